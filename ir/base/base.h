@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: MIT
+// What every part of the program stands on: memory, vectors, strings, diagnostics, files.
+//
+// Nothing in this folder knows what an instruction is. Memory belongs to a Heap; arenas take chunks from it and
+// are freed whole. A failed allocation or an internal error does not return: it unwinds to the point that the
+// API armed with heap_guard(), which then frees everything that the heap still holds.
+#ifndef ORI_BASE_H
+#define ORI_BASE_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+// The compilation context; completed in phases/phase.h.
+typedef struct Ctx Ctx;
+
+// Exit status of a program and result of an API call; the numbers are those of the command line.
+typedef enum { ST_OK, ST_BAD_INPUT, ST_USAGE, ST_INTERNAL, ST_LIMIT, ST_IO } Status;
+
+#define ARRAY_LEN(a) (sizeof(a) / sizeof((a)[0]))
+#define MAX(a, b) ((a) > (b) ? (a) : (b))
+#define MIN(a, b) ((a) < (b) ? (a) : (b))
+
+/* heap.c: memory ------------------------------------------------------------------------------------------- */
+
+typedef struct Chunk Chunk;
+
+typedef struct Heap {
+    Chunk *chunks;       // every chunk that is out, so that an unwound call leaks nothing
+    size_t used, peak;   // bytes, chunk headers included
+    size_t limit;        // 0 = none
+    jmp_buf *unwind;     // where a failure goes
+    Status status;       // set by a failure
+    char message[256];   // of the failure
+} Heap;
+
+// Ends the current API call: records status and message, and unwinds.
+_Noreturn void heap_fail(Heap *heap, Status status, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+// Frees every chunk of every arena.
+void heap_release(Heap *heap);
+
+typedef struct Arena {
+    Heap *heap;
+    Chunk *chunks;
+    char *cur, *end;  // free part of the newest chunk
+    size_t size;      // bytes taken from the heap
+} Arena;
+
+void arena_init(Arena *arena, Heap *heap);
+void arena_free(Arena *arena);
+void *arena_refill(Arena *arena, size_t bytes);
+
+// `bytes` of uninitialized memory, aligned to 8, valid until the arena is freed.
+static inline void *arena_alloc(Arena *arena, size_t bytes)
+{
+    bytes = (bytes + 7) & ~(size_t)7;
+    if ((size_t)(arena->end - arena->cur) < bytes)
+        return arena_refill(arena, bytes);
+    void *p = arena->cur;
+    arena->cur += bytes;
+    return p;
+}
+
+static inline void *arena_zalloc(Arena *arena, size_t bytes)
+{
+    return memset(arena_alloc(arena, bytes), 0, bytes);
+}
+
+#define NEW(arena, T) ((T *)arena_zalloc((arena), sizeof(T)))
+#define NEW_ARRAY(arena, T, n) ((T *)arena_zalloc((arena), sizeof(T) * (size_t)(n)))
+
+// Growable array in an arena: struct { T *at; uint32_t n, cap; }.
+#define VEC(T)           \
+    struct {             \
+        T *at;           \
+        uint32_t n, cap; \
+    }
+void *vec_grow(Arena *arena, void *old, uint32_t n, uint32_t *cap, size_t elem);
+#define VEC_PUSH(arena, v, x)                                                                     \
+    do {                                                                                          \
+        if ((v)->n == (v)->cap)                                                                   \
+            (v)->at = vec_grow((arena), (v)->at, (v)->n, &(v)->cap, sizeof *(v)->at);             \
+        (v)->at[(v)->n++] = (x);                                                                  \
+    } while (0)
+
+// Segmented array: elements never move, nothing is copied when it grows, and an index finds its element with one
+// shift and one add. Segment s holds SEG_FIRST << s elements.
+enum { SEG_SHIFT = 3, SEG_FIRST = 1 << SEG_SHIFT, SEG_COUNT = 28 };
+
+typedef struct Seg {
+    uintptr_t base[SEG_COUNT];  // address of the segment less (SEG_FIRST << s) elements
+    uint32_t n;                 // elements in use
+    uint32_t cap;               // elements that the segments can hold
+} Seg;
+
+static inline void *seg_at(const Seg *seg, uint32_t i, size_t elem)
+{
+    uint32_t k = i + SEG_FIRST;
+    return (void *)(seg->base[31 - SEG_SHIFT - (uint32_t)__builtin_clz(k)] + k * elem);
+}
+
+// Room for `count` consecutive elements in one segment, zeroed; returns the index of the first.
+uint32_t seg_push(Seg *seg, Arena *arena, uint32_t count, size_t elem);
+
+/* idset.c: hash index ------------------------------------------------------------------------------------- */
+
+// Open addressing over records that live elsewhere: finds the ids that have a hash; the caller compares.
+typedef struct IdSet {
+    struct { uint32_t hash, id1; } *slots;  // id + 1, 0 = free
+    uint32_t mask, n;
+} IdSet;
+
+void idset_add(IdSet *set, Arena *arena, uint32_t hash, uint32_t id);
+// Runs its body for each id with this hash: IDSET_EACH(&set, hash, id) if (equal(id)) return id;
+#define IDSET_EACH(set, h, id)                                                                                      \
+    for (uint32_t s_ = (h) & (set)->mask, id = 0; (set)->slots && (set)->slots[s_].id1; s_ = (s_ + 1) & (set)->mask) \
+        if ((set)->slots[s_].hash == (h) && ((id = (set)->slots[s_].id1 - 1), true))
+
+/* str.c: interned strings ---------------------------------------------------------------------------------- */
+
+typedef uint32_t StrId;  // 0 = the empty string
+
+typedef struct Str {
+    const char *text;  // not terminated
+    uint32_t len, hash;
+} Str;
+
+// Strings under ids that count from 0. A frozen parent is shared read-only; ids from parent->n on are this table's.
+typedef struct StrTable {
+    const struct StrTable *parent;
+    Arena *arena;
+    uint32_t first;    // id of the first string of this table
+    VEC(Str) strings;
+    IdSet index;
+    struct { uint64_t key; uint32_t len; StrId id; } recent[256];  // short strings, direct-mapped
+} StrTable;
+
+void str_init(StrTable *table, Arena *arena, const StrTable *parent);
+StrId str_intern(StrTable *table, const char *text, size_t len);
+Str str_get(const StrTable *table, StrId id);
+static inline StrId str_intern_z(StrTable *table, const char *text) { return str_intern(table, text, strlen(text)); }
+
+uint32_t hash_bytes(const void *p, size_t n);
+static inline uint64_t hash_mix(uint64_t h, uint64_t x)
+{
+    h = (h ^ x) * 0x9E3779B97F4A7C15u;
+    return h ^ (h >> 29);
+}
+
+/* source.c: input files ------------------------------------------------------------------------------------ */
+
+// A text that is being read: mapped from a file or in memory. text[len] is always a readable NUL.
+typedef struct Source {
+    const char *name;
+    const char *text;
+    size_t len;
+    size_t mapped;  // bytes to unmap; 0 when the text is in an arena
+} Source;
+
+// Opens a file ("-" is standard input). On failure returns false with the reason in `why`.
+bool source_open(Source *source, const char *path, Arena *arena, char why[static 200]);
+void source_close(Source *source);
+
+/* diag.c: diagnostics -------------------------------------------------------------------------------------- */
+
+typedef enum { DIAG_ERROR, DIAG_WARNING, DIAG_NOTE } Severity;
+
+typedef struct Diag {
+    const Source *source;
+    void (*write)(void *user, const char *text, size_t n);
+    void *user;
+    bool json;              // one JSON object a line instead of text
+    uint32_t errors;        // reported so far
+    uint32_t max_errors;    // reading stops at this many; 0 = no limit
+    size_t line_offset;     // cache: offset of the start of line `line`
+    uint32_t line;
+} Diag;
+
+// Where in the source a byte offset is: line and column count from 1, columns in bytes.
+void diag_locate(Diag *diag, size_t offset, uint32_t *line, uint32_t *col, size_t *line_start);
+// Reports `file:line:col: error: ...` with the line and a caret.
+void diag_at(Diag *diag, Severity severity, size_t offset, const char *fmt, ...) __attribute__((format(printf, 4, 5)));
+void diag_vat(Diag *diag, Severity severity, size_t offset, const char *fmt, va_list args);
+// Reports without a position.
+void diag_plain(Diag *diag, Severity severity, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+
+/* out.c: output -------------------------------------------------------------------------------------------- */
+
+// Buffered output. `write` gets full buffers and returns false when it cannot take them; later output is dropped.
+typedef struct Out {
+    bool (*write)(void *user, const char *text, size_t n);
+    void *user;
+    char *buf;
+    size_t n, cap;
+    bool failed;
+    uint64_t total;  // bytes handed over
+} Out;
+
+void out_init(Out *out, Arena *arena, bool (*write)(void *, const char *, size_t), void *user);
+void out_flush(Out *out);
+void out_bytes(Out *out, const char *text, size_t n);
+void out_fmt(Out *out, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+void out_u64(Out *out, uint64_t value);
+void out_i64(Out *out, int64_t value);
+void out_hex(Out *out, uint64_t value, unsigned digits);
+void out_json(Out *out, const char *text, size_t n);  // a quoted JSON string
+static inline void out_z(Out *out, const char *text) { out_bytes(out, text, strlen(text)); }
+static inline void out_char(Out *out, char c)
+{
+    if (out->n == out->cap)
+        out_flush(out);
+    out->buf[out->n++] = c;
+}
+
+// A `write` for Out that puts everything on a FILE *.
+bool out_to_stdio(void *file, const char *text, size_t n);
+
+// A file that appears whole or not at all: written beside its target and renamed by outfile_commit(). Devices and
+// FIFOs are written directly; "-" is standard output.
+typedef struct OutFile {
+    int fd;
+    const char *path;   // as given, for messages
+    char *temp, *real;  // temp = NULL when written directly
+    Arena *arena;
+} OutFile;
+
+bool outfile_open(OutFile *file, const char *path, Arena *arena, char why[static 200]);
+bool outfile_write(void *file, const char *text, size_t n);  // a `write` for Out
+bool outfile_commit(OutFile *file, char why[static 200]);
+void outfile_abandon(OutFile *file);
+
+#endif

@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: MIT
+// Buffered output, and files that appear whole or not at all.
+#define _DEFAULT_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "ir/base/base.h"
+
+enum { OUT_BUFFER = 1 << 16 };
+
+void out_init(Out *out, Arena *arena, bool (*write)(void *, const char *, size_t), void *user)
+{
+    *out = (Out){.write = write, .user = user, .buf = arena_alloc(arena, OUT_BUFFER), .cap = OUT_BUFFER};
+}
+
+void out_flush(Out *out)
+{
+    if (out->n && !out->failed)
+        out->failed = !out->write(out->user, out->buf, out->n);
+    out->total += out->n;
+    out->n = 0;
+}
+
+void out_bytes(Out *out, const char *text, size_t n)
+{
+    while (out->cap - out->n < n) {
+        size_t part = out->cap - out->n;
+        memcpy(out->buf + out->n, text, part);
+        out->n = out->cap;
+        out_flush(out);
+        text += part;
+        n -= part;
+    }
+    memcpy(out->buf + out->n, text, n);
+    out->n += n;
+}
+
+void out_fmt(Out *out, const char *fmt, ...)
+{
+    char small[512];
+    va_list args, again;
+    va_start(args, fmt);
+    va_copy(again, args);
+    int n = vsnprintf(small, sizeof small, fmt, args);
+    va_end(args);
+    if (n >= (int)sizeof small) {
+        char *big = malloc((size_t)n + 1);
+        if (big) {
+            vsnprintf(big, (size_t)n + 1, fmt, again);
+            out_bytes(out, big, (size_t)n);
+            free(big);
+        } else {
+            out->failed = true;
+        }
+    } else if (n > 0) {
+        out_bytes(out, small, (size_t)n);
+    }
+    va_end(again);
+}
+
+void out_u64(Out *out, uint64_t value)
+{
+    char digits[20];
+    size_t at = sizeof digits;
+    do {
+        digits[--at] = (char)('0' + value % 10);
+        value /= 10;
+    } while (value);
+    out_bytes(out, digits + at, sizeof digits - at);
+}
+
+void out_i64(Out *out, int64_t value)
+{
+    if (value < 0)
+        out_char(out, '-');
+    out_u64(out, value < 0 ? 0 - (uint64_t)value : (uint64_t)value);
+}
+
+void out_hex(Out *out, uint64_t value, unsigned digits)
+{
+    while (digits--)
+        out_char(out, "0123456789ABCDEF"[(value >> (4 * digits)) & 15]);
+}
+
+void out_json(Out *out, const char *text, size_t n)
+{
+    out_char(out, '"');
+    for (size_t k = 0; k < n; k++) {
+        unsigned char c = (unsigned char)text[k];
+        if (c == '"' || c == '\\')
+            out_char(out, '\\');
+        if (c < 32)
+            out_fmt(out, "\\u%04x", c);
+        else
+            out_char(out, (char)c);
+    }
+    out_char(out, '"');
+}
+
+bool out_to_stdio(void *file, const char *text, size_t n) { return fwrite(text, 1, n, file) == n; }
+
+static bool fail(char why[static 200])
+{
+    snprintf(why, 200, "%s", strerror(errno));
+    return false;
+}
+
+bool outfile_open(OutFile *f, const char *path, Arena *arena, char why[static 200])
+{
+    *f = (OutFile){.fd = STDOUT_FILENO, .path = path, .arena = arena};
+    if (strcmp(path, "-") == 0)
+        return true;
+    char resolved[PATH_MAX];
+    const char *target = realpath(path, resolved) ? resolved : path;
+    struct stat st;
+    bool exists = stat(target, &st) == 0;
+    if (exists && S_ISDIR(st.st_mode)) {
+        errno = EISDIR;
+        return fail(why);
+    }
+    if (exists && !S_ISREG(st.st_mode)) {
+        f->fd = open(target, O_WRONLY | O_CLOEXEC);
+        return f->fd >= 0 || fail(why);
+    }
+    size_t n = strlen(target);
+    f->real = arena_alloc(arena, n + 1);
+    memcpy(f->real, target, n + 1);
+    char *temp = arena_alloc(arena, n + 12);
+    memcpy(temp, target, n);
+    memcpy(temp + n, ".tmp-XXXXXX", 12);
+    f->fd = mkstemp(temp);
+    if (f->fd < 0)
+        return fail(why);
+    f->temp = temp;
+    mode_t mask = umask(0);
+    umask(mask);
+    fchmod(f->fd, exists ? st.st_mode & 0777 : 0666 & ~mask);
+    return true;
+}
+
+bool outfile_write(void *user, const char *text, size_t n)
+{
+    OutFile *f = user;
+    while (n) {
+        ssize_t put = write(f->fd, text, n);
+        if (put < 0 && errno == EINTR)
+            continue;
+        if (put <= 0)
+            return false;
+        text += put;
+        n -= (size_t)put;
+    }
+    return true;
+}
+
+bool outfile_commit(OutFile *f, char why[static 200])
+{
+    if (f->temp && (fsync(f->fd) != 0 || rename(f->temp, f->real) != 0)) {
+        fail(why);
+        outfile_abandon(f);
+        return false;
+    }
+    int fd = f->fd;
+    f->temp = NULL;
+    f->fd = -1;
+    return fd == STDOUT_FILENO || close(fd) == 0 || fail(why);
+}
+
+void outfile_abandon(OutFile *f)
+{
+    if (f->temp)
+        unlink(f->temp);
+    f->temp = NULL;
+    if (f->fd > STDERR_FILENO)
+        close(f->fd);
+    f->fd = -1;
+}

@@ -1,0 +1,539 @@
+// SPDX-License-Identifier: MIT
+// Descriptors: a mnemonic parsed once, and its operand signature matched against the operand syntax of an instruction.
+//
+// Matching walks signature and shape together, element by element (elements are separated by commas outside brackets),
+// and emits one Slot per operand. What a modelled mnemonic's rows do not know (a new modifier, a new type) makes the
+// instruction OPAQUE; operands that do not fit are an error.
+#include "ir/core/ir.h"
+
+enum { PARTS_MAX = 40, TEXT_MAX = 512, PREFIX_MAX = 5 };
+
+/* -- Mnemonics ------------------------------------------------------------------------------------------ */
+
+typedef struct Part {
+    const char *text;
+    size_t len;
+} Part;
+
+typedef struct Text {
+    char buf[TEXT_MAX];
+    size_t n;
+} Text;
+
+static void put(Text *t, const char *text, size_t len)
+{
+    len = MIN(len, TEXT_MAX - t->n);
+    memcpy(t->buf + t->n, text, len);
+    t->n += len;
+}
+
+static void put_modifier(Text *t, const char *text)
+{
+    put(t, ".", 1);
+    put(t, text, strlen(text));
+}
+
+static bool part_is(Part p, const char *z) { return p.len == strlen(z) && memcmp(p.text, z, p.len) == 0; }
+
+static Opcode next_row(Opcode op)
+{
+    Opcode next = op + 1;
+    bool same = next < OPCODE_COUNT && strcmp(op_info[op].mnemonic, op_info[next].mnemonic) == 0;
+    return same ? next : OPCODE_COUNT;
+}
+
+static bool is_hint(Part p)
+{
+    return p.len >= 2 && p.text[0] == 'L' && (p.text[1] == '1' || p.text[1] == '2') && (p.len == 2 || p.text[2] == ':');
+}
+
+// Sorts the modifiers behind the mnemonic into their categories. False: something in there is not modelled.
+static bool sort_modifiers(Mnem *m, const Part *parts, size_t n, Text *suffix)
+{
+    uint32_t allowed = 0;
+    for (Opcode op = m->first; op < OPCODE_COUNT; op = next_row(op))
+        allowed |= op_info[op].mods;
+    for (size_t k = 0; k < n; k++) {
+        Type type = type_find(parts[k].text, parts[k].len);
+        Mod mod = mod_find(parts[k].text, parts[k].len, allowed);
+        if (type != TY_NONE) {
+            if (m->ntypes == ARRAY_LEN(m->type))
+                return false;
+            m->type[m->ntypes++] = (uint8_t)type;
+        } else if (allowed & OP_HINT && is_hint(parts[k])) {
+            put(suffix, ".", 1);
+            put(suffix, parts[k].text, parts[k].len);
+        } else if (mod != MOD_NONE) {
+            m->mod[mod_category(mod)] = (uint8_t)mod;
+            allowed &= ~(1u << mod_category(mod));
+        } else {
+            return false;
+        }
+    }
+    return true;
+}
+
+static void spell(const Mnem *m, const Text *suffix, Text *out)
+{
+    put(out, op_info[m->first].mnemonic, strlen(op_info[m->first].mnemonic));
+    for (int c = 0; c < MC_COUNT; c++) {
+        if (c == MC_MODE)
+            put(out, suffix->buf, suffix->n);
+        if (c == MC_POST)
+            for (int k = 0; k < m->ntypes; k++)
+                put_modifier(out, type_info[m->type[k]].name);
+        if (m->mod[c])
+            put_modifier(out, mod_text((Mod)m->mod[c]));
+    }
+}
+
+static bool parse(Mnem *m, const char *text, size_t len, Text *suffix, Text *canonical)
+{
+    Part parts[PARTS_MAX];
+    size_t n = 0;
+    for (const char *p = text, *end = text + len; p <= end;) {
+        const char *dot = memchr(p, '.', (size_t)(end - p));
+        const char *stop = dot ? dot : end;
+        if (n == PARTS_MAX)
+            return false;
+        parts[n++] = (Part){p, (size_t)(stop - p)};
+        p = stop + 1;
+    }
+    size_t used = MIN(n, PREFIX_MAX);
+    for (; used; used--) {
+        m->first = op_find(text, (size_t)(parts[used - 1].text + parts[used - 1].len - text));
+        if (m->first < OPCODE_COUNT)
+            break;
+    }
+    if (!used)
+        return false;
+    // `add.u32.cc` is `add.cc.u32`: the carry is part of the opcode.
+    for (size_t k = used; k < n; k++) {
+        if (part_is(parts[k], "cc")) {
+            Text with_cc = {.n = 0};
+            put(&with_cc, op_info[m->first].mnemonic, strlen(op_info[m->first].mnemonic));
+            put(&with_cc, ".cc", 3);
+            m->first = op_find(with_cc.buf, with_cc.n);
+            if (m->first == OPCODE_COUNT)
+                return false;
+            memmove(parts + k, parts + k + 1, (n - k - 1) * sizeof *parts);
+            n--;
+            break;
+        }
+    }
+    if (op_info[m->first].ntypes == OP_RAW) {
+        for (size_t k = used; k < n; k++) {
+            put(suffix, ".", 1);
+            put(suffix, parts[k].text, parts[k].len);
+        }
+        put(canonical, op_info[m->first].mnemonic, strlen(op_info[m->first].mnemonic));
+        put(canonical, suffix->buf, suffix->n);
+        return true;
+    }
+    if (!sort_modifiers(m, parts + used, n - used, suffix))
+        return false;
+    spell(m, suffix, canonical);
+    return true;
+}
+
+MnemId mnem_intern(Tables *t, const char *text, size_t len)
+{
+    Mnem m = {0};
+    Text suffix = {.n = 0}, canonical = {.n = 0};
+    if (len > 7 && memcmp(text, ".pragma", 7) == 0) {
+        m = (Mnem){.first = OP_PRAGMA, .text = str_intern(&t->strs, text, len)};
+    } else if (len < TEXT_MAX - 16 && parse(&m, text, len, &suffix, &canonical)) {
+        m.suffix = str_intern(&t->strs, suffix.buf, suffix.n);
+        m.text = str_intern(&t->strs, canonical.buf, canonical.n);
+    } else {
+        m = (Mnem){.first = OP_OPAQUE, .text = str_intern(&t->strs, text, len)};
+    }
+    uint32_t hash = tab_str(t, m.text).hash;
+    for (const Tables *p = t; p; p = p->parent) {
+        IDSET_EACH(&p->mnem_index, hash, k)
+        {
+            if (p->mnems.at[k].text == m.text)
+                return p->mnem_first + k;
+        }
+    }
+    idset_add(&t->mnem_index, t->arena, hash, t->mnems.n);
+    VEC_PUSH(t->arena, &t->mnems, m);
+    return t->mnem_first + t->mnems.n - 1;
+}
+
+/* -- Signatures ----------------------------------------------------------------------------------------- */
+
+typedef struct Match {
+    Tables *tables;
+    const Mnem *mnem;
+    Opcode op;
+    VEC(Slot) slots;
+} Match;
+
+static Type widened(Type t)
+{
+    switch (t) {
+    case TY_U16: return TY_U32;
+    case TY_S16: return TY_S32;
+    case TY_U32: return TY_U64;
+    case TY_S32: return TY_S64;
+    default: return t;
+    }
+}
+
+static Type bits_type(uint32_t bits)
+{
+    switch (bits) {
+    case 8: return TY_B8;
+    case 16: return TY_B16;
+    case 32: return TY_B32;
+    case 64: return TY_B64;
+    default: return TY_NONE;
+    }
+}
+
+static uint32_t vector_length(const Mnem *m)
+{
+    switch (m->mod[MC_VEC]) {
+    case MOD_V2: return 2;
+    case MOD_V4: return 4;
+    case MOD_V8: return 8;
+    default: return 1;
+    }
+}
+
+// A slot for a typed value. 16-bit floats and packed formats take no immediates (ptx-facts.md L3).
+static Slot typed(Type type, uint32_t flags)
+{
+    TypeClass class = type_info[type].class;
+    bool half = class == TC_X || type == TY_F16 || type == TY_F16X2;
+    if (!(flags & SL_DEF) && !half)
+        flags |= SL_IMM;
+    if (class == TC_U || class == TC_S)
+        flags |= SL_INT;
+    if (class == TC_F)
+        flags |= SL_FLOAT;
+    if (class == TC_P)
+        flags |= SL_NOT;
+    return (Slot){(uint16_t)(flags | SL_REG), (uint8_t)type_info[type].width, (uint8_t)type};
+}
+
+static void emit(Match *m, Slot slot) { VEC_PUSH(m->tables->arena, &m->slots, slot); }
+
+static void emit_address(Match *m)
+{
+    emit(m, (Slot){SL_REG | SL_SYM | SL_SINK | SL_INT, W_NONE, TY_B64});
+    emit(m, (Slot){SL_IMM, W64, TY_S64});
+}
+
+static void emit_any(Match *m, uint32_t flags)
+{
+    emit(m, (Slot){(uint16_t)(flags | SL_REG | SL_IMM | SL_SYM | SL_SREG | SL_SINK | SL_NOT), W_NONE, TY_NONE});
+}
+
+// The end of the element of `p`: the next comma outside brackets, or the end.
+static const char *element_end(const char *p, const char *end)
+{
+    int depth = 0;
+    for (; p < end; p++) {
+        if (*p == '{' || *p == '[' || *p == '(')
+            depth++;
+        if (*p == '}' || *p == ']' || *p == ')')
+            depth--;
+        if (*p == ',' && depth == 0)
+            break;
+    }
+    return p;
+}
+
+// All remaining operands, as they are written: uses, or read-and-written registers of an opaque instruction.
+static void match_rest(Match *m, const char *shape, const char *end, bool opaque)
+{
+    int brackets = 0;
+    for (; shape < end; shape++) {
+        if (*shape == '[')
+            brackets++;
+        if (*shape == ']')
+            brackets--;
+        if (*shape == '%')
+            emit_any(m, opaque && brackets == 0 ? SL_INOUT : 0);
+        if (*shape == '$')
+            emit(m, (Slot){SL_SYM, W_NONE, TY_NONE});
+        if (*shape == '&')
+            emit_address(m);
+    }
+}
+
+// `{%,%,...}` of n operands (0 = any number): true and their number, if the element is that.
+static bool is_group(const char *shape, const char *end, uint32_t n, uint32_t *count)
+{
+    if (end - shape < 3 || shape[0] != '{' || end[-1] != '}')
+        return false;
+    uint32_t k = 0;
+    for (const char *p = shape + 1; p < end - 1; p++) {
+        if ((p - shape) % 2 == 1 ? *p != '%' : *p != ',')
+            return false;
+        k += *p == '%';
+    }
+    *count = k;
+    return n == 0 || k == n;
+}
+
+// One vector or scalar operand of a typed slot.
+static bool match_vector(Match *m, Slot slot, const char *shape, const char *end)
+{
+    uint32_t n = vector_length(m->mnem), count = 1;
+    bool scalar = end - shape == 1 && *shape == '%';
+    if (n == 1 ? !scalar : !is_group(shape, end, n, &count))
+        return false;
+    bool sink = slot.flags & SL_DEF && (n > 1 || m->op == OP_ATOM);
+    slot.flags |= sink ? SL_SINK : 0;
+    while (count--)
+        emit(m, slot);
+    return true;
+}
+
+// One letter of the signature against one operand.
+static bool match_letter(Match *m, char letter, const char *shape, const char *end)
+{
+    const uint8_t *type = m->mnem->type;
+    Type t0 = (Type)type[0], t1 = (Type)type[1];
+    uint32_t sreg = m->op == OP_MOV || m->op == OP_CVT ? SL_SREG : 0;
+    bool plain = end - shape == 1 && *shape == '%';
+    uint32_t count;
+    switch (letter) {
+    case 'V':
+    case 'v': {
+        Slot slot = typed(t0, letter == 'V' ? SL_DEF | SL_WIDER : SL_WIDER);
+        slot.flags &= (uint16_t)~(SL_INT | SL_FLOAT);  // memory moves bits
+        slot.flags &= m->op == OP_MOV_VEC ? (uint16_t)~SL_WIDER : 0xffff;
+        return match_vector(m, slot, shape, end);
+    }
+    case 'U':
+    case 'u': {
+        if (!is_group(shape, end, 0, &count))
+            return false;
+        Type part = bits_type(width_bits(type_info[t0].width) / count);
+        if (part == TY_NONE || width_bits(type_info[t0].width) % count)
+            return false;
+        Slot slot = typed(part, letter == 'U' ? SL_DEF | SL_SINK : 0);
+        while (count--)
+            emit(m, slot);
+        return true;
+    }
+    case 'g':
+        for (; shape < end; shape++) {
+            if (*shape == '[' || *shape == '&')
+                return false;
+            if (*shape == '%')
+                emit(m, (Slot){SL_DEF | SL_REG | SL_SINK, W_NONE, TY_NONE});
+        }
+        return true;
+    case '&':
+        if (end - shape != 1 || *shape != '&')
+            return false;
+        emit_address(m);
+        return true;
+    }
+    if (!plain)
+        return false;
+    switch (letter) {
+    case 'd': emit(m, typed(t0, SL_DEF)); return true;
+    case 'D': emit(m, typed(t0, SL_DEF | SL_WIDER)); return true;
+    case 'W': emit(m, typed(widened(t0), SL_DEF)); return true;
+    case 'e': emit(m, typed(TY_S32, SL_DEF)); return true;
+    case 'p': emit(m, typed(TY_PRED, SL_DEF)); return true;
+    case 'a': emit(m, typed(t0, sreg)); return true;
+    case 'A': emit(m, typed(t0, sreg | SL_WIDER)); return true;
+    case 'b': emit(m, typed(t1, 0)); return true;
+    case 'B': emit(m, typed(t1, sreg | SL_WIDER)); return true;
+    case 'w': emit(m, typed(widened(t0), 0)); return true;
+    case 'i': emit(m, typed(TY_S32, 0)); return true;
+    case 's': emit(m, (Slot){SL_REG | SL_INT, W_NONE, TY_S64}); return true;
+    case 'x': emit(m, typed(TY_B64, 0)); return true;
+    case 'q': emit(m, typed(TY_PRED, 0)); return true;
+    case 'k': emit(m, (Slot){SL_IMM, W32, TY_U32}); return true;
+    case 'L': emit(m, (Slot){SL_BLOCK, W_NONE, TY_NONE}); return true;
+    case 'l': emit(m, (Slot){SL_LIST, W_NONE, TY_NONE}); return true;
+    default: return false;
+    }
+}
+
+// The operand that a conditional letter stands for: its plain letter, or 0 where it must be absent.
+static char resolve_conditional(const Match *m, char letter, Str suffix)
+{
+    switch (letter) {
+    case 'Q': return m->mnem->mod[MC_BOOL] ? 'q' : 0;
+    case 'K': return m->mnem->mod[MC_OP] == MOD_CAS ? 'v' : 0;
+    case 'H':
+        for (size_t k = 0; k + 10 <= suffix.len; k++)
+            if (memcmp(suffix.text + k, "cache_hint", 10) == 0)
+                return 'x';
+        return 0;
+    default: return letter;
+    }
+}
+
+// An element: letters joined by `|`, `[&]`, with hidden operands behind it.
+static bool match_element(Match *m, const char *sig, const char *sig_end, const char *shape, const char *end)
+{
+    bool bracket = *sig == '[';
+    if (bracket) {
+        if (end - shape != 3 || memcmp(shape, "[&]", 3) != 0)
+            return false;
+        emit_address(m);
+        return true;
+    }
+    const char *bar = memchr(shape, '|', (size_t)(end - shape));
+    bool pair_sig = sig_end - sig >= 3 && sig[1] == '|';
+    bool pair_optional = pair_sig && sig[3] == '?' && sig_end - sig >= 4;
+    if (pair_sig && (bar || !pair_optional)) {
+        if (!bar || !match_letter(m, sig[0], shape, bar) || !match_letter(m, sig[2], bar + 1, end))
+            return false;
+        m->slots.at[m->slots.n - 1].flags |= SL_SINK;
+        m->slots.at[m->slots.n - 2].flags |= SL_SINK;
+        return true;
+    }
+    char letter = resolve_conditional(m, *sig, str_get(&m->tables->strs, m->mnem->suffix));
+    if (!match_letter(m, letter, shape, end))
+        return false;
+    for (sig++; sig < sig_end; sig++) {
+        if (*sig == 'c')
+            emit(m, (Slot){SL_DEF | SL_REG | SL_HIDDEN, W1, TY_NONE});
+        if (*sig == 'C')
+            emit(m, (Slot){SL_REG | SL_HIDDEN, W1, TY_NONE});
+    }
+    return true;
+}
+
+static bool match(Match *m, const char *sig, const char *shape, const char *end)
+{
+    if (*sig == '*') {
+        match_rest(m, shape, end, false);
+        return true;
+    }
+    const char *sig_stop = element_end(sig, sig + strlen(sig));
+    if (*sig == 0 || *sig == 'F')
+        return shape == end;
+    const char *next_sig = *sig_stop ? sig_stop + 1 : sig_stop;
+    bool whole_optional = sig_stop[-1] == '?' && sig_stop - sig == 2;
+    bool absent = resolve_conditional(m, *sig, str_get(&m->tables->strs, m->mnem->suffix)) == 0;
+    uint32_t before = m->slots.n;
+    if (shape < end && !absent) {
+        const char *stop = element_end(shape, end);
+        const char *next = stop < end ? stop + 1 : stop;
+        // A trailing comma would leave an empty element.
+        if (!(stop < end && next == end) && match_element(m, sig, sig_stop, shape, stop) && match(m, next_sig, next, end))
+            return true;
+        m->slots.n = before;
+    }
+    return (whole_optional || absent) && match(m, next_sig, shape, end);
+}
+
+// Fills a descriptor's slots from a row. The shape of a guarded terminator ends in `~`, its other successor.
+static bool match_row(Match *m, Opcode op, const char *shape, size_t len)
+{
+    const char *end = shape + len;
+    m->op = op;
+    m->slots.n = 0;
+    bool falls_through = len && end[-1] == '~';
+    if (op == OP_OPAQUE)
+        match_rest(m, shape, end, true);
+    else if (op == OP_CALL)
+        match_rest(m, shape, end, false);
+    else if (!match(m, op_info[op].signature, shape, falls_through ? end - 1 : end))
+        return false;
+    if (falls_through)
+        emit(m, (Slot){SL_BLOCK | SL_HIDDEN, W_NONE, TY_NONE});
+    return true;
+}
+
+static bool row_takes(Opcode op, const Mnem *m)
+{
+    const OpInfo *row = &op_info[op];
+    if (row->ntypes == OP_RAW)
+        return true;
+    if (row->ntypes != m->ntypes || (m->ntypes && !(row->types >> m->type[0] & 1)))
+        return false;
+    for (int c = 0; c < MC_COUNT; c++)
+        if (m->mod[c] && !(row->mods >> c & 1))
+            return false;
+    return true;
+}
+
+static uint32_t refine_traits(Opcode op, const Mnem *m)
+{
+    uint32_t traits = op_info[op].traits;
+    bool memory = traits & (TR_READ | TR_WRITE) && op_info[op].ntypes != OP_RAW;
+    if (memory && (m->mod[MC_MMIO] || m->mod[MC_COP] == MOD_CV || (m->mod[MC_SEM] && m->mod[MC_SEM] != MOD_WEAK)))
+        traits |= TR_ORDERED | TR_EFFECT;
+    if (op == OP_LD && (m->mod[MC_NC] || m->mod[MC_SPACE] == MOD_CONST))
+        traits |= TR_RDONLY;
+    if (op == OP_TEX || op == OP_TLD4 || op == OP_TXQ || op == OP_SUQ)
+        traits |= TR_RDONLY;
+    if (m->mod[MC_RND] == MOD_APPROX || m->mod[MC_RND] == MOD_FULL)
+        traits |= TR_NOFOLD;
+    return traits;
+}
+
+// Calls print their result registers first: those are definitions, in `(...)` before the callee.
+static void mark_call_results(Match *m, const char *shape, size_t len)
+{
+    uint32_t k = 0;
+    if (!len || shape[0] != '(')
+        return;
+    for (const char *p = shape + 1; p < shape + len && *p != ')'; p++)
+        if (*p == '%')
+            m->slots.at[k++].flags = SL_REG | SL_DEF | SL_SINK;
+}
+
+DescId desc_intern(Tables *t, MnemId mnem, const char *shape, size_t len, const char **why)
+{
+    StrId shape_id = str_intern(&t->strs, shape, len);
+    uint64_t h = hash_mix(mnem, shape_id);
+    uint32_t hash = (uint32_t)(h ^ (h >> 32));
+    for (const Tables *p = t; p; p = p->parent) {
+        IDSET_EACH(&p->desc_index, hash, k)
+        {
+            if (p->descs.at[k].mnem == mnem && p->descs.at[k].shape == shape_id)
+                return p->desc_first + k;
+        }
+    }
+    const Mnem *m = tab_mnem(t, mnem);
+    Match match = {.tables = t, .mnem = m};
+    bool known = false;
+    Opcode op = m->first;
+    for (; op < OPCODE_COUNT; op = next_row(op)) {
+        if (!row_takes(op, m))
+            continue;
+        known = true;
+        if (match_row(&match, op, shape, len))
+            break;
+    }
+    if (op == OPCODE_COUNT && known) {
+        *why = op_info[m->first].signature;
+        return 0;
+    }
+    if (op == OPCODE_COUNT) {
+        op = OP_OPAQUE;
+        match_row(&match, op, shape, len);
+    }
+    if (op == OP_CALL)
+        mark_call_results(&match, shape, len);
+    Desc d = {.mnem = mnem, .shape = shape_id, .op = op, .traits = refine_traits(op, m), .nops = match.slots.n};
+    d.slots = match.slots.at;
+    while (d.ndef < d.nops && d.slots[d.ndef].flags & SL_DEF)
+        d.ndef++;
+    idset_add(&t->desc_index, t->arena, hash, t->descs.n);
+    VEC_PUSH(t->arena, &t->descs, d);
+    return t->desc_first + t->descs.n - 1;
+}
+
+DescId desc_make(Tables *t, const char *mnemonic, const char *shape)
+{
+    const char *why;
+    DescId id = desc_intern(t, mnem_intern(t, mnemonic, strlen(mnemonic)), shape, strlen(shape), &why);
+    if (!id)
+        heap_fail(t->arena->heap, ST_INTERNAL, "no instruction '%s' with operands '%s'", mnemonic, shape);
+    return id;
+}

@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: MIT
+// Functions and the builder: registers, symbols, blocks, instructions.
+#include "ir/core/ir.h"
+
+Fn *fn_new(Module *m, SymId sym)
+{
+    Arena arena;
+    arena_init(&arena, m->arena.heap);
+    Fn *fn = NEW(&arena, Fn);
+    fn->arena = arena;
+    fn->module = m;
+    fn->tables = &m->tables;
+    fn->sym = sym;
+    // Index 0 of every table is "none".
+    seg_push(&fn->instrs, &fn->arena, 1, sizeof(Instr));
+    seg_push(&fn->ops, &fn->arena, 1, sizeof(Operand));
+    seg_push(&fn->regs, &fn->arena, 1, sizeof(Reg));
+    seg_push(&fn->blocks, &fn->arena, 1, sizeof(Block));
+    seg_push(&fn->syms, &fn->arena, 1, sizeof(Sym));
+    VEC_PUSH(&m->arena, &m->fns, fn);
+    return fn;
+}
+
+void fn_free(Fn *fn)
+{
+    Arena arena = fn->arena;  // the function itself lies in it
+    arena_free(&arena);
+}
+
+void fn_own_tables(Fn *fn)
+{
+    Tables *own = arena_alloc(&fn->arena, sizeof *own);
+    tables_init(own, &fn->arena, &fn->module->tables);
+    fn->tables = own;
+}
+
+/* -- Registers, constants, symbols, lists --------------------------------------------------------------- */
+
+static uint32_t push(Fn *fn, Seg *seg, size_t elem, const char *what)
+{
+    if (seg->n > INDEX_MAX)
+        heap_fail(fn->arena.heap, ST_LIMIT, "more than %d %s in a function", INDEX_MAX, what);
+    return seg_push(seg, &fn->arena, 1, elem);
+}
+
+RegId reg_new(Fn *fn, RegFile file, Width width)
+{
+    RegId r = push(fn, &fn->regs, sizeof(Reg), "registers");
+    *ir_reg(fn, r) = (Reg){.ordinal = fn->ordinals[file]++, .file = (uint8_t)file, .width = (uint8_t)width};
+    return r;
+}
+
+Operand op_reg(const Fn *fn, RegId r) { return op_make(K_REG, (RegFile)ir_reg(fn, r)->file, r); }
+
+Operand op_const(Fn *fn, uint64_t bits, Width width) { return op_imm(const_intern(fn->tables, bits, width)); }
+
+SymId fn_sym(Fn *fn, Name name, SymKind kind)
+{
+    uint32_t k = push(fn, &fn->syms, sizeof(Sym), "symbols");
+    if (k >= SYM_LOCAL)
+        heap_fail(fn->arena.heap, ST_LIMIT, "more than %d symbols in a function", SYM_LOCAL);
+    Sym *s = ir_sym(fn, k | SYM_LOCAL);
+    s->name = name;
+    s->kind = (uint8_t)kind;
+    return k | SYM_LOCAL;
+}
+
+ListId list_new(Fn *fn, const Operand *targets, uint32_t n)
+{
+    if (fn->lists.n == 0)
+        seg_push(&fn->lists, &fn->arena, 1, sizeof(List));
+    ListId l = push(fn, &fn->lists, sizeof(List), "branch tables");
+    uint32_t ops = seg_push(&fn->ops, &fn->arena, n, sizeof(Operand));
+    memcpy(ir_run(fn, ops), targets, n * sizeof *targets);
+    *ir_list(fn, l) = (List){ops, n};
+    return l;
+}
+
+/* -- Blocks --------------------------------------------------------------------------------------------- */
+
+BlockId block_new(Fn *fn) { return push(fn, &fn->blocks, sizeof(Block), "blocks"); }
+
+void block_insert_after(Fn *fn, BlockId b, BlockId where)
+{
+    Block *block = ir_block(fn, b);
+    BlockId next = where ? ir_block(fn, where)->next : fn->first;
+    block->prev = where;
+    block->next = next;
+    *(where ? &ir_block(fn, where)->next : &fn->first) = b;
+    *(next ? &ir_block(fn, next)->prev : &fn->last) = b;
+    fn->nblocks++;
+}
+
+void block_append(Fn *fn, BlockId b) { block_insert_after(fn, b, fn->last); }
+
+void block_unlink(Fn *fn, BlockId b)
+{
+    Block *block = ir_block(fn, b);
+    *(block->prev ? &ir_block(fn, block->prev)->next : &fn->first) = block->next;
+    *(block->next ? &ir_block(fn, block->next)->prev : &fn->last) = block->prev;
+    block->next = block->prev = 0;
+    fn->nblocks--;
+}
+
+/* -- Instructions --------------------------------------------------------------------------------------- */
+
+static InstrId instr_new(Fn *fn, DescId desc, uint8_t flags, const Operand *ops, uint32_t n)
+{
+    InstrId id = seg_push(&fn->instrs, &fn->arena, 1, sizeof(Instr));
+    Instr *i = ir_instr(fn, id);
+    i->desc = desc;
+    i->flags = flags;
+    i->nops = n;
+    if (n) {
+        i->ops = seg_push(&fn->ops, &fn->arena, n, sizeof(Operand));
+        Operand *to = ir_run(fn, i->ops);
+        memcpy(to, ops, n * sizeof *ops);
+        while (i->ndef < n && op_is_def(to[i->ndef]))
+            i->ndef++;
+    }
+    fn->ninstrs++;
+    return id;
+}
+
+InstrId ir_append(Fn *fn, BlockId b, DescId desc, uint8_t flags, const Operand *ops, uint32_t n)
+{
+    InstrId id = instr_new(fn, desc, flags, ops, n);
+    Instr *i = ir_instr(fn, id);
+    Block *block = ir_block(fn, b);
+    i->block = b;
+    i->prev = block->last;
+    *(block->last ? &ir_instr(fn, block->last)->next : &block->first) = id;
+    block->last = id;
+    return id;
+}
+
+InstrId ir_insert_before(Fn *fn, InstrId where, DescId desc, uint8_t flags, const Operand *ops, uint32_t n)
+{
+    InstrId id = instr_new(fn, desc, flags, ops, n);
+    Instr *i = ir_instr(fn, id), *w = ir_instr(fn, where);
+    i->block = w->block;
+    i->next = where;
+    i->prev = w->prev;
+    *(w->prev ? &ir_instr(fn, w->prev)->next : &ir_block(fn, w->block)->first) = id;
+    w->prev = id;
+    return id;
+}
+
+void ir_remove(Fn *fn, InstrId id)
+{
+    Instr *i = ir_instr(fn, id);
+    Block *b = ir_block(fn, i->block);
+    *(i->prev ? &ir_instr(fn, i->prev)->next : &b->first) = i->next;
+    *(i->next ? &ir_instr(fn, i->next)->prev : &b->last) = i->prev;
+    i->block = 0;
+    fn->ninstrs--;
+}
+
+InstrId ir_terminator(const Fn *fn, BlockId b) { return ir_block(fn, b)->last; }
+
+void ir_successors(const Fn *fn, InstrId terminator, SuccVisit *visit, void *user)
+{
+    const Instr *i = ir_instr(fn, terminator);
+    Operand *use = ir_use(fn, i, 0);
+    for (uint32_t k = 0, n = ir_nuse(i); k < n; k++) {
+        if (op_kind(use[k]) == K_BLOCK)
+            visit(user, &use[k]);
+        if (op_kind(use[k]) == K_LIST) {
+            const List *list = ir_list(fn, op_index(use[k]));
+            for (uint32_t t = 0; t < list->n; t++)
+                visit(user, ir_run(fn, list->ops) + t);
+        }
+    }
+}
+
+// A hash of everything that printing shows. Ids of strings and descriptors are those of one run, so it compares
+// states of one run only.
+uint64_t ir_hash(const Fn *fn)
+{
+    uint64_t h = fn->form;
+    FOR_BLOCKS(fn, b)
+    {
+        h = hash_mix(h, b);
+        FOR_INSTRS(fn, b, id)
+        {
+            const Instr *i = ir_instr(fn, id);
+            const Operand *ops = ir_ops(fn, i);
+            h = hash_mix(h, (uint64_t)i->desc << 32 | i->flags);
+            h = hash_mix(h, (uint64_t)i->line << 32 | i->callseq);
+            for (uint32_t k = 0; k < i->nops; k++)
+                h = hash_mix(h, (uint64_t)ops[k].word << 32 | ops[k].mods);
+        }
+    }
+    return h;
+}

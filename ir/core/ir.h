@@ -1,0 +1,486 @@
+// SPDX-License-Identifier: MIT
+// Ori IR: module, function, block, instruction, operand, register; the opcode table; builder and verifier.
+//
+// Everything is named by 32-bit ids, 0 = none; records live in segmented arrays of the function's arena and never move.
+// An instruction is a record (36 bytes) and a run of operands (8 bytes each) in the order
+//     definitions, uses, tied uses (one per definition; guarded instructions in ssa form only), guard.
+// Only the accessors below know that order.
+#ifndef ORI_IR_H
+#define ORI_IR_H
+
+#include "ir/base/base.h"
+
+typedef uint32_t InstrId, BlockId, RegId, SymId, DescId, MnemId, ConstId, ListId, LineId;
+
+typedef struct Module Module;
+typedef struct Fn Fn;
+
+/* -- Types, modifiers, opcodes: the tables ------------------------------------------------------------------ */
+
+typedef enum { W_NONE, W1, W8, W16, W32, W64, W128, WIDTH_COUNT } Width;
+static inline uint32_t width_bits(Width w) { return w <= W1 ? (uint32_t)w : 4u << (w - W1); }
+
+typedef enum {
+    TY_NONE,
+#define TYPE(id, name, width, class) TY_##id,
+#include "ir/core/types.def"
+#undef TYPE
+    TYPE_COUNT
+} Type;
+
+typedef enum { TC_NONE, TC_P, TC_B, TC_U, TC_S, TC_F, TC_X, TC_O } TypeClass;
+
+typedef struct TypeInfo {
+    const char *name;
+    Width width;
+    TypeClass class;
+} TypeInfo;
+extern const TypeInfo type_info[TYPE_COUNT];
+
+typedef enum {
+#define CATEGORY(id) MC_##id,
+#include "ir/core/modifiers.def"
+    MC_COUNT
+} ModCategory;
+
+typedef enum {
+    MOD_NONE,
+#define MOD(id, text, category) MOD_##id,
+#include "ir/core/modifiers.def"
+    MOD_COUNT
+} Mod;
+
+typedef enum {
+#define OP(id, ...) OP_##id,
+#include "ir/core/opcodes.def"
+    OPCODE_COUNT
+} Opcode;
+
+// Traits of opcodes; desc->traits refines them by the modifiers.
+typedef enum {
+    TR_PURE = 1 << 0,     // the value depends on the operands alone
+    TR_COMM = 1 << 1,     // the first two uses commute
+    TR_ASSOC = 1 << 2,    // associative (integers)
+    TR_READ = 1 << 3,     // reads memory
+    TR_WRITE = 1 << 4,    // writes memory
+    TR_BARRIER = 1 << 5,  // orders memory or threads
+    TR_CONV = 1 << 6,     // convergent
+    TR_TERM = 1 << 7,     // ends its block
+    TR_TRAP = 1 << 8,     // may stop the thread
+    TR_NOFOLD = 1 << 9,   // approximate or implementation-defined: never folded
+    TR_EFFECT = 1 << 10,  // stays even if its results are unused
+    TR_ASYNC = 1 << 11,   // completes later
+    TR_NOGUARD = 1 << 12, // takes no guard
+    TR_MARKER = 1 << 13,  // no code
+    TR_ORDERED = 1 << 14, // volatile, relaxed, acquire, ...: never touched
+    TR_RDONLY = 1 << 15,  // reads memory that nobody writes while the kernel runs
+} Trait;
+
+typedef struct OpInfo {
+    const char *id;         // "MUL_WIDE"
+    const char *mnemonic;   // "mul.wide"
+    uint16_t number;        // in the source documents
+    uint8_t ntypes;         // OP_RAW: what follows the mnemonic is kept as text
+    uint64_t types;         // bit per Type that the first type may be
+    uint32_t mods;          // bit per ModCategory, and OP_HINT
+    const char *signature;
+    uint32_t traits;
+    const char *meaning;
+} OpInfo;
+enum { OP_RAW = 0xff };
+#define OP_HINT (1u << MC_COUNT)
+extern const OpInfo op_info[OPCODE_COUNT];
+
+typedef struct SregInfo {
+    const char *name;
+    Width width;
+    bool fresh;  // a new value at each read
+} SregInfo;
+extern const SregInfo sreg_info[];
+extern const uint32_t sreg_count;
+
+/* opcode.c */
+Type type_find(const char *text, size_t len);
+Mod mod_find(const char *text, size_t len, uint32_t categories);
+ModCategory mod_category(Mod mod);
+const char *mod_text(Mod mod);
+// The first row whose mnemonic is exactly this text, through SPELLING too; OPCODE_COUNT if none.
+Opcode op_find(const char *text, size_t len);
+bool op_family_known(const char *base, size_t len);
+int sreg_find(const char *text, size_t len);  // -1 if none
+
+/* -- Names and constants ------------------------------------------------------------------------------------ */
+
+// An identifier as stem and number: "%r12" is ("%r", 12), "main" is ("main", NO_NUMBER).
+typedef struct Name {
+    StrId stem;
+    uint32_t number;
+} Name;
+#define NO_NUMBER UINT32_MAX
+
+typedef struct Const {
+    uint64_t bits;  // truncated to the width
+    Width width;
+} Const;
+enum { CONST_UNDEF = 0 };  // the constant of its own
+
+/* -- Descriptors -------------------------------------------------------------------------------------------- */
+
+// A mnemonic with its modifiers and types, parsed once.
+typedef struct Mnem {
+    Opcode first;           // first row with the mnemonic; OP_OPAQUE when it is not modelled
+    uint8_t ntypes;
+    uint8_t type[3];
+    uint8_t mod[MC_COUNT];
+    StrId suffix;           // hints, or all that follows the mnemonic of a RAW row, with the leading dot
+    StrId text;             // canonical spelling
+} Mnem;
+
+// What an operand position takes.
+typedef enum {
+    SL_REG = 1 << 0,
+    SL_IMM = 1 << 1,
+    SL_SYM = 1 << 2,
+    SL_SREG = 1 << 3,
+    SL_SINK = 1 << 4,
+    SL_BLOCK = 1 << 5,
+    SL_LIST = 1 << 6,
+    SL_DEF = 1 << 7,      // a definition
+    SL_WIDER = 1 << 8,    // the register may be wider
+    SL_INOUT = 1 << 9,    // opaque: read and written
+    SL_HIDDEN = 1 << 10,  // not printed in PTX
+    SL_INT = 1 << 11,     // not a register that was declared as float
+    SL_FLOAT = 1 << 12,   // not a register that was declared as integer
+    SL_NOT = 1 << 13,     // may be negated with `!`
+} SlotFlag;
+
+typedef struct Slot {
+    uint16_t flags;
+    uint8_t width;  // W_NONE = any
+    uint8_t type;   // how an immediate is read and printed
+} Slot;
+
+// An instruction without its operands: mnemonic and operand syntax.
+typedef struct Desc {
+    MnemId mnem;
+    StrId shape;        // operand syntax: `%` operand, `$` symbol in a call, `&` base and offset, `~` guard-false successor
+    Opcode op;
+    uint32_t traits;
+    uint32_t ndef, nops;  // guard and tied uses not counted
+    const Slot *slots;    // nops of them
+} Desc;
+
+typedef struct Tables Tables;
+// Interned strings, mnemonics, descriptors and constants. A module's tables are frozen after reading; what a function
+// adds later goes into its own, whose ids continue the parent's.
+struct Tables {
+    const Tables *parent;
+    Arena *arena;
+    StrTable strs;
+    uint32_t mnem_first, desc_first, const_first;
+    VEC(Mnem) mnems;
+    VEC(Desc) descs;
+    VEC(Const) consts;
+    IdSet mnem_index, desc_index, const_index;
+};
+
+/* tables.c */
+void tables_init(Tables *t, Arena *arena, const Tables *parent);
+const Mnem *tab_mnem(const Tables *t, MnemId id);
+const Desc *tab_desc(const Tables *t, DescId id);
+Const tab_const(const Tables *t, ConstId id);
+ConstId const_intern(Tables *t, uint64_t bits, Width width);
+static inline Str tab_str(const Tables *t, StrId id) { return str_get(&t->strs, id); }
+// The sign-extended value of a constant.
+int64_t const_signed(Const c);
+// Splits an identifier into stem and number.
+Name name_split(Tables *t, const char *text, size_t len);
+void name_print(Out *out, const Tables *t, Name name);
+
+/* desc.c */
+// Parses and interns a mnemonic in any spelling ("mul.f32.rn").
+MnemId mnem_intern(Tables *t, const char *text, size_t len);
+// The descriptor for a mnemonic with this operand syntax. If no row takes it: 0, and *why says what is wrong.
+DescId desc_intern(Tables *t, MnemId mnem, const char *shape, size_t len, const char **why);
+// The descriptor for builders: text and shape must be right.
+DescId desc_make(Tables *t, const char *mnemonic, const char *shape);
+
+/* -- Operands ----------------------------------------------------------------------------------------------- */
+
+typedef enum { K_NONE, K_REG, K_IMM, K_SYM, K_SREG, K_BANK, K_BLOCK, K_LIST } Kind;
+typedef enum { RF_R, RF_UR, RF_P, RF_UP, RF_CC } RegFile;
+
+typedef struct Operand {
+    uint32_t word;  // 31 definition | 30:28 kind | 27:24 register file | 23:0 index
+    uint32_t mods;  // OPM_*, constraint bits 0x1C00
+} Operand;
+
+enum {
+    OPM_NEG = 1 << 0,
+    OPM_ABS = 1 << 1,
+    OPM_NOT = 1 << 2,
+    OPM_INOUT = 1 << 3,  // operand of an opaque instruction: read and written
+    OPM_F32 = 1 << 4,    // immediate without a typed slot: written as 0f...
+    OPM_F64 = 1 << 5,    // immediate without a typed slot: written as 0d...
+};
+
+enum { INDEX_MAX = (1 << 24) - 1, SYM_LOCAL = 1 << 23 };
+
+static inline Operand op_make(Kind kind, RegFile file, uint32_t index)
+{
+    return (Operand){(uint32_t)kind << 28 | (uint32_t)file << 24 | index, 0};
+}
+static inline Kind op_kind(Operand o) { return (Kind)(o.word >> 28 & 7); }
+static inline RegFile op_file(Operand o) { return (RegFile)(o.word >> 24 & 15); }
+static inline uint32_t op_index(Operand o) { return o.word & INDEX_MAX; }
+static inline bool op_is_def(Operand o) { return o.word >> 31; }
+static inline bool op_is_reg(Operand o) { return op_kind(o) == K_REG; }
+static inline Operand op_def(Operand o) { return (Operand){o.word | 1u << 31, o.mods}; }
+static inline Operand op_none(void) { return (Operand){0, 0}; }
+static inline Operand op_imm(ConstId id) { return op_make(K_IMM, 0, id); }
+static inline Operand op_sym(SymId id) { return op_make(K_SYM, 0, id); }
+static inline Operand op_block(BlockId id) { return op_make(K_BLOCK, 0, id); }
+static inline bool op_same(Operand a, Operand b) { return a.word == b.word && a.mods == b.mods; }
+
+/* -- Registers, symbols, blocks, instructions --------------------------------------------------------------- */
+
+// PINNED: touched by an instruction that we do not model; NAMED: declared elsewhere (module, formals), so its name stays;
+// PACKED: 8-bit register that a packing move names.
+enum { REG_PINNED = 1, REG_NAMED = 2, REG_PACKED = 4 };
+
+typedef struct Reg {
+    Name name;         // in the input; stem 0 for a register that a phase made
+    uint32_t ordinal;  // its number within its file, stable during a run
+    uint8_t file, width;
+    uint8_t flags;     // REG_*
+    uint8_t type;      // as declared
+} Reg;
+
+typedef enum { SYM_VAR, SYM_FUNC, SYM_FORMAL, SYM_CALLPARAM, SYM_PROTO, SYM_CALLTARGETS, SYM_BRANCHTARGETS } SymKind;
+typedef enum { SP_NONE, SP_GLOBAL, SP_CONST, SP_SHARED, SP_LOCAL, SP_PARAM, SP_REG, SP_TEX, SP_GENERIC } Space;
+
+enum {
+    SYM_VISIBLE = 1 << 0,
+    SYM_EXTERN = 1 << 1,
+    SYM_WEAK = 1 << 2,
+    SYM_COMMON = 1 << 3,
+    SYM_ARRAY = 1 << 4,
+    SYM_OPEN = 1 << 5,      // array without a size
+    SYM_PTR = 1 << 6,       // kernel parameter declared `.ptr`
+    SYM_DEFINED = 1 << 7,   // function: has a body
+    SYM_KERNEL = 1 << 8,    // function: .entry
+    SYM_ALIGNED = 1 << 9,   // alignment was written
+    SYM_RETURN = 1 << 10,   // formal: a return value
+    SYM_MANAGED = 1 << 11,
+};
+
+// Part of an initializer that the linker fills in.
+typedef struct Reloc {
+    uint64_t offset;  // in the initializer's bytes
+    SymId sym;
+    int64_t addend;
+    uint64_t mask;    // 0xff(sym): which byte; 0 = all of the address
+    bool generic;     // generic(sym)
+} Reloc;
+
+typedef struct Init {
+    uint8_t *bytes;
+    uint64_t size;       // bytes that were given
+    Reloc *relocs;       // by offset
+    uint32_t nrelocs;
+    bool braces;
+    StrId raw;           // texture references: kept as text
+} Init;
+
+// A formal parameter list.
+typedef struct Sig {
+    SymId *rets, *params;  // symbols of the function (or of the module for declarations)
+    uint32_t nrets, nparams;
+    bool has_params;       // `()` was written
+    bool noreturn;
+} Sig;
+
+typedef struct Sym {
+    Name name;
+    uint8_t kind, space, type, vec;
+    uint8_t ptr_space;   // .ptr
+    uint32_t flags;      // SYM_*
+    uint32_t align;      // bytes
+    uint32_t ptr_align;
+    uint64_t count;      // elements (of vec * type)
+    uint64_t size;       // bytes; 0 while open
+    StrId attribute;     // `.attribute(...)`, kept as text
+    Init *init;
+    Fn *fn;              // function: its last declaration or its definition
+    Sig *sig;            // prototype
+    ListId list;         // branch targets, call targets
+    uint32_t callseq;    // while reading: the call that last wrote it
+} Sym;
+
+enum { BLOCK_KEEP_LABEL = 1, BLOCK_DEFINED = 2 };
+
+typedef struct Block {
+    Name label;           // stem 0 = none
+    InstrId first, last;
+    BlockId next, prev;   // layout
+    uint32_t source;      // position in the source, for PlaceBlocksInSourceOrder
+    uint32_t flags;
+} Block;
+
+enum { IF_GUARDED = 1, IF_TIED = 2, IF_PINNED = 4 };
+
+typedef struct Instr {
+    InstrId next, prev;
+    BlockId block;
+    DescId desc;
+    uint32_t ops;      // first operand
+    uint32_t nops;     // all operands, tied uses and guard included
+    LineId line;       // source line, 0 = none
+    uint32_t callseq;  // call sequence, 0 = none
+    uint16_t ndef;
+    uint8_t flags;     // IF_*
+    uint8_t marks;     // propagation marks (0x100, 0x200, 0x400 of the documents as bits 0 to 2)
+} Instr;
+
+typedef struct Line {
+    uint32_t file, line, col;
+    uint32_t in_file, in_line, in_col;  // inlined_at, in_file 0 = none
+    Name function;                      // function_name label
+    uint32_t function_offset;
+} Line;
+
+// A list operand: branch targets or call targets.
+typedef struct List {
+    uint32_t ops;
+    uint32_t n;
+} List;
+
+typedef struct Directive {
+    StrId text;  // ".maxntid", or the whole text for .pragma
+    uint32_t n;
+    uint32_t value[3];
+} Directive;
+
+typedef enum { FORM_MULTI, FORM_SSA } Form;
+
+enum {
+    FN_KERNEL = 1,
+    FN_DEFINED = 2,
+    FN_PASSTHROUGH = 4,  // something in it is beyond the model: no phase may change it
+    FN_DEBUG = 8,        // debug target: register names and labels stay
+};
+
+struct Analyses;
+
+struct Fn {
+    Module *module;
+    Arena arena;
+    Tables *tables;       // the module's while reading, then its own
+    SymId sym;
+    uint32_t flags;       // FN_*
+    Form form;
+    Sig sig;
+    VEC(Directive) directives;
+    Seg instrs, ops, regs, blocks, syms, lines, lists;
+    BlockId first, last;  // layout
+    uint32_t ninstrs, nblocks;
+    uint32_t callseqs;    // call sequences so far
+    uint32_t ordinals[RF_CC + 1];
+    RegId cc;             // the carry register
+    struct Analyses *analyses;
+    size_t offset;        // in the source, for messages
+};
+
+typedef enum { ITEM_VAR, ITEM_FN, ITEM_RAW } ItemKind;
+
+// One thing at module level, in the order of the input.
+typedef struct Item {
+    ItemKind kind;
+    uint32_t index;  // SymId; index of a function; StrId of text that is printed as it stands
+} Item;
+
+struct Module {
+    Arena arena;
+    Tables tables;
+    StrId version, target;  // texts behind `.version` and `.target`
+    StrId sm;               // first entry of the target, "sm_90"
+    uint32_t address_size;  // 0 = not written
+    bool debug;
+    VEC(Item) items;
+    VEC(Sym) syms;          // 0 is no symbol
+    VEC(Fn *) fns;
+    VEC(StrId) reserved;    // stems that name symbols or labels and could be taken for a register prefix
+};
+
+/* -- Accessors ---------------------------------------------------------------------------------------------- */
+
+static inline Instr *ir_instr(const Fn *fn, InstrId i) { return seg_at(&fn->instrs, i, sizeof(Instr)); }
+static inline Block *ir_block(const Fn *fn, BlockId b) { return seg_at(&fn->blocks, b, sizeof(Block)); }
+static inline Reg *ir_reg(const Fn *fn, RegId r) { return seg_at(&fn->regs, r, sizeof(Reg)); }
+static inline Line *ir_line(const Fn *fn, LineId l) { return seg_at(&fn->lines, l, sizeof(Line)); }
+static inline List *ir_list(const Fn *fn, ListId l) { return seg_at(&fn->lists, l, sizeof(List)); }
+static inline Operand *ir_run(const Fn *fn, uint32_t ops) { return seg_at(&fn->ops, ops, sizeof(Operand)); }
+static inline Operand *ir_ops(const Fn *fn, const Instr *i) { return ir_run(fn, i->ops); }
+static inline Sym *ir_sym(const Fn *fn, SymId s)
+{
+    return s & SYM_LOCAL ? (Sym *)seg_at(&fn->syms, s & ~(uint32_t)SYM_LOCAL, sizeof(Sym)) : &fn->module->syms.at[s];
+}
+static inline const Desc *ir_desc(const Fn *fn, const Instr *i) { return tab_desc(fn->tables, i->desc); }
+
+static inline bool ir_guarded(const Instr *i) { return i->flags & IF_GUARDED; }
+static inline uint32_t ir_ntied(const Instr *i) { return i->flags & IF_TIED ? i->ndef : 0; }
+static inline uint32_t ir_nuse(const Instr *i) { return i->nops - i->ndef - ir_ntied(i) - ir_guarded(i); }
+static inline Operand *ir_def(const Fn *fn, const Instr *i, uint32_t k) { return ir_ops(fn, i) + k; }
+static inline Operand *ir_use(const Fn *fn, const Instr *i, uint32_t k) { return ir_ops(fn, i) + i->ndef + k; }
+static inline Operand *ir_tied(const Fn *fn, const Instr *i, uint32_t k) { return ir_use(fn, i, ir_nuse(i) + k); }
+static inline Operand *ir_guard(const Fn *fn, const Instr *i) { return ir_ops(fn, i) + i->nops - 1; }
+
+#define FOR_BLOCKS(fn, b) for (BlockId b = (fn)->first; b; b = ir_block((fn), b)->next)
+#define FOR_INSTRS(fn, b, i) \
+    for (InstrId i = ir_block((fn), (b))->first; i; i = ir_instr((fn), i)->next)
+
+/* -- Construction ------------------------------------------------------------------------------------------- */
+
+/* module.c */
+Module *module_new(Heap *heap);
+void module_free(Module *m);
+SymId module_sym(Module *m, Name name, SymKind kind);
+void module_item(Module *m, ItemKind kind, uint32_t index);
+// Ends reading: the module's tables are read-only from here on.
+void module_freeze(Module *m);
+// Says that a symbol or label has this stem, so that the writer does not use it for registers.
+void module_reserve_stem(Module *m, StrId stem);
+
+/* fn.c */
+Fn *fn_new(Module *m, SymId sym);
+void fn_free(Fn *fn);
+// Gives the function tables of its own (after module_freeze, before the first phase).
+void fn_own_tables(Fn *fn);
+RegId reg_new(Fn *fn, RegFile file, Width width);
+Operand op_reg(const Fn *fn, RegId r);
+Operand op_const(Fn *fn, uint64_t bits, Width width);
+SymId fn_sym(Fn *fn, Name name, SymKind kind);
+ListId list_new(Fn *fn, const Operand *targets, uint32_t n);
+BlockId block_new(Fn *fn);                             // not yet in the layout
+void block_append(Fn *fn, BlockId b);                  // at the end of the layout
+void block_insert_after(Fn *fn, BlockId b, BlockId where);
+void block_unlink(Fn *fn, BlockId b);
+// A new instruction at the end of a block. `ops` in the canonical order; guard last.
+InstrId ir_append(Fn *fn, BlockId b, DescId desc, uint8_t flags, const Operand *ops, uint32_t n);
+InstrId ir_insert_before(Fn *fn, InstrId where, DescId desc, uint8_t flags, const Operand *ops, uint32_t n);
+void ir_remove(Fn *fn, InstrId i);
+InstrId ir_terminator(const Fn *fn, BlockId b);
+// Calls `visit` for each block operand of a terminator (guard-false successor included); it may change it. The same
+// target is visited as often as it is named.
+typedef void SuccVisit(void *user, Operand *target);
+void ir_successors(const Fn *fn, InstrId terminator, SuccVisit *visit, void *user);
+uint64_t ir_hash(const Fn *fn);
+
+/* verify.c */
+enum { VERIFY_STRUCTURE = 1, VERIFY_TYPES = 2 };
+// The first violation as text in `why` (empty = none); *instr is where, if it is an instruction.
+bool ir_verify(const Fn *fn, int level, InstrId *instr, char why[static 200]);
+// Whether an operand may stand in a slot; otherwise what is wrong with it.
+const char *slot_check(const Fn *fn, const Slot *slot, Operand o, char why[static 200]);
+
+#endif

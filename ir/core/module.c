@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: MIT
+// Modules: what stands outside function bodies.
+#include "ir/core/ir.h"
+
+Module *module_new(Heap *heap)
+{
+    Arena arena;
+    arena_init(&arena, heap);
+    Module *m = NEW(&arena, Module);
+    m->arena = arena;
+    tables_init(&m->tables, &m->arena, NULL);
+    VEC_PUSH(&m->arena, &m->syms, (Sym){0});
+    return m;
+}
+
+void module_free(Module *m)
+{
+    for (uint32_t k = 0; k < m->fns.n; k++)
+        if (m->fns.at[k])
+            fn_free(m->fns.at[k]);
+    Arena arena = m->arena;  // the module itself lies in it
+    arena_free(&arena);
+}
+
+SymId module_sym(Module *m, Name name, SymKind kind)
+{
+    if (m->syms.n >= SYM_LOCAL)
+        heap_fail(m->arena.heap, ST_LIMIT, "more than %d symbols", SYM_LOCAL);
+    VEC_PUSH(&m->arena, &m->syms, ((Sym){.name = name, .kind = (uint8_t)kind}));
+    module_reserve_stem(m, name.stem);
+    return m->syms.n - 1;
+}
+
+void module_item(Module *m, ItemKind kind, uint32_t index)
+{
+    VEC_PUSH(&m->arena, &m->items, ((Item){kind, index}));
+}
+
+// Only what begins with '%' can meet a register name of ours.
+void module_reserve_stem(Module *m, StrId stem)
+{
+    Str s = tab_str(&m->tables, stem);
+    if (s.len == 0 || s.text[0] != '%')
+        return;
+    for (uint32_t k = 0; k < m->reserved.n; k++)
+        if (m->reserved.at[k] == stem)
+            return;
+    VEC_PUSH(&m->arena, &m->reserved, stem);
+}
+
+void module_freeze(Module *m)
+{
+    for (uint32_t k = 0; k < m->fns.n; k++)
+        fn_own_tables(m->fns.at[k]);
+}

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: MIT
+// The tables of types, modifiers, special registers and opcodes, and look-up in them by text. A mnemonic is looked up
+// once per program, so the searches are linear.
+#include "ir/core/ir.h"
+
+const TypeInfo type_info[TYPE_COUNT] = {
+    {"", W_NONE, TC_NONE},
+#define TYPE(id, name, width, class) {name, width, TC_##class},
+#include "ir/core/types.def"
+#undef TYPE
+};
+
+static const struct {
+    const char *text;
+    ModCategory category;
+} mod_info[MOD_COUNT] = {
+    {"", MC_COUNT},
+#define MOD(id, text, category) {text, MC_##category},
+#include "ir/core/modifiers.def"
+};
+
+enum { PURE_SREG = 0, FRESH_SREG = 1 };
+const SregInfo sreg_info[] = {
+#define PURE PURE_SREG
+#define FRESH FRESH_SREG
+#define SREG(name, width, class) {name, width, class},
+#include "ir/core/sregs.def"
+#undef SREG
+#undef PURE
+#undef FRESH
+};
+const uint32_t sreg_count = ARRAY_LEN(sreg_info);
+
+// The vocabulary of opcodes.def.
+#define T(id) ((uint64_t)1 << TY_##id)
+#define B16T T(B16)
+#define B32T T(B32)
+#define B64T T(B64)
+#define B128T T(B128)
+#define U16T T(U16)
+#define S16T T(S16)
+#define U32T T(U32)
+#define U64T T(U64)
+#define F16T T(F16)
+#define F32T T(F32)
+#define F64T T(F64)
+#define F16X2T T(F16X2)
+#define BF16T T(BF16)
+#define BF16X2T T(BF16X2)
+#define U16X2T T(U16X2)
+#define S16X2T T(S16X2)
+#define E4M3X2T T(E4M3X2)
+#define E5M2X2T T(E5M2X2)
+#define PREDT T(PRED)
+#define I16 (T(U16) | T(S16))
+#define I32 (T(U32) | T(S32))
+#define I64 (T(U64) | T(S64))
+#define BITS (T(B16) | T(B32) | T(B64))
+#define FLOATS (T(F16) | T(F16X2) | T(BF16) | T(BF16X2) | T(F32) | T(F64) | T(F32X2))
+#define ARITH (I16 | I32 | I64 | FLOATS | U16X2T | S16X2T)
+#define MOVABLE (BITS | B128T | I16 | I32 | I64 | T(F32) | T(F64) | PREDT)
+#define MEMORY (T(B8) | T(U8) | T(S8) | BITS | B128T | I16 | I32 | I64 | T(F32) | T(F64))
+#define ANY (~(uint64_t)0)
+#define M(category) (1u << MC_##category)
+#define HINT OP_HINT
+#define RAW OP_RAW
+#define PURE TR_PURE
+#define COMM TR_COMM
+#define ASSOC TR_ASSOC
+#define READ TR_READ
+#define WRITE TR_WRITE
+#define BARRIER TR_BARRIER
+#define CONV TR_CONV
+#define TERM TR_TERM
+#define TRAP TR_TRAP
+#define NOFOLD TR_NOFOLD
+#define EFFECT TR_EFFECT
+#define ASYNC TR_ASYNC
+#define NOGUARD TR_NOGUARD
+#define MARKER TR_MARKER
+
+// selp, slct, setp, min and max of bits: `.bN` is accepted wherever the size is all that matters.
+const OpInfo op_info[OPCODE_COUNT] = {
+#define OP(id, mnemonic, number, ntypes, types, mods, signature, traits, meaning) \
+    {#id, mnemonic, number, ntypes, types, mods, signature, traits, meaning},
+#include "ir/core/opcodes.def"
+};
+
+static const char *const families[] = {
+#define FAMILY(name) name,
+#include "ir/core/opcodes.def"
+};
+
+static const struct {
+    const char *text, *mnemonic;
+} spellings[] = {
+#define SPELLING(text, mnemonic) {text, mnemonic},
+#include "ir/core/opcodes.def"
+};
+
+static bool equals(const char *z, const char *text, size_t len) { return strlen(z) == len && memcmp(z, text, len) == 0; }
+
+Type type_find(const char *text, size_t len)
+{
+    for (Type t = TY_NONE + 1; t < TYPE_COUNT; t++)
+        if (equals(type_info[t].name, text, len))
+            return t;
+    return TY_NONE;
+}
+
+Mod mod_find(const char *text, size_t len, uint32_t categories)
+{
+    for (Mod m = MOD_NONE + 1; m < MOD_COUNT; m++)
+        if (categories >> mod_info[m].category & 1 && equals(mod_info[m].text, text, len))
+            return m;
+    return MOD_NONE;
+}
+
+ModCategory mod_category(Mod mod) { return mod_info[mod].category; }
+
+const char *mod_text(Mod mod) { return mod_info[mod].text; }
+
+Opcode op_find(const char *text, size_t len)
+{
+    for (size_t k = 0; k < ARRAY_LEN(spellings); k++)
+        if (equals(spellings[k].text, text, len))
+            return op_find(spellings[k].mnemonic, strlen(spellings[k].mnemonic));
+    Opcode op = OP_OPAQUE + 1;
+    while (op < OPCODE_COUNT && !equals(op_info[op].mnemonic, text, len))
+        op++;
+    return op;
+}
+
+bool op_family_known(const char *base, size_t len)
+{
+    for (size_t k = 0; k < ARRAY_LEN(families); k++)
+        if (equals(families[k], base, len))
+            return true;
+    return false;
+}
+
+int sreg_find(const char *text, size_t len)
+{
+    for (uint32_t k = 0; k < sreg_count; k++)
+        if (equals(sreg_info[k].name, text, len))
+            return (int)k;
+    return -1;
+}

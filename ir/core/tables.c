@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: MIT
+// The interning tables of a module, and the overlay of a function on top of them.
+#include "ir/core/ir.h"
+
+void tables_init(Tables *t, Arena *arena, const Tables *parent)
+{
+    *t = (Tables){.parent = parent, .arena = arena};
+    str_init(&t->strs, arena, parent ? &parent->strs : NULL);
+    if (parent) {
+        t->mnem_first = parent->mnem_first + parent->mnems.n;
+        t->desc_first = parent->desc_first + parent->descs.n;
+        t->const_first = parent->const_first + parent->consts.n;
+    } else {
+        VEC_PUSH(arena, &t->mnems, ((Mnem){.first = OP_OPAQUE}));
+        VEC_PUSH(arena, &t->descs, ((Desc){.op = OP_OPAQUE}));
+        VEC_PUSH(arena, &t->consts, ((Const){0, W_NONE}));  // CONST_UNDEF
+    }
+}
+
+const Mnem *tab_mnem(const Tables *t, MnemId id)
+{
+    while (id < t->mnem_first)
+        t = t->parent;
+    return &t->mnems.at[id - t->mnem_first];
+}
+
+const Desc *tab_desc(const Tables *t, DescId id)
+{
+    while (id < t->desc_first)
+        t = t->parent;
+    return &t->descs.at[id - t->desc_first];
+}
+
+Const tab_const(const Tables *t, ConstId id)
+{
+    while (id < t->const_first)
+        t = t->parent;
+    return t->consts.at[id - t->const_first];
+}
+
+ConstId const_intern(Tables *t, uint64_t bits, Width width)
+{
+    if (width < W64)
+        bits &= ((uint64_t)1 << width_bits(width)) - 1;
+    uint64_t h = hash_mix(width, bits);
+    uint32_t hash = (uint32_t)(h ^ (h >> 32));
+    for (const Tables *p = t; p; p = p->parent) {
+        IDSET_EACH(&p->const_index, hash, k)
+        {
+            if (p->consts.at[k].bits == bits && p->consts.at[k].width == width)
+                return p->const_first + k;
+        }
+    }
+    if (t->const_first + t->consts.n > INDEX_MAX)
+        heap_fail(t->arena->heap, ST_LIMIT, "more than %d different constants", INDEX_MAX);
+    idset_add(&t->const_index, t->arena, hash, t->consts.n);
+    VEC_PUSH(t->arena, &t->consts, ((Const){bits, width}));
+    return t->const_first + t->consts.n - 1;
+}
+
+int64_t const_signed(Const c)
+{
+    if (c.width == W_NONE || c.width == W1 || c.width >= W64)
+        return (int64_t)c.bits;
+    unsigned unused = 64 - width_bits(c.width);
+    return (int64_t)(c.bits << unused) >> unused;
+}
+
+// The number is the longest run of up to nine final digits without a leading zero (or one lone `0`), so that stem and
+// number together are the identifier again.
+Name name_split(Tables *t, const char *text, size_t len)
+{
+    size_t k = len;
+    while (k > 1 && len - k < 9 && text[k - 1] >= '0' && text[k - 1] <= '9')
+        k--;
+    while (k < len - 1 && text[k] == '0')
+        k++;
+    if (k == len)
+        return (Name){str_intern(&t->strs, text, len), NO_NUMBER};
+    if (text[k] == '0' && text[k - 1] == '0') // "a00": the stem is "a0"
+        return (Name){str_intern(&t->strs, text, len - 1), 0};
+    uint32_t number = 0;
+    for (size_t d = k; d < len; d++)
+        number = number * 10 + (uint32_t)(text[d] - '0');
+    return (Name){str_intern(&t->strs, text, k), number};
+}
+
+void name_print(Out *out, const Tables *t, Name name)
+{
+    Str s = tab_str(t, name.stem);
+    out_bytes(out, s.text, s.len);
+    if (name.number != NO_NUMBER)
+        out_u64(out, name.number);
+}

@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: MIT
+// The verifier. Level 1, structure:
+//   S1  blocks form a doubly linked layout that ends at fn->last, each block once
+//   S2  instructions of a block form a doubly linked list, each knows its block
+//   S3  every block ends in a terminator and has no other
+//   S4  operand counts are those of the descriptor, plus one tied use per definition where flagged, plus the guard
+//   S5  definitions come first and nothing behind them is flagged as one
+//   S6  every index names something that exists: registers, constants, symbols, blocks in the layout, lists
+//   S7  the counters of blocks and instructions are right
+// Level 2, types:
+//   T1  each operand is of a kind, register file and width that its slot takes
+//   T2  the guard is a predicate register, and the instruction takes one
+//   T3  tied uses are registers of the width of their definition, in ssa form only
+//   T4  a call sequence lies in one block: its st.param before the call, its ld.param behind it
+//   T5  the carry is defined before it is read, within the block
+#include <stdio.h>
+
+#include "ir/core/ir.h"
+
+typedef struct Verifier {
+    const Fn *fn;
+    InstrId at;
+    char *why;
+} Verifier;
+
+#define FAIL(v, ...) (snprintf((v)->why, 200, __VA_ARGS__), false)
+
+static const char *width_name(Width w)
+{
+    static const char *const names[] = {"any", "predicate", "8-bit", "16-bit", "32-bit", "64-bit", "128-bit"};
+    return names[w];
+}
+
+static const char *check_register(const Slot *slot, const Reg *r, char why[static 200])
+{
+    TypeClass declared = type_info[r->type].class;
+    if (!(slot->flags & SL_REG)) {
+        snprintf(why, 200, "a register may not stand here");
+        return why;
+    }
+    if (slot->width == W_NONE)
+        return slot->flags & SL_INT && (r->file == RF_P || declared == TC_F)
+                   ? (snprintf(why, 200, "an address must be an integer register"), why)
+                   : NULL;
+    if (slot->width == W1 ? r->width != W1 : r->width == W1) {
+        snprintf(why, 200, "expected a %s register, this one is %s", width_name((Width)slot->width), width_name((Width)r->width));
+        return why;
+    }
+    bool fits = r->width == slot->width || (slot->flags & SL_WIDER && r->width > slot->width);
+    if (!fits) {
+        snprintf(why, 200, "expected a %s register%s, this one is %s", width_name((Width)slot->width),
+                 slot->flags & SL_WIDER ? " or wider" : "", width_name((Width)r->width));
+        return why;
+    }
+    if ((slot->flags & SL_INT && declared == TC_F) ||
+        (slot->flags & SL_FLOAT && (declared == TC_U || declared == TC_S))) {
+        snprintf(why, 200, "a register declared .%s does not go with .%s", type_info[r->type].name,
+                 type_info[slot->type].name);
+        return why;
+    }
+    return NULL;
+}
+
+const char *slot_check(const Fn *fn, const Slot *slot, Operand o, char why[static 200])
+{
+    static const struct {
+        uint16_t flag;
+        const char *name;
+    } kinds[] = {
+        [K_NONE] = {SL_SINK, "the sink `_`"}, [K_REG] = {SL_REG, "a register"},
+        [K_IMM] = {SL_IMM, "an immediate"},   [K_SYM] = {SL_SYM, "a symbol"},
+        [K_SREG] = {SL_SREG, "a special register"}, [K_BANK] = {0, "a constant bank"},
+        [K_BLOCK] = {SL_BLOCK, "a label"},    [K_LIST] = {SL_LIST, "a branch table"},
+    };
+    Kind kind = op_kind(o);
+    if (kind == K_REG)
+        return check_register(slot, ir_reg(fn, op_index(o)), why);
+    if (!(slot->flags & kinds[kind].flag)) {
+        snprintf(why, 200, "%s may not stand here", kinds[kind].name);
+        return why;
+    }
+    if (kind == K_SREG && slot->width) {
+        Width has = sreg_info[op_index(o)].width;
+        bool fits = has == slot->width || (has == W32 && slot->width == W16) || (slot->flags & SL_WIDER && has > slot->width);
+        if (!fits && strcmp(sreg_info[op_index(o)].name, "%gridid") != 0) {
+            snprintf(why, 200, "special register %s is %s, expected %s", sreg_info[op_index(o)].name, width_name(has),
+                     width_name((Width)slot->width));
+            return why;
+        }
+    }
+    return NULL;
+}
+
+/* -- Level 1 -------------------------------------------------------------------------------------------- */
+
+static bool index_exists(Verifier *v, Operand o)
+{
+    const Fn *fn = v->fn;
+    uint32_t k = op_index(o);
+    switch (op_kind(o)) {
+    case K_NONE:
+    case K_BANK: return true;
+    case K_REG: return (k > 0 && k < fn->regs.n) || FAIL(v, "register id %u does not exist", k);
+    case K_IMM:
+        return k < fn->tables->const_first + fn->tables->consts.n || FAIL(v, "constant id %u does not exist", k);
+    case K_SYM: {
+        uint32_t local = k & ~(uint32_t)SYM_LOCAL;
+        uint32_t n = k & SYM_LOCAL ? fn->syms.n : fn->module->syms.n;
+        return (local > 0 && local < n) || FAIL(v, "symbol id %u does not exist", k);
+    }
+    case K_SREG: return k < sreg_count || FAIL(v, "special register %u does not exist", k);
+    case K_BLOCK:
+        return (k > 0 && k < fn->blocks.n && (fn->first == k || ir_block(fn, k)->prev)) ||
+               FAIL(v, "block %u is not in the layout", k);
+    case K_LIST: return (k > 0 && k < fn->lists.n) || FAIL(v, "branch table %u does not exist", k);
+    }
+    return false;
+}
+
+static bool check_instr(Verifier *v, const Instr *i)
+{
+    const Fn *fn = v->fn;
+    if (i->desc == 0 || i->desc >= fn->tables->desc_first + fn->tables->descs.n)
+        return FAIL(v, "descriptor %u does not exist", i->desc);
+    const Desc *d = ir_desc(fn, i);
+    if (i->ndef != d->ndef || i->nops != d->nops + ir_ntied(i) + ir_guarded(i))
+        return FAIL(v, "%u operands and %u definitions where the descriptor has %u and %u", i->nops, i->ndef, d->nops, d->ndef);
+    const Operand *ops = ir_ops(fn, i);
+    for (uint32_t k = 0; k < i->nops; k++) {
+        if (op_is_def(ops[k]) != (k < i->ndef))
+            return FAIL(v, "operand %u is on the wrong side of the definitions", k);
+        if (!index_exists(v, ops[k]))
+            return false;
+        if (op_kind(ops[k]) == K_LIST) {
+            const List *list = ir_list(fn, op_index(ops[k]));
+            for (uint32_t t = 0; t < list->n; t++)
+                if (!index_exists(v, ir_run(fn, list->ops)[t]))
+                    return false;
+        }
+    }
+    return true;
+}
+
+static bool check_block(Verifier *v, BlockId b, uint32_t *count)
+{
+    const Fn *fn = v->fn;
+    const Block *block = ir_block(fn, b);
+    InstrId prev = 0;
+    for (InstrId id = block->first; id; prev = id, id = ir_instr(fn, id)->next) {
+        const Instr *i = ir_instr(fn, id);
+        v->at = id;
+        if (i->prev != prev || i->block != b || ++*count > fn->ninstrs)
+            return FAIL(v, "the instruction list of block %u is broken", b);
+        if (!check_instr(v, i))
+            return false;
+        bool last = i->next == 0, terminator = ir_desc(fn, i)->traits & TR_TERM;
+        if (last != terminator)
+            return FAIL(v, last ? "the block does not end in a terminator" : "a terminator in the middle of a block");
+    }
+    v->at = 0;
+    return (prev != 0 && prev == block->last) || FAIL(v, "block %u has no instructions or a wrong last one", b);
+}
+
+static bool check_structure(Verifier *v)
+{
+    const Fn *fn = v->fn;
+    uint32_t blocks = 0, instrs = 0;
+    BlockId prev = 0;
+    for (BlockId b = fn->first; b; prev = b, b = ir_block(fn, b)->next) {
+        if (ir_block(fn, b)->prev != prev || ++blocks > fn->nblocks)
+            return FAIL(v, "the block layout is broken at block %u", b);
+        if (!check_block(v, b, &instrs))
+            return false;
+    }
+    if (prev != fn->last || blocks != fn->nblocks || instrs != fn->ninstrs)
+        return FAIL(v, "the function counts %u blocks and %u instructions, its lists hold %u and %u", fn->nblocks,
+                    fn->ninstrs, blocks, instrs);
+    return true;
+}
+
+/* -- Level 2 -------------------------------------------------------------------------------------------- */
+
+static bool check_tied(Verifier *v, const Instr *i)
+{
+    const Fn *fn = v->fn;
+    if (ir_ntied(i) && fn->form != FORM_SSA)
+        return FAIL(v, "tied uses outside ssa form");
+    for (uint32_t k = 0; k < ir_ntied(i); k++) {
+        Operand def = *ir_def(fn, i, k), tied = *ir_tied(fn, i, k);
+        if (op_is_reg(def) && op_is_reg(tied) && ir_reg(fn, op_index(def))->width != ir_reg(fn, op_index(tied))->width)
+            return FAIL(v, "tied use %u has another width than its definition", k);
+    }
+    return true;
+}
+
+static bool check_operands(Verifier *v, const Instr *i)
+{
+    const Fn *fn = v->fn;
+    const Desc *d = ir_desc(fn, i);
+    const Operand *ops = ir_ops(fn, i);
+    char why[200];
+    for (uint32_t k = 0; k < d->nops; k++)
+        if (slot_check(fn, &d->slots[k], ops[k], why))
+            return FAIL(v, "operand %u: %.150s", k + 1, why);
+    if (ir_guarded(i)) {
+        Operand guard = *ir_guard(fn, i);
+        if (!op_is_reg(guard) || ir_reg(fn, op_index(guard))->width != W1 || op_file(guard) == RF_CC)
+            return FAIL(v, "the guard is not a predicate register");
+        if (d->traits & TR_NOGUARD)
+            return FAIL(v, "this instruction takes no guard");
+    }
+    return check_tied(v, i);
+}
+
+// Call sequences and carry chains, block by block.
+static bool check_sequences(Verifier *v, BlockId b)
+{
+    const Fn *fn = v->fn;
+    bool carry = fn->flags & FN_PASSTHROUGH;
+    uint32_t called = 0;
+    FOR_INSTRS(fn, b, id)
+    {
+        const Instr *i = ir_instr(fn, id);
+        const Desc *d = ir_desc(fn, i);
+        v->at = id;
+        for (uint32_t k = i->ndef; k < d->nops; k++)
+            if (op_is_reg(ir_ops(fn, i)[k]) && op_file(ir_ops(fn, i)[k]) == RF_CC && !carry)
+                return FAIL(v, "the carry is read before it is written in this block");
+        for (uint32_t k = 0; k < i->ndef; k++)
+            carry |= op_is_reg(ir_ops(fn, i)[k]) && op_file(ir_ops(fn, i)[k]) == RF_CC;
+        if (!i->callseq)
+            continue;
+        if (d->op == OP_CALL)
+            called = i->callseq;
+        else if (d->op == OP_LD && i->callseq != called)
+            return FAIL(v, "a result of call sequence %u is read before its call, or in another block", i->callseq);
+        else if (d->op == OP_ST && i->callseq == called)
+            return FAIL(v, "an argument of call sequence %u is stored behind its call", i->callseq);
+    }
+    v->at = 0;
+    return true;
+}
+
+static bool check_types(Verifier *v)
+{
+    const Fn *fn = v->fn;
+    FOR_BLOCKS(fn, b)
+    {
+        FOR_INSTRS(fn, b, id)
+        {
+            v->at = id;
+            if (!check_operands(v, ir_instr(fn, id)))
+                return false;
+        }
+        if (!check_sequences(v, b))
+            return false;
+    }
+    return true;
+}
+
+bool ir_verify(const Fn *fn, int level, InstrId *instr, char why[static 200])
+{
+    Verifier v = {.fn = fn, .why = why};
+    why[0] = 0;
+    bool ok = check_structure(&v) && (level < VERIFY_TYPES || check_types(&v));
+    *instr = v.at;
+    return ok;
+}

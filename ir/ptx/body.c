@@ -1,0 +1,888 @@
+// SPDX-License-Identifier: MIT
+// Function bodies: statements to blocks and instructions.
+//
+// The path of an instruction: its mnemonic is looked up by its text (parsed only when it is new); its operands are
+// read in one flat loop, which writes down their syntax as a shape (`%,[&]`) and the operands beside it; mnemonic and
+// shape give the descriptor, whose slots say what each operand has to be and how literals are to be read.
+#include <stdio.h>
+
+#include "ir/ptx/read.h"
+
+enum { SHAPE_CACHED = sizeof ((MnemCache *)0)->shape, PENDING_MAX = 4096 };
+
+/* -- Blocks --------------------------------------------------------------------------------------------- */
+
+static void start_block(Reader *r, BlockId b)
+{
+    block_append(r->fn, b);
+    ir_block(r->fn, b)->source = r->sources++;
+    r->block = b;
+    r->carry = false;
+    r->pending.n = 0;
+    r->block_seq = r->fn->callseqs;
+}
+
+static void need_block(Reader *r)
+{
+    if (!r->block)
+        start_block(r, block_new(r->fn));
+}
+
+static void append_branch(Reader *r, BlockId to)
+{
+    Operand target = op_block(to);
+    InstrId id = ir_append(r->fn, r->block, r->desc_bra, 0, &target, 1);
+    ir_instr(r->fn, id)->line = r->line;
+}
+
+// Ends the open block so that `next` follows it.
+static void fall_into(Reader *r, BlockId next)
+{
+    if (r->block)
+        append_branch(r, next);
+    start_block(r, next);
+}
+
+/* -- Operands ------------------------------------------------------------------------------------------- */
+
+static void shape_put(Reader *r, const char *text, size_t n)
+{
+    while (n--)
+        VEC_PUSH(&r->arena, &r->shape, *text++);
+}
+
+static void shape_char(Reader *r, char c) { VEC_PUSH(&r->arena, &r->shape, c); }
+
+static void push_op(Reader *r, Operand op, size_t offset)
+{
+    VEC_PUSH(&r->arena, &r->ops, ((Parsed){.op = op, .offset = offset}));
+}
+
+static void push_literal(Reader *r, Value v, size_t offset)
+{
+    VEC_PUSH(&r->arena, &r->ops, ((Parsed){.literal = v.kind, .value = v.bits, .offset = offset}));
+}
+
+static void push_offset(Reader *r, int64_t bytes, size_t offset)
+{
+    push_literal(r, (Value){.kind = LIT_INT, .bits = (uint64_t)bytes}, offset);
+}
+
+// `.x .y .z .w` or `.r .g .b .a`; -1 if the token is none.
+static int vector_element(const Reader *r)
+{
+    static const char letters[] = "xyzwrgba";
+    if (r->tok != T_DOT || r->lx.end - r->lx.start != 2)
+        return -1;
+    const char *at = memchr(letters, r->lx.start[1], 8);
+    return at ? (int)(at - letters) & 3 : -1;
+}
+
+// `+ offset` behind an address.
+static int64_t optional_offset(Reader *r) { return rd_accept(r, '+') ? expr_integer(r, "an address offset") : 0; }
+
+static void read_register(Reader *r, RegId reg, uint32_t vec, uint32_t mods, size_t at, bool address)
+{
+    int element = vec ? vector_element(r) : -1;
+    if (element >= (int)vec)
+        rd_fail(r, rd_offset(r), "this vector register has %u elements", vec);
+    if (vec && element < 0) {
+        for (uint32_t k = 0; k < vec; k++) {
+            shape_put(r, k ? ",%" : "{%", 2);
+            push_op(r, op_reg(r->fn, reg + k), at);
+        }
+        shape_char(r, '}');
+        return;
+    }
+    if (element >= 0) {
+        reg += (RegId)element;
+        rd_next(r);
+    }
+    Operand op = op_reg(r->fn, reg);
+    op.mods = mods;
+    push_op(r, op, at);
+    if (address) {
+        shape_char(r, '&');
+        push_offset(r, optional_offset(r), at);
+        return;
+    }
+    shape_char(r, '%');
+    if (r->tok == T_DOT) { // a selector of a video instruction: `%r1.b3210`
+        shape_put(r, r->lx.start, (size_t)(r->lx.end - r->lx.start));
+        rd_next(r);
+    }
+}
+
+static void read_special(Reader *r, size_t at)
+{
+    Lexer lx = r->lx;
+    int sreg = sreg_find(lx.start, (size_t)(lx.end - lx.start));
+    rd_next(r);
+    if (sreg < 0 && r->tok == T_DOT && r->lx.start == lx.end) {
+        sreg = sreg_find(lx.start, (size_t)(r->lx.end - lx.start));
+        if (sreg >= 0)
+            rd_next(r);
+    }
+    if (sreg < 0)
+        rd_fail(r, at, "'%.*s' is not declared", (int)(lx.end - lx.start), lx.start);
+    push_op(r, op_make(K_SREG, 0, (uint32_t)sreg), at);
+    shape_char(r, '%');
+}
+
+static void read_symbol(Reader *r, const Bind *bind, size_t at, bool address, bool memory)
+{
+    SymId id = bind->id;
+    const Sym *s = ir_sym(r->fn, id);
+    if (s->kind == SYM_BRANCHTARGETS) {
+        push_op(r, op_make(K_LIST, 0, s->list), at);
+        shape_char(r, '%');
+        return;
+    }
+    uint32_t element = MAX(width_bits(type_info[s->type].width) / 8, 1) * MAX(s->vec, 1);
+    push_op(r, op_sym(id), at);
+    if (address || r->tok != '[') {
+        shape_char(r, '&');
+        push_offset(r, optional_offset(r), at);
+        return;
+    }
+    // `sym[4]` without brackets around it counts elements.
+    rd_next(r);
+    size_t index_at = rd_offset(r);
+    if (!expr_starts(r))
+        rd_fail(r, index_at, "an element index must be constant; compute the address in a register instead");
+    int64_t index = expr_integer(r, "an element index");
+    rd_expect(r, ']', "behind the index");
+    shape_put(r, memory ? "[&]" : "&", memory ? 3 : 1);
+    push_offset(r, index * (int64_t)element, at);
+}
+
+static void read_identifier(Reader *r, const MnemCache *mnem, uint32_t mods, bool address)
+{
+    size_t at = rd_offset(r);
+    const char *text = r->lx.start;
+    size_t len = (size_t)(r->lx.end - text);
+    if (len == 1 && *text == '_') {
+        rd_next(r);
+        push_op(r, op_none(), at);
+        shape_char(r, '%');
+        return;
+    }
+    Name name = name_split(r->t, text, len);
+    if (mnem->first == OP_BRA) {
+        rd_next(r);
+        push_op(r, op_block(scope_label_use(r, name, at)), at);
+        shape_char(r, '%');
+        return;
+    }
+    uint32_t vec;
+    RegId reg = scope_find_reg(r, name, &vec);
+    if (reg) {
+        rd_next(r);
+        read_register(r, reg, vec, mods, at, address);
+        return;
+    }
+    const Bind *bind = scope_find(r, name);
+    if (!bind || bind->kind != BIND_SYM) {
+        read_special(r, at);
+        return;
+    }
+    bool memory = op_info[mnem->first].traits & (TR_READ | TR_WRITE);
+    rd_next(r);
+    read_symbol(r, bind, at, address, memory);
+}
+
+static void read_literal(Reader *r, bool address)
+{
+    size_t at = rd_offset(r);
+    if (address) {
+        shape_char(r, '&');
+        push_op(r, op_none(), at);
+        push_offset(r, expr_integer(r, "an address"), at);
+        return;
+    }
+    Value v = expr_parse(r);
+    shape_char(r, '%');
+    push_literal(r, v, at);
+}
+
+static bool names_register(Reader *r)
+{
+    uint32_t vec;
+    return r->tok == T_ID && !rd_is(r, "WARP_SZ") &&
+           scope_find_reg(r, name_split(r->t, r->lx.start, (size_t)(r->lx.end - r->lx.start)), &vec);
+}
+
+// `!p` and, in video instructions, `-r`; otherwise the sign belongs to a constant.
+static void read_signed(Reader *r, const MnemCache *mnem, bool address)
+{
+    Lexer lx = r->lx;
+    int sign = r->tok;
+    rd_next(r);
+    if (names_register(r) && sign != '~' && sign != '+') {
+        if (sign == '-')
+            shape_char(r, '-');
+        read_identifier(r, mnem, sign == '!' ? OPM_NOT : 0, address);
+        return;
+    }
+    r->lx = lx;
+    r->tok = sign;
+    read_literal(r, address);
+}
+
+// Everything up to the semicolon.
+static void read_operands(Reader *r, const MnemCache *mnem)
+{
+    char open[32];
+    uint32_t depth = 0;
+    bool want = true;      // an operand may stand here
+    bool address = false;  // the first in a bracket
+    r->ops.n = r->shape.n = 0;
+    while (r->tok != ';') {
+        size_t at = rd_offset(r);
+        int tok = r->tok;
+        if (tok == T_EOF)
+            rd_fail(r, at, "expected ';' behind the instruction");
+        if (tok == '{' || tok == '[') {
+            if (!want || depth == sizeof open)
+                rd_fail(r, at, !want ? "expected ',' or ';'" : "brackets are nested too deeply");
+            open[depth++] = tok == '{' ? '}' : ']';
+            shape_char(r, (char)tok);
+            address = tok == '[';
+            rd_next(r);
+        } else if (tok == '}' || tok == ']') {
+            if (!depth || open[depth - 1] != tok)
+                rd_fail(r, at, depth ? "this bracket does not match" : "expected ';' behind the instruction");
+            depth--;
+            shape_char(r, (char)tok);
+            want = false;
+            rd_next(r);
+        } else if (tok == ',' || tok == '|') {
+            shape_char(r, (char)tok);
+            want = true;
+            address = false;
+            rd_next(r);
+        } else if (!want) {
+            rd_fail(r, at, "expected ',' or ';'");
+        } else {
+            if (tok == '!' || tok == '-' || tok == '+' || tok == '~')
+                read_signed(r, mnem, address);
+            else if (expr_starts(r))
+                read_literal(r, address);
+            else if (tok == T_ID)
+                read_identifier(r, mnem, 0, address);
+            else
+                rd_fail(r, at, "expected an operand");
+            want = false;
+            address = false;
+        }
+    }
+    if (depth)
+        rd_fail(r, rd_offset(r), "expected '%c'", open[depth - 1]);
+}
+
+/* -- Calls ---------------------------------------------------------------------------------------------- */
+
+static void read_call_argument(Reader *r)
+{
+    size_t at = rd_offset(r);
+    if (expr_starts(r)) {
+        push_literal(r, expr_parse(r), at);
+        shape_char(r, '%');
+        return;
+    }
+    if (r->tok != T_ID)
+        rd_fail(r, at, "expected a register, a .param variable or a constant");
+    Name name = name_split(r->t, r->lx.start, (size_t)(r->lx.end - r->lx.start));
+    bool sink = rd_is(r, "_");
+    uint32_t vec;
+    RegId reg = sink ? 0 : scope_find_reg(r, name, &vec);
+    const Bind *bind = reg || sink ? NULL : scope_find(r, name);
+    if (!sink && !reg && (!bind || bind->kind != BIND_SYM))
+        rd_fail(r, at, "'%.*s' is not declared", (int)(r->lx.end - r->lx.start), r->lx.start);
+    rd_next(r);
+    push_op(r, sink ? op_none() : reg ? op_reg(r->fn, reg) : op_sym(bind->id), at);
+    shape_char(r, bind ? '$' : '%');
+}
+
+static void read_call_list(Reader *r)
+{
+    shape_char(r, '(');
+    rd_expect(r, '(', "to open the list");
+    while (r->tok != ')') {
+        read_call_argument(r);
+        if (r->tok != ')') {
+            rd_expect(r, ',', "between arguments");
+            shape_char(r, ',');
+        }
+    }
+    rd_next(r);
+    shape_char(r, ')');
+}
+
+static void read_call_symbol(Reader *r, bool callee)
+{
+    size_t at = rd_offset(r);
+    if (r->tok != T_ID)
+        rd_fail(r, at, callee ? "expected the function to call" : "expected a prototype");
+    Name name = name_split(r->t, r->lx.start, (size_t)(r->lx.end - r->lx.start));
+    uint32_t vec;
+    RegId reg = callee ? scope_find_reg(r, name, &vec) : 0;
+    const Bind *bind = reg ? NULL : scope_find(r, name);
+    SymKind kind = bind && bind->kind == BIND_SYM ? (SymKind)ir_sym(r->fn, bind->id)->kind : SYM_VAR;
+    bool fits = reg || (callee ? kind == SYM_FUNC : kind == SYM_PROTO || kind == SYM_CALLTARGETS);
+    if (!fits)
+        rd_fail(r, at, callee ? "call to '%.*s', which is not declared as a function" : "'%.*s' is no call prototype",
+                (int)(r->lx.end - r->lx.start), r->lx.start);
+    rd_next(r);
+    push_op(r, reg ? op_reg(r->fn, reg) : op_sym(bind->id), at);
+    shape_char(r, reg ? '%' : '$');
+}
+
+// call (results), callee, (arguments), prototype;  all but the callee may be missing.
+static void read_call(Reader *r)
+{
+    r->ops.n = r->shape.n = 0;
+    if (r->tok == '(') {
+        read_call_list(r);
+        rd_expect(r, ',', "behind the results");
+        shape_char(r, ',');
+    }
+    read_call_symbol(r, true);
+    if (rd_accept(r, ',')) {
+        shape_char(r, ',');
+        if (r->tok == '(') {
+            read_call_list(r);
+            if (rd_accept(r, ',')) {
+                shape_char(r, ',');
+                read_call_symbol(r, false);
+            }
+        } else {
+            read_call_symbol(r, false);
+        }
+    }
+    if (r->tok != ';')
+        rd_fail(r, rd_offset(r), "expected ';' behind the call");
+}
+
+// Numbers the call's sequence: the stores into its arguments before it and, as they come, the loads of its results.
+static void number_call(Reader *r, InstrId call)
+{
+    Fn *fn = r->fn;
+    Instr *i = ir_instr(fn, call);
+    uint32_t seq = ++fn->callseqs, kept = 0;
+    i->callseq = seq;
+    for (uint32_t k = 0; k < ir_nuse(i); k++) {
+        Operand use = *ir_use(fn, i, k);
+        if (op_kind(use) == K_SYM && ir_sym(fn, op_index(use))->kind == SYM_CALLPARAM)
+            ir_sym(fn, op_index(use))->callseq = seq;
+    }
+    for (uint32_t k = 0; k < r->pending.n; k++) {
+        Instr *st = ir_instr(fn, r->pending.at[k]);
+        if (ir_sym(fn, op_index(*ir_use(fn, st, 0)))->callseq == seq)
+            st->callseq = seq;
+        else
+            r->pending.at[kept++] = r->pending.at[k];
+    }
+    r->pending.n = kept;
+}
+
+static void note_param_access(Reader *r, InstrId id, Opcode op)
+{
+    Instr *i = ir_instr(r->fn, id);
+    Operand base = *ir_use(r->fn, i, 0);
+    if (op_kind(base) != K_SYM || ir_sym(r->fn, op_index(base))->kind != SYM_CALLPARAM)
+        return;
+    const Sym *s = ir_sym(r->fn, op_index(base));
+    if (op == OP_LD && s->callseq > r->block_seq)
+        i->callseq = s->callseq;
+    if (op == OP_ST && r->pending.n < PENDING_MAX)
+        VEC_PUSH(&r->arena, &r->pending, id);
+}
+
+/* -- Instructions --------------------------------------------------------------------------------------- */
+
+static MnemCache *find_mnemonic(Reader *r, const char *text, size_t len, size_t at)
+{
+    uint32_t hash = hash_bytes(text, len);
+    IDSET_EACH(&r->mnem_index, hash, k)
+    {
+        if (r->mnems.at[k].len == len && memcmp(r->mnems.at[k].text, text, len) == 0)
+            return &r->mnems.at[k];
+    }
+    MnemId id = mnem_intern(r->t, text, len);
+    const Mnem *m = tab_mnem(r->t, id);
+    const char *dot = memchr(text, '.', len);
+    size_t base = dot ? (size_t)(dot - text) : len;
+    if (m->first == OP_OPAQUE && op_find(text, base) == OPCODE_COUNT && !op_family_known(text, base))
+        diag_at(r->diag, DIAG_WARNING, at, "'%.*s' is not a known instruction; it passes through untouched", (int)len, text);
+    char *copy = arena_alloc(&r->arena, len);
+    memcpy(copy, text, len);
+    idset_add(&r->mnem_index, &r->arena, hash, r->mnems.n);
+    VEC_PUSH(&r->arena, &r->mnems, ((MnemCache){.text = copy, .len = (uint32_t)len, .mnem = id, .first = m->first}));
+    return &r->mnems.at[r->mnems.n - 1];
+}
+
+static DescId find_desc(Reader *r, MnemCache *mnem, size_t at)
+{
+    uint32_t n = r->shape.n;
+    if (mnem->desc && mnem->shape_len == n && memcmp(mnem->shape, r->shape.at, n) == 0)
+        return mnem->desc;
+    const char *why;
+    DescId desc = desc_intern(r->t, mnem->mnem, r->shape.at ? r->shape.at : "", n, &why);
+    if (!desc)
+        rd_fail(r, at, "these operands do not fit '%.*s' (it takes `%s`; opcodes.def has the letters)", (int)mnem->len, mnem->text, why);
+    if (n <= SHAPE_CACHED) {
+        memcpy(mnem->shape, r->shape.at ? r->shape.at : "", n);
+        mnem->shape_len = n;
+        mnem->desc = desc;
+    }
+    return desc;
+}
+
+static Operand literal_operand(Reader *r, const Parsed *p, const Slot *slot)
+{
+    Value v = {.kind = p->literal, .bits = p->value};
+    if (!(slot->flags & SL_IMM))
+        rd_fail(r, p->offset, "an immediate may not stand here; move it into a register first");
+    if (slot->type == TY_NONE) {
+        Operand op = op_const(r->fn, v.bits, v.kind == LIT_F32 ? W32 : W64);
+        op.mods |= v.kind == LIT_F32 ? OPM_F32 : v.kind == LIT_F64 ? OPM_F64 : 0;
+        return op;
+    }
+    uint64_t bits;
+    const char *why;
+    if (!literal_bits((Type)slot->type, v, &bits, &why))
+        rd_fail(r, p->offset, "%s", why);
+    return op_const(r->fn, bits, (Width)slot->width);
+}
+
+static Operand carry_register(Reader *r, bool definition)
+{
+    Fn *fn = r->fn;
+    if (!fn->cc)
+        fn->cc = reg_new(fn, RF_CC, W1);
+    // A carry that comes from another block is beyond the model (design/decisions.md, soundness 8).
+    if (!definition && !r->carry)
+        fn->flags |= FN_PASSTHROUGH;
+    Operand op = op_reg(fn, fn->cc);
+    return definition ? op_def(op) : op;
+}
+
+static void check_space(Reader *r, const Desc *d, const Parsed *base)
+{
+    static const uint8_t spaces[MOD_COUNT] = {
+        [MOD_GLOBAL] = SP_GLOBAL, [MOD_SHARED] = SP_SHARED, [MOD_SHARED_CTA] = SP_SHARED, [MOD_LOCAL] = SP_LOCAL,
+        [MOD_PARAM] = SP_PARAM,   [MOD_PARAM_ENTRY] = SP_PARAM, [MOD_PARAM_FUNC] = SP_PARAM, [MOD_CONST] = SP_CONST};
+    uint8_t want = spaces[tab_mnem(r->t, d->mnem)->mod[MC_SPACE]];
+    const Sym *s = ir_sym(r->fn, op_index(base->op));
+    if (want && s->space != want && s->kind != SYM_FUNC && d->op != OP_OPAQUE)
+        rd_fail(r, base->offset, "state space mismatch: the variable lies in another state space than the instruction says");
+}
+
+// Puts operands into canonical order and checks each against its slot.
+static void check_operands(Reader *r, const MnemCache *mnem, DescId desc, BlockId next)
+{
+    const Desc *d = tab_desc(r->t, desc);
+    bool opaque = d->op == OP_OPAQUE;
+    uint32_t given = 0;
+    char why[200];
+    r->out.n = 0;
+    for (uint32_t k = 0; k < d->nops; k++) {
+        const Slot *slot = &d->slots[k];
+        Operand op;
+        if (slot->flags & SL_HIDDEN) {
+            op = slot->flags & SL_BLOCK ? op_block(next) : carry_register(r, slot->flags & SL_DEF);
+        } else {
+            const Parsed *p = &r->ops.at[given++];
+            op = p->op;
+            if (p->literal) {
+                op = literal_operand(r, p, slot);
+            } else if (slot_check(r->fn, slot, op, why)) {
+                rd_fail(r, p->offset, "operand %u of '%.*s': %s", given, (int)mnem->len, mnem->text, why);
+            } else if (op_kind(op) == K_SYM) {
+                check_space(r, d, p);
+            } else if (op_is_reg(op)) {
+                Reg *reg = ir_reg(r->fn, op_index(op));
+                if (opaque)
+                    reg->flags |= REG_PINNED;
+                if (reg->width == W8 && (d->op == OP_PACK || d->op == OP_UNPACK || opaque))
+                    reg->flags |= REG_PACKED;
+            }
+            if (op.mods & OPM_NOT && !(slot->flags & SL_NOT))
+                rd_fail(r, p->offset, "'!' may not stand here");
+            if (slot->flags & SL_INOUT && op_is_reg(op))
+                op.mods |= OPM_INOUT;
+            if (slot->flags & SL_DEF)
+                op = op_def(op);
+        }
+        VEC_PUSH(&r->arena, &r->out, op);
+    }
+}
+
+// The predicate in front of an instruction: `@p` or `@!p`.
+static Operand read_guard(Reader *r)
+{
+    rd_next(r);
+    bool negated = rd_accept(r, '!');
+    size_t at = rd_offset(r);
+    uint32_t vec;
+    if (r->tok != T_ID)
+        rd_fail(r, at, "expected a predicate register");
+    RegId reg = scope_find_reg(r, name_split(r->t, r->lx.start, (size_t)(r->lx.end - r->lx.start)), &vec);
+    if (!reg || ir_reg(r->fn, reg)->width != W1)
+        rd_fail(r, at, "'%.*s' is not a predicate register", (int)(r->lx.end - r->lx.start), r->lx.start);
+    rd_next_statement(r);
+    Operand op = op_reg(r->fn, reg);
+    op.mods = negated ? OPM_NOT : 0;
+    return op;
+}
+
+// The mnemonic as one text, also when blanks stand in it (`add .u32`).
+static void read_mnemonic(Reader *r, const char **text, size_t *len)
+{
+    *text = r->lx.start;
+    *len = (size_t)(r->lx.end - r->lx.start);
+    rd_next(r);
+    if (r->tok != T_DOT)
+        return;
+    VEC(char) joined = {0};
+    for (size_t k = 0; k < *len; k++)
+        VEC_PUSH(&r->arena, &joined, (*text)[k]);
+    for (; r->tok == T_DOT; rd_next(r))
+        for (const char *p = r->lx.start; p < r->lx.end; p++)
+            VEC_PUSH(&r->arena, &joined, *p);
+    *text = joined.at;
+    *len = joined.n;
+}
+
+static void append_instr(Reader *r, DescId desc, Operand *guard, BlockId next)
+{
+    Fn *fn = r->fn;
+    const Desc *d = tab_desc(r->t, desc);
+    need_block(r);
+    if (guard)
+        VEC_PUSH(&r->arena, &r->out, *guard);
+    InstrId id = ir_append(fn, r->block, desc, guard ? IF_GUARDED : 0, r->out.at, r->out.n);
+    Instr *i = ir_instr(fn, id);
+    i->line = r->line;
+    for (uint32_t k = 0; k < d->ndef && k < 2; k++)
+        if (d->slots[k].flags & SL_HIDDEN) {
+            // A guarded carry may keep the old one.
+            if (guard && !r->carry)
+                fn->flags |= FN_PASSTHROUGH;
+            r->carry = true;
+        }
+    if (d->op == OP_CALL)
+        number_call(r, id);
+    else if ((d->op == OP_LD || d->op == OP_ST) && tab_mnem(r->t, d->mnem)->mod[MC_SPACE] >= MOD_PARAM)
+        note_param_access(r, id, d->op);
+    if (d->traits & TR_TERM) {
+        r->block = 0;
+        if (next)
+            start_block(r, next);
+    } else if (d->op == OP_TRAP || d->op == OP_BRKPT) {
+        fall_into(r, block_new(fn));
+    }
+}
+
+static void read_instruction(Reader *r)
+{
+    size_t start = rd_offset(r);
+    bool guarded = r->tok == '@';
+    Operand guard = guarded ? read_guard(r) : op_none();
+    size_t at = rd_offset(r);
+    if (r->tok != T_MNEMONIC && r->tok != T_ID)
+        rd_fail(r, at, "expected an instruction");
+    const char *text;
+    size_t len;
+    read_mnemonic(r, &text, &len);
+    MnemCache *mnem = find_mnemonic(r, text, len, at);
+    if (mnem->first == OP_CALL)
+        read_call(r);
+    else
+        read_operands(r, mnem);
+    bool terminator = op_info[mnem->first].traits & TR_TERM;
+    if (guarded && terminator)
+        shape_char(r, '~');
+    DescId desc = find_desc(r, mnem, start);
+    need_block(r);
+    BlockId next = guarded && terminator ? block_new(r->fn) : 0;
+    check_operands(r, mnem, desc, next);
+    append_instr(r, desc, guarded ? &guard : NULL, next);
+}
+
+/* -- Directives inside a function ----------------------------------------------------------------------- */
+
+static uint32_t line_number(Reader *r)
+{
+    if (r->tok != T_INT || r->lx.ival > UINT32_MAX)
+        rd_fail(r, rd_offset(r), "expected a number");
+    uint32_t n = (uint32_t)r->lx.ival;
+    rd_next(r);
+    return n;
+}
+
+// .loc FILE LINE COLUMN [, function_name LABEL [+ OFFSET], inlined_at FILE LINE COLUMN]   (no semicolon)
+static void read_loc(Reader *r)
+{
+    Line line = {0};
+    rd_next(r);
+    line.file = line_number(r);
+    line.line = line_number(r);
+    if (r->tok == T_INT)
+        line.col = line_number(r);
+    // What follows is a statement unless it is a comma; a statement's first token is lexed differently.
+    if (r->tok == ',') {
+        rd_next(r);
+        if (!rd_is(r, "function_name"))
+            rd_fail(r, rd_offset(r), "expected function_name");
+        rd_next(r);
+        line.function = rd_name(r);
+        if (rd_accept(r, '+'))
+            line.function_offset = line_number(r);
+        rd_expect(r, ',', "before inlined_at");
+        if (!rd_is(r, "inlined_at"))
+            rd_fail(r, rd_offset(r), "expected inlined_at");
+        rd_next(r);
+        line.in_file = line_number(r);
+        line.in_line = line_number(r);
+        line.in_col = line_number(r);
+    }
+    r->lx.cur = r->lx.start;  // the token behind is the next statement's
+    if (r->options->strip_debug)
+        return;
+    Fn *fn = r->fn;
+    if (fn->lines.n == 0)
+        seg_push(&fn->lines, &fn->arena, 1, sizeof(Line));
+    r->line = seg_push(&fn->lines, &fn->arena, 1, sizeof(Line));
+    *ir_line(fn, r->line) = line;
+}
+
+static void read_pragma(Reader *r)
+{
+    rd_next(r);
+    do {
+        if (r->tok != T_STRING)
+            rd_fail(r, rd_offset(r), "expected a string");
+        char text[512];
+        int n = snprintf(text, sizeof text, ".pragma %.*s", (int)(r->lx.end - r->lx.start), r->lx.start);
+        if (n >= (int)sizeof text)
+            rd_fail(r, rd_offset(r), "this pragma is too long");
+        rd_next(r);
+        need_block(r);
+        InstrId id = ir_append(r->fn, r->block, desc_make(r->t, text, ""), IF_PINNED, NULL, 0);
+        ir_instr(r->fn, id)->line = r->line;
+    } while (rd_accept(r, ','));
+    rd_expect(r, ';', "behind the pragma");
+}
+
+// NAME: .branchtargets A, B, C<2>;   or .calltargets f, g;
+static void read_targets(Reader *r, Name name, size_t at, bool calls)
+{
+    VEC(Operand) list = {0};
+    rd_next(r);
+    do {
+        size_t target_at = rd_offset(r);
+        Lexer spelled = r->lx;
+        Name target = rd_name(r);
+        if (calls) {
+            const Bind *bind = scope_find(r, target);
+            if (!bind || bind->kind != BIND_SYM)
+                rd_fail(r, target_at, "'%.*s' is not declared", (int)(spelled.end - spelled.start), spelled.start);
+            VEC_PUSH(&r->arena, &list, op_sym(bind->id));
+        } else if (rd_accept(r, '<')) {
+            StrId stem = str_intern(&r->t->strs, spelled.start, (size_t)(spelled.end - spelled.start));
+            uint32_t n = line_number(r);
+            if (n > 100000)
+                rd_fail(r, target_at, "too many targets");
+            rd_expect(r, '>', "behind the number");
+            for (uint32_t k = 0; k < n; k++)
+                VEC_PUSH(&r->arena, &list, op_block(scope_label_use(r, (Name){stem, k}, target_at)));
+        } else {
+            VEC_PUSH(&r->arena, &list, op_block(scope_label_use(r, target, target_at)));
+        }
+    } while (rd_accept(r, ','));
+    rd_expect(r, ';', "behind the targets");
+    SymId s = fn_sym(r->fn, scope_unique(r, name), calls ? SYM_CALLTARGETS : SYM_BRANCHTARGETS);
+    ir_sym(r->fn, s)->list = list_new(r->fn, list.at, list.n);
+    scope_declare(r, name, BIND_SYM, s, 0, at);
+}
+
+// NAME: .callprototype (results) _ (parameters) [.noreturn];
+static void read_prototype(Reader *r, Name name, size_t at)
+{
+    Sig *sig = NEW(&r->fn->arena, Sig);
+    rd_next(r);
+    if (r->tok == '(')
+        decl_formals(r, sig, true, false);
+    if (!rd_is(r, "_"))
+        rd_fail(r, rd_offset(r), "expected `_` in place of the function's name");
+    rd_next(r);
+    if (r->tok == '(')
+        decl_formals(r, sig, false, false);
+    if (r->tok == T_DOT && rd_is(r, ".noreturn")) {
+        sig->noreturn = true;
+        rd_next(r);
+    }
+    rd_expect(r, ';', "behind the prototype");
+    SymId s = fn_sym(r->fn, scope_unique(r, name), SYM_PROTO);
+    ir_sym(r->fn, s)->sig = sig;
+    scope_declare(r, name, BIND_SYM, s, 0, at);
+}
+
+// Behind `NAME :` -- a table or prototype of that name, or a label. Leaves the next statement's first token.
+static void read_labelled(Reader *r, Name name, size_t at, Lexer spelled)
+{
+    rd_next_statement(r);
+    bool dot = r->tok == T_DOT;
+    if (dot && (rd_is(r, ".branchtargets") || rd_is(r, ".calltargets"))) {
+        read_targets(r, name, at, rd_is(r, ".calltargets"));
+        rd_next_statement(r);
+    } else if (dot && rd_is(r, ".callprototype")) {
+        read_prototype(r, name, at);
+        rd_next_statement(r);
+    } else {
+        Lexer lx = r->lx;
+        r->lx.start = spelled.start;  // for the message
+        r->lx.end = spelled.end;
+        BlockId b = scope_label_define(r, name, at);
+        r->lx = lx;
+        fall_into(r, b);
+        Block *block = ir_block(r->fn, b);
+        block->label = scope_unique(r, name);
+        block->flags |= BLOCK_KEEP_LABEL;
+    }
+}
+
+static void read_directive(Reader *r)
+{
+    Space space = decl_space(r);
+    if (space == SP_REG)
+        decl_registers(r, false);
+    else if (space != SP_NONE)
+        decl_variable(r, space, 0);
+    else if (rd_is(r, ".loc"))
+        read_loc(r);
+    else if (rd_is(r, ".pragma"))
+        read_pragma(r);
+    else
+        rd_fail(r, rd_offset(r), "'%.*s' may not stand inside a function", (int)(r->lx.end - r->lx.start), r->lx.start);
+}
+
+/* -- Bodies --------------------------------------------------------------------------------------------- */
+
+// One statement, whose first token is current. Leaves the next one's. False at the end of the body.
+static bool read_statement(Reader *r)
+{
+    switch (r->tok) {
+    case '{':
+        scope_open(r);
+        break;
+    case '}':
+        if (r->scopes.n == 1)
+            return false;
+        scope_close(r);
+        break;
+    case T_DOT:
+        read_directive(r);
+        break;
+    case T_ID: {
+        Lexer lx = r->lx;
+        rd_next(r);
+        if (r->tok == ':') {
+            Name name = name_split(r->t, lx.start, (size_t)(lx.end - lx.start));
+            read_labelled(r, name, (size_t)(lx.start - r->source->text), lx);
+            return true;
+        }
+        r->lx = lx;
+        r->tok = T_ID;
+        read_instruction(r);
+        break;
+    }
+    case T_MNEMONIC:
+    case '@':
+        read_instruction(r);
+        break;
+    case T_EOF:
+        rd_error(r, rd_offset(r), "the function body is not closed: expected '}'");
+        r->stop = true;
+        return false;
+    default:
+        rd_fail(r, rd_offset(r), "expected an instruction, a label or a declaration");
+    }
+    rd_next_statement(r);
+    return true;
+}
+
+static BlockId resolve(BlockId *to, BlockId b)
+{
+    while (to[b] != b)
+        b = to[b] = to[to[b]];
+    return b;
+}
+
+static void retarget(void *user, Operand *target) { *target = op_block(resolve(user, op_index(*target))); }
+
+// Labels that turned out to be one after their uses were read.
+static void resolve_aliases(Reader *r)
+{
+    Fn *fn = r->fn;
+    if (!r->naliases)
+        return;
+    BlockId *to = NEW_ARRAY(&r->arena, BlockId, fn->blocks.n);
+    for (BlockId b = 0; b < fn->blocks.n; b++)
+        to[b] = b;
+    for (uint32_t k = 0; k < r->naliases; k++)
+        to[resolve(to, r->aliases[k].from)] = resolve(to, r->aliases[k].to);
+    FOR_BLOCKS(fn, b)
+        ir_successors(fn, ir_terminator(fn, b), retarget, to);
+    for (uint32_t k = 1; k < fn->syms.n; k++) {
+        const Sym *s = ir_sym(fn, k | SYM_LOCAL);
+        if (s->kind != SYM_BRANCHTARGETS)
+            continue;
+        const List *list = ir_list(fn, s->list);
+        for (uint32_t t = 0; t < list->n; t++)
+            retarget(to, ir_run(fn, list->ops) + t);
+    }
+}
+
+// 8-bit registers are 16-bit registers unless a packing move says otherwise: nothing else can see the difference.
+static void widen_8bit(Reader *r)
+{
+    for (RegId k = 1; r->packed8 && k < r->fn->regs.n; k++) {
+        Reg *reg = ir_reg(r->fn, k);
+        if (reg->width == W8 && !(reg->flags & (REG_PACKED | REG_NAMED)))
+            reg->width = W16;
+    }
+}
+
+void body_read(Reader *r)
+{
+    r->block = 0;
+    r->sources = 0;
+    r->line = 0;
+    r->packed8 = false;
+    r->pending.n = 0;
+    jmp_buf recover, *outer = r->recover;
+    r->recover = &recover;
+    if (setjmp(recover))
+        rd_skip_statement(r);
+    else
+        rd_next_statement(r);
+    while (!r->stop && read_statement(r))
+        ;
+    r->recover = outer;
+    while (r->scopes.n > 1)
+        scope_close(r);
+    if (r->block || !r->fn->first) {
+        need_block(r);
+        InstrId id = ir_append(r->fn, r->block, desc_make(r->t, "ret", ""), 0, NULL, 0);
+        ir_instr(r->fn, id)->line = r->line;
+    }
+}
+
+void body_finish(Reader *r)
+{
+    resolve_aliases(r);
+    widen_8bit(r);
+}

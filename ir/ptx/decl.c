@@ -1,0 +1,528 @@
+// SPDX-License-Identifier: MIT
+// Declarations: registers, variables with their initializers, formal parameters.
+#include "ir/ptx/read.h"
+
+enum { DIMS_MAX = 16 };
+
+/* -- Literals ------------------------------------------------------------------------------------------- */
+
+static double bits_double(uint64_t bits)
+{
+    double d;
+    memcpy(&d, &bits, 8);
+    return d;
+}
+
+static uint32_t float_bits(float f)
+{
+    uint32_t bits;
+    memcpy(&bits, &f, 4);
+    return bits;
+}
+
+bool literal_bits(Type type, Value v, uint64_t *bits, const char **why)
+{
+    Width width = type_info[type].width;
+    *bits = v.bits;
+    switch (type_info[type].class) {
+    case TC_F:
+        if (v.kind == LIT_INT) {
+            *why = "an integer cannot stand for a floating-point value: write 1.0, 0f3F800000 or 0d...";
+            return false;
+        }
+        if (type == TY_F32 && v.kind == LIT_F64)
+            *bits = float_bits((float)bits_double(v.bits));
+        return true;  // 0f for an .f64 is not converted: ptxas takes the bits (ptx-facts.md L2)
+    case TC_U:
+    case TC_S:
+        *why = "a floating-point constant cannot stand for an integer";
+        return v.kind == LIT_INT;
+    case TC_P:
+        *why = "a predicate constant is 0 or 1";
+        return v.kind == LIT_INT && v.bits <= 1;
+    case TC_B:
+        *why = "this floating-point constant has another width than its place";
+        return v.kind == LIT_INT || (v.kind == LIT_F32 ? W32 : W64) == width;
+    default:
+        *why = "a constant may not stand here";
+        return false;
+    }
+}
+
+/* -- Attributes ----------------------------------------------------------------------------------------- */
+
+Space decl_space(const Reader *r)
+{
+    static const struct {
+        const char *text;
+        Space space;
+    } spaces[] = {{".reg", SP_REG},       {".global", SP_GLOBAL}, {".const", SP_CONST}, {".shared", SP_SHARED},
+                  {".local", SP_LOCAL},   {".param", SP_PARAM},   {".tex", SP_TEX}};
+    for (size_t k = 0; r->tok == T_DOT && k < ARRAY_LEN(spaces); k++)
+        if (rd_is(r, spaces[k].text))
+            return spaces[k].space;
+    return SP_NONE;
+}
+
+// What may stand between a space and a name, in any order.
+typedef struct Attributes {
+    Type type;
+    uint8_t vec, ptr_space;
+    uint32_t flags, align, ptr_align;
+    StrId attribute;
+} Attributes;
+
+static uint32_t alignment(Reader *r)
+{
+    size_t at = rd_offset(r);
+    int64_t n = expr_integer(r, "an alignment");
+    if (n <= 0 || n > 1 << 20 || (n & (n - 1)))
+        rd_fail(r, at, "an alignment is a power of two");
+    return (uint32_t)n;
+}
+
+static void read_pointer(Reader *r, Attributes *a)
+{
+    a->flags |= SYM_PTR;
+    Space space = decl_space(r);
+    if (space == SP_GLOBAL || space == SP_CONST || space == SP_SHARED || space == SP_LOCAL) {
+        a->ptr_space = (uint8_t)space;
+        rd_next(r);
+    }
+    if (r->tok == T_DOT && rd_is(r, ".align")) {
+        rd_next(r);
+        a->ptr_align = alignment(r);
+    }
+}
+
+static Attributes read_attributes(Reader *r)
+{
+    Attributes a = {0};
+    while (r->tok == T_DOT) {
+        size_t at = rd_offset(r);
+        Type type = type_find(r->lx.start + 1, (size_t)(r->lx.end - r->lx.start) - 1);
+        bool v2 = rd_is(r, ".v2"), v4 = rd_is(r, ".v4"), align = rd_is(r, ".align"), ptr = rd_is(r, ".ptr");
+        if (rd_is(r, ".attribute")) {
+            rd_next(r);
+            a.attribute = rd_balanced(r, ".attribute", '(', ')');
+            continue;
+        }
+        if (type == TY_NONE && !v2 && !v4 && !align && !ptr)
+            rd_fail(r, at, "'%.*s' is no type, alignment or attribute", (int)(r->lx.end - r->lx.start), r->lx.start);
+        rd_next(r);
+        if (align) {
+            a.align = alignment(r);
+            a.flags |= SYM_ALIGNED;
+        } else if (ptr) {
+            read_pointer(r, &a);
+        } else if (v2 || v4) {
+            a.vec = v2 ? 2 : 4;
+        } else if (a.type != TY_NONE) {
+            rd_fail(r, at, "a declaration has one type");
+        } else {
+            a.type = type;
+        }
+    }
+    if (a.type == TY_NONE)
+        rd_fail(r, rd_offset(r), "expected a type such as .b32");
+    return a;
+}
+
+/* -- Registers ------------------------------------------------------------------------------------------ */
+
+static void declare_module_register(Reader *r, Name name, const Attributes *a, size_t at)
+{
+    if (a->vec)
+        rd_fail(r, at, "a module-level register must be a scalar");
+    Reg reg = {.name = name, .file = a->type == TY_PRED ? RF_P : RF_R, .width = (uint8_t)type_info[a->type].width, .type = (uint8_t)a->type};
+    scope_declare(r, name, BIND_REG, r->module_regs.n, 0, at);
+    VEC_PUSH(&r->arena, &r->module_regs, reg);
+    module_reserve_stem(r->m, name.stem);
+}
+
+static uint32_t range_count(Reader *r)
+{
+    rd_next(r);
+    size_t at = rd_offset(r);
+    if (r->tok != T_INT || r->lx.ival > INDEX_MAX)
+        rd_fail(r, at, "expected how many registers, at most %d", INDEX_MAX);
+    uint32_t n = (uint32_t)r->lx.ival;
+    rd_next(r);
+    rd_expect(r, '>', "behind the number");
+    return n;
+}
+
+void decl_registers(Reader *r, bool module_level)
+{
+    rd_next(r);
+    size_t type_at = rd_offset(r);
+    Attributes a = read_attributes(r);
+    TypeClass class = type_info[a.type].class;
+    bool odd = class == TC_X || class == TC_O;
+    if (odd || (a.vec && class == TC_P))
+        rd_fail(r, type_at, "registers cannot have this type; use .b%u", width_bits(type_info[a.type].width));
+    uint8_t file = class == TC_P ? RF_P : RF_R, width = (uint8_t)type_info[a.type].width;
+    if (width == W8)
+        r->packed8 = true;
+    do {
+        size_t at = rd_offset(r);
+        Lexer spelled = r->lx;
+        Name name = rd_name(r);
+        if (r->tok == '<') {
+            // The stem of a range is the whole identifier: `%r1<5>` declares %r10 to %r14.
+            StrId stem = str_intern(&r->t->strs, spelled.start, (size_t)(spelled.end - spelled.start));
+            uint32_t count = range_count(r);
+            if (module_level)
+                for (uint32_t k = 0; k < count; k++)
+                    declare_module_register(r, (Name){stem, k}, &a, at);
+            else
+                scope_declare_range(r, (Name){stem, NO_NUMBER},
+                                    (Range){.count = count, .vec = a.vec, .file = file, .width = width, .type = (uint8_t)a.type}, at);
+        } else if (module_level) {
+            declare_module_register(r, name, &a, at);
+        } else {
+            scope_declare(r, name, BIND_REG, scope_new_reg(r, name, file, width, (uint8_t)a.type, a.vec), a.vec, at);
+        }
+    } while (rd_accept(r, ','));
+    rd_expect(r, ';', "behind the registers");
+}
+
+/* -- Initializers --------------------------------------------------------------------------------------- */
+
+typedef struct InitReader {
+    Reader *r;
+    Type type;
+    uint32_t bytes;              // of an element
+    uint64_t dims[DIMS_MAX];     // elements below each level of braces; [0] = all, 0 = open
+    int ndims;
+    uint64_t pos, given;         // in elements
+    VEC(uint8_t) data;
+    VEC(Reloc) relocs;
+} InitReader;
+
+static void put_element(InitReader *in, uint64_t bits)
+{
+    Reader *r = in->r;
+    if (in->dims[0] && in->pos >= in->dims[0])
+        rd_fail(r, rd_offset(r), "more initial values than elements");
+    while (in->data.n < in->pos * in->bytes)
+        VEC_PUSH(&r->arena, &in->data, 0);
+    for (uint32_t k = 0; k < in->bytes; k++)
+        VEC_PUSH(&r->arena, &in->data, (uint8_t)(k < 8 ? bits >> (8 * k) : 0));
+    in->pos++;
+}
+
+static SymId init_symbol(Reader *r)
+{
+    size_t at = rd_offset(r);
+    int len = (int)(r->lx.end - r->lx.start);
+    const char *text = r->lx.start;
+    const Bind *bind = scope_find(r, rd_name(r));
+    if (!bind || bind->kind != BIND_SYM)
+        rd_fail(r, at, "'%.*s' is not declared before this initializer", len, text);
+    return bind->id;
+}
+
+// The address of a symbol: `g`, `g+4`, `generic(g)`, `generic(g)+4`, and these inside `mask(...)`.
+static void init_address(InitReader *in, uint64_t mask)
+{
+    Reader *r = in->r;
+    Reloc reloc = {.offset = in->pos * in->bytes, .mask = mask};
+    if (type_info[in->type].class != TC_U && type_info[in->type].class != TC_S)
+        rd_fail(r, rd_offset(r), "an address can initialize integers only (.u64, .u32, .u8 with a mask), not .%s", type_info[in->type].name);
+    if (rd_is(r, "generic")) {
+        Lexer lx = r->lx;
+        rd_next(r);
+        if (r->tok == '(') {
+            rd_next(r);
+            reloc.generic = true;
+            reloc.sym = init_symbol(r);
+            rd_expect(r, ')', "behind the symbol");
+        } else {
+            r->lx = lx;
+            r->tok = T_ID;
+        }
+    }
+    if (!reloc.sym)
+        reloc.sym = init_symbol(r);
+    if (rd_accept(r, '+'))
+        reloc.addend = expr_integer(r, "an offset");
+    VEC_PUSH(&r->arena, &in->relocs, reloc);
+    put_element(in, 0);
+}
+
+static void init_element(InitReader *in)
+{
+    Reader *r = in->r;
+    size_t at = rd_offset(r);
+    if (r->tok == T_ID && !rd_is(r, "WARP_SZ")) {
+        init_address(in, 0);
+        return;
+    }
+    if (r->tok == T_INT) {
+        Lexer lx = r->lx;
+        uint64_t mask = r->lx.ival;
+        rd_next(r);
+        if (r->tok == '(') {
+            rd_next(r);
+            init_address(in, mask);
+            rd_expect(r, ')', "behind the masked address");
+            return;
+        }
+        r->lx = lx;
+        r->tok = T_INT;
+    }
+    Value v = expr_parse(r);
+    uint64_t bits;
+    const char *why;
+    if (!literal_bits(in->type, v, &bits, &why))
+        rd_fail(r, at, "%s", why);
+    put_element(in, bits);
+}
+
+// Nested braces without recursion: a brace at depth k holds dims[k] elements and pads with zeros.
+static void init_braces(InitReader *in)
+{
+    Reader *r = in->r;
+    uint64_t start[DIMS_MAX + 1];
+    int depth = 0;
+    bool want_value = true;
+    do {
+        if (r->tok == '{' && want_value) {
+            if (depth > in->ndims || depth > DIMS_MAX - 1)
+                rd_fail(r, rd_offset(r), "more braces than dimensions");
+            start[depth++] = in->pos;
+            rd_next(r);
+        } else if (r->tok == '}' && depth && (!want_value || in->pos == start[depth - 1])) {
+            depth--;
+            in->given = MAX(in->given, in->pos);
+            if (depth && depth <= in->ndims && in->dims[depth])
+                in->pos = start[depth] + in->dims[depth];
+            want_value = false;
+            rd_next(r);
+        } else if (want_value) {
+            init_element(in);
+            in->given = in->pos;
+            want_value = false;
+        } else {
+            rd_expect(r, ',', "between initial values");
+            want_value = true;
+        }
+    } while (depth);
+}
+
+static Init *read_initializer(Reader *r, Type type, const uint64_t *dims, int ndims, Arena *arena)
+{
+    Init *init = NEW(arena, Init);
+    if (type_info[type].class == TC_O) {
+        init->raw = rd_balanced(r, "", '{', '}');
+        return init;
+    }
+    InitReader in = {.r = r, .type = type, .bytes = MAX(width_bits(type_info[type].width) / 8, 1), .ndims = ndims};
+    memcpy(in.dims, dims, sizeof in.dims);
+    init->braces = r->tok == '{';
+    if (init->braces) {
+        init_braces(&in);
+    } else {
+        init_element(&in);
+        in.given = in.pos;
+    }
+    init->size = in.given * in.bytes;
+    while (in.data.n < init->size)
+        VEC_PUSH(&r->arena, &in.data, 0);
+    init->bytes = arena_alloc(arena, init->size);
+    if (init->size)
+        memcpy(init->bytes, in.data.at, init->size);
+    init->nrelocs = in.relocs.n;
+    init->relocs = NEW_ARRAY(arena, Reloc, in.relocs.n);
+    if (in.relocs.n)
+        memcpy(init->relocs, in.relocs.at, in.relocs.n * sizeof(Reloc));
+    return init;
+}
+
+/* -- Variables ------------------------------------------------------------------------------------------ */
+
+// `[d0][d1]...` behind a name. products[k] = elements (of the vector type) below level k of braces.
+static int read_dims(Reader *r, uint64_t products[DIMS_MAX], uint32_t *flags, uint64_t *count)
+{
+    uint64_t dims[DIMS_MAX] = {0};
+    int n = 0;
+    while (r->tok == '[') {
+        size_t at = rd_offset(r);
+        rd_next(r);
+        if (n == DIMS_MAX - 1)
+            rd_fail(r, at, "more than %d dimensions", DIMS_MAX - 1);
+        if (r->tok == ']' && n > 0)
+            rd_fail(r, at, "only the first dimension may be open");
+        if (r->tok == ']') {
+            *flags |= SYM_OPEN;
+        } else {
+            int64_t d = expr_integer(r, "a dimension");
+            if (d <= 0 || d > (int64_t)1 << 40)
+                rd_fail(r, at, "a dimension is a positive number");
+            dims[n] = (uint64_t)d;
+        }
+        n++;
+        rd_expect(r, ']', "behind the dimension");
+        *flags |= SYM_ARRAY;
+    }
+    uint64_t product = 1;
+    for (int k = n; k-- > 0;) {
+        if (dims[k] && product > ((uint64_t)1 << 40) / dims[k])
+            rd_fail(r, rd_offset(r), "the array is too large");
+        product *= dims[k];
+        products[k] = product;
+    }
+    products[n] = 1;
+    *count = n ? product : 1;
+    return n;
+}
+
+static uint32_t element_bytes(Type type, uint8_t vec) { return MAX(width_bits(type_info[type].width) / 8, 1) * MAX(vec, 1); }
+
+static void set_attributes(Sym *s, Space space, const Attributes *a)
+{
+    s->space = (uint8_t)space;
+    s->type = (uint8_t)a->type;
+    s->vec = a->vec;
+    s->ptr_space = a->ptr_space;
+    s->flags |= a->flags;
+    s->align = a->align ? a->align : MIN(element_bytes(a->type, a->vec), 16);
+    s->ptr_align = a->ptr_align;
+    s->attribute = a->attribute;
+}
+
+// The symbol for a module-level variable. An extern declaration and its definition are one symbol for operands; the
+// second record only keeps what is printed.
+static SymId new_variable(Reader *r, Name name, uint32_t linkage, size_t at)
+{
+    if (r->fn) {
+        SymId s = fn_sym(r->fn, scope_unique(r, name), SYM_VAR);
+        scope_declare(r, name, BIND_SYM, s, 0, at);
+        return s;
+    }
+    const Bind *old = scope_find(r, name);
+    bool redeclared = old && old->kind == BIND_SYM && r->m->syms.at[old->id].kind == SYM_VAR &&
+                      (r->m->syms.at[old->id].flags & SYM_EXTERN || linkage & SYM_EXTERN);
+    if (old && !redeclared)
+        rd_fail(r, at, "duplicate definition of '%.*s'", (int)(r->lx.end - r->lx.start), r->lx.start);
+    SymId s = module_sym(r->m, name, SYM_VAR);
+    if (!old)
+        scope_declare(r, name, BIND_SYM, s, 0, at);
+    return s;
+}
+
+static void read_variable(Reader *r, Space space, uint32_t linkage, const Attributes *a)
+{
+    size_t at = rd_offset(r);
+    Lexer spelled = r->lx;
+    Name name = rd_name(r);
+    uint32_t copies = 1;
+    StrId stem = 0;
+    if (r->tok == '<') {
+        stem = str_intern(&r->t->strs, spelled.start, (size_t)(spelled.end - spelled.start));
+        copies = range_count(r);
+        if (copies > 100000)
+            rd_fail(r, at, "too many variables");
+    }
+    uint64_t dims[DIMS_MAX] = {0}, count;
+    uint32_t flags = linkage;
+    int ndims = read_dims(r, dims, &flags, &count);
+    Arena *arena = r->fn ? &r->fn->arena : &r->m->arena;
+    // The name exists only from here on: an initializer cannot refer to its own variable.
+    Init *init = NULL;
+    if (rd_accept(r, '=')) {
+        if (space == SP_SHARED || space == SP_LOCAL || space == SP_PARAM)
+            rd_fail(r, at, "a variable in this state space cannot have an initial value");
+        if (a->vec) {
+            for (int k = 0; k <= ndims; k++)
+                dims[k] *= a->vec;
+            dims[++ndims] = 1;
+        }
+        init = read_initializer(r, a->type, dims, ndims, arena);
+        if (flags & SYM_OPEN && init->size) {
+            uint64_t inner = MAX(dims[1], 1) * element_bytes(a->type, 0);
+            count = (init->size + inner - 1) / inner * MAX(dims[1], 1) / MAX(a->vec, 1);
+            flags &= ~(uint32_t)SYM_OPEN;
+        }
+    } else if (flags & SYM_OPEN && !(linkage & SYM_EXTERN)) {
+        rd_fail(r, at, "an array without a size must be .extern or have initial values");
+    }
+    for (uint32_t k = 0; k < copies; k++) {
+        SymId id = new_variable(r, stem ? (Name){stem, k} : name, linkage, at);
+        Sym *s = r->fn ? ir_sym(r->fn, id) : &r->m->syms.at[id];
+        s->flags = flags;
+        set_attributes(s, space, a);
+        s->count = count;
+        s->size = flags & SYM_OPEN ? 0 : count * element_bytes(a->type, a->vec);
+        s->init = init;
+        if (r->fn && space == SP_PARAM)
+            s->kind = SYM_CALLPARAM;
+        if (!r->fn)
+            module_item(r->m, ITEM_VAR, id);
+    }
+}
+
+void decl_variable(Reader *r, Space space, uint32_t linkage)
+{
+    rd_next(r);
+    Attributes a = read_attributes(r);
+    do
+        read_variable(r, space, linkage, &a);
+    while (rd_accept(r, ','));
+    rd_expect(r, ';', "behind the declaration");
+}
+
+/* -- Formal parameters ---------------------------------------------------------------------------------- */
+
+static SymId read_formal(Reader *r, bool declare, bool returns)
+{
+    size_t at = rd_offset(r);
+    Space space = decl_space(r);
+    if (space != SP_PARAM && space != SP_REG)
+        rd_fail(r, at, "a formal parameter begins with .param or .reg");
+    rd_next(r);
+    Attributes a = read_attributes(r);
+    at = rd_offset(r);
+    Name name = rd_name(r);
+    uint32_t flags = returns ? SYM_RETURN : 0;
+    uint64_t dims[DIMS_MAX] = {0}, count;
+    bool anonymous = tab_str(r->t, name.stem).len == 1 && tab_str(r->t, name.stem).text[0] == '_' && name.number == NO_NUMBER;
+    SymId id = fn_sym(r->fn, declare && !anonymous ? scope_unique(r, name) : name, SYM_FORMAL);
+    if (declare && !anonymous && space == SP_REG) {
+        if (a.vec)
+            rd_fail(r, at, "vector registers as formal parameters are not supported");
+        RegId reg = scope_new_reg(r, name, a.type == TY_PRED ? RF_P : RF_R, (uint8_t)type_info[a.type].width, (uint8_t)a.type, 0);
+        ir_reg(r->fn, reg)->flags |= REG_NAMED | REG_PINNED;
+        scope_declare(r, name, BIND_REG, reg, 0, at);
+    } else if (declare && !anonymous) {
+        scope_declare(r, name, BIND_SYM, id, 0, at);
+    }
+    read_dims(r, dims, &flags, &count);
+    Sym *s = ir_sym(r->fn, id);
+    s->flags = flags;
+    set_attributes(s, space, &a);
+    s->count = count;
+    s->size = count * element_bytes(a.type, a.vec);
+    return id;
+}
+
+void decl_formals(Reader *r, Sig *sig, bool returns, bool declare)
+{
+    VEC(SymId) list = {0};
+    rd_expect(r, '(', "to open the parameters");
+    if (r->tok != ')') {
+        do
+            VEC_PUSH(&r->fn->arena, &list, read_formal(r, declare, returns));
+        while (rd_accept(r, ','));
+    }
+    rd_expect(r, ')', "behind the parameters");
+    if (returns) {
+        sig->rets = list.at;
+        sig->nrets = list.n;
+    } else {
+        sig->params = list.at;
+        sig->nparams = list.n;
+        sig->has_params = true;
+    }
+}

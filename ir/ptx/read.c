@@ -1,0 +1,503 @@
+// SPDX-License-Identifier: MIT
+// The module level of PTX: directives, variables, function headers; and the reader's token handling and error recovery.
+#include <stdlib.h>
+
+#include "ir/ptx/read.h"
+
+/* -- Tokens and errors ---------------------------------------------------------------------------------- */
+
+size_t rd_offset(const Reader *r) { return (size_t)(r->lx.start - r->source->text); }
+
+void rd_error(Reader *r, size_t offset, const char *fmt, ...)
+{
+    va_list args;
+    va_start(args, fmt);
+    diag_vat(r->diag, DIAG_ERROR, offset, fmt, args);
+    va_end(args);
+    if (r->diag->max_errors && r->diag->errors >= r->diag->max_errors)
+        r->stop = true;
+}
+
+_Noreturn void rd_fail(Reader *r, size_t offset, const char *fmt, ...)
+{
+    va_list args;
+    va_start(args, fmt);
+    diag_vat(r->diag, DIAG_ERROR, offset, fmt, args);
+    va_end(args);
+    if (r->diag->max_errors && r->diag->errors >= r->diag->max_errors)
+        r->stop = true;
+    longjmp(*r->recover, 1);
+}
+
+static void reject_token(Reader *r)
+{
+    unsigned char c = (unsigned char)*r->lx.start;
+    if (r->tok == T_COMMENT)
+        rd_fail(r, rd_offset(r), "this comment does not end");
+    if (c == 0)
+        rd_fail(r, rd_offset(r), "a NUL byte may not stand here");
+    if (c == '"')
+        rd_fail(r, rd_offset(r), "this string does not end on its line");
+    if (c >= 128)
+        rd_fail(r, rd_offset(r), "a non-ASCII byte (0x%02X) may not stand here", c);
+    rd_fail(r, rd_offset(r), "unexpected '%.*s'", (int)MIN(r->lx.end - r->lx.start, 40), r->lx.start);
+}
+
+void rd_next(Reader *r)
+{
+    r->tok = lex_token(&r->lx);
+    if (r->tok == T_BAD || r->tok == T_COMMENT)
+        reject_token(r);
+}
+
+void rd_next_statement(Reader *r)
+{
+    r->tok = lex_statement(&r->lx);
+    if (r->tok == T_BAD || r->tok == T_COMMENT)
+        reject_token(r);
+}
+
+bool rd_accept(Reader *r, int token)
+{
+    if (r->tok != token)
+        return false;
+    rd_next(r);
+    return true;
+}
+
+void rd_expect(Reader *r, int token, const char *where)
+{
+    if (r->tok != token)
+        rd_fail(r, rd_offset(r), "expected '%c' %s", token, where);
+    // What follows a semicolon begins a statement; the caller asks for it.
+    if (token != ';')
+        rd_next(r);
+}
+
+bool rd_is(const Reader *r, const char *text)
+{
+    size_t len = (size_t)(r->lx.end - r->lx.start);
+    return strlen(text) == len && memcmp(r->lx.start, text, len) == 0;
+}
+
+Name rd_name(Reader *r)
+{
+    if (r->tok != T_ID)
+        rd_fail(r, rd_offset(r), "expected a name");
+    Name name = name_split(r->t, r->lx.start, (size_t)(r->lx.end - r->lx.start));
+    rd_next(r);
+    return name;
+}
+
+// Error recovery: to the next semicolon, or to a brace or label that begins something new.
+void rd_skip_statement(Reader *r)
+{
+    while (r->tok != ';' && r->tok != '}' && r->tok != T_EOF)
+        r->tok = lex_token(&r->lx);
+    if (r->tok == ';')
+        do
+            r->tok = lex_statement(&r->lx);
+        while (r->tok == T_BAD || r->tok == ';');
+}
+
+StrId rd_balanced(Reader *r, const char *prefix, int open, int close)
+{
+    VEC(char) text = {0};
+    for (const char *p = prefix; *p; p++)
+        VEC_PUSH(&r->arena, &text, *p);
+    if (r->tok != open)
+        rd_fail(r, rd_offset(r), "expected '%c'", open);
+    int depth = 0;
+    bool word = false;
+    do {
+        if (r->tok == T_EOF)
+            rd_fail(r, rd_offset(r), "expected '%c'", close);
+        depth += (r->tok == open) - (r->tok == close);
+        bool next_word = r->tok == T_ID || r->tok == T_INT;
+        if (word && next_word)
+            VEC_PUSH(&r->arena, &text, ' ');
+        word = next_word;
+        for (const char *p = r->lx.start; p < r->lx.end; p++)
+            VEC_PUSH(&r->arena, &text, *p);
+        rd_next(r);
+    } while (depth > 0);
+    return str_intern(&r->t->strs, text.at, text.n);
+}
+
+/* -- Module directives ---------------------------------------------------------------------------------- */
+
+static void raw_item(Reader *r, const char *from, const char *to)
+{
+    while (to > from && (to[-1] == '\r' || to[-1] == '\n' || to[-1] == ' ' || to[-1] == '\t'))
+        to--;
+    for (const char *p = from; p < to; p++)
+        if ((unsigned char)*p >= 128 || *p == 0)
+            rd_fail(r, (size_t)(p - r->source->text), "a non-ASCII or NUL byte may not stand here");
+    module_item(r->m, ITEM_RAW, str_intern(&r->t->strs, from, (size_t)(to - from)));
+}
+
+static void read_version(Reader *r)
+{
+    rd_next(r);
+    const char *dot = r->tok == T_DEC ? memchr(r->lx.start, '.', (size_t)(r->lx.end - r->lx.start)) : NULL;
+    if (!dot || dot + 1 == r->lx.end)
+        rd_fail(r, rd_offset(r), "expected a version such as 9.0");
+    r->m->version = str_intern(&r->t->strs, r->lx.start, (size_t)(r->lx.end - r->lx.start));
+    rd_next_statement(r);
+}
+
+static void read_target(Reader *r)
+{
+    VEC(char) text = {0};
+    bool first = true;
+    r->m->debug = false;
+    do {
+        rd_next(r);
+        if (r->tok != T_ID)
+            rd_fail(r, rd_offset(r), "expected a target such as sm_80");
+        StrId word = str_intern(&r->t->strs, r->lx.start, (size_t)(r->lx.end - r->lx.start));
+        bool debug = rd_is(r, "debug");
+        if (first && (r->lx.end - r->lx.start < 5 || memcmp(r->lx.start, "sm_", 3) != 0))
+            rd_fail(r, rd_offset(r), "expected a target such as sm_80");
+        if (first)
+            r->m->sm = word;
+        if (!debug || !r->options->strip_debug) {
+            if (!first) {
+                VEC_PUSH(&r->arena, &text, ',');
+                VEC_PUSH(&r->arena, &text, ' ');
+            }
+            Str s = tab_str(r->t, word);
+            for (uint32_t k = 0; k < s.len; k++)
+                VEC_PUSH(&r->arena, &text, s.text[k]);
+            r->m->debug |= debug;
+        }
+        first = false;
+        rd_next_statement(r);
+    } while (r->tok == ',');
+    r->m->target = str_intern(&r->t->strs, text.at, text.n);
+}
+
+static void read_address_size(Reader *r)
+{
+    rd_next(r);
+    if (r->tok != T_INT || (r->lx.ival != 32 && r->lx.ival != 64))
+        rd_fail(r, rd_offset(r), "the address size is 32 or 64");
+    r->m->address_size = (uint32_t)r->lx.ival;
+    rd_next_statement(r);
+}
+
+// .file INDEX "NAME" [, TIMESTAMP, SIZE]   (no semicolon)
+static void read_file(Reader *r)
+{
+    const char *from = r->lx.start, *to;
+    rd_next(r);
+    if (r->tok != T_INT)
+        rd_fail(r, rd_offset(r), "expected the file's number");
+    rd_next(r);
+    if (r->tok != T_STRING)
+        rd_fail(r, rd_offset(r), "expected the file's name in quotes");
+    to = r->lx.end;
+    rd_next_statement(r);
+    while (r->tok == ',') {
+        rd_next(r);
+        if (r->tok != T_INT)
+            rd_fail(r, rd_offset(r), "expected a number");
+        to = r->lx.end;
+        rd_next_statement(r);
+    }
+    if (!r->options->strip_debug)
+        raw_item(r, from, to);
+}
+
+// .section NAME { ... }: kept as it stands.
+static void read_section(Reader *r)
+{
+    const char *from = r->lx.start;
+    size_t at = rd_offset(r);
+    uint32_t depth = 0;
+    do {
+        rd_next(r);
+        if (r->tok == T_EOF)
+            rd_fail(r, at, "this section is not closed: expected '}'");
+        depth += r->tok == '{';
+        depth -= r->tok == '}' && depth > 0;
+    } while (r->tok != '}' || depth);
+    const char *to = r->lx.end;
+    rd_next_statement(r);
+    if (!r->options->strip_debug)
+        raw_item(r, from, to);
+}
+
+// A directive that ends in a semicolon and is kept as it stands, blanks and comments included.
+static void read_raw_statement(Reader *r)
+{
+    const char *from = r->lx.start;
+    while (r->tok != ';') {
+        rd_next(r);
+        if (r->tok == T_EOF)
+            rd_fail(r, rd_offset(r), "expected ';'");
+    }
+    const char *to = r->lx.end;
+    rd_next_statement(r);
+    raw_item(r, from, to);
+}
+
+// .alias NAME, FUNCTION;
+static void read_alias(Reader *r)
+{
+    const char *from = r->lx.start;
+    rd_next(r);
+    for (int k = 0; k < 2; k++) {
+        size_t at = rd_offset(r);
+        const Bind *bind = r->tok == T_ID ? scope_find(r, name_split(r->t, r->lx.start, (size_t)(r->lx.end - r->lx.start))) : NULL;
+        if (!bind || bind->kind != BIND_SYM || r->m->syms.at[bind->id].kind != SYM_FUNC)
+            rd_fail(r, at, "expected a function that is declared before");
+        rd_next(r);
+        if (k == 0)
+            rd_expect(r, ',', "between the alias and its function");
+    }
+    const char *to = r->lx.end;
+    rd_expect(r, ';', "behind the alias");
+    rd_next_statement(r);
+    raw_item(r, from, to);
+}
+
+// PTX 1.x debug lines: `@@DWARF ...` to the end of the line.
+static void read_dwarf_line(Reader *r)
+{
+    const char *from = r->lx.start;
+    const char *end = memchr(from, '\n', (size_t)(r->lx.limit - from));
+    r->lx.cur = end ? end : r->lx.limit;
+    rd_next_statement(r);
+    if (!r->options->strip_debug)
+        raw_item(r, from, end ? end : r->lx.limit);
+}
+
+/* -- Functions ------------------------------------------------------------------------------------------ */
+
+static void read_function_directives(Reader *r, Sym *sym)
+{
+    Fn *fn = r->fn;
+    while (r->tok == T_DOT) {
+        Directive d = {.text = str_intern(&r->t->strs, r->lx.start, (size_t)(r->lx.end - r->lx.start))};
+        bool pragma = rd_is(r, ".pragma"), attribute = rd_is(r, ".attribute");
+        fn->sig.noreturn |= rd_is(r, ".noreturn");
+        rd_next(r);
+        if (attribute) {
+            sym->attribute = rd_balanced(r, ".attribute", '(', ')');
+            continue;
+        }
+        if (pragma) {
+            VEC(char) text = {0};
+            for (const char *p = ".pragma "; *p; p++)
+                VEC_PUSH(&r->arena, &text, *p);
+            for (; r->tok == T_STRING || r->tok == ','; rd_next(r))
+                for (const char *p = r->lx.start; p < r->lx.end; p++)
+                    VEC_PUSH(&r->arena, &text, *p);
+            if (r->tok != ';')
+                rd_fail(r, rd_offset(r), "expected ';' behind the pragma");
+            VEC_PUSH(&r->arena, &text, ';');
+            rd_next(r);
+            d.text = str_intern(&r->t->strs, text.at, text.n);
+        }
+        while (expr_starts(r) && d.n < ARRAY_LEN(d.value)) {
+            d.value[d.n++] = (uint32_t)expr_integer(r, "the value of a directive");
+            if (!rd_accept(r, ','))
+                break;
+        }
+        VEC_PUSH(&fn->arena, &fn->directives, d);
+    }
+}
+
+// The symbol of a function that is declared or defined here.
+static SymId function_symbol(Reader *r, Name name, size_t at, bool kernel, uint32_t linkage)
+{
+    const Bind *old = scope_find(r, name);
+    if (old && (old->kind != BIND_SYM || r->m->syms.at[old->id].kind != SYM_FUNC))
+        rd_fail(r, at, "this name is taken by something that is not a function");
+    SymId id = old ? old->id : module_sym(r->m, name, SYM_FUNC);
+    if (!old)
+        scope_declare(r, name, BIND_SYM, id, 0, at);
+    r->m->syms.at[id].flags |= linkage | (kernel ? SYM_KERNEL : 0);
+    return id;
+}
+
+static void discard_function(Reader *r)
+{
+    while (r->scopes.n)
+        scope_close(r);
+    if (r->fn) {
+        r->m->fns.n--;
+        fn_free(r->fn);
+    }
+    r->fn = NULL;
+}
+
+static void read_body(Reader *r, Sym *sym, size_t at)
+{
+    if (sym->flags & SYM_DEFINED)
+        rd_error(r, at, "this function is defined twice");
+    sym->flags |= SYM_DEFINED;
+    r->fn->flags |= FN_DEFINED;
+    body_read(r);
+    scope_function_end(r);
+    body_finish(r);
+}
+
+static void read_function(Reader *r, uint32_t linkage, StrId attribute)
+{
+    bool kernel = rd_is(r, ".entry");
+    rd_next(r);
+    // Results come before the name that says which function this is: read into a function without a symbol yet.
+    r->fn = fn_new(r->m, 0);
+    scope_function_start(r);
+    Fn *fn = r->fn;
+    fn->flags = (kernel ? FN_KERNEL : 0) | (r->m->debug ? FN_DEBUG : 0);
+    if (r->tok == T_DOT && rd_is(r, ".attribute")) {
+        rd_next(r);
+        attribute = rd_balanced(r, ".attribute", '(', ')');
+    }
+    if (r->tok == '(')
+        decl_formals(r, &fn->sig, true, true);
+    size_t at = fn->offset = rd_offset(r);
+    Name name = rd_name(r);
+    Scope function_scope = r->scopes.at[0];
+    r->scopes.n = 0;  // the name itself belongs to the module
+    fn->sym = function_symbol(r, name, at, kernel, linkage);
+    r->scopes.n = 1;
+    r->scopes.at[0] = function_scope;
+    if (r->tok == '(')
+        decl_formals(r, &fn->sig, false, true);
+    Sym *sym = &r->m->syms.at[fn->sym];
+    if (attribute)
+        sym->attribute = attribute;
+    read_function_directives(r, sym);
+    if (r->tok == ';') {
+        scope_function_end(r);
+    } else if (r->tok == '{') {
+        read_body(r, sym, at);
+    } else {
+        rd_fail(r, rd_offset(r), "expected '{' or ';' behind the function's header");
+    }
+    r->m->syms.at[fn->sym].fn = fn;
+    module_item(r->m, ITEM_FN, r->m->fns.n - 1);
+    r->fn = NULL;
+    if (!r->stop)
+        rd_next_statement(r);
+}
+
+/* -- Module --------------------------------------------------------------------------------------------- */
+
+static uint32_t linkage_flag(const Reader *r)
+{
+    return r->tok != T_DOT          ? 0
+           : rd_is(r, ".visible")   ? SYM_VISIBLE
+           : rd_is(r, ".extern")    ? SYM_EXTERN
+           : rd_is(r, ".weak")      ? SYM_WEAK
+           : rd_is(r, ".common")    ? SYM_COMMON
+                                    : 0;
+}
+
+static void read_linked(Reader *r)
+{
+    uint32_t linkage = 0, flag;
+    StrId attribute = 0;
+    while ((flag = linkage_flag(r)) || rd_is(r, ".attribute")) {
+        linkage |= flag;
+        rd_next(r);
+        if (!flag)
+            attribute = rd_balanced(r, ".attribute", '(', ')');
+    }
+    Space space = decl_space(r);
+    if (rd_is(r, ".entry") || rd_is(r, ".func")) {
+        read_function(r, linkage, attribute);
+    } else if (space == SP_REG) {
+        const char *from = r->lx.start;
+        decl_registers(r, true);
+        raw_item(r, from, r->lx.end);
+        rd_next_statement(r);
+    } else if (space == SP_PARAM || space == SP_NONE) {
+        rd_fail(r, rd_offset(r), "'%.*s' may not stand at module level", (int)(r->lx.end - r->lx.start), r->lx.start);
+    } else {
+        uint32_t first = r->m->syms.n;
+        decl_variable(r, space, linkage);
+        for (uint32_t k = first; attribute && k < r->m->syms.n; k++)
+            r->m->syms.at[k].attribute = attribute;
+        rd_next_statement(r);
+    }
+}
+
+static void read_item(Reader *r)
+{
+    static const struct {
+        const char *text;
+        void (*read)(Reader *);
+    } directives[] = {
+        {".version", read_version}, {".target", read_target}, {".address_size", read_address_size},
+        {".file", read_file}, {".section", read_section}, {".alias", read_alias}, {".pragma", read_raw_statement},
+    };
+    if (r->tok == '@') {
+        read_dwarf_line(r);
+        return;
+    }
+    if (r->tok != T_DOT)
+        rd_fail(r, rd_offset(r), "expected a directive such as .visible, .global or .func");
+    bool header = rd_is(r, ".version") || rd_is(r, ".target");
+    if (!header && (!r->m->version || !r->m->target))
+        rd_fail(r, rd_offset(r), "a PTX module begins with .version and .target");
+    for (size_t k = 0; k < ARRAY_LEN(directives); k++)
+        if (rd_is(r, directives[k].text)) {
+            directives[k].read(r);
+            return;
+        }
+    read_linked(r);
+}
+
+static void read_module(Reader *r)
+{
+    jmp_buf recover;
+    r->recover = &recover;
+    if (setjmp(recover)) {
+        discard_function(r);
+        rd_skip_statement(r);
+        if (r->tok == '}')
+            r->tok = lex_statement(&r->lx);
+    } else {
+        rd_next_statement(r);
+    }
+    while (r->tok != T_EOF && !r->stop)
+        read_item(r);
+    if (!r->stop && !r->m->version)
+        rd_error(r, r->source->len, "the file holds no PTX: it begins with .version");
+    else if (!r->stop && !r->m->target)
+        rd_error(r, r->source->len, ".target is missing");
+}
+
+Module *ptx_read(Heap *heap, const Source *source, Diag *diag, const PtxReadOptions *options)
+{
+    Reader *r;
+    Arena arena;
+    arena_init(&arena, heap);
+    r = NEW(&arena, Reader);
+    arena_init(&r->arena, heap);
+    r->source = source;
+    r->diag = diag;
+    r->options = options;
+    r->m = module_new(heap);
+    r->t = &r->m->tables;
+    r->desc_bra = desc_make(r->t, "bra", "%");
+    const char *start = source->text;
+    if (source->len >= 3 && memcmp(start, "\xEF\xBB\xBF", 3) == 0)
+        start += 3;
+    r->lx = (Lexer){.cur = start, .start = start, .end = start, .limit = source->text + source->len};
+    uint32_t errors = diag->errors;
+    scope_init(r);
+    read_module(r);
+    Module *m = r->m;
+    arena_free(&r->arena);
+    arena_free(&arena);
+    if (diag->errors == errors)
+        return m;
+    module_free(m);
+    return NULL;
+}

@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: MIT
+// The PTX reader's inside: shared state, scopes, expressions, declarations, bodies.
+#ifndef ORI_PTX_READ_H
+#define ORI_PTX_READ_H
+
+#include <setjmp.h>
+
+#include "ir/ptx/lex.h"
+#include "ir/ptx/ptx.h"
+
+/* -- Scopes ------------------------------------------------------------------------------------------------- */
+
+typedef enum { BIND_NONE, BIND_REG, BIND_SYM, BIND_LABEL } BindKind;
+
+typedef struct Bind {
+    Name name;
+    uint32_t shadowed;  // the bind of the same name in an outer scope
+    uint32_t depth;     // of the scope; 0 = module
+    uint8_t kind;       // BindKind
+    uint8_t vec;        // register: elements of a vector register, else 0
+    bool defined;       // label: has been seen
+    uint32_t id;        // RegId, SymId, BlockId
+    size_t offset;      // in the source
+} Bind;
+
+// `.reg .b32 %r<100>`: registers come into being when they are first named.
+typedef struct Range {
+    StrId stem;
+    uint32_t shadowed, depth, count;
+    uint8_t vec, file, width, type;
+    RegId *map;         // count entries (the first of a vector's registers)
+} Range;
+
+typedef struct NameSlot {
+    Name name;
+    uint32_t bind;      // innermost
+    uint32_t epoch;     // the slot is free unless this is the table's
+} NameSlot;
+
+typedef struct NameTable {
+    NameSlot *slots;
+    uint32_t mask, n, epoch;
+} NameTable;
+
+typedef struct StemInfo {
+    uint32_t epoch;
+    uint32_t range;     // innermost range with this stem
+    bool scalars;       // a single name with this stem is bound too
+} StemInfo;
+
+typedef struct Scope {
+    uint32_t binds, ranges;  // how many there were when it opened
+} Scope;
+
+/* -- Reader ------------------------------------------------------------------------------------------------- */
+
+// An operand as it was written: literals get their width when the instruction is known.
+typedef struct Parsed {
+    Operand op;
+    uint8_t literal;   // T_INT, T_F32 - 256, ...: see LIT_*
+    uint64_t value;
+    size_t offset;
+} Parsed;
+enum { LIT_NONE, LIT_INT, LIT_F32, LIT_F64 };
+
+// A constant expression's value.
+typedef struct Value {
+    uint8_t kind;      // LIT_*
+    bool is_unsigned;
+    uint64_t bits;     // integer, float bits or double bits by kind
+} Value;
+
+typedef struct MnemCache {
+    const char *text;
+    uint32_t len;
+    MnemId mnem;
+    Opcode first;
+    uint32_t shape_len;
+    char shape[20];    // of desc
+    DescId desc;
+} MnemCache;
+
+typedef struct Reader {
+    Lexer lx;
+    int tok;
+    const Source *source;
+    Diag *diag;
+    const PtxReadOptions *options;
+    jmp_buf *recover;      // where a syntax error goes: to the next statement
+    Module *m;
+    Tables *t;             // &m->tables
+    Arena arena;           // dies with the reader
+    bool stop;             // too many errors
+
+    VEC(Reg) module_regs;  // PTX 1.x and 2.x: registers at module level
+    NameTable globals, locals, used;  // used: label and symbol names of the function, to keep them unique
+    VEC(Bind) binds;       // 0 is none
+    VEC(Bind) global_binds;
+    VEC(Range) ranges;     // 0 is none
+    VEC(StemInfo) stems;   // by StrId
+    VEC(Scope) scopes;
+    VEC(MnemCache) mnems;  // mnemonics as they are spelled, through mnem_index
+    IdSet mnem_index;
+    struct { BlockId from, to; } *aliases;
+    uint32_t naliases, cap_aliases;
+
+    // The function being read.
+    Fn *fn;
+    BlockId block;         // open block, 0 = unreachable until a label
+    uint32_t sources;      // blocks placed so far
+    LineId line;
+    DescId desc_bra;
+    bool carry;            // the carry was written in this block
+    VEC(Parsed) ops;
+    VEC(char) shape;
+    VEC(Operand) out;
+    VEC(InstrId) pending;  // st.param of call temporaries in this block that no call has taken
+    uint32_t block_seq;    // call sequences before this block
+    bool packed8;          // the function declares 8-bit registers
+} Reader;
+
+/* read.c */
+// Reports at the offset and unwinds to the next statement.
+_Noreturn void rd_fail(Reader *r, size_t offset, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+// Reports and goes on.
+void rd_error(Reader *r, size_t offset, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+void rd_next(Reader *r);             // operand token
+void rd_next_statement(Reader *r);   // token at the start of a statement
+size_t rd_offset(const Reader *r);   // of the current token
+bool rd_accept(Reader *r, int token);
+void rd_expect(Reader *r, int token, const char *where);
+bool rd_is(const Reader *r, const char *text);  // the current token is this text
+Name rd_name(Reader *r);             // takes an identifier
+// The text of the tokens up to and with `close`, which matches the bracket that is the current token.
+StrId rd_balanced(Reader *r, const char *prefix, int open, int close);
+void rd_skip_statement(Reader *r);
+
+/* scope.c */
+void scope_init(Reader *r);
+void scope_function_start(Reader *r);
+void scope_function_end(Reader *r);
+void scope_open(Reader *r);
+void scope_close(Reader *r);
+const Bind *scope_find(Reader *r, Name name);
+RegId scope_find_reg(Reader *r, Name name, uint32_t *vec);  // 0 if it is no register
+void scope_declare(Reader *r, Name name, BindKind kind, uint32_t id, uint8_t vec, size_t offset);
+void scope_declare_range(Reader *r, Name name, Range range, size_t offset);
+RegId scope_new_reg(Reader *r, Name name, uint8_t file, uint8_t width, uint8_t type, uint32_t vec);
+BlockId scope_label_use(Reader *r, Name name, size_t offset);
+BlockId scope_label_define(Reader *r, Name name, size_t offset);
+// The name itself, or the name with a suffix if the function has that already.
+Name scope_unique(Reader *r, Name name);
+
+/* expr.c */
+// A constant expression; unwinds on error.
+Value expr_parse(Reader *r);
+int64_t expr_integer(Reader *r, const char *what);
+bool expr_starts(const Reader *r);
+
+/* decl.c */
+// The bits of a literal in a place of this type; false (and *why) if it may not stand there.
+bool literal_bits(Type type, Value v, uint64_t *bits, const char **why);
+void decl_registers(Reader *r, bool module_level);
+void decl_variable(Reader *r, Space space, uint32_t linkage);
+// `(formals)`; `declare` enters them into the scope.
+void decl_formals(Reader *r, Sig *sig, bool returns, bool declare);
+// `.reg .global ...`: the space that a directive opens; SP_NONE if it is none.
+Space decl_space(const Reader *r);
+
+/* body.c */
+// The statements up to the closing brace, which stays the current token.
+void body_read(Reader *r);
+// After the function's scope is closed: what could not be settled earlier.
+void body_finish(Reader *r);
+
+#endif

@@ -1,0 +1,317 @@
+// SPDX-License-Identifier: MIT
+// Names in scope while PTX is read. Registers, symbols and labels share one name space per scope; inner scopes shadow.
+// Everything becomes flat and unique here: registers are ids, blocks are ids, hoisted names get a suffix on collision.
+//
+// A label may be used before it is there, and then belongs to the innermost scope around the use that defines it. A use
+// makes a block and an undefined bind in its own scope; when the scope closes, what is still undefined moves outwards,
+// and two blocks that turn out to be one label are recorded as aliases, which one sweep at the end resolves.
+#include "ir/ptx/read.h"
+
+/* -- Name tables ---------------------------------------------------------------------------------------- */
+
+static uint32_t name_hash(Name name)
+{
+    uint64_t h = hash_mix(name.stem, name.number);
+    return (uint32_t)(h ^ (h >> 32));
+}
+
+static bool same_name(Name a, Name b) { return a.stem == b.stem && a.number == b.number; }
+
+static void table_grow(Reader *r, NameTable *t)
+{
+    NameTable old = *t;
+    uint32_t size = old.slots ? (old.mask + 1) * 4 : 256;
+    t->slots = NEW_ARRAY(&r->arena, NameSlot, size);
+    t->mask = size - 1;
+    for (uint32_t s = 0; old.slots && s <= old.mask; s++) {
+        if (old.slots[s].epoch != t->epoch)
+            continue;
+        uint32_t k = name_hash(old.slots[s].name) & t->mask;
+        while (t->slots[k].epoch == t->epoch)
+            k = (k + 1) & t->mask;
+        t->slots[k] = old.slots[s];
+    }
+}
+
+static void table_clear(NameTable *t)
+{
+    t->epoch++;
+    t->n = 0;
+}
+
+static NameSlot *table_find(const NameTable *t, Name name)
+{
+    for (uint32_t s = name_hash(name) & t->mask; t->slots && t->slots[s].epoch == t->epoch; s = (s + 1) & t->mask)
+        if (same_name(t->slots[s].name, name))
+            return &t->slots[s];
+    return NULL;
+}
+
+static NameSlot *table_slot(Reader *r, NameTable *t, Name name)
+{
+    NameSlot *found = table_find(t, name);
+    if (found)
+        return found;
+    if (t->n * 2 >= t->mask || !t->slots)
+        table_grow(r, t);
+    uint32_t s = name_hash(name) & t->mask;
+    while (t->slots[s].epoch == t->epoch)
+        s = (s + 1) & t->mask;
+    t->slots[s] = (NameSlot){.name = name, .epoch = t->epoch};
+    t->n++;
+    return &t->slots[s];
+}
+
+static StemInfo *stem_info(Reader *r, StrId stem)
+{
+    while (stem >= r->stems.n)
+        VEC_PUSH(&r->arena, &r->stems, ((StemInfo){0}));
+    StemInfo *info = &r->stems.at[stem];
+    if (info->epoch != r->locals.epoch)
+        *info = (StemInfo){.epoch = r->locals.epoch};
+    return info;
+}
+
+/* -- Scopes --------------------------------------------------------------------------------------------- */
+
+static uint32_t depth(const Reader *r) { return r->scopes.n; }
+
+void scope_init(Reader *r)
+{
+    r->globals.epoch = r->locals.epoch = r->used.epoch = 1;
+    VEC_PUSH(&r->arena, &r->binds, ((Bind){0}));
+    VEC_PUSH(&r->arena, &r->global_binds, ((Bind){0}));
+    VEC_PUSH(&r->arena, &r->ranges, ((Range){0}));
+}
+
+void scope_open(Reader *r)
+{
+    VEC_PUSH(&r->arena, &r->scopes, ((Scope){r->binds.n, r->ranges.n}));
+}
+
+void scope_function_start(Reader *r)
+{
+    table_clear(&r->locals);
+    table_clear(&r->used);
+    r->naliases = 0;
+    scope_open(r);
+}
+
+static void alias(Reader *r, BlockId from, BlockId to)
+{
+    if (r->naliases == r->cap_aliases)
+        r->aliases = vec_grow(&r->arena, r->aliases, r->naliases, &r->cap_aliases, sizeof *r->aliases);
+    r->aliases[r->naliases].from = from;
+    r->aliases[r->naliases++].to = to;
+}
+
+// Moves an undefined label of the closing scope to the scope around it.
+static void label_outwards(Reader *r, Bind label)
+{
+    NameSlot *slot = table_slot(r, &r->locals, label.name);
+    Bind *outer = &r->binds.at[slot->bind];
+    if (slot->bind && outer->depth == depth(r) && outer->kind == BIND_LABEL) {
+        alias(r, label.id, outer->id);
+        return;
+    }
+    if (depth(r) == 0) {
+        Str s = tab_str(r->t, label.name.stem);
+        char number[12] = "";
+        if (label.name.number != NO_NUMBER) {
+            Out out = {.buf = number, .cap = sizeof number - 1};
+            out_u64(&out, label.name.number);
+        }
+        rd_error(r, label.offset, "label '%.*s%s' is not defined in this function", (int)s.len, s.text, number);
+        return;
+    }
+    label.depth = depth(r);
+    label.shadowed = slot->bind;
+    slot->bind = r->binds.n;
+    VEC_PUSH(&r->arena, &r->binds, label);
+}
+
+void scope_close(Reader *r)
+{
+    Scope scope = r->scopes.at[--r->scopes.n];
+    for (uint32_t k = r->ranges.n; k-- > scope.ranges;)
+        stem_info(r, r->ranges.at[k].stem)->range = r->ranges.at[k].shadowed;
+    r->ranges.n = scope.ranges;
+    uint32_t top = r->binds.n;
+    for (uint32_t k = top; k-- > scope.binds;)
+        table_slot(r, &r->locals, r->binds.at[k].name)->bind = r->binds.at[k].shadowed;
+    // Re-pushing what moves outwards overwrites only slots that were read already: it cannot overtake k.
+    r->binds.n = scope.binds;
+    for (uint32_t k = scope.binds; k < top; k++)
+        if (r->binds.at[k].kind == BIND_LABEL && !r->binds.at[k].defined)
+            label_outwards(r, r->binds.at[k]);
+}
+
+void scope_function_end(Reader *r) { scope_close(r); }
+
+const Bind *scope_find(Reader *r, Name name)
+{
+    NameSlot *slot = table_find(&r->locals, name);
+    if (slot && slot->bind)
+        return &r->binds.at[slot->bind];
+    slot = table_find(&r->globals, name);
+    return slot ? &r->global_binds.at[slot->bind] : NULL;
+}
+
+/* -- Registers ------------------------------------------------------------------------------------------ */
+
+RegId scope_new_reg(Reader *r, Name name, uint8_t file, uint8_t width, uint8_t type, uint32_t vec)
+{
+    RegId first = 0;
+    for (uint32_t k = 0; k < MAX(vec, 1); k++) {
+        RegId id = reg_new(r->fn, (RegFile)file, (Width)width);
+        ir_reg(r->fn, id)->name = name;
+        ir_reg(r->fn, id)->type = type;
+        first = first ? first : id;
+    }
+    return first;
+}
+
+static RegId in_range(Reader *r, Range *range, Name name)
+{
+    RegId *id = &range->map[name.number];
+    if (!*id)
+        *id = scope_new_reg(r, name, range->file, range->width, range->type, range->vec);
+    return *id;
+}
+
+RegId scope_find_reg(Reader *r, Name name, uint32_t *vec)
+{
+    *vec = 0;
+    StemInfo *info = stem_info(r, name.stem);
+    Range *range = info->range ? &r->ranges.at[info->range] : NULL;
+    while (range && name.number >= range->count)  // NO_NUMBER is larger than any count
+        range = range->shadowed ? &r->ranges.at[range->shadowed] : NULL;
+    const Bind *bind = NULL;
+    if (!range || info->scalars) {
+        NameSlot *slot = table_find(&r->locals, name);
+        bind = slot && slot->bind ? &r->binds.at[slot->bind] : NULL;
+        if (!bind && !range) {
+            slot = table_find(&r->globals, name);
+            bind = slot ? &r->global_binds.at[slot->bind] : NULL;
+        }
+    }
+    if (bind && (!range || bind->depth >= range->depth)) {
+        if (bind->kind != BIND_REG)
+            return 0;
+        *vec = bind->vec;
+        if (bind->depth > 0)
+            return bind->id;
+        // A module-level register (PTX 1.x, 2.x): the function gets a register that keeps the name.
+        Reg global = r->module_regs.at[bind->id];
+        RegId id = scope_new_reg(r, name, global.file, global.width, global.type, 0);
+        ir_reg(r->fn, id)->flags |= REG_NAMED | REG_PINNED;
+        scope_declare(r, name, BIND_REG, id, 0, 0);
+        return id;
+    }
+    if (!range)
+        return 0;
+    *vec = range->vec;
+    return in_range(r, range, name);
+}
+
+/* -- Declarations --------------------------------------------------------------------------------------- */
+
+static void declare_global(Reader *r, Bind bind)
+{
+    NameSlot *slot = table_slot(r, &r->globals, bind.name);
+    slot->bind = r->global_binds.n;
+    VEC_PUSH(&r->arena, &r->global_binds, bind);
+}
+
+void scope_declare(Reader *r, Name name, BindKind kind, uint32_t id, uint8_t vec, size_t offset)
+{
+    Bind bind = {.name = name, .depth = depth(r), .kind = (uint8_t)kind, .vec = vec, .defined = true, .id = id, .offset = offset};
+    if (depth(r) == 0) {
+        declare_global(r, bind);
+        return;
+    }
+    NameSlot *slot = table_slot(r, &r->locals, name);
+    StemInfo *info = stem_info(r, name.stem);
+    const Bind *old = slot->bind ? &r->binds.at[slot->bind] : NULL;
+    const Range *range = info->range ? &r->ranges.at[info->range] : NULL;
+    bool taken = old && old->depth == depth(r) && old->defined;
+    if (taken || (range && range->depth == depth(r) && name.number < range->count))
+        rd_fail(r, offset, "duplicate definition of '%.*s'", (int)(r->lx.end - r->lx.start), r->lx.start);
+    info->scalars = true;
+    bind.shadowed = slot->bind;
+    slot->bind = r->binds.n;
+    VEC_PUSH(&r->arena, &r->binds, bind);
+}
+
+void scope_declare_range(Reader *r, Name name, Range range, size_t offset)
+{
+    StemInfo *info = stem_info(r, name.stem);
+    const Range *old = info->range ? &r->ranges.at[info->range] : NULL;
+    if (old && old->depth == depth(r))
+        rd_fail(r, offset, "these registers are declared already in this scope");
+    range.stem = name.stem;
+    range.depth = depth(r);
+    range.shadowed = info->range;
+    range.map = NEW_ARRAY(&r->arena, RegId, MAX(range.count, 1));
+    info->range = r->ranges.n;
+    VEC_PUSH(&r->arena, &r->ranges, range);
+}
+
+/* -- Labels --------------------------------------------------------------------------------------------- */
+
+// The label's bind in the current scope, made if it is not there.
+static Bind *label_bind(Reader *r, Name name, size_t offset)
+{
+    NameSlot *slot = table_slot(r, &r->locals, name);
+    if (slot->bind && r->binds.at[slot->bind].depth == depth(r))
+        return &r->binds.at[slot->bind];
+    stem_info(r, name.stem)->scalars = true;
+    Bind bind = {.name = name, .depth = depth(r), .kind = BIND_LABEL, .id = block_new(r->fn), .offset = offset, .shadowed = slot->bind};
+    slot->bind = r->binds.n;
+    VEC_PUSH(&r->arena, &r->binds, bind);
+    return &r->binds.at[slot->bind];
+}
+
+BlockId scope_label_use(Reader *r, Name name, size_t offset)
+{
+    Bind *bind = label_bind(r, name, offset);
+    if (bind->kind != BIND_LABEL)
+        rd_fail(r, offset, "this is not a label");
+    return bind->id;
+}
+
+BlockId scope_label_define(Reader *r, Name name, size_t offset)
+{
+    Bind *bind = label_bind(r, name, offset);
+    if (bind->defined || bind->kind != BIND_LABEL)
+        rd_fail(r, offset, "duplicate definition of '%.*s'", (int)(r->lx.end - r->lx.start), r->lx.start);
+    bind->defined = true;
+    return bind->id;
+}
+
+Name scope_unique(Reader *r, Name name)
+{
+    Name unique = name;
+    bool hoisted = depth(r) > 1;
+    for (uint32_t k = 1;; k++) {
+        NameSlot *slot = table_slot(r, &r->used, unique);
+        bool module_has_it = hoisted && table_find(&r->globals, unique);
+        if (!slot->bind && !module_has_it) {
+            slot->bind = 1;
+            module_reserve_stem(r->m, unique.stem);
+            return unique;
+        }
+        // `name_1`, `name_2`, ...; where the next free one is, is remembered.
+        if (k == 1 && slot->bind > 1)
+            k = slot->bind;
+        table_slot(r, &r->used, name)->bind = k + 1;
+        char text[600];
+        Out out = {.buf = text, .cap = sizeof text};
+        Str s = tab_str(r->t, name.stem);
+        out_bytes(&out, s.text, MIN(s.len, 560));
+        if (name.number != NO_NUMBER)
+            out_u64(&out, name.number);
+        out_z(&out, "_");
+        unique = (Name){str_intern(&r->t->strs, text, out.n), k};
+    }
+}

@@ -1,0 +1,598 @@
+// SPDX-License-Identifier: MIT
+// The PTX writer: streams a module item by item. Registers are numbered per class in order of appearance, so that
+// writing what was read back from this writer gives the same bytes.
+//
+// An instruction is its canonical mnemonic and its shape filled with operands. A branch to the block that follows is
+// left out; blocks get a label if the input had one or if something branches to them.
+#include "ir/ptx/ptx.h"
+
+typedef enum { CL_P, CL_B, CL_H, CL_R, CL_RD, CL_RQ, CLASS_COUNT } RegClass;
+
+static const struct {
+    const char *type, *prefix;
+} classes[CLASS_COUNT] = {{"pred", "%p"}, {"b8", "%b"}, {"b16", "%h"}, {"b32", "%r"}, {"b64", "%rd"}, {"b128", "%rq"}};
+
+typedef struct Prefix {
+    char text[24];
+    uint32_t len;
+} Prefix;
+
+typedef struct Writer {
+    const Module *m;
+    const Fn *fn;
+    const Tables *t;
+    Out *out;
+    Arena scratch;
+    uint32_t *number;       // by RegId: its printed number, 0 = not named
+    uint32_t count[CLASS_COUNT];
+    Prefix prefix[CLASS_COUNT];
+    uint8_t *needs_label;   // by BlockId
+    StrId label_stem;       // of labels that we make
+    uint8_t *positions;     // by LineId: printed already
+} Writer;
+
+static void put_str(Writer *w, StrId id)
+{
+    Str s = tab_str(w->t, id);
+    out_bytes(w->out, s.text, s.len);
+}
+
+static void put_name(Writer *w, Name name) { name_print(w->out, w->t, name); }
+
+static void put_z(Writer *w, const char *text) { out_z(w->out, text); }
+
+/* -- Registers ------------------------------------------------------------------------------------------ */
+
+static RegClass reg_class(const Reg *r)
+{
+    static const uint8_t by_width[WIDTH_COUNT] = {[W1] = CL_P, [W8] = CL_B, [W16] = CL_H, [W32] = CL_R, [W64] = CL_RD, [W128] = CL_RQ};
+    return (RegClass)by_width[r->width];
+}
+
+// Whether the register prints under the name that it had in the input.
+static bool keeps_name(const Fn *fn, const Reg *r) { return r->flags & REG_NAMED || (fn->flags & FN_DEBUG && r->name.stem); }
+
+static void number_register(Writer *w, Operand o)
+{
+    if (!op_is_reg(o) || op_file(o) == RF_CC)
+        return;
+    const Reg *r = ir_reg(w->fn, op_index(o));
+    if (w->number[op_index(o)] || r->flags & REG_NAMED)
+        return;
+    w->number[op_index(o)] = ++w->count[reg_class(r)];
+}
+
+static void number_registers(Writer *w)
+{
+    const Fn *fn = w->fn;
+    FOR_BLOCKS(fn, b)
+    FOR_INSTRS(fn, b, id)
+    {
+        const Instr *i = ir_instr(fn, id);
+        const Operand *ops = ir_ops(fn, i);
+        // The guard is printed first.
+        if (ir_guarded(i))
+            number_register(w, ops[i->nops - 1]);
+        for (uint32_t k = 0; k + ir_guarded(i) < i->nops; k++)
+            number_register(w, ops[k]);
+    }
+}
+
+// A prefix that no symbol or label shares, so that no register can shadow what the function refers to.
+static void choose_prefixes(Writer *w)
+{
+    for (int c = 0; c < CLASS_COUNT; c++) {
+        Prefix *p = &w->prefix[c];
+        p->len = (uint32_t)strlen(classes[c].prefix);
+        memcpy(p->text, classes[c].prefix, p->len);
+        for (uint32_t k = 0; k < w->m->reserved.n; k++) {
+            Str s = tab_str(w->t, w->m->reserved.at[k]);
+            if (s.len == p->len && memcmp(s.text, p->text, s.len) == 0 && p->len + 1 < sizeof p->text) {
+                p->text[p->len++] = '_';
+                k = UINT32_MAX;  // from the start again
+            }
+        }
+    }
+}
+
+static void put_register(Writer *w, RegId id)
+{
+    const Reg *r = ir_reg(w->fn, id);
+    if (keeps_name(w->fn, r)) {
+        put_name(w, r->name);
+        return;
+    }
+    const Prefix *p = &w->prefix[reg_class(r)];
+    out_bytes(w->out, p->text, p->len);
+    out_u64(w->out, w->number[id]);
+}
+
+static void declare_numbered(Writer *w)
+{
+    for (int c = 0; c < CLASS_COUNT; c++) {
+        if (!w->count[c])
+            continue;
+        out_fmt(w->out, "\t.reg .%s \t", classes[c].type);
+        out_bytes(w->out, w->prefix[c].text, w->prefix[c].len);
+        out_fmt(w->out, "<%u>;\n", w->count[c] + 1);
+    }
+}
+
+// A debug target: every register under its own name.
+static void declare_named(Writer *w)
+{
+    for (RegId k = 1; k < w->fn->regs.n; k++) {
+        const Reg *r = ir_reg(w->fn, k);
+        if (!w->number[k] || r->flags & REG_NAMED || !r->name.stem)
+            continue;
+        out_fmt(w->out, "\t.reg .%s \t", classes[reg_class(r)].type);
+        put_name(w, r->name);
+        put_z(w, ";\n");
+    }
+}
+
+/* -- Constants ------------------------------------------------------------------------------------------ */
+
+static void put_const(Writer *w, Const c, Type type, uint32_t mods)
+{
+    if (type == TY_F32 || mods & OPM_F32) {
+        put_z(w, "0f");
+        out_hex(w->out, c.bits, 8);
+    } else if (type == TY_F64 || mods & OPM_F64) {
+        put_z(w, "0d");
+        out_hex(w->out, c.bits, 16);
+    } else {
+        out_i64(w->out, const_signed(c));
+    }
+}
+
+/* -- Declarations --------------------------------------------------------------------------------------- */
+
+static const char *space_name(uint8_t space)
+{
+    static const char *const names[] = {"", ".global", ".const", ".shared", ".local", ".param", ".reg", ".tex", ""};
+    return names[space];
+}
+
+static void put_linkage(Writer *w, uint32_t flags)
+{
+    if (flags & SYM_EXTERN)
+        put_z(w, ".extern ");
+    if (flags & SYM_VISIBLE)
+        put_z(w, ".visible ");
+    if (flags & SYM_WEAK)
+        put_z(w, ".weak ");
+    if (flags & SYM_COMMON)
+        put_z(w, ".common ");
+}
+
+static void put_reloc(Writer *w, const Reloc *reloc)
+{
+    const Sym *target = reloc->sym & SYM_LOCAL ? ir_sym(w->fn, reloc->sym) : &w->m->syms.at[reloc->sym];
+    if (reloc->mask) {
+        put_z(w, "0x");
+        out_hex(w->out, reloc->mask, 16);
+        put_z(w, "(");
+    }
+    put_z(w, reloc->generic ? "generic(" : "");
+    put_name(w, target->name);
+    put_z(w, reloc->generic ? ")" : "");
+    if (reloc->addend) {
+        put_z(w, "+");
+        out_i64(w->out, reloc->addend);
+    }
+    put_z(w, reloc->mask ? ")" : "");
+}
+
+static void put_init(Writer *w, const Sym *s)
+{
+    const Init *init = s->init;
+    uint32_t bytes = MAX(width_bits(type_info[s->type].width) / 8, 1), next = 0;
+    put_z(w, " = ");
+    if (init->raw) {
+        put_str(w, init->raw);
+        return;
+    }
+    put_z(w, init->braces ? "{" : "");
+    for (uint64_t at = 0; at < init->size; at += bytes) {
+        if (at)
+            put_z(w, ", ");
+        // A vector's elements are one level of braces further in.
+        if (s->vec && init->braces && s->flags & SYM_ARRAY && at / bytes % s->vec == 0)
+            put_z(w, "{");
+        if (next < init->nrelocs && init->relocs[next].offset == at) {
+            put_reloc(w, &init->relocs[next++]);
+        } else {
+            uint64_t bits = 0;
+            memcpy(&bits, init->bytes + at, MIN(bytes, 8));
+            put_const(w, (Const){bits, type_info[s->type].width}, (Type)s->type, 0);
+        }
+        bool last = at + bytes == init->size;
+        if (s->vec && init->braces && s->flags & SYM_ARRAY && (last || at / bytes % s->vec == s->vec - 1u))
+            put_z(w, "}");
+    }
+    put_z(w, init->braces ? "}" : "");
+}
+
+// `.param .align 4 .b8 name[16]`
+static void put_declarator(Writer *w, const Sym *s)
+{
+    put_z(w, space_name(s->space));
+    if (s->attribute) {
+        put_z(w, " ");
+        put_str(w, s->attribute);
+    }
+    if (s->flags & SYM_ALIGNED)
+        out_fmt(w->out, " .align %u", s->align);
+    if (s->vec)
+        out_fmt(w->out, " .v%u", s->vec);
+    if (s->type)
+        out_fmt(w->out, " .%s", type_info[s->type].name);
+    if (s->flags & SYM_PTR) {
+        put_z(w, " .ptr");
+        if (s->ptr_space)
+            out_fmt(w->out, " %s", space_name(s->ptr_space));
+        if (s->ptr_align)
+            out_fmt(w->out, " .align %u", s->ptr_align);
+    }
+    put_z(w, " ");
+    put_name(w, s->name);
+    if (s->flags & SYM_OPEN)
+        put_z(w, "[]");
+    else if (s->flags & SYM_ARRAY)
+        out_fmt(w->out, "[%llu]", (unsigned long long)s->count);
+}
+
+static void put_variable(Writer *w, const Sym *s)
+{
+    put_linkage(w, s->flags);
+    put_declarator(w, s);
+    if (s->init)
+        put_init(w, s);
+    put_z(w, ";\n");
+}
+
+static void put_formals(Writer *w, const SymId *syms, uint32_t n, const char *indent)
+{
+    put_z(w, "(");
+    for (uint32_t k = 0; k < n; k++) {
+        put_z(w, k ? "," : "");
+        put_z(w, indent);
+        put_declarator(w, ir_sym(w->fn, syms[k]));
+    }
+    put_z(w, n && indent[0] == '\n' ? "\n)" : ")");
+}
+
+/* -- Instructions --------------------------------------------------------------------------------------- */
+
+static void put_block_name(Writer *w, BlockId b)
+{
+    const Block *block = ir_block(w->fn, b);
+    if (block->label.stem)
+        put_name(w, block->label);
+    else
+        out_fmt(w->out, "$L_ori_%u", b);
+}
+
+static void put_operand(Writer *w, Operand o, const Slot *slot)
+{
+    if (o.mods & OPM_NOT)
+        put_z(w, "!");
+    switch (op_kind(o)) {
+    case K_NONE: put_z(w, "_"); break;
+    case K_REG: put_register(w, op_index(o)); break;
+    case K_IMM: put_const(w, tab_const(w->t, op_index(o)), (Type)slot->type, o.mods); break;
+    case K_SYM: put_name(w, ir_sym(w->fn, op_index(o))->name); break;
+    case K_SREG: put_z(w, sreg_info[op_index(o)].name); break;
+    case K_BANK: break;  // machine level, never in PTX
+    case K_BLOCK: put_block_name(w, op_index(o)); break;
+    case K_LIST:
+        for (uint32_t k = 1; k < w->fn->syms.n; k++) {
+            const Sym *s = ir_sym(w->fn, k | SYM_LOCAL);
+            if (s->kind == SYM_BRANCHTARGETS && s->list == op_index(o)) {
+                put_name(w, s->name);
+                break;
+            }
+        }
+        break;
+    }
+}
+
+static void put_address(Writer *w, Operand base, Operand offset)
+{
+    int64_t bytes = const_signed(tab_const(w->t, op_index(offset)));
+    if (op_kind(base) == K_NONE) {
+        out_i64(w->out, bytes);
+        return;
+    }
+    put_operand(w, base, NULL);
+    if (bytes) {
+        put_z(w, "+");
+        out_i64(w->out, bytes);
+    }
+}
+
+static void put_shape(Writer *w, const Desc *d, const Operand *ops)
+{
+    Str shape = tab_str(w->t, d->shape);
+    uint32_t k = 0;
+    for (const char *p = shape.text, *end = p + shape.len; p < end; p++) {
+        switch (*p) {
+        case '%':
+        case '$':
+            while (d->slots[k].flags & SL_HIDDEN)
+                k++;
+            put_operand(w, ops[k], &d->slots[k]);
+            k++;
+            break;
+        case '&':
+            put_address(w, ops[k], ops[k + 1]);
+            k += 2;
+            break;
+        case ',': put_z(w, ", "); break;
+        case '~': break;
+        default: out_char(w->out, *p);
+        }
+    }
+}
+
+static void put_line(Writer *w, LineId id);
+
+// `inlined_at` has to name a position that a .loc has given before.
+static void put_inlining_site(Writer *w, const Line *line)
+{
+    for (LineId k = 1; k < w->fn->lines.n; k++) {
+        const Line *site = ir_line(w->fn, k);
+        if (site->file == line->in_file && site->line == line->in_line && site->col == line->in_col) {
+            if (!w->positions[k])
+                put_line(w, k);
+            return;
+        }
+    }
+}
+
+static void put_line(Writer *w, LineId id)
+{
+    const Line *line = ir_line(w->fn, id);
+    bool first = !w->positions[id];
+    w->positions[id] = 1;
+    if (line->in_file && first)
+        put_inlining_site(w, line);
+    out_fmt(w->out, "\t.loc\t%u %u %u", line->file, line->line, line->col);
+    if (line->in_file) {
+        put_z(w, ", function_name ");
+        put_name(w, line->function);
+        if (line->function_offset)
+            out_fmt(w->out, "+%u", line->function_offset);
+        out_fmt(w->out, ", inlined_at %u %u %u", line->in_file, line->in_line, line->in_col);
+    }
+    put_z(w, "\n");
+}
+
+static void put_instr(Writer *w, const Instr *i)
+{
+    const Desc *d = ir_desc(w->fn, i);
+    const Operand *ops = ir_ops(w->fn, i);
+    out_char(w->out, '\t');
+    if (ir_guarded(i)) {
+        Operand guard = ops[i->nops - 1];
+        put_z(w, guard.mods & OPM_NOT ? "@!" : "@");
+        put_register(w, op_index(guard));
+        out_char(w->out, ' ');
+    }
+    Str text = tab_str(w->t, tab_mnem(w->t, d->mnem)->text);
+    out_bytes(w->out, text.text, text.len);
+    if (d->nops && tab_str(w->t, d->shape).text[0] != '~') {
+        put_z(w, " \t");
+        put_shape(w, d, ops);
+    }
+    put_z(w, ";\n");
+}
+
+/* -- Blocks --------------------------------------------------------------------------------------------- */
+
+static void mark_target(void *user, Operand *target)
+{
+    Writer *w = user;
+    w->needs_label[op_index(*target)] = 1;
+}
+
+// The successor that a guarded terminator falls into; 0 if there is none.
+static BlockId fallthrough(const Fn *fn, const Instr *i)
+{
+    const Desc *d = ir_desc(fn, i);
+    return d->nops && d->slots[d->nops - 1].flags & SL_BLOCK && d->slots[d->nops - 1].flags & SL_HIDDEN
+               ? op_index(ir_ops(fn, i)[d->nops - 1])
+               : 0;
+}
+
+// An unguarded plain branch to the block behind prints as nothing.
+static bool is_silent(const Fn *fn, const Instr *i, BlockId next)
+{
+    return ir_desc(fn, i)->op == OP_BRA && !ir_guarded(i) && op_index(*ir_use(fn, i, 0)) == next;
+}
+
+static void mark_labels(Writer *w)
+{
+    const Fn *fn = w->fn;
+    FOR_BLOCKS(fn, b)
+    {
+        const Block *block = ir_block(fn, b);
+        const Instr *last = ir_instr(fn, block->last);
+        bool kept = w->needs_label[b];
+        if (is_silent(fn, last, block->next))
+            continue;
+        BlockId next = fallthrough(fn, last);
+        uint8_t before = next ? w->needs_label[next] : 0;
+        ir_successors(fn, block->last, mark_target, w);
+        // Falling into the next block needs no label, unless the branch itself names it as well.
+        if (next && next == block->next && ir_desc(fn, last)->op != OP_BRX && op_index(*ir_use(fn, last, 0)) != next)
+            w->needs_label[next] = before;
+        (void)kept;
+    }
+}
+
+static void put_block(Writer *w, BlockId b, LineId *line)
+{
+    const Fn *fn = w->fn;
+    const Block *block = ir_block(fn, b);
+    if (block->flags & BLOCK_KEEP_LABEL || w->needs_label[b]) {
+        put_z(w, "\n");
+        put_block_name(w, b);
+        put_z(w, ":\n");
+    }
+    FOR_INSTRS(fn, b, id)
+    {
+        const Instr *i = ir_instr(fn, id);
+        if (id == block->last && is_silent(fn, i, block->next))
+            break;
+        if (i->line != *line && i->line) {
+            put_line(w, i->line);
+            *line = i->line;
+        }
+        put_instr(w, i);
+        BlockId next = id == block->last ? fallthrough(fn, i) : 0;
+        if (next && next != block->next) {
+            put_z(w, "\tbra \t");
+            put_block_name(w, next);
+            put_z(w, ";\n");
+        }
+    }
+}
+
+/* -- Functions ------------------------------------------------------------------------------------------ */
+
+static void put_list(Writer *w, const List *list)
+{
+    for (uint32_t k = 0; k < list->n; k++) {
+        put_z(w, k ? ", " : "");
+        put_operand(w, ir_run(w->fn, list->ops)[k], NULL);
+    }
+}
+
+static void put_local(Writer *w, const Sym *s)
+{
+    switch (s->kind) {
+    case SYM_VAR:
+    case SYM_CALLPARAM:
+        put_z(w, "\t");
+        put_variable(w, s);
+        break;
+    case SYM_BRANCHTARGETS:
+    case SYM_CALLTARGETS:
+        put_z(w, "\t");
+        put_name(w, s->name);
+        put_z(w, s->kind == SYM_BRANCHTARGETS ? ": .branchtargets " : ": .calltargets ");
+        put_list(w, ir_list(w->fn, s->list));
+        put_z(w, ";\n");
+        break;
+    case SYM_PROTO:
+        put_z(w, "\t");
+        put_name(w, s->name);
+        put_z(w, ": .callprototype ");
+        put_formals(w, s->sig->rets, s->sig->nrets, "");
+        put_z(w, " _ ");
+        put_formals(w, s->sig->params, s->sig->nparams, "");
+        put_z(w, s->sig->noreturn ? " .noreturn;\n" : ";\n");
+        break;
+    default: break;
+    }
+}
+
+static void put_directives(Writer *w)
+{
+    for (uint32_t k = 0; k < w->fn->directives.n; k++) {
+        const Directive *d = &w->fn->directives.at[k];
+        put_z(w, "\n");
+        put_str(w, d->text);
+        for (uint32_t v = 0; v < d->n; v++)
+            out_fmt(w->out, v ? ", %u" : " %u", d->value[v]);
+    }
+}
+
+static void put_header(Writer *w)
+{
+    const Fn *fn = w->fn;
+    const Sym *s = &w->m->syms.at[fn->sym];
+    uint32_t linkage = s->flags;
+    // `.extern` is for a declaration only.
+    if (fn->flags & FN_DEFINED)
+        linkage &= ~(uint32_t)SYM_EXTERN;
+    put_z(w, "\n");
+    put_linkage(w, linkage);
+    put_z(w, fn->flags & FN_KERNEL ? ".entry " : ".func ");
+    if (s->attribute) {
+        put_str(w, s->attribute);
+        put_z(w, " ");
+    }
+    if (fn->sig.nrets) {
+        put_formals(w, fn->sig.rets, fn->sig.nrets, "");
+        put_z(w, " ");
+    }
+    put_name(w, s->name);
+    if (fn->sig.has_params)
+        put_formals(w, fn->sig.params, fn->sig.nparams, "\n\t");
+    put_directives(w);
+}
+
+static void put_body(Writer *w)
+{
+    const Fn *fn = w->fn;
+    w->number = NEW_ARRAY(&w->scratch, uint32_t, fn->regs.n);
+    w->needs_label = NEW_ARRAY(&w->scratch, uint8_t, fn->blocks.n);
+    w->positions = NEW_ARRAY(&w->scratch, uint8_t, fn->lines.n);
+    choose_prefixes(w);
+    number_registers(w);
+    mark_labels(w);
+    put_z(w, "\n{\n");
+    if (fn->flags & FN_DEBUG)
+        declare_named(w);
+    else
+        declare_numbered(w);
+    for (uint32_t k = 1; k < fn->syms.n; k++)
+        put_local(w, ir_sym(fn, k | SYM_LOCAL));
+    put_z(w, "\n");
+    LineId line = 0;
+    FOR_BLOCKS(fn, b)
+        put_block(w, b, &line);
+    put_z(w, "}\n");
+}
+
+void ptx_write_fn(const Fn *fn, Out *out)
+{
+    Writer w = {.m = fn->module, .fn = fn, .t = fn->tables, .out = out};
+    arena_init(&w.scratch, fn->arena.heap);
+    put_header(&w);
+    if (fn->flags & FN_DEFINED)
+        put_body(&w);
+    else
+        put_z(&w, "\n;\n");
+    arena_free(&w.scratch);
+}
+
+/* -- Modules -------------------------------------------------------------------------------------------- */
+
+void ptx_write_header(const Module *m, Out *out)
+{
+    Writer w = {.m = m, .t = &m->tables, .out = out};
+    put_z(&w, ".version ");
+    put_str(&w, m->version);
+    put_z(&w, "\n.target ");
+    put_str(&w, m->target);
+    if (m->address_size)
+        out_fmt(out, "\n.address_size %u", m->address_size);
+    put_z(&w, "\n\n");
+}
+
+void ptx_write_item(const Module *m, const Item *item, Out *out)
+{
+    Writer w = {.m = m, .t = &m->tables, .out = out};
+    switch (item->kind) {
+    case ITEM_VAR: put_variable(&w, &m->syms.at[item->index]); break;
+    case ITEM_FN: ptx_write_fn(m->fns.at[item->index], out); break;
+    case ITEM_RAW:
+        put_str(&w, item->index);
+        put_z(&w, "\n");
+        break;
+    }
+}

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: MIT
+// Phases and the manager that runs them.
+#ifndef ORI_PHASE_H
+#define ORI_PHASE_H
+
+#include "ir/analysis/analysis.h"
+#include "ir/core/ir.h"
+
+/* -- The table ---------------------------------------------------------------------------------------------- */
+
+typedef enum { PK_VERIFY, PK_REPORT, PK_ANALYSIS, PK_TRANSFORM, PK_LOWER, PK_UPDATE, PK_HOOK, PK_MACHINE, PK_SUBPASS } PhaseKind;
+typedef enum { PG_ALWAYS, PG_O1, PG_O2, PG_O3, PG_O0_ONLY } PhaseGate;
+typedef enum { PS_FUNCTION, PS_MODULE } PhaseScope;
+typedef enum { PF_ANY, PF_MULTI, PF_SSA, PF_TO_SSA, PF_TO_MULTI } PhaseForm;
+enum { PHASE_SLOTS = 159, PHASE_ROWS = 164, PH_GENERATE_MOV_PHI = 23, PH_CONVERT_MOV_PHI = 73 };
+
+typedef bool PhaseBody(Ctx *ctx, Fn *fn);  // returns progress: whether it changed the function
+
+typedef struct PhaseInfo {
+    const char *name;
+    PhaseBody *body;   // NULL = none
+    PhaseKind kind;
+    PhaseGate gate;
+    PhaseScope scope;
+    PhaseForm form;
+    uint32_t needs, keeps;  // AnalysisMask
+    const char *summary;
+} PhaseInfo;
+extern const PhaseInfo phase_info[PHASE_ROWS];
+
+// A phase object as the documents have it: a vtable of five slots, and the context.
+typedef struct Phase Phase;
+typedef struct PhaseVtable {
+    bool (*execute)(Phase *phase, Fn *fn);
+    int (*get_index)(const Phase *phase);
+    bool (*is_noop)(const Phase *phase);
+    void (*reserved[2])(void);
+} PhaseVtable;
+struct Phase {
+    const PhaseVtable *vtable;
+    Ctx *ctx;
+};
+
+/* -- Plans -------------------------------------------------------------------------------------------------- */
+
+typedef struct PlanEntry {
+    uint16_t row;
+    bool inserted;    // by the manager, for the form
+    StrId param;      // `Name:param`
+} PlanEntry;
+
+typedef struct Plan {
+    VEC(PlanEntry) at;
+} Plan;
+
+typedef enum { VM_NONE, VM_FINAL, VM_EACH } VerifyMode;
+
+typedef struct PhaseOptions {
+    int level;                   // -O
+    const char *named;           // --named-phases, NULL = the default plan
+    const char *disabled;        // --disable-phases
+    const char *start, *stop;    // --start-before, --stop-after
+    VerifyMode verify;
+    bool reports;                // run the report slots of the default plan too
+    bool timing, stats;
+    double max_seconds;          // 0 = none
+} PhaseOptions;
+
+// What a phase may ask about its own run.
+typedef struct Run {
+    int row;       // its row of the table
+    int level;     // optimization level
+    StrId param;
+} Run;
+
+// Figures of one function's way through the plan.
+typedef struct FnStats {
+    Name name;
+    uint32_t instrs_in, instrs_out, blocks_in, blocks_out, reachable_out, regs_in, regs_out;
+    uint32_t ran, changed;  // phases
+    size_t arena_bytes;
+    uint64_t hash;
+    double seconds;
+} FnStats;
+
+struct Ctx {
+    Heap heap;
+    Arena arena;                  // lives as long as the context
+    Diag diag;
+    Out *report;                  // where report phases write
+    PhaseOptions options;
+    Plan plan;
+    Phase phases[PHASE_ROWS];
+    Run run;
+    double seconds[PHASE_ROWS];   // with `timing`
+    uint32_t runs[PHASE_ROWS], progress[PHASE_ROWS];
+    VEC(FnStats) stats;
+    double deadline;
+};
+
+/* phase_table.c */
+// Makes the phase objects.
+void phase_factory(Ctx *ctx);
+// What a row is, for lists: "implemented", "hook", "machine" or "not-yet".
+const char *phase_status(int row);
+const char *phase_kind_name(PhaseKind kind);
+const char *phase_form_name(PhaseForm form);
+const char *phase_gate_name(PhaseGate gate);
+// The row that a name, `Name@index` or number means; -1 with a message that suggests the nearest names.
+int phase_find(const char *text, size_t len, char why[static 400]);
+void phase_list(Out *out, bool json);
+
+/* phase_manager.c */
+// Builds ctx->plan from ctx->options. False: the message says which option is wrong.
+bool phase_plan(Ctx *ctx, char why[static 500]);
+void phase_print_plan(const Ctx *ctx, Out *out);
+// Runs the plan over a function and verifies it. Unwinds on internal errors.
+void phase_run(Ctx *ctx, Fn *fn);
+void phase_print_times(const Ctx *ctx, Out *out, double read_s, double write_s, uint64_t instrs, bool json);
+void phase_print_stats(const Ctx *ctx, const Module *m, Out *out, bool json);
+double phase_clock(void);  // CPU seconds of this process
+
+#endif

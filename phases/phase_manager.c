@@ -1,0 +1,299 @@
+// SPDX-License-Identifier: MIT
+// The phase manager: builds the plan, runs it over functions, and does around each phase what no phase does itself:
+// gates, forms, analyses, verification, timing.
+//
+// A plan is a list of rows. The default plan is the identity: every slot that has a body and whose gate is open. Naming,
+// disabling, starting and stopping only edit the list. Where a row asks for another form than the function is in, the
+// conversion (23 GenerateMovPhi, 73 ConvertAllMovPhiToMov) is inserted in front of it, once.
+#define _DEFAULT_SOURCE
+#include <stdio.h>
+#include <time.h>
+
+#include "phases/phase.h"
+
+double phase_clock(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+/* -- Plans ---------------------------------------------------------------------------------------------- */
+
+static bool gate_open(PhaseGate gate, int level) { return gate == PG_O0_ONLY ? level == 0 : level >= (int)gate; }
+
+static bool runs_by_default(const Ctx *ctx, int row)
+{
+    const PhaseInfo *p = &phase_info[row];
+    bool quiet = p->kind != PK_REPORT || ctx->options.reports;
+    // At -O0 nothing that transforms runs, gate or not.
+    bool allowed = p->kind != PK_TRANSFORM || ctx->options.level > 0;
+    return row < PHASE_SLOTS && !ctx->phases[row].vtable->is_noop(&ctx->phases[row]) && quiet && allowed &&
+           gate_open(p->gate, ctx->options.level);
+}
+
+// Makes the form that the next row needs, if the conversion exists. A function starts in multi form.
+static void adapt_form(Ctx *ctx, Plan *plan, PhaseForm *form, PhaseForm wanted)
+{
+    int row = wanted == PF_SSA ? PH_GENERATE_MOV_PHI : PH_CONVERT_MOV_PHI;
+    if (wanted == PF_ANY || wanted == *form || !phase_info[row].body)
+        return;
+    VEC_PUSH(&ctx->arena, &plan->at, ((PlanEntry){.row = (uint16_t)row, .inserted = true}));
+    *form = wanted;
+}
+
+static void add_row(Ctx *ctx, Plan *plan, PhaseForm *form, int row, StrId param)
+{
+    PhaseForm has = phase_info[row].form;
+    if (has == PF_TO_SSA || has == PF_TO_MULTI) {
+        PhaseForm result = has == PF_TO_SSA ? PF_SSA : PF_MULTI;
+        if (*form == result)
+            return;  // never twice in a row
+        *form = result;
+    } else {
+        adapt_form(ctx, plan, form, has);
+    }
+    VEC_PUSH(&ctx->arena, &plan->at, ((PlanEntry){.row = (uint16_t)row, .param = param}));
+}
+
+typedef struct Selection {
+    VEC(PlanEntry) at;
+} Selection;
+
+static bool is_separator(char c) { return c == ',' || c == '+' || c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
+
+// A list of phases: names, `Name@index`, indices, ranges `A..B`, `Name:param`; separated by `,`, `+` or blanks;
+// `;` begins a comment that runs to the end of the line (what --print-pipeline writes can be given back).
+static bool parse_list(Ctx *ctx, const char *option, const char *text, Selection *list, char why[static 500])
+{
+    char reason[400];
+    while (*text) {
+        if (is_separator(*text)) {
+            text++;
+            continue;
+        }
+        if (*text == ';') {
+            while (*text && *text != '\n')
+                text++;
+            continue;
+        }
+        size_t len = 0;
+        while (text[len] && !is_separator(text[len]) && text[len] != ';')
+            len++;
+        const char *colon = memchr(text, ':', len), *dots = NULL;
+        for (size_t k = 0; k + 1 < len && !dots; k++)
+            dots = text[k] == '.' && text[k + 1] == '.' ? text + k : NULL;
+        size_t first_len = dots ? (size_t)(dots - text) : colon ? (size_t)(colon - text) : len;
+        int first = phase_find(text, first_len, reason);
+        int last = dots && first >= 0 ? phase_find(dots + 2, len - first_len - 2, reason) : first;
+        if (first < 0 || last < 0) {
+            snprintf(why, 500, "--%s: %s", option, reason);
+            return false;
+        }
+        if (last < first) {
+            snprintf(why, 500, "--%s: the range '%.*s' runs backwards", option, (int)MIN(len, 60), text);
+            return false;
+        }
+        if (dots) {
+            // A range means the slots in it that do something.
+            for (int row = first; row <= last; row++)
+                if (phase_info[row].body)
+                    VEC_PUSH(&ctx->arena, &list->at, ((PlanEntry){.row = (uint16_t)row}));
+        } else {
+            VEC_PUSH(&ctx->arena, &list->at, ((PlanEntry){.row = (uint16_t)first}));
+        }
+        text += len;
+    }
+    return true;
+}
+
+static bool find_one(const char *option, const char *text, int *row, char why[static 500])
+{
+    char reason[400];
+    *row = phase_find(text, strlen(text), reason);
+    if (*row < 0)
+        snprintf(why, 500, "--%s: %s", option, reason);
+    return *row >= 0;
+}
+
+static bool check_order(const Plan *plan, char why[static 500])
+{
+    static const struct {
+        int before, after;
+        const char *reason;
+    } orders[] = {
+#define ORDER(before, after, reason) {before, after, reason},
+#include "phases/phases.def"
+    };
+    int32_t place[PHASE_ROWS];
+    memset(place, -1, sizeof place);
+    for (uint32_t k = 0; k < plan->at.n; k++)
+        place[plan->at.at[k].row] = (int32_t)k;
+    for (size_t k = 0; k < ARRAY_LEN(orders); k++) {
+        int32_t a = place[orders[k].before], b = place[orders[k].after];
+        if (a >= 0 && b >= 0 && a > b) {
+            snprintf(why, 500, "%s must stand before %s: %s", phase_info[orders[k].before].name, phase_info[orders[k].after].name,
+                     orders[k].reason);
+            return false;
+        }
+    }
+    return true;
+}
+
+bool phase_plan(Ctx *ctx, char why[static 500])
+{
+    const PhaseOptions *o = &ctx->options;
+    Selection named = {0}, disabled = {0};
+    int start = 0, stop = PHASE_ROWS;
+    bool off[PHASE_ROWS] = {false};
+    if ((o->named && !parse_list(ctx, "named-phases", o->named, &named, why)) ||
+        (o->disabled && !parse_list(ctx, "disable-phases", o->disabled, &disabled, why)) ||
+        (o->start && !find_one("start-before", o->start, &start, why)) || (o->stop && !find_one("stop-after", o->stop, &stop, why)))
+        return false;
+    for (uint32_t k = 0; k < disabled.at.n; k++)
+        off[disabled.at.at[k].row] = true;
+    if (!o->named)
+        for (int row = 0; row < PHASE_SLOTS; row++)
+            if (runs_by_default(ctx, row))
+                VEC_PUSH(&ctx->arena, &named.at, ((PlanEntry){.row = (uint16_t)row}));
+    PhaseForm form = PF_MULTI;
+    for (uint32_t k = 0; k < named.at.n; k++) {
+        int row = named.at.at[k].row;
+        bool outside = row < PHASE_SLOTS && (row < start || row > stop);
+        if (!off[row] && !outside)
+            add_row(ctx, &ctx->plan, &form, row, named.at.at[k].param);
+    }
+    adapt_form(ctx, &ctx->plan, &form, PF_MULTI);  // for PTX output
+    return o->named || check_order(&ctx->plan, why);
+}
+
+void phase_print_plan(const Ctx *ctx, Out *out)
+{
+    for (uint32_t k = 0; k < ctx->plan.at.n; k++) {
+        const PlanEntry *e = &ctx->plan.at.at[k];
+        char name[80];
+        snprintf(name, sizeof name, "%s@%d", phase_info[e->row].name, e->row);
+        out_fmt(out, "%-44s; %s%s\n", name, phase_info[e->row].summary, e->inserted ? " (inserted for the form)" : "");
+    }
+}
+
+/* -- Running -------------------------------------------------------------------------------------------- */
+
+static void verify(Ctx *ctx, Fn *fn, const char *after, int row)
+{
+    InstrId at;
+    char why[200];
+    if (ir_verify(fn, VERIFY_TYPES, &at, why))
+        return;
+    const Desc *d = at ? ir_desc(fn, ir_instr(fn, at)) : NULL;
+    Str mnemonic = d ? tab_str(fn->tables, tab_mnem(fn->tables, d->mnem)->text) : (Str){"", 0, 0};
+    Name name = fn->module->syms.at[fn->sym].name;
+    Str stem = tab_str(fn->tables, name.stem);
+    heap_fail(&ctx->heap, ST_INTERNAL, "%s (phase %d), function %.*s%s, instruction %u '%.*s': %.100s", after, row, (int)MIN(stem.len, 60),
+              stem.text, name.number == NO_NUMBER ? "" : "<n>", at, (int)MIN(mnemonic.len, 40), mnemonic.text, why);
+}
+
+// Functions that the model does not cover, and those of debug targets, whose sections name registers and labels, are
+// only looked at.
+static bool may_run(const Fn *fn, PhaseKind kind)
+{
+    bool looks_only = kind == PK_VERIFY || kind == PK_REPORT;
+    return looks_only || !(fn->flags & (FN_PASSTHROUGH | FN_DEBUG));
+}
+
+static void run_entry(Ctx *ctx, Fn *fn, const PlanEntry *e, FnStats *stats)
+{
+    const PhaseInfo *p = &phase_info[e->row];
+    Phase *phase = &ctx->phases[e->row];
+    if (!may_run(fn, p->kind) || phase->vtable->is_noop(phase))
+        return;
+    analysis_need(fn, p->needs);
+    ctx->run = (Run){.row = phase->vtable->get_index(phase), .level = ctx->options.level, .param = e->param};
+    double start = ctx->options.timing ? phase_clock() : 0;
+    bool progress = phase->vtable->execute(phase, fn);
+    if (ctx->options.timing)
+        ctx->seconds[e->row] += phase_clock() - start;
+    ctx->runs[e->row]++;
+    stats->ran++;
+    if (progress) {
+        ctx->progress[e->row]++;
+        stats->changed++;
+        analysis_drop(fn, p->keeps);
+    }
+    if (ctx->options.verify == VM_EACH)
+        verify(ctx, fn, p->name, e->row);
+    if (ctx->deadline > 0 && phase_clock() > ctx->deadline)
+        heap_fail(&ctx->heap, ST_LIMIT, "time limit reached in phase %s (%d)", p->name, e->row);
+}
+
+void phase_run(Ctx *ctx, Fn *fn)
+{
+    FnStats s = {.name = fn->module->syms.at[fn->sym].name};
+    double start = ctx->options.stats ? phase_clock() : 0;
+    s.instrs_in = fn->ninstrs;
+    s.blocks_in = fn->nblocks;
+    s.regs_in = fn->regs.n - 1;
+    for (uint32_t k = 0; k < ctx->plan.at.n; k++)
+        run_entry(ctx, fn, &ctx->plan.at.at[k], &s);
+    if (ctx->options.verify != VM_NONE)
+        verify(ctx, fn, "after the last phase", -1);
+    if (!ctx->options.stats)
+        return;
+    s.instrs_out = fn->ninstrs;
+    s.blocks_out = fn->nblocks;
+    s.regs_out = fn->regs.n - 1;
+    s.reachable_out = analysis_need(fn, AN_RPO)->nrpo;
+    s.arena_bytes = fn->arena.size;
+    s.hash = ir_hash(fn);
+    s.seconds = phase_clock() - start;
+    VEC_PUSH(&ctx->arena, &ctx->stats, s);
+}
+
+/* -- Figures -------------------------------------------------------------------------------------------- */
+
+void phase_print_times(const Ctx *ctx, Out *out, double read_s, double write_s, uint64_t instrs, bool json)
+{
+    if (json)
+        out_fmt(out, "{\"schema\":1,\"read_s\":%.6f,\"write_s\":%.6f,\"instructions\":%llu,\"phases\":[", read_s, write_s,
+                (unsigned long long)instrs);
+    else
+        out_fmt(out, "%-44s %10s %8s %8s\n%-44s %10.6f\n", "phase", "seconds", "runs", "changed", "(read)", read_s);
+    for (int row = 0, n = 0; row < PHASE_ROWS; row++) {
+        if (!ctx->runs[row])
+            continue;
+        if (json)
+            out_fmt(out, "%s{\"index\":%d,\"name\":\"%s\",\"seconds\":%.6f,\"runs\":%u,\"changed\":%u}", n++ ? "," : "", row,
+                    phase_info[row].name, ctx->seconds[row], ctx->runs[row], ctx->progress[row]);
+        else
+            out_fmt(out, "%3d %-40s %10.6f %8u %8u\n", row, phase_info[row].name, ctx->seconds[row], ctx->runs[row], ctx->progress[row]);
+    }
+    if (json)
+        out_z(out, "]}\n");
+    else
+        out_fmt(out, "%-44s %10.6f\n", "(write)", write_s);
+}
+
+void phase_print_stats(const Ctx *ctx, const Module *m, Out *out, bool json)
+{
+    if (json)
+        out_z(out, "{\"schema\":1,\"kernels\":[");
+    for (uint32_t k = 0; k < ctx->stats.n; k++) {
+        const FnStats *s = &ctx->stats.at[k];
+        out_z(out, json ? k ? ",\n{\"name\":\"" : "\n{\"name\":\"" : "");
+        name_print(out, &m->tables, s->name);
+        if (json)
+            out_fmt(out,
+                    "\",\"instructions_in\":%u,\"instructions\":%u,\"blocks_in\":%u,\"blocks\":%u,\"reachable_blocks\":%u,"
+                    "\"registers_in\":%u,\"registers\":%u,\"phases_run\":%u,\"phases_changed\":%u,\"arena_bytes\":%zu,"
+                    "\"hash\":\"%016llx\",\"seconds\":%.6f}",
+                    s->instrs_in, s->instrs_out, s->blocks_in, s->blocks_out, s->reachable_out, s->regs_in, s->regs_out, s->ran, s->changed,
+                    s->arena_bytes, (unsigned long long)s->hash, s->seconds);
+        else
+            out_fmt(out, ": instructions %u -> %u, blocks %u -> %u (%u reachable), registers %u -> %u, %u of %u phases changed it, "
+                         "%zu bytes, hash %016llx, %.6f s\n",
+                    s->instrs_in, s->instrs_out, s->blocks_in, s->blocks_out, s->reachable_out, s->regs_in, s->regs_out, s->changed, s->ran,
+                    s->arena_bytes, (unsigned long long)s->hash, s->seconds);
+    }
+    if (json)
+        out_z(out, "\n]}\n");
+}

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: MIT
+// Reports: the function as PTX text, and the memory it takes.
+//
+// Slots: 9 ReportInitialRepresentation, 96 ReportBeforeScheduling, 102 ReportAfterRegisterAllocation, 129 and 155
+// DumpNVuCodeText (text); 126 and 151 ReportFinalMemoryUsage (memory). They run when they are named, or with --reports,
+// and write to the report stream. Never makes progress.
+//
+// Documented: slots and names. Inferred: the form of the output.
+#include "ir/ptx/ptx.h"
+#include "phases/bodies.h"
+
+static void banner(Ctx *ctx, const Fn *fn)
+{
+    out_fmt(ctx->report, "// *** %03d.%s on ", ctx->run.row, phase_info[ctx->run.row].name);
+    name_print(ctx->report, fn->tables, fn->module->syms.at[fn->sym].name);
+    out_z(ctx->report, " ***\n");
+}
+
+bool phase_report_text(Ctx *ctx, Fn *fn)
+{
+    banner(ctx, fn);
+    ptx_write_fn(fn, ctx->report);
+    return false;
+}
+
+bool phase_report_memory(Ctx *ctx, Fn *fn)
+{
+    banner(ctx, fn);
+    out_fmt(ctx->report, "// %u instructions in %zu bytes; all functions %zu bytes, peak %zu\n", fn->ninstrs, fn->arena.size, ctx->heap.used,
+            ctx->heap.peak);
+    return false;
+}

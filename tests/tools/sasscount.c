@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * sasscount: SASS instructions and registers of every function of a cubin, without a disassembler.
+ *
+ *   sasscount FILE.cubin...        prints a line "name insts regs" for each .text section
+ *
+ * A cubin is an ELF64 file; each section .text.NAME holds one function (and, in whole-program mode, the device
+ * functions that were placed behind an entry). Since sm_70 an instruction has 16 bytes, and the opcode is in the low
+ * 12 bits. ptxas ends each section with a branch to itself and NOPs up to a 128 byte boundary; neither is counted.
+ * Registers come from .nv.info (EIATTR_REGCOUNT, by symbol), else from the top byte of the section's sh_info.
+ *
+ * Every offset that the file states is checked against the file's size: a malformed file gets a message and exit 1.
+ */
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    EHDR_SIZE = 64, SHDR_SIZE = 64, SYM_SIZE = 24, INSN_SIZE = 16,
+    SHT_SYMTAB = 2, SHT_NOBITS = 8,
+    OP_NOP = 0x918, OP_BRA = 0x947,
+    INFO_FORMAT_SIZED = 4, INFO_REGCOUNT = 0x2f
+};
+
+/* The file in memory. */
+typedef struct {
+    const uint8_t *data;
+    uint64_t size;
+} File;
+
+/* A view of a section: name (NUL-terminated inside the file), type, bytes (NULL if not in the file), and the two link words. */
+typedef struct {
+    const char *name;
+    uint32_t type, link, info;
+    const uint8_t *data;
+    uint64_t size;
+} Section;
+
+typedef struct {
+    Section *section;
+    uint32_t n, symtab; /* symtab: index of the symbol table, n if there is none */
+} Elf;
+
+static uint16_t get16(const uint8_t *p) { return (uint16_t)(p[0] | p[1] << 8); }
+static uint32_t get32(const uint8_t *p) { return get16(p) | (uint32_t)get16(p + 2) << 16; }
+static uint64_t get64(const uint8_t *p) { return get32(p) | (uint64_t)get32(p + 4) << 32; }
+
+/* True if [off, off+len) lies in the file. */
+static bool inside(const File *f, uint64_t off, uint64_t len) { return off <= f->size && len <= f->size - off; }
+
+/* The string at offset `off` of a string table, or NULL if it is not terminated inside the table. */
+static const char *string_at(const uint8_t *table, uint64_t size, uint64_t off)
+{
+    if (!table || off >= size || !memchr(table + off, 0, size - off))
+        return NULL;
+    return (const char *)table + off;
+}
+
+/* Reads the whole file; the caller frees f->data. Returns an error text or NULL. */
+static const char *read_file(const char *path, File *f)
+{
+    FILE *in = fopen(path, "rb");
+    uint8_t *buf = NULL;
+    size_t size = 0, cap = 0, got;
+
+    if (!in)
+        return "cannot open";
+    do {
+        if (size == cap) {
+            uint8_t *more = realloc(buf, cap = cap ? cap * 2 : 1 << 16);
+            if (!more) {
+                free(buf);
+                fclose(in);
+                return "out of memory";
+            }
+            buf = more;
+        }
+        got = fread(buf + size, 1, cap - size, in);
+        size += got;
+    } while (got);
+    bool bad = ferror(in);
+    fclose(in);
+    f->data = buf;
+    f->size = size;
+    return bad ? "cannot read" : NULL;
+}
+
+/* Fills elf->section from the section headers. Returns an error text or NULL. */
+static const char *read_sections(const File *f, Elf *elf)
+{
+    if (f->size < EHDR_SIZE || memcmp(f->data, "\177ELF", 4))
+        return "not an ELF file";
+    if (f->data[4] != 2 || f->data[5] != 1)
+        return "not a little-endian ELF64 file";
+    uint64_t shoff = get64(f->data + 40);
+    uint32_t entsize = get16(f->data + 58), n = get16(f->data + 60), strndx = get16(f->data + 62);
+    if (n && entsize < SHDR_SIZE)
+        return "section headers too small";
+    if (!inside(f, shoff, (uint64_t)n * entsize))
+        return "section headers outside the file";
+    if (n && strndx >= n)
+        return "no section names";
+    elf->section = calloc(n ? n : 1, sizeof *elf->section);
+    if (!elf->section)
+        return "out of memory";
+    elf->n = elf->symtab = n;
+    for (uint32_t k = 0; k < n; k++) {
+        const uint8_t *h = f->data + shoff + (uint64_t)k * entsize;
+        Section *s = &elf->section[k];
+        uint64_t off = get64(h + 24);
+        s->type = get32(h + 4);
+        s->size = get64(h + 32);
+        s->link = get32(h + 40);
+        s->info = get32(h + 44);
+        if (s->type == SHT_NOBITS || s->type == 0)
+            s->size = off = 0;
+        if (inside(f, off, s->size))
+            s->data = f->data + off; /* NULL otherwise: sections of shared memory have a size but no bytes, under types of their own */
+        if (s->type == SHT_SYMTAB && elf->symtab == n)
+            elf->symtab = k;
+    }
+    for (uint32_t k = 0; k < n; k++) { /* names last: their table must have been checked */
+        const uint8_t *h = f->data + shoff + (uint64_t)k * entsize;
+        elf->section[k].name = string_at(elf->section[strndx].data, elf->section[strndx].size, get32(h));
+        if (!elf->section[k].name)
+            return "bad section name";
+    }
+    return NULL;
+}
+
+/* The name of symbol `index`, or NULL. */
+static const char *symbol_name(const Elf *elf, uint32_t index)
+{
+    if (elf->symtab == elf->n)
+        return NULL;
+    const Section *t = &elf->section[elf->symtab];
+    if (!t->data || index >= t->size / SYM_SIZE || t->link >= elf->n)
+        return NULL;
+    const Section *s = &elf->section[t->link];
+    return string_at(s->data, s->size, get32(t->data + (uint64_t)index * SYM_SIZE));
+}
+
+/* EIATTR_REGCOUNT of the function `name` in .nv.info; `otherwise` if it is not there. The last one counts. */
+static uint32_t reg_count(const Elf *elf, const char *name, uint32_t otherwise)
+{
+    for (uint32_t k = 0; k < elf->n; k++) {
+        const Section *s = &elf->section[k];
+        if (!s->data || strcmp(s->name, ".nv.info"))
+            continue;
+        /* attributes: format byte, attribute byte, 16 bits of size (or of value); only the sized form has data */
+        for (uint64_t o = 0; s->size >= 4 && o <= s->size - 4;) {
+            const uint8_t *p = s->data + o;
+            uint32_t size = p[0] == INFO_FORMAT_SIZED ? get16(p + 2) : 0;
+            o += 4;
+            if (size > s->size - o)
+                break;
+            if (p[1] == INFO_REGCOUNT && size == 8) {
+                const char *sym = symbol_name(elf, get32(p + 4));
+                if (sym && !strcmp(sym, name))
+                    otherwise = get32(p + 8);
+            }
+            o += size;
+        }
+    }
+    return otherwise;
+}
+
+static uint32_t opcode(const Section *s, uint64_t k) { return get16(s->data + k * INSN_SIZE) & 0xfff; }
+
+/* Instructions without the NOPs at the end and without the branch to itself before them. */
+static uint64_t insn_count(const Section *s)
+{
+    uint64_t k = s->size / INSN_SIZE;
+    while (k && opcode(s, k - 1) == OP_NOP)
+        k--;
+    return k >= 2 && opcode(s, k - 1) == OP_BRA ? k - 1 : k;
+}
+
+/* Prints the lines of one file; returns false after a message. */
+static bool count_file(const char *path)
+{
+    File f = {NULL, 0};
+    Elf elf = {NULL, 0, 0};
+    const char *error = read_file(path, &f);
+
+    if (!error)
+        error = read_sections(&f, &elf);
+    for (uint32_t k = 0; !error && k < elf.n; k++) {
+        const Section *s = &elf.section[k];
+        if (strncmp(s->name, ".text", 5) || (!s->name[5] && !s->size))
+            continue; /* relocatable files have an empty .text beside those of the functions */
+        if (!s->data) {
+            error = "code outside the file";
+            break;
+        }
+        const char *name = s->name[5] == '.' && s->name[6] ? s->name + 6 : "-";
+        printf("%s %llu %lu\n", name, (unsigned long long)insn_count(s), (unsigned long)reg_count(&elf, name, s->info >> 24));
+    }
+    if (error)
+        fprintf(stderr, "sasscount: %s: %s\n", path, error);
+    free(elf.section);
+    free((void *)f.data);
+    return !error;
+}
+
+int main(int argc, char **argv)
+{
+    bool ok = true;
+
+    if (argc < 2) {
+        fprintf(stderr, "usage: sasscount FILE.cubin...\n");
+        return 2;
+    }
+    for (int k = 1; k < argc; k++)
+        ok &= count_file(argv[k]);
+    return ok && !fflush(stdout) ? 0 : 1;
+}
