@@ -306,7 +306,8 @@ static bool match_letter(Match *m, char letter, const char *shape, const char *e
     case 'v': {
         Slot slot = typed(t0, letter == 'V' ? SL_DEF | SL_WIDER : SL_WIDER);
         slot.flags &= (uint16_t)~(SL_INT | SL_FLOAT);  // memory moves bits
-        slot.flags &= m->op == OP_MOV_VEC ? (uint16_t)~SL_WIDER : 0xffff;
+        if (m->op == OP_MOV_VEC)
+            slot.flags = (uint16_t)((slot.flags & ~SL_WIDER) | (letter == 'v' ? SL_SREG : 0));
         return match_vector(m, slot, shape, end);
     }
     case 'U':

@@ -113,11 +113,32 @@ static void read_register(Reader *r, RegId reg, uint32_t vec, uint32_t mods, siz
     }
 }
 
+// `%tid` and its like as a whole: the four elements.
+static bool read_special_vector(Reader *r, Lexer lx, size_t at)
+{
+    char text[24];
+    size_t n = (size_t)(lx.end - lx.start);
+    if (n + 2 > sizeof text)
+        return false;
+    memcpy(text, lx.start, n);
+    memcpy(text + n, ".x", 2);
+    int sreg = sreg_find(text, n + 2);
+    for (uint32_t k = 0; sreg >= 0 && k < 4; k++) {
+        shape_put(r, k ? ",%" : "{%", 2);
+        push_op(r, op_make(K_SREG, 0, (uint32_t)sreg + k), at);
+    }
+    if (sreg >= 0)
+        shape_char(r, '}');
+    return sreg >= 0;
+}
+
 static void read_special(Reader *r, size_t at)
 {
     Lexer lx = r->lx;
     int sreg = sreg_find(lx.start, (size_t)(lx.end - lx.start));
     rd_next(r);
+    if (sreg < 0 && r->tok != T_DOT && read_special_vector(r, lx, at))
+        return;
     if (sreg < 0 && r->tok == T_DOT && r->lx.start == lx.end) {
         sreg = sreg_find(lx.start, (size_t)(r->lx.end - lx.start));
         if (sreg >= 0)
@@ -127,6 +148,30 @@ static void read_special(Reader *r, size_t at)
         rd_fail(r, at, "'%.*s' is not declared", (int)(lx.end - lx.start), lx.start);
     push_op(r, op_make(K_SREG, 0, (uint32_t)sreg), at);
     shape_char(r, '%');
+}
+
+// The address of `sym[reg]`, as ptxas computes it: the index is scaled in its own width, then zero-extended.
+static RegId index_symbol(Reader *r, SymId sym, RegId index, uint32_t element, size_t at)
+{
+    Width width = (Width)ir_reg(r->fn, index)->width;
+    if (width != W32 && width != W64)
+        rd_fail(r, at, "an element index must be a constant or a 32-bit or 64-bit register");
+    RegId scaled = scope_new_reg(r, (Name){0, NO_NUMBER}, RF_R, (uint8_t)width, TY_NONE, 0), wide = scaled;
+    RegId base = scope_new_reg(r, (Name){0, NO_NUMBER}, RF_R, W64, TY_NONE, 0);
+    RegId address = scope_new_reg(r, (Name){0, NO_NUMBER}, RF_R, W64, TY_NONE, 0);
+    need_block(r);
+    Operand shl[] = {op_def(op_reg(r->fn, scaled)), op_reg(r->fn, index), op_const(r->fn, (uint64_t)__builtin_ctz(element), W32)};
+    ir_append(r->fn, r->block, desc_make(r->t, width == W32 ? "shl.b32" : "shl.b64", "%,%,%"), 0, shl, 3);
+    if (width == W32) {
+        wide = scope_new_reg(r, (Name){0, NO_NUMBER}, RF_R, W64, TY_NONE, 0);
+        Operand cvt[] = {op_def(op_reg(r->fn, wide)), op_reg(r->fn, scaled)};
+        ir_append(r->fn, r->block, desc_make(r->t, "cvt.u64.u32", "%,%"), 0, cvt, 2);
+    }
+    Operand mov[] = {op_def(op_reg(r->fn, base)), op_sym(sym), op_const(r->fn, 0, W64)};
+    ir_append(r->fn, r->block, desc_make(r->t, "mov.u64", "%,&"), 0, mov, 3);
+    Operand add[] = {op_def(op_reg(r->fn, address)), op_reg(r->fn, base), op_reg(r->fn, wide)};
+    ir_append(r->fn, r->block, desc_make(r->t, "add.s64", "%,%,%"), 0, add, 3);
+    return address;
 }
 
 static void read_symbol(Reader *r, const Bind *bind, size_t at, bool address, bool memory)
@@ -147,10 +192,15 @@ static void read_symbol(Reader *r, const Bind *bind, size_t at, bool address, bo
     }
     // `sym[4]` without brackets around it counts elements.
     rd_next(r);
-    size_t index_at = rd_offset(r);
-    if (!expr_starts(r))
-        rd_fail(r, index_at, "an element index must be constant; compute the address in a register instead");
-    int64_t index = expr_integer(r, "an element index");
+    uint32_t vec;
+    RegId index_reg = r->tok == T_ID ? scope_find_reg(r, name_split(r->t, r->lx.start, (size_t)(r->lx.end - r->lx.start)), &vec) : 0;
+    int64_t index = 0;
+    if (index_reg && memory) {
+        rd_next(r);
+        r->ops.at[r->ops.n - 1].op = op_reg(r->fn, index_symbol(r, id, index_reg, element, at));
+    } else {
+        index = expr_integer(r, "an element index");
+    }
     rd_expect(r, ']', "behind the index");
     shape_put(r, memory ? "[&]" : "&", memory ? 3 : 1);
     push_offset(r, index * (int64_t)element, at);

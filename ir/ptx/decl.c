@@ -38,8 +38,9 @@ bool literal_bits(Type type, Value v, uint64_t *bits, const char **why)
         *why = "a floating-point constant cannot stand for an integer";
         return v.kind == LIT_INT;
     case TC_P:
-        *why = "a predicate constant is 0 or 1";
-        return v.kind == LIT_INT && v.bits <= 1;
+        *why = "a predicate constant is an integer, zero for false";
+        *bits = v.bits != 0;
+        return v.kind == LIT_INT;
     case TC_B:
         *why = "this floating-point constant has another width than its place";
         return v.kind == LIT_INT || (v.kind == LIT_F32 ? W32 : W64) == width;

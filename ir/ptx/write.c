@@ -59,7 +59,10 @@ static void number_register(Writer *w, Operand o)
     const Reg *r = ir_reg(w->fn, op_index(o));
     if (w->number[op_index(o)] || r->flags & REG_NAMED)
         return;
-    w->number[op_index(o)] = ++w->count[reg_class(r)];
+    if (keeps_name(w->fn, r))
+        w->number[op_index(o)] = 1;  // used: it will be declared
+    else
+        w->number[op_index(o)] = ++w->count[reg_class(r)];
 }
 
 static void number_registers(Writer *w)
@@ -123,7 +126,7 @@ static void declare_named(Writer *w)
 {
     for (RegId k = 1; k < w->fn->regs.n; k++) {
         const Reg *r = ir_reg(w->fn, k);
-        if (!w->number[k] || r->flags & REG_NAMED || !r->name.stem)
+        if (!w->number[k] || r->flags & REG_NAMED || !keeps_name(w->fn, r))
             continue;
         out_fmt(w->out, "\t.reg .%s \t", classes[reg_class(r)].type);
         put_name(w, r->name);
@@ -547,8 +550,7 @@ static void put_body(Writer *w)
     put_z(w, "\n{\n");
     if (fn->flags & FN_DEBUG)
         declare_named(w);
-    else
-        declare_numbered(w);
+    declare_numbered(w);
     for (uint32_t k = 1; k < fn->syms.n; k++)
         put_local(w, ir_sym(fn, k | SYM_LOCAL));
     put_z(w, "\n");
