@@ -327,7 +327,8 @@ typedef struct Block {
     uint32_t flags;
 } Block;
 
-enum { IF_GUARDED = 1, IF_TIED = 2, IF_PINNED = 4 };
+// IMPLICIT: a terminator that the text does not spell out: falling into the next block, or off the function's end.
+enum { IF_GUARDED = 1, IF_TIED = 2, IF_PINNED = 4, IF_IMPLICIT = 8 };
 
 typedef struct Instr {
     InstrId next, prev;

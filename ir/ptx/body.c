@@ -28,10 +28,11 @@ static void need_block(Reader *r)
         start_block(r, block_new(r->fn));
 }
 
+// Falling into the next block is a branch of its own in the IR.
 static void append_branch(Reader *r, BlockId to)
 {
     Operand target = op_block(to);
-    InstrId id = ir_append(r->fn, r->block, r->desc_bra, 0, &target, 1);
+    InstrId id = ir_append(r->fn, r->block, r->desc_bra, IF_IMPLICIT, &target, 1);
     ir_instr(r->fn, id)->line = r->line;
 }
 
@@ -156,14 +157,15 @@ static RegId index_symbol(Reader *r, SymId sym, RegId index, uint32_t element, s
     Width width = (Width)ir_reg(r->fn, index)->width;
     if (width != W32 && width != W64)
         rd_fail(r, at, "an element index must be a constant or a 32-bit or 64-bit register");
-    RegId scaled = scope_new_reg(r, (Name){0, NO_NUMBER}, RF_R, (uint8_t)width, TY_NONE, 0), wide = scaled;
-    RegId base = scope_new_reg(r, (Name){0, NO_NUMBER}, RF_R, W64, TY_NONE, 0);
-    RegId address = scope_new_reg(r, (Name){0, NO_NUMBER}, RF_R, W64, TY_NONE, 0);
+    Name name = {str_intern_z(&r->t->strs, "%index"), NO_NUMBER};
+    RegId scaled = scope_new_reg(r, name, RF_R, (uint8_t)width, TY_NONE, 0), wide = scaled;
+    RegId base = scope_new_reg(r, name, RF_R, W64, TY_NONE, 0);
+    RegId address = scope_new_reg(r, name, RF_R, W64, TY_NONE, 0);
     need_block(r);
     Operand shl[] = {op_def(op_reg(r->fn, scaled)), op_reg(r->fn, index), op_const(r->fn, (uint64_t)__builtin_ctz(element), W32)};
     ir_append(r->fn, r->block, desc_make(r->t, width == W32 ? "shl.b32" : "shl.b64", "%,%,%"), 0, shl, 3);
     if (width == W32) {
-        wide = scope_new_reg(r, (Name){0, NO_NUMBER}, RF_R, W64, TY_NONE, 0);
+        wide = scope_new_reg(r, name, RF_R, W64, TY_NONE, 0);
         Operand cvt[] = {op_def(op_reg(r->fn, wide)), op_reg(r->fn, scaled)};
         ir_append(r->fn, r->block, desc_make(r->t, "cvt.u64.u32", "%,%"), 0, cvt, 2);
     }
@@ -926,7 +928,7 @@ void body_read(Reader *r)
         scope_close(r);
     if (r->block || !r->fn->first) {
         need_block(r);
-        InstrId id = ir_append(r->fn, r->block, desc_make(r->t, "ret", ""), 0, NULL, 0);
+        InstrId id = ir_append(r->fn, r->block, desc_make(r->t, "ret", ""), IF_IMPLICIT, NULL, 0);
         ir_instr(r->fn, id)->line = r->line;
     }
 }

@@ -162,11 +162,11 @@ const Bind *scope_find(Reader *r, Name name)
 RegId scope_new_reg(Reader *r, Name name, uint8_t file, uint8_t width, uint8_t type, uint32_t vec)
 {
     RegId first = 0;
-    if (r->fn->flags & FN_DEBUG)
-        module_reserve_stem(r->m, name.stem);
+    bool debug = r->fn->flags & FN_DEBUG;
     for (uint32_t k = 0; k < MAX(vec, 1); k++) {
         RegId id = reg_new(r->fn, (RegFile)file, (Width)width);
-        ir_reg(r->fn, id)->name = name;
+        // A debug target prints registers under their names: flat, so each name once.
+        ir_reg(r->fn, id)->name = debug ? scope_unique(r, name) : name;
         ir_reg(r->fn, id)->type = type;
         first = first ? first : id;
     }

@@ -28,7 +28,7 @@ typedef struct Writer {
     Prefix prefix[CLASS_COUNT];
     uint8_t *needs_label;   // by BlockId
     StrId label_stem;       // of labels that we make
-    uint8_t *positions;     // by LineId: printed already
+    IdSet lines, printed;   // LineIds by their position: all, and those that are printed
 } Writer;
 
 static void put_str(Writer *w, StrId id)
@@ -128,7 +128,8 @@ static void declare_named(Writer *w)
         const Reg *r = ir_reg(w->fn, k);
         if (!w->number[k] || r->flags & REG_NAMED || !keeps_name(w->fn, r))
             continue;
-        out_fmt(w->out, "\t.reg .%s \t", classes[reg_class(r)].type);
+        bool declared = r->type && type_info[r->type].width == r->width;
+        out_fmt(w->out, "\t.reg .%s \t", declared ? type_info[r->type].name : classes[reg_class(r)].type);
         put_name(w, r->name);
         put_z(w, ";\n");
     }
@@ -339,28 +340,35 @@ static void put_shape(Writer *w, const Desc *d, const Operand *ops)
     }
 }
 
-static void put_line(Writer *w, LineId id);
-
-// `inlined_at` has to name a position that a .loc has given before.
-static void put_inlining_site(Writer *w, const Line *line)
+static uint32_t position_hash(uint32_t file, uint32_t line, uint32_t col)
 {
-    for (LineId k = 1; k < w->fn->lines.n; k++) {
-        const Line *site = ir_line(w->fn, k);
-        if (site->file == line->in_file && site->line == line->in_line && site->col == line->in_col) {
-            if (!w->positions[k])
-                put_line(w, k);
-            return;
-        }
+    uint64_t h = hash_mix(hash_mix(file, line), col);
+    return (uint32_t)(h ^ (h >> 32));
+}
+
+// A line of the set with this position; 0 if there is none.
+static LineId find_position(const Writer *w, const IdSet *set, uint32_t file, uint32_t line, uint32_t col)
+{
+    IDSET_EACH(set, position_hash(file, line, col), id)
+    {
+        const Line *l = ir_line(w->fn, id);
+        if (l->file == file && l->line == line && l->col == col)
+            return id;
+    }
+    return 0;
+}
+
+static void index_lines(Writer *w)
+{
+    for (LineId id = 1; id < w->fn->lines.n; id++) {
+        const Line *l = ir_line(w->fn, id);
+        if (!find_position(w, &w->lines, l->file, l->line, l->col))
+            idset_add(&w->lines, &w->scratch, position_hash(l->file, l->line, l->col), id);
     }
 }
 
-static void put_line(Writer *w, LineId id)
+static void put_one_line(Writer *w, const Line *line)
 {
-    const Line *line = ir_line(w->fn, id);
-    bool first = !w->positions[id];
-    w->positions[id] = 1;
-    if (line->in_file && first)
-        put_inlining_site(w, line);
     out_fmt(w->out, "\t.loc\t%u %u %u", line->file, line->line, line->col);
     if (line->in_file) {
         put_z(w, ", function_name ");
@@ -370,6 +378,22 @@ static void put_line(Writer *w, LineId id)
         out_fmt(w->out, ", inlined_at %u %u %u", line->in_file, line->in_line, line->in_col);
     }
     put_z(w, "\n");
+}
+
+// A .loc, behind those that it needs: `inlined_at` has to name a position that a .loc has given before.
+static void put_line(Writer *w, LineId id)
+{
+    VEC(LineId) chain = {0};
+    while (id) {
+        const Line *l = ir_line(w->fn, id);
+        VEC_PUSH(&w->scratch, &chain, id);
+        if (!find_position(w, &w->printed, l->file, l->line, l->col))
+            idset_add(&w->printed, &w->scratch, position_hash(l->file, l->line, l->col), id);
+        bool known = !l->in_file || find_position(w, &w->printed, l->in_file, l->in_line, l->in_col);
+        id = known ? 0 : find_position(w, &w->lines, l->in_file, l->in_line, l->in_col);
+    }
+    while (chain.n)
+        put_one_line(w, ir_line(w->fn, chain.at[--chain.n]));
 }
 
 static void put_instr(Writer *w, const Instr *i)
@@ -409,10 +433,16 @@ static BlockId fallthrough(const Fn *fn, const Instr *i)
                : 0;
 }
 
-// An unguarded plain branch to the block behind prints as nothing.
+// A plain branch to the block behind prints as nothing, and so does the return that ends a function implicitly. In debug
+// functions a branch that was written is a place to stop at: it stays.
 static bool is_silent(const Fn *fn, const Instr *i, BlockId next)
 {
-    return ir_desc(fn, i)->op == OP_BRA && !ir_guarded(i) && op_index(*ir_use(fn, i, 0)) == next;
+    Opcode op = ir_desc(fn, i)->op;
+    if (ir_guarded(i))
+        return false;
+    if (op == OP_RET)
+        return i->flags & IF_IMPLICIT && !next;
+    return op == OP_BRA && op_index(*ir_use(fn, i, 0)) == next && (i->flags & IF_IMPLICIT || !(fn->flags & FN_DEBUG));
 }
 
 static void mark_labels(Writer *w)
@@ -422,7 +452,6 @@ static void mark_labels(Writer *w)
     {
         const Block *block = ir_block(fn, b);
         const Instr *last = ir_instr(fn, block->last);
-        bool kept = w->needs_label[b];
         if (is_silent(fn, last, block->next))
             continue;
         BlockId next = fallthrough(fn, last);
@@ -431,7 +460,6 @@ static void mark_labels(Writer *w)
         // Falling into the next block needs no label, unless the branch itself names it as well.
         if (next && next == block->next && ir_desc(fn, last)->op != OP_BRX && op_index(*ir_use(fn, last, 0)) != next)
             w->needs_label[next] = before;
-        (void)kept;
     }
 }
 
@@ -543,7 +571,7 @@ static void put_body(Writer *w)
     const Fn *fn = w->fn;
     w->number = NEW_ARRAY(&w->scratch, uint32_t, fn->regs.n);
     w->needs_label = NEW_ARRAY(&w->scratch, uint8_t, fn->blocks.n);
-    w->positions = NEW_ARRAY(&w->scratch, uint8_t, fn->lines.n);
+    index_lines(w);
     choose_prefixes(w);
     number_registers(w);
     mark_labels(w);
