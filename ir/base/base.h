@@ -27,10 +27,17 @@ typedef enum { ST_OK, ST_BAD_INPUT, ST_USAGE, ST_INTERNAL, ST_LIMIT, ST_IO } Sta
 /* heap.c: memory ------------------------------------------------------------------------------------------- */
 
 typedef struct Chunk Chunk;
+typedef struct Slab Slab;
+enum { CHUNK_SIZES = 9 };  // 4 KB to 1 MB
 
+// Takes memory from the system in slabs of some megabytes and hands out chunks of power-of-two sizes; what arenas give
+// back is used again. All of it is known here, so an unwound call leaks nothing.
 typedef struct Heap {
-    Chunk *chunks;       // every chunk that is out, so that an unwound call leaks nothing
-    size_t used, peak;   // bytes, chunk headers included
+    Slab *slabs;
+    char *cur, *end;            // free part of the newest slab
+    Chunk *free[CHUNK_SIZES];   // chunks that were given back, by size
+    Chunk *large;               // chunks of their own size, from the system
+    size_t used, peak;          // bytes in chunks
     size_t limit;        // 0 = none
     jmp_buf *unwind;     // where a failure goes
     Status status;       // set by a failure
@@ -93,7 +100,7 @@ enum { SEG_SHIFT = 3, SEG_FIRST = 1 << SEG_SHIFT, SEG_COUNT = 28 };
 typedef struct Seg {
     uintptr_t base[SEG_COUNT];  // address of the segment less (SEG_FIRST << s) elements
     uint32_t n;                 // elements in use
-    uint32_t cap;               // elements that the segments can hold
+    uint32_t end;               // of the segment that element n lies in
 } Seg;
 
 static inline void *seg_at(const Seg *seg, uint32_t i, size_t elem)
@@ -102,8 +109,16 @@ static inline void *seg_at(const Seg *seg, uint32_t i, size_t elem)
     return (void *)(seg->base[31 - SEG_SHIFT - (uint32_t)__builtin_clz(k)] + k * elem);
 }
 
-// Room for `count` consecutive elements in one segment, zeroed; returns the index of the first.
-uint32_t seg_push(Seg *seg, Arena *arena, uint32_t count, size_t elem);
+// Room for `count` consecutive elements in one segment, uninitialized; returns the index of the first.
+void seg_grow(Seg *seg, Arena *arena, uint32_t count, size_t elem);
+static inline uint32_t seg_push(Seg *seg, Arena *arena, uint32_t count, size_t elem)
+{
+    if (seg->end - seg->n < count)
+        seg_grow(seg, arena, count, elem);
+    uint32_t i = seg->n;
+    seg->n += count;
+    return i;
+}
 
 /* idset.c: hash index ------------------------------------------------------------------------------------- */
 
@@ -135,7 +150,6 @@ typedef struct StrTable {
     uint32_t first;    // id of the first string of this table
     VEC(Str) strings;
     IdSet index;
-    struct { uint64_t key; uint32_t len; StrId id; } recent[256];  // short strings, direct-mapped
 } StrTable;
 
 void str_init(StrTable *table, Arena *arena, const StrTable *parent);
@@ -152,7 +166,9 @@ static inline uint64_t hash_mix(uint64_t h, uint64_t x)
 
 /* source.c: input files ------------------------------------------------------------------------------------ */
 
-// A text that is being read: mapped from a file or in memory. text[len] is always a readable NUL.
+// A text that is being read: mapped from a file or in memory. At least SOURCE_SLACK readable bytes follow it, the first a
+// NUL, so that a lexer may look at eight bytes at once.
+enum { SOURCE_SLACK = 16 };
 typedef struct Source {
     const char *name;
     const char *text;

@@ -1,16 +1,23 @@
 // SPDX-License-Identifier: MIT
 // Heaps, arenas, vectors and segmented arrays.
+#define _DEFAULT_SOURCE
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 
 #include "ir/base/base.h"
 
-enum { CHUNK_MIN = 4096, CHUNK_MAX = 1 << 20 };
+enum { CHUNK_MIN_BITS = 12, CHUNK_MAX_BITS = CHUNK_MIN_BITS + CHUNK_SIZES - 1, SLAB_BYTES = 4 << 20, HUGE_PAGE = 2 << 20 };
+
+struct Slab {
+    Slab *next;
+};
 
 struct Chunk {
-    Chunk *next_in_arena;
-    Chunk *next, *prev;  // in the heap's list
+    Chunk *next;   // in the arena, or in the heap's free list
+    Chunk *large_next, *large_prev;
     size_t bytes;
+    int size;      // index of its power of two; -1 = large
 };
 
 _Noreturn void heap_fail(Heap *heap, Status status, const char *fmt, ...)
@@ -23,40 +30,93 @@ _Noreturn void heap_fail(Heap *heap, Status status, const char *fmt, ...)
     longjmp(*heap->unwind, 1);
 }
 
+// Memory from the system. Large pages, where there are any, save most of the page faults.
+static void *system_alloc(Heap *heap, size_t bytes)
+{
+    void *p = malloc(bytes);
+    if (!p)
+        heap_fail(heap, ST_LIMIT, "out of memory (%zu bytes in use)", heap->used);
+#ifdef MADV_HUGEPAGE
+    uintptr_t from = ((uintptr_t)p + HUGE_PAGE - 1) & ~(uintptr_t)(HUGE_PAGE - 1), to = ((uintptr_t)p + bytes) & ~(uintptr_t)(HUGE_PAGE - 1);
+    if (from < to)
+        madvise((void *)from, to - from, MADV_HUGEPAGE);
+#endif
+    return p;
+}
+
+// A chunk of 2^bits bytes out of the slabs.
+static Chunk *slab_chunk(Heap *heap, int size)
+{
+    size_t bytes = (size_t)1 << (CHUNK_MIN_BITS + size);
+    Chunk *c = heap->free[size];
+    if (c) {
+        heap->free[size] = c->next;
+        return c;
+    }
+    if ((size_t)(heap->end - heap->cur) < bytes) {
+        Slab *slab = system_alloc(heap, SLAB_BYTES);
+        slab->next = heap->slabs;
+        heap->slabs = slab;
+        heap->cur = (char *)slab + 64;
+        heap->end = (char *)slab + SLAB_BYTES;
+    }
+    c = (Chunk *)heap->cur;
+    heap->cur += bytes;
+    c->size = size;
+    c->bytes = bytes;
+    return c;
+}
+
+static Chunk *large_chunk(Heap *heap, size_t bytes)
+{
+    Chunk *c = system_alloc(heap, bytes);
+    *c = (Chunk){.large_next = heap->large, .bytes = bytes, .size = -1};
+    if (c->large_next)
+        c->large_next->large_prev = c;
+    heap->large = c;
+    return c;
+}
+
+// At least `bytes`, header included.
 static Chunk *chunk_new(Heap *heap, size_t bytes)
 {
-    if (heap->limit && heap->used + bytes > heap->limit)
+    int size = 0;
+    while (size < CHUNK_SIZES && (size_t)1 << (CHUNK_MIN_BITS + size) < bytes)
+        size++;
+    size_t taken = size < CHUNK_SIZES ? (size_t)1 << (CHUNK_MIN_BITS + size) : bytes;
+    if (heap->limit && heap->used + taken > heap->limit)
         heap_fail(heap, ST_LIMIT, "memory limit of %zu bytes reached", heap->limit);
-    Chunk *c = malloc(bytes);
-    if (!c)
-        heap_fail(heap, ST_LIMIT, "out of memory (%zu bytes in use)", heap->used);
-    c->bytes = bytes;
-    c->prev = NULL;
-    c->next = heap->chunks;
-    if (c->next)
-        c->next->prev = c;
-    heap->chunks = c;
-    heap->used += bytes;
+    Chunk *c = size < CHUNK_SIZES ? slab_chunk(heap, size) : large_chunk(heap, bytes);
+    heap->used += c->bytes;
     heap->peak = MAX(heap->peak, heap->used);
     return c;
 }
 
 static void chunk_free(Heap *heap, Chunk *c)
 {
-    if (c->prev)
-        c->prev->next = c->next;
-    else
-        heap->chunks = c->next;
-    if (c->next)
-        c->next->prev = c->prev;
     heap->used -= c->bytes;
+    if (c->size >= 0) {
+        c->next = heap->free[c->size];
+        heap->free[c->size] = c;
+        return;
+    }
+    *(c->large_prev ? &c->large_prev->large_next : &heap->large) = c->large_next;
+    if (c->large_next)
+        c->large_next->large_prev = c->large_prev;
     free(c);
 }
 
 void heap_release(Heap *heap)
 {
-    while (heap->chunks)
-        chunk_free(heap, heap->chunks);
+    for (Chunk *c = heap->large, *next; c; c = next) {
+        next = c->large_next;
+        free(c);
+    }
+    for (Slab *s = heap->slabs, *next; s; s = next) {
+        next = s->next;
+        free(s);
+    }
+    *heap = (Heap){.limit = heap->limit, .unwind = heap->unwind};
 }
 
 void arena_init(Arena *arena, Heap *heap) { *arena = (Arena){.heap = heap}; }
@@ -64,27 +124,30 @@ void arena_init(Arena *arena, Heap *heap) { *arena = (Arena){.heap = heap}; }
 void arena_free(Arena *arena)
 {
     for (Chunk *c = arena->chunks, *next; c; c = next) {
-        next = c->next_in_arena;
+        next = c->next;
         chunk_free(arena->heap, c);
     }
     arena_init(arena, arena->heap);
 }
 
-// Slow path of arena_alloc: takes another chunk, whose size grows with the arena. A request that would fill most of
-// one gets a chunk of its own, so that the rest of the current chunk stays in use.
+// Slow path of arena_alloc: takes another chunk, whose size grows with the arena. A request that would fill much of one
+// gets a chunk of its own, so that the rest of the current chunk stays in use.
 void *arena_refill(Arena *arena, size_t bytes)
 {
     size_t head = (sizeof(Chunk) + 15) & ~(size_t)15;
-    size_t regular = MIN(MAX(arena->size, CHUNK_MIN), CHUNK_MAX);
-    bool own = bytes > regular / 4;
-    Chunk *c = chunk_new(arena->heap, head + (own ? bytes : regular));
-    c->next_in_arena = arena->chunks;
+    size_t regular = (size_t)1 << CHUNK_MIN_BITS;
+    while (regular < arena->size / 2 && regular < (size_t)1 << CHUNK_MAX_BITS)
+        regular *= 2;
+    bool own = bytes > regular / 4 && arena->cur != arena->end;
+    Chunk *c = chunk_new(arena->heap, own ? head + bytes : MAX(regular, head + bytes));
+    c->next = arena->chunks;
     arena->chunks = c;
     arena->size += c->bytes;
-    char *p = (char *)c + head;
-    if (!own) {
+    char *p = (char *)c + head, *end = (char *)c + c->bytes;
+    // The larger remainder is the one to go on with.
+    if (end - (p + bytes) > arena->end - arena->cur) {
         arena->cur = p + bytes;
-        arena->end = p + regular;
+        arena->end = end;
     }
     return p;
 }
@@ -108,28 +171,18 @@ void *vec_grow(Arena *arena, void *old, uint32_t n, uint32_t *cap, size_t elem)
     return p;
 }
 
-uint32_t seg_push(Seg *seg, Arena *arena, uint32_t count, size_t elem)
+// Goes on to the next segments until one holds `count` more; what is left of those before stays unused.
+void seg_grow(Seg *seg, Arena *arena, uint32_t count, size_t elem)
 {
-    while (true) {
-        if (seg->cap - seg->n >= count) {
-            // A run must not straddle two segments: find the end of the one that element n is in.
-            uint32_t k = seg->n + SEG_FIRST;
-            uint32_t segment_end = (uint32_t)(((uint64_t)2 << (31 - __builtin_clz(k))) - SEG_FIRST);
-            if (segment_end - seg->n >= count)
-                break;
-            seg->n = segment_end;
-        } else {
-            uint32_t k = seg->cap + SEG_FIRST;
-            uint32_t s = 31 - SEG_SHIFT - (uint32_t)__builtin_clz(k);
-            if (s >= SEG_COUNT)
-                heap_fail(arena->heap, ST_LIMIT, "a function is too large");
+    while (seg->end - seg->n < count) {
+        uint32_t k = seg->end + SEG_FIRST;
+        uint32_t s = 31 - SEG_SHIFT - (uint32_t)__builtin_clz(k);
+        if (s >= SEG_COUNT)
+            heap_fail(arena->heap, ST_LIMIT, "a function is too large");
+        seg->n = seg->end;
+        seg->end += k;
+        // A segment that is too short for the run is skipped without memory.
+        if (k >= count)
             seg->base[s] = (uintptr_t)arena_alloc(arena, (size_t)k * elem) - (size_t)k * elem;
-            seg->n = seg->cap;  // what is left of the last segment is too short for the run
-            seg->cap += k;
-        }
     }
-    uint32_t i = seg->n;
-    seg->n += count;
-    memset(seg_at(seg, i, elem), 0, (size_t)count * elem);
-    return i;
 }

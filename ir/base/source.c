@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Input files: mapped where the system can, read into memory where it cannot (pipes, devices).
-#define _DEFAULT_SOURCE
+#define _GNU_SOURCE  // MAP_ANONYMOUS, MAP_POPULATE
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -10,18 +10,21 @@
 
 #include "ir/base/base.h"
 
-// Maps the file over a zeroed mapping that is at least one byte longer, so that a NUL always follows the text.
+#ifndef MAP_POPULATE
+#define MAP_POPULATE 0
+#endif
+
+// Maps the file over a zeroed mapping that is at least SOURCE_SLACK bytes longer, so that NULs follow the text.
 static bool map_file(Source *source, int fd, size_t len)
 {
-    size_t page = (size_t)sysconf(_SC_PAGESIZE), bytes = (len / page + 1) * page;
+    size_t page = (size_t)sysconf(_SC_PAGESIZE), bytes = ((len + SOURCE_SLACK) / page + 1) * page;
     char *p = mmap(NULL, bytes, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (p == MAP_FAILED)
         return false;
-    if (mmap(p, len, PROT_READ, MAP_PRIVATE | MAP_FIXED, fd, 0) == MAP_FAILED) {
+    if (mmap(p, len, PROT_READ, MAP_PRIVATE | MAP_FIXED | MAP_POPULATE, fd, 0) == MAP_FAILED) {
         munmap(p, bytes);
         return false;
     }
-    madvise(p, len, MADV_SEQUENTIAL);
     source->text = p;
     source->len = len;
     source->mapped = bytes;
@@ -33,7 +36,7 @@ static bool read_all(Source *source, int fd, Arena *arena)
     size_t cap = 1 << 16, n = 0;
     char *buf = arena_alloc(arena, cap);
     while (true) {
-        ssize_t got = read(fd, buf + n, cap - n - 1);
+        ssize_t got = read(fd, buf + n, cap - n - SOURCE_SLACK);
         if (got < 0 && errno == EINTR)
             continue;
         if (got < 0)
@@ -41,14 +44,14 @@ static bool read_all(Source *source, int fd, Arena *arena)
         if (got == 0)
             break;
         n += (size_t)got;
-        if (n + 1 == cap) {
+        if (n + SOURCE_SLACK == cap) {
             char *bigger = arena_alloc(arena, cap * 2);
             memcpy(bigger, buf, n);
             buf = bigger;
             cap *= 2;
         }
     }
-    buf[n] = 0;
+    memset(buf + n, 0, SOURCE_SLACK);
     source->text = buf;
     source->len = n;
     return true;

@@ -9,14 +9,26 @@ static inline uint64_t load64(const char *p)
     return x;
 }
 
+static inline uint32_t load32(const char *p)
+{
+    uint32_t x;
+    memcpy(&x, p, 4);
+    return x;
+}
+
 uint32_t hash_bytes(const void *bytes, size_t n)
 {
-    const char *p = bytes;
-    uint64_t h = n * 0xC2B2AE3D27D4EB4Fu, x = 0;
-    for (; n >= 8; p += 8, n -= 8)
+    const char *p = bytes, *end = p + n;
+    uint64_t h = n * 0xC2B2AE3D27D4EB4Fu;
+    for (; n > 8; p += 8, n -= 8)
         h = hash_mix(h, load64(p));
-    memcpy(&x, p, n);
-    h = hash_mix(h, x);
+    // The tail, by loads that may overlap what was read already, never by bytes beyond the end.
+    if (n == 8 || (n && end - (const char *)bytes > 8))
+        h = hash_mix(h, load64(end - 8));
+    else if (n >= 4)
+        h = hash_mix(h, (uint64_t)load32(p) << 32 | load32(end - 4));
+    else if (n)
+        h = hash_mix(h, (uint64_t)(uint8_t)p[0] << 16 | (uint64_t)(uint8_t)p[n / 2] << 8 | (uint8_t)end[-1]);
     return (uint32_t)(h ^ (h >> 32));
 }
 
@@ -27,7 +39,7 @@ void str_init(StrTable *t, Arena *arena, const StrTable *parent)
         str_intern(t, "", 0);
 }
 
-static StrId intern_slow(StrTable *t, const char *text, size_t len)
+StrId str_intern(StrTable *t, const char *text, size_t len)
 {
     uint32_t hash = hash_bytes(text, len);
     for (const StrTable *p = t; p; p = p->parent) {
@@ -44,22 +56,6 @@ static StrId intern_slow(StrTable *t, const char *text, size_t len)
     idset_add(&t->index, t->arena, hash, t->strings.n);
     VEC_PUSH(t->arena, &t->strings, s);
     return t->first + t->strings.n - 1;
-}
-
-StrId str_intern(StrTable *t, const char *text, size_t len)
-{
-    if (len == 0 || len > 8)
-        return intern_slow(t, text, len);
-    // Register prefixes, all short, come by the million: a direct-mapped cache keyed by the bytes themselves.
-    uint64_t key = 0;
-    memcpy(&key, text, len);
-    uint32_t h = (uint32_t)((key * 0x9E3779B97F4A7C15u) >> 56);
-    if (t->recent[h].key != key || t->recent[h].len != len) {
-        t->recent[h].id = intern_slow(t, text, len);
-        t->recent[h].key = key;
-        t->recent[h].len = (uint32_t)len;
-    }
-    return t->recent[h].id;
 }
 
 Str str_get(const StrTable *t, StrId id)

@@ -209,26 +209,23 @@ static Slot typed(Type type, uint32_t flags)
     bool half = class == TC_X || type == TY_F16 || type == TY_F16X2;
     if (!(flags & SL_DEF) && !half)
         flags |= SL_IMM;
-    if (class == TC_U || class == TC_S)
-        flags |= SL_INT;
-    if (class == TC_F)
-        flags |= SL_FLOAT;
+    uint8_t rejects = class == TC_U || class == TC_S ? 1 << TC_F : class == TC_F ? 1 << TC_U | 1 << TC_S : 0;
     if (class == TC_P)
         flags |= SL_NOT;
-    return (Slot){(uint16_t)(flags | SL_REG), (uint8_t)type_info[type].width, (uint8_t)type};
+    return (Slot){(uint16_t)(flags | SL_REG), (uint8_t)type_info[type].width, (uint8_t)type, rejects};
 }
 
 static void emit(Match *m, Slot slot) { VEC_PUSH(m->tables->arena, &m->slots, slot); }
 
 static void emit_address(Match *m)
 {
-    emit(m, (Slot){SL_REG | SL_SYM | SL_SINK | SL_INT, W_NONE, TY_B64});
-    emit(m, (Slot){SL_IMM, W64, TY_S64});
+    emit(m, (Slot){SL_REG | SL_SYM | SL_SINK, W_NONE, TY_B64, 1 << TC_F | 1 << TC_P});
+    emit(m, (Slot){SL_IMM, W64, TY_S64, 0});
 }
 
 static void emit_any(Match *m, uint32_t flags)
 {
-    emit(m, (Slot){(uint16_t)(flags | SL_REG | SL_IMM | SL_SYM | SL_SREG | SL_SINK | SL_NOT), W_NONE, TY_NONE});
+    emit(m, (Slot){(uint16_t)(flags | SL_REG | SL_IMM | SL_SYM | SL_SREG | SL_SINK | SL_NOT), W_NONE, TY_NONE, 0});
 }
 
 // The end of the element of `p`: the next comma outside brackets, or the end.
@@ -258,7 +255,7 @@ static void match_rest(Match *m, const char *shape, const char *end, bool opaque
         if (*shape == '%')
             emit_any(m, opaque && brackets == 0 ? SL_INOUT : 0);
         if (*shape == '$')
-            emit(m, (Slot){SL_SYM, W_NONE, TY_NONE});
+            emit(m, (Slot){SL_SYM, W_NONE, TY_NONE, 0});
         if (*shape == '&')
             emit_address(m);
     }
@@ -305,7 +302,7 @@ static bool match_letter(Match *m, char letter, const char *shape, const char *e
     case 'V':
     case 'v': {
         Slot slot = typed(t0, letter == 'V' ? SL_DEF | SL_WIDER : SL_WIDER);
-        slot.flags &= (uint16_t)~(SL_INT | SL_FLOAT);  // memory moves bits
+        slot.rejects = 0;  // memory moves bits
         if (m->op == OP_MOV_VEC)
             slot.flags = (uint16_t)((slot.flags & ~SL_WIDER) | (letter == 'v' ? SL_SREG : 0));
         return match_vector(m, slot, shape, end);
@@ -327,7 +324,7 @@ static bool match_letter(Match *m, char letter, const char *shape, const char *e
             if (*shape == '[' || *shape == '&')
                 return false;
             if (*shape == '%')
-                emit(m, (Slot){SL_DEF | SL_REG | SL_SINK, W_NONE, TY_NONE});
+                emit(m, (Slot){SL_DEF | SL_REG | SL_SINK, W_NONE, TY_NONE, 0});
         }
         return true;
     case '&':
@@ -350,12 +347,12 @@ static bool match_letter(Match *m, char letter, const char *shape, const char *e
     case 'B': emit(m, typed(t1, sreg | SL_WIDER)); return true;
     case 'w': emit(m, typed(widened(t0), 0)); return true;
     case 'i': emit(m, typed(TY_S32, 0)); return true;
-    case 's': emit(m, (Slot){SL_REG | SL_INT, W_NONE, TY_S64}); return true;
+    case 's': emit(m, (Slot){SL_REG, W_NONE, TY_S64, 1 << TC_F | 1 << TC_P}); return true;
     case 'x': emit(m, typed(TY_B64, 0)); return true;
     case 'q': emit(m, typed(TY_PRED, 0)); return true;
-    case 'k': emit(m, (Slot){SL_IMM, W32, TY_U32}); return true;
-    case 'L': emit(m, (Slot){SL_BLOCK, W_NONE, TY_NONE}); return true;
-    case 'l': emit(m, (Slot){SL_LIST, W_NONE, TY_NONE}); return true;
+    case 'k': emit(m, (Slot){SL_IMM, W32, TY_U32, 0}); return true;
+    case 'L': emit(m, (Slot){SL_BLOCK, W_NONE, TY_NONE, 0}); return true;
+    case 'l': emit(m, (Slot){SL_LIST, W_NONE, TY_NONE, 0}); return true;
     default: return false;
     }
 }
@@ -400,9 +397,9 @@ static bool match_element(Match *m, const char *sig, const char *sig_end, const 
         return false;
     for (sig++; sig < sig_end; sig++) {
         if (*sig == 'c')
-            emit(m, (Slot){SL_DEF | SL_REG | SL_HIDDEN, W1, TY_NONE});
+            emit(m, (Slot){SL_DEF | SL_REG | SL_HIDDEN, W1, TY_NONE, 0});
         if (*sig == 'C')
-            emit(m, (Slot){SL_REG | SL_HIDDEN, W1, TY_NONE});
+            emit(m, (Slot){SL_REG | SL_HIDDEN, W1, TY_NONE, 0});
     }
     return true;
 }
@@ -445,7 +442,7 @@ static bool match_row(Match *m, Opcode op, const char *shape, size_t len)
     else if (!match(m, op_info[op].signature, shape, falls_through ? end - 1 : end))
         return false;
     if (falls_through)
-        emit(m, (Slot){SL_BLOCK | SL_HIDDEN, W_NONE, TY_NONE});
+        emit(m, (Slot){SL_BLOCK | SL_HIDDEN, W_NONE, TY_NONE, 0});
     return true;
 }
 

@@ -2,6 +2,14 @@
 // Functions and the builder: registers, symbols, blocks, instructions.
 #include "ir/core/ir.h"
 
+// One more record in a table of the function, uninitialized.
+static uint32_t push(Fn *fn, Seg *seg, size_t elem, const char *what)
+{
+    if (seg->n > INDEX_MAX)
+        heap_fail(fn->arena.heap, ST_LIMIT, "more than %d %s in a function", INDEX_MAX, what);
+    return seg_push(seg, &fn->arena, 1, elem);
+}
+
 Fn *fn_new(Module *m, SymId sym)
 {
     Arena arena;
@@ -12,11 +20,12 @@ Fn *fn_new(Module *m, SymId sym)
     fn->tables = &m->tables;
     fn->sym = sym;
     // Index 0 of every table is "none".
-    seg_push(&fn->instrs, &fn->arena, 1, sizeof(Instr));
-    seg_push(&fn->ops, &fn->arena, 1, sizeof(Operand));
-    seg_push(&fn->regs, &fn->arena, 1, sizeof(Reg));
-    seg_push(&fn->blocks, &fn->arena, 1, sizeof(Block));
-    seg_push(&fn->syms, &fn->arena, 1, sizeof(Sym));
+    *ir_instr(fn, push(fn, &fn->instrs, sizeof(Instr), "instructions")) = (Instr){0};
+    *ir_run(fn, push(fn, &fn->ops, sizeof(Operand), "operands")) = op_none();
+    *ir_reg(fn, push(fn, &fn->regs, sizeof(Reg), "registers")) = (Reg){0};
+    *ir_block(fn, push(fn, &fn->blocks, sizeof(Block), "blocks")) = (Block){0};
+    push(fn, &fn->syms, sizeof(Sym), "symbols");
+    *ir_sym(fn, SYM_LOCAL) = (Sym){0};
     VEC_PUSH(&m->arena, &m->fns, fn);
     return fn;
 }
@@ -36,21 +45,12 @@ void fn_own_tables(Fn *fn)
 
 /* -- Registers, constants, symbols, lists --------------------------------------------------------------- */
 
-static uint32_t push(Fn *fn, Seg *seg, size_t elem, const char *what)
-{
-    if (seg->n > INDEX_MAX)
-        heap_fail(fn->arena.heap, ST_LIMIT, "more than %d %s in a function", INDEX_MAX, what);
-    return seg_push(seg, &fn->arena, 1, elem);
-}
-
 RegId reg_new(Fn *fn, RegFile file, Width width)
 {
     RegId r = push(fn, &fn->regs, sizeof(Reg), "registers");
     *ir_reg(fn, r) = (Reg){.ordinal = fn->ordinals[file]++, .file = (uint8_t)file, .width = (uint8_t)width};
     return r;
 }
-
-Operand op_reg(const Fn *fn, RegId r) { return op_make(K_REG, (RegFile)ir_reg(fn, r)->file, r); }
 
 Operand op_const(Fn *fn, uint64_t bits, Width width) { return op_imm(const_intern(fn->tables, bits, width)); }
 
@@ -59,16 +59,14 @@ SymId fn_sym(Fn *fn, Name name, SymKind kind)
     uint32_t k = push(fn, &fn->syms, sizeof(Sym), "symbols");
     if (k >= SYM_LOCAL)
         heap_fail(fn->arena.heap, ST_LIMIT, "more than %d symbols in a function", SYM_LOCAL);
-    Sym *s = ir_sym(fn, k | SYM_LOCAL);
-    s->name = name;
-    s->kind = (uint8_t)kind;
+    *ir_sym(fn, k | SYM_LOCAL) = (Sym){.name = name, .kind = (uint8_t)kind};
     return k | SYM_LOCAL;
 }
 
 ListId list_new(Fn *fn, const Operand *targets, uint32_t n)
 {
     if (fn->lists.n == 0)
-        seg_push(&fn->lists, &fn->arena, 1, sizeof(List));
+        *ir_list(fn, push(fn, &fn->lists, sizeof(List), "branch tables")) = (List){0};
     ListId l = push(fn, &fn->lists, sizeof(List), "branch tables");
     uint32_t ops = seg_push(&fn->ops, &fn->arena, n, sizeof(Operand));
     memcpy(ir_run(fn, ops), targets, n * sizeof *targets);
@@ -78,7 +76,12 @@ ListId list_new(Fn *fn, const Operand *targets, uint32_t n)
 
 /* -- Blocks --------------------------------------------------------------------------------------------- */
 
-BlockId block_new(Fn *fn) { return push(fn, &fn->blocks, sizeof(Block), "blocks"); }
+BlockId block_new(Fn *fn)
+{
+    BlockId b = push(fn, &fn->blocks, sizeof(Block), "blocks");
+    *ir_block(fn, b) = (Block){0};
+    return b;
+}
 
 void block_insert_after(Fn *fn, BlockId b, BlockId where)
 {
@@ -106,18 +109,15 @@ void block_unlink(Fn *fn, BlockId b)
 
 static InstrId instr_new(Fn *fn, DescId desc, uint8_t flags, const Operand *ops, uint32_t n)
 {
+    uint32_t at = n ? seg_push(&fn->ops, &fn->arena, n, sizeof(Operand)) : 0;
+    Operand *to = ir_run(fn, at);
+    uint16_t ndef = 0;
+    for (uint32_t k = 0; k < n; k++)
+        to[k] = ops[k];
+    while (ndef < n && op_is_def(to[ndef]))
+        ndef++;
     InstrId id = seg_push(&fn->instrs, &fn->arena, 1, sizeof(Instr));
-    Instr *i = ir_instr(fn, id);
-    i->desc = desc;
-    i->flags = flags;
-    i->nops = n;
-    if (n) {
-        i->ops = seg_push(&fn->ops, &fn->arena, n, sizeof(Operand));
-        Operand *to = ir_run(fn, i->ops);
-        memcpy(to, ops, n * sizeof *ops);
-        while (i->ndef < n && op_is_def(to[i->ndef]))
-            i->ndef++;
-    }
+    *ir_instr(fn, id) = (Instr){.desc = desc, .ops = at, .nops = n, .ndef = ndef, .flags = flags};
     fn->ninstrs++;
     return id;
 }

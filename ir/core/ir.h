@@ -149,15 +149,14 @@ typedef enum {
     SL_WIDER = 1 << 8,    // the register may be wider
     SL_INOUT = 1 << 9,    // opaque: read and written
     SL_HIDDEN = 1 << 10,  // not printed in PTX
-    SL_INT = 1 << 11,     // not a register that was declared as float
-    SL_FLOAT = 1 << 12,   // not a register that was declared as integer
-    SL_NOT = 1 << 13,     // may be negated with `!`
+    SL_NOT = 1 << 11,     // may be negated with `!`
 } SlotFlag;
 
 typedef struct Slot {
     uint16_t flags;
-    uint8_t width;  // W_NONE = any
-    uint8_t type;   // how an immediate is read and printed
+    uint8_t width;    // W_NONE = any
+    uint8_t type;     // how an immediate is read and printed
+    uint8_t rejects;  // bit per TypeClass that a register may not be declared with
 } Slot;
 
 // An instruction without its operands: mnemonic and operand syntax.
@@ -193,8 +192,8 @@ ConstId const_intern(Tables *t, uint64_t bits, Width width);
 static inline Str tab_str(const Tables *t, StrId id) { return str_get(&t->strs, id); }
 // The sign-extended value of a constant.
 int64_t const_signed(Const c);
-// Splits an identifier into stem and number.
-Name name_split(Tables *t, const char *text, size_t len);
+// Splits an identifier into stem and number: returns the number (or NO_NUMBER) and where the stem ends.
+uint32_t name_number(const char *text, const char *end, const char **stem_end);
 void name_print(Out *out, const Tables *t, Name name);
 
 /* desc.c */
@@ -428,6 +427,8 @@ static inline Sym *ir_sym(const Fn *fn, SymId s)
 }
 static inline const Desc *ir_desc(const Fn *fn, const Instr *i) { return tab_desc(fn->tables, i->desc); }
 
+static inline Operand op_reg(const Fn *fn, RegId r) { return op_make(K_REG, (RegFile)ir_reg(fn, r)->file, r); }
+
 static inline bool ir_guarded(const Instr *i) { return i->flags & IF_GUARDED; }
 static inline uint32_t ir_ntied(const Instr *i) { return i->flags & IF_TIED ? i->ndef : 0; }
 static inline uint32_t ir_nuse(const Instr *i) { return i->nops - i->ndef - ir_ntied(i) - ir_guarded(i); }
@@ -458,7 +459,6 @@ void fn_free(Fn *fn);
 // Gives the function tables of its own (after module_freeze, before the first phase).
 void fn_own_tables(Fn *fn);
 RegId reg_new(Fn *fn, RegFile file, Width width);
-Operand op_reg(const Fn *fn, RegId r);
 Operand op_const(Fn *fn, uint64_t bits, Width width);
 SymId fn_sym(Fn *fn, Name name, SymKind kind);
 ListId list_new(Fn *fn, const Operand *targets, uint32_t n);
@@ -483,5 +483,10 @@ enum { VERIFY_STRUCTURE = 1, VERIFY_TYPES = 2 };
 bool ir_verify(const Fn *fn, int level, InstrId *instr, char why[static 200]);
 // Whether an operand may stand in a slot; otherwise what is wrong with it.
 const char *slot_check(const Fn *fn, const Slot *slot, Operand o, char why[static 200]);
+// The common case of slot_check: a register of just the slot's width.
+static inline bool slot_takes_reg(const Slot *slot, const Reg *r)
+{
+    return slot->flags & SL_REG && slot->width == r->width && !(slot->rejects >> type_info[r->type].class & 1);
+}
 
 #endif

@@ -68,21 +68,20 @@ int64_t const_signed(Const c)
 
 // The number is the longest run of up to nine final digits without a leading zero (or one lone `0`), so that stem and
 // number together are the identifier again.
-Name name_split(Tables *t, const char *text, size_t len)
+uint32_t name_number(const char *text, const char *end, const char **stem_end)
 {
-    size_t k = len;
-    while (k > 1 && len - k < 9 && text[k - 1] >= '0' && text[k - 1] <= '9')
-        k--;
-    while (k < len - 1 && text[k] == '0')
-        k++;
-    if (k == len)
-        return (Name){str_intern(&t->strs, text, len), NO_NUMBER};
-    if (text[k] == '0' && text[k - 1] == '0') // "a00": the stem is "a0"
-        return (Name){str_intern(&t->strs, text, len - 1), 0};
-    uint32_t number = 0;
-    for (size_t d = k; d < len; d++)
-        number = number * 10 + (uint32_t)(text[d] - '0');
-    return (Name){str_intern(&t->strs, text, k), number};
+    const char *p = end, *first = end;  // first digit of the number: not a leading zero
+    uint32_t number = 0, scale = 1;
+    while (p > text + 1 && end - p < 9 && (unsigned)(p[-1] - '0') < 10) {
+        uint32_t digit = (uint32_t)(*--p - '0');
+        if (digit || first == end)
+            first = p;
+        number += digit * scale;
+        scale *= 10;
+    }
+    // `first` is the last digit if all are zeros, otherwise the leftmost that is not.
+    *stem_end = first;
+    return first == end ? NO_NUMBER : number;
 }
 
 void name_print(Out *out, const Tables *t, Name name)

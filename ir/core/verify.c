@@ -33,32 +33,19 @@ static const char *width_name(Width w)
 
 static const char *check_register(const Slot *slot, const Reg *r, char why[static 200])
 {
-    TypeClass declared = type_info[r->type].class;
-    if (!(slot->flags & SL_REG)) {
+    Width want = (Width)slot->width, has = (Width)r->width;
+    bool wider = slot->flags & SL_WIDER;
+    if (!(slot->flags & SL_REG))
         snprintf(why, 200, "a register may not stand here");
-        return why;
-    }
-    if (slot->width == W_NONE)
-        return slot->flags & SL_INT && (r->file == RF_P || declared == TC_F)
-                   ? (snprintf(why, 200, "an address must be an integer register"), why)
-                   : NULL;
-    if (slot->width == W1 ? r->width != W1 : r->width == W1) {
-        snprintf(why, 200, "expected a %s register, this one is %s", width_name((Width)slot->width), width_name((Width)r->width));
-        return why;
-    }
-    bool fits = r->width == slot->width || (slot->flags & SL_WIDER && r->width > slot->width);
-    if (!fits) {
-        snprintf(why, 200, "expected a %s register%s, this one is %s", width_name((Width)slot->width),
-                 slot->flags & SL_WIDER ? " or wider" : "", width_name((Width)r->width));
-        return why;
-    }
-    if ((slot->flags & SL_INT && declared == TC_F) ||
-        (slot->flags & SL_FLOAT && (declared == TC_U || declared == TC_S))) {
-        snprintf(why, 200, "a register declared .%s does not go with .%s", type_info[r->type].name,
-                 type_info[slot->type].name);
-        return why;
-    }
-    return NULL;
+    else if (slot->width && has != want && !(wider && has > want && want != W1))
+        snprintf(why, 200, "expected a %s register%s, this one is %s", width_name(want), wider ? " or wider" : "", width_name(has));
+    else if (!slot->width && slot->rejects && has == W1)
+        snprintf(why, 200, "an address cannot be a predicate");
+    else if (slot->rejects >> type_info[r->type].class & 1)
+        snprintf(why, 200, "a register declared .%s does not go with .%s", type_info[r->type].name, type_info[slot->type].name);
+    else
+        return NULL;
+    return why;
 }
 
 const char *slot_check(const Fn *fn, const Slot *slot, Operand o, char why[static 200])

@@ -195,7 +195,7 @@ static void read_symbol(Reader *r, const Bind *bind, size_t at, bool address, bo
     // `sym[4]` without brackets around it counts elements.
     rd_next(r);
     uint32_t vec;
-    RegId index_reg = r->tok == T_ID ? scope_find_reg(r, name_split(r->t, r->lx.start, (size_t)(r->lx.end - r->lx.start)), &vec) : 0;
+    RegId index_reg = r->tok == T_ID ? scope_find_reg(r, rd_split(r, r->lx.start, r->lx.end), &vec) : 0;
     int64_t index = 0;
     if (index_reg && memory) {
         rd_next(r);
@@ -219,7 +219,7 @@ static void read_identifier(Reader *r, const MnemCache *mnem, uint32_t mods, boo
         shape_char(r, '%');
         return;
     }
-    Name name = name_split(r->t, text, len);
+    Name name = rd_split(r, text, text + len);
     if (mnem->first == OP_BRA) {
         rd_next(r);
         push_op(r, op_block(scope_label_use(r, name, at)), at);
@@ -261,7 +261,7 @@ static bool names_register(Reader *r)
 {
     uint32_t vec;
     return r->tok == T_ID && !rd_is(r, "WARP_SZ") &&
-           scope_find_reg(r, name_split(r->t, r->lx.start, (size_t)(r->lx.end - r->lx.start)), &vec);
+           scope_find_reg(r, rd_split(r, r->lx.start, r->lx.end), &vec);
 }
 
 // `!p` and, in video instructions, `-r`; otherwise the sign belongs to a constant.
@@ -269,8 +269,10 @@ static void read_signed(Reader *r, const MnemCache *mnem, bool address)
 {
     Lexer lx = r->lx;
     int sign = r->tok;
-    rd_next(r);
-    if (names_register(r) && sign != '~' && sign != '+') {
+    bool digit = *lx.cur >= '0' && *lx.cur <= '9';
+    if (!digit)
+        rd_next(r);
+    if (!digit && names_register(r)) {
         if (sign == '-')
             shape_char(r, '-');
         read_identifier(r, mnem, sign == '!' ? OPM_NOT : 0, address);
@@ -316,12 +318,12 @@ static void read_operands(Reader *r, const MnemCache *mnem)
         } else if (!want) {
             rd_fail(r, at, "expected ',' or ';'");
         } else {
-            if (tok == '!' || tok == '-' || tok == '+' || tok == '~')
+            if (tok == T_ID && !rd_is(r, "WARP_SZ"))
+                read_identifier(r, mnem, 0, address);
+            else if (tok == '!' || tok == '-')
                 read_signed(r, mnem, address);
             else if (expr_starts(r))
                 read_literal(r, address);
-            else if (tok == T_ID)
-                read_identifier(r, mnem, 0, address);
             else
                 rd_fail(r, at, "expected an operand");
             want = false;
@@ -344,7 +346,7 @@ static void read_call_argument(Reader *r)
     }
     if (r->tok != T_ID)
         rd_fail(r, at, "expected a register, a .param variable or a constant");
-    Name name = name_split(r->t, r->lx.start, (size_t)(r->lx.end - r->lx.start));
+    Name name = rd_split(r, r->lx.start, r->lx.end);
     bool sink = rd_is(r, "_");
     uint32_t vec;
     RegId reg = sink ? 0 : scope_find_reg(r, name, &vec);
@@ -376,7 +378,7 @@ static void read_call_symbol(Reader *r, bool callee)
     size_t at = rd_offset(r);
     if (r->tok != T_ID)
         rd_fail(r, at, callee ? "expected the function to call" : "expected a prototype");
-    Name name = name_split(r->t, r->lx.start, (size_t)(r->lx.end - r->lx.start));
+    Name name = rd_split(r, r->lx.start, r->lx.end);
     uint32_t vec;
     RegId reg = callee ? scope_find_reg(r, name, &vec) : 0;
     const Bind *bind = reg ? NULL : scope_find(r, name);
@@ -453,12 +455,29 @@ static void note_param_access(Reader *r, InstrId id, Opcode op)
 
 /* -- Instructions --------------------------------------------------------------------------------------- */
 
+// Equality of short texts that may both be read to the next multiple of eight bytes.
+static inline bool same_padded(const char *a, const char *b, size_t n)
+{
+    uint64_t x, y;
+    for (; n >= 8; a += 8, b += 8, n -= 8) {
+        memcpy(&x, a, 8);
+        memcpy(&y, b, 8);
+        if (x != y)
+            return false;
+    }
+    if (!n)
+        return true;
+    memcpy(&x, a, 8);
+    memcpy(&y, b, 8);
+    return (x ^ y) << (64 - 8 * n) == 0;
+}
+
 static MnemCache *find_mnemonic(Reader *r, const char *text, size_t len, size_t at)
 {
     uint32_t hash = hash_bytes(text, len);
     IDSET_EACH(&r->mnem_index, hash, k)
     {
-        if (r->mnems.at[k].len == len && memcmp(r->mnems.at[k].text, text, len) == 0)
+        if (r->mnems.at[k].len == len && same_padded(r->mnems.at[k].text, text, len))
             return &r->mnems.at[k];
     }
     MnemId id = mnem_intern(r->t, text, len);
@@ -477,7 +496,7 @@ static MnemCache *find_mnemonic(Reader *r, const char *text, size_t len, size_t 
 static DescId find_desc(Reader *r, MnemCache *mnem, size_t at)
 {
     uint32_t n = r->shape.n;
-    if (mnem->desc && mnem->shape_len == n && memcmp(mnem->shape, r->shape.at, n) == 0)
+    if (mnem->desc && mnem->shape_len == n && same_padded(mnem->shape, r->shape.at, n))
         return mnem->desc;
     const char *why;
     DescId desc = desc_intern(r->t, mnem->mnem, r->shape.at ? r->shape.at : "", n, &why);
@@ -531,13 +550,39 @@ static void check_space(Reader *r, const Desc *d, const Parsed *base)
         rd_fail(r, base->offset, "state space mismatch: the variable lies in another state space than the instruction says");
 }
 
-// Puts operands into canonical order and checks each against its slot.
+// A written operand against its slot: checked, literals made constants, flags set.
+static Operand fit_operand(Reader *r, const MnemCache *mnem, const Desc *d, uint32_t k, const Parsed *p)
+{
+    const Slot *slot = &d->slots[k];
+    Operand op = p->op;
+    char why[200];
+    if (p->literal)
+        return literal_operand(r, p, slot);
+    if (slot_check(r->fn, slot, op, why))
+        rd_fail(r, p->offset, "operand of '%.*s': %s", (int)mnem->len, mnem->text, why);
+    if (op_kind(op) == K_SYM)
+        check_space(r, d, p);
+    if (op.mods & OPM_NOT && !(slot->flags & SL_NOT))
+        rd_fail(r, p->offset, "'!' may not stand here");
+    if (op_is_reg(op)) {
+        Reg *reg = ir_reg(r->fn, op_index(op));
+        bool opaque = d->op == OP_OPAQUE;
+        if (opaque)
+            reg->flags |= REG_PINNED;
+        if (reg->width == W8 && (d->op == OP_PACK || d->op == OP_UNPACK || opaque))
+            reg->flags |= REG_PACKED;
+        if (slot->flags & SL_INOUT)
+            op.mods |= OPM_INOUT;
+    }
+    return slot->flags & SL_DEF ? op_def(op) : op;
+}
+
+// Puts the operands into canonical order.
 static void check_operands(Reader *r, const MnemCache *mnem, DescId desc, BlockId next)
 {
     const Desc *d = tab_desc(r->t, desc);
-    bool opaque = d->op == OP_OPAQUE;
+    bool plain = d->op != OP_OPAQUE;
     uint32_t given = 0;
-    char why[200];
     r->out.n = 0;
     for (uint32_t k = 0; k < d->nops; k++) {
         const Slot *slot = &d->slots[k];
@@ -547,24 +592,11 @@ static void check_operands(Reader *r, const MnemCache *mnem, DescId desc, BlockI
         } else {
             const Parsed *p = &r->ops.at[given++];
             op = p->op;
-            if (p->literal) {
-                op = literal_operand(r, p, slot);
-            } else if (slot_check(r->fn, slot, op, why)) {
-                rd_fail(r, p->offset, "operand %u of '%.*s': %s", given, (int)mnem->len, mnem->text, why);
-            } else if (op_kind(op) == K_SYM) {
-                check_space(r, d, p);
-            } else if (op_is_reg(op)) {
-                Reg *reg = ir_reg(r->fn, op_index(op));
-                if (opaque)
-                    reg->flags |= REG_PINNED;
-                if (reg->width == W8 && (d->op == OP_PACK || d->op == OP_UNPACK || opaque))
-                    reg->flags |= REG_PACKED;
-            }
-            if (op.mods & OPM_NOT && !(slot->flags & SL_NOT))
-                rd_fail(r, p->offset, "'!' may not stand here");
-            if (slot->flags & SL_INOUT && op_is_reg(op))
-                op.mods |= OPM_INOUT;
-            if (slot->flags & SL_DEF)
+            bool simple = plain && !p->literal && op_is_reg(op) && !op.mods && ir_reg(r->fn, op_index(op))->width > W8 &&
+                          slot_takes_reg(slot, ir_reg(r->fn, op_index(op)));
+            if (!simple)
+                op = fit_operand(r, mnem, d, k, p);
+            else if (slot->flags & SL_DEF)
                 op = op_def(op);
         }
         VEC_PUSH(&r->arena, &r->out, op);
@@ -580,7 +612,7 @@ static Operand read_guard(Reader *r)
     uint32_t vec;
     if (r->tok != T_ID)
         rd_fail(r, at, "expected a predicate register");
-    RegId reg = scope_find_reg(r, name_split(r->t, r->lx.start, (size_t)(r->lx.end - r->lx.start)), &vec);
+    RegId reg = scope_find_reg(r, rd_split(r, r->lx.start, r->lx.end), &vec);
     if (!reg || ir_reg(r->fn, reg)->width != W1)
         rd_fail(r, at, "'%.*s' is not a predicate register", (int)(r->lx.end - r->lx.start), r->lx.start);
     rd_next_statement(r);
@@ -705,7 +737,7 @@ static void read_loc(Reader *r)
         return;
     Fn *fn = r->fn;
     if (fn->lines.n == 0)
-        seg_push(&fn->lines, &fn->arena, 1, sizeof(Line));
+        *ir_line(fn, seg_push(&fn->lines, &fn->arena, 1, sizeof(Line))) = (Line){0};
     r->line = seg_push(&fn->lines, &fn->arena, 1, sizeof(Line));
     *ir_line(fn, r->line) = line;
 }
@@ -842,7 +874,7 @@ static bool read_statement(Reader *r)
         Lexer lx = r->lx;
         rd_next(r);
         if (r->tok == ':') {
-            Name name = name_split(r->t, lx.start, (size_t)(lx.end - lx.start));
+            Name name = rd_split(r, lx.start, lx.end);
             read_labelled(r, name, (size_t)(lx.start - r->source->text), lx);
             return true;
         }

@@ -60,7 +60,7 @@ Space decl_space(const Reader *r)
     } spaces[] = {{".reg", SP_REG},       {".global", SP_GLOBAL}, {".const", SP_CONST}, {".shared", SP_SHARED},
                   {".local", SP_LOCAL},   {".param", SP_PARAM},   {".tex", SP_TEX}};
     for (size_t k = 0; r->tok == T_DOT && k < ARRAY_LEN(spaces); k++)
-        if (rd_is(r, spaces[k].text))
+        if (rd_is_text(r, spaces[k].text, strlen(spaces[k].text)))
             return spaces[k].space;
     return SP_NONE;
 }

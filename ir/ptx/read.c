@@ -6,8 +6,6 @@
 
 /* -- Tokens and errors ---------------------------------------------------------------------------------- */
 
-size_t rd_offset(const Reader *r) { return (size_t)(r->lx.start - r->source->text); }
-
 void rd_error(Reader *r, size_t offset, const char *fmt, ...)
 {
     va_list args;
@@ -74,17 +72,35 @@ void rd_expect(Reader *r, int token, const char *where)
         rd_next(r);
 }
 
-bool rd_is(const Reader *r, const char *text)
+// Register prefixes, all short, come by the million: a direct-mapped cache keyed by their bytes. Reading eight bytes at
+// once is covered by the slack behind the source.
+static StrId rd_stem(Reader *r, const char *text, size_t len)
 {
-    size_t len = (size_t)(r->lx.end - r->lx.start);
-    return strlen(text) == len && memcmp(r->lx.start, text, len) == 0;
+    if (len > 8 || len == 0)
+        return str_intern(&r->t->strs, text, len);
+    uint64_t key;
+    memcpy(&key, text, 8);
+    key &= ~(uint64_t)0 >> (64 - 8 * len);
+    StemCache *c = &r->stem_cache[(key * 0x9E3779B97F4A7C15u) >> 56];
+    if (c->key != key) {
+        c->id = str_intern(&r->t->strs, text, len);
+        c->key = key;
+    }
+    return c->id;
+}
+
+Name rd_split(Reader *r, const char *text, const char *end)
+{
+    const char *stem_end;
+    uint32_t number = name_number(text, end, &stem_end);
+    return (Name){rd_stem(r, text, (size_t)(stem_end - text)), number};
 }
 
 Name rd_name(Reader *r)
 {
     if (r->tok != T_ID)
         rd_fail(r, rd_offset(r), "expected a name");
-    Name name = name_split(r->t, r->lx.start, (size_t)(r->lx.end - r->lx.start));
+    Name name = rd_split(r, r->lx.start, r->lx.end);
     rd_next(r);
     return name;
 }
@@ -249,7 +265,7 @@ static void read_alias(Reader *r)
     rd_next(r);
     for (int k = 0; k < 2; k++) {
         size_t at = rd_offset(r);
-        const Bind *bind = r->tok == T_ID ? scope_find(r, name_split(r->t, r->lx.start, (size_t)(r->lx.end - r->lx.start))) : NULL;
+        const Bind *bind = r->tok == T_ID ? scope_find(r, rd_split(r, r->lx.start, r->lx.end)) : NULL;
         if (!bind || bind->kind != BIND_SYM || r->m->syms.at[bind->id].kind != SYM_FUNC)
             rd_fail(r, at, "expected a function that is declared before");
         rd_next(r);
@@ -446,7 +462,7 @@ static void read_item(Reader *r)
     if (!header && (!r->m->version || !r->m->target))
         rd_fail(r, rd_offset(r), "a PTX module begins with .version and .target");
     for (size_t k = 0; k < ARRAY_LEN(directives); k++)
-        if (rd_is(r, directives[k].text)) {
+        if (rd_is_text(r, directives[k].text, strlen(directives[k].text))) {
             directives[k].read(r);
             return;
         }

@@ -72,16 +72,23 @@ typedef struct Value {
 
 typedef struct MnemCache {
     const char *text;
-    uint32_t len;
+    uint32_t len;      // of text, which is padded to eight bytes
     MnemId mnem;
     Opcode first;
     uint32_t shape_len;
-    char shape[20];    // of desc
+    char shape[24];    // of desc
     DescId desc;
 } MnemCache;
 
+// Short stems by their bytes.
+typedef struct StemCache {
+    uint64_t key;
+    StrId id;
+} StemCache;
+
 typedef struct Reader {
     Lexer lx;
+    StemCache stem_cache[256];
     int tok;
     const Source *source;
     Diag *diag;
@@ -126,10 +133,15 @@ _Noreturn void rd_fail(Reader *r, size_t offset, const char *fmt, ...) __attribu
 void rd_error(Reader *r, size_t offset, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 void rd_next(Reader *r);             // operand token
 void rd_next_statement(Reader *r);   // token at the start of a statement
-size_t rd_offset(const Reader *r);   // of the current token
+static inline size_t rd_offset(const Reader *r) { return (size_t)(r->lx.start - r->source->text); }  // of the current token
 bool rd_accept(Reader *r, int token);
 void rd_expect(Reader *r, int token, const char *where);
-bool rd_is(const Reader *r, const char *text);  // the current token is this text
+static inline bool rd_is_text(const Reader *r, const char *text, size_t len)
+{
+    return (size_t)(r->lx.end - r->lx.start) == len && memcmp(r->lx.start, text, len) == 0;
+}
+#define rd_is(r, literal) rd_is_text((r), literal, sizeof(literal) - 1)  // the current token is this text
+Name rd_split(Reader *r, const char *text, const char *end);  // source text to a name
 Name rd_name(Reader *r);             // takes an identifier
 // The text of the tokens up to and with `close`, which matches the bracket that is the current token.
 StrId rd_balanced(Reader *r, const char *prefix, int open, int close);
