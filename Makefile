@@ -1,29 +1,63 @@
 # SPDX-License-Identifier: MIT
+#
+#   make               build/oriopt and build/libori.a          make check      all tests
+#   make asan          the tests under ASan and UBSan           make bench      figures (they judge nothing)
+#   make layers        includes point only downward             make format-check
+#   make lexers        regenerate the lexers (re2c)             make WERROR=1   warnings are errors
+
 CC      ?= cc
+AR      ?= ar
 CFLAGS  ?= -O2 -g
 B       ?= build
 WARN     = -std=c11 -Wall -Wextra -Wpedantic $(if $(WERROR),-Werror)
 FLAGS    = $(WARN) $(CFLAGS) $(SANITIZE) -I. -MMD -MP
+RE2C     = re2c -W --no-debug-info --no-generation-date
 
-LIB_SRC := $(wildcard ir/*/*.c phases/*.c) tools/options.c
-LIB_OBJ := $(LIB_SRC:%.c=$(B)/%.o)
-PROGRAMS = $(B)/oriopt
+PROGRAMS = oriopt
+LIB_SRC  = $(wildcard ir/*/*.c phases/*.c) tools/options.c
+LIB_OBJ  = $(LIB_SRC:%.c=$B/%.o)
+MAIN_OBJ = $(PROGRAMS:%=$B/tools/%.o)
+UNIT_SRC = $(wildcard tests/unit/*.c)
+FORMATTED = $(filter-out ir/ptx/lex.c,$(wildcard ir/*/*.[ch] phases/*.[ch] tools/*.[ch] tests/*/*.[ch]))
 
-all: $(PROGRAMS) $(B)/libori.a
+all: $(PROGRAMS:%=$B/%) $B/libori.a
 
-$(B)/libori.a: $(LIB_OBJ)
+$B/libori.a: $(LIB_OBJ)
 	@rm -f $@
-	@$(AR) rcs $@ $^
+	$(AR) rcs $@ $^
 
-$(PROGRAMS): $(B)/%: $(B)/tools/%.o $(B)/libori.a
+$(PROGRAMS:%=$B/%): $B/%: $B/tools/%.o $B/libori.a
 	$(CC) $(CFLAGS) $(SANITIZE) $^ -o $@
 
-$(B)/%.o: %.c
+$B/%.o: %.c
 	@mkdir -p $(@D)
 	$(CC) $(FLAGS) -c $< -o $@
 
-clean:
-	rm -rf $(B)
+$B/unit: $(UNIT_SRC) tests/unit/unit.h $B/libori.a
+	$(CC) $(filter-out -MMD -MP,$(FLAGS)) $(UNIT_SRC) $B/libori.a -o $@
 
-.PHONY: all clean
--include $(LIB_OBJ:.o=.d) $(B)/tools/oriopt.d
+lexers:
+	$(RE2C) -o ir/ptx/lex.c ir/ptx/lex.re
+
+check: all $B/unit
+	B=$B RE2C="$(RE2C)" tests/check.sh
+
+asan:
+	$(MAKE) B=build-asan CFLAGS="-O1 -g" \
+	  SANITIZE="-fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer" check
+
+bench: all
+	tests/bench/bench.sh
+
+layers:
+	tests/layers.sh
+
+format-check:
+	@command -v clang-format >/dev/null || { echo "SKIP format-check: clang-format not found"; exit 0; }; \
+	clang-format --dry-run -Werror $(FORMATTED)
+
+clean:
+	rm -rf build build-asan
+
+.PHONY: all lexers check asan bench layers format-check clean
+-include $(LIB_OBJ:.o=.d) $(MAIN_OBJ:.o=.d)

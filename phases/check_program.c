@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Verification as phases.
 //
-// Slots: 0 OriCheckInitialProgram (structure), 12 OriSanitize and 94 FinalInspectionPass (types as well). A violation is
-// an internal error: what the readers accept and what phases leave behind must verify. ir/core/verify.c lists the
+// Slots: 0 OriCheckInitialProgram (structure), 12 OriSanitize and 94 FinalInspectionPass (types as well). A violation
+// is an internal error: what the readers accept and what phases leave behind must verify. ir/core/verify.c lists the
 // invariants. Never makes progress.
 //
 // Does not do: repair anything; dominance and phis (there is no ssa form yet).
@@ -14,7 +14,8 @@ static void check(Ctx *ctx, Fn *fn, int level)
     InstrId at;
     char why[200];
     if (!ir_verify(fn, level, &at, why))
-        heap_fail(&ctx->heap, ST_INTERNAL, "%s (phase %d): instruction %u: %.150s", phase_info[ctx->run.row].name, ctx->run.row, at, why);
+        heap_fail(&ctx->heap, ST_INTERNAL, "%s (phase %d): instruction %u: %.150s", phase_info[ctx->run.row].name,
+                  ctx->run.row, at, why);
 }
 
 bool phase_check_structure(Ctx *ctx, Fn *fn)

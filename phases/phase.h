@@ -8,7 +8,17 @@
 
 /* -- The table ---------------------------------------------------------------------------------------------- */
 
-typedef enum { PK_VERIFY, PK_REPORT, PK_ANALYSIS, PK_TRANSFORM, PK_LOWER, PK_UPDATE, PK_HOOK, PK_MACHINE, PK_SUBPASS } PhaseKind;
+typedef enum {
+    PK_VERIFY,
+    PK_REPORT,
+    PK_ANALYSIS,
+    PK_TRANSFORM,
+    PK_LOWER,
+    PK_UPDATE,
+    PK_HOOK,
+    PK_MACHINE,
+    PK_SUBPASS
+} PhaseKind;
 typedef enum { PG_ALWAYS, PG_O1, PG_O2, PG_O3, PG_O0_ONLY } PhaseGate;
 typedef enum { PS_FUNCTION, PS_MODULE } PhaseScope;
 typedef enum { PF_ANY, PF_MULTI, PF_SSA, PF_TO_SSA, PF_TO_MULTI } PhaseForm;
@@ -18,7 +28,7 @@ typedef bool PhaseBody(Ctx *ctx, Fn *fn);  // returns progress: whether it chang
 
 typedef struct PhaseInfo {
     const char *name;
-    PhaseBody *body;   // NULL = none
+    PhaseBody *body;  // NULL = none
     PhaseKind kind;
     PhaseGate gate;
     PhaseScope scope;
@@ -45,8 +55,8 @@ struct Phase {
 
 typedef struct PlanEntry {
     uint16_t row;
-    bool inserted;    // by the manager, for the form
-    StrId param;      // `Name:param`
+    bool inserted;  // by the manager, for the form
+    StrId param;    // `Name:param`
 } PlanEntry;
 
 typedef struct Plan {
@@ -56,20 +66,20 @@ typedef struct Plan {
 typedef enum { VM_NONE, VM_FINAL, VM_EACH } VerifyMode;
 
 typedef struct PhaseOptions {
-    int level;                   // -O
-    const char *named;           // --named-phases, NULL = the default plan
-    const char *disabled;        // --disable-phases
-    const char *start, *stop;    // --start-before, --stop-after
+    int level;                 // -O
+    const char *named;         // --named-phases, NULL = the default plan
+    const char *disabled;      // --disable-phases
+    const char *start, *stop;  // --start-before, --stop-after
     VerifyMode verify;
-    bool reports;                // run the report slots of the default plan too
+    bool reports;  // run the report slots of the default plan too
     bool timing, stats;
-    double max_seconds;          // 0 = none
+    double max_seconds;  // 0 = none
 } PhaseOptions;
 
 // What a phase may ask about its own run.
 typedef struct Run {
-    int row;       // its row of the table
-    int level;     // optimization level
+    int row;    // its row of the table
+    int level;  // optimization level
     StrId param;
 } Run;
 
@@ -85,14 +95,14 @@ typedef struct FnStats {
 
 struct Ctx {
     Heap heap;
-    Arena arena;                  // lives as long as the context
+    Arena arena;  // lives as long as the context
     Diag diag;
-    Out *report;                  // where report phases write
+    Out *report;  // where report phases write
     PhaseOptions options;
     Plan plan;
     Phase phases[PHASE_ROWS];
     Run run;
-    double seconds[PHASE_ROWS];   // with `timing`
+    double seconds[PHASE_ROWS];  // with `timing`
     uint32_t runs[PHASE_ROWS], progress[PHASE_ROWS];
     VEC(FnStats) stats;
     double deadline;

@@ -2,9 +2,9 @@
 // The phase manager: builds the plan, runs it over functions, and does around each phase what no phase does itself:
 // gates, forms, analyses, verification, timing.
 //
-// A plan is a list of rows. The default plan is the identity: every slot that has a body and whose gate is open. Naming,
-// disabling, starting and stopping only edit the list. Where a row asks for another form than the function is in, the
-// conversion (23 GenerateMovPhi, 73 ConvertAllMovPhiToMov) is inserted in front of it, once.
+// A plan is a list of rows. The default plan is the identity: every slot that has a body and whose gate is open.
+// Naming, disabling, starting and stopping only edit the list. Where a row asks for another form than the function is
+// in, the conversion (23 GenerateMovPhi, 73 ConvertAllMovPhiToMov) is inserted in front of it, once.
 #define _DEFAULT_SOURCE
 #include <stdio.h>
 #include <time.h>
@@ -132,8 +132,8 @@ static bool check_order(const Plan *plan, char why[static 500])
     for (size_t k = 0; k < ARRAY_LEN(orders); k++) {
         int32_t a = place[orders[k].before], b = place[orders[k].after];
         if (a >= 0 && b >= 0 && a > b) {
-            snprintf(why, 500, "%s must stand before %s: %s", phase_info[orders[k].before].name, phase_info[orders[k].after].name,
-                     orders[k].reason);
+            snprintf(why, 500, "%s must stand before %s: %s", phase_info[orders[k].before].name,
+                     phase_info[orders[k].after].name, orders[k].reason);
             return false;
         }
     }
@@ -148,7 +148,8 @@ bool phase_plan(Ctx *ctx, char why[static 500])
     bool off[PHASE_ROWS] = {false};
     if ((o->named && !parse_list(ctx, "named-phases", o->named, &named, why)) ||
         (o->disabled && !parse_list(ctx, "disable-phases", o->disabled, &disabled, why)) ||
-        (o->start && !find_one("start-before", o->start, &start, why)) || (o->stop && !find_one("stop-after", o->stop, &stop, why)))
+        (o->start && !find_one("start-before", o->start, &start, why)) ||
+        (o->stop && !find_one("stop-after", o->stop, &stop, why)))
         return false;
     for (uint32_t k = 0; k < disabled.at.n; k++)
         off[disabled.at.at[k].row] = true;
@@ -189,8 +190,9 @@ static void verify(Ctx *ctx, Fn *fn, const char *after, int row)
     Str mnemonic = d ? tab_str(fn->tables, tab_mnem(fn->tables, d->mnem)->text) : (Str){"", 0, 0};
     Name name = fn->module->syms.at[fn->sym].name;
     Str stem = tab_str(fn->tables, name.stem);
-    heap_fail(&ctx->heap, ST_INTERNAL, "%s (phase %d), function %.*s%s, instruction %u '%.*s': %.100s", after, row, (int)MIN(stem.len, 60),
-              stem.text, name.number == NO_NUMBER ? "" : "<n>", at, (int)MIN(mnemonic.len, 40), mnemonic.text, why);
+    heap_fail(&ctx->heap, ST_INTERNAL, "%s (phase %d), function %.*s%s, instruction %u '%.*s': %.100s", after, row,
+              (int)MIN(stem.len, 60), stem.text, name.number == NO_NUMBER ? "" : "<n>", at, (int)MIN(mnemonic.len, 40),
+              mnemonic.text, why);
 }
 
 // Functions that the model does not cover, and those of debug targets, whose sections name registers and labels, are
@@ -254,18 +256,19 @@ void phase_run(Ctx *ctx, Fn *fn)
 void phase_print_times(const Ctx *ctx, Out *out, double read_s, double write_s, uint64_t instrs, bool json)
 {
     if (json)
-        out_fmt(out, "{\"schema\":1,\"read_s\":%.6f,\"write_s\":%.6f,\"instructions\":%llu,\"phases\":[", read_s, write_s,
-                (unsigned long long)instrs);
+        out_fmt(out, "{\"schema\":1,\"read_s\":%.6f,\"write_s\":%.6f,\"instructions\":%llu,\"phases\":[", read_s,
+                write_s, (unsigned long long)instrs);
     else
         out_fmt(out, "%-44s %10s %8s %8s\n%-44s %10.6f\n", "phase", "seconds", "runs", "changed", "(read)", read_s);
     for (int row = 0, n = 0; row < PHASE_ROWS; row++) {
         if (!ctx->runs[row])
             continue;
         if (json)
-            out_fmt(out, "%s{\"index\":%d,\"name\":\"%s\",\"seconds\":%.6f,\"runs\":%u,\"changed\":%u}", n++ ? "," : "", row,
-                    phase_info[row].name, ctx->seconds[row], ctx->runs[row], ctx->progress[row]);
+            out_fmt(out, "%s{\"index\":%d,\"name\":\"%s\",\"seconds\":%.6f,\"runs\":%u,\"changed\":%u}", n++ ? "," : "",
+                    row, phase_info[row].name, ctx->seconds[row], ctx->runs[row], ctx->progress[row]);
         else
-            out_fmt(out, "%3d %-40s %10.6f %8u %8u\n", row, phase_info[row].name, ctx->seconds[row], ctx->runs[row], ctx->progress[row]);
+            out_fmt(out, "%3d %-40s %10.6f %8u %8u\n", row, phase_info[row].name, ctx->seconds[row], ctx->runs[row],
+                    ctx->progress[row]);
     }
     if (json)
         out_z(out, "]}\n");
@@ -282,17 +285,20 @@ void phase_print_stats(const Ctx *ctx, const Module *m, Out *out, bool json)
         out_z(out, json ? k ? ",\n{\"name\":\"" : "\n{\"name\":\"" : "");
         name_print(out, &m->tables, s->name);
         if (json)
-            out_fmt(out,
-                    "\",\"instructions_in\":%u,\"instructions\":%u,\"blocks_in\":%u,\"blocks\":%u,\"reachable_blocks\":%u,"
-                    "\"registers_in\":%u,\"registers\":%u,\"phases_run\":%u,\"phases_changed\":%u,\"arena_bytes\":%zu,"
-                    "\"hash\":\"%016llx\",\"seconds\":%.6f}",
-                    s->instrs_in, s->instrs_out, s->blocks_in, s->blocks_out, s->reachable_out, s->regs_in, s->regs_out, s->ran, s->changed,
-                    s->arena_bytes, (unsigned long long)s->hash, s->seconds);
+            out_fmt(
+                out,
+                "\",\"instructions_in\":%u,\"instructions\":%u,\"blocks_in\":%u,\"blocks\":%u,\"reachable_blocks\":%u,"
+                "\"registers_in\":%u,\"registers\":%u,\"phases_run\":%u,\"phases_changed\":%u,\"arena_bytes\":%zu,"
+                "\"hash\":\"%016llx\",\"seconds\":%.6f}",
+                s->instrs_in, s->instrs_out, s->blocks_in, s->blocks_out, s->reachable_out, s->regs_in, s->regs_out,
+                s->ran, s->changed, s->arena_bytes, (unsigned long long)s->hash, s->seconds);
         else
-            out_fmt(out, ": instructions %u -> %u, blocks %u -> %u (%u reachable), registers %u -> %u, %u of %u phases changed it, "
-                         "%zu bytes, hash %016llx, %.6f s\n",
-                    s->instrs_in, s->instrs_out, s->blocks_in, s->blocks_out, s->reachable_out, s->regs_in, s->regs_out, s->changed, s->ran,
-                    s->arena_bytes, (unsigned long long)s->hash, s->seconds);
+            out_fmt(out,
+                    ": instructions %u -> %u, blocks %u -> %u (%u reachable), registers %u -> %u, %u of %u phases "
+                    "changed it, "
+                    "%zu bytes, hash %016llx, %.6f s\n",
+                    s->instrs_in, s->instrs_out, s->blocks_in, s->blocks_out, s->reachable_out, s->regs_in, s->regs_out,
+                    s->changed, s->ran, s->arena_bytes, (unsigned long long)s->hash, s->seconds);
     }
     if (json)
         out_z(out, "\n]}\n");

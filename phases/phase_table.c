@@ -18,7 +18,10 @@ const PhaseInfo phase_info[PHASE_ROWS] = {
 
 /* -- Objects -------------------------------------------------------------------------------------------- */
 
-static bool run_body(Phase *phase, Fn *fn, int row) { return phase_info[row].body && phase_info[row].body(phase->ctx, fn); }
+static bool run_body(Phase *phase, Fn *fn, int row)
+{
+    return phase_info[row].body && phase_info[row].body(phase->ctx, fn);
+}
 
 #define PHASE(index, ...)                                                                    \
     static bool execute_##index(Phase *phase, Fn *fn) { return run_body(phase, fn, index); } \
@@ -47,7 +50,8 @@ const char *phase_status(int row)
 
 const char *phase_kind_name(PhaseKind kind)
 {
-    static const char *const names[] = {"verify", "report", "analysis", "transform", "lower", "update", "hook", "machine", "sub-pass"};
+    static const char *const names[] = {"verify", "report", "analysis", "transform", "lower",
+                                        "update", "hook",   "machine",  "sub-pass"};
     return names[kind];
 }
 
@@ -120,8 +124,8 @@ static void suggest(const char *text, size_t len, char why[static 400])
                 break;
             }
     }
-    snprintf(why + n, 400 - (size_t)n, "; did you mean %s, %s or %s?", phase_info[best[0]].name, phase_info[best[1]].name,
-             phase_info[best[2]].name);
+    snprintf(why + n, 400 - (size_t)n, "; did you mean %s, %s or %s?", phase_info[best[0]].name,
+             phase_info[best[1]].name, phase_info[best[2]].name);
 }
 
 static bool parse_number(const char *text, size_t len, int *number)
@@ -166,8 +170,8 @@ int phase_find(const char *text, size_t len, char why[static 400])
     }
     bool twice = low + 1 < PHASE_ROWS && by_name(text, name_len, sorted[low + 1]) == 0;
     if (!at && twice) {
-        snprintf(why, 400, "'%.*s' stands at two slots: write %s@%d or %s@%d", (int)MIN(len, 60), text, phase_info[sorted[low]].name,
-                 sorted[low], phase_info[sorted[low]].name, sorted[low + 1]);
+        snprintf(why, 400, "'%.*s' stands at two slots: write %s@%d or %s@%d", (int)MIN(len, 60), text,
+                 phase_info[sorted[low]].name, sorted[low], phase_info[sorted[low]].name, sorted[low + 1]);
         return -1;
     }
     if (!at || sorted[low] == number)
@@ -198,15 +202,16 @@ void phase_list(Out *out, bool json)
     for (int row = 0; row < PHASE_ROWS; row++) {
         const PhaseInfo *p = &phase_info[row];
         if (!json) {
-            out_fmt(out, "%3d  %-40s %-9s %-11s %-4s %-8s %s\n", row, p->name, phase_kind_name(p->kind), phase_status(row),
-                    phase_gate_name(p->gate), phase_form_name(p->form), p->summary);
+            out_fmt(out, "%3d  %-40s %-9s %-11s %-4s %-8s %s\n", row, p->name, phase_kind_name(p->kind),
+                    phase_status(row), phase_gate_name(p->gate), phase_form_name(p->form), p->summary);
             continue;
         }
-        out_fmt(out, "%s\n{\"index\":%d,\"name\":\"%s\",\"kind\":\"%s\",\"status\":\"%s\",\"min_opt\":%d,", row ? "," : "", row, p->name,
-                phase_kind_name(p->kind), phase_status(row), min_opt[p->gate]);
+        out_fmt(out, "%s\n{\"index\":%d,\"name\":\"%s\",\"kind\":\"%s\",\"status\":\"%s\",\"min_opt\":%d,",
+                row ? "," : "", row, p->name, phase_kind_name(p->kind), phase_status(row), min_opt[p->gate]);
         if (p->gate == PG_O0_ONLY)
             out_z(out, "\"max_opt\":0,");
-        out_fmt(out, "\"scope\":\"%s\",\"form\":\"%s\",\"needs\":", p->scope == PS_MODULE ? "module" : "function", phase_form_name(p->form));
+        out_fmt(out, "\"scope\":\"%s\",\"form\":\"%s\",\"needs\":", p->scope == PS_MODULE ? "module" : "function",
+                phase_form_name(p->form));
         list_masks(out, p->needs);
         out_z(out, ",\"keeps\":");
         list_masks(out, p->keeps);

@@ -29,7 +29,8 @@ static void sort_blocks(const Fn *fn, BlockId *blocks, BlockId *spare, uint32_t 
         for (uint32_t at = 0; at < n; at += 2 * width) {
             uint32_t left = at, mid = MIN(at + width, n), right = mid, end = MIN(at + 2 * width, n);
             for (uint32_t k = at; k < end; k++) {
-                bool take_left = left < mid && (right == end || ir_block(fn, blocks[left])->source <= ir_block(fn, blocks[right])->source);
+                bool take_left = left < mid && (right == end || ir_block(fn, blocks[left])->source <=
+                                                                    ir_block(fn, blocks[right])->source);
                 spare[k] = blocks[take_left ? left++ : right++];
             }
         }

@@ -38,8 +38,7 @@ static bool is_self_move(const Fn *fn, const Instr *i)
 static bool remove_self_moves(Fn *fn)
 {
     bool progress = false;
-    FOR_BLOCKS(fn, b)
-    {
+    FOR_BLOCKS(fn, b) {
         for (InstrId id = ir_block(fn, b)->first, next; id; id = next) {
             next = ir_instr(fn, id)->next;
             if (is_self_move(fn, ir_instr(fn, id))) {
@@ -62,8 +61,8 @@ static BlockId leads_to(const Fn *fn, BlockId b)
 }
 
 typedef struct Forward {
-    BlockId *to;      // by BlockId: the first block on its way that is not empty
-    uint8_t *named;   // by BlockId: a terminator names it
+    BlockId *to;     // by BlockId: the first block on its way that is not empty
+    uint8_t *named;  // by BlockId: a terminator names it
     bool progress;
 } Forward;
 
@@ -81,8 +80,7 @@ static void send_on(void *user, Operand *target)
 // Follows chains of empty blocks with path compression. A chain that meets itself ends in its own start.
 static void find_ends(const Fn *fn, Forward *f, BlockId *chain)
 {
-    FOR_BLOCKS(fn, start)
-    {
+    FOR_BLOCKS(fn, start) {
         uint32_t n = 0;
         BlockId b = start, next;
         while (!f->to[b] && (next = leads_to(fn, b)) && n < fn->nblocks) {
@@ -107,8 +105,7 @@ static bool skip_empty_blocks(Ctx *ctx, Fn *fn)
     arena_init(&scratch, &ctx->heap);
     Forward f = {.to = NEW_ARRAY(&scratch, BlockId, fn->blocks.n), .named = NEW_ARRAY(&scratch, uint8_t, fn->blocks.n)};
     find_ends(fn, &f, NEW_ARRAY(&scratch, BlockId, fn->nblocks));
-    FOR_BLOCKS(fn, b)
-    {
+    FOR_BLOCKS(fn, b) {
         // An empty block that is skipped keeps its own branch: it goes away below.
         if (f.to[b] == b || b == fn->first)
             ir_successors(fn, ir_terminator(fn, b), send_on, &f);

@@ -26,7 +26,7 @@ bool phase_report_text(Ctx *ctx, Fn *fn)
 bool phase_report_memory(Ctx *ctx, Fn *fn)
 {
     banner(ctx, fn);
-    out_fmt(ctx->report, "// %u instructions in %zu bytes; all functions %zu bytes, peak %zu\n", fn->ninstrs, fn->arena.size, ctx->heap.used,
-            ctx->heap.peak);
+    out_fmt(ctx->report, "// %u instructions in %zu bytes; all functions %zu bytes, peak %zu\n", fn->ninstrs,
+            fn->arena.size, ctx->heap.used, ctx->heap.peak);
     return false;
 }

@@ -16,7 +16,7 @@ typedef struct Option {
     int id;
     const char *name;  // without dashes
     ArgKind kind;
-    const char *arg;   // how help calls the value
+    const char *arg;  // how help calls the value
     const char *help;
 } Option;
 

@@ -83,8 +83,10 @@ static void print_help(void)
 {
     char buf[8192];
     Out out = {.write = out_to_stdio, .user = stdout, .buf = buf, .cap = sizeof buf};
-    out_z(&out, "usage: oriopt [options] FILE\n\nReads PTX, runs phases over it, writes PTX that computes the same. FILE may be `-`.\n"
-                "A phase is a name (case-insensitive), Name@index, an index or a range A..B; lists take `,` or `+`.\n\n");
+    out_z(&out,
+          "usage: oriopt [options] FILE\n\nReads PTX, runs phases over it, writes PTX that computes the same. FILE may "
+          "be `-`.\n"
+          "A phase is a name (case-insensitive), Name@index, an index or a range A..B; lists take `,` or `+`.\n\n");
     option_help(&out, options, ARRAY_LEN(options));
     out_z(&out, "\nexit status: 0 done, 1 bad input, 2 usage, 3 internal error, 4 a limit was reached, 5 I/O\n");
     out_flush(&out);
@@ -92,7 +94,8 @@ static void print_help(void)
 
 static bool take_option(Settings *s, int id, const char *value)
 {
-    static const char *const emits[] = {"none", "ptx"}, *const verifies[] = {"none", "final", "each"}, *const diags[] = {"text", "json"};
+    static const char *const emits[] = {"none", "ptx"}, *const verifies[] = {"none", "final", "each"},
+                             *const diags[] = {"text", "json"};
     int which;
     uint64_t n;
     switch (id) {
@@ -144,7 +147,8 @@ static bool take_option(Settings *s, int id, const char *value)
     case OPT_MAX_TIME: {
         char *end;
         s->phases.max_seconds = strtod(value, &end);
-        return (end != value && !*end && s->phases.max_seconds > 0) || bad_value("max-time", value, "a time in seconds");
+        return (end != value && !*end && s->phases.max_seconds > 0) ||
+               bad_value("max-time", value, "a time in seconds");
     }
     case OPT_MAX_INSNS: return number("max-insns", value, &s->max_insns);
     default: return true;
@@ -285,7 +289,8 @@ static Status optimize(Job *job)
         return ST_BAD_INPUT;
     uint64_t instrs = count_instructions(m);
     if (s->max_insns && instrs > s->max_insns)
-        heap_fail(&ctx->heap, ST_LIMIT, "the module has %llu instructions, more than --max-insns allows", (unsigned long long)instrs);
+        heap_fail(&ctx->heap, ST_LIMIT, "the module has %llu instructions, more than --max-insns allows",
+                  (unsigned long long)instrs);
     if (!open_output(job))
         return ST_IO;
     module_freeze(m);
@@ -329,7 +334,8 @@ int main(int argc, char **argv)
         ctx->deadline = settings.phases.max_seconds > 0 ? phase_clock() + settings.phases.max_seconds : 0;
         ctx->diag = (Diag){.write = to_stderr, .json = settings.json_diagnostics, .max_errors = settings.max_errors};
         bool table = settings.list_phases || settings.print_pipeline;
-        job.err = (Out){.write = out_to_stdio, .user = table ? stdout : stderr, .buf = job.err_buf, .cap = sizeof job.err_buf};
+        job.err = (Out){
+            .write = out_to_stdio, .user = table ? stdout : stderr, .buf = job.err_buf, .cap = sizeof job.err_buf};
         ctx->report = &job.err;
         arena_init(&ctx->arena, &ctx->heap);
         phase_factory(ctx);

@@ -18,12 +18,12 @@ typedef struct Edges {
 } Edges;
 
 typedef struct Analyses {
-    Arena arena;        // freed when everything is dropped
-    uint32_t valid;     // AnalysisMask
-    Edges succs, preds; // an edge for each time that a terminator names the target
-    BlockId *rpo;       // reachable blocks in reverse postorder, nrpo of them
+    Arena arena;         // freed when everything is dropped
+    uint32_t valid;      // AnalysisMask
+    Edges succs, preds;  // an edge for each time that a terminator names the target
+    BlockId *rpo;        // reachable blocks in reverse postorder, nrpo of them
     uint32_t nrpo;
-    uint32_t *rpo_index; // by BlockId; UINT32_MAX = unreachable
+    uint32_t *rpo_index;  // by BlockId; UINT32_MAX = unreachable
 } Analyses;
 
 /* cfg.c */

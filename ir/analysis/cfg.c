@@ -26,8 +26,7 @@ static void fill_edge(void *user, Operand *target)
 
 static void each_edge(const Fn *fn, EdgeBuilder *e, SuccVisit *visit)
 {
-    FOR_BLOCKS(fn, b)
-    {
+    FOR_BLOCKS(fn, b) {
         e->from = b;
         ir_successors(fn, ir_terminator(fn, b), visit, e);
     }

@@ -34,14 +34,14 @@ enum { CHUNK_SIZES = 9 };  // 4 KB to 1 MB
 // back is used again. All of it is known here, so an unwound call leaks nothing.
 typedef struct Heap {
     Slab *slabs;
-    char *cur, *end;            // free part of the newest slab
-    Chunk *free[CHUNK_SIZES];   // chunks that were given back, by size
-    Chunk *large;               // chunks of their own size, from the system
-    size_t used, peak;          // bytes in chunks
-    size_t limit;        // 0 = none
-    jmp_buf *unwind;     // where a failure goes
-    Status status;       // set by a failure
-    char message[256];   // of the failure
+    char *cur, *end;           // free part of the newest slab
+    Chunk *free[CHUNK_SIZES];  // chunks that were given back, by size
+    Chunk *large;              // chunks of their own size, from the system
+    size_t used, peak;         // bytes in chunks
+    size_t limit;              // 0 = none
+    jmp_buf *unwind;           // where a failure goes
+    Status status;             // set by a failure
+    char message[256];         // of the failure
 } Heap;
 
 // Ends the current API call: records status and message, and unwinds.
@@ -71,10 +71,7 @@ static inline void *arena_alloc(Arena *arena, size_t bytes)
     return p;
 }
 
-static inline void *arena_zalloc(Arena *arena, size_t bytes)
-{
-    return memset(arena_alloc(arena, bytes), 0, bytes);
-}
+static inline void *arena_zalloc(Arena *arena, size_t bytes) { return memset(arena_alloc(arena, bytes), 0, bytes); }
 
 #define NEW(arena, T) ((T *)arena_zalloc((arena), sizeof(T)))
 #define NEW_ARRAY(arena, T, n) ((T *)arena_zalloc((arena), sizeof(T) * (size_t)(n)))
@@ -86,11 +83,11 @@ static inline void *arena_zalloc(Arena *arena, size_t bytes)
         uint32_t n, cap; \
     }
 void *vec_grow(Arena *arena, void *old, uint32_t n, uint32_t *cap, size_t elem);
-#define VEC_PUSH(arena, v, x)                                                                     \
-    do {                                                                                          \
-        if ((v)->n == (v)->cap)                                                                   \
-            (v)->at = vec_grow((arena), (v)->at, (v)->n, &(v)->cap, sizeof *(v)->at);             \
-        (v)->at[(v)->n++] = (x);                                                                  \
+#define VEC_PUSH(arena, v, x)                                                         \
+    do {                                                                              \
+        if ((v)->n == (v)->cap)                                                       \
+            (v)->at = vec_grow((arena), (v)->at, (v)->n, &(v)->cap, sizeof *(v)->at); \
+        (v)->at[(v)->n++] = (x);                                                      \
     } while (0)
 
 // Segmented array: elements never move, nothing is copied when it grows, and an index finds its element with one
@@ -124,13 +121,15 @@ static inline uint32_t seg_push(Seg *seg, Arena *arena, uint32_t count, size_t e
 
 // Open addressing over records that live elsewhere: finds the ids that have a hash; the caller compares.
 typedef struct IdSet {
-    struct { uint32_t hash, id1; } *slots;  // id + 1, 0 = free
+    struct {
+        uint32_t hash, id1;
+    } * slots;  // id + 1, 0 = free
     uint32_t mask, n;
 } IdSet;
 
 void idset_add(IdSet *set, Arena *arena, uint32_t hash, uint32_t id);
 // Runs its body for each id with this hash: IDSET_EACH(&set, hash, id) if (equal(id)) return id;
-#define IDSET_EACH(set, h, id)                                                                                      \
+#define IDSET_EACH(set, h, id)                                                                                       \
     for (uint32_t s_ = (h) & (set)->mask, id = 0; (set)->slots && (set)->slots[s_].id1; s_ = (s_ + 1) & (set)->mask) \
         if ((set)->slots[s_].hash == (h) && ((id = (set)->slots[s_].id1 - 1), true))
 
@@ -147,7 +146,7 @@ typedef struct Str {
 typedef struct StrTable {
     const struct StrTable *parent;
     Arena *arena;
-    uint32_t first;    // id of the first string of this table
+    uint32_t first;  // id of the first string of this table
     VEC(Str) strings;
     IdSet index;
 } StrTable;
@@ -166,8 +165,8 @@ static inline uint64_t hash_mix(uint64_t h, uint64_t x)
 
 /* source.c: input files ------------------------------------------------------------------------------------ */
 
-// A text that is being read: mapped from a file or in memory. At least SOURCE_SLACK readable bytes follow it, the first a
-// NUL, so that a lexer may look at eight bytes at once.
+// A text that is being read: mapped from a file or in memory. At least SOURCE_SLACK readable bytes follow it, the first
+// a NUL, so that a lexer may look at eight bytes at once.
 enum { SOURCE_SLACK = 16 };
 typedef struct Source {
     const char *name;
@@ -188,10 +187,10 @@ typedef struct Diag {
     const Source *source;
     void (*write)(void *user, const char *text, size_t n);
     void *user;
-    bool json;              // one JSON object a line instead of text
-    uint32_t errors;        // reported so far
-    uint32_t max_errors;    // reading stops at this many; 0 = no limit
-    size_t line_offset;     // cache: offset of the start of line `line`
+    bool json;            // one JSON object a line instead of text
+    uint32_t errors;      // reported so far
+    uint32_t max_errors;  // reading stops at this many; 0 = no limit
+    size_t line_offset;   // cache: offset of the start of line `line`
     uint32_t line;
 } Diag;
 

@@ -7,17 +7,22 @@
 
 #include "ir/base/base.h"
 
-enum { CHUNK_MIN_BITS = 12, CHUNK_MAX_BITS = CHUNK_MIN_BITS + CHUNK_SIZES - 1, SLAB_BYTES = 4 << 20, HUGE_PAGE = 2 << 20 };
+enum {
+    CHUNK_MIN_BITS = 12,
+    CHUNK_MAX_BITS = CHUNK_MIN_BITS + CHUNK_SIZES - 1,
+    SLAB_BYTES = 4 << 20,
+    HUGE_PAGE = 2 << 20
+};
 
 struct Slab {
     Slab *next;
 };
 
 struct Chunk {
-    Chunk *next;   // in the arena, or in the heap's free list
+    Chunk *next;  // in the arena, or in the heap's free list
     Chunk *large_next, *large_prev;
     size_t bytes;
-    int size;      // index of its power of two; -1 = large
+    int size;  // index of its power of two; -1 = large
 };
 
 _Noreturn void heap_fail(Heap *heap, Status status, const char *fmt, ...)
@@ -37,7 +42,8 @@ static void *system_alloc(Heap *heap, size_t bytes)
     if (!p)
         heap_fail(heap, ST_LIMIT, "out of memory (%zu bytes in use)", heap->used);
 #ifdef MADV_HUGEPAGE
-    uintptr_t from = ((uintptr_t)p + HUGE_PAGE - 1) & ~(uintptr_t)(HUGE_PAGE - 1), to = ((uintptr_t)p + bytes) & ~(uintptr_t)(HUGE_PAGE - 1);
+    uintptr_t from = ((uintptr_t)p + HUGE_PAGE - 1) & ~(uintptr_t)(HUGE_PAGE - 1),
+              to = ((uintptr_t)p + bytes) & ~(uintptr_t)(HUGE_PAGE - 1);
     if (from < to)
         madvise((void *)from, to - from, MADV_HUGEPAGE);
 #endif

@@ -69,7 +69,8 @@ bool source_open(Source *source, const char *path, Arena *arena, char why[static
         ok = false;
     }
     if (ok) {
-        bool mapped = S_ISREG(st.st_mode) && st.st_size > 0 && !standard_input && map_file(source, fd, (size_t)st.st_size);
+        bool mapped =
+            S_ISREG(st.st_mode) && st.st_size > 0 && !standard_input && map_file(source, fd, (size_t)st.st_size);
         ok = mapped || read_all(source, fd, arena);
     }
     if (!ok)

@@ -43,8 +43,7 @@ StrId str_intern(StrTable *t, const char *text, size_t len)
 {
     uint32_t hash = hash_bytes(text, len);
     for (const StrTable *p = t; p; p = p->parent) {
-        IDSET_EACH(&p->index, hash, k)
-        {
+        IDSET_EACH(&p->index, hash, k) {
             const Str *s = &p->strings.at[k];
             if (s->len == len && memcmp(s->text, text, len) == 0)
                 return p->first + k;

@@ -150,8 +150,7 @@ MnemId mnem_intern(Tables *t, const char *text, size_t len)
     }
     uint32_t hash = tab_str(t, m.text).hash;
     for (const Tables *p = t; p; p = p->parent) {
-        IDSET_EACH(&p->mnem_index, hash, k)
-        {
+        IDSET_EACH(&p->mnem_index, hash, k) {
             if (p->mnems.at[k].text == m.text)
                 return p->mnem_first + k;
         }
@@ -421,7 +420,8 @@ static bool match(Match *m, const char *sig, const char *shape, const char *end)
         const char *stop = element_end(shape, end);
         const char *next = stop < end ? stop + 1 : stop;
         // A trailing comma would leave an empty element.
-        if (!(stop < end && next == end) && match_element(m, sig, sig_stop, shape, stop) && match(m, next_sig, next, end))
+        if (!(stop < end && next == end) && match_element(m, sig, sig_stop, shape, stop) &&
+            match(m, next_sig, next, end))
             return true;
         m->slots.n = before;
     }
@@ -491,8 +491,7 @@ DescId desc_intern(Tables *t, MnemId mnem, const char *shape, size_t len, const 
     uint64_t h = hash_mix(mnem, shape_id);
     uint32_t hash = (uint32_t)(h ^ (h >> 32));
     for (const Tables *p = t; p; p = p->parent) {
-        IDSET_EACH(&p->desc_index, hash, k)
-        {
+        IDSET_EACH(&p->desc_index, hash, k) {
             if (p->descs.at[k].mnem == mnem && p->descs.at[k].shape == shape_id)
                 return p->desc_first + k;
         }

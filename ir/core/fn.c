@@ -178,11 +178,9 @@ void ir_successors(const Fn *fn, InstrId terminator, SuccVisit *visit, void *use
 uint64_t ir_hash(const Fn *fn)
 {
     uint64_t h = fn->form;
-    FOR_BLOCKS(fn, b)
-    {
+    FOR_BLOCKS(fn, b) {
         h = hash_mix(h, b);
-        FOR_INSTRS(fn, b, id)
-        {
+        FOR_INSTRS(fn, b, id) {
             const Instr *i = ir_instr(fn, id);
             const Operand *ops = ir_ops(fn, i);
             h = hash_mix(h, (uint64_t)i->desc << 32 | i->flags);

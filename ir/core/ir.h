@@ -58,31 +58,31 @@ typedef enum {
 
 // Traits of opcodes; desc->traits refines them by the modifiers.
 typedef enum {
-    TR_PURE = 1 << 0,     // the value depends on the operands alone
-    TR_COMM = 1 << 1,     // the first two uses commute
-    TR_ASSOC = 1 << 2,    // associative (integers)
-    TR_READ = 1 << 3,     // reads memory
-    TR_WRITE = 1 << 4,    // writes memory
-    TR_BARRIER = 1 << 5,  // orders memory or threads
-    TR_CONV = 1 << 6,     // convergent
-    TR_TERM = 1 << 7,     // ends its block
-    TR_TRAP = 1 << 8,     // may stop the thread
-    TR_NOFOLD = 1 << 9,   // approximate or implementation-defined: never folded
-    TR_EFFECT = 1 << 10,  // stays even if its results are unused
-    TR_ASYNC = 1 << 11,   // completes later
-    TR_NOGUARD = 1 << 12, // takes no guard
-    TR_MARKER = 1 << 13,  // no code
-    TR_ORDERED = 1 << 14, // volatile, relaxed, acquire, ...: never touched
-    TR_RDONLY = 1 << 15,  // reads memory that nobody writes while the kernel runs
+    TR_PURE = 1 << 0,      // the value depends on the operands alone
+    TR_COMM = 1 << 1,      // the first two uses commute
+    TR_ASSOC = 1 << 2,     // associative (integers)
+    TR_READ = 1 << 3,      // reads memory
+    TR_WRITE = 1 << 4,     // writes memory
+    TR_BARRIER = 1 << 5,   // orders memory or threads
+    TR_CONV = 1 << 6,      // convergent
+    TR_TERM = 1 << 7,      // ends its block
+    TR_TRAP = 1 << 8,      // may stop the thread
+    TR_NOFOLD = 1 << 9,    // approximate or implementation-defined: never folded
+    TR_EFFECT = 1 << 10,   // stays even if its results are unused
+    TR_ASYNC = 1 << 11,    // completes later
+    TR_NOGUARD = 1 << 12,  // takes no guard
+    TR_MARKER = 1 << 13,   // no code
+    TR_ORDERED = 1 << 14,  // volatile, relaxed, acquire, ...: never touched
+    TR_RDONLY = 1 << 15,   // reads memory that nobody writes while the kernel runs
 } Trait;
 
 typedef struct OpInfo {
-    const char *id;         // "MUL_WIDE"
-    const char *mnemonic;   // "mul.wide"
-    uint16_t number;        // in the source documents
-    uint8_t ntypes;         // OP_RAW: what follows the mnemonic is kept as text
-    uint64_t types;         // bit per Type that the first type may be
-    uint32_t mods;          // bit per ModCategory, and OP_HINT
+    const char *id;        // "MUL_WIDE"
+    const char *mnemonic;  // "mul.wide"
+    uint16_t number;       // in the source documents
+    uint8_t ntypes;        // OP_RAW: what follows the mnemonic is kept as text
+    uint64_t types;        // bit per Type that the first type may be
+    uint32_t mods;         // bit per ModCategory, and OP_HINT
     const char *signature;
     uint32_t traits;
     const char *meaning;
@@ -128,12 +128,12 @@ enum { CONST_UNDEF = 0 };  // the constant of its own
 
 // A mnemonic with its modifiers and types, parsed once.
 typedef struct Mnem {
-    Opcode first;           // first row with the mnemonic; OP_OPAQUE when it is not modelled
+    Opcode first;  // first row with the mnemonic; OP_OPAQUE when it is not modelled
     uint8_t ntypes;
     uint8_t type[3];
     uint8_t mod[MC_COUNT];
-    StrId suffix;           // hints, or all that follows the mnemonic of a RAW row, with the leading dot
-    StrId text;             // canonical spelling
+    StrId suffix;  // hints, or all that follows the mnemonic of a RAW row, with the leading dot
+    StrId text;    // canonical spelling
 } Mnem;
 
 // What an operand position takes.
@@ -162,7 +162,7 @@ typedef struct Slot {
 // An instruction without its operands: mnemonic and operand syntax.
 typedef struct Desc {
     MnemId mnem;
-    StrId shape;        // operand syntax: `%` operand, `$` symbol in a call, `&` base and offset, `~` guard-false successor
+    StrId shape;  // operand syntax: `%` operand, `$` symbol in a call, `&` base and offset, `~` guard-false successor
     Opcode op;
     uint32_t traits;
     uint32_t ndef, nops;  // guard and tied uses not counted
@@ -243,16 +243,16 @@ static inline bool op_same(Operand a, Operand b) { return a.word == b.word && a.
 
 /* -- Registers, symbols, blocks, instructions --------------------------------------------------------------- */
 
-// PINNED: touched by an instruction that we do not model; NAMED: declared elsewhere (module, formals), so its name stays;
-// PACKED: 8-bit register that a packing move names.
+// PINNED: touched by an instruction that we do not model; NAMED: declared elsewhere (module, formals), so its name
+// stays; PACKED: 8-bit register that a packing move names.
 enum { REG_PINNED = 1, REG_NAMED = 2, REG_PACKED = 4 };
 
 typedef struct Reg {
     Name name;         // in the input; stem 0 for a register that a phase made
     uint32_t ordinal;  // its number within its file, stable during a run
     uint8_t file, width;
-    uint8_t flags;     // REG_*
-    uint8_t type;      // as declared
+    uint8_t flags;  // REG_*
+    uint8_t type;   // as declared
 } Reg;
 
 typedef enum { SYM_VAR, SYM_FUNC, SYM_FORMAL, SYM_CALLPARAM, SYM_PROTO, SYM_CALLTARGETS, SYM_BRANCHTARGETS } SymKind;
@@ -264,12 +264,12 @@ enum {
     SYM_WEAK = 1 << 2,
     SYM_COMMON = 1 << 3,
     SYM_ARRAY = 1 << 4,
-    SYM_OPEN = 1 << 5,      // array without a size
-    SYM_PTR = 1 << 6,       // kernel parameter declared `.ptr`
-    SYM_DEFINED = 1 << 7,   // function: has a body
-    SYM_KERNEL = 1 << 8,    // function: .entry
-    SYM_ALIGNED = 1 << 9,   // alignment was written
-    SYM_RETURN = 1 << 10,   // formal: a return value
+    SYM_OPEN = 1 << 5,     // array without a size
+    SYM_PTR = 1 << 6,      // kernel parameter declared `.ptr`
+    SYM_DEFINED = 1 << 7,  // function: has a body
+    SYM_KERNEL = 1 << 8,   // function: .entry
+    SYM_ALIGNED = 1 << 9,  // alignment was written
+    SYM_RETURN = 1 << 10,  // formal: a return value
     SYM_MANAGED = 1 << 11,
 };
 
@@ -278,51 +278,51 @@ typedef struct Reloc {
     uint64_t offset;  // in the initializer's bytes
     SymId sym;
     int64_t addend;
-    uint64_t mask;    // 0xff(sym): which byte; 0 = all of the address
-    bool generic;     // generic(sym)
+    uint64_t mask;  // 0xff(sym): which byte; 0 = all of the address
+    bool generic;   // generic(sym)
 } Reloc;
 
 typedef struct Init {
     uint8_t *bytes;
-    uint64_t size;       // bytes that were given
-    Reloc *relocs;       // by offset
+    uint64_t size;  // bytes that were given
+    Reloc *relocs;  // by offset
     uint32_t nrelocs;
     bool braces;
-    StrId raw;           // texture references: kept as text
+    StrId raw;  // texture references: kept as text
 } Init;
 
 // A formal parameter list.
 typedef struct Sig {
     SymId *rets, *params;  // symbols of the function (or of the module for declarations)
     uint32_t nrets, nparams;
-    bool has_params;       // `()` was written
+    bool has_params;  // `()` was written
     bool noreturn;
 } Sig;
 
 typedef struct Sym {
     Name name;
     uint8_t kind, space, type, vec;
-    uint8_t ptr_space;   // .ptr
-    uint32_t flags;      // SYM_*
-    uint32_t align;      // bytes
+    uint8_t ptr_space;  // .ptr
+    uint32_t flags;     // SYM_*
+    uint32_t align;     // bytes
     uint32_t ptr_align;
-    uint64_t count;      // elements (of vec * type)
-    uint64_t size;       // bytes; 0 while open
-    StrId attribute;     // `.attribute(...)`, kept as text
+    uint64_t count;   // elements (of vec * type)
+    uint64_t size;    // bytes; 0 while open
+    StrId attribute;  // `.attribute(...)`, kept as text
     Init *init;
-    Fn *fn;              // function: its last declaration or its definition
-    Sig *sig;            // prototype
-    ListId list;         // branch targets, call targets
-    uint32_t callseq;    // while reading: the call that last wrote it
+    Fn *fn;            // function: its last declaration or its definition
+    Sig *sig;          // prototype
+    ListId list;       // branch targets, call targets
+    uint32_t callseq;  // while reading: the call that last wrote it
 } Sym;
 
 enum { BLOCK_KEEP_LABEL = 1, BLOCK_DEFINED = 2 };
 
 typedef struct Block {
-    Name label;           // stem 0 = none
+    Name label;  // stem 0 = none
     InstrId first, last;
-    BlockId next, prev;   // layout
-    uint32_t source;      // position in the source, for PlaceBlocksInSourceOrder
+    BlockId next, prev;  // layout
+    uint32_t source;     // position in the source, for PlaceBlocksInSourceOrder
     uint32_t flags;
 } Block;
 
@@ -338,8 +338,8 @@ typedef struct Instr {
     LineId line;       // source line, 0 = none
     uint32_t callseq;  // call sequence, 0 = none
     uint16_t ndef;
-    uint8_t flags;     // IF_*
-    uint8_t marks;     // propagation marks (0x100, 0x200, 0x400 of the documents as bits 0 to 2)
+    uint8_t flags;  // IF_*
+    uint8_t marks;  // propagation marks (0x100, 0x200, 0x400 of the documents as bits 0 to 2)
 } Instr;
 
 typedef struct Line {
@@ -375,20 +375,20 @@ struct Analyses;
 struct Fn {
     Module *module;
     Arena arena;
-    Tables *tables;       // the module's while reading, then its own
+    Tables *tables;  // the module's while reading, then its own
     SymId sym;
-    uint32_t flags;       // FN_*
+    uint32_t flags;  // FN_*
     Form form;
     Sig sig;
     VEC(Directive) directives;
     Seg instrs, ops, regs, blocks, syms, lines, lists;
     BlockId first, last;  // layout
     uint32_t ninstrs, nblocks;
-    uint32_t callseqs;    // call sequences so far
+    uint32_t callseqs;  // call sequences so far
     uint32_t ordinals[RF_CC + 1];
-    RegId cc;             // the carry register
+    RegId cc;  // the carry register
     struct Analyses *analyses;
-    size_t offset;        // in the source, for messages
+    size_t offset;  // in the source, for messages
 };
 
 typedef enum { ITEM_VAR, ITEM_FN, ITEM_RAW } ItemKind;
@@ -407,9 +407,9 @@ struct Module {
     uint32_t address_size;  // 0 = not written
     bool debug;
     VEC(Item) items;
-    VEC(Sym) syms;          // 0 is no symbol
+    VEC(Sym) syms;  // 0 is no symbol
     VEC(Fn *) fns;
-    VEC(StrId) reserved;    // stems that name symbols or labels and could be taken for a register prefix
+    VEC(StrId) reserved;  // stems that name symbols or labels and could be taken for a register prefix
 };
 
 /* -- Accessors ---------------------------------------------------------------------------------------------- */
@@ -438,8 +438,7 @@ static inline Operand *ir_tied(const Fn *fn, const Instr *i, uint32_t k) { retur
 static inline Operand *ir_guard(const Fn *fn, const Instr *i) { return ir_ops(fn, i) + i->nops - 1; }
 
 #define FOR_BLOCKS(fn, b) for (BlockId b = (fn)->first; b; b = ir_block((fn), b)->next)
-#define FOR_INSTRS(fn, b, i) \
-    for (InstrId i = ir_block((fn), (b))->first; i; i = ir_instr((fn), i)->next)
+#define FOR_INSTRS(fn, b, i) for (InstrId i = ir_block((fn), (b))->first; i; i = ir_instr((fn), i)->next)
 
 /* -- Construction ------------------------------------------------------------------------------------------- */
 
@@ -462,8 +461,8 @@ RegId reg_new(Fn *fn, RegFile file, Width width);
 Operand op_const(Fn *fn, uint64_t bits, Width width);
 SymId fn_sym(Fn *fn, Name name, SymKind kind);
 ListId list_new(Fn *fn, const Operand *targets, uint32_t n);
-BlockId block_new(Fn *fn);                             // not yet in the layout
-void block_append(Fn *fn, BlockId b);                  // at the end of the layout
+BlockId block_new(Fn *fn);             // not yet in the layout
+void block_append(Fn *fn, BlockId b);  // at the end of the layout
 void block_insert_after(Fn *fn, BlockId b, BlockId where);
 void block_unlink(Fn *fn, BlockId b);
 // A new instruction at the end of a block. `ops` in the canonical order; guard last.

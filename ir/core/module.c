@@ -31,10 +31,7 @@ SymId module_sym(Module *m, Name name, SymKind kind)
     return m->syms.n - 1;
 }
 
-void module_item(Module *m, ItemKind kind, uint32_t index)
-{
-    VEC_PUSH(&m->arena, &m->items, ((Item){kind, index}));
-}
+void module_item(Module *m, ItemKind kind, uint32_t index) { VEC_PUSH(&m->arena, &m->items, ((Item){kind, index})); }
 
 // Only what begins with '%' can meet a register name of ours.
 void module_reserve_stem(Module *m, StrId stem)

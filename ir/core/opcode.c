@@ -98,7 +98,10 @@ static const struct {
 #include "ir/core/opcodes.def"
 };
 
-static bool equals(const char *z, const char *text, size_t len) { return strlen(z) == len && memcmp(z, text, len) == 0; }
+static bool equals(const char *z, const char *text, size_t len)
+{
+    return strlen(z) == len && memcmp(z, text, len) == 0;
+}
 
 Type type_find(const char *text, size_t len)
 {

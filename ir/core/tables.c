@@ -45,8 +45,7 @@ ConstId const_intern(Tables *t, uint64_t bits, Width width)
     uint64_t h = hash_mix(width, bits);
     uint32_t hash = (uint32_t)(h ^ (h >> 32));
     for (const Tables *p = t; p; p = p->parent) {
-        IDSET_EACH(&p->const_index, hash, k)
-        {
+        IDSET_EACH(&p->const_index, hash, k) {
             if (p->consts.at[k].bits == bits && p->consts.at[k].width == width)
                 return p->const_first + k;
         }

@@ -38,11 +38,13 @@ static const char *check_register(const Slot *slot, const Reg *r, char why[stati
     if (!(slot->flags & SL_REG))
         snprintf(why, 200, "a register may not stand here");
     else if (slot->width && has != want && !(wider && has > want && want != W1))
-        snprintf(why, 200, "expected a %s register%s, this one is %s", width_name(want), wider ? " or wider" : "", width_name(has));
+        snprintf(why, 200, "expected a %s register%s, this one is %s", width_name(want), wider ? " or wider" : "",
+                 width_name(has));
     else if (!slot->width && slot->rejects && has == W1)
         snprintf(why, 200, "an address cannot be a predicate");
     else if (slot->rejects >> type_info[r->type].class & 1)
-        snprintf(why, 200, "a register declared .%s does not go with .%s", type_info[r->type].name, type_info[slot->type].name);
+        snprintf(why, 200, "a register declared .%s does not go with .%s", type_info[r->type].name,
+                 type_info[slot->type].name);
     else
         return NULL;
     return why;
@@ -54,10 +56,10 @@ const char *slot_check(const Fn *fn, const Slot *slot, Operand o, char why[stati
         uint16_t flag;
         const char *name;
     } kinds[] = {
-        [K_NONE] = {SL_SINK, "the sink `_`"}, [K_REG] = {SL_REG, "a register"},
-        [K_IMM] = {SL_IMM, "an immediate"},   [K_SYM] = {SL_SYM, "a symbol"},
+        [K_NONE] = {SL_SINK, "the sink `_`"},       [K_REG] = {SL_REG, "a register"},
+        [K_IMM] = {SL_IMM, "an immediate"},         [K_SYM] = {SL_SYM, "a symbol"},
         [K_SREG] = {SL_SREG, "a special register"}, [K_BANK] = {0, "a constant bank"},
-        [K_BLOCK] = {SL_BLOCK, "a label"},    [K_LIST] = {SL_LIST, "a branch table"},
+        [K_BLOCK] = {SL_BLOCK, "a label"},          [K_LIST] = {SL_LIST, "a branch table"},
     };
     Kind kind = op_kind(o);
     if (kind == K_REG)
@@ -68,7 +70,8 @@ const char *slot_check(const Fn *fn, const Slot *slot, Operand o, char why[stati
     }
     if (kind == K_SREG && slot->width) {
         Width has = sreg_info[op_index(o)].width;
-        bool fits = has == slot->width || (has == W32 && slot->width == W16) || (slot->flags & SL_WIDER && has > slot->width);
+        bool fits =
+            has == slot->width || (has == W32 && slot->width == W16) || (slot->flags & SL_WIDER && has > slot->width);
         if (!fits && strcmp(sreg_info[op_index(o)].name, "%gridid") != 0) {
             snprintf(why, 200, "special register %s is %s, expected %s", sreg_info[op_index(o)].name, width_name(has),
                      width_name((Width)slot->width));
@@ -111,7 +114,8 @@ static bool check_instr(Verifier *v, const Instr *i)
         return FAIL(v, "descriptor %u does not exist", i->desc);
     const Desc *d = ir_desc(fn, i);
     if (i->ndef != d->ndef || i->nops != d->nops + ir_ntied(i) + ir_guarded(i))
-        return FAIL(v, "%u operands and %u definitions where the descriptor has %u and %u", i->nops, i->ndef, d->nops, d->ndef);
+        return FAIL(v, "%u operands and %u definitions where the descriptor has %u and %u", i->nops, i->ndef, d->nops,
+                    d->ndef);
     const Operand *ops = ir_ops(fn, i);
     for (uint32_t k = 0; k < i->nops; k++) {
         if (op_is_def(ops[k]) != (k < i->ndef))
@@ -205,8 +209,7 @@ static bool check_sequences(Verifier *v, BlockId b)
     const Fn *fn = v->fn;
     bool carry = fn->flags & FN_PASSTHROUGH;
     uint32_t called = 0;
-    FOR_INSTRS(fn, b, id)
-    {
+    FOR_INSTRS(fn, b, id) {
         const Instr *i = ir_instr(fn, id);
         const Desc *d = ir_desc(fn, i);
         v->at = id;
@@ -231,10 +234,8 @@ static bool check_sequences(Verifier *v, BlockId b)
 static bool check_types(Verifier *v)
 {
     const Fn *fn = v->fn;
-    FOR_BLOCKS(fn, b)
-    {
-        FOR_INSTRS(fn, b, id)
-        {
+    FOR_BLOCKS(fn, b) {
+        FOR_INSTRS(fn, b, id) {
             v->at = id;
             if (!check_operands(v, ir_instr(fn, id)))
                 return false;

@@ -8,7 +8,7 @@
 
 #include "ir/ptx/read.h"
 
-enum { SHAPE_CACHED = sizeof ((MnemCache *)0)->shape, PENDING_MAX = 4096 };
+enum { SHAPE_CACHED = sizeof((MnemCache *)0)->shape, PENDING_MAX = 4096 };
 
 /* -- Blocks --------------------------------------------------------------------------------------------- */
 
@@ -108,7 +108,7 @@ static void read_register(Reader *r, RegId reg, uint32_t vec, uint32_t mods, siz
         return;
     }
     shape_char(r, '%');
-    if (r->tok == T_DOT) { // a selector of a video instruction: `%r1.b3210`
+    if (r->tok == T_DOT) {  // a selector of a video instruction: `%r1.b3210`
         shape_put(r, r->lx.start, (size_t)(r->lx.end - r->lx.start));
         rd_next(r);
     }
@@ -162,7 +162,8 @@ static RegId index_symbol(Reader *r, SymId sym, RegId index, uint32_t element, s
     RegId base = scope_new_reg(r, name, RF_R, W64, TY_NONE, 0);
     RegId address = scope_new_reg(r, name, RF_R, W64, TY_NONE, 0);
     need_block(r);
-    Operand shl[] = {op_def(op_reg(r->fn, scaled)), op_reg(r->fn, index), op_const(r->fn, (uint64_t)__builtin_ctz(element), W32)};
+    Operand shl[] = {op_def(op_reg(r->fn, scaled)), op_reg(r->fn, index),
+                     op_const(r->fn, (uint64_t)__builtin_ctz(element), W32)};
     ir_append(r->fn, r->block, desc_make(r->t, width == W32 ? "shl.b32" : "shl.b64", "%,%,%"), 0, shl, 3);
     if (width == W32) {
         wide = scope_new_reg(r, name, RF_R, W64, TY_NONE, 0);
@@ -260,8 +261,7 @@ static void read_literal(Reader *r, bool address)
 static bool names_register(Reader *r)
 {
     uint32_t vec;
-    return r->tok == T_ID && !rd_is(r, "WARP_SZ") &&
-           scope_find_reg(r, rd_split(r, r->lx.start, r->lx.end), &vec);
+    return r->tok == T_ID && !rd_is(r, "WARP_SZ") && scope_find_reg(r, rd_split(r, r->lx.start, r->lx.end), &vec);
 }
 
 // `!p` and, in video instructions, `-r`; otherwise the sign belongs to a constant.
@@ -475,8 +475,7 @@ static inline bool same_padded(const char *a, const char *b, size_t n)
 static MnemCache *find_mnemonic(Reader *r, const char *text, size_t len, size_t at)
 {
     uint32_t hash = hash_bytes(text, len);
-    IDSET_EACH(&r->mnem_index, hash, k)
-    {
+    IDSET_EACH(&r->mnem_index, hash, k) {
         if (r->mnems.at[k].len == len && same_padded(r->mnems.at[k].text, text, len))
             return &r->mnems.at[k];
     }
@@ -485,7 +484,8 @@ static MnemCache *find_mnemonic(Reader *r, const char *text, size_t len, size_t 
     const char *dot = memchr(text, '.', len);
     size_t base = dot ? (size_t)(dot - text) : len;
     if (m->first == OP_OPAQUE && op_find(text, base) == OPCODE_COUNT && !op_family_known(text, base))
-        diag_at(r->diag, DIAG_WARNING, at, "'%.*s' is not a known instruction; it passes through untouched", (int)len, text);
+        diag_at(r->diag, DIAG_WARNING, at, "'%.*s' is not a known instruction; it passes through untouched", (int)len,
+                text);
     char *copy = arena_alloc(&r->arena, len);
     memcpy(copy, text, len);
     idset_add(&r->mnem_index, &r->arena, hash, r->mnems.n);
@@ -501,7 +501,8 @@ static DescId find_desc(Reader *r, MnemCache *mnem, size_t at)
     const char *why;
     DescId desc = desc_intern(r->t, mnem->mnem, r->shape.at ? r->shape.at : "", n, &why);
     if (!desc)
-        rd_fail(r, at, "these operands do not fit '%.*s' (it takes `%s`; opcodes.def has the letters)", (int)mnem->len, mnem->text, why);
+        rd_fail(r, at, "these operands do not fit '%.*s' (it takes `%s`; opcodes.def has the letters)", (int)mnem->len,
+                mnem->text, why);
     if (n <= SHAPE_CACHED) {
         memcpy(mnem->shape, r->shape.at ? r->shape.at : "", n);
         mnem->shape_len = n;
@@ -542,12 +543,13 @@ static Operand carry_register(Reader *r, bool definition)
 static void check_space(Reader *r, const Desc *d, const Parsed *base)
 {
     static const uint8_t spaces[MOD_COUNT] = {
-        [MOD_GLOBAL] = SP_GLOBAL, [MOD_SHARED] = SP_SHARED, [MOD_SHARED_CTA] = SP_SHARED, [MOD_LOCAL] = SP_LOCAL,
-        [MOD_PARAM] = SP_PARAM,   [MOD_PARAM_ENTRY] = SP_PARAM, [MOD_PARAM_FUNC] = SP_PARAM, [MOD_CONST] = SP_CONST};
+        [MOD_GLOBAL] = SP_GLOBAL, [MOD_SHARED] = SP_SHARED,     [MOD_SHARED_CTA] = SP_SHARED, [MOD_LOCAL] = SP_LOCAL,
+        [MOD_PARAM] = SP_PARAM,   [MOD_PARAM_ENTRY] = SP_PARAM, [MOD_PARAM_FUNC] = SP_PARAM,  [MOD_CONST] = SP_CONST};
     uint8_t want = spaces[tab_mnem(r->t, d->mnem)->mod[MC_SPACE]];
     const Sym *s = ir_sym(r->fn, op_index(base->op));
     if (want && s->space != want && s->kind != SYM_FUNC && d->op != OP_OPAQUE)
-        rd_fail(r, base->offset, "state space mismatch: the variable lies in another state space than the instruction says");
+        rd_fail(r, base->offset,
+                "state space mismatch: the variable lies in another state space than the instruction says");
 }
 
 // A written operand against its slot: checked, literals made constants, flags set.
@@ -592,8 +594,8 @@ static void check_operands(Reader *r, const MnemCache *mnem, DescId desc, BlockI
         } else {
             const Parsed *p = &r->ops.at[given++];
             op = p->op;
-            bool simple = plain && !p->literal && op_is_reg(op) && !op.mods && ir_reg(r->fn, op_index(op))->width > W8 &&
-                          slot_takes_reg(slot, ir_reg(r->fn, op_index(op)));
+            bool simple = plain && !p->literal && op_is_reg(op) && !op.mods &&
+                          ir_reg(r->fn, op_index(op))->width > W8 && slot_takes_reg(slot, ir_reg(r->fn, op_index(op)));
             if (!simple)
                 op = fit_operand(r, mnem, d, k, p);
             else if (slot->flags & SL_DEF)
@@ -859,17 +861,13 @@ static void read_directive(Reader *r)
 static bool read_statement(Reader *r)
 {
     switch (r->tok) {
-    case '{':
-        scope_open(r);
-        break;
+    case '{': scope_open(r); break;
     case '}':
         if (r->scopes.n == 1)
             return false;
         scope_close(r);
         break;
-    case T_DOT:
-        read_directive(r);
-        break;
+    case T_DOT: read_directive(r); break;
     case T_ID: {
         Lexer lx = r->lx;
         rd_next(r);
@@ -884,15 +882,12 @@ static bool read_statement(Reader *r)
         break;
     }
     case T_MNEMONIC:
-    case '@':
-        read_instruction(r);
-        break;
+    case '@': read_instruction(r); break;
     case T_EOF:
         rd_error(r, rd_offset(r), "the function body is not closed: expected '}'");
         r->stop = true;
         return false;
-    default:
-        rd_fail(r, rd_offset(r), "expected an instruction, a label or a declaration");
+    default: rd_fail(r, rd_offset(r), "expected an instruction, a label or a declaration");
     }
     rd_next_statement(r);
     return true;

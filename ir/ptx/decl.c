@@ -34,9 +34,7 @@ bool literal_bits(Type type, Value v, uint64_t *bits, const char **why)
             *bits = float_bits((float)bits_double(v.bits));
         return true;  // 0f for an .f64 is not converted: ptxas takes the bits (ptx-facts.md L2)
     case TC_U:
-    case TC_S:
-        *why = "a floating-point constant cannot stand for an integer";
-        return v.kind == LIT_INT;
+    case TC_S: *why = "a floating-point constant cannot stand for an integer"; return v.kind == LIT_INT;
     case TC_P:
         *why = "a predicate constant is an integer, zero for false";
         *bits = v.bits != 0;
@@ -44,9 +42,7 @@ bool literal_bits(Type type, Value v, uint64_t *bits, const char **why)
     case TC_B:
         *why = "this floating-point constant has another width than its place";
         return v.kind == LIT_INT || (v.kind == LIT_F32 ? W32 : W64) == width;
-    default:
-        *why = "a constant may not stand here";
-        return false;
+    default: *why = "a constant may not stand here"; return false;
     }
 }
 
@@ -57,8 +53,8 @@ Space decl_space(const Reader *r)
     static const struct {
         const char *text;
         Space space;
-    } spaces[] = {{".reg", SP_REG},       {".global", SP_GLOBAL}, {".const", SP_CONST}, {".shared", SP_SHARED},
-                  {".local", SP_LOCAL},   {".param", SP_PARAM},   {".tex", SP_TEX}};
+    } spaces[] = {{".reg", SP_REG},     {".global", SP_GLOBAL}, {".const", SP_CONST}, {".shared", SP_SHARED},
+                  {".local", SP_LOCAL}, {".param", SP_PARAM},   {".tex", SP_TEX}};
     for (size_t k = 0; r->tok == T_DOT && k < ARRAY_LEN(spaces); k++)
         if (rd_is_text(r, spaces[k].text, strlen(spaces[k].text)))
             return spaces[k].space;
@@ -135,7 +131,10 @@ static void declare_module_register(Reader *r, Name name, const Attributes *a, s
 {
     if (a->vec)
         rd_fail(r, at, "a module-level register must be a scalar");
-    Reg reg = {.name = name, .file = a->type == TY_PRED ? RF_P : RF_R, .width = (uint8_t)type_info[a->type].width, .type = (uint8_t)a->type};
+    Reg reg = {.name = name,
+               .file = a->type == TY_PRED ? RF_P : RF_R,
+               .width = (uint8_t)type_info[a->type].width,
+               .type = (uint8_t)a->type};
     scope_declare(r, name, BIND_REG, r->module_regs.n, 0, at);
     VEC_PUSH(&r->arena, &r->module_regs, reg);
     module_reserve_stem(r->m, name.stem);
@@ -177,8 +176,9 @@ void decl_registers(Reader *r, bool module_level)
                 for (uint32_t k = 0; k < count; k++)
                     declare_module_register(r, (Name){stem, k}, &a, at);
             else
-                scope_declare_range(r, (Name){stem, NO_NUMBER},
-                                    (Range){.count = count, .vec = a.vec, .file = file, .width = width, .type = (uint8_t)a.type}, at);
+                scope_declare_range(
+                    r, (Name){stem, NO_NUMBER},
+                    (Range){.count = count, .vec = a.vec, .file = file, .width = width, .type = (uint8_t)a.type}, at);
         } else if (module_level) {
             declare_module_register(r, name, &a, at);
         } else {
@@ -193,10 +193,10 @@ void decl_registers(Reader *r, bool module_level)
 typedef struct InitReader {
     Reader *r;
     Type type;
-    uint32_t bytes;              // of an element
-    uint64_t dims[DIMS_MAX];     // elements below each level of braces; [0] = all, 0 = open
+    uint32_t bytes;           // of an element
+    uint64_t dims[DIMS_MAX];  // elements below each level of braces; [0] = all, 0 = open
     int ndims;
-    uint64_t pos, given;         // in elements
+    uint64_t pos, given;  // in elements
     VEC(uint8_t) data;
     VEC(Reloc) relocs;
 } InitReader;
@@ -230,7 +230,8 @@ static void init_address(InitReader *in, uint64_t mask)
     Reader *r = in->r;
     Reloc reloc = {.offset = in->pos * in->bytes, .mask = mask};
     if (type_info[in->type].class != TC_U && type_info[in->type].class != TC_S)
-        rd_fail(r, rd_offset(r), "an address can initialize integers only (.u64, .u32, .u8 with a mask), not .%s", type_info[in->type].name);
+        rd_fail(r, rd_offset(r), "an address can initialize integers only (.u64, .u32, .u8 with a mask), not .%s",
+                type_info[in->type].name);
     if (rd_is(r, "generic")) {
         Lexer lx = r->lx;
         rd_next(r);
@@ -379,7 +380,10 @@ static int read_dims(Reader *r, uint64_t products[DIMS_MAX], uint32_t *flags, ui
     return n;
 }
 
-static uint32_t element_bytes(Type type, uint8_t vec) { return MAX(width_bits(type_info[type].width) / 8, 1) * MAX(vec, 1); }
+static uint32_t element_bytes(Type type, uint8_t vec)
+{
+    return MAX(width_bits(type_info[type].width) / 8, 1) * MAX(vec, 1);
+}
 
 static void set_attributes(Sym *s, Space space, const Attributes *a)
 {
@@ -488,12 +492,14 @@ static SymId read_formal(Reader *r, bool declare, bool returns)
     Name name = rd_name(r);
     uint32_t flags = returns ? SYM_RETURN : 0;
     uint64_t dims[DIMS_MAX] = {0}, count;
-    bool anonymous = tab_str(r->t, name.stem).len == 1 && tab_str(r->t, name.stem).text[0] == '_' && name.number == NO_NUMBER;
+    bool anonymous =
+        tab_str(r->t, name.stem).len == 1 && tab_str(r->t, name.stem).text[0] == '_' && name.number == NO_NUMBER;
     SymId id = fn_sym(r->fn, declare && !anonymous ? scope_unique(r, name) : name, SYM_FORMAL);
     if (declare && !anonymous && space == SP_REG) {
         if (a.vec)
             rd_fail(r, at, "vector registers as formal parameters are not supported");
-        RegId reg = scope_new_reg(r, name, a.type == TY_PRED ? RF_P : RF_R, (uint8_t)type_info[a.type].width, (uint8_t)a.type, 0);
+        RegId reg = scope_new_reg(r, name, a.type == TY_PRED ? RF_P : RF_R, (uint8_t)type_info[a.type].width,
+                                  (uint8_t)a.type, 0);
         ir_reg(r->fn, reg)->flags |= REG_NAMED | REG_PINNED;
         scope_declare(r, name, BIND_REG, reg, 0, at);
     } else if (declare && !anonymous) {

@@ -10,11 +10,17 @@ static Value parse_ternary(Reader *r, int depth);
 bool expr_starts(const Reader *r)
 {
     switch (r->tok) {
-    case T_INT: case T_BIGINT: case T_F32: case T_F64: case T_DEC:
-    case '-': case '+': case '~': case '!': case '(':
-        return true;
-    default:
-        return r->tok == T_ID && rd_is(r, "WARP_SZ");
+    case T_INT:
+    case T_BIGINT:
+    case T_F32:
+    case T_F64:
+    case T_DEC:
+    case '-':
+    case '+':
+    case '~':
+    case '!':
+    case '(': return true;
+    default: return r->tok == T_ID && rd_is(r, "WARP_SZ");
     }
 }
 
@@ -117,11 +123,19 @@ static Value parse_unary(Reader *r, int depth)
 static int precedence(int token)
 {
     switch (token) {
-    case '*': case '/': case '%': return 10;
-    case '+': case '-': return 9;
-    case T_SHL: case T_SHR: return 8;
-    case '<': case '>': case T_LE: case T_GE: return 7;
-    case T_EQ: case T_NE: return 6;
+    case '*':
+    case '/':
+    case '%': return 10;
+    case '+':
+    case '-': return 9;
+    case T_SHL:
+    case T_SHR: return 8;
+    case '<':
+    case '>':
+    case T_LE:
+    case T_GE: return 7;
+    case T_EQ:
+    case T_NE: return 6;
     case '&': return 5;
     case '^': return 4;
     case '|': return 3;

@@ -29,11 +29,11 @@ typedef enum {
 } Token;  // and every punctuation character as itself
 
 typedef struct Lexer {
-    const char *cur;           // next byte
-    const char *limit;         // the NUL behind the text
-    const char *start, *end;   // the token
+    const char *cur;          // next byte
+    const char *limit;        // the NUL behind the text
+    const char *start, *end;  // the token
     uint64_t ival;
-    bool is_unsigned;          // integer with the suffix U
+    bool is_unsigned;  // integer with the suffix U
 } Lexer;
 
 // A token at the start of a statement, where mnemonics stand.

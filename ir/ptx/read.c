@@ -406,12 +406,12 @@ static void read_function(Reader *r, uint32_t linkage, StrId attribute)
 
 static uint32_t linkage_flag(const Reader *r)
 {
-    return r->tok != T_DOT          ? 0
-           : rd_is(r, ".visible")   ? SYM_VISIBLE
-           : rd_is(r, ".extern")    ? SYM_EXTERN
-           : rd_is(r, ".weak")      ? SYM_WEAK
-           : rd_is(r, ".common")    ? SYM_COMMON
-                                    : 0;
+    return r->tok != T_DOT        ? 0
+           : rd_is(r, ".visible") ? SYM_VISIBLE
+           : rd_is(r, ".extern")  ? SYM_EXTERN
+           : rd_is(r, ".weak")    ? SYM_WEAK
+           : rd_is(r, ".common")  ? SYM_COMMON
+                                  : 0;
 }
 
 static void read_linked(Reader *r)
@@ -449,8 +449,10 @@ static void read_item(Reader *r)
         const char *text;
         void (*read)(Reader *);
     } directives[] = {
-        {".version", read_version}, {".target", read_target}, {".address_size", read_address_size},
-        {".file", read_file}, {".section", read_section}, {".alias", read_alias}, {".pragma", read_raw_statement},
+        {".version", read_version},           {".target", read_target},
+        {".address_size", read_address_size}, {".file", read_file},
+        {".section", read_section},           {".alias", read_alias},
+        {".pragma", read_raw_statement},
     };
     if (r->tok == '@') {
         read_dwarf_line(r);

@@ -28,13 +28,13 @@ typedef struct Range {
     StrId stem;
     uint32_t shadowed, depth, count;
     uint8_t vec, file, width, type;
-    RegId *map;         // count entries (the first of a vector's registers)
+    RegId *map;  // count entries (the first of a vector's registers)
 } Range;
 
 typedef struct NameSlot {
     Name name;
-    uint32_t bind;      // innermost
-    uint32_t epoch;     // the slot is free unless this is the table's
+    uint32_t bind;   // innermost
+    uint32_t epoch;  // the slot is free unless this is the table's
 } NameSlot;
 
 typedef struct NameTable {
@@ -44,8 +44,8 @@ typedef struct NameTable {
 
 typedef struct StemInfo {
     uint32_t epoch;
-    uint32_t range;     // innermost range with this stem
-    bool scalars;       // a single name with this stem is bound too
+    uint32_t range;  // innermost range with this stem
+    bool scalars;    // a single name with this stem is bound too
 } StemInfo;
 
 typedef struct Scope {
@@ -57,7 +57,7 @@ typedef struct Scope {
 // An operand as it was written: literals get their width when the instruction is known.
 typedef struct Parsed {
     Operand op;
-    uint8_t literal;   // T_INT, T_F32 - 256, ...: see LIT_*
+    uint8_t literal;  // T_INT, T_F32 - 256, ...: see LIT_*
     uint64_t value;
     size_t offset;
 } Parsed;
@@ -65,18 +65,18 @@ enum { LIT_NONE, LIT_INT, LIT_F32, LIT_F64 };
 
 // A constant expression's value.
 typedef struct Value {
-    uint8_t kind;      // LIT_*
+    uint8_t kind;  // LIT_*
     bool is_unsigned;
-    uint64_t bits;     // integer, float bits or double bits by kind
+    uint64_t bits;  // integer, float bits or double bits by kind
 } Value;
 
 typedef struct MnemCache {
     const char *text;
-    uint32_t len;      // of text, which is padded to eight bytes
+    uint32_t len;  // of text, which is padded to eight bytes
     MnemId mnem;
     Opcode first;
     uint32_t shape_len;
-    char shape[24];    // of desc
+    char shape[24];  // of desc
     DescId desc;
 } MnemCache;
 
@@ -93,31 +93,33 @@ typedef struct Reader {
     const Source *source;
     Diag *diag;
     const PtxReadOptions *options;
-    jmp_buf *recover;      // where a syntax error goes: to the next statement
+    jmp_buf *recover;  // where a syntax error goes: to the next statement
     Module *m;
-    Tables *t;             // &m->tables
-    Arena arena;           // dies with the reader
-    bool stop;             // too many errors
+    Tables *t;    // &m->tables
+    Arena arena;  // dies with the reader
+    bool stop;    // too many errors
 
-    VEC(Reg) module_regs;  // PTX 1.x and 2.x: registers at module level
+    VEC(Reg) module_regs;             // PTX 1.x and 2.x: registers at module level
     NameTable globals, locals, used;  // used: label and symbol names of the function, to keep them unique
-    VEC(Bind) binds;       // 0 is none
+    VEC(Bind) binds;                  // 0 is none
     VEC(Bind) global_binds;
-    VEC(Range) ranges;     // 0 is none
-    VEC(StemInfo) stems;   // by StrId
+    VEC(Range) ranges;    // 0 is none
+    VEC(StemInfo) stems;  // by StrId
     VEC(Scope) scopes;
     VEC(MnemCache) mnems;  // mnemonics as they are spelled, through mnem_index
     IdSet mnem_index;
-    struct { BlockId from, to; } *aliases;
+    struct {
+        BlockId from, to;
+    } * aliases;
     uint32_t naliases, cap_aliases;
 
     // The function being read.
     Fn *fn;
-    BlockId block;         // open block, 0 = unreachable until a label
-    uint32_t sources;      // blocks placed so far
+    BlockId block;     // open block, 0 = unreachable until a label
+    uint32_t sources;  // blocks placed so far
     LineId line;
     DescId desc_bra;
-    bool carry;            // the carry was written in this block
+    bool carry;  // the carry was written in this block
     VEC(Parsed) ops;
     VEC(char) shape;
     VEC(Operand) out;
@@ -131,9 +133,12 @@ typedef struct Reader {
 _Noreturn void rd_fail(Reader *r, size_t offset, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 // Reports and goes on.
 void rd_error(Reader *r, size_t offset, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
-void rd_next(Reader *r);             // operand token
-void rd_next_statement(Reader *r);   // token at the start of a statement
-static inline size_t rd_offset(const Reader *r) { return (size_t)(r->lx.start - r->source->text); }  // of the current token
+void rd_next(Reader *r);            // operand token
+void rd_next_statement(Reader *r);  // token at the start of a statement
+static inline size_t rd_offset(const Reader *r)
+{
+    return (size_t)(r->lx.start - r->source->text);
+}  // of the current token
 bool rd_accept(Reader *r, int token);
 void rd_expect(Reader *r, int token, const char *where);
 static inline bool rd_is_text(const Reader *r, const char *text, size_t len)
@@ -141,8 +146,8 @@ static inline bool rd_is_text(const Reader *r, const char *text, size_t len)
     return (size_t)(r->lx.end - r->lx.start) == len && memcmp(r->lx.start, text, len) == 0;
 }
 #define rd_is(r, literal) rd_is_text((r), literal, sizeof(literal) - 1)  // the current token is this text
-Name rd_split(Reader *r, const char *text, const char *end);  // source text to a name
-Name rd_name(Reader *r);             // takes an identifier
+Name rd_split(Reader *r, const char *text, const char *end);             // source text to a name
+Name rd_name(Reader *r);                                                 // takes an identifier
 // The text of the tokens up to and with `close`, which matches the bracket that is the current token.
 StrId rd_balanced(Reader *r, const char *prefix, int open, int close);
 void rd_skip_statement(Reader *r);

@@ -84,10 +84,7 @@ void scope_init(Reader *r)
     VEC_PUSH(&r->arena, &r->ranges, ((Range){0}));
 }
 
-void scope_open(Reader *r)
-{
-    VEC_PUSH(&r->arena, &r->scopes, ((Scope){r->binds.n, r->ranges.n}));
-}
+void scope_open(Reader *r) { VEC_PUSH(&r->arena, &r->scopes, ((Scope){r->binds.n, r->ranges.n})); }
 
 void scope_function_start(Reader *r)
 {
@@ -227,7 +224,13 @@ static void declare_global(Reader *r, Bind bind)
 
 void scope_declare(Reader *r, Name name, BindKind kind, uint32_t id, uint8_t vec, size_t offset)
 {
-    Bind bind = {.name = name, .depth = depth(r), .kind = (uint8_t)kind, .vec = vec, .defined = true, .id = id, .offset = offset};
+    Bind bind = {.name = name,
+                 .depth = depth(r),
+                 .kind = (uint8_t)kind,
+                 .vec = vec,
+                 .defined = true,
+                 .id = id,
+                 .offset = offset};
     if (depth(r) == 0) {
         declare_global(r, bind);
         return;
@@ -268,7 +271,12 @@ static Bind *label_bind(Reader *r, Name name, size_t offset)
     if (slot->bind && r->binds.at[slot->bind].depth == depth(r))
         return &r->binds.at[slot->bind];
     stem_info(r, name.stem)->scalars = true;
-    Bind bind = {.name = name, .depth = depth(r), .kind = BIND_LABEL, .id = block_new(r->fn), .offset = offset, .shadowed = slot->bind};
+    Bind bind = {.name = name,
+                 .depth = depth(r),
+                 .kind = BIND_LABEL,
+                 .id = block_new(r->fn),
+                 .offset = offset,
+                 .shadowed = slot->bind};
     slot->bind = r->binds.n;
     VEC_PUSH(&r->arena, &r->binds, bind);
     return &r->binds.at[slot->bind];

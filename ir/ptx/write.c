@@ -23,12 +23,12 @@ typedef struct Writer {
     const Tables *t;
     Out *out;
     Arena scratch;
-    uint32_t *number;       // by RegId: its printed number, 0 = not named
+    uint32_t *number;  // by RegId: its printed number, 0 = not named
     uint32_t count[CLASS_COUNT];
     Prefix prefix[CLASS_COUNT];
-    uint8_t *needs_label;   // by BlockId
-    StrId label_stem;       // of labels that we make
-    IdSet lines, printed;   // LineIds by their position: all, and those that are printed
+    uint8_t *needs_label;  // by BlockId
+    StrId label_stem;      // of labels that we make
+    IdSet lines, printed;  // LineIds by their position: all, and those that are printed
 } Writer;
 
 static void put_str(Writer *w, StrId id)
@@ -45,12 +45,16 @@ static void put_z(Writer *w, const char *text) { out_z(w->out, text); }
 
 static RegClass reg_class(const Reg *r)
 {
-    static const uint8_t by_width[WIDTH_COUNT] = {[W1] = CL_P, [W8] = CL_B, [W16] = CL_H, [W32] = CL_R, [W64] = CL_RD, [W128] = CL_RQ};
+    static const uint8_t by_width[WIDTH_COUNT] = {
+        [W1] = CL_P, [W8] = CL_B, [W16] = CL_H, [W32] = CL_R, [W64] = CL_RD, [W128] = CL_RQ};
     return (RegClass)by_width[r->width];
 }
 
 // Whether the register prints under the name that it had in the input.
-static bool keeps_name(const Fn *fn, const Reg *r) { return r->flags & REG_NAMED || (fn->flags & FN_DEBUG && r->name.stem); }
+static bool keeps_name(const Fn *fn, const Reg *r)
+{
+    return r->flags & REG_NAMED || (fn->flags & FN_DEBUG && r->name.stem);
+}
 
 static void number_register(Writer *w, Operand o)
 {
@@ -69,16 +73,15 @@ static void number_registers(Writer *w)
 {
     const Fn *fn = w->fn;
     FOR_BLOCKS(fn, b)
-    FOR_INSTRS(fn, b, id)
-    {
-        const Instr *i = ir_instr(fn, id);
-        const Operand *ops = ir_ops(fn, i);
-        // The guard is printed first.
-        if (ir_guarded(i))
-            number_register(w, ops[i->nops - 1]);
-        for (uint32_t k = 0; k + ir_guarded(i) < i->nops; k++)
-            number_register(w, ops[k]);
-    }
+        FOR_INSTRS(fn, b, id) {
+            const Instr *i = ir_instr(fn, id);
+            const Operand *ops = ir_ops(fn, i);
+            // The guard is printed first.
+            if (ir_guarded(i))
+                number_register(w, ops[i->nops - 1]);
+            for (uint32_t k = 0; k + ir_guarded(i) < i->nops; k++)
+                number_register(w, ops[k]);
+        }
 }
 
 // A prefix that no symbol or label shares, so that no register can shadow what the function refers to.
@@ -349,8 +352,7 @@ static uint32_t position_hash(uint32_t file, uint32_t line, uint32_t col)
 // A line of the set with this position; 0 if there is none.
 static LineId find_position(const Writer *w, const IdSet *set, uint32_t file, uint32_t line, uint32_t col)
 {
-    IDSET_EACH(set, position_hash(file, line, col), id)
-    {
+    IDSET_EACH(set, position_hash(file, line, col), id) {
         const Line *l = ir_line(w->fn, id);
         if (l->file == file && l->line == line && l->col == col)
             return id;
@@ -433,8 +435,8 @@ static BlockId fallthrough(const Fn *fn, const Instr *i)
                : 0;
 }
 
-// A plain branch to the block behind prints as nothing, and so does the return that ends a function implicitly. In debug
-// functions a branch that was written is a place to stop at: it stays.
+// A plain branch to the block behind prints as nothing, and so does the return that ends a function implicitly. In
+// debug functions a branch that was written is a place to stop at: it stays.
 static bool is_silent(const Fn *fn, const Instr *i, BlockId next)
 {
     Opcode op = ir_desc(fn, i)->op;
@@ -448,8 +450,7 @@ static bool is_silent(const Fn *fn, const Instr *i, BlockId next)
 static void mark_labels(Writer *w)
 {
     const Fn *fn = w->fn;
-    FOR_BLOCKS(fn, b)
-    {
+    FOR_BLOCKS(fn, b) {
         const Block *block = ir_block(fn, b);
         const Instr *last = ir_instr(fn, block->last);
         if (is_silent(fn, last, block->next))
@@ -472,8 +473,7 @@ static void put_block(Writer *w, BlockId b, LineId *line)
         put_block_name(w, b);
         put_z(w, ":\n");
     }
-    FOR_INSTRS(fn, b, id)
-    {
+    FOR_INSTRS(fn, b, id) {
         const Instr *i = ir_instr(fn, id);
         if (id == block->last && is_silent(fn, i, block->next))
             break;
