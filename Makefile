@@ -18,7 +18,7 @@ LIB_SRC  = $(wildcard ir/*/*.c phases/*.c) tools/options.c
 LIB_OBJ  = $(LIB_SRC:%.c=$B/%.o)
 MAIN_OBJ = $(PROGRAMS:%=$B/tools/%.o)
 UNIT_SRC = $(wildcard tests/unit/*.c)
-FORMATTED = $(filter-out ir/ptx/lex.c,$(wildcard ir/*/*.[ch] phases/*.[ch] tools/*.[ch] tests/*/*.[ch]))
+FORMATTED = $(filter-out ir/ptx/lex.c,$(wildcard ir/*/*.[ch] phases/*.[ch] tools/*.[ch] tests/bench/*.[ch] tests/tools/*.[ch] tests/unit/*.[ch]))
 
 all: $(PROGRAMS:%=$B/%) $B/libori.a
 
@@ -53,8 +53,9 @@ layers:
 	tests/layers.sh
 
 format-check:
-	@command -v clang-format >/dev/null || { echo "SKIP format-check: clang-format not found"; exit 0; }; \
-	clang-format --dry-run -Werror $(FORMATTED)
+	@case "$$(clang-format --version 2>/dev/null)" in \
+	*'version 14'*) clang-format --dry-run -Werror $(FORMATTED) ;; \
+	*) echo "SKIP format-check: clang-format 14 is not here" ;; esac
 
 clean:
 	rm -rf build build-asan

@@ -5,11 +5,11 @@
  *   gen module N SEED      about N instructions in many functions: log-normal sizes, median 90, at most 8000
  *   gen func N SEED        one function of about N instructions: a long row of loops, diamonds and straight code
  *
- * Each function computes on pools of values (32-bit integers, floats, doubles). An operand is preferably a recent value that
- * nothing has read yet, so that hardly anything is dead, and only values that dominate the place: a pool is a stack that is
- * cut back at the end of each arm. Values cross a join as a register that both arms write, and loops carry their counter
- * and an accumulator, so that some registers have several definitions, as in nvcc's output. About 21 instructions a
- * label. The output depends on nothing but the arguments: integer and IEEE double arithmetic only.
+ * Each function computes on pools of values (32-bit integers, floats, doubles). An operand is preferably a recent value
+ * that nothing has read yet, so that hardly anything is dead, and only values that dominate the place: a pool is a
+ * stack that is cut back at the end of each arm. Values cross a join as a register that both arms write, and loops
+ * carry their counter and an accumulator, so that some registers have several definitions, as in nvcc's output. About
+ * 21 instructions a label. The output depends on nothing but the arguments: integer and IEEE double arithmetic only.
  */
 #include <stdarg.h>
 #include <stdbool.h>
@@ -18,7 +18,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* -- Text ------------------------------------------------------------------------------------------------------------ */
+/* -- Text ------------------------------------------------------------------------------------------------------------
+ */
 
 typedef struct {
     char *data;
@@ -84,7 +85,8 @@ static void flush(Text *t)
     t->size = 0;
 }
 
-/* -- Random numbers ---------------------------------------------------------------------------------------------------- */
+/* -- Random numbers
+ * ---------------------------------------------------------------------------------------------------- */
 
 static uint64_t next(uint64_t *state) /* splitmix64 */
 {
@@ -110,7 +112,8 @@ static int function_size(uint64_t *state)
     return e < 20 ? 20 : e > 8000 ? 8000 : (int)e;
 }
 
-/* -- Functions --------------------------------------------------------------------------------------------------------- */
+/* -- Functions
+ * --------------------------------------------------------------------------------------------------------- */
 
 enum { INT, FLOAT, DOUBLE, POOLS };
 
@@ -128,13 +131,13 @@ typedef struct {
 typedef struct {
     Text *out;
     uint64_t rng;
-    int index;                     /* of the function: part of its labels */
-    int np, nr, nf, nfd, nrd;      /* registers used so far, per class */
-    int labels, count, budget;     /* count: instructions so far */
-    bool doubles;                  /* 14 % of the functions compute in f64 */
-    bool calls;                    /* 6 % call a function */
+    int index;                 /* of the function: part of its labels */
+    int np, nr, nf, nfd, nrd;  /* registers used so far, per class */
+    int labels, count, budget; /* count: instructions so far */
+    bool doubles;              /* 14 % of the functions compute in f64 */
+    bool calls;                /* 6 % call a function */
     Pool pool[POOLS];
-    int pending, pending_kind;     /* the result of the instruction being written: readable after it (0: none) */
+    int pending, pending_kind; /* the result of the instruction being written: readable after it (0: none) */
 } Gen;
 
 static void label(Gen *g, int l) { print(g->out, "\n$L__BB#_#:\n", g->index, l); }
@@ -170,8 +173,8 @@ static int *counter(Gen *g, int kind) { return kind == INT ? &g->nr : kind == FL
 /* A new register of the class; readable only when pushed. */
 static int fresh(Gen *g, int kind) { return ++*counter(g, kind); }
 
-/* The result of the instruction that is written next. Arguments of a call have no order: this draws no random number and
-   leaves the pools alone, so that it may stand beside one `pick` or `roll` (never two of those). */
+/* The result of the instruction that is written next. Arguments of a call have no order: this draws no random number
+   and leaves the pools alone, so that it may stand beside one `pick` or `roll` (never two of those). */
 static int define(Gen *g, int kind)
 {
     g->pending_kind = kind;
@@ -223,14 +226,17 @@ static void load(Gen *g)
 {
     int a, k;
     switch (roll(g, 10)) {
-    case 0: case 1:
+    case 0:
+    case 1:
         a = shared_address(g);
         if (roll(g, 2))
             emit(g, "ld.shared.b32 \t%f#, [%r#+#]", define(g, FLOAT), a, 4 * roll(g, 32));
         else
             emit(g, "ld.shared.b32 \t%r#, [%r#]", define(g, INT), a);
         break;
-    case 2: case 3: case 4:
+    case 2:
+    case 3:
+    case 4:
         a = address(g, 4);
         emit(g, "ld.global.b32 \t%r#, [%rd#]", define(g, INT), a);
         if (roll(g, 2))
@@ -283,7 +289,8 @@ static void store(Gen *g)
 static int compare(Gen *g)
 {
     static const char *const by_int[] = {
-        "setp.lt.s32 \t%p#, %r#, %r#", "setp.ge.s32 \t%p#, %r#, %r#", "setp.eq.b32 \t%p#, %r#, %r#", "setp.ne.b32 \t%p#, %r#, %r#", "setp.gt.u32 \t%p#, %r#, %r#",
+        "setp.lt.s32 \t%p#, %r#, %r#", "setp.ge.s32 \t%p#, %r#, %r#", "setp.eq.b32 \t%p#, %r#, %r#",
+        "setp.ne.b32 \t%p#, %r#, %r#", "setp.gt.u32 \t%p#, %r#, %r#",
     };
     int a;
     if (roll(g, 4) == 0) {
@@ -305,32 +312,30 @@ static int compare(Gen *g)
 static void integer(Gen *g)
 {
     static const char *const rrr[] = {
-        "add.s32 \t%r#, %r#, %r#", "add.s32 \t%r#, %r#, %r#", "add.s32 \t%r#, %r#, %r#", "sub.s32 \t%r#, %r#, %r#", "mul.lo.s32 \t%r#, %r#, %r#", "and.b32 \t%r#, %r#, %r#",
-        "or.b32 \t%r#, %r#, %r#", "xor.b32 \t%r#, %r#, %r#", "min.s32 \t%r#, %r#, %r#", "max.u32 \t%r#, %r#, %r#", "shr.u32 \t%r#, %r#, %r#",
+        "add.s32 \t%r#, %r#, %r#",    "add.s32 \t%r#, %r#, %r#", "add.s32 \t%r#, %r#, %r#", "sub.s32 \t%r#, %r#, %r#",
+        "mul.lo.s32 \t%r#, %r#, %r#", "and.b32 \t%r#, %r#, %r#", "or.b32 \t%r#, %r#, %r#",  "xor.b32 \t%r#, %r#, %r#",
+        "min.s32 \t%r#, %r#, %r#",    "max.u32 \t%r#, %r#, %r#", "shr.u32 \t%r#, %r#, %r#",
     };
     int a = pick(g, INT), b;
     switch (roll(g, 12)) {
-    case 0: case 1: case 2:
+    case 0:
+    case 1:
+    case 2:
         b = roll(g, 4) ? 1 + roll(g, 128) : -1 - roll(g, 32);
         emit(g, "add.s32 \t%r#, %r#, #", define(g, INT), a, b);
         break;
-    case 3: case 4:
-        emit(g, "shl.b32 \t%r#, %r#, #", define(g, INT), a, 1 + roll(g, 8));
-        break;
+    case 3:
+    case 4: emit(g, "shl.b32 \t%r#, %r#, #", define(g, INT), a, 1 + roll(g, 8)); break;
     case 5:
         b = 1 + roll(g, 31);
         emit(g, roll(g, 2) ? "shr.u32 \t%r#, %r#, #" : "shr.s32 \t%r#, %r#, #", define(g, INT), a, b);
         break;
-    case 6:
-        emit(g, "and.b32 \t%r#, %r#, #", define(g, INT), a, (2 << roll(g, 12)) - 1);
-        break;
+    case 6: emit(g, "and.b32 \t%r#, %r#, #", define(g, INT), a, (2 << roll(g, 12)) - 1); break;
     case 7:
         b = pick(g, INT);
         emit(g, "mad.lo.s32 \t%r#, %r#, %r#, %r#", define(g, INT), a, b, pick(g, INT));
         break;
-    default:
-        b = pick(g, INT);
-        emit(g, rrr[roll(g, 11)], define(g, INT), a, b);
+    default: b = pick(g, INT); emit(g, rrr[roll(g, 11)], define(g, INT), a, b);
     }
 }
 
@@ -348,10 +353,16 @@ static void floating(Gen *g)
         return;
     }
     switch (roll(g, 12)) {
-    case 0: case 1: case 2: emit(g, "add.f32 \t%f#, %f#, %f#", define(g, kind), a, b); break;
-    case 3: case 4: case 5: emit(g, "mul.f32 \t%f#, %f#, %f#", define(g, kind), a, b); break;
+    case 0:
+    case 1:
+    case 2: emit(g, "add.f32 \t%f#, %f#, %f#", define(g, kind), a, b); break;
+    case 3:
+    case 4:
+    case 5: emit(g, "mul.f32 \t%f#, %f#, %f#", define(g, kind), a, b); break;
     case 6: emit(g, "sub.f32 \t%f#, %f#, %f#", define(g, kind), a, b); break;
-    case 7: emit(g, roll(g, 2) ? "mul.f32 \t%f#, %f#, 0f3F000000" : "add.f32 \t%f#, %f#, 0fBF800000", define(g, kind), a); break;
+    case 7:
+        emit(g, roll(g, 2) ? "mul.f32 \t%f#, %f#, 0f3F000000" : "add.f32 \t%f#, %f#, 0fBF800000", define(g, kind), a);
+        break;
     default: emit(g, "fma.rn.f32 \t%f#, %f#, %f#, %f#", define(g, kind), a, b, pick(g, kind));
     }
 }
@@ -388,15 +399,22 @@ static void move(Gen *g)
 static void rare(Gen *g)
 {
     static const char *const unary[] = {
-        "neg.f32 \t%f#, %f#", "abs.f32 \t%f#, %f#", "sqrt.rn.f32 \t%f#, %f#", "rcp.rn.f32 \t%f#, %f#", "ex2.approx.f32 \t%f#, %f#", "rsqrt.approx.f32 \t%f#, %f#",
+        "neg.f32 \t%f#, %f#",    "abs.f32 \t%f#, %f#",        "sqrt.rn.f32 \t%f#, %f#",
+        "rcp.rn.f32 \t%f#, %f#", "ex2.approx.f32 \t%f#, %f#", "rsqrt.approx.f32 \t%f#, %f#",
     };
     int a, b;
     switch (roll(g, 16)) {
-    case 0: case 1: case 2: case 3: case 4:
+    case 0:
+    case 1:
+    case 2:
+    case 3:
+    case 4:
         a = pick(g, INT);
         emit(g, "shfl.sync.down.b32\t%r#|%p#, %r#, #, 31, -1", define(g, INT), ++g->np, a, 1 << roll(g, 5));
         break;
-    case 5: case 6: case 7:
+    case 5:
+    case 6:
+    case 7:
         if (g->calls)
             goto call;
         emit(g, "bar.sync \t0");
@@ -431,14 +449,13 @@ static void rare(Gen *g)
         a = pick(g, INT);
         emit(g, "selp.b32 \t%r#, %r#, #, %p#", define(g, INT), a, roll(g, 100), g->np);
         break;
-    default:
-        a = pick(g, FLOAT);
-        emit(g, unary[roll(g, 6)], define(g, FLOAT), a);
+    default: a = pick(g, FLOAT); emit(g, unary[roll(g, 6)], define(g, FLOAT), a);
     }
     return;
 call:
     a = pick(g, FLOAT);
-    print(g->out, "\t{ // callseq #, 0\n\t.param .b32 param0;\n\t.param .b32 param1;\n\t.param .b32 retval0;\n", g->count);
+    print(g->out, "\t{ // callseq #, 0\n\t.param .b32 param0;\n\t.param .b32 param1;\n\t.param .b32 retval0;\n",
+          g->count);
     emit(g, "st.param.b32 \t[param0], %f#", a);
     emit(g, "st.param.b32 \t[param1], %r#", pick(g, INT));
     emit(g, "call.uni (retval0), \n\tdevice_function, \n\t(\n\tparam0, \n\tparam1\n\t)");
@@ -463,14 +480,22 @@ static void select_value(Gen *g)
 static void simple(Gen *g)
 {
     int k = roll(g, 100);
-    if (k < 20) load(g);
-    else if (k < 27) store(g);
-    else if (k < 55) integer(g);
-    else if (k < 75) floating(g);
-    else if (k < 81) convert(g);
-    else if (k < 87) move(g);
-    else if (k < 94) select_value(g);
-    else rare(g);
+    if (k < 20)
+        load(g);
+    else if (k < 27)
+        store(g);
+    else if (k < 55)
+        integer(g);
+    else if (k < 75)
+        floating(g);
+    else if (k < 81)
+        convert(g);
+    else if (k < 87)
+        move(g);
+    else if (k < 94)
+        select_value(g);
+    else
+        rare(g);
 }
 
 static void statement(Gen *g, int depth);
@@ -490,7 +515,8 @@ static Mark mark(const Gen *g)
 /* Cuts the pools back to the mark; a value of the scope that nothing has read is stored first. */
 static void release(Gen *g, Mark m)
 {
-    static const char *const text[] = {"st.global.b32 \t[%rd#+#], %r#", "st.global.b32 \t[%rd#+#], %f#", "st.global.b64 \t[%rd#+#], %fd#"};
+    static const char *const text[] = {"st.global.b32 \t[%rd#+#], %r#", "st.global.b32 \t[%rd#+#], %f#",
+                                       "st.global.b64 \t[%rd#+#], %fd#"};
     for (int k = 0; k < POOLS; k++) {
         for (int v = m.n[k]; v < g->pool[k].n; v++)
             if (!g->pool[k].v[v].used && roll(g, 2)) {
@@ -595,7 +621,11 @@ static int kernel(Text *out, Text *body, Pool *pools, uint64_t *rng, int index, 
 
     print(out, "\t// .globl\tkernel_#\n.visible .entry kernel_#(\n", index, index);
     for (int k = 0; k < 6; k++)
-        print(out, k < 3 ? "\t.param .u64 .ptr .align 1 kernel_#_param_#,\n" : k < 5 ? "\t.param .u32 kernel_#_param_#,\n" : "\t.param .f32 kernel_#_param_#\n", index, k);
+        print(out,
+              k < 3   ? "\t.param .u64 .ptr .align 1 kernel_#_param_#,\n"
+              : k < 5 ? "\t.param .u32 kernel_#_param_#,\n"
+                      : "\t.param .f32 kernel_#_param_#\n",
+              index, k);
     print(out, ")\n{\n");
 
     for (int k = 0; k < 3; k++)
@@ -644,10 +674,12 @@ static int kernel(Text *out, Text *body, Pool *pools, uint64_t *rng, int index, 
 static void header(Text *out)
 {
     print(out, "//\n// Generated by gen for benchmarks\n//\n\n.version 8.0\n.target sm_80\n.address_size 64\n\n"
-               ".visible .func  (.param .b32 func_retval0) device_function(\n\t.param .b32 device_function_param_0,\n\t.param .b32 device_function_param_1\n)\n"
+               ".visible .func  (.param .b32 func_retval0) device_function(\n\t.param .b32 "
+               "device_function_param_0,\n\t.param .b32 device_function_param_1\n)\n"
                "{\n\t.reg .b32 \t%r<3>;\n\t.reg .b32 \t%f<4>;\n\n"
                "\tld.param.b32 \t%f1, [device_function_param_0];\n\tld.param.b32 \t%r1, [device_function_param_1];\n"
-               "\tcvt.rn.f32.s32 \t%f2, %r1;\n\tmul.f32 \t%f3, %f1, %f2;\n\tst.param.b32 \t[func_retval0], %f3;\n\tret;\n\n}\n");
+               "\tcvt.rn.f32.s32 \t%f2, %r1;\n\tmul.f32 \t%f3, %f1, %f2;\n\tst.param.b32 \t[func_retval0], "
+               "%f3;\n\tret;\n\n}\n");
 }
 
 int main(int argc, char **argv)

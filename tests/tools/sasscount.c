@@ -18,10 +18,16 @@
 #include <string.h>
 
 enum {
-    EHDR_SIZE = 64, SHDR_SIZE = 64, SYM_SIZE = 24, INSN_SIZE = 16,
-    SHT_SYMTAB = 2, SHT_NOBITS = 8,
-    OP_NOP = 0x918, OP_BRA = 0x947,
-    INFO_FORMAT_SIZED = 4, INFO_REGCOUNT = 0x2f
+    EHDR_SIZE = 64,
+    SHDR_SIZE = 64,
+    SYM_SIZE = 24,
+    INSN_SIZE = 16,
+    SHT_SYMTAB = 2,
+    SHT_NOBITS = 8,
+    OP_NOP = 0x918,
+    OP_BRA = 0x947,
+    INFO_FORMAT_SIZED = 4,
+    INFO_REGCOUNT = 0x2f
 };
 
 /* The file in memory. */
@@ -30,7 +36,8 @@ typedef struct {
     uint64_t size;
 } File;
 
-/* A view of a section: name (NUL-terminated inside the file), type, bytes (NULL if not in the file), and the two link words. */
+/* A view of a section: name (NUL-terminated inside the file), type, bytes (NULL if not in the file), and the two link
+ * words. */
 typedef struct {
     const char *name;
     uint32_t type, link, info;
@@ -117,7 +124,9 @@ static const char *read_sections(const File *f, Elf *elf)
         if (s->type == SHT_NOBITS || s->type == 0)
             s->size = off = 0;
         if (inside(f, off, s->size))
-            s->data = f->data + off; /* NULL otherwise: sections of shared memory have a size but no bytes, under types of their own */
+            s->data =
+                f->data +
+                off; /* NULL otherwise: sections of shared memory have a size but no bytes, under types of their own */
         if (s->type == SHT_SYMTAB && elf->symtab == n)
             elf->symtab = k;
     }
@@ -196,7 +205,8 @@ static bool count_file(const char *path)
             break;
         }
         const char *name = s->name[5] == '.' && s->name[6] ? s->name + 6 : "-";
-        printf("%s %llu %lu\n", name, (unsigned long long)insn_count(s), (unsigned long)reg_count(&elf, name, s->info >> 24));
+        printf("%s %llu %lu\n", name, (unsigned long long)insn_count(s),
+               (unsigned long)reg_count(&elf, name, s->info >> 24));
     }
     if (error)
         fprintf(stderr, "sasscount: %s: %s\n", path, error);

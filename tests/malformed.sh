@@ -1,0 +1,93 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+#
+# malformed.sh [RUNS]: damaged and hostile input. Whatever it is, oriopt ends with status 0 or 1; with 1 it has printed an
+# error with a position and has left no output. RUNS (default 25) is the number of seeds per kind of damage.
+# Ends in `N passed, N failed, N skipped`.
+cd "$(dirname "$0")/.." || exit 2
+ORIOPT=${ORIOPT:-build/oriopt}
+runs=${1:-25}
+dir=$(mktemp -d) || exit 2
+trap 'rm -rf "$dir"' EXIT
+passed=0 failed=0
+${CC:-cc} -O1 -o "$dir/mutate" tests/tools/mutate.c || exit 2
+
+fail() {
+    failed=$((failed + 1))
+    mkdir -p build/malformed-fail
+    cp "$dir/in.ptx" "build/malformed-fail/$failed.ptx" 2>/dev/null
+    echo "FAIL $1: $2 (build/malformed-fail/$failed.ptx)"
+    head -n 5 "$dir/err"
+}
+
+# judge NAME WANT: runs oriopt over in.ptx; WANT is a status or `any` (0 or 1)
+judge() {
+    rm -f "$dir/out.ptx"
+    timeout 60 "$ORIOPT" --verify=each "$dir/in.ptx" -o "$dir/out.ptx" 2>"$dir/err"
+    status=$?
+    if [ $status -gt 1 ] || { [ "$2" != any ] && [ $status -ne "$2" ]; }; then
+        fail "$1" "exit status $status"
+    elif [ $status -eq 1 ] && ! grep -q '^[^:]*:[0-9][0-9]*:[0-9][0-9]*: error: ' "$dir/err"; then
+        fail "$1" 'no error with a position'
+    elif [ $status -eq 1 ] && { [ -e "$dir/out.ptx" ] || ls "$dir" | grep -q tmp-; }; then
+        fail "$1" 'an output was left'
+    elif [ $status -eq 0 ] && [ ! -s "$dir/out.ptx" ]; then
+        fail "$1" 'no output'
+    else
+        passed=$((passed + 1))
+    fi
+}
+
+repeat() { awk -v s="$1" -v n="$2" 'BEGIN { while (n--) printf "%s", s }'; }
+header='.version 9.0
+.target sm_80
+.address_size 64
+'
+body() { printf '%s.visible .entry k()\n{\n\t.reg .b32 %%r<9>;\n\t.reg .pred %%p<3>;\n' "$header"; }
+
+# -- Hostile shapes
+{ body; repeat '{' 1000000; repeat '}' 1000000; echo '}'; } >"$dir/in.ptx"; judge 'a million scopes' 0
+{ body; repeat '{' 1000000; } >"$dir/in.ptx"; judge 'a million open scopes' 1
+{ body; printf '\tmov.b32 %%r1, '; repeat '(' 1000000; echo '1;}'; } >"$dir/in.ptx"; judge 'deep parentheses' 1
+{ body; printf '\tmov.b32 %%r1, '; repeat '-' 1000000; echo '1;}'; } >"$dir/in.ptx"; judge 'a million signs' 1
+{ body; printf '\tmov.b32 %%r1, '; repeat '1+' 1000000; echo '1;}'; } >"$dir/in.ptx"; judge 'a million terms' 0
+{ body; printf '\tmov.b32 %%r1, '; repeat '1?1:' 1000000; echo '1;}'; } >"$dir/in.ptx"; judge 'a million ternaries' 1
+{ body; printf '\tmov.b32 %%r1, '; repeat '[' 1000000; echo ';}'; } >"$dir/in.ptx"; judge 'deep brackets' 1
+{ body; printf '\tmov.b32 '; repeat '%r1,' 100000; echo '%r1;}'; } >"$dir/in.ptx"; judge 'a hundred thousand operands' 1
+{ body; repeat 'x.' 100000; echo ' %r1;}'; } >"$dir/in.ptx"; judge 'a long mnemonic' any
+{ printf '%s.global .u32 g[2] = ' "$header"; repeat '{' 1000000; echo ';'; } >"$dir/in.ptx"; judge 'deep initializer' 1
+{ printf '%s' "$header"; repeat '/*' 500000; } >"$dir/in.ptx"; judge 'open comments' 1
+{ printf '%s' "$header"; repeat '"' 500001; } >"$dir/in.ptx"; judge 'many quotes' 1
+{ printf '%s.section .x ' "$header"; repeat '{' 1000000; } >"$dir/in.ptx"; judge 'an open section' 1
+{ body; repeat 'L: ' 3; echo 'ret;}'; } >"$dir/in.ptx"; judge 'a label three times' 1
+{ body; awk 'BEGIN { for (k = 0; k < 100000; k++) printf "L%d: ", k }'; echo 'ret;}'; } >"$dir/in.ptx"; judge 'many labels' 0
+{ body; awk 'BEGIN { for (k = 0; k < 100000; k++) printf "bra L%d;\n", k }'; echo '}'; } >"$dir/in.ptx"; judge 'undefined labels' 1
+{ body; awk 'BEGIN { for (k = 0; k < 20000; k++) printf "{ .reg .b32 %%x; mov.b32 %%x, %%r1; bra M; M: }\n" }'; echo '}'; } >"$dir/in.ptx"
+judge 'many scopes with one name' 0
+{ printf '%s.visible .entry k()\n{\n.reg .b32 %%r<3000000>;\n.reg .b32 %%x<99999999999>;\n}\n' "$header"; } >"$dir/in.ptx"
+judge 'too many registers' 1
+{ printf '%s.global .b8 g[99999999999999];\n' "$header"; } >"$dir/in.ptx"; judge 'a huge array' 1
+{ repeat a 3000000; } >"$dir/in.ptx"; judge 'a long word' 1
+: >"$dir/in.ptx"; judge 'an empty file' 1
+printf '\0\0\0\0' >"$dir/in.ptx"; judge 'NUL bytes' 1
+{ body; printf '\tmov.b32 %%r1, \0 2;\n}\n'; } >"$dir/in.ptx"; judge 'a NUL in a body' 1
+{ body; printf '\tret;\n}\n' ; } | sed 's/$/\r/' >"$dir/in.ptx"; judge 'CRLF' 0
+{ body; printf '\tret;\n}'; } | tr '\n' '\r' >"$dir/in.ptx"; judge 'CR' 0
+{ printf '\357\273\277'; body; printf '\tret;\n}'; } >"$dir/in.ptx"; judge 'a byte order mark' 0
+head -c 4096 /dev/zero | tr '\0' ' ' >"$dir/in.ptx"; judge 'a page of blanks' 1
+{ body; printf '\tret;\n}\n'; } >"$dir/short"; { cat "$dir/short"; head -c $((4096 - $(wc -c <"$dir/short"))) /dev/zero | tr '\0' ' '; } >"$dir/in.ptx"
+judge 'a file that ends with its page' 0
+
+# -- Damage
+set -- samples/ptx/reduce.sm_80.ptx samples/ptx/calls.O0.ptx samples/ptx/linkage.sm_90.ptx samples/handwritten/*.ptx
+seed=0
+while [ $seed -lt "$runs" ]; do
+    for mode in truncate flip insert drop swap splice noise tokens; do
+        file=$(printf '%s\n' "$@" | sed -n "$((seed % $# + 1))p")
+        "$dir/mutate" $mode $seed "$file" >"$dir/in.ptx"
+        judge "$mode of $file, seed $seed" any
+    done
+    seed=$((seed + 1))
+done
+echo "$passed passed, $failed failed, 0 skipped"
+[ $failed -eq 0 ]
