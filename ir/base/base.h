@@ -60,11 +60,24 @@ void arena_init(Arena *arena, Heap *heap);
 void arena_free(Arena *arena);
 void *arena_refill(Arena *arena, size_t bytes);
 
+// Under AddressSanitizer each allocation is one of the system's, so that it sees where each ends.
+#if defined(__SANITIZE_ADDRESS__)
+enum { ARENA_EXACT = 1 };
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+enum { ARENA_EXACT = 1 };
+#else
+enum { ARENA_EXACT = 0 };
+#endif
+#else
+enum { ARENA_EXACT = 0 };
+#endif
+
 // `bytes` of uninitialized memory, aligned to 8, valid until the arena is freed.
 static inline void *arena_alloc(Arena *arena, size_t bytes)
 {
     bytes = (bytes + 7) & ~(size_t)7;
-    if ((size_t)(arena->end - arena->cur) < bytes)
+    if (ARENA_EXACT || (size_t)(arena->end - arena->cur) < bytes)
         return arena_refill(arena, bytes);
     void *p = arena->cur;
     arena->cur += bytes;

@@ -86,7 +86,7 @@ static Chunk *large_chunk(Heap *heap, size_t bytes)
 // At least `bytes`, header included.
 static Chunk *chunk_new(Heap *heap, size_t bytes)
 {
-    int size = 0;
+    int size = ARENA_EXACT ? CHUNK_SIZES : 0;
     while (size < CHUNK_SIZES && (size_t)1 << (CHUNK_MIN_BITS + size) < bytes)
         size++;
     size_t taken = size < CHUNK_SIZES ? (size_t)1 << (CHUNK_MIN_BITS + size) : bytes;
@@ -145,7 +145,7 @@ void *arena_refill(Arena *arena, size_t bytes)
     while (regular < arena->size / 2 && regular < (size_t)1 << CHUNK_MAX_BITS)
         regular *= 2;
     bool own = bytes > regular / 4 && arena->cur != arena->end;
-    Chunk *c = chunk_new(arena->heap, own ? head + bytes : MAX(regular, head + bytes));
+    Chunk *c = chunk_new(arena->heap, own || ARENA_EXACT ? head + bytes : MAX(regular, head + bytes));
     c->next = arena->chunks;
     arena->chunks = c;
     arena->size += c->bytes;
