@@ -218,9 +218,10 @@ enum {
     OPM_NEG = 1 << 0,
     OPM_ABS = 1 << 1,
     OPM_NOT = 1 << 2,
-    OPM_INOUT = 1 << 3,  // operand of an opaque instruction: read and written
-    OPM_F32 = 1 << 4,    // immediate without a typed slot: written as 0f...
-    OPM_F64 = 1 << 5,    // immediate without a typed slot: written as 0d...
+    OPM_INOUT = 1 << 3,    // operand of an opaque instruction: read and written
+    OPM_F32 = 1 << 4,      // immediate without a typed slot: written as 0f...
+    OPM_F64 = 1 << 5,      // immediate without a typed slot: written as 0d...
+    OPM_SPELLED = 1 << 6,  // offset 0 that a debug function spells out, `[%SP+0]`: ptxas -O0 makes other code of it
 };
 
 enum { INDEX_MAX = (1 << 24) - 1, SYM_LOCAL = 1 << 23 };

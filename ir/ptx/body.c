@@ -79,8 +79,14 @@ static int vector_element(const Reader *r)
     return at ? (int)(at - letters) & 3 : -1;
 }
 
-// `+ offset` behind an address.
-static int64_t optional_offset(Reader *r) { return rd_accept(r, '+') ? expr_integer(r, "an address offset") : 0; }
+// `+ offset` behind an address, which may be missing.
+static void read_offset(Reader *r, size_t at)
+{
+    bool spelled = rd_accept(r, '+');
+    push_offset(r, spelled ? expr_integer(r, "an address offset") : 0, at);
+    if (spelled && r->fn->flags & FN_DEBUG)
+        r->ops.at[r->ops.n - 1].op.mods = OPM_SPELLED;
+}
 
 static void read_register(Reader *r, RegId reg, uint32_t vec, uint32_t mods, size_t at, bool address)
 {
@@ -104,7 +110,7 @@ static void read_register(Reader *r, RegId reg, uint32_t vec, uint32_t mods, siz
     push_op(r, op, at);
     if (address) {
         shape_char(r, '&');
-        push_offset(r, optional_offset(r), at);
+        read_offset(r, at);
         return;
     }
     shape_char(r, '%');
@@ -190,7 +196,7 @@ static void read_symbol(Reader *r, const Bind *bind, size_t at, bool address, bo
     push_op(r, op_sym(id), at);
     if (address || r->tok != '[') {
         shape_char(r, '&');
-        push_offset(r, optional_offset(r), at);
+        read_offset(r, at);
         return;
     }
     // `sym[4]` without brackets around it counts elements.
@@ -525,7 +531,9 @@ static Operand literal_operand(Reader *r, const Parsed *p, const Slot *slot)
     const char *why;
     if (!literal_bits((Type)slot->type, v, &bits, &why))
         rd_fail(r, p->offset, "%s", why);
-    return op_const(r->fn, bits, (Width)slot->width);
+    Operand op = op_const(r->fn, bits, (Width)slot->width);
+    op.mods = p->op.mods;
+    return op;
 }
 
 static Operand carry_register(Reader *r, bool definition)

@@ -27,7 +27,8 @@ typedef struct Writer {
     uint32_t count[CLASS_COUNT];
     Prefix prefix[CLASS_COUNT];
     uint8_t *needs_label;  // by BlockId
-    StrId label_stem;      // of labels that we make
+    SymId *list_sym;       // by ListId: the table that has it
+    uint8_t *declared;     // by local symbol: tables and prototypes that are printed
     IdSet lines, printed;  // LineIds by their position: all, and those that are printed
 } Writer;
 
@@ -293,15 +294,7 @@ static void put_operand(Writer *w, Operand o, const Slot *slot)
     case K_SREG: put_z(w, sreg_info[op_index(o)].name); break;
     case K_BANK: break;  // machine level, never in PTX
     case K_BLOCK: put_block_name(w, op_index(o)); break;
-    case K_LIST:
-        for (uint32_t k = 1; k < w->fn->syms.n; k++) {
-            const Sym *s = ir_sym(w->fn, k | SYM_LOCAL);
-            if (s->kind == SYM_BRANCHTARGETS && s->list == op_index(o)) {
-                put_name(w, s->name);
-                break;
-            }
-        }
-        break;
+    case K_LIST: put_name(w, ir_sym(w->fn, w->list_sym[op_index(o)])->name); break;
     }
 }
 
@@ -313,7 +306,7 @@ static void put_address(Writer *w, Operand base, Operand offset)
         return;
     }
     put_operand(w, base, NULL);
-    if (bytes) {
+    if (bytes || offset.mods & OPM_SPELLED) {
         put_z(w, "+");
         out_i64(w->out, bytes);
     }
@@ -398,10 +391,51 @@ static void put_line(Writer *w, LineId id)
         put_one_line(w, ir_line(w->fn, chain.at[--chain.n]));
 }
 
+static void put_list(Writer *w, const List *list)
+{
+    for (uint32_t k = 0; k < list->n; k++) {
+        put_z(w, k ? ", " : "");
+        put_operand(w, ir_run(w->fn, list->ops)[k], NULL);
+    }
+}
+
+// Branch tables and prototypes stand in front of the first instruction that names them.
+static void declare_table(Writer *w, SymId id)
+{
+    const Sym *s = ir_sym(w->fn, id);
+    bool proto = s->kind == SYM_PROTO, branches = s->kind == SYM_BRANCHTARGETS;
+    if (!(proto || branches || s->kind == SYM_CALLTARGETS) || w->declared[id & ~(uint32_t)SYM_LOCAL])
+        return;
+    w->declared[id & ~(uint32_t)SYM_LOCAL] = 1;
+    put_z(w, "\t");
+    put_name(w, s->name);
+    put_z(w, proto ? ": .callprototype " : branches ? ": .branchtargets " : ": .calltargets ");
+    if (proto) {
+        put_formals(w, s->sig->rets, s->sig->nrets, "");
+        put_z(w, " _ ");
+        put_formals(w, s->sig->params, s->sig->nparams, "");
+        put_z(w, s->sig->noreturn ? " .noreturn" : "");
+    } else {
+        put_list(w, ir_list(w->fn, s->list));
+    }
+    put_z(w, ";\n");
+}
+
+static void declare_tables(Writer *w, const Desc *d, const Operand *ops)
+{
+    for (uint32_t k = 0; k < d->nops && (d->op == OP_CALL || d->op == OP_BRX); k++) {
+        if (op_kind(ops[k]) == K_LIST)
+            declare_table(w, w->list_sym[op_index(ops[k])]);
+        if (op_kind(ops[k]) == K_SYM)
+            declare_table(w, op_index(ops[k]));
+    }
+}
+
 static void put_instr(Writer *w, const Instr *i)
 {
     const Desc *d = ir_desc(w->fn, i);
     const Operand *ops = ir_ops(w->fn, i);
+    declare_tables(w, d, ops);
     out_char(w->out, '\t');
     if (ir_guarded(i)) {
         Operand guard = ops[i->nops - 1];
@@ -493,41 +527,12 @@ static void put_block(Writer *w, BlockId b, LineId *line)
 
 /* -- Functions ------------------------------------------------------------------------------------------ */
 
-static void put_list(Writer *w, const List *list)
-{
-    for (uint32_t k = 0; k < list->n; k++) {
-        put_z(w, k ? ", " : "");
-        put_operand(w, ir_run(w->fn, list->ops)[k], NULL);
-    }
-}
-
 static void put_local(Writer *w, const Sym *s)
 {
-    switch (s->kind) {
-    case SYM_VAR:
-    case SYM_CALLPARAM:
-        put_z(w, "\t");
-        put_variable(w, s);
-        break;
-    case SYM_BRANCHTARGETS:
-    case SYM_CALLTARGETS:
-        put_z(w, "\t");
-        put_name(w, s->name);
-        put_z(w, s->kind == SYM_BRANCHTARGETS ? ": .branchtargets " : ": .calltargets ");
-        put_list(w, ir_list(w->fn, s->list));
-        put_z(w, ";\n");
-        break;
-    case SYM_PROTO:
-        put_z(w, "\t");
-        put_name(w, s->name);
-        put_z(w, ": .callprototype ");
-        put_formals(w, s->sig->rets, s->sig->nrets, "");
-        put_z(w, " _ ");
-        put_formals(w, s->sig->params, s->sig->nparams, "");
-        put_z(w, s->sig->noreturn ? " .noreturn;\n" : ";\n");
-        break;
-    default: break;
-    }
+    if (s->kind != SYM_VAR && s->kind != SYM_CALLPARAM)
+        return;
+    put_z(w, "\t");
+    put_variable(w, s);
 }
 
 static void put_directives(Writer *w)
@@ -571,6 +576,13 @@ static void put_body(Writer *w)
     const Fn *fn = w->fn;
     w->number = NEW_ARRAY(&w->scratch, uint32_t, fn->regs.n);
     w->needs_label = NEW_ARRAY(&w->scratch, uint8_t, fn->blocks.n);
+    w->list_sym = NEW_ARRAY(&w->scratch, SymId, fn->lists.n);
+    w->declared = NEW_ARRAY(&w->scratch, uint8_t, fn->syms.n);
+    for (uint32_t k = 1; k < fn->syms.n; k++) {
+        const Sym *s = ir_sym(fn, k | SYM_LOCAL);
+        if (s->kind == SYM_BRANCHTARGETS)
+            w->list_sym[s->list] = k | SYM_LOCAL;
+    }
     index_lines(w);
     choose_prefixes(w);
     number_registers(w);
