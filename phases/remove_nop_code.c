@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Removes code that does nothing.
 //
-// Slot: 107 OriRemoveNopCode. Two things do nothing in this IR: a move of a register to itself, guarded or not, and a
-// block that holds only an unguarded branch. Self-moves are deleted. Branches to an empty block are sent to where it
+// Slot: 107 OriRemoveNopCode. Three things do nothing in this IR: a move of a register to itself, guarded or not; a
+// block that holds only an unguarded branch; and a branch to the block that follows, which becomes implicit (the
+// writer leaves it out as long as it is true). Self-moves are deleted. Branches to an empty block are sent to where it
 // leads (through chains of them; a cycle of empty blocks is an endless loop and stays), and empty blocks that nothing
 // names any more are taken out of the layout.
 //
@@ -11,7 +12,8 @@
 //
 //     b0: @P0 bra b2 else b1          b0: @P0 bra b3 else b1
 //     b2: bra b3                 ->   (gone)
-//     b3: ...                         b3: ...
+//     b3: ...; bra b4                 b3: ... (falls into b4)
+//     b4: ...                         b4: ...
 //
 // Must not fire:
 //     R1 = mov.b32 R2                 another register
@@ -127,8 +129,25 @@ static bool skip_empty_blocks(Ctx *ctx, Fn *fn)
     return f.progress;
 }
 
+// An unguarded branch to the block that follows in the layout.
+static bool fall_through(Fn *fn)
+{
+    bool progress = false;
+    FOR_BLOCKS(fn, b) {
+        Instr *i = ir_instr(fn, ir_terminator(fn, b));
+        bool next =
+            ir_desc(fn, i)->op == OP_BRA && !ir_guarded(i) && op_index(*ir_use(fn, i, 0)) == ir_block(fn, b)->next;
+        if (next && !(i->flags & IF_IMPLICIT)) {
+            i->flags |= IF_IMPLICIT;
+            progress = true;
+        }
+    }
+    return progress;
+}
+
 bool phase_remove_nop_code(Ctx *ctx, Fn *fn)
 {
     bool moves = remove_self_moves(fn);
-    return skip_empty_blocks(ctx, fn) || moves;
+    bool blocks = skip_empty_blocks(ctx, fn);
+    return fall_through(fn) || moves || blocks;
 }

@@ -327,7 +327,7 @@ typedef struct Block {
     uint32_t flags;
 } Block;
 
-// IMPLICIT: a terminator that the text does not spell out: falling into the next block, or off the function's end.
+// IMPLICIT: a terminator that the text need not spell out: falling into the next block, or off the function's end.
 enum { IF_GUARDED = 1, IF_TIED = 2, IF_PINNED = 4, IF_IMPLICIT = 8 };
 
 typedef struct Instr {

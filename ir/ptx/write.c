@@ -3,7 +3,7 @@
 // writing what was read back from this writer gives the same bytes.
 //
 // An instruction is its canonical mnemonic and its shape filled with operands. A branch to the block that follows is
-// left out; blocks get a label if the input had one or if something branches to them.
+// left out where it was implicit; blocks get a label if the input had one or if something branches to them.
 #include "ir/ptx/ptx.h"
 
 typedef enum { CL_P, CL_B, CL_H, CL_R, CL_RD, CL_RQ, CLASS_COUNT } RegClass;
@@ -469,16 +469,13 @@ static BlockId fallthrough(const Fn *fn, const Instr *i)
                : 0;
 }
 
-// A plain branch to the block behind prints as nothing, and so does the return that ends a function implicitly. In
-// debug functions a branch that was written is a place to stop at: it stays.
+// What the input did not spell out is not spelled out again, as long as it is still true: a branch to the block that
+// follows, and the return at the end of a function.
 static bool is_silent(const Fn *fn, const Instr *i, BlockId next)
 {
-    Opcode op = ir_desc(fn, i)->op;
-    if (ir_guarded(i))
+    if (!(i->flags & IF_IMPLICIT))
         return false;
-    if (op == OP_RET)
-        return i->flags & IF_IMPLICIT && !next;
-    return op == OP_BRA && op_index(*ir_use(fn, i, 0)) == next && (i->flags & IF_IMPLICIT || !(fn->flags & FN_DEBUG));
+    return ir_desc(fn, i)->op == OP_BRA ? op_index(*ir_use(fn, i, 0)) == next : !next;
 }
 
 static void mark_labels(Writer *w)
