@@ -526,6 +526,62 @@ DescId desc_intern(Tables *t, MnemId mnem, const char *shape, size_t len, const 
     return t->desc_first + t->descs.n - 1;
 }
 
+static const char *letter_words(char letter)
+{
+    switch (letter) {
+    case 'd':
+    case 'D':
+    case 'W':
+    case 'e': return "dst";
+    case 'p': return "dst predicate";
+    case 'V': return "dst or {dst, ...}";
+    case 'U':
+    case 'g': return "{dst, ...}";
+    case 'a':
+    case 'A':
+    case 'b':
+    case 'B':
+    case 'w':
+    case 's': return "src";
+    case 'v': return "src or {src, ...}";
+    case 'u': return "{src, ...}";
+    case 'i': return "32-bit src";
+    case 'q': return "predicate";
+    case 'Q': return "[predicate if .and .or .xor]";
+    case 'K': return "[src if .cas]";
+    case 'H': return "[policy if cache_hint]";
+    case 'k': return "constant";
+    case '&': return "symbol";
+    case 'L': return "label";
+    case 'l': return "branch table";
+    case '*': return "...";
+    default: return "";
+    }
+}
+
+void desc_expected(const char *sig, char words[static 200])
+{
+    Out out = {.buf = words, .cap = 199};
+    for (const char *p = sig; *p && out.n < 150; p++) {
+        bool optional = p[1] == '?' || (p[1] == '|' && p[2] && p[3] == '?');
+        if (*p == '[' && p[1] == '&') {
+            out_z(&out, "[address]");
+            p += 2;
+        } else if (*p == ',') {
+            out_z(&out, ", ");
+        } else if (*p == '|') {
+            out_z(&out, p[2] == '?' ? " [| " : " | ");
+        } else if (*p == '?') {
+            out_z(&out, "]");
+        } else {
+            if (optional && p[1] == '?' && (p == sig || p[-1] != '|'))
+                out_z(&out, "[");
+            out_z(&out, letter_words(*p));
+        }
+    }
+    words[out.n] = 0;
+}
+
 DescId desc_make(Tables *t, const char *mnemonic, const char *shape)
 {
     const char *why;

@@ -199,8 +199,11 @@ void name_print(Out *out, const Tables *t, Name name);
 /* desc.c */
 // Parses and interns a mnemonic in any spelling ("mul.f32.rn").
 MnemId mnem_intern(Tables *t, const char *text, size_t len);
-// The descriptor for a mnemonic with this operand syntax. If no row takes it: 0, and *why says what is wrong.
+// The descriptor for a mnemonic with this operand syntax. If its operands do not fit: 0, and *why is the signature that
+// they should fit.
 DescId desc_intern(Tables *t, MnemId mnem, const char *shape, size_t len, const char **why);
+// A signature in words, for messages: "dst, src, src".
+void desc_expected(const char *signature, char words[static 200]);
 // The descriptor for builders: text and shape must be right.
 DescId desc_make(Tables *t, const char *mnemonic, const char *shape);
 

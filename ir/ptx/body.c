@@ -506,9 +506,11 @@ static DescId find_desc(Reader *r, MnemCache *mnem, size_t at)
         return mnem->desc;
     const char *why;
     DescId desc = desc_intern(r->t, mnem->mnem, r->shape.at ? r->shape.at : "", n, &why);
-    if (!desc)
-        rd_fail(r, at, "these operands do not fit '%.*s' (it takes `%s`; opcodes.def has the letters)", (int)mnem->len,
-                mnem->text, why);
+    if (!desc) {
+        char words[200];
+        desc_expected(why, words);
+        rd_fail(r, at, "these operands do not fit '%.*s', which takes: %s", (int)mnem->len, mnem->text, words);
+    }
     if (n <= SHAPE_CACHED) {
         memcpy(mnem->shape, r->shape.at ? r->shape.at : "", n);
         mnem->shape_len = n;
