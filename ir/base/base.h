@@ -28,20 +28,20 @@ typedef enum { ST_OK, ST_BAD_INPUT, ST_USAGE, ST_INTERNAL, ST_LIMIT, ST_IO } Sta
 
 typedef struct Chunk Chunk;
 typedef struct Slab Slab;
-enum { CHUNK_SIZES = 9 };  // 4 KB to 1 MB
+enum { CHUNK_PAGES = 256 };  // a chunk out of a slab has up to so many pages of 4 KB
 
-// Takes memory from the system in slabs of some megabytes and hands out chunks of power-of-two sizes; what arenas give
-// back is used again. All of it is known here, so an unwound call leaks nothing.
+// Takes memory from the system in slabs of some megabytes and hands out chunks of whole pages; what arenas give back is
+// used again. All of it is known here, so an unwound call leaks nothing.
 typedef struct Heap {
     Slab *slabs;
-    char *cur, *end;           // free part of the newest slab
-    Chunk *free[CHUNK_SIZES];  // chunks that were given back, by size
-    Chunk *large;              // chunks of their own size, from the system
-    size_t used, peak;         // bytes in chunks
-    size_t limit;              // 0 = none
-    jmp_buf *unwind;           // where a failure goes
-    Status status;             // set by a failure
-    char message[256];         // of the failure
+    char *cur, *end;               // free part of the newest slab
+    Chunk *free[CHUNK_PAGES + 1];  // chunks that were given back, by pages
+    Chunk *large;                  // chunks from the system itself
+    size_t used, peak;             // bytes in chunks
+    size_t limit;                  // 0 = none
+    jmp_buf *unwind;               // where a failure goes
+    Status status;                 // set by a failure
+    char message[256];             // of the failure
 } Heap;
 
 // Ends the current API call: records status and message, and unwinds.
@@ -190,6 +190,8 @@ typedef struct Source {
 
 // Opens a file ("-" is standard input). On failure returns false with the reason in `why`.
 bool source_open(Source *source, const char *path, Arena *arena, char why[static 200]);
+// Says that the text up to here will hardly be looked at again: its pages need not stay in memory.
+void source_passed(const Source *source, size_t from, size_t to);
 void source_close(Source *source);
 
 /* diag.c: diagnostics -------------------------------------------------------------------------------------- */

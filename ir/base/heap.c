@@ -7,12 +7,7 @@
 
 #include "ir/base/base.h"
 
-enum {
-    CHUNK_MIN_BITS = 12,
-    CHUNK_MAX_BITS = CHUNK_MIN_BITS + CHUNK_SIZES - 1,
-    SLAB_BYTES = 4 << 20,
-    HUGE_PAGE = 2 << 20
-};
+enum { PAGE = 4096, SLAB_BYTES = 4 << 20, HUGE_PAGE = 2 << 20 };
 
 struct Slab {
     Slab *next;
@@ -22,7 +17,7 @@ struct Chunk {
     Chunk *next;  // in the arena, or in the heap's free list
     Chunk *large_next, *large_prev;
     size_t bytes;
-    int size;  // index of its power of two; -1 = large
+    uint32_t pages;  // 0 = from the system itself
 };
 
 _Noreturn void heap_fail(Heap *heap, Status status, const char *fmt, ...)
@@ -38,27 +33,28 @@ _Noreturn void heap_fail(Heap *heap, Status status, const char *fmt, ...)
 // Memory from the system. Large pages, where there are any, save most of the page faults.
 static void *system_alloc(Heap *heap, size_t bytes)
 {
-    void *p = malloc(bytes);
+    bool large = bytes >= HUGE_PAGE && !ARENA_EXACT;
+    void *p = large ? aligned_alloc(HUGE_PAGE, (bytes + HUGE_PAGE - 1) & ~(size_t)(HUGE_PAGE - 1)) : malloc(bytes);
     if (!p)
         heap_fail(heap, ST_LIMIT, "out of memory (%zu bytes in use)", heap->used);
 #ifdef MADV_HUGEPAGE
-    uintptr_t from = ((uintptr_t)p + HUGE_PAGE - 1) & ~(uintptr_t)(HUGE_PAGE - 1),
-              to = ((uintptr_t)p + bytes) & ~(uintptr_t)(HUGE_PAGE - 1);
-    if (from < to)
-        madvise((void *)from, to - from, MADV_HUGEPAGE);
+    if (large)
+        madvise(p, bytes & ~(size_t)(HUGE_PAGE - 1), MADV_HUGEPAGE);
 #endif
     return p;
 }
 
-// A chunk of 2^bits bytes out of the slabs.
-static Chunk *slab_chunk(Heap *heap, int size)
+// A chunk of whole pages out of the slabs; one that was given back may be a quarter larger than asked for.
+static Chunk *slab_chunk(Heap *heap, uint32_t pages)
 {
-    size_t bytes = (size_t)1 << (CHUNK_MIN_BITS + size);
-    Chunk *c = heap->free[size];
-    if (c) {
-        heap->free[size] = c->next;
-        return c;
+    for (uint32_t k = pages; k <= MIN(pages + pages / 4, CHUNK_PAGES); k++) {
+        Chunk *c = heap->free[k];
+        if (c) {
+            heap->free[k] = c->next;
+            return c;
+        }
     }
+    size_t bytes = (size_t)pages * PAGE;
     if ((size_t)(heap->end - heap->cur) < bytes) {
         Slab *slab = system_alloc(heap, SLAB_BYTES);
         slab->next = heap->slabs;
@@ -66,9 +62,9 @@ static Chunk *slab_chunk(Heap *heap, int size)
         heap->cur = (char *)slab + 64;
         heap->end = (char *)slab + SLAB_BYTES;
     }
-    c = (Chunk *)heap->cur;
+    Chunk *c = (Chunk *)heap->cur;
     heap->cur += bytes;
-    c->size = size;
+    c->pages = pages;
     c->bytes = bytes;
     return c;
 }
@@ -76,7 +72,7 @@ static Chunk *slab_chunk(Heap *heap, int size)
 static Chunk *large_chunk(Heap *heap, size_t bytes)
 {
     Chunk *c = system_alloc(heap, bytes);
-    *c = (Chunk){.large_next = heap->large, .bytes = bytes, .size = -1};
+    *c = (Chunk){.large_next = heap->large, .bytes = bytes};
     if (c->large_next)
         c->large_next->large_prev = c;
     heap->large = c;
@@ -86,13 +82,11 @@ static Chunk *large_chunk(Heap *heap, size_t bytes)
 // At least `bytes`, header included.
 static Chunk *chunk_new(Heap *heap, size_t bytes)
 {
-    int size = ARENA_EXACT ? CHUNK_SIZES : 0;
-    while (size < CHUNK_SIZES && (size_t)1 << (CHUNK_MIN_BITS + size) < bytes)
-        size++;
-    size_t taken = size < CHUNK_SIZES ? (size_t)1 << (CHUNK_MIN_BITS + size) : bytes;
-    if (heap->limit && heap->used + taken > heap->limit)
+    size_t pages = (bytes + PAGE - 1) / PAGE;
+    bool large = pages > CHUNK_PAGES || ARENA_EXACT;
+    if (heap->limit && heap->used + (large ? bytes : pages * PAGE) > heap->limit)
         heap_fail(heap, ST_LIMIT, "memory limit of %zu bytes reached", heap->limit);
-    Chunk *c = size < CHUNK_SIZES ? slab_chunk(heap, size) : large_chunk(heap, bytes);
+    Chunk *c = large ? large_chunk(heap, bytes) : slab_chunk(heap, (uint32_t)pages);
     heap->used += c->bytes;
     heap->peak = MAX(heap->peak, heap->used);
     return c;
@@ -101,9 +95,9 @@ static Chunk *chunk_new(Heap *heap, size_t bytes)
 static void chunk_free(Heap *heap, Chunk *c)
 {
     heap->used -= c->bytes;
-    if (c->size >= 0) {
-        c->next = heap->free[c->size];
-        heap->free[c->size] = c;
+    if (c->pages) {
+        c->next = heap->free[c->pages];
+        heap->free[c->pages] = c;
         return;
     }
     *(c->large_prev ? &c->large_prev->large_next : &heap->large) = c->large_next;
@@ -141,11 +135,9 @@ void arena_free(Arena *arena)
 void *arena_refill(Arena *arena, size_t bytes)
 {
     size_t head = (sizeof(Chunk) + 15) & ~(size_t)15;
-    size_t regular = (size_t)1 << CHUNK_MIN_BITS;
-    while (regular < arena->size / 2 && regular < (size_t)1 << CHUNK_MAX_BITS)
-        regular *= 2;
-    bool own = bytes > regular / 4 && arena->cur != arena->end;
-    Chunk *c = chunk_new(arena->heap, own || ARENA_EXACT ? head + bytes : MAX(regular, head + bytes));
+    size_t regular = MIN(MAX(arena->size / 4, PAGE), CHUNK_PAGES * PAGE);
+    bool own = ARENA_EXACT || bytes > regular / 2;
+    Chunk *c = chunk_new(arena->heap, own ? head + bytes : regular);
     c->next = arena->chunks;
     arena->chunks = c;
     arena->size += c->bytes;

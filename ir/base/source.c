@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Input files: mapped where the system can, read into memory where it cannot (pipes, devices).
-#define _GNU_SOURCE  // MAP_ANONYMOUS, MAP_POPULATE
+#define _GNU_SOURCE  // MAP_ANONYMOUS
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -10,10 +10,6 @@
 
 #include "ir/base/base.h"
 
-#ifndef MAP_POPULATE
-#define MAP_POPULATE 0
-#endif
-
 // Maps the file over a zeroed mapping that is at least SOURCE_SLACK bytes longer, so that NULs follow the text.
 static bool map_file(Source *source, int fd, size_t len)
 {
@@ -21,7 +17,7 @@ static bool map_file(Source *source, int fd, size_t len)
     char *p = mmap(NULL, bytes, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (p == MAP_FAILED)
         return false;
-    if (mmap(p, len, PROT_READ, MAP_PRIVATE | MAP_FIXED | MAP_POPULATE, fd, 0) == MAP_FAILED) {
+    if (mmap(p, len, PROT_READ, MAP_PRIVATE | MAP_FIXED, fd, 0) == MAP_FAILED) {
         munmap(p, bytes);
         return false;
     }
@@ -78,6 +74,15 @@ bool source_open(Source *source, const char *path, Arena *arena, char why[static
     if (fd > STDERR_FILENO)
         close(fd);
     return ok;
+}
+
+void source_passed(const Source *source, size_t from, size_t to)
+{
+    size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    from = (from + page - 1) / page * page;
+    to = to / page * page;
+    if (source->mapped && from < to)
+        madvise((void *)(uintptr_t)(source->text + from), to - from, MADV_DONTNEED);
 }
 
 void source_close(Source *source)

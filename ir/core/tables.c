@@ -69,18 +69,18 @@ int64_t const_signed(Const c)
 // number together are the identifier again.
 uint32_t name_number(const char *text, const char *end, const char **stem_end)
 {
-    const char *p = end, *first = end;  // first digit of the number: not a leading zero
-    uint32_t number = 0, scale = 1;
-    while (p > text + 1 && end - p < 9 && (unsigned)(p[-1] - '0') < 10) {
-        uint32_t digit = (uint32_t)(*--p - '0');
-        if (digit || first == end)
-            first = p;
-        number += digit * scale;
-        scale *= 10;
-    }
-    // `first` is the last digit if all are zeros, otherwise the leftmost that is not.
-    *stem_end = first;
-    return first == end ? NO_NUMBER : number;
+    const char *bound = end - text > 10 ? end - 9 : text + 1, *p = end;
+    while (p > bound && (unsigned)(p[-1] - '0') < 10)
+        p--;
+    while (p < end - 1 && *p == '0')
+        p++;
+    *stem_end = p;
+    if (p == end)
+        return NO_NUMBER;
+    uint32_t number = 0;
+    for (; p < end; p++)
+        number = number * 10 + (uint32_t)(*p - '0');
+    return number;
 }
 
 void name_print(Out *out, const Tables *t, Name name)

@@ -289,6 +289,25 @@ static void read_signed(Reader *r, const MnemCache *mnem, bool address)
     read_literal(r, address);
 }
 
+// A register that is followed by a comma or the semicolon: most operands are that. Takes the comma as well. False: none.
+static bool read_plain_register(Reader *r)
+{
+    char next = *r->lx.cur;
+    if (next != ',' && next != ';')
+        return false;
+    RegId reg = scope_known_reg(r, rd_split(r, r->lx.start, r->lx.end));
+    if (!reg)
+        return false;
+    push_op(r, op_reg(r->fn, reg), rd_offset(r));
+    shape_char(r, '%');
+    if (next == ',') {
+        shape_char(r, ',');
+        r->lx.cur++;
+    }
+    rd_next(r);
+    return true;
+}
+
 // Everything up to the semicolon.
 static void read_operands(Reader *r, const MnemCache *mnem)
 {
@@ -297,9 +316,14 @@ static void read_operands(Reader *r, const MnemCache *mnem)
     bool want = true;      // an operand may stand here
     bool address = false;  // the first in a bracket
     r->ops.n = r->shape.n = 0;
+    bool labels = mnem->first == OP_BRA;
     while (r->tok != ';') {
         size_t at = rd_offset(r);
         int tok = r->tok;
+        if (tok == T_ID && want && !address && !labels && read_plain_register(r)) {
+            want = r->shape.at[r->shape.n - 1] == ',';
+            continue;
+        }
         if (tok == T_EOF)
             rd_fail(r, at, "expected ';' behind the instruction");
         if (tok == '{' || tok == '[') {

@@ -4,6 +4,8 @@
 
 #include "ir/ptx/read.h"
 
+enum { PASSED_STEP = 1 << 20 };
+
 /* -- Tokens and errors ---------------------------------------------------------------------------------- */
 
 void rd_error(Reader *r, size_t offset, const char *fmt, ...)
@@ -50,6 +52,11 @@ void rd_next(Reader *r)
 
 void rd_next_statement(Reader *r)
 {
+    size_t at = (size_t)(r->lx.cur - r->source->text);
+    if (at - r->passed > PASSED_STEP) {
+        source_passed(r->source, r->passed, at);
+        r->passed = at;
+    }
     r->tok = lex_statement(&r->lx);
     if (r->tok == T_BAD || r->tok == T_COMMENT)
         reject_token(r);
@@ -507,6 +514,7 @@ Module *ptx_read(Heap *heap, const Source *source, Diag *diag, const PtxReadOpti
     const char *start = source->text;
     if (source->len >= 3 && memcmp(start, "\xEF\xBB\xBF", 3) == 0)
         start += 3;
+    r->passed = (size_t)(start - source->text);
     r->lx = (Lexer){.cur = start, .start = start, .end = start, .limit = source->text + source->len};
     uint32_t errors = diag->errors;
     scope_init(r);

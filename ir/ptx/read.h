@@ -95,9 +95,10 @@ typedef struct Reader {
     const PtxReadOptions *options;
     jmp_buf *recover;  // where a syntax error goes: to the next statement
     Module *m;
-    Tables *t;    // &m->tables
-    Arena arena;  // dies with the reader
-    bool stop;    // too many errors
+    Tables *t;      // &m->tables
+    Arena arena;    // dies with the reader
+    bool stop;      // too many errors
+    size_t passed;  // source text up to here need not stay in memory
 
     VEC(Reg) module_regs;             // PTX 1.x and 2.x: registers at module level
     NameTable globals, locals, used;  // used: label and symbol names of the function, to keep them unique
@@ -160,6 +161,15 @@ void scope_open(Reader *r);
 void scope_close(Reader *r);
 const Bind *scope_find(Reader *r, Name name);
 RegId scope_find_reg(Reader *r, Name name, uint32_t *vec);  // 0 if it is no register
+// The common case of scope_find_reg: a scalar register of a range that was named before. 0 = look properly.
+static inline RegId scope_known_reg(const Reader *r, Name name)
+{
+    const StemInfo *info = name.stem < r->stems.n ? &r->stems.at[name.stem] : NULL;
+    if (!info || info->epoch != r->locals.epoch || info->scalars || !info->range)
+        return 0;
+    const Range *range = &r->ranges.at[info->range];
+    return name.number < range->count && !range->vec ? range->map[name.number] : 0;
+}
 void scope_declare(Reader *r, Name name, BindKind kind, uint32_t id, uint8_t vec, size_t offset);
 void scope_declare_range(Reader *r, Name name, Range range, size_t offset);
 RegId scope_new_reg(Reader *r, Name name, uint8_t file, uint8_t width, uint8_t type, uint32_t vec);
