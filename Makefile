@@ -11,7 +11,7 @@ CFLAGS  ?= -O2 -g
 B       ?= build
 WARN     = -std=c11 -Wall -Wextra -Wpedantic $(if $(WERROR),-Werror)
 FLAGS    = $(WARN) $(CFLAGS) $(SANITIZE) -I. -MMD -MP
-RE2C     = re2c -W --no-debug-info --no-generation-date
+RE2C     = re2c -W --tags --no-debug-info --no-generation-date
 
 PROGRAMS = oriopt
 LIB_SRC  = $(wildcard ir/*/*.c phases/*.c) tools/options.c

@@ -63,14 +63,22 @@ SymId fn_sym(Fn *fn, Name name, SymKind kind)
     return k | SYM_LOCAL;
 }
 
+uint32_t ops_new(Fn *fn, uint32_t n) { return n ? seg_push(&fn->ops, &fn->arena, n, sizeof(Operand)) : 0; }
+
+static uint32_t copy_operands(Fn *fn, const Operand *ops, uint32_t n)
+{
+    uint32_t run = ops_new(fn, n);
+    if (n)
+        memcpy(ir_run(fn, run), ops, n * sizeof *ops);
+    return run;
+}
+
 ListId list_new(Fn *fn, const Operand *targets, uint32_t n)
 {
     if (fn->lists.n == 0)
         *ir_list(fn, push(fn, &fn->lists, sizeof(List), "branch tables")) = (List){0};
     ListId l = push(fn, &fn->lists, sizeof(List), "branch tables");
-    uint32_t ops = seg_push(&fn->ops, &fn->arena, n, sizeof(Operand));
-    memcpy(ir_run(fn, ops), targets, n * sizeof *targets);
-    *ir_list(fn, l) = (List){ops, n};
+    *ir_list(fn, l) = (List){copy_operands(fn, targets, n), n};
     return l;
 }
 
@@ -107,24 +115,22 @@ void block_unlink(Fn *fn, BlockId b)
 
 /* -- Instructions --------------------------------------------------------------------------------------- */
 
-static InstrId instr_new(Fn *fn, DescId desc, uint8_t flags, const Operand *ops, uint32_t n)
+// A record for operands that lie in fn->ops already.
+static InstrId instr_new(Fn *fn, DescId desc, uint8_t flags, uint32_t run, uint32_t n)
 {
-    uint32_t at = n ? seg_push(&fn->ops, &fn->arena, n, sizeof(Operand)) : 0;
-    Operand *to = ir_run(fn, at);
+    const Operand *ops = ir_run(fn, run);
     uint16_t ndef = 0;
-    for (uint32_t k = 0; k < n; k++)
-        to[k] = ops[k];
-    while (ndef < n && op_is_def(to[ndef]))
+    while (ndef < n && op_is_def(ops[ndef]))
         ndef++;
     InstrId id = seg_push(&fn->instrs, &fn->arena, 1, sizeof(Instr));
-    *ir_instr(fn, id) = (Instr){.desc = desc, .ops = at, .nops = n, .ndef = ndef, .flags = flags};
+    *ir_instr(fn, id) = (Instr){.desc = desc, .ops = run, .nops = n, .ndef = ndef, .flags = flags};
     fn->ninstrs++;
     return id;
 }
 
-InstrId ir_append(Fn *fn, BlockId b, DescId desc, uint8_t flags, const Operand *ops, uint32_t n)
+InstrId ir_append_run(Fn *fn, BlockId b, DescId desc, uint8_t flags, uint32_t run, uint32_t n)
 {
-    InstrId id = instr_new(fn, desc, flags, ops, n);
+    InstrId id = instr_new(fn, desc, flags, run, n);
     Instr *i = ir_instr(fn, id);
     Block *block = ir_block(fn, b);
     i->block = b;
@@ -134,9 +140,14 @@ InstrId ir_append(Fn *fn, BlockId b, DescId desc, uint8_t flags, const Operand *
     return id;
 }
 
+InstrId ir_append(Fn *fn, BlockId b, DescId desc, uint8_t flags, const Operand *ops, uint32_t n)
+{
+    return ir_append_run(fn, b, desc, flags, copy_operands(fn, ops, n), n);
+}
+
 InstrId ir_insert_before(Fn *fn, InstrId where, DescId desc, uint8_t flags, const Operand *ops, uint32_t n)
 {
-    InstrId id = instr_new(fn, desc, flags, ops, n);
+    InstrId id = instr_new(fn, desc, flags, copy_operands(fn, ops, n), n);
     Instr *i = ir_instr(fn, id), *w = ir_instr(fn, where);
     i->block = w->block;
     i->next = where;

@@ -471,6 +471,9 @@ void block_insert_after(Fn *fn, BlockId b, BlockId where);
 void block_unlink(Fn *fn, BlockId b);
 // A new instruction at the end of a block. `ops` in the canonical order; guard last.
 InstrId ir_append(Fn *fn, BlockId b, DescId desc, uint8_t flags, const Operand *ops, uint32_t n);
+// The same for operands that were put into `run` = ops_new(fn, n) already.
+uint32_t ops_new(Fn *fn, uint32_t n);
+InstrId ir_append_run(Fn *fn, BlockId b, DescId desc, uint8_t flags, uint32_t run, uint32_t n);
 InstrId ir_insert_before(Fn *fn, InstrId where, DescId desc, uint8_t flags, const Operand *ops, uint32_t n);
 void ir_remove(Fn *fn, InstrId i);
 InstrId ir_terminator(const Fn *fn, BlockId b);

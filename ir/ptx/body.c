@@ -202,7 +202,7 @@ static void read_symbol(Reader *r, const Bind *bind, size_t at, bool address, bo
     // `sym[4]` without brackets around it counts elements.
     rd_next(r);
     uint32_t vec;
-    RegId index_reg = r->tok == T_ID ? scope_find_reg(r, rd_split(r, r->lx.start, r->lx.end), &vec) : 0;
+    RegId index_reg = r->tok == T_ID ? scope_find_reg(r, rd_token_name(r), &vec) : 0;
     int64_t index = 0;
     if (index_reg && memory) {
         rd_next(r);
@@ -215,7 +215,7 @@ static void read_symbol(Reader *r, const Bind *bind, size_t at, bool address, bo
     push_offset(r, index * (int64_t)element, at);
 }
 
-static void read_identifier(Reader *r, const MnemCache *mnem, uint32_t mods, bool address)
+static void read_identifier(Reader *r, const MnemCache *mnem, Name name, uint32_t mods, bool address)
 {
     size_t at = rd_offset(r);
     const char *text = r->lx.start;
@@ -226,7 +226,6 @@ static void read_identifier(Reader *r, const MnemCache *mnem, uint32_t mods, boo
         shape_char(r, '%');
         return;
     }
-    Name name = rd_split(r, text, text + len);
     if (mnem->first == OP_BRA) {
         rd_next(r);
         push_op(r, op_block(scope_label_use(r, name, at)), at);
@@ -267,7 +266,7 @@ static void read_literal(Reader *r, bool address)
 static bool names_register(Reader *r)
 {
     uint32_t vec;
-    return r->tok == T_ID && !rd_is(r, "WARP_SZ") && scope_find_reg(r, rd_split(r, r->lx.start, r->lx.end), &vec);
+    return r->tok == T_ID && !rd_is(r, "WARP_SZ") && scope_find_reg(r, rd_token_name(r), &vec);
 }
 
 // `!p` and, in video instructions, `-r`; otherwise the sign belongs to a constant.
@@ -281,7 +280,7 @@ static void read_signed(Reader *r, const MnemCache *mnem, bool address)
     if (!digit && names_register(r)) {
         if (sign == '-')
             shape_char(r, '-');
-        read_identifier(r, mnem, sign == '!' ? OPM_NOT : 0, address);
+        read_identifier(r, mnem, rd_token_name(r), sign == '!' ? OPM_NOT : 0, address);
         return;
     }
     r->lx = lx;
@@ -289,13 +288,14 @@ static void read_signed(Reader *r, const MnemCache *mnem, bool address)
     read_literal(r, address);
 }
 
-// A register that is followed by a comma or the semicolon: most operands are that. Takes the comma as well. False: none.
-static bool read_plain_register(Reader *r)
+// A register that is followed by a comma or the semicolon: most operands are that. Takes the comma as well. False:
+// none.
+static bool read_plain_register(Reader *r, Name name)
 {
     char next = *r->lx.cur;
     if (next != ',' && next != ';')
         return false;
-    RegId reg = scope_known_reg(r, rd_split(r, r->lx.start, r->lx.end));
+    RegId reg = scope_known_reg(r, name);
     if (!reg)
         return false;
     push_op(r, op_reg(r->fn, reg), rd_offset(r));
@@ -320,7 +320,8 @@ static void read_operands(Reader *r, const MnemCache *mnem)
     while (r->tok != ';') {
         size_t at = rd_offset(r);
         int tok = r->tok;
-        if (tok == T_ID && want && !address && !labels && read_plain_register(r)) {
+        Name name = tok == T_ID ? rd_token_name(r) : (Name){0, NO_NUMBER};
+        if (tok == T_ID && want && !address && !labels && read_plain_register(r, name)) {
             want = r->shape.at[r->shape.n - 1] == ',';
             continue;
         }
@@ -349,7 +350,7 @@ static void read_operands(Reader *r, const MnemCache *mnem)
             rd_fail(r, at, "expected ',' or ';'");
         } else {
             if (tok == T_ID && !rd_is(r, "WARP_SZ"))
-                read_identifier(r, mnem, 0, address);
+                read_identifier(r, mnem, name, 0, address);
             else if (tok == '!' || tok == '-')
                 read_signed(r, mnem, address);
             else if (expr_starts(r))
@@ -376,7 +377,7 @@ static void read_call_argument(Reader *r)
     }
     if (r->tok != T_ID)
         rd_fail(r, at, "expected a register, a .param variable or a constant");
-    Name name = rd_split(r, r->lx.start, r->lx.end);
+    Name name = rd_token_name(r);
     bool sink = rd_is(r, "_");
     uint32_t vec;
     RegId reg = sink ? 0 : scope_find_reg(r, name, &vec);
@@ -408,7 +409,7 @@ static void read_call_symbol(Reader *r, bool callee)
     size_t at = rd_offset(r);
     if (r->tok != T_ID)
         rd_fail(r, at, callee ? "expected the function to call" : "expected a prototype");
-    Name name = rd_split(r, r->lx.start, r->lx.end);
+    Name name = rd_token_name(r);
     uint32_t vec;
     RegId reg = callee ? scope_find_reg(r, name, &vec) : 0;
     const Bind *bind = reg ? NULL : scope_find(r, name);
@@ -613,30 +614,31 @@ static Operand fit_operand(Reader *r, const MnemCache *mnem, const Desc *d, uint
     return slot->flags & SL_DEF ? op_def(op) : op;
 }
 
-// Puts the operands into canonical order.
-static void check_operands(Reader *r, const MnemCache *mnem, DescId desc, BlockId next)
+// Puts the operands into canonical order, the guard last. Returns the run and its length.
+static uint32_t fit_operands(Reader *r, const MnemCache *mnem, DescId desc, const Operand *guard, BlockId next,
+                             uint32_t *n)
 {
     const Desc *d = tab_desc(r->t, desc);
+    const Parsed *given = r->ops.at;
     bool plain = d->op != OP_OPAQUE;
-    uint32_t given = 0;
-    r->out.n = 0;
+    *n = d->nops + (guard != NULL);
+    uint32_t run = ops_new(r->fn, *n);
+    Operand *out = ir_run(r->fn, run);
     for (uint32_t k = 0; k < d->nops; k++) {
         const Slot *slot = &d->slots[k];
-        Operand op;
         if (slot->flags & SL_HIDDEN) {
-            op = slot->flags & SL_BLOCK ? op_block(next) : carry_register(r, slot->flags & SL_DEF);
-        } else {
-            const Parsed *p = &r->ops.at[given++];
-            op = p->op;
-            bool simple = plain && !p->literal && op_is_reg(op) && !op.mods &&
-                          ir_reg(r->fn, op_index(op))->width > W8 && slot_takes_reg(slot, ir_reg(r->fn, op_index(op)));
-            if (!simple)
-                op = fit_operand(r, mnem, d, k, p);
-            else if (slot->flags & SL_DEF)
-                op = op_def(op);
+            out[k] = slot->flags & SL_BLOCK ? op_block(next) : carry_register(r, slot->flags & SL_DEF);
+            continue;
         }
-        VEC_PUSH(&r->arena, &r->out, op);
+        const Parsed *p = given++;
+        const Reg *reg = ir_reg(r->fn, op_is_reg(p->op) ? op_index(p->op) : 0);
+        bool simple =
+            plain && !p->literal && op_is_reg(p->op) && !p->op.mods && reg->width > W8 && slot_takes_reg(slot, reg);
+        out[k] = !simple ? fit_operand(r, mnem, d, k, p) : slot->flags & SL_DEF ? op_def(p->op) : p->op;
     }
+    if (guard)
+        out[d->nops] = *guard;
+    return run;
 }
 
 // The predicate in front of an instruction: `@p` or `@!p`.
@@ -648,7 +650,7 @@ static Operand read_guard(Reader *r)
     uint32_t vec;
     if (r->tok != T_ID)
         rd_fail(r, at, "expected a predicate register");
-    RegId reg = scope_find_reg(r, rd_split(r, r->lx.start, r->lx.end), &vec);
+    RegId reg = scope_find_reg(r, rd_token_name(r), &vec);
     if (!reg || ir_reg(r->fn, reg)->width != W1)
         rd_fail(r, at, "'%.*s' is not a predicate register", (int)(r->lx.end - r->lx.start), r->lx.start);
     rd_next_statement(r);
@@ -675,20 +677,17 @@ static void read_mnemonic(Reader *r, const char **text, size_t *len)
     *len = joined.n;
 }
 
-static void append_instr(Reader *r, DescId desc, Operand *guard, BlockId next)
+static void append_instr(Reader *r, DescId desc, bool guarded, uint32_t run, uint32_t n, BlockId next)
 {
     Fn *fn = r->fn;
     const Desc *d = tab_desc(r->t, desc);
-    need_block(r);
-    if (guard)
-        VEC_PUSH(&r->arena, &r->out, *guard);
-    InstrId id = ir_append(fn, r->block, desc, guard ? IF_GUARDED : 0, r->out.at, r->out.n);
+    InstrId id = ir_append_run(fn, r->block, desc, guarded ? IF_GUARDED : 0, run, n);
     Instr *i = ir_instr(fn, id);
     i->line = r->line;
     for (uint32_t k = 0; k < d->ndef && k < 2; k++)
         if (d->slots[k].flags & SL_HIDDEN) {
             // A guarded carry may keep the old one.
-            if (guard && !r->carry)
+            if (guarded && !r->carry)
                 fn->flags |= FN_PASSTHROUGH;
             r->carry = true;
         }
@@ -727,8 +726,8 @@ static void read_instruction(Reader *r)
     DescId desc = find_desc(r, mnem, start);
     need_block(r);
     BlockId next = guarded && terminator ? block_new(r->fn) : 0;
-    check_operands(r, mnem, desc, next);
-    append_instr(r, desc, guarded ? &guard : NULL, next);
+    uint32_t n, run = fit_operands(r, mnem, desc, guarded ? &guard : NULL, next, &n);
+    append_instr(r, desc, guarded, run, n, next);
 }
 
 /* -- Directives inside a function ----------------------------------------------------------------------- */

@@ -425,7 +425,9 @@ yy20:
 
 int lex_token(Lexer *lx)
 {
-    const char *marker = lx->cur;
+    const char *marker = lx->cur, *digits = NULL;
+    const char *yyt1 = NULL;
+
     int token;
     for (;;) {
         lx->start = lx->cur;
@@ -666,16 +668,6 @@ yy32:
 	yych = *++lx->cur;
 	switch (yych) {
 		case '$':
-		case '0':
-		case '1':
-		case '2':
-		case '3':
-		case '4':
-		case '5':
-		case '6':
-		case '7':
-		case '8':
-		case '9':
 		case 'A':
 		case 'B':
 		case 'C':
@@ -728,13 +720,23 @@ yy32:
 		case 'w':
 		case 'x':
 		case 'y':
-		case 'z': goto yy44;
+		case 'z': goto yy56;
+		case '0':
+		case '1':
+		case '2':
+		case '3':
+		case '4':
+		case '5':
+		case '6':
+		case '7':
+		case '8':
+		case '9': goto yy44;
 		default: goto yy28;
 	}
 yy33:
 	yych = *++lx->cur;
 	switch (yych) {
-		case '&': goto yy56;
+		case '&': goto yy57;
 		default: goto yy28;
 	}
 yy34:
@@ -752,7 +754,7 @@ yy35:
 		case '6':
 		case '7':
 		case '8':
-		case '9': goto yy57;
+		case '9': goto yy58;
 		case 'A':
 		case 'B':
 		case 'C':
@@ -805,13 +807,13 @@ yy35:
 		case 'w':
 		case 'x':
 		case 'y':
-		case 'z': goto yy59;
+		case 'z': goto yy60;
 		default: goto yy24;
 	}
 yy36:
 	yych = *++lx->cur;
 	switch (yych) {
-		case '*': goto yy61;
+		case '*': goto yy62;
 		case '/': goto yy55;
 		default: goto yy28;
 	}
@@ -820,14 +822,14 @@ yy37:
 	yych = *(marker = ++lx->cur);
 	switch (yych) {
 		case 'B':
-		case 'b': goto yy67;
+		case 'b': goto yy68;
 		case 'D':
-		case 'd': goto yy68;
+		case 'd': goto yy69;
 		case 'F':
-		case 'f': goto yy70;
+		case 'f': goto yy71;
 		case 'X':
-		case 'x': goto yy72;
-		default: goto yy66;
+		case 'x': goto yy73;
+		default: goto yy67;
 	}
 yy38:
 	{ token = integer(lx, lx->start, 8); break; }
@@ -835,7 +837,7 @@ yy39:
 	yyaccept = 2;
 	yych = *(marker = ++lx->cur);
 	switch (yych) {
-		case '.': goto yy63;
+		case '.': goto yy64;
 		case '0':
 		case '1':
 		case '2':
@@ -847,8 +849,8 @@ yy39:
 		case '8':
 		case '9': goto yy39;
 		case 'E':
-		case 'e': goto yy69;
-		case 'U': goto yy73;
+		case 'e': goto yy70;
+		case 'U': goto yy74;
 		default: goto yy40;
 	}
 yy40:
@@ -856,21 +858,21 @@ yy40:
 yy41:
 	yych = *++lx->cur;
 	switch (yych) {
-		case '<': goto yy74;
-		case '=': goto yy75;
+		case '<': goto yy75;
+		case '=': goto yy76;
 		default: goto yy28;
 	}
 yy42:
 	yych = *++lx->cur;
 	switch (yych) {
-		case '=': goto yy76;
+		case '=': goto yy77;
 		default: goto yy28;
 	}
 yy43:
 	yych = *++lx->cur;
 	switch (yych) {
-		case '=': goto yy77;
-		case '>': goto yy78;
+		case '=': goto yy78;
+		case '>': goto yy79;
 		default: goto yy28;
 	}
 yy44:
@@ -943,7 +945,7 @@ yy44:
 		default: goto yy45;
 	}
 yy45:
-	{ token = T_ID; break; }
+	{ lx->stem_end = NULL; token = T_ID; break; }
 yy46:
 	yych = *++lx->cur;
 	switch (yych) {
@@ -1014,11 +1016,11 @@ yy46:
 		default: goto yy47;
 	}
 yy47:
-	{ token = T_ID; break; }
+	{ lx->stem_end = NULL; token = T_ID; break; }
 yy48:
 	yych = *++lx->cur;
 	switch (yych) {
-		case '|': goto yy79;
+		case '|': goto yy80;
 		default: goto yy28;
 	}
 yy49:
@@ -1039,10 +1041,10 @@ yy52:
 		case 0: goto yy24;
 		case 1: goto yy38;
 		case 2: goto yy40;
-		case 3: goto yy60;
-		case 4: goto yy62;
-		case 5: goto yy58;
-		default: goto yy81;
+		case 3: goto yy61;
+		case 4: goto yy63;
+		case 5: goto yy59;
+		default: goto yy84;
 	}
 yy53:
 	++lx->cur;
@@ -1072,9 +1074,80 @@ yy55:
 		default: goto yy55;
 	}
 yy56:
+	yych = *++lx->cur;
+	switch (yych) {
+		case '$':
+		case 'A':
+		case 'B':
+		case 'C':
+		case 'D':
+		case 'E':
+		case 'F':
+		case 'G':
+		case 'H':
+		case 'I':
+		case 'J':
+		case 'K':
+		case 'L':
+		case 'M':
+		case 'N':
+		case 'O':
+		case 'P':
+		case 'Q':
+		case 'R':
+		case 'S':
+		case 'T':
+		case 'U':
+		case 'V':
+		case 'W':
+		case 'X':
+		case 'Y':
+		case 'Z':
+		case '_':
+		case 'a':
+		case 'b':
+		case 'c':
+		case 'd':
+		case 'e':
+		case 'f':
+		case 'g':
+		case 'h':
+		case 'i':
+		case 'j':
+		case 'k':
+		case 'l':
+		case 'm':
+		case 'n':
+		case 'o':
+		case 'p':
+		case 'q':
+		case 'r':
+		case 's':
+		case 't':
+		case 'u':
+		case 'v':
+		case 'w':
+		case 'x':
+		case 'y':
+		case 'z': goto yy56;
+		case '0': goto yy44;
+		case '1':
+		case '2':
+		case '3':
+		case '4':
+		case '5':
+		case '6':
+		case '7':
+		case '8':
+		case '9':
+			yyt1 = lx->cur;
+			goto yy81;
+		default: goto yy45;
+	}
+yy57:
 	++lx->cur;
 	{ token = T_ANDAND; break; }
-yy57:
+yy58:
 	yych = *++lx->cur;
 	switch (yych) {
 		case 'A':
@@ -1126,14 +1199,14 @@ yy57:
 		case 'w':
 		case 'x':
 		case 'y':
-		case 'z': goto yy80;
+		case 'z': goto yy83;
 		case 'E':
-		case 'e': goto yy82;
-		default: goto yy64;
+		case 'e': goto yy85;
+		default: goto yy65;
 	}
-yy58:
-	{ token = decimal(lx); break; }
 yy59:
+	{ token = decimal(lx); break; }
+yy60:
 	yyaccept = 3;
 	yych = *(marker = ++lx->cur);
 	switch (yych) {
@@ -1199,22 +1272,22 @@ yy59:
 		case 'w':
 		case 'x':
 		case 'y':
-		case 'z': goto yy59;
-		case ':': goto yy83;
-		default: goto yy60;
+		case 'z': goto yy60;
+		case ':': goto yy86;
+		default: goto yy61;
 	}
-yy60:
-	{ token = T_DOT; break; }
 yy61:
+	{ token = T_DOT; break; }
+yy62:
 	yyaccept = 4;
 	yych = *(marker = ++lx->cur);
-	if (yych >= 0x01) goto yy85;
-yy62:
-	{ lx->cur = lx->limit; token = T_COMMENT; break; }
+	if (yych >= 0x01) goto yy88;
 yy63:
+	{ lx->cur = lx->limit; token = T_COMMENT; break; }
+yy64:
 	yyaccept = 5;
 	yych = *(marker = ++lx->cur);
-yy64:
+yy65:
 	switch (yych) {
 		case '0':
 		case '1':
@@ -1225,17 +1298,17 @@ yy64:
 		case '6':
 		case '7':
 		case '8':
-		case '9': goto yy63;
+		case '9': goto yy64;
 		case 'E':
-		case 'e': goto yy69;
-		default: goto yy58;
+		case 'e': goto yy70;
+		default: goto yy59;
 	}
-yy65:
+yy66:
 	yyaccept = 1;
 	yych = *(marker = ++lx->cur);
-yy66:
+yy67:
 	switch (yych) {
-		case '.': goto yy63;
+		case '.': goto yy64;
 		case '0':
 		case '1':
 		case '2':
@@ -1245,64 +1318,20 @@ yy66:
 		case '6':
 		case '7':
 		case '8':
-		case '9': goto yy65;
+		case '9': goto yy66;
 		case 'E':
-		case 'e': goto yy69;
-		case 'U': goto yy71;
+		case 'e': goto yy70;
+		case 'U': goto yy72;
 		default: goto yy38;
-	}
-yy67:
-	yych = *++lx->cur;
-	switch (yych) {
-		case '0':
-		case '1': goto yy87;
-		default: goto yy52;
 	}
 yy68:
 	yych = *++lx->cur;
 	switch (yych) {
 		case '0':
-		case '1':
-		case '2':
-		case '3':
-		case '4':
-		case '5':
-		case '6':
-		case '7':
-		case '8':
-		case '9':
-		case 'A':
-		case 'B':
-		case 'C':
-		case 'D':
-		case 'E':
-		case 'F':
-		case 'a':
-		case 'b':
-		case 'c':
-		case 'd':
-		case 'e':
-		case 'f': goto yy89;
+		case '1': goto yy90;
 		default: goto yy52;
 	}
 yy69:
-	yych = *++lx->cur;
-	switch (yych) {
-		case '+':
-		case '-': goto yy90;
-		case '0':
-		case '1':
-		case '2':
-		case '3':
-		case '4':
-		case '5':
-		case '6':
-		case '7':
-		case '8':
-		case '9': goto yy91;
-		default: goto yy52;
-	}
-yy70:
 	yych = *++lx->cur;
 	switch (yych) {
 		case '0':
@@ -1329,10 +1358,24 @@ yy70:
 		case 'f': goto yy92;
 		default: goto yy52;
 	}
+yy70:
+	yych = *++lx->cur;
+	switch (yych) {
+		case '+':
+		case '-': goto yy93;
+		case '0':
+		case '1':
+		case '2':
+		case '3':
+		case '4':
+		case '5':
+		case '6':
+		case '7':
+		case '8':
+		case '9': goto yy94;
+		default: goto yy52;
+	}
 yy71:
-	++lx->cur;
-	goto yy38;
-yy72:
 	yych = *++lx->cur;
 	switch (yych) {
 		case '0':
@@ -1356,339 +1399,189 @@ yy72:
 		case 'c':
 		case 'd':
 		case 'e':
-		case 'f': goto yy93;
+		case 'f': goto yy95;
 		default: goto yy52;
 	}
+yy72:
+	++lx->cur;
+	goto yy38;
 yy73:
-	++lx->cur;
-	goto yy40;
-yy74:
-	++lx->cur;
-	{ token = T_SHL; break; }
-yy75:
-	++lx->cur;
-	{ token = T_LE; break; }
-yy76:
-	++lx->cur;
-	{ token = T_EQ; break; }
-yy77:
-	++lx->cur;
-	{ token = T_GE; break; }
-yy78:
-	++lx->cur;
-	{ token = T_SHR; break; }
-yy79:
-	++lx->cur;
-	{ token = T_OROR; break; }
-yy80:
 	yych = *++lx->cur;
 	switch (yych) {
-		case ':': goto yy81;
-		default: goto yy96;
+		case '0':
+		case '1':
+		case '2':
+		case '3':
+		case '4':
+		case '5':
+		case '6':
+		case '7':
+		case '8':
+		case '9':
+		case 'A':
+		case 'B':
+		case 'C':
+		case 'D':
+		case 'E':
+		case 'F':
+		case 'a':
+		case 'b':
+		case 'c':
+		case 'd':
+		case 'e':
+		case 'f': goto yy96;
+		default: goto yy52;
 	}
+yy74:
+	++lx->cur;
+	goto yy40;
+yy75:
+	++lx->cur;
+	{ token = T_SHL; break; }
+yy76:
+	++lx->cur;
+	{ token = T_LE; break; }
+yy77:
+	++lx->cur;
+	{ token = T_EQ; break; }
+yy78:
+	++lx->cur;
+	{ token = T_GE; break; }
+yy79:
+	++lx->cur;
+	{ token = T_SHR; break; }
+yy80:
+	++lx->cur;
+	{ token = T_OROR; break; }
 yy81:
-	{ token = T_DOT; break; }
+	yych = *++lx->cur;
+	switch (yych) {
+		case '$':
+		case 'A':
+		case 'B':
+		case 'C':
+		case 'D':
+		case 'E':
+		case 'F':
+		case 'G':
+		case 'H':
+		case 'I':
+		case 'J':
+		case 'K':
+		case 'L':
+		case 'M':
+		case 'N':
+		case 'O':
+		case 'P':
+		case 'Q':
+		case 'R':
+		case 'S':
+		case 'T':
+		case 'U':
+		case 'V':
+		case 'W':
+		case 'X':
+		case 'Y':
+		case 'Z':
+		case '_':
+		case 'a':
+		case 'b':
+		case 'c':
+		case 'd':
+		case 'e':
+		case 'f':
+		case 'g':
+		case 'h':
+		case 'i':
+		case 'j':
+		case 'k':
+		case 'l':
+		case 'm':
+		case 'n':
+		case 'o':
+		case 'p':
+		case 'q':
+		case 'r':
+		case 's':
+		case 't':
+		case 'u':
+		case 'v':
+		case 'w':
+		case 'x':
+		case 'y':
+		case 'z': goto yy44;
+		case '0':
+		case '1':
+		case '2':
+		case '3':
+		case '4':
+		case '5':
+		case '6':
+		case '7':
+		case '8':
+		case '9': goto yy98;
+		default: goto yy82;
+	}
 yy82:
+	digits = yyt1;
+	{
+                lx->stem_end = digits;
+                lx->number = 0;
+                for (const char *p = digits; p < lx->cur; p++)
+                    lx->number = lx->number * 10 + (uint32_t)(*p - '0');
+                token = T_ID;
+                break;
+            }
+yy83:
+	yych = *++lx->cur;
+	switch (yych) {
+		case ':': goto yy84;
+		default: goto yy100;
+	}
+yy84:
+	{ token = T_DOT; break; }
+yy85:
 	yyaccept = 6;
 	yych = *(marker = ++lx->cur);
 	switch (yych) {
 		case '+':
-		case '-': goto yy90;
-		case ':': goto yy81;
-		default: goto yy96;
-	}
-yy83:
-	yych = *++lx->cur;
-	switch (yych) {
-		case ':': goto yy97;
-		default: goto yy52;
-	}
-yy84:
-	yych = *++lx->cur;
-yy85:
-	switch (yych) {
-		case 0x00: goto yy52;
-		case '*': goto yy86;
-		default: goto yy84;
+		case '-': goto yy93;
+		case ':': goto yy84;
+		default: goto yy100;
 	}
 yy86:
 	yych = *++lx->cur;
 	switch (yych) {
-		case 0x00: goto yy52;
-		case '*': goto yy86;
-		case '/': goto yy98;
-		default: goto yy84;
+		case ':': goto yy101;
+		default: goto yy52;
 	}
 yy87:
 	yych = *++lx->cur;
-	switch (yych) {
-		case '0':
-		case '1': goto yy87;
-		case 'U': goto yy99;
-		default: goto yy88;
-	}
 yy88:
-	{ token = integer(lx, lx->start + 2, 2); break; }
+	switch (yych) {
+		case 0x00: goto yy52;
+		case '*': goto yy89;
+		default: goto yy87;
+	}
 yy89:
 	yych = *++lx->cur;
 	switch (yych) {
-		case '0':
-		case '1':
-		case '2':
-		case '3':
-		case '4':
-		case '5':
-		case '6':
-		case '7':
-		case '8':
-		case '9':
-		case 'A':
-		case 'B':
-		case 'C':
-		case 'D':
-		case 'E':
-		case 'F':
-		case 'a':
-		case 'b':
-		case 'c':
-		case 'd':
-		case 'e':
-		case 'f': goto yy100;
-		default: goto yy52;
+		case 0x00: goto yy52;
+		case '*': goto yy89;
+		case '/': goto yy102;
+		default: goto yy87;
 	}
 yy90:
 	yych = *++lx->cur;
 	switch (yych) {
 		case '0':
-		case '1':
-		case '2':
-		case '3':
-		case '4':
-		case '5':
-		case '6':
-		case '7':
-		case '8':
-		case '9': goto yy91;
-		default: goto yy52;
+		case '1': goto yy90;
+		case 'U': goto yy103;
+		default: goto yy91;
 	}
 yy91:
-	yych = *++lx->cur;
-	switch (yych) {
-		case '0':
-		case '1':
-		case '2':
-		case '3':
-		case '4':
-		case '5':
-		case '6':
-		case '7':
-		case '8':
-		case '9': goto yy91;
-		default: goto yy58;
-	}
+	{ token = integer(lx, lx->start + 2, 2); break; }
 yy92:
-	yych = *++lx->cur;
-	switch (yych) {
-		case '0':
-		case '1':
-		case '2':
-		case '3':
-		case '4':
-		case '5':
-		case '6':
-		case '7':
-		case '8':
-		case '9':
-		case 'A':
-		case 'B':
-		case 'C':
-		case 'D':
-		case 'E':
-		case 'F':
-		case 'a':
-		case 'b':
-		case 'c':
-		case 'd':
-		case 'e':
-		case 'f': goto yy101;
-		default: goto yy52;
-	}
-yy93:
-	yych = *++lx->cur;
-	switch (yych) {
-		case '0':
-		case '1':
-		case '2':
-		case '3':
-		case '4':
-		case '5':
-		case '6':
-		case '7':
-		case '8':
-		case '9':
-		case 'A':
-		case 'B':
-		case 'C':
-		case 'D':
-		case 'E':
-		case 'F':
-		case 'a':
-		case 'b':
-		case 'c':
-		case 'd':
-		case 'e':
-		case 'f': goto yy93;
-		case 'U': goto yy102;
-		default: goto yy94;
-	}
-yy94:
-	{ token = integer(lx, lx->start + 2, 16); break; }
-yy95:
-	yyaccept = 6;
-	yych = *(marker = ++lx->cur);
-yy96:
-	switch (yych) {
-		case '0':
-		case '1':
-		case '2':
-		case '3':
-		case '4':
-		case '5':
-		case '6':
-		case '7':
-		case '8':
-		case '9':
-		case 'A':
-		case 'B':
-		case 'C':
-		case 'D':
-		case 'E':
-		case 'F':
-		case 'G':
-		case 'H':
-		case 'I':
-		case 'J':
-		case 'K':
-		case 'L':
-		case 'M':
-		case 'N':
-		case 'O':
-		case 'P':
-		case 'Q':
-		case 'R':
-		case 'S':
-		case 'T':
-		case 'U':
-		case 'V':
-		case 'W':
-		case 'X':
-		case 'Y':
-		case 'Z':
-		case '_':
-		case 'a':
-		case 'b':
-		case 'c':
-		case 'd':
-		case 'e':
-		case 'f':
-		case 'g':
-		case 'h':
-		case 'i':
-		case 'j':
-		case 'k':
-		case 'l':
-		case 'm':
-		case 'n':
-		case 'o':
-		case 'p':
-		case 'q':
-		case 'r':
-		case 's':
-		case 't':
-		case 'u':
-		case 'v':
-		case 'w':
-		case 'x':
-		case 'y':
-		case 'z': goto yy95;
-		case ':': goto yy103;
-		default: goto yy81;
-	}
-yy97:
-	yych = *++lx->cur;
-	switch (yych) {
-		case '0':
-		case '1':
-		case '2':
-		case '3':
-		case '4':
-		case '5':
-		case '6':
-		case '7':
-		case '8':
-		case '9':
-		case 'A':
-		case 'B':
-		case 'C':
-		case 'D':
-		case 'E':
-		case 'F':
-		case 'G':
-		case 'H':
-		case 'I':
-		case 'J':
-		case 'K':
-		case 'L':
-		case 'M':
-		case 'N':
-		case 'O':
-		case 'P':
-		case 'Q':
-		case 'R':
-		case 'S':
-		case 'T':
-		case 'U':
-		case 'V':
-		case 'W':
-		case 'X':
-		case 'Y':
-		case 'Z':
-		case '_':
-		case 'a':
-		case 'b':
-		case 'c':
-		case 'd':
-		case 'e':
-		case 'f':
-		case 'g':
-		case 'h':
-		case 'i':
-		case 'j':
-		case 'k':
-		case 'l':
-		case 'm':
-		case 'n':
-		case 'o':
-		case 'p':
-		case 'q':
-		case 'r':
-		case 's':
-		case 't':
-		case 'u':
-		case 'v':
-		case 'w':
-		case 'x':
-		case 'y':
-		case 'z': goto yy59;
-		default: goto yy52;
-	}
-yy98:
-	++lx->cur;
-	goto yy26;
-yy99:
-	++lx->cur;
-	goto yy88;
-yy100:
 	yych = *++lx->cur;
 	switch (yych) {
 		case '0':
@@ -1715,7 +1608,37 @@ yy100:
 		case 'f': goto yy104;
 		default: goto yy52;
 	}
-yy101:
+yy93:
+	yych = *++lx->cur;
+	switch (yych) {
+		case '0':
+		case '1':
+		case '2':
+		case '3':
+		case '4':
+		case '5':
+		case '6':
+		case '7':
+		case '8':
+		case '9': goto yy94;
+		default: goto yy52;
+	}
+yy94:
+	yych = *++lx->cur;
+	switch (yych) {
+		case '0':
+		case '1':
+		case '2':
+		case '3':
+		case '4':
+		case '5':
+		case '6':
+		case '7':
+		case '8':
+		case '9': goto yy94;
+		default: goto yy59;
+	}
+yy95:
 	yych = *++lx->cur;
 	switch (yych) {
 		case '0':
@@ -1742,16 +1665,7 @@ yy101:
 		case 'f': goto yy105;
 		default: goto yy52;
 	}
-yy102:
-	++lx->cur;
-	goto yy94;
-yy103:
-	yych = *++lx->cur;
-	switch (yych) {
-		case ':': goto yy106;
-		default: goto yy52;
-	}
-yy104:
+yy96:
 	yych = *++lx->cur;
 	switch (yych) {
 		case '0':
@@ -1775,11 +1689,85 @@ yy104:
 		case 'c':
 		case 'd':
 		case 'e':
-		case 'f': goto yy107;
-		default: goto yy52;
+		case 'f': goto yy96;
+		case 'U': goto yy106;
+		default: goto yy97;
 	}
-yy105:
+yy97:
+	{ token = integer(lx, lx->start + 2, 16); break; }
+yy98:
 	yych = *++lx->cur;
+	switch (yych) {
+		case '$':
+		case 'A':
+		case 'B':
+		case 'C':
+		case 'D':
+		case 'E':
+		case 'F':
+		case 'G':
+		case 'H':
+		case 'I':
+		case 'J':
+		case 'K':
+		case 'L':
+		case 'M':
+		case 'N':
+		case 'O':
+		case 'P':
+		case 'Q':
+		case 'R':
+		case 'S':
+		case 'T':
+		case 'U':
+		case 'V':
+		case 'W':
+		case 'X':
+		case 'Y':
+		case 'Z':
+		case '_':
+		case 'a':
+		case 'b':
+		case 'c':
+		case 'd':
+		case 'e':
+		case 'f':
+		case 'g':
+		case 'h':
+		case 'i':
+		case 'j':
+		case 'k':
+		case 'l':
+		case 'm':
+		case 'n':
+		case 'o':
+		case 'p':
+		case 'q':
+		case 'r':
+		case 's':
+		case 't':
+		case 'u':
+		case 'v':
+		case 'w':
+		case 'x':
+		case 'y':
+		case 'z': goto yy44;
+		case '0':
+		case '1':
+		case '2':
+		case '3':
+		case '4':
+		case '5':
+		case '6':
+		case '7':
+		case '8':
+		case '9': goto yy107;
+		default: goto yy82;
+	}
+yy99:
+	yyaccept = 6;
+	yych = *(marker = ++lx->cur);
+yy100:
 	switch (yych) {
 		case '0':
 		case '1':
@@ -1797,15 +1785,57 @@ yy105:
 		case 'D':
 		case 'E':
 		case 'F':
+		case 'G':
+		case 'H':
+		case 'I':
+		case 'J':
+		case 'K':
+		case 'L':
+		case 'M':
+		case 'N':
+		case 'O':
+		case 'P':
+		case 'Q':
+		case 'R':
+		case 'S':
+		case 'T':
+		case 'U':
+		case 'V':
+		case 'W':
+		case 'X':
+		case 'Y':
+		case 'Z':
+		case '_':
 		case 'a':
 		case 'b':
 		case 'c':
 		case 'd':
 		case 'e':
-		case 'f': goto yy108;
-		default: goto yy52;
+		case 'f':
+		case 'g':
+		case 'h':
+		case 'i':
+		case 'j':
+		case 'k':
+		case 'l':
+		case 'm':
+		case 'n':
+		case 'o':
+		case 'p':
+		case 'q':
+		case 'r':
+		case 's':
+		case 't':
+		case 'u':
+		case 'v':
+		case 'w':
+		case 'x':
+		case 'y':
+		case 'z': goto yy99;
+		case ':': goto yy108;
+		default: goto yy84;
 	}
-yy106:
+yy101:
 	yych = *++lx->cur;
 	switch (yych) {
 		case '0':
@@ -1870,10 +1900,16 @@ yy106:
 		case 'w':
 		case 'x':
 		case 'y':
-		case 'z': goto yy95;
+		case 'z': goto yy60;
 		default: goto yy52;
 	}
-yy107:
+yy102:
+	++lx->cur;
+	goto yy26;
+yy103:
+	++lx->cur;
+	goto yy91;
+yy104:
 	yych = *++lx->cur;
 	switch (yych) {
 		case '0':
@@ -1900,7 +1936,7 @@ yy107:
 		case 'f': goto yy109;
 		default: goto yy52;
 	}
-yy108:
+yy105:
 	yych = *++lx->cur;
 	switch (yych) {
 		case '0':
@@ -1927,61 +1963,85 @@ yy108:
 		case 'f': goto yy110;
 		default: goto yy52;
 	}
+yy106:
+	++lx->cur;
+	goto yy97;
+yy107:
+	yych = *++lx->cur;
+	switch (yych) {
+		case '$':
+		case 'A':
+		case 'B':
+		case 'C':
+		case 'D':
+		case 'E':
+		case 'F':
+		case 'G':
+		case 'H':
+		case 'I':
+		case 'J':
+		case 'K':
+		case 'L':
+		case 'M':
+		case 'N':
+		case 'O':
+		case 'P':
+		case 'Q':
+		case 'R':
+		case 'S':
+		case 'T':
+		case 'U':
+		case 'V':
+		case 'W':
+		case 'X':
+		case 'Y':
+		case 'Z':
+		case '_':
+		case 'a':
+		case 'b':
+		case 'c':
+		case 'd':
+		case 'e':
+		case 'f':
+		case 'g':
+		case 'h':
+		case 'i':
+		case 'j':
+		case 'k':
+		case 'l':
+		case 'm':
+		case 'n':
+		case 'o':
+		case 'p':
+		case 'q':
+		case 'r':
+		case 's':
+		case 't':
+		case 'u':
+		case 'v':
+		case 'w':
+		case 'x':
+		case 'y':
+		case 'z': goto yy44;
+		case '0':
+		case '1':
+		case '2':
+		case '3':
+		case '4':
+		case '5':
+		case '6':
+		case '7':
+		case '8':
+		case '9': goto yy111;
+		default: goto yy82;
+	}
+yy108:
+	yych = *++lx->cur;
+	switch (yych) {
+		case ':': goto yy112;
+		default: goto yy52;
+	}
 yy109:
-	yych = *++lx->cur;
-	switch (yych) {
-		case '0':
-		case '1':
-		case '2':
-		case '3':
-		case '4':
-		case '5':
-		case '6':
-		case '7':
-		case '8':
-		case '9':
-		case 'A':
-		case 'B':
-		case 'C':
-		case 'D':
-		case 'E':
-		case 'F':
-		case 'a':
-		case 'b':
-		case 'c':
-		case 'd':
-		case 'e':
-		case 'f': goto yy111;
-		default: goto yy52;
-	}
-yy110:
-	yych = *++lx->cur;
-	switch (yych) {
-		case '0':
-		case '1':
-		case '2':
-		case '3':
-		case '4':
-		case '5':
-		case '6':
-		case '7':
-		case '8':
-		case '9':
-		case 'A':
-		case 'B':
-		case 'C':
-		case 'D':
-		case 'E':
-		case 'F':
-		case 'a':
-		case 'b':
-		case 'c':
-		case 'd':
-		case 'e':
-		case 'f': goto yy112;
-		default: goto yy52;
-	}
-yy111:
 	yych = *++lx->cur;
 	switch (yych) {
 		case '0':
@@ -2008,7 +2068,7 @@ yy111:
 		case 'f': goto yy113;
 		default: goto yy52;
 	}
-yy112:
+yy110:
 	yych = *++lx->cur;
 	switch (yych) {
 		case '0':
@@ -2035,7 +2095,76 @@ yy112:
 		case 'f': goto yy114;
 		default: goto yy52;
 	}
-yy113:
+yy111:
+	yych = *++lx->cur;
+	switch (yych) {
+		case '$':
+		case 'A':
+		case 'B':
+		case 'C':
+		case 'D':
+		case 'E':
+		case 'F':
+		case 'G':
+		case 'H':
+		case 'I':
+		case 'J':
+		case 'K':
+		case 'L':
+		case 'M':
+		case 'N':
+		case 'O':
+		case 'P':
+		case 'Q':
+		case 'R':
+		case 'S':
+		case 'T':
+		case 'U':
+		case 'V':
+		case 'W':
+		case 'X':
+		case 'Y':
+		case 'Z':
+		case '_':
+		case 'a':
+		case 'b':
+		case 'c':
+		case 'd':
+		case 'e':
+		case 'f':
+		case 'g':
+		case 'h':
+		case 'i':
+		case 'j':
+		case 'k':
+		case 'l':
+		case 'm':
+		case 'n':
+		case 'o':
+		case 'p':
+		case 'q':
+		case 'r':
+		case 's':
+		case 't':
+		case 'u':
+		case 'v':
+		case 'w':
+		case 'x':
+		case 'y':
+		case 'z': goto yy44;
+		case '0':
+		case '1':
+		case '2':
+		case '3':
+		case '4':
+		case '5':
+		case '6':
+		case '7':
+		case '8':
+		case '9': goto yy115;
+		default: goto yy82;
+	}
+yy112:
 	yych = *++lx->cur;
 	switch (yych) {
 		case '0':
@@ -2054,15 +2183,56 @@ yy113:
 		case 'D':
 		case 'E':
 		case 'F':
+		case 'G':
+		case 'H':
+		case 'I':
+		case 'J':
+		case 'K':
+		case 'L':
+		case 'M':
+		case 'N':
+		case 'O':
+		case 'P':
+		case 'Q':
+		case 'R':
+		case 'S':
+		case 'T':
+		case 'U':
+		case 'V':
+		case 'W':
+		case 'X':
+		case 'Y':
+		case 'Z':
+		case '_':
 		case 'a':
 		case 'b':
 		case 'c':
 		case 'd':
 		case 'e':
-		case 'f': goto yy115;
+		case 'f':
+		case 'g':
+		case 'h':
+		case 'i':
+		case 'j':
+		case 'k':
+		case 'l':
+		case 'm':
+		case 'n':
+		case 'o':
+		case 'p':
+		case 'q':
+		case 'r':
+		case 's':
+		case 't':
+		case 'u':
+		case 'v':
+		case 'w':
+		case 'x':
+		case 'y':
+		case 'z': goto yy99;
 		default: goto yy52;
 	}
-yy114:
+yy113:
 	yych = *++lx->cur;
 	switch (yych) {
 		case '0':
@@ -2089,7 +2259,7 @@ yy114:
 		case 'f': goto yy116;
 		default: goto yy52;
 	}
-yy115:
+yy114:
 	yych = *++lx->cur;
 	switch (yych) {
 		case '0':
@@ -2116,12 +2286,63 @@ yy115:
 		case 'f': goto yy117;
 		default: goto yy52;
 	}
-yy116:
-	++lx->cur;
-	{ lx->ival = hex_value(lx->start + 2, lx->cur); token = T_F32; break; }
-yy117:
+yy115:
 	yych = *++lx->cur;
 	switch (yych) {
+		case '$':
+		case 'A':
+		case 'B':
+		case 'C':
+		case 'D':
+		case 'E':
+		case 'F':
+		case 'G':
+		case 'H':
+		case 'I':
+		case 'J':
+		case 'K':
+		case 'L':
+		case 'M':
+		case 'N':
+		case 'O':
+		case 'P':
+		case 'Q':
+		case 'R':
+		case 'S':
+		case 'T':
+		case 'U':
+		case 'V':
+		case 'W':
+		case 'X':
+		case 'Y':
+		case 'Z':
+		case '_':
+		case 'a':
+		case 'b':
+		case 'c':
+		case 'd':
+		case 'e':
+		case 'f':
+		case 'g':
+		case 'h':
+		case 'i':
+		case 'j':
+		case 'k':
+		case 'l':
+		case 'm':
+		case 'n':
+		case 'o':
+		case 'p':
+		case 'q':
+		case 'r':
+		case 's':
+		case 't':
+		case 'u':
+		case 'v':
+		case 'w':
+		case 'x':
+		case 'y':
+		case 'z': goto yy44;
 		case '0':
 		case '1':
 		case '2':
@@ -2131,22 +2352,10 @@ yy117:
 		case '6':
 		case '7':
 		case '8':
-		case '9':
-		case 'A':
-		case 'B':
-		case 'C':
-		case 'D':
-		case 'E':
-		case 'F':
-		case 'a':
-		case 'b':
-		case 'c':
-		case 'd':
-		case 'e':
-		case 'f': goto yy118;
-		default: goto yy52;
+		case '9': goto yy118;
+		default: goto yy82;
 	}
-yy118:
+yy116:
 	yych = *++lx->cur;
 	switch (yych) {
 		case '0':
@@ -2173,7 +2382,7 @@ yy118:
 		case 'f': goto yy119;
 		default: goto yy52;
 	}
-yy119:
+yy117:
 	yych = *++lx->cur;
 	switch (yych) {
 		case '0':
@@ -2200,9 +2409,63 @@ yy119:
 		case 'f': goto yy120;
 		default: goto yy52;
 	}
-yy120:
+yy118:
 	yych = *++lx->cur;
 	switch (yych) {
+		case '$':
+		case 'A':
+		case 'B':
+		case 'C':
+		case 'D':
+		case 'E':
+		case 'F':
+		case 'G':
+		case 'H':
+		case 'I':
+		case 'J':
+		case 'K':
+		case 'L':
+		case 'M':
+		case 'N':
+		case 'O':
+		case 'P':
+		case 'Q':
+		case 'R':
+		case 'S':
+		case 'T':
+		case 'U':
+		case 'V':
+		case 'W':
+		case 'X':
+		case 'Y':
+		case 'Z':
+		case '_':
+		case 'a':
+		case 'b':
+		case 'c':
+		case 'd':
+		case 'e':
+		case 'f':
+		case 'g':
+		case 'h':
+		case 'i':
+		case 'j':
+		case 'k':
+		case 'l':
+		case 'm':
+		case 'n':
+		case 'o':
+		case 'p':
+		case 'q':
+		case 'r':
+		case 's':
+		case 't':
+		case 'u':
+		case 'v':
+		case 'w':
+		case 'x':
+		case 'y':
+		case 'z': goto yy44;
 		case '0':
 		case '1':
 		case '2':
@@ -2212,22 +2475,10 @@ yy120:
 		case '6':
 		case '7':
 		case '8':
-		case '9':
-		case 'A':
-		case 'B':
-		case 'C':
-		case 'D':
-		case 'E':
-		case 'F':
-		case 'a':
-		case 'b':
-		case 'c':
-		case 'd':
-		case 'e':
-		case 'f': goto yy121;
-		default: goto yy52;
+		case '9': goto yy121;
+		default: goto yy82;
 	}
-yy121:
+yy119:
 	yych = *++lx->cur;
 	switch (yych) {
 		case '0':
@@ -2254,7 +2505,7 @@ yy121:
 		case 'f': goto yy122;
 		default: goto yy52;
 	}
-yy122:
+yy120:
 	yych = *++lx->cur;
 	switch (yych) {
 		case '0':
@@ -2281,6 +2532,102 @@ yy122:
 		case 'f': goto yy123;
 		default: goto yy52;
 	}
+yy121:
+	yych = *++lx->cur;
+	switch (yych) {
+		case '$':
+		case 'A':
+		case 'B':
+		case 'C':
+		case 'D':
+		case 'E':
+		case 'F':
+		case 'G':
+		case 'H':
+		case 'I':
+		case 'J':
+		case 'K':
+		case 'L':
+		case 'M':
+		case 'N':
+		case 'O':
+		case 'P':
+		case 'Q':
+		case 'R':
+		case 'S':
+		case 'T':
+		case 'U':
+		case 'V':
+		case 'W':
+		case 'X':
+		case 'Y':
+		case 'Z':
+		case '_':
+		case 'a':
+		case 'b':
+		case 'c':
+		case 'd':
+		case 'e':
+		case 'f':
+		case 'g':
+		case 'h':
+		case 'i':
+		case 'j':
+		case 'k':
+		case 'l':
+		case 'm':
+		case 'n':
+		case 'o':
+		case 'p':
+		case 'q':
+		case 'r':
+		case 's':
+		case 't':
+		case 'u':
+		case 'v':
+		case 'w':
+		case 'x':
+		case 'y':
+		case 'z': goto yy44;
+		case '0':
+		case '1':
+		case '2':
+		case '3':
+		case '4':
+		case '5':
+		case '6':
+		case '7':
+		case '8':
+		case '9': goto yy124;
+		default: goto yy82;
+	}
+yy122:
+	yych = *++lx->cur;
+	switch (yych) {
+		case '0':
+		case '1':
+		case '2':
+		case '3':
+		case '4':
+		case '5':
+		case '6':
+		case '7':
+		case '8':
+		case '9':
+		case 'A':
+		case 'B':
+		case 'C':
+		case 'D':
+		case 'E':
+		case 'F':
+		case 'a':
+		case 'b':
+		case 'c':
+		case 'd':
+		case 'e':
+		case 'f': goto yy125;
+		default: goto yy52;
+	}
 yy123:
 	yych = *++lx->cur;
 	switch (yych) {
@@ -2305,10 +2652,298 @@ yy123:
 		case 'c':
 		case 'd':
 		case 'e':
-		case 'f': goto yy124;
+		case 'f': goto yy126;
 		default: goto yy52;
 	}
 yy124:
+	yych = *++lx->cur;
+	switch (yych) {
+		case '$':
+		case '0':
+		case '1':
+		case '2':
+		case '3':
+		case '4':
+		case '5':
+		case '6':
+		case '7':
+		case '8':
+		case '9':
+		case 'A':
+		case 'B':
+		case 'C':
+		case 'D':
+		case 'E':
+		case 'F':
+		case 'G':
+		case 'H':
+		case 'I':
+		case 'J':
+		case 'K':
+		case 'L':
+		case 'M':
+		case 'N':
+		case 'O':
+		case 'P':
+		case 'Q':
+		case 'R':
+		case 'S':
+		case 'T':
+		case 'U':
+		case 'V':
+		case 'W':
+		case 'X':
+		case 'Y':
+		case 'Z':
+		case '_':
+		case 'a':
+		case 'b':
+		case 'c':
+		case 'd':
+		case 'e':
+		case 'f':
+		case 'g':
+		case 'h':
+		case 'i':
+		case 'j':
+		case 'k':
+		case 'l':
+		case 'm':
+		case 'n':
+		case 'o':
+		case 'p':
+		case 'q':
+		case 'r':
+		case 's':
+		case 't':
+		case 'u':
+		case 'v':
+		case 'w':
+		case 'x':
+		case 'y':
+		case 'z': goto yy44;
+		default: goto yy82;
+	}
+yy125:
+	yych = *++lx->cur;
+	switch (yych) {
+		case '0':
+		case '1':
+		case '2':
+		case '3':
+		case '4':
+		case '5':
+		case '6':
+		case '7':
+		case '8':
+		case '9':
+		case 'A':
+		case 'B':
+		case 'C':
+		case 'D':
+		case 'E':
+		case 'F':
+		case 'a':
+		case 'b':
+		case 'c':
+		case 'd':
+		case 'e':
+		case 'f': goto yy127;
+		default: goto yy52;
+	}
+yy126:
+	++lx->cur;
+	{ lx->ival = hex_value(lx->start + 2, lx->cur); token = T_F32; break; }
+yy127:
+	yych = *++lx->cur;
+	switch (yych) {
+		case '0':
+		case '1':
+		case '2':
+		case '3':
+		case '4':
+		case '5':
+		case '6':
+		case '7':
+		case '8':
+		case '9':
+		case 'A':
+		case 'B':
+		case 'C':
+		case 'D':
+		case 'E':
+		case 'F':
+		case 'a':
+		case 'b':
+		case 'c':
+		case 'd':
+		case 'e':
+		case 'f': goto yy128;
+		default: goto yy52;
+	}
+yy128:
+	yych = *++lx->cur;
+	switch (yych) {
+		case '0':
+		case '1':
+		case '2':
+		case '3':
+		case '4':
+		case '5':
+		case '6':
+		case '7':
+		case '8':
+		case '9':
+		case 'A':
+		case 'B':
+		case 'C':
+		case 'D':
+		case 'E':
+		case 'F':
+		case 'a':
+		case 'b':
+		case 'c':
+		case 'd':
+		case 'e':
+		case 'f': goto yy129;
+		default: goto yy52;
+	}
+yy129:
+	yych = *++lx->cur;
+	switch (yych) {
+		case '0':
+		case '1':
+		case '2':
+		case '3':
+		case '4':
+		case '5':
+		case '6':
+		case '7':
+		case '8':
+		case '9':
+		case 'A':
+		case 'B':
+		case 'C':
+		case 'D':
+		case 'E':
+		case 'F':
+		case 'a':
+		case 'b':
+		case 'c':
+		case 'd':
+		case 'e':
+		case 'f': goto yy130;
+		default: goto yy52;
+	}
+yy130:
+	yych = *++lx->cur;
+	switch (yych) {
+		case '0':
+		case '1':
+		case '2':
+		case '3':
+		case '4':
+		case '5':
+		case '6':
+		case '7':
+		case '8':
+		case '9':
+		case 'A':
+		case 'B':
+		case 'C':
+		case 'D':
+		case 'E':
+		case 'F':
+		case 'a':
+		case 'b':
+		case 'c':
+		case 'd':
+		case 'e':
+		case 'f': goto yy131;
+		default: goto yy52;
+	}
+yy131:
+	yych = *++lx->cur;
+	switch (yych) {
+		case '0':
+		case '1':
+		case '2':
+		case '3':
+		case '4':
+		case '5':
+		case '6':
+		case '7':
+		case '8':
+		case '9':
+		case 'A':
+		case 'B':
+		case 'C':
+		case 'D':
+		case 'E':
+		case 'F':
+		case 'a':
+		case 'b':
+		case 'c':
+		case 'd':
+		case 'e':
+		case 'f': goto yy132;
+		default: goto yy52;
+	}
+yy132:
+	yych = *++lx->cur;
+	switch (yych) {
+		case '0':
+		case '1':
+		case '2':
+		case '3':
+		case '4':
+		case '5':
+		case '6':
+		case '7':
+		case '8':
+		case '9':
+		case 'A':
+		case 'B':
+		case 'C':
+		case 'D':
+		case 'E':
+		case 'F':
+		case 'a':
+		case 'b':
+		case 'c':
+		case 'd':
+		case 'e':
+		case 'f': goto yy133;
+		default: goto yy52;
+	}
+yy133:
+	yych = *++lx->cur;
+	switch (yych) {
+		case '0':
+		case '1':
+		case '2':
+		case '3':
+		case '4':
+		case '5':
+		case '6':
+		case '7':
+		case '8':
+		case '9':
+		case 'A':
+		case 'B':
+		case 'C':
+		case 'D':
+		case 'E':
+		case 'F':
+		case 'a':
+		case 'b':
+		case 'c':
+		case 'd':
+		case 'e':
+		case 'f': goto yy134;
+		default: goto yy52;
+	}
+yy134:
 	++lx->cur;
 	{ lx->ival = hex_value(lx->start + 2, lx->cur); token = T_F64; break; }
 }

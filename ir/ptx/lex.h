@@ -32,6 +32,8 @@ typedef struct Lexer {
     const char *cur;          // next byte
     const char *limit;        // the NUL behind the text
     const char *start, *end;  // the token
+    const char *stem_end;     // identifier like %r12: where the digits begin; NULL for others
+    uint32_t number;          // and their value
     uint64_t ival;
     bool is_unsigned;  // integer with the suffix U
 } Lexer;

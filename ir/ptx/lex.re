@@ -48,6 +48,7 @@ static int decimal(Lexer *lx)
     line     = "//" [^\n\x00]*;
     block    = "/*" ([^*\x00] | "*"+ [^*/\x00])* "*"+ "/";
     marker   = "#" [ \t]* [0-9] [^\n\x00]*;
+    register = "%" [a-zA-Z_$]+ @digits [1-9] [0-9]{0,7};
     ident    = [a-zA-Z][a-zA-Z0-9_$]* | [_$%][a-zA-Z0-9_$]+;
     word     = [a-zA-Z0-9_]+ ("::" [a-zA-Z0-9_]+)*;
     dec      = [0-9]+ "." [0-9]* ([eE] [+-]? [0-9]+)? | "." [0-9]+ ([eE] [+-]? [0-9]+)? | [0-9]+ [eE] [+-]? [0-9]+;
@@ -69,15 +70,24 @@ int lex_statement(Lexer *lx)
 
 int lex_token(Lexer *lx)
 {
-    const char *marker = lx->cur;
+    const char *marker = lx->cur, *digits = NULL;
+    /*!stags:re2c format = "const char *@@ = NULL;\n"; */
     int token;
     for (;;) {
         lx->start = lx->cur;
         /*!re2c
             blank | line | block | marker  { continue; }
             "/*"                           { lx->cur = lx->limit; token = T_COMMENT; break; }
-            ident                          { token = T_ID; break; }
-            "_"                            { token = T_ID; break; }
+            register                       {
+                lx->stem_end = digits;
+                lx->number = 0;
+                for (const char *p = digits; p < lx->cur; p++)
+                    lx->number = lx->number * 10 + (uint32_t)(*p - '0');
+                token = T_ID;
+                break;
+            }
+            ident                          { lx->stem_end = NULL; token = T_ID; break; }
+            "_"                            { lx->stem_end = NULL; token = T_ID; break; }
             "." [a-zA-Z_] [a-zA-Z0-9_]* ("::" [a-zA-Z0-9_]+)*  { token = T_DOT; break; }
             "." [0-9] [a-zA-Z] word?       { token = T_DOT; break; }
             "0" [fF] [0-9a-fA-F]{8}        { lx->ival = hex_value(lx->start + 2, lx->cur); token = T_F32; break; }

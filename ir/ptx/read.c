@@ -96,6 +96,13 @@ static StrId rd_stem(Reader *r, const char *text, size_t len)
     return c->id;
 }
 
+Name rd_token_name(Reader *r)
+{
+    if (!r->lx.stem_end)
+        return rd_split(r, r->lx.start, r->lx.end);
+    return (Name){rd_stem(r, r->lx.start, (size_t)(r->lx.stem_end - r->lx.start)), r->lx.number};
+}
+
 Name rd_split(Reader *r, const char *text, const char *end)
 {
     const char *stem_end;
@@ -107,7 +114,7 @@ Name rd_name(Reader *r)
 {
     if (r->tok != T_ID)
         rd_fail(r, rd_offset(r), "expected a name");
-    Name name = rd_split(r, r->lx.start, r->lx.end);
+    Name name = rd_token_name(r);
     rd_next(r);
     return name;
 }
@@ -272,7 +279,7 @@ static void read_alias(Reader *r)
     rd_next(r);
     for (int k = 0; k < 2; k++) {
         size_t at = rd_offset(r);
-        const Bind *bind = r->tok == T_ID ? scope_find(r, rd_split(r, r->lx.start, r->lx.end)) : NULL;
+        const Bind *bind = r->tok == T_ID ? scope_find(r, rd_token_name(r)) : NULL;
         if (!bind || bind->kind != BIND_SYM || r->m->syms.at[bind->id].kind != SYM_FUNC)
             rd_fail(r, at, "expected a function that is declared before");
         rd_next(r);

@@ -123,7 +123,6 @@ typedef struct Reader {
     bool carry;  // the carry was written in this block
     VEC(Parsed) ops;
     VEC(char) shape;
-    VEC(Operand) out;
     VEC(InstrId) pending;  // st.param of call temporaries in this block that no call has taken
     uint32_t block_seq;    // call sequences before this block
     bool packed8;          // the function declares 8-bit registers
@@ -148,6 +147,7 @@ static inline bool rd_is_text(const Reader *r, const char *text, size_t len)
 }
 #define rd_is(r, literal) rd_is_text((r), literal, sizeof(literal) - 1)  // the current token is this text
 Name rd_split(Reader *r, const char *text, const char *end);             // source text to a name
+Name rd_token_name(Reader *r);                                           // the current identifier
 Name rd_name(Reader *r);                                                 // takes an identifier
 // The text of the tokens up to and with `close`, which matches the bracket that is the current token.
 StrId rd_balanced(Reader *r, const char *prefix, int open, int close);
