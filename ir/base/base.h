@@ -100,7 +100,8 @@ void *vec_grow(Arena *arena, void *old, uint32_t n, uint32_t *cap, size_t elem);
     do {                                                                              \
         if ((v)->n == (v)->cap)                                                       \
             (v)->at = vec_grow((arena), (v)->at, (v)->n, &(v)->cap, sizeof *(v)->at); \
-        (v)->at[(v)->n++] = (x);                                                      \
+        (v)->at[(v)->n] = (x);                                                        \
+        (v)->n++;                                                                     \
     } while (0)
 
 // Segmented array: elements never move, nothing is copied when it grows, and an index finds its element with one
