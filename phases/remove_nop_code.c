@@ -79,25 +79,27 @@ static void send_on(void *user, Operand *target)
     f->named[to] = 1;
 }
 
-// Follows chains of empty blocks with path compression. A chain that meets itself ends in its own start.
+// Follows chains of empty blocks with path compression. Blocks on a cycle of empty blocks lead to themselves; a chain
+// that runs into one ends where it meets it.
 static void find_ends(const Fn *fn, Forward *f, BlockId *chain)
 {
     FOR_BLOCKS(fn, start) {
         uint32_t n = 0;
         BlockId b = start, next;
-        while (!f->to[b] && (next = leads_to(fn, b)) && n < fn->nblocks) {
+        while (!f->to[b] && (next = leads_to(fn, b))) {
             chain[n++] = b;
             f->to[b] = UINT32_MAX;  // on the chain
             b = next;
-            if (f->to[b] == UINT32_MAX)
-                break;
         }
-        bool cycle = f->to[b] == UINT32_MAX;
-        BlockId end = f->to[b] && !cycle ? f->to[b] : b;
-        while (n--)
-            f->to[chain[n]] = cycle ? chain[n] : end;
+        if (f->to[b] == UINT32_MAX)
+            for (BlockId on = 0; on != b;) {
+                on = chain[--n];
+                f->to[on] = on;
+            }
         if (!f->to[b])
             f->to[b] = b;
+        while (n--)
+            f->to[chain[n]] = f->to[b];
     }
 }
 

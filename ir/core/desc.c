@@ -280,6 +280,10 @@ static bool match_vector(Match *m, Slot slot, const char *shape, const char *end
 {
     uint32_t n = vector_length(m->mnem), count = 1;
     bool scalar = end - shape == 1 && *shape == '%';
+    if (scalar && n > 1 && m->op == OP_ATOM && slot.flags & SL_DEF) {
+        emit(m, (Slot){SL_DEF | SL_SINK, W_NONE, TY_NONE, 0});  // `_` in place of the whole vector
+        return true;
+    }
     if (n == 1 ? !scalar : !is_group(shape, end, n, &count))
         return false;
     bool sink = slot.flags & SL_DEF && (n > 1 || m->op == OP_ATOM);
@@ -348,6 +352,7 @@ static bool match_letter(Match *m, char letter, const char *shape, const char *e
     case 'i': emit(m, typed(TY_S32, 0)); return true;
     case 's': emit(m, (Slot){SL_REG, W_NONE, TY_S64, 1 << TC_F | 1 << TC_P}); return true;
     case 'x': emit(m, typed(TY_B64, 0)); return true;
+    case 'y': emit(m, (Slot){SL_REG | SL_IMM | SL_NOT, W_NONE, TY_S32, 0}); return true;
     case 'q': emit(m, typed(TY_PRED, 0)); return true;
     case 'k': emit(m, (Slot){SL_IMM, W32, TY_U32, 0}); return true;
     case 'L': emit(m, (Slot){SL_BLOCK, W_NONE, TY_NONE, 0}); return true;
@@ -542,6 +547,7 @@ static const char *letter_words(char letter)
     case 'b':
     case 'B':
     case 'w':
+    case 'y':
     case 's': return "src";
     case 'v': return "src or {src, ...}";
     case 'u': return "{src, ...}";

@@ -248,8 +248,8 @@ static inline bool op_same(Operand a, Operand b) { return a.word == b.word && a.
 /* -- Registers, symbols, blocks, instructions --------------------------------------------------------------- */
 
 // PINNED: touched by an instruction that we do not model; NAMED: declared elsewhere (module, formals), so its name
-// stays; PACKED: 8-bit register that a packing move names.
-enum { REG_PINNED = 1, REG_NAMED = 2, REG_PACKED = 4 };
+// stays.
+enum { REG_PINNED = 1, REG_NAMED = 2 };
 
 typedef struct Reg {
     Name name;         // in the input; stem 0 for a register that a phase made
@@ -413,7 +413,7 @@ struct Module {
     VEC(Item) items;
     VEC(Sym) syms;  // 0 is no symbol
     VEC(Fn *) fns;
-    VEC(StrId) reserved;  // stems that name symbols or labels and could be taken for a register prefix
+    VEC(StrId) reserved;  // stems of symbols and labels that could be taken for names of ours
 };
 
 /* -- Accessors ---------------------------------------------------------------------------------------------- */

@@ -33,11 +33,12 @@ SymId module_sym(Module *m, Name name, SymKind kind)
 
 void module_item(Module *m, ItemKind kind, uint32_t index) { VEC_PUSH(&m->arena, &m->items, ((Item){kind, index})); }
 
-// Only what begins with '%' can meet a register name of ours.
+// Only what begins with '%' or "$L_ori" can meet a name of ours.
 void module_reserve_stem(Module *m, StrId stem)
 {
     Str s = tab_str(&m->tables, stem);
-    if (s.len == 0 || s.text[0] != '%')
+    bool ours = s.len && (s.text[0] == '%' || (s.len >= 6 && memcmp(s.text, "$L_ori", 6) == 0));
+    if (!ours)
         return;
     for (uint32_t k = 0; k < m->reserved.n; k++)
         if (m->reserved.at[k] == stem)

@@ -157,30 +157,31 @@ static void read_special(Reader *r, size_t at)
     shape_char(r, '%');
 }
 
-// The address of `sym[reg]`, as ptxas computes it: the index is scaled in its own width, then zero-extended.
+static RegId emit_index_step(Reader *r, Width width, const char *mnemonic, const char *shape, Operand a, Operand b,
+                             uint32_t n)
+{
+    RegId to =
+        scope_new_reg(r, (Name){str_intern_z(&r->t->strs, "%index"), NO_NUMBER}, RF_R, (uint8_t)width, TY_NONE, 0);
+    Operand ops[] = {op_def(op_reg(r->fn, to)), a, b};
+    need_block(r);
+    ir_append(r->fn, r->block, desc_make(r->t, mnemonic, shape), 0, ops, n);
+    return to;
+}
+
+// The address of `sym[reg]`, as ptxas computes it: the index as 32 bits, scaled, then zero-extended (tried).
 static RegId index_symbol(Reader *r, SymId sym, RegId index, uint32_t element, size_t at)
 {
-    Width width = (Width)ir_reg(r->fn, index)->width;
+    Fn *fn = r->fn;
+    Width width = (Width)ir_reg(fn, index)->width;
     if (width != W32 && width != W64)
         rd_fail(r, at, "an element index must be a constant or a 32-bit or 64-bit register");
-    Name name = {str_intern_z(&r->t->strs, "%index"), NO_NUMBER};
-    RegId scaled = scope_new_reg(r, name, RF_R, (uint8_t)width, TY_NONE, 0), wide = scaled;
-    RegId base = scope_new_reg(r, name, RF_R, W64, TY_NONE, 0);
-    RegId address = scope_new_reg(r, name, RF_R, W64, TY_NONE, 0);
-    need_block(r);
-    Operand shl[] = {op_def(op_reg(r->fn, scaled)), op_reg(r->fn, index),
-                     op_const(r->fn, (uint64_t)__builtin_ctz(element), W32)};
-    ir_append(r->fn, r->block, desc_make(r->t, width == W32 ? "shl.b32" : "shl.b64", "%,%,%"), 0, shl, 3);
-    if (width == W32) {
-        wide = scope_new_reg(r, name, RF_R, W64, TY_NONE, 0);
-        Operand cvt[] = {op_def(op_reg(r->fn, wide)), op_reg(r->fn, scaled)};
-        ir_append(r->fn, r->block, desc_make(r->t, "cvt.u64.u32", "%,%"), 0, cvt, 2);
-    }
-    Operand mov[] = {op_def(op_reg(r->fn, base)), op_sym(sym), op_const(r->fn, 0, W64)};
-    ir_append(r->fn, r->block, desc_make(r->t, "mov.u64", "%,&"), 0, mov, 3);
-    Operand add[] = {op_def(op_reg(r->fn, address)), op_reg(r->fn, base), op_reg(r->fn, wide)};
-    ir_append(r->fn, r->block, desc_make(r->t, "add.s64", "%,%,%"), 0, add, 3);
-    return address;
+    Operand scale = op_const(fn, (uint64_t)__builtin_ctz(element), W32), zero = op_const(fn, 0, W64);
+    if (width == W64)
+        index = emit_index_step(r, W32, "cvt.u32.u64", "%,%", op_reg(fn, index), zero, 2);
+    RegId scaled = emit_index_step(r, W32, "shl.b32", "%,%,%", op_reg(fn, index), scale, 3);
+    RegId wide = emit_index_step(r, W64, "cvt.u64.u32", "%,%", op_reg(fn, scaled), zero, 2);
+    RegId base = emit_index_step(r, W64, "mov.u64", "%,&", op_sym(sym), zero, 3);
+    return emit_index_step(r, W64, "add.s64", "%,%,%", op_reg(fn, base), op_reg(fn, wide), 3);
 }
 
 static void read_symbol(Reader *r, const Bind *bind, size_t at, bool address, bool memory)
@@ -192,7 +193,8 @@ static void read_symbol(Reader *r, const Bind *bind, size_t at, bool address, bo
         shape_char(r, '%');
         return;
     }
-    uint32_t element = MAX(width_bits(type_info[s->type].width) / 8, 1) * MAX(s->vec, 1);
+    // Vectors count by their scalars, arrays without a size by bytes (tried).
+    uint32_t element = s->flags & SYM_OPEN ? 1 : MAX(width_bits(type_info[s->type].width) / 8, 1);
     push_op(r, op_sym(id), at);
     if (address || r->tok != '[') {
         shape_char(r, '&');
@@ -544,7 +546,18 @@ static DescId find_desc(Reader *r, MnemCache *mnem, size_t at)
     return desc;
 }
 
-static Operand literal_operand(Reader *r, const Parsed *p, const Slot *slot)
+// Places where ptxas takes the low bits of a double instead of rounding it: bits in a vector or a packing move, and the
+// vectors of atom, red and st.v8 (tried).
+static bool truncates_doubles(const Reader *r, const Desc *d, const Slot *slot)
+{
+    uint8_t vec = tab_mnem(r->t, d->mnem)->mod[MC_VEC];
+    if (type_info[slot->type].class == TC_B)
+        return slot->width < W64 && (vec || d->op == OP_PACK);
+    return slot->type == TY_F32 &&
+           ((vec && (d->op == OP_ATOM || d->op == OP_RED)) || (vec == MOD_V8 && d->op == OP_ST));
+}
+
+static Operand literal_operand(Reader *r, const Parsed *p, const Desc *d, const Slot *slot)
 {
     Value v = {.kind = p->literal, .bits = p->value};
     if (!(slot->flags & SL_IMM))
@@ -554,9 +567,10 @@ static Operand literal_operand(Reader *r, const Parsed *p, const Slot *slot)
         op.mods |= v.kind == LIT_F32 ? OPM_F32 : v.kind == LIT_F64 ? OPM_F64 : 0;
         return op;
     }
-    uint64_t bits;
+    uint64_t bits = v.bits;
     const char *why;
-    if (!literal_bits((Type)slot->type, v, &bits, &why))
+    bool truncated = v.kind == LIT_F64 && truncates_doubles(r, d, slot);
+    if (!truncated && !literal_bits((Type)slot->type, v, &bits, &why))
         rd_fail(r, p->offset, "%s", why);
     Operand op = op_const(r->fn, bits, (Width)slot->width);
     op.mods = p->op.mods;
@@ -594,7 +608,7 @@ static Operand fit_operand(Reader *r, const MnemCache *mnem, const Desc *d, uint
     Operand op = p->op;
     char why[200];
     if (p->literal)
-        return literal_operand(r, p, slot);
+        return literal_operand(r, p, d, slot);
     if (slot_check(r->fn, slot, op, why))
         rd_fail(r, p->offset, "operand of '%.*s': %s", (int)mnem->len, mnem->text, why);
     if (op_kind(op) == K_SYM)
@@ -603,11 +617,8 @@ static Operand fit_operand(Reader *r, const MnemCache *mnem, const Desc *d, uint
         rd_fail(r, p->offset, "'!' may not stand here");
     if (op_is_reg(op)) {
         Reg *reg = ir_reg(r->fn, op_index(op));
-        bool opaque = d->op == OP_OPAQUE;
-        if (opaque)
+        if (d->op == OP_OPAQUE)
             reg->flags |= REG_PINNED;
-        if (reg->width == W8 && (d->op == OP_PACK || d->op == OP_UNPACK || opaque))
-            reg->flags |= REG_PACKED;
         if (slot->flags & SL_INOUT)
             op.mods |= OPM_INOUT;
     }
@@ -632,8 +643,7 @@ static uint32_t fit_operands(Reader *r, const MnemCache *mnem, DescId desc, cons
         }
         const Parsed *p = given++;
         const Reg *reg = ir_reg(r->fn, op_is_reg(p->op) ? op_index(p->op) : 0);
-        bool simple =
-            plain && !p->literal && op_is_reg(p->op) && !p->op.mods && reg->width > W8 && slot_takes_reg(slot, reg);
+        bool simple = plain && !p->literal && op_is_reg(p->op) && !p->op.mods && slot_takes_reg(slot, reg);
         out[k] = !simple ? fit_operand(r, mnem, d, k, p) : slot->flags & SL_DEF ? op_def(p->op) : p->op;
     }
     if (guard)
@@ -958,22 +968,11 @@ static void resolve_aliases(Reader *r)
     }
 }
 
-// 8-bit registers are 16-bit registers unless a packing move says otherwise: nothing else can see the difference.
-static void widen_8bit(Reader *r)
-{
-    for (RegId k = 1; r->packed8 && k < r->fn->regs.n; k++) {
-        Reg *reg = ir_reg(r->fn, k);
-        if (reg->width == W8 && !(reg->flags & (REG_PACKED | REG_NAMED)))
-            reg->width = W16;
-    }
-}
-
 void body_read(Reader *r)
 {
     r->block = 0;
     r->sources = 0;
     r->line = 0;
-    r->packed8 = false;
     r->pending.n = 0;
     jmp_buf recover, *outer = r->recover;
     r->recover = &recover;
@@ -993,8 +992,4 @@ void body_read(Reader *r)
     }
 }
 
-void body_finish(Reader *r)
-{
-    resolve_aliases(r);
-    widen_8bit(r);
-}
+void body_finish(Reader *r) { resolve_aliases(r); }

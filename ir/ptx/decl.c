@@ -162,14 +162,12 @@ void decl_registers(Reader *r, bool module_level)
     if (odd || (a.vec && class == TC_P))
         rd_fail(r, type_at, "registers cannot have this type; use .b%u", width_bits(type_info[a.type].width));
     uint8_t file = class == TC_P ? RF_P : RF_R, width = (uint8_t)type_info[a.type].width;
-    if (width == W8)
-        r->packed8 = true;
     do {
         size_t at = rd_offset(r);
         Lexer spelled = r->lx;
         Name name = rd_name(r);
         if (r->tok == '<') {
-            // The stem of a range is the whole identifier: `%r1<5>` declares %r10 to %r14.
+            // The stem of a range is the whole identifier, digits included.
             StrId stem = str_intern(&r->t->strs, spelled.start, (size_t)(spelled.end - spelled.start));
             uint32_t count = range_count(r);
             if (module_level)
@@ -196,7 +194,7 @@ typedef struct InitReader {
     uint32_t bytes;           // of an element
     uint64_t dims[DIMS_MAX];  // elements below each level of braces; [0] = all, 0 = open
     int ndims;
-    uint64_t pos, given;  // in elements
+    uint64_t pos;  // in elements
     VEC(uint8_t) data;
     VEC(Reloc) relocs;
 } InitReader;
@@ -206,8 +204,6 @@ static void put_element(InitReader *in, uint64_t bits)
     Reader *r = in->r;
     if (in->dims[0] && in->pos >= in->dims[0])
         rd_fail(r, rd_offset(r), "more initial values than elements");
-    while (in->data.n < in->pos * in->bytes)
-        VEC_PUSH(&r->arena, &in->data, 0);
     for (uint32_t k = 0; k < in->bytes; k++)
         VEC_PUSH(&r->arena, &in->data, (uint8_t)(k < 8 ? bits >> (8 * k) : 0));
     in->pos++;
@@ -277,12 +273,17 @@ static void init_element(InitReader *in)
     Value v = expr_parse(r);
     uint64_t bits;
     const char *why;
-    if (!literal_bits(in->type, v, &bits, &why))
+    // Into .b32 a double goes as a float, into narrower bits with its low end; a float goes in as its bits (tried).
+    Type type = in->type == TY_B32 && v.kind == LIT_F64 ? TY_F32 : in->type;
+    if (type_info[type].class == TC_B && v.kind != LIT_INT)
+        v.kind = LIT_INT;
+    if (!literal_bits(type, v, &bits, &why))
         rd_fail(r, at, "%s", why);
     put_element(in, bits);
 }
 
-// Nested braces without recursion: a brace at depth k holds dims[k] elements and pads with zeros.
+// Nested braces without recursion. A brace at depth k holds at most dims[k] elements; one that holds fewer does not
+// pad: the next element follows at once, and zeros come at the very end (as ptxas does, tried; not as C does).
 static void init_braces(InitReader *in)
 {
     Reader *r = in->r;
@@ -297,14 +298,12 @@ static void init_braces(InitReader *in)
             rd_next(r);
         } else if (r->tok == '}' && depth && (!want_value || in->pos == start[depth - 1])) {
             depth--;
-            in->given = MAX(in->given, in->pos);
-            if (depth && depth <= in->ndims && in->dims[depth])
-                in->pos = start[depth] + in->dims[depth];
+            if (depth && depth <= in->ndims && in->dims[depth] && in->pos > start[depth] + in->dims[depth])
+                rd_fail(r, rd_offset(r), "more initial values than this dimension has");
             want_value = false;
             rd_next(r);
         } else if (want_value) {
             init_element(in);
-            in->given = in->pos;
             want_value = false;
         } else {
             rd_expect(r, ',', "between initial values");
@@ -327,11 +326,8 @@ static Init *read_initializer(Reader *r, Type type, const uint64_t *dims, int nd
         init_braces(&in);
     } else {
         init_element(&in);
-        in.given = in.pos;
     }
-    init->size = in.given * in.bytes;
-    while (in.data.n < init->size)
-        VEC_PUSH(&r->arena, &in.data, 0);
+    init->size = in.pos * in.bytes;
     init->bytes = arena_alloc(arena, init->size);
     if (init->size)
         memcpy(init->bytes, in.data.at, init->size);
@@ -410,7 +406,7 @@ static SymId new_variable(Reader *r, Name name, uint32_t linkage, size_t at)
     bool redeclared = old && old->kind == BIND_SYM && r->m->syms.at[old->id].kind == SYM_VAR &&
                       (r->m->syms.at[old->id].flags & SYM_EXTERN || linkage & SYM_EXTERN);
     if (old && !redeclared)
-        rd_fail(r, at, "duplicate definition of '%.*s'", (int)(r->lx.end - r->lx.start), r->lx.start);
+        rd_fail_word(r, at, "duplicate definition of '%.*s'");
     SymId s = module_sym(r->m, name, SYM_VAR);
     if (!old)
         scope_declare(r, name, BIND_SYM, s, 0, at);

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Constant expressions: the operators of C on 64-bit integers, + - * / and comparisons on doubles.
+// Constant expressions: the operators of C on 64-bit integers, + - * / and comparisons on doubles. Where ptxas differs
+// from C, ptxas is followed (tried): `%` and `~` are unsigned, shift counts are taken mod 64, and `?:` has the type of
+// the arm that is chosen.
 // Precedence climbing; nesting is limited, so that hostile input cannot exhaust the stack.
 #include "ir/ptx/read.h"
 
@@ -113,8 +115,8 @@ static Value parse_unary(Reader *r, int depth)
         return op == '!' ? make_int(!truth(v), false) : op == '-' ? make_double(-as_double(v)) : v;
     }
     switch (op) {
-    case '-': return make_int(0 - v.bits, v.is_unsigned && v.bits != (uint64_t)1 << 63);
-    case '~': return make_int(~v.bits, v.is_unsigned);
+    case '-': return make_int(0 - v.bits, v.is_unsigned);
+    case '~': return make_int(~v.bits, true);
     case '!': return make_int(!v.bits, false);
     default: return v;
     }
@@ -164,15 +166,13 @@ static Value apply_double(Reader *r, int op, double a, double b, size_t at)
     }
 }
 
-static uint64_t divide(Reader *r, int op, uint64_t a, uint64_t b, bool is_unsigned, size_t at)
+static uint64_t divide(Reader *r, uint64_t a, uint64_t b, bool is_unsigned, size_t at)
 {
     if (b == 0)
         rd_fail(r, at, "Constant expression has division by zero");
     if (is_unsigned)
-        return op == '/' ? a / b : a % b;
-    if (b == UINT64_MAX)  // INT64_MIN / -1 wraps
-        return op == '/' ? 0 - a : 0;
-    return op == '/' ? (uint64_t)((int64_t)a / (int64_t)b) : (uint64_t)((int64_t)a % (int64_t)b);
+        return a / b;
+    return b == UINT64_MAX ? 0 - a : (uint64_t)((int64_t)a / (int64_t)b);  // INT64_MIN / -1 wraps
 }
 
 static Value apply_int(Reader *r, int op, Value x, Value y, size_t at)
@@ -184,16 +184,13 @@ static Value apply_int(Reader *r, int op, Value x, Value y, size_t at)
     case '+': return make_int(a + b, u);
     case '-': return make_int(a - b, u);
     case '*': return make_int(a * b, u);
-    case '/':
-    case '%': return make_int(divide(r, op, a, b, u, at), u);
+    case '/': return make_int(divide(r, a, b, u, at), u);
+    case '%': return make_int(a - b * divide(r, a, b, true, at), true);
     case '&': return make_int(a & b, u);
     case '^': return make_int(a ^ b, u);
     case '|': return make_int(a | b, u);
-    case T_SHL: return make_int(b < 64 ? a << b : 0, x.is_unsigned);
-    case T_SHR:
-        if (x.is_unsigned)
-            return make_int(b < 64 ? a >> b : 0, true);
-        return make_int((uint64_t)(sa >> (b < 64 ? b : 63)), false);
+    case T_SHL: return make_int(a << (b & 63), x.is_unsigned);
+    case T_SHR: return make_int(x.is_unsigned ? a >> (b & 63) : (uint64_t)(sa >> (b & 63)), x.is_unsigned);
     case '<': return make_int(u ? a < b : sa < sb, false);
     case '>': return make_int(u ? a > b : sa > sb, false);
     case T_LE: return make_int(u ? a <= b : sa <= sb, false);
@@ -230,10 +227,7 @@ static Value parse_ternary(Reader *r, int depth)
     Value yes = parse_ternary(r, depth + 1);
     rd_expect(r, ':', "between the arms of `?:`");
     Value no = parse_ternary(r, depth + 1);
-    Value v = truth(condition) ? yes : no;
-    if (yes.kind == LIT_INT && no.kind == LIT_INT)
-        v.is_unsigned = yes.is_unsigned || no.is_unsigned;
-    return v;
+    return truth(condition) ? yes : no;
 }
 
 Value expr_parse(Reader *r) { return parse_ternary(r, 0); }

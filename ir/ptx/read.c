@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The module level of PTX: directives, variables, function headers; and the reader's token handling and error recovery.
-#include <stdlib.h>
+#include <ctype.h>
+#include <stdio.h>
 
 #include "ir/ptx/read.h"
 
@@ -27,6 +28,17 @@ _Noreturn void rd_fail(Reader *r, size_t offset, const char *fmt, ...)
     if (r->diag->max_errors && r->diag->errors >= r->diag->max_errors)
         r->stop = true;
     longjmp(*r->recover, 1);
+}
+
+_Noreturn void rd_fail_word(Reader *r, size_t offset, const char *fmt)
+{
+    const char *text = r->source->text + offset;
+    int n = 0;
+    while (n < 80 && (isalnum((unsigned char)text[n]) || strchr("_$%.", text[n])) && text[n])
+        n++;
+    char message[256];
+    snprintf(message, sizeof message, fmt, n, text);
+    rd_fail(r, offset, "%s", message);
 }
 
 static void reject_token(Reader *r)
@@ -485,23 +497,39 @@ static void read_item(Reader *r)
     read_linked(r);
 }
 
+// Error recovery at module level: behind the next semicolon outside braces, or behind a closed body.
+static void skip_item(Reader *r)
+{
+    uint32_t depth = 0;
+    for (; r->tok != T_EOF; r->tok = lex_token(&r->lx)) {
+        depth += r->tok == '{';
+        if (r->tok == ';' && depth == 0)
+            break;
+        if (r->tok == '}' && depth && --depth == 0)
+            break;
+    }
+    do
+        r->tok = lex_statement(&r->lx);
+    while (r->tok == T_BAD || r->tok == ';');
+}
+
 static void read_module(Reader *r)
 {
+    uint32_t errors = r->diag->errors;
     jmp_buf recover;
     r->recover = &recover;
     if (setjmp(recover)) {
         discard_function(r);
-        rd_skip_statement(r);
-        if (r->tok == '}')
-            r->tok = lex_statement(&r->lx);
+        skip_item(r);
     } else {
         rd_next_statement(r);
     }
     while (r->tok != T_EOF && !r->stop)
         read_item(r);
-    if (!r->stop && !r->m->version)
+    bool broken = r->diag->errors > errors;
+    if (!broken && !r->m->version)
         rd_error(r, r->source->len, "the file holds no PTX: it begins with .version");
-    else if (!r->stop && !r->m->target)
+    else if (!broken && !r->m->target)
         rd_error(r, r->source->len, ".target is missing");
 }
 

@@ -125,12 +125,13 @@ typedef struct Reader {
     VEC(char) shape;
     VEC(InstrId) pending;  // st.param of call temporaries in this block that no call has taken
     uint32_t block_seq;    // call sequences before this block
-    bool packed8;          // the function declares 8-bit registers
 } Reader;
 
 /* read.c */
 // Reports at the offset and unwinds to the next statement.
 _Noreturn void rd_fail(Reader *r, size_t offset, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+// The same with the word at the offset for the `%.*s` of the format.
+_Noreturn void rd_fail_word(Reader *r, size_t offset, const char *fmt);
 // Reports and goes on.
 void rd_error(Reader *r, size_t offset, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 void rd_next(Reader *r);            // operand token

@@ -3,8 +3,9 @@
 // Everything becomes flat and unique here: registers are ids, blocks are ids, hoisted names get a suffix on collision.
 //
 // A label may be used before it is there, and then belongs to the innermost scope around the use that defines it. A use
-// makes a block and an undefined bind in its own scope; when the scope closes, what is still undefined moves outwards,
-// and two blocks that turn out to be one label are recorded as aliases, which one sweep at the end resolves.
+// makes a block and an undefined bind in its own scope; when the scope closes, what is still undefined becomes the
+// innermost label of that name that is defined by then, or moves outwards (that is how ptxas does it, tried). Two
+// blocks that turn out to be one label are recorded as aliases, which one sweep at the end resolves.
 #include "ir/ptx/read.h"
 
 /* -- Name tables ---------------------------------------------------------------------------------------- */
@@ -106,7 +107,13 @@ static void alias(Reader *r, BlockId from, BlockId to)
 static void label_outwards(Reader *r, Bind label)
 {
     NameSlot *slot = table_slot(r, &r->locals, label.name);
-    Bind *outer = &r->binds.at[slot->bind];
+    for (uint32_t k = slot->bind; k; k = r->binds.at[k].shadowed) {
+        if (r->binds.at[k].kind == BIND_LABEL && r->binds.at[k].defined) {
+            alias(r, label.id, r->binds.at[k].id);
+            return;
+        }
+    }
+    const Bind *outer = &r->binds.at[slot->bind];
     if (slot->bind && outer->depth == depth(r) && outer->kind == BIND_LABEL) {
         alias(r, label.id, outer->id);
         return;
@@ -241,7 +248,7 @@ void scope_declare(Reader *r, Name name, BindKind kind, uint32_t id, uint8_t vec
     const Range *range = info->range ? &r->ranges.at[info->range] : NULL;
     bool taken = old && old->depth == depth(r) && old->defined;
     if (taken || (range && range->depth == depth(r) && name.number < range->count))
-        rd_fail(r, offset, "duplicate definition of '%.*s'", (int)(r->lx.end - r->lx.start), r->lx.start);
+        rd_fail_word(r, offset, "duplicate definition of '%.*s'");
     info->scalars = true;
     bind.shadowed = slot->bind;
     slot->bind = r->binds.n;
@@ -254,6 +261,11 @@ void scope_declare_range(Reader *r, Name name, Range range, size_t offset)
     const Range *old = info->range ? &r->ranges.at[info->range] : NULL;
     if (old && old->depth == depth(r))
         rd_fail(r, offset, "these registers are declared already in this scope");
+    for (uint32_t k = r->binds.n; info->scalars && k-- > r->scopes.at[depth(r) - 1].binds;) {
+        const Bind *b = &r->binds.at[k];
+        if (b->name.stem == name.stem && b->name.number < range.count && b->defined)
+            rd_fail_word(r, offset, "'%.*s' would declare a name again that this scope has");
+    }
     range.stem = name.stem;
     range.depth = depth(r);
     range.shadowed = info->range;
@@ -294,7 +306,7 @@ BlockId scope_label_define(Reader *r, Name name, size_t offset)
 {
     Bind *bind = label_bind(r, name, offset);
     if (bind->defined || bind->kind != BIND_LABEL)
-        rd_fail(r, offset, "duplicate definition of '%.*s'", (int)(r->lx.end - r->lx.start), r->lx.start);
+        rd_fail_word(r, offset, "duplicate definition of '%.*s'");
     bind->defined = true;
     return bind->id;
 }

@@ -25,11 +25,13 @@ typedef struct Writer {
     Arena scratch;
     uint32_t *number;  // by RegId: its printed number, 0 = not named
     uint32_t count[CLASS_COUNT];
-    Prefix prefix[CLASS_COUNT];
-    uint8_t *needs_label;  // by BlockId
-    SymId *list_sym;       // by ListId: the table that has it
-    uint8_t *declared;     // by local symbol: tables and prototypes that are printed
-    IdSet lines, printed;  // LineIds by their position: all, and those that are printed
+    Prefix prefix[CLASS_COUNT], label;  // of registers, and of labels that we make
+    uint32_t *made;                     // by BlockId: number of a label that we make
+    const Operand *falls;               // the operand that names the block behind
+    uint8_t *needs_label;               // by BlockId
+    SymId *list_sym;                    // by ListId: the table that has it
+    uint8_t *declared;                  // by local symbol: tables and prototypes that are printed
+    IdSet lines, printed;               // LineIds by their position: all, and those that are printed
 } Writer;
 
 static void put_str(Writer *w, StrId id)
@@ -85,21 +87,25 @@ static void number_registers(Writer *w)
         }
 }
 
-// A prefix that no symbol or label shares, so that no register can shadow what the function refers to.
-static void choose_prefixes(Writer *w)
+// A prefix that no symbol or label shares, so that no name of ours can shadow what the function refers to.
+static void choose_prefix(Writer *w, Prefix *p, const char *wish)
 {
-    for (int c = 0; c < CLASS_COUNT; c++) {
-        Prefix *p = &w->prefix[c];
-        p->len = (uint32_t)strlen(classes[c].prefix);
-        memcpy(p->text, classes[c].prefix, p->len);
-        for (uint32_t k = 0; k < w->m->reserved.n; k++) {
-            Str s = tab_str(w->t, w->m->reserved.at[k]);
-            if (s.len == p->len && memcmp(s.text, p->text, s.len) == 0 && p->len + 1 < sizeof p->text) {
-                p->text[p->len++] = '_';
-                k = UINT32_MAX;  // from the start again
-            }
+    p->len = (uint32_t)strlen(wish);
+    memcpy(p->text, wish, p->len);
+    for (uint32_t k = 0; k < w->m->reserved.n; k++) {
+        Str s = tab_str(w->t, w->m->reserved.at[k]);
+        if (s.len == p->len && memcmp(s.text, p->text, s.len) == 0 && p->len + 1 < sizeof p->text) {
+            p->text[p->len++] = '_';
+            k = UINT32_MAX;  // from the start again
         }
     }
+}
+
+static void choose_prefixes(Writer *w)
+{
+    for (int c = 0; c < CLASS_COUNT; c++)
+        choose_prefix(w, &w->prefix[c], classes[c].prefix);
+    choose_prefix(w, &w->label, "$L_ori_");
 }
 
 static void put_register(Writer *w, RegId id)
@@ -276,10 +282,12 @@ static void put_formals(Writer *w, const SymId *syms, uint32_t n, const char *in
 static void put_block_name(Writer *w, BlockId b)
 {
     const Block *block = ir_block(w->fn, b);
-    if (block->label.stem)
+    if (block->label.stem) {
         put_name(w, block->label);
-    else
-        out_fmt(w->out, "$L_ori_%u", b);
+    } else {
+        out_bytes(w->out, w->label.text, w->label.len);
+        out_u64(w->out, w->made[b]);
+    }
 }
 
 static void put_operand(Writer *w, Operand o, const Slot *slot)
@@ -457,7 +465,8 @@ static void put_instr(Writer *w, const Instr *i)
 static void mark_target(void *user, Operand *target)
 {
     Writer *w = user;
-    w->needs_label[op_index(*target)] = 1;
+    if (target != w->falls)
+        w->needs_label[op_index(*target)] = 1;
 }
 
 // The successor that a guarded terminator falls into; 0 if there is none.
@@ -478,6 +487,7 @@ static bool is_silent(const Fn *fn, const Instr *i, BlockId next)
     return ir_desc(fn, i)->op == OP_BRA ? op_index(*ir_use(fn, i, 0)) == next : !next;
 }
 
+// Falling into the block behind needs no label; everything else that a terminator names does.
 static void mark_labels(Writer *w)
 {
     const Fn *fn = w->fn;
@@ -487,12 +497,13 @@ static void mark_labels(Writer *w)
         if (is_silent(fn, last, block->next))
             continue;
         BlockId next = fallthrough(fn, last);
-        uint8_t before = next ? w->needs_label[next] : 0;
+        w->falls = next && next == block->next ? ir_ops(fn, last) + ir_desc(fn, last)->nops - 1 : NULL;
         ir_successors(fn, block->last, mark_target, w);
-        // Falling into the next block needs no label, unless the branch itself names it as well.
-        if (next && next == block->next && ir_desc(fn, last)->op != OP_BRX && op_index(*ir_use(fn, last, 0)) != next)
-            w->needs_label[next] = before;
     }
+    uint32_t made = 0;
+    FOR_BLOCKS(fn, b)
+        if (w->needs_label[b] && !ir_block(fn, b)->label.stem)
+            w->made[b] = ++made;
 }
 
 static void put_block(Writer *w, BlockId b, LineId *line)
@@ -572,6 +583,7 @@ static void put_body(Writer *w)
 {
     const Fn *fn = w->fn;
     w->number = NEW_ARRAY(&w->scratch, uint32_t, fn->regs.n);
+    w->made = NEW_ARRAY(&w->scratch, uint32_t, fn->blocks.n);
     w->needs_label = NEW_ARRAY(&w->scratch, uint8_t, fn->blocks.n);
     w->list_sym = NEW_ARRAY(&w->scratch, SymId, fn->lists.n);
     w->declared = NEW_ARRAY(&w->scratch, uint8_t, fn->syms.n);
