@@ -111,7 +111,10 @@ static void suggest(const char *text, size_t len, char why[static 400])
     unsigned score[3] = {UINT32_MAX, UINT32_MAX, UINT32_MAX};
     for (int row = 0; row < PHASE_ROWS; row++) {
         unsigned d = edit_distance(text, MIN(len, 60), phase_info[row].name);
-        if (best[0] >= 0 && strcmp(phase_info[row].name, phase_info[best[0]].name) == 0)
+        bool again = false;  // the second slot of a name
+        for (int k = 0; k < 3; k++)
+            again |= best[k] >= 0 && strcmp(phase_info[row].name, phase_info[best[k]].name) == 0;
+        if (again)
             continue;
         for (int k = 0; k < 3; k++)
             if (d < score[k]) {

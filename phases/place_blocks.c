@@ -14,9 +14,10 @@
 // Documented: slot and name. Inferred: the rest.
 #include "phases/bodies.h"
 
+// Whether the blocks behind the entry are sorted.
 static bool in_order(const Fn *fn)
 {
-    for (BlockId b = fn->first, next; (next = ir_block(fn, b)->next); b = next)
+    for (BlockId b = ir_block(fn, fn->first)->next, next; b && (next = ir_block(fn, b)->next); b = next)
         if (ir_block(fn, next)->source < ir_block(fn, b)->source)
             return false;
     return true;

@@ -199,19 +199,36 @@ typedef struct Job {
     char err_buf[4096];
 } Job;
 
-static bool selected(const Job *job, const Module *m, const Fn *fn)
+static bool is_named(const Module *m, const Fn *fn, const char *entry)
 {
-    const Settings *s = job->settings;
     char buf[1024];
     Out out = {.buf = buf, .cap = sizeof buf};
-    Str stem = tab_str(&m->tables, m->syms.at[fn->sym].name.stem);
-    if (s->nentries == 0 || stem.len > sizeof buf - 16)
-        return s->nentries == 0;
-    name_print(&out, &m->tables, m->syms.at[fn->sym].name);
-    for (size_t k = 0; k < s->nentries; k++)
-        if (strlen(s->entries[k]) == out.n && memcmp(s->entries[k], buf, out.n) == 0)
+    Name name = m->syms.at[fn->sym].name;
+    if (tab_str(&m->tables, name.stem).len > sizeof buf - 16)
+        return false;
+    name_print(&out, &m->tables, name);
+    return strlen(entry) == out.n && memcmp(entry, buf, out.n) == 0;
+}
+
+static bool selected(const Job *job, const Module *m, const Fn *fn)
+{
+    for (size_t k = 0; k < job->settings->nentries; k++)
+        if (is_named(m, fn, job->settings->entries[k]))
             return true;
-    return false;
+    return job->settings->nentries == 0;
+}
+
+// Every --entry must name a function.
+static bool entries_exist(const Job *job, const Module *m)
+{
+    for (size_t k = 0; k < job->settings->nentries; k++) {
+        bool found = false;
+        for (uint32_t f = 0; f < m->fns.n && !found; f++)
+            found = is_named(m, m->fns.at[f], job->settings->entries[k]);
+        if (!found)
+            return bad_value("entry", job->settings->entries[k], "a function of this module");
+    }
+    return true;
 }
 
 static bool open_output(Job *job)
@@ -221,7 +238,7 @@ static bool open_output(Job *job)
         return true;
     job->file_open = outfile_open(&job->file, job->settings->output, &job->ctx.arena, why);
     if (!job->file_open)
-        fprintf(stderr, "oriopt: cannot write '%s': %s\n", job->settings->output, why);
+        diag_plain(&job->ctx.diag, DIAG_ERROR, "cannot write '%s': %s", job->settings->output, why);
     return job->file_open;
 }
 
@@ -277,7 +294,7 @@ static Status optimize(Job *job)
         return ST_OK;
     }
     if (!source_open(&job->source, s->input, &ctx->arena, why)) {
-        fprintf(stderr, "oriopt: cannot read '%s': %s\n", s->input, why);
+        diag_plain(&ctx->diag, DIAG_ERROR, "cannot read '%s': %s", s->input, why);
         return ST_IO;
     }
     double start = phase_clock();
@@ -287,6 +304,8 @@ static Status optimize(Job *job)
     double read_s = phase_clock() - start;
     if (!m)
         return ST_BAD_INPUT;
+    if (!entries_exist(job, m))
+        return ST_USAGE;
     uint64_t instrs = count_instructions(m);
     if (s->max_insns && instrs > s->max_insns)
         heap_fail(&ctx->heap, ST_LIMIT, "the module has %llu instructions, more than --max-insns allows",
@@ -306,7 +325,7 @@ static Status optimize(Job *job)
     if (job->file_open && written)
         written = outfile_commit(&job->file, why);
     if (!written) {
-        fprintf(stderr, "oriopt: cannot write '%s'\n", s->output);
+        diag_plain(&ctx->diag, DIAG_ERROR, "cannot write '%s'", s->output);
         return ST_IO;
     }
     return ST_OK;
@@ -327,7 +346,7 @@ int main(int argc, char **argv)
     volatile Status status;
     if (setjmp(unwind)) {
         status = ctx->heap.status;
-        fprintf(stderr, "oriopt: %s: %s\n", status == ST_INTERNAL ? "internal error" : "error", ctx->heap.message);
+        diag_plain(&ctx->diag, DIAG_ERROR, "%s%s", status == ST_INTERNAL ? "internal error: " : "", ctx->heap.message);
     } else {
         ctx->heap = (Heap){.limit = (size_t)settings.max_memory, .unwind = &unwind};
         ctx->options = settings.phases;

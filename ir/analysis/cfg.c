@@ -78,8 +78,10 @@ static void build_rpo(Fn *fn, Analyses *a)
     a->rpo_index = arena_alloc(&a->arena, n * sizeof(uint32_t));
     memset(a->rpo_index, 0xff, n * sizeof(uint32_t));
     memcpy(next, a->succs.first, n * sizeof *next);
-    stack[depth++] = fn->first;
-    a->rpo_index[fn->first] = 0;  // seen
+    if (fn->first) {
+        stack[depth++] = fn->first;
+        a->rpo_index[fn->first] = 0;  // seen
+    }
     while (depth) {
         BlockId b = stack[depth - 1];
         if (next[b] == a->succs.first[b + 1]) {

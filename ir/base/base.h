@@ -76,7 +76,7 @@ enum { ARENA_EXACT = 0 };
 // `bytes` of uninitialized memory, aligned to 8, valid until the arena is freed.
 static inline void *arena_alloc(Arena *arena, size_t bytes)
 {
-    bytes = (bytes + 7) & ~(size_t)7;
+    bytes = bytes > SIZE_MAX - 7 ? bytes : (bytes + 7) & ~(size_t)7;
     if (ARENA_EXACT || (size_t)(arena->end - arena->cur) < bytes)
         return arena_refill(arena, bytes);
     void *p = arena->cur;

@@ -135,6 +135,8 @@ void arena_free(Arena *arena)
 void *arena_refill(Arena *arena, size_t bytes)
 {
     size_t head = (sizeof(Chunk) + 15) & ~(size_t)15;
+    if (bytes > SIZE_MAX / 4)
+        heap_fail(arena->heap, ST_LIMIT, "out of memory (%zu bytes asked for)", bytes);
     size_t regular = MIN(MAX(arena->size / 4, PAGE), CHUNK_PAGES * PAGE);
     bool own = ARENA_EXACT || bytes > regular / 2;
     Chunk *c = chunk_new(arena->heap, own ? head + bytes : regular);

@@ -110,13 +110,36 @@ static bool fail(char why[static 200])
     return false;
 }
 
+// Where a path leads through symbolic links, also when the last one's target does not exist yet.
+static const char *follow_links(const char *path, char buf[static PATH_MAX])
+{
+    char real[PATH_MAX], link[PATH_MAX];
+    if (realpath(path, real))
+        return strcpy(buf, real);
+    if (strlen(path) >= PATH_MAX)
+        return path;
+    strcpy(buf, path);
+    for (int hops = 0; hops < 40; hops++) {
+        ssize_t n = readlink(buf, link, sizeof link - 1);
+        if (n < 0)
+            return buf;
+        link[n] = 0;
+        char *slash = strrchr(buf, '/');
+        size_t folder = link[0] == '/' || !slash ? 0 : (size_t)(slash - buf) + 1;
+        if (folder + (size_t)n >= PATH_MAX)
+            return path;
+        strcpy(buf + folder, link);
+    }
+    return buf;
+}
+
 bool outfile_open(OutFile *f, const char *path, Arena *arena, char why[static 200])
 {
     *f = (OutFile){.fd = STDOUT_FILENO, .path = path, .arena = arena};
     if (strcmp(path, "-") == 0)
         return true;
     char resolved[PATH_MAX];
-    const char *target = realpath(path, resolved) ? resolved : path;
+    const char *target = follow_links(path, resolved);
     struct stat st;
     bool exists = stat(target, &st) == 0;
     if (exists && S_ISDIR(st.st_mode)) {

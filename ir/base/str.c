@@ -29,7 +29,7 @@ uint32_t hash_bytes(const void *bytes, size_t n)
         h = hash_mix(h, (uint64_t)load32(p) << 32 | load32(end - 4));
     else if (n)
         h = hash_mix(h, (uint64_t)(uint8_t)p[0] << 16 | (uint64_t)(uint8_t)p[n / 2] << 8 | (uint8_t)end[-1]);
-    return (uint32_t)(h ^ (h >> 32));
+    return (uint32_t)(((h ^ (h >> 32)) * 0x9E3779B97F4A7C15u) >> 32);
 }
 
 void str_init(StrTable *t, Arena *arena, const StrTable *parent)
@@ -45,12 +45,13 @@ StrId str_intern(StrTable *t, const char *text, size_t len)
     for (const StrTable *p = t; p; p = p->parent) {
         IDSET_EACH(&p->index, hash, k) {
             const Str *s = &p->strings.at[k];
-            if (s->len == len && memcmp(s->text, text, len) == 0)
+            if (s->len == len && (len == 0 || memcmp(s->text, text, len) == 0))
                 return p->first + k;
         }
     }
     char *copy = arena_alloc(t->arena, len);
-    memcpy(copy, text, len);
+    if (len)
+        memcpy(copy, text, len);
     Str s = {copy, (uint32_t)len, hash};
     idset_add(&t->index, t->arena, hash, t->strings.n);
     VEC_PUSH(t->arena, &t->strings, s);

@@ -196,8 +196,12 @@ uint64_t ir_hash(const Fn *fn)
             const Operand *ops = ir_ops(fn, i);
             h = hash_mix(h, (uint64_t)i->desc << 32 | i->flags);
             h = hash_mix(h, (uint64_t)i->line << 32 | i->callseq);
-            for (uint32_t k = 0; k < i->nops; k++)
+            for (uint32_t k = 0; k < i->nops; k++) {
                 h = hash_mix(h, (uint64_t)ops[k].word << 32 | ops[k].mods);
+                const List *list = op_kind(ops[k]) == K_LIST ? ir_list(fn, op_index(ops[k])) : NULL;
+                for (uint32_t t = 0; list && t < list->n; t++)
+                    h = hash_mix(h, ir_run(fn, list->ops)[t].word);
+            }
         }
     }
     return h;

@@ -21,6 +21,8 @@ typedef struct Verifier {
     const Fn *fn;
     InstrId at;
     char *why;
+    Arena scratch;
+    BlockId *called_in;  // by call sequence
 } Verifier;
 
 #define FAIL(v, ...) (snprintf((v)->why, 200, __VA_ARGS__), false)
@@ -31,12 +33,17 @@ static const char *width_name(Width w)
     return names[w];
 }
 
-static const char *check_register(const Slot *slot, const Reg *r, char why[static 200])
+static const char *check_register(const Slot *slot, const Reg *r, RegFile file, char why[static 200])
 {
+    bool carry = slot->flags & SL_HIDDEN;
     Width want = (Width)slot->width, has = (Width)r->width;
     bool wider = slot->flags & SL_WIDER;
     if (!(slot->flags & SL_REG))
         snprintf(why, 200, "a register may not stand here");
+    else if (file != (RegFile)r->file)
+        snprintf(why, 200, "the operand names another register file than the register's");
+    else if (carry != (file == RF_CC))
+        snprintf(why, 200, carry ? "the carry belongs here" : "the carry may not stand here");
     else if (slot->width && has != want && !(wider && has > want && want != W1))
         snprintf(why, 200, "expected a %s register%s, this one is %s", width_name(want), wider ? " or wider" : "",
                  width_name(has));
@@ -63,9 +70,15 @@ const char *slot_check(const Fn *fn, const Slot *slot, Operand o, char why[stati
     };
     Kind kind = op_kind(o);
     if (kind == K_REG)
-        return check_register(slot, ir_reg(fn, op_index(o)), why);
+        return check_register(slot, ir_reg(fn, op_index(o)), op_file(o), why);
     if (!(slot->flags & kinds[kind].flag)) {
         snprintf(why, 200, "%s may not stand here", kinds[kind].name);
+        return why;
+    }
+    Width constant = kind == K_IMM ? tab_const(fn->tables, op_index(o)).width : W_NONE;
+    if (constant && slot->width && constant != slot->width) {
+        snprintf(why, 200, "a %s constant may not stand here, expected %s", width_name(constant),
+                 width_name((Width)slot->width));
         return why;
     }
     if (kind == K_SREG && slot->width) {
@@ -178,7 +191,13 @@ static bool check_tied(Verifier *v, const Instr *i)
         return FAIL(v, "tied uses outside ssa form");
     for (uint32_t k = 0; k < ir_ntied(i); k++) {
         Operand def = *ir_def(fn, i, k), tied = *ir_tied(fn, i, k);
-        if (op_is_reg(def) && op_is_reg(tied) && ir_reg(fn, op_index(def))->width != ir_reg(fn, op_index(tied))->width)
+        if (!op_is_reg(def))
+            continue;  // a sink keeps nothing
+        bool constant = op_kind(tied) == K_IMM;
+        if (!constant && !op_is_reg(tied))
+            return FAIL(v, "tied use %u is neither a register nor a constant", k);
+        Width width = constant ? tab_const(fn->tables, op_index(tied)).width : (Width)ir_reg(fn, op_index(tied))->width;
+        if (width && width != (Width)ir_reg(fn, op_index(def))->width)
             return FAIL(v, "tied use %u has another width than its definition", k);
     }
     return true;
@@ -203,29 +222,52 @@ static bool check_operands(Verifier *v, const Instr *i)
     return check_tied(v, i);
 }
 
-// Call sequences and carry chains, block by block.
+static bool reads_carry(const Fn *fn, const Instr *i, const Desc *d)
+{
+    for (uint32_t k = i->ndef; k < d->nops; k++)
+        if (op_is_reg(ir_ops(fn, i)[k]) && op_file(ir_ops(fn, i)[k]) == RF_CC)
+            return true;
+    return false;
+}
+
+static bool writes_carry(const Fn *fn, const Instr *i)
+{
+    for (uint32_t k = 0; k < i->ndef; k++)
+        if (op_is_reg(ir_ops(fn, i)[k]) && op_file(ir_ops(fn, i)[k]) == RF_CC)
+            return true;
+    return false;
+}
+
+// Call sequences and carry chains of a block.
 static bool check_sequences(Verifier *v, BlockId b)
 {
     const Fn *fn = v->fn;
-    bool carry = fn->flags & FN_PASSTHROUGH;
-    uint32_t called = 0;
+    bool carry = fn->flags & FN_PASSTHROUGH, stores = false;
     FOR_INSTRS(fn, b, id) {
         const Instr *i = ir_instr(fn, id);
         const Desc *d = ir_desc(fn, i);
         v->at = id;
-        for (uint32_t k = i->ndef; k < d->nops; k++)
-            if (op_is_reg(ir_ops(fn, i)[k]) && op_file(ir_ops(fn, i)[k]) == RF_CC && !carry)
-                return FAIL(v, "the carry is read before it is written in this block");
-        for (uint32_t k = 0; k < i->ndef; k++)
-            carry |= op_is_reg(ir_ops(fn, i)[k]) && op_file(ir_ops(fn, i)[k]) == RF_CC;
+        if (!carry && reads_carry(fn, i, d))
+            return FAIL(v, "the carry is read before it is written in this block");
+        carry |= writes_carry(fn, i);
         if (!i->callseq)
             continue;
+        if (i->callseq > fn->callseqs)
+            return FAIL(v, "call sequence %u does not exist", i->callseq);
+        bool called = v->called_in[i->callseq] == b;
         if (d->op == OP_CALL)
-            called = i->callseq;
-        else if (d->op == OP_LD && i->callseq != called)
+            v->called_in[i->callseq] = b;
+        else if (d->op == OP_LD && !called)
             return FAIL(v, "a result of call sequence %u is read before its call, or in another block", i->callseq);
-        else if (d->op == OP_ST && i->callseq == called)
+        else if (d->op == OP_ST && called)
             return FAIL(v, "an argument of call sequence %u is stored behind its call", i->callseq);
+        stores |= d->op == OP_ST;
+    }
+    for (InstrId id = stores ? ir_block(fn, b)->first : 0; id; id = ir_instr(fn, id)->next) {
+        const Instr *i = ir_instr(fn, id);
+        v->at = id;
+        if (i->callseq && v->called_in[i->callseq] != b)
+            return FAIL(v, "an argument of call sequence %u is stored in another block than its call", i->callseq);
     }
     v->at = 0;
     return true;
@@ -250,7 +292,10 @@ bool ir_verify(const Fn *fn, int level, InstrId *instr, char why[static 200])
 {
     Verifier v = {.fn = fn, .why = why};
     why[0] = 0;
+    arena_init(&v.scratch, fn->arena.heap);
+    v.called_in = NEW_ARRAY(&v.scratch, BlockId, fn->callseqs + 1);
     bool ok = check_structure(&v) && (level < VERIFY_TYPES || check_types(&v));
+    arena_free(&v.scratch);
     *instr = v.at;
     return ok;
 }

@@ -168,8 +168,9 @@ static RegId emit_index_step(Reader *r, Width width, const char *mnemonic, const
     return to;
 }
 
-// The address of `sym[reg]`, as ptxas computes it: the index as 32 bits, scaled, then zero-extended (tried).
-static RegId index_symbol(Reader *r, SymId sym, RegId index, uint32_t element, size_t at)
+// The address of `sym[reg + plus]`, as ptxas computes it: the index as 32 bits, scaled, then zero-extended; for
+// `.shared` all of it in 32 bits (tried).
+static RegId index_symbol(Reader *r, SymId sym, RegId index, int64_t plus, uint32_t element, size_t at)
 {
     Fn *fn = r->fn;
     Width width = (Width)ir_reg(fn, index)->width;
@@ -178,7 +179,13 @@ static RegId index_symbol(Reader *r, SymId sym, RegId index, uint32_t element, s
     Operand scale = op_const(fn, (uint64_t)__builtin_ctz(element), W32), zero = op_const(fn, 0, W64);
     if (width == W64)
         index = emit_index_step(r, W32, "cvt.u32.u64", "%,%", op_reg(fn, index), zero, 2);
+    if (plus)
+        index = emit_index_step(r, W32, "add.u32", "%,%,%", op_reg(fn, index), op_const(fn, (uint64_t)plus, W32), 3);
     RegId scaled = emit_index_step(r, W32, "shl.b32", "%,%,%", op_reg(fn, index), scale, 3);
+    if (ir_sym(fn, sym)->space == SP_SHARED) {
+        RegId base = emit_index_step(r, W32, "mov.u32", "%,&", op_sym(sym), zero, 3);
+        return emit_index_step(r, W32, "add.u32", "%,%,%", op_reg(fn, base), op_reg(fn, scaled), 3);
+    }
     RegId wide = emit_index_step(r, W64, "cvt.u64.u32", "%,%", op_reg(fn, scaled), zero, 2);
     RegId base = emit_index_step(r, W64, "mov.u64", "%,&", op_sym(sym), zero, 3);
     return emit_index_step(r, W64, "add.s64", "%,%,%", op_reg(fn, base), op_reg(fn, wide), 3);
@@ -208,7 +215,8 @@ static void read_symbol(Reader *r, const Bind *bind, size_t at, bool address, bo
     int64_t index = 0;
     if (index_reg && memory) {
         rd_next(r);
-        r->ops.at[r->ops.n - 1].op = op_reg(r->fn, index_symbol(r, id, index_reg, element, at));
+        int64_t plus = rd_accept(r, '+') ? expr_integer(r, "an element index") : 0;
+        r->ops.at[r->ops.n - 1].op = op_reg(r->fn, index_symbol(r, id, index_reg, plus, element, at));
     } else {
         index = expr_integer(r, "an element index");
     }
@@ -317,7 +325,7 @@ static void read_operands(Reader *r, const MnemCache *mnem)
     uint32_t depth = 0;
     bool want = true;      // an operand may stand here
     bool address = false;  // the first in a bracket
-    r->ops.n = r->shape.n = 0;
+    r->ops.n = r->shape.n = r->braces = 0;
     bool labels = mnem->first == OP_BRA;
     while (r->tok != ';') {
         size_t at = rd_offset(r);
@@ -335,6 +343,7 @@ static void read_operands(Reader *r, const MnemCache *mnem)
             open[depth++] = tok == '{' ? '}' : ']';
             shape_char(r, (char)tok);
             address = tok == '[';
+            r->braces += tok == '{';
             rd_next(r);
         } else if (tok == '}' || tok == ']') {
             if (!depth || open[depth - 1] != tok)
@@ -342,6 +351,7 @@ static void read_operands(Reader *r, const MnemCache *mnem)
             depth--;
             shape_char(r, (char)tok);
             want = false;
+            r->braces -= tok == '}';
             rd_next(r);
         } else if (tok == ',' || tok == '|') {
             shape_char(r, (char)tok);
@@ -391,8 +401,15 @@ static void read_call_argument(Reader *r)
     shape_char(r, bind ? '$' : '%');
 }
 
-static void read_call_list(Reader *r)
+// A part of r->ops.
+typedef struct OpRange {
+    uint32_t from, n;
+    bool written;
+} OpRange;
+
+static OpRange read_call_list(Reader *r)
 {
+    OpRange range = {.from = r->ops.n, .written = true};
     shape_char(r, '(');
     rd_expect(r, '(', "to open the list");
     while (r->tok != ')') {
@@ -404,6 +421,28 @@ static void read_call_list(Reader *r)
     }
     rd_next(r);
     shape_char(r, ')');
+    range.n = r->ops.n - range.from;
+    return range;
+}
+
+// The arguments or results of a call against the formals of the callee.
+static void check_formals(Reader *r, const Fn *of, const SymId *formals, uint32_t n, OpRange given, const char *what,
+                          size_t at)
+{
+    bool open = n && ir_sym(of, formals[n - 1])->flags & SYM_OPEN;
+    if (open ? given.n < n - 1 : given.n != n)
+        rd_fail(r, at, "this call has %u %s, the callee has %u", given.n, what, n);
+    for (uint32_t k = 0; k < n && !(open && k == n - 1); k++) {
+        const Sym *formal = ir_sym(of, formals[k]);
+        const Parsed *p = &r->ops.at[given.from + k];
+        uint64_t bytes = op_is_reg(p->op) ? MAX(width_bits((Width)ir_reg(r->fn, op_index(p->op))->width) / 8, 1)
+                         : op_kind(p->op) == K_SYM   ? ir_sym(r->fn, op_index(p->op))->size
+                         : formal->flags & SYM_ARRAY ? 0
+                                                     : formal->size;
+        if (bytes != formal->size)
+            rd_fail(r, p->offset, "the callee's parameter has %llu bytes, not %llu", (unsigned long long)formal->size,
+                    (unsigned long long)bytes);
+    }
 }
 
 static void read_call_symbol(Reader *r, bool callee)
@@ -428,27 +467,42 @@ static void read_call_symbol(Reader *r, bool callee)
 // call (results), callee, (arguments), prototype;  all but the callee may be missing.
 static void read_call(Reader *r)
 {
+    OpRange results = {0}, arguments = {0};
+    SymId prototype = 0;
     r->ops.n = r->shape.n = 0;
     if (r->tok == '(') {
-        read_call_list(r);
+        results = read_call_list(r);
         rd_expect(r, ',', "behind the results");
         shape_char(r, ',');
     }
+    size_t at = rd_offset(r);
     read_call_symbol(r, true);
+    Operand callee = r->ops.at[r->ops.n - 1].op;
     if (rd_accept(r, ',')) {
         shape_char(r, ',');
-        if (r->tok == '(') {
-            read_call_list(r);
-            if (rd_accept(r, ',')) {
+        bool list = r->tok == '(';
+        if (list)
+            arguments = read_call_list(r);
+        if (!list || rd_accept(r, ',')) {
+            if (list)
                 shape_char(r, ',');
-                read_call_symbol(r, false);
-            }
-        } else {
             read_call_symbol(r, false);
+            prototype = op_index(r->ops.at[r->ops.n - 1].op);
         }
     }
     if (r->tok != ';')
         rd_fail(r, rd_offset(r), "expected ';' behind the call");
+    bool indirect = op_is_reg(callee);
+    if (indirect != (prototype != 0))
+        rd_fail(r, at,
+                indirect ? "an indirect call needs a prototype or a list of targets"
+                         : "a direct call takes no prototype");
+    const Fn *of = indirect ? r->fn : ir_sym(r->fn, op_index(callee))->fn;
+    const Sig *sig = indirect ? ir_sym(r->fn, prototype)->sig : of ? &of->sig : NULL;
+    if (!sig)
+        return;
+    check_formals(r, of, sig->rets, sig->nrets, results, "results", at);
+    check_formals(r, of, sig->params, sig->nparams, arguments, "arguments", at);
 }
 
 // Numbers the call's sequence: the stores into its arguments before it and, as they come, the loads of its results.
@@ -551,7 +605,8 @@ static DescId find_desc(Reader *r, MnemCache *mnem, size_t at)
 static bool truncates_doubles(const Reader *r, const Desc *d, const Slot *slot)
 {
     uint8_t vec = tab_mnem(r->t, d->mnem)->mod[MC_VEC];
-    if (type_info[slot->type].class == TC_B)
+    TypeClass class = type_info[slot->type].class;
+    if (class == TC_B || class == TC_U || class == TC_S)
         return slot->width < W64 && (vec || d->op == OP_PACK);
     return slot->type == TY_F32 &&
            ((vec && (d->op == OP_ATOM || d->op == OP_RED)) || (vec == MOD_V8 && d->op == OP_ST));
@@ -613,6 +668,9 @@ static Operand fit_operand(Reader *r, const MnemCache *mnem, const Desc *d, uint
         rd_fail(r, p->offset, "operand of '%.*s': %s", (int)mnem->len, mnem->text, why);
     if (op_kind(op) == K_SYM)
         check_space(r, d, p);
+    bool base = op_kind(op) == K_NONE && slot->flags & SL_SYM && d->op != OP_OPAQUE && op_info[d->op].ntypes != OP_RAW;
+    if (base && tab_mnem(r->t, d->mnem)->mod[MC_SPACE] != MOD_LOCAL)
+        rd_fail(r, p->offset, "an immediate address may stand in .local only");
     if (op.mods & OPM_NOT && !(slot->flags & SL_NOT))
         rd_fail(r, p->offset, "'!' may not stand here");
     if (op_is_reg(op)) {
@@ -648,6 +706,11 @@ static uint32_t fit_operands(Reader *r, const MnemCache *mnem, DescId desc, cons
     }
     if (guard)
         out[d->nops] = *guard;
+    bool empty = d->op == OP_UNPACK;
+    for (uint32_t k = 0; k < d->ndef; k++)
+        empty &= op_kind(out[k]) == K_NONE;
+    if (empty)
+        rd_fail(r, r->ops.at[0].offset, "at least one part must go into a register");
     return run;
 }
 
@@ -903,6 +966,7 @@ static void read_directive(Reader *r)
 // One statement, whose first token is current. Leaves the next one's. False at the end of the body.
 static bool read_statement(Reader *r)
 {
+    r->braces = 0;
     switch (r->tok) {
     case '{': scope_open(r); break;
     case '}':

@@ -295,12 +295,14 @@ static void init_braces(InitReader *in)
             if (depth > in->ndims || depth > DIMS_MAX - 1)
                 rd_fail(r, rd_offset(r), "more braces than dimensions");
             start[depth++] = in->pos;
+            r->braces++;
             rd_next(r);
         } else if (r->tok == '}' && depth && (!want_value || in->pos == start[depth - 1])) {
             depth--;
             if (depth && depth <= in->ndims && in->dims[depth] && in->pos > start[depth] + in->dims[depth])
                 rd_fail(r, rd_offset(r), "more initial values than this dimension has");
             want_value = false;
+            r->braces--;
             rd_next(r);
         } else if (want_value) {
             init_element(in);

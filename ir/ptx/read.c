@@ -131,11 +131,16 @@ Name rd_name(Reader *r)
     return name;
 }
 
-// Error recovery: to the next semicolon, or to a brace or label that begins something new.
+// Error recovery in a body: behind the next semicolon outside braces, or to the brace that closes the scope.
 void rd_skip_statement(Reader *r)
 {
-    while (r->tok != ';' && r->tok != '}' && r->tok != T_EOF)
-        r->tok = lex_token(&r->lx);
+    uint32_t depth = r->braces;
+    for (; r->tok != T_EOF; r->tok = lex_token(&r->lx)) {
+        depth += r->tok == '{';
+        if (depth == 0 && (r->tok == ';' || r->tok == '}'))
+            break;
+        depth -= r->tok == '}';
+    }
     if (r->tok == ';')
         do
             r->tok = lex_statement(&r->lx);
@@ -180,6 +185,7 @@ static void raw_item(Reader *r, const char *from, const char *to)
 
 static void read_version(Reader *r)
 {
+    r->saw_version = true;
     rd_next(r);
     const char *dot = r->tok == T_DEC ? memchr(r->lx.start, '.', (size_t)(r->lx.end - r->lx.start)) : NULL;
     if (!dot || dot + 1 == r->lx.end)
@@ -193,6 +199,7 @@ static void read_target(Reader *r)
     VEC(char) text = {0};
     bool first = true;
     r->m->debug = false;
+    r->saw_target = true;
     do {
         rd_next(r);
         if (r->tok != T_ID)
@@ -414,6 +421,7 @@ static void read_function(Reader *r, uint32_t linkage, StrId attribute)
     if (attribute)
         sym->attribute = attribute;
     read_function_directives(r, sym);
+    sym->fn = fn;
     if (r->tok == ';') {
         scope_function_end(r);
     } else if (r->tok == '{') {
@@ -421,7 +429,6 @@ static void read_function(Reader *r, uint32_t linkage, StrId attribute)
     } else {
         rd_fail(r, rd_offset(r), "expected '{' or ';' behind the function's header");
     }
-    r->m->syms.at[fn->sym].fn = fn;
     module_item(r->m, ITEM_FN, r->m->fns.n - 1);
     r->fn = NULL;
     if (!r->stop)
@@ -471,6 +478,7 @@ static void read_linked(Reader *r)
 
 static void read_item(Reader *r)
 {
+    r->braces = 0;
     static const struct {
         const char *text;
         void (*read)(Reader *);
@@ -497,12 +505,26 @@ static void read_item(Reader *r)
     read_linked(r);
 }
 
-// Error recovery at module level: behind the next semicolon outside braces, or behind a closed body.
+// A directive that can only stand at the start of an item.
+static bool starts_item(const Reader *r)
+{
+    static const char *const directives[] = {".version", ".target", ".address_size", ".file", ".section", ".alias",
+                                             ".visible", ".extern", ".weak",         ".func", ".entry",   ".common"};
+    for (size_t k = 0; r->tok == T_DOT && k < ARRAY_LEN(directives); k++)
+        if (rd_is_text(r, directives[k], strlen(directives[k])))
+            return true;
+    return false;
+}
+
+// Error recovery at module level: to the next item, behind a semicolon outside braces, or behind a closed body.
 static void skip_item(Reader *r)
 {
-    uint32_t depth = 0;
+    uint32_t depth = r->braces;
+    const char *failed_at = r->lx.start;
     for (; r->tok != T_EOF; r->tok = lex_token(&r->lx)) {
         depth += r->tok == '{';
+        if (depth == 0 && starts_item(r) && r->lx.start != failed_at)
+            return;
         if (r->tok == ';' && depth == 0)
             break;
         if (r->tok == '}' && depth && --depth == 0)
@@ -515,7 +537,6 @@ static void skip_item(Reader *r)
 
 static void read_module(Reader *r)
 {
-    uint32_t errors = r->diag->errors;
     jmp_buf recover;
     r->recover = &recover;
     if (setjmp(recover)) {
@@ -526,10 +547,9 @@ static void read_module(Reader *r)
     }
     while (r->tok != T_EOF && !r->stop)
         read_item(r);
-    bool broken = r->diag->errors > errors;
-    if (!broken && !r->m->version)
+    if (!r->stop && !r->saw_version)
         rd_error(r, r->source->len, "the file holds no PTX: it begins with .version");
-    else if (!broken && !r->m->target)
+    else if (!r->stop && !r->saw_target)
         rd_error(r, r->source->len, ".target is missing");
 }
 

@@ -95,9 +95,11 @@ typedef struct Reader {
     const PtxReadOptions *options;
     jmp_buf *recover;  // where a syntax error goes: to the next statement
     Module *m;
-    Tables *t;      // &m->tables
-    Arena arena;    // dies with the reader
-    bool stop;      // too many errors
+    Tables *t;        // &m->tables
+    Arena arena;      // dies with the reader
+    bool stop;        // too many errors
+    uint32_t braces;  // open in the statement that is being read, for error recovery
+    bool saw_version, saw_target;
     size_t passed;  // source text up to here need not stay in memory
 
     VEC(Reg) module_regs;             // PTX 1.x and 2.x: registers at module level

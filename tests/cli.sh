@@ -1,0 +1,599 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+#
+# cli.sh: the command line of oriopt: options, exit codes, messages, output files, limits, hostile input.
+#
+#   tests/cli.sh
+#
+# One line per failure; the last line is `N passed, N failed, N skipped`. Exit 0 all passed, 1 failed, 2 usage.
+# Environment: ORIOPT, the program to test (default build/oriopt).
+
+set -u
+LC_ALL=C
+export LC_ALL
+# A sanitizer's report is a failure of its own, not "bad input".
+ASAN_OPTIONS=${ASAN_OPTIONS:+$ASAN_OPTIONS:}exitcode=99
+UBSAN_OPTIONS=${UBSAN_OPTIONS:+$UBSAN_OPTIONS:}halt_on_error=1:exitcode=99
+export ASAN_OPTIONS UBSAN_OPTIONS
+tests=$(cd "$(dirname "$0")" && pwd) || exit 2
+root=$(dirname "$tests")
+ORIOPT=${ORIOPT:-$root/build/oriopt}
+case $ORIOPT in /*) ;; *) ORIOPT=$PWD/$ORIOPT ;; esac
+if [ $# -gt 0 ] || [ ! -x "$ORIOPT" ]; then
+    echo "usage: cli.sh (after make, or with ORIOPT set)" >&2
+    exit 2
+fi
+work=$(mktemp -d "${TMPDIR:-/tmp}/ori-cli.XXXXXX") || exit 2
+trap 'chmod -R u+w "$work" 2>/dev/null; rm -rf "$work"' EXIT
+trap 'exit 2' HUP INT TERM
+cd "$work" || exit 2
+limit=
+command -v timeout >/dev/null 2>&1 && limit="timeout 60"
+
+passed=0
+failed=0
+skipped=0
+ok() { passed=$((passed + 1)); }
+bad() {
+    failed=$((failed + 1))
+    echo "cli.sh: $name: $1"
+}
+skip() {
+    skipped=$((skipped + 1))
+    echo "cli.sh: $name: skipped: $1"
+}
+
+# run NAME EXIT ARGS...: runs oriopt; stdout in out, stderr in err. A crash or another exit code is a failure.
+run() {
+    name=$1
+    want=$2
+    shift 2
+    $limit "$ORIOPT" "$@" >out 2>err </dev/null
+    got=$?
+    if [ $got -eq "$want" ]; then ok; else bad "exit $got, expected $want: $(head -n 1 err | cut -c1-150)"; fi
+}
+
+# says FILE TEXT: the file of the last run holds the text.
+says() { if grep -qF -e "$2" "$1"; then ok; else bad "std$1 does not say \`$2\`: $(head -n 1 "$1" | cut -c1-150)"; fi; }
+silent() { if [ ! -s "$1" ]; then ok; else bad "std$1 should be empty: $(head -n 1 "$1" | cut -c1-150)"; fi; }
+same() { if cmp -s "$1" "$2"; then ok; else bad "$1 and $2 differ"; fi; }
+absent() { if [ ! -e "$1" ]; then ok; else bad "$1 was left"; fi; }
+lines() { if [ "$(wc -l <"$1")" -eq "$2" ]; then ok; else bad "$1 has $(wc -l <"$1") lines, expected $2"; fi; }
+clean() { if [ -z "$(find . -name '*.tmp*')" ]; then ok; else bad "a temporary file was left: $(find . -name '*.tmp*')"; fi; }
+
+# json FILE: the file is one JSON value (or one per line with a second argument).
+json() {
+    if command -v python3 >/dev/null 2>&1; then
+        if python3 -c '
+import json, sys
+text = open(sys.argv[1]).read()
+for part in text.splitlines() if len(sys.argv) > 2 else [text]:
+    value = json.loads(part)
+    assert value["schema"] == 1
+' "$@" 2>/dev/null; then ok; else bad "$1 is not JSON with schema 1"; fi
+    elif awk '{ gsub(/\\./, ""); gsub(/"[^"]*"/, ""); n += gsub(/[{[]/, "") - gsub(/[]}]/, "") } END { exit n != 0 || NR == 0 }' "$1" &&
+        grep -q '^{"schema":1,' "$1"; then ok; else bad "$1 does not look like JSON with schema 1"; fi
+}
+
+cat >good.ptx <<'END'
+.version 8.0
+.target sm_90
+.address_size 64
+.visible .entry k(.param .u64 p)
+{
+	.reg .b64 %rd<2>;
+	.loc 1 1 1
+	ld.param.u64 %rd1, [p];
+	mov.b64 %rd1, %rd1;
+	st.global.u32 [%rd1], 1;
+	ret;
+}
+.visible .entry other(.param .u64 p)
+{
+	.reg .b64 %rd<2>;
+	ld.param.u64 %rd1, [p];
+	mov.b64 %rd1, %rd1;
+	st.global.u32 [%rd1], 2;
+	ret;
+}
+.file 1 "a.cu"
+END
+cat >bad.ptx <<'END'
+.version 8.0
+.target sm_90
+.address_size 64
+.visible .entry k()
+{
+	mov.u32 %r1, 1;
+	mov.u32 %r2, 1;
+	mov.u32 %r3, 1;
+	ret;
+}
+END
+
+# -- Help, version, usage -----------------------------------------------------------------------------------------------
+
+run help 0 --help
+silent err
+says out "usage: oriopt [options] FILE"
+says out "exit status:"
+cp out help
+run "help with one dash" 0 -help
+same out help
+name="help has a text for every option"
+count=$(sed -n 's/^OPTION([A-Z_]*, "\([^"]*\)".*/\1/p' "$root/tools/oriopt.def" 2>/dev/null | wc -l)
+if [ "$count" -gt 20 ]; then ok; else bad "tools/oriopt.def has $count options"; fi
+sed -n 's/^OPTION([A-Z_]*, "\([^"]*\)".*/\1/p' "$root/tools/oriopt.def" >names
+while read -r option; do
+    if grep -Eq "^  --?$option(\\[?=[^ ]*| [A-Z]*|[0-9.]+)? +[a-zA-Z.].*" help; then ok; else bad "no line for $option"; fi
+done <names
+run version 0 --version
+says out "oriopt "
+run "no input" 2
+says err "no input file"
+silent out
+run "two inputs" 2 good.ptx bad.ptx
+says err "more than one input"
+run "unknown option" 2 --frobnicate good.ptx
+says err "unknown option '--frobnicate'"
+run "value where none belongs" 2 --verify-each=yes good.ptx
+says err "takes no value"
+run "value missing" 2 good.ptx --named-phases
+says err "needs a value"
+run "output missing" 2 good.ptx -o
+run "bad level" 2 -O5 good.ptx
+says err "level"
+run "level without a number" 2 -O good.ptx
+run "bad emit" 2 --emit=sass good.ptx
+run "bad verify" 2 --verify=sometimes good.ptx
+run "bad kind of input" 2 -x c good.ptx
+run "bad diagnostics" 2 --diagnostics=xml good.ptx
+run "bad time mode" 2 --time-phases=xml good.ptx
+run "bad list mode" 2 --list-phases=xml
+for option in max-errors max-memory max-time max-insns; do
+    run "bad number for $option" 2 --$option=many good.ptx
+    run "negative number for $option" 2 --$option=-1 good.ptx
+    run "rest behind the number for $option" 2 --$option=1x good.ptx
+done
+run "usage errors leave no output" 2 --frobnicate -o u.ptx good.ptx
+absent u.ptx
+
+# -- Phases -------------------------------------------------------------------------------------------------------------
+
+run "list of phases" 0 --list-phases
+lines out 164
+silent err
+for status in implemented hook machine not-yet; do says out " $status "; done
+run "list of phases as JSON" 0 --list-phases=json
+json out
+name="list of phases as JSON has all rows"
+if [ "$(grep -o '"index":[0-9]*' out | sort -u | wc -l)" -eq 164 ]; then ok; else bad "not 164 rows"; fi
+says out '"index":49,"name":"GvnCse","kind":"transform","status":'
+for level in 0 1 2 3 4; do
+    run "pipeline at -O$level" 0 --print-pipeline -O$level
+    cp out plan
+    run "pipeline at -O$level, run" 0 -O$level good.ptx -o direct.ptx
+    run "pipeline at -O$level, printed and run" 0 -O$level --named-phases="$(cat plan)" good.ptx -o named.ptx
+    same direct.ptx named.ptx
+    run "pipeline at -O$level, printed and printed" 0 -O$level --print-pipeline --named-phases="$(cat plan)"
+    same out plan
+done
+run "pipeline is for the standard output" 0 --print-pipeline
+silent err
+says out "OriRemoveNopCode@107"
+run "default level is 3" 0 --print-pipeline
+cp out plan
+run "-O3 is the default" 0 --print-pipeline -O3
+same out plan
+run "-O0 does not transform" 0 -O0 --print-pipeline
+name="-O0 does not transform"
+if grep -q OriRemoveNopCode out; then bad "OriRemoveNopCode at -O0"; else ok; fi
+run "phase by name" 0 --print-pipeline --named-phases=OriRemoveNopCode
+lines out 1
+cp out plan
+run "phase in another case" 0 --print-pipeline --named-phases=oriremovenopcode
+same out plan
+run "phase by index" 0 --print-pipeline --named-phases=107
+same out plan
+run "phase by name and index" 0 --print-pipeline --named-phases=OriRemoveNopCode@107
+same out plan
+run "phases by commas" 0 --print-pipeline --named-phases=0,12,107
+lines out 3
+cp out plan
+run "phases by plus signs" 0 --print-pipeline --named-phases=0+12+107
+same out plan
+run "two dashes or one, value apart" 0 -print-pipeline -named-phases 0,12,107
+same out plan
+run "phases in the given order" 0 --print-pipeline --named-phases=OriRemoveNopCode,OriSanitize
+name="phases in the given order"
+case $(head -n 1 out) in OriRemoveNopCode*) ok ;; *) bad "the first is $(head -n 1 out)" ;; esac
+run "phase twice" 0 --print-pipeline --named-phases=107,107
+lines out 2
+run "range" 0 --print-pipeline --named-phases=90..112
+says out "FinalInspectionPass@94"
+says out "PlaceBlocksInSourceOrder@112"
+run "range of names" 0 --print-pipeline --named-phases=FinalInspectionPass..OriRemoveNopCode
+says out "FinalInspectionPass@94"
+says out "OriRemoveNopCode@107"
+run "range backwards" 2 --print-pipeline --named-phases=112..90
+says err "backwards"
+run "name of two slots" 2 --print-pipeline --named-phases=DumpNVuCodeText
+says err "DumpNVuCodeText@129"
+says err "DumpNVuCodeText@155"
+run "name of two slots with its index" 0 --print-pipeline --named-phases=DumpNVuCodeText@155
+says out "DumpNVuCodeText@155"
+run "name with another's index" 2 --print-pipeline --named-phases=OriRemoveNopCode@12
+says err "107"
+run "name with no index behind the sign" 2 --print-pipeline --named-phases=OriRemoveNopCode@
+run "index out of range" 2 --print-pipeline --named-phases=164
+says err "there is no phase 164"
+run "unknown phase" 2 --named-phases=OriRemoveNopCod good.ptx -o u.ptx
+says err "unknown phase 'OriRemoveNopCod'"
+says err "OriRemoveNopCode"
+absent u.ptx
+run "unknown phase, many letters wrong" 2 --named-phases=GvnCsee good.ptx
+says err "GvnCse"
+run "very long phase name" 2 --named-phases="$(awk 'BEGIN { for (k = 0; k < 5000; k++) printf "x" }')" good.ptx
+run "unknown phase to disable" 2 --disable-phases=Nothing good.ptx
+says err "disable-phases"
+run "unknown phase to start at" 2 --start-before=Nothing good.ptx
+says err "start-before"
+run "unknown phase to stop at" 2 --stop-after=Nothing good.ptx
+says err "stop-after"
+run "disable" 0 --disable-phases=OriRemoveNopCode --print-pipeline
+name=disable
+if grep -q OriRemoveNopCode out; then bad "the phase is still there"; else ok; fi
+run "disable changes what runs" 0 --disable-phases=107 good.ptx
+says out "mov.b64"
+run "disable a range" 0 --disable-phases=0..158 --print-pipeline
+lines out 0
+run "start before" 0 --start-before=OriRemoveNopCode --print-pipeline
+name="start before"
+case $(head -n 1 out) in OriRemoveNopCode@107*) ok ;; *) bad "the first is $(head -n 1 out)" ;; esac
+run "stop after" 0 --stop-after=OriRemoveNopCode --print-pipeline
+name="stop after"
+case $(tail -n 1 out) in OriRemoveNopCode@107*) ok ;; *) bad "the last is $(tail -n 1 out)" ;; esac
+run "start and stop" 0 --start-before=107 --stop-after=107 --print-pipeline
+lines out 1
+run "slots without a body can be named" 0 --named-phases=GvnCse good.ptx -o g.ptx
+run "sub-passes can be named" 0 --named-phases=OriCopyProp good.ptx -o g.ptx
+run "reports" 0 --reports good.ptx -o g.ptx
+says err "*** 009.ReportInitialRepresentation on k ***"
+run "no reports by default" 0 good.ptx -o g.ptx
+silent err
+
+# -- What is written ----------------------------------------------------------------------------------------------------
+
+run "to standard output" 0 good.ptx
+silent err
+cp out first.ptx
+run "dash is standard output" 0 good.ptx -o -
+same out first.ptx
+run "to a file" 0 good.ptx -o second.ptx
+silent out
+same first.ptx second.ptx
+run "twice the same bytes" 0 good.ptx -o third.ptx
+same second.ptx third.ptx
+clean
+name="from standard input"
+"$ORIOPT" - <good.ptx >out 2>err
+[ $? -eq 0 ] && ok || bad "exit code"
+same out first.ptx
+name="from a pipe"
+cat good.ptx | "$ORIOPT" - >out 2>err
+same out first.ptx
+name="errors of standard input"
+"$ORIOPT" - <bad.ptx >out 2>err
+[ $? -eq 1 ] && ok || bad "exit code"
+says err "<stdin>:6:10: error:"
+silent out
+run "input behind --" 0 -o second.ptx -- good.ptx
+same first.ptx second.ptx
+run "emit=none" 0 --emit=none good.ptx -o none.ptx
+absent none.ptx
+silent out
+run "emit=ptx" 0 --emit=ptx good.ptx
+same out first.ptx
+run "-x ptx" 0 -x ptx good.ptx
+same out first.ptx
+for mode in none final each; do
+    run "verify=$mode" 0 --verify=$mode good.ptx
+    same out first.ptx
+done
+run "verify-each" 0 --verify-each good.ptx
+same out first.ptx
+
+run "error leaves no output" 1 bad.ptx -o new.ptx
+absent new.ptx
+clean
+echo "precious" >old.ptx
+cp old.ptx old.copy
+run "error leaves an old output alone" 1 bad.ptx -o old.ptx
+same old.ptx old.copy
+clean
+run "error writes nothing to standard output" 1 bad.ptx
+silent out
+cp good.ptx inplace.ptx
+run "output over the input" 0 inplace.ptx -o inplace.ptx
+same inplace.ptx first.ptx
+cp bad.ptx inbad.ptx
+run "output over the input, with an error" 1 inbad.ptx -o inbad.ptx
+same inbad.ptx bad.ptx
+mkdir -p real
+echo old >real/target.ptx
+ln -s real/target.ptx link.ptx
+run "output through a link" 0 good.ptx -o link.ptx
+same real/target.ptx first.ptx
+name="output through a link keeps the link"
+if [ -h link.ptx ]; then ok; else bad "the link became a file"; fi
+ln -s real/made.ptx dangling.ptx
+run "output through a link to nothing" 0 good.ptx -o dangling.ptx
+same dangling.ptx first.ptx
+name="output through a link to nothing keeps the link"
+if [ -h dangling.ptx ] && [ -f real/made.ptx ]; then ok; else bad "the link became a file"; fi
+chmod 640 second.ptx
+run "output keeps the mode of a file" 0 good.ptx -o second.ptx
+name="output keeps the mode of a file"
+case $(ls -l second.ptx) in -rw-r-----*) ok ;; *) bad "$(ls -l second.ptx)" ;; esac
+rm -f mode.ptx
+(umask 027 && "$ORIOPT" good.ptx -o mode.ptx)
+name="new output follows the umask"
+case $(ls -l mode.ptx) in -rw-r-----*) ok ;; *) bad "$(ls -l mode.ptx)" ;; esac
+run "to /dev/null" 0 good.ptx -o /dev/null
+name="/dev/null is still a device"
+if [ -c /dev/null ]; then ok; else bad "it is not"; fi
+name="to a FIFO"
+if mkfifo fifo 2>/dev/null; then
+    cat fifo >through &
+    $limit "$ORIOPT" good.ptx -o fifo 2>err
+    [ $? -eq 0 ] && ok || bad "exit code"
+    wait $!
+    same through first.ptx
+else
+    skip "no FIFOs here"
+fi
+mkdir folder
+run "to a folder" 5 good.ptx -o folder
+says err "folder"
+run "into a missing folder" 5 good.ptx -o missing/out.ptx
+says err "missing/out.ptx"
+run "from a missing file" 5 missing.ptx
+says err "missing.ptx"
+run "from a folder" 5 folder
+says err "folder"
+run "from an empty name" 5 ""
+name="without permissions"
+if [ "$(id -u)" -eq 0 ]; then
+    skip "root may write everywhere"
+else
+    mkdir locked
+    echo old >locked/out.ptx
+    chmod 555 locked
+    run "into a folder without permission" 5 good.ptx -o locked/new.ptx
+    chmod 755 locked
+    cp good.ptx unreadable.ptx
+    chmod 000 unreadable.ptx
+    run "from a file without permission" 5 unreadable.ptx
+fi
+name="to a full device"
+if [ -c /dev/full ]; then
+    run "to a full device" 5 good.ptx -o /dev/full
+    says err "/dev/full"
+    name="standard output is full"
+    "$ORIOPT" good.ptx >/dev/full 2>err
+    [ $? -eq 5 ] && ok || bad "exit code"
+else
+    skip "no /dev/full here"
+fi
+
+# -- Functions, debug information ---------------------------------------------------------------------------------------
+
+run "one entry" 0 -e k good.ptx
+name="one entry"
+if [ "$(grep -c mov.b64 out)" -eq 1 ]; then ok; else bad "mov.b64 stands $(grep -c mov.b64 out) times, expected once"; fi
+says out ".entry other("
+cp out one.ptx
+run "entry, long" 0 --entry=k good.ptx
+same out one.ptx
+run "both entries" 0 -e k -e other good.ptx
+same out first.ptx
+run "entry that is not there" 2 -e nothing good.ptx -o nothing.ptx
+says err "nothing"
+absent nothing.ptx
+run "strip debug" 0 --strip-debug good.ptx
+name="strip debug"
+if grep -q -e '\.loc' -e '\.file' out; then bad ".loc or .file is left"; else ok; fi
+run "debug stays" 0 good.ptx
+says out ".loc"
+says out '.file 1 "a.cu"'
+
+# -- Figures ------------------------------------------------------------------------------------------------------------
+
+run "times" 0 --time-phases --emit=none good.ptx
+says err "OriRemoveNopCode"
+says err "(read)"
+silent out
+run "times as JSON" 0 --time-phases=json --emit=none good.ptx
+json err
+says err '"phases":['
+run "figures" 0 --stats --emit=none good.ptx
+says err "k: instructions 4 -> 3"
+run "figures as JSON" 0 --stats=json --emit=none good.ptx
+json err
+says err '"kernels":['
+says err '"instructions_in":4,"instructions":3'
+run "figures beside the output" 0 --stats=json good.ptx
+same out first.ptx
+run "figures are the same in each run" 0 --stats=json --emit=none good.ptx
+sed 's/"seconds":[0-9.]*//' err >figures
+run "figures are the same in each run" 0 --stats=json --emit=none good.ptx
+sed 's/"seconds":[0-9.]*//' err >figures2
+same figures figures2
+printf '.version 8.0\n.target sm_90\n.address_size 64\n' >declarations.ptx
+run "figures of no function as JSON" 0 --stats=json --emit=none declarations.ptx
+json err
+run "times of no function as JSON" 0 --time-phases=json --emit=none declarations.ptx
+json err
+
+# -- Errors -------------------------------------------------------------------------------------------------------------
+
+run "several errors" 1 bad.ptx
+name="several errors"
+if [ "$(grep -c ': error: ' err)" -eq 3 ]; then ok; else bad "$(grep -c ': error: ' err) errors, expected 3"; fi
+says err "bad.ptx:6:10: error:"
+says err "	mov.u32 %r1, 1;"
+name="caret"
+if [ "$(sed -n 3p err)" = "$(printf '\t        ^')" ]; then ok; else bad "$(sed -n 3p err)"; fi
+run "max-errors" 1 --max-errors=2 bad.ptx
+name="max-errors"
+if [ "$(grep -c ': error: ' err)" -eq 2 ]; then ok; else bad "$(grep -c ': error: ' err) errors, expected 2"; fi
+awk 'BEGIN { print ".version 8.0\n.target sm_90\n.visible .entry k()\n{"; for (k = 0; k < 50; k++) print "mov.u32 %q" k ", 1;"; print "}" }' >many.ptx
+run "20 errors by default" 1 many.ptx
+name="20 errors by default"
+if [ "$(grep -c ': error: ' err)" -eq 20 ]; then ok; else bad "$(grep -c ': error: ' err) errors"; fi
+run "max-errors=0 is all" 1 --max-errors=0 many.ptx
+name="max-errors=0 is all"
+if [ "$(grep -c ': error: ' err)" -eq 50 ]; then ok; else bad "$(grep -c ': error: ' err) errors"; fi
+run "errors as JSON" 1 --diagnostics=json bad.ptx
+json err lines
+says err '"severity":"error","file":"bad.ptx","line":6,"column":10,"message":"'
+lines err 3
+printf '.version 8.0\n.target sm_90\n.visible .entry k()\n{\n\t.pragma "a\\"\001;\n\tmov.u32 %%r\303\244, 1;\n}\n' >odd.ptx
+run "odd bytes in errors as JSON" 1 --diagnostics=json odd.ptx
+json err lines
+cp bad.ptx 'a "name" \ with.ptx'
+run "odd file names as JSON" 1 --diagnostics=json 'a "name" \ with.ptx'
+json err lines
+run "text is the default" 1 --diagnostics=text bad.ptx
+says err "bad.ptx:6:10: error:"
+printf '.version 8.0\n.target sm_90\n.visible .entry k()\n{\n\tnosuch.u32 1;\n}\n' >unknown.ptx
+run "unknown instructions are a warning" 0 unknown.ptx -o unknown.out
+says err "unknown.ptx:5:2: warning:"
+
+# -- Limits -------------------------------------------------------------------------------------------------------------
+
+run "max-insns" 4 --max-insns=3 good.ptx -o limited.ptx
+says err "max-insns"
+absent limited.ptx
+run "max-insns is enough" 0 --max-insns=8 good.ptx
+echo precious >old.ptx
+awk 'BEGIN {
+    print ".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry k(.param .u64 p)\n{\n.reg .b64 %rd<2>;\n.reg .b32 %r<20000>;"
+    for (k = 1; k < 20000; k++)
+        print "mov.u32 %r" k ", " k ";"
+    print "ret;\n}"
+}' >big.ptx
+run "max-memory" 4 --max-memory=100K big.ptx -o old.ptx
+says err "memory"
+same old.ptx old.copy
+clean
+run "max-memory is enough" 0 --max-memory=1G big.ptx -o limited.ptx
+run "max-time" 4 --max-time=0.000001 big.ptx -o limited2.ptx
+says err "time"
+absent limited2.ptx
+run "max-time is enough" 0 --max-time=100 big.ptx -o limited2.ptx
+
+# -- Hostile input: a message, an exit code, no output ------------------------------------------------------------------
+
+# refused NAME FILE: exit 1 with a position, no output.
+refused() {
+    run "$1" 1 "$2" -o refused.ptx
+    absent refused.ptx
+    if grep -Eq "^$2:[0-9]+:[0-9]+: error: " err; then ok; else bad "no error with a position: $(head -n 1 err | cut -c1-150)"; fi
+    if [ "$(wc -c <err)" -lt 20000 ]; then ok; else bad "$(wc -c <err) bytes of messages"; fi
+}
+
+: >empty.ptx
+refused "empty file" empty.ptx
+name="empty standard input"
+"$ORIOPT" - </dev/null >out 2>err
+[ $? -eq 1 ] && ok || bad "exit code"
+printf 'x' >one.txt
+refused "one byte" one.txt
+printf '\000' >nul.txt
+refused "one NUL byte" nul.txt
+awk 'BEGIN { for (k = 0; k < 5000; k++) printf "\n" }' >newlines.txt
+refused "only line ends" newlines.txt
+
+header='.version 8.0\n.target sm_90\n.address_size 64\n.visible .entry k()\n{\n'
+# repeat N TEXT
+repeat() { awk -v n="$1" -v t="$2" 'BEGIN { s = t; while (length(s) < 4096) s = s t; m = length(s) / length(t); for (k = 0; k + m <= n; k += m) printf "%s", s; for (; k < n; k++) printf "%s", t }'; }
+{ printf "$header"; repeat 1000000 '{'; } >braces.ptx
+refused "a million braces" braces.ptx
+{ printf "$header"; repeat 1000000 '{'; repeat 1000000 '}'; printf '\nret;\n}\n'; } >balanced.ptx
+run "a million braces, balanced" 0 balanced.ptx -o balanced.out
+{ printf "$header"; repeat 1000000 '}'; } >closing.ptx
+refused "a million closing braces" closing.ptx
+{ printf "$header.reg .b32 r;\nmov.u32 r, "; repeat 1000000 '('; } >parentheses.ptx
+refused "a million parentheses" parentheses.ptx
+{ printf "$header.reg .b32 r;\nmov.u32 r, "; repeat 1000000 '-'; } >minus.ptx
+refused "a million signs" minus.ptx
+{ printf "$header.reg .b32 r;\nmov.u32 r, 1"; repeat 200000 '?1:1'; printf ';\nret;\n}\n'; } >ternary.ptx
+refused "many conditional operators" ternary.ptx
+{ printf "$header.reg .b32 r;\nmov.u32 r, 1"; repeat 200000 '+1'; printf ';\nret;\n}\n'; } >sum.ptx
+run "a long sum" 0 sum.ptx -o sum.out
+{ printf "$header.reg .b32 r;\nld.u32 r, "; repeat 1000000 '['; } >brackets.ptx
+refused "a million brackets" brackets.ptx
+{ printf ".version 8.0\n.target sm_90\n.global .u32 a[2] = "; repeat 1000000 '{'; } >init.ptx
+refused "a million braces of an initializer" init.ptx
+{ printf ".version 8.0\n.target sm_90\n.global .u32 a"; repeat 1000000 '[1]'; printf ';\n'; } >dims.ptx
+refused "a million dimensions" dims.ptx
+{ printf "$header"; repeat 1000000 'x'; printf ' 1;\nret;\n}\n'; } >word.ptx
+run "a mnemonic of a million letters" 0 --emit=none word.ptx
+{ printf "$header.reg .b32 "; repeat 1000000 'x'; printf ';\nret;\n}\n'; } >longname.ptx
+run "a name of a million letters" 0 longname.ptx -o longname.out
+{ printf "$header.pragma \""; repeat 1000000 'x'; printf '";\nret;\n}\n'; } >pragma.ptx
+refused "a pragma of a million letters" pragma.ptx
+{ printf "$header.reg .b32 r;\nmov.u32 r, "; repeat 1000000 '9'; printf ';\nret;\n}\n'; } >digits.ptx
+refused "a million digits" digits.ptx
+{ printf ".version 8.0\n.target sm_90\n.global .u64 a[1099511627776][1099511627776];\n"; } >huge.ptx
+refused "an array of 2^80 elements" huge.ptx
+{ printf ".version 8.0\n.target sm_90\n.global .u64 a[1099511627776] = {1};\n"; } >sparse.ptx
+run "an array of 2^40 elements with one value" 0 --max-memory=64M sparse.ptx -o sparse.out
+{ printf ".version 8.0\n.target sm_90\n.global .u8 a[1073741824][2] = {{1}, {1}};\n"; } >sparse2.ptx
+run "a partial initializer" 0 --max-memory=64M sparse2.ptx -o sparse.out
+{ printf ".version 8.0\n.target sm_90\n.global .u8 a[2][1073741824] = {{1}, {1}};\n"; } >sparse3.ptx
+run "an initializer that would have a large gap in C" 0 --max-memory=64M sparse3.ptx -o gap.out
+{ printf "${header}.reg .b32 %%r<16000000>;\nmov.u32 %%r15999999, 1;\nret;\n}\n"; } >registers.ptx
+run "16 million registers, one used" 0 registers.ptx -o registers.out
+{ printf "$header.reg .b32 r;\n/"; repeat 1000000 '*'; } >stars.ptx
+refused "a comment of a million stars" stars.ptx
+awk 'BEGIN { srand(7); for (k = 0; k < 100000; k++) printf "%c", 1 + int(rand() * 254) }' >random.txt
+refused "random bytes" random.txt
+
+# Every truncation of a file that uses most of the syntax: no crash, and exit 0 or 1.
+cat "$tests/read/call-sequence.ptx" "$tests/read/comments-everywhere.ptx" "$tests/read/init-address-masks.ptx" 2>/dev/null |
+    grep -v '^//' >whole.ptx
+size=$(wc -c <whole.ptx)
+name="truncated file"
+at=0
+wrong=
+while [ "$at" -lt "$size" ]; do
+    head -c $at whole.ptx >cut.ptx
+    "$ORIOPT" cut.ptx -o cut.out 2>err
+    case $? in
+    0) rm -f cut.out ;;
+    1) [ ! -e cut.out ] && [ -s err ] || wrong="$wrong $at:left" ;;
+    *) wrong="$wrong $at" ;;
+    esac
+    at=$((at + 13))
+done
+if [ -z "$wrong" ]; then ok; else bad "crash or wrong exit code when cut at$wrong"; fi
+# One byte changed.
+name="damaged file"
+at=0
+wrong=
+while [ "$at" -lt "$size" ]; do
+    { head -c $at whole.ptx; printf '\377'; tail -c +$((at + 2)) whole.ptx; } >cut.ptx
+    "$ORIOPT" cut.ptx -o cut.out 2>err
+    case $? in
+    0 | 1) rm -f cut.out ;;
+    *) wrong="$wrong $at" ;;
+    esac
+    at=$((at + 29))
+done
+if [ -z "$wrong" ]; then ok; else bad "crash or wrong exit code with a bad byte at$wrong"; fi
+clean
+
+echo "$passed passed, $failed failed, $skipped skipped"
+[ $failed -eq 0 ]

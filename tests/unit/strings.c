@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: MIT
+// Interned strings, the hash index, the hash.
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "tests/unit/unit.h"
+
+static bool str_is(const StrTable *t, StrId id, const char *text)
+{
+    Str s = str_get(t, id);
+    return s.len == strlen(text) && (s.len == 0 || memcmp(s.text, text, s.len) == 0);
+}
+
+TEST(str_interning)
+{
+    Heap heap;
+    Arena arena;
+    StrTable t;
+    unit_heap(&heap);
+    arena_init(&arena, &heap);
+    str_init(&t, &arena, NULL);
+    CHECK_EQ(str_intern_z(&t, ""), 0);
+    char text[40] = "alpha";
+    CHECK_EQ(str_intern_z(&t, text), 1);
+    text[0] = 'X';  // the table has its own copy
+    CHECK(str_is(&t, 1, "alpha"));
+    CHECK_EQ(str_intern_z(&t, "alpha"), 1);
+    CHECK_EQ(str_intern_z(&t, "alph"), 2);
+    CHECK_EQ(str_intern(&t, "alphabet", 5), 1);
+    CHECK_EQ(str_intern(&t, "a\0b", 3), 3);
+    CHECK_EQ(str_intern(&t, "a\0c", 3), 4);
+    CHECK_EQ(str_intern(&t, "a", 1), 5);
+    CHECK_EQ(str_get(&t, 3).len, 3);
+    CHECK_EQ(str_get(&t, 3).hash, hash_bytes("a\0b", 3));
+    arena_free(&arena);
+    heap_release(&heap);
+}
+
+TEST(str_many)
+{
+    enum { N = 100000 };
+    Heap heap;
+    Arena arena;
+    StrTable t;
+    unit_heap(&heap);
+    arena_init(&arena, &heap);
+    str_init(&t, &arena, NULL);
+    char text[40];
+    bool same = true;
+    for (uint32_t k = 1; k <= N; k++) {
+        snprintf(text, sizeof text, "$L__BB%u_%u", k % 7, k);
+        same &= str_intern_z(&t, text) == k;
+    }
+    for (uint32_t k = N; k >= 1; k--) {
+        snprintf(text, sizeof text, "$L__BB%u_%u", k % 7, k);
+        same &= str_intern_z(&t, text) == k && str_is(&t, k, text);
+    }
+    CHECK(same);
+    char *big = malloc(200000);
+    memset(big, 'b', 200000);
+    StrId id = str_intern(&t, big, 200000);
+    CHECK_EQ(str_intern(&t, big, 200000), id);
+    CHECK(str_intern(&t, big, 199999) != id);
+    free(big);
+    arena_free(&arena);
+    heap_release(&heap);
+}
+
+TEST(str_overlay)
+{
+    Heap heap;
+    Arena below, above;
+    StrTable parent, child, other, grandchild;
+    unit_heap(&heap);
+    arena_init(&below, &heap);
+    arena_init(&above, &heap);
+    str_init(&parent, &below, NULL);
+    StrId a = str_intern_z(&parent, "a"), b = str_intern_z(&parent, "b");
+    str_init(&child, &above, &parent);
+    str_init(&other, &above, &parent);
+    CHECK_EQ(str_intern_z(&child, "b"), b);
+    CHECK_EQ(str_intern_z(&child, ""), 0);
+    StrId c = str_intern_z(&child, "c");
+    CHECK_EQ(c, parent.first + parent.strings.n);
+    CHECK_EQ(str_intern_z(&child, "c"), c);
+    CHECK_EQ(str_intern_z(&other, "d"), c);  // ids of siblings mean different strings
+    CHECK(str_is(&child, c, "c") && str_is(&other, c, "d"));
+    CHECK(str_is(&child, a, "a") && str_is(&child, 0, ""));
+    str_init(&grandchild, &above, &child);
+    CHECK_EQ(str_intern_z(&grandchild, "a"), a);
+    CHECK_EQ(str_intern_z(&grandchild, "c"), c);
+    StrId e = str_intern_z(&grandchild, "e");
+    CHECK_EQ(e, c + 1);
+    CHECK(str_is(&grandchild, e, "e") && str_is(&grandchild, c, "c") && str_is(&grandchild, b, "b"));
+    CHECK_EQ(parent.strings.n, 3);
+    arena_free(&above);
+    arena_free(&below);
+    heap_release(&heap);
+}
+
+// A table whose arena is still empty.
+TEST(str_fresh_arena)
+{
+    Heap heap;
+    Arena arena;
+    unit_heap(&heap);
+    arena_init(&arena, &heap);
+    StrTable t;
+    str_init(&t, &arena, NULL);
+    CHECK_EQ(str_get(&t, 0).len, 0);
+    CHECK_EQ(str_intern_z(&t, ""), 0);
+    arena_free(&arena);
+    heap_release(&heap);
+}
+
+static uint32_t ids_of(const IdSet *set, uint32_t hash, uint32_t *sum)
+{
+    uint32_t n = 0;
+    *sum = 0;
+    IDSET_EACH(set, hash, id) {
+        n++;
+        *sum += id;
+    }
+    return n;
+}
+
+TEST(idset_collisions)
+{
+    Heap heap;
+    Arena arena;
+    IdSet set = {0};
+    uint32_t sum;
+    unit_heap(&heap);
+    arena_init(&arena, &heap);
+    CHECK_EQ(ids_of(&set, 0, &sum), 0);
+    // One hash a thousand times, and hashes that begin at the same slot for every mask.
+    for (uint32_t k = 0; k < 1000; k++) {
+        idset_add(&set, &arena, 0xffffffff, k);
+        idset_add(&set, &arena, k << 16, k + 5000);
+    }
+    CHECK_EQ(ids_of(&set, 0xffffffff, &sum), 1000);
+    CHECK_EQ(sum, 999 * 1000 / 2);
+    for (uint32_t k = 0; k < 1000; k++) {
+        CHECK_EQ(ids_of(&set, k << 16, &sum), 1);
+        CHECK_EQ(sum, k + 5000);
+    }
+    CHECK_EQ(ids_of(&set, 12345, &sum), 0);
+    CHECK_EQ(set.n, 2000);
+    arena_free(&arena);
+    heap_release(&heap);
+}
+
+TEST(idset_random)
+{
+    enum { N = 50000, HASHES = 3001 };
+    static uint32_t count[HASHES], sums[HASHES];
+    Heap heap;
+    Arena arena;
+    IdSet set = {0};
+    uint64_t seed = 9;
+    unit_heap(&heap);
+    arena_init(&arena, &heap);
+    memset(count, 0, sizeof count);
+    memset(sums, 0, sizeof sums);
+    for (uint32_t k = 0; k < N; k++) {
+        uint32_t h = unit_random(&seed, HASHES);
+        idset_add(&set, &arena, h * 0x10001u, k);
+        count[h]++;
+        sums[h] += k;
+    }
+    bool same = true;
+    for (uint32_t h = 0; h < HASHES; h++) {
+        uint32_t sum;
+        same &= ids_of(&set, h * 0x10001u, &sum) == count[h] && sum == sums[h];
+    }
+    CHECK(same);
+    arena_free(&arena);
+    heap_release(&heap);
+}
+
+// Buffers of just the length, so that a read beyond the end shows under the address sanitizer; the hash depends on
+// every byte and on the length, not on the address.
+TEST(hash_lengths)
+{
+    for (size_t n = 0; n <= 300; n++) {
+        unit_context("%zu bytes", n);
+        unsigned char *p = malloc(n ? n : 1), *q = malloc(n + 16);
+        for (size_t k = 0; k < n; k++)
+            p[k] = (unsigned char)(k * 37 + n);
+        uint32_t h = hash_bytes(n ? p : p + 1, n);
+        for (size_t shift = 0; shift < 9; shift++) {
+            memcpy(q + shift, p, n);
+            CHECK_EQ(hash_bytes(q + shift, n), h);
+        }
+        for (size_t k = 0; k < n; k++)
+            for (unsigned bit = 0; bit < 8; bit += 7) {
+                p[k] ^= (unsigned char)(1 << bit);
+                CHECK(hash_bytes(p, n) != h);
+                p[k] ^= (unsigned char)(1 << bit);
+            }
+        free(p);
+        free(q);
+    }
+    static const char zeros[300];
+    for (size_t n = 1; n < 300; n++)
+        CHECK(hash_bytes(zeros, n) != hash_bytes(zeros, n - 1));
+}
+
+// 2^16 names into 2^16 buckets by the low bits, as IdSet takes them: an even hash uses some 63 % of them.
+TEST(hash_spread)
+{
+    enum { N = 1 << 16 };
+    static const char *const stems[] = {"%r", "%rd", "$L__BB0_", "_ZN4func"};
+    static bool used[N];
+    char text[40];
+    for (size_t s = 0; s < ARRAY_LEN(stems); s++) {
+        uint32_t count = 0;
+        memset(used, 0, sizeof used);
+        for (uint32_t k = 0; k < N; k++) {
+            int n = snprintf(text, sizeof text, "%s%u", stems[s], k);
+            uint32_t slot = hash_bytes(text, (size_t)n) & (N - 1);
+            count += !used[slot];
+            used[slot] = true;
+        }
+        unit_context("%s0 to %s%u use %u of %d", stems[s], stems[s], N - 1, count, N);
+        CHECK(count > N / 2);
+    }
+}
+
+void test_strings(void)
+{
+    RUN(str_interning);
+    RUN(str_many);
+    RUN(str_overlay);
+    RUN(str_fresh_arena);
+    RUN(idset_collisions);
+    RUN(idset_random);
+    RUN(hash_lengths);
+    RUN(hash_spread);
+}
