@@ -627,7 +627,8 @@ static Operand literal_operand(Reader *r, const Parsed *p, const Desc *d, const 
     bool truncated = v.kind == LIT_F64 && truncates_doubles(r, d, slot);
     if (!truncated && !literal_bits((Type)slot->type, v, &bits, &why))
         rd_fail(r, p->offset, "%s", why);
-    Operand op = op_const(r->fn, bits, (Width)slot->width);
+    // A slot of any width reads its constants by its type.
+    Operand op = op_const(r->fn, bits, slot->width ? (Width)slot->width : type_info[slot->type].width);
     op.mods = p->op.mods;
     return op;
 }

@@ -495,7 +495,7 @@ static void read_item(Reader *r)
     if (r->tok != T_DOT)
         rd_fail(r, rd_offset(r), "expected a directive such as .visible, .global or .func");
     bool header = rd_is(r, ".version") || rd_is(r, ".target");
-    if (!header && (!r->m->version || !r->m->target))
+    if (!header && (!r->saw_version || !r->saw_target))
         rd_fail(r, rd_offset(r), "a PTX module begins with .version and .target");
     for (size_t k = 0; k < ARRAY_LEN(directives); k++)
         if (rd_is_text(r, directives[k].text, strlen(directives[k].text))) {
@@ -508,8 +508,8 @@ static void read_item(Reader *r)
 // A directive that can only stand at the start of an item.
 static bool starts_item(const Reader *r)
 {
-    static const char *const directives[] = {".version", ".target", ".address_size", ".file", ".section", ".alias",
-                                             ".visible", ".extern", ".weak",         ".func", ".entry",   ".common"};
+    static const char *const directives[] = {".version", ".target",  ".address_size", ".file", ".section",
+                                             ".alias",   ".visible", ".extern",       ".weak", ".common"};
     for (size_t k = 0; r->tok == T_DOT && k < ARRAY_LEN(directives); k++)
         if (rd_is_text(r, directives[k], strlen(directives[k])))
             return true;
