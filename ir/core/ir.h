@@ -93,6 +93,7 @@ extern const OpInfo op_info[OPCODE_COUNT];
 
 typedef struct SregInfo {
     const char *name;
+    uint32_t len;  // of the name
     Width width;
     bool fresh;  // a new value at each read
 } SregInfo;

@@ -23,7 +23,7 @@ enum { PURE_SREG = 0, FRESH_SREG = 1 };
 const SregInfo sreg_info[] = {
 #define PURE PURE_SREG
 #define FRESH FRESH_SREG
-#define SREG(name, width, class) {name, width, class},
+#define SREG(name, width, class) {name, sizeof(name) - 1, width, class},
 #include "ir/core/sregs.def"
 #undef SREG
 #undef PURE
@@ -145,7 +145,7 @@ bool op_family_known(const char *base, size_t len)
 int sreg_find(const char *text, size_t len)
 {
     for (uint32_t k = 0; k < sreg_count; k++)
-        if (equals(sreg_info[k].name, text, len))
+        if (sreg_info[k].len == len && memcmp(sreg_info[k].name, text, len) == 0)
             return (int)k;
     return -1;
 }

@@ -242,8 +242,10 @@ static void read_identifier(Reader *r, const MnemCache *mnem, Name name, uint32_
         shape_char(r, '%');
         return;
     }
-    uint32_t vec;
-    RegId reg = scope_find_reg(r, name, &vec);
+    uint32_t vec = 0;
+    RegId reg = scope_known_reg(r, name);
+    if (!reg)
+        reg = scope_find_reg(r, name, &vec);
     if (reg) {
         rd_next(r);
         read_register(r, reg, vec, mods, at, address);

@@ -230,7 +230,14 @@ static Value parse_ternary(Reader *r, int depth)
     return truth(condition) ? yes : no;
 }
 
-Value expr_parse(Reader *r) { return parse_ternary(r, 0); }
+Value expr_parse(Reader *r)
+{
+    // Most are one literal, which the next byte tells.
+    char next = *r->lx.cur;
+    if (r->tok == T_INT && (next == ',' || next == ';' || next == ']' || next == '}'))
+        return literal(r);
+    return parse_ternary(r, 0);
+}
 
 int64_t expr_integer(Reader *r, const char *what)
 {
