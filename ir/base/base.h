@@ -150,6 +150,7 @@ void idset_add(IdSet *set, Arena *arena, uint32_t hash, uint32_t id);
 /* str.c: interned strings ---------------------------------------------------------------------------------- */
 
 typedef uint32_t StrId;  // 0 = the empty string
+#define STR_NONE UINT32_MAX
 
 typedef struct Str {
     const char *text;  // not terminated
@@ -167,6 +168,7 @@ typedef struct StrTable {
 
 void str_init(StrTable *table, Arena *arena, const StrTable *parent);
 StrId str_intern(StrTable *table, const char *text, size_t len);
+StrId str_find(const StrTable *table, const char *text, size_t len);  // STR_NONE if it is not there
 Str str_get(const StrTable *table, StrId id);
 static inline StrId str_intern_z(StrTable *table, const char *text) { return str_intern(table, text, strlen(text)); }
 

@@ -39,16 +39,29 @@ void str_init(StrTable *t, Arena *arena, const StrTable *parent)
         str_intern(t, "", 0);
 }
 
+static StrId find_hashed(const StrTable *t, const char *text, size_t len, uint32_t hash)
+{
+    for (; t; t = t->parent) {
+        IDSET_EACH(&t->index, hash, k) {
+            const Str *s = &t->strings.at[k];
+            if (s->len == len && (len == 0 || memcmp(s->text, text, len) == 0))
+                return t->first + k;
+        }
+    }
+    return STR_NONE;
+}
+
+StrId str_find(const StrTable *t, const char *text, size_t len)
+{
+    return find_hashed(t, text, len, hash_bytes(text, len));
+}
+
 StrId str_intern(StrTable *t, const char *text, size_t len)
 {
     uint32_t hash = hash_bytes(text, len);
-    for (const StrTable *p = t; p; p = p->parent) {
-        IDSET_EACH(&p->index, hash, k) {
-            const Str *s = &p->strings.at[k];
-            if (s->len == len && (len == 0 || memcmp(s->text, text, len) == 0))
-                return p->first + k;
-        }
-    }
+    StrId id = find_hashed(t, text, len, hash);
+    if (id != STR_NONE)
+        return id;
     char *copy = arena_alloc(t->arena, len);
     if (len)
         memcpy(copy, text, len);

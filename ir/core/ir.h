@@ -414,7 +414,7 @@ struct Module {
     VEC(Item) items;
     VEC(Sym) syms;  // 0 is no symbol
     VEC(Fn *) fns;
-    VEC(StrId) reserved;  // stems of symbols and labels that could be taken for names of ours
+    VEC(bool) reserved;  // by StrId: stem of a symbol or label that could be taken for a name of ours
 };
 
 /* -- Accessors ---------------------------------------------------------------------------------------------- */
@@ -456,6 +456,7 @@ void module_item(Module *m, ItemKind kind, uint32_t index);
 void module_freeze(Module *m);
 // Says that a symbol or label has this stem, so that the writer does not use it for registers.
 void module_reserve_stem(Module *m, StrId stem);
+bool module_is_reserved(const Module *m, const char *stem, size_t len);
 
 /* fn.c */
 Fn *fn_new(Module *m, SymId sym);

@@ -40,10 +40,15 @@ void module_reserve_stem(Module *m, StrId stem)
     bool ours = s.len && (s.text[0] == '%' || (s.len >= 6 && memcmp(s.text, "$L_ori", 6) == 0));
     if (!ours)
         return;
-    for (uint32_t k = 0; k < m->reserved.n; k++)
-        if (m->reserved.at[k] == stem)
-            return;
-    VEC_PUSH(&m->arena, &m->reserved, stem);
+    while (stem >= m->reserved.n)
+        VEC_PUSH(&m->arena, &m->reserved, false);
+    m->reserved.at[stem] = true;
+}
+
+bool module_is_reserved(const Module *m, const char *stem, size_t len)
+{
+    StrId id = str_find(&m->tables.strs, stem, len);
+    return id < m->reserved.n && m->reserved.at[id];
 }
 
 void module_freeze(Module *m)

@@ -9,24 +9,26 @@ enum { PASSED_STEP = 1 << 20 };
 
 /* -- Tokens and errors ---------------------------------------------------------------------------------- */
 
+static void report(Reader *r, size_t offset, const char *fmt, va_list args)
+{
+    diag_vat(r->diag, DIAG_ERROR, offset, fmt, args);
+    r->stop |= r->diag->max_errors && r->diag->errors >= r->diag->max_errors;
+}
+
 void rd_error(Reader *r, size_t offset, const char *fmt, ...)
 {
     va_list args;
     va_start(args, fmt);
-    diag_vat(r->diag, DIAG_ERROR, offset, fmt, args);
+    report(r, offset, fmt, args);
     va_end(args);
-    if (r->diag->max_errors && r->diag->errors >= r->diag->max_errors)
-        r->stop = true;
 }
 
 _Noreturn void rd_fail(Reader *r, size_t offset, const char *fmt, ...)
 {
     va_list args;
     va_start(args, fmt);
-    diag_vat(r->diag, DIAG_ERROR, offset, fmt, args);
+    report(r, offset, fmt, args);
     va_end(args);
-    if (r->diag->max_errors && r->diag->errors >= r->diag->max_errors)
-        r->stop = true;
     longjmp(*r->recover, 1);
 }
 

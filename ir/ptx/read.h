@@ -197,7 +197,32 @@ void decl_formals(Reader *r, Sig *sig, bool returns, bool declare);
 // `.reg .global ...`: the space that a directive opens; SP_NONE if it is none.
 Space decl_space(const Reader *r);
 
+/* operand.c */
+static inline void rd_shape(Reader *r, char c) { VEC_PUSH(&r->arena, &r->shape, c); }
+static inline void rd_push_op(Reader *r, Operand op, size_t offset)
+{
+    VEC_PUSH(&r->arena, &r->ops, ((Parsed){.op = op, .offset = offset}));
+}
+static inline void rd_push_literal(Reader *r, Value v, size_t offset)
+{
+    VEC_PUSH(&r->arena, &r->ops, ((Parsed){.literal = v.kind, .value = v.bits, .offset = offset}));
+}
+// Everything up to the semicolon, into r->shape and r->ops.
+void rd_operands(Reader *r, const MnemCache *mnem);
+// r->ops against the slots, in canonical order, the guard last. Returns the run in fn->ops and its length.
+uint32_t rd_fit_operands(Reader *r, const MnemCache *mnem, DescId desc, const Operand *guard, BlockId next,
+                         uint32_t *n);
+
+/* call.c */
+// The operands of a call up to the semicolon, into r->shape and r->ops.
+void rd_call(Reader *r);
+// Numbers the call's sequence: the stores into its arguments before it and, as they come, the loads of its results.
+void rd_number_call(Reader *r, InstrId call);
+// Notes an ld.param or st.param that may belong to a call sequence.
+void rd_note_param(Reader *r, InstrId id, Opcode op);
+
 /* body.c */
+void rd_need_block(Reader *r);  // opens a block if none is open
 // The statements up to the closing brace, which stays the current token.
 void body_read(Reader *r);
 // After the function's scope is closed: what could not be settled earlier.

@@ -92,13 +92,8 @@ static void choose_prefix(Writer *w, Prefix *p, const char *wish)
 {
     p->len = (uint32_t)strlen(wish);
     memcpy(p->text, wish, p->len);
-    for (uint32_t k = 0; k < w->m->reserved.n; k++) {
-        Str s = tab_str(w->t, w->m->reserved.at[k]);
-        if (s.len == p->len && memcmp(s.text, p->text, s.len) == 0 && p->len + 1 < sizeof p->text) {
-            p->text[p->len++] = '_';
-            k = UINT32_MAX;  // from the start again
-        }
-    }
+    while (module_is_reserved(w->m, p->text, p->len) && p->len + 1 < sizeof p->text)
+        p->text[p->len++] = '_';
 }
 
 static void choose_prefixes(Writer *w)

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: MIT
+// Calls: their syntax, their arguments against the callee's formals, and call sequences.
+#include "ir/ptx/read.h"
+
+enum { PENDING_MAX = 4096 };
+
+static void read_call_argument(Reader *r)
+{
+    size_t at = rd_offset(r);
+    if (expr_starts(r)) {
+        rd_push_literal(r, expr_parse(r), at);
+        rd_shape(r, '%');
+        return;
+    }
+    if (r->tok != T_ID)
+        rd_fail(r, at, "expected a register, a .param variable or a constant");
+    Name name = rd_token_name(r);
+    bool sink = rd_is(r, "_");
+    uint32_t vec;
+    RegId reg = sink ? 0 : scope_find_reg(r, name, &vec);
+    const Bind *bind = reg || sink ? NULL : scope_find(r, name);
+    if (!sink && !reg && (!bind || bind->kind != BIND_SYM))
+        rd_fail(r, at, "'%.*s' is not declared", (int)(r->lx.end - r->lx.start), r->lx.start);
+    rd_next(r);
+    rd_push_op(r, sink ? op_none() : reg ? op_reg(r->fn, reg) : op_sym(bind->id), at);
+    rd_shape(r, bind ? '$' : '%');
+}
+
+// A part of r->ops.
+typedef struct OpRange {
+    uint32_t from, n;
+    bool written;
+} OpRange;
+
+static OpRange read_call_list(Reader *r)
+{
+    OpRange range = {.from = r->ops.n, .written = true};
+    rd_shape(r, '(');
+    rd_expect(r, '(', "to open the list");
+    while (r->tok != ')') {
+        read_call_argument(r);
+        if (r->tok != ')') {
+            rd_expect(r, ',', "between arguments");
+            rd_shape(r, ',');
+        }
+    }
+    rd_next(r);
+    rd_shape(r, ')');
+    range.n = r->ops.n - range.from;
+    return range;
+}
+
+// The arguments or results of a call against the formals of the callee.
+static void check_formals(Reader *r, const Fn *of, const SymId *formals, uint32_t n, OpRange given, const char *what,
+                          size_t at)
+{
+    bool open = n && ir_sym(of, formals[n - 1])->flags & SYM_OPEN;
+    if (open ? given.n < n - 1 : given.n != n)
+        rd_fail(r, at, "this call has %u %s, the callee has %u", given.n, what, n);
+    for (uint32_t k = 0; k < n && !(open && k == n - 1); k++) {
+        const Sym *formal = ir_sym(of, formals[k]);
+        const Parsed *p = &r->ops.at[given.from + k];
+        uint64_t bytes = op_is_reg(p->op) ? MAX(width_bits((Width)ir_reg(r->fn, op_index(p->op))->width) / 8, 1)
+                         : op_kind(p->op) == K_SYM   ? ir_sym(r->fn, op_index(p->op))->size
+                         : formal->flags & SYM_ARRAY ? 0
+                                                     : formal->size;
+        if (bytes != formal->size)
+            rd_fail(r, p->offset, "the callee's parameter has %llu bytes, not %llu", (unsigned long long)formal->size,
+                    (unsigned long long)bytes);
+    }
+}
+
+static void read_call_symbol(Reader *r, bool callee)
+{
+    size_t at = rd_offset(r);
+    if (r->tok != T_ID)
+        rd_fail(r, at, callee ? "expected the function to call" : "expected a prototype");
+    Name name = rd_token_name(r);
+    uint32_t vec;
+    RegId reg = callee ? scope_find_reg(r, name, &vec) : 0;
+    const Bind *bind = reg ? NULL : scope_find(r, name);
+    SymKind kind = bind && bind->kind == BIND_SYM ? (SymKind)ir_sym(r->fn, bind->id)->kind : SYM_VAR;
+    bool fits = reg || (callee ? kind == SYM_FUNC : kind == SYM_PROTO || kind == SYM_CALLTARGETS);
+    if (!fits)
+        rd_fail(r, at, callee ? "call to '%.*s', which is not declared as a function" : "'%.*s' is no call prototype",
+                (int)(r->lx.end - r->lx.start), r->lx.start);
+    rd_next(r);
+    rd_push_op(r, reg ? op_reg(r->fn, reg) : op_sym(bind->id), at);
+    rd_shape(r, reg ? '%' : '$');
+}
+
+// call (results), callee, (arguments), prototype;  all but the callee may be missing.
+void rd_call(Reader *r)
+{
+    OpRange results = {0}, arguments = {0};
+    SymId prototype = 0;
+    r->ops.n = r->shape.n = 0;
+    if (r->tok == '(') {
+        results = read_call_list(r);
+        rd_expect(r, ',', "behind the results");
+        rd_shape(r, ',');
+    }
+    size_t at = rd_offset(r);
+    read_call_symbol(r, true);
+    Operand callee = r->ops.at[r->ops.n - 1].op;
+    if (rd_accept(r, ',')) {
+        rd_shape(r, ',');
+        bool list = r->tok == '(';
+        if (list)
+            arguments = read_call_list(r);
+        if (!list || rd_accept(r, ',')) {
+            if (list)
+                rd_shape(r, ',');
+            read_call_symbol(r, false);
+            prototype = op_index(r->ops.at[r->ops.n - 1].op);
+        }
+    }
+    if (r->tok != ';')
+        rd_fail(r, rd_offset(r), "expected ';' behind the call");
+    bool indirect = op_is_reg(callee);
+    if (indirect != (prototype != 0))
+        rd_fail(r, at,
+                indirect ? "an indirect call needs a prototype or a list of targets"
+                         : "a direct call takes no prototype");
+    const Fn *of = indirect ? r->fn : ir_sym(r->fn, op_index(callee))->fn;
+    const Sig *sig = indirect ? ir_sym(r->fn, prototype)->sig : of ? &of->sig : NULL;
+    if (!sig)
+        return;
+    check_formals(r, of, sig->rets, sig->nrets, results, "results", at);
+    check_formals(r, of, sig->params, sig->nparams, arguments, "arguments", at);
+}
+
+// Numbers the call's sequence: the stores into its arguments before it and, as they come, the loads of its results.
+void rd_number_call(Reader *r, InstrId call)
+{
+    Fn *fn = r->fn;
+    Instr *i = ir_instr(fn, call);
+    uint32_t seq = ++fn->callseqs, kept = 0;
+    i->callseq = seq;
+    for (uint32_t k = 0; k < ir_nuse(i); k++) {
+        Operand use = *ir_use(fn, i, k);
+        if (op_kind(use) == K_SYM && ir_sym(fn, op_index(use))->kind == SYM_CALLPARAM)
+            ir_sym(fn, op_index(use))->callseq = seq;
+    }
+    for (uint32_t k = 0; k < r->pending.n; k++) {
+        Instr *st = ir_instr(fn, r->pending.at[k]);
+        if (ir_sym(fn, op_index(*ir_use(fn, st, 0)))->callseq == seq)
+            st->callseq = seq;
+        else
+            r->pending.at[kept++] = r->pending.at[k];
+    }
+    r->pending.n = kept;
+}
+
+void rd_note_param(Reader *r, InstrId id, Opcode op)
+{
+    Instr *i = ir_instr(r->fn, id);
+    Operand base = *ir_use(r->fn, i, 0);
+    if (op_kind(base) != K_SYM || ir_sym(r->fn, op_index(base))->kind != SYM_CALLPARAM)
+        return;
+    const Sym *s = ir_sym(r->fn, op_index(base));
+    if (op == OP_LD && s->callseq > r->block_seq)
+        i->callseq = s->callseq;
+    if (op == OP_ST && r->pending.n < PENDING_MAX)
+        VEC_PUSH(&r->arena, &r->pending, id);
+}
