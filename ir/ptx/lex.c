@@ -13,9 +13,8 @@ static uint64_t hex_value(const char *p, const char *end)
     return v;
 }
 
-static int integer(Lexer *lx, const char *digits, unsigned base)
+static int integer(Lexer *lx, const char *digits, const char *end, unsigned base)
 {
-    const char *end = lx->cur;
     lx->is_unsigned = end[-1] == 'U';
     end -= lx->is_unsigned;
     uint64_t v = 0;
@@ -31,25 +30,33 @@ static int integer(Lexer *lx, const char *digits, unsigned base)
     return T_INT;
 }
 
-static int decimal(Lexer *lx)
+static uint64_t double_bits(const char *text)
 {
-    double d = strtod(lx->start, NULL);
-    memcpy(&lx->ival, &d, 8);
-    return T_DEC;
+    double d = strtod(text, NULL);
+    uint64_t bits;
+    memcpy(&bits, &d, 8);
+    return bits;
 }
 
 
 
+static inline __attribute__((always_inline)) int finish(Lexer *lx, const char *start, const char *cur, int token)
+{
+    lx->start = start;
+    lx->cur = lx->end = cur;
+    return token;
+}
+
 int lex_statement(Lexer *lx)
 {
-    const char *marker = lx->cur;
+    const char *cur = lx->cur, *marker = cur, *start;
     for (;;) {
-        lx->start = lx->cur;
+        start = cur;
         
 {
 	unsigned char yych;
 	unsigned int yyaccept = 0;
-	yych = *(marker = lx->cur);
+	yych = *(marker = cur);
 	switch (yych) {
 		case '\t':
 		case '\n':
@@ -117,9 +124,9 @@ int lex_statement(Lexer *lx)
 		default: goto yy1;
 	}
 yy1:
-	{ return lex_token(lx); }
+	{ lx->cur = start; return lex_token(lx); }
 yy2:
-	yych = *++lx->cur;
+	yych = *++cur;
 	switch (yych) {
 		case '\t':
 		case '\n':
@@ -132,7 +139,7 @@ yy2:
 yy3:
 	{ continue; }
 yy4:
-	yych = *++lx->cur;
+	yych = *++cur;
 	switch (yych) {
 		case '\t':
 		case ' ': goto yy4;
@@ -149,27 +156,27 @@ yy4:
 		default: goto yy5;
 	}
 yy5:
-	lx->cur = marker;
+	cur = marker;
 	switch (yyaccept) {
 		case 0: goto yy1;
 		case 1: goto yy12;
 		default: goto yy18;
 	}
 yy6:
-	yych = *++lx->cur;
+	yych = *++cur;
 	switch (yych) {
 		case '.': goto yy5;
 		default: goto yy9;
 	}
 yy7:
-	yych = *++lx->cur;
+	yych = *++cur;
 	switch (yych) {
 		case '*': goto yy11;
 		case '/': goto yy10;
 		default: goto yy5;
 	}
 yy8:
-	yych = *++lx->cur;
+	yych = *++cur;
 yy9:
 	switch (yych) {
 		case '$':
@@ -240,7 +247,7 @@ yy9:
 		default: goto yy5;
 	}
 yy10:
-	yych = *++lx->cur;
+	yych = *++cur;
 	switch (yych) {
 		case 0x00:
 		case '\n': goto yy3;
@@ -248,12 +255,12 @@ yy10:
 	}
 yy11:
 	yyaccept = 1;
-	yych = *(marker = ++lx->cur);
+	yych = *(marker = ++cur);
 	if (yych >= 0x01) goto yy15;
 yy12:
-	{ lx->cur = lx->end = lx->limit; return T_COMMENT; }
+	{ return finish(lx, start, lx->limit, T_COMMENT); }
 yy13:
-	yych = *++lx->cur;
+	yych = *++cur;
 	switch (yych) {
 		case '0':
 		case '1':
@@ -321,7 +328,7 @@ yy13:
 		default: goto yy5;
 	}
 yy14:
-	yych = *++lx->cur;
+	yych = *++cur;
 yy15:
 	switch (yych) {
 		case 0x00: goto yy5;
@@ -329,7 +336,7 @@ yy15:
 		default: goto yy14;
 	}
 yy16:
-	yych = *++lx->cur;
+	yych = *++cur;
 	switch (yych) {
 		case 0x00: goto yy5;
 		case '*': goto yy16;
@@ -338,7 +345,7 @@ yy16:
 	}
 yy17:
 	yyaccept = 2;
-	yych = *(marker = ++lx->cur);
+	yych = *(marker = ++cur);
 	switch (yych) {
 		case '.': goto yy13;
 		case '0':
@@ -408,12 +415,12 @@ yy17:
 		default: goto yy18;
 	}
 yy18:
-	{ lx->end = lx->cur; return T_MNEMONIC; }
+	{ return finish(lx, start, cur, T_MNEMONIC); }
 yy19:
-	++lx->cur;
+	++cur;
 	goto yy3;
 yy20:
-	yych = *++lx->cur;
+	yych = *++cur;
 	switch (yych) {
 		case ':': goto yy13;
 		default: goto yy5;
@@ -425,17 +432,16 @@ yy20:
 
 int lex_token(Lexer *lx)
 {
-    const char *marker = lx->cur, *digits = NULL;
+    const char *cur = lx->cur, *marker = cur, *digits = NULL, *start;
     const char *yyt1 = NULL;
 
-    int token;
     for (;;) {
-        lx->start = lx->cur;
+        start = cur;
         
 {
 	unsigned char yych;
 	unsigned int yyaccept = 0;
-	yych = *lx->cur;
+	yych = *cur;
 	switch (yych) {
 		case 0x00: goto yy22;
 		case '\t':
@@ -507,6 +513,7 @@ int lex_token(Lexer *lx)
 		case 'X':
 		case 'Y':
 		case 'Z':
+		case '_':
 		case 'a':
 		case 'b':
 		case 'c':
@@ -533,23 +540,21 @@ int lex_token(Lexer *lx)
 		case 'x':
 		case 'y':
 		case 'z': goto yy44;
-		case '_': goto yy46;
-		case '|': goto yy48;
+		case '|': goto yy46;
 		default: goto yy23;
 	}
 yy22:
-	++lx->cur;
+	++cur;
 	{
-                token = lx->start == lx->limit ? T_EOF : T_BAD;
-                lx->cur -= token == T_EOF;
-                break;
+                bool end = start == lx->limit;
+                return finish(lx, start, end ? start : cur, end ? T_EOF : T_BAD);
             }
 yy23:
-	++lx->cur;
+	++cur;
 yy24:
-	{ token = T_BAD; break; }
+	{ return finish(lx, start, cur, T_BAD); }
 yy25:
-	yych = *++lx->cur;
+	yych = *++cur;
 	switch (yych) {
 		case '\t':
 		case '\n':
@@ -562,27 +567,27 @@ yy25:
 yy26:
 	{ continue; }
 yy27:
-	yych = *++lx->cur;
+	yych = *++cur;
 	switch (yych) {
-		case '=': goto yy49;
+		case '=': goto yy47;
 		default: goto yy28;
 	}
 yy28:
-	{ token = (unsigned char)*lx->start; break; }
+	{ return finish(lx, start, cur, (unsigned char)*start); }
 yy29:
 	yyaccept = 0;
-	yych = *(marker = ++lx->cur);
+	yych = *(marker = ++cur);
 	switch (yych) {
 		case 0x00:
 		case '\n': goto yy24;
-		default: goto yy51;
+		default: goto yy49;
 	}
 yy30:
 	yyaccept = 0;
-	yych = *(marker = ++lx->cur);
+	yych = *(marker = ++cur);
 	switch (yych) {
 		case '\t':
-		case ' ': goto yy54;
+		case ' ': goto yy52;
 		case '0':
 		case '1':
 		case '2':
@@ -592,11 +597,11 @@ yy30:
 		case '6':
 		case '7':
 		case '8':
-		case '9': goto yy55;
+		case '9': goto yy53;
 		default: goto yy24;
 	}
 yy31:
-	yych = *++lx->cur;
+	yych = *++cur;
 	switch (yych) {
 		case '$':
 		case '0':
@@ -665,7 +670,7 @@ yy31:
 		default: goto yy24;
 	}
 yy32:
-	yych = *++lx->cur;
+	yych = *++cur;
 	switch (yych) {
 		case '$':
 		case 'A':
@@ -720,7 +725,7 @@ yy32:
 		case 'w':
 		case 'x':
 		case 'y':
-		case 'z': goto yy56;
+		case 'z': goto yy54;
 		case '0':
 		case '1':
 		case '2':
@@ -734,16 +739,16 @@ yy32:
 		default: goto yy28;
 	}
 yy33:
-	yych = *++lx->cur;
+	yych = *++cur;
 	switch (yych) {
-		case '&': goto yy57;
+		case '&': goto yy55;
 		default: goto yy28;
 	}
 yy34:
-	++lx->cur;
+	++cur;
 	goto yy28;
 yy35:
-	yych = *++lx->cur;
+	yych = *++cur;
 	switch (yych) {
 		case '0':
 		case '1':
@@ -754,7 +759,7 @@ yy35:
 		case '6':
 		case '7':
 		case '8':
-		case '9': goto yy58;
+		case '9': goto yy56;
 		case 'A':
 		case 'B':
 		case 'C':
@@ -807,37 +812,37 @@ yy35:
 		case 'w':
 		case 'x':
 		case 'y':
-		case 'z': goto yy60;
+		case 'z': goto yy58;
 		default: goto yy24;
 	}
 yy36:
-	yych = *++lx->cur;
+	yych = *++cur;
 	switch (yych) {
-		case '*': goto yy62;
-		case '/': goto yy55;
+		case '*': goto yy60;
+		case '/': goto yy53;
 		default: goto yy28;
 	}
 yy37:
 	yyaccept = 1;
-	yych = *(marker = ++lx->cur);
+	yych = *(marker = ++cur);
 	switch (yych) {
 		case 'B':
-		case 'b': goto yy68;
+		case 'b': goto yy66;
 		case 'D':
-		case 'd': goto yy69;
+		case 'd': goto yy67;
 		case 'F':
-		case 'f': goto yy71;
+		case 'f': goto yy69;
 		case 'X':
-		case 'x': goto yy73;
-		default: goto yy67;
+		case 'x': goto yy71;
+		default: goto yy65;
 	}
 yy38:
-	{ token = integer(lx, lx->start, 8); break; }
+	{ return finish(lx, start, cur, integer(lx, start, cur, 8)); }
 yy39:
 	yyaccept = 2;
-	yych = *(marker = ++lx->cur);
+	yych = *(marker = ++cur);
 	switch (yych) {
-		case '.': goto yy64;
+		case '.': goto yy62;
 		case '0':
 		case '1':
 		case '2':
@@ -849,34 +854,34 @@ yy39:
 		case '8':
 		case '9': goto yy39;
 		case 'E':
-		case 'e': goto yy70;
-		case 'U': goto yy74;
+		case 'e': goto yy68;
+		case 'U': goto yy72;
 		default: goto yy40;
 	}
 yy40:
-	{ token = integer(lx, lx->start, 10); break; }
+	{ return finish(lx, start, cur, integer(lx, start, cur, 10)); }
 yy41:
-	yych = *++lx->cur;
+	yych = *++cur;
 	switch (yych) {
-		case '<': goto yy75;
-		case '=': goto yy76;
+		case '<': goto yy73;
+		case '=': goto yy74;
 		default: goto yy28;
 	}
 yy42:
-	yych = *++lx->cur;
+	yych = *++cur;
 	switch (yych) {
-		case '=': goto yy77;
+		case '=': goto yy75;
 		default: goto yy28;
 	}
 yy43:
-	yych = *++lx->cur;
+	yych = *++cur;
 	switch (yych) {
-		case '=': goto yy78;
-		case '>': goto yy79;
+		case '=': goto yy76;
+		case '>': goto yy77;
 		default: goto yy28;
 	}
 yy44:
-	yych = *++lx->cur;
+	yych = *++cur;
 	switch (yych) {
 		case '$':
 		case '0':
@@ -945,115 +950,44 @@ yy44:
 		default: goto yy45;
 	}
 yy45:
-	{ lx->stem_end = NULL; token = T_ID; break; }
+	{ lx->stem_end = NULL; return finish(lx, start, cur, T_ID); }
 yy46:
-	yych = *++lx->cur;
+	yych = *++cur;
 	switch (yych) {
-		case '$':
-		case '0':
-		case '1':
-		case '2':
-		case '3':
-		case '4':
-		case '5':
-		case '6':
-		case '7':
-		case '8':
-		case '9':
-		case 'A':
-		case 'B':
-		case 'C':
-		case 'D':
-		case 'E':
-		case 'F':
-		case 'G':
-		case 'H':
-		case 'I':
-		case 'J':
-		case 'K':
-		case 'L':
-		case 'M':
-		case 'N':
-		case 'O':
-		case 'P':
-		case 'Q':
-		case 'R':
-		case 'S':
-		case 'T':
-		case 'U':
-		case 'V':
-		case 'W':
-		case 'X':
-		case 'Y':
-		case 'Z':
-		case '_':
-		case 'a':
-		case 'b':
-		case 'c':
-		case 'd':
-		case 'e':
-		case 'f':
-		case 'g':
-		case 'h':
-		case 'i':
-		case 'j':
-		case 'k':
-		case 'l':
-		case 'm':
-		case 'n':
-		case 'o':
-		case 'p':
-		case 'q':
-		case 'r':
-		case 's':
-		case 't':
-		case 'u':
-		case 'v':
-		case 'w':
-		case 'x':
-		case 'y':
-		case 'z': goto yy44;
-		default: goto yy47;
-	}
-yy47:
-	{ lx->stem_end = NULL; token = T_ID; break; }
-yy48:
-	yych = *++lx->cur;
-	switch (yych) {
-		case '|': goto yy80;
+		case '|': goto yy78;
 		default: goto yy28;
 	}
+yy47:
+	++cur;
+	{ return finish(lx, start, cur, T_NE); }
+yy48:
+	yych = *++cur;
 yy49:
-	++lx->cur;
-	{ token = T_NE; break; }
-yy50:
-	yych = *++lx->cur;
-yy51:
 	switch (yych) {
 		case 0x00:
-		case '\n': goto yy52;
-		case '"': goto yy53;
-		default: goto yy50;
+		case '\n': goto yy50;
+		case '"': goto yy51;
+		default: goto yy48;
 	}
-yy52:
-	lx->cur = marker;
+yy50:
+	cur = marker;
 	switch (yyaccept) {
 		case 0: goto yy24;
 		case 1: goto yy38;
 		case 2: goto yy40;
-		case 3: goto yy61;
-		case 4: goto yy63;
-		case 5: goto yy59;
-		default: goto yy84;
+		case 3: goto yy59;
+		case 4: goto yy61;
+		case 5: goto yy57;
+		default: goto yy82;
 	}
-yy53:
-	++lx->cur;
-	{ token = T_STRING; break; }
-yy54:
-	yych = *++lx->cur;
+yy51:
+	++cur;
+	{ return finish(lx, start, cur, T_STRING); }
+yy52:
+	yych = *++cur;
 	switch (yych) {
 		case '\t':
-		case ' ': goto yy54;
+		case ' ': goto yy52;
 		case '0':
 		case '1':
 		case '2':
@@ -1063,18 +997,18 @@ yy54:
 		case '6':
 		case '7':
 		case '8':
-		case '9': goto yy55;
-		default: goto yy52;
+		case '9': goto yy53;
+		default: goto yy50;
 	}
-yy55:
-	yych = *++lx->cur;
+yy53:
+	yych = *++cur;
 	switch (yych) {
 		case 0x00:
 		case '\n': goto yy26;
-		default: goto yy55;
+		default: goto yy53;
 	}
-yy56:
-	yych = *++lx->cur;
+yy54:
+	yych = *++cur;
 	switch (yych) {
 		case '$':
 		case 'A':
@@ -1129,7 +1063,7 @@ yy56:
 		case 'w':
 		case 'x':
 		case 'y':
-		case 'z': goto yy56;
+		case 'z': goto yy54;
 		case '0': goto yy44;
 		case '1':
 		case '2':
@@ -1140,15 +1074,15 @@ yy56:
 		case '7':
 		case '8':
 		case '9':
-			yyt1 = lx->cur;
-			goto yy81;
+			yyt1 = cur;
+			goto yy79;
 		default: goto yy45;
 	}
-yy57:
-	++lx->cur;
-	{ token = T_ANDAND; break; }
-yy58:
-	yych = *++lx->cur;
+yy55:
+	++cur;
+	{ return finish(lx, start, cur, T_ANDAND); }
+yy56:
+	yych = *++cur;
 	switch (yych) {
 		case 'A':
 		case 'B':
@@ -1199,16 +1133,16 @@ yy58:
 		case 'w':
 		case 'x':
 		case 'y':
-		case 'z': goto yy83;
+		case 'z': goto yy81;
 		case 'E':
-		case 'e': goto yy85;
-		default: goto yy65;
+		case 'e': goto yy83;
+		default: goto yy63;
 	}
-yy59:
-	{ token = decimal(lx); break; }
-yy60:
+yy57:
+	{ lx->ival = double_bits(start); return finish(lx, start, cur, T_DEC); }
+yy58:
 	yyaccept = 3;
-	yych = *(marker = ++lx->cur);
+	yych = *(marker = ++cur);
 	switch (yych) {
 		case '0':
 		case '1':
@@ -1272,23 +1206,43 @@ yy60:
 		case 'w':
 		case 'x':
 		case 'y':
-		case 'z': goto yy60;
-		case ':': goto yy86;
-		default: goto yy61;
+		case 'z': goto yy58;
+		case ':': goto yy84;
+		default: goto yy59;
 	}
-yy61:
-	{ token = T_DOT; break; }
-yy62:
+yy59:
+	{ return finish(lx, start, cur, T_DOT); }
+yy60:
 	yyaccept = 4;
-	yych = *(marker = ++lx->cur);
-	if (yych >= 0x01) goto yy88;
-yy63:
-	{ lx->cur = lx->limit; token = T_COMMENT; break; }
-yy64:
+	yych = *(marker = ++cur);
+	if (yych >= 0x01) goto yy86;
+yy61:
+	{ return finish(lx, start, lx->limit, T_COMMENT); }
+yy62:
 	yyaccept = 5;
-	yych = *(marker = ++lx->cur);
+	yych = *(marker = ++cur);
+yy63:
+	switch (yych) {
+		case '0':
+		case '1':
+		case '2':
+		case '3':
+		case '4':
+		case '5':
+		case '6':
+		case '7':
+		case '8':
+		case '9': goto yy62;
+		case 'E':
+		case 'e': goto yy68;
+		default: goto yy57;
+	}
+yy64:
+	yyaccept = 1;
+	yych = *(marker = ++cur);
 yy65:
 	switch (yych) {
+		case '.': goto yy62;
 		case '0':
 		case '1':
 		case '2':
@@ -1300,39 +1254,63 @@ yy65:
 		case '8':
 		case '9': goto yy64;
 		case 'E':
-		case 'e': goto yy70;
-		default: goto yy59;
-	}
-yy66:
-	yyaccept = 1;
-	yych = *(marker = ++lx->cur);
-yy67:
-	switch (yych) {
-		case '.': goto yy64;
-		case '0':
-		case '1':
-		case '2':
-		case '3':
-		case '4':
-		case '5':
-		case '6':
-		case '7':
-		case '8':
-		case '9': goto yy66;
-		case 'E':
-		case 'e': goto yy70;
-		case 'U': goto yy72;
+		case 'e': goto yy68;
+		case 'U': goto yy70;
 		default: goto yy38;
 	}
-yy68:
-	yych = *++lx->cur;
+yy66:
+	yych = *++cur;
 	switch (yych) {
 		case '0':
-		case '1': goto yy90;
-		default: goto yy52;
+		case '1': goto yy88;
+		default: goto yy50;
+	}
+yy67:
+	yych = *++cur;
+	switch (yych) {
+		case '0':
+		case '1':
+		case '2':
+		case '3':
+		case '4':
+		case '5':
+		case '6':
+		case '7':
+		case '8':
+		case '9':
+		case 'A':
+		case 'B':
+		case 'C':
+		case 'D':
+		case 'E':
+		case 'F':
+		case 'a':
+		case 'b':
+		case 'c':
+		case 'd':
+		case 'e':
+		case 'f': goto yy90;
+		default: goto yy50;
+	}
+yy68:
+	yych = *++cur;
+	switch (yych) {
+		case '+':
+		case '-': goto yy91;
+		case '0':
+		case '1':
+		case '2':
+		case '3':
+		case '4':
+		case '5':
+		case '6':
+		case '7':
+		case '8':
+		case '9': goto yy92;
+		default: goto yy50;
 	}
 yy69:
-	yych = *++lx->cur;
+	yych = *++cur;
 	switch (yych) {
 		case '0':
 		case '1':
@@ -1355,28 +1333,14 @@ yy69:
 		case 'c':
 		case 'd':
 		case 'e':
-		case 'f': goto yy92;
-		default: goto yy52;
+		case 'f': goto yy93;
+		default: goto yy50;
 	}
 yy70:
-	yych = *++lx->cur;
-	switch (yych) {
-		case '+':
-		case '-': goto yy93;
-		case '0':
-		case '1':
-		case '2':
-		case '3':
-		case '4':
-		case '5':
-		case '6':
-		case '7':
-		case '8':
-		case '9': goto yy94;
-		default: goto yy52;
-	}
+	++cur;
+	goto yy38;
 yy71:
-	yych = *++lx->cur;
+	yych = *++cur;
 	switch (yych) {
 		case '0':
 		case '1':
@@ -1399,62 +1363,32 @@ yy71:
 		case 'c':
 		case 'd':
 		case 'e':
-		case 'f': goto yy95;
-		default: goto yy52;
+		case 'f': goto yy94;
+		default: goto yy50;
 	}
 yy72:
-	++lx->cur;
-	goto yy38;
-yy73:
-	yych = *++lx->cur;
-	switch (yych) {
-		case '0':
-		case '1':
-		case '2':
-		case '3':
-		case '4':
-		case '5':
-		case '6':
-		case '7':
-		case '8':
-		case '9':
-		case 'A':
-		case 'B':
-		case 'C':
-		case 'D':
-		case 'E':
-		case 'F':
-		case 'a':
-		case 'b':
-		case 'c':
-		case 'd':
-		case 'e':
-		case 'f': goto yy96;
-		default: goto yy52;
-	}
-yy74:
-	++lx->cur;
+	++cur;
 	goto yy40;
+yy73:
+	++cur;
+	{ return finish(lx, start, cur, T_SHL); }
+yy74:
+	++cur;
+	{ return finish(lx, start, cur, T_LE); }
 yy75:
-	++lx->cur;
-	{ token = T_SHL; break; }
+	++cur;
+	{ return finish(lx, start, cur, T_EQ); }
 yy76:
-	++lx->cur;
-	{ token = T_LE; break; }
+	++cur;
+	{ return finish(lx, start, cur, T_GE); }
 yy77:
-	++lx->cur;
-	{ token = T_EQ; break; }
+	++cur;
+	{ return finish(lx, start, cur, T_SHR); }
 yy78:
-	++lx->cur;
-	{ token = T_GE; break; }
+	++cur;
+	{ return finish(lx, start, cur, T_OROR); }
 yy79:
-	++lx->cur;
-	{ token = T_SHR; break; }
-yy80:
-	++lx->cur;
-	{ token = T_OROR; break; }
-yy81:
-	yych = *++lx->cur;
+	yych = *++cur;
 	switch (yych) {
 		case '$':
 		case 'A':
@@ -1519,70 +1453,97 @@ yy81:
 		case '6':
 		case '7':
 		case '8':
-		case '9': goto yy98;
-		default: goto yy82;
+		case '9': goto yy96;
+		default: goto yy80;
 	}
-yy82:
+yy80:
 	digits = yyt1;
 	{
+                uint32_t number = 0;
+                for (const char *p = digits; p < cur; p++)
+                    number = number * 10 + (uint32_t)(*p - '0');
+                lx->number = number;
                 lx->stem_end = digits;
-                lx->number = 0;
-                for (const char *p = digits; p < lx->cur; p++)
-                    lx->number = lx->number * 10 + (uint32_t)(*p - '0');
-                token = T_ID;
-                break;
+                return finish(lx, start, cur, T_ID);
             }
-yy83:
-	yych = *++lx->cur;
+yy81:
+	yych = *++cur;
 	switch (yych) {
-		case ':': goto yy84;
-		default: goto yy100;
+		case ':': goto yy82;
+		default: goto yy98;
 	}
-yy84:
-	{ token = T_DOT; break; }
-yy85:
+yy82:
+	{ return finish(lx, start, cur, T_DOT); }
+yy83:
 	yyaccept = 6;
-	yych = *(marker = ++lx->cur);
+	yych = *(marker = ++cur);
 	switch (yych) {
 		case '+':
-		case '-': goto yy93;
-		case ':': goto yy84;
-		default: goto yy100;
+		case '-': goto yy91;
+		case ':': goto yy82;
+		default: goto yy98;
 	}
-yy86:
-	yych = *++lx->cur;
+yy84:
+	yych = *++cur;
 	switch (yych) {
-		case ':': goto yy101;
-		default: goto yy52;
+		case ':': goto yy99;
+		default: goto yy50;
+	}
+yy85:
+	yych = *++cur;
+yy86:
+	switch (yych) {
+		case 0x00: goto yy50;
+		case '*': goto yy87;
+		default: goto yy85;
 	}
 yy87:
-	yych = *++lx->cur;
-yy88:
+	yych = *++cur;
 	switch (yych) {
-		case 0x00: goto yy52;
-		case '*': goto yy89;
-		default: goto yy87;
+		case 0x00: goto yy50;
+		case '*': goto yy87;
+		case '/': goto yy100;
+		default: goto yy85;
+	}
+yy88:
+	yych = *++cur;
+	switch (yych) {
+		case '0':
+		case '1': goto yy88;
+		case 'U': goto yy101;
+		default: goto yy89;
 	}
 yy89:
-	yych = *++lx->cur;
-	switch (yych) {
-		case 0x00: goto yy52;
-		case '*': goto yy89;
-		case '/': goto yy102;
-		default: goto yy87;
-	}
+	{ return finish(lx, start, cur, integer(lx, start + 2, cur, 2)); }
 yy90:
-	yych = *++lx->cur;
+	yych = *++cur;
 	switch (yych) {
 		case '0':
-		case '1': goto yy90;
-		case 'U': goto yy103;
-		default: goto yy91;
+		case '1':
+		case '2':
+		case '3':
+		case '4':
+		case '5':
+		case '6':
+		case '7':
+		case '8':
+		case '9':
+		case 'A':
+		case 'B':
+		case 'C':
+		case 'D':
+		case 'E':
+		case 'F':
+		case 'a':
+		case 'b':
+		case 'c':
+		case 'd':
+		case 'e':
+		case 'f': goto yy102;
+		default: goto yy50;
 	}
 yy91:
-	{ token = integer(lx, lx->start + 2, 2); break; }
-yy92:
-	yych = *++lx->cur;
+	yych = *++cur;
 	switch (yych) {
 		case '0':
 		case '1':
@@ -1593,23 +1554,26 @@ yy92:
 		case '6':
 		case '7':
 		case '8':
-		case '9':
-		case 'A':
-		case 'B':
-		case 'C':
-		case 'D':
-		case 'E':
-		case 'F':
-		case 'a':
-		case 'b':
-		case 'c':
-		case 'd':
-		case 'e':
-		case 'f': goto yy104;
-		default: goto yy52;
+		case '9': goto yy92;
+		default: goto yy50;
+	}
+yy92:
+	yych = *++cur;
+	switch (yych) {
+		case '0':
+		case '1':
+		case '2':
+		case '3':
+		case '4':
+		case '5':
+		case '6':
+		case '7':
+		case '8':
+		case '9': goto yy92;
+		default: goto yy57;
 	}
 yy93:
-	yych = *++lx->cur;
+	yych = *++cur;
 	switch (yych) {
 		case '0':
 		case '1':
@@ -1620,11 +1584,23 @@ yy93:
 		case '6':
 		case '7':
 		case '8':
-		case '9': goto yy94;
-		default: goto yy52;
+		case '9':
+		case 'A':
+		case 'B':
+		case 'C':
+		case 'D':
+		case 'E':
+		case 'F':
+		case 'a':
+		case 'b':
+		case 'c':
+		case 'd':
+		case 'e':
+		case 'f': goto yy103;
+		default: goto yy50;
 	}
 yy94:
-	yych = *++lx->cur;
+	yych = *++cur;
 	switch (yych) {
 		case '0':
 		case '1':
@@ -1635,68 +1611,26 @@ yy94:
 		case '6':
 		case '7':
 		case '8':
-		case '9': goto yy94;
-		default: goto yy59;
+		case '9':
+		case 'A':
+		case 'B':
+		case 'C':
+		case 'D':
+		case 'E':
+		case 'F':
+		case 'a':
+		case 'b':
+		case 'c':
+		case 'd':
+		case 'e':
+		case 'f': goto yy94;
+		case 'U': goto yy104;
+		default: goto yy95;
 	}
 yy95:
-	yych = *++lx->cur;
-	switch (yych) {
-		case '0':
-		case '1':
-		case '2':
-		case '3':
-		case '4':
-		case '5':
-		case '6':
-		case '7':
-		case '8':
-		case '9':
-		case 'A':
-		case 'B':
-		case 'C':
-		case 'D':
-		case 'E':
-		case 'F':
-		case 'a':
-		case 'b':
-		case 'c':
-		case 'd':
-		case 'e':
-		case 'f': goto yy105;
-		default: goto yy52;
-	}
+	{ return finish(lx, start, cur, integer(lx, start + 2, cur, 16)); }
 yy96:
-	yych = *++lx->cur;
-	switch (yych) {
-		case '0':
-		case '1':
-		case '2':
-		case '3':
-		case '4':
-		case '5':
-		case '6':
-		case '7':
-		case '8':
-		case '9':
-		case 'A':
-		case 'B':
-		case 'C':
-		case 'D':
-		case 'E':
-		case 'F':
-		case 'a':
-		case 'b':
-		case 'c':
-		case 'd':
-		case 'e':
-		case 'f': goto yy96;
-		case 'U': goto yy106;
-		default: goto yy97;
-	}
-yy97:
-	{ token = integer(lx, lx->start + 2, 16); break; }
-yy98:
-	yych = *++lx->cur;
+	yych = *++cur;
 	switch (yych) {
 		case '$':
 		case 'A':
@@ -1761,213 +1695,213 @@ yy98:
 		case '6':
 		case '7':
 		case '8':
-		case '9': goto yy107;
+		case '9': goto yy105;
+		default: goto yy80;
+	}
+yy97:
+	yyaccept = 6;
+	yych = *(marker = ++cur);
+yy98:
+	switch (yych) {
+		case '0':
+		case '1':
+		case '2':
+		case '3':
+		case '4':
+		case '5':
+		case '6':
+		case '7':
+		case '8':
+		case '9':
+		case 'A':
+		case 'B':
+		case 'C':
+		case 'D':
+		case 'E':
+		case 'F':
+		case 'G':
+		case 'H':
+		case 'I':
+		case 'J':
+		case 'K':
+		case 'L':
+		case 'M':
+		case 'N':
+		case 'O':
+		case 'P':
+		case 'Q':
+		case 'R':
+		case 'S':
+		case 'T':
+		case 'U':
+		case 'V':
+		case 'W':
+		case 'X':
+		case 'Y':
+		case 'Z':
+		case '_':
+		case 'a':
+		case 'b':
+		case 'c':
+		case 'd':
+		case 'e':
+		case 'f':
+		case 'g':
+		case 'h':
+		case 'i':
+		case 'j':
+		case 'k':
+		case 'l':
+		case 'm':
+		case 'n':
+		case 'o':
+		case 'p':
+		case 'q':
+		case 'r':
+		case 's':
+		case 't':
+		case 'u':
+		case 'v':
+		case 'w':
+		case 'x':
+		case 'y':
+		case 'z': goto yy97;
+		case ':': goto yy106;
 		default: goto yy82;
 	}
 yy99:
-	yyaccept = 6;
-	yych = *(marker = ++lx->cur);
+	yych = *++cur;
+	switch (yych) {
+		case '0':
+		case '1':
+		case '2':
+		case '3':
+		case '4':
+		case '5':
+		case '6':
+		case '7':
+		case '8':
+		case '9':
+		case 'A':
+		case 'B':
+		case 'C':
+		case 'D':
+		case 'E':
+		case 'F':
+		case 'G':
+		case 'H':
+		case 'I':
+		case 'J':
+		case 'K':
+		case 'L':
+		case 'M':
+		case 'N':
+		case 'O':
+		case 'P':
+		case 'Q':
+		case 'R':
+		case 'S':
+		case 'T':
+		case 'U':
+		case 'V':
+		case 'W':
+		case 'X':
+		case 'Y':
+		case 'Z':
+		case '_':
+		case 'a':
+		case 'b':
+		case 'c':
+		case 'd':
+		case 'e':
+		case 'f':
+		case 'g':
+		case 'h':
+		case 'i':
+		case 'j':
+		case 'k':
+		case 'l':
+		case 'm':
+		case 'n':
+		case 'o':
+		case 'p':
+		case 'q':
+		case 'r':
+		case 's':
+		case 't':
+		case 'u':
+		case 'v':
+		case 'w':
+		case 'x':
+		case 'y':
+		case 'z': goto yy58;
+		default: goto yy50;
+	}
 yy100:
-	switch (yych) {
-		case '0':
-		case '1':
-		case '2':
-		case '3':
-		case '4':
-		case '5':
-		case '6':
-		case '7':
-		case '8':
-		case '9':
-		case 'A':
-		case 'B':
-		case 'C':
-		case 'D':
-		case 'E':
-		case 'F':
-		case 'G':
-		case 'H':
-		case 'I':
-		case 'J':
-		case 'K':
-		case 'L':
-		case 'M':
-		case 'N':
-		case 'O':
-		case 'P':
-		case 'Q':
-		case 'R':
-		case 'S':
-		case 'T':
-		case 'U':
-		case 'V':
-		case 'W':
-		case 'X':
-		case 'Y':
-		case 'Z':
-		case '_':
-		case 'a':
-		case 'b':
-		case 'c':
-		case 'd':
-		case 'e':
-		case 'f':
-		case 'g':
-		case 'h':
-		case 'i':
-		case 'j':
-		case 'k':
-		case 'l':
-		case 'm':
-		case 'n':
-		case 'o':
-		case 'p':
-		case 'q':
-		case 'r':
-		case 's':
-		case 't':
-		case 'u':
-		case 'v':
-		case 'w':
-		case 'x':
-		case 'y':
-		case 'z': goto yy99;
-		case ':': goto yy108;
-		default: goto yy84;
-	}
-yy101:
-	yych = *++lx->cur;
-	switch (yych) {
-		case '0':
-		case '1':
-		case '2':
-		case '3':
-		case '4':
-		case '5':
-		case '6':
-		case '7':
-		case '8':
-		case '9':
-		case 'A':
-		case 'B':
-		case 'C':
-		case 'D':
-		case 'E':
-		case 'F':
-		case 'G':
-		case 'H':
-		case 'I':
-		case 'J':
-		case 'K':
-		case 'L':
-		case 'M':
-		case 'N':
-		case 'O':
-		case 'P':
-		case 'Q':
-		case 'R':
-		case 'S':
-		case 'T':
-		case 'U':
-		case 'V':
-		case 'W':
-		case 'X':
-		case 'Y':
-		case 'Z':
-		case '_':
-		case 'a':
-		case 'b':
-		case 'c':
-		case 'd':
-		case 'e':
-		case 'f':
-		case 'g':
-		case 'h':
-		case 'i':
-		case 'j':
-		case 'k':
-		case 'l':
-		case 'm':
-		case 'n':
-		case 'o':
-		case 'p':
-		case 'q':
-		case 'r':
-		case 's':
-		case 't':
-		case 'u':
-		case 'v':
-		case 'w':
-		case 'x':
-		case 'y':
-		case 'z': goto yy60;
-		default: goto yy52;
-	}
-yy102:
-	++lx->cur;
+	++cur;
 	goto yy26;
+yy101:
+	++cur;
+	goto yy89;
+yy102:
+	yych = *++cur;
+	switch (yych) {
+		case '0':
+		case '1':
+		case '2':
+		case '3':
+		case '4':
+		case '5':
+		case '6':
+		case '7':
+		case '8':
+		case '9':
+		case 'A':
+		case 'B':
+		case 'C':
+		case 'D':
+		case 'E':
+		case 'F':
+		case 'a':
+		case 'b':
+		case 'c':
+		case 'd':
+		case 'e':
+		case 'f': goto yy107;
+		default: goto yy50;
+	}
 yy103:
-	++lx->cur;
-	goto yy91;
+	yych = *++cur;
+	switch (yych) {
+		case '0':
+		case '1':
+		case '2':
+		case '3':
+		case '4':
+		case '5':
+		case '6':
+		case '7':
+		case '8':
+		case '9':
+		case 'A':
+		case 'B':
+		case 'C':
+		case 'D':
+		case 'E':
+		case 'F':
+		case 'a':
+		case 'b':
+		case 'c':
+		case 'd':
+		case 'e':
+		case 'f': goto yy108;
+		default: goto yy50;
+	}
 yy104:
-	yych = *++lx->cur;
-	switch (yych) {
-		case '0':
-		case '1':
-		case '2':
-		case '3':
-		case '4':
-		case '5':
-		case '6':
-		case '7':
-		case '8':
-		case '9':
-		case 'A':
-		case 'B':
-		case 'C':
-		case 'D':
-		case 'E':
-		case 'F':
-		case 'a':
-		case 'b':
-		case 'c':
-		case 'd':
-		case 'e':
-		case 'f': goto yy109;
-		default: goto yy52;
-	}
+	++cur;
+	goto yy95;
 yy105:
-	yych = *++lx->cur;
-	switch (yych) {
-		case '0':
-		case '1':
-		case '2':
-		case '3':
-		case '4':
-		case '5':
-		case '6':
-		case '7':
-		case '8':
-		case '9':
-		case 'A':
-		case 'B':
-		case 'C':
-		case 'D':
-		case 'E':
-		case 'F':
-		case 'a':
-		case 'b':
-		case 'c':
-		case 'd':
-		case 'e':
-		case 'f': goto yy110;
-		default: goto yy52;
-	}
-yy106:
-	++lx->cur;
-	goto yy97;
-yy107:
-	yych = *++lx->cur;
+	yych = *++cur;
 	switch (yych) {
 		case '$':
 		case 'A':
@@ -2032,17 +1966,17 @@ yy107:
 		case '6':
 		case '7':
 		case '8':
-		case '9': goto yy111;
-		default: goto yy82;
+		case '9': goto yy109;
+		default: goto yy80;
 	}
-yy108:
-	yych = *++lx->cur;
+yy106:
+	yych = *++cur;
 	switch (yych) {
-		case ':': goto yy112;
-		default: goto yy52;
+		case ':': goto yy110;
+		default: goto yy50;
 	}
-yy109:
-	yych = *++lx->cur;
+yy107:
+	yych = *++cur;
 	switch (yych) {
 		case '0':
 		case '1':
@@ -2065,11 +1999,175 @@ yy109:
 		case 'c':
 		case 'd':
 		case 'e':
-		case 'f': goto yy113;
-		default: goto yy52;
+		case 'f': goto yy111;
+		default: goto yy50;
+	}
+yy108:
+	yych = *++cur;
+	switch (yych) {
+		case '0':
+		case '1':
+		case '2':
+		case '3':
+		case '4':
+		case '5':
+		case '6':
+		case '7':
+		case '8':
+		case '9':
+		case 'A':
+		case 'B':
+		case 'C':
+		case 'D':
+		case 'E':
+		case 'F':
+		case 'a':
+		case 'b':
+		case 'c':
+		case 'd':
+		case 'e':
+		case 'f': goto yy112;
+		default: goto yy50;
+	}
+yy109:
+	yych = *++cur;
+	switch (yych) {
+		case '$':
+		case 'A':
+		case 'B':
+		case 'C':
+		case 'D':
+		case 'E':
+		case 'F':
+		case 'G':
+		case 'H':
+		case 'I':
+		case 'J':
+		case 'K':
+		case 'L':
+		case 'M':
+		case 'N':
+		case 'O':
+		case 'P':
+		case 'Q':
+		case 'R':
+		case 'S':
+		case 'T':
+		case 'U':
+		case 'V':
+		case 'W':
+		case 'X':
+		case 'Y':
+		case 'Z':
+		case '_':
+		case 'a':
+		case 'b':
+		case 'c':
+		case 'd':
+		case 'e':
+		case 'f':
+		case 'g':
+		case 'h':
+		case 'i':
+		case 'j':
+		case 'k':
+		case 'l':
+		case 'm':
+		case 'n':
+		case 'o':
+		case 'p':
+		case 'q':
+		case 'r':
+		case 's':
+		case 't':
+		case 'u':
+		case 'v':
+		case 'w':
+		case 'x':
+		case 'y':
+		case 'z': goto yy44;
+		case '0':
+		case '1':
+		case '2':
+		case '3':
+		case '4':
+		case '5':
+		case '6':
+		case '7':
+		case '8':
+		case '9': goto yy113;
+		default: goto yy80;
 	}
 yy110:
-	yych = *++lx->cur;
+	yych = *++cur;
+	switch (yych) {
+		case '0':
+		case '1':
+		case '2':
+		case '3':
+		case '4':
+		case '5':
+		case '6':
+		case '7':
+		case '8':
+		case '9':
+		case 'A':
+		case 'B':
+		case 'C':
+		case 'D':
+		case 'E':
+		case 'F':
+		case 'G':
+		case 'H':
+		case 'I':
+		case 'J':
+		case 'K':
+		case 'L':
+		case 'M':
+		case 'N':
+		case 'O':
+		case 'P':
+		case 'Q':
+		case 'R':
+		case 'S':
+		case 'T':
+		case 'U':
+		case 'V':
+		case 'W':
+		case 'X':
+		case 'Y':
+		case 'Z':
+		case '_':
+		case 'a':
+		case 'b':
+		case 'c':
+		case 'd':
+		case 'e':
+		case 'f':
+		case 'g':
+		case 'h':
+		case 'i':
+		case 'j':
+		case 'k':
+		case 'l':
+		case 'm':
+		case 'n':
+		case 'o':
+		case 'p':
+		case 'q':
+		case 'r':
+		case 's':
+		case 't':
+		case 'u':
+		case 'v':
+		case 'w':
+		case 'x':
+		case 'y':
+		case 'z': goto yy97;
+		default: goto yy50;
+	}
+yy111:
+	yych = *++cur;
 	switch (yych) {
 		case '0':
 		case '1':
@@ -2093,10 +2191,37 @@ yy110:
 		case 'd':
 		case 'e':
 		case 'f': goto yy114;
-		default: goto yy52;
+		default: goto yy50;
 	}
-yy111:
-	yych = *++lx->cur;
+yy112:
+	yych = *++cur;
+	switch (yych) {
+		case '0':
+		case '1':
+		case '2':
+		case '3':
+		case '4':
+		case '5':
+		case '6':
+		case '7':
+		case '8':
+		case '9':
+		case 'A':
+		case 'B':
+		case 'C':
+		case 'D':
+		case 'E':
+		case 'F':
+		case 'a':
+		case 'b':
+		case 'c':
+		case 'd':
+		case 'e':
+		case 'f': goto yy115;
+		default: goto yy50;
+	}
+yy113:
+	yych = *++cur;
 	switch (yych) {
 		case '$':
 		case 'A':
@@ -2161,106 +2286,11 @@ yy111:
 		case '6':
 		case '7':
 		case '8':
-		case '9': goto yy115;
-		default: goto yy82;
-	}
-yy112:
-	yych = *++lx->cur;
-	switch (yych) {
-		case '0':
-		case '1':
-		case '2':
-		case '3':
-		case '4':
-		case '5':
-		case '6':
-		case '7':
-		case '8':
-		case '9':
-		case 'A':
-		case 'B':
-		case 'C':
-		case 'D':
-		case 'E':
-		case 'F':
-		case 'G':
-		case 'H':
-		case 'I':
-		case 'J':
-		case 'K':
-		case 'L':
-		case 'M':
-		case 'N':
-		case 'O':
-		case 'P':
-		case 'Q':
-		case 'R':
-		case 'S':
-		case 'T':
-		case 'U':
-		case 'V':
-		case 'W':
-		case 'X':
-		case 'Y':
-		case 'Z':
-		case '_':
-		case 'a':
-		case 'b':
-		case 'c':
-		case 'd':
-		case 'e':
-		case 'f':
-		case 'g':
-		case 'h':
-		case 'i':
-		case 'j':
-		case 'k':
-		case 'l':
-		case 'm':
-		case 'n':
-		case 'o':
-		case 'p':
-		case 'q':
-		case 'r':
-		case 's':
-		case 't':
-		case 'u':
-		case 'v':
-		case 'w':
-		case 'x':
-		case 'y':
-		case 'z': goto yy99;
-		default: goto yy52;
-	}
-yy113:
-	yych = *++lx->cur;
-	switch (yych) {
-		case '0':
-		case '1':
-		case '2':
-		case '3':
-		case '4':
-		case '5':
-		case '6':
-		case '7':
-		case '8':
-		case '9':
-		case 'A':
-		case 'B':
-		case 'C':
-		case 'D':
-		case 'E':
-		case 'F':
-		case 'a':
-		case 'b':
-		case 'c':
-		case 'd':
-		case 'e':
-		case 'f': goto yy116;
-		default: goto yy52;
+		case '9': goto yy116;
+		default: goto yy80;
 	}
 yy114:
-	yych = *++lx->cur;
+	yych = *++cur;
 	switch (yych) {
 		case '0':
 		case '1':
@@ -2284,10 +2314,37 @@ yy114:
 		case 'd':
 		case 'e':
 		case 'f': goto yy117;
-		default: goto yy52;
+		default: goto yy50;
 	}
 yy115:
-	yych = *++lx->cur;
+	yych = *++cur;
+	switch (yych) {
+		case '0':
+		case '1':
+		case '2':
+		case '3':
+		case '4':
+		case '5':
+		case '6':
+		case '7':
+		case '8':
+		case '9':
+		case 'A':
+		case 'B':
+		case 'C':
+		case 'D':
+		case 'E':
+		case 'F':
+		case 'a':
+		case 'b':
+		case 'c':
+		case 'd':
+		case 'e':
+		case 'f': goto yy118;
+		default: goto yy50;
+	}
+yy116:
+	yych = *++cur;
 	switch (yych) {
 		case '$':
 		case 'A':
@@ -2352,38 +2409,11 @@ yy115:
 		case '6':
 		case '7':
 		case '8':
-		case '9': goto yy118;
-		default: goto yy82;
-	}
-yy116:
-	yych = *++lx->cur;
-	switch (yych) {
-		case '0':
-		case '1':
-		case '2':
-		case '3':
-		case '4':
-		case '5':
-		case '6':
-		case '7':
-		case '8':
-		case '9':
-		case 'A':
-		case 'B':
-		case 'C':
-		case 'D':
-		case 'E':
-		case 'F':
-		case 'a':
-		case 'b':
-		case 'c':
-		case 'd':
-		case 'e':
-		case 'f': goto yy119;
-		default: goto yy52;
+		case '9': goto yy119;
+		default: goto yy80;
 	}
 yy117:
-	yych = *++lx->cur;
+	yych = *++cur;
 	switch (yych) {
 		case '0':
 		case '1':
@@ -2407,10 +2437,37 @@ yy117:
 		case 'd':
 		case 'e':
 		case 'f': goto yy120;
-		default: goto yy52;
+		default: goto yy50;
 	}
 yy118:
-	yych = *++lx->cur;
+	yych = *++cur;
+	switch (yych) {
+		case '0':
+		case '1':
+		case '2':
+		case '3':
+		case '4':
+		case '5':
+		case '6':
+		case '7':
+		case '8':
+		case '9':
+		case 'A':
+		case 'B':
+		case 'C':
+		case 'D':
+		case 'E':
+		case 'F':
+		case 'a':
+		case 'b':
+		case 'c':
+		case 'd':
+		case 'e':
+		case 'f': goto yy121;
+		default: goto yy50;
+	}
+yy119:
+	yych = *++cur;
 	switch (yych) {
 		case '$':
 		case 'A':
@@ -2475,38 +2532,11 @@ yy118:
 		case '6':
 		case '7':
 		case '8':
-		case '9': goto yy121;
-		default: goto yy82;
-	}
-yy119:
-	yych = *++lx->cur;
-	switch (yych) {
-		case '0':
-		case '1':
-		case '2':
-		case '3':
-		case '4':
-		case '5':
-		case '6':
-		case '7':
-		case '8':
-		case '9':
-		case 'A':
-		case 'B':
-		case 'C':
-		case 'D':
-		case 'E':
-		case 'F':
-		case 'a':
-		case 'b':
-		case 'c':
-		case 'd':
-		case 'e':
-		case 'f': goto yy122;
-		default: goto yy52;
+		case '9': goto yy122;
+		default: goto yy80;
 	}
 yy120:
-	yych = *++lx->cur;
+	yych = *++cur;
 	switch (yych) {
 		case '0':
 		case '1':
@@ -2530,12 +2560,49 @@ yy120:
 		case 'd':
 		case 'e':
 		case 'f': goto yy123;
-		default: goto yy52;
+		default: goto yy50;
 	}
 yy121:
-	yych = *++lx->cur;
+	yych = *++cur;
+	switch (yych) {
+		case '0':
+		case '1':
+		case '2':
+		case '3':
+		case '4':
+		case '5':
+		case '6':
+		case '7':
+		case '8':
+		case '9':
+		case 'A':
+		case 'B':
+		case 'C':
+		case 'D':
+		case 'E':
+		case 'F':
+		case 'a':
+		case 'b':
+		case 'c':
+		case 'd':
+		case 'e':
+		case 'f': goto yy124;
+		default: goto yy50;
+	}
+yy122:
+	yych = *++cur;
 	switch (yych) {
 		case '$':
+		case '0':
+		case '1':
+		case '2':
+		case '3':
+		case '4':
+		case '5':
+		case '6':
+		case '7':
+		case '8':
+		case '9':
 		case 'A':
 		case 'B':
 		case 'C':
@@ -2589,20 +2656,10 @@ yy121:
 		case 'x':
 		case 'y':
 		case 'z': goto yy44;
-		case '0':
-		case '1':
-		case '2':
-		case '3':
-		case '4':
-		case '5':
-		case '6':
-		case '7':
-		case '8':
-		case '9': goto yy124;
-		default: goto yy82;
+		default: goto yy80;
 	}
-yy122:
-	yych = *++lx->cur;
+yy123:
+	yych = *++cur;
 	switch (yych) {
 		case '0':
 		case '1':
@@ -2626,10 +2683,13 @@ yy122:
 		case 'd':
 		case 'e':
 		case 'f': goto yy125;
-		default: goto yy52;
+		default: goto yy50;
 	}
-yy123:
-	yych = *++lx->cur;
+yy124:
+	++cur;
+	{ lx->ival = hex_value(start + 2, cur); return finish(lx, start, cur, T_F32); }
+yy125:
+	yych = *++cur;
 	switch (yych) {
 		case '0':
 		case '1':
@@ -2653,79 +2713,10 @@ yy123:
 		case 'd':
 		case 'e':
 		case 'f': goto yy126;
-		default: goto yy52;
+		default: goto yy50;
 	}
-yy124:
-	yych = *++lx->cur;
-	switch (yych) {
-		case '$':
-		case '0':
-		case '1':
-		case '2':
-		case '3':
-		case '4':
-		case '5':
-		case '6':
-		case '7':
-		case '8':
-		case '9':
-		case 'A':
-		case 'B':
-		case 'C':
-		case 'D':
-		case 'E':
-		case 'F':
-		case 'G':
-		case 'H':
-		case 'I':
-		case 'J':
-		case 'K':
-		case 'L':
-		case 'M':
-		case 'N':
-		case 'O':
-		case 'P':
-		case 'Q':
-		case 'R':
-		case 'S':
-		case 'T':
-		case 'U':
-		case 'V':
-		case 'W':
-		case 'X':
-		case 'Y':
-		case 'Z':
-		case '_':
-		case 'a':
-		case 'b':
-		case 'c':
-		case 'd':
-		case 'e':
-		case 'f':
-		case 'g':
-		case 'h':
-		case 'i':
-		case 'j':
-		case 'k':
-		case 'l':
-		case 'm':
-		case 'n':
-		case 'o':
-		case 'p':
-		case 'q':
-		case 'r':
-		case 's':
-		case 't':
-		case 'u':
-		case 'v':
-		case 'w':
-		case 'x':
-		case 'y':
-		case 'z': goto yy44;
-		default: goto yy82;
-	}
-yy125:
-	yych = *++lx->cur;
+yy126:
+	yych = *++cur;
 	switch (yych) {
 		case '0':
 		case '1':
@@ -2749,13 +2740,10 @@ yy125:
 		case 'd':
 		case 'e':
 		case 'f': goto yy127;
-		default: goto yy52;
+		default: goto yy50;
 	}
-yy126:
-	++lx->cur;
-	{ lx->ival = hex_value(lx->start + 2, lx->cur); token = T_F32; break; }
 yy127:
-	yych = *++lx->cur;
+	yych = *++cur;
 	switch (yych) {
 		case '0':
 		case '1':
@@ -2779,10 +2767,10 @@ yy127:
 		case 'd':
 		case 'e':
 		case 'f': goto yy128;
-		default: goto yy52;
+		default: goto yy50;
 	}
 yy128:
-	yych = *++lx->cur;
+	yych = *++cur;
 	switch (yych) {
 		case '0':
 		case '1':
@@ -2806,10 +2794,10 @@ yy128:
 		case 'd':
 		case 'e':
 		case 'f': goto yy129;
-		default: goto yy52;
+		default: goto yy50;
 	}
 yy129:
-	yych = *++lx->cur;
+	yych = *++cur;
 	switch (yych) {
 		case '0':
 		case '1':
@@ -2833,10 +2821,10 @@ yy129:
 		case 'd':
 		case 'e':
 		case 'f': goto yy130;
-		default: goto yy52;
+		default: goto yy50;
 	}
 yy130:
-	yych = *++lx->cur;
+	yych = *++cur;
 	switch (yych) {
 		case '0':
 		case '1':
@@ -2860,10 +2848,10 @@ yy130:
 		case 'd':
 		case 'e':
 		case 'f': goto yy131;
-		default: goto yy52;
+		default: goto yy50;
 	}
 yy131:
-	yych = *++lx->cur;
+	yych = *++cur;
 	switch (yych) {
 		case '0':
 		case '1':
@@ -2887,68 +2875,12 @@ yy131:
 		case 'd':
 		case 'e':
 		case 'f': goto yy132;
-		default: goto yy52;
+		default: goto yy50;
 	}
 yy132:
-	yych = *++lx->cur;
-	switch (yych) {
-		case '0':
-		case '1':
-		case '2':
-		case '3':
-		case '4':
-		case '5':
-		case '6':
-		case '7':
-		case '8':
-		case '9':
-		case 'A':
-		case 'B':
-		case 'C':
-		case 'D':
-		case 'E':
-		case 'F':
-		case 'a':
-		case 'b':
-		case 'c':
-		case 'd':
-		case 'e':
-		case 'f': goto yy133;
-		default: goto yy52;
-	}
-yy133:
-	yych = *++lx->cur;
-	switch (yych) {
-		case '0':
-		case '1':
-		case '2':
-		case '3':
-		case '4':
-		case '5':
-		case '6':
-		case '7':
-		case '8':
-		case '9':
-		case 'A':
-		case 'B':
-		case 'C':
-		case 'D':
-		case 'E':
-		case 'F':
-		case 'a':
-		case 'b':
-		case 'c':
-		case 'd':
-		case 'e':
-		case 'f': goto yy134;
-		default: goto yy52;
-	}
-yy134:
-	++lx->cur;
-	{ lx->ival = hex_value(lx->start + 2, lx->cur); token = T_F64; break; }
+	++cur;
+	{ lx->ival = hex_value(start + 2, cur); return finish(lx, start, cur, T_F64); }
 }
 
     }
-    lx->end = lx->cur;
-    return token;
 }

@@ -12,9 +12,8 @@ static uint64_t hex_value(const char *p, const char *end)
     return v;
 }
 
-static int integer(Lexer *lx, const char *digits, unsigned base)
+static int integer(Lexer *lx, const char *digits, const char *end, unsigned base)
 {
-    const char *end = lx->cur;
     lx->is_unsigned = end[-1] == 'U';
     end -= lx->is_unsigned;
     uint64_t v = 0;
@@ -30,17 +29,18 @@ static int integer(Lexer *lx, const char *digits, unsigned base)
     return T_INT;
 }
 
-static int decimal(Lexer *lx)
+static uint64_t double_bits(const char *text)
 {
-    double d = strtod(lx->start, NULL);
-    memcpy(&lx->ival, &d, 8);
-    return T_DEC;
+    double d = strtod(text, NULL);
+    uint64_t bits;
+    memcpy(&bits, &d, 8);
+    return bits;
 }
 
 /*!re2c
     re2c:api:style = free-form;
     re2c:define:YYCTYPE = "unsigned char";
-    re2c:define:YYCURSOR = "lx->cur";
+    re2c:define:YYCURSOR = cur;
     re2c:define:YYMARKER = marker;
     re2c:yyfill:enable = 0;
 
@@ -54,67 +54,69 @@ static int decimal(Lexer *lx)
     dec      = [0-9]+ "." [0-9]* ([eE] [+-]? [0-9]+)? | "." [0-9]+ ([eE] [+-]? [0-9]+)? | [0-9]+ [eE] [+-]? [0-9]+;
 */
 
+static inline __attribute__((always_inline)) int finish(Lexer *lx, const char *start, const char *cur, int token)
+{
+    lx->start = start;
+    lx->cur = lx->end = cur;
+    return token;
+}
+
 int lex_statement(Lexer *lx)
 {
-    const char *marker = lx->cur;
+    const char *cur = lx->cur, *marker = cur, *start;
     for (;;) {
-        lx->start = lx->cur;
+        start = cur;
         /*!re2c
             blank | line | block | marker { continue; }
-            "/*"                          { lx->cur = lx->end = lx->limit; return T_COMMENT; }
-            ident ("." word)+             { lx->end = lx->cur; return T_MNEMONIC; }
-            ""                            { return lex_token(lx); }
+            "/*"                          { return finish(lx, start, lx->limit, T_COMMENT); }
+            ident ("." word)+             { return finish(lx, start, cur, T_MNEMONIC); }
+            ""                            { lx->cur = start; return lex_token(lx); }
         */
     }
 }
 
 int lex_token(Lexer *lx)
 {
-    const char *marker = lx->cur, *digits = NULL;
+    const char *cur = lx->cur, *marker = cur, *digits = NULL, *start;
     /*!stags:re2c format = "const char *@@ = NULL;\n"; */
-    int token;
     for (;;) {
-        lx->start = lx->cur;
+        start = cur;
         /*!re2c
             blank | line | block | marker  { continue; }
-            "/*"                           { lx->cur = lx->limit; token = T_COMMENT; break; }
+            "/*"                           { return finish(lx, start, lx->limit, T_COMMENT); }
             register                       {
+                uint32_t number = 0;
+                for (const char *p = digits; p < cur; p++)
+                    number = number * 10 + (uint32_t)(*p - '0');
+                lx->number = number;
                 lx->stem_end = digits;
-                lx->number = 0;
-                for (const char *p = digits; p < lx->cur; p++)
-                    lx->number = lx->number * 10 + (uint32_t)(*p - '0');
-                token = T_ID;
-                break;
+                return finish(lx, start, cur, T_ID);
             }
-            ident                          { lx->stem_end = NULL; token = T_ID; break; }
-            "_"                            { lx->stem_end = NULL; token = T_ID; break; }
-            "." [a-zA-Z_] [a-zA-Z0-9_]* ("::" [a-zA-Z0-9_]+)*  { token = T_DOT; break; }
-            "." [0-9] [a-zA-Z] word?       { token = T_DOT; break; }
-            "0" [fF] [0-9a-fA-F]{8}        { lx->ival = hex_value(lx->start + 2, lx->cur); token = T_F32; break; }
-            "0" [dD] [0-9a-fA-F]{16}       { lx->ival = hex_value(lx->start + 2, lx->cur); token = T_F64; break; }
-            dec                            { token = decimal(lx); break; }
-            "0" [xX] [0-9a-fA-F]+ "U"?     { token = integer(lx, lx->start + 2, 16); break; }
-            "0" [bB] [01]+ "U"?            { token = integer(lx, lx->start + 2, 2); break; }
-            "0" [0-9]* "U"?                { token = integer(lx, lx->start, 8); break; }
-            [1-9] [0-9]* "U"?              { token = integer(lx, lx->start, 10); break; }
-            "\"" [^"\n\x00]* "\""          { token = T_STRING; break; }
-            "<<"                           { token = T_SHL; break; }
-            ">>"                           { token = T_SHR; break; }
-            "=="                           { token = T_EQ; break; }
-            "!="                           { token = T_NE; break; }
-            "<="                           { token = T_LE; break; }
-            ">="                           { token = T_GE; break; }
-            "&&"                           { token = T_ANDAND; break; }
-            "||"                           { token = T_OROR; break; }
-            [-(){}[\],;:+*/%~!&|^<>=?@]    { token = (unsigned char)*lx->start; break; }
+            ident | "_"                    { lx->stem_end = NULL; return finish(lx, start, cur, T_ID); }
+            "." [a-zA-Z_] [a-zA-Z0-9_]* ("::" [a-zA-Z0-9_]+)*  { return finish(lx, start, cur, T_DOT); }
+            "." [0-9] [a-zA-Z] word?       { return finish(lx, start, cur, T_DOT); }
+            "0" [fF] [0-9a-fA-F]{8}        { lx->ival = hex_value(start + 2, cur); return finish(lx, start, cur, T_F32); }
+            "0" [dD] [0-9a-fA-F]{16}       { lx->ival = hex_value(start + 2, cur); return finish(lx, start, cur, T_F64); }
+            dec                            { lx->ival = double_bits(start); return finish(lx, start, cur, T_DEC); }
+            "0" [xX] [0-9a-fA-F]+ "U"?     { return finish(lx, start, cur, integer(lx, start + 2, cur, 16)); }
+            "0" [bB] [01]+ "U"?            { return finish(lx, start, cur, integer(lx, start + 2, cur, 2)); }
+            "0" [0-9]* "U"?                { return finish(lx, start, cur, integer(lx, start, cur, 8)); }
+            [1-9] [0-9]* "U"?              { return finish(lx, start, cur, integer(lx, start, cur, 10)); }
+            "\"" [^"\n\x00]* "\""          { return finish(lx, start, cur, T_STRING); }
+            "<<"                           { return finish(lx, start, cur, T_SHL); }
+            ">>"                           { return finish(lx, start, cur, T_SHR); }
+            "=="                           { return finish(lx, start, cur, T_EQ); }
+            "!="                           { return finish(lx, start, cur, T_NE); }
+            "<="                           { return finish(lx, start, cur, T_LE); }
+            ">="                           { return finish(lx, start, cur, T_GE); }
+            "&&"                           { return finish(lx, start, cur, T_ANDAND); }
+            "||"                           { return finish(lx, start, cur, T_OROR); }
+            [-(){}[\],;:+*/%~!&|^<>=?@]    { return finish(lx, start, cur, (unsigned char)*start); }
             "\x00"                         {
-                token = lx->start == lx->limit ? T_EOF : T_BAD;
-                lx->cur -= token == T_EOF;
-                break;
+                bool end = start == lx->limit;
+                return finish(lx, start, end ? start : cur, end ? T_EOF : T_BAD);
             }
-            *                              { token = T_BAD; break; }
+            *                              { return finish(lx, start, cur, T_BAD); }
         */
     }
-    lx->end = lx->cur;
-    return token;
 }

@@ -94,6 +94,8 @@ static void choose_prefix(Writer *w, Prefix *p, const char *wish)
     memcpy(p->text, wish, p->len);
     while (module_is_reserved(w->m, p->text, p->len) && p->len + 1 < sizeof p->text)
         p->text[p->len++] = '_';
+    if (module_is_reserved(w->m, p->text, p->len))
+        heap_fail(w->scratch.heap, ST_LIMIT, "all names like '%s' are taken by symbols or labels", wish);
 }
 
 static void choose_prefixes(Writer *w)
