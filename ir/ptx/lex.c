@@ -51,6 +51,8 @@ int lex_statement(Lexer *lx)
 {
     const char *cur = lx->cur, *marker = cur, *start;
     for (;;) {
+        while (*cur == ' ' || *cur == '\t' || *cur == '\n')
+            cur++;
         start = cur;
         
 {
@@ -436,6 +438,8 @@ int lex_token(Lexer *lx)
     const char *yyt1 = NULL;
 
     for (;;) {
+        while (*cur == ' ' || *cur == '\t' || *cur == '\n')
+            cur++;
         start = cur;
         
 {

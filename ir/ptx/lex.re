@@ -65,6 +65,8 @@ int lex_statement(Lexer *lx)
 {
     const char *cur = lx->cur, *marker = cur, *start;
     for (;;) {
+        while (*cur == ' ' || *cur == '\t' || *cur == '\n')
+            cur++;
         start = cur;
         /*!re2c
             blank | line | block | marker { continue; }
@@ -80,6 +82,8 @@ int lex_token(Lexer *lx)
     const char *cur = lx->cur, *marker = cur, *digits = NULL, *start;
     /*!stags:re2c format = "const char *@@ = NULL;\n"; */
     for (;;) {
+        while (*cur == ' ' || *cur == '\t' || *cur == '\n')
+            cur++;
         start = cur;
         /*!re2c
             blank | line | block | marker  { continue; }

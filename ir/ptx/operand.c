@@ -162,7 +162,8 @@ static void read_symbol(Reader *r, const Bind *bind, size_t at, bool address, bo
     if (index_reg && memory) {
         rd_next(r);
         int64_t plus = rd_accept(r, '+') ? expr_integer(r, "an element index") : 0;
-        r->ops.at[r->ops.n - 1].op = op_reg(r->fn, index_symbol(r, id, index_reg, plus, element, at));
+        r->ops.n--;  // the register takes the place of the symbol
+        rd_push_op(r, op_reg(r->fn, index_symbol(r, id, index_reg, plus, element, at)), at);
     } else {
         index = expr_integer(r, "an element index");
     }
@@ -427,8 +428,7 @@ uint32_t rd_fit_operands(Reader *r, const MnemCache *mnem, DescId desc, const Op
             continue;
         }
         const Parsed *p = given++;
-        const Reg *reg = ir_reg(r->fn, op_is_reg(p->op) ? op_index(p->op) : 0);
-        bool simple = plain && !p->literal && op_is_reg(p->op) && !p->op.mods && slot_takes_reg(slot, reg);
+        bool simple = plain && p->reg && !p->op.mods && slot_takes_reg(slot, p->reg);
         out[k] = !simple ? fit_operand(r, mnem, d, k, p) : slot->flags & SL_DEF ? op_def(p->op) : p->op;
     }
     if (guard)

@@ -57,6 +57,7 @@ typedef struct Scope {
 // An operand as it was written: literals get their width when the instruction is known.
 typedef struct Parsed {
     Operand op;
+    const Reg *reg;   // of op, if it is a register
     uint8_t literal;  // T_INT, T_F32 - 256, ...: see LIT_*
     uint64_t value;
     size_t offset;
@@ -201,7 +202,8 @@ Space decl_space(const Reader *r);
 static inline void rd_shape(Reader *r, char c) { VEC_PUSH(&r->arena, &r->shape, c); }
 static inline void rd_push_op(Reader *r, Operand op, size_t offset)
 {
-    VEC_PUSH(&r->arena, &r->ops, ((Parsed){.op = op, .offset = offset}));
+    const Reg *reg = op_is_reg(op) ? ir_reg(r->fn, op_index(op)) : NULL;
+    VEC_PUSH(&r->arena, &r->ops, ((Parsed){.op = op, .reg = reg, .offset = offset}));
 }
 static inline void rd_push_literal(Reader *r, Value v, size_t offset)
 {

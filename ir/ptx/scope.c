@@ -255,17 +255,32 @@ void scope_declare(Reader *r, Name name, BindKind kind, uint32_t id, uint8_t vec
     VEC_PUSH(&r->arena, &r->binds, bind);
 }
 
+// Whether this scope has a single name that stem and a number below `count` make: by the shorter of the two ways.
+static bool names_again(const Reader *r, StrId stem, uint32_t count)
+{
+    uint32_t first = r->scopes.at[depth(r) - 1].binds;
+    for (uint32_t k = first; count > r->binds.n - first && k < r->binds.n; k++) {
+        const Bind *b = &r->binds.at[k];
+        if (b->name.stem == stem && b->name.number < count && b->defined)
+            return true;
+    }
+    for (uint32_t k = 0; count <= r->binds.n - first && k < count; k++) {
+        const NameSlot *slot = table_find(&r->locals, (Name){stem, k});
+        const Bind *b = slot ? &r->binds.at[slot->bind] : NULL;
+        if (b && slot->bind && b->depth == depth(r) && b->defined)
+            return true;
+    }
+    return false;
+}
+
 void scope_declare_range(Reader *r, Name name, Range range, size_t offset)
 {
     StemInfo *info = stem_info(r, name.stem);
     const Range *old = info->range ? &r->ranges.at[info->range] : NULL;
     if (old && old->depth == depth(r))
         rd_fail(r, offset, "these registers are declared already in this scope");
-    for (uint32_t k = r->binds.n; info->scalars && k-- > r->scopes.at[depth(r) - 1].binds;) {
-        const Bind *b = &r->binds.at[k];
-        if (b->name.stem == name.stem && b->name.number < range.count && b->defined)
-            rd_fail_word(r, offset, "'%.*s' would declare a name again that this scope has");
-    }
+    if (info->scalars && names_again(r, name.stem, range.count))
+        rd_fail_word(r, offset, "'%.*s' would declare a name again that this scope has");
     range.stem = name.stem;
     range.depth = depth(r);
     range.shadowed = info->range;
