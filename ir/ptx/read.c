@@ -363,12 +363,12 @@ static void read_function_directives(Reader *r, Sym *sym)
 // The symbol of a function that is declared or defined here.
 static SymId function_symbol(Reader *r, Name name, size_t at, bool kernel, uint32_t linkage)
 {
-    const Bind *old = scope_find(r, name);
+    const Bind *old = scope_find_global(r, name);
     if (old && (old->kind != BIND_SYM || r->m->syms.at[old->id].kind != SYM_FUNC))
         rd_fail(r, at, "this name is taken by something that is not a function");
     SymId id = old ? old->id : module_sym(r->m, name, SYM_FUNC);
     if (!old)
-        scope_declare(r, name, BIND_SYM, id, 0, at);
+        scope_declare_global(r, name, BIND_SYM, id, at);
     r->m->syms.at[id].flags |= linkage | (kernel ? SYM_KERNEL : 0);
     return id;
 }
@@ -412,11 +412,7 @@ static void read_function(Reader *r, uint32_t linkage, StrId attribute)
         decl_formals(r, &fn->sig, true, true);
     size_t at = fn->offset = rd_offset(r);
     Name name = rd_name(r);
-    Scope function_scope = r->scopes.at[0];
-    r->scopes.n = 0;  // the name itself belongs to the module
     fn->sym = function_symbol(r, name, at, kernel, linkage);
-    r->scopes.n = 1;
-    r->scopes.at[0] = function_scope;
     if (r->tok == '(')
         decl_formals(r, &fn->sig, false, true);
     Sym *sym = &r->m->syms.at[fn->sym];

@@ -164,6 +164,8 @@ void scope_function_end(Reader *r);
 void scope_open(Reader *r);
 void scope_close(Reader *r);
 const Bind *scope_find(Reader *r, Name name);
+const Bind *scope_find_global(const Reader *r, Name name);
+void scope_declare_global(Reader *r, Name name, BindKind kind, uint32_t id, size_t offset);
 RegId scope_find_reg(Reader *r, Name name, uint32_t *vec);  // 0 if it is no register
 // The common case of scope_find_reg: a scalar register of a range that was named before. 0 = look properly.
 static inline RegId scope_known_reg(const Reader *r, Name name)

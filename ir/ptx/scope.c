@@ -152,13 +152,18 @@ void scope_close(Reader *r)
 
 void scope_function_end(Reader *r) { scope_close(r); }
 
+const Bind *scope_find_global(const Reader *r, Name name)
+{
+    NameSlot *slot = table_find(&r->globals, name);
+    return slot ? &r->global_binds.at[slot->bind] : NULL;
+}
+
 const Bind *scope_find(Reader *r, Name name)
 {
     NameSlot *slot = table_find(&r->locals, name);
     if (slot && slot->bind)
         return &r->binds.at[slot->bind];
-    slot = table_find(&r->globals, name);
-    return slot ? &r->global_binds.at[slot->bind] : NULL;
+    return scope_find_global(r, name);
 }
 
 /* -- Registers ------------------------------------------------------------------------------------------ */
@@ -222,10 +227,10 @@ RegId scope_find_reg(Reader *r, Name name, uint32_t *vec)
 
 /* -- Declarations --------------------------------------------------------------------------------------- */
 
-static void declare_global(Reader *r, Bind bind)
+void scope_declare_global(Reader *r, Name name, BindKind kind, uint32_t id, size_t offset)
 {
-    NameSlot *slot = table_slot(r, &r->globals, bind.name);
-    slot->bind = r->global_binds.n;
+    Bind bind = {.name = name, .kind = (uint8_t)kind, .defined = true, .id = id, .offset = offset};
+    table_slot(r, &r->globals, name)->bind = r->global_binds.n;
     VEC_PUSH(&r->arena, &r->global_binds, bind);
 }
 
@@ -239,7 +244,7 @@ void scope_declare(Reader *r, Name name, BindKind kind, uint32_t id, uint8_t vec
                  .id = id,
                  .offset = offset};
     if (depth(r) == 0) {
-        declare_global(r, bind);
+        scope_declare_global(r, name, kind, id, offset);
         return;
     }
     NameSlot *slot = table_slot(r, &r->locals, name);
