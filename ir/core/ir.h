@@ -352,6 +352,7 @@ typedef struct Line {
     uint32_t in_file, in_line, in_col;  // inlined_at, in_file 0 = none
     Name function;                      // function_name label
     uint32_t function_offset;
+    LineId after;  // a .loc directly before this one, which no instruction has
 } Line;
 
 // A list operand: branch targets or call targets.
@@ -414,7 +415,7 @@ struct Module {
     VEC(Item) items;
     VEC(Sym) syms;  // 0 is no symbol
     VEC(Fn *) fns;
-    VEC(bool) reserved;  // by StrId: stem of a symbol or label that could be taken for a name of ours
+    VEC(bool) reserved;  // by StrId: stem of a module symbol that could be taken for a name of ours
 };
 
 /* -- Accessors ---------------------------------------------------------------------------------------------- */
@@ -454,9 +455,10 @@ SymId module_sym(Module *m, Name name, SymKind kind);
 void module_item(Module *m, ItemKind kind, uint32_t index);
 // Ends reading: the module's tables are read-only from here on.
 void module_freeze(Module *m);
-// Says that a symbol or label has this stem, so that the writer does not use it for registers.
+// Says that a symbol of the module has this stem, so that the writer does not use it for names of its own.
 void module_reserve_stem(Module *m, StrId stem);
-bool module_is_reserved(const Module *m, const char *stem, size_t len);
+bool module_is_reserved(const Module *m, StrId stem);
+bool stem_could_be_ours(Str stem);  // begins like a name that the writer makes
 
 /* fn.c */
 Fn *fn_new(Module *m, SymId sym);

@@ -33,23 +33,21 @@ SymId module_sym(Module *m, Name name, SymKind kind)
 
 void module_item(Module *m, ItemKind kind, uint32_t index) { VEC_PUSH(&m->arena, &m->items, ((Item){kind, index})); }
 
-// Only what begins with '%' or "$L_ori" can meet a name of ours.
+bool stem_could_be_ours(Str s)
+{
+    return s.len && (s.text[0] == '%' || (s.len >= 6 && memcmp(s.text, "$L_ori", 6) == 0));
+}
+
 void module_reserve_stem(Module *m, StrId stem)
 {
-    Str s = tab_str(&m->tables, stem);
-    bool ours = s.len && (s.text[0] == '%' || (s.len >= 6 && memcmp(s.text, "$L_ori", 6) == 0));
-    if (!ours)
+    if (!stem_could_be_ours(tab_str(&m->tables, stem)))
         return;
     while (stem >= m->reserved.n)
         VEC_PUSH(&m->arena, &m->reserved, false);
     m->reserved.at[stem] = true;
 }
 
-bool module_is_reserved(const Module *m, const char *stem, size_t len)
-{
-    StrId id = str_find(&m->tables.strs, stem, len);
-    return id < m->reserved.n && m->reserved.at[id];
-}
+bool module_is_reserved(const Module *m, StrId stem) { return stem < m->reserved.n && m->reserved.at[stem]; }
 
 void module_freeze(Module *m)
 {

@@ -147,6 +147,7 @@ static void append_instr(Reader *r, DescId desc, bool guarded, uint32_t run, uin
     InstrId id = ir_append_run(fn, r->block, desc, guarded ? IF_GUARDED : 0, run, n);
     Instr *i = ir_instr(fn, id);
     i->line = r->line;
+    r->line_used = true;
     for (uint32_t k = 0; k < d->ndef && k < 2; k++)
         if (d->slots[k].flags & SL_HIDDEN) {
             // A guarded carry may keep the old one.
@@ -236,7 +237,9 @@ static void read_loc(Reader *r)
     Fn *fn = r->fn;
     if (fn->lines.n == 0)
         *ir_line(fn, seg_push(&fn->lines, &fn->arena, 1, sizeof(Line))) = (Line){0};
+    line.after = r->line_used ? 0 : r->line;
     r->line = seg_push(&fn->lines, &fn->arena, 1, sizeof(Line));
+    r->line_used = false;
     *ir_line(fn, r->line) = line;
 }
 
@@ -254,6 +257,7 @@ static void read_pragma(Reader *r)
         rd_need_block(r);
         InstrId id = ir_append(r->fn, r->block, desc_make(r->t, text, ""), IF_PINNED, NULL, 0);
         ir_instr(r->fn, id)->line = r->line;
+        r->line_used = true;
     } while (rd_accept(r, ','));
     rd_expect(r, ';', "behind the pragma");
 }
@@ -427,6 +431,7 @@ void body_read(Reader *r)
     r->block = 0;
     r->sources = 0;
     r->line = 0;
+    r->line_used = true;
     r->pending.n = 0;
     jmp_buf recover, *outer = r->recover;
     r->recover = &recover;

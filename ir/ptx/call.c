@@ -60,6 +60,8 @@ static void check_formals(Reader *r, const Fn *of, const SymId *formals, uint32_
     for (uint32_t k = 0; k < n && !(open && k == n - 1); k++) {
         const Sym *formal = ir_sym(of, formals[k]);
         const Parsed *p = &r->ops.at[given.from + k];
+        if (!p->literal && op_kind(p->op) == K_NONE)
+            continue;  // `_`
         uint64_t bytes = op_is_reg(p->op) ? MAX(width_bits((Width)ir_reg(r->fn, op_index(p->op))->width) / 8, 1)
                          : op_kind(p->op) == K_SYM   ? ir_sym(r->fn, op_index(p->op))->size
                          : formal->flags & SYM_ARRAY ? 0

@@ -170,6 +170,8 @@ void decl_registers(Reader *r, bool module_level)
             // The stem of a range is the whole identifier, digits included.
             StrId stem = str_intern(&r->t->strs, spelled.start, (size_t)(spelled.end - spelled.start));
             uint32_t count = range_count(r);
+            if (module_level && count > 65536)
+                rd_fail(r, at, "too many registers at module level");
             if (module_level)
                 for (uint32_t k = 0; k < count; k++)
                     declare_module_register(r, (Name){stem, k}, &a, at);
@@ -194,7 +196,8 @@ typedef struct InitReader {
     uint32_t bytes;           // of an element
     uint64_t dims[DIMS_MAX];  // elements below each level of braces; [0] = all, 0 = open
     int ndims;
-    uint64_t pos;  // in elements
+    uint64_t pos;   // in elements
+    uint64_t rows;  // braces directly inside the outermost
     VEC(uint8_t) data;
     VEC(Reloc) relocs;
 } InitReader;
@@ -273,8 +276,10 @@ static void init_element(InitReader *in)
     Value v = expr_parse(r);
     uint64_t bits;
     const char *why;
-    // Into .b32 a double goes as a float, into narrower bits with its low end; a float goes in as its bits (tried).
-    Type type = in->type == TY_B32 && v.kind == LIT_F64 ? TY_F32 : in->type;
+    // Into .b32 a double goes as a float, into narrower bits with its low end; a float goes in as its bits. .f16x2 is
+    // filled like .b32 (tried).
+    bool bits32 = in->type == TY_B32 || in->type == TY_F16X2;
+    Type type = bits32 && v.kind == LIT_F64 ? TY_F32 : bits32 ? TY_B32 : in->type;
     if (type_info[type].class == TC_B && v.kind != LIT_INT)
         v.kind = LIT_INT;
     if (!literal_bits(type, v, &bits, &why))
@@ -294,6 +299,7 @@ static void init_braces(InitReader *in)
         if (r->tok == '{' && want_value) {
             if (depth > in->ndims || depth > DIMS_MAX - 1)
                 rd_fail(r, rd_offset(r), "more braces than dimensions");
+            in->rows += depth == 1;
             start[depth++] = in->pos;
             r->braces++;
             rd_next(r);
@@ -314,7 +320,7 @@ static void init_braces(InitReader *in)
     } while (depth);
 }
 
-static Init *read_initializer(Reader *r, Type type, const uint64_t *dims, int ndims, Arena *arena)
+static Init *read_initializer(Reader *r, Type type, const uint64_t *dims, int ndims, Arena *arena, uint64_t *rows)
 {
     Init *init = NEW(arena, Init);
     if (type_info[type].class == TC_O) {
@@ -329,6 +335,7 @@ static Init *read_initializer(Reader *r, Type type, const uint64_t *dims, int nd
     } else {
         init_element(&in);
     }
+    *rows = in.rows;
     init->size = in.pos * in.bytes;
     init->bytes = arena_alloc(arena, init->size);
     if (init->size)
@@ -437,16 +444,19 @@ static void read_variable(Reader *r, Space space, uint32_t linkage, const Attrib
     if (rd_accept(r, '=')) {
         if (space == SP_SHARED || space == SP_LOCAL || space == SP_PARAM)
             rd_fail(r, at, "a variable in this state space cannot have an initial value");
-        if (a->vec) {
+        uint64_t row = MAX(dims[1], 1), rows = 0, vec = MAX(a->vec, 1);
+        // The elements of a vector are one level of braces further in, and so is an .f16x2.
+        if (a->vec || a->type == TY_F16X2) {
             for (int k = 0; k <= ndims; k++)
-                dims[k] *= a->vec;
+                dims[k] *= vec;
             dims[++ndims] = 1;
         }
-        init = read_initializer(r, a->type, dims, ndims, arena);
-        if (flags & SYM_OPEN && init->size) {
-            uint64_t inner = MAX(dims[1], 1) * element_bytes(a->type, 0);
-            count = (init->size + inner - 1) / inner * MAX(dims[1], 1) / MAX(a->vec, 1);
-            flags &= ~(uint32_t)SYM_OPEN;
+        init = read_initializer(r, a->type, dims, ndims, arena, &rows);
+        // An open dimension has as many rows as inner braces; without any, what the values fill (tried).
+        if (flags & SYM_OPEN) {
+            uint64_t given = init->size / element_bytes(a->type, 0);
+            count = rows ? rows * row : (given + row * vec - 1) / (row * vec) * row;
+            flags &= count ? ~(uint32_t)SYM_OPEN : ~(uint32_t)0;
         }
     } else if (flags & SYM_OPEN && !(linkage & SYM_EXTERN)) {
         rd_fail(r, at, "an array without a size must be .extern or have initial values");

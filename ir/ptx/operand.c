@@ -114,30 +114,50 @@ static RegId emit_index_step(Reader *r, Width width, const char *mnemonic, const
     return to;
 }
 
+// The index as 32 bits.
+static RegId narrow_index(Reader *r, RegId index, size_t at)
+{
+    static const char *const mnemonics[WIDTH_COUNT] = {[W16] = "cvt.u32.u16", [W64] = "cvt.u32.u64"};
+    Width width = (Width)ir_reg(r->fn, index)->width;
+    if (width == W32)
+        return index;
+    if (!mnemonics[width])
+        rd_fail(r, at, "an element index must be a constant or a 16-bit, 32-bit or 64-bit register");
+    bool sign = ir_reg(r->fn, index)->type == TY_S16;
+    return emit_index_step(r, W32, sign ? "cvt.s32.s16" : mnemonics[width], "%,%", op_reg(r->fn, index), op_none(), 2);
+}
+
+// What an address with an element index is for.
+typedef struct IndexUse {
+    bool memory;   // an access, not a value
+    bool generic;  // an access that names no state space
+    Width width;   // of the value
+} IndexUse;
+
 // The address of `sym[reg + plus]`, as ptxas computes it: the index as 32 bits, scaled, then zero-extended; for
 // `.shared` all of it in 32 bits (tried).
-static RegId index_symbol(Reader *r, SymId sym, RegId index, int64_t plus, uint32_t element, size_t at)
+static RegId index_symbol(Reader *r, SymId sym, RegId index, int64_t plus, uint32_t element, IndexUse use, size_t at)
 {
     Fn *fn = r->fn;
-    Width width = (Width)ir_reg(fn, index)->width;
-    if (width != W32 && width != W64)
-        rd_fail(r, at, "an element index must be a constant or a 32-bit or 64-bit register");
     Operand scale = op_const(fn, (uint64_t)__builtin_ctz(element), W32), zero = op_const(fn, 0, W64);
-    if (width == W64)
-        index = emit_index_step(r, W32, "cvt.u32.u64", "%,%", op_reg(fn, index), zero, 2);
+    index = narrow_index(r, index, at);
     if (plus)
         index = emit_index_step(r, W32, "add.u32", "%,%,%", op_reg(fn, index), op_const(fn, (uint64_t)plus, W32), 3);
     RegId scaled = emit_index_step(r, W32, "shl.b32", "%,%,%", op_reg(fn, index), scale, 3);
     if (ir_sym(fn, sym)->space == SP_SHARED) {
         RegId base = emit_index_step(r, W32, "mov.u32", "%,&", op_sym(sym), zero, 3);
-        return emit_index_step(r, W32, "add.u32", "%,%,%", op_reg(fn, base), op_reg(fn, scaled), 3);
+        RegId sum = emit_index_step(r, W32, "add.u32", "%,%,%", op_reg(fn, base), op_reg(fn, scaled), 3);
+        if (!use.generic && (use.memory || use.width == W32))
+            return sum;
+        RegId wide = emit_index_step(r, W64, "cvt.u64.u32", "%,%", op_reg(fn, sum), zero, 2);
+        return use.generic ? emit_index_step(r, W64, "cvta.shared.u64", "%,%", op_reg(fn, wide), zero, 2) : wide;
     }
     RegId wide = emit_index_step(r, W64, "cvt.u64.u32", "%,%", op_reg(fn, scaled), zero, 2);
     RegId base = emit_index_step(r, W64, "mov.u64", "%,&", op_sym(sym), zero, 3);
     return emit_index_step(r, W64, "add.s64", "%,%,%", op_reg(fn, base), op_reg(fn, wide), 3);
 }
 
-static void read_symbol(Reader *r, const Bind *bind, size_t at, bool address, bool memory)
+static void read_symbol(Reader *r, const MnemCache *mnem, const Bind *bind, size_t at, bool address)
 {
     SymId id = bind->id;
     const Sym *s = ir_sym(r->fn, id);
@@ -155,21 +175,29 @@ static void read_symbol(Reader *r, const Bind *bind, size_t at, bool address, bo
         return;
     }
     // `sym[4]` without brackets around it counts elements.
+    const Mnem *m = tab_mnem(r->t, mnem->mnem);
+    IndexUse use = {.memory = op_info[mnem->first].traits & (TR_READ | TR_WRITE), .width = type_info[m->type[0]].width};
+    use.generic = use.memory && !m->mod[MC_SPACE];
     rd_next(r);
     uint32_t vec;
-    RegId index_reg = r->tok == T_ID ? scope_find_reg(r, rd_token_name(r), &vec) : 0;
-    int64_t index = 0;
-    if (index_reg && memory) {
+    RegId index = r->tok == T_ID ? scope_find_reg(r, rd_token_name(r), &vec) : 0;
+    int64_t offset = 0;
+    if (index) {
         rd_next(r);
         int64_t plus = rd_accept(r, '+') ? expr_integer(r, "an element index") : 0;
         r->ops.n--;  // the register takes the place of the symbol
-        rd_push_op(r, op_reg(r->fn, index_symbol(r, id, index_reg, plus, element, at)), at);
+        rd_push_op(r, op_reg(r->fn, index_symbol(r, id, index, plus, element, use, at)), at);
     } else {
-        index = expr_integer(r, "an element index");
+        // 32 bits, unsigned, whatever the index was; in the 32-bit spaces that is the same as signed (tried).
+        uint32_t bytes = (uint32_t)((uint64_t)expr_integer(r, "an element index") * element);
+        bool narrow = s->space == SP_SHARED || s->space == SP_CONST || s->space == SP_LOCAL || s->space == SP_PARAM;
+        offset = narrow ? (int64_t)(int32_t)bytes : (int64_t)bytes;
     }
     rd_expect(r, ']', "behind the index");
-    shape_put(r, memory ? "[&]" : "&", memory ? 3 : 1);
-    push_offset(r, index * (int64_t)element, at);
+    const char *shape = use.memory ? "[&]" : index ? "%" : "&";
+    shape_put(r, shape, strlen(shape));
+    if (use.memory || !index)
+        push_offset(r, offset, at);
 }
 
 static void read_identifier(Reader *r, const MnemCache *mnem, Name name, uint32_t mods, bool address)
@@ -203,9 +231,8 @@ static void read_identifier(Reader *r, const MnemCache *mnem, Name name, uint32_
         read_special(r, at);
         return;
     }
-    bool memory = op_info[mnem->first].traits & (TR_READ | TR_WRITE);
     rd_next(r);
-    read_symbol(r, bind, at, address, memory);
+    read_symbol(r, mnem, bind, at, address);
 }
 
 static void read_literal(Reader *r, bool address)
@@ -328,16 +355,25 @@ void rd_operands(Reader *r, const MnemCache *mnem)
 
 /* -- Fitting -------------------------------------------------------------------------------------------- */
 
-// Places where ptxas takes the low bits of a double instead of rounding it: bits in a vector or a packing move, and the
-// vectors of atom, red and st.v8 (tried).
-static bool truncates_doubles(const Reader *r, const Desc *d, const Slot *slot)
+// A floating-point constant among the elements of a vector or a packing move, where ptxas does not round (all tried):
+// 64 bits take the bits of what was written, 32 bits the low ones, fewer take 0. Signed 64 bits take 0 for a double.
+// Elements of .f32 are rounded as elsewhere, but not in atom, red and st.v8. False: none of these.
+static bool element_bits(const Reader *r, const Desc *d, const Slot *slot, Value v, uint64_t *bits)
 {
     uint8_t vec = tab_mnem(r->t, d->mnem)->mod[MC_VEC];
+    bool raw_floats = d->op == OP_ATOM || d->op == OP_RED || (vec == MOD_V8 && d->op == OP_ST);
     TypeClass class = type_info[slot->type].class;
-    if (class == TC_B || class == TC_U || class == TC_S)
-        return slot->width < W64 && (vec || d->op == OP_PACK);
-    return slot->type == TY_F32 &&
-           ((vec && (d->op == OP_ATOM || d->op == OP_RED)) || (vec == MOD_V8 && d->op == OP_ST));
+    bool integer = class == TC_B || class == TC_U || class == TC_S;
+    if (v.kind == LIT_INT || !(vec || d->op == OP_PACK))
+        return false;
+    if (slot->type == TY_F32 && raw_floats && v.kind == LIT_F64) {
+        *bits = (uint32_t)v.bits;
+        return true;
+    }
+    if (!integer || (slot->type == TY_S64 && v.kind == LIT_F32))
+        return false;
+    *bits = slot->width < W32 || slot->type == TY_S64 ? 0 : slot->width == W32 ? (uint32_t)v.bits : v.bits;
+    return true;
 }
 
 static Operand literal_operand(Reader *r, const Parsed *p, const Desc *d, const Slot *slot)
@@ -352,8 +388,7 @@ static Operand literal_operand(Reader *r, const Parsed *p, const Desc *d, const 
     }
     uint64_t bits = v.bits;
     const char *why;
-    bool truncated = v.kind == LIT_F64 && truncates_doubles(r, d, slot);
-    if (!truncated && !literal_bits((Type)slot->type, v, &bits, &why))
+    if (!element_bits(r, d, slot, v, &bits) && !literal_bits((Type)slot->type, v, &bits, &why))
         rd_fail(r, p->offset, "%s", why);
     // A slot of any width reads its constants by its type.
     Operand op = op_const(r->fn, bits, slot->width ? (Width)slot->width : type_info[slot->type].width);

@@ -28,8 +28,9 @@ typedef struct Range {
     StrId stem;
     uint32_t shadowed, depth, count;
     uint8_t vec, file, width, type;
-    RegId *map;  // count entries (the first of a vector's registers)
+    RegId **pages;  // of RANGE_PAGE entries, made when first touched; an entry is the first of a vector's registers
 } Range;
+enum { RANGE_PAGE_BITS = 12, RANGE_PAGE = 1 << RANGE_PAGE_BITS };
 
 typedef struct NameSlot {
     Name name;
@@ -116,12 +117,14 @@ typedef struct Reader {
         BlockId from, to;
     } * aliases;
     uint32_t naliases, cap_aliases;
+    uint64_t label_moves;  // of undefined labels from scope to scope
 
     // The function being read.
     Fn *fn;
     BlockId block;     // open block, 0 = unreachable until a label
     uint32_t sources;  // blocks placed so far
     LineId line;
+    bool line_used;  // an instruction has it
     DescId desc_bra;
     bool carry;  // the carry was written in this block
     VEC(Parsed) ops;
@@ -174,7 +177,8 @@ static inline RegId scope_known_reg(const Reader *r, Name name)
     if (!info || info->epoch != r->locals.epoch || info->scalars || !info->range)
         return 0;
     const Range *range = &r->ranges.at[info->range];
-    return name.number < range->count && !range->vec ? range->map[name.number] : 0;
+    const RegId *page = name.number < range->count && !range->vec ? range->pages[name.number >> RANGE_PAGE_BITS] : NULL;
+    return page ? page[name.number & (RANGE_PAGE - 1)] : 0;
 }
 void scope_declare(Reader *r, Name name, BindKind kind, uint32_t id, uint8_t vec, size_t offset);
 void scope_declare_range(Reader *r, Name name, Range range, size_t offset);

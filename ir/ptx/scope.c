@@ -8,6 +8,8 @@
 // blocks that turn out to be one label are recorded as aliases, which one sweep at the end resolves.
 #include "ir/ptx/read.h"
 
+enum { LABEL_MOVES_MAX = 20000000 };
+
 /* -- Name tables ---------------------------------------------------------------------------------------- */
 
 static uint32_t name_hash(Name name)
@@ -128,6 +130,8 @@ static void label_outwards(Reader *r, Bind label)
         rd_error(r, label.offset, "label '%.*s%s' is not defined in this function", (int)s.len, s.text, number);
         return;
     }
+    if (++r->label_moves > LABEL_MOVES_MAX)
+        heap_fail(r->arena.heap, ST_LIMIT, "too many undefined labels in deeply nested scopes");
     label.depth = depth(r);
     label.shadowed = slot->bind;
     slot->bind = r->binds.n;
@@ -184,7 +188,10 @@ RegId scope_new_reg(Reader *r, Name name, uint8_t file, uint8_t width, uint8_t t
 
 static RegId in_range(Reader *r, Range *range, Name name)
 {
-    RegId *id = &range->map[name.number];
+    RegId **page = &range->pages[name.number >> RANGE_PAGE_BITS];
+    if (!*page)
+        *page = NEW_ARRAY(&r->arena, RegId, MIN(range->count, RANGE_PAGE));
+    RegId *id = &(*page)[name.number & (RANGE_PAGE - 1)];
     if (!*id)
         *id = scope_new_reg(r, name, range->file, range->width, range->type, range->vec);
     return *id;
@@ -289,7 +296,7 @@ void scope_declare_range(Reader *r, Name name, Range range, size_t offset)
     range.stem = name.stem;
     range.depth = depth(r);
     range.shadowed = info->range;
-    range.map = NEW_ARRAY(&r->arena, RegId, MAX(range.count, 1));
+    range.pages = NEW_ARRAY(&r->arena, RegId *, range.count / RANGE_PAGE + 1);
     info->range = r->ranges.n;
     VEC_PUSH(&r->arena, &r->ranges, range);
 }
@@ -340,7 +347,6 @@ Name scope_unique(Reader *r, Name name)
         bool module_has_it = hoisted && table_find(&r->globals, unique);
         if (!slot->bind && !module_has_it) {
             slot->bind = 1;
-            module_reserve_stem(r->m, unique.stem);
             return unique;
         }
         // `name_1`, `name_2`, ...; where the next free one is, is remembered.

@@ -32,6 +32,7 @@ typedef struct Writer {
     SymId *list_sym;                    // by ListId: the table that has it
     uint8_t *declared;                  // by local symbol: tables and prototypes that are printed
     IdSet lines, printed;               // LineIds by their position: all, and those that are printed
+    IdSet stems;  // of labels, symbols and registers of this function that could be taken for names of ours
 } Writer;
 
 static void put_str(Writer *w, StrId id)
@@ -88,18 +89,53 @@ static void number_registers(Writer *w)
 }
 
 // A prefix that no symbol or label shares, so that no name of ours can shadow what the function refers to.
+static bool has_stem(const Writer *w, StrId stem)
+{
+    IDSET_EACH(&w->stems, stem * 0x9E3779B9u, id) {
+        if (id == stem)
+            return true;
+    }
+    return false;
+}
+
+static void take_stem(Writer *w, StrId stem)
+{
+    if (stem_could_be_ours(tab_str(w->t, stem)) && !has_stem(w, stem))
+        idset_add(&w->stems, &w->scratch, stem * 0x9E3779B9u, stem);
+}
+
+// The names that this function prints and that are not ours.
+static void take_stems(Writer *w)
+{
+    const Fn *fn = w->fn;
+    FOR_BLOCKS(fn, b)
+        take_stem(w, ir_block(fn, b)->label.stem);
+    for (uint32_t k = 1; k < fn->syms.n; k++)
+        take_stem(w, ir_sym(fn, k | SYM_LOCAL)->name.stem);
+    for (RegId k = 1; k < fn->regs.n; k++)
+        if (keeps_name(fn, ir_reg(fn, k)))
+            take_stem(w, ir_reg(fn, k)->name.stem);
+}
+
+static bool is_taken(const Writer *w, const Prefix *p)
+{
+    StrId id = str_find(&w->t->strs, p->text, p->len);
+    return id != STR_NONE && (module_is_reserved(w->m, id) || has_stem(w, id));
+}
+
 static void choose_prefix(Writer *w, Prefix *p, const char *wish)
 {
     p->len = (uint32_t)strlen(wish);
     memcpy(p->text, wish, p->len);
-    while (module_is_reserved(w->m, p->text, p->len) && p->len + 1 < sizeof p->text)
+    while (is_taken(w, p) && p->len + 1 < sizeof p->text)
         p->text[p->len++] = '_';
-    if (module_is_reserved(w->m, p->text, p->len))
+    if (is_taken(w, p))
         heap_fail(w->scratch.heap, ST_LIMIT, "all names like '%s' are taken by symbols or labels", wish);
 }
 
 static void choose_prefixes(Writer *w)
 {
+    take_stems(w);
     for (int c = 0; c < CLASS_COUNT; c++)
         choose_prefix(w, &w->prefix[c], classes[c].prefix);
     choose_prefix(w, &w->label, "$L_ori_");
@@ -204,12 +240,13 @@ static void put_init(Writer *w, const Sym *s)
         put_str(w, init->raw);
         return;
     }
+    // The elements of a vector are one level of braces further in, and so is an .f16x2.
+    uint32_t group = !init->braces || !(s->flags & SYM_ARRAY) ? 0 : s->type == TY_F16X2 ? 1 : s->vec;
     put_z(w, init->braces ? "{" : "");
     for (uint64_t at = 0; at < init->size; at += bytes) {
         if (at)
             put_z(w, ", ");
-        // A vector's elements are one level of braces further in.
-        if (s->vec && init->braces && s->flags & SYM_ARRAY && at / bytes % s->vec == 0)
+        if (group && at / bytes % group == 0)
             put_z(w, "{");
         if (next < init->nrelocs && init->relocs[next].offset == at) {
             put_reloc(w, &init->relocs[next++]);
@@ -218,8 +255,7 @@ static void put_init(Writer *w, const Sym *s)
             memcpy(&bits, init->bytes + at, MIN(bytes, 8));
             put_const(w, (Const){bits, type_info[s->type].width}, (Type)s->type, 0);
         }
-        bool last = at + bytes == init->size;
-        if (s->vec && init->braces && s->flags & SYM_ARRAY && (last || at / bytes % s->vec == s->vec - 1u))
+        if (group && (at + bytes == init->size || at / bytes % group == group - 1))
             put_z(w, "}");
     }
     put_z(w, init->braces ? "}" : "");
@@ -380,17 +416,23 @@ static void put_one_line(Writer *w, const Line *line)
     put_z(w, "\n");
 }
 
-// A .loc, behind those that it needs: `inlined_at` has to name a position that a .loc has given before.
+static void note_printed(Writer *w, const Line *l, LineId id)
+{
+    if (!find_position(w, &w->printed, l->file, l->line, l->col))
+        idset_add(&w->printed, &w->scratch, position_hash(l->file, l->line, l->col), id);
+}
+
+// A .loc, behind those that it needs: `inlined_at` has to name a position that a .loc has given before, and those that
+// stood directly before it in the input.
 static void put_line(Writer *w, LineId id)
 {
     VEC(LineId) chain = {0};
     while (id) {
         const Line *l = ir_line(w->fn, id);
         VEC_PUSH(&w->scratch, &chain, id);
-        if (!find_position(w, &w->printed, l->file, l->line, l->col))
-            idset_add(&w->printed, &w->scratch, position_hash(l->file, l->line, l->col), id);
+        note_printed(w, l, id);
         bool known = !l->in_file || find_position(w, &w->printed, l->in_file, l->in_line, l->in_col);
-        id = known ? 0 : find_position(w, &w->lines, l->in_file, l->in_line, l->in_col);
+        id = l->after ? l->after : known ? 0 : find_position(w, &w->lines, l->in_file, l->in_line, l->in_col);
     }
     while (chain.n)
         put_one_line(w, ir_line(w->fn, chain.at[--chain.n]));
