@@ -56,7 +56,6 @@ struct Phase {
 typedef struct PlanEntry {
     uint16_t row;
     bool inserted;  // by the manager, for the form
-    StrId param;    // `Name:param`
 } PlanEntry;
 
 typedef struct Plan {
@@ -80,7 +79,6 @@ typedef struct PhaseOptions {
 typedef struct Run {
     int row;    // its row of the table
     int level;  // optimization level
-    StrId param;
 } Run;
 
 // Figures of one function's way through the plan.

@@ -42,7 +42,7 @@ static void adapt_form(Ctx *ctx, Plan *plan, PhaseForm *form, PhaseForm wanted)
     *form = wanted;
 }
 
-static void add_row(Ctx *ctx, Plan *plan, PhaseForm *form, int row, StrId param)
+static void add_row(Ctx *ctx, Plan *plan, PhaseForm *form, int row)
 {
     PhaseForm has = phase_info[row].form;
     if (has == PF_TO_SSA || has == PF_TO_MULTI) {
@@ -53,18 +53,14 @@ static void add_row(Ctx *ctx, Plan *plan, PhaseForm *form, int row, StrId param)
     } else {
         adapt_form(ctx, plan, form, has);
     }
-    VEC_PUSH(&ctx->arena, &plan->at, ((PlanEntry){.row = (uint16_t)row, .param = param}));
+    VEC_PUSH(&ctx->arena, &plan->at, ((PlanEntry){.row = (uint16_t)row}));
 }
-
-typedef struct Selection {
-    VEC(PlanEntry) at;
-} Selection;
 
 static bool is_separator(char c) { return c == ',' || c == '+' || c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
 
-// A list of phases: names, `Name@index`, indices, ranges `A..B`, `Name:param`; separated by `,`, `+` or blanks;
+// A list of phases: names, `Name@index`, indices, ranges `A..B`; separated by `,`, `+` or blanks;
 // `;` begins a comment that runs to the end of the line (what --print-pipeline writes can be given back).
-static bool parse_list(Ctx *ctx, const char *option, const char *text, Selection *list, char why[static 500])
+static bool parse_list(Ctx *ctx, const char *option, const char *text, Plan *list, char why[static 500])
 {
     char reason[400];
     while (*text) {
@@ -80,10 +76,14 @@ static bool parse_list(Ctx *ctx, const char *option, const char *text, Selection
         size_t len = 0;
         while (text[len] && !is_separator(text[len]) && text[len] != ';')
             len++;
-        const char *colon = memchr(text, ':', len), *dots = NULL;
+        if (memchr(text, ':', len)) {
+            snprintf(why, 500, "--%s: '%.*s': no phase takes a parameter", option, (int)MIN(len, 60), text);
+            return false;
+        }
+        const char *dots = NULL;
         for (size_t k = 0; k + 1 < len && !dots; k++)
             dots = text[k] == '.' && text[k + 1] == '.' ? text + k : NULL;
-        size_t first_len = dots ? (size_t)(dots - text) : colon ? (size_t)(colon - text) : len;
+        size_t first_len = dots ? (size_t)(dots - text) : len;
         int first = phase_find(text, first_len, reason);
         int last = dots && first >= 0 ? phase_find(dots + 2, len - first_len - 2, reason) : first;
         if (first < 0 || last < 0) {
@@ -143,7 +143,7 @@ static bool check_order(const Plan *plan, char why[static 500])
 bool phase_plan(Ctx *ctx, char why[static 500])
 {
     const PhaseOptions *o = &ctx->options;
-    Selection named = {0}, disabled = {0};
+    Plan named = {0}, disabled = {0};
     int start = 0, stop = PHASE_ROWS;
     bool off[PHASE_ROWS] = {false};
     if ((o->named && !parse_list(ctx, "named-phases", o->named, &named, why)) ||
@@ -162,7 +162,7 @@ bool phase_plan(Ctx *ctx, char why[static 500])
         int row = named.at.at[k].row;
         bool outside = row < PHASE_SLOTS && (row < start || row > stop);
         if (!off[row] && !outside)
-            add_row(ctx, &ctx->plan, &form, row, named.at.at[k].param);
+            add_row(ctx, &ctx->plan, &form, row);
     }
     adapt_form(ctx, &ctx->plan, &form, PF_MULTI);  // for PTX output
     return o->named || check_order(&ctx->plan, why);
@@ -188,11 +188,10 @@ static void verify(Ctx *ctx, Fn *fn, const char *after, int row)
         return;
     const Desc *d = at ? ir_desc(fn, ir_instr(fn, at)) : NULL;
     Str mnemonic = d ? tab_str(fn->tables, tab_mnem(fn->tables, d->mnem)->text) : (Str){"", 0, 0};
-    Name name = fn->module->syms.at[fn->sym].name;
-    Str stem = tab_str(fn->tables, name.stem);
-    heap_fail(&ctx->heap, ST_INTERNAL, "%s (phase %d), function %.*s%s, instruction %u '%.*s': %.100s", after, row,
-              (int)MIN(stem.len, 60), stem.text, name.number == NO_NUMBER ? "" : "<n>", at, (int)MIN(mnemonic.len, 40),
-              mnemonic.text, why);
+    char function[80];
+    name_text(fn->tables, fn->module->syms.at[fn->sym].name, function, sizeof function);
+    heap_fail(&ctx->heap, ST_INTERNAL, "%s (phase %d), function %s, instruction %u '%.*s': %.100s", after, row,
+              function, at, (int)MIN(mnemonic.len, 40), mnemonic.text, why);
 }
 
 // Functions that the model does not cover, and those of debug targets, whose sections name registers and labels, are
@@ -210,7 +209,7 @@ static void run_entry(Ctx *ctx, Fn *fn, const PlanEntry *e, FnStats *stats)
     if (!may_run(fn, p->kind) || phase->vtable->is_noop(phase))
         return;
     analysis_need(fn, p->needs);
-    ctx->run = (Run){.row = phase->vtable->get_index(phase), .level = ctx->options.level, .param = e->param};
+    ctx->run = (Run){.row = phase->vtable->get_index(phase), .level = ctx->options.level};
     double start = ctx->options.timing ? phase_clock() : 0;
     bool progress = phase->vtable->execute(phase, fn);
     if (ctx->options.timing)

@@ -201,13 +201,8 @@ typedef struct Job {
 
 static bool is_named(const Module *m, const Fn *fn, const char *entry)
 {
-    char buf[1024];
-    Out out = {.buf = buf, .cap = sizeof buf};
-    Name name = m->syms.at[fn->sym].name;
-    if (tab_str(&m->tables, name.stem).len > sizeof buf - 16)
-        return false;
-    name_print(&out, &m->tables, name);
-    return strlen(entry) == out.n && memcmp(entry, buf, out.n) == 0;
+    char buf[4096];  // longer names are cut
+    return strcmp(entry, name_text(&m->tables, m->syms.at[fn->sym].name, buf, sizeof buf)) == 0;
 }
 
 static bool selected(const Job *job, const Module *m, const Fn *fn)

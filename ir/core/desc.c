@@ -442,8 +442,6 @@ static bool match_row(Match *m, Opcode op, const char *shape, size_t len)
     bool falls_through = len && end[-1] == '~';
     if (op == OP_OPAQUE)
         match_rest(m, shape, end, true);
-    else if (op == OP_CALL)
-        match_rest(m, shape, end, false);
     else if (!match(m, op_info[op].signature, shape, falls_through ? end - 1 : end))
         return false;
     if (falls_through)

@@ -196,6 +196,8 @@ int64_t const_signed(Const c);
 // Splits an identifier into stem and number: returns the number (or NO_NUMBER) and where the stem ends.
 uint32_t name_number(const char *text, const char *end, const char **stem_end);
 void name_print(Out *out, const Tables *t, Name name);
+// The same as a terminated string; a stem that does not fit is cut.
+const char *name_text(const Tables *t, Name name, char *buf, size_t cap);
 
 /* desc.c */
 // Parses and interns a mnemonic in any spelling ("mul.f32.rn").

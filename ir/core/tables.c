@@ -90,3 +90,15 @@ void name_print(Out *out, const Tables *t, Name name)
     if (name.number != NO_NUMBER)
         out_u64(out, name.number);
 }
+
+const char *name_text(const Tables *t, Name name, char *buf, size_t cap)
+{
+    Str s = tab_str(t, name.stem);
+    size_t n = MIN(s.len, cap - 12);
+    memcpy(buf, s.text, n);
+    Out out = {.buf = buf, .n = n, .cap = cap - 1};
+    if (name.number != NO_NUMBER)
+        out_u64(&out, name.number);
+    buf[out.n] = 0;
+    return buf;
+}

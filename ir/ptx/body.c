@@ -403,29 +403,6 @@ static BlockId resolve(BlockId *to, BlockId b)
 
 static void retarget(void *user, Operand *target) { *target = op_block(resolve(user, op_index(*target))); }
 
-// Labels that turned out to be one after their uses were read.
-static void resolve_aliases(Reader *r)
-{
-    Fn *fn = r->fn;
-    if (!r->naliases)
-        return;
-    BlockId *to = NEW_ARRAY(&r->arena, BlockId, fn->blocks.n);
-    for (BlockId b = 0; b < fn->blocks.n; b++)
-        to[b] = b;
-    for (uint32_t k = 0; k < r->naliases; k++)
-        to[resolve(to, r->aliases[k].from)] = resolve(to, r->aliases[k].to);
-    FOR_BLOCKS(fn, b)
-        ir_successors(fn, ir_terminator(fn, b), retarget, to);
-    for (uint32_t k = 1; k < fn->syms.n; k++) {
-        const Sym *s = ir_sym(fn, k | SYM_LOCAL);
-        if (s->kind != SYM_BRANCHTARGETS)
-            continue;
-        const List *list = ir_list(fn, s->list);
-        for (uint32_t t = 0; t < list->n; t++)
-            retarget(to, ir_run(fn, list->ops) + t);
-    }
-}
-
 void body_read(Reader *r)
 {
     r->block = 0;
@@ -451,4 +428,25 @@ void body_read(Reader *r)
     }
 }
 
-void body_finish(Reader *r) { resolve_aliases(r); }
+// Labels that turned out to be one after their uses were read.
+void body_finish(Reader *r)
+{
+    Fn *fn = r->fn;
+    if (!r->naliases)
+        return;
+    BlockId *to = NEW_ARRAY(&r->arena, BlockId, fn->blocks.n);
+    for (BlockId b = 0; b < fn->blocks.n; b++)
+        to[b] = b;
+    for (uint32_t k = 0; k < r->naliases; k++)
+        to[resolve(to, r->aliases[k].from)] = resolve(to, r->aliases[k].to);
+    FOR_BLOCKS(fn, b)
+        ir_successors(fn, ir_terminator(fn, b), retarget, to);
+    for (uint32_t k = 1; k < fn->syms.n; k++) {
+        const Sym *s = ir_sym(fn, k | SYM_LOCAL);
+        if (s->kind != SYM_BRANCHTARGETS)
+            continue;
+        const List *list = ir_list(fn, s->list);
+        for (uint32_t t = 0; t < list->n; t++)
+            retarget(to, ir_run(fn, list->ops) + t);
+    }
+}

@@ -29,12 +29,11 @@ static void read_call_argument(Reader *r)
 // A part of r->ops.
 typedef struct OpRange {
     uint32_t from, n;
-    bool written;
 } OpRange;
 
 static OpRange read_call_list(Reader *r)
 {
-    OpRange range = {.from = r->ops.n, .written = true};
+    OpRange range = {.from = r->ops.n};
     rd_shape(r, '(');
     rd_expect(r, '(', "to open the list");
     while (r->tok != ')') {

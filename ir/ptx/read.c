@@ -378,6 +378,10 @@ static void discard_function(Reader *r)
     while (r->scopes.n)
         scope_close(r);
     if (r->fn) {
+        // Later calls must not find the header that is dropped.
+        Sym *sym = &r->m->syms.at[r->fn->sym];
+        if (sym->fn == r->fn)
+            sym->fn = NULL;
         r->m->fns.n--;
         fn_free(r->fn);
     }
@@ -391,7 +395,7 @@ static void read_body(Reader *r, Sym *sym, size_t at)
     sym->flags |= SYM_DEFINED;
     r->fn->flags |= FN_DEFINED;
     body_read(r);
-    scope_function_end(r);
+    scope_close(r);
     body_finish(r);
 }
 
@@ -421,7 +425,7 @@ static void read_function(Reader *r, uint32_t linkage, StrId attribute)
     read_function_directives(r, sym);
     sym->fn = fn;
     if (r->tok == ';') {
-        scope_function_end(r);
+        scope_close(r);
     } else if (r->tok == '{') {
         read_body(r, sym, at);
     } else {

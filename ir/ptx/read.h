@@ -59,7 +59,7 @@ typedef struct Scope {
 typedef struct Parsed {
     Operand op;
     const Reg *reg;   // of op, if it is a register
-    uint8_t literal;  // T_INT, T_F32 - 256, ...: see LIT_*
+    uint8_t literal;  // LIT_*
     uint64_t value;
     size_t offset;
 } Parsed;
@@ -163,7 +163,6 @@ void rd_skip_statement(Reader *r);
 /* scope.c */
 void scope_init(Reader *r);
 void scope_function_start(Reader *r);
-void scope_function_end(Reader *r);
 void scope_open(Reader *r);
 void scope_close(Reader *r);
 const Bind *scope_find(Reader *r, Name name);

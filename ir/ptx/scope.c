@@ -121,13 +121,9 @@ static void label_outwards(Reader *r, Bind label)
         return;
     }
     if (depth(r) == 0) {
-        Str s = tab_str(r->t, label.name.stem);
-        char number[12] = "";
-        if (label.name.number != NO_NUMBER) {
-            Out out = {.buf = number, .cap = sizeof number - 1};
-            out_u64(&out, label.name.number);
-        }
-        rd_error(r, label.offset, "label '%.*s%s' is not defined in this function", (int)s.len, s.text, number);
+        char text[200];
+        rd_error(r, label.offset, "label '%s' is not defined in this function",
+                 name_text(r->t, label.name, text, sizeof text));
         return;
     }
     if (++r->label_moves > LABEL_MOVES_MAX)
@@ -153,8 +149,6 @@ void scope_close(Reader *r)
         if (r->binds.at[k].kind == BIND_LABEL && !r->binds.at[k].defined)
             label_outwards(r, r->binds.at[k]);
 }
-
-void scope_function_end(Reader *r) { scope_close(r); }
 
 const Bind *scope_find_global(const Reader *r, Name name)
 {
@@ -354,12 +348,8 @@ Name scope_unique(Reader *r, Name name)
             k = slot->bind;
         table_slot(r, &r->used, name)->bind = k + 1;
         char text[600];
-        Out out = {.buf = text, .cap = sizeof text};
-        Str s = tab_str(r->t, name.stem);
-        out_bytes(&out, s.text, MIN(s.len, 560));
-        if (name.number != NO_NUMBER)
-            out_u64(&out, name.number);
-        out_z(&out, "_");
-        unique = (Name){str_intern(&r->t->strs, text, out.n), k};
+        size_t n = strlen(name_text(r->t, name, text, sizeof text - 1));
+        text[n] = '_';
+        unique = (Name){str_intern(&r->t->strs, text, n + 1), k};
     }
 }

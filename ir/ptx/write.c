@@ -31,6 +31,7 @@ typedef struct Writer {
     uint8_t *needs_label;               // by BlockId
     SymId *list_sym;                    // by ListId: the table that has it
     uint8_t *declared;                  // by local symbol: tables and prototypes that are printed
+    VEC(LineId) chain;                  // of put_line
     IdSet lines, printed;               // LineIds by their position: all, and those that are printed
     IdSet stems;  // of labels, symbols and registers of this function that could be taken for names of ours
 } Writer;
@@ -426,16 +427,16 @@ static void note_printed(Writer *w, const Line *l, LineId id)
 // stood directly before it in the input.
 static void put_line(Writer *w, LineId id)
 {
-    VEC(LineId) chain = {0};
+    w->chain.n = 0;
     while (id) {
         const Line *l = ir_line(w->fn, id);
-        VEC_PUSH(&w->scratch, &chain, id);
+        VEC_PUSH(&w->scratch, &w->chain, id);
         note_printed(w, l, id);
         bool known = !l->in_file || find_position(w, &w->printed, l->in_file, l->in_line, l->in_col);
         id = l->after ? l->after : known ? 0 : find_position(w, &w->lines, l->in_file, l->in_line, l->in_col);
     }
-    while (chain.n)
-        put_one_line(w, ir_line(w->fn, chain.at[--chain.n]));
+    while (w->chain.n)
+        put_one_line(w, ir_line(w->fn, w->chain.at[--w->chain.n]));
 }
 
 static void put_list(Writer *w, const List *list)
