@@ -2,6 +2,7 @@
 #
 #   make               build/oriopt and build/libori.a          make check      all tests
 #   make asan          the tests under ASan and UBSan           make bench      figures (they judge nothing)
+#   make debug         build-debug/: contracts of phases        make check P=X  the tests of one phase
 #   make layers        includes point only downward             make format-check
 #   make lexers        regenerate the lexers (re2c)             make WERROR=1   warnings are errors
 
@@ -14,11 +15,11 @@ FLAGS    = $(WARN) $(CFLAGS) $(SANITIZE) -I. -MMD -MP
 RE2C     = re2c -W --tags --no-debug-info --no-generation-date
 
 PROGRAMS = oriopt
-LIB_SRC  = $(wildcard ir/*/*.c phases/*.c) tools/options.c
+LIB_SRC  = $(wildcard ir/*/*.c phases/*.c) tools/options.c tools/lang.c
 LIB_OBJ  = $(LIB_SRC:%.c=$B/%.o)
 MAIN_OBJ = $(PROGRAMS:%=$B/tools/%.o)
 UNIT_SRC = $(wildcard tests/unit/*.c)
-FORMATTED = $(filter-out ir/ptx/lex.c,$(wildcard ir/*/*.[ch] phases/*.[ch] tools/*.[ch] tests/bench/*.[ch] tests/tools/*.[ch] tests/unit/*.[ch]))
+FORMATTED = $(filter-out %/lex.c,$(wildcard ir/*/*.[ch] phases/*.[ch] tools/*.[ch] tests/bench/*.[ch] tests/tools/*.[ch] tests/unit/*.[ch]))
 
 all: $(PROGRAMS:%=$B/%) $B/libori.a
 
@@ -38,12 +39,17 @@ $B/unit: $(UNIT_SRC) tests/unit/unit.h $B/libori.a
 
 lexers:
 	$(RE2C) -o ir/ptx/lex.c ir/ptx/lex.re
+	$(RE2C) -o ir/text/lex.c ir/text/lex.re
 
 check: all $B/unit
 	B=$B RE2C="$(RE2C)" tests/check.sh
 
+# Debug builds verify after each phase and check its contract.
+debug:
+	$(MAKE) B=build-debug CFLAGS="-O0 -g -DORI_DEBUG" all
+
 asan:
-	$(MAKE) B=build-asan CFLAGS="-O1 -g" \
+	$(MAKE) B=build-asan CFLAGS="-O1 -g -DORI_DEBUG" \
 	  SANITIZE="-fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer" check
 
 bench: all
@@ -58,7 +64,7 @@ format-check:
 	*) echo "SKIP format-check: clang-format 14 is not here" ;; esac
 
 clean:
-	rm -rf build build-asan
+	rm -rf build build-asan build-debug build-clang
 
-.PHONY: all lexers check asan bench layers format-check clean
+.PHONY: all debug lexers check asan bench layers format-check clean
 -include $(LIB_OBJ:.o=.d) $(MAIN_OBJ:.o=.d)

@@ -6,7 +6,7 @@
 #include "phases/phase.h"
 
 /* check_program.c */
-PhaseBody phase_check_structure, phase_check_types;
+PhaseBody phase_check_structure, phase_check_types, phase_check_form;
 /* report.c */
 PhaseBody phase_report_text, phase_report_memory;
 /* remove_nop_code.c */

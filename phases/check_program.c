@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 // Verification as phases.
 //
-// Slots: 0 OriCheckInitialProgram (structure), 12 OriSanitize and 94 FinalInspectionPass (types as well). A violation
-// is an internal error: what the readers accept and what phases leave behind must verify. ir/core/verify.c lists the
-// invariants. Never makes progress.
+// Slots: 0 OriCheckInitialProgram (structure), 12 OriSanitize (types as well), 94 FinalInspectionPass (and what the
+// form promises, ssa or multi). A violation is an internal error: what the readers accept and what phases leave behind
+// must verify. ir/core/verify.c and ir/analysis/verify_form.c list the invariants. Never makes progress.
 //
-// Does not do: repair anything; dominance and phis (there is no ssa form yet).
+// Does not do: repair anything.
 // Documented: the three slots and their places. Inferred: what each of them checks.
 #include "phases/bodies.h"
 
@@ -13,7 +13,7 @@ static void check(Ctx *ctx, Fn *fn, int level)
 {
     InstrId at;
     char why[200];
-    if (!ir_verify(fn, level, &at, why))
+    if (!fn_verify(fn, level, &at, why))
         heap_fail(&ctx->heap, ST_INTERNAL, "%s (phase %d): instruction %u: %.150s", phase_info[ctx->run.row].name,
                   ctx->run.row, at, why);
 }
@@ -27,5 +27,11 @@ bool phase_check_structure(Ctx *ctx, Fn *fn)
 bool phase_check_types(Ctx *ctx, Fn *fn)
 {
     check(ctx, fn, VERIFY_TYPES);
+    return false;
+}
+
+bool phase_check_form(Ctx *ctx, Fn *fn)
+{
+    check(ctx, fn, VERIFY_FORM);
     return false;
 }

@@ -63,6 +63,7 @@ typedef struct Plan {
 } Plan;
 
 typedef enum { VM_NONE, VM_FINAL, VM_EACH } VerifyMode;
+typedef enum { PC_OFF, PC_ALL, PC_QUIET, PC_DIFF } PrintChanged;
 
 typedef struct PhaseOptions {
     int level;                 // -O
@@ -70,7 +71,14 @@ typedef struct PhaseOptions {
     const char *disabled;      // --disable-phases
     const char *start, *stop;  // --start-before, --stop-after
     VerifyMode verify;
-    bool reports;  // run the report slots of the default plan too
+    const char *print_before, *print_after;  // lists of phases
+    bool print_before_all, print_after_all;
+    PrintChanged print_changed;
+    const char *filter_funcs, *filter_phases;  // globs, NULL = all
+    const char *dump_dir;                      // --ir-dump-dir
+    bool self_clone, self_roundtrip;           // --self-check
+    bool contracts;                            // hash and recompute around each phase
+    bool reports;                              // run the report slots of the default plan too
     bool timing, stats;
     double max_seconds;  // 0 = none
 } PhaseOptions;
@@ -91,6 +99,28 @@ typedef struct FnStats {
     double seconds;
 } FnStats;
 
+// A line of index.json.
+typedef struct DumpEntry {
+    const char *function, *file;  // file: NULL if the phase changed nothing
+    int row;                      // -1: the input
+    bool changed;
+    uint64_t hash;
+} DumpEntry;
+
+typedef struct Dumps {
+    bool any;  // something of what follows is asked for
+    bool before[PHASE_ROWS], after[PHASE_ROWS];
+    Out *out;
+    VEC(DumpEntry) index;
+    // The function that runs.
+    bool wanted;
+    char function[1000];  // longer names are cut
+    const char *index_name, *file;
+    uint32_t count[PHASE_ROWS];
+    Arena arena;      // of text
+    TextBuffer text;  // as it was last printed, for differences
+} Dumps;
+
 struct Ctx {
     Heap heap;
     Arena arena;  // lives as long as the context
@@ -98,6 +128,7 @@ struct Ctx {
     Out *report;  // where report phases write
     PhaseOptions options;
     Plan plan;
+    Dumps dumps;
     Phase phases[PHASE_ROWS];
     Run run;
     double seconds[PHASE_ROWS];  // with `timing`
@@ -118,12 +149,18 @@ const char *phase_gate_name(PhaseGate gate);
 int phase_find(const char *text, size_t len, char why[static 400]);
 void phase_list(Out *out, bool json);
 
+/* phase_dump.c */
+// Writes index.json of --ir-dump-dir, if there is one. False: the reason is in `why`.
+bool phase_write_index(Ctx *ctx, char why[static 200]);
+
 /* phase_manager.c */
+// -O3, verified at the end; debug builds (ORI_DEBUG) verify after each phase and check contracts.
+PhaseOptions phase_default_options(void);
 // Builds ctx->plan from ctx->options. False: the message says which option is wrong.
 bool phase_plan(Ctx *ctx, char why[static 500]);
 void phase_print_plan(const Ctx *ctx, Out *out);
-// Runs the plan over a function and verifies it. Unwinds on internal errors.
-void phase_run(Ctx *ctx, Fn *fn);
+// Runs the plan over a function and verifies it. Unwinds on internal errors. *fn may become another object.
+void phase_run(Ctx *ctx, Fn **fn);
 void phase_print_times(const Ctx *ctx, Out *out, double read_s, double write_s, uint64_t instrs, bool json);
 void phase_print_stats(const Ctx *ctx, const Module *m, Out *out, bool json);
 double phase_clock(void);  // CPU seconds of this process

@@ -9,13 +9,22 @@
 #include <stdio.h>
 #include <time.h>
 
-#include "phases/phase.h"
+#include "phases/phase_dump.h"
 
 double phase_clock(void)
 {
     struct timespec t;
     clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
     return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+PhaseOptions phase_default_options(void)
+{
+#ifdef ORI_DEBUG
+    return (PhaseOptions){.level = 3, .verify = VM_EACH, .contracts = true};
+#else
+    return (PhaseOptions){.level = 3, .verify = VM_FINAL};
+#endif
 }
 
 /* -- Plans ---------------------------------------------------------------------------------------------- */
@@ -140,9 +149,28 @@ static bool check_order(const Plan *plan, char why[static 500])
     return true;
 }
 
+// The phases that a dump option names.
+static bool find_dumps(Ctx *ctx, const char *option, const char *text, bool all, bool rows[PHASE_ROWS],
+                       char why[static 500])
+{
+    Plan list = {0};
+    if (text && !parse_list(ctx, option, text, &list, why))
+        return false;
+    for (uint32_t k = 0; k < list.at.n; k++)
+        rows[list.at.at[k].row] = true;
+    for (int row = 0; row < PHASE_ROWS; row++)
+        rows[row] |= all;
+    ctx->dumps.any |= text || all;
+    return true;
+}
+
 bool phase_plan(Ctx *ctx, char why[static 500])
 {
     const PhaseOptions *o = &ctx->options;
+    ctx->dumps.any = o->print_changed != PC_OFF || o->dump_dir;
+    if (!find_dumps(ctx, "print-before", o->print_before, o->print_before_all, ctx->dumps.before, why) ||
+        !find_dumps(ctx, "print-after", o->print_after, o->print_after_all, ctx->dumps.after, why))
+        return false;
     Plan named = {0}, disabled = {0};
     int start = 0, stop = PHASE_ROWS;
     bool off[PHASE_ROWS] = {false};
@@ -184,7 +212,7 @@ static void verify(Ctx *ctx, Fn *fn, const char *after, int row)
 {
     InstrId at;
     char why[200];
-    if (ir_verify(fn, VERIFY_TYPES, &at, why))
+    if (fn_verify(fn, VERIFY_FORM, &at, why))
         return;
     const Desc *d = at ? ir_desc(fn, ir_instr(fn, at)) : NULL;
     Str mnemonic = d ? tab_str(fn->tables, tab_mnem(fn->tables, d->mnem)->text) : (Str){"", 0, 0};
@@ -202,40 +230,80 @@ static bool may_run(const Fn *fn, PhaseKind kind)
     return looks_only || !(fn->flags & (FN_PASSTHROUGH | FN_DEBUG));
 }
 
-static void run_entry(Ctx *ctx, Fn *fn, const PlanEntry *e, FnStats *stats)
+static void run_row(Ctx *ctx, Fn **at, int row, FnStats *stats);
+
+// A function may come in another form than the plan was made for: the conversion runs first, if there is one.
+static void enter_form(Ctx *ctx, Fn **at, int row, FnStats *stats)
 {
-    const PhaseInfo *p = &phase_info[e->row];
-    Phase *phase = &ctx->phases[e->row];
-    if (!may_run(fn, p->kind) || phase->vtable->is_noop(phase))
+    PhaseForm wants = phase_info[row].form, has = (*at)->form == FORM_SSA ? PF_SSA : PF_MULTI;
+    if (wants == has || (wants != PF_SSA && wants != PF_MULTI))
         return;
-    analysis_need(fn, p->needs);
+    int conversion = wants == PF_SSA ? PH_GENERATE_MOV_PHI : PH_CONVERT_MOV_PHI;
+    if (phase_info[conversion].body) {
+        run_row(ctx, at, conversion, stats);
+        return;
+    }
+    char function[80];
+    name_text((*at)->tables, (*at)->module->syms.at[(*at)->sym].name, function, sizeof function);
+    heap_fail(
+        &ctx->heap, ST_BAD_INPUT, "phase %s (%d) takes functions in %s form; %s is in %s form, and %s is not there yet",
+        phase_info[row].name, row, phase_form_name(wants), function, phase_form_name(has), phase_info[conversion].name);
+}
+
+static bool execute(Ctx *ctx, Fn *fn, int row)
+{
+    Phase *phase = &ctx->phases[row];
+    analysis_need(fn, phase_info[row].needs);
     ctx->run = (Run){.row = phase->vtable->get_index(phase), .level = ctx->options.level};
     double start = ctx->options.timing ? phase_clock() : 0;
     bool progress = phase->vtable->execute(phase, fn);
     if (ctx->options.timing)
-        ctx->seconds[e->row] += phase_clock() - start;
-    ctx->runs[e->row]++;
-    stats->ran++;
-    if (progress) {
-        ctx->progress[e->row]++;
-        stats->changed++;
-        analysis_drop(fn, p->keeps);
-    }
-    if (ctx->options.verify == VM_EACH)
-        verify(ctx, fn, p->name, e->row);
-    if (ctx->deadline > 0 && phase_clock() > ctx->deadline)
-        heap_fail(&ctx->heap, ST_LIMIT, "time limit reached in phase %s (%d)", p->name, e->row);
+        ctx->seconds[row] += phase_clock() - start;
+    return progress;
 }
 
-void phase_run(Ctx *ctx, Fn *fn)
+static void run_row(Ctx *ctx, Fn **at, int row, FnStats *stats)
 {
+    const PhaseInfo *p = &phase_info[row];
+    const PhaseOptions *o = &ctx->options;
+    if (!may_run(*at, p->kind) || ctx->phases[row].vtable->is_noop(&ctx->phases[row]))
+        return;
+    enter_form(ctx, at, row, stats);
+    bool watched = ctx->dumps.wanted || o->contracts;
+    dump_before(ctx, *at, row);
+    uint64_t before = watched ? ir_hash(*at) : 0;
+    bool progress = execute(ctx, *at, row);
+    bool changed = watched && ir_hash(*at) != before;
+    ctx->runs[row]++;
+    stats->ran++;
+    if (progress) {
+        ctx->progress[row]++;
+        stats->changed++;
+        analysis_drop(*at, p->keeps);
+    }
+    if (o->contracts)
+        check_contract(ctx, *at, row, progress, changed);
+    if (o->verify == VM_EACH)
+        verify(ctx, *at, p->name, row);
+    dump_after(ctx, *at, row, changed);
+    *at = self_check(ctx, *at, row);
+    if (ctx->deadline > 0 && phase_clock() > ctx->deadline)
+        heap_fail(&ctx->heap, ST_LIMIT, "time limit reached in phase %s (%d)", p->name, row);
+}
+
+void phase_run(Ctx *ctx, Fn **at)
+{
+    Fn *fn = *at;
     FnStats s = {.name = fn->module->syms.at[fn->sym].name};
     double start = ctx->options.stats ? phase_clock() : 0;
     s.instrs_in = fn->ninstrs;
     s.blocks_in = fn->nblocks;
     s.regs_in = fn->regs.n - 1;
+    dump_start(ctx, fn);
     for (uint32_t k = 0; k < ctx->plan.at.n; k++)
-        run_entry(ctx, fn, &ctx->plan.at.at[k], &s);
+        run_row(ctx, at, ctx->plan.at.at[k].row, &s);
+    dump_end(ctx);
+    fn = *at;
     if (ctx->options.verify != VM_NONE)
         verify(ctx, fn, "after the last phase", -1);
     if (!ctx->options.stats)

@@ -9,6 +9,7 @@
 #define ALL UINT32_MAX
 #define CFG AN_CFG
 #define RPO AN_RPO
+#define DOM AN_DOM
 
 const PhaseInfo phase_info[PHASE_ROWS] = {
 #define PHASE(index, name, function, kind, gate, scope, form, needs, keeps, summary) \
@@ -189,7 +190,9 @@ int phase_find(const char *text, size_t len, char why[static 400])
 
 static void list_masks(Out *out, uint32_t mask)
 {
-    static const char *const names[] = {"CFG", "RPO"};
+#define NAME(id, ...) #id,
+    static const char *const names[] = {ANALYSES(NAME)};
+#undef NAME
     out_char(out, '[');
     for (size_t k = 0, n = 0; k < ARRAY_LEN(names); k++)
         if (mask >> k & 1)

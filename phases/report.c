@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Reports: the function as PTX text, and the memory it takes.
+// Reports: the function as PTX text (in ssa form, which PTX does not have, as Ori text), and the memory it takes.
 //
 // Slots: 9 ReportInitialRepresentation, 96 ReportBeforeScheduling, 102 ReportAfterRegisterAllocation, 129 and 155
 // DumpNVuCodeText (text); 126 and 151 ReportFinalMemoryUsage (memory). They run when they are named, or with --reports,
@@ -7,6 +7,7 @@
 //
 // Documented: slots and names. Inferred: the form of the output.
 #include "ir/ptx/ptx.h"
+#include "ir/text/text.h"
 #include "phases/bodies.h"
 
 static void banner(Ctx *ctx, const Fn *fn)
@@ -19,7 +20,10 @@ static void banner(Ctx *ctx, const Fn *fn)
 bool phase_report_text(Ctx *ctx, Fn *fn)
 {
     banner(ctx, fn);
-    ptx_write_fn(fn, ctx->report);
+    if (fn->form == FORM_SSA)
+        text_write_fn(fn, ctx->report);
+    else
+        ptx_write_fn(fn, ctx->report);
     return false;
 }
 

@@ -435,6 +435,161 @@ json err
 run "times of no function as JSON" 0 --time-phases=json --emit=none declarations.ptx
 json err
 
+# -- Ori text and dumps -------------------------------------------------------------------------------------------------
+
+run "emit ori" 0 --named-phases=NOP --emit=ori good.ptx -o good.ori
+says good.ori "target sm_90 ptx 8.0 address 64"
+says good.ori "kernel @k(@p: .u64) visible form multi {"
+run "Ori in, Ori out" 0 --named-phases=NOP good.ori -o again.ori
+same good.ori again.ori
+run "straight" 0 --named-phases=NOP good.ptx -o straight.ptx
+run "Ori in, PTX out" 0 --named-phases=NOP --emit=ptx good.ori -o through.ptx
+same straight.ptx through.ptx
+cp good.ori good.text
+run "Ori by its content" 0 --named-phases=NOP good.text -o again.ori
+same good.ori again.ori
+name="Ori from standard input"
+"$ORIOPT" -x ori --named-phases=NOP - <good.ori >again.ori 2>err
+same good.ori again.ori
+run "x says PTX" 1 -x ptx good.ori
+says err "expected a directive such as .visible"
+run "x says Ori" 1 -x ori good.ptx
+run "x of something else" 2 -x llvm good.ptx
+run "emit of something else" 2 --emit=llvm good.ptx
+run "no product" 0 --emit=none good.ori
+silent out
+silent err
+
+cat >ssa.ori <<'END'
+target sm_90 ptx 8.0 address 64
+kernel @s() visible form ssa {
+b0:
+  R0:32 = mov.b32 %tid.x
+  P0 = setp.eq.s32 R0, 0
+  @P0 bra b2 else b1
+b1:                                     ; preds b0
+  R1:32 = add.s32 R0, 1
+  bra b2
+b2:                                     ; preds b0 b1
+  R2:32 = mov.phi b0: R0, b1: R1
+  st.global.b32 [16], R2
+  exit
+}
+END
+sed -i 's/st.global.b32 .16., R2/st.local.b32 [16], R2/' ssa.ori
+run "ssa form" 0 --named-phases=FinalInspectionPass --emit=ori ssa.ori -o again.ori
+same ssa.ori again.ori
+run "ssa form is no PTX" 1 --named-phases=NOP --emit=ptx ssa.ori -o ssa.ptx
+says err "ssa form"
+absent ssa.ptx
+run "a phase of the other form" 1 --named-phases=OriRemoveNopCode --emit=ori ssa.ori -o again2.ori
+says err "takes functions in multi form; s is in ssa form"
+run "a report of ssa form" 0 --named-phases=ReportInitialRepresentation --emit=none ssa.ori
+says err "mov.phi b0: R0, b1: R1"
+
+banner='; *** IR Dump'
+run "print after" 0 --emit=none --print-after OriRemoveNopCode good.ptx
+silent out
+says err "$banner After 107.OriRemoveNopCode (OriRemoveNopCode) on k ***"
+says err "$banner After 107.OriRemoveNopCode (OriRemoveNopCode) on other ***"
+name="print after: two dumps"
+if [ "$(grep -c "IR Dump" err)" -eq 2 ]; then ok; else bad "$(grep -c "IR Dump" err) banners"; fi
+run "print before a list" 0 --emit=none --print-before=0,107 --filter-funcs k good.ptx
+name="print before a list: two dumps"
+if [ "$(grep -c "IR Dump Before [01][0-9]*[.].* on k" err)" -eq 2 ]; then ok; else bad "$(grep "IR Dump" err)"; fi
+run "print around everything" 0 --emit=none --print-before-all --print-after-all --filter-funcs='*th*' good.ptx
+says err "$banner Before 000.OriCheckInitialProgram (OriCheckInitialProgram) on other ***"
+says err "$banner After 158.NOP (NOP) on other ***"
+if grep -q ' on k ' err; then bad "a dump of k"; else ok; fi
+run "filter of phases" 0 --emit=none --print-after-all --filter-phases='*nop*' good.ptx
+name="filter of phases: only those"
+if [ "$(grep "IR Dump" err | grep -vc '\.\(OriRemoveNopCode\|NOP\) ')" -eq 0 ] && grep -q '158.NOP' err; then ok; else bad "$(grep "IR Dump" err)"; fi
+run "filter of phases by number" 0 --emit=none --print-after-all --filter-phases=107 good.ptx
+name="filter of phases by number: one each"
+if [ "$(grep -c "IR Dump" err)" -eq 2 ]; then ok; else bad "$(grep "IR Dump" err)"; fi
+
+run "each dump reads back" 0 --emit=none --print-after=OriRemoveNopCode "$root/samples/ptx/calls.O0.ptx"
+awk '/^; \*\*\* IR Dump/ { n++ } { print > ("dump." n ".ori") }' err
+name="each dump reads back"
+for dump in dump.*.ori; do
+    if "$ORIOPT" --named-phases=NOP --emit=none "$dump" 2>dump.err; then ok; else bad "$dump: $(head -n 1 dump.err)"; fi
+done
+
+run "print changed" 0 --emit=none --print-changed --filter-funcs=k good.ptx
+says err "$banner At Start on k ***"
+says err "$banner After 107.OriRemoveNopCode (OriRemoveNopCode) on k ***"
+says err "$banner After 158.NOP (NOP) on k omitted because no change ***"
+run "print changed quietly" 0 --emit=none --print-changed=quiet --filter-funcs=k good.ptx
+name="print changed quietly: two dumps"
+if [ "$(grep -c "IR Dump" err)" -eq 2 ]; then ok; else bad "$(grep "IR Dump" err)"; fi
+run "print changed as a difference" 0 --emit=none --print-changed=diff --filter-funcs=k good.ptx
+cat >want <<'END'
+; *** IR Dump After 107.OriRemoveNopCode (OriRemoveNopCode) on k ***
+@@ -2,7 +2,6 @@ kernel @k b0
+ kernel @k(@p: .u64) visible form multi {
+ b0:
+   R0:64 = ld.param.u64 [@p]  !1:1:1
+-  R0:64 = mov.b64 R0  !1:1:1
+   st.global.u32 [R0], 1  !1:1:1
+   ret  !1:1:1
+ }
+
+END
+same err want
+run "print changed: nothing changes" 0 --emit=none --print-changed=quiet --named-phases=NOP good.ptx
+name="print changed: only the start"
+if [ "$(grep -c "IR Dump" err)" -eq 2 ] && ! grep -q After err; then ok; else bad "$(grep "IR Dump" err)"; fi
+run "print changed of something else" 2 --print-changed=loud good.ptx
+run "print after an unknown phase" 2 --print-after=OriRemoveNopCod good.ptx
+says err "did you mean OriRemoveNopCode"
+
+run "dump directory" 0 --emit=none --ir-dump-dir=dumps good.ptx
+name="dump directory: files"
+find dumps -type f | sort >files
+cat >want <<'END'
+dumps/index.json
+dumps/k/000-Input.ori
+dumps/k/107-OriRemoveNopCode.after.ori
+dumps/other/000-Input.ori
+dumps/other/107-OriRemoveNopCode.after.ori
+END
+same files want
+json dumps/index.json
+says dumps/index.json '"file":"k/107-OriRemoveNopCode.after.ori"'
+says dumps/index.json '"name":"NOP","changed":false,'
+run "dump directory: a file reads back" 0 --named-phases=NOP --emit=none dumps/k/107-OriRemoveNopCode.after.ori
+run "dump directory: a phase twice" 0 --emit=none --ir-dump-dir=twice --named-phases=107,112,107 good.ptx
+name="dump directory: twice"
+if [ -e twice/k/107-OriRemoveNopCode.after.ori ]; then ok; else bad "$(find twice)"; fi
+: >file
+run "dump directory is a file" 5 --emit=none --ir-dump-dir=file good.ptx
+clean
+rm -rf dumps twice
+
+run "self-check" 0 --self-check=clone,roundtrip,contracts --verify=each good.ptx -o checked.ptx
+run "without self-check" 0 good.ptx -o unchecked.ptx
+same checked.ptx unchecked.ptx
+run "self-check of something else" 2 --self-check=mirror good.ptx
+run "start before, Ori" 0 --start-before=OriRemoveNopCode --emit=ori good.ori -o again.ori
+run "stop after, Ori" 0 --stop-after=OriSanitize good.ori -o again.ori
+same good.ori again.ori
+
+cat >bad.ori <<'END'
+target sm_90 ptx 8.0
+kernel @k() form multi {
+b0:
+  R0:32 = mov.b32 R1
+  R2:32 = add.s32 R0
+  P0 = setp.eq.s32 R0, 0x
+  exit
+}
+END
+run "errors in Ori text" 1 bad.ori -o bad.out
+says err "bad.ori:5:3: error: these operands do not fit 'add.s32'"
+says err "  R2:32 = add.s32 R0"
+says err "  ^"
+absent bad.out
+
 # -- Errors -------------------------------------------------------------------------------------------------------------
 
 run "several errors" 1 bad.ptx

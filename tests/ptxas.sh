@@ -9,7 +9,9 @@
 #   1. `oriopt -O3` succeeds,
 #   2. a second run gives the same bytes,
 #   3. ptxas accepts the result with the flags that it took for the input,
-#   4. oriopt on its own output changes nothing.
+#   4. oriopt on its own output changes nothing,
+#   5. the way through Ori text (PTX, Ori text, PTX) gives the same bytes as without it, Ori text is a fixed point of it,
+#   6. going on with a clone and with the reread text after each phase gives the same bytes, verified each time.
 # With --compare also, from the SASS that ptxas makes of input and output (instructions and registers of each function):
 #   nop   for `--named-phases NOP` both are the input's; exceptions stand in tests/real/nop-exceptions.txt with their cause,
 #   sass  at -O3 no function is worse by more than max(3 %, 8 instructions) or 2 registers, and the sums are no worse.
@@ -156,7 +158,7 @@ fail() {
         head -n 12 "$work/msg" | cut -c1-300 | sed 's/^/     /'
     } >>"$result"
     mkdir -p "$PX_FAIL/$name"
-    cp "$work"/*.ptx "$work"/*.count "$PX_FAIL/$name/" 2>/dev/null
+    cp "$work"/*.ptx "$work"/*.ori "$work"/*.count "$PX_FAIL/$name/" 2>/dev/null
     {
         printf 'id: %s\nstep: %s\nsource: %s %s %s\nptxas %s\n' "$id" "$1" "$kind" "$src" "$flags" "$pflags"
         cat "$work/msg"
@@ -235,6 +237,30 @@ sass_checks() {
         "$work/in.count" "$([ -f "$work/nop.count" ] && echo "$work/nop.count" || echo /dev/null)" "$work/out.count" >>"$result"
 }
 
+# ori_checks: the way through Ori text, and --self-check, of one input
+ori_checks() {
+    if ! run_oriopt in.ptx straight.ptx --named-phases NOP ||
+        ! run_oriopt in.ptx in.ori --named-phases NOP --emit=ori ||
+        ! run_oriopt in.ori again.ori --named-phases NOP ||
+        ! run_oriopt in.ori through.ptx --named-phases NOP --emit=ptx; then
+        fail 'ori: PTX to Ori text and back'
+    elif ! cmp "$work/in.ori" "$work/again.ori" >"$work/msg" 2>&1; then
+        fail 'ori: reading and printing Ori text gives other bytes'
+    elif ! cmp -s "$work/straight.ptx" "$work/through.ptx"; then
+        diff "$work/straight.ptx" "$work/through.ptx" >"$work/msg" 2>&1
+        fail 'ori: the way through Ori text gives other PTX'
+    elif ! assemble through.ptx through.count; then
+        fail 'ori: ptxas rejects what came through Ori text'
+    elif ! run_oriopt in.ptx checked.ptx -O3 --self-check=clone,roundtrip,contracts --verify=each; then
+        fail 'ori: --self-check'
+    elif ! cmp -s "$work/out.ptx" "$work/checked.ptx"; then
+        diff "$work/out.ptx" "$work/checked.ptx" >"$work/msg" 2>&1
+        fail 'ori: --self-check gives other PTX'
+    else
+        echo "PASS $id: ori" >>"$result"
+    fi
+}
+
 # checks: everything about one input whose fields are set
 checks() {
     if ! make_input; then
@@ -278,6 +304,7 @@ checks() {
     else
         echo "PASS $id" >>"$result"
     fi
+    ori_checks
     [ "$PX_COMPARE" = 1 ] && [ -f "$work/out.count" ] && sass_checks
 }
 

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: MIT
-// oriopt: PTX in, phases, PTX out.
+// oriopt: PTX or Ori text in, phases, PTX or Ori text out.
 #define _DEFAULT_SOURCE
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "ir/ptx/ptx.h"
-#include "phases/phase.h"
+#include "tools/lang.h"
 #include "tools/options.h"
 
 #define ORI_VERSION "0.1"
@@ -28,10 +27,10 @@ typedef struct Settings {
     const char *input, *output;
     const char *entries[64];
     size_t nentries;
-    bool emit, print_pipeline, json_diagnostics;
+    Lang input_lang, output_lang;  // LANG_AUTO: by content; what came in
+    bool emit, print_pipeline, json_diagnostics, strip_debug;
     PrintMode list_phases, times, stats;
     PhaseOptions phases;
-    PtxReadOptions read;
     uint32_t max_errors;
     uint64_t max_memory, max_insns;
 } Settings;
@@ -84,28 +83,50 @@ static void print_help(void)
     char buf[8192];
     Out out = {.write = out_to_stdio, .user = stdout, .buf = buf, .cap = sizeof buf};
     out_z(&out,
-          "usage: oriopt [options] FILE\n\nReads PTX, runs phases over it, writes PTX that computes the same. FILE may "
-          "be `-`.\n"
+          "usage: oriopt [options] FILE\n\nReads PTX or Ori text, runs phases over it, writes what computes the same. "
+          "FILE may be `-`.\n"
           "A phase is a name (case-insensitive), Name@index, an index or a range A..B; lists take `,` or `+`.\n\n");
     option_help(&out, options, ARRAY_LEN(options));
     out_z(&out, "\nexit status: 0 done, 1 bad input, 2 usage, 3 internal error, 4 a limit was reached, 5 I/O\n");
     out_flush(&out);
 }
 
+// `clone,roundtrip,contracts`
+static bool self_checks(PhaseOptions *o, const char *list)
+{
+    for (const char *p = list; *p;) {
+        size_t n = strcspn(p, ",+");
+        bool clone = n == 5 && memcmp(p, "clone", n) == 0, roundtrip = n == 9 && memcmp(p, "roundtrip", n) == 0;
+        bool contracts = n == 9 && memcmp(p, "contracts", n) == 0;
+        if (!clone && !roundtrip && !contracts)
+            return bad_value("self-check", list, "a list of clone, roundtrip and contracts");
+        o->self_clone |= clone;
+        o->self_roundtrip |= roundtrip;
+        o->contracts |= contracts;
+        p += n + (p[n] != 0);
+    }
+    return true;
+}
+
 static bool take_option(Settings *s, int id, const char *value)
 {
-    static const char *const emits[] = {"none", "ptx"}, *const verifies[] = {"none", "final", "each"},
-                             *const diags[] = {"text", "json"};
+    static const char *const emits[] = {"none", "ptx", "ori"}, *const verifies[] = {"none", "final", "each"},
+                             *const diags[] = {"text", "json"}, *const changes[] = {"quiet", "diff"};
     int which;
     uint64_t n;
     switch (id) {
     case OPT_OUTPUT: s->output = value; return true;
     case OPT_EMIT:
-        if (!one_of("emit", value, emits, 2, &which))
+        if (!one_of("emit", value, emits, 3, &which))
             return false;
-        s->emit = which;
+        s->emit = which > 0;
+        s->output_lang = which == 2 ? LANG_ORI : LANG_PTX;
         return true;
-    case OPT_INPUT_KIND: return strcmp(value, "ptx") == 0 || bad_value("x", value, "ptx");
+    case OPT_INPUT_KIND:
+        if (!one_of("x", value, emits + 1, 2, &which))
+            return false;
+        s->input_lang = which ? LANG_ORI : LANG_PTX;
+        return true;
     case OPT_LEVEL:
         if (value[0] < '0' || value[0] > '4' || value[1])
             return bad_value("O", value, "a level from 0 to 4");
@@ -122,13 +143,26 @@ static bool take_option(Settings *s, int id, const char *value)
         s->phases.verify = (VerifyMode)which;
         return true;
     case OPT_VERIFY_EACH: s->phases.verify = VM_EACH; return true;
+    case OPT_SELF_CHECK: return self_checks(&s->phases, value);
+    case OPT_PRINT_BEFORE: s->phases.print_before = value; return true;
+    case OPT_PRINT_AFTER: s->phases.print_after = value; return true;
+    case OPT_PRINT_BEFORE_ALL: s->phases.print_before_all = true; return true;
+    case OPT_PRINT_AFTER_ALL: s->phases.print_after_all = true; return true;
+    case OPT_PRINT_CHANGED:
+        if (value && !one_of("print-changed", value, changes, 2, &which))
+            return false;
+        s->phases.print_changed = !value ? PC_ALL : which ? PC_DIFF : PC_QUIET;
+        return true;
+    case OPT_FILTER_FUNCS: s->phases.filter_funcs = value; return true;
+    case OPT_FILTER_PHASES: s->phases.filter_phases = value; return true;
+    case OPT_DUMP_DIR: s->phases.dump_dir = value; return true;
     case OPT_ENTRY:
     case OPT_ENTRY_SHORT:
         if (s->nentries == ARRAY_LEN(s->entries))
             return usage("too many --entry options");
         s->entries[s->nentries++] = value;
         return true;
-    case OPT_STRIP_DEBUG: s->read.strip_debug = true; return true;
+    case OPT_STRIP_DEBUG: s->strip_debug = true; return true;
     case OPT_TIME_PHASES: s->phases.timing = true; return print_mode("time-phases", value, &s->times);
     case OPT_STATS: s->phases.stats = true; return print_mode("stats", value, &s->stats);
     case OPT_LIST_PHASES: return print_mode("list-phases", value, &s->list_phases);
@@ -246,26 +280,33 @@ static uint64_t count_instructions(const Module *m)
 }
 
 // Function by function through the whole plan, written and dropped as soon as it is done.
-static double run_module(Job *job, Module *m, Out *out)
+static double run_module(Job *job, Module *m, Lang lang, Out *out)
 {
     bool emit = job->settings->emit;
     double write_s = 0, start = phase_clock();
     if (emit)
-        ptx_write_header(m, out);
+        lang_write_header(m, lang, out);
     for (uint32_t k = 0; k < m->items.n; k++) {
         const Item *item = &m->items.at[k];
         Fn *fn = item->kind == ITEM_FN ? m->fns.at[item->index] : NULL;
         if (fn && fn->flags & FN_DEFINED && selected(job, m, fn)) {
             write_s += phase_clock() - start;
-            phase_run(&job->ctx, fn);
+            phase_run(&job->ctx, &m->fns.at[item->index]);
+            fn = m->fns.at[item->index];
             start = phase_clock();
         }
+        if (fn && emit && lang == LANG_ORI)
+            fn_renumber(fn);
+        if (fn && emit && lang == LANG_PTX && fn->form == FORM_SSA)
+            heap_fail(&job->ctx.heap, ST_BAD_INPUT,
+                      "function %u of the module is in ssa form, which PTX does not have; "
+                      "--emit=ori writes it",
+                      item->index + 1);
         if (emit)
-            ptx_write_item(m, item, out);
-        if (fn) {
-            fn_free(fn);
-            m->fns.at[item->index] = NULL;
-        }
+            lang_write_item(m, item, lang, out);
+        // Dumps of later functions may show this one's declaration.
+        if (fn && !job->ctx.dumps.any)
+            module_drop_fn(m, item->index);
     }
     out_flush(out);
     return write_s + phase_clock() - start;
@@ -294,7 +335,8 @@ static Status optimize(Job *job)
     }
     double start = phase_clock();
     ctx->diag.source = &job->source;
-    Module *m = ptx_read(&ctx->heap, &job->source, &ctx->diag, &s->read);
+    Lang lang = s->input_lang == LANG_AUTO ? lang_of(&job->source) : s->input_lang;
+    Module *m = lang_read(ctx, &job->source, lang, s->strip_debug);
     source_close(&job->source);
     double read_s = phase_clock() - start;
     if (!m)
@@ -310,13 +352,13 @@ static Status optimize(Job *job)
     module_freeze(m);
     Out out;
     out_init(&out, &ctx->arena, outfile_write, &job->file);
-    double write_s = run_module(job, m, &out);
+    double write_s = run_module(job, m, s->output_lang == LANG_AUTO ? lang : s->output_lang, &out);
     if (s->times)
         phase_print_times(ctx, &job->err, read_s, write_s, instrs, s->times == PRINT_JSON);
     if (s->stats)
         phase_print_stats(ctx, m, &job->err, s->stats == PRINT_JSON);
     out_flush(&job->err);
-    bool written = !out.failed;
+    bool written = !out.failed && phase_write_index(ctx, why);
     if (job->file_open && written)
         written = outfile_commit(&job->file, why);
     if (!written) {
@@ -328,7 +370,7 @@ static Status optimize(Job *job)
 
 int main(int argc, char **argv)
 {
-    Settings settings = {.output = "-", .emit = true, .max_errors = 20, .phases = {.level = 3, .verify = VM_FINAL}};
+    Settings settings = {.output = "-", .emit = true, .max_errors = 20, .phases = phase_default_options()};
     bool done = false;
     if (!parse_command_line(&settings, argc, argv, &done))
         return ST_USAGE;
@@ -350,7 +392,7 @@ int main(int argc, char **argv)
         bool table = settings.list_phases || settings.print_pipeline;
         job.err = (Out){
             .write = out_to_stdio, .user = table ? stdout : stderr, .buf = job.err_buf, .cap = sizeof job.err_buf};
-        ctx->report = &job.err;
+        ctx->report = ctx->dumps.out = &job.err;
         arena_init(&ctx->arena, &ctx->heap);
         phase_factory(ctx);
         status = optimize(&job);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Control-flow graph and reverse postorder, and the bookkeeping of what is valid. Linear, without recursion.
-#include "ir/analysis/analysis.h"
+// Control-flow graph and reverse postorder. Linear, without recursion.
+#include <stdio.h>
+
+#include "ir/analysis/analysis_internal.h"
 
 /* -- Edges ---------------------------------------------------------------------------------------------- */
 
@@ -33,16 +35,16 @@ static void each_edge(const Fn *fn, EdgeBuilder *e, SuccVisit *visit)
 }
 
 // Turns degrees into row starts.
-static void start_rows(Analyses *a, Edges *edges, const uint32_t *degree, uint32_t n)
+static void start_rows(Arena *arena, Edges *edges, const uint32_t *degree, uint32_t n)
 {
-    edges->first = arena_alloc(&a->arena, (n + 1) * sizeof(uint32_t));
+    edges->first = arena_alloc(arena, (n + 1) * sizeof(uint32_t));
     uint32_t sum = 0;
     for (uint32_t b = 0; b < n; b++) {
         edges->first[b] = sum;
         sum += degree[b];
     }
     edges->first[n] = sum;
-    edges->at = arena_alloc(&a->arena, MAX(sum, 1) * sizeof(BlockId));
+    edges->at = arena_alloc(arena, MAX(sum, 1) * sizeof(BlockId));
 }
 
 // Filling moved each row start to the row's end, which is the next one's start.
@@ -52,30 +54,64 @@ static void restore_rows(Edges *edges, uint32_t n)
     edges->first[0] = 0;
 }
 
-static void build_cfg(Fn *fn, Analyses *a)
+void cfg_build(const Fn *fn, Analyses *a)
 {
     uint32_t n = fn->blocks.n;
+    Arena *arena = &a->arena[AX_CFG];
     EdgeBuilder e = {.succs = &a->succs, .preds = &a->preds};
-    e.out_degree = NEW_ARRAY(&a->arena, uint32_t, n);
-    e.in_degree = NEW_ARRAY(&a->arena, uint32_t, n);
+    e.out_degree = NEW_ARRAY(arena, uint32_t, n);
+    e.in_degree = NEW_ARRAY(arena, uint32_t, n);
     each_edge(fn, &e, count_edge);
-    start_rows(a, &a->succs, e.out_degree, n);
-    start_rows(a, &a->preds, e.in_degree, n);
+    start_rows(arena, &a->succs, e.out_degree, n);
+    start_rows(arena, &a->preds, e.in_degree, n);
     each_edge(fn, &e, fill_edge);
     restore_rows(&a->succs, n);
     restore_rows(&a->preds, n);
 }
 
+// Whether row b holds the same blocks as often, in whatever order. `count` is zero by BlockId, and is again if they
+// are.
+static bool same_blocks(const Edges *kept, const Edges *now, BlockId b, uint32_t *count)
+{
+    for (uint32_t e = now->first[b]; e < now->first[b + 1]; e++)
+        count[now->at[e]]++;
+    for (uint32_t e = kept->first[b]; e < kept->first[b + 1]; e++)
+        if (!count[kept->at[e]]--)
+            return false;
+    return kept->first[b + 1] - kept->first[b] == now->first[b + 1] - now->first[b];
+}
+
+static bool same_order(const Edges *kept, const Edges *now, BlockId b)
+{
+    uint32_t n = now->first[b + 1] - now->first[b];
+    return kept->first[b + 1] - kept->first[b] == n &&
+           memcmp(kept->at + kept->first[b], now->at + now->first[b], n * sizeof(BlockId)) == 0;
+}
+
+bool cfg_same(const Fn *fn, const Analyses *kept, Analyses *now, char why[static 150])
+{
+    uint32_t *count = NEW_ARRAY(&now->arena[AX_CFG], uint32_t, fn->blocks.n);
+    for (BlockId b = 1; b < fn->blocks.n; b++) {
+        bool succs = same_order(&kept->succs, &now->succs, b);
+        if (succs && same_blocks(&kept->preds, &now->preds, b, count))
+            continue;
+        snprintf(why, 150, "b%u has other %s", ir_block(fn, b)->ordinal, succs ? "predecessors" : "successors");
+        return false;
+    }
+    return true;
+}
+
 /* -- Reverse postorder ---------------------------------------------------------------------------------- */
 
 // Depth-first with an explicit stack; `next` is the first successor not yet looked at.
-static void build_rpo(Fn *fn, Analyses *a)
+void rpo_build(const Fn *fn, Analyses *a)
 {
+    Arena *arena = &a->arena[AX_RPO];
     uint32_t n = fn->blocks.n, depth = 0, slot = fn->nblocks;
-    BlockId *stack = arena_alloc(&a->arena, (size_t)fn->nblocks * sizeof *stack);
-    BlockId *order = arena_alloc(&a->arena, (size_t)fn->nblocks * sizeof *order);
-    uint32_t *next = arena_alloc(&a->arena, n * sizeof *next);
-    a->rpo_index = arena_alloc(&a->arena, n * sizeof(uint32_t));
+    BlockId *stack = arena_alloc(arena, (size_t)fn->nblocks * sizeof *stack);
+    BlockId *order = arena_alloc(arena, (size_t)fn->nblocks * sizeof *order);
+    uint32_t *next = arena_alloc(arena, n * sizeof *next);
+    a->rpo_index = arena_alloc(arena, n * sizeof(uint32_t));
     memset(a->rpo_index, 0xff, n * sizeof(uint32_t));
     memcpy(next, a->succs.first, n * sizeof *next);
     if (fn->first) {
@@ -101,32 +137,17 @@ static void build_rpo(Fn *fn, Analyses *a)
         a->rpo_index[a->rpo[k]] = k;
 }
 
-/* -- Validity ------------------------------------------------------------------------------------------- */
-
-const Analyses *analysis_need(Fn *fn, uint32_t mask)
+bool rpo_same(const Fn *fn, const Analyses *kept, Analyses *now, char why[static 150])
 {
-    if (!fn->analyses) {
-        fn->analyses = NEW(&fn->arena, Analyses);
-        arena_init(&fn->analyses->arena, fn->arena.heap);
-    }
-    Analyses *a = fn->analyses;
-    if (mask & AN_RPO)
-        mask |= AN_CFG;
-    uint32_t missing = mask & ~a->valid;
-    if (missing & AN_CFG)
-        build_cfg(fn, a);
-    if (missing & AN_RPO)
-        build_rpo(fn, a);
-    a->valid |= mask;
-    return a;
-}
-
-void analysis_drop(Fn *fn, uint32_t keep)
-{
-    Analyses *a = fn->analyses;
-    if (!a)
-        return;
-    a->valid &= keep;
-    if (!a->valid)
-        arena_free(&a->arena);
+    uint32_t k = 0, n = MIN(kept->nrpo, now->nrpo);
+    while (k < n && kept->rpo[k] == now->rpo[k])
+        k++;
+    if (k < n)
+        snprintf(why, 150, "b%u stands where b%u should", ir_block(fn, kept->rpo[k])->ordinal,
+                 ir_block(fn, now->rpo[k])->ordinal);
+    else if (kept->nrpo != now->nrpo)
+        snprintf(why, 150, "%u blocks are reachable, not %u", now->nrpo, kept->nrpo);
+    else
+        return true;
+    return false;
 }

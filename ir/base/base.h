@@ -131,6 +131,9 @@ static inline uint32_t seg_push(Seg *seg, Arena *arena, uint32_t count, size_t e
     return i;
 }
 
+// Gives `seg` segments of its own, in this arena, with the same elements.
+void seg_copy(Seg *seg, Arena *arena, size_t elem);
+
 /* idset.c: hash index ------------------------------------------------------------------------------------- */
 
 // Open addressing over records that live elsewhere: finds the ids that have a hash; the caller compares.
@@ -171,6 +174,11 @@ StrId str_intern(StrTable *table, const char *text, size_t len);
 StrId str_find(const StrTable *table, const char *text, size_t len);  // STR_NONE if it is not there
 Str str_get(const StrTable *table, StrId id);
 static inline StrId str_intern_z(StrTable *table, const char *text) { return str_intern(table, text, strlen(text)); }
+
+// Whether the whole text is what the pattern says: `*` any run of bytes, `?` any byte, `[a-f_]` one of these, `[!a]`
+// none of these, `\` takes the next character as it is. A `]` right at the start of a class belongs to it; a `[` that
+// nothing closes is itself. With `fold_case`, ASCII letters match in both cases.
+bool glob_match(const char *pattern, const char *text, size_t len, bool fold_case);
 
 uint32_t hash_bytes(const void *p, size_t n);
 static inline uint64_t hash_mix(uint64_t h, uint64_t x)
@@ -251,6 +259,17 @@ static inline void out_char(Out *out, char c)
 // A `write` for Out that puts everything on a FILE *.
 bool out_to_stdio(void *file, const char *text, size_t n);
 
+// A text that grows in an arena.
+typedef struct TextBuffer {
+    Arena *arena;
+    char *at;
+    size_t n, cap;
+} TextBuffer;
+// A `write` for Out that appends to a TextBuffer.
+bool out_to_text(void *text, const char *bytes, size_t n);
+// The text as a source to read from, with the slack that readers want behind it.
+Source text_source(TextBuffer *text, const char *name);
+
 // A file that appears whole or not at all: written beside its target and renamed by outfile_commit(). Devices and
 // FIFOs are written directly; "-" is standard output.
 typedef struct OutFile {
@@ -264,5 +283,33 @@ bool outfile_open(OutFile *file, const char *path, Arena *arena, char why[static
 bool outfile_write(void *file, const char *text, size_t n);  // a `write` for Out
 bool outfile_commit(OutFile *file, char why[static 200]);
 void outfile_abandon(OutFile *file);
+
+/* diff.c: line differences --------------------------------------------------------------------------------- */
+
+// One line of a text, not terminated.
+typedef struct TextLine {
+    const char *text;
+    uint32_t len;
+} TextLine;
+
+// Splits a text into lines without their newlines; a last line may lack its own. The lines point into the text, the
+// array is the arena's. Returns how many there are.
+uint32_t text_lines(const char *text, size_t len, Arena *arena, TextLine **lines);
+
+typedef struct DiffOptions {
+    uint32_t context;  // unchanged lines around a change
+    // Whether a line opens a region (a function, a block), and of which level: 0 = none, 1 = outermost, up to 8. A
+    // region ends where one of its level or further out opens. It may cut the line down to the region's title. NULL =
+    // there are none.
+    int (*heading)(TextLine *line);
+} DiffOptions;
+
+// Writes the unified differences of two texts, without file headers: hunks `@@ -a,b +c,d @@ HEADING1 HEADING2` as patch
+// takes them. The headings, outermost first, are those of the regions that hold the hunk's first changed line (the
+// heading itself may be that line), in the old text where that line is a removed one and in the new text where it is an
+// added one. The differences are correct for all texts, and minimal but for large ones that have little in common.
+// Texts are equal, too, when only the newline at their end differs: then it writes nothing and returns false.
+bool diff_lines(Out *out, const char *old_text, size_t old_len, const char *new_text, size_t new_len,
+                const DiffOptions *options, Heap *heap);
 
 #endif

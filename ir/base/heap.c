@@ -186,3 +186,14 @@ void seg_grow(Seg *seg, Arena *arena, uint32_t count, size_t elem)
             seg->base[s] = (uintptr_t)arena_alloc(arena, (size_t)k * elem) - (size_t)k * elem;
     }
 }
+
+void seg_copy(Seg *seg, Arena *arena, size_t elem)
+{
+    for (uint32_t s = 0, first = 0, n = SEG_FIRST; first < seg->n; first += n, n *= 2, s++) {
+        if (!seg->base[s])
+            continue;
+        char *to = arena_alloc(arena, n * elem);
+        memcpy(to, (const char *)seg->base[s] + n * elem, MIN(n, seg->n - first) * elem);
+        seg->base[s] = (uintptr_t)to - n * elem;
+    }
+}

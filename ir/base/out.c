@@ -102,6 +102,31 @@ void out_json(Out *out, const char *text, size_t n)
     out_char(out, '"');
 }
 
+bool out_to_text(void *user, const char *bytes, size_t n)
+{
+    TextBuffer *t = user;
+    if (t->cap - t->n < n) {
+        t->cap = MAX(t->n + n, t->cap * 2);
+        char *grown = arena_alloc(t->arena, t->cap);
+        if (t->n)
+            memcpy(grown, t->at, t->n);
+        t->at = grown;
+    }
+    if (n)
+        memcpy(t->at + t->n, bytes, n);
+    t->n += n;
+    return true;
+}
+
+Source text_source(TextBuffer *t, const char *name)
+{
+    static const char slack[SOURCE_SLACK];
+    size_t n = t->n;
+    out_to_text(t, slack, sizeof slack);
+    t->n = n;
+    return (Source){.name = name, .text = t->at, .len = n};
+}
+
 bool out_to_stdio(void *file, const char *text, size_t n) { return fwrite(text, 1, n, file) == n; }
 
 static bool fail(char why[static 200])

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Interned strings: open addressing, ids in order of first appearance.
+// Interned strings: open addressing, ids in order of first appearance. Patterns for names.
 #include "ir/base/base.h"
 
 static inline uint64_t load64(const char *p)
@@ -76,4 +76,90 @@ Str str_get(const StrTable *t, StrId id)
     while (id < t->first)
         t = t->parent;
     return t->strings.at[id - t->first];
+}
+
+/* -- Patterns ------------------------------------------------------------------------------------------- */
+
+static unsigned char lower(unsigned char c) { return c >= 'A' && c <= 'Z' ? (unsigned char)(c + ('a' - 'A')) : c; }
+static unsigned char upper(unsigned char c) { return c >= 'a' && c <= 'z' ? (unsigned char)(c - ('a' - 'A')) : c; }
+
+// One character of a pattern, escaped or not; goes behind it.
+static unsigned char pattern_char(const char **pattern)
+{
+    const char *p = *pattern;
+    if (*p == '\\' && p[1])
+        p++;
+    *pattern = p + 1;
+    return (unsigned char)*p;
+}
+
+// The closing bracket of the class that opens at p; NULL when there is none.
+static const char *class_end(const char *p)
+{
+    p += p[1] == '!' ? 2 : 1;
+    do {
+        if (!*p)
+            return NULL;
+        pattern_char(&p);
+    } while (*p != ']');
+    return p;
+}
+
+// Whether c is one of those between p and the closing bracket.
+static bool class_has(const char *p, const char *end, unsigned char c)
+{
+    bool found = false;
+    while (p < end) {
+        unsigned char first = pattern_char(&p), last = first;
+        if (*p == '-' && p + 1 < end) {
+            p++;
+            last = pattern_char(&p);
+        }
+        found |= first <= c && c <= last;
+    }
+    return found;
+}
+
+// Matches a byte with the element at p, which is no `*`; returns what follows that, or NULL.
+static const char *match_one(const char *p, unsigned char c, bool fold_case)
+{
+    const char *end = *p == '[' ? class_end(p) : NULL;
+    if (end) {
+        bool negated = p[1] == '!';
+        p += negated ? 2 : 1;
+        bool found =
+            class_has(p, end, c) || (fold_case && (class_has(p, end, lower(c)) || class_has(p, end, upper(c))));
+        return found != negated ? end + 1 : NULL;
+    }
+    if (*p == '?')
+        return p + 1;
+    if (!*p)
+        return NULL;
+    unsigned char want = pattern_char(&p);
+    return want == c || (fold_case && lower(want) == lower(c)) ? p : NULL;
+}
+
+bool glob_match(const char *pattern, const char *text, size_t len, bool fold_case)
+{
+    const char *star = NULL;  // what follows the last `*`: only that one need ever take more
+    size_t k = 0, star_at = 0;
+    for (;;) {
+        if (*pattern == '*') {
+            star = ++pattern;
+            star_at = k;
+            continue;
+        }
+        if (k == len)
+            return !*pattern;
+        const char *next = match_one(pattern, (unsigned char)text[k], fold_case);
+        if (next) {
+            pattern = next;
+            k++;
+        } else if (star) {
+            pattern = star;
+            k = ++star_at;
+        } else {
+            return false;
+        }
+    }
 }

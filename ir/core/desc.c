@@ -227,8 +227,7 @@ static void emit_any(Match *m, uint32_t flags)
     emit(m, (Slot){(uint16_t)(flags | SL_REG | SL_IMM | SL_SYM | SL_SREG | SL_SINK | SL_NOT), W_NONE, TY_NONE, 0});
 }
 
-// The end of the element of `p`: the next comma outside brackets, or the end.
-static const char *element_end(const char *p, const char *end)
+const char *desc_element_end(const char *p, const char *end)
 {
     int depth = 0;
     for (; p < end; p++) {
@@ -258,6 +257,18 @@ static void match_rest(Match *m, const char *shape, const char *end, bool opaque
         if (*shape == '&')
             emit_address(m);
     }
+}
+
+// The inputs of a phi: `%:%,%:%,...`, a block and a value each.
+static bool match_phi(Match *m, const char *shape, const char *end)
+{
+    for (; end - shape >= 3 && memcmp(shape, "%:%", 3) == 0; shape += 4) {
+        emit(m, (Slot){SL_BLOCK, W_NONE, TY_NONE, 0});
+        emit(m, (Slot){SL_REG | SL_IMM | SL_AS_DEF, W_NONE, TY_NONE, 0});
+        if (end - shape == 3)
+            return true;
+    }
+    return false;
 }
 
 // `{%,%,...}` of n operands (0 = any number): true and their number, if the element is that.
@@ -339,6 +350,7 @@ static bool match_letter(Match *m, char letter, const char *shape, const char *e
     if (!plain)
         return false;
     switch (letter) {
+    case 'R': emit(m, (Slot){SL_REG | SL_DEF, W_NONE, TY_NONE, 0}); return true;
     case 'd': emit(m, typed(t0, SL_DEF)); return true;
     case 'D': emit(m, typed(t0, SL_DEF | SL_WIDER)); return true;
     case 'W': emit(m, typed(widened(t0), SL_DEF)); return true;
@@ -414,7 +426,9 @@ static bool match(Match *m, const char *sig, const char *shape, const char *end)
         match_rest(m, shape, end, false);
         return true;
     }
-    const char *sig_stop = element_end(sig, sig + strlen(sig));
+    if (*sig == 'f')
+        return match_phi(m, shape, end);
+    const char *sig_stop = desc_element_end(sig, sig + strlen(sig));
     if (*sig == 0 || *sig == 'F')
         return shape == end;
     const char *next_sig = *sig_stop ? sig_stop + 1 : sig_stop;
@@ -422,7 +436,7 @@ static bool match(Match *m, const char *sig, const char *shape, const char *end)
     bool absent = resolve_conditional(m, *sig, str_get(&m->tables->strs, m->mnem->suffix)) == 0;
     uint32_t before = m->slots.n;
     if (shape < end && !absent) {
-        const char *stop = element_end(shape, end);
+        const char *stop = desc_element_end(shape, end);
         const char *next = stop < end ? stop + 1 : stop;
         // A trailing comma would leave an empty element.
         if (!(stop < end && next == end) && match_element(m, sig, sig_stop, shape, stop) &&
@@ -535,6 +549,7 @@ static const char *letter_words(char letter)
     case 'd':
     case 'D':
     case 'W':
+    case 'R':
     case 'e': return "dst";
     case 'p': return "dst predicate";
     case 'V': return "dst or {dst, ...}";
@@ -558,6 +573,7 @@ static const char *letter_words(char letter)
     case '&': return "symbol";
     case 'L': return "label";
     case 'l': return "branch table";
+    case 'f': return "block: value, ...";
     case '*': return "...";
     default: return "";
     }

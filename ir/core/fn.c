@@ -26,7 +26,6 @@ Fn *fn_new(Module *m, SymId sym)
     *ir_block(fn, push(fn, &fn->blocks, sizeof(Block), "blocks")) = (Block){0};
     push(fn, &fn->syms, sizeof(Sym), "symbols");
     *ir_sym(fn, SYM_LOCAL) = (Sym){0};
-    VEC_PUSH(&m->arena, &m->fns, fn);
     return fn;
 }
 
@@ -41,6 +40,56 @@ void fn_own_tables(Fn *fn)
     Tables *own = arena_alloc(&fn->arena, sizeof *own);
     tables_init(own, &fn->arena, &fn->module->tables);
     fn->tables = own;
+}
+
+// Where a register of this operand is printed, if it is the first time that it appears.
+static void number_operand(Fn *fn, Operand o, uint8_t *seen, uint32_t *next)
+{
+    if (!op_is_reg(o) || seen[op_index(o)])
+        return;
+    Reg *r = ir_reg(fn, op_index(o));
+    seen[op_index(o)] = 1;
+    r->ordinal = next[r->file]++;
+}
+
+// Where the layout has the order of the source, positions in the source are those in the layout.
+static void renumber_sources(Fn *fn)
+{
+    uint32_t n = 0;
+    BlockId prev = 0;
+    FOR_BLOCKS(fn, b) {
+        if (prev && ir_block(fn, b)->source <= ir_block(fn, prev)->source)
+            return;
+        prev = b;
+    }
+    FOR_BLOCKS(fn, b)
+        ir_block(fn, b)->source = n++;
+}
+
+void fn_renumber(Fn *fn)
+{
+    Arena scratch;
+    arena_init(&scratch, fn->arena.heap);
+    uint8_t *seen = NEW_ARRAY(&scratch, uint8_t, fn->regs.n);
+    uint32_t next[REG_FILES] = {0};
+    fn->block_ordinals = 0;
+    renumber_sources(fn);
+    FOR_BLOCKS(fn, b) {
+        ir_block(fn, b)->ordinal = fn->block_ordinals++;
+        FOR_INSTRS(fn, b, id) {
+            const Instr *i = ir_instr(fn, id);
+            const Operand *ops = ir_ops(fn, i);
+            if (ir_guarded(i))
+                number_operand(fn, ops[i->nops - 1], seen, next);
+            for (uint32_t k = 0; k + ir_guarded(i) < i->nops; k++)
+                number_operand(fn, ops[k], seen, next);
+        }
+    }
+    // Those that appear nowhere come last, so that numbers stay unique.
+    for (RegId k = 1; k < fn->regs.n; k++)
+        number_operand(fn, op_reg(fn, k), seen, next);
+    memcpy(fn->ordinals, next, sizeof next);
+    arena_free(&scratch);
 }
 
 /* -- Registers, constants, symbols, lists --------------------------------------------------------------- */
@@ -82,12 +131,19 @@ ListId list_new(Fn *fn, const Operand *targets, uint32_t n)
     return l;
 }
 
+SymId fn_table(Fn *fn, Name name, SymKind kind, const Operand *targets, uint32_t n)
+{
+    SymId s = fn_sym(fn, name, kind);
+    ir_sym(fn, s)->list = list_new(fn, targets, n);
+    return s;
+}
+
 /* -- Blocks --------------------------------------------------------------------------------------------- */
 
 BlockId block_new(Fn *fn)
 {
     BlockId b = push(fn, &fn->blocks, sizeof(Block), "blocks");
-    *ir_block(fn, b) = (Block){0};
+    *ir_block(fn, b) = (Block){.ordinal = fn->block_ordinals++};
     return b;
 }
 
@@ -184,13 +240,25 @@ void ir_successors(const Fn *fn, InstrId terminator, SuccVisit *visit, void *use
     }
 }
 
-// A hash of everything that printing shows. Ids of strings and descriptors are those of one run, so it compares
-// states of one run only.
+static uint64_t hash_symbol(uint64_t h, const Sym *s)
+{
+    h = hash_mix(h, (uint64_t)s->name.stem << 32 | s->name.number);
+    h = hash_mix(h, (uint64_t)s->kind << 48 | (uint64_t)s->space << 40 | (uint64_t)s->type << 32 | s->flags);
+    h = hash_mix(h, (uint64_t)s->align << 32 | s->list);
+    h = hash_mix(h, s->size);
+    return s->init && s->init->bytes ? hash_mix(h, hash_bytes(s->init->bytes, s->init->size)) : h;
+}
+
 uint64_t ir_hash(const Fn *fn)
 {
-    uint64_t h = fn->form;
+    uint64_t h = hash_mix(fn->form, fn->flags);
+    for (uint32_t k = 1; k < fn->syms.n; k++)
+        h = hash_symbol(h, ir_sym(fn, k | SYM_LOCAL));
+    for (RegId k = 1; k < fn->regs.n; k++)
+        if (ir_reg(fn, k)->flags)
+            h = hash_mix(h, (uint64_t)k << 8 | ir_reg(fn, k)->flags);
     FOR_BLOCKS(fn, b) {
-        h = hash_mix(h, b);
+        h = hash_mix(h, (uint64_t)b << 32 | ir_block(fn, b)->source);
         FOR_INSTRS(fn, b, id) {
             const Instr *i = ir_instr(fn, id);
             const Operand *ops = ir_ops(fn, i);

@@ -118,6 +118,12 @@ typedef struct Name {
     uint32_t number;
 } Name;
 #define NO_NUMBER UINT32_MAX
+static inline bool name_same(Name a, Name b) { return a.stem == b.stem && a.number == b.number; }
+static inline uint32_t name_hash(Name name)
+{
+    uint64_t h = hash_mix(name.stem, name.number);
+    return (uint32_t)(h ^ (h >> 32));
+}
 
 typedef struct Const {
     uint64_t bits;  // truncated to the width
@@ -151,6 +157,7 @@ typedef enum {
     SL_INOUT = 1 << 9,    // opaque: read and written
     SL_HIDDEN = 1 << 10,  // not printed in PTX
     SL_NOT = 1 << 11,     // may be negated with `!`
+    SL_AS_DEF = 1 << 12,  // of the width of the (one) definition
 } SlotFlag;
 
 typedef struct Slot {
@@ -207,13 +214,42 @@ MnemId mnem_intern(Tables *t, const char *text, size_t len);
 DescId desc_intern(Tables *t, MnemId mnem, const char *shape, size_t len, const char **why);
 // A signature in words, for messages: "dst, src, src".
 void desc_expected(const char *signature, char words[static 200]);
+// The end of the shape's (or signature's) element that begins at `p`: the next comma outside brackets, or `end`.
+const char *desc_element_end(const char *p, const char *end);
 // The descriptor for builders: text and shape must be right.
 DescId desc_make(Tables *t, const char *mnemonic, const char *shape);
+
+// A mnemonic as it is spelled, and the descriptor for the shape that it had last.
+typedef struct MnemCache {
+    const char *text;
+    uint32_t len;  // of text, which is padded to eight bytes
+    MnemId mnem;
+    Opcode first;
+    uint32_t shape_len;
+    char shape[24];  // of desc
+    DescId desc;
+    bool seen;  // for the reader
+} MnemCache;
+
+typedef struct DescCache {
+    Tables *tables;
+    Arena *arena;
+    VEC(MnemCache) mnems;
+    IdSet index;
+} DescCache;
+
+/* desc_cache.c */
+// The mnemonic with this spelling; at least eight bytes must be readable from the start of each eight of `text`. Valid
+// until the next call.
+MnemCache *desc_cache_mnem(DescCache *c, const char *text, size_t len);
+// As desc_intern(). The same holds for `shape`.
+DescId desc_cache_find(DescCache *c, MnemCache *mnem, const char *shape, uint32_t n, const char **why);
 
 /* -- Operands ----------------------------------------------------------------------------------------------- */
 
 typedef enum { K_NONE, K_REG, K_IMM, K_SYM, K_SREG, K_BANK, K_BLOCK, K_LIST } Kind;
-typedef enum { RF_R, RF_UR, RF_P, RF_UP, RF_CC } RegFile;
+typedef enum { RF_R, RF_UR, RF_P, RF_UP, RF_CC, REG_FILES } RegFile;
+extern const char *const reg_file_names[REG_FILES];
 
 typedef struct Operand {
     uint32_t word;  // 31 definition | 30:28 kind | 27:24 register file | 23:0 index
@@ -228,6 +264,8 @@ enum {
     OPM_F32 = 1 << 4,      // immediate without a typed slot: written as 0f...
     OPM_F64 = 1 << 5,      // immediate without a typed slot: written as 0d...
     OPM_SPELLED = 1 << 6,  // offset 0 that a debug function spells out, `[%SP+0]`: ptxas -O0 makes other code of it
+    OPM_CONSTRAINTS = 0x1C00,
+    OPM_CONSTRAINT_SHIFT = 10,
 };
 
 enum { INDEX_MAX = (1 << 24) - 1, SYM_LOCAL = 1 << 23 };
@@ -261,6 +299,10 @@ typedef struct Reg {
     uint8_t flags;  // REG_*
     uint8_t type;   // as declared
 } Reg;
+
+// Whether the register has but one definition in ssa form. The others have as many as they like in any form, and no
+// phi, tied use or copy propagation touches them.
+static inline bool reg_in_ssa(const Reg *r) { return !(r->flags & (REG_PINNED | REG_NAMED)) && r->file != RF_CC; }
 
 typedef enum { SYM_VAR, SYM_FUNC, SYM_FORMAL, SYM_CALLPARAM, SYM_PROTO, SYM_CALLTARGETS, SYM_BRANCHTARGETS } SymKind;
 typedef enum { SP_NONE, SP_GLOBAL, SP_CONST, SP_SHARED, SP_LOCAL, SP_PARAM, SP_REG, SP_TEX, SP_GENERIC } Space;
@@ -323,12 +365,13 @@ typedef struct Sym {
     uint32_t callseq;  // while reading: the call that last wrote it
 } Sym;
 
-enum { BLOCK_KEEP_LABEL = 1, BLOCK_DEFINED = 2 };
+enum { BLOCK_KEEP_LABEL = 1 };
 
 typedef struct Block {
     Name label;  // stem 0 = none
     InstrId first, last;
     BlockId next, prev;  // layout
+    uint32_t ordinal;    // its number in Ori text, stable during a run
     uint32_t source;     // position in the source, for PlaceBlocksInSourceOrder
     uint32_t flags;
 } Block;
@@ -356,6 +399,17 @@ typedef struct Line {
     uint32_t function_offset;
     LineId after;  // a .loc directly before this one, which no instruction has
 } Line;
+
+// Of file, line and column, for look-up by position.
+static inline uint32_t line_hash(const Line *l)
+{
+    uint64_t h = hash_mix(hash_mix(l->file, l->line), l->col);
+    return (uint32_t)(h ^ (h >> 32));
+}
+static inline bool line_same(const Line *a, const Line *b)
+{
+    return a->file == b->file && a->line == b->line && a->col == b->col;
+}
 
 // A list operand: branch targets or call targets.
 typedef struct List {
@@ -392,9 +446,9 @@ struct Fn {
     Seg instrs, ops, regs, blocks, syms, lines, lists;
     BlockId first, last;  // layout
     uint32_t ninstrs, nblocks;
-    uint32_t callseqs;  // call sequences so far
-    uint32_t ordinals[RF_CC + 1];
-    RegId cc;  // the carry register
+    uint32_t callseqs;                             // call sequences so far
+    uint32_t ordinals[REG_FILES], block_ordinals;  // next numbers in Ori text
+    RegId cc;                                      // the carry register
     struct Analyses *analyses;
     size_t offset;  // in the source, for messages
 };
@@ -417,6 +471,7 @@ struct Module {
     VEC(Item) items;
     VEC(Sym) syms;  // 0 is no symbol
     VEC(Fn *) fns;
+    IdSet index;         // SymIds by name
     VEC(bool) reserved;  // by StrId: stem of a module symbol that could be taken for a name of ours
 };
 
@@ -454,7 +509,12 @@ static inline Operand *ir_guard(const Fn *fn, const Instr *i) { return ir_ops(fn
 Module *module_new(Heap *heap);
 void module_free(Module *m);
 SymId module_sym(Module *m, Name name, SymKind kind);
+// The first symbol of this name; 0 if there is none. The name's stem may come from a function's tables.
+SymId module_find(const Module *m, Name name);
 void module_item(Module *m, ItemKind kind, uint32_t index);
+void module_add_fn(Module *m, Fn *fn);
+// Frees a function that is done with: its symbol stays, without a declaration.
+void module_drop_fn(Module *m, uint32_t index);
 // Ends reading: the module's tables are read-only from here on.
 void module_freeze(Module *m);
 // Says that a symbol of the module has this stem, so that the writer does not use it for names of its own.
@@ -463,14 +523,19 @@ bool module_is_reserved(const Module *m, StrId stem);
 bool stem_could_be_ours(Str stem);  // begins like a name that the writer makes
 
 /* fn.c */
+// A function without a place in the module yet.
 Fn *fn_new(Module *m, SymId sym);
 void fn_free(Fn *fn);
+// Numbers registers by appearance and blocks by layout, as they are printed in final output.
+void fn_renumber(Fn *fn);
 // Gives the function tables of its own (after module_freeze, before the first phase).
 void fn_own_tables(Fn *fn);
 RegId reg_new(Fn *fn, RegFile file, Width width);
 Operand op_const(Fn *fn, uint64_t bits, Width width);
 SymId fn_sym(Fn *fn, Name name, SymKind kind);
 ListId list_new(Fn *fn, const Operand *targets, uint32_t n);
+// A symbol for a table of branch or call targets; its `list` is what instructions name.
+SymId fn_table(Fn *fn, Name name, SymKind kind, const Operand *targets, uint32_t n);
 BlockId block_new(Fn *fn);             // not yet in the layout
 void block_append(Fn *fn, BlockId b);  // at the end of the layout
 void block_insert_after(Fn *fn, BlockId b, BlockId where);
@@ -487,10 +552,16 @@ InstrId ir_terminator(const Fn *fn, BlockId b);
 // target is visited as often as it is named.
 typedef void SuccVisit(void *user, Operand *target);
 void ir_successors(const Fn *fn, InstrId terminator, SuccVisit *visit, void *user);
+// A hash of everything that printing shows. Ids of strings and descriptors are those of one run, so it compares states
+// of one run only.
 uint64_t ir_hash(const Fn *fn);
 
+/* clone.c */
+// A copy with the same ids, in an arena of its own. Analyses are not copied.
+Fn *fn_clone(const Fn *fn);
+
 /* verify.c */
-enum { VERIFY_STRUCTURE = 1, VERIFY_TYPES = 2 };
+enum { VERIFY_STRUCTURE = 1, VERIFY_TYPES = 2, VERIFY_FORM = 3 };  // level 3: fn_verify()
 // The first violation as text in `why` (empty = none); *instr is where, if it is an instruction.
 bool ir_verify(const Fn *fn, int level, InstrId *instr, char why[static 200]);
 // Whether an operand may stand in a slot; otherwise what is wrong with it.

@@ -28,7 +28,30 @@ SymId module_sym(Module *m, Name name, SymKind kind)
         heap_fail(m->arena.heap, ST_LIMIT, "more than %d symbols", SYM_LOCAL);
     VEC_PUSH(&m->arena, &m->syms, ((Sym){.name = name, .kind = (uint8_t)kind}));
     module_reserve_stem(m, name.stem);
+    if (!module_find(m, name))
+        idset_add(&m->index, &m->arena, name_hash(name), m->syms.n - 1);
     return m->syms.n - 1;
+}
+
+SymId module_find(const Module *m, Name name)
+{
+    IDSET_EACH(&m->index, name_hash(name), id) {
+        if (name_same(m->syms.at[id].name, name))
+            return id;
+    }
+    return 0;
+}
+
+void module_add_fn(Module *m, Fn *fn) { VEC_PUSH(&m->arena, &m->fns, fn); }
+
+void module_drop_fn(Module *m, uint32_t index)
+{
+    Fn *fn = m->fns.at[index];
+    Sym *s = &m->syms.at[fn->sym];
+    if (s->fn == fn)
+        s->fn = NULL;
+    fn_free(fn);
+    m->fns.at[index] = NULL;
 }
 
 void module_item(Module *m, ItemKind kind, uint32_t index) { VEC_PUSH(&m->arena, &m->items, ((Item){kind, index})); }

@@ -31,6 +31,8 @@ const SregInfo sreg_info[] = {
 };
 const uint32_t sreg_count = ARRAY_LEN(sreg_info);
 
+const char *const reg_file_names[REG_FILES] = {"R", "UR", "P", "UP", "CC"};
+
 // The vocabulary of opcodes.def.
 #define T(id) ((uint64_t)1 << TY_##id)
 #define B16T T(B16)

@@ -3,14 +3,17 @@
 //   S1  blocks form a doubly linked layout that ends at fn->last, each block once
 //   S2  instructions of a block form a doubly linked list, each knows its block
 //   S3  every block ends in a terminator and has no other
-//   S4  operand counts are those of the descriptor, plus one tied use per definition where flagged, plus the guard
+//   S4  operand counts are those of the descriptor, plus one tied use per definition where flagged, plus the guard; a
+//       terminator names the successor of a false guard exactly if it is guarded
 //   S5  definitions come first and nothing behind them is flagged as one
-//   S6  every index names something that exists: registers, constants, symbols, blocks in the layout, lists
+//   S6  every index names something that exists: registers, constants, symbols, blocks in the layout, lists, and every
+//       list that an instruction uses belongs to a table symbol
 //   S7  the counters of blocks and instructions are right
 // Level 2, types:
-//   T1  each operand is of a kind, register file and width that its slot takes
+//   T1  each operand is of a kind, register file and width that its slot takes, with modifiers that it takes
 //   T2  the guard is a predicate register, and the instruction takes one
-//   T3  tied uses are registers of the width of their definition, in ssa form only
+//   T3  tied uses stand on guarded instructions in ssa form only; they are registers or constants of the width of their
+//       definition, without modifiers, but the sink where the definition is the sink or never enters ssa
 //   T4  a call sequence lies in one block: its st.param before the call, its ld.param behind it
 //   T5  the carry is defined before it is read, within the block
 #include <stdio.h>
@@ -23,6 +26,7 @@ typedef struct Verifier {
     char *why;
     Arena scratch;
     BlockId *called_in;  // by call sequence
+    bool *has_table;     // by ListId
 } Verifier;
 
 #define FAIL(v, ...) (snprintf((v)->why, 200, __VA_ARGS__), false)
@@ -129,6 +133,10 @@ static bool check_instr(Verifier *v, const Instr *i)
     if (i->ndef != d->ndef || i->nops != d->nops + ir_ntied(i) + ir_guarded(i))
         return FAIL(v, "%u operands and %u definitions where the descriptor has %u and %u", i->nops, i->ndef, d->nops,
                     d->ndef);
+    bool other_way = d->nops && d->slots[d->nops - 1].flags & SL_BLOCK && d->slots[d->nops - 1].flags & SL_HIDDEN;
+    if (d->traits & TR_TERM && other_way != ir_guarded(i))
+        return FAIL(v, other_way ? "a successor for a false guard without a guard"
+                                 : "a guarded terminator without the successor of a false guard");
     const Operand *ops = ir_ops(fn, i);
     for (uint32_t k = 0; k < i->nops; k++) {
         if (op_is_def(ops[k]) != (k < i->ndef))
@@ -137,6 +145,8 @@ static bool check_instr(Verifier *v, const Instr *i)
             return false;
         if (op_kind(ops[k]) == K_LIST) {
             const List *list = ir_list(fn, op_index(ops[k]));
+            if (!v->has_table[op_index(ops[k])])
+                return FAIL(v, "branch table %u has no symbol", op_index(ops[k]));
             for (uint32_t t = 0; t < list->n; t++)
                 if (!index_exists(v, ir_run(fn, list->ops)[t]))
                     return false;
@@ -184,23 +194,61 @@ static bool check_structure(Verifier *v)
 
 /* -- Level 2 -------------------------------------------------------------------------------------------- */
 
+// A sink keeps nothing, and a register outside ssa keeps its old value by itself.
+static bool has_old_value(const Fn *fn, Operand def) { return op_is_reg(def) && reg_in_ssa(ir_reg(fn, op_index(def))); }
+
 static bool check_tied(Verifier *v, const Instr *i)
 {
     const Fn *fn = v->fn;
-    if (ir_ntied(i) && fn->form != FORM_SSA)
+    if (i->flags & IF_TIED && fn->form != FORM_SSA)
         return FAIL(v, "tied uses outside ssa form");
+    if (i->flags & IF_TIED && !ir_guarded(i))
+        return FAIL(v, "tied uses on an instruction without a guard");
     for (uint32_t k = 0; k < ir_ntied(i); k++) {
         Operand def = *ir_def(fn, i, k), tied = *ir_tied(fn, i, k);
-        if (!op_is_reg(def))
-            continue;  // a sink keeps nothing
+        if (!has_old_value(fn, def)) {
+            if (!op_same(tied, op_none()))
+                return FAIL(v, "tied use %u must be the sink `_`, as its definition has no old value in ssa", k);
+            continue;
+        }
         bool constant = op_kind(tied) == K_IMM;
         if (!constant && !op_is_reg(tied))
             return FAIL(v, "tied use %u is neither a register nor a constant", k);
+        if (tied.mods & (OPM_NEG | OPM_ABS | OPM_NOT | OPM_INOUT))
+            return FAIL(v, "tied use %u has a modifier", k);
         Width width = constant ? tab_const(fn->tables, op_index(tied)).width : (Width)ir_reg(fn, op_index(tied))->width;
         if (width && width != (Width)ir_reg(fn, op_index(def))->width)
             return FAIL(v, "tied use %u has another width than its definition", k);
     }
     return true;
+}
+
+// No PTX instruction takes a negated or absolute register; predicates are negated where the slot says so.
+static const char *check_modifiers(const Slot *slot, Operand o, char why[static 200])
+{
+    bool inout = slot->flags & SL_INOUT && op_is_reg(o);
+    if (o.mods & (OPM_NEG | OPM_ABS))
+        snprintf(why, 200, "a negated or absolute operand may not stand here");
+    else if (o.mods & OPM_NOT && !(slot->flags & SL_NOT))
+        snprintf(why, 200, "'!' may not stand here");
+    else if (!(o.mods & OPM_INOUT) != !inout)
+        snprintf(why, 200,
+                 inout ? "a register of an opaque instruction must be read and written"
+                       : "only registers of opaque instructions are read and written");
+    else
+        return NULL;
+    return why;
+}
+
+// The value of a phi is as wide as its definition.
+static const char *check_as_def(const Fn *fn, Operand def, Operand o, char why[static 200])
+{
+    Width has = op_is_reg(o) ? (Width)ir_reg(fn, op_index(o))->width : tab_const(fn->tables, op_index(o)).width;
+    Width want = (Width)ir_reg(fn, op_index(def))->width;
+    if (!has || has == want)
+        return NULL;
+    snprintf(why, 200, "the value is %s, the definition %s", width_name(has), width_name(want));
+    return why;
 }
 
 static bool check_operands(Verifier *v, const Instr *i)
@@ -210,7 +258,8 @@ static bool check_operands(Verifier *v, const Instr *i)
     const Operand *ops = ir_ops(fn, i);
     char why[200];
     for (uint32_t k = 0; k < d->nops; k++)
-        if (slot_check(fn, &d->slots[k], ops[k], why))
+        if (slot_check(fn, &d->slots[k], ops[k], why) || check_modifiers(&d->slots[k], ops[k], why) ||
+            (d->slots[k].flags & SL_AS_DEF && check_as_def(fn, ops[0], ops[k], why)))
             return FAIL(v, "operand %u: %.150s", k + 1, why);
     if (ir_guarded(i)) {
         Operand guard = *ir_guard(fn, i);
@@ -294,6 +343,12 @@ bool ir_verify(const Fn *fn, int level, InstrId *instr, char why[static 200])
     why[0] = 0;
     arena_init(&v.scratch, fn->arena.heap);
     v.called_in = NEW_ARRAY(&v.scratch, BlockId, fn->callseqs + 1);
+    v.has_table = NEW_ARRAY(&v.scratch, bool, fn->lists.n + 1);
+    for (uint32_t k = 1; k < fn->syms.n; k++) {
+        const Sym *s = ir_sym(fn, k | SYM_LOCAL);
+        if (s->kind == SYM_BRANCHTARGETS && s->list < fn->lists.n)
+            v.has_table[s->list] = true;
+    }
     bool ok = check_structure(&v) && (level < VERIFY_TYPES || check_types(&v));
     arena_free(&v.scratch);
     *instr = v.at;

@@ -8,8 +8,6 @@
 
 #include "ir/ptx/read.h"
 
-enum { SHAPE_CACHED = sizeof((MnemCache *)0)->shape };
-
 /* -- Blocks --------------------------------------------------------------------------------------------- */
 
 static void start_block(Reader *r, BlockId b)
@@ -46,62 +44,29 @@ static void fall_into(Reader *r, BlockId next)
 
 /* -- Instructions --------------------------------------------------------------------------------------- */
 
-// Equality of short texts that may both be read to the next multiple of eight bytes.
-static inline bool same_padded(const char *a, const char *b, size_t n)
-{
-    uint64_t x, y;
-    for (; n >= 8; a += 8, b += 8, n -= 8) {
-        memcpy(&x, a, 8);
-        memcpy(&y, b, 8);
-        if (x != y)
-            return false;
-    }
-    if (!n)
-        return true;
-    memcpy(&x, a, 8);
-    memcpy(&y, b, 8);
-    return (x ^ y) << (64 - 8 * n) == 0;
-}
-
 static MnemCache *find_mnemonic(Reader *r, const char *text, size_t len, size_t at)
 {
-    uint32_t hash = hash_bytes(text, len);
-    IDSET_EACH(&r->mnem_index, hash, k) {
-        if (r->mnems.at[k].len == len && same_padded(r->mnems.at[k].text, text, len))
-            return &r->mnems.at[k];
-    }
-    MnemId id = mnem_intern(r->t, text, len);
-    const Mnem *m = tab_mnem(r->t, id);
+    MnemCache *m = desc_cache_mnem(&r->descs, text, len);
+    if (m->seen)
+        return m;
+    m->seen = true;
     const char *dot = memchr(text, '.', len);
     size_t base = dot ? (size_t)(dot - text) : len;
     if (m->first == OP_OPAQUE && op_find(text, base) == OPCODE_COUNT && !op_family_known(text, base))
         diag_at(r->diag, DIAG_WARNING, at, "'%.*s' is not a known instruction; it passes through untouched", (int)len,
                 text);
-    char *copy = arena_alloc(&r->arena, len);
-    memcpy(copy, text, len);
-    idset_add(&r->mnem_index, &r->arena, hash, r->mnems.n);
-    VEC_PUSH(&r->arena, &r->mnems, ((MnemCache){.text = copy, .len = (uint32_t)len, .mnem = id, .first = m->first}));
-    return &r->mnems.at[r->mnems.n - 1];
+    return m;
 }
 
 static DescId find_desc(Reader *r, MnemCache *mnem, size_t at)
 {
-    uint32_t n = r->shape.n;
-    if (mnem->desc && mnem->shape_len == n && same_padded(mnem->shape, r->shape.at, n))
-        return mnem->desc;
     const char *why;
-    DescId desc = desc_intern(r->t, mnem->mnem, r->shape.at ? r->shape.at : "", n, &why);
-    if (!desc) {
-        char words[200];
-        desc_expected(why, words);
-        rd_fail(r, at, "these operands do not fit '%.*s', which takes: %s", (int)mnem->len, mnem->text, words);
-    }
-    if (n <= SHAPE_CACHED) {
-        memcpy(mnem->shape, r->shape.at ? r->shape.at : "", n);
-        mnem->shape_len = n;
-        mnem->desc = desc;
-    }
-    return desc;
+    DescId desc = desc_cache_find(&r->descs, mnem, r->shape.at, r->shape.n, &why);
+    if (desc)
+        return desc;
+    char words[200];
+    desc_expected(why, words);
+    rd_fail(r, at, "these operands do not fit '%.*s', which takes: %s", (int)mnem->len, mnem->text, words);
 }
 
 // The predicate in front of an instruction: `@p` or `@!p`.
@@ -289,8 +254,8 @@ static void read_targets(Reader *r, Name name, size_t at, bool calls)
         }
     } while (rd_accept(r, ','));
     rd_expect(r, ';', "behind the targets");
-    SymId s = fn_sym(r->fn, scope_unique(r, name), calls ? SYM_CALLTARGETS : SYM_BRANCHTARGETS);
-    ir_sym(r->fn, s)->list = list_new(r->fn, list.at, list.n);
+    SymKind kind = calls ? SYM_CALLTARGETS : SYM_BRANCHTARGETS;
+    SymId s = fn_table(r->fn, scope_unique(r, name), kind, list.at, list.n);
     scope_declare(r, name, BIND_SYM, s, 0, at);
 }
 

@@ -175,14 +175,36 @@ StrId rd_balanced(Reader *r, const char *prefix, int open, int close)
 
 /* -- Module directives ---------------------------------------------------------------------------------- */
 
+static void check_ascii(Reader *r, const char *from, const char *to)
+{
+    for (const char *p = from; p < to; p++)
+        if ((unsigned char)*p >= 128 || *p == 0)
+            rd_fail(r, (size_t)(p - r->source->text), "a non-ASCII or NUL byte may not stand here");
+}
+
 static void raw_item(Reader *r, const char *from, const char *to)
 {
     while (to > from && (to[-1] == '\r' || to[-1] == '\n' || to[-1] == ' ' || to[-1] == '\t'))
         to--;
-    for (const char *p = from; p < to; p++)
-        if ((unsigned char)*p >= 128 || *p == 0)
-            rd_fail(r, (size_t)(p - r->source->text), "a non-ASCII or NUL byte may not stand here");
+    check_ascii(r, from, to);
     module_item(r->m, ITEM_RAW, str_intern(&r->t->strs, from, (size_t)(to - from)));
+}
+
+// The directive up to a token, in canonical spelling: words apart by a blank, commas with one behind them.
+static void canonical_item(Reader *r, const char *directive, const char *to, const char *end)
+{
+    VEC(char) text = {0};
+    Lexer lx = {.cur = directive, .limit = r->lx.limit};
+    check_ascii(r, directive, to);
+    for (int tok = lex_token(&lx), before = 0; tok != T_EOF && lx.start < to; before = tok, tok = lex_token(&lx)) {
+        if (before && tok != ',')
+            VEC_PUSH(&r->arena, &text, ' ');
+        for (const char *p = lx.start; p < lx.end; p++)
+            VEC_PUSH(&r->arena, &text, *p);
+    }
+    for (const char *p = end; *p; p++)
+        VEC_PUSH(&r->arena, &text, *p);
+    module_item(r->m, ITEM_RAW, str_intern(&r->t->strs, text.at, text.n));
 }
 
 static void read_version(Reader *r)
@@ -257,7 +279,7 @@ static void read_file(Reader *r)
         rd_next_statement(r);
     }
     if (!r->options->strip_debug)
-        raw_item(r, from, to);
+        canonical_item(r, from, to, "");
 }
 
 // .section NAME { ... }: kept as it stands.
@@ -279,8 +301,8 @@ static void read_section(Reader *r)
         raw_item(r, from, to);
 }
 
-// A directive that ends in a semicolon and is kept as it stands, blanks and comments included.
-static void read_raw_statement(Reader *r)
+// .pragma "...", "...";
+static void read_pragma_item(Reader *r)
 {
     const char *from = r->lx.start;
     while (r->tok != ';') {
@@ -288,9 +310,9 @@ static void read_raw_statement(Reader *r)
         if (r->tok == T_EOF)
             rd_fail(r, rd_offset(r), "expected ';'");
     }
-    const char *to = r->lx.end;
+    const char *to = r->lx.start;
     rd_next_statement(r);
-    raw_item(r, from, to);
+    canonical_item(r, from, to, ";");
 }
 
 // .alias NAME, FUNCTION;
@@ -307,10 +329,10 @@ static void read_alias(Reader *r)
         if (k == 0)
             rd_expect(r, ',', "between the alias and its function");
     }
-    const char *to = r->lx.end;
+    const char *to = r->lx.start;
     rd_expect(r, ';', "behind the alias");
     rd_next_statement(r);
-    raw_item(r, from, to);
+    canonical_item(r, from, to, ";");
 }
 
 // PTX 1.x debug lines: `@@DWARF ...` to the end of the line.
@@ -382,7 +404,6 @@ static void discard_function(Reader *r)
         Sym *sym = &r->m->syms.at[r->fn->sym];
         if (sym->fn == r->fn)
             sym->fn = NULL;
-        r->m->fns.n--;
         fn_free(r->fn);
     }
     r->fn = NULL;
@@ -431,6 +452,7 @@ static void read_function(Reader *r, uint32_t linkage, StrId attribute)
     } else {
         rd_fail(r, rd_offset(r), "expected '{' or ';' behind the function's header");
     }
+    module_add_fn(r->m, fn);
     module_item(r->m, ITEM_FN, r->m->fns.n - 1);
     r->fn = NULL;
     if (!r->stop)
@@ -485,10 +507,9 @@ static void read_item(Reader *r)
         const char *text;
         void (*read)(Reader *);
     } directives[] = {
-        {".version", read_version},           {".target", read_target},
-        {".address_size", read_address_size}, {".file", read_file},
-        {".section", read_section},           {".alias", read_alias},
-        {".pragma", read_raw_statement},
+        {".version", read_version},    {".target", read_target},   {".address_size", read_address_size},
+        {".file", read_file},          {".section", read_section}, {".alias", read_alias},
+        {".pragma", read_pragma_item},
     };
     if (r->tok == '@') {
         read_dwarf_line(r);
@@ -567,6 +588,7 @@ Module *ptx_read(Heap *heap, const Source *source, Diag *diag, const PtxReadOpti
     r->options = options;
     r->m = module_new(heap);
     r->t = &r->m->tables;
+    r->descs = (DescCache){.tables = r->t, .arena = &r->arena};
     r->desc_bra = desc_make(r->t, "bra", "%");
     const char *start = source->text;
     if (source->len >= 3 && memcmp(start, "\xEF\xBB\xBF", 3) == 0)

@@ -72,16 +72,6 @@ typedef struct Value {
     uint64_t bits;  // integer, float bits or double bits by kind
 } Value;
 
-typedef struct MnemCache {
-    const char *text;
-    uint32_t len;  // of text, which is padded to eight bytes
-    MnemId mnem;
-    Opcode first;
-    uint32_t shape_len;
-    char shape[24];  // of desc
-    DescId desc;
-} MnemCache;
-
 // Short stems by their bytes.
 typedef struct StemCache {
     uint64_t key;
@@ -111,8 +101,7 @@ typedef struct Reader {
     VEC(Range) ranges;    // 0 is none
     VEC(StemInfo) stems;  // by StrId
     VEC(Scope) scopes;
-    VEC(MnemCache) mnems;  // mnemonics as they are spelled, through mnem_index
-    IdSet mnem_index;
+    DescCache descs;
     struct {
         BlockId from, to;
     } * aliases;

@@ -12,14 +12,6 @@ enum { LABEL_MOVES_MAX = 20000000 };
 
 /* -- Name tables ---------------------------------------------------------------------------------------- */
 
-static uint32_t name_hash(Name name)
-{
-    uint64_t h = hash_mix(name.stem, name.number);
-    return (uint32_t)(h ^ (h >> 32));
-}
-
-static bool same_name(Name a, Name b) { return a.stem == b.stem && a.number == b.number; }
-
 static void table_grow(Reader *r, NameTable *t)
 {
     NameTable old = *t;
@@ -45,7 +37,7 @@ static void table_clear(NameTable *t)
 static NameSlot *table_find(const NameTable *t, Name name)
 {
     for (uint32_t s = name_hash(name) & t->mask; t->slots && t->slots[s].epoch == t->epoch; s = (s + 1) & t->mask)
-        if (same_name(t->slots[s].name, name))
+        if (name_same(t->slots[s].name, name))
             return &t->slots[s];
     return NULL;
 }
@@ -161,7 +153,13 @@ const Bind *scope_find(Reader *r, Name name)
     NameSlot *slot = table_find(&r->locals, name);
     if (slot && slot->bind)
         return &r->binds.at[slot->bind];
-    return scope_find_global(r, name);
+    const Bind *global = scope_find_global(r, name);
+    // A local that is declared further down must not take the name of what is meant here.
+    if (global && global->kind == BIND_SYM && r->fn) {
+        NameSlot *used = table_slot(r, &r->used, name);
+        used->bind = MAX(used->bind, 1);
+    }
+    return global;
 }
 
 /* -- Registers ------------------------------------------------------------------------------------------ */

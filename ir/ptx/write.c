@@ -378,29 +378,24 @@ static void put_shape(Writer *w, const Desc *d, const Operand *ops)
     }
 }
 
-static uint32_t position_hash(uint32_t file, uint32_t line, uint32_t col)
+// A line of the set with the same position; 0 if there is none.
+static LineId find_position(const Writer *w, const IdSet *set, const Line *l)
 {
-    uint64_t h = hash_mix(hash_mix(file, line), col);
-    return (uint32_t)(h ^ (h >> 32));
-}
-
-// A line of the set with this position; 0 if there is none.
-static LineId find_position(const Writer *w, const IdSet *set, uint32_t file, uint32_t line, uint32_t col)
-{
-    IDSET_EACH(set, position_hash(file, line, col), id) {
-        const Line *l = ir_line(w->fn, id);
-        if (l->file == file && l->line == line && l->col == col)
+    IDSET_EACH(set, line_hash(l), id) {
+        if (line_same(ir_line(w->fn, id), l))
             return id;
     }
     return 0;
 }
 
+static Line inlined_at(const Line *l) { return (Line){.file = l->in_file, .line = l->in_line, .col = l->in_col}; }
+
 static void index_lines(Writer *w)
 {
     for (LineId id = 1; id < w->fn->lines.n; id++) {
         const Line *l = ir_line(w->fn, id);
-        if (!find_position(w, &w->lines, l->file, l->line, l->col))
-            idset_add(&w->lines, &w->scratch, position_hash(l->file, l->line, l->col), id);
+        if (!find_position(w, &w->lines, l))
+            idset_add(&w->lines, &w->scratch, line_hash(l), id);
     }
 }
 
@@ -419,8 +414,8 @@ static void put_one_line(Writer *w, const Line *line)
 
 static void note_printed(Writer *w, const Line *l, LineId id)
 {
-    if (!find_position(w, &w->printed, l->file, l->line, l->col))
-        idset_add(&w->printed, &w->scratch, position_hash(l->file, l->line, l->col), id);
+    if (!find_position(w, &w->printed, l))
+        idset_add(&w->printed, &w->scratch, line_hash(l), id);
 }
 
 // A .loc, behind those that it needs: `inlined_at` has to name a position that a .loc has given before, and those that
@@ -432,8 +427,9 @@ static void put_line(Writer *w, LineId id)
         const Line *l = ir_line(w->fn, id);
         VEC_PUSH(&w->scratch, &w->chain, id);
         note_printed(w, l, id);
-        bool known = !l->in_file || find_position(w, &w->printed, l->in_file, l->in_line, l->in_col);
-        id = l->after ? l->after : known ? 0 : find_position(w, &w->lines, l->in_file, l->in_line, l->in_col);
+        Line in = inlined_at(l);
+        bool known = !l->in_file || find_position(w, &w->printed, &in);
+        id = l->after ? l->after : known ? 0 : find_position(w, &w->lines, &in);
     }
     while (w->chain.n)
         put_one_line(w, ir_line(w->fn, w->chain.at[--w->chain.n]));

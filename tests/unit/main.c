@@ -12,6 +12,7 @@
     X(seg)          \
     X(strings)      \
     X(out)          \
+    X(diff)         \
     X(diag)         \
     X(files)        \
     X(names)        \
@@ -20,6 +21,8 @@
     X(verifier)     \
     X(builder)      \
     X(cfg)          \
+    X(dom)          \
+    X(verify_form)  \
     X(phase_table)  \
     X(place_blocks) \
     X(remove_nop_code)

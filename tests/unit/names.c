@@ -218,6 +218,7 @@ TEST(const_overlay)
     Fixture f;
     fixture_open(&f);
     Fn *second = fn_new(f.module, f.fn->sym);
+    module_add_fn(f.module, second);
     ConstId five = const_intern(&f.module->tables, 5, W32);
     module_freeze(f.module);
     uint32_t frozen = f.module->tables.consts.n;

@@ -330,10 +330,9 @@ TEST(nop_branch_targets_symbol)
     open_nop(&t, 4);
     Fn *fn = t.fn;
     Name name = {str_intern_z(&fn->tables->strs, "table"), NO_NUMBER};
-    SymId sym = fn_sym(fn, name, SYM_BRANCHTARGETS);
     Operand targets[] = {op_block(t.b[2]), op_block(t.b[3])};
-    ListId list = list_new(fn, targets, 2);
-    ir_sym(fn, sym)->list = list;
+    SymId sym = fn_table(fn, name, SYM_BRANCHTARGETS, targets, 2);
+    ListId list = ir_sym(fn, sym)->list;
     work(&t, t.b[1]);
     emit_ret(fn, t.b[1]);
     emit_bra(fn, t.b[2], t.b[4]);

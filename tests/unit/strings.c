@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Interned strings, the hash index, the hash.
+// Interned strings, the hash index, the hash, patterns.
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -227,6 +227,111 @@ TEST(hash_spread)
     }
 }
 
+static bool matches(const char *pattern, const char *text, bool fold_case)
+{
+    // Memory of just the length, so that the address sanitizer sees a read beyond it.
+    size_t len = strlen(text);
+    char *copy = malloc(len ? len : 1);
+    memcpy(copy, text, len);
+    bool found = glob_match(pattern, copy, len, fold_case);
+    free(copy);
+    return found;
+}
+
+typedef struct GlobRow {
+    const char *pattern, *yes[5], *no[6];
+} GlobRow;
+
+static const GlobRow globs[] = {
+    {"", {""}, {"a"}},
+    {"abc", {"abc"}, {"", "ab", "abcd", "xabc", "ABC"}},
+    {"*", {"", "a", "abc"}, {0}},
+    {"**", {"", "abc"}, {0}},
+    {"a*", {"a", "ab", "a*"}, {"", "ba"}},
+    {"*a", {"a", "ba", "aba"}, {"", "ab"}},
+    {"*ab*", {"ab", "aab", "xabx", "aaabb"}, {"", "a", "ba", "acb"}},
+    {"a*b*c", {"abc", "abbbcc", "axbxcxbc"}, {"ab", "acb", "abcx"}},
+    {"*aab", {"aab", "aaab", "aabaab"}, {"aaba", "ab"}},
+    {"?", {"a", "*"}, {"", "ab"}},
+    {"a?c*", {"abc", "a?cd"}, {"ac", "abd"}},
+    {"*?", {"a", "ab"}, {""}},
+    {"[abc]", {"a", "b", "c"}, {"", "d", "ab", "[", "]"}},
+    {"R[0-9]*", {"R0", "R9x"}, {"R", "Rx", "R/", "R:"}},
+    {"[a-cx-z]", {"b", "y"}, {"d", "w", "-"}},
+    {"[!a-c]", {"d", "!", "]"}, {"a", "b", "", "dd"}},
+    {"[a!]", {"a", "!"}, {"b"}},
+    {"[]a]", {"]", "a"}, {"b", "[]a]"}},
+    {"[!]a]", {"b", "["}, {"]", "a"}},
+    {"[a-]", {"a", "-"}, {"b"}},
+    {"[-a]", {"a", "-"}, {"b"}},
+    {"[c-a]", {0}, {"a", "b", "c", "-"}},
+    {"[\\]x]", {"]", "x"}, {"\\", "\\]x]"}},
+    {"[a\\-c]", {"a", "-", "c"}, {"b", "\\"}},
+    {"[*?]", {"*", "?"}, {"a", ""}},
+    {"[\xe0-\xff]", {"\xe9"}, {"a", "\xc0"}},
+    // Nothing closes these.
+    {"[", {"["}, {"", "a"}},
+    {"a[b", {"a[b"}, {"ab", "a["}},
+    {"[]", {"[]"}, {"]", ""}},
+    {"[!]", {"[!]"}, {"a"}},
+    {"[a\\]", {"[a]"}, {"a", "["}},
+    {"*[x", {"[x", "a[x"}, {"x"}},
+    {"]", {"]"}, {"["}},
+    {"\\*", {"*"}, {"", "a", "\\", "\\*"}},
+    {"\\?\\[a]\\\\", {"?[a]\\"}, {"x[a]\\", "?a\\"}},
+    {"\\a", {"a"}, {"\\a"}},
+    {"a\\", {"a\\"}, {"a"}},
+};
+
+TEST(glob_table)
+{
+    for (size_t k = 0; k < ARRAY_LEN(globs); k++) {
+        const GlobRow *g = &globs[k];
+        for (size_t j = 0; j < ARRAY_LEN(g->yes) && g->yes[j]; j++) {
+            unit_context("%s and %s", g->pattern, g->yes[j]);
+            CHECK(matches(g->pattern, g->yes[j], false));
+            CHECK(matches(g->pattern, g->yes[j], true));
+        }
+        for (size_t j = 0; j < ARRAY_LEN(g->no) && g->no[j]; j++) {
+            unit_context("%s and %s", g->pattern, g->no[j]);
+            CHECK(!matches(g->pattern, g->no[j], false));
+        }
+    }
+}
+
+TEST(glob_fold_case)
+{
+    CHECK(matches("GvnCse", "gvncse", true));
+    CHECK(matches("gvn*", "GVNCSE", true));
+    CHECK(matches("[a-f]", "D", true) && matches("[A-F]", "d", true) && !matches("[A-F]", "d", false));
+    CHECK(!matches("[!a-f]", "D", true) && matches("[!a-f]", "D", false));
+    CHECK(matches("[B-b]", "_", true));
+    CHECK(!matches("@", "`", true) && !matches("[", "{", true) && !matches("\xc4", "\xe4", true));
+}
+
+TEST(glob_bytes)
+{
+    CHECK(glob_match("a?b", "a\0b", 3, false));
+    CHECK(!glob_match("a", "a\0", 2, false));
+    CHECK(!glob_match("", "\0", 1, false));
+    CHECK(glob_match("*", NULL, 0, false));
+    CHECK(glob_match("[!a]", "\0", 1, false));
+    CHECK(glob_match("abc", "abcd", 3, false));
+}
+
+// A star that took everything again for each one before it would not come to an end here.
+TEST(glob_many_stars)
+{
+    enum { N = 20000 };
+    char *text = malloc(N);
+    memset(text, 'a', N);
+    CHECK(!glob_match("*a*a*a*a*a*a*a*a*a*a*a*a*b", text, N, false));
+    CHECK(glob_match("*a*a*a*a*a*a*a*a*a*a*a*a*", text, N, false));
+    text[N - 1] = 'b';
+    CHECK(glob_match("*a*a*a*a*a*a*a*a*a*a*a*ab", text, N, false));
+    free(text);
+}
+
 void test_strings(void)
 {
     RUN(str_interning);
@@ -237,4 +342,8 @@ void test_strings(void)
     RUN(idset_random);
     RUN(hash_lengths);
     RUN(hash_spread);
+    RUN(glob_table);
+    RUN(glob_fold_case);
+    RUN(glob_bytes);
+    RUN(glob_many_stars);
 }

@@ -51,6 +51,7 @@ void fixture_open(Fixture *f)
     f->module = module_new(&f->ctx.heap);
     Name name = {str_intern_z(&f->module->tables.strs, "f"), NO_NUMBER};
     f->fn = fn_new(f->module, module_sym(f->module, name, SYM_FUNC));
+    module_add_fn(f->module, f->fn);
     f->fn->flags = FN_KERNEL | FN_DEFINED;
 }
 
@@ -92,7 +93,8 @@ InstrId emit_brx(Fn *fn, BlockId b, RegId index, const BlockId *to, uint32_t n)
     Operand *targets = NEW_ARRAY(&fn->arena, Operand, n);
     for (uint32_t k = 0; k < n; k++)
         targets[k] = op_block(to[k]);
-    ListId list = list_new(fn, targets, n);
+    Name name = {str_intern_z(&fn->tables->strs, "table"), fn->lists.n};
+    ListId list = ir_sym(fn, fn_table(fn, name, SYM_BRANCHTARGETS, targets, n))->list;
     return emit(fn, b, "brx.idx", "%,%", 0, OPS(use(fn, index), op_make(K_LIST, 0, list)));
 }
 

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: MIT
+// Which analyses of a function are valid: making them so, dropping them, and telling whether what was kept is true.
+#include <stdio.h>
+
+#include "ir/analysis/analysis_internal.h"
+
+static const struct {
+    const char *name;
+    uint32_t on;  // AnalysisMask
+    void (*build)(const Fn *fn, Analyses *a);
+    bool (*same)(const Fn *fn, const Analyses *kept, Analyses *now, char why[static 150]);
+} kinds[ANALYSIS_COUNT] = {
+#define KIND(id, builder, on) {#id, on, builder##_build, builder##_same},
+    ANALYSES(KIND)
+#undef KIND
+};
+
+/* -- Analyses by themselves ----------------------------------------------------------------------------- */
+
+void analysis_init(Analyses *a, Heap *heap)
+{
+    *a = (Analyses){0};
+    for (int k = 0; k < ANALYSIS_COUNT; k++)
+        arena_init(&a->arena[k], heap);
+}
+
+void analysis_compute(const Fn *fn, Analyses *a, uint32_t mask)
+{
+    for (int k = ANALYSIS_COUNT - 1; k >= 0; k--)
+        if (mask >> k & 1)
+            mask |= kinds[k].on;
+    for (int k = 0; k < ANALYSIS_COUNT; k++) {
+        if (!((mask & ~a->valid) >> k & 1))
+            continue;
+        a->blocks[k] = fn->blocks.n;
+        kinds[k].build(fn, a);
+        a->valid |= 1u << k;
+    }
+}
+
+static void drop(Analyses *a, uint32_t keep)
+{
+    for (int k = 0; k < ANALYSIS_COUNT; k++)
+        if ((a->valid & ~keep) >> k & 1)
+            arena_free(&a->arena[k]);
+    a->valid &= keep;
+}
+
+void analysis_free(Analyses *a) { drop(a, 0); }
+
+/* -- Those that a function keeps ------------------------------------------------------------------------ */
+
+const Analyses *analysis_need(Fn *fn, uint32_t mask)
+{
+    if (!fn->analyses) {
+        fn->analyses = NEW(&fn->arena, Analyses);
+        analysis_init(fn->analyses, fn->arena.heap);
+    }
+    analysis_compute(fn, fn->analyses, mask);
+    return fn->analyses;
+}
+
+void analysis_drop(Fn *fn, uint32_t keep)
+{
+    if (fn->analyses)
+        drop(fn->analyses, keep);
+}
+
+static bool is_current(int k, const Fn *fn, const Analyses *kept, Analyses *now, char why[static 150])
+{
+    if (kept->blocks[k] == fn->blocks.n)
+        return kinds[k].same(fn, kept, now, why);
+    snprintf(why, 150, "there are new blocks");  // for which its tables by BlockId are too short
+    return false;
+}
+
+bool analysis_check(const Fn *fn, uint32_t mask, char why[static 200])
+{
+    const Analyses *kept = fn->analyses;
+    char reason[150];
+    why[0] = 0;
+    mask &= kept ? kept->valid : 0;
+    if (!mask)
+        return true;
+    Analyses now;
+    analysis_init(&now, fn->arena.heap);
+    analysis_compute(fn, &now, mask);
+    for (int k = 0; k < ANALYSIS_COUNT && !why[0]; k++)
+        if (mask >> k & 1 && !is_current(k, fn, kept, &now, reason))
+            snprintf(why, 200, "%s was kept but is out of date: %s", kinds[k].name, reason);
+    analysis_free(&now);
+    return !why[0];
+}

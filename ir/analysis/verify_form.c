@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: MIT
+// The verifier, level 3, form (levels 1 and 2: ir/core/verify.c):
+//   F1  multi form: no phi (and no tied use: T3)
+//   F2  ssa form: a register that enters ssa (not pinned, not named elsewhere, not the carry) has at most one
+//       definition, and one if a reachable block uses it
+//   F3  ssa form: a guarded instruction that defines such a register has tied uses
+//   F4  phis stand at the start of their block, not in the entry, and have one input for each predecessor: one for a
+//       block that branches here twice, one for an unreachable block, none for any other
+//   F5  ssa form: the definition of such a register dominates each use in a reachable block. Within a block it stands
+//       before it; an input of a phi is used at the end of the predecessor. Tied uses and guards are uses.
+//   F6  the registers of an opaque instruction, but for its guard, are pinned; a phi or a tied use names none that
+//       stays outside ssa
+//   F7  analyses that the function keeps are what would be computed now
+// Asynchronous instructions of the table write memory later, no registers, so F6 says nothing about them; those that
+// write registers later are opaque.
+//
+// Linear but for the dominators, which only ssa form needs; they are computed here, so that F5 trusts nothing.
+#include <stdio.h>
+
+#include "ir/analysis/analysis.h"
+
+typedef struct FormVerifier {
+    const Fn *fn;
+    InstrId at;
+    char *why;
+    Arena scratch;
+    Analyses an;
+    BlockId *defined_in;  // by RegId, 0 = nowhere
+    bool *passed;         // by RegId: the walk is behind its definition
+    BlockId *leads_to;    // by BlockId: the last block with phis that it was found to precede
+    InstrId *input_of;    // by BlockId: the last phi that was found to have an input from it
+} FormVerifier;
+
+#define FAIL(v, ...) (snprintf((v)->why, 200, __VA_ARGS__), false)
+// A register and a block, for `%s%u` and `b%u`.
+#define REG_NAME(v, o) reg_file_names[op_file(o)], ir_reg((v)->fn, op_index(o))->ordinal
+#define BLOCK_NAME(v, b) ir_block((v)->fn, (b))->ordinal
+
+static bool in_ssa(const FormVerifier *v, Operand o) { return op_is_reg(o) && reg_in_ssa(ir_reg(v->fn, op_index(o))); }
+
+static bool is_reachable(const FormVerifier *v, BlockId b) { return v->an.rpo_index[b] != UINT32_MAX; }
+
+/* -- One instruction, either form ----------------------------------------------------------------------- */
+
+static bool check_opaque(FormVerifier *v, const Instr *i)
+{
+    const Operand *ops = ir_ops(v->fn, i);
+    for (uint32_t k = 0; k + ir_guarded(i) < i->nops; k++)
+        if (op_is_reg(ops[k]) && !(ir_reg(v->fn, op_index(ops[k]))->flags & REG_PINNED))
+            return FAIL(v, "%s%u is used by an opaque instruction but not pinned", REG_NAME(v, ops[k]));
+    return true;
+}
+
+static bool check_multi(FormVerifier *v)
+{
+    const Fn *fn = v->fn;
+    FOR_BLOCKS(fn, b) {
+        FOR_INSTRS(fn, b, id) {
+            const Instr *i = ir_instr(fn, id);
+            Opcode op = ir_desc(fn, i)->op;
+            v->at = id;
+            if (op == OP_PHI)
+                return FAIL(v, "a phi outside ssa form");
+            if (op == OP_OPAQUE && !check_opaque(v, i))
+                return false;
+        }
+    }
+    return true;
+}
+
+/* -- Ssa form: definitions ------------------------------------------------------------------------------ */
+
+static bool collect_definitions(FormVerifier *v)
+{
+    const Fn *fn = v->fn;
+    FOR_BLOCKS(fn, b) {
+        FOR_INSTRS(fn, b, id) {
+            const Instr *i = ir_instr(fn, id);
+            v->at = id;
+            for (uint32_t k = 0; k < i->ndef; k++) {
+                Operand def = *ir_def(fn, i, k);
+                if (!in_ssa(v, def))
+                    continue;
+                BlockId *place = &v->defined_in[op_index(def)];
+                if (*place)
+                    return FAIL(v, "%s%u has another definition, in b%u", REG_NAME(v, def), BLOCK_NAME(v, *place));
+                if (ir_guarded(i) && !(i->flags & IF_TIED))
+                    return FAIL(v, "%s%u is defined under a guard without a tied use", REG_NAME(v, def));
+                *place = b;
+            }
+        }
+    }
+    return true;
+}
+
+/* -- Ssa form: uses ------------------------------------------------------------------------------------- */
+
+static bool check_use(FormVerifier *v, Operand o, BlockId b)
+{
+    if (!in_ssa(v, o))
+        return true;
+    BlockId from = v->defined_in[op_index(o)];
+    if (!from)
+        return FAIL(v, "%s%u is used but has no definition", REG_NAME(v, o));
+    if (from == b)
+        return v->passed[op_index(o)] || FAIL(v, "%s%u is used before its definition", REG_NAME(v, o));
+    return dominates(&v->an, from, b) || FAIL(v, "%s%u is used in b%u, which its definition in b%u does not dominate",
+                                              REG_NAME(v, o), BLOCK_NAME(v, b), BLOCK_NAME(v, from));
+}
+
+// The input of a phi from an unreachable block is never taken.
+static bool check_input(FormVerifier *v, Operand o, BlockId pred)
+{
+    if (op_is_reg(o) && !in_ssa(v, o))
+        return FAIL(v, "a phi names %s%u, which stays outside ssa", REG_NAME(v, o));
+    if (!op_is_reg(o) || !is_reachable(v, pred))
+        return true;
+    BlockId from = v->defined_in[op_index(o)];
+    if (!from)
+        return FAIL(v, "%s%u is used but has no definition", REG_NAME(v, o));
+    return dominates(&v->an, from, pred) ||
+           FAIL(v, "a phi takes %s%u from b%u, which its definition in b%u does not dominate", REG_NAME(v, o),
+                BLOCK_NAME(v, pred), BLOCK_NAME(v, from));
+}
+
+/* -- Ssa form: phis ------------------------------------------------------------------------------------- */
+
+// Marks the predecessors of a block; returns how many there are.
+static uint32_t mark_predecessors(FormVerifier *v, BlockId b)
+{
+    const Edges *preds = &v->an.preds;
+    uint32_t n = 0;
+    for (uint32_t e = preds->first[b]; e < preds->first[b + 1]; e++) {
+        BlockId *mark = &v->leads_to[preds->at[e]];
+        n += *mark != b;
+        *mark = b;
+    }
+    return n;
+}
+
+static bool fail_missing_input(FormVerifier *v, InstrId id, BlockId b)
+{
+    const Edges *preds = &v->an.preds;
+    uint32_t e = preds->first[b];
+    while (v->input_of[preds->at[e]] == id)
+        e++;
+    return FAIL(v, "a phi of b%u has no input from b%u, which leads there", BLOCK_NAME(v, b),
+                BLOCK_NAME(v, preds->at[e]));
+}
+
+static bool check_phi(FormVerifier *v, InstrId id, BlockId b, uint32_t npreds)
+{
+    const Fn *fn = v->fn;
+    const Instr *i = ir_instr(fn, id);
+    uint32_t n = ir_nuse(i);
+    Operand def = *ir_def(fn, i, 0);
+    if (b == fn->first)
+        return FAIL(v, "a phi in the entry block");
+    if (!in_ssa(v, def))
+        return FAIL(v, "a phi defines %s%u, which stays outside ssa", REG_NAME(v, def));
+    for (uint32_t k = 0; k < n; k += 2) {
+        BlockId from = op_index(*ir_use(fn, i, k));
+        if (v->leads_to[from] != b)
+            return FAIL(v, "a phi of b%u has an input from b%u, which does not lead there", BLOCK_NAME(v, b),
+                        BLOCK_NAME(v, from));
+        if (v->input_of[from] == id)
+            return FAIL(v, "a phi has two inputs from b%u", BLOCK_NAME(v, from));
+        v->input_of[from] = id;
+        if (!check_input(v, *ir_use(fn, i, k + 1), from))
+            return false;
+    }
+    return n / 2 == npreds || fail_missing_input(v, id, b);
+}
+
+/* -- Ssa form: the walk --------------------------------------------------------------------------------- */
+
+static bool check_tied(FormVerifier *v, const Instr *i)
+{
+    for (uint32_t k = 0; k < ir_ntied(i); k++) {
+        Operand tied = *ir_tied(v->fn, i, k);
+        if (op_is_reg(tied) && !in_ssa(v, tied))
+            return FAIL(v, "a tied use names %s%u, which stays outside ssa", REG_NAME(v, tied));
+    }
+    return true;
+}
+
+static bool check_uses(FormVerifier *v, const Instr *i, BlockId b)
+{
+    const Operand *ops = ir_ops(v->fn, i);
+    for (uint32_t k = i->ndef; k < i->nops; k++)
+        if (!check_use(v, ops[k], b))
+            return false;
+    return true;
+}
+
+static bool check_block(FormVerifier *v, BlockId b)
+{
+    const Fn *fn = v->fn;
+    bool reachable = is_reachable(v, b), start = true;
+    uint32_t npreds = ir_desc(fn, ir_instr(fn, ir_block(fn, b)->first))->op == OP_PHI ? mark_predecessors(v, b) : 0;
+    FOR_INSTRS(fn, b, id) {
+        const Instr *i = ir_instr(fn, id);
+        Opcode op = ir_desc(fn, i)->op;
+        bool phi = op == OP_PHI;
+        v->at = id;
+        if (phi && !start)
+            return FAIL(v, "a phi stands behind another instruction");
+        start = phi;
+        if (!check_tied(v, i) || (op == OP_OPAQUE && !check_opaque(v, i)))
+            return false;
+        if (phi ? !check_phi(v, id, b, npreds) : reachable && !check_uses(v, i, b))
+            return false;
+        for (uint32_t k = 0; k < i->ndef; k++)
+            if (op_is_reg(*ir_def(fn, i, k)))
+                v->passed[op_index(*ir_def(fn, i, k))] = true;
+    }
+    return true;
+}
+
+static bool check_ssa(FormVerifier *v)
+{
+    const Fn *fn = v->fn;
+    v->defined_in = NEW_ARRAY(&v->scratch, BlockId, fn->regs.n);
+    v->passed = NEW_ARRAY(&v->scratch, bool, fn->regs.n);
+    v->leads_to = NEW_ARRAY(&v->scratch, BlockId, fn->blocks.n);
+    v->input_of = NEW_ARRAY(&v->scratch, InstrId, fn->blocks.n);
+    analysis_compute(fn, &v->an, AN_DOM);
+    if (!collect_definitions(v))
+        return false;
+    FOR_BLOCKS(fn, b)
+        if (!check_block(v, b))
+            return false;
+    return true;
+}
+
+bool fn_verify(const Fn *fn, int level, InstrId *instr, char why[static 200])
+{
+    if (!ir_verify(fn, MIN(level, VERIFY_TYPES), instr, why))
+        return false;
+    if (level < VERIFY_FORM)
+        return true;
+    FormVerifier v = {.fn = fn, .why = why};
+    arena_init(&v.scratch, fn->arena.heap);
+    analysis_init(&v.an, fn->arena.heap);
+    bool ok = fn->form == FORM_SSA ? check_ssa(&v) : check_multi(&v);
+    analysis_free(&v.an);
+    arena_free(&v.scratch);
+    *instr = ok ? 0 : v.at;
+    return ok && analysis_check(fn, UINT32_MAX, why);
+}

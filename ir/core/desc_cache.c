@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: MIT
+// What readers look up for every instruction: a mnemonic by its spelling, and the descriptor for the shape that it had
+// last.
+#include "ir/core/ir.h"
+
+enum { SHAPE_CACHED = sizeof((MnemCache *)0)->shape };
+
+// Equality of short texts that may both be read to the next multiple of eight bytes.
+static inline bool same_padded(const char *a, const char *b, size_t n)
+{
+    uint64_t x, y;
+    for (; n >= 8; a += 8, b += 8, n -= 8) {
+        memcpy(&x, a, 8);
+        memcpy(&y, b, 8);
+        if (x != y)
+            return false;
+    }
+    if (!n)
+        return true;
+    memcpy(&x, a, 8);
+    memcpy(&y, b, 8);
+    return (x ^ y) << (64 - 8 * n) == 0;
+}
+
+MnemCache *desc_cache_mnem(DescCache *c, const char *text, size_t len)
+{
+    uint32_t hash = hash_bytes(text, len);
+    IDSET_EACH(&c->index, hash, k) {
+        if (c->mnems.at[k].len == len && same_padded(c->mnems.at[k].text, text, len))
+            return &c->mnems.at[k];
+    }
+    MnemId id = mnem_intern(c->tables, text, len);
+    char *copy = arena_alloc(c->arena, len);
+    memcpy(copy, text, len);
+    idset_add(&c->index, c->arena, hash, c->mnems.n);
+    MnemCache m = {.text = copy, .len = (uint32_t)len, .mnem = id, .first = tab_mnem(c->tables, id)->first};
+    VEC_PUSH(c->arena, &c->mnems, m);
+    return &c->mnems.at[c->mnems.n - 1];
+}
+
+DescId desc_cache_find(DescCache *c, MnemCache *mnem, const char *shape, uint32_t n, const char **why)
+{
+    if (mnem->desc && mnem->shape_len == n && same_padded(mnem->shape, shape, n))
+        return mnem->desc;
+    DescId desc = desc_intern(c->tables, mnem->mnem, n ? shape : "", n, why);
+    if (desc && n <= SHAPE_CACHED) {
+        if (n)
+            memcpy(mnem->shape, shape, n);
+        mnem->shape_len = n;
+        mnem->desc = desc;
+    }
+    return desc;
+}

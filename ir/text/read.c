@@ -1,0 +1,551 @@
+// SPDX-License-Identifier: MIT
+// The reader of Ori text: tokens, errors, the module level, function headers.
+//
+// A statement is a line, so an error costs a line. What can only be known at the end of a function (widths of registers
+// that are used before they are defined, blocks that are named and not there) is checked there, and then the verifier
+// has its say; each of its messages is shown at the instruction that it is about.
+#include <ctype.h>
+#include <stdio.h>
+
+#include "ir/analysis/analysis.h"
+#include "ir/text/read.h"
+
+/* -- Tokens and errors ---------------------------------------------------------------------------------- */
+
+static void report(Reader *r, size_t at, const char *fmt, va_list args)
+{
+    diag_vat(r->diag, DIAG_ERROR, at, fmt, args);
+    r->stop |= r->diag->max_errors && r->diag->errors >= r->diag->max_errors;
+}
+
+void tx_error(Reader *r, size_t at, const char *fmt, ...)
+{
+    va_list args;
+    va_start(args, fmt);
+    report(r, at, fmt, args);
+    va_end(args);
+}
+
+_Noreturn void tx_fail(Reader *r, size_t at, const char *fmt, ...)
+{
+    va_list args;
+    va_start(args, fmt);
+    report(r, at, fmt, args);
+    va_end(args);
+    longjmp(*r->recover, 1);
+}
+
+static void reject_token(Reader *r)
+{
+    unsigned char c = (unsigned char)*r->lx.start;
+    size_t at = tx_at(r);
+    if (c == 0)
+        tx_fail(r, at, "a NUL byte may not stand here");
+    if (c == '"')
+        tx_fail(r, at, "this string does not end on its line");
+    if (c >= 128)
+        tx_fail(r, at, "a non-ASCII byte (0x%02X) may not stand here", c);
+    tx_fail(r, at, "unexpected '%.*s'", (int)MIN(r->lx.end - r->lx.start, 40), r->lx.start);
+}
+
+void tx_next(Reader *r)
+{
+    r->tok = text_token(&r->lx);
+    if (r->tok == T_BAD)
+        reject_token(r);
+}
+
+bool tx_is(const Reader *r, const char *word)
+{
+    size_t n = strlen(word);
+    return r->tok == T_WORD && (size_t)(r->lx.end - r->lx.start) == n && memcmp(r->lx.start, word, n) == 0;
+}
+
+bool tx_accept(Reader *r, int token)
+{
+    if (r->tok != token)
+        return false;
+    tx_next(r);
+    return true;
+}
+
+bool tx_accept_word(Reader *r, const char *word)
+{
+    bool is = tx_is(r, word);
+    if (is)
+        tx_next(r);
+    return is;
+}
+
+void tx_expect(Reader *r, int token, const char *where)
+{
+    if (!tx_accept(r, token))
+        tx_fail(r, tx_at(r), "expected '%c' %s", token, where);
+}
+
+void tx_end_of_line(Reader *r)
+{
+    if (r->tok != T_NEWLINE && r->tok != T_EOF)
+        tx_fail(r, tx_at(r), "expected the end of the line");
+    if (r->tok == T_NEWLINE)
+        tx_next(r);
+}
+
+void tx_skip_line(Reader *r)
+{
+    while (r->tok != T_NEWLINE && r->tok != T_EOF)
+        r->tok = text_token(&r->lx);
+    while (r->tok == T_NEWLINE || r->tok == T_BAD)
+        r->tok = text_token(&r->lx);
+}
+
+void tx_skip_empty(Reader *r)
+{
+    while (r->tok == T_NEWLINE)
+        tx_next(r);
+}
+
+uint64_t tx_number(Reader *r, uint64_t max, const char *what)
+{
+    if (r->tok != T_INT || r->lx.ival > max)
+        tx_fail(r, tx_at(r), "expected %s, a number up to %llu", what, (unsigned long long)max);
+    uint64_t n = r->lx.ival;
+    tx_next(r);
+    return n;
+}
+
+static Name split(Reader *r, const char *text, const char *end)
+{
+    const char *stem_end;
+    uint32_t number = name_number(text, end, &stem_end);
+    return (Name){str_intern(&r->t->strs, text, (size_t)(stem_end - text)), number};
+}
+
+Name tx_name(Reader *r, const char *what)
+{
+    if (r->tok != T_SYMBOL)
+        tx_fail(r, tx_at(r), "expected %s: a name such as @x", what);
+    Name name = split(r, r->lx.start, r->lx.end);
+    tx_next(r);
+    return name;
+}
+
+Name tx_quoted_name(Reader *r)
+{
+    const char *p = r->lx.start, *end = r->lx.end;
+    if (r->tok != T_STRING || p == end)
+        tx_fail(r, tx_at(r), "expected a name in quotes");
+    for (; p < end; p++)
+        if (!isalnum((unsigned char)*p) && !strchr("_$%", *p))
+            tx_fail(r, tx_at(r), "names consist of letters, digits, '_', '$' and '%%'");
+    Name name = split(r, r->lx.start, end);
+    tx_next(r);
+    return name;
+}
+
+/* -- Strings -------------------------------------------------------------------------------------------- */
+
+static void text_put(Reader *r, const char *from, const char *to)
+{
+    for (; from < to; from++)
+        VEC_PUSH(&r->arena, &r->text, *from);
+}
+
+static void text_put_z(Reader *r, const char *z) { text_put(r, z, z + strlen(z)); }
+
+static char hex_digit(Reader *r, const char *p)
+{
+    if (p >= r->lx.end || !isxdigit((unsigned char)*p))
+        tx_fail(r, (size_t)(p - r->source->text), "expected two hexadecimal digits behind \\x");
+    return (char)(*p <= '9' ? *p - '0' : (*p | 32) - 'a' + 10);
+}
+
+// The current string's characters, behind r->text.
+static void text_put_string(Reader *r)
+{
+    for (const char *p = r->lx.start; p < r->lx.end; p++) {
+        char c = *p;
+        if (c == '\\') {
+            c = *++p;
+            if (c == 'x') {
+                c = (char)(hex_digit(r, p + 1) << 4 | hex_digit(r, p + 2));
+                p += 2;
+            } else if (c == 'n' || c == 't') {
+                c = c == 'n' ? '\n' : '\t';
+            } else if (c != '"' && c != '\\') {
+                tx_fail(r, (size_t)(p - r->source->text), "unknown escape; there are \\\" \\\\ \\n \\t and \\xNN");
+            }
+        }
+        VEC_PUSH(&r->arena, &r->text, c);
+    }
+}
+
+StrId tx_string(Reader *r, const char *what)
+{
+    if (r->tok != T_STRING)
+        tx_fail(r, tx_at(r), "expected %s in quotes", what);
+    r->text.n = 0;
+    // A newline may stand between the parts, which no statement begins with.
+    while (r->tok == T_STRING) {
+        text_put_string(r);
+        tx_next(r);
+        Lexer lx = r->lx;
+        while (r->tok == T_NEWLINE)
+            tx_next(r);
+        if (r->tok != T_STRING && lx.start != r->lx.start) {
+            r->lx = lx;
+            r->tok = T_NEWLINE;
+        }
+    }
+    return tx_intern(r);
+}
+
+// The tokens up to the end of the line, with single blanks, into r->text.
+static void put_canonical(Reader *r, const char *first)
+{
+    r->text.n = 0;
+    text_put_z(r, first);
+    for (bool word = true; r->tok != T_NEWLINE && r->tok != T_EOF; tx_next(r)) {
+        if (r->tok != ',' && word)
+            text_put_z(r, " ");
+        word = true;
+        if (r->tok == T_STRING) {
+            text_put_z(r, "\"");
+            text_put_string(r);
+            text_put_z(r, "\"");
+        } else {
+            text_put(r, r->lx.start, r->lx.end);
+        }
+    }
+}
+
+/* -- Module directives ---------------------------------------------------------------------------------- */
+
+// target sm_90, debug ptx 9.0 address 64
+static void read_target(Reader *r)
+{
+    if (r->saw_target)
+        tx_fail(r, tx_at(r), "the target is given twice");
+    r->saw_target = true;
+    tx_next(r);
+    r->text.n = 0;
+    do {
+        if (r->tok != T_WORD)
+            tx_fail(r, tx_at(r), "expected a target such as sm_80");
+        if (!r->text.n && (r->lx.end - r->lx.start < 5 || memcmp(r->lx.start, "sm_", 3) != 0))
+            tx_fail(r, tx_at(r), "expected a target such as sm_80");
+        if (!r->text.n)
+            r->m->sm = str_intern(&r->t->strs, r->lx.start, (size_t)(r->lx.end - r->lx.start));
+        text_put_z(r, r->text.n ? ", " : "");
+        text_put(r, r->lx.start, r->lx.end);
+        r->m->debug |= tx_is(r, "debug");
+        tx_next(r);
+    } while (tx_accept(r, ','));
+    r->m->target = tx_intern(r);
+    if (!tx_accept_word(r, "ptx") || r->tok != T_VERSION)
+        tx_fail(r, tx_at(r), "expected the PTX version, such as `ptx 9.0`");
+    r->m->version = str_intern(&r->t->strs, r->lx.start, (size_t)(r->lx.end - r->lx.start));
+    tx_next(r);
+    if (tx_accept_word(r, "address")) {
+        r->m->address_size = (uint32_t)tx_number(r, 64, "the address size");
+        if (r->m->address_size != 32 && r->m->address_size != 64)
+            tx_fail(r, tx_at(r), "the address size is 32 or 64");
+    }
+    tx_end_of_line(r);
+}
+
+// file 1 "a.cu"    pragma "x"    alias a, b
+static void read_canonical(Reader *r)
+{
+    static const char *const words[][2] = {{"file", ".file"}, {"pragma", ".pragma"}, {"alias", ".alias"}};
+    size_t k = 0;
+    while (!tx_is(r, words[k][0]))
+        k++;
+    tx_next(r);
+    if (r->tok == T_NEWLINE || r->tok == T_EOF)
+        tx_fail(r, tx_at(r), "expected what the %s is", words[k][0]);
+    put_canonical(r, words[k][1]);
+    if (k > 0)
+        text_put_z(r, ";");
+    module_item(r->m, ITEM_RAW, tx_intern(r));
+    tx_end_of_line(r);
+}
+
+static void read_raw(Reader *r)
+{
+    tx_next(r);
+    module_item(r->m, ITEM_RAW, tx_string(r, "the text"));
+    tx_end_of_line(r);
+}
+
+/* -- Functions ------------------------------------------------------------------------------------------ */
+
+static void read_directive(Reader *r)
+{
+    Directive d = {0};
+    bool pragma = tx_is(r, "pragma");
+    r->text.n = 0;
+    text_put_z(r, ".");
+    text_put(r, r->lx.start, r->lx.end);
+    r->fn->sig.noreturn |= tx_is(r, "noreturn");
+    tx_next(r);
+    for (const char *before = " \""; pragma; before = ",\"") {
+        if (r->tok != T_STRING)
+            tx_fail(r, tx_at(r), "expected a pragma in quotes");
+        text_put_z(r, before);
+        text_put_string(r);
+        text_put_z(r, "\"");
+        tx_next(r);
+        pragma = tx_accept(r, ',');
+    }
+    if (r->text.at[r->text.n - 1] == '"')
+        text_put_z(r, ";");
+    d.text = tx_intern(r);
+    while (r->tok == T_INT && d.n < ARRAY_LEN(d.value)) {
+        d.value[d.n++] = (uint32_t)tx_number(r, UINT32_MAX, "a value");
+        if (!tx_accept(r, ','))
+            break;
+    }
+    VEC_PUSH(&r->fn->arena, &r->fn->directives, d);
+}
+
+// Everything between the signature and the brace or the end of the line.
+static void read_header_words(Reader *r, Sym *s)
+{
+    Fn *fn = r->fn;
+    uint32_t linkage = 0;
+    StrId attribute = 0;
+    while (r->tok == T_WORD) {
+        if (tx_linkage(r, &linkage) || tx_attribute(r, &attribute))
+            continue;
+        if (tx_accept_word(r, "debug")) {
+            fn->flags |= FN_DEBUG;
+        } else if (tx_accept_word(r, "passthrough")) {
+            fn->flags |= FN_PASSTHROUGH;
+        } else if (tx_accept_word(r, "form")) {
+            if (!tx_is(r, "ssa") && !tx_is(r, "multi"))
+                tx_fail(r, tx_at(r), "a form is ssa or multi");
+            fn->form = tx_is(r, "ssa") ? FORM_SSA : FORM_MULTI;
+            tx_next(r);
+        } else {
+            read_directive(r);
+        }
+    }
+    if (r->again)
+        return;
+    s->flags |= linkage;
+    s->attribute = attribute ? attribute : s->attribute;
+}
+
+static SymId function_symbol(Reader *r, Name name, size_t at)
+{
+    SymId id = module_find(r->m, name);
+    if (id && r->m->syms.at[id].kind != SYM_FUNC)
+        tx_fail(r, at, "this name is taken by something that is not a function");
+    if (!id && r->again)
+        tx_fail(r, at, "the module has no such function");
+    return id ? id : module_sym(r->m, name, SYM_FUNC);
+}
+
+static void end_function(Reader *r)
+{
+    arena_free(&r->scratch);
+    r->fn = NULL;
+}
+
+static void start_function(Reader *r)
+{
+    r->fn = fn_new(r->m, 0);
+    if (r->again) {
+        fn_own_tables(r->fn);
+        r->t = r->fn->tables;
+        r->descs.tables = r->t;
+    }
+    memset(r->regs, 0, sizeof r->regs);
+    r->blocks = (IdMap){0};
+    r->labels = r->symbols = r->lines = (IdSet){0};
+    r->reg_at = r->block_at = r->instr_at = (Offsets){0};
+    r->block_seen = (Flags){0};
+    r->block = 0;
+    r->closed = true;
+    r->errors = r->diag->errors;
+}
+
+// The verifier's message, at the instruction that it is about.
+static void verify(Reader *r)
+{
+    InstrId at;
+    char why[200];
+    if (r->diag->errors > r->errors || fn_verify(r->fn, VERIFY_FORM, &at, why))
+        return;
+    bool known = at && at < r->instr_at.n && r->instr_at.at[at];
+    tx_error(r, known ? r->instr_at.at[at] : r->fn->offset, "%s", why);
+}
+
+static void read_function(Reader *r)
+{
+    bool kernel = tx_is(r, "kernel");
+    tx_next(r);
+    start_function(r);
+    Fn *fn = r->fn;
+    size_t at = fn->offset = tx_at(r);
+    fn->sym = function_symbol(r, tx_name(r, "the function"), at);
+    fn->flags = kernel ? FN_KERNEL : 0;
+    tx_signature(r, &fn->sig, true);
+    Sym *s = &r->m->syms.at[fn->sym];
+    read_header_words(r, s);
+    if (kernel && !r->again)
+        s->flags |= SYM_KERNEL;
+    if (tx_accept(r, '{')) {
+        if (s->flags & SYM_DEFINED && !r->again)
+            tx_error(r, at, "this function is defined twice");
+        if (!r->again)
+            s->flags |= SYM_DEFINED;
+        fn->flags |= FN_DEFINED;
+        tx_end_of_line(r);
+        tx_body(r);
+        verify(r);
+    } else if (r->tok != T_NEWLINE && r->tok != T_EOF) {
+        tx_fail(r, tx_at(r), "expected '{' or the end of the line behind the function's header");
+    }
+    if (!r->stop)
+        tx_end_of_line(r);
+    if (r->again)
+        return;
+    r->m->syms.at[fn->sym].fn = fn;
+    module_add_fn(r->m, fn);
+    module_item(r->m, ITEM_FN, r->m->fns.n - 1);
+    end_function(r);
+}
+
+/* -- Module --------------------------------------------------------------------------------------------- */
+
+// What a driver of tests reads, not we.
+static bool is_test_line(const Reader *r)
+{
+    return tx_is(r, "test") || tx_is(r, "set") || tx_is(r, "idempotent") || tx_is(r, "precise");
+}
+
+static bool starts_item(const Reader *r)
+{
+    Type handle;
+    return tx_is(r, "kernel") || tx_is(r, "device") || tx_is(r, "target") || tx_is(r, "file") || tx_is(r, "alias") ||
+           tx_is(r, "raw") || tx_space(r, &handle) != SP_NONE;
+}
+
+static void read_item(Reader *r)
+{
+    Type handle;
+    Space space = tx_space(r, &handle);
+    if (is_test_line(r)) {
+        tx_skip_line(r);
+        return;
+    }
+    if (tx_is(r, "target")) {
+        read_target(r);
+        return;
+    }
+    if (!r->saw_target)
+        tx_fail(r, tx_at(r), "Ori text begins with its target, such as `target sm_80 ptx 8.0`");
+    if (tx_is(r, "kernel") || tx_is(r, "device")) {
+        read_function(r);
+    } else if (tx_is(r, "file") || tx_is(r, "pragma") || tx_is(r, "alias")) {
+        read_canonical(r);
+    } else if (tx_is(r, "raw")) {
+        read_raw(r);
+    } else if (space != SP_NONE && space != SP_PARAM) {
+        tx_next(r);
+        tx_variable(r, space, handle);
+    } else {
+        tx_fail(r, tx_at(r), "expected kernel, device, global, const, shared, local or another item of a module");
+    }
+}
+
+// Behind an error: the next line that begins an item.
+static void skip_to_item(Reader *r)
+{
+    if (r->fn) {
+        Sym *s = &r->m->syms.at[r->fn->sym];
+        if (s->fn == r->fn)
+            s->fn = NULL;
+        fn_free(r->fn);
+        end_function(r);
+    }
+    do
+        tx_skip_line(r);
+    while (r->tok != T_EOF && !starts_item(r));
+}
+
+static void read_module(Reader *r)
+{
+    jmp_buf recover;
+    r->recover = &recover;
+    if (setjmp(recover))
+        skip_to_item(r);
+    else
+        tx_next(r);
+    tx_skip_empty(r);
+    while (r->tok != T_EOF && !r->stop) {
+        read_item(r);
+        tx_skip_empty(r);
+    }
+    if (!r->stop && !r->saw_target)
+        tx_error(r, r->source->len, "the file holds no Ori text: it begins with `target`");
+}
+
+static Reader *reader_new(Arena *arena, const Source *source, Diag *diag)
+{
+    Reader *r = NEW(arena, Reader);
+    arena_init(&r->arena, arena->heap);
+    arena_init(&r->scratch, arena->heap);
+    r->source = source;
+    r->diag = diag;
+    r->lx = (Lexer){.cur = source->text, .start = source->text, .limit = source->text + source->len};
+    r->descs.arena = &r->arena;
+    return r;
+}
+
+Module *text_read(Heap *heap, const Source *source, Diag *diag)
+{
+    Arena arena;
+    arena_init(&arena, heap);
+    Reader *r = reader_new(&arena, source, diag);
+    Module *m = r->m = module_new(heap);
+    r->t = r->descs.tables = &m->tables;
+    uint32_t errors = diag->errors;
+    read_module(r);
+    arena_free(&r->arena);
+    arena_free(&arena);
+    if (diag->errors == errors)
+        return m;
+    module_free(m);
+    return NULL;
+}
+
+Fn *text_read_fn(Module *m, const Source *source, Diag *diag)
+{
+    Arena arena;
+    arena_init(&arena, m->arena.heap);
+    Reader *r = reader_new(&arena, source, diag);
+    r->m = m;
+    r->again = r->saw_target = true;
+    uint32_t errors = diag->errors;
+    jmp_buf recover;
+    r->recover = &recover;
+    if (setjmp(recover) == 0) {
+        tx_next(r);
+        tx_skip_empty(r);
+        if (!tx_is(r, "kernel") && !tx_is(r, "device"))
+            tx_fail(r, tx_at(r), "expected a function");
+        read_function(r);
+    }
+    Fn *fn = r->fn;
+    arena_free(&r->scratch);
+    arena_free(&r->arena);
+    arena_free(&arena);
+    if (diag->errors == errors)
+        return fn;
+    if (fn)
+        fn_free(fn);
+    return NULL;
+}

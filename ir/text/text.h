@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: MIT
+// Ori text in and out (grammar: ir/text/README.md).
+#ifndef ORI_TEXT_H
+#define ORI_TEXT_H
+
+#include "ir/core/ir.h"
+
+/* read.c */
+// Reads a module and verifies its functions. Errors go to `diag`; NULL if there was one. The source may be closed
+// afterwards.
+Module *text_read(Heap *heap, const Source *source, Diag *diag);
+// Reads one function definition that refers to the symbols of a frozen module, with tables of its own. NULL: `diag`
+// says why.
+Fn *text_read_fn(Module *m, const Source *source, Diag *diag);
+
+/* write.c */
+void text_write_header(const Module *m, Out *out);
+// One item of the module, in order.
+void text_write_item(const Module *m, const Item *item, Out *out);
+void text_write_fn(const Fn *fn, Out *out);
+// A file of its own: the module's target, what the function refers to, and the function.
+void text_write_dump(const Fn *fn, Out *out);
+
+#endif
