@@ -14,10 +14,11 @@ WARN     = -std=c11 -Wall -Wextra -Wpedantic $(if $(WERROR),-Werror)
 FLAGS    = $(WARN) $(CFLAGS) $(SANITIZE) -I. -MMD -MP
 RE2C     = re2c -W --tags --no-debug-info --no-generation-date
 
-PROGRAMS = oriopt
+PROGRAMS = oriopt oricheck
 LIB_SRC  = $(wildcard ir/*/*.c phases/*.c) tools/options.c tools/lang.c
 LIB_OBJ  = $(LIB_SRC:%.c=$B/%.o)
-MAIN_OBJ = $(PROGRAMS:%=$B/tools/%.o)
+CHECK_OBJ = $(patsubst %.c,$B/%.o,$(wildcard tools/check_*.c))
+MAIN_OBJ = $(PROGRAMS:%=$B/tools/%.o) $(CHECK_OBJ)
 UNIT_SRC = $(wildcard tests/unit/*.c)
 FORMATTED = $(filter-out %/lex.c,$(wildcard ir/*/*.[ch] phases/*.[ch] tools/*.[ch] tests/bench/*.[ch] tests/tools/*.[ch] tests/unit/*.[ch]))
 
@@ -27,8 +28,9 @@ $B/libori.a: $(LIB_OBJ)
 	@rm -f $@
 	$(AR) rcs $@ $^
 
+$B/oricheck: $(CHECK_OBJ)
 $(PROGRAMS:%=$B/%): $B/%: $B/tools/%.o $B/libori.a
-	$(CC) $(CFLAGS) $(SANITIZE) $^ -o $@
+	$(CC) $(CFLAGS) $(SANITIZE) $(filter %.o,$^) $B/libori.a -o $@
 
 $B/%.o: %.c
 	@mkdir -p $(@D)

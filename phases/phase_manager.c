@@ -208,18 +208,21 @@ void phase_print_plan(const Ctx *ctx, Out *out)
 
 /* -- Running -------------------------------------------------------------------------------------------- */
 
-static void verify(Ctx *ctx, Fn *fn, const char *after, int row)
+// After a phase, or after the last one (row < 0).
+static void verify(Ctx *ctx, Fn *fn, int row)
 {
     InstrId at;
-    char why[200];
+    char why[200], function[80], where[80] = "", phase[80] = "after the last phase";
     if (fn_verify(fn, VERIFY_FORM, &at, why))
         return;
-    const Desc *d = at ? ir_desc(fn, ir_instr(fn, at)) : NULL;
-    Str mnemonic = d ? tab_str(fn->tables, tab_mnem(fn->tables, d->mnem)->text) : (Str){"", 0, 0};
-    char function[80];
     name_text(fn->tables, fn->module->syms.at[fn->sym].name, function, sizeof function);
-    heap_fail(&ctx->heap, ST_INTERNAL, "%s (phase %d), function %s, instruction %u '%.*s': %.100s", after, row,
-              function, at, (int)MIN(mnemonic.len, 40), mnemonic.text, why);
+    if (at && ir_instr(fn, at)->desc < fn->tables->desc_first + fn->tables->descs.n) {
+        Str mnemonic = tab_str(fn->tables, tab_mnem(fn->tables, ir_desc(fn, ir_instr(fn, at))->mnem)->text);
+        snprintf(where, sizeof where, ", instruction %u '%.*s'", at, (int)MIN(mnemonic.len, 40), mnemonic.text);
+    }
+    if (row >= 0)
+        snprintf(phase, sizeof phase, "%s (phase %d)", phase_info[row].name, row);
+    heap_fail(&ctx->heap, ST_INTERNAL, "%s, function %s%s: %.100s", phase, function, where, why);
 }
 
 // Functions that the model does not cover, and those of debug targets, whose sections name registers and labels, are
@@ -284,11 +287,24 @@ static void run_row(Ctx *ctx, Fn **at, int row, FnStats *stats)
     if (o->contracts)
         check_contract(ctx, *at, row, progress, changed);
     if (o->verify == VM_EACH)
-        verify(ctx, *at, p->name, row);
+        verify(ctx, *at, row);
     dump_after(ctx, *at, row, changed);
     *at = self_check(ctx, *at, row);
     if (ctx->deadline > 0 && phase_clock() > ctx->deadline)
         heap_fail(&ctx->heap, ST_LIMIT, "time limit reached in phase %s (%d)", p->name, row);
+}
+
+// The figures of a function that is through its plan, which it entered at `start`.
+static void add_stats(Ctx *ctx, Fn *fn, FnStats *s, double start)
+{
+    s->instrs_out = fn->ninstrs;
+    s->blocks_out = fn->nblocks;
+    s->regs_out = fn->regs.n - 1;
+    s->reachable_out = analysis_need(fn, AN_RPO)->nrpo;
+    s->arena_bytes = fn->arena.size;
+    s->hash = ir_hash(fn);
+    s->seconds = phase_clock() - start;
+    VEC_PUSH(&ctx->arena, &ctx->stats, *s);
 }
 
 void phase_run(Ctx *ctx, Fn **at)
@@ -305,17 +321,10 @@ void phase_run(Ctx *ctx, Fn **at)
     dump_end(ctx);
     fn = *at;
     if (ctx->options.verify != VM_NONE)
-        verify(ctx, fn, "after the last phase", -1);
-    if (!ctx->options.stats)
-        return;
-    s.instrs_out = fn->ninstrs;
-    s.blocks_out = fn->nblocks;
-    s.regs_out = fn->regs.n - 1;
-    s.reachable_out = analysis_need(fn, AN_RPO)->nrpo;
-    s.arena_bytes = fn->arena.size;
-    s.hash = ir_hash(fn);
-    s.seconds = phase_clock() - start;
-    VEC_PUSH(&ctx->arena, &ctx->stats, s);
+        verify(ctx, fn, -1);
+    if (ctx->options.stats)
+        add_stats(ctx, fn, &s, start);
+    analysis_drop(fn, 0);
 }
 
 /* -- Figures -------------------------------------------------------------------------------------------- */

@@ -32,6 +32,7 @@ static Fn *replace(Fn *fn, Fn *by)
     Sym *s = &fn->module->syms.at[fn->sym];
     if (s->fn == fn)
         s->fn = by;
+    analysis_drop(fn, 0);
     fn_free(fn);
     return by;
 }

@@ -56,15 +56,13 @@ static void number_blocks(Search *s, BlockId entry, uint32_t *next)
     }
 }
 
-// The number with the least semidominator between v and the root of its tree in the forest (which counts only if v is
-// it). Numbers from `linked` on hang below their parents, the others are roots. Every block on the way is then attached
+// The number with the least semidominator between v and the root of its tree in the forest, which counts only if v is
+// it. Numbers from `linked` on hang below their parents, the others are roots. Every block on the way is then attached
 // to the root directly, with the best of what was between.
 static uint32_t best_above(Search *s, uint32_t v, uint32_t linked)
 {
     Node *node = s->node;
     uint32_t n = 0, x = v;
-    if (v < linked)
-        return v;
     for (; node[x].above >= linked; x = node[x].above)
         s->work[n++] = x;
     uint32_t root = node[x].above;

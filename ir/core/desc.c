@@ -491,15 +491,17 @@ static uint32_t refine_traits(Opcode op, const Mnem *m)
     return traits;
 }
 
-// Calls print their result registers first: those are definitions, in `(...)` before the callee.
-static void mark_call_results(Match *m, const char *shape, size_t len)
+// The registers in a call's leading `(...)` are its results: definitions. False: symbols stand among them.
+static bool mark_call_results(Match *m, const char *shape, size_t len)
 {
-    uint32_t k = 0;
-    if (!len || shape[0] != '(')
-        return;
-    for (const char *p = shape + 1; p < shape + len && *p != ')'; p++)
-        if (*p == '%')
-            m->slots.at[k++].flags = SL_REG | SL_DEF | SL_SINK;
+    if (!len || shape[0] != '(' || shape[1] != '%')
+        return true;
+    const char *close = memchr(shape, ')', len);
+    if (memchr(shape, '$', (size_t)(close - shape)))
+        return false;
+    for (uint32_t k = 0; k < (uint32_t)(close - shape) / 2; k++)
+        m->slots.at[k].flags = SL_REG | SL_DEF | SL_SINK;
+    return true;
 }
 
 DescId desc_intern(Tables *t, MnemId mnem, const char *shape, size_t len, const char **why)
@@ -532,8 +534,10 @@ DescId desc_intern(Tables *t, MnemId mnem, const char *shape, size_t len, const 
         op = OP_OPAQUE;
         match_row(&match, op, shape, len);
     }
-    if (op == OP_CALL)
-        mark_call_results(&match, shape, len);
+    if (op == OP_CALL && !mark_call_results(&match, shape, len)) {
+        *why = op_info[OP_CALL].signature;
+        return 0;
+    }
     Desc d = {.mnem = mnem, .shape = shape_id, .op = op, .traits = refine_traits(op, m), .nops = match.slots.n};
     d.slots = match.slots.at;
     while (d.ndef < d.nops && d.slots[d.ndef].flags & SL_DEF)

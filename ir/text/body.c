@@ -123,6 +123,7 @@ static BlockId read_block(Reader *r)
     if (!*slot) {
         *slot = new_block(r, tx_at(r));
         ir_block(r->fn, *slot)->ordinal = number;
+        r->fn->block_ordinals = MAX(r->fn->block_ordinals, number + 1);
     }
     tx_next(r);
     return *slot;

@@ -53,6 +53,19 @@ static void put_quoted(Writer *w, const char *text, size_t n)
     put_z(w, "\"");
 }
 
+// A text in which strings of PTX stand, which know no escapes.
+static void put_with_strings(Writer *w, const char *text, size_t n)
+{
+    const char *end = text + n, *quote, *close;
+    while ((quote = memchr(text, '"', (size_t)(end - text))) &&
+           (close = memchr(quote + 1, '"', (size_t)(end - quote) - 1))) {
+        out_bytes(w->out, text, (size_t)(quote - text));
+        put_quoted(w, quote + 1, (size_t)(close - quote) - 1);
+        text = close + 1;
+    }
+    out_bytes(w->out, text, (size_t)(end - text));
+}
+
 static void put_quoted_str(Writer *w, StrId id) { put_quoted(w, tab_str(w->t, id).text, tab_str(w->t, id).len); }
 
 /* -- Operands ------------------------------------------------------------------------------------------- */
@@ -181,7 +194,7 @@ static void put_mnemonic(Writer *w, const Desc *d)
         put_z(w, "opaque ");
         put_quoted(w, text.text, text.len);
     } else {
-        out_bytes(w->out, text.text + pragma, text.len - pragma);  // `.pragma "..."`
+        put_with_strings(w, text.text + pragma, text.len - pragma);  // `.pragma "..."`
     }
 }
 
@@ -591,7 +604,7 @@ static void put_directives(Writer *w)
         Str text = tab_str(w->t, d->text);  // `.maxntid`, `.pragma "...";`
         bool semicolon = text.len && text.text[text.len - 1] == ';';
         put_z(w, " ");
-        out_bytes(w->out, text.text + 1, text.len - 1 - semicolon);
+        put_with_strings(w, text.text + 1, text.len - 1 - semicolon);
         for (uint32_t v = 0; v < d->n; v++)
             out_fmt(w->out, v ? ", %u" : " %u", d->value[v]);
     }
@@ -678,7 +691,7 @@ static void put_raw(Writer *w, StrId id)
         size_t n = strlen(words[k]);
         if (s.len < n || memcmp(s.text, words[k], n) != 0)
             continue;
-        out_bytes(w->out, s.text + 1, s.len - 1 - (s.text[s.len - 1] == ';'));
+        put_with_strings(w, s.text + 1, s.len - 1 - (s.text[s.len - 1] == ';'));
         put_z(w, "\n");
         return;
     }

@@ -5,7 +5,8 @@
 #
 #   tests/bench/bench.sh [-r RUNS] [N...]       default: 5 runs, N = 10000 100000 1000000
 #
-# For each N it generates (tests/bench/gen.c) a module of many functions and one single function of N instructions, runs
+# For each N it generates (tests/bench/gen.c) a module of many functions and one single function of N instructions, as PTX
+# and as Ori text, runs
 # `oriopt -O3 -o /dev/null --time-phases=json`, and prints a table. It measures only: the exit status is 0.
 # Environment: ORIOPT (default build/oriopt), ORI_BENCH_FLAGS (more options), ORI_BENCH_LIMIT (seconds for a run, default 120).
 
@@ -41,7 +42,7 @@ for helper in gen timed; do
             echo "SKIP bench.sh: cannot compile tests/bench/$helper.c"
             exit 0
         }
-        rm -f $dir/*.ptx
+        rm -f $dir/*.ptx $dir/*.ori
     fi
 done
 limit=
@@ -108,6 +109,13 @@ for shape in module func; do
         measure $shape "$f" "$n"
     done
 done
+# The same as Ori text, which is read and written as such.
+for shape in module func; do
+    for n; do
+        f=$dir/$shape-$n.ori
+        "$ORIOPT" --named-phases NOP --emit=ori $dir/$shape-$n.ptx -o "$f" && measure $shape.ori "$f" "$n"
+    done
+done
 
 cat <<EOF
 oriopt -O3 ${ORI_BENCH_FLAGS-}${ORI_BENCH_FLAGS:+ }-o /dev/null; minimum of $runs runs.
@@ -142,7 +150,7 @@ awk '
             for (j = count[s] - 1; j >= 1; j--) {
                 a = size[s, j]; b = last[s]
                 if (cpu[s, a] > 0 && cpu[s, b] > 0 && insns[s, b] > insns[s, a])
-                    printf "%s%-8s growth %8d -> %8d: exponent %.3f\n", first++ ? "" : "\n", s, a, b, log(cpu[s, b] / cpu[s, a]) / log(insns[s, b] / insns[s, a])
+                    printf "%s%-10s growth %8d -> %8d: exponent %.3f\n", first++ ? "" : "\n", s, a, b, log(cpu[s, b] / cpu[s, a]) / log(insns[s, b] / insns[s, a])
             }
         }
     }' $dir/table

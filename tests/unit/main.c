@@ -23,6 +23,8 @@
     X(cfg)          \
     X(dom)          \
     X(verify_form)  \
+    X(clone)        \
+    X(contracts)    \
     X(phase_table)  \
     X(place_blocks) \
     X(remove_nop_code)

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: MIT
+// What the manager catches: phases that lie about their progress, about what they keep, that break the function; forms.
+#include <stdio.h>
+
+#include "tests/unit/unit.h"
+
+enum { ROW_NOP = 158 };  // keeps everything
+
+// A function of two blocks, in a context that checks contracts and runs NOP.
+static void start(Fixture *f)
+{
+    static char why[500];
+    fixture_open(f);
+    Fn *fn = f->fn;
+    RegId r = reg_new(fn, RF_R, W32);
+    BlockId a = add_block(fn, 0), b = add_block(fn, 1);
+    emit(fn, a, "mov.b32", "%,%", 0, OPS(def(fn, r), op_const(fn, 1, W32)));
+    emit_bra(fn, a, b);
+    emit_ret(fn, b);
+    module_freeze(f->module);
+    f->ctx.options = (PhaseOptions){.level = 3, .named = "NOP", .contracts = true, .verify = VM_EACH};
+    CHECK(phase_plan(&f->ctx, why));
+}
+
+static void run(void *user)
+{
+    Fixture *f = user;
+    phase_run(&f->ctx, &f->module->fns.at[0]);
+}
+
+static PhaseVtable vtable_with(const Fixture *f, bool (*execute)(Phase *, Fn *))
+{
+    PhaseVtable v = *f->ctx.phases[ROW_NOP].vtable;
+    v.execute = execute;
+    return v;
+}
+
+// The message of the failure, behind the phase and the function.
+static const char *message(const Fixture *f)
+{
+    const char *colon = strstr(f->ctx.heap.message, ": ");
+    return colon ? colon + 2 : f->ctx.heap.message;
+}
+
+static bool change_and_deny(Phase *phase, Fn *fn)
+{
+    (void)phase;
+    ir_remove(fn, ir_block(fn, fn->first)->first);
+    return false;
+}
+
+static bool boast(Phase *phase, Fn *fn) { return (void)phase, (void)fn, true; }
+
+static bool change(Phase *phase, Fn *fn)
+{
+    (void)phase;
+    ir_remove(fn, ir_block(fn, fn->first)->first);
+    return true;
+}
+
+// Leaves the second block without a predecessor, although the row says that the CFG stays valid.
+static bool change_the_flow(Phase *phase, Fn *fn)
+{
+    (void)phase;
+    *ir_use(fn, ir_instr(fn, ir_terminator(fn, fn->first)), 0) = op_block(fn->first);
+    return true;
+}
+
+static bool need_and_change_the_flow(Phase *phase, Fn *fn)
+{
+    analysis_need(fn, AN_RPO);
+    return change_the_flow(phase, fn);
+}
+
+static bool break_it(Phase *phase, Fn *fn)
+{
+    (void)phase;
+    ir_remove(fn, ir_terminator(fn, fn->last));
+    return true;
+}
+
+TEST(contract_kept)
+{
+    Fixture f;
+    start(&f);
+    PhaseVtable v = vtable_with(&f, change);
+    f.ctx.phases[ROW_NOP].vtable = &v;
+    run(&f);
+    CHECK_EQ(f.ctx.progress[ROW_NOP], 1);
+    fixture_close(&f);
+}
+
+static void lie(bool (*execute)(Phase *, Fn *), const char *expected)
+{
+    Fixture f;
+    start(&f);
+    PhaseVtable v = vtable_with(&f, execute);
+    f.ctx.phases[ROW_NOP].vtable = &v;
+    CHECK_FAILS(&f.ctx.heap, ST_INTERNAL, run, &f);
+    CHECK(strncmp(f.ctx.heap.message, "NOP (phase 158), function f", 27) == 0);
+    unit_context("%s", f.ctx.heap.message);
+    CHECK(strstr(f.ctx.heap.message, expected) != NULL);
+    heap_release(&f.ctx.heap);
+}
+
+TEST(contract_progress) { lie(change_and_deny, "changed the function and reports no progress"); }
+TEST(contract_no_progress) { lie(boast, "reports progress and changed nothing"); }
+TEST(contract_keeps) { lie(need_and_change_the_flow, "CFG was kept but is out of date"); }
+TEST(contract_verifies) { lie(break_it, "function f: block 2 has no instructions"); }
+
+// Without contracts and verification nobody looks.
+TEST(contract_off)
+{
+    Fixture f;
+    start(&f);
+    f.ctx.options.contracts = false;
+    f.ctx.options.verify = VM_NONE;
+    PhaseVtable v = vtable_with(&f, change_and_deny);
+    f.ctx.phases[ROW_NOP].vtable = &v;
+    run(&f);
+    CHECK_EQ(f.ctx.progress[ROW_NOP], 0);
+    fixture_close(&f);
+}
+
+// What is not valid is no contract: the flow changes, no analysis was there.
+TEST(contract_keeps_nothing)
+{
+    Fixture f;
+    start(&f);
+    PhaseVtable v = vtable_with(&f, change_the_flow);
+    f.ctx.phases[ROW_NOP].vtable = &v;
+    run(&f);
+    CHECK_EQ(f.ctx.progress[ROW_NOP], 1);
+    fixture_close(&f);
+}
+
+TEST(self_checks_replace)
+{
+    Fixture f;
+    start(&f);
+    f.ctx.options.self_clone = f.ctx.options.self_roundtrip = true;
+    uint32_t instrs = f.fn->ninstrs;
+    f.module->syms.at[f.fn->sym].fn = f.fn;
+    Fn *before = f.fn;
+    run(&f);
+    CHECK(f.module->fns.at[0] != before);
+    CHECK(f.module->syms.at[f.module->fns.at[0]->sym].fn == f.module->fns.at[0]);
+    CHECK_EQ(f.module->fns.at[0]->ninstrs, instrs);
+    CHECK_VERIFIES(f.module->fns.at[0]);
+    fixture_close(&f);
+}
+
+// A function in ssa form meets a phase of multi form, and the conversion is not there yet.
+TEST(form_mismatch)
+{
+    Fixture f;
+    char why[500];
+    start(&f);
+    f.ctx.options.named = "OriRemoveNopCode";
+    f.ctx.plan.at.n = 0;
+    CHECK(phase_plan(&f.ctx, why));
+    f.fn->form = FORM_SSA;
+    if (!phase_info[PH_CONVERT_MOV_PHI].body) {
+        CHECK_FAILS(&f.ctx.heap, ST_BAD_INPUT, run, &f);
+        CHECK(strstr(message(&f), "ssa form") || strstr(f.ctx.heap.message, "ssa form"));
+        heap_release(&f.ctx.heap);
+        return;
+    }
+    run(&f);
+    CHECK_EQ(f.module->fns.at[0]->form, FORM_MULTI);
+    fixture_close(&f);
+}
+
+void test_contracts(void)
+{
+    RUN(contract_kept);
+    RUN(contract_progress);
+    RUN(contract_no_progress);
+    RUN(contract_keeps);
+    RUN(contract_verifies);
+    RUN(contract_off);
+    RUN(contract_keeps_nothing);
+    RUN(self_checks_replace);
+    RUN(form_mismatch);
+}
