@@ -43,8 +43,8 @@ lexers:
 	$(RE2C) -o ir/ptx/lex.c ir/ptx/lex.re
 	$(RE2C) -o ir/text/lex.c ir/text/lex.re
 
-check: all $B/unit
-	B=$B RE2C="$(RE2C)" tests/check.sh
+check: all $(if $P,,$B/unit)
+	B=$B P=$P RE2C="$(RE2C)" tests/check.sh
 
 # Debug builds verify after each phase and check its contract.
 debug:

@@ -156,6 +156,8 @@ bool phase_write_index(Ctx *ctx, char why[static 200]);
 /* phase_manager.c */
 // -O3, verified at the end; debug builds (ORI_DEBUG) verify after each phase and check contracts.
 PhaseOptions phase_default_options(void);
+// Takes a list of `clone`, `roundtrip`, `contracts`; false: there is something else in it.
+bool phase_self_checks(PhaseOptions *o, const char *list);
 // Builds ctx->plan from ctx->options. False: the message says which option is wrong.
 bool phase_plan(Ctx *ctx, char why[static 500]);
 void phase_print_plan(const Ctx *ctx, Out *out);

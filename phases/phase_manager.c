@@ -27,6 +27,21 @@ PhaseOptions phase_default_options(void)
 #endif
 }
 
+bool phase_self_checks(PhaseOptions *o, const char *list)
+{
+    for (size_t n; *list; list += n + (list[n] != 0)) {
+        n = strcspn(list, ",+");
+        bool clone = n == 5 && memcmp(list, "clone", n) == 0, roundtrip = n == 9 && memcmp(list, "roundtrip", n) == 0;
+        bool contracts = n == 9 && memcmp(list, "contracts", n) == 0;
+        if (!clone && !roundtrip && !contracts)
+            return false;
+        o->self_clone |= clone;
+        o->self_roundtrip |= roundtrip;
+        o->contracts |= contracts;
+    }
+    return true;
+}
+
 /* -- Plans ---------------------------------------------------------------------------------------------- */
 
 static bool gate_open(PhaseGate gate, int level) { return gate == PG_O0_ONLY ? level == 0 : level >= (int)gate; }

@@ -2,11 +2,50 @@
 # SPDX-License-Identifier: MIT
 #
 # check.sh: all tests, one closing line `N passed, N failed, N skipped` for them together. Run by `make check`, which
-# says in B where the programs are.
+# says in B where the programs are. With P=Name only the tests of that phase.
 cd "$(dirname "$0")/.." || exit 2
 B=${B:-build}
-ORIOPT=$PWD/$B/oriopt
-export ORIOPT
+case $B in /*) programs=$B ;; *) programs=$PWD/$B ;; esac
+ORIOPT=$programs/oriopt
+ORICHECK=$programs/oricheck
+export ORIOPT ORICHECK
+# oricheck is one process for many files: let it say in which of them a sanitizer found something.
+oricheck() {
+    ASAN_OPTIONS=${ASAN_OPTIONS:+$ASAN_OPTIONS:}abort_on_error=1 \
+        UBSAN_OPTIONS=${UBSAN_OPTIONS:+$UBSAN_OPTIONS:}halt_on_error=1:abort_on_error=1 "$ORICHECK" "$@"
+}
+
+# The folder of tests whose name is most like this one.
+nearest() {
+    ls tests/phases | awk -v want="$1" '
+    function distance(a, b,    i, j, row, diagonal, above, best) {
+        for (j = 0; j <= length(b); j++) row[j] = j
+        for (i = 1; i <= length(a); i++) {
+            diagonal = row[0]
+            row[0] = i
+            for (j = 1; j <= length(b); j++) {
+                above = row[j]
+                best = diagonal + (substr(a, i, 1) != substr(b, j, 1))
+                if (above + 1 < best) best = above + 1
+                if (row[j-1] + 1 < best) best = row[j-1] + 1
+                row[j] = best
+                diagonal = above
+            }
+        }
+        return row[length(b)]
+    }
+    { d = distance(tolower(want), tolower($0)); if (NR == 1 || d < least) { least = d; name = $0 } }
+    END { print name }'
+}
+
+if [ "${P-}" ]; then
+    if [ ! -d "tests/phases/$P" ]; then
+        echo "check.sh: there are no tests in tests/phases/$P; the nearest name is $(nearest "$P")" >&2
+        exit 2
+    fi
+    oricheck "tests/phases/$P"
+    exit
+fi
 log=$B/check.log
 : >"$B/counts"
 
@@ -60,10 +99,13 @@ lexers() {
 run lexers lexers
 run layers tests/layers.sh
 run unit "$B/unit"
-run read tests/run.sh tests/read
-run phases tests/run.sh tests/phases
+run read oricheck tests/read
+run phases oricheck tests/phases
+[ -n "$(find tests/text -name '*.ori' 2>/dev/null)" ] && run text oricheck tests/text
+run oricheck tests/oricheck.sh
 run cli tests/cli.sh
 run malformed tests/malformed.sh
+run verdicts tests/verdicts.sh
 run ptxas tests/ptxas.sh --quick --compare
 
 awk '{ for (k = 2; k <= NF; k++) { if ($k ~ /^passed/) p += $(k-1); if ($k ~ /^failed/) f += $(k-1); if ($k ~ /^skipped/) s += $(k-1) } }

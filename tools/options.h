@@ -5,6 +5,8 @@
 
 #include "ir/base/base.h"
 
+#define ORI_VERSION "0.1"  // of the programs
+
 typedef enum {
     ARG_NONE,      // --x
     ARG_VALUE,     // --x=V or --x V

@@ -7,8 +7,6 @@
 #include "tools/lang.h"
 #include "tools/options.h"
 
-#define ORI_VERSION "0.1"
-
 enum {
 #define OPTION(id, ...) OPT_##id,
 #include "tools/oriopt.def"
@@ -91,23 +89,6 @@ static void print_help(void)
     out_flush(&out);
 }
 
-// `clone,roundtrip,contracts`
-static bool self_checks(PhaseOptions *o, const char *list)
-{
-    for (const char *p = list; *p;) {
-        size_t n = strcspn(p, ",+");
-        bool clone = n == 5 && memcmp(p, "clone", n) == 0, roundtrip = n == 9 && memcmp(p, "roundtrip", n) == 0;
-        bool contracts = n == 9 && memcmp(p, "contracts", n) == 0;
-        if (!clone && !roundtrip && !contracts)
-            return bad_value("self-check", list, "a list of clone, roundtrip and contracts");
-        o->self_clone |= clone;
-        o->self_roundtrip |= roundtrip;
-        o->contracts |= contracts;
-        p += n + (p[n] != 0);
-    }
-    return true;
-}
-
 static bool take_option(Settings *s, int id, const char *value)
 {
     static const char *const emits[] = {"none", "ptx", "ori"}, *const verifies[] = {"none", "final", "each"},
@@ -143,7 +124,9 @@ static bool take_option(Settings *s, int id, const char *value)
         s->phases.verify = (VerifyMode)which;
         return true;
     case OPT_VERIFY_EACH: s->phases.verify = VM_EACH; return true;
-    case OPT_SELF_CHECK: return self_checks(&s->phases, value);
+    case OPT_SELF_CHECK:
+        return phase_self_checks(&s->phases, value) ||
+               bad_value("self-check", value, "a list of clone, roundtrip and contracts");
     case OPT_PRINT_BEFORE: s->phases.print_before = value; return true;
     case OPT_PRINT_AFTER: s->phases.print_after = value; return true;
     case OPT_PRINT_BEFORE_ALL: s->phases.print_before_all = true; return true;

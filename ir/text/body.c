@@ -376,8 +376,16 @@ static bool is_line(Reader *r)
 // Where the operands end: at `=`, `else`, notes, or the end of the line.
 static bool at_end(Reader *r)
 {
-    return r->tok == T_NEWLINE || r->tok == T_EOF || r->tok == '=' || r->tok == '#' || tx_is(r, "else") || is_line(r) ||
-           is_mark(r);
+    switch (r->tok) {
+    case T_NEWLINE:
+    case T_EOF:
+    case '=':
+    case '#': return true;
+    case T_WORD: return tx_is(r, "else");
+    case '!': return is_line(r);
+    case '{': return is_mark(r);
+    default: return false;
+    }
 }
 
 static int closing(int open) { return open == '{' ? '}' : open == '[' ? ']' : ')'; }

@@ -54,6 +54,8 @@ int text_token(Lexer *lx)
     const char *yyt1 = NULL;
 
     for (;;) {
+        while (*cur == ' ')
+            cur++;
         start = cur;
         
 {

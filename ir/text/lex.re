@@ -66,6 +66,8 @@ int text_token(Lexer *lx)
     const char *cur = lx->cur, *marker = cur, *start;
     /*!stags:re2c format = "const char *@@ = NULL;\n"; */
     for (;;) {
+        while (*cur == ' ')
+            cur++;
         start = cur;
         /*!re2c
             blank | comment          { continue; }

@@ -1,0 +1,3 @@
+# SPDX-License-Identifier: MIT
+$oricheck --help; echo "exit $?"
+$oricheck --version; echo "exit $?"
