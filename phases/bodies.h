@@ -9,6 +9,18 @@
 PhaseBody phase_check_structure, phase_check_types, phase_check_form;
 /* report.c */
 PhaseBody phase_report_text, phase_report_memory;
+/* generate_mov_phi.c, convert_mov_phi.c */
+PhaseBody phase_generate_mov_phi, phase_convert_mov_phi;
+/* live_dead.c */
+PhaseBody phase_live_dead;
+/* self_moves.c */
+// Removes moves of registers to themselves; returns progress.
+bool remove_self_moves(Fn *fn);
+/* empty_blocks.c */
+// Sends branches through empty blocks on and removes those that are not named; returns progress.
+bool skip_empty_blocks(Ctx *ctx, Fn *fn);
+/* branch_opt.c */
+PhaseBody phase_branch_opt;
 /* remove_nop_code.c */
 PhaseBody phase_remove_nop_code;
 /* place_blocks.c */

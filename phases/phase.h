@@ -70,6 +70,7 @@ typedef struct PhaseOptions {
     const char *named;         // --named-phases, NULL = the default plan
     const char *disabled;      // --disable-phases
     const char *start, *stop;  // --start-before, --stop-after
+    bool stay_in_ssa;          // do not leave ssa form at the end: the output has it
     VerifyMode verify;
     const char *print_before, *print_after;  // lists of phases
     bool print_before_all, print_after_all;
@@ -148,6 +149,10 @@ const char *phase_gate_name(PhaseGate gate);
 // The row that a name, `Name@index` or number means; -1 with a message that suggests the nearest names.
 int phase_find(const char *text, size_t len, char why[static 400]);
 void phase_list(Out *out, bool json);
+
+/* check_program.c */
+// fn_verify(), unless this version of the function was verified at this level before. Contracts trust nothing.
+bool phase_verify(Ctx *ctx, Fn *fn, int level, InstrId *at, char why[static 200]);
 
 /* phase_dump.c */
 // Writes index.json of --ir-dump-dir, if there is one. False: the reason is in `why`.

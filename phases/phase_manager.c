@@ -50,8 +50,9 @@ static bool runs_by_default(const Ctx *ctx, int row)
 {
     const PhaseInfo *p = &phase_info[row];
     bool quiet = p->kind != PK_REPORT || ctx->options.reports;
-    // At -O0 nothing that transforms runs, gate or not.
-    bool allowed = p->kind != PK_TRANSFORM || ctx->options.level > 0;
+    // At -O0 nothing that transforms runs, gate or not, so that there is no use for another form either.
+    bool transforms = p->kind == PK_TRANSFORM || p->form == PF_TO_SSA || p->form == PF_TO_MULTI;
+    bool allowed = !transforms || ctx->options.level > 0;
     return row < PHASE_SLOTS && !ctx->phases[row].vtable->is_noop(&ctx->phases[row]) && quiet && allowed &&
            gate_open(p->gate, ctx->options.level);
 }
@@ -71,8 +72,8 @@ static void add_row(Ctx *ctx, Plan *plan, PhaseForm *form, int row)
     PhaseForm has = phase_info[row].form;
     if (has == PF_TO_SSA || has == PF_TO_MULTI) {
         PhaseForm result = has == PF_TO_SSA ? PF_SSA : PF_MULTI;
-        if (*form == result)
-            return;  // never twice in a row
+        if (*form == result && !ctx->options.named)
+            return;  // never twice in a row, unless one asks for it: a function may come in the other form
         *form = result;
     } else {
         adapt_form(ctx, plan, form, has);
@@ -207,7 +208,8 @@ bool phase_plan(Ctx *ctx, char why[static 500])
         if (!off[row] && !outside)
             add_row(ctx, &ctx->plan, &form, row);
     }
-    adapt_form(ctx, &ctx->plan, &form, PF_MULTI);  // for PTX output
+    if (!o->stay_in_ssa)
+        adapt_form(ctx, &ctx->plan, &form, PF_MULTI);
     return o->named || check_order(&ctx->plan, why);
 }
 
@@ -228,7 +230,7 @@ static void verify(Ctx *ctx, Fn *fn, int row)
 {
     InstrId at;
     char why[200], function[80], where[80] = "", phase[80] = "after the last phase";
-    if (fn_verify(fn, VERIFY_FORM, &at, why))
+    if (phase_verify(ctx, fn, VERIFY_FORM, &at, why))
         return;
     name_text(fn->tables, fn->module->syms.at[fn->sym].name, function, sizeof function);
     if (at && ir_instr(fn, at)->desc < fn->tables->desc_first + fn->tables->descs.n) {
@@ -271,9 +273,9 @@ static void enter_form(Ctx *ctx, Fn **at, int row, FnStats *stats)
 static bool execute(Ctx *ctx, Fn *fn, int row)
 {
     Phase *phase = &ctx->phases[row];
+    double start = ctx->options.timing ? phase_clock() : 0;
     analysis_need(fn, phase_info[row].needs);
     ctx->run = (Run){.row = phase->vtable->get_index(phase), .level = ctx->options.level};
-    double start = ctx->options.timing ? phase_clock() : 0;
     bool progress = phase->vtable->execute(phase, fn);
     if (ctx->options.timing)
         ctx->seconds[row] += phase_clock() - start;
@@ -297,6 +299,7 @@ static void run_row(Ctx *ctx, Fn **at, int row, FnStats *stats)
     if (progress) {
         ctx->progress[row]++;
         stats->changed++;
+        (*at)->version++;
         analysis_drop(*at, p->keeps);
     }
     if (o->contracts)
@@ -333,6 +336,9 @@ void phase_run(Ctx *ctx, Fn **at)
     dump_start(ctx, fn);
     for (uint32_t k = 0; k < ctx->plan.at.n; k++)
         run_row(ctx, at, ctx->plan.at.at[k].row, &s);
+    // A function that came in ssa form may have met no row that asks for another.
+    if ((*at)->form == FORM_SSA && !ctx->options.stay_in_ssa)
+        run_row(ctx, at, PH_CONVERT_MOV_PHI, &s);
     dump_end(ctx);
     fn = *at;
     if (ctx->options.verify != VM_NONE)

@@ -10,6 +10,12 @@
 #define CFG AN_CFG
 #define RPO AN_RPO
 #define DOM AN_DOM
+#define LOOPS AN_LOOPS
+#define PDOM AN_PDOM
+#define DEFUSE AN_DEFUSE
+#define LIVE AN_LIVE
+#define RDEFS AN_RDEFS
+#define FLOW AN_FLOW
 
 const PhaseInfo phase_info[PHASE_ROWS] = {
 #define PHASE(index, name, function, kind, gate, scope, form, needs, keeps, summary) \

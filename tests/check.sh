@@ -101,7 +101,8 @@ run layers tests/layers.sh
 run unit "$B/unit"
 run read oricheck tests/read
 run phases oricheck tests/phases
-[ -n "$(find tests/text -name '*.ori' 2>/dev/null)" ] && run text oricheck tests/text
+run text oricheck tests/text
+run grammar tests/grammar.sh
 run oricheck tests/oricheck.sh
 run cli tests/cli.sh
 run malformed tests/malformed.sh

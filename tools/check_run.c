@@ -263,6 +263,7 @@ static bool plan(Test *t)
     bool phases = t->kind == TEST_PHASE || t->kind == TEST_BUNDLE;
     o->verify = VM_EACH;
     o->contracts = true;
+    o->stay_in_ssa = t->emit == LANG_ORI;
     o->named = t->kind == TEST_PIPELINE ? NULL : phases ? t->phases : "";
     if (phase_plan(t->ctx, why)) {
         skip_missing(t);
@@ -308,10 +309,10 @@ void check_run(Test *t)
     phase_factory(t->ctx);
     t->ctx->options = phase_default_options();
     check_parse(t);
-    if (t->failures || !plan(t) || t->skip)
-        return;
     if (t->emit == LANG_AUTO)
         t->emit = t->lang;
+    if (t->failures || !plan(t) || t->skip)
+        return;
     Module *m = read_source(t, &t->source, t->lang, &messages);
     if (m)
         verify(t, m);

@@ -300,6 +300,13 @@ static Status optimize(Job *job)
     const Settings *s = job->settings;
     Ctx *ctx = &job->ctx;
     char why[500];
+    if (s->input && !source_open(&job->source, s->input, &ctx->arena, why)) {
+        diag_plain(&ctx->diag, DIAG_ERROR, "cannot read '%s': %s", s->input, why);
+        return ST_IO;
+    }
+    Lang lang = s->input_lang == LANG_AUTO && s->input ? lang_of(&job->source) : s->input_lang;
+    Lang output = s->output_lang == LANG_AUTO ? lang : s->output_lang;
+    ctx->options.stay_in_ssa = s->emit && output == LANG_ORI;
     if (!phase_plan(ctx, why)) {
         usage(why);
         return ST_USAGE;
@@ -312,13 +319,8 @@ static Status optimize(Job *job)
         out_flush(&job->err);
         return ST_OK;
     }
-    if (!source_open(&job->source, s->input, &ctx->arena, why)) {
-        diag_plain(&ctx->diag, DIAG_ERROR, "cannot read '%s': %s", s->input, why);
-        return ST_IO;
-    }
     double start = phase_clock();
     ctx->diag.source = &job->source;
-    Lang lang = s->input_lang == LANG_AUTO ? lang_of(&job->source) : s->input_lang;
     Module *m = lang_read(ctx, &job->source, lang, s->strip_debug);
     source_close(&job->source);
     double read_s = phase_clock() - start;
@@ -335,7 +337,7 @@ static Status optimize(Job *job)
     module_freeze(m);
     Out out;
     out_init(&out, &ctx->arena, outfile_write, &job->file);
-    double write_s = run_module(job, m, s->output_lang == LANG_AUTO ? lang : s->output_lang, &out);
+    double write_s = run_module(job, m, output, &out);
     if (s->times)
         phase_print_times(ctx, &job->err, read_s, write_s, instrs, s->times == PRINT_JSON);
     if (s->stats)

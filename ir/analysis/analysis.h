@@ -8,15 +8,20 @@
 
 // X(id, builder, built on), each behind those that it is built on. What is built on another copies what it needs of it,
 // so each can be kept without the others.
-#define ANALYSES(X)                                             \
-    X(CFG, cfg, 0)               /* predecessors, successors */ \
-    X(RPO, rpo, AN_CFG)          /* reverse postorder */        \
-    X(DOM, dom, AN_CFG | AN_RPO) /* dominators */
+#define ANALYSES(X)                                                                                             \
+    X(CFG, cfg, 0)                                        /* predecessors, successors */                        \
+    X(RPO, rpo, AN_CFG)                                   /* reverse postorder */                               \
+    X(DOM, dom, AN_CFG | AN_RPO)                          /* dominators */                                      \
+    X(LOOPS, loops, AN_CFG | AN_RPO | AN_DOM)             /* loop nesting forest */                             \
+    X(PDOM, pdom, AN_CFG | AN_RPO | AN_LOOPS)             /* post-dominators */                                 \
+    X(DEFUSE, defuse, 0)                                  /* definitions and uses */                            \
+    X(LIVE, live, AN_CFG | AN_RPO | AN_DEFUSE)            /* registers that are live across block boundaries */ \
+    X(RDEFS, rdefs, AN_CFG | AN_RPO | AN_DOM | AN_DEFUSE) /* the definition that a use reads */
 
 #define ANALYSIS_NUMBER(id, ...) AX_##id,
 #define ANALYSIS_BIT(id, ...) AN_##id = 1 << AX_##id,
 enum { ANALYSES(ANALYSIS_NUMBER) ANALYSIS_COUNT };
-typedef enum { ANALYSES(ANALYSIS_BIT) } AnalysisMask;
+typedef enum { ANALYSES(ANALYSIS_BIT) AN_FLOW = AN_CFG | AN_RPO | AN_DOM | AN_LOOPS | AN_PDOM } AnalysisMask;
 #undef ANALYSIS_NUMBER
 #undef ANALYSIS_BIT
 
@@ -26,14 +31,78 @@ typedef struct Edges {
     BlockId *at;
 } Edges;
 
-// The dominator tree. A block and all that it dominates are consecutive in `order`: size[b] blocks from pre[b] on, b
+// A tree of dominators. A block and all that it dominates are consecutive in `order`: size[b] blocks from pre[b] on, b
 // itself first, its children in reverse postorder with what each dominates.
 typedef struct DomTree {
-    BlockId *idom;  // by BlockId; 0 = none: the entry and unreachable blocks
+    BlockId *idom;  // by BlockId; 0 = none (the entry, unreachable blocks); of post-dominators: the exit
     BlockId *order;
     uint32_t *pre;   // by BlockId
     uint32_t *size;  // by BlockId; 0 = unreachable
 } DomTree;
+
+// A strongly connected region: the header is the block that a depth-first search reaches first, and the loops inside
+// are those of the region without it. Edges back are those to the header from inside; if the header is the only entry,
+// it dominates the loop, which then is their natural loop.
+typedef struct Loop {
+    BlockId header;
+    uint32_t parent;    // the loop around it, 0 = none
+    uint32_t depth;     // 1 = in no other
+    uint32_t first, n;  // its blocks: n places of `order`, the header's first
+    bool reducible;     // the header is the only entry
+} Loop;
+
+// Loops are numbered so that outer ones come before inner ones and all inside one are consecutive. Number 0 is the
+// function: all reachable blocks, no header, depth 0.
+typedef struct LoopForest {
+    Loop *loop;  // 0 .. n
+    uint32_t n;
+    BlockId *order;  // reachable blocks in reverse postorder, but a loop's blocks are consecutive, header first
+    uint32_t *pre;   // by BlockId: place in `order`; UINT32_MAX = unreachable
+    uint32_t *of;    // by BlockId: the innermost loop, 0 = none
+} LoopForest;
+
+// An operand: the instruction, and the index in its run.
+typedef struct Ref {
+    InstrId instr;
+    uint32_t op;
+} Ref;
+
+// Operands that name a register: those of r are at[first[r]] .. at[first[r + 1]], in layout order.
+typedef struct Refs {
+    uint32_t *first;  // nregs + 1 entries
+    Ref *at;
+} Refs;
+
+// Registers of blocks: those of b are at[first[b]] .. at[first[b + 1]], ascending.
+typedef struct RegRows {
+    uint32_t *first;  // blocks.n + 1 entries
+    RegId *at;
+} RegRows;
+
+typedef struct Live {
+    RegRows in, out;  // live at the start, at the end; none for unreachable blocks
+} Live;
+
+// Reaching definitions. A value is a definition (1 + its index in defs), a phi, or nothing (0).
+typedef uint32_t ValueId;
+#define VALUE_ANY UINT32_MAX  // registers outside ssa: one definition or another
+
+// Where several values of a register meet. Its inputs are input[inputs ...], one for each edge of the block's row of
+// predecessors, 0 for unreachable ones; in the entry also what comes in from outside, which is nothing.
+typedef struct ReachingPhi {
+    RegId reg;
+    BlockId block;
+    uint32_t inputs;
+} ReachingPhi;
+
+typedef struct ReachingDefs {
+    ValueId *use;       // by index in uses: what it reads
+    ValueId *old;       // by index in defs: the value before a guarded definition, otherwise 0
+    ValueId first_phi;  // of phi[0]
+    ReachingPhi *phi;
+    ValueId *input;
+    uint32_t nphis, ninputs;
+} ReachingDefs;
 
 typedef struct Analyses {
     Arena arena[ANALYSIS_COUNT];      // one each, so that what is dropped is freed
@@ -44,6 +113,13 @@ typedef struct Analyses {
     uint32_t nrpo;
     uint32_t *rpo_index;  // by BlockId; UINT32_MAX = unreachable
     DomTree dom;
+    LoopForest loops;
+    DomTree pdom;
+    Refs defs, uses;          // unreachable blocks count, too
+    uint32_t *place;          // by InstrId: ascends in layout order; 0 = not in the layout
+    uint32_t nregs, ninstrs;  // fn->regs.n, fn->instrs.n when those were made
+    Live live;
+    ReachingDefs rdefs;
 } Analyses;
 
 /* analysis.c */
@@ -79,6 +155,117 @@ static inline BlockId dom_sibling(const Analyses *an, BlockId c)
     const DomTree *d = &an->dom;
     uint32_t behind = d->pre[c] + d->size[c], end = d->idom[c] ? d->pre[d->idom[c]] + d->size[d->idom[c]] : 0;
     return behind < end ? d->order[behind] : 0;
+}
+
+/* defuse.c: questions to AN_DEFUSE */
+// Guards, tied uses and the carry are definitions and uses like others; a register of an opaque instruction (OPM_INOUT)
+// is both. What calls and returns do with registers that are named elsewhere does not show here. Registers and
+// instructions that are newer than the analysis are not in its tables.
+static inline uint32_t def_count(const Analyses *an, RegId r) { return an->defs.first[r + 1] - an->defs.first[r]; }
+static inline uint32_t use_count(const Analyses *an, RegId r) { return an->uses.first[r + 1] - an->uses.first[r]; }
+// Run their body for each definition, each use: FOR_USES(an, r, u) visit(u->instr, u->op); in layout order, within an
+// instruction by operand.
+#define FOR_DEFS(an, r, d) FOR_REFS(&(an)->defs, r, d)
+#define FOR_USES(an, r, u) FOR_REFS(&(an)->uses, r, u)
+#define FOR_REFS(refs, r, ref)                                                                             \
+    for (const Ref *ref = (refs)->at + (refs)->first[r], *ref##_end = (refs)->at + (refs)->first[(r) + 1]; \
+         ref < ref##_end; ref++)
+// Whether instruction i stands before j. Of one block, that is also the order in which they run.
+static inline bool stands_before(const Analyses *an, InstrId i, InstrId j) { return an->place[i] < an->place[j]; }
+
+/* live.c: questions to AN_LIVE */
+// What is live where, and why, stands at the top of the file. Registers that may be read before they are written are
+// live at the start of the entry. Whoever removes what is dead asks about pinned registers elsewhere: instructions that
+// complete later write them behind the place where they stand.
+//
+// The registers that are live at the start (the end) of a block, ascending; their number is put into *n.
+static inline const RegId *live_in(const Analyses *an, BlockId b, uint32_t *n)
+{
+    const RegRows *rows = &an->live.in;
+    *n = rows->first[b + 1] - rows->first[b];
+    return rows->at + rows->first[b];
+}
+static inline const RegId *live_out(const Analyses *an, BlockId b, uint32_t *n)
+{
+    const RegRows *rows = &an->live.out;
+    *n = rows->first[b + 1] - rows->first[b];
+    return rows->at + rows->first[b];
+}
+static inline bool reg_rows_have(const RegRows *rows, BlockId b, RegId r)
+{
+    uint32_t low = rows->first[b], high = rows->first[b + 1];
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (rows->at[middle] < r)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < rows->first[b + 1] && rows->at[low] == r;
+}
+static inline bool is_live_in(const Analyses *an, BlockId b, RegId r) { return reg_rows_have(&an->live.in, b, r); }
+static inline bool is_live_out(const Analyses *an, BlockId b, RegId r) { return reg_rows_have(&an->live.out, b, r); }
+
+// The registers that are live at one place of a block, while that goes up the block:
+//     live_set_at_end(&set, an, b);
+//     for (InstrId i = ir_block(fn, b)->last; i; i = ir_instr(fn, i)->prev)
+//         live_set_step(&set, fn, i);  // before: what is live behind i; after: what is live in front of it
+// A sparse set (Briggs and Torczon, "An efficient representation for sparse sets", 1993): all but the making takes
+// constant time.
+typedef struct LiveSet {
+    RegId *at;  // the live registers in no order, n of them
+    uint32_t n;
+    uint32_t *index;   // by RegId: where it stands in `at`, if it does
+    VEC(RegId) named;  // registers that are named elsewhere
+} LiveSet;
+
+static inline bool live_set_has(const LiveSet *set, RegId r)
+{
+    return set->index[r] < set->n && set->at[set->index[r]] == r;
+}
+static inline void live_set_add(LiveSet *set, RegId r)
+{
+    if (live_set_has(set, r))
+        return;
+    set->index[r] = set->n;
+    set->at[set->n++] = r;
+}
+static inline void live_set_remove(LiveSet *set, RegId r)
+{
+    if (!live_set_has(set, r))
+        return;
+    RegId last = set->at[--set->n];
+    set->at[set->index[r]] = last;
+    set->index[last] = set->index[r];
+}
+// An empty set for the registers that the function has now, in this arena; once for as many blocks as one likes.
+void live_set_init(LiveSet *set, Arena *arena, const Fn *fn);
+// Makes it what is live at the end of a block, behind its terminator.
+void live_set_at_end(LiveSet *set, const Analyses *an, BlockId b);
+// Goes up over an instruction: takes out what it defines, puts in what it reads. A phi reads nothing here.
+void live_set_step(LiveSet *set, const Fn *fn, InstrId i);
+
+/* loops.c: questions to AN_LOOPS */
+// The innermost loop that the block is in, which is its own if it is a header; 0 = none.
+static inline uint32_t loop_of(const Analyses *an, BlockId b) { return an->loops.of[b]; }
+// How many loops the block is in.
+static inline uint32_t loop_depth(const Analyses *an, BlockId b) { return an->loops.loop[an->loops.of[b]].depth; }
+// Whether the block is in the loop or in one inside, in constant time. A loop is in another if its header is.
+static inline bool loop_contains(const Analyses *an, uint32_t loop, BlockId b)
+{
+    const Loop *l = &an->loops.loop[loop];
+    return an->loops.pre[b] - l->first < l->n;
+}
+
+/* pdom.c: questions to AN_PDOM */
+// Whether every path from b to the exit leads through a, in constant time. The exit is virtual: 0 as an immediate
+// post-dominator, and as an argument here. Returns and guarded returns lead there, and one block of each endless loop;
+// pdom.c says which, and why. A block post-dominates itself. From an unreachable b everything does; an unreachable a
+// post-dominates nothing else.
+static inline bool post_dominates(const Analyses *an, BlockId a, BlockId b)
+{
+    const DomTree *d = &an->pdom;
+    return !d->size[b] || d->pre[b] - d->pre[a] < d->size[a];
 }
 
 /* verify_form.c */

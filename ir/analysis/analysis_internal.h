@@ -13,4 +13,34 @@
 ANALYSES(ANALYSIS_BUILDER)
 #undef ANALYSIS_BUILDER
 
+/* tree_layout.c */
+// A tree of blocks, or several, by BlockId.
+typedef struct Tree {
+    const BlockId *parent;  // 0 = none
+    BlockId *order;         // all blocks, each with what is below it behind it
+    uint32_t *pre, *size;   // place in `order`; number of blocks from there on that are the block or below it
+} Tree;
+// Makes `order`, `pre` and, from zero, `size` of the n blocks in `rpo`, where parents stand before their children.
+// Siblings keep that order. size[0] becomes n; `place` is scratch by BlockId.
+void tree_layout(const Tree *t, const BlockId *rpo, uint32_t n, uint32_t *place);
+
+/* dom_tree.c */
+// A graph with a root. Block 0 may be in it, as the root.
+typedef struct Graph {
+    Edges succs, preds;  // by BlockId; predecessors that the root does not reach do not matter
+    BlockId root;
+    uint32_t ids;  // rows of edges
+    uint32_t n;    // blocks that the root reaches, with itself
+} Graph;
+// The dominators from the root, in memory of this arena. Siblings are in reverse postorder; block 0 has no place.
+void dom_tree_build(const Graph *g, DomTree *d, Arena *arena);
+// Whether the trees are the same, but for the order of siblings. `what` is for why not, and `root` what 0 stands for as
+// the parent of a block.
+bool dom_tree_same(const Fn *fn, const DomTree *kept, const DomTree *now, const char *what, const char *root,
+                   char why[static 150]);
+
+/* frontier.c */
+// The dominance frontier of each block, in this arena; false if they have more than `max` members together.
+bool frontier_build(const Fn *fn, const Analyses *a, Arena *arena, uint64_t max, Edges *frontier);
+
 #endif

@@ -10,7 +10,8 @@
 //       before it; an input of a phi is used at the end of the predecessor. Tied uses and guards are uses.
 //   F6  the registers of an opaque instruction, but for its guard, are pinned; a phi or a tied use names none that
 //       stays outside ssa
-//   F7  analyses that the function keeps are what would be computed now
+//   F7  analyses of control flow that the function keeps are what would be computed now (those of registers, which take
+//       longer, are compared where contracts of phases are checked)
 // Asynchronous instructions of the table write memory later, no registers, so F6 says nothing about them; those that
 // write registers later are opaque.
 //
@@ -59,8 +60,8 @@ static bool check_multi(FormVerifier *v)
             const Instr *i = ir_instr(fn, id);
             Opcode op = ir_desc(fn, i)->op;
             v->at = id;
-            if (op == OP_PHI)
-                return FAIL(v, "a phi outside ssa form");
+            if (op_info[op].traits & TR_PSEUDO)
+                return FAIL(v, op == OP_PHI ? "a phi outside ssa form" : "an undefined value outside ssa form");
             if (op == OP_OPAQUE && !check_opaque(v, i))
                 return false;
         }
@@ -246,5 +247,5 @@ bool fn_verify(const Fn *fn, int level, InstrId *instr, char why[static 200])
     analysis_free(&v.an);
     arena_free(&v.scratch);
     *instr = ok ? 0 : v.at;
-    return ok && analysis_check(fn, UINT32_MAX, why);
+    return ok && analysis_check(fn, AN_FLOW, why);
 }

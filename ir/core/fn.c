@@ -19,6 +19,7 @@ Fn *fn_new(Module *m, SymId sym)
     fn->module = m;
     fn->tables = &m->tables;
     fn->sym = sym;
+    fn->version = 1;
     // Index 0 of every table is "none".
     *ir_instr(fn, push(fn, &fn->instrs, sizeof(Instr), "instructions")) = (Instr){0};
     *ir_run(fn, push(fn, &fn->ops, sizeof(Operand), "operands")) = op_none();
@@ -167,6 +168,19 @@ void block_unlink(Fn *fn, BlockId b)
     *(block->next ? &ir_block(fn, block->next)->prev : &fn->last) = block->prev;
     block->next = block->prev = 0;
     fn->nblocks--;
+}
+
+void block_take(Fn *fn, BlockId b, BlockId from)
+{
+    Block *to = ir_block(fn, b), *source = ir_block(fn, from);
+    for (InstrId i = source->first; i; i = ir_instr(fn, i)->next)
+        ir_instr(fn, i)->block = b;
+    if (source->first) {
+        ir_instr(fn, source->first)->prev = to->last;
+        *(to->last ? &ir_instr(fn, to->last)->next : &to->first) = source->first;
+        to->last = source->last;
+    }
+    source->first = source->last = 0;
 }
 
 /* -- Instructions --------------------------------------------------------------------------------------- */

@@ -74,6 +74,7 @@ typedef enum {
     TR_MARKER = 1 << 13,   // no code
     TR_ORDERED = 1 << 14,  // volatile, relaxed, acquire, ...: never touched
     TR_RDONLY = 1 << 15,   // reads memory that nobody writes while the kernel runs
+    TR_PSEUDO = 1 << 16,   // in ssa form only
 } Trait;
 
 typedef struct OpInfo {
@@ -319,7 +320,7 @@ enum {
     SYM_KERNEL = 1 << 8,   // function: .entry
     SYM_ALIGNED = 1 << 9,  // alignment was written
     SYM_RETURN = 1 << 10,  // formal: a return value
-    SYM_MANAGED = 1 << 11,
+    SYM_GONE = 1 << 11,  // variable of a function: nothing names it any more, so it is not printed
 };
 
 // Part of an initializer that the linker fills in.
@@ -450,6 +451,10 @@ struct Fn {
     uint32_t ordinals[REG_FILES], block_ordinals;  // next numbers in Ori text
     RegId cc;                                      // the carry register
     struct Analyses *analyses;
+    uint32_t version;       // counts the phases that changed it
+    uint32_t without_dead;  // the version that was found to have no dead code; 0 = none
+    uint32_t conventional;  // the version, in ssa form, of which it is known that no members of a phi's class are live at once
+    uint32_t verified[4];   // by level: the version that was verified
     size_t offset;  // in the source, for messages
 };
 
@@ -540,6 +545,8 @@ BlockId block_new(Fn *fn);             // not yet in the layout
 void block_append(Fn *fn, BlockId b);  // at the end of the layout
 void block_insert_after(Fn *fn, BlockId b, BlockId where);
 void block_unlink(Fn *fn, BlockId b);
+// Moves all instructions of `from` to the end of `b`.
+void block_take(Fn *fn, BlockId b, BlockId from);
 // A new instruction at the end of a block. `ops` in the canonical order; guard last.
 InstrId ir_append(Fn *fn, BlockId b, DescId desc, uint8_t flags, const Operand *ops, uint32_t n);
 // The same for operands that were put into `run` = ops_new(fn, n) already.

@@ -50,6 +50,8 @@ static MnemCache *find_mnemonic(Reader *r, const char *text, size_t len, size_t 
     if (m->seen)
         return m;
     m->seen = true;
+    if (op_info[m->first].traits & TR_PSEUDO)
+        rd_fail(r, at, "'%.*s' is no instruction of PTX", (int)len, text);
     const char *dot = memchr(text, '.', len);
     size_t base = dot ? (size_t)(dot - text) : len;
     if (m->first == OP_OPAQUE && op_find(text, base) == OPCODE_COUNT && !op_family_known(text, base))

@@ -573,7 +573,7 @@ static void put_block(Writer *w, BlockId b, LineId *line)
 
 static void put_local(Writer *w, const Sym *s)
 {
-    if (s->kind != SYM_VAR && s->kind != SYM_CALLPARAM)
+    if ((s->kind != SYM_VAR && s->kind != SYM_CALLPARAM) || s->flags & SYM_GONE)
         return;
     put_z(w, "\t");
     put_variable(w, s);

@@ -67,10 +67,13 @@ static RegId read_register(Reader *r, bool *sized)
     tx_next(r);
     Width width = read_width(r, file);
     *sized = width || fixed;
+    if (!*slot && file == RF_CC && r->fn->cc)
+        tx_fail(r, at, "a function has one carry, and this one calls it CC%u", ir_reg(r->fn, r->fn->cc)->ordinal);
     if (!*slot) {
+        uint32_t next = MAX(r->fn->ordinals[file], number + 1);
         *slot = reg_new(r->fn, file, fixed ? W1 : W_NONE);
         ir_reg(r->fn, *slot)->ordinal = number;
-        r->fn->ordinals[file] = MAX(r->fn->ordinals[file], number + 1);
+        r->fn->ordinals[file] = next;
         note(r, &r->reg_at, *slot, at);
         if (file == RF_CC)
             r->fn->cc = *slot;
@@ -121,9 +124,10 @@ static BlockId read_block(Reader *r)
         tx_fail(r, tx_at(r), "block numbers end at %d", INDEX_MAX);
     uint32_t number = (uint32_t)r->lx.ival, *slot = map_slot(r, &r->blocks, number);
     if (!*slot) {
+        uint32_t next = MAX(r->fn->block_ordinals, number + 1);
         *slot = new_block(r, tx_at(r));
         ir_block(r->fn, *slot)->ordinal = number;
-        r->fn->block_ordinals = MAX(r->fn->block_ordinals, number + 1);
+        r->fn->block_ordinals = next;
     }
     tx_next(r);
     return *slot;
@@ -136,7 +140,7 @@ static void start_block(Reader *r)
     BlockId b = read_block(r);
     if (r->block_seen.at[b])
         tx_fail(r, at, "this block is here already");
-    if (!r->closed)
+    if (!r->closed && !r->lost)
         tx_error(r, at, "the block before has no terminator: end it with a branch, such as `bra b1`");
     Block *block = ir_block(r->fn, b);
     block->source = r->fn->last ? ir_block(r->fn, r->fn->last)->source + 1 : 0;
@@ -151,7 +155,7 @@ static void start_block(Reader *r)
     r->block_seen.at[b] = true;
     block_append(r->fn, b);
     r->block = b;
-    r->closed = false;
+    r->closed = r->lost = false;
 }
 
 /* -- Operands ------------------------------------------------------------------------------------------- */
@@ -162,7 +166,6 @@ static void shape_put(Reader *r, const char *text, size_t n)
         VEC_PUSH(&r->arena, &r->shape, *text++);
 }
 
-static void push(Reader *r, Operand op, size_t at) { VEC_PUSH(&r->arena, &r->ops, ((Parsed){.op = op, .at = at})); }
 
 static void push_literal(Reader *r, uint8_t literal, uint64_t value, uint32_t mods, size_t at)
 {
@@ -172,9 +175,9 @@ static void push_literal(Reader *r, uint8_t literal, uint64_t value, uint32_t mo
 // `{c:3}` behind an operand.
 static uint32_t read_constraints(Reader *r)
 {
-    Lexer lx = r->lx;
     if (r->tok != '{')
         return 0;
+    Lexer lx = r->lx;
     tx_next(r);
     if (!tx_is(r, "c")) {
         r->lx = lx;
@@ -186,6 +189,13 @@ static uint32_t read_constraints(Reader *r)
     uint32_t bits = (uint32_t)tx_number(r, OPM_CONSTRAINTS >> OPM_CONSTRAINT_SHIFT, "constraint bits");
     tx_expect(r, '}', "behind the constraint bits");
     return bits << OPM_CONSTRAINT_SHIFT;
+}
+
+// An operand behind which its constraints stand.
+static void push(Reader *r, Operand op, size_t at)
+{
+    op.mods |= read_constraints(r);
+    VEC_PUSH(&r->arena, &r->ops, ((Parsed){.op = op, .at = at}));
 }
 
 // `+16`, `-4` or nothing, behind a base. What a debug function spells out is kept.
@@ -225,7 +235,7 @@ static void read_register_operand(Reader *r, uint32_t mods, bool address)
         tx_fail(r, at, "a definition states its width, such as R%u:32", ir_reg(r->fn, reg)->ordinal);
     if (!states && sized && op_file(op) != RF_P && op_file(op) != RF_UP)
         tx_fail(r, at, "a use states no width");
-    op.mods = mods | read_constraints(r);
+    op.mods = mods;
     push(r, op, at);
     shape_put(r, address ? "&" : "%", 1);
     if (address)
@@ -253,7 +263,6 @@ static void read_symbol(Reader *r)
         shape_put(r, "%", 1);
     } else {
         push(r, op_sym(id), at);
-        ((Parsed *)&r->ops.at[r->ops.n - 1])->op.mods = read_constraints(r);
         shape_put(r, "&", 1);
         read_offset(r);
     }
@@ -268,8 +277,9 @@ static void read_word(Reader *r)
         push(r, op_imm(CONST_UNDEF), at);
     } else if (tx_accept_word(r, "c")) {
         tx_expect(r, '[', "behind the constant bank's c");
-        push(r, op_make(K_BANK, 0, (uint32_t)tx_number(r, INDEX_MAX, "a constant bank")), at);
+        uint32_t bank = (uint32_t)tx_number(r, INDEX_MAX, "a constant bank");
         tx_expect(r, ']', "behind the constant bank");
+        push(r, op_make(K_BANK, 0, bank), at);
     } else {
         tx_fail(r, at, "expected an operand");
     }
@@ -280,25 +290,28 @@ static void read_literal(Reader *r, bool address)
 {
     size_t at = tx_at(r);
     bool minus = tx_accept(r, '-');
+    if (r->tok == T_BIGINT || (minus && r->tok == T_INT && r->lx.ival > (uint64_t)INT64_MAX + 1))
+        tx_fail(r, at, "this number does not fit 64 bits");
     if (r->tok != T_INT && (minus || address || (r->tok != T_F32 && r->tok != T_F64)))
-        tx_fail(r, tx_at(r), "expected a number");
+        tx_fail(r, tx_at(r), minus ? "expected a number" : address ? "expected an address" : "expected an operand");
     uint8_t literal = r->tok == T_INT ? LIT_INT : r->tok == T_F32 ? LIT_F32 : LIT_F64;
     uint64_t value = minus ? 0 - r->lx.ival : r->lx.ival;
     tx_next(r);
     if (address)
-        push(r, op_none(), at);
-    push_literal(r, literal, value, read_constraints(r), at);
+        VEC_PUSH(&r->arena, &r->ops, ((Parsed){.op = op_none(), .at = at}));
+    push_literal(r, literal, value, address ? 0 : read_constraints(r), at);
     shape_put(r, address ? "&" : "%", 1);
 }
 
 static void read_special(Reader *r)
 {
     int sreg = sreg_find(r->lx.start, (size_t)(r->lx.end - r->lx.start));
+    size_t at = tx_at(r);
     if (sreg < 0)
-        tx_fail(r, tx_at(r), "'%.*s' is no special register", (int)(r->lx.end - r->lx.start), r->lx.start);
-    push(r, op_make(K_SREG, 0, (uint32_t)sreg), tx_at(r));
-    shape_put(r, "%", 1);
+        tx_fail(r, at, "'%.*s' is no special register", (int)(r->lx.end - r->lx.start), r->lx.start);
     tx_next(r);
+    push(r, op_make(K_SREG, 0, (uint32_t)sreg), at);
+    shape_put(r, "%", 1);
 }
 
 // `!`: read and written, in an opaque instruction outside brackets; a negated predicate elsewhere.
@@ -316,21 +329,18 @@ static uint32_t read_bangs(Reader *r, bool opaque, bool in_brackets)
 
 static void read_operand(Reader *r, bool address, bool opaque, bool in_brackets)
 {
-    uint32_t mods = r->tok == '!' ? read_bangs(r, opaque, in_brackets) : 0;
-    Lexer lx = r->lx;
-    int tok = r->tok;
-    if (tok == '-') {
+    if (r->tok == '-') {
+        Lexer lx = r->lx;
         tx_next(r);
-        bool negated = r->tok == T_REG;  // of a video instruction
-        r->lx = lx;
-        r->tok = tok;
-        if (negated) {
+        if (r->tok == T_REG || r->tok == '!') {  // of a video or an opaque instruction
             shape_put(r, "-", 1);
-            tx_next(r);
-            tok = T_REG;
+        } else {
+            r->lx = lx;
+            r->tok = '-';
         }
     }
-    switch (tok) {
+    uint32_t mods = r->tok == '!' ? read_bangs(r, opaque, in_brackets) : 0;
+    switch (r->tok) {
     case T_REG: read_register_operand(r, mods, address); break;
     case T_SYMBOL: read_symbol(r); break;
     case T_WORD: read_word(r); break;
@@ -393,6 +403,7 @@ static int closing(int open) { return open == '{' ? '}' : open == '[' ? ']' : ')
 // Operands of one side of an instruction into r->shape and r->ops, r->hidden.
 static void read_operands(Reader *r, bool opaque)
 {
+    const char *more = r->left ? "expected ',' or '='" : "expected ',' or the end of the line";
     char open[32];
     uint32_t depth = 0;
     bool want = true;      // an operand may stand here
@@ -402,7 +413,7 @@ static void read_operands(Reader *r, bool opaque)
         int tok = r->tok;
         if (tok == '{' || tok == '[' || tok == '(') {
             if (!want || depth == sizeof open)
-                tx_fail(r, at, !want ? "expected ',' or the end of the line" : "brackets are nested too deeply");
+                tx_fail(r, at, "%s", !want ? more : "brackets are nested too deeply");
             open[depth++] = (char)closing(tok);
             shape_put(r, (char[]){(char)tok}, 1);
             address = tok == '[';
@@ -421,7 +432,7 @@ static void read_operands(Reader *r, bool opaque)
             address = false;
             tx_next(r);
         } else if (!want) {
-            tx_fail(r, at, "expected ',' or the end of the line");
+            tx_fail(r, at, "%s", more);
         } else {
             bool in_brackets = false;
             for (uint32_t k = 0; k < depth; k++)
@@ -447,6 +458,8 @@ static Operand literal_operand(Reader *r, const Parsed *p, Type type, Width widt
         op = op_const(r->fn, class == TC_P ? p->value != 0 : p->value, width ? width : W64);
     } else {
         Width has = p->literal == LIT_F32 ? W32 : W64;
+        if (type == TY_NONE && width && width != has)
+            tx_fail(r, p->at, "this floating-point constant has another width than the definition");
         if ((width && width != has) || class == TC_U || class == TC_S || class == TC_P)
             tx_fail(r, p->at, "this floating-point constant does not go with .%s", type_info[type].name);
         op = op_const(r->fn, p->value, has);
@@ -478,7 +491,7 @@ static Operand fit_operand(Reader *r, const Desc *d, const Slot *slot, const Par
 static void fit_tied(Reader *r, Operand *out, const Operand *defs, uint32_t n, size_t at)
 {
     if (r->tied.n != n)
-        tx_fail(r, at, "%u old values behind `else` for %u definitions", r->tied.n, n);
+        tx_fail(r, at, "old values behind `else`: %u, expected %u", r->tied.n, n);
     for (uint32_t k = 0; k < n; k++) {
         const Parsed *p = &r->tied.at[k];
         Width width = op_is_reg(defs[k]) ? (Width)ir_reg(r->fn, op_index(defs[k]))->width : W_NONE;
@@ -527,6 +540,17 @@ static uint32_t fit_operands(Reader *r, const Statement *s, const Desc *d, uint8
 
 /* -- Instructions --------------------------------------------------------------------------------------- */
 
+static const char *const declaration_words[] = {"reg", "line", "table", "targets", "proto"};
+
+static bool is_declaration(const Reader *r)
+{
+    Type handle;
+    bool found = tx_space(r, &handle) != SP_NONE;
+    for (size_t k = 0; k < ARRAY_LEN(declaration_words); k++)
+        found |= tx_is(r, declaration_words[k]);
+    return found;
+}
+
 // `@P0` or `@!P0`
 static void read_guard(Reader *r, Statement *s)
 {
@@ -544,14 +568,31 @@ static void read_guard(Reader *r, Statement *s)
     if (r->tok != T_REG)
         tx_fail(r, tx_at(r), "expected a predicate register, such as P0, behind '@'");
     s->guard = op_reg(r->fn, read_register(r, &sized));
-    s->guard.mods = negated ? OPM_NOT : 0;
+    s->guard.mods = (negated ? OPM_NOT : 0) | read_constraints(r);
+}
+
+// A string that would be a mnemonic without its quotes.
+static bool is_quoted_mnemonic(const Reader *r)
+{
+    Lexer lx = {.cur = r->lx.start, .limit = r->lx.limit};
+    return r->tok == T_STRING && text_token(&lx) == T_WORD && lx.start == r->lx.start && lx.end == r->lx.end;
+}
+
+static void reject_mnemonic(Reader *r, size_t at, const char *text, size_t len)
+{
+    r->lx.cur = text;  // the word again
+    tx_next(r);
+    if (is_declaration(r))
+        tx_fail(r, at, "declarations stand in front of the first block");
+    tx_fail(r, at, "'%.*s' is no instruction; write `opaque \"%.*s\"` if it is one that ptxas knows",
+            (int)MIN(len, 60), text, (int)MIN(len, 60), text);
 }
 
 static void read_mnemonic(Reader *r, Statement *s)
 {
     size_t at = tx_at(r);
     if (r->tok != T_WORD)
-        tx_fail(r, at, r->tok == '=' ? "expected an instruction behind '='" : "expected an instruction");
+        tx_fail(r, at, s->nleft ? "expected an instruction behind '='" : "expected an instruction");
     s->opaque = tx_accept_word(r, "opaque");
     s->pragma = !s->opaque && tx_is(r, "pragma");
     const char *text = r->lx.start;
@@ -559,26 +600,22 @@ static void read_mnemonic(Reader *r, Statement *s)
     if (s->pragma) {
         tx_next(r);
         at = tx_at(r);
-        StrId id = tx_string(r, "the pragma");
+        if (r->tok != T_STRING)
+            tx_fail(r, at, "expected the pragma in quotes");
         r->text.n = 0;
-        for (const char *p = ".pragma \""; *p; p++)
+        for (const char *p = ".pragma "; *p; p++)
             VEC_PUSH(&r->arena, &r->text, *p);
-        Str str = tab_str(r->t, id);
-        for (uint32_t k = 0; k < str.len; k++)
-            VEC_PUSH(&r->arena, &r->text, str.text[k]);
-        VEC_PUSH(&r->arena, &r->text, '"');
+        tx_put_ptx_string(r);
         text = r->text.at;
         len = r->text.n;
-    } else if (s->opaque && r->tok != T_STRING) {
-        tx_fail(r, tx_at(r), "expected the instruction in quotes");
-    } else {
-        tx_next(r);
+    } else if (s->opaque && !is_quoted_mnemonic(r)) {
+        tx_fail(r, tx_at(r), "expected the instruction in quotes, such as \"wgmma.fence.sync.aligned\"");
     }
+    tx_next(r);
     s->mnem = desc_cache_mnem(&r->descs, text, len);
     r->in_call = s->mnem->first == OP_CALL;
     if (s->mnem->first == OP_OPAQUE && !s->opaque)
-        tx_fail(r, at, "'%.*s' is no instruction; write `opaque \"%.*s\"` if it is one that ptxas knows",
-                (int)MIN(len, 60), text, (int)MIN(len, 60), text);
+        reject_mnemonic(r, at, text, len);
 }
 
 static void read_else(Reader *r, Statement *s)
@@ -586,8 +623,9 @@ static void read_else(Reader *r, Statement *s)
     s->else_at = tx_at(r);
     tx_next(r);
     if (op_info[s->mnem->first].traits & TR_TERM) {
-        size_t at = tx_at(r);
-        VEC_PUSH(&r->arena, &r->hidden, ((Parsed){.op = op_block(read_block(r)), .at = at}));
+        Parsed p = {.at = tx_at(r), .op = op_block(read_block(r))};
+        p.op.mods = read_constraints(r);
+        VEC_PUSH(&r->arena, &r->hidden, p);
         shape_put(r, "~", 1);
         return;
     }
@@ -599,7 +637,10 @@ static void read_else(Reader *r, Statement *s)
     do {
         if (at_end(r))
             tx_fail(r, tx_at(r), "expected an old value");
+        size_t at = tx_at(r);
         read_operand(r, false, false, false);
+        if (r->ops.n == ops)
+            tx_fail(r, at, "the carry has no old value");
         VEC_PUSH(&r->arena, &r->tied, r->ops.at[ops]);
         r->ops.n = ops;
     } while (tx_accept(r, ','));
@@ -655,9 +696,13 @@ static void read_notes(Reader *r, Instr *i)
     static const char *const marks[] = {"prop", "defer", "under"};
     for (;;) {
         if (tx_accept(r, '{')) {
+            uint8_t mark = 0, flag = tx_is(r, "implicit") ? IF_IMPLICIT : tx_is(r, "pinned") ? IF_PINNED : 0;
             for (uint32_t k = 0; k < ARRAY_LEN(marks); k++)
-                i->marks |= tx_is(r, marks[k]) << k;
-            i->flags |= tx_is(r, "implicit") ? IF_IMPLICIT : tx_is(r, "pinned") ? IF_PINNED : 0;
+                mark |= (uint8_t)(tx_is(r, marks[k]) << k);
+            if (!mark && !flag)
+                tx_fail(r, tx_at(r), "expected a mark: prop, defer, under, implicit or pinned");
+            i->marks |= mark;
+            i->flags |= flag;
             tx_next(r);
             tx_expect(r, '}', "behind the mark");
         } else if (tx_accept(r, '#')) {
@@ -677,7 +722,8 @@ static DescId find_desc(Reader *r, const Statement *s)
     if (!desc) {
         char words[200];
         desc_expected(why, words);
-        tx_fail(r, s->at, "these operands do not fit '%.*s', which takes: %s", (int)s->mnem->len, s->mnem->text, words);
+        tx_fail(r, s->at, "these operands do not fit '%.*s', which takes: %s", (int)s->mnem->len, s->mnem->text,
+                *words ? words : "nothing");
     }
     const Desc *d = tab_desc(r->t, desc);
     bool opaque = d->op == OP_OPAQUE;
@@ -687,8 +733,8 @@ static DescId find_desc(Reader *r, const Statement *s)
                        : "'%.*s' is modelled: write it without `opaque` and the quotes",
                 (int)s->mnem->len, s->mnem->text);
     if (s->nleft != d->ndef - (r->hidden.n && s->hidden_left ? s->hidden_left : 0))
-        tx_fail(r, s->at, "'%.*s' has %u definitions, %u stand left of a `=`", (int)s->mnem->len, s->mnem->text,
-                d->ndef, s->nleft + s->hidden_left);
+        tx_fail(r, s->at, "definitions left of the `=` of '%.*s': %u, expected %u", (int)s->mnem->len, s->mnem->text,
+                s->nleft + s->hidden_left, d->ndef);
     return desc;
 }
 
@@ -703,6 +749,8 @@ static void read_instruction(Reader *r)
         read_guard(r, &s);
     if (r->tok != T_WORD || tx_is(r, "_")) {
         read_operands(r, false);
+        if (!r->ops.n)
+            tx_fail(r, tx_at(r), r->shape.n ? "expected a definition" : "expected an instruction");
         s.nleft = r->ops.n;
         s.hidden_left = r->hidden.n;
         tx_expect(r, '=', "behind the definitions");
@@ -715,6 +763,10 @@ static void read_instruction(Reader *r)
         read_operands(r, s.opaque);
     if (tx_is(r, "else"))
         read_else(r, &s);
+    if ((!r->block || r->closed) && r->lost) {
+        tx_skip_line(r);
+        return;
+    }
     if (!r->block || r->closed)
         tx_fail(r, s.at,
                 r->block ? "this block has its terminator already; a block begins with a label such as `b1:`"
@@ -774,7 +826,10 @@ static void read_line_declaration(Reader *r)
         line.function = tx_quoted_name(r);
         if (tx_accept(r, '+'))
             line.function_offset = (uint32_t)tx_number(r, UINT32_MAX, "an offset");
+        size_t in_at = tx_at(r);
         read_position(r, &in);
+        if (!in.file)
+            tx_fail(r, in_at, "no function is inlined into file 0");
         line.in_file = in.file;
         line.in_line = in.line;
         line.in_col = in.col;
@@ -830,14 +885,7 @@ static void read_proto(Reader *r)
 // What may stand before the first block. False: it is something else.
 static bool read_declaration(Reader *r)
 {
-    static const struct {
-        const char *word;
-        void (*read)(Reader *);
-    } words[] = {{"reg", read_reg},
-                 {"line", read_line_declaration},
-                 {"table", read_table},
-                 {"targets", read_table},
-                 {"proto", read_proto}};
+    static void (*const readers[])(Reader *) = {read_reg, read_line_declaration, read_table, read_table, read_proto};
     Type handle;
     Space space = tx_space(r, &handle);
     if (space != SP_NONE) {
@@ -845,9 +893,9 @@ static bool read_declaration(Reader *r)
         tx_variable(r, space, handle);
         return true;
     }
-    for (size_t k = 0; k < ARRAY_LEN(words); k++)
-        if (tx_is(r, words[k].word)) {
-            words[k].read(r);
+    for (size_t k = 0; k < ARRAY_LEN(readers); k++)
+        if (tx_is(r, declaration_words[k])) {
+            readers[k](r);
             return true;
         }
     return false;
@@ -898,8 +946,10 @@ void tx_body(Reader *r)
 {
     jmp_buf recover, *outer = r->recover;
     r->recover = &recover;
-    if (setjmp(recover))
+    if (setjmp(recover)) {
+        r->lost = true;
         tx_skip_line(r);
+    }
     tx_skip_empty(r);
     while (!r->stop && r->tok != '}' && r->tok != T_EOF) {
         read_statement(r);

@@ -150,8 +150,10 @@ static void read_declarator(Reader *r, Sym *s, bool may_be_anonymous)
 {
     size_t at = tx_at(r);
     bool named = r->tok == T_SYMBOL || !may_be_anonymous, sized = false;
+    if (r->tok == T_SYMBOL && !may_be_anonymous && r->lx.end - r->lx.start == 1 && *r->lx.start == '_')
+        tx_fail(r, at, "`_` is no name");
     s->name = named ? tx_name(r, "what is declared") : (Name){str_intern_z(&r->t->strs, "_"), NO_NUMBER};
-    if (tx_accept(r, ':') || (!named && (r->tok == T_INT || r->tok == T_TYPE)))
+    if (!named ? r->tok == T_INT || r->tok == T_TYPE : tx_accept(r, ':'))
         read_type(r, s);
     while (r->tok == T_WORD) {
         if (tx_accept_word(r, "ptr")) {
@@ -214,8 +216,8 @@ static void read_address(InitReader *in, uint64_t mask)
     bool minus = r->tok == '-';
     if (minus || r->tok == '+') {
         tx_next(r);
-        int64_t n = (int64_t)tx_number(r, INT64_MAX, "an offset");
-        reloc.addend = minus ? -n : n;
+        uint64_t n = tx_number(r, (uint64_t)INT64_MAX + minus, "an offset");
+        reloc.addend = (int64_t)(minus ? 0 - n : n);
     }
     VEC_PUSH(&r->arena, &in->relocs, reloc);
     put_value(in, 0);
@@ -230,12 +232,18 @@ static void read_value(InitReader *in)
         read_address(in, 0);
         return;
     }
-    bool fits = r->tok == T_INT || (!minus && ((r->tok == T_F32 && width == W32) || (r->tok == T_F64 && width == W64)));
+    size_t at = tx_at(r);
+    bool number = r->tok == T_INT;
+    bool fits = number || (!minus && ((r->tok == T_F32 && width == W32) || (r->tok == T_F64 && width == W64)));
+    if (r->tok == T_BIGINT || (minus && number && r->lx.ival > (uint64_t)INT64_MAX + 1))
+        tx_fail(r, at, "this number does not fit 64 bits");
     if (!fits)
-        tx_fail(r, tx_at(r), "expected a number, an address such as @x+4, or 0f... or 0d... of the element's width");
+        tx_fail(r, at, "expected a number, an address such as @x+4, or 0f... or 0d... of the element's width");
     uint64_t value = r->lx.ival;
     tx_next(r);
-    if (!minus && tx_accept(r, '(')) {
+    if (number && !minus && tx_accept(r, '(')) {
+        if (!value)
+            tx_fail(r, at, "a mask has bits");
         read_address(in, value);
         tx_expect(r, ')', "behind the masked address");
         return;
@@ -249,7 +257,10 @@ static Init *read_init(Reader *r, const Sym *s)
     Init *init = NEW(arena, Init);
     InitReader in = {.r = r, .s = s, .bytes = MAX(width_bits(type_info[s->type].width) / 8, 1)};
     if (tx_accept_word(r, "raw")) {
+        size_t at = tx_at(r);
         init->raw = tx_string(r, "the initial value");
+        if (!init->raw)
+            tx_fail(r, at, "this initial value is empty");
         return init;
     }
     init->braces = tx_accept(r, '{');
@@ -301,12 +312,12 @@ void tx_variable(Reader *r, Space space, Type handle)
     // `tex @t: .u32` is a texture variable of PTX 1.x, `tex @t` a reference.
     if (handle == TY_TEXREF && s.type != TY_TEXREF)
         s.space = SP_TEX;
+    if (handle != TY_NONE && handle != TY_TEXREF && s.type != handle)
+        tx_fail(r, at, "samplers and surfaces have no type of their own");
     if (tx_accept(r, '='))
         s.init = read_init(r, &s);
     while (tx_linkage(r, &s.flags) || tx_attribute(r, &s.attribute))
         ;
-    if (!r->fn && space == SP_PARAM)
-        tx_fail(r, at, "a .param variable stands inside a function");
     SymId id = new_variable(r, &s, at);
     Sym *to = r->fn ? ir_sym(r->fn, id) : &r->m->syms.at[id];
     s.kind = to->kind;

@@ -159,7 +159,7 @@ yy1:
 	++cur;
 	{
                 bool end = start == lx->limit;
-                return finish(lx, start, end ? start : cur, end ? T_EOF : T_BAD);
+                return finish(lx, end ? lx->cur : start, end ? start : cur, end ? T_EOF : T_BAD);
             }
 yy2:
 	++cur;
@@ -179,7 +179,7 @@ yy5:
 	{ continue; }
 yy6:
 	++cur;
-	{ return finish(lx, start, cur, T_NEWLINE); }
+	{ return finish(lx, lx->cur, cur, T_NEWLINE); }
 yy7:
 	++cur;
 yy8:
@@ -423,8 +423,8 @@ yy19:
 yy20:
 	yych = *++cur;
 	switch (yych) {
-		case 0x00:
-		case '\n': goto yy5;
+		case 0x00: goto yy5;
+		case '\n': goto yy6;
 		default: goto yy20;
 	}
 yy21:

@@ -8,7 +8,7 @@
 typedef enum {
     T_EOF = 256,
     T_BAD,      // nothing begins like this
-    T_NEWLINE,  // ends a statement
+    T_NEWLINE,  // ends a statement; begins right behind the last token, as T_EOF does
     T_WORD,     // keyword or mnemonic, `_` too
     T_REG,      // R12: `file` and `ival`
     T_BLOCK,    // b3: `ival`

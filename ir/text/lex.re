@@ -71,7 +71,7 @@ int text_token(Lexer *lx)
         start = cur;
         /*!re2c
             blank | comment          { continue; }
-            "\n"                     { return finish(lx, start, cur, T_NEWLINE); }
+            comment? "\n"            { return finish(lx, lx->cur, cur, T_NEWLINE); }
             "R" number / selector?   { return reg(lx, start, start + 1, cur, RF_R); }
             "UR" number / selector?  { return reg(lx, start, start + 2, cur, RF_UR); }
             "P" number / selector?   { return reg(lx, start, start + 1, cur, RF_P); }
@@ -96,7 +96,7 @@ int text_token(Lexer *lx)
             [-(){}[\],:+!|=#@]       { return finish(lx, start, cur, (unsigned char)*start); }
             "\x00"                   {
                 bool end = start == lx->limit;
-                return finish(lx, start, end ? start : cur, end ? T_EOF : T_BAD);
+                return finish(lx, end ? lx->cur : start, end ? start : cur, end ? T_EOF : T_BAD);
             }
             *                        { return finish(lx, start, cur, T_BAD); }
         */

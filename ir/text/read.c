@@ -95,13 +95,12 @@ void tx_skip_line(Reader *r)
 {
     while (r->tok != T_NEWLINE && r->tok != T_EOF)
         r->tok = text_token(&r->lx);
-    while (r->tok == T_NEWLINE || r->tok == T_BAD)
-        r->tok = text_token(&r->lx);
+    tx_skip_empty(r);
 }
 
 void tx_skip_empty(Reader *r)
 {
-    while (r->tok == T_NEWLINE)
+    while (r->tok == T_NEWLINE && !r->stop)
         tx_next(r);
 }
 
@@ -180,19 +179,28 @@ static void text_put_string(Reader *r)
     }
 }
 
+// Whether the current string is a label with what may stand behind one.
+static bool starts_block(Reader *r)
+{
+    Lexer lx = r->lx;
+    int next = text_token(&r->lx);
+    r->lx = lx;
+    return r->fn && (next == ':' || next == '{');
+}
+
 StrId tx_string(Reader *r, const char *what)
 {
     if (r->tok != T_STRING)
         tx_fail(r, tx_at(r), "expected %s in quotes", what);
     r->text.n = 0;
-    // A newline may stand between the parts, which no statement begins with.
+    // A newline may stand between the parts: only the label of a block begins a statement with a string.
     while (r->tok == T_STRING) {
         text_put_string(r);
         tx_next(r);
         Lexer lx = r->lx;
-        while (r->tok == T_NEWLINE)
-            tx_next(r);
-        if (r->tok != T_STRING && lx.start != r->lx.start) {
+        bool newline = r->tok == T_NEWLINE;
+        tx_skip_empty(r);
+        if (newline && (r->tok != T_STRING || starts_block(r))) {
             r->lx = lx;
             r->tok = T_NEWLINE;
         }
@@ -200,22 +208,29 @@ StrId tx_string(Reader *r, const char *what)
     return tx_intern(r);
 }
 
+void tx_put_ptx_string(Reader *r)
+{
+    uint32_t n = r->text.n;
+    text_put_z(r, "\"");
+    text_put_string(r);
+    for (uint32_t k = n + 1; k < r->text.n; k++)
+        if (r->text.at[k] == '"' || r->text.at[k] == '\n')
+            tx_fail(r, tx_at(r), "a quote or a newline may not stand in this string: PTX knows no escapes");
+    text_put_z(r, "\"");
+}
+
 // The tokens up to the end of the line, with single blanks, into r->text.
 static void put_canonical(Reader *r, const char *first)
 {
     r->text.n = 0;
     text_put_z(r, first);
-    for (bool word = true; r->tok != T_NEWLINE && r->tok != T_EOF; tx_next(r)) {
-        if (r->tok != ',' && word)
+    for (; r->tok != T_NEWLINE && r->tok != T_EOF; tx_next(r)) {
+        if (r->tok != ',')
             text_put_z(r, " ");
-        word = true;
-        if (r->tok == T_STRING) {
-            text_put_z(r, "\"");
-            text_put_string(r);
-            text_put_z(r, "\"");
-        } else {
+        if (r->tok == T_STRING)
+            tx_put_ptx_string(r);
+        else
             text_put(r, r->lx.start, r->lx.end);
-        }
     }
 }
 
@@ -247,24 +262,26 @@ static void read_target(Reader *r)
     r->m->version = str_intern(&r->t->strs, r->lx.start, (size_t)(r->lx.end - r->lx.start));
     tx_next(r);
     if (tx_accept_word(r, "address")) {
-        r->m->address_size = (uint32_t)tx_number(r, 64, "the address size");
+        size_t at = tx_at(r);
+        r->m->address_size = (uint32_t)tx_number(r, UINT32_MAX, "the address size");
         if (r->m->address_size != 32 && r->m->address_size != 64)
-            tx_fail(r, tx_at(r), "the address size is 32 or 64");
+            tx_fail(r, at, "the address size is 32 or 64");
     }
     tx_end_of_line(r);
 }
 
+static const char *const canonical[][2] = {{"file", ".file"}, {"pragma", ".pragma"}, {"alias", ".alias"}};
+
 // file 1 "a.cu"    pragma "x"    alias a, b
 static void read_canonical(Reader *r)
 {
-    static const char *const words[][2] = {{"file", ".file"}, {"pragma", ".pragma"}, {"alias", ".alias"}};
     size_t k = 0;
-    while (!tx_is(r, words[k][0]))
+    while (!tx_is(r, canonical[k][0]))
         k++;
     tx_next(r);
     if (r->tok == T_NEWLINE || r->tok == T_EOF)
-        tx_fail(r, tx_at(r), "expected what the %s is", words[k][0]);
-    put_canonical(r, words[k][1]);
+        tx_fail(r, tx_at(r), "expected what the %s is", canonical[k][0]);
+    put_canonical(r, canonical[k][1]);
     if (k > 0)
         text_put_z(r, ";");
     module_item(r->m, ITEM_RAW, tx_intern(r));
@@ -274,7 +291,15 @@ static void read_canonical(Reader *r)
 static void read_raw(Reader *r)
 {
     tx_next(r);
-    module_item(r->m, ITEM_RAW, tx_string(r, "the text"));
+    size_t at = tx_at(r);
+    StrId text = tx_string(r, "the text");
+    Str s = tab_str(r->t, text);
+    for (size_t k = 0; k < ARRAY_LEN(canonical); k++) {
+        size_t n = strlen(canonical[k][1]);
+        if (s.len > n && memcmp(s.text, canonical[k][1], n) == 0 && s.text[n] == ' ')
+            tx_fail(r, at, "`%s` has a line of its own, without `raw`", canonical[k][0]);
+    }
+    module_item(r->m, ITEM_RAW, text);
     tx_end_of_line(r);
 }
 
@@ -289,23 +314,21 @@ static void read_directive(Reader *r)
     text_put(r, r->lx.start, r->lx.end);
     r->fn->sig.noreturn |= tx_is(r, "noreturn");
     tx_next(r);
-    for (const char *before = " \""; pragma; before = ",\"") {
+    for (const char *before = " "; pragma; before = ",") {
         if (r->tok != T_STRING)
             tx_fail(r, tx_at(r), "expected a pragma in quotes");
         text_put_z(r, before);
-        text_put_string(r);
-        text_put_z(r, "\"");
+        tx_put_ptx_string(r);
         tx_next(r);
         pragma = tx_accept(r, ',');
     }
     if (r->text.at[r->text.n - 1] == '"')
         text_put_z(r, ";");
     d.text = tx_intern(r);
-    while (r->tok == T_INT && d.n < ARRAY_LEN(d.value)) {
-        d.value[d.n++] = (uint32_t)tx_number(r, UINT32_MAX, "a value");
-        if (!tx_accept(r, ','))
-            break;
-    }
+    if (r->tok == T_INT)
+        do
+            d.value[d.n++] = (uint32_t)tx_number(r, UINT32_MAX, "a value");
+        while (d.n < ARRAY_LEN(d.value) && tx_accept(r, ','));
     VEC_PUSH(&r->fn->arena, &r->fn->directives, d);
 }
 
@@ -368,6 +391,7 @@ static void start_function(Reader *r)
     r->block_seen = (Flags){0};
     r->block = 0;
     r->closed = true;
+    r->lost = false;
     r->errors = r->diag->errors;
 }
 
@@ -426,9 +450,12 @@ static bool is_test_line(const Reader *r)
     return tx_is(r, "test") || tx_is(r, "set") || tx_is(r, "idempotent") || tx_is(r, "precise");
 }
 
+// What looks like an item further right stands in the body of a function that is skipped.
 static bool starts_item(const Reader *r)
 {
     Type handle;
+    if (r->lx.start > r->source->text && r->lx.start[-1] != '\n')
+        return false;
     return tx_is(r, "kernel") || tx_is(r, "device") || tx_is(r, "target") || tx_is(r, "file") || tx_is(r, "alias") ||
            tx_is(r, "raw") || tx_space(r, &handle) != SP_NONE;
 }
@@ -473,7 +500,7 @@ static void skip_to_item(Reader *r)
     }
     do
         tx_skip_line(r);
-    while (r->tok != T_EOF && !starts_item(r));
+    while (!r->stop && r->tok != T_EOF && !starts_item(r));
 }
 
 static void read_module(Reader *r)
@@ -489,7 +516,7 @@ static void read_module(Reader *r)
         read_item(r);
         tx_skip_empty(r);
     }
-    if (!r->stop && !r->saw_target)
+    if (!r->saw_target && r->diag->errors == r->errors)
         tx_error(r, r->source->len, "the file holds no Ori text: it begins with `target`");
 }
 
@@ -502,6 +529,7 @@ static Reader *reader_new(Arena *arena, const Source *source, Diag *diag)
     r->diag = diag;
     r->lx = (Lexer){.cur = source->text, .start = source->text, .limit = source->text + source->len};
     r->descs.arena = &r->arena;
+    r->errors = diag->errors;
     return r;
 }
 

@@ -45,7 +45,7 @@ typedef struct Reader {
     // The function being read.
     Fn *fn;
     Arena scratch;    // dies with the function
-    uint32_t errors;  // before it
+    uint32_t errors;  // before it; before the first function: before all
     IdMap regs[REG_FILES], blocks;
     IdSet labels, symbols, lines;   // by name: BlockIds and SymIds; by position: LineIds
     Offsets reg_at, block_at;       // by id: where it is named first
@@ -53,6 +53,7 @@ typedef struct Reader {
     Offsets instr_at;               // by InstrId
     BlockId block;                  // open block, 0 = none
     bool closed;                    // the open block has its terminator
+    bool lost;                      // behind an error, up to the next label: nothing is said about blocks
     bool in_call, left;             // of the instruction being read: symbols are `$`; the side of the `=`
     VEC(Parsed) ops, hidden, tied;  // hidden: what the shape does not show
     VEC(char) shape;
@@ -64,7 +65,11 @@ _Noreturn void tx_fail(Reader *r, size_t at, const char *fmt, ...) __attribute__
 // Reports and goes on.
 void tx_error(Reader *r, size_t at, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 void tx_next(Reader *r);
-static inline size_t tx_at(const Reader *r) { return (size_t)(r->lx.start - r->source->text); }  // of the current token
+// Where the current token begins; that of a symbol or a string is behind its `@` or quote.
+static inline size_t tx_at(const Reader *r)
+{
+    return (size_t)(r->lx.start - r->source->text) - (r->tok == T_SYMBOL || r->tok == T_STRING);
+}
 bool tx_is(const Reader *r, const char *word);  // the current token is this word
 bool tx_accept(Reader *r, int token);
 bool tx_accept_word(Reader *r, const char *word);
@@ -76,6 +81,8 @@ uint64_t tx_number(Reader *r, uint64_t max, const char *what);
 Name tx_name(Reader *r, const char *what);     // takes a symbol's name
 Name tx_quoted_name(Reader *r);                // takes a name in quotes
 StrId tx_string(Reader *r, const char *what);  // takes strings, joined, escapes resolved
+// Puts the current string with its quotes behind r->text, for PTX: its strings know neither quotes nor newlines.
+void tx_put_ptx_string(Reader *r);
 static inline StrId tx_intern(Reader *r) { return str_intern(&r->t->strs, r->text.at ? r->text.at : "", r->text.n); }
 
 /* decl.c */

@@ -285,7 +285,7 @@ static void put_attribute(Writer *w, StrId id)
 // Bytes are the default type of an array: `size 16` is `.b8[16]`.
 static bool is_bytes(const Sym *s)
 {
-    return s->type == TY_B8 && !s->vec && s->flags & SYM_ARRAY && !(s->flags & SYM_OPEN);
+    return s->type == TY_B8 && !s->vec && s->space != SP_TEX && s->flags & SYM_ARRAY && !(s->flags & SYM_OPEN);
 }
 
 static void put_type(Writer *w, const Sym *s)
@@ -325,6 +325,7 @@ static void put_declarator(Writer *w, const Sym *s, bool typed)
         if (s->ptr_align)
             out_fmt(w->out, s->ptr_space ? ", %u" : "%u", s->ptr_align);
         put_z(w, s->ptr_space || s->ptr_align ? ")" : "");
+        gap = " ";
     }
     if (s->flags & SYM_ALIGNED) {
         out_fmt(w->out, "%salign %u", gap, s->align);
@@ -407,9 +408,11 @@ static void put_formals(Writer *w, const SymId *syms, uint32_t n)
     }
 }
 
-// `(parameters) -> results`
-static void put_signature(Writer *w, const Sig *sig)
+// `(parameters) -> results`; a lone result needs no parentheses, unless attributes or directives follow that could be
+// taken for its own.
+static void put_signature(Writer *w, const Sig *sig, bool lone)
 {
+    const char *open = lone && sig->nrets == 1 ? "" : "(";
     if (sig->has_params) {
         put_z(w, "(");
         put_formals(w, sig->params, sig->nparams);
@@ -417,9 +420,10 @@ static void put_signature(Writer *w, const Sig *sig)
     }
     if (!sig->nrets)
         return;
-    put_z(w, sig->nrets > 1 ? " -> (" : " -> ");
+    put_z(w, " -> ");
+    put_z(w, open);
     put_formals(w, sig->rets, sig->nrets);
-    put_z(w, sig->nrets > 1 ? ")" : "");
+    put_z(w, *open ? ")" : "");
 }
 
 static void put_targets(Writer *w, const List *list)
@@ -433,6 +437,8 @@ static void put_targets(Writer *w, const List *list)
 // What is declared inside a function.
 static void put_local(Writer *w, const Sym *s)
 {
+    if (s->flags & SYM_GONE)
+        return;
     switch ((SymKind)s->kind) {
     case SYM_VAR:
     case SYM_CALLPARAM:
@@ -442,7 +448,7 @@ static void put_local(Writer *w, const Sym *s)
     case SYM_PROTO:
         put_z(w, "  proto ");
         put_symbol(w, s->name);
-        put_signature(w, s->sig);
+        put_signature(w, s->sig, true);
         put_z(w, s->sig->noreturn ? " noreturn\n" : "\n");
         break;
     case SYM_CALLTARGETS:
@@ -616,7 +622,7 @@ static void put_header(Writer *w, bool body)
     const Sym *s = &w->m->syms.at[fn->sym];
     put_z(w, fn->flags & FN_KERNEL ? "kernel " : "device ");
     put_symbol(w, s->name);
-    put_signature(w, &fn->sig);
+    put_signature(w, &fn->sig, !s->attribute && !fn->directives.n);
     put_linkage(w, s->flags);
     put_attribute(w, s->attribute);
     put_directives(w);
@@ -716,6 +722,7 @@ typedef struct References {
     Arena scratch;
     VEC(SymId) at;
     IdSet seen;
+    bool initial;  // the function's own address is in the initial value of a variable
 } References;
 
 static void refer(References *refs, SymId id)
@@ -757,8 +764,12 @@ static void find_references(References *refs, const Fn *fn)
         if (s->kind == SYM_CALLTARGETS)
             refer_operands(refs, ir_run(fn, ir_list(fn, s->list)->ops), ir_list(fn, s->list)->n);
     }
-    for (uint32_t k = 0; k < refs->at.n; k++)
-        refer_init(refs, fn->module->syms.at[refs->at.at[k]].init);
+    for (uint32_t k = 0; k < refs->at.n; k++) {
+        const Init *init = fn->module->syms.at[refs->at.at[k]].init;
+        refer_init(refs, init);
+        for (uint32_t r = 0; init && r < init->nrelocs; r++)
+            refs->initial |= init->relocs[r].sym == fn->sym;
+    }
 }
 
 static int by_id(const void *a, const void *b)
@@ -779,10 +790,11 @@ void text_write_dump(const Fn *fn, Out *out)
     text_write_header(m, out);
     for (uint32_t k = 0; k < refs.at.n; k++) {
         const Sym *s = &m->syms.at[refs.at.at[k]];
+        const Fn *declared = refs.at.at[k] != fn->sym ? s->fn : refs.initial ? fn : NULL;
         if (s->kind == SYM_VAR)
             put_variable(&w, s);
-        else if (refs.at.at[k] != fn->sym && s->fn)
-            put_fn(&(Writer){.m = m, .out = out}, s->fn, false);
+        else if (declared)
+            put_fn(&(Writer){.m = m, .out = out}, declared, false);
     }
     text_write_fn(fn, out);
     arena_free(&refs.scratch);

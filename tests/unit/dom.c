@@ -1,82 +1,34 @@
 // SPDX-License-Identifier: MIT
 // Dominators against a naive reference, by hand, and at size; what is valid when analyses stand on each other.
-#include "tests/unit/unit.h"
+#include "tests/unit/graph.h"
 
-enum { BLOCKS = 40, TARGETS = 5 };
+// Dominators by definition: a dominates b if b cannot be reached without a.
+typedef struct Reference {
+    Blocks reachable;
+    Blocks reached_without[GRAPH_BLOCKS + 1];  // by block
+} Reference;
 
-// A graph and its dominators by definition: a dominates b if b cannot be reached without a.
-typedef struct Graph {
-    uint32_t n;  // ids 1 .. n, 1 is the entry
-    uint32_t nsucc[BLOCKS + 1];
-    BlockId succ[BLOCKS + 1][TARGETS];
-    bool reachable[BLOCKS + 1];
-    bool dominates[BLOCKS + 1][BLOCKS + 1];
-} Graph;
-
-static void reach(const Graph *g, BlockId b, BlockId without, bool *seen)
+static void find_naively(Reference *r, const Graph *g)
 {
-    if (b == without || seen[b])
-        return;
-    seen[b] = true;
-    for (uint32_t k = 0; k < g->nsucc[b]; k++)
-        reach(g, g->succ[b][k], without, seen);
+    Blocks all = graph_all(g);
+    r->reachable = graph_reach(g, bit(1), all);
+    for (BlockId a = 1; a <= g->n; a++)
+        r->reached_without[a] = graph_reach(g, bit(1), all & ~bit(a));
 }
 
-static void find_naively(Graph *g)
+static bool naively_dominates(const Reference *r, BlockId a, BlockId b)
 {
-    memset(g->reachable, 0, sizeof g->reachable);
-    reach(g, 1, 0, g->reachable);
-    for (BlockId a = 1; a <= g->n; a++) {
-        bool seen[BLOCKS + 1] = {false};
-        reach(g, 1, a, seen);
-        for (BlockId b = 1; b <= g->n; b++)
-            g->dominates[a][b] = !g->reachable[b] || (g->reachable[a] && !seen[b]);
-    }
+    return a == b || !has(r->reachable, b) || (has(r->reachable, a) && !has(r->reached_without[a], b));
 }
 
 // The dominator of b, other than b, that all its other dominators dominate.
-static BlockId naive_idom(const Graph *g, BlockId b)
+static BlockId naive_idom(const Reference *r, BlockId b)
 {
     BlockId idom = 0;
-    for (BlockId a = 1; a <= g->n && g->reachable[b]; a++)
-        if (a != b && g->dominates[a][b] && (!idom || g->dominates[idom][a]))
+    for (BlockId a = 1; a <= GRAPH_BLOCKS && has(r->reachable, b); a++)
+        if (a != b && has(r->reachable, a) && naively_dominates(r, a, b) && (!idom || naively_dominates(r, idom, a)))
             idom = a;
     return idom;
-}
-
-static void build(Fixture *f, const Graph *g)
-{
-    Fn *fn = f->fn;
-    RegId r = reg_new(fn, RF_R, W32), p = reg_new(fn, RF_P, W1);
-    for (BlockId b = 1; b <= g->n; b++)
-        add_block(fn, b);
-    for (BlockId b = 1; b <= g->n; b++) {
-        const BlockId *to = g->succ[b];
-        if (g->nsucc[b] == 0)
-            emit_ret(fn, b);
-        else if (g->nsucc[b] == 1)
-            emit_bra(fn, b, to[0]);
-        else if (g->nsucc[b] == 2)
-            emit_branch(fn, b, p, to[0], to[1]);
-        else
-            emit_brx(fn, b, r, to, g->nsucc[b]);
-    }
-}
-
-// Some graphs are all tangle, some long with a few jumps back and forth.
-static void random_graph(Graph *g, uint64_t *seed)
-{
-    memset(g, 0, sizeof *g);
-    g->n = 1 + unit_random(seed, BLOCKS);
-    uint32_t tangle = 1 + unit_random(seed, 16), branches = 1 + unit_random(seed, 8);
-    for (BlockId b = 1; b <= g->n; b++) {
-        uint32_t n = unit_random(seed, branches + 1) ? 1 : unit_random(seed, TARGETS + 1);
-        g->nsucc[b] = n == 1 ? 1 + unit_random(seed, 2) : n;
-        for (uint32_t k = 0; k < TARGETS; k++) {
-            uint32_t near = b + 1 + unit_random(seed, 3), far = 1 + unit_random(seed, g->n);
-            g->succ[b][k] = near <= g->n && unit_random(seed, tangle) ? near : far;
-        }
-    }
 }
 
 // Each block is the child of its immediate dominator, once.
@@ -91,20 +43,21 @@ static void check_children(const Graph *g, const Analyses *a)
     CHECK_EQ(n, a->nrpo - 1);
     CHECK_EQ(dom_sibling(a, 1), 0);
     CHECK_EQ(a->dom.order[0], 1);
+    CHECK(!dominates(a, 0, 1));
 }
 
-static void check_graph(Graph *g)
+static void check_graph(const Graph *g, Reference *r)
 {
     Fixture f;
     fixture_open(&f);
-    build(&f, g);
-    find_naively(g);
+    graph_build(&f, g);
+    find_naively(r, g);
     CHECK_VERIFIES(f.fn);
     const Analyses *a = analysis_need(f.fn, AN_DOM);
     for (BlockId b = 1; b <= g->n; b++) {
-        CHECK_EQ(a->dom.idom[b], naive_idom(g, b));
+        CHECK_EQ(a->dom.idom[b], naive_idom(r, b));
         for (BlockId c = 1; c <= g->n; c++)
-            CHECK_EQ(dominates(a, b, c), g->dominates[b][c] || b == c);
+            CHECK_EQ(dominates(a, b, c), naively_dominates(r, b, c));
     }
     check_children(g, a);
     fixture_close(&f);
@@ -115,9 +68,10 @@ TEST(dom_random_graphs)
     uint64_t seed = 1979;
     for (uint32_t round = 0; round < 5000; round++) {
         Graph g;
+        Reference r;
         unit_context("graph %u", round);
-        random_graph(&g, &seed);
-        check_graph(&g);
+        graph_random(&g, &seed);
+        check_graph(&g, &r);
     }
 }
 
@@ -128,12 +82,13 @@ TEST(dom_small_graphs)
     enum { N = ARRAY_LEN(edges) };
     for (uint32_t k = 0; k < N * N * N; k++) {
         Graph g = {.n = 3};
+        Reference r;
         const uint8_t *of[] = {edges[k % N], edges[k / N % N], edges[k / N / N]};
         unit_context("graph %u", k);
         for (BlockId b = 1; b <= 3; b++)
             for (; g.nsucc[b] < 2 && of[b - 1][g.nsucc[b]]; g.nsucc[b]++)
                 g.succ[b][g.nsucc[b]] = of[b - 1][g.nsucc[b]];
-        check_graph(&g);
+        check_graph(&g, &r);
     }
 }
 
@@ -143,83 +98,51 @@ TEST(dom_paper)
     static const char *const succs[] = {"ABC", "D", "ADE", "FG", "L", "H", "I", "IJ", "EK", "K", "I", "RI", "H"};
     static const char names[] = "RABCDEFGHIJKL", idoms[] = "-RRRRRCCRRGRD";
     Graph g = {.n = 13};
+    Reference r;
     for (BlockId b = 1; b <= g.n; b++)
         for (const char *to = succs[b - 1]; *to; to++)
             g.succ[b][g.nsucc[b]++] = (BlockId)(strchr(names, *to) - names) + 1;
-    check_graph(&g);
+    check_graph(&g, &r);
     for (BlockId b = 2; b <= g.n; b++)
-        CHECK_EQ(names[naive_idom(&g, b) - 1], idoms[b - 1]);
+        CHECK_EQ(names[naive_idom(&r, b) - 1], idoms[b - 1]);
 }
 
 TEST(dom_unreachable)
 {
     Graph g = {.n = 5, .nsucc = {0, 1, 0, 1, 1, 1}, .succ = {{0}, {2}, {0}, {2}, {5}, {4}}};
-    check_graph(&g);  // 3 leads to 2, 4 and 5 are a loop of their own
-    CHECK_EQ(naive_idom(&g, 2), 1);
-    CHECK(!g.dominates[3][2] && g.dominates[2][3] && g.dominates[4][5]);
+    Reference r;
+    check_graph(&g, &r);  // 3 leads to 2, 4 and 5 are a loop of their own
+    CHECK_EQ(naive_idom(&r, 2), 1);
+    CHECK(!naively_dominates(&r, 3, 2) && naively_dominates(&r, 2, 3) && naively_dominates(&r, 4, 5));
 }
 
 /* -- Shapes at size ------------------------------------------------------------------------------------- */
 
-enum { MANY = 100000 };
-
-typedef struct Shape {
-    Fixture f;
-    Fn *fn;
-    RegId r, p;
-    BlockId *targets;  // room for MANY
-} Shape;
-
-static void open_shape(Shape *s, uint32_t blocks)
-{
-    fixture_open(&s->f);
-    s->fn = s->f.fn;
-    s->r = reg_new(s->fn, RF_R, W32);
-    s->p = reg_new(s->fn, RF_P, W1);
-    s->targets = NEW_ARRAY(&s->f.ctx.arena, BlockId, MANY);
-    for (uint32_t k = 1; k <= blocks; k++)
-        add_block(s->fn, k);
-}
-
-// To the n blocks from `first` on.
-static void emit_switch(Shape *s, BlockId b, BlockId first, uint32_t n)
-{
-    for (uint32_t k = 0; k < n; k++)
-        s->targets[k] = first + k;
-    emit_brx(s->fn, b, s->r, s->targets, n);
-}
-
-static const Analyses *find_dominators(Shape *s)
-{
-    CHECK_VERIFIES(s->fn);
-    return analysis_need(s->fn, AN_DOM);
-}
-
 TEST(dom_long_chain)
 {
     Shape s;
-    open_shape(&s, MANY);
+    shape_open(&s, MANY);
     for (BlockId b = 1; b < MANY; b++)
         emit_bra(s.fn, b, b + 1);
     emit_ret(s.fn, MANY);
-    const Analyses *a = find_dominators(&s);
+    const Analyses *a = shape_need(&s, AN_DOM);
     bool right = dominates(a, 1, MANY) && !dominates(a, MANY, 1) && dominates(a, MANY / 2, MANY / 2);
     for (BlockId b = 2; b <= MANY; b++)
         right &= a->dom.idom[b] == b - 1 && dominates(a, b - 1, b) && !dominates(a, b, b - 1) && dom_child(a, b - 1);
     CHECK(right);
-    fixture_close(&s.f);
+    shape_close(&s);
 }
 
 // A switch to many blocks that all go to the same one.
 TEST(dom_wide_switch_and_join)
 {
     Shape s;
-    open_shape(&s, MANY + 2);
-    emit_switch(&s, 1, 2, MANY);
+    shape_open(&s, MANY + 2);
+    shape_switch(&s, 1, 2, MANY);
     for (BlockId b = 2; b < MANY + 2; b++)
         emit_bra(s.fn, b, MANY + 2);
     emit_ret(s.fn, MANY + 2);
-    const Analyses *a = find_dominators(&s);
+    const Analyses *a = shape_need(&s, AN_DOM);
     bool right = true;
     uint32_t children = 0;
     for (BlockId b = 2; b <= MANY + 2; b++)
@@ -228,25 +151,25 @@ TEST(dom_wide_switch_and_join)
         children++;
     CHECK(right);
     CHECK_EQ(children, MANY + 1);
-    fixture_close(&s.f);
+    shape_close(&s);
 }
 
 // Two rails down, each block to the next of both: the entry dominates all at once.
 TEST(dom_crossed_ladder)
 {
     Shape s;
-    open_shape(&s, MANY + 2);
+    shape_open(&s, MANY + 2);
     for (BlockId b = 1; b <= MANY; b++)
-        emit_branch(s.fn, b, s.p, b + 1 + b % 2, b + 2 + b % 2);
+        shape_branch(&s, b, b + 1 + b % 2, b + 2 + b % 2);
     emit_ret(s.fn, MANY + 1);
     emit_ret(s.fn, MANY + 2);
-    const Analyses *a = find_dominators(&s);
+    const Analyses *a = shape_need(&s, AN_DOM);
     bool right = true;
     for (BlockId b = 3; b <= MANY + 2; b++)
         right &= a->dom.idom[b] == 1;
     CHECK(right);
     CHECK_EQ(a->dom.size[2], 0);
-    fixture_close(&s.f);
+    shape_close(&s);
 }
 
 // Down on the left (1 .. n), over each rung, up on the right (n + 1 .. 2n): a rung's left end dominates its right.
@@ -254,20 +177,20 @@ TEST(dom_ladder_down_and_up)
 {
     enum { N = MANY };
     Shape s;
-    open_shape(&s, 2 * N);
+    shape_open(&s, 2 * N);
     for (BlockId b = 1; b < N; b++)
-        emit_branch(s.fn, b, s.p, b + 1, N + b);
+        shape_branch(&s, b, b + 1, N + b);
     emit_bra(s.fn, N, 2 * N);
     emit_ret(s.fn, N + 1);
     for (BlockId b = N + 2; b <= 2 * N; b++)
         emit_bra(s.fn, b, b - 1);
-    const Analyses *a = find_dominators(&s);
+    const Analyses *a = shape_need(&s, AN_DOM);
     bool right = true;
     for (BlockId b = 2; b <= N; b++)
         right &= a->dom.idom[b] == b - 1 && a->dom.idom[N + b] == b;
     CHECK(right);
     CHECK_EQ(a->dom.idom[N + 1], 1);
-    fixture_close(&s.f);
+    shape_close(&s);
 }
 
 // A long chain that ends in a switch to leaves which the entry leads to as well: each leaf's way up is long.
@@ -275,24 +198,24 @@ TEST(dom_leaves_of_a_chain)
 {
     enum { N = MANY / 2 };
     Shape s;
-    open_shape(&s, 2 * N + 1);
+    shape_open(&s, 2 * N + 1);
     s.targets[0] = 2;  // the chain 2 .. N + 1, behind it the leaves
     for (BlockId b = 1; b <= N; b++)
         s.targets[b] = N + 1 + b;
     emit_brx(s.fn, 1, s.r, s.targets, N + 1);
     for (BlockId b = 2; b <= N; b++)
         emit_bra(s.fn, b, b + 1);
-    emit_switch(&s, N + 1, N + 2, N);
+    shape_switch(&s, N + 1, N + 2, N);
     for (BlockId b = N + 2; b <= 2 * N + 1; b++)
         emit_ret(s.fn, b);
-    const Analyses *a = find_dominators(&s);
+    const Analyses *a = shape_need(&s, AN_DOM);
     bool right = true;
     for (BlockId b = 3; b <= N + 1; b++)
         right &= a->dom.idom[b] == b - 1;
     for (BlockId b = N + 2; b <= 2 * N + 1; b++)
         right &= a->dom.idom[b] == 1;
     CHECK(right);
-    fixture_close(&s.f);
+    shape_close(&s);
 }
 
 // Loops in loops: each block of the way down may go on, each of the way up back to its partner.
@@ -300,19 +223,19 @@ TEST(dom_nested_loops)
 {
     enum { N = MANY };
     Shape s;
-    open_shape(&s, 2 * N);
+    shape_open(&s, 2 * N);
     for (BlockId b = 1; b < N; b++)
         emit_bra(s.fn, b, b + 1);
     emit_bra(s.fn, N, N + 1);
     for (BlockId b = N + 1; b < 2 * N; b++)
-        emit_branch(s.fn, b, s.p, 2 * N + 1 - b, b + 1);
+        shape_branch(&s, b, 2 * N + 1 - b, b + 1);
     emit_ret(s.fn, 2 * N);
-    const Analyses *a = find_dominators(&s);
+    const Analyses *a = shape_need(&s, AN_DOM);
     bool right = true;
     for (BlockId b = 2; b <= 2 * N; b++)
         right &= a->dom.idom[b] == b - 1;
     CHECK(right);
-    fixture_close(&s.f);
+    shape_close(&s);
 }
 
 /* -- Validity ------------------------------------------------------------------------------------------- */

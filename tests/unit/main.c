@@ -22,9 +22,14 @@
     X(builder)      \
     X(cfg)          \
     X(dom)          \
+    X(loops)        \
+    X(pdom)         \
+    X(defuse)       \
+    X(live)         \
     X(verify_form)  \
     X(clone)        \
     X(contracts)    \
+    X(text)         \
     X(phase_table)  \
     X(place_blocks) \
     X(remove_nop_code)

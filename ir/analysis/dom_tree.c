@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: MIT
+// Dominators in any graph, by the algorithm of Lengauer and Tarjan ("A fast algorithm for finding dominators in a
+// flowgraph", 1979) with path compression but without balancing: O(m log n), without recursion.
+//
+// What the root reaches gets numbers in preorder of a depth-first tree. The semidominator of w is the least number from
+// which a path leads to w that has only greater numbers than w between. It is found from the highest number down, since
+// it is the least of the predecessors' numbers and of the semidominators above those predecessors that are higher than
+// w: the blocks already seen form a forest, in which best_above() looks for them. The immediate dominator of w is that
+// of another block on the tree path between, whose semidominator is the least there, or else the semidominator itself.
+//
+// Semi-NCA, which climbs the dominator tree instead of that last step, is shorter but quadratic where many blocks hang
+// on the end of a long chain and are entered from its top, too.
+#include <stdio.h>
+
+#include "ir/analysis/analysis_internal.h"
+
+// A block that is reached; all fields but the first are numbers in preorder, 0 = none.
+typedef struct Node {
+    BlockId block;
+    uint32_t parent;  // in the depth-first tree
+    uint32_t above;   // in the forest: parent, or with compressed paths an ancestor
+    uint32_t semi;    // semidominator
+    uint32_t best;    // the number with the least semidominator from here up to below `above`
+    uint32_t idom;
+    uint32_t bucket, next;  // first of those whose semidominator this is; next in the list that this one is in
+} Node;
+
+typedef struct Search {
+    const Graph *g;
+    Node *node;        // by number: 1 .. n
+    uint32_t *number;  // by BlockId, 0 = not reached
+    uint32_t *work;    // an entry for each block, for one thing after the other
+    BlockId *rpo;      // reverse postorder, without block 0
+} Search;
+
+static uint32_t add_node(Search *s, BlockId b, uint32_t parent, uint32_t n)
+{
+    s->number[b] = n;
+    s->node[n] = (Node){.block = b, .parent = parent, .above = parent, .semi = n, .best = n};
+    return n;
+}
+
+// Numbers the blocks depth-first, and puts each in front of `rpo` when all behind it is done. The way back is the
+// parents; `next` is the first edge not yet looked at.
+static void number_blocks(Search *s, uint32_t *next)
+{
+    const Edges *succs = &s->g->succs;
+    uint32_t n = 1;
+    for (uint32_t w = add_node(s, s->g->root, 0, n); w;) {
+        BlockId b = s->node[w].block;
+        if (next[b] == succs->first[b + 1]) {
+            if (b)
+                *--s->rpo = b;
+            w = s->node[w].parent;
+            continue;
+        }
+        BlockId to = succs->at[next[b]++];
+        if (!s->number[to])
+            w = add_node(s, to, w, ++n);
+    }
+}
+
+// The number with the least semidominator between v and the root of its tree in the forest, which counts only if v is
+// it. Numbers from `linked` on hang below their parents, the others are roots. Every block on the way is then attached
+// to the root directly, with the best of what was between.
+static uint32_t best_above(Search *s, uint32_t v, uint32_t linked)
+{
+    Node *node = s->node;
+    uint32_t n = 0, x = v;
+    for (; node[x].above >= linked; x = node[x].above)
+        s->work[n++] = x;
+    uint32_t root = node[x].above;
+    while (n) {
+        uint32_t best = node[x].best;
+        x = s->work[--n];
+        if (node[best].semi < node[node[x].best].semi)
+            node[x].best = best;
+        node[x].above = root;
+    }
+    return node[v].best;
+}
+
+static void find_semidominator(Search *s, uint32_t w)
+{
+    const Edges *preds = &s->g->preds;
+    Node *node = &s->node[w];
+    for (uint32_t e = preds->first[node->block]; e < preds->first[node->block + 1]; e++) {
+        uint32_t v = s->number[preds->at[e]];
+        if (v)
+            node->semi = MIN(node->semi, s->node[best_above(s, v, w + 1)].semi);
+    }
+    node->next = s->node[node->semi].bucket;
+    s->node[node->semi].bucket = w;
+}
+
+// Gives each block whose semidominator is the parent of w a dominator: its immediate one, or one with the same.
+static void empty_bucket(Search *s, uint32_t w)
+{
+    Node *node = s->node, *parent = &node[node[w].parent];
+    for (uint32_t v = parent->bucket; v; v = node[v].next) {
+        uint32_t u = best_above(s, v, w);
+        node[v].idom = node[u].semi < node[v].semi ? u : node[w].parent;
+    }
+    parent->bucket = 0;
+}
+
+static void find_dominators(Search *s, uint32_t n)
+{
+    for (uint32_t w = n; w > 1; w--) {
+        find_semidominator(s, w);
+        empty_bucket(s, w);
+    }
+    for (uint32_t w = 2; w <= n; w++)
+        if (s->node[w].idom != s->node[w].semi)
+            s->node[w].idom = s->node[s->node[w].idom].idom;
+}
+
+void dom_tree_build(const Graph *g, DomTree *d, Arena *arena)
+{
+    Arena scratch;
+    uint32_t n = g->n, ids = g->ids;
+    d->idom = NEW_ARRAY(arena, BlockId, ids);
+    d->size = NEW_ARRAY(arena, uint32_t, ids);
+    d->pre = NEW_ARRAY(arena, uint32_t, ids);
+    d->order = NEW_ARRAY(arena, BlockId, n);
+    if (!n)
+        return;
+    arena_init(&scratch, arena->heap);
+    Search s = {.g = g, .node = NEW_ARRAY(&scratch, Node, n + 1), .number = NEW_ARRAY(&scratch, uint32_t, ids)};
+    s.work = NEW_ARRAY(&scratch, uint32_t, ids);
+    s.rpo = NEW_ARRAY(&scratch, BlockId, n) + n;
+    memcpy(s.work, g->succs.first, ids * sizeof *s.work);
+    number_blocks(&s, s.work);
+    find_dominators(&s, n);
+    for (uint32_t w = 2; w <= n; w++)
+        d->idom[s.node[w].block] = s.node[s.node[w].idom].block;
+    tree_layout(&(Tree){d->idom, d->order, d->pre, d->size}, s.rpo, n - (g->root == 0), s.work);
+    arena_free(&scratch);
+}
+
+/* -- Comparison ----------------------------------------------------------------------------------------- */
+
+// `b3`, or what 0 stands for: `root` for a block in the tree.
+static const char *idom_text(const Fn *fn, const DomTree *d, BlockId b, const char *root, char text[static 16])
+{
+    if (!d->idom[b])
+        return d->size[b] ? root : "nothing";
+    snprintf(text, 16, "b%u", ir_block(fn, d->idom[b])->ordinal);
+    return text;
+}
+
+bool dom_tree_same(const Fn *fn, const DomTree *kept, const DomTree *now, const char *what, const char *root,
+                   char why[static 150])
+{
+    char was[16], is[16];
+    for (BlockId b = 1; b < fn->blocks.n; b++)
+        if (kept->idom[b] != now->idom[b] || !kept->size[b] != !now->size[b]) {
+            snprintf(why, 150, "the immediate %s of b%u is %s, not %s", what, ir_block(fn, b)->ordinal,
+                     idom_text(fn, now, b, root, is), idom_text(fn, kept, b, root, was));
+            return false;
+        }
+    return true;
+}

@@ -1,0 +1,326 @@
+// SPDX-License-Identifier: MIT
+// Sparse liveness: for each reachable block the registers that are live at its start and at its end, found register by
+// register by walking back from the uses that no definition of the same block precedes to the blocks with a definition.
+// What that costs is what it finds, and a look at each edge that it comes over; a register that stays within its block
+// costs nothing more than seeing that. Nothing is of size blocks x registers.
+//
+// All is done twice, first to count and then to fill the rows, so that they are allocated once; the registers that go
+// over no boundary are left out the second time.
+//
+// What reads and what kills:
+//   - A use reads. The inputs of a phi are read at the end of the predecessors; what it defines is not live at the
+//     start of its block.
+//   - An unguarded definition kills. A guarded one does not; that it keeps the old value where the guard is false is no
+//     use of its own, since the old value matters exactly if the register is live behind it.
+//   - With a tied use it is that which reads the old value, and the definition kills, guarded or not.
+//   - A register of an opaque instruction is read there, so it does not matter that it is written, too.
+//   - Registers that are named elsewhere outlive the function: they are live at the end of blocks that end in RET or
+//     EXIT, as results or as variables of the module, and a call reads them and kills none, for it may or may not use
+//     the variables of the module. Which of them are results, and which variables the callee knows, is not looked at.
+//   - The carry is a register like the others; it never crosses a block but in functions that pass through (T5).
+#include <stdio.h>
+
+#include "ir/analysis/analysis_internal.h"
+
+// Whether a definition of r by this instruction leaves nothing of the old value, or takes it from a tied use.
+static bool kills(const Fn *fn, const Instr *i, RegId r)
+{
+    return !ir_guarded(i) || (i->flags & IF_TIED && reg_in_ssa(ir_reg(fn, r)));
+}
+
+static Opcode opcode_of(const Fn *fn, InstrId i) { return ir_desc(fn, ir_instr(fn, i))->op; }
+
+/* -- Search --------------------------------------------------------------------------------------------- */
+
+// What is known of a block; the registers say for which it was found out last.
+typedef struct Mark {
+    RegId in, out;  // live at its start, its end
+    RegId killed;   // killed in it,
+    uint32_t kill;  // first by the instruction at this place
+} Mark;
+
+typedef struct Search {
+    const Fn *fn;
+    const Analyses *a;
+    Arena scratch;
+    RegRows *in, *out;  // counting: first[] only; filling: first[] is advanced
+    Edges preds;        // those that are reachable, each once
+    Mark *mark;         // by BlockId
+    BlockId *stack;     // blocks at whose start the register is live, `depth` of them
+    uint32_t depth;
+    bool knows_exits;
+    VEC(BlockId) exits;  // blocks that end in RET or EXIT
+    VEC(InstrId) calls;  // first call of each block
+    RegId reg;           // the one that is looked at
+    uint64_t found;      // boundaries at which a register is live, of all registers
+} Search;
+
+static bool is_reachable(const Search *s, BlockId b) { return s->a->rpo_index[b] != UINT32_MAX; }
+
+static void add_row(RegRows *rows, BlockId b, RegId r)
+{
+    uint32_t k = rows->first[b]++;
+    if (rows->at)
+        rows->at[k] = r;
+}
+
+static void live_at_start(Search *s, BlockId b)
+{
+    if (s->mark[b].in == s->reg)
+        return;
+    s->mark[b].in = s->reg;
+    add_row(s->in, b, s->reg);
+    s->stack[s->depth++] = b;
+    s->found++;
+}
+
+static void live_at_end(Search *s, BlockId b)
+{
+    if (s->mark[b].out == s->reg)
+        return;
+    s->mark[b].out = s->reg;
+    add_row(s->out, b, s->reg);
+    s->found++;
+    if (s->mark[b].killed != s->reg)
+        live_at_start(s, b);
+}
+
+// A use by the instruction itself, not by a phi.
+static void read_by(Search *s, InstrId i)
+{
+    BlockId b = ir_instr(s->fn, i)->block;
+    const Mark *mark = &s->mark[b];
+    if (is_reachable(s, b) && !(mark->killed == s->reg && mark->kill < s->a->place[i]))
+        live_at_start(s, b);
+}
+
+// Definitions come in layout order, so that the first that is seen of a block is the first in it.
+static void mark_kills(Search *s)
+{
+    FOR_DEFS(s->a, s->reg, d) {
+        const Instr *i = ir_instr(s->fn, d->instr);
+        Mark *mark = &s->mark[i->block];
+        if (mark->killed == s->reg || !kills(s->fn, i, s->reg))
+            continue;
+        mark->killed = s->reg;
+        mark->kill = s->a->place[d->instr];
+    }
+}
+
+static void read_by_uses(Search *s)
+{
+    FOR_USES(s->a, s->reg, u) {
+        if (opcode_of(s->fn, u->instr) != OP_PHI) {
+            read_by(s, u->instr);
+            continue;
+        }
+        BlockId from = op_index(ir_ops(s->fn, ir_instr(s->fn, u->instr))[u->op - 1]);  // `block: value`
+        if (is_reachable(s, from))
+            live_at_end(s, from);
+    }
+}
+
+// The one walk over all instructions, which only registers that are named elsewhere ask for.
+static void find_exits(Search *s)
+{
+    const Fn *fn = s->fn;
+    for (uint32_t k = 0; k < s->a->nrpo; k++) {
+        BlockId b = s->a->rpo[k];
+        InstrId id = ir_block(fn, b)->first;
+        while (id && opcode_of(fn, id) != OP_CALL)
+            id = ir_instr(fn, id)->next;
+        if (id)
+            VEC_PUSH(&s->scratch, &s->calls, id);
+        Opcode last = opcode_of(fn, ir_terminator(fn, b));
+        if (last == OP_RET || last == OP_EXIT)
+            VEC_PUSH(&s->scratch, &s->exits, b);
+    }
+    s->knows_exits = true;
+}
+
+static void read_by_others(Search *s)
+{
+    if (!s->knows_exits)
+        find_exits(s);
+    for (uint32_t k = 0; k < s->calls.n; k++)
+        read_by(s, s->calls.at[k]);
+    for (uint32_t k = 0; k < s->exits.n; k++)
+        live_at_end(s, s->exits.at[k]);
+}
+
+// Whether all uses stand behind the first definition and in its block. Most registers are like that, and then there is
+// no need to look at each use. A phi, which reads elsewhere, would be the first use of the block.
+static bool is_local(const Search *s)
+{
+    const Analyses *a = s->a;
+    uint32_t nuses = use_count(a, s->reg);
+    if (!nuses || !def_count(a, s->reg))
+        return !nuses;
+    const Ref *use = a->uses.at + a->uses.first[s->reg];
+    InstrId def = a->defs.at[a->defs.first[s->reg]].instr;
+    const Instr *i = ir_instr(s->fn, def);
+    return kills(s->fn, i, s->reg) && a->place[use[0].instr] > a->place[def] &&
+           a->place[use[nuses - 1].instr] <= a->place[ir_terminator(s->fn, i->block)] &&
+           opcode_of(s->fn, use[0].instr) != OP_PHI;
+}
+
+// Finds all boundaries at which a register is live. Returns whether there are any.
+static bool search(Search *s, RegId r)
+{
+    bool named = ir_reg(s->fn, r)->flags & REG_NAMED;
+    uint64_t before = s->found;
+    s->reg = r;
+    if (!named && is_local(s))
+        return false;
+    mark_kills(s);
+    read_by_uses(s);
+    if (named)
+        read_by_others(s);
+    while (s->depth) {
+        BlockId b = s->stack[--s->depth];
+        for (uint32_t e = s->preds.first[b]; e < s->preds.first[b + 1]; e++)
+            live_at_end(s, s->preds.at[e]);
+    }
+    return s->found > before;
+}
+
+/* -- Rows ----------------------------------------------------------------------------------------------- */
+
+// Without those that are named twice: a branch table with many entries for one block would be gone through for each
+// register.
+static void collect_predecessors(Search *s)
+{
+    const Edges *all = &s->a->preds;
+    uint32_t n = s->fn->blocks.n, count = 0;
+    BlockId *seen_for = NEW_ARRAY(&s->scratch, BlockId, n);
+    s->preds.first = NEW_ARRAY(&s->scratch, uint32_t, n + 1);
+    s->preds.at = arena_alloc(&s->scratch, all->first[n] * sizeof(BlockId));
+    for (BlockId b = 1; b < n; b++) {
+        s->preds.first[b] = count;
+        for (uint32_t e = all->first[b]; e < all->first[b + 1]; e++) {
+            BlockId from = all->at[e];
+            if (is_reachable(s, from) && seen_for[from] != b)
+                s->preds.at[count++] = from;
+            seen_for[from] = b;
+        }
+    }
+    s->preds.first[n] = count;
+}
+
+// Turns counts into row starts.
+static void start_rows(Arena *arena, RegRows *rows, uint32_t n)
+{
+    uint32_t sum = 0;
+    for (BlockId b = 0; b <= n; b++) {
+        uint32_t count = rows->first[b];
+        rows->first[b] = sum;
+        sum += count;
+    }
+    rows->at = arena_alloc(arena, sum * sizeof(RegId));
+}
+
+// Filling moved each row start to the row's end, which is the next one's start.
+static void restore_rows(RegRows *rows, uint32_t n)
+{
+    memmove(rows->first + 1, rows->first, n * sizeof *rows->first);
+    rows->first[0] = 0;
+}
+
+// Counts how many registers each row will have, and collects those that are in any.
+static uint32_t count_rows(Search *s, RegId *crossing)
+{
+    uint32_t n = 0;
+    for (RegId r = 1; r < s->fn->regs.n; r++) {
+        if (search(s, r))
+            crossing[n++] = r;
+        if (s->found > UINT32_MAX)
+            heap_fail(s->scratch.heap, ST_LIMIT, "more than %u times a register is live at a block", UINT32_MAX);
+    }
+    return n;
+}
+
+void live_build(const Fn *fn, Analyses *a)
+{
+    Arena *arena = &a->arena[AX_LIVE];
+    uint32_t n = fn->blocks.n;
+    a->live.in = (RegRows){.first = NEW_ARRAY(arena, uint32_t, n + 1)};
+    a->live.out = (RegRows){.first = NEW_ARRAY(arena, uint32_t, n + 1)};
+    Search s = {.fn = fn, .a = a, .in = &a->live.in, .out = &a->live.out};
+    arena_init(&s.scratch, fn->arena.heap);
+    s.mark = NEW_ARRAY(&s.scratch, Mark, n);
+    s.stack = NEW_ARRAY(&s.scratch, BlockId, a->nrpo);
+    RegId *crossing = arena_alloc(&s.scratch, fn->regs.n * sizeof *crossing);
+    collect_predecessors(&s);
+    uint32_t ncrossing = count_rows(&s, crossing);
+    start_rows(arena, s.in, n);
+    start_rows(arena, s.out, n);
+    memset(s.mark, 0, n * sizeof *s.mark);
+    for (uint32_t k = 0; k < ncrossing; k++)
+        search(&s, crossing[k]);
+    restore_rows(s.in, n);
+    restore_rows(s.out, n);
+    arena_free(&s.scratch);
+}
+
+/* -- Comparison ----------------------------------------------------------------------------------------- */
+
+static bool same_rows(const Fn *fn, const RegRows *kept, const RegRows *now, const char *where, char why[static 150])
+{
+    for (BlockId b = 1; b < fn->blocks.n; b++) {
+        uint32_t k = kept->first[b], kept_end = kept->first[b + 1], n = now->first[b], now_end = now->first[b + 1];
+        while (k < kept_end && n < now_end && kept->at[k] == now->at[n])
+            k++, n++;
+        if (k == kept_end && n == now_end)
+            continue;
+        RegId was = k < kept_end ? kept->at[k] : UINT32_MAX, is = n < now_end ? now->at[n] : UINT32_MAX;
+        const Reg *r = ir_reg(fn, MIN(was, is));
+        snprintf(why, 150, "%s%u is %slive at the %s of b%u", reg_file_names[r->file], r->ordinal,
+                 is < was ? "" : "not ", where, ir_block(fn, b)->ordinal);
+        return false;
+    }
+    return true;
+}
+
+bool live_same(const Fn *fn, const Analyses *kept, Analyses *now, char why[static 150])
+{
+    return same_rows(fn, &kept->live.in, &now->live.in, "start", why) &&
+           same_rows(fn, &kept->live.out, &now->live.out, "end", why);
+}
+
+/* -- Within a block ------------------------------------------------------------------------------------- */
+
+void live_set_init(LiveSet *set, Arena *arena, const Fn *fn)
+{
+    uint32_t n = fn->regs.n;
+    *set = (LiveSet){.at = arena_alloc(arena, n * sizeof(RegId)), .index = NEW_ARRAY(arena, uint32_t, n)};
+    for (RegId r = 1; r < n; r++)
+        if (ir_reg(fn, r)->flags & REG_NAMED)
+            VEC_PUSH(arena, &set->named, r);
+}
+
+void live_set_at_end(LiveSet *set, const Analyses *an, BlockId b)
+{
+    uint32_t n;
+    const RegId *row = live_out(an, b, &n);
+    set->n = 0;
+    for (uint32_t k = 0; k < n; k++)
+        live_set_add(set, row[k]);
+}
+
+void live_set_step(LiveSet *set, const Fn *fn, InstrId id)
+{
+    const Instr *i = ir_instr(fn, id);
+    const Operand *ops = ir_ops(fn, i);
+    Opcode op = ir_desc(fn, i)->op;
+    for (uint32_t k = 0; k < i->ndef; k++)
+        if (op_is_reg(ops[k]) && kills(fn, i, op_index(ops[k])))
+            live_set_remove(set, op_index(ops[k]));
+    if (op == OP_PHI)  // reads at the end of other blocks
+        return;
+    for (uint32_t k = i->ndef; k < i->nops; k++)
+        if (op_is_reg(ops[k]))
+            live_set_add(set, op_index(ops[k]));
+    if (op == OP_CALL || op == OP_RET || op == OP_EXIT)
+        for (uint32_t k = 0; k < set->named.n; k++)
+            live_set_add(set, set->named.at[k]);
+}

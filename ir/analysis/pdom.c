@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: MIT
+// Post-dominators: the dominator tree of the reversed control-flow graph, whose root is a virtual exit with number 0.
+// Linear but for dom_tree.c, without recursion.
+//
+// A block leads to the exit if its terminator names no successor but the one for a false guard: `@%p0 ret` leads to its
+// other successor and to the exit. Calls and traps may end a thread, too, but are no terminators and do not count.
+//
+// An endless loop is an outermost loop that no edge leaves and that has no block that leads to the exit. One of its
+// blocks is connected to the exit, as if the loop were left there: of those that lead back to its header, the last in
+// reverse postorder. So a loop that ends in one jump to its start looks like one that is left at that jump, and what
+// follows a branch inside is found as in other loops; if the header were taken, it would post-dominate the loop and
+// nothing would post-dominate it. From every block a path then leads to the exit, since from every block that reaches
+// no end one leads into an endless loop.
+//
+// That is sound for whoever asks whether each path from b leads through a, if a loop that can be left counts as left,
+// as it does with post-dominators anyhow: a thread that is in an endless loop comes by the connected block sooner or
+// later, and if a post-dominates b, a is on the way from b there. It says less than what is true (the thread comes by
+// every block of the loop), never more. Which block it is may depend on the order of successors.
+#include "ir/analysis/analysis_internal.h"
+
+static bool is_end(const Fn *fn, const Analyses *a, BlockId b)
+{
+    return a->succs.first[b + 1] - a->succs.first[b] <= ir_guarded(ir_instr(fn, ir_terminator(fn, b)));
+}
+
+static bool is_endless(const Analyses *a, uint32_t loop, const bool *exits)
+{
+    const Loop *l = &a->loops.loop[loop];
+    for (uint32_t k = l->first; k < l->first + l->n; k++) {
+        BlockId b = a->loops.order[k];
+        if (exits[b])
+            return false;
+        for (uint32_t e = a->succs.first[b]; e < a->succs.first[b + 1]; e++)
+            if (!loop_contains(a, loop, a->succs.at[e]))
+                return false;
+    }
+    return true;
+}
+
+static BlockId last_latch(const Analyses *a, uint32_t loop)
+{
+    BlockId header = a->loops.loop[loop].header, last = 0;
+    for (uint32_t e = a->preds.first[header]; e < a->preds.first[header + 1]; e++) {
+        BlockId b = a->preds.at[e];
+        if (loop_contains(a, loop, b) && (!last || a->rpo_index[b] > a->rpo_index[last]))
+            last = b;
+    }
+    return last;
+}
+
+// By BlockId: what leads to the exit.
+static bool *find_exits(const Fn *fn, const Analyses *a, Arena *scratch)
+{
+    bool *exits = NEW_ARRAY(scratch, bool, fn->blocks.n);
+    for (uint32_t k = 0; k < a->nrpo; k++)
+        exits[a->rpo[k]] = is_end(fn, a, a->rpo[k]);
+    for (uint32_t l = 1; l <= a->loops.n; l++)
+        if (!a->loops.loop[l].parent && is_endless(a, l, exits))
+            exits[last_latch(a, l)] = true;
+    return exits;
+}
+
+/* -- The reversed graph --------------------------------------------------------------------------------- */
+
+// From the exit to what leads there, from each block to its reachable predecessors.
+static void reverse_successors(Graph *g, const Analyses *a, const bool *exits)
+{
+    uint32_t n = 0;
+    g->succs.first[0] = 0;
+    for (uint32_t k = 0; k < a->nrpo; k++)
+        if (exits[a->rpo[k]])
+            g->succs.at[n++] = a->rpo[k];
+    for (BlockId b = 1; b < g->ids; b++) {
+        g->succs.first[b] = n;
+        for (uint32_t e = a->preds.first[b]; e < a->preds.first[b + 1]; e++)
+            if (a->rpo_index[a->preds.at[e]] != UINT32_MAX)
+                g->succs.at[n++] = a->preds.at[e];
+    }
+    g->succs.first[g->ids] = n;
+}
+
+static void reverse_predecessors(Graph *g, const Analyses *a, const bool *exits)
+{
+    uint32_t n = 0;
+    for (BlockId b = 0; b < g->ids; b++) {
+        g->preds.first[b] = n;
+        for (uint32_t e = a->succs.first[b]; e < a->succs.first[b + 1]; e++)
+            g->preds.at[n++] = a->succs.at[e];
+        if (exits[b])
+            g->preds.at[n++] = 0;
+    }
+    g->preds.first[g->ids] = n;
+}
+
+static Edges new_edges(Arena *arena, uint32_t rows, uint32_t n)
+{
+    return (Edges){arena_alloc(arena, (rows + 1) * sizeof(uint32_t)), arena_alloc(arena, n * sizeof(BlockId))};
+}
+
+void pdom_build(const Fn *fn, Analyses *a)
+{
+    Arena scratch;
+    uint32_t ids = fn->blocks.n, edges = a->succs.first[ids] + a->nrpo;  // each block may lead to the exit
+    Graph g = {.root = 0, .ids = ids, .n = a->nrpo + 1};
+    arena_init(&scratch, fn->arena.heap);
+    g.succs = new_edges(&scratch, ids, edges);
+    g.preds = new_edges(&scratch, ids, edges);
+    const bool *exits = find_exits(fn, a, &scratch);
+    reverse_successors(&g, a, exits);
+    reverse_predecessors(&g, a, exits);
+    dom_tree_build(&g, &a->pdom, &a->arena[AX_PDOM]);
+    a->pdom.pre[0] = UINT32_MAX;  // the exit stands in front of the first block
+    a->pdom.size[0] = g.n;
+    arena_free(&scratch);
+}
+
+bool pdom_same(const Fn *fn, const Analyses *kept, Analyses *now, char why[static 150])
+{
+    return dom_tree_same(fn, &kept->pdom, &now->pdom, "post-dominator", "the exit", why);
+}

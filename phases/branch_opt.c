@@ -1,0 +1,392 @@
+// SPDX-License-Identifier: MIT
+// Branches that are decided, and blocks that follow each other.
+//
+// Slot: 15 OriBranchOpt. Until nothing changes (a few rounds at most):
+//   1. a guarded terminator whose condition is known loses its guard, or becomes a branch to its other successor. Known
+//      is a condition that an unguarded move of a constant made, and one that a branch tested before whose edge is the
+//      only way in to a block that dominates this one; one condition is one value of the analysis of reaching
+//      definitions. A branch whose two targets are one is no condition;
+//   2. a block that holds nothing but a guarded branch is jumped over by predecessors that know its condition: because
+//      they branch on the same register, or because they have just made it a constant;
+//   3. branches through empty blocks go to their end; blocks that nothing reaches go, with branch tables that nothing
+//      uses;
+//   4. a block that is the only successor of its only predecessor is appended to it.
+// At last a branch to the block behind, with another successor for a false guard, is turned round.
+//
+//     b0: P0 = mov.pred 1; @P0 bra b2 else b1     ->   b0: P0 = mov.pred 1; bra b2
+//
+//     b1: @P0 bra b2 else b3                           b1: @P0 bra b2 else b3
+//     b2: ...; @P0 bra b4 else b5    ; only from b1 -> b2: ...; bra b4
+//
+//     b1: ...; bra b2                                  b1: ...; (what stood in b2)
+//     b2: ...                        ; only from b1 ->
+//
+// Must not fire:
+//     b2: ...; @P0 bra b4 else b5    when b3 leads to b2 as well, or when P0 is written between
+//     b1: @P0 bra b2 else b3; b2: @P0 bra b4 else b5   if P0 is pinned
+//     b2: .pragma "nounroll"; ...    the note belongs to the start of its block: not appended
+//
+// Sound: what is taken out is never executed. 2 changes where threads that came apart may meet again, so it keeps off
+// functions with convergent instructions unless both branches are uniform. `.uni` stays with branches whose condition
+// stays.
+//
+// Does not do: conditions that follow from others, duplication of code.
+// Documented: slot and name. Inferred: the rest.
+#include "phases/bodies.h"
+
+enum { ROUNDS = 8 };
+typedef enum { UNKNOWN, IS_FALSE, IS_TRUE } Truth;
+
+typedef struct Fact {
+    ValueId value;
+    BlockId block;  // holds in what this one dominates
+    Truth before;
+} Fact;
+
+typedef struct BranchOpt {
+    Ctx *ctx;
+    Fn *fn;
+    const Analyses *a;
+    Arena scratch;
+    uint8_t *known;      // by ValueId: Truth
+    ValueId *condition;  // by BlockId: the value of its terminator's guard, 0 = none
+    VEC(Fact) facts;
+    bool convergent;  // some instruction is
+} BranchOpt;
+
+/* -- Terminators ---------------------------------------------------------------------------------------- */
+
+static Operand *other_way(const Fn *fn, const Instr *i) { return ir_ops(fn, i) + ir_desc(fn, i)->nops - 1; }
+
+static void become_branch(Fn *fn, InstrId id, BlockId to)
+{
+    Instr *old = ir_instr(fn, id);
+    BlockId b = old->block;
+    LineId line = old->line;
+    ir_remove(fn, id);
+    Operand target = op_block(to);
+    InstrId branch = ir_append(fn, b, desc_make(fn->tables, "bra", "%"), 0, &target, 1);
+    ir_instr(fn, branch)->line = line;
+}
+
+// The same terminator without a guard.
+static void lose_guard(Fn *fn, InstrId id)
+{
+    Instr *i = ir_instr(fn, id);
+    const Desc *d = ir_desc(fn, i);
+    Str shape = tab_str(fn->tables, d->shape);
+    const char *why;
+    i->desc = desc_intern(fn->tables, d->mnem, shape.text, shape.len - 1, &why);  // less the `~`
+    i->nops -= 2;
+    i->flags &= (uint8_t)~IF_GUARDED;
+}
+
+static void decide(Fn *fn, InstrId id, bool taken)
+{
+    const Instr *i = ir_instr(fn, id);
+    if (!taken)
+        become_branch(fn, id, op_index(*other_way(fn, i)));
+    else if (ir_desc(fn, i)->op == OP_BRA)
+        become_branch(fn, id, op_index(*ir_use(fn, i, 0)));
+    else
+        lose_guard(fn, id);
+}
+
+static Truth negated_if(Truth t, bool negate)
+{
+    return t == UNKNOWN || !negate ? t : t == IS_TRUE ? IS_FALSE : IS_TRUE;
+}
+
+/* -- Known conditions ----------------------------------------------------------------------------------- */
+
+// What a value is that an unguarded move of a constant made.
+static Truth constant_truth(const BranchOpt *o, ValueId value)
+{
+    const Fn *fn = o->fn;
+    if (!value || value >= o->a->rdefs.first_phi)
+        return UNKNOWN;
+    const Instr *i = ir_instr(fn, o->a->defs.at[value - 1].instr);
+    if (ir_desc(fn, i)->op != OP_MOV || ir_guarded(i))
+        return UNKNOWN;
+    Operand from = *ir_use(fn, i, 0);
+    if (op_kind(from) != K_IMM || op_index(from) == CONST_UNDEF)
+        return UNKNOWN;
+    return tab_const(fn->tables, op_index(from)).bits ? IS_TRUE : IS_FALSE;
+}
+
+static void find_conditions(BranchOpt *o)
+{
+    const Analyses *a = o->a;
+    for (RegId r = 1; r < a->nregs; r++) {
+        for (uint32_t k = a->uses.first[r]; k < a->uses.first[r + 1]; k++) {
+            const Instr *i = ir_instr(o->fn, a->uses.at[k].instr);
+            bool guard = ir_guarded(i) && a->uses.at[k].op + 1 == i->nops && !i->next;
+            if (guard && a->rdefs.use[k] != VALUE_ANY)
+                o->condition[i->block] = a->rdefs.use[k];
+        }
+    }
+}
+
+static bool is_split(const Fn *fn, const Instr *i)
+{
+    return ir_desc(fn, i)->op == OP_BRA && ir_guarded(i) && op_index(*ir_use(fn, i, 0)) != op_index(*other_way(fn, i));
+}
+
+// What the only edge into a block says.
+static void learn(BranchOpt *o, BlockId b)
+{
+    const Edges *preds = &o->a->preds;
+    if (preds->first[b + 1] - preds->first[b] != 1)
+        return;
+    BlockId from = preds->at[preds->first[b]];
+    const Instr *i = ir_instr(o->fn, ir_terminator(o->fn, from));
+    ValueId value = o->condition[from];
+    if (!value || !is_split(o->fn, i))
+        return;
+    bool taken = op_index(*ir_use(o->fn, i, 0)) == b;
+    Fact fact = {.value = value, .block = b, .before = o->known[value]};
+    VEC_PUSH(&o->scratch, &o->facts, fact);
+    o->known[value] = negated_if(taken ? IS_TRUE : IS_FALSE, ir_guard(o->fn, i)->mods & OPM_NOT);
+}
+
+static void forget(BranchOpt *o, BlockId b)
+{
+    for (; o->facts.n && !dominates(o->a, o->facts.at[o->facts.n - 1].block, b); o->facts.n--)
+        o->known[o->facts.at[o->facts.n - 1].value] = o->facts.at[o->facts.n - 1].before;
+}
+
+static bool fold_branches(BranchOpt *o)
+{
+    Fn *fn = o->fn;
+    bool progress = false;
+    for (uint32_t k = 0; k < o->a->nrpo; k++) {
+        BlockId b = o->a->dom.order[k];
+        InstrId id = ir_terminator(fn, b);
+        const Instr *i = ir_instr(fn, id);
+        forget(o, b);
+        learn(o, b);
+        if (!ir_guarded(i))
+            continue;
+        ValueId value = o->condition[b];
+        Truth truth = value ? o->known[value] : UNKNOWN;
+        if (truth == UNKNOWN)
+            truth = constant_truth(o, value);
+        truth = negated_if(truth, ir_guard(fn, i)->mods & OPM_NOT);
+        if (truth == UNKNOWN && ir_desc(fn, i)->op == OP_BRA && !is_split(fn, i))
+            truth = IS_TRUE;
+        if (truth == UNKNOWN)
+            continue;
+        // Below, the edge that stays is the only one: nothing is learnt from a branch that is decided.
+        decide(fn, id, truth == IS_TRUE);
+        progress = true;
+    }
+    return progress;
+}
+
+/* -- Jumping over branches ------------------------------------------------------------------------------ */
+
+// Whether the block is only a guarded branch that decides something.
+static bool is_bare_split(const Fn *fn, BlockId b)
+{
+    const Block *block = ir_block(fn, b);
+    return block->first == block->last && is_split(fn, ir_instr(fn, block->first));
+}
+
+static bool is_uniform(const Fn *fn, const Instr *i)
+{
+    return tab_mnem(fn->tables, ir_desc(fn, i)->mnem)->mod[MC_UNI] != MOD_NONE;
+}
+
+// Where a bare split leads if the register of its guard holds this; itself if that is not known.
+static BlockId past(const Fn *fn, BlockId b, Truth holds)
+{
+    const Instr *i = ir_instr(fn, ir_block(fn, b)->first);
+    Truth truth = negated_if(holds, ir_guard(fn, i)->mods & OPM_NOT);
+    return truth == UNKNOWN ? b : truth == IS_TRUE ? op_index(*ir_use(fn, i, 0)) : op_index(*other_way(fn, i));
+}
+
+// What the register holds on one of the ways out of a split on the same register.
+static Truth truth_on_edge(const Fn *fn, const Instr *from, const Operand *way, RegId guard)
+{
+    if (!is_split(fn, from) || op_index(*ir_guard(fn, from)) != guard)
+        return UNKNOWN;
+    Truth truth = way == other_way(fn, from) ? IS_FALSE : IS_TRUE;
+    return negated_if(truth, ir_guard(fn, from)->mods & OPM_NOT);
+}
+
+// What the register of the block's guard holds behind a predecessor: the input of a phi that is a constant.
+static Truth truth_behind(const BranchOpt *o, BlockId b, BlockId pred)
+{
+    const ReachingDefs *rd = &o->a->rdefs;
+    ValueId value = o->condition[b];
+    if (value < rd->first_phi || value >= rd->first_phi + rd->nphis || rd->phi[value - rd->first_phi].block != b)
+        return UNKNOWN;
+    const Edges *preds = &o->a->preds;
+    uint32_t at = rd->phi[value - rd->first_phi].inputs;
+    for (uint32_t e = preds->first[b]; e < preds->first[b + 1]; e++, at++)
+        if (preds->at[e] == pred)
+            return constant_truth(o, rd->input[at]);
+    return UNKNOWN;
+}
+
+static bool jump_over(BranchOpt *o, BlockId from)
+{
+    Fn *fn = o->fn;
+    Instr *i = ir_instr(fn, ir_terminator(fn, from));
+    bool progress = false;
+    if (ir_desc(fn, i)->op != OP_BRA)
+        return false;
+    Operand *ways[2] = {ir_use(fn, i, 0), ir_guarded(i) ? other_way(fn, i) : NULL};
+    for (int k = 0; k < 2 && ways[k]; k++) {
+        BlockId b = op_index(*ways[k]);
+        if (b == from || !is_bare_split(fn, b))
+            continue;
+        const Instr *over = ir_instr(fn, ir_block(fn, b)->first);
+        RegId guard = op_index(*ir_guard(fn, over));
+        if (!reg_in_ssa(ir_reg(fn, guard)) || (o->convergent && !(is_uniform(fn, i) && is_uniform(fn, over))))
+            continue;
+        Truth holds = truth_on_edge(fn, i, ways[k], guard);
+        BlockId to = past(fn, b, holds != UNKNOWN ? holds : truth_behind(o, b, from));
+        progress |= to != b;
+        *ways[k] = op_block(to);
+    }
+    i->flags &= progress ? (uint8_t)~IF_IMPLICIT : 0xff;
+    return progress;
+}
+
+static bool jump_over_branches(BranchOpt *o)
+{
+    bool progress = false;
+    for (uint32_t k = 0; k < o->a->nrpo; k++)
+        progress |= jump_over(o, o->a->rpo[k]);
+    return progress;
+}
+
+// Whether some instruction has the trait, or is this one.
+static bool has_trait_or_opcode(const Fn *fn, uint32_t traits, Opcode op)
+{
+    FOR_BLOCKS(fn, b) {
+        FOR_INSTRS(fn, b, id) {
+            const Desc *d = ir_desc(fn, ir_instr(fn, id));
+            if (d->traits & traits || d->op == op)
+                return true;
+        }
+    }
+    return false;
+}
+
+/* -- Blocks --------------------------------------------------------------------------------------------- */
+
+static void note_list(const Fn *fn, InstrId terminator, bool *used)
+{
+    const Instr *i = ir_instr(fn, terminator);
+    for (uint32_t k = 0; k < ir_nuse(i); k++)
+        if (op_kind(*ir_use(fn, i, k)) == K_LIST)
+            used[op_index(*ir_use(fn, i, k))] = true;
+}
+
+static bool remove_unreachable(BranchOpt *o)
+{
+    Fn *fn = o->fn;
+    bool progress = false, *used = NEW_ARRAY(&o->scratch, bool, fn->lists.n + 1);
+    for (BlockId b = fn->first, next; b; b = next) {
+        next = ir_block(fn, b)->next;
+        if (o->a->rpo_index[b] != UINT32_MAX) {
+            note_list(fn, ir_terminator(fn, b), used);
+            continue;
+        }
+        while (ir_block(fn, b)->first)
+            ir_remove(fn, ir_block(fn, b)->first);
+        block_unlink(fn, b);
+        progress = true;
+    }
+    for (uint32_t k = 1; k < fn->syms.n && progress; k++) {
+        Sym *s = ir_sym(fn, k | SYM_LOCAL);
+        if (s->kind == SYM_BRANCHTARGETS && !used[s->list])
+            s->flags |= SYM_GONE;
+    }
+    return progress;
+}
+
+static bool has_pragma(const Fn *fn, BlockId b)
+{
+    FOR_INSTRS(fn, b, id)
+        if (ir_desc(fn, ir_instr(fn, id))->traits & TR_MARKER)
+            return true;
+    return false;
+}
+
+// Appends to each block what only it leads to. A table names its blocks, so they have another predecessor.
+static bool merge_blocks(BranchOpt *o)
+{
+    Fn *fn = o->fn;
+    const Edges *preds = &o->a->preds;
+    bool progress = false;
+    for (BlockId b = fn->first; b; b = ir_block(fn, b)->next) {
+        for (;;) {
+            const Instr *i = ir_instr(fn, ir_terminator(fn, b));
+            BlockId c = ir_desc(fn, i)->op == OP_BRA && !ir_guarded(i) ? op_index(*ir_use(fn, i, 0)) : 0;
+            if (!c || c == b || c == fn->first || preds->first[c + 1] - preds->first[c] != 1 || has_pragma(fn, c))
+                break;
+            ir_remove(fn, ir_terminator(fn, b));
+            block_take(fn, b, c);
+            block_unlink(fn, c);
+            progress = true;
+        }
+    }
+    return progress;
+}
+
+// `@P0 bra next else other` is `@!P0 bra other`, which falls through.
+static bool turn_round(Fn *fn)
+{
+    bool progress = false;
+    FOR_BLOCKS(fn, b) {
+        const Instr *i = ir_instr(fn, ir_terminator(fn, b));
+        if (!is_split(fn, i) || op_index(*ir_use(fn, i, 0)) != ir_block(fn, b)->next)
+            continue;
+        Operand *taken = ir_use(fn, i, 0), *other = other_way(fn, i), old = *taken;
+        *taken = *other;
+        *other = old;
+        ir_guard(fn, i)->mods ^= OPM_NOT;
+        progress = true;
+    }
+    return progress;
+}
+
+/* -- The phase ------------------------------------------------------------------------------------------ */
+
+static bool one_round(Ctx *ctx, Fn *fn)
+{
+    BranchOpt o = {.ctx = ctx, .fn = fn, .convergent = has_trait_or_opcode(fn, TR_CONV, OP_OPAQUE)};
+    arena_init(&o.scratch, &ctx->heap);
+    o.a = analysis_need(fn, AN_CFG | AN_RPO | AN_DOM | AN_DEFUSE | AN_RDEFS);
+    o.known = NEW_ARRAY(&o.scratch, uint8_t, o.a->rdefs.first_phi + o.a->rdefs.nphis);
+    o.condition = NEW_ARRAY(&o.scratch, ValueId, fn->blocks.n);
+    find_conditions(&o);
+    bool folded = fold_branches(&o) || jump_over_branches(&o);
+    bool empty = skip_empty_blocks(ctx, fn);
+    if (folded || empty)
+        analysis_drop(fn, 0);
+    o.a = analysis_need(fn, AN_CFG | AN_RPO);
+    bool unreachable = remove_unreachable(&o);
+    if (unreachable)
+        analysis_drop(fn, 0);
+    o.a = analysis_need(fn, AN_CFG);
+    bool merged = merge_blocks(&o);
+    if (merged)
+        analysis_drop(fn, 0);
+    arena_free(&o.scratch);
+    return folded || empty || unreachable || merged;
+}
+
+bool phase_branch_opt(Ctx *ctx, Fn *fn)
+{
+    bool progress = false;
+    for (int k = 0; k < ROUNDS && one_round(ctx, fn); k++)
+        progress = true;
+    // Asynchronous matrix code comes out of ptxas longer when its branches are turned (tried).
+    if (!has_trait_or_opcode(fn, 0, OP_OPAQUE))
+        progress |= turn_round(fn);
+    return progress;
+}

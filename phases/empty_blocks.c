@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: MIT
+// Branches to a block that holds only an unguarded branch go where it leads; empty blocks that nothing names any more
+// are taken out of the layout. Serves OriRemoveNopCode and OriBranchOpt.
+#include "phases/bodies.h"
+
+// Where an empty block leads; 0 if it is not empty.
+static BlockId leads_to(const Fn *fn, BlockId b)
+{
+    const Block *block = ir_block(fn, b);
+    const Instr *i = ir_instr(fn, block->first);
+    bool empty = block->first == block->last && ir_desc(fn, i)->op == OP_BRA && !ir_guarded(i);
+    BlockId to = empty ? op_index(*ir_use(fn, i, 0)) : 0;
+    return to == b ? 0 : to;
+}
+
+typedef struct Forward {
+    BlockId *to;     // by BlockId: the first block on its way that is not empty
+    uint8_t *named;  // by BlockId: a terminator names it
+    bool progress;
+} Forward;
+
+static void send_on(void *user, Operand *target)
+{
+    Forward *f = user;
+    BlockId to = f->to[op_index(*target)];
+    if (to != op_index(*target)) {
+        *target = op_block(to);
+        f->progress = true;
+    }
+    f->named[to] = 1;
+}
+
+// Follows chains of empty blocks with path compression. Blocks on a cycle of empty blocks lead to themselves; a chain
+// that runs into one ends where it meets it.
+static void find_ends(const Fn *fn, Forward *f, BlockId *chain)
+{
+    FOR_BLOCKS(fn, start) {
+        uint32_t n = 0;
+        BlockId b = start, next;
+        while (!f->to[b] && (next = leads_to(fn, b))) {
+            chain[n++] = b;
+            f->to[b] = UINT32_MAX;  // on the chain
+            b = next;
+        }
+        if (f->to[b] == UINT32_MAX)
+            for (BlockId on = 0; on != b;) {
+                on = chain[--n];
+                f->to[on] = on;
+            }
+        if (!f->to[b])
+            f->to[b] = b;
+        while (n--)
+            f->to[chain[n]] = f->to[b];
+    }
+}
+
+bool skip_empty_blocks(Ctx *ctx, Fn *fn)
+{
+    Arena scratch;
+    arena_init(&scratch, &ctx->heap);
+    Forward f = {.to = NEW_ARRAY(&scratch, BlockId, fn->blocks.n), .named = NEW_ARRAY(&scratch, uint8_t, fn->blocks.n)};
+    find_ends(fn, &f, NEW_ARRAY(&scratch, BlockId, fn->nblocks));
+    FOR_BLOCKS(fn, b) {
+        // An empty block that is skipped keeps its own branch: it goes away below.
+        if (f.to[b] == b || b == fn->first)
+            ir_successors(fn, ir_terminator(fn, b), send_on, &f);
+    }
+    for (uint32_t k = 1; k < fn->syms.n; k++) {
+        const Sym *s = ir_sym(fn, k | SYM_LOCAL);
+        for (uint32_t t = 0; s->kind == SYM_BRANCHTARGETS && !(s->flags & SYM_GONE) && t < ir_list(fn, s->list)->n; t++)
+            send_on(&f, ir_run(fn, ir_list(fn, s->list)->ops) + t);
+    }
+    for (BlockId b = fn->first, next; b; b = next) {
+        next = ir_block(fn, b)->next;
+        if (f.to[b] == b || f.named[b] || b == fn->first)
+            continue;
+        ir_remove(fn, ir_terminator(fn, b));
+        block_unlink(fn, b);
+        f.progress = true;
+    }
+    arena_free(&scratch);
+    return f.progress;
+}
