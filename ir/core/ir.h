@@ -320,7 +320,7 @@ enum {
     SYM_KERNEL = 1 << 8,   // function: .entry
     SYM_ALIGNED = 1 << 9,  // alignment was written
     SYM_RETURN = 1 << 10,  // formal: a return value
-    SYM_GONE = 1 << 11,  // variable of a function: nothing names it any more, so it is not printed
+    SYM_GONE = 1 << 11,    // variable of a function: nothing names it any more, so it is not printed
 };
 
 // Part of an initializer that the linker fills in.
@@ -453,9 +453,10 @@ struct Fn {
     struct Analyses *analyses;
     uint32_t version;       // counts the phases that changed it
     uint32_t without_dead;  // the version that was found to have no dead code; 0 = none
-    uint32_t conventional;  // the version, in ssa form, of which it is known that no members of a phi's class are live at once
+    uint32_t conventional;  // the version, in ssa form, of which it is known that no members of a phi's class are live
+                            // at once
     uint32_t verified[4];   // by level: the version that was verified
-    size_t offset;  // in the source, for messages
+    size_t offset;          // in the source, for messages
 };
 
 typedef enum { ITEM_VAR, ITEM_FN, ITEM_RAW } ItemKind;

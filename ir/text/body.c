@@ -166,7 +166,6 @@ static void shape_put(Reader *r, const char *text, size_t n)
         VEC_PUSH(&r->arena, &r->shape, *text++);
 }
 
-
 static void push_literal(Reader *r, uint8_t literal, uint64_t value, uint32_t mods, size_t at)
 {
     VEC_PUSH(&r->arena, &r->ops, ((Parsed){.literal = literal, .value = value, .op.mods = mods, .at = at}));
@@ -584,8 +583,8 @@ static void reject_mnemonic(Reader *r, size_t at, const char *text, size_t len)
     tx_next(r);
     if (is_declaration(r))
         tx_fail(r, at, "declarations stand in front of the first block");
-    tx_fail(r, at, "'%.*s' is no instruction; write `opaque \"%.*s\"` if it is one that ptxas knows",
-            (int)MIN(len, 60), text, (int)MIN(len, 60), text);
+    tx_fail(r, at, "'%.*s' is no instruction; write `opaque \"%.*s\"` if it is one that ptxas knows", (int)MIN(len, 60),
+            text, (int)MIN(len, 60), text);
 }
 
 static void read_mnemonic(Reader *r, Statement *s)

@@ -182,8 +182,7 @@ static void check_row(const Analyses *a, bool uses, RegId r, const char *expecte
 {
     char text[200] = "";
     size_t n = 0;
-    FOR_REFS(uses ? &a->uses : &a->defs, r, ref)
-    {
+    FOR_REFS(uses ? &a->uses : &a->defs, r, ref) {
         n += (size_t)snprintf(text + n, sizeof text - n, n ? " i%u.%u" : "i%u.%u", ref->instr, ref->op);
     }
     unit_check_text(text, SIZE_MAX, expected, __FILE__, line);
@@ -229,8 +228,12 @@ TEST(defuse_by_hand)
     CHECK(def_count(a, unused) == 0 && use_count(a, unused) == 0);
     CHECK(stands_before(a, 5, 8) && stands_before(a, 8, 6) && !stands_before(a, 6, 6));
     uint32_t defs = 0, uses = 0;
-    FOR_DEFS(a, x, d) { defs += d->op + 1; }
-    FOR_USES(a, unused, u) { uses += u->op + 1; }
+    FOR_DEFS(a, x, d) {
+        defs += d->op + 1;
+    }
+    FOR_USES(a, unused, u) {
+        uses += u->op + 1;
+    }
     CHECK(defs == 4 && uses == 0);
     fixture_close(&f);
 }
