@@ -19,8 +19,14 @@ bool remove_self_moves(Fn *fn);
 /* empty_blocks.c */
 // Sends branches through empty blocks on and removes those that are not named; returns progress.
 bool skip_empty_blocks(Ctx *ctx, Fn *fn);
+// Puts an unguarded branch in the place of a terminator.
+void become_branch(Fn *fn, InstrId id, BlockId to);
+// Makes branches whose two targets are one unguarded; returns progress.
+bool drop_conditions(Fn *fn);
 /* branch_opt.c */
 PhaseBody phase_branch_opt;
+// Appends to each block what only it leads to; returns progress, and then drops the analyses.
+bool merge_blocks(Fn *fn);
 /* remove_nop_code.c */
 PhaseBody phase_remove_nop_code;
 /* place_blocks.c */

@@ -58,17 +58,6 @@ typedef struct BranchOpt {
 
 static Operand *other_way(const Fn *fn, const Instr *i) { return ir_ops(fn, i) + ir_desc(fn, i)->nops - 1; }
 
-static void become_branch(Fn *fn, InstrId id, BlockId to)
-{
-    Instr *old = ir_instr(fn, id);
-    BlockId b = old->block;
-    LineId line = old->line;
-    ir_remove(fn, id);
-    Operand target = op_block(to);
-    InstrId branch = ir_append(fn, b, desc_make(fn->tables, "bra", "%"), 0, &target, 1);
-    ir_instr(fn, branch)->line = line;
-}
-
 // The same terminator without a guard.
 static void lose_guard(Fn *fn, InstrId id)
 {
@@ -317,10 +306,9 @@ static bool has_pragma(const Fn *fn, BlockId b)
 }
 
 // Appends to each block what only it leads to. A table names its blocks, so they have another predecessor.
-static bool merge_blocks(BranchOpt *o)
+bool merge_blocks(Fn *fn)
 {
-    Fn *fn = o->fn;
-    const Edges *preds = &o->a->preds;
+    const Edges *preds = &analysis_need(fn, AN_CFG)->preds;
     bool progress = false;
     for (BlockId b = fn->first; b; b = ir_block(fn, b)->next) {
         for (;;) {
@@ -334,6 +322,8 @@ static bool merge_blocks(BranchOpt *o)
             progress = true;
         }
     }
+    if (progress)
+        analysis_drop(fn, 0);
     return progress;
 }
 
@@ -372,10 +362,7 @@ static bool one_round(Ctx *ctx, Fn *fn)
     bool unreachable = remove_unreachable(&o);
     if (unreachable)
         analysis_drop(fn, 0);
-    o.a = analysis_need(fn, AN_CFG);
-    bool merged = merge_blocks(&o);
-    if (merged)
-        analysis_drop(fn, 0);
+    bool merged = merge_blocks(fn);
     arena_free(&o.scratch);
     return folded || empty || unreachable || merged;
 }

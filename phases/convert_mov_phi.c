@@ -142,6 +142,12 @@ static bool written_together(const Leaving *l, const Point *a, const Point *b)
     return b->reg && a->at == b->at && (a->place == b->place || b->place <= l->phi_end[b->at]);
 }
 
+// Constants for phis of several successors, at the end of one block.
+static bool both_constant(const Point *a, const Point *b)
+{
+    return !a->reg && !b->reg && a->class == b->class && a->at == b->at && a->place == b->place;
+}
+
 // The nearest member that dominates a point is on top of the stack; one above it that does not is no more of interest.
 static void find_clashes(Leaving *l)
 {
@@ -157,6 +163,8 @@ static void find_clashes(Leaving *l)
             l->stack.n--;
         const Point *above = l->stack.n ? &l->points.at[l->stack.at[l->stack.n - 1]] : NULL;
         if (above && (is_live_behind(l, above->reg, p->at, p->place) || written_together(l, above, p)))
+            l->clash[class] = true;
+        if (k && both_constant(p - 1, p))
             l->clash[class] = true;
         if (p->reg)
             VEC_PUSH(&l->scratch, &l->stack, k);

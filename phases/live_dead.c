@@ -24,7 +24,7 @@
 // A dead load goes, although it could fault: an access outside of memory is undefined, and ptxas drops such loads too
 // (tried).
 //
-// Does not do: branches (OriBranchOpt), calls of pure functions, stores that other stores cover.
+// Does not do: other branches (OriBranchOpt), calls of pure functions, stores that other stores cover.
 // Documented: slots and names. Inferred: the rest.
 #include "phases/bodies.h"
 
@@ -42,6 +42,7 @@ typedef struct Dead {
     VEC(ValueId) values;   // needed, what they come from not yet looked at
 } Dead;
 
+enum { ROUNDS = 16 };  // of code and branches, which a deep nest of dead branches would take many of
 enum { STAYS = TR_EFFECT | TR_BARRIER | TR_CONV | TR_TERM | TR_ORDERED | TR_ASYNC | TR_MARKER };
 
 static uint32_t local(SymId s) { return s & ~(uint32_t)SYM_LOCAL; }
@@ -255,10 +256,8 @@ static void fill_rows(Dead *d, const Refs *refs)
         d->row[ir_instr(d->fn, refs->at[k].instr)->ops + refs->at[k].op] = k;
 }
 
-bool phase_live_dead(Ctx *ctx, Fn *fn)
+static bool remove_dead(Ctx *ctx, Fn *fn)
 {
-    if (fn->without_dead == fn->version)
-        return false;
     const Analyses *a = analysis_need(fn, AN_CFG | AN_DEFUSE | AN_RDEFS);
     Dead d = {.fn = fn, .a = a};
     arena_init(&d.scratch, &ctx->heap);
@@ -277,7 +276,37 @@ bool phase_live_dead(Ctx *ctx, Fn *fn)
     need_everything(&d);
     bool instrs = sweep_instrs(&d), symbols = sweep_symbols(&d);
     arena_free(&d.scratch);
-    bool progress = instrs || symbols;
+    return instrs || symbols;
+}
+
+// A branch round nothing is dead, and may have been the last reader of its condition. With phis it may choose a value.
+static bool remove_dead_branches(Ctx *ctx, Fn *fn)
+{
+    if (fn->form == FORM_SSA)
+        return false;
+    bool empty = skip_empty_blocks(ctx, fn), conditions = drop_conditions(fn);
+    if (!empty && !conditions)
+        return false;
+    analysis_drop(fn, 0);
+    merge_blocks(fn);
+    return true;
+}
+
+bool phase_live_dead(Ctx *ctx, Fn *fn)
+{
+    if (fn->without_dead == fn->version)
+        return false;
+    bool progress = false;
+    bool more = true;
+    for (int k = 0; k < ROUNDS && more; k++) {
+        more = false;
+        if (remove_dead(ctx, fn)) {
+            progress = true;
+            analysis_drop(fn, AN_FLOW);
+        }
+        if (remove_dead_branches(ctx, fn))
+            progress = more = true;
+    }
     fn->without_dead = fn->version + progress;
     // Values only live shorter.
     if (fn->conventional == fn->version)

@@ -102,6 +102,7 @@ typedef struct ReachingDefs {
     ReachingPhi *phi;
     ValueId *input;
     uint32_t nphis, ninputs;
+    bool searched;  // how phis were placed: by search, since there are too many dominance frontiers to keep
 } ReachingDefs;
 
 typedef struct Analyses {

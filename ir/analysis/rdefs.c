@@ -485,6 +485,7 @@ void rdefs_build(const Fn *fn, Analyses *a)
     uint64_t edges = a->preds.first[fn->blocks.n];
     if (!frontier_build(fn, a, &s.scratch, FRONTIER_MAX * edges, &s.frontier))
         s.frontier.first = NULL;
+    r->searched = !s.frontier.first;
     for (RegId reg = 1; reg < fn->regs.n; reg++)
         look_at(&s, reg);
     r->nphis = s.phis.n;

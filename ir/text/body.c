@@ -553,11 +553,11 @@ static bool is_declaration(const Reader *r)
 // `@P0` or `@!P0`
 static void read_guard(Reader *r, Statement *s)
 {
-    bool negated = r->tok == '@';
+    bool negated = false;
     s->guarded = true;
-    if (negated) {
+    if (r->tok == '@') {
         tx_next(r);
-        tx_expect(r, '!', "behind '@'");
+        negated = tx_accept(r, '!');
     } else {
         // One token with the `@`: a symbol in form.
         r->lx.cur = r->lx.start;
@@ -931,12 +931,12 @@ static void check_whole(Reader *r)
         tx_error(r, fn->offset, "this function has no block");
     else if (!r->closed)
         tx_error(r, tx_at(r), "the last block has no terminator: end it with a branch, `ret` or `exit`");
-    for (RegId k = 1; k < fn->regs.n; k++)
+    for (RegId k = 1; k < fn->regs.n && !r->stop; k++)
         if (!ir_reg(fn, k)->width)
             tx_error(r, r->reg_at.at[k], "nothing defines %s%u; `reg %s%u:32` in front of the first block declares it",
                      reg_file_names[ir_reg(fn, k)->file], ir_reg(fn, k)->ordinal, reg_file_names[ir_reg(fn, k)->file],
                      ir_reg(fn, k)->ordinal);
-    for (BlockId b = 1; b < fn->blocks.n; b++)
+    for (BlockId b = 1; b < fn->blocks.n && !r->stop; b++)
         if (!r->block_seen.at[b])
             tx_error(r, r->block_at.at[b], "this function has no such block");
 }
