@@ -41,6 +41,7 @@ typedef struct Leaving {
     const Analyses *a;
     Arena scratch;
     RegId *parent;      // by RegId: union-find
+    bool *member;       // by RegId: a phi or a tied use has to do with it
     bool *clash;        // by leader: members are live at once
     uint32_t *phi_end;  // by BlockId: place of its last phi, 0 = none
     VEC(Point) points;
@@ -59,6 +60,7 @@ static RegId leader(Leaving *l, RegId r)
 // The register that came first leads: it has the number that the class had before ssa form.
 static void unite(Leaving *l, RegId a, RegId b)
 {
+    l->member[a] = l->member[b] = true;
     a = leader(l, a);
     b = leader(l, b);
     l->parent[MAX(a, b)] = MIN(a, b);
@@ -79,12 +81,16 @@ static void join(Leaving *l, InstrId id)
     bool phi = ir_desc(fn, i)->op == OP_PHI;
     if (phi)
         l->phi_end[i->block] = l->a->place[id];
-    for (uint32_t k = 1; phi && k < ir_nuse(i); k += 2)
-        if (op_is_reg(*ir_use(fn, i, k)))
-            unite(l, op_index(*ir_def(fn, i, 0)), op_index(*ir_use(fn, i, k)));
-    for (uint32_t k = 0; k < ir_ntied(i); k++)
-        if (op_is_reg(*ir_tied(fn, i, k)))
-            unite(l, op_index(*ir_def(fn, i, k)), op_index(*ir_tied(fn, i, k)));
+    // With a constant alone, too: it is written while the definition may be live.
+    for (uint32_t k = 1; phi && k < ir_nuse(i); k += 2) {
+        Operand from = *ir_use(fn, i, k);
+        unite(l, op_index(*ir_def(fn, i, 0)), op_is_reg(from) ? op_index(from) : op_index(*ir_def(fn, i, 0)));
+    }
+    for (uint32_t k = 0; k < ir_ntied(i); k++) {
+        Operand def = *ir_def(fn, i, k), old = *ir_tied(fn, i, k);
+        if (op_is_reg(def) && op_kind(old) != K_NONE)
+            unite(l, op_index(def), op_is_reg(old) ? op_index(old) : op_index(def));
+    }
 }
 
 static bool is_reachable(const Leaving *l, BlockId b) { return l->a->rpo_index[b] != UINT32_MAX; }
@@ -190,12 +196,8 @@ static void join_classes(Leaving *l)
 static void find_points(Leaving *l, RegId nregs)
 {
     const Fn *fn = l->fn;
-    bool *joined = NEW_ARRAY(&l->scratch, bool, nregs);
-    for (RegId r = 1; r < nregs; r++)
-        if (leader(l, r) != r)
-            joined[leader(l, r)] = true;
     for (RegId r = 1; r < nregs; r++) {
-        if (!joined[leader(l, r)] || !def_count(l->a, r))
+        if (!l->member[r] || !def_count(l->a, r))
             continue;
         InstrId def = l->a->defs.at[l->a->defs.first[r]].instr;
         if (is_reachable(l, ir_instr(fn, def)->block))
@@ -223,14 +225,6 @@ static void insert_copy(Fn *fn, InstrId before, RegId to, Operand from)
     ir_instr(fn, id)->line = ir_instr(fn, before)->line;
 }
 
-static InstrId behind_phis(const Fn *fn, BlockId b)
-{
-    InstrId id = ir_block(fn, b)->first;
-    while (ir_desc(fn, ir_instr(fn, id))->op == OP_PHI)
-        id = ir_instr(fn, id)->next;
-    return id;
-}
-
 // What a register is called from now on: its class, or itself where that has members that are live at once.
 static RegId final_name(Leaving *l, RegId r)
 {
@@ -249,7 +243,8 @@ static RegId same_kind(Fn *fn, RegId r)
 
 static Operand renamed(Leaving *l, Operand o) { return op_is_reg(o) ? op_reg(l->fn, final_name(l, op_index(o))) : o; }
 
-static void leave_phi(Leaving *l, InstrId id, InstrId behind)
+// It is read where the phi stands, so in front of what is written at the end of this block for others.
+static void leave_phi(Leaving *l, InstrId id)
 {
     Fn *fn = l->fn;
     Instr *i = ir_instr(fn, id);
@@ -262,7 +257,7 @@ static void leave_phi(Leaving *l, InstrId id, InstrId behind)
             insert_copy(fn, ir_terminator(fn, op_index(*ir_use(fn, i, k))), to, renamed(l, from));
     }
     if (clash)
-        insert_copy(fn, behind, def, op_reg(fn, to));
+        insert_copy(fn, id, def, op_reg(fn, to));
     ir_remove(fn, id);
 }
 
@@ -305,13 +300,12 @@ static void rename_all(Leaving *l, RegId nregs)
 static void leave_block(Leaving *l, BlockId b)
 {
     Fn *fn = l->fn;
-    InstrId behind = behind_phis(fn, b), next;
-    for (InstrId id = ir_block(fn, b)->first; id; id = next) {
+    for (InstrId id = ir_block(fn, b)->first, next; id; id = next) {
         Instr *i = ir_instr(fn, id);
         const Desc *d = ir_desc(fn, i);
         next = i->next;
         if (d->op == OP_PHI)
-            leave_phi(l, id, behind);
+            leave_phi(l, id);
         else if (ir_ntied(i))
             leave_tied(l, id);
     }
@@ -341,6 +335,7 @@ bool phase_convert_mov_phi(Ctx *ctx, Fn *fn)
     l.parent = NEW_ARRAY(&l.scratch, RegId, nregs);
     for (RegId r = 0; r < nregs; r++)
         l.parent[r] = r;
+    l.member = NEW_ARRAY(&l.scratch, bool, nregs);
     l.clash = NEW_ARRAY(&l.scratch, bool, nregs);
     l.phi_end = NEW_ARRAY(&l.scratch, uint32_t, fn->blocks.n);
     join_classes(&l);

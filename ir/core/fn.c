@@ -189,11 +189,13 @@ void block_take(Fn *fn, BlockId b, BlockId from)
 static InstrId instr_new(Fn *fn, DescId desc, uint8_t flags, uint32_t run, uint32_t n)
 {
     const Operand *ops = ir_run(fn, run);
-    uint16_t ndef = 0;
+    uint32_t ndef = 0;
     while (ndef < n && op_is_def(ops[ndef]))
         ndef++;
+    if (ndef > UINT16_MAX)
+        heap_fail(fn->arena.heap, ST_LIMIT, "an instruction has more than %d definitions", UINT16_MAX);
     InstrId id = seg_push(&fn->instrs, &fn->arena, 1, sizeof(Instr));
-    *ir_instr(fn, id) = (Instr){.desc = desc, .ops = run, .nops = n, .ndef = ndef, .flags = flags};
+    *ir_instr(fn, id) = (Instr){.desc = desc, .ops = run, .nops = n, .ndef = (uint16_t)ndef, .flags = flags};
     fn->ninstrs++;
     return id;
 }

@@ -7,32 +7,34 @@
 
 #include "tests/unit/unit.h"
 
-#define FILES(X)    \
-    X(heap)         \
-    X(seg)          \
-    X(strings)      \
-    X(out)          \
-    X(diff)         \
-    X(diag)         \
-    X(files)        \
-    X(names)        \
-    X(mnemonics)    \
-    X(descriptors)  \
-    X(verifier)     \
-    X(builder)      \
-    X(cfg)          \
-    X(dom)          \
-    X(loops)        \
-    X(pdom)         \
-    X(defuse)       \
-    X(live)         \
-    X(verify_form)  \
-    X(clone)        \
-    X(contracts)    \
-    X(text)         \
-    X(phase_table)  \
-    X(place_blocks) \
-    X(remove_nop_code)
+#define FILES(X)       \
+    X(heap)            \
+    X(seg)             \
+    X(strings)         \
+    X(out)             \
+    X(diff)            \
+    X(diag)            \
+    X(files)           \
+    X(names)           \
+    X(mnemonics)       \
+    X(descriptors)     \
+    X(verifier)        \
+    X(builder)         \
+    X(cfg)             \
+    X(dom)             \
+    X(loops)           \
+    X(pdom)            \
+    X(defuse)          \
+    X(live)            \
+    X(rdefs)           \
+    X(verify_form)     \
+    X(clone)           \
+    X(contracts)       \
+    X(text)            \
+    X(phase_table)     \
+    X(place_blocks)    \
+    X(remove_nop_code) \
+    X(ssa)
 
 #define DECLARE(name) void test_##name(void);
 FILES(DECLARE)

@@ -1,0 +1,675 @@
+// SPDX-License-Identifier: MIT
+// Into ssa form and out of it: what random programs do, run by a small interpreter, is the same before and after; and
+// after copies and constants went into phis and tied uses, which 23 never leaves behind.
+#include "tests/unit/graph.h"
+
+/* -- Random programs ------------------------------------------------------------------------------------ */
+
+enum { POOL = 5, INSTRS = 7, SALTS = 3 };
+
+// What may stand in a block. Operands: d p = definition of a value, predicate; u q = use of one; a = base of an
+// address; k = constant, t = truth value, o = offset, other for each store.
+static const struct {
+    const char *mnemonic, *shape, *ops;
+} forms[] = {
+    {"mov.b32", "%,%", "du"},          {"mov.b32", "%,%", "du"},
+    {"mov.b32", "%,%", "du"},          {"mov.b32", "%,%", "dk"},
+    {"mov.b32", "%,%", "dk"},          {"mov.pred", "%,%", "pq"},
+    {"mov.pred", "%,%", "pt"},         {"mov.v2.b32", "{%,%},{%,%}", "dduu"},
+    {"add.s32", "%,%,%", "duu"},       {"add.s32", "%,%,%", "duk"},
+    {"sub.s32", "%,%,%", "duu"},       {"mul.lo.s32", "%,%,%", "duk"},
+    {"xor.b32", "%,%,%", "duu"},       {"setp.lt.s32", "%,%,%", "puu"},
+    {"setp.eq.s32", "%,%,%", "puk"},   {"setp.lt.s32", "%|%,%,%", "ppuk"},
+    {"selp.b32", "%,%,%,%", "duuq"},   {"st.global.b32", "[&],%", "aou"},
+    {"st.global.b32", "[&],%", "aou"},
+};
+
+typedef enum { INIT_IN_FRONT, INIT_IN_ENTRY, INIT_SOME, INITS } InitPlace;
+
+typedef struct Program {
+    Fixture f;
+    Fn *fn;
+    uint64_t *seed;
+    RegId value[POOL], pred[POOL];
+    RegId outside, outside_pred;  // written, outside ssa
+    RegId input[2], address;      // never written: what the program is given
+    uint32_t stores;
+} Program;
+
+static RegId new_reg(Program *p, Width width, uint8_t flags)
+{
+    RegId r = reg_new(p->fn, width == W1 ? RF_P : RF_R, width);
+    ir_reg(p->fn, r)->flags = flags;
+    return r;
+}
+
+static RegId any_value(Program *p)
+{
+    uint32_t k = unit_random(p->seed, POOL + 1);
+    return k < POOL ? p->value[k] : p->outside;
+}
+
+static RegId any_pred(Program *p)
+{
+    uint32_t k = unit_random(p->seed, POOL + 1);
+    return k < POOL ? p->pred[k] : p->outside_pred;
+}
+
+static Operand read_value(Program *p)
+{
+    uint32_t k = unit_random(p->seed, 12);
+    return use(p->fn, k < 2 ? p->input[k] : any_value(p));
+}
+
+static Operand read_pred(Program *p, bool guard)
+{
+    Operand o = use(p->fn, any_pred(p));
+    o.mods = guard && unit_random(p->seed, 3) == 0 ? OPM_NOT : 0;
+    return o;
+}
+
+static Operand operand(Program *p, char letter)
+{
+    switch (letter) {
+    case 'd': return def(p->fn, any_value(p));
+    case 'p': return def(p->fn, any_pred(p));
+    case 'u': return read_value(p);
+    case 'q': return read_pred(p, false);
+    case 'a': return use(p->fn, p->address);
+    case 'k': return op_const(p->fn, (uint32_t)(unit_random(p->seed, 9) - 4), W32);
+    case 't': return op_const(p->fn, unit_random(p->seed, 2), W1);
+    default: return op_const(p->fn, 4 * ++p->stores, W64);
+    }
+}
+
+static void insert(Program *p, BlockId b, uint32_t form, uint8_t flags, const Operand *ops, uint32_t n)
+{
+    DescId desc = desc_make(p->fn->tables, forms[form].mnemonic, forms[form].shape);
+    ir_insert_before(p->fn, ir_terminator(p->fn, b), desc, flags, ops, n);
+}
+
+static void emit_form(Program *p, BlockId b)
+{
+    uint32_t form = unit_random(p->seed, ARRAY_LEN(forms)), n = 0;
+    uint8_t flags = unit_random(p->seed, 3) ? 0 : IF_GUARDED;
+    Operand ops[8];
+    for (const char *letter = forms[form].ops; *letter; letter++)
+        ops[n++] = operand(p, *letter);
+    while (op_is_def(ops[1]) && op_same(ops[0], ops[1]))
+        ops[1] = operand(p, forms[form].ops[1]);
+    if (flags)
+        ops[n++] = read_pred(p, true);
+    insert(p, b, form, flags, ops, n);
+}
+
+// First values in front of all else. What has none reads as nobody knows what.
+static void initialize(Program *p, BlockId b, bool all)
+{
+    for (int k = 0; k < POOL; k++) {
+        if (!all && unit_random(p->seed, 3) == 0)
+            continue;
+        Operand from = k ? op_const(p->fn, unit_random(p->seed, 5), W32) : use(p->fn, p->input[0]);
+        emit(p->fn, b, "mov.b32", "%,%", 0, OPS(def(p->fn, p->value[k]), from));
+        emit(p->fn, b, "setp.lt.s32", "%,%,%", 0,
+             OPS(def(p->fn, p->pred[k]), use(p->fn, p->input[k % 2]), op_const(p->fn, unit_random(p->seed, 3), W32)));
+    }
+    emit(p->fn, b, "mov.b32", "%,%", 0, OPS(def(p->fn, p->outside), use(p->fn, p->input[1])));
+    emit(p->fn, b, "setp.lt.s32", "%,%,%", 0,
+         OPS(def(p->fn, p->outside_pred), use(p->fn, p->input[0]), use(p->fn, p->input[1])));
+}
+
+static void put_first_values(Program *p)
+{
+    uint32_t init = unit_random(p->seed, INITS);
+    BlockId b = block_new(p->fn);
+    block_insert_after(p->fn, b, 0);
+    initialize(p, b, init != INIT_SOME);
+    if (init == INIT_IN_FRONT || unit_random(p->seed, 2)) {
+        emit_bra(p->fn, b, 1);
+        return;
+    }
+    // Into the entry, which may have predecessors.
+    for (InstrId id = ir_block(p->fn, b)->first, next; id; id = next) {
+        Instr i = *ir_instr(p->fn, id);
+        next = i.next;
+        ir_insert_before(p->fn, ir_block(p->fn, 1)->first, i.desc, i.flags, ir_run(p->fn, i.ops), i.nops);
+        ir_remove(p->fn, id);
+    }
+    block_unlink(p->fn, b);
+}
+
+// Terminators read other registers than those that they were made with.
+static void reread(Program *p, BlockId b)
+{
+    Instr *end = ir_instr(p->fn, ir_terminator(p->fn, b));
+    for (uint32_t k = 0; k < end->nops; k++) {
+        Operand *o = ir_ops(p->fn, end) + k;
+        if (op_is_reg(*o))
+            *o = op_file(*o) == RF_P ? read_pred(p, true) : use(p->fn, any_value(p));
+    }
+}
+
+static void build_random(Program *p, uint64_t *seed, bool large)
+{
+    Graph g;
+    *p = (Program){.seed = seed};
+    fixture_open(&p->f);
+    p->fn = p->f.fn;
+    do
+        graph_random(&g, seed);
+    while (large ? g.n < 25 : g.n < 3 || g.n > 25);
+    graph_build(&p->f, &g);
+    for (int k = 0; k < POOL; k++) {
+        p->value[k] = new_reg(p, W32, 0);
+        p->pred[k] = new_reg(p, W1, 0);
+    }
+    p->outside = new_reg(p, W32, REG_PINNED);
+    p->outside_pred = new_reg(p, W1, REG_PINNED);
+    p->input[0] = new_reg(p, W32, REG_PINNED);
+    p->input[1] = new_reg(p, W32, REG_PINNED);
+    p->address = new_reg(p, W64, REG_PINNED);
+    for (BlockId b = 1; b <= g.n; b++)
+        for (uint32_t k = unit_random(seed, INSTRS + 1); k > 0; k--)
+            emit_form(p, b);
+    for (BlockId b = 1; b <= g.n; b++)
+        reread(p, b);
+    put_first_values(p);
+    module_freeze(p->f.module);
+}
+
+/* -- The interpreter ------------------------------------------------------------------------------------ */
+
+enum { MAX_BLOCKS = 200, MAX_STORES = MAX_BLOCKS * (INSTRS + 1), UNKNOWN = INT32_MAX };
+
+// A number, and whether it means anything: 0 = yes, UNKNOWN = it was computed from what does not, otherwise the
+// register that it is a copy of, which was never written.
+typedef struct Value {
+    uint32_t bits, undef;
+} Value;
+
+typedef struct Store {
+    uint32_t address;
+    Value value;
+} Store;
+
+typedef enum { RAN_OUT, EXITED, LOST } End;  // LOST: control depends on a value that means nothing
+
+typedef struct Machine {
+    const Fn *fn;
+    uint32_t salt;  // of the values of registers that were not written
+    bool stops;     // before control depends on a value that means nothing
+    Value *reg;
+    bool *written;
+    Store store[MAX_STORES];
+    uint32_t nstores;
+    End end;
+} Machine;
+
+static uint32_t noise(uint32_t a, uint32_t b)
+{
+    uint64_t seed = (uint64_t)a << 32 | b;
+    return unit_random(&seed, UINT32_MAX);
+}
+
+// Registers outside ssa keep their ordinals; their first values are the program's input.
+static Value unwritten(const Machine *m, RegId r)
+{
+    const Reg *reg = ir_reg(m->fn, r);
+    Value v = {.undef = r};
+    if (!reg_in_ssa(reg))
+        return (Value){noise(m->salt, reg->ordinal) % 7 - 2, 0};
+    v.bits = noise(m->salt + 1000, r) % 5;
+    v.bits &= reg->width == W1 ? 1 : UINT32_MAX;
+    return v;
+}
+
+static Value get(const Machine *m, Operand o)
+{
+    if (op_kind(o) == K_IMM && op_index(o) == CONST_UNDEF)
+        return (Value){m->salt & 1, UNKNOWN};
+    if (op_kind(o) == K_IMM)
+        return (Value){(uint32_t)tab_const(m->fn->tables, op_index(o)).bits, 0};
+    Value v = m->written[op_index(o)] ? m->reg[op_index(o)] : unwritten(m, op_index(o));
+    if (o.mods & OPM_NOT)
+        v = (Value){!v.bits, v.undef ? UNKNOWN : 0};
+    return v;
+}
+
+static void put(Machine *m, Operand o, Value v)
+{
+    m->reg[op_index(o)] = v;
+    m->written[op_index(o)] = true;
+}
+
+static bool copies(Value a, Value b) { return a.undef == b.undef && a.undef != UNKNOWN && a.bits == b.bits; }
+
+static Value compute(Opcode op, Value a, Value b)
+{
+    uint32_t bits = op == OP_ADD      ? a.bits + b.bits
+                    : op == OP_SUB    ? a.bits - b.bits
+                    : op == OP_MUL_LO ? a.bits * b.bits
+                                      : a.bits ^ b.bits;
+    bool cancels = (op == OP_SUB || op == OP_XOR) && copies(a, b);
+    return (Value){bits, (a.undef || b.undef) && !cancels ? UNKNOWN : 0};
+}
+
+static Value compare(const Machine *m, const Instr *i, Value a, Value b)
+{
+    bool lt = tab_mnem(m->fn->tables, ir_desc(m->fn, i)->mnem)->mod[MC_CMP] == mod_find("lt", 2, UINT32_MAX);
+    bool result = lt ? (int32_t)a.bits < (int32_t)b.bits : a.bits == b.bits;
+    return (Value){result, (a.undef || b.undef) && !copies(a, b) ? UNKNOWN : 0};
+}
+
+static Value select(Value a, Value b, Value q)
+{
+    Value v = q.bits ? a : b;
+    return q.undef && !copies(a, b) ? (Value){v.bits, UNKNOWN} : v;
+}
+
+// What the definitions get, if the guard allows it.
+static void evaluate(Machine *m, const Instr *i, Opcode op, Value result[2])
+{
+    Value use[4] = {{0}};
+    for (uint32_t k = 0; k < ir_nuse(i); k++)
+        use[k] = get(m, *ir_use(m->fn, i, k));
+    switch (op) {
+    case OP_MOV: result[0] = use[0]; return;
+    case OP_MOV_VEC: result[0] = use[0], result[1] = use[1]; return;
+    case OP_ADD:
+    case OP_SUB:
+    case OP_MUL_LO:
+    case OP_XOR: result[0] = compute(op, use[0], use[1]); return;
+    case OP_SETP:
+        result[0] = compare(m, i, use[0], use[1]);
+        result[1] = (Value){!result[0].bits, result[0].undef};
+        return;
+    case OP_SELP: result[0] = select(use[0], use[1], use[2]); return;
+    default: CHECK(!"an instruction that the interpreter knows");
+    }
+}
+
+static void define(Machine *m, const Instr *i, Opcode op, bool runs, bool known)
+{
+    Value result[2] = {{0}}, old[2] = {{0}};
+    evaluate(m, i, op, result);
+    for (uint32_t k = 0; k < i->ndef; k++) {
+        Operand def = *ir_def(m->fn, i, k), tied = ir_ntied(i) ? *ir_tied(m->fn, i, k) : op_none();
+        old[k] = op_is_reg(def) ? get(m, op_kind(tied) == K_NONE ? (Operand){def.word, 0} : tied) : old[k];
+    }
+    for (uint32_t k = 0; k < i->ndef; k++) {
+        Operand def = *ir_def(m->fn, i, k);
+        Value v = runs ? result[k] : old[k];
+        if (!known && !copies(result[k], old[k]))
+            v.undef = UNKNOWN;
+        if (op_is_reg(def))
+            put(m, def, v);
+    }
+}
+
+static void run_phis(Machine *m, BlockId b, BlockId from)
+{
+    Value in[2 * POOL + 50];
+    uint32_t n = 0;
+    for (int pass = 0; pass < 2; pass++) {
+        n = 0;
+        FOR_INSTRS(m->fn, b, id) {
+            const Instr *i = ir_instr(m->fn, id);
+            if (ir_desc(m->fn, i)->op != OP_PHI)
+                break;
+            CHECK(n < ARRAY_LEN(in));
+            if (pass)
+                put(m, *ir_def(m->fn, i, 0), in[n]);
+            for (uint32_t k = 0; k < ir_nuse(i) && !pass; k += 2)
+                if (op_index(*ir_use(m->fn, i, k)) == from)
+                    in[n] = get(m, *ir_use(m->fn, i, k + 1));
+            n++;
+        }
+    }
+}
+
+// Where control goes on; 0 = nowhere.
+static BlockId leave(Machine *m, const Instr *i, Opcode op, bool runs)
+{
+    const Fn *fn = m->fn;
+    if (op == OP_BRX) {
+        const List *list = ir_list(fn, op_index(*ir_use(fn, i, 1)));
+        Value index = get(m, *ir_use(fn, i, 0));
+        bool lost = index.undef && m->stops;
+        m->end = lost ? LOST : m->end;
+        return lost ? 0 : op_index(ir_run(fn, list->ops)[index.bits % list->n]);
+    }
+    bool goes = op == OP_BRA;
+    if (runs && !goes)
+        m->end = EXITED;
+    return runs && !goes ? 0 : op_index(*ir_use(fn, i, goes && !runs));
+}
+
+// Runs the instructions of a block; returns the next one.
+static BlockId run_block(Machine *m, BlockId b)
+{
+    const Fn *fn = m->fn;
+    FOR_INSTRS(fn, b, id) {
+        const Instr *i = ir_instr(fn, id);
+        const Desc *desc = ir_desc(fn, i);
+        Value guard = ir_guarded(i) ? get(m, *ir_guard(fn, i)) : (Value){1, 0};
+        if (desc->op == OP_PHI)
+            continue;
+        if (m->stops && guard.undef && (desc->traits & TR_TERM || desc->op == OP_ST)) {
+            m->end = LOST;
+            return 0;
+        }
+        if (desc->traits & TR_TERM)
+            return leave(m, i, desc->op, guard.bits);
+        if (desc->op == OP_UNDEF)
+            put(m, *ir_def(fn, i, 0), unwritten(m, op_index(*ir_def(fn, i, 0))));
+        else if (desc->op != OP_ST)
+            define(m, i, desc->op, guard.bits, !guard.undef);
+        else if (guard.bits)
+            m->store[m->nstores++] = (Store){get(m, *ir_use(fn, i, 1)).bits, get(m, *ir_use(fn, i, 2))};
+    }
+    return 0;
+}
+
+static void interpret(Machine *m, const Fn *fn, uint32_t salt, uint32_t max_blocks)
+{
+    Arena arena;
+    arena_init(&arena, fn->arena.heap);
+    m->fn = fn;
+    m->salt = salt;
+    m->nstores = 0;
+    m->end = RAN_OUT;
+    m->reg = NEW_ARRAY(&arena, Value, fn->regs.n);
+    m->written = NEW_ARRAY(&arena, bool, fn->regs.n);
+    BlockId from = 0;
+    for (BlockId b = fn->first; b && max_blocks && m->nstores + 50 < MAX_STORES; max_blocks--) {
+        run_phis(m, b, from);
+        from = b;
+        b = run_block(m, b);
+    }
+    arena_free(&arena);
+}
+
+static bool same_store(const Store *before, const Store *after)
+{
+    return before->address == after->address && (before->value.undef || before->value.bits == after->value.bits);
+}
+
+// Whatever the program before did for certain, the one after does. What it takes nobody-knows-what for is up to it.
+static void check_same(const Fn *before, const Fn *after)
+{
+    static Machine a = {.stops = true}, b;
+    for (uint32_t salt = 0; salt < SALTS; salt++) {
+        interpret(&a, before, salt, MAX_BLOCKS);
+        interpret(&b, after, salt, MAX_BLOCKS + 1);  // an empty block may stand in front
+        uint32_t k = 0;
+        while (k < a.nstores && k < b.nstores && same_store(&a.store[k], &b.store[k]))
+            k++;
+        CHECK_EQ(k, a.nstores);
+        CHECK(a.end != EXITED || (b.end == EXITED && b.nstores == a.nstores));
+    }
+}
+
+/* -- Running phases ------------------------------------------------------------------------------------- */
+
+static uint32_t count_moves(const Fn *fn)
+{
+    uint32_t n = 0;
+    FOR_BLOCKS(fn, b)
+        FOR_INSTRS(fn, b, id)
+            n += ir_desc(fn, ir_instr(fn, id))->op == OP_MOV;
+    return n;
+}
+
+static Fn **place(Program *p) { return &p->f.module->fns.at[0]; }
+
+static void set_options(Program *p, uint32_t round)
+{
+    p->f.ctx.options = (PhaseOptions){.level = 3, .verify = VM_EACH};
+    p->f.ctx.options.contracts = round % 2;
+    p->f.ctx.options.self_clone = round % 4 >= 2;
+    p->f.ctx.options.self_roundtrip = round % 8 >= 5;
+}
+
+static void run_phases(Program *p, const char *named, Form result)
+{
+    static char why[500];
+    Ctx *ctx = &p->f.ctx;
+    ctx->options.named = named;
+    ctx->options.stay_in_ssa = result == FORM_SSA;
+    ctx->plan.at.n = 0;
+    CHECK(phase_plan(ctx, why));
+    phase_run(ctx, place(p));
+    CHECK_EQ((*place(p))->form, result);
+}
+
+// Runs phases over a copy, which is in its place afterwards.
+static void start_copy(Program *p)
+{
+    *place(p) = fn_clone(p->fn);
+    p->f.module->syms.at[p->fn->sym].fn = *place(p);
+}
+
+static void drop_copy(Program *p)
+{
+    analysis_drop(*place(p), 0);
+    fn_free(*place(p));
+    *place(p) = p->fn;
+    p->f.module->syms.at[p->fn->sym].fn = p->fn;
+}
+
+static void check_plans(Program *p)
+{
+    static const struct {
+        const char *phases;
+        Form result;
+    } plans[] = {
+        {"23", FORM_SSA},    {"23,73", FORM_MULTI},    {"10", FORM_MULTI},
+        {"23,33", FORM_SSA}, {"23,33,73", FORM_MULTI}, {"23,33,73,84", FORM_MULTI},
+    };
+    for (size_t k = 0; k < ARRAY_LEN(plans); k++) {
+        start_copy(p);
+        run_phases(p, plans[k].phases, plans[k].result);
+        check_same(p->fn, *place(p));
+        if (plans[k].result == FORM_MULTI)
+            CHECK(count_moves(*place(p)) <= count_moves(p->fn));
+        drop_copy(p);
+    }
+}
+
+static void check_random(uint32_t rounds, uint64_t seed, bool large)
+{
+    for (uint32_t round = 0; round < rounds; round++) {
+        Program p;
+        unit_context("program %u", round);
+        build_random(&p, &seed, large);
+        CHECK_VERIFIES(p.fn);
+        set_options(&p, round);
+        check_plans(&p);
+        fixture_close(&p.f);
+    }
+}
+
+TEST(ssa_random) { check_random(1000, 1988, false); }
+TEST(ssa_random_large) { check_random(100, 2002, true); }
+
+/* -- Ssa form that 23 does not make --------------------------------------------------------------------- */
+
+static bool is_phi_input(const Fn *fn, const Instr *i, uint32_t k)
+{
+    return ir_desc(fn, i)->op == OP_PHI && k >= i->ndef && (k - i->ndef) % 2;
+}
+
+static bool is_tied(const Instr *i, uint32_t k)
+{
+    uint32_t first = i->ndef + ir_nuse(i);
+    return k >= first && k < first + ir_ntied(i);
+}
+
+// Replaces uses of a register: all, or about half of them; constants only as inputs of phis and old values.
+static void propagate(Fn *fn, RegId r, Operand by, bool all, uint64_t *seed)
+{
+    FOR_BLOCKS(fn, b) {
+        FOR_INSTRS(fn, b, id) {
+            Instr *i = ir_instr(fn, id);
+            for (uint32_t k = i->ndef; k < i->nops; k++) {
+                Operand *o = ir_ops(fn, i) + k;
+                if (!op_is_reg(*o) || op_index(*o) != r || (!all && unit_random(seed, 2)))
+                    continue;
+                if (op_is_reg(by) || is_phi_input(fn, i, k) || is_tied(i, k))
+                    *o = (Operand){by.word, o->mods};
+            }
+        }
+    }
+}
+
+static bool is_copy(const Fn *fn, const Instr *i)
+{
+    if (ir_desc(fn, i)->op != OP_MOV || ir_guarded(i) || !reg_in_ssa(ir_reg(fn, op_index(*ir_def(fn, i, 0)))))
+        return false;
+    Operand from = *ir_use(fn, i, 0);
+    return !op_is_reg(from) || reg_in_ssa(ir_reg(fn, op_index(from)));
+}
+
+static void propagate_copies(Fn *fn, bool registers, bool constants, bool all, uint64_t *seed)
+{
+    FOR_BLOCKS(fn, b) {
+        FOR_INSTRS(fn, b, id) {
+            const Instr *i = ir_instr(fn, id);
+            if (is_copy(fn, i) && (op_is_reg(*ir_use(fn, i, 0)) ? registers : constants) &&
+                (all || unit_random(seed, 8)))
+                propagate(fn, op_index(*ir_def(fn, i, 0)), *ir_use(fn, i, 0), all, seed);
+        }
+    }
+    fn->version++;
+}
+
+static void check_propagated(uint32_t rounds, uint64_t seed, bool large)
+{
+    uint32_t more = 0;
+    for (uint32_t round = 0; round < rounds; round++) {
+        Program p;
+        unit_context("program %u", round);
+        build_random(&p, &seed, large);
+        set_options(&p, round);
+        for (int variant = 0; variant < 3; variant++) {
+            static const char *const plans[] = {"73", "33,73", "33,73,84"};
+            start_copy(&p);
+            run_phases(&p, "23", FORM_SSA);
+            bool all = unit_random(&seed, 2), constants = unit_random(&seed, 3), registers = unit_random(&seed, 4);
+            propagate_copies(*place(&p), registers, constants, all, &seed);
+            check_same(p.fn, *place(&p));
+            uint32_t moves = count_moves(*place(&p));
+            run_phases(&p, plans[variant], FORM_MULTI);
+            check_same(p.fn, *place(&p));
+            more += count_moves(*place(&p)) > moves;
+            drop_copy(&p);
+        }
+        fixture_close(&p.f);
+    }
+    CHECK(more > rounds / 4);  // it takes copies
+}
+
+TEST(ssa_propagated) { check_propagated(1500, 1994, false); }
+TEST(ssa_propagated_large) { check_propagated(100, 2009, true); }
+
+/* -- By hand -------------------------------------------------------------------------------------------- */
+
+static void open_empty(Program *p, uint32_t blocks)
+{
+    *p = (Program){0};
+    fixture_open(&p->f);
+    p->fn = p->f.fn;
+    p->value[0] = new_reg(p, W32, 0);
+    p->value[1] = new_reg(p, W32, 0);
+    p->value[2] = new_reg(p, W32, 0);
+    p->pred[0] = new_reg(p, W1, 0);
+    p->input[0] = new_reg(p, W32, REG_PINNED);
+    p->address = new_reg(p, W64, REG_PINNED);
+    for (uint32_t k = 0; k < blocks; k++)
+        add_block(p->fn, k);
+}
+
+static void emit_move(Program *p, BlockId b, RegId to, Operand from)
+{
+    emit(p->fn, b, "mov.b32", "%,%", 0, OPS(def(p->fn, to), from));
+}
+
+static void emit_store(Program *p, BlockId b, RegId r)
+{
+    emit(p->fn, b, "st.global.b32", "[&],%", 0, OPS(use(p->fn, p->address), op_const(p->fn, 4, W64), use(p->fn, r)));
+}
+
+// Into ssa form, copies and constants everywhere, dead code out, and back; for the first inputs.
+static void check_by_hand(Program *p)
+{
+    uint64_t seed = 0;
+    CHECK_VERIFIES(p->fn);
+    module_freeze(p->f.module);
+    set_options(p, 1);
+    start_copy(p);
+    run_phases(p, "23", FORM_SSA);
+    propagate_copies(*place(p), true, true, true, &seed);
+    run_phases(p, "33,73", FORM_MULTI);
+    check_same(p->fn, *place(p));
+    drop_copy(p);
+    fixture_close(&p->f);
+}
+
+// Block 1 ends in constants for the phis of 4 and of 5, which are one class with the phi of 6, and never live at once.
+TEST(ssa_two_constants)
+{
+    Program p;
+    open_empty(&p, 7);
+    Fn *fn = p.fn;
+    RegId x = p.value[0], y = p.value[1], z = p.value[2];
+    BlockId first = 7, cases[] = {1, 2, 3};
+    block_unlink(fn, first);
+    block_insert_after(fn, first, 0);
+    emit_brx(fn, first, p.input[0], cases, 3);
+    emit_move(&p, 1, x, op_const(fn, 1, W32));
+    emit_move(&p, 1, y, op_const(fn, 2, W32));
+    emit(fn, 1, "setp.lt.s32", "%,%,%", 0, OPS(def(fn, p.pred[0]), use(fn, p.input[0]), op_const(fn, 2, W32)));
+    emit_branch(fn, 1, p.pred[0], 4, 5);
+    emit_move(&p, 2, x, use(fn, p.input[0]));
+    emit_bra(fn, 2, 4);
+    emit_move(&p, 3, y, use(fn, p.input[0]));
+    emit_bra(fn, 3, 5);
+    emit_move(&p, 4, z, use(fn, x));
+    emit_bra(fn, 4, 6);
+    emit_move(&p, 5, z, use(fn, y));
+    emit_bra(fn, 5, 6);
+    emit_store(&p, 6, z);
+    emit_ret(fn, 6);
+    check_by_hand(&p);
+}
+
+// A loop of nothing but two phis that swap: what they take at the end of the block they were given at its start.
+TEST(ssa_swap_in_empty_loop)
+{
+    Program p;
+    open_empty(&p, 3);
+    Fn *fn = p.fn;
+    RegId x = p.value[0], y = p.value[1], z = p.value[2];
+    BlockId cases[] = {2, 3};
+    emit(fn, 1, "xor.b32", "%,%,%", 0, OPS(def(fn, x), use(fn, p.input[0]), use(fn, p.input[0])));
+    emit(fn, 1, "add.s32", "%,%,%", 0, OPS(def(fn, y), use(fn, x), op_const(fn, 1, W32)));
+    emit_bra(fn, 1, 2);
+    emit_move(&p, 2, z, use(fn, x));
+    emit_move(&p, 2, x, use(fn, y));
+    emit_move(&p, 2, y, use(fn, z));
+    emit_brx(fn, 2, y, cases, 2);
+    emit_store(&p, 3, x);
+    emit_store(&p, 3, y);
+    emit_ret(fn, 3);
+    check_by_hand(&p);
+}
+
+void test_ssa(void)
+{
+    RUN(ssa_random);
+    RUN(ssa_random_large);
+    RUN(ssa_propagated);
+    RUN(ssa_propagated_large);
+    RUN(ssa_two_constants);
+    RUN(ssa_swap_in_empty_loop);
+}
