@@ -139,7 +139,9 @@ static int by_class_and_dominance(const void *x, const void *y)
         return a->block < b->block ? -1 : 1;
     if (a->place != b->place)
         return a->place < b->place ? -1 : 1;
-    return a->reg < b->reg ? -1 : a->reg > b->reg;
+    // A constant is written behind what is defined there.
+    uint32_t x_reg = a->reg - 1, y_reg = b->reg - 1;
+    return x_reg < y_reg ? -1 : x_reg > y_reg;
 }
 
 // Definitions of one instruction, or phis of one block: two registers, even if one of them is dead.

@@ -42,7 +42,7 @@ typedef struct Dead {
     VEC(ValueId) values;   // needed, what they come from not yet looked at
 } Dead;
 
-enum { ROUNDS = 16 };  // of code and branches, which a deep nest of dead branches would take many of
+enum { ROUNDS = 4 };  // of code and branches; more would find more in chains of dead branches
 enum { STAYS = TR_EFFECT | TR_BARRIER | TR_CONV | TR_TERM | TR_ORDERED | TR_ASYNC | TR_MARKER };
 
 static uint32_t local(SymId s) { return s & ~(uint32_t)SYM_LOCAL; }
@@ -279,33 +279,37 @@ static bool remove_dead(Ctx *ctx, Fn *fn)
     return instrs || symbols;
 }
 
-// A branch round nothing is dead, and may have been the last reader of its condition. With phis it may choose a value.
-static bool remove_dead_branches(Ctx *ctx, Fn *fn)
+// A branch round nothing is dead, and may have been the last reader of its condition: *conditions says whether one
+// went. With phis it may choose a value.
+static bool remove_dead_branches(Ctx *ctx, Fn *fn, bool *conditions)
 {
-    if (fn->form == FORM_SSA)
-        return false;
-    bool empty = skip_empty_blocks(ctx, fn), conditions = drop_conditions(fn);
-    if (!empty && !conditions)
-        return false;
-    analysis_drop(fn, 0);
-    merge_blocks(fn);
-    return true;
+    bool progress = false, more = fn->form == FORM_MULTI;
+    *conditions = false;
+    for (int k = 0; k < ROUNDS && more; k++) {
+        bool empty = skip_empty_blocks(ctx, fn);
+        more = drop_conditions(fn);
+        *conditions |= more;
+        if (!empty && !more)
+            break;
+        progress = true;
+        analysis_drop(fn, 0);
+        merge_blocks(fn);
+    }
+    return progress;
 }
 
 bool phase_live_dead(Ctx *ctx, Fn *fn)
 {
     if (fn->without_dead == fn->version)
         return false;
-    bool progress = false;
-    bool more = true;
+    bool progress = false, more = true;
     for (int k = 0; k < ROUNDS && more; k++) {
-        more = false;
-        if (remove_dead(ctx, fn)) {
-            progress = true;
+        bool dead = remove_dead(ctx, fn);
+        if (dead)
             analysis_drop(fn, AN_FLOW);
-        }
-        if (remove_dead_branches(ctx, fn))
-            progress = more = true;
+        bool branches = (dead || k == 0) && remove_dead_branches(ctx, fn, &more);
+        more &= branches;
+        progress |= dead || branches;
     }
     fn->without_dead = fn->version + progress;
     // Values only live shorter.

@@ -324,7 +324,9 @@ static void give_values(Search *s)
         if (use) {
             s->r->use[m.use++] = value;
         } else {
-            s->r->old[m.def] = is_guarded(s, ref) ? value : 0;
+            // One that defines the register twice leaves the last value, or the one before both.
+            bool again = m.def > s->a->defs.first[s->reg] && s->a->defs.at[m.def - 1].instr == ref.instr;
+            s->r->old[m.def] = again ? s->r->old[m.def - 1] : is_guarded(s, ref) ? value : 0;
             value = def_value(m.def++);
         }
     }

@@ -30,12 +30,25 @@ typedef struct FormVerifier {
     bool *passed;         // by RegId: the walk is behind its definition
     BlockId *leads_to;    // by BlockId: the last block with phis that it was found to precede
     InstrId *input_of;    // by BlockId: the last phi that was found to have an input from it
+    char names[2][64];    // of blocks, for messages
+    uint32_t nnames;
 } FormVerifier;
 
 #define FAIL(v, ...) (snprintf((v)->why, 200, __VA_ARGS__), false)
-// A register and a block, for `%s%u` and `b%u`.
+// A register, for `%s%u`.
 #define REG_NAME(v, o) reg_file_names[op_file(o)], ir_reg((v)->fn, op_index(o))->ordinal
-#define BLOCK_NAME(v, b) ir_block((v)->fn, (b))->ordinal
+
+// A block as Ori text names it, in memory that the next call but one uses again.
+static const char *block_name(FormVerifier *v, BlockId b)
+{
+    const Block *block = ir_block(v->fn, b);
+    char *text = v->names[v->nnames++ % ARRAY_LEN(v->names)], label[48];
+    if (block->label.stem)
+        snprintf(text, sizeof v->names[0], "\"%s\"", name_text(v->fn->tables, block->label, label, sizeof label));
+    else
+        snprintf(text, sizeof v->names[0], "b%u", block->ordinal);
+    return text;
+}
 
 static bool in_ssa(const FormVerifier *v, Operand o) { return op_is_reg(o) && reg_in_ssa(ir_reg(v->fn, op_index(o))); }
 
@@ -84,7 +97,7 @@ static bool collect_definitions(FormVerifier *v)
                     continue;
                 BlockId *place = &v->defined_in[op_index(def)];
                 if (*place)
-                    return FAIL(v, "%s%u has another definition, in b%u", REG_NAME(v, def), BLOCK_NAME(v, *place));
+                    return FAIL(v, "%s%u has another definition, in %s", REG_NAME(v, def), block_name(v, *place));
                 if (ir_guarded(i) && !(i->flags & IF_TIED))
                     return FAIL(v, "%s%u is defined under a guard without a tied use", REG_NAME(v, def));
                 *place = b;
@@ -105,8 +118,8 @@ static bool check_use(FormVerifier *v, Operand o, BlockId b)
         return FAIL(v, "%s%u is used but has no definition", REG_NAME(v, o));
     if (from == b)
         return v->passed[op_index(o)] || FAIL(v, "%s%u is used before its definition", REG_NAME(v, o));
-    return dominates(&v->an, from, b) || FAIL(v, "%s%u is used in b%u, which its definition in b%u does not dominate",
-                                              REG_NAME(v, o), BLOCK_NAME(v, b), BLOCK_NAME(v, from));
+    return dominates(&v->an, from, b) || FAIL(v, "%s%u is used in %s, which its definition in %s does not dominate",
+                                              REG_NAME(v, o), block_name(v, b), block_name(v, from));
 }
 
 // The input of a phi from an unreachable block is never taken.
@@ -120,8 +133,8 @@ static bool check_input(FormVerifier *v, Operand o, BlockId pred)
     if (!from)
         return FAIL(v, "%s%u is used but has no definition", REG_NAME(v, o));
     return dominates(&v->an, from, pred) ||
-           FAIL(v, "a phi takes %s%u from b%u, which its definition in b%u does not dominate", REG_NAME(v, o),
-                BLOCK_NAME(v, pred), BLOCK_NAME(v, from));
+           FAIL(v, "a phi takes %s%u from %s, which its definition in %s does not dominate", REG_NAME(v, o),
+                block_name(v, pred), block_name(v, from));
 }
 
 /* -- Ssa form: phis ------------------------------------------------------------------------------------- */
@@ -145,8 +158,8 @@ static bool fail_missing_input(FormVerifier *v, InstrId id, BlockId b)
     uint32_t e = preds->first[b];
     while (v->input_of[preds->at[e]] == id)
         e++;
-    return FAIL(v, "a phi of b%u has no input from b%u, which leads there", BLOCK_NAME(v, b),
-                BLOCK_NAME(v, preds->at[e]));
+    return FAIL(v, "a phi of %s has no input from %s, which leads there", block_name(v, b),
+                block_name(v, preds->at[e]));
 }
 
 static bool check_phi(FormVerifier *v, InstrId id, BlockId b, uint32_t npreds)
@@ -162,10 +175,10 @@ static bool check_phi(FormVerifier *v, InstrId id, BlockId b, uint32_t npreds)
     for (uint32_t k = 0; k < n; k += 2) {
         BlockId from = op_index(*ir_use(fn, i, k));
         if (v->leads_to[from] != b)
-            return FAIL(v, "a phi of b%u has an input from b%u, which does not lead there", BLOCK_NAME(v, b),
-                        BLOCK_NAME(v, from));
+            return FAIL(v, "a phi of %s has an input from %s, which does not lead there", block_name(v, b),
+                        block_name(v, from));
         if (v->input_of[from] == id)
-            return FAIL(v, "a phi has two inputs from b%u", BLOCK_NAME(v, from));
+            return FAIL(v, "a phi has two inputs from %s", block_name(v, from));
         v->input_of[from] = id;
         if (!check_input(v, *ir_use(fn, i, k + 1), from))
             return false;

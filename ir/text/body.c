@@ -705,7 +705,7 @@ static void read_notes(Reader *r, Instr *i)
             tx_next(r);
             tx_expect(r, '}', "behind the mark");
         } else if (tx_accept(r, '#')) {
-            i->callseq = (uint32_t)tx_number(r, INDEX_MAX, "a call sequence");
+            i->callseq = (uint32_t)tx_number(r, 1 << 20, "a call sequence");
         } else if (is_line(r)) {
             i->line = read_line(r);
         } else {
