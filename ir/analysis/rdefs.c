@@ -18,13 +18,13 @@
 // more than FRONTIER_MAX entries for an edge, the frontier of a register is searched for instead: its defining blocks
 // are taken from the deepest in the dominator tree up, and what each dominates is looked through once for edges that
 // leave to a block no deeper than itself (Sreedhar and Gao, "A linear time algorithm for placing phi-nodes", 1995), but
-// only where the register is live.
+// only where the register is live. So it is for a single register whose frontier is out of proportion.
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "ir/analysis/analysis_internal.h"
 
-enum { FRONTIER_MAX = 8 };
+enum { FRONTIER_MAX = 8, INPUTS_MAX = 8 };
 
 // What is known of a block for the register at hand; a stamp that is not the register's id means nothing is.
 typedef struct Place {
@@ -42,9 +42,10 @@ typedef struct Search {
     Arena *arena;  // of the result
     Arena scratch;
     RegId reg;
-    Place *at;        // by BlockId
-    uint32_t *level;  // by BlockId: depth in the dominator tree
-    Edges frontier;   // first is NULL: searched for instead
+    Place *at;         // by BlockId
+    uint32_t *level;   // by BlockId: depth in the dominator tree
+    Edges frontier;    // first is NULL: searched for instead
+    bool by_frontier;  // the register at hand
     VEC(BlockId) live, heap, stack;
     VEC(uint64_t) nodes;  // blocks that matter, below their place in the dominator tree
     VEC(ValueId) inputs;
@@ -170,18 +171,33 @@ static void place_phi(Search *s, BlockId b)
     VEC_PUSH(&s->scratch, &s->phis, ((ReachingPhi){s->reg, b, s->inputs.n}));
     for (uint32_t e = preds->first[b]; e < preds->first[b + 1]; e++)
         VEC_PUSH(&s->scratch, &s->inputs, 0);
-    if (p->defines != s->reg && s->frontier.first)
+    if (p->defines != s->reg && s->by_frontier)
         VEC_PUSH(&s->scratch, &s->heap, b);
     else if (p->defines != s->reg)
         heap_push(s, b);
 }
 
-static void place_phis_at_frontier(Search *s)
+// False: these are out of proportion to what the register is for, and nothing was placed. Many blocks that lead to one
+// join, each with a register of its own, would be quadratic.
+static bool place_phis_at_frontier(Search *s)
 {
     const Edges *frontier = &s->frontier;
-    for (uint32_t k = 0; k < s->heap.n; k++)  // grows meanwhile
+    const Analyses *a = s->a;
+    uint32_t phis = s->phis.n, inputs = s->inputs.n, defs = s->heap.n;
+    uint32_t max = INPUTS_MAX * (8 + def_count(a, s->reg) + use_count(a, s->reg));
+    for (uint32_t k = 0; k < s->heap.n && s->inputs.n - inputs <= max; k++)  // grows meanwhile
         for (uint32_t e = frontier->first[s->heap.at[k]]; e < frontier->first[s->heap.at[k] + 1]; e++)
             place_phi(s, frontier->at[e]);
+    if (s->inputs.n - inputs <= max)
+        return true;
+    for (uint32_t k = phis; k < s->phis.n; k++)
+        s->at[s->phis.at[k].block].phi = s->at[s->phis.at[k].block].resolved = 0;
+    s->phis.n = phis;
+    s->inputs.n = inputs;
+    s->heap.n = 0;
+    for (uint32_t k = 0; k < defs; k++)
+        heap_push(s, s->heap.at[k]);
+    return false;
 }
 
 // Edges out of what the root dominates, to where its value meets others.
@@ -431,9 +447,11 @@ static void find_values(Search *s)
     uint32_t first = s->phis.n;
     s->live.n = s->heap.n = 0;
     find_exposed(s);
-    if (s->frontier.first) {
-        if (s->live.n)  // otherwise each block writes it before it reads it
-            place_phis_at_frontier(s);
+    s->by_frontier = s->frontier.first != NULL;
+    bool nothing_read = s->live.n == 0;  // each block writes it before it reads it
+    if (s->by_frontier && !nothing_read && !place_phis_at_frontier(s))
+        s->by_frontier = false;
+    if (s->by_frontier) {
         sweep_nodes(s, first);
     } else {
         find_live(s);
@@ -441,7 +459,7 @@ static void find_values(Search *s)
     }
     fill_inputs(s, first);
     give_values(s);
-    if (s->phis.n > first && s->frontier.first)
+    if (s->phis.n > first && s->by_frontier)
         prune(s, first);
 }
 

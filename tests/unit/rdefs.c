@@ -627,7 +627,7 @@ TEST(rdefs_nested_loops)
 // Cases that each have a register and a diamond of their own.
 TEST(rdefs_diamonds_in_cases)
 {
-    enum { CASES = MANY / 80 };
+    enum { CASES = MANY / 5 };
     Shape s;
     shape_open(&s, 3 * CASES + 2);
     BlockId join = 3 * CASES + 2;
