@@ -234,15 +234,6 @@ static RegId final_name(Leaving *l, RegId r)
     return l->clash[class] ? r : class;
 }
 
-static RegId same_kind(Fn *fn, RegId r)
-{
-    Reg like = *ir_reg(fn, r);
-    RegId id = reg_new(fn, (RegFile)like.file, (Width)like.width);
-    ir_reg(fn, id)->name = like.name;
-    ir_reg(fn, id)->type = like.type;
-    return id;
-}
-
 static Operand renamed(Leaving *l, Operand o) { return op_is_reg(o) ? op_reg(l->fn, final_name(l, op_index(o))) : o; }
 
 // It is read where the phi stands, so in front of what is written at the end of this block for others.
@@ -252,7 +243,7 @@ static void leave_phi(Leaving *l, InstrId id)
     Instr *i = ir_instr(fn, id);
     RegId def = op_index(*ir_def(fn, i, 0));
     bool clash = l->clash[leader(l, def)];
-    RegId to = clash ? same_kind(fn, def) : leader(l, def);
+    RegId to = clash ? reg_like(fn, def) : leader(l, def);
     for (uint32_t k = 0; k < ir_nuse(i); k += 2) {
         Operand from = *ir_use(fn, i, k + 1);
         if ((clash && op_is_reg(from)) || is_constant(from))

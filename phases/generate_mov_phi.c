@@ -53,16 +53,6 @@ static void free_entry(Fn *fn)
 
 /* -- Names ---------------------------------------------------------------------------------------------- */
 
-static RegId same_kind(Fn *fn, RegId r)
-{
-    Reg like = *ir_reg(fn, r);
-    RegId id = reg_new(fn, (RegFile)like.file, (Width)like.width);
-    Reg *reg = ir_reg(fn, id);
-    reg->name = like.name;
-    reg->type = like.type;
-    return id;
-}
-
 // Registers for all values.
 static void name_values(Naming *n, RegId nregs)
 {
@@ -71,10 +61,10 @@ static void name_values(Naming *n, RegId nregs)
         if (!reg_in_ssa(ir_reg(n->fn, r)))
             continue;
         for (uint32_t k = a->defs.first[r]; k < a->defs.first[r + 1]; k++)
-            n->name[k + 1] = k == a->defs.first[r] ? r : same_kind(n->fn, r);
+            n->name[k + 1] = k == a->defs.first[r] ? r : reg_like(n->fn, r);
     }
     for (uint32_t k = 0; k < a->rdefs.nphis; k++)
-        n->name[a->rdefs.first_phi + k] = same_kind(n->fn, a->rdefs.phi[k].reg);
+        n->name[a->rdefs.first_phi + k] = reg_like(n->fn, a->rdefs.phi[k].reg);
 }
 
 static void count_undef(Naming *n, RegId nregs)
@@ -101,7 +91,7 @@ static RegId undef_register(Naming *n, RegId r)
     if (n->undef[r])
         return n->undef[r];
     Fn *fn = n->fn;
-    RegId id = n->undef[r] = same_kind(fn, r);
+    RegId id = n->undef[r] = reg_like(fn, r);
     Operand def = op_def(op_reg(fn, id));
     ir_insert_before(fn, ir_block(fn, fn->first)->first, desc_make(fn->tables, "mov.undef", "%"), 0, &def, 1);
     return id;

@@ -102,6 +102,15 @@ RegId reg_new(Fn *fn, RegFile file, Width width)
     return r;
 }
 
+RegId reg_like(Fn *fn, RegId r)
+{
+    Reg like = *ir_reg(fn, r);
+    RegId id = reg_new(fn, (RegFile)like.file, (Width)like.width);
+    ir_reg(fn, id)->name = like.name;
+    ir_reg(fn, id)->type = like.type;
+    return id;
+}
+
 Operand op_const(Fn *fn, uint64_t bits, Width width) { return op_imm(const_intern(fn->tables, bits, width)); }
 
 SymId fn_sym(Fn *fn, Name name, SymKind kind)

@@ -537,6 +537,7 @@ void fn_renumber(Fn *fn);
 // Gives the function tables of its own (after module_freeze, before the first phase).
 void fn_own_tables(Fn *fn);
 RegId reg_new(Fn *fn, RegFile file, Width width);
+RegId reg_like(Fn *fn, RegId r);  // one of the same file, width, name and declared type
 Operand op_const(Fn *fn, uint64_t bits, Width width);
 SymId fn_sym(Fn *fn, Name name, SymKind kind);
 ListId list_new(Fn *fn, const Operand *targets, uint32_t n);
