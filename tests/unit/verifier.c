@@ -213,6 +213,10 @@ TEST(verify_s6_indices)
     STRUCTURE("layout", target[0], op_block(s.unlinked));
     STRUCTURE("layout", target[1], op_block(fn->blocks.n));
     STRUCTURE("layout", target[1], op_block(0));
+    // A list belongs to a table symbol: without one PTX could not name it.
+    for (uint32_t k = 1; k < fn->syms.n; k++)
+        if (ir_sym(fn, k | SYM_LOCAL)->kind == SYM_BRANCHTARGETS)
+            STRUCTURE("branch table 1 has no symbol", ir_sym(fn, k | SYM_LOCAL)->kind, SYM_CALLTARGETS);
     // The entry is in the layout, though no block precedes it.
     OPERAND(branch, 1) = op_block(s.b1);
     CHECK_VERIFIES(fn);
@@ -285,6 +289,39 @@ TEST(verify_t1_widths)
 }
 
 // An immediate has the width of its slot.
+TEST(verify_t1_modifiers)
+{
+    Small s;
+    open_small(&s);
+    TYPES("'!' may not stand here", OPERAND(addc, 1).mods, OPM_NOT);
+    TYPES("negated or absolute", OPERAND(addc, 1).mods, OPM_NEG);
+    TYPES("negated or absolute", OPERAND(setp, 0).mods, OPM_ABS);
+    TYPES("only registers of opaque instructions", OPERAND(addc, 1).mods, OPM_INOUT);
+    BlockId b = add_block(s.fn, 9);
+    InstrId id = emit(s.fn, b, "foo.bar", "%", 0, OPS(use(s.fn, s.r1)));
+    emit_ret(s.fn, b);
+    ir_ops(s.fn, ir_instr(s.fn, id))[0].mods = OPM_INOUT;
+    TYPES("must be read and written", ir_ops(s.fn, ir_instr(s.fn, id))[0].mods, 0);
+    fixture_close(&s.f);
+}
+
+TEST(verify_t1_phi_width)
+{
+    Small s;
+    open_small(&s);
+    Fn *fn = s.fn;
+    BlockId b = add_block(fn, 9);
+    Operand inputs[] = {def(fn, s.r1), op_block(s.b1), use(fn, s.r2), op_block(s.b2), op_const(fn, 5, W32)};
+    InstrId id = emit(fn, b, "mov.phi", "%,%:%,%:%", 0, inputs, 5);
+    emit_ret(fn, b);
+    CHECK_VERIFIES(fn);
+    TYPES("the value is 64-bit, the definition 32-bit", ir_ops(fn, ir_instr(fn, id))[2], use(fn, s.d));
+    TYPES("the value is 16-bit, the definition 32-bit", ir_ops(fn, ir_instr(fn, id))[4], op_const(fn, 5, W16));
+    ir_ops(fn, ir_instr(fn, id))[4] = op_imm(CONST_UNDEF);
+    CHECK_VERIFIES(fn);
+    fixture_close(&s.f);
+}
+
 TEST(verify_t1_immediate_width)
 {
     Small s;
@@ -474,6 +511,8 @@ void test_verifier(void)
     RUN(verify_s7_counters);
     RUN(verify_t1_kinds);
     RUN(verify_t1_widths);
+    RUN(verify_t1_modifiers);
+    RUN(verify_t1_phi_width);
     RUN(verify_t1_immediate_width);
     RUN(verify_t1_files);
     RUN(verify_t2_guards);
