@@ -125,7 +125,8 @@ static bool is_split(const Fn *fn, const Instr *i)
 static void learn(BranchOpt *o, BlockId b)
 {
     const Edges *preds = &o->a->preds;
-    if (preds->first[b + 1] - preds->first[b] != 1)
+    // The entry is also entered from outside.
+    if (b == o->fn->first || preds->first[b + 1] - preds->first[b] != 1)
         return;
     BlockId from = preds->at[preds->first[b]];
     const Instr *i = ir_instr(o->fn, ir_terminator(o->fn, from));
