@@ -463,8 +463,10 @@ static void check_plans(Program *p)
         const char *phases;
         Form result;
     } plans[] = {
-        {"23", FORM_SSA},    {"23,73", FORM_MULTI},    {"10", FORM_MULTI},
-        {"23,33", FORM_SSA}, {"23,33,73", FORM_MULTI}, {"23,33,73,84", FORM_MULTI},
+        {"23", FORM_SSA},         {"23,73", FORM_MULTI},
+        {"10", FORM_MULTI},       {"23,33", FORM_SSA},
+        {"23,33,73", FORM_MULTI}, {"23,33,73,84", FORM_MULTI},
+        {"15", FORM_MULTI},       {"10,15,16,23,33,61,73,84,107", FORM_MULTI},
     };
     for (size_t k = 0; k < ARRAY_LEN(plans); k++) {
         start_copy(p);
