@@ -14,6 +14,7 @@ PhaseBody phase_generate_mov_phi, phase_convert_mov_phi;
 /* live_dead.c */
 PhaseBody phase_live_dead;
 /* self_moves.c */
+bool is_self_move(const Fn *fn, const Instr *i);
 // Removes moves of registers to themselves; returns progress.
 bool remove_self_moves(Fn *fn);
 /* empty_blocks.c */
@@ -21,12 +22,12 @@ bool remove_self_moves(Fn *fn);
 bool skip_empty_blocks(Ctx *ctx, Fn *fn);
 // Puts an unguarded branch in the place of a terminator.
 void become_branch(Fn *fn, InstrId id, BlockId to);
-// Makes branches whose two targets are one unguarded; returns progress.
-bool drop_conditions(Fn *fn);
+/* unreachable.c */
+// Removes blocks that nothing reaches, and tables of targets that nothing names; returns progress. Blocks gone, the
+// analyses are dropped.
+bool remove_unreachable(Ctx *ctx, Fn *fn);
 /* branch_opt.c */
 PhaseBody phase_branch_opt;
-// Appends to each block what only it leads to; returns progress, and then drops the analyses.
-bool merge_blocks(Fn *fn);
 /* remove_nop_code.c */
 PhaseBody phase_remove_nop_code;
 /* place_blocks.c */

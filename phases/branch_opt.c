@@ -92,9 +92,9 @@ static Truth negated_if(Truth t, bool negate)
 static Truth constant_truth(const BranchOpt *o, ValueId value)
 {
     const Fn *fn = o->fn;
-    if (!value || value >= o->a->rdefs.first_phi)
+    if (!value || value_is_phi(o->a, value))
         return UNKNOWN;
-    const Instr *i = ir_instr(fn, o->a->defs.at[value - 1].instr);
+    const Instr *i = ir_instr(fn, value_def(o->a, value));
     if (ir_desc(fn, i)->op != OP_MOV || ir_guarded(i))
         return UNKNOWN;
     Operand from = *ir_use(fn, i, 0);
@@ -105,14 +105,10 @@ static Truth constant_truth(const BranchOpt *o, ValueId value)
 
 static void find_conditions(BranchOpt *o)
 {
-    const Analyses *a = o->a;
-    for (RegId r = 1; r < a->nregs; r++) {
-        for (uint32_t k = a->uses.first[r]; k < a->uses.first[r + 1]; k++) {
-            const Instr *i = ir_instr(o->fn, a->uses.at[k].instr);
-            bool guard = ir_guarded(i) && a->uses.at[k].op + 1 == i->nops && !i->next;
-            if (guard && a->rdefs.use[k] != VALUE_ANY)
-                o->condition[i->block] = a->rdefs.use[k];
-        }
+    FOR_BLOCKS(o->fn, b) {
+        const Instr *i = ir_instr(o->fn, ir_terminator(o->fn, b));
+        ValueId value = ir_guarded(i) ? value_of(o->a, i, i->nops - 1, *ir_guard(o->fn, i)) : 0;
+        o->condition[b] = value == VALUE_ANY ? 0 : value;
     }
 }
 
@@ -207,15 +203,15 @@ static Truth truth_on_edge(const Fn *fn, const Instr *from, const Operand *way, 
 // What the register of the block's guard holds behind a predecessor: the input of a phi that is a constant.
 static Truth truth_behind(const BranchOpt *o, BlockId b, BlockId pred)
 {
-    const ReachingDefs *rd = &o->a->rdefs;
+    const Analyses *a = o->a;
+    const Edges *preds = &a->preds;
     ValueId value = o->condition[b];
-    if (value < rd->first_phi || value >= rd->first_phi + rd->nphis || rd->phi[value - rd->first_phi].block != b)
+    if (!value_is_phi(a, value) || value_phi(a, value)->block != b)
         return UNKNOWN;
-    const Edges *preds = &o->a->preds;
-    uint32_t at = rd->phi[value - rd->first_phi].inputs;
+    uint32_t at = value_phi(a, value)->inputs;
     for (uint32_t e = preds->first[b]; e < preds->first[b + 1]; e++, at++)
         if (preds->at[e] == pred)
-            return constant_truth(o, rd->input[at]);
+            return constant_truth(o, a->rdefs.input[at]);
     return UNKNOWN;
 }
 
@@ -267,37 +263,6 @@ static bool has_trait_or_opcode(const Fn *fn, uint32_t traits, Opcode op)
 
 /* -- Blocks --------------------------------------------------------------------------------------------- */
 
-static void note_list(const Fn *fn, InstrId terminator, bool *used)
-{
-    const Instr *i = ir_instr(fn, terminator);
-    for (uint32_t k = 0; k < ir_nuse(i); k++)
-        if (op_kind(*ir_use(fn, i, k)) == K_LIST)
-            used[op_index(*ir_use(fn, i, k))] = true;
-}
-
-static bool remove_unreachable(BranchOpt *o)
-{
-    Fn *fn = o->fn;
-    bool progress = false, *used = NEW_ARRAY(&o->scratch, bool, fn->lists.n + 1);
-    for (BlockId b = fn->first, next; b; b = next) {
-        next = ir_block(fn, b)->next;
-        if (o->a->rpo_index[b] != UINT32_MAX) {
-            note_list(fn, ir_terminator(fn, b), used);
-            continue;
-        }
-        while (ir_block(fn, b)->first)
-            ir_remove(fn, ir_block(fn, b)->first);
-        block_unlink(fn, b);
-        progress = true;
-    }
-    for (uint32_t k = 1; k < fn->syms.n && progress; k++) {
-        Sym *s = ir_sym(fn, k | SYM_LOCAL);
-        if (s->kind == SYM_BRANCHTARGETS && !used[s->list])
-            s->flags |= SYM_GONE;
-    }
-    return progress;
-}
-
 static bool has_pragma(const Fn *fn, BlockId b)
 {
     FOR_INSTRS(fn, b, id)
@@ -307,7 +272,7 @@ static bool has_pragma(const Fn *fn, BlockId b)
 }
 
 // Appends to each block what only it leads to. A table names its blocks, so they have another predecessor.
-bool merge_blocks(Fn *fn)
+static bool merge_blocks(Fn *fn)
 {
     const Edges *preds = &analysis_need(fn, AN_CFG)->preds;
     bool progress = false;
@@ -351,18 +316,15 @@ static bool one_round(Ctx *ctx, Fn *fn)
 {
     BranchOpt o = {.ctx = ctx, .fn = fn, .convergent = has_trait_or_opcode(fn, TR_CONV, OP_OPAQUE)};
     arena_init(&o.scratch, &ctx->heap);
-    o.a = analysis_need(fn, AN_CFG | AN_RPO | AN_DOM | AN_DEFUSE | AN_RDEFS);
-    o.known = NEW_ARRAY(&o.scratch, uint8_t, o.a->rdefs.first_phi + o.a->rdefs.nphis);
+    o.a = analysis_need(fn, AN_CFG | AN_RPO | AN_DOM | AN_RDEFS);
+    o.known = NEW_ARRAY(&o.scratch, uint8_t, value_count(o.a));
     o.condition = NEW_ARRAY(&o.scratch, ValueId, fn->blocks.n);
     find_conditions(&o);
     bool folded = fold_branches(&o) || jump_over_branches(&o);
     bool empty = skip_empty_blocks(ctx, fn);
     if (folded || empty)
         analysis_drop(fn, 0);
-    o.a = analysis_need(fn, AN_CFG | AN_RPO);
-    bool unreachable = remove_unreachable(&o);
-    if (unreachable)
-        analysis_drop(fn, 0);
+    bool unreachable = remove_unreachable(ctx, fn);
     bool merged = merge_blocks(fn);
     arena_free(&o.scratch);
     return folded || empty || unreachable || merged;

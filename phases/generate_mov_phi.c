@@ -26,13 +26,13 @@ typedef struct Naming {
     Fn *fn;
     const Analyses *a;
     Arena scratch;
-    RegId *name;           // by ValueId
+    RegId *name;           // by ValueId from first_def on
     uint32_t *undef_uses;  // by RegId: reads of the value before any definition
     RegId *undef;          // by RegId: the register that holds this value, 0 = none yet
-    MnemId phi;
-    BlockId *seen;  // by BlockId: the last phi that has an input from it
+    DescId phi;            // the descriptor for so many inputs
+    uint32_t phi_inputs;
+    uint32_t *seen;  // by BlockId: the last phi that has an input from it
     VEC(Operand) ops;
-    VEC(char) shape;
 } Naming;
 
 /* -- The entry ------------------------------------------------------------------------------------------ */
@@ -53,30 +53,35 @@ static void free_entry(Fn *fn)
 
 /* -- Names ---------------------------------------------------------------------------------------------- */
 
-// Registers for all values.
-static void name_values(Naming *n, RegId nregs)
+static RegId *name_of(const Naming *n, ValueId value) { return &n->name[value - n->a->rdefs.first_def]; }
+
+// Registers for the values of joined registers.
+static void name_values(Naming *n)
 {
-    const Analyses *a = n->a;
-    for (RegId r = 1; r < nregs; r++) {
-        if (!reg_in_ssa(ir_reg(n->fn, r)))
-            continue;
-        for (uint32_t k = a->defs.first[r]; k < a->defs.first[r + 1]; k++)
-            n->name[k + 1] = k == a->defs.first[r] ? r : reg_like(n->fn, r);
+    const ReachingDefs *rd = &n->a->rdefs;
+    RegId last = 0;
+    for (uint32_t k = 0; k < rd->first_phi - rd->first_def; k++) {
+        const Occurrence *o = &rd->at[rd->defs[k]];
+        RegId r = op_index(*ir_run(n->fn, o->op));
+        n->name[k] = r == last ? reg_like(n->fn, r) : r;
+        last = r;
     }
-    for (uint32_t k = 0; k < a->rdefs.nphis; k++)
-        n->name[a->rdefs.first_phi + k] = reg_like(n->fn, a->rdefs.phi[k].reg);
+    for (uint32_t k = 0; k < rd->nphis; k++)
+        *name_of(n, rd->first_phi + k) = reg_like(n->fn, rd->phi[k].reg);
 }
 
-static void count_undef(Naming *n, RegId nregs)
+static void count_undef(Naming *n)
 {
     const Analyses *a = n->a;
     const ReachingDefs *rd = &a->rdefs;
-    for (RegId r = 1; r < nregs; r++) {
+    for (const Occurrence *o = rd->at; o < rd->at + rd->noccurrences; o++) {
+        RegId r = op_index(*ir_run(n->fn, o->op));
+        ValueId value = rd->value[o->op];
         // A read by an instruction counts twice: it needs a register.
-        for (uint32_t k = a->uses.first[r]; k < a->uses.first[r + 1]; k++)
-            n->undef_uses[r] += rd->use[k] == 0 ? 2 : 0;
-        for (uint32_t k = a->defs.first[r]; k < a->defs.first[r + 1]; k++)
-            n->undef_uses[r] += rd->old[k] == 0 && ir_guarded(ir_instr(n->fn, a->defs.at[k].instr));
+        if (!o->def)
+            n->undef_uses[r] += value ? 0 : 2;
+        else
+            n->undef_uses[r] += o->guarded && !rd->old[value - rd->first_def];
     }
     for (uint32_t k = 0; k < rd->nphis; k++) {
         const ReachingPhi *phi = &rd->phi[k];
@@ -101,30 +106,20 @@ static RegId undef_register(Naming *n, RegId r)
 static Operand value_operand(Naming *n, RegId r, ValueId value)
 {
     if (value)
-        return op_reg(n->fn, n->name[value]);
+        return op_reg(n->fn, *name_of(n, value));
     return n->undef_uses[r] > 1 ? op_reg(n->fn, undef_register(n, r)) : op_imm(CONST_UNDEF);
 }
 
 /* -- Rewriting ------------------------------------------------------------------------------------------ */
 
-static void set_register(Fn *fn, Ref ref, RegId r)
+static void rename_operands(Naming *n)
 {
-    Operand *o = ir_ops(fn, ir_instr(fn, ref.instr)) + ref.op;
-    o->word = (o->word & ~(uint32_t)INDEX_MAX) | r;
-}
-
-static void rename_operands(Naming *n, RegId nregs)
-{
-    const Analyses *a = n->a;
-    for (RegId r = 1; r < nregs; r++) {
-        if (!reg_in_ssa(ir_reg(n->fn, r)))
-            continue;
-        for (uint32_t k = a->defs.first[r]; k < a->defs.first[r + 1]; k++)
-            set_register(n->fn, a->defs.at[k], n->name[k + 1]);
-        for (uint32_t k = a->uses.first[r]; k < a->uses.first[r + 1]; k++) {
-            ValueId value = a->rdefs.use[k];
-            set_register(n->fn, a->uses.at[k], value ? n->name[value] : undef_register(n, r));
-        }
+    const ReachingDefs *rd = &n->a->rdefs;
+    for (const Occurrence *o = rd->at; o < rd->at + rd->noccurrences; o++) {
+        Operand *operand = ir_run(n->fn, o->op);
+        ValueId value = rd->value[o->op];
+        RegId to = value ? *name_of(n, value) : undef_register(n, op_index(*operand));
+        operand->word = (operand->word & ~(uint32_t)INDEX_MAX) | to;
     }
 }
 
@@ -142,27 +137,23 @@ static void make_tied(Fn *fn, Instr *i)
     i->flags |= IF_TIED;
 }
 
-static void tie(Naming *n, RegId nregs)
+static void tie(Naming *n)
 {
-    const Analyses *a = n->a;
-    for (RegId r = 1; r < nregs; r++) {
-        if (!reg_in_ssa(ir_reg(n->fn, r)))
-            continue;
-        for (uint32_t k = a->defs.first[r]; k < a->defs.first[r + 1]; k++) {
-            Instr *i = ir_instr(n->fn, a->defs.at[k].instr);
-            if (!ir_guarded(i))
+    const ReachingDefs *rd = &n->a->rdefs;
+    for (uint32_t k = 0; k < rd->njoined; k++) {
+        for (const Occurrence *o = rd->at + rd->first[k]; o < rd->at + rd->first[k + 1]; o++) {
+            Instr *i = ir_instr(n->fn, o->instr);
+            ValueId value = rd->value[o->op];
+            uint32_t def = 0;
+            if (!o->def || !o->guarded)
                 continue;
             if (!(i->flags & IF_TIED))
                 make_tied(n->fn, i);
-            *ir_tied(n->fn, i, a->defs.at[k].op) = value_operand(n, r, a->rdefs.old[k]);
+            while (op_index(*ir_def(n->fn, i, def)) != *name_of(n, value))
+                def++;
+            *ir_tied(n->fn, i, def) = value_operand(n, rd->joined[k], rd->old[value - rd->first_def]);
         }
     }
-}
-
-static void put_shape(Naming *n, const char *text)
-{
-    for (; *text; text++)
-        VEC_PUSH(&n->scratch, &n->shape, *text);
 }
 
 static void insert_phi(Naming *n, uint32_t k)
@@ -170,46 +161,63 @@ static void insert_phi(Naming *n, uint32_t k)
     Fn *fn = n->fn;
     const ReachingPhi *phi = &n->a->rdefs.phi[k];
     const Edges *preds = &n->a->preds;
-    n->ops.n = n->shape.n = 0;
-    put_shape(n, "%");
-    VEC_PUSH(&n->scratch, &n->ops, op_def(op_reg(fn, n->name[n->a->rdefs.first_phi + k])));
+    n->ops.n = 0;
+    VEC_PUSH(&n->scratch, &n->ops, op_def(op_reg(fn, *name_of(n, n->a->rdefs.first_phi + k))));
     for (uint32_t e = preds->first[phi->block], at = phi->inputs; e < preds->first[phi->block + 1]; e++, at++) {
         BlockId from = preds->at[e];
         if (n->seen[from] == k + 1)
             continue;  // it branches here twice
         n->seen[from] = k + 1;
-        put_shape(n, ",%:%");
         VEC_PUSH(&n->scratch, &n->ops, op_block(from));
         VEC_PUSH(&n->scratch, &n->ops, value_operand(n, phi->reg, n->a->rdefs.input[at]));
     }
-    const char *why;
-    DescId desc = desc_intern(fn->tables, n->phi, n->shape.at, n->shape.n, &why);
-    ir_insert_before(fn, ir_block(fn, phi->block)->first, desc, 0, n->ops.at, n->ops.n);
+    if (n->phi_inputs != n->ops.n / 2) {
+        n->phi_inputs = n->ops.n / 2;
+        n->phi = desc_phi(fn->tables, n->phi_inputs);
+    }
+    ir_insert_before(fn, ir_block(fn, phi->block)->first, n->phi, 0, n->ops.at, n->ops.n);
+}
+
+// They are definitions of joined registers, since none dominates its own use.
+static bool has_self_moves(const Fn *fn, const Analyses *a)
+{
+    const ReachingDefs *rd = &a->rdefs;
+    for (uint32_t k = 0; k < rd->first_phi - rd->first_def; k++)
+        if (is_self_move(fn, ir_instr(fn, rd->at[rd->defs[k]].instr)))
+            return true;
+    return false;
+}
+
+static void name_all(Ctx *ctx, Fn *fn)
+{
+    Naming n = {.fn = fn, .a = analysis_need(fn, 0)};
+    const ReachingDefs *rd = &n.a->rdefs;
+    RegId nregs = fn->regs.n;
+    arena_init(&n.scratch, &ctx->heap);
+    n.name = arena_alloc(&n.scratch, (value_count(n.a) - rd->first_def) * sizeof *n.name);
+    n.undef_uses = NEW_ARRAY(&n.scratch, uint32_t, nregs);
+    n.undef = NEW_ARRAY(&n.scratch, RegId, nregs);
+    n.seen = NEW_ARRAY(&n.scratch, uint32_t, fn->blocks.n);
+    name_values(&n);
+    count_undef(&n);
+    rename_operands(&n);
+    tie(&n);
+    for (uint32_t k = rd->nphis; k--;)
+        insert_phi(&n, k);
+    arena_free(&n.scratch);
 }
 
 bool phase_generate_mov_phi(Ctx *ctx, Fn *fn)
 {
     if (fn->form == FORM_SSA)
         return false;
-    if (remove_self_moves(fn))
-        analysis_drop(fn, AN_FLOW);
     free_entry(fn);
-    const Analyses *a = analysis_need(fn, AN_CFG | AN_DEFUSE | AN_RDEFS);
-    Naming n = {.fn = fn, .a = a};
-    RegId nregs = fn->regs.n;
-    arena_init(&n.scratch, &ctx->heap);
-    n.name = NEW_ARRAY(&n.scratch, RegId, a->rdefs.first_phi + a->rdefs.nphis);
-    n.undef_uses = NEW_ARRAY(&n.scratch, uint32_t, nregs);
-    n.undef = NEW_ARRAY(&n.scratch, RegId, nregs);
-    n.seen = NEW_ARRAY(&n.scratch, BlockId, fn->blocks.n);
-    n.phi = mnem_intern(fn->tables, "mov.phi", 7);
-    name_values(&n, nregs);
-    count_undef(&n, nregs);
-    rename_operands(&n, nregs);
-    tie(&n, nregs);
-    for (uint32_t k = a->rdefs.nphis; k--;)
-        insert_phi(&n, k);
-    arena_free(&n.scratch);
+    if (has_self_moves(fn, analysis_need(fn, AN_RDEFS))) {
+        remove_self_moves(fn);
+        analysis_drop(fn, AN_FLOW);
+    }
+    if (analysis_need(fn, AN_CFG | AN_RDEFS)->rdefs.njoined)
+        name_all(ctx, fn);
     fn->form = FORM_SSA;
     // What was needed is needed still, and nothing was added that is not.
     if (fn->without_dead == fn->version)

@@ -1,17 +1,24 @@
 // SPDX-License-Identifier: MIT
 // Removes instructions whose results nobody needs.
 //
-// Slots: 10 EarlyOriSimpleLiveDead; 16, 33, 61 and 84 OriPerformLiveDead. Needed is what has an effect, and what
-// something needed reads; all else goes. It begins with nothing needed, so what only feeds itself round a loop goes
-// too. Which definition a use reads is known exactly in both forms (ir/analysis/rdefs.c). A guarded definition that is
-// needed needs the value before it. A `.local` variable or a parameter of a call that is named by nothing needed but
-// stores makes these stores dead; then its declaration goes. Where some of several definitions are dead and the syntax
-// takes it, they become `_`.
+// Slots: 10 EarlyOriSimpleLiveDead; 16, 33, 61 and 84 OriPerformLiveDead. Needed is what has an effect, what something
+// needed reads, and the branches that decide whether something needed runs; all else goes (Cytron et al., "Efficiently
+// computing static single assignment form and the control dependence graph", 1991, section 7.1). It begins with nothing
+// needed, so what only feeds itself round a loop goes too, and one run finds all. Which definition a use reads is known
+// exactly in both forms (ir/analysis/rdefs.c). A guarded definition that is needed needs the value before it. A phi
+// needs the branches that lead to it. A branch that is not needed goes on to the next block that something needs on all
+// its ways. A `.local` variable or a parameter of a call that is named by nothing needed but stores makes these stores
+// dead; then its declaration goes. Where some of several definitions are dead and the syntax takes it, they become `_`.
+//
+// The function is walked from its end to its start, so that most of what is needed is known to be before the walk comes
+// to it; the rest is on a list.
 //
 //     R1 = add.s32 R2, 1                          (nothing)
 //     st.local.b32 [@x], R3   ; no load of @x     (nothing)
 //     {R1, R2} = ld.global.v2.b32 [R3]       ->   {R1, _} = ld.global.v2.b32 [R3]   ; R2 is dead
 //     b1: R4 = add.s32 R4, 1; ...; bra b1         b1: ...; bra b1                   ; nothing else reads R4
+//     b1: @P0 bra b2 else b3                 ->   b1: bra b3
+//     b2: R1 = add.s32 R2, 1; bra b3
 //
 // Must not fire:
 //     R1 = ld.volatile.global.b32 [R3]            volatile and ordered accesses are effects
@@ -20,29 +27,34 @@
 //     @P0 R1 = mov.b32 5; st.local.b32 [R2], R1   R1 before it is needed too
 //     R1, CC0 = add.cc.u32 R2, R3                 dead sum, live carry
 //     R5! = mov.b32 1                             pinned or named registers may be read later by what we do not model
+//     b1: @P0 bra b1 else b2                      a loop stays, even if it does nothing: it may be endless
 //
 // A dead load goes, although it could fault: an access outside of memory is undefined, and ptxas drops such loads too
 // (tried).
 //
-// Does not do: other branches (OriBranchOpt), calls of pure functions, stores that other stores cover.
+// Does not do: empty blocks (OriBranchOpt, OriRemoveNopCode), calls of pure functions, stores that other stores cover.
 // Documented: slots and names. Inferred: the rest.
 #include "phases/bodies.h"
+
+enum { LIVE = 1, PASSED = 2 };
 
 typedef struct Dead {
     Fn *fn;
     const Analyses *a;
     Arena scratch;
-    uint32_t *row;         // by operand: its index in the rows of uses or definitions
-    uint8_t *live;         // by InstrId
+    ControlDeps deps;
+    uint8_t *state;        // by InstrId: LIVE; PASSED = the walk has been there
+    uint8_t *runs;         // by BlockId: something in it is live
+    uint8_t *joins;        // by BlockId: a phi in it is live
     uint8_t *needed;       // by ValueId
+    InstrId *carry;        // by InstrId: the last definition of the carry in front of it; NULL if there is no carry
     uint8_t *sym_live;     // by local symbol
     InstrId *first_store;  // by local symbol: stores to it that wait for it to be needed
     InstrId *next_store;   // by InstrId
-    VEC(InstrId) work;     // live, its operands not yet looked at
+    VEC(InstrId) work;     // live and passed, their operands not yet looked at
     VEC(ValueId) values;   // needed, what they come from not yet looked at
 } Dead;
 
-enum { ROUNDS = 4 };  // of code and branches; more would find more in chains of dead branches
 enum { STAYS = TR_EFFECT | TR_BARRIER | TR_CONV | TR_TERM | TR_ORDERED | TR_ASYNC | TR_MARKER };
 
 static uint32_t local(SymId s) { return s & ~(uint32_t)SYM_LOCAL; }
@@ -51,10 +63,34 @@ static uint32_t local(SymId s) { return s & ~(uint32_t)SYM_LOCAL; }
 
 static void need_instr(Dead *d, InstrId id)
 {
-    if (d->live[id])
+    if (d->state[id] & LIVE)
         return;
-    d->live[id] = 1;
-    VEC_PUSH(&d->scratch, &d->work, id);
+    d->state[id] |= LIVE;
+    if (d->state[id] & PASSED)
+        VEC_PUSH(&d->scratch, &d->work, id);
+}
+
+// A block of which something is needed needs the branches that decide whether it runs.
+static void need_block(Dead *d, BlockId b)
+{
+    if (d->runs[b])
+        return;
+    d->runs[b] = 1;
+    for (BlockId from; (from = control_deps_take(&d->deps, b));)
+        need_instr(d, ir_terminator(d->fn, from));
+}
+
+// Which input a phi takes is decided where its predecessors branch.
+static void need_ways_to(Dead *d, BlockId b)
+{
+    const Edges *preds = &d->a->preds;
+    if (d->joins[b])
+        return;
+    d->joins[b] = 1;
+    for (uint32_t e = preds->first[b]; e < preds->first[b + 1]; e++) {
+        need_instr(d, ir_terminator(d->fn, preds->at[e]));
+        need_block(d, preds->at[e]);
+    }
 }
 
 static void need_value(Dead *d, ValueId value)
@@ -62,20 +98,23 @@ static void need_value(Dead *d, ValueId value)
     if (!value || value == VALUE_ANY || d->needed[value])
         return;
     d->needed[value] = 1;
-    VEC_PUSH(&d->scratch, &d->values, value);
+    if (value < d->a->rdefs.first_def)
+        need_instr(d, d->a->rdefs.def[value]);
+    else
+        VEC_PUSH(&d->scratch, &d->values, value);
 }
 
-// A definition needs its instruction and, under a guard, the value before it; a phi its inputs.
+// A definition needs its instruction and, under a guard, the value before it; where values meet, those that do.
 static void need_sources(Dead *d, ValueId value)
 {
     const Analyses *a = d->a;
     const ReachingDefs *rd = &a->rdefs;
-    if (value < rd->first_phi) {
-        need_instr(d, a->defs.at[value - 1].instr);
-        need_value(d, rd->old[value - 1]);
+    if (!value_is_phi(a, value)) {
+        need_instr(d, value_def(a, value));
+        need_value(d, rd->old[value - rd->first_def]);
         return;
     }
-    const ReachingPhi *phi = &rd->phi[value - rd->first_phi];
+    const ReachingPhi *phi = value_phi(a, value);
     uint32_t n = a->preds.first[phi->block + 1] - a->preds.first[phi->block];
     for (uint32_t k = 0; k < n; k++)
         need_value(d, rd->input[phi->inputs + k]);
@@ -90,40 +129,26 @@ static void need_symbol(Dead *d, SymId s)
         need_instr(d, id);
 }
 
-// The definitions of the carry that the instruction may read: back to the last one that is not guarded, in its block.
-static void need_carry(Dead *d, InstrId user, RegId cc)
-{
-    const Analyses *a = d->a;
-    uint32_t low = a->defs.first[cc], high = a->defs.first[cc + 1];
-    while (low < high) {  // the first that does not stand before the user
-        uint32_t mid = low + (high - low) / 2;
-        if (a->place[a->defs.at[mid].instr] < a->place[user])
-            low = mid + 1;
-        else
-            high = mid;
-    }
-    while (low-- > a->defs.first[cc]) {
-        need_instr(d, a->defs.at[low].instr);
-        if (!ir_guarded(ir_instr(d->fn, a->defs.at[low].instr)))
-            return;
-    }
-}
-
 static void need_operands(Dead *d, InstrId id)
 {
     const Fn *fn = d->fn;
     const Instr *i = ir_instr(fn, id);
     const Operand *ops = ir_ops(fn, i);
+    need_block(d, i->block);
+    if (ir_desc(fn, i)->op == OP_PHI)
+        need_ways_to(d, i->block);
     for (uint32_t k = 0; k < i->nops; k++) {
         if (op_kind(ops[k]) == K_SYM)
             need_symbol(d, op_index(ops[k]));
         if (!op_is_reg(ops[k]))
             continue;
         bool def = k < i->ndef;
-        if (op_file(ops[k]) == RF_CC && (!def || ir_guarded(i)))
-            need_carry(d, id, op_index(ops[k]));
-        else if (!def && reg_in_ssa(ir_reg(fn, op_index(ops[k]))))
-            need_value(d, d->a->rdefs.use[d->row[i->ops + k]]);
+        if (op_file(ops[k]) == RF_CC) {
+            if ((!def || ir_guarded(i)) && d->carry[id])
+                need_instr(d, d->carry[id]);
+        } else if (!def) {
+            need_value(d, value_of(d->a, i, k, ops[k]));
+        }
     }
 }
 
@@ -134,6 +159,25 @@ static void need_everything(Dead *d)
             need_sources(d, d->values.at[--d->values.n]);
         if (d->work.n)
             need_operands(d, d->work.at[--d->work.n]);
+    }
+}
+
+// The carry lives inside one block.
+static void find_carry(Dead *d)
+{
+    const Fn *fn = d->fn;
+    if (!fn->cc)
+        return;
+    d->carry = NEW_ARRAY(&d->scratch, InstrId, fn->instrs.n);
+    FOR_BLOCKS(fn, b) {
+        InstrId last = 0;
+        FOR_INSTRS(fn, b, id) {
+            const Instr *i = ir_instr(fn, id);
+            d->carry[id] = last;
+            for (uint32_t k = 0; k < i->ndef; k++)
+                if (op_is_reg(*ir_def(fn, i, k)) && op_file(*ir_def(fn, i, k)) == RF_CC)
+                    last = id;
+        }
     }
 }
 
@@ -151,27 +195,35 @@ static SymId stored_symbol(const Fn *fn, const Instr *i, const Desc *desc)
     return s->kind == SYM_CALLPARAM || (s->kind == SYM_VAR && s->space == SP_LOCAL) ? op_index(base) : 0;
 }
 
-static bool defines_outside_ssa(const Fn *fn, const Instr *i)
+static bool defines_outside_ssa(const Dead *d, const Instr *i)
 {
     for (uint32_t k = 0; k < i->ndef; k++) {
-        Operand def = *ir_def(fn, i, k);
-        if (op_is_reg(def) && op_file(def) != RF_CC && !reg_in_ssa(ir_reg(fn, op_index(def))))
+        Operand def = *ir_def(d->fn, i, k);
+        if (op_is_reg(def) && op_file(def) != RF_CC && value_of(d->a, i, k, def) == VALUE_ANY)
             return true;
     }
     return false;
 }
 
-static void look_for_roots(Dead *d, InstrId id)
+// Branches that choose nothing but what runs next.
+static bool is_choice(const Instr *i, const Desc *desc)
+{
+    return (desc->op == OP_BRA && ir_guarded(i)) || desc->op == OP_BRX;
+}
+
+static void look_for_root(Dead *d, InstrId id)
 {
     const Fn *fn = d->fn;
     const Instr *i = ir_instr(fn, id);
     const Desc *desc = ir_desc(fn, i);
+    if (desc->op == OP_BRA || (is_choice(i, desc) && d->a->rpo_index[i->block] != UINT32_MAX))
+        return;
     bool stays = desc->traits & STAYS || i->flags & IF_PINNED;
     SymId stored = stays || !(desc->traits & TR_WRITE) ? 0 : stored_symbol(fn, i, desc);
     if (stored && !d->sym_live[local(stored)]) {
         d->next_store[id] = d->first_store[local(stored)];
         d->first_store[local(stored)] = id;
-    } else if (stays || desc->traits & TR_WRITE || defines_outside_ssa(fn, i)) {
+    } else if (stays || desc->traits & TR_WRITE || defines_outside_ssa(d, i)) {
         need_instr(d, id);
     }
 }
@@ -183,6 +235,37 @@ static void need_addressed(Dead *d)
         const Init *init = ir_sym(d->fn, k | SYM_LOCAL)->init;
         for (uint32_t r = 0; init && r < init->nrelocs; r++)
             need_symbol(d, init->relocs[r].sym);
+    }
+}
+
+// Loops stay: what goes back, which is on the way round each, is needed.
+static void need_loops(Dead *d)
+{
+    const Analyses *a = d->a;
+    for (uint32_t k = 0; k < a->nrpo; k++) {
+        BlockId b = a->rpo[k];
+        for (uint32_t e = a->succs.first[b]; e < a->succs.first[b + 1]; e++) {
+            if (a->rpo_index[a->succs.at[e]] > k)
+                continue;
+            need_block(d, b);
+            need_instr(d, ir_terminator(d->fn, b));
+        }
+    }
+}
+
+static void find_needed(Dead *d)
+{
+    const Fn *fn = d->fn;
+    need_addressed(d);
+    need_loops(d);
+    for (BlockId b = fn->last; b; b = ir_block(fn, b)->prev) {
+        for (InstrId id = ir_block(fn, b)->last; id; id = ir_instr(fn, id)->prev) {
+            look_for_root(d, id);
+            d->state[id] |= PASSED;
+            if (d->state[id] & LIVE)
+                need_operands(d, id);
+            need_everything(d);
+        }
     }
 }
 
@@ -202,7 +285,7 @@ static bool drop_definitions(Dead *d, const Instr *i)
     for (uint32_t k = 0; k < i->ndef && kept > 1; k++) {
         Operand *def = ir_def(fn, i, k);
         bool may = op_is_reg(*def) && desc->slots[k].flags & SL_SINK && reg_in_ssa(ir_reg(fn, op_index(*def)));
-        if (!may || d->needed[d->row[i->ops + k] + 1])
+        if (!may || d->needed[value_of(d->a, i, k, *def)])
             continue;
         *def = op_def(op_none());
         if (i->flags & IF_TIED)
@@ -221,11 +304,12 @@ static bool sweep_instrs(Dead *d)
         for (InstrId id = ir_block(fn, b)->first, next; id; id = next) {
             const Instr *i = ir_instr(fn, id);
             next = i->next;
-            if (!d->live[id])
+            bool dead = next && !(d->state[id] & LIVE);
+            if (dead)
                 ir_remove(fn, id);
             else if (i->ndef > 1)
                 progress |= drop_definitions(d, i);
-            progress |= !d->live[id];
+            progress |= dead;
         }
     }
     return progress;
@@ -247,70 +331,52 @@ static bool sweep_symbols(Dead *d)
     return progress;
 }
 
-/* -- The phase ------------------------------------------------------------------------------------------ */
-
-static void fill_rows(Dead *d, const Refs *refs)
+// Branches that are not needed go to the nearest block that runs on all their ways: there is one, since returns and
+// loops do. What only they led to is not reachable any more.
+static bool sweep_branches(Dead *d)
 {
-    uint32_t n = refs->first[d->fn->regs.n];
-    for (uint32_t k = 0; k < n; k++)
-        d->row[ir_instr(d->fn, refs->at[k].instr)->ops + refs->at[k].op] = k;
-}
-
-static bool remove_dead(Ctx *ctx, Fn *fn)
-{
-    const Analyses *a = analysis_need(fn, AN_CFG | AN_DEFUSE | AN_RDEFS);
-    Dead d = {.fn = fn, .a = a};
-    arena_init(&d.scratch, &ctx->heap);
-    d.row = arena_alloc(&d.scratch, (size_t)fn->ops.n * sizeof *d.row);
-    d.live = NEW_ARRAY(&d.scratch, uint8_t, fn->instrs.n);
-    d.needed = NEW_ARRAY(&d.scratch, uint8_t, a->rdefs.first_phi + a->rdefs.nphis);
-    d.sym_live = NEW_ARRAY(&d.scratch, uint8_t, fn->syms.n);
-    d.first_store = NEW_ARRAY(&d.scratch, InstrId, fn->syms.n);
-    d.next_store = NEW_ARRAY(&d.scratch, InstrId, fn->instrs.n);
-    fill_rows(&d, &a->uses);
-    fill_rows(&d, &a->defs);
-    need_addressed(&d);
-    FOR_BLOCKS(fn, b)
-        FOR_INSTRS(fn, b, id)
-            look_for_roots(&d, id);
-    need_everything(&d);
-    bool instrs = sweep_instrs(&d), symbols = sweep_symbols(&d);
-    arena_free(&d.scratch);
-    return instrs || symbols;
-}
-
-// A branch round nothing is dead, and may have been the last reader of its condition: *conditions says whether one
-// went. With phis it may choose a value.
-static bool remove_dead_branches(Ctx *ctx, Fn *fn, bool *conditions)
-{
-    bool progress = false, more = fn->form == FORM_MULTI;
-    *conditions = false;
-    for (int k = 0; k < ROUNDS && more; k++) {
-        bool empty = skip_empty_blocks(ctx, fn);
-        more = drop_conditions(fn);
-        *conditions |= more;
-        if (!empty && !more)
-            break;
+    const DomTree *pdom = &d->a->pdom;
+    Fn *fn = d->fn;
+    bool progress = false;
+    BlockId *onward = NEW_ARRAY(&d->scratch, BlockId, fn->blocks.n);
+    for (uint32_t k = 0; k < d->a->nrpo; k++) {
+        BlockId b = pdom->order[k], next = pdom->idom[b];
+        InstrId id = ir_terminator(fn, b);
+        onward[b] = d->runs[next] ? next : onward[next];
+        if (d->state[id] & LIVE || !is_choice(ir_instr(fn, id), ir_desc(fn, ir_instr(fn, id))))
+            continue;
+        become_branch(fn, id, onward[b]);
         progress = true;
-        analysis_drop(fn, 0);
-        merge_blocks(fn);
     }
     return progress;
 }
+
+/* -- The phase ------------------------------------------------------------------------------------------ */
 
 bool phase_live_dead(Ctx *ctx, Fn *fn)
 {
     if (fn->without_dead == fn->version)
         return false;
-    bool progress = false, more = true;
-    for (int k = 0; k < ROUNDS && more; k++) {
-        bool dead = remove_dead(ctx, fn);
-        if (dead)
-            analysis_drop(fn, AN_FLOW);
-        bool branches = (dead || k == 0) && remove_dead_branches(ctx, fn, &more);
-        more &= branches;
-        progress |= dead || branches;
+    Dead d = {.fn = fn};
+    arena_init(&d.scratch, &ctx->heap);
+    d.a = analysis_need(fn, AN_CFG | AN_RPO | AN_PDOM | AN_RDEFS);
+    control_deps_init(&d.deps, &d.scratch, d.a);
+    d.state = NEW_ARRAY(&d.scratch, uint8_t, fn->instrs.n);
+    d.runs = NEW_ARRAY(&d.scratch, uint8_t, fn->blocks.n);
+    d.joins = NEW_ARRAY(&d.scratch, uint8_t, fn->blocks.n);
+    d.needed = NEW_ARRAY(&d.scratch, uint8_t, value_count(d.a));
+    d.sym_live = NEW_ARRAY(&d.scratch, uint8_t, fn->syms.n);
+    d.first_store = NEW_ARRAY(&d.scratch, InstrId, fn->syms.n);
+    d.next_store = NEW_ARRAY(&d.scratch, InstrId, fn->syms.n > 1 ? fn->instrs.n : 0);
+    find_carry(&d);
+    find_needed(&d);
+    bool instrs = sweep_instrs(&d), symbols = sweep_symbols(&d), branches = sweep_branches(&d);
+    arena_free(&d.scratch);
+    if (branches) {
+        analysis_drop(fn, 0);
+        remove_unreachable(ctx, fn);
     }
+    bool progress = instrs || symbols || branches;
     fn->without_dead = fn->version + progress;
     // Values only live shorter.
     if (fn->conventional == fn->version)

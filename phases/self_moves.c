@@ -3,7 +3,7 @@
 // from ssa form, which would make real moves of them and make them.
 #include "phases/bodies.h"
 
-static bool is_self_move(const Fn *fn, const Instr *i)
+bool is_self_move(const Fn *fn, const Instr *i)
 {
     if (ir_desc(fn, i)->op != OP_MOV || i->flags & (IF_PINNED | IF_TIED))
         return false;

@@ -8,15 +8,15 @@
 
 // X(id, builder, built on), each behind those that it is built on. What is built on another copies what it needs of it,
 // so each can be kept without the others.
-#define ANALYSES(X)                                                                                             \
-    X(CFG, cfg, 0)                                        /* predecessors, successors */                        \
-    X(RPO, rpo, AN_CFG)                                   /* reverse postorder */                               \
-    X(DOM, dom, AN_CFG | AN_RPO)                          /* dominators */                                      \
-    X(LOOPS, loops, AN_CFG | AN_RPO | AN_DOM)             /* loop nesting forest */                             \
-    X(PDOM, pdom, AN_CFG | AN_RPO | AN_LOOPS)             /* post-dominators */                                 \
-    X(DEFUSE, defuse, 0)                                  /* definitions and uses */                            \
-    X(LIVE, live, AN_CFG | AN_RPO | AN_DEFUSE)            /* registers that are live across block boundaries */ \
-    X(RDEFS, rdefs, AN_CFG | AN_RPO | AN_DOM | AN_DEFUSE) /* the definition that a use reads */
+#define ANALYSES(X)                                                                                  \
+    X(CFG, cfg, 0)                             /* predecessors, successors */                        \
+    X(RPO, rpo, AN_CFG)                        /* reverse postorder */                               \
+    X(DOM, dom, AN_CFG | AN_RPO)               /* dominators */                                      \
+    X(LOOPS, loops, AN_CFG | AN_RPO | AN_DOM)  /* loop nesting forest */                             \
+    X(PDOM, pdom, AN_CFG | AN_RPO | AN_LOOPS)  /* post-dominators */                                 \
+    X(DEFUSE, defuse, 0)                       /* definitions and uses */                            \
+    X(LIVE, live, AN_CFG | AN_RPO | AN_DEFUSE) /* registers that are live across block boundaries */ \
+    X(RDEFS, rdefs, AN_CFG | AN_RPO | AN_DOM)  /* the definition that a use reads */
 
 #define ANALYSIS_NUMBER(id, ...) AX_##id,
 #define ANALYSIS_BIT(id, ...) AN_##id = 1 << AX_##id,
@@ -83,9 +83,19 @@ typedef struct Live {
     RegRows in, out;  // live at the start, at the end; none for unreachable blocks
 } Live;
 
-// Reaching definitions. A value is a definition (1 + its index in defs), a phi, or nothing (0).
+// Reaching definitions. A value is what a use reads. Most registers are plain: one unguarded definition dominates all
+// that reads them, and their only value has the register's number. The others are joined, and each of their definitions
+// is a value, and so are phis where several of them meet. 0 is the value of what nothing wrote.
 typedef uint32_t ValueId;
 #define VALUE_ANY UINT32_MAX  // registers outside ssa: one definition or another
+
+// An operand that names a joined register.
+typedef struct Occurrence {
+    InstrId instr;
+    uint32_t op;  // its index among the function's operands: Instr.ops and its place there
+    BlockId block;
+    bool def, guarded;
+} Occurrence;
 
 // Where several values of a register meet. Its inputs are input[inputs ...], one for each edge of the block's row of
 // predecessors, 0 for unreachable ones; in the entry also what comes in from outside, which is nothing.
@@ -95,13 +105,23 @@ typedef struct ReachingPhi {
     uint32_t inputs;
 } ReachingPhi;
 
+#define DEF_JOINED (UINT32_MAX - 1)
+#define DEF_OUTSIDE UINT32_MAX
+
 typedef struct ReachingDefs {
-    ValueId *use;       // by index in uses: what it reads
-    ValueId *old;       // by index in defs: the value before a guarded definition, otherwise 0
+    InstrId *def;       // by RegId: a plain register's definition, 0 = none; DEF_JOINED; DEF_OUTSIDE of ssa form
+    RegId *joined;      // njoined of them, ascending
+    uint32_t *first;    // njoined + 1 entries: the occurrences of joined[k] are at[first[k]] .. at[first[k + 1]]
+    Occurrence *at;     // in layout order, uses before the definitions of the same instruction
+    ValueId *value;     // by index among the function's operands, of joined registers: what is read, or made
+    uint32_t *defs;     // by value - first_def: the definition's index in `at`
+    ValueId *old;       // by value - first_def: the value before a guarded definition, otherwise 0
+    ValueId first_def;  // the first value that is a definition of a joined register
     ValueId first_phi;  // of phi[0]
     ReachingPhi *phi;
     ValueId *input;
-    uint32_t nphis, ninputs;
+    uint32_t njoined, noccurrences, nphis, ninputs;
+    uint32_t nops;  // fn->ops.n when it was made
     bool searched;  // how phis were placed: by search, since there are too many dominance frontiers to keep
 } ReachingDefs;
 
@@ -173,6 +193,28 @@ static inline uint32_t use_count(const Analyses *an, RegId r) { return an->uses.
          ref < ref##_end; ref++)
 // Whether instruction i stands before j. Of one block, that is also the order in which they run.
 static inline bool stands_before(const Analyses *an, InstrId i, InstrId j) { return an->place[i] < an->place[j]; }
+
+/* rdefs.c: questions to AN_RDEFS */
+// The value that operand k of an instruction reads, or makes.
+static inline ValueId value_of(const Analyses *an, const Instr *i, uint32_t k, Operand o)
+{
+    const ReachingDefs *rd = &an->rdefs;
+    RegId r = op_index(o);
+    InstrId def = rd->def[r];
+    return def == DEF_JOINED ? rd->value[i->ops + k] : def == DEF_OUTSIDE ? VALUE_ANY : def ? r : 0;
+}
+static inline uint32_t value_count(const Analyses *an) { return an->rdefs.first_phi + an->rdefs.nphis; }
+static inline bool value_is_phi(const Analyses *an, ValueId v) { return v >= an->rdefs.first_phi && v != VALUE_ANY; }
+// The definition that a value is, which is neither 0 nor VALUE_ANY nor a phi.
+static inline InstrId value_def(const Analyses *an, ValueId v)
+{
+    const ReachingDefs *rd = &an->rdefs;
+    return v < rd->first_def ? rd->def[v] : rd->at[rd->defs[v - rd->first_def]].instr;
+}
+static inline const ReachingPhi *value_phi(const Analyses *an, ValueId v)
+{
+    return &an->rdefs.phi[v - an->rdefs.first_phi];
+}
 
 /* live.c: questions to AN_LIVE */
 // What is live where, and why, stands at the top of the file. Registers that may be read before they are written are
@@ -268,6 +310,19 @@ static inline bool post_dominates(const Analyses *an, BlockId a, BlockId b)
     const DomTree *d = &an->pdom;
     return !d->size[b] || d->pre[b] - d->pre[a] < d->size[a];
 }
+
+/* control_deps.c: questions to AN_PDOM (and AN_CFG, AN_RPO) */
+// Gives out the branches that decide whether blocks run, each block at the end of a branch as often as it has edges.
+typedef struct ControlDeps {
+    const Analyses *a;
+    uint32_t *first;  // by place in the post-dominator tree: edges that lead there
+    BlockId *from;    // by edge
+    uint32_t *least;  // a tree of minima over the edges: the place of what post-dominates `from`
+    uint32_t leaves;
+} ControlDeps;
+void control_deps_init(ControlDeps *c, Arena *arena, const Analyses *a);
+// A block on whose terminator it depends whether b runs; what was given out for an edge is not again. 0 = no (more).
+BlockId control_deps_take(ControlDeps *c, BlockId b);
 
 /* verify_form.c */
 // ir_verify(), and at level VERIFY_FORM what the form of the function promises. Neither trusts nor changes the analyses

@@ -37,7 +37,9 @@ typedef struct Heap {
     char *cur, *end;               // free part of the newest slab
     Chunk *free[CHUNK_PAGES + 1];  // chunks that were given back, by pages
     Chunk *large;                  // chunks from the system itself
+    Chunk *spare;                  // those of them that were given back
     size_t used, peak;             // bytes in chunks
+    size_t spared;                 // bytes in `spare`
     size_t limit;                  // 0 = none
     jmp_buf *unwind;               // where a failure goes
     Status status;                 // set by a failure

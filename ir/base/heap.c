@@ -14,7 +14,7 @@ struct Slab {
 };
 
 struct Chunk {
-    Chunk *next;  // in the arena, or in the heap's free list
+    Chunk *next;  // in the arena, or among the heap's free ones
     Chunk *large_next, *large_prev;
     size_t bytes;
     uint32_t pages;  // 0 = from the system itself
@@ -69,10 +69,42 @@ static Chunk *slab_chunk(Heap *heap, uint32_t pages)
     return c;
 }
 
+// The smallest chunk that was given back of those up to half as large again as asked for.
+static Chunk *spare_chunk(Heap *heap, size_t bytes)
+{
+    Chunk **best = NULL;
+    for (Chunk **at = &heap->spare; *at; at = &(*at)->next)
+        if ((*at)->bytes >= bytes && (*at)->bytes - bytes <= bytes / 2 && (!best || (*at)->bytes < (*best)->bytes))
+            best = at;
+    Chunk *c = best ? *best : NULL;
+    if (c) {
+        *best = c->next;
+        heap->spared -= c->bytes;
+    }
+    return c;
+}
+
+static void free_spares(Heap *heap)
+{
+    for (Chunk *c = heap->spare, *next; c; c = next) {
+        next = c->next;
+        free(c);
+    }
+    heap->spare = NULL;
+    heap->spared = 0;
+}
+
 static Chunk *large_chunk(Heap *heap, size_t bytes)
 {
-    Chunk *c = system_alloc(heap, bytes);
-    *c = (Chunk){.large_next = heap->large, .bytes = bytes};
+    Chunk *c = spare_chunk(heap, bytes);
+    if (!c) {
+        // With what is kept for later there is never much more than was in use at once.
+        if (heap->used + heap->spared + bytes > heap->peak + heap->peak / 4)
+            free_spares(heap);
+        c = system_alloc(heap, bytes);
+        c->bytes = bytes;
+    }
+    *c = (Chunk){.large_next = heap->large, .bytes = c->bytes};
     if (c->large_next)
         c->large_next->large_prev = c;
     heap->large = c;
@@ -103,7 +135,11 @@ static void chunk_free(Heap *heap, Chunk *c)
     *(c->large_prev ? &c->large_prev->large_next : &heap->large) = c->large_next;
     if (c->large_next)
         c->large_next->large_prev = c->large_prev;
-    free(c);
+    c->next = heap->spare;
+    heap->spare = c;
+    heap->spared += c->bytes;
+    if (ARENA_EXACT)
+        free_spares(heap);
 }
 
 void heap_release(Heap *heap)
@@ -112,6 +148,7 @@ void heap_release(Heap *heap)
         next = c->large_next;
         free(c);
     }
+    free_spares(heap);
     for (Slab *s = heap->slabs, *next; s; s = next) {
         next = s->next;
         free(s);

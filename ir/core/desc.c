@@ -614,3 +614,19 @@ DescId desc_make(Tables *t, const char *mnemonic, const char *shape)
         heap_fail(t->arena->heap, ST_INTERNAL, "no instruction '%s' with operands '%s'", mnemonic, shape);
     return id;
 }
+
+DescId desc_phi(Tables *t, uint32_t inputs)
+{
+    static const char input[] = {',', '%', ':', '%'};
+    Arena scratch;
+    arena_init(&scratch, t->arena->heap);
+    size_t len = 1 + inputs * sizeof input;
+    char *shape = arena_alloc(&scratch, len);
+    shape[0] = '%';
+    for (uint32_t k = 0; k < inputs; k++)
+        memcpy(shape + 1 + k * sizeof input, input, sizeof input);
+    const char *why;
+    DescId id = desc_intern(t, mnem_intern(t, "mov.phi", 7), shape, len, &why);
+    arena_free(&scratch);
+    return id;
+}

@@ -220,6 +220,9 @@ const char *desc_element_end(const char *p, const char *end);
 // The descriptor for builders: text and shape must be right.
 DescId desc_make(Tables *t, const char *mnemonic, const char *shape);
 
+// The descriptor of a phi with so many inputs.
+DescId desc_phi(Tables *t, uint32_t inputs);
+
 // A mnemonic as it is spelled, and the descriptor for the shape that it had last.
 typedef struct MnemCache {
     const char *text;

@@ -24,6 +24,7 @@
     X(dom)             \
     X(loops)           \
     X(pdom)            \
+    X(control_deps)    \
     X(defuse)          \
     X(live)            \
     X(rdefs)           \

@@ -189,7 +189,6 @@ typedef struct Naive {
     Defs out[BLOCKS + 1];
     bool live[BLOCKS + 1], phi[BLOCKS + 1];
     bool seen[BLOCKS + 1];  // phis that a value is expanded through
-    uint32_t use, def;      // the next ones in layout order
 } Naive;
 
 static bool is_reachable(const Naive *n, BlockId b) { return n->a->rpo_index[b] != UINT32_MAX; }
@@ -315,14 +314,18 @@ static Defs expand(Naive *n, ValueId value)
 {
     const ReachingDefs *rd = &n->a->rdefs;
     const Edges *preds = &n->a->preds;
+    if (!value)
+        return 1;
+    if (value < rd->first_def) {
+        CHECK_EQ(value, n->r);
+        CHECK_EQ(def_count(n->a, n->r), 1);
+        return 2;
+    }
     if (value < rd->first_phi) {
-        uint32_t k = value - 1, place = k - n->a->defs.first[n->r];
-        if (!value)
-            return 1;
-        if (!CHECK(place < def_count(n->a, n->r)))
-            return 0;
-        bool guarded = ir_guarded(ir_instr(n->fn, n->a->defs.at[k].instr));
-        return (Defs)2 << place | (guarded ? expand(n, rd->old[k]) : 0);
+        const Occurrence *o = &rd->at[rd->defs[value - rd->first_def]];
+        CHECK(names(n, *ir_run(n->fn, o->op)));
+        uint32_t place = row_place(n, o->instr, o->op - ir_instr(n->fn, o->instr)->ops);
+        return (Defs)2 << place | (o->guarded ? expand(n, rd->old[value - rd->first_def]) : 0);
     }
     if (!CHECK(value - rd->first_phi < rd->nphis))
         return 0;
@@ -343,14 +346,21 @@ static void check_value(Naive *n, ValueId value, Defs expected)
     CHECK(expand(n, value) == expected);
 }
 
+static bool writes_register(const Naive *n, InstrId id)
+{
+    FOR_DEFS(n->a, n->r, d)
+        if (d->instr == id)
+            return true;
+    return false;
+}
+
 // What code that no path leads to reads is no matter, if only it is there.
 static void check_read(Naive *n, BlockId b, ValueId value, Defs expected)
 {
-    const Refs *defs = &n->a->defs;
     if (is_reachable(n, b))
         check_value(n, value, expected);
     else
-        CHECK(!value || (value > defs->first[n->r] && value <= defs->first[n->r + 1]));
+        CHECK(!value || (!value_is_phi(n->a, value) && writes_register(n, value_def(n->a, value))));
 }
 
 static void check_instr(Naive *n, InstrId id, Defs set)
@@ -359,18 +369,21 @@ static void check_instr(Naive *n, InstrId id, Defs set)
     const Analyses *a = n->a;
     for (uint32_t k = i->ndef; k < i->nops; k++)
         if (names(n, ir_ops(n->fn, i)[k]))
-            check_read(n, i->block, a->rdefs.use[n->use++], set);
+            check_read(n, i->block, value_of(a, i, k, *ir_use(n->fn, i, k - i->ndef)), set);
     for (uint32_t k = 0; k < i->ndef; k++) {
         if (!names(n, *ir_def(n->fn, i, k)))
             continue;
-        check_read(n, i->block, a->rdefs.old[n->def++], ir_guarded(i) ? set : 1);
+        ValueId made = value_of(a, i, k, *ir_def(n->fn, i, k));
+        CHECK_EQ(value_def(a, made), id);
+        if (made >= a->rdefs.first_def)
+            check_read(n, i->block, a->rdefs.old[made - a->rdefs.first_def], ir_guarded(i) ? set : 1);
+        else
+            CHECK(!ir_guarded(i));
     }
 }
 
 static void check_uses(Naive *n)
 {
-    n->use = n->a->uses.first[n->r];
-    n->def = n->a->defs.first[n->r];
     FOR_BLOCKS(n->fn, b) {
         Defs set = at_start(n, b);
         FOR_INSTRS(n->fn, b, id) {
@@ -378,8 +391,6 @@ static void check_uses(Naive *n)
             set = over_instr(n, id, set);
         }
     }
-    CHECK_EQ(n->use, n->a->uses.first[n->r + 1]);
-    CHECK_EQ(n->def, n->a->defs.first[n->r + 1]);
 }
 
 // The phis of the register stand where they should, each once, and what comes in over an edge is what leaves there.
@@ -413,12 +424,13 @@ static void check_pruned(const Fn *fn, const Analyses *a)
     arena_init(&arena, fn->arena.heap);
     bool *needed = NEW_ARRAY(&arena, bool, rd->nphis);
     uint32_t n = 0;
-    for (uint32_t k = 0; k < a->uses.first[fn->regs.n]; k++)
-        if (rd->use[k] >= rd->first_phi && rd->use[k] != VALUE_ANY)
-            needed[rd->use[k] - rd->first_phi] = true;
-    for (uint32_t k = 0; k < a->defs.first[fn->regs.n]; k++)
-        if (rd->old[k] >= rd->first_phi)
-            needed[rd->old[k] - rd->first_phi] = true;
+    for (uint32_t k = 0; k < rd->noccurrences; k++) {
+        ValueId value = rd->value[rd->at[k].op];
+        if (rd->at[k].def)
+            value = rd->old[value - rd->first_def];
+        if (value_is_phi(a, value))
+            needed[value - rd->first_phi] = true;
+    }
     for (bool changed = true; changed;) {
         changed = false;
         for (uint32_t k = 0; k < rd->nphis; k++) {
@@ -438,10 +450,17 @@ static void check_pruned(const Fn *fn, const Analyses *a)
     arena_free(&arena);
 }
 
+// What an operand reads.
+static ValueId read_by(const Fn *fn, const Analyses *a, const Ref *ref)
+{
+    const Instr *i = ir_instr(fn, ref->instr);
+    return value_of(a, i, ref->op, ir_ops(fn, i)[ref->op]);
+}
+
 static void check_others(const Fn *fn, const Analyses *a, RegId r)
 {
-    for (uint32_t k = a->uses.first[r]; k < a->uses.first[r + 1]; k++)
-        CHECK(a->rdefs.use[k] == VALUE_ANY);
+    FOR_USES(a, r, u)
+        CHECK(read_by(fn, a, u) == VALUE_ANY);
     for (uint32_t k = 0; k < a->rdefs.nphis; k++)
         CHECK(a->rdefs.phi[k].reg != r);
     CHECK(!reg_in_ssa(ir_reg(fn, r)));
@@ -471,7 +490,7 @@ static void check_random(uint32_t rounds, uint64_t seed, bool nest)
         unit_context("function %u", round);
         build_random(&p, &seed, nest);
         CHECK_VERIFIES(p.fn);
-        const Analyses *a = analysis_need(p.fn, AN_RDEFS);
+        const Analyses *a = analysis_need(p.fn, AN_RDEFS | AN_DEFUSE);
         CHECK_EQ(a->rdefs.searched, nest);
         phis += a->rdefs.nphis;
         check_function(p.fn, a);
@@ -510,17 +529,16 @@ static RegId add_registers(Fn *fn, uint32_t n)
 // The value that an operand of the only definition or use of a register in the block reads.
 static ValueId value_in(const Fn *fn, const Analyses *a, RegId r, BlockId b)
 {
-    for (uint32_t k = a->uses.first[r]; k < a->uses.first[r + 1]; k++)
-        if (ir_instr(fn, a->uses.at[k].instr)->block == b)
-            return a->rdefs.use[k];
+    FOR_USES(a, r, u)
+        if (ir_instr(fn, u->instr)->block == b)
+            return read_by(fn, a, u);
     return VALUE_ANY;
 }
 
 static const ReachingPhi *phi_of(const Analyses *a, ValueId value)
 {
-    bool is_phi = value >= a->rdefs.first_phi && value - a->rdefs.first_phi < a->rdefs.nphis;
-    CHECK(is_phi);
-    return &a->rdefs.phi[is_phi ? value - a->rdefs.first_phi : 0];
+    bool is_phi = CHECK(value_is_phi(a, value) && value < value_count(a));
+    return is_phi ? value_phi(a, value) : &a->rdefs.phi[0];
 }
 
 // Each block writes what the next one reads.
@@ -534,12 +552,17 @@ TEST(rdefs_long_chain)
     emit_ret(s.fn, MANY);
     for (BlockId b = 1; b <= MANY; b++)
         add_one(s.fn, b, first + b % CARRIED);
-    const Analyses *a = shape_need(&s, AN_RDEFS);
+    const Analyses *a = shape_need(&s, AN_RDEFS | AN_DEFUSE);
     bool right = true;
     CHECK_EQ(a->rdefs.nphis, 0);
-    for (uint32_t k = 0; k < CARRIED; k++)
-        for (uint32_t u = a->uses.first[first + k], n = 0; u < a->uses.first[first + k + 1]; u++, n++)
-            right &= a->rdefs.use[u] == (n ? a->defs.first[first + k] + n : 0);
+    for (uint32_t k = 0; k < CARRIED; k++) {
+        InstrId last = 0;
+        FOR_USES(a, first + k, u) {
+            ValueId value = read_by(s.fn, a, u);
+            right &= (value ? value_def(a, value) : 0) == last;
+            last = u->instr;
+        }
+    }
     CHECK(right);
     shape_close(&s);
 }
@@ -557,13 +580,13 @@ TEST(rdefs_wide_join)
     for (BlockId b = 2; b < MANY + 2; b++)
         set(s.fn, b, r);
     add_one(s.fn, MANY + 2, r);
-    const Analyses *a = shape_need(&s, AN_RDEFS);
+    const Analyses *a = shape_need(&s, AN_RDEFS | AN_DEFUSE);
     const ReachingPhi *phi = phi_of(a, value_in(s.fn, a, r, MANY + 2));
     bool right = true;
     CHECK_EQ(a->rdefs.nphis, 1);
     CHECK_EQ(a->rdefs.ninputs, MANY);
     for (uint32_t k = 0; k < MANY; k++) {
-        InstrId id = a->defs.at[a->rdefs.input[phi->inputs + k] - 1].instr;
+        InstrId id = value_def(a, a->rdefs.input[phi->inputs + k]);
         right &= ir_instr(s.fn, id)->block == a->preds.at[a->preds.first[MANY + 2] + k];
     }
     CHECK(right);
@@ -586,13 +609,13 @@ TEST(rdefs_switch_in_loop)
         add_one(s.fn, b, first + b % CARRIED);
     for (uint32_t k = 0; k < CARRIED; k++)
         set(s.fn, 1, first + k);
-    const Analyses *a = shape_need(&s, AN_RDEFS);
+    const Analyses *a = shape_need(&s, AN_RDEFS | AN_DEFUSE);
     bool right = true;
     CHECK_EQ(a->rdefs.nphis, 2 * CARRIED);
     CHECK_EQ(a->rdefs.ninputs, (MANY + 2) * CARRIED);
     for (uint32_t k = 0; k < CARRIED; k++)
-        for (uint32_t u = a->uses.first[first + k]; u < a->uses.first[first + k + 1]; u++)
-            right &= a->rdefs.use[u] == a->rdefs.use[a->uses.first[first + k]];
+        FOR_USES(a, first + k, u)
+            right &= read_by(s.fn, a, u) == read_by(s.fn, a, a->uses.at + a->uses.first[first + k]);
     CHECK(right);
     CHECK_EQ(phi_of(a, value_in(s.fn, a, first, 16))->block, 2);
     shape_close(&s);
@@ -611,7 +634,7 @@ TEST(rdefs_nested_loops)
     for (uint32_t k = 0; k < CARRIED; k++)
         add_one(fn, DEPTH + 1 + k * (DEPTH / CARRIED), first + k);
     CHECK_VERIFIES(fn);
-    const Analyses *a = analysis_need(fn, AN_RDEFS);
+    const Analyses *a = analysis_need(fn, AN_RDEFS | AN_DEFUSE);
     uint32_t phis = 0;
     CHECK(a->rdefs.searched);
     for (uint32_t k = 0; k < CARRIED; k++) {
@@ -644,7 +667,7 @@ TEST(rdefs_diamonds_in_cases)
         set(s.fn, CASES + b, first + b - 2);
         add_one(s.fn, 2 * CASES + b, first + b - 2);
     }
-    const Analyses *a = shape_need(&s, AN_RDEFS);
+    const Analyses *a = shape_need(&s, AN_RDEFS | AN_DEFUSE);
     CHECK_EQ(a->rdefs.nphis, CASES);
     CHECK_EQ(a->rdefs.ninputs, 2 * CASES);
     shape_close(&s);
