@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: MIT
 // Branches that are decided, and blocks that follow each other.
 //
-// Slot: 15 OriBranchOpt. Until nothing changes (a few rounds at most):
-//   1. a guarded terminator whose condition is known loses its guard, or becomes a branch to its other successor. Known
+// Slot: 15 OriBranchOpt. Until nothing is decided any more (a few rounds at most):
+//   1. branches through empty blocks go to their end; blocks that nothing reaches go, with branch tables that nothing
+//      uses;
+//   2. a guarded terminator whose condition is known loses its guard, or becomes a branch to its other successor. Known
 //      is a condition that an unguarded move of a constant made, and one that a branch tested before whose edge is the
 //      only way in to a block that dominates this one; one condition is one value of the analysis of reaching
 //      definitions. A branch whose two targets are one is no condition;
-//   2. a block that holds nothing but a guarded branch is jumped over by predecessors that know its condition: because
+//   3. a block that holds nothing but a guarded branch is jumped over by predecessors that know its condition: because
 //      they branch on the same register, or because they have just made it a constant;
-//   3. branches through empty blocks go to their end; blocks that nothing reaches go, with branch tables that nothing
-//      uses;
-//   4. a block that is the only successor of its only predecessor is appended to it.
-// At last a branch to the block behind, with another successor for a false guard, is turned round.
+// Then a block that is the only successor of its only predecessor is appended to it, and a branch to the block behind,
+// with another successor for a false guard, is turned round.
 //
 //     b0: P0 = mov.pred 1; @P0 bra b2 else b1     ->   b0: P0 = mov.pred 1; bra b2
 //
@@ -26,7 +26,7 @@
 //     b1: @P0 bra b2 else b3; b2: @P0 bra b4 else b5   if P0 is pinned
 //     b2: .pragma "nounroll"; ...    the note belongs to the start of its block: not appended
 //
-// Sound: what is taken out is never executed. 2 changes where threads that came apart may meet again, so it keeps off
+// Sound: what is taken out is never executed. 3 changes where threads that came apart may meet again, so it keeps off
 // functions with convergent instructions unless both branches are uniform. `.uni` stays with branches whose condition
 // stays.
 //
@@ -49,9 +49,9 @@ typedef struct BranchOpt {
     const Analyses *a;
     Arena scratch;
     uint8_t *known;      // by ValueId: Truth
-    ValueId *condition;  // by BlockId: the value of its terminator's guard, 0 = none
+    ValueId *condition;  // by BlockId, where the walk has been: the value of its terminator's guard, 0 = none
     VEC(Fact) facts;
-    bool convergent;  // some instruction is
+    Truth convergent;  // some instruction is; UNKNOWN = not yet looked
 } BranchOpt;
 
 /* -- Terminators ---------------------------------------------------------------------------------------- */
@@ -103,13 +103,11 @@ static Truth constant_truth(const BranchOpt *o, ValueId value)
     return tab_const(fn->tables, op_index(from)).bits ? IS_TRUE : IS_FALSE;
 }
 
-static void find_conditions(BranchOpt *o)
+// The value of a terminator's guard; 0 = it may be one or another.
+static ValueId condition_of(const BranchOpt *o, const Instr *i)
 {
-    FOR_BLOCKS(o->fn, b) {
-        const Instr *i = ir_instr(o->fn, ir_terminator(o->fn, b));
-        ValueId value = ir_guarded(i) ? value_of(o->a, i, i->nops - 1, *ir_guard(o->fn, i)) : 0;
-        o->condition[b] = value == VALUE_ANY ? 0 : value;
-    }
+    ValueId value = value_of(o->a, i, i->nops - 1, *ir_guard(o->fn, i));
+    return value == VALUE_ANY ? 0 : value;
 }
 
 static bool is_split(const Fn *fn, const Instr *i)
@@ -153,8 +151,9 @@ static bool fold_branches(BranchOpt *o)
         learn(o, b);
         if (!ir_guarded(i))
             continue;
-        ValueId value = o->condition[b];
+        ValueId value = condition_of(o, i);
         Truth truth = value ? o->known[value] : UNKNOWN;
+        o->condition[b] = value;
         if (truth == UNKNOWN)
             truth = constant_truth(o, value);
         truth = negated_if(truth, ir_guard(fn, i)->mods & OPM_NOT);
@@ -215,6 +214,26 @@ static Truth truth_behind(const BranchOpt *o, BlockId b, BlockId pred)
     return UNKNOWN;
 }
 
+// Whether some instruction has the trait, or is this one.
+static bool has_trait_or_opcode(const Fn *fn, uint32_t traits, Opcode op)
+{
+    FOR_BLOCKS(fn, b) {
+        FOR_INSTRS(fn, b, id) {
+            const Desc *d = ir_desc(fn, ir_instr(fn, id));
+            if (d->traits & traits || d->op == op)
+                return true;
+        }
+    }
+    return false;
+}
+
+static bool is_convergent(BranchOpt *o)
+{
+    if (o->convergent == UNKNOWN)
+        o->convergent = has_trait_or_opcode(o->fn, TR_CONV, OP_OPAQUE) ? IS_TRUE : IS_FALSE;
+    return o->convergent == IS_TRUE;
+}
+
 static bool jump_over(BranchOpt *o, BlockId from)
 {
     Fn *fn = o->fn;
@@ -229,7 +248,7 @@ static bool jump_over(BranchOpt *o, BlockId from)
             continue;
         const Instr *over = ir_instr(fn, ir_block(fn, b)->first);
         RegId guard = op_index(*ir_guard(fn, over));
-        if (!reg_in_ssa(ir_reg(fn, guard)) || (o->convergent && !(is_uniform(fn, i) && is_uniform(fn, over))))
+        if (!reg_in_ssa(ir_reg(fn, guard)) || (!(is_uniform(fn, i) && is_uniform(fn, over)) && is_convergent(o)))
             continue;
         Truth holds = truth_on_edge(fn, i, ways[k], guard);
         BlockId to = past(fn, b, holds != UNKNOWN ? holds : truth_behind(o, b, from));
@@ -242,23 +261,12 @@ static bool jump_over(BranchOpt *o, BlockId from)
 
 static bool jump_over_branches(BranchOpt *o)
 {
+    const Edges *preds = &o->a->preds;
     bool progress = false;
-    for (uint32_t k = 0; k < o->a->nrpo; k++)
-        progress |= jump_over(o, o->a->rpo[k]);
+    FOR_BLOCKS(o->fn, b)
+        for (uint32_t e = preds->first[b]; is_bare_split(o->fn, b) && e < preds->first[b + 1]; e++)
+            progress |= jump_over(o, preds->at[e]);
     return progress;
-}
-
-// Whether some instruction has the trait, or is this one.
-static bool has_trait_or_opcode(const Fn *fn, uint32_t traits, Opcode op)
-{
-    FOR_BLOCKS(fn, b) {
-        FOR_INSTRS(fn, b, id) {
-            const Desc *d = ir_desc(fn, ir_instr(fn, id));
-            if (d->traits & traits || d->op == op)
-                return true;
-        }
-    }
-    return false;
 }
 
 /* -- Blocks --------------------------------------------------------------------------------------------- */
@@ -271,16 +279,23 @@ static bool has_pragma(const Fn *fn, BlockId b)
     return false;
 }
 
+// The only successor, if this is its only predecessor; otherwise 0.
+static BlockId only_way(const Analyses *a, BlockId b)
+{
+    BlockId c = a->succs.first[b + 1] - a->succs.first[b] == 1 ? a->succs.at[a->succs.first[b]] : 0;
+    return c && a->preds.first[c + 1] - a->preds.first[c] == 1 ? c : 0;
+}
+
 // Appends to each block what only it leads to. A table names its blocks, so they have another predecessor.
 static bool merge_blocks(Fn *fn)
 {
-    const Edges *preds = &analysis_need(fn, AN_CFG)->preds;
+    const Analyses *a = analysis_need(fn, AN_CFG);
     bool progress = false;
     for (BlockId b = fn->first; b; b = ir_block(fn, b)->next) {
-        for (;;) {
+        BlockId c, last = b;
+        for (; (c = only_way(a, last)) && c != b && c != fn->first; last = c) {
             const Instr *i = ir_instr(fn, ir_terminator(fn, b));
-            BlockId c = ir_desc(fn, i)->op == OP_BRA && !ir_guarded(i) ? op_index(*ir_use(fn, i, 0)) : 0;
-            if (!c || c == b || c == fn->first || preds->first[c + 1] - preds->first[c] != 1 || has_pragma(fn, c))
+            if (ir_desc(fn, i)->op != OP_BRA || ir_guarded(i) || has_pragma(fn, c))
                 break;
             ir_remove(fn, ir_terminator(fn, b));
             block_take(fn, b, c);
@@ -296,11 +311,16 @@ static bool merge_blocks(Fn *fn)
 // `@P0 bra next else other` is `@!P0 bra other`, which falls through.
 static bool turn_round(Fn *fn)
 {
+    const Edges *succs = &analysis_need(fn, AN_CFG)->succs;
     bool progress = false;
     FOR_BLOCKS(fn, b) {
+        bool next_first = succs->first[b] < succs->first[b + 1] && succs->at[succs->first[b]] == ir_block(fn, b)->next;
         const Instr *i = ir_instr(fn, ir_terminator(fn, b));
-        if (!is_split(fn, i) || op_index(*ir_use(fn, i, 0)) != ir_block(fn, b)->next)
+        if (!next_first || !is_split(fn, i))
             continue;
+        // Asynchronous matrix code comes out of ptxas longer when its branches are turned (tried).
+        if (!progress && has_trait_or_opcode(fn, 0, OP_OPAQUE))
+            return false;
         Operand *taken = ir_use(fn, i, 0), *other = other_way(fn, i), old = *taken;
         *taken = *other;
         *other = old;
@@ -312,31 +332,41 @@ static bool turn_round(Fn *fn)
 
 /* -- The phase ------------------------------------------------------------------------------------------ */
 
-static bool one_round(Ctx *ctx, Fn *fn)
+// Decides what can be decided; returns progress.
+static bool decide_branches(Ctx *ctx, Fn *fn)
 {
-    BranchOpt o = {.ctx = ctx, .fn = fn, .convergent = has_trait_or_opcode(fn, TR_CONV, OP_OPAQUE)};
+    BranchOpt o = {.ctx = ctx, .fn = fn};
     arena_init(&o.scratch, &ctx->heap);
     o.a = analysis_need(fn, AN_CFG | AN_RPO | AN_DOM | AN_RDEFS);
     o.known = NEW_ARRAY(&o.scratch, uint8_t, value_count(o.a));
     o.condition = NEW_ARRAY(&o.scratch, ValueId, fn->blocks.n);
-    find_conditions(&o);
-    bool folded = fold_branches(&o) || jump_over_branches(&o);
-    bool empty = skip_empty_blocks(ctx, fn);
-    if (folded || empty)
-        analysis_drop(fn, 0);
-    bool unreachable = remove_unreachable(ctx, fn);
-    bool merged = merge_blocks(fn);
+    bool progress = fold_branches(&o) || jump_over_branches(&o);
     arena_free(&o.scratch);
-    return folded || empty || unreachable || merged;
+    if (progress)
+        analysis_drop(fn, 0);
+    return progress;
+}
+
+static bool skip_empty(Ctx *ctx, Fn *fn)
+{
+    bool progress = skip_empty_blocks(ctx, fn);
+    if (progress)
+        analysis_drop(fn, 0);
+    return progress;
 }
 
 bool phase_branch_opt(Ctx *ctx, Fn *fn)
 {
-    bool progress = false;
-    for (int k = 0; k < ROUNDS && one_round(ctx, fn); k++)
-        progress = true;
-    // Asynchronous matrix code comes out of ptxas longer when its branches are turned (tried).
-    if (!has_trait_or_opcode(fn, 0, OP_OPAQUE))
-        progress |= turn_round(fn);
+    bool empty = skip_empty(ctx, fn), unreachable = remove_unreachable(ctx, fn), decided = false;
+    for (int k = 0; k < ROUNDS && decide_branches(ctx, fn); k++) {
+        decided = true;
+        skip_empty(ctx, fn);
+        remove_unreachable(ctx, fn);
+    }
+    bool merged = merge_blocks(fn), turned = turn_round(fn);
+    bool progress = empty || decided || unreachable || merged || turned;
+    // Nothing that was needed is less so as long as no condition and no code went.
+    if (fn->without_dead == fn->version && !decided && !unreachable)
+        fn->without_dead += progress;
     return progress;
 }

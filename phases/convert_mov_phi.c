@@ -38,8 +38,9 @@ typedef struct Point {
 
 typedef struct Leaving {
     Fn *fn;
-    const Analyses *a;
+    const Analyses *a;  // if the function may be not conventional
     Arena scratch;
+    RegId nregs;        // as it was
     RegId *parent;      // by RegId: union-find
     bool *member;       // by RegId: a phi or a tied use has to do with it
     bool *clash;        // by leader: members are live at once
@@ -79,8 +80,6 @@ static void join(Leaving *l, InstrId id)
     const Fn *fn = l->fn;
     const Instr *i = ir_instr(fn, id);
     bool phi = ir_desc(fn, i)->op == OP_PHI;
-    if (phi)
-        l->phi_end[i->block] = l->a->place[id];
     // With a constant alone, too: it is written while the definition may be live.
     for (uint32_t k = 1; phi && k < ir_nuse(i); k += 2) {
         Operand from = *ir_use(fn, i, k);
@@ -186,19 +185,29 @@ static bool joins(const Fn *fn, InstrId id)
     return ir_ntied(i) || ir_desc(fn, i)->op == OP_PHI;
 }
 
-static void join_classes(Leaving *l)
+// False: there is nothing that only ssa form has.
+static bool join_classes(Leaving *l)
 {
     const Fn *fn = l->fn;
-    FOR_BLOCKS(fn, b)
-        FOR_INSTRS(fn, b, id)
+    bool any = false;
+    FOR_BLOCKS(fn, b) {
+        FOR_INSTRS(fn, b, id) {
+            any |= joins(fn, id) || ir_desc(fn, ir_instr(fn, id))->op == OP_UNDEF;
             if (joins(fn, id))
                 join(l, id);
+        }
+    }
+    return any;
 }
 
-static void find_points(Leaving *l, RegId nregs)
+static void find_points(Leaving *l)
 {
     const Fn *fn = l->fn;
-    for (RegId r = 1; r < nregs; r++) {
+    l->phi_end = NEW_ARRAY(&l->scratch, uint32_t, fn->blocks.n);
+    FOR_BLOCKS(fn, b)
+        for (InstrId id = ir_block(fn, b)->first; ir_desc(fn, ir_instr(fn, id))->op == OP_PHI; id = ir_instr(fn, id)->next)
+            l->phi_end[b] = l->a->place[id];
+    for (RegId r = 1; r < l->nregs; r++) {
         if (!l->member[r] || !def_count(l->a, r))
             continue;
         InstrId def = l->a->defs.at[l->a->defs.first[r]].instr;
@@ -223,6 +232,8 @@ static DescId copy_desc(Fn *fn, Width width)
 static void insert_copy(Fn *fn, InstrId before, RegId to, Operand from)
 {
     Operand ops[] = {op_def(op_reg(fn, to)), from};
+    if (op_is_reg(from) && op_index(from) == to)
+        return;
     InstrId id = ir_insert_before(fn, before, copy_desc(fn, (Width)ir_reg(fn, to)->width), 0, ops, 2);
     ir_instr(fn, id)->line = ir_instr(fn, before)->line;
 }
@@ -230,8 +241,8 @@ static void insert_copy(Fn *fn, InstrId before, RegId to, Operand from)
 // What a register is called from now on: its class, or itself where that has members that are live at once.
 static RegId final_name(Leaving *l, RegId r)
 {
-    RegId class = leader(l, r);
-    return l->clash[class] ? r : class;
+    RegId class = r < l->nregs ? leader(l, r) : r;
+    return class < l->nregs && l->clash[class] ? r : class;
 }
 
 static Operand renamed(Leaving *l, Operand o) { return op_is_reg(o) ? op_reg(l->fn, final_name(l, op_index(o))) : o; }
@@ -273,74 +284,59 @@ static void leave_tied(Leaving *l, InstrId id)
 
 /* -- The phase ------------------------------------------------------------------------------------------ */
 
-static void rename_all(Leaving *l, RegId nregs)
+static void rename_operands(Leaving *l, const Instr *i)
 {
-    for (RegId r = 1; r < nregs; r++) {
-        RegId to = final_name(l, r);
-        if (to == r)
-            continue;
-        FOR_DEFS(l->a, r, def) {
-            Operand *o = ir_ops(l->fn, ir_instr(l->fn, def->instr)) + def->op;
-            o->word = (o->word & ~(uint32_t)INDEX_MAX) | to;
-        }
-        FOR_USES(l->a, r, use) {
-            Operand *o = ir_ops(l->fn, ir_instr(l->fn, use->instr)) + use->op;
-            o->word = (o->word & ~(uint32_t)INDEX_MAX) | to;
-        }
-    }
+    Operand *ops = ir_ops(l->fn, i);
+    for (uint32_t k = 0; k < i->nops; k++)
+        if (op_is_reg(ops[k]))
+            ops[k].word = (ops[k].word & ~(uint32_t)INDEX_MAX) | final_name(l, op_index(ops[k]));
 }
 
+// Undefined values need no instruction; moves within a class do nothing.
 static void leave_block(Leaving *l, BlockId b)
 {
     Fn *fn = l->fn;
     for (InstrId id = ir_block(fn, b)->first, next; id; id = next) {
         Instr *i = ir_instr(fn, id);
-        const Desc *d = ir_desc(fn, i);
+        Opcode op = ir_desc(fn, i)->op;
         next = i->next;
-        if (d->op == OP_PHI)
+        if (op == OP_PHI) {
             leave_phi(l, id);
-        else if (ir_ntied(i))
+            continue;
+        }
+        if (ir_ntied(i))
             leave_tied(l, id);
+        rename_operands(l, i);
+        if (op == OP_UNDEF || is_self_move(fn, i))
+            ir_remove(fn, id);
     }
 }
 
-// Undefined values need no instruction.
-static void remove_undefined(Fn *fn)
+static void leave(Leaving *l, bool conventional)
 {
-    FOR_BLOCKS(fn, b) {
-        for (InstrId id = ir_block(fn, b)->first, next; id; id = next) {
-            next = ir_instr(fn, id)->next;
-            if (ir_desc(fn, ir_instr(fn, id))->op == OP_UNDEF)
-                ir_remove(fn, id);
-        }
+    Fn *fn = l->fn;
+    if (!conventional) {
+        l->a = analysis_need(fn, AN_RPO | AN_DOM | AN_DEFUSE | AN_LIVE);
+        find_points(l);
+        find_clashes(l);
     }
+    FOR_BLOCKS(fn, b)
+        leave_block(l, b);
 }
 
 bool phase_convert_mov_phi(Ctx *ctx, Fn *fn)
 {
     if (fn->form != FORM_SSA)
         return false;
-    bool conventional = fn->conventional == fn->version && !ctx->options.contracts;
-    const Analyses *a = analysis_need(fn, AN_RPO | AN_DOM | AN_DEFUSE | (conventional ? 0 : AN_LIVE));
-    Leaving l = {.fn = fn, .a = a};
-    RegId nregs = fn->regs.n;
+    Leaving l = {.fn = fn, .nregs = fn->regs.n};
     arena_init(&l.scratch, &ctx->heap);
-    l.parent = NEW_ARRAY(&l.scratch, RegId, nregs);
-    for (RegId r = 0; r < nregs; r++)
+    l.parent = arena_alloc(&l.scratch, l.nregs * sizeof *l.parent);
+    for (RegId r = 0; r < l.nregs; r++)
         l.parent[r] = r;
-    l.member = NEW_ARRAY(&l.scratch, bool, nregs);
-    l.clash = NEW_ARRAY(&l.scratch, bool, nregs);
-    l.phi_end = NEW_ARRAY(&l.scratch, uint32_t, fn->blocks.n);
-    join_classes(&l);
-    if (!conventional) {
-        find_points(&l, nregs);
-        find_clashes(&l);
-    }
-    rename_all(&l, nregs);
-    FOR_BLOCKS(fn, b)
-        leave_block(&l, b);
-    remove_undefined(fn);
-    remove_self_moves(fn);
+    l.member = NEW_ARRAY(&l.scratch, bool, l.nregs);
+    l.clash = NEW_ARRAY(&l.scratch, bool, l.nregs);
+    if (join_classes(&l))
+        leave(&l, fn->conventional == fn->version && !ctx->options.contracts);
     arena_free(&l.scratch);
     fn->form = FORM_MULTI;
     // What was needed is needed still, and nothing was added that is not.

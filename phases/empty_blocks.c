@@ -32,8 +32,10 @@ static void send_on(void *user, Operand *target)
 
 // Follows chains of empty blocks with path compression. Blocks on a cycle of empty blocks lead to themselves; a chain
 // that runs into one ends where it meets it.
-static void find_ends(const Fn *fn, Forward *f, BlockId *chain)
+// False: no block is empty.
+static bool find_ends(const Fn *fn, Forward *f, BlockId *chain)
 {
+    bool any = false;
     FOR_BLOCKS(fn, start) {
         uint32_t n = 0;
         BlockId b = start, next;
@@ -49,8 +51,32 @@ static void find_ends(const Fn *fn, Forward *f, BlockId *chain)
             }
         if (!f->to[b])
             f->to[b] = b;
+        any |= n > 0;
         while (n--)
             f->to[chain[n]] = f->to[b];
+    }
+    return any;
+}
+
+static void send_all_on(Fn *fn, Forward *f)
+{
+    FOR_BLOCKS(fn, b) {
+        // An empty block that is skipped keeps its own branch: it goes away below.
+        if (f->to[b] == b || b == fn->first)
+            ir_successors(fn, ir_terminator(fn, b), send_on, f);
+    }
+    for (uint32_t k = 1; k < fn->syms.n; k++) {
+        const Sym *s = ir_sym(fn, k | SYM_LOCAL);
+        for (uint32_t t = 0; s->kind == SYM_BRANCHTARGETS && !(s->flags & SYM_GONE) && t < ir_list(fn, s->list)->n; t++)
+            send_on(f, ir_run(fn, ir_list(fn, s->list)->ops) + t);
+    }
+    for (BlockId b = fn->first, next; b; b = next) {
+        next = ir_block(fn, b)->next;
+        if (f->to[b] == b || f->named[b] || b == fn->first)
+            continue;
+        ir_remove(fn, ir_terminator(fn, b));
+        block_unlink(fn, b);
+        f->progress = true;
     }
 }
 
@@ -59,25 +85,8 @@ bool skip_empty_blocks(Ctx *ctx, Fn *fn)
     Arena scratch;
     arena_init(&scratch, &ctx->heap);
     Forward f = {.to = NEW_ARRAY(&scratch, BlockId, fn->blocks.n), .named = NEW_ARRAY(&scratch, uint8_t, fn->blocks.n)};
-    find_ends(fn, &f, NEW_ARRAY(&scratch, BlockId, fn->nblocks));
-    FOR_BLOCKS(fn, b) {
-        // An empty block that is skipped keeps its own branch: it goes away below.
-        if (f.to[b] == b || b == fn->first)
-            ir_successors(fn, ir_terminator(fn, b), send_on, &f);
-    }
-    for (uint32_t k = 1; k < fn->syms.n; k++) {
-        const Sym *s = ir_sym(fn, k | SYM_LOCAL);
-        for (uint32_t t = 0; s->kind == SYM_BRANCHTARGETS && !(s->flags & SYM_GONE) && t < ir_list(fn, s->list)->n; t++)
-            send_on(&f, ir_run(fn, ir_list(fn, s->list)->ops) + t);
-    }
-    for (BlockId b = fn->first, next; b; b = next) {
-        next = ir_block(fn, b)->next;
-        if (f.to[b] == b || f.named[b] || b == fn->first)
-            continue;
-        ir_remove(fn, ir_terminator(fn, b));
-        block_unlink(fn, b);
-        f.progress = true;
-    }
+    if (find_ends(fn, &f, arena_alloc(&scratch, fn->nblocks * sizeof(BlockId))))
+        send_all_on(fn, &f);
     arena_free(&scratch);
     return f.progress;
 }

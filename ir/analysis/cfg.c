@@ -6,45 +6,49 @@
 
 /* -- Edges ---------------------------------------------------------------------------------------------- */
 
+typedef struct Edge {
+    BlockId from, to;
+} Edge;
+
 typedef struct EdgeBuilder {
+    Arena scratch;
     BlockId from;
-    uint32_t *out_degree, *in_degree;  // counting pass
-    Edges *succs, *preds;              // filling pass: first[] is advanced
+    VEC(Edge) edges;  // in layout order
 } EdgeBuilder;
 
-static void count_edge(void *user, Operand *target)
+static void add_edge(void *user, Operand *target)
 {
     EdgeBuilder *e = user;
-    e->out_degree[e->from]++;
-    e->in_degree[op_index(*target)]++;
+    VEC_PUSH(&e->scratch, &e->edges, ((Edge){e->from, op_index(*target)}));
 }
 
-static void fill_edge(void *user, Operand *target)
+// Terminators lie far apart in memory, so those that come next are fetched while one is looked at.
+static void collect_edges(const Fn *fn, EdgeBuilder *e)
 {
-    EdgeBuilder *e = user;
-    e->succs->at[e->succs->first[e->from]++] = op_index(*target);
-    e->preds->at[e->preds->first[op_index(*target)]++] = e->from;
-}
-
-static void each_edge(const Fn *fn, EdgeBuilder *e, SuccVisit *visit)
-{
-    FOR_BLOCKS(fn, b) {
-        e->from = b;
-        ir_successors(fn, ir_terminator(fn, b), visit, e);
+    enum { AHEAD = 8 };
+    BlockId *blocks = arena_alloc(&e->scratch, (fn->nblocks + 2 * AHEAD) * sizeof *blocks);
+    uint32_t n = 0;
+    FOR_BLOCKS(fn, b)
+        blocks[n++] = b;
+    for (uint32_t k = 0; k < 2 * AHEAD; k++)
+        blocks[n + k] = fn->last;
+    for (uint32_t k = 0; k < n; k++) {
+        __builtin_prefetch(ir_instr(fn, ir_terminator(fn, blocks[k + 2 * AHEAD])));
+        __builtin_prefetch(ir_ops(fn, ir_instr(fn, ir_terminator(fn, blocks[k + AHEAD]))));
+        e->from = blocks[k];
+        ir_successors(fn, ir_terminator(fn, e->from), add_edge, e);
     }
 }
 
 // Turns degrees into row starts.
-static void start_rows(Arena *arena, Edges *edges, const uint32_t *degree, uint32_t n)
+static void start_rows(Edges *edges, uint32_t n)
 {
-    edges->first = arena_alloc(arena, (n + 1) * sizeof(uint32_t));
     uint32_t sum = 0;
-    for (uint32_t b = 0; b < n; b++) {
+    for (uint32_t b = 0; b <= n; b++) {
+        uint32_t degree = edges->first[b];
         edges->first[b] = sum;
-        sum += degree[b];
+        sum += degree;
     }
-    edges->first[n] = sum;
-    edges->at = arena_alloc(arena, MAX(sum, 1) * sizeof(BlockId));
 }
 
 // Filling moved each row start to the row's end, which is the next one's start.
@@ -54,19 +58,32 @@ static void restore_rows(Edges *edges, uint32_t n)
     edges->first[0] = 0;
 }
 
+static Edges new_rows(Arena *arena, uint32_t n, uint32_t nedges)
+{
+    return (Edges){NEW_ARRAY(arena, uint32_t, n + 1), arena_alloc(arena, nedges * sizeof(BlockId))};
+}
+
 void cfg_build(const Fn *fn, Analyses *a)
 {
     uint32_t n = fn->blocks.n;
-    Arena *arena = &a->arena[AX_CFG];
-    EdgeBuilder e = {.succs = &a->succs, .preds = &a->preds};
-    e.out_degree = NEW_ARRAY(arena, uint32_t, n);
-    e.in_degree = NEW_ARRAY(arena, uint32_t, n);
-    each_edge(fn, &e, count_edge);
-    start_rows(arena, &a->succs, e.out_degree, n);
-    start_rows(arena, &a->preds, e.in_degree, n);
-    each_edge(fn, &e, fill_edge);
+    EdgeBuilder e = {.from = 0};
+    arena_init(&e.scratch, fn->arena.heap);
+    collect_edges(fn, &e);
+    a->succs = new_rows(&a->arena[AX_CFG], n, e.edges.n);
+    a->preds = new_rows(&a->arena[AX_CFG], n, e.edges.n);
+    for (const Edge *edge = e.edges.at; edge < e.edges.at + e.edges.n; edge++) {
+        a->succs.first[edge->from]++;
+        a->preds.first[edge->to]++;
+    }
+    start_rows(&a->succs, n);
+    start_rows(&a->preds, n);
+    for (const Edge *edge = e.edges.at; edge < e.edges.at + e.edges.n; edge++) {
+        a->succs.at[a->succs.first[edge->from]++] = edge->to;
+        a->preds.at[a->preds.first[edge->to]++] = edge->from;
+    }
     restore_rows(&a->succs, n);
     restore_rows(&a->preds, n);
+    arena_free(&e.scratch);
 }
 
 // Whether row b holds the same blocks as often, in whatever order. `count` is zero by BlockId, and is again if they

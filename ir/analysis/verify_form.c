@@ -10,7 +10,7 @@
 //       before it; an input of a phi is used at the end of the predecessor. Tied uses and guards are uses.
 //   F6  the registers of an opaque instruction, but for its guard, are pinned; a phi or a tied use names none that
 //       stays outside ssa
-//   F7  analyses of control flow that the function keeps are what would be computed now (those of registers, which take
+//   F7  successors and reachability that the function keeps are what would be computed now (other analyses, which take
 //       longer, are compared where contracts of phases are checked)
 // Asynchronous instructions of the table write memory later, no registers, so F6 says nothing about them; those that
 // write registers later are opaque.
@@ -260,5 +260,5 @@ bool fn_verify(const Fn *fn, int level, InstrId *instr, char why[static 200])
     analysis_free(&v.an);
     arena_free(&v.scratch);
     *instr = ok ? 0 : v.at;
-    return ok && analysis_check(fn, AN_FLOW, why);
+    return ok && analysis_check(fn, AN_CFG | AN_RPO, why);
 }

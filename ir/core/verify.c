@@ -22,11 +22,13 @@
 
 typedef struct Verifier {
     const Fn *fn;
+    int level;
     InstrId at;
     char *why;
     Arena scratch;
     BlockId *called_in;  // by call sequence
     bool *has_table;     // by ListId
+    bool sequences;      // the block at hand has calls or the carry in it
 } Verifier;
 
 #define FAIL(v, ...) (snprintf((v)->why, 200, __VA_ARGS__), false)
@@ -100,6 +102,8 @@ const char *slot_check(const Fn *fn, const Slot *slot, Operand o, char why[stati
 
 /* -- Level 1 -------------------------------------------------------------------------------------------- */
 
+static bool reg_exists(const Fn *fn, RegId r) { return r - 1 < fn->regs.n - 1; }
+
 static bool index_exists(Verifier *v, Operand o)
 {
     const Fn *fn = v->fn;
@@ -107,7 +111,7 @@ static bool index_exists(Verifier *v, Operand o)
     switch (op_kind(o)) {
     case K_NONE:
     case K_BANK: return true;
-    case K_REG: return (k > 0 && k < fn->regs.n) || FAIL(v, "register id %u does not exist", k);
+    case K_REG: return reg_exists(fn, k) || FAIL(v, "register id %u does not exist", k);
     case K_IMM:
         return k < fn->tables->const_first + fn->tables->consts.n || FAIL(v, "constant id %u does not exist", k);
     case K_SYM: {
@@ -124,7 +128,18 @@ static bool index_exists(Verifier *v, Operand o)
     return false;
 }
 
-static bool check_instr(Verifier *v, const Instr *i)
+static bool check_list(Verifier *v, ListId id)
+{
+    const List *list = ir_list(v->fn, id);
+    if (!v->has_table[id])
+        return FAIL(v, "branch table %u has no symbol", id);
+    for (uint32_t t = 0; t < list->n; t++)
+        if (!index_exists(v, ir_run(v->fn, list->ops)[t]))
+            return false;
+    return true;
+}
+
+static bool check_structure(Verifier *v, const Instr *i)
 {
     const Fn *fn = v->fn;
     if (i->desc == 0 || i->desc >= fn->tables->desc_first + fn->tables->descs.n)
@@ -141,54 +156,11 @@ static bool check_instr(Verifier *v, const Instr *i)
     for (uint32_t k = 0; k < i->nops; k++) {
         if (op_is_def(ops[k]) != (k < i->ndef))
             return FAIL(v, "operand %u is on the wrong side of the definitions", k);
-        if (!index_exists(v, ops[k]))
-            return false;
-        if (op_kind(ops[k]) == K_LIST) {
-            const List *list = ir_list(fn, op_index(ops[k]));
-            if (!v->has_table[op_index(ops[k])])
-                return FAIL(v, "branch table %u has no symbol", op_index(ops[k]));
-            for (uint32_t t = 0; t < list->n; t++)
-                if (!index_exists(v, ir_run(fn, list->ops)[t]))
-                    return false;
-        }
-    }
-    return true;
-}
-
-static bool check_block(Verifier *v, BlockId b, uint32_t *count)
-{
-    const Fn *fn = v->fn;
-    const Block *block = ir_block(fn, b);
-    InstrId prev = 0;
-    for (InstrId id = block->first; id; prev = id, id = ir_instr(fn, id)->next) {
-        const Instr *i = ir_instr(fn, id);
-        v->at = id;
-        if (i->prev != prev || i->block != b || ++*count > fn->ninstrs)
-            return FAIL(v, "the instruction list of block %u is broken", b);
-        if (!check_instr(v, i))
-            return false;
-        bool last = i->next == 0, terminator = ir_desc(fn, i)->traits & TR_TERM;
-        if (last != terminator)
-            return FAIL(v, last ? "the block does not end in a terminator" : "a terminator in the middle of a block");
-    }
-    v->at = 0;
-    return (prev != 0 && prev == block->last) || FAIL(v, "block %u has no instructions or a wrong last one", b);
-}
-
-static bool check_structure(Verifier *v)
-{
-    const Fn *fn = v->fn;
-    uint32_t blocks = 0, instrs = 0;
-    BlockId prev = 0;
-    for (BlockId b = fn->first; b; prev = b, b = ir_block(fn, b)->next) {
-        if (ir_block(fn, b)->prev != prev || ++blocks > fn->nblocks)
-            return FAIL(v, "the block layout is broken at block %u", b);
-        if (!check_block(v, b, &instrs))
+        if (op_is_reg(ops[k]) && reg_exists(fn, op_index(ops[k])))
+            continue;
+        if (!index_exists(v, ops[k]) || (op_kind(ops[k]) == K_LIST && !check_list(v, op_index(ops[k]))))
             return false;
     }
-    if (prev != fn->last || blocks != fn->nblocks || instrs != fn->ninstrs)
-        return FAIL(v, "the function counts %u blocks and %u instructions, its lists hold %u and %u", fn->nblocks,
-                    fn->ninstrs, blocks, instrs);
     return true;
 }
 
@@ -251,16 +223,29 @@ static const char *check_as_def(const Fn *fn, Operand def, Operand o, char why[s
     return why;
 }
 
+// What most operands are, and nothing is wrong with.
+static bool is_plain_register(const Fn *fn, const Slot *slot, Operand o)
+{
+    if (!op_is_reg(o) || o.mods || slot->flags & (SL_HIDDEN | SL_INOUT | SL_AS_DEF))
+        return false;
+    const Reg *r = ir_reg(fn, op_index(o));
+    return r->file == op_file(o) && r->file != RF_CC && slot_takes_reg(slot, r);
+}
+
 static bool check_operands(Verifier *v, const Instr *i)
 {
     const Fn *fn = v->fn;
     const Desc *d = ir_desc(fn, i);
     const Operand *ops = ir_ops(fn, i);
     char why[200];
-    for (uint32_t k = 0; k < d->nops; k++)
+    for (uint32_t k = 0; k < d->nops; k++) {
+        if (is_plain_register(fn, &d->slots[k], ops[k]))
+            continue;
+        v->sequences |= op_is_reg(ops[k]) && op_file(ops[k]) == RF_CC;
         if (slot_check(fn, &d->slots[k], ops[k], why) || check_modifiers(&d->slots[k], ops[k], why) ||
             (d->slots[k].flags & SL_AS_DEF && check_as_def(fn, ops[0], ops[k], why)))
             return FAIL(v, "operand %u: %.150s", k + 1, why);
+    }
     if (ir_guarded(i)) {
         Operand guard = *ir_guard(fn, i);
         if (!op_is_reg(guard) || ir_reg(fn, op_index(guard))->width != W1 || op_file(guard) == RF_CC)
@@ -268,7 +253,8 @@ static bool check_operands(Verifier *v, const Instr *i)
         if (d->traits & TR_NOGUARD)
             return FAIL(v, "this instruction takes no guard");
     }
-    return check_tied(v, i);
+    v->sequences |= i->callseq != 0;
+    return !(i->flags & IF_TIED) || check_tied(v, i);
 }
 
 static bool reads_carry(const Fn *fn, const Instr *i, const Desc *d)
@@ -322,24 +308,51 @@ static bool check_sequences(Verifier *v, BlockId b)
     return true;
 }
 
-static bool check_types(Verifier *v)
+/* -- The walk ------------------------------------------------------------------------------------------- */
+
+static bool check_block(Verifier *v, BlockId b, uint32_t *count)
 {
     const Fn *fn = v->fn;
-    FOR_BLOCKS(fn, b) {
-        FOR_INSTRS(fn, b, id) {
-            v->at = id;
-            if (!check_operands(v, ir_instr(fn, id)))
-                return false;
-        }
-        if (!check_sequences(v, b))
+    const Block *block = ir_block(fn, b);
+    InstrId prev = 0;
+    v->sequences = false;
+    for (InstrId id = block->first; id; prev = id, id = ir_instr(fn, id)->next) {
+        const Instr *i = ir_instr(fn, id);
+        v->at = id;
+        if (i->prev != prev || i->block != b || ++*count > fn->ninstrs)
+            return FAIL(v, "the instruction list of block %u is broken", b);
+        if (!check_structure(v, i) || (v->level >= VERIFY_TYPES && !check_operands(v, i)))
+            return false;
+        bool last = i->next == 0, terminator = ir_desc(fn, i)->traits & TR_TERM;
+        if (last != terminator)
+            return FAIL(v, last ? "the block does not end in a terminator" : "a terminator in the middle of a block");
+    }
+    v->at = 0;
+    if (prev == 0 || prev != block->last)
+        return FAIL(v, "block %u has no instructions or a wrong last one", b);
+    return !v->sequences || check_sequences(v, b);
+}
+
+static bool check_blocks(Verifier *v)
+{
+    const Fn *fn = v->fn;
+    uint32_t blocks = 0, instrs = 0;
+    BlockId prev = 0;
+    for (BlockId b = fn->first; b; prev = b, b = ir_block(fn, b)->next) {
+        if (ir_block(fn, b)->prev != prev || ++blocks > fn->nblocks)
+            return FAIL(v, "the block layout is broken at block %u", b);
+        if (!check_block(v, b, &instrs))
             return false;
     }
+    if (prev != fn->last || blocks != fn->nblocks || instrs != fn->ninstrs)
+        return FAIL(v, "the function counts %u blocks and %u instructions, its lists hold %u and %u", fn->nblocks,
+                    fn->ninstrs, blocks, instrs);
     return true;
 }
 
 bool ir_verify(const Fn *fn, int level, InstrId *instr, char why[static 200])
 {
-    Verifier v = {.fn = fn, .why = why};
+    Verifier v = {.fn = fn, .level = level, .why = why};
     why[0] = 0;
     arena_init(&v.scratch, fn->arena.heap);
     v.called_in = NEW_ARRAY(&v.scratch, BlockId, fn->callseqs + 1);
@@ -349,7 +362,7 @@ bool ir_verify(const Fn *fn, int level, InstrId *instr, char why[static 200])
         if (s->kind == SYM_BRANCHTARGETS && s->list < fn->lists.n)
             v.has_table[s->list] = true;
     }
-    bool ok = check_structure(&v) && (level < VERIFY_TYPES || check_types(&v));
+    bool ok = check_blocks(&v);
     arena_free(&v.scratch);
     *instr = v.at;
     return ok;

@@ -1,38 +1,33 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * gen: PTX of any size for benchmarks, in nvcc's spelling and with the opcode mix of real kernels.
+ * gen: programs of any size for benchmarks.
  *
- *   gen module N SEED      about N instructions in many functions: log-normal sizes, median 90, at most 8000
- *   gen func N SEED        one function of about N instructions: a long row of loops, diamonds and straight code
+ *   gen module N SEED               about N instructions in many functions: log-normal sizes, median 90, at most 8000
+ *   gen func N SEED                 one function of about N instructions: a long row of loops, diamonds and straight
+ * code gen SHAPE N SEED [ptx|ll]       the shapes of ssa.c, as PTX or LLVM IR
  *
- * Each function computes on pools of values (32-bit integers, floats, doubles). An operand is preferably a recent value
- * that nothing has read yet, so that hardly anything is dead, and only values that dominate the place: a pool is a
- * stack that is cut back at the end of each arm. Values cross a join as a register that both arms write, and loops
- * carry their counter and an accumulator, so that some registers have several definitions, as in nvcc's output. About
- * 21 instructions a label. The output depends on nothing but the arguments: integer and IEEE double arithmetic only.
+ * `module` and `func` are PTX in nvcc's spelling, with the opcode mix of real kernels. Each function computes on pools
+ * of values (32-bit integers, floats, doubles). An operand is preferably a recent value that nothing has read yet, so
+ * that hardly anything is dead, and only values that dominate the place: a pool is a stack that is cut back at the end
+ * of each arm. Values cross a join as a register that both arms write, and loops carry their counter and an
+ * accumulator, so that some registers have several definitions, as in nvcc's output. About 21 instructions a label. The
+ * output depends on nothing but the arguments: integer and IEEE double arithmetic only.
  */
+#include "gen.h"
 #include <stdarg.h>
-#include <stdbool.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* -- Text ------------------------------------------------------------------------------------------------------------
- */
+/* -- Text ---------------------------------------------------------------------------------------------------------- */
 
-typedef struct {
-    char *data;
-    size_t size, cap;
-} Text;
-
-static void die(const char *why)
+void die(const char *why)
 {
     fprintf(stderr, "gen: %s\n", why);
     exit(1);
 }
 
-static void *grow(void *p, size_t bytes)
+void *grow(void *p, size_t bytes)
 {
     p = realloc(p, bytes);
     if (!p)
@@ -40,7 +35,7 @@ static void *grow(void *p, size_t bytes)
     return p;
 }
 
-static void put(Text *t, const char *s, size_t n)
+void put(Text *t, const char *s, size_t n)
 {
     if (t->size + n > t->cap)
         t->data = grow(t->data, t->cap = (t->size + n) * 2);
@@ -48,7 +43,7 @@ static void put(Text *t, const char *s, size_t n)
     t->size += n;
 }
 
-static void put_number(Text *t, long long v)
+void put_number(Text *t, long long v)
 {
     char buf[24], *p = buf + sizeof buf;
     unsigned long long u = v < 0 ? 0ull - (unsigned long long)v : (unsigned long long)v;
@@ -60,7 +55,6 @@ static void put_number(Text *t, long long v)
     put(t, p, (size_t)(buf + sizeof buf - p));
 }
 
-/* Appends a text in which each # stands for the next int argument. */
 static void vprint(Text *t, const char *s, va_list args)
 {
     for (const char *p; (p = strchr(s, '#')); s = p + 1) {
@@ -70,7 +64,7 @@ static void vprint(Text *t, const char *s, va_list args)
     put(t, s, strlen(s));
 }
 
-static void print(Text *t, const char *s, ...)
+void print(Text *t, const char *s, ...)
 {
     va_list args;
     va_start(args, s);
@@ -78,15 +72,14 @@ static void print(Text *t, const char *s, ...)
     va_end(args);
 }
 
-static void flush(Text *t)
+void flush(Text *t)
 {
     if (fwrite(t->data, 1, t->size, stdout) != t->size)
         die("cannot write");
     t->size = 0;
 }
 
-/* -- Random numbers
- * ---------------------------------------------------------------------------------------------------- */
+/* -- Random numbers ------------------------------------------------------------------------------------------------ */
 
 static uint64_t next(uint64_t *state) /* splitmix64 */
 {
@@ -96,10 +89,10 @@ static uint64_t next(uint64_t *state) /* splitmix64 */
     return z ^ z >> 31;
 }
 
-static int below(uint64_t *state, int n) { return (int)(next(state) >> 33) % n; }
+int below(uint64_t *state, int n) { return (int)(next(state) >> 33) % n; }
 
-/* 90 * exp(1.55 * normal), the sizes of real functions; without libm, whose last bits differ between machines. */
-static int function_size(uint64_t *state)
+/* 90 * exp(1.55 * normal); without libm, whose last bits differ between machines. */
+int function_size(uint64_t *state)
 {
     double x = -6, e = 1, term = 1;
     for (int k = 0; k < 12; k++)
@@ -112,8 +105,7 @@ static int function_size(uint64_t *state)
     return e < 20 ? 20 : e > 8000 ? 8000 : (int)e;
 }
 
-/* -- Functions
- * --------------------------------------------------------------------------------------------------------- */
+/* -- Functions ----------------------------------------------------------------------------------------------------- */
 
 enum { INT, FLOAT, DOUBLE, POOLS };
 
@@ -682,21 +674,17 @@ static void header(Text *out)
                "%f3;\n\tret;\n\n}\n");
 }
 
-int main(int argc, char **argv)
+/* About n instructions of the shape `module` or `func`. False if it is another one. */
+static bool nvcc_program(const char *shape, long n, uint64_t seed)
 {
-    if (argc != 4 || (strcmp(argv[1], "module") && strcmp(argv[1], "func"))) {
-        fprintf(stderr, "usage: gen module|func N SEED\n");
-        return 2;
-    }
-    long n = strtol(argv[2], NULL, 10);
-    uint64_t rng = strtoull(argv[3], NULL, 10) * 0x2545f4914f6cdd1du;
+    uint64_t rng = seed;
     Text out = {NULL, 0, 0}, body = {NULL, 0, 0};
     Pool pools[POOLS] = {{NULL, 0, 0}, {NULL, 0, 0}, {NULL, 0, 0}};
 
-    if (n < 1 || n > 100000000)
-        die("N is out of range (1..100000000)");
+    if (strcmp(shape, "module") && strcmp(shape, "func"))
+        return false;
     header(&out);
-    if (!strcmp(argv[1], "func")) {
+    if (!strcmp(shape, "func")) {
         kernel(&out, &body, pools, &rng, 0, (int)n);
     } else {
         int index = 0;
@@ -710,5 +698,25 @@ int main(int argc, char **argv)
         free(pools[k].v);
     free(out.data);
     free(body.data);
+    return true;
+}
+
+int main(int argc, char **argv)
+{
+    if (argc < 4 || argc > 5) {
+        fprintf(stderr, "usage: gen SHAPE N SEED [ptx|ll]\n");
+        return 2;
+    }
+    const char *shape = argv[1], *language = argc > 4 ? argv[4] : "ptx";
+    long n = strtol(argv[2], NULL, 10);
+    uint64_t seed = strtoull(argv[3], NULL, 10) * 0x2545f4914f6cdd1du;
+    bool llvm = !strcmp(language, "ll");
+
+    if (n < 1 || n > 100000000)
+        die("N is out of range (1..100000000)");
+    if (!llvm && strcmp(language, "ptx"))
+        die("the language is ptx or ll");
+    if (!ssa_program(shape, n, seed, llvm) && (llvm || !nvcc_program(shape, n, seed)))
+        die("no such shape in that language");
     return fflush(stdout) ? 1 : 0;
 }
