@@ -104,9 +104,9 @@ static Truth constant_truth(const BranchOpt *o, ValueId value)
 }
 
 // The value of a terminator's guard; 0 = it may be one or another.
-static ValueId condition_of(const BranchOpt *o, const Instr *i)
+static ValueId condition_of(const BranchOpt *o, InstrId terminator)
 {
-    ValueId value = value_of(o->a, i, i->nops - 1, *ir_guard(o->fn, i));
+    ValueId value = value_of(o->fn, o->a, terminator, ir_instr(o->fn, terminator)->nops - 1);
     return value == VALUE_ANY ? 0 : value;
 }
 
@@ -151,7 +151,7 @@ static bool fold_branches(BranchOpt *o)
         learn(o, b);
         if (!ir_guarded(i))
             continue;
-        ValueId value = condition_of(o, i);
+        ValueId value = condition_of(o, id);
         Truth truth = value ? o->known[value] : UNKNOWN;
         o->condition[b] = value;
         if (truth == UNKNOWN)
@@ -311,6 +311,7 @@ static bool merge_blocks(Fn *fn)
 // `@P0 bra next else other` is `@!P0 bra other`, which falls through.
 static bool turn_round(Fn *fn)
 {
+    // Of the blocks as they are now; successors change their order on the way.
     const Edges *succs = &analysis_need(fn, AN_CFG)->succs;
     bool progress = false;
     FOR_BLOCKS(fn, b) {
@@ -327,6 +328,8 @@ static bool turn_round(Fn *fn)
         ir_guard(fn, i)->mods ^= OPM_NOT;
         progress = true;
     }
+    if (progress)
+        analysis_drop(fn, 0);
     return progress;
 }
 

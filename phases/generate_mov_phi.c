@@ -76,7 +76,7 @@ static void count_undef(Naming *n)
     const ReachingDefs *rd = &a->rdefs;
     for (const Occurrence *o = rd->at; o < rd->at + rd->noccurrences; o++) {
         RegId r = op_index(*ir_run(n->fn, o->op));
-        ValueId value = rd->value[o->op];
+        ValueId value = o->value;
         // A read by an instruction counts twice: it needs a register.
         if (!o->def)
             n->undef_uses[r] += value ? 0 : 2;
@@ -117,7 +117,7 @@ static void rename_operands(Naming *n)
     const ReachingDefs *rd = &n->a->rdefs;
     for (const Occurrence *o = rd->at; o < rd->at + rd->noccurrences; o++) {
         Operand *operand = ir_run(n->fn, o->op);
-        ValueId value = rd->value[o->op];
+        ValueId value = o->value;
         RegId to = value ? *name_of(n, value) : undef_register(n, op_index(*operand));
         operand->word = (operand->word & ~(uint32_t)INDEX_MAX) | to;
     }
@@ -143,7 +143,7 @@ static void tie(Naming *n)
     for (uint32_t k = 0; k < rd->njoined; k++) {
         for (const Occurrence *o = rd->at + rd->first[k]; o < rd->at + rd->first[k + 1]; o++) {
             Instr *i = ir_instr(n->fn, o->instr);
-            ValueId value = rd->value[o->op];
+            ValueId value = o->value;
             uint32_t def = 0;
             if (!o->def || !o->guarded)
                 continue;

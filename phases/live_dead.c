@@ -147,7 +147,7 @@ static void need_operands(Dead *d, InstrId id)
             if ((!def || ir_guarded(i)) && d->carry[id])
                 need_instr(d, d->carry[id]);
         } else if (!def) {
-            need_value(d, value_of(d->a, i, k, ops[k]));
+            need_value(d, value_of(fn, d->a, id, k));
         }
     }
 }
@@ -195,11 +195,12 @@ static SymId stored_symbol(const Fn *fn, const Instr *i, const Desc *desc)
     return s->kind == SYM_CALLPARAM || (s->kind == SYM_VAR && s->space == SP_LOCAL) ? op_index(base) : 0;
 }
 
-static bool defines_outside_ssa(const Dead *d, const Instr *i)
+static bool defines_outside_ssa(const Dead *d, InstrId id)
 {
+    const Instr *i = ir_instr(d->fn, id);
     for (uint32_t k = 0; k < i->ndef; k++) {
         Operand def = *ir_def(d->fn, i, k);
-        if (op_is_reg(def) && op_file(def) != RF_CC && value_of(d->a, i, k, def) == VALUE_ANY)
+        if (op_is_reg(def) && op_file(def) != RF_CC && value_of(d->fn, d->a, id, k) == VALUE_ANY)
             return true;
     }
     return false;
@@ -223,7 +224,7 @@ static void look_for_root(Dead *d, InstrId id)
     if (stored && !d->sym_live[local(stored)]) {
         d->next_store[id] = d->first_store[local(stored)];
         d->first_store[local(stored)] = id;
-    } else if (stays || desc->traits & TR_WRITE || defines_outside_ssa(d, i)) {
+    } else if (stays || desc->traits & TR_WRITE || defines_outside_ssa(d, id)) {
         need_instr(d, id);
     }
 }
@@ -272,9 +273,10 @@ static void find_needed(Dead *d)
 /* -- Sweeping ------------------------------------------------------------------------------------------- */
 
 // Dead ones among several definitions become `_`, where ptxas takes that; one register stays.
-static bool drop_definitions(Dead *d, const Instr *i)
+static bool drop_definitions(Dead *d, InstrId id)
 {
     Fn *fn = d->fn;
+    const Instr *i = ir_instr(fn, id);
     const Desc *desc = ir_desc(fn, i);
     bool progress = false;
     uint32_t kept = 0;
@@ -285,7 +287,7 @@ static bool drop_definitions(Dead *d, const Instr *i)
     for (uint32_t k = 0; k < i->ndef && kept > 1; k++) {
         Operand *def = ir_def(fn, i, k);
         bool may = op_is_reg(*def) && desc->slots[k].flags & SL_SINK && reg_in_ssa(ir_reg(fn, op_index(*def)));
-        if (!may || d->needed[value_of(d->a, i, k, *def)])
+        if (!may || d->needed[value_of(fn, d->a, id, k)])
             continue;
         *def = op_def(op_none());
         if (i->flags & IF_TIED)
@@ -308,7 +310,7 @@ static bool sweep_instrs(Dead *d)
             if (dead)
                 ir_remove(fn, id);
             else if (i->ndef > 1)
-                progress |= drop_definitions(d, i);
+                progress |= drop_definitions(d, id);
             progress |= dead;
         }
     }

@@ -94,6 +94,7 @@ typedef struct Occurrence {
     InstrId instr;
     uint32_t op;  // its index among the function's operands: Instr.ops and its place there
     BlockId block;
+    ValueId value;  // what is read, or made
     bool def, guarded;
 } Occurrence;
 
@@ -112,8 +113,9 @@ typedef struct ReachingDefs {
     InstrId *def;       // by RegId: a plain register's definition, 0 = none; DEF_JOINED; DEF_OUTSIDE of ssa form
     RegId *joined;      // njoined of them, ascending
     uint32_t *first;    // njoined + 1 entries: the occurrences of joined[k] are at[first[k]] .. at[first[k + 1]]
-    Occurrence *at;     // in layout order, uses before the definitions of the same instruction
-    ValueId *value;     // by index among the function's operands, of joined registers: what is read, or made
+    Occurrence *at;       // in layout order, uses before the definitions of the same instruction
+    uint32_t *order;      // indices in `at` in layout order
+    uint32_t *first_in;   // by InstrId: where its occurrences begin in `order`; NULL if no register is joined
     uint32_t *defs;     // by value - first_def: the definition's index in `at`
     ValueId *old;       // by value - first_def: the value before a guarded definition, otherwise 0
     ValueId first_def;  // the first value that is a definition of a joined register
@@ -195,13 +197,21 @@ static inline uint32_t use_count(const Analyses *an, RegId r) { return an->uses.
 static inline bool stands_before(const Analyses *an, InstrId i, InstrId j) { return an->place[i] < an->place[j]; }
 
 /* rdefs.c: questions to AN_RDEFS */
-// The value that operand k of an instruction reads, or makes.
-static inline ValueId value_of(const Analyses *an, const Instr *i, uint32_t k, Operand o)
+// The occurrence of operand k of the instruction, whose register is joined.
+static inline Occurrence *occurrence_of(const Fn *fn, const Analyses *an, InstrId i, uint32_t k)
 {
     const ReachingDefs *rd = &an->rdefs;
-    RegId r = op_index(o);
-    InstrId def = rd->def[r];
-    return def == DEF_JOINED ? rd->value[i->ops + k] : def == DEF_OUTSIDE ? VALUE_ANY : def ? r : 0;
+    const uint32_t *at = rd->order + rd->first_in[i];
+    while (rd->at[*at].op != ir_instr(fn, i)->ops + k)
+        at++;
+    return &rd->at[*at];
+}
+// The value that operand k of an instruction, a register, reads or makes.
+static inline ValueId value_of(const Fn *fn, const Analyses *an, InstrId i, uint32_t k)
+{
+    RegId r = op_index(ir_ops(fn, ir_instr(fn, i))[k]);
+    InstrId def = an->rdefs.def[r];
+    return def == DEF_JOINED ? occurrence_of(fn, an, i, k)->value : def == DEF_OUTSIDE ? VALUE_ANY : def ? r : 0;
 }
 static inline uint32_t value_count(const Analyses *an) { return an->rdefs.first_phi + an->rdefs.nphis; }
 static inline bool value_is_phi(const Analyses *an, ValueId v) { return v >= an->rdefs.first_phi && v != VALUE_ANY; }

@@ -35,6 +35,12 @@ typedef struct Place {
     BlockId sibling;  // live: the next of those with the same immediate dominator
 } Place;
 
+// An operand that names a joined register.
+typedef struct Found {
+    InstrId instr;
+    uint32_t op, row;  // index in the function's operands; in r->joined
+} Found;
+
 typedef struct Search {
     const Fn *fn;
     const Analyses *a;
@@ -42,12 +48,13 @@ typedef struct Search {
     Arena *arena;  // of the result
     Arena scratch;
     RegId reg;
-    const Occurrence *first, *end;  // the register's
+    Occurrence *first, *end;  // the register's
     Place *at;                      // by BlockId
     uint32_t *level;                // by BlockId: depth in the dominator tree
     Edges frontier;                 // first is NULL: searched for instead
     bool by_frontier;               // the register at hand
     uint32_t *row;                  // by RegId: its place in r->joined
+VEC(Found) found;
     VEC(BlockId) live, heap, stack;
     VEC(uint64_t) nodes;  // blocks that matter, below their place in the dominator tree
     VEC(ValueId) inputs;
@@ -144,35 +151,51 @@ static void classify(Search *s)
 
 static bool is_joined(const Search *s, Operand o) { return op_is_reg(o) && s->r->def[op_index(o)] == DEF_JOINED; }
 
-static void count_occurrences(Search *s)
+// In layout order, uses of an instruction first.
+static void find_occurrences(Search *s)
 {
     const Fn *fn = s->fn;
+    s->r->first_in = NEW_ARRAY(s->arena, uint32_t, fn->instrs.n);
     FOR_BLOCKS(fn, b) {
         FOR_INSTRS(fn, b, id) {
             const Instr *i = ir_instr(fn, id);
             const Operand *ops = ir_ops(fn, i);
-            for (uint32_t k = 0; k < i->nops; k++)
+            uint32_t before = s->found.n;
+            for (uint32_t n = 0; n < i->nops; n++) {
+                uint32_t k = n + i->ndef < i->nops ? n + i->ndef : n + i->ndef - i->nops;
                 if (is_joined(s, ops[k]))
-                    s->r->first[s->row[op_index(ops[k])]]++;
+                    VEC_PUSH(&s->scratch, &s->found, ((Found){id, i->ops + k, s->row[op_index(ops[k])]}));
+            }
+            s->r->first_in[id] = before;
         }
     }
 }
 
-static void fill_occurrences(Search *s, uint32_t *next)
+// Into rows, each in layout order.
+static void sort_occurrences(Search *s)
 {
-    const Fn *fn = s->fn;
-    FOR_BLOCKS(fn, b) {
-        FOR_INSTRS(fn, b, id) {
-            const Instr *i = ir_instr(fn, id);
-            const Operand *ops = ir_ops(fn, i);
-            for (uint32_t n = 0; n < i->nops; n++) {
-                uint32_t k = n + i->ndef < i->nops ? n + i->ndef : n + i->ndef - i->nops;  // uses first
-                if (is_joined(s, ops[k]))
-                    s->r->at[next[s->row[op_index(ops[k])]]++] = (Occurrence){
-                        .instr = id, .op = i->ops + k, .block = b, .def = k < i->ndef, .guarded = ir_guarded(i)};
-            }
-        }
+    ReachingDefs *r = s->r;
+    uint32_t n = s->found.n, sum = 0;
+    r->first = NEW_ARRAY(s->arena, uint32_t, r->njoined + 1);
+    r->at = arena_alloc(s->arena, n * sizeof *r->at);
+    r->order = arena_alloc(s->arena, n * sizeof *r->order);
+    r->noccurrences = n;
+    for (uint32_t k = 0; k < n; k++)
+        r->first[s->found.at[k].row]++;
+    for (uint32_t k = 0; k <= r->njoined; k++) {
+        sum += r->first[k];
+        r->first[k] = sum - r->first[k];
     }
+    for (uint32_t k = 0; k < n; k++) {
+        Found f = s->found.at[k];
+        const Instr *i = ir_instr(s->fn, f.instr);
+        r->order[k] = r->first[f.row]++;
+        r->at[r->order[k]] = (Occurrence){
+            .instr = f.instr, .op = f.op, .block = i->block, .def = f.op < i->ops + i->ndef, .guarded = ir_guarded(i)};
+    }
+    // That moved each start to the end, which is the next one's start.
+    memmove(r->first + 1, r->first, r->njoined * sizeof *r->first);
+    r->first[0] = 0;
 }
 
 static void number_definitions(Search *s)
@@ -180,16 +203,14 @@ static void number_definitions(Search *s)
     ReachingDefs *r = s->r;
     uint32_t n = 0;
     for (uint32_t k = 0; k < r->noccurrences; k++)
-        n += r->at[k].def;
+        if (r->at[k].def)
+            r->at[k].value = r->first_def + n++;
     r->first_phi = r->first_def + n;
     r->defs = arena_alloc(s->arena, n * sizeof *r->defs);
     r->old = NEW_ARRAY(s->arena, ValueId, n);
-    n = 0;
     for (uint32_t k = 0; k < r->noccurrences; k++)
-        if (r->at[k].def) {
-            r->value[r->at[k].op] = r->first_def + n;
-            r->defs[n++] = k;
-        }
+        if (r->at[k].def)
+            r->defs[r->at[k].value - r->first_def] = k;
 }
 
 static void collect_occurrences(Search *s)
@@ -204,17 +225,8 @@ static void collect_occurrences(Search *s)
             s->row[k] = n;
             r->joined[n++] = k;
         }
-    r->first = NEW_ARRAY(s->arena, uint32_t, r->njoined + 1);
-    count_occurrences(s);
-    uint32_t sum = 0, *next = arena_alloc(&s->scratch, r->njoined * sizeof *next);
-    for (uint32_t k = 0; k < r->njoined; k++) {
-        sum += r->first[k];
-        next[k] = r->first[k] = sum - r->first[k];
-    }
-    r->first[r->njoined] = r->noccurrences = sum;
-    r->at = arena_alloc(s->arena, sum * sizeof *r->at);
-    fill_occurrences(s, next);
-    r->value = NEW_ARRAY(s->arena, ValueId, fn->ops.n);
+    find_occurrences(s);
+    sort_occurrences(s);
     number_definitions(s);
 }
 
@@ -240,7 +252,7 @@ static void find_exposed(Search *s)
         if (p->defines != s->reg && is_reachable(s, o->block))
             heap_push(s, o->block);
         p->defines = s->reg;
-        p->last = s->r->value[o->op];
+        p->last = o->value;
     }
 }
 
@@ -429,7 +441,7 @@ static void fill_inputs(Search *s, uint32_t first)
 // The value in front of a definition.
 static ValueId *old_value(const ReachingDefs *r, const Occurrence *def)
 {
-    return &r->old[r->value[def->op] - r->first_def];
+    return &r->old[def->value - r->first_def];
 }
 
 // Step 4.
@@ -438,19 +450,19 @@ static void give_values(Search *s)
     ReachingDefs *r = s->r;
     BlockId block = 0;
     ValueId value = 0;
-    for (const Occurrence *o = s->first; o < s->end; o++) {
+    for (Occurrence *o = s->first; o < s->end; o++) {
         if (o->block != block && (!o->def || o->guarded))
             value = value_at_start(s, o->block);
         block = o->block;
         if (!o->def) {
-            r->value[o->op] = value;
+            o->value = value;
             continue;
         }
         // One that defines the register twice leaves the last value, or the one before both.
         ValueId *old = old_value(r, o);
         bool again = o > s->first && o[-1].def && o[-1].instr == o->instr;
         *old = again ? old[-1] : o->guarded ? value : 0;
-        value = r->value[o->op];
+        value = o->value;
     }
 }
 
@@ -472,7 +484,7 @@ static uint32_t mark_needed(Search *s, uint32_t first, bool *needed)
         }                                                           \
     } while (0)
     for (const Occurrence *o = s->first; o < s->end; o++)
-        NEED(o->def ? *old_value(s->r, o) : s->r->value[o->op]);
+        NEED(o->def ? *old_value(s->r, o) : o->value);
     for (; s->stack.n; n++) {
         const ReachingPhi *phi = &s->phis.at[s->stack.at[--s->stack.n]];
         uint32_t degree = a->preds.first[phi->block + 1] - a->preds.first[phi->block];
@@ -516,8 +528,8 @@ static void prune(Search *s, uint32_t first)
         }
         s->phis.n = kept;
         s->inputs.n = inputs;
-        for (const Occurrence *o = s->first; o < s->end; o++) {
-            ValueId *value = o->def ? old_value(s->r, o) : &s->r->value[o->op];
+        for (Occurrence *o = s->first; o < s->end; o++) {
+            ValueId *value = o->def ? old_value(s->r, o) : &o->value;
             *value = moved(s, *value, first, to);
         }
     }
@@ -597,6 +609,15 @@ void rdefs_build(const Fn *fn, Analyses *a)
 
 static bool same(const void *a, const void *b, uint32_t n, size_t elem) { return !n || memcmp(a, b, n * elem) == 0; }
 
+// Of the same definitions, so that the occurrences of joined registers are the same.
+static bool same_reads(const ReachingDefs *a, const ReachingDefs *b)
+{
+    for (uint32_t k = 0; k < a->noccurrences; k++)
+        if (a->at[k].op != b->at[k].op || a->at[k].value != b->at[k].value)
+            return false;
+    return true;
+}
+
 bool rdefs_same(const Fn *fn, const Analyses *kept, Analyses *now, char why[static 150])
 {
     const ReachingDefs *a = &kept->rdefs, *b = &now->rdefs;
@@ -604,7 +625,7 @@ bool rdefs_same(const Fn *fn, const Analyses *kept, Analyses *now, char why[stat
     bool long_enough = a->first_def == b->first_def && a->nops == b->nops;
     if (long_enough && same(a->def, b->def, fn->regs.n, sizeof *a->def) && a->first_phi == b->first_phi &&
         a->nphis == b->nphis && a->ninputs == b->ninputs &&
-        (!a->njoined || same(a->value, b->value, a->nops, sizeof *a->value)) &&
+        a->noccurrences == b->noccurrences && same_reads(a, b) &&
         same(a->old, b->old, a->first_phi - a->first_def, sizeof *a->old) &&
         same(a->phi, b->phi, a->nphis, sizeof *a->phi) && same(a->input, b->input, a->ninputs, sizeof *a->input))
         return true;

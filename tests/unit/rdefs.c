@@ -369,11 +369,11 @@ static void check_instr(Naive *n, InstrId id, Defs set)
     const Analyses *a = n->a;
     for (uint32_t k = i->ndef; k < i->nops; k++)
         if (names(n, ir_ops(n->fn, i)[k]))
-            check_read(n, i->block, value_of(a, i, k, *ir_use(n->fn, i, k - i->ndef)), set);
+            check_read(n, i->block, value_of(n->fn, a, id, k), set);
     for (uint32_t k = 0; k < i->ndef; k++) {
         if (!names(n, *ir_def(n->fn, i, k)))
             continue;
-        ValueId made = value_of(a, i, k, *ir_def(n->fn, i, k));
+        ValueId made = value_of(n->fn, a, id, k);
         CHECK_EQ(value_def(a, made), id);
         if (made >= a->rdefs.first_def)
             check_read(n, i->block, a->rdefs.old[made - a->rdefs.first_def], ir_guarded(i) ? set : 1);
@@ -425,7 +425,7 @@ static void check_pruned(const Fn *fn, const Analyses *a)
     bool *needed = NEW_ARRAY(&arena, bool, rd->nphis);
     uint32_t n = 0;
     for (uint32_t k = 0; k < rd->noccurrences; k++) {
-        ValueId value = rd->value[rd->at[k].op];
+        ValueId value = rd->at[k].value;
         if (rd->at[k].def)
             value = rd->old[value - rd->first_def];
         if (value_is_phi(a, value))
@@ -453,8 +453,7 @@ static void check_pruned(const Fn *fn, const Analyses *a)
 // What an operand reads.
 static ValueId read_by(const Fn *fn, const Analyses *a, const Ref *ref)
 {
-    const Instr *i = ir_instr(fn, ref->instr);
-    return value_of(a, i, ref->op, ir_ops(fn, i)[ref->op]);
+    return value_of(fn, a, ref->instr, ref->op);
 }
 
 static void check_others(const Fn *fn, const Analyses *a, RegId r)
