@@ -18,7 +18,7 @@ bool is_self_move(const Fn *fn, const Instr *i);
 // Removes moves of registers to themselves; returns progress.
 bool remove_self_moves(Fn *fn);
 /* empty_blocks.c */
-// Sends branches through empty blocks on and removes those that are not named; returns progress.
+// Sends branches through empty blocks on and removes these; returns progress, and then drops the analyses.
 bool skip_empty_blocks(Ctx *ctx, Fn *fn);
 // Puts an unguarded branch in the place of a terminator.
 void become_branch(Fn *fn, InstrId id, BlockId to);

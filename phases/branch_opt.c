@@ -279,11 +279,11 @@ static bool has_pragma(const Fn *fn, BlockId b)
     return false;
 }
 
-// The only successor, if this is its only predecessor; otherwise 0.
-static BlockId only_way(const Analyses *a, BlockId b)
+// Whether a block had one successor, and was its only predecessor, before anything was appended.
+static bool leads_alone(const Analyses *a, BlockId b)
 {
     BlockId c = a->succs.first[b + 1] - a->succs.first[b] == 1 ? a->succs.at[a->succs.first[b]] : 0;
-    return c && a->preds.first[c + 1] - a->preds.first[c] == 1 ? c : 0;
+    return c && a->preds.first[c + 1] - a->preds.first[c] == 1;
 }
 
 // Appends to each block what only it leads to. A table names its blocks, so they have another predecessor.
@@ -292,10 +292,10 @@ static bool merge_blocks(Fn *fn)
     const Analyses *a = analysis_need(fn, AN_CFG);
     bool progress = false;
     for (BlockId b = fn->first; b; b = ir_block(fn, b)->next) {
-        BlockId c, last = b;
-        for (; (c = only_way(a, last)) && c != b && c != fn->first; last = c) {
+        while (leads_alone(a, b)) {
             const Instr *i = ir_instr(fn, ir_terminator(fn, b));
-            if (ir_desc(fn, i)->op != OP_BRA || ir_guarded(i) || has_pragma(fn, c))
+            BlockId c = ir_desc(fn, i)->op == OP_BRA && !ir_guarded(i) ? op_index(*ir_use(fn, i, 0)) : 0;
+            if (!c || c == b || c == fn->first || a->preds.first[c + 1] - a->preds.first[c] != 1 || has_pragma(fn, c))
                 break;
             ir_remove(fn, ir_terminator(fn, b));
             block_take(fn, b, c);
@@ -350,20 +350,12 @@ static bool decide_branches(Ctx *ctx, Fn *fn)
     return progress;
 }
 
-static bool skip_empty(Ctx *ctx, Fn *fn)
-{
-    bool progress = skip_empty_blocks(ctx, fn);
-    if (progress)
-        analysis_drop(fn, 0);
-    return progress;
-}
-
 bool phase_branch_opt(Ctx *ctx, Fn *fn)
 {
-    bool empty = skip_empty(ctx, fn), unreachable = remove_unreachable(ctx, fn), decided = false;
+    bool empty = skip_empty_blocks(ctx, fn), unreachable = remove_unreachable(ctx, fn), decided = false;
     for (int k = 0; k < ROUNDS && decide_branches(ctx, fn); k++) {
         decided = true;
-        skip_empty(ctx, fn);
+        skip_empty_blocks(ctx, fn);
         remove_unreachable(ctx, fn);
     }
     bool merged = merge_blocks(fn), turned = turn_round(fn);

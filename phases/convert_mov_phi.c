@@ -205,7 +205,8 @@ static void find_points(Leaving *l)
     const Fn *fn = l->fn;
     l->phi_end = NEW_ARRAY(&l->scratch, uint32_t, fn->blocks.n);
     FOR_BLOCKS(fn, b)
-        for (InstrId id = ir_block(fn, b)->first; ir_desc(fn, ir_instr(fn, id))->op == OP_PHI; id = ir_instr(fn, id)->next)
+        for (InstrId id = ir_block(fn, b)->first; ir_desc(fn, ir_instr(fn, id))->op == OP_PHI;
+             id = ir_instr(fn, id)->next)
             l->phi_end[b] = l->a->place[id];
     for (RegId r = 1; r < l->nregs; r++) {
         if (!l->member[r] || !def_count(l->a, r))

@@ -14,8 +14,8 @@ static BlockId leads_to(const Fn *fn, BlockId b)
 }
 
 typedef struct Forward {
-    BlockId *to;     // by BlockId: the first block on its way that is not empty
-    uint8_t *named;  // by BlockId: a terminator names it
+    BlockId *to;    // by BlockId: the first block on its way that is not empty
+    uint8_t *sent;  // by BlockId: its terminator is sent on
     bool progress;
 } Forward;
 
@@ -23,11 +23,8 @@ static void send_on(void *user, Operand *target)
 {
     Forward *f = user;
     BlockId to = f->to[op_index(*target)];
-    if (to != op_index(*target)) {
-        *target = op_block(to);
-        f->progress = true;
-    }
-    f->named[to] = 1;
+    f->progress |= to != op_index(*target);
+    *target = op_block(to);
 }
 
 // Follows chains of empty blocks with path compression. Blocks on a cycle of empty blocks lead to themselves; a chain
@@ -58,21 +55,32 @@ static bool find_ends(const Fn *fn, Forward *f, BlockId *chain)
     return any;
 }
 
+// Whatever leads to an empty block. Empty blocks that are skipped keep their own branches: they go away.
 static void send_all_on(Fn *fn, Forward *f)
 {
+    const Edges *preds = &analysis_need(fn, AN_CFG)->preds;
     FOR_BLOCKS(fn, b) {
-        // An empty block that is skipped keeps its own branch: it goes away below.
-        if (f->to[b] == b || b == fn->first)
-            ir_successors(fn, ir_terminator(fn, b), send_on, f);
+        for (uint32_t e = preds->first[b]; f->to[b] != b && e < preds->first[b + 1]; e++) {
+            BlockId from = preds->at[e];
+            if (f->sent[from] || (f->to[from] != from && from != fn->first))
+                continue;
+            f->sent[from] = 1;
+            ir_successors(fn, ir_terminator(fn, from), send_on, f);
+        }
     }
     for (uint32_t k = 1; k < fn->syms.n; k++) {
         const Sym *s = ir_sym(fn, k | SYM_LOCAL);
         for (uint32_t t = 0; s->kind == SYM_BRANCHTARGETS && !(s->flags & SYM_GONE) && t < ir_list(fn, s->list)->n; t++)
             send_on(f, ir_run(fn, ir_list(fn, s->list)->ops) + t);
     }
+}
+
+// They lead elsewhere, and nothing names them any more.
+static void remove_empty(Fn *fn, Forward *f)
+{
     for (BlockId b = fn->first, next; b; b = next) {
         next = ir_block(fn, b)->next;
-        if (f->to[b] == b || f->named[b] || b == fn->first)
+        if (f->to[b] == b || b == fn->first)
             continue;
         ir_remove(fn, ir_terminator(fn, b));
         block_unlink(fn, b);
@@ -84,10 +92,14 @@ bool skip_empty_blocks(Ctx *ctx, Fn *fn)
 {
     Arena scratch;
     arena_init(&scratch, &ctx->heap);
-    Forward f = {.to = NEW_ARRAY(&scratch, BlockId, fn->blocks.n), .named = NEW_ARRAY(&scratch, uint8_t, fn->blocks.n)};
-    if (find_ends(fn, &f, arena_alloc(&scratch, fn->nblocks * sizeof(BlockId))))
+    Forward f = {.to = NEW_ARRAY(&scratch, BlockId, fn->blocks.n), .sent = NEW_ARRAY(&scratch, uint8_t, fn->blocks.n)};
+    if (find_ends(fn, &f, arena_alloc(&scratch, fn->nblocks * sizeof(BlockId)))) {
         send_all_on(fn, &f);
+        remove_empty(fn, &f);
+    }
     arena_free(&scratch);
+    if (f.progress)
+        analysis_drop(fn, 0);
     return f.progress;
 }
 

@@ -110,16 +110,16 @@ typedef struct ReachingPhi {
 #define DEF_OUTSIDE UINT32_MAX
 
 typedef struct ReachingDefs {
-    InstrId *def;       // by RegId: a plain register's definition, 0 = none; DEF_JOINED; DEF_OUTSIDE of ssa form
-    RegId *joined;      // njoined of them, ascending
-    uint32_t *first;    // njoined + 1 entries: the occurrences of joined[k] are at[first[k]] .. at[first[k + 1]]
-    Occurrence *at;       // in layout order, uses before the definitions of the same instruction
-    uint32_t *order;      // indices in `at` in layout order
-    uint32_t *first_in;   // by InstrId: where its occurrences begin in `order`; NULL if no register is joined
-    uint32_t *defs;     // by value - first_def: the definition's index in `at`
-    ValueId *old;       // by value - first_def: the value before a guarded definition, otherwise 0
-    ValueId first_def;  // the first value that is a definition of a joined register
-    ValueId first_phi;  // of phi[0]
+    InstrId *def;        // by RegId: a plain register's definition, 0 = none; DEF_JOINED; DEF_OUTSIDE of ssa form
+    RegId *joined;       // njoined of them, ascending
+    uint32_t *first;     // njoined + 1 entries: the occurrences of joined[k] are at[first[k]] .. at[first[k + 1]]
+    Occurrence *at;      // in layout order, uses before the definitions of the same instruction
+    uint32_t *order;     // indices in `at` in layout order
+    uint32_t *first_in;  // by InstrId: where its occurrences begin in `order`; NULL if no register is joined
+    uint32_t *defs;      // by value - first_def: the definition's index in `at`
+    ValueId *old;        // by value - first_def: the value before a guarded definition, otherwise 0
+    ValueId first_def;   // the first value that is a definition of a joined register
+    ValueId first_phi;   // of phi[0]
     ReachingPhi *phi;
     ValueId *input;
     uint32_t njoined, noccurrences, nphis, ninputs;

@@ -49,12 +49,12 @@ typedef struct Search {
     Arena scratch;
     RegId reg;
     Occurrence *first, *end;  // the register's
-    Place *at;                      // by BlockId
-    uint32_t *level;                // by BlockId: depth in the dominator tree
-    Edges frontier;                 // first is NULL: searched for instead
-    bool by_frontier;               // the register at hand
-    uint32_t *row;                  // by RegId: its place in r->joined
-VEC(Found) found;
+    Place *at;                // by BlockId
+    uint32_t *level;          // by BlockId: depth in the dominator tree
+    Edges frontier;           // first is NULL: searched for instead
+    bool by_frontier;         // the register at hand
+    uint32_t *row;            // by RegId: its place in r->joined
+    VEC(Found) found;
     VEC(BlockId) live, heap, stack;
     VEC(uint64_t) nodes;  // blocks that matter, below their place in the dominator tree
     VEC(ValueId) inputs;
@@ -149,7 +149,11 @@ static void classify(Search *s)
 
 /* -- Occurrences of joined registers -------------------------------------------------------------------- */
 
-static bool is_joined(const Search *s, Operand o) { return op_is_reg(o) && s->r->def[op_index(o)] == DEF_JOINED; }
+static void add_if_joined(Search *s, InstrId id, uint32_t op, Operand o)
+{
+    if (op_is_reg(o) && s->r->def[op_index(o)] == DEF_JOINED)
+        VEC_PUSH(&s->scratch, &s->found, ((Found){id, op, s->row[op_index(o)]}));
+}
 
 // In layout order, uses of an instruction first.
 static void find_occurrences(Search *s)
@@ -160,13 +164,11 @@ static void find_occurrences(Search *s)
         FOR_INSTRS(fn, b, id) {
             const Instr *i = ir_instr(fn, id);
             const Operand *ops = ir_ops(fn, i);
-            uint32_t before = s->found.n;
-            for (uint32_t n = 0; n < i->nops; n++) {
-                uint32_t k = n + i->ndef < i->nops ? n + i->ndef : n + i->ndef - i->nops;
-                if (is_joined(s, ops[k]))
-                    VEC_PUSH(&s->scratch, &s->found, ((Found){id, i->ops + k, s->row[op_index(ops[k])]}));
-            }
-            s->r->first_in[id] = before;
+            s->r->first_in[id] = s->found.n;
+            for (uint32_t k = i->ndef; k < i->nops; k++)
+                add_if_joined(s, id, i->ops + k, ops[k]);
+            for (uint32_t k = 0; k < i->ndef; k++)
+                add_if_joined(s, id, i->ops + k, ops[k]);
         }
     }
 }
@@ -439,10 +441,7 @@ static void fill_inputs(Search *s, uint32_t first)
 }
 
 // The value in front of a definition.
-static ValueId *old_value(const ReachingDefs *r, const Occurrence *def)
-{
-    return &r->old[def->value - r->first_def];
-}
+static ValueId *old_value(const ReachingDefs *r, const Occurrence *def) { return &r->old[def->value - r->first_def]; }
 
 // Step 4.
 static void give_values(Search *s)
@@ -624,8 +623,7 @@ bool rdefs_same(const Fn *fn, const Analyses *kept, Analyses *now, char why[stat
     // Where tables are as long, the others are, too.
     bool long_enough = a->first_def == b->first_def && a->nops == b->nops;
     if (long_enough && same(a->def, b->def, fn->regs.n, sizeof *a->def) && a->first_phi == b->first_phi &&
-        a->nphis == b->nphis && a->ninputs == b->ninputs &&
-        a->noccurrences == b->noccurrences && same_reads(a, b) &&
+        a->nphis == b->nphis && a->ninputs == b->ninputs && a->noccurrences == b->noccurrences && same_reads(a, b) &&
         same(a->old, b->old, a->first_phi - a->first_def, sizeof *a->old) &&
         same(a->phi, b->phi, a->nphis, sizeof *a->phi) && same(a->input, b->input, a->ninputs, sizeof *a->input))
         return true;

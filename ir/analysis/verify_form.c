@@ -1,21 +1,17 @@
 // SPDX-License-Identifier: MIT
-// The verifier, level 3, form (levels 1 and 2: ir/core/verify.c):
-//   F1  multi form: no phi (and no tied use: T3)
-//   F2  ssa form: a register that enters ssa (not pinned, not named elsewhere, not the carry) has at most one
+// The verifier, level 3, form (F1 and F2, and levels 1 and 2: ir/core/verify.c):
+//   F3  ssa form: a register that enters ssa (not pinned, not named elsewhere, not the carry) has at most one
 //       definition, and one if a reachable block uses it
-//   F3  ssa form: a guarded instruction that defines such a register has tied uses
-//   F4  phis stand at the start of their block, not in the entry, and have one input for each predecessor: one for a
+//   F4  ssa form: a guarded instruction that defines such a register has tied uses
+//   F5  phis stand at the start of their block, not in the entry, and have one input for each predecessor: one for a
 //       block that branches here twice, one for an unreachable block, none for any other
-//   F5  ssa form: the definition of such a register dominates each use in a reachable block. Within a block it stands
+//   F6  ssa form: the definition of such a register dominates each use in a reachable block. Within a block it stands
 //       before it; an input of a phi is used at the end of the predecessor. Tied uses and guards are uses.
-//   F6  the registers of an opaque instruction, but for its guard, are pinned; a phi or a tied use names none that
-//       stays outside ssa
-//   F7  successors and reachability that the function keeps are what would be computed now (other analyses, which take
+//   F7  a phi or a tied use names no register that stays outside ssa
+//   F8  successors and reachability that the function keeps are what would be computed now (other analyses, which take
 //       longer, are compared where contracts of phases are checked)
-// Asynchronous instructions of the table write memory later, no registers, so F6 says nothing about them; those that
-// write registers later are opaque.
 //
-// Linear but for the dominators, which only ssa form needs; they are computed here, so that F5 trusts nothing.
+// Linear but for the dominators, which only ssa form needs; they are computed here, so that F6 trusts nothing.
 #include <stdio.h>
 
 #include "ir/analysis/analysis.h"
@@ -53,34 +49,6 @@ static const char *block_name(FormVerifier *v, BlockId b)
 static bool in_ssa(const FormVerifier *v, Operand o) { return op_is_reg(o) && reg_in_ssa(ir_reg(v->fn, op_index(o))); }
 
 static bool is_reachable(const FormVerifier *v, BlockId b) { return v->an.rpo_index[b] != UINT32_MAX; }
-
-/* -- One instruction, either form ----------------------------------------------------------------------- */
-
-static bool check_opaque(FormVerifier *v, const Instr *i)
-{
-    const Operand *ops = ir_ops(v->fn, i);
-    for (uint32_t k = 0; k + ir_guarded(i) < i->nops; k++)
-        if (op_is_reg(ops[k]) && !(ir_reg(v->fn, op_index(ops[k]))->flags & REG_PINNED))
-            return FAIL(v, "%s%u is used by an opaque instruction but not pinned", REG_NAME(v, ops[k]));
-    return true;
-}
-
-static bool check_multi(FormVerifier *v)
-{
-    const Fn *fn = v->fn;
-    FOR_BLOCKS(fn, b) {
-        FOR_INSTRS(fn, b, id) {
-            const Instr *i = ir_instr(fn, id);
-            Opcode op = ir_desc(fn, i)->op;
-            v->at = id;
-            if (op_info[op].traits & TR_PSEUDO)
-                return FAIL(v, op == OP_PHI ? "a phi outside ssa form" : "an undefined value outside ssa form");
-            if (op == OP_OPAQUE && !check_opaque(v, i))
-                return false;
-        }
-    }
-    return true;
-}
 
 /* -- Ssa form: definitions ------------------------------------------------------------------------------ */
 
@@ -220,7 +188,7 @@ static bool check_block(FormVerifier *v, BlockId b)
         if (phi && !start)
             return FAIL(v, "a phi stands behind another instruction");
         start = phi;
-        if (!check_tied(v, i) || (op == OP_OPAQUE && !check_opaque(v, i)))
+        if (!check_tied(v, i))
             return false;
         if (phi ? !check_phi(v, id, b, npreds) : reachable && !check_uses(v, i, b))
             return false;
@@ -249,14 +217,14 @@ static bool check_ssa(FormVerifier *v)
 
 bool fn_verify(const Fn *fn, int level, InstrId *instr, char why[static 200])
 {
-    if (!ir_verify(fn, MIN(level, VERIFY_TYPES), instr, why))
+    if (!ir_verify(fn, level, instr, why))
         return false;
     if (level < VERIFY_FORM)
         return true;
     FormVerifier v = {.fn = fn, .why = why};
     arena_init(&v.scratch, fn->arena.heap);
     analysis_init(&v.an, fn->arena.heap);
-    bool ok = fn->form == FORM_SSA ? check_ssa(&v) : check_multi(&v);
+    bool ok = fn->form == FORM_MULTI || check_ssa(&v);
     analysis_free(&v.an);
     arena_free(&v.scratch);
     *instr = ok ? 0 : v.at;

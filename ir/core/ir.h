@@ -573,7 +573,7 @@ uint64_t ir_hash(const Fn *fn);
 Fn *fn_clone(const Fn *fn);
 
 /* verify.c */
-enum { VERIFY_STRUCTURE = 1, VERIFY_TYPES = 2, VERIFY_FORM = 3 };  // level 3: fn_verify()
+enum { VERIFY_STRUCTURE = 1, VERIFY_TYPES = 2, VERIFY_FORM = 3 };  // the whole of level 3: fn_verify()
 // The first violation as text in `why` (empty = none); *instr is where, if it is an instruction.
 bool ir_verify(const Fn *fn, int level, InstrId *instr, char why[static 200]);
 // Whether an operand may stand in a slot; otherwise what is wrong with it.

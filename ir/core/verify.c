@@ -16,6 +16,9 @@
 //       definition, without modifiers, but the sink where the definition is the sink or never enters ssa
 //   T4  a call sequence lies in one block: its st.param before the call, its ld.param behind it
 //   T5  the carry is defined before it is read, within the block
+// Level 3, form, as far as single instructions tell (the rest: ir/analysis/verify_form.c):
+//   F1  multi form: no instruction that only ssa form has (and no tied use: T3)
+//   F2  the registers of an opaque instruction, but for its guard, are pinned
 #include <stdio.h>
 
 #include "ir/core/ir.h"
@@ -308,6 +311,22 @@ static bool check_sequences(Verifier *v, BlockId b)
     return true;
 }
 
+/* -- Level 3 -------------------------------------------------------------------------------------------- */
+
+static bool check_form(Verifier *v, const Instr *i)
+{
+    const Fn *fn = v->fn;
+    const Operand *ops = ir_ops(fn, i);
+    Opcode op = ir_desc(fn, i)->op;
+    if (op_info[op].traits & TR_PSEUDO && fn->form == FORM_MULTI)
+        return FAIL(v, op == OP_PHI ? "a phi outside ssa form" : "an undefined value outside ssa form");
+    for (uint32_t k = 0; op == OP_OPAQUE && k + ir_guarded(i) < i->nops; k++)
+        if (op_is_reg(ops[k]) && !(ir_reg(fn, op_index(ops[k]))->flags & REG_PINNED))
+            return FAIL(v, "%s%u is used by an opaque instruction but not pinned", reg_file_names[op_file(ops[k])],
+                        ir_reg(fn, op_index(ops[k]))->ordinal);
+    return true;
+}
+
 /* -- The walk ------------------------------------------------------------------------------------------- */
 
 static bool check_block(Verifier *v, BlockId b, uint32_t *count)
@@ -321,7 +340,8 @@ static bool check_block(Verifier *v, BlockId b, uint32_t *count)
         v->at = id;
         if (i->prev != prev || i->block != b || ++*count > fn->ninstrs)
             return FAIL(v, "the instruction list of block %u is broken", b);
-        if (!check_structure(v, i) || (v->level >= VERIFY_TYPES && !check_operands(v, i)))
+        if (!check_structure(v, i) || (v->level >= VERIFY_TYPES && !check_operands(v, i)) ||
+            (v->level >= VERIFY_FORM && !check_form(v, i)))
             return false;
         bool last = i->next == 0, terminator = ir_desc(fn, i)->traits & TR_TERM;
         if (last != terminator)

@@ -5,10 +5,10 @@
 #
 #   tests/bench/bench.sh [-r RUNS] [N...]       default: 5 runs, N = 100000 1000000
 #
-# For each shape of program and each N it generates (gen.c) about N instructions, runs
-# `oriopt -O3 -o /dev/null --time-phases=json` on them, and prints tables (report.awk). The shapes `module` and `func` are
-# like nvcc's output, and are measured as Ori text as well. Those of ssa.c are SSA-like and go as LLVM IR through `opt`,
-# too, text to text. It measures only: the exit status is 0.
+# For each shape of program and each N it generates about N instructions, runs `oriopt -O3 -o /dev/null
+# --time-phases=json` on them, and prints tables (report.awk). The shapes of gen.c are like nvcc's output, and are
+# measured as Ori text as well. Those of ssa.c are in SSA form; the same programs go as LLVM IR through `opt`, text to
+# text. It measures only: the exit status is 0.
 #
 # Environment: ORIOPT (default build/oriopt), ORI_BENCH_FLAGS (more options), ORI_BENCH_LIMIT (seconds for a run,
 # default 120), OPT (LLVM's opt).
@@ -41,17 +41,14 @@ command -v "$ORIOPT" >/dev/null 2>&1 || {
 
 dir=build/bench
 mkdir -p $dir || exit 0
-compile() { # PROGRAM SOURCES...
-    program=$dir/$1
-    shift
-    [ -x "$program" ] && [ -z "$(find "$@" -newer "$program")" ] && return
-    ${CC:-cc} -O2 -std=c11 -o "$program" "$@" || {
-        echo "SKIP bench.sh: cannot compile $program"
-        exit 0
-    }
-}
-compile gen tests/bench/gen.c tests/bench/ssa.c
-compile timed tests/bench/timed.c
+for helper in gen ssa timed; do
+    if [ ! -x $dir/$helper ] || [ -n "$(find tests/bench -name '*.[ch]' -newer $dir/$helper)" ]; then
+        ${CC:-cc} -O2 -std=c11 -o $dir/$helper tests/bench/$helper.c || {
+            echo "SKIP bench.sh: cannot compile tests/bench/$helper.c"
+            exit 0
+        }
+    fi
+done
 rm -f $dir/*.ptx $dir/*.ori $dir/*.ll $dir/table
 
 seconds=${ORI_BENCH_LIMIT:-120}
@@ -141,10 +138,10 @@ fi
 for shape in straight branchy deep switch branchy-module; do
     for n; do
         f=$dir/$shape-$n
-        $dir/gen $shape "$n" 1 ptx >"$f.ptx"
+        $dir/ssa $shape "$n" 1 ptx >"$f.ptx"
         oriopt $shape "$n" "$f.ptx"
         [ -n "$skip" ] || {
-            $dir/gen $shape "$n" 1 ll >"$f.ll"
+            $dir/ssa $shape "$n" 1 ll >"$f.ll"
             llvm $shape.ll "$n" "$f.ll"
         }
         rm -f "$f.ptx" "$f.ll"
@@ -152,7 +149,7 @@ for shape in straight branchy deep switch branchy-module; do
 done
 
 cat <<EOF
-oriopt -O3 ${ORI_BENCH_FLAGS-}${ORI_BENCH_FLAGS:+ }-o /dev/null; the best of $runs runs, or one if it takes more than 5 s.
+oriopt -O3 ${ORI_BENCH_FLAGS-}${ORI_BENCH_FLAGS:+ }-o /dev/null; the best of $runs runs, one if it takes more than 5 s.
   read     file to IR, in M instructions a second            (read_s of --time-phases=json)
   write    IR to bytes, to /dev/null                         (write_s)
   phases   all phases together, without reading and writing  (sum over "phases")

@@ -1,109 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * gen: programs of any size for benchmarks.
+ * gen: PTX of any size for benchmarks, in nvcc's spelling and with the opcode mix of real kernels.
  *
- *   gen module N SEED               about N instructions in many functions: log-normal sizes, median 90, at most 8000
- *   gen func N SEED                 one function of about N instructions: a long row of loops, diamonds and straight
- * code gen SHAPE N SEED [ptx|ll]       the shapes of ssa.c, as PTX or LLVM IR
+ *   gen module N SEED      about N instructions in many functions: log-normal sizes, median 90, at most 8000
+ *   gen func N SEED        one function of about N instructions: a long row of loops, diamonds and straight code
  *
- * `module` and `func` are PTX in nvcc's spelling, with the opcode mix of real kernels. Each function computes on pools
- * of values (32-bit integers, floats, doubles). An operand is preferably a recent value that nothing has read yet, so
- * that hardly anything is dead, and only values that dominate the place: a pool is a stack that is cut back at the end
- * of each arm. Values cross a join as a register that both arms write, and loops carry their counter and an
- * accumulator, so that some registers have several definitions, as in nvcc's output. About 21 instructions a label. The
- * output depends on nothing but the arguments: integer and IEEE double arithmetic only.
+ * Each function computes on pools of values (32-bit integers, floats, doubles). An operand is preferably a recent value
+ * that nothing has read yet, so that hardly anything is dead, and only values that dominate the place: a pool is a
+ * stack that is cut back at the end of each arm. Values cross a join as a register that both arms write, and loops
+ * carry their counter and an accumulator, so that some registers have several definitions, as in nvcc's output. About
+ * 21 instructions a label. The output depends on nothing but the arguments: integer and IEEE double arithmetic only.
+ * Programs in SSA form are ssa.c's.
  */
 #include "gen.h"
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-/* -- Text ---------------------------------------------------------------------------------------------------------- */
-
-void die(const char *why)
-{
-    fprintf(stderr, "gen: %s\n", why);
-    exit(1);
-}
-
-void *grow(void *p, size_t bytes)
-{
-    p = realloc(p, bytes);
-    if (!p)
-        die("out of memory");
-    return p;
-}
-
-void put(Text *t, const char *s, size_t n)
-{
-    if (t->size + n > t->cap)
-        t->data = grow(t->data, t->cap = (t->size + n) * 2);
-    memcpy(t->data + t->size, s, n);
-    t->size += n;
-}
-
-void put_number(Text *t, long long v)
-{
-    char buf[24], *p = buf + sizeof buf;
-    unsigned long long u = v < 0 ? 0ull - (unsigned long long)v : (unsigned long long)v;
-    do
-        *--p = (char)('0' + u % 10);
-    while (u /= 10);
-    if (v < 0)
-        *--p = '-';
-    put(t, p, (size_t)(buf + sizeof buf - p));
-}
-
-static void vprint(Text *t, const char *s, va_list args)
-{
-    for (const char *p; (p = strchr(s, '#')); s = p + 1) {
-        put(t, s, (size_t)(p - s));
-        put_number(t, va_arg(args, int));
-    }
-    put(t, s, strlen(s));
-}
-
-void print(Text *t, const char *s, ...)
-{
-    va_list args;
-    va_start(args, s);
-    vprint(t, s, args);
-    va_end(args);
-}
-
-void flush(Text *t)
-{
-    if (fwrite(t->data, 1, t->size, stdout) != t->size)
-        die("cannot write");
-    t->size = 0;
-}
-
-/* -- Random numbers ------------------------------------------------------------------------------------------------ */
-
-static uint64_t next(uint64_t *state) /* splitmix64 */
-{
-    uint64_t z = *state += 0x9e3779b97f4a7c15u;
-    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ z >> 27) * 0x94d049bb133111ebu;
-    return z ^ z >> 31;
-}
-
-int below(uint64_t *state, int n) { return (int)(next(state) >> 33) % n; }
-
-/* 90 * exp(1.55 * normal); without libm, whose last bits differ between machines. */
-int function_size(uint64_t *state)
-{
-    double x = -6, e = 1, term = 1;
-    for (int k = 0; k < 12; k++)
-        x += (double)(next(state) >> 11) / 9007199254740992.0;
-    x *= 1.55 / 8; /* the series converges quickly for an eighth of the exponent */
-    for (int k = 1; k < 16; k++)
-        e += term *= x / k;
-    e = e * e * (e * e);
-    e = 90 * e * e;
-    return e < 20 ? 20 : e > 8000 ? 8000 : (int)e;
-}
 
 /* -- Functions ----------------------------------------------------------------------------------------------------- */
 
@@ -674,17 +583,21 @@ static void header(Text *out)
                "%f3;\n\tret;\n\n}\n");
 }
 
-/* About n instructions of the shape `module` or `func`. False if it is another one. */
-static bool nvcc_program(const char *shape, long n, uint64_t seed)
+int main(int argc, char **argv)
 {
-    uint64_t rng = seed;
+    if (argc != 4 || (strcmp(argv[1], "module") && strcmp(argv[1], "func"))) {
+        fprintf(stderr, "usage: gen module|func N SEED\n");
+        return 2;
+    }
+    long n = strtol(argv[2], NULL, 10);
+    uint64_t rng = strtoull(argv[3], NULL, 10) * 0x2545f4914f6cdd1du;
     Text out = {NULL, 0, 0}, body = {NULL, 0, 0};
     Pool pools[POOLS] = {{NULL, 0, 0}, {NULL, 0, 0}, {NULL, 0, 0}};
 
-    if (strcmp(shape, "module") && strcmp(shape, "func"))
-        return false;
+    if (n < 1 || n > 100000000)
+        die("N is out of range (1..100000000)");
     header(&out);
-    if (!strcmp(shape, "func")) {
+    if (!strcmp(argv[1], "func")) {
         kernel(&out, &body, pools, &rng, 0, (int)n);
     } else {
         int index = 0;
@@ -698,25 +611,5 @@ static bool nvcc_program(const char *shape, long n, uint64_t seed)
         free(pools[k].v);
     free(out.data);
     free(body.data);
-    return true;
-}
-
-int main(int argc, char **argv)
-{
-    if (argc < 4 || argc > 5) {
-        fprintf(stderr, "usage: gen SHAPE N SEED [ptx|ll]\n");
-        return 2;
-    }
-    const char *shape = argv[1], *language = argc > 4 ? argv[4] : "ptx";
-    long n = strtol(argv[2], NULL, 10);
-    uint64_t seed = strtoull(argv[3], NULL, 10) * 0x2545f4914f6cdd1du;
-    bool llvm = !strcmp(language, "ll");
-
-    if (n < 1 || n > 100000000)
-        die("N is out of range (1..100000000)");
-    if (!llvm && strcmp(language, "ptx"))
-        die("the language is ptx or ll");
-    if (!ssa_program(shape, n, seed, llvm) && (llvm || !nvcc_program(shape, n, seed)))
-        die("no such shape in that language");
     return fflush(stdout) ? 1 : 0;
 }

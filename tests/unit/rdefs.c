@@ -451,10 +451,7 @@ static void check_pruned(const Fn *fn, const Analyses *a)
 }
 
 // What an operand reads.
-static ValueId read_by(const Fn *fn, const Analyses *a, const Ref *ref)
-{
-    return value_of(fn, a, ref->instr, ref->op);
-}
+static ValueId read_by(const Fn *fn, const Analyses *a, const Ref *ref) { return value_of(fn, a, ref->instr, ref->op); }
 
 static void check_others(const Fn *fn, const Analyses *a, RegId r)
 {

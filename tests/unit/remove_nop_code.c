@@ -34,8 +34,10 @@ static void expect(Nop *t, bool progress, const char *blocks)
 {
     char text[200];
     CHECK_VERIFIES(t->fn);
+    analysis_need(t->fn, 0);
     size_t used = t->f.ctx.heap.used;
     CHECK_EQ(phase_remove_nop_code(&t->f.ctx, t->fn), progress);
+    analysis_drop(t->fn, 0);
     CHECK_EQ(t->f.ctx.heap.used, used);
     CHECK_VERIFIES(t->fn);
     CHECK_Z(layout(t->fn, text, sizeof text), blocks);
