@@ -9,6 +9,10 @@
 PhaseBody phase_check_structure, phase_check_types, phase_check_form;
 /* report.c */
 PhaseBody phase_report_text, phase_report_memory;
+/* control_flow.c */
+PhaseBody phase_analyze_control_flow;
+/* last_in_block.c */
+PhaseBody phase_last_in_block;
 /* generate_mov_phi.c, convert_mov_phi.c */
 PhaseBody phase_generate_mov_phi, phase_convert_mov_phi;
 /* live_dead.c */

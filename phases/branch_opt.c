@@ -298,7 +298,7 @@ static bool merge_blocks(Fn *fn)
             if (!c || c == b || c == fn->first || a->preds.first[c + 1] - a->preds.first[c] != 1 || has_pragma(fn, c))
                 break;
             ir_remove(fn, ir_terminator(fn, b));
-            block_take(fn, b, c);
+            block_take(fn, b, ir_block(fn, c)->first);
             block_unlink(fn, c);
             progress = true;
         }

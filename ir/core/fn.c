@@ -179,17 +179,17 @@ void block_unlink(Fn *fn, BlockId b)
     fn->nblocks--;
 }
 
-void block_take(Fn *fn, BlockId b, BlockId from)
+void block_take(Fn *fn, BlockId b, InstrId first)
 {
-    Block *to = ir_block(fn, b), *source = ir_block(fn, from);
-    for (InstrId i = source->first; i; i = ir_instr(fn, i)->next)
+    Block *to = ir_block(fn, b), *from = ir_block(fn, ir_instr(fn, first)->block);
+    InstrId before = ir_instr(fn, first)->prev, last = from->last;
+    *(before ? &ir_instr(fn, before)->next : &from->first) = 0;
+    from->last = before;
+    ir_instr(fn, first)->prev = to->last;
+    *(to->last ? &ir_instr(fn, to->last)->next : &to->first) = first;
+    to->last = last;
+    for (InstrId i = first; i; i = ir_instr(fn, i)->next)
         ir_instr(fn, i)->block = b;
-    if (source->first) {
-        ir_instr(fn, source->first)->prev = to->last;
-        *(to->last ? &ir_instr(fn, to->last)->next : &to->first) = source->first;
-        to->last = source->last;
-    }
-    source->first = source->last = 0;
 }
 
 /* -- Instructions --------------------------------------------------------------------------------------- */

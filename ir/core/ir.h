@@ -317,13 +317,14 @@ enum {
     SYM_WEAK = 1 << 2,
     SYM_COMMON = 1 << 3,
     SYM_ARRAY = 1 << 4,
-    SYM_OPEN = 1 << 5,     // array without a size
-    SYM_PTR = 1 << 6,      // kernel parameter declared `.ptr`
-    SYM_DEFINED = 1 << 7,  // function: has a body
-    SYM_KERNEL = 1 << 8,   // function: .entry
-    SYM_ALIGNED = 1 << 9,  // alignment was written
-    SYM_RETURN = 1 << 10,  // formal: a return value
-    SYM_GONE = 1 << 11,    // variable of a function: nothing names it any more, so it is not printed
+    SYM_OPEN = 1 << 5,       // array without a size
+    SYM_PTR = 1 << 6,        // kernel parameter declared `.ptr`
+    SYM_DEFINED = 1 << 7,    // function: has a body
+    SYM_KERNEL = 1 << 8,     // function: .entry
+    SYM_ALIGNED = 1 << 9,    // alignment was written
+    SYM_RETURN = 1 << 10,    // formal: a return value
+    SYM_GONE = 1 << 11,      // variable of a function: nothing names it any more, so it is not printed
+    SYM_NORETURN = 1 << 12,  // function: a call of it does not come back
 };
 
 // Part of an initializer that the linker fills in.
@@ -349,7 +350,7 @@ typedef struct Sig {
     SymId *rets, *params;  // symbols of the function (or of the module for declarations)
     uint32_t nrets, nparams;
     bool has_params;  // `()` was written
-    bool noreturn;
+    bool noreturn;    // of a prototype; functions: SYM_NORETURN
 } Sig;
 
 typedef struct Sym {
@@ -550,8 +551,8 @@ BlockId block_new(Fn *fn);             // not yet in the layout
 void block_append(Fn *fn, BlockId b);  // at the end of the layout
 void block_insert_after(Fn *fn, BlockId b, BlockId where);
 void block_unlink(Fn *fn, BlockId b);
-// Moves all instructions of `from` to the end of `b`.
-void block_take(Fn *fn, BlockId b, BlockId from);
+// Moves an instruction of another block and all behind it to the end of `b`.
+void block_take(Fn *fn, BlockId b, InstrId first);
 // A new instruction at the end of a block. `ops` in the canonical order; guard last.
 InstrId ir_append(Fn *fn, BlockId b, DescId desc, uint8_t flags, const Operand *ops, uint32_t n);
 // The same for operands that were put into `run` = ops_new(fn, n) already.

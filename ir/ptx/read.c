@@ -354,7 +354,7 @@ static void read_function_directives(Reader *r, Sym *sym)
     while (r->tok == T_DOT) {
         Directive d = {.text = str_intern(&r->t->strs, r->lx.start, (size_t)(r->lx.end - r->lx.start))};
         bool pragma = rd_is(r, ".pragma"), attribute = rd_is(r, ".attribute");
-        fn->sig.noreturn |= rd_is(r, ".noreturn");
+        sym->flags |= rd_is(r, ".noreturn") ? SYM_NORETURN : 0;
         rd_next(r);
         if (attribute) {
             sym->attribute = rd_balanced(r, ".attribute", '(', ')');

@@ -312,7 +312,7 @@ static void read_directive(Reader *r)
     r->text.n = 0;
     text_put_z(r, ".");
     text_put(r, r->lx.start, r->lx.end);
-    r->fn->sig.noreturn |= tx_is(r, "noreturn");
+    r->m->syms.at[r->fn->sym].flags |= tx_is(r, "noreturn") ? SYM_NORETURN : 0;
     tx_next(r);
     for (const char *before = " "; pragma; before = ",") {
         if (r->tok != T_STRING)

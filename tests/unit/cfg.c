@@ -248,8 +248,22 @@ TEST(analysis_memory)
     fixture_close(&f);
 }
 
+// Slot 3 leaves what it says.
+TEST(cfg_analyze_control_flow)
+{
+    Fixture f;
+    fixture_open(&f);
+    add_block(f.fn, 1);
+    emit_ret(f.fn, 1);
+    CHECK(!phase_analyze_control_flow(&f.ctx, f.fn));
+    CHECK_EQ(f.fn->analyses->valid, AN_FLOW);
+    CHECK_EQ(f.fn->analyses->nrpo, 1);
+    fixture_close(&f);
+}
+
 void test_cfg(void)
 {
+    RUN(cfg_analyze_control_flow);
     RUN(cfg_random_graphs);
     RUN(cfg_one_block);
     RUN(cfg_unlinked_blocks);

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: MIT
+// Splits blocks so that what control does not come back from is the last in its block.
+//
+// Slot: 6 SetControlFlowOpLastInBB. Branches and returns are that already: a block ends with its first terminator, and
+// the verifier sees to it. What is left are calls of functions that never return (`.noreturn`, of a function or of a
+// prototype). What stands behind such a call goes to a block of its own, to which nothing leads unless it has other
+// ways in, and the call's block ends with an exit that is never reached. So what follows of the call not coming back
+// shows in the control flow graph: conditions that it tested are known behind it, values need no phi.
+//
+//     b1: ...; call (), @die, (@a); R1 = ...; bra b2     ->   b1: ...; call (), @die, (@a); exit
+//                                                             b3: R1 = ...; bra b2           ; unreachable
+//
+// Must not fire:
+//     b1: @P0 call @die; bra b2             it returns where P0 is false
+//     b1: call @f; bra b2                   nothing says that it does not return
+//     b1: trap; bra b2                      a debugger may go on; ptxas does not end blocks there either
+//     b1: call @die; exit                   nothing is behind it
+//
+// Sound: a program in which a function declared `.noreturn` returns has no meaning (PTX ISA, `.noreturn`).
+// Documented: slot and name. Inferred: the rest.
+#include "phases/bodies.h"
+
+static bool says_noreturn(const Fn *fn, Operand o)
+{
+    if (op_kind(o) != K_SYM)
+        return false;
+    const Sym *s = ir_sym(fn, op_index(o));
+    return (s->kind == SYM_FUNC && s->flags & SYM_NORETURN) || (s->kind == SYM_PROTO && s->sig->noreturn);
+}
+
+static bool never_returns(const Fn *fn, const Instr *i)
+{
+    if (ir_desc(fn, i)->op != OP_CALL || ir_guarded(i))
+        return false;
+    for (uint32_t k = 0; k < ir_nuse(i); k++)
+        if (says_noreturn(fn, *ir_use(fn, i, k)))
+            return true;
+    return false;
+}
+
+// Whether the thread ends here, or the function does.
+static bool is_end(const Fn *fn, const Instr *i)
+{
+    Opcode op = ir_desc(fn, i)->op;
+    return (op == OP_EXIT || op == OP_RET) && !ir_guarded(i);
+}
+
+static void split_behind(Fn *fn, InstrId call)
+{
+    BlockId b = ir_instr(fn, call)->block, rest = block_new(fn);
+    ir_block(fn, rest)->source = ir_block(fn, b)->source;
+    block_insert_after(fn, rest, b);
+    block_take(fn, rest, ir_instr(fn, call)->next);
+    InstrId end = ir_append(fn, b, desc_make(fn->tables, "exit", ""), 0, NULL, 0);
+    ir_instr(fn, end)->line = ir_instr(fn, call)->line;
+}
+
+bool phase_last_in_block(Ctx *ctx, Fn *fn)
+{
+    (void)ctx;
+    bool progress = false;
+    // A block that was split off comes next.
+    FOR_BLOCKS(fn, b) {
+        InstrId id = ir_block(fn, b)->first;
+        while (id && !never_returns(fn, ir_instr(fn, id)))
+            id = ir_instr(fn, id)->next;
+        if (!id || is_end(fn, ir_instr(fn, ir_instr(fn, id)->next)))
+            continue;
+        split_behind(fn, id);
+        progress = true;
+    }
+    return progress;
+}
