@@ -20,21 +20,19 @@
 // Documented: slot and name. Inferred: the rest.
 #include "phases/bodies.h"
 
-static bool says_noreturn(const Fn *fn, Operand o)
-{
-    if (op_kind(o) != K_SYM)
-        return false;
-    const Sym *s = ir_sym(fn, op_index(o));
-    return (s->kind == SYM_FUNC && s->flags & SYM_NORETURN) || (s->kind == SYM_PROTO && s->sig->noreturn);
-}
-
 static bool never_returns(const Fn *fn, const Instr *i)
 {
     if (ir_desc(fn, i)->op != OP_CALL || ir_guarded(i))
         return false;
-    for (uint32_t k = 0; k < ir_nuse(i); k++)
-        if (says_noreturn(fn, *ir_use(fn, i, k)))
+    SymId callee = ir_callee(fn, i);
+    if (callee)
+        return ir_sym(fn, callee)->flags & SYM_NORETURN;
+    for (uint32_t k = 0; k < ir_nuse(i); k++) {
+        Operand o = *ir_use(fn, i, k);
+        const Sym *s = op_kind(o) == K_SYM ? ir_sym(fn, op_index(o)) : NULL;
+        if (s && s->kind == SYM_PROTO && s->sig->noreturn)
             return true;
+    }
     return false;
 }
 

@@ -7,7 +7,8 @@
 // needed, so what only feeds itself round a loop goes too, and one run finds all. Which definition a use reads is known
 // exactly in both forms (ir/analysis/rdefs.c). A guarded definition that is needed needs the value before it. A phi
 // needs the branches that lead to it. A branch that is not needed goes on to the next block that something needs on all
-// its ways. A `.local` variable or a parameter of a call that is named by nothing needed but stores makes these stores
+// its ways. A call of a function that does nothing but to compute its result (ir/core/pure.c) is needed for that alone.
+// A `.local` variable or a parameter of a call that is named by nothing needed but stores makes these stores
 // dead; then its declaration goes. Where some of several definitions are dead and the syntax takes it, they become `_`.
 //
 // The function is walked from its end to its start, so that most of what is needed is known to be before the walk comes
@@ -24,6 +25,7 @@
 //     R1 = ld.volatile.global.b32 [R3]            volatile and ordered accesses are effects
 //     R1 = shfl.sync.idx.b32 R2, 0, 31, -1        lanes meet there; so do all convergent instructions
 //     R1 = atom.global.add.u32 [R3], 1            writes memory
+//     call (@r), @f, (@a)                         unless @f is known to write nothing but @r, and to return
 //     @P0 R1 = mov.b32 5; st.local.b32 [R2], R1   R1 before it is needed too
 //     R1, CC0 = add.cc.u32 R2, R3                 dead sum, live carry
 //     R5! = mov.b32 1                             pinned or named registers may be read later by what we do not model
@@ -32,7 +34,8 @@
 // A dead load goes, although it could fault: an access outside of memory is undefined, and ptxas drops such loads too
 // (tried).
 //
-// Does not do: empty blocks (OriBranchOpt, OriRemoveNopCode), calls of pure functions, stores that other stores cover.
+// Does not do: empty blocks (OriBranchOpt, OriRemoveNopCode), calls of functions that are defined further down or have
+// loops, stores that other stores cover.
 // Documented: slots and names. Inferred: the rest.
 #include "phases/bodies.h"
 
@@ -43,16 +46,18 @@ typedef struct Dead {
     const Analyses *a;
     Arena scratch;
     ControlDeps deps;
-    uint8_t *state;        // by InstrId: LIVE; PASSED = the walk has been there
-    uint8_t *runs;         // by BlockId: something in it is live
-    uint8_t *joins;        // by BlockId: a phi in it is live
-    uint8_t *needed;       // by ValueId
-    InstrId *carry;        // by InstrId: the last definition of the carry in front of it; NULL if there is no carry
-    uint8_t *sym_live;     // by local symbol
-    InstrId *first_store;  // by local symbol: stores to it that wait for it to be needed
-    InstrId *next_store;   // by InstrId
-    VEC(InstrId) work;     // live and passed, their operands not yet looked at
-    VEC(ValueId) values;   // needed, what they come from not yet looked at
+    uint8_t *state;           // by InstrId: LIVE; PASSED = the walk has been there
+    uint8_t *runs;            // by BlockId: something in it is live
+    uint8_t *joins;           // by BlockId: a phi in it is live
+    uint8_t *needed;          // by ValueId
+    InstrId *carry;           // by InstrId: the last definition of the carry in front of it; NULL if there is no carry
+    uint8_t *sym_live;        // by local symbol
+    InstrId *first_store;     // by local symbol: stores to it, and calls, that wait for it to be needed
+    InstrId *first_argument;  // by call sequence: stores to arguments that wait for the call to be needed
+    InstrId *next_store;      // by InstrId
+    InstrId *call;            // by call sequence
+    VEC(InstrId) work;        // live and passed, their operands not yet looked at
+    VEC(ValueId) values;      // needed, what they come from not yet looked at
 } Dead;
 
 enum { STAYS = TR_EFFECT | TR_BARRIER | TR_CONV | TR_TERM | TR_ORDERED | TR_ASYNC | TR_MARKER };
@@ -137,6 +142,8 @@ static void need_operands(Dead *d, InstrId id)
     need_block(d, i->block);
     if (ir_desc(fn, i)->op == OP_PHI)
         need_ways_to(d, i->block);
+    for (InstrId store = i->callseq ? d->first_argument[i->callseq] : 0; store; store = d->next_store[store])
+        need_instr(d, store);
     for (uint32_t k = 0; k < i->nops; k++) {
         if (op_kind(ops[k]) == K_SYM)
             need_symbol(d, op_index(ops[k]));
@@ -184,15 +191,51 @@ static void find_carry(Dead *d)
 /* -- Roots ---------------------------------------------------------------------------------------------- */
 
 // The local variable or call temporary that a plain store writes by its name; 0 if it is none.
-static SymId stored_symbol(const Fn *fn, const Instr *i, const Desc *desc)
+static SymId stored_symbol(const Fn *fn, const Instr *i)
 {
-    if (desc->op != OP_ST)
-        return 0;
     Operand base = *ir_use(fn, i, 0);
     if (op_kind(base) != K_SYM || !(op_index(base) & SYM_LOCAL))
         return 0;
     const Sym *s = ir_sym(fn, op_index(base));
     return s->kind == SYM_CALLPARAM || (s->kind == SYM_VAR && s->space == SP_LOCAL) ? op_index(base) : 0;
+}
+
+// What must be needed first.
+static void wait_for(Dead *d, InstrId id, InstrId *list)
+{
+    d->next_store[id] = *list;
+    *list = id;
+}
+
+// False: the store may write something else.
+static bool is_written_for(Dead *d, InstrId store)
+{
+    const Instr *i = ir_instr(d->fn, store);
+    SymId symbol = stored_symbol(d->fn, i);
+    if (!symbol)
+        return false;
+    if (i->callseq ? d->state[d->call[i->callseq]] & LIVE : d->sym_live[local(symbol)])
+        need_instr(d, store);
+    else
+        wait_for(d, store, i->callseq ? &d->first_argument[i->callseq] : &d->first_store[local(symbol)]);
+    return true;
+}
+
+// False: it has several results.
+static bool is_called_for(Dead *d, InstrId call)
+{
+    const Fn *fn = d->fn;
+    const Instr *i = ir_instr(fn, call);
+    SymId callee = ir_callee(fn, i), result = op_index(*ir_use(fn, i, 0));
+    if (result == callee)
+        return true;  // for nothing
+    if (op_index(*ir_use(fn, i, 1)) != callee)
+        return false;
+    if (d->sym_live[local(result)])
+        need_instr(d, call);
+    else
+        wait_for(d, call, &d->first_store[local(result)]);
+    return true;
 }
 
 static bool defines_outside_ssa(const Dead *d, InstrId id)
@@ -217,16 +260,17 @@ static void look_for_root(Dead *d, InstrId id)
     const Fn *fn = d->fn;
     const Instr *i = ir_instr(fn, id);
     const Desc *desc = ir_desc(fn, i);
-    if (desc->op == OP_BRA || (is_choice(i, desc) && d->a->rpo_index[i->block] != UINT32_MAX))
+    bool goes_on = desc->op == OP_BRA && !ir_guarded(i);
+    if (goes_on || (is_choice(i, desc) && d->a->rpo_index[i->block] != UINT32_MAX))
         return;
-    bool stays = desc->traits & STAYS || i->flags & IF_PINNED;
-    SymId stored = stays || !(desc->traits & TR_WRITE) ? 0 : stored_symbol(fn, i, desc);
-    if (stored && !d->sym_live[local(stored)]) {
-        d->next_store[id] = d->first_store[local(stored)];
-        d->first_store[local(stored)] = id;
-    } else if (stays || desc->traits & TR_WRITE || defines_outside_ssa(d, id)) {
+    if (desc->op == OP_CALL)
+        d->call[i->callseq] = id;
+    if (desc->op == OP_ST && !(desc->traits & STAYS) && is_written_for(d, id))
+        return;
+    if (desc->op == OP_CALL && ir_calls_pure(fn, i) && is_called_for(d, id))
+        return;
+    if (desc->traits & (STAYS | TR_WRITE) || i->flags & IF_PINNED || defines_outside_ssa(d, id))
         need_instr(d, id);
-    }
 }
 
 // Variables whose address another one's initial value holds may be reached through it.
@@ -370,6 +414,8 @@ bool phase_live_dead(Ctx *ctx, Fn *fn)
     d.sym_live = NEW_ARRAY(&d.scratch, uint8_t, fn->syms.n);
     d.first_store = NEW_ARRAY(&d.scratch, InstrId, fn->syms.n);
     d.next_store = NEW_ARRAY(&d.scratch, InstrId, fn->syms.n > 1 ? fn->instrs.n : 0);
+    d.first_argument = NEW_ARRAY(&d.scratch, InstrId, fn->callseqs + 1);
+    d.call = NEW_ARRAY(&d.scratch, InstrId, fn->callseqs + 1);
     find_carry(&d);
     find_needed(&d);
     bool instrs = sweep_instrs(&d), symbols = sweep_symbols(&d), branches = sweep_branches(&d);

@@ -325,6 +325,7 @@ enum {
     SYM_RETURN = 1 << 10,    // formal: a return value
     SYM_GONE = 1 << 11,      // variable of a function: nothing names it any more, so it is not printed
     SYM_NORETURN = 1 << 12,  // function: a call of it does not come back
+    SYM_PURE = 1 << 13,      // function: defined, and a call of it does nothing but to compute its results
 };
 
 // Part of an initializer that the linker fills in.
@@ -522,6 +523,7 @@ SymId module_sym(Module *m, Name name, SymKind kind);
 // The first symbol of this name; 0 if there is none. The name's stem may come from a function's tables.
 SymId module_find(const Module *m, Name name);
 void module_item(Module *m, ItemKind kind, uint32_t index);
+// A function that is whole. Calls that are read from now on know whether it is pure.
 void module_add_fn(Module *m, Fn *fn);
 // Frees a function that is done with: its symbol stays, without a declaration.
 void module_drop_fn(Module *m, uint32_t index);
@@ -572,6 +574,14 @@ uint64_t ir_hash(const Fn *fn);
 /* clone.c */
 // A copy with the same ids, in an arena of its own. Analyses are not copied.
 Fn *fn_clone(const Fn *fn);
+
+/* pure.c */
+// Whether a call of the function does nothing but to compute its results. It may be asked when the function is whole.
+bool fn_is_pure(const Fn *fn);
+// The function that a call names; 0 = it is indirect.
+SymId ir_callee(const Fn *fn, const Instr *call);
+// Whether the instruction is a call of a function known to be pure, with its results in parameters.
+bool ir_calls_pure(const Fn *fn, const Instr *i);
 
 /* verify.c */
 enum { VERIFY_STRUCTURE = 1, VERIFY_TYPES = 2, VERIFY_FORM = 3 };  // the whole of level 3: fn_verify()
