@@ -141,10 +141,12 @@ static void forget(BranchOpt *o, BlockId b)
 
 static bool fold_branches(BranchOpt *o)
 {
+    enum { AHEAD = 8 };
     Fn *fn = o->fn;
     bool progress = false;
     for (uint32_t k = 0; k < o->a->nrpo; k++) {
         BlockId b = o->a->dom.order[k];
+        __builtin_prefetch(ir_instr(fn, ir_terminator(fn, o->a->dom.order[MIN(k + AHEAD, o->a->nrpo - 1)])));
         InstrId id = ir_terminator(fn, b);
         const Instr *i = ir_instr(fn, id);
         forget(o, b);

@@ -142,19 +142,27 @@ static bool check_list(Verifier *v, ListId id)
     return true;
 }
 
-static bool check_structure(Verifier *v, const Instr *i)
+// Whether the last operand is the successor of a false guard.
+static bool takes_other_way(const Desc *d)
+{
+    return d->nops && d->slots[d->nops - 1].flags & SL_BLOCK && d->slots[d->nops - 1].flags & SL_HIDDEN;
+}
+
+static bool has_desc(Verifier *v, const Instr *i)
+{
+    const Tables *t = v->fn->tables;
+    return (i->desc && i->desc < t->desc_first + t->descs.n) || FAIL(v, "descriptor %u does not exist", i->desc);
+}
+
+static bool check_structure(Verifier *v, const Instr *i, const Desc *d)
 {
     const Fn *fn = v->fn;
-    if (i->desc == 0 || i->desc >= fn->tables->desc_first + fn->tables->descs.n)
-        return FAIL(v, "descriptor %u does not exist", i->desc);
-    const Desc *d = ir_desc(fn, i);
     if (i->ndef != d->ndef || i->nops != d->nops + ir_ntied(i) + ir_guarded(i))
         return FAIL(v, "%u operands and %u definitions where the descriptor has %u and %u", i->nops, i->ndef, d->nops,
                     d->ndef);
-    bool other_way = d->nops && d->slots[d->nops - 1].flags & SL_BLOCK && d->slots[d->nops - 1].flags & SL_HIDDEN;
-    if (d->traits & TR_TERM && other_way != ir_guarded(i))
-        return FAIL(v, other_way ? "a successor for a false guard without a guard"
-                                 : "a guarded terminator without the successor of a false guard");
+    if (d->traits & TR_TERM && takes_other_way(d) != ir_guarded(i))
+        return FAIL(v, takes_other_way(d) ? "a successor for a false guard without a guard"
+                                          : "a guarded terminator without the successor of a false guard");
     const Operand *ops = ir_ops(fn, i);
     for (uint32_t k = 0; k < i->nops; k++) {
         if (op_is_def(ops[k]) != (k < i->ndef))
@@ -235,10 +243,9 @@ static bool is_plain_register(const Fn *fn, const Slot *slot, Operand o)
     return r->file == op_file(o) && r->file != RF_CC && slot_takes_reg(slot, r);
 }
 
-static bool check_operands(Verifier *v, const Instr *i)
+static bool check_operands(Verifier *v, const Instr *i, const Desc *d)
 {
     const Fn *fn = v->fn;
-    const Desc *d = ir_desc(fn, i);
     const Operand *ops = ir_ops(fn, i);
     char why[200];
     for (uint32_t k = 0; k < d->nops; k++) {
@@ -313,14 +320,13 @@ static bool check_sequences(Verifier *v, BlockId b)
 
 /* -- Level 3 -------------------------------------------------------------------------------------------- */
 
-static bool check_form(Verifier *v, const Instr *i)
+static bool check_form(Verifier *v, const Instr *i, const Desc *d)
 {
     const Fn *fn = v->fn;
     const Operand *ops = ir_ops(fn, i);
-    Opcode op = ir_desc(fn, i)->op;
-    if (op_info[op].traits & TR_PSEUDO && fn->form == FORM_MULTI)
-        return FAIL(v, op == OP_PHI ? "a phi outside ssa form" : "an undefined value outside ssa form");
-    for (uint32_t k = 0; op == OP_OPAQUE && k + ir_guarded(i) < i->nops; k++)
+    if (d->traits & TR_PSEUDO && fn->form == FORM_MULTI)
+        return FAIL(v, d->op == OP_PHI ? "a phi outside ssa form" : "an undefined value outside ssa form");
+    for (uint32_t k = 0; d->op == OP_OPAQUE && k + ir_guarded(i) < i->nops; k++)
         if (op_is_reg(ops[k]) && !(ir_reg(fn, op_index(ops[k]))->flags & REG_PINNED))
             return FAIL(v, "%s%u is used by an opaque instruction but not pinned", reg_file_names[op_file(ops[k])],
                         ir_reg(fn, op_index(ops[k]))->ordinal);
@@ -340,10 +346,13 @@ static bool check_block(Verifier *v, BlockId b, uint32_t *count)
         v->at = id;
         if (i->prev != prev || i->block != b || ++*count > fn->ninstrs)
             return FAIL(v, "the instruction list of block %u is broken", b);
-        if (!check_structure(v, i) || (v->level >= VERIFY_TYPES && !check_operands(v, i)) ||
-            (v->level >= VERIFY_FORM && !check_form(v, i)))
+        if (!has_desc(v, i))
             return false;
-        bool last = i->next == 0, terminator = ir_desc(fn, i)->traits & TR_TERM;
+        const Desc *d = ir_desc(fn, i);
+        if (!check_structure(v, i, d) || (v->level >= VERIFY_TYPES && !check_operands(v, i, d)) ||
+            (v->level >= VERIFY_FORM && !check_form(v, i, d)))
+            return false;
+        bool last = i->next == 0, terminator = d->traits & TR_TERM;
         if (last != terminator)
             return FAIL(v, last ? "the block does not end in a terminator" : "a terminator in the middle of a block");
     }
