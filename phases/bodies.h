@@ -34,6 +34,35 @@ bool remove_unreachable(Ctx *ctx, Fn *fn);
 PhaseBody phase_branch_opt;
 /* remove_nop_code.c */
 PhaseBody phase_remove_nop_code;
+/* redundant_phis.c, equal_phis.c, redundant_moves.c */
+PhaseBody phase_redundant_phis, phase_equal_phis, phase_redundant_moves;
+/* replace.c */
+// What replaces registers of ssa form: rep[old] = new, and one sweep at the end; the file says what for and how.
+typedef struct Rep {
+    Fn *fn;
+    Arena scratch;
+    Operand *by;  // by RegId; none = the register stays
+    RegId nregs;  // that there were in the beginning; newer ones are not replaced
+    uint32_t n;   // registers that are replaced
+    bool retypes;
+} Rep;
+void rep_open(Rep *rep, Ctx *ctx, Fn *fn);
+// Whether a register may be replaced by this operand, as far as the two by themselves go: registers of ssa form and of
+// one file and width, a constant of the width, a negated predicate.
+bool rep_may(const Fn *fn, RegId old, Operand by);
+void rep_set(Rep *rep, RegId old, Operand by);
+// What an operand is by now; itself, if its register is not replaced.
+Operand rep_find(const Rep *rep, Operand o);
+// Rewrites all uses, and removes the definitions. Returns whether anything was replaced.
+bool rep_close(Rep *rep);
+// A move in front of an instruction, whose source line it takes.
+InstrId insert_move(Fn *fn, InstrId before, RegId to, Operand from);
+// The first instruction of a block that is no phi.
+InstrId behind_phis(const Fn *fn, BlockId b);
+/* leaders.c */
+// Of values 1 .. n-1, each a copy of one of those in its row, or something else if 0 is among them: the value that each
+// always equals, itself if there is none, 0 if it is a copy of nothing but such copies. In memory of this arena.
+uint32_t *find_leaders(const Edges *inputs, uint32_t n, Arena *arena);
 /* place_blocks.c */
 PhaseBody phase_place_blocks;
 /* nop.c */

@@ -202,18 +202,13 @@ static Truth truth_on_edge(const Fn *fn, const Instr *from, const Operand *way, 
 }
 
 // What the register of the block's guard holds behind a predecessor: the input of a phi that is a constant.
-static Truth truth_behind(const BranchOpt *o, BlockId b, BlockId pred)
+static Truth truth_behind(const BranchOpt *o, BlockId b, uint32_t edge)
 {
     const Analyses *a = o->a;
-    const Edges *preds = &a->preds;
     ValueId value = o->condition[b];
     if (!value_is_phi(a, value) || value_phi(a, value)->block != b)
         return UNKNOWN;
-    uint32_t at = value_phi(a, value)->inputs;
-    for (uint32_t e = preds->first[b]; e < preds->first[b + 1]; e++, at++)
-        if (preds->at[e] == pred)
-            return constant_truth(o, a->rdefs.input[at]);
-    return UNKNOWN;
+    return constant_truth(o, a->rdefs.input[value_phi(a, value)->inputs + edge]);
 }
 
 // Whether some instruction has the trait, or is this one.
@@ -236,24 +231,22 @@ static bool is_convergent(BranchOpt *o)
     return o->convergent == IS_TRUE;
 }
 
-static bool jump_over(BranchOpt *o, BlockId from)
+// Sends the ways from this predecessor, of which this edge is one, over a bare split.
+static bool jump_over(BranchOpt *o, BlockId from, BlockId b, uint32_t edge)
 {
     Fn *fn = o->fn;
     Instr *i = ir_instr(fn, ir_terminator(fn, from));
-    bool progress = false;
-    if (ir_desc(fn, i)->op != OP_BRA)
+    const Instr *over = ir_instr(fn, ir_block(fn, b)->first);
+    RegId guard = op_index(*ir_guard(fn, over));
+    bool progress = false, uniform = is_uniform(fn, i) && is_uniform(fn, over);
+    if (ir_desc(fn, i)->op != OP_BRA || b == from || !reg_in_ssa(ir_reg(fn, guard)) || (!uniform && is_convergent(o)))
         return false;
     Operand *ways[2] = {ir_use(fn, i, 0), ir_guarded(i) ? other_way(fn, i) : NULL};
     for (int k = 0; k < 2 && ways[k]; k++) {
-        BlockId b = op_index(*ways[k]);
-        if (b == from || !is_bare_split(fn, b))
-            continue;
-        const Instr *over = ir_instr(fn, ir_block(fn, b)->first);
-        RegId guard = op_index(*ir_guard(fn, over));
-        if (!reg_in_ssa(ir_reg(fn, guard)) || (!(is_uniform(fn, i) && is_uniform(fn, over)) && is_convergent(o)))
+        if (op_index(*ways[k]) != b)
             continue;
         Truth holds = truth_on_edge(fn, i, ways[k], guard);
-        BlockId to = past(fn, b, holds != UNKNOWN ? holds : truth_behind(o, b, from));
+        BlockId to = past(fn, b, holds != UNKNOWN ? holds : truth_behind(o, b, edge));
         progress |= to != b;
         *ways[k] = op_block(to);
     }
@@ -267,16 +260,17 @@ static bool jump_over_branches(BranchOpt *o)
     bool progress = false;
     FOR_BLOCKS(o->fn, b)
         for (uint32_t e = preds->first[b]; is_bare_split(o->fn, b) && e < preds->first[b + 1]; e++)
-            progress |= jump_over(o, preds->at[e]);
+            progress |= jump_over(o, preds->at[e], b, e - preds->first[b]);
     return progress;
 }
 
 /* -- Blocks --------------------------------------------------------------------------------------------- */
 
-static bool has_pragma(const Fn *fn, BlockId b)
+// A note about the block, not about one of its instructions.
+static bool has_note(const Fn *fn, BlockId b)
 {
     FOR_INSTRS(fn, b, id)
-        if (ir_desc(fn, ir_instr(fn, id))->traits & TR_MARKER)
+        if ((ir_desc(fn, ir_instr(fn, id))->traits & (TR_MARKER | TR_OF_NEXT)) == TR_MARKER)
             return true;
     return false;
 }
@@ -297,7 +291,7 @@ static bool merge_blocks(Fn *fn)
         while (leads_alone(a, b)) {
             const Instr *i = ir_instr(fn, ir_terminator(fn, b));
             BlockId c = ir_desc(fn, i)->op == OP_BRA && !ir_guarded(i) ? op_index(*ir_use(fn, i, 0)) : 0;
-            if (!c || c == b || c == fn->first || a->preds.first[c + 1] - a->preds.first[c] != 1 || has_pragma(fn, c))
+            if (!c || c == b || c == fn->first || a->preds.first[c + 1] - a->preds.first[c] != 1 || has_note(fn, c))
                 break;
             ir_remove(fn, ir_terminator(fn, b));
             block_take(fn, b, ir_block(fn, c)->first);

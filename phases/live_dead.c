@@ -103,10 +103,22 @@ static void need_value(Dead *d, ValueId value)
     if (!value || value == VALUE_ANY || d->needed[value])
         return;
     d->needed[value] = 1;
-    if (value < d->a->rdefs.first_def)
+    if (value < d->a->rdefs.first_def && d->fn->form == FORM_MULTI)
         need_instr(d, d->a->rdefs.def[value]);
     else
         VEC_PUSH(&d->scratch, &d->values, value);
+}
+
+// The old value of what an instruction defines in ssa form.
+static void need_tied(Dead *d, InstrId id, RegId def)
+{
+    const Fn *fn = d->fn;
+    const Instr *i = ir_instr(fn, id);
+    for (uint32_t k = 0; k < ir_ntied(i); k++) {
+        Operand old = *ir_tied(fn, i, k);
+        if (op_is_reg(old) && op_index(*ir_def(fn, i, k)) == def)
+            need_value(d, op_index(old));
+    }
 }
 
 // A definition needs its instruction and, under a guard, the value before it; where values meet, those that do.
@@ -116,7 +128,10 @@ static void need_sources(Dead *d, ValueId value)
     const ReachingDefs *rd = &a->rdefs;
     if (!value_is_phi(a, value)) {
         need_instr(d, value_def(a, value));
-        need_value(d, rd->old[value - rd->first_def]);
+        if (value < rd->first_def)
+            need_tied(d, rd->def[value], value);
+        else
+            need_value(d, rd->old[value - rd->first_def]);
         return;
     }
     const ReachingPhi *phi = value_phi(a, value);
@@ -134,6 +149,13 @@ static void need_symbol(Dead *d, SymId s)
         need_instr(d, id);
 }
 
+// What wrote the carry last.
+static void need_carry(Dead *d, InstrId id)
+{
+    if (d->carry[id])
+        need_instr(d, d->carry[id]);
+}
+
 static void need_operands(Dead *d, InstrId id)
 {
     const Fn *fn = d->fn;
@@ -144,19 +166,19 @@ static void need_operands(Dead *d, InstrId id)
         need_ways_to(d, i->block);
     for (InstrId store = i->callseq ? d->first_argument[i->callseq] : 0; store; store = d->next_store[store])
         need_instr(d, store);
-    for (uint32_t k = 0; k < i->nops; k++) {
+    const uint32_t *at = reads_begin(d->a, id);
+    for (uint32_t k = i->ndef; k < i->nops; k++) {
+        bool tied = i->flags & IF_TIED && k + 1 < i->nops && k >= i->ndef + ir_nuse(i);
         if (op_kind(ops[k]) == K_SYM)
             need_symbol(d, op_index(ops[k]));
-        if (!op_is_reg(ops[k]))
-            continue;
-        bool def = k < i->ndef;
-        if (op_file(ops[k]) == RF_CC) {
-            if ((!def || ir_guarded(i)) && d->carry[id])
-                need_instr(d, d->carry[id]);
-        } else if (!def) {
-            need_value(d, value_of(fn, d->a, id, k));
-        }
+        else if (op_is_reg(ops[k]) && op_file(ops[k]) == RF_CC)
+            need_carry(d, id);
+        else if (op_is_reg(ops[k]) && !tied)
+            need_value(d, reads_next(d->a, op_index(ops[k]), &at));
     }
+    for (uint32_t k = 0; k < i->ndef && ir_guarded(i); k++)
+        if (op_is_reg(ops[k]) && op_file(ops[k]) == RF_CC)
+            need_carry(d, id);
 }
 
 static void need_everything(Dead *d)
@@ -243,7 +265,7 @@ static bool defines_outside_ssa(const Dead *d, InstrId id)
     const Instr *i = ir_instr(d->fn, id);
     for (uint32_t k = 0; k < i->ndef; k++) {
         Operand def = *ir_def(d->fn, i, k);
-        if (op_is_reg(def) && op_file(def) != RF_CC && value_of(d->fn, d->a, id, k) == VALUE_ANY)
+        if (op_is_reg(def) && op_file(def) != RF_CC && d->a->rdefs.def[op_index(def)] == DEF_OUTSIDE)
             return true;
     }
     return false;
@@ -261,7 +283,7 @@ static void look_for_root(Dead *d, InstrId id)
     const Instr *i = ir_instr(fn, id);
     const Desc *desc = ir_desc(fn, i);
     bool goes_on = desc->op == OP_BRA && !ir_guarded(i);
-    if (goes_on || (is_choice(i, desc) && d->a->rpo_index[i->block] != UINT32_MAX))
+    if (goes_on || desc->traits & TR_OF_NEXT || is_choice(i, desc))
         return;
     if (desc->op == OP_CALL)
         d->call[i->callseq] = id;
@@ -293,7 +315,6 @@ static void need_loops(Dead *d)
             if (a->rpo_index[a->succs.at[e]] > k)
                 continue;
             need_block(d, b);
-            need_instr(d, ir_terminator(d->fn, b));
         }
     }
 }
@@ -342,6 +363,31 @@ static bool drop_definitions(Dead *d, InstrId id)
     return progress;
 }
 
+// In ssa form nobody reads the old value of a definition that nobody reads.
+static bool drop_old_values(Dead *d, InstrId id)
+{
+    const Fn *fn = d->fn;
+    const Instr *i = ir_instr(fn, id);
+    bool progress = false;
+    for (uint32_t k = 0; k < ir_ntied(i); k++) {
+        Operand def = *ir_def(fn, i, k), *old = ir_tied(fn, i, k);
+        if (!op_is_reg(def) || !op_is_reg(*old) || d->needed[op_index(def)])
+            continue;
+        *old = op_imm(CONST_UNDEF);
+        progress = true;
+    }
+    return progress;
+}
+
+// A note goes with the instruction that it is about.
+static bool is_dead(const Dead *d, InstrId id)
+{
+    const Fn *fn = d->fn;
+    while (ir_desc(fn, ir_instr(fn, id))->traits & TR_OF_NEXT)
+        id = ir_instr(fn, id)->next;
+    return ir_instr(fn, id)->next && !(d->state[id] & LIVE);
+}
+
 static bool sweep_instrs(Dead *d)
 {
     Fn *fn = d->fn;
@@ -350,11 +396,13 @@ static bool sweep_instrs(Dead *d)
         for (InstrId id = ir_block(fn, b)->first, next; id; id = next) {
             const Instr *i = ir_instr(fn, id);
             next = i->next;
-            bool dead = next && !(d->state[id] & LIVE);
+            bool dead = is_dead(d, id);
             if (dead)
                 ir_remove(fn, id);
             else if (i->ndef > 1)
                 progress |= drop_definitions(d, id);
+            if (!dead && i->flags & IF_TIED)
+                progress |= drop_old_values(d, id);
             progress |= dead;
         }
     }
@@ -403,6 +451,7 @@ bool phase_live_dead(Ctx *ctx, Fn *fn)
 {
     if (fn->without_dead == fn->version)
         return false;
+    bool unreachable = remove_unreachable(ctx, fn);
     Dead d = {.fn = fn};
     arena_init(&d.scratch, &ctx->heap);
     d.a = analysis_need(fn, AN_CFG | AN_RPO | AN_PDOM | AN_RDEFS);
@@ -424,7 +473,7 @@ bool phase_live_dead(Ctx *ctx, Fn *fn)
         analysis_drop(fn, 0);
         remove_unreachable(ctx, fn);
     }
-    bool progress = instrs || symbols || branches;
+    bool progress = unreachable || instrs || symbols || branches;
     fn->without_dead = fn->version + progress;
     // Values only live shorter.
     if (fn->conventional == fn->version)

@@ -22,7 +22,7 @@ typedef enum {
 typedef enum { PG_ALWAYS, PG_O1, PG_O2, PG_O3, PG_O0_ONLY } PhaseGate;
 typedef enum { PS_FUNCTION, PS_MODULE } PhaseScope;
 typedef enum { PF_ANY, PF_MULTI, PF_SSA, PF_TO_SSA, PF_TO_MULTI } PhaseForm;
-enum { PHASE_SLOTS = 159, PHASE_ROWS = 164, PH_GENERATE_MOV_PHI = 23, PH_CONVERT_MOV_PHI = 73 };
+enum { PHASE_SLOTS = 159, PHASE_ROWS = 165, PH_GENERATE_MOV_PHI = 23, PH_CONVERT_MOV_PHI = 73 };
 
 typedef bool PhaseBody(Ctx *ctx, Fn *fn);  // returns progress: whether it changed the function
 

@@ -2,9 +2,10 @@
 // The phase manager: builds the plan, runs it over functions, and does around each phase what no phase does itself:
 // gates, forms, analyses, verification, timing.
 //
-// A plan is a list of rows. The default plan is the identity: every slot that has a body and whose gate is open.
-// Naming, disabling, starting and stopping only edit the list. Where a row asks for another form than the function is
-// in, the conversion (23 GenerateMovPhi, 73 ConvertAllMovPhiToMov) is inserted in front of it, once.
+// A plan is a list of rows. The default plan is the identity: every slot that has a body and whose gate is open, and
+// behind it the sub-passes that follow it. Naming, disabling, starting and stopping only edit the list. Where a row
+// asks for another form than the function is in, the conversion (23 GenerateMovPhi, 73 ConvertAllMovPhiToMov) is
+// inserted in front of it, once.
 #define _DEFAULT_SOURCE
 #include <stdio.h>
 #include <time.h>
@@ -53,8 +54,34 @@ static bool runs_by_default(const Ctx *ctx, int row)
     // At -O0 nothing that transforms runs, gate or not, so that there is no use for another form either.
     bool transforms = p->kind == PK_TRANSFORM || p->form == PF_TO_SSA || p->form == PF_TO_MULTI;
     bool allowed = !transforms || ctx->options.level > 0;
-    return row < PHASE_SLOTS && !ctx->phases[row].vtable->is_noop(&ctx->phases[row]) && quiet && allowed &&
+    return !ctx->phases[row].vtable->is_noop(&ctx->phases[row]) && quiet && allowed &&
            gate_open(p->gate, ctx->options.level);
+}
+
+static const struct {
+    int slot, row;
+} followers[] = {
+#define FOLLOWS(slot, row, reason) {slot, row},
+#include "phases/phases.def"
+};
+
+// Where a row stands in the default plan: what follows a slot stands between it and the next one.
+static int place_of(int row)
+{
+    for (size_t k = 0; k < ARRAY_LEN(followers); k++)
+        if (followers[k].row == row)
+            return 2 * followers[k].slot + 1;
+    return 2 * row;
+}
+
+// A slot of the default plan, and what follows it.
+static void add_slot(Ctx *ctx, Plan *plan, int slot)
+{
+    if (runs_by_default(ctx, slot))
+        VEC_PUSH(&ctx->arena, &plan->at, ((PlanEntry){.row = (uint16_t)slot}));
+    for (size_t k = 0; k < ARRAY_LEN(followers); k++)
+        if (followers[k].slot == slot && runs_by_default(ctx, followers[k].row))
+            VEC_PUSH(&ctx->arena, &plan->at, ((PlanEntry){.row = (uint16_t)followers[k].row}));
 }
 
 // Makes the form that the next row needs, if the conversion exists. A function starts in multi form.
@@ -198,13 +225,15 @@ bool phase_plan(Ctx *ctx, char why[static 500])
     for (uint32_t k = 0; k < disabled.at.n; k++)
         off[disabled.at.at[k].row] = true;
     if (!o->named)
-        for (int row = 0; row < PHASE_SLOTS; row++)
-            if (runs_by_default(ctx, row))
-                VEC_PUSH(&ctx->arena, &named.at, ((PlanEntry){.row = (uint16_t)row}));
+        for (int slot = 0; slot < PHASE_SLOTS; slot++)
+            if (!off[slot])
+                add_slot(ctx, &named, slot);
     PhaseForm form = PF_MULTI;
     for (uint32_t k = 0; k < named.at.n; k++) {
         int row = named.at.at[k].row;
-        bool outside = row < PHASE_SLOTS && (row < start || row > stop);
+        int place = place_of(row);
+        bool placed = row < PHASE_SLOTS || place != 2 * row;
+        bool outside = placed && (place < place_of(start) || place > place_of(stop));
         if (!off[row] && !outside)
             add_row(ctx, &ctx->plan, &form, row);
     }

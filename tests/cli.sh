@@ -161,13 +161,13 @@ absent u.ptx
 # -- Phases -------------------------------------------------------------------------------------------------------------
 
 run "list of phases" 0 --list-phases
-lines out 164
+lines out 165
 silent err
 for status in implemented hook machine not-yet; do says out " $status "; done
 run "list of phases as JSON" 0 --list-phases=json
 json out
 name="list of phases as JSON has all rows"
-if [ "$(grep -o '"index":[0-9]*' out | sort -u | wc -l)" -eq 164 ]; then ok; else bad "not 164 rows"; fi
+if [ "$(grep -o '"index":[0-9]*' out | sort -u | wc -l)" -eq 165 ]; then ok; else bad "not 165 rows"; fi
 says out '"index":49,"name":"GvnCse","kind":"transform","status":'
 for level in 0 1 2 3 4; do
     run "pipeline at -O$level" 0 --print-pipeline -O$level
@@ -225,8 +225,8 @@ says out "DumpNVuCodeText@155"
 run "name with another's index" 2 --print-pipeline --named-phases=OriRemoveNopCode@12
 says err "107"
 run "name with no index behind the sign" 2 --print-pipeline --named-phases=OriRemoveNopCode@
-run "index out of range" 2 --print-pipeline --named-phases=164
-says err "there is no phase 164"
+run "index out of range" 2 --print-pipeline --named-phases=165
+says err "there is no phase 165"
 run "unknown phase" 2 --named-phases=OriRemoveNopCod good.ptx -o u.ptx
 says err "unknown phase 'OriRemoveNopCod'"
 says err "OriRemoveNopCode"
@@ -255,6 +255,18 @@ name="stop after"
 case $(tail -n 1 out) in OriRemoveNopCode@107*) ok ;; *) bad "the last is $(tail -n 1 out)" ;; esac
 run "start and stop" 0 --start-before=107 --stop-after=107 --print-pipeline
 lines out 1
+run "a sub-pass follows a slot" 0 --print-pipeline
+name="a sub-pass follows a slot"
+if grep -A 1 '^ConvertAllMovPhiToMov@73' out | grep -q '^OriRemoveRedundantMov@164'; then ok; else bad "it does not"; fi
+run "start with what follows a slot" 0 --start-before=OriRemoveRedundantMov --print-pipeline
+name="start with what follows a slot"
+case $(head -n 1 out) in OriRemoveRedundantMov@164*) ok ;; *) bad "the first is $(head -n 1 out)" ;; esac
+run "stop in front of what follows a slot" 0 --stop-after=73 --print-pipeline
+name="stop in front of what follows a slot"
+case $(tail -n 1 out) in ConvertAllMovPhiToMov@73*) ok ;; *) bad "the last is $(tail -n 1 out)" ;; esac
+run "disable a slot that is followed" 0 --disable-phases=73 --print-pipeline
+name="disable a slot that is followed"
+if grep -q OriRemoveRedundantMov out; then bad "what follows is still there"; else ok; fi
 run "slots without a body can be named" 0 --named-phases=GvnCse good.ptx -o g.ptx
 run "sub-passes can be named" 0 --named-phases=OriCopyProp good.ptx -o g.ptx
 run "reports" 0 --reports good.ptx -o g.ptx

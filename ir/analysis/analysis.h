@@ -213,6 +213,17 @@ static inline ValueId value_of(const Fn *fn, const Analyses *an, InstrId i, uint
     InstrId def = an->rdefs.def[r];
     return def == DEF_JOINED ? occurrence_of(fn, an, i, k)->value : def == DEF_OUTSIDE ? VALUE_ANY : def ? r : 0;
 }
+// The values that an instruction reads, one register operand behind its definitions after the other:
+//     const uint32_t *at = reads_begin(an, i);  // then for each: reads_next(an, its register, &at)
+static inline const uint32_t *reads_begin(const Analyses *an, InstrId i)
+{
+    return an->rdefs.first_in ? an->rdefs.order + an->rdefs.first_in[i] : NULL;
+}
+static inline ValueId reads_next(const Analyses *an, RegId r, const uint32_t **at)
+{
+    InstrId def = an->rdefs.def[r];
+    return def == DEF_JOINED ? an->rdefs.at[*(*at)++].value : def == DEF_OUTSIDE ? VALUE_ANY : def ? r : 0;
+}
 static inline uint32_t value_count(const Analyses *an) { return an->rdefs.first_phi + an->rdefs.nphis; }
 static inline bool value_is_phi(const Analyses *an, ValueId v) { return v >= an->rdefs.first_phi && v != VALUE_ANY; }
 // The definition that a value is, which is neither 0 nor VALUE_ANY nor a phi.

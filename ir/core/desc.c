@@ -476,12 +476,25 @@ static bool row_takes(Opcode op, const Mnem *m)
     return true;
 }
 
-static uint32_t refine_traits(Opcode op, const Mnem *m)
+// Other notes are about their block.
+static bool is_about_next(const Tables *t, const Mnem *pragma)
+{
+    static const char key[] = "used_bytes_mask";
+    Str text = tab_str(t, pragma->text);
+    for (size_t k = 0; k + sizeof key - 1 <= text.len; k++)
+        if (memcmp(text.text + k, key, sizeof key - 1) == 0)
+            return true;
+    return false;
+}
+
+static uint32_t refine_traits(const Tables *t, Opcode op, const Mnem *m)
 {
     uint32_t traits = op_info[op].traits;
     bool memory = traits & (TR_READ | TR_WRITE) && op_info[op].ntypes != OP_RAW;
     if (memory && (m->mod[MC_MMIO] || m->mod[MC_COP] == MOD_CV || (m->mod[MC_SEM] && m->mod[MC_SEM] != MOD_WEAK)))
         traits |= TR_ORDERED | TR_EFFECT;
+    if (op == OP_PRAGMA && is_about_next(t, m))
+        traits = (traits & ~(uint32_t)TR_EFFECT) | TR_OF_NEXT;
     if (op == OP_LD && (m->mod[MC_NC] || m->mod[MC_SPACE] == MOD_CONST))
         traits |= TR_RDONLY;
     if (op == OP_TEX || op == OP_TLD4 || op == OP_TXQ || op == OP_SUQ)
@@ -538,7 +551,7 @@ DescId desc_intern(Tables *t, MnemId mnem, const char *shape, size_t len, const 
         *why = op_info[OP_CALL].signature;
         return 0;
     }
-    Desc d = {.mnem = mnem, .shape = shape_id, .op = op, .traits = refine_traits(op, m), .nops = match.slots.n};
+    Desc d = {.mnem = mnem, .shape = shape_id, .op = op, .traits = refine_traits(t, op, m), .nops = match.slots.n};
     d.slots = match.slots.at;
     while (d.ndef < d.nops && d.slots[d.ndef].flags & SL_DEF)
         d.ndef++;

@@ -75,6 +75,7 @@ typedef enum {
     TR_ORDERED = 1 << 14,  // volatile, relaxed, acquire, ...: never touched
     TR_RDONLY = 1 << 15,   // reads memory that nobody writes while the kernel runs
     TR_PSEUDO = 1 << 16,   // in ssa form only
+    TR_OF_NEXT = 1 << 17,  // a marker that is about the next instruction, and goes with it
 } Trait;
 
 typedef struct OpInfo {

@@ -35,7 +35,9 @@
     X(phase_table)     \
     X(place_blocks)    \
     X(remove_nop_code) \
-    X(ssa)
+    X(ssa)             \
+    X(phis)            \
+    X(control)
 
 #define DECLARE(name) void test_##name(void);
 FILES(DECLARE)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Into ssa form and out of it: what random programs do, run by a small interpreter, is the same before and after; and
-// after copies and constants went into phis and tied uses, which 23 never leaves behind.
+// Into ssa form and out of it, and phases on phis between: what random programs do, run by a small interpreter, is the
+// same before and after; also after copies and constants went into phis and tied uses, and where phis are redundant,
+// equal or undefined, which 23 never leaves behind.
 #include "tests/unit/graph.h"
 
 /* -- Random programs ------------------------------------------------------------------------------------ */
@@ -179,10 +180,10 @@ static void build_random(Program *p, uint64_t *seed, bool large)
 
 /* -- The interpreter ------------------------------------------------------------------------------------ */
 
-enum { MAX_BLOCKS = 200, MAX_STORES = MAX_BLOCKS * (INSTRS + 1), UNKNOWN = INT32_MAX };
+enum { MAX_BLOCKS = 200, MAX_STORES = MAX_BLOCKS * (INSTRS + 1), UNKNOWN = INT32_MAX, FRESH = 1 << 24 };
 
-// A number, and whether it means anything: 0 = yes, UNKNOWN = it was computed from what does not, otherwise the
-// register that it is a copy of, which was never written.
+// A number, and whether it means anything: 0 = yes, UNKNOWN = it was computed from what does not, otherwise what it is
+// a copy of: a register that was never written, or FRESH and more, an input of a phi that was undefined.
 typedef struct Value {
     uint32_t bits, undef;
 } Value;
@@ -196,8 +197,9 @@ typedef enum { RAN_OUT, EXITED, LOST } End;  // LOST: control depends on a value
 
 typedef struct Machine {
     const Fn *fn;
-    uint32_t salt;  // of the values of registers that were not written
-    bool stops;     // before control depends on a value that means nothing
+    uint32_t salt;   // of the values of registers that were not written
+    bool stops;      // before control depends on a value that means nothing
+    uint32_t fresh;  // undefined inputs so far
     Value *reg;
     bool *written;
     Store store[MAX_STORES];
@@ -226,7 +228,7 @@ static Value unwritten(const Machine *m, RegId r)
 static Value get(const Machine *m, Operand o)
 {
     if (op_kind(o) == K_IMM && op_index(o) == CONST_UNDEF)
-        return (Value){m->salt & 1, UNKNOWN};
+        return (Value){noise(m->salt, m->fresh) & 1, FRESH + m->fresh};
     if (op_kind(o) == K_IMM)
         return (Value){(uint32_t)tab_const(m->fn->tables, op_index(o)).bits, 0};
     Value v = m->written[op_index(o)] ? m->reg[op_index(o)] : unwritten(m, op_index(o));
@@ -294,6 +296,7 @@ static void define(Machine *m, const Instr *i, Opcode op, bool runs, bool known)
     evaluate(m, i, op, result);
     for (uint32_t k = 0; k < i->ndef; k++) {
         Operand def = *ir_def(m->fn, i, k), tied = ir_ntied(i) ? *ir_tied(m->fn, i, k) : op_none();
+        m->fresh++;
         old[k] = op_is_reg(def) ? get(m, op_kind(tied) == K_NONE ? (Operand){def.word, 0} : tied) : old[k];
     }
     for (uint32_t k = 0; k < i->ndef; k++) {
@@ -319,6 +322,7 @@ static void run_phis(Machine *m, BlockId b, BlockId from)
             CHECK(n < ARRAY_LEN(in));
             if (pass)
                 put(m, *ir_def(m->fn, i, 0), in[n]);
+            m->fresh++;
             for (uint32_t k = 0; k < ir_nuse(i) && !pass; k += 2)
                 if (op_index(*ir_use(m->fn, i, k)) == from)
                     in[n] = get(m, *ir_use(m->fn, i, k + 1));
@@ -376,7 +380,7 @@ static void interpret(Machine *m, const Fn *fn, uint32_t salt, uint32_t max_bloc
     arena_init(&arena, fn->arena.heap);
     m->fn = fn;
     m->salt = salt;
-    m->nstores = 0;
+    m->nstores = m->fresh = 0;
     m->end = RAN_OUT;
     m->reg = NEW_ARRAY(&arena, Value, fn->regs.n);
     m->written = NEW_ARRAY(&arena, bool, fn->regs.n);
@@ -467,6 +471,7 @@ static void check_plans(Program *p)
         {"10", FORM_MULTI},       {"23,33", FORM_SSA},
         {"23,33,73", FORM_MULTI}, {"23,33,73,84", FORM_MULTI},
         {"15", FORM_MULTI},       {"10,15,16,23,33,61,73,84,107", FORM_MULTI},
+        {"164", FORM_MULTI},      {"23,52,62,73,164,84", FORM_MULTI},
     };
     for (size_t k = 0; k < ARRAY_LEN(plans); k++) {
         start_copy(p);
@@ -553,8 +558,8 @@ static void check_propagated(uint32_t rounds, uint64_t seed, bool large)
         unit_context("program %u", round);
         build_random(&p, &seed, large);
         set_options(&p, round);
-        for (int variant = 0; variant < 3; variant++) {
-            static const char *const plans[] = {"73", "33,73", "33,73,84"};
+        for (int variant = 0; variant < 5; variant++) {
+            static const char *const plans[] = {"73", "33,73", "33,73,84", "52,62,73,164", "62,73,164,84"};
             start_copy(&p);
             run_phases(&p, "23", FORM_SSA);
             bool all = unit_random(&seed, 2), constants = unit_random(&seed, 3), registers = unit_random(&seed, 4);
@@ -573,6 +578,393 @@ static void check_propagated(uint32_t rounds, uint64_t seed, bool large)
 
 TEST(ssa_propagated) { check_propagated(800, 1994, false); }
 TEST(ssa_propagated_large) { check_propagated(60, 2009, true); }
+
+/* -- Phis of every kind --------------------------------------------------------------------------------- */
+
+typedef struct Scramble {
+    Fn *fn;
+    const Analyses *a;
+    uint64_t *seed;
+    RegId nregs;  // that the analyses know
+} Scramble;
+
+static BlockId home_of(const Scramble *s, RegId r)
+{
+    return def_count(s->a, r) ? ir_instr(s->fn, s->a->defs.at[s->a->defs.first[r]].instr)->block : 0;
+}
+
+// Whether a phi may take the operand from this block.
+static bool may_take(const Scramble *s, Operand o, BlockId from)
+{
+    return !op_is_reg(o) || s->a->rpo_index[from] == UINT32_MAX || dominates(s->a, home_of(s, op_index(o)), from);
+}
+
+static Operand any_input(const Scramble *s, Width width)
+{
+    for (int k = 0; k < 20 && unit_random(s->seed, 6); k++) {
+        RegId r = 1 + unit_random(s->seed, s->nregs - 1);
+        if (ir_reg(s->fn, r)->width == width && reg_in_ssa(ir_reg(s->fn, r)) && home_of(s, r))
+            return op_reg(s->fn, r);
+    }
+    if (unit_random(s->seed, 3) == 0)
+        return op_const(s->fn, unit_random(s->seed, 2), width);
+    return op_imm(CONST_UNDEF);
+}
+
+// Gives a phi few different inputs.
+static void scramble_inputs(const Scramble *s, const Instr *phi)
+{
+    Operand pool[2], def = *ir_def(s->fn, phi, 0);
+    Width width = (Width)ir_reg(s->fn, op_index(def))->width;
+    if (op_index(def) >= s->nregs)
+        return;
+    for (uint32_t k = 0; k < 2; k++)
+        pool[k] = unit_random(s->seed, 4) ? any_input(s, width) : op_reg(s->fn, op_index(def));
+    for (uint32_t k = 0; k < ir_nuse(phi); k += 2) {
+        Operand o = pool[unit_random(s->seed, 8) == 0];
+        if (unit_random(s->seed, 8) == 0)
+            o = op_imm(CONST_UNDEF);
+        if (may_take(s, o, op_index(*ir_use(s->fn, phi, k))))
+            *ir_use(s->fn, phi, k + 1) = o;
+    }
+}
+
+// Some uses of a register go to another one, which is the same.
+static void share_uses(const Scramble *s, RegId r, RegId other)
+{
+    FOR_BLOCKS(s->fn, b) {
+        FOR_INSTRS(s->fn, b, id) {
+            const Instr *i = ir_instr(s->fn, id);
+            for (uint32_t k = i->ndef; k < i->nops; k++) {
+                Operand *o = ir_ops(s->fn, i) + k;
+                if (op_is_reg(*o) && op_index(*o) == r && unit_random(s->seed, 2))
+                    o->word = op_reg(s->fn, other).word;
+            }
+        }
+    }
+}
+
+static void double_phi(const Scramble *s, InstrId id)
+{
+    Fn *fn = s->fn;
+    const Instr *i = ir_instr(fn, id);
+    Operand ops[2 * MAX_BLOCKS + 1];
+    RegId r = op_index(*ir_def(fn, i, 0)), other = reg_like(fn, r);
+    memcpy(ops, ir_ops(fn, i), i->nops * sizeof *ops);
+    ops[0] = op_def(op_reg(fn, other));
+    ir_insert_before(fn, id, i->desc, 0, ops, i->nops);
+    share_uses(s, r, other);
+}
+
+// Whether a use is behind the start of a block, on all ways.
+static bool is_behind(const Scramble *s, BlockId b, const Instr *i, uint32_t k)
+{
+    bool input = is_phi_input(s->fn, i, k);
+    return (input || i->block != b || ir_desc(s->fn, i)->op != OP_PHI) &&
+           dominates(s->a, b, input ? op_index(ir_ops(s->fn, i)[k - 1]) : i->block);
+}
+
+// Puts a phi of one register, which is there, in front of a block, for all that reads the register behind it.
+static void insert_redundant_phi(const Scramble *s, BlockId b, RegId r)
+{
+    Fn *fn = s->fn;
+    const Edges *preds = &s->a->preds;
+    RegId phi = reg_like(fn, r);
+    Operand ops[2 * MAX_BLOCKS + 1] = {op_def(op_reg(fn, phi))};
+    uint32_t n = 1;
+    for (uint32_t e = preds->first[b]; e < preds->first[b + 1]; e++) {
+        bool again = false;
+        for (uint32_t k = 1; k < n; k += 2)
+            again |= op_index(ops[k]) == preds->at[e];
+        if (again)
+            continue;
+        ops[n++] = op_block(preds->at[e]);
+        ops[n++] = unit_random(s->seed, 20) ? op_reg(fn, r) : op_imm(CONST_UNDEF);
+    }
+    ir_insert_before(fn, ir_block(fn, b)->first, desc_phi(fn->tables, n / 2), 0, ops, n);
+    FOR_BLOCKS(fn, c) {
+        FOR_INSTRS(fn, c, id) {
+            const Instr *i = ir_instr(fn, id);
+            for (uint32_t k = i->ndef; k < i->nops; k++) {
+                Operand *o = ir_ops(fn, i) + k;
+                if (op_is_reg(*o) && op_index(*o) == r && is_behind(s, b, i, k))
+                    o->word = op_reg(fn, phi).word;
+            }
+        }
+    }
+}
+
+static void insert_redundant_phis(const Scramble *s, uint32_t tries)
+{
+    for (; tries; tries--) {
+        BlockId b = 1 + unit_random(s->seed, s->fn->blocks.n - 1);
+        RegId r = 1 + unit_random(s->seed, s->nregs - 1);
+        BlockId home = reg_in_ssa(ir_reg(s->fn, r)) ? home_of(s, r) : 0;
+        if (s->a->rpo_index[b] != UINT32_MAX && home && home != b && dominates(s->a, home, b) && use_count(s->a, r))
+            insert_redundant_phi(s, b, r);
+    }
+}
+
+static void scramble_phis(Fn *fn, uint64_t *seed)
+{
+    Scramble s = {.fn = fn, .a = analysis_need(fn, AN_RPO | AN_DOM | AN_DEFUSE), .seed = seed, .nregs = fn->regs.n};
+    uint32_t kinds = unit_random(seed, 8), added = 0;
+    if (kinds >= 4)
+        insert_redundant_phis(&s, 1 + unit_random(seed, kinds >= 6 ? 8 : 60));
+    for (BlockId b = kinds >= 5 ? 0 : fn->first; b; b = ir_block(fn, b)->next) {
+        FOR_INSTRS(fn, b, id) {
+            const Instr *i = ir_instr(fn, id);
+            if (ir_desc(fn, i)->op != OP_PHI)
+                break;
+            if (kinds != 1 && unit_random(seed, 2))
+                scramble_inputs(&s, i);
+            if (kinds != 2 && unit_random(seed, 3) == 0 && added++ < 30)
+                double_phi(&s, id);
+        }
+    }
+    analysis_drop(fn, AN_FLOW);
+    fn->version++;
+}
+
+// Whether there is dead code to be found, whatever is said of the function; there is none then.
+static bool had_dead_code(Program *p)
+{
+    uint32_t *progress = &p->f.ctx.progress[61];
+    bool found = false;
+    do {
+        (*place(p))->without_dead = *progress = 0;
+        run_phases(p, "61", FORM_SSA);
+        found |= *progress;
+    } while (*progress);
+    return found;
+}
+
+// Where phis go from a function without dead code and nothing else is said of it, there is none.
+static void check_without_dead(Program *p, const char *phases, uint32_t *said)
+{
+    start_copy(p);
+    had_dead_code(p);
+    run_phases(p, phases, FORM_SSA);
+    Fn *fn = *place(p);
+    bool says = fn->without_dead == fn->version;
+    *said += says;
+    CHECK(!had_dead_code(p) || !says);
+    drop_copy(p);
+}
+
+// The classes of registers that phis and old values join.
+typedef struct Classes {
+    const Fn *fn;
+    const Analyses *a;
+    Arena arena;
+    RegId *parent;
+    LiveSet live;
+} Classes;
+
+static RegId class_of(const Classes *c, RegId r)
+{
+    while (c->parent[r] != r)
+        r = c->parent[r];
+    return r;
+}
+
+static void join_operands(Classes *c, Operand a, Operand b)
+{
+    if (op_is_reg(a) && op_is_reg(b))
+        c->parent[class_of(c, op_index(a))] = class_of(c, op_index(b));
+}
+
+static void join_all(Classes *c)
+{
+    FOR_BLOCKS(c->fn, b) {
+        FOR_INSTRS(c->fn, b, id) {
+            const Instr *i = ir_instr(c->fn, id);
+            for (uint32_t k = 1; ir_desc(c->fn, i)->op == OP_PHI && k < ir_nuse(i); k += 2)
+                join_operands(c, *ir_def(c->fn, i, 0), *ir_use(c->fn, i, k));
+            for (uint32_t k = 0; k < ir_ntied(i); k++)
+                join_operands(c, *ir_def(c->fn, i, k), *ir_tied(c->fn, i, k));
+        }
+    }
+}
+
+// Whether a register that is live here, not the operand's own, is of its class.
+static bool meets_live(const Classes *c, Operand o)
+{
+    for (uint32_t k = 0; op_is_reg(o) && k < c->live.n; k++)
+        if (c->live.at[k] != op_index(o) && class_of(c, c->live.at[k]) == class_of(c, op_index(o)))
+            return true;
+    return false;
+}
+
+static bool defs_meet(const Classes *c, const Instr *a, const Instr *b)
+{
+    for (uint32_t k = 0; k < a->ndef; k++)
+        for (uint32_t n = 0; n < b->ndef; n++) {
+            Operand x = *ir_def(c->fn, a, k), y = *ir_def(c->fn, b, n);
+            if ((a != b || k != n) && op_is_reg(x) && op_is_reg(y) &&
+                class_of(c, op_index(x)) == class_of(c, op_index(y)))
+                return true;
+        }
+    return false;
+}
+
+// Phis are written at once.
+static bool phi_meets(Classes *c, BlockId b, const Instr *phi)
+{
+    FOR_INSTRS(c->fn, b, id) {
+        const Instr *other = ir_instr(c->fn, id);
+        if (ir_desc(c->fn, other)->op != OP_PHI)
+            break;
+        if (other != phi && defs_meet(c, phi, other))
+            return true;
+    }
+    return false;
+}
+
+// Whether the end of block b, where constants for phis are written, writes one to a class that is live or written
+// there.
+static bool constants_meet(Classes *c, BlockId b)
+{
+    VEC(RegId) written = {0};
+    const Edges *succs = &c->a->succs;
+    for (uint32_t e = succs->first[b]; e < succs->first[b + 1]; e++) {
+        FOR_INSTRS(c->fn, succs->at[e], id) {
+            const Instr *i = ir_instr(c->fn, id);
+            for (uint32_t k = 0; ir_desc(c->fn, i)->op == OP_PHI && k < ir_nuse(i); k += 2) {
+                Operand o = *ir_use(c->fn, i, k + 1);
+                if (op_index(*ir_use(c->fn, i, k)) == b && op_kind(o) == K_IMM && op_index(o) != CONST_UNDEF)
+                    VEC_PUSH(&c->arena, &written, op_index(*ir_def(c->fn, i, 0)));
+            }
+        }
+    }
+    for (uint32_t k = 0; k < written.n; k++) {
+        for (uint32_t n = 0; n < k; n++)
+            if (class_of(c, written.at[n]) == class_of(c, written.at[k]))
+                return true;
+        if (live_set_has(&c->live, written.at[k]) || meets_live(c, op_reg(c->fn, written.at[k])))
+            return true;
+    }
+    return false;
+}
+
+static bool block_meets(Classes *c, BlockId b)
+{
+    live_set_at_end(&c->live, c->a, b);
+    if (constants_meet(c, b))
+        return true;
+    for (InstrId id = ir_block(c->fn, b)->last; id; id = ir_instr(c->fn, id)->prev) {
+        const Instr *i = ir_instr(c->fn, id);
+        if (defs_meet(c, i, i) || (ir_desc(c->fn, i)->op == OP_PHI && phi_meets(c, b, i)))
+            return true;
+        for (uint32_t k = 0; k < i->ndef; k++)
+            if (meets_live(c, *ir_def(c->fn, i, k)))
+                return true;
+        live_set_step(&c->live, c->fn, id);
+    }
+    return false;
+}
+
+// Whether no registers of a class are live at once.
+static bool is_conventional(Fn *fn)
+{
+    bool meet = false;
+    Classes c = {.fn = fn, .a = analysis_need(fn, AN_LIVE | AN_RPO)};
+    arena_init(&c.arena, fn->arena.heap);
+    c.parent = NEW_ARRAY(&c.arena, RegId, fn->regs.n);
+    for (RegId r = 0; r < fn->regs.n; r++)
+        c.parent[r] = r;
+    join_all(&c);
+    live_set_init(&c.live, &c.arena, fn);
+    FOR_BLOCKS(fn, b)
+        meet = meet || (c.a->rpo_index[b] != UINT32_MAX && block_meets(&c, b));
+    arena_free(&c.arena);
+    analysis_drop(fn, AN_FLOW);
+    return !meet;
+}
+
+static void check_conventional(Program *p, const char *phases, uint32_t *said)
+{
+    start_copy(p);
+    Fn *fn = *place(p);
+    if (is_conventional(fn)) {
+        uint32_t before = fn->version;
+        fn->conventional = fn->version;
+        run_phases(p, phases, FORM_SSA);
+        fn = *place(p);
+        bool says = fn->conventional == fn->version;
+        *said += says && fn->version > before;
+        CHECK(!says || is_conventional(fn));
+    }
+    drop_copy(p);
+}
+
+static void check_plan(Program *p, const char *phases, Form result, uint32_t *fired)
+{
+    start_copy(p);
+    memset(p->f.ctx.progress, 0, sizeof p->f.ctx.progress);
+    run_phases(p, phases, result);
+    check_same(p->fn, *place(p));
+    for (int row = 0; row < PHASE_ROWS; row++)
+        fired[row] += p->f.ctx.progress[row];
+    drop_copy(p);
+}
+
+// In ssa form 23 makes, with other phis.
+static void start_scrambled(Program *p, uint64_t *seed)
+{
+    InstrId at;
+    char why[200];
+    start_copy(p);
+    run_phases(p, "23", FORM_SSA);
+    scramble_phis(*place(p), seed);
+    CHECK(fn_verify(*place(p), VERIFY_FORM, &at, why));
+    p->fn = *place(p);
+}
+
+static void check_phis(uint32_t rounds, uint64_t seed, bool large)
+{
+    static const struct {
+        const char *phases;
+        Form result;
+    } plans[] = {
+        {"52", FORM_SSA},
+        {"62", FORM_SSA},
+        {"52,62,52", FORM_SSA},
+        {"62,73", FORM_MULTI},
+        {"52,73", FORM_MULTI},
+        {"61,52,62,33,73", FORM_MULTI},
+        {"73,164", FORM_MULTI},
+        {"33,62,73,84", FORM_MULTI},
+        {"52,62,73,164,84", FORM_MULTI},
+    };
+    uint32_t fired[PHASE_ROWS] = {0}, without_dead = 0, conventional = 0;
+    for (uint32_t round = 0; round < rounds; round++) {
+        Program p;
+        build_random(&p, &seed, large);
+        Fn *start = p.fn;
+        unit_context("program %u", round);
+        set_options(&p, round);
+        start_scrambled(&p, &seed);
+        for (size_t k = 0; k < ARRAY_LEN(plans); k++) {
+            unit_context("program %u, phases %s", round, plans[k].phases);
+            check_plan(&p, plans[k].phases, plans[k].result, fired);
+            if (plans[k].result != FORM_SSA)
+                continue;
+            check_without_dead(&p, plans[k].phases, &without_dead);
+            check_conventional(&p, plans[k].phases, &conventional);
+        }
+        p.fn = start;
+        drop_copy(&p);
+        fixture_close(&p.f);
+    }
+    unit_context("52 %u, 62 %u, 164 %u, no dead code %u, conventional %u", fired[52], fired[62], fired[164],
+                 without_dead, conventional);
+    CHECK(fired[52] > rounds && fired[62] > rounds && fired[164] > rounds / 4);
+    CHECK(without_dead > rounds / 4 && (conventional > rounds / 20 || large));
+}
+
+TEST(ssa_phis) { check_phis(400, 1991, false); }
+TEST(ssa_phis_large) { check_phis(40, 2013, true); }
 
 /* -- By hand -------------------------------------------------------------------------------------------- */
 
@@ -712,6 +1104,8 @@ void test_ssa(void)
     RUN(ssa_random_large);
     RUN(ssa_propagated);
     RUN(ssa_propagated_large);
+    RUN(ssa_phis);
+    RUN(ssa_phis_large);
     RUN(ssa_two_constants);
     RUN(ssa_swap_in_empty_loop);
     RUN(ssa_twice_the_same);
