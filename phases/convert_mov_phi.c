@@ -412,20 +412,10 @@ static void put_pieces_together(Leaving *l)
 
 /* -- Copies --------------------------------------------------------------------------------------------- */
 
-static DescId copy_desc(Fn *fn, Width width)
-{
-    static const char *const mnemonics[WIDTH_COUNT] = {[W1] = "mov.pred", [W8] = "cvt.u8.u8", [W16] = "mov.b16",
-                                                       [W32] = "mov.b32", [W64] = "mov.b64",  [W128] = "mov.b128"};
-    return desc_make(fn->tables, mnemonics[width], "%,%");
-}
-
 static void insert_copy(Fn *fn, InstrId before, RegId to, Operand from)
 {
-    Operand ops[] = {op_def(op_reg(fn, to)), from};
-    if (op_is_reg(from) && op_index(from) == to)
-        return;
-    InstrId id = ir_insert_before(fn, before, copy_desc(fn, (Width)ir_reg(fn, to)->width), 0, ops, 2);
-    ir_instr(fn, id)->line = ir_instr(fn, before)->line;
+    if (!op_is_reg(from) || op_index(from) != to)
+        insert_move(fn, before, to, from);
 }
 
 // What a register is called from now on.
