@@ -55,7 +55,7 @@ void rep_set(Rep *rep, RegId old, Operand by);
 Operand rep_find(const Rep *rep, Operand o);
 // Rewrites all uses, and removes the definitions. Returns whether anything was replaced.
 bool rep_close(Rep *rep);
-// A move in front of an instruction, whose source line it takes.
+// A move in front of an instruction and of notes about it, whose source line it takes.
 InstrId insert_move(Fn *fn, InstrId before, RegId to, Operand from);
 // The first instruction of a block that is no phi.
 InstrId behind_phis(const Fn *fn, BlockId b);

@@ -488,6 +488,14 @@ static void leave_block(Leaving *l, BlockId b)
     }
 }
 
+// What was declared with several types has none: any is in order where the others stood.
+static void forget_types(Leaving *l)
+{
+    for (RegId r = 1; r < l->nregs; r++)
+        if (ir_reg(l->fn, leader(l, r))->type != ir_reg(l->fn, r)->type)
+            ir_reg(l->fn, leader(l, r))->type = TY_NONE;
+}
+
 static void leave(Leaving *l, bool conventional)
 {
     Fn *fn = l->fn;
@@ -496,6 +504,7 @@ static void leave(Leaving *l, bool conventional)
         find_points(l);
         if (take_apart(l))
             put_pieces_together(l);
+        forget_types(l);
     }
     FOR_BLOCKS(fn, b)
         leave_block(l, b);

@@ -31,13 +31,12 @@ typedef struct Phi {
     InstrId instr;
     uint32_t class;
     uint32_t place;  // in `order`
-    uint32_t hash;
 } Phi;
 
 typedef struct Class {
     uint32_t first, n;  // its phis: n places of `order`
     uint32_t marked;    // of these, from the first on
-    uint32_t next;      // with the same hash; later in the list of those that were touched
+    uint32_t next;      // in the list of those that have marked phis
     bool waits;         // to split others
 } Class;
 
@@ -151,7 +150,7 @@ static bool look_alike(Equal *e, uint32_t a, uint32_t b)
 
 static uint32_t class_of_look(Equal *e, uint32_t phi)
 {
-    uint32_t hash = e->phis.at[phi].hash;
+    uint32_t hash = hash_look(e, instr_of(e, phi));
     IDSET_EACH(&e->looks, hash, c) {
         if (look_alike(e, e->classes.at[c].first, phi))
             return c;
@@ -166,7 +165,6 @@ static bool find_classes(Equal *e)
 {
     VEC_PUSH(&e->scratch, &e->classes, (Class){0});
     for (uint32_t k = 1; k < e->phis.n; k++) {
-        e->phis.at[k].hash = hash_look(e, instr_of(e, k));
         e->phis.at[k].class = class_of_look(e, k);
         e->classes.at[e->phis.at[k].class].n++;
     }

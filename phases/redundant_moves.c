@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Removes moves that give a register the value that it has already.
 //
-// Row: OriRemoveRedundantMov, which runs behind slot 73 for registers with several definitions, as OriRemoveRedundant-
-// MultiDefMov does for phis. What a register holds in front of a move says its nearest occurrence before: a use what it
+// Sub-pass: OriRemoveRedundantMov, behind slot 73: what OriRemoveRedundantMultiDefMov does to phis, for registers with
+// several definitions. What a register holds in front of a move says its nearest occurrence before: a use what it
 // reads, a definition what it makes. It is looked for in the block, and up blocks that have one predecessor. Values are
 // those of the analysis of reaching definitions. Two are equal if one is made by an unguarded move of the other, or
 // both of the same constant, or where values meet all of which are equal, round loops too: find_leaders() tells.
@@ -44,6 +44,17 @@ typedef struct Candidate {
     uint32_t held, moved;
 } Candidate;
 
+// A plain move, from one node to another: registers by their ids, constants behind them.
+typedef struct Copy {
+    InstrId move;
+    uint32_t from, to;
+} Copy;
+
+// How many copies have to do with a node, and the exclusive or of their numbers: the number itself if there is one.
+typedef struct Degree {
+    uint32_t n, copies;
+} Degree;
+
 typedef struct Moves {
     Fn *fn;
     const Analyses *a;
@@ -51,6 +62,9 @@ typedef struct Moves {
     VEC(Node) nodes;  // 0 is none
     IdSet index;
     VEC(uint32_t) first, input;
+    VEC(Copy) copies;
+    uint32_t steps;  // that may still be gone
+    bool *suspect;   // by RegId: what some move of them writes
     VEC(Candidate) candidates;
     uint32_t *last;   // by BlockId: the last occurrence of the register at hand
     uint32_t *stamp;  // by BlockId: for which register that is
@@ -106,20 +120,9 @@ static uint32_t node_of_source(Moves *m, InstrId move)
 
 /* -- The first look ------------------------------------------------------------------------------------- */
 
-static uint32_t root_of(uint32_t *parent, uint32_t n)
-{
-    while (parent[n] != n)
-        n = parent[n] = parent[parent[n]];
-    return n;
-}
-
-// Whether plain moves close a cycle. Constants are nodes behind the registers.
-static bool has_cycle(Moves *m)
+static void collect_copies(Moves *m)
 {
     const Fn *fn = m->fn;
-    VEC(uint32_t) parent = {0};
-    for (RegId r = 0; r < fn->regs.n; r++)
-        VEC_PUSH(&m->scratch, &parent, r);
     FOR_BLOCKS(fn, b) {
         FOR_INSTRS(fn, b, id) {
             const Instr *i = ir_instr(fn, id);
@@ -127,18 +130,37 @@ static bool has_cycle(Moves *m)
                 continue;
             Operand from = *ir_use(fn, i, 0);
             uint32_t node = op_is_reg(from) ? op_index(from) : fn->regs.n - 1 + node_of(m, N_CONST, op_index(from));
-            if (node == parent.n)
-                VEC_PUSH(&m->scratch, &parent, node);
-            uint32_t x = root_of(parent.at, op_index(*ir_def(fn, i, 0))), y = root_of(parent.at, node);
-            if (x == y)
-                return true;
-            parent.at[x] = y;
+            VEC_PUSH(&m->scratch, &m->copies, ((Copy){id, node, op_index(*ir_def(fn, i, 0))}));
         }
     }
-    return false;
 }
 
-/* -- What registers hold -------------------------------------------------------------------------------- */
+// Takes copies out as long as one of their nodes has no other, which leaves the cycles and what is between them.
+static void strip_copies(Moves *m)
+{
+    Degree *degree = NEW_ARRAY(&m->scratch, Degree, m->fn->regs.n + m->nodes.n);
+    for (uint32_t k = 0; k < m->copies.n; k++) {
+        uint32_t ends[2] = {m->copies.at[k].from, m->copies.at[k].to};
+        for (int e = 0; e < 2; e++) {
+            degree[ends[e]].n++;
+            degree[ends[e]].copies ^= k;
+        }
+    }
+    for (uint32_t k = 0; k < m->copies.n; k++) {
+        uint32_t ends[2] = {m->copies.at[k].from, m->copies.at[k].to};
+        for (int e = 0; e < 2; e++) {
+            for (uint32_t node = ends[e]; degree[node].n == 1;) {
+                uint32_t copy = degree[node].copies;
+                Copy *c = &m->copies.at[copy];
+                degree[node].n = 0;
+                node = node == c->from ? c->to : c->from;
+                degree[node].n--;
+                degree[node].copies ^= copy;
+                c->move = 0;
+            }
+        }
+    }
+}
 
 // The block that all ways into this one come from; 0 = there is none.
 static BlockId only_predecessor(const Moves *m, BlockId b)
@@ -152,6 +174,58 @@ static BlockId only_predecessor(const Moves *m, BlockId b)
             return 0;
     return preds->at[first];
 }
+
+static bool names(const Fn *fn, const Instr *i, RegId r)
+{
+    const Operand *ops = ir_ops(fn, i);
+    for (uint32_t k = 0; k < i->nops; k++)
+        if (op_is_reg(ops[k]) && op_index(ops[k]) == r)
+            return true;
+    return false;
+}
+
+// Whether the register of a move occurs in front of it where occurrence_before() looks. After as many steps as the
+// function has instructions it may, for all that one knows.
+static bool may_hold_something(Moves *m, InstrId move)
+{
+    const Fn *fn = m->fn;
+    RegId r = op_index(*ir_def(fn, ir_instr(fn, move), 0));
+    BlockId b = ir_instr(fn, move)->block;
+    InstrId id = ir_instr(fn, move)->prev;
+    for (int k = 0; k <= CLIMB && b; k++) {
+        for (; id && m->steps; id = ir_instr(fn, id)->prev, m->steps--)
+            if (names(fn, ir_instr(fn, id), r))
+                return true;
+        if (!m->steps)
+            return true;
+        b = only_predecessor(m, b);
+        id = b ? ir_block(fn, b)->last : 0;
+    }
+    return false;
+}
+
+// Moves that may be redundant: they lie on a cycle of copies, and their register holds something before. False: there
+// are none.
+static bool find_suspects(Moves *m)
+{
+    bool any = false;
+    collect_copies(m);
+    strip_copies(m);
+    m->steps = m->fn->ninstrs;
+    m->suspect = NEW_ARRAY(&m->scratch, bool, m->fn->regs.n);
+    for (uint32_t k = 0; k < m->copies.n; k++) {
+        Copy c = m->copies.at[k];
+        if (!c.move)
+            continue;
+        m->a = analysis_need(m->fn, AN_CFG);
+        bool suspect = m->suspect[c.to] || may_hold_something(m, c.move);
+        m->suspect[c.to] = suspect;
+        any |= suspect;
+    }
+    return any;
+}
+
+/* -- What registers hold -------------------------------------------------------------------------------- */
 
 // The occurrence of the register whose value it still has in front of this one; NULL = not found.
 static const Occurrence *occurrence_before(const Moves *m, uint32_t joined, const Occurrence *o)
@@ -195,7 +269,8 @@ static void find_candidates(Moves *m)
     m->last = NEW_ARRAY(&m->scratch, uint32_t, m->fn->blocks.n);
     m->stamp = NEW_ARRAY(&m->scratch, uint32_t, m->fn->blocks.n);
     for (uint32_t k = 0; k < m->a->rdefs.njoined; k++)
-        look_at_register(m, k);
+        if (m->suspect[m->a->rdefs.joined[k]])
+            look_at_register(m, k);
 }
 
 /* -- The graph of values -------------------------------------------------------------------------------- */
@@ -256,7 +331,7 @@ bool phase_redundant_moves(Ctx *ctx, Fn *fn)
     bool progress = false;
     arena_init(&m.scratch, &ctx->heap);
     VEC_PUSH(&m.scratch, &m.nodes, (Node){0});
-    if (has_cycle(&m)) {
+    if (find_suspects(&m)) {
         m.a = analysis_need(fn, AN_CFG | AN_RPO | AN_RDEFS);
         find_candidates(&m);
         progress = m.candidates.n && remove_moves(&m);

@@ -95,9 +95,13 @@ InstrId insert_move(Fn *fn, InstrId before, RegId to, Operand from)
     static const char *const mnemonics[WIDTH_COUNT] = {[W1] = "mov.pred", [W8] = "cvt.u8.u8", [W16] = "mov.b16",
                                                        [W32] = "mov.b32", [W64] = "mov.b64",  [W128] = "mov.b128"};
     bool negated = from.mods & OPM_NOT;
+    InstrId place = before;
+    for (InstrId note = before;
+         (note = ir_instr(fn, note)->prev) && ir_desc(fn, ir_instr(fn, note))->traits & TR_OF_NEXT;)
+        place = note;
     const char *mnemonic = negated ? "not.pred" : mnemonics[ir_reg(fn, to)->width];
     Operand ops[] = {op_def(op_reg(fn, to)), {from.word, from.mods & ~(uint32_t)OPM_NOT}};
-    InstrId id = ir_insert_before(fn, before, desc_make(fn->tables, mnemonic, "%,%"), 0, ops, 2);
+    InstrId id = ir_insert_before(fn, place, desc_make(fn->tables, mnemonic, "%,%"), 0, ops, 2);
     ir_instr(fn, id)->line = ir_instr(fn, before)->line;
     return id;
 }

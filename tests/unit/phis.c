@@ -334,7 +334,7 @@ TEST(leaders_random)
     Fixture f;
     uint64_t seed = 1979;
     fixture_open(&f);
-    for (uint32_t round = 0; round < 2000; round++) {
+    for (uint32_t round = 0; round < 500; round++) {
         uint32_t first[VALUES + 1] = {0}, input[VALUES * INPUTS], edges = 0;
         uint32_t n = 2 + unit_random(&seed, VALUES - 1), sources = 1 + unit_random(&seed, 4);
         uint32_t near = 1 + unit_random(&seed, n);
