@@ -35,10 +35,10 @@ typedef struct Place {
     BlockId sibling;  // live: the next of those with the same immediate dominator
 } Place;
 
-// An operand that names a joined register.
+// An operand that names a joined register, and the register's place in r->joined.
 typedef struct Found {
-    InstrId instr;
-    uint32_t op, row;  // index in the function's operands; in r->joined
+    Occurrence occurrence;
+    uint32_t row;
 } Found;
 
 typedef struct Search {
@@ -149,10 +149,13 @@ static void classify(Search *s)
 
 /* -- Occurrences of joined registers -------------------------------------------------------------------- */
 
-static void add_if_joined(Search *s, InstrId id, uint32_t op, Operand o)
+static void add_if_joined(Search *s, InstrId id, const Instr *i, uint32_t k, Operand o)
 {
-    if (op_is_reg(o) && s->r->def[op_index(o)] == DEF_JOINED)
-        VEC_PUSH(&s->scratch, &s->found, ((Found){id, op, s->row[op_index(o)]}));
+    if (!op_is_reg(o) || s->r->def[op_index(o)] != DEF_JOINED)
+        return;
+    Occurrence occurrence = {
+        .instr = id, .op = i->ops + k, .block = i->block, .def = k < i->ndef, .guarded = ir_guarded(i)};
+    VEC_PUSH(&s->scratch, &s->found, ((Found){occurrence, s->row[op_index(o)]}));
 }
 
 // In layout order, uses of an instruction first.
@@ -166,9 +169,9 @@ static void find_occurrences(Search *s)
             const Operand *ops = ir_ops(fn, i);
             s->r->first_in[id] = s->found.n;
             for (uint32_t k = i->ndef; k < i->nops; k++)
-                add_if_joined(s, id, i->ops + k, ops[k]);
+                add_if_joined(s, id, i, k, ops[k]);
             for (uint32_t k = 0; k < i->ndef; k++)
-                add_if_joined(s, id, i->ops + k, ops[k]);
+                add_if_joined(s, id, i, k, ops[k]);
         }
     }
 }
@@ -189,11 +192,8 @@ static void sort_occurrences(Search *s)
         r->first[k] = sum - r->first[k];
     }
     for (uint32_t k = 0; k < n; k++) {
-        Found f = s->found.at[k];
-        const Instr *i = ir_instr(s->fn, f.instr);
-        r->order[k] = r->first[f.row]++;
-        r->at[r->order[k]] = (Occurrence){
-            .instr = f.instr, .op = f.op, .block = i->block, .def = f.op < i->ops + i->ndef, .guarded = ir_guarded(i)};
+        r->order[k] = r->first[s->found.at[k].row]++;
+        r->at[r->order[k]] = s->found.at[k].occurrence;
     }
     // That moved each start to the end, which is the next one's start.
     memmove(r->first + 1, r->first, r->njoined * sizeof *r->first);

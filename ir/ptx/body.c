@@ -34,10 +34,27 @@ static void append_branch(Reader *r, BlockId to)
     ir_instr(r->fn, id)->line = r->line;
 }
 
+// A label directly behind a guarded terminator is where that goes on: takes back the block that was begun for it.
+static bool take_block_back(Reader *r, BlockId next)
+{
+    Fn *fn = r->fn;
+    const Block *block = ir_block(fn, r->block);
+    const Instr *i = block->prev ? ir_instr(fn, ir_terminator(fn, block->prev)) : NULL;
+    if (block->first || block->flags & BLOCK_KEEP_LABEL || !i || !ir_guarded(i))
+        return false;
+    Operand *other_way = ir_ops(fn, i) + ir_desc(fn, i)->nops - 1;
+    if (op_index(*other_way) != r->block)
+        return false;
+    *other_way = op_block(next);
+    block_unlink(fn, r->block);
+    r->sources--;
+    return true;
+}
+
 // Ends the open block so that `next` follows it.
 static void fall_into(Reader *r, BlockId next)
 {
-    if (r->block)
+    if (r->block && !take_block_back(r, next))
         append_branch(r, next);
     start_block(r, next);
 }
