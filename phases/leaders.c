@@ -14,8 +14,6 @@
 //     2 = phi(1, 3)   3 = phi(2, 5)   4 = phi(3, 3)        4 is 3, 2 and 3 are themselves
 #include "phases/bodies.h"
 
-#include "ir/analysis/analysis_internal.h"  // dom_tree_build() for graphs of other things than blocks
-
 // The edges the other way.
 static Edges turned(const Edges *inputs, uint32_t n, Arena *arena)
 {
@@ -23,13 +21,11 @@ static Edges turned(const Edges *inputs, uint32_t n, Arena *arena)
     Edges to = {NEW_ARRAY(arena, uint32_t, n + 1), arena_alloc(arena, MAX(edges, 1) * sizeof(uint32_t))};
     for (uint32_t e = 0; e < edges; e++)
         to.first[inputs->at[e]]++;
-    for (uint32_t v = 0, sum = 0; v <= n; v++) {
-        sum += v < n ? to.first[v] : 0;
-        to.first[v] = sum;  // the end of the row, which is filled from there
-    }
-    for (uint32_t v = n; v--;)
-        for (uint32_t e = inputs->first[v + 1]; e-- > inputs->first[v];)
-            to.at[--to.first[inputs->at[e]]] = v;
+    rows_start(to.first, n);
+    for (uint32_t v = 0; v < n; v++)
+        for (uint32_t e = inputs->first[v]; e < inputs->first[v + 1]; e++)
+            to.at[to.first[inputs->at[e]]++] = v;
+    rows_restore(to.first, n);
     return to;
 }
 
@@ -58,7 +54,7 @@ uint32_t *find_leaders(const Edges *inputs, uint32_t n, Arena *arena)
     Arena scratch;
     uint32_t *leader = NEW_ARRAY(arena, uint32_t, n);
     arena_init(&scratch, arena->heap);
-    Graph g = {.succs = turned(inputs, n, &scratch), .preds = *inputs, .root = 0, .ids = n};
+    RootedGraph g = {.succs = turned(inputs, n, &scratch), .preds = *inputs, .root = 0, .ids = n};
     g.n = count_reached(&g.succs, n, &scratch);
     DomTree d;
     dom_tree_build(&g, &d, &scratch);

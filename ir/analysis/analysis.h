@@ -332,6 +332,23 @@ static inline bool post_dominates(const Analyses *an, BlockId a, BlockId b)
     return !d->size[b] || d->pre[b] - d->pre[a] < d->size[a];
 }
 
+/* rows.c: compressed sparse rows */
+// Turns the counts of n rows into their starts, first[n] into the sum, which is returned.
+uint32_t rows_start(uint32_t *first, uint32_t n);
+// Filling a row moves its start to its end, which is the next one's start: puts the starts back.
+void rows_restore(uint32_t *first, uint32_t n);
+
+/* dom_tree.c: dominators of other graphs */
+// A graph with a root. Block 0 may be in it, as the root.
+typedef struct RootedGraph {
+    Edges succs, preds;  // by BlockId; predecessors that the root does not reach do not matter
+    BlockId root;
+    uint32_t ids;  // rows of edges
+    uint32_t n;    // blocks that the root reaches, with itself
+} RootedGraph;
+// The dominators from the root, in memory of this arena. Siblings are in reverse postorder; block 0 has no place.
+void dom_tree_build(const RootedGraph *g, DomTree *d, Arena *arena);
+
 /* control_deps.c: questions to AN_PDOM (and AN_CFG, AN_RPO) */
 // Gives out the branches that decide whether blocks run, each block at the end of a branch as often as it has edges.
 typedef struct ControlDeps {

@@ -25,15 +25,6 @@ typedef struct Tree {
 void tree_layout(const Tree *t, const BlockId *rpo, uint32_t n, uint32_t *place);
 
 /* dom_tree.c */
-// A graph with a root. Block 0 may be in it, as the root.
-typedef struct Graph {
-    Edges succs, preds;  // by BlockId; predecessors that the root does not reach do not matter
-    BlockId root;
-    uint32_t ids;  // rows of edges
-    uint32_t n;    // blocks that the root reaches, with itself
-} Graph;
-// The dominators from the root, in memory of this arena. Siblings are in reverse postorder; block 0 has no place.
-void dom_tree_build(const Graph *g, DomTree *d, Arena *arena);
 // Whether the trees are the same, but for the order of siblings. `what` is for why not, and `root` what 0 stands for as
 // the parent of a block.
 bool dom_tree_same(const Fn *fn, const DomTree *kept, const DomTree *now, const char *what, const char *root,

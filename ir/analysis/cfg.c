@@ -40,24 +40,6 @@ static void collect_edges(const Fn *fn, EdgeBuilder *e)
     }
 }
 
-// Turns degrees into row starts.
-static void start_rows(Edges *edges, uint32_t n)
-{
-    uint32_t sum = 0;
-    for (uint32_t b = 0; b <= n; b++) {
-        uint32_t degree = edges->first[b];
-        edges->first[b] = sum;
-        sum += degree;
-    }
-}
-
-// Filling moved each row start to the row's end, which is the next one's start.
-static void restore_rows(Edges *edges, uint32_t n)
-{
-    memmove(edges->first + 1, edges->first, n * sizeof *edges->first);
-    edges->first[0] = 0;
-}
-
 static Edges new_rows(Arena *arena, uint32_t n, uint32_t nedges)
 {
     return (Edges){NEW_ARRAY(arena, uint32_t, n + 1), arena_alloc(arena, nedges * sizeof(BlockId))};
@@ -75,14 +57,14 @@ void cfg_build(const Fn *fn, Analyses *a)
         a->succs.first[edge->from]++;
         a->preds.first[edge->to]++;
     }
-    start_rows(&a->succs, n);
-    start_rows(&a->preds, n);
+    rows_start(a->succs.first, n);
+    rows_start(a->preds.first, n);
     for (const Edge *edge = e.edges.at; edge < e.edges.at + e.edges.n; edge++) {
         a->succs.at[a->succs.first[edge->from]++] = edge->to;
         a->preds.at[a->preds.first[edge->to]++] = edge->from;
     }
-    restore_rows(&a->succs, n);
-    restore_rows(&a->preds, n);
+    rows_restore(a->succs.first, n);
+    rows_restore(a->preds.first, n);
     arena_free(&e.scratch);
 }
 

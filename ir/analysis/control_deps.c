@@ -18,22 +18,17 @@ static bool is_reachable(const Analyses *a, BlockId b) { return a->rpo_index[b] 
 // Successors of branches that do not run in any case. There is no such edge for a block with one successor.
 static bool decides(const Analyses *a, BlockId u, BlockId v) { return a->pdom.idom[u] != v; }
 
-static void sort_edges(ControlDeps *c, Arena *arena)
+static void count_edges(ControlDeps *c, Arena *arena)
 {
     const Analyses *a = c->a;
-    uint32_t n = 0;
     c->first = NEW_ARRAY(arena, uint32_t, a->nrpo + 2);
     for (uint32_t k = 0; k < a->nrpo; k++) {
         BlockId u = a->rpo[k];
         for (uint32_t e = a->succs.first[u]; e < a->succs.first[u + 1]; e++)
             if (decides(a, u, a->succs.at[e]))
-                c->first[place(a, a->succs.at[e])]++, n++;
+                c->first[place(a, a->succs.at[e])]++;
     }
-    // Blocks at their places; row starts.
-    for (uint32_t p = 0, sum = 0; p < a->nrpo + 2; p++) {
-        sum += c->first[p];
-        c->first[p] = sum - c->first[p];
-    }
+    uint32_t n = rows_start(c->first, a->nrpo + 1);
     c->leaves = 1;
     while (c->leaves < n)
         c->leaves *= 2;
@@ -42,22 +37,21 @@ static void sort_edges(ControlDeps *c, Arena *arena)
     memset(c->least, 0xff, 2 * (size_t)c->leaves * sizeof *c->least);
 }
 
-static void fill_edges(ControlDeps *c, Arena *arena)
+static void fill_edges(ControlDeps *c)
 {
     const Analyses *a = c->a;
-    uint32_t *next = arena_alloc(arena, (a->nrpo + 2) * sizeof *next);
-    memcpy(next, c->first, (a->nrpo + 2) * sizeof *next);
     for (uint32_t k = 0; k < a->nrpo; k++) {
         BlockId u = a->rpo[k];
         for (uint32_t e = a->succs.first[u]; e < a->succs.first[u + 1]; e++) {
             BlockId v = a->succs.at[e];
             if (!decides(a, u, v))
                 continue;
-            uint32_t n = next[place(a, v)]++;
+            uint32_t n = c->first[place(a, v)]++;
             c->from[n] = u;
             c->least[c->leaves + n] = place(a, a->pdom.idom[u]);
         }
     }
+    rows_restore(c->first, a->nrpo + 1);
     for (uint32_t n = c->leaves; --n;)
         c->least[n] = MIN(c->least[2 * n], c->least[2 * n + 1]);
 }
@@ -65,8 +59,8 @@ static void fill_edges(ControlDeps *c, Arena *arena)
 void control_deps_init(ControlDeps *c, Arena *arena, const Analyses *a)
 {
     *c = (ControlDeps){.a = a};
-    sort_edges(c, arena);
-    fill_edges(c, arena);
+    count_edges(c, arena);
+    fill_edges(c);
 }
 
 // A leaf of the range below `limit`; 0 = none. Goes up from both ends to the nodes that make up the range.

@@ -46,25 +46,6 @@ static void fill_refs(const Fn *fn, Analyses *a)
     }
 }
 
-// Turns counts into row starts.
-static void start_rows(Arena *arena, Refs *refs, uint32_t n)
-{
-    uint32_t sum = 0;
-    for (RegId r = 0; r <= n; r++) {
-        uint32_t count = refs->first[r];
-        refs->first[r] = sum;
-        sum += count;
-    }
-    refs->at = arena_alloc(arena, sum * sizeof(Ref));
-}
-
-// Filling moved each row start to the row's end, which is the next one's start.
-static void restore_rows(Refs *refs, uint32_t n)
-{
-    memmove(refs->first + 1, refs->first, n * sizeof *refs->first);
-    refs->first[0] = 0;
-}
-
 void defuse_build(const Fn *fn, Analyses *a)
 {
     Arena *arena = &a->arena[AX_DEFUSE];
@@ -75,11 +56,11 @@ void defuse_build(const Fn *fn, Analyses *a)
     a->defs.first = NEW_ARRAY(arena, uint32_t, n + 1);
     a->uses.first = NEW_ARRAY(arena, uint32_t, n + 1);
     count_refs(fn, a);
-    start_rows(arena, &a->defs, n);
-    start_rows(arena, &a->uses, n);
+    a->defs.at = arena_alloc(arena, rows_start(a->defs.first, n) * sizeof(Ref));
+    a->uses.at = arena_alloc(arena, rows_start(a->uses.first, n) * sizeof(Ref));
     fill_refs(fn, a);
-    restore_rows(&a->defs, n);
-    restore_rows(&a->uses, n);
+    rows_restore(a->defs.first, n);
+    rows_restore(a->uses.first, n);
 }
 
 /* -- Comparison ----------------------------------------------------------------------------------------- */

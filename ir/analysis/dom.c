@@ -4,7 +4,7 @@
 
 void dom_build(const Fn *fn, Analyses *a)
 {
-    Graph g = {.succs = a->succs, .preds = a->preds, .root = fn->first, .ids = fn->blocks.n, .n = a->nrpo};
+    RootedGraph g = {.succs = a->succs, .preds = a->preds, .root = fn->first, .ids = fn->blocks.n, .n = a->nrpo};
     dom_tree_build(&g, &a->dom, &a->arena[AX_DOM]);
     a->dom.size[0] = 0;  // which is no block and dominates nothing
 }

@@ -26,7 +26,7 @@ typedef struct Node {
 } Node;
 
 typedef struct Search {
-    const Graph *g;
+    const RootedGraph *g;
     Node *node;        // by number: 1 .. n
     uint32_t *number;  // by BlockId, 0 = not reached
     uint32_t *work;    // an entry for each block, for one thing after the other
@@ -115,7 +115,7 @@ static void find_dominators(Search *s, uint32_t n)
             s->node[w].idom = s->node[s->node[w].idom].idom;
 }
 
-void dom_tree_build(const Graph *g, DomTree *d, Arena *arena)
+void dom_tree_build(const RootedGraph *g, DomTree *d, Arena *arena)
 {
     Arena scratch;
     uint32_t n = g->n, ids = g->ids;

@@ -207,25 +207,6 @@ static void collect_predecessors(Search *s)
     s->preds.first[n] = count;
 }
 
-// Turns counts into row starts.
-static void start_rows(Arena *arena, RegRows *rows, uint32_t n)
-{
-    uint32_t sum = 0;
-    for (BlockId b = 0; b <= n; b++) {
-        uint32_t count = rows->first[b];
-        rows->first[b] = sum;
-        sum += count;
-    }
-    rows->at = arena_alloc(arena, sum * sizeof(RegId));
-}
-
-// Filling moved each row start to the row's end, which is the next one's start.
-static void restore_rows(RegRows *rows, uint32_t n)
-{
-    memmove(rows->first + 1, rows->first, n * sizeof *rows->first);
-    rows->first[0] = 0;
-}
-
 // Counts how many registers each row will have, and collects those that are in any.
 static uint32_t count_rows(Search *s, RegId *crossing)
 {
@@ -252,13 +233,13 @@ void live_build(const Fn *fn, Analyses *a)
     RegId *crossing = arena_alloc(&s.scratch, fn->regs.n * sizeof *crossing);
     collect_predecessors(&s);
     uint32_t ncrossing = count_rows(&s, crossing);
-    start_rows(arena, s.in, n);
-    start_rows(arena, s.out, n);
+    s.in->at = arena_alloc(arena, rows_start(s.in->first, n) * sizeof(RegId));
+    s.out->at = arena_alloc(arena, rows_start(s.out->first, n) * sizeof(RegId));
     memset(s.mark, 0, n * sizeof *s.mark);
     for (uint32_t k = 0; k < ncrossing; k++)
         search(&s, crossing[k]);
-    restore_rows(s.in, n);
-    restore_rows(s.out, n);
+    rows_restore(s.in->first, n);
+    rows_restore(s.out->first, n);
     arena_free(&s.scratch);
 }
 

@@ -63,7 +63,7 @@ static bool *find_exits(const Fn *fn, const Analyses *a, Arena *scratch)
 /* -- The reversed graph --------------------------------------------------------------------------------- */
 
 // From the exit to what leads there, from each block to its reachable predecessors.
-static void reverse_successors(Graph *g, const Analyses *a, const bool *exits)
+static void reverse_successors(RootedGraph *g, const Analyses *a, const bool *exits)
 {
     uint32_t n = 0;
     g->succs.first[0] = 0;
@@ -79,7 +79,7 @@ static void reverse_successors(Graph *g, const Analyses *a, const bool *exits)
     g->succs.first[g->ids] = n;
 }
 
-static void reverse_predecessors(Graph *g, const Analyses *a, const bool *exits)
+static void reverse_predecessors(RootedGraph *g, const Analyses *a, const bool *exits)
 {
     uint32_t n = 0;
     for (BlockId b = 0; b < g->ids; b++) {
@@ -101,7 +101,7 @@ void pdom_build(const Fn *fn, Analyses *a)
 {
     Arena scratch;
     uint32_t ids = fn->blocks.n, edges = a->succs.first[ids] + a->nrpo;  // each block may lead to the exit
-    Graph g = {.root = 0, .ids = ids, .n = a->nrpo + 1};
+    RootedGraph g = {.root = 0, .ids = ids, .n = a->nrpo + 1};
     arena_init(&scratch, fn->arena.heap);
     g.succs = new_edges(&scratch, ids, edges);
     g.preds = new_edges(&scratch, ids, edges);

@@ -180,24 +180,19 @@ static void find_occurrences(Search *s)
 static void sort_occurrences(Search *s)
 {
     ReachingDefs *r = s->r;
-    uint32_t n = s->found.n, sum = 0;
+    uint32_t n = s->found.n;
     r->first = NEW_ARRAY(s->arena, uint32_t, r->njoined + 1);
     r->at = arena_alloc(s->arena, n * sizeof *r->at);
     r->order = arena_alloc(s->arena, n * sizeof *r->order);
     r->noccurrences = n;
     for (uint32_t k = 0; k < n; k++)
         r->first[s->found.at[k].row]++;
-    for (uint32_t k = 0; k <= r->njoined; k++) {
-        sum += r->first[k];
-        r->first[k] = sum - r->first[k];
-    }
+    rows_start(r->first, r->njoined);
     for (uint32_t k = 0; k < n; k++) {
         r->order[k] = r->first[s->found.at[k].row]++;
         r->at[r->order[k]] = s->found.at[k].occurrence;
     }
-    // That moved each start to the end, which is the next one's start.
-    memmove(r->first + 1, r->first, r->njoined * sizeof *r->first);
-    r->first[0] = 0;
+    rows_restore(r->first, r->njoined);
 }
 
 static void number_definitions(Search *s)
