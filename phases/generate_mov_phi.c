@@ -29,6 +29,7 @@ typedef struct Naming {
     RegId *name;           // by ValueId from first_def on
     uint32_t *undef_uses;  // by RegId: reads of the value before any definition
     RegId *undef;          // by RegId: the register that holds this value, 0 = none yet
+    bool *defined;         // by RegId: it has a definition
     DescId phi;            // the descriptor for so many inputs
     uint32_t phi_inputs;
     uint32_t *seen;  // by BlockId: the last phi that has an input from it
@@ -64,6 +65,7 @@ static void name_values(Naming *n)
         const Occurrence *o = &rd->at[rd->defs[k]];
         RegId r = op_index(*ir_run(n->fn, o->op));
         n->name[k] = r == last ? reg_like(n->fn, r) : r;
+        n->defined[r] = true;
         last = r;
     }
     for (uint32_t k = 0; k < rd->nphis; k++)
@@ -96,7 +98,7 @@ static RegId undef_register(Naming *n, RegId r)
     if (n->undef[r])
         return n->undef[r];
     Fn *fn = n->fn;
-    RegId id = n->undef[r] = reg_like(fn, r);
+    RegId id = n->undef[r] = n->defined[r] ? reg_like(fn, r) : r;
     Operand def = op_def(op_reg(fn, id));
     ir_insert_before(fn, ir_block(fn, fn->first)->first, desc_make(fn->tables, "mov.undef", "%"), 0, &def, 1);
     return id;
@@ -197,6 +199,7 @@ static void name_all(Ctx *ctx, Fn *fn)
     n.name = arena_alloc(&n.scratch, (value_count(n.a) - rd->first_def) * sizeof *n.name);
     n.undef_uses = NEW_ARRAY(&n.scratch, uint32_t, nregs);
     n.undef = NEW_ARRAY(&n.scratch, RegId, nregs);
+    n.defined = NEW_ARRAY(&n.scratch, bool, nregs);
     n.seen = NEW_ARRAY(&n.scratch, uint32_t, fn->blocks.n);
     name_values(&n);
     count_undef(&n);

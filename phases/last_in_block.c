@@ -15,6 +15,7 @@
 //     b1: call @f; bra b2                   nothing says that it does not return
 //     b1: trap; bra b2                      a debugger may go on; ptxas does not end blocks there either
 //     b1: call @die; exit                   nothing is behind it
+//     b1: R1, CC0 = add.cc ...; call @die; R2 = addc ..., CC0     a carry or a call sequence lies in one block
 //
 // Sound: a program in which a function declared `.noreturn` returns has no meaning (PTX ISA, `.noreturn`).
 // Documented: slot and name. Inferred: the rest.
@@ -43,6 +44,30 @@ static bool is_end(const Fn *fn, const Instr *i)
     return (op == OP_EXIT || op == OP_RET) && !ir_guarded(i);
 }
 
+// Whether call sequences and the carry are all on one side or the other: each lies in one block. Sequences are numbered
+// as their calls come.
+static bool may_split_behind(const Fn *fn, InstrId call)
+{
+    uint32_t before = 0;
+    bool carry = false;
+    for (InstrId id = call; id; id = ir_instr(fn, id)->prev)
+        before = MAX(before, ir_instr(fn, id)->callseq);
+    for (InstrId id = ir_instr(fn, call)->next; id; id = ir_instr(fn, id)->next) {
+        const Instr *i = ir_instr(fn, id);
+        const Operand *ops = ir_ops(fn, i);
+        if (i->callseq && i->callseq <= before)
+            return false;
+        for (uint32_t k = i->nops; k-- && !carry;) {  // uses first
+            if (!op_is_reg(ops[k]) || op_file(ops[k]) != RF_CC)
+                continue;
+            if (k >= i->ndef || ir_guarded(i))
+                return false;
+            carry = true;
+        }
+    }
+    return true;
+}
+
 static void split_behind(Fn *fn, InstrId call)
 {
     BlockId b = ir_instr(fn, call)->block, rest = block_new(fn);
@@ -62,7 +87,7 @@ bool phase_last_in_block(Ctx *ctx, Fn *fn)
         InstrId id = ir_block(fn, b)->first;
         while (id && !never_returns(fn, ir_instr(fn, id)))
             id = ir_instr(fn, id)->next;
-        if (!id || is_end(fn, ir_instr(fn, ir_instr(fn, id)->next)))
+        if (!id || is_end(fn, ir_instr(fn, ir_instr(fn, id)->next)) || !may_split_behind(fn, id))
             continue;
         split_behind(fn, id);
         progress = true;

@@ -54,6 +54,7 @@ typedef struct Dead {
     uint8_t *sym_live;        // by local symbol
     InstrId *first_store;     // by local symbol: stores to it, and calls, that wait for it to be needed
     InstrId *first_argument;  // by call sequence: stores to arguments that wait for the call to be needed
+    InstrId *next_argument;   // by InstrId
     InstrId *next_store;      // by InstrId
     InstrId *call;            // by call sequence
     VEC(InstrId) work;        // live and passed, their operands not yet looked at
@@ -164,7 +165,7 @@ static void need_operands(Dead *d, InstrId id)
     need_block(d, i->block);
     if (ir_desc(fn, i)->op == OP_PHI)
         need_ways_to(d, i->block);
-    for (InstrId store = i->callseq ? d->first_argument[i->callseq] : 0; store; store = d->next_store[store])
+    for (InstrId store = i->callseq ? d->first_argument[i->callseq] : 0; store; store = d->next_argument[store])
         need_instr(d, store);
     const uint32_t *at = reads_begin(d->a, id);
     for (uint32_t k = i->ndef; k < i->nops; k++) {
@@ -223,9 +224,9 @@ static SymId stored_symbol(const Fn *fn, const Instr *i)
 }
 
 // What must be needed first.
-static void wait_for(Dead *d, InstrId id, InstrId *list)
+static void wait_for(InstrId *next, InstrId id, InstrId *list)
 {
-    d->next_store[id] = *list;
+    next[id] = *list;
     *list = id;
 }
 
@@ -236,10 +237,13 @@ static bool is_written_for(Dead *d, InstrId store)
     SymId symbol = stored_symbol(d->fn, i);
     if (!symbol)
         return false;
-    if (i->callseq ? d->state[d->call[i->callseq]] & LIVE : d->sym_live[local(symbol)])
+    if (d->sym_live[local(symbol)] || (i->callseq && d->state[d->call[i->callseq]] & LIVE)) {
         need_instr(d, store);
-    else
-        wait_for(d, store, i->callseq ? &d->first_argument[i->callseq] : &d->first_store[local(symbol)]);
+        return true;
+    }
+    wait_for(d->next_store, store, &d->first_store[local(symbol)]);
+    if (i->callseq)
+        wait_for(d->next_argument, store, &d->first_argument[i->callseq]);
     return true;
 }
 
@@ -256,7 +260,7 @@ static bool is_called_for(Dead *d, InstrId call)
     if (d->sym_live[local(result)])
         need_instr(d, call);
     else
-        wait_for(d, call, &d->first_store[local(result)]);
+        wait_for(d->next_store, call, &d->first_store[local(result)]);
     return true;
 }
 
@@ -388,6 +392,14 @@ static bool is_dead(const Dead *d, InstrId id)
     return ir_instr(fn, id)->next && !(d->state[id] & LIVE);
 }
 
+// Where a call went, what stays of its sequence is memory that somebody else reads.
+static void leave_sequence(Dead *d, InstrId id)
+{
+    Instr *i = ir_instr(d->fn, id);
+    if (!(d->state[d->call[i->callseq]] & LIVE))
+        i->callseq = 0;
+}
+
 static bool sweep_instrs(Dead *d)
 {
     Fn *fn = d->fn;
@@ -397,6 +409,8 @@ static bool sweep_instrs(Dead *d)
             const Instr *i = ir_instr(fn, id);
             next = i->next;
             bool dead = is_dead(d, id);
+            if (!dead && i->callseq)
+                leave_sequence(d, id);
             if (dead)
                 ir_remove(fn, id);
             else if (i->ndef > 1)
@@ -464,6 +478,7 @@ bool phase_live_dead(Ctx *ctx, Fn *fn)
     d.first_store = NEW_ARRAY(&d.scratch, InstrId, fn->syms.n);
     d.next_store = NEW_ARRAY(&d.scratch, InstrId, fn->syms.n > 1 ? fn->instrs.n : 0);
     d.first_argument = NEW_ARRAY(&d.scratch, InstrId, fn->callseqs + 1);
+    d.next_argument = NEW_ARRAY(&d.scratch, InstrId, fn->callseqs ? fn->instrs.n : 0);
     d.call = NEW_ARRAY(&d.scratch, InstrId, fn->callseqs + 1);
     find_carry(&d);
     find_needed(&d);
