@@ -46,19 +46,17 @@ typedef struct Dead {
     const Analyses *a;
     Arena scratch;
     ControlDeps deps;
-    uint8_t *state;           // by InstrId: LIVE; PASSED = the walk has been there
-    uint8_t *runs;            // by BlockId: something in it is live
-    uint8_t *joins;           // by BlockId: a phi in it is live
-    uint8_t *needed;          // by ValueId
-    InstrId *carry;           // by InstrId: the last definition of the carry in front of it; NULL if there is no carry
-    uint8_t *sym_live;        // by local symbol
-    InstrId *first_store;     // by local symbol: stores to it, and calls, that wait for it to be needed
-    InstrId *first_argument;  // by call sequence: stores to arguments that wait for the call to be needed
-    InstrId *next_argument;   // by InstrId
-    InstrId *next_store;      // by InstrId
-    InstrId *call;            // by call sequence
-    VEC(InstrId) work;        // live and passed, their operands not yet looked at
-    VEC(ValueId) values;      // needed, what they come from not yet looked at
+    uint8_t *state;        // by InstrId: LIVE; PASSED = the walk has been there
+    uint8_t *runs;         // by BlockId: something in it is live
+    uint8_t *joins;        // by BlockId: a phi in it is live
+    uint8_t *needed;       // by ValueId
+    InstrId *carry;        // by InstrId: the last definition of the carry in front of it; NULL if there is no carry
+    uint8_t *sym_live;     // by local symbol
+    InstrId *first_store;  // by local symbol: stores to it, and calls, that wait for it to be needed
+    InstrId *next_store;   // by InstrId
+    InstrId *call;         // by call sequence
+    VEC(InstrId) work;     // live and passed, their operands not yet looked at
+    VEC(ValueId) values;   // needed, what they come from not yet looked at
 } Dead;
 
 enum { STAYS = TR_EFFECT | TR_BARRIER | TR_CONV | TR_TERM | TR_ORDERED | TR_ASYNC | TR_MARKER };
@@ -165,8 +163,6 @@ static void need_operands(Dead *d, InstrId id)
     need_block(d, i->block);
     if (ir_desc(fn, i)->op == OP_PHI)
         need_ways_to(d, i->block);
-    for (InstrId store = i->callseq ? d->first_argument[i->callseq] : 0; store; store = d->next_argument[store])
-        need_instr(d, store);
     const uint32_t *at = reads_begin(d->a, id);
     for (uint32_t k = i->ndef; k < i->nops; k++) {
         bool tied = i->flags & IF_TIED && k + 1 < i->nops && k >= i->ndef + ir_nuse(i);
@@ -223,27 +219,24 @@ static SymId stored_symbol(const Fn *fn, const Instr *i)
     return s->kind == SYM_CALLPARAM || (s->kind == SYM_VAR && s->space == SP_LOCAL) ? op_index(base) : 0;
 }
 
-// What must be needed first.
-static void wait_for(InstrId *next, InstrId id, InstrId *list)
+// What writes a symbol is needed once that is.
+static void wait_for(Dead *d, InstrId id, SymId symbol)
 {
-    next[id] = *list;
-    *list = id;
+    if (d->sym_live[local(symbol)]) {
+        need_instr(d, id);
+        return;
+    }
+    d->next_store[id] = d->first_store[local(symbol)];
+    d->first_store[local(symbol)] = id;
 }
 
 // False: the store may write something else.
 static bool is_written_for(Dead *d, InstrId store)
 {
-    const Instr *i = ir_instr(d->fn, store);
-    SymId symbol = stored_symbol(d->fn, i);
+    SymId symbol = stored_symbol(d->fn, ir_instr(d->fn, store));
     if (!symbol)
         return false;
-    if (d->sym_live[local(symbol)] || (i->callseq && d->state[d->call[i->callseq]] & LIVE)) {
-        need_instr(d, store);
-        return true;
-    }
-    wait_for(d->next_store, store, &d->first_store[local(symbol)]);
-    if (i->callseq)
-        wait_for(d->next_argument, store, &d->first_argument[i->callseq]);
+    wait_for(d, store, symbol);
     return true;
 }
 
@@ -257,10 +250,7 @@ static bool is_called_for(Dead *d, InstrId call)
         return true;  // for nothing
     if (op_index(*ir_use(fn, i, 1)) != callee)
         return false;
-    if (d->sym_live[local(result)])
-        need_instr(d, call);
-    else
-        wait_for(d->next_store, call, &d->first_store[local(result)]);
+    wait_for(d, call, result);
     return true;
 }
 
@@ -477,8 +467,6 @@ bool phase_live_dead(Ctx *ctx, Fn *fn)
     d.sym_live = NEW_ARRAY(&d.scratch, uint8_t, fn->syms.n);
     d.first_store = NEW_ARRAY(&d.scratch, InstrId, fn->syms.n);
     d.next_store = NEW_ARRAY(&d.scratch, InstrId, fn->syms.n > 1 ? fn->instrs.n : 0);
-    d.first_argument = NEW_ARRAY(&d.scratch, InstrId, fn->callseqs + 1);
-    d.next_argument = NEW_ARRAY(&d.scratch, InstrId, fn->callseqs ? fn->instrs.n : 0);
     d.call = NEW_ARRAY(&d.scratch, InstrId, fn->callseqs + 1);
     find_carry(&d);
     find_needed(&d);
