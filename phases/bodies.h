@@ -24,6 +24,8 @@ bool remove_self_moves(Fn *fn);
 /* empty_blocks.c */
 // Sends branches through empty blocks on and removes these; returns progress, and then drops the analyses.
 bool skip_empty_blocks(Ctx *ctx, Fn *fn);
+// Makes branches whose two targets are one unguarded; returns progress, and then drops the analyses.
+bool drop_conditions(Fn *fn);
 // Puts an unguarded branch in the place of a terminator.
 void become_branch(Fn *fn, InstrId id, BlockId to);
 /* unreachable.c */
@@ -32,6 +34,8 @@ void become_branch(Fn *fn, InstrId id, BlockId to);
 bool remove_unreachable(Ctx *ctx, Fn *fn);
 /* branch_opt.c */
 PhaseBody phase_branch_opt;
+// Appends to each block what only it leads to; returns progress, and then drops the analyses.
+bool merge_blocks(Fn *fn);
 /* remove_nop_code.c */
 PhaseBody phase_remove_nop_code;
 /* redundant_phis.c, equal_phis.c, redundant_moves.c */

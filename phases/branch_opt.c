@@ -283,7 +283,7 @@ static bool leads_alone(const Analyses *a, BlockId b)
 }
 
 // Appends to each block what only it leads to. A table names its blocks, so they have another predecessor.
-static bool merge_blocks(Fn *fn)
+bool merge_blocks(Fn *fn)
 {
     const Analyses *a = analysis_need(fn, AN_CFG);
     bool progress = false;

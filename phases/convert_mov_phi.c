@@ -524,12 +524,16 @@ bool phase_convert_mov_phi(Ctx *ctx, Fn *fn)
     l.isolated = NEW_ARRAY(&l.scratch, bool, l.nregs);
     l.carrier = NEW_ARRAY(&l.scratch, RegId, l.nregs);
     l.piece = NEW_ARRAY(&l.scratch, uint32_t, l.nregs);
+    bool conventional = fn->conventional == fn->version;
     if (join_classes(&l))
-        leave(&l, fn->conventional == fn->version && !ctx->options.contracts);
+        leave(&l, conventional && !ctx->options.contracts);
     arena_free(&l.scratch);
     fn->form = FORM_MULTI;
     // What was needed is needed still, and nothing was added that is not.
     if (fn->without_dead == fn->version)
         fn->without_dead++;
+    // What was one register is one again, without a move.
+    if (fn->without_redundant == fn->version && conventional)
+        fn->without_redundant++;
     return true;
 }

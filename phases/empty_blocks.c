@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Branches to a block that holds only an unguarded branch go where it leads; empty blocks that nothing names any more
-// are taken out of the layout. Serves OriRemoveNopCode and OriBranchOpt.
+// are taken out of the layout; a branch whose two targets are one is no condition. Serves OriRemoveNopCode,
+// OriBranchOpt and OriPerformLiveDead.
 #include "phases/bodies.h"
 
 // Where an empty block leads; 0 if it is not empty.
@@ -112,4 +113,21 @@ void become_branch(Fn *fn, InstrId id, BlockId to)
     Operand target = op_block(to);
     InstrId branch = ir_append(fn, b, desc_make(fn->tables, "bra", "%"), 0, &target, 1);
     ir_instr(fn, branch)->line = line;
+}
+
+bool drop_conditions(Fn *fn)
+{
+    bool progress = false;
+    FOR_BLOCKS(fn, b) {
+        InstrId id = ir_terminator(fn, b);
+        const Instr *i = ir_instr(fn, id);
+        const Desc *d = ir_desc(fn, i);
+        if (d->op != OP_BRA || !ir_guarded(i) || op_index(*ir_use(fn, i, 0)) != op_index(ir_ops(fn, i)[d->nops - 1]))
+            continue;
+        become_branch(fn, id, op_index(*ir_use(fn, i, 0)));
+        progress = true;
+    }
+    if (progress)
+        analysis_drop(fn, 0);
+    return progress;
 }

@@ -4,11 +4,11 @@
 // Slots: 10 EarlyOriSimpleLiveDead; 16, 33, 61 and 84 OriPerformLiveDead. Needed is what has an effect, what something
 // needed reads, and the branches that decide whether something needed runs; all else goes (Cytron et al., "Efficiently
 // computing static single assignment form and the control dependence graph", 1991, section 7.1). It begins with nothing
-// needed, so what only feeds itself round a loop goes too, and one run finds all. Which definition a use reads is known
-// exactly in both forms (ir/analysis/rdefs.c). A guarded definition that is needed needs the value before it. A phi
-// needs the branches that lead to it. A branch that is not needed goes on to the next block that something needs on all
-// its ways. A call of a function that does nothing but to compute its result (ir/core/pure.c) is needed for that alone.
-// A `.local` variable or a parameter of a call that is named by nothing needed but stores makes these stores
+// needed, so what only feeds itself round a loop goes too, and one walk finds all. Which definition a use reads is
+// known exactly in both forms (ir/analysis/rdefs.c). A guarded definition that is needed needs the value before it. A
+// phi needs the branches that lead to it. A branch that is not needed goes on to the next block that something needs on
+// all its ways. A call of a function that does nothing but to compute its result (ir/core/pure.c) is needed for that
+// alone. A `.local` variable or a parameter of a call that is named by nothing needed but stores makes these stores
 // dead; then its declaration goes. Where some of several definitions are dead and the syntax takes it, they become `_`.
 //
 // The function is walked from its end to its start, so that most of what is needed is known to be before the walk comes
@@ -34,7 +34,7 @@
 // A dead load goes, although it could fault: an access outside of memory is undefined, and ptxas drops such loads too
 // (tried).
 //
-// Does not do: empty blocks (OriBranchOpt, OriRemoveNopCode), calls of functions that are defined further down or have
+// Does not do: calls of functions that are defined further down or have
 // loops, stores that other stores cover.
 // Documented: slots and names. Inferred: the rest.
 #include "phases/bodies.h"
@@ -451,10 +451,8 @@ static bool sweep_branches(Dead *d)
 
 /* -- The phase ------------------------------------------------------------------------------------------ */
 
-bool phase_live_dead(Ctx *ctx, Fn *fn)
+static bool remove_dead(Ctx *ctx, Fn *fn)
 {
-    if (fn->without_dead == fn->version)
-        return false;
     bool unreachable = remove_unreachable(ctx, fn);
     Dead d = {.fn = fn};
     arena_init(&d.scratch, &ctx->heap);
@@ -476,7 +474,32 @@ bool phase_live_dead(Ctx *ctx, Fn *fn)
         analysis_drop(fn, 0);
         remove_unreachable(ctx, fn);
     }
-    bool progress = unreachable || instrs || symbols || branches;
+    return unreachable || instrs || symbols || branches;
+}
+
+// What goes round a loop by empty blocks only chooses nothing, but each way back is needed as long as it is one. In ssa
+// form phis may lie on such ways.
+static bool remove_empty_ways(Ctx *ctx, Fn *fn)
+{
+    if (fn->form == FORM_SSA)
+        return false;
+    bool empty = skip_empty_blocks(ctx, fn), conditions = drop_conditions(fn);
+    return empty || conditions;
+}
+
+bool phase_live_dead(Ctx *ctx, Fn *fn)
+{
+    if (fn->without_dead == fn->version)
+        return false;
+    bool progress = false;
+    while (remove_dead(ctx, fn)) {
+        progress = true;
+        analysis_drop(fn, AN_FLOW);
+        if (!remove_empty_ways(ctx, fn))
+            break;
+    }
+    if (progress && fn->form == FORM_MULTI)
+        merge_blocks(fn);
     fn->without_dead = fn->version + progress;
     // Values only live shorter.
     if (fn->conventional == fn->version)

@@ -55,8 +55,10 @@ struct Phase {
 
 typedef struct PlanEntry {
     uint16_t row;
-    bool inserted;  // by the manager, for the form
+    uint16_t place;  // for where a plan starts and stops: 2 * its slot, one more for what follows that; or UNPLACED
+    bool inserted;   // by the manager, for the form
 } PlanEntry;
+enum { UNPLACED = UINT16_MAX };
 
 typedef struct Plan {
     VEC(PlanEntry) at;

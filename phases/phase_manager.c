@@ -65,23 +65,28 @@ static const struct {
 #include "phases/phases.def"
 };
 
-// Where a row stands in the default plan: what follows a slot stands between it and the next one.
-static int place_of(int row)
+// Where a row stands in the default plan, for the first or the last time.
+static int place_of(int row, bool last)
 {
+    int place = 2 * row;
     for (size_t k = 0; k < ARRAY_LEN(followers); k++)
-        if (followers[k].row == row)
-            return 2 * followers[k].slot + 1;
-    return 2 * row;
+        if (followers[k].row == row && (last || place == 2 * row))
+            place = 2 * followers[k].slot + 1;
+    return place;
 }
+
+static PlanEntry entry_at(int row, int place) { return (PlanEntry){.row = (uint16_t)row, .place = (uint16_t)place}; }
+
+static PlanEntry named_entry(int row) { return entry_at(row, row < PHASE_SLOTS ? 2 * row : UNPLACED); }
 
 // A slot of the default plan, and what follows it.
 static void add_slot(Ctx *ctx, Plan *plan, int slot)
 {
     if (runs_by_default(ctx, slot))
-        VEC_PUSH(&ctx->arena, &plan->at, ((PlanEntry){.row = (uint16_t)slot}));
+        VEC_PUSH(&ctx->arena, &plan->at, entry_at(slot, 2 * slot));
     for (size_t k = 0; k < ARRAY_LEN(followers); k++)
         if (followers[k].slot == slot && runs_by_default(ctx, followers[k].row))
-            VEC_PUSH(&ctx->arena, &plan->at, ((PlanEntry){.row = (uint16_t)followers[k].row}));
+            VEC_PUSH(&ctx->arena, &plan->at, entry_at(followers[k].row, 2 * slot + 1));
 }
 
 // Makes the form that the next row needs, if the conversion exists. A function starts in multi form.
@@ -150,9 +155,9 @@ static bool parse_list(Ctx *ctx, const char *option, const char *text, Plan *lis
             // A range means the slots in it that do something.
             for (int row = first; row <= last; row++)
                 if (phase_info[row].body)
-                    VEC_PUSH(&ctx->arena, &list->at, ((PlanEntry){.row = (uint16_t)row}));
+                    VEC_PUSH(&ctx->arena, &list->at, named_entry(row));
         } else {
-            VEC_PUSH(&ctx->arena, &list->at, ((PlanEntry){.row = (uint16_t)first}));
+            VEC_PUSH(&ctx->arena, &list->at, named_entry(first));
         }
         text += len;
     }
@@ -230,12 +235,10 @@ bool phase_plan(Ctx *ctx, char why[static 500])
                 add_slot(ctx, &named, slot);
     PhaseForm form = PF_MULTI;
     for (uint32_t k = 0; k < named.at.n; k++) {
-        int row = named.at.at[k].row;
-        int place = place_of(row);
-        bool placed = row < PHASE_SLOTS || place != 2 * row;
-        bool outside = placed && (place < place_of(start) || place > place_of(stop));
-        if (!off[row] && !outside)
-            add_row(ctx, &ctx->plan, &form, row);
+        PlanEntry e = named.at.at[k];
+        bool outside = e.place != UNPLACED && (e.place < place_of(start, false) || e.place > place_of(stop, true));
+        if (!off[e.row] && !outside)
+            add_row(ctx, &ctx->plan, &form, e.row);
     }
     if (!o->stay_in_ssa)
         adapt_form(ctx, &ctx->plan, &form, PF_MULTI);
@@ -372,6 +375,7 @@ void phase_run(Ctx *ctx, Fn **at)
     fn = *at;
     if (ctx->options.verify != VM_NONE)
         verify(ctx, fn, -1);
+    module_note_pure(fn->module, fn);
     if (ctx->options.stats)
         add_stats(ctx, fn, &s, start);
     analysis_drop(fn, 0);

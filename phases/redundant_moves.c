@@ -329,6 +329,8 @@ bool phase_redundant_moves(Ctx *ctx, Fn *fn)
 {
     Moves m = {.fn = fn};
     bool progress = false;
+    if (fn->without_redundant == fn->version)
+        return false;
     arena_init(&m.scratch, &ctx->heap);
     VEC_PUSH(&m.scratch, &m.nodes, (Node){0});
     if (find_suspects(&m)) {
@@ -337,5 +339,6 @@ bool phase_redundant_moves(Ctx *ctx, Fn *fn)
         progress = m.candidates.n && remove_moves(&m);
     }
     arena_free(&m.scratch);
+    fn->without_redundant = fn->version + progress;
     return progress;
 }

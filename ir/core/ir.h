@@ -457,8 +457,9 @@ struct Fn {
     uint32_t ordinals[REG_FILES], block_ordinals;  // next numbers in Ori text
     RegId cc;                                      // the carry register
     struct Analyses *analyses;
-    uint32_t version;       // counts the phases that changed it
-    uint32_t without_dead;  // the version that was found to have no dead code; 0 = none
+    uint32_t version;            // counts the phases that changed it
+    uint32_t without_dead;       // the version that was found to have no dead code; 0 = none
+    uint32_t without_redundant;  // the version that was found to have no redundant moves
     uint32_t conventional;  // the version, in ssa form, of which it is known that no members of a phi's class are live
                             // at once
     uint32_t verified[4];   // by level: the version that was verified
@@ -524,8 +525,9 @@ SymId module_sym(Module *m, Name name, SymKind kind);
 // The first symbol of this name; 0 if there is none. The name's stem may come from a function's tables.
 SymId module_find(const Module *m, Name name);
 void module_item(Module *m, ItemKind kind, uint32_t index);
-// A function that is whole. Calls that are read from now on know whether it is pure.
 void module_add_fn(Module *m, Fn *fn);
+// Says of a function that is done with that it is pure, if it is, for those that are looked at later.
+void module_note_pure(Module *m, const Fn *fn);
 // Frees a function that is done with: its symbol stays, without a declaration.
 void module_drop_fn(Module *m, uint32_t index);
 // Ends reading: the module's tables are read-only from here on.
@@ -577,7 +579,7 @@ uint64_t ir_hash(const Fn *fn);
 Fn *fn_clone(const Fn *fn);
 
 /* pure.c */
-// Whether a call of the function does nothing but to compute its results. It may be asked when the function is whole.
+// Whether a call of the function does nothing but to compute its results.
 bool fn_is_pure(const Fn *fn);
 // The function that a call names; 0 = it is indirect.
 SymId ir_callee(const Fn *fn, const Instr *call);

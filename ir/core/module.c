@@ -42,10 +42,11 @@ SymId module_find(const Module *m, Name name)
     return 0;
 }
 
-void module_add_fn(Module *m, Fn *fn)
+void module_add_fn(Module *m, Fn *fn) { VEC_PUSH(&m->arena, &m->fns, fn); }
+
+void module_note_pure(Module *m, const Fn *fn)
 {
     Sym *s = &m->syms.at[fn->sym];
-    VEC_PUSH(&m->arena, &m->fns, fn);
     // What the linker may replace by another definition says nothing.
     if (!(s->flags & SYM_WEAK) && fn_is_pure(fn))
         s->flags |= SYM_PURE;
