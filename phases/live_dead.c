@@ -324,7 +324,8 @@ static void find_needed(Dead *d)
             d->state[id] |= PASSED;
             if (d->state[id] & LIVE)
                 need_operands(d, id);
-            need_everything(d);
+            if (d->values.n || d->work.n)
+                need_everything(d);
         }
     }
 }
@@ -377,6 +378,8 @@ static bool drop_old_values(Dead *d, InstrId id)
 static bool is_dead(const Dead *d, InstrId id)
 {
     const Fn *fn = d->fn;
+    if (d->state[id] & LIVE)
+        return false;
     while (ir_desc(fn, ir_instr(fn, id))->traits & TR_OF_NEXT)
         id = ir_instr(fn, id)->next;
     return ir_instr(fn, id)->next && !(d->state[id] & LIVE);

@@ -89,7 +89,11 @@ BlockId control_deps_take(ControlDeps *c, BlockId b)
     if (!leaf)
         return 0;
     c->least[leaf] = UINT32_MAX;
-    for (uint32_t n = leaf / 2; n; n /= 2)
-        c->least[n] = MIN(c->least[2 * n], c->least[2 * n + 1]);
+    for (uint32_t n = leaf / 2; n; n /= 2) {
+        uint32_t least = MIN(c->least[2 * n], c->least[2 * n + 1]);
+        if (c->least[n] == least)
+            break;
+        c->least[n] = least;
+    }
     return c->from[leaf - c->leaves];
 }
