@@ -582,7 +582,7 @@ run "without self-check" 0 good.ptx -o unchecked.ptx
 same checked.ptx unchecked.ptx
 run "self-check of something else" 2 --self-check=mirror good.ptx
 run "start before, Ori" 0 --start-before=OriRemoveNopCode --emit=ori good.ori -o again.ori
-run "stop after, Ori" 0 --stop-after=OriSanitize good.ori -o again.ori
+run "stop after, Ori" 0 --stop-after=SetControlFlowOpLastInBB good.ori -o again.ori
 same good.ori again.ori
 
 cat >bad.ori <<'END'
