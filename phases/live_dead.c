@@ -305,11 +305,9 @@ static void need_loops(Dead *d)
     const Analyses *a = d->a;
     for (uint32_t k = 0; k < a->nrpo; k++) {
         BlockId b = a->rpo[k];
-        for (uint32_t e = a->succs.first[b]; e < a->succs.first[b + 1]; e++) {
-            if (a->rpo_index[a->succs.at[e]] > k)
-                continue;
-            need_block(d, b);
-        }
+        for (uint32_t e = a->succs.first[b]; e < a->succs.first[b + 1]; e++)
+            if (a->rpo_index[a->succs.at[e]] <= k)
+                need_block(d, b);
     }
 }
 

@@ -30,11 +30,30 @@ _Noreturn void heap_fail(Heap *heap, Status status, const char *fmt, ...)
     longjmp(*heap->unwind, 1);
 }
 
+static void free_spares(Heap *heap)
+{
+    for (Chunk *c = heap->spare, *next; c; c = next) {
+        next = c->next;
+        free(c);
+    }
+    heap->spare = NULL;
+    heap->spared = 0;
+}
+
+static void *raw_alloc(size_t bytes, bool large)
+{
+    return large ? aligned_alloc(HUGE_PAGE, (bytes + HUGE_PAGE - 1) & ~(size_t)(HUGE_PAGE - 1)) : malloc(bytes);
+}
+
 // Memory from the system. Large pages, where there are any, save most of the page faults.
 static void *system_alloc(Heap *heap, size_t bytes)
 {
     bool large = bytes >= HUGE_PAGE && !ARENA_EXACT;
-    void *p = large ? aligned_alloc(HUGE_PAGE, (bytes + HUGE_PAGE - 1) & ~(size_t)(HUGE_PAGE - 1)) : malloc(bytes);
+    void *p = raw_alloc(bytes, large);
+    if (!p && heap->spare) {
+        free_spares(heap);
+        p = raw_alloc(bytes, large);
+    }
     if (!p)
         heap_fail(heap, ST_LIMIT, "out of memory (%zu bytes in use)", heap->used);
 #ifdef MADV_HUGEPAGE
@@ -84,22 +103,13 @@ static Chunk *spare_chunk(Heap *heap, size_t bytes)
     return c;
 }
 
-static void free_spares(Heap *heap)
-{
-    for (Chunk *c = heap->spare, *next; c; c = next) {
-        next = c->next;
-        free(c);
-    }
-    heap->spare = NULL;
-    heap->spared = 0;
-}
-
 static Chunk *large_chunk(Heap *heap, size_t bytes)
 {
     Chunk *c = spare_chunk(heap, bytes);
     if (!c) {
         // With what is kept for later there is never much more than was in use at once.
-        if (heap->used + heap->spared + bytes > heap->peak + heap->peak / 4)
+        size_t held = heap->used + heap->spared + bytes;
+        if (held > heap->peak + heap->peak / 4 || (heap->limit && held > heap->limit))
             free_spares(heap);
         c = system_alloc(heap, bytes);
         c->bytes = bytes;
