@@ -18,7 +18,14 @@ PhaseBody phase_generate_mov_phi, phase_convert_mov_phi;
 /* live_dead.c */
 PhaseBody phase_live_dead;
 /* self_moves.c */
-bool is_self_move(const Fn *fn, const Instr *i);
+static inline bool is_self_move(const Fn *fn, const Instr *i)
+{
+    if (ir_desc(fn, i)->op != OP_MOV || i->flags & (IF_PINNED | IF_TIED))
+        return false;
+    Operand to = *ir_def(fn, i, 0), from = *ir_use(fn, i, 0);
+    return op_is_reg(to) && op_is_reg(from) && op_index(to) == op_index(from) && !to.mods && !from.mods &&
+           !(ir_reg(fn, op_index(to))->flags & REG_PINNED);
+}
 // Removes moves of registers to themselves; returns progress.
 bool remove_self_moves(Fn *fn);
 /* empty_blocks.c */

@@ -529,6 +529,7 @@ bool phase_convert_mov_phi(Ctx *ctx, Fn *fn)
         leave(&l, conventional && !ctx->options.contracts);
     arena_free(&l.scratch);
     fn->form = FORM_MULTI;
+    fn->without_self_moves = fn->version + 1;
     // What was needed is needed still, and nothing was added that is not.
     if (fn->without_dead == fn->version)
         fn->without_dead++;

@@ -60,13 +60,15 @@ static RegId *name_of(const Naming *n, ValueId value) { return &n->name[value - 
 static void name_values(Naming *n)
 {
     const ReachingDefs *rd = &n->a->rdefs;
-    RegId last = 0;
-    for (uint32_t k = 0; k < rd->first_phi - rd->first_def; k++) {
-        const Occurrence *o = &rd->at[rd->defs[k]];
-        RegId r = op_index(*ir_run(n->fn, o->op));
-        n->name[k] = r == last ? reg_like(n->fn, r) : r;
-        n->defined[r] = true;
-        last = r;
+    for (uint32_t k = 0; k < rd->njoined; k++) {
+        RegId r = rd->joined[k];
+        FOR_OCCURRENCES(rd, k, o)
+        {
+            if (!o->def)
+                continue;
+            *name_of(n, o->value) = n->defined[r] ? reg_like(n->fn, r) : r;
+            n->defined[r] = true;
+        }
     }
     for (uint32_t k = 0; k < rd->nphis; k++)
         *name_of(n, rd->first_phi + k) = reg_like(n->fn, rd->phi[k].reg);
@@ -76,14 +78,11 @@ static void count_undef(Naming *n)
 {
     const Analyses *a = n->a;
     const ReachingDefs *rd = &a->rdefs;
-    for (const Occurrence *o = rd->at; o < rd->at + rd->noccurrences; o++) {
-        RegId r = op_index(*ir_run(n->fn, o->op));
-        ValueId value = o->value;
+    for (uint32_t k = 0; k < rd->njoined; k++) {
+        uint32_t *uses = &n->undef_uses[rd->joined[k]];
         // A read by an instruction counts twice: it needs a register.
-        if (!o->def)
-            n->undef_uses[r] += value ? 0 : 2;
-        else
-            n->undef_uses[r] += o->guarded && !rd->old[value - rd->first_def];
+        FOR_OCCURRENCES(rd, k, o)
+        *uses += o->def ? o->guarded && !rd->old[o->value - rd->first_def] : o->value ? 0 : 2;
     }
     for (uint32_t k = 0; k < rd->nphis; k++) {
         const ReachingPhi *phi = &rd->phi[k];
@@ -117,7 +116,7 @@ static Operand value_operand(Naming *n, RegId r, ValueId value)
 static void rename_operands(Naming *n)
 {
     const ReachingDefs *rd = &n->a->rdefs;
-    for (const Occurrence *o = rd->at; o < rd->at + rd->noccurrences; o++) {
+    for (const Occurrence *o = rd->at + 1; o < rd->at + rd->noccurrences; o++) {
         Operand *operand = ir_run(n->fn, o->op);
         ValueId value = o->value;
         RegId to = value ? *name_of(n, value) : undef_register(n, op_index(*operand));
@@ -143,7 +142,8 @@ static void tie(Naming *n)
 {
     const ReachingDefs *rd = &n->a->rdefs;
     for (uint32_t k = 0; k < rd->njoined; k++) {
-        for (const Occurrence *o = rd->at + rd->first[k]; o < rd->at + rd->first[k + 1]; o++) {
+        FOR_OCCURRENCES(rd, k, o)
+        {
             Instr *i = ir_instr(n->fn, o->instr);
             ValueId value = o->value;
             uint32_t def = 0;

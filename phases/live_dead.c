@@ -39,14 +39,15 @@
 // Documented: slots and names. Inferred: the rest.
 #include "phases/bodies.h"
 
-enum { LIVE = 1, PASSED = 2 };
+enum { LIVE = 1, PASSED = 2, FOLLOWS = 4 };
 
 typedef struct Dead {
     Fn *fn;
     const Analyses *a;
     Arena scratch;
     ControlDeps deps;
-    uint8_t *state;        // by InstrId: LIVE; PASSED = the walk has been there
+    uint8_t *state;        // by InstrId: LIVE; PASSED = the walk has been there; FOLLOWS = not dead by itself
+    bool in_part;          // there are instructions of which a part may be dead
     uint8_t *runs;         // by BlockId: something in it is live
     uint8_t *joins;        // by BlockId: a phi in it is live
     uint8_t *needed;       // by ValueId
@@ -163,7 +164,7 @@ static void need_operands(Dead *d, InstrId id)
     need_block(d, i->block);
     if (ir_desc(fn, i)->op == OP_PHI)
         need_ways_to(d, i->block);
-    const uint32_t *at = reads_begin(d->a, id);
+    const Occurrence *at = reads_begin(d->a, id);
     for (uint32_t k = i->ndef; k < i->nops; k++) {
         bool tied = i->flags & IF_TIED && k + 1 < i->nops && k >= i->ndef + ir_nuse(i);
         if (op_kind(ops[k]) == K_SYM)
@@ -277,8 +278,11 @@ static void look_for_root(Dead *d, InstrId id)
     const Instr *i = ir_instr(fn, id);
     const Desc *desc = ir_desc(fn, i);
     bool goes_on = desc->op == OP_BRA && !ir_guarded(i);
-    if (goes_on || desc->traits & TR_OF_NEXT || is_choice(i, desc))
+    d->in_part |= i->ndef > 1 || i->flags & IF_TIED;
+    if (goes_on || desc->traits & TR_OF_NEXT || is_choice(i, desc)) {
+        d->state[id] |= FOLLOWS;
         return;
+    }
     if (desc->op == OP_CALL)
         d->call[i->callseq] = id;
     if (desc->op == OP_ST && !(desc->traits & STAYS) && is_written_for(d, id))
@@ -395,6 +399,8 @@ static bool sweep_instrs(Dead *d)
 {
     Fn *fn = d->fn;
     bool progress = false;
+    if (!d->in_part && !memchr(d->state, PASSED, fn->instrs.n))
+        return false;
     FOR_BLOCKS(fn, b) {
         for (InstrId id = ir_block(fn, b)->first, next; id; id = next) {
             const Instr *i = ir_instr(fn, id);

@@ -44,13 +44,14 @@ typedef struct Candidate {
     uint32_t held, moved;
 } Candidate;
 
-// A plain move, from one node to another: registers by their ids, constants behind them.
+// A plain move, from one place to another. Registers that plain moves name have even places, constants odd ones.
 typedef struct Copy {
     InstrId move;
     uint32_t from, to;
+    RegId reg;  // `to`
 } Copy;
 
-// How many copies have to do with a node, and the exclusive or of their numbers: the number itself if there is one.
+// How many copies have to do with a place, and the exclusive or of their numbers: the number itself if there is one.
 typedef struct Degree {
     uint32_t n, copies;
 } Degree;
@@ -63,6 +64,8 @@ typedef struct Moves {
     IdSet index;
     VEC(uint32_t) first, input;
     VEC(Copy) copies;
+    uint32_t *number;  // by RegId: of registers that plain moves name
+    uint32_t nnumbers;
     uint32_t steps;  // that may still be gone
     bool *suspect;   // by RegId: what some move of them writes
     VEC(Candidate) candidates;
@@ -120,25 +123,36 @@ static uint32_t node_of_source(Moves *m, InstrId move)
 
 /* -- The first look ------------------------------------------------------------------------------------- */
 
+static uint32_t place_of(Moves *m, Operand o)
+{
+    if (!op_is_reg(o))
+        return 2 * node_of(m, N_CONST, op_index(o)) + 1;
+    uint32_t *number = &m->number[op_index(o)];
+    if (!*number)
+        *number = ++m->nnumbers;
+    return 2 * *number;
+}
+
 static void collect_copies(Moves *m)
 {
     const Fn *fn = m->fn;
+    m->number = NEW_ARRAY(&m->scratch, uint32_t, fn->regs.n);
     FOR_BLOCKS(fn, b) {
         FOR_INSTRS(fn, b, id) {
             const Instr *i = ir_instr(fn, id);
-            if (!is_plain_move(fn, i))
+            if (ir_desc(fn, i)->op != OP_MOV || !is_plain_move(fn, i))
                 continue;
-            Operand from = *ir_use(fn, i, 0);
-            uint32_t node = op_is_reg(from) ? op_index(from) : fn->regs.n - 1 + node_of(m, N_CONST, op_index(from));
-            VEC_PUSH(&m->scratch, &m->copies, ((Copy){id, node, op_index(*ir_def(fn, i, 0))}));
+            Operand to = *ir_def(fn, i, 0);
+            uint32_t from = place_of(m, *ir_use(fn, i, 0));
+            VEC_PUSH(&m->scratch, &m->copies, ((Copy){id, from, place_of(m, to), op_index(to)}));
         }
     }
 }
 
-// Takes copies out as long as one of their nodes has no other, which leaves the cycles and what is between them.
+// Takes copies out as long as one of their places has no other, which leaves the cycles and what is between them.
 static void strip_copies(Moves *m)
 {
-    Degree *degree = NEW_ARRAY(&m->scratch, Degree, m->fn->regs.n + m->nodes.n);
+    Degree *degree = NEW_ARRAY(&m->scratch, Degree, 2 * MAX(m->nnumbers + 1, m->nodes.n));
     for (uint32_t k = 0; k < m->copies.n; k++) {
         uint32_t ends[2] = {m->copies.at[k].from, m->copies.at[k].to};
         for (int e = 0; e < 2; e++) {
@@ -149,13 +163,13 @@ static void strip_copies(Moves *m)
     for (uint32_t k = 0; k < m->copies.n; k++) {
         uint32_t ends[2] = {m->copies.at[k].from, m->copies.at[k].to};
         for (int e = 0; e < 2; e++) {
-            for (uint32_t node = ends[e]; degree[node].n == 1;) {
-                uint32_t copy = degree[node].copies;
+            for (uint32_t place = ends[e]; degree[place].n == 1;) {
+                uint32_t copy = degree[place].copies;
                 Copy *c = &m->copies.at[copy];
-                degree[node].n = 0;
-                node = node == c->from ? c->to : c->from;
-                degree[node].n--;
-                degree[node].copies ^= copy;
+                degree[place].n = 0;
+                place = place == c->from ? c->to : c->from;
+                degree[place].n--;
+                degree[place].copies ^= copy;
                 c->move = 0;
             }
         }
@@ -218,8 +232,8 @@ static bool find_suspects(Moves *m)
         if (!c.move)
             continue;
         m->a = analysis_need(m->fn, AN_CFG);
-        bool suspect = m->suspect[c.to] || may_hold_something(m, c.move);
-        m->suspect[c.to] = suspect;
+        bool suspect = m->suspect[c.reg] || may_hold_something(m, c.move);
+        m->suspect[c.reg] = suspect;
         any |= suspect;
     }
     return any;
@@ -227,12 +241,13 @@ static bool find_suspects(Moves *m)
 
 /* -- What registers hold -------------------------------------------------------------------------------- */
 
-// The occurrence of the register whose value it still has in front of this one; NULL = not found.
-static const Occurrence *occurrence_before(const Moves *m, uint32_t joined, const Occurrence *o)
+// The occurrence of the register whose value it still has in front of this one, of which `last` is the one before in
+// the layout; NULL = not found.
+static const Occurrence *occurrence_before(const Moves *m, uint32_t joined, const Occurrence *last, const Occurrence *o)
 {
     const ReachingDefs *rd = &m->a->rdefs;
-    if (o > rd->at + rd->first[joined] && o[-1].block == o->block)
-        return o - 1;
+    if (last && last->block == o->block)
+        return last;
     BlockId b = o->block;
     for (int k = 0; k < CLIMB && (b = only_predecessor(m, b)); k++)
         if (m->stamp[b] == joined + 1)
@@ -248,14 +263,20 @@ static bool is_candidate(const Moves *m, const Occurrence *o)
 static void look_at_register(Moves *m, uint32_t joined)
 {
     const ReachingDefs *rd = &m->a->rdefs;
+    const Occurrence *last = NULL;
     bool any = false;
-    for (uint32_t k = rd->first[joined]; k < rd->first[joined + 1]; k++) {
-        m->last[rd->at[k].block] = k;
-        m->stamp[rd->at[k].block] = joined + 1;
-        any |= is_candidate(m, &rd->at[k]);
+    FOR_OCCURRENCES(rd, joined, o)
+    {
+        m->last[o->block] = (uint32_t)(o - rd->at);
+        m->stamp[o->block] = joined + 1;
+        any |= is_candidate(m, o);
     }
-    for (uint32_t k = rd->first[joined]; any && k < rd->first[joined + 1]; k++) {
-        const Occurrence *o = &rd->at[k], *before = is_candidate(m, o) ? occurrence_before(m, joined, o) : NULL;
+    if (!any)
+        return;
+    FOR_OCCURRENCES(rd, joined, o)
+    {
+        const Occurrence *before = is_candidate(m, o) ? occurrence_before(m, joined, last, o) : NULL;
+        last = o;
         if (!before)
             continue;
         uint32_t held = node_of_value(m, before->value, rd->joined[joined]);

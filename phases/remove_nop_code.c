@@ -46,7 +46,9 @@ static bool fall_through(Fn *fn)
 
 bool phase_remove_nop_code(Ctx *ctx, Fn *fn)
 {
-    bool moves = remove_self_moves(fn);
+    bool moves = fn->without_self_moves != fn->version && remove_self_moves(fn);
     bool blocks = skip_empty_blocks(ctx, fn);
-    return fall_through(fn) || moves || blocks;
+    bool progress = fall_through(fn) || moves || blocks;
+    fn->without_self_moves = fn->version + progress;
+    return progress;
 }

@@ -92,10 +92,11 @@ typedef uint32_t ValueId;
 // An operand that names a joined register.
 typedef struct Occurrence {
     InstrId instr;
-    uint32_t op;  // its index among the function's operands: Instr.ops and its place there
-    BlockId block;
+    uint32_t op;    // its index among the function's operands: Instr.ops and its place there
     ValueId value;  // what is read, or made
-    bool def, guarded;
+    uint32_t next;  // of the same register; 0 = none
+    BlockId block : 30;
+    bool def : 1, guarded : 1;
 } Occurrence;
 
 // Where several values of a register meet. Its inputs are input[inputs ...], one for each edge of the block's row of
@@ -112,17 +113,17 @@ typedef struct ReachingPhi {
 typedef struct ReachingDefs {
     InstrId *def;        // by RegId: a plain register's definition, 0 = none; DEF_JOINED; DEF_OUTSIDE of ssa form
     RegId *joined;       // njoined of them, ascending
-    uint32_t *first;     // njoined + 1 entries: the occurrences of joined[k] are at[first[k]] .. at[first[k + 1]]
-    Occurrence *at;      // in layout order, uses before the definitions of the same instruction
-    uint32_t *order;     // indices in `at` in layout order
-    uint32_t *first_in;  // by InstrId: where its occurrences begin in `order`; NULL if no register is joined
+    uint32_t *first;     // the first occurrence of joined[k]
+    Occurrence *at;      // from 1, in layout order, uses before the definitions of the same instruction
+    uint32_t *first_in;  // by InstrId: its first occurrence, if it has any; NULL if no register is joined
     uint32_t *defs;      // by value - first_def: the definition's index in `at`
     ValueId *old;        // by value - first_def: the value before a guarded definition, otherwise 0
     ValueId first_def;   // the first value that is a definition of a joined register
     ValueId first_phi;   // of phi[0]
     ReachingPhi *phi;
     ValueId *input;
-    uint32_t njoined, noccurrences, nphis, ninputs;
+    uint32_t njoined, noccurrences;  // with the one that is none
+    uint32_t nphis, ninputs;
     uint32_t nops;  // fn->ops.n when it was made
     bool searched;  // how phis were placed: by search, since there are too many dominance frontiers to keep
 } ReachingDefs;
@@ -197,14 +198,16 @@ static inline uint32_t use_count(const Analyses *an, RegId r) { return an->uses.
 static inline bool stands_before(const Analyses *an, InstrId i, InstrId j) { return an->place[i] < an->place[j]; }
 
 /* rdefs.c: questions to AN_RDEFS */
+// Runs its body for each occurrence of joined[k], in layout order.
+#define FOR_OCCURRENCES(rd, k, o) for (Occurrence *o = (rd)->at + (rd)->first[k]; o != (rd)->at; o = (rd)->at + o->next)
 // The occurrence of operand k of the instruction, whose register is joined.
 static inline Occurrence *occurrence_of(const Fn *fn, const Analyses *an, InstrId i, uint32_t k)
 {
     const ReachingDefs *rd = &an->rdefs;
-    const uint32_t *at = rd->order + rd->first_in[i];
-    while (rd->at[*at].op != ir_instr(fn, i)->ops + k)
-        at++;
-    return &rd->at[*at];
+    Occurrence *o = rd->at + rd->first_in[i];
+    while (o->op != ir_instr(fn, i)->ops + k)
+        o++;
+    return o;
 }
 // The value that operand k of an instruction, a register, reads or makes.
 static inline ValueId value_of(const Fn *fn, const Analyses *an, InstrId i, uint32_t k)
@@ -214,15 +217,15 @@ static inline ValueId value_of(const Fn *fn, const Analyses *an, InstrId i, uint
     return def == DEF_JOINED ? occurrence_of(fn, an, i, k)->value : def == DEF_OUTSIDE ? VALUE_ANY : def ? r : 0;
 }
 // The values that an instruction reads, one register operand behind its definitions after the other:
-//     const uint32_t *at = reads_begin(an, i);  // then for each: reads_next(an, its register, &at)
-static inline const uint32_t *reads_begin(const Analyses *an, InstrId i)
+//     const Occurrence *at = reads_begin(an, i);  // then for each: reads_next(an, its register, &at)
+static inline const Occurrence *reads_begin(const Analyses *an, InstrId i)
 {
-    return an->rdefs.first_in ? an->rdefs.order + an->rdefs.first_in[i] : NULL;
+    return an->rdefs.first_in ? an->rdefs.at + an->rdefs.first_in[i] : NULL;
 }
-static inline ValueId reads_next(const Analyses *an, RegId r, const uint32_t **at)
+static inline ValueId reads_next(const Analyses *an, RegId r, const Occurrence **at)
 {
     InstrId def = an->rdefs.def[r];
-    return def == DEF_JOINED ? an->rdefs.at[*(*at)++].value : def == DEF_OUTSIDE ? VALUE_ANY : def ? r : 0;
+    return def == DEF_JOINED ? (*at)++->value : def == DEF_OUTSIDE ? VALUE_ANY : def ? r : 0;
 }
 static inline uint32_t value_count(const Analyses *an) { return an->rdefs.first_phi + an->rdefs.nphis; }
 static inline bool value_is_phi(const Analyses *an, ValueId v) { return v >= an->rdefs.first_phi && v != VALUE_ANY; }

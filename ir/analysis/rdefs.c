@@ -35,12 +35,6 @@ typedef struct Place {
     BlockId sibling;  // live: the next of those with the same immediate dominator
 } Place;
 
-// An operand that names a joined register, and the register's place in r->joined.
-typedef struct Found {
-    Occurrence occurrence;
-    uint32_t row;
-} Found;
-
 typedef struct Search {
     const Fn *fn;
     const Analyses *a;
@@ -48,13 +42,13 @@ typedef struct Search {
     Arena *arena;  // of the result
     Arena scratch;
     RegId reg;
-    Occurrence *first, *end;  // the register's
-    Place *at;                // by BlockId
-    uint32_t *level;          // by BlockId: depth in the dominator tree
-    Edges frontier;           // first is NULL: searched for instead
-    bool by_frontier;         // the register at hand
-    uint32_t *row;            // by RegId: its place in r->joined
-    VEC(Found) found;
+    uint32_t row, count;    // its place in r->joined, and how many occurrences it has
+    Place *at;              // by BlockId
+    uint32_t *level;        // by BlockId: depth in the dominator tree
+    Edges frontier;         // first is NULL: searched for instead
+    bool by_frontier;       // the register at hand
+    uint32_t *last;         // by RegId, joined ones: the last occurrence so far, 0 = none; its `next` is the first
+    VEC(Occurrence) found;  // in the result's arena
     VEC(BlockId) live, heap, stack;
     VEC(uint64_t) nodes;  // blocks that matter, below their place in the dominator tree
     VEC(ValueId) inputs;
@@ -91,11 +85,12 @@ static BlockId heap_pop(Search *s)
 
 /* -- Plain and joined registers ------------------------------------------------------------------------- */
 
-// One walk over a function in multi form. home[] has the blocks of definitions.
-static void find_joined(Search *s, BlockId *home)
+// One walk over a function in multi form.
+static void find_joined(Search *s)
 {
     const Fn *fn = s->fn;
     InstrId *def = s->r->def;
+    BlockId *home = NEW_ARRAY(&s->scratch, BlockId, fn->regs.n);  // of definitions
     FOR_BLOCKS(fn, b) {
         FOR_INSTRS(fn, b, id) {
             const Instr *i = ir_instr(fn, id);
@@ -142,27 +137,34 @@ static void classify(Search *s)
     if (fn->form == FORM_SSA)
         find_definitions(fn, r->def);
     else
-        find_joined(s, NEW_ARRAY(&s->scratch, BlockId, fn->regs.n));
+        find_joined(s);
     for (RegId k = 1; k < fn->regs.n; k++)
         r->njoined += r->def[k] == DEF_JOINED;
 }
 
 /* -- Occurrences of joined registers -------------------------------------------------------------------- */
 
-static void add_if_joined(Search *s, InstrId id, const Instr *i, uint32_t k, Operand o)
+static inline void add_if_joined(Search *s, InstrId id, const Instr *i, uint32_t k, Operand o)
 {
     if (!op_is_reg(o) || s->r->def[op_index(o)] != DEF_JOINED)
         return;
+    uint32_t *last = &s->last[op_index(o)], at = s->found.n;
     Occurrence occurrence = {
-        .instr = id, .op = i->ops + k, .block = i->block, .def = k < i->ndef, .guarded = ir_guarded(i)};
-    VEC_PUSH(&s->scratch, &s->found, ((Found){occurrence, s->row[op_index(o)]}));
+        .instr = id, .op = i->ops + k, .next = at, .block = i->block, .def = k < i->ndef, .guarded = ir_guarded(i)};
+    if (*last) {
+        occurrence.next = s->found.at[*last].next;
+        s->found.at[*last].next = at;
+    }
+    *last = at;
+    VEC_PUSH(s->arena, &s->found, occurrence);
 }
 
-// In layout order, uses of an instruction first.
+// In layout order, uses of an instruction first. Those of a register are a ring.
 static void find_occurrences(Search *s)
 {
     const Fn *fn = s->fn;
-    s->r->first_in = NEW_ARRAY(s->arena, uint32_t, fn->instrs.n);
+    s->r->first_in = arena_alloc(s->arena, fn->instrs.n * sizeof *s->r->first_in);
+    VEC_PUSH(s->arena, &s->found, (Occurrence){0});
     FOR_BLOCKS(fn, b) {
         FOR_INSTRS(fn, b, id) {
             const Instr *i = ir_instr(fn, id);
@@ -174,57 +176,43 @@ static void find_occurrences(Search *s)
                 add_if_joined(s, id, i, k, ops[k]);
         }
     }
+    s->r->at = s->found.at;
+    s->r->noccurrences = s->found.n;
 }
 
-// Into rows, each in layout order.
-static void sort_occurrences(Search *s)
+// From rings to rows.
+static void make_rows(Search *s)
 {
     ReachingDefs *r = s->r;
-    uint32_t n = s->found.n;
-    r->first = NEW_ARRAY(s->arena, uint32_t, r->njoined + 1);
-    r->at = arena_alloc(s->arena, n * sizeof *r->at);
-    r->order = arena_alloc(s->arena, n * sizeof *r->order);
-    r->noccurrences = n;
-    for (uint32_t k = 0; k < n; k++)
-        r->first[s->found.at[k].row]++;
-    rows_start(r->first, r->njoined);
-    for (uint32_t k = 0; k < n; k++) {
-        r->order[k] = r->first[s->found.at[k].row]++;
-        r->at[r->order[k]] = s->found.at[k].occurrence;
+    uint32_t n = 0;
+    r->joined = arena_alloc(s->arena, r->njoined * sizeof *r->joined);
+    r->first = arena_alloc(s->arena, r->njoined * sizeof *r->first);
+    for (RegId k = 1; k < s->fn->regs.n; k++) {
+        if (r->def[k] != DEF_JOINED)
+            continue;
+        r->joined[n] = k;
+        r->first[n++] = r->at[s->last[k]].next;
+        r->at[s->last[k]].next = 0;
     }
-    rows_restore(r->first, r->njoined);
 }
 
+// By register, in layout order.
 static void number_definitions(Search *s)
 {
     ReachingDefs *r = s->r;
     uint32_t n = 0;
-    for (uint32_t k = 0; k < r->noccurrences; k++)
-        if (r->at[k].def)
-            r->at[k].value = r->first_def + n++;
+    for (uint32_t k = 1; k < r->noccurrences; k++)
+        n += r->at[k].def;
     r->first_phi = r->first_def + n;
     r->defs = arena_alloc(s->arena, n * sizeof *r->defs);
     r->old = NEW_ARRAY(s->arena, ValueId, n);
-    for (uint32_t k = 0; k < r->noccurrences; k++)
-        if (r->at[k].def)
-            r->defs[r->at[k].value - r->first_def] = k;
-}
-
-static void collect_occurrences(Search *s)
-{
-    const Fn *fn = s->fn;
-    ReachingDefs *r = s->r;
-    uint32_t n = 0;
-    s->row = arena_alloc(&s->scratch, fn->regs.n * sizeof *s->row);
-    r->joined = arena_alloc(s->arena, r->njoined * sizeof *r->joined);
-    for (RegId k = 1; k < fn->regs.n; k++)
-        if (r->def[k] == DEF_JOINED) {
-            s->row[k] = n;
-            r->joined[n++] = k;
-        }
-    find_occurrences(s);
-    sort_occurrences(s);
-    number_definitions(s);
+    n = 0;
+    for (uint32_t k = 0; k < r->njoined; k++)
+        FOR_OCCURRENCES(r, k, o)
+    if (o->def) {
+        o->value = r->first_def + n;
+        r->defs[n++] = (uint32_t)(o - r->at);
+    }
 }
 
 static void make_live(Search *s, BlockId b)
@@ -240,7 +228,10 @@ static void make_live(Search *s, BlockId b)
 // Step 1.
 static void find_exposed(Search *s)
 {
-    for (const Occurrence *o = s->first; o < s->end; o++) {
+    s->count = 0;
+    FOR_OCCURRENCES(s->r, s->row, o)
+    {
+        s->count++;
         Place *p = &s->at[o->block];
         if (p->defines != s->reg && (!o->def || o->guarded))
             make_live(s, o->block);
@@ -297,7 +288,7 @@ static bool place_phis_at_frontier(Search *s)
 {
     const Edges *frontier = &s->frontier;
     uint32_t phis = s->phis.n, inputs = s->inputs.n, defs = s->heap.n;
-    uint32_t max = INPUTS_MAX * (8 + (uint32_t)(s->end - s->first));
+    uint32_t max = INPUTS_MAX * (8 + s->count);
     for (uint32_t k = 0; k < s->heap.n && s->inputs.n - inputs <= max; k++)  // grows meanwhile
         for (uint32_t e = frontier->first[s->heap.at[k]]; e < frontier->first[s->heap.at[k] + 1]; e++)
             place_phi(s, frontier->at[e]);
@@ -444,17 +435,20 @@ static void give_values(Search *s)
     ReachingDefs *r = s->r;
     BlockId block = 0;
     ValueId value = 0;
-    for (Occurrence *o = s->first; o < s->end; o++) {
+    const Occurrence *before = NULL;
+    FOR_OCCURRENCES(r, s->row, o)
+    {
         if (o->block != block && (!o->def || o->guarded))
             value = value_at_start(s, o->block);
         block = o->block;
+        bool again = before && before->def && before->instr == o->instr;
+        before = o;
         if (!o->def) {
             o->value = value;
             continue;
         }
         // One that defines the register twice leaves the last value, or the one before both.
         ValueId *old = old_value(r, o);
-        bool again = o > s->first && o[-1].def && o[-1].instr == o->instr;
         *old = again ? old[-1] : o->guarded ? value : 0;
         value = o->value;
     }
@@ -477,8 +471,8 @@ static uint32_t mark_needed(Search *s, uint32_t first, bool *needed)
             VEC_PUSH(&s->scratch, &s->stack, v_ - s->r->first_phi); \
         }                                                           \
     } while (0)
-    for (const Occurrence *o = s->first; o < s->end; o++)
-        NEED(o->def ? *old_value(s->r, o) : o->value);
+    FOR_OCCURRENCES(s->r, s->row, o)
+    NEED(o->def ? *old_value(s->r, o) : o->value);
     for (; s->stack.n; n++) {
         const ReachingPhi *phi = &s->phis.at[s->stack.at[--s->stack.n]];
         uint32_t degree = a->preds.first[phi->block + 1] - a->preds.first[phi->block];
@@ -522,7 +516,8 @@ static void prune(Search *s, uint32_t first)
         }
         s->phis.n = kept;
         s->inputs.n = inputs;
-        for (Occurrence *o = s->first; o < s->end; o++) {
+        FOR_OCCURRENCES(s->r, s->row, o)
+        {
             ValueId *value = o->def ? old_value(s->r, o) : &o->value;
             *value = moved(s, *value, first, to);
         }
@@ -578,8 +573,7 @@ static void find_all_values(Search *s)
     r->searched = !s->frontier.first;
     for (uint32_t k = 0; k < r->njoined; k++) {
         s->reg = r->joined[k];
-        s->first = r->at + r->first[k];
-        s->end = r->at + r->first[k + 1];
+        s->row = k;
         find_values(s);
     }
     r->nphis = s->phis.n;
@@ -595,7 +589,10 @@ void rdefs_build(const Fn *fn, Analyses *a)
     a->rdefs = (ReachingDefs){.first_def = fn->regs.n, .first_phi = fn->regs.n, .nops = fn->ops.n};
     classify(&s);
     if (a->rdefs.njoined) {
-        collect_occurrences(&s);
+        s.last = NEW_ARRAY(&s.scratch, uint32_t, fn->regs.n);
+        find_occurrences(&s);
+        make_rows(&s);
+        number_definitions(&s);
         find_all_values(&s);
     }
     arena_free(&s.scratch);

@@ -177,6 +177,7 @@ typedef struct Desc {
     uint32_t traits;
     uint32_t ndef, nops;  // guard and tied uses not counted
     const Slot *slots;    // nops of them
+    bool plain;           // a modelled instruction that goes on, with operands of the usual kinds
 } Desc;
 
 typedef struct Tables Tables;
@@ -195,10 +196,25 @@ struct Tables {
 
 /* tables.c */
 void tables_init(Tables *t, Arena *arena, const Tables *parent);
-const Mnem *tab_mnem(const Tables *t, MnemId id);
-const Desc *tab_desc(const Tables *t, DescId id);
-Const tab_const(const Tables *t, ConstId id);
 ConstId const_intern(Tables *t, uint64_t bits, Width width);
+static inline const Mnem *tab_mnem(const Tables *t, MnemId id)
+{
+    while (id < t->mnem_first)
+        t = t->parent;
+    return &t->mnems.at[id - t->mnem_first];
+}
+static inline const Desc *tab_desc(const Tables *t, DescId id)
+{
+    while (id < t->desc_first)
+        t = t->parent;
+    return &t->descs.at[id - t->desc_first];
+}
+static inline Const tab_const(const Tables *t, ConstId id)
+{
+    while (id < t->const_first)
+        t = t->parent;
+    return t->consts.at[id - t->const_first];
+}
 static inline Str tab_str(const Tables *t, StrId id) { return str_get(&t->strs, id); }
 // The sign-extended value of a constant.
 int64_t const_signed(Const c);
@@ -457,9 +473,10 @@ struct Fn {
     uint32_t ordinals[REG_FILES], block_ordinals;  // next numbers in Ori text
     RegId cc;                                      // the carry register
     struct Analyses *analyses;
-    uint32_t version;            // counts the phases that changed it
-    uint32_t without_dead;       // the version that was found to have no dead code; 0 = none
-    uint32_t without_redundant;  // the version that was found to have no redundant moves
+    uint32_t version;             // counts the phases that changed it
+    uint32_t without_dead;        // the version that was found to have no dead code; 0 = none
+    uint32_t without_redundant;   // the version that was found to have no redundant moves
+    uint32_t without_self_moves;  // the version that has no moves of registers to themselves
     uint32_t conventional;  // the version, in ssa form, of which it is known that no members of a phi's class are live
                             // at once
     uint32_t verified[4];   // by level: the version that was verified

@@ -17,27 +17,6 @@ void tables_init(Tables *t, Arena *arena, const Tables *parent)
     }
 }
 
-const Mnem *tab_mnem(const Tables *t, MnemId id)
-{
-    while (id < t->mnem_first)
-        t = t->parent;
-    return &t->mnems.at[id - t->mnem_first];
-}
-
-const Desc *tab_desc(const Tables *t, DescId id)
-{
-    while (id < t->desc_first)
-        t = t->parent;
-    return &t->descs.at[id - t->desc_first];
-}
-
-Const tab_const(const Tables *t, ConstId id)
-{
-    while (id < t->const_first)
-        t = t->parent;
-    return t->consts.at[id - t->const_first];
-}
-
 ConstId const_intern(Tables *t, uint64_t bits, Width width)
 {
     if (width < W64)

@@ -19,6 +19,7 @@
 // Level 3, form, as far as single instructions tell (the rest: ir/analysis/verify_form.c):
 //   F1  multi form: no instruction that only ssa form has (and no tied use: T3)
 //   F2  the registers of an opaque instruction, but for its guard, are pinned
+#include <stdarg.h>
 #include <stdio.h>
 
 #include "ir/core/ir.h"
@@ -34,7 +35,14 @@ typedef struct Verifier {
     bool sequences;      // the block at hand has calls or the carry in it
 } Verifier;
 
-#define FAIL(v, ...) (snprintf((v)->why, 200, __VA_ARGS__), false)
+__attribute__((cold, format(printf, 2, 3))) static bool fail(Verifier *v, const char *fmt, ...)
+{
+    va_list args;
+    va_start(args, fmt);
+    vsnprintf(v->why, 200, fmt, args);
+    va_end(args);
+    return false;
+}
 
 static const char *width_name(Width w)
 {
@@ -114,19 +122,19 @@ static bool index_exists(Verifier *v, Operand o)
     switch (op_kind(o)) {
     case K_NONE:
     case K_BANK: return true;
-    case K_REG: return reg_exists(fn, k) || FAIL(v, "register id %u does not exist", k);
+    case K_REG: return reg_exists(fn, k) || fail(v, "register id %u does not exist", k);
     case K_IMM:
-        return k < fn->tables->const_first + fn->tables->consts.n || FAIL(v, "constant id %u does not exist", k);
+        return k < fn->tables->const_first + fn->tables->consts.n || fail(v, "constant id %u does not exist", k);
     case K_SYM: {
         uint32_t local = k & ~(uint32_t)SYM_LOCAL;
         uint32_t n = k & SYM_LOCAL ? fn->syms.n : fn->module->syms.n;
-        return (local > 0 && local < n) || FAIL(v, "symbol id %u does not exist", k);
+        return (local > 0 && local < n) || fail(v, "symbol id %u does not exist", k);
     }
-    case K_SREG: return k < sreg_count || FAIL(v, "special register %u does not exist", k);
+    case K_SREG: return k < sreg_count || fail(v, "special register %u does not exist", k);
     case K_BLOCK:
         return (k > 0 && k < fn->blocks.n && (fn->first == k || ir_block(fn, k)->prev)) ||
-               FAIL(v, "block %u is not in the layout", k);
-    case K_LIST: return (k > 0 && k < fn->lists.n) || FAIL(v, "branch table %u does not exist", k);
+               fail(v, "block %u is not in the layout", k);
+    case K_LIST: return (k > 0 && k < fn->lists.n) || fail(v, "branch table %u does not exist", k);
     }
     return false;
 }
@@ -135,7 +143,7 @@ static bool check_list(Verifier *v, ListId id)
 {
     const List *list = ir_list(v->fn, id);
     if (!v->has_table[id])
-        return FAIL(v, "branch table %u has no symbol", id);
+        return fail(v, "branch table %u has no symbol", id);
     for (uint32_t t = 0; t < list->n; t++)
         if (!index_exists(v, ir_run(v->fn, list->ops)[t]))
             return false;
@@ -151,28 +159,27 @@ static bool takes_other_way(const Desc *d)
 static bool has_desc(Verifier *v, const Instr *i)
 {
     const Tables *t = v->fn->tables;
-    return (i->desc && i->desc < t->desc_first + t->descs.n) || FAIL(v, "descriptor %u does not exist", i->desc);
+    return (i->desc && i->desc < t->desc_first + t->descs.n) || fail(v, "descriptor %u does not exist", i->desc);
 }
 
 static bool check_structure(Verifier *v, const Instr *i, const Desc *d)
 {
-    const Fn *fn = v->fn;
     if (i->ndef != d->ndef || i->nops != d->nops + ir_ntied(i) + ir_guarded(i))
-        return FAIL(v, "%u operands and %u definitions where the descriptor has %u and %u", i->nops, i->ndef, d->nops,
+        return fail(v, "%u operands and %u definitions where the descriptor has %u and %u", i->nops, i->ndef, d->nops,
                     d->ndef);
     if (d->traits & TR_TERM && takes_other_way(d) != ir_guarded(i))
-        return FAIL(v, takes_other_way(d) ? "a successor for a false guard without a guard"
+        return fail(v, takes_other_way(d) ? "a successor for a false guard without a guard"
                                           : "a guarded terminator without the successor of a false guard");
-    const Operand *ops = ir_ops(fn, i);
-    for (uint32_t k = 0; k < i->nops; k++) {
-        if (op_is_def(ops[k]) != (k < i->ndef))
-            return FAIL(v, "operand %u is on the wrong side of the definitions", k);
-        if (op_is_reg(ops[k]) && reg_exists(fn, op_index(ops[k])))
-            continue;
-        if (!index_exists(v, ops[k]) || (op_kind(ops[k]) == K_LIST && !check_list(v, op_index(ops[k]))))
-            return false;
-    }
     return true;
+}
+
+static inline bool check_place(Verifier *v, const Instr *i, uint32_t k, Operand o)
+{
+    if (op_is_def(o) != (k < i->ndef))
+        return fail(v, "operand %u is on the wrong side of the definitions", k);
+    if (op_is_reg(o) && reg_exists(v->fn, op_index(o)))
+        return true;
+    return index_exists(v, o) && (op_kind(o) != K_LIST || check_list(v, op_index(o)));
 }
 
 /* -- Level 2 -------------------------------------------------------------------------------------------- */
@@ -184,24 +191,24 @@ static bool check_tied(Verifier *v, const Instr *i)
 {
     const Fn *fn = v->fn;
     if (i->flags & IF_TIED && fn->form != FORM_SSA)
-        return FAIL(v, "tied uses outside ssa form");
+        return fail(v, "tied uses outside ssa form");
     if (i->flags & IF_TIED && !ir_guarded(i))
-        return FAIL(v, "tied uses on an instruction without a guard");
+        return fail(v, "tied uses on an instruction without a guard");
     for (uint32_t k = 0; k < ir_ntied(i); k++) {
         Operand def = *ir_def(fn, i, k), tied = *ir_tied(fn, i, k);
         if (!has_old_value(fn, def)) {
             if (!op_same(tied, op_none()))
-                return FAIL(v, "tied use %u must be the sink `_`, as its definition has no old value in ssa", k);
+                return fail(v, "tied use %u must be the sink `_`, as its definition has no old value in ssa", k);
             continue;
         }
         bool constant = op_kind(tied) == K_IMM;
         if (!constant && !op_is_reg(tied))
-            return FAIL(v, "tied use %u is neither a register nor a constant", k);
+            return fail(v, "tied use %u is neither a register nor a constant", k);
         if (tied.mods & (OPM_NEG | OPM_ABS | OPM_NOT | OPM_INOUT))
-            return FAIL(v, "tied use %u has a modifier", k);
+            return fail(v, "tied use %u has a modifier", k);
         Width width = constant ? tab_const(fn->tables, op_index(tied)).width : (Width)ir_reg(fn, op_index(tied))->width;
         if (width && width != (Width)ir_reg(fn, op_index(def))->width)
-            return FAIL(v, "tied use %u has another width than its definition", k);
+            return fail(v, "tied use %u has another width than its definition", k);
     }
     return true;
 }
@@ -234,36 +241,28 @@ static const char *check_as_def(const Fn *fn, Operand def, Operand o, char why[s
     return why;
 }
 
-// What most operands are, and nothing is wrong with.
-static bool is_plain_register(const Fn *fn, const Slot *slot, Operand o)
-{
-    if (!op_is_reg(o) || o.mods || slot->flags & (SL_HIDDEN | SL_INOUT | SL_AS_DEF))
-        return false;
-    const Reg *r = ir_reg(fn, op_index(o));
-    return r->file == op_file(o) && r->file != RF_CC && slot_takes_reg(slot, r);
-}
-
-static bool check_operands(Verifier *v, const Instr *i, const Desc *d)
+static bool check_operand(Verifier *v, const Instr *i, const Slot *slot, uint32_t k)
 {
     const Fn *fn = v->fn;
-    const Operand *ops = ir_ops(fn, i);
+    Operand o = ir_ops(fn, i)[k];
     char why[200];
-    for (uint32_t k = 0; k < d->nops; k++) {
-        if (is_plain_register(fn, &d->slots[k], ops[k]))
-            continue;
-        v->sequences |= op_is_reg(ops[k]) && op_file(ops[k]) == RF_CC;
-        if (slot_check(fn, &d->slots[k], ops[k], why) || check_modifiers(&d->slots[k], ops[k], why) ||
-            (d->slots[k].flags & SL_AS_DEF && check_as_def(fn, ops[0], ops[k], why)))
-            return FAIL(v, "operand %u: %.150s", k + 1, why);
-    }
+    v->sequences |= op_is_reg(o) && op_file(o) == RF_CC;
+    if (slot_check(fn, slot, o, why) || check_modifiers(slot, o, why) ||
+        (slot->flags & SL_AS_DEF && check_as_def(fn, *ir_def(fn, i, 0), o, why)))
+        return fail(v, "operand %u: %.150s", k + 1, why);
+    return true;
+}
+
+static bool check_guard_and_old_values(Verifier *v, const Instr *i, const Desc *d)
+{
+    const Fn *fn = v->fn;
     if (ir_guarded(i)) {
         Operand guard = *ir_guard(fn, i);
         if (!op_is_reg(guard) || ir_reg(fn, op_index(guard))->width != W1 || op_file(guard) == RF_CC)
-            return FAIL(v, "the guard is not a predicate register");
+            return fail(v, "the guard is not a predicate register");
         if (d->traits & TR_NOGUARD)
-            return FAIL(v, "this instruction takes no guard");
+            return fail(v, "this instruction takes no guard");
     }
-    v->sequences |= i->callseq != 0;
     return !(i->flags & IF_TIED) || check_tied(v, i);
 }
 
@@ -293,26 +292,26 @@ static bool check_sequences(Verifier *v, BlockId b)
         const Desc *d = ir_desc(fn, i);
         v->at = id;
         if (!carry && reads_carry(fn, i, d))
-            return FAIL(v, "the carry is read before it is written in this block");
+            return fail(v, "the carry is read before it is written in this block");
         carry |= writes_carry(fn, i);
         if (!i->callseq)
             continue;
         if (i->callseq > fn->callseqs)
-            return FAIL(v, "call sequence %u does not exist", i->callseq);
+            return fail(v, "call sequence %u does not exist", i->callseq);
         bool called = v->called_in[i->callseq] == b;
         if (d->op == OP_CALL)
             v->called_in[i->callseq] = b;
         else if (d->op == OP_LD && !called)
-            return FAIL(v, "a result of call sequence %u is read before its call, or in another block", i->callseq);
+            return fail(v, "a result of call sequence %u is read before its call, or in another block", i->callseq);
         else if (d->op == OP_ST && called)
-            return FAIL(v, "an argument of call sequence %u is stored behind its call", i->callseq);
+            return fail(v, "an argument of call sequence %u is stored behind its call", i->callseq);
         stores |= d->op == OP_ST;
     }
     for (InstrId id = stores ? ir_block(fn, b)->first : 0; id; id = ir_instr(fn, id)->next) {
         const Instr *i = ir_instr(fn, id);
         v->at = id;
         if (i->callseq && v->called_in[i->callseq] != b)
-            return FAIL(v, "an argument of call sequence %u is stored in another block than its call", i->callseq);
+            return fail(v, "an argument of call sequence %u is stored in another block than its call", i->callseq);
     }
     v->at = 0;
     return true;
@@ -325,15 +324,66 @@ static bool check_form(Verifier *v, const Instr *i, const Desc *d)
     const Fn *fn = v->fn;
     const Operand *ops = ir_ops(fn, i);
     if (d->traits & TR_PSEUDO && fn->form == FORM_MULTI)
-        return FAIL(v, d->op == OP_PHI ? "a phi outside ssa form" : "an undefined value outside ssa form");
+        return fail(v, d->op == OP_PHI ? "a phi outside ssa form" : "an undefined value outside ssa form");
     for (uint32_t k = 0; d->op == OP_OPAQUE && k + ir_guarded(i) < i->nops; k++)
         if (op_is_reg(ops[k]) && !(ir_reg(fn, op_index(ops[k]))->flags & REG_PINNED))
-            return FAIL(v, "%s%u is used by an opaque instruction but not pinned", reg_file_names[op_file(ops[k])],
+            return fail(v, "%s%u is used by an opaque instruction but not pinned", reg_file_names[op_file(ops[k])],
                         ir_reg(fn, op_index(ops[k]))->ordinal);
     return true;
 }
 
-/* -- The walk ------------------------------------------------------------------------------------------- */
+/* -- Instructions, at all levels
+ * ------------------------------------------------------------------------------------------- */
+
+static bool check_operands(Verifier *v, const Instr *i, const Desc *d)
+{
+    const Operand *ops = ir_ops(v->fn, i);
+    uint32_t typed = v->level >= VERIFY_TYPES ? d->nops : 0;
+    for (uint32_t k = 0; k < i->nops; k++)
+        if (!check_place(v, i, k, ops[k]) || (k < typed && !check_operand(v, i, &d->slots[k], k)))
+            return false;
+    return true;
+}
+
+static bool check_instr(Verifier *v, const Instr *i, const Desc *d)
+{
+    if (!check_structure(v, i, d) || !check_operands(v, i, d))
+        return false;
+    if (v->level < VERIFY_TYPES)
+        return true;
+    v->sequences |= i->callseq != 0;
+    if (i->flags & (IF_GUARDED | IF_TIED) && !check_guard_and_old_values(v, i, d))
+        return false;
+    return v->level < VERIFY_FORM || check_form(v, i, d);
+}
+
+// A register or a constant of just the slot's width.
+static inline bool is_plain_operand(const Fn *fn, const Slot *slot, Operand o, bool def)
+{
+    uint32_t id = op_index(o);
+    if (o.word >> 28 == ((uint32_t)def << 3 | K_REG) && id - 1 < fn->regs.n - 1) {
+        const Reg *r = ir_reg(fn, id);
+        return r->file == op_file(o) && r->file != RF_CC && slot_takes_reg(slot, r) && !o.mods;
+    }
+    return o.word >> 28 == K_IMM && slot->flags & SL_IMM && id < fn->tables->const_first + fn->tables->consts.n &&
+           tab_const(fn->tables, id).width == slot->width && !o.mods;
+}
+
+// What most instructions are, and nothing is wrong with.
+static bool is_plain(const Fn *fn, const Instr *i, const Desc *d)
+{
+    if (!d->plain || i->ndef != d->ndef || i->nops != d->nops || i->flags || i->callseq)
+        return false;
+    const Operand *o = ir_ops(fn, i), *defs = o + i->ndef, *end = o + i->nops;
+    const Slot *slot = d->slots;
+    for (; o < defs; o++, slot++)
+        if (!is_plain_operand(fn, slot, *o, true))
+            return false;
+    for (; o < end; o++, slot++)
+        if (!is_plain_operand(fn, slot, *o, false))
+            return false;
+    return true;
+}
 
 static bool check_block(Verifier *v, BlockId b, uint32_t *count)
 {
@@ -345,20 +395,19 @@ static bool check_block(Verifier *v, BlockId b, uint32_t *count)
         const Instr *i = ir_instr(fn, id);
         v->at = id;
         if (i->prev != prev || i->block != b || ++*count > fn->ninstrs)
-            return FAIL(v, "the instruction list of block %u is broken", b);
+            return fail(v, "the instruction list of block %u is broken", b);
         if (!has_desc(v, i))
             return false;
         const Desc *d = ir_desc(fn, i);
-        if (!check_structure(v, i, d) || (v->level >= VERIFY_TYPES && !check_operands(v, i, d)) ||
-            (v->level >= VERIFY_FORM && !check_form(v, i, d)))
+        if (!(v->level >= VERIFY_TYPES && is_plain(fn, i, d)) && !check_instr(v, i, d))
             return false;
         bool last = i->next == 0, terminator = d->traits & TR_TERM;
         if (last != terminator)
-            return FAIL(v, last ? "the block does not end in a terminator" : "a terminator in the middle of a block");
+            return fail(v, last ? "the block does not end in a terminator" : "a terminator in the middle of a block");
     }
     v->at = 0;
     if (prev == 0 || prev != block->last)
-        return FAIL(v, "block %u has no instructions or a wrong last one", b);
+        return fail(v, "block %u has no instructions or a wrong last one", b);
     return !v->sequences || check_sequences(v, b);
 }
 
@@ -369,12 +418,12 @@ static bool check_blocks(Verifier *v)
     BlockId prev = 0;
     for (BlockId b = fn->first; b; prev = b, b = ir_block(fn, b)->next) {
         if (ir_block(fn, b)->prev != prev || ++blocks > fn->nblocks)
-            return FAIL(v, "the block layout is broken at block %u", b);
+            return fail(v, "the block layout is broken at block %u", b);
         if (!check_block(v, b, &instrs))
             return false;
     }
     if (prev != fn->last || blocks != fn->nblocks || instrs != fn->ninstrs)
-        return FAIL(v, "the function counts %u blocks and %u instructions, its lists hold %u and %u", fn->nblocks,
+        return fail(v, "the function counts %u blocks and %u instructions, its lists hold %u and %u", fn->nblocks,
                     fn->ninstrs, blocks, instrs);
     return true;
 }
