@@ -184,8 +184,8 @@ static void insert_phi(Naming *n, uint32_t k)
 static bool has_self_moves(const Fn *fn, const Analyses *a)
 {
     const ReachingDefs *rd = &a->rdefs;
-    for (uint32_t k = 0; k < rd->first_phi - rd->first_def; k++)
-        if (is_self_move(fn, ir_instr(fn, rd->at[rd->defs[k]].instr)))
+    for (const Occurrence *o = rd->at; o < rd->at + rd->noccurrences; o++)
+        if (o->def && is_self_move(fn, ir_instr(fn, o->instr)))
             return true;
     return false;
 }
@@ -205,8 +205,12 @@ static void name_all(Ctx *ctx, Fn *fn)
     count_undef(&n);
     rename_operands(&n);
     tie(&n);
-    for (uint32_t k = rd->nphis; k--;)
+    for (uint32_t k = rd->nphis; k--;) {
+        // By register they go all over the function.
+        BlockId ahead = rd->phi[k - MIN(k, 8)].block;
+        __builtin_prefetch(ir_instr(fn, ir_block(fn, ahead)->first));
         insert_phi(&n, k);
+    }
     arena_free(&n.scratch);
 }
 

@@ -30,9 +30,10 @@
 
 enum { CLIMB = 16 };  // blocks up
 
-typedef enum { N_NONE, N_VALUE, N_CONST, N_NOTHING } NodeKind;
+typedef enum { N_NONE, N_VALUE, N_CONST, N_NOTHING, N_REGISTER } NodeKind;
 
-// A node of the graph of values: a value, a constant, or what a register holds that nothing wrote.
+// A node of the graph of values: a value, a constant, or what a register holds that nothing wrote. For the first look
+// registers are nodes.
 typedef struct Node {
     NodeKind kind;
     uint32_t id;
@@ -44,14 +45,13 @@ typedef struct Candidate {
     uint32_t held, moved;
 } Candidate;
 
-// A plain move, from one place to another. Registers that plain moves name have even places, constants odd ones.
+// A plain move, from one node to another, which is a register.
 typedef struct Copy {
     InstrId move;
     uint32_t from, to;
-    RegId reg;  // `to`
 } Copy;
 
-// How many copies have to do with a place, and the exclusive or of their numbers: the number itself if there is one.
+// How many copies have to do with a node, and the exclusive or of their numbers: the number itself if there is one.
 typedef struct Degree {
     uint32_t n, copies;
 } Degree;
@@ -64,8 +64,6 @@ typedef struct Moves {
     IdSet index;
     VEC(uint32_t) first, input;
     VEC(Copy) copies;
-    uint32_t *number;  // by RegId: of registers that plain moves name
-    uint32_t nnumbers;
     uint32_t steps;  // that may still be gone
     bool *suspect;   // by RegId: what some move of them writes
     VEC(Candidate) candidates;
@@ -123,36 +121,26 @@ static uint32_t node_of_source(Moves *m, InstrId move)
 
 /* -- The first look ------------------------------------------------------------------------------------- */
 
-static uint32_t place_of(Moves *m, Operand o)
-{
-    if (!op_is_reg(o))
-        return 2 * node_of(m, N_CONST, op_index(o)) + 1;
-    uint32_t *number = &m->number[op_index(o)];
-    if (!*number)
-        *number = ++m->nnumbers;
-    return 2 * *number;
-}
-
 static void collect_copies(Moves *m)
 {
     const Fn *fn = m->fn;
-    m->number = NEW_ARRAY(&m->scratch, uint32_t, fn->regs.n);
     FOR_BLOCKS(fn, b) {
         FOR_INSTRS(fn, b, id) {
             const Instr *i = ir_instr(fn, id);
             if (ir_desc(fn, i)->op != OP_MOV || !is_plain_move(fn, i))
                 continue;
-            Operand to = *ir_def(fn, i, 0);
-            uint32_t from = place_of(m, *ir_use(fn, i, 0));
-            VEC_PUSH(&m->scratch, &m->copies, ((Copy){id, from, place_of(m, to), op_index(to)}));
+            Operand from = *ir_use(fn, i, 0);
+            RegId to = op_index(*ir_def(fn, i, 0));
+            uint32_t source = node_of(m, op_is_reg(from) ? N_REGISTER : N_CONST, op_index(from));
+            VEC_PUSH(&m->scratch, &m->copies, ((Copy){id, source, node_of(m, N_REGISTER, to)}));
         }
     }
 }
 
-// Takes copies out as long as one of their places has no other, which leaves the cycles and what is between them.
+// Takes copies out as long as one of their nodes has no other, which leaves the cycles and what is between them.
 static void strip_copies(Moves *m)
 {
-    Degree *degree = NEW_ARRAY(&m->scratch, Degree, 2 * MAX(m->nnumbers + 1, m->nodes.n));
+    Degree *degree = NEW_ARRAY(&m->scratch, Degree, m->nodes.n);
     for (uint32_t k = 0; k < m->copies.n; k++) {
         uint32_t ends[2] = {m->copies.at[k].from, m->copies.at[k].to};
         for (int e = 0; e < 2; e++) {
@@ -163,13 +151,13 @@ static void strip_copies(Moves *m)
     for (uint32_t k = 0; k < m->copies.n; k++) {
         uint32_t ends[2] = {m->copies.at[k].from, m->copies.at[k].to};
         for (int e = 0; e < 2; e++) {
-            for (uint32_t place = ends[e]; degree[place].n == 1;) {
-                uint32_t copy = degree[place].copies;
+            for (uint32_t node = ends[e]; degree[node].n == 1;) {
+                uint32_t copy = degree[node].copies;
                 Copy *c = &m->copies.at[copy];
-                degree[place].n = 0;
-                place = place == c->from ? c->to : c->from;
-                degree[place].n--;
-                degree[place].copies ^= copy;
+                degree[node].n = 0;
+                node = node == c->from ? c->to : c->from;
+                degree[node].n--;
+                degree[node].copies ^= copy;
                 c->move = 0;
             }
         }
@@ -232,9 +220,9 @@ static bool find_suspects(Moves *m)
         if (!c.move)
             continue;
         m->a = analysis_need(m->fn, AN_CFG);
-        bool suspect = m->suspect[c.reg] || may_hold_something(m, c.move);
-        m->suspect[c.reg] = suspect;
-        any |= suspect;
+        bool *suspect = &m->suspect[m->nodes.at[c.to].id];
+        *suspect = *suspect || may_hold_something(m, c.move);
+        any |= *suspect;
     }
     return any;
 }

@@ -81,7 +81,8 @@ static uint32_t add_value(Redundant *r, Operand o)
 static void collect_phis(Redundant *r)
 {
     Fn *fn = r->fn;
-    FOR_BLOCKS(fn, b) {
+    FOR_BLOCK_ENDS(fn, b)
+    {
         InstrId end = is_reachable(r, b) ? behind_phis(fn, b) : ir_block(fn, b)->first;
         bool marker = ir_desc(fn, ir_instr(fn, end))->traits & TR_MARKER;
         for (InstrId id = ir_block(fn, b)->first; id != end; id = ir_instr(fn, id)->next) {
@@ -278,9 +279,9 @@ static void take_out(Redundant *r, Ctx *ctx)
 
 static bool has_phis(const Fn *fn)
 {
-    FOR_BLOCKS(fn, b)
-        if (ir_desc(fn, ir_instr(fn, ir_block(fn, b)->first))->op == OP_PHI)
-            return true;
+    FOR_BLOCK_ENDS(fn, b)
+    if (ir_desc(fn, ir_instr(fn, ir_block(fn, b)->first))->op == OP_PHI)
+        return true;
     return false;
 }
 

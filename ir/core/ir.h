@@ -531,6 +531,19 @@ static inline Operand *ir_tied(const Fn *fn, const Instr *i, uint32_t k) { retur
 static inline Operand *ir_guard(const Fn *fn, const Instr *i) { return ir_ops(fn, i) + i->nops - 1; }
 
 #define FOR_BLOCKS(fn, b) for (BlockId b = (fn)->first; b; b = ir_block((fn), b)->next)
+// The same for walks that look at the first or last instruction of each block alone. These lie far apart in memory, so
+// those of a block that is likely to come soon are asked for.
+#define FOR_BLOCK_ENDS(fn, b) \
+    for (BlockId b = block_ahead((fn), (fn)->first); b; b = block_ahead((fn), ir_block((fn), b)->next))
+static inline BlockId block_ahead(const Fn *fn, BlockId b)
+{
+    BlockId ahead = b + 6;
+    if (ahead < fn->blocks.n) {
+        __builtin_prefetch(ir_instr(fn, ir_block(fn, ahead)->first));
+        __builtin_prefetch(ir_instr(fn, ir_block(fn, ahead)->last));
+    }
+    return b;
+}
 #define FOR_INSTRS(fn, b, i) for (InstrId i = ir_block((fn), (b))->first; i; i = ir_instr((fn), i)->next)
 
 /* -- Construction ------------------------------------------------------------------------------------------- */
