@@ -525,11 +525,12 @@ bool phase_convert_mov_phi(Ctx *ctx, Fn *fn)
     l.carrier = NEW_ARRAY(&l.scratch, RegId, l.nregs);
     l.piece = NEW_ARRAY(&l.scratch, uint32_t, l.nregs);
     bool conventional = fn->conventional == fn->version;
-    if (join_classes(&l))
+    if (join_classes(&l)) {
         leave(&l, conventional && !ctx->options.contracts);
+        fn->without_self_moves = fn->version + 1;
+    }
     arena_free(&l.scratch);
     fn->form = FORM_MULTI;
-    fn->without_self_moves = fn->version + 1;
     // What was needed is needed still, and nothing was added that is not.
     if (fn->without_dead == fn->version)
         fn->without_dead++;
