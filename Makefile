@@ -36,7 +36,7 @@ $B/%.o: %.c
 	@mkdir -p $(@D)
 	$(CC) $(FLAGS) -c $< -o $@
 
-$B/unit: $(UNIT_SRC) $(wildcard tests/unit/*.h) $B/libori.a
+$B/unit: $(UNIT_SRC) $(wildcard tests/unit/*.h tests/exec/*.tbl) $B/libori.a
 	$(CC) $(filter-out -MMD -MP,$(FLAGS)) $(UNIT_SRC) $B/libori.a -o $@
 
 lexers:

@@ -161,6 +161,7 @@ typedef struct Str {
     const char *text;  // not terminated
     uint32_t len, hash;
 } Str;
+static inline bool str_is(Str s, const char *z) { return s.len == strlen(z) && memcmp(s.text, z, s.len) == 0; }
 
 // Strings under ids that count from 0. A frozen parent is shared read-only; ids from parent->n on are this table's.
 typedef struct StrTable {

@@ -357,30 +357,32 @@ static bool check_instr(Verifier *v, const Instr *i, const Desc *d)
     return v->level < VERIFY_FORM || check_form(v, i, d);
 }
 
-// A register or a constant of just the slot's width.
-static inline bool is_plain_operand(const Fn *fn, const Slot *slot, Operand o, bool def)
+// A register, not the carry, or a constant; if `typed`, of just the slot's width.
+static inline bool is_plain_operand(const Fn *fn, const Slot *slot, Operand o, bool def, bool typed)
 {
-    uint32_t id = op_index(o);
-    if (o.word >> 28 == ((uint32_t)def << 3 | K_REG) && id - 1 < fn->regs.n - 1) {
-        const Reg *r = ir_reg(fn, id);
-        return r->file == op_file(o) && r->file != RF_CC && slot_takes_reg(slot, r) && !o.mods;
+    enum { FILES_BUT_CARRY = 3 };
+    uint32_t id = op_index(o), files = (uint32_t)FILES_BUT_CARRY << 24, head = o.word & ~(uint32_t)INDEX_MAX;
+    if ((head & ~files) == ((uint32_t)def << 31 | (uint32_t)K_REG << 28) && id - 1 < fn->regs.n - 1) {
+        const Reg *r = typed ? ir_reg(fn, id) : NULL;
+        return !typed || (r->file == op_file(o) && slot_takes_reg(slot, r) && !o.mods);
     }
-    return o.word >> 28 == K_IMM && slot->flags & SL_IMM && id < fn->tables->const_first + fn->tables->consts.n &&
-           tab_const(fn->tables, id).width == slot->width && !o.mods;
+    if (head != (uint32_t)K_IMM << 28 || id >= fn->tables->const_first + fn->tables->consts.n)
+        return false;
+    return !typed || (slot->flags & SL_IMM && tab_const(fn->tables, id).width == slot->width && !o.mods);
 }
 
 // What most instructions are, and nothing is wrong with.
-static bool is_plain(const Fn *fn, const Instr *i, const Desc *d)
+static inline bool is_plain(const Fn *fn, const Instr *i, const Desc *d, bool typed)
 {
-    if (!d->plain || i->ndef != d->ndef || i->nops != d->nops || i->flags || i->callseq)
+    if (!d->plain || i->ndef != d->ndef || i->nops != d->nops || i->flags || (typed && i->callseq))
         return false;
     const Operand *o = ir_ops(fn, i), *defs = o + i->ndef, *end = o + i->nops;
     const Slot *slot = d->slots;
     for (; o < defs; o++, slot++)
-        if (!is_plain_operand(fn, slot, *o, true))
+        if (!is_plain_operand(fn, slot, *o, true, typed))
             return false;
     for (; o < end; o++, slot++)
-        if (!is_plain_operand(fn, slot, *o, false))
+        if (!is_plain_operand(fn, slot, *o, false, typed))
             return false;
     return true;
 }
@@ -390,6 +392,7 @@ static bool check_block(Verifier *v, BlockId b, uint32_t *count)
     const Fn *fn = v->fn;
     const Block *block = ir_block(fn, b);
     InstrId prev = 0;
+    bool typed = v->level >= VERIFY_TYPES;
     v->sequences = false;
     for (InstrId id = block->first; id; prev = id, id = ir_instr(fn, id)->next) {
         const Instr *i = ir_instr(fn, id);
@@ -399,7 +402,7 @@ static bool check_block(Verifier *v, BlockId b, uint32_t *count)
         if (!has_desc(v, i))
             return false;
         const Desc *d = ir_desc(fn, i);
-        if (!(v->level >= VERIFY_TYPES && is_plain(fn, i, d)) && !check_instr(v, i, d))
+        if (!(typed ? is_plain(fn, i, d, true) : is_plain(fn, i, d, false)) && !check_instr(v, i, d))
             return false;
         bool last = i->next == 0, terminator = d->traits & TR_TERM;
         if (last != terminator)

@@ -37,7 +37,10 @@
     X(remove_nop_code) \
     X(ssa)             \
     X(phis)            \
-    X(control)
+    X(control)         \
+    X(softfloat)       \
+    X(approx)          \
+    X(eval)
 
 #define DECLARE(name) void test_##name(void);
 FILES(DECLARE)

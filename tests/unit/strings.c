@@ -5,7 +5,7 @@
 
 #include "tests/unit/unit.h"
 
-static bool str_is(const StrTable *t, StrId id, const char *text)
+static bool string_is(const StrTable *t, StrId id, const char *text)
 {
     Str s = str_get(t, id);
     return s.len == strlen(text) && (s.len == 0 || memcmp(s.text, text, s.len) == 0);
@@ -23,7 +23,7 @@ TEST(str_interning)
     char text[40] = "alpha";
     CHECK_EQ(str_intern_z(&t, text), 1);
     text[0] = 'X';  // the table has its own copy
-    CHECK(str_is(&t, 1, "alpha"));
+    CHECK(string_is(&t, 1, "alpha"));
     CHECK_EQ(str_intern_z(&t, "alpha"), 1);
     CHECK_EQ(str_intern_z(&t, "alph"), 2);
     CHECK_EQ(str_intern(&t, "alphabet", 5), 1);
@@ -53,7 +53,7 @@ TEST(str_many)
     }
     for (uint32_t k = N; k >= 1; k--) {
         snprintf(text, sizeof text, "$L__BB%u_%u", k % 7, k);
-        same &= str_intern_z(&t, text) == k && str_is(&t, k, text);
+        same &= str_intern_z(&t, text) == k && string_is(&t, k, text);
     }
     CHECK(same);
     char *big = malloc(200000);
@@ -84,14 +84,14 @@ TEST(str_overlay)
     CHECK_EQ(c, parent.first + parent.strings.n);
     CHECK_EQ(str_intern_z(&child, "c"), c);
     CHECK_EQ(str_intern_z(&other, "d"), c);  // ids of siblings mean different strings
-    CHECK(str_is(&child, c, "c") && str_is(&other, c, "d"));
-    CHECK(str_is(&child, a, "a") && str_is(&child, 0, ""));
+    CHECK(string_is(&child, c, "c") && string_is(&other, c, "d"));
+    CHECK(string_is(&child, a, "a") && string_is(&child, 0, ""));
     str_init(&grandchild, &above, &child);
     CHECK_EQ(str_intern_z(&grandchild, "a"), a);
     CHECK_EQ(str_intern_z(&grandchild, "c"), c);
     StrId e = str_intern_z(&grandchild, "e");
     CHECK_EQ(e, c + 1);
-    CHECK(str_is(&grandchild, e, "e") && str_is(&grandchild, c, "c") && str_is(&grandchild, b, "b"));
+    CHECK(string_is(&grandchild, e, "e") && string_is(&grandchild, c, "c") && string_is(&grandchild, b, "b"));
     CHECK_EQ(parent.strings.n, 3);
     arena_free(&above);
     arena_free(&below);
