@@ -14,8 +14,8 @@ WARN     = -std=c11 -Wall -Wextra -Wpedantic $(if $(WERROR),-Werror)
 FLAGS    = $(WARN) $(CFLAGS) $(SANITIZE) -I. -MMD -MP
 RE2C     = re2c -W --tags --no-debug-info --no-generation-date
 
-PROGRAMS = oriopt oricheck
-LIB_SRC  = $(wildcard ir/*/*.c phases/*.c) tools/options.c tools/lang.c
+PROGRAMS = oriopt oricheck orirun
+LIB_SRC  = $(wildcard ir/*/*.c phases/*.c) tools/options.c tools/lang.c $(wildcard tools/run_*.c)
 LIB_OBJ  = $(LIB_SRC:%.c=$B/%.o)
 CHECK_OBJ = $(patsubst %.c,$B/%.o,$(wildcard tools/check_*.c))
 MAIN_OBJ = $(PROGRAMS:%=$B/tools/%.o) $(CHECK_OBJ)

@@ -34,8 +34,7 @@ static void send_on(void *user, Operand *target)
 static bool find_ends(const Fn *fn, Forward *f, BlockId *chain)
 {
     bool any = false;
-    FOR_BLOCK_ENDS(fn, start)
-    {
+    FOR_BLOCK_ENDS(fn, start) {
         uint32_t n = 0;
         BlockId b = start, next;
         while (!f->to[b] && (next = leads_to(fn, b))) {
@@ -119,8 +118,7 @@ void become_branch(Fn *fn, InstrId id, BlockId to)
 bool drop_conditions(Fn *fn)
 {
     bool progress = false;
-    FOR_BLOCK_ENDS(fn, b)
-    {
+    FOR_BLOCK_ENDS(fn, b) {
         InstrId id = ir_terminator(fn, b);
         const Instr *i = ir_instr(fn, id);
         const Desc *d = ir_desc(fn, i);

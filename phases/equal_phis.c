@@ -88,8 +88,8 @@ static bool has_two_phis(const Fn *fn, BlockId b)
 static bool may_have_equals(const Fn *fn)
 {
     FOR_BLOCK_ENDS(fn, b)
-    if (has_two_phis(fn, b))
-        return true;
+        if (has_two_phis(fn, b))
+            return true;
     return false;
 }
 
@@ -98,8 +98,7 @@ static void collect_phis(Equal *e)
 {
     Fn *fn = e->fn;
     VEC_PUSH(&e->scratch, &e->phis, (Phi){0});
-    FOR_BLOCK_ENDS(fn, b)
-    {
+    FOR_BLOCK_ENDS(fn, b) {
         for (InstrId id = ir_block(fn, b)->first; has_two_phis(fn, b) && is_phi(fn, id); id = ir_instr(fn, id)->next) {
             const Instr *i = ir_instr(fn, id);
             if (has_undef(fn, i))

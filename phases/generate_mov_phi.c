@@ -62,8 +62,7 @@ static void name_values(Naming *n)
     const ReachingDefs *rd = &n->a->rdefs;
     for (uint32_t k = 0; k < rd->njoined; k++) {
         RegId r = rd->joined[k];
-        FOR_OCCURRENCES(rd, k, o)
-        {
+        FOR_OCCURRENCES(rd, k, o) {
             if (!o->def)
                 continue;
             *name_of(n, o->value) = n->defined[r] ? reg_like(n->fn, r) : r;
@@ -82,7 +81,7 @@ static void count_undef(Naming *n)
         uint32_t *uses = &n->undef_uses[rd->joined[k]];
         // A read by an instruction counts twice: it needs a register.
         FOR_OCCURRENCES(rd, k, o)
-        *uses += o->def ? o->guarded && !rd->old[o->value - rd->first_def] : o->value ? 0 : 2;
+            *uses += o->def ? o->guarded && !rd->old[o->value - rd->first_def] : o->value ? 0 : 2;
     }
     for (uint32_t k = 0; k < rd->nphis; k++) {
         const ReachingPhi *phi = &rd->phi[k];
@@ -142,8 +141,7 @@ static void tie(Naming *n)
 {
     const ReachingDefs *rd = &n->a->rdefs;
     for (uint32_t k = 0; k < rd->njoined; k++) {
-        FOR_OCCURRENCES(rd, k, o)
-        {
+        FOR_OCCURRENCES(rd, k, o) {
             Instr *i = ir_instr(n->fn, o->instr);
             ValueId value = o->value;
             uint32_t def = 0;

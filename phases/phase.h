@@ -81,6 +81,7 @@ typedef struct PhaseOptions {
     const char *dump_dir;                      // --ir-dump-dir
     bool self_clone, self_roundtrip;           // --self-check
     bool contracts;                            // hash and recompute around each phase
+    bool positions;                            // readers keep where instructions stand
     bool reports;                              // run the report slots of the default plan too
     bool timing, stats;
     double max_seconds;  // 0 = none

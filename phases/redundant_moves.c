@@ -253,16 +253,14 @@ static void look_at_register(Moves *m, uint32_t joined)
     const ReachingDefs *rd = &m->a->rdefs;
     const Occurrence *last = NULL;
     bool any = false;
-    FOR_OCCURRENCES(rd, joined, o)
-    {
+    FOR_OCCURRENCES(rd, joined, o) {
         m->last[o->block] = (uint32_t)(o - rd->at);
         m->stamp[o->block] = joined + 1;
         any |= is_candidate(m, o);
     }
     if (!any)
         return;
-    FOR_OCCURRENCES(rd, joined, o)
-    {
+    FOR_OCCURRENCES(rd, joined, o) {
         const Occurrence *before = is_candidate(m, o) ? occurrence_before(m, joined, last, o) : NULL;
         last = o;
         if (!before)

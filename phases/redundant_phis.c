@@ -81,8 +81,7 @@ static uint32_t add_value(Redundant *r, Operand o)
 static void collect_phis(Redundant *r)
 {
     Fn *fn = r->fn;
-    FOR_BLOCK_ENDS(fn, b)
-    {
+    FOR_BLOCK_ENDS(fn, b) {
         InstrId end = is_reachable(r, b) ? behind_phis(fn, b) : ir_block(fn, b)->first;
         bool marker = ir_desc(fn, ir_instr(fn, end))->traits & TR_MARKER;
         for (InstrId id = ir_block(fn, b)->first; id != end; id = ir_instr(fn, id)->next) {
@@ -280,8 +279,8 @@ static void take_out(Redundant *r, Ctx *ctx)
 static bool has_phis(const Fn *fn)
 {
     FOR_BLOCK_ENDS(fn, b)
-    if (ir_desc(fn, ir_instr(fn, ir_block(fn, b)->first))->op == OP_PHI)
-        return true;
+        if (ir_desc(fn, ir_instr(fn, ir_block(fn, b)->first))->op == OP_PHI)
+            return true;
     return false;
 }
 

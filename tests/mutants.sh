@@ -74,7 +74,7 @@ rm -rf "$work"
 mkdir -p "$work/base" || exit 2
 cp -Rp Makefile ir knobs sm phases tools "$work/base/"
 mkdir "$work/base/tests"
-cp -Rp tests/unit tests/phases tests/text "$work/base/tests/"
+cp -Rp tests/unit tests/exec tests/phases tests/text "$work/base/tests/"
 [ -d samples ] && ln -s "$root/samples" "$work/base/samples"
 if ! build "$work/base"; then
     cat "$work/log" && echo "mutants.sh: the tree does not build" >&2

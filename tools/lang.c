@@ -35,8 +35,9 @@ Module *lang_read(Ctx *ctx, const Source *source, Lang lang, bool strip_debug)
     if (lang == LANG_AUTO)
         lang = lang_of(source);
     ctx->diag.source = source;
-    return lang == LANG_ORI ? text_read(&ctx->heap, source, &ctx->diag)
-                            : ptx_read(&ctx->heap, source, &ctx->diag, &(PtxReadOptions){.strip_debug = strip_debug});
+    return lang == LANG_ORI
+               ? text_read(&ctx->heap, source, &ctx->diag)
+               : ptx_read(&ctx->heap, source, &ctx->diag, &(PtxReadOptions){strip_debug, ctx->options.positions});
 }
 
 void lang_write_header(const Module *m, Lang lang, Out *out)

@@ -209,10 +209,10 @@ static void number_definitions(Search *s)
     n = 0;
     for (uint32_t k = 0; k < r->njoined; k++)
         FOR_OCCURRENCES(r, k, o)
-    if (o->def) {
-        o->value = r->first_def + n;
-        r->defs[n++] = (uint32_t)(o - r->at);
-    }
+            if (o->def) {
+                o->value = r->first_def + n;
+                r->defs[n++] = (uint32_t)(o - r->at);
+            }
 }
 
 static void make_live(Search *s, BlockId b)
@@ -229,8 +229,7 @@ static void make_live(Search *s, BlockId b)
 static void find_exposed(Search *s)
 {
     s->count = 0;
-    FOR_OCCURRENCES(s->r, s->row, o)
-    {
+    FOR_OCCURRENCES(s->r, s->row, o) {
         s->count++;
         Place *p = &s->at[o->block];
         if (p->defines != s->reg && (!o->def || o->guarded))
@@ -436,8 +435,7 @@ static void give_values(Search *s)
     BlockId block = 0;
     ValueId value = 0;
     const Occurrence *before = NULL;
-    FOR_OCCURRENCES(r, s->row, o)
-    {
+    FOR_OCCURRENCES(r, s->row, o) {
         if (o->block != block && (!o->def || o->guarded))
             value = value_at_start(s, o->block);
         block = o->block;
@@ -472,7 +470,7 @@ static uint32_t mark_needed(Search *s, uint32_t first, bool *needed)
         }                                                           \
     } while (0)
     FOR_OCCURRENCES(s->r, s->row, o)
-    NEED(o->def ? *old_value(s->r, o) : o->value);
+        NEED(o->def ? *old_value(s->r, o) : o->value);
     for (; s->stack.n; n++) {
         const ReachingPhi *phi = &s->phis.at[s->stack.at[--s->stack.n]];
         uint32_t degree = a->preds.first[phi->block + 1] - a->preds.first[phi->block];
@@ -516,8 +514,7 @@ static void prune(Search *s, uint32_t first)
         }
         s->phis.n = kept;
         s->inputs.n = inputs;
-        FOR_OCCURRENCES(s->r, s->row, o)
-        {
+        FOR_OCCURRENCES(s->r, s->row, o) {
             ValueId *value = o->def ? old_value(s->r, o) : &o->value;
             *value = moved(s, *value, first, to);
         }

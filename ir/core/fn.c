@@ -248,6 +248,15 @@ void ir_remove(Fn *fn, InstrId id)
     fn->ninstrs--;
 }
 
+void fn_note_where(Fn *fn, InstrId i, size_t offset)
+{
+    while (fn->where.n <= i)
+        VEC_PUSH(&fn->arena, &fn->where, SIZE_MAX);
+    fn->where.at[i] = offset;
+}
+
+size_t fn_where(const Fn *fn, InstrId i) { return i < fn->where.n ? fn->where.at[i] : SIZE_MAX; }
+
 InstrId ir_terminator(const Fn *fn, BlockId b) { return ir_block(fn, b)->last; }
 
 void ir_successors(const Fn *fn, InstrId terminator, SuccVisit *visit, void *user)

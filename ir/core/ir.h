@@ -480,6 +480,7 @@ struct Fn {
     uint32_t conventional;  // the version, in ssa form, of which it is known that no members of a phi's class are live
                             // at once
     uint32_t verified[4];   // by level: the version that was verified
+    VEC(size_t) where;      // by InstrId: offset in the source, if the reader was asked for it
     size_t offset;          // in the source, for messages
 };
 
@@ -571,6 +572,9 @@ bool stem_could_be_ours(Str stem);  // begins like a name that the writer makes
 // A function without a place in the module yet.
 Fn *fn_new(Module *m, SymId sym);
 void fn_free(Fn *fn);
+// Keeps where in the source an instruction stands; fn_where() = SIZE_MAX: that is not known.
+void fn_note_where(Fn *fn, InstrId i, size_t offset);
+size_t fn_where(const Fn *fn, InstrId i);
 // Numbers registers by appearance and blocks by layout, as they are printed in final output.
 void fn_renumber(Fn *fn);
 // Gives the function tables of its own (after module_freeze, before the first phase).

@@ -124,7 +124,7 @@ static void read_mnemonic(Reader *r, const char **text, size_t *len)
     *len = joined.n;
 }
 
-static void append_instr(Reader *r, DescId desc, bool guarded, uint32_t run, uint32_t n, BlockId next)
+static void append_instr(Reader *r, DescId desc, bool guarded, uint32_t run, uint32_t n, BlockId next, size_t at)
 {
     Fn *fn = r->fn;
     const Desc *d = tab_desc(r->t, desc);
@@ -132,6 +132,8 @@ static void append_instr(Reader *r, DescId desc, bool guarded, uint32_t run, uin
     Instr *i = ir_instr(fn, id);
     i->line = r->line;
     r->line_used = true;
+    if (r->options->positions)
+        fn_note_where(fn, id, at);
     for (uint32_t k = 0; k < d->ndef && k < 2; k++)
         if (d->slots[k].flags & SL_HIDDEN) {
             // A guarded carry may keep the old one.
@@ -175,7 +177,7 @@ static void read_instruction(Reader *r)
     rd_need_block(r);
     BlockId next = guarded && terminator ? block_new(r->fn) : 0;
     uint32_t n, run = rd_fit_operands(r, mnem, desc, guarded ? &guard : NULL, next, &n);
-    append_instr(r, desc, guarded, run, n, next);
+    append_instr(r, desc, guarded, run, n, next, start);
 }
 
 /* -- Directives inside a function ----------------------------------------------------------------------- */

@@ -7,6 +7,7 @@
 
 typedef struct PtxReadOptions {
     bool strip_debug;  // drop .loc, .file, debug sections and the `debug` target option
+    bool positions;    // keep where instructions stand: fn_where()
 } PtxReadOptions;
 
 /* read.c */

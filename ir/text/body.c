@@ -777,6 +777,7 @@ static void read_instruction(Reader *r)
     InstrId id = ir_append_run(fn, r->block, desc, flags, run, n);
     Instr *i = ir_instr(fn, id);
     note(r, &r->instr_at, id, s.at);
+    fn_note_where(fn, id, s.at);
     r->closed = d->traits & TR_TERM;
     read_notes(r, i);
     fn->callseqs = MAX(fn->callseqs, i->callseq);

@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: MIT
+// Between the files of the interpreter. program.c makes code out of functions; run.c runs it, a warp's instruction at a
+// time; warp.c keeps track of which lanes are where; memory.c knows what lies at an address; collective.c and atomic.c
+// do what threads do together.
+#ifndef ORI_INTERP_INTERNAL_H
+#define ORI_INTERP_INTERNAL_H
+
+#include "ir/analysis/analysis.h"
+#include "ir/exec/eval.h"
+#include "ir/exec/machine.h"
+
+enum { LANES = 32 };
+typedef uint32_t Mask;  // of lanes
+#define FOR_LANES(mask, lane) \
+    for (uint32_t mask_ = (mask), lane; mask_ && (lane = (uint32_t)__builtin_ctz(mask_), true); mask_ &= mask_ - 1)
+
+typedef struct Run Run;
+typedef struct Warp Warp;
+typedef struct Group Group;
+typedef struct Code Code;
+typedef struct Func Func;
+
+/* -- Addresses ------------------------------------------------------------------------------------------ */
+
+// Where spaces lie among generic addresses. Global memory is all the rest above GLOBAL_BASE.
+#define SHARED_WINDOW UINT64_C(0x0000010000000000)
+#define LOCAL_WINDOW UINT64_C(0x0000020000000000)
+#define PARAM_WINDOW UINT64_C(0x0000030000000000)  // the kernel's parameters
+#define CODE_WINDOW UINT64_C(0x0000040000000000)   // functions, 16 bytes each
+#define GLOBAL_BASE UINT64_C(0x0000100000000000)
+#define WINDOW_BYTES UINT64_C(0x0000010000000000)
+
+/* -- Code ----------------------------------------------------------------------------------------------- */
+
+// Where the 32 values of an operand come from, or go to.
+typedef enum {
+    REF_NONE,   // a sink
+    REF_REG,    // a row of the frame
+    REF_CONST,  // the same value in all lanes
+    REF_SREG,
+    REF_LOCAL,  // the address of a local variable: `bits` from where the frame's begin
+} RefKind;
+
+typedef struct OperandRef {
+    uint8_t kind;
+    uint8_t width;  // Width of a register
+    bool negated;   // `!`
+    uint32_t at;    // row; special register
+    uint64_t bits;  // REF_CONST, REF_LOCAL
+    uint64_t high;  // of 128-bit constants
+} OperandRef;
+
+// What an instruction does to the lanes of a group; false: it failed, or the group went elsewhere and is not to go on.
+typedef bool CodeRun(Run *r, Group *g, const Code *c);
+
+enum { REFS_MAX = EVAL_IN_MAX + EVAL_OUT_MAX };
+
+struct Code {
+    CodeRun *run;
+    const Instr *instr;
+    InstrId id;
+    Opcode op;
+    bool guarded;
+    bool converges;  // its lanes act together
+    bool transfers;  // it decides where they go, and looks at its guard by itself
+    OperandRef guard;
+    uint8_t nin, nout;
+    OperandRef *in, *out;
+    Eval eval;
+    // memory
+    uint8_t space;   // Space
+    uint8_t vec;     // elements
+    uint8_t bytes;   // of an element
+    bool extends;    // by its sign
+    uint8_t action;  // Mod of atom, red, redux, vote, shfl
+    Type type;
+    SymId symbol;  // parameters are addressed by their names
+    // control: places in Func.code
+    uint32_t target, other, join;
+    const uint32_t *targets;
+    uint32_t ntargets;
+    uint64_t warps, threads;  // how often it ran, for how many lanes together
+    uint64_t ways[2];         // of a branch: lanes that took it, and that did not
+    uint32_t cache;           // the allocation that was found last
+};
+
+struct Func {
+    const Fn *fn;
+    SymId sym;
+    Code *code;
+    uint32_t ncode;
+    uint32_t nrows;
+    uint32_t params, locals;  // bytes for each lane
+    uint32_t *param_at;       // by local symbol: offset of a parameter among them
+    uint32_t *local_at;       // by local symbol: offset of a variable
+};
+
+/* -- Memory --------------------------------------------------------------------------------------------- */
+
+typedef struct Shadow Shadow;  // who touched a byte last
+
+typedef struct Allocation {
+    uint64_t base, size;
+    uint8_t *bytes;
+    uint8_t *written;  // for each byte, whether it was; NULL = all are
+    Shadow *shadow;    // for each byte; NULL = nobody touched any, or nobody asked
+    const char *name;
+    bool read_only, freed;
+} Allocation;
+
+/* -- Threads -------------------------------------------------------------------------------------------- */
+
+typedef struct Frame Frame;
+struct Frame {
+    const Func *func;
+    Frame *caller;
+    const Code *call;  // NULL in a kernel
+    uint64_t (*rows)[LANES];
+    Mask *written;     // by row: lanes in which it was written, if that is checked
+    uint8_t *params;   // func->params bytes for each lane
+    uint32_t locals;   // where its variables begin in a lane's local memory
+    uint32_t dynamic;  // bytes that alloca took
+    uint32_t depth;
+    Mask lanes;   // that are in it
+    Frame *next;  // of those that are free
+};
+
+// Lanes that went apart wait here for one another.
+typedef struct Join Join;
+struct Join {
+    Join *outer;
+    Frame *frame;
+    uint32_t pc;
+    Mask expected, arrived;
+    Join *next;  // of those that are free
+};
+
+typedef enum { GROUP_READY, GROUP_AT_BARRIER, GROUP_AT_SYNC } GroupState;
+
+// Lanes of a warp that are at one place; none: the group is free.
+struct Group {
+    Mask lanes;
+    uint32_t pc;
+    Frame *frame;
+    Join *join;  // the nearest
+    GroupState state;
+    uint32_t barrier;  // its number
+    Mask members;      // whom it waits for
+    uint32_t turns;    // goes back since others had their turn
+};
+
+struct Warp {
+    Run *run;
+    uint32_t index;  // in the CTA
+    Mask live;
+    Group groups[LANES];
+    Join *joins;     // free ones
+    Frame **frames;  // by SymId of the function: free ones
+    uint8_t *local[LANES];
+    uint8_t *local_written[LANES];
+    uint32_t nlocal;  // bytes of each
+    uint64_t (*sregs)[LANES];
+    uint64_t steps;
+};
+
+typedef struct Barrier {
+    uint32_t arrived, wanted;  // threads, in whole warps
+    uint32_t ones, noes;       // of bar.red: how many said yes, and no
+    bool everyone;             // it wants all that have not ended
+} Barrier;
+
+enum { BARRIERS = 16, DEPTH_MAX = 1000 };
+
+struct Run {
+    Machine *machine;
+    const Launch *launch;
+    Arena *arena;  // of the CTA
+    Dim cta;
+    uint32_t nthreads, nwarps;
+    Warp *warps;
+    Warp *warp;  // at hand
+    uint8_t *shared, *shared_written;
+    Shadow *shadow;  // of shared memory
+    uint32_t nshared;
+    uint32_t first_cta, cta_number;  // of the launch, at hand; they count from 1 over all launches
+    uint32_t epoch;                  // grows with each barrier that opens
+    Barrier barriers[BARRIERS];
+    uint64_t steps;
+};
+
+struct Machine {
+    Heap *heap;
+    Arena arena;
+    const Module *module;
+    MachineOptions options;
+    VEC(Allocation) allocations;  // by base
+    uint64_t next;                // free addresses
+    uint64_t heap_used;           // bytes that kernels have from malloc
+    uint64_t *symbols;            // by SymId: address; of shared variables the offset
+    uint8_t *sreg_kinds;          // by special register: what run.c knows it as
+    Func **funcs;                 // by SymId; NULL = not looked at, or no body
+    uint32_t nstatic;             // bytes of static shared memory
+    uint32_t nctas;               // that ran, in all launches
+    RunError error;
+};
+
+// The operands of a call: results, the callee or its address, arguments, and a prototype or a list of callees.
+typedef struct CallOperands {
+    uint32_t results, callee, arguments, narguments;
+} CallOperands;
+
+/* program.c */
+CallOperands call_operands(const Fn *fn, const Instr *i);
+void program_make(Machine *m);         // code of all functions
+Func *func_of(Machine *m, SymId sym);  // NULL: it has no body
+/* memory.c */
+void memory_lay_out(Machine *m);
+// The bytes at an address, of which `size` are to be read or written. NULL: there was a fault, and it was reported.
+uint8_t *memory_at(Run *r, const Group *g, const Code *c, uint32_t lane, uint64_t address, uint32_t size, bool write);
+// Makes room for the local variables of the group's frame. False, so that a call can end with it.
+bool local_grow(Run *r, const Group *g, const Code *c);
+CodeRun run_ld, run_st, run_alloca, run_cvta, run_cvta_to, run_isspacep;
+/* check.c */
+void check_start_cta(Run *r);
+// An access that is in bounds, at this place of the allocation or of the space. False: it was reported.
+bool check_access(Run *r, const Group *g, const Code *c, uint32_t lane, Space space, Allocation *a, size_t at,
+                  uint32_t size, bool write);
+bool check_registers(Run *r, const Group *g, const Code *c);
+void check_wrote(const Group *g, const Code *c);
+/* warp.c */
+void warp_start(Warp *w, const Func *f, Mask lanes);
+Frame *frame_new(Warp *w, const Func *f, Frame *caller, const Code *call, Mask lanes);
+// The group goes on at `pc` of its frame; if that is where it is waited for, it waits, too.
+void group_go(Warp *w, Group *g, uint32_t pc);
+// Some lanes of the group, and not all, in a group of their own at the same place.
+Group *group_split(Warp *w, Group *g, Mask lanes);
+// From here on the group's lanes wait for one another at `pc` of its frame.
+void group_join(Warp *w, Group *g, uint32_t pc);
+void group_call(Warp *w, Group *g, const Func *f, const Code *call, uint32_t back);
+void group_return(Warp *w, Group *g);  // to the caller
+void group_end(Warp *w, Group *g);     // its lanes end
+// The group that runs next; NULL = all wait, or none is left.
+Group *warp_next(Warp *w);
+/* run.c */
+CodeRun run_eval, run_addr, run_nothing, run_unsupported;
+bool fault(Run *r, const Group *g, const Code *c, uint32_t lane, const char *fmt, ...)
+    __attribute__((cold, format(printf, 5, 6)));
+uint64_t read_lane(const Run *r, const Group *g, const OperandRef *o, uint32_t lane);
+uint64_t read_high(const Run *r, const Group *g, const OperandRef *o, uint32_t lane);  // bits 64 to 127
+void write_lane(Run *r, const Group *g, const OperandRef *o, uint32_t lane, Value v);
+/* builtin.c */
+// A function that the system gives: vprintf, malloc, free, __assertfail.
+bool run_builtin(Run *r, Group *g, const Code *c, SymId s);
+/* control.c */
+CodeRun run_bra, run_brx, run_call, run_ret, run_exit, run_trap;
+/* collective.c */
+// Lanes of the warp at hand have ended: who waited for no others goes on.
+void barriers_check(Run *r);
+CodeRun run_bar, run_bar_warp, run_shfl, run_vote, run_match, run_redux, run_activemask, run_elect;
+/* atomic.c */
+CodeRun run_atom;
+
+#endif

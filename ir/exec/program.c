@@ -1,0 +1,324 @@
+// SPDX-License-Identifier: MIT
+// Functions made ready to run: operands resolved to rows of a frame and constants, branches to places in the code,
+// symbols to addresses, and each instruction to the function that runs it.
+#include "ir/exec/interp_internal.h"
+
+enum { NOWHERE = UINT32_MAX };
+
+typedef struct Maker {
+    Machine *machine;
+    Func *func;
+    const Fn *fn;
+    uint32_t *row;    // by RegId
+    uint32_t *start;  // by BlockId: place of its first instruction
+    Analyses analyses;
+} Maker;
+
+static uint32_t local_of(SymId s) { return s & ~(uint32_t)SYM_LOCAL; }
+static uint32_t round_up(uint32_t a, uint32_t to) { return to ? (a + to - 1) / to * to : a; }
+
+/* -- Symbols of the function ---------------------------------------------------------------------------- */
+
+static bool is_kernel_parameter(const Fn *fn, const Sym *s) { return s->kind == SYM_FORMAL && fn->flags & FN_KERNEL; }
+
+static void place_symbol(Machine *m, Func *f, uint32_t id)
+{
+    const Sym *s = ir_sym(f->fn, id | SYM_LOCAL);
+    uint32_t *at = NULL, *end = NULL;
+    if (s->kind == SYM_CALLPARAM || s->kind == SYM_FORMAL) {
+        at = &f->param_at[id];
+        end = &f->params;
+    } else if (s->kind == SYM_VAR && s->space == SP_LOCAL) {
+        at = &f->local_at[id];
+        end = &f->locals;
+    } else if (s->kind == SYM_VAR && s->space == SP_SHARED) {
+        at = &f->local_at[id];
+        end = &m->nstatic;
+    }
+    if (!at || is_kernel_parameter(f->fn, s))
+        return;
+    *at = round_up(*end, MAX(s->align, 1));
+    *end = *at + (uint32_t)s->size;
+}
+
+static Func *place_symbols(Machine *m, const Fn *fn)
+{
+    Func *f = NEW(&m->arena, Func);
+    uint32_t n = fn->syms.n, at = 0;
+    *f = (Func){.fn = fn, .sym = fn->sym};
+    f->param_at = NEW_ARRAY(&m->arena, uint32_t, n);
+    f->local_at = NEW_ARRAY(&m->arena, uint32_t, n);
+    for (uint32_t id = 1; id < n; id++)
+        place_symbol(m, f, id);
+    f->params = round_up(f->params, 16);
+    f->locals = round_up(f->locals, 16);
+    for (uint32_t p = 0; fn->flags & FN_KERNEL && p < fn->sig.nparams; p++) {
+        const Sym *s = ir_sym(fn, fn->sig.params[p]);
+        at = round_up(at, MAX(s->align, 1));
+        f->param_at[local_of(fn->sig.params[p])] = at;
+        at += (uint32_t)s->size;
+    }
+    return f;
+}
+
+static const Fn *fn_of(const Module *m, SymId entry) { return m->syms.at[entry].fn; }
+
+uint32_t machine_param(const Module *m, SymId entry, uint32_t k, uint32_t *bytes)
+{
+    const Fn *fn = fn_of(m, entry);
+    uint32_t at = 0;
+    for (uint32_t p = 0; p <= k; p++) {
+        const Sym *s = ir_sym(fn, fn->sig.params[p]);
+        at = round_up(at, MAX(s->align, 1));
+        *bytes = (uint32_t)s->size;
+        at += *bytes;
+    }
+    return at - *bytes;
+}
+
+uint32_t machine_params(const Module *m, SymId entry)
+{
+    const Fn *fn = fn_of(m, entry);
+    return fn ? fn->sig.nparams : 0;
+}
+
+/* -- Operands ------------------------------------------------------------------------------------------- */
+
+static OperandRef ref_of_symbol(Maker *k, Code *c, SymId s)
+{
+    const Sym *sym = ir_sym(k->fn, s);
+    if (!(s & SYM_LOCAL))
+        return (OperandRef){.kind = REF_CONST, .bits = k->machine->symbols[s]};
+    if (sym->kind == SYM_VAR && sym->space == SP_LOCAL)
+        return (OperandRef){.kind = REF_LOCAL, .bits = k->func->local_at[local_of(s)]};
+    if (sym->kind == SYM_VAR)
+        return (OperandRef){.kind = REF_CONST, .bits = k->func->local_at[local_of(s)]};
+    if (!is_kernel_parameter(k->fn, sym))
+        c->symbol = s;
+    return (OperandRef){.kind = REF_CONST, .bits = k->func->param_at[local_of(s)]};
+}
+
+static OperandRef ref_of(Maker *k, Code *c, Operand o)
+{
+    OperandRef ref = {.kind = REF_NONE};
+    switch (op_kind(o)) {
+    case K_REG:
+        ref.kind = REF_REG;
+        ref.at = k->row[op_index(o)];
+        ref.width = ir_reg(k->fn, op_index(o))->width;
+        break;
+    case K_IMM:
+        ref.kind = REF_CONST;
+        ref.bits = tab_const(k->fn->tables, op_index(o)).bits;
+        break;
+    case K_SREG:
+        ref.kind = REF_SREG;
+        ref.at = op_index(o);
+        break;
+    case K_SYM: ref = ref_of_symbol(k, c, op_index(o)); break;
+    default: break;
+    }
+    ref.negated = o.mods & OPM_NOT;
+    return ref;
+}
+
+static void make_operands(Maker *k, Code *c, const Instr *i)
+{
+    Arena *arena = &k->machine->arena;
+    c->nin = (uint8_t)MIN(ir_nuse(i), REFS_MAX);
+    c->nout = (uint8_t)MIN(i->ndef, REFS_MAX);
+    c->in = NEW_ARRAY(arena, OperandRef, c->nin);
+    c->out = NEW_ARRAY(arena, OperandRef, c->nout);
+    for (uint32_t n = 0; n < c->nin; n++)
+        c->in[n] = ref_of(k, c, *ir_use(k->fn, i, n));
+    for (uint32_t n = 0; n < c->nout; n++)
+        c->out[n] = ref_of(k, c, *ir_def(k->fn, i, n));
+    c->guarded = ir_guarded(i);
+    if (c->guarded)
+        c->guard = ref_of(k, c, *ir_guard(k->fn, i));
+}
+
+/* -- Instructions --------------------------------------------------------------------------------------- */
+
+static Space space_of(Mod mod)
+{
+    switch (mod) {
+    case MOD_GLOBAL: return SP_GLOBAL;
+    case MOD_CONST: return SP_CONST;
+    case MOD_SHARED:
+    case MOD_SHARED_CTA:
+    case MOD_SHARED_CLUSTER: return SP_SHARED;
+    case MOD_LOCAL: return SP_LOCAL;
+    case MOD_PARAM:
+    case MOD_PARAM_ENTRY:
+    case MOD_PARAM_FUNC: return SP_PARAM;
+    default: return SP_GENERIC;
+    }
+}
+
+static uint32_t elements_of(Mod vec) { return vec == MOD_V2 ? 2 : vec == MOD_V4 ? 4 : vec == MOD_V8 ? 8 : 1; }
+
+static CodeRun *const runs[OPCODE_COUNT] = {
+    [OP_ADDR] = run_addr,
+    [OP_LD] = run_ld,
+    [OP_LDU] = run_ld,
+    [OP_ST] = run_st,
+    [OP_CVTA] = run_cvta,
+    [OP_CVTA_ADDR] = run_cvta,
+    [OP_CVTA_TO] = run_cvta_to,
+    [OP_ISSPACEP] = run_isspacep,
+    [OP_ATOM] = run_atom,
+    [OP_RED] = run_atom,
+    [OP_BRA] = run_bra,
+    [OP_BRX] = run_brx,
+    [OP_CALL] = run_call,
+    [OP_RET] = run_ret,
+    [OP_EXIT] = run_exit,
+    [OP_TRAP] = run_trap,
+    [OP_BAR_SYNC] = run_bar,
+    [OP_BAR_ARRIVE] = run_bar,
+    [OP_BAR_RED] = run_bar,
+    [OP_BARRIER_SYNC] = run_bar,
+    [OP_BARRIER_ARRIVE] = run_bar,
+    [OP_BAR_WARP] = run_bar_warp,
+    [OP_SHFL_SYNC] = run_shfl,
+    [OP_SHFL] = run_shfl,
+    [OP_VOTE_SYNC] = run_vote,
+    [OP_VOTE] = run_vote,
+    [OP_MATCH_ANY] = run_match,
+    [OP_MATCH_ALL] = run_match,
+    [OP_REDUX] = run_redux,
+    [OP_ACTIVEMASK] = run_activemask,
+    [OP_ELECT] = run_elect,
+    [OP_MEMBAR] = run_nothing,
+    [OP_FENCE] = run_nothing,
+    [OP_NANOSLEEP] = run_nothing,
+    [OP_PREFETCH] = run_nothing,
+    [OP_PREFETCHU] = run_nothing,
+};
+
+static uint32_t block_at(const Maker *k, Operand o) { return k->start[op_index(o)]; }
+
+static void make_targets(Maker *k, Code *c, const Instr *i, const Desc *d)
+{
+    const Fn *fn = k->fn;
+    BlockId joins = k->analyses.rpo_index[i->block] != UINT32_MAX ? k->analyses.pdom.idom[i->block] : 0;
+    c->join = joins ? k->start[joins] : NOWHERE;
+    if (d->op == OP_BRA)
+        c->target = block_at(k, *ir_use(fn, i, 0));
+    if (d->traits & TR_TERM && ir_guarded(i))
+        c->other = block_at(k, ir_ops(fn, i)[d->nops - 1]);
+    if (d->op != OP_BRX)
+        return;
+    const List *list = ir_list(fn, op_index(*ir_use(fn, i, 1)));
+    uint32_t *targets = NEW_ARRAY(&k->machine->arena, uint32_t, list->n);
+    for (uint32_t t = 0; t < list->n; t++)
+        targets[t] = block_at(k, ir_run(fn, list->ops)[t]);
+    c->targets = targets;
+    c->ntargets = list->n;
+}
+
+static bool is_parameter(const Fn *fn, Operand o)
+{
+    if (op_kind(o) != K_SYM)
+        return false;
+    uint8_t kind = ir_sym(fn, op_index(o))->kind;
+    return kind == SYM_CALLPARAM || kind == SYM_FORMAL;
+}
+
+CallOperands call_operands(const Fn *fn, const Instr *i)
+{
+    CallOperands c = {0, 0, 0, 0};
+    uint32_t n = ir_nuse(i);
+    while (c.results < n && is_parameter(fn, *ir_use(fn, i, c.results)))
+        c.results++;
+    c.callee = c.results;
+    c.arguments = c.callee + 1;
+    while (c.arguments + c.narguments < n && is_parameter(fn, *ir_use(fn, i, c.arguments + c.narguments)))
+        c.narguments++;
+    return c;
+}
+
+static void make_code(Maker *k, Code *c, InstrId id)
+{
+    const Fn *fn = k->fn;
+    const Instr *i = ir_instr(fn, id);
+    const Desc *d = ir_desc(fn, i);
+    const Mnem *m = tab_mnem(fn->tables, d->mnem);
+    *c = (Code){.instr = i, .id = id, .op = d->op, .type = (Type)m->type[0]};
+    make_operands(k, c, i);
+    c->space = (uint8_t)space_of((Mod)m->mod[MC_SPACE]);
+    c->vec = (uint8_t)elements_of((Mod)m->mod[MC_VEC]);
+    c->bytes = (uint8_t)(width_bits(type_info[c->type].width) / 8);
+    c->extends = type_info[c->type].class == TC_S;
+    c->action = m->mod[MC_OP] ? m->mod[MC_OP] : m->mod[MC_MODE] ? m->mod[MC_MODE] : m->mod[MC_UNI];
+    c->transfers = d->traits & TR_TERM;
+    c->converges = d->traits & TR_CONV;
+    if (d->traits & TR_TERM)
+        make_targets(k, c, i, d);
+    if (d->op == OP_CALL)
+        c->in[0] = ref_of(k, c, *ir_use(fn, i, call_operands(fn, i).callee));
+    if (d->op == OP_OPAQUE && str_is(tab_str(fn->tables, m->text), "alloca.u64"))
+        c->run = run_alloca;
+    else
+        c->run = runs[d->op] ? runs[d->op] : eval_decode(fn->tables, d, &c->eval) ? run_eval : run_unsupported;
+}
+
+/* -- Functions ------------------------------------------------------------------------------------------ */
+
+static bool is_code(const Fn *fn, const Instr *i) { return !(ir_desc(fn, i)->traits & TR_MARKER); }
+
+static void number_rows(Maker *k)
+{
+    const Fn *fn = k->fn;
+    k->row = NEW_ARRAY(&k->machine->arena, uint32_t, fn->regs.n);
+    for (RegId r = 1; r < fn->regs.n; r++) {
+        k->row[r] = k->func->nrows;
+        k->func->nrows += ir_reg(fn, r)->width == W128 ? 2 : 1;
+    }
+}
+
+static void make_func(Machine *m, Func *f)
+{
+    const Fn *fn = f->fn;
+    Maker k = {.machine = m, .func = f, .fn = fn};
+    analysis_init(&k.analyses, m->heap);
+    analysis_compute(fn, &k.analyses, AN_CFG | AN_RPO | AN_PDOM);
+    k.start = NEW_ARRAY(&m->arena, uint32_t, fn->blocks.n);
+    FOR_BLOCKS(fn, b) {
+        k.start[b] = f->ncode;
+        FOR_INSTRS(fn, b, id)
+            f->ncode += is_code(fn, ir_instr(fn, id));
+    }
+    number_rows(&k);
+    f->code = arena_alloc(&m->arena, MAX(f->ncode, 1) * sizeof *f->code);
+    uint32_t n = 0;
+    FOR_BLOCKS(fn, b)
+        FOR_INSTRS(fn, b, id)
+            if (is_code(fn, ir_instr(fn, id)))
+                make_code(&k, &f->code[n++], id);
+    analysis_free(&k.analyses);
+}
+
+void program_make(Machine *m)
+{
+    const Module *module = m->module;
+    m->funcs = NEW_ARRAY(&m->arena, Func *, module->syms.n);
+    for (uint32_t k = 0; k < module->fns.n; k++) {
+        const Fn *fn = module->fns.at[k];
+        if (fn && fn->flags & FN_DEFINED)
+            m->funcs[fn->sym] = place_symbols(m, fn);
+    }
+    // Dynamic shared memory begins behind the rest.
+    m->nstatic = round_up(m->nstatic, 16);
+    for (SymId s = 1; s < module->syms.n; s++) {
+        const Sym *sym = &module->syms.at[s];
+        if (sym->kind == SYM_VAR && sym->space == SP_SHARED && sym->flags & SYM_OPEN)
+            m->symbols[s] = m->nstatic;
+    }
+    for (SymId s = 1; s < module->syms.n; s++)
+        if (m->funcs[s])
+            make_func(m, m->funcs[s]);
+}
+
+Func *func_of(Machine *m, SymId sym) { return m->funcs[sym]; }

@@ -1,0 +1,423 @@
+// SPDX-License-Identifier: MIT
+// Launches: the CTAs of a grid one after the other, the warps of a CTA in turn, each until it waits or ends, and of a
+// warp an instruction at a time for the lanes of a group.
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "ir/exec/interp_internal.h"
+
+enum { PATIENCE = 1 << 20 };  // steps of a warp until others have theirs
+
+/* -- Faults --------------------------------------------------------------------------------------------- */
+
+static Dim thread_of(const Run *r, uint32_t thread)
+{
+    Dim d = r->launch->block;
+    return (Dim){thread % d.x, thread / d.x % d.y, thread / d.x / d.y};
+}
+
+bool fault(Run *r, const Group *g, const Code *c, uint32_t lane, const char *fmt, ...)
+{
+    RunError *e = &r->machine->error;
+    va_list args;
+    if (e->status != RUN_DONE)
+        return false;
+    *e = (RunError){.status = RUN_FAULT, .block = r->cta};
+    va_start(args, fmt);
+    vsnprintf(e->text, sizeof e->text, fmt, args);
+    va_end(args);
+    if (c) {
+        e->fn = g->frame->func->fn;
+        e->instr = c->id;
+    }
+    if (r->warp)
+        e->thread = thread_of(r, r->warp->index * LANES + lane);
+    return false;
+}
+
+const RunError *machine_error(const Machine *m) { return &m->error; }
+
+/* -- Special registers ---------------------------------------------------------------------------------- */
+
+typedef enum {
+    SREG_UNKNOWN,
+    SREG_TID_X,
+    SREG_TID_Y,
+    SREG_TID_Z,
+    SREG_NTID_X,
+    SREG_NTID_Y,
+    SREG_NTID_Z,
+    SREG_CTAID_X,
+    SREG_CTAID_Y,
+    SREG_CTAID_Z,
+    SREG_NCTAID_X,
+    SREG_NCTAID_Y,
+    SREG_NCTAID_Z,
+    SREG_LANEID,
+    SREG_WARPID,
+    SREG_NWARPID,
+    SREG_ZERO,
+    SREG_ONE,
+    SREG_EQ,
+    SREG_LE,
+    SREG_LT,
+    SREG_GE,
+    SREG_GT,
+    SREG_CLOCK,
+    SREG_DYNAMIC,
+    SREG_SHARED,
+} SregKind;
+
+static SregKind kind_of_sreg(const char *name)
+{
+    static const struct {
+        const char *name;
+        SregKind kind;
+    } known[] = {
+        {"%tid.x", SREG_TID_X},
+        {"%tid.y", SREG_TID_Y},
+        {"%tid.z", SREG_TID_Z},
+        {"%tid.w", SREG_ZERO},
+        {"%ntid.x", SREG_NTID_X},
+        {"%ntid.y", SREG_NTID_Y},
+        {"%ntid.z", SREG_NTID_Z},
+        {"%ntid.w", SREG_ONE},
+        {"%ctaid.x", SREG_CTAID_X},
+        {"%ctaid.y", SREG_CTAID_Y},
+        {"%ctaid.z", SREG_CTAID_Z},
+        {"%ctaid.w", SREG_ZERO},
+        {"%nctaid.x", SREG_NCTAID_X},
+        {"%nctaid.y", SREG_NCTAID_Y},
+        {"%nctaid.z", SREG_NCTAID_Z},
+        {"%nctaid.w", SREG_ONE},
+        {"%laneid", SREG_LANEID},
+        {"%warpid", SREG_WARPID},
+        {"%nwarpid", SREG_NWARPID},
+        {"%smid", SREG_ZERO},
+        {"%nsmid", SREG_ONE},
+        {"%gridid", SREG_ONE},
+        {"%lanemask_eq", SREG_EQ},
+        {"%lanemask_le", SREG_LE},
+        {"%lanemask_lt", SREG_LT},
+        {"%lanemask_ge", SREG_GE},
+        {"%lanemask_gt", SREG_GT},
+        {"%clock", SREG_CLOCK},
+        {"%clock64", SREG_CLOCK},
+        {"%clock_hi", SREG_ZERO},
+        {"%globaltimer", SREG_CLOCK},
+        {"%globaltimer_lo", SREG_CLOCK},
+        {"%globaltimer_hi", SREG_ZERO},
+        {"%dynamic_smem_size", SREG_DYNAMIC},
+        {"%total_smem_size", SREG_SHARED},
+    };
+    for (uint32_t k = 0; k < ARRAY_LEN(known); k++)
+        if (strcmp(name, known[k].name) == 0)
+            return known[k].kind;
+    return SREG_UNKNOWN;
+}
+
+static uint64_t sreg_value(const Run *r, SregKind kind, uint32_t lane)
+{
+    const Launch *l = r->launch;
+    Dim t = thread_of(r, r->warp->index * LANES + lane);
+    switch (kind) {
+    case SREG_TID_X: return t.x;
+    case SREG_TID_Y: return t.y;
+    case SREG_TID_Z: return t.z;
+    case SREG_NTID_X: return l->block.x;
+    case SREG_NTID_Y: return l->block.y;
+    case SREG_NTID_Z: return l->block.z;
+    case SREG_CTAID_X: return r->cta.x;
+    case SREG_CTAID_Y: return r->cta.y;
+    case SREG_CTAID_Z: return r->cta.z;
+    case SREG_NCTAID_X: return l->grid.x;
+    case SREG_NCTAID_Y: return l->grid.y;
+    case SREG_NCTAID_Z: return l->grid.z;
+    case SREG_LANEID: return lane;
+    case SREG_WARPID: return r->warp->index;
+    case SREG_NWARPID: return r->nwarps;
+    case SREG_ONE: return 1;
+    case SREG_EQ: return UINT64_C(1) << lane;
+    case SREG_LE: return (UINT64_C(2) << lane) - 1;
+    case SREG_LT: return (UINT64_C(1) << lane) - 1;
+    case SREG_GE: return UINT32_MAX & ~((UINT64_C(1) << lane) - 1);
+    case SREG_GT: return UINT32_MAX & ~((UINT64_C(2) << lane) - 1);
+    case SREG_CLOCK: return r->steps;
+    case SREG_DYNAMIC: return l->shared;
+    case SREG_SHARED: return r->nshared;
+    default: return 0;
+    }
+}
+
+/* -- Operands ------------------------------------------------------------------------------------------- */
+
+uint64_t read_lane(const Run *r, const Group *g, const OperandRef *o, uint32_t lane)
+{
+    switch (o->kind) {
+    case REF_REG: return g->frame->rows[o->at][lane] ^ o->negated;
+    case REF_CONST: return o->bits;
+    case REF_LOCAL: return g->frame->locals + o->bits;
+    case REF_SREG: return sreg_value(r, (SregKind)r->machine->sreg_kinds[o->at], lane);
+    default: return 0;
+    }
+}
+
+uint64_t read_high(const Run *r, const Group *g, const OperandRef *o, uint32_t lane)
+{
+    (void)r;
+    return o->kind == REF_REG && o->width == W128 ? g->frame->rows[o->at + 1][lane] : 0;
+}
+
+void write_lane(Run *r, const Group *g, const OperandRef *o, uint32_t lane, Value v)
+{
+    uint32_t bits = width_bits((Width)o->width);
+    (void)r;
+    if (o->kind != REF_REG)
+        return;
+    g->frame->rows[o->at][lane] = bits < 64 ? v.lo & ((UINT64_C(1) << bits) - 1) : v.lo;
+    if (bits == 128)
+        g->frame->rows[o->at + 1][lane] = v.hi;
+}
+
+/* -- Instructions --------------------------------------------------------------------------------------- */
+
+bool run_eval(Run *r, Group *g, const Code *c)
+{
+    Value in[EVAL_IN_MAX], out[EVAL_OUT_MAX];
+    FOR_LANES(g->lanes, lane) {
+        for (uint32_t k = 0; k < c->nin; k++)
+            in[k] = (Value){read_lane(r, g, &c->in[k], lane), read_high(r, g, &c->in[k], lane)};
+        eval_run(&c->eval, in, out);
+        for (uint32_t k = 0; k < c->nout; k++)
+            write_lane(r, g, &c->out[k], lane, out[k]);
+    }
+    return true;
+}
+
+bool run_addr(Run *r, Group *g, const Code *c)
+{
+    FOR_LANES(g->lanes, lane)
+        write_lane(r, g, &c->out[0], lane, (Value){read_lane(r, g, &c->in[0], lane) + c->in[1].bits, 0});
+    return true;
+}
+
+bool run_nothing(Run *r, Group *g, const Code *c)
+{
+    (void)r, (void)g, (void)c;
+    return true;
+}
+
+bool run_unsupported(Run *r, Group *g, const Code *c)
+{
+    const Tables *t = g->frame->func->fn->tables;
+    Str text = tab_str(t, tab_mnem(t, tab_desc(t, c->instr->desc)->mnem)->text);
+    return fault(r, g, c, (uint32_t)__builtin_ctz(g->lanes), "'%.*s' is not supported", (int)text.len, text.text);
+}
+
+/* -- Warps ---------------------------------------------------------------------------------------------- */
+
+static Mask guarded_lanes(const Run *r, const Group *g, const Code *c)
+{
+    Mask mask = 0;
+    FOR_LANES(g->lanes, lane)
+        mask |= (Mask)(read_lane(r, g, &c->guard, lane) & 1) << lane;
+    return mask;
+}
+
+// What acts together, for some of the lanes: the others go on and wait behind it.
+static void run_apart(Run *r, Group *g, const Code *c, Mask lanes)
+{
+    Warp *w = r->warp;
+    uint32_t next = g->pc + 1;
+    (void)c;
+    if (lanes) {
+        group_join(w, g, next);
+        group_go(w, group_split(w, g, g->lanes & ~lanes), next);
+    } else {
+        group_go(w, g, next);
+    }
+}
+
+static bool execute(Run *r, Group *g, const Code *c)
+{
+    if (!r->machine->options.check_uninit)
+        return c->run(r, g, c);
+    if (!check_registers(r, g, c))
+        return false;
+    Frame *frame = g->frame;
+    bool goes_on = c->run(r, g, c);
+    if (g->frame == frame)
+        check_wrote(g, c);
+    return goes_on;
+}
+
+// False: the group is not to go on by itself.
+static bool step(Run *r, Group *g)
+{
+    Code *c = &g->frame->func->code[g->pc];
+    Mask all = g->lanes;
+    r->steps++;
+    c->warps++;
+    c->threads += (uint64_t)__builtin_popcount(all);
+    if (c->guarded && !c->transfers) {
+        Mask lanes = guarded_lanes(r, g, c);
+        if (c->converges && lanes != all) {
+            run_apart(r, g, c, lanes);
+            return false;
+        }
+        g->lanes = lanes;
+        bool goes_on = !lanes || execute(r, g, c);
+        if (!c->converges)
+            g->lanes = all;
+        if (!goes_on)
+            return false;
+    } else if (!execute(r, g, c)) {
+        return false;
+    }
+    const Join *j = g->join;
+    if (j && j->pc == g->pc + 1 && j->frame == g->frame) {
+        group_go(r->warp, g, g->pc + 1);
+        return false;
+    }
+    g->pc++;
+    return true;
+}
+
+static bool out_of_steps(Run *r)
+{
+    uint64_t max = r->machine->options.max_steps;
+    if (!max || r->steps < max)
+        return false;
+    fault(r, NULL, NULL, 0, "more than %llu steps", (unsigned long long)max);
+    r->machine->error.status = RUN_LIMIT;
+    return true;
+}
+
+// Until all groups wait or none is left, or others may have something to do that this warp waits for in a loop; true:
+// some of them ran.
+static bool run_warp(Run *r, Warp *w)
+{
+    Group *g;
+    bool ran = false;
+    uint64_t end = r->steps + PATIENCE;
+    r->warp = w;
+    while (r->steps < end && (g = warp_next(w))) {
+        ran = true;
+        do {
+            if (r->machine->error.status != RUN_DONE || out_of_steps(r))
+                return true;
+        } while (step(r, g));
+    }
+    return ran;
+}
+
+/* -- CTAs ----------------------------------------------------------------------------------------------- */
+
+static bool is_live(const Run *r)
+{
+    for (uint32_t k = 0; k < r->nwarps; k++)
+        if (r->warps[k].live)
+            return true;
+    return false;
+}
+
+static void start_warps(Run *r, const Func *f)
+{
+    r->warps = NEW_ARRAY(r->arena, Warp, r->nwarps);
+    for (uint32_t k = 0; k < r->nwarps; k++) {
+        Warp *w = &r->warps[k];
+        uint32_t left = r->nthreads - k * LANES;
+        w->run = r;
+        w->index = k;
+        w->frames = NEW_ARRAY(r->arena, Frame *, r->machine->module->syms.n);
+        warp_start(w, f, left >= LANES ? UINT32_MAX : (UINT32_C(1) << left) - 1);
+        r->warp = w;
+        local_grow(r, &w->groups[0], NULL);
+    }
+}
+
+static void report_deadlock(Run *r)
+{
+    for (uint32_t k = 0; k < r->nwarps; k++)
+        for (Group *g = r->warps[k].groups; g < r->warps[k].groups + LANES; g++) {
+            if (!g->lanes)
+                continue;
+            r->warp = &r->warps[k];
+            fault(r, g, &g->frame->func->code[g->pc], (uint32_t)__builtin_ctz(g->lanes),
+                  "deadlock: all threads that have not ended wait, this one %s",
+                  g->state == GROUP_AT_BARRIER ? "at a barrier" : "for lanes of its warp");
+            return;
+        }
+}
+
+static bool run_cta(Run *r, const Func *f)
+{
+    RunError *e = &r->machine->error;
+    start_warps(r, f);
+    while (is_live(r) && e->status == RUN_DONE) {
+        bool ran = false;
+        for (uint32_t k = 0; k < r->nwarps && e->status == RUN_DONE; k++)
+            ran |= run_warp(r, &r->warps[k]);
+        if (!ran)
+            report_deadlock(r);
+    }
+    return e->status == RUN_DONE;
+}
+
+bool machine_run(Machine *m, const Launch *l)
+{
+    const Func *f = func_of(m, l->entry);
+    Run r = {.machine = m, .launch = l, .nthreads = l->block.x * l->block.y * l->block.z};
+    m->error = (RunError){.status = RUN_DONE};
+    r.nwarps = (r.nthreads + LANES - 1) / LANES;
+    r.nshared = m->nstatic + l->shared;
+    r.first_cta = m->nctas + 1;
+    for (uint32_t k = 0, n = l->grid.x * l->grid.y * l->grid.z; k < n && m->error.status == RUN_DONE; k++) {
+        Arena arena;
+        arena_init(&arena, m->heap);
+        r.arena = &arena;
+        r.cta = (Dim){k % l->grid.x, k / l->grid.x % l->grid.y, k / l->grid.x / l->grid.y};
+        r.shared = arena_zalloc(&arena, MAX(r.nshared, 1));
+        r.cta_number = ++m->nctas;
+        check_start_cta(&r);
+        memset(r.barriers, 0, sizeof r.barriers);
+        run_cta(&r, f);
+        arena_free(&arena);
+    }
+    return m->error.status == RUN_DONE;
+}
+
+/* -- Counts --------------------------------------------------------------------------------------------- */
+
+void machine_executed(const Machine *m, ExecutedVisit *visit, void *user)
+{
+    const Module *module = m->module;
+    for (uint32_t k = 0; k < module->fns.n; k++) {
+        const Fn *fn = module->fns.at[k];
+        const Func *f = fn && fn->flags & FN_DEFINED ? m->funcs[fn->sym] : NULL;
+        for (const Code *c = f ? f->code : NULL; f && c < f->code + f->ncode; c++)
+            visit(user, &(Executed){fn, c->id, c->warps, c->threads, c->ways[0], c->ways[1]});
+    }
+}
+
+/* -- Machines ------------------------------------------------------------------------------------------- */
+
+Machine *machine_new(Heap *heap, const Module *module, MachineOptions options)
+{
+    Arena arena;
+    arena_init(&arena, heap);
+    Machine *m = NEW(&arena, Machine);
+    *m = (Machine){.heap = heap, .arena = arena, .module = module, .options = options};
+    m->sreg_kinds = NEW_ARRAY(&m->arena, uint8_t, sreg_count);
+    for (uint32_t k = 0; k < sreg_count; k++)
+        m->sreg_kinds[k] = (uint8_t)kind_of_sreg(sreg_info[k].name);
+    memory_lay_out(m);
+    program_make(m);
+    return m;
+}
+
+void machine_free(Machine *m)
+{
+    Arena arena = m->arena;
+    arena_free(&arena);
+}

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: MIT
+// What handwritten/dynamic_stack.ptx computes.
+#include "cuda_shim.h"
+#include "launches.h"
+
+static void dynamic_stack(uint32_t *out, uint32_t n)
+{
+    out[0] = 22;
+    out[1] = 11;
+    out[2] = 0;
+    for (uint32_t k = 0; k < n; k++)
+        out[2] += k;
+    out[3] = 11 + 22;
+    out[4] = 1 | 2;  // local, global, but not shared
+}
+
+LAUNCHES("handwritten/dynamic_stack", KERNEL(dynamic_stack))

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: MIT
+// What the launches in ../run/spaces.run give. Which space a pointer is of follows from what the kernel chose by.
+#include "cuda_shim.h"
+
+#include <alloca.h>
+
+#define __isShared(p) (which[i] == 0)
+#define __isLocal(p) (which[i] == 1)
+#define __isConstant(p) (which[i] == 2)
+#ifndef SPACES_RUN
+#define SPACES_RUN "spaces"
+#define __isGlobal(p) 1
+#endif
+
+#include "launches.h"
+#include "spaces.cu"
+
+LAUNCHES(SPACES_RUN, KERNEL(generic_pointers), KERNEL(digits), KERNEL(two_entries))

@@ -1,0 +1,10 @@
+// SPDX-License-Identifier: MIT
+// What the launches in ../run/transpose.run give.
+#include "transpose.cu"
+#include "cuda_shim.h"
+#include "launches.h"
+
+LAUNCHES("transpose", KERNEL_AS("_Z9transposeIhEvPKT_PS0_ii", transpose<unsigned char>),
+         KERNEL_AS("_Z9transposeIfEvPKT_PS0_ii", transpose<float>),
+         KERNEL_AS("_Z9transposeI4int4EvPKT_PS1_ii", transpose<int4>), KERNEL(permute3d), KERNEL(planes),
+         KERNEL(reverse_pairs))

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: MIT
+// What the launches in ../run/warp.run give.
+#include "cuda_shim.h"
+
+// The lanes that tickets() has chosen.
+#define __activemask() chosen(in + (i & ~31))
+static unsigned chosen(const int *in)
+{
+    unsigned mask = 0;
+    for (int k = 0; k < 32; k++)
+        mask |= (unsigned)(in[k] % 3 == 0) << k;
+    return mask;
+}
+
+#include "launches.h"
+#include "warp.cu"
+
+LAUNCHES("warp", KERNEL(compact), KERNEL(group_sizes), KERNEL(warp_redux), KERNEL(tickets),
+         KERNEL_AS("_Z12rotate_lanesIdEvPKT_PS0_i", rotate_lanes<double>),
+         KERNEL_AS("_Z12rotate_lanesIfEvPKT_PS0_i", rotate_lanes<float>))
