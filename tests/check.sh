@@ -7,8 +7,9 @@ cd "$(dirname "$0")/.." || exit 2
 B=${B:-build}
 case $B in /*) programs=$B ;; *) programs=$PWD/$B ;; esac
 ORIOPT=$programs/oriopt
+ORIRUN=$programs/orirun
 ORICHECK=$programs/oricheck
-export ORIOPT ORICHECK
+export ORIOPT ORICHECK ORIRUN
 # oricheck is one process for many files: let it say in which of them a sanitizer found something.
 oricheck() {
     ASAN_OPTIONS=${ASAN_OPTIONS:+$ASAN_OPTIONS:}abort_on_error=1 \
@@ -105,6 +106,8 @@ run text oricheck tests/text
 run grammar tests/grammar.sh
 run oricheck tests/oricheck.sh
 run cli tests/cli.sh
+run orirun tests/orirun.sh
+run samples tests/samples.sh
 run malformed tests/malformed.sh
 run verdicts tests/verdicts.sh
 run ptxas tests/ptxas.sh --quick --compare

@@ -352,6 +352,8 @@ buffer buf:4xs8:iota:126 s8 "arg0:s8[0] 126 127 -128 -127"
 buffer buf:5xu16:iota:3:65535 u16 "arg0:u16[0] 3 2 1 0 65535"
 buffer buf:4xf32:iota:0.5:0.25 f32 "arg0:f32[0] 0.5 0.75 1 1.25"
 buffer buf:3xf64:iota:-1:-0.5 f64 "arg0:f64[0] -1 -1.5 -2"
+# In f64, rounded once.
+buffer buf:8xf32:iota:0.1:0.1 b32 "arg0:b32[0] 0x3dcccccd 0x3e4ccccd 0x3e99999a 0x3ecccccd 0x3f000000 0x3f19999a 0x3f333333 0x3f4ccccd"
 buffer buf:2xf16:fill:2.5 f16 "arg0:f16[0] 2.5 2.5"
 buffer buf:2xu64:fill:7 u64 "arg0:u64[0] 7 7"
 # The first numbers of splitmix64 from 0 and from 1234567, as its authors print them.

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: MIT
 #
 # samples.sh: the samples run, and give what an independent computation expects of them (samples/host): each
-# samples/run/NAME.run on the PTX that it names, and on the other forms of NAME in samples/ptx. A .run file of a single
-# form is called NAME.FORM.run. Prints each failure; ends in `N passed, N failed`.
+# .run file on the PTX that it names, and samples/run/NAME.run on the other forms of NAME in samples/ptx as well. A .run
+# file of a single form is called NAME.FORM.run. Prints each failure; ends in `N passed, N failed`.
 #
 # Environment: ORIRUN (default build/orirun).
 cd "$(dirname "$0")/.." || exit 2
@@ -26,6 +26,9 @@ try() { # NAME COMMAND...
     fi
 }
 
+for run in samples/run/handwritten/*.run; do
+    try "$run" "$ORIRUN" "$run"
+done
 for run in samples/run/*.run; do
     name=$(basename "$run" .run)
     try "$run" "$ORIRUN" "$run"

@@ -9,12 +9,8 @@
 #include "tools/options.h"
 #include "tools/run_file.h"
 
-static const Option options[] = {
-#define OPTION_COMMAND(id, name, kind, arg, help) {RO_##id, name, ARG_##kind, arg, help},
-#define OPTION_LAUNCH OPTION_COMMAND
-#define OPTION_RUN OPTION_COMMAND
-#define OPTION_LINE(id, name, kind, arg, help)
-#define OPTION(id, name, kind, arg, where, help) OPTION_##where(id, name, kind, arg, help)
+static const Option rows[] = {
+#define OPTION(id, name, kind, arg, where, help) {RO_##id, name, ARG_##kind, arg, help},
 #include "tools/orirun.def"
 #undef OPTION
 };
@@ -74,11 +70,23 @@ static bool usage(const char *fmt, ...)
     return false;
 }
 
+// The rows that are options, or those that are lines of .run files only; returns how many.
+static size_t select_rows(bool lines, Option table[static RUN_OPTION_COUNT])
+{
+    size_t n = 0;
+    for (size_t k = 0; k < ARRAY_LEN(rows); k++)
+        if ((run_option_where((RunOption)rows[k].id) == WHERE_LINE) == lines)
+            table[n++] = rows[k];
+    return n;
+}
+
 static void print_help(Out *out)
 {
+    Option table[RUN_OPTION_COUNT];
+    size_t n = select_rows(false, table);
     out_z(out, "usage: orirun [options] FILE\n\nRuns kernels of a PTX or Ori file, `-` for standard input, or what a "
                ".run file says.\n\n");
-    option_help(out, options, ARRAY_LEN(options));
+    option_help(out, table, n);
     out_z(
         out,
         "\narguments, in the order of the parameters:\n"
@@ -96,21 +104,11 @@ static void print_help(Out *out)
         "  N:TYPE[INDEX] ~ULPS VALUE...      from a value on; within so many units in the last place\n"
         "  NAME:TYPE VALUE...                the same of a variable of the module\n"
         "  digest HEX...                     the digests of all buffers, and of variables that changed\n"
-        "\nA .run file has one option a line, without dashes, `file FILE` first; `---` is between launches, `#` begins "
-        "a\n"
-        "comment, paths are relative to the file. Further lines:\n");
-#define OPTION_LINE_HELP(name, arg, help) out_fmt(out, "  %-32s  %s\n", name arg, help);
-#undef OPTION_COMMAND
-#undef OPTION_LAUNCH
-#undef OPTION_RUN
-#undef OPTION_LINE
-#define OPTION_COMMAND(id, name, kind, arg, help)
-#define OPTION_LAUNCH(id, name, kind, arg, help)
-#define OPTION_RUN(id, name, kind, arg, help)
-#define OPTION_LINE(id, name, kind, arg, help) OPTION_LINE_HELP(name, arg, help)
-#define OPTION(id, name, kind, arg, where, help) OPTION_##where(id, name, kind, arg, help)
-#include "tools/orirun.def"
-#undef OPTION
+        "\nA .run file has one option a line, without dashes, `file FILE` first; `---` is between launches, `#`\n"
+        "begins a comment, paths are relative to the file. Further lines:\n");
+    n = select_rows(true, table);
+    for (size_t k = 0; k < n; k++)
+        out_fmt(out, "  %-32s  %s\n", table[k].name, table[k].help);
     out_z(out,
           "\nexit status: 0 done, 1 bad input, a fault of a kernel or a missed expectation, 2 usage, 3 internal error, "
           "4 a limit was\nreached, 5 I/O\n");
@@ -159,7 +157,8 @@ static bool options_fit(const Job *job, const char *launch_option)
 // False: a message was printed.
 static bool parse_command_line(Job *job, int argc, char **argv)
 {
-    OptionParser p = {.table = options, .n = ARRAY_LEN(options), .argc = argc, .at = 1, .argv = argv};
+    Option table[RUN_OPTION_COUNT];
+    OptionParser p = {.table = table, .n = select_rows(false, table), .argc = argc, .at = 1, .argv = argv};
     const char *launch_option = NULL;
     for (int id; (id = option_next(&p)) != OPTION_END;) {
         if (id == OPTION_ERROR)
@@ -178,9 +177,8 @@ static bool parse_command_line(Job *job, int argc, char **argv)
             job->input = p.value;
         else if (!take_option(job, (RunOption)id, p.value))
             return false;
-        for (size_t k = 0; id >= 0 && k < ARRAY_LEN(options); k++)
-            if (options[k].id == id && run_option_where((RunOption)id) == WHERE_LAUNCH)
-                launch_option = options[k].name;
+        if (id >= 0 && run_option_where((RunOption)id) == WHERE_LAUNCH)
+            launch_option = rows[id].name;
     }
     return options_fit(job, launch_option);
 }
@@ -202,7 +200,8 @@ static const char *sym_name(Job *job, SymId s)
 static bool is_kernel(const Sym *s) { return s->kind == SYM_FUNC && s->flags & SYM_KERNEL && s->flags & SYM_DEFINED; }
 static bool is_variable(const Sym *s)
 {
-    return s->kind == SYM_VAR && (s->space == SP_GLOBAL || s->space == SP_CONST) && s->size;
+    bool defined = s->kind == SYM_VAR && !(s->flags & SYM_EXTERN);
+    return defined && (s->space == SP_GLOBAL || s->space == SP_CONST) && s->size;
 }
 
 static void no_such_sym(Job *job, RunPlace place, const char *name, bool (*is)(const Sym *), const char *what)

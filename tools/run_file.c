@@ -207,6 +207,12 @@ static bool take_value(RunPlan *p, RunPlace place, Type t, const char *text, uin
     return value_parse(t, text, bits, why) || WRONG(p, place, "%s", why);
 }
 
+static bool take_wide(RunPlan *p, RunPlace place, Type t, const char *text, uint64_t *bits)
+{
+    char why[200];
+    return value_parse_wide(t, text, bits, why) || WRONG(p, place, "%s", why);
+}
+
 static int hex_digit(char c) { return isdigit((unsigned char)c) ? c - '0' : tolower((unsigned char)c) - 'a' + 10; }
 
 static bool take_hex(RunPlan *p, RunPlace place, const char *text, const uint8_t **bytes, uint64_t *size)
@@ -244,9 +250,9 @@ static uint32_t split(char *text, char **part, uint32_t max)
 static bool take_range(RunPlan *p, RunPlace place, Fill *f, const char *low, const char *high)
 {
     f->ranged = true;
-    if (!take_value(p, place, f->type, low, &f->low) || !take_value(p, place, f->type, high, &f->high))
+    if (!take_wide(p, place, f->type, low, &f->low) || !take_wide(p, place, f->type, high, &f->high))
         return false;
-    return value_less(f->type, f->low, f->high) ||
+    return value_less_wide(f->type, f->low, f->high) ||
            WRONG(p, place, "there is nothing from %s up to, not including, %s", low, high);
 }
 
@@ -260,8 +266,8 @@ static bool take_generator(RunPlan *p, RunPlace place, const char *text, Fill *f
         f->kind = FILL_IOTA;
         if (n > 3)
             return WRONG(p, place, "'%s' is not iota[:START[:STEP]]", text);
-        return take_value(p, place, f->type, n > 1 ? part[1] : "0", &f->start) &&
-               take_value(p, place, f->type, n > 2 ? part[2] : "1", &f->step);
+        return take_wide(p, place, f->type, n > 1 ? part[1] : "0", &f->start) &&
+               take_wide(p, place, f->type, n > 2 ? part[2] : "1", &f->step);
     }
     if (strcmp(part[0], "rand") == 0) {
         f->kind = FILL_RAND;
@@ -272,7 +278,7 @@ static bool take_generator(RunPlan *p, RunPlace place, const char *text, Fill *f
     }
     if (strcmp(part[0], "fill") == 0) {
         f->kind = FILL_SAME;
-        return n == 2 ? take_value(p, place, f->type, part[1], &f->start)
+        return n == 2 ? take_value(p, place, f->type, part[1], &f->value)
                       : WRONG(p, place, "'%s' is not fill:VALUE", text);
     }
     return WRONG(p, place, "'%s' does not say what the buffer holds%s (iota, rand or fill)", part[0],

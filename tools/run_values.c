@@ -138,15 +138,30 @@ static bool parse_integer(Type t, const char *text, uint64_t *bits, char why[sta
     return true;
 }
 
-bool value_parse(Type t, const char *text, uint64_t *bits, char why[static 200])
+// Whether the text gives bits instead of a number.
+static bool is_bits(Type t, const char *text)
 {
     bool hex = text[0] == '0' && (text[1] == 'x' || text[1] == 'X') && !strpbrk(text, ".pP");
-    bool ptx = format_of(t) && text[0] == '0' && text[1] && strchr("fFdD", text[1]);
-    if (hex || ptx)
+    return hex || (format_of(t) && text[0] == '0' && text[1] && strchr("fFdD", text[1]));
+}
+
+bool value_parse(Type t, const char *text, uint64_t *bits, char why[static 200])
+{
+    if (is_bits(t, text))
         return parse_bits(t, text, bits, why);
     if (!*text || strchr(" \t", *text))
         return not_a_value(t, text, "a number for", why);
     return format_of(t) ? parse_float(t, text, bits, why) : parse_integer(t, text, bits, why);
+}
+
+bool value_parse_wide(Type t, const char *text, uint64_t *bits, char why[static 200])
+{
+    const Format *f = format_of(t);
+    uint64_t narrow;
+    if (!value_parse(t, text, &narrow, why))
+        return false;
+    *bits = f && is_bits(t, text) ? float_convert(f, &format_f64, narrow, ROUND_NEAREST_EVEN, false) : narrow;
+    return !f || is_bits(t, text) || value_parse(TY_F64, text, bits, why);
 }
 
 /* -- Values to text ------------------------------------------------------------------------------------- */
@@ -228,10 +243,10 @@ bool value_near(Type t, uint64_t a, uint64_t b, uint64_t ulps)
     return apart <= ulps;
 }
 
-bool value_less(Type t, uint64_t a, uint64_t b)
+bool value_less_wide(Type t, uint64_t a, uint64_t b)
 {
     if (format_of(t))
-        return float_compare(format_of(t), a, b) == FLOAT_LESS;
+        return float_compare(&format_f64, a, b) == FLOAT_LESS;
     return is_signed(t) ? sign_extend(a, type_bits(t)) < sign_extend(b, type_bits(t)) : a < b;
 }
 
@@ -247,11 +262,6 @@ static uint64_t splitmix64(uint64_t *state)
     return z ^ (z >> 31);
 }
 
-static uint64_t to_f64(Type t, uint64_t bits)
-{
-    return float_convert(format_of(t), &format_f64, bits, ROUND_NEAREST_EVEN, false);
-}
-
 // low + u * (high - low) in f64, rounded to the type, where u has the draw's top 24 bits (53 for f64) behind the point.
 // Without a range [0, 1). Where the type is coarse, rounding may give `high` itself.
 static uint64_t random_float(const Fill *f, uint64_t draw)
@@ -260,8 +270,8 @@ static uint64_t random_float(const Fill *f, uint64_t draw)
     bool wide = f->type == TY_F64;
     uint64_t unit = float_from_integer(d, wide ? draw >> 11 : draw >> 40, 64, false, ROUND_NEAREST_EVEN);
     uint64_t scale = float_one(d) - ((uint64_t)(wide ? 53 : 24) << d->frac_bits);  // 2^-53 or 2^-24
-    uint64_t low = f->ranged ? to_f64(f->type, f->low) : 0;
-    uint64_t high = f->ranged ? to_f64(f->type, f->high) : float_one(d);
+    uint64_t low = f->ranged ? f->low : 0;
+    uint64_t high = f->ranged ? f->high : float_one(d);
     uint64_t span = float_add(d, high, low ^ float_sign(d), ROUND_NEAREST_EVEN);
     uint64_t rise = float_mul(d, float_mul(d, unit, scale, ROUND_NEAREST_EVEN), span, ROUND_NEAREST_EVEN);
     return float_convert(d, format_of(f->type), float_add(d, low, rise, ROUND_NEAREST_EVEN), ROUND_NEAREST_EVEN, false);
@@ -277,14 +287,15 @@ static uint64_t random_integer(const Fill *f, uint64_t draw)
     return low_bits(f->low + draw % span, bits);
 }
 
-// start + k * step, each step in the type's own arithmetic.
+// start + k * step: two operations in f64, then rounded to the type.
 static uint64_t iota(const Fill *f, uint64_t k)
 {
-    const Format *t = format_of(f->type);
+    const Format *d = &format_f64, *t = format_of(f->type);
     if (!t)
         return low_bits(f->start + k * f->step, type_bits(f->type));
-    uint64_t n = float_from_integer(t, k, 64, false, ROUND_NEAREST_EVEN);
-    return float_add(t, f->start, float_mul(t, n, f->step, ROUND_NEAREST_EVEN), ROUND_NEAREST_EVEN);
+    uint64_t n = float_from_integer(d, k, 64, false, ROUND_NEAREST_EVEN);
+    uint64_t value = float_add(d, f->start, float_mul(d, n, f->step, ROUND_NEAREST_EVEN), ROUND_NEAREST_EVEN);
+    return float_convert(d, t, value, ROUND_NEAREST_EVEN, false);
 }
 
 void fill_write(const Fill *f, uint8_t *to)
@@ -293,7 +304,7 @@ void fill_write(const Fill *f, uint8_t *to)
     if (f->kind == FILL_ZERO)
         return;
     for (uint64_t k = 0; k < f->count; k++, to += value_bytes(f->type)) {
-        uint64_t bits = f->start;
+        uint64_t bits = f->value;
         if (f->kind == FILL_IOTA)
             bits = iota(f, k);
         else if (f->kind == FILL_RAND && format_of(f->type))

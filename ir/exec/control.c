@@ -86,39 +86,79 @@ bool run_trap(Run *r, Group *g, const Code *c) { return fault(r, g, c, (uint32_t
 
 /* -- Calls ---------------------------------------------------------------------------------------------- */
 
-// Copies the k-th of the symbols' bytes, for all lanes of the group.
-static void copy_params(const Group *g, Frame *to, uint32_t to_at, const Frame *from, uint32_t from_at, uint32_t bytes)
-{
-    FOR_LANES(g->lanes, lane)
-        memcpy(to->params + (size_t)lane * to->func->params + to_at,
-               from->params + (size_t)lane * from->func->params + from_at, bytes);
-}
-
 static uint32_t local_of(SymId s) { return s & ~(uint32_t)SYM_LOCAL; }
 
-static uint32_t bytes_of(const Fn *fn, SymId s) { return (uint32_t)ir_sym(fn, s)->size; }
-
-static void pass_arguments(const Group *g, const Code *call, Frame *to, const Frame *from)
+// Where a parameter that a symbol names lies for a lane.
+static uint8_t *parameter_at(const Frame *f, SymId s, uint32_t lane)
 {
-    const Fn *caller = from->func->fn, *callee = to->func->fn;
-    CallOperands ops = call_operands(caller, call->instr);
+    return f->params + (size_t)lane * f->func->params + f->func->param_at[local_of(s)];
+}
+
+// The row of a formal that is a register; NULL = it is memory.
+static uint64_t *formal_row(const Frame *f, SymId formal)
+{
+    const Sym *s = ir_sym(f->func->fn, formal);
+    for (RegId r = 1; s->space == SP_REG && r < f->func->fn->regs.n; r++)
+        if (ir_reg(f->func->fn, r)->flags & REG_NAMED && name_same(ir_reg(f->func->fn, r)->name, s->name))
+            return f->rows[f->func->row[r]];
+    return NULL;
+}
+
+static uint64_t formal_value(const Frame *f, SymId formal, uint32_t lane)
+{
+    const uint64_t *row = formal_row(f, formal);
+    uint64_t bits = 0;
+    if (row)
+        return row[lane];
+    memcpy(&bits, parameter_at(f, formal, lane), MIN(ir_sym(f->func->fn, formal)->size, 8));
+    return bits;
+}
+
+static void set_formal(const Frame *f, SymId formal, uint32_t lane, uint64_t bits)
+{
+    uint64_t *row = formal_row(f, formal);
+    if (row)
+        row[lane] = bits;
+    else
+        memcpy(parameter_at(f, formal, lane), &bits, MIN(ir_sym(f->func->fn, formal)->size, 8));
+}
+
+static void copy_parameter(const Group *g, const Frame *to, SymId d, const Frame *from, SymId a)
+{
+    uint64_t bytes = MIN(ir_sym(to->func->fn, d)->size, ir_sym(from->func->fn, a)->size);
+    FOR_LANES(g->lanes, lane)
+        memcpy(parameter_at(to, d, lane), parameter_at(from, a, lane), bytes);
+}
+
+// Arguments are parameters of the call sequence, or values.
+static void pass_arguments(Run *r, const Group *caller, const Code *call, const Frame *to)
+{
+    const Fn *from = caller->frame->func->fn, *callee = to->func->fn;
+    CallOperands ops = call_operands(from, call->instr);
     for (uint32_t k = 0; k < ops.narguments && k < callee->sig.nparams; k++) {
-        SymId a = op_index(*ir_use(caller, call->instr, ops.arguments + k)), p = callee->sig.params[k];
-        copy_params(g, to, to->func->param_at[local_of(p)], from, from->func->param_at[local_of(a)],
-                    MIN(bytes_of(caller, a), bytes_of(callee, p)));
+        Operand o = *ir_use(from, call->instr, ops.arguments + k);
+        SymId formal = callee->sig.params[k];
+        if (op_kind(o) == K_SYM && !formal_row(to, formal)) {
+            copy_parameter(caller, to, formal, caller->frame, op_index(o));
+            continue;
+        }
+        FOR_LANES(caller->lanes, lane)
+            set_formal(to, formal, lane, read_lane(r, caller, &call->in[ops.arguments + k], lane));
     }
 }
 
-static void pass_results(const Group *g, const Frame *from)
+static void pass_results(Run *r, const Group *g)
 {
-    Frame *to = from->caller;
+    const Frame *from = g->frame, *to = from->caller;
+    const Code *call = from->call;
     const Fn *caller = to->func->fn, *callee = from->func->fn;
-    CallOperands ops = call_operands(caller, from->call->instr);
-    for (uint32_t k = 0; k < ops.results && k < callee->sig.nrets; k++) {
-        SymId a = op_index(*ir_use(caller, from->call->instr, k)), p = callee->sig.rets[k];
-        copy_params(g, to, to->func->param_at[local_of(a)], from, from->func->param_at[local_of(p)],
-                    MIN(bytes_of(caller, a), bytes_of(callee, p)));
-    }
+    CallOperands ops = call_operands(caller, call->instr);
+    Group back = {.lanes = g->lanes, .frame = from->caller};
+    for (uint32_t k = 0; k < ops.results && k < callee->sig.nrets; k++)
+        copy_parameter(g, to, op_index(*ir_use(caller, call->instr, k)), from, callee->sig.rets[k]);
+    for (uint32_t k = 0; k < call->nout && k < callee->sig.nrets; k++)
+        FOR_LANES(g->lanes, lane)
+            write_lane(r, &back, &call->out[k], lane, (Value){formal_value(from, callee->sig.rets[k], lane), 0});
 }
 
 // What the lowest lane calls; lanes that call something else are split off, and look again.
@@ -148,9 +188,9 @@ bool run_call(Run *r, Group *g, const Code *c)
         return run_builtin(r, g, c, s);
     if (g->frame->depth >= DEPTH_MAX)
         return fault(r, g, c, first, "calls are more than %d deep", DEPTH_MAX);
-    Frame *caller = g->frame;
+    Group caller = *g;
     group_call(r->warp, g, f, c, g->pc + 1);
-    pass_arguments(g, c, g->frame, caller);
+    pass_arguments(r, &caller, c, g->frame);
     return local_grow(r, g, c);
 }
 
@@ -165,7 +205,7 @@ bool run_ret(Run *r, Group *g, const Code *c)
         if (!returns)
             return false;
     }
-    pass_results(g, g->frame);
+    pass_results(r, g);
     group_return(r->warp, g);
     return false;
 }

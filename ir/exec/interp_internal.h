@@ -34,9 +34,10 @@ typedef struct Func Func;
 
 // Where the 32 values of an operand come from, or go to.
 typedef enum {
-    REF_NONE,   // a sink
-    REF_REG,    // a row of the frame
-    REF_CONST,  // the same value in all lanes
+    REF_NONE,    // a sink
+    REF_REG,     // a row of the frame
+    REF_MODULE,  // a row of the warp: a register of the module
+    REF_CONST,   // the same value in all lanes
     REF_SREG,
     REF_LOCAL,  // the address of a local variable: `bits` from where the frame's begin
 } RefKind;
@@ -72,6 +73,7 @@ struct Code {
     uint8_t vec;     // elements
     uint8_t bytes;   // of an element
     bool extends;    // by its sign
+    bool restores;   // the stack
     uint8_t action;  // Mod of atom, red, redux, vote, shfl
     Type type;
     SymId symbol;  // parameters are addressed by their names
@@ -90,6 +92,7 @@ struct Func {
     Code *code;
     uint32_t ncode;
     uint32_t nrows;
+    const uint32_t *row;      // by RegId
     uint32_t params, locals;  // bytes for each lane
     uint32_t *param_at;       // by local symbol: offset of a parameter among them
     uint32_t *local_at;       // by local symbol: offset of a variable
@@ -159,8 +162,7 @@ struct Warp {
     uint8_t *local[LANES];
     uint8_t *local_written[LANES];
     uint32_t nlocal;  // bytes of each
-    uint64_t (*sregs)[LANES];
-    uint64_t steps;
+    uint64_t (*module_rows)[LANES];
 };
 
 typedef struct Barrier {
@@ -186,6 +188,7 @@ struct Run {
     uint32_t epoch;                  // grows with each barrier that opens
     Barrier barriers[BARRIERS];
     uint64_t steps;
+    uint64_t random;  // state of run_draw()
 };
 
 struct Machine {
@@ -200,6 +203,8 @@ struct Machine {
     uint8_t *sreg_kinds;          // by special register: what run.c knows it as
     Func **funcs;                 // by SymId; NULL = not looked at, or no body
     uint32_t nstatic;             // bytes of static shared memory
+    uint32_t nlocal;              // bytes of the module's variables in local memory
+    VEC(Name) registers;          // of the module, by row
     uint32_t nctas;               // that ran, in all launches
     RunError error;
 };
@@ -219,7 +224,7 @@ void memory_lay_out(Machine *m);
 uint8_t *memory_at(Run *r, const Group *g, const Code *c, uint32_t lane, uint64_t address, uint32_t size, bool write);
 // Makes room for the local variables of the group's frame. False, so that a call can end with it.
 bool local_grow(Run *r, const Group *g, const Code *c);
-CodeRun run_ld, run_st, run_alloca, run_cvta, run_cvta_to, run_isspacep;
+CodeRun run_ld, run_st, run_alloca, run_stack, run_cvta, run_cvta_to, run_isspacep;
 /* check.c */
 void check_start_cta(Run *r);
 // An access that is in bounds, at this place of the allocation or of the space. False: it was reported.
@@ -242,6 +247,7 @@ void group_end(Warp *w, Group *g);     // its lanes end
 // The group that runs next; NULL = all wait, or none is left.
 Group *warp_next(Warp *w);
 /* run.c */
+uint64_t run_draw(Run *r);  // a random number if the order of execution has a seed, otherwise 0
 CodeRun run_eval, run_addr, run_nothing, run_unsupported;
 bool fault(Run *r, const Group *g, const Code *c, uint32_t lane, const char *fmt, ...)
     __attribute__((cold, format(printf, 5, 6)));

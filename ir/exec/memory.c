@@ -86,6 +86,27 @@ static void lay_out_shared(Machine *m, const Sym *s, SymId id)
     m->nstatic += (uint32_t)s->size;
 }
 
+// Local variables of the module come before those of functions.
+static void lay_out_local(Machine *m, const Sym *s, SymId id)
+{
+    m->nlocal = (uint32_t)round_up(m->nlocal, MAX(s->align, 1));
+    m->symbols[id] = m->nlocal;
+    m->nlocal = (uint32_t)round_up(m->nlocal + s->size, 16);
+}
+
+// Of a variable that is declared only, the symbol that defines it; 0 = there is none.
+static SymId definition_of(const Module *m, SymId s)
+{
+    const Sym *sym = &m->syms.at[s];
+    if (sym->kind != SYM_VAR || !(sym->flags & SYM_EXTERN) || sym->space == SP_SHARED)
+        return 0;
+    for (SymId k = 1; k < m->syms.n; k++)
+        if (m->syms.at[k].kind == SYM_VAR && !(m->syms.at[k].flags & SYM_EXTERN) &&
+            name_same(m->syms.at[k].name, sym->name))
+            return k;
+    return 0;
+}
+
 void memory_lay_out(Machine *m)
 {
     const Module *module = m->module;
@@ -95,11 +116,16 @@ void memory_lay_out(Machine *m)
         const Sym *sym = &module->syms.at[s];
         if (sym->kind == SYM_FUNC)
             m->symbols[s] = CODE_WINDOW + 16 * (uint64_t)s;
-        else if (is_variable(sym))
+        else if (is_variable(sym) && !definition_of(module, s))
             m->symbols[s] = add_variable(m, sym);
+        else if (sym->kind == SYM_VAR && sym->space == SP_LOCAL)
+            lay_out_local(m, sym, s);
         else if (sym->kind == SYM_VAR && sym->space == SP_SHARED && !(sym->flags & SYM_OPEN))
             lay_out_shared(m, sym, s);
     }
+    for (SymId s = 1; s < module->syms.n; s++)
+        if (definition_of(module, s))
+            m->symbols[s] = m->symbols[definition_of(module, s)];
     machine_reset(m);
 }
 
@@ -187,7 +213,8 @@ static uint8_t *in_params(Run *r, const Group *g, const Code *c, uint32_t lane, 
 uint8_t *memory_at(Run *r, const Group *g, const Code *c, uint32_t lane, uint64_t address, uint32_t size, bool write)
 {
     Space space = (Space)c->space == SP_GENERIC ? space_at(&address) : (Space)c->space;
-    if (address % size) {
+    uint32_t align = space == SP_PARAM ? MIN(size, c->bytes) : size;  // ptxas takes vectors of parameters anywhere
+    if (address % align) {
         fault(r, g, c, lane, "%s of %u bytes at address %#llx, which is not aligned", write ? "write" : "read", size,
               (unsigned long long)address);
         return NULL;
@@ -296,6 +323,19 @@ bool run_alloca(Run *r, Group *g, const Code *c)
         write_lane(r, g, &c->in[0], lane, (Value){at, 0});
     local_grow(r, g, c);
     return r->machine->error.status == RUN_DONE;
+}
+
+bool run_stack(Run *r, Group *g, const Code *c)
+{
+    Frame *f = g->frame;
+    uint32_t fixed = f->locals + f->func->locals;
+    if (c->restores) {
+        f->dynamic = (uint32_t)read_lane(r, g, &c->in[0], (uint32_t)__builtin_ctz(g->lanes)) - fixed;
+        return true;
+    }
+    FOR_LANES(g->lanes, lane)
+        write_lane(r, g, &c->in[0], lane, (Value){fixed + f->dynamic, 0});
+    return true;
 }
 
 /* -- Address arithmetic between spaces -------------------------------------------------------------------- */

@@ -98,13 +98,35 @@ static OperandRef ref_of_symbol(Maker *k, Code *c, SymId s)
     return (OperandRef){.kind = REF_CONST, .bits = k->func->param_at[local_of(s)]};
 }
 
+// Registers that are declared elsewhere are the function's formals, or the module's.
+static bool is_of_module(const Fn *fn, RegId r)
+{
+    const Reg *reg = ir_reg(fn, r);
+    for (uint32_t id = 1; reg->flags & REG_NAMED && id < fn->syms.n; id++)
+        if (ir_sym(fn, id | SYM_LOCAL)->kind == SYM_FORMAL && name_same(ir_sym(fn, id | SYM_LOCAL)->name, reg->name))
+            return false;
+    return reg->flags & REG_NAMED;
+}
+
+static uint32_t module_row(Maker *k, RegId r)
+{
+    Machine *m = k->machine;
+    Name name = ir_reg(k->fn, r)->name;
+    uint32_t row = 0;
+    while (row < m->registers.n && !name_same(m->registers.at[row], name))
+        row++;
+    if (row == m->registers.n)
+        VEC_PUSH(&m->arena, &m->registers, name);
+    return row;
+}
+
 static OperandRef ref_of(Maker *k, Code *c, Operand o)
 {
     OperandRef ref = {.kind = REF_NONE};
     switch (op_kind(o)) {
     case K_REG:
-        ref.kind = REF_REG;
-        ref.at = k->row[op_index(o)];
+        ref.kind = is_of_module(k->fn, op_index(o)) ? REF_MODULE : REF_REG;
+        ref.at = ref.kind == REF_MODULE ? module_row(k, op_index(o)) : k->row[op_index(o)];
         ref.width = ir_reg(k->fn, op_index(o))->width;
         break;
     case K_IMM:
@@ -226,6 +248,11 @@ static bool is_parameter(const Fn *fn, Operand o)
     return kind == SYM_CALLPARAM || kind == SYM_FORMAL;
 }
 
+static bool is_argument(const Fn *fn, Operand o)
+{
+    return is_parameter(fn, o) || op_kind(o) == K_REG || op_kind(o) == K_IMM;
+}
+
 CallOperands call_operands(const Fn *fn, const Instr *i)
 {
     CallOperands c = {0, 0, 0, 0};
@@ -234,7 +261,7 @@ CallOperands call_operands(const Fn *fn, const Instr *i)
         c.results++;
     c.callee = c.results;
     c.arguments = c.callee + 1;
-    while (c.arguments + c.narguments < n && is_parameter(fn, *ir_use(fn, i, c.arguments + c.narguments)))
+    while (c.arguments + c.narguments < n && is_argument(fn, *ir_use(fn, i, c.arguments + c.narguments)))
         c.narguments++;
     return c;
 }
@@ -258,8 +285,11 @@ static void make_code(Maker *k, Code *c, InstrId id)
         make_targets(k, c, i, d);
     if (d->op == OP_CALL)
         c->in[0] = ref_of(k, c, *ir_use(fn, i, call_operands(fn, i).callee));
+    c->restores = str_is(tab_str(fn->tables, m->text), "stackrestore.u64");
     if (d->op == OP_OPAQUE && str_is(tab_str(fn->tables, m->text), "alloca.u64"))
         c->run = run_alloca;
+    else if (d->op == OP_OPAQUE && (c->restores || str_is(tab_str(fn->tables, m->text), "stacksave.u64")))
+        c->run = run_stack;
     else
         c->run = runs[d->op] ? runs[d->op] : eval_decode(fn->tables, d, &c->eval) ? run_eval : run_unsupported;
 }
@@ -291,6 +321,7 @@ static void make_func(Machine *m, Func *f)
             f->ncode += is_code(fn, ir_instr(fn, id));
     }
     number_rows(&k);
+    f->row = k.row;
     f->code = arena_alloc(&m->arena, MAX(f->ncode, 1) * sizeof *f->code);
     uint32_t n = 0;
     FOR_BLOCKS(fn, b)
@@ -298,6 +329,40 @@ static void make_func(Machine *m, Func *f)
             if (is_code(fn, ir_instr(fn, id)))
                 make_code(&k, &f->code[n++], id);
     analysis_free(&k.analyses);
+}
+
+// The function of this name; 0 = there is none.
+static SymId find_function(const Module *m, const char *text, size_t len)
+{
+    char name[500];
+    for (SymId s = 1; s < m->syms.n; s++)
+        if (m->syms.at[s].kind == SYM_FUNC &&
+            strlen(name_text(&m->tables, m->syms.at[s].name, name, sizeof name)) == len && memcmp(name, text, len) == 0)
+            return s;
+    return 0;
+}
+
+// `.alias NAME, FUNCTION`: another name of a function.
+static void name_aliases(Machine *m)
+{
+    const Module *module = m->module;
+    for (uint32_t k = 0; k < module->items.n; k++) {
+        const Item *item = &module->items.at[k];
+        Str text = item->kind == ITEM_RAW ? tab_str(&module->tables, item->index) : (Str){"", 0, 0};
+        const char *comma =
+            text.len > 7 && memcmp(text.text, ".alias ", 7) == 0 ? memchr(text.text, ',', text.len) : NULL;
+        if (!comma)
+            continue;
+        const char *end = text.text + text.len, *target = comma + 1;
+        while (target < end && *target == ' ')
+            target++;
+        while (end > target && (end[-1] == ';' || end[-1] == ' '))
+            end--;
+        SymId alias = find_function(module, text.text + 7, (size_t)(comma - text.text) - 7);
+        SymId to = find_function(module, target, (size_t)(end - target));
+        if (alias && to)
+            m->funcs[alias] = m->funcs[to];
+    }
 }
 
 void program_make(Machine *m)
@@ -309,6 +374,7 @@ void program_make(Machine *m)
         if (fn && fn->flags & FN_DEFINED)
             m->funcs[fn->sym] = place_symbols(m, fn);
     }
+    name_aliases(m);
     // Dynamic shared memory begins behind the rest.
     m->nstatic = round_up(m->nstatic, 16);
     for (SymId s = 1; s < module->syms.n; s++) {
@@ -317,7 +383,7 @@ void program_make(Machine *m)
             m->symbols[s] = m->nstatic;
     }
     for (SymId s = 1; s < module->syms.n; s++)
-        if (m->funcs[s])
+        if (m->funcs[s] && m->funcs[s]->sym == s)
             make_func(m, m->funcs[s]);
 }
 

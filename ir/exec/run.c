@@ -8,6 +8,15 @@
 
 enum { PATIENCE = 1 << 20 };  // steps of a warp until others have theirs
 
+// splitmix64; 0 in the fixed order.
+uint64_t run_draw(Run *r)
+{
+    uint64_t z = r->random += UINT64_C(0x9e3779b97f4a7c15);
+    z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+    z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
+    return r->machine->options.seed ? z ^ (z >> 31) : 0;
+}
+
 /* -- Faults --------------------------------------------------------------------------------------------- */
 
 static Dim thread_of(const Run *r, uint32_t thread)
@@ -155,6 +164,7 @@ uint64_t read_lane(const Run *r, const Group *g, const OperandRef *o, uint32_t l
 {
     switch (o->kind) {
     case REF_REG: return g->frame->rows[o->at][lane] ^ o->negated;
+    case REF_MODULE: return r->warp->module_rows[o->at][lane] ^ o->negated;
     case REF_CONST: return o->bits;
     case REF_LOCAL: return g->frame->locals + o->bits;
     case REF_SREG: return sreg_value(r, (SregKind)r->machine->sreg_kinds[o->at], lane);
@@ -171,10 +181,12 @@ uint64_t read_high(const Run *r, const Group *g, const OperandRef *o, uint32_t l
 void write_lane(Run *r, const Group *g, const OperandRef *o, uint32_t lane, Value v)
 {
     uint32_t bits = width_bits((Width)o->width);
-    (void)r;
+    uint64_t low = bits < 64 ? v.lo & ((UINT64_C(1) << bits) - 1) : v.lo;
+    if (o->kind == REF_MODULE)
+        r->warp->module_rows[o->at][lane] = low;
     if (o->kind != REF_REG)
         return;
-    g->frame->rows[o->at][lane] = bits < 64 ? v.lo & ((UINT64_C(1) << bits) - 1) : v.lo;
+    g->frame->rows[o->at][lane] = low;
     if (bits == 128)
         g->frame->rows[o->at + 1][lane] = v.hi;
 }
@@ -238,16 +250,38 @@ static void run_apart(Run *r, Group *g, const Code *c, Mask lanes)
     }
 }
 
+// What the instruction made in the lane that is looked at.
+static void trace(Run *r, const Group *g, const Frame *frame, const Code *c, Mask lanes)
+{
+    const MachineOptions *o = &r->machine->options;
+    const Fn *fn = frame->func->fn;
+    if (!(lanes >> o->lane & 1))
+        return;
+    Dim t = thread_of(r, r->warp->index * LANES + o->lane);
+    Str text = tab_str(fn->tables, tab_mnem(fn->tables, tab_desc(fn->tables, c->instr->desc)->mnem)->text);
+    out_fmt(o->trace, "block %u,%u,%u thread %u,%u,%u ", r->cta.x, r->cta.y, r->cta.z, t.x, t.y, t.z);
+    name_print(o->trace, fn->tables, r->machine->module->syms.at[fn->sym].name);
+    out_fmt(o->trace, "+%u %.*s", (uint32_t)(c - frame->func->code), (int)text.len, text.text);
+    for (uint32_t k = 0; k < c->nout && g->frame == frame; k++)
+        if (c->out[k].kind == REF_REG)
+            out_fmt(o->trace, " %#llx", (unsigned long long)frame->rows[c->out[k].at][o->lane]);
+    out_fmt(o->trace, "\n");
+}
+
 static bool execute(Run *r, Group *g, const Code *c)
 {
-    if (!r->machine->options.check_uninit)
+    const MachineOptions *o = &r->machine->options;
+    if (!o->check_uninit && !o->trace)
         return c->run(r, g, c);
-    if (!check_registers(r, g, c))
+    if (o->check_uninit && !check_registers(r, g, c))
         return false;
     Frame *frame = g->frame;
+    Mask lanes = g->lanes;
     bool goes_on = c->run(r, g, c);
-    if (g->frame == frame)
+    if (o->check_uninit && g->frame == frame)
         check_wrote(g, c);
+    if (o->trace)
+        trace(r, g, frame, c, lanes);
     return goes_on;
 }
 
@@ -299,7 +333,7 @@ static bool run_warp(Run *r, Warp *w)
 {
     Group *g;
     bool ran = false;
-    uint64_t end = r->steps + PATIENCE;
+    uint64_t end = r->steps + (r->machine->options.seed ? 1 + run_draw(r) % 64 : PATIENCE);
     r->warp = w;
     while (r->steps < end && (g = warp_next(w))) {
         ran = true;
@@ -330,10 +364,25 @@ static void start_warps(Run *r, const Func *f)
         w->run = r;
         w->index = k;
         w->frames = NEW_ARRAY(r->arena, Frame *, r->machine->module->syms.n);
+        w->module_rows = arena_zalloc(r->arena, MAX(r->machine->registers.n, 1) * sizeof *w->module_rows);
         warp_start(w, f, left >= LANES ? UINT32_MAX : (UINT32_C(1) << left) - 1);
         r->warp = w;
         local_grow(r, &w->groups[0], NULL);
     }
+}
+
+// The places of the CTAs in the grid, in the order in which they run.
+static uint32_t *order_ctas(Run *r, uint32_t n)
+{
+    uint32_t *order = arena_alloc(r->arena, MAX(n, 1) * sizeof *order);
+    for (uint32_t k = 0; k < n; k++)
+        order[k] = k;
+    for (uint32_t k = n; r->machine->options.seed && k > 1; k--) {
+        uint32_t other = (uint32_t)(run_draw(r) % k), moved = order[k - 1];
+        order[k - 1] = order[other];
+        order[other] = moved;
+    }
+    return order;
 }
 
 static void report_deadlock(Run *r)
@@ -356,8 +405,9 @@ static bool run_cta(Run *r, const Func *f)
     start_warps(r, f);
     while (is_live(r) && e->status == RUN_DONE) {
         bool ran = false;
+        uint32_t first = (uint32_t)run_draw(r) % r->nwarps;
         for (uint32_t k = 0; k < r->nwarps && e->status == RUN_DONE; k++)
-            ran |= run_warp(r, &r->warps[k]);
+            ran |= run_warp(r, &r->warps[(first + k) % r->nwarps]);
         if (!ran)
             report_deadlock(r);
     }
@@ -372,11 +422,16 @@ bool machine_run(Machine *m, const Launch *l)
     r.nwarps = (r.nthreads + LANES - 1) / LANES;
     r.nshared = m->nstatic + l->shared;
     r.first_cta = m->nctas + 1;
-    for (uint32_t k = 0, n = l->grid.x * l->grid.y * l->grid.z; k < n && m->error.status == RUN_DONE; k++) {
+    Arena launch;
+    arena_init(&launch, m->heap);
+    r.arena = &launch;
+    r.random = m->options.seed;
+    uint32_t n = l->grid.x * l->grid.y * l->grid.z, *order = order_ctas(&r, n);
+    for (uint32_t k = 0; k < n && m->error.status == RUN_DONE; k++) {
         Arena arena;
         arena_init(&arena, m->heap);
         r.arena = &arena;
-        r.cta = (Dim){k % l->grid.x, k / l->grid.x % l->grid.y, k / l->grid.x / l->grid.y};
+        r.cta = (Dim){order[k] % l->grid.x, order[k] / l->grid.x % l->grid.y, order[k] / l->grid.x / l->grid.y};
         r.shared = arena_zalloc(&arena, MAX(r.nshared, 1));
         r.cta_number = ++m->nctas;
         check_start_cta(&r);
@@ -384,6 +439,7 @@ bool machine_run(Machine *m, const Launch *l)
         run_cta(&r, f);
         arena_free(&arena);
     }
+    arena_free(&launch);
     return m->error.status == RUN_DONE;
 }
 

@@ -29,7 +29,7 @@ Frame *frame_new(Warp *w, const Func *f, Frame *caller, const Code *call, Mask l
     frame->func = f;
     frame->caller = caller;
     frame->call = call;
-    frame->locals = caller ? caller->locals + caller->func->locals + caller->dynamic : 0;
+    frame->locals = caller ? caller->locals + caller->func->locals + caller->dynamic : w->run->machine->nlocal;
     frame->dynamic = 0;
     frame->depth = caller ? caller->depth + 1 : 0;
     frame->lanes = lanes;
@@ -162,9 +162,15 @@ void group_end(Warp *w, Group *g)
 Group *warp_next(Warp *w)
 {
     Group *best = NULL;
+    uint32_t skip = (uint32_t)(run_draw(w->run) % LANES);  // of the groups that could run
     for (Group *g = w->groups; g < w->groups + LANES; g++) {
         if (!g->lanes || g->state != GROUP_READY)
             continue;
+        if (skip && best) {
+            best = g;
+            skip--;
+            continue;
+        }
         uint32_t turns = g->turns / TURNS;
         if (!best || turns < best->turns / TURNS ||
             (turns == best->turns / TURNS && __builtin_ctz(g->lanes) < __builtin_ctz(best->lanes)))

@@ -796,7 +796,6 @@ struct Run {
         size_t width = 0;         // bytes of a value; 0 = no buffer
         bool nondet = false;
         int ulp = 0;
-        std::string expected;  // a list of values that replaces the buffer's
     };
     std::string entry, comment, variables;
     dim3 grid, block;
@@ -961,11 +960,12 @@ struct Run {
             printf("shared %u\n", shared);
         for (auto &a : args)
             printf("arg %s\n", a->text.c_str());
+        for (size_t n = 0; n < args.size(); n++)
+            if (args[n]->nondet)
+                printf("nondet %zu\n", n);
         std::string digest;
         for (size_t n = 0; n < args.size(); n++) {
             Argument &a = *args[n];
-            if (a.nondet)
-                printf("nondet %zu\n", n);
             if (a.width == 0 || a.nondet)
                 continue;
             uint64_t h = 0xcbf29ce484222325ull;

@@ -35,9 +35,7 @@ int main()
         r.run(table_insert, (uint2 *)pairs, n, keys, values, r.scalar(63u));
     }
     {
-        Run r("table_insert", 4, 16, 0,
-              "One thread after another: lanes of a block by their number where all of them collide. Only the inputs "
-              "count.");
+        Run r("table_insert", 4, 16, 0, "With collisions: it ends, and the input is as before.");
         auto pairs = r.rand<unsigned>(100, 1, 0, 40);
         auto n = r.scalar(50);
         auto keys = r.fill<unsigned>(64, EMPTY), values = r.zero<unsigned>(64);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // What the launches in ../run/sobel.run give. The kernels with textures only compile.
 #include "cuda_shim.h"
+#include "launches.h"
 
 using cudaTextureObject_t = unsigned long long;
 using cudaSurfaceObject_t = unsigned long long;
@@ -11,7 +12,6 @@ template <class T> T tex2DLayered(cudaTextureObject_t, float, float, int) { retu
 template <class T> void surf2Dwrite(T, cudaSurfaceObject_t, int, int) { host_fail("surface"); }
 template <class T> void surf3Dread(T *, cudaSurfaceObject_t, int, int, int, int) { host_fail("surface"); }
 
-#include "launches.h"
 #include "sobel.cu"
 
 LAUNCHES("sobel", KERNEL(sobel))

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // What the launches in ../run/spaces.run give. Which space a pointer is of follows from what the kernel chose by.
 #include "cuda_shim.h"
+#include "launches.h"
 
 #include <alloca.h>
 
@@ -12,7 +13,6 @@
 #define __isGlobal(p) 1
 #endif
 
-#include "launches.h"
 #include "spaces.cu"
 
 LAUNCHES(SPACES_RUN, KERNEL(generic_pointers), KERNEL(digits), KERNEL(two_entries))

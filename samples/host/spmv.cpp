@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // What the launches in ../run/spmv.run give.
 #include "cuda_shim.h"
+#include "launches.h"
 
 #define __restrict__
-#include "launches.h"
 #include "spmv.cu"
 
 LAUNCHES("spmv", KERNEL(spmv_scalar), KERNEL_AS("_Z11spmv_vectorILi32EEvPKiS1_S1_S1_Pxi", spmv_vector<32>),

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 // What the launches in ../run/tables.run give.
-#include "tables.cu"
 #include "cuda_shim.h"
 #include "launches.h"
+
+#include "tables.cu"
 
 // Pointers are variables too, but their values are no expectation.
 LAUNCHES("tables", KERNEL(read_tables), KERNEL(write_tables), VARIABLE(counter), VARIABLE(bytes), VARIABLE(grid2d),

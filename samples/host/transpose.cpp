@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 // What the launches in ../run/transpose.run give.
-#include "transpose.cu"
 #include "cuda_shim.h"
 #include "launches.h"
+
+#include "transpose.cu"
 
 LAUNCHES("transpose", KERNEL_AS("_Z9transposeIhEvPKT_PS0_ii", transpose<unsigned char>),
          KERNEL_AS("_Z9transposeIfEvPKT_PS0_ii", transpose<float>),

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // What the launches in ../run/warp.run give.
 #include "cuda_shim.h"
+#include "launches.h"
 
 // The lanes that tickets() has chosen.
 #define __activemask() chosen(in + (i & ~31))
@@ -12,7 +13,6 @@ static unsigned chosen(const int *in)
     return mask;
 }
 
-#include "launches.h"
 #include "warp.cu"
 
 LAUNCHES("warp", KERNEL(compact), KERNEL(group_sizes), KERNEL(warp_redux), KERNEL(tickets),

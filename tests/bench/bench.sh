@@ -32,6 +32,7 @@ done
 shift $((OPTIND - 1))
 [ $# -gt 0 ] || set -- 100000 1000000
 ORIOPT=${ORIOPT:-build/oriopt}
+ORIRUN=${ORIRUN:-$(dirname "$ORIOPT")/orirun}
 OPT=${OPT:-opt}
 case $ORIOPT in /*) ;; */*) [ -x "$ORIOPT" ] || ORIOPT=$here/$ORIOPT ;; esac
 command -v "$ORIOPT" >/dev/null 2>&1 || {
@@ -159,4 +160,19 @@ oriopt -O3 ${ORI_BENCH_FLAGS-}${ORI_BENCH_FLAGS:+ }-o /dev/null; the best of $ru
   growth   log(time ratio) / log(instruction ratio) between the two largest N, of whole runs and of the phases
 EOF
 awk -v limit="$seconds" -v lean="$lean" -v skip="$skip" -f tests/bench/report.awk $dir/table
+
+# The interpreter: instructions of threads (a warp's counts 32 times) a second of cpu time, start-up included.
+[ -x "$ORIRUN" ] || exit 0
+printf '\n%-22s %12s %9s\n' orirun instructions 'M/s >= 30'
+for f in tests/bench/run/*.run; do
+    rm -f $dir/runs
+    k=0
+    while [ $k -lt "$runs" ]; do
+        $dir/timed $dir/runs "$ORIRUN" "$f" >/dev/null 2>&1
+        k=$((k + 1))
+    done
+    "$ORIRUN" --count "$f" 2>&1 | awk -v name="$(basename "$f" .run)" '
+        FILENAME ~ /runs$/ { if (!best || $1 + $2 < best) best = $1 + $2; next }
+        $3 == "all" { printf "%-22s %12d %9.1f\n", name, $2, $2 / best / 1e6 }' $dir/runs -
+done
 exit 0

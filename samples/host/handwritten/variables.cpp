@@ -4,7 +4,8 @@
 #include "launches.h"
 
 static uint32_t seen = 1, weak_word = 2, defined_below = 77, managed_word = 3, managed_too;
-static int32_t cube[2][2][3] = {{{1, 2, 3}, {4}}, {{-1, -2}, {7, 8, 9}}};
+// Nested braces are filled without gaps: ptxas does so (tried).
+static int32_t cube[12] = {1, 2, 3, 4, -1, -2, 7, 8, 9};
 static uint16_t open_ended[] = {1, 2, 3, 4, 5};
 static uint32_t partial[8] = {9, 8};
 static uint64_t big[2] = {1};
@@ -19,8 +20,8 @@ struct ByValue {
 
 static void variables(uint32_t *out, ByValue v)
 {
-    uint32_t values[] = {v.words[5], (uint32_t)cube[0][1][0], (uint32_t)cube[0][0][2], seen, (uint32_t)cube[0][1][0],
-                         text[1],    (uint32_t)cube[0][1][0]};
+    uint32_t values[] = {v.words[5], (uint32_t)cube[3], (uint32_t)cube[2], seen, (uint32_t)cube[3],
+                         text[1],    (uint32_t)cube[3]};
     memcpy(out, values, sizeof values);
     out[9] = open_ended[4];
     memcpy(out + 12, big, sizeof big);
