@@ -108,6 +108,7 @@ run oricheck tests/oricheck.sh
 run cli tests/cli.sh
 run orirun tests/orirun.sh
 run samples tests/samples.sh
+run vectors tests/vectors.sh
 run malformed tests/malformed.sh
 run verdicts tests/verdicts.sh
 run ptxas tests/ptxas.sh --quick --compare

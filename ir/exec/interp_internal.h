@@ -19,6 +19,7 @@ typedef struct Warp Warp;
 typedef struct Group Group;
 typedef struct Code Code;
 typedef struct Func Func;
+typedef struct Copies Copies;
 
 /* -- Addresses ------------------------------------------------------------------------------------------ */
 
@@ -163,6 +164,8 @@ struct Warp {
     uint8_t *local_written[LANES];
     uint32_t nlocal;  // bytes of each
     uint64_t (*module_rows)[LANES];
+    Copies *copies;  // of cp.async that were not made yet; NULL = none
+    bool gives_way;  // to the other warps: it waits for something that they may do
 };
 
 typedef struct Barrier {
@@ -265,5 +268,12 @@ void barriers_check(Run *r);
 CodeRun run_bar, run_bar_warp, run_shfl, run_vote, run_match, run_redux, run_activemask, run_elect;
 /* atomic.c */
 CodeRun run_atom;
+/* matrix.c */
+// The instruction of matrices that this descriptor is, operands being there. False: it is none, or none of these.
+bool matrix_decode(const Tables *t, const Desc *d, Code *c);
+/* async.c */
+// The same of copies that are made later, and of barriers in memory.
+bool async_decode(const Tables *t, const Desc *d, Code *c);
+void async_end(Warp *w, Mask lanes);  // of threads: their copies are made
 
 #endif

@@ -147,8 +147,8 @@ static OperandRef ref_of(Maker *k, Code *c, Operand o)
 static void make_operands(Maker *k, Code *c, const Instr *i)
 {
     Arena *arena = &k->machine->arena;
-    c->nin = (uint8_t)MIN(ir_nuse(i), REFS_MAX);
-    c->nout = (uint8_t)MIN(i->ndef, REFS_MAX);
+    c->nin = (uint8_t)MIN(ir_nuse(i), UINT8_MAX);
+    c->nout = (uint8_t)MIN(i->ndef, UINT8_MAX);
     c->in = NEW_ARRAY(arena, OperandRef, c->nin);
     c->out = NEW_ARRAY(arena, OperandRef, c->nout);
     for (uint32_t n = 0; n < c->nin; n++)
@@ -290,7 +290,7 @@ static void make_code(Maker *k, Code *c, InstrId id)
         c->run = run_alloca;
     else if (d->op == OP_OPAQUE && (c->restores || str_is(tab_str(fn->tables, m->text), "stacksave.u64")))
         c->run = run_stack;
-    else
+    else if (!matrix_decode(fn->tables, d, c) && !async_decode(fn->tables, d, c))
         c->run = runs[d->op] ? runs[d->op] : eval_decode(fn->tables, d, &c->eval) ? run_eval : run_unsupported;
 }
 

@@ -341,6 +341,10 @@ static bool run_warp(Run *r, Warp *w)
             if (r->machine->error.status != RUN_DONE || out_of_steps(r))
                 return true;
         } while (step(r, g));
+        if (w->gives_way) {
+            w->gives_way = false;
+            break;
+        }
     }
     return ran;
 }

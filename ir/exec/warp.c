@@ -149,6 +149,7 @@ void group_end(Warp *w, Group *g)
     Frame *frame = g->frame;
     g->lanes = 0;
     w->live &= ~lanes;
+    async_end(w, lanes);
     for (Join *j = g->join, *outer; j; j = outer) {
         outer = j->outer;
         give_up(w, j, lanes);

@@ -40,6 +40,7 @@
     X(control)         \
     X(softfloat)       \
     X(approx)          \
+    X(matrix)          \
     X(eval)
 
 #define DECLARE(name) void test_##name(void);
