@@ -46,6 +46,7 @@ table|--arg u32:1|0|||
 table|--arg u32:2|1|:140:2|0,0,0|brx.idx: index 2, but the table has 2 targets
 shared||1|:151:2|0,0,0|read of 4 bytes at 0x1000 of shared memory, which has 32 bytes
 texture||1|:160:2|0,0,0|'tex.1d.v4.f32.s32' is not supported
+special_register||1|:213:2|0,0,0|'%envreg7' is not supported
 not_a_member|--block 64|1|:166:2|1,0,0|a lane that is not in its own mask 0x1 of members
 not_a_member|--block 1|0|||
 unwritten_register|--arg buf:64|0|||

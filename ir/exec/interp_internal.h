@@ -251,7 +251,7 @@ void group_end(Warp *w, Group *g);     // its lanes end
 Group *warp_next(Warp *w);
 /* run.c */
 uint64_t run_draw(Run *r);  // a random number if the order of execution has a seed, otherwise 0
-CodeRun run_eval, run_addr, run_nothing, run_unsupported;
+CodeRun run_eval, run_addr, run_nothing, run_unsupported, run_unknown_sreg;
 bool fault(Run *r, const Group *g, const Code *c, uint32_t lane, const char *fmt, ...)
     __attribute__((cold, format(printf, 5, 6)));
 uint64_t read_lane(const Run *r, const Group *g, const OperandRef *o, uint32_t lane);

@@ -292,6 +292,9 @@ static void make_code(Maker *k, Code *c, InstrId id)
         c->run = run_stack;
     else if (!matrix_decode(fn->tables, d, c) && !async_decode(fn->tables, d, c))
         c->run = runs[d->op] ? runs[d->op] : eval_decode(fn->tables, d, &c->eval) ? run_eval : run_unsupported;
+    for (uint32_t n = 0; n < c->nin; n++)
+        if (c->in[n].kind == REF_SREG && !k->machine->sreg_kinds[c->in[n].at])
+            c->run = run_unknown_sreg;
 }
 
 /* -- Functions ------------------------------------------------------------------------------------------ */

@@ -118,6 +118,23 @@ static SregKind kind_of_sreg(const char *name)
         {"%globaltimer_hi", SREG_ZERO},
         {"%dynamic_smem_size", SREG_DYNAMIC},
         {"%total_smem_size", SREG_SHARED},
+        {"%aggr_smem_size", SREG_SHARED},
+        // A CTA that is a cluster by itself.
+        {"%is_explicit_cluster", SREG_ZERO},
+        {"%clusterid.x", SREG_CTAID_X},
+        {"%clusterid.y", SREG_CTAID_Y},
+        {"%clusterid.z", SREG_CTAID_Z},
+        {"%nclusterid.x", SREG_NCTAID_X},
+        {"%nclusterid.y", SREG_NCTAID_Y},
+        {"%nclusterid.z", SREG_NCTAID_Z},
+        {"%cluster_ctaid.x", SREG_ZERO},
+        {"%cluster_ctaid.y", SREG_ZERO},
+        {"%cluster_ctaid.z", SREG_ZERO},
+        {"%cluster_nctaid.x", SREG_ONE},
+        {"%cluster_nctaid.y", SREG_ONE},
+        {"%cluster_nctaid.z", SREG_ONE},
+        {"%cluster_ctarank", SREG_ZERO},
+        {"%cluster_nctarank", SREG_ONE},
     };
     for (uint32_t k = 0; k < ARRAY_LEN(known); k++)
         if (strcmp(name, known[k].name) == 0)
@@ -224,6 +241,14 @@ bool run_unsupported(Run *r, Group *g, const Code *c)
     const Tables *t = g->frame->func->fn->tables;
     Str text = tab_str(t, tab_mnem(t, tab_desc(t, c->instr->desc)->mnem)->text);
     return fault(r, g, c, (uint32_t)__builtin_ctz(g->lanes), "'%.*s' is not supported", (int)text.len, text.text);
+}
+
+bool run_unknown_sreg(Run *r, Group *g, const Code *c)
+{
+    const OperandRef *o = c->in;
+    while (o->kind != REF_SREG || r->machine->sreg_kinds[o->at])
+        o++;
+    return fault(r, g, c, (uint32_t)__builtin_ctz(g->lanes), "'%s' is not supported", sreg_info[o->at].name);
 }
 
 /* -- Warps ---------------------------------------------------------------------------------------------- */
