@@ -17,6 +17,8 @@
 DRIVER_FUNCTIONS(PROTOTYPE)
 #undef PROTOTYPE
 
+enum { MAX_STEPS = 1 << 26 };
+
 // A driver has its state in the process, and so does this one.
 static struct {
     Ctx ctx;
@@ -114,7 +116,7 @@ static bool read_module(const char *text)
     if (!fake.module)
         return false;
     module_freeze(fake.module);
-    fake.machine = machine_new(&fake.ctx.heap, fake.module, (MachineOptions){0});
+    fake.machine = machine_new(&fake.ctx.heap, fake.module, (MachineOptions){.max_steps = MAX_STEPS});
     machine_alloc(fake.machine, 123456, "nobody's");  // so that buffers lie elsewhere than in another machine
     return true;
 }
@@ -261,7 +263,11 @@ CuResult cuLaunchKernel(CuFunction *function, unsigned grid_x, unsigned grid_y, 
         return CU_SUCCESS;  // what a kernel does is seen when it is waited for
     }
     fake.ctx.heap.unwind = &unwind;
-    fake.failed = asked_for("fault") || !machine_run(fake.machine, &launch);
+    if (!machine_run(fake.machine, &launch)) {
+        fprintf(stderr, "stand-in: %s\n", machine_error(fake.machine)->text);
+        fake.failed = true;
+    }
+    fake.failed |= asked_for("fault");
     fake.ctx.heap.unwind = NULL;
     return CU_SUCCESS;
 }

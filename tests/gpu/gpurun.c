@@ -325,21 +325,26 @@ static bool place_params(Job *job, const RunLaunch *l, Launch *launch, bool on_g
 
 /* -- What the file expects ------------------------------------------------------------------------------ */
 
-static Region *find_region(Job *job, const RunTarget *t)
+// NULL: there is none.
+static Region *region_of(const Job *job, const RunTarget *t)
 {
     if (!t->symbol && t->arg < job->args.n && !job->args.at[t->arg].bytes)
         return &job->regions.at[job->args.at[t->arg].region];
-    for (uint32_t k = 0; k < job->regions.n && t->symbol; k++) {
-        Region *r = &job->regions.at[k];
-        if (!r->symbol || strcmp(r->name, t->symbol) != 0)
-            continue;
-        if (!r->absent)
-            return r;
-        miss(job, t->place, "the driver does not know the variable '%s'", t->symbol);
-        return NULL;
-    }
-    miss(job, t->place, "there is no such %s", t->symbol ? "variable" : "buffer");
+    for (uint32_t k = 0; k < job->regions.n && t->symbol; k++)
+        if (job->regions.at[k].symbol && strcmp(job->regions.at[k].name, t->symbol) == 0)
+            return &job->regions.at[k];
     return NULL;
+}
+
+// NULL: a message was written.
+static Region *find_region(Job *job, const RunTarget *t)
+{
+    Region *r = region_of(job, t);
+    if (!r)
+        miss(job, t->place, "there is no such %s", t->symbol ? "variable" : "buffer");
+    else if (r->absent)
+        miss(job, t->place, "the driver does not know the variable '%s'", r->name);
+    return r && !r->absent ? r : NULL;
 }
 
 // Of the buffers in the order of the arguments, then of the variables that are not what they were at first.
@@ -416,12 +421,12 @@ static void check_expectations(Job *job, const RunLaunch *l)
 /* -- What the interpreter makes of it ------------------------------------------------------------------- */
 
 // The loosest of the expectations about a region that are not exact; NULL if there is none.
-static const RunExpect *loosest(Job *job, const RunLaunch *l, const Region *r)
+static const RunExpect *loosest(const Job *job, const RunLaunch *l, const Region *r)
 {
     const RunExpect *found = NULL;
     for (uint32_t k = 0; k < l->expects.n; k++) {
         const RunExpect *e = &l->expects.at[k];
-        if (!e->digest && e->near && find_region(job, &e->target) == r && (!found || e->ulps > found->ulps))
+        if (!e->digest && e->near && region_of(job, &e->target) == r && (!found || e->ulps > found->ulps))
             found = e;
     }
     return found;
@@ -556,9 +561,11 @@ static void run_launch(Job *job, const RunLaunch *l, SymId entry)
         return;
     }
     for (uint32_t k = 0; k < l->nondet.n; k++) {
-        Region *r = find_region(job, &l->nondet.at[k]);
+        Region *r = region_of(job, &l->nondet.at[k]);
         if (r)
             r->nondet = true;
+        else
+            miss(job, l->nondet.at[k].place, "there is nothing of the kind");
     }
     if (!run_there(job, l, launch)) {
         job->lost = true;
