@@ -20,7 +20,7 @@ LIB_OBJ  = $(LIB_SRC:%.c=$B/%.o)
 CHECK_OBJ = $(patsubst %.c,$B/%.o,$(wildcard tools/check_*.c))
 MAIN_OBJ = $(PROGRAMS:%=$B/tools/%.o) $(CHECK_OBJ)
 UNIT_SRC = $(wildcard tests/unit/*.c)
-FORMATTED = $(filter-out %/lex.c,$(wildcard ir/*/*.[ch] phases/*.[ch] tools/*.[ch] tests/bench/*.[ch] tests/tools/*.[ch] tests/unit/*.[ch]))
+FORMATTED = $(filter-out %/lex.c,$(wildcard ir/*/*.[ch] phases/*.[ch] tools/*.[ch] tests/bench/*.[ch] tests/tools/*.[ch] tests/unit/*.[ch] tests/gpu/*.[ch]))
 
 all: $(PROGRAMS:%=$B/%) $B/libori.a
 

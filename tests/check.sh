@@ -110,6 +110,9 @@ run orirun tests/orirun.sh
 run faults tests/faults.sh
 run samples tests/samples.sh
 run vectors tests/vectors.sh
+# The program that stands between a GPU's driver and ours is not built with sanitizers.
+[ "${SANITIZE-}" ] || run gpurun tests/gpu/run.sh --self-test
+[ "${SANITIZE-}" ] || run gpu tests/gpu/run.sh
 run malformed tests/malformed.sh
 run verdicts tests/verdicts.sh
 run ptxas tests/ptxas.sh --quick --compare

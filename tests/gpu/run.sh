@@ -1,0 +1,205 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+#
+# run.sh: runs the launches of samples/run on a GPU, on the PTX that each .run file names and on the other forms of the
+# sample, and compares with what the files expect and with what the interpreter makes of them (gpurun.c).
+#
+#   tests/gpu/run.sh [FILES.run...]
+#   tests/gpu/run.sh --self-test      gpurun itself, with a stand-in for the driver (fake_cuda.c); needs no GPU
+#
+# Prints what went wrong; the last line is `N passed, N failed, N skipped`, counted in launches (--self-test: in checks).
+# Without a GPU it says SKIP. Exit 0 all passed, 1 failed, 2 usage or no build.
+# Environment: B (build), CC (cc), CFLAGS (-O2 -g; those of B), ORI_TIMEOUT (seconds for one file, 300), V=1 prints all
+# lines.
+
+set -u
+LC_ALL=C
+export LC_ALL
+cd "$(dirname "$0")/../.." || exit 2
+B=${B:-build}
+self_test=
+case ${1-} in
+--self-test) self_test=1 && shift ;;
+-*) echo "usage: run.sh [--self-test] [FILES.run...]" >&2 && exit 2 ;;
+esac
+[ -e "$B/libori.a" ] || { echo "run.sh: there is no '$B/libori.a' (run make, or set B)" >&2 && exit 2; }
+work=$(mktemp -d "${TMPDIR:-/tmp}/ori-gpu.XXXXXX") || exit 2
+trap 'rm -rf "$work"' EXIT
+trap 'exit 2' HUP INT TERM
+
+# compile OPTIONS...
+compile() {
+    # shellcheck disable=SC2086  # CFLAGS are several
+    ${CC:-cc} -std=c11 -Wall -Wextra -Wpedantic ${CFLAGS:--O2 -g} -I. "$@"
+}
+
+# The stand-in takes the library's functions from the program, hence -rdynamic. Not everywhere is there a libdl.
+compile -rdynamic tests/gpu/gpurun.c "$B/libori.a" -ldl -o "$work/gpurun" 2>"$work/err" ||
+    compile -rdynamic tests/gpu/gpurun.c "$B/libori.a" -o "$work/gpurun" || exit 2
+
+limit() {
+    if command -v timeout >/dev/null 2>&1; then timeout "${ORI_TIMEOUT:-300}" "$@"; else "$@"; fi
+}
+
+passed=0
+failed=0
+skipped=0
+
+# -- The launches -----------------------------------------------------------------------------------------------------
+
+# try NAME ARGUMENTS...
+try() {
+    what=$1
+    shift
+    limit "$work/gpurun" "$@" >"$work/out" 2>&1
+    status=$?
+    if grep -q '^SKIP gpurun:' "$work/out"; then
+        grep '^SKIP' "$work/out"
+        echo "0 passed, 0 failed, 1 skipped"
+        exit 0
+    fi
+    if [ "${V-}" ]; then cat "$work/out"; else grep -v '^pass \|^skip \|^gpurun: \|^[0-9]* passed, ' "$work/out"; fi
+    sums=$(sed -n 's/^\([0-9]*\) passed, \([0-9]*\) failed\(, \([0-9]*\) skipped\)*$/\1 \2 \4/p' "$work/out" | tail -n 1)
+    if [ ! "$sums" ] || { [ $status -ne 0 ] && [ $status -ne 1 ]; }; then
+        echo "FAIL $what: gpurun ended with status $status"
+        sums="0 1"
+    fi
+    # shellcheck disable=SC2086
+    set -- $sums
+    passed=$((passed + $1))
+    failed=$((failed + $2))
+    skipped=$((skipped + ${3:-0}))
+}
+
+run_all() {
+    [ $# -gt 0 ] || set -- samples/run/*.run samples/run/handwritten/*.run
+    for run; do
+        name=$(basename "$run" .run)
+        try "$run" "$run"
+        for form in sm_90 O0; do
+            ptx=samples/ptx/$name.$form.ptx
+            [ "$(dirname "$run")" = samples/run ] && [ -e "$ptx" ] && [ ! -e "samples/run/$name.$form.run" ] || continue
+            try "$run $form" --file "$ptx" "$run"
+        done
+    done
+}
+
+# -- Self-test --------------------------------------------------------------------------------------------------------
+
+# expect WHAT STATUS TEXT ARGUMENTS...: gpurun with the stand-in ends so, and a line of its output holds the text.
+expect() {
+    what=$1 status=$2 text=$3
+    shift 3
+    LD_LIBRARY_PATH=$work limit "$work/gpurun" "$@" >"$work/out" 2>&1
+    is=$?
+    if [ $is -eq "$status" ] && grep -qF -e "$text" "$work/out"; then
+        passed=$((passed + 1))
+    else
+        failed=$((failed + 1))
+        echo "FAIL $what: status $is, expected $status and '$text'"
+        sed 's/^/    /' "$work/out" | cut -c1-200 | head -n 8
+    fi
+}
+
+# trouble MODE ...: the same with FAKE_CUDA=MODE.
+trouble() {
+    FAKE_CUDA=$1
+    export FAKE_CUDA
+    shift
+    expect "$@"
+    unset FAKE_CUDA
+}
+
+self_test() {
+    compile -shared -fPIC tests/gpu/fake_cuda.c -o "$work/libcuda.so.1" || exit 2
+    cat >"$work/k.ptx" <<'END'
+.version 8.0
+.target sm_80
+.address_size 64
+.visible .global .align 4 .u32 sum;
+.visible .global .align 8 .u64 where = sum;
+.visible .const .align 4 .f32 scale = 0f40000000;
+.extern .shared .align 4 .b8 room[];
+.visible .entry twice(.param .u64 in, .param .u64 out, .param .u64 self)
+{
+    .reg .b32 %r<4>;
+    .reg .b64 %a<6>;
+    .reg .f32 %f<3>;
+    ld.param.u64 %a1, [in];
+    ld.param.u64 %a2, [out];
+    ld.param.u64 %a4, [self];
+    mov.u32 %r1, %tid.x;
+    mul.wide.u32 %a3, %r1, 4;
+    add.u64 %a1, %a1, %a3;
+    add.u64 %a2, %a2, %a3;
+    ld.global.f32 %f1, [%a1];
+    ld.const.f32 %f2, [scale];
+    mul.rn.f32 %f1, %f1, %f2;
+    st.global.f32 [%a2], %f1;
+    st.global.u64 [%a4], %a2;
+    red.global.add.u32 [sum], %r1;
+    ret;
+}
+END
+    cat >"$work/k.run" <<'END'
+file k.ptx
+entry twice
+grid 1
+block 4
+shared 60000
+arg buf:4xf32:iota:1
+arg buf:4xf32
+arg buf:8
+expect 1:f32 2 4 6 8
+expect sum:u32 6
+nondet 2
+---
+keep
+block 4
+expect 1:f32 ~1 2 4 6 8
+expect sum:u32 12
+---
+# The address that it leaves is another on each side, and of the same byte.
+entry twice
+block 1
+arg buf:4xf32:fill:1
+arg buf:4
+arg buf:8
+END
+    sed 's/expect sum:u32 12/expect sum:u32 13/; s/ 2 4 6 8$/ 2 4 6 9/' "$work/k.run" >"$work/wrong.run"
+    printf 'file k.ptx\nentry twice\narg buf:4\narg buf:4\narg buf:8\nexpect digest 0123456789abcdef 0123456789abcdef\n' >"$work/digest.run"
+    printf 'file k.ptx\nentry twice\narg buf:4\n' >"$work/few.run"
+    printf 'file k.ptx\nentry thrice\n' >"$work/name.run"
+    sed 's/^.target sm_80/.target sm_100/' "$work/k.ptx" >"$work/new.ptx"
+    sed 's/^.target sm_80/.target sm_80a/' "$work/k.ptx" >"$work/other.ptx"
+    sed 's/^    mul.rn.f32/    add.rn.f32/' "$work/k.ptx" >"$work/add.ptx"
+    expect 'three launches' 0 '3 passed, 0 failed' "$work/k.run"
+    expect 'several files' 0 '6 passed, 0 failed' "$work/k.run" "$work/k.run"
+    expect 'a wrong value' 1 'arg1:f32[3] is 8, expected 9' "$work/wrong.run"
+    expect 'a wrong value near another' 1 'wrong.run launch 2' "$work/wrong.run"
+    expect 'a wrong variable' 1 'sum:u32[0] is 12, expected 13' "$work/wrong.run"
+    expect 'a wrong digest' 1 'the digest of arg0 is' "$work/digest.run"
+    expect 'digests of too few buffers' 1 '2 digests are expected, but there are 3' "$work/digest.run"
+    expect 'too few arguments' 1 'the kernel has 3 parameters, and there are 1 arguments' "$work/few.run"
+    expect 'no such kernel' 1 "has no kernel thrice" "$work/name.run"
+    expect 'no such file' 1 'cannot read' "$work/none.run"
+    expect 'another module' 1 'arg1:f32[3] is 6, expected 8' --file "$work/add.ptx" "$work/k.run"
+    expect 'a newer target' 0 '0 passed, 0 failed, 3 skipped' --file "$work/new.ptx" "$work/k.run"
+    expect 'a target of one architecture' 0 'its target is of another architecture' --file "$work/other.ptx" "$work/k.run"
+    expect 'no operand' 2 'usage:'
+    trouble none 'no device' 0 'SKIP gpurun: there is no GPU: no device' "$work/k.run"
+    trouble old 'no device that the driver knows' 0 'SKIP gpurun: there is no GPU' "$work/k.run"
+    trouble ptx 'a module that does not compile' 1 'log of the stand-in' "$work/k.run"
+    trouble flip 'a wrong bit' 1 "of 16 bytes of arg0 differ from the interpreter's" "$work/k.run"
+    trouble flip 'a wrong bit within the distance' 1 'in the interpreter' "$work/k.run"
+    trouble fault 'a kernel that fails' 1 'cuCtxSynchronize: CUDA_ERROR_OF_THE_STAND_IN (719)' "$work/k.run"
+    trouble fault 'keep after a failure' 1 'the memory of the launch before is lost' "$work/k.run"
+    trouble fault 'going on after a failure' 1 '0 passed, 3 failed' "$work/k.run"
+    rm "$work/libcuda.so.1"
+    echo 'int x;' >"$work/x.c" && compile -shared -fPIC "$work/x.c" -o "$work/libcuda.so.1"
+    expect 'a driver that lacks functions' 0 'SKIP gpurun: the CUDA driver is too old, it lacks: cuInit' "$work/k.run"
+}
+
+if [ "$self_test" ]; then self_test; else run_all "$@"; fi
+echo "$passed passed, $failed failed, $skipped skipped"
+[ $failed -eq 0 ]
