@@ -10,7 +10,7 @@ cd "$(dirname "$0")/.." || exit 2
 ORIRUN=${ORIRUN:-build/orirun}
 [ -x "$ORIRUN" ] || { echo "samples.sh: there is no '$ORIRUN' (run make, or set ORIRUN)" >&2 && exit 2; }
 out=$(mktemp) || exit 2
-trap 'rm -f "$out"' EXIT
+trap 'rm -f "$out" "$out.want" "$out.said"' EXIT
 passed=0
 failed=0
 
@@ -36,6 +36,15 @@ for run in samples/run/*.run; do
         ptx=samples/ptx/$name.$form.ptx
         [ -e "$ptx" ] && [ ! -e "samples/run/$name.$form.run" ] && try "$run $form" "$ORIRUN" "$run" --file "$ptx"
     done
+done
+# What kernels print stands in a comment of the .run file; the order of threads does not count.
+prints() { # RUN: its lines `#     TEXT`, sorted, are what it prints beside the reports
+    sed -n 's/^#     //p' "$1" | sort >"$out.want"
+    "$ORIRUN" "$1" | grep -Ev '^(launch [0-9]+ entry |arg[0-9]+ [0-9a-f]{16}$)' | sort >"$out.said"
+    cmp "$out.want" "$out.said"
+}
+for run in $(grep -l '^# Prints$' samples/run/*.run); do
+    try "$run prints" prints "$run"
 done
 echo "$passed passed, $failed failed"
 [ $failed -eq 0 ]
