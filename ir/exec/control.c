@@ -3,8 +3,6 @@
 // that the table of warp.c chooses.
 #include "ir/exec/interp_internal.h"
 
-enum { NOWHERE = UINT32_MAX };
-
 static Mask lanes_where(const Run *r, const Group *g, const OperandRef *o)
 {
     Mask mask = 0;

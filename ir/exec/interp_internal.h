@@ -57,6 +57,8 @@ typedef bool CodeRun(Run *r, Group *g, const Code *c);
 
 enum { REFS_MAX = EVAL_IN_MAX + EVAL_OUT_MAX };
 
+#define NOWHERE UINT32_MAX
+
 struct Code {
     CodeRun *run;
     const Instr *instr;
@@ -78,7 +80,7 @@ struct Code {
     uint8_t action;  // Mod of atom, red, redux, vote, shfl
     Type type;
     SymId symbol;  // parameters are addressed by their names
-    // control: places in Func.code
+    // control: places in Func.code; a join may be NOWHERE
     uint32_t target, other, join;
     const uint32_t *targets;
     uint32_t ntargets;

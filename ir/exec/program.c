@@ -3,8 +3,6 @@
 // symbols to addresses, and each instruction to the function that runs it.
 #include "ir/exec/interp_internal.h"
 
-enum { NOWHERE = UINT32_MAX };
-
 typedef struct Maker {
     Machine *machine;
     Func *func;
