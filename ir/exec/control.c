@@ -3,7 +3,7 @@
 // that the table of warp.c chooses.
 #include "ir/exec/interp_internal.h"
 
-static Mask lanes_where(const Run *r, const Group *g, const OperandRef *o)
+Mask lanes_where(const Run *r, const Group *g, const OperandRef *o)
 {
     Mask mask = 0;
     FOR_LANES(g->lanes, lane)

@@ -263,6 +263,7 @@ void write_lane(Run *r, const Group *g, const OperandRef *o, uint32_t lane, Valu
 // A function that the system gives: vprintf, malloc, free, __assertfail.
 bool run_builtin(Run *r, Group *g, const Code *c, SymId s);
 /* control.c */
+Mask lanes_where(const Run *r, const Group *g, const OperandRef *o);  // lanes of the group whose operand is true
 CodeRun run_bra, run_brx, run_call, run_ret, run_exit, run_trap;
 /* collective.c */
 // Lanes of the warp at hand have ended: who waited for no others goes on.

@@ -253,14 +253,6 @@ bool run_unknown_sreg(Run *r, Group *g, const Code *c)
 
 /* -- Warps ---------------------------------------------------------------------------------------------- */
 
-static Mask guarded_lanes(const Run *r, const Group *g, const Code *c)
-{
-    Mask mask = 0;
-    FOR_LANES(g->lanes, lane)
-        mask |= (Mask)(read_lane(r, g, &c->guard, lane) & 1) << lane;
-    return mask;
-}
-
 // What acts together, for some of the lanes: the others go on and wait behind it.
 static void run_apart(Run *r, Group *g, const Code *c, Mask lanes)
 {
@@ -319,7 +311,7 @@ static bool step(Run *r, Group *g)
     c->warps++;
     c->threads += (uint64_t)__builtin_popcount(all);
     if (c->guarded && !c->transfers) {
-        Mask lanes = guarded_lanes(r, g, c);
+        Mask lanes = lanes_where(r, g, &c->guard);
         if (c->converges && lanes != all) {
             run_apart(r, g, c, lanes);
             return false;
