@@ -25,7 +25,7 @@
 
 static uint32_t first_lane(const Group *g) { return (uint32_t)__builtin_ctz(g->lanes); }
 
-static uint64_t address_of(const Run *r, const Group *g, const Code *c, uint32_t k, uint32_t lane)
+static uint64_t address_at(const Run *r, const Group *g, const Code *c, uint32_t k, uint32_t lane)
 {
     return read_lane(r, g, &c->in[k], lane) + c->in[k + 1].bits;
 }
@@ -56,24 +56,10 @@ static uint64_t pack(Mbarrier b)
            (uint64_t)b.valid << 63;
 }
 
-static uint64_t load_word(const uint8_t *at)
-{
-    uint64_t word = 0;
-    for (uint32_t k = 0; k < 8; k++)
-        word |= (uint64_t)at[k] << 8 * k;
-    return word;
-}
-
-static void store_word(uint8_t *at, uint64_t word)
-{
-    for (uint32_t k = 0; k < 8; k++)
-        at[k] = (uint8_t)(word >> 8 * k);
-}
-
 // What is wrong with the change; NULL: nothing, and it was made.
 static const char *change(uint8_t *at, uint32_t arrivals, int32_t bytes, bool drop)
 {
-    Mbarrier b = unpack(load_word(at));
+    Mbarrier b = unpack(load_bytes(at, 8));
     if (!b.valid)
         return "there is no mbarrier";
     b.bytes += bytes;
@@ -88,7 +74,7 @@ static const char *change(uint8_t *at, uint32_t arrivals, int32_t bytes, bool dr
         b.phase = (b.phase + 1) % PHASES;
         b.pending = b.expected;
     }
-    store_word(at, pack(b));
+    store_bytes(at, pack(b), 8);
     return NULL;
 }
 
@@ -235,7 +221,7 @@ enum {
 
 static uint8_t *word_at(Run *r, const Group *g, const Code *c, uint32_t k, uint32_t lane)
 {
-    return memory_at(r, g, c, lane, address_of(r, g, c, k, lane), 8, true);
+    return memory_at(r, g, c, lane, address_at(r, g, c, k, lane), 8, true);
 }
 
 static bool changed(Run *r, const Group *g, const Code *c, uint32_t lane, const char *why)
@@ -252,7 +238,7 @@ static bool run_init(Run *r, Group *g, const Code *c)
             return false;
         if (!count || count > COUNT_MAX)
             return fault(r, g, c, lane, "an mbarrier cannot wait for %u arrivals", count);
-        store_word(at, pack((Mbarrier){.pending = count, .expected = count, .valid = true}));
+        store_bytes(at, pack((Mbarrier){.pending = count, .expected = count, .valid = true}), 8);
     }
     return true;
 }
@@ -263,9 +249,9 @@ static bool run_inval(Run *r, Group *g, const Code *c)
         uint8_t *at = word_at(r, g, c, 0, lane);
         if (!at)
             return false;
-        if (!unpack(load_word(at)).valid)
+        if (!unpack(load_bytes(at, 8)).valid)
             return fault(r, g, c, lane, "there is no mbarrier");
-        store_word(at, 0);
+        store_bytes(at, 0, 8);
     }
     return true;
 }
@@ -292,7 +278,7 @@ static bool run_arrive(Run *r, Group *g, const Code *c)
         uint8_t *at = word_at(r, g, c, 0, lane);
         if (!at)
             return false;
-        uint64_t before = load_word(at);
+        uint64_t before = load_bytes(at, 8);
         if (!arrivals)
             return fault(r, g, c, lane, "an arrival at an mbarrier that counts 0");
         if (flags & F_NO_COMPLETE && arrivals >= unpack(before).pending)
@@ -312,7 +298,7 @@ static bool run_test(Run *r, Group *g, const Code *c)
         uint64_t state = read_lane(r, g, &c->in[2], lane);
         if (!at || !make_for_barrier(r, g, c, at))
             return false;
-        Mbarrier now = unpack(load_word(at)), then = unpack(state);
+        Mbarrier now = unpack(load_bytes(at, 8)), then = unpack(state);
         if (!now.valid)
             return fault(r, g, c, lane, "there is no mbarrier");
         bool done = c->eval.extra & F_PARITY ? (now.phase & 1) != (uint32_t)state : now.phase != then.phase;
@@ -341,7 +327,7 @@ static uint8_t *bytes_at(Run *r, const Group *g, const Code *c, Space space, uin
                          uint32_t align, bool write)
 {
     Code at = *c;
-    uint64_t address = address_of(r, g, c, k, lane);
+    uint64_t address = address_at(r, g, c, k, lane);
     uint8_t *first = NULL;
     at.space = (uint8_t)space;
     for (uint32_t n = 0; n < bytes; n += align) {
@@ -372,7 +358,7 @@ static uint32_t source_bytes(const Run *r, const Group *g, const Code *c, uint32
 // The source has the alignment of the whole, however much of it is read.
 static const uint8_t *source_at(Run *r, const Group *g, const Code *c, uint32_t lane, uint32_t n)
 {
-    uint64_t address = address_of(r, g, c, 2, lane);
+    uint64_t address = address_at(r, g, c, 2, lane);
     if (address % c->bytes) {
         fault(r, g, c, lane, "cp.async of %u bytes from address %#llx, which is not aligned", c->bytes,
               (unsigned long long)address);
@@ -426,13 +412,13 @@ static bool run_cp_async_arrive(Run *r, Group *g, const Code *c)
         uint8_t *at = word_at(r, g, c, 0, lane);
         if (!at)
             return false;
-        Mbarrier b = unpack(load_word(at));
+        Mbarrier b = unpack(load_bytes(at, 8));
         if (!b.valid)
             return fault(r, g, c, lane, "there is no mbarrier");
         if (!(c->eval.extra & F_NOINC)) {
             if (b.pending++ == COUNT_MAX)
                 return fault(r, g, c, lane, "more arrivals than an mbarrier can count");
-            store_word(at, pack(b));
+            store_bytes(at, pack(b), 8);
         }
         push(r, QUEUE_PLAIN, lane, (Copy){.barrier = at});
     }

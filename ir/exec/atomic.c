@@ -8,20 +8,6 @@
 // does not say what min and max of f16 and bf16 do with NaN and zeros: here what the instructions min and max do.
 #include "ir/exec/interp_internal.h"
 
-static uint64_t load(const uint8_t *from, uint32_t bytes)
-{
-    uint64_t bits = 0;
-    for (uint32_t k = 0; k < bytes; k++)
-        bits |= (uint64_t)from[k] << 8 * k;
-    return bits;
-}
-
-static void store(uint8_t *to, uint64_t bits, uint32_t bytes)
-{
-    for (uint32_t k = 0; k < bytes; k++)
-        to[k] = (uint8_t)(bits >> 8 * k);
-}
-
 static uint64_t cut(uint64_t a, uint32_t bits) { return bits < 64 ? a & ((UINT64_C(1) << bits) - 1) : a; }
 
 static int64_t as_signed(uint64_t a, uint32_t bits) { return (int64_t)(a << (64 - bits)) >> (64 - bits); }
@@ -127,12 +113,12 @@ static Value read_source(const Run *r, const Group *g, const Code *c, uint32_t k
 static void swap(Run *r, const Group *g, const Code *c, uint32_t lane, uint8_t *at)
 {
     uint32_t low = MIN(c->bytes, 8u), high = c->bytes - low;
-    Value old = {load(at, low), load(at + low, high)};
+    Value old = {load_bytes(at, low), load_bytes(at + low, high)};
     Value b = read_source(r, g, c, 0, lane), written = b;
     if (c->action == MOD_CAS)
         written = old.lo == b.lo && old.hi == b.hi ? read_source(r, g, c, 1, lane) : old;
-    store(at, written.lo, low);
-    store(at + low, written.hi, high);
+    store_bytes(at, written.lo, low);
+    store_bytes(at + low, written.hi, high);
     old_value(r, g, c, 0, lane, old);
 }
 
@@ -143,8 +129,8 @@ static void operate(Run *r, const Group *g, const Code *c, uint32_t lane, uint64
     for (uint32_t k = 0; k < c->vec; k++)
         sources[k] = read_source(r, g, c, k, lane).lo;
     for (uint32_t k = 0; k < c->vec; k++, at += c->bytes) {
-        uint64_t old = load(at, c->bytes);
-        store(at, combine(c, flush, old, sources[k]), c->bytes);
+        uint64_t old = load_bytes(at, c->bytes);
+        store_bytes(at, combine(c, flush, old, sources[k]), c->bytes);
         old_value(r, g, c, k, lane, (Value){old, 0});
     }
 }
@@ -154,7 +140,7 @@ bool run_atom(Run *r, Group *g, const Code *c)
     uint32_t size = (uint32_t)c->vec * c->bytes;
     bool swaps = c->vec == 1 && (c->action == MOD_EXCH || c->action == MOD_CAS);
     FOR_LANES(g->lanes, lane) {
-        uint64_t address = read_lane(r, g, &c->in[0], lane) + c->in[1].bits;
+        uint64_t address = address_of(r, g, c, lane);
         // What was never written must not be read here, either.
         if (r->machine->options.check_uninit && !memory_at(r, g, c, lane, address, size, false))
             return false;

@@ -32,21 +32,13 @@ static uint8_t *parameter(const Call *k, uint32_t operand, uint32_t *size)
     return k->g->frame->params + (size_t)k->lane * f->params + f->param_at[s & ~(uint32_t)SYM_LOCAL];
 }
 
-static uint64_t load(const uint8_t *from, uint32_t bytes)
-{
-    uint64_t bits = 0;
-    for (uint32_t k = 0; k < bytes; k++)
-        bits |= (uint64_t)from[k] << 8 * k;
-    return bits;
-}
-
 static uint64_t argument(const Call *k, uint32_t n)
 {
     uint32_t size = 0;
     if (n >= k->operands.narguments)
         return 0;
     const uint8_t *from = parameter(k, k->operands.arguments + n, &size);
-    return load(from, MIN(size, 8));
+    return load_bytes(from, MIN(size, 8));
 }
 
 static void give_result(const Call *k, uint64_t bits)
@@ -65,7 +57,7 @@ static bool read_memory(const Call *k, uint64_t address, uint32_t bytes, uint64_
 {
     const uint8_t *from = memory_at(k->r, k->g, &k->bytes, k->lane, address, bytes, false);
     if (from)
-        *value = load(from, bytes);
+        *value = load_bytes(from, bytes);
     return from;
 }
 

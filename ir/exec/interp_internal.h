@@ -223,7 +223,23 @@ typedef struct CallOperands {
 CallOperands call_operands(const Fn *fn, const Instr *i);
 void program_make(Machine *m);         // code of all functions
 Func *func_of(Machine *m, SymId sym);  // NULL: it has no body
+// Numbers in memory, lowest byte first.
+static inline uint64_t load_bytes(const uint8_t *from, uint32_t bytes)
+{
+    uint64_t bits = 0;
+    for (uint32_t k = 0; k < bytes; k++)
+        bits |= (uint64_t)from[k] << 8 * k;
+    return bits;
+}
+static inline void store_bytes(uint8_t *to, uint64_t bits, uint32_t bytes)
+{
+    for (uint32_t k = 0; k < bytes; k++)
+        to[k] = (uint8_t)(bits >> 8 * k);
+}
+
 /* memory.c */
+// The address that the first two inputs of an access are: a base and an offset.
+uint64_t address_of(const Run *r, const Group *g, const Code *c, uint32_t lane);
 void memory_lay_out(Machine *m);
 // The bytes at an address, of which `size` are to be read or written. NULL: there was a fault, and it was reported.
 uint8_t *memory_at(Run *r, const Group *g, const Code *c, uint32_t lane, uint64_t address, uint32_t size, bool write);

@@ -353,11 +353,6 @@ static bool run_mma(Run *r, Group *g, const Code *c)
 
 /* -- Matrices in memory --------------------------------------------------------------------------------- */
 
-static uint64_t address_of(const Run *r, const Group *g, const Code *c, uint32_t lane)
-{
-    return read_lane(r, g, &c->in[0], lane) + c->in[1].bits;
-}
-
 // The element's number in memory.
 static uint64_t index_of(const Code *c, Place p, uint32_t stride)
 {
@@ -411,12 +406,11 @@ static bool run_wmma_load(Run *r, Group *g, const Code *c)
     for (uint32_t lane = 0; lane < LANES; lane++)
         for (uint32_t i = 0, n = elements_of(s, role); i < n; i++) {
             Place p = place(e, role, lane, i);
-            uint64_t a = 0, index = index_of(c, p, stride);
+            uint64_t index = index_of(c, p, stride);
             const uint8_t *from = element_at(r, g, c, lane, index, false);
             if (!from)
                 return false;
-            for (uint32_t k = 0; k < MAX(bits / 8, 1); k++)
-                a |= (uint64_t)from[k] << 8 * k;
+            uint64_t a = load_bytes(from, MAX(bits / 8, 1));
             matrix[p.row * cols + p.col] = bits < 8 ? a >> index * bits % 8 & mask_of(bits) : a;
         }
     scatter(r, g, c, role, matrix);
@@ -437,8 +431,7 @@ static bool run_wmma_store(Run *r, Group *g, const Code *c)
             uint8_t *to = element_at(r, g, c, lane, index_of(c, place(e, MATRIX_D, lane, i), stride), true);
             if (!to)
                 return false;
-            for (uint32_t k = 0; k < bits / 8; k++)
-                to[k] = (uint8_t)(a >> 8 * k);
+            store_bytes(to, a, bits / 8);
         }
     return true;
 }

@@ -261,20 +261,6 @@ uint64_t address_of(const Run *r, const Group *g, const Code *c, uint32_t lane)
     return c->in[0].width == W32 ? (uint32_t)address : address;
 }
 
-static uint64_t load(const uint8_t *from, uint32_t bytes)
-{
-    uint64_t bits = 0;
-    for (uint32_t k = 0; k < bytes; k++)
-        bits |= (uint64_t)from[k] << 8 * k;
-    return bits;
-}
-
-static void store(uint8_t *to, uint64_t bits, uint32_t bytes)
-{
-    for (uint32_t k = 0; k < bytes; k++)
-        to[k] = (uint8_t)(bits >> 8 * k);
-}
-
 bool run_ld(Run *r, Group *g, const Code *c)
 {
     uint32_t size = c->vec * (uint32_t)c->bytes;
@@ -283,7 +269,7 @@ bool run_ld(Run *r, Group *g, const Code *c)
         if (!from)
             return false;
         for (uint32_t k = 0; k < c->vec; k++, from += c->bytes) {
-            Value v = {load(from, MIN(c->bytes, 8)), c->bytes == 16 ? load(from + 8, 8) : 0};
+            Value v = {load_bytes(from, MIN(c->bytes, 8)), c->bytes == 16 ? load_bytes(from + 8, 8) : 0};
             if (c->extends && c->bytes < 8)
                 v.lo = (uint64_t)((int64_t)(v.lo << (64 - 8 * c->bytes)) >> (64 - 8 * c->bytes));
             write_lane(r, g, &c->out[k], lane, v);
@@ -300,9 +286,9 @@ bool run_st(Run *r, Group *g, const Code *c)
         if (!to)
             return false;
         for (uint32_t k = 0; k < c->vec; k++, to += c->bytes) {
-            store(to, read_lane(r, g, &c->in[2 + k], lane), MIN(c->bytes, 8));
+            store_bytes(to, read_lane(r, g, &c->in[2 + k], lane), MIN(c->bytes, 8));
             if (c->bytes == 16)
-                store(to + 8, read_high(r, g, &c->in[2 + k], lane), 8);
+                store_bytes(to + 8, read_high(r, g, &c->in[2 + k], lane), 8);
         }
     }
     return true;
