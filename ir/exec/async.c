@@ -560,7 +560,7 @@ static bool decode_bulk(Code *c, Str rest)
     bool tells = take(&rest, ".mbarrier::complete_tx::bytes");
     *flags |= tells ? F_COMPLETE : 0;
     bool hint = (tells || take(&rest, ".bulk_group")) && take(&rest, ".L2::cache_hint");
-    return !rest.len && tells == !!(*flags & F_TO_SHARED) && c->nin == 5 + 2 * tells + hint;
+    return !rest.len && tells == !!(*flags & F_TO_SHARED) && c->nin == 5u + 2u * tells + hint;
 }
 
 static bool ends_with(Str s, const char *end)

@@ -193,8 +193,8 @@ static bool divides(const Eval *e, const Value *in)
     return b != 0 && !(least && b == e->mask);
 }
 
-// Of NaN only the canonical ones, but none of f64, whose payload the machine may keep. Whether clamping makes +0 of -0
-// is not said anywhere.
+// Of NaN only the canonical ones of f16 and f32: others the machine may keep, or make otherwise. Whether clamping makes
+// +0 of -0 is not said anywhere.
 bool eval_foldable(const Eval *e, const Value *in, const Value *out)
 {
     if (e->nofold || ((e->op == OP_DIV || e->op == OP_REM) && !e->f && !divides(e, in)))
@@ -206,7 +206,8 @@ bool eval_foldable(const Eval *e, const Value *in, const Value *out)
     for (uint32_t k = 0; k < e->parts; k++) {
         uint64_t part = out[0].lo >> k * e->bits & e->mask;
         bool nan = float_class(e->f, part) == FLOAT_NAN;
-        if (nan ? e->f == &format_f64 || part != e->f->nan : !part && (e->sat || e->relu))
+        bool canonical = (e->f == &format_f16 || e->f == &format_f32) && part == e->f->nan;
+        if (nan ? !canonical : !part && (e->sat || e->relu))
             return false;
     }
     return true;

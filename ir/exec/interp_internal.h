@@ -49,13 +49,10 @@ typedef struct OperandRef {
     bool negated;   // `!`
     uint32_t at;    // row; special register
     uint64_t bits;  // REF_CONST, REF_LOCAL
-    uint64_t high;  // of 128-bit constants
 } OperandRef;
 
 // What an instruction does to the lanes of a group; false: it failed, or the group went elsewhere and is not to go on.
 typedef bool CodeRun(Run *r, Group *g, const Code *c);
-
-enum { REFS_MAX = EVAL_IN_MAX + EVAL_OUT_MAX };
 
 #define NOWHERE UINT32_MAX
 
@@ -68,7 +65,7 @@ struct Code {
     bool converges;  // its lanes act together
     bool transfers;  // it decides where they go, and looks at its guard by itself
     OperandRef guard;
-    uint8_t nin, nout;
+    uint32_t nin, nout;
     OperandRef *in, *out;
     Eval eval;
     // memory

@@ -689,7 +689,7 @@ static bool decode_move_matrix(const Words *w, Code *c, bool load)
     c->run = load ? run_wmma_load : run_wmma_store;
     if (load)
         return w->role != MATRIX_D && c->nout == e->nout && (c->nin == 2 || c->nin == 3);
-    return w->role == MATRIX_D && (c->nin == 2 + e->nout || c->nin == 3 + e->nout);
+    return w->role == MATRIX_D && (c->nin == 2u + e->nout || c->nin == 3u + e->nout);
 }
 
 static bool decode_halves(const Words *w, Code *c)

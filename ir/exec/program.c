@@ -145,8 +145,8 @@ static OperandRef ref_of(Maker *k, Code *c, Operand o)
 static void make_operands(Maker *k, Code *c, const Instr *i)
 {
     Arena *arena = &k->machine->arena;
-    c->nin = (uint8_t)MIN(ir_nuse(i), UINT8_MAX);
-    c->nout = (uint8_t)MIN(i->ndef, UINT8_MAX);
+    c->nin = ir_nuse(i);
+    c->nout = i->ndef;
     c->in = NEW_ARRAY(arena, OperandRef, c->nin);
     c->out = NEW_ARRAY(arena, OperandRef, c->nout);
     for (uint32_t n = 0; n < c->nin; n++)

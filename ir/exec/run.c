@@ -254,11 +254,10 @@ bool run_unknown_sreg(Run *r, Group *g, const Code *c)
 /* -- Warps ---------------------------------------------------------------------------------------------- */
 
 // What acts together, for some of the lanes: the others go on and wait behind it.
-static void run_apart(Run *r, Group *g, const Code *c, Mask lanes)
+static void run_apart(Run *r, Group *g, Mask lanes)
 {
     Warp *w = r->warp;
     uint32_t next = g->pc + 1;
-    (void)c;
     if (lanes) {
         group_join(w, g, next);
         group_go(w, group_split(w, g, g->lanes & ~lanes), next);
@@ -313,7 +312,7 @@ static bool step(Run *r, Group *g)
     if (c->guarded && !c->transfers) {
         Mask lanes = lanes_where(r, g, &c->guard);
         if (c->converges && lanes != all) {
-            run_apart(r, g, c, lanes);
+            run_apart(r, g, lanes);
             return false;
         }
         g->lanes = lanes;
@@ -392,14 +391,16 @@ static void start_warps(Run *r, const Func *f)
     }
 }
 
-// The places of the CTAs in the grid, in the order in which they run.
-static uint32_t *order_ctas(Run *r, uint32_t n)
+// The places of the CTAs in the grid, in the order in which they run; NULL = as they come.
+static uint64_t *order_ctas(Run *r, uint64_t n)
 {
-    uint32_t *order = arena_alloc(r->arena, MAX(n, 1) * sizeof *order);
-    for (uint32_t k = 0; k < n; k++)
+    if (!r->machine->options.seed)
+        return NULL;
+    uint64_t *order = arena_alloc(r->arena, n * sizeof *order);
+    for (uint64_t k = 0; k < n; k++)
         order[k] = k;
-    for (uint32_t k = n; r->machine->options.seed && k > 1; k--) {
-        uint32_t other = (uint32_t)(run_draw(r) % k), moved = order[k - 1];
+    for (uint64_t k = n; k > 1; k--) {
+        uint64_t other = run_draw(r) % k, moved = order[k - 1];
         order[k - 1] = order[other];
         order[other] = moved;
     }
@@ -447,12 +448,13 @@ bool machine_run(Machine *m, const Launch *l)
     arena_init(&launch, m->heap);
     r.arena = &launch;
     r.random = m->options.seed;
-    uint32_t n = l->grid.x * l->grid.y * l->grid.z, *order = order_ctas(&r, n);
-    for (uint32_t k = 0; k < n && m->error.status == RUN_DONE; k++) {
+    uint64_t n = (uint64_t)l->grid.x * l->grid.y * l->grid.z, *order = order_ctas(&r, n);
+    for (uint64_t k = 0; k < n && m->error.status == RUN_DONE; k++) {
         Arena arena;
         arena_init(&arena, m->heap);
         r.arena = &arena;
-        r.cta = (Dim){order[k] % l->grid.x, order[k] / l->grid.x % l->grid.y, order[k] / l->grid.x / l->grid.y};
+        uint64_t at = order ? order[k] : k, row = at / l->grid.x;
+        r.cta = (Dim){(uint32_t)(at % l->grid.x), (uint32_t)(row % l->grid.y), (uint32_t)(row / l->grid.y)};
         r.shared = arena_zalloc(&arena, MAX(r.nshared, 1));
         r.cta_number = ++m->nctas;
         check_start_cta(&r);
