@@ -67,6 +67,7 @@ typedef struct Moves {
     uint32_t steps;  // that may still be gone
     bool *suspect;   // by RegId: what some move of them writes
     VEC(Candidate) candidates;
+    VEC(InstrId) gone;
     uint32_t *last;   // by BlockId: the last occurrence of the register at hand
     uint32_t *stamp;  // by BlockId: for which register that is
 } Moves;
@@ -320,16 +321,15 @@ static uint32_t *build_graph(Moves *m)
 
 static bool remove_moves(Moves *m)
 {
-    bool progress = false;
     uint32_t *leader = build_graph(m);
     for (uint32_t k = 0; k < m->candidates.n; k++) {
         const Candidate *c = &m->candidates.at[k];
         if (!leader[c->held] || leader[c->held] != leader[c->moved])
             continue;
         ir_remove(m->fn, c->move);
-        progress = true;
+        VEC_PUSH(&m->scratch, &m->gone, c->move);
     }
-    return progress;
+    return m->gone.n;
 }
 
 bool phase_redundant_moves(Ctx *ctx, Fn *fn)
@@ -344,6 +344,8 @@ bool phase_redundant_moves(Ctx *ctx, Fn *fn)
         m.a = analysis_need(fn, AN_CFG | AN_RPO | AN_RDEFS);
         find_candidates(&m);
         progress = m.candidates.n && remove_moves(&m);
+        if (progress)
+            rdefs_follow_removal(fn, m.gone.at, m.gone.n);
     }
     arena_free(&m.scratch);
     fn->without_redundant = fn->version + progress;

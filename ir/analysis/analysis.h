@@ -240,6 +240,11 @@ static inline const ReachingPhi *value_phi(const Analyses *an, ValueId v)
     return &an->rdefs.phi[v - an->rdefs.first_phi];
 }
 
+// Makes a valid AN_RDEFS what it is without these instructions, which were removed from a function in multi form. What
+// they defined was joined, or is not used any more; all else in the function is as it was. Looks at joined registers
+// only.
+void rdefs_follow_removal(Fn *fn, const InstrId *gone, uint32_t n);
+
 /* live.c: questions to AN_LIVE */
 // What is live where, and why, stands at the top of the file. Registers that may be read before they are written are
 // live at the start of the entry. Whoever removes what is dead asks about pinned registers elsewhere: instructions that

@@ -85,6 +85,19 @@ static BlockId heap_pop(Search *s)
 
 /* -- Plain and joined registers ------------------------------------------------------------------------- */
 
+// In layout order, a use that the definition so far (0 = none), in the block `home`, does not dominate.
+static inline void see_use(const Search *s, InstrId *def, BlockId home, BlockId b)
+{
+    if (*def < DEF_JOINED && home != b && (!*def || !dominates(s->a, home, b)))
+        *def = DEF_JOINED;
+}
+
+static inline void see_definition(InstrId *def, BlockId *home, InstrId id, BlockId b, bool guarded)
+{
+    *def = *def || guarded ? DEF_JOINED : id;
+    *home = b;
+}
+
 // One walk over a function in multi form.
 static void find_joined(Search *s)
 {
@@ -97,16 +110,13 @@ static void find_joined(Search *s)
             const Operand *ops = ir_ops(fn, i);
             for (uint32_t k = i->ndef; k < i->nops; k++) {
                 RegId r = op_index(ops[k]);
-                if (op_is_reg(ops[k]) && def[r] < DEF_JOINED && home[r] != b &&
-                    (!def[r] || !dominates(s->a, home[r], b)))
-                    def[r] = DEF_JOINED;
+                if (op_is_reg(ops[k]))
+                    see_use(s, &def[r], home[r], b);
             }
             for (uint32_t k = 0; k < i->ndef; k++) {
                 RegId r = op_index(ops[k]);
-                if (!op_is_reg(ops[k]) || def[r] == DEF_OUTSIDE)
-                    continue;
-                def[r] = def[r] || ir_guarded(i) ? DEF_JOINED : id;
-                home[r] = b;
+                if (op_is_reg(ops[k]) && def[r] != DEF_OUTSIDE)
+                    see_definition(&def[r], &home[r], id, b, ir_guarded(i));
             }
         }
     }
@@ -138,28 +148,49 @@ static void classify(Search *s)
         find_definitions(fn, r->def);
     else
         find_joined(s);
-    for (RegId k = 1; k < fn->regs.n; k++)
-        r->njoined += r->def[k] == DEF_JOINED;
+}
+
+// What it is if only these occurrences of it are there.
+static InstrId classify_again(const Search *s, uint32_t row)
+{
+    InstrId def = 0;
+    BlockId home = 0;
+    FOR_OCCURRENCES(s->r, row, o) {
+        if (!ir_instr(s->fn, o->instr)->block)
+            continue;
+        if (o->def)
+            see_definition(&def, &home, o->instr, o->block, o->guarded);
+        else
+            see_use(s, &def, home, o->block);
+    }
+    return def;
 }
 
 /* -- Occurrences of joined registers -------------------------------------------------------------------- */
+
+// Those of a register are a ring.
+static inline void add_occurrence(Search *s, RegId r, Occurrence o)
+{
+    uint32_t *last = &s->last[r];
+    o.next = s->found.n;
+    if (*last) {
+        o.next = s->found.at[*last].next;
+        s->found.at[*last].next = s->found.n;
+    }
+    *last = s->found.n;
+    VEC_PUSH(s->arena, &s->found, o);
+}
 
 static inline void add_if_joined(Search *s, InstrId id, const Instr *i, uint32_t k, Operand o)
 {
     if (!op_is_reg(o) || s->r->def[op_index(o)] != DEF_JOINED)
         return;
-    uint32_t *last = &s->last[op_index(o)], at = s->found.n;
     Occurrence occurrence = {
-        .instr = id, .op = i->ops + k, .next = at, .block = i->block, .def = k < i->ndef, .guarded = ir_guarded(i)};
-    if (*last) {
-        occurrence.next = s->found.at[*last].next;
-        s->found.at[*last].next = at;
-    }
-    *last = at;
-    VEC_PUSH(s->arena, &s->found, occurrence);
+        .instr = id, .op = i->ops + k, .block = i->block, .def = k < i->ndef, .guarded = ir_guarded(i)};
+    add_occurrence(s, op_index(o), occurrence);
 }
 
-// In layout order, uses of an instruction first. Those of a register are a ring.
+// In layout order, uses of an instruction first.
 static void find_occurrences(Search *s)
 {
     const Fn *fn = s->fn;
@@ -176,8 +207,25 @@ static void find_occurrences(Search *s)
                 add_if_joined(s, id, i, k, ops[k]);
         }
     }
-    s->r->at = s->found.at;
-    s->r->noccurrences = s->found.n;
+}
+
+// The occurrences from before of what is still joined, but for those in instructions that were removed.
+static void keep_occurrences(Search *s, const ReachingDefs *before)
+{
+    const Fn *fn = s->fn;
+    s->r->first_in = before->first_in;
+    s->found.at = before->at;
+    s->found.cap = before->noccurrences;
+    s->found.n = 1;
+    for (uint32_t k = 1; k < before->noccurrences; k++) {
+        Occurrence o = before->at[k];
+        RegId r = op_index(*ir_run(fn, o.op));
+        if (!ir_instr(fn, o.instr)->block || s->r->def[r] != DEF_JOINED)
+            continue;
+        if (o.instr != s->found.at[s->found.n - 1].instr)
+            s->r->first_in[o.instr] = s->found.n;
+        add_occurrence(s, r, o);
+    }
 }
 
 // From rings to rows.
@@ -185,6 +233,8 @@ static void make_rows(Search *s)
 {
     ReachingDefs *r = s->r;
     uint32_t n = 0;
+    r->at = s->found.at;
+    r->noccurrences = s->found.n;
     r->joined = arena_alloc(s->arena, r->njoined * sizeof *r->joined);
     r->first = arena_alloc(s->arena, r->njoined * sizeof *r->first);
     for (RegId k = 1; k < s->fn->regs.n; k++) {
@@ -579,20 +629,58 @@ static void find_all_values(Search *s)
     r->ninputs = s->inputs.n;
 }
 
+static void begin(Search *s, const Fn *fn, Analyses *a)
+{
+    *s = (Search){.fn = fn, .a = a, .r = &a->rdefs, .arena = &a->arena[AX_RDEFS]};
+    arena_init(&s->scratch, fn->arena.heap);
+}
+
+// All that follows from `def`. The occurrences are those of `before`, where that is not NULL.
+static void build_from_definitions(Search *s, const ReachingDefs *before)
+{
+    const Fn *fn = s->fn;
+    InstrId *def = s->r->def;
+    *s->r = (ReachingDefs){.def = def, .first_def = fn->regs.n, .first_phi = fn->regs.n, .nops = fn->ops.n};
+    for (RegId k = 1; k < fn->regs.n; k++)
+        s->r->njoined += def[k] == DEF_JOINED;
+    if (s->r->njoined) {
+        s->last = NEW_ARRAY(&s->scratch, uint32_t, fn->regs.n);
+        if (before)
+            keep_occurrences(s, before);
+        else
+            find_occurrences(s);
+        make_rows(s);
+        number_definitions(s);
+        find_all_values(s);
+    }
+    arena_free(&s->scratch);
+}
+
 void rdefs_build(const Fn *fn, Analyses *a)
 {
-    Search s = {.fn = fn, .a = a, .r = &a->rdefs, .arena = &a->arena[AX_RDEFS]};
-    arena_init(&s.scratch, fn->arena.heap);
-    a->rdefs = (ReachingDefs){.first_def = fn->regs.n, .first_phi = fn->regs.n, .nops = fn->ops.n};
+    Search s;
+    begin(&s, fn, a);
     classify(&s);
-    if (a->rdefs.njoined) {
-        s.last = NEW_ARRAY(&s.scratch, uint32_t, fn->regs.n);
-        find_occurrences(&s);
-        make_rows(&s);
-        number_definitions(&s);
-        find_all_values(&s);
+    build_from_definitions(&s, NULL);
+}
+
+void rdefs_follow_removal(Fn *fn, const InstrId *gone, uint32_t n)
+{
+    Analyses *a = fn->analyses;
+    ReachingDefs before = a->rdefs;
+    Search s;
+    begin(&s, fn, a);
+    for (uint32_t k = 0; k < n; k++) {
+        const Instr *i = ir_instr(fn, gone[k]);
+        for (uint32_t d = 0; d < i->ndef; d++) {
+            Operand def = *ir_def(fn, i, d);
+            if (op_is_reg(def) && before.def[op_index(def)] < DEF_JOINED)
+                before.def[op_index(def)] = 0;
+        }
     }
-    arena_free(&s.scratch);
+    for (uint32_t row = 0; row < before.njoined; row++)
+        before.def[before.joined[row]] = classify_again(&s, row);
+    build_from_definitions(&s, &before);
 }
 
 static bool same(const void *a, const void *b, uint32_t n, size_t elem) { return !n || memcmp(a, b, n * elem) == 0; }
