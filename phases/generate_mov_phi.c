@@ -178,12 +178,12 @@ static void insert_phi(Naming *n, uint32_t k)
     ir_insert_before(fn, ir_block(fn, phi->block)->first, n->phi, 0, n->ops.at, n->ops.n);
 }
 
-// They are definitions of joined registers, since none dominates its own use.
+// They are definitions of joined registers, since none dominates its own use, and such a use is the one before.
 static bool has_self_moves(const Fn *fn, const Analyses *a)
 {
     const ReachingDefs *rd = &a->rdefs;
-    for (const Occurrence *o = rd->at; o < rd->at + rd->noccurrences; o++)
-        if (o->def && is_self_move(fn, ir_instr(fn, o->instr)))
+    for (uint32_t k = 1; k < rd->noccurrences; k++)
+        if (rd->at[k].def && rd->at[k - 1].instr == rd->at[k].instr && is_self_move(fn, ir_instr(fn, rd->at[k].instr)))
             return true;
     return false;
 }
