@@ -7,28 +7,13 @@
 
 #include "tools/lang.h"
 #include "tools/options.h"
-#include "tools/run_file.h"
+#include "tools/run_launch.h"
 
 static const Option rows[] = {
 #define OPTION(id, name, kind, arg, where, help) {RO_##id, name, ARG_##kind, arg, help},
 #include "tools/orirun.def"
 #undef OPTION
 };
-
-// What an argument of a launch became.
-typedef struct Bound {
-    const uint8_t *bytes;    // of a value; NULL: an address
-    uint64_t size, address;  // of the value; of the buffer
-    bool again;              // another argument's buffer
-} Bound;
-typedef VEC(Bound) Bounds;
-
-// A place in memory that something is asked about.
-typedef struct Span {
-    const char *name;
-    const uint8_t *bytes;
-    uint64_t size;
-} Span;
 
 typedef struct Ways {
     bool seen;  // there is such an instruction
@@ -46,10 +31,7 @@ typedef struct Job {
     RunPlan *plan;          // whose launches are run
     Source run_source, source;
     Module *module;
-    Machine *machine;
-    uint32_t number;                   // of the launch, from 1
-    Bounds bounds;                     // of its arguments
-    uint64_t *initial;                 // by SymId: digest of a variable before the first launch
+    RunState state;
     uint64_t counts[OPCODE_COUNT][2];  // in warps, in threads
     Ways **ways;                       // by SymId of the function, by InstrId
     Out out, err;
@@ -183,238 +165,9 @@ static bool parse_command_line(Job *job, int argc, char **argv)
     return options_fit(job, launch_option);
 }
 
-/* -- Names ---------------------------------------------------------------------------------------------- */
-
-// What is wrong with what the command line or the .run file says.
-#define WRONG(job, place, ...) \
-    run_fail((job)->plan, (place) == NO_PLACE ? ST_USAGE : ST_BAD_INPUT, (place), __VA_ARGS__)
-
-static const char *sym_name(Job *job, SymId s)
-{
-    char buf[4096];  // longer names are cut
-    const char *text = name_text(&job->module->tables, job->module->syms.at[s].name, buf, sizeof buf);
-    size_t n = strlen(text) + 1;
-    return memcpy(arena_alloc(&job->ctx.arena, n), text, n);
-}
-
-static bool is_kernel(const Sym *s) { return s->kind == SYM_FUNC && s->flags & SYM_KERNEL && s->flags & SYM_DEFINED; }
-static bool is_variable(const Sym *s)
-{
-    bool defined = s->kind == SYM_VAR && !(s->flags & SYM_EXTERN);
-    return defined && (s->space == SP_GLOBAL || s->space == SP_CONST) && s->size;
-}
-
-static void no_such_sym(Job *job, RunPlace place, const char *name, bool (*is)(const Sym *), const char *what)
-{
-    const Module *m = job->module;
-    VEC(const char *) names = {0};
-    for (SymId s = 1; s < m->syms.n; s++)
-        if (is(&m->syms.at[s]))
-            VEC_PUSH(&job->ctx.arena, &names, sym_name(job, s));
-    const char *near = name ? run_nearest(name, strlen(name), names.at, names.n) : NULL;
-    if (!names.n)
-        WRONG(job, place, "'%s' has no %ss", job->source.name, what);
-    else if (!name)
-        WRONG(job, place, "'%s' has %u %ss, among them '%s': say which one with `entry`", job->source.name, names.n,
-              what, names.at[0]);
-    else if (near)
-        WRONG(job, place, "'%s' has no %s '%s'; did you mean '%s'?", job->source.name, what, name, near);
-    else
-        WRONG(job, place, "'%s' has no %s '%s'; it has '%s'%s", job->source.name, what, name, names.at[0],
-              names.n > 1 ? " and others" : "");
-}
-
-// The symbol that `is` what it has to be and has this name; the only such symbol if there is no name. 0: a message was
-// written.
-static SymId find_sym(Job *job, RunPlace place, const char *name, bool (*is)(const Sym *), const char *what)
-{
-    const Module *m = job->module;
-    char buf[4096];
-    SymId found = 0;
-    uint32_t n = 0;
-    for (SymId s = 1; s < m->syms.n; s++) {
-        const Sym *sym = &m->syms.at[s];
-        if (!is(sym) || (name && strcmp(name, name_text(&m->tables, sym->name, buf, sizeof buf)) != 0))
-            continue;
-        found = s;
-        n++;
-    }
-    if (n != 1)
-        no_such_sym(job, place, name, is, what);
-    return n == 1 ? found : 0;
-}
-
-/* -- Arguments ------------------------------------------------------------------------------------------ */
-
-static uint32_t address_bytes(const Job *job) { return job->module->address_size == 32 ? 4 : 8; }
-
-static bool new_buffer(Job *job, const RunArg *a, uint32_t k, Bound *b)
-{
-    char why[200], *name = arena_alloc(&job->ctx.arena, 40);
-    Source file = {0};
-    b->size = a->size;
-    if (a->fill.kind == FILL_FILE) {
-        if (!source_open(&file, a->fill.path, &job->ctx.arena, why))
-            return run_fail(job->plan, ST_IO, a->place, "cannot read '%s': %s", a->fill.path, why);
-        b->size = file.len;
-    }
-    snprintf(name, 40, "the buffer of argument %u", k);
-    b->address = machine_alloc(job->machine, b->size, name);
-    uint64_t have;
-    uint8_t *bytes = b->size ? machine_bytes(job->machine, b->address, &have) : NULL;
-    if (bytes && a->fill.kind == FILL_FILE)
-        memcpy(bytes, file.text, b->size);
-    else if (bytes && a->fill.kind == FILL_BYTES)
-        memcpy(bytes, a->fill.bytes, b->size);
-    else if (bytes)
-        fill_write(&a->fill, bytes);
-    source_close(&file);
-    return true;
-}
-
-static bool kept_buffer(Job *job, const RunLaunch *l, const RunArg *a, const Bounds *before, Bound *b)
-{
-    if (!l->keep)
-        return WRONG(job, a->place, "'%s' is for launches that say `keep`", a->text);
-    if (a->of >= before->n || before->at[a->of].bytes)
-        return WRONG(job, a->place, "argument %u of the launch before has no buffer", a->of);
-    *b = before->at[a->of];
-    b->again = false;
-    return true;
-}
-
-static bool bind(Job *job, const RunLaunch *l, uint32_t k, const Bounds *before, Bound *b)
-{
-    const RunArg *a = &l->args.at[k];
-    *b = (Bound){0};
-    switch (a->kind) {
-    case RA_BUFFER: return new_buffer(job, a, k, b);
-    case RA_KEPT: return kept_buffer(job, l, a, before, b);
-    case RA_REF:
-        *b = job->bounds.at[a->of];
-        b->again = true;
-        return true;
-    default:
-        b->bytes = a->bytes;
-        b->size = a->size;
-        return true;
-    }
-}
-
-static bool bind_all(Job *job, const RunLaunch *l)
-{
-    Bounds before = job->bounds;
-    if (l->keep && !l->args.n)
-        return true;
-    job->bounds = (Bounds){0};
-    for (uint32_t k = 0; k < l->args.n; k++) {
-        Bound b;
-        if (!bind(job, l, k, &before, &b))
-            return false;
-        VEC_PUSH(&job->ctx.arena, &job->bounds, b);
-    }
-    return true;
-}
-
-// The bytes of all parameters, each argument where its parameter lies.
-static bool place_params(Job *job, const RunLaunch *l, Launch *launch)
-{
-    const Module *m = job->module;
-    const char *kernel = sym_name(job, launch->entry);
-    uint32_t n = machine_params(m, launch->entry), bytes = 0, at = 0;
-    if (n != job->bounds.n)
-        return WRONG(job, l->place, "'%s' has %u parameter%s, and there %s %u argument%s", kernel, n, n == 1 ? "" : "s",
-                     job->bounds.n == 1 ? "is" : "are", job->bounds.n, job->bounds.n == 1 ? "" : "s");
-    if (n)
-        at = machine_param(m, launch->entry, n - 1, &bytes);
-    uint8_t *params = arena_zalloc(&job->ctx.arena, (size_t)at + bytes + 1);
-    launch->params = params;
-    launch->nparams = at + bytes;
-    for (uint32_t k = 0; k < n; k++) {
-        const Bound *b = &job->bounds.at[k];
-        uint64_t have = b->bytes ? b->size : address_bytes(job);
-        at = machine_param(m, launch->entry, k, &bytes);
-        if (have != bytes && k < l->args.n)
-            return WRONG(job, l->args.at[k].place, "'%s'%s has %" PRIu64 " byte%s, but parameter %u of '%s' has %u",
-                         l->args.at[k].text, b->bytes ? "" : ", an address,", have, have == 1 ? "" : "s", k, kernel,
-                         bytes);
-        if (have != bytes)
-            return WRONG(job, l->place,
-                         "argument %u of the launch before has %" PRIu64 " bytes, but parameter %u of '%s' has %u", k,
-                         have, k, kernel, bytes);
-        if (b->bytes)
-            memcpy(params + at, b->bytes, bytes);
-        for (uint32_t byte = 0; !b->bytes && byte < bytes; byte++)
-            params[at + byte] = (uint8_t)(b->address >> 8 * byte);
-    }
-    return true;
-}
-
-/* -- What is asked about memory ------------------------------------------------------------------------- */
-
-static Span span_at(Job *job, uint64_t address, uint64_t size, const char *name)
-{
-    uint64_t have;
-    return (Span){name, size ? machine_bytes(job->machine, address, &have) : NULL, size};
-}
-
-static Span span_of_arg(Job *job, uint32_t k)
-{
-    char *name = arena_alloc(&job->ctx.arena, 16);
-    snprintf(name, 16, "arg%u", k);
-    return span_at(job, job->bounds.at[k].address, job->bounds.at[k].size, name);
-}
-
-static Span span_of_sym(Job *job, SymId s)
-{
-    return span_at(job, machine_symbol(job->machine, s), job->module->syms.at[s].size, NULL);
-}
-
-static bool find_span(Job *job, const RunTarget *t, Span *span)
-{
-    if (t->symbol) {
-        SymId s = find_sym(job, t->place, t->symbol, is_variable, "variable");
-        if (!s)
-            return false;
-        *span = span_of_sym(job, s);
-        span->name = t->symbol;
-        return true;
-    }
-    if (t->arg >= job->bounds.n || job->bounds.at[t->arg].bytes)
-        return WRONG(job, t->place, t->arg < job->bounds.n ? "argument %u has no buffer" : "there is no argument %u",
-                     t->arg);
-    *span = span_of_arg(job, t->arg);
-    return true;
-}
-
-// Before the run, so that a slip in a name does not cost one.
-static bool check_targets(Job *job, const RunLaunch *l)
-{
-    Span span;
-    for (uint32_t k = 0; k < l->dumps.n; k++)
-        if (!find_span(job, &l->dumps.at[k], &span))
-            return false;
-    for (uint32_t k = 0; k < l->nondet.n; k++)
-        if (!find_span(job, &l->nondet.at[k], &span))
-            return false;
-    for (uint32_t k = 0; k < l->expects.n; k++) {
-        const RunExpect *e = &l->expects.at[k];
-        if (e->digest)
-            continue;
-        if (!find_span(job, &e->target, &span))
-            return false;
-        uint64_t have = span.size / value_bytes(e->target.type);
-        if (e->target.first > have || e->values.n > have - e->target.first)
-            return WRONG(job, e->target.place,
-                         "%u values are expected from index %" PRIu64 " on, but %s has room for %" PRIu64, e->values.n,
-                         e->target.first, span.name, have);
-    }
-    return true;
-}
-
 /* -- After the run -------------------------------------------------------------------------------------- */
 
-static bool dump_to_file(Job *job, const RunTarget *t, const Span *span)
+static bool dump_to_file(Job *job, const RunTarget *t, const uint8_t *bytes, uint64_t size)
 {
     char why[200];
     OutFile file;
@@ -422,7 +175,7 @@ static bool dump_to_file(Job *job, const RunTarget *t, const Span *span)
         return run_fail(job->plan, ST_IO, t->place, "cannot write '%s': %s", t->path, why);
     out_flush(&job->out);  // it may be standard output, too
     fflush(stdout);
-    bool ok = outfile_write(&file, (const char *)span->bytes, span->size) && outfile_commit(&file, why);
+    bool ok = outfile_write(&file, (const char *)bytes, size) && outfile_commit(&file, why);
     if (!ok)
         outfile_abandon(&file);
     return ok || run_fail(job->plan, ST_IO, t->place, "cannot write '%s'", t->path);
@@ -430,142 +183,37 @@ static bool dump_to_file(Job *job, const RunTarget *t, const Span *span)
 
 static bool dump(Job *job, const RunTarget *t)
 {
-    Span span;
-    if (!find_span(job, t, &span))
+    const RunState *s = &job->state;
+    const RunRegion *r = run_region(&job->state, t);
+    if (!r)
         return false;
+    const uint8_t *bytes = s->here.at[run_region_number(s, r)].bytes;
     if (t->path)
-        return dump_to_file(job, t, &span);
-    bytes_print(&job->out, span.name, t->type, span.bytes, span.size);
+        return dump_to_file(job, t, bytes, r->size);
+    bytes_print(&job->out, run_target_name(s, t), t->type, bytes, r->size);
     return true;
 }
 
-typedef struct Digest {
-    Span of;
-    uint64_t value;
-} Digest;
-
-typedef struct Digests {
-    VEC(Digest) list;
-    uint32_t nbuffers;  // of them, the first
-    VEC(const uint8_t *) nondet;
-} Digests;
-
-static bool is_nondet(const Digests *d, const Span *span)
+static void print_digests(Job *job)
 {
-    for (uint32_t k = 0; k < d->nondet.n; k++)
-        if (span->bytes && d->nondet.at[k] == span->bytes)
-            return true;
-    return false;
-}
-
-// Of the buffers in the order of the arguments, then of the variables that are not what they were at first.
-static Digests make_digests(Job *job, const RunLaunch *l)
-{
-    Arena *arena = &job->ctx.arena;
-    Digests d = {0};
-    for (uint32_t k = 0; k < l->nondet.n; k++) {
-        Span span;
-        if (find_span(job, &l->nondet.at[k], &span))
-            VEC_PUSH(arena, &d.nondet, span.bytes);
+    const RunState *s = &job->state;
+    RunDigests d = run_digests(s, s->here.at);
+    for (uint32_t k = 0; k < d.region.n; k++) {
+        const RunRegion *r = &s->regions.at[d.region.at[k]];
+        out_fmt(&job->out, "%s %016" PRIx64 "\n", r->name, bytes_digest(s->here.at[d.region.at[k]].bytes, r->size));
     }
-    for (uint32_t k = 0; k < job->bounds.n; k++) {
-        Span span = span_of_arg(job, k);
-        if (!job->bounds.at[k].bytes && !job->bounds.at[k].again && !is_nondet(&d, &span))
-            VEC_PUSH(arena, &d.list, ((Digest){span, bytes_digest(span.bytes, span.size)}));
-    }
-    d.nbuffers = d.list.n;
-    for (SymId s = 1; s < job->module->syms.n; s++) {
-        if (!is_variable(&job->module->syms.at[s]))
-            continue;
-        Span span = span_of_sym(job, s);
-        uint64_t value = bytes_digest(span.bytes, span.size);
-        if (value == job->initial[s] || is_nondet(&d, &span))
-            continue;
-        span.name = sym_name(job, s);
-        VEC_PUSH(arena, &d.list, ((Digest){span, value}));
-    }
-    return d;
-}
-
-static void print_digests(Job *job, const Digests *d)
-{
-    for (uint32_t k = 0; k < d->list.n; k++)
-        out_fmt(&job->out, "%s %016" PRIx64 "\n", d->list.at[k].of.name, d->list.at[k].value);
-}
-
-// A missed expectation; the launches behind it are run all the same.
-static void miss(Job *job, RunPlace place, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
-static void miss(Job *job, RunPlace place, const char *fmt, ...)
-{
-    char text[500];
-    va_list args;
-    va_start(args, fmt);
-    vsnprintf(text, sizeof text, fmt, args);
-    va_end(args);
-    run_fail(job->plan, ST_BAD_INPUT, place, "launch %u: %s", job->number, text);
-}
-
-// Variables may be left off at the end of the list.
-static void check_digests(Job *job, const RunExpect *e, const Digests *d)
-{
-    uint32_t have = d->list.n;
-    if (e->values.n < d->nbuffers || e->values.n > have)
-        miss(job, e->target.place, "%u digest%s expected, but there %s %u", e->values.n,
-             e->values.n == 1 ? " is" : "s are", have == 1 ? "is" : "are", have);
-    for (uint32_t k = 0; k < MIN(e->values.n, have); k++)
-        if (d->list.at[k].value != e->values.at[k])
-            miss(job, e->target.place, "the digest of %s is %016" PRIx64 ", expected %016" PRIx64,
-                 d->list.at[k].of.name, d->list.at[k].value, e->values.at[k]);
-}
-
-static void miss_value(Job *job, const RunExpect *e, const Span *span, uint32_t k, uint64_t is)
-{
-    char text[300];
-    Type t = e->target.type;
-    Out out = {.write = out_to_stdio, .user = stderr, .buf = text, .cap = sizeof text};
-    out_fmt(&out, "%s:%s[%" PRIu64 "] is ", span->name, type_info[t].name, e->target.first + k);
-    value_print(&out, t, is);
-    out_z(&out, ", expected ");
-    value_print(&out, t, e->values.at[k]);
-    miss(job, e->target.place, "%.*s", (int)out.n, text);
-}
-
-static void check_values(Job *job, const RunExpect *e)
-{
-    enum { SHOWN = 4 };
-    Span span;
-    Type t = e->target.type;
-    uint32_t wrong = 0;
-    if (!find_span(job, &e->target, &span))
-        return;
-    for (uint32_t k = 0; k < e->values.n; k++) {
-        uint64_t is = value_load(span.bytes + (e->target.first + k) * value_bytes(t), t);
-        if (is == e->values.at[k] || (e->near && value_near(t, is, e->values.at[k], e->ulps)))
-            continue;
-        if (wrong++ < SHOWN)
-            miss_value(job, e, &span, k, is);
-    }
-    if (wrong > SHOWN)
-        miss(job, e->target.place, "%u of %u values differ", wrong, e->values.n);
 }
 
 static bool show_and_check(Job *job, const RunLaunch *l)
 {
-    bool digests = job->digest || job->plan == &job->file;
     for (uint32_t k = 0; k < l->dumps.n; k++)
         if (!dump(job, &l->dumps.at[k]))
             return false;
-    Digests d = make_digests(job, l);
-    if (digests)
-        print_digests(job, &d);
+    if (job->digest || job->plan == &job->file)
+        print_digests(job);
     out_flush(&job->out);
     fflush(stdout);
-    for (uint32_t k = 0; k < l->expects.n; k++) {
-        if (l->expects.at[k].digest)
-            check_digests(job, &l->expects.at[k], &d);
-        else
-            check_values(job, &l->expects.at[k]);
-    }
+    run_check(&job->state, l, job->state.here.at);
     return true;
 }
 
@@ -589,12 +237,9 @@ static void add_executed(void *user, const Executed *e)
 
 static void end_machine(Job *job)
 {
-    if (!job->machine)
-        return;
-    if (job->count || job->coverage)
-        machine_executed(job->machine, add_executed, job);
-    machine_free(job->machine);
-    job->machine = NULL;
+    if (job->state.machine && (job->count || job->coverage))
+        machine_executed(job->state.machine, add_executed, job);
+    run_state_end(&job->state);
 }
 
 // The opcodes that ran, those that ran most often first.
@@ -628,7 +273,7 @@ static void print_where(Job *job, const Fn *fn, InstrId i)
         diag_locate(&job->ctx.diag, at, &line, &col, &start);
         out_fmt(&job->err, "%s:%u: ", job->source.name, line);
     }
-    out_fmt(&job->err, "%s: ", sym_name(job, fn->sym));
+    out_fmt(&job->err, "%s: ", run_sym_name(&job->state, fn->sym));
 }
 
 // Adds to n: blocks that ran, blocks, ways out of branches that were gone, such ways.
@@ -676,8 +321,8 @@ static void print_coverage(Job *job)
             continue;
         FOR_BLOCKS(fn, b)
             cover_block(job, fn, b, job->ways[fn->sym], n);
-        out_fmt(&job->err, "coverage of %s: %u of %u blocks, %u of %u ways out of branches\n", sym_name(job, fn->sym),
-                n[0], n[1], n[2], n[3]);
+        out_fmt(&job->err, "coverage of %s: %u of %u blocks, %u of %u ways out of branches\n",
+                run_sym_name(&job->state, fn->sym), n[0], n[1], n[2], n[3]);
     }
 }
 
@@ -685,12 +330,12 @@ static void print_coverage(Job *job)
 
 static Status say_fault(Job *job, SymId entry)
 {
-    const RunError *e = machine_error(job->machine);
+    const RunError *e = machine_error(job->state.machine);
     size_t at = e->fn ? fn_where(e->fn, e->instr) : SIZE_MAX;
-    const char *kernel = sym_name(job, entry);
+    const char *kernel = run_sym_name(&job->state, entry);
     char text[600];
-    snprintf(text, sizeof text, "launch %u, %s, block %u,%u,%u, thread %u,%u,%u: %s", job->number, kernel, e->block.x,
-             e->block.y, e->block.z, e->thread.x, e->thread.y, e->thread.z, e->text);
+    snprintf(text, sizeof text, "launch %u, %s, block %u,%u,%u, thread %u,%u,%u: %s", job->state.number, kernel,
+             e->block.x, e->block.y, e->block.z, e->thread.x, e->thread.y, e->thread.z, e->text);
     if (at != SIZE_MAX)
         diag_at(&job->ctx.diag, DIAG_ERROR, at, "%s", text);
     else
@@ -698,31 +343,17 @@ static Status say_fault(Job *job, SymId entry)
     return e->status == RUN_LIMIT ? ST_LIMIT : ST_BAD_INPUT;
 }
 
-static void start_machine(Job *job)
-{
-    end_machine(job);
-    job->machine = machine_new(&job->ctx.heap, job->module, job->plan->options);
-    for (SymId s = 1; s < job->module->syms.n; s++)
-        if (is_variable(&job->module->syms.at[s])) {
-            Span span = span_of_sym(job, s);
-            job->initial[s] = bytes_digest(span.bytes, span.size);
-        }
-}
-
 static Status run_launch(Job *job, const RunLaunch *l)
 {
     RunPlan *p = job->plan;
-    Launch launch = {.grid = l->grid, .block = l->block, .shared = l->shared};
-    launch.entry = find_sym(job, l->entry ? l->entry_place : l->place, l->entry, is_kernel, "kernel");
-    if (!launch.entry)
-        return p->status;
+    Launch launch;
     if (!l->keep)
-        start_machine(job);
-    if (!bind_all(job, l) || !place_params(job, l, &launch) || !check_targets(job, l))
+        end_machine(job);
+    if (!run_prepare(&job->state, l, &launch))
         return p->status;
     if (p == &job->file)
-        out_fmt(&job->out, "launch %u entry %s\n", job->number, sym_name(job, launch.entry));
-    if (!machine_run(job->machine, &launch))
+        out_fmt(&job->out, "launch %u entry %s\n", job->state.number, run_sym_name(&job->state, launch.entry));
+    if (!machine_run(job->state.machine, &launch))
         return say_fault(job, launch.entry);
     return show_and_check(job, l) ? ST_OK : p->status;
 }
@@ -730,16 +361,16 @@ static Status run_launch(Job *job, const RunLaunch *l)
 static Status run_launches(Job *job)
 {
     RunPlan *p = job->plan;
-    job->initial = NEW_ARRAY(&job->ctx.arena, uint64_t, job->module->syms.n);
     job->ways = NEW_ARRAY(&job->ctx.arena, Ways *, job->module->syms.n);
     p->options.count = job->count;
     p->options.coverage = job->coverage;
     p->options.trace = job->trace ? &job->err : NULL;
     p->options.lane = (uint32_t)job->lane;
     p->options.print = &job->out;
+    run_state_init(&job->state, p, job->module, job->source.name, &job->ctx.heap, &job->ctx.arena);
     Status status = ST_OK;
     for (uint32_t k = 0; k < p->launches.n && status == ST_OK; k++) {
-        job->number = k + 1;
+        job->state.number = k + 1;
         status = run_launch(job, &p->launches.at[k]);
     }
     end_machine(job);
