@@ -181,7 +181,7 @@ END
     expect 'a wrong digest' 1 'the digest of arg0 is' "$work/digest.run"
     expect 'digests of too few buffers' 1 '2 digests are expected, but there are 3' "$work/digest.run"
     expect 'too few arguments' 1 "'twice' has 3 parameters, and there is 1 argument" "$work/few.run"
-    expect 'no such kernel' 1 "has no kernel thrice" "$work/name.run"
+    expect 'no such kernel' 1 "has no kernel 'thrice'; did you mean 'twice'?" "$work/name.run"
     expect 'no such file' 1 'cannot read' "$work/none.run"
     expect 'another module' 1 'arg1:f32[3] is 6, expected 8' --file "$work/add.ptx" "$work/k.run"
     expect 'a newer target' 0 '0 passed, 0 failed, 3 skipped' --file "$work/new.ptx" "$work/k.run"
