@@ -18,7 +18,8 @@ PROGRAMS = oriopt oricheck orirun
 LIB_SRC  = $(wildcard ir/*/*.c phases/*.c) tools/options.c tools/lang.c $(wildcard tools/run_*.c)
 LIB_OBJ  = $(LIB_SRC:%.c=$B/%.o)
 CHECK_OBJ = $(patsubst %.c,$B/%.o,$(wildcard tools/check_*.c))
-MAIN_OBJ = $(PROGRAMS:%=$B/tools/%.o) $(CHECK_OBJ)
+OPT_OBJ  = $(patsubst %.c,$B/%.o,$(wildcard tools/opt_*.c) tools/reproducer.c)
+MAIN_OBJ = $(PROGRAMS:%=$B/tools/%.o) $(CHECK_OBJ) $(OPT_OBJ)
 UNIT_SRC = $(wildcard tests/unit/*.c)
 FORMATTED = $(filter-out %/lex.c,$(wildcard ir/*/*.[ch] phases/*.[ch] tools/*.[ch] tests/bench/*.[ch] tests/tools/*.[ch] tests/unit/*.[ch] tests/gpu/*.[ch]))
 
@@ -29,6 +30,7 @@ $B/libori.a: $(LIB_OBJ)
 	$(AR) rcs $@ $^
 
 $B/oricheck: $(CHECK_OBJ)
+$B/oriopt: $(OPT_OBJ)
 $(PROGRAMS:%=$B/%): $B/%: $B/tools/%.o $B/libori.a
 	$(CC) $(CFLAGS) $(SANITIZE) $(filter %.o,$^) $B/libori.a -o $@
 

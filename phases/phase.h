@@ -87,6 +87,13 @@ typedef struct PhaseOptions {
     double max_seconds;  // 0 = none
 } PhaseOptions;
 
+// Somebody who looks on while phases run.
+typedef struct PhaseWatch {
+    void *user;
+    void (*before)(void *user, Fn *fn, int row);
+    void (*after)(void *user, Fn *fn, int row, bool progress);
+} PhaseWatch;
+
 // What a phase may ask about its own run.
 typedef struct Run {
     int row;    // its row of the table
@@ -133,6 +140,7 @@ struct Ctx {
     PhaseOptions options;
     Plan plan;
     Dumps dumps;
+    PhaseWatch watch;  // all zero: nobody does
     Phase phases[PHASE_ROWS];
     Run run;
     double seconds[PHASE_ROWS];  // with `timing`

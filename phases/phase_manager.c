@@ -323,6 +323,8 @@ static void run_row(Ctx *ctx, Fn **at, int row, FnStats *stats)
     enter_form(ctx, at, row, stats);
     bool watched = ctx->dumps.wanted || o->contracts;
     dump_before(ctx, *at, row);
+    if (ctx->watch.before)
+        ctx->watch.before(ctx->watch.user, *at, row);
     uint64_t before = watched ? ir_hash(*at) : 0;
     bool progress = execute(ctx, *at, row);
     bool changed = watched && ir_hash(*at) != before;
@@ -340,6 +342,8 @@ static void run_row(Ctx *ctx, Fn **at, int row, FnStats *stats)
         verify(ctx, *at, row);
     dump_after(ctx, *at, row, changed);
     *at = self_check(ctx, *at, row);
+    if (ctx->watch.after)
+        ctx->watch.after(ctx->watch.user, *at, row, progress);
     if (ctx->deadline > 0 && phase_clock() > ctx->deadline)
         heap_fail(&ctx->heap, ST_LIMIT, "time limit reached in phase %s (%d)", p->name, row);
 }

@@ -110,6 +110,8 @@ run orirun tests/orirun.sh
 run faults tests/faults.sh
 run samples tests/samples.sh
 run vectors tests/vectors.sh
+run origen tests/origen.sh
+run diff tests/diff.sh ${SANITIZE:+-q}
 # The program that stands between a GPU's driver and ours is not built with sanitizers.
 [ "${SANITIZE-}" ] || run gpurun tests/gpu/run.sh --self-test
 [ "${SANITIZE-}" ] || run gpu tests/gpu/run.sh

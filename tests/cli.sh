@@ -398,6 +398,87 @@ else
     skip "no /dev/full here"
 fi
 
+# -- Kernels run before and behind phases -----------------------------------------------------------------------------
+
+cat >clock.ptx <<'PTX'
+.version 8.0
+.target sm_80
+.address_size 64
+.visible .entry k(.param .u64 p)
+{
+	.reg .b32 %r<9>;
+	.reg .b64 %rd<3>;
+	.reg .pred %p1;
+	ld.param.u64 %rd1, [p];
+	mov.u32 %r1, %tid.x;
+	mul.wide.u32 %rd2, %r1, 4;
+	add.s64 %rd1, %rd1, %rd2;
+	mov.u32 %r2, %clock;
+	mov.u32 %r6, 0;
+LOOP:
+	add.u32 %r6, %r6, 1;
+	mul.lo.u32 %r7, %r6, 3;
+	setp.lt.u32 %p1, %r6, 5;
+	@%p1 bra LOOP;
+	mov.u32 %r3, %clock;
+	sub.u32 %r4, %r3, %r2;
+	setp.gt.u32 %p1, %r1, 1;
+	selp.u32 %r4, %r4, %r1, %p1;
+	st.global.u32 [%rd1], %r4;
+	ret;
+}
+PTX
+printf 'file clock.ptx\nblock 4\narg buf:4xu32:fill:0\nexpect 0:u32 0 1\n' >clock.run
+printf 'file x.ptx\nblock 4\narg buf:16\nnondet 0\n' >nondet.run
+run 'kernels are run before and behind phases' 0 --check-each --disable-phases=10,16,33,61,84 clock.ptx -o out1
+run 'the same without' 0 --disable-phases=10,16,33,61,84 clock.ptx -o out2
+same out1 out2
+run 'a phase changes what a kernel leaves' 3 --check-each -o out3 clock.ptx
+absent out3
+says err 'EarlyOriSimpleLiveDead (phase 10), function k: launch 1: arg0:u32[2] is '
+says err 'it was '
+says err 'block 0,0,0, thread 2,0,0 (lane 2) wrote it'
+lines err 2
+name='a reproducer is written'
+set -- oriopt-crash-*.ori
+if [ $# -eq 1 ] && [ -s "$1" ]; then ok; else bad "there is no such file"; fi
+says err "repeats it: oriopt --run-reproducer $1"
+error=$(sed -n 's/.*internal error: //p' err)
+run 'it repeats the error' 3 --run-reproducer "$1"
+says err "$error"
+lines err 1
+run 'it is a module' 0 "$1"
+run 'with more options' 3 --run-reproducer "$1" --print-changed=quiet
+says err 'IR Dump'
+rm -f "$1"
+run 'what is not determined is not compared' 0 --check-each=nondet.run -o out3 clock.ptx
+rm -f out3
+run 'a reproducer of a run in which nothing goes wrong' 0 --check-each=nondet.run -O2 --named-phases=15,10 --reproducer r.ptx -o out3 clock.ptx
+says err 'r.ptx repeats it'
+run 'nothing goes wrong' 0 --run-reproducer r.ptx
+silent out
+name='it has the options'
+if grep -q '^// option: -O2$' r.ptx && grep -q '^// option: --named-phases=15,10$' r.ptx; then ok; else bad "$(head -n 5 r.ptx)"; fi
+run 'a list of phases that was printed' 0 --print-pipeline clock.ptx
+run 'a reproducer of it' 0 --named-phases="$(cat out)" --reproducer r2.ptx --emit=none clock.ptx
+run 'it reads' 0 --run-reproducer r2.ptx --print-pipeline
+run 'no .run file' 5 --check-each=none.run clock.ptx
+says err "cannot read 'none.run'"
+printf 'file x\nentry kk\n' >bad.run
+run 'a .run file of something else' 1 --check-each=bad.run clock.ptx
+says err "bad.run:2:7: error: 'clock.ptx' has no kernel 'kk'; did you mean 'k'?"
+run 'the same with more threads' 0 --check-each=clock.run --emit=none --disable-phases=10,16,33,61,84 clock.ptx
+sed 's/block 4/block 8/' clock.run >wide.run
+run 'a fault before any phase' 1 --check-each=wide.run clock.ptx
+says err 'clock.ptx:24'
+says err 'before any phase, launch 1, block 0,0,0, thread 4,0,0'
+run 'no reproducer' 2 --run-reproducer clock.ptx
+says err 'was not written by --reproducer'
+run 'no such reproducer' 5 --run-reproducer none.ori
+run 'a reproducer and another input' 2 --run-reproducer r.ptx clock.ptx
+name='nothing is left behind'
+if [ -z "$(find . -name 'oriopt-crash-*')" ]; then ok; else bad "$(find . -name 'oriopt-crash-*')"; fi
+
 # -- Functions, debug information ---------------------------------------------------------------------------------------
 
 run "one entry" 0 -e k good.ptx

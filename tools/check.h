@@ -5,7 +5,7 @@
 #ifndef ORI_CHECK_H
 #define ORI_CHECK_H
 
-#include "tools/lang.h"
+#include "tools/run_each.h"
 
 typedef enum {
     TEST_NONE,
@@ -90,6 +90,8 @@ typedef struct Test {
     const char *phases;
     Lang emit;
     bool idempotent, precise, strip_debug;
+    TextBuffer launches;     // of `run:`, as a .run file; empty: there are none
+    uint32_t launches_line;  // the first
     VEC(Entry) entries;
     VEC(Check) checks;
     VEC(ErrorCheck) errors;
@@ -151,6 +153,14 @@ bool check_diff(Test *t, const TextBuffer *old, const TextBuffer *now);
 /* check_run.c */
 // Parses and runs one file, whose source is open. Failures are printed.
 void check_run(Test *t);
+
+/* check_launch.c */
+// Takes the options of a `run:` line; a mistake is a failure.
+void check_add_launch(Test *t, uint32_t line, const char *text);
+// Runs the launches on the module as it is, and again behind each phase that changes something. False: it failed.
+bool check_watch_launches(Test *t, RunEach *each, Module *m);
+// `test run`: prints what the launches dump, and digests.
+void check_print_launches(Test *t, const Module *m, Out *out);
 
 /* check_precise.c */
 // Compares the result with the block of comments at the end of the file, or rewrites that.

@@ -61,7 +61,6 @@ typedef struct Parser {
     uint32_t open;  // the last so many `error:` stand alone and wait for a line
     bool matched;   // there was a label, check or next
     bool wrong;     // the first directive is not `test`: said once
-    bool launch;
 } Parser;
 
 const char *check_comment(Lang lang) { return lang == LANG_ORI ? ";" : "//"; }
@@ -195,8 +194,6 @@ static void parse_test(Parser *p, const char *text)
         check_fail(t, p->line, "`test %s` needs the name of a phase", kinds[kind].word);
     else if (kind == TEST_PIPELINE)
         parse_options(p, argument, 1);
-    else if (kind == TEST_RUN)
-        set_skip(p, "test run", "", "there is no interpreter yet");
     else
         t->phases = argument;
 }
@@ -397,8 +394,7 @@ static void parse_colon(Parser *p, const char *text, const char *line_end)
     if (d == DIR_BLOCK) {
         begin_block(p, rest, line_end);
     } else if (d == DIR_LAUNCH) {
-        p->launch = true;
-        set_skip(p, "run:", "", "there is no interpreter yet");
+        check_add_launch(p->test, p->line, rest);
     } else {
         add_check(p, d, d == DIR_COUNT ? strtoull(text + n + gap, NULL, 10) : 0, rest);
     }
@@ -457,7 +453,7 @@ static void check_whole(Parser *p)
     Test *t = p->test;
     if (!t->kind_line && !p->wrong)
         check_fail(t, 0, "there is no `test` directive");
-    bool checks = t->checks.n || t->errors.n || t->idempotent || t->precise || p->launch;
+    bool checks = t->checks.n || t->errors.n || t->idempotent || t->precise || t->launches.n;
     if (kinds[t->kind].checks && !checks && !t->failures)
         check_fail(t, t->kind_line, "this test checks nothing");
     if (t->errors.n && (t->checks.n || t->precise))

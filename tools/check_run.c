@@ -289,10 +289,18 @@ static void run_module(Test *t, Module *m)
     TextBuffer report = {.arena = &ctx->arena};
     Out out;
     out_init(&out, report.arena, out_to_text, &report);
+    RunEach each = {0};
     ctx->report = &out;
+    if (t->kind == TEST_RUN)
+        check_print_launches(t, m, &out);
+    else if (t->launches.n && !check_watch_launches(t, &each, m))
+        return;
     run_phases(t, m);
     out_flush(&out);
-    TextBuffer text = print(t, m, t->emit), all = join(&ctx->arena, &report, &text);
+    TextBuffer text = print(t, m, t->emit), all = t->kind == TEST_RUN ? report : join(&ctx->arena, &report, &text);
+    if (each.ctx)
+        run_each_output(&each, &text, t->emit);
+    run_each_close(&each);
     Result r = result_lines(&ctx->arena, &all);
     check_result(t, &r);
     if (t->precise)

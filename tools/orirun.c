@@ -183,25 +183,10 @@ static bool dump_to_file(Job *job, const RunTarget *t, const uint8_t *bytes, uin
 
 static bool dump(Job *job, const RunTarget *t)
 {
-    const RunState *s = &job->state;
+    if (!t->path)
+        return run_dump(&job->state, t, &job->out);
     const RunRegion *r = run_region(&job->state, t);
-    if (!r)
-        return false;
-    const uint8_t *bytes = s->here.at[run_region_number(s, r)].bytes;
-    if (t->path)
-        return dump_to_file(job, t, bytes, r->size);
-    bytes_print(&job->out, run_target_name(s, t), t->type, bytes, r->size);
-    return true;
-}
-
-static void print_digests(Job *job)
-{
-    const RunState *s = &job->state;
-    RunDigests d = run_digests(s, s->here.at);
-    for (uint32_t k = 0; k < d.region.n; k++) {
-        const RunRegion *r = &s->regions.at[d.region.at[k]];
-        out_fmt(&job->out, "%s %016" PRIx64 "\n", r->name, bytes_digest(s->here.at[d.region.at[k]].bytes, r->size));
-    }
+    return r && dump_to_file(job, t, job->state.here.at[run_region_number(&job->state, r)].bytes, r->size);
 }
 
 static bool show_and_check(Job *job, const RunLaunch *l)
@@ -210,7 +195,7 @@ static bool show_and_check(Job *job, const RunLaunch *l)
         if (!dump(job, &l->dumps.at[k]))
             return false;
     if (job->digest || job->plan == &job->file)
-        print_digests(job);
+        run_print_digests(&job->state, &job->out);
     out_flush(&job->out);
     fflush(stdout);
     run_check(&job->state, l, job->state.here.at);

@@ -25,6 +25,23 @@ RunDigests run_digests(const RunState *s, const RunView *views)
     return d;
 }
 
+void run_print_digests(const RunState *s, Out *out)
+{
+    RunDigests d = run_digests(s, s->here.at);
+    for (uint32_t k = 0; k < d.region.n; k++) {
+        const RunRegion *r = &s->regions.at[d.region.at[k]];
+        out_fmt(out, "%s %016" PRIx64 "\n", r->name, bytes_digest(s->here.at[d.region.at[k]].bytes, r->size));
+    }
+}
+
+bool run_dump(RunState *s, const RunTarget *t, Out *out)
+{
+    const RunRegion *r = run_region(s, t);
+    if (r)
+        bytes_print(out, run_target_name(s, t), t->type, s->here.at[run_region_number(s, r)].bytes, r->size);
+    return r;
+}
+
 bool run_miss(RunState *s, RunPlace place, const char *fmt, ...)
 {
     char text[900];

@@ -259,12 +259,12 @@ void run_params(const RunState *s, const uint64_t *addresses, Launch *launch)
     launch->nparams = at + bytes;
     for (uint32_t k = 0; k < n; k++) {
         const RunBound *b = &s->bounds.at[k];
-        uint64_t address = addresses ? addresses[b->region] : s->regions.at[b->region].address;
+        Type address = address_bytes(s) == 4 ? TY_U32 : TY_U64;
         at = machine_param(s->module, launch->entry, k, &bytes);
         if (b->bytes)
             memcpy(params + at, b->bytes, bytes);
         else
-            value_store(params + at, bytes == 4 ? TY_U32 : TY_U64, address);
+            value_store(params + at, address, addresses ? addresses[b->region] : s->regions.at[b->region].address);
     }
 }
 

@@ -78,6 +78,10 @@ typedef struct RunDigests {
     uint32_t nbuffers;  // of them, the first
 } RunDigests;
 RunDigests run_digests(const RunState *s, const RunView *views);
+// A line for each: its name and FNV-1a 64 in hex.
+void run_print_digests(const RunState *s, Out *out);
+// What a region of the machine holds, as values of the target's type. False: a message was written.
+bool run_dump(RunState *s, const RunTarget *t, Out *out);
 // A missed expectation, or something else that is wrong with what a launch left; always false.
 bool run_miss(RunState *s, RunPlace place, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 // Whether a side has what the launch expects. Says what it has not.

@@ -43,7 +43,7 @@ typedef struct Heap {
     size_t limit;                  // 0 = none
     jmp_buf *unwind;               // where a failure goes
     Status status;                 // set by a failure
-    char message[256];             // of the failure
+    char message[800];             // of the failure
 } Heap;
 
 // Ends the current API call: records status and message, and unwinds.

@@ -80,11 +80,16 @@ static const char *change(uint8_t *at, uint32_t arrivals, int32_t bytes, bool dr
 
 /* -- Copies --------------------------------------------------------------------------------------------- */
 
+typedef struct Bytes {
+    uint8_t *at;
+    uint8_t *defined;  // 0 or 1 each; NULL = all are
+} Bytes;
+
 typedef struct Copy Copy;
 struct Copy {
     Copy *next;
-    uint8_t *to;  // NULL: it is an arrival
-    const uint8_t *from;
+    Bytes to;  // nowhere: it is an arrival
+    Bytes from;
     uint32_t bytes, zeros;  // behind the bytes
     uint32_t group;
     uint8_t *barrier;  // that it reports to; NULL = none
@@ -133,10 +138,12 @@ static void push(Run *r, QueueKind kind, uint32_t lane, Copy copy)
 // What is wrong with its report; NULL = nothing.
 static const char *make_copy(const Copy *p)
 {
-    if (!p->to)
+    if (!p->to.at)
         return change(p->barrier, 1, 0, false);
-    memcpy(p->to, p->from, p->bytes);
-    memset(p->to + p->bytes, 0, p->zeros);
+    memcpy(p->to.at, p->from.at, p->bytes);
+    memset(p->to.at + p->bytes, 0, p->zeros);
+    if (p->to.defined && p->from.defined)  // what was said at the issue holds for the zeroes
+        memcpy(p->to.defined, p->from.defined, p->bytes);
     return p->barrier ? change(p->barrier, 0, -(int32_t)p->bytes, false) : NULL;
 }
 
@@ -221,7 +228,10 @@ enum {
 
 static uint8_t *word_at(Run *r, const Group *g, const Code *c, uint32_t k, uint32_t lane)
 {
-    return memory_at(r, g, c, lane, address_at(r, g, c, k, lane), 8, true);
+    uint8_t *at = memory_changed_at(r, g, c, lane, address_at(r, g, c, k, lane), 8);
+    if (at && r->machine->tracks)
+        undef_decides(r, g, c, UINT32_C(1) << lane & ~r->defined[0]);
+    return at;
 }
 
 static bool changed(Run *r, const Group *g, const Code *c, uint32_t lane, const char *why)
@@ -232,7 +242,7 @@ static bool changed(Run *r, const Group *g, const Code *c, uint32_t lane, const 
 static bool run_init(Run *r, Group *g, const Code *c)
 {
     FOR_LANES(g->lanes, lane) {
-        uint8_t *at = word_at(r, g, c, 0, lane);
+        uint8_t *at = memory_at(r, g, c, lane, address_at(r, g, c, 0, lane), 8, true);
         uint32_t count = (uint32_t)read_lane(r, g, &c->in[2], lane);
         if (!at)
             return false;
@@ -322,24 +332,25 @@ static bool run_pending_count(Run *r, Group *g, const Code *c)
 
 /* -- Instructions that copy ----------------------------------------------------------------------------- */
 
-// Bytes that lie one behind the other, looked at in pieces of `align`. NULL: there was a fault.
-static uint8_t *bytes_at(Run *r, const Group *g, const Code *c, Space space, uint32_t k, uint32_t lane, uint32_t bytes,
-                         uint32_t align, bool write)
+// Bytes that lie one behind the other, looked at in pieces of `align`. Nowhere: there was a fault.
+static Bytes bytes_at(Run *r, const Group *g, const Code *c, Space space, uint32_t k, uint32_t lane, uint32_t bytes,
+                      uint32_t align, bool write)
 {
     Code at = *c;
     uint64_t address = address_at(r, g, c, k, lane);
-    uint8_t *first = NULL;
+    const Bytes nowhere = {NULL, NULL};
+    Bytes first = nowhere;
     at.space = (uint8_t)space;
     for (uint32_t n = 0; n < bytes; n += align) {
         uint8_t *piece = memory_at(r, g, &at, lane, address + n, align, write);
         if (!piece)
-            return NULL;
+            return nowhere;
         if (n == 0)
-            first = piece;
-        if ((uintptr_t)piece - (uintptr_t)first != n) {
+            first = (Bytes){piece, states_at(r, g, &at, lane, address)};
+        if ((uintptr_t)piece - (uintptr_t)first.at != n) {
             fault(r, g, c, lane, "%u bytes at address %#llx are not all of one buffer", bytes,
                   (unsigned long long)address);
-            return NULL;
+            return nowhere;
         }
     }
     return first;
@@ -356,13 +367,13 @@ static uint32_t source_bytes(const Run *r, const Group *g, const Code *c, uint32
 }
 
 // The source has the alignment of the whole, however much of it is read.
-static const uint8_t *source_at(Run *r, const Group *g, const Code *c, uint32_t lane, uint32_t n)
+static Bytes source_at(Run *r, const Group *g, const Code *c, uint32_t lane, uint32_t n)
 {
     uint64_t address = address_at(r, g, c, 2, lane);
     if (address % c->bytes) {
         fault(r, g, c, lane, "cp.async of %u bytes from address %#llx, which is not aligned", c->bytes,
               (unsigned long long)address);
-        return NULL;
+        return (Bytes){NULL, NULL};
     }
     return bytes_at(r, g, c, SP_GLOBAL, 2, lane, n, 1, false);
 }
@@ -372,12 +383,12 @@ static bool run_cp_async(Run *r, Group *g, const Code *c)
     FOR_LANES(g->lanes, lane) {
         uint32_t n = source_bytes(r, g, c, lane);
         Copy copy = {.to = bytes_at(r, g, c, SP_SHARED, 0, lane, c->bytes, c->bytes, true)};
-        if (!copy.to)
+        if (!copy.to.at)
             return false;
         if (n > c->bytes)
             return fault(r, g, c, lane, "cp.async of %u bytes with a source of %u", c->bytes, n);
         copy.from = n ? source_at(r, g, c, lane, n) : copy.to;
-        if (!copy.from)
+        if (!copy.from.at)
             return false;
         copy.bytes = n;
         copy.zeros = c->bytes - n;
@@ -444,7 +455,7 @@ static bool run_cp_async_bulk(Run *r, Group *g, const Code *c)
             continue;
         copy.to = bytes_at(r, g, c, flags & F_TO_SHARED ? SP_SHARED : SP_GLOBAL, 0, lane, n, 16, true);
         copy.from = bytes_at(r, g, c, flags & F_FROM_SHARED ? SP_SHARED : SP_GLOBAL, 2, lane, n, 16, false);
-        if (!copy.to || !copy.from)
+        if (!copy.to.at || !copy.from.at)
             return false;
         push(r, QUEUE_BULK, lane, copy);
     }
@@ -499,7 +510,6 @@ static bool read_words(Code *c, Str rest)
     return true;
 }
 
-// The result of instructions that are not modelled is the first of their inputs.
 static bool decode_mbarrier(Code *c, Str rest)
 {
     static const struct {
@@ -524,11 +534,8 @@ static bool decode_mbarrier(Code *c, Str rest)
         k++;
     if (k == ARRAY_LEN(rows))
         return false;
-    if (rows[k].gives && !c->nout && c->nin) {
-        c->out = c->in++;
-        c->nout = 1;
-        c->nin--;
-    }
+    if (rows[k].gives && !c->nout && c->nin)
+        code_take_result(c);
     c->run = rows[k].run;
     c->eval.extra = rows[k].flags;
     return c->nout == rows[k].gives && c->nin >= rows[k].least && c->nin <= rows[k].most && read_words(c, rest);

@@ -141,10 +141,7 @@ bool run_atom(Run *r, Group *g, const Code *c)
     bool swaps = c->vec == 1 && (c->action == MOD_EXCH || c->action == MOD_CAS);
     FOR_LANES(g->lanes, lane) {
         uint64_t address = address_of(r, g, c, lane);
-        // What was never written must not be read here, either.
-        if (r->machine->options.check_uninit && !memory_at(r, g, c, lane, address, size, false))
-            return false;
-        uint8_t *at = memory_at(r, g, c, lane, address, size, true);
+        uint8_t *at = memory_changed_at(r, g, c, lane, address, size);
         if (!at)
             return false;
         if (swaps)

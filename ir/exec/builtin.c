@@ -24,31 +24,38 @@ typedef struct Call {
     uint32_t lane;
 } Call;
 
-static uint8_t *parameter(const Call *k, uint32_t operand, uint32_t *size)
+// Its place in the frame's parameters.
+static size_t parameter(const Call *k, uint32_t operand, uint32_t *size)
 {
-    const Func *f = k->g->frame->func;
-    SymId s = op_index(*ir_use(f->fn, k->c->instr, operand));
-    *size = (uint32_t)ir_sym(f->fn, s)->size;
-    return k->g->frame->params + (size_t)k->lane * f->params + f->param_at[s & ~(uint32_t)SYM_LOCAL];
+    const Frame *f = k->g->frame;
+    SymId s = op_index(*ir_use(f->func->fn, k->c->instr, operand));
+    *size = (uint32_t)ir_sym(f->func->fn, s)->size;
+    return parameter_at(f, s, k->lane);
 }
 
 static uint64_t argument(const Call *k, uint32_t n)
 {
+    const Frame *f = k->g->frame;
     uint32_t size = 0;
     if (n >= k->operands.narguments)
         return 0;
-    const uint8_t *from = parameter(k, k->operands.arguments + n, &size);
-    return load_bytes(from, MIN(size, 8));
+    size_t at = parameter(k, k->operands.arguments + n, &size);
+    if (f->params_defined && memchr(f->params_defined + at, 0, size))
+        undef_decides(k->r, k->g, k->c, UINT32_C(1) << k->lane);
+    return load_bytes(f->params + at, MIN(size, 8));
 }
 
 static void give_result(const Call *k, uint64_t bits)
 {
+    const Frame *f = k->g->frame;
     uint32_t size;
     if (!k->operands.results)
         return;
-    uint8_t *to = parameter(k, 0, &size);
+    size_t at = parameter(k, 0, &size);
     for (uint32_t b = 0; b < size; b++)
-        to[b] = b < 8 ? (uint8_t)(bits >> 8 * b) : 0;
+        f->params[at + b] = b < 8 ? (uint8_t)(bits >> 8 * b) : 0;
+    if (f->params_defined)
+        memset(f->params_defined + at, 1, size);
 }
 
 /* -- Generic memory ------------------------------------------------------------------------------------- */
@@ -56,9 +63,13 @@ static void give_result(const Call *k, uint64_t bits)
 static bool read_memory(const Call *k, uint64_t address, uint32_t bytes, uint64_t *value)
 {
     const uint8_t *from = memory_at(k->r, k->g, &k->bytes, k->lane, address, bytes, false);
-    if (from)
-        *value = load_bytes(from, bytes);
-    return from;
+    if (!from)
+        return false;
+    *value = load_bytes(from, bytes);
+    const uint8_t *defined = states_at(k->r, k->g, &k->bytes, k->lane, address);
+    if (defined && memchr(defined, 0, bytes))
+        undef_decides(k->r, k->g, k->c, UINT32_C(1) << k->lane);
+    return true;
 }
 
 typedef VEC(char) Text;
@@ -318,8 +329,12 @@ static bool call_malloc(const Call *k)
     Machine *m = k->r->machine;
     uint64_t bytes = argument(k, 0);
     bool fits = bytes <= HEAP_BYTES - m->heap_used;
+    uint64_t address = fits ? machine_alloc(m, bytes, heap_name) : 0;
+    Allocation *a = m->options.follow_undef ? allocation_of(m, address) : NULL;
+    if (a)
+        memset(a->defined, 0, bytes);
     m->heap_used += fits ? bytes : 0;
-    give_result(k, fits ? machine_alloc(m, bytes, heap_name) : 0);
+    give_result(k, address);
     return true;
 }
 

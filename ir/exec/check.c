@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What may be asked of a run beside its results: that no thread reads what nothing wrote, and that no two threads touch
-// a byte, one of them writing, with nothing to order them.
+// What may be asked of a run beside its results: that no thread reads what nothing wrote (what that is says undef.c),
+// that no two threads touch a byte, one of them writing, with nothing to order them, and who wrote a byte last.
 //
 // Races: of each byte of shared and global memory the last write and the last read are kept. Threads of different CTAs
 // are ordered by nothing, those of different warps of a CTA by barriers, those of one warp by their instructions.
@@ -29,84 +29,130 @@ static bool synchronizes(const Group *g, const Code *c)
     return d->traits & (TR_ORDERED | TR_EFFECT) || d->op == OP_ATOM || d->op == OP_RED;
 }
 
-static bool check_race(Run *r, const Group *g, const Code *c, uint32_t lane, Shadow *s, uint32_t size, bool write)
+static bool check_race(Run *r, const Access *a, Shadow *s)
 {
-    uint32_t thread = r->warp->index * LANES + lane;
+    uint32_t thread = r->warp->index * LANES + a->lane;
     Touch now = {r->cta_number, thread, r->epoch};
-    if (synchronizes(g, c))
+    if (synchronizes(a->group, a->code))
         return true;
-    for (uint32_t k = 0; k < size; k++) {
-        bool races = is_unordered(r, s[k].write, thread) || (write && is_unordered(r, s[k].read, thread));
+    for (uint32_t k = 0; k < a->size; k++) {
+        bool races = is_unordered(r, s[k].write, thread) || (a->write && is_unordered(r, s[k].read, thread));
         Touch other = is_unordered(r, s[k].write, thread) ? s[k].write : s[k].read;
         if (races)
-            return fault(r, g, c, lane, "a data race: this thread %s what thread %u of CTA %u %s, with nothing between",
-                         write ? "writes" : "reads", other.thread, other.cta - r->first_cta,
+            return fault(r, a->group, a->code, a->lane,
+                         "a data race: this thread %s what thread %u of CTA %u %s, with nothing between",
+                         a->write ? "writes" : "reads", other.thread, other.cta - r->first_cta,
                          other.cta == s[k].write.cta && other.thread == s[k].write.thread ? "wrote" : "read");
-        *(write ? &s[k].write : &s[k].read) = now;
+        *(a->write ? &s[k].write : &s[k].read) = now;
     }
     return true;
 }
 
-static bool check_written(Run *r, const Group *g, const Code *c, uint32_t lane, uint8_t *written, uint32_t size,
-                          bool write)
+static Shadow *shadow_of(Run *r, const Access *a)
 {
-    for (uint32_t k = 0; k < size; k++) {
-        if (!write && !written[k])
-            return fault(r, g, c, lane, "a read of memory that nothing wrote");
-        written[k] = 1;
-    }
+    Allocation *all = a->allocation;
+    if (a->space == SP_SHARED)
+        return r->shadow + a->at;
+    if (!all || all->read_only)
+        return NULL;
+    if (!all->shadow)
+        all->shadow = NEW_ARRAY(&r->machine->arena, Shadow, all->size);
+    return all->shadow + a->at;
+}
+
+/* -- Writers -------------------------------------------------------------------------------------------- */
+
+struct Store {
+    uint32_t cta, thread;  // as in Touch
+    SymId function;
+    InstrId instr;
+};
+
+static void note_store(Run *r, const Access *a)
+{
+    Allocation *all = a->allocation;
+    uint32_t thread = r->warp->index * LANES + a->lane;
+    if (!all->stores)
+        all->stores = NEW_ARRAY(&r->machine->arena, Store, all->size);
+    for (uint32_t k = 0; k < a->size; k++)
+        all->stores[a->at + k] = (Store){r->cta_number, thread, a->group->frame->func->sym, a->code->id};
+}
+
+static const Store *store_at(Machine *m, uint64_t address)
+{
+    const Allocation *a = allocation_of(m, address);
+    const Store *s = a && a->stores ? &a->stores[address - a->base] : NULL;
+    return s && s->cta ? s : NULL;
+}
+
+bool machine_writer(Machine *m, uint64_t address, Dim *block, Dim *thread)
+{
+    const Store *s = store_at(m, address);
+    if (!s)
+        return false;
+    const Cta *cta = &m->ctas.at[s->cta - 1];
+    *block = cta->at;
+    *thread = dim_at(cta->block, s->thread);
     return true;
 }
 
-// Local and shared memory begin unwritten; buffers and variables have values.
-static uint8_t *written_of(Run *r, Space space, uint32_t lane, size_t at, const Allocation *a)
+InstrId machine_store(Machine *m, uint64_t address, const Fn **fn)
 {
-    if (!r->machine->options.check_uninit)
-        return NULL;
-    if (space == SP_SHARED)
-        return r->shared_written + at;
-    if (space == SP_LOCAL)
-        return r->warp->local_written[lane] + at;
-    return a && a->written ? a->written + at : NULL;
+    const Store *s = store_at(m, address);
+    *fn = s ? func_of(m, s->function)->fn : NULL;
+    return s ? s->instr : 0;
 }
 
-static Shadow *shadow_of(Run *r, Space space, size_t at, Allocation *a)
+/* -- Accesses ------------------------------------------------------------------------------------------- */
+
+static bool is_read_defined(Run *r, const Access *a)
 {
-    Machine *m = r->machine;
-    if (!m->options.check_races)
-        return NULL;
-    if (space == SP_SHARED)
-        return r->shadow + at;
-    if (!a || a->read_only)
-        return NULL;
-    if (!a->shadow)
-        a->shadow = NEW_ARRAY(&m->arena, Shadow, a->size);
-    return a->shadow + at;
+    return a->write || !a->defined || !memchr(a->defined, 0, a->size) ||
+           fault(r, a->group, a->code, a->lane, "a read of memory that nothing wrote");
 }
 
-bool check_access(Run *r, const Group *g, const Code *c, uint32_t lane, Space space, Allocation *a, size_t at,
-                  uint32_t size, bool write)
+bool check_access(Run *r, const Access *a)
 {
-    uint8_t *written = written_of(r, space, lane, at, a);
-    Shadow *shadow = shadow_of(r, space, at, a);
-    return (!written || check_written(r, g, c, lane, written, size, write)) &&
-           (!shadow || check_race(r, g, c, lane, shadow, size, write));
+    const MachineOptions *o = &r->machine->options;
+    if (o->check_uninit && !is_read_defined(r, a))
+        return false;
+    if (r->machine->tracks)
+        undef_access(r, a);
+    Shadow *shadow = o->check_races ? shadow_of(r, a) : NULL;
+    if (shadow && !check_race(r, a, shadow))
+        return false;
+    if (o->note_writers && a->write && a->allocation)
+        note_store(r, a);
+    return true;
 }
 
 void check_start_cta(Run *r)
 {
+    Machine *m = r->machine;
+    uint32_t n = MAX(r->nshared, 1);
     r->epoch = 1;
-    if (r->machine->options.check_uninit)
-        r->shared_written = arena_zalloc(r->arena, MAX(r->nshared, 1));
-    if (r->machine->options.check_races)
-        r->shadow = NEW_ARRAY(r->arena, Shadow, MAX(r->nshared, 1));
+    if (m->tracks)
+        r->shared_defined = arena_zalloc(r->arena, n);
+    if (m->options.check_races)
+        r->shadow = NEW_ARRAY(r->arena, Shadow, n);
+    if (m->options.note_writers)
+        VEC_PUSH(&m->arena, &m->ctas, ((Cta){r->cta, r->launch->block}));
+}
+
+void check_forget(Machine *m, uint64_t variable)
+{
+    Allocation *a = allocation_of(m, variable);
+    if (a->defined)
+        memset(a->defined, 1, a->size);
+    if (a->stores)
+        memset(a->stores, 0, a->size * sizeof *a->stores);
 }
 
 /* -- Registers ------------------------------------------------------------------------------------------ */
 
 static bool is_read_written(Run *r, const Group *g, const Code *c, const OperandRef *o)
 {
-    Mask missing = o->kind == REF_REG ? g->lanes & ~g->frame->written[o->at] : 0;
+    Mask missing = o->kind == REF_REG ? g->lanes & ~lanes_defined(r, g, o) : 0;
     return !missing || fault(r, g, c, (uint32_t)__builtin_ctz(missing), "a read of a register that nothing wrote");
 }
 
@@ -116,11 +162,4 @@ bool check_registers(Run *r, const Group *g, const Code *c)
         if (!is_read_written(r, g, c, &c->in[k]))
             return false;
     return true;
-}
-
-void check_wrote(const Group *g, const Code *c)
-{
-    for (uint32_t k = 0; k < c->nout; k++)
-        if (c->out[k].kind == REF_REG)
-            g->frame->written[c->out[k].at] |= g->lanes;
 }

@@ -52,8 +52,13 @@ static uint64_t input(const Meeting *m, uint32_t k, uint32_t lane)
 
 static void output(const Meeting *m, uint32_t k, uint32_t lane, uint64_t bits)
 {
-    if (k < m->code[lane]->nout)
-        write_lane(m->r, m->group[lane], &m->code[lane]->out[k], lane, (Value){bits, 0});
+    Run *r = m->r;
+    if (k >= m->code[lane]->nout)
+        return;
+    const OperandRef *o = &m->code[lane]->out[k];
+    write_lane(r, m->group[lane], o, lane, (Value){bits, 0});
+    if (r->machine->tracks)
+        set_defined(r, m->group[lane], o, UINT32_C(1) << lane, r->defined[0]);
 }
 
 // The lanes whose k-th input is true.
@@ -192,6 +197,22 @@ static Act *act_of(Opcode op)
     }
 }
 
+// Whether all lanes give defined values; otherwise none gets one.
+static Mask inputs_defined(const Meeting *m)
+{
+    Mask defined = 0;
+    FOR_LANES(m->lanes, lane)
+        defined |= undef_inputs(m->r, m->group[lane], m->code[lane], 0) & UINT32_C(1) << lane;
+    return defined == m->lanes ? UINT32_MAX : 0;
+}
+
+static void act(const Meeting *m, Opcode op)
+{
+    if (m->r->machine->tracks)
+        m->r->defined[0] = inputs_defined(m);
+    act_of(op)(m);
+}
+
 /* -- Coming together ------------------------------------------------------------------------------------ */
 
 static bool is_alike(const Code *a, const Code *b)
@@ -223,7 +244,7 @@ static bool act_together(Run *r, Group *g)
         add_group(&m, party[k], code_at(party[k]));
     if (m.lanes != (g->members & w->live))
         return false;
-    act_of(code_at(g)->op)(&m);
+    act(&m, code_at(g)->op);
     for (uint32_t k = 1; k < n; k++) {
         Group *other = party[k];
         if (other->frame == g->frame && other->pc == g->pc && other->join == g->join) {
@@ -266,7 +287,7 @@ static bool act_alone(Run *r, Group *g, const Code *c)
 {
     Meeting m = {.r = r};
     add_group(&m, g, c);
-    act_of(c->op)(&m);
+    act(&m, c->op);
     return true;
 }
 
@@ -318,8 +339,7 @@ static void leave_barrier(Run *r, Group *g, const Barrier *b)
         uint32_t result = c->action == MOD_POPC ? b->ones : c->action == MOD_AND ? !b->noes : b->ones != 0;
         FOR_LANES(g->lanes, lane)
             write_lane(r, g, &c->out[0], lane, (Value){result, 0});
-        if (r->machine->options.check_uninit)
-            check_wrote(g, c);
+        set_defined(r, g, &c->out[0], g->lanes, b->undefined ? 0 : UINT32_MAX);
     }
     go_on(r->warp, g);
 }
@@ -373,6 +393,7 @@ static bool note_arrival(Run *r, const Group *g, Barrier *b)
     b->wanted = wanted;
     if (!reduces)
         return true;
+    b->undefined |= g->lanes & ~lanes_defined(r, g, &c->in[c->nin - 1]);
     FOR_LANES(g->lanes, lane) {
         bool yes = read_lane(r, g, &c->in[c->nin - 1], lane) & 1;
         b->ones += yes;

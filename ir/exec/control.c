@@ -11,19 +11,28 @@ Mask lanes_where(const Run *r, const Group *g, const OperandRef *o)
     return mask;
 }
 
+// The group leaves its block. Phis take their values here: lanes that wait for one another at the next block come from
+// different ones.
+static void leave(Run *r, Group *g, const Way *way)
+{
+    for (const Move *m = way->moves; m < way->moves + way->nmoves; m++)
+        move_lanes(r, g, &m->to, &m->from, g->lanes);
+    group_go(r->warp, g, way->pc);
+}
+
 // The group goes to `to` with some of its lanes, the others to `other`.
-static void part(Run *r, Group *g, const Code *c, Mask lanes, uint32_t to, uint32_t other)
+static void part(Run *r, Group *g, const Code *c, Mask lanes, const Way *to, const Way *other)
 {
     Warp *w = r->warp;
     if (lanes == g->lanes || !lanes) {
-        group_go(w, g, lanes ? to : other);
+        leave(r, g, lanes ? to : other);
         return;
     }
     if (c->join != NOWHERE)
         group_join(w, g, c->join);
     Group *rest = group_split(w, g, g->lanes & ~lanes);
-    group_go(w, g, to);
-    group_go(w, rest, other);
+    leave(r, g, to);
+    leave(r, rest, other);
 }
 
 bool run_bra(Run *r, Group *g, const Code *c)
@@ -32,7 +41,7 @@ bool run_bra(Run *r, Group *g, const Code *c)
     Code *counted = (Code *)(uintptr_t)c;
     counted->ways[0] += (uint64_t)__builtin_popcount(taken);
     counted->ways[1] += (uint64_t)__builtin_popcount(g->lanes & ~taken);
-    part(r, g, c, taken, c->target, c->other);
+    part(r, g, c, taken, &c->target, &c->other);
     return false;
 }
 
@@ -48,20 +57,20 @@ static Mask lanes_alike(const Run *r, const Group *g, const OperandRef *o)
 
 bool run_brx(Run *r, Group *g, const Code *c)
 {
-    Mask alike;
+    const Way here = {.pc = g->pc};
     if (c->guarded) {
         Mask taken = lanes_where(r, g, &c->guard);
         if (taken != g->lanes) {
-            part(r, g, c, taken, g->pc, c->other);
+            part(r, g, c, taken, &here, &c->other);
             return false;
         }
     }
-    alike = lanes_alike(r, g, &c->in[0]);
+    Mask alike = lanes_alike(r, g, &c->in[0]);
     uint64_t index = (uint32_t)read_lane(r, g, &c->in[0], (uint32_t)__builtin_ctz(g->lanes));
     if (index >= c->ntargets)
         return fault(r, g, c, (uint32_t)__builtin_ctz(g->lanes), "brx.idx: index %u, but the table has %u targets",
                      (uint32_t)index, c->ntargets);
-    part(r, g, c, alike, c->targets[index], g->pc);
+    part(r, g, c, alike, &c->targets[index], &here);
     return false;
 }
 
@@ -76,7 +85,7 @@ bool run_exit(Run *r, Group *g, const Code *c)
         barriers_check(r);
         return false;
     }
-    group_go(r->warp, g, c->other);
+    leave(r, g, &c->other);
     return false;
 }
 
@@ -84,48 +93,62 @@ bool run_trap(Run *r, Group *g, const Code *c) { return fault(r, g, c, (uint32_t
 
 /* -- Calls ---------------------------------------------------------------------------------------------- */
 
-static uint32_t local_of(SymId s) { return s & ~(uint32_t)SYM_LOCAL; }
-
-// Where a parameter that a symbol names lies for a lane.
-static uint8_t *parameter_at(const Frame *f, SymId s, uint32_t lane)
+size_t parameter_at(const Frame *f, SymId s, uint32_t lane)
 {
-    return f->params + (size_t)lane * f->func->params + f->func->param_at[local_of(s)];
+    return (size_t)lane * f->func->params + f->func->param_at[s & ~(uint32_t)SYM_LOCAL];
 }
 
-// The row of a formal that is a register; NULL = it is memory.
-static uint64_t *formal_row(const Frame *f, SymId formal)
+// The row of a formal that is a register; NOWHERE = it is memory.
+static uint32_t formal_row(const Frame *f, SymId formal)
 {
-    const Sym *s = ir_sym(f->func->fn, formal);
-    for (RegId r = 1; s->space == SP_REG && r < f->func->fn->regs.n; r++)
-        if (ir_reg(f->func->fn, r)->flags & REG_NAMED && name_same(ir_reg(f->func->fn, r)->name, s->name))
-            return f->rows[f->func->row[r]];
-    return NULL;
+    const Fn *fn = f->func->fn;
+    const Sym *s = ir_sym(fn, formal);
+    for (RegId r = 1; s->space == SP_REG && r < fn->regs.n; r++)
+        if (ir_reg(fn, r)->flags & REG_NAMED && name_same(ir_reg(fn, r)->name, s->name))
+            return f->func->row[r];
+    return NOWHERE;
 }
 
-static uint64_t formal_value(const Frame *f, SymId formal, uint32_t lane)
+// A value that is passed.
+typedef struct Passed {
+    uint64_t bits;
+    bool defined;
+} Passed;
+
+static Passed formal_value(const Frame *f, SymId formal, uint32_t lane)
 {
-    const uint64_t *row = formal_row(f, formal);
-    uint64_t bits = 0;
-    if (row)
-        return row[lane];
-    memcpy(&bits, parameter_at(f, formal, lane), MIN(ir_sym(f->func->fn, formal)->size, 8));
-    return bits;
+    uint32_t row = formal_row(f, formal);
+    if (row != NOWHERE)
+        return (Passed){f->rows[row][lane], f->defined[row] >> lane & 1};
+    size_t at = parameter_at(f, formal, lane), bytes = MIN(ir_sym(f->func->fn, formal)->size, 8);
+    Passed p = {.defined = !f->params_defined || !memchr(f->params_defined + at, 0, bytes)};
+    memcpy(&p.bits, f->params + at, bytes);
+    return p;
 }
 
-static void set_formal(const Frame *f, SymId formal, uint32_t lane, uint64_t bits)
+static void set_formal(const Frame *f, SymId formal, uint32_t lane, Passed p)
 {
-    uint64_t *row = formal_row(f, formal);
-    if (row)
-        row[lane] = bits;
-    else
-        memcpy(parameter_at(f, formal, lane), &bits, MIN(ir_sym(f->func->fn, formal)->size, 8));
+    uint32_t row = formal_row(f, formal);
+    if (row != NOWHERE) {
+        f->rows[row][lane] = p.bits;
+        f->defined[row] = (f->defined[row] & ~(UINT32_C(1) << lane)) | (Mask)p.defined << lane;
+        return;
+    }
+    size_t at = parameter_at(f, formal, lane), bytes = MIN(ir_sym(f->func->fn, formal)->size, 8);
+    memcpy(f->params + at, &p.bits, bytes);
+    if (f->params_defined)
+        memset(f->params_defined + at, p.defined, bytes);
 }
 
 static void copy_parameter(const Group *g, const Frame *to, SymId d, const Frame *from, SymId a)
 {
     uint64_t bytes = MIN(ir_sym(to->func->fn, d)->size, ir_sym(from->func->fn, a)->size);
-    FOR_LANES(g->lanes, lane)
-        memcpy(parameter_at(to, d, lane), parameter_at(from, a, lane), bytes);
+    FOR_LANES(g->lanes, lane) {
+        size_t there = parameter_at(to, d, lane), here = parameter_at(from, a, lane);
+        memcpy(to->params + there, from->params + here, bytes);
+        if (to->params_defined)
+            memcpy(to->params_defined + there, from->params_defined + here, bytes);
+    }
 }
 
 // Arguments are parameters of the call sequence, or values.
@@ -135,13 +158,15 @@ static void pass_arguments(Run *r, const Group *caller, const Code *call, const 
     CallOperands ops = call_operands(from, call->instr);
     for (uint32_t k = 0; k < ops.narguments && k < callee->sig.nparams; k++) {
         Operand o = *ir_use(from, call->instr, ops.arguments + k);
+        const OperandRef *value = &call->in[ops.arguments + k];
         SymId formal = callee->sig.params[k];
-        if (op_kind(o) == K_SYM && !formal_row(to, formal)) {
+        if (op_kind(o) == K_SYM && formal_row(to, formal) == NOWHERE) {
             copy_parameter(caller, to, formal, caller->frame, op_index(o));
             continue;
         }
+        Mask defined = lanes_defined(r, caller, value);
         FOR_LANES(caller->lanes, lane)
-            set_formal(to, formal, lane, read_lane(r, caller, &call->in[ops.arguments + k], lane));
+            set_formal(to, formal, lane, (Passed){read_lane(r, caller, value, lane), defined >> lane & 1});
     }
 }
 
@@ -155,8 +180,11 @@ static void pass_results(Run *r, const Group *g)
     for (uint32_t k = 0; k < ops.results && k < callee->sig.nrets; k++)
         copy_parameter(g, to, op_index(*ir_use(caller, call->instr, k)), from, callee->sig.rets[k]);
     for (uint32_t k = 0; k < call->nout && k < callee->sig.nrets; k++)
-        FOR_LANES(g->lanes, lane)
-            write_lane(r, &back, &call->out[k], lane, (Value){formal_value(from, callee->sig.rets[k], lane), 0});
+        FOR_LANES(g->lanes, lane) {
+            Passed p = formal_value(from, callee->sig.rets[k], lane);
+            write_lane(r, &back, &call->out[k], lane, (Value){p.bits, 0});
+            set_defined(r, &back, &call->out[k], UINT32_C(1) << lane, p.defined ? UINT32_MAX : 0);
+        }
 }
 
 // What the lowest lane calls; lanes that call something else are split off, and look again.
@@ -189,7 +217,7 @@ bool run_call(Run *r, Group *g, const Code *c)
     Group caller = *g;
     group_call(r->warp, g, f, c, g->pc + 1);
     pass_arguments(r, &caller, c, g->frame);
-    return local_grow(r, g, c);
+    return local_grow(r, g, c, g->frame->locals);
 }
 
 bool run_ret(Run *r, Group *g, const Code *c)
@@ -199,7 +227,7 @@ bool run_ret(Run *r, Group *g, const Code *c)
         return run_exit(r, g, c);
     if (returns != g->lanes) {
         Group *rest = group_split(r->warp, g, g->lanes & ~returns);
-        group_go(r->warp, rest, c->other);
+        leave(r, rest, &c->other);
         if (!returns)
             return false;
     }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Between the files of the interpreter. program.c makes code out of functions; run.c runs it, a warp's instruction at a
 // time; warp.c keeps track of which lanes are where; memory.c knows what lies at an address; collective.c and atomic.c
-// do what threads do together.
+// do what threads do together; check.c and undef.c look on, if they are asked to.
 #ifndef ORI_INTERP_INTERNAL_H
 #define ORI_INTERP_INTERNAL_H
 
@@ -39,17 +39,32 @@ typedef enum {
     REF_REG,     // a row of the frame
     REF_MODULE,  // a row of the warp: a register of the module
     REF_CONST,   // the same value in all lanes
+    REF_UNDEF,   // any value, but always the same: UNDEF_BITS, and 0 above them
     REF_SREG,
     REF_LOCAL,  // the address of a local variable: `bits` from where the frame's begin
 } RefKind;
+
+#define UNDEF_BITS UINT64_C(0xa5a5a5a5a5a5a5a5)
 
 typedef struct OperandRef {
     uint8_t kind;
     uint8_t width;  // Width of a register
     bool negated;   // `!`
     uint32_t at;    // row; special register
-    uint64_t bits;  // REF_CONST, REF_LOCAL
+    uint64_t bits;  // REF_CONST, REF_UNDEF, REF_LOCAL
 } OperandRef;
+
+typedef struct Move {
+    OperandRef to, from;
+} Move;
+
+// Where control may go: a place in Func.code, and what the phis of the block there take when it comes from here, in an
+// order in which they may be written one by one.
+typedef struct Way {
+    uint32_t pc;
+    uint32_t nmoves;
+    const Move *moves;
+} Way;
 
 // What an instruction does to the lanes of a group; false: it failed, or the group went elsewhere and is not to go on.
 typedef bool CodeRun(Run *r, Group *g, const Code *c);
@@ -67,20 +82,21 @@ struct Code {
     OperandRef guard;
     uint32_t nin, nout;
     OperandRef *in, *out;
+    const OperandRef *tied;  // by output: what it is where the guard is false; NULL = what it was
     Eval eval;
     // memory
     uint8_t space;   // Space
     uint8_t vec;     // elements
     uint8_t bytes;   // of an element
     bool extends;    // by its sign
-    bool restores;   // the stack
     uint8_t action;  // Mod of atom, red, redux, vote, shfl
     Type type;
     SymId symbol;  // parameters are addressed by their names
-    // control: places in Func.code; a join may be NOWHERE
-    uint32_t target, other, join;
-    const uint32_t *targets;
+    // control
+    Way target, other;
+    const Way *targets;
     uint32_t ntargets;
+    uint32_t join;            // a place in Func.code, or NOWHERE
     uint64_t warps, threads;  // how often it ran, for how many lanes together
     uint64_t ways[2];         // of a branch: lanes that took it, and that did not
     uint32_t cache;           // the allocation that was found last
@@ -101,15 +117,30 @@ struct Func {
 /* -- Memory --------------------------------------------------------------------------------------------- */
 
 typedef struct Shadow Shadow;  // who touched a byte last
+typedef struct Store Store;    // who wrote it, and with what
 
 typedef struct Allocation {
     uint64_t base, size;
     uint8_t *bytes;
-    uint8_t *written;  // for each byte, whether it was; NULL = all are
+    uint8_t *defined;  // 0 or 1 for each byte; NULL = all are
     Shadow *shadow;    // for each byte; NULL = nobody touched any, or nobody asked
+    Store *stores;     // the same
     const char *name;
     bool read_only, freed;
 } Allocation;
+
+// An access that is in bounds.
+typedef struct Access {
+    const Group *group;
+    const Code *code;
+    uint32_t lane;
+    Space space;
+    Allocation *allocation;  // of global memory; NULL = it is in a window
+    uint8_t *defined;        // its bytes, as in Allocation
+    uint64_t at;             // in the allocation, or in the window
+    uint32_t size;
+    bool write;
+} Access;
 
 /* -- Threads -------------------------------------------------------------------------------------------- */
 
@@ -119,10 +150,11 @@ struct Frame {
     Frame *caller;
     const Code *call;  // NULL in a kernel
     uint64_t (*rows)[LANES];
-    Mask *written;     // by row: lanes in which it was written, if that is checked
-    uint8_t *params;   // func->params bytes for each lane
-    uint32_t locals;   // where its variables begin in a lane's local memory
-    uint32_t dynamic;  // bytes that alloca took
+    Mask *defined;            // by row: lanes in which it is, if that is tracked
+    uint8_t *params;          // func->params bytes for each lane
+    uint8_t *params_defined;  // by byte; NULL = all are
+    uint32_t locals;          // where its variables begin in a lane's local memory
+    uint32_t dynamic;         // bytes that alloca took
     uint32_t depth;
     Mask lanes;   // that are in it
     Frame *next;  // of those that are free
@@ -160,20 +192,22 @@ struct Warp {
     Join *joins;     // free ones
     Frame **frames;  // by SymId of the function: free ones
     uint8_t *local[LANES];
-    uint8_t *local_written[LANES];
-    uint32_t nlocal;  // bytes of each
+    uint8_t *local_defined[LANES];  // by byte; NULL = all are
+    uint32_t nlocal;                // bytes of each
     uint64_t (*module_rows)[LANES];
-    Copies *copies;  // of cp.async that were not made yet; NULL = none
-    bool gives_way;  // to the other warps: it waits for something that they may do
+    Mask *module_defined;  // by row; NULL = all are
+    Copies *copies;        // of cp.async that were not made yet; NULL = none
+    bool gives_way;        // to the other warps: it waits for something that they may do
 };
 
 typedef struct Barrier {
     uint32_t arrived, wanted;  // threads, in whole warps
     uint32_t ones, noes;       // of bar.red: how many said yes, and no
+    bool undefined;            // of bar.red: what somebody said
     bool everyone;             // it wants all that have not ended
 } Barrier;
 
-enum { BARRIERS = 16, DEPTH_MAX = 1000 };
+enum { BARRIERS = 16, DEPTH_MAX = 1000, VEC_MAX = 8 };
 
 struct Run {
     Machine *machine;
@@ -182,16 +216,22 @@ struct Run {
     Dim cta;
     uint32_t nthreads, nwarps;
     Warp *warps;
-    Warp *warp;  // at hand
-    uint8_t *shared, *shared_written;
-    Shadow *shadow;  // of shared memory
+    Warp *warp;                        // at hand
+    uint8_t *shared, *shared_defined;  // as in Allocation
+    Shadow *shadow;                    // of shared memory
     uint32_t nshared;
     uint32_t first_cta, cta_number;  // of the launch, at hand; they count from 1 over all launches
     uint32_t epoch;                  // grows with each barrier that opens
     Barrier barriers[BARRIERS];
     uint64_t steps;
-    uint64_t random;  // state of run_draw()
+    uint64_t random;        // state of run_draw()
+    Mask defined[VEC_MAX];  // of the instruction at hand, by element of a vector: lanes in which it is (undef.c)
 };
+
+// Where a CTA lay in its launch.
+typedef struct Cta {
+    Dim at, block;
+} Cta;
 
 struct Machine {
     Heap *heap;
@@ -208,7 +248,13 @@ struct Machine {
     uint32_t nlocal;              // bytes of the module's variables in local memory
     VEC(Name) registers;          // of the module, by row
     uint32_t nctas;               // that ran, in all launches
+    VEC(Cta) ctas;                // these, if writers are noted
+    bool tracks;                  // what is defined
+    bool observes;                // instructions: tracks, or traces
+    bool watches;                 // accesses to memory
+    uint64_t steps;               // of the last launch
     RunError error;
+    RunError unspecified;  // no text: nothing is
 };
 
 // The operands of a call: results, the callee or its address, arguments, and a prototype or a list of callees.
@@ -218,6 +264,8 @@ typedef struct CallOperands {
 
 /* program.c */
 CallOperands call_operands(const Fn *fn, const Instr *i);
+// The result of an instruction that is not modelled is the first of its inputs.
+void code_take_result(Code *c);
 void program_make(Machine *m);         // code of all functions
 Func *func_of(Machine *m, SymId sym);  // NULL: it has no body
 // Numbers in memory, lowest byte first.
@@ -234,22 +282,48 @@ static inline void store_bytes(uint8_t *to, uint64_t bits, uint32_t bytes)
         to[k] = (uint8_t)(bits >> 8 * k);
 }
 
+// The n-th of so many in each direction, x first.
+static inline Dim dim_at(Dim all, uint32_t n) { return (Dim){n % all.x, n / all.x % all.y, n / all.x / all.y}; }
+
 /* memory.c */
+Allocation *allocation_of(Machine *m, uint64_t address);  // that holds this byte; NULL = none
 // The address that the first two inputs of an access are: a base and an offset.
 uint64_t address_of(const Run *r, const Group *g, const Code *c, uint32_t lane);
 void memory_lay_out(Machine *m);
 // The bytes at an address, of which `size` are to be read or written. NULL: there was a fault, and it was reported.
 uint8_t *memory_at(Run *r, const Group *g, const Code *c, uint32_t lane, uint64_t address, uint32_t size, bool write);
-// Makes room for the local variables of the group's frame. False, so that a call can end with it.
-bool local_grow(Run *r, const Group *g, const Code *c);
-CodeRun run_ld, run_st, run_alloca, run_stack, run_cvta, run_cvta_to, run_isspacep;
+// The same of bytes that are to be read and then written.
+uint8_t *memory_changed_at(Run *r, const Group *g, const Code *c, uint32_t lane, uint64_t address, uint32_t size);
+// Whether the bytes that memory_at() found are defined, as in Allocation.
+uint8_t *states_at(Run *r, const Group *g, const Code *c, uint32_t lane, uint64_t address);
+// Makes room for the local variables of the group's frame, of which those at `fresh` and behind are new. False, so that
+// a call can end with it.
+bool local_grow(Run *r, const Group *g, const Code *c, uint32_t fresh);
+CodeRun run_ld, run_st, run_cvta, run_cvta_to, run_isspacep;
+// The instruction of the stack that this descriptor is. False: it is none.
+bool stack_decode(const Tables *t, const Desc *d, Code *c);
 /* check.c */
 void check_start_cta(Run *r);
-// An access that is in bounds, at this place of the allocation or of the space. False: it was reported.
-bool check_access(Run *r, const Group *g, const Code *c, uint32_t lane, Space space, Allocation *a, size_t at,
-                  uint32_t size, bool write);
+// What is to be known of an access, if the machine watches them. False: it is wrong, and was reported.
+bool check_access(Run *r, const Access *a);
 bool check_registers(Run *r, const Group *g, const Code *c);
-void check_wrote(const Group *g, const Code *c);
+void check_forget(Machine *m, uint64_t variable);  // what is known of its bytes
+/* undef.c: if the machine tracks what is defined */
+// Before the instruction runs: which lanes give it defined values (Run.defined).
+void undef_begin(Run *r, const Group *g, const Code *c);
+// Behind it: its results are defined where that is.
+void undef_end(Run *r, const Group *g, const Code *c);
+// What the access moves is defined where its bytes are, or the other way round.
+void undef_access(Run *r, const Access *a);
+// Lanes of the group that give the instruction defined values for its results, those from memory left aside.
+Mask undef_inputs(const Run *r, const Group *g, const Code *c, uint32_t element);
+// The guard is false in these lanes.
+void undef_pass_by(Run *r, const Group *g, const Code *c, Mask lanes);
+// Values that nothing wrote decided something, in one of these lanes.
+void undef_decides(Run *r, const Group *g, const Code *c, Mask lanes);
+// Lanes in which an operand is defined, and what it is in some of them from now on.
+Mask lanes_defined(const Run *r, const Group *g, const OperandRef *o);
+void set_defined(Run *r, const Group *g, const OperandRef *o, Mask lanes, Mask defined);
 /* warp.c */
 void warp_start(Warp *w, const Func *f, Mask lanes);
 Frame *frame_new(Warp *w, const Func *f, Frame *caller, const Code *call, Mask lanes);
@@ -266,16 +340,21 @@ void group_end(Warp *w, Group *g);     // its lanes end
 Group *warp_next(Warp *w);
 /* run.c */
 uint64_t run_draw(Run *r);  // a random number if the order of execution has a seed, otherwise 0
-CodeRun run_eval, run_addr, run_nothing, run_unsupported, run_unknown_sreg;
+CodeRun run_eval, run_addr, run_undef, run_nothing, run_unsupported, run_unknown_sreg;
+// Says where a message is about; c = NULL: no instruction.
+void locate(const Run *r, const Group *g, const Code *c, uint32_t lane, RunError *e);
 bool fault(Run *r, const Group *g, const Code *c, uint32_t lane, const char *fmt, ...)
     __attribute__((cold, format(printf, 5, 6)));
 uint64_t read_lane(const Run *r, const Group *g, const OperandRef *o, uint32_t lane);
 uint64_t read_high(const Run *r, const Group *g, const OperandRef *o, uint32_t lane);  // bits 64 to 127
 void write_lane(Run *r, const Group *g, const OperandRef *o, uint32_t lane, Value v);
+// A register takes an operand's value, defined or not.
+void move_lanes(Run *r, const Group *g, const OperandRef *to, const OperandRef *from, Mask lanes);
 /* builtin.c */
 // A function that the system gives: vprintf, malloc, free, __assertfail.
 bool run_builtin(Run *r, Group *g, const Code *c, SymId s);
 /* control.c */
+size_t parameter_at(const Frame *f, SymId s, uint32_t lane);          // its place in the frame's
 Mask lanes_where(const Run *r, const Group *g, const OperandRef *o);  // lanes of the group whose operand is true
 CodeRun run_bra, run_brx, run_call, run_ret, run_exit, run_trap;
 /* collective.c */

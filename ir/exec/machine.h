@@ -20,14 +20,16 @@ typedef struct Dim {
 
 typedef struct MachineOptions {
     uint64_t max_steps;  // instructions of a warp in a launch, all warps together; 0 = no limit
-    bool check_uninit;
+    bool check_uninit;   // the first read of what nothing wrote is a fault
+    bool follow_undef;   // instead of that: machine_defined() knows what came of such reads
     bool check_races;
-    bool count;     // instructions by descriptor
-    bool coverage;  // of blocks and of the ways out of branches
-    uint64_t seed;  // of the order of execution; 0 = the fixed one
-    Out *trace;     // executed instructions; NULL = none
-    uint32_t lane;  // of the trace
-    Out *print;     // what kernels print; NULL = nowhere
+    bool note_writers;  // for machine_writer()
+    bool count;         // instructions by descriptor
+    bool coverage;      // of blocks and of the ways out of branches
+    uint64_t seed;      // of the order of execution; 0 = the fixed one
+    Out *trace;         // executed instructions; NULL = none
+    uint32_t lane;      // of the trace
+    Out *print;         // what kernels print; NULL = nowhere
 } MachineOptions;
 
 typedef struct Launch {
@@ -66,6 +68,20 @@ uint32_t machine_params(const Module *m, SymId entry);
 
 bool machine_run(Machine *m, const Launch *l);
 const RunError *machine_error(const Machine *m);
+uint64_t machine_steps(const Machine *m);  // of the last launch, as max_steps counts them
+
+// With follow_undef: which bytes at an address of global memory are defined, a 1 or a 0 for each up to the end of the
+// buffer or variable; NULL = all of these are. Buffers and variables begin so; a value is not defined if it depends on
+// one that nothing wrote. Valid until the next launch.
+const uint8_t *machine_defined(Machine *m, uint64_t address);
+// With follow_undef: where in the last launch such values first decided not only what is computed, but what is done: a
+// branch, an address, a barrier. What is defined behind that is not known. NULL = nowhere.
+const RunError *machine_unspecified(const Machine *m);
+// With note_writers: the CTA and the thread that wrote a byte of global memory last, in whatever launch. A copy that is
+// made later counts where it stands. False: nobody did.
+bool machine_writer(Machine *m, uint64_t address, Dim *block, Dim *thread);
+// The instruction with which they did, and its function; 0 = nobody did.
+InstrId machine_store(Machine *m, uint64_t address, const Fn **fn);
 
 // How often an instruction ran since the machine was made: as an instruction of a warp, and for how many threads. Of a
 // branch, how many threads took it, and how many did not.

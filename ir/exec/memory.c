@@ -14,6 +14,8 @@ static Allocation *add_allocation(Machine *m, uint64_t bytes, const char *name)
 {
     Allocation a = {.base = m->next, .size = bytes, .name = name};
     a.bytes = arena_zalloc(&m->arena, MAX(bytes, 1));
+    if (m->options.follow_undef)
+        a.defined = memset(arena_alloc(&m->arena, MAX(bytes, 1)), 1, bytes);
     m->next = round_up(m->next + bytes + GAP, ALIGN);
     VEC_PUSH(&m->arena, &m->allocations, a);
     return &m->allocations.at[m->allocations.n - 1];
@@ -39,11 +41,17 @@ static Allocation *find_allocation(Machine *m, uint64_t address, uint32_t *cache
 
 uint64_t machine_alloc(Machine *m, uint64_t bytes, const char *name) { return add_allocation(m, bytes, name)->base; }
 
-uint8_t *machine_bytes(Machine *m, uint64_t address, uint64_t *size)
+Allocation *allocation_of(Machine *m, uint64_t address)
 {
     uint32_t cache = 0;
-    const Allocation *a = find_allocation(m, address, &cache);
-    if (!a || address - a->base >= a->size)
+    Allocation *a = find_allocation(m, address, &cache);
+    return a && address - a->base < a->size ? a : NULL;
+}
+
+uint8_t *machine_bytes(Machine *m, uint64_t address, uint64_t *size)
+{
+    const Allocation *a = allocation_of(m, address);
+    if (!a)
         return NULL;
     *size = a->size - (address - a->base);
     return a->bytes + (address - a->base);
@@ -140,6 +148,7 @@ void machine_reset(Machine *m)
             continue;
         memset(bytes, 0, sym->size);
         write_initial(m, sym, bytes);
+        check_forget(m, m->symbols[s]);
     }
 }
 
@@ -147,17 +156,27 @@ uint64_t machine_symbol(const Machine *m, SymId s) { return m->symbols[s]; }
 
 /* -- Accesses ------------------------------------------------------------------------------------------- */
 
-static uint8_t *in_window(Run *r, const Group *g, const Code *c, uint32_t lane, Space space, uint8_t *bytes,
-                          uint64_t have, uint64_t at, uint32_t size, bool write)
+// Memory, and where it is defined.
+typedef struct Room {
+    uint8_t *bytes;
+    uint8_t *defined;  // NULL = everywhere
+    uint64_t size;
+} Room;
+
+// False: who watches says no, and has reported it.
+static bool is_allowed(Run *r, const Access *a) { return !r->machine->watches || check_access(r, a); }
+
+static uint8_t *in_window(Run *r, const Group *g, const Code *c, uint32_t lane, Space space, Room room, uint64_t at,
+                          uint32_t size, bool write)
 {
     static const char *const names[] = {[SP_SHARED] = "shared", [SP_LOCAL] = "local", [SP_PARAM] = "parameter"};
-    if (at > have || size > have - at) {
+    if (at > room.size || size > room.size - at) {
         fault(r, g, c, lane, "%s of %u bytes at %#llx of %s memory, which has %llu bytes", write ? "write" : "read",
-              size, (unsigned long long)at, names[space], (unsigned long long)have);
+              size, (unsigned long long)at, names[space], (unsigned long long)room.size);
         return NULL;
     }
-    bool checked = space == SP_PARAM || check_access(r, g, c, lane, space, NULL, at, size, write);
-    return checked ? bytes + at : NULL;
+    Access a = {g, c, lane, space, NULL, room.defined ? room.defined + at : NULL, at, size, write};
+    return is_allowed(r, &a) ? room.bytes + at : NULL;
 }
 
 static uint8_t *in_global(Run *r, const Group *g, const Code *c, uint32_t lane, uint64_t address, uint32_t size,
@@ -176,8 +195,10 @@ static uint8_t *in_global(Run *r, const Group *g, const Code *c, uint32_t lane, 
         fault(r, g, c, lane, "a write to constant memory");
         return NULL;
     }
-    if (at < a->size && size <= a->size - at && !a->freed)
-        return check_access(r, g, c, lane, SP_GLOBAL, a, at, size, write) ? a->bytes + at : NULL;
+    if (at < a->size && size <= a->size - at && !a->freed) {
+        Access access = {g, c, lane, SP_GLOBAL, a, a->defined ? a->defined + at : NULL, at, size, write};
+        return is_allowed(r, &access) ? a->bytes + at : NULL;
+    }
     fault(r, g, c, lane, "%s of %u bytes at %#llx of %s, which %s %llu bytes", write ? "write" : "read", size,
           (unsigned long long)at, a->name ? a->name : "a module variable", a->freed ? "was freed and had" : "has",
           (unsigned long long)a->size);
@@ -196,59 +217,99 @@ static Space space_at(uint64_t *address)
 }
 
 // Parameters that a symbol names lie in the frame, but for those of the kernel, which have generic addresses, too.
-static uint8_t *in_params(Run *r, const Group *g, const Code *c, uint32_t lane, uint64_t at, uint32_t size, bool write)
+static bool are_of_frame(const Group *g, const Code *c)
+{
+    return (Space)c->space == SP_PARAM && (g->frame->call || c->symbol);
+}
+
+static Room room_of(Run *r, const Group *g, const Code *c, uint32_t lane, Space space)
 {
     const Frame *f = g->frame;
-    const Launch *l = r->launch;
-    if ((Space)c->space == SP_PARAM && (f->call || c->symbol))
-        return in_window(r, g, c, lane, SP_PARAM, f->params + (size_t)lane * f->func->params, f->func->params, at, size,
-                         write);
-    if (write) {
-        fault(r, g, c, lane, "a write to a parameter of the kernel");
-        return NULL;
-    }
-    return in_window(r, g, c, lane, SP_PARAM, (uint8_t *)(uintptr_t)l->params, l->nparams, at, size, false);
+    size_t params = (size_t)lane * f->func->params;
+    if (space == SP_SHARED)
+        return (Room){r->shared, r->shared_defined, r->nshared};
+    if (space == SP_LOCAL)
+        return (Room){r->warp->local[lane], r->warp->local_defined[lane], r->warp->nlocal};
+    if (!are_of_frame(g, c))
+        return (Room){(uint8_t *)(uintptr_t)r->launch->params, NULL, r->launch->nparams};
+    return (Room){f->params + params, f->params_defined ? f->params_defined + params : NULL, f->func->params};
 }
+
+static Space space_of(const Code *c, uint64_t *address)
+{
+    return (Space)c->space == SP_GENERIC ? space_at(address) : (Space)c->space;
+}
+
+static bool is_window(Space space) { return space == SP_SHARED || space == SP_LOCAL || space == SP_PARAM; }
 
 uint8_t *memory_at(Run *r, const Group *g, const Code *c, uint32_t lane, uint64_t address, uint32_t size, bool write)
 {
-    Space space = (Space)c->space == SP_GENERIC ? space_at(&address) : (Space)c->space;
+    Space space = space_of(c, &address);
     uint32_t align = space == SP_PARAM ? MIN(size, c->bytes) : size;  // ptxas takes vectors of parameters anywhere
     if (address % align) {
         fault(r, g, c, lane, "%s of %u bytes at address %#llx, which is not aligned", write ? "write" : "read", size,
               (unsigned long long)address);
         return NULL;
     }
-    switch (space) {
-    case SP_SHARED: return in_window(r, g, c, lane, space, r->shared, r->nshared, address, size, write);
-    case SP_LOCAL: return in_window(r, g, c, lane, space, r->warp->local[lane], r->warp->nlocal, address, size, write);
-    case SP_PARAM: return in_params(r, g, c, lane, address, size, write);
-    default: return in_global(r, g, c, lane, address, size, write);
+    if (!is_window(space))
+        return in_global(r, g, c, lane, address, size, write);
+    if (write && space == SP_PARAM && !are_of_frame(g, c)) {
+        fault(r, g, c, lane, "a write to a parameter of the kernel");
+        return NULL;
     }
+    return in_window(r, g, c, lane, space, room_of(r, g, c, lane, space), address, size, write);
 }
 
-bool local_grow(Run *r, const Group *g, const Code *c)
+// Only who tracks what is defined wants to know that it is read, too.
+uint8_t *memory_changed_at(Run *r, const Group *g, const Code *c, uint32_t lane, uint64_t address, uint32_t size)
+{
+    if (r->machine->tracks && !memory_at(r, g, c, lane, address, size, false))
+        return NULL;
+    return memory_at(r, g, c, lane, address, size, true);
+}
+
+uint8_t *states_at(Run *r, const Group *g, const Code *c, uint32_t lane, uint64_t address)
+{
+    Space space = space_of(c, &address);
+    uint32_t cache = c->cache;
+    if (is_window(space)) {
+        uint8_t *defined = room_of(r, g, c, lane, space).defined;
+        return defined ? defined + address : NULL;
+    }
+    const Allocation *a = find_allocation(r->machine, address, &cache);
+    return a->defined ? a->defined + (address - a->base) : NULL;
+}
+
+// `old` bytes of somebody's local memory become `bytes`.
+static uint8_t *enlarge(Arena *arena, const uint8_t *from, uint32_t old, uint32_t bytes)
+{
+    uint8_t *more = arena_zalloc(arena, bytes);
+    if (old)
+        memcpy(more, from, old);
+    return more;
+}
+
+static void enlarge_all(Run *r, uint32_t bytes)
+{
+    Warp *w = r->warp;
+    for (uint32_t lane = 0; lane < LANES; lane++) {
+        w->local[lane] = enlarge(r->arena, w->local[lane], w->nlocal, bytes);
+        if (r->machine->tracks)
+            w->local_defined[lane] = enlarge(r->arena, w->local_defined[lane], w->nlocal, bytes);
+    }
+    w->nlocal = bytes;
+}
+
+bool local_grow(Run *r, const Group *g, const Code *c, uint32_t fresh)
 {
     Warp *w = r->warp;
     uint32_t needed = g->frame->locals + g->frame->func->locals + g->frame->dynamic;
     if (needed > LOCAL_MAX)
         return fault(r, g, c, (uint32_t)__builtin_ctz(g->lanes), "more than %u bytes of local memory", LOCAL_MAX);
-    if (needed <= w->nlocal)
-        return false;
-    uint32_t bytes = MAX(needed, 2 * w->nlocal);
-    for (uint32_t lane = 0; lane < LANES; lane++) {
-        uint8_t *more = arena_zalloc(r->arena, bytes);
-        if (w->nlocal)
-            memcpy(more, w->local[lane], w->nlocal);
-        w->local[lane] = more;
-        if (!r->machine->options.check_uninit)
-            continue;
-        uint8_t *written = arena_zalloc(r->arena, bytes);
-        if (w->nlocal)
-            memcpy(written, w->local_written[lane], w->nlocal);
-        w->local_written[lane] = written;
-    }
-    w->nlocal = bytes;
+    if (needed > w->nlocal)
+        enlarge_all(r, MAX(needed, 2 * w->nlocal));
+    FOR_LANES(r->machine->tracks &&needed > fresh ? g->lanes : 0, lane)
+        memset(w->local_defined[lane] + fresh, 0, needed - fresh);
     return false;
 }
 
@@ -294,34 +355,63 @@ bool run_st(Run *r, Group *g, const Code *c)
     return true;
 }
 
+/* -- The stack ------------------------------------------------------------------------------------------ */
+
 // alloca: room behind the frame's variables until it is left, as much as the lane that wants most.
-bool run_alloca(Run *r, Group *g, const Code *c)
+static bool run_alloca(Run *r, Group *g, const Code *c)
 {
     Frame *f = g->frame;
-    uint64_t bytes = 0, align = c->nin > 2 ? c->in[2].bits : 16, at;
+    uint64_t bytes = 0, align = c->nin > 1 ? c->in[1].bits : 16, at;
     FOR_LANES(g->lanes, lane)
-        bytes = MAX(bytes, read_lane(r, g, &c->in[1], lane));
+        bytes = MAX(bytes, read_lane(r, g, &c->in[0], lane));
     at = round_up((uint64_t)f->locals + f->func->locals + f->dynamic, MAX(align, 1));
     if (bytes > LOCAL_MAX)
         return fault(r, g, c, (uint32_t)__builtin_ctz(g->lanes), "alloca of %llu bytes", (unsigned long long)bytes);
     f->dynamic = (uint32_t)(at + bytes - f->locals - f->func->locals);
     FOR_LANES(g->lanes, lane)
-        write_lane(r, g, &c->in[0], lane, (Value){at, 0});
-    local_grow(r, g, c);
+        write_lane(r, g, &c->out[0], lane, (Value){at, 0});
+    local_grow(r, g, c, (uint32_t)at);
     return r->machine->error.status == RUN_DONE;
 }
 
-bool run_stack(Run *r, Group *g, const Code *c)
+static uint32_t fixed_end(const Frame *f) { return f->locals + f->func->locals; }
+
+static bool run_stacksave(Run *r, Group *g, const Code *c)
 {
-    Frame *f = g->frame;
-    uint32_t fixed = f->locals + f->func->locals;
-    if (c->restores) {
-        f->dynamic = (uint32_t)read_lane(r, g, &c->in[0], (uint32_t)__builtin_ctz(g->lanes)) - fixed;
+    FOR_LANES(g->lanes, lane)
+        write_lane(r, g, &c->out[0], lane, (Value){fixed_end(g->frame) + g->frame->dynamic, 0});
+    return true;
+}
+
+static bool run_stackrestore(Run *r, Group *g, const Code *c)
+{
+    uint32_t end = (uint32_t)read_lane(r, g, &c->in[0], (uint32_t)__builtin_ctz(g->lanes));
+    g->frame->dynamic = end - fixed_end(g->frame);
+    return true;
+}
+
+bool stack_decode(const Tables *t, const Desc *d, Code *c)
+{
+    static const struct {
+        const char *text;
+        CodeRun *run;
+        uint8_t least;  // operands
+        bool gives;     // a result
+    } rows[] = {
+        {"alloca.u64", run_alloca, 2, true},
+        {"stacksave.u64", run_stacksave, 1, true},
+        {"stackrestore.u64", run_stackrestore, 1, false},
+    };
+    Str text = tab_str(t, tab_mnem(t, d->mnem)->text);
+    for (uint32_t k = 0; d->op == OP_OPAQUE && k < ARRAY_LEN(rows); k++) {
+        if (!str_is(text, rows[k].text) || c->nin < rows[k].least)
+            continue;
+        c->run = rows[k].run;
+        if (rows[k].gives)
+            code_take_result(c);
         return true;
     }
-    FOR_LANES(g->lanes, lane)
-        write_lane(r, g, &c->in[0], lane, (Value){fixed + f->dynamic, 0});
-    return true;
+    return false;
 }
 
 /* -- Address arithmetic between spaces -------------------------------------------------------------------- */

@@ -7,8 +7,11 @@ typedef struct Maker {
     Machine *machine;
     Func *func;
     const Fn *fn;
-    uint32_t *row;    // by RegId
-    uint32_t *start;  // by BlockId: place of its first instruction
+    uint32_t *row;      // by RegId
+    uint32_t *start;    // by BlockId: place of its first instruction that is no phi
+    uint32_t nrows;     // of registers
+    uint32_t *written;  // by RegId: the last edge on which a phi wrote it
+    uint32_t nedges;
     Analyses analyses;
 } Maker;
 
@@ -82,7 +85,7 @@ uint32_t machine_params(const Module *m, SymId entry)
 
 /* -- Operands ------------------------------------------------------------------------------------------- */
 
-static OperandRef ref_of_symbol(Maker *k, Code *c, SymId s)
+static OperandRef ref_of_symbol(Maker *k, SymId s)
 {
     const Sym *sym = ir_sym(k->fn, s);
     if (!(s & SYM_LOCAL))
@@ -91,9 +94,16 @@ static OperandRef ref_of_symbol(Maker *k, Code *c, SymId s)
         return (OperandRef){.kind = REF_LOCAL, .bits = k->func->local_at[local_of(s)]};
     if (sym->kind == SYM_VAR)
         return (OperandRef){.kind = REF_CONST, .bits = k->func->local_at[local_of(s)]};
-    if (!is_kernel_parameter(k->fn, sym))
-        c->symbol = s;
     return (OperandRef){.kind = REF_CONST, .bits = k->func->param_at[local_of(s)]};
+}
+
+// A parameter that lies in the frame.
+static bool is_frame_parameter(const Fn *fn, Operand o)
+{
+    if (op_kind(o) != K_SYM || !(op_index(o) & SYM_LOCAL))
+        return false;
+    const Sym *sym = ir_sym(fn, op_index(o));
+    return sym->kind != SYM_VAR && !is_kernel_parameter(fn, sym);
 }
 
 // Registers that are declared elsewhere are the function's formals, or the module's.
@@ -118,7 +128,7 @@ static uint32_t module_row(Maker *k, RegId r)
     return row;
 }
 
-static OperandRef ref_of(Maker *k, Code *c, Operand o)
+static OperandRef ref_of(Maker *k, Operand o)
 {
     OperandRef ref = {.kind = REF_NONE};
     switch (op_kind(o)) {
@@ -128,34 +138,105 @@ static OperandRef ref_of(Maker *k, Code *c, Operand o)
         ref.width = ir_reg(k->fn, op_index(o))->width;
         break;
     case K_IMM:
-        ref.kind = REF_CONST;
-        ref.bits = tab_const(k->fn->tables, op_index(o)).bits;
+        ref.kind = op_index(o) == CONST_UNDEF ? REF_UNDEF : REF_CONST;
+        ref.bits = op_index(o) == CONST_UNDEF ? UNDEF_BITS : tab_const(k->fn->tables, op_index(o)).bits;
         break;
     case K_SREG:
         ref.kind = REF_SREG;
         ref.at = op_index(o);
         break;
-    case K_SYM: ref = ref_of_symbol(k, c, op_index(o)); break;
+    case K_SYM: ref = ref_of_symbol(k, op_index(o)); break;
     default: break;
     }
     ref.negated = o.mods & OPM_NOT;
     return ref;
 }
 
+static OperandRef *refs_of(Maker *k, const Operand *ops, uint32_t n)
+{
+    OperandRef *refs = NEW_ARRAY(&k->machine->arena, OperandRef, n);
+    for (uint32_t o = 0; o < n; o++)
+        refs[o] = ref_of(k, ops[o]);
+    return refs;
+}
+
 static void make_operands(Maker *k, Code *c, const Instr *i)
 {
-    Arena *arena = &k->machine->arena;
     c->nin = ir_nuse(i);
     c->nout = i->ndef;
-    c->in = NEW_ARRAY(arena, OperandRef, c->nin);
-    c->out = NEW_ARRAY(arena, OperandRef, c->nout);
-    for (uint32_t n = 0; n < c->nin; n++)
-        c->in[n] = ref_of(k, c, *ir_use(k->fn, i, n));
-    for (uint32_t n = 0; n < c->nout; n++)
-        c->out[n] = ref_of(k, c, *ir_def(k->fn, i, n));
+    c->in = refs_of(k, ir_use(k->fn, i, 0), c->nin);
+    c->out = refs_of(k, ir_def(k->fn, i, 0), c->nout);
+    if (ir_ntied(i))
+        c->tied = refs_of(k, ir_tied(k->fn, i, 0), c->nout);
     c->guarded = ir_guarded(i);
     if (c->guarded)
-        c->guard = ref_of(k, c, *ir_guard(k->fn, i));
+        c->guard = ref_of(k, *ir_guard(k->fn, i));
+    for (uint32_t n = 0; n < c->nin; n++)
+        if (is_frame_parameter(k->fn, *ir_use(k->fn, i, n)))
+            c->symbol = op_index(*ir_use(k->fn, i, n));
+}
+
+// An undefined value is a move of one.
+static void make_undef(Maker *k, Code *c)
+{
+    static const Operand undef = {.word = (uint32_t)K_IMM << 28 | CONST_UNDEF};
+    c->in = refs_of(k, &undef, 1);
+    c->nin = 1;
+}
+
+void code_take_result(Code *c)
+{
+    c->out = c->in++;
+    c->nout = 1;
+    c->nin--;
+}
+
+/* -- Phis ----------------------------------------------------------------------------------------------- */
+
+static bool is_phi(const Fn *fn, InstrId id) { return ir_desc(fn, ir_instr(fn, id))->op == OP_PHI; }
+
+static uint32_t count_phis(const Fn *fn, BlockId b)
+{
+    uint32_t n = 0;
+    for (InstrId id = ir_block(fn, b)->first; is_phi(fn, id); id = ir_instr(fn, id)->next)
+        n++;
+    return n;
+}
+
+// What a phi takes from a block. *near is where the input was found, and is looked at first: the phis of a block have
+// their inputs in the same order, as a rule.
+static Operand input_from(const Fn *fn, const Instr *phi, BlockId from, uint32_t *near)
+{
+    if (*near >= ir_nuse(phi) || op_index(*ir_use(fn, phi, *near)) != from)
+        for (*near = 0; op_index(*ir_use(fn, phi, *near)) != from;)
+            *near += 2;
+    return *ir_use(fn, phi, *near + 1);
+}
+
+// All phis of a block read before any of them writes: what one of them takes and another one before it overwrites goes
+// into a row of its own first.
+static Way way_to(Maker *k, BlockId from, BlockId to)
+{
+    const Fn *fn = k->fn;
+    uint32_t n = count_phis(fn, to), naside = 0, near = 0, rows = k->nrows, edge = ++k->nedges;
+    Move *moves = NEW_ARRAY(&k->machine->arena, Move, 2 * n);  // what is put aside from the middle down
+    InstrId id = ir_block(fn, to)->first;
+    for (uint32_t p = 0; p < n; p++, id = ir_instr(fn, id)->next) {
+        const Instr *phi = ir_instr(fn, id);
+        Operand def = *ir_def(fn, phi, 0), input = input_from(fn, phi, from, &near);
+        Move *move = &moves[n + p];
+        *move = (Move){ref_of(k, def), ref_of(k, input)};
+        if (op_is_reg(input) && k->written[op_index(input)] == edge) {
+            OperandRef aside = {.kind = REF_REG, .width = move->from.width, .at = rows};
+            rows += aside.width == W128 ? 2 : 1;
+            moves[n - ++naside] = (Move){aside, move->from};
+            move->from = aside;
+        }
+        if (op_is_reg(def))
+            k->written[op_index(def)] = edge;
+    }
+    k->func->nrows = MAX(k->func->nrows, rows);
+    return (Way){.pc = k->start[to], .nmoves = naside + n, .moves = moves + n - naside};
 }
 
 /* -- Instructions --------------------------------------------------------------------------------------- */
@@ -179,6 +260,7 @@ static Space space_of(Mod mod)
 static uint32_t elements_of(Mod vec) { return vec == MOD_V2 ? 2 : vec == MOD_V4 ? 4 : vec == MOD_V8 ? 8 : 1; }
 
 static CodeRun *const runs[OPCODE_COUNT] = {
+    [OP_UNDEF] = run_undef,
     [OP_ADDR] = run_addr,
     [OP_LD] = run_ld,
     [OP_LDU] = run_ld,
@@ -217,23 +299,21 @@ static CodeRun *const runs[OPCODE_COUNT] = {
     [OP_PREFETCHU] = run_nothing,
 };
 
-static uint32_t block_at(const Maker *k, Operand o) { return k->start[op_index(o)]; }
-
 static void make_targets(Maker *k, Code *c, const Instr *i, const Desc *d)
 {
     const Fn *fn = k->fn;
     BlockId joins = k->analyses.rpo_index[i->block] != UINT32_MAX ? k->analyses.pdom.idom[i->block] : 0;
     c->join = joins ? k->start[joins] : NOWHERE;
     if (d->op == OP_BRA)
-        c->target = block_at(k, *ir_use(fn, i, 0));
-    if (d->traits & TR_TERM && ir_guarded(i))
-        c->other = block_at(k, ir_ops(fn, i)[d->nops - 1]);
+        c->target = way_to(k, i->block, op_index(*ir_use(fn, i, 0)));
+    if (ir_guarded(i))
+        c->other = way_to(k, i->block, op_index(ir_ops(fn, i)[d->nops - 1]));
     if (d->op != OP_BRX)
         return;
     const List *list = ir_list(fn, op_index(*ir_use(fn, i, 1)));
-    uint32_t *targets = NEW_ARRAY(&k->machine->arena, uint32_t, list->n);
+    Way *targets = NEW_ARRAY(&k->machine->arena, Way, list->n);
     for (uint32_t t = 0; t < list->n; t++)
-        targets[t] = block_at(k, ir_run(fn, list->ops)[t]);
+        targets[t] = way_to(k, i->block, op_index(ir_run(fn, list->ops)[t]));
     c->targets = targets;
     c->ntargets = list->n;
 }
@@ -282,13 +362,10 @@ static void make_code(Maker *k, Code *c, InstrId id)
     if (d->traits & TR_TERM)
         make_targets(k, c, i, d);
     if (d->op == OP_CALL)
-        c->in[0] = ref_of(k, c, *ir_use(fn, i, call_operands(fn, i).callee));
-    c->restores = str_is(tab_str(fn->tables, m->text), "stackrestore.u64");
-    if (d->op == OP_OPAQUE && str_is(tab_str(fn->tables, m->text), "alloca.u64"))
-        c->run = run_alloca;
-    else if (d->op == OP_OPAQUE && (c->restores || str_is(tab_str(fn->tables, m->text), "stacksave.u64")))
-        c->run = run_stack;
-    else if (!matrix_decode(fn->tables, d, c) && !async_decode(fn->tables, d, c))
+        c->in[0] = ref_of(k, *ir_use(fn, i, call_operands(fn, i).callee));
+    if (d->op == OP_UNDEF)
+        make_undef(k, c);
+    if (!stack_decode(fn->tables, d, c) && !matrix_decode(fn->tables, d, c) && !async_decode(fn->tables, d, c))
         c->run = runs[d->op] ? runs[d->op] : eval_decode(fn->tables, d, &c->eval) ? run_eval : run_unsupported;
     for (uint32_t n = 0; n < c->nin; n++)
         if (c->in[n].kind == REF_SREG && !k->machine->sreg_kinds[c->in[n].at])
@@ -297,16 +374,22 @@ static void make_code(Maker *k, Code *c, InstrId id)
 
 /* -- Functions ------------------------------------------------------------------------------------------ */
 
-static bool is_code(const Fn *fn, const Instr *i) { return !(ir_desc(fn, i)->traits & TR_MARKER); }
+// What runs by itself; phis do on the way to their block.
+static bool is_code(const Fn *fn, const Instr *i)
+{
+    const Desc *d = ir_desc(fn, i);
+    return !(d->traits & TR_MARKER) && d->op != OP_PHI;
+}
 
 static void number_rows(Maker *k)
 {
     const Fn *fn = k->fn;
     k->row = NEW_ARRAY(&k->machine->arena, uint32_t, fn->regs.n);
     for (RegId r = 1; r < fn->regs.n; r++) {
-        k->row[r] = k->func->nrows;
-        k->func->nrows += ir_reg(fn, r)->width == W128 ? 2 : 1;
+        k->row[r] = k->nrows;
+        k->nrows += ir_reg(fn, r)->width == W128 ? 2 : 1;
     }
+    k->func->nrows = k->nrows;
 }
 
 static void make_func(Machine *m, Func *f)
@@ -322,6 +405,7 @@ static void make_func(Machine *m, Func *f)
             f->ncode += is_code(fn, ir_instr(fn, id));
     }
     number_rows(&k);
+    k.written = NEW_ARRAY(&m->arena, uint32_t, fn->regs.n);
     f->row = k.row;
     f->code = arena_alloc(&m->arena, MAX(f->ncode, 1) * sizeof *f->code);
     uint32_t n = 0;

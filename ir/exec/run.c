@@ -19,10 +19,17 @@ uint64_t run_draw(Run *r)
 
 /* -- Faults --------------------------------------------------------------------------------------------- */
 
-static Dim thread_of(const Run *r, uint32_t thread)
+static Dim thread_of(const Run *r, uint32_t lane) { return dim_at(r->launch->block, r->warp->index * LANES + lane); }
+
+void locate(const Run *r, const Group *g, const Code *c, uint32_t lane, RunError *e)
 {
-    Dim d = r->launch->block;
-    return (Dim){thread % d.x, thread / d.x % d.y, thread / d.x / d.y};
+    e->block = r->cta;
+    if (c) {
+        e->fn = g->frame->func->fn;
+        e->instr = c->id;
+    }
+    if (r->warp)
+        e->thread = thread_of(r, lane);
 }
 
 bool fault(Run *r, const Group *g, const Code *c, uint32_t lane, const char *fmt, ...)
@@ -31,16 +38,11 @@ bool fault(Run *r, const Group *g, const Code *c, uint32_t lane, const char *fmt
     va_list args;
     if (e->status != RUN_DONE)
         return false;
-    *e = (RunError){.status = RUN_FAULT, .block = r->cta};
+    *e = (RunError){.status = RUN_FAULT};
     va_start(args, fmt);
     vsnprintf(e->text, sizeof e->text, fmt, args);
     va_end(args);
-    if (c) {
-        e->fn = g->frame->func->fn;
-        e->instr = c->id;
-    }
-    if (r->warp)
-        e->thread = thread_of(r, r->warp->index * LANES + lane);
+    locate(r, g, c, lane, e);
     return false;
 }
 
@@ -145,7 +147,7 @@ static SregKind kind_of_sreg(const char *name)
 static uint64_t sreg_value(const Run *r, SregKind kind, uint32_t lane)
 {
     const Launch *l = r->launch;
-    Dim t = thread_of(r, r->warp->index * LANES + lane);
+    Dim t = thread_of(r, lane);
     switch (kind) {
     case SREG_TID_X: return t.x;
     case SREG_TID_Y: return t.y;
@@ -182,7 +184,8 @@ uint64_t read_lane(const Run *r, const Group *g, const OperandRef *o, uint32_t l
     switch (o->kind) {
     case REF_REG: return g->frame->rows[o->at][lane] ^ o->negated;
     case REF_MODULE: return r->warp->module_rows[o->at][lane] ^ o->negated;
-    case REF_CONST: return o->bits;
+    case REF_CONST:
+    case REF_UNDEF: return o->bits;
     case REF_LOCAL: return g->frame->locals + o->bits;
     case REF_SREG: return sreg_value(r, (SregKind)r->machine->sreg_kinds[o->at], lane);
     default: return 0;
@@ -208,6 +211,14 @@ void write_lane(Run *r, const Group *g, const OperandRef *o, uint32_t lane, Valu
         g->frame->rows[o->at + 1][lane] = v.hi;
 }
 
+void move_lanes(Run *r, const Group *g, const OperandRef *to, const OperandRef *from, Mask lanes)
+{
+    FOR_LANES(lanes, lane)
+        write_lane(r, g, to, lane, (Value){read_lane(r, g, from, lane), read_high(r, g, from, lane)});
+    if (r->machine->tracks)
+        set_defined(r, g, to, lanes, lanes_defined(r, g, from));
+}
+
 /* -- Instructions --------------------------------------------------------------------------------------- */
 
 bool run_eval(Run *r, Group *g, const Code *c)
@@ -220,6 +231,12 @@ bool run_eval(Run *r, Group *g, const Code *c)
         for (uint32_t k = 0; k < c->nout; k++)
             write_lane(r, g, &c->out[k], lane, out[k]);
     }
+    return true;
+}
+
+bool run_undef(Run *r, Group *g, const Code *c)
+{
+    move_lanes(r, g, &c->out[0], &c->in[0], g->lanes);
     return true;
 }
 
@@ -273,7 +290,7 @@ static void trace(Run *r, const Group *g, const Frame *frame, const Code *c, Mas
     const Fn *fn = frame->func->fn;
     if (!(lanes >> o->lane & 1))
         return;
-    Dim t = thread_of(r, r->warp->index * LANES + o->lane);
+    Dim t = thread_of(r, o->lane);
     Str text = tab_str(fn->tables, tab_mnem(fn->tables, tab_desc(fn->tables, c->instr->desc)->mnem)->text);
     out_fmt(o->trace, "block %u,%u,%u thread %u,%u,%u ", r->cta.x, r->cta.y, r->cta.z, t.x, t.y, t.z);
     name_print(o->trace, fn->tables, r->machine->module->syms.at[fn->sym].name);
@@ -286,19 +303,32 @@ static void trace(Run *r, const Group *g, const Frame *frame, const Code *c, Mas
 
 static bool execute(Run *r, Group *g, const Code *c)
 {
-    const MachineOptions *o = &r->machine->options;
-    if (!o->check_uninit && !o->trace)
+    const Machine *m = r->machine;
+    if (!m->observes)
         return c->run(r, g, c);
-    if (o->check_uninit && !check_registers(r, g, c))
+    if (m->options.check_uninit && !check_registers(r, g, c))
         return false;
+    if (m->tracks)
+        undef_begin(r, g, c);
     Frame *frame = g->frame;
     Mask lanes = g->lanes;
     bool goes_on = c->run(r, g, c);
-    if (o->check_uninit && g->frame == frame)
-        check_wrote(g, c);
-    if (o->trace)
+    // Otherwise somebody else completes it, now or later, and says the same of its results.
+    if (m->tracks && goes_on)
+        undef_end(r, g, c);
+    if (m->options.trace)
         trace(r, g, frame, c, lanes);
     return goes_on;
+}
+
+// Where the guard is false, definitions are what they were, or in ssa form what is tied to them.
+static void pass_by(Run *r, const Group *g, const Code *c, Mask lanes)
+{
+    for (uint32_t k = 0; c->tied && k < c->nout; k++)
+        if (c->tied[k].kind != REF_NONE)
+            move_lanes(r, g, &c->out[k], &c->tied[k], lanes);
+    if (r->machine->tracks)
+        undef_pass_by(r, g, c, lanes);
 }
 
 // False: the group is not to go on by itself.
@@ -311,6 +341,8 @@ static bool step(Run *r, Group *g)
     c->threads += (uint64_t)__builtin_popcount(all);
     if (c->guarded && !c->transfers) {
         Mask lanes = lanes_where(r, g, &c->guard);
+        if (lanes != all)
+            pass_by(r, g, c, all & ~lanes);
         if (c->converges && lanes != all) {
             run_apart(r, g, lanes);
             return false;
@@ -385,9 +417,11 @@ static void start_warps(Run *r, const Func *f)
         w->index = k;
         w->frames = NEW_ARRAY(r->arena, Frame *, r->machine->module->syms.n);
         w->module_rows = arena_zalloc(r->arena, MAX(r->machine->registers.n, 1) * sizeof *w->module_rows);
+        if (r->machine->options.follow_undef)
+            w->module_defined = NEW_ARRAY(r->arena, Mask, MAX(r->machine->registers.n, 1));
         warp_start(w, f, left >= LANES ? UINT32_MAX : (UINT32_C(1) << left) - 1);
         r->warp = w;
-        local_grow(r, &w->groups[0], NULL);
+        local_grow(r, &w->groups[0], NULL, w->groups[0].frame->locals);
     }
 }
 
@@ -440,7 +474,7 @@ bool machine_run(Machine *m, const Launch *l)
 {
     const Func *f = func_of(m, l->entry);
     Run r = {.machine = m, .launch = l, .nthreads = l->block.x * l->block.y * l->block.z};
-    m->error = (RunError){.status = RUN_DONE};
+    m->error = m->unspecified = (RunError){.status = RUN_DONE};
     r.nwarps = (r.nthreads + LANES - 1) / LANES;
     r.nshared = m->nstatic + l->shared;
     r.first_cta = m->nctas + 1;
@@ -463,10 +497,13 @@ bool machine_run(Machine *m, const Launch *l)
         arena_free(&arena);
     }
     arena_free(&launch);
+    m->steps = r.steps;
     return m->error.status == RUN_DONE;
 }
 
 /* -- Counts --------------------------------------------------------------------------------------------- */
+
+uint64_t machine_steps(const Machine *m) { return m->steps; }
 
 void machine_executed(const Machine *m, ExecutedVisit *visit, void *user)
 {
@@ -487,6 +524,10 @@ Machine *machine_new(Heap *heap, const Module *module, MachineOptions options)
     arena_init(&arena, heap);
     Machine *m = NEW(&arena, Machine);
     *m = (Machine){.heap = heap, .arena = arena, .module = module, .options = options};
+    m->options.check_uninit &= !options.follow_undef;
+    m->tracks = options.check_uninit || options.follow_undef;
+    m->observes = m->tracks || options.trace;
+    m->watches = m->tracks || options.check_races || options.note_writers;
     m->sreg_kinds = NEW_ARRAY(&m->arena, uint8_t, sreg_count);
     for (uint32_t k = 0; k < sreg_count; k++)
         m->sreg_kinds[k] = (uint8_t)kind_of_sreg(sreg_info[k].name);

@@ -21,9 +21,13 @@ Frame *frame_new(Warp *w, const Func *f, Frame *caller, const Code *call, Mask l
         frame = NEW(arena, Frame);
         frame->rows = arena_alloc(arena, MAX(f->nrows, 1) * sizeof *frame->rows);
         frame->params = arena_alloc(arena, MAX((size_t)f->params * LANES, 1));
-        frame->written = arena_alloc(arena, MAX(f->nrows, 1) * sizeof *frame->written);
+        frame->defined = arena_alloc(arena, MAX(f->nrows, 1) * sizeof *frame->defined);
+        if (w->run->machine->options.follow_undef)
+            frame->params_defined = arena_alloc(arena, MAX((size_t)f->params * LANES, 1));
     }
-    memset(frame->written, 0, f->nrows * sizeof *frame->written);
+    memset(frame->defined, 0, f->nrows * sizeof *frame->defined);
+    if (frame->params_defined)
+        memset(frame->params_defined, 0, (size_t)f->params * LANES);
     memset(frame->rows, 0, f->nrows * sizeof *frame->rows);
     memset(frame->params, 0, (size_t)f->params * LANES);
     frame->func = f;

@@ -41,6 +41,8 @@
     X(softfloat)       \
     X(approx)          \
     X(matrix)          \
+    X(machine)         \
+    X(undef)           \
     X(eval)
 
 #define DECLARE(name) void test_##name(void);

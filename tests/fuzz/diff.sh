@@ -1,0 +1,136 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+#
+# diff.sh: random programs (origen) through the phases, each checked in the interpreter (oriopt --check-each).
+#
+#   tests/fuzz/diff.sh [-a] [-o DIR] N [SEED]
+#
+# Programs SEED to SEED + N - 1 (default 1) go through the pipeline at -O3, and through a random plan of single phases,
+# at random also by way of clones and Ori text. -a: through each implemented phase alone instead. What differs is kept
+# in DIR (default build/fuzz) with its reproducer; the first ten of each process are reduced (reduce.sh). Prints for each phase how many of the
+# programs it changed, and ends in `N passed, N failed` runs.
+#
+# Environment: ORIOPT (default build/oriopt), ORIGEN (build/origen), JOBS (the number of cores), ORIGEN_FLAGS.
+set -u
+LC_ALL=C
+export LC_ALL
+
+# One of the processes: diff.sh --worker DIR MODE FIRST STEP LAST PHASES
+if [ "${1-}" = --worker ]; then
+    dir=$2 mode=$3 seed=$4 step=$5 last=$6 phases=$7
+    here=$dir/worker.$seed
+    mkdir -p "$here" && cd "$here" || exit 2
+    log=$dir/log.$seed
+    kept=0
+
+    keep() { # what went wrong, by the name of the run
+        to=$dir/$seed-$(echo "$1" | tr -c 'A-Za-z0-9\n' '-' | cut -c1-60)
+        echo "failed $seed $2: $(grep -m 1 'error' err || tail -n 1 err)"
+        cp t.ptx "$to.ptx"
+        cp t.run "$to.run"
+        for file in oriopt-crash-*; do [ -e "$file" ] && mv "$file" "$to.ori"; done
+        kept=$((kept + 1))
+        # shellcheck disable=SC2086
+        [ $kept -gt 10 ] || ! grep -q 'internal error' err || sh "$FUZZ/reduce.sh" t.ptx t.run "$to.min.ptx" $2 2>&1 | tail -n 1
+    }
+    try() { # NAME OPTIONS
+        # shellcheck disable=SC2086
+        if "$ORIOPT" $2 --check-each --time-phases -o /dev/null t.ptx 2>err >/dev/null; then
+            echo "passed $1"
+            awk -v name="$1" '$1 ~ /^[0-9]+$/ && $5 > 0 { print "changed", name, $2 }' err
+        else
+            keep "$1" "$2"
+        fi
+    }
+    # Numbers that follow from the seed.
+    draw() { # N: sets $drawn to one below N
+        state=$(((state * 1103515245 + 12345) % 2147483648))
+        drawn=$((state / 65536 % $1))
+    }
+    random_plan() {
+        state=$((seed % 2147483648))
+        # shellcheck disable=SC2086
+        set -- $phases
+        draw 6
+        left=$((drawn + 1))
+        plan=
+        while [ $left -gt 0 ]; do
+            draw $#
+            eval "plan=\$plan,\${$((drawn + 1))}"
+            left=$((left - 1))
+        done
+        draw 4
+        case $drawn in
+        0) check=--self-check=clone ;;
+        1) check='--self-check=roundtrip --emit=ori' ;;
+        2) check=--verify-each ;;
+        *) check=--self-check=contracts ;;
+        esac
+        echo "--named-phases=${plan#,} $check"
+    }
+    while [ "$seed" -le "$last" ]; do
+        # shellcheck disable=SC2086
+        "$ORIGEN" --seed "$seed" ${ORIGEN_FLAGS-} -o t.ptx || { echo "failed $seed origen" && break; }
+        if [ "$mode" = alone ]; then
+            for phase in $phases; do try "$phase" "--named-phases=$phase"; done
+        else
+            try -O3 -O3
+            try plan "$(random_plan)"
+        fi
+        seed=$((seed + step))
+    done >"$log" 2>&1
+    cd "$dir" && rm -rf "$here"
+    exit 0
+fi
+
+cd "$(dirname "$0")/../.." || exit 2
+root=$PWD
+mode=pipeline
+dir=$root/build/fuzz
+while getopts ao: option; do
+    case $option in
+    a) mode=alone ;;
+    o) mkdir -p "$OPTARG" && dir=$(realpath "$OPTARG") ;;
+    *) set -- ;;
+    esac
+done
+shift $((OPTIND - 1))
+[ $# -ge 1 ] || { echo 'usage: tests/fuzz/diff.sh [-a] [-o DIR] N [SEED]' >&2 && exit 2; }
+n=$1
+first=${2:-1}
+ORIOPT=$(realpath "${ORIOPT:-build/oriopt}")
+ORIGEN=$(realpath "${ORIGEN:-build/origen}")
+FUZZ=$root/tests/fuzz
+export ORIOPT ORIGEN FUZZ
+if [ ! -x "$ORIOPT" ] || [ ! -x "$ORIGEN" ]; then
+    echo 'diff.sh: run make first' >&2
+    exit 2
+fi
+jobs=${JOBS:-$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)}
+mkdir -p "$dir" || exit 2
+rm -rf "$dir"/log.* "$dir"/worker.*
+
+phases=$("$ORIOPT" --list-phases | awk '/ implemented / && $3 != "verify" && $3 != "report" && $3 != "analysis" { print $2 "@" $1 }')
+k=0
+while [ "$k" -lt "$jobs" ]; do
+    sh tests/fuzz/diff.sh --worker "$dir" $mode $((first + k)) "$jobs" $((first + n - 1)) "$phases" &
+    k=$((k + 1))
+done
+wait
+
+cat "$dir"/log.* | grep -v '^passed \|^changed '
+cat "$dir"/log.* | awk -v phases="$phases" -v programs="$n" '
+    $1 == "passed" { passed++ }
+    $1 == "failed" { failed++ }
+    $1 == "changed" && ($2 == "-O3" || $2 ~ "^" $3 "@") { changed[$3]++ }
+    END {
+        n = split(phases, list, "\n")
+        printf "%-34s %s\n", "changed", "of " programs " programs"
+        for (k = 1; k <= n; k++) {
+            name = list[k]
+            sub(/@.*/, "", name)
+            printf "%-34s %8d  %5.1f %%\n", list[k], changed[name], 100 * changed[name] / programs
+        }
+        printf "%d passed, %d failed\n", passed, failed
+        exit failed > 0
+    }'

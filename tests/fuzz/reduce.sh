@@ -1,0 +1,65 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+#
+# reduce.sh: makes a program on which --check-each finds a difference smaller, line by line, as long as the same phase
+# goes wrong in the same way (a difference, a fault, something else).
+#
+#   tests/fuzz/reduce.sh FILE.ptx FILE.run OUT.ptx [OPTIONS of oriopt...]
+#
+# Chunks of lines are left out, large ones first, until no single line can be (delta debugging). Lines that the run
+# cannot do without make it fail in another way. Exit 1: nothing goes wrong in the first place.
+#
+# Environment: ORIOPT (default build/oriopt), TRIES (default 4000): after so many it stops.
+set -u
+LC_ALL=C
+export LC_ALL
+[ $# -ge 3 ] || { echo 'usage: reduce.sh FILE.ptx FILE.run OUT.ptx [OPTIONS...]' >&2 && exit 2; }
+input=$1 run=$(realpath "$2") output=$3
+shift 3
+ORIOPT=$(realpath "${ORIOPT:-build/oriopt}")
+tries=${TRIES:-4000}
+dir=$(mktemp -d) || exit 2
+trap 'rm -rf "$dir"' EXIT
+extension=${input##*.}
+
+# The phase and the kind of the failure of a candidate.
+failure() {
+    (cd "$dir" && timeout 20 "$ORIOPT" "$@" --check-each="$run" -o /dev/null "try.$extension" 2>&1 >/dev/null |
+        sed -n '/internal error: /{
+            s/.*internal error: //
+            s/, function [^:]*: launch [0-9]*: block.*/: stops/
+            s/, function [^:]*: launch [0-9]*:.*/: differs/
+            s/: launch [0-9]*: block.*/: stops/
+            s/: launch [0-9]*:.*/: differs/
+            p
+            q
+        }'
+        rm -f oriopt-crash-*)
+}
+
+cp "$input" "$dir/try.$extension"
+want=$(failure "$@")
+[ "$want" ] || { echo "reduce.sh: nothing goes wrong with '$input'" >&2 && exit 1; }
+cp "$input" "$dir/best"
+lines=$(wc -l <"$dir/best")
+size=$((lines / 2))
+n=0
+while [ "$size" -gt 0 ] && [ $n -lt "$tries" ]; do
+    at=1
+    shrunk=
+    while [ "$at" -le "$lines" ] && [ $n -lt "$tries" ]; do
+        sed "${at},$((at + size - 1))d" "$dir/best" >"$dir/try.$extension"
+        n=$((n + 1))
+        if [ "$(failure "$@")" = "$want" ]; then
+            cp "$dir/try.$extension" "$dir/best"
+            lines=$(wc -l <"$dir/best")
+            shrunk=1
+        else
+            at=$((at + size))
+        fi
+    done
+    # Once more with single lines as long as that helps.
+    [ "$size" -eq 1 ] && [ "$shrunk" ] || size=$((size / 2))
+done
+cp "$dir/best" "$output"
+echo "$output: $lines lines of $(wc -l <"$input"), after $n tries: $want"

@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: MIT
+// The command line of oriopt.
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "tools/oriopt.h"
+
+const Option opt_options[OPT_COUNT] = {
+#define OPTION(id, name, kind, arg, help) {OPT_##id, name, ARG_##kind, arg, help},
+#include "tools/oriopt.def"
+#undef OPTION
+};
+
+bool settings_usage(const char *message)
+{
+    fprintf(stderr, "oriopt: %s\n", message);
+    return false;
+}
+
+bool settings_bad_value(const char *option, const char *value, const char *expected)
+{
+    char message[300];
+    snprintf(message, sizeof message, "--%s: '%s' is not %s", option, value, expected);
+    return settings_usage(message);
+}
+
+static bool number(const char *option, const char *text, uint64_t *n)
+{
+    char *end;
+    *n = strtoull(text, &end, 10);
+    if (end == text || *text == '-')
+        return settings_bad_value(option, text, "a number");
+    uint64_t scale = *end == 'K' ? 1 << 10 : *end == 'M' ? 1 << 20 : *end == 'G' ? 1 << 30 : 1;
+    end += scale > 1;
+    if (*end || *n > UINT64_MAX / scale)
+        return settings_bad_value(option, text, "a number");
+    *n *= scale;
+    return true;
+}
+
+static bool print_mode(const char *option, const char *value, PrintMode *mode)
+{
+    *mode = value ? PRINT_JSON : PRINT_TEXT;
+    return !value || strcmp(value, "json") == 0 || settings_bad_value(option, value, "json");
+}
+
+static bool one_of(const char *option, const char *value, const char *const *names, int n, int *which)
+{
+    for (*which = 0; *which < n; ++*which)
+        if (strcmp(value, names[*which]) == 0)
+            return true;
+    return settings_bad_value(option, value, "one of its values; --help lists them");
+}
+
+static void print_help(void)
+{
+    char buf[8192];
+    Out out = {.write = out_to_stdio, .user = stdout, .buf = buf, .cap = sizeof buf};
+    out_z(&out,
+          "usage: oriopt [options] FILE\n\nReads PTX or Ori text, runs phases over it, writes what computes the same. "
+          "FILE may be `-`.\n"
+          "A phase is a name (case-insensitive), Name@index, an index or a range A..B; lists take `,` or `+`.\n\n");
+    option_help(&out, opt_options, OPT_COUNT);
+    out_z(&out, "\nexit status: 0 done, 1 bad input, 2 usage, 3 internal error, 4 a limit was reached, 5 I/O\n");
+    out_flush(&out);
+}
+
+static bool take_option(Settings *s, int id, const char *value)
+{
+    static const char *const emits[] = {"none", "ptx", "ori"}, *const verifies[] = {"none", "final", "each"},
+                             *const diags[] = {"text", "json"}, *const changes[] = {"quiet", "diff"};
+    int which;
+    uint64_t n;
+    switch (id) {
+    case OPT_OUTPUT: s->output = value; return true;
+    case OPT_EMIT:
+        if (!one_of("emit", value, emits, 3, &which))
+            return false;
+        s->emit = which > 0;
+        s->output_lang = which == 2 ? LANG_ORI : LANG_PTX;
+        return true;
+    case OPT_INPUT_KIND:
+        if (!one_of("x", value, emits + 1, 2, &which))
+            return false;
+        s->input_lang = which ? LANG_ORI : LANG_PTX;
+        return true;
+    case OPT_LEVEL:
+        if (value[0] < '0' || value[0] > '4' || value[1])
+            return settings_bad_value("O", value, "a level from 0 to 4");
+        s->phases.level = value[0] - '0';
+        return true;
+    case OPT_NAMED: s->phases.named = value; return true;
+    case OPT_DISABLE: s->phases.disabled = value; return true;
+    case OPT_START: s->phases.start = value; return true;
+    case OPT_STOP: s->phases.stop = value; return true;
+    case OPT_REPORTS: s->phases.reports = true; return true;
+    case OPT_VERIFY:
+        if (!one_of("verify", value, verifies, 3, &which))
+            return false;
+        s->phases.verify = (VerifyMode)which;
+        return true;
+    case OPT_VERIFY_EACH: s->phases.verify = VM_EACH; return true;
+    case OPT_SELF_CHECK:
+        return phase_self_checks(&s->phases, value) ||
+               settings_bad_value("self-check", value, "a list of clone, roundtrip and contracts");
+    case OPT_CHECK_EACH:
+        s->check_each = true;
+        s->run_file = value;
+        return true;
+    case OPT_REPRODUCER: s->reproducer = value; return true;
+    case OPT_RUN_REPRODUCER: s->run_reproducer = value; return true;
+    case OPT_PRINT_BEFORE: s->phases.print_before = value; return true;
+    case OPT_PRINT_AFTER: s->phases.print_after = value; return true;
+    case OPT_PRINT_BEFORE_ALL: s->phases.print_before_all = true; return true;
+    case OPT_PRINT_AFTER_ALL: s->phases.print_after_all = true; return true;
+    case OPT_PRINT_CHANGED:
+        if (value && !one_of("print-changed", value, changes, 2, &which))
+            return false;
+        s->phases.print_changed = !value ? PC_ALL : which ? PC_DIFF : PC_QUIET;
+        return true;
+    case OPT_FILTER_FUNCS: s->phases.filter_funcs = value; return true;
+    case OPT_FILTER_PHASES: s->phases.filter_phases = value; return true;
+    case OPT_DUMP_DIR: s->phases.dump_dir = value; return true;
+    case OPT_ENTRY:
+    case OPT_ENTRY_SHORT:
+        if (s->nentries == ARRAY_LEN(s->entries))
+            return settings_usage("too many --entry options");
+        s->entries[s->nentries++] = value;
+        return true;
+    case OPT_STRIP_DEBUG: s->strip_debug = true; return true;
+    case OPT_TIME_PHASES: s->phases.timing = true; return print_mode("time-phases", value, &s->times);
+    case OPT_STATS: s->phases.stats = true; return print_mode("stats", value, &s->stats);
+    case OPT_LIST_PHASES: return print_mode("list-phases", value, &s->list_phases);
+    case OPT_PRINT_PIPELINE: s->print_pipeline = true; return true;
+    case OPT_MAX_ERRORS:
+        if (!number("max-errors", value, &n))
+            return false;
+        s->max_errors = (uint32_t)MIN(n, UINT32_MAX);
+        return true;
+    case OPT_DIAGNOSTICS:
+        if (!one_of("diagnostics", value, diags, 2, &which))
+            return false;
+        s->json_diagnostics = which;
+        return true;
+    case OPT_MAX_MEMORY: return number("max-memory", value, &s->max_memory);
+    case OPT_MAX_TIME: {
+        char *end;
+        s->phases.max_seconds = strtod(value, &end);
+        return (end != value && !*end && s->phases.max_seconds > 0) ||
+               settings_bad_value("max-time", value, "a time in seconds");
+    }
+    case OPT_MAX_INSNS: return number("max-insns", value, &s->max_insns);
+    default: return true;
+    }
+}
+
+Settings settings_default(void)
+{
+    return (Settings){.output = "-", .emit = true, .max_errors = 20, .phases = phase_default_options()};
+}
+
+bool settings_take(Settings *s, int argc, char **argv, bool *done)
+{
+    OptionParser p = {.table = opt_options, .n = OPT_COUNT, .argc = argc, .at = 1, .argv = argv};
+    for (int id; (id = option_next(&p)) != OPTION_END;) {
+        if (id == OPTION_ERROR)
+            return settings_usage(p.error);
+        if (id == OPT_HELP || id == OPT_VERSION) {
+            if (id == OPT_HELP)
+                print_help();
+            else
+                puts("oriopt " ORI_VERSION);
+            *done = true;
+            return true;
+        }
+        if (id == OPTION_OPERAND && s->input)
+            return settings_usage("more than one input file");
+        if (id == OPTION_OPERAND)
+            s->input = p.value;
+        else if (!take_option(s, id, p.value))
+            return false;
+        else if (s->ngiven < ARRAY_LEN(s->given))
+            s->given[s->ngiven++] = (Given){id, p.value};
+    }
+    if (s->run_reproducer && s->input && !s->text)
+        return settings_usage("--run-reproducer takes no other input");
+    bool tables = s->list_phases || s->print_pipeline;
+    return s->input || s->run_reproducer || tables || settings_usage("no input file; --help explains the use");
+}

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: MIT
+// Between the files of oriopt: oriopt.c is the program and its job, opt_settings.c the command line, opt_reproduce.c
+// what repeats a run that went wrong.
+#ifndef ORI_ORIOPT_H
+#define ORI_ORIOPT_H
+
+#include "tools/options.h"
+#include "tools/run_each.h"
+
+enum {
+#define OPTION(id, ...) OPT_##id,
+#include "tools/oriopt.def"
+#undef OPTION
+    OPT_COUNT
+};
+extern const Option opt_options[OPT_COUNT];
+
+typedef enum { PRINT_NO, PRINT_TEXT, PRINT_JSON } PrintMode;
+
+// An option as it was given.
+typedef struct Given {
+    int id;
+    const char *value;
+} Given;
+
+typedef struct Settings {
+    const char *input, *output;
+    const char *entries[64];
+    size_t nentries;
+    Lang input_lang, output_lang;  // LANG_AUTO: by content; what came in
+    bool emit, print_pipeline, json_diagnostics, strip_debug;
+    PrintMode list_phases, times, stats;
+    PhaseOptions phases;
+    uint32_t max_errors;
+    uint64_t max_memory, max_insns;
+    bool check_each;
+    const char *run_file;  // of check_each; NULL: beside the input
+    const char *reproducer, *run_reproducer;
+    const Source *text, *run_text;  // a reproducer: the input, and the .run file of check_each
+    Given given[128];
+    size_t ngiven;
+} Settings;
+
+typedef struct Job {
+    const Settings *settings;
+    Ctx ctx;
+    Source source, run_source;
+    Lang lang;  // of the input
+    RunEach check;
+    OutFile file;
+    bool file_open;
+    Out err;
+    char err_buf[4096];
+} Job;
+
+/* opt_settings.c */
+Settings settings_default(void);
+// Takes a command line; several may follow one another. False: a message was printed. *done: nothing is left to do.
+bool settings_take(Settings *s, int argc, char **argv, bool *done);
+// Prints a message and returns false.
+bool settings_usage(const char *message);
+bool settings_bad_value(const char *option, const char *value, const char *expected);
+
+/* oriopt.c */
+// quiet: somebody only wants to know how it ends.
+Status run_job(const Settings *s, bool quiet);
+
+/* opt_reproduce.c */
+// Writes what repeats the job, which ended with this error (NULL: with none), to a file, and says so.
+void write_reproducer(Job *job, const char *error);
+// Repeats a run, with a command line that goes on behind what the reproducer says.
+Status run_reproducer(const Settings *given, int argc, char **argv);
+
+#endif
