@@ -5,9 +5,9 @@
 //
 // What an instruction gives is undefined if anything is that it reads, its guard too; `selp` reads what it selects.
 // Moves, phis and old values of guarded definitions hand states on. Elements of a vector are apart. Memory that is
-// loaded is undefined if one of its bytes is; a store hands the state of what it writes to all of its bytes. What lanes
-// do together is undefined for all of them if it is in one. So a value may count as undefined that is not (`and` with
-// 0), but never the other way round.
+// loaded is undefined if one of its bytes is; a store hands the state of what it writes to all of its bytes; an atomic
+// operation, of which each lane has its turn, does both. What lanes do together is undefined for all of them if it is
+// in one. So a value may count as undefined that is not (`and` with 0), but never the other way round.
 //
 // An undefined value that decides what is done where, and not only what the result is, leaves the launch unspecified:
 // conditions of branches, addresses, masks of lanes, numbers of barriers, what is called, the guard of what does more
@@ -109,9 +109,7 @@ static Mask guard_defined(const Run *r, const Group *g, const Code *c)
 // What `selp` reads: its predicate, and in each lane what this selects.
 static Mask selected_defined(const Run *r, const Group *g, const Code *c)
 {
-    Mask yes = 0;
-    FOR_LANES(g->lanes, lane)
-        yes |= (Mask)(read_lane(r, g, &c->in[2], lane) & 1) << lane;
+    Mask yes = lanes_where(r, g, &c->in[2]);
     return ((yes & lanes_defined(r, g, &c->in[0])) | (~yes & lanes_defined(r, g, &c->in[1]))) &
            lanes_defined(r, g, &c->in[2]);
 }

@@ -6,11 +6,13 @@
 #   tests/fuzz/diff.sh [-a] [-o DIR] N [SEED]
 #
 # Programs SEED to SEED + N - 1 (default 1) go through the pipeline at -O3, and through a random plan of single phases,
-# at random also by way of clones and Ori text. -a: through each implemented phase alone instead. What differs is kept
-# in DIR (default build/fuzz) with its reproducer; the first ten of each process are reduced (reduce.sh). Prints for each phase how many of the
-# programs it changed, and ends in `N passed, N failed` runs.
+# at random also by way of clones and Ori text. -a: through each implemented phase alone instead. Behind the pipeline
+# and a single phase digests are compared, and what happens is looked at more closely where they differ; a plan is
+# checked behind each of its phases. What differs is kept in DIR (default
+# build/fuzz) with its reproducer; the first ten of each process are reduced (reduce.sh). Prints for each phase how many
+# of the programs it changed, and ends in `N passed, N failed` runs.
 #
-# Environment: ORIOPT (default build/oriopt), ORIGEN (build/origen), JOBS (the number of cores), ORIGEN_FLAGS.
+# Environment: ORIOPT (default build/oriopt), ORIRUN and ORIGEN (beside it), JOBS (the number of cores), ORIGEN_FLAGS.
 set -u
 LC_ALL=C
 export LC_ALL
@@ -38,6 +40,28 @@ if [ "${1-}" = --worker ]; then
         if "$ORIOPT" $2 --check-each --time-phases -o /dev/null t.ptx 2>err >/dev/null; then
             echo "passed $1"
             awk -v name="$1" '$1 ~ /^[0-9]+$/ && $5 > 0 { print "changed", name, $2 }' err
+        else
+            keep "$1" "$2"
+        fi
+    }
+    # Whether the program gives what it gave before. What was tried once is known.
+    same_digests() { # OPTIONS
+        # shellcheck disable=SC2086
+        "$ORIOPT" $1 --time-phases -o out.ptx t.ptx 2>err >/dev/null || return 1
+        for known in good.*; do
+            cmp -s out.ptx "$known" && return 0
+        done
+        "$ORIRUN" t.run --file out.ptx >got 2>&1 && cmp -s want got || return 1
+        goods=$((goods + 1))
+        mv out.ptx good.$goods
+    }
+    try_digests() { # NAME OPTIONS
+        if same_digests "$2"; then
+            echo "passed $1"
+            awk -v name="$1" '$1 ~ /^[0-9]+$/ && $5 > 0 { print "changed", name, $2 }' err
+        elif "$ORIOPT" "$2" --check-each -o /dev/null t.ptx 2>err >/dev/null; then
+            echo 'error: the digests differ, but behind no phase' >err
+            keep "$1" "$2"
         else
             keep "$1" "$2"
         fi
@@ -71,10 +95,13 @@ if [ "${1-}" = --worker ]; then
     while [ "$seed" -le "$last" ]; do
         # shellcheck disable=SC2086
         "$ORIGEN" --seed "$seed" ${ORIGEN_FLAGS-} -o t.ptx || { echo "failed $seed origen" && break; }
+        rm -f good.*
+        goods=0
+        "$ORIRUN" t.run >want 2>&1 || echo "failed $seed orirun: $(grep -m 1 error want)"
         if [ "$mode" = alone ]; then
-            for phase in $phases; do try "$phase" "--named-phases=$phase"; done
+            for phase in $phases; do try_digests "$phase" "--named-phases=$phase"; done
         else
-            try -O3 -O3
+            try_digests -O3 -O3
             try plan "$(random_plan)"
         fi
         seed=$((seed + step))
@@ -99,9 +126,10 @@ shift $((OPTIND - 1))
 n=$1
 first=${2:-1}
 ORIOPT=$(realpath "${ORIOPT:-build/oriopt}")
-ORIGEN=$(realpath "${ORIGEN:-build/origen}")
+ORIGEN=$(realpath "${ORIGEN:-$(dirname "$ORIOPT")/origen}")
+ORIRUN=$(realpath "${ORIRUN:-$(dirname "$ORIOPT")/orirun}")
 FUZZ=$root/tests/fuzz
-export ORIOPT ORIGEN FUZZ
+export ORIOPT ORIRUN ORIGEN FUZZ
 if [ ! -x "$ORIOPT" ] || [ ! -x "$ORIGEN" ]; then
     echo 'diff.sh: run make first' >&2
     exit 2
