@@ -20,10 +20,11 @@ LIB_OBJ  = $(LIB_SRC:%.c=$B/%.o)
 CHECK_OBJ = $(patsubst %.c,$B/%.o,$(wildcard tools/check_*.c))
 OPT_OBJ  = $(patsubst %.c,$B/%.o,$(wildcard tools/opt_*.c) tools/reproducer.c)
 MAIN_OBJ = $(PROGRAMS:%=$B/tools/%.o) $(CHECK_OBJ) $(OPT_OBJ)
+GEN_OBJ  = $(patsubst %.c,$B/%.o,$(wildcard tools/origen/*.c))
 UNIT_SRC = $(wildcard tests/unit/*.c)
-FORMATTED = $(filter-out %/lex.c,$(wildcard ir/*/*.[ch] phases/*.[ch] tools/*.[ch] tests/bench/*.[ch] tests/tools/*.[ch] tests/unit/*.[ch] tests/gpu/*.[ch]))
+FORMATTED = $(filter-out %/lex.c,$(wildcard ir/*/*.[ch] phases/*.[ch] tools/*.[ch] tools/origen/*.[ch] tests/bench/*.[ch] tests/tools/*.[ch] tests/unit/*.[ch] tests/gpu/*.[ch]))
 
-all: $(PROGRAMS:%=$B/%) $B/libori.a
+all: $(PROGRAMS:%=$B/%) $B/origen $B/libori.a
 
 $B/libori.a: $(LIB_OBJ)
 	@rm -f $@
@@ -33,6 +34,9 @@ $B/oricheck: $(CHECK_OBJ)
 $B/oriopt: $(OPT_OBJ)
 $(PROGRAMS:%=$B/%): $B/%: $B/tools/%.o $B/libori.a
 	$(CC) $(CFLAGS) $(SANITIZE) $(filter %.o,$^) $B/libori.a -o $@
+
+$B/origen: $(GEN_OBJ) $B/libori.a
+	$(CC) $(CFLAGS) $(SANITIZE) $^ -o $@
 
 $B/%.o: %.c
 	@mkdir -p $(@D)
@@ -71,4 +75,4 @@ clean:
 	rm -rf build build-asan build-debug build-clang
 
 .PHONY: all debug lexers check asan bench layers format-check clean
--include $(LIB_OBJ:.o=.d) $(MAIN_OBJ:.o=.d)
+-include $(LIB_OBJ:.o=.d) $(MAIN_OBJ:.o=.d) $(GEN_OBJ:.o=.d)

@@ -1,0 +1,331 @@
+// SPDX-License-Identifier: MIT
+// Loads and stores: any type at any place of an object that its alignment allows, so that sizes overlap.
+#include "tools/origen/origen.h"
+
+enum { WIDEST = 16 };  // bytes of a vector
+
+static const Access accesses[] = {
+#define ACCESS(type, bytes, class) {type, bytes, CLASS_##class},
+#include "tools/origen/accesses.def"
+};
+
+/* -- Objects -------------------------------------------------------------------------------------------- */
+
+Object *object_push(Gen *g, Object o)
+{
+    Object *copy = NEW(g->arena, Object);
+    *copy = o;
+    copy->depth = g->fn.scope->depth;
+    copy->home = o.space == SPACE_GENERIC ? o.home : o.space;
+    VEC_PUSH(g->arena, &g->fn.objects, copy);
+    return copy;
+}
+
+static const Object *pick_object(Gen *g, bool (*pass)(const Fn *, const Object *, uint32_t), uint32_t bytes)
+{
+    const Fn *fn = &g->fn;
+    uint32_t n = fn->objects.n, skip = n ? roll(g, n) : 0;
+    for (uint32_t k = 0; k < n; k++) {
+        const Object *o = fn->objects.at[(k + skip) % n];
+        if (pass(fn, o, bytes))
+            return o;
+    }
+    return NULL;
+}
+
+static bool readable(const Fn *fn, const Object *o, uint32_t bytes) { return fn && o->bytes >= bytes; }
+
+static bool writable(const Fn *fn, const Object *o, uint32_t bytes)
+{
+    return readable(fn, o, bytes) && !o->constant && o->depth >= fn->dead;
+}
+
+static bool has_address(const Fn *fn, const Object *o, uint32_t bytes)
+{
+    return readable(fn, o, bytes) && o->space != SPACE_PARAM;
+}
+
+static bool has_writable_address(const Fn *fn, const Object *o, uint32_t bytes)
+{
+    return writable(fn, o, bytes) && o->space != SPACE_PARAM;
+}
+
+static bool is_shared_slot(const Fn *fn, const Object *o, uint32_t bytes)
+{
+    return writable(fn, o, bytes) && o->space == SPACE_SHARED;
+}
+
+static bool is_global_input(const Fn *fn, const Object *o, uint32_t bytes)
+{
+    return readable(fn, o, bytes) && o->space == SPACE_GLOBAL && o->constant;
+}
+
+static const Object *object_pick(Gen *g, bool to_write) { return pick_object(g, to_write ? writable : readable, 4); }
+
+const Object *object_with_address(Gen *g, bool to_write, uint32_t bytes)
+{
+    return pick_object(g, to_write ? has_writable_address : has_address, bytes);
+}
+
+/* -- Addresses ------------------------------------------------------------------------------------------ */
+
+void address_of(Gen *g, const Object *o, Value *address)
+{
+    if (!o->base)
+        code(g, o->symbol[0] == '%' ? "add.u64 $w, $s, $u;" : "mov.u64 $w, $s;", address, o->symbol, o->start);
+    else if (o->base->cls == CLASS_R)
+        code(g, "cvt.u64.u32 $d1, $v; add.s64 $w, $d1, $u;", o->base, address, o->start);
+    else
+        code(g, o->start ? "add.s64 $w, $v, $u;" : "mov.u64 $w, $v;", address, o->base, o->start);
+}
+
+void generic_address_of(Gen *g, const Object *o, Value *address)
+{
+    if (o->space == SPACE_GENERIC) {
+        address_of(g, o, address);
+        return;
+    }
+    Value *in_space = value_scratch(g, CLASS_D);
+    address_of(g, o, in_space);
+    code(g, "cvta$s.u64 $w, $v;", space_name(o->space), address, in_space);
+}
+
+// An index of one of n elements.
+static Value *index_below(Gen *g, uint32_t n)
+{
+    Value *index = value_scratch(g, CLASS_R), *v = value_pick(g, CLASS_R);
+    uint32_t power = 1;
+    while (power * 2 <= n)
+        power *= 2;
+    if (power == n || chance(g, 1, 2))
+        code(g, "and.b32 $w, $v, $u;", index, v, power - 1);
+    else if (chance(g, 1, 2))
+        code(g, "rem.u32 $w, $v, $u;", index, v, n);
+    else
+        code(g, "and.b32 $r1, $v, 31; min.u32 $w, $r1, $u;", v, index, n - 1);
+    return index;
+}
+
+// $v the index, $u the bytes of an element, $w the address, $v what it counts from.
+static const char *const scalings[] = {
+    "mul.wide.<u32|s32> $d1, $v, $u; add.s64 $w, $v, $d1;",
+    "cvt.u64.u32 $d2, $v; mul.lo.s64 $d1, $d2, $u; add.s64 $w, $v, $d1;",
+    "cvt.s64.s32 $d2, $v; mul.lo.u64 $d1, $d2, $u; add.u64 $w, $v, $d1;",
+    "mul.lo.u32 $r1, $v, $u; cvt.u64.u32 $d1, $r1; add.s64 $w, $v, $d1;",
+};
+
+// Shared and local memory may be addressed in 32 bits.
+static void narrow_element(Gen *g, const Object *o, Value *index, uint32_t bytes, Value *to)
+{
+    if (o->base) {
+        code(g, "mad.lo.<u32|s32> $w, $v, $u, $v;", to, index, bytes, o->base);
+        return;
+    }
+    code(g, "mul.lo.u32 $r1, $v, $u; mov.u32 $r2, $s; add.s32 $w, $r2, $r1;", index, bytes, o->symbol, to);
+}
+
+static Place indexed(Gen *g, const Object *o, uint32_t bytes)
+{
+    uint32_t n = o->bytes / bytes, ahead = n > 2 && chance(g, 1, 2) ? roll(g, n / 2) : 0;
+    Value *index = index_below(g, n - ahead);
+    bool symbol = !o->base && o->symbol[0] != '%' && (o->space == SPACE_SHARED || o->space == SPACE_LOCAL);
+    bool narrow = o->base ? o->base->cls == CLASS_R : symbol && chance(g, 1, 2);
+    Value *to = value_scratch(g, narrow ? CLASS_R : CLASS_D);
+    if (narrow) {
+        narrow_element(g, o, index, bytes, to);
+        return (Place){o, to, o->start + ahead * bytes};
+    }
+    Value *from = value_scratch(g, CLASS_D);
+    address_of(g, o, from);
+    code(g, *ANY_OF(g, scalings), index, bytes, to, from);
+    return (Place){o, to, ahead * bytes};
+}
+
+Place place_in(Gen *g, const Object *o, uint32_t bytes)
+{
+    if (has(g, FT_INDEX) && !o->fixed && chance(g, 1, 3))
+        return indexed(g, o, bytes);
+    return (Place){o, NULL, roll(g, o->bytes / bytes) * bytes};
+}
+
+/* -- Loads and stores ----------------------------------------------------------------------------------- */
+
+static const Access *pick_access(Gen *g, const Object *o, uint32_t most)
+{
+    const Access *a;
+    bool as_it_is = o->type && chance(g, 3, 4);
+    for (uint32_t tries = 0;; tries++) {
+        a = ANY_OF(g, accesses);
+        bool fits = class_on(g, a->cls) && a->bytes <= most && a->bytes <= o->align;
+        if (fits && (!as_it_is || tries > 40 || strcmp(a->type, o->type) == 0))
+            return a;
+    }
+}
+
+// No more than `most` bytes.
+Move move_pick(Gen *g, const Object *o, uint32_t most)
+{
+    Move m = {pick_access(g, o, most), 1};
+    uint32_t n = 2 << roll(g, 2), bytes = n * m.access->bytes;
+    if (has(g, FT_VECTOR) && chance(g, 1, 4) && bytes <= MIN(most, WIDEST) && bytes <= o->align)
+        m.n = n;
+    return m;
+}
+
+static const char *vector_name(uint32_t n) { return n == 4 ? ".v4" : n == 2 ? ".v2" : ""; }
+
+// What stands between the opcode and the space or behind it; most of the time nothing.
+static const char *qualifier(Gen *g, const Object *o, bool load)
+{
+    static const char *const loads[] = {".volatile$s", ".relaxed.cta$s", "$s.ca", "$s.cg", "$s.cs"};
+    static const char *const stores[] = {".volatile$s", ".relaxed.gpu$s", "$s.wb", "$s.cg", "$s.cs"};
+    Space s = o->space;
+    if (!has(g, FT_QUALIFIERS) || !chance(g, 1, 3))
+        return "$s";
+    if (load && o->constant && s == SPACE_GLOBAL && chance(g, 1, 2))
+        return "$s.nc";
+    const char *q = load ? *ANY_OF(g, loads) : *ANY_OF(g, stores);
+    bool strong = q[0] == '.';
+    return s == SPACE_GLOBAL || (strong && s == SPACE_SHARED) ? q : "$s";
+}
+
+// A register or, of several, a vector of them.
+static const char *list(Gen *g, const char *const *of, uint32_t n)
+{
+    if (n == 1)
+        return of[0];
+    return n == 2 ? text(g, "{%s, %s}", of[0], of[1]) : text(g, "{%s, %s, %s, %s}", of[0], of[1], of[2], of[3]);
+}
+
+void load_at(Gen *g, Move m, const Place *p)
+{
+    const char *q = qualifier(g, p->object, true), *to = text(g, "$=%c", class_info[m.access->cls].letter);
+    const char *each[] = {to, to, to, to}, *pattern = text(g, "ld%s$s.$s %s, $o;", q, list(g, each, m.n));
+    uint32_t traits = p->object->space == SPACE_PARAM ? LANE : LANE | REPEAT;
+    code_with(g, traits, pattern, space_name(p->object->space), vector_name(m.n), m.access->type, p);
+}
+
+// A literal, or a value. NaNs whose bits are open are made canonical before others can look at them.
+static const char *source(Gen *g, Class c, Value **v)
+{
+    if (class_info[c].literals != LITERALS_NONE && class_info[c].bytes <= 4 && chance(g, 1, 5)) {
+        Literal l = literal(g, c);
+        return text(g, "%s", l.text);
+    }
+    *v = one_nan_of(g, value_pick(g, c));
+    return "$v";
+}
+
+void store_at(Gen *g, Move m, const Place *p)
+{
+    const char *q = qualifier(g, p->object, false), *each[4] = {NULL};
+    Value *v[4] = {0};
+    uint32_t n = 0;  // values among the sources
+    for (uint32_t k = 0; k < m.n; k++) {
+        each[k] = source(g, m.access->cls, &v[n]);
+        n += v[n] != NULL;
+    }
+    const char *pattern = text(g, "st%s$s.$s $o, %s;", q, list(g, each, m.n));
+    code(g, pattern, space_name(p->object->space), vector_name(m.n), m.access->type, p, v[0], v[1], v[2], v[3]);
+}
+
+void load_from(Gen *g, const Object *o)
+{
+    Move m = move_pick(g, o, o->bytes);
+    Place p = place_in(g, o, move_bytes(m));
+    load_at(g, m, &p);
+}
+
+static void store_to(Gen *g, const Object *o)
+{
+    Move m = move_pick(g, o, o->bytes);
+    Place p = place_in(g, o, move_bytes(m));
+    store_at(g, m, &p);
+}
+
+// Calls `at` for pieces that cover the object.
+static void cover(Gen *g, const Object *o, void (*at)(Gen *, Move, const Place *))
+{
+    for (uint32_t offset = 0; offset < o->bytes;) {
+        uint32_t low = offset & (0 - offset);
+        uint32_t most = MIN(offset ? MIN(low, o->align) : o->align, o->bytes - offset);
+        Move m;
+        do
+            m = move_pick(g, o, most);
+        while (move_bytes(m) < MIN(most, 4) && !chance(g, 1, 8));
+        Place p = {o, NULL, offset};
+        at(g, m, &p);
+        offset += move_bytes(m);
+    }
+}
+
+void fill(Gen *g, const Object *o) { cover(g, o, store_at); }
+void drain(Gen *g, const Object *o) { cover(g, o, load_at); }
+
+/* -- Statements ----------------------------------------------------------------------------------------- */
+
+void make_load(Gen *g, uint32_t n)
+{
+    const Object *o = object_pick(g, false);
+    Place p = {o, NULL, 0};
+    if (o && o->space == SPACE_GLOBAL && has(g, FT_QUALIFIERS) && chance(g, 1, 12))
+        code(g, "prefetch.global.<L1|L2> $o;", &p);
+    if (o)
+        load_from(g, o);
+    else
+        make_straight(g, n);
+}
+
+void make_store(Gen *g, uint32_t n)
+{
+    const Object *o = object_pick(g, true);
+    if (o)
+        store_to(g, o);
+    else
+        make_straight(g, n);
+}
+
+// A copy from global to shared memory.
+void make_async(Gen *g, uint32_t n)
+{
+    const Object *to = pick_object(g, is_shared_slot, 4), *from = pick_object(g, is_global_input, 4);
+    if (!to || !from) {
+        make_straight(g, n);
+        return;
+    }
+    uint32_t most = MIN(MIN(to->align, from->align), 16), bytes = 4;
+    while (bytes * 2 <= most && chance(g, 2, 3))
+        bytes *= 2;
+    Place p = place_in(g, to, bytes), q = place_in(g, from, bytes);
+    if (chance(g, 1, 4))  // the rest becomes zero
+        code(g, "cp.async.ca.shared.global $o, $o, $u, $u;", &p, &q, bytes, roll(g, bytes + 1));
+    else
+        code(g, bytes == 16 ? "cp.async.<ca|cg>.shared.global $o, $o, $u;" : "cp.async.ca.shared.global $o, $o, $u;",
+             &p, &q, bytes);
+    if (chance(g, 1, 2))  // not any operation: it could load what is under way
+        code(g, "<add|sub>.s32 $=r, $r, $r#;");
+    code(g, "<cp.async.wait_all|cp.async.commit_group; cp.async.wait_group 0>;");
+    Move m = move_pick(g, to, bytes);
+    p.offset += roll(g, bytes / move_bytes(m)) * move_bytes(m);
+    load_at(g, m, &p);
+}
+
+// Stores to one place, of which only the last counts; what a load behind them gives is known.
+void make_overwrite(Gen *g, uint32_t n)
+{
+    const Object *o = object_pick(g, true);
+    if (!o) {
+        make_straight(g, n);
+        return;
+    }
+    Move m = move_pick(g, o, o->bytes);
+    Place p = place_in(g, o, move_bytes(m));
+    for (uint32_t k = roll_between(g, 1, 3); k; k--) {
+        store_at(g, m, &p);
+        if (chance(g, 1, 3))
+            operation(g);
+    }
+    load_at(g, m, &p);
+    if (chance(g, 1, 2))
+        load_at(g, m, &p);
+}

@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: MIT
+// origen: makes random PTX programs that are well-defined, for differential tests.
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "tools/options.h"
+#include "tools/origen/origen.h"
+
+enum {
+#define OPTION(id, ...) OPT_##id,
+#include "tools/origen/origen.def"
+#undef OPTION
+};
+
+static const Option table[] = {
+#define OPTION(id, name, kind, arg, help) {OPT_##id, name, ARG_##kind, arg, help},
+#include "tools/origen/origen.def"
+#undef OPTION
+};
+
+enum { SIZE_LEAST = 20, SIZE_MOST = 1000000, KERNELS_MOST = 100 };
+
+typedef struct Job {
+    Heap heap;
+    Arena arena;
+    Gen gen;
+    const char *output, *features;
+    bool done;  // nothing is left to do
+    Out out;    // standard output
+    char out_buf[1 << 14];
+} Job;
+
+/* -- Command line --------------------------------------------------------------------------------------- */
+
+static bool usage(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+static bool usage(const char *fmt, ...)
+{
+    va_list args;
+    va_start(args, fmt);
+    fputs("origen: ", stderr);
+    vfprintf(stderr, fmt, args);
+    fputc('\n', stderr);
+    va_end(args);
+    return false;
+}
+
+static void print_help(Out *out)
+{
+    out_z(out, "usage: origen [options]\n\nMakes a random PTX program that ends, races with nothing and leaves nothing "
+               "open, for differential tests.\nThe same options give the same bytes everywhere.\n\n");
+    option_help(out, table, ARRAY_LEN(table));
+    out_z(out, "\nexit status: 0 done, 2 usage, 3 internal error, 5 I/O\n");
+}
+
+static bool number(const char *option, const char *text, uint64_t least, uint64_t most, uint64_t *n)
+{
+    char *end;
+    errno = 0;
+    *n = strtoull(text, &end, 0);
+    if (*text < '0' || *text > '9' || *end || errno || *n < least || *n > most)
+        return usage("--%s: '%s' is not a number from %llu to %llu", option, text, (unsigned long long)least,
+                     (unsigned long long)most);
+    return true;
+}
+
+static bool take_style(Options *o, const char *value)
+{
+    static const char *const names[] = {"naive", "optimized", "mixed"};
+    for (uint32_t k = 0; k < ARRAY_LEN(names); k++)
+        if (strcmp(value, names[k]) == 0) {
+            o->style = (Style)(STYLE_NAIVE + k);
+            return true;
+        }
+    return usage("--style: '%s' is not naive, optimized or mixed", value);
+}
+
+static bool take_target(Options *o, const char *value)
+{
+    char *end = NULL;
+    unsigned long sm = strncmp(value, "sm_", 3) == 0 ? strtoul(value + 3, &end, 10) : 0;
+    if (sm < 30 || sm > 999 || (*end && (strcmp(end, "a") != 0 && strcmp(end, "f") != 0)))
+        return usage("--target: '%s' is not sm_30 or later", value);
+    o->target = value;
+    o->sm = (uint32_t)sm;
+    return true;
+}
+
+static bool take_option(Job *job, int id, const char *value)
+{
+    Options *o = &job->gen.options;
+    uint64_t n = 0;
+    switch (id) {
+    case OPT_OUTPUT: job->output = value; return true;
+    case OPT_SEED: return number("seed", value, 0, UINT64_MAX, &o->seed);
+    case OPT_SIZE: return number("size", value, SIZE_LEAST, SIZE_MOST, &n) && (o->size = (uint32_t)n);
+    case OPT_KERNELS: return number("kernels", value, 1, KERNELS_MOST, &n) && (o->kernels = (uint32_t)n);
+    case OPT_STYLE: return take_style(o, value);
+    case OPT_FEATURES: job->features = value; return true;
+    case OPT_TARGET: return take_target(o, value);
+    case OPT_LIST_FEATURES: features_list(&job->out); break;
+    case OPT_HELP: print_help(&job->out); break;
+    case OPT_VERSION: out_z(&job->out, "origen " ORI_VERSION "\n"); break;
+    }
+    return job->done = true;
+}
+
+// What the seed decides, where nothing else does.
+static bool complete(Job *job)
+{
+    Options *o = &job->gen.options;
+    uint64_t state = random_start(o->seed, "style");
+    char why[200];
+    if (o->style == STYLE_BY_SEED)
+        o->style = (Style)(STYLE_NAIVE + random_next(&state) % 3);
+    features_by_seed(o);
+    if (job->features && !features_take(o, job->features, why))
+        return usage("--features: %s", why);
+    features_for_target(o);
+    return true;
+}
+
+static bool parse_command_line(Job *job, int argc, char **argv)
+{
+    OptionParser p = {.table = table, .n = ARRAY_LEN(table), .argc = argc, .at = 1, .argv = argv};
+    job->gen.options = (Options){.seed = 1, .size = 200, .target = "sm_80", .sm = 80};
+    job->output = "-";
+    for (int id; !job->done && (id = option_next(&p)) != OPTION_END;) {
+        if (id == OPTION_ERROR)
+            return usage("%s", p.error);
+        if (id == OPTION_OPERAND)
+            return usage("there are no files to read: '%s'", p.value);
+        if (!take_option(job, id, p.value))
+            return false;
+    }
+    size_t n = strlen(job->output);
+    if (strcmp(job->output, "-") != 0 && (n < 5 || strcmp(job->output + n - 4, ".ptx") != 0))
+        return usage("-o: '%s' does not end in .ptx", job->output);
+    return job->done || complete(job);
+}
+
+/* -- Output --------------------------------------------------------------------------------------------- */
+
+static Status cannot_write(const char *path, const char *why)
+{
+    usage("cannot write '%s': %s", path, why);
+    return ST_IO;
+}
+
+static Status write_file(Job *job, const char *path, const TextBuffer *text)
+{
+    OutFile file;
+    char why[200];
+    if (!outfile_open(&file, path, &job->arena, why))
+        return cannot_write(path, why);
+    if (!outfile_write(&file, text->at, text->n)) {
+        outfile_abandon(&file);
+        return cannot_write(path, strerror(errno));
+    }
+    return outfile_commit(&file, why) ? ST_OK : cannot_write(path, why);
+}
+
+static Status write_launches(Job *job)
+{
+    const char *slash = strrchr(job->output, '/');
+    size_t n = strlen(job->output);
+    char *path = arena_alloc(&job->arena, n + 1);
+    TextBuffer text = {.arena = &job->arena};
+    Out out;
+    memcpy(path, job->output, n + 1);
+    memcpy(path + n - 4, ".run", 4);
+    out_init(&out, &job->arena, out_to_text, &text);
+    launches_print(&job->gen, &out, slash ? slash + 1 : job->output);
+    out_flush(&out);
+    return write_file(job, path, &text);
+}
+
+static Status run(Job *job)
+{
+    TextBuffer text = {.arena = &job->arena};
+    Out out;
+    if (job->done)
+        return ST_OK;
+    job->gen.arena = &job->arena;
+    out_init(&out, &job->arena, out_to_text, &text);
+    program_make(&job->gen);
+    program_print(&job->gen, &out);
+    out_flush(&out);
+    Status status = write_file(job, job->output, &text);
+    return status == ST_OK && strcmp(job->output, "-") != 0 ? write_launches(job) : status;
+}
+
+int main(int argc, char **argv)
+{
+    static Job job;  // large; there is one
+    jmp_buf unwind;
+    volatile Status status;
+    job.out = (Out){.write = out_to_stdio, .user = stdout, .buf = job.out_buf, .cap = sizeof job.out_buf};
+    job.heap.unwind = &unwind;
+    if (setjmp(unwind)) {
+        status = job.heap.status;
+        usage("%s%s", status == ST_INTERNAL ? "internal error: " : "", job.heap.message);
+    } else {
+        arena_init(&job.arena, &job.heap);
+        status = parse_command_line(&job, argc, argv) ? run(&job) : ST_USAGE;
+    }
+    out_flush(&job.out);
+    if (fflush(stdout) != 0 || job.out.failed) {
+        usage("cannot write to standard output");
+        status = ST_IO;
+    }
+    heap_release(&job.heap);
+    return status;
+}

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: MIT
+// Local arrays, and pointers: into the middle of an object, to one of two, walking through one.
+#include "tools/origen/origen.h"
+
+/* -- Local arrays --------------------------------------------------------------------------------------- */
+
+static Object in_the_frame(Gen *g, uint32_t bytes, uint32_t align)
+{
+    Fn *fn = &g->fn;
+    Object o = fn->frame_object;
+    o.start = (fn->frame + align - 1) & ~(align - 1);
+    fn->frame = o.start + bytes;
+    return o;
+}
+
+static Object by_itself(Gen *g, uint32_t bytes, uint32_t align)
+{
+    Fn *fn = &g->fn;
+    const char *name = text(g, "%s_array%u", fn->name, fn->symbols++);
+    out_fmt(&fn->declarations, "\t.local .align %u .b8 \t%s[%u];\n", align, name, bytes);
+    return (Object){.space = SPACE_LOCAL, .symbol = name};
+}
+
+void make_local(Gen *g, uint32_t n)
+{
+    uint32_t align = 4u << roll(g, 3), bytes = align * roll_between(g, 1, MAX(MIN(n, 64) / align, 1));
+    bool framed = g->fn.flavor->in_frame && chance(g, 3, 4);
+    Object o = framed ? in_the_frame(g, bytes, align) : by_itself(g, bytes, align);
+    o.bytes = bytes;
+    o.align = align;
+    o.home = SPACE_LOCAL;
+    o.watched = true;
+    fill(g, object_push(g, o));
+}
+
+/* -- Pointers ------------------------------------------------------------------------------------------- */
+
+// What is left of an object behind its first bytes, through a register.
+static void view(Gen *g, const Object *o)
+{
+    Object part = *o;
+    uint32_t skip = o->bytes > 4 ? roll(g, o->bytes / 4) * 4 : 0;
+    part.base = value_make(g, CLASS_D);
+    part.bytes -= skip;
+    part.start = 0;
+    while (skip % part.align)
+        part.align /= 2;
+    part.watched = part.fixed = false;
+    Value *from = value_scratch(g, CLASS_D);
+    if (has(g, FT_GENERIC) && chance(g, 1, 2)) {
+        generic_address_of(g, o, from);
+        part.space = SPACE_GENERIC;
+    } else {
+        address_of(g, o, from);
+    }
+    code(g, "add.<s64|u64> $w, $v, $u;", part.base, from, skip);
+    if (part.space == SPACE_GENERIC && part.home != SPACE_GENERIC && part.home != SPACE_CONST && chance(g, 1, 3))
+        code(g, "isspacep.<global|shared|local> $=p, $v;", part.base);
+    object_push(g, part);
+}
+
+// An object through its address in its own space again.
+static void back(Gen *g, const Object *o)
+{
+    Object again = *o;
+    Value *from = value_scratch(g, CLASS_D);
+    again.base = value_make(g, CLASS_D);
+    again.start = 0;
+    again.space = o->home;
+    again.watched = again.fixed = false;
+    address_of(g, o, from);
+    code(g, "cvta.to$s.u64 $w, $v;", space_name(o->home), again.base, from);
+    object_push(g, again);
+}
+
+static void choose_by_branch(Gen *g, Value *to, Value *a, Value *b)
+{
+    uint32_t other = label_new(g), end = label_new(g);
+    Value *p = condition(g, false);
+    branch(g, p, false, other);
+    code(g, "mov.b64 $w, $v;", to, a);
+    jump(g, end);
+    label_put(g, other);
+    code(g, "mov.b64 $w, $v;", to, b);
+    label_put(g, end);
+}
+
+// One of two objects, which one is known when it runs.
+static void either(Gen *g, const Object *o, const Object *other)
+{
+    bool same = o->space == other->space && o->space != SPACE_GENERIC;
+    Object one = {.space = same ? o->space : SPACE_GENERIC, .base = value_make(g, CLASS_D)};
+    Value *a = value_scratch(g, CLASS_D), *b = value_scratch(g, CLASS_D);
+    one.home = o->home == other->home ? o->home : SPACE_GENERIC;
+    one.bytes = MIN(o->bytes, other->bytes);
+    one.align = MIN(o->align, other->align);
+    one.constant = o->constant || other->constant;
+    (same ? address_of : generic_address_of)(g, o, a);
+    (same ? address_of : generic_address_of)(g, other, b);
+    if (chance(g, 1, 2)) {
+        Value *p = condition(g, false);
+        code(g, "selp.<b64|u64> $w, $v, $v, $v;", one.base, a, b, p);
+    } else {
+        choose_by_branch(g, one.base, a, b);
+    }
+    object_push(g, one);
+}
+
+void make_pointer(Gen *g, uint32_t n)
+{
+    bool to_write = chance(g, 1, 2);
+    const Object *o = object_with_address(g, to_write, 4), *other = object_with_address(g, to_write, 4);
+    if (!o || !other)
+        make_straight(g, n);
+    else if (o->space == SPACE_GENERIC && o->home != SPACE_GENERIC && chance(g, 1, 2))
+        back(g, o);
+    else if (has(g, FT_GENERIC) && chance(g, 1, 2))
+        either(g, o, other);
+    else
+        view(g, o);
+}
+
+/* -- Walks ---------------------------------------------------------------------------------------------- */
+
+static void step(Gen *g, const Object *o, Value *pointer, Move m)
+{
+    Scope s;
+    Place p = {o, pointer, 0};
+    scope_enter(g, &s, 0);
+    load_at(g, m, &p);
+    operation(g);
+    if (!o->constant && !g->fn.dead && chance(g, 1, 2))
+        store_at(g, m, &p);
+    scope_leave(g);
+}
+
+void make_walk(Gen *g, uint32_t n)
+{
+    const Object *o = object_with_address(g, false, 8);
+    if (!o || g->fn.work + g->fn.times * 60 > g->fn.most_work) {
+        make_straight(g, n);
+        return;
+    }
+    Move m = move_pick(g, o, o->bytes / 2);
+    uint32_t turns = MIN(o->bytes / move_bytes(m), 6), head = label_new(g);
+    Value *pointer = value_make(g, CLASS_D), *left = value_make(g, CLASS_R), *p = value_scratch(g, CLASS_P);
+    address_of(g, o, pointer);
+    code(g, "mov.u32 $w, $u;", left, turns);
+    g->fn.times *= turns;
+    label_put(g, head);
+    step(g, o, pointer, m);
+    code(g, "add.s64 $w, $v, $u;", pointer, pointer, move_bytes(m));
+    code(g, "add.s32 $w, $v, -1;", left, left);
+    code(g, "setp.<ne|gt>.s32 $w, $v, 0;", p, left);
+    branch(g, p, true, head);
+    g->fn.times /= turns;
+}

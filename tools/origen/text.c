@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: MIT
+// Labels and branches in the manner of the flavor, and what is no instruction.
+#include <stdio.h>
+
+#include "tools/origen/origen.h"
+
+const char *text(Gen *g, const char *fmt, ...)
+{
+    char buf[400];
+    va_list args;
+    va_start(args, fmt);
+    int n = vsnprintf(buf, sizeof buf, fmt, args);
+    va_end(args);
+    if (n < 0 || n >= (int)sizeof buf)
+        heap_fail(g->arena->heap, ST_INTERNAL, "a text is too long: %s", buf);
+    return memcpy(arena_alloc(g->arena, (size_t)n + 1), buf, (size_t)n + 1);
+}
+
+void line(Gen *g, const char *fmt, ...)
+{
+    char buf[400];
+    va_list args;
+    va_start(args, fmt);
+    vsnprintf(buf, sizeof buf, fmt, args);
+    va_end(args);
+    out_fmt(&g->body, "\t%s\n", buf);
+}
+
+const char *space_name(Space s)
+{
+    static const char *const names[] = {"", ".global", ".shared", ".local", ".const", ".param"};
+    return names[s];
+}
+
+uint32_t label_new(Gen *g) { return g->fn.labels++; }
+
+void label_put(Gen *g, uint32_t label)
+{
+    if (g->fn.flavor->blocks && !g->fn.ended)
+        jump(g, label);
+    out_fmt(&g->body, "\n%s%u_%u:\n", g->fn.flavor->label, g->fn.number, label);
+    g->fn.ended = false;
+}
+
+void jump(Gen *g, uint32_t label)
+{
+    if (g->fn.ended)
+        return;
+    code(g, "bra.uni $l;", label);
+    g->fn.ended = true;
+}
+
+void branch(Gen *g, const Value *predicate, bool sense, uint32_t label)
+{
+    if (!g->fn.flavor->blocks) {
+        code(g, sense ? "@$v bra $l;" : "@!$v bra $l;", predicate, label);
+        return;
+    }
+    uint32_t next = label_new(g);
+    code(g, sense ? "@$v bra $l;" : "not.pred $p1, $v; @$p1 bra $l;", predicate, label);
+    label_put(g, next);
+}

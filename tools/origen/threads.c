@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: MIT
+// What threads do together: looks at each other's shared memory, warps that part.
+#include "tools/origen/origen.h"
+
+/* -- Exchange ------------------------------------------------------------------------------------------- */
+
+static void barrier(Gen *g) { code(g, "<bar.sync|bar.sync|barrier.sync> 0;"); }
+
+// Another thread of the CTA.
+static Value *peer(Gen *g)
+{
+    Fn *fn = &g->fn;
+    Value *p = value_scratch(g, CLASS_R);
+    if (chance(g, 1, 2))
+        code(g, "add.u32 $r1, $v, $u; rem.u32 $w, $r1, $v;", fn->thread, roll_between(g, 1, 40), p, fn->threads);
+    else
+        code(g, "sub.u32 $r1, $v, $v; add.s32 $w, $r1, -1;", fn->threads, fn->thread, p);
+    return p;
+}
+
+static const Object *slot_of(Gen *g, const Shared *s, Value *thread)
+{
+    Object o = {.space = SPACE_SHARED, .bytes = s->stride, .align = s->stride & (0 - s->stride), .constant = true};
+    bool narrow = chance(g, 1, 2);
+    o.base = value_scratch(g, narrow ? CLASS_R : CLASS_D);
+    code(g, narrow ? "mov.u32 $r1, $s; mad.lo.u32 $w, $v, $u, $r1;" : "mov.u64 $d1, $s; mad.wide.u32 $w, $v, $u, $d1;",
+         s->symbol, o.base, thread, s->stride);
+    return object_push(g, o);
+}
+
+// Rows of matrices: each thread names one of its peer.
+static void load_matrices(Gen *g, const Object *o)
+{
+    static const char *const patterns[] = {
+        "ldmatrix.sync.aligned.m8n8.x1<|.trans>.shared.b16 {$=r}, $o;",
+        "ldmatrix.sync.aligned.m8n8.x2<|.trans>.shared.b16 {$=r, $=r}, $o;",
+        "ldmatrix.sync.aligned.m8n8.x4<|.trans>.shared.b16 {$=r, $=r, $=r, $=r}, $o;",
+    };
+    Place p = {o, NULL, 16 * roll(g, o->bytes / 16)};
+    code_with(g, LANE, *ANY_OF(g, patterns), &p);
+}
+
+void make_exchange(Gen *g, uint32_t n)
+{
+    Fn *fn = &g->fn;
+    if (!fn->shared.n) {
+        make_straight(g, n);
+        return;
+    }
+    Scope s;
+    scope_enter(g, &s, lanes_here(g));
+    const Shared *shared = &fn->shared.at[roll(g, fn->shared.n)];
+    const Object *o = slot_of(g, shared, peer(g));
+    barrier(g);
+    for (uint32_t k = roll_between(g, 1, 4); k; k--) {
+        if (has(g, FT_MATRIX) && o->align >= 16 && chance(g, 1, 2))
+            load_matrices(g, o);
+        else
+            load_from(g, o);
+        if (chance(g, 1, 2))
+            operation(g);
+    }
+    barrier(g);
+    scope_leave(g);
+}
+
+/* -- Lanes ---------------------------------------------------------------------------------------------- */
+
+void make_lanes(Gen *g, uint32_t n)
+{
+    uint32_t part = part_of(g, n), k = roll_between(g, 1, 31), low = (1u << k) - 1;
+    uint32_t other = label_new(g), end = label_new(g);
+    Value *p = value_scratch(g, CLASS_P);
+    Phis phis = phis_begin(g);
+    code(g, "mov.u32 $r1, %laneid; setp.lt.u32 $w, $r1, $u;", p, k);
+    branch(g, p, false, other);
+    arm(g, part / 2, low, (Fact){p, true}, false, &phis);
+    jump(g, end);
+    label_put(g, other);
+    arm(g, part / 2, ~low, (Fact){p, false}, false, &phis);
+    label_put(g, end);
+    phis_end(g, &phis);
+}
