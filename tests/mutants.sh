@@ -1,16 +1,25 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# mutants.sh: do the tests notice when a phase becomes unsound? Each patch of tests/mutants plants one violation of a
-# soundness rule; its first line says what is wrong, and which test catches it. For each, in a copy of the tree under
-# build/mutants: apply, build, run oricheck over tests/phases and tests/text, and the unit tests if that finds nothing.
+# mutants.sh: do the tests notice a mistake? Each patch of tests/mutants plants one: those whose names begin with a
+# number the violation of that soundness rule, the others (phase-, ssa-, analysis-, core-, ptx-, text-) a slip of a
+# programmer. The first line says what is wrong, and which test catches it if one is there for just that. For each, in a
+# copy of the tree under build/mutants: apply, build, and ask layer by layer until one notices:
+#
+#   oricheck   the files of tests/phases, tests/text and tests/read
+#   net        the launches of the samples and of random programs (origen): the mutant optimizes, the interpreter as it
+#              is runs what went in and what came out, and both must give the same
+#   unit       the unit tests, but for those of the interpreter
 #
 #   tests/mutants.sh [--all] [PATCHES...]      default: all patches
 #
-# --all: the unit tests always. A line a patch, `caught NAME: N in Soundness, N others` and the first tests that fail, or
-# `missed NAME`; the last line is `N caught, N missed`. A patch that does not apply, does not build, or whose first line
-# names a test that does not fail, is an error. Exit 0 all caught, 1 something missed or an error, 2 usage. It takes a few
-# seconds a patch and is no part of `make check`.
+# --all: all layers always, and in each all that fails. A line a patch: `caught NAME by LAYER: ` with how much failed
+# there, and what first; or `missed NAME: ` and what is wrong. Then how many each layer caught, and `N caught, N missed,
+# N %`. A patch that does not apply, does not build, or whose first line names a test that does not fail, is an error.
+# Exit 0 all caught, 1 something missed or an error, 2 usage. It takes a few seconds a patch, half a minute where only
+# the unit tests notice, and is no part of `make check`.
+#
+# Environment: SEEDS, how many random programs (default 100).
 
 set -u
 LC_ALL=C
@@ -37,55 +46,132 @@ $B/mutant-unit: $(UNIT_OBJ) $B/libori.a
 -include $(UNIT_OBJ:.o=.d)
 '
 
-build() {  # in the folder $1
-    (cd "$1" && printf '%s\n' "$rules" |
-        make -s -j"$jobs" -f - B=mutant CFLAGS=-O1 WERROR= mutant/libori.a mutant/oricheck mutant/mutant-unit) >"$work/log" 2>&1
+build() { # TREE TARGETS...
+    (cd "$1" && shift && printf '%s\n' "$rules" |
+        make -s -j"$jobs" -f - B=mutant CFLAGS=-O1 WERROR= "$@") >"$work/log" 2>&1
 }
 
-# What fails of tests/phases/Soundness, of the other test files, of the unit tests: names in $work/{own,others,unit}.
-check() {
-    cd "$1" || exit 2
-    $limit mutant/oricheck tests/phases/Soundness >"$work/out" 2>&1
-    own=$?
-    sed -n 's/^\([^ :]*\.\(ori\|ptx\)\):.*/\1/p' "$work/out" | sed 's/.*\///' | sort -u >"$work/own"
-    find tests/phases tests/text -type f \( -name '*.ori' -o -name '*.ptx' \) | grep -v /Soundness/ | sort |
-        xargs $limit mutant/oricheck >"$work/out" 2>&1
-    others=$?
-    sed -n 's/^\([^ :]*\.\(ori\|ptx\)\):.*/\1/p' "$work/out" | sed 's/^tests\///' | sort -u >"$work/others"
-    unit=0
-    : >"$work/unit"
-    if [ "$all" ] || [ $own = 0 ] && [ $others = 0 ]; then
-        $limit mutant/mutant-unit >"$work/out" 2>&1
-        unit=$?
-        [ $unit = 0 ] || echo "unit tests" >"$work/unit"
-    fi
+# -- Layers ------------------------------------------------------------------------------------------------------------
+# Each prints what fails in a tree, a line each.
+
+layers="oricheck net unit"
+
+oricheck() { # TREE
+    (cd "$1" && find tests/phases tests/text tests/read -type f \( -name '*.ori' -o -name '*.ptx' \) | sort |
+        xargs $limit mutant/oricheck) >"$work/out" 2>&1 && return
     # A crash ends the driver, and may leave no name.
-    [ $own = 0 ] || [ -s "$work/own" ] || echo "a crash" >"$work/own"
-    [ $others = 0 ] || [ -s "$work/others" ] || echo "a crash" >"$work/others"
-    cd "$root" || exit 2
-    [ $own = 0 ] && [ $others = 0 ] && [ $unit = 0 ]
+    sed -n 's/^tests\/\([^ :]*\.\(ori\|ptx\)\):.*/\1/p' "$work/out" | sort -u | grep . || echo "a crash"
 }
 
-count() { wc -l <"$1" | tr -d ' '; }
+# How the mutant optimizes: all; all, going on with what is read back, so that what text and clones lose shows; and ssa
+# form first, on what nothing has tidied up.
+plans='-O3
+-O3 --self-check=clone,roundtrip
+--named-phases=23,62,52,33,73,164,15,84,107,112'
 
-first_names() { cat "$work/own" "$work/others" "$work/unit" | head -n 4 | tr '\n' ' ' | sed 's/ $//'; }
+# What the launches of a .run file give on a module. Lines of printf may come in any order.
+results() { # RUN MODULE
+    $limit "$work/base/mutant/orirun" --max-steps=1M --file="$2" "$1" 2>&1 | sort
+}
+
+# The modules of the net: lines `RUN MODULE`, and what line N gives in N.want.
+prepare_net() {
+    rm -rf "$work/net"
+    mkdir "$work/net"
+    for run in samples/run/handwritten/*.run samples/run/*.run; do
+        echo "$run ${run%/*}/$(sed -n 's/^file //p' "$run" | head -n 1)"
+        name=${run##*/}
+        name=${name%.run}
+        for form in sm_90 O0; do
+            ptx=samples/ptx/$name.$form.ptx
+            case $run in samples/run/handwritten/*) continue ;; esac
+            [ ! -e "$ptx" ] || [ -e "samples/run/$name.$form.run" ] || echo "$run $ptx"
+        done
+    done >"$work/net/modules"
+    seed=1
+    while [ $seed -le "${SEEDS:-100}" ]; do
+        "$work/base/mutant/origen" --seed=$seed -o "$work/net/seed-$seed.ptx" &&
+            echo "$work/net/seed-$seed.run $work/net/seed-$seed.ptx"
+        seed=$((seed + 1))
+    done >>"$work/net/modules"
+    n=0
+    while read -r run module; do
+        n=$((n + 1))
+        results "$run" "$module" >"$work/net/$n.want"
+    done <"$work/net/modules"
+}
+
+net() { # TREE
+    n=0
+    while read -r run module; do
+        n=$((n + 1))
+        echo "$plans" >"$work/net/plans"
+        while read -r plan; do
+            if ! $limit "$1/mutant/oriopt" $plan -o "$work/net/out.ptx" "$module" >"$work/log" 2>&1; then
+                echo "${module##*/} is not compiled ($plan)"
+            elif ! results "$run" "$work/net/out.ptx" | cmp -s - "$work/net/$n.want"; then
+                echo "${module##*/} gives something else ($plan)"
+            else
+                continue
+            fi
+            [ "$all" ] || return
+        done <"$work/net/plans"
+    done <"$work/net/modules"
+}
+
+unit() { # TREE
+    build "$1" mutant/mutant-unit || { echo "the unit tests do not build" && return; }
+    names=$(sed -n 's/^ *X(\([a-z_]*\)).*/\1/p' "$1/tests/unit/main.c" | grep -vxE 'softfloat|approx|matrix|eval|machine|undef')
+    (cd "$1" && $limit mutant/mutant-unit $names) >"$work/out" 2>&1 && return
+    sed -n 's/^tests\/\(unit\/[a-z_]*\.c\):[0-9]*: \([a-z0-9_]*\) failed.*/\1 \2/p' "$work/out" | sort -u | grep . ||
+        tail -n 1 "$work/out"
+}
+
+# Asks the layers about a tree: what fails in $work/LAYER, the names of those in which something does in $by.
+check() { # TREE
+    by=
+    for layer in $layers; do
+        : >"$work/$layer.failed"
+    done
+    for layer in $layers; do
+        $layer "$1" >"$work/$layer.failed"
+        [ -s "$work/$layer.failed" ] || continue
+        by="$by $layer"
+        [ "$all" ] || break
+    done
+    [ ! "$by" ]
+}
+
+# ` by oricheck: 3, tests/phases/A.ori B.ori; by ...`
+findings() {
+    for layer in $by; do
+        printf ' by %s: %s' "$layer" "$(sed -n '1,3{H;};${g;s/\n/, /g;s/^, //;p;}' "$work/$layer.failed")"
+        more=$(($(wc -l <"$work/$layer.failed") - 3))
+        [ $more -le 0 ] || printf ' and %s more' $more
+        [ "$layer" = "${by##* }" ] || printf ';'
+    done
+}
+
+# -- Mutants -----------------------------------------------------------------------------------------------------------
 
 rm -rf "$work"
 mkdir -p "$work/base" || exit 2
 cp -Rp Makefile ir knobs sm phases tools "$work/base/"
 mkdir "$work/base/tests"
-cp -Rp tests/unit tests/exec tests/phases tests/text "$work/base/tests/"
+cp -Rp tests/unit tests/exec tests/phases tests/text tests/read "$work/base/tests/"
 [ -d samples ] && ln -s "$root/samples" "$work/base/samples"
-if ! build "$work/base"; then
+if ! build "$work/base" mutant/oricheck mutant/oriopt mutant/orirun mutant/origen mutant/mutant-unit; then
     cat "$work/log" && echo "mutants.sh: the tree does not build" >&2
     exit 1
 fi
+prepare_net
 if ! check "$work/base"; then
-    cat "$work/out" && echo "mutants.sh: the tree as it is does not pass: $(first_names)" >&2
+    echo "mutants.sh: the tree as it is does not pass:$(findings)" >&2
     exit 1
 fi
 
 caught=0 missed=0 errors=0
+: >"$work/by"
 for patch; do
     name=${patch##*/}
     name=${name%.patch}
@@ -96,7 +182,7 @@ for patch; do
         cat "$work/log"
         echo "error  $name: the patch does not apply any more"
         errors=$((errors + 1))
-    elif ! build "$work/tree"; then
+    elif ! build "$work/tree" mutant/oricheck mutant/oriopt; then
         cat "$work/log"
         echo "error  $name: it does not build"
         errors=$((errors + 1))
@@ -104,15 +190,21 @@ for patch; do
         echo "missed $name: $(head -n 1 "$patch")"
         missed=$((missed + 1))
     else
-        echo "caught $name: $(count "$work/own") in Soundness, $(count "$work/others") others${all:+, $(count "$work/unit") unit}: $(first_names)"
+        echo "caught $name$(findings)"
         caught=$((caught + 1))
-        by=$(head -n 1 "$patch" | sed -n 's/.*: \([^ ]*\)$/\1/p')
-        if [ "$by" ] && ! cat "$work/own" "$work/others" | grep -qF "$by"; then
-            echo "error  $name: $by does not fail"
+        echo "$by" >>"$work/by"
+        test=$(head -n 1 "$patch" | sed -n 's/.*: \([^ ]*\)$/\1/p')
+        if [ "$test" ] && ! grep -qF "$test" "$work/oricheck.failed"; then
+            echo "error  $name: $test does not fail"
             errors=$((errors + 1))
         fi
     fi
 done
 rm -rf "$work/tree"
-echo "$caught caught, $missed missed$([ $errors = 0 ] || echo ", $errors errors")"
+for layer in $layers; do
+    echo "by $layer: $(grep -cw $layer "$work/by")"
+done
+awk -v c=$caught -v m=$missed -v e=$errors 'BEGIN {
+    printf "%d caught, %d missed%s, %.1f %%\n", c, m, e ? ", " e " errors" : "", c + m ? 100 * c / (c + m) : 0
+}'
 [ $missed = 0 ] && [ $errors = 0 ]
