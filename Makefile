@@ -11,11 +11,11 @@ AR      ?= ar
 CFLAGS  ?= -O2 -g
 B       ?= build
 WARN     = -std=c11 -Wall -Wextra -Wpedantic $(if $(WERROR),-Werror)
-FLAGS    = $(WARN) $(CFLAGS) $(SANITIZE) -I. -MMD -MP
+FLAGS    = $(WARN) $(CFLAGS) $(SANITIZE) -pthread -I. -MMD -MP
 RE2C     = re2c -W --tags --no-debug-info --no-generation-date
 
 PROGRAMS = oriopt oricheck orirun
-LIB_SRC  = $(wildcard ir/*/*.c phases/*.c) tools/options.c tools/lang.c $(wildcard tools/run_*.c)
+LIB_SRC  = $(wildcard ir/*/*.c phases/*.c) tools/options.c tools/lang.c tools/batch.c $(wildcard tools/run_*.c)
 LIB_OBJ  = $(LIB_SRC:%.c=$B/%.o)
 CHECK_OBJ = $(patsubst %.c,$B/%.o,$(wildcard tools/check_*.c))
 OPT_OBJ  = $(patsubst %.c,$B/%.o,$(wildcard tools/opt_*.c) tools/reproducer.c)
@@ -33,10 +33,10 @@ $B/libori.a: $(LIB_OBJ)
 $B/oricheck: $(CHECK_OBJ)
 $B/oriopt: $(OPT_OBJ)
 $(PROGRAMS:%=$B/%): $B/%: $B/tools/%.o $B/libori.a
-	$(CC) $(CFLAGS) $(SANITIZE) $(filter %.o,$^) $B/libori.a -o $@
+	$(CC) $(CFLAGS) $(SANITIZE) -pthread $(filter %.o,$^) $B/libori.a -o $@
 
 $B/origen: $(GEN_OBJ) $B/libori.a
-	$(CC) $(CFLAGS) $(SANITIZE) $^ -o $@
+	$(CC) $(CFLAGS) $(SANITIZE) -pthread $^ -o $@
 
 $B/%.o: %.c
 	@mkdir -p $(@D)

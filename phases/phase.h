@@ -177,10 +177,18 @@ bool phase_self_checks(PhaseOptions *o, const char *list);
 // Builds ctx->plan from ctx->options. False: the message says which option is wrong.
 bool phase_plan(Ctx *ctx, char why[static 500]);
 void phase_print_plan(const Ctx *ctx, Out *out);
-// Runs the plan over a function and verifies it. Unwinds on internal errors. *fn may become another object.
+// Whether a phase of the plan writes to ctx->report.
+bool phase_plan_reports(const Ctx *ctx);
+// Runs the plan over a function and verifies it. Unwinds on internal errors. *fn may become another object. Whoever
+// runs the functions of a module says module_note_pure() behind it, for those further down.
 void phase_run(Ctx *ctx, Fn **fn);
+// A context for a thread beside others: with the plan and options of `ctx`, which stays as it is until all of them were
+// joined, and memory out of its heap, which has a lock by now. ctx_join() adds its figures to those of `ctx`.
+void ctx_fork(Ctx *worker, Ctx *ctx);
+void ctx_join(Ctx *ctx, Ctx *worker);
 void phase_print_times(const Ctx *ctx, Out *out, double read_s, double write_s, uint64_t instrs, bool json);
 void phase_print_stats(const Ctx *ctx, const Module *m, Out *out, bool json);
-double phase_clock(void);  // CPU seconds of this process
+double phase_clock(void);        // CPU seconds of this thread
+double phase_total_clock(void);  // of the whole process
 
 #endif

@@ -12,12 +12,16 @@
 
 #include "phases/phase_dump.h"
 
-double phase_clock(void)
+static double cpu_seconds(clockid_t clock)
 {
     struct timespec t;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+    clock_gettime(clock, &t);
     return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
+
+double phase_clock(void) { return cpu_seconds(CLOCK_THREAD_CPUTIME_ID); }
+
+double phase_total_clock(void) { return cpu_seconds(CLOCK_PROCESS_CPUTIME_ID); }
 
 PhaseOptions phase_default_options(void)
 {
@@ -255,6 +259,14 @@ void phase_print_plan(const Ctx *ctx, Out *out)
     }
 }
 
+bool phase_plan_reports(const Ctx *ctx)
+{
+    for (uint32_t k = 0; k < ctx->plan.at.n; k++)
+        if (phase_info[ctx->plan.at.at[k].row].kind == PK_REPORT)
+            return true;
+    return false;
+}
+
 /* -- Running -------------------------------------------------------------------------------------------- */
 
 // After a phase, or after the last one (row < 0).
@@ -344,7 +356,7 @@ static void run_row(Ctx *ctx, Fn **at, int row, FnStats *stats)
     *at = self_check(ctx, *at, row);
     if (ctx->watch.after)
         ctx->watch.after(ctx->watch.user, *at, row, progress);
-    if (ctx->deadline > 0 && phase_clock() > ctx->deadline)
+    if (ctx->deadline > 0 && phase_total_clock() > ctx->deadline)
         heap_fail(&ctx->heap, ST_LIMIT, "time limit reached in phase %s (%d)", p->name, row);
 }
 
@@ -379,10 +391,27 @@ void phase_run(Ctx *ctx, Fn **at)
     fn = *at;
     if (ctx->options.verify != VM_NONE)
         verify(ctx, fn, -1);
-    module_note_pure(fn->module, fn);
     if (ctx->options.stats)
         add_stats(ctx, fn, &s, start);
     analysis_drop(fn, 0);
+}
+
+void ctx_fork(Ctx *worker, Ctx *ctx)
+{
+    *worker =
+        (Ctx){.heap = {.pool = &ctx->heap}, .options = ctx->options, .plan = ctx->plan, .deadline = ctx->deadline};
+    arena_init(&worker->arena, &worker->heap);
+    phase_factory(worker);
+}
+
+void ctx_join(Ctx *ctx, Ctx *worker)
+{
+    for (int row = 0; row < PHASE_ROWS; row++) {
+        ctx->seconds[row] += worker->seconds[row];
+        ctx->runs[row] += worker->runs[row];
+        ctx->progress[row] += worker->progress[row];
+    }
+    arena_free(&worker->arena);
 }
 
 /* -- Figures -------------------------------------------------------------------------------------------- */

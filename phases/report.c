@@ -31,6 +31,6 @@ bool phase_report_memory(Ctx *ctx, Fn *fn)
 {
     banner(ctx, fn);
     out_fmt(ctx->report, "// %u instructions in %zu bytes; all functions %zu bytes, peak %zu\n", fn->ninstrs,
-            fn->arena.size, ctx->heap.used, ctx->heap.peak);
+            fn->arena.size, heap_used(&ctx->heap), heap_peak(&ctx->heap));
     return false;
 }

@@ -111,6 +111,7 @@ run faults tests/faults.sh
 run samples tests/samples.sh
 run vectors tests/vectors.sh
 run origen tests/origen.sh
+run threads tests/threads.sh ${SANITIZE:+-q}
 run diff tests/diff.sh ${SANITIZE:+-q}
 # The program that stands between a GPU's driver and ours is not built with sanitizers.
 [ "${SANITIZE-}" ] || run gpurun tests/gpu/run.sh --self-test

@@ -500,6 +500,49 @@ run "debug stays" 0 good.ptx
 says out ".loc"
 says out '.file 1 "a.cu"'
 
+# -- Pieces and threads -----------------------------------------------------------------------------------------------
+
+run "in pieces" 0 --piece=1 good.ptx
+same out first.ptx
+run "in pieces, threads" 0 --piece=1 -j 3 good.ptx
+same out first.ptx
+run "threads" 0 -j8 good.ptx
+same out first.ptx
+run "entries on threads" 0 -j 2 -e k -e other good.ptx
+same out first.ptx
+run "an entry in the second piece" 0 --piece=1 -e other good.ptx
+run "an entry in no piece" 2 --piece=1 -e nothing good.ptx
+silent out
+{ cat good.ptx && echo '.visible .entry late() { mov.u32 %q, 1; }'; } >late.ptx
+for how in "" --piece=1 "--piece=1 -j4"; do
+    # shellcheck disable=SC2086
+    run "an error behind good functions $how" 1 $how late.ptx
+    silent out
+    # shellcheck disable=SC2086
+    run "the same to a file $how" 1 $how late.ptx -o late.out
+    absent late.out
+done
+{ cat late.ptx && echo '.visible .entry later() { mov.u32 %q, 1; }'; } >later.ptx
+run "two errors in two pieces" 1 --piece=1 later.ptx
+name="two errors in two pieces"
+if [ "$(grep -c error: err)" -eq 2 ]; then ok; else bad "$(grep -c error: err) errors, expected 2"; fi
+run "statistics in order" 0 -j4 --stats --emit=none good.ptx
+sed 's/, [0-9]* bytes.*//' err >stats.4
+run "statistics on one thread" 0 --stats --emit=none good.ptx
+sed 's/, [0-9]* bytes.*//' err >stats.1
+same stats.1 stats.4
+run "dumps on threads" 0 -j4 --print-after=NOP --emit=none good.ptx
+cp err dumps.4
+run "dumps on one thread" 0 --print-after=NOP --emit=none good.ptx
+same err dumps.4
+run "an internal limit on threads" 4 -j4 --max-memory=40K good.ptx -o limited.out
+absent limited.out
+for value in 0 x -1 2000; do
+    run "-j $value" 2 "-j=$value" good.ptx
+    says err "a number of threads"
+done
+run "--piece x" 2 --piece=x good.ptx
+
 # -- Figures ------------------------------------------------------------------------------------------------------------
 
 run "times" 0 --time-phases --emit=none good.ptx

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "tools/batch.h"
 #include "tools/check.h"
 
 /* -- Reading -------------------------------------------------------------------------------------------- */
@@ -112,10 +113,11 @@ static bool is_named(const Module *m, const Fn *fn, const char *name)
     return strcmp(name, name_text(&m->tables, m->syms.at[fn->sym].name, buf, sizeof buf)) == 0;
 }
 
-static bool is_selected(const Test *t, const Module *m, const Fn *fn)
+static bool is_selected(void *user, const Fn *fn)
 {
+    const Test *t = user;
     for (uint32_t k = 0; k < t->entries.n; k++)
-        if (is_named(m, fn, t->entries.at[k].name))
+        if (is_named(fn->module, fn, t->entries.at[k].name))
             return true;
     return t->entries.n == 0;
 }
@@ -150,9 +152,7 @@ static void verify(Test *t, const Module *m)
 
 static void run_phases(Test *t, Module *m)
 {
-    for (uint32_t k = 0; k < m->fns.n; k++)
-        if (m->fns.at[k]->flags & FN_DEFINED && is_selected(t, m, m->fns.at[k]))
-            phase_run(t->ctx, &m->fns.at[k]);
+    batch_run(&(Batch){.ctx = t->ctx, .module = m, .end = m->items.n, .wanted = is_selected, .user = t, .keep = true});
 }
 
 static TextBuffer print(Test *t, const Module *m, Lang lang)

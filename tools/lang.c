@@ -30,14 +30,38 @@ Lang lang_of(const Source *source)
     return p < end && (*p == ';' || isalpha((unsigned char)*p)) ? LANG_ORI : LANG_PTX;
 }
 
+LangReader lang_open(Ctx *ctx, const Source *source, Lang lang, bool strip_debug)
+{
+    LangReader r = {.lang = lang == LANG_AUTO ? lang_of(source) : lang};
+    ctx->diag.source = source;
+    if (r.lang == LANG_ORI)
+        r.text = text_open(&ctx->heap, source, &ctx->diag);
+    else
+        r.ptx = ptx_open(&ctx->heap, source, &ctx->diag, &(PtxReadOptions){strip_debug, ctx->options.positions});
+    r.module = r.text ? text_module(r.text) : ptx_module(r.ptx);
+    return r;
+}
+
+bool lang_more(LangReader *r, size_t bytes) { return r->text ? text_more(r->text, bytes) : ptx_more(r->ptx, bytes); }
+
+void lang_close(LangReader *r)
+{
+    if (r->text)
+        text_close(r->text);
+    else
+        ptx_close(r->ptx);
+}
+
 Module *lang_read(Ctx *ctx, const Source *source, Lang lang, bool strip_debug)
 {
-    if (lang == LANG_AUTO)
-        lang = lang_of(source);
-    ctx->diag.source = source;
-    return lang == LANG_ORI
-               ? text_read(&ctx->heap, source, &ctx->diag)
-               : ptx_read(&ctx->heap, source, &ctx->diag, &(PtxReadOptions){strip_debug, ctx->options.positions});
+    uint32_t errors = ctx->diag.errors;
+    LangReader r = lang_open(ctx, source, lang, strip_debug);
+    lang_more(&r, SIZE_MAX);
+    lang_close(&r);
+    if (ctx->diag.errors == errors)
+        return r.module;
+    module_free(r.module);
+    return NULL;
 }
 
 void lang_write_header(const Module *m, Lang lang, Out *out)

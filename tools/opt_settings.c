@@ -127,6 +127,12 @@ static bool take_option(Settings *s, int id, const char *value)
             return settings_usage("too many --entry options");
         s->entries[s->nentries++] = value;
         return true;
+    case OPT_JOBS:
+        if (!number("j", value, &n) || n < 1 || n > 1024)
+            return settings_bad_value("j", value, "a number of threads from 1 to 1024");
+        s->threads = (unsigned)n;
+        return true;
+    case OPT_PIECE: return number("piece", value, &s->piece);
     case OPT_STRIP_DEBUG: s->strip_debug = true; return true;
     case OPT_TIME_PHASES: s->phases.timing = true; return print_mode("time-phases", value, &s->times);
     case OPT_STATS: s->phases.stats = true; return print_mode("stats", value, &s->stats);
@@ -156,7 +162,8 @@ static bool take_option(Settings *s, int id, const char *value)
 
 Settings settings_default(void)
 {
-    return (Settings){.output = "-", .emit = true, .max_errors = 20, .phases = phase_default_options()};
+    return (Settings){
+        .output = "-", .emit = true, .max_errors = 20, .piece = 8 << 20, .phases = phase_default_options()};
 }
 
 bool settings_take(Settings *s, int argc, char **argv, bool *done)

@@ -18,11 +18,16 @@ static const Option *find(const OptionParser *p, const char *name, size_t len)
     return NULL;
 }
 
+// -xV; for a number also that of an option of one letter that takes its value apart, too.
 static const Option *find_joined(const OptionParser *p, const char *name)
 {
-    for (size_t k = 0; k < p->n; k++)
-        if (p->table[k].kind == ARG_JOINED && strncmp(p->table[k].name, name, strlen(p->table[k].name)) == 0)
-            return &p->table[k];
+    bool number = name[0] && name[1] >= '0' && name[1] <= '9';
+    for (size_t k = 0; k < p->n; k++) {
+        const Option *o = &p->table[k];
+        bool joined = o->kind == ARG_JOINED || (o->kind == ARG_VALUE && !o->name[1] && number);
+        if (joined && strncmp(o->name, name, strlen(o->name)) == 0)
+            return o;
+    }
     return NULL;
 }
 

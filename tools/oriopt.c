@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "tools/batch.h"
 #include "tools/oriopt.h"
 
 static void to_stderr(void *user, const char *text, size_t n)
@@ -22,24 +23,37 @@ static bool is_named(const Module *m, const Fn *fn, const char *entry)
     return strcmp(entry, name_text(&m->tables, m->syms.at[fn->sym].name, buf, sizeof buf)) == 0;
 }
 
-static bool selected(const Job *job, const Module *m, const Fn *fn)
+static bool is_selected(void *user, const Fn *fn)
 {
+    const Job *job = user;
     for (size_t k = 0; k < job->settings->nentries; k++)
-        if (is_named(m, fn, job->settings->entries[k]))
+        if (is_named(fn->module, fn, job->settings->entries[k]))
             return true;
     return job->settings->nentries == 0;
 }
 
-// Every --entry must name a function.
-static bool entries_exist(const Job *job, const Module *m)
+// Notes which --entry options name functions of this piece, and how many instructions it has.
+static void survey_piece(Job *job, const Module *m, uint32_t first)
 {
-    for (size_t k = 0; k < job->settings->nentries; k++) {
-        bool found = false;
-        for (uint32_t f = 0; f < m->fns.n && !found; f++)
-            found = is_named(m, m->fns.at[f], job->settings->entries[k]);
-        if (!found)
-            return settings_bad_value("entry", job->settings->entries[k], "a function of this module");
+    const Settings *s = job->settings;
+    for (uint32_t k = first; k < m->items.n; k++) {
+        const Item *item = &m->items.at[k];
+        const Fn *fn = item->kind == ITEM_FN ? m->fns.at[item->index] : NULL;
+        job->instrs += fn ? fn->ninstrs : 0;
+        for (size_t e = 0; fn && e < s->nentries; e++)
+            job->entry_seen[e] |= is_named(m, fn, s->entries[e]);
     }
+    if (s->max_insns && job->instrs > s->max_insns)
+        heap_fail(&job->ctx.heap, ST_LIMIT, "the module has %llu instructions, more than --max-insns allows",
+                  (unsigned long long)job->instrs);
+}
+
+// Every --entry must name a function.
+static bool entries_exist(const Job *job)
+{
+    for (size_t k = 0; k < job->settings->nentries; k++)
+        if (!job->entry_seen[k])
+            return settings_bad_value("entry", job->settings->entries[k], "a function of this module");
     return true;
 }
 
@@ -52,14 +66,6 @@ static bool open_output(Job *job)
     if (!job->file_open)
         diag_plain(&job->ctx.diag, DIAG_ERROR, "cannot write '%s': %s", job->settings->output, why);
     return job->file_open;
-}
-
-static uint64_t count_instructions(const Module *m)
-{
-    uint64_t n = 0;
-    for (uint32_t k = 0; k < m->fns.n; k++)
-        n += m->fns.at[k]->ninstrs;
-    return n;
 }
 
 static bool open_input(Job *job)
@@ -106,91 +112,96 @@ static Status start_check(Job *job, Module *m)
     return status;
 }
 
-// Function by function through the whole plan, written and dropped as soon as it is done.
-static double run_module(Job *job, Module *m, Lang lang, Out *out)
-{
-    bool emit = job->settings->emit;
-    double write_s = 0, start = phase_clock();
-    if (emit)
-        lang_write_header(m, lang, out);
-    for (uint32_t k = 0; k < m->items.n; k++) {
-        const Item *item = &m->items.at[k];
-        Fn *fn = item->kind == ITEM_FN ? m->fns.at[item->index] : NULL;
-        if (fn && fn->flags & FN_DEFINED && selected(job, m, fn)) {
-            write_s += phase_clock() - start;
-            phase_run(&job->ctx, &m->fns.at[item->index]);
-            fn = m->fns.at[item->index];
-            start = phase_clock();
-        }
-        if (fn && emit && lang == LANG_ORI)
-            fn_renumber(fn);
-        if (fn && emit && lang == LANG_PTX && fn->form == FORM_SSA)
-            heap_fail(&job->ctx.heap, ST_BAD_INPUT,
-                      "function %u of the module is in ssa form, which PTX does not have; "
-                      "--emit=ori writes it",
-                      item->index + 1);
-        if (emit)
-            lang_write_item(m, item, lang, out);
-        // Dumps of later functions may show this one's declaration, and kernels may call it.
-        if (fn && !job->ctx.dumps.any && !job->settings->check_each)
-            module_drop_fn(m, item->index);
-    }
-    out_flush(out);
-    return write_s + phase_clock() - start;
-}
-
-// Writes the module, checked or straight to the file.
-static void run_and_write(Job *job, Module *m, Lang output, Out *out, double *write_s)
+// What is done once, when the first piece is there: the end of its header, at least.
+static Status begin_output(Job *job, Module *m, bool more, bool *whole, Out *out)
 {
     const Settings *s = job->settings;
-    TextBuffer text = {.arena = &job->ctx.arena};
-    if (!s->check_each) {
-        *write_s = run_module(job, m, output, out);
-        return;
+    if (!open_output(job))
+        return ST_IO;
+    *whole |= more && s->emit && !outfile_hold(&job->file);
+    out_init(out, &job->ctx.arena, s->check_each ? out_to_text : outfile_write,
+             s->check_each ? (void *)&job->text : &job->file);
+    job->text.arena = &job->ctx.arena;
+    if (s->check_each) {
+        Status status = start_check(job, m);
+        if (status != ST_OK)
+            return status;
     }
-    Out kept;
-    out_init(&kept, &job->ctx.arena, out_to_text, &text);
-    *write_s = run_module(job, m, output, &kept);
-    if (!s->emit)
-        return;
-    size_t n = text.n;
-    run_each_output(&job->check, &text, output);
-    out_bytes(out, text.at, n);
-    out_flush(out);
+    if (s->emit)
+        lang_write_header(m, job->output_lang, out);
+    return ST_OK;
 }
 
-static Status optimize_module(Job *job, Module *m, Lang output, double read_s)
+static void run_piece(Job *job, Module *m, uint32_t first, Out *out)
+{
+    const Settings *s = job->settings;
+    Batch batch = {.ctx = &job->ctx,
+                   .module = m,
+                   .first = first,
+                   .end = m->items.n,
+                   .wanted = is_selected,
+                   .user = job,
+                   .out = s->emit ? out : NULL,
+                   .lang = job->output_lang,
+                   .threads = job->alone ? 1 : s->threads,
+                   // Dumps of later functions may show this one's declaration, and kernels may call it.
+                   .keep = job->ctx.dumps.any || s->check_each};
+    batch_run(&batch);
+    job->write_s += batch.write_s;
+}
+
+// Reads, runs and writes the module in pieces, so that memory does not grow with it. Each has an item, and so the first
+// one the whole header. It is one piece where dumps of a function show the declarations of others, where kernels run
+// what others call, and where there is no place to keep what must not be seen before all is read. Behind an error the
+// rest is only read, for more of them.
+static Status run_module(Job *job, LangReader *reader, Out *out)
+{
+    Module *m = reader->module;
+    Status status = ST_OK;
+    bool begun = false, whole = job->whole;
+    for (bool more = true; more && status == ST_OK;) {
+        uint32_t first = m->items.n;
+        double start = phase_clock();
+        do
+            more = lang_more(reader, whole ? SIZE_MAX : (size_t)job->settings->piece);
+        while (more && (job->ctx.diag.errors || m->items.n == first));
+        job->read_s += phase_clock() - start;
+        if (job->ctx.diag.errors)
+            return ST_BAD_INPUT;
+        survey_piece(job, m, first);
+        module_freeze(m);
+        if (!begun)
+            status = begin_output(job, m, more, &whole, out);
+        begun = true;
+        if (status == ST_OK)
+            run_piece(job, m, first, out);
+    }
+    if (status == ST_OK && !entries_exist(job))
+        status = ST_USAGE;
+    out_flush(out);
+    return status;
+}
+
+static Status finish_output(Job *job, const Out *out)
 {
     const Settings *s = job->settings;
     Ctx *ctx = &job->ctx;
-    char why[500];
-    uint64_t instrs = count_instructions(m);
-    if (s->max_insns && instrs > s->max_insns)
-        heap_fail(&ctx->heap, ST_LIMIT, "the module has %llu instructions, more than --max-insns allows",
-                  (unsigned long long)instrs);
-    if (!open_output(job))
-        return ST_IO;
-    module_freeze(m);
-    Status status = s->check_each ? start_check(job, m) : ST_OK;
-    if (status != ST_OK)
-        return status;
-    Out out;
-    double write_s;
-    out_init(&out, &ctx->arena, outfile_write, &job->file);
-    run_and_write(job, m, output, &out, &write_s);
+    char why[200];
+    if (s->check_each && s->emit) {
+        size_t n = job->text.n;
+        run_each_output(&job->check, &job->text, job->output_lang);
+        if (!outfile_write(&job->file, job->text.at, n))
+            return ST_IO;
+    }
     if (s->times)
-        phase_print_times(ctx, &job->err, read_s, write_s, instrs, s->times == PRINT_JSON);
+        phase_print_times(ctx, &job->err, job->read_s, job->write_s, job->instrs, s->times == PRINT_JSON);
     if (s->stats)
-        phase_print_stats(ctx, m, &job->err, s->stats == PRINT_JSON);
+        phase_print_stats(ctx, job->module, &job->err, s->stats == PRINT_JSON);
     out_flush(&job->err);
-    bool written = !out.failed && phase_write_index(ctx, why);
+    bool written = !out->failed && phase_write_index(ctx, why);
     if (job->file_open && written)
         written = outfile_commit(&job->file, why);
-    if (!written) {
-        diag_plain(&ctx->diag, DIAG_ERROR, "cannot write '%s'", s->output);
-        return ST_IO;
-    }
-    return ST_OK;
+    return written ? ST_OK : ST_IO;
 }
 
 static Status optimize(Job *job)
@@ -201,8 +212,8 @@ static Status optimize(Job *job)
     if (s->input && !open_input(job))
         return ST_IO;
     job->lang = s->input_lang == LANG_AUTO && s->input ? lang_of(&job->source) : s->input_lang;
-    Lang output = s->output_lang == LANG_AUTO ? job->lang : s->output_lang;
-    ctx->options.stay_in_ssa = s->emit && output == LANG_ORI;
+    job->output_lang = s->output_lang == LANG_AUTO ? job->lang : s->output_lang;
+    ctx->options.stay_in_ssa = s->emit && job->output_lang == LANG_ORI;
     if (!phase_plan(ctx, why)) {
         settings_usage(why);
         return ST_USAGE;
@@ -215,17 +226,20 @@ static Status optimize(Job *job)
         out_flush(&job->err);
         return ST_OK;
     }
-    double start = phase_clock();
+    Out out = {0};
     ctx->options.positions = s->check_each;
-    Module *m = lang_read(ctx, &job->source, job->lang, s->strip_debug);
-    if (!s->check_each && !s->text)
-        source_close(&job->source);
-    double read_s = phase_clock() - start;
-    if (!m)
-        return ST_BAD_INPUT;
-    if (!entries_exist(job, m))
-        return ST_USAGE;
-    return optimize_module(job, m, output, read_s);
+    // What watches functions on their way, or writes of them as it goes, sees one after the other.
+    job->whole = s->check_each || ctx->dumps.any;
+    job->alone = job->whole || s->phases.self_roundtrip || phase_plan_reports(ctx);
+    LangReader reader = lang_open(ctx, &job->source, job->lang, s->strip_debug);
+    job->module = reader.module;
+    Status status = run_module(job, &reader, &out);
+    if (status != ST_OK)
+        return status;
+    status = finish_output(job, &out);
+    if (status == ST_IO)
+        diag_plain(&ctx->diag, DIAG_ERROR, "cannot write '%s'", s->output);
+    return status;
 }
 
 /* -- The program ---------------------------------------------------------------------------------------- */
@@ -261,7 +275,7 @@ Status run_job(const Settings *s, bool quiet)
     } else {
         ctx->heap = (Heap){.limit = (size_t)s->max_memory, .unwind = &unwind};
         ctx->options = s->phases;
-        ctx->deadline = s->phases.max_seconds > 0 ? phase_clock() + s->phases.max_seconds : 0;
+        ctx->deadline = s->phases.max_seconds > 0 ? phase_total_clock() + s->phases.max_seconds : 0;
         ctx->diag =
             (Diag){.write = quiet ? to_nowhere : to_stderr, .json = s->json_diagnostics, .max_errors = s->max_errors};
         bool table = s->list_phases || s->print_pipeline;

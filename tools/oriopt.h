@@ -32,6 +32,8 @@ typedef struct Settings {
     PrintMode list_phases, times, stats;
     PhaseOptions phases;
     uint32_t max_errors;
+    unsigned threads;
+    uint64_t piece;  // bytes of text that are read before the functions in it run
     uint64_t max_memory, max_insns;
     bool check_each;
     const char *run_file;  // of check_each; NULL: beside the input
@@ -45,7 +47,14 @@ typedef struct Job {
     const Settings *settings;
     Ctx ctx;
     Source source, run_source;
-    Lang lang;  // of the input
+    Lang lang, output_lang;
+    Module *module;
+    bool whole;           // read before the first function runs
+    bool alone;           // on this thread
+    bool entry_seen[64];  // by settings->entries
+    uint64_t instrs;      // read so far
+    double read_s, write_s;
+    TextBuffer text;  // of check_each: what is to be written
     RunEach check;
     OutFile file;
     bool file_open;

@@ -66,6 +66,14 @@ void analysis_drop(Fn *fn, uint32_t keep)
         drop(fn->analyses, keep);
 }
 
+void fn_adopt(Fn *fn, Heap *heap)
+{
+    analysis_drop(fn, 0);
+    fn->arena.heap = heap;
+    if (fn->analyses)
+        analysis_init(fn->analyses, heap);
+}
+
 static bool is_current(int k, const Fn *fn, const Analyses *kept, Analyses *now, char why[static 150])
 {
     if (kept->blocks[k] == fn->blocks.n)

@@ -152,6 +152,9 @@ const Analyses *analysis_need(Fn *fn, uint32_t mask);
 // Invalidates all but those of the mask. An analysis may be kept without what it is built on: that says that its own
 // result is still right, as that of AN_DOM is when the targets of a branch change places.
 void analysis_drop(Fn *fn, uint32_t keep);
+// Drops all, and has the function take its memory from this heap from now on: one with the same pool as its own, so
+// that another thread can take it over.
+void fn_adopt(Fn *fn, Heap *heap);
 // Whether those of the mask that are marked valid are what would be computed now; otherwise why not. Successors, order
 // and dominators must be the same; predecessors may stand in another order, as they do when the layout changes.
 bool analysis_check(const Fn *fn, uint32_t mask, char why[static 200]);

@@ -7,11 +7,13 @@
 #ifndef ORI_BASE_H
 #define ORI_BASE_H
 
+#include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
 // The compilation context; completed in phases/phase.h.
@@ -30,9 +32,21 @@ typedef struct Chunk Chunk;
 typedef struct Slab Slab;
 enum { CHUNK_PAGES = 256 };  // a chunk out of a slab has up to so many pages of 4 KB
 
+// Where a heap takes its memory from; alloc == NULL: malloc() and free(). Memory is aligned as malloc's is, NULL when
+// there is none. A heap that threads share asks one at a time.
+typedef struct Allocator {
+    void *(*alloc)(void *user, size_t bytes);
+    void (*free)(void *user, void *p, size_t bytes);
+    void *user;
+} Allocator;
+
 // Takes memory from the system in slabs of some megabytes and hands out chunks of whole pages; what arenas give back is
-// used again. All of it is known here, so an unwound call leaks nothing.
+// used again. All of it is known here, so an unwound call leaks nothing. A heap with a pool takes its chunks from
+// there: so threads have each a heap to unwind, and arenas can change hands between them.
 typedef struct Heap {
+    struct Heap *pool;      // NULL: it has memory of its own, as all that follows says; otherwise only that of failures
+    pthread_mutex_t *lock;  // of a pool that several threads use; NULL: one does
+    Allocator allocator;
     Slab *slabs;
     char *cur, *end;               // free part of the newest slab
     Chunk *free[CHUNK_PAGES + 1];  // chunks that were given back, by pages
@@ -48,8 +62,11 @@ typedef struct Heap {
 
 // Ends the current API call: records status and message, and unwinds.
 _Noreturn void heap_fail(Heap *heap, Status status, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
-// Frees every chunk of every arena.
+// Frees every chunk of every arena; not for heaps with a pool, whose arenas go with it.
 void heap_release(Heap *heap);
+// The bytes in chunks, and the most that there ever were, of the heap that has them.
+size_t heap_used(const Heap *heap);
+size_t heap_peak(const Heap *heap);
 
 typedef struct Arena {
     Heap *heap;
@@ -277,12 +294,16 @@ Source text_source(TextBuffer *text, const char *name);
 // FIFOs are written directly; "-" is standard output.
 typedef struct OutFile {
     int fd;
+    FILE *held;         // what waits for outfile_commit() where there is no file to rename
     const char *path;   // as given, for messages
     char *temp, *real;  // temp = NULL when written directly
     Arena *arena;
 } OutFile;
 
 bool outfile_open(OutFile *file, const char *path, Arena *arena, char why[static 200]);
+// For output that takes long, with errors still to come: keeps what is written to standard output or a FIFO until
+// outfile_commit(). False: there is no room for that.
+bool outfile_hold(OutFile *file);
 bool outfile_write(void *file, const char *text, size_t n);  // a `write` for Out
 bool outfile_commit(OutFile *file, char why[static 200]);
 void outfile_abandon(OutFile *file);

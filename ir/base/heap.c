@@ -30,38 +30,50 @@ _Noreturn void heap_fail(Heap *heap, Status status, const char *fmt, ...)
     longjmp(*heap->unwind, 1);
 }
 
+/* -- The system ------------------------------------------------------------------------------------------ */
+
+static void *raw_alloc(const Heap *heap, size_t bytes, bool large)
+{
+    if (heap->allocator.alloc)
+        return heap->allocator.alloc(heap->allocator.user, bytes);
+    return large ? aligned_alloc(HUGE_PAGE, (bytes + HUGE_PAGE - 1) & ~(size_t)(HUGE_PAGE - 1)) : malloc(bytes);
+}
+
+static void raw_free(const Heap *heap, void *p, size_t bytes)
+{
+    if (heap->allocator.alloc)
+        heap->allocator.free(heap->allocator.user, p, bytes);
+    else
+        free(p);
+}
+
 static void free_spares(Heap *heap)
 {
     for (Chunk *c = heap->spare, *next; c; c = next) {
         next = c->next;
-        free(c);
+        raw_free(heap, c, c->bytes);
     }
     heap->spare = NULL;
     heap->spared = 0;
 }
 
-static void *raw_alloc(size_t bytes, bool large)
-{
-    return large ? aligned_alloc(HUGE_PAGE, (bytes + HUGE_PAGE - 1) & ~(size_t)(HUGE_PAGE - 1)) : malloc(bytes);
-}
-
-// Memory from the system. Large pages, where there are any, save most of the page faults.
+// Memory from the system, NULL if there is none. Large pages, where there are any, save most of the page faults.
 static void *system_alloc(Heap *heap, size_t bytes)
 {
     bool large = bytes >= HUGE_PAGE && !ARENA_EXACT;
-    void *p = raw_alloc(bytes, large);
+    void *p = raw_alloc(heap, bytes, large);
     if (!p && heap->spare) {
         free_spares(heap);
-        p = raw_alloc(bytes, large);
+        p = raw_alloc(heap, bytes, large);
     }
-    if (!p)
-        heap_fail(heap, ST_LIMIT, "out of memory (%zu bytes in use)", heap->used);
 #ifdef MADV_HUGEPAGE
-    if (large)
+    if (p && large && !heap->allocator.alloc)
         madvise(p, bytes & ~(size_t)(HUGE_PAGE - 1), MADV_HUGEPAGE);
 #endif
     return p;
 }
+
+/* -- Chunks ---------------------------------------------------------------------------------------------- */
 
 // A chunk of whole pages out of the slabs; one that was given back may be a quarter larger than asked for.
 static Chunk *slab_chunk(Heap *heap, uint32_t pages)
@@ -76,6 +88,8 @@ static Chunk *slab_chunk(Heap *heap, uint32_t pages)
     size_t bytes = (size_t)pages * PAGE;
     if ((size_t)(heap->end - heap->cur) < bytes) {
         Slab *slab = system_alloc(heap, SLAB_BYTES);
+        if (!slab)
+            return NULL;
         slab->next = heap->slabs;
         heap->slabs = slab;
         heap->cur = (char *)slab + 64;
@@ -112,6 +126,8 @@ static Chunk *large_chunk(Heap *heap, size_t bytes)
         if (held > heap->peak + heap->peak / 4 || (heap->limit && held > heap->limit))
             free_spares(heap);
         c = system_alloc(heap, bytes);
+        if (!c)
+            return NULL;
         c->bytes = bytes;
     }
     *c = (Chunk){.large_next = heap->large, .bytes = c->bytes};
@@ -121,20 +137,27 @@ static Chunk *large_chunk(Heap *heap, size_t bytes)
     return c;
 }
 
-// At least `bytes`, header included.
-static Chunk *chunk_new(Heap *heap, size_t bytes)
+static size_t pages_of(size_t bytes) { return (bytes + PAGE - 1) / PAGE; }
+
+static bool is_large(size_t bytes) { return pages_of(bytes) > CHUNK_PAGES || ARENA_EXACT; }
+
+static bool over_limit(const Heap *heap, size_t bytes)
 {
-    size_t pages = (bytes + PAGE - 1) / PAGE;
-    bool large = pages > CHUNK_PAGES || ARENA_EXACT;
-    if (heap->limit && heap->used + (large ? bytes : pages * PAGE) > heap->limit)
-        heap_fail(heap, ST_LIMIT, "memory limit of %zu bytes reached", heap->limit);
-    Chunk *c = large ? large_chunk(heap, bytes) : slab_chunk(heap, (uint32_t)pages);
+    return heap->limit && heap->used + (is_large(bytes) ? bytes : pages_of(bytes) * PAGE) > heap->limit;
+}
+
+// At least `bytes`, header included. NULL: there is no more.
+static Chunk *take_chunk(Heap *heap, size_t bytes)
+{
+    Chunk *c = is_large(bytes) ? large_chunk(heap, bytes) : slab_chunk(heap, (uint32_t)pages_of(bytes));
+    if (!c)
+        return NULL;
     heap->used += c->bytes;
     heap->peak = MAX(heap->peak, heap->used);
     return c;
 }
 
-static void chunk_free(Heap *heap, Chunk *c)
+static void give_chunk(Heap *heap, Chunk *c)
 {
     heap->used -= c->bytes;
     if (c->pages) {
@@ -152,27 +175,66 @@ static void chunk_free(Heap *heap, Chunk *c)
         free_spares(heap);
 }
 
+// The heap that has the memory, which other threads now leave alone.
+static Heap *pool_enter(Heap *heap)
+{
+    Heap *pool = heap->pool ? heap->pool : heap;
+    if (pool->lock)
+        pthread_mutex_lock(pool->lock);
+    return pool;
+}
+
+static void pool_leave(Heap *pool)
+{
+    if (pool->lock)
+        pthread_mutex_unlock(pool->lock);
+}
+
+static Chunk *chunk_new(Heap *heap, size_t bytes)
+{
+    Heap *pool = pool_enter(heap);
+    bool over = over_limit(pool, bytes);
+    Chunk *c = over ? NULL : take_chunk(pool, bytes);
+    size_t used = pool->used;
+    pool_leave(pool);
+    if (over)
+        heap_fail(heap, ST_LIMIT, "memory limit of %zu bytes reached", pool->limit);
+    if (!c)
+        heap_fail(heap, ST_LIMIT, "out of memory (%zu bytes in use)", used);
+    return c;
+}
+
+size_t heap_used(const Heap *heap) { return heap->pool ? heap->pool->used : heap->used; }
+
+size_t heap_peak(const Heap *heap) { return heap->pool ? heap->pool->peak : heap->peak; }
+
 void heap_release(Heap *heap)
 {
     for (Chunk *c = heap->large, *next; c; c = next) {
         next = c->large_next;
-        free(c);
+        raw_free(heap, c, c->bytes);
     }
     free_spares(heap);
     for (Slab *s = heap->slabs, *next; s; s = next) {
         next = s->next;
-        free(s);
+        raw_free(heap, s, SLAB_BYTES);
     }
-    *heap = (Heap){.limit = heap->limit, .unwind = heap->unwind};
+    *heap = (Heap){.allocator = heap->allocator, .limit = heap->limit, .unwind = heap->unwind};
 }
+
+/* -- Arenas ---------------------------------------------------------------------------------------------- */
 
 void arena_init(Arena *arena, Heap *heap) { *arena = (Arena){.heap = heap}; }
 
 void arena_free(Arena *arena)
 {
-    for (Chunk *c = arena->chunks, *next; c; c = next) {
-        next = c->next;
-        chunk_free(arena->heap, c);
+    if (arena->chunks) {
+        Heap *pool = pool_enter(arena->heap);
+        for (Chunk *c = arena->chunks, *next; c; c = next) {
+            next = c->next;
+            give_chunk(pool, c);
+        }
+        pool_leave(pool);
     }
     arena_init(arena, arena->heap);
 }

@@ -40,6 +40,19 @@ void out_bytes(Out *out, const char *text, size_t n)
     out->n += n;
 }
 
+// Of a text that is longer than the buffer.
+static void fmt_large(Out *out, size_t n, const char *fmt, va_list args)
+{
+    char *big = malloc(n + 1);
+    if (big) {
+        vsnprintf(big, n + 1, fmt, args);
+        out_bytes(out, big, n);
+        free(big);
+    } else {
+        out->failed = true;
+    }
+}
+
 void out_fmt(Out *out, const char *fmt, ...)
 {
     char small[512];
@@ -49,13 +62,13 @@ void out_fmt(Out *out, const char *fmt, ...)
     int n = vsnprintf(small, sizeof small, fmt, args);
     va_end(args);
     if (n >= (int)sizeof small) {
-        char *big = malloc((size_t)n + 1);
-        if (big) {
-            vsnprintf(big, (size_t)n + 1, fmt, again);
-            out_bytes(out, big, (size_t)n);
-            free(big);
+        if (out->cap - out->n <= (size_t)n)
+            out_flush(out);
+        if (out->cap > (size_t)n) {
+            vsnprintf(out->buf + out->n, out->cap - out->n, fmt, again);
+            out->n += (size_t)n;
         } else {
-            out->failed = true;
+            fmt_large(out, (size_t)n, fmt, again);
         }
     } else if (n > 0) {
         out_bytes(out, small, (size_t)n);
@@ -191,11 +204,18 @@ bool outfile_open(OutFile *f, const char *path, Arena *arena, char why[static 20
     return true;
 }
 
-bool outfile_write(void *user, const char *text, size_t n)
+bool outfile_hold(OutFile *f)
 {
-    OutFile *f = user;
+    struct stat st;
+    bool direct = f->temp || (fstat(f->fd, &st) == 0 && S_ISCHR(st.st_mode));
+    f->held = direct ? NULL : tmpfile();
+    return direct || f->held;
+}
+
+static bool write_fd(int fd, const char *text, size_t n)
+{
     while (n) {
-        ssize_t put = write(f->fd, text, n);
+        ssize_t put = write(fd, text, n);
         if (put < 0 && errno == EINTR)
             continue;
         if (put <= 0)
@@ -206,8 +226,33 @@ bool outfile_write(void *user, const char *text, size_t n)
     return true;
 }
 
+bool outfile_write(void *user, const char *text, size_t n)
+{
+    OutFile *f = user;
+    return f->held ? fwrite(text, 1, n, f->held) == n : write_fd(f->fd, text, n);
+}
+
+// Passes on what was held.
+static bool release(OutFile *f)
+{
+    char part[1 << 14];
+    FILE *held = f->held;
+    bool ok = fseek(held, 0, SEEK_SET) == 0;
+    for (size_t n; ok && (n = fread(part, 1, sizeof part, held)) > 0;)
+        ok = write_fd(f->fd, part, n);
+    ok = ok && !ferror(held);
+    f->held = NULL;
+    fclose(held);
+    return ok;
+}
+
 bool outfile_commit(OutFile *f, char why[static 200])
 {
+    if (f->held && !release(f)) {
+        fail(why);
+        outfile_abandon(f);
+        return false;
+    }
     if (f->temp && (fsync(f->fd) != 0 || rename(f->temp, f->real) != 0)) {
         fail(why);
         outfile_abandon(f);
@@ -224,6 +269,9 @@ void outfile_abandon(OutFile *f)
     if (f->temp)
         unlink(f->temp);
     f->temp = NULL;
+    if (f->held)
+        fclose(f->held);
+    f->held = NULL;
     if (f->fd > STDERR_FILENO)
         close(f->fd);
     f->fd = -1;

@@ -500,8 +500,9 @@ struct Module {
     uint32_t address_size;  // 0 = not written
     bool debug;
     VEC(Item) items;
-    VEC(Sym) syms;  // 0 is no symbol
-    VEC(Fn *) fns;
+    VEC(Sym) syms;       // 0 is no symbol
+    VEC(Fn *) fns;       // NULL: it was dropped
+    uint32_t frozen;     // functions that have tables of their own
     IdSet index;         // SymIds by name
     VEC(bool) reserved;  // by StrId: stem of a module symbol that could be taken for a name of ours
 };
@@ -561,7 +562,8 @@ void module_add_fn(Module *m, Fn *fn);
 void module_note_pure(Module *m, const Fn *fn);
 // Frees a function that is done with: its symbol stays, without a declaration.
 void module_drop_fn(Module *m, uint32_t index);
-// Ends reading: the module's tables are read-only from here on.
+// Ends reading, for now: the module's tables are read-only from here on. Functions that were read since the last time
+// get tables of their own. Before more is read, functions must have been dropped, since ids of theirs go on from these.
 void module_freeze(Module *m);
 // Says that a symbol of the module has this stem, so that the writer does not use it for names of its own.
 void module_reserve_stem(Module *m, StrId stem);

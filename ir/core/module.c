@@ -82,6 +82,6 @@ bool module_is_reserved(const Module *m, StrId stem) { return stem < m->reserved
 
 void module_freeze(Module *m)
 {
-    for (uint32_t k = 0; k < m->fns.n; k++)
-        fn_own_tables(m->fns.at[k]);
+    for (; m->frozen < m->fns.n; m->frozen++)
+        fn_own_tables(m->fns.at[m->frozen]);
 }

@@ -132,7 +132,7 @@ static void append_instr(Reader *r, DescId desc, bool guarded, uint32_t run, uin
     Instr *i = ir_instr(fn, id);
     i->line = r->line;
     r->line_used = true;
-    if (r->options->positions)
+    if (r->options.positions)
         fn_note_where(fn, id, at);
     for (uint32_t k = 0; k < d->ndef && k < 2; k++)
         if (d->slots[k].flags & SL_HIDDEN) {
@@ -218,7 +218,7 @@ static void read_loc(Reader *r)
         line.in_col = line_number(r);
     }
     r->lx.cur = r->lx.start;  // the token behind is the next statement's
-    if (r->options->strip_debug)
+    if (r->options.strip_debug)
         return;
     Fn *fn = r->fn;
     if (fn->lines.n == 0)

@@ -11,7 +11,15 @@ typedef struct PtxReadOptions {
 } PtxReadOptions;
 
 /* read.c */
-// Reads a module. Errors go to `diag`; NULL if there was one. The source may be closed afterwards.
+// Reads a module piece by piece: functions that are done with may be dropped between two pieces. Errors go to `diag`;
+// what is behind them is read on for more of them. The source stays open until the reader is closed; the module stays.
+typedef struct PtxReader PtxReader;
+PtxReader *ptx_open(Heap *heap, const Source *source, Diag *diag, const PtxReadOptions *options);
+// Reads whole items until more than so many bytes of the source are through. False: that was the end of the module.
+bool ptx_more(PtxReader *reader, size_t bytes);
+Module *ptx_module(const PtxReader *reader);
+void ptx_close(PtxReader *reader);
+// Reads a whole module; NULL if there was an error. The source may be closed afterwards.
 Module *ptx_read(Heap *heap, const Source *source, Diag *diag, const PtxReadOptions *options);
 
 /* write.c */

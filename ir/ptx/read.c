@@ -234,7 +234,7 @@ static void read_target(Reader *r)
             rd_fail(r, rd_offset(r), "expected a target such as sm_80");
         if (first)
             r->m->sm = word;
-        if (!debug || !r->options->strip_debug) {
+        if (!debug || !r->options.strip_debug) {
             if (!first) {
                 VEC_PUSH(&r->arena, &text, ',');
                 VEC_PUSH(&r->arena, &text, ' ');
@@ -278,7 +278,7 @@ static void read_file(Reader *r)
         to = r->lx.end;
         rd_next_statement(r);
     }
-    if (!r->options->strip_debug)
+    if (!r->options.strip_debug)
         canonical_item(r, from, to, "");
 }
 
@@ -297,7 +297,7 @@ static void read_section(Reader *r)
     } while (r->tok != '}' || depth);
     const char *to = r->lx.end;
     rd_next_statement(r);
-    if (!r->options->strip_debug)
+    if (!r->options.strip_debug)
         raw_item(r, from, to);
 }
 
@@ -342,7 +342,7 @@ static void read_dwarf_line(Reader *r)
     const char *end = memchr(from, '\n', (size_t)(r->lx.limit - from));
     r->lx.cur = end ? end : r->lx.limit;
     rd_next_statement(r);
-    if (!r->options->strip_debug)
+    if (!r->options.strip_debug)
         raw_item(r, from, end ? end : r->lx.limit);
 }
 
@@ -558,34 +558,46 @@ static void skip_item(Reader *r)
     while (r->tok == T_BAD || r->tok == ';');
 }
 
-static void read_module(Reader *r)
+// What the module lacks when all is read.
+static void check_header(Reader *r)
+{
+    if (!r->saw_version)
+        rd_error(r, r->source->len, "the file holds no PTX: it begins with .version");
+    else if (!r->saw_target)
+        rd_error(r, r->source->len, ".target is missing");
+}
+
+bool ptx_more(PtxReader *r, size_t bytes)
 {
     jmp_buf recover;
+    r->piece = r->begun ? rd_offset(r) : 0;
     r->recover = &recover;
     if (setjmp(recover)) {
         discard_function(r);
         skip_item(r);
-    } else {
+    } else if (!r->begun) {
+        r->begun = true;
         rd_next_statement(r);
     }
-    while (r->tok != T_EOF && !r->stop)
+    while (r->tok != T_EOF && !r->stop) {
+        if (rd_offset(r) - r->piece > bytes)
+            return true;
         read_item(r);
-    if (!r->stop && !r->saw_version)
-        rd_error(r, r->source->len, "the file holds no PTX: it begins with .version");
-    else if (!r->stop && !r->saw_target)
-        rd_error(r, r->source->len, ".target is missing");
+    }
+    if (!r->stop)
+        check_header(r);
+    return false;
 }
 
-Module *ptx_read(Heap *heap, const Source *source, Diag *diag, const PtxReadOptions *options)
+PtxReader *ptx_open(Heap *heap, const Source *source, Diag *diag, const PtxReadOptions *options)
 {
-    Reader *r;
     Arena arena;
     arena_init(&arena, heap);
-    r = NEW(&arena, Reader);
-    arena_init(&r->arena, heap);
+    Reader *r = NEW(&arena, Reader);
+    r->arena = arena;
     r->source = source;
     r->diag = diag;
-    r->options = options;
+    r->options = *options;
     r->m = module_new(heap);
     r->t = &r->m->tables;
     r->descs = (DescCache){.tables = r->t, .arena = &r->arena};
@@ -595,12 +607,25 @@ Module *ptx_read(Heap *heap, const Source *source, Diag *diag, const PtxReadOpti
         start += 3;
     r->passed = (size_t)(start - source->text);
     r->lx = (Lexer){.cur = start, .start = start, .end = start, .limit = source->text + source->len};
-    uint32_t errors = diag->errors;
     scope_init(r);
-    read_module(r);
-    Module *m = r->m;
-    arena_free(&r->arena);
+    return r;
+}
+
+Module *ptx_module(const PtxReader *r) { return r->m; }
+
+void ptx_close(PtxReader *r)
+{
+    Arena arena = r->arena;  // the reader itself lies in it
     arena_free(&arena);
+}
+
+Module *ptx_read(Heap *heap, const Source *source, Diag *diag, const PtxReadOptions *options)
+{
+    uint32_t errors = diag->errors;
+    PtxReader *r = ptx_open(heap, source, diag, options);
+    ptx_more(r, SIZE_MAX);
+    Module *m = ptx_module(r);
+    ptx_close(r);
     if (diag->errors == errors)
         return m;
     module_free(m);

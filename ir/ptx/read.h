@@ -78,20 +78,22 @@ typedef struct StemCache {
     StrId id;
 } StemCache;
 
-typedef struct Reader {
+typedef struct PtxReader {
     Lexer lx;
     StemCache stem_cache[256];
     int tok;
     const Source *source;
     Diag *diag;
-    const PtxReadOptions *options;
+    PtxReadOptions options;
     jmp_buf *recover;  // where a syntax error goes: to the next statement
     Module *m;
     Tables *t;        // &m->tables
-    Arena arena;      // dies with the reader
+    Arena arena;      // dies with the reader, which lies in it
+    bool begun;       // the first token was read
     bool stop;        // too many errors
     uint32_t braces;  // open in the statement that is being read, for error recovery
     bool saw_version, saw_target;
+    size_t piece;   // where the piece begins that is being read
     size_t passed;  // source text up to here need not stay in memory
 
     VEC(Reg) module_regs;             // PTX 1.x and 2.x: registers at module level

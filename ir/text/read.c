@@ -503,21 +503,27 @@ static void skip_to_item(Reader *r)
     while (!r->stop && r->tok != T_EOF && !starts_item(r));
 }
 
-static void read_module(Reader *r)
+bool text_more(TextReader *r, size_t bytes)
 {
     jmp_buf recover;
+    r->piece = r->begun ? tx_at(r) : 0;
     r->recover = &recover;
-    if (setjmp(recover))
+    if (setjmp(recover)) {
         skip_to_item(r);
-    else
+    } else if (!r->begun) {
+        r->begun = true;
         tx_next(r);
+    }
     tx_skip_empty(r);
     while (r->tok != T_EOF && !r->stop) {
+        if (tx_at(r) - r->piece > bytes)
+            return true;
         read_item(r);
         tx_skip_empty(r);
     }
     if (!r->saw_target && r->diag->errors == r->errors)
         tx_error(r, r->source->len, "the file holds no Ori text: it begins with `target`");
+    return false;
 }
 
 static Reader *reader_new(Arena *arena, const Source *source, Diag *diag)
@@ -533,17 +539,34 @@ static Reader *reader_new(Arena *arena, const Source *source, Diag *diag)
     return r;
 }
 
-Module *text_read(Heap *heap, const Source *source, Diag *diag)
+TextReader *text_open(Heap *heap, const Source *source, Diag *diag)
 {
     Arena arena;
     arena_init(&arena, heap);
     Reader *r = reader_new(&arena, source, diag);
-    Module *m = r->m = module_new(heap);
-    r->t = r->descs.tables = &m->tables;
-    uint32_t errors = diag->errors;
-    read_module(r);
+    r->self = arena;
+    r->m = module_new(heap);
+    r->t = r->descs.tables = &r->m->tables;
+    return r;
+}
+
+Module *text_module(const TextReader *r) { return r->m; }
+
+void text_close(TextReader *r)
+{
+    Arena arena = r->self;  // the reader itself lies in it
+    arena_free(&r->scratch);
     arena_free(&r->arena);
     arena_free(&arena);
+}
+
+Module *text_read(Heap *heap, const Source *source, Diag *diag)
+{
+    uint32_t errors = diag->errors;
+    TextReader *r = text_open(heap, source, diag);
+    text_more(r, SIZE_MAX);
+    Module *m = text_module(r);
+    text_close(r);
     if (diag->errors == errors)
         return m;
     module_free(m);

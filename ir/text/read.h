@@ -26,19 +26,21 @@ enum { LIT_NONE, LIT_INT, LIT_F32, LIT_F64 };
 typedef VEC(size_t) Offsets;
 typedef VEC(bool) Flags;
 
-typedef struct Reader {
+typedef struct TextReader {
     Lexer lx;
     int tok;
     const Source *source;
     Diag *diag;
     jmp_buf *recover;  // where a syntax error goes: to the next line
     Module *m;
-    Tables *t;    // new strings, mnemonics, constants
-    Arena arena;  // dies with the reader
+    Tables *t;          // new strings, mnemonics, constants
+    Arena self, arena;  // die with the reader, which lies in the first
     DescCache descs;
     bool again;  // one function of a module that is there already
+    bool begun;  // the first token was read
     bool stop;   // too many errors
     bool saw_target;
+    size_t piece;    // where the piece begins that is being read
     size_t passed;   // source text up to here need not stay in memory
     VEC(char) text;  // of strings
 

@@ -6,8 +6,13 @@
 #include "ir/core/ir.h"
 
 /* read.c */
-// Reads a module and verifies its functions. Errors go to `diag`; NULL if there was one. The source may be closed
-// afterwards.
+// Reads a module piece by piece and verifies its functions, as ptx_open() and its kin do.
+typedef struct TextReader TextReader;
+TextReader *text_open(Heap *heap, const Source *source, Diag *diag);
+bool text_more(TextReader *reader, size_t bytes);
+Module *text_module(const TextReader *reader);
+void text_close(TextReader *reader);
+// Reads a whole module; NULL if there was an error. The source may be closed afterwards.
 Module *text_read(Heap *heap, const Source *source, Diag *diag);
 // Reads one function definition that refers to the symbols of a frozen module, with tables of its own. NULL: `diag`
 // says why.
