@@ -14,14 +14,8 @@ static bool is_wanted(const Batch *b, const Fn *fn)
 
 static void write_item(const Batch *b, const Item *item, Out *out)
 {
-    Fn *fn = item->kind == ITEM_FN ? b->module->fns.at[item->index] : NULL;
-    if (fn && b->lang == LANG_ORI)
-        fn_renumber(fn);
-    if (fn && b->lang == LANG_PTX && fn->form == FORM_SSA)
-        heap_fail(fn->arena.heap, ST_BAD_INPUT,
-                  "function %u of the module is in ssa form, which PTX does not have; "
-                  "--emit=ori writes it",
-                  item->index + 1);
+    if (item->kind == ITEM_FN && b->lang == LANG_ORI)
+        fn_renumber(b->module->fns.at[item->index]);
     lang_write_item(b->module, item, b->lang, out);
 }
 

@@ -164,8 +164,6 @@ static TextBuffer print(Test *t, const Module *m, Lang lang)
     for (uint32_t k = 0; k < m->items.n; k++) {
         const Item *item = &m->items.at[k];
         Fn *fn = item->kind == ITEM_FN ? m->fns.at[item->index] : NULL;
-        if (fn && fn->form == FORM_SSA && lang == LANG_PTX)
-            heap_fail(&t->ctx->heap, ST_BAD_INPUT, "a function is in ssa form, which PTX has not; `set emit ori`");
         if (fn && t->precise)
             fn_renumber(fn);
         lang_write_item(m, item, lang, &out);

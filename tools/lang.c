@@ -74,6 +74,11 @@ void lang_write_header(const Module *m, Lang lang, Out *out)
 
 void lang_write_item(const Module *m, const Item *item, Lang lang, Out *out)
 {
+    const Fn *fn = item->kind == ITEM_FN ? m->fns.at[item->index] : NULL;
+    if (fn && fn->form == FORM_SSA && lang == LANG_PTX)
+        heap_fail(fn->arena.heap, ST_BAD_INPUT,
+                  "function %u of the module is in ssa form, which PTX does not have; Ori text has it",
+                  item->index + 1);
     if (lang == LANG_ORI)
         text_write_item(m, item, out);
     else

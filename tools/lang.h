@@ -24,6 +24,7 @@ void lang_close(LangReader *reader);
 // Reads a whole module; NULL if there was an error.
 Module *lang_read(Ctx *ctx, const Source *source, Lang lang, bool strip_debug);
 void lang_write_header(const Module *m, Lang lang, Out *out);
+// Bad input: a function in ssa form as PTX.
 void lang_write_item(const Module *m, const Item *item, Lang lang, Out *out);
 
 #endif

@@ -229,10 +229,21 @@ void source_close(Source *source);
 
 typedef enum { DIAG_ERROR, DIAG_WARNING, DIAG_NOTE } Severity;
 
+// A diagnostic in parts, valid while it is reported.
+typedef struct DiagMessage {
+    Severity severity;
+    const char *file;    // NULL: none
+    uint32_t line, col;  // 0: no position
+    const char *text;
+    const char *rendered;  // with position, line and caret, as it would be printed
+} DiagMessage;
+
 typedef struct Diag {
     const Source *source;
     void (*write)(void *user, const char *text, size_t n);
+    void (*report)(void *user, const DiagMessage *message);  // in the place of `write`, if it is there
     void *user;
+    const char *program;  // that says what has no file; NULL: oriopt
     bool json;            // one JSON object a line instead of text
     uint32_t errors;      // reported so far
     uint32_t max_errors;  // reading stops at this many; 0 = no limit

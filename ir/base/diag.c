@@ -46,6 +46,30 @@ static void render_line(Out *out, const Source *source, size_t start, size_t off
     out_z(out, "^\n");
 }
 
+static void put_json(const DiagMessage *m, Out *out)
+{
+    out_fmt(out, "{\"schema\":1,\"severity\":\"%s\",\"file\":", severity_names[m->severity]);
+    out_json(out, m->file ? m->file : "", m->file ? strlen(m->file) : 0);
+    if (m->line)
+        out_fmt(out, ",\"line\":%u,\"column\":%u", m->line, m->col);
+    out_z(out, ",\"message\":");
+    out_json(out, m->text, strlen(m->text));
+    out_z(out, "}\n");
+}
+
+static void put_text(const Diag *d, const DiagMessage *m, size_t line_start, size_t offset, Out *out)
+{
+    if (m->file)
+        out_fmt(out, "%s:", m->file);
+    else
+        out_fmt(out, "%s:", d->program ? d->program : "oriopt");
+    if (m->line)
+        out_fmt(out, "%u:%u:", m->line, m->col);
+    out_fmt(out, " %s: %s\n", severity_names[m->severity], m->text);
+    if (m->line)
+        render_line(out, d->source, line_start, offset);
+}
+
 static bool to_diag(void *user, const char *text, size_t n)
 {
     Diag *d = user;
@@ -53,38 +77,43 @@ static bool to_diag(void *user, const char *text, size_t n)
     return true;
 }
 
+// Keeps as much as there is room for, terminated.
+typedef struct Kept {
+    char text[4096];
+    size_t n;
+} Kept;
+
+static bool to_kept(void *user, const char *text, size_t n)
+{
+    Kept *k = user;
+    n = MIN(n, sizeof k->text - 1 - k->n);
+    memcpy(k->text + k->n, text, n);
+    k->n += n;
+    k->text[k->n] = 0;
+    return true;
+}
+
 static void report(Diag *d, Severity severity, bool placed, size_t offset, const char *fmt, va_list args)
 {
-    char message[1024], buf[4096];
-    Out out = {.write = to_diag, .user = d, .buf = buf, .cap = sizeof buf};
-    vsnprintf(message, sizeof message, fmt, args);
+    char text[1024], buf[4096];
+    Kept kept = {.n = 0};
+    size_t start = 0;
+    DiagMessage m = {.severity = severity, .text = text, .rendered = kept.text};
+    Out out = {
+        .write = d->report ? to_kept : to_diag, .user = d->report ? (void *)&kept : d, .buf = buf, .cap = sizeof buf};
+    m.file = d->source ? d->source->name : NULL;
+    vsnprintf(text, sizeof text, fmt, args);
     if (severity == DIAG_ERROR)
         d->errors++;
-    uint32_t line = 0, col = 0;
-    size_t start = 0;
     if (placed)
-        diag_locate(d, offset, &line, &col, &start);
-    if (d->json) {
-        out_fmt(&out, "{\"schema\":1,\"severity\":\"%s\",\"file\":", severity_names[severity]);
-        const char *name = d->source ? d->source->name : "";
-        out_json(&out, name, strlen(name));
-        if (placed)
-            out_fmt(&out, ",\"line\":%u,\"column\":%u", line, col);
-        out_z(&out, ",\"message\":");
-        out_json(&out, message, strlen(message));
-        out_z(&out, "}\n");
-    } else {
-        if (d->source)
-            out_fmt(&out, "%s:", d->source->name);
-        else
-            out_z(&out, "oriopt:");
-        if (placed)
-            out_fmt(&out, "%u:%u:", line, col);
-        out_fmt(&out, " %s: %s\n", severity_names[severity], message);
-        if (placed)
-            render_line(&out, d->source, start, offset);
-    }
+        diag_locate(d, offset, &m.line, &m.col, &start);
+    if (d->json)
+        put_json(&m, &out);
+    else
+        put_text(d, &m, start, offset, &out);
     out_flush(&out);
+    if (d->report)
+        d->report(d->user, &m);
 }
 
 void diag_vat(Diag *d, Severity severity, size_t offset, const char *fmt, va_list args)

@@ -43,7 +43,8 @@
     X(matrix)          \
     X(machine)         \
     X(undef)           \
-    X(eval)
+    X(eval)            \
+    X(ori)
 
 #define DECLARE(name) void test_##name(void);
 FILES(DECLARE)

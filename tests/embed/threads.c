@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: MIT
+// threads.c: many threads, each with a context of its own, over the same modules: all get the same bytes.
+//
+//     threads THREADS FILE...
+//
+// Each thread starts with another file, so that at any time they are at work on different ones. Prints each difference;
+// the last line is `N passed, N failed`, a test being a file on a thread.
+#include <ori.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct Text {
+    char *at;
+    size_t n, room;
+} Text;
+
+static int append(void *user, const char *bytes, size_t n)
+{
+    Text *t = user;
+    while (t->room - t->n < n)
+        t->at = realloc(t->at, t->room = t->room ? 2 * t->room : 1 << 16);
+    memcpy(t->at + t->n, bytes, n);
+    t->n += n;
+    return 1;
+}
+
+static Text read_file(const char *path)
+{
+    Text t = {0};
+    char part[4096];
+    FILE *file = fopen(path, "rb");
+    for (size_t n; file && (n = fread(part, 1, sizeof part, file)) > 0;)
+        append(&t, part, n);
+    if (file)
+        fclose(file);
+    return t;
+}
+
+// What goes through a context of its own comes out as text; an empty one, if it fails.
+static Text optimized(OriContext *ori, const char *path, const Text *in)
+{
+    Text out = {0};
+    OriModule *m = ori_parse(ori, path, in->at, in->n, ORI_ANY);
+    if (m && ori_optimize(ori, m) == ORI_OK)
+        ori_print(ori, m, ORI_ANY, append, &out);
+    ori_free(ori, m);
+    return out;
+}
+
+typedef struct Work {
+    pthread_t thread;
+    int number, nfiles;
+    char **paths;
+    const Text *in, *expected;
+    int passed, failed;
+} Work;
+
+static void *work(void *user)
+{
+    Work *w = user;
+    OriContext *ori = ori_open(NULL);
+    for (int k = 0; ori && k < w->nfiles; k++) {
+        int f = (w->number + k) % w->nfiles;
+        Text out = optimized(ori, w->paths[f], &w->in[f]);
+        if (out.n && out.n == w->expected[f].n && memcmp(out.at, w->expected[f].at, out.n) == 0)
+            w->passed++;
+        else
+            w->failed++;
+        free(out.at);
+    }
+    ori_close(ori);
+    return NULL;
+}
+
+int main(int argc, char **argv)
+{
+    int threads = argc > 2 ? atoi(argv[1]) : 0, n = argc - 2, passed = 0, failed = 0;
+    if (threads < 1)
+        return 2;
+    Text *in = calloc((size_t)n, sizeof *in), *expected = calloc((size_t)n, sizeof *expected);
+    Work *works = calloc((size_t)threads, sizeof *works);
+    OriContext *ori = ori_open(NULL);
+    for (int k = 0; k < n; k++) {
+        in[k] = read_file(argv[k + 2]);
+        expected[k] = optimized(ori, argv[k + 2], &in[k]);
+    }
+    for (int k = 0; k < threads; k++) {
+        works[k] = (Work){.number = k, .nfiles = n, .paths = argv + 2, .in = in, .expected = expected};
+        if (pthread_create(&works[k].thread, NULL, work, &works[k]) != 0)
+            return 2;
+    }
+    for (int k = 0; k < threads; k++) {
+        pthread_join(works[k].thread, NULL);
+        passed += works[k].passed;
+        failed += works[k].failed;
+    }
+    for (int k = 0; k < n; k++) {
+        free(in[k].at);
+        free(expected[k].at);
+    }
+    free(in);
+    free(expected);
+    free(works);
+    ori_close(ori);
+    printf("%d passed, %d failed\n", passed, failed);
+    return failed > 0;
+}

@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: MIT
+// The library's own face: contexts, messages, allocators that fail, modules that break.
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "tests/unit/unit.h"
+#include "tools/ori.h"
+
+static const char kernel[] =
+    ".version 8.0\n.target sm_80\n.address_size 64\n\n"
+    ".visible .entry first(.param .u64 p)\n{\n\t.reg .b64 %rd<3>;\n\t.reg .b32 %r<3>;\n"
+    "\tld.param.u64 %rd1, [p];\n\tmov.u32 %r2, 7;\n\tmov.u32 %r1, %tid.x;\n\tst.global.u32 [%rd1], %r1;\n\tret;\n}\n"
+    ".func second()\n{\n\tret;\n}\n";
+
+typedef struct Taken {
+    char text[1 << 14];
+    size_t n, room;  // room: of what is taken at most
+    unsigned messages;
+    OriMessage last;
+    char last_text[300], last_file[100];
+} Taken;
+
+static int take(void *user, const char *text, size_t n)
+{
+    Taken *t = user;
+    if (t->n + n > t->room)
+        return 0;
+    memcpy(t->text + t->n, text, n);
+    t->n += n;
+    t->text[t->n] = 0;
+    return 1;
+}
+
+static void hear(void *user, const OriMessage *message)
+{
+    Taken *t = user;
+    t->messages++;
+    t->last = *message;
+    snprintf(t->last_text, sizeof t->last_text, "%s", message->text);
+    snprintf(t->last_file, sizeof t->last_file, "%s", message->file ? message->file : "-");
+    CHECK(strlen(message->rendered) > 0 && message->rendered[strlen(message->rendered) - 1] == '\n');
+}
+
+static OriContext *open_with(const OriAllocator *allocator, Taken *t)
+{
+    OriContext *ori = ori_open(allocator);
+    *t = (Taken){.room = sizeof t->text - 1};
+    if (ori)
+        ori_on_message(ori, hear, t);
+    return ori;
+}
+
+static OriModule *parse(OriContext *ori, const char *text)
+{
+    return ori_parse(ori, "k.ptx", text, strlen(text), ORI_ANY);
+}
+
+TEST(ori_optimizes)
+{
+    Taken t;
+    OriContext *ori = open_with(NULL, &t);
+    OriModule *m = parse(ori, kernel);
+    CHECK(m != NULL);
+    CHECK_EQ(ori_function_count(m), 2);
+    CHECK_Z(ori_function_name(m, 0), "first");
+    CHECK_Z(ori_function_name(m, 1), "second");
+    CHECK(ori_function_name(m, 2) == NULL);
+    CHECK_EQ(ori_optimize(ori, m), ORI_OK);
+    CHECK_EQ(ori_print(ori, m, ORI_ANY, take, &t), ORI_OK);
+    CHECK(strstr(t.text, ".entry first") && !strstr(t.text, ", 7;"));
+    t.n = 0;
+    CHECK_EQ(ori_print(ori, m, ORI_TEXT, take, &t), ORI_OK);
+    CHECK(strncmp(t.text, "target sm_80", 12) == 0);
+    CHECK_EQ(t.messages, 0);
+    ori_free(ori, m);
+    ori_close(ori);
+}
+
+// A level, threads and a second module in the same context.
+TEST(ori_settings)
+{
+    Taken t;
+    OriContext *ori = open_with(NULL, &t);
+    CHECK_EQ(ori_set_level(ori, 0), ORI_OK);
+    CHECK_EQ(ori_set_threads(ori, 4), ORI_OK);
+    CHECK_EQ(ori_set_verify(ori, ORI_VERIFY_EACH), ORI_OK);
+    OriModule *m = parse(ori, kernel), *other = parse(ori, kernel);
+    CHECK_EQ(ori_optimize(ori, m), ORI_OK);
+    CHECK_EQ(ori_print(ori, m, ORI_PTX, take, &t), ORI_OK);
+    CHECK(strstr(t.text, ", 7;") != NULL);
+    CHECK_EQ(ori_set_level(ori, 3), ORI_OK);
+    t.n = 0;
+    CHECK_EQ(ori_optimize(ori, other), ORI_OK);
+    CHECK_EQ(ori_print(ori, other, ORI_PTX, take, &t), ORI_OK);
+    CHECK(strstr(t.text, ", 7;") == NULL);
+    CHECK_EQ(t.messages, 0);
+    CHECK_EQ(ori_set_level(ori, 5), ORI_USAGE);
+    CHECK_EQ(ori_set_threads(ori, 0), ORI_USAGE);
+    CHECK_EQ(ori_set_verify(ori, (OriVerify)7), ORI_USAGE);
+    CHECK_EQ(t.messages, 3);
+    ori_close(ori);
+}
+
+TEST(ori_named_plan)
+{
+    Taken t;
+    OriContext *ori = open_with(NULL, &t);
+    OriModule *m = parse(ori, kernel);
+    CHECK_EQ(ori_run_phases(ori, m, "NoSuchPhase"), ORI_USAGE);
+    CHECK_EQ(t.messages, 1);
+    CHECK(strstr(t.last_text, "unknown phase") != NULL);
+    CHECK_EQ(ori_run_phases(ori, m, "NOP"), ORI_OK);
+    CHECK_EQ(ori_print(ori, m, ORI_PTX, take, &t), ORI_OK);
+    CHECK(strstr(t.text, ", 7;") != NULL);
+    // ssa form stays, and PTX has none.
+    CHECK_EQ(ori_run_phases(ori, m, "GenerateMovPhi"), ORI_OK);
+    CHECK_EQ(ori_print(ori, m, ORI_PTX, take, &t), ORI_BAD_INPUT);
+    CHECK(strstr(t.last_text, "ssa form") != NULL);
+    t.n = 0;
+    CHECK_EQ(ori_print(ori, m, ORI_TEXT, take, &t), ORI_OK);
+    CHECK_EQ(ori_run_phases(ori, m, "ConvertAllMovPhiToMov,EarlyOriSimpleLiveDead"), ORI_OK);
+    t.n = 0;
+    CHECK_EQ(ori_print(ori, m, ORI_PTX, take, &t), ORI_OK);
+    CHECK(strstr(t.text, ", 7;") == NULL);
+    ori_close(ori);
+}
+
+TEST(ori_messages)
+{
+    Taken t;
+    OriContext *ori = open_with(NULL, &t);
+    CHECK(parse(ori, ".version 8.0\n.target sm_80\n.entry k() { mov.u32 %q, 1; }\n") == NULL);
+    CHECK_EQ(t.messages, 1);
+    CHECK_EQ(t.last.severity, ORI_ERROR);
+    CHECK_EQ(t.last.line, 3);
+    CHECK_EQ(t.last.column, 22);
+    CHECK_Z(t.last_file, "k.ptx");
+    CHECK(parse(ori, "") == NULL);
+    CHECK_EQ(t.messages, 2);
+    // Nobody listens.
+    ori_on_message(ori, NULL, NULL);
+    CHECK(parse(ori, "nonsense") == NULL);
+    CHECK(ori_parse(ori, NULL, kernel, sizeof kernel - 1, ORI_PTX) != NULL);
+    CHECK_Z(ori_status_text(ORI_LIMIT), "a limit was reached");
+    CHECK_Z(ori_status_text((OriStatus)99), "no status");
+    ori_close(ori);
+    ori_close(NULL);
+}
+
+TEST(ori_writer_fails)
+{
+    Taken t;
+    OriContext *ori = open_with(NULL, &t);
+    OriModule *m = parse(ori, kernel);
+    t.room = 5;
+    CHECK_EQ(ori_print(ori, m, ORI_PTX, take, &t), ORI_IO);
+    t.room = sizeof t.text - 1;
+    CHECK_EQ(ori_print(ori, m, ORI_PTX, take, &t), ORI_OK);
+    ori_close(ori);
+}
+
+/* -- Memory --------------------------------------------------------------------------------------------- */
+
+typedef struct Counted {
+    size_t held;
+    unsigned calls, fail_at;  // fail_at 0: never
+} Counted;
+
+static void *count_alloc(void *user, size_t bytes)
+{
+    Counted *c = user;
+    void *p = ++c->calls == c->fail_at ? NULL : malloc(bytes);
+    c->held += p ? bytes : 0;
+    return p;
+}
+
+static void count_free(void *user, void *p, size_t bytes)
+{
+    ((Counted *)user)->held -= bytes;
+    free(p);
+}
+
+// Whatever allocation fails, calls say so and all memory comes back.
+TEST(ori_allocator)
+{
+    unsigned calls = 2;
+    for (unsigned fail_at = 0; fail_at <= calls; fail_at++) {
+        Taken t;
+        Counted c = {.fail_at = fail_at};
+        OriAllocator allocator = {count_alloc, count_free, &c};
+        OriContext *ori = open_with(&allocator, &t);
+        CHECK((ori == NULL) == (fail_at == 1));
+        OriModule *m = ori ? parse(ori, kernel) : NULL;
+        OriStatus status = m ? ori_optimize(ori, m) : ORI_LIMIT;
+        if (status == ORI_OK)
+            status = ori_print(ori, m, ORI_PTX, take, &t);
+        unit_context("allocation %u fails", fail_at);
+        CHECK_EQ(status, fail_at ? ORI_LIMIT : ORI_OK);
+        if (fail_at > 1)
+            CHECK(strstr(t.last_text, "out of memory") != NULL);
+        calls = fail_at ? calls : c.calls;
+        ori_close(ori);
+        CHECK_EQ(c.held, 0);
+    }
+}
+
+TEST(ori_memory_limit)
+{
+    Taken t;
+    OriContext *ori = open_with(NULL, &t);
+    CHECK_EQ(ori_set_limits(ori, 1000, 0), ORI_OK);
+    CHECK(parse(ori, kernel) == NULL);
+    CHECK(strstr(t.last_text, "memory limit of 1000 bytes") != NULL);
+    CHECK_EQ(ori_set_limits(ori, 0, 0), ORI_OK);
+    OriModule *m = parse(ori, kernel);
+    CHECK(m != NULL);
+    // A call that fails halfway leaves a module that says so.
+    CHECK_EQ(ori_set_limits(ori, 1000, 0), ORI_OK);
+    CHECK_EQ(ori_optimize(ori, m), ORI_LIMIT);
+    CHECK_EQ(ori_set_limits(ori, 0, 0), ORI_OK);
+    if (ori_optimize(ori, m) == ORI_USAGE)
+        CHECK(strstr(t.last_text, "broken") != NULL);
+    ori_free(ori, m);
+    ori_free(ori, NULL);
+    m = parse(ori, kernel);
+    CHECK_EQ(ori_optimize(ori, m), ORI_OK);
+    ori_close(ori);
+}
+
+TEST(ori_time_limit)
+{
+    Taken t;
+    OriContext *ori = open_with(NULL, &t);
+    CHECK_EQ(ori_set_threads(ori, 2), ORI_OK);
+    OriModule *m = parse(ori, kernel);
+    CHECK_EQ(ori_set_limits(ori, 0, 1e-9), ORI_OK);
+    CHECK_EQ(ori_optimize(ori, m), ORI_LIMIT);
+    CHECK(strstr(t.last_text, "time limit") != NULL);
+    CHECK_EQ(ori_set_limits(ori, 0, 0), ORI_OK);
+    CHECK_EQ(ori_print(ori, m, ORI_PTX, take, &t), ORI_USAGE);
+    CHECK(strstr(t.last_text, "broken") != NULL);
+    ori_free(ori, m);
+    ori_close(ori);
+}
+
+void test_ori(void)
+{
+    RUN(ori_optimizes);
+    RUN(ori_settings);
+    RUN(ori_named_plan);
+    RUN(ori_messages);
+    RUN(ori_writer_fails);
+    RUN(ori_allocator);
+    RUN(ori_memory_limit);
+    RUN(ori_time_limit);
+}

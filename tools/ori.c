@@ -1,0 +1,284 @@
+// SPDX-License-Identifier: MIT
+// ori.h: the calls of the library, each behind a guard that failures unwind to.
+#include <stdlib.h>
+
+#include "tools/batch.h"
+#include "tools/options.h"
+#include "tools/ori.h"
+
+struct OriContext {
+    Ctx ctx;  // its arena dies with each call
+    Allocator allocator;
+    OriMessageFn *receive;
+    void *user;
+    unsigned threads;
+    double seconds;
+};
+
+struct OriModule {
+    Module *m;
+    Lang lang;
+    bool broken;
+    const char **names;  // of the functions
+};
+
+const char *ori_version(void) { return ORI_VERSION; }
+
+const char *ori_status_text(OriStatus status)
+{
+    static const char *const texts[] = {"done",           "bad input",           "wrong use",
+                                        "internal error", "a limit was reached", "cannot write"};
+    return (unsigned)status < ARRAY_LEN(texts) ? texts[status] : "no status";
+}
+
+/* -- Contexts ------------------------------------------------------------------------------------------- */
+
+static void *alloc_default(void *user, size_t bytes) { return (void)user, malloc(bytes); }
+
+static void free_default(void *user, void *p, size_t bytes)
+{
+    (void)user, (void)bytes;
+    free(p);
+}
+
+static void receive(void *user, const DiagMessage *message)
+{
+    OriContext *ori = user;
+    OriMessage m = {.severity = (OriSeverity)message->severity,
+                    .file = message->file,
+                    .line = message->line,
+                    .column = message->col,
+                    .text = message->text,
+                    .rendered = message->rendered};
+    if (ori->receive)
+        ori->receive(ori->user, &m);
+}
+
+OriContext *ori_open(const OriAllocator *given)
+{
+    Allocator a = {alloc_default, free_default, NULL};
+    if (given)
+        a = (Allocator){given->alloc, given->free, given->user};
+    OriContext *ori = a.alloc(a.user, sizeof *ori);
+    if (!ori)
+        return NULL;
+    *ori = (OriContext){.allocator = a, .threads = 1};
+    Ctx *ctx = &ori->ctx;
+    ctx->heap.allocator = given ? a : (Allocator){0};
+    ctx->options = phase_default_options();
+    ctx->diag = (Diag){.report = receive, .user = ori, .program = "ori"};
+    phase_factory(ctx);
+    return ori;
+}
+
+void ori_close(OriContext *ori)
+{
+    if (!ori)
+        return;
+    Allocator a = ori->allocator;
+    heap_release(&ori->ctx.heap);
+    a.free(a.user, ori, sizeof *ori);
+}
+
+void ori_on_message(OriContext *ori, OriMessageFn *message, void *user)
+{
+    ori->receive = message;
+    ori->user = user;
+}
+
+/* -- Calls ---------------------------------------------------------------------------------------------- */
+
+typedef struct Call {
+    OriContext *ori;
+    OriModule *module;
+    OriLanguage language;
+    const char *text;  // a name, a plan, settings
+    const Source *source;
+    OriWriteFn *write;
+    void *user;
+    OriTable table;
+} Call;
+
+static OriStatus wrong_use(OriContext *ori, const char *what)
+{
+    diag_plain(&ori->ctx.diag, DIAG_ERROR, "%s", what);
+    return ORI_USAGE;
+}
+
+// What the call does in the context's own arena is gone when it returns, by either way.
+static OriStatus guarded(Call *call, OriStatus (*body)(Call *))
+{
+    Ctx *ctx = &call->ori->ctx;
+    jmp_buf unwind;
+    volatile OriStatus status;
+    arena_init(&ctx->arena, &ctx->heap);
+    ctx->plan = (Plan){0};
+    ctx->dumps = (Dumps){0};
+    ctx->stats.at = NULL;
+    ctx->stats.n = ctx->stats.cap = 0;
+    ctx->heap.unwind = &unwind;
+    ctx->deadline = call->ori->seconds > 0 ? phase_total_clock() + call->ori->seconds : 0;
+    if (setjmp(unwind)) {
+        ctx->diag.source = NULL;
+        diag_plain(&ctx->diag, DIAG_ERROR, "%s%s", ctx->heap.status == ST_INTERNAL ? "internal error: " : "",
+                   ctx->heap.message);
+        status = (OriStatus)ctx->heap.status;
+    } else {
+        status = body(call);
+    }
+    ctx->diag.source = NULL;
+    ctx->heap.unwind = NULL;
+    arena_free(&ctx->arena);
+    return status;
+}
+
+static Lang language_of(OriLanguage language)
+{
+    return language == ORI_PTX ? LANG_PTX : language == ORI_TEXT ? LANG_ORI : LANG_AUTO;
+}
+
+/* -- Settings ------------------------------------------------------------------------------------------- */
+
+OriStatus ori_set_level(OriContext *ori, int level)
+{
+    if (level < 0 || level > 4)
+        return wrong_use(ori, "the optimization level is a number from 0 to 4");
+    ori->ctx.options.level = level;
+    return ORI_OK;
+}
+
+OriStatus ori_set_threads(OriContext *ori, unsigned threads)
+{
+    if (threads < 1 || threads > 1024)
+        return wrong_use(ori, "the number of threads is one from 1 to 1024");
+    ori->threads = threads;
+    return ORI_OK;
+}
+
+OriStatus ori_set_limits(OriContext *ori, size_t bytes, double seconds)
+{
+    ori->ctx.heap.limit = bytes;
+    ori->seconds = seconds;
+    return ORI_OK;
+}
+
+OriStatus ori_set_verify(OriContext *ori, OriVerify when)
+{
+    static const VerifyMode modes[] = {VM_NONE, VM_FINAL, VM_EACH};
+    if ((unsigned)when >= ARRAY_LEN(modes))
+        return wrong_use(ori, "ori_set_verify() takes ORI_VERIFY_NEVER, ORI_VERIFY_LAST or ORI_VERIFY_EACH");
+    ori->ctx.options.verify = modes[when];
+    return ORI_OK;
+}
+
+/* -- Modules -------------------------------------------------------------------------------------------- */
+
+static const char *function_name(Module *m, const Fn *fn)
+{
+    Name name = m->syms.at[fn->sym].name;
+    size_t cap = tab_str(&m->tables, name.stem).len + 13;
+    return name_text(&m->tables, name, arena_alloc(&m->arena, cap), cap);
+}
+
+// A source with the slack that readers want.
+static OriStatus parse(Call *call)
+{
+    Ctx *ctx = &call->ori->ctx;
+    TextBuffer text = {.arena = &ctx->arena};
+    out_to_text(&text, call->source->text, call->source->len);
+    Source source = text_source(&text, call->source->name);
+    Lang lang = language_of(call->language);
+    lang = lang == LANG_AUTO ? lang_of(&source) : lang;
+    ctx->diag.errors = 0;
+    Module *m = lang_read(ctx, &source, lang, false);
+    if (!m)
+        return ORI_BAD_INPUT;
+    module_freeze(m);
+    call->module = NEW(&m->arena, OriModule);
+    *call->module = (OriModule){.m = m, .lang = lang, .names = NEW_ARRAY(&m->arena, const char *, m->fns.n)};
+    for (uint32_t k = 0; k < m->fns.n; k++)
+        call->module->names[k] = function_name(m, m->fns.at[k]);
+    return ORI_OK;
+}
+
+OriModule *ori_parse(OriContext *ori, const char *name, const char *text, size_t size, OriLanguage language)
+{
+    Source source = {.name = name ? name : "<text>", .text = text, .len = size};
+    Call call = {.ori = ori, .source = &source, .language = language};
+    return guarded(&call, parse) == ORI_OK ? call.module : NULL;
+}
+
+static OriStatus run_plan(Call *call)
+{
+    Ctx *ctx = &call->ori->ctx;
+    char why[500];
+    if (!phase_plan(ctx, why))
+        return wrong_use(call->ori, why);
+    call->module->broken = true;  // until all went well
+    batch_run(&(Batch){.ctx = ctx,
+                       .module = call->module->m,
+                       .end = call->module->m->items.n,
+                       .threads = phase_plan_reports(ctx) ? 1 : call->ori->threads,
+                       .keep = true});
+    call->module->broken = false;
+    return ORI_OK;
+}
+
+static OriStatus run(OriContext *ori, OriModule *module, const char *phases)
+{
+    Call call = {.ori = ori, .module = module};
+    if (module->broken)
+        return wrong_use(ori, "the module is broken since an earlier call failed");
+    ori->ctx.options.named = phases;
+    ori->ctx.options.stay_in_ssa = phases;
+    OriStatus status = guarded(&call, run_plan);
+    ori->ctx.options.named = NULL;
+    return status;
+}
+
+OriStatus ori_optimize(OriContext *ori, OriModule *module) { return run(ori, module, NULL); }
+
+OriStatus ori_run_phases(OriContext *ori, OriModule *module, const char *phases) { return run(ori, module, phases); }
+
+static bool pass_on(void *user, const char *text, size_t n)
+{
+    Call *call = user;
+    return call->write(call->user, text, n);
+}
+
+static OriStatus print(Call *call)
+{
+    Ctx *ctx = &call->ori->ctx;
+    Module *m = call->module->m;
+    Lang lang = language_of(call->language);
+    Out out;
+    out_init(&out, &ctx->arena, pass_on, call);
+    lang = lang == LANG_AUTO ? call->module->lang : lang;
+    for (uint32_t k = 0; k < m->fns.n && lang == LANG_ORI; k++)
+        fn_renumber(m->fns.at[k]);
+    lang_write_header(m, lang, &out);
+    for (uint32_t k = 0; k < m->items.n; k++)
+        lang_write_item(m, &m->items.at[k], lang, &out);
+    out_flush(&out);
+    return out.failed ? ORI_IO : ORI_OK;
+}
+
+OriStatus ori_print(OriContext *ori, OriModule *module, OriLanguage language, OriWriteFn *write, void *user)
+{
+    Call call = {.ori = ori, .module = module, .language = language, .write = write, .user = user};
+    return module->broken ? wrong_use(ori, "the module is broken since an earlier call failed") : guarded(&call, print);
+}
+
+void ori_free(OriContext *ori, OriModule *module)
+{
+    (void)ori;
+    if (module)
+        module_free(module->m);
+}
+
+size_t ori_function_count(const OriModule *module) { return module->m->fns.n; }
+
+const char *ori_function_name(const OriModule *module, size_t index)
+{
+    return index < module->m->fns.n ? module->names[index] : NULL;
+}
