@@ -154,7 +154,7 @@ static bool parse_list(Ctx *ctx, const char *option, const char *text, Plan *lis
         if (dots) {
             // A range means the slots in it that do something.
             for (int row = first; row <= last; row++)
-                if (phase_info[row].body)
+                if (!ctx->phases[row].vtable->is_noop(&ctx->phases[row]))
                     VEC_PUSH(&ctx->arena, &list->at, named_entry(row));
         } else {
             VEC_PUSH(&ctx->arena, &list->at, named_entry(first));
