@@ -193,6 +193,19 @@ static Status optimize_module(Job *job, Module *m, Lang output, double read_s)
     return ST_OK;
 }
 
+// Returns whether that was all; the plan for a module waits until that has been read.
+static bool print_tables(Job *job)
+{
+    const Settings *s = job->settings;
+    if (s->list_phases)
+        phase_list(&job->err, s->list_phases == PRINT_JSON);
+    if (s->list_sm)
+        sm_list(&job->err, s->list_sm == PRINT_JSON);
+    if (s->print_pipeline && !s->input)
+        phase_print_plan(&job->ctx, &job->err);
+    return s->print_pipeline ? !s->input : s->list_phases || s->list_sm;
+}
+
 static Status optimize(Job *job)
 {
     const Settings *s = job->settings;
@@ -203,18 +216,12 @@ static Status optimize(Job *job)
     job->lang = s->input_lang == LANG_AUTO && s->input ? lang_of(&job->source) : s->input_lang;
     Lang output = s->output_lang == LANG_AUTO ? job->lang : s->output_lang;
     ctx->options.stay_in_ssa = s->emit && output == LANG_ORI;
-    if (!phase_plan(ctx, why)) {
+    if (!phase_plan_for(ctx, NULL, why)) {
         settings_usage(why);
         return ST_USAGE;
     }
-    if (s->list_phases)
-        phase_list(&job->err, s->list_phases == PRINT_JSON);
-    if (s->print_pipeline)
-        phase_print_plan(ctx, &job->err);
-    if (s->list_phases || s->print_pipeline) {
-        out_flush(&job->err);
+    if (print_tables(job))
         return ST_OK;
-    }
     double start = phase_clock();
     ctx->options.positions = s->check_each;
     Module *m = lang_read(ctx, &job->source, job->lang, s->strip_debug);
@@ -225,6 +232,15 @@ static Status optimize(Job *job)
         return ST_BAD_INPUT;
     if (!entries_exist(job, m))
         return ST_USAGE;
+    // The first plan was for what was known then.
+    if (!phase_plan_for(ctx, m, why)) {
+        settings_usage(why);
+        return ST_USAGE;
+    }
+    if (s->print_pipeline) {
+        phase_print_plan(ctx, &job->err);
+        return ST_OK;
+    }
     return optimize_module(job, m, output, read_s);
 }
 
@@ -264,7 +280,7 @@ Status run_job(const Settings *s, bool quiet)
         ctx->deadline = s->phases.max_seconds > 0 ? phase_clock() + s->phases.max_seconds : 0;
         ctx->diag =
             (Diag){.write = quiet ? to_nowhere : to_stderr, .json = s->json_diagnostics, .max_errors = s->max_errors};
-        bool table = s->list_phases || s->print_pipeline;
+        bool table = s->list_phases || s->list_sm || s->print_pipeline;
         job->err = (Out){.write = quiet ? out_to_nowhere : out_to_stdio,
                          .user = table ? stdout : stderr,
                          .buf = job->err_buf,
