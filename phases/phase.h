@@ -5,6 +5,7 @@
 
 #include "ir/analysis/analysis.h"
 #include "ir/core/ir.h"
+#include "sm/sm.h"
 
 /* -- The table ---------------------------------------------------------------------------------------------- */
 
@@ -28,7 +29,7 @@ typedef bool PhaseBody(Ctx *ctx, Fn *fn);  // returns progress: whether it chang
 
 typedef struct PhaseInfo {
     const char *name;
-    PhaseBody *body;  // NULL = none
+    PhaseBody *body;  // NULL = none, or the SM backend's
     PhaseKind kind;
     PhaseGate gate;
     PhaseScope scope;
@@ -85,6 +86,7 @@ typedef struct PhaseOptions {
     bool reports;                              // run the report slots of the default plan too
     bool timing, stats;
     double max_seconds;  // 0 = none
+    SmTarget target;     // -arch; no backend: what the module says
 } PhaseOptions;
 
 // Somebody who looks on while phases run.
@@ -138,6 +140,7 @@ struct Ctx {
     Diag diag;
     Out *report;  // where report phases write
     PhaseOptions options;
+    SmTarget target;  // the one that phases run for
     Plan plan;
     Dumps dumps;
     PhaseWatch watch;  // all zero: nobody does
@@ -150,8 +153,10 @@ struct Ctx {
 };
 
 /* phase_table.c */
-// Makes the phase objects.
+// Makes the phase objects. Without a target the context gets the newest.
 void phase_factory(Ctx *ctx);
+// Chooses the target, that of the options, else the module's (NULL: the newest), and plans for it. As phase_plan().
+bool phase_plan_for(Ctx *ctx, const Module *m, char why[static 500]);
 // What a row is, for lists: "implemented", "hook", "machine" or "not-yet".
 const char *phase_status(int row);
 const char *phase_kind_name(PhaseKind kind);

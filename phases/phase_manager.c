@@ -158,7 +158,7 @@ static bool parse_list(Ctx *ctx, const char *option, const char *text, Plan *lis
         if (dots) {
             // A range means the slots in it that do something.
             for (int row = first; row <= last; row++)
-                if (phase_info[row].body)
+                if (!ctx->phases[row].vtable->is_noop(&ctx->phases[row]))
                     VEC_PUSH(&ctx->arena, &list->at, named_entry(row));
         } else {
             VEC_PUSH(&ctx->arena, &list->at, named_entry(first));
@@ -398,8 +398,11 @@ void phase_run(Ctx *ctx, Fn **at)
 
 void ctx_fork(Ctx *worker, Ctx *ctx)
 {
-    *worker =
-        (Ctx){.heap = {.pool = &ctx->heap}, .options = ctx->options, .plan = ctx->plan, .deadline = ctx->deadline};
+    *worker = (Ctx){.heap = {.pool = &ctx->heap},
+                    .options = ctx->options,
+                    .plan = ctx->plan,
+                    .target = ctx->target,
+                    .deadline = ctx->deadline};
     arena_init(&worker->arena, &worker->heap);
     phase_factory(worker);
 }

@@ -6,6 +6,7 @@
 #include "phases/bodies.h"
 
 #define none NULL
+#define backend NULL  // body_of() asks it
 #define ALL UINT32_MAX
 #define CFG AN_CFG
 #define RPO AN_RPO
@@ -22,18 +23,32 @@ const PhaseInfo phase_info[PHASE_ROWS] = {
     [index] = {name, function, PK_##kind, PG_##gate, PS_##scope, PF_##form, needs, keeps, summary},
 #include "phases/phases.def"
 };
+#undef backend
 
 /* -- Objects -------------------------------------------------------------------------------------------- */
 
+// What runs at a row; NULL if there is nothing.
+static PhaseBody *body_of(const Phase *phase, int row)
+{
+    return phase_info[row].body ? phase_info[row].body : sm_pass(phase->ctx->target.backend, row);
+}
+
 static bool run_body(Phase *phase, Fn *fn, int row)
 {
-    return phase_info[row].body && phase_info[row].body(phase->ctx, fn);
+    PhaseBody *body = body_of(phase, row);
+    return body && body(phase->ctx, fn);
+}
+
+static bool does_nothing(const Phase *phase, int row)
+{
+    PhaseBody *body = body_of(phase, row);
+    return !body || sm_is_sentinel(body);
 }
 
 #define PHASE(index, ...)                                                                    \
     static bool execute_##index(Phase *phase, Fn *fn) { return run_body(phase, fn, index); } \
     static int get_index_##index(const Phase *phase) { return (void)phase, index; }          \
-    static bool is_noop_##index(const Phase *phase) { return (void)phase, !phase_info[index].body; }
+    static bool is_noop_##index(const Phase *phase) { return does_nothing(phase, index); }
 #include "phases/phases.def"
 
 static const PhaseVtable vtables[PHASE_ROWS] = {
@@ -43,16 +58,39 @@ static const PhaseVtable vtables[PHASE_ROWS] = {
 
 void phase_factory(Ctx *ctx)
 {
+    if (!ctx->target.backend)
+        ctx->target = sm_newest();
     for (int row = 0; row < PHASE_ROWS; row++)
         ctx->phases[row] = (Phase){&vtables[row], ctx};
 }
 
+bool phase_plan_for(Ctx *ctx, const Module *m, char why[static 500])
+{
+    ctx->target = ctx->options.target.backend ? ctx->options.target : m ? sm_of_module(m) : sm_newest();
+    ctx->plan.at.n = 0;
+    return phase_plan(ctx, why);
+}
+
 /* -- Names ---------------------------------------------------------------------------------------------- */
+
+// Whether there is a body for a row, on some backend.
+static bool is_implemented(int row)
+{
+    bool some = phase_info[row].body;
+    for (size_t k = 0; k < SM_BACKEND_COUNT && !some; k++) {
+        SmPass *pass = sm_pass(sm_backends[k], row);
+        some = pass && !sm_is_sentinel(pass);
+    }
+    return some;
+}
 
 const char *phase_status(int row)
 {
     const PhaseInfo *p = &phase_info[row];
-    return p->body ? "implemented" : p->kind == PK_HOOK ? "hook" : p->kind == PK_MACHINE ? "machine" : "not-yet";
+    return is_implemented(row)     ? "implemented"
+           : p->kind == PK_HOOK    ? "hook"
+           : p->kind == PK_MACHINE ? "machine"
+                                   : "not-yet";
 }
 
 const char *phase_kind_name(PhaseKind kind)

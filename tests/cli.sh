@@ -274,6 +274,68 @@ says err "*** 009.ReportInitialRepresentation on k ***"
 run "no reports by default" 0 good.ptx -o g.ptx
 silent err
 
+# -- Backends -----------------------------------------------------------------------------------------------------------
+
+run "list of backends" 0 --list-sm
+silent err
+for words in "sm_30   version 0x3000  class 0 " "sm_50   version 0x4001  class 4 " "sm_60   version 0x6000  class 0 " \
+    "sm_70   version 0x7000  class 11" "sm_80   version 0x7001  class 11" "sm_89   version 0x7002  class 11" \
+    "sm_90   version 0x8000  class 11" "sm_50a (0x5001)" "sm_100 (0x9000)" "sm_10 sm_11 sm_12 sm_13 sm_20 sm_21 sm_30 " \
+    "sm_80 sm_86 sm_87 sm_88" "sm_70 sm_72 sm_75"; do
+    says out "$words"
+done
+name="list of backends has the documents' offsets"
+for line in "gvn_cse 23 184 49" "reassociate_and_common 44 352 50" "general_optimize_mid2 56 448 46" \
+    "general_optimize_late2 49 392 65" "swap_operands 79 632" "rewrite_chain 82 656" "operand_bytes 113 904" \
+    "fold_info 117 936" "marks_predicates 164 1312" "refuses_source 165 1320" "class_mask 182 1456" \
+    "class_mask_more 227 1816" "common_over_barrier 371 2968"; do
+    if tr -s ' ' <out | grep -q "^$line "; then ok; else bad "no line for $line"; fi
+done
+name="list of backends tells no-op by design from not yet"
+case $(awk '$1 == "gvn_cse" { print $5, $6, $7, $8, $9, $10, $11 }' out) in
+"no-op no-op "*" "*" no-op no-op "*) ok ;;
+*) bad "gvn_cse is $(grep '^gvn_cse' out)" ;;
+esac
+run "list of backends as JSON" 0 --list-sm=json
+json out
+for words in '"name":"sm_30","number":30,"encoded":12288,"class":0' '"name":"sm_50","number":50,"encoded":16385,"class":4' \
+    '"name":"sm_60","number":60,"encoded":24576,"class":0' '"name":"sm_70","number":70,"encoded":28672,"class":11' \
+    '"name":"sm_80","number":80,"encoded":28673,"class":11' '"name":"sm_89","number":89,"encoded":28674,"class":11' \
+    '"name":"sm_90","number":90,"encoded":32768,"class":11' '{"name":"sm_50a","encoded":20481}' \
+    '{"name":"sm_100","encoded":36864}' '"registers":{"R":63,"UR":0,"P":7,"UP":0},"constant_bank":65536' \
+    '"registers":{"R":255,"UR":63,"P":7,"UP":7},"constant_bank":65536' '{"name":"gvn_cse","slot":23,"phase":49,"status":"' \
+    '{"name":"common_over_barrier","slot":371,"status":"no-op"' '{"name":"back_prop_vreg","phase":82,"status":"'; do
+    says out "$words"
+done
+run "bad mode of the list of backends" 2 --list-sm=xml
+run "without a backend" 0 good.ptx -o direct.ptx
+for arch in sm_10 sm_30 sm_52 sm_50a sm_60 sm_75 sm_86 sm_89 sm_90a sm_100f sm_121; do
+    run "-arch $arch" 0 -arch $arch good.ptx -o arch.ptx
+    silent err
+    name="-arch $arch keeps the target"
+    if grep -qx '.target sm_90' arch.ptx; then ok; else bad "$(grep target arch.ptx)"; fi
+done
+run "--gpu-name" 0 --gpu-name sm_80 good.ptx -o arch.ptx
+run "--arch=" 0 --arch=sm_80 good.ptx -o name.ptx
+same arch.ptx name.ptx
+for arch in sm_85 sm90 90 sm_ sm_90A compute_90 '' sm_090; do
+    run "no target: $arch" 2 -arch "$arch" good.ptx -o u.ptx
+    says err "--arch: '$arch' is no target"
+    absent u.ptx
+done
+run "no target, by the other name" 2 --gpu-name=sm_85 good.ptx
+says err "--gpu-name: 'sm_85' is no target; did you mean sm_86?"
+sed 's/sm_90/sm_999/' good.ptx >future.ptx
+run "a module's target that nobody knows" 0 future.ptx
+silent err
+says out ".target sm_999"
+run "pipeline for a module" 0 --print-pipeline good.ptx
+cp out plan
+run "pipeline for a module's target" 0 --print-pipeline -arch sm_90
+same out plan
+run "pipeline for a module with an error" 1 --print-pipeline bad.ptx
+silent out
+
 # -- What is written ----------------------------------------------------------------------------------------------------
 
 run "to standard output" 0 good.ptx

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: MIT
 #
 # diff.sh: phases keep what kernels compute. All launches of the samples are run in the interpreter before the phases and
-# behind each that changed something (oriopt --check-each): by the whole pipeline at each level, by the pipeline through
-# Ori text, and by each implemented phase alone. What is written is read back and run, too.
+# behind each that changed something (oriopt --check-each): by the whole pipeline at each level, on each backend, through Ori text,
+# and by each implemented phase alone. What is written is read back and run, too.
 #
 #   tests/diff.sh [-q] [RUN...]      default: all of samples/run; -q: only -O3 and the phases alone, a form a sample
 #
@@ -20,6 +20,7 @@ if [ "${1-}" = --case ]; then
     work=$2 plan=$3 run=$4 ptx=$5
     case $plan in
     -O*) set -- "$plan" ;;
+    arch:*) set -- -O3 -arch "${plan#arch:}" ;;
     text) set -- -O3 --self-check=roundtrip --emit=ori ;;
     *) set -- --named-phases="$plan" ;;
     esac
@@ -54,6 +55,7 @@ mkdir -p "$work" || exit 2
 # The implemented phases that may change a function.
 phases=$("$ORIOPT" --list-phases | awk '/ implemented / && $3 != "verify" && $3 != "report" && $3 != "analysis" { print $2 "@" $1 }')
 plans="-O1 -O2 -O3 -O4 text"
+for arch in sm_30 sm_50 sm_60 sm_70 sm_80 sm_89 sm_90; do plans="$plans arch:$arch"; done
 [ "$quick" ] && plans=-O3
 
 # The module of a .run file, and the other forms of the same sample.

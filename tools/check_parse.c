@@ -41,7 +41,7 @@ static const char *const settings[] = {
 #include "tools/check.def"
 };
 
-enum { OPT_LEVEL, OPT_ENTRY, OPT_ENTRY_SHORT, OPT_STRIP_DEBUG, OPT_SELF_CHECK, OPT_REPORTS, OPT_DISABLE };
+enum { OPT_LEVEL, OPT_ENTRY, OPT_ENTRY_SHORT, OPT_STRIP_DEBUG, OPT_SELF_CHECK, OPT_REPORTS, OPT_DISABLE, OPT_ARCH };
 
 // What `set opt` takes, a part of the options of oriopt.
 static const Option options[] = {
@@ -52,6 +52,7 @@ static const Option options[] = {
     {OPT_SELF_CHECK, "self-check", ARG_VALUE, "LIST", ""},
     {OPT_REPORTS, "reports", ARG_NONE, "", ""},
     {OPT_DISABLE, "disable-phases", ARG_VALUE, "LIST", ""},
+    {OPT_ARCH, "arch", ARG_VALUE, "sm_NN", ""},
 };
 
 typedef struct Parser {
@@ -118,6 +119,13 @@ static void set_level(Parser *p, const char *value)
         p->test->ctx->options.level = value[0] - '0';
 }
 
+static void set_target(Parser *p, const char *what, const char *value)
+{
+    char why[300];
+    if (!sm_find(value, &p->test->ctx->options.target, why))
+        check_fail(p->test, p->line, "%s: %s", what, why);
+}
+
 static void take_option(Parser *p, int id, const char *value)
 {
     PhaseOptions *o = &p->test->ctx->options;
@@ -128,6 +136,7 @@ static void take_option(Parser *p, int id, const char *value)
     case OPT_STRIP_DEBUG: p->test->strip_debug = true; break;
     case OPT_REPORTS: o->reports = true; break;
     case OPT_DISABLE: o->disabled = value; break;
+    case OPT_ARCH: set_target(p, "-arch", value); break;
     case OPT_SELF_CHECK:
         if (!phase_self_checks(o, value))
             check_fail(p->test, p->line, "--self-check: '%s' is not a list of clone, roundtrip and contracts", value);
@@ -209,18 +218,6 @@ static void parse_knob(Parser *p, const char *text)
         set_skip(p, "set knob ", text, "there are no knobs yet");
 }
 
-static void parse_arch(Parser *p, const char *text)
-{
-    size_t digits = strncmp(text, "sm_", 3) == 0 ? strspn(text + 3, "0123456789") : 0;
-    const char *end = text + 3 + digits;
-    if (digits && islower((unsigned char)*end))
-        end++;
-    if (!digits || *end)
-        check_fail(p->test, p->line, "expected `set arch sm_NN`");
-    else
-        set_skip(p, "set arch ", text, "there are no backends yet");
-}
-
 static void parse_emit(Parser *p, const char *text)
 {
     bool ori = strcmp(text, "ori") == 0;
@@ -247,7 +244,7 @@ static void parse_set(Parser *p, const char *text)
         parse_options(p, value, ARRAY_LEN(options));
         break;
     case SETTING_KNOB: parse_knob(p, value); break;
-    case SETTING_ARCH: parse_arch(p, value); break;
+    case SETTING_ARCH: set_target(p, "set arch", value); break;
     default: parse_emit(p, value); break;
     }
 }

@@ -52,6 +52,15 @@ static bool one_of(const char *option, const char *value, const char *const *nam
     return settings_bad_value(option, value, "one of its values; --help lists them");
 }
 
+static bool target(const char *option, const char *value, SmTarget *target)
+{
+    char why[300], message[340];
+    if (sm_find(value, target, why))
+        return true;
+    snprintf(message, sizeof message, "--%s: %s", option, why);
+    return settings_usage(message);
+}
+
 static void print_help(void)
 {
     char buf[8192];
@@ -84,6 +93,8 @@ static bool take_option(Settings *s, int id, const char *value)
             return false;
         s->input_lang = which ? LANG_ORI : LANG_PTX;
         return true;
+    case OPT_ARCH:
+    case OPT_GPU_NAME: return target(opt_options[id].name, value, &s->phases.target);
     case OPT_LEVEL:
         if (value[0] < '0' || value[0] > '4' || value[1])
             return settings_bad_value("O", value, "a level from 0 to 4");
@@ -137,6 +148,7 @@ static bool take_option(Settings *s, int id, const char *value)
     case OPT_TIME_PHASES: s->phases.timing = true; return print_mode("time-phases", value, &s->times);
     case OPT_STATS: s->phases.stats = true; return print_mode("stats", value, &s->stats);
     case OPT_LIST_PHASES: return print_mode("list-phases", value, &s->list_phases);
+    case OPT_LIST_SM: return print_mode("list-sm", value, &s->list_sm);
     case OPT_PRINT_PIPELINE: s->print_pipeline = true; return true;
     case OPT_MAX_ERRORS:
         if (!number("max-errors", value, &n))
@@ -191,6 +203,6 @@ bool settings_take(Settings *s, int argc, char **argv, bool *done)
     }
     if (s->run_reproducer && s->input && !s->text)
         return settings_usage("--run-reproducer takes no other input");
-    bool tables = s->list_phases || s->print_pipeline;
+    bool tables = s->list_phases || s->list_sm || s->print_pipeline;
     return s->input || s->run_reproducer || tables || settings_usage("no input file; --help explains the use");
 }

@@ -147,6 +147,16 @@ OriStatus ori_set_level(OriContext *ori, int level)
     return ORI_OK;
 }
 
+OriStatus ori_set_target(OriContext *ori, const char *sm)
+{
+    char why[300];
+    SmTarget target = {0};
+    if (sm && !sm_find(sm, &target, why))
+        return wrong_use(ori, why);
+    ori->ctx.options.target = target;
+    return ORI_OK;
+}
+
 OriStatus ori_set_threads(OriContext *ori, unsigned threads)
 {
     if (threads < 1 || threads > 1024)
@@ -212,7 +222,7 @@ static OriStatus run_plan(Call *call)
 {
     Ctx *ctx = &call->ori->ctx;
     char why[500];
-    if (!phase_plan(ctx, why))
+    if (!phase_plan_for(ctx, call->module->m, why))
         return wrong_use(call->ori, why);
     call->module->broken = true;  // until all went well
     batch_run(&(Batch){.ctx = ctx,
@@ -281,4 +291,32 @@ size_t ori_function_count(const OriModule *module) { return module->m->fns.n; }
 const char *ori_function_name(const OriModule *module, size_t index)
 {
     return index < module->m->fns.n ? module->names[index] : NULL;
+}
+
+/* -- Tables --------------------------------------------------------------------------------------------- */
+
+static OriStatus print_table(Call *call)
+{
+    Ctx *ctx = &call->ori->ctx;
+    Out out;
+    char why[500];
+    out_init(&out, &ctx->arena, pass_on, call);
+    switch (call->table) {
+    case ORI_PHASES: phase_list(&out, true); break;
+    case ORI_BACKENDS: sm_list(&out, true); break;
+    case ORI_PIPELINE:
+        if (!phase_plan_for(ctx, NULL, why))
+            return wrong_use(call->ori, why);
+        phase_print_plan(ctx, &out);
+        break;
+    default: return wrong_use(call->ori, "ori_print_table() takes one of the constants of OriTable");
+    }
+    out_flush(&out);
+    return out.failed ? ORI_IO : ORI_OK;
+}
+
+OriStatus ori_print_table(OriContext *ori, OriTable table, OriWriteFn *write, void *user)
+{
+    Call call = {.ori = ori, .table = table, .write = write, .user = user};
+    return guarded(&call, print_table);
 }

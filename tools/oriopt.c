@@ -112,6 +112,16 @@ static Status start_check(Job *job, Module *m)
     return status;
 }
 
+// For the module's target, or for what is known without one.
+static Status make_plan(Job *job, const Module *m)
+{
+    char why[500];
+    if (phase_plan_for(&job->ctx, m, why))
+        return ST_OK;
+    settings_usage(why);
+    return ST_USAGE;
+}
+
 // What is done once, when the first piece is there: the end of its header, at least.
 static Status begin_output(Job *job, Module *m, bool more, bool *whole, Out *out)
 {
@@ -171,6 +181,12 @@ static Status run_module(Job *job, LangReader *reader, Out *out)
         survey_piece(job, m, first);
         module_freeze(m);
         if (!begun)
+            status = make_plan(job, m);
+        if (status == ST_OK && job->settings->print_pipeline) {
+            phase_print_plan(&job->ctx, &job->err);
+            return ST_OK;
+        }
+        if (!begun && status == ST_OK)
             status = begin_output(job, m, more, &whole, out);
         begun = true;
         if (status == ST_OK)
@@ -204,28 +220,33 @@ static Status finish_output(Job *job, const Out *out)
     return written ? ST_OK : ST_IO;
 }
 
+// Returns whether that was all; the plan for a module waits until that has been read.
+static bool print_tables(Job *job)
+{
+    const Settings *s = job->settings;
+    if (s->list_phases)
+        phase_list(&job->err, s->list_phases == PRINT_JSON);
+    if (s->list_sm)
+        sm_list(&job->err, s->list_sm == PRINT_JSON);
+    if (s->print_pipeline && !s->input)
+        phase_print_plan(&job->ctx, &job->err);
+    return s->print_pipeline ? !s->input : s->list_phases || s->list_sm;
+}
+
 static Status optimize(Job *job)
 {
     const Settings *s = job->settings;
     Ctx *ctx = &job->ctx;
-    char why[500];
     if (s->input && !open_input(job))
         return ST_IO;
     job->lang = s->input_lang == LANG_AUTO && s->input ? lang_of(&job->source) : s->input_lang;
     job->output_lang = s->output_lang == LANG_AUTO ? job->lang : s->output_lang;
     ctx->options.stay_in_ssa = s->emit && job->output_lang == LANG_ORI;
-    if (!phase_plan(ctx, why)) {
-        settings_usage(why);
-        return ST_USAGE;
-    }
-    if (s->list_phases)
-        phase_list(&job->err, s->list_phases == PRINT_JSON);
-    if (s->print_pipeline)
-        phase_print_plan(ctx, &job->err);
-    if (s->list_phases || s->print_pipeline) {
-        out_flush(&job->err);
+    Status status = make_plan(job, NULL);
+    if (status != ST_OK)
+        return status;
+    if (print_tables(job))
         return ST_OK;
-    }
     Out out = {0};
     ctx->options.positions = s->check_each;
     // What watches functions on their way, or writes of them as it goes, sees one after the other.
@@ -233,8 +254,8 @@ static Status optimize(Job *job)
     job->alone = job->whole || s->phases.self_roundtrip || phase_plan_reports(ctx);
     LangReader reader = lang_open(ctx, &job->source, job->lang, s->strip_debug);
     job->module = reader.module;
-    Status status = run_module(job, &reader, &out);
-    if (status != ST_OK)
+    status = run_module(job, &reader, &out);
+    if (status != ST_OK || s->print_pipeline)
         return status;
     status = finish_output(job, &out);
     if (status == ST_IO)
@@ -278,7 +299,7 @@ Status run_job(const Settings *s, bool quiet)
         ctx->deadline = s->phases.max_seconds > 0 ? phase_total_clock() + s->phases.max_seconds : 0;
         ctx->diag =
             (Diag){.write = quiet ? to_nowhere : to_stderr, .json = s->json_diagnostics, .max_errors = s->max_errors};
-        bool table = s->list_phases || s->print_pipeline;
+        bool table = s->list_phases || s->list_sm || s->print_pipeline;
         job->err = (Out){.write = quiet ? out_to_nowhere : out_to_stdio,
                          .user = table ? stdout : stderr,
                          .buf = job->err_buf,

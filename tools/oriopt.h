@@ -29,7 +29,7 @@ typedef struct Settings {
     size_t nentries;
     Lang input_lang, output_lang;  // LANG_AUTO: by content; what came in
     bool emit, print_pipeline, json_diagnostics, strip_debug;
-    PrintMode list_phases, times, stats;
+    PrintMode list_phases, list_sm, times, stats;
     PhaseOptions phases;
     uint32_t max_errors;
     unsigned threads;

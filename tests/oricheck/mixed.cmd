@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: MIT
-$oricheck --verbose pass-crlf.ptx skip-arch.ptx check-order.ptx pass-ori.ori
+$oricheck --verbose pass-crlf.ptx phase-not-there.ori check-order.ptx pass-ori.ori

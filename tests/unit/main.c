@@ -33,6 +33,7 @@
     X(contracts)       \
     X(text)            \
     X(phase_table)     \
+    X(sm)              \
     X(place_blocks)    \
     X(remove_nop_code) \
     X(ssa)             \

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: MIT
+// What backends share: passes that do nothing, answers that are sound everywhere, and the table of the members.
+#include "sm/sm.h"
+
+/* -- Passes --------------------------------------------------------------------------------------------- */
+
+// These two stay different functions, whatever a linker folds: it is their addresses that are looked at.
+bool sm_no_op_pass(Ctx *ctx, Fn *fn) { return (void)ctx, (void)fn, false; }
+
+bool sm_not_yet_pass(Ctx *ctx, Fn *fn) { return sm_no_op_pass(ctx, fn); }
+
+/* -- Queries -------------------------------------------------------------------------------------------- */
+
+// Ascending, so that `a + b` and `b + a` have one key.
+bool sm_shared_swap_operands(const Fn *fn, const Instr *i, uint32_t first, uint32_t second)
+{
+    return ir_desc(fn, i)->traits & TR_COMM && first > second;
+}
+
+bool sm_shared_rewrite_chain(const Fn *fn, const BlockId entry[static 3]) { return (void)fn, (void)entry, false; }
+
+// A packed pair is one element, and a predicate a byte.
+uint32_t sm_shared_operand_bytes(const Fn *fn, const Instr *i)
+{
+    const Mnem *m = tab_mnem(fn->tables, ir_desc(fn, i)->mnem);
+    return m->ntypes ? (width_bits(type_info[m->type[0]].width) + 7) / 8 : 0;
+}
+
+uint32_t sm_shared_fold_info(const Fn *fn, const Instr *i) { return (void)fn, (void)i, 0; }
+
+bool sm_shared_marks_predicates(const Fn *fn) { return (void)fn, false; }
+
+// The documents' sentinel: the kinds of the operands alone decide.
+bool sm_shared_refuses_source(const Fn *fn, const Instr *i) { return (void)fn, (void)i, false; }
+
+uint64_t sm_shared_class_mask(const Fn *fn, const Instr *i) { return (void)fn, (void)i, 0; }
+
+uint64_t sm_shared_class_mask_more(const Fn *fn, const Instr *i) { return (void)fn, (void)i, 0; }
+
+bool sm_shared_common_over_barrier(const Fn *fn, const Instr *i) { return (void)fn, (void)i, false; }
+
+/* -- Members -------------------------------------------------------------------------------------------- */
+
+const SmMember sm_members[SM_MEMBER_COUNT] = {
+#define PASS(member, slot, row, common, document, text) [SM_AT_##member] = {#member, slot, row, document, text},
+    SM_PASSES(PASS)
+#undef PASS
+#define QUERY(member, slot, type, shared, document, text) [SM_AT_##member] = {#member, slot, -1, document, text},
+        SM_QUERIES(QUERY)
+#undef QUERY
+};
+
+// A row that stands twice in the table does not compile.
+SmPass *sm_pass(const SmBackend *backend, int row)
+{
+    switch (row) {
+#define PASS(member, slot, row, ...) \
+    case row: return backend->member;
+        SM_PASSES(PASS)
+#undef PASS
+    default: return NULL;
+    }
+}
+
+SmStatus sm_status(const SmBackend *backend, int member)
+{
+    if (member < SM_PASS_COUNT) {
+        SmPass *pass = sm_pass(backend, sm_members[member].row);
+        return pass == sm_no_op_pass ? SM_NO_OP : pass == sm_not_yet_pass ? SM_NOT_YET : SM_IMPLEMENTED;
+    }
+    switch (member) {
+#define QUERY(member, slot, type, shared, ...) \
+    case SM_AT_##member: return backend->member == sm_shared_##member ? SM_##shared : SM_IMPLEMENTED;
+        SM_QUERIES(QUERY)
+#undef QUERY
+    default: return SM_NOT_YET;
+    }
+}
+
+const char *sm_status_name(SmStatus status)
+{
+    static const char *const names[] = {"implemented", "no-op", "not-yet"};
+    return names[status];
+}

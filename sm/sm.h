@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: MIT
+// SM backends: what is true of a generation of GPUs (the profile), and what it does in its own way (the vtable).
+//
+// The documents have one polymorphic object of this kind, at ctx+1584. "+N" are byte offsets in it, slots are indices
+// in its vtable, of eight bytes each. `cse` is the document on copy propagation and CSE, `general` the one on the
+// GeneralOptimize bundles, `phases` the list of the 159 slots.
+#ifndef ORI_SM_H
+#define ORI_SM_H
+
+#include "ir/core/ir.h"
+
+/* -- Profile ------------------------------------------------------------------------------------------------ */
+
+// CAP(id, name, byte, bit, document, text): capability bits, where the documents have them.
+// clang-format off
+#define SM_CAPS(CAP) \
+    CAP(ENHANCED_CSE, enhanced_cse, 1106, 6, "cse",     "MUFU, SHFL, ATOM and REDUX may be value-numbered, modes 5 and 6") \
+    CAP(FULL_SCOPE,   full_scope,   1416, 0, "cse",     "c, of the context: with the bit above full scope, not extended") \
+    CAP(GRACE,        grace,        1417, 7, "general", "Grace, whatever the class") \
+    CAP(NVLINK,       nvlink,       1418, 0, "general", "NVLink, whatever the class")
+// clang-format on
+
+enum {
+#define CAP(id, ...) SM_CAP_BIT_##id,
+    SM_CAPS(CAP)
+#undef CAP
+#define CAP(id, ...) SM_CAP_##id = 1 << SM_CAP_BIT_##id,
+        SM_CAPS(CAP)
+#undef CAP
+};
+
+// Architecture classes, at +12.
+enum { SM_CLASS_OTHER = 0, SM_CLASS_DUAL_ISSUE = 4, SM_CLASS_GRACE = 10, SM_CLASS_NVLINK = 11 };
+
+typedef struct SmProfile {
+    const char *name;          // as a target: "sm_90"
+    uint16_t number;           // 90
+    uint16_t encoded;          // generation << 12 | variant, +372
+    uint8_t class;             // SM_CLASS_*
+    uint8_t caps;              // SM_CAP_*
+    uint16_t regs[RF_UP + 1];  // registers of a thread by file; there is none to allocate for CC
+    uint32_t bank_bytes;       // of a constant bank
+} SmProfile;
+
+/* -- Passes ------------------------------------------------------------------------------------------------- */
+
+// Returns progress, as phases do.
+typedef bool SmPass(Ctx *ctx, Fn *fn);
+
+// PASS(member, slot of the vtable or -1, row of phases.def, common, document, text): `common` is what backends have
+// that say nothing else: no_op (by design) or not_yet. The AdvancedPhase rows are phases of their own in the documents,
+// which a backend overrides, so they have no slot.
+// clang-format off
+#define SM_PASSES(PASS) \
+    PASS(gvn_cse,                   23,  49, no_op,   "cse",     "global value numbering; a no-op on sm30 sm50 sm80 sm89") \
+    PASS(reassociate_and_common,    44,  50, not_yet, "cse",     "integer chains in a canonical order, then commoning") \
+    PASS(general_optimize_mid2,     56,  46, not_yet, "general", "copies, folding, dead code behind mid-level expansion") \
+    PASS(general_optimize_late2,    49,  65, not_yet, "general", "the same behind predication and late commoning") \
+    PASS(before_conv_unsup,         -1,   4, no_op,   "phases",  "in front of ConvertUnsupportedOps") \
+    PASS(after_conv_unsup,          -1,   7, no_op,   "phases",  "behind it") \
+    PASS(early_enforce_args,        -1,  47, no_op,   "phases",  "in front of EnforceArgumentRestrictions") \
+    PASS(late_conv_unsup,           -1,  77, no_op,   "phases",  "in front of LateExpansionUnsupportedOps") \
+    PASS(back_prop_vreg,            -1,  82, no_op,   "cse",     "back copy propagation: its body, installed from sm70 on") \
+    PASS(set_reg_attr,              -1,  89, no_op,   "phases",  "in front of OriSetRegisterAttr") \
+    PASS(after_set_reg_attr,        -1,  92, no_op,   "phases",  "behind it") \
+    PASS(pre_sched,                 -1,  97, no_op,   "phases",  "in front of scheduling") \
+    PASS(alloc_reg,                 -1, 101, no_op,   "phases",  "register allocation") \
+    PASS(post_expansion,            -1, 104, no_op,   "phases",  "behind what register allocation expands") \
+    PASS(post_sched,                -1, 106, no_op,   "phases",  "behind scheduling") \
+    PASS(post_fix_up,               -1, 111, no_op,   "phases",  "behind the last repairs") \
+    PASS(scoreboards_and_opexes,    -1, 115, no_op,   "phases",  "dependence barriers and control fields") \
+    PASS(ori_phase_encoding,        -1, 127, no_op,   "phases",  "machine words") \
+    PASS(after_mid_expansion,       -1, 134, no_op,   "phases",  "behind MidExpansion") \
+    PASS(late_expand_sync,          -1, 135, no_op,   "phases",  "behind LateExpandSyncInstructions") \
+    PASS(ori_phase_encoding_second, -1, 152, no_op,   "phases",  "machine words, the second slot of the name")
+// clang-format on
+
+/* -- Queries ------------------------------------------------------------------------------------------------ */
+
+// Whether the first two uses of an instruction, with these value numbers, change places in its key.
+typedef bool SmSwap(const Fn *fn, const Instr *i, uint32_t first, uint32_t second);
+// Whether a chain of branches may be rewritten that comes back to its start by way of other registers; the blocks of
+// its three entries, the primary one first.
+typedef bool SmChain(const Fn *fn, const BlockId entry[static 3]);
+// Bytes of an element that an instruction works on; 0 = its type is not known.
+typedef uint32_t SmBytes(const Fn *fn, const Instr *i);
+// What else bears on folding an instruction; the bits are not documented, 0 = nothing does.
+typedef uint32_t SmFoldInfo(const Fn *fn, const Instr *i);
+// Whether a function's predicates may be marked as known under their own guard.
+typedef bool SmFnTest(const Fn *fn);
+// Whether something is true of an instruction.
+typedef bool SmTest(const Fn *fn, const Instr *i);
+// Classes of an instruction that are bits of a commoning filter, which may only reject.
+typedef uint64_t SmClasses(const Fn *fn, const Instr *i);
+
+// QUERY(member, slot, type, shared, document, text): `shared` is the status of the answer that all backends share:
+// IMPLEMENTED if it looks at what it is asked, NO_OP if it is the same whatever that is. These are the answers that
+// allow least, since the documents do not say what backends answer.
+// clang-format off
+#define SM_QUERIES(QUERY) \
+    QUERY(swap_operands,       79, SmSwap,     IMPLEMENTED, "cse",     "order of a commutative instruction's operands: by value number") \
+    QUERY(rewrite_chain,       82, SmChain,    NO_OP,       "general", "phase 13's secondary chains: they stay") \
+    QUERY(operand_bytes,      113, SmBytes,    IMPLEMENTED, "general", "operand size: that of the first type") \
+    QUERY(fold_info,          117, SmFoldInfo, NO_OP,       "general", "fold metadata: none") \
+    QUERY(marks_predicates,   164, SmFnTest,   NO_OP,       "general", "predicate marking: none") \
+    QUERY(refuses_source,     165, SmTest,     NO_OP,       "general", "predicated copies: only the kinds of operands decide") \
+    QUERY(class_mask,         182, SmClasses,  NO_OP,       "cse",     "more classes for the commoning filter: none") \
+    QUERY(class_mask_more,    227, SmClasses,  NO_OP,       "cse",     "the same, asked second") \
+    QUERY(common_over_barrier, 371, SmTest,    NO_OP,       "cse",     "commoning across a barrier: never")
+// clang-format on
+
+/* -- Backends ----------------------------------------------------------------------------------------------- */
+
+typedef struct SmBackend {
+    SmProfile profile;
+#define PASS(member, ...) SmPass *member;
+    SM_PASSES(PASS)
+#undef PASS
+#define QUERY(member, slot, type, ...) type *member;
+    SM_QUERIES(QUERY)
+#undef QUERY
+} SmBackend;
+
+// BACKEND(number), ascending: the files of this folder.
+#define SM_BACKENDS(BACKEND) BACKEND(30) BACKEND(50) BACKEND(60) BACKEND(70) BACKEND(80) BACKEND(89) BACKEND(90)
+#define BACKEND(number) extern const SmBackend sm_##number;
+SM_BACKENDS(BACKEND)
+#undef BACKEND
+enum {
+#define BACKEND(number) SM_INDEX_##number,
+    SM_BACKENDS(BACKEND)
+#undef BACKEND
+        SM_BACKEND_COUNT
+};
+extern const SmBackend *const sm_backends[SM_BACKEND_COUNT];
+
+// Members of the vtable.
+enum {
+#define PASS(member, ...) SM_AT_##member,
+    SM_PASSES(PASS)
+#undef PASS
+        SM_PASS_COUNT,
+    SM_LAST_PASS = SM_PASS_COUNT - 1,  // queries go on behind it
+#define QUERY(member, ...) SM_AT_##member,
+    SM_QUERIES(QUERY)
+#undef QUERY
+        SM_MEMBER_COUNT
+};
+
+typedef struct SmMember {
+    const char *name;
+    int slot;  // of the vtable, -1 = none
+    int row;   // of phases.def, -1 = a query
+    const char *document, *text;
+} SmMember;
+extern const SmMember sm_members[SM_MEMBER_COUNT];
+
+typedef enum { SM_IMPLEMENTED, SM_NO_OP, SM_NOT_YET } SmStatus;
+
+/* shared.c */
+// The two passes that do nothing, told apart by address: by design, and until there is a body.
+SmPass sm_no_op_pass, sm_not_yet_pass;
+#define QUERY(member, slot, type, ...) type sm_shared_##member;
+SM_QUERIES(QUERY)
+#undef QUERY
+static inline bool sm_is_sentinel(SmPass *pass) { return pass == sm_no_op_pass || pass == sm_not_yet_pass; }
+// What a backend runs at a row of phases.def; NULL if that row does not ask backends.
+SmPass *sm_pass(const SmBackend *backend, int row);
+SmStatus sm_status(const SmBackend *backend, int member);  // SM_AT_*
+const char *sm_status_name(SmStatus status);
+
+/* -- Targets ------------------------------------------------------------------------------------------------ */
+
+// What the name of a target means.
+typedef struct SmTarget {
+    const SmBackend *backend;
+    uint16_t encoded;  // of the target itself: sm_100 has the backend of sm_90, but a version of its own
+} SmTarget;
+
+/* targets.c */
+// The target that is taken where nothing names one: the backend that is newest.
+SmTarget sm_newest(void);
+// What `sm_NN`, `sm_NNa` or `sm_NNf` means. False: there is no such target, and `why` suggests others.
+bool sm_find(const char *text, SmTarget *target, char why[static 300]);
+// What the first word of a module's `.target` means; a number that is not known has the nearest backend not above it.
+SmTarget sm_of_module(const Module *m);
+// The k-th target that there is, from 0, with its name. False: there are no more.
+bool sm_nth_target(size_t k, SmTarget *target, char name[static 12]);
+
+/* list.c */
+// Prints all backends, with the targets that have them.
+void sm_list(Out *out, bool json);
+
+/* -- Tests of versions and classes -------------------------------------------------------------------------- */
+
+// THRESHOLD(name, limit, document, text): holds for encoded versions up to the limit.
+// clang-format off
+#define SM_THRESHOLDS(THRESHOLD) \
+    THRESHOLD(selects_fold_freely, 20479, "general", "constants fold into selects whatever the constraint bits 0x1C00 say") \
+    THRESHOLD(sorts_commutative,   28671, "cse",     "operands of commutative instructions are put in order in dominated blocks") \
+    THRESHOLD(always_marks_ebb,    32767, "cse",     "the EBB pre-pass runs in front of GVN whatever knob 210 says")
+// clang-format on
+#define THRESHOLD(name, limit, ...) \
+    static inline bool sm_##name(SmTarget target) { return target.encoded <= limit; }
+SM_THRESHOLDS(THRESHOLD)
+#undef THRESHOLD
+
+// FAMILY(name, class, capability, text): of that class, or with that bit.
+// clang-format off
+#define SM_FAMILIES(FAMILY) \
+    FAMILY(dual_issue, SM_CLASS_DUAL_ISSUE, 0,             "issues two instructions at once (Maxwell)") \
+    FAMILY(nvlink,     SM_CLASS_NVLINK,     SM_CAP_NVLINK, "has NVLink (Volta and up)") \
+    FAMILY(grace,      SM_CLASS_GRACE,      SM_CAP_GRACE,  "Grace")
+// clang-format on
+#define FAMILY(name, id, cap, ...) \
+    static inline bool sm_is_##name(const SmProfile *p) { return p->class == id || p->caps & (cap); }
+SM_FAMILIES(FAMILY)
+#undef FAMILY
+
+// Of one of these families: phase 29 may mark a select directly. On others it asks the two-pass simplifier first.
+static inline bool sm_marks_directly(const SmProfile *p)
+{
+    return sm_is_dual_issue(p) || sm_is_nvlink(p) || sm_is_grace(p);
+}
+
+#endif

@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: MIT
+// Kepler, and what came before it.
+#include "sm/sm_internal.h"
+
+const SmBackend sm_30 = {
+    SM_COMMON,
+    .profile.name = "sm_30",
+    .profile.number = 30,
+    .profile.encoded = 0x3000,
+    .profile.class = SM_CLASS_OTHER,
+    .profile.regs[RF_R] = 63,
+};

@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: MIT
+// Maxwell.
+#include "sm/sm_internal.h"
+
+const SmBackend sm_50 = {
+    SM_COMMON,
+    .profile.name = "sm_50",
+    .profile.number = 50,
+    .profile.encoded = 0x4001,
+    .profile.class = SM_CLASS_DUAL_ISSUE,
+    .profile.regs[RF_R] = 255,
+};

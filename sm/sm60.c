@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: MIT
+// Pascal.
+#include "sm/sm_internal.h"
+
+const SmBackend sm_60 = {
+    SM_COMMON,
+    .profile.name = "sm_60",
+    .profile.number = 60,
+    .profile.encoded = 0x6000,
+    .profile.class = SM_CLASS_OTHER,
+    .profile.regs[RF_R] = 255,
+    .gvn_cse = sm_not_yet_pass,  // slot 23
+};

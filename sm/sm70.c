@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: MIT
+// Volta and Turing. The latter has uniform registers, the former, whose profile this is, has not.
+#include "sm/sm_internal.h"
+
+const SmBackend sm_70 = {
+    SM_COMMON,
+    .profile.name = "sm_70",
+    .profile.number = 70,
+    .profile.encoded = 0x7000,
+    .profile.class = SM_CLASS_NVLINK,
+    .profile.regs[RF_R] = 255,
+    .gvn_cse = sm_not_yet_pass,         // slot 23
+    .back_prop_vreg = sm_not_yet_pass,  // phase 82
+};

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: MIT
+// Ampere. It has no phase 49 by design: phases 50 and 64 do that work.
+#include "sm/sm_internal.h"
+
+const SmBackend sm_80 = {
+    SM_COMMON,
+    .profile.name = "sm_80",
+    .profile.number = 80,
+    .profile.encoded = 0x7001,
+    .profile.class = SM_CLASS_NVLINK,
+    .profile.regs[RF_R] = 255,
+    .profile.regs[RF_UR] = 63,
+    .profile.regs[RF_UP] = 7,
+    .back_prop_vreg = sm_not_yet_pass,  // phase 82
+};

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: MIT
+// Ada. It has no phase 49 by design: phases 50 and 64 do that work. The documents do not state its version.
+#include "sm/sm_internal.h"
+
+const SmBackend sm_89 = {
+    SM_COMMON,
+    .profile.name = "sm_89",
+    .profile.number = 89,
+    .profile.encoded = 0x7002,
+    .profile.class = SM_CLASS_NVLINK,
+    .profile.regs[RF_R] = 255,
+    .profile.regs[RF_UR] = 63,
+    .profile.regs[RF_UP] = 7,
+    .back_prop_vreg = sm_not_yet_pass,  // phase 82
+};

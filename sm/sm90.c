@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: MIT
+// Hopper, and what came after it.
+#include "sm/sm_internal.h"
+
+const SmBackend sm_90 = {
+    SM_COMMON,
+    .profile.name = "sm_90",
+    .profile.number = 90,
+    .profile.encoded = 0x8000,
+    .profile.class = SM_CLASS_NVLINK,
+    .profile.caps = SM_CAP_ENHANCED_CSE | SM_CAP_FULL_SCOPE,
+    .profile.regs[RF_R] = 255,
+    .profile.regs[RF_UR] = 63,
+    .profile.regs[RF_UP] = 7,
+    .gvn_cse = sm_not_yet_pass,         // slot 23
+    .back_prop_vreg = sm_not_yet_pass,  // phase 82
+};

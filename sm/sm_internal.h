@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: MIT
+// What the files of backends begin with.
+#ifndef ORI_SM_INTERNAL_H
+#define ORI_SM_INTERNAL_H
+
+#include "phases/bodies.h"
+#include "sm/sm.h"
+
+// A backend is SM_COMMON and, behind it, what is different: its initializers replace those of the macro.
+#pragma GCC diagnostic ignored "-Woverride-init"
+
+#define SM_COMMON_PASS(member, slot, row, common, ...) , .member = sm_##common##_pass
+#define SM_COMMON_QUERY(member, ...) , .member = sm_shared_##member
+// Predicates P0 to P6, a constant bank of 64 KiB, and the shared members.
+#define SM_COMMON \
+    .profile.bank_bytes = 65536, .profile.regs[RF_P] = 7 SM_PASSES(SM_COMMON_PASS) SM_QUERIES(SM_COMMON_QUERY)
+
+/* template.c */
+extern const SmBackend sm_template;
+
+#endif

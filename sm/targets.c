@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: MIT
+// What the names of targets mean. A target has the nearest backend that is not above it, and the oldest if none is; so
+// 75 has that of sm_70, 86 to 88 that of sm_80, 100 and up that of sm_90, below 30 that of sm_30. Its encoded version
+// is the backend's, unless the documents state its own.
+#include <stdio.h>
+
+#include "sm/sm.h"
+
+const SmBackend *const sm_backends[SM_BACKEND_COUNT] = {
+#define BACKEND(number) &sm_##number,
+    SM_BACKENDS(BACKEND)
+#undef BACKEND
+};
+
+// The targets that ptxas of some release takes.
+static const uint16_t numbers[] = {10, 11, 12, 13, 20, 21, 30, 32, 35, 37,  50,  52,  53,  60,  61, 62,
+                                   70, 72, 75, 80, 86, 87, 88, 89, 90, 100, 101, 103, 110, 120, 121};
+
+// Versions that are not those of the backend.
+static const struct {
+    uint16_t number;
+    char suffix;  // 0 = none, which is also for suffixes that have no row
+    uint16_t encoded;
+} versions[] = {{50, 'a', 0x5001}, {100, 0, 0x9000}};
+
+static SmTarget target_of(unsigned number, char suffix)
+{
+    const SmBackend *backend = sm_backends[0];
+    for (size_t k = 0; k < SM_BACKEND_COUNT && sm_backends[k]->profile.number <= number; k++)
+        backend = sm_backends[k];
+    SmTarget target = {backend, backend->profile.encoded};
+    for (size_t k = 0; k < ARRAY_LEN(versions); k++)
+        if (versions[k].number == number && (!versions[k].suffix || versions[k].suffix == suffix))
+            target.encoded = versions[k].encoded;
+    return target;
+}
+
+SmTarget sm_newest(void) { return target_of(UINT16_MAX, 0); }
+
+// Takes `sm_` and a number of up to four digits; returns what is behind it, NULL if it does not begin like this.
+static const char *take_number(const char *text, const char *end, unsigned *number)
+{
+    if (end - text < 4 || memcmp(text, "sm_", 3) != 0 || text[3] == '0')
+        return NULL;
+    const char *p = text + 3;
+    for (*number = 0; p < end && p - text < 7 && *p >= '0' && *p <= '9'; p++)
+        *number = *number * 10 + (unsigned)(*p - '0');
+    return p > text + 3 ? p : NULL;
+}
+
+static bool is_suffix(char c) { return c == 'a' || c == 'f'; }
+
+static bool exists(unsigned number)
+{
+    for (size_t k = 0; k < ARRAY_LEN(numbers); k++)
+        if (numbers[k] == number)
+            return true;
+    return false;
+}
+
+// The number of a target that is nearest to the first one in a text; 0 if there is none in it.
+static unsigned nearest(const char *text)
+{
+    unsigned number = 0, best = 0;
+    text += strcspn(text, "0123456789");
+    for (; *text >= '0' && *text <= '9' && number < 1000; text++)
+        number = number * 10 + (unsigned)(*text - '0');
+    for (size_t k = 0; k < ARRAY_LEN(numbers) && number; k++) {
+        unsigned d = numbers[k] > number ? numbers[k] - number : number - numbers[k];
+        if (!best || d < (best > number ? best - number : number - best))
+            best = numbers[k];
+    }
+    return best;
+}
+
+bool sm_find(const char *text, SmTarget *target, char why[static 300])
+{
+    unsigned number;
+    const char *end = text + strlen(text), *p = take_number(text, end, &number);
+    if (p && exists(number) && (p == end || (is_suffix(*p) && p + 1 == end))) {
+        *target = target_of(number, *p);
+        return true;
+    }
+    int n = snprintf(why, 300, "'%.60s' is no target", text);
+    if (nearest(text))
+        n += snprintf(why + n, 300 - (size_t)n, "; did you mean sm_%u?", nearest(text));
+    n += snprintf(why + n, 300 - (size_t)n, "%s there are backends for", nearest(text) ? "" : ";");
+    for (size_t k = 0; k < SM_BACKEND_COUNT; k++)
+        n += snprintf(why + n, 300 - (size_t)n, " %s", sm_backends[k]->profile.name);
+    return false;
+}
+
+SmTarget sm_of_module(const Module *m)
+{
+    unsigned number;
+    Str s = tab_str(&m->tables, m->sm);
+    const char *end = s.text + s.len, *p = take_number(s.text, end, &number);
+    return p ? target_of(number, (char)(p < end ? *p : 0)) : sm_newest();
+}
+
+// Behind the plain ones come those that have versions of their own for their suffix.
+bool sm_nth_target(size_t k, SmTarget *target, char name[static 12])
+{
+    size_t at = 0;
+    for (size_t j = 0; j < ARRAY_LEN(numbers); j++) {
+        if (at++ == k) {
+            snprintf(name, 12, "sm_%u", numbers[j]);
+            *target = target_of(numbers[j], 0);
+            return true;
+        }
+        for (size_t v = 0; v < ARRAY_LEN(versions); v++)
+            if (versions[v].number == numbers[j] && versions[v].suffix && at++ == k) {
+                snprintf(name, 12, "sm_%u%c", numbers[j], versions[v].suffix);
+                *target = target_of(numbers[j], versions[v].suffix);
+                return true;
+            }
+    }
+    return false;
+}
