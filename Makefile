@@ -16,6 +16,7 @@ RE2C     = re2c -W --tags --no-debug-info --no-generation-date
 
 PROGRAMS = oriopt oricheck orirun
 LIB_SRC  = $(wildcard ir/*/*.c phases/*.c) tools/options.c tools/lang.c $(wildcard tools/run_*.c)
+LIB_SRC += $(wildcard tools/option_*.c)
 LIB_OBJ  = $(LIB_SRC:%.c=$B/%.o)
 CHECK_OBJ = $(patsubst %.c,$B/%.o,$(wildcard tools/check_*.c))
 OPT_OBJ  = $(patsubst %.c,$B/%.o,$(wildcard tools/opt_*.c) tools/reproducer.c)
