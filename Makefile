@@ -16,16 +16,16 @@ FLAGS    = $(WARN) $(CFLAGS) $(SANITIZE) -I. -MMD -MP
 RE2C     = re2c -W --tags --no-debug-info --no-generation-date
 
 # What is installed, and where.
-PREFIX     ?= /usr/local
-BINDIR     ?= $(PREFIX)/bin
-LIBDIR     ?= $(PREFIX)/lib
-INCLUDEDIR ?= $(PREFIX)/include
-DATADIR    ?= $(PREFIX)/share
-MANDIR     ?= $(DATADIR)/man
-BASHDIR    ?= $(DATADIR)/bash-completion/completions
-ZSHDIR     ?= $(DATADIR)/zsh/site-functions
-FISHDIR    ?= $(DATADIR)/fish/vendor_completions.d
-INSTALL    ?= install
+PREFIX      = /usr/local
+BINDIR      = $(PREFIX)/bin
+LIBDIR      = $(PREFIX)/lib
+INCLUDEDIR  = $(PREFIX)/include
+DATADIR     = $(PREFIX)/share
+MANDIR      = $(DATADIR)/man
+BASHDIR     = $(DATADIR)/bash-completion/completions
+ZSHDIR      = $(DATADIR)/zsh/site-functions
+FISHDIR     = $(DATADIR)/fish/vendor_completions.d
+INSTALL     = install
 VERSION     = $(shell sed -n 's/^.define ORI_VERSION "\([^"]*\)".*/\1/p' tools/options.h)
 
 PROGRAMS = oriopt oricheck orirun

@@ -47,7 +47,11 @@ is() { if [ "$1" = "$2" ]; then ok; else bad "$(printf '`%s` instead of `%s`' "$
 runs() {
     if "$@" >"$work/out" 2>&1 && [ ! -s "$work/out" ]; then ok; else bad "$1: $(head -n 2 "$work/out")"; fi
 }
-made() { make -s B="$B" "$@" >"$work/out" 2>&1 || bad "make $*: $(tail -n 2 "$work/out")"; }
+# Not with what an outer make was told.
+made() {
+    (unset MAKEFLAGS MFLAGS MAKELEVEL DESTDIR && make -s B="$B" "$@") >"$work/out" 2>&1 ||
+        bad "make $*: $(tail -n 2 "$work/out")"
+}
 files() { (cd "$1" && find . ! -type d | sort); }
 table_of() { if [ "$1" = origen ]; then echo tools/origen/origen.def; else echo "tools/$1.def"; fi; }
 # name<TAB>kind<TAB>argument<TAB>help of the options of a program
