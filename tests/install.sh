@@ -40,7 +40,12 @@ skip() {
     skipped=$((skipped + 1))
     echo "SKIP install.sh: $name: $1"
 }
-have() { command -v "$1" >/dev/null 2>&1; }
+have() {
+    case $1 in
+    man_db) man --version 2>/dev/null | grep -q '^man [0-9]' ;;
+    *) command -v "$1" >/dev/null 2>&1 ;;
+    esac
+}
 # is WHAT EXPECTED: two texts are the same.
 is() { if [ "$1" = "$2" ]; then ok; else bad "$(printf '`%s` instead of `%s`' "$1" "$2" | head -n 3 | cut -c1-200)"; fi; }
 # runs COMMAND...: it succeeds and prints nothing.
@@ -200,20 +205,16 @@ for p in $names; do
     done
     is "$(sed -n '/^\.SH "NAME"/{n;p;}' "$man" | grep -c "^$p \\\\- [a-z]")" 1
     is "$(awk 'length > 80 && !/^\\fB/' "$man")" ""
-    if have groff; then runs groff -man -Tascii -ww -z "$man"; else skip "no groff"; fi
-    if have mandoc; then
-        # There is no date, which would change with nothing.
-        is "$(mandoc -T lint -W warning "$man" | grep -v 'missing date, using ""')" ""
-    else
-        skip "no mandoc"
-    fi
-    if have man && man --version 2>/dev/null | grep -q '^man [0-9]'; then
+    have groff && runs groff -man -Tascii -ww -z "$man"
+    # There is no date: it would change with nothing.
+    have mandoc && is "$(mandoc -T lint -W warning "$man" | grep -v 'missing date, using ""')" ""
+    if have man_db; then
         man --warnings -l "$man" >/dev/null 2>"$work/err"
         is "$(cat "$work/err")" ""
-    else
-        skip "no man of man-db"
     fi
 done
+name="man pages"
+for checker in groff mandoc man_db; do have $checker || skip "no $checker"; done
 
 name="lists that completions ask for"
 sed -n 's/^LIST("[^"]*", "\([^"]*\)", "\([^"]*\)", \([0-9]*\))/\1 \2 \3/p' tools/option_lists.def >"$work/lists"
