@@ -373,6 +373,9 @@ if have fish; then
     offers fish 'oriopt --stats=' --stats=json
     offers fish 'oriopt --named-phases=OriBranchOpt,Gvn' --named-phases=OriBranchOpt,GvnCse
     offers fish 'oriopt --reproducer=on' --reproducer=one.ptx
+    # What it would offer it puts in the place of all of the word.
+    offers fish 'oriopt --stop-after=gvn'
+    offers fish 'oriopt --stop-after=Gvn' --stop-after=GvnCse
     offers fish 'oriopt --check-each=t' --check-each=two.run
     offers fish 'oriopt --ir-dump-dir r' runs/
     offers fish 'oriopt --list-phases on' one.ptx

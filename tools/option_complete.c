@@ -347,6 +347,7 @@ void complete_zsh(const Program *p, Out *out)
 static void fish_option(const Program *p, const Option *o, char form, Out *out)
 {
     Value v = value_of(o);
+    const char *amount = v.several ? "several" : "one";
     bool optional = o->kind == ARG_OPTIONAL, needs = o->kind == ARG_VALUE || o->kind == ARG_JOINED;
     out_fmt(out, "complete -c %s%s -%c %s", p->name, form == 'o' ? " -n __ori_one_dash" : "", form, o->name);
     if (v.kind == VALUE_FILE && !*v.words)
@@ -360,17 +361,10 @@ static void fish_option(const Program *p, const Option *o, char form, Out *out)
             out_fmt(out, " -a '(__fish_complete_suffix .%s)'", v.words);
         break;
     case VALUE_DIR: out_z(out, " -a '(__fish_complete_directories)'"); break;
-    case VALUE_WORDS:
-        if (v.several)
-            out_fmt(out, " -a '(__%s_several %s)'", p->name, v.words);
-        else
-            out_fmt(out, " -a '%s'", v.words);
-        break;
-    case VALUE_NAMES: {
-        const char *several = v.several ? "several" : "one";
-        out_fmt(out, " -a '(__%s_%s (__%s_names %s %s %d)%s)'", p->name, several, p->name, v.names->program,
+    case VALUE_WORDS: out_fmt(out, " -a '(__%s_words %s %s)'", p->name, amount, v.words); break;
+    case VALUE_NAMES:
+        out_fmt(out, " -a '(__%s_words %s (__%s_names %s %s %d)%s)'", p->name, amount, p->name, v.names->program,
                 v.names->option, v.names->column, v.behind);
-    }
     }
     out_z(out, " -d '");
     quoted(out, o->help, "\\'", "\\\\");
@@ -382,14 +376,20 @@ void complete_fish(const Program *p, Out *out)
     const char *name = p->name;
     print_head(p, "fish", out);
     out_fmt(out,
-            "\nfunction __%s_one\n"
-            "    printf '%%s\\n' $argv\n"
-            "end\n\n"
-            "# words, behind what stands before the last , or +\n"
-            "function __%s_several\n"
-            "    set -l value (commandline -ct | string replace -r -- '^--?[^=]*=' '')\n"
-            "    set -l head (string match -r -- '^(?:.*[,+])?-?' \"$value\")\n"
-            "    printf '%%s\\n' \"$head\"$argv\n"
+            "\n# one or several, and the words\n"
+            "function __%s_words\n"
+            "    set -l token (commandline -ct)\n"
+            "    set -l value (string replace -r -- '^--?[^=]*=' '' \"$token\")\n"
+            "    set -l head ''\n"
+            "    if test $argv[1] = several\n"
+            "        set head (string match -r -- '^(?:.*[,+])?-?' \"$value\")\n"
+            "    end\n"
+            "    set -l words \"$head\"$argv[2..-1]\n"
+            "    # fish loses what stands before a = when what stands behind it is only nearly right\n"
+            "    if test \"$token\" != \"$value\"\n"
+            "        set words (string match -r -- '^'(string escape --style=regex -- \"$value\")'.*' $words)\n"
+            "    end\n"
+            "    string join \\n -- $words\n"
             "end\n\n"
             "function __ori_one_dash\n"
             "    not string match -qr -- '^(-$|--)' (commandline -ct)\n"
@@ -403,7 +403,7 @@ void complete_fish(const Program *p, Out *out)
             "    end\n"
             "    $program $argv[2] 2>/dev/null | awk -v column=$argv[3] '{ print $column }'\n"
             "end\n\n",
-            name, name, name, name);
+            name, name, name);
     if (!takes_files(p))
         out_fmt(out, "complete -c %s -f\n", name);
     for (size_t k = 0; k < p->noptions; k++)
