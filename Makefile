@@ -5,6 +5,7 @@
 #   make debug         build-debug/: contracts of phases        make check P=X  the tests of one phase
 #   make layers        includes point only downward             make format-check
 #   make lexers        regenerate the lexers (re2c)             make WERROR=1   warnings are errors
+#   make install       into PREFIX (/usr/local), below DESTDIR  make uninstall  takes it away again
 
 CC      ?= cc
 AR      ?= ar
@@ -14,8 +15,21 @@ WARN     = -std=c11 -Wall -Wextra -Wpedantic $(if $(WERROR),-Werror)
 FLAGS    = $(WARN) $(CFLAGS) $(SANITIZE) -pthread -I. -MMD -MP
 RE2C     = re2c -W --tags --no-debug-info --no-generation-date
 
+# What is installed, and where.
+PREFIX      = /usr/local
+BINDIR      = $(PREFIX)/bin
+LIBDIR      = $(PREFIX)/lib
+INCLUDEDIR  = $(PREFIX)/include
+DATADIR     = $(PREFIX)/share
+MANDIR      = $(DATADIR)/man
+BASHDIR     = $(DATADIR)/bash-completion/completions
+ZSHDIR      = $(DATADIR)/zsh/site-functions
+FISHDIR     = $(DATADIR)/fish/vendor_completions.d
+INSTALL     = install
+VERSION     = $(shell sed -n 's/^.define ORI_VERSION "\([^"]*\)".*/\1/p' tools/options.h)
+
 PROGRAMS = oriopt oricheck orirun
-LIB_SRC  = $(wildcard ir/*/*.c phases/*.c sm/*.c) tools/options.c tools/lang.c tools/batch.c tools/ori.c $(wildcard tools/run_*.c)
+LIB_SRC  = $(wildcard ir/*/*.c phases/*.c sm/*.c) $(wildcard tools/run_*.c tools/option_*.c) tools/options.c tools/lang.c tools/batch.c tools/ori.c
 LIB_OBJ  = $(LIB_SRC:%.c=$B/%.o)
 CHECK_OBJ = $(patsubst %.c,$B/%.o,$(wildcard tools/check_*.c))
 OPT_OBJ  = $(patsubst %.c,$B/%.o,$(wildcard tools/opt_*.c) tools/reproducer.c)
@@ -24,7 +38,11 @@ GEN_OBJ  = $(patsubst %.c,$B/%.o,$(wildcard tools/origen/*.c))
 UNIT_SRC = $(wildcard tests/unit/*.c)
 FORMATTED = $(filter-out %/lex.c,$(wildcard ir/*/*.[ch] phases/*.[ch] sm/*.[ch] tools/*.[ch] tools/origen/*.[ch] tests/bench/*.[ch] tests/tools/*.[ch] tests/unit/*.[ch] tests/gpu/*.[ch]))
 
-all: $(PROGRAMS:%=$B/%) $B/origen $B/libori.a
+INSTALLED = $(PROGRAMS) origen
+DOCS     = $(INSTALLED:%=$B/docs/man/%.1) $(INSTALLED:%=$B/docs/bash/%) $(INSTALLED:%=$B/docs/zsh/_%) \
+           $(INSTALLED:%=$B/docs/fish/%.fish)
+
+all: $(INSTALLED:%=$B/%) $B/libori.a $(DOCS)
 
 $B/libori.a: $(LIB_OBJ)
 	@rm -f $@
@@ -44,6 +62,44 @@ $B/%.o: %.c
 
 $B/unit: $(UNIT_SRC) $(wildcard tests/unit/*.h tests/exec/*.tbl) $B/libori.a
 	$(CC) $(filter-out -MMD -MP,$(FLAGS)) $(UNIT_SRC) $B/libori.a -o $@
+
+# The programs print their man pages and completions.
+GENERATE = @mkdir -p $(@D) && $< --generate=$(1) >$@.new && mv $@.new $@
+$B/docs/man/%.1: $B/%
+	$(call GENERATE,man)
+$B/docs/bash/%: $B/%
+	$(call GENERATE,bash)
+$B/docs/zsh/_%: $B/%
+	$(call GENERATE,zsh)
+$B/docs/fish/%.fish: $B/%
+	$(call GENERATE,fish)
+
+# Written again only when it changes: an installation as another user leaves the build folder alone.
+IN_PREFIX = $(patsubst $(PREFIX)/%,$${prefix}/%,$(1))
+$B/docs/ori.pc: tools/ori.pc.in FORCE
+	@mkdir -p $(@D)
+	@text="$$(sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@LIBDIR@|$(call IN_PREFIX,$(LIBDIR))|' \
+	  -e 's|@INCLUDEDIR@|$(call IN_PREFIX,$(INCLUDEDIR))|' -e 's|@VERSION@|$(VERSION)|' $<)" && \
+	{ [ "$$text" = "$$(cat $@ 2>/dev/null)" ] || printf '%s\n' "$$text" >$@; }
+FORCE:
+
+# install FILES of a MODE into a folder below DESTDIR
+PUT = $(INSTALL) -d "$(DESTDIR)$(3)" && $(INSTALL) -m $(1) $(2) "$(DESTDIR)$(3)"
+install: all $B/docs/ori.pc
+	$(call PUT,755,$(INSTALLED:%=$B/%),$(BINDIR))
+	$(call PUT,644,$B/libori.a,$(LIBDIR))
+	$(call PUT,644,$B/docs/ori.pc,$(LIBDIR)/pkgconfig)
+	$(call PUT,644,tools/ori.h,$(INCLUDEDIR))
+	$(call PUT,644,$(INSTALLED:%=$B/docs/man/%.1),$(MANDIR)/man1)
+	$(call PUT,644,$(INSTALLED:%=$B/docs/bash/%),$(BASHDIR))
+	$(call PUT,644,$(INSTALLED:%=$B/docs/zsh/_%),$(ZSHDIR))
+	$(call PUT,644,$(INSTALLED:%=$B/docs/fish/%.fish),$(FISHDIR))
+
+uninstall:
+	rm -f $(INSTALLED:%="$(DESTDIR)$(BINDIR)"/%) "$(DESTDIR)$(LIBDIR)/libori.a" \
+	  "$(DESTDIR)$(LIBDIR)/pkgconfig/ori.pc" "$(DESTDIR)$(INCLUDEDIR)/ori.h" \
+	  $(INSTALLED:%="$(DESTDIR)$(MANDIR)/man1"/%.1) $(INSTALLED:%="$(DESTDIR)$(BASHDIR)"/%) \
+	  $(INSTALLED:%="$(DESTDIR)$(ZSHDIR)"/_%) $(INSTALLED:%="$(DESTDIR)$(FISHDIR)"/%.fish)
 
 lexers:
 	$(RE2C) -o ir/ptx/lex.c ir/ptx/lex.re
@@ -74,5 +130,5 @@ format-check:
 clean:
 	rm -rf build build-asan build-debug build-clang
 
-.PHONY: all debug lexers check asan bench layers format-check clean
+.PHONY: all install uninstall FORCE debug lexers check asan bench layers format-check clean
 -include $(LIB_OBJ:.o=.d) $(MAIN_OBJ:.o=.d) $(GEN_OBJ:.o=.d)

@@ -107,6 +107,7 @@ run grammar tests/grammar.sh
 run oricheck tests/oricheck.sh
 run cli tests/cli.sh
 run orirun tests/orirun.sh
+run install env B="$programs" tests/install.sh
 run faults tests/faults.sh
 run samples tests/samples.sh
 run vectors tests/vectors.sh

@@ -125,7 +125,7 @@ count=$(sed -n 's/^OPTION([A-Z_]*, "\([^"]*\)".*/\1/p' "$root/tools/oriopt.def" 
 if [ "$count" -gt 20 ]; then ok; else bad "tools/oriopt.def has $count options"; fi
 sed -n 's/^OPTION([A-Z_]*, "\([^"]*\)".*/\1/p' "$root/tools/oriopt.def" >names
 while read -r option; do
-    if grep -Eq "^  --?$option(\\[?=[^ ]*| [A-Z]*|[0-9.]+)? +[a-zA-Z.].*" help; then ok; else bad "no line for $option"; fi
+    if grep -Eq "^  --?$option(\\[?=[^ ]*| [A-Z]*|[0-9.]+)?( +[a-zA-Z.].*)?$" help; then ok; else bad "no line for $option"; fi
 done <names
 run version 0 --version
 says out "oriopt "

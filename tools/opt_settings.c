@@ -61,19 +61,6 @@ static bool target(const char *option, const char *value, SmTarget *target)
     return settings_usage(message);
 }
 
-static void print_help(void)
-{
-    char buf[8192];
-    Out out = {.write = out_to_stdio, .user = stdout, .buf = buf, .cap = sizeof buf};
-    out_z(&out,
-          "usage: oriopt [options] FILE\n\nReads PTX or Ori text, runs phases over it, writes what computes the same. "
-          "FILE may be `-`.\n"
-          "A phase is a name (case-insensitive), Name@index, an index or a range A..B; lists take `,` or `+`.\n\n");
-    option_help(&out, opt_options, OPT_COUNT);
-    out_z(&out, "\nexit status: 0 done, 1 bad input, 2 usage, 3 internal error, 4 a limit was reached, 5 I/O\n");
-    out_flush(&out);
-}
-
 static bool take_option(Settings *s, int id, const char *value)
 {
     static const char *const emits[] = {"none", "ptx", "ori"}, *const verifies[] = {"none", "final", "each"},
@@ -180,18 +167,14 @@ Settings settings_default(void)
 
 bool settings_take(Settings *s, int argc, char **argv, bool *done)
 {
-    OptionParser p = {.table = opt_options, .n = OPT_COUNT, .argc = argc, .at = 1, .argv = argv};
-    for (int id; (id = option_next(&p)) != OPTION_END;) {
+    char buf[4096];
+    Out out = {.write = out_to_stdio, .user = stdout, .buf = buf, .cap = sizeof buf};
+    OptionParser p = program_parser(&opt_program, argc, argv);
+    for (int id; (id = program_next(&opt_program, &p, &out)) != OPTION_END;) {
         if (id == OPTION_ERROR)
             return settings_usage(p.error);
-        if (id == OPT_HELP || id == OPT_VERSION) {
-            if (id == OPT_HELP)
-                print_help();
-            else
-                puts("oriopt " ORI_VERSION);
-            *done = true;
-            return true;
-        }
+        if (id == OPTION_DONE)
+            return *done = true;
         if (id == OPTION_OPERAND && s->input)
             return settings_usage("more than one input file");
         if (id == OPTION_OPERAND)

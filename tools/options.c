@@ -50,7 +50,8 @@ int option_next(OptionParser *p)
         return OPTION_OPERAND;
     }
     const Option *o = find(p, name, equals ? (size_t)(equals - name) : strlen(name));
-    if (!o && (o = find_joined(p, name))) {
+    p->option = o;
+    if (!o && (p->option = o = find_joined(p, name))) {
         p->value = name + strlen(o->name);
         return o->id;
     }
@@ -67,14 +68,4 @@ int option_next(OptionParser *p)
     return o->id;
 }
 
-void option_help(Out *out, const Option *table, size_t n)
-{
-    for (size_t k = 0; k < n; k++) {
-        const Option *o = &table[k];
-        char left[64];
-        const char *dash = strlen(o->name) == 1 || o->kind == ARG_JOINED ? "-" : "--";
-        const char *sep = o->kind == ARG_VALUE ? (strlen(o->name) == 1 ? " " : "=") : "";
-        snprintf(left, sizeof left, "%s%s%s%s", dash, o->name, sep, o->arg);
-        out_fmt(out, "  %-32s %s\n", left, o->help);
-    }
-}
+const char *option_dashes(const Option *o) { return o->kind == ARG_JOINED || !o->name[1] ? "-" : "--"; }

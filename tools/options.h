@@ -1,5 +1,16 @@
 // SPDX-License-Identifier: MIT
-// Command lines from a table of options: parser and --help come out of the same rows.
+// Command lines from a table of options: the parser, --help, the man page and the completions of shells come out of the
+// same rows (tools/option_docs.h). What `arg` calls the value says how it completes; there is no other table for that:
+//
+//     FILE  FILE.run        a file; one with this ending
+//     DIR                   a folder
+//     a|b|c  json           one of these: small letters and digits
+//     0..4                  a number from 0 to 4
+//     PHASE  FEATURE        a name of the program, see option_lists.def; `WORD=...` is a name with `=` behind it
+//     a,b,c  PHASE,...      several of them, with `,` or `+` between
+//     anything else         free text, which nothing completes
+//
+// Brackets around the value and the `=` of `[=json]` do not matter.
 #ifndef ORI_OPTIONS_H
 #define ORI_OPTIONS_H
 
@@ -27,7 +38,8 @@ typedef struct OptionParser {
     size_t n;
     int argc, at;
     char **argv;
-    const char *value;  // of the option that option_next returned; NULL if it has none
+    const Option *option;  // that option_next returned
+    const char *value;     // of this option; NULL if it has none
     char error[300];
 } OptionParser;
 
@@ -35,6 +47,7 @@ enum { OPTION_END = -1, OPTION_ERROR = -2, OPTION_OPERAND = -3 };
 
 // The next option's id; OPTION_OPERAND with the operand in `value`; OPTION_END; OPTION_ERROR with a message.
 int option_next(OptionParser *p);
-void option_help(Out *out, const Option *table, size_t n);
+// The dashes that an option is shown with.
+const char *option_dashes(const Option *o);
 
 #endif

@@ -10,9 +10,9 @@
 #include <unistd.h>
 
 #include "tools/check.h"
-#include "tools/options.h"
+#include "tools/option_docs.h"
 
-enum { EXIT_PASSED = 0, EXIT_FAILED = 1, EXIT_USAGE = 2, MAX_SECONDS = 60 };
+enum { EXIT_PASSED = 0, EXIT_FAILED = 1, EXIT_USAGE = 2, EXIT_IO = 5, MAX_SECONDS = 60 };
 #define MAX_MEMORY ((size_t)2 << 30)  // of one test
 
 enum {
@@ -55,44 +55,64 @@ static bool usage(const char *fmt, ...)
     return false;
 }
 
-static void help_row(Out *out, const char *before, const char *word, const char *after, const char *help)
-{
-    char left[64];
-    snprintf(left, sizeof left, "%s%s%s", before, word, after);
-    out_fmt(out, "  %-32s %s\n", left, help);
-}
+static const DocRow statuses[] = {{"0", "all passed"}, {"1", "failed"}, {"2", "usage"}, {"5", "I/O"}};
 
-static void print_help(Out *out)
-{
-    static const char *const ends[] = {[FORM_LINE] = "", [FORM_WORD] = "", [FORM_TEXT] = ":"};
-    out_z(out, "usage: oricheck [options] FILES|DIRS...\n\nRuns test files, .ori and .ptx, whose comments say what is "
-               "expected. Folders are searched for them.\n\n");
-    option_help(out, options, ARRAY_LEN(options));
-    out_z(out, "\ndirectives, in comments (`;` in Ori text, `//` in PTX):\n");
-#define DIRECTIVE(id, word, form, arg, help)                           \
-    {                                                                  \
-        char after[40];                                                \
-        snprintf(after, sizeof after, "%s%s", ends[FORM_##form], arg); \
-        help_row(out, "", word, after, help);                          \
-    }
+#define LINE ""
+#define WORD ""
+#define TEXT ":"
+static const DocRow directives[] = {
+#define DIRECTIVE(id, word, form, arg, help) {word form arg, help},
 #include "tools/check.def"
-    out_z(out, "\nkinds of tests:\n");
-#define TEST(id, word, arg, checks, help) help_row(out, "test " word, *arg ? " " : "", arg, help);
+};
+#undef LINE
+#undef WORD
+#undef TEXT
+
+static const DocRow kinds[] = {
+#define TEST(id, word, arg, checks, help) {sizeof arg > 1 ? "test " word " " arg : "test " word, help},
 #include "tools/check.def"
-    out_z(out, "\nsettings:\n");
-#define SETTING(id, word, arg, help) help_row(out, "set ", word, " " arg, help);
+};
+
+static const DocRow settings[] = {
+#define SETTING(id, word, arg, help) {"set " word " " arg, help},
 #include "tools/check.def"
-    out_z(out, "\nTEXT is literal, with runs of blanks folded; in it {{regex}} is a POSIX extended regular expression, "
-               "[[NAME:regex]]\nbinds a name, and [[NAME]] is what it is bound to; names end at the next label.\n"
-               "\nexit status: 0 all passed, 1 failed, 2 usage\n");
-    out_flush(out);
-}
+};
+
+static const DocSection sections[] = {
+    {"directives", "In comments, `;` in Ori text, `//` in PTX:", DOC_ROWS(directives)},
+    {"kinds of tests", DOC_ROWS(kinds)},
+    {"settings", DOC_ROWS(settings),
+     .close = "TEXT is literal, with runs of blanks folded; in it {{regex}} is a POSIX extended regular expression, "
+              "[[NAME:regex]] binds a name, and [[NAME]] is what it is bound to; names end at the next label."},
+};
+
+static const DocRow examples[] = {
+    {"oricheck tests/phases/OriRemoveNopCode", "the tests of a phase"},
+    {"oricheck --bless tests/phases --filter precise", "write the results of some tests anew"},
+};
+
+static const DocSection last[] = {{"examples", DOC_ROWS(examples), .man_only = true}};
+
+static const Program program = {
+    .name = "oricheck",
+    .purpose = "run tests of a GPU compiler from the comments of PTX and Ori files",
+    .operands = "FILES|DIRS...",
+    .about = "Runs test files, .ori and .ptx, whose comments say what is expected. Folders are searched for them.",
+    .options = options,
+    .noptions = ARRAY_LEN(options),
+    .sections = sections,
+    .nsections = ARRAY_LEN(sections),
+    .statuses = statuses,
+    .nstatuses = ARRAY_LEN(statuses),
+    .last = last,
+    .nlast = ARRAY_LEN(last),
+};
 
 // False: a message was printed. *done: nothing is left to do.
 static bool parse_command_line(Driver *d, int argc, char **argv, bool *done)
 {
-    OptionParser p = {.table = options, .n = ARRAY_LEN(options), .argc = argc, .at = 1, .argv = argv};
-    for (int id; (id = option_next(&p)) != OPTION_END && !*done;) {
+    OptionParser p = program_parser(&program, argc, argv);
+    for (int id; (id = program_next(&program, &p, &d->out)) != OPTION_END && !*done;) {
         switch (id) {
         case OPTION_ERROR: return usage("%s", p.error);
         case OPTION_OPERAND: VEC_PUSH(&d->arena, &d->operands, p.value); break;
@@ -100,14 +120,7 @@ static bool parse_command_line(Driver *d, int argc, char **argv, bool *done)
         case OPT_FILTER: d->filter = p.value; break;
         case OPT_LIST: d->list = true; break;
         case OPT_VERBOSE: d->verbose = true; break;
-        case OPT_HELP:
-            print_help(&d->out);
-            *done = true;
-            break;
-        case OPT_VERSION:
-            puts("oricheck " ORI_VERSION);
-            *done = true;
-            break;
+        case OPTION_DONE: *done = true; break;
         }
     }
     return *done || d->operands.n || usage("no test files; --help explains the use");
@@ -284,7 +297,7 @@ static int run(Driver *d, int argc, char **argv)
     if (!parse_command_line(d, argc, argv, &done))
         return EXIT_USAGE;
     if (done)
-        return EXIT_PASSED;
+        return program_written(&program) ? EXIT_PASSED : EXIT_IO;
     if (!find_files(d))
         return EXIT_USAGE;
     for (uint32_t k = 0; k < d->files.n; k++) {

@@ -324,6 +324,6 @@ int main(int argc, char **argv)
     if (!settings_take(&settings, argc, argv, &done))
         return ST_USAGE;
     if (done)
-        return ST_OK;
+        return program_written(&opt_program) ? ST_OK : ST_IO;
     return settings.run_reproducer ? run_reproducer(&settings, argc, argv) : run_job(&settings, false);
 }

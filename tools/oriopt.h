@@ -4,7 +4,7 @@
 #ifndef ORI_ORIOPT_H
 #define ORI_ORIOPT_H
 
-#include "tools/options.h"
+#include "tools/option_docs.h"
 #include "tools/run_each.h"
 
 enum {
@@ -61,6 +61,9 @@ typedef struct Job {
     Out err;
     char err_buf[4096];
 } Job;
+
+/* opt_docs.c */
+extern const Program opt_program;
 
 /* opt_settings.c */
 Settings settings_default(void);

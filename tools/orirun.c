@@ -6,14 +6,100 @@
 #include <stdlib.h>
 
 #include "tools/lang.h"
-#include "tools/options.h"
+#include "tools/option_docs.h"
 #include "tools/run_launch.h"
 
-static const Option rows[] = {
-#define OPTION(id, name, kind, arg, where, help) {RO_##id, name, ARG_##kind, arg, help},
+// Options are the rows that are not lines of .run files only.
+#define AS_OPTION(id, name, kind, arg, help) {RO_##id, name, ARG_##kind, arg, help},
+#define AS_LINE(id, name, kind, arg, help) {name, help},
+#define NOTHING(...)
+static const Option options[] = {
+#define IF_COMMAND AS_OPTION
+#define IF_LAUNCH AS_OPTION
+#define IF_RUN AS_OPTION
+#define IF_LINE NOTHING
+#define OPTION(id, name, kind, arg, where, help) IF_##where(id, name, kind, arg, help)
+#include "tools/orirun.def"
+#undef IF_COMMAND
+#undef IF_LAUNCH
+#undef IF_RUN
+#undef IF_LINE
+};
+static const DocRow lines[] = {
+#define IF_COMMAND NOTHING
+#define IF_LAUNCH NOTHING
+#define IF_RUN NOTHING
+#define IF_LINE AS_LINE
 #include "tools/orirun.def"
 #undef OPTION
 };
+
+/* -- Documentation -------------------------------------------------------------------------------------- */
+
+static const DocRow arguments[] = {
+    {"u32:7 s64:-1 f32:1.5 b8:0xff ...", "a value of a type; `0x...` are its bits"},
+    {"struct:hex:DIGITS", "an aggregate by value"},
+    {"buf:SIZE", "the address of a buffer of zeroes (K, M and G may follow)"},
+    {"buf:@FILE  buf:hex:DIGITS", "of a buffer with a file's bytes, with these bytes"},
+    {"buf:COUNTxTYPE:iota[:START:STEP]", "of a buffer of START, START + STEP, ... (0, 1, ...)"},
+    {"buf:COUNTxTYPE:rand:SEED[:LO:HI]", "of random values from LO up to, not including, HI (integers: all; 0, 1)"},
+    {"buf:COUNTxTYPE:fill:VALUE", "of one value"},
+    {"ref:N", "of the buffer of argument N again (the first is 0)"},
+    {"keep:N", "in a launch that says `keep`: of argument N of the launch before"},
+};
+
+static const DocRow expectations[] = {
+    {"N:TYPE VALUE...", "what the buffer of argument N begins with"},
+    {"N:TYPE[INDEX] ~ULPS VALUE...", "from a value on; within so many units in the last place"},
+    {"NAME:TYPE VALUE...", "the same of a variable of the module"},
+    {"digest HEX...", "the digests of all buffers, and of variables that changed"},
+};
+
+static const DocSection sections[] = {
+    {"arguments", "In the order of the parameters:", DOC_ROWS(arguments)},
+    {"expectations", "What --expect takes:", DOC_ROWS(expectations)},
+    {"run files",
+     "A .run file has one option a line, without dashes, `file FILE` first; `---` is between launches, `#` begins a "
+     "comment, paths are relative to the file. Further lines:",
+     DOC_ROWS(lines)},
+};
+
+static const DocRow statuses[] = {
+    {"0", "done"},
+    {"1", "bad input, a fault of a kernel or a missed expectation"},
+    {"2", "usage"},
+    {"3", "internal error"},
+    {"4", "a limit was reached"},
+    {"5", "I/O"},
+};
+
+static const DocRow examples[] = {
+    {"orirun k.ptx --entry saxpy --grid 4 --block 64 --arg buf:256xf32:iota --arg buf:256xf32:rand:1 --arg f32:2 "
+     "--dump 1:f32",
+     "run a kernel with made-up arguments and print what it leaves in the second one"},
+    {"orirun k.run", "run the launches of a file and compare with what it expects"},
+    {"orirun k.run --file optimized.ptx", "the same launches on other code"},
+    {"orirun k.run --check-races --check-uninit", "what threads do to one another, and what nothing wrote"},
+};
+
+static const DocSection last[] = {{"examples", DOC_ROWS(examples), .man_only = true}};
+
+static const Program program = {
+    .name = "orirun",
+    .purpose = "run kernels of PTX or Ori text on the CPU",
+    .operands = "FILE",
+    .about = "Runs kernels of a PTX or Ori file, `-` for standard input, or what a .run file says.",
+    .options = options,
+    .noptions = ARRAY_LEN(options),
+    .sections = sections,
+    .nsections = ARRAY_LEN(sections),
+    .statuses = statuses,
+    .nstatuses = ARRAY_LEN(statuses),
+    .last = last,
+    .nlast = ARRAY_LEN(last),
+};
+
+/* -- The job -------------------------------------------------------------------------------------------- */
 
 typedef struct Ways {
     bool seen;  // there is such an instruction
@@ -21,7 +107,7 @@ typedef struct Ways {
 } Ways;
 
 typedef struct Job {
-    const char *input;  // NULL: only help or the version was wanted
+    const char *input;  // NULL: there is nothing to run
     const char *path;   // of the module
     bool digest, trace, count, coverage;
     uint64_t lane, max_memory;
@@ -50,51 +136,6 @@ static bool usage(const char *fmt, ...)
     fputc('\n', stderr);
     va_end(args);
     return false;
-}
-
-// The rows that are options, or those that are lines of .run files only; returns how many.
-static size_t select_rows(bool lines, Option table[static RUN_OPTION_COUNT])
-{
-    size_t n = 0;
-    for (size_t k = 0; k < ARRAY_LEN(rows); k++)
-        if ((run_option_where((RunOption)rows[k].id) == WHERE_LINE) == lines)
-            table[n++] = rows[k];
-    return n;
-}
-
-static void print_help(Out *out)
-{
-    Option table[RUN_OPTION_COUNT];
-    size_t n = select_rows(false, table);
-    out_z(out, "usage: orirun [options] FILE\n\nRuns kernels of a PTX or Ori file, `-` for standard input, or what a "
-               ".run file says.\n\n");
-    option_help(out, table, n);
-    out_z(
-        out,
-        "\narguments, in the order of the parameters:\n"
-        "  u32:7 s64:-1 f32:1.5 b8:0xff ...  a value of a type; `0x...` are its bits\n"
-        "  struct:hex:DIGITS                 an aggregate by value\n"
-        "  buf:SIZE                          the address of a buffer of zeroes (K, M and G may follow)\n"
-        "  buf:@FILE  buf:hex:DIGITS         of a buffer with a file's bytes, with these bytes\n"
-        "  buf:COUNTxTYPE:iota[:START:STEP]  of a buffer of START, START + STEP, ... (0, 1, ...)\n"
-        "  buf:COUNTxTYPE:rand:SEED[:LO:HI]  of random values from LO up to, not including, HI (integers: all; 0, 1)\n"
-        "  buf:COUNTxTYPE:fill:VALUE         of one value\n"
-        "  ref:N                             of the buffer of argument N again (the first is 0)\n"
-        "  keep:N                            in a launch that says `keep`: of argument N of the launch before\n"
-        "\nexpectations:\n"
-        "  N:TYPE VALUE...                   what the buffer of argument N begins with\n"
-        "  N:TYPE[INDEX] ~ULPS VALUE...      from a value on; within so many units in the last place\n"
-        "  NAME:TYPE VALUE...                the same of a variable of the module\n"
-        "  digest HEX...                     the digests of all buffers, and of variables that changed\n"
-        "\nA .run file has one option a line, without dashes, `file FILE` first; `---` is between launches, `#`\n"
-        "begins a comment, paths are relative to the file. Further lines:\n");
-    n = select_rows(true, table);
-    for (size_t k = 0; k < n; k++)
-        out_fmt(out, "  %-32s  %s\n", table[k].name, table[k].help);
-    out_z(out,
-          "\nexit status: 0 done, 1 bad input, a fault of a kernel or a missed expectation, 2 usage, 3 internal error, "
-          "4 a limit was\nreached, 5 I/O\n");
-    out_flush(out);
 }
 
 static bool ends_in(const char *text, const char *end)
@@ -139,17 +180,12 @@ static bool options_fit(const Job *job, const char *launch_option)
 // False: a message was printed.
 static bool parse_command_line(Job *job, int argc, char **argv)
 {
-    Option table[RUN_OPTION_COUNT];
-    OptionParser p = {.table = table, .n = select_rows(false, table), .argc = argc, .at = 1, .argv = argv};
+    OptionParser p = program_parser(&program, argc, argv);
     const char *launch_option = NULL;
-    for (int id; (id = option_next(&p)) != OPTION_END;) {
+    for (int id; (id = program_next(&program, &p, &job->out)) != OPTION_END;) {
         if (id == OPTION_ERROR)
             return usage("%s", p.error);
-        if (id == RO_HELP || id == RO_VERSION) {
-            if (id == RO_HELP)
-                print_help(&job->out);
-            else
-                puts("orirun " ORI_VERSION);
+        if (id == OPTION_DONE) {
             job->input = NULL;
             return true;
         }
@@ -160,7 +196,7 @@ static bool parse_command_line(Job *job, int argc, char **argv)
         else if (!take_option(job, (RunOption)id, p.value))
             return false;
         if (id >= 0 && run_option_where((RunOption)id) == WHERE_LAUNCH)
-            launch_option = rows[id].name;
+            launch_option = p.option->name;
     }
     return options_fit(job, launch_option);
 }
@@ -366,7 +402,7 @@ static Status run_launches(Job *job)
     return status == ST_OK ? p->status : status;
 }
 
-/* -- The job -------------------------------------------------------------------------------------------- */
+/* -- All of it ------------------------------------------------------------------------------------------ */
 
 // What the command line says goes before what the .run file says.
 static void merge_plans(Job *job)

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "tools/options.h"
+#include "tools/option_docs.h"
 #include "tools/origen/origen.h"
 
 enum {
@@ -17,6 +17,29 @@ static const Option table[] = {
 #define OPTION(id, name, kind, arg, help) {OPT_##id, name, ARG_##kind, arg, help},
 #include "tools/origen/origen.def"
 #undef OPTION
+};
+
+static const DocRow statuses[] = {{"0", "done"}, {"2", "usage"}, {"3", "internal error"}, {"5", "I/O"}};
+
+static const DocRow examples[] = {
+    {"origen --seed 7 -o r.ptx && oriopt --check-each r.ptx -o /dev/null", "a random program, run behind each phase"},
+    {"origen --size 40 --features none,+loop", "a small program with loops"},
+};
+
+static const DocSection last[] = {{"examples", DOC_ROWS(examples), .man_only = true}};
+
+static const Program program = {
+    .name = "origen",
+    .purpose = "make random PTX programs for differential tests",
+    .operands = "",
+    .about = "Makes a random PTX program that ends, races with nothing and leaves nothing open, for differential "
+             "tests. The same options give the same bytes everywhere.",
+    .options = table,
+    .noptions = ARRAY_LEN(table),
+    .statuses = statuses,
+    .nstatuses = ARRAY_LEN(statuses),
+    .last = last,
+    .nlast = ARRAY_LEN(last),
 };
 
 enum { SIZE_LEAST = 20, SIZE_MOST = 1000000, KERNELS_MOST = 100 };
@@ -43,14 +66,6 @@ static bool usage(const char *fmt, ...)
     fputc('\n', stderr);
     va_end(args);
     return false;
-}
-
-static void print_help(Out *out)
-{
-    out_z(out, "usage: origen [options]\n\nMakes a random PTX program that ends, races with nothing and leaves nothing "
-               "open, for differential tests.\nThe same options give the same bytes everywhere.\n\n");
-    option_help(out, table, ARRAY_LEN(table));
-    out_z(out, "\nexit status: 0 done, 2 usage, 3 internal error, 5 I/O\n");
 }
 
 static bool number(const char *option, const char *text, uint64_t least, uint64_t most, uint64_t *n)
@@ -99,8 +114,7 @@ static bool take_option(Job *job, int id, const char *value)
     case OPT_FEATURES: job->features = value; return true;
     case OPT_TARGET: return take_target(o, value);
     case OPT_LIST_FEATURES: features_list(&job->out); break;
-    case OPT_HELP: print_help(&job->out); break;
-    case OPT_VERSION: out_z(&job->out, "origen " ORI_VERSION "\n"); break;
+    case OPTION_DONE: break;
     }
     return job->done = true;
 }
@@ -122,10 +136,10 @@ static bool complete(Job *job)
 
 static bool parse_command_line(Job *job, int argc, char **argv)
 {
-    OptionParser p = {.table = table, .n = ARRAY_LEN(table), .argc = argc, .at = 1, .argv = argv};
+    OptionParser p = program_parser(&program, argc, argv);
     job->gen.options = (Options){.seed = 1, .size = 200, .target = "sm_80", .sm = 80};
     job->output = "-";
-    for (int id; !job->done && (id = option_next(&p)) != OPTION_END;) {
+    for (int id; !job->done && (id = program_next(&program, &p, &job->out)) != OPTION_END;) {
         if (id == OPTION_ERROR)
             return usage("%s", p.error);
         if (id == OPTION_OPERAND)
