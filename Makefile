@@ -15,14 +15,14 @@ FLAGS    = $(WARN) $(CFLAGS) $(SANITIZE) -I. -MMD -MP
 RE2C     = re2c -W --tags --no-debug-info --no-generation-date
 
 PROGRAMS = oriopt oricheck orirun
-LIB_SRC  = $(wildcard ir/*/*.c phases/*.c) tools/options.c tools/lang.c $(wildcard tools/run_*.c)
+LIB_SRC  = $(wildcard ir/*/*.c knobs/*.c phases/*.c) tools/options.c tools/lang.c $(wildcard tools/run_*.c)
 LIB_OBJ  = $(LIB_SRC:%.c=$B/%.o)
 CHECK_OBJ = $(patsubst %.c,$B/%.o,$(wildcard tools/check_*.c))
 OPT_OBJ  = $(patsubst %.c,$B/%.o,$(wildcard tools/opt_*.c) tools/reproducer.c)
 MAIN_OBJ = $(PROGRAMS:%=$B/tools/%.o) $(CHECK_OBJ) $(OPT_OBJ)
 GEN_OBJ  = $(patsubst %.c,$B/%.o,$(wildcard tools/origen/*.c))
 UNIT_SRC = $(wildcard tests/unit/*.c)
-FORMATTED = $(filter-out %/lex.c,$(wildcard ir/*/*.[ch] phases/*.[ch] tools/*.[ch] tools/origen/*.[ch] tests/bench/*.[ch] tests/tools/*.[ch] tests/unit/*.[ch] tests/gpu/*.[ch]))
+FORMATTED = $(filter-out %/lex.c,$(wildcard ir/*/*.[ch] knobs/*.[ch] phases/*.[ch] tools/*.[ch] tools/origen/*.[ch] tests/bench/*.[ch] tests/tools/*.[ch] tests/unit/*.[ch] tests/gpu/*.[ch]))
 
 all: $(PROGRAMS:%=$B/%) $B/origen $B/libori.a
 
@@ -48,6 +48,7 @@ $B/unit: $(UNIT_SRC) $(wildcard tests/unit/*.h tests/exec/*.tbl) $B/libori.a
 lexers:
 	$(RE2C) -o ir/ptx/lex.c ir/ptx/lex.re
 	$(RE2C) -o ir/text/lex.c ir/text/lex.re
+	$(RE2C) -o knobs/lex.c knobs/lex.re
 
 check: all $(if $P,,$B/unit)
 	B=$B P=$P RE2C="$(RE2C)" tests/check.sh
