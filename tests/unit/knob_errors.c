@@ -403,6 +403,22 @@ static const ErrorRow record_errors[] = {
      "--knob:1:9: error: bad hash '-1'; expected a number such as 0x1f, or a range such as 0x10..0x20\n"
      "WHEN=FH=-1;Num=1\n"
      "        ^\n"},
+    {"WHEN=FH=..-5;Num=1",
+     "--knob:1:9: error: bad hash '..-5'; expected a number such as 0x1f, or a range such as 0x10..0x20\n"
+     "WHEN=FH=..-5;Num=1\n"
+     "        ^\n"},
+    {"WHEN=FH=-1..5;Num=1",
+     "--knob:1:9: error: bad hash '-1..5'; expected a number such as 0x1f, or a range such as 0x10..0x20\n"
+     "WHEN=FH=-1..5;Num=1\n"
+     "        ^\n"},
+    {"WHEN=FH=1..0x10000000000000000;Num=1", "--knob:1:9: error: bad hash '1..0x10000000000000000'; expected a number "
+                                             "such as 0x1f, or a range such as 0x10..0x20\n"
+                                             "WHEN=FH=1..0x10000000000000000;Num=1\n"
+                                             "        ^\n"},
+    {"WHEN=FH=0x10000000000000000..;Num=1", "--knob:1:9: error: bad hash '0x10000000000000000..'; expected a number "
+                                            "such as 0x1f, or a range such as 0x10..0x20\n"
+                                            "WHEN=FH=0x10000000000000000..;Num=1\n"
+                                            "        ^\n"},
     {"WHEN=FH=5..2;Num=1",
      "--knob:1:9: error: bad hash '5..2'; expected a number such as 0x1f, or a range such as 0x10..0x20\n"
      "WHEN=FH=5..2;Num=1\n"

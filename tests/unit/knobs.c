@@ -700,6 +700,24 @@ TEST(knob_phases)
     knobs_close(&t);
 }
 
+// Phase 0 is one; no phase is none of them.
+TEST(knob_first_phase)
+{
+    KnobTest t = {0};
+    Knobs *k = view_of(&t, "WHEN=PH=0;Num=1~WHEN=PH=0..3;Small=1");
+    knobs_enter(&t, "f", NULL);
+    CHECK(!knob_is_set(k, T_NUM));
+    knobs_enter_phase(k, 0);
+    CHECK_EQ(knob_int(k, T_NUM), 1);
+    CHECK_EQ(knob_int(k, T_SMALL), 1);
+    knobs_enter_phase(k, 1);
+    CHECK(!knob_is_set(k, T_NUM));
+    CHECK_EQ(knob_int(k, T_SMALL), 1);
+    knobs_enter_phase(k, -1);
+    CHECK_EQ(knob_int(k, T_SMALL), 3);
+    knobs_close(&t);
+}
+
 // Where nothing is conditional a view shows the store's array itself.
 TEST(knob_views_are_free_without_conditions)
 {
@@ -835,7 +853,7 @@ TEST(knob_reads_are_noted)
 {
     bool read[T_ROWS] = {0};
     KnobTest t = {0};
-    Knobs *k = view_of(&t, "Num=1~Small=1~WHEN=FN=f;Text=a;Num=2~WHEN=FN=f;Span=1");
+    Knobs *k = view_of(&t, "Num=1~Small=1~WHEN=FN=f;Text=a;Num=2~WHEN=FN=f;Span=1;Switch");
     Knobs other;
     knobs_init(&other, t.store, &t.heap);
     knob_int(k, T_NUM);
@@ -847,6 +865,7 @@ TEST(knob_reads_are_noted)
     CHECK(knob_unread(t.store, read, T_TEXT) == NULL);
     CHECK_EQ(knob_unread(t.store, read, T_SMALL)->col, 7);
     CHECK_EQ(knob_unread(t.store, read, T_SPAN)->col, 48);
+    CHECK_EQ(knob_unread(t.store, read, T_SWITCH)->col, 55);
     CHECK(knob_unread(t.store, read, T_DOUBLE) == NULL);  // only a default
     for (int row = 0, n = 0; row < T_ROWS; row++) {
         n += read[row];
@@ -897,6 +916,9 @@ TEST(knob_prints_values_and_records)
                                "WHEN=FN=e;Few=1                          ; ORI_KNOBS:1:40\n"
                                "WHEN=FH=0x10..;Num=1                     ; a?b.knobs:2:16\n"
                                "WHEN=FN=a*;WHEN=PH=P4;List=1,2;Switch=0  ; --knob:1:45\n");
+    knobs_enter(&t, "z", "Num=1~WHEN=FN=*;Small=1");
+    CHECK(strstr(printed(&t, true), "\nNum=1                                    ; k.ptx:1:1\n") != NULL);
+    CHECK(strstr(printed(&t, true), "\nWHEN=FN=*;Small=1                        ; k.ptx:1:17\n") != NULL);
     knobs_close(&t);
 }
 
@@ -966,6 +988,7 @@ void test_knobs(void)
     RUN(knob_function_hashes);
     RUN(knob_hashes_are_lazy);
     RUN(knob_phases);
+    RUN(knob_first_phase);
     RUN(knob_views_are_free_without_conditions);
     RUN(knob_budgets);
     RUN(knob_budgets_of_phases);
