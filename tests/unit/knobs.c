@@ -173,7 +173,7 @@ TEST(knob_bad_default_is_internal)
 
 TEST(knob_lists)
 {
-    static const KnobInfo rows[] = {{7, "Seven", KT_BDGT, "", "0..9", "p", "a \"b\""},
+    static const KnobInfo rows[] = {{0, "Seven", KT_BDGT, "", "0..9", "p", "a \"b\""},
                                     {-1, "Other", KT_STR, "x", "", "q", "h"}};
     Sink sink = {0};
     char buf[64];
@@ -181,14 +181,14 @@ TEST(knob_lists)
     knob_list(&out, &(KnobTable){rows, 2}, true);
     out_flush(&out);
     CHECK_TEXT(sink.text, sink.n,
-               "{\"schema\":1,\"knobs\":[\n{\"index\":7,\"name\":\"Seven\",\"type\":\"BDGT\",\"default\":\"unlimited\","
+               "{\"schema\":1,\"knobs\":[\n{\"index\":0,\"name\":\"Seven\",\"type\":\"BDGT\",\"default\":\"unlimited\","
                "\"range\":\"0..9\",\"phase\":\"p\",\"help\":\"a \\\"b\\\"\"},\n{\"index\":null,\"name\":\"Other\","
                "\"type\":\"STR\",\"default\":\"x\",\"range\":\"\",\"phase\":\"q\",\"help\":\"h\"}\n]}\n");
     sink.n = 0;
     knob_list(&out, &(KnobTable){rows, 2}, false);
     out_flush(&out);
     CHECK_TEXT(sink.text, sink.n,
-               "  7  Seven                                    BDGT            unlimited  0..9       p               "
+               "  0  Seven                                    BDGT            unlimited  0..9       p               "
                "         a \"b\"\n"
                "  -  Other                                    STR             x          -          q               "
                "         h\n");
@@ -895,7 +895,7 @@ TEST(knob_prints_values_and_records)
     knobs_open(&t);
     knobs_set(&t, KS_COMMAND_LINE, "Double=.5~Text=\"a;b\"~when=fn=a*;when=ph= P4;list=1,2;switch=0~DefaultOn=0");
     knobs_set(&t, KS_ENVIRONMENT, "switch ~ num = 0x10 ~ Span=1~WHEN=FN=e;Few=1");
-    CHECK(knobs_read(&t, KS_FILE, "a\nb.knobs", "[knobs]\nWHEN=FH=0x10..;Num=1\nSpan=2..3"));
+    CHECK(knobs_read(&t, KS_FILE, "a\nb c.knobs", "[knobs]\nWHEN=FH=0x10..;Num=1\nSpan=2..3"));
     knobs_view(&t);
     CHECK_Z(printed(&t, true), "[knobs]\n"
                                "Switch                                   ; ORI_KNOBS:1:1\n"
@@ -904,7 +904,7 @@ TEST(knob_prints_values_and_records)
                                ";Small=3                                 ; default\n"
                                ";Budget                                  ; unset\n"
                                ";Few=2                                   ; default\n"
-                               "Span=2..3                                ; a?b.knobs:3:1\n"
+                               "Span=2..3                                ; a?b c.knobs:3:1\n"
                                ";Zone=1..                                ; default\n"
                                ";List                                    ; unset\n"
                                ";Bits=1,2                                ; default\n"
@@ -914,7 +914,7 @@ TEST(knob_prints_values_and_records)
                                "Text=\"a;b\"                               ; --knob:1:11\n"
                                ";Weights                                 ; unset\n"
                                "WHEN=FN=e;Few=1                          ; ORI_KNOBS:1:40\n"
-                               "WHEN=FH=0x10..;Num=1                     ; a?b.knobs:2:16\n"
+                               "WHEN=FH=0x10..;Num=1                     ; a?b c.knobs:2:16\n"
                                "WHEN=FN=a*;WHEN=PH=P4;List=1,2;Switch=0  ; --knob:1:45\n");
     knobs_enter(&t, "z", "Num=1~WHEN=FN=*;Small=1");
     CHECK(strstr(printed(&t, true), "\nNum=1                                    ; k.ptx:1:1\n") != NULL);
