@@ -29,14 +29,14 @@ INSTALL     = install
 VERSION     = $(shell sed -n 's/^.define ORI_VERSION "\([^"]*\)".*/\1/p' tools/options.h)
 
 PROGRAMS = oriopt oricheck orirun
-LIB_SRC  = $(wildcard ir/*/*.c phases/*.c sm/*.c) $(wildcard tools/run_*.c tools/option_*.c) tools/options.c tools/lang.c tools/batch.c tools/ori.c
+LIB_SRC  = $(wildcard ir/*/*.c knobs/*.c phases/*.c sm/*.c) $(wildcard tools/run_*.c tools/option_*.c) tools/options.c tools/lang.c tools/batch.c tools/ori.c
 LIB_OBJ  = $(LIB_SRC:%.c=$B/%.o)
 CHECK_OBJ = $(patsubst %.c,$B/%.o,$(wildcard tools/check_*.c))
 OPT_OBJ  = $(patsubst %.c,$B/%.o,$(wildcard tools/opt_*.c) tools/reproducer.c)
 MAIN_OBJ = $(PROGRAMS:%=$B/tools/%.o) $(CHECK_OBJ) $(OPT_OBJ)
 GEN_OBJ  = $(patsubst %.c,$B/%.o,$(wildcard tools/origen/*.c))
 UNIT_SRC = $(wildcard tests/unit/*.c)
-FORMATTED = $(filter-out %/lex.c,$(wildcard ir/*/*.[ch] phases/*.[ch] sm/*.[ch] tools/*.[ch] tools/origen/*.[ch] tests/bench/*.[ch] tests/tools/*.[ch] tests/unit/*.[ch] tests/gpu/*.[ch]))
+FORMATTED = $(filter-out %/lex.c,$(wildcard ir/*/*.[ch] knobs/*.[ch] phases/*.[ch] sm/*.[ch] tools/*.[ch] tools/origen/*.[ch] tests/bench/*.[ch] tests/tools/*.[ch] tests/unit/*.[ch] tests/gpu/*.[ch] tests/embed/*.[ch] samples/embed/*.[ch]))
 
 INSTALLED = $(PROGRAMS) origen
 DOCS     = $(INSTALLED:%=$B/docs/man/%.1) $(INSTALLED:%=$B/docs/bash/%) $(INSTALLED:%=$B/docs/zsh/_%) \
@@ -104,6 +104,7 @@ uninstall:
 lexers:
 	$(RE2C) -o ir/ptx/lex.c ir/ptx/lex.re
 	$(RE2C) -o ir/text/lex.c ir/text/lex.re
+	$(RE2C) -o knobs/lex.c knobs/lex.re
 
 check: all $(if $P,,$B/unit)
 	B=$B P=$P RE2C="$(RE2C)" tests/check.sh

@@ -130,50 +130,13 @@ static void sort_names(uint8_t sorted[PHASE_ROWS])
     }
 }
 
-static unsigned edit_distance(const char *a, size_t na, const char *b)
-{
-    unsigned row[64];
-    size_t nb = MIN(strlen(b), ARRAY_LEN(row) - 1);
-    for (size_t j = 0; j <= nb; j++)
-        row[j] = (unsigned)j;
-    for (size_t i = 1; i <= na; i++) {
-        unsigned diagonal = row[0];
-        row[0] = (unsigned)i;
-        for (size_t j = 1; j <= nb; j++) {
-            unsigned above = row[j];
-            unsigned change = diagonal + ((a[i - 1] | 32) != (b[j - 1] | 32));
-            row[j] = MIN(MIN(above, row[j - 1]) + 1, change);
-            diagonal = above;
-        }
-    }
-    return row[nb];
-}
-
 static void suggest(const char *text, size_t len, char why[static 400])
 {
     int n = snprintf(why, 400, "unknown phase '%.*s'", (int)MIN(len, 60), text);
-    int best[3] = {-1, -1, -1};
-    unsigned score[3] = {UINT32_MAX, UINT32_MAX, UINT32_MAX};
-    for (int row = 0; row < PHASE_ROWS; row++) {
-        unsigned d = edit_distance(text, MIN(len, 60), phase_info[row].name);
-        bool again = false;  // the second slot of a name
-        for (int k = 0; k < 3; k++)
-            again |= best[k] >= 0 && strcmp(phase_info[row].name, phase_info[best[k]].name) == 0;
-        if (again)
-            continue;
-        for (int k = 0; k < 3; k++)
-            if (d < score[k]) {
-                for (int j = 2; j > k; j--) {
-                    score[j] = score[j - 1];
-                    best[j] = best[j - 1];
-                }
-                score[k] = d;
-                best[k] = row;
-                break;
-            }
-    }
-    snprintf(why + n, 400 - (size_t)n, "; did you mean %s, %s or %s?", phase_info[best[0]].name,
-             phase_info[best[1]].name, phase_info[best[2]].name);
+    Nearest best = {0};
+    for (int row = 0; row < PHASE_ROWS; row++)
+        nearest_offer(&best, text, len, phase_info[row].name);
+    nearest_print(&best, why + n, 400 - (size_t)n);
 }
 
 static bool parse_number(const char *text, size_t len, int *number)

@@ -207,6 +207,20 @@ static inline uint64_t hash_mix(uint64_t h, uint64_t x)
     return h ^ (h >> 29);
 }
 
+/* nearest.c: names that are like another one ---------------------------------------------------------------- */
+
+// Of the names that were offered, the three with the fewest edits between them and a text that is none of them; the
+// earlier one where two have as many, each name once. All zero = nothing was offered.
+typedef struct Nearest {
+    const char *name[3];  // nearest first; the caller's
+    unsigned distance[3];
+    uint32_t n;
+} Nearest;
+
+void nearest_offer(Nearest *best, const char *text, size_t len, const char *name);
+// Writes "; did you mean A, B or C?" with as many names as there are; nothing where there are none.
+void nearest_print(const Nearest *best, char *text, size_t cap);
+
 /* source.c: input files ------------------------------------------------------------------------------------ */
 
 // A text that is being read: mapped from a file or in memory. At least SOURCE_SLACK readable bytes follow it, the first

@@ -16,6 +16,7 @@
     X(diag)            \
     X(files)           \
     X(names)           \
+    X(nearest)         \
     X(mnemonics)       \
     X(descriptors)     \
     X(verifier)        \
@@ -32,6 +33,8 @@
     X(clone)           \
     X(contracts)       \
     X(text)            \
+    X(knobs)           \
+    X(knob_errors)     \
     X(phase_table)     \
     X(sm)              \
     X(place_blocks)    \

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: MIT
+// The names that somebody may have meant: those with the fewest edits between them and what was written.
+#include <stdio.h>
+
+#include "ir/base/base.h"
+
+enum { LONGEST = 60 };  // bytes of a text that are compared
+
+// Levenshtein's distance, letters in both cases being the same.
+static unsigned edit_distance(const char *a, size_t na, const char *b)
+{
+    unsigned row[LONGEST + 4];
+    size_t nb = MIN(strlen(b), ARRAY_LEN(row) - 1);
+    for (size_t j = 0; j <= nb; j++)
+        row[j] = (unsigned)j;
+    for (size_t i = 1; i <= na; i++) {
+        unsigned diagonal = row[0];
+        row[0] = (unsigned)i;
+        for (size_t j = 1; j <= nb; j++) {
+            unsigned above = row[j];
+            unsigned change = diagonal + ((a[i - 1] | 32) != (b[j - 1] | 32));
+            row[j] = MIN(MIN(above, row[j - 1]) + 1, change);
+            diagonal = above;
+        }
+    }
+    return row[nb];
+}
+
+void nearest_offer(Nearest *best, const char *text, size_t len, const char *name)
+{
+    uint32_t k = 0, last = ARRAY_LEN(best->name) - 1;
+    for (uint32_t j = 0; j < best->n; j++)
+        if (strcmp(best->name[j], name) == 0)
+            return;
+    unsigned distance = edit_distance(text, MIN(len, LONGEST), name);
+    while (k < best->n && best->distance[k] <= distance)
+        k++;
+    if (k > last)
+        return;
+    for (uint32_t j = MIN(best->n, last); j > k; j--) {
+        best->name[j] = best->name[j - 1];
+        best->distance[j] = best->distance[j - 1];
+    }
+    best->name[k] = name;
+    best->distance[k] = distance;
+    best->n += best->n <= last;
+}
+
+void nearest_print(const Nearest *best, char *text, size_t cap)
+{
+    const char *const *name = best->name;
+    switch (best->n) {
+    case 0: snprintf(text, cap, "%s", ""); break;
+    case 1: snprintf(text, cap, "; did you mean %s?", name[0]); break;
+    case 2: snprintf(text, cap, "; did you mean %s or %s?", name[0], name[1]); break;
+    default: snprintf(text, cap, "; did you mean %s, %s or %s?", name[0], name[1], name[2]); break;
+    }
+}
