@@ -11,6 +11,8 @@ PhaseBody phase_check_structure, phase_check_types, phase_check_form;
 PhaseBody phase_report_text, phase_report_memory;
 /* control_flow.c */
 PhaseBody phase_analyze_control_flow;
+/* recipes.c */
+PhaseBody phase_apply_recipes;
 /* last_in_block.c */
 PhaseBody phase_last_in_block;
 /* generate_mov_phi.c, convert_mov_phi.c */

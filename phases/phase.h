@@ -5,6 +5,7 @@
 
 #include "ir/analysis/analysis.h"
 #include "ir/core/ir.h"
+#include "knobs/knobs.h"
 #include "sm/sm.h"
 
 /* -- The table ---------------------------------------------------------------------------------------------- */
@@ -23,7 +24,7 @@ typedef enum {
 typedef enum { PG_ALWAYS, PG_O1, PG_O2, PG_O3, PG_O0_ONLY } PhaseGate;
 typedef enum { PS_FUNCTION, PS_MODULE } PhaseScope;
 typedef enum { PF_ANY, PF_MULTI, PF_SSA, PF_TO_SSA, PF_TO_MULTI } PhaseForm;
-enum { PHASE_SLOTS = 159, PHASE_ROWS = 165, PH_GENERATE_MOV_PHI = 23, PH_CONVERT_MOV_PHI = 73 };
+enum { PHASE_SLOTS = 159, PHASE_ROWS = 165, PH_APPLY_RECIPES = 1, PH_GENERATE_MOV_PHI = 23, PH_CONVERT_MOV_PHI = 73 };
 
 typedef bool PhaseBody(Ctx *ctx, Fn *fn);  // returns progress: whether it changed the function
 
@@ -55,15 +56,20 @@ struct Phase {
 /* -- Plans -------------------------------------------------------------------------------------------------- */
 
 typedef struct PlanEntry {
-    uint16_t row;
-    uint16_t place;  // for where a plan starts and stops: 2 * its slot, one more for what follows that; or UNPLACED
+    uint8_t row;
+    uint8_t slot;    // where it stands: a slot is its own; a sub-pass follows a slot, or has none and stands at its row
+    uint8_t recipe;  // the recipe that it comes from, plus 1; 0 = none
     bool inserted;   // by the manager, for the form
 } PlanEntry;
-enum { UNPLACED = UINT16_MAX };
 
 typedef struct Plan {
     VEC(PlanEntry) at;
 } Plan;
+
+// What a plan was made from, and what is printed, as knobs say; NULL: they say nothing.
+typedef struct PlanKnobs {
+    const char *named, *disabled, *recipes, *dumped;
+} PlanKnobs;
 
 typedef enum { VM_NONE, VM_FINAL, VM_EACH } VerifyMode;
 typedef enum { PC_OFF, PC_ALL, PC_QUIET, PC_DIFF } PrintChanged;
@@ -99,6 +105,7 @@ typedef struct PhaseWatch {
 // What a phase may ask about its own run.
 typedef struct Run {
     int row;    // its row of the table
+    int slot;   // of sub-passes: that which it follows; otherwise its row
     int level;  // optimization level
 } Run;
 
@@ -109,6 +116,7 @@ typedef struct FnStats {
     uint32_t ran, changed;  // phases
     size_t arena_bytes;
     uint64_t hash;
+    uint64_t text_hash;  // of the function as it came: what FH of knob settings means
     double seconds;
 } FnStats;
 
@@ -121,7 +129,9 @@ typedef struct DumpEntry {
 } DumpEntry;
 
 typedef struct Dumps {
-    bool any;  // something of what follows is asked for
+    bool any;            // something of what follows is asked for
+    const char *dumped;  // the value of DUMPIR that `after` is for
+    bool stale;          // it is not for any value any more
     bool before[PHASE_ROWS], after[PHASE_ROWS];
     Out *out;
     VEC(DumpEntry) index;
@@ -140,8 +150,12 @@ struct Ctx {
     Diag diag;
     Out *report;  // where report phases write
     PhaseOptions options;
-    SmTarget target;  // the one that phases run for
+    SmTarget target;            // the one that phases run for
+    const KnobStore *settings;  // of knobs; NULL: there are none
+    Knobs knobs;                // as they are where the context is: in a function, in a phase
+    PlanKnobs plan_knobs;       // of `plan`
     Plan plan;
+    uint32_t recipes;  // bit per recipe: whether the function meets its condition
     Dumps dumps;
     PhaseWatch watch;  // all zero: nobody does
     Phase phases[PHASE_ROWS];
@@ -155,8 +169,6 @@ struct Ctx {
 /* phase_table.c */
 // Makes the phase objects. Without a target the context gets the newest.
 void phase_factory(Ctx *ctx);
-// Chooses the target, that of the options, else the module's (NULL: the newest), and plans for it. As phase_plan().
-bool phase_plan_for(Ctx *ctx, const Module *m, char why[static 500]);
 // What a row is, for lists: "implemented", "hook", "machine" or "not-yet".
 const char *phase_status(int row);
 const char *phase_kind_name(PhaseKind kind);
@@ -164,6 +176,8 @@ const char *phase_form_name(PhaseForm form);
 const char *phase_gate_name(PhaseGate gate);
 // The row that a name, `Name@index` or number means; -1 with a message that suggests the nearest names.
 int phase_find(const char *text, size_t len, char why[static 400]);
+// The same, and the slot that `Name@slot` of a sub-pass means; otherwise *slot is the row.
+int phase_find_at(const char *text, size_t len, int *slot, char why[static 400]);
 void phase_list(Out *out, bool json);
 
 /* check_program.c */
@@ -174,16 +188,25 @@ bool phase_verify(Ctx *ctx, Fn *fn, int level, InstrId *at, char why[static 200]
 // Writes index.json of --ir-dump-dir, if there is one. False: the reason is in `why`.
 bool phase_write_index(Ctx *ctx, char why[static 200]);
 
+/* plan.c */
+// Chooses the target, that of the options, else the module's (NULL: the newest), and builds ctx->plan from ctx->options
+// and ctx->settings, which do not change any more. False: the message says which option or knob is wrong.
+bool phase_plan(Ctx *ctx, const Module *m, char why[static 500]);
+void phase_print_plan(const Ctx *ctx, Out *out);
+// Whether a phase of the plan writes to ctx->report.
+bool phase_plan_reports(const Ctx *ctx);
+// Looks at the knob pragmas of functions from this index on; errors in them go to ctx->diag. False: there were some.
+bool phase_check_pragmas(Ctx *ctx, const Module *m, uint32_t first_fn);
+// Enters a function: its knobs are in force. Returns its plan, which is the context's, or `own` in the arena.
+const Plan *phase_enter_function(Ctx *ctx, const Fn *fn, Arena *arena, Plan *own);
+// What FH of knob settings is compared with: a hash of the function as Ori text.
+uint64_t phase_text_hash(const Fn *fn);
+
 /* phase_manager.c */
 // -O3, verified at the end; debug builds (ORI_DEBUG) verify after each phase and check contracts.
 PhaseOptions phase_default_options(void);
 // Takes a list of `clone`, `roundtrip`, `contracts`; false: there is something else in it.
 bool phase_self_checks(PhaseOptions *o, const char *list);
-// Builds ctx->plan from ctx->options. False: the message says which option is wrong.
-bool phase_plan(Ctx *ctx, char why[static 500]);
-void phase_print_plan(const Ctx *ctx, Out *out);
-// Whether a phase of the plan writes to ctx->report.
-bool phase_plan_reports(const Ctx *ctx);
 // Runs the plan over a function and verifies it. Unwinds on internal errors. *fn may become another object. Whoever
 // runs the functions of a module says module_note_pure() behind it, for those further down.
 void phase_run(Ctx *ctx, Fn **fn);

@@ -1,11 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The phase manager: builds the plan, runs it over functions, and does around each phase what no phase does itself:
-// gates, forms, analyses, verification, timing.
-//
-// A plan is a list of rows. The default plan is the identity: every slot that has a body and whose gate is open, and
-// behind it the sub-passes that follow it. Naming, disabling, starting and stopping only edit the list. Where a row
-// asks for another form than the function is in, the conversion (23 GenerateMovPhi, 73 ConvertAllMovPhiToMov) is
-// inserted in front of it, once.
+// The phase manager: runs a plan over functions, and does around each phase what no phase does itself: knobs, forms,
+// analyses, verification, timing.
 #define _DEFAULT_SOURCE
 #include <stdio.h>
 #include <time.h>
@@ -47,226 +42,6 @@ bool phase_self_checks(PhaseOptions *o, const char *list)
     return true;
 }
 
-/* -- Plans ---------------------------------------------------------------------------------------------- */
-
-static bool gate_open(PhaseGate gate, int level) { return gate == PG_O0_ONLY ? level == 0 : level >= (int)gate; }
-
-static bool runs_by_default(const Ctx *ctx, int row)
-{
-    const PhaseInfo *p = &phase_info[row];
-    bool quiet = p->kind != PK_REPORT || ctx->options.reports;
-    // At -O0 nothing that transforms runs, gate or not, so that there is no use for another form either.
-    bool transforms = p->kind == PK_TRANSFORM || p->form == PF_TO_SSA || p->form == PF_TO_MULTI;
-    bool allowed = !transforms || ctx->options.level > 0;
-    return !ctx->phases[row].vtable->is_noop(&ctx->phases[row]) && quiet && allowed &&
-           gate_open(p->gate, ctx->options.level);
-}
-
-static const struct {
-    int slot, row;
-} followers[] = {
-#define FOLLOWS(slot, row, reason) {slot, row},
-#include "phases/phases.def"
-};
-
-// Where a row stands in the default plan, for the first or the last time.
-static int place_of(int row, bool last)
-{
-    int place = 2 * row;
-    for (size_t k = 0; k < ARRAY_LEN(followers); k++)
-        if (followers[k].row == row && (last || place == 2 * row))
-            place = 2 * followers[k].slot + 1;
-    return place;
-}
-
-static PlanEntry entry_at(int row, int place) { return (PlanEntry){.row = (uint16_t)row, .place = (uint16_t)place}; }
-
-static PlanEntry named_entry(int row) { return entry_at(row, row < PHASE_SLOTS ? 2 * row : UNPLACED); }
-
-// A slot of the default plan, and what follows it.
-static void add_slot(Ctx *ctx, Plan *plan, int slot)
-{
-    if (runs_by_default(ctx, slot))
-        VEC_PUSH(&ctx->arena, &plan->at, entry_at(slot, 2 * slot));
-    for (size_t k = 0; k < ARRAY_LEN(followers); k++)
-        if (followers[k].slot == slot && runs_by_default(ctx, followers[k].row))
-            VEC_PUSH(&ctx->arena, &plan->at, entry_at(followers[k].row, 2 * slot + 1));
-}
-
-// Makes the form that the next row needs, if the conversion exists. A function starts in multi form.
-static void adapt_form(Ctx *ctx, Plan *plan, PhaseForm *form, PhaseForm wanted)
-{
-    int row = wanted == PF_SSA ? PH_GENERATE_MOV_PHI : PH_CONVERT_MOV_PHI;
-    if (wanted == PF_ANY || wanted == *form || !phase_info[row].body)
-        return;
-    VEC_PUSH(&ctx->arena, &plan->at, ((PlanEntry){.row = (uint16_t)row, .inserted = true}));
-    *form = wanted;
-}
-
-static void add_row(Ctx *ctx, Plan *plan, PhaseForm *form, int row)
-{
-    PhaseForm has = phase_info[row].form;
-    if (has == PF_TO_SSA || has == PF_TO_MULTI) {
-        PhaseForm result = has == PF_TO_SSA ? PF_SSA : PF_MULTI;
-        if (*form == result && !ctx->options.named)
-            return;  // never twice in a row, unless one asks for it: a function may come in the other form
-        *form = result;
-    } else {
-        adapt_form(ctx, plan, form, has);
-    }
-    VEC_PUSH(&ctx->arena, &plan->at, ((PlanEntry){.row = (uint16_t)row}));
-}
-
-static bool is_separator(char c) { return c == ',' || c == '+' || c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
-
-// A list of phases: names, `Name@index`, indices, ranges `A..B`; separated by `,`, `+` or blanks;
-// `;` begins a comment that runs to the end of the line (what --print-pipeline writes can be given back).
-static bool parse_list(Ctx *ctx, const char *option, const char *text, Plan *list, char why[static 500])
-{
-    char reason[400];
-    while (*text) {
-        if (is_separator(*text)) {
-            text++;
-            continue;
-        }
-        if (*text == ';') {
-            while (*text && *text != '\n')
-                text++;
-            continue;
-        }
-        size_t len = 0;
-        while (text[len] && !is_separator(text[len]) && text[len] != ';')
-            len++;
-        if (memchr(text, ':', len)) {
-            snprintf(why, 500, "--%s: '%.*s': no phase takes a parameter", option, (int)MIN(len, 60), text);
-            return false;
-        }
-        const char *dots = NULL;
-        for (size_t k = 0; k + 1 < len && !dots; k++)
-            dots = text[k] == '.' && text[k + 1] == '.' ? text + k : NULL;
-        size_t first_len = dots ? (size_t)(dots - text) : len;
-        int first = phase_find(text, first_len, reason);
-        int last = dots && first >= 0 ? phase_find(dots + 2, len - first_len - 2, reason) : first;
-        if (first < 0 || last < 0) {
-            snprintf(why, 500, "--%s: %s", option, reason);
-            return false;
-        }
-        if (last < first) {
-            snprintf(why, 500, "--%s: the range '%.*s' runs backwards", option, (int)MIN(len, 60), text);
-            return false;
-        }
-        if (dots) {
-            // A range means the slots in it that do something.
-            for (int row = first; row <= last; row++)
-                if (!ctx->phases[row].vtable->is_noop(&ctx->phases[row]))
-                    VEC_PUSH(&ctx->arena, &list->at, named_entry(row));
-        } else {
-            VEC_PUSH(&ctx->arena, &list->at, named_entry(first));
-        }
-        text += len;
-    }
-    return true;
-}
-
-static bool find_one(const char *option, const char *text, int *row, char why[static 500])
-{
-    char reason[400];
-    *row = phase_find(text, strlen(text), reason);
-    if (*row < 0)
-        snprintf(why, 500, "--%s: %s", option, reason);
-    return *row >= 0;
-}
-
-static bool check_order(const Plan *plan, char why[static 500])
-{
-    static const struct {
-        int before, after;
-        const char *reason;
-    } orders[] = {
-#define ORDER(before, after, reason) {before, after, reason},
-#include "phases/phases.def"
-    };
-    int32_t place[PHASE_ROWS];
-    memset(place, -1, sizeof place);
-    for (uint32_t k = 0; k < plan->at.n; k++)
-        place[plan->at.at[k].row] = (int32_t)k;
-    for (size_t k = 0; k < ARRAY_LEN(orders); k++) {
-        int32_t a = place[orders[k].before], b = place[orders[k].after];
-        if (a >= 0 && b >= 0 && a > b) {
-            snprintf(why, 500, "%s must stand before %s: %s", phase_info[orders[k].before].name,
-                     phase_info[orders[k].after].name, orders[k].reason);
-            return false;
-        }
-    }
-    return true;
-}
-
-// The phases that a dump option names.
-static bool find_dumps(Ctx *ctx, const char *option, const char *text, bool all, bool rows[PHASE_ROWS],
-                       char why[static 500])
-{
-    Plan list = {0};
-    if (text && !parse_list(ctx, option, text, &list, why))
-        return false;
-    for (uint32_t k = 0; k < list.at.n; k++)
-        rows[list.at.at[k].row] = true;
-    for (int row = 0; row < PHASE_ROWS; row++)
-        rows[row] |= all;
-    ctx->dumps.any |= text || all;
-    return true;
-}
-
-bool phase_plan(Ctx *ctx, char why[static 500])
-{
-    const PhaseOptions *o = &ctx->options;
-    ctx->dumps.any = o->print_changed != PC_OFF || o->dump_dir;
-    if (!find_dumps(ctx, "print-before", o->print_before, o->print_before_all, ctx->dumps.before, why) ||
-        !find_dumps(ctx, "print-after", o->print_after, o->print_after_all, ctx->dumps.after, why))
-        return false;
-    Plan named = {0}, disabled = {0};
-    int start = 0, stop = PHASE_ROWS;
-    bool off[PHASE_ROWS] = {false};
-    if ((o->named && !parse_list(ctx, "named-phases", o->named, &named, why)) ||
-        (o->disabled && !parse_list(ctx, "disable-phases", o->disabled, &disabled, why)) ||
-        (o->start && !find_one("start-before", o->start, &start, why)) ||
-        (o->stop && !find_one("stop-after", o->stop, &stop, why)))
-        return false;
-    for (uint32_t k = 0; k < disabled.at.n; k++)
-        off[disabled.at.at[k].row] = true;
-    if (!o->named)
-        for (int slot = 0; slot < PHASE_SLOTS; slot++)
-            if (!off[slot])
-                add_slot(ctx, &named, slot);
-    PhaseForm form = PF_MULTI;
-    for (uint32_t k = 0; k < named.at.n; k++) {
-        PlanEntry e = named.at.at[k];
-        bool outside = e.place != UNPLACED && (e.place < place_of(start, false) || e.place > place_of(stop, true));
-        if (!off[e.row] && !outside)
-            add_row(ctx, &ctx->plan, &form, e.row);
-    }
-    if (!o->stay_in_ssa)
-        adapt_form(ctx, &ctx->plan, &form, PF_MULTI);
-    return o->named || check_order(&ctx->plan, why);
-}
-
-void phase_print_plan(const Ctx *ctx, Out *out)
-{
-    for (uint32_t k = 0; k < ctx->plan.at.n; k++) {
-        const PlanEntry *e = &ctx->plan.at.at[k];
-        char name[80];
-        snprintf(name, sizeof name, "%s@%d", phase_info[e->row].name, e->row);
-        out_fmt(out, "%-44s; %s%s\n", name, phase_info[e->row].summary, e->inserted ? " (inserted for the form)" : "");
-    }
-}
-
-bool phase_plan_reports(const Ctx *ctx)
-{
-    for (uint32_t k = 0; k < ctx->plan.at.n; k++)
-        if (phase_info[ctx->plan.at.at[k].row].kind == PK_REPORT)
-            return true;
-    return false;
-}
-
 /* -- Running -------------------------------------------------------------------------------------------- */
 
 // After a phase, or after the last one (row < 0).
@@ -294,7 +69,7 @@ static bool may_run(const Fn *fn, PhaseKind kind)
     return looks_only || !(fn->flags & (FN_PASSTHROUGH | FN_DEBUG));
 }
 
-static void run_row(Ctx *ctx, Fn **at, int row, FnStats *stats);
+static void run_row(Ctx *ctx, Fn **at, int row, int slot, FnStats *stats);
 
 // A function may come in another form than the plan was made for: the conversion runs first, if there is one.
 static void enter_form(Ctx *ctx, Fn **at, int row, FnStats *stats)
@@ -304,7 +79,7 @@ static void enter_form(Ctx *ctx, Fn **at, int row, FnStats *stats)
         return;
     int conversion = wants == PF_SSA ? PH_GENERATE_MOV_PHI : PH_CONVERT_MOV_PHI;
     if (phase_info[conversion].body) {
-        run_row(ctx, at, conversion, stats);
+        run_row(ctx, at, conversion, conversion, stats);
         return;
     }
     char function[80];
@@ -314,31 +89,41 @@ static void enter_form(Ctx *ctx, Fn **at, int row, FnStats *stats)
         phase_info[row].name, row, phase_form_name(wants), function, phase_form_name(has), phase_info[conversion].name);
 }
 
-static bool execute(Ctx *ctx, Fn *fn, int row)
+// Gates above -O1 take from the knob OptBudget; where that is spent, a function goes on as at -O1.
+static bool gate_has_budget(Ctx *ctx, PhaseGate gate)
 {
+    return (gate != PG_O2 && gate != PG_O3) || knob_spend(&ctx->knobs, KNOB_OPT_BUDGET);
+}
+
+static bool execute(Ctx *ctx, Fn *fn, int row, int slot)
+{
+    int level = knob_left(&ctx->knobs, KNOB_OPT_BUDGET) > 0 ? ctx->options.level : MIN(ctx->options.level, 1);
     Phase *phase = &ctx->phases[row];
     double start = ctx->options.timing ? phase_clock() : 0;
     analysis_need(fn, phase_info[row].needs);
-    ctx->run = (Run){.row = phase->vtable->get_index(phase), .level = ctx->options.level};
+    ctx->run = (Run){.row = phase->vtable->get_index(phase), .slot = slot, .level = level};
     bool progress = phase->vtable->execute(phase, fn);
     if (ctx->options.timing)
         ctx->seconds[row] += phase_clock() - start;
     return progress;
 }
 
-static void run_row(Ctx *ctx, Fn **at, int row, FnStats *stats)
+static void run_row(Ctx *ctx, Fn **at, int row, int slot, FnStats *stats)
 {
     const PhaseInfo *p = &phase_info[row];
     const PhaseOptions *o = &ctx->options;
     if (!may_run(*at, p->kind) || ctx->phases[row].vtable->is_noop(&ctx->phases[row]))
         return;
     enter_form(ctx, at, row, stats);
+    knobs_enter_phase(&ctx->knobs, row);
+    if (!gate_has_budget(ctx, p->gate))
+        return;
     bool watched = ctx->dumps.wanted || o->contracts;
     dump_before(ctx, *at, row);
     if (ctx->watch.before)
         ctx->watch.before(ctx->watch.user, *at, row);
     uint64_t before = watched ? ir_hash(*at) : 0;
-    bool progress = execute(ctx, *at, row);
+    bool progress = execute(ctx, *at, row, slot);
     bool changed = watched && ir_hash(*at) != before;
     ctx->runs[row]++;
     stats->ran++;
@@ -378,15 +163,24 @@ void phase_run(Ctx *ctx, Fn **at)
     Fn *fn = *at;
     FnStats s = {.name = fn->module->syms.at[fn->sym].name};
     double start = ctx->options.stats ? phase_clock() : 0;
+    Arena arena;
+    Plan own = {0};
+    arena_init(&arena, &ctx->heap);
+    const Plan *plan = phase_enter_function(ctx, fn, &arena, &own);
+    ctx->recipes = UINT32_MAX;  // phase 1 knows better
+    s.text_hash = ctx->options.stats ? phase_text_hash(fn) : 0;
     s.instrs_in = fn->ninstrs;
     s.blocks_in = fn->nblocks;
     s.regs_in = fn->regs.n - 1;
     dump_start(ctx, fn);
-    for (uint32_t k = 0; k < ctx->plan.at.n; k++)
-        run_row(ctx, at, ctx->plan.at.at[k].row, &s);
+    for (uint32_t k = 0; k < plan->at.n; k++) {
+        const PlanEntry *e = &plan->at.at[k];
+        if (!e->recipe || ctx->recipes >> (e->recipe - 1) & 1)
+            run_row(ctx, at, e->row, e->slot, &s);
+    }
     // A function that came in ssa form may have met no row that asks for another.
     if ((*at)->form == FORM_SSA && !ctx->options.stay_in_ssa)
-        run_row(ctx, at, PH_CONVERT_MOV_PHI, &s);
+        run_row(ctx, at, PH_CONVERT_MOV_PHI, PH_CONVERT_MOV_PHI, &s);
     dump_end(ctx);
     fn = *at;
     if (ctx->options.verify != VM_NONE)
@@ -394,6 +188,7 @@ void phase_run(Ctx *ctx, Fn **at)
     if (ctx->options.stats)
         add_stats(ctx, fn, &s, start);
     analysis_drop(fn, 0);
+    arena_free(&arena);
 }
 
 void ctx_fork(Ctx *worker, Ctx *ctx)
@@ -403,7 +198,10 @@ void ctx_fork(Ctx *worker, Ctx *ctx)
                     .plan = ctx->plan,
                     .target = ctx->target,
                     .deadline = ctx->deadline};
+    worker->settings = ctx->settings;
+    worker->plan_knobs = ctx->plan_knobs;
     arena_init(&worker->arena, &worker->heap);
+    knobs_init(&worker->knobs, worker->settings, &worker->heap);
     phase_factory(worker);
 }
 
@@ -414,6 +212,8 @@ void ctx_join(Ctx *ctx, Ctx *worker)
         ctx->runs[row] += worker->runs[row];
         ctx->progress[row] += worker->progress[row];
     }
+    knobs_merge_reads(&worker->knobs, ctx->knobs.read);
+    knobs_free(&worker->knobs);
     arena_free(&worker->arena);
 }
 
@@ -455,16 +255,18 @@ void phase_print_stats(const Ctx *ctx, const Module *m, Out *out, bool json)
                 out,
                 "\",\"instructions_in\":%u,\"instructions\":%u,\"blocks_in\":%u,\"blocks\":%u,\"reachable_blocks\":%u,"
                 "\"registers_in\":%u,\"registers\":%u,\"phases_run\":%u,\"phases_changed\":%u,\"arena_bytes\":%zu,"
-                "\"hash\":\"%016llx\",\"seconds\":%.6f}",
+                "\"hash\":\"%016llx\",\"fh\":\"0x%016llx\",\"seconds\":%.6f}",
                 s->instrs_in, s->instrs_out, s->blocks_in, s->blocks_out, s->reachable_out, s->regs_in, s->regs_out,
-                s->ran, s->changed, s->arena_bytes, (unsigned long long)s->hash, s->seconds);
+                s->ran, s->changed, s->arena_bytes, (unsigned long long)s->hash, (unsigned long long)s->text_hash,
+                s->seconds);
         else
             out_fmt(out,
                     ": instructions %u -> %u, blocks %u -> %u (%u reachable), registers %u -> %u, %u of %u phases "
                     "changed it, "
-                    "%zu bytes, hash %016llx, %.6f s\n",
+                    "%zu bytes, hash %016llx, FH 0x%016llx, %.6f s\n",
                     s->instrs_in, s->instrs_out, s->blocks_in, s->blocks_out, s->reachable_out, s->regs_in, s->regs_out,
-                    s->changed, s->ran, s->arena_bytes, (unsigned long long)s->hash, s->seconds);
+                    s->changed, s->ran, s->arena_bytes, (unsigned long long)s->hash, (unsigned long long)s->text_hash,
+                    s->seconds);
     }
     if (json)
         out_z(out, "\n]}\n");

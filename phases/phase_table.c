@@ -64,13 +64,6 @@ void phase_factory(Ctx *ctx)
         ctx->phases[row] = (Phase){&vtables[row], ctx};
 }
 
-bool phase_plan_for(Ctx *ctx, const Module *m, char why[static 500])
-{
-    ctx->target = ctx->options.target.backend ? ctx->options.target : m ? sm_of_module(m) : sm_newest();
-    ctx->plan.at.n = 0;
-    return phase_plan(ctx, why);
-}
-
 /* -- Names ---------------------------------------------------------------------------------------------- */
 
 // Whether there is a body for a row, on some backend.
@@ -152,9 +145,16 @@ static bool parse_number(const char *text, size_t len, int *number)
 
 int phase_find(const char *text, size_t len, char why[static 400])
 {
+    int slot;
+    return phase_find_at(text, len, &slot, why);
+}
+
+int phase_find_at(const char *text, size_t len, int *slot, char why[static 400])
+{
     uint8_t sorted[PHASE_ROWS];
     int number;
     if (parse_number(text, len, &number)) {
+        *slot = number;
         if (number < PHASE_ROWS)
             return number;
         snprintf(why, 400, "there is no phase %d; the last is %d", number, PHASE_ROWS - 1);
@@ -185,11 +185,12 @@ int phase_find(const char *text, size_t len, char why[static 400])
                  phase_info[sorted[low]].name, sorted[low], phase_info[sorted[low]].name, sorted[low + 1]);
         return -1;
     }
-    if (!at || sorted[low] == number)
-        return sorted[low];
-    if (twice && sorted[low + 1] == number)
-        return sorted[low + 1];
-    snprintf(why, 400, "'%.*s' is not at slot %d but at %d", (int)MIN(name_len, 60), text, number, sorted[low]);
+    int row = sorted[low + (at && twice && sorted[low + 1] == number)];
+    bool sub_pass = row >= PHASE_SLOTS && at && number < PHASE_SLOTS;
+    *slot = sub_pass ? number : row;
+    if (!at || row == number || sub_pass)
+        return row;
+    snprintf(why, 400, "'%.*s' is not at slot %d but at %d", (int)MIN(name_len, 60), text, number, row);
     return -1;
 }
 

@@ -47,6 +47,7 @@ directives() {
     kind == "" && /^test[ \t]/ { kind = $2; sub(/^test[ \t]+[^ \t]+[ \t]*/, ""); list = $0; next }
     /^set[ \t]+opt[ \t]/ { sub(/^set[ \t]+opt[ \t]+/, ""); options = options " " $0; next }
     /^set[ \t]+arch[ \t]/ { options = options " -arch " $3; next }
+    /^set[ \t]+knob[ \t]+[^ \t]+$/ { options = options " --knob=" $3; next }
     /^set[ \t]+knob[ \t]/ { kind = "skip" }
     /^ptxas:/ { sub(/^ptxas:[ \t]*/, ""); flags = flags " " $0 }
     END { say("kind", kind); say("list", list); say("options", options); say("flags", flags); say("errors", errors) }

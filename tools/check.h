@@ -80,6 +80,7 @@ typedef struct Test {
     Source source;
     Lang lang;
     Ctx *ctx;
+    KnobStore *knobs;     // that are set; NULL: none are
     Out *out;             // what people read
     uint32_t failures;    // printed so far
     const char *skip;     // why it cannot run; NULL = it can

@@ -172,15 +172,6 @@ static TestKind find_kind(const char *word, size_t len)
     return kind;
 }
 
-static void set_skip(Parser *p, const char *what, const char *text, const char *why)
-{
-    size_t n = strlen(what) + strlen(text) + strlen(why) + 8;
-    char *skip = arena_alloc(p->arena, n);
-    snprintf(skip, n, "`%s%s`: %s", what, text, why);
-    if (!p->test->skip)
-        p->test->skip = skip;
-}
-
 static void parse_test(Parser *p, const char *text)
 {
     Test *t = p->test;
@@ -207,15 +198,19 @@ static void parse_test(Parser *p, const char *text)
         t->phases = argument;
 }
 
+static void fail_of_knob(void *user, const DiagMessage *message)
+{
+    Parser *p = user;
+    check_fail(p->test, p->line, "set knob: %s", message->text);
+}
+
 static void parse_knob(Parser *p, const char *text)
 {
-    size_t n = 0;
-    while (isalnum((unsigned char)text[n]) || text[n] == '_')
-        n++;
-    if (!n || text[n] != '=' || !text[n + 1])
-        check_fail(p->test, p->line, "expected `set knob NAME=VALUE`");
-    else
-        set_skip(p, "set knob ", text, "there are no knobs yet");
+    Ctx *ctx = p->test->ctx;
+    Diag diag = {.report = fail_of_knob, .user = p};
+    if (!p->test->knobs)
+        ctx->settings = p->test->knobs = knob_store_new(&ctx->arena, &knob_table, phase_find);
+    knob_read_text(p->test->knobs, KS_COMMAND_LINE, text, strlen(text), KNOB_NO_OFFSET, &diag);
 }
 
 static void parse_emit(Parser *p, const char *text)

@@ -19,24 +19,13 @@ typedef struct Messages {
     VEC(Message) at;
 } Messages;
 
-// Takes `:LINE:COL: error: TEXT`, as it is for a source without a name; what is no error is dropped.
-static void note_message(void *user, const char *bytes, size_t n)
+static void note_message(void *user, const DiagMessage *d)
 {
     Messages *m = user;
-    const char *newline = memchr(bytes, '\n', n);
-    size_t len = newline ? (size_t)(newline - bytes) : n;
-    char *text = arena_alloc(m->arena, len + 1), *p = text;
-    memcpy(text, bytes, len);
-    text[len] = 0;
-    Message message = {0};
-    if (p[0] == ':' && p[1] != ' ') {
-        message.line = (uint32_t)strtoul(p + 1, &p, 10);
-        message.col = (uint32_t)strtoul(p + 1, &p, 10);
-    }
-    if (strncmp(p, ": error: ", 9) != 0)
-        return;
-    message.text = p + 9;
-    VEC_PUSH(m->arena, &m->at, message);
+    size_t n = strlen(d->text) + 1;
+    Message message = {d->line, d->col, memcpy(arena_alloc(m->arena, n), d->text, n)};
+    if (d->severity == DIAG_ERROR)
+        VEC_PUSH(m->arena, &m->at, message);
 }
 
 // Errors of the source go to `messages`.
@@ -47,11 +36,11 @@ static Module *read_source(Test *t, const Source *source, Lang lang, Messages *m
     *nameless = *source;
     nameless->name = "";
     *messages = (Messages){.arena = &ctx->arena};
-    ctx->diag = (Diag){.source = nameless, .write = note_message, .user = messages};
+    ctx->diag = (Diag){.source = nameless, .report = note_message, .user = messages};
     Module *m = lang_read(ctx, nameless, lang, t->strip_debug);
     if (m)
         module_freeze(m);
-    return m;
+    return m && phase_check_pragmas(ctx, m, 0) ? m : NULL;
 }
 
 // A text that we printed must read. NULL: it did not, which is a failure.
@@ -264,7 +253,7 @@ static bool plan(Test *t, const Module *m)
     o->contracts = true;
     o->stay_in_ssa = t->emit == LANG_ORI;
     o->named = t->kind == TEST_PIPELINE ? NULL : phases ? t->phases : "";
-    if (phase_plan_for(t->ctx, m, why)) {
+    if (phase_plan(t->ctx, m, why)) {
         skip_missing(t);
         return true;
     }

@@ -14,6 +14,8 @@ static bool option_matters(int id, bool alone)
     case OPT_CHECK_EACH:
     case OPT_REPRODUCER:
     case OPT_RUN_REPRODUCER:
+    case OPT_KNOB:        // print_knobs() does these
+    case OPT_KNOBS_FILE:
     case OPT_DUMP_DIR: return false;
     case OPT_INPUT_KIND:
     case OPT_EMIT:
@@ -23,6 +25,28 @@ static bool option_matters(int id, bool alone)
     case OPT_STOP:
     case OPT_STRIP_DEBUG: return !alone;
     default: return true;
+    }
+}
+
+// What all sources set, as options, so that neither files nor the environment are needed.
+static void print_knobs(Job *job, const char *comment, Out *out)
+{
+    TextBuffer text = {.arena = &job->ctx.arena};
+    Knobs knobs;
+    Out to_text;
+    TextLine *lines;
+    out_init(&to_text, text.arena, out_to_text, &text);
+    knobs_init(&knobs, job->knobs, &job->ctx.heap);
+    knob_print(&knobs, &to_text, false);
+    out_flush(&to_text);
+    knobs_free(&knobs);
+    uint32_t n = text_lines(text.at, text.n, text.arena, &lines);
+    for (uint32_t k = 0; k < n; k++) {
+        char *line = arena_alloc(text.arena, lines[k].len + 8);
+        if (!lines[k].len || strchr(";[", lines[k].text[0]))
+            continue;
+        snprintf(line, lines[k].len + 8, "--knob=%.*s", (int)lines[k].len, lines[k].text);
+        reproducer_line(out, comment, "option", line);
     }
 }
 
@@ -40,6 +64,8 @@ static void print_options(Job *job, const char *comment, bool alone, Out *out)
         snprintf(line, n, "%s%s%s%s", o->kind == ARG_JOINED ? "-" : "--", o->name, equals, value ? value : "");
         reproducer_line(out, comment, "option", line);
     }
+    if (job->knobs)
+        print_knobs(job, comment, out);
     if (alone) {
         snprintf(text, sizeof text, "--named-phases=%s@%d", phase_info[job->check.row].name, job->check.row);
         reproducer_line(out, comment, "option", text);
@@ -103,6 +129,7 @@ static bool take_reproducer(Settings *s, const Source *source, Source *run, Aren
     s->output = "/dev/null";
     s->text = source;
     s->run_text = run;
+    s->ignore_environment = true;
     return settings_take(s, (int)r.options.n, r.options.at, &done);
 }
 

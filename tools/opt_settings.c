@@ -135,6 +135,18 @@ static bool take_option(Settings *s, int id, const char *value)
     case OPT_TIME_PHASES: s->phases.timing = true; return print_mode("time-phases", value, &s->times);
     case OPT_STATS: s->phases.stats = true; return print_mode("stats", value, &s->stats);
     case OPT_LIST_PHASES: return print_mode("list-phases", value, &s->list_phases);
+    case OPT_KNOB:
+        if (s->nknobs == ARRAY_LEN(s->knobs))
+            return settings_usage("too many --knob options; --knobs-file takes any number of settings");
+        s->knobs[s->nknobs++] = value;
+        return true;
+    case OPT_KNOBS_FILE:
+        if (s->nknobs_files == ARRAY_LEN(s->knobs_files))
+            return settings_usage("too many --knobs-file options");
+        s->knobs_files[s->nknobs_files++] = value;
+        return true;
+    case OPT_LIST_KNOBS: return print_mode("list-knobs", value, &s->list_knobs);
+    case OPT_PRINT_KNOBS: s->print_knobs = true; return true;
     case OPT_LIST_SM: return print_mode("list-sm", value, &s->list_sm);
     case OPT_PRINT_PIPELINE: s->print_pipeline = true; return true;
     case OPT_MAX_ERRORS:
@@ -157,6 +169,11 @@ static bool take_option(Settings *s, int id, const char *value)
     case OPT_MAX_INSNS: return number("max-insns", value, &s->max_insns);
     default: return true;
     }
+}
+
+bool settings_tables(const Settings *s)
+{
+    return s->list_phases || s->list_knobs || s->list_sm || s->print_knobs || s->print_pipeline;
 }
 
 Settings settings_default(void)
@@ -186,6 +203,6 @@ bool settings_take(Settings *s, int argc, char **argv, bool *done)
     }
     if (s->run_reproducer && s->input && !s->text)
         return settings_usage("--run-reproducer takes no other input");
-    bool tables = s->list_phases || s->list_sm || s->print_pipeline;
-    return s->input || s->run_reproducer || tables || settings_usage("no input file; --help explains the use");
+    return s->input || s->run_reproducer || settings_tables(s) ||
+           settings_usage("no input file; --help explains the use");
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // ori.h: the calls of the library, each behind a guard that failures unwind to.
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "tools/batch.h"
@@ -13,6 +14,8 @@ struct OriContext {
     void *user;
     unsigned threads;
     double seconds;
+    Arena settings;  // of what is set: the texts in their order, and what they say
+    VEC(char *) texts;
 };
 
 struct OriModule {
@@ -68,6 +71,7 @@ OriContext *ori_open(const OriAllocator *given)
     ctx->options = phase_default_options();
     ctx->diag = (Diag){.report = receive, .user = ori, .program = "ori"};
     phase_factory(ctx);
+    arena_init(&ori->settings, &ctx->heap);
     return ori;
 }
 
@@ -92,7 +96,8 @@ typedef struct Call {
     OriContext *ori;
     OriModule *module;
     OriLanguage language;
-    const char *text;  // a name, a plan, settings
+    const char *text;   // a name, a plan, settings
+    const char *value;  // that was found
     const Source *source;
     OriWriteFn *write;
     void *user;
@@ -116,6 +121,7 @@ static OriStatus guarded(Call *call, OriStatus (*body)(Call *))
     ctx->dumps = (Dumps){0};
     ctx->stats.at = NULL;
     ctx->stats.n = ctx->stats.cap = 0;
+    ctx->knobs = (Knobs){0};
     ctx->heap.unwind = &unwind;
     ctx->deadline = call->ori->seconds > 0 ? phase_total_clock() + call->ori->seconds : 0;
     if (setjmp(unwind)) {
@@ -124,8 +130,12 @@ static OriStatus guarded(Call *call, OriStatus (*body)(Call *))
                    ctx->heap.message);
         status = (OriStatus)ctx->heap.status;
     } else {
+        if (!ctx->settings)
+            ctx->settings = knob_store_new(&call->ori->settings, &knob_table, phase_find);
         status = body(call);
     }
+    if (ctx->knobs.store)
+        knobs_free(&ctx->knobs);
     ctx->diag.source = NULL;
     ctx->heap.unwind = NULL;
     arena_free(&ctx->arena);
@@ -181,6 +191,62 @@ OriStatus ori_set_verify(OriContext *ori, OriVerify when)
     return ORI_OK;
 }
 
+// All that was set, and a text more, as a store of its own: an error leaves the old one in force.
+static OriStatus set_knobs(Call *call)
+{
+    OriContext *ori = call->ori;
+    Ctx *ctx = &ori->ctx;
+    Arena arena;
+    arena_init(&arena, &ctx->heap);
+    KnobStore *store = knob_store_new(&arena, &knob_table, phase_find);
+    VEC(char *) texts = {0};
+    bool ok = true;
+    for (uint32_t k = 0; k <= ori->texts.n; k++) {
+        const char *text = k < ori->texts.n ? ori->texts.at[k] : call->text;
+        Source source = {.name = "knobs", .text = text, .len = strlen(text)};
+        ctx->diag.source = &source;
+        ctx->diag.line = 0;
+        ok &= knob_read(store, KS_COMMAND_LINE, &ctx->diag);
+        VEC_PUSH(&arena, &texts, memcpy(arena_alloc(&arena, source.len + 1), text, source.len + 1));
+    }
+    Arena old = ok ? ori->settings : arena;
+    if (ok) {
+        ori->settings = arena;
+        ori->texts.at = texts.at;
+        ori->texts.n = texts.n;
+        ori->texts.cap = texts.cap;
+        ctx->settings = store;
+    }
+    arena_free(&old);
+    return ok ? ORI_OK : ORI_BAD_INPUT;
+}
+
+OriStatus ori_set_knobs(OriContext *ori, const char *settings)
+{
+    Call call = {.ori = ori, .text = settings};
+    return guarded(&call, set_knobs);
+}
+
+static OriStatus get_knob(Call *call)
+{
+    Ctx *ctx = &call->ori->ctx;
+    int row = knob_find(&knob_table, call->text, strlen(call->text));
+    if (row < 0)
+        return wrong_use(call->ori, "there is no knob of this name");
+    const KnobSetting *s = knob_store_setting(ctx->settings, row);
+    call->value = s && s->written ? s->written : s ? "1" : "";
+    return ORI_OK;
+}
+
+OriStatus ori_get_knob(OriContext *ori, const char *name, char *value, size_t size)
+{
+    Call call = {.ori = ori, .text = name};
+    OriStatus status = guarded(&call, get_knob);
+    if (status == ORI_OK && size)
+        snprintf(value, size, "%s", call.value);
+    return status;
+}
+
 /* -- Modules -------------------------------------------------------------------------------------------- */
 
 static const char *function_name(Module *m, const Fn *fn)
@@ -195,14 +261,22 @@ static OriStatus parse(Call *call)
 {
     Ctx *ctx = &call->ori->ctx;
     TextBuffer text = {.arena = &ctx->arena};
+    char why[500];
     out_to_text(&text, call->source->text, call->source->len);
     Source source = text_source(&text, call->source->name);
     Lang lang = language_of(call->language);
     lang = lang == LANG_AUTO ? lang_of(&source) : lang;
-    ctx->diag.errors = 0;
+    ctx->diag.line = 0;
     Module *m = lang_read(ctx, &source, lang, false);
     if (!m)
         return ORI_BAD_INPUT;
+    bool planned = phase_plan(ctx, m, why);
+    if (!planned)
+        wrong_use(call->ori, why);
+    if (!planned || !phase_check_pragmas(ctx, m, 0)) {
+        module_free(m);
+        return ORI_BAD_INPUT;
+    }
     module_freeze(m);
     call->module = NEW(&m->arena, OriModule);
     *call->module = (OriModule){.m = m, .lang = lang, .names = NEW_ARRAY(&m->arena, const char *, m->fns.n)};
@@ -222,7 +296,7 @@ static OriStatus run_plan(Call *call)
 {
     Ctx *ctx = &call->ori->ctx;
     char why[500];
-    if (!phase_plan_for(ctx, call->module->m, why))
+    if (!phase_plan(ctx, call->module->m, why))
         return wrong_use(call->ori, why);
     call->module->broken = true;  // until all went well
     batch_run(&(Batch){.ctx = ctx,
@@ -303,9 +377,10 @@ static OriStatus print_table(Call *call)
     out_init(&out, &ctx->arena, pass_on, call);
     switch (call->table) {
     case ORI_PHASES: phase_list(&out, true); break;
+    case ORI_KNOBS: knob_list(&out, &knob_table, true); break;
     case ORI_BACKENDS: sm_list(&out, true); break;
     case ORI_PIPELINE:
-        if (!phase_plan_for(ctx, NULL, why))
+        if (!phase_plan(ctx, NULL, why))
             return wrong_use(call->ori, why);
         phase_print_plan(ctx, &out);
         break;

@@ -40,6 +40,7 @@ static void survey_piece(Job *job, const Module *m, uint32_t first)
         const Item *item = &m->items.at[k];
         const Fn *fn = item->kind == ITEM_FN ? m->fns.at[item->index] : NULL;
         job->instrs += fn ? fn->ninstrs : 0;
+        job->has_pragmas |= fn && fn->knobs.n;
         for (size_t e = 0; fn && e < s->nentries; e++)
             job->entry_seen[e] |= is_named(m, fn, s->entries[e]);
     }
@@ -116,7 +117,7 @@ static Status start_check(Job *job, Module *m)
 static Status make_plan(Job *job, const Module *m)
 {
     char why[500];
-    if (phase_plan_for(&job->ctx, m, why))
+    if (phase_plan(&job->ctx, m, why))
         return ST_OK;
     settings_usage(why);
     return ST_USAGE;
@@ -153,7 +154,7 @@ static void run_piece(Job *job, Module *m, uint32_t first, Out *out)
                    .user = job,
                    .out = s->emit ? out : NULL,
                    .lang = job->output_lang,
-                   .threads = job->alone ? 1 : s->threads,
+                   .threads = job->alone || job->has_pragmas ? 1 : s->threads,
                    // Dumps of later functions may show this one's declaration, and kernels may call it.
                    .keep = job->ctx.dumps.any || s->check_each};
     batch_run(&batch);
@@ -170,7 +171,7 @@ static Status run_module(Job *job, LangReader *reader, Out *out)
     Status status = ST_OK;
     bool begun = false, whole = job->whole;
     for (bool more = true; more && status == ST_OK;) {
-        uint32_t first = m->items.n;
+        uint32_t first = m->items.n, first_fn = m->fns.n;
         double start = phase_clock();
         do
             more = lang_more(reader, whole ? SIZE_MAX : (size_t)job->settings->piece);
@@ -182,6 +183,8 @@ static Status run_module(Job *job, LangReader *reader, Out *out)
         module_freeze(m);
         if (!begun)
             status = make_plan(job, m);
+        if (status == ST_OK && !phase_check_pragmas(&job->ctx, m, first_fn))
+            status = ST_BAD_INPUT;
         if (status == ST_OK && job->settings->print_pipeline) {
             phase_print_plan(&job->ctx, &job->err);
             return ST_OK;
@@ -220,17 +223,85 @@ static Status finish_output(Job *job, const Out *out)
     return written ? ST_OK : ST_IO;
 }
 
+/* -- Knobs ---------------------------------------------------------------------------------------------- */
+
+// Reads the settings of one text. False: messages say what is wrong with it.
+static bool read_knobs(Job *job, KnobSource from, const Source *source)
+{
+    job->ctx.diag.source = source;
+    job->ctx.diag.line = 0;
+    bool ok = knob_read(job->knobs, from, &job->ctx.diag);
+    job->ctx.diag.source = NULL;
+    job->ctx.diag.line = 0;
+    return ok;
+}
+
+static bool read_knobs_text(Job *job, KnobSource from, const char *name, const char *text)
+{
+    return read_knobs(job, from, &(Source){.name = name, .text = text, .len = strlen(text)});
+}
+
+static Status read_knobs_file(Job *job, const char *path)
+{
+    Source source;
+    char why[200];
+    if (!source_open(&source, path, &job->ctx.arena, why)) {
+        diag_plain(&job->ctx.diag, DIAG_ERROR, "cannot read '%s': %s", path, why);
+        return ST_IO;
+    }
+    bool ok = read_knobs(job, KS_FILE, &source);
+    source_close(&source);
+    return ok ? ST_OK : ST_USAGE;
+}
+
+// What the environment, files and the command line set.
+static Status gather_knobs(Job *job)
+{
+    const Settings *s = job->settings;
+    const char *environment = s->ignore_environment ? NULL : getenv("ORI_KNOBS");
+    Status status = ST_OK;
+    job->ctx.settings = job->knobs = knob_store_new(&job->ctx.arena, &knob_table, phase_find);
+    if (environment && !read_knobs_text(job, KS_ENVIRONMENT, "ORI_KNOBS", environment))
+        status = ST_USAGE;
+    for (size_t k = 0; k < s->nknobs_files && status != ST_IO; k++) {
+        Status file = read_knobs_file(job, s->knobs_files[k]);
+        status = file == ST_OK ? status : file;
+    }
+    for (size_t k = 0; k < s->nknobs; k++)
+        if (!read_knobs_text(job, KS_COMMAND_LINE, "--knob", s->knobs[k]) && status == ST_OK)
+            status = ST_USAGE;
+    return status;
+}
+
+// What was set for nothing.
+static void warn_of_unread(Job *job)
+{
+    const Ctx *ctx = &job->ctx;
+    for (int row = 0; row < KNOB_COUNT; row++) {
+        const KnobSetting *s = knob_unread(ctx->settings, ctx->knobs.read, row);
+        if (s)
+            diag_plain(&job->ctx.diag, DIAG_WARNING, "%s:%u:%u: knob %s was set, but nothing that ran reads it",
+                       s->file, s->line, s->col, knob_table.rows[row].name);
+    }
+}
+
+/* -- The whole ------------------------------------------------------------------------------------------ */
+
 // Returns whether that was all; the plan for a module waits until that has been read.
 static bool print_tables(Job *job)
 {
     const Settings *s = job->settings;
     if (s->list_phases)
         phase_list(&job->err, s->list_phases == PRINT_JSON);
+    if (s->list_knobs)
+        knob_list(&job->err, &knob_table, s->list_knobs == PRINT_JSON);
     if (s->list_sm)
         sm_list(&job->err, s->list_sm == PRINT_JSON);
+    if (s->print_knobs)
+        knob_print(&job->ctx.knobs, &job->err, true);
     if (s->print_pipeline && !s->input)
         phase_print_plan(&job->ctx, &job->err);
-    return s->print_pipeline ? !s->input : s->list_phases || s->list_sm;
+    return s->print_pipeline ? !s->input : settings_tables(s);
 }
 
 static Status optimize(Job *job)
@@ -242,7 +313,9 @@ static Status optimize(Job *job)
     job->lang = s->input_lang == LANG_AUTO && s->input ? lang_of(&job->source) : s->input_lang;
     job->output_lang = s->output_lang == LANG_AUTO ? job->lang : s->output_lang;
     ctx->options.stay_in_ssa = s->emit && job->output_lang == LANG_ORI;
-    Status status = make_plan(job, NULL);
+    Status status = gather_knobs(job);
+    if (status == ST_OK)
+        status = make_plan(job, NULL);
     if (status != ST_OK)
         return status;
     if (print_tables(job))
@@ -257,6 +330,7 @@ static Status optimize(Job *job)
     status = run_module(job, &reader, &out);
     if (status != ST_OK || s->print_pipeline)
         return status;
+    warn_of_unread(job);
     status = finish_output(job, &out);
     if (status == ST_IO)
         diag_plain(&ctx->diag, DIAG_ERROR, "cannot write '%s'", s->output);
@@ -299,9 +373,8 @@ Status run_job(const Settings *s, bool quiet)
         ctx->deadline = s->phases.max_seconds > 0 ? phase_total_clock() + s->phases.max_seconds : 0;
         ctx->diag =
             (Diag){.write = quiet ? to_nowhere : to_stderr, .json = s->json_diagnostics, .max_errors = s->max_errors};
-        bool table = s->list_phases || s->list_sm || s->print_pipeline;
         job->err = (Out){.write = quiet ? out_to_nowhere : out_to_stdio,
-                         .user = table ? stdout : stderr,
+                         .user = settings_tables(s) ? stdout : stderr,
                          .buf = job->err_buf,
                          .cap = sizeof job->err_buf};
         ctx->report = ctx->dumps.out = &job->err;

@@ -29,7 +29,10 @@ typedef struct Settings {
     size_t nentries;
     Lang input_lang, output_lang;  // LANG_AUTO: by content; what came in
     bool emit, print_pipeline, json_diagnostics, strip_debug;
-    PrintMode list_phases, list_sm, times, stats;
+    PrintMode list_phases, list_knobs, list_sm, times, stats;
+    const char *knobs[128], *knobs_files[16];
+    size_t nknobs, nknobs_files;
+    bool print_knobs, ignore_environment;
     PhaseOptions phases;
     uint32_t max_errors;
     unsigned threads;
@@ -47,10 +50,12 @@ typedef struct Job {
     const Settings *settings;
     Ctx ctx;
     Source source, run_source;
+    KnobStore *knobs;
     Lang lang, output_lang;
     Module *module;
     bool whole;           // read before the first function runs
     bool alone;           // on this thread
+    bool has_pragmas;     // about knobs, which may have functions printed: on this thread, too
     bool entry_seen[64];  // by settings->entries
     uint64_t instrs;      // read so far
     double read_s, write_s;
@@ -69,6 +74,8 @@ extern const Program opt_program;
 Settings settings_default(void);
 // Takes a command line; several may follow one another. False: a message was printed. *done: nothing is left to do.
 bool settings_take(Settings *s, int argc, char **argv, bool *done);
+// Whether tables are asked for, which go to standard output.
+bool settings_tables(const Settings *s);
 // Prints a message and returns false.
 bool settings_usage(const char *message);
 bool settings_bad_value(const char *option, const char *value, const char *expected);

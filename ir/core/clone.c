@@ -82,6 +82,7 @@ Fn *fn_clone(const Fn *from)
         copy_symbol(a, ir_sym(fn, k | SYM_LOCAL));
     copy_sig(a, &fn->sig);
     COPY_VEC(a, &fn->directives);
+    COPY_VEC(a, &fn->knobs);
     COPY_VEC(a, &fn->where);
     if (fn->tables != &fn->module->tables)
         fn->tables = copy_tables(a, fn->tables);

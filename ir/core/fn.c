@@ -43,6 +43,16 @@ void fn_own_tables(Fn *fn)
     fn->tables = own;
 }
 
+void fn_note_knob(Fn *fn, const char *text, size_t len, size_t offset)
+{
+    static const char start[] = "\"knob";
+    size_t n = sizeof start - 1;
+    if (len < n + 2 || memcmp(text, start, n) != 0 || (text[n] != ' ' && text[n] != '\t'))
+        return;
+    KnobText knob = {str_intern(&fn->tables->strs, text + n + 1, len - n - 2), offset + n + 1};
+    VEC_PUSH(&fn->arena, &fn->knobs, knob);
+}
+
 // Where a register of this operand is printed, if it is the first time that it appears.
 static void number_operand(Fn *fn, Operand o, uint8_t *seen, uint32_t *next)
 {

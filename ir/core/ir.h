@@ -446,6 +446,12 @@ typedef struct Directive {
     uint32_t value[3];
 } Directive;
 
+// A setting of knobs in a pragma, which is for us: what stands behind `knob `, and where it does in the source.
+typedef struct KnobText {
+    StrId text;
+    size_t offset;
+} KnobText;
+
 typedef enum { FORM_MULTI, FORM_SSA } Form;
 
 enum {
@@ -466,6 +472,7 @@ struct Fn {
     Form form;
     Sig sig;
     VEC(Directive) directives;
+    VEC(KnobText) knobs;
     Seg instrs, ops, regs, blocks, syms, lines, lists;
     BlockId first, last;  // layout
     uint32_t ninstrs, nblocks;
@@ -581,6 +588,8 @@ size_t fn_where(const Fn *fn, InstrId i);
 void fn_renumber(Fn *fn);
 // Gives the function tables of its own (after module_freeze, before the first phase).
 void fn_own_tables(Fn *fn);
+// Notes what a pragma says if it is a setting of knobs: `"knob NAME=VALUE"`, the quotes being part of it.
+void fn_note_knob(Fn *fn, const char *text, size_t len, size_t offset);
 RegId reg_new(Fn *fn, RegFile file, Width width);
 RegId reg_like(Fn *fn, RegId r);  // one of the same file, width, name and declared type
 Operand op_const(Fn *fn, uint64_t bits, Width width);

@@ -364,9 +364,11 @@ static void read_function_directives(Reader *r, Sym *sym)
             VEC(char) text = {0};
             for (const char *p = ".pragma "; *p; p++)
                 VEC_PUSH(&r->arena, &text, *p);
-            for (; r->tok == T_STRING || r->tok == ','; rd_next(r))
+            for (; r->tok == T_STRING || r->tok == ','; rd_next(r)) {
+                fn_note_knob(fn, r->lx.start, (size_t)(r->lx.end - r->lx.start), rd_offset(r));
                 for (const char *p = r->lx.start; p < r->lx.end; p++)
                     VEC_PUSH(&r->arena, &text, *p);
+            }
             if (r->tok != ';')
                 rd_fail(r, rd_offset(r), "expected ';' behind the pragma");
             VEC_PUSH(&r->arena, &text, ';');

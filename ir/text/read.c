@@ -317,6 +317,7 @@ static void read_directive(Reader *r)
     for (const char *before = " "; pragma; before = ",") {
         if (r->tok != T_STRING)
             tx_fail(r, tx_at(r), "expected a pragma in quotes");
+        fn_note_knob(r->fn, r->lx.start, (size_t)(r->lx.end - r->lx.start), tx_at(r));
         text_put_z(r, before);
         tx_put_ptx_string(r);
         tx_next(r);

@@ -19,7 +19,7 @@ static void start(Fixture *f)
     emit_ret(fn, b);
     module_freeze(f->module);
     f->ctx.options = (PhaseOptions){.level = 3, .named = "NOP", .contracts = true, .verify = VM_EACH};
-    CHECK(phase_plan(&f->ctx, why));
+    CHECK(phase_plan(&f->ctx, NULL, why));
 }
 
 static void run(void *user)
@@ -158,7 +158,7 @@ TEST(form_mismatch)
     start(&f);
     f.ctx.options.named = "OriRemoveNopCode";
     f.ctx.plan.at.n = 0;
-    CHECK(phase_plan(&f.ctx, why));
+    CHECK(phase_plan(&f.ctx, NULL, why));
     f.fn->form = FORM_SSA;
     if (!phase_info[PH_CONVERT_MOV_PHI].body) {
         CHECK_FAILS(&f.ctx.heap, ST_BAD_INPUT, run, &f);

@@ -600,7 +600,7 @@ static void run_phases(Program *p, const char *named, bool ssa)
     ctx->options.named = named;
     ctx->options.stay_in_ssa = ssa;
     ctx->plan.at.n = 0;
-    CHECK(phase_plan(ctx, why));
+    CHECK(phase_plan(ctx, NULL, why));
     phase_run(ctx, place(p));
 }
 

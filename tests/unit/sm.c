@@ -438,7 +438,7 @@ static void start(Fixture *f, const SmBackend *backend, const char *named)
     f->ctx.options = (PhaseOptions){.level = 3, .named = named, .contracts = true, .verify = VM_EACH};
     if (backend)
         f->ctx.options.target = (SmTarget){backend, backend->profile.encoded};
-    CHECK(phase_plan_for(&f->ctx, f->module, why));
+    CHECK(phase_plan(&f->ctx, f->module, why));
 }
 
 static bool in_plan(const Fixture *f, int row)
@@ -525,17 +525,17 @@ TEST(sm_target_of_plan)
     CHECK(f.ctx.target.backend == &sm_90);
     CHECK_EQ(f.ctx.target.encoded, 0x8000);
     f.ctx.options = phase_default_options();
-    CHECK(phase_plan_for(&f.ctx, NULL, why) && f.ctx.target.backend == &sm_90);
+    CHECK(phase_plan(&f.ctx, NULL, why) && f.ctx.target.backend == &sm_90);
     uint32_t n = f.ctx.plan.at.n;
     f.module->sm = str_intern_z(&f.module->tables.strs, "sm_100a");
-    CHECK(phase_plan_for(&f.ctx, f.module, why) && f.ctx.target.backend == &sm_90);
+    CHECK(phase_plan(&f.ctx, f.module, why) && f.ctx.target.backend == &sm_90);
     CHECK_EQ(f.ctx.target.encoded, 0x9000);
     CHECK_EQ(f.ctx.plan.at.n, n);
     f.module->sm = str_intern_z(&f.module->tables.strs, "sm_86");
-    CHECK(phase_plan_for(&f.ctx, f.module, why) && f.ctx.target.backend == &sm_80);
+    CHECK(phase_plan(&f.ctx, f.module, why) && f.ctx.target.backend == &sm_80);
     CHECK(sm_find("sm_52", &f.ctx.options.target, why));
-    CHECK(phase_plan_for(&f.ctx, f.module, why) && f.ctx.target.backend == &sm_50);
-    CHECK(phase_plan_for(&f.ctx, NULL, why) && f.ctx.target.backend == &sm_50);
+    CHECK(phase_plan(&f.ctx, f.module, why) && f.ctx.target.backend == &sm_50);
+    CHECK(phase_plan(&f.ctx, NULL, why) && f.ctx.target.backend == &sm_50);
     CHECK_EQ(f.ctx.plan.at.n, n);
     fixture_close(&f);
 }

@@ -441,7 +441,7 @@ static void run_phases(Program *p, const char *named, Form result)
     ctx->options.named = named;
     ctx->options.stay_in_ssa = result == FORM_SSA;
     ctx->plan.at.n = 0;
-    CHECK(phase_plan(ctx, why));
+    CHECK(phase_plan(ctx, NULL, why));
     phase_run(ctx, place(p));
     CHECK_EQ((*place(p))->form, result);
 }
