@@ -14,7 +14,7 @@ static bool option_matters(int id, bool alone)
     case OPT_CHECK_EACH:
     case OPT_REPRODUCER:
     case OPT_RUN_REPRODUCER:
-    case OPT_KNOB:        // print_knobs() does these
+    case OPT_KNOB:  // print_knobs() does these
     case OPT_KNOBS_FILE:
     case OPT_DUMP_DIR: return false;
     case OPT_INPUT_KIND:
