@@ -5,6 +5,7 @@
 #   make debug         build-debug/: contracts of phases        make check P=X  the tests of one phase
 #   make layers        includes point only downward             make format-check
 #   make lexers        regenerate the lexers (re2c)             make WERROR=1   warnings are errors
+#   make quality       the code beside LLVM's and nvcc's        make quality Q=--nvcc, Q='-m "--disable-phases=X"'
 #   make install       into PREFIX (/usr/local), below DESTDIR  make uninstall  takes it away again
 
 CC      ?= cc
@@ -120,6 +121,9 @@ asan:
 bench: all
 	tests/bench/bench.sh
 
+quality: all
+	ORIOPT=$B/oriopt tests/bench/quality.sh $Q
+
 layers:
 	tests/layers.sh
 
@@ -131,5 +135,5 @@ format-check:
 clean:
 	rm -rf build build-asan build-debug build-clang
 
-.PHONY: all install uninstall FORCE debug lexers check asan bench layers format-check clean
+.PHONY: all install uninstall FORCE debug lexers check asan bench quality layers format-check clean
 -include $(LIB_OBJ:.o=.d) $(MAIN_OBJ:.o=.d) $(GEN_OBJ:.o=.d)

@@ -1,0 +1,214 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+#
+# quality.sh: how good is the code that oriopt makes of naive PTX, beside that of LLVM's optimizer and of nvcc -O3?
+#
+#   tests/bench/quality.sh [-s SEEDS] [-n N] [-f FAMILIES] [-m OPTIONS] [-k DIR] [--] [OPTIONS OF ORIOPT...]
+#   tests/bench/quality.sh --nvcc                 [-m OPTIONS] [-k DIR] [--] [OPTIONS OF ORIOPT...]
+#
+#   -s SEEDS      seeds of the programs (default "1 2")
+#   -n N          their size in instructions of LLVM at -O0 (default 1000)
+#   -f FAMILIES   some of the families that gen_cl.py knows (default all ten)
+#   -m OPTIONS    measure oriopt with these options, too, and compare both
+#   -k DIR        keep all files in DIR
+#   --nvcc        the samples instead of the families
+#
+# Each program goes three ways, and ptxas compiles what comes out at -O1 and at -O3 for sm_80:
+#   naive       clang -O0, llc -O0: all variables in .local
+#   reference   the same IR through opt -O2, without unrolling and vectorizing, and llc -O2
+#   ours        the naive PTX through oriopt
+# Loops bear a pragma against unrolling, so that ptxas unrolls in none of them: without it, counts at -O3 do not compare.
+#
+# --nvcc takes the samples that are there both as naive PTX (NAME.O0.ptx) and as that of nvcc -O3 (NAME.sm_80.ptx), and
+# lists the functions in which oriopt leaves more .local than nvcc -O3 does.
+#
+# It measures only: the exit status is 0, but 1 if a tool fails, 2 for wrong usage.
+#
+# Environment: ORIOPT (default build/oriopt), PTXAS, CLANG, OPT and LLC (default: of one version, on the PATH).
+
+set -u
+LC_ALL=C
+export LC_ALL
+root=$(cd "$(dirname "$0")/../.." && pwd) || exit 1
+here=$(pwd)
+bench=$root/tests/bench
+
+usage() {
+    sed -n 's/^#   \(tests.bench.*\)/usage: \1/p' "$bench/quality.sh" >&2
+    exit 2
+}
+
+have() { command -v "$1" >/dev/null 2>&1; }
+absolute() { case $1 in /*) echo "$1" ;; *) echo "$here/$1" ;; esac; }
+
+nvcc=0 seeds='1 2' size=1000 families='' keep='' other='' compared=0
+[ "${1-}" = --nvcc ] && nvcc=1 && shift
+while getopts s:n:f:m:k: opt; do
+    case $opt in
+    s) seeds=$OPTARG ;;
+    n) size=$OPTARG ;;
+    f) families=$OPTARG ;;
+    m) other=$OPTARG compared=1 ;;
+    k) keep=$(absolute "$OPTARG") ;;
+    *) usage ;;
+    esac
+done
+shift $((OPTIND - 1))
+options=$*
+case $seeds$size in *[!0-9\ ]*) usage ;; esac
+
+# -- Tools ------------------------------------------------------------------------------------------------------------
+
+skip() {
+    echo "SKIP quality.sh: $1"
+    exit 0
+}
+
+ORIOPT=${ORIOPT:-$root/build/oriopt}
+case $ORIOPT in */*) ORIOPT=$(absolute "$ORIOPT") ;; esac
+have "$ORIOPT" || skip 'no oriopt (run make, or set ORIOPT)'
+PTXAS=${PTXAS:-ptxas}
+have "$PTXAS" || skip "no '$PTXAS': nothing says what the code is worth (set PTXAS)"
+
+# llvm SUFFIX: are clang, opt and llc of this version here, and does llc know nvptx64?
+llvm() {
+    have "clang$1" && have "opt$1" && have "llc$1" && "llc$1" --version 2>/dev/null | grep -q nvptx64
+}
+
+if [ $nvcc = 0 ]; then
+    for suffix in -14 '' -15 -16 -17 -18 -19 -20 -21 none; do
+        llvm "$suffix" && break
+    done
+    CLANG=${CLANG:-clang$suffix} OPT=${OPT:-opt$suffix} LLC=${LLC:-llc$suffix}
+    for tool in "$CLANG" "$OPT" "$LLC"; do
+        have "$tool" || skip "no clang, opt and llc for nvptx64 of one version (set CLANG, OPT, LLC): no families"
+    done
+    have python3 || skip 'no python3 for gen_cl.py: no families'
+fi
+
+if [ -n "$keep" ]; then
+    dir=$keep
+    mkdir -p "$dir" || exit 1
+else
+    dir=$(mktemp -d "${TMPDIR:-/tmp}/quality.XXXXXX") || exit 1
+    trap 'rm -rf "$dir"' EXIT
+    trap 'exit 1' HUP INT TERM
+fi
+failed=0
+: >"$dir/table"
+
+# step OUT COMMAND...: a failure is shown with the last lines that the command said
+step() {
+    out=$1
+    shift
+    "$@" >"$dir/log" 2>&1 && return
+    rc=$?
+    failed=$((failed + 1))
+    echo "FAIL $(basename "$out"): exit status $rc: $*"
+    tail -n 3 "$dir/log" | cut -c1-300 | sed 's/^/     /'
+    return 1
+}
+
+# optimize IN OUT OPTIONS
+optimize() {
+    # shellcheck disable=SC2086 # options are words
+    step "$2" "$ORIOPT" $3 -o "$2" "$1"
+}
+
+# assemble PTX LEVEL: PTX.ON.cubin, and PTX.ON.log with what ptxas says of registers and stack
+assemble() {
+    step "$1.O$2.cubin" "$PTXAS" -arch=sm_80 "-O$2" -v -o "$1.O$2.cubin" "$1" && cp "$dir/log" "$1.O$2.log"
+}
+
+# The options that are measured.
+what() {
+    echo "ours: oriopt${options:+ $options}"
+    [ $compared = 0 ] || echo "other: oriopt${other:+ $other}"
+}
+
+# What ptxas -v says of each function: NAME BYTES, those of its stack frame.
+stacks() {
+    awk '/Function properties for/ { name = $NF } / bytes stack frame/ { print name, $1 }' "$1"
+}
+
+# -- Samples ----------------------------------------------------------------------------------------------------------
+
+# frames VARIANT PTX: a line `VARIANT NAME KIND LOCAL STACK` for each function in $dir/table; `-` where ptxas says nothing,
+# which is of functions that it has inlined everywhere
+frames() {
+    assemble "$2" 3 || return 1
+    stacks "$2.O3.log" >"$dir/stacks"
+    awk -f "$bench/ptx.awk" "$2" | awk -v variant="$sample $1" '
+        FILENAME != "-" { stack[$1] = $2; next }
+        { print variant, $1, $2, $4, $1 in stack ? stack[$1] : "-" }' "$dir/stacks" - >>"$dir/table"
+}
+
+samples() {
+    for naive in "$root"/samples/ptx/*.O0.ptx; do
+        sample=$(basename "$naive" .O0.ptx)
+        [ -f "$root/samples/ptx/$sample.sm_80.ptx" ] || continue
+        cp "$naive" "$dir/$sample.naive.ptx" && cp "$root/samples/ptx/$sample.sm_80.ptx" "$dir/$sample.O3.ptx" || exit 1
+        frames naive "$dir/$sample.naive.ptx" && frames O3 "$dir/$sample.O3.ptx" || continue
+        optimize "$naive" "$dir/$sample.ours.ptx" "$options" && frames ours "$dir/$sample.ours.ptx"
+        [ $compared = 1 ] && optimize "$naive" "$dir/$sample.other.ptx" "$other" && frames other "$dir/$sample.other.ptx"
+    done
+    what
+    echo "$("$PTXAS" --version | tail -n 1), sm_80, -O3"
+    awk -v compared=$compared -f "$bench/quality_nvcc.awk" "$dir/table"
+}
+
+# -- Families ---------------------------------------------------------------------------------------------------------
+
+# measure VARIANT PTX: a line `FAMILY SEED VARIANT PTX SASS1 SASS3 REGISTERS STACK LOCAL` in $dir/table
+measure() {
+    assemble "$2" 1 && assemble "$2" 3 || return 1
+    for level in 1 3; do
+        step "$2.O$level.cubin" "$dir/sasscount" "$2.O$level.cubin" || return 1
+        cp "$dir/log" "$dir/count$level"
+    done
+    stacks "$2.O3.log" >"$dir/stacks"
+    awk -f "$bench/ptx.awk" "$2" | awk -v variant="$family $seed $1" '
+        FILENAME ~ /count1$/ { sass1 += $2; next }
+        FILENAME ~ /count3$/ { sass3 += $2; if ($3 > regs) regs = $3; next }
+        FILENAME ~ /stacks$/ { stack += $2; next }
+        { insns += $3; bytes += $4 }
+        END { print variant, insns + 0, sass1, sass3, regs + 0, stack + 0, bytes + 0 }
+        ' "$dir/count1" "$dir/count3" "$dir/stacks" - >>"$dir/table"
+}
+
+# program FAMILY SEED
+program() {
+    f=$dir/$1-$2
+    python3 "$bench/gen_cl.py" "$1" "$size" "$2" >"$f.cl" || exit 2
+    # without -disable-O0-optnone each function says that opt must leave it alone
+    step "$f.ll" "$CLANG" -x cl -cl-std=CL1.2 -target nvptx64-nvidia-cuda -O0 -Xclang -disable-O0-optnone \
+        -S -emit-llvm -o "$f.ll" "$f.cl" || return
+    step "$f.naive.ptx" "$LLC" -O0 -march=nvptx64 -mcpu=sm_80 -o "$f.naive.ptx" "$f.ll" || return
+    step "$f.opt.ll" "$OPT" -O2 --disable-loop-unrolling --vectorize-loops=false --vectorize-slp=false \
+        -S -o "$f.opt.ll" "$f.ll" || return
+    step "$f.ref.ptx" "$LLC" -O2 -march=nvptx64 -mcpu=sm_80 -o "$f.ref.ptx" "$f.opt.ll" || return
+    measure naive "$f.naive.ptx" && measure ref "$f.ref.ptx" || return
+    optimize "$f.naive.ptx" "$f.ours.ptx" "$options" && measure ours "$f.ours.ptx"
+    [ $compared = 1 ] && optimize "$f.naive.ptx" "$f.other.ptx" "$other" && measure other "$f.other.ptx"
+}
+
+families() {
+    ${CC:-cc} -O2 -std=c11 -o "$dir/sasscount" "$root/tests/tools/sasscount.c" ||
+        skip 'cannot compile tests/tools/sasscount.c'
+    [ -n "$families" ] || families=$(python3 "$bench/gen_cl.py" --list)
+    for family in $families; do
+        for seed in $seeds; do
+            program "$family" "$seed"
+        done
+    done
+    what
+    echo "LLVM $("$LLC" --version | sed -n 's/.*LLVM version \([^ ]*\).*/\1/p'); $("$PTXAS" --version | tail -n 1), sm_80"
+    awk -v compared=$compared -f "$bench/quality.awk" "$dir/table"
+}
+
+if [ $nvcc = 1 ]; then samples; else families; fi
+rm -f "$dir/log" "$dir/stacks" "$dir/count1" "$dir/count3" "$dir/sasscount"
+[ $failed -eq 0 ] || {
+    echo "$failed runs failed"
+    exit 1
+}
