@@ -148,7 +148,8 @@ samples() {
         sample=$(basename "$naive" .O0.ptx)
         [ -f "$root/samples/ptx/$sample.sm_80.ptx" ] || continue
         cp "$naive" "$dir/$sample.naive.ptx" && cp "$root/samples/ptx/$sample.sm_80.ptx" "$dir/$sample.O3.ptx" || exit 1
-        frames naive "$dir/$sample.naive.ptx" && frames O3 "$dir/$sample.O3.ptx" || continue
+        frames naive "$dir/$sample.naive.ptx" || continue
+        frames O3 "$dir/$sample.O3.ptx" || continue
         optimize "$naive" "$dir/$sample.ours.ptx" "$options" && frames ours "$dir/$sample.ours.ptx"
         [ $compared = 1 ] && optimize "$naive" "$dir/$sample.other.ptx" "$other" && frames other "$dir/$sample.other.ptx"
     done
@@ -209,6 +210,6 @@ families() {
 if [ $nvcc = 1 ]; then samples; else families; fi
 rm -f "$dir/log" "$dir/stacks" "$dir/count1" "$dir/count3" "$dir/sasscount"
 [ $failed -eq 0 ] || {
-    echo "$failed runs failed"
+    echo "runs that failed: $failed"
     exit 1
 }
