@@ -17,6 +17,9 @@ PhaseBody phase_apply_recipes;
 PhaseBody phase_last_in_block;
 /* generate_mov_phi.c, convert_mov_phi.c */
 PhaseBody phase_generate_mov_phi, phase_convert_mov_phi;
+// Gives each value of a register of its own, for a phase that made registers from `first` on as if the function was in
+// multi form; drops analyses. In multi form there is nothing to do.
+void ssa_repair(Ctx *ctx, Fn *fn, RegId first);
 /* live_dead.c */
 PhaseBody phase_live_dead;
 /* self_moves.c */
@@ -68,14 +71,26 @@ void rep_set(Rep *rep, RegId old, Operand by);
 Operand rep_find(const Rep *rep, Operand o);
 // Rewrites all uses, and removes the definitions. Returns whether anything was replaced.
 bool rep_close(Rep *rep);
+// Whether operand k of an instruction may be `o`, which is of the width of what stands there now.
+bool operand_fits(const Fn *fn, const Instr *i, uint32_t k, Operand o);
 // A move in front of an instruction and of notes about it, whose source line it takes.
 InstrId insert_move(Fn *fn, InstrId before, RegId to, Operand from);
+// Makes an instruction with one definition a move of this operand, which keeps its guard and old value.
+void become_move(Fn *fn, InstrId id, Operand from);
 // The first instruction of a block that is no phi.
 InstrId behind_phis(const Fn *fn, BlockId b);
 /* leaders.c */
 // Of values 1 .. n-1, each a copy of one of those in its row, or something else if 0 is among them: the value that each
 // always equals, itself if there is none, 0 if it is a copy of nothing but such copies. In memory of this arena.
 uint32_t *find_leaders(const Edges *inputs, uint32_t n, Arena *arena);
+/* copy_prop.c */
+PhaseBody phase_copy_prop;
+/* fold_constants.c */
+PhaseBody phase_fold_constants;
+/* general_optimize_mid.c */
+PhaseBody phase_general_optimize_mid;
+/* promote_memory.c */
+PhaseBody phase_promote_memory;
 /* place_blocks.c */
 PhaseBody phase_place_blocks;
 /* nop.c */

@@ -212,6 +212,18 @@ static void name_all(Ctx *ctx, Fn *fn)
     arena_free(&n.scratch);
 }
 
+void ssa_repair(Ctx *ctx, Fn *fn, RegId first)
+{
+    if (fn->form != FORM_SSA)
+        return;
+    fn->loose = first;
+    analysis_drop(fn, AN_FLOW);
+    if (analysis_need(fn, AN_CFG | AN_RDEFS)->rdefs.njoined)
+        name_all(ctx, fn);
+    fn->loose = 0;
+    analysis_drop(fn, AN_FLOW);
+}
+
 bool phase_generate_mov_phi(Ctx *ctx, Fn *fn)
 {
     if (fn->form == FORM_SSA)

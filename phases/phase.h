@@ -24,7 +24,17 @@ typedef enum {
 typedef enum { PG_ALWAYS, PG_O1, PG_O2, PG_O3, PG_O0_ONLY } PhaseGate;
 typedef enum { PS_FUNCTION, PS_MODULE } PhaseScope;
 typedef enum { PF_ANY, PF_MULTI, PF_SSA, PF_TO_SSA, PF_TO_MULTI } PhaseForm;
-enum { PHASE_SLOTS = 159, PHASE_ROWS = 165, PH_APPLY_RECIPES = 1, PH_GENERATE_MOV_PHI = 23, PH_CONVERT_MOV_PHI = 73 };
+enum {
+    PHASE_SLOTS = 159,
+    PHASE_ROWS = 166,
+    PH_APPLY_RECIPES = 1,
+    PH_GENERATE_MOV_PHI = 23,
+    PH_CONVERT_MOV_PHI = 73,
+    PH_COPY_PROP = 159,
+    PH_PROMOTE_MEMORY = 160,
+    PH_SIMPLE_LIVE_DEAD = 162,
+    PH_FOLD_CONSTANTS = 165,
+};
 
 typedef bool PhaseBody(Ctx *ctx, Fn *fn);  // returns progress: whether it changed the function
 
@@ -64,6 +74,7 @@ typedef struct PlanEntry {
 
 typedef struct Plan {
     VEC(PlanEntry) at;
+    bool off[PHASE_ROWS];  // disabled, for bundles that would run them
 } Plan;
 
 // What a plan was made from, and what is printed, as knobs say; NULL: they say nothing.
@@ -159,6 +170,7 @@ struct Ctx {
     Dumps dumps;
     PhaseWatch watch;  // all zero: nobody does
     Phase phases[PHASE_ROWS];
+    const Plan *running;  // the plan of the function that runs
     Run run;
     double seconds[PHASE_ROWS];  // with `timing`
     uint32_t runs[PHASE_ROWS], progress[PHASE_ROWS];
@@ -210,6 +222,9 @@ bool phase_self_checks(PhaseOptions *o, const char *list);
 // Runs the plan over a function and verifies it. Unwinds on internal errors. *fn may become another object. Whoever
 // runs the functions of a module says module_note_pure() behind it, for those further down.
 void phase_run(Ctx *ctx, Fn **fn);
+// Runs a sub-pass as a part of the phase that runs, as often as that likes; what it drops and counts, and how it shows,
+// is as if the plan named it. Not where it is disabled. Returns progress.
+bool phase_subpass(Ctx *ctx, Fn *fn, int row);
 // A context for a thread beside others: with the plan and options of `ctx`, which stays as it is until all of them were
 // joined, and memory out of its heap, which has a lock by now. ctx_join() adds its figures to those of `ctx`.
 void ctx_fork(Ctx *worker, Ctx *ctx);

@@ -108,41 +108,61 @@ static bool execute(Ctx *ctx, Fn *fn, int row, int slot)
     return progress;
 }
 
-static void run_row(Ctx *ctx, Fn **at, int row, int slot, FnStats *stats)
+// Runs a phase, with all that goes on around it in the same function. Returns progress.
+static bool run_body(Ctx *ctx, Fn *fn, int row, int slot)
 {
     const PhaseInfo *p = &phase_info[row];
     const PhaseOptions *o = &ctx->options;
+    bool watched = ctx->dumps.wanted || o->contracts;
+    dump_before(ctx, fn, row);
+    uint64_t before = watched ? ir_hash(fn) : 0;
+    bool progress = execute(ctx, fn, row, slot);
+    bool changed = watched && ir_hash(fn) != before;
+    ctx->runs[row]++;
+    if (progress) {
+        ctx->progress[row]++;
+        fn->version++;
+        analysis_drop(fn, p->keeps);
+    }
+    if (o->contracts)
+        check_contract(ctx, fn, row, progress, changed);
+    if (o->verify == VM_EACH)
+        verify(ctx, fn, row);
+    dump_after(ctx, fn, row, changed);
+    if (ctx->deadline > 0 && phase_total_clock() > ctx->deadline)
+        heap_fail(&ctx->heap, ST_LIMIT, "time limit reached in phase %s (%d)", p->name, row);
+    return progress;
+}
+
+static void run_row(Ctx *ctx, Fn **at, int row, int slot, FnStats *stats)
+{
+    const PhaseInfo *p = &phase_info[row];
     if (!may_run(*at, p->kind) || ctx->phases[row].vtable->is_noop(&ctx->phases[row]))
         return;
     enter_form(ctx, at, row, stats);
     knobs_enter_phase(&ctx->knobs, row);
     if (!gate_has_budget(ctx, p->gate))
         return;
-    bool watched = ctx->dumps.wanted || o->contracts;
-    dump_before(ctx, *at, row);
     if (ctx->watch.before)
         ctx->watch.before(ctx->watch.user, *at, row);
-    uint64_t before = watched ? ir_hash(*at) : 0;
-    bool progress = execute(ctx, *at, row, slot);
-    bool changed = watched && ir_hash(*at) != before;
-    ctx->runs[row]++;
+    bool progress = run_body(ctx, *at, row, slot);
     stats->ran++;
-    if (progress) {
-        ctx->progress[row]++;
-        stats->changed++;
-        (*at)->version++;
-        analysis_drop(*at, p->keeps);
-    }
-    if (o->contracts)
-        check_contract(ctx, *at, row, progress, changed);
-    if (o->verify == VM_EACH)
-        verify(ctx, *at, row);
-    dump_after(ctx, *at, row, changed);
+    stats->changed += progress;
     *at = self_check(ctx, *at, row);
     if (ctx->watch.after)
         ctx->watch.after(ctx->watch.user, *at, row, progress);
-    if (ctx->deadline > 0 && phase_total_clock() > ctx->deadline)
-        heap_fail(&ctx->heap, ST_LIMIT, "time limit reached in phase %s (%d)", p->name, row);
+}
+
+bool phase_subpass(Ctx *ctx, Fn *fn, int row)
+{
+    Run outer = ctx->run;
+    if (ctx->running && ctx->running->off[row])
+        return false;
+    knobs_enter_phase(&ctx->knobs, row);
+    bool progress = run_body(ctx, fn, row, outer.slot);
+    knobs_enter_phase(&ctx->knobs, outer.row);
+    ctx->run = outer;
+    return progress;
 }
 
 // The figures of a function that is through its plan, which it entered at `start`.
@@ -167,6 +187,7 @@ void phase_run(Ctx *ctx, Fn **at)
     Plan own = {0};
     arena_init(&arena, &ctx->heap);
     const Plan *plan = phase_enter_function(ctx, fn, &arena, &own);
+    ctx->running = plan;
     ctx->recipes = UINT32_MAX;  // phase 1 knows better
     s.text_hash = ctx->options.stats ? phase_text_hash(fn) : 0;
     s.instrs_in = fn->ninstrs;
@@ -188,6 +209,7 @@ void phase_run(Ctx *ctx, Fn **at)
     if (ctx->options.stats)
         add_stats(ctx, fn, &s, start);
     analysis_drop(fn, 0);
+    ctx->running = NULL;
     arena_free(&arena);
 }
 

@@ -129,7 +129,6 @@ typedef struct Planner {
     Plan *plan;
     PhaseForm form;        // that the function is in so far; it starts in multi form
     bool named;            // somebody gave a list
-    bool off[PHASE_ROWS];  // disabled
     uint32_t recipes;      // bit per recipe that may add its entry
     int start, stop;       // rows
     int first, last;       // places
@@ -169,7 +168,7 @@ static void add_entry(Planner *p, PlanEntry e)
 {
     PhaseForm has = phase_info[e.row].form;
     int place = place_of(e.row, e.slot);
-    if (p->off[e.row] || (place != NOWHERE && (place < p->first || place > p->last)))
+    if (p->plan->off[e.row] || (place != NOWHERE && (place < p->first || place > p->last)))
         return;
     if (has == PF_TO_SSA || has == PF_TO_MULTI) {
         PhaseForm result = has == PF_TO_SSA ? PF_SSA : PF_MULTI;
@@ -185,7 +184,7 @@ static void add_entry(Planner *p, PlanEntry e)
 // A slot of the default plan, and what recipes put behind it. A recipe goes with its slot, and with phase 1.
 static void add_slot(Planner *p, int slot)
 {
-    if (p->off[slot])
+    if (p->plan->off[slot])
         return;
     if (runs_by_default(p->ctx, slot))
         add_entry(p, entry_of(slot, slot));
@@ -224,15 +223,15 @@ static bool read_limits(Planner *p, const PlanKnobs *knobs, char why[static 500]
     const PhaseOptions *o = &p->ctx->options;
     p->start = 0;
     p->stop = PHASE_ROWS;
-    if (!add_rows(p->ctx, p->arena, "--disable-phases", o->disabled, p->off, why) ||
-        !add_rows(p->ctx, p->arena, "knob DisablePhases", knobs->disabled, p->off, why) ||
+    if (!add_rows(p->ctx, p->arena, "--disable-phases", o->disabled, p->plan->off, why) ||
+        !add_rows(p->ctx, p->arena, "knob DisablePhases", knobs->disabled, p->plan->off, why) ||
         (o->start && !find_one("--start-before", o->start, &p->start, why)) ||
         (o->stop && !find_one("--stop-after", o->stop, &p->stop, why)) ||
         !recipes_parse(knobs->recipes, &p->recipes, why))
         return false;
     p->first = o->start ? bound_of(p->start, false) : 0;
     p->last = o->stop ? bound_of(p->stop, true) : 2 * PHASE_ROWS;
-    if (p->off[PH_APPLY_RECIPES])
+    if (p->plan->off[PH_APPLY_RECIPES])
         p->recipes = 0;
     return true;
 }
@@ -244,6 +243,7 @@ static bool make_plan(const Ctx *ctx, Arena *arena, const PlanKnobs *knobs, Plan
     const char *named = ctx->options.named ? ctx->options.named : knobs->named;
     p.named = named;
     plan->at.n = 0;
+    memset(plan->off, 0, sizeof plan->off);
     if (!read_limits(&p, knobs, why) || !parse_list(ctx, &list, named, why))
         return false;
     for (uint32_t k = 0; k < list.at.n; k++)

@@ -35,6 +35,16 @@ static bool has_moves(const Fn *fn)
     return false;
 }
 
+static bool has_local_variables(const Fn *fn)
+{
+    for (uint32_t k = 1; k < fn->syms.n; k++) {
+        const Sym *s = ir_sym(fn, k | SYM_LOCAL);
+        if (s->kind == SYM_VAR && s->space == SP_LOCAL)
+            return true;
+    }
+    return false;
+}
+
 /* -- The table ------------------------------------------------------------------------------------------ */
 
 const RecipeInfo recipe_info[RECIPE_COUNT] = {

@@ -90,20 +90,44 @@ void rep_set(Rep *rep, RegId old, Operand by)
 
 /* -- Moves ---------------------------------------------------------------------------------------------- */
 
-InstrId insert_move(Fn *fn, InstrId before, RegId to, Operand from)
+// Of a move (a `not` of a negated predicate) between registers of this width.
+static DescId desc_of_move(Fn *fn, Width width, Operand from)
 {
     static const char *const mnemonics[WIDTH_COUNT] = {[W1] = "mov.pred", [W8] = "cvt.u8.u8", [W16] = "mov.b16",
                                                        [W32] = "mov.b32", [W64] = "mov.b64",  [W128] = "mov.b128"};
-    bool negated = from.mods & OPM_NOT;
+    return desc_make(fn->tables, from.mods & OPM_NOT ? "not.pred" : mnemonics[width], "%,%");
+}
+
+InstrId insert_move(Fn *fn, InstrId before, RegId to, Operand from)
+{
     InstrId place = before;
     for (InstrId note = before;
          (note = ir_instr(fn, note)->prev) && ir_desc(fn, ir_instr(fn, note))->traits & TR_OF_NEXT;)
         place = note;
-    const char *mnemonic = negated ? "not.pred" : mnemonics[ir_reg(fn, to)->width];
     Operand ops[] = {op_def(op_reg(fn, to)), {from.word, from.mods & ~(uint32_t)OPM_NOT}};
-    InstrId id = ir_insert_before(fn, place, desc_make(fn->tables, mnemonic, "%,%"), 0, ops, 2);
+    DescId desc = desc_of_move(fn, (Width)ir_reg(fn, to)->width, from);
+    InstrId id = ir_insert_before(fn, place, desc, 0, ops, 2);
     ir_instr(fn, id)->line = ir_instr(fn, before)->line;
     return id;
+}
+
+void become_move(Fn *fn, InstrId id, Operand from)
+{
+    Instr *i = ir_instr(fn, id);
+    Operand ops[4];
+    uint32_t n = 0, tied = ir_ntied(i), run;
+    ops[n++] = *ir_def(fn, i, 0);
+    ops[n++] = (Operand){from.word, from.mods & ~(uint32_t)OPM_NOT};
+    if (tied)
+        ops[n++] = *ir_tied(fn, i, 0);
+    if (ir_guarded(i))
+        ops[n++] = *ir_guard(fn, i);
+    run = ops_new(fn, n);
+    memcpy(ir_run(fn, run), ops, n * sizeof *ops);
+    i->desc = desc_of_move(fn, (Width)ir_reg(fn, op_index(ops[0]))->width, from);
+    i->ops = run;
+    i->nops = n;
+    i->ndef = 1;
 }
 
 InstrId behind_phis(const Fn *fn, BlockId b)
@@ -128,7 +152,7 @@ typedef struct Sweep {
 // Whether operand k of an instruction may be `o`, which is of the width of what stands there now. A slot without a
 // width is one of an instruction whose operands are not modelled one by one; all that is known of it is what stands
 // there.
-static bool takes(const Fn *fn, const Instr *i, uint32_t k, Operand o)
+bool operand_fits(const Fn *fn, const Instr *i, uint32_t k, Operand o)
 {
     char why[200];
     const Desc *d = ir_desc(fn, i);
@@ -151,7 +175,7 @@ static void rewrite_uses(Sweep *s, const Instr *i)
         if (!entry(s->rep, ops[k]))
             continue;
         Operand by = rep_find(s->rep, ops[k]);
-        if (takes(s->fn, i, k, by))
+        if (operand_fits(s->fn, i, k, by))
             ops[k] = by;
         else
             s->read[op_index(ops[k])] = true;

@@ -98,7 +98,7 @@ static inline void see_definition(InstrId *def, BlockId *home, InstrId id, Block
     *home = b;
 }
 
-// One walk over a function in multi form.
+// One walk over a function, about registers that are not marked DEF_OUTSIDE.
 static void find_joined(Search *s)
 {
     const Fn *fn = s->fn;
@@ -122,15 +122,15 @@ static void find_joined(Search *s)
     }
 }
 
-// In ssa form all are plain.
-static void find_definitions(const Fn *fn, InstrId *def)
+// In ssa form all below `end` are plain.
+static void find_definitions(const Fn *fn, InstrId *def, RegId end)
 {
     FOR_BLOCKS(fn, b) {
         FOR_INSTRS(fn, b, id) {
             const Instr *i = ir_instr(fn, id);
             for (uint32_t k = 0; k < i->ndef; k++) {
                 Operand o = *ir_def(fn, i, k);
-                if (op_is_reg(o) && def[op_index(o)] != DEF_OUTSIDE)
+                if (op_is_reg(o) && op_index(o) < end && reg_in_ssa(ir_reg(fn, op_index(o))))
                     def[op_index(o)] = id;
             }
         }
@@ -142,12 +142,15 @@ static void classify(Search *s)
     const Fn *fn = s->fn;
     ReachingDefs *r = s->r;
     r->def = NEW_ARRAY(s->arena, InstrId, fn->regs.n);
+    RegId loose = fn->form == FORM_MULTI ? 1 : fn->loose ? fn->loose : fn->regs.n;
     for (RegId k = 1; k < fn->regs.n; k++)
-        r->def[k] = reg_in_ssa(ir_reg(fn, k)) ? 0 : DEF_OUTSIDE;
-    if (fn->form == FORM_SSA)
-        find_definitions(fn, r->def);
-    else
+        r->def[k] = reg_in_ssa(ir_reg(fn, k)) && k >= loose ? 0 : DEF_OUTSIDE;
+    if (loose < fn->regs.n)
         find_joined(s);
+    for (RegId k = 1; k < loose && k < fn->regs.n; k++)
+        r->def[k] = reg_in_ssa(ir_reg(fn, k)) ? 0 : DEF_OUTSIDE;
+    if (loose > 1)
+        find_definitions(fn, r->def, loose);
 }
 
 // What it is if only these occurrences of it are there.

@@ -56,6 +56,9 @@ typedef enum {
     OPCODE_COUNT
 } Opcode;
 
+// State spaces; SP_GENERIC: what an instruction means that names none.
+typedef enum { SP_NONE, SP_GLOBAL, SP_CONST, SP_SHARED, SP_LOCAL, SP_PARAM, SP_REG, SP_TEX, SP_GENERIC } Space;
+
 // Traits of opcodes; desc->traits refines them by the modifiers.
 typedef enum {
     TR_PURE = 1 << 0,      // the value depends on the operands alone
@@ -107,6 +110,7 @@ Type type_find(const char *text, size_t len);
 Mod mod_find(const char *text, size_t len, uint32_t categories);
 ModCategory mod_category(Mod mod);
 const char *mod_text(Mod mod);
+Space mod_space(Mod mod);  // that the modifier names; SP_GENERIC if none
 // The first row whose mnemonic is exactly this text, through SPELLING too; OPCODE_COUNT if none.
 Opcode op_find(const char *text, size_t len);
 bool op_family_known(const char *base, size_t len);
@@ -326,7 +330,6 @@ typedef struct Reg {
 static inline bool reg_in_ssa(const Reg *r) { return !(r->flags & (REG_PINNED | REG_NAMED)) && r->file != RF_CC; }
 
 typedef enum { SYM_VAR, SYM_FUNC, SYM_FORMAL, SYM_CALLPARAM, SYM_PROTO, SYM_CALLTARGETS, SYM_BRANCHTARGETS } SymKind;
-typedef enum { SP_NONE, SP_GLOBAL, SP_CONST, SP_SHARED, SP_LOCAL, SP_PARAM, SP_REG, SP_TEX, SP_GENERIC } Space;
 
 enum {
     SYM_VISIBLE = 1 << 0,
@@ -486,6 +489,8 @@ struct Fn {
     uint32_t without_self_moves;  // the version that has no moves of registers to themselves
     uint32_t conventional;  // the version, in ssa form, of which it is known that no members of a phi's class are live
                             // at once
+    RegId loose;            // in ssa form, while a phase runs ssa_repair(): registers from this one on have several
+                            // definitions; 0 = none has
     uint32_t verified[4];   // by level: the version that was verified
     VEC(size_t) where;      // by InstrId: offset in the source, if the reader was asked for it
     size_t offset;          // in the source, for messages

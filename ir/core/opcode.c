@@ -126,6 +126,22 @@ ModCategory mod_category(Mod mod) { return mod_info[mod].category; }
 
 const char *mod_text(Mod mod) { return mod_info[mod].text; }
 
+Space mod_space(Mod mod)
+{
+    switch (mod) {
+    case MOD_GLOBAL: return SP_GLOBAL;
+    case MOD_CONST: return SP_CONST;
+    case MOD_SHARED:
+    case MOD_SHARED_CTA:
+    case MOD_SHARED_CLUSTER: return SP_SHARED;
+    case MOD_LOCAL: return SP_LOCAL;
+    case MOD_PARAM:
+    case MOD_PARAM_ENTRY:
+    case MOD_PARAM_FUNC: return SP_PARAM;
+    default: return SP_GENERIC;
+    }
+}
+
 Opcode op_find(const char *text, size_t len)
 {
     for (size_t k = 0; k < ARRAY_LEN(spellings); k++)

@@ -241,22 +241,6 @@ static Way way_to(Maker *k, BlockId from, BlockId to)
 
 /* -- Instructions --------------------------------------------------------------------------------------- */
 
-static Space space_of(Mod mod)
-{
-    switch (mod) {
-    case MOD_GLOBAL: return SP_GLOBAL;
-    case MOD_CONST: return SP_CONST;
-    case MOD_SHARED:
-    case MOD_SHARED_CTA:
-    case MOD_SHARED_CLUSTER: return SP_SHARED;
-    case MOD_LOCAL: return SP_LOCAL;
-    case MOD_PARAM:
-    case MOD_PARAM_ENTRY:
-    case MOD_PARAM_FUNC: return SP_PARAM;
-    default: return SP_GENERIC;
-    }
-}
-
 static uint32_t elements_of(Mod vec) { return vec == MOD_V2 ? 2 : vec == MOD_V4 ? 4 : vec == MOD_V8 ? 8 : 1; }
 
 static CodeRun *const runs[OPCODE_COUNT] = {
@@ -352,7 +336,7 @@ static void make_code(Maker *k, Code *c, InstrId id)
     const Mnem *m = tab_mnem(fn->tables, d->mnem);
     *c = (Code){.instr = i, .id = id, .op = d->op, .type = (Type)m->type[0]};
     make_operands(k, c, i);
-    c->space = (uint8_t)space_of((Mod)m->mod[MC_SPACE]);
+    c->space = (uint8_t)mod_space((Mod)m->mod[MC_SPACE]);
     c->vec = (uint8_t)elements_of((Mod)m->mod[MC_VEC]);
     c->bytes = (uint8_t)(width_bits(type_info[c->type].width) / 8);
     c->extends = type_info[c->type].class == TC_S;

@@ -410,12 +410,11 @@ static Operand carry_register(Reader *r, bool definition)
 
 static void check_space(Reader *r, const Desc *d, const Parsed *base)
 {
-    static const uint8_t spaces[MOD_COUNT] = {
-        [MOD_GLOBAL] = SP_GLOBAL, [MOD_SHARED] = SP_SHARED,     [MOD_SHARED_CTA] = SP_SHARED, [MOD_LOCAL] = SP_LOCAL,
-        [MOD_PARAM] = SP_PARAM,   [MOD_PARAM_ENTRY] = SP_PARAM, [MOD_PARAM_FUNC] = SP_PARAM,  [MOD_CONST] = SP_CONST};
-    uint8_t want = spaces[tab_mnem(r->t, d->mnem)->mod[MC_SPACE]];
+    Mod mod = (Mod)tab_mnem(r->t, d->mnem)->mod[MC_SPACE];
+    Space want = mod_space(mod);
+    bool any = want == SP_GENERIC || mod == MOD_SHARED_CLUSTER;
     const Sym *s = ir_sym(r->fn, op_index(base->op));
-    if (want && s->space != want && s->kind != SYM_FUNC && d->op != OP_OPAQUE)
+    if (!any && s->space != want && s->kind != SYM_FUNC && d->op != OP_OPAQUE)
         rd_fail(r, base->offset,
                 "state space mismatch: the variable lies in another state space than the instruction says");
 }

@@ -1,0 +1,709 @@
+// SPDX-License-Identifier: MIT
+// Where addresses come from (ir/analysis/origins.h).
+//
+// One walk over the function finds the instructions that take the address of a symbol, and cvta; their values are
+// addresses. From there on, users of what is new are looked at until nothing changes: moves, phis, selects, sums,
+// conversions between integers, and cvta make addresses of addresses. Where two symbols meet, the symbol is not known
+// any more; where two spaces meet, nor is the space. A range that grows more than GROW_MAX times becomes open on the
+// side on which it grew, so each value changes a bounded number of times.
+//
+// A symbol is *exposed* where its address goes where it is not followed: it is stored, passed on, compared with what is
+// no constant, computed with in another way, or is one of several symbols that meet. As long as a symbol is not
+// exposed, all that accesses it are operands whose origin it is: an address that comes from elsewhere is none of it.
+//
+// What is added to an address is a number, with a range of its own: exact if it can be evaluated, otherwise by simple
+// interval arithmetic. That is looked for on demand, from uses to definitions, DEPTH_MAX steps far; what lies further
+// is any number.
+#include "ir/analysis/origins.h"
+
+#include "ir/exec/eval.h"
+
+enum { GROW_MAX = 4, DEPTH_MAX = 64 };
+
+typedef struct EvalRow {
+    bool asked, can;
+    Eval eval;
+} EvalRow;
+
+/* -- Origins by themselves ------------------------------------------------------------------------------ */
+
+static Origin number_between(int64_t lo, int64_t hi) { return (Origin){.kind = OR_NUMBER, .lo = lo, .hi = hi}; }
+
+static Origin any_number(void) { return number_between(INT64_MIN, INT64_MAX); }
+
+static Origin address_in(Space space, bool generic)
+{
+    return (Origin){.kind = OR_ADDRESS, .space = (uint8_t)space, .generic = generic, .lo = INT64_MIN, .hi = INT64_MAX};
+}
+
+static bool is_any(const Origin *o) { return o->lo == INT64_MIN && o->hi == INT64_MAX; }
+
+static bool is_signed_type(Type t) { return type_info[t].class == TC_S; }
+
+// The numbers that a register of this width can hold.
+static Origin of_width(uint32_t bits)
+{
+    return bits >= 64 ? any_number() : number_between(-((int64_t)1 << (bits - 1)), ((int64_t)1 << (bits - 1)) - 1);
+}
+
+// A range as a register of this width holds it.
+static Origin fit(Origin o, uint32_t bits)
+{
+    Origin all = of_width(bits);
+    return o.lo >= all.lo && o.hi <= all.hi ? o : all;
+}
+
+// What a number becomes that is read as one without a sign.
+static Origin as_unsigned(Origin o, uint32_t bits)
+{
+    if (o.lo >= 0 || bits >= 64)
+        return o.lo >= 0 ? o : any_number();
+    return number_between(0, bits >= 63 ? INT64_MAX : ((int64_t)1 << bits) - 1);
+}
+
+static Origin read_as(Origin o, Type t)
+{
+    uint32_t bits = width_bits(type_info[t].width);
+    o = fit(o, bits);
+    return is_signed_type(t) ? o : as_unsigned(o, bits);
+}
+
+// The range of the sum (or difference) of two.
+static Origin plus(Origin a, Origin b, bool minus)
+{
+    Origin sum = a;
+    bool wraps = minus ? __builtin_sub_overflow(a.lo, b.hi, &sum.lo) | __builtin_sub_overflow(a.hi, b.lo, &sum.hi)
+                       : __builtin_add_overflow(a.lo, b.lo, &sum.lo) | __builtin_add_overflow(a.hi, b.hi, &sum.hi);
+    if (wraps || is_any(&a) || is_any(&b)) {
+        sum.lo = INT64_MIN;
+        sum.hi = INT64_MAX;
+    }
+    return sum;
+}
+
+static Origin times(Origin a, Origin b)
+{
+    int64_t p[4], lo = INT64_MAX, hi = INT64_MIN;
+    bool wraps = __builtin_mul_overflow(a.lo, b.lo, &p[0]) | __builtin_mul_overflow(a.lo, b.hi, &p[1]) |
+                 __builtin_mul_overflow(a.hi, b.lo, &p[2]) | __builtin_mul_overflow(a.hi, b.hi, &p[3]);
+    for (int k = 0; k < 4; k++) {
+        lo = MIN(lo, p[k]);
+        hi = MAX(hi, p[k]);
+    }
+    return wraps ? any_number() : number_between(lo, hi);
+}
+
+/* -- Exposed symbols ------------------------------------------------------------------------------------ */
+
+static void expose(Origins *o, SymId sym, InstrId where)
+{
+    uint32_t s = local_symbol(sym);
+    if (s && !o->exposed[s])
+        o->exposed[s] = where;
+}
+
+static void expose_origin(Origins *o, Origin origin, InstrId where)
+{
+    if (origin.kind == OR_ADDRESS)
+        expose(o, origin.sym, where);
+}
+
+static void expose_data(Origins *o)
+{
+    for (uint32_t k = 1; k < o->fn->syms.n; k++) {
+        const Init *init = ir_sym(o->fn, k | SYM_LOCAL)->init;
+        for (uint32_t r = 0; init && r < init->nrelocs; r++)
+            expose(o, init->relocs[r].sym, EXPOSED_BY_DATA);
+    }
+}
+
+// What a value may be that is one of two. What is not known yet says nothing.
+static Origin join(Origins *o, Origin a, Origin b, InstrId where)
+{
+    if (a.kind == OR_NONE || b.kind == OR_NONE)
+        return a.kind == OR_NONE ? b : a;
+    if (a.kind == b.kind && a.sym == b.sym && a.space == b.space && a.generic == b.generic) {
+        a.lo = MIN(a.lo, b.lo);
+        a.hi = MAX(a.hi, b.hi);
+        return a;
+    }
+    expose_origin(o, a, where);
+    expose_origin(o, b, where);
+    bool same_space = a.kind == b.kind && a.space == b.space && a.generic == b.generic;
+    return address_in(same_space ? a.space : SP_NONE, same_space && a.generic);
+}
+
+/* -- Numbers -------------------------------------------------------------------------------------------- */
+
+static Origin number_of_value(Origins *o, ValueId v, uint32_t depth);
+
+static const Eval *eval_of(Origins *o, DescId desc)
+{
+    EvalRow *row = &o->evals[desc];
+    if (!row->asked) {
+        row->asked = true;
+        row->can = eval_decode(o->fn->tables, tab_desc(o->fn->tables, desc), &row->eval) && !row->eval.nofold;
+    }
+    return row->can ? &row->eval : NULL;
+}
+
+static Origin number_of_operand(Origins *o, InstrId id, uint32_t k, uint32_t depth)
+{
+    Operand op = ir_ops(o->fn, ir_instr(o->fn, id))[k];
+    if (op_kind(op) == K_IMM && op_index(op) != CONST_UNDEF && !op.mods) {
+        int64_t number = const_signed(tab_const(o->fn->tables, op_index(op)));
+        return number_between(number, number);
+    }
+    if (!op_is_reg(op) || op.mods)
+        return any_number();
+    uint32_t bits = width_bits(ir_reg(o->fn, op_index(op))->width);
+    return fit(number_of_value(o, value_of(o->fn, o->a, id, k), depth), bits);
+}
+
+// The result of an instruction whose operands are all known exactly.
+static bool evaluate(Origins *o, InstrId id, const Origin *in, Origin *result)
+{
+    const Instr *i = ir_instr(o->fn, id);
+    const Eval *e = eval_of(o, i->desc);
+    Value values[EVAL_IN_MAX], out[EVAL_OUT_MAX];
+    if (!e || e->nout != 1 || e->nin != ir_nuse(i))
+        return false;
+    for (uint32_t k = 0; k < e->nin; k++)
+        values[k] = (Value){(uint64_t)in[k].lo, in[k].lo < 0 ? UINT64_MAX : 0};
+    eval_run(e, values, out);
+    if (!eval_foldable(e, values, out))
+        return false;
+    uint32_t bits = width_bits(ir_reg(o->fn, op_index(*ir_def(o->fn, i, 0)))->width);
+    int64_t number = bits >= 64 ? (int64_t)out[0].lo : (int64_t)(out[0].lo << (64 - bits)) >> (64 - bits);
+    *result = number_between(number, number);
+    return true;
+}
+
+// The bits that a mask leaves.
+static Origin masked(Origin a, Origin b)
+{
+    if (b.lo >= 0 && (a.lo < 0 || b.hi < a.hi))
+        return number_between(0, b.hi);
+    return a.lo >= 0 ? number_between(0, a.hi) : any_number();
+}
+
+static Origin shifted_right(Origin a, Origin by, Type t)
+{
+    uint32_t bits = width_bits(type_info[t].width);
+    if (!origin_is_exact(&by) || by.lo < 0 || by.lo >= bits)
+        return a.lo >= 0 ? number_between(0, a.hi) : any_number();
+    a = read_as(a, t);
+    if (bits == 64 && !is_signed_type(t) && a.lo < 0)
+        return by.lo ? number_between(0, (int64_t)(UINT64_MAX >> by.lo)) : a;
+    return number_between(a.lo >> by.lo, a.hi >> by.lo);
+}
+
+// What an instruction makes of numbers, as far as intervals tell.
+static Origin interval(const Desc *d, const Mnem *m, const Origin *in)
+{
+    Type t = (Type)m->type[0];
+    switch (d->op) {
+    case OP_ADD: return plus(in[0], in[1], false);
+    case OP_SUB: return plus(in[0], in[1], true);
+    case OP_MUL_LO: return times(in[0], in[1]);
+    case OP_MUL_WIDE: return times(read_as(in[0], t), read_as(in[1], t));
+    case OP_MAD_LO: return plus(times(in[0], in[1]), in[2], false);
+    case OP_MAD_WIDE: return plus(times(read_as(in[0], t), read_as(in[1], t)), in[2], false);
+    case OP_AND: return masked(in[0], in[1]);
+    case OP_SHR: return shifted_right(in[0], in[1], t);
+    case OP_SHL:
+        if (!origin_is_exact(&in[1]) || in[1].lo < 0 || in[1].lo > 62)
+            return any_number();
+        return times(in[0], number_between((int64_t)1 << in[1].lo, (int64_t)1 << in[1].lo));
+    case OP_REM:
+        if (!origin_is_exact(&in[1]) || in[1].lo <= 0)
+            return any_number();
+        return number_between(is_signed_type(t) && in[0].lo < 0 ? 1 - in[1].lo : 0, in[1].lo - 1);
+    case OP_MIN: return number_between(MIN(in[0].lo, in[1].lo), MIN(in[0].hi, in[1].hi));
+    case OP_MAX: return number_between(MAX(in[0].lo, in[1].lo), MAX(in[0].hi, in[1].hi));
+    default: return any_number();
+    }
+}
+
+static bool is_integer_type(Type t) { return type_info[t].class == TC_U || type_info[t].class == TC_S; }
+
+// Of an instruction whose uses are these.
+static Origin computed(Origins *o, InstrId id, const Origin *in)
+{
+    const Instr *i = ir_instr(o->fn, id);
+    const Desc *d = ir_desc(o->fn, i);
+    const Mnem *m = tab_mnem(o->fn->tables, d->mnem);
+    Type t = (Type)m->type[0], from = (Type)m->type[1];
+    bool plain = !m->mod[MC_SAT] && !m->mod[MC_RND], bits = type_info[t].class == TC_B;
+    if (d->op == OP_CVT)
+        return plain && is_integer_type(t) && is_integer_type(from) ? read_as(read_as(in[0], from), t) : any_number();
+    if (d->op == OP_MOV)
+        return in[0];
+    if (!plain || !(is_integer_type(t) || bits))
+        return any_number();
+    // Comparisons and quotients of numbers without a sign are those of their signed readings only where none is less
+    // than 0.
+    bool by_sign = d->op == OP_MIN || d->op == OP_MAX || d->op == OP_REM;
+    if (by_sign && !is_signed_type(t) && (in[0].lo < 0 || in[1].lo < 0))
+        return any_number();
+    return interval(d, m, in);
+}
+
+// What memory of a type holds, extended.
+static Origin loaded(Origins *o, InstrId id)
+{
+    const Mnem *m = tab_mnem(o->fn->tables, ir_desc(o->fn, ir_instr(o->fn, id))->mnem);
+    Type t = (Type)m->type[0];
+    return type_info[t].class == TC_F ? any_number() : read_as(any_number(), t);
+}
+
+static Origin number_of_definition(Origins *o, InstrId id, uint32_t depth)
+{
+    const Instr *i = ir_instr(o->fn, id);
+    const Desc *d = ir_desc(o->fn, i);
+    Origin in[EVAL_IN_MAX], result = {0};
+    uint32_t n = ir_nuse(i);
+    bool exact = n > 0;
+    if (d->op == OP_LD || d->op == OP_LDU)
+        return ir_guarded(i) ? any_number() : loaded(o, id);
+    bool joins = d->op == OP_SELP || d->op == OP_PHI;
+    if (ir_guarded(i) || i->ndef != 1 || (!joins && (!(d->traits & TR_PURE) || n > EVAL_IN_MAX)))
+        return any_number();
+    if (joins) {
+        for (uint32_t k = d->op == OP_PHI; k < (d->op == OP_PHI ? n : 2); k += 1 + (d->op == OP_PHI))
+            result = join(o, result, number_of_operand(o, id, i->ndef + k, depth), id);
+        return result.kind == OR_NONE ? any_number() : result;
+    }
+    for (uint32_t k = 0; k < n; k++) {
+        in[k] = number_of_operand(o, id, i->ndef + k, depth);
+        exact &= origin_is_exact(&in[k]);
+    }
+    return exact && evaluate(o, id, in, &result) ? result : computed(o, id, in);
+}
+
+static Origin number_of_phi(Origins *o, ValueId v, uint32_t depth)
+{
+    const ReachingPhi *phi = value_phi(o->a, v);
+    const Edges *preds = &o->a->preds;
+    Origin result = {0};
+    for (uint32_t e = preds->first[phi->block], k = phi->inputs; e < preds->first[phi->block + 1]; e++, k++)
+        result = join(o, result, number_of_value(o, o->a->rdefs.input[k], depth), 0);
+    return result.kind == OR_NONE ? any_number() : result;
+}
+
+// The range of a value that is no address. While it is being looked for, it is any.
+static Origin number_of_value(Origins *o, ValueId v, uint32_t depth)
+{
+    if (!v || v == VALUE_ANY || depth >= DEPTH_MAX)
+        return any_number();
+    if (o->number[v])
+        return o->known.at[o->number[v]];
+    uint32_t place = o->number[v] = o->known.n;
+    VEC_PUSH(o->arena, &o->known, any_number());
+    Origin found =
+        value_is_phi(o->a, v) ? number_of_phi(o, v, depth + 1) : number_of_definition(o, value_def(o->a, v), depth + 1);
+    o->known.at[place] = found;
+    return found;
+}
+
+/* -- Addresses ------------------------------------------------------------------------------------------ */
+
+static Origin origin_of_value(Origins *o, ValueId v)
+{
+    if (v && v != VALUE_ANY && o->address[v])
+        return o->known.at[o->address[v]];
+    return number_of_value(o, v, 0);
+}
+
+Origin origin_of(Origins *o, InstrId id, uint32_t k)
+{
+    Operand op = ir_ops(o->fn, ir_instr(o->fn, id))[k];
+    if (op_is_reg(op) && op_file(op) != RF_CC && !op.mods && reg_in_ssa(ir_reg(o->fn, op_index(op)))) {
+        ValueId v = value_of(o->fn, o->a, id, k);
+        if (v && v != VALUE_ANY && o->address[v])
+            return o->known.at[o->address[v]];
+    }
+    return number_of_operand(o, id, k, 0);
+}
+
+static Origin symbol_origin(Origins *o, const Instr *i, bool generic)
+{
+    Operand base = *ir_use(o->fn, i, 0), offset = *ir_use(o->fn, i, 1);
+    if (op_kind(base) != K_SYM)
+        return any_number();
+    const Sym *s = ir_sym(o->fn, op_index(base));
+    int64_t number = const_signed(tab_const(o->fn->tables, op_index(offset)));
+    return (Origin){
+        .kind = OR_ADDRESS, .space = s->space, .generic = generic, .sym = op_index(base), .lo = number, .hi = number};
+}
+
+static Origin moved_to_space(Origins *o, InstrId id, Origin from, bool to_generic)
+{
+    const Mnem *m = tab_mnem(o->fn->tables, ir_desc(o->fn, ir_instr(o->fn, id))->mnem);
+    Space space = mod_space((Mod)m->mod[MC_SPACE]);
+    if (from.kind == OR_ADDRESS && from.space == space && from.generic != to_generic) {
+        from.generic = to_generic;
+        return from;
+    }
+    expose_origin(o, from, id);
+    return address_in(space, to_generic);
+}
+
+// The sum of an address and a number, whichever is which.
+static Origin sum_of(Origins *o, InstrId id, Origin a, Origin b, bool minus)
+{
+    if (b.kind == OR_ADDRESS && (a.kind == OR_ADDRESS || minus)) {
+        expose_origin(o, a, id);
+        expose_origin(o, b, id);
+        return any_number();
+    }
+    if (b.kind == OR_ADDRESS) {
+        Origin swap = a;
+        a = b;
+        b = swap;
+    }
+    Origin sum = plus(a, b, minus);
+    sum.grown = 0;
+    return sum;
+}
+
+// `or` adds where no bit is in both: the symbol is aligned, and the number less than that.
+static bool or_adds(const Origins *o, Origin address, Origin number)
+{
+    if (address.kind != OR_ADDRESS || !address.sym || number.kind != OR_NUMBER)
+        return false;
+    uint64_t align = MAX(ir_sym(o->fn, address.sym)->align, 1u);
+    bool power = !(align & (align - 1));
+    return power && origin_is_exact(&address) && origin_is_exact(&number) && number.lo >= 0 &&
+           (uint64_t)number.lo < align && !(address.lo & number.lo);
+}
+
+// The value of an instruction that has an address among its operands, or makes one.
+static Origin address_of_definition(Origins *o, InstrId id)
+{
+    const Instr *i = ir_instr(o->fn, id);
+    const Desc *d = ir_desc(o->fn, i);
+    const Mnem *m = tab_mnem(o->fn->tables, d->mnem);
+    uint32_t u = i->ndef;
+    Origin result = {0};
+    switch (d->op) {
+    case OP_ADDR: return symbol_origin(o, i, false);
+    case OP_CVTA_ADDR: return symbol_origin(o, i, true);
+    case OP_CVTA: return moved_to_space(o, id, origin_of(o, id, u), true);
+    case OP_CVTA_TO: return moved_to_space(o, id, origin_of(o, id, u), false);
+    case OP_MOV:
+    case OP_CVT: return origin_of(o, id, u);
+    case OP_ADD: return sum_of(o, id, origin_of(o, id, u), origin_of(o, id, u + 1), false);
+    case OP_SUB: return sum_of(o, id, origin_of(o, id, u), origin_of(o, id, u + 1), true);
+    case OP_OR: {
+        Origin a = origin_of(o, id, u), b = origin_of(o, id, u + 1);
+        return or_adds(o, a, b) || or_adds(o, b, a) ? sum_of(o, id, a, b, false) : any_number();
+    }
+    case OP_MAD_LO: {
+        Origin product = times(origin_of(o, id, u), origin_of(o, id, u + 1));
+        return sum_of(o, id, product, origin_of(o, id, u + 2), false);
+    }
+    case OP_MAD_WIDE: {
+        Type t = (Type)m->type[0];
+        Origin product = times(read_as(origin_of(o, id, u), t), read_as(origin_of(o, id, u + 1), t));
+        return sum_of(o, id, product, origin_of(o, id, u + 2), false);
+    }
+    case OP_SELP: return join(o, origin_of(o, id, u), origin_of(o, id, u + 1), id);
+    case OP_PHI:
+        for (uint32_t k = 1; k < ir_nuse(i); k += 2) {
+            Operand input = *ir_use(o->fn, i, k);
+            ValueId v = op_is_reg(input) ? value_of(o->fn, o->a, id, u + k) : 0;
+            bool coming = op_is_reg(input) && v && v != VALUE_ANY && !o->address[v];
+            bool undefined = op_kind(input) == K_IMM && op_index(input) == CONST_UNDEF;
+            if (!undefined)
+                result = join(o, result, coming ? number_of_value(o, v, 0) : origin_of(o, id, u + k), id);
+        }
+        return result;
+    default: return any_number();
+    }
+}
+
+// Whether an address as operand k makes the result an address, and nothing else comes of it.
+static bool passes_on(Origins *o, InstrId id, uint32_t k)
+{
+    const Instr *i = ir_instr(o->fn, id);
+    const Desc *d = ir_desc(o->fn, i);
+    const Mnem *m = tab_mnem(o->fn->tables, d->mnem);
+    uint32_t use = k - i->ndef;
+    Type t = (Type)m->type[0];
+    bool integer = is_integer_type(t) || type_info[t].class == TC_B;
+    if (i->ndef != 1 || m->mod[MC_SAT])
+        return false;
+    switch (d->op) {
+    case OP_MOV:
+    case OP_CVTA:
+    case OP_CVTA_TO:
+    case OP_PHI: return true;
+    case OP_CVT: return is_integer_type(t) && is_integer_type((Type)m->type[1]) && type_info[t].width >= W32;
+    case OP_ADD: return integer;
+    case OP_SUB: return integer && use == 0;
+    case OP_OR: {
+        Origin a = origin_of(o, id, i->ndef), b = origin_of(o, id, i->ndef + 1);
+        return or_adds(o, a, b) || or_adds(o, b, a);
+    }
+    case OP_MAD_LO:
+    case OP_MAD_WIDE: return use == 2;
+    case OP_SELP: return use < 2;
+    default: return false;
+    }
+}
+
+// Whether the address tells the instruction nothing but how it compares.
+static bool only_compares(Origins *o, InstrId id, Origin address)
+{
+    const Instr *i = ir_instr(o->fn, id);
+    const Desc *d = ir_desc(o->fn, i);
+    if (d->op == OP_ISSPACEP)
+        return true;
+    if (d->op != OP_SETP || ir_nuse(i) < 2)
+        return false;
+    Origin a = origin_of(o, id, i->ndef), b = origin_of(o, id, i->ndef + 1);
+    bool same = a.kind == b.kind && a.sym == b.sym && a.generic == b.generic && address.sym;
+    return same || (a.kind == OR_NUMBER && origin_is_exact(&a)) || (b.kind == OR_NUMBER && origin_is_exact(&b));
+}
+
+static bool is_access(const Desc *d)
+{
+    return d->op == OP_LD || d->op == OP_LDU || d->op == OP_ST || d->op == OP_ATOM || d->op == OP_RED ||
+           d->op == OP_PREFETCH;
+}
+
+static bool same_origin(const Origin *a, const Origin *b)
+{
+    return a->kind == b->kind && a->space == b->space && a->generic == b->generic && a->sym == b->sym &&
+           a->lo == b->lo && a->hi == b->hi;
+}
+
+// Notes what a value may be besides what it was known to be.
+static void add_origin(Origins *o, ValueId v, Origin found, InstrId where)
+{
+    bool first = !o->address[v];
+    if (first && found.kind != OR_ADDRESS)
+        return;
+    if (first) {
+        o->address[v] = o->known.n;
+        VEC_PUSH(o->arena, &o->known, ((Origin){0}));
+    }
+    Origin old = o->known.at[o->address[v]];
+    Origin now = join(o, old, found, where);
+    if (same_origin(&old, &now))
+        return;
+    now.grown = (uint8_t)(old.grown + !first);
+    if (now.grown > GROW_MAX && !first) {
+        now.lo = now.lo < old.lo ? INT64_MIN : now.lo;
+        now.hi = now.hi > old.hi ? INT64_MAX : now.hi;
+        now.grown = GROW_MAX;
+    }
+    o->known.at[o->address[v]] = now;
+    VEC_PUSH(o->arena, &o->work, v);
+}
+
+static void look_at_definition(Origins *o, InstrId id)
+{
+    const Instr *i = ir_instr(o->fn, id);
+    ValueId v = value_of(o->fn, o->a, id, 0);
+    Origin found = address_of_definition(o, id);
+    if (v == VALUE_ANY) {
+        expose_origin(o, found, id);
+        return;
+    }
+    if (ir_guarded(i)) {
+        const ReachingDefs *rd = &o->a->rdefs;
+        Origin old = {0};
+        if (i->flags & IF_TIED && op_is_reg(*ir_tied(o->fn, i, 0)))
+            old = origin_of(o, id, i->nops - 2);
+        else if (v >= rd->first_def && rd->old[v - rd->first_def])
+            old = origin_of_value(o, rd->old[v - rd->first_def]);
+        found = join(o, found, old, id);
+    }
+    add_origin(o, v, found, id);
+}
+
+// An address is operand k of an instruction.
+static void look_at_use(Origins *o, InstrId id, uint32_t k, Origin address)
+{
+    const Instr *i = ir_instr(o->fn, id);
+    const Desc *d = ir_desc(o->fn, i);
+    uint32_t use = k - i->ndef;
+    bool tied = use >= ir_nuse(i);
+    if (is_access(d) && use == 0 && !tied)
+        return;
+    if (!tied && only_compares(o, id, address))
+        return;
+    if (i->ndef == 1 && (tied || passes_on(o, id, k)))
+        look_at_definition(o, id);
+    else
+        expose_origin(o, address, id);
+}
+
+/* -- Readers of values ---------------------------------------------------------------------------------- */
+
+// Readers of values of joined registers: occurrences first, inputs of phis behind them, then guarded definitions that
+// have the value before them.
+static uint32_t reader_count(const ReachingDefs *rd)
+{
+    return rd->noccurrences + rd->ninputs + (rd->first_phi - rd->first_def);
+}
+
+static void add_reader(Origins *o, ValueId v, uint32_t reader)
+{
+    const ReachingDefs *rd = &o->a->rdefs;
+    if (v < rd->first_def || v == VALUE_ANY)
+        return;
+    o->next_reader[reader] = o->first_reader[v - rd->first_def];
+    o->first_reader[v - rd->first_def] = reader + 1;
+}
+
+static void index_readers(Origins *o)
+{
+    const ReachingDefs *rd = &o->a->rdefs;
+    uint32_t olds = rd->noccurrences + rd->ninputs;
+    o->first_reader = NEW_ARRAY(o->arena, uint32_t, value_count(o->a) - rd->first_def);
+    o->next_reader = NEW_ARRAY(o->arena, uint32_t, reader_count(rd));
+    for (uint32_t k = 1; k < rd->noccurrences; k++)
+        if (!rd->at[k].def)
+            add_reader(o, rd->at[k].value, k);
+    for (uint32_t k = 0; k < rd->ninputs; k++)
+        add_reader(o, rd->input[k], rd->noccurrences + k);
+    for (uint32_t k = 0; k < rd->first_phi - rd->first_def; k++)
+        add_reader(o, rd->old[k], olds + k);
+}
+
+// The phi that an input is of; inputs of phis lie in the order of these.
+static ValueId phi_of_input(const ReachingDefs *rd, uint32_t input)
+{
+    uint32_t low = 0, high = rd->nphis;
+    while (high - low > 1) {
+        uint32_t middle = low + (high - low) / 2;
+        if (rd->phi[middle].inputs <= input)
+            low = middle;
+        else
+            high = middle;
+    }
+    return rd->first_phi + low;
+}
+
+static void look_at_reader(Origins *o, uint32_t reader, Origin address)
+{
+    const ReachingDefs *rd = &o->a->rdefs;
+    if (reader < rd->noccurrences) {
+        const Occurrence *at = &rd->at[reader];
+        look_at_use(o, at->instr, at->op - ir_instr(o->fn, at->instr)->ops, address);
+    } else if (reader < rd->noccurrences + rd->ninputs) {
+        ValueId phi = phi_of_input(rd, reader - rd->noccurrences);
+        Origin found = {0};
+        const ReachingPhi *p = value_phi(o->a, phi);
+        const Edges *preds = &o->a->preds;
+        InstrId where = ir_block(o->fn, p->block)->first;
+        for (uint32_t e = preds->first[p->block], k = p->inputs; e < preds->first[p->block + 1]; e++, k++)
+            if (rd->input[k])
+                found = join(o, found, origin_of_value(o, rd->input[k]), where);
+        add_origin(o, phi, found, where);
+    } else {
+        look_at_definition(o, rd->at[rd->defs[reader - rd->noccurrences - rd->ninputs]].instr);
+    }
+}
+
+static void look_at_readers(Origins *o, ValueId v)
+{
+    const ReachingDefs *rd = &o->a->rdefs;
+    Origin address = o->known.at[o->address[v]];
+    if (v < rd->first_def) {
+        FOR_USES(o->a, v, u)
+            look_at_use(o, u->instr, u->op, address);
+        return;
+    }
+    if (!o->first_reader)
+        index_readers(o);
+    for (uint32_t next = o->first_reader[v - rd->first_def]; next; next = o->next_reader[next - 1])
+        look_at_reader(o, next - 1, address);
+}
+
+/* -- The walks ------------------------------------------------------------------------------------------ */
+
+static bool is_source(const Desc *d)
+{
+    return d->op == OP_ADDR || d->op == OP_CVTA_ADDR || d->op == OP_CVTA || d->op == OP_CVTA_TO;
+}
+
+// Whether the symbol of an access is one that it can name.
+static bool names_its_space(const Fn *fn, const Desc *d, SymId sym)
+{
+    Space space = mod_space((Mod)tab_mnem(fn->tables, d->mnem)->mod[MC_SPACE]);
+    return space == (Space)ir_sym(fn, sym)->space;
+}
+
+static void find_sources(Origins *o)
+{
+    Fn *fn = o->fn;
+    FOR_BLOCKS(fn, b) {
+        FOR_INSTRS(fn, b, id) {
+            const Instr *i = ir_instr(fn, id);
+            const Desc *d = ir_desc(fn, i);
+            bool source = is_source(d);
+            const Operand *ops = ir_ops(fn, i);
+            for (uint32_t k = i->ndef; !source && k < i->nops; k++) {
+                bool named = op_kind(ops[k]) == K_SYM;
+                if (named && !(k == i->ndef && is_access(d) && names_its_space(fn, d, op_index(ops[k]))))
+                    expose(o, op_index(ops[k]), id);
+            }
+            if (source)
+                look_at_definition(o, id);
+        }
+    }
+}
+
+static Origin address_of_access(Origins *o, InstrId id)
+{
+    const Instr *i = ir_instr(o->fn, id);
+    Operand base = *ir_use(o->fn, i, 0);
+    if (op_kind(base) == K_SYM)
+        return symbol_origin(o, i, false);
+    Origin at = op_is_reg(base) ? origin_of(o, id, i->ndef) : number_between(0, 0);
+    return plus(at, number_of_operand(o, id, i->ndef + 1, 0), false);
+}
+
+static void find_accesses(Origins *o)
+{
+    Fn *fn = o->fn;
+    FOR_BLOCKS(fn, b) {
+        FOR_INSTRS(fn, b, id) {
+            const Instr *i = ir_instr(fn, id);
+            const Desc *d = ir_desc(fn, i);
+            if (!is_access(d))
+                continue;
+            Operand base = *ir_use(fn, i, 0);
+            Space space = mod_space((Mod)tab_mnem(fn->tables, d->mnem)->mod[MC_SPACE]);
+            ValueId v = op_is_reg(base) ? value_of(fn, o->a, id, i->ndef) : 0;
+            bool derived = op_kind(base) == K_SYM || (v && v != VALUE_ANY && o->address[v]);
+            if (!derived && space != SP_LOCAL)
+                continue;
+            Origin at = address_of_access(o, id);
+            if (at.kind == OR_ADDRESS)
+                VEC_PUSH(o->arena, &o->accesses, ((MemAccess){.instr = id, .space = space, .at = at}));
+            else if (!op_is_reg(base) || origin_is_exact(&at))
+                o->absolute = id;
+        }
+    }
+}
+
+void origins_find(Origins *o, Fn *fn, Arena *arena)
+{
+    *o = (Origins){.fn = fn, .arena = arena};
+    o->a = analysis_need(fn, AN_CFG | AN_RDEFS | AN_DEFUSE);
+    o->exposed = NEW_ARRAY(arena, InstrId, fn->syms.n);
+    o->address = NEW_ARRAY(arena, uint32_t, value_count(o->a));
+    o->number = NEW_ARRAY(arena, uint32_t, value_count(o->a));
+    o->evals = NEW_ARRAY(arena, EvalRow, fn->tables->desc_first + fn->tables->descs.n);
+    VEC_PUSH(arena, &o->known, any_number());
+    expose_data(o);
+    find_sources(o);
+    while (o->work.n)
+        look_at_readers(o, o->work.at[--o->work.n]);
+    find_accesses(o);
+}

@@ -1,0 +1,540 @@
+// SPDX-License-Identifier: MIT
+// Keeps variables of the function in registers that lie in `.local` memory.
+//
+// Sub-pass: ConvertMemoryToRegisterOrUniform, of phase 37 and behind phase 3. Where an address comes from, and which
+// variables are accessed by nothing but what is seen, says ir/analysis/origins.h: through moves of the symbol, sums,
+// phis and selects, through cvta and back, as `__local_depot` frames of compilers have it. Variables are taken apart by
+// bytes: each aligned group of eight is a tree whose nodes are halves of each other. A node that is whole is a
+// register: what accesses a part of it takes a field out, or puts one in. A node that is apart is what its halves are:
+// stores split what they write, loads put together what they read. Which costs less is decided for each by counting. In
+// front of ssa form a register simply has several definitions, in ssa form ssa_repair() makes them single ones. What
+// nobody wrote is undefined.
+//
+//     st.local.b32 [@x], R1                       R9 = mov.b32 R1
+//     R2 = ld.local.b32 [@x]                 ->   R2 = mov.b32 R9
+//
+//     R1 = mov.b64 @frame                         R8 = mov.b64 R3
+//     R2 = cvta.local.u64 R1                 ->   {R6, R7} = mov.b64 R3    ; if halves are read
+//     st.b64 [R2+8], R3                           R4 = mov.b32 R7
+//     R4 = ld.b32 [R2+12]
+//
+//     @P0 st.local.u8 [@x+3], R1             ->   @P0 R9 = cvt.u16.u32 R1
+//     R2 = ld.local.s8 [@x+3]                     R2 = cvt.s32.s8 R9
+//
+// Must not fire:
+//     R3 = ld.local.b32 [R1], R1 = @x + R2        it may be any element: all that it may reach stays in memory, and
+//                                                 all accesses of that stay
+//     st.param.b64 [@arg], R1, R1 = @x            the callee may access all of @x
+//     ld.volatile.local, atom, prefetch           stay, and with them what they access
+//     .local of the module                        other functions see it
+//     ld.local.b32 [@x+2]                         not aligned, or outside of the variable: it faults
+//     ld.local.b32 [4]                            any variable may lie there: none is promoted
+//
+// Bytes: a register that holds a byte has anything in its upper half, so stores of bytes are plain moves, and loads
+// extend, which they have to do anyway.
+//
+// Does not do: `.shared` variables, since other threads may see them; elements of 16 bytes; `.param` of calls.
+// Documented: the name, that it is part of phase 37, and its knobs. Inferred: the rest.
+#include "ir/analysis/origins.h"
+#include "phases/bodies.h"
+
+enum {
+    GROUP = 8,                   // bytes of a tree
+    NODES = 2 * GROUP,           // node 1 is all of a group; the halves of node n are 2n and 2n + 1
+    SIZE_MAX_BYTES = 512 << 10,  // of a variable; no thread has more local memory
+};
+
+// Eight bytes of a variable.
+typedef struct Group {
+    uint8_t stays;                        // bit per byte: it stays in memory
+    uint8_t split;                        // bit per inner node: its halves are apart
+    uint16_t apart[GROUP], whole[GROUP];  // by inner node: what it costs to have it apart, to have it whole
+    RegId reg[NODES];                     // of nodes that are whole; 0 = none yet
+} Group;
+
+typedef struct Variable {
+    Group *groups;  // NULL: it is not promoted
+    uint64_t size;
+} Variable;
+
+// The instructions that are made, for a width each.
+typedef enum { MK_MOV, MK_SPLIT, MK_JOIN, MK_AND, MK_OR, MK_SHL, MK_SHR, MK_BFE, MK_BFI, MK_CVT, MAKES } Make;
+
+typedef struct Promotion {
+    Fn *fn;
+    Arena scratch;
+    Origins origins;
+    Variable *variables;  // by local symbol
+    DescId descs[MAKES][WIDTH_COUNT][WIDTH_COUNT][2];
+    InstrId before;  // in front of what instructions are made
+    bool progress;
+} Promotion;
+
+/* -- Accesses ------------------------------------------------------------------------------------------- */
+
+// A load or store that could be a move: of `n` elements of `bytes` bytes from `offset` on.
+typedef struct Direct {
+    Variable *variable;
+    uint64_t offset;
+    uint32_t bytes, n;
+    Type type;
+    bool store;
+} Direct;
+
+static uint32_t elements_of(const Mnem *m)
+{
+    Mod vec = (Mod)m->mod[MC_VEC];
+    return vec == MOD_V2 ? 2 : vec == MOD_V4 ? 4 : vec == MOD_V8 ? 8 : 1;
+}
+
+// Whether a register can take what a load of this type makes, by a move or a conversion.
+static bool can_hold(const Fn *fn, Operand o, Type type)
+{
+    if (op_kind(o) == K_NONE || (op_kind(o) == K_IMM && op_index(o) != CONST_UNDEF))
+        return true;
+    if (!op_is_reg(o) || o.mods)
+        return false;
+    const Reg *r = ir_reg(fn, op_index(o));
+    bool floats = type_info[r->type].class == TC_F || type_info[type].class == TC_F;
+    return r->file == RF_R && r->width <= W64 && (r->width == type_info[type].width || !floats);
+}
+
+static bool is_direct(const Promotion *p, const MemAccess *access, Direct *direct)
+{
+    const Fn *fn = p->fn;
+    const Instr *i = ir_instr(fn, access->instr);
+    const Desc *d = ir_desc(fn, i);
+    const Mnem *m = tab_mnem(fn->tables, d->mnem);
+    uint32_t n = elements_of(m), store = d->op == OP_ST;
+    *direct = (Direct){.variable = &p->variables[local_symbol(access->at.sym)],
+                       .offset = (uint64_t)access->at.lo,
+                       .bytes = width_bits(type_info[m->type[0]].width) / 8,
+                       .n = n,
+                       .type = (Type)m->type[0],
+                       .store = store};
+    if ((d->op != OP_LD && !store) || d->traits & (TR_ORDERED | TR_RDONLY) || i->flags & IF_PINNED || i->callseq ||
+        !origin_is_exact(&access->at) || !direct->bytes || direct->bytes > GROUP || ir_nuse(i) != (store ? 2 + n : 2))
+        return false;
+    for (uint32_t k = 0; k < n; k++)
+        if (!can_hold(fn, store ? *ir_use(fn, i, 2 + k) : *ir_def(fn, i, k), direct->type))
+            return false;
+    uint64_t size = (uint64_t)direct->bytes * n;
+    return direct->offset % size == 0 && direct->offset < direct->variable->size &&
+           size <= direct->variable->size - direct->offset;
+}
+
+static Group *group_at(const Direct *d, uint32_t element)
+{
+    return &d->variable->groups[(d->offset + (uint64_t)element * d->bytes) / GROUP];
+}
+
+static uint32_t node_at(const Direct *d, uint32_t element)
+{
+    uint64_t offset = d->offset + (uint64_t)element * d->bytes;
+    return GROUP / d->bytes + (uint32_t)(offset % GROUP) / d->bytes;
+}
+
+static uint32_t bytes_of_node(uint32_t node) { return GROUP >> (31 - (uint32_t)__builtin_clz(node)); }
+
+static uint32_t first_byte(uint32_t node) { return node * bytes_of_node(node) - GROUP; }
+
+// The bytes of its group that a node is.
+static uint32_t mask_of_node(uint32_t node) { return ((1u << bytes_of_node(node)) - 1) << first_byte(node); }
+
+/* -- What stays in memory ------------------------------------------------------------------------------- */
+
+static void keep_range(Variable *v, int64_t lo, int64_t hi)
+{
+    uint64_t first = lo < 0 ? 0 : (uint64_t)lo, end = hi < 0 ? 0 : MIN((uint64_t)hi, v->size);
+    for (uint64_t at = first; at < end; at++)
+        v->groups[at / GROUP].stays |= (uint8_t)(1u << at % GROUP);
+}
+
+// All that an access may reach which is no direct one.
+static void keep_access(const Promotion *p, const MemAccess *access, Variable *v)
+{
+    const Mnem *m = tab_mnem(p->fn->tables, ir_desc(p->fn, ir_instr(p->fn, access->instr))->mnem);
+    int64_t bytes = (int64_t)(width_bits(type_info[m->type[0]].width) / 8) * elements_of(m), end;
+    if (!bytes || __builtin_add_overflow(access->at.hi, bytes, &end))
+        end = INT64_MAX;
+    keep_range(v, access->at.lo, end);
+}
+
+// Keeps in memory all of an access some byte of which stays there. True: there is more that stays than before.
+static bool keep_rest(const Direct *d)
+{
+    bool stays = false, more = false;
+    for (uint32_t k = 0; k < d->n; k++)
+        stays |= group_at(d, k)->stays & mask_of_node(node_at(d, k));
+    for (uint32_t k = 0; stays && k < d->n; k++) {
+        uint8_t *kept = &group_at(d, k)->stays, mask = (uint8_t)mask_of_node(node_at(d, k));
+        more |= (*kept & mask) != mask;
+        *kept |= mask;
+    }
+    return more;
+}
+
+static bool stays_in_memory(const Direct *d) { return group_at(d, 0)->stays & mask_of_node(node_at(d, 0)); }
+
+// Of an access to a variable that may be promoted; NULL otherwise.
+static Variable *variable_of(const Promotion *p, const MemAccess *access)
+{
+    uint32_t s = access->at.kind == OR_ADDRESS ? local_symbol(access->at.sym) : 0;
+    return s && p->variables[s].groups ? &p->variables[s] : NULL;
+}
+
+// Variables that nothing but loads and stores get at whose addresses are known to be theirs.
+static bool choose_variables(Promotion *p)
+{
+    Fn *fn = p->fn;
+    bool found = false;
+    p->variables = NEW_ARRAY(&p->scratch, Variable, fn->syms.n);
+    for (uint32_t k = 0; k < p->origins.accesses.n; k++) {
+        const MemAccess *access = &p->origins.accesses.at[k];
+        uint32_t s = local_symbol(access->at.sym);
+        bool wrong = access->at.generic != (access->space == SP_GENERIC) ||
+                     (access->space != SP_GENERIC && access->space != SP_LOCAL);
+        if (s && wrong && ir_sym(fn, access->at.sym)->space == SP_LOCAL && !p->origins.exposed[s])
+            p->origins.exposed[s] = access->instr;
+    }
+    for (uint32_t k = 0; k < p->origins.accesses.n; k++) {
+        uint32_t s = local_symbol(p->origins.accesses.at[k].at.sym);
+        const Sym *sym = s ? ir_sym(fn, s | SYM_LOCAL) : NULL;
+        bool variable = s && sym->kind == SYM_VAR && sym->space == SP_LOCAL && !sym->init;
+        if (!variable || p->origins.exposed[s] || p->variables[s].groups || !sym->size || sym->size > SIZE_MAX_BYTES)
+            continue;
+        p->variables[s] = (Variable){NEW_ARRAY(&p->scratch, Group, (sym->size + GROUP - 1) / GROUP), sym->size};
+        found = true;
+    }
+    return found;
+}
+
+static void find_what_stays(Promotion *p)
+{
+    Direct direct;
+    bool more = true;
+    for (uint32_t k = 0; k < p->origins.accesses.n; k++) {
+        const MemAccess *access = &p->origins.accesses.at[k];
+        Variable *v = variable_of(p, access);
+        if (v && !is_direct(p, access, &direct))
+            keep_access(p, access, v);
+    }
+    while (more) {
+        more = false;
+        for (uint32_t k = 0; k < p->origins.accesses.n; k++)
+            if (variable_of(p, &p->origins.accesses.at[k]) && is_direct(p, &p->origins.accesses.at[k], &direct))
+                more |= keep_rest(&direct);
+    }
+}
+
+// Counts for the inner nodes around and at an access what it costs there. Halves of 64 bits are registers of their own
+// anyway, so what puts them together or apart costs less than what gets at a byte.
+static void count_access(Group *g, uint32_t node, bool store)
+{
+    if (node < GROUP)
+        g->apart[node] += bytes_of_node(node) == 2 && !store ? 3 : 1;
+    for (uint32_t outer = node / 2; outer; outer /= 2)
+        g->whole[outer] += store && outer == 1 ? 2 : 1;
+}
+
+// Takes a node apart if that costs less, or if nothing accesses all of it.
+static void decide(Group *g, uint32_t node)
+{
+    if (node >= GROUP || !g->whole[node] || (g->apart[node] && g->whole[node] <= g->apart[node]))
+        return;
+    g->split |= (uint8_t)(1u << node);
+    decide(g, 2 * node);
+    decide(g, 2 * node + 1);
+}
+
+// Takes groups apart, as far as that pays.
+static void find_parts(Promotion *p)
+{
+    Direct direct;
+    for (uint32_t k = 0; k < p->origins.accesses.n; k++) {
+        const MemAccess *access = &p->origins.accesses.at[k];
+        if (!variable_of(p, access) || !is_direct(p, access, &direct) || stays_in_memory(&direct))
+            continue;
+        for (uint32_t e = 0; e < direct.n; e++)
+            count_access(group_at(&direct, e), node_at(&direct, e), direct.store);
+    }
+    for (uint32_t v = 1; v < p->fn->syms.n; v++)
+        for (uint64_t k = 0; p->variables[v].groups && k < (p->variables[v].size + GROUP - 1) / GROUP; k++)
+            decide(&p->variables[v].groups[k], 1);
+}
+
+/* -- Making instructions -------------------------------------------------------------------------------- */
+
+// The descriptor of a conversion from one width to another, or of what works on the width `to`.
+static DescId desc_of(Promotion *p, Make make, Width to, Width from, bool is_signed)
+{
+    static const struct {
+        const char *mnemonic, *shape;
+    } rows[MAKES] = {
+        [MK_MOV] = {"mov.b%u", "%,%"},       [MK_SPLIT] = {"mov.b%u", "{%,%},%"}, [MK_JOIN] = {"mov.b%u", "%,{%,%}"},
+        [MK_AND] = {"and.b%u", "%,%,%"},     [MK_OR] = {"or.b%u", "%,%,%"},       [MK_SHL] = {"shl.b%u", "%,%,%"},
+        [MK_SHR] = {"shr.u%u", "%,%,%"},     [MK_BFE] = {"bfe.u%u", "%,%,%,%"},   [MK_BFI] = {"bfi.b%u", "%,%,%,%,%"},
+        [MK_CVT] = {"cvt.%c%u.%c%u", "%,%"},
+    };
+    DescId *desc = &p->descs[make][to][from][is_signed];
+    if (!*desc) {
+        char text[40], sign = is_signed ? 's' : 'u';
+        if (make == MK_CVT)
+            snprintf(text, sizeof text, "cvt.%c%u.%c%u", sign, width_bits(to), sign, width_bits(from));
+        else
+            snprintf(text, sizeof text, rows[make].mnemonic, width_bits(to));
+        *desc = desc_make(p->fn->tables, text, rows[make].shape);
+    }
+    return *desc;
+}
+
+static void emit(Promotion *p, DescId desc, uint8_t flags, const Operand *ops, uint32_t n)
+{
+    InstrId id = ir_insert_before(p->fn, p->before, desc, flags, ops, n);
+    ir_instr(p->fn, id)->line = ir_instr(p->fn, p->before)->line;
+}
+
+static Width width_of_bytes(uint32_t bytes) { return bytes >= 8 ? W64 : bytes >= 4 ? W32 : W16; }
+
+static Operand new_register(Promotion *p, Width width) { return op_reg(p->fn, reg_new(p->fn, RF_R, width)); }
+
+// A new register that gets what an instruction makes of up to four operands of its width.
+static Operand compute(Promotion *p, Make make, Width width, const Operand *uses, uint32_t n)
+{
+    Operand ops[5] = {op_def(new_register(p, width))};
+    memcpy(ops + 1, uses, n * sizeof *uses);
+    emit(p, desc_of(p, make, width, width, false), 0, ops, n + 1);
+    return op_reg(p->fn, op_index(ops[0]));
+}
+
+static Operand register_of(Promotion *p, Group *g, uint32_t node)
+{
+    if (!g->reg[node])
+        g->reg[node] = op_index(new_register(p, width_of_bytes(bytes_of_node(node))));
+    return op_reg(p->fn, g->reg[node]);
+}
+
+static Operand number(Promotion *p, uint64_t n) { return op_const(p->fn, n, W32); }
+
+static Width width_of_operand(const Fn *fn, Operand o)
+{
+    return op_is_reg(o) ? ir_reg(fn, op_index(o))->width : tab_const(fn->tables, op_index(o)).width;
+}
+
+// What an instruction has behind its uses.
+typedef struct Tail {
+    uint8_t flags;
+    Operand old, guard;
+} Tail;
+
+// dst = the low bytes of src, extended to the width of dst, or cut to it.
+static void emit_copy(Promotion *p, Operand dst, Operand src, uint32_t bytes, bool is_signed, const Tail *tail)
+{
+    Fn *fn = p->fn;
+    Width to = width_of_operand(fn, dst), from = width_of_operand(fn, src);
+    Width meant = bytes == 1 ? W8 : width_of_bytes(bytes);
+    Operand ops[4] = {op_def(dst), src};
+    uint32_t n = 2;
+    DescId desc = desc_of(p, MK_MOV, to, to, false);
+    if (op_kind(src) == K_IMM)
+        ops[1] = op_const(fn, tab_const(fn->tables, op_index(src)).bits, to);
+    else if (meant < to)
+        desc = desc_of(p, MK_CVT, to, meant, is_signed);
+    else if (from > to)
+        desc = desc_of(p, MK_CVT, to, from, false);
+    if (tail->flags & IF_TIED)
+        ops[n++] = tail->old;
+    if (tail->flags & IF_GUARDED)
+        ops[n++] = tail->guard;
+    emit(p, desc, tail->flags, ops, n);
+}
+
+// A value as one of this width, with anything in the bits that it does not have.
+static Operand with_width(Promotion *p, Operand value, Width width)
+{
+    Width from = width_of_operand(p->fn, value);
+    if (op_kind(value) == K_IMM)
+        return op_const(p->fn, tab_const(p->fn->tables, op_index(value)).bits, width);
+    if (from == width)
+        return value;
+    Operand to = new_register(p, width);
+    emit(p, desc_of(p, MK_CVT, width, from, false), 0, (Operand[]){op_def(to), value}, 2);
+    return to;
+}
+
+/* -- Halves and fields ---------------------------------------------------------------------------------- */
+
+// The halves of a value of so many bytes. The lower one of two bytes is the value itself.
+static void split_value(Promotion *p, Operand value, uint32_t bytes, Operand half[2])
+{
+    Width width = width_of_bytes(bytes), half_width = width_of_bytes(bytes / 2);
+    value = with_width(p, value, width);
+    if (op_kind(value) == K_IMM) {
+        uint64_t bits = tab_const(p->fn->tables, op_index(value)).bits;
+        half[0] = op_const(p->fn, bits, half_width);
+        half[1] = op_const(p->fn, bits >> (bytes * 4), half_width);
+    } else if (bytes == 2) {
+        half[0] = value;
+        half[1] = compute(p, MK_SHR, W16, (Operand[]){value, number(p, 8)}, 2);
+    } else {
+        half[0] = new_register(p, half_width);
+        half[1] = new_register(p, half_width);
+        emit(p, desc_of(p, MK_SPLIT, width, width, false), 0, (Operand[]){op_def(half[0]), op_def(half[1]), value}, 3);
+    }
+}
+
+// The value whose halves these are.
+static Operand join_halves(Promotion *p, Operand low, Operand high, uint32_t bytes)
+{
+    if (bytes > 2)
+        return compute(p, MK_JOIN, width_of_bytes(bytes), (Operand[]){low, high}, 2);
+    low = compute(p, MK_AND, W16, (Operand[]){low, op_const(p->fn, 0xff, W16)}, 2);
+    high = compute(p, MK_SHL, W16, (Operand[]){high, number(p, 8)}, 2);
+    return compute(p, MK_OR, W16, (Operand[]){low, high}, 2);
+}
+
+// `size` bytes of a value of `bytes` bytes, with anything above them.
+static Operand field_of(Promotion *p, Operand value, uint32_t bytes, uint32_t first, uint32_t size)
+{
+    Operand half[2];
+    if (bytes == 8 && size < 8) {
+        split_value(p, value, bytes, half);
+        return field_of(p, half[first / 4], 4, first % 4, size);
+    }
+    if (!first)
+        return value;
+    if (bytes == 4)
+        return compute(p, MK_BFE, W32, (Operand[]){value, number(p, first * 8), number(p, size * 8)}, 3);
+    return compute(p, MK_SHR, W16, (Operand[]){value, number(p, first * 8)}, 2);
+}
+
+// A value of `bytes` bytes with `size` of them replaced.
+static Operand with_field(Promotion *p, Operand all, uint32_t bytes, uint32_t first, uint32_t size, Operand field)
+{
+    Operand half[2];
+    if (bytes == 8) {
+        split_value(p, all, bytes, half);
+        half[first / 4] =
+            size == 4 ? with_width(p, field, W32) : with_field(p, half[first / 4], 4, first % 4, size, field);
+        return join_halves(p, half[0], half[1], bytes);
+    }
+    Operand uses[] = {with_width(p, field, W32), with_width(p, all, W32), number(p, first * 8), number(p, size * 8)};
+    return with_width(p, compute(p, MK_BFI, W32, uses, 4), width_of_bytes(bytes));
+}
+
+/* -- Nodes ---------------------------------------------------------------------------------------------- */
+
+static bool is_apart(const Group *g, uint32_t node) { return node < GROUP && g->split >> node & 1; }
+
+// The whole node that a node is, or is a part of; 0 = it is apart itself.
+static uint32_t whole_around(const Group *g, uint32_t node)
+{
+    uint32_t whole = 0;
+    for (uint32_t outer = node; outer; outer /= 2)
+        if (!is_apart(g, outer))
+            whole = outer;
+    return whole;
+}
+
+static void store_node(Promotion *p, Group *g, uint32_t node, Operand value, const Tail *tail)
+{
+    uint32_t bytes = bytes_of_node(node), whole = whole_around(g, node), around;
+    Operand half[2];
+    if (!whole) {
+        split_value(p, value, bytes, half);
+        store_node(p, g, 2 * node, half[0], tail);
+        store_node(p, g, 2 * node + 1, half[1], tail);
+        return;
+    }
+    Operand reg = register_of(p, g, whole);
+    around = bytes_of_node(whole);
+    if (around != bytes)
+        value = with_field(p, reg, around, first_byte(node) - first_byte(whole), bytes, value);
+    emit_copy(p, reg, with_width(p, value, width_of_operand(p->fn, reg)), MAX(around, 2u), false, tail);
+}
+
+// A register with what a node holds, and anything above it.
+static Operand load_node(Promotion *p, Group *g, uint32_t node)
+{
+    uint32_t whole = whole_around(g, node);
+    if (!whole) {
+        Operand low = load_node(p, g, 2 * node), high = load_node(p, g, 2 * node + 1);
+        return join_halves(p, low, high, bytes_of_node(node));
+    }
+    return field_of(p, register_of(p, g, whole), bytes_of_node(whole), first_byte(node) - first_byte(whole),
+                    bytes_of_node(node));
+}
+
+/* -- The rewriting -------------------------------------------------------------------------------------- */
+
+static Tail tail_of(const Fn *fn, const Instr *i, uint32_t def)
+{
+    Tail tail = {.flags = i->flags & (IF_GUARDED | IF_TIED)};
+    if (tail.flags & IF_TIED)
+        tail.old = *ir_tied(fn, i, def);
+    if (tail.flags & IF_GUARDED)
+        tail.guard = *ir_guard(fn, i);
+    return tail;
+}
+
+static void rewrite(Promotion *p, InstrId id, const Direct *d)
+{
+    Fn *fn = p->fn;
+    p->before = id;
+    for (uint32_t k = 0; k < d->n; k++) {
+        const Instr *i = ir_instr(fn, id);
+        Operand value = d->store ? *ir_use(fn, i, 2 + k) : *ir_def(fn, i, k);
+        Tail tail = tail_of(fn, i, k);
+        if (d->store) {
+            tail.flags &= (uint8_t)~IF_TIED;
+            store_node(p, group_at(d, k), node_at(d, k), value, &tail);
+        } else if (op_is_reg(value)) {
+            Operand dst = op_reg(fn, op_index(value));
+            Operand from = load_node(p, group_at(d, k), node_at(d, k));
+            emit_copy(p, dst, from, d->bytes, type_info[d->type].class == TC_S, &tail);
+        }
+    }
+    for (InstrId note; (note = ir_instr(fn, id)->prev) && ir_desc(fn, ir_instr(fn, note))->traits & TR_OF_NEXT;)
+        ir_remove(fn, note);
+    ir_remove(fn, id);
+    p->progress = true;
+}
+
+static void rewrite_accesses(Promotion *p)
+{
+    Direct direct;
+    for (uint32_t k = 0; k < p->origins.accesses.n; k++) {
+        const MemAccess *access = &p->origins.accesses.at[k];
+        if (variable_of(p, access) && is_direct(p, access, &direct) && !stays_in_memory(&direct))
+            rewrite(p, access->instr, &direct);
+    }
+}
+
+static bool has_local_variables(const Fn *fn)
+{
+    for (uint32_t k = 1; k < fn->syms.n; k++) {
+        const Sym *s = ir_sym(fn, k | SYM_LOCAL);
+        if (s->kind == SYM_VAR && s->space == SP_LOCAL && !(s->flags & SYM_GONE))
+            return true;
+    }
+    return false;
+}
+
+bool phase_promote_memory(Ctx *ctx, Fn *fn)
+{
+    if (!has_local_variables(fn))
+        return false;
+    Promotion p = {.fn = fn};
+    RegId first = fn->regs.n;
+    arena_init(&p.scratch, &ctx->heap);
+    origins_find(&p.origins, fn, &p.scratch);
+    if (!p.origins.absolute && choose_variables(&p)) {
+        find_what_stays(&p);
+        find_parts(&p);
+        rewrite_accesses(&p);
+    }
+    arena_free(&p.scratch);
+    if (p.progress)
+        ssa_repair(ctx, fn, first);
+    return p.progress;
+}
