@@ -514,7 +514,21 @@ run 'with more options' 3 --run-reproducer "$1" --print-changed=quiet
 says err 'IR Dump'
 rm -f "$1"
 run 'what is not determined is not compared' 0 --check-each=nondet.run -o out3 clock.ptx
-rm -f out3
+# What nothing wrote is not compared, byte by byte.
+sed 's/st.global.u32 .%rd1., %r4;/shl.b64 %rd2, %rd2, 1; ld.param.u64 %rd1, [p]; add.s64 %rd1, %rd1, %rd2; VALUE st.global.b64 [%rd1], %rd2;/' clock.ptx >pair.ptx
+printf 'file pair.ptx\nblock 4\narg buf:32\n' >pair.run
+pair() { # EXIT VALUE INSTRUCTIONS
+    sed "s/VALUE/$3/" pair.ptx >pair2.ptx
+    run "a pair of $2" "$1" --check-each=pair.run -o out3 pair2.ptx
+    rm -f out3 oriopt-crash-*.ori
+}
+pair 3 'a time and nothing' 'mov.b64 %rd2, {%r4, %r8};'
+says err 'arg0:b32[4] is '
+pair 3 'nothing and a time' 'mov.b64 %rd2, {%r8, %r4};'
+says err 'arg0:b32[5] is '
+pair 0 'sums of both' 'add.u32 %r4, %r4, %r8; mov.b64 %rd2, {%r4, %r4};'
+pair 0 'sums and a number' 'add.u32 %r4, %r4, %r8; mov.b64 %rd2, {%r4, %r1};'
+pair 3 'masked bytes' 'and.b32 %r4, %r8, 0xffffff00; mov.u32 %r3, %clock; sub.u32 %r3, %r3, %r2; and.b32 %r3, %r3, 0xff; or.b32 %r4, %r4, %r3; mov.b64 %rd2, {%r4, %r8};'
 run 'a reproducer of a run in which nothing goes wrong' 0 --check-each=nondet.run -O2 --named-phases=15,10 --reproducer r.ptx -o out3 clock.ptx
 says err 'r.ptx repeats it'
 run 'nothing goes wrong' 0 --run-reproducer r.ptx

@@ -46,16 +46,25 @@ table|--arg u32:1|0|||
 table|--arg u32:2|1|:140:2|0,0,0|brx.idx: index 2, but the table has 2 targets
 shared||1|:151:2|0,0,0|read of 4 bytes at 0x1000 of shared memory, which has 32 bytes
 texture||1|:160:2|0,0,0|'tex.1d.v4.f32.s32' is not supported
-special_register||1|:213:2|0,0,0|'%envreg7' is not supported
+special_register||1|:214:2|0,0,0|'%envreg7' is not supported
 not_a_member|--block 64|1|:166:2|1,0,0|a lane that is not in its own mask 0x1 of members
 not_a_member|--block 1|0|||
 unwritten_register|--arg buf:64|0|||
-unwritten_register|--arg buf:64 --check-uninit|1|:175:2|0,0,0|a read of a register that nothing wrote
+unwritten_register|--arg buf:64 --check-uninit|1|:175:2|0,0,0|a use of a value that nothing wrote
 unwritten_memory|--arg buf:64|0|||
-unwritten_memory|--arg buf:64 --check-uninit|1|:184:2|0,0,0|a read of memory that nothing wrote
+unwritten_memory|--arg buf:64 --check-uninit|1|:185:2|0,0,0|a use of a value that nothing wrote
+padding|--arg buf:64 --arg u32:0 --check-uninit|0|||
+padding|--arg buf:64 --arg u32:1 --check-uninit|1|:247:5|0,0,0|a use of a value that nothing wrote
+padding|--arg buf:64 --arg u32:2 --check-uninit|1|:249:5|0,0,0|a use of a value that nothing wrote
+padding|--arg buf:64 --arg u32:3 --check-uninit|1|:252:2|0,0,0|a use of a value that nothing wrote
+padding|--arg buf:64 --arg u32:4 --check-uninit|1|:255:2|0,0,0|a use of a value that nothing wrote
+padding|--arg buf:64 --arg u32:5 --check-uninit|1|:258:2|0,0,0|a use of a value that nothing wrote
+padding|--arg buf:64 --arg u32:6 --check-uninit|1|:260:5|0,0,0|a read of memory that nothing wrote
+padding|--arg buf:64 --arg u32:7 --check-uninit|1|:262:5|0,0,0|a use of a value that nothing wrote
+padding|--arg buf:64 --arg u32:8 --check-uninit|1|:264:5|0,0,0|a use of a value that nothing wrote
 race|--block 64|0|||
 race|--block 32 --check-races|0|||
-race|--block 64 --check-races|1|:193:2|32,0,0|a data race: this thread writes what thread 31 of CTA 0 wrote, with nothing between
+race|--block 64 --check-races|1|:194:2|32,0,0|a data race: this thread writes what thread 31 of CTA 0 wrote, with nothing between
 no_race|--block 64 --check-races --check-uninit|0|||
 EOF
 echo "$passed passed, $failed failed"

@@ -672,6 +672,9 @@ arg u32:2
 END
 run "coverage of several launches" 0 t.run --coverage
 says err "coverage of copy: 3 of 3 blocks, 2 of 2 ways out of branches"
+# The compiler copies a struct with its padding (launch 8), and adds nothing to it.
+run "padding that is copied" 0 "$root"/samples/run/local_array.run --check-uninit
+silent err
 
 echo "$passed passed, $failed failed, $skipped skipped"
 [ $failed -eq 0 ]

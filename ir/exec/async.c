@@ -230,7 +230,7 @@ static uint8_t *word_at(Run *r, const Group *g, const Code *c, uint32_t k, uint3
 {
     uint8_t *at = memory_changed_at(r, g, c, lane, address_at(r, g, c, k, lane), 8);
     if (at && r->machine->tracks)
-        undef_decides(r, g, c, UINT32_C(1) << lane & ~r->defined[0]);
+        undef_decides(r, g, c, UINT32_C(1) << lane & ~r->defined[0].byte[0]);
     return at;
 }
 

@@ -330,7 +330,7 @@ static bool call_malloc(const Call *k)
     uint64_t bytes = argument(k, 0);
     bool fits = bytes <= HEAP_BYTES - m->heap_used;
     uint64_t address = fits ? machine_alloc(m, bytes, heap_name) : 0;
-    Allocation *a = m->options.follow_undef ? allocation_of(m, address) : NULL;
+    Allocation *a = m->tracks ? allocation_of(m, address) : NULL;
     if (a)
         memset(a->defined, 0, bytes);
     m->heap_used += fits ? bytes : 0;

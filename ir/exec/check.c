@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What may be asked of a run beside its results: that no thread reads what nothing wrote (what that is says undef.c),
+// What may be asked of a run beside its results: that no thread uses what nothing wrote (what that is says undef.c),
 // that no two threads touch a byte, one of them writing, with nothing to order them, and who wrote a byte last.
 //
 // Races: of each byte of shared and global memory the last write and the last read are kept. Threads of different CTAs
@@ -105,19 +105,11 @@ InstrId machine_store(Machine *m, uint64_t address, const Fn **fn)
 
 /* -- Accesses ------------------------------------------------------------------------------------------- */
 
-static bool is_read_defined(Run *r, const Access *a)
-{
-    return a->write || !a->defined || !memchr(a->defined, 0, a->size) ||
-           fault(r, a->group, a->code, a->lane, "a read of memory that nothing wrote");
-}
-
 bool check_access(Run *r, const Access *a)
 {
     const MachineOptions *o = &r->machine->options;
-    if (o->check_uninit && !is_read_defined(r, a))
+    if (r->machine->tracks && !undef_access(r, a))
         return false;
-    if (r->machine->tracks)
-        undef_access(r, a);
     Shadow *shadow = o->check_races ? shadow_of(r, a) : NULL;
     if (shadow && !check_race(r, a, shadow))
         return false;
@@ -146,20 +138,4 @@ void check_forget(Machine *m, uint64_t variable)
         memset(a->defined, 1, a->size);
     if (a->stores)
         memset(a->stores, 0, a->size * sizeof *a->stores);
-}
-
-/* -- Registers ------------------------------------------------------------------------------------------ */
-
-static bool is_read_written(Run *r, const Group *g, const Code *c, const OperandRef *o)
-{
-    Mask missing = o->kind == REF_REG ? g->lanes & ~lanes_defined(r, g, o) : 0;
-    return !missing || fault(r, g, c, (uint32_t)__builtin_ctz(missing), "a read of a register that nothing wrote");
-}
-
-bool check_registers(Run *r, const Group *g, const Code *c)
-{
-    for (uint32_t k = 0; k < c->nin; k++)
-        if (!is_read_written(r, g, c, &c->in[k]))
-            return false;
-    return true;
 }

@@ -30,6 +30,7 @@ static void go_on(Warp *w, Group *g)
 typedef struct Meeting {
     Run *r;
     Mask lanes;
+    Mask defined;               // those that give defined values
     const Group *group[LANES];  // by lane
     const Code *code[LANES];
 } Meeting;
@@ -50,15 +51,20 @@ static uint64_t input(const Meeting *m, uint32_t k, uint32_t lane)
     return read_lane(m->r, m->group[lane], &m->code[lane]->in[k], lane);
 }
 
-static void output(const Meeting *m, uint32_t k, uint32_t lane, uint64_t bits)
+// `defined`: its bytes that are.
+static void output_bytes(const Meeting *m, uint32_t k, uint32_t lane, uint64_t bits, uint32_t defined)
 {
     Run *r = m->r;
     if (k >= m->code[lane]->nout)
         return;
     const OperandRef *o = &m->code[lane]->out[k];
     write_lane(r, m->group[lane], o, lane, (Value){bits, 0});
-    if (r->machine->tracks)
-        set_defined(r, m->group[lane], o, UINT32_C(1) << lane, r->defined[0]);
+    set_bytes_defined(r, m->group[lane], o, lane, defined);
+}
+
+static void output(const Meeting *m, uint32_t k, uint32_t lane, uint64_t bits)
+{
+    output_bytes(m, k, lane, bits, m->defined == m->lanes ? ALL_BYTES : 0);
 }
 
 // The lanes whose k-th input is true.
@@ -102,16 +108,21 @@ static uint32_t source_lane(const Meeting *m, uint32_t lane, bool *in_range)
     return *in_range ? from : lane;
 }
 
+// What a lane gets has the state that it had where it comes from, if the lane says so in defined operands.
 static void act_shfl(const Meeting *m)
 {
     uint64_t values[LANES];
-    FOR_LANES(m->lanes, lane)
-        values[lane] = input(m, 0, lane);
+    uint32_t defined[LANES];
     FOR_LANES(m->lanes, lane) {
-        bool in_range;
-        uint32_t from = source_lane(m, lane, &in_range);
-        output(m, 0, lane, values[m->lanes >> from & 1 ? from : lane]);
-        output(m, 1, lane, in_range);
+        values[lane] = input(m, 0, lane);
+        defined[lane] =
+            m->r->machine->tracks ? bytes_defined(m->r, m->group[lane], &m->code[lane]->in[0], lane) : ALL_BYTES;
+    }
+    FOR_LANES(m->lanes, lane) {
+        bool in_range, known = m->defined >> lane & 1;
+        uint32_t from = source_lane(m, lane, &in_range), taken = m->lanes >> from & 1 ? from : lane;
+        output_bytes(m, 0, lane, values[taken], known ? defined[taken] : 0);
+        output_bytes(m, 1, lane, in_range, known ? ALL_BYTES : 0);
     }
 }
 
@@ -197,19 +208,17 @@ static Act *act_of(Opcode op)
     }
 }
 
-// Whether all lanes give defined values; otherwise none gets one.
 static Mask inputs_defined(const Meeting *m)
 {
     Mask defined = 0;
-    FOR_LANES(m->lanes, lane)
-        defined |= undef_inputs(m->r, m->group[lane], m->code[lane], 0) & UINT32_C(1) << lane;
-    return defined == m->lanes ? UINT32_MAX : 0;
+    FOR_LANES(m->r->machine->tracks ? m->lanes : 0, lane)
+        defined |= undef_inputs(m->r, m->group[lane], m->code[lane]) & UINT32_C(1) << lane;
+    return defined;
 }
 
-static void act(const Meeting *m, Opcode op)
+static void act(Meeting *m, Opcode op)
 {
-    if (m->r->machine->tracks)
-        m->r->defined[0] = inputs_defined(m);
+    m->defined = inputs_defined(m);
     act_of(op)(m);
 }
 

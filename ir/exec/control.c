@@ -98,46 +98,54 @@ size_t parameter_at(const Frame *f, SymId s, uint32_t lane)
     return (size_t)lane * f->func->params + f->func->param_at[s & ~(uint32_t)SYM_LOCAL];
 }
 
-// The row of a formal that is a register; NOWHERE = it is memory.
-static uint32_t formal_row(const Frame *f, SymId formal)
+// The register that a formal is; REF_NONE: it is memory.
+static OperandRef formal_register(const Frame *f, SymId formal)
 {
     const Fn *fn = f->func->fn;
     const Sym *s = ir_sym(fn, formal);
     for (RegId r = 1; s->space == SP_REG && r < fn->regs.n; r++)
         if (ir_reg(fn, r)->flags & REG_NAMED && name_same(ir_reg(fn, r)->name, s->name))
-            return f->func->row[r];
-    return NOWHERE;
+            return (OperandRef){.kind = REF_REG, .width = ir_reg(fn, r)->width, .at = f->func->row[r]};
+    return (OperandRef){.kind = REF_NONE};
 }
 
-// A value that is passed.
+// A value that is passed, and which of its bytes are defined.
 typedef struct Passed {
     uint64_t bits;
-    bool defined;
+    uint32_t defined;
 } Passed;
 
-static Passed formal_value(const Frame *f, SymId formal, uint32_t lane)
+static Passed pass(const Run *r, const Group *g, const OperandRef *o, uint32_t lane)
 {
-    uint32_t row = formal_row(f, formal);
-    if (row != NOWHERE)
-        return (Passed){f->rows[row][lane], f->defined[row] >> lane & 1};
+    return (Passed){read_lane(r, g, o, lane), r->machine->tracks ? bytes_defined(r, g, o, lane) : ALL_BYTES};
+}
+
+static Passed formal_value(const Run *r, const Frame *f, SymId formal, uint32_t lane)
+{
+    OperandRef reg = formal_register(f, formal);
+    if (reg.kind != REF_NONE)
+        return pass(r, &(Group){.frame = (Frame *)(uintptr_t)f}, &reg, lane);
     size_t at = parameter_at(f, formal, lane), bytes = MIN(ir_sym(f->func->fn, formal)->size, 8);
-    Passed p = {.defined = !f->params_defined || !memchr(f->params_defined + at, 0, bytes)};
+    Passed p = {.defined = ALL_BYTES};
     memcpy(&p.bits, f->params + at, bytes);
+    for (uint32_t b = 0; f->params_defined && b < bytes; b++)
+        if (!f->params_defined[at + b])
+            p.defined &= ~(UINT32_C(1) << b);
     return p;
 }
 
-static void set_formal(const Frame *f, SymId formal, uint32_t lane, Passed p)
+static void set_formal(Run *r, Frame *f, SymId formal, uint32_t lane, Passed p)
 {
-    uint32_t row = formal_row(f, formal);
-    if (row != NOWHERE) {
-        f->rows[row][lane] = p.bits;
-        f->defined[row] = (f->defined[row] & ~(UINT32_C(1) << lane)) | (Mask)p.defined << lane;
+    OperandRef reg = formal_register(f, formal);
+    if (reg.kind != REF_NONE) {
+        f->rows[reg.at][lane] = p.bits;
+        set_bytes_defined(r, &(Group){.frame = f}, &reg, lane, p.defined);
         return;
     }
     size_t at = parameter_at(f, formal, lane), bytes = MIN(ir_sym(f->func->fn, formal)->size, 8);
     memcpy(f->params + at, &p.bits, bytes);
-    if (f->params_defined)
-        memset(f->params_defined + at, p.defined, bytes);
+    for (uint32_t b = 0; f->params_defined && b < bytes; b++)
+        f->params_defined[at + b] = p.defined >> b & 1;
 }
 
 static void copy_parameter(const Group *g, const Frame *to, SymId d, const Frame *from, SymId a)
@@ -152,7 +160,7 @@ static void copy_parameter(const Group *g, const Frame *to, SymId d, const Frame
 }
 
 // Arguments are parameters of the call sequence, or values.
-static void pass_arguments(Run *r, const Group *caller, const Code *call, const Frame *to)
+static void pass_arguments(Run *r, const Group *caller, const Code *call, Frame *to)
 {
     const Fn *from = caller->frame->func->fn, *callee = to->func->fn;
     CallOperands ops = call_operands(from, call->instr);
@@ -160,13 +168,12 @@ static void pass_arguments(Run *r, const Group *caller, const Code *call, const 
         Operand o = *ir_use(from, call->instr, ops.arguments + k);
         const OperandRef *value = &call->in[ops.arguments + k];
         SymId formal = callee->sig.params[k];
-        if (op_kind(o) == K_SYM && formal_row(to, formal) == NOWHERE) {
+        if (op_kind(o) == K_SYM && formal_register(to, formal).kind == REF_NONE) {
             copy_parameter(caller, to, formal, caller->frame, op_index(o));
             continue;
         }
-        Mask defined = lanes_defined(r, caller, value);
         FOR_LANES(caller->lanes, lane)
-            set_formal(to, formal, lane, (Passed){read_lane(r, caller, value, lane), defined >> lane & 1});
+            set_formal(r, to, formal, lane, pass(r, caller, value, lane));
     }
 }
 
@@ -181,9 +188,9 @@ static void pass_results(Run *r, const Group *g)
         copy_parameter(g, to, op_index(*ir_use(caller, call->instr, k)), from, callee->sig.rets[k]);
     for (uint32_t k = 0; k < call->nout && k < callee->sig.nrets; k++)
         FOR_LANES(g->lanes, lane) {
-            Passed p = formal_value(from, callee->sig.rets[k], lane);
+            Passed p = formal_value(r, from, callee->sig.rets[k], lane);
             write_lane(r, &back, &call->out[k], lane, (Value){p.bits, 0});
-            set_defined(r, &back, &call->out[k], UINT32_C(1) << lane, p.defined ? UINT32_MAX : 0);
+            set_bytes_defined(r, &back, &call->out[k], lane, p.defined);
         }
 }
 

@@ -31,6 +31,19 @@ typedef struct Copies Copies;
 #define GLOBAL_BASE UINT64_C(0x0000100000000000)
 #define WINDOW_BYTES UINT64_C(0x0000010000000000)
 
+/* -- What is defined ------------------------------------------------------------------------------------ */
+
+enum { WORD_BYTES = 8, VALUE_BYTES = 16 };
+
+// Lanes in which each byte is, of a row and of a value. Rows and values that are less wide leave the bytes above open.
+typedef struct RowStates {
+    Mask byte[WORD_BYTES];
+} RowStates;
+
+typedef struct States {
+    Mask byte[VALUE_BYTES];
+} States;
+
 /* -- Code ----------------------------------------------------------------------------------------------- */
 
 // Where the 32 values of an operand come from, or go to.
@@ -150,7 +163,7 @@ struct Frame {
     Frame *caller;
     const Code *call;  // NULL in a kernel
     uint64_t (*rows)[LANES];
-    Mask *defined;            // by row: lanes in which it is, if that is tracked
+    RowStates *defined;       // by row; NULL = nobody asks
     uint8_t *params;          // func->params bytes for each lane
     uint8_t *params_defined;  // by byte; NULL = all are
     uint32_t locals;          // where its variables begin in a lane's local memory
@@ -195,9 +208,9 @@ struct Warp {
     uint8_t *local_defined[LANES];  // by byte; NULL = all are
     uint32_t nlocal;                // bytes of each
     uint64_t (*module_rows)[LANES];
-    Mask *module_defined;  // by row; NULL = all are
-    Copies *copies;        // of cp.async that were not made yet; NULL = none
-    bool gives_way;        // to the other warps: it waits for something that they may do
+    RowStates *module_defined;  // by row; NULL = nobody asks
+    Copies *copies;             // of cp.async that were not made yet; NULL = none
+    bool gives_way;             // to the other warps: it waits for something that they may do
 };
 
 typedef struct Barrier {
@@ -207,7 +220,7 @@ typedef struct Barrier {
     bool everyone;             // it wants all that have not ended
 } Barrier;
 
-enum { BARRIERS = 16, DEPTH_MAX = 1000, VEC_MAX = 8 };
+enum { BARRIERS = 16, DEPTH_MAX = 1000 };
 
 struct Run {
     Machine *machine;
@@ -224,8 +237,9 @@ struct Run {
     uint32_t epoch;                  // grows with each barrier that opens
     Barrier barriers[BARRIERS];
     uint64_t steps;
-    uint64_t random;        // state of run_draw()
-    Mask defined[VEC_MAX];  // of the instruction at hand, by element of a vector: lanes in which it is (undef.c)
+    uint64_t random;               // state of run_draw()
+    States defined[EVAL_OUT_MAX];  // of what the instruction at hand moves or gives, of which there are so many; the
+    uint32_t ndefined;             // first stands for those behind (undef.c)
 };
 
 // Where a CTA lay in its launch.
@@ -306,24 +320,29 @@ bool stack_decode(const Tables *t, const Desc *d, Code *c);
 void check_start_cta(Run *r);
 // What is to be known of an access, if the machine watches them. False: it is wrong, and was reported.
 bool check_access(Run *r, const Access *a);
-bool check_registers(Run *r, const Group *g, const Code *c);
 void check_forget(Machine *m, uint64_t variable);  // what is known of its bytes
 /* undef.c: if the machine tracks what is defined */
-// Before the instruction runs: which lanes give it defined values (Run.defined).
-void undef_begin(Run *r, const Group *g, const Code *c);
+// Before the instruction runs: what will be defined of what it moves or gives (Run.defined). False: it uses what is
+// not, which was to be reported.
+bool undef_begin(Run *r, const Group *g, const Code *c);
 // Behind it: its results are defined where that is.
 void undef_end(Run *r, const Group *g, const Code *c);
-// What the access moves is defined where its bytes are, or the other way round.
-void undef_access(Run *r, const Access *a);
-// Lanes of the group that give the instruction defined values for its results, those from memory left aside.
-Mask undef_inputs(const Run *r, const Group *g, const Code *c, uint32_t element);
+// What the access moves is defined where its bytes are, or the other way round. False as with undef_begin().
+bool undef_access(Run *r, const Access *a);
+// Lanes of the group that give a shuffle or vote all that it needs, what it moves left aside.
+Mask undef_inputs(const Run *r, const Group *g, const Code *c);
 // The guard is false in these lanes.
 void undef_pass_by(Run *r, const Group *g, const Code *c, Mask lanes);
-// Values that nothing wrote decided something, in one of these lanes.
+// Values that nothing wrote decided something, in one of these lanes. It is reported, if that is what was asked for.
 void undef_decides(Run *r, const Group *g, const Code *c, Mask lanes);
-// Lanes in which an operand is defined, and what it is in some of them from now on.
+// Lanes in which all of an operand is defined, and what it is in some of them from now on.
 Mask lanes_defined(const Run *r, const Group *g, const OperandRef *o);
 void set_defined(Run *r, const Group *g, const OperandRef *o, Mask lanes, Mask defined);
+// A bit for each byte of it in a lane, those above its width being ones.
+enum { ALL_BYTES = 0xffff };
+uint32_t bytes_defined(const Run *r, const Group *g, const OperandRef *o, uint32_t lane);
+void set_bytes_defined(Run *r, const Group *g, const OperandRef *o, uint32_t lane, uint32_t defined);
+void move_defined(Run *r, const Group *g, const OperandRef *to, const OperandRef *from, Mask lanes);
 /* warp.c */
 void warp_start(Warp *w, const Func *f, Mask lanes);
 Frame *frame_new(Warp *w, const Func *f, Frame *caller, const Code *call, Mask lanes);

@@ -20,8 +20,8 @@ typedef struct Dim {
 
 typedef struct MachineOptions {
     uint64_t max_steps;  // instructions of a warp in a launch, all warps together; 0 = no limit
-    bool check_uninit;   // the first read of what nothing wrote is a fault
-    bool follow_undef;   // instead of that: machine_defined() knows what came of such reads
+    bool check_uninit;   // the first use of what nothing wrote is a fault; copies are none
+    bool follow_undef;   // instead of that: machine_defined() knows what came of such uses
     bool check_races;
     bool note_writers;  // for machine_writer()
     bool count;         // instructions by descriptor

@@ -14,7 +14,7 @@ static Allocation *add_allocation(Machine *m, uint64_t bytes, const char *name)
 {
     Allocation a = {.base = m->next, .size = bytes, .name = name};
     a.bytes = arena_zalloc(&m->arena, MAX(bytes, 1));
-    if (m->options.follow_undef)
+    if (m->tracks)
         a.defined = memset(arena_alloc(&m->arena, MAX(bytes, 1)), 1, bytes);
     m->next = round_up(m->next + bytes + GAP, ALIGN);
     VEC_PUSH(&m->arena, &m->allocations, a);

@@ -216,7 +216,7 @@ void move_lanes(Run *r, const Group *g, const OperandRef *to, const OperandRef *
     FOR_LANES(lanes, lane)
         write_lane(r, g, to, lane, (Value){read_lane(r, g, from, lane), read_high(r, g, from, lane)});
     if (r->machine->tracks)
-        set_defined(r, g, to, lanes, lanes_defined(r, g, from));
+        move_defined(r, g, to, from, lanes);
 }
 
 /* -- Instructions --------------------------------------------------------------------------------------- */
@@ -306,10 +306,8 @@ static bool execute(Run *r, Group *g, const Code *c)
     const Machine *m = r->machine;
     if (!m->observes)
         return c->run(r, g, c);
-    if (m->options.check_uninit && !check_registers(r, g, c))
+    if (m->tracks && !undef_begin(r, g, c))
         return false;
-    if (m->tracks)
-        undef_begin(r, g, c);
     Frame *frame = g->frame;
     Mask lanes = g->lanes;
     bool goes_on = c->run(r, g, c);
@@ -417,8 +415,8 @@ static void start_warps(Run *r, const Func *f)
         w->index = k;
         w->frames = NEW_ARRAY(r->arena, Frame *, r->machine->module->syms.n);
         w->module_rows = arena_zalloc(r->arena, MAX(r->machine->registers.n, 1) * sizeof *w->module_rows);
-        if (r->machine->options.follow_undef)
-            w->module_defined = NEW_ARRAY(r->arena, Mask, MAX(r->machine->registers.n, 1));
+        if (r->machine->tracks)
+            w->module_defined = NEW_ARRAY(r->arena, RowStates, MAX(r->machine->registers.n, 1));
         warp_start(w, f, left >= LANES ? UINT32_MAX : (UINT32_C(1) << left) - 1);
         r->warp = w;
         local_grow(r, &w->groups[0], NULL, w->groups[0].frame->locals);

@@ -21,13 +21,15 @@ Frame *frame_new(Warp *w, const Func *f, Frame *caller, const Code *call, Mask l
         frame = NEW(arena, Frame);
         frame->rows = arena_alloc(arena, MAX(f->nrows, 1) * sizeof *frame->rows);
         frame->params = arena_alloc(arena, MAX((size_t)f->params * LANES, 1));
-        frame->defined = arena_alloc(arena, MAX(f->nrows, 1) * sizeof *frame->defined);
-        if (w->run->machine->options.follow_undef)
+        if (w->run->machine->tracks) {
+            frame->defined = arena_alloc(arena, MAX(f->nrows, 1) * sizeof *frame->defined);
             frame->params_defined = arena_alloc(arena, MAX((size_t)f->params * LANES, 1));
+        }
     }
-    memset(frame->defined, 0, f->nrows * sizeof *frame->defined);
-    if (frame->params_defined)
+    if (frame->defined) {
+        memset(frame->defined, 0, f->nrows * sizeof *frame->defined);
         memset(frame->params_defined, 0, (size_t)f->params * LANES);
+    }
     memset(frame->rows, 0, f->nrows * sizeof *frame->rows);
     memset(frame->params, 0, (size_t)f->params * LANES);
     frame->func = f;

@@ -94,7 +94,7 @@ static void run_found(Rig *r, const char *instructions)
     rig_run(r, following, text);
 }
 
-// Instructions, and whether R30 is defined behind them: in lanes below 10, and in the others.
+// Instructions, and whether R30 is defined behind them, as state() says it: in lanes below 10, and in the others.
 typedef struct Rule {
     const char *instructions;
     int low, high;
@@ -130,10 +130,125 @@ TEST(undef_of_registers)
         // So for results beside the first, and the carry.
         {"  P1|P2 = setp.lt.and.u32 R6, 9, P10\n  R30:32 = selp.b32 1, 2, P2\n", 1, 0},
         {"  R31:32, CC0 = add.cc.u32 R6, R21\n  R30:32 = addc.u32 0, 0, CC0\n", 1, 0},
-        // Elements of a vector have states of their own, parts of a register have none.
+        // Elements of a vector have states of their own, and so have bytes.
         {"  {R30:32, _} = mov.v2.u32 {R6, R21}\n", 1, 1},
         {"  {_, R30:32} = mov.v2.u32 {R6, R21}\n", 1, 0},
-        {"  R40:64 = mov.b64 {R6, R21}\n  {R30:32, _} = mov.b64 R40\n", 1, 0},
+        {"  R40:64 = mov.b64 {R6, R21}\n  {R30:32, _} = mov.b64 R40\n", 1, 1},
+        {"  R40:64 = mov.b64 {R6, R21}\n  {_, R30:32} = mov.b64 R40\n", 1, 0},
+    };
+    CHECK_RULES(rules);
+}
+
+// R40 and R41 have a defined lower half, R42 a defined byte at 1, all of them R21 elsewhere. What is left of them is
+// looked at by way of an addition, which wants all.
+#define PARTS                              \
+    "  R40:32 = prmt.b32 R6, R21, 21520\n" \
+    "  R41:64 = mov.b64 {R6, R21}\n"       \
+    "  R42:32 = prmt.b32 R6, R21, 30228\n" \
+    "  P1 = setp.ne.u32 R6, 50\n"
+#define SEEN "  R30:32 = add.u32 R30, 1\n"
+#define SEEN_WIDE "  R30:32 = cvt.u32.u64 R50\n" SEEN
+
+TEST(undef_of_bytes_that_move)
+{
+    static const Rule rules[] = {
+        {PARTS "  R30:32 = mov.b32 R40\n" SEEN, 1, 0},
+        {PARTS "  R50:64 = mov.b64 R41\n" SEEN_WIDE, 1, 1},
+        // Parts and wholes.
+        {PARTS "  {R50:16, _} = mov.b32 R40\n  R30:32 = cvt.u32.u16 R50\n" SEEN, 1, 1},
+        {PARTS "  {_, R50:16} = mov.b32 R40\n  R30:32 = cvt.u32.u16 R50\n" SEEN, 1, 0},
+        {PARTS "  {_, R50:8, _, _} = mov.b32 R42\n  R30:32 = cvt.u32.u8 R50\n" SEEN, 1, 1},
+        {PARTS "  {_, _, R50:8, _} = mov.b32 R42\n  R30:32 = cvt.u32.u8 R50\n" SEEN, 1, 0},
+        {PARTS "  R51:128 = mov.b128 {R41, R5}\n  {_, R50:64} = mov.b128 R51\n" SEEN_WIDE, 1, 1},
+        {PARTS "  R51:128 = mov.b128 {R5, R41}\n  {_, R50:64} = mov.b128 R51\n" SEEN_WIDE, 1, 1},
+        {PARTS "  R51:128 = mov.b128 {R5, R41}\n  R51:128 = mov.b128 R51\n  {_, R50:64} = mov.b128 R51\n"
+               "  {_, R30:32} = mov.b64 R50\n",
+         1, 0},
+        // Other widths: zeroes are defined, a sign is what it comes from.
+        {PARTS "  R50:64 = cvt.u64.u32 R40\n  R50:64 = shr.u64 R50, 32\n" SEEN_WIDE, 1, 1},
+        {PARTS "  R50:64 = cvt.s64.s32 R40\n  R50:64 = shr.u64 R50, 32\n" SEEN_WIDE, 1, 0},
+        {PARTS "  R30:32 = cvt.u32.u16 R40\n" SEEN, 1, 1},
+        {PARTS "  R30:32 = cvt.s32.s16 R40\n" SEEN, 1, 1},
+        {PARTS "  R30:32 = cvt.s32.s8 R42\n" SEEN, 1, 0},
+        {PARTS "  R30:32 = cvt.u32.u64 R41\n" SEEN, 1, 1},
+        {PARTS "  R30:32 = cvt.sat.u16.u32 R40\n" SEEN, 1, 0},
+        {PARTS "  R30:32 = cvt.rn.f32.u32 R40\n" SEEN, 1, 0},
+        {PARTS "  R30:32 = szext.clamp.s32 R40, 16\n" SEEN, 1, 1},
+        {PARTS "  R30:32 = szext.clamp.s32 R40, 17\n" SEEN, 1, 0},
+        // Shifts.
+        {PARTS "  R30:32 = shl.b32 R40, 16\n" SEEN, 1, 1},
+        {PARTS "  R30:32 = shl.b32 R40, 15\n" SEEN, 1, 0},
+        {PARTS "  R30:32 = shr.u32 R40, 16\n" SEEN, 1, 0},
+        {PARTS "  R50:32 = shr.u32 R42, 8\n  R30:32 = cvt.u32.u8 R50\n" SEEN, 1, 1},
+        {PARTS "  R50:32 = shr.u32 R42, 9\n  R30:32 = cvt.u32.u8 R50\n" SEEN, 1, 0},
+        {PARTS "  R30:32 = shl.b32 R6, R40\n" SEEN, 1, 0},
+        {PARTS "  R30:32 = shf.l.wrap.b32 R40, R6, 16\n  R30:32 = and.b32 R30, -65536\n" SEEN, 1, 1},
+        {PARTS "  R30:32 = shf.l.wrap.b32 R40, R6, 16\n" SEEN, 1, 0},
+        {PARTS "  R30:32 = shf.r.clamp.b32 R6, R40, 16\n" SEEN, 1, 1},
+        {PARTS "  R30:32 = shf.r.clamp.b32 R6, R40, 24\n" SEEN, 1, 0},
+        // prmt, its sign too.
+        {PARTS "  R30:32 = prmt.b32 R40, R6, 5456\n" SEEN, 1, 1},
+        {PARTS "  R30:32 = prmt.b32 R40, R6, 5440\n" SEEN, 1, 1},
+        {PARTS "  R30:32 = prmt.b32 R40, R6, 5424\n" SEEN, 1, 0},
+        {PARTS "  R30:32 = prmt.b32 R40, R6, 39321\n" SEEN, 1, 1},
+        {PARTS "  R30:32 = prmt.b32 R40, R6, 43690\n" SEEN, 1, 0},
+        {PARTS "  R30:32 = prmt.b32.rc16 R40, R6, 0\n" SEEN, 1, 1},
+        {PARTS "  R30:32 = prmt.b32.rc16 R40, R6, 1\n" SEEN, 1, 0},
+        {PARTS "  R30:32 = prmt.b32 R6, R6, R40\n" SEEN, 1, 0},
+        // Bit fields.
+        {PARTS "  R30:32 = bfe.u32 R42, 8, 8\n" SEEN, 1, 1},
+        {PARTS "  R30:32 = bfe.s32 R42, 8, 8\n" SEEN, 1, 1},
+        {PARTS "  R30:32 = bfe.u32 R42, 8, 9\n" SEEN, 1, 0},
+        {PARTS "  R30:32 = bfe.s32 R42, 16, 8\n" SEEN, 1, 0},
+        {PARTS "  R30:32 = bfe.u32 R6, R40, 8\n" SEEN, 1, 0},
+        {PARTS "  R30:32 = bfi.b32 R6, R40, 16, 16\n" SEEN, 1, 1},
+        {PARTS "  R30:32 = bfi.b32 R6, R40, 16, 15\n" SEEN, 1, 0},
+        {PARTS "  R30:32 = bfi.b32 R40, R6, 8, 16\n" SEEN, 1, 1},
+        {PARTS "  R30:32 = bfi.b32 R40, R6, 8, 17\n" SEEN, 1, 0},
+        {PARTS "  R30:32 = brev.b32 R40\n  R30:32 = shr.u32 R30, 16\n" SEEN, 1, 1},
+        {PARTS "  R30:32 = brev.b32 R40\n" SEEN, 1, 0},
+    };
+    CHECK_RULES(rules);
+}
+
+TEST(undef_of_bytes_that_meet)
+{
+    static const Rule rules[] = {
+        {"  R30:32 = and.b32 R20, 0\n", 1, 1},
+        {"  R30:32 = or.b32 R20, -1\n", 1, 1},
+        {"  R30:32 = xor.b32 R20, 0\n", 0, 0},
+        {PARTS "  R30:32 = and.b32 R40, 65535\n" SEEN, 1, 1},
+        {PARTS "  R30:32 = and.b32 65535, R40\n" SEEN, 1, 1},
+        {PARTS "  R30:32 = and.b32 R40, 131071\n" SEEN, 1, 0},
+        {PARTS "  R30:32 = or.b32 R40, -65536\n" SEEN, 1, 1},
+        {PARTS "  R30:32 = or.b32 R40, -131072\n" SEEN, 1, 0},
+        {PARTS "  R30:32 = not.b32 R40\n  R30:32 = cvt.u32.u16 R30\n" SEEN, 1, 1},
+        {PARTS "  R30:32 = xor.b32 R40, R42\n  R30:32 = bfe.u32 R30, 8, 8\n" SEEN, 1, 1},
+        {PARTS "  R30:32 = xor.b32 R40, R42\n  R30:32 = and.b32 R30, 255\n" SEEN, 1, 0},
+        // Both undefined, and the same: it could be seen to be 0, but is not.
+        {"  R30:32 = xor.b32 R21, R21\n", 1, 0},
+        {"  R30:32 = and.b32 R21, R20\n", -1, 0},
+        {PARTS "  R50:32 = and.b32 R40, 65535\n  R51:32 = and.b32 R20, -65536\n  R50:32 = or.b32 R50, R51\n"
+               "  R30:32 = cvt.u32.u16 R50\n" SEEN,
+         1, 1},
+        {"  R30:32 = lop3.b32 R20, R6, R6, 0\n", 1, 1},
+        {"  R30:32 = lop3.b32 R20, R6, R6, 192\n", -1, -1},
+        {"  R30:32 = lop3.b32 R20, R6, 0, 136\n", 1, 1},
+        {"  R30:32 = lop3.b32 R20, R20, R6, 150\n", 0, 0},
+        {PARTS "  R30:32 = lop3.b32 R40, 65535, R6, 234\n" SEEN, 1, 1},
+        // Predicates.
+        {"  P1 = setp.ne.u32 R6, R6\n  P2 = and.pred P9, P1\n  R30:32 = selp.b32 1, 2, P2\n", 1, 1},
+        {"  P1 = setp.eq.u32 R6, R6\n  P2 = and.pred P9, P1\n  R30:32 = selp.b32 1, 2, P2\n", 0, 0},
+        {"  P1 = setp.eq.u32 R6, R6\n  P2 = or.pred P1, P9\n  R30:32 = selp.b32 1, 2, P2\n", 1, 1},
+        {"  P1 = setp.eq.u32 R6, R6\n  P1 = not.pred P1\n  P2 = and.pred P10, P1\n  R30:32 = selp.b32 1, 2, P2\n", 1,
+         1},
+        {"  P1 = setp.eq.u32 R6, R6\n  P2 = or.pred !P1, P9\n  R30:32 = selp.b32 1, 2, P2\n", 0, 0},
+        // Others want all.
+        {PARTS "  R30:32 = add.u32 R40, R6\n  R30:32 = cvt.u32.u8 R30\n", 1, -1},
+        {PARTS "  R30:32 = mul.lo.u32 R40, 0\n", 1, 0},
+        {PARTS "  R30:32|P2 = lop3.or.b32 R40, 65535, R6, 192, P0\n", 1, 0},
+        {PARTS "  R30:32 = popc.b32 R40\n", 1, 0},
+        {PARTS "  P2 = setp.eq.u32 R40, R6\n  R30:32 = selp.b32 1, 2, P2\n", 1, 0},
     };
     CHECK_RULES(rules);
 }
@@ -156,9 +271,17 @@ TEST(undef_of_guards)
 TEST(undef_of_selections)
 {
     static const Rule rules[] = {
-        {"  R30:32 = selp.b32 R6, R20, P0\n", 1, 0},  {"  R30:32 = selp.b32 R20, R6, P0\n", 0, 1},
-        {"  R30:32 = selp.b32 R20, R20, P0\n", 0, 0}, {"  R30:32 = selp.b32 1, 1, P10\n", 1, 0},
+        {"  R30:32 = selp.b32 R6, R20, P0\n", 1, 0},
+        {"  R30:32 = selp.b32 R20, R6, P0\n", 0, 1},
+        {"  R30:32 = selp.b32 R20, R20, P0\n", 0, 0},
+        {"  R30:32 = selp.b32 1, 1, P10\n", 1, 0},
         {"  R30:32 = selp.b32 1, 1, P9\n", 0, 0},
+        {PARTS "  R30:32 = selp.b32 R40, R42, P0\n  R30:32 = cvt.u32.u16 R30\n" SEEN, 1, 0},
+        {PARTS "  R30:32 = selp.b32 R42, R40, P0\n  R30:32 = cvt.u32.u16 R30\n" SEEN, 1, 1},
+        {PARTS "  R30:32 = slct.b32.s32 R40, R20, R6\n  R30:32 = cvt.u32.u16 R30\n" SEEN, 1, 1},
+        {PARTS "  R30:32 = slct.b32.s32 R40, R20, -1\n  R30:32 = cvt.u32.u16 R30\n" SEEN, 0, 0},
+        {PARTS "  R30:32 = slct.b32.f32 R20, R40, 0fBF800000\n  R30:32 = cvt.u32.u16 R30\n" SEEN, 1, 1},
+        {PARTS "  R30:32 = slct.b32.s32 R6, R6, R40\n", 1, 0},
     };
     CHECK_RULES(rules);
 }
@@ -261,10 +384,34 @@ TEST(undef_of_memory)
 TEST(undef_of_bytes)
 {
     static const Rule rules[] = {
-        {"  st.shared.b8 [R22+1], R6\n  R30:32 = ld.shared.b32 [R22]\n", 0, 0},
+        {"  st.shared.b8 [R22+1], R6\n  R30:32 = ld.shared.b32 [R22]\n", -1, -1},
         {"  st.shared.b8 [R22+1], R6\n  R30:32 = ld.shared.u8 [R22+1]\n", 1, 1},
-        {"  st.shared.b8 [R22+1], R6\n  R30:32 = ld.shared.u8 [R22]\n", 0, 0},
-        {"  st.shared.b32 [R22], 1\n  st.shared.b8 [R22+3], R21\n  R30:32 = ld.shared.b32 [R22]\n", 1, 0},
+        {"  st.shared.b8 [R22+1], R6\n  R30:32 = ld.shared.u8 [R22]\n", -1, -1},
+        // Loads and stores hand them on, whatever their width; a sign is what it comes from.
+        {"  st.shared.b8 [R22+1], R6\n  R31:32 = ld.shared.b32 [R22]\n  R30:32 = bfe.u32 R31, 8, 8\n", 1, 1},
+        {"  st.shared.b8 [R22+1], R6\n  R31:32 = ld.shared.b32 [R22]\n  R30:32 = bfe.u32 R31, 16, 8\n", -1, -1},
+        {"  st.shared.b32 [R22], R6\n  R40:64 = ld.shared.b64 [R22]\n  st.local.b64 [R24], R40\n"
+         "  {R30:32, _} = ld.local.v2.b32 [R24]\n",
+         1, 1},
+        {"  st.shared.b32 [R22], R6\n  R40:64 = ld.shared.b64 [R22]\n  st.local.b64 [R24], R40\n"
+         "  {_, R30:32} = ld.local.v2.b32 [R24]\n",
+         0, 0},
+        {"  st.shared.b32 [R22+8], R6\n  R40:128 = ld.shared.b128 [R22]\n  st.local.b128 [R24], R40\n"
+         "  {_, _, R30:32, _} = ld.local.v4.b32 [R24]\n",
+         1, 1},
+        {"  st.shared.b32 [R22+8], R6\n  R40:128 = ld.shared.b128 [R22]\n  st.local.b128 [R24], R40\n"
+         "  {_, _, _, R30:32} = ld.local.v4.b32 [R24]\n",
+         0, 0},
+        {"  R31:32 = ld.shared.u8 [R22]\n  R30:32 = shr.u32 R31, 8\n", 1, 1},
+        {"  R31:32 = ld.shared.s8 [R22]\n  R30:32 = shr.u32 R31, 8\n", -1, -1},
+        {"  st.shared.b8 [R22+1], R6\n  R31:32 = ld.shared.s16 [R22]\n  R30:32 = shr.u32 R31, 8\n", 1, 1},
+        {"  R40:64 = mov.b64 {R6, R20}\n  st.shared.b32 [R22], R40\n  R30:32 = ld.shared.b32 [R22]\n", 1, 1},
+        {"  R40:64 = mov.b64 {R6, R20}\n  st.param.b64 [@wide], R40\n  R41:64 = ld.param.b64 [@wide]\n"
+         "  R30:32 = cvt.u32.u64 R41\n",
+         1, 1},
+        // An atomic operation wants all, and leaves nothing.
+        {"  st.shared.b8 [R22+1], R6\n  red.shared.or.b32 [R22], 0\n  R30:32 = ld.shared.u8 [R22+1]\n", -1, -1},
+        {"  st.shared.b32 [R22], 1\n  st.shared.b8 [R22+3], R21\n  R30:32 = ld.shared.b32 [R22]\n", 1, -1},
         {"  st.shared.b32 [R22], 1\n  st.shared.b8 [R22+3], R21\n  R30:32 = ld.shared.u16 [R22]\n", 1, 1},
         // Elements of a vector are apart.
         {"  st.shared.v2.b32 [R22], {R6, R21}\n  {R30:32, _} = ld.shared.v2.b32 [R22]\n", 1, 1},
@@ -282,6 +429,12 @@ TEST(undef_of_a_part)
     run_found(&r, "  R30:32 = mov.b32 1\n  st.global.b16 [R4+258], R21\n");
     CHECK_EQ(state(&r, 1, 3), 1);
     CHECK_EQ(state(&r, 1, 20), -1);
+    rig_close(&r);
+    // As they are stored in one.
+    run_found(&r, PARTS "  R30:32 = mov.b32 R40\n");
+    CHECK_EQ(state(&r, 0, 3), 1);
+    for (uint32_t b = 0; b < 4; b++)
+        CHECK_EQ(machine_defined(r.machine, r.address[0])[4 * 20 + b], b < 2);
     rig_close(&r);
 }
 
@@ -326,10 +479,22 @@ TEST(undef_of_lanes_together)
 {
     static const Rule rules[] = {
         {"  R30:32 = shfl.sync.idx.b32 R6, 0, 31, -1\n", 1, 1},
-        {"  R30:32 = shfl.sync.idx.b32 R21, 0, 31, -1\n", 0, 0},
-        {"  R30:32 = shfl.sync.idx.b32 R6, R21, 31, -1\n", 0, 0},
-        {"  R31:32|P1 = shfl.sync.up.b32 R21, 1, 0, -1\n  R30:32 = selp.b32 1, 2, P1\n", 0, 0},
-        {"  R30:32 = shfl.idx.b32 R21, 0, 31\n", 0, 0},
+        // What a lane gets is as it was where it comes from, byte by byte.
+        {"  R30:32 = shfl.sync.idx.b32 R21, 0, 31, -1\n", 1, 1},
+        {"  R30:32 = shfl.sync.idx.b32 R21, 10, 31, -1\n", 0, 0},
+        {"  R30:32 = shfl.sync.bfly.b32 R21, 16, 31, -1\n", 0, 1},
+        {"  R30:32 = shfl.sync.idx.b32 R6, R21, 31, -1\n", 1, 0},
+        {"  R30:32 = shfl.sync.idx.b32 R6, 0, R21, -1\n", 1, 0},
+        {"  R31:32|P1 = shfl.sync.up.b32 R21, 1, 0, -1\n  R30:32 = selp.b32 1, 2, P1\n", 1, 1},
+        {"  R31:32|P1 = shfl.sync.up.b32 R6, R21, 0, -1\n  R30:32 = selp.b32 1, 2, P1\n", 1, 0},
+        {"  R30:32 = shfl.idx.b32 R21, 0, 31\n", 1, 1},
+        {"  R30:32 = shfl.idx.b32 R21, 12, 31\n", 0, 0},
+        {"  R31:32 = prmt.b32 R6, R21, 18192\n  R31:32 = shfl.sync.idx.b32 R31, 20, 31, -1\n"
+         "  R30:32 = and.b32 R31, 255\n",
+         1, 1},
+        {"  R31:32 = prmt.b32 R6, R21, 18192\n  R31:32 = shfl.sync.idx.b32 R31, 20, 31, -1\n"
+         "  R30:32 = shr.u32 R31, 24\n",
+         -1, -1},
         {"  R30:32 = vote.sync.ballot.b32 P0, -1\n", 1, 1},
         {"  R30:32 = vote.sync.ballot.b32 P10, -1\n", 0, 0},
         {"  R30:32 = match.any.sync.b32 R6, -1\n", 1, 1},
@@ -343,9 +508,9 @@ TEST(undef_of_lanes_together)
          1, 1},
         {"  @P0 bra b1 else b2\n"
          "b1:\n  R30:32 = shfl.sync.idx.b32 R6, 0, 31, -1\n  bra b3\n"
-         "b2:\n  R30:32 = shfl.sync.idx.b32 R21, 0, 31, -1\n  bra b3\n"
+         "b2:\n  R30:32 = shfl.sync.idx.b32 R21, 12, 31, -1\n  bra b3\n"
          "b3:\n",
-         0, 0},
+         1, 0},
         {"  R30:32 = activemask.b32\n", 1, 1},
         {"  R30:32 = movmatrix.sync.aligned.m8n8.trans.b16 R6\n", 1, 1},
         {"  R30:32 = movmatrix.sync.aligned.m8n8.trans.b16 R21\n", 0, 0},
@@ -420,6 +585,11 @@ TEST(undef_of_calls)
         {"  st.param.b32 [@x], 1  #1\n" CALL("seldom", 1) "  st.param.b32 [@x], 0  #2\n" CALL(
              "seldom", 2) "  R30:32 = ld.param.b32 [@y]  #2\n",
          0, 0},
+        // Some bytes of a parameter, and of a result.
+        {"  st.param.b16 [@x], R6  #1\n" CALL("same", 1) "  R30:32 = ld.param.u16 [@y]  #1\n", 1, 1},
+        {"  st.param.b16 [@x], R6  #1\n" CALL("same", 1) "  R30:32 = ld.param.u16 [@y+2]  #1\n", -1, -1},
+        {"  R40:32 = prmt.b32 R6, R21, 21520\n  (R41:32) = call @same, (R40)  #1\n  R30:32 = cvt.u32.u16 R41\n", 1, 1},
+        {"  R40:32 = prmt.b32 R6, R21, 21520\n  (R41:32) = call @same, (R40)  #1\n  R30:32 = shr.u32 R41, 24\n", 1, -1},
         // Values that are passed by themselves.
         {"  (R30:32) = call @same, (R21)  #1\n", 1, 0},
         // Local memory grows.
@@ -465,9 +635,10 @@ static const struct {
     {"  @P10 bra b1 else b1\nb1:\n", "bra"},
     {"  @P9 exit else b1\nb1:\n", "exit"},
     {"  brx.idx R20, @t\nb1:\n", "brx.idx"},
-    {"  R40:64 = and.b64 R27, 0\n  R40:64 = add.s64 R40, R5\n  R31:32 = ld.global.b32 [R40]\n", "ld.global.b32"},
-    {"  R40:32 = and.b32 R20, 0\n  R40:32 = add.s32 R40, R22\n  st.shared.b32 [R40], 1\n", "st.shared.b32"},
-    {"  R40:32 = and.b32 R20, 0\n  R40:32 = add.s32 R40, R22\n  red.shared.add.u32 [R40], 1\n", "red.shared.add.u32"},
+    {"  R40:64 = mul.lo.u64 R27, 0\n  R40:64 = add.s64 R40, R5\n  R31:32 = ld.global.b32 [R40]\n", "ld.global.b32"},
+    {"  R40:32 = mul.lo.u32 R20, 0\n  R40:32 = add.s32 R40, R22\n  st.shared.b32 [R40], 1\n", "st.shared.b32"},
+    {"  R40:32 = mul.lo.u32 R20, 0\n  R40:32 = add.s32 R40, R22\n  red.shared.add.u32 [R40], 1\n",
+     "red.shared.add.u32"},
     {"  @P9 st.shared.b32 [R22], 1\n", "st.shared.b32"},
     {"  @!P9 st.shared.b32 [R22], 1\n", "st.shared.b32"},
     {"  @P9 red.shared.add.u32 [R22], 1\n", "red.shared.add.u32"},
@@ -475,29 +646,33 @@ static const struct {
     {"  @P9 bar.sync 0\n", "bar.sync"},
     {"  @P9 call (@y), @same, (@x)  #1\n", "call"},
     {"  bar.sync R20\n", "bar.sync"},
-    {"  R40:32 = and.b32 R20, 0\n  R31:32 = bar.red.popc.u32 R40, P0\n", "bar.red.popc.u32"},
-    {"  R40:32 = or.b32 R20, -1\n  bar.warp.sync R40\n", "bar.warp.sync"},
-    {"  R40:32 = or.b32 R20, -1\n  R31:32 = shfl.sync.idx.b32 R6, 0, 31, R40\n", "shfl.sync.idx.b32"},
-    {"  R40:32 = or.b32 R20, -1\n  R31:32 = vote.sync.ballot.b32 P0, R40\n", "vote.sync.ballot.b32"},
-    {"  R40:32 = or.b32 R20, -1\n  R31:32 = match.any.sync.b32 R6, R40\n", "match.any.sync.b32"},
-    {"  R40:32 = or.b32 R20, -1\n  R31:32 = redux.sync.add.u32 R6, R40\n", "redux.sync.add.u32"},
-    {"  R40:64 = and.b64 R27, 0\n  R41:64 = mov.b64 @same\n  R40:64 = add.s64 R40, R41\n"
+    {"  R40:32 = mul.lo.u32 R20, 0\n  R31:32 = bar.red.popc.u32 R40, P0\n", "bar.red.popc.u32"},
+    {"  R40:32 = mul.lo.u32 R20, 0\n  R40:32 = not.b32 R40\n  bar.warp.sync R40\n", "bar.warp.sync"},
+    {"  R40:32 = mul.lo.u32 R20, 0\n  R40:32 = not.b32 R40\n  R31:32 = shfl.sync.idx.b32 R6, 0, 31, R40\n",
+     "shfl.sync.idx.b32"},
+    {"  R40:32 = mul.lo.u32 R20, 0\n  R40:32 = not.b32 R40\n  R31:32 = vote.sync.ballot.b32 P0, R40\n",
+     "vote.sync.ballot.b32"},
+    {"  R40:32 = mul.lo.u32 R20, 0\n  R40:32 = not.b32 R40\n  R31:32 = match.any.sync.b32 R6, R40\n",
+     "match.any.sync.b32"},
+    {"  R40:32 = mul.lo.u32 R20, 0\n  R40:32 = not.b32 R40\n  R31:32 = redux.sync.add.u32 R6, R40\n",
+     "redux.sync.add.u32"},
+    {"  R40:64 = mul.lo.u64 R27, 0\n  R41:64 = mov.b64 @same\n  R40:64 = add.s64 R40, R41\n"
      "  call (@y), R40, (@x), @p  #1\n",
      "call"},
-    {"  R40:32 = and.b32 R20, 0\n  R40:32 = add.s32 R40, R22\n"
+    {"  R40:32 = mul.lo.u32 R20, 0\n  R40:32 = add.s32 R40, R22\n"
      "  R31:32 = ldmatrix.sync.aligned.m8n8.x1.shared.b16 [R40]\n",
      "ldmatrix.sync.aligned.m8n8.x1.shared.b16"},
-    {"  R40:32 = and.b32 R20, 0\n  R40:32 = add.s32 R40, R22\n  cp.async.ca.shared.global [R40], [R25], 4\n",
+    {"  R40:32 = mul.lo.u32 R20, 0\n  R40:32 = add.s32 R40, R22\n  cp.async.ca.shared.global [R40], [R25], 4\n",
      "cp.async.ca.shared.global"},
-    {"  R40:32 = and.b32 R20, 0\n  R40:32 = add.s32 R40, R22\n"
+    {"  R40:32 = mul.lo.u32 R20, 0\n  R40:32 = add.s32 R40, R22\n"
      "  R31:64 = wmma.load.a.sync.aligned.row.m8n8k4.shared.f64 [R40]\n",
      "wmma.load.a.sync.aligned.row.m8n8k4.shared.f64"},
-    {"  R40:32 = and.b32 R20, 0\n  R40:32 = add.s32 R40, R22\n"
+    {"  R40:32 = mul.lo.u32 R20, 0\n  R40:32 = add.s32 R40, R22\n"
      "  wmma.store.d.sync.aligned.row.m8n8k4.shared.f64 [R40], {R5, R5}\n",
      "wmma.store.d.sync.aligned.row.m8n8k4.shared.f64"},
-    {"  R40:32 = and.b32 R20, 0\n  R40:32 = add.s32 R40, R22\n  R31:32 = atom.shared.add.u32 [R40], 1\n",
+    {"  R40:32 = mul.lo.u32 R20, 0\n  R40:32 = add.s32 R40, R22\n  R31:32 = atom.shared.add.u32 [R40], 1\n",
      "atom.shared.add.u32"},
-    {"  R40:32 = or.b32 R20, -1\n  R31:32|P1 = elect.sync R40\n", "elect.sync"},
+    {"  R40:32 = mul.lo.u32 R20, 0\n  R40:32 = not.b32 R40\n  R31:32|P1 = elect.sync R40\n", "elect.sync"},
     {"  @!P9 R31:32 = vote.ballot.b32 P0\n", "vote.ballot.b32"},
     {"  R31:64 = mbarrier.arrive.shared.b64 [R22]\n", "mbarrier.arrive.shared.b64"},
     {"  call (@wider), @malloc, (@wide)  #1\n", "call"},
@@ -607,6 +782,8 @@ TEST(undef_is_followed_on_request)
 void test_undef(void)
 {
     RUN(undef_of_registers);
+    RUN(undef_of_bytes_that_move);
+    RUN(undef_of_bytes_that_meet);
     RUN(undef_of_guards);
     RUN(undef_of_selections);
     RUN(undef_in_ssa_form);
