@@ -339,14 +339,15 @@ uint64_t phase_text_hash(const Fn *fn)
 
 static uint64_t hash_of(void *fn) { return phase_text_hash(fn); }
 
-// Has the view show what is set for a function. False: there are errors in its pragmas.
+// Has the view show what is set for a function. False: there are errors in its pragmas. Without a source nobody asks
+// where they stand.
 static bool enter(Ctx *ctx, const Fn *fn, Arena *arena, Diag *diag)
 {
     char name[1000];  // longer names are cut
     KnobPragma *pragmas = NEW_ARRAY(arena, KnobPragma, fn->knobs.n);
     for (uint32_t k = 0; k < fn->knobs.n; k++) {
         Str text = tab_str(fn->tables, fn->knobs.at[k].text);
-        pragmas[k] = (KnobPragma){text.text, text.len, (int64_t)fn->knobs.at[k].offset};
+        pragmas[k] = (KnobPragma){text.text, text.len, diag->source ? (int64_t)fn->knobs.at[k].offset : KNOB_NO_OFFSET};
     }
     name_text(fn->tables, fn->module->syms.at[fn->sym].name, name, sizeof name);
     KnobFunction f = {.name = name,
