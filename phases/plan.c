@@ -46,7 +46,7 @@ static PlanEntry entry_of(int row, int slot)
     return (PlanEntry){.row = (uint8_t)row, .slot = (uint8_t)slot, .recipe = (uint8_t)(recipe + 1)};
 }
 
-// A range means the slots in it that do something.
+// A range means the slots in it that do something. Without a context a list is only looked at.
 static bool add_range(const Ctx *ctx, PhaseList *list, const char *text, size_t len, const char *dots,
                       char why[static 500])
 {
@@ -58,7 +58,7 @@ static bool add_range(const Ctx *ctx, PhaseList *list, const char *text, size_t 
     else if (last < first)
         snprintf(why, 500, "%s: the range '%.*s' runs backwards", list->what, (int)MIN(len, 60), text);
     for (int row = first; first >= 0 && row <= last; row++)
-        if (does_something(ctx, row))
+        if (ctx && does_something(ctx, row))
             VEC_PUSH(list->arena, &list->at, entry_of(row, row));
     return last >= first && first >= 0;
 }
@@ -79,7 +79,8 @@ static bool add_phase(const Ctx *ctx, PhaseList *list, const char *text, size_t 
         snprintf(why, 500, "%s: %s", list->what, reason);
         return false;
     }
-    VEC_PUSH(list->arena, &list->at, entry_of(row, slot));
+    if (ctx)
+        VEC_PUSH(list->arena, &list->at, entry_of(row, slot));
     return true;
 }
 
@@ -225,7 +226,7 @@ static bool read_limits(Planner *p, const PlanKnobs *knobs, char why[static 500]
     p->start = 0;
     p->stop = PHASE_ROWS;
     if (!add_rows(p->ctx, p->arena, "--disable-phases", o->disabled, p->off, why) ||
-        !add_rows(p->ctx, p->arena, "knob DisablePhases", knobs->disabled, p->off, why) ||
+        !add_rows(p->ctx, p->arena, "DisablePhases", knobs->disabled, p->off, why) ||
         (o->start && !find_one("--start-before", o->start, &p->start, why)) ||
         (o->stop && !find_one("--stop-after", o->stop, &p->stop, why)) ||
         !recipes_parse(knobs->recipes, &p->recipes, why))
@@ -240,7 +241,7 @@ static bool read_limits(Planner *p, const PlanKnobs *knobs, char why[static 500]
 static bool make_plan(const Ctx *ctx, Arena *arena, const PlanKnobs *knobs, Plan *plan, char why[static 500])
 {
     Planner p = {.ctx = ctx, .arena = arena, .plan = plan, .form = PF_MULTI};
-    PhaseList list = {.arena = arena, .what = ctx->options.named ? "--named-phases" : "knob NamedPhases"};
+    PhaseList list = {.arena = arena, .what = ctx->options.named ? "--named-phases" : "NamedPhases"};
     const char *named = ctx->options.named ? ctx->options.named : knobs->named;
     p.named = named;
     plan->at.n = 0;
@@ -253,6 +254,28 @@ static bool make_plan(const Ctx *ctx, Arena *arena, const PlanKnobs *knobs, Plan
     if (!ctx->options.stay_in_ssa)
         adapt_form(&p, PF_MULTI);
     return named || check_order(plan, why);
+}
+
+/* -- Knobs ---------------------------------------------------------------------------------------------- */
+
+bool phase_check_knob(int row, const char *text, char why[static 500])
+{
+    PhaseList list = {.what = knob_table.rows[row].name};
+    uint32_t recipes;
+    switch (row) {
+    case KNOB_NAMED_PHASES:
+    case KNOB_DISABLE_PHASES:
+    case KNOB_DUMP_IR: return parse_list(NULL, &list, text, why);
+    case KNOB_NV_OPT_RECIPES: return recipes_parse(text, &recipes, why);
+    default: return true;
+    }
+}
+
+KnobStore *phase_knobs(Arena *arena)
+{
+    KnobStore *store = knob_store_new(arena, &knob_table, phase_find);
+    knob_store_check(store, phase_check_knob);
+    return store;
 }
 
 /* -- The plans of a context ----------------------------------------------------------------------------- */
@@ -280,14 +303,14 @@ static bool find_dumps(Ctx *ctx, const char *dumped, char why[static 500])
              o->print_after_all || dumped || knob_unread(ctx->settings, unread, KNOB_DUMP_IR);
     return add_rows(ctx, &ctx->arena, "--print-before", o->print_before, d->before, why) &&
            add_rows(ctx, &ctx->arena, "--print-after", o->print_after, d->after, why) &&
-           add_rows(ctx, &ctx->arena, "knob DUMPIR", dumped, d->after, why);
+           add_rows(ctx, &ctx->arena, "DUMPIR", dumped, d->after, why);
 }
 
 bool phase_plan(Ctx *ctx, const Module *m, char why[static 500])
 {
     ctx->target = ctx->options.target.backend ? ctx->options.target : m ? sm_of_module(m) : sm_newest();
     if (!ctx->settings)
-        ctx->settings = knob_store_new(&ctx->arena, &knob_table, phase_find);
+        ctx->settings = phase_knobs(&ctx->arena);
     if (!ctx->knobs.store)
         knobs_init(&ctx->knobs, ctx->settings, &ctx->heap);
     ctx->plan_knobs = plan_knobs(ctx);
