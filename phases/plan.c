@@ -362,22 +362,27 @@ uint64_t phase_text_hash(const Fn *fn)
 
 static uint64_t hash_of(void *fn) { return phase_text_hash(fn); }
 
-// Has the view show what is set for a function. False: there are errors in its pragmas. Without a source nobody asks
-// where they stand.
+// Texts of pragmas. Without a source nobody asks where they stand.
+static KnobPragma *pragmas_of(Arena *arena, const Tables *tables, const KnobText *knobs, uint32_t n, const Diag *diag)
+{
+    KnobPragma *pragmas = NEW_ARRAY(arena, KnobPragma, n);
+    for (uint32_t k = 0; k < n; k++) {
+        Str text = tab_str(tables, knobs[k].text);
+        pragmas[k] = (KnobPragma){text.text, text.len, diag->source ? (int64_t)knobs[k].offset : KNOB_NO_OFFSET};
+    }
+    return pragmas;
+}
+
+// Has the view show what is set for a function. False: there are errors in its pragmas.
 static bool enter(Ctx *ctx, const Fn *fn, Arena *arena, Diag *diag)
 {
     char name[1000];  // longer names are cut
-    KnobPragma *pragmas = NEW_ARRAY(arena, KnobPragma, fn->knobs.n);
-    for (uint32_t k = 0; k < fn->knobs.n; k++) {
-        Str text = tab_str(fn->tables, fn->knobs.at[k].text);
-        pragmas[k] = (KnobPragma){text.text, text.len, diag->source ? (int64_t)fn->knobs.at[k].offset : KNOB_NO_OFFSET};
-    }
     name_text(fn->tables, fn->module->syms.at[fn->sym].name, name, sizeof name);
     KnobFunction f = {.name = name,
                       .len = strlen(name),
                       .hash = hash_of,
                       .user = (void *)(uintptr_t)fn,
-                      .pragmas = pragmas,
+                      .pragmas = pragmas_of(arena, fn->tables, fn->knobs.at, fn->knobs.n, diag),
                       .npragmas = fn->knobs.n};
     return knobs_enter_function(&ctx->knobs, &f, diag);
 }
@@ -413,6 +418,19 @@ const Plan *phase_enter_function(Ctx *ctx, const Fn *fn, Arena *arena, Plan *own
     return plan;
 }
 
+// Those of the module, once for all of its functions.
+static bool check_module(Ctx *ctx, const Module *m)
+{
+    Arena arena;
+    arena_init(&arena, &ctx->heap);
+    KnobFunction all = {.name = "",
+                        .pragmas = pragmas_of(&arena, &m->tables, m->knobs.at, m->knobs.n, &ctx->diag),
+                        .npragmas = m->knobs.n};
+    bool ok = knobs_enter_function(&ctx->knobs, &all, &ctx->diag);
+    arena_free(&arena);
+    return ok;
+}
+
 static bool check_pragmas(Ctx *ctx, const Fn *fn)
 {
     char why[500];
@@ -430,6 +448,8 @@ static bool check_pragmas(Ctx *ctx, const Fn *fn)
 
 bool phase_check_pragmas(Ctx *ctx, const Module *m, uint32_t first_fn)
 {
+    if (m->knobs.n && !check_module(ctx, m))
+        return false;
     bool ok = true;
     for (uint32_t k = first_fn; k < m->fns.n; k++)
         if (m->fns.at[k] && m->fns.at[k]->knobs.n)
