@@ -61,8 +61,8 @@ equal() { if [ "$1" = "$2" ]; then ok; else bad "got \`$1\`, expected \`$2\`"; f
 dumps() { sed -n 's/^; \*\*\* IR Dump After \([0-9]*\)\..* on \(.*\) \*\*\*$/\1 \2/p' err | paste -s -d, - | sed 's/,/, /g'; }
 dumped() { equal "$(dumps)" "$1"; }
 
-# function NAME [PRAGMA-LINES]
-function() {
+# kernel NAME [PRAGMA-LINES]
+kernel() {
     printf '.visible .entry %s(.param .u64 p)\n{\n%s' "$1" "${2-}"
     cat <<'END'
 	.reg .b64 %rd<3>;
@@ -87,12 +87,12 @@ head=".version 8.0
 .address_size 64"
 {
     echo "$head"
-    function k
+    kernel k
 } >one.ptx
 {
     echo "$head"
-    function k
-    function other
+    kernel k
+    kernel other
 } >two.ptx
 
 # -- Sources ------------------------------------------------------------------------------------------------------------
@@ -135,7 +135,7 @@ try_sources() {
     {
         echo "$head"
         printf '%s' "$in_module"
-        function k "$in_function"
+        kernel k "$in_function"
     } >source.ptx
     printf '[knobs]\n%s' "$in_file" >source.knobs
     # shellcheck disable=SC2086
@@ -188,7 +188,7 @@ run "two records that hold, the other way" 0 --knob 'WHEN=FN=k;DUMPIR=12' --knob
 dumped "003 k, 003 other"
 {
     echo "$head"
-    function k "	.pragma \"knob DUMPIR=3\", \"nounroll\";
+    kernel k "	.pragma \"knob DUMPIR=3\", \"nounroll\";
 	.pragma \"knob	DUMPIR=12\";
 "
 } >pragmas.ptx
@@ -196,12 +196,12 @@ run "two pragmas" 0 pragmas.ptx -o /dev/null
 dumped "012 k"
 {
     echo "$head"
-    function early
+    kernel early
     echo '.pragma "knob DUMPIR=3";'
-    function k
+    kernel k
     echo '.pragma "nounroll", "knob DUMPIR=12";'
-    function late
-    function own '	.pragma "knob DUMPIR=15";
+    kernel late
+    kernel own '	.pragma "knob DUMPIR=15";
 '
 } >modules.ptx
 run "a module's pragma counts below it" 0 modules.ptx -o /dev/null
@@ -468,7 +468,7 @@ error() {
     case $text in *\"*) return ;; esac
     {
         echo "$head"
-        function k "	.pragma \"knob $text\";
+        kernel k "	.pragma \"knob $text\";
 "
     } >bad.ptx
     printf '%s\n\t.pragma "knob %s";\n%s\n' "bad.ptx:6:$((col + 15)): error: $message" "$text" "$(caret "$tab" $((col + 14)))" >want.err
@@ -478,8 +478,8 @@ error() {
     {
         echo "$head"
         echo ".pragma \"knob $text\";"
-        function k
-        function other
+        kernel k
+        kernel other
     } >bad.ptx
     printf '%s\n.pragma "knob %s";\n%s\n' "bad.ptx:4:$((col + 14)): error: $message" "$text" "$(caret '' $((col + 14)))" >want.err
     run "error of a module's pragma: $text" 1 bad.ptx -o left.ptx
@@ -611,9 +611,9 @@ run "errors as JSON" 2 --diagnostics=json --knob 'DUMPIR="' one.ptx
 equal "$(cat err)" '{"schema":1,"severity":"error","file":"--knob","line":1,"column":8,"message":"nothing closes this quote"}'
 {
     echo "$head"
-    function k '	.pragma "knob Foo=1", "knob OptBudget=x";
+    kernel k '	.pragma "knob Foo=1", "knob OptBudget=x";
 '
-    function other '	.pragma "knob DUMPIR=x";
+    kernel other '	.pragma "knob DUMPIR=x";
 '
 } >bad.ptx
 run "errors of all functions" 1 bad.ptx -o left.ptx
@@ -687,7 +687,7 @@ run "too many options" 2 "$@" --knob=OptBudget=1 one.ptx
 says err "too many --knob options"
 {
     echo "$head"
-    function k '	.pragma "knob NamedPhases=12";
+    kernel k '	.pragma "knob NamedPhases=12";
 '
 } >pragma.ptx
 run "pragmas are part of the reproducer" 0 --reproducer r.ptx pragma.ptx -o direct
@@ -705,9 +705,9 @@ differ bare plain.ptx
     for list in 9 10 9+10 23 73 84 107+112 164 0..164 12; do
         for knob in NamedPhases DisablePhases; do
             n=$((n + 1))
-            function f$n "	.pragma \"knob $knob=$list\";
+            kernel f$n "	.pragma \"knob $knob=$list\";
 "
-            function g$n
+            kernel g$n
         done
         echo ".pragma \"knob NvOptRecipes=$([ $((n % 4)) = 0 ] && echo off || echo on)\";"
     done
