@@ -142,7 +142,7 @@ try_sources() {
     with "$in_env" "$title" 0 $in_command --knobs-file source.knobs source.ptx -o /dev/null
     dumped "$expect k"
     case $#$in_module$in_function in
-    1?* | 10?*)
+    1?*)
         run "$title, as Ori text" 0 -O0 --emit=ori source.ptx -o source.ori
         # shellcheck disable=SC2086
         with "$in_env" "$title, from Ori text" 0 $in_command --knobs-file source.knobs source.ori --emit=ptx -o /dev/null
