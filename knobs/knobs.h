@@ -93,10 +93,14 @@ typedef struct KnobStore KnobStore;
 
 // The row of the phase that a text means, or -1 with a message; phase_find() is one.
 typedef int KnobFindPhase(const char *text, size_t len, char why[static 400]);
+// Whether a text is a value of that row, which is a STR; otherwise `why` says what is wrong; phase_check_knob() is one.
+typedef bool KnobCheckText(int row, const char *text, char why[static 500]);
 
 /* store.c */
 // A store in the arena. `find` serves PH conditions; NULL = there are no phases.
 KnobStore *knob_store_new(Arena *arena, const KnobTable *table, KnobFindPhase *find);
+// From here on texts are looked at when they are read, so that what is wrong with one has a place.
+void knob_store_check(KnobStore *store, KnobCheckText *check);
 // The setting that is in force without conditions; NULL = none, and no default.
 const KnobSetting *knob_store_setting(const KnobStore *store, int row);
 // The first setting of the row that no view has read, conditional ones too; `read` is what knobs_merge_reads() filled

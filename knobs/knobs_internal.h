@@ -79,6 +79,7 @@ typedef struct KnobLayer {
 struct KnobStore {
     KnobTable table;
     KnobFindPhase *find;
+    KnobCheckText *check;  // NULL: any text is a value
     KnobLayer layer;
     const KnobSetting **base;  // by row: without conditions
 };
@@ -86,6 +87,7 @@ struct KnobStore {
 typedef struct KnobReader {
     KnobTable table;
     KnobFindPhase *find;
+    KnobCheckText *check;
     KnobLayer *into;
     KnobSource from;
     Diag *diag;

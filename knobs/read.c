@@ -376,7 +376,10 @@ bool knob_read_layer(const KnobStore *store, KnobLayer *into, KnobSource from, c
 {
     const char *file = diag->source ? diag->source->name : "";
     uint32_t errors = diag->errors;
-    KnobReader r = {.table = store->table, .find = store->find, .into = into, .from = from, .diag = diag};
+    KnobReader r = {.table = store->table, .find = store->find, .check = store->check};
+    r.into = into;
+    r.from = from;
+    r.diag = diag;
     r.text = knob_copy(into->arena, text, len);
     r.lx = (KnobLexer){.cur = r.text, .limit = r.text + len};
     r.offset = offset;

@@ -43,6 +43,8 @@ KnobStore *knob_store_new(Arena *arena, const KnobTable *table, KnobFindPhase *f
     return store;
 }
 
+void knob_store_check(KnobStore *store, KnobCheckText *check) { store->check = check; }
+
 bool knob_read_text(KnobStore *store, KnobSource from, const char *text, size_t len, int64_t offset, Diag *diag)
 {
     uint32_t first = store->layer.settings.n;

@@ -272,6 +272,15 @@ const char *knob_unquote(KnobReader *r, KnobToken token, const char *start, cons
     return text;
 }
 
+static bool parse_text(const ValueText *v, KnobToken token, KnobValue *value)
+{
+    KnobReader *r = v->r;
+    char why[500];
+    value->text = knob_unquote(r, token, v->start, v->end);
+    return !r->check || r->check((int)(v->info - r->table.rows), value->text, why) ||
+           knob_error(r, v->start, "%s", why);
+}
+
 /* -- All of them ---------------------------------------------------------------------------------------- */
 
 static bool parse_switch(const ValueText *v, KnobValue *value)
@@ -304,7 +313,7 @@ bool knob_parse_value(KnobReader *r, int row, KnobToken token, const char *start
     case KT_ILIST: return parse_ints(&v, value);
     case KT_FLOAT:
     case KT_DBL: return parse_real(&v, value);
-    case KT_STR: value->text = knob_unquote(r, token, start, end); return true;
+    case KT_STR: return parse_text(&v, token, value);
     case KT_OPCODE_STR_LIST: return parse_pairs(&v, value);
     case KT_WHEN: break;
     }

@@ -204,10 +204,15 @@ bool phase_write_index(Ctx *ctx, char why[static 200]);
 // Chooses the target, that of the options, else the module's (NULL: the newest), and builds ctx->plan from ctx->options
 // and ctx->settings, which do not change any more. False: the message says which option or knob is wrong.
 bool phase_plan(Ctx *ctx, const Module *m, char why[static 500]);
+// A store for knobs of which phases are known.
+KnobStore *phase_knobs(Arena *arena);
+// Whether a text is a value of a knob, which is a list of phases.
+bool phase_check_knob(int row, const char *text, char why[static 500]);
 void phase_print_plan(const Ctx *ctx, Out *out);
 // Whether a phase of the plan writes to ctx->report.
 bool phase_plan_reports(const Ctx *ctx);
-// Looks at the knob pragmas of functions from this index on; errors in them go to ctx->diag. False: there were some.
+// Looks at the knob pragmas of the module, and of functions from this index on; errors in them go to ctx->diag. False:
+// there were some.
 bool phase_check_pragmas(Ctx *ctx, const Module *m, uint32_t first_fn);
 // Enters a function: its knobs are in force. Returns its plan, which is the context's, or `own` in the arena.
 const Plan *phase_enter_function(Ctx *ctx, const Fn *fn, Arena *arena, Plan *own);

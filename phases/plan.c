@@ -46,7 +46,7 @@ static PlanEntry entry_of(int row, int slot)
     return (PlanEntry){.row = (uint8_t)row, .slot = (uint8_t)slot, .recipe = (uint8_t)(recipe + 1)};
 }
 
-// A range means the slots in it that do something.
+// A range means the slots in it that do something. Without a context a list is only looked at.
 static bool add_range(const Ctx *ctx, PhaseList *list, const char *text, size_t len, const char *dots,
                       char why[static 500])
 {
@@ -58,7 +58,7 @@ static bool add_range(const Ctx *ctx, PhaseList *list, const char *text, size_t 
     else if (last < first)
         snprintf(why, 500, "%s: the range '%.*s' runs backwards", list->what, (int)MIN(len, 60), text);
     for (int row = first; first >= 0 && row <= last; row++)
-        if (does_something(ctx, row))
+        if (ctx && does_something(ctx, row))
             VEC_PUSH(list->arena, &list->at, entry_of(row, row));
     return last >= first && first >= 0;
 }
@@ -79,7 +79,8 @@ static bool add_phase(const Ctx *ctx, PhaseList *list, const char *text, size_t 
         snprintf(why, 500, "%s: %s", list->what, reason);
         return false;
     }
-    VEC_PUSH(list->arena, &list->at, entry_of(row, slot));
+    if (ctx)
+        VEC_PUSH(list->arena, &list->at, entry_of(row, slot));
     return true;
 }
 
@@ -224,7 +225,7 @@ static bool read_limits(Planner *p, const PlanKnobs *knobs, char why[static 500]
     p->start = 0;
     p->stop = PHASE_ROWS;
     if (!add_rows(p->ctx, p->arena, "--disable-phases", o->disabled, p->plan->off, why) ||
-        !add_rows(p->ctx, p->arena, "knob DisablePhases", knobs->disabled, p->plan->off, why) ||
+        !add_rows(p->ctx, p->arena, "DisablePhases", knobs->disabled, p->plan->off, why) ||
         (o->start && !find_one("--start-before", o->start, &p->start, why)) ||
         (o->stop && !find_one("--stop-after", o->stop, &p->stop, why)) ||
         !recipes_parse(knobs->recipes, &p->recipes, why))
@@ -239,7 +240,7 @@ static bool read_limits(Planner *p, const PlanKnobs *knobs, char why[static 500]
 static bool make_plan(const Ctx *ctx, Arena *arena, const PlanKnobs *knobs, Plan *plan, char why[static 500])
 {
     Planner p = {.ctx = ctx, .arena = arena, .plan = plan, .form = PF_MULTI};
-    PhaseList list = {.arena = arena, .what = ctx->options.named ? "--named-phases" : "knob NamedPhases"};
+    PhaseList list = {.arena = arena, .what = ctx->options.named ? "--named-phases" : "NamedPhases"};
     const char *named = ctx->options.named ? ctx->options.named : knobs->named;
     p.named = named;
     plan->at.n = 0;
@@ -253,6 +254,28 @@ static bool make_plan(const Ctx *ctx, Arena *arena, const PlanKnobs *knobs, Plan
     if (!ctx->options.stay_in_ssa)
         adapt_form(&p, PF_MULTI);
     return named || check_order(plan, why);
+}
+
+/* -- Knobs ---------------------------------------------------------------------------------------------- */
+
+bool phase_check_knob(int row, const char *text, char why[static 500])
+{
+    PhaseList list = {.what = knob_table.rows[row].name};
+    uint32_t recipes;
+    switch (row) {
+    case KNOB_NAMED_PHASES:
+    case KNOB_DISABLE_PHASES:
+    case KNOB_DUMP_IR: return parse_list(NULL, &list, text, why);
+    case KNOB_NV_OPT_RECIPES: return recipes_parse(text, &recipes, why);
+    default: return true;
+    }
+}
+
+KnobStore *phase_knobs(Arena *arena)
+{
+    KnobStore *store = knob_store_new(arena, &knob_table, phase_find);
+    knob_store_check(store, phase_check_knob);
+    return store;
 }
 
 /* -- The plans of a context ----------------------------------------------------------------------------- */
@@ -280,14 +303,14 @@ static bool find_dumps(Ctx *ctx, const char *dumped, char why[static 500])
              o->print_after_all || dumped || knob_unread(ctx->settings, unread, KNOB_DUMP_IR);
     return add_rows(ctx, &ctx->arena, "--print-before", o->print_before, d->before, why) &&
            add_rows(ctx, &ctx->arena, "--print-after", o->print_after, d->after, why) &&
-           add_rows(ctx, &ctx->arena, "knob DUMPIR", dumped, d->after, why);
+           add_rows(ctx, &ctx->arena, "DUMPIR", dumped, d->after, why);
 }
 
 bool phase_plan(Ctx *ctx, const Module *m, char why[static 500])
 {
     ctx->target = ctx->options.target.backend ? ctx->options.target : m ? sm_of_module(m) : sm_newest();
     if (!ctx->settings)
-        ctx->settings = knob_store_new(&ctx->arena, &knob_table, phase_find);
+        ctx->settings = phase_knobs(&ctx->arena);
     if (!ctx->knobs.store)
         knobs_init(&ctx->knobs, ctx->settings, &ctx->heap);
     ctx->plan_knobs = plan_knobs(ctx);
@@ -339,21 +362,27 @@ uint64_t phase_text_hash(const Fn *fn)
 
 static uint64_t hash_of(void *fn) { return phase_text_hash(fn); }
 
+// Texts of pragmas. Without a source nobody asks where they stand.
+static KnobPragma *pragmas_of(Arena *arena, const Tables *tables, const KnobText *knobs, uint32_t n, const Diag *diag)
+{
+    KnobPragma *pragmas = NEW_ARRAY(arena, KnobPragma, n);
+    for (uint32_t k = 0; k < n; k++) {
+        Str text = tab_str(tables, knobs[k].text);
+        pragmas[k] = (KnobPragma){text.text, text.len, diag->source ? (int64_t)knobs[k].offset : KNOB_NO_OFFSET};
+    }
+    return pragmas;
+}
+
 // Has the view show what is set for a function. False: there are errors in its pragmas.
 static bool enter(Ctx *ctx, const Fn *fn, Arena *arena, Diag *diag)
 {
     char name[1000];  // longer names are cut
-    KnobPragma *pragmas = NEW_ARRAY(arena, KnobPragma, fn->knobs.n);
-    for (uint32_t k = 0; k < fn->knobs.n; k++) {
-        Str text = tab_str(fn->tables, fn->knobs.at[k].text);
-        pragmas[k] = (KnobPragma){text.text, text.len, (int64_t)fn->knobs.at[k].offset};
-    }
     name_text(fn->tables, fn->module->syms.at[fn->sym].name, name, sizeof name);
     KnobFunction f = {.name = name,
                       .len = strlen(name),
                       .hash = hash_of,
                       .user = (void *)(uintptr_t)fn,
-                      .pragmas = pragmas,
+                      .pragmas = pragmas_of(arena, fn->tables, fn->knobs.at, fn->knobs.n, diag),
                       .npragmas = fn->knobs.n};
     return knobs_enter_function(&ctx->knobs, &f, diag);
 }
@@ -389,6 +418,19 @@ const Plan *phase_enter_function(Ctx *ctx, const Fn *fn, Arena *arena, Plan *own
     return plan;
 }
 
+// Those of the module, once for all of its functions.
+static bool check_module(Ctx *ctx, const Module *m)
+{
+    Arena arena;
+    arena_init(&arena, &ctx->heap);
+    KnobFunction all = {.name = "",
+                        .pragmas = pragmas_of(&arena, &m->tables, m->knobs.at, m->knobs.n, &ctx->diag),
+                        .npragmas = m->knobs.n};
+    bool ok = knobs_enter_function(&ctx->knobs, &all, &ctx->diag);
+    arena_free(&arena);
+    return ok;
+}
+
 static bool check_pragmas(Ctx *ctx, const Fn *fn)
 {
     char why[500];
@@ -406,6 +448,8 @@ static bool check_pragmas(Ctx *ctx, const Fn *fn)
 
 bool phase_check_pragmas(Ctx *ctx, const Module *m, uint32_t first_fn)
 {
+    if (m->knobs.n && !check_module(ctx, m))
+        return false;
     bool ok = true;
     for (uint32_t k = first_fn; k < m->fns.n; k++)
         if (m->fns.at[k] && m->fns.at[k]->knobs.n)

@@ -209,7 +209,7 @@ static void parse_knob(Parser *p, const char *text)
     Ctx *ctx = p->test->ctx;
     Diag diag = {.report = fail_of_knob, .user = p};
     if (!p->test->knobs)
-        ctx->settings = p->test->knobs = knob_store_new(&ctx->arena, &knob_table, phase_find);
+        ctx->settings = p->test->knobs = phase_knobs(&ctx->arena);
     knob_read_text(p->test->knobs, KS_COMMAND_LINE, text, strlen(text), KNOB_NO_OFFSET, &diag);
 }
 

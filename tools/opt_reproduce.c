@@ -14,8 +14,6 @@ static bool option_matters(int id, bool alone)
     case OPT_CHECK_EACH:
     case OPT_REPRODUCER:
     case OPT_RUN_REPRODUCER:
-    case OPT_KNOB:  // print_knobs() does these
-    case OPT_KNOBS_FILE:
     case OPT_DUMP_DIR: return false;
     case OPT_INPUT_KIND:
     case OPT_EMIT:
@@ -28,7 +26,8 @@ static bool option_matters(int id, bool alone)
     }
 }
 
-// What all sources set, as options, so that neither files nor the environment are needed.
+// What all sources set, as one option, so that neither files nor the environment are needed, and there may be any
+// number of settings.
 static void print_knobs(Job *job, const char *comment, Out *out)
 {
     TextBuffer text = {.arena = &job->ctx.arena};
@@ -41,13 +40,17 @@ static void print_knobs(Job *job, const char *comment, Out *out)
     out_flush(&to_text);
     knobs_free(&knobs);
     uint32_t n = text_lines(text.at, text.n, text.arena, &lines);
+    TextBuffer option = {.arena = text.arena};
     for (uint32_t k = 0; k < n; k++) {
-        char *line = arena_alloc(text.arena, lines[k].len + 8);
         if (!lines[k].len || strchr(";[", lines[k].text[0]))
             continue;
-        snprintf(line, lines[k].len + 8, "--knob=%.*s", (int)lines[k].len, lines[k].text);
-        reproducer_line(out, comment, "option", line);
+        out_to_text(&option, option.n ? "~" : "--knob=", option.n ? 1 : 7);
+        out_to_text(&option, lines[k].text, lines[k].len);
     }
+    if (!option.n)
+        return;
+    out_to_text(&option, "", 1);
+    reproducer_line(out, comment, "option", option.at);
 }
 
 static void print_options(Job *job, const char *comment, bool alone, Out *out)

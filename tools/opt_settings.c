@@ -198,7 +198,7 @@ bool settings_take(Settings *s, int argc, char **argv, bool *done)
             s->input = p.value;
         else if (!take_option(s, id, p.value))
             return false;
-        else if (s->ngiven < ARRAY_LEN(s->given))
+        else if (id != OPT_KNOB && id != OPT_KNOBS_FILE && s->ngiven < ARRAY_LEN(s->given))
             s->given[s->ngiven++] = (Given){id, p.value};
     }
     if (s->run_reproducer && s->input && !s->text)

@@ -131,7 +131,7 @@ static OriStatus guarded(Call *call, OriStatus (*body)(Call *))
         status = (OriStatus)ctx->heap.status;
     } else {
         if (!ctx->settings)
-            ctx->settings = knob_store_new(&call->ori->settings, &knob_table, phase_find);
+            ctx->settings = phase_knobs(&call->ori->settings);
         status = body(call);
     }
     if (ctx->knobs.store)
@@ -198,7 +198,7 @@ static OriStatus set_knobs(Call *call)
     Ctx *ctx = &ori->ctx;
     Arena arena;
     arena_init(&arena, &ctx->heap);
-    KnobStore *store = knob_store_new(&arena, &knob_table, phase_find);
+    KnobStore *store = phase_knobs(&arena);
     VEC(char *) texts = {0};
     bool ok = true;
     for (uint32_t k = 0; k <= ori->texts.n; k++) {

@@ -260,7 +260,7 @@ static Status gather_knobs(Job *job)
     const Settings *s = job->settings;
     const char *environment = s->ignore_environment ? NULL : getenv("ORI_KNOBS");
     Status status = ST_OK;
-    job->ctx.settings = job->knobs = knob_store_new(&job->ctx.arena, &knob_table, phase_find);
+    job->ctx.settings = job->knobs = phase_knobs(&job->ctx.arena);
     if (environment && !read_knobs_text(job, KS_ENVIRONMENT, "ORI_KNOBS", environment))
         status = ST_USAGE;
     for (size_t k = 0; k < s->nknobs_files && status != ST_IO; k++) {

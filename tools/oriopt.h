@@ -42,7 +42,7 @@ typedef struct Settings {
     const char *run_file;  // of check_each; NULL: beside the input
     const char *reproducer, *run_reproducer;
     const Source *text, *run_text;  // a reproducer: the input, and the .run file of check_each
-    Given given[128];
+    Given given[128];               // but for knobs, which the store has
     size_t ngiven;
 } Settings;
 

@@ -20,6 +20,8 @@ Fn *fn_new(Module *m, SymId sym)
     fn->tables = &m->tables;
     fn->sym = sym;
     fn->version = 1;
+    for (uint32_t k = 0; k < m->knobs.n; k++)
+        VEC_PUSH(&fn->arena, &fn->knobs, m->knobs.at[k]);
     // Index 0 of every table is "none".
     *ir_instr(fn, push(fn, &fn->instrs, sizeof(Instr), "instructions")) = (Instr){0};
     *ir_run(fn, push(fn, &fn->ops, sizeof(Operand), "operands")) = op_none();
@@ -43,14 +45,29 @@ void fn_own_tables(Fn *fn)
     fn->tables = own;
 }
 
+// The setting that a pragma is; false: it is none.
+static bool knob_text(Tables *tables, const char *text, size_t len, size_t offset, KnobText *knob)
+{
+    static const char start[] = "knob";
+    size_t n = sizeof start - 1;
+    if (len <= n || memcmp(text, start, n) != 0 || (text[n] != ' ' && text[n] != '\t'))
+        return false;
+    *knob = (KnobText){str_intern(&tables->strs, text + n + 1, len - n - 1), offset + n + 1};
+    return true;
+}
+
+void module_note_knob(Module *m, const char *text, size_t len, size_t offset)
+{
+    KnobText knob;
+    if (knob_text(&m->tables, text, len, offset, &knob))
+        VEC_PUSH(&m->arena, &m->knobs, knob);
+}
+
 void fn_note_knob(Fn *fn, const char *text, size_t len, size_t offset)
 {
-    static const char start[] = "\"knob";
-    size_t n = sizeof start - 1;
-    if (len < n + 2 || memcmp(text, start, n) != 0 || (text[n] != ' ' && text[n] != '\t'))
-        return;
-    KnobText knob = {str_intern(&fn->tables->strs, text + n + 1, len - n - 2), offset + n + 1};
-    VEC_PUSH(&fn->arena, &fn->knobs, knob);
+    KnobText knob;
+    if (knob_text(fn->tables, text, len, offset, &knob))
+        VEC_PUSH(&fn->arena, &fn->knobs, knob);
 }
 
 // Where a register of this operand is printed, if it is the first time that it appears.

@@ -475,7 +475,7 @@ struct Fn {
     Form form;
     Sig sig;
     VEC(Directive) directives;
-    VEC(KnobText) knobs;
+    VEC(KnobText) knobs;  // those of the module above it first
     Seg instrs, ops, regs, blocks, syms, lines, lists;
     BlockId first, last;  // layout
     uint32_t ninstrs, nblocks;
@@ -512,11 +512,12 @@ struct Module {
     uint32_t address_size;  // 0 = not written
     bool debug;
     VEC(Item) items;
-    VEC(Sym) syms;       // 0 is no symbol
-    VEC(Fn *) fns;       // NULL: it was dropped
-    uint32_t frozen;     // functions that have tables of their own
-    IdSet index;         // SymIds by name
-    VEC(bool) reserved;  // by StrId: stem of a module symbol that could be taken for a name of ours
+    VEC(Sym) syms;        // 0 is no symbol
+    VEC(Fn *) fns;        // NULL: it was dropped
+    uint32_t frozen;      // functions that have tables of their own
+    VEC(KnobText) knobs;  // for functions that are yet to come
+    IdSet index;          // SymIds by name
+    VEC(bool) reserved;   // by StrId: stem of a module symbol that could be taken for a name of ours
 };
 
 /* -- Accessors ---------------------------------------------------------------------------------------------- */
@@ -593,7 +594,9 @@ size_t fn_where(const Fn *fn, InstrId i);
 void fn_renumber(Fn *fn);
 // Gives the function tables of its own (after module_freeze, before the first phase).
 void fn_own_tables(Fn *fn);
-// Notes what a pragma says if it is a setting of knobs: `"knob NAME=VALUE"`, the quotes being part of it.
+// Notes what a pragma says if it is a setting of knobs, `knob NAME=VALUE`; the offset is that of its `k`. What a module
+// says holds for functions that are made later.
+void module_note_knob(Module *m, const char *text, size_t len, size_t offset);
 void fn_note_knob(Fn *fn, const char *text, size_t len, size_t offset);
 RegId reg_new(Fn *fn, RegFile file, Width width);
 RegId reg_like(Fn *fn, RegId r);  // one of the same file, width, name and declared type

@@ -239,7 +239,7 @@ static void read_pragma(Reader *r)
         int n = snprintf(text, sizeof text, ".pragma %.*s", (int)(r->lx.end - r->lx.start), r->lx.start);
         if (n >= (int)sizeof text)
             rd_fail(r, rd_offset(r), "this pragma is too long");
-        fn_note_knob(r->fn, r->lx.start, (size_t)(r->lx.end - r->lx.start), rd_offset(r));
+        fn_note_knob(r->fn, r->lx.start + 1, (size_t)(r->lx.end - r->lx.start) - 2, rd_offset(r) + 1);
         rd_next(r);
         rd_need_block(r);
         InstrId id = ir_append(r->fn, r->block, desc_make(r->t, text, ""), IF_PINNED, NULL, 0);

@@ -309,6 +309,8 @@ static void read_pragma_item(Reader *r)
         rd_next(r);
         if (r->tok == T_EOF)
             rd_fail(r, rd_offset(r), "expected ';'");
+        if (r->tok == T_STRING)
+            module_note_knob(r->m, r->lx.start + 1, (size_t)(r->lx.end - r->lx.start) - 2, rd_offset(r) + 1);
     }
     const char *to = r->lx.start;
     rd_next_statement(r);
@@ -365,7 +367,8 @@ static void read_function_directives(Reader *r, Sym *sym)
             for (const char *p = ".pragma "; *p; p++)
                 VEC_PUSH(&r->arena, &text, *p);
             for (; r->tok == T_STRING || r->tok == ','; rd_next(r)) {
-                fn_note_knob(fn, r->lx.start, (size_t)(r->lx.end - r->lx.start), rd_offset(r));
+                if (r->tok == T_STRING)
+                    fn_note_knob(fn, r->lx.start + 1, (size_t)(r->lx.end - r->lx.start) - 2, rd_offset(r) + 1);
                 for (const char *p = r->lx.start; p < r->lx.end; p++)
                     VEC_PUSH(&r->arena, &text, *p);
             }

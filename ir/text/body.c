@@ -601,11 +601,11 @@ static void read_mnemonic(Reader *r, Statement *s)
         at = tx_at(r);
         if (r->tok != T_STRING)
             tx_fail(r, at, "expected the pragma in quotes");
-        fn_note_knob(r->fn, r->lx.start, (size_t)(r->lx.end - r->lx.start), at);
         r->text.n = 0;
         for (const char *p = ".pragma "; *p; p++)
             VEC_PUSH(&r->arena, &r->text, *p);
-        tx_put_ptx_string(r);
+        Str string = tx_put_ptx_string(r);
+        fn_note_knob(r->fn, string.text, string.len, at + 1);
         text = r->text.at;
         len = r->text.n;
     } else if (s->opaque && !is_quoted_mnemonic(r)) {

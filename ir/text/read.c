@@ -208,29 +208,34 @@ StrId tx_string(Reader *r, const char *what)
     return tx_intern(r);
 }
 
-void tx_put_ptx_string(Reader *r)
+Str tx_put_ptx_string(Reader *r)
 {
-    uint32_t n = r->text.n;
+    uint32_t n = r->text.n + 1;
     text_put_z(r, "\"");
     text_put_string(r);
-    for (uint32_t k = n + 1; k < r->text.n; k++)
+    for (uint32_t k = n; k < r->text.n; k++)
         if (r->text.at[k] == '"' || r->text.at[k] == '\n')
             tx_fail(r, tx_at(r), "a quote or a newline may not stand in this string: PTX knows no escapes");
     text_put_z(r, "\"");
+    return (Str){.text = r->text.at + n, .len = r->text.n - n - 1};
 }
 
 // The tokens up to the end of the line, with single blanks, into r->text.
 static void put_canonical(Reader *r, const char *first)
 {
+    bool pragma = strcmp(first, ".pragma") == 0;
     r->text.n = 0;
     text_put_z(r, first);
     for (; r->tok != T_NEWLINE && r->tok != T_EOF; tx_next(r)) {
         if (r->tok != ',')
             text_put_z(r, " ");
-        if (r->tok == T_STRING)
-            tx_put_ptx_string(r);
-        else
+        if (r->tok != T_STRING) {
             text_put(r, r->lx.start, r->lx.end);
+            continue;
+        }
+        Str string = tx_put_ptx_string(r);
+        if (pragma)
+            module_note_knob(r->m, string.text, string.len, tx_at(r) + 1);
     }
 }
 
@@ -317,9 +322,9 @@ static void read_directive(Reader *r)
     for (const char *before = " "; pragma; before = ",") {
         if (r->tok != T_STRING)
             tx_fail(r, tx_at(r), "expected a pragma in quotes");
-        fn_note_knob(r->fn, r->lx.start, (size_t)(r->lx.end - r->lx.start), tx_at(r));
         text_put_z(r, before);
-        tx_put_ptx_string(r);
+        Str string = tx_put_ptx_string(r);
+        fn_note_knob(r->fn, string.text, string.len, tx_at(r) + 1);
         tx_next(r);
         pragma = tx_accept(r, ',');
     }

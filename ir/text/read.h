@@ -84,7 +84,8 @@ Name tx_name(Reader *r, const char *what);     // takes a symbol's name
 Name tx_quoted_name(Reader *r);                // takes a name in quotes
 StrId tx_string(Reader *r, const char *what);  // takes strings, joined, escapes resolved
 // Puts the current string with its quotes behind r->text, for PTX: its strings know neither quotes nor newlines.
-void tx_put_ptx_string(Reader *r);
+// Returns what stands there, without the quotes, until more is put.
+Str tx_put_ptx_string(Reader *r);
 static inline StrId tx_intern(Reader *r) { return str_intern(&r->t->strs, r->text.at ? r->text.at : "", r->text.n); }
 
 /* decl.c */

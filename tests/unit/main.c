@@ -37,6 +37,7 @@
     X(knob_errors)     \
     X(phase_table)     \
     X(sm)              \
+    X(plan)            \
     X(place_blocks)    \
     X(remove_nop_code) \
     X(ssa)             \
