@@ -18,7 +18,7 @@ cd "$root" || exit 2
 B=${B:-build}
 case $B in /*) ;; *) B=$root/$B ;; esac
 ORIOPT=$B/oriopt
-quick= times=32
+quick='' times=32
 [ "${1-}" = -q ] && quick=1 times=2 && shift
 if [ $# -gt 0 ] || [ ! -x "$ORIOPT" ]; then
     echo "usage: embed.sh [-q] (after make, or with B set)" >&2
