@@ -30,8 +30,10 @@ INSTALL     = install
 VERSION     = $(shell sed -n 's/^.define ORI_VERSION "\([^"]*\)".*/\1/p' tools/options.h)
 
 PROGRAMS = oriopt oricheck orirun
-LIB_SRC  = $(wildcard ir/*/*.c knobs/*.c phases/*.c sm/*.c) $(wildcard tools/run_*.c tools/option_*.c) tools/options.c tools/lang.c tools/batch.c tools/ori.c
+LIB_SRC  = $(wildcard ir/*/*.c knobs/*.c phases/*.c sm/*.c) tools/lang.c tools/batch.c tools/ori.c
 LIB_OBJ  = $(LIB_SRC:%.c=$B/%.o)
+# What programs share and is nothing for a library: it reads command lines, and prints.
+PROGRAM_OBJ = $(patsubst %.c,$B/%.o,$(wildcard tools/run_*.c tools/option_*.c) tools/options.c)
 CHECK_OBJ = $(patsubst %.c,$B/%.o,$(wildcard tools/check_*.c))
 OPT_OBJ  = $(patsubst %.c,$B/%.o,$(wildcard tools/opt_*.c) tools/reproducer.c)
 MAIN_OBJ = $(PROGRAMS:%=$B/tools/%.o) $(CHECK_OBJ) $(OPT_OBJ)
@@ -46,15 +48,17 @@ DOCS     = $(INSTALLED:%=$B/docs/man/%.1) $(INSTALLED:%=$B/docs/bash/%) $(INSTAL
 all: $(INSTALLED:%=$B/%) $B/libori.a $(DOCS)
 
 $B/libori.a: $(LIB_OBJ)
+$B/programs.a: $(PROGRAM_OBJ)
+$B/libori.a $B/programs.a:
 	@rm -f $@
 	$(AR) rcs $@ $^
 
 $B/oricheck: $(CHECK_OBJ)
 $B/oriopt: $(OPT_OBJ)
-$(PROGRAMS:%=$B/%): $B/%: $B/tools/%.o $B/libori.a
-	$(CC) $(CFLAGS) $(SANITIZE) -pthread $(filter %.o,$^) $B/libori.a -o $@
+$(PROGRAMS:%=$B/%): $B/%: $B/tools/%.o $B/programs.a $B/libori.a
+	$(CC) $(CFLAGS) $(SANITIZE) -pthread $(filter %.o,$^) $B/programs.a $B/libori.a -o $@
 
-$B/origen: $(GEN_OBJ) $B/libori.a
+$B/origen: $(GEN_OBJ) $B/programs.a $B/libori.a
 	$(CC) $(CFLAGS) $(SANITIZE) -pthread $^ -o $@
 
 $B/%.o: %.c
@@ -136,4 +140,4 @@ clean:
 	rm -rf build build-asan build-debug build-clang
 
 .PHONY: all install uninstall FORCE debug lexers check asan bench quality layers format-check clean
--include $(LIB_OBJ:.o=.d) $(MAIN_OBJ:.o=.d) $(GEN_OBJ:.o=.d)
+-include $(LIB_OBJ:.o=.d) $(PROGRAM_OBJ:.o=.d) $(MAIN_OBJ:.o=.d) $(GEN_OBJ:.o=.d)

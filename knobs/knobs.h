@@ -163,6 +163,8 @@ typedef struct KnobFunction {
 // A view in which no function was entered yet: what is set without conditions. The store must be complete.
 void knobs_init(Knobs *k, const KnobStore *store, Heap *heap);
 void knobs_free(Knobs *k);
+// Failures go to another heap from here on, which has the same memory.
+void knobs_adopt(Knobs *k, Heap *heap);
 // Shows the values in force in a function, outside of any phase; budgets are full again. Errors in pragmas are
 // reported; then it returns false, and the view shows the function without the records that have them. Costs a few
 // stores where there are neither conditions nor pragmas.

@@ -82,6 +82,8 @@ void knobs_free(Knobs *k)
     arena_free(&k->arena);
 }
 
+void knobs_adopt(Knobs *k, Heap *heap) { k->heap = k->arena.heap = k->fn_arena.heap = heap; }
+
 // Puts the settings of a function's pragmas over those of the store.
 static bool read_pragmas(Knobs *k, const KnobFunction *fn, Diag *diag)
 {

@@ -223,7 +223,8 @@ void ctx_fork(Ctx *worker, Ctx *ctx)
     worker->settings = ctx->settings;
     worker->plan_knobs = ctx->plan_knobs;
     arena_init(&worker->arena, &worker->heap);
-    knobs_init(&worker->knobs, worker->settings, &worker->heap);
+    knobs_init(&worker->knobs, worker->settings, &ctx->heap);  // as yet, nothing guards the worker
+    knobs_adopt(&worker->knobs, &worker->heap);
     phase_factory(worker);
 }
 

@@ -114,6 +114,7 @@ run samples tests/samples.sh
 run vectors tests/vectors.sh
 run origen tests/origen.sh
 run threads tests/threads.sh ${SANITIZE:+-q}
+run embed env B="$programs" tests/embed.sh ${SANITIZE:+-q}
 run diff tests/diff.sh ${SANITIZE:+-q}
 # The program that stands between a GPU's driver and ours is not built with sanitizers.
 [ "${SANITIZE-}" ] || run gpurun tests/gpu/run.sh --self-test

@@ -456,9 +456,29 @@ if [ -c /dev/full ]; then
     name="standard output is full"
     "$ORIOPT" good.ptx >/dev/full 2>err
     [ $? -eq 5 ] && ok || bad "exit code"
+    for table in --list-phases --list-knobs --list-sm --print-pipeline; do
+        name="$table to a full device"
+        "$ORIOPT" $table >/dev/full 2>err
+        [ $? -eq 5 ] && ok || bad "exit code"
+    done
 else
     skip "no /dev/full here"
 fi
+for how in "" --piece=1 "--piece=1 -j4" --list-phases --print-pipeline; do
+    name="standard output is closed $how"
+    # shellcheck disable=SC2086
+    $limit "$ORIOPT" $how good.ptx >&- 2>err
+    [ $? -eq 5 ] && ok || bad "exit code"
+    says err "cannot write"
+    # What is opened next has its number, then.
+    # shellcheck disable=SC2086
+    $limit "$ORIOPT" $how - <good.ptx >&- 2>err
+    [ $? -eq 5 ] && ok || bad "exit code, from standard input"
+done
+name="all is closed, and a file is written"
+$limit "$ORIOPT" --piece=1 good.ptx -o closed.ptx <&- >&- 2>&-
+[ $? -eq 0 ] && ok || bad "exit code"
+same closed.ptx first.ptx
 
 # -- Kernels run before and behind phases -----------------------------------------------------------------------------
 
@@ -598,6 +618,21 @@ for how in "" --piece=1 "--piece=1 -j4"; do
     run "the same to a file $how" 1 $how late.ptx -o late.out
     absent late.out
 done
+name="an error behind good functions, to a FIFO"
+if mkfifo late.fifo 2>/dev/null; then
+    for how in "" --piece=1 "--piece=1 -j4"; do
+        cat late.fifo >through &
+        exec 3>late.fifo  # a writer more: cat ends even where oriopt does not come to open it
+        # shellcheck disable=SC2086
+        $limit "$ORIOPT" $how late.ptx -o late.fifo 2>err
+        [ $? -eq 1 ] && ok || bad "exit code $how"
+        exec 3>&-
+        wait $!
+        silent through
+    done
+else
+    skip "no FIFOs here"
+fi
 { cat late.ptx && echo '.visible .entry later() { mov.u32 %q, 1; }'; } >later.ptx
 run "two errors in two pieces" 1 --piece=1 later.ptx
 name="two errors in two pieces"
@@ -854,6 +889,31 @@ says err "memory"
 same old.ptx old.copy
 clean
 run "max-memory is enough" 0 --max-memory=1G big.ptx -o limited.ptx
+
+# functions N: a module of so many, of some 100 instructions each.
+functions() {
+    awk -v n="$1" 'BEGIN {
+        print ".version 8.0\n.target sm_90\n.address_size 64"
+        for (f = 0; f < n; f++) {
+            print ".visible .entry f" f "(.param .u64 p)\n{\n.reg .b64 %rd<2>;\n.reg .b32 %r<101>;\nld.param.u64 %rd1, [p];\nmov.u32 %r0, " f ";"
+            for (k = 1; k <= 100; k++)
+                print "mad.lo.s32 %r" k ", %r" k - 1 ", %r" int(k / 2) ", " k ";"
+            print "st.global.u32 [%rd1], %r100;\nret;\n}"
+        }
+    }'
+}
+# A limit for the one is enough for the other, which is twice as long: what is needed hardly grows with the module.
+functions 300 >functions.ptx
+functions 600 >more.ptx
+run "a whole module is too much" 4 --max-memory=3M functions.ptx -o limited3.ptx
+absent limited3.ptx
+run "a module without a limit" 0 functions.ptx -o whole.ptx
+for threads in 1 4; do
+    run "a module in pieces on $threads threads" 0 --max-memory=3M --piece=16K -j$threads functions.ptx -o pieces.ptx
+    same pieces.ptx whole.ptx
+    run "a longer one on $threads threads" 0 --max-memory=3M --piece=16K -j$threads more.ptx -o pieces.ptx
+    clean
+done
 run "max-time" 4 --max-time=0.000001 big.ptx -o limited2.ptx
 says err "time"
 absent limited2.ptx

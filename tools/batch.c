@@ -266,8 +266,10 @@ static void start(Crew *c, unsigned threads)
         Worker *w = &c->workers[c->started];
         w->crew = c;
         ctx_fork(&w->ctx, b->ctx);
-        if (pthread_create(&w->thread, NULL, work, w) != 0)
+        if (pthread_create(&w->thread, NULL, work, w) != 0) {
+            ctx_join(b->ctx, &w->ctx);
             break;
+        }
     }
 }
 
@@ -286,7 +288,7 @@ static void stop(Crew *c)
     pthread_mutex_destroy(&c->lock);
 }
 
-// What the functions have goes back to the context, whatever became of them.
+// What the functions have goes back to the context, whatever became of them, and their texts go.
 static void take_back(Crew *c)
 {
     Batch *b = c->batch;
@@ -294,6 +296,7 @@ static void take_back(Crew *c)
         Fn *fn = b->module->fns.at[b->module->items.at[c->tasks[k].item].index];
         if (fn)
             fn_adopt(fn, &b->ctx->heap);
+        arena_free(&c->tasks[k].arena);
     }
 }
 
@@ -321,11 +324,13 @@ static void run_side_by_side(Batch *b)
     take_back(c);
     ctx->heap.unwind = outer;
     Status status = c->status;
-    if (status != ST_OK)
-        heap_fail(&ctx->heap, status, "%s", c->message);
     unsigned started = c->started;
+    char message[sizeof c->message];
+    memcpy(message, c->message, sizeof message);
     arena = c->arena;
     arena_free(&arena);
+    if (status != ST_OK)
+        heap_fail(&ctx->heap, status, "%s", message);
     if (!started)
         run_here(b);
 }

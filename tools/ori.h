@@ -75,7 +75,9 @@ OriStatus ori_set_level(OriContext *ori, int level);
 OriStatus ori_set_target(OriContext *ori, const char *sm);
 /* Threads over the functions of a module; 1 to begin with. The result does not depend on it. */
 OriStatus ori_set_threads(OriContext *ori, unsigned threads);
-/* Bytes that the context may have, and seconds of CPU time that a call may take; 0: no limit, as to begin with. */
+/* Bytes that the context may have, and seconds of CPU time that a call may take; 0: no limit, as to begin with. The
+ * time is that of the process: what other threads do meanwhile counts, too. What a call that ran into a limit had in
+ * use comes back with ori_close(). */
 OriStatus ori_set_limits(OriContext *ori, size_t bytes, double seconds);
 
 typedef enum { ORI_VERIFY_NEVER, ORI_VERIFY_LAST, ORI_VERIFY_EACH } OriVerify;

@@ -308,7 +308,7 @@ static int run(Driver *d, int argc, char **argv)
     }
     if (!d->list)
         printf("%u passed, %u failed, %u skipped\n", d->passed, d->failed, d->skipped);
-    return d->failed ? EXIT_FAILED : EXIT_PASSED;
+    return d->failed ? EXIT_FAILED : program_written(&program) ? EXIT_PASSED : EXIT_IO;
 }
 
 int main(int argc, char **argv)

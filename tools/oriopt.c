@@ -383,6 +383,8 @@ Status run_job(const Settings *s, bool quiet)
         status = optimize(job);
     }
     out_flush(&job->err);
+    if (status == ST_OK && !quiet && settings_tables(s) && !program_written(&opt_program))
+        status = ST_IO;
     if (!quiet && !s->run_text && (status == ST_INTERNAL || (s->reproducer && s->input)))
         write_reproducer(job, *error ? error : NULL);
     Status result = status;

@@ -492,7 +492,7 @@ int main(int argc, char **argv)
     }
     out_flush(&job.out);
     out_flush(&job.err);
-    bool written = fflush(stdout) == 0 && !job.out.failed;
+    bool written = fflush(stdout) == 0 && !ferror(stdout) && !job.out.failed;
     if (!written && status == ST_OK) {
         usage("cannot write to standard output");
         status = ST_IO;

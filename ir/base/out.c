@@ -174,8 +174,9 @@ static const char *follow_links(const char *path, char buf[static PATH_MAX])
 bool outfile_open(OutFile *f, const char *path, Arena *arena, char why[static 200])
 {
     *f = (OutFile){.fd = STDOUT_FILENO, .path = path, .arena = arena};
+    // Where standard output is closed, the next file that is opened would take its place.
     if (strcmp(path, "-") == 0)
-        return true;
+        return fcntl(f->fd, F_GETFD) >= 0 || fail(why);
     char resolved[PATH_MAX];
     const char *target = follow_links(path, resolved);
     struct stat st;

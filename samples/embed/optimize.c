@@ -55,6 +55,8 @@ static OriStatus optimize(OriContext *ori, const char *path, const char *phases)
         fprintf(stderr, "optimize: %s\n", ori_function_name(module, k));
     if (status == ORI_OK)
         status = ori_print(ori, module, ORI_ANY, write_out, stdout);
+    if (status == ORI_OK && fflush(stdout) != 0)
+        status = ORI_IO;
     ori_free(ori, module);
     return status;
 }

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
 // threads.c: many threads, each with a context of its own, over the same modules: all get the same bytes.
 //
-//     threads THREADS FILE...
+//     threads THREADS TIMES FILE...
 //
-// Each thread starts with another file, so that at any time they are at work on different ones. Prints each difference;
-// the last line is `N passed, N failed`, a test being a file on a thread.
+// Each thread starts with another file, so that at any time they are at work on different ones, and goes on until each
+// file was done by at least TIMES of them. Every other context has threads of its own. Prints each difference; the last
+// line is `N passed, N failed`, a test being a file on a thread.
 #include <ori.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -38,6 +39,14 @@ static Text read_file(const char *path)
     return t;
 }
 
+static OriContext *open_context(unsigned threads)
+{
+    OriContext *ori = ori_open(NULL);
+    if (ori)
+        ori_set_threads(ori, threads);
+    return ori;
+}
+
 // What goes through a context of its own comes out as text; an empty one, if it fails.
 static Text optimized(OriContext *ori, const char *path, const Text *in)
 {
@@ -51,7 +60,7 @@ static Text optimized(OriContext *ori, const char *path, const Text *in)
 
 typedef struct Work {
     pthread_t thread;
-    int number, nfiles;
+    int number, first, count, nfiles;
     char **paths;
     const Text *in, *expected;
     int passed, failed;
@@ -60,14 +69,16 @@ typedef struct Work {
 static void *work(void *user)
 {
     Work *w = user;
-    OriContext *ori = ori_open(NULL);
-    for (int k = 0; ori && k < w->nfiles; k++) {
-        int f = (w->number + k) % w->nfiles;
-        Text out = optimized(ori, w->paths[f], &w->in[f]);
-        if (out.n && out.n == w->expected[f].n && memcmp(out.at, w->expected[f].at, out.n) == 0)
+    OriContext *ori = open_context(w->number % 2 ? 3 : 1);
+    for (int k = 0; k < w->count; k++) {
+        int f = (w->first + k) % w->nfiles;
+        Text out = ori ? optimized(ori, w->paths[f], &w->in[f]) : (Text){0};
+        if (out.n && out.n == w->expected[f].n && memcmp(out.at, w->expected[f].at, out.n) == 0) {
             w->passed++;
-        else
+        } else {
             w->failed++;
+            printf("thread %d: %s: other bytes than on one thread\n", w->number, w->paths[f]);
+        }
         free(out.at);
     }
     ori_close(ori);
@@ -76,18 +87,26 @@ static void *work(void *user)
 
 int main(int argc, char **argv)
 {
-    int threads = argc > 2 ? atoi(argv[1]) : 0, n = argc - 2, passed = 0, failed = 0;
-    if (threads < 1)
+    int threads = argc > 3 ? atoi(argv[1]) : 0, times = argc > 3 ? atoi(argv[2]) : 0, n = argc - 3;
+    int passed = 0, failed = 0;
+    if (threads < 1 || times < 1 || times > threads)
         return 2;
+    char **paths = argv + 3;
     Text *in = calloc((size_t)n, sizeof *in), *expected = calloc((size_t)n, sizeof *expected);
     Work *works = calloc((size_t)threads, sizeof *works);
-    OriContext *ori = ori_open(NULL);
+    OriContext *ori = open_context(1);
     for (int k = 0; k < n; k++) {
-        in[k] = read_file(argv[k + 2]);
-        expected[k] = optimized(ori, argv[k + 2], &in[k]);
+        in[k] = read_file(paths[k]);
+        expected[k] = optimized(ori, paths[k], &in[k]);
     }
     for (int k = 0; k < threads; k++) {
-        works[k] = (Work){.number = k, .nfiles = n, .paths = argv + 2, .in = in, .expected = expected};
+        works[k] = (Work){.number = k,
+                          .first = k * n / threads,
+                          .count = (n * times + threads - 1) / threads,
+                          .nfiles = n,
+                          .paths = paths,
+                          .in = in,
+                          .expected = expected};
         if (pthread_create(&works[k].thread, NULL, work, &works[k]) != 0)
             return 2;
     }

@@ -34,8 +34,8 @@ compile() {
 }
 
 # The stand-in takes the library's functions from the program, hence -rdynamic. Not everywhere is there a libdl.
-compile -rdynamic tests/gpu/gpurun.c "$B/libori.a" -ldl -o "$work/gpurun" 2>"$work/err" ||
-    compile -rdynamic tests/gpu/gpurun.c "$B/libori.a" -o "$work/gpurun" || exit 2
+compile -rdynamic tests/gpu/gpurun.c "$B/programs.a" "$B/libori.a" -ldl -o "$work/gpurun" 2>"$work/err" ||
+    compile -rdynamic tests/gpu/gpurun.c "$B/programs.a" "$B/libori.a" -o "$work/gpurun" || exit 2
 
 limit() {
     if command -v timeout >/dev/null 2>&1; then timeout "${ORI_TIMEOUT:-300}" "$@"; else "$@"; fi

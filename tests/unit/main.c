@@ -9,6 +9,7 @@
 
 #define FILES(X)       \
     X(heap)            \
+    X(pool)            \
     X(seg)             \
     X(strings)         \
     X(out)             \
@@ -49,6 +50,7 @@
     X(machine)         \
     X(undef)           \
     X(eval)            \
+    X(batch)           \
     X(ori)
 
 #define DECLARE(name) void test_##name(void);

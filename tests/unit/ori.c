@@ -180,28 +180,117 @@ static void count_free(void *user, void *p, size_t bytes)
     free(p);
 }
 
-// Whatever allocation fails, calls say so and all memory comes back.
-TEST(ori_allocator)
+// Some functions with loops, each of which calls the one before; freed by the caller.
+static char *many_functions(unsigned n)
 {
-    unsigned calls = 2;
-    for (unsigned fail_at = 0; fail_at <= calls; fail_at++) {
-        Taken t;
+    Sink s = {0};
+    char line[200];
+    sink_note(&s, ".version 8.0\n.target sm_80\n.address_size 64\n", 44);
+    for (unsigned k = 0; k < n; k++) {
+        sink_note(
+            &s, line,
+            (size_t)snprintf(line, sizeof line,
+                             ".func (.param .b32 r) f%u(.param .b32 p)\n{\n\t.reg .b32 %%r<9>;\n\t.reg .pred %%p;\n"
+                             "\tld.param.u32 %%r1, [p];\n\tmov.u32 %%r2, %u;\nL:\n",
+                             k, k));
+        for (unsigned j = 0; j < 8 * (k % 5); j++)
+            sink_note(&s, line, (size_t)snprintf(line, sizeof line, "\tmad.lo.s32 %%r1, %%r1, %%r2, %u;\n", j + 1));
+        sink_note(&s, line,
+                  (size_t)snprintf(line, sizeof line,
+                                   "\tadd.s32 %%r2, %%r2, 1;\n\tsetp.lt.s32 %%p, %%r2, 99;\n\t@%%p bra L;\n"
+                                   "\tst.param.b32 [r], %%r1;\n"));
+        if (k)
+            sink_note(&s, line,
+                      (size_t)snprintf(line, sizeof line,
+                                       "\t{\n\t.param .b32 a, b;\n\tst.param.b32 [a], %%r1;\n\tcall (b), f%u, (a);\n"
+                                       "\tld.param.b32 %%r3, [b];\n\t}\n",
+                                       k - 1));
+        sink_note(&s, "\tret;\n}\n", 8);
+    }
+    sink_note(&s, "", 1);
+    return s.text;
+}
+
+static int count_bytes(void *user, const char *text, size_t n)
+{
+    Taken *t = user;
+    (void)text;
+    t->n += n;
+    return 1;
+}
+
+// Reads, optimizes and prints; what it came to.
+static OriStatus all_calls(OriContext *ori, const char *text, unsigned threads, Taken *t)
+{
+    OriStatus status = ori_set_threads(ori, threads);
+    if (status == ORI_OK)
+        status = ori_set_knobs(ori, "NvOptRecipes=off~WHEN=FN=f1;DisablePhases=NOP");
+    OriModule *m = status == ORI_OK ? parse(ori, text) : NULL;
+    if (status == ORI_OK)
+        status = m ? ori_optimize(ori, m) : ORI_LIMIT;
+    return status == ORI_OK ? ori_print(ori, m, ORI_PTX, count_bytes, t) : status;
+}
+
+// Whatever allocation fails, calls say so and all memory comes back; until none does.
+static void fail_each_allocation(const char *text, unsigned threads)
+{
+    Taken t;
+    size_t expected = 0;
+    bool failed = true;
+    for (unsigned fail_at = 0; failed; fail_at++) {
         Counted c = {.fail_at = fail_at};
         OriAllocator allocator = {count_alloc, count_free, &c};
         OriContext *ori = open_with(&allocator, &t);
+        unit_context("allocation %u fails, %u threads", fail_at, threads);
         CHECK((ori == NULL) == (fail_at == 1));
-        OriModule *m = ori ? parse(ori, kernel) : NULL;
-        OriStatus status = m ? ori_optimize(ori, m) : ORI_LIMIT;
-        if (status == ORI_OK)
-            status = ori_print(ori, m, ORI_PTX, take, &t);
-        unit_context("allocation %u fails", fail_at);
-        CHECK_EQ(status, fail_at ? ORI_LIMIT : ORI_OK);
-        if (fail_at > 1)
+        OriStatus status = ori ? all_calls(ori, text, threads, &t) : ORI_LIMIT;
+        failed = fail_at == 0 || c.calls >= fail_at;
+        CHECK_EQ(status, failed && fail_at ? ORI_LIMIT : ORI_OK);
+        if (status != ORI_OK && ori)
             CHECK(strstr(t.last_text, "out of memory") != NULL);
-        calls = fail_at ? calls : c.calls;
+        expected = fail_at ? expected : t.n;
+        CHECK(status != ORI_OK || (t.n > 0 && t.n == expected));
         ori_close(ori);
         CHECK_EQ(c.held, 0);
     }
+}
+
+TEST(ori_allocator) { fail_each_allocation(kernel, 1); }
+
+TEST(ori_allocator_threads)
+{
+    char *text = many_functions(2);
+    fail_each_allocation(text, 3);
+    free(text);
+}
+
+// The same with limits, which fail at each chunk and not only where the system is asked.
+TEST(ori_memory_limits)
+{
+    char *text = many_functions(12);
+    for (unsigned threads = 1; threads <= 4; threads += 3) {
+        OriStatus status = ORI_LIMIT;
+        for (size_t limit = 4096; status != ORI_OK; limit += 4096) {
+            Taken t;
+            Counted c = {0};
+            OriAllocator allocator = {count_alloc, count_free, &c};
+            OriContext *ori = open_with(&allocator, &t);
+            unit_context("%zu bytes, %u threads", limit, threads);
+            CHECK_EQ(ori_set_limits(ori, limit, 0), ORI_OK);
+            status = all_calls(ori, text, threads, &t);
+            if (status != ORI_OK && CHECK_EQ(status, ORI_LIMIT))
+                CHECK(strstr(t.last_text, "memory limit of ") != NULL);
+            // The context is none the worse for it.
+            CHECK_EQ(ori_set_limits(ori, 0, 0), ORI_OK);
+            t.n = 0;
+            CHECK_EQ(all_calls(ori, text, threads, &t), ORI_OK);
+            ori_close(ori);
+            CHECK_EQ(c.held, 0);
+            if (!CHECK(limit < 64 << 20))
+                break;
+        }
+    }
+    free(text);
 }
 
 TEST(ori_memory_limit)
@@ -251,6 +340,8 @@ void test_ori(void)
     RUN(ori_messages);
     RUN(ori_writer_fails);
     RUN(ori_allocator);
+    RUN(ori_allocator_threads);
+    RUN(ori_memory_limits);
     RUN(ori_memory_limit);
     RUN(ori_time_limit);
 }
