@@ -12,7 +12,6 @@
 //     R2 = mov.b32 R1                             R2 = mov.b32 R1
 //     R3 = add.s32 R2, 1                     ->   R3 = add.s32 R1, 1
 //
-//     R2 = mov.b32 5; R4 = mov.phi b1: R2, b2: R3       ...; R4 = mov.phi b1: 5, b2: R3
 //     P2 = not.pred P1; @P2 bra b2 else b3              ...; @!P1 bra b2 else b3
 //     R3 = mov.b64 {R1, R2}; {R4, R5} = mov.b64 R3      ...; what reads R4 reads R1
 //     R1 = mov.b64 @x; R2 = ld.shared.b32 [R1+4]        ...; R2 = ld.shared.b32 [@x+4]
@@ -24,6 +23,7 @@
 //     R2 = mov.b32 R1 where R1 or R2 is pinned          an instruction that we do not model may write it meanwhile
 //     R1 = mov.b64 @x; R2 = ld.b32 [R1]                 a generic address is not the symbol's
 //     R2 = mov.b32 undef                                each reader would see a value of its own
+//     R2 = mov.b32 5; R4 = mov.phi b1: R2, b2: R3       leaving ssa form, the constant would get its move again
 //
 // Does not do: selects of equal values (folding); phis of one value (62); in multi form, sources that have several
 // definitions, beyond their block.
@@ -228,15 +228,23 @@ static bool take_symbol(CopyProp *c, InstrId id, uint32_t k)
     return true;
 }
 
+// Whether an operand may become a constant, where its slot takes one. Old values and inputs of phis would get a move of
+// it again where ssa form is left.
+static bool may_be_constant(const Fn *fn, const Instr *i, uint32_t k)
+{
+    return k < i->ndef + ir_nuse(i) && ir_desc(fn, i)->op != OP_PHI;
+}
+
 static void rewrite_use(CopyProp *c, InstrId id, uint32_t k)
 {
+    const Instr *i = ir_instr(c->fn, id);
     Operand now = ir_ops(c->fn, ir_instr(c->fn, id))[k], best = now;
     InstrId copy, last = 0;
     for (int n = 0; n < CHAIN_MAX; n++) {
         now = step_back(c, id, k, now, &copy);
         if (op_kind(now) == K_NONE)
             break;
-        if (operand_fits(c->fn, ir_instr(c->fn, id), k, now)) {
+        if (operand_fits(c->fn, i, k, now) && (op_is_reg(now) || may_be_constant(c->fn, i, k))) {
             best = now;
             last = copy;
         }
