@@ -83,12 +83,16 @@ InstrId behind_phis(const Fn *fn, BlockId b);
 // Of values 1 .. n-1, each a copy of one of those in its row, or something else if 0 is among them: the value that each
 // always equals, itself if there is none, 0 if it is a copy of nothing but such copies. In memory of this arena.
 uint32_t *find_leaders(const Edges *inputs, uint32_t n, Arena *arena);
+/* commoning.c */
+PhaseBody phase_commoning;
 /* copy_prop.c */
 PhaseBody phase_copy_prop;
 /* fold_constants.c */
 PhaseBody phase_fold_constants;
 /* general_optimize_mid.c */
 PhaseBody phase_general_optimize_mid;
+// Notes in ctx->costs, if there are any, that a sub-pass is about to simplify an instruction.
+void note_cost(Ctx *ctx, Fn *fn, InstrId id);
 /* promote_memory.c */
 PhaseBody phase_promote_memory;
 /* place_blocks.c */

@@ -254,6 +254,7 @@ static void rewrite_use(CopyProp *c, InstrId id, uint32_t k)
         Operand *use = ir_ops(c->fn, ir_instr(c->fn, id)) + k;
         if (op_is_reg(best) && ir_reg(c->fn, op_index(best))->type != ir_reg(c->fn, op_index(*use))->type)
             ir_reg(c->fn, op_index(best))->type = TY_NONE;
+        note_cost(c->ctx, c->fn, id);
         *use = best;
         c->progress = true;
     }

@@ -62,7 +62,7 @@ static bool constant_of(const Folding *f, Operand o, uint64_t *bits)
     return true;
 }
 
-static bool fold(Folding *f, InstrId id)
+static bool fold(Folding *f, Ctx *ctx, InstrId id)
 {
     Fn *fn = f->fn;
     const Instr *i = ir_instr(fn, id);
@@ -82,6 +82,7 @@ static bool fold(Folding *f, InstrId id)
     Width width = (Width)ir_reg(fn, op_index(*ir_def(fn, i, 0)))->width;
     if (width > W64 || width == W8 || !eval_foldable(e, in, out))
         return false;
+    note_cost(ctx, fn, id);
     become_move(fn, id, op_const(fn, out[0].lo, width));
     return true;
 }
@@ -95,7 +96,7 @@ bool phase_fold_constants(Ctx *ctx, Fn *fn)
     f.evals = NEW_ARRAY(&f.scratch, EvalEntry, f.ndescs);
     FOR_BLOCKS(fn, b)
         FOR_INSTRS(fn, b, id)
-            progress |= fold(&f, id);
+            progress |= fold(&f, ctx, id);
     arena_free(&f.scratch);
     return progress;
 }

@@ -1,16 +1,137 @@
 // SPDX-License-Identifier: MIT
-// Phase 37 GeneralOptimizeMid.
+// Promotes memory to registers, and cleans up behind that until it pays no more.
+//
+// Slot: 37 GeneralOptimizeMid, the largest of the GeneralOptimize bundles. It runs sub-passes; each says by its progress
+// what has changed, and which of them have something to do then says the table: a work list of sub-passes. In front of
+// all that stand a look at the function (there must be something to promote, to propagate or to fold), the knob
+// GeneralOptimizeEnable (487), and the name: where ConvertMemoryToRegisterOrUniform is disabled, all of the bundle is.
+//
+// What sub-passes simplify is weighed. An instruction counts 1, one that is exempt from costs (packed compares, lop3,
+// prmt, shf, accesses of vectors) MovWeightForConvertMemToReg (474, 0.25) as long as it has at most four readers, a
+// dead one nothing. Rounds go on while they bring that weight at least, or a hundredth of
+// ConvertMemoryToRegIndexedSizeLimit (135) where that is set.
+//
+//     st.local.b32 [@i], 3; R1 = ld.local.b32 [@i]; R2 = add.s64 @a, R1 * 4; R3 = ld.local.b32 [R2]
+//         first round: @i is promoted, R1 becomes 3, R2 becomes @a+12; second round: so is @a
+//
+// Must not fire: where the knob is 0, or one of the two names is disabled.
+//
+// Does not do: keep the bundle's sets by register. The documents have three, of definitions, of registers that live on,
+// and of what can be folded; here these are what sub-passes read and leave behind, as a whole.
+// Documented: gates, the order, costs, threshold, the exempt opcodes, the four readers. Inferred: what costs are of.
 #include "phases/bodies.h"
+
+enum { ROUNDS_MAX = 16, READERS_MAX = 4 };
+
+/* -- Costs ---------------------------------------------------------------------------------------------- */
+
+static bool is_exempt(const Fn *fn, const Desc *d)
+{
+    const Mnem *m = tab_mnem(fn->tables, d->mnem);
+    switch (d->op) {
+    case OP_SET: return m->type[0] == TY_F16X2 || m->type[1] == TY_F16X2;
+    case OP_LOP3:
+    case OP_PRMT:
+    case OP_SHF_L:
+    case OP_SHF_R: return true;
+    case OP_LD:
+    case OP_ST: return m->mod[MC_VEC];
+    default: return false;
+    }
+}
+
+void note_cost(Ctx *ctx, Fn *fn, InstrId id)
+{
+    MidCosts *costs = ctx->costs;
+    if (!costs)
+        return;
+    const Instr *i = ir_instr(fn, id);
+    double weight = 1;
+    uint32_t readers = READERS_MAX;
+    const Analyses *a = fn->analyses;
+    if (i->ndef == 1 && op_is_reg(*ir_def(fn, i, 0)) && a && a->valid & AN_DEFUSE &&
+        op_index(*ir_def(fn, i, 0)) < a->nregs)
+        readers = use_count(a, op_index(*ir_def(fn, i, 0)));
+    if (is_exempt(fn, ir_desc(fn, i)) && readers <= READERS_MAX)
+        weight = knob_double(&ctx->knobs, KNOB_MOV_WEIGHT);
+    double live = readers ? 1 : 0;
+    costs->weighted += weight * live;
+    costs->total += live;
+    costs->count++;
+}
+
+// What a round must bring for another one.
+static double threshold(Ctx *ctx)
+{
+    if (knob_is_set(&ctx->knobs, KNOB_MEM_TO_REG_SIZE))
+        return (double)knob_int(&ctx->knobs, KNOB_MEM_TO_REG_SIZE) / 100;
+    return knob_double(&ctx->knobs, KNOB_MOV_WEIGHT);
+}
+
+/* -- The bundle ----------------------------------------------------------------------------------------- */
+
+// What sub-passes look for, and leave behind.
+enum { DEFINITIONS = 1, READERS = 2, CONSTANTS = 4, EVERYTHING = 7 };
+
+typedef struct SubPass {
+    int row;
+    uint32_t reads, leaves;
+} SubPass;
+
+static const SubPass sub_passes[] = {
+    {PH_PROMOTE_MEMORY, DEFINITIONS | CONSTANTS, DEFINITIONS | READERS},
+    {PH_COPY_PROP, DEFINITIONS | CONSTANTS, DEFINITIONS | READERS},
+    {PH_FOLD_CONSTANTS, DEFINITIONS | CONSTANTS, CONSTANTS | READERS},
+    {PH_COMMONING, DEFINITIONS | CONSTANTS, READERS},
+    {PH_SIMPLE_LIVE_DEAD, READERS, 0},
+};
+
+// Whether any of the sub-passes could have something to do.
+static bool has_work(const Fn *fn)
+{
+    FOR_BLOCKS(fn, b) {
+        FOR_INSTRS(fn, b, id) {
+            const Instr *i = ir_instr(fn, id);
+            const Desc *d = ir_desc(fn, i);
+            bool fixed = d->traits & TR_PURE && ir_nuse(i);
+            for (uint32_t k = 0; fixed && k < ir_nuse(i); k++)
+                fixed = op_kind(*ir_use(fn, i, k)) == K_IMM;
+            if (fixed || d->op == OP_MOV || d->op == OP_ADDR || d->op == OP_NOT || d->op == OP_UNPACK ||
+                d->op == OP_CVT || d->op == OP_CVTA_ADDR || d->op == OP_LD || d->op == OP_ST)
+                return true;
+        }
+    }
+    return false;
+}
 
 bool phase_general_optimize_mid(Ctx *ctx, Fn *fn)
 {
-    bool progress = false, more = true;
-    for (int round = 0; more && round < 16; round++) {
-        more = phase_subpass(ctx, fn, PH_PROMOTE_MEMORY);
-        more |= phase_subpass(ctx, fn, PH_COPY_PROP);
-        more |= phase_subpass(ctx, fn, PH_FOLD_CONSTANTS);
-        more |= phase_subpass(ctx, fn, PH_SIMPLE_LIVE_DEAD);
+    bool off = ctx->running && ctx->running->off[PH_PROMOTE_MEMORY];
+    if (!knob_int(&ctx->knobs, KNOB_GENERAL_OPTIMIZE) || off || !has_work(fn))
+        return false;
+    bool progress = false;
+    MidCosts costs = {0};
+    double before = 0;
+    uint32_t changed[ARRAY_LEN(sub_passes)];
+    for (size_t k = 0; k < ARRAY_LEN(sub_passes); k++)
+        changed[k] = EVERYTHING;
+    ctx->costs = &costs;
+    for (int round = 0; round < ROUNDS_MAX; round++) {
+        bool more = false;
+        for (size_t k = 0; k < ARRAY_LEN(sub_passes); k++) {
+            bool due = changed[k] & sub_passes[k].reads;
+            changed[k] = 0;
+            if (!due || !phase_subpass(ctx, fn, sub_passes[k].row))
+                continue;
+            for (size_t other = 0; other < ARRAY_LEN(sub_passes); other++)
+                changed[other] |= other == k ? 0 : sub_passes[k].leaves;
+            more = true;
+        }
         progress |= more;
+        if (!more || costs.weighted - before < threshold(ctx))
+            break;
+        before = costs.weighted;
     }
+    ctx->costs = NULL;
     return progress;
 }

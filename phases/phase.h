@@ -32,6 +32,7 @@ enum {
     PH_CONVERT_MOV_PHI = 73,
     PH_COPY_PROP = 159,
     PH_PROMOTE_MEMORY = 160,
+    PH_COMMONING = 161,
     PH_SIMPLE_LIVE_DEAD = 162,
     PH_FOLD_CONSTANTS = 165,
 };
@@ -155,6 +156,11 @@ typedef struct Dumps {
     TextBuffer text;  // as it was last printed, for differences
 } Dumps;
 
+// What the sub-passes of phase 37 did, weighed (003, "Phase 37 Fold Cost Model").
+typedef struct MidCosts {
+    double total, weighted, count;
+} MidCosts;
+
 struct Ctx {
     Heap heap;
     Arena arena;  // lives as long as the context
@@ -172,6 +178,7 @@ struct Ctx {
     Phase phases[PHASE_ROWS];
     const Plan *running;  // the plan of the function that runs
     Run run;
+    MidCosts *costs;  // of phase 37, while it runs; otherwise NULL
     double seconds[PHASE_ROWS];  // with `timing`
     uint32_t runs[PHASE_ROWS], progress[PHASE_ROWS];
     VEC(FnStats) stats;
