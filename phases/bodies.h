@@ -93,6 +93,8 @@ PhaseBody phase_fold_constants;
 PhaseBody phase_general_optimize_mid;
 // Notes in ctx->costs, if there are any, that a sub-pass is about to simplify an instruction.
 void note_cost(Ctx *ctx, Fn *fn, InstrId id);
+/* infer_spaces.c */
+PhaseBody phase_infer_spaces;
 /* promote_memory.c */
 PhaseBody phase_promote_memory;
 /* place_blocks.c */

@@ -26,7 +26,7 @@ typedef enum { PS_FUNCTION, PS_MODULE } PhaseScope;
 typedef enum { PF_ANY, PF_MULTI, PF_SSA, PF_TO_SSA, PF_TO_MULTI } PhaseForm;
 enum {
     PHASE_SLOTS = 159,
-    PHASE_ROWS = 166,
+    PHASE_ROWS = 167,
     PH_APPLY_RECIPES = 1,
     PH_GENERATE_MOV_PHI = 23,
     PH_CONVERT_MOV_PHI = 73,
@@ -35,6 +35,7 @@ enum {
     PH_COMMONING = 161,
     PH_SIMPLE_LIVE_DEAD = 162,
     PH_FOLD_CONSTANTS = 165,
+    PH_INFER_SPACES = 166,
 };
 
 typedef bool PhaseBody(Ctx *ctx, Fn *fn);  // returns progress: whether it changed the function

@@ -45,6 +45,17 @@ static bool has_local_variables(const Fn *fn)
     return false;
 }
 
+static bool converts_addresses(const Fn *fn)
+{
+    FOR_BLOCKS(fn, b)
+        FOR_INSTRS(fn, b, id) {
+            Opcode op = ir_desc(fn, ir_instr(fn, id))->op;
+            if (op == OP_CVTA || op == OP_CVTA_ADDR)
+                return true;
+        }
+    return false;
+}
+
 /* -- The table ------------------------------------------------------------------------------------------ */
 
 const RecipeInfo recipe_info[RECIPE_COUNT] = {

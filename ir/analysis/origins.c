@@ -4,8 +4,10 @@
 // One walk over the function finds the instructions that take the address of a symbol, and cvta; their values are
 // addresses. From there on, users of what is new are looked at until nothing changes: moves, phis, selects, sums,
 // conversions between integers, and cvta make addresses of addresses. Where two symbols meet, the symbol is not known
-// any more; where two spaces meet, nor is the space. A range that grows more than GROW_MAX times becomes open on the
-// side on which it grew, so each value changes a bounded number of times.
+// any more; where two spaces meet, or an address and a number, nor is the space. What else meets an address may still
+// turn out to be one, so numbers are counted in at the end only, and what follows from them is looked for again. A
+// range that grows more than GROW_MAX times becomes open on the side on which it grew, so each value changes a bounded
+// number of times.
 //
 // A symbol is *exposed* where its address goes where it is not followed: it is stored, passed on, compared with what is
 // no constant, computed with in another way, or is one of several symbols that meet. As long as a symbol is not
@@ -308,11 +310,17 @@ static Origin number_of_value(Origins *o, ValueId v, uint32_t depth)
 
 /* -- Addresses ------------------------------------------------------------------------------------------ */
 
-static Origin origin_of_value(Origins *o, ValueId v)
+// What meets others at a phi, a select or a guarded definition: nothing as long as it may become an address.
+static Origin meeting(Origins *o, Origin origin)
+{
+    return origin.kind == OR_ADDRESS || o->finished ? origin : (Origin){0};
+}
+
+static Origin meeting_value(Origins *o, ValueId v)
 {
     if (v && v != VALUE_ANY && o->address[v])
         return o->known.at[o->address[v]];
-    return number_of_value(o, v, 0);
+    return v && o->finished ? any_number() : (Origin){0};
 }
 
 Origin origin_of(Origins *o, InstrId id, uint32_t k)
@@ -378,6 +386,17 @@ static bool or_adds(const Origins *o, Origin address, Origin number)
            (uint64_t)number.lo < align && !(address.lo & number.lo);
 }
 
+// An address through a conversion. Cut to 32 bits, only those of small spaces stay what they are.
+static Origin converted(Origins *o, InstrId id, const Mnem *m, Origin from)
+{
+    bool narrows = type_info[m->type[0]].width < type_info[m->type[1]].width;
+    bool small = !from.generic && (from.space == SP_SHARED || from.space == SP_LOCAL);
+    if (from.kind != OR_ADDRESS || !narrows || small)
+        return from;
+    expose_origin(o, from, id);
+    return any_number();
+}
+
 // The value of an instruction that has an address among its operands, or makes one.
 static Origin address_of_definition(Origins *o, InstrId id)
 {
@@ -391,8 +410,8 @@ static Origin address_of_definition(Origins *o, InstrId id)
     case OP_CVTA_ADDR: return symbol_origin(o, i, true);
     case OP_CVTA: return moved_to_space(o, id, origin_of(o, id, u), true);
     case OP_CVTA_TO: return moved_to_space(o, id, origin_of(o, id, u), false);
-    case OP_MOV:
-    case OP_CVT: return origin_of(o, id, u);
+    case OP_MOV: return origin_of(o, id, u);
+    case OP_CVT: return converted(o, id, m, origin_of(o, id, u));
     case OP_ADD: return sum_of(o, id, origin_of(o, id, u), origin_of(o, id, u + 1), false);
     case OP_SUB: return sum_of(o, id, origin_of(o, id, u), origin_of(o, id, u + 1), true);
     case OP_OR: {
@@ -408,15 +427,13 @@ static Origin address_of_definition(Origins *o, InstrId id)
         Origin product = times(read_as(origin_of(o, id, u), t), read_as(origin_of(o, id, u + 1), t));
         return sum_of(o, id, product, origin_of(o, id, u + 2), false);
     }
-    case OP_SELP: return join(o, origin_of(o, id, u), origin_of(o, id, u + 1), id);
+    case OP_SELP:
+        return join(o, meeting(o, origin_of(o, id, u)), meeting(o, origin_of(o, id, u + 1)), id);
     case OP_PHI:
         for (uint32_t k = 1; k < ir_nuse(i); k += 2) {
             Operand input = *ir_use(o->fn, i, k);
-            ValueId v = op_is_reg(input) ? value_of(o->fn, o->a, id, u + k) : 0;
-            bool coming = op_is_reg(input) && v && v != VALUE_ANY && !o->address[v];
-            bool undefined = op_kind(input) == K_IMM && op_index(input) == CONST_UNDEF;
-            if (!undefined)
-                result = join(o, result, coming ? number_of_value(o, v, 0) : origin_of(o, id, u + k), id);
+            if (op_kind(input) != K_IMM || op_index(input) != CONST_UNDEF)
+                result = join(o, result, meeting(o, origin_of(o, id, u + k)), id);
         }
         return result;
     default: return any_number();
@@ -503,6 +520,14 @@ static void add_origin(Origins *o, ValueId v, Origin found, InstrId where)
     VEC_PUSH(o->arena, &o->work, v);
 }
 
+// The same; where several values meet, it is noted to be looked at once more.
+static void add_meeting(Origins *o, ValueId v, Origin found, InstrId where, bool meets)
+{
+    if (meets && !o->finished && !o->address[v] && found.kind == OR_ADDRESS)
+        VEC_PUSH(o->arena, &o->merges, v);
+    add_origin(o, v, found, where);
+}
+
 static void look_at_definition(Origins *o, InstrId id)
 {
     const Instr *i = ir_instr(o->fn, id);
@@ -516,12 +541,13 @@ static void look_at_definition(Origins *o, InstrId id)
         const ReachingDefs *rd = &o->a->rdefs;
         Origin old = {0};
         if (i->flags & IF_TIED && op_is_reg(*ir_tied(o->fn, i, 0)))
-            old = origin_of(o, id, i->nops - 2);
-        else if (v >= rd->first_def && rd->old[v - rd->first_def])
-            old = origin_of_value(o, rd->old[v - rd->first_def]);
-        found = join(o, found, old, id);
+            old = meeting(o, origin_of(o, id, i->nops - 2));
+        else if (v >= rd->first_def)
+            old = meeting_value(o, rd->old[v - rd->first_def]);
+        found = join(o, meeting(o, found), old, id);
     }
-    add_origin(o, v, found, id);
+    Opcode op = ir_desc(o->fn, i)->op;
+    add_meeting(o, v, found, id, op == OP_PHI || op == OP_SELP || ir_guarded(i));
 }
 
 // An address is operand k of an instruction.
@@ -535,7 +561,9 @@ static void look_at_use(Origins *o, InstrId id, uint32_t k, Origin address)
         return;
     if (!tied && only_compares(o, id, address))
         return;
-    if (i->ndef == 1 && (tied || passes_on(o, id, k)))
+    if (d->op == OP_PHI && value_of(o->fn, o->a, id, 0) != VALUE_ANY)
+        add_meeting(o, value_of(o->fn, o->a, id, 0), address, id, true);
+    else if (i->ndef == 1 && (tied || passes_on(o, id, k)))
         look_at_definition(o, id);
     else
         expose_origin(o, address, id);
@@ -588,6 +616,16 @@ static ValueId phi_of_input(const ReachingDefs *rd, uint32_t input)
     return rd->first_phi + low;
 }
 
+// Where values of a joined register meet: all of them.
+static void look_at_phi(Origins *o, ValueId v)
+{
+    const ReachingPhi *phi = value_phi(o->a, v);
+    const Edges *preds = &o->a->preds;
+    InstrId where = ir_block(o->fn, phi->block)->first;
+    for (uint32_t e = preds->first[phi->block], k = phi->inputs; e < preds->first[phi->block + 1]; e++, k++)
+        add_origin(o, v, meeting_value(o, o->a->rdefs.input[k]), where);
+}
+
 static void look_at_reader(Origins *o, uint32_t reader, Origin address)
 {
     const ReachingDefs *rd = &o->a->rdefs;
@@ -596,14 +634,7 @@ static void look_at_reader(Origins *o, uint32_t reader, Origin address)
         look_at_use(o, at->instr, at->op - ir_instr(o->fn, at->instr)->ops, address);
     } else if (reader < rd->noccurrences + rd->ninputs) {
         ValueId phi = phi_of_input(rd, reader - rd->noccurrences);
-        Origin found = {0};
-        const ReachingPhi *p = value_phi(o->a, phi);
-        const Edges *preds = &o->a->preds;
-        InstrId where = ir_block(o->fn, p->block)->first;
-        for (uint32_t e = preds->first[p->block], k = p->inputs; e < preds->first[p->block + 1]; e++, k++)
-            if (rd->input[k])
-                found = join(o, found, origin_of_value(o, rd->input[k]), where);
-        add_origin(o, phi, found, where);
+        add_meeting(o, phi, address, ir_block(o->fn, value_phi(o->a, phi)->block)->first, true);
     } else {
         look_at_definition(o, rd->at[rd->defs[reader - rd->noccurrences - rd->ninputs]].instr);
     }
@@ -658,6 +689,12 @@ static void find_sources(Origins *o)
     }
 }
 
+static void follow(Origins *o)
+{
+    while (o->work.n)
+        look_at_readers(o, o->work.at[--o->work.n]);
+}
+
 static Origin address_of_access(Origins *o, InstrId id)
 {
     const Instr *i = ir_instr(o->fn, id);
@@ -703,7 +740,14 @@ void origins_find(Origins *o, Fn *fn, Arena *arena)
     VEC_PUSH(arena, &o->known, any_number());
     expose_data(o);
     find_sources(o);
-    while (o->work.n)
-        look_at_readers(o, o->work.at[--o->work.n]);
+    follow(o);
+    o->finished = true;
+    for (uint32_t k = 0; k < o->merges.n; k++) {
+        if (value_is_phi(o->a, o->merges.at[k]))
+            look_at_phi(o, o->merges.at[k]);
+        else
+            look_at_definition(o, value_def(o->a, o->merges.at[k]));
+        follow(o);
+    }
     find_accesses(o);
 }
