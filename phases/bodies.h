@@ -95,8 +95,12 @@ PhaseBody phase_general_optimize_mid;
 void note_cost(Ctx *ctx, Fn *fn, InstrId id);
 /* infer_spaces.c */
 PhaseBody phase_infer_spaces;
+// Whether the function makes generic addresses and accesses memory by some.
+bool has_generic_accesses(const Fn *fn);
 /* promote_memory.c */
 PhaseBody phase_promote_memory;
+// Whether the function has variables of its own in `.local` memory.
+bool has_local_variables(const Fn *fn);
 /* place_blocks.c */
 PhaseBody phase_place_blocks;
 /* nop.c */

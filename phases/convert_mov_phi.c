@@ -48,6 +48,7 @@ typedef struct Point {
 typedef struct Leaving {
     Fn *fn;
     const Analyses *a;  // if the function may be not conventional
+    Live live;          // of members, the same
     Arena scratch;
     RegId nregs;        // as it was
     RegId *parent;      // by RegId: union-find
@@ -141,7 +142,7 @@ static bool is_live_behind(const Leaving *l, RegId r, BlockId b, uint32_t place)
             high = mid;
     }
     bool in_block = low < a->uses.first[r + 1] && ir_instr(l->fn, a->uses.at[low].instr)->block == b;
-    return in_block || is_live_out(a, b, r);
+    return in_block || reg_rows_have(&l->live.out, b, r);
 }
 
 static int by_class_and_dominance(const void *x, const void *y)
@@ -500,7 +501,8 @@ static void leave(Leaving *l, bool conventional)
 {
     Fn *fn = l->fn;
     if (!conventional) {
-        l->a = analysis_need(fn, AN_RPO | AN_DOM | AN_DEFUSE | AN_LIVE);
+        l->a = analysis_need(fn, AN_RPO | AN_DOM | AN_DEFUSE);
+        live_find(fn, l->a, l->member, &l->live, &l->scratch);
         find_points(l);
         if (take_apart(l))
             put_pieces_together(l);

@@ -244,21 +244,25 @@ static void apply(Inference *f, const Changes *changes)
     }
 }
 
-// Whether there is anything generic in the function.
-static bool converts_addresses(const Fn *fn)
+bool has_generic_accesses(const Fn *fn)
 {
-    FOR_BLOCKS(fn, b)
+    bool makes = false, takes = false;
+    FOR_BLOCKS(fn, b) {
         FOR_INSTRS(fn, b, id) {
-            Opcode op = ir_desc(fn, ir_instr(fn, id))->op;
-            if (op == OP_CVTA || op == OP_CVTA_ADDR)
+            const Desc *d = ir_desc(fn, ir_instr(fn, id));
+            makes |= d->op == OP_CVTA || d->op == OP_CVTA_ADDR;
+            takes |= d->op == OP_CVTA_TO || d->op == OP_ISSPACEP ||
+                     (can_name(d, SP_GLOBAL) && !tab_mnem(fn->tables, d->mnem)->mod[MC_SPACE]);
+            if (makes && takes)
                 return true;
         }
+    }
     return false;
 }
 
 bool phase_infer_spaces(Ctx *ctx, Fn *fn)
 {
-    if (!converts_addresses(fn))
+    if (!has_generic_accesses(fn))
         return false;
     Inference f = {.fn = fn, .nregs = fn->regs.n};
     Changes changes = {0};

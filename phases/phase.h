@@ -181,6 +181,7 @@ struct Ctx {
     Run run;
     MidCosts *costs;  // of phase 37, while it runs; otherwise NULL
     double seconds[PHASE_ROWS];  // with `timing`
+    double nested_seconds;       // of sub-passes that the phase that runs has run
     uint32_t runs[PHASE_ROWS], progress[PHASE_ROWS];
     VEC(FnStats) stats;
     double deadline;

@@ -100,11 +100,14 @@ static bool execute(Ctx *ctx, Fn *fn, int row, int slot)
     int level = knob_left(&ctx->knobs, KNOB_OPT_BUDGET) > 0 ? ctx->options.level : MIN(ctx->options.level, 1);
     Phase *phase = &ctx->phases[row];
     double start = ctx->options.timing ? phase_clock() : 0;
+    ctx->nested_seconds = 0;
     analysis_need(fn, phase_info[row].needs);
     ctx->run = (Run){.row = phase->vtable->get_index(phase), .slot = slot, .level = level};
     bool progress = phase->vtable->execute(phase, fn);
-    if (ctx->options.timing)
-        ctx->seconds[row] += phase_clock() - start;
+    // What a sub-pass takes counts for it alone.
+    double seconds = ctx->options.timing ? phase_clock() - start : 0;
+    ctx->seconds[row] += seconds - ctx->nested_seconds;
+    ctx->nested_seconds = seconds;
     return progress;
 }
 
@@ -159,7 +162,9 @@ bool phase_subpass(Ctx *ctx, Fn *fn, int row)
     if (ctx->running && ctx->running->off[row])
         return false;
     knobs_enter_phase(&ctx->knobs, row);
+    double nested = ctx->nested_seconds;
     bool progress = run_body(ctx, fn, row, outer.slot);
+    ctx->nested_seconds += nested;
     knobs_enter_phase(&ctx->knobs, outer.row);
     ctx->run = outer;
     return progress;

@@ -510,7 +510,7 @@ static void rewrite_accesses(Promotion *p)
     }
 }
 
-static bool has_local_variables(const Fn *fn)
+bool has_local_variables(const Fn *fn)
 {
     for (uint32_t k = 1; k < fn->syms.n; k++) {
         const Sym *s = ir_sym(fn, k | SYM_LOCAL);

@@ -35,27 +35,6 @@ static bool has_moves(const Fn *fn)
     return false;
 }
 
-static bool has_local_variables(const Fn *fn)
-{
-    for (uint32_t k = 1; k < fn->syms.n; k++) {
-        const Sym *s = ir_sym(fn, k | SYM_LOCAL);
-        if (s->kind == SYM_VAR && s->space == SP_LOCAL)
-            return true;
-    }
-    return false;
-}
-
-static bool converts_addresses(const Fn *fn)
-{
-    FOR_BLOCKS(fn, b)
-        FOR_INSTRS(fn, b, id) {
-            Opcode op = ir_desc(fn, ir_instr(fn, id))->op;
-            if (op == OP_CVTA || op == OP_CVTA_ADDR)
-                return true;
-        }
-    return false;
-}
-
 /* -- The table ------------------------------------------------------------------------------------------ */
 
 const RecipeInfo recipe_info[RECIPE_COUNT] = {

@@ -281,6 +281,9 @@ static inline bool reg_rows_have(const RegRows *rows, BlockId b, RegId r)
 static inline bool is_live_in(const Analyses *an, BlockId b, RegId r) { return reg_rows_have(&an->live.in, b, r); }
 static inline bool is_live_out(const Analyses *an, BlockId b, RegId r) { return reg_rows_have(&an->live.out, b, r); }
 
+// Finds out about these registers alone (by RegId), in memory of this arena, from AN_CFG, AN_RPO and AN_DEFUSE.
+void live_find(const Fn *fn, const Analyses *an, const bool *wanted, Live *live, Arena *arena);
+
 // The registers that are live at one place of a block, while that goes up the block:
 //     live_set_at_end(&set, an, b);
 //     for (InstrId i = ir_block(fn, b)->last; i; i = ir_instr(fn, i)->prev)

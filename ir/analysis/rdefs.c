@@ -430,6 +430,20 @@ static int ascending(const void *x, const void *y)
     return (a > b) - (a < b);
 }
 
+// Many of them are found in their order sooner than they are sorted.
+static void sort_nodes(Search *s)
+{
+    if (s->nodes.n < s->a->nrpo / 16) {
+        if (s->nodes.n)
+            qsort(s->nodes.at, s->nodes.n, sizeof *s->nodes.at, ascending);
+        return;
+    }
+    uint32_t n = 0;
+    for (uint32_t k = 0; k < s->a->nrpo; k++)
+        if (s->at[s->a->dom.order[k]].visited == s->reg)
+            s->nodes.at[n++] = s->a->dom.order[k];
+}
+
 // Step 3: the values at the starts of the blocks that matter. On the stack are those that have one to leave and
 // dominate the block at hand.
 static void sweep_nodes(Search *s, uint32_t first)
@@ -446,8 +460,7 @@ static void sweep_nodes(Search *s, uint32_t first)
         for (uint32_t e = preds->first[b]; e < preds->first[b + 1]; e++)
             add_node(s, preds->at[e]);
     }
-    if (s->nodes.n)
-        qsort(s->nodes.at, s->nodes.n, sizeof *s->nodes.at, ascending);
+    sort_nodes(s);
     for (uint32_t k = 0; k < s->nodes.n; k++) {
         BlockId b = (BlockId)s->nodes.at[k];
         Place *p = &s->at[b];

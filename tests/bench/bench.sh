@@ -7,7 +7,7 @@
 #
 # For each shape of program and each N it generates about N instructions, runs `oriopt -O3 -o /dev/null
 # --time-phases=json` on them, and prints tables (report.awk). The shapes of gen.c are like nvcc's output, and are
-# measured as Ori text as well. Those of ssa.c are in SSA form; the same programs go as LLVM IR through `opt`, text to
+# measured as Ori text as well; those of naive.c like unoptimized code of clang. Those of ssa.c are in SSA form; the same programs go as LLVM IR through `opt`, text to
 # text. It measures only: the exit status is 0.
 #
 # Environment: ORIOPT (default build/oriopt), ORI_BENCH_FLAGS (more options), ORI_BENCH_LIMIT (seconds for a run,
@@ -42,7 +42,7 @@ command -v "$ORIOPT" >/dev/null 2>&1 || {
 
 dir=build/bench
 mkdir -p $dir || exit 0
-for helper in gen ssa timed; do
+for helper in gen naive ssa timed; do
     if [ ! -x $dir/$helper ] || [ -n "$(find tests/bench -name '*.[ch]' -newer $dir/$helper)" ]; then
         ${CC:-cc} -O2 -std=c11 -o $dir/$helper tests/bench/$helper.c || {
             echo "SKIP bench.sh: cannot compile tests/bench/$helper.c"
@@ -126,6 +126,15 @@ for shape in module func; do
         oriopt $shape "$n" "$f.ptx"
         "$ORIOPT" --named-phases NOP --emit=ori "$f.ptx" -o "$f.ori" && oriopt $shape.ori "$n" "$f.ori"
         rm -f "$f.ptx" "$f.ori"
+    done
+done
+
+for shape in module func; do
+    for n; do
+        f=$dir/naive-$n
+        $dir/naive $shape "$n" 1 >"$f.ptx"
+        oriopt naive-$shape "$n" "$f.ptx"
+        rm -f "$f.ptx"
     done
 done
 
