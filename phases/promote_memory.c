@@ -151,14 +151,12 @@ static void keep_range(Variable *v, int64_t lo, int64_t hi)
         v->groups[at / GROUP].stays |= (uint8_t)(1u << at % GROUP);
 }
 
-// All that an access may reach which is no direct one.
-static void keep_access(const Promotion *p, const MemAccess *access, Variable *v)
+// The end of all that an access may reach.
+static int64_t end_of(const Promotion *p, const MemAccess *access)
 {
     const Mnem *m = tab_mnem(p->fn->tables, ir_desc(p->fn, ir_instr(p->fn, access->instr))->mnem);
     int64_t bytes = (int64_t)(width_bits(type_info[m->type[0]].width) / 8) * elements_of(m), end;
-    if (!bytes || __builtin_add_overflow(access->at.hi, bytes, &end))
-        end = INT64_MAX;
-    keep_range(v, access->at.lo, end);
+    return !bytes || __builtin_add_overflow(access->at.hi, bytes, &end) ? INT64_MAX : end;
 }
 
 // Keeps in memory all of an access some byte of which stays there. True: there is more that stays than before.
@@ -218,7 +216,7 @@ static void find_what_stays(Promotion *p)
         const MemAccess *access = &p->origins.accesses.at[k];
         Variable *v = variable_of(p, access);
         if (v && !is_direct(p, access, &direct))
-            keep_access(p, access, v);
+            keep_range(v, access->at.lo, end_of(p, access));
     }
     while (more) {
         more = false;
@@ -520,7 +518,7 @@ typedef enum { WHY_NOT, WHY_ORDERED, WHY_INDEX, WHY_BOUNDS, WHY_MISALIGNED, WHY_
 typedef struct Tally {
     uint32_t n[WHYS], all, stores;  // stores: of those that are promoted
     InstrId first[WHYS], any;
-    int64_t lo, hi;  // where those with unknown indices may begin
+    int64_t lo, end;  // of what those with unknown indices may reach
 } Tally;
 
 static Why why_in_memory(const Promotion *p, const MemAccess *access)
@@ -551,7 +549,7 @@ static Tally *tally_accesses(Promotion *p)
         Why why = why_in_memory(p, access);
         if (why == WHY_INDEX) {
             t->lo = t->n[why] ? MIN(t->lo, access->at.lo) : access->at.lo;
-            t->hi = t->n[why] ? MAX(t->hi, access->at.hi) : access->at.hi;
+            t->end = MAX(t->end, end_of(p, access));
         }
         t->first[why] = t->n[why]++ ? t->first[why] : access->instr;
         t->all++;
@@ -635,7 +633,7 @@ static void say_accesses(Ctx *ctx, const Promotion *p, const Variable *v, const 
             remark(ctx, p->fn, t->first[why], RM_MISSED, whys[why].name,
                    "{Accesses:%u} of {All:%u} accesses to {Variable:%s} stay in memory: somewhere from byte "
                    "{From:%lld} to {To:%lld}",
-                   t->n[why], t->all, name, (long long)MAX(t->lo, 0), (long long)MIN(t->hi, (int64_t)v->size - 1));
+                   t->n[why], t->all, name, (long long)MAX(t->lo, 0), (long long)MIN(t->end, (int64_t)v->size) - 1);
         else if (t->n[why])
             remark(ctx, p->fn, t->first[why], RM_MISSED, whys[why].name,
                    "{Accesses:%u} of {All:%u} accesses to {Variable:%s} stay in memory: %s", t->n[why], t->all, name,
