@@ -175,7 +175,8 @@ struct Ctx {
     Plan plan;
     uint32_t recipes;  // bit per recipe: whether the function meets its condition
     Dumps dumps;
-    PhaseWatch watch;  // all zero: nobody does
+    PhaseWatch watch;         // all zero: nobody does
+    struct Remarks *remarks;  // where they go (phases/remarks.h); NULL: nobody asked for them
     Phase phases[PHASE_ROWS];
     const Plan *running;  // the plan of the function that runs
     Run run;
@@ -199,6 +200,8 @@ const char *phase_gate_name(PhaseGate gate);
 int phase_find(const char *text, size_t len, char why[static 400]);
 // The same, and the slot that `Name@slot` of a sub-pass means; otherwise *slot is the row.
 int phase_find_at(const char *text, size_t len, int *slot, char why[static 400]);
+// Whether a glob means a row: by its name, its number, or both as they stand in names of dumps, `049-GvnCse`.
+bool phase_matches(const char *glob, int row);
 void phase_list(Out *out, bool json);
 
 /* check_program.c */

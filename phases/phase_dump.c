@@ -22,16 +22,9 @@ static bool function_wanted(const Ctx *ctx, const char *name)
     return !glob || glob_match(glob, name, strlen(name), false);
 }
 
-// By name, by number, or by both as they stand in file names.
 static bool phase_wanted(const Ctx *ctx, int row)
 {
-    const char *glob = ctx->options.filter_phases, *name = phase_info[row].name;
-    char text[80];
-    if (!glob)
-        return true;
-    int n = snprintf(text, sizeof text, "%03d-%s", row, name);
-    return glob_match(glob, name, strlen(name), true) || glob_match(glob, text, (size_t)n, true) ||
-           glob_match(glob, text, 3, true);
+    return !ctx->options.filter_phases || phase_matches(ctx->options.filter_phases, row);
 }
 
 /* -- Banners -------------------------------------------------------------------------------------------- */

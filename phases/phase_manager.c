@@ -6,6 +6,7 @@
 #include <time.h>
 
 #include "phases/phase_dump.h"
+#include "phases/remarks.h"
 
 static double cpu_seconds(clockid_t clock)
 {
@@ -118,6 +119,8 @@ static bool run_body(Ctx *ctx, Fn *fn, int row, int slot)
     const PhaseOptions *o = &ctx->options;
     bool watched = ctx->dumps.wanted || o->contracts;
     dump_before(ctx, fn, row);
+    if (ctx->remarks)
+        remarks_run(ctx->remarks, row);
     uint64_t before = watched ? ir_hash(fn) : 0;
     bool progress = execute(ctx, fn, row, slot);
     bool changed = watched && ir_hash(fn) != before;
@@ -199,6 +202,8 @@ void phase_run(Ctx *ctx, Fn **at)
     s.blocks_in = fn->nblocks;
     s.regs_in = fn->regs.n - 1;
     dump_start(ctx, fn);
+    if (ctx->remarks)
+        remarks_start(ctx->remarks);
     for (uint32_t k = 0; k < plan->at.n; k++) {
         const PlanEntry *e = &plan->at.at[k];
         if (!e->recipe || ctx->recipes >> (e->recipe - 1) & 1)

@@ -208,6 +208,15 @@ static void list_masks(Out *out, uint32_t mask)
     out_char(out, ']');
 }
 
+bool phase_matches(const char *glob, int row)
+{
+    const char *name = phase_info[row].name;
+    char text[80];
+    int n = snprintf(text, sizeof text, "%03d-%s", row, name);
+    return glob_match(glob, name, strlen(name), true) || glob_match(glob, text, (size_t)n, true) ||
+           glob_match(glob, text, 3, true);
+}
+
 void phase_list(Out *out, bool json)
 {
     static const int min_opt[] = {0, 1, 2, 3, 0};

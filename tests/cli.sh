@@ -654,6 +654,84 @@ for value in 0 x -1 2000; do
 done
 run "--piece x" 2 --piece=x good.ptx
 
+# -- Remarks ------------------------------------------------------------------------------------------------------------
+
+# What phases say is what stands beside the input, on one thread and on several, in one piece and in many.
+for input in "$tests"/remarks/*.ptx "$tests"/remarks/*.ori; do
+    said=${input%.*}.yaml
+    base=$(basename "$input")
+    for how in -j1 -j4 "-j1 --piece=1" "-j3 --piece=1" "-j4 --self-check=clone"; do
+        # shellcheck disable=SC2086
+        run "remarks of $base with $how" 0 $how "$input" -o remarks.out --remarks=remarks.yaml
+        silent err
+        same remarks.yaml "$said"
+    done
+    run "remarks change nothing in $base" 0 "$input"
+    same out remarks.out
+    run "remarks of $base on standard output" 0 "$input" --emit=none --remarks=-
+    same out "$said"
+    run "remarks of $base beside the module" 0 "$input" --remarks /dev/null
+    same out remarks.out
+    run "remarks of $base by way of Ori text" 0 "$input" --emit=ori --named-phases NOP -o remarks.ori
+    run "remarks of $base as Ori text" 0 remarks.ori --emit=none --remarks=-
+    same out "$said"
+    name="documents of $base"
+    if awk '
+    /^--- !(Passed|Missed|Analysis)$/ { if (open) exit bad = 1; open = 1; keys = ""; next }
+    /^\.\.\.$/ { if (keys !~ /^ Pass: Name:( DebugLoc:)? Function: Args:$/) exit bad = 1; open = 0; next }
+    /^[A-Za-z]+:/ { keys = keys " " $1; if (open) next }
+    /^  - [A-Za-z]+: +[^ ]/ { if (open && keys ~ /Args:$/) next }
+    { exit bad = 1 }
+    END { exit bad || open || !NR }' "$said"; then ok; else bad "a document is not whole"; fi
+    if ! python3 -c 'import yaml' 2>/dev/null; then
+        skip "python3 has no yaml"
+    elif python3 -c '
+import sys, yaml
+class Loader(yaml.SafeLoader): pass
+Loader.add_multi_constructor("!", lambda l, tag, node: (tag, l.construct_mapping(node, deep=True)))
+for tag, remark in yaml.load_all(open(sys.argv[1]), Loader=Loader):
+    assert tag in ("Passed", "Missed", "Analysis"), tag
+    assert set(remark) - {"DebugLoc"} == {"Pass", "Name", "Function", "Args"}, remark
+    assert isinstance(remark["Function"], str), remark
+    if "DebugLoc" in remark:
+        assert set(remark["DebugLoc"]) == {"File", "Line", "Column"}, remark
+    for arg in remark["Args"]:
+        assert len(arg) == 1 and all(isinstance(v, str) for v in arg.values()), arg
+' "$said" 2>err; then ok; else bad "it is not YAML as opt-viewer reads it: $(tail -n 1 err)"; fi
+    if ! command -v llvm-opt-report >/dev/null 2>&1; then
+        skip "there is no llvm-opt-report"
+    elif llvm-opt-report "$said" -o report.txt 2>err; then ok; else bad "llvm-opt-report: $(head -n 1 err)"; fi
+done
+locals=$tests/remarks/locals.ptx
+run "remarks of other phases" 0 "$locals" --emit=none --remarks=- --remarks-filter='OriCopy*'
+silent out
+for glob in 'convertmemory*' 160 '160-*'; do
+    run "remarks of phase $glob" 0 "$locals" --emit=none --remarks=- --remarks-filter="$glob"
+    same out "$tests/remarks/locals.yaml"
+done
+run "remarks of functions without any" 0 good.ptx -o /dev/null --remarks=none.yaml
+if [ -e none.yaml ]; then ok; else bad "there is no file"; fi
+silent none.yaml
+run "remarks without debug information" 0 "$locals" --strip-debug --emit=none --remarks=-
+says out "Name:            AddressEscapes"
+if grep -q DebugLoc out; then bad "there are places"; else ok; fi
+run "remarks and module in one place" 2 "$locals" --remarks=-
+says err "name the same file"
+run "remarks and module in one file" 2 "$locals" -o remarks.out --remarks=remarks.out
+run "filter without remarks" 2 "$locals" --remarks-filter='*'
+says err "goes with --remarks"
+run "remarks of bad input" 1 bad.ptx -o /dev/null --remarks=bad.yaml
+absent bad.yaml
+run "remarks that cannot be written" 5 "$locals" -o left.ptx --remarks=nowhere/remarks.yaml
+says err "cannot write 'nowhere/remarks.yaml'"
+absent left.ptx
+if [ -c /dev/full ]; then
+    run "remarks on a full device" 5 "$locals" -o left.ptx --remarks=/dev/full
+    says err "cannot write '/dev/full'"
+    absent left.ptx
+fi
+clean
+
 # -- Figures ------------------------------------------------------------------------------------------------------------
 
 run "times" 0 --time-phases --emit=none good.ptx

@@ -6,6 +6,7 @@
 // A worker that meets an internal error unwinds to itself and leaves the message behind. Functions further up go on, so
 // that the message which is reported is that of the first function that has one, as on one thread.
 #include "tools/batch.h"
+#include "phases/remarks.h"
 
 static bool is_wanted(const Batch *b, const Fn *fn)
 {
@@ -54,6 +55,7 @@ typedef struct Task {
     bool wanted, done;
     Arena arena;      // of the text
     TextBuffer text;  // as it is written
+    Remarks remarks;
     FnStats stats;
 } Task;
 
@@ -125,6 +127,10 @@ static bool run_task(Worker *w, uint32_t number)
     fn_adopt(*fn, &w->ctx.heap);
     if (!wait_through(c, last_named(c, *fn, number)))
         return false;
+    if (b->ctx->remarks) {
+        remarks_fork(&t->remarks, b->ctx->remarks, &w->ctx.heap);
+        w->ctx.remarks = &t->remarks;
+    }
     if (t->wanted)
         phase_run(&w->ctx, fn);
     if (w->ctx.stats.n)
@@ -211,6 +217,8 @@ static void publish_task(Crew *c, uint32_t number)
     if (b->out)
         out_bytes(b->out, t->text.at, t->text.n);
     arena_free(&t->arena);
+    if (b->ctx->remarks)
+        remarks_take(b->ctx->remarks, &t->remarks);
     if (t->wanted && b->ctx->options.stats)
         VEC_PUSH(&b->ctx->arena, &b->ctx->stats, t->stats);
     fn_adopt(b->module->fns.at[index], &b->ctx->heap);
@@ -297,6 +305,7 @@ static void take_back(Crew *c)
         if (fn)
             fn_adopt(fn, &b->ctx->heap);
         arena_free(&c->tasks[k].arena);
+        arena_free(&c->tasks[k].remarks.arena);
     }
 }
 

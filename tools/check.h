@@ -65,6 +65,12 @@ typedef struct ErrorCheck {
     bool seen;
 } ErrorCheck;
 
+typedef struct RemarkCheck {
+    uint32_t line;  // of the file
+    Pattern pattern;
+    bool seen;
+} RemarkCheck;
+
 typedef struct Entry {
     const char *name;
     uint32_t line;
@@ -96,6 +102,7 @@ typedef struct Test {
     VEC(Entry) entries;
     VEC(Check) checks;
     VEC(ErrorCheck) errors;
+    VEC(RemarkCheck) remarks;
     VEC(Bound) names;
     uint32_t block_line;  // of `precise:`, 0 = there is none
     size_t block;         // offset of the line behind it

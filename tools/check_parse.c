@@ -285,6 +285,13 @@ static void add_error(Parser *p, const char *text, bool alone)
     p->open += alone;
 }
 
+static void add_remark(Parser *p, const char *text)
+{
+    RemarkCheck c = {.line = p->line};
+    if (pattern_parse(p->test, p->line, text, 0, &c.pattern))
+        VEC_PUSH(p->arena, &p->test->remarks, c);
+}
+
 // A line has come that is more than an `error:`.
 static void close_errors(Parser *p)
 {
@@ -387,6 +394,8 @@ static void parse_colon(Parser *p, const char *text, const char *line_end)
         begin_block(p, rest, line_end);
     } else if (d == DIR_LAUNCH) {
         check_add_launch(p->test, p->line, rest);
+    } else if (d == DIR_REMARK) {
+        add_remark(p, rest);
     } else {
         add_check(p, d, d == DIR_COUNT ? strtoull(text + n + gap, NULL, 10) : 0, rest);
     }
@@ -445,7 +454,7 @@ static void check_whole(Parser *p)
     Test *t = p->test;
     if (!t->kind_line && !p->wrong)
         check_fail(t, 0, "there is no `test` directive");
-    bool checks = t->checks.n || t->errors.n || t->idempotent || t->precise || t->launches.n;
+    bool checks = t->checks.n || t->errors.n || t->remarks.n || t->idempotent || t->precise || t->launches.n;
     if (kinds[t->kind].checks && !checks && !t->failures)
         check_fail(t, t->kind_line, "this test checks nothing");
     if (t->errors.n && (t->checks.n || t->precise))

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "phases/remarks.h"
 #include "tools/batch.h"
 #include "tools/check.h"
 
@@ -161,6 +162,42 @@ static TextBuffer print(Test *t, const Module *m, Lang lang)
     return text;
 }
 
+/* -- Remarks -------------------------------------------------------------------------------------------- */
+
+// Missed IndexUnknown of kern at a.cu:12:3: 2 of 4 accesses ...
+static const char *remark_line(Test *t, const Remark *r)
+{
+    TextBuffer text = {.arena = &t->ctx->arena};
+    Out out;
+    out_init(&out, text.arena, out_to_text, &text);
+    out_fmt(&out, "%s %s of %s", remark_kind_name(r->kind), r->name, r->function);
+    if (r->path)
+        out_fmt(&out, " at %s:%u:%u", r->path, r->line, r->col);
+    out_fmt(&out, ": %s", remark_text(r, text.arena));
+    out_flush(&out);
+    out_to_text(&text, "", 1);
+    return text.at;
+}
+
+// Each remark is one of those that are expected, and the other way round.
+static void judge_remarks(Test *t, Remarks *said, const Module *m)
+{
+    remarks_name_files(said, m);
+    for (uint32_t k = 0; k < said->at.n; k++) {
+        const char *line = remark_line(t, &said->at.at[k]);
+        uint32_t c = 0;
+        while (c < t->remarks.n && (t->remarks.at[c].seen || !check_holds(t, &t->remarks.at[c].pattern, line)))
+            c++;
+        if (c < t->remarks.n)
+            t->remarks.at[c].seen = true;
+        else
+            check_fail(t, t->remarks.at[0].line, "unexpected remark: %s", line);
+    }
+    for (uint32_t c = 0; c < t->remarks.n; c++)
+        if (!t->remarks.at[c].seen)
+            check_fail(t, t->remarks.at[c].line, "no such remark: %s", t->remarks.at[c].pattern.text);
+}
+
 /* -- Kinds of tests ------------------------------------------------------------------------------------- */
 
 static void must_equal(Test *t, const char *what, const TextBuffer *old, const TextBuffer *now)
@@ -283,8 +320,16 @@ static void run_module(Test *t, Module *m)
         check_print_launches(t, m, &out);
     else if (t->launches.n && !check_watch_launches(t, &each, m))
         return;
+    Remarks said;
+    if (t->remarks.n) {
+        remarks_init(&said, &ctx->heap, NULL);
+        ctx->remarks = &said;
+    }
     run_phases(t, m);
+    ctx->remarks = NULL;
     out_flush(&out);
+    if (t->remarks.n)
+        judge_remarks(t, &said, m);
     TextBuffer text = print(t, m, t->emit), all = t->kind == TEST_RUN ? report : join(&ctx->arena, &report, &text);
     if (each.ctx)
         run_each_output(&each, &text, t->emit);

@@ -25,6 +25,7 @@ static const DocRow examples[] = {
     {"oriopt k.ptx -o out.ptx", "the default pipeline"},
     {"oriopt --print-pipeline -O2", "what would run, in a form that --named-phases takes"},
     {"oriopt --named-phases OriRemoveNopCode k.ptx", "one phase alone"},
+    {"oriopt --remarks=k.opt.yaml k.ptx -o out.ptx", "what phases did and did not do, and why, for opt-viewer"},
     {"oriopt --print-changed=diff k.ptx -o /dev/null", "what each phase changed, and nothing else"},
     {"oriopt --emit=ori --stop-after 12 k.ptx -o k.ori", "the module as the first phases leave it, as Ori text"},
     {"oriopt --start-before 13 --emit=ptx k.ori", "the rest of it"},

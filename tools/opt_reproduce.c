@@ -14,6 +14,8 @@ static bool option_matters(int id, bool alone)
     case OPT_CHECK_EACH:
     case OPT_REPRODUCER:
     case OPT_RUN_REPRODUCER:
+    case OPT_REMARKS:
+    case OPT_REMARKS_FILTER:
     case OPT_DUMP_DIR: return false;
     case OPT_INPUT_KIND:
     case OPT_EMIT:

@@ -131,6 +131,8 @@ static bool take_option(Settings *s, int id, const char *value)
         s->threads = (unsigned)n;
         return true;
     case OPT_PIECE: return number("piece", value, &s->piece);
+    case OPT_REMARKS: s->remarks = value; return true;
+    case OPT_REMARKS_FILTER: s->remarks_filter = value; return true;
     case OPT_STRIP_DEBUG: s->strip_debug = true; return true;
     case OPT_TIME_PHASES: s->phases.timing = true; return print_mode("time-phases", value, &s->times);
     case OPT_STATS: s->phases.stats = true; return print_mode("stats", value, &s->stats);
@@ -203,6 +205,10 @@ bool settings_take(Settings *s, int argc, char **argv, bool *done)
     }
     if (s->run_reproducer && s->input && !s->text)
         return settings_usage("--run-reproducer takes no other input");
+    if (s->remarks && s->emit && strcmp(s->remarks, s->output) == 0)
+        return settings_usage("--remarks and -o name the same file; --emit=none writes no module");
+    if (s->remarks_filter && !s->remarks)
+        return settings_usage("--remarks-filter goes with --remarks");
     return s->input || s->run_reproducer || settings_tables(s) ||
            settings_usage("no input file; --help explains the use");
 }

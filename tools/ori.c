@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "phases/remarks.h"
 #include "tools/batch.h"
 #include "tools/options.h"
 #include "tools/ori.h"
@@ -12,6 +13,9 @@ struct OriContext {
     Allocator allocator;
     OriMessageFn *receive;
     void *user;
+    OriRemarkFn *receive_remark;
+    void *remark_user;
+    Remarks remarks;  // of a call
     unsigned threads;
     double seconds;
     Arena settings;  // of what is set: the texts in their order, and what they say
@@ -90,6 +94,12 @@ void ori_on_message(OriContext *ori, OriMessageFn *message, void *user)
     ori->user = user;
 }
 
+void ori_on_remark(OriContext *ori, OriRemarkFn *receive_remark, void *user)
+{
+    ori->receive_remark = receive_remark;
+    ori->remark_user = user;
+}
+
 /* -- Calls ---------------------------------------------------------------------------------------------- */
 
 typedef struct Call {
@@ -119,6 +129,7 @@ static OriStatus guarded(Call *call, OriStatus (*body)(Call *))
     arena_init(&ctx->arena, &ctx->heap);
     ctx->plan = (Plan){0};
     ctx->dumps = (Dumps){0};
+    ctx->remarks = NULL;
     ctx->stats.at = NULL;
     ctx->stats.n = ctx->stats.cap = 0;
     ctx->knobs = (Knobs){0};
@@ -138,6 +149,7 @@ static OriStatus guarded(Call *call, OriStatus (*body)(Call *))
         knobs_free(&ctx->knobs);
     ctx->diag.source = NULL;
     ctx->heap.unwind = NULL;
+    arena_free(&call->ori->remarks.arena);
     arena_free(&ctx->arena);
     return status;
 }
@@ -292,12 +304,35 @@ OriModule *ori_parse(OriContext *ori, const char *name, const char *text, size_t
     return guarded(&call, parse) == ORI_OK ? call.module : NULL;
 }
 
+static void pass_remark_on(OriContext *ori, const Remark *m)
+{
+    Arena *arena = &ori->ctx.arena;
+    OriRemarkPart *parts = NEW_ARRAY(arena, OriRemarkPart, m->args.n);
+    for (uint32_t k = 0; k < m->args.n; k++)
+        parts[k] = (OriRemarkPart){m->args.at[k].key, m->args.at[k].text};
+    OriRemark remark = {.kind = (OriRemarkKind)m->kind,
+                        .phase = phase_info[m->row].name,
+                        .name = m->name,
+                        .function = m->function,
+                        .file = m->path,
+                        .line = m->path ? m->line : 0,
+                        .column = m->path ? m->col : 0,
+                        .text = remark_text(m, arena),
+                        .parts = parts,
+                        .part_count = m->args.n};
+    ori->receive_remark(ori->remark_user, &remark);
+}
+
 static OriStatus run_plan(Call *call)
 {
     Ctx *ctx = &call->ori->ctx;
     char why[500];
     if (!phase_plan(ctx, call->module->m, why))
         return wrong_use(call->ori, why);
+    if (call->ori->receive_remark) {
+        remarks_init(&call->ori->remarks, &ctx->heap, NULL);
+        ctx->remarks = &call->ori->remarks;
+    }
     call->module->broken = true;  // until all went well
     batch_run(&(Batch){.ctx = ctx,
                        .module = call->module->m,
@@ -305,6 +340,10 @@ static OriStatus run_plan(Call *call)
                        .threads = phase_plan_reports(ctx) ? 1 : call->ori->threads,
                        .keep = true});
     call->module->broken = false;
+    if (ctx->remarks)
+        remarks_name_files(ctx->remarks, call->module->m);
+    for (uint32_t k = 0; ctx->remarks && k < ctx->remarks->at.n; k++)
+        pass_remark_on(call->ori, &ctx->remarks->at.at[k]);
     return ORI_OK;
 }
 

@@ -67,6 +67,30 @@ typedef struct OriMessage {
 typedef void OriMessageFn(void *user, const OriMessage *message);
 void ori_on_message(OriContext *ori, OriMessageFn *receive, void *user);
 
+typedef enum { ORI_PASSED, ORI_MISSED, ORI_ANALYSIS } OriRemarkKind;
+
+/* A part of a remark; the texts of all of them are a sentence. */
+typedef struct OriRemarkPart {
+    const char *key; /* "String": words between values */
+    const char *text;
+} OriRemarkPart;
+
+/* What a phase did, or did not do, and why. Valid during the call that gets it. */
+typedef struct OriRemark {
+    OriRemarkKind kind;
+    const char *phase, *name, *function;
+    const char *file;      /* by .loc and .file of the module; NULL: not known */
+    unsigned line, column; /* with a file */
+    const char *text;      /* the whole sentence */
+    const OriRemarkPart *parts;
+    size_t part_count;
+} OriRemark;
+
+/* Who gets remarks, which come in the order of the module when all phases ran; NULL: nobody, as to begin with, and then
+ * they cost nothing. */
+typedef void OriRemarkFn(void *user, const OriRemark *remark);
+void ori_on_remark(OriContext *ori, OriRemarkFn *receive, void *user);
+
 /* -- Settings: for all calls that follow ---------------------------------------------------------------- */
 
 /* The optimization level, 0 to 4; 3 to begin with. */

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // oriopt: PTX or Ori text in, phases, PTX or Ori text out.
 #define _DEFAULT_SOURCE
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -58,15 +59,21 @@ static bool entries_exist(const Job *job)
     return true;
 }
 
+static bool cannot_write(Job *job, const char *path, const char *why)
+{
+    diag_plain(&job->ctx.diag, DIAG_ERROR, "cannot write '%s': %s", path, why);
+    return false;
+}
+
 static bool open_output(Job *job)
 {
+    const Settings *s = job->settings;
     char why[200];
-    if (!job->settings->emit)
-        return true;
-    job->file_open = outfile_open(&job->file, job->settings->output, &job->ctx.arena, why);
-    if (!job->file_open)
-        diag_plain(&job->ctx.diag, DIAG_ERROR, "cannot write '%s': %s", job->settings->output, why);
-    return job->file_open;
+    if (s->emit && !(job->file_open = outfile_open(&job->file, s->output, &job->ctx.arena, why)))
+        return cannot_write(job, s->output, why);
+    if (s->remarks && !(job->remarks_open = outfile_open(&job->remarks_file, s->remarks, &job->ctx.arena, why)))
+        return cannot_write(job, s->remarks, why);
+    return true;
 }
 
 static bool open_input(Job *job)
@@ -201,6 +208,26 @@ static Status run_module(Job *job, LangReader *reader, Out *out)
     return status;
 }
 
+// All of them, into a file that is not there yet.
+static bool write_remarks(Job *job)
+{
+    Out out;
+    if (!job->remarks_open)
+        return true;
+    out_init(&out, &job->ctx.arena, outfile_write, &job->remarks_file);
+    remarks_name_files(&job->remarks, job->module);
+    remarks_write(&job->remarks, &out);
+    out_flush(&out);
+    return !out.failed || cannot_write(job, job->settings->remarks, strerror(errno));
+}
+
+static bool commit_remarks(Job *job)
+{
+    char why[200];
+    return !job->remarks_open || outfile_commit(&job->remarks_file, why) ||
+           cannot_write(job, job->settings->remarks, why);
+}
+
 static Status finish_output(Job *job, const Out *out)
 {
     const Settings *s = job->settings;
@@ -322,6 +349,10 @@ static Status optimize(Job *job)
         return ST_OK;
     Out out = {0};
     ctx->options.positions = s->check_each;
+    if (s->remarks) {
+        remarks_init(&job->remarks, &ctx->heap, s->remarks_filter);
+        ctx->remarks = &job->remarks;
+    }
     // What watches functions on their way, or writes of them as it goes, sees one after the other.
     job->whole = s->check_each || ctx->dumps.any;
     job->alone = job->whole || s->phases.self_roundtrip || phase_plan_reports(ctx);
@@ -331,10 +362,12 @@ static Status optimize(Job *job)
     if (status != ST_OK || s->print_pipeline)
         return status;
     warn_of_unread(job);
+    if (!write_remarks(job))
+        return ST_IO;
     status = finish_output(job, &out);
     if (status == ST_IO)
         diag_plain(&ctx->diag, DIAG_ERROR, "cannot write '%s'", s->output);
-    return status;
+    return status == ST_OK && !commit_remarks(job) ? ST_IO : status;
 }
 
 /* -- The program ---------------------------------------------------------------------------------------- */
@@ -345,6 +378,8 @@ static void end_job(Job *job)
     run_each_close(&job->check);
     if (job->file_open)
         outfile_abandon(&job->file);
+    if (job->remarks_open)
+        outfile_abandon(&job->remarks_file);
     if (!job->settings->text)
         source_close(&job->source);
     if (!job->settings->run_text)

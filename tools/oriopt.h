@@ -4,6 +4,7 @@
 #ifndef ORI_ORIOPT_H
 #define ORI_ORIOPT_H
 
+#include "phases/remarks.h"
 #include "tools/option_docs.h"
 #include "tools/run_each.h"
 
@@ -38,6 +39,7 @@ typedef struct Settings {
     unsigned threads;
     uint64_t piece;  // bytes of text that are read before the functions in it run
     uint64_t max_memory, max_insns;
+    const char *remarks, *remarks_filter;
     bool check_each;
     const char *run_file;  // of check_each; NULL: beside the input
     const char *reproducer, *run_reproducer;
@@ -61,8 +63,9 @@ typedef struct Job {
     double read_s, write_s;
     TextBuffer text;  // of check_each: what is to be written
     RunEach check;
-    OutFile file;
-    bool file_open;
+    Remarks remarks;
+    OutFile file, remarks_file;
+    bool file_open, remarks_open;
     Out err;
     char err_buf[4096];
 } Job;

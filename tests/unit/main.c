@@ -51,6 +51,7 @@
     X(undef)           \
     X(eval)            \
     X(batch)           \
+    X(remarks)         \
     X(ori)
 
 #define DECLARE(name) void test_##name(void);
