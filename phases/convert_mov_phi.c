@@ -13,6 +13,7 @@
 // phi's register at the end of its predecessor, if nothing in there is live then. Otherwise the register of the inputs
 // is read where the phi stood, or else one of its own, written at the end of all predecessors; nothing else knows it,
 // so lost copies and swaps cannot happen (Sreedhar et al., "Translating out of static single assignment form", 1999).
+// A copy of a register that a constant was moved into is one of the constant.
 // Copies at the end of one block are made one by one: where a member of a piece is read there, the piece is not
 // written. Undefined inputs write nothing. Pieces are compared WORK times their size at most; what is left then stays
 // apart.
@@ -63,6 +64,7 @@ typedef struct Leaving {
     VEC(uint32_t) next;   // by point: 1 + the next of its piece
     VEC(uint32_t) merge;  // points of two pieces
     uint64_t work;        // comparisons of points that may still be made
+    bool bypassed;        // a constant was copied, and who had it may not be needed any more
 } Leaving;
 
 /* -- Classes -------------------------------------------------------------------------------------------- */
@@ -413,16 +415,30 @@ static void put_pieces_together(Leaving *l)
 
 /* -- Copies --------------------------------------------------------------------------------------------- */
 
-static void insert_copy(Fn *fn, InstrId before, RegId to, Operand from)
+// The constant that a register is a copy of; otherwise the register.
+static Operand source_of(const Leaving *l, Operand from)
 {
-    if (!op_is_reg(from) || op_index(from) != to)
-        insert_move(fn, before, to, from);
+    if (!op_is_reg(from) || !l->a || op_index(from) >= l->nregs || !def_count(l->a, op_index(from)))
+        return from;
+    const Instr *i = ir_instr(l->fn, l->a->defs.at[l->a->defs.first[op_index(from)]].instr);
+    bool copies = i->block && ir_desc(l->fn, i)->op == OP_MOV && !ir_guarded(i) && !(i->flags & IF_PINNED);
+    return copies && is_constant(*ir_use(l->fn, i, 0)) ? *ir_use(l->fn, i, 0) : from;
 }
 
 // What a register is called from now on.
 static RegId final_name(Leaving *l, RegId r) { return r < l->nregs ? leader(l, r) : r; }
 
 static Operand renamed(Leaving *l, Operand o) { return op_is_reg(o) ? op_reg(l->fn, final_name(l, op_index(o))) : o; }
+
+static void insert_copy(Leaving *l, InstrId before, RegId to, Operand from)
+{
+    Operand now = renamed(l, from);
+    if (op_is_reg(now) && op_index(now) == to)
+        return;
+    from = source_of(l, from);
+    l->bypassed |= op_kind(from) == K_IMM;
+    insert_move(l->fn, before, to, op_is_reg(from) ? now : from);
+}
 
 // A register of its own is read where the phi stands, so in front of what is written at the end of this block.
 static void leave_phi(Leaving *l, InstrId id)
@@ -436,9 +452,10 @@ static void leave_phi(Leaving *l, InstrId id)
     for (uint32_t k = 0; k < ir_nuse(i); k += 2) {
         Operand from = *ir_use(fn, i, k + 1);
         if (op_is_reg(from) || is_constant(from))
-            insert_copy(fn, ir_terminator(fn, op_index(*ir_use(fn, i, k))), to, renamed(l, from));
+            insert_copy(l, ir_terminator(fn, op_index(*ir_use(fn, i, k))), to, from);
     }
-    insert_copy(fn, id, leader(l, def), op_reg(fn, to));
+    if (to != leader(l, def))
+        insert_move(fn, id, leader(l, def), op_reg(fn, to));
     ir_remove(fn, id);
 }
 
@@ -450,7 +467,7 @@ static void leave_tied(Leaving *l, InstrId id)
     for (uint32_t k = 0; k < ir_ntied(i); k++) {
         Operand def = *ir_def(fn, i, k), old = *ir_tied(fn, i, k);
         if (op_is_reg(old) || is_constant(old))
-            insert_copy(fn, id, final_name(l, op_index(def)), renamed(l, old));
+            insert_copy(l, id, final_name(l, op_index(def)), old);
     }
     uint32_t ntied = ir_ntied(i);
     Operand *ops = ir_ops(fn, i);
@@ -531,10 +548,11 @@ bool phase_convert_mov_phi(Ctx *ctx, Fn *fn)
         leave(&l, conventional && !ctx->options.contracts);
         fn->without_self_moves = fn->version + 1;
     }
+    bool bypassed = l.bypassed;
     arena_free(&l.scratch);
     fn->form = FORM_MULTI;
     // What was needed is needed still, and nothing was added that is not.
-    if (fn->without_dead == fn->version)
+    if (fn->without_dead == fn->version && !bypassed)
         fn->without_dead++;
     // What was one register is one again, without a move.
     if (fn->without_redundant == fn->version && conventional)
