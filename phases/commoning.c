@@ -5,17 +5,19 @@
 // instructions are found again by a hash of descriptor and operands, where operands are what they are by then: those
 // that gave way before count as what they gave way to. Operands of commutative instructions count in either order. The
 // table keeps the last instruction of each kind: once the walk has left the blocks that it dominates, it never comes
-// back to them, so the next one takes its place.
+// back to them, so the next one takes its place. From another block only what is expensive is taken: ptxas finds the
+// rest itself, and knows better what it costs in registers to keep it (tried).
 //
 //     R3 = add.s32 R1, R2                         R3 = add.s32 R1, R2
 //     R4 = add.s32 R2, R1                    ->   (nothing)
 //     R5 = mul.lo.s32 R4, R3                      R5 = mul.lo.s32 R3, R3
 //
-//     b0: R3 = cvt.s64.s32 R1; @P0 bra b1         b0: R3 = cvt.s64.s32 R1; @P0 bra b1
-//     b1: R4 = cvt.s64.s32 R1                ->   b1: ... R3 ...
+//     b0: R3 = rem.u32 R1, R2; @P0 bra b1         b0: R3 = rem.u32 R1, R2; @P0 bra b1
+//     b1: R4 = rem.u32 R1, R2                ->   b1: ... R3 ...
 //
 // Must not fire:
-//     b1: R3 = add.s32 R1, R2; b2: R4 = add.s32 R1, R2      neither dominates the other
+//     b1: R3 = rem.u32 R1, R2; b2: R4 = rem.u32 R1, R2      neither dominates the other
+//     b0: R3 = add.s32 R1, R2; b1: R4 = add.s32 R1, R2      cheap, and in another block
 //     @P0 R3 = add.s32 R1, R2 else R9; R4 = add.s32 R1, R2  a guarded one is another value where the guard is false
 //     R3 = mov.b32 %clock; R4 = mov.b32 %clock              a new value at each read
 //     R3 = shfl.sync...; R4 = shfl.sync...                  no value of its operands alone; memory neither
@@ -88,6 +90,21 @@ static bool is_equal(const Commoning *c, const Instr *a, const Instr *b)
     return true;
 }
 
+// Whether it is a sequence of many instructions for the machine.
+static bool is_expensive(const Fn *fn, const Instr *i)
+{
+    const Desc *d = ir_desc(fn, i);
+    const Mnem *m = tab_mnem(fn->tables, d->mnem);
+    switch (d->op) {
+    case OP_DIV:
+    case OP_REM:
+    case OP_RCP:
+    case OP_SQRT: return true;
+    case OP_MUL_HI: return type_info[m->type[0]].width == W64;
+    default: return false;
+    }
+}
+
 // Whether the definitions of one can stand for those of the other.
 static bool may_stand_for(const Fn *fn, const Instr *leader, const Instr *i)
 {
@@ -108,7 +125,8 @@ static void look_at(Commoning *c, InstrId id)
         const Instr *leader = ir_instr(fn, c->last.at[place]);
         if (!is_equal(c, leader, i))
             continue;
-        if (!dominates(c->a, leader->block, i->block) || !may_stand_for(fn, leader, i)) {
+        bool near = leader->block == i->block || is_expensive(fn, i);
+        if (!near || !dominates(c->a, leader->block, i->block) || !may_stand_for(fn, leader, i)) {
             c->last.at[place] = id;
             return;
         }
