@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
 // Promotes memory to registers, and cleans up behind that until it pays no more.
 //
-// Slot: 37 GeneralOptimizeMid, the largest of the GeneralOptimize bundles. It runs sub-passes; each says by its progress
-// what has changed, and which of them have something to do then says the table: a work list of sub-passes. In front of
-// all that stand a look at the function (there must be something to promote, to propagate or to fold), the knob
-// GeneralOptimizeEnable (487), and the name: where ConvertMemoryToRegisterOrUniform is disabled, all of the bundle is.
+// Slot: 37 GeneralOptimizeMid, the largest of the GeneralOptimize bundles. It runs sub-passes; each says by its
+// progress what has changed, and which of them have something to do then says the table: a work list of sub-passes. In
+// front of all that stand a look at the function (there must be something to promote, to propagate or to fold), the
+// knob GeneralOptimizeEnable (487), and the name: where ConvertMemoryToRegisterOrUniform is disabled, all of the bundle
+// is.
 //
 // What sub-passes simplify is weighed. An instruction counts 1, one that is exempt from costs (packed compares, lop3,
 // prmt, shf, accesses of vectors) MovWeightForConvertMemToReg (474, 0.25) as long as it has at most four readers, a

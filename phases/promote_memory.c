@@ -49,7 +49,9 @@ enum {
 typedef struct Group {
     uint8_t stays;                        // bit per byte: it stays in memory
     uint8_t split;                        // bit per inner node: its halves are apart
-    uint16_t apart[GROUP], whole[GROUP];  // by inner node: what it costs to have it apart, to have it whole
+    uint8_t touched;                      // bit per byte: a direct access has to do with it
+    uint32_t apart[GROUP], whole[GROUP];  // by inner node: what it costs to have it apart, to have it whole
+    uint32_t accesses, moves;             // direct ones; what promotion makes of them, about
     RegId reg[NODES];                     // of nodes that are whole; 0 = none yet
 } Group;
 
@@ -62,6 +64,7 @@ typedef struct Variable {
 typedef enum { MK_MOV, MK_SPLIT, MK_JOIN, MK_AND, MK_OR, MK_SHL, MK_SHR, MK_BFE, MK_BFI, MK_CVT, MAKES } Make;
 
 typedef struct Promotion {
+    Ctx *ctx;
     Fn *fn;
     Arena scratch;
     Origins origins;
@@ -182,11 +185,23 @@ static Variable *variable_of(const Promotion *p, const MemAccess *access)
     return s && p->variables[s].groups ? &p->variables[s] : NULL;
 }
 
+static uint64_t groups_of(const Variable *v) { return v->groups ? (v->size + GROUP - 1) / GROUP : 0; }
+
+// The largest variable that is promoted.
+static uint64_t size_limit(Promotion *p)
+{
+    Knobs *knobs = &p->ctx->knobs;
+    uint64_t limit =
+        knob_is_set(knobs, KNOB_MEM_TO_REG_SIZE) ? (uint64_t)knob_int(knobs, KNOB_MEM_TO_REG_SIZE) : UINT64_MAX;
+    return MIN(limit, SIZE_MAX_BYTES);
+}
+
 // Variables that nothing but loads and stores get at whose addresses are known to be theirs.
 static bool choose_variables(Promotion *p)
 {
     Fn *fn = p->fn;
     bool found = false;
+    uint64_t limit = size_limit(p);
     p->variables = NEW_ARRAY(&p->scratch, Variable, fn->syms.n);
     for (uint32_t k = 0; k < p->origins.accesses.n; k++) {
         const MemAccess *access = &p->origins.accesses.at[k];
@@ -200,7 +215,7 @@ static bool choose_variables(Promotion *p)
         uint32_t s = local_symbol(p->origins.accesses.at[k].at.sym);
         const Sym *sym = s ? ir_sym(fn, s | SYM_LOCAL) : NULL;
         bool variable = s && sym->kind == SYM_VAR && sym->space == SP_LOCAL && !sym->init;
-        if (!variable || p->origins.exposed[s] || p->variables[s].groups || !sym->size || sym->size > SIZE_MAX_BYTES)
+        if (!variable || p->origins.exposed[s] || p->variables[s].groups || !sym->size || sym->size > limit)
             continue;
         p->variables[s] = (Variable){NEW_ARRAY(&p->scratch, Group, (sym->size + GROUP - 1) / GROUP), sym->size};
         found = true;
@@ -208,17 +223,10 @@ static bool choose_variables(Promotion *p)
     return found;
 }
 
-static void find_what_stays(Promotion *p)
+static void keep_rests(Promotion *p)
 {
     Direct direct;
-    bool more = true;
-    for (uint32_t k = 0; k < p->origins.accesses.n; k++) {
-        const MemAccess *access = &p->origins.accesses.at[k];
-        Variable *v = variable_of(p, access);
-        if (v && !is_direct(p, access, &direct))
-            keep_range(v, access->at.lo, end_of(p, access));
-    }
-    while (more) {
+    for (bool more = true; more;) {
         more = false;
         for (uint32_t k = 0; k < p->origins.accesses.n; k++)
             if (variable_of(p, &p->origins.accesses.at[k]) && is_direct(p, &p->origins.accesses.at[k], &direct))
@@ -226,10 +234,25 @@ static void find_what_stays(Promotion *p)
     }
 }
 
+static void find_what_stays(Promotion *p)
+{
+    Direct direct;
+    for (uint32_t k = 0; k < p->origins.accesses.n; k++) {
+        const MemAccess *access = &p->origins.accesses.at[k];
+        Variable *v = variable_of(p, access);
+        if (v && !is_direct(p, access, &direct))
+            keep_range(v, access->at.lo, end_of(p, access));
+    }
+    keep_rests(p);
+}
+
 // Counts for the inner nodes around and at an access what it costs there. Halves of 64 bits are registers of their own
 // anyway, so what puts them together or apart costs less than what gets at a byte.
 static void count_access(Group *g, uint32_t node, bool store)
 {
+    g->touched |= (uint8_t)mask_of_node(node);
+    g->accesses++;
+    g->moves++;
     if (node < GROUP)
         g->apart[node] += bytes_of_node(node) == 2 && !store ? 3 : 1;
     for (uint32_t outer = node / 2; outer; outer /= 2)
@@ -239,7 +262,11 @@ static void count_access(Group *g, uint32_t node, bool store)
 // Takes a node apart if that costs less, or if nothing accesses all of it.
 static void decide(Group *g, uint32_t node)
 {
-    if (node >= GROUP || !g->whole[node] || (g->apart[node] && g->whole[node] <= g->apart[node]))
+    if (node >= GROUP || !g->whole[node])
+        return;
+    bool whole = g->apart[node] && g->whole[node] <= g->apart[node];
+    g->moves += whole ? g->whole[node] : g->apart[node];
+    if (whole)
         return;
     g->split |= (uint8_t)(1u << node);
     decide(g, 2 * node);
@@ -258,8 +285,39 @@ static void find_parts(Promotion *p)
             count_access(group_at(&direct, e), node_at(&direct, e), direct.store);
     }
     for (uint32_t v = 1; v < p->fn->syms.n; v++)
-        for (uint64_t k = 0; p->variables[v].groups && k < (p->variables[v].size + GROUP - 1) / GROUP; k++)
+        for (uint64_t k = 0; k < groups_of(&p->variables[v]); k++)
             decide(&p->variables[v].groups[k], 1);
+}
+
+// Where much of a variable stays in memory anyway, only groups are promoted whose moves cost less than their accesses.
+// Returns whether any are not.
+static bool weigh(Promotion *p, Variable *v)
+{
+    uint32_t promoted = 0, accessed = 0;
+    bool stays = false;
+    for (uint64_t k = 0; k < groups_of(v); k++) {
+        promoted += (uint32_t)__builtin_popcount(v->groups[k].touched & ~v->groups[k].stays & 0xff);
+        accessed += (uint32_t)__builtin_popcount(v->groups[k].touched | v->groups[k].stays);
+    }
+    if (promoted >= knob_double(&p->ctx->knobs, KNOB_MEM_TO_REG_WHOLE) * accessed)
+        return false;
+    double weight = knob_double(&p->ctx->knobs, KNOB_MOV_WEIGHT);
+    for (uint64_t k = 0; k < groups_of(v); k++) {
+        Group *g = &v->groups[k];
+        bool dear = g->accesses && g->moves * weight >= g->accesses;
+        g->stays |= dear ? 0xff : 0;
+        stays |= dear;
+    }
+    return stays;
+}
+
+static void weigh_variables(Promotion *p)
+{
+    bool stays = false;
+    for (uint32_t v = 1; v < p->fn->syms.n; v++)
+        stays |= weigh(p, &p->variables[v]);
+    if (stays)
+        keep_rests(p);
 }
 
 /* -- Making instructions -------------------------------------------------------------------------------- */
@@ -479,6 +537,7 @@ static Tail tail_of(const Fn *fn, const Instr *i, uint32_t def)
 static void rewrite(Promotion *p, InstrId id, const Direct *d)
 {
     Fn *fn = p->fn;
+    note_cost(p->ctx, fn, id);
     p->before = id;
     for (uint32_t k = 0; k < d->n; k++) {
         const Instr *i = ir_instr(fn, id);
@@ -593,7 +652,7 @@ static bool say_whole(Ctx *ctx, Promotion *p, uint32_t variable, InstrId access,
     if (sym->init)
         remark(ctx, p->fn, access, RM_MISSED, "InitializedData", "{Variable:%s} stays in memory: it is initialized",
                name);
-    else if (sym->size > SIZE_MAX_BYTES)
+    else if (sym->size > size_limit(p))
         remark(ctx, p->fn, access, RM_MISSED, "TooLarge",
                "{Variable:%s} stays in memory: its {Bytes:%llu} bytes are too many", name,
                (unsigned long long)sym->size);
@@ -670,7 +729,7 @@ bool phase_promote_memory(Ctx *ctx, Fn *fn)
 {
     if (!has_local_variables(fn))
         return false;
-    Promotion p = {.fn = fn};
+    Promotion p = {.ctx = ctx, .fn = fn};
     RegId first = fn->regs.n;
     arena_init(&p.scratch, &ctx->heap);
     origins_find(&p.origins, fn, &p.scratch);
@@ -678,6 +737,7 @@ bool phase_promote_memory(Ctx *ctx, Fn *fn)
     if (chosen) {
         find_what_stays(&p);
         find_parts(&p);
+        weigh_variables(&p);
     }
     if (remarks_wanted(ctx))
         say_all(ctx, &p);

@@ -427,8 +427,7 @@ static Origin address_of_definition(Origins *o, InstrId id)
         Origin product = times(read_as(origin_of(o, id, u), t), read_as(origin_of(o, id, u + 1), t));
         return sum_of(o, id, product, origin_of(o, id, u + 2), false);
     }
-    case OP_SELP:
-        return join(o, meeting(o, origin_of(o, id, u)), meeting(o, origin_of(o, id, u + 1)), id);
+    case OP_SELP: return join(o, meeting(o, origin_of(o, id, u)), meeting(o, origin_of(o, id, u + 1)), id);
     case OP_PHI:
         for (uint32_t k = 1; k < ir_nuse(i); k += 2) {
             Operand input = *ir_use(o->fn, i, k);
