@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 // Where addresses come from (ir/analysis/origins.h).
 //
-// One walk over the function finds the instructions that take the address of a symbol, and cvta; their values are
-// addresses. From there on, users of what is new are looked at until nothing changes: moves, phis, selects, sums,
-// conversions between integers, and cvta make addresses of addresses. Where two symbols meet, the symbol is not known
-// any more; where two spaces meet, nor is the space. A range that grows more than GROW_MAX times becomes open on the
-// side on which it grew, so each value changes a bounded number of times.
+// One walk over the function finds the instructions that take the address of a symbol; their values are addresses, and
+// in the end those of cvta of what comes from elsewhere. From there on, users of what is new are looked at until
+// nothing changes: moves, phis, selects, sums, conversions between integers, and cvta make addresses of addresses.
+// Where two symbols meet, the symbol is not known any more; where two spaces meet, nor is the space. A range that grows
+// more than GROW_MAX times becomes open on the side on which it grew, so each value changes a bounded number of times.
 //
 // A symbol is *exposed* where its address goes where it is not followed: it is stored, passed on, compared with what is
 // no constant, computed with in another way, or is one of several symbols that meet. As long as a symbol is not
@@ -66,6 +66,20 @@ static Origin read_as(Origin o, Type t)
     uint32_t bits = width_bits(type_info[t].width);
     o = fit(o, bits);
     return is_signed_type(t) ? o : as_unsigned(o, bits);
+}
+
+// Addresses by what bits of them there are. In fewer than 64 they wrap: from what may have wrapped anything may be
+// added to the symbol, and so it may where a number of 32 bits that is less than 0 goes on as one of 64.
+static Origin address_of_width(Origin o, uint32_t bits, bool widened)
+{
+    if (o.kind != OR_ADDRESS || bits >= 64)
+        return o;
+    Origin all = of_width(bits);
+    if (o.lo < (widened ? 0 : all.lo) || o.hi > all.hi) {
+        o.lo = INT64_MIN;
+        o.hi = INT64_MAX;
+    }
+    return o;
 }
 
 // The range of the sum (or difference) of two.
@@ -391,8 +405,11 @@ static Origin address_of_definition(Origins *o, InstrId id)
     case OP_CVTA_ADDR: return symbol_origin(o, i, true);
     case OP_CVTA: return moved_to_space(o, id, origin_of(o, id, u), true);
     case OP_CVTA_TO: return moved_to_space(o, id, origin_of(o, id, u), false);
-    case OP_MOV:
-    case OP_CVT: return origin_of(o, id, u);
+    case OP_MOV: return origin_of(o, id, u);
+    case OP_CVT: {
+        uint32_t to = width_bits(type_info[m->type[0]].width), from = width_bits(type_info[m->type[1]].width);
+        return address_of_width(origin_of(o, id, u), MIN(to, from), from < to);
+    }
     case OP_ADD: return sum_of(o, id, origin_of(o, id, u), origin_of(o, id, u + 1), false);
     case OP_SUB: return sum_of(o, id, origin_of(o, id, u), origin_of(o, id, u + 1), true);
     case OP_OR: {
@@ -439,7 +456,12 @@ static bool passes_on(Origins *o, InstrId id, uint32_t k)
     case OP_CVTA:
     case OP_CVTA_TO:
     case OP_PHI: return true;
-    case OP_CVT: return is_integer_type(t) && is_integer_type((Type)m->type[1]) && type_info[t].width >= W32;
+    case OP_CVT: {
+        Type from = (Type)m->type[1];
+        bool whole =
+            is_integer_type(t) && is_integer_type(from) && MIN(type_info[t].width, type_info[from].width) >= W32;
+        return whole && (!origin_of(o, id, k).generic || type_info[t].width == type_info[from].width);
+    }
     case OP_ADD: return integer;
     case OP_SUB: return integer && use == 0;
     case OP_OR: {
@@ -507,7 +529,8 @@ static void look_at_definition(Origins *o, InstrId id)
 {
     const Instr *i = ir_instr(o->fn, id);
     ValueId v = value_of(o->fn, o->a, id, 0);
-    Origin found = address_of_definition(o, id);
+    uint32_t bits = width_bits(ir_reg(o->fn, op_index(*ir_def(o->fn, i, 0)))->width);
+    Origin found = address_of_width(address_of_definition(o, id), bits, false);
     if (v == VALUE_ANY) {
         expose_origin(o, found, id);
         return;
@@ -605,7 +628,11 @@ static void look_at_reader(Origins *o, uint32_t reader, Origin address)
                 found = join(o, found, origin_of_value(o, rd->input[k]), where);
         add_origin(o, phi, found, where);
     } else {
-        look_at_definition(o, rd->at[rd->defs[reader - rd->noccurrences - rd->ninputs]].instr);
+        InstrId id = rd->at[rd->defs[reader - rd->noccurrences - rd->ninputs]].instr;
+        if (ir_instr(o->fn, id)->ndef == 1)
+            look_at_definition(o, id);
+        else
+            expose_origin(o, address, id);
     }
 }
 
@@ -626,16 +653,36 @@ static void look_at_readers(Origins *o, ValueId v)
 
 /* -- The walks ------------------------------------------------------------------------------------------ */
 
-static bool is_source(const Desc *d)
-{
-    return d->op == OP_ADDR || d->op == OP_CVTA_ADDR || d->op == OP_CVTA || d->op == OP_CVTA_TO;
-}
+static bool is_source(const Desc *d) { return d->op == OP_ADDR || d->op == OP_CVTA_ADDR; }
 
 // Whether the symbol of an access is one that it can name.
 static bool names_its_space(const Fn *fn, const Desc *d, SymId sym)
 {
     Space space = mod_space((Mod)tab_mnem(fn->tables, d->mnem)->mod[MC_SPACE]);
     return space == (Space)ir_sym(fn, sym)->space;
+}
+
+static void follow(Origins *o)
+{
+    while (o->work.n)
+        look_at_readers(o, o->work.at[--o->work.n]);
+}
+
+// Casts of what comes from elsewhere are addresses, too: of something in their space. Which they are shows when all
+// others are followed to their end.
+static void find_casts(Origins *o)
+{
+    Fn *fn = o->fn;
+    FOR_BLOCKS(fn, b) {
+        FOR_INSTRS(fn, b, id) {
+            const Desc *d = ir_desc(fn, ir_instr(fn, id));
+            ValueId v = d->op == OP_CVTA || d->op == OP_CVTA_TO ? value_of(fn, o->a, id, 0) : 0;
+            if (!v || v == VALUE_ANY || o->address[v])
+                continue;
+            look_at_definition(o, id);
+            follow(o);
+        }
+    }
 }
 
 static void find_sources(Origins *o)
@@ -665,7 +712,8 @@ static Origin address_of_access(Origins *o, InstrId id)
     if (op_kind(base) == K_SYM)
         return symbol_origin(o, i, false);
     Origin at = op_is_reg(base) ? origin_of(o, id, i->ndef) : number_between(0, 0);
-    return plus(at, number_of_operand(o, id, i->ndef + 1, 0), false);
+    at = plus(at, number_of_operand(o, id, i->ndef + 1, 0), false);
+    return op_is_reg(base) ? address_of_width(at, width_bits(ir_reg(o->fn, op_index(base))->width), false) : at;
 }
 
 static void find_accesses(Origins *o)
@@ -703,7 +751,7 @@ void origins_find(Origins *o, Fn *fn, Arena *arena)
     VEC_PUSH(arena, &o->known, any_number());
     expose_data(o);
     find_sources(o);
-    while (o->work.n)
-        look_at_readers(o, o->work.at[--o->work.n]);
+    follow(o);
+    find_casts(o);
     find_accesses(o);
 }
