@@ -4,8 +4,10 @@
 // One walk over the function finds the instructions that take the address of a symbol; their values are addresses, and
 // in the end those of cvta of what comes from elsewhere. From there on, users of what is new are looked at until
 // nothing changes: moves, phis, selects, sums, conversions between integers, and cvta make addresses of addresses.
-// Where two symbols meet, the symbol is not known any more; where two spaces meet, nor is the space. A range that grows
-// more than GROW_MAX times becomes open on the side on which it grew, so each value changes a bounded number of times.
+// Of several that meet, those that may be addresses yet say nothing until nothing changes any more; then they are
+// numbers. Where two symbols meet, the symbol is not known any more; where two spaces meet, nor is the space. A range
+// that grows more than GROW_MAX times becomes open on the side on which it grew, so each value changes a bounded number
+// of times.
 //
 // A symbol is *exposed* where its address goes where it is not followed: it is stored, passed on, compared with what is
 // no constant, computed with in another way, or is one of several symbols that meet. As long as a symbol is not
@@ -340,6 +342,18 @@ Origin origin_of(Origins *o, InstrId id, uint32_t k)
     return number_of_operand(o, id, k, 0);
 }
 
+// Whether a value may turn out to be an address yet.
+static bool is_coming(const Origins *o, ValueId v) { return !o->settled && v && v != VALUE_ANY && !o->address[v]; }
+
+// Of one of several that meet. What is undefined, or may be an address yet, says nothing.
+static Origin origin_of_input(Origins *o, InstrId id, uint32_t k)
+{
+    Operand op = ir_ops(o->fn, ir_instr(o->fn, id))[k];
+    bool undefined = op_kind(op) == K_IMM && op_index(op) == CONST_UNDEF;
+    bool coming = op_is_reg(op) && is_coming(o, value_of(o->fn, o->a, id, k));
+    return undefined || coming ? (Origin){0} : origin_of(o, id, k);
+}
+
 static Origin symbol_origin(Origins *o, const Instr *i, bool generic)
 {
     Operand base = *ir_use(o->fn, i, 0), offset = *ir_use(o->fn, i, 1);
@@ -425,16 +439,10 @@ static Origin address_of_definition(Origins *o, InstrId id)
         Origin product = times(read_as(origin_of(o, id, u), t), read_as(origin_of(o, id, u + 1), t));
         return sum_of(o, id, product, origin_of(o, id, u + 2), false);
     }
-    case OP_SELP: return join(o, origin_of(o, id, u), origin_of(o, id, u + 1), id);
+    case OP_SELP: return join(o, origin_of_input(o, id, u), origin_of_input(o, id, u + 1), id);
     case OP_PHI:
-        for (uint32_t k = 1; k < ir_nuse(i); k += 2) {
-            Operand input = *ir_use(o->fn, i, k);
-            ValueId v = op_is_reg(input) ? value_of(o->fn, o->a, id, u + k) : 0;
-            bool coming = op_is_reg(input) && v && v != VALUE_ANY && !o->address[v];
-            bool undefined = op_kind(input) == K_IMM && op_index(input) == CONST_UNDEF;
-            if (!undefined)
-                result = join(o, result, coming ? number_of_value(o, v, 0) : origin_of(o, id, u + k), id);
-        }
+        for (uint32_t k = 1; k < ir_nuse(i); k += 2)
+            result = join(o, result, origin_of_input(o, id, u + k), id);
         return result;
     default: return any_number();
     }
@@ -611,6 +619,19 @@ static ValueId phi_of_input(const ReachingDefs *rd, uint32_t input)
     return rd->first_phi + low;
 }
 
+static void look_at_phi(Origins *o, ValueId phi)
+{
+    const ReachingDefs *rd = &o->a->rdefs;
+    const ReachingPhi *p = value_phi(o->a, phi);
+    const Edges *preds = &o->a->preds;
+    InstrId where = ir_block(o->fn, p->block)->first;
+    Origin found = {0};
+    for (uint32_t e = preds->first[p->block], k = p->inputs; e < preds->first[p->block + 1]; e++, k++)
+        if (rd->input[k] && !is_coming(o, rd->input[k]))
+            found = join(o, found, origin_of_value(o, rd->input[k]), where);
+    add_origin(o, phi, found, where);
+}
+
 static void look_at_reader(Origins *o, uint32_t reader, Origin address)
 {
     const ReachingDefs *rd = &o->a->rdefs;
@@ -618,15 +639,7 @@ static void look_at_reader(Origins *o, uint32_t reader, Origin address)
         const Occurrence *at = &rd->at[reader];
         look_at_use(o, at->instr, at->op - ir_instr(o->fn, at->instr)->ops, address);
     } else if (reader < rd->noccurrences + rd->ninputs) {
-        ValueId phi = phi_of_input(rd, reader - rd->noccurrences);
-        Origin found = {0};
-        const ReachingPhi *p = value_phi(o->a, phi);
-        const Edges *preds = &o->a->preds;
-        InstrId where = ir_block(o->fn, p->block)->first;
-        for (uint32_t e = preds->first[p->block], k = p->inputs; e < preds->first[p->block + 1]; e++, k++)
-            if (rd->input[k])
-                found = join(o, found, origin_of_value(o, rd->input[k]), where);
-        add_origin(o, phi, found, where);
+        look_at_phi(o, phi_of_input(rd, reader - rd->noccurrences));
     } else {
         InstrId id = rd->at[rd->defs[reader - rd->noccurrences - rd->ninputs]].instr;
         if (ir_instr(o->fn, id)->ndef == 1)
@@ -666,6 +679,25 @@ static void follow(Origins *o)
 {
     while (o->work.n)
         look_at_readers(o, o->work.at[--o->work.n]);
+}
+
+// Looks at what meets addresses and has not turned out to be one.
+static void settle(Origins *o)
+{
+    Fn *fn = o->fn;
+    o->settled = true;
+    for (ValueId v = o->a->rdefs.first_phi; v < value_count(o->a); v++)
+        if (o->address[v])
+            look_at_phi(o, v);
+    FOR_BLOCKS(fn, b) {
+        FOR_INSTRS(fn, b, id) {
+            Opcode op = ir_desc(fn, ir_instr(fn, id))->op;
+            ValueId v = op == OP_PHI || op == OP_SELP ? value_of(fn, o->a, id, 0) : 0;
+            if (v && v != VALUE_ANY && o->address[v])
+                look_at_definition(o, id);
+        }
+    }
+    follow(o);
 }
 
 // Casts of what comes from elsewhere are addresses, too: of something in their space. Which they are shows when all
@@ -752,6 +784,7 @@ void origins_find(Origins *o, Fn *fn, Arena *arena)
     expose_data(o);
     find_sources(o);
     follow(o);
+    settle(o);
     find_casts(o);
     find_accesses(o);
 }

@@ -316,7 +316,8 @@ TEST(plan_recipe_texts)
         {"oriremoveredundantmov", 3, NULL},
         {"164,164", 3, NULL},
         {"off,164", 0, "NvOptRecipes: unknown phase 'off'"},
-        {"9", 0, "NvOptRecipes: '9' is no recipe; it takes on, off, or recipes such as ConvertMemoryToRegisterOrUniform@3"},
+        {"9", 0,
+         "NvOptRecipes: '9' is no recipe; it takes on, off, or recipes such as ConvertMemoryToRegisterOrUniform@3"},
         {"OriRemoveRedundantMov@9+OriCopyProp", 0, "NvOptRecipes: 'OriCopyProp' is no recipe"},
         {"OriRemoveRedundantMov@", 0, "expected a phase number"},
     };
