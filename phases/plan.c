@@ -128,11 +128,11 @@ typedef struct Planner {
     const Ctx *ctx;
     Arena *arena;
     Plan *plan;
-    PhaseForm form;        // that the function is in so far; it starts in multi form
-    bool named;            // somebody gave a list
-    uint32_t recipes;      // bit per recipe that may add its entry
-    int start, stop;       // rows
-    int first, last;       // places
+    PhaseForm form;    // that the function is in so far; it starts in multi form
+    bool named;        // somebody gave a list
+    uint32_t recipes;  // bit per recipe that may add its entry
+    int start, stop;   // rows
+    int first, last;   // places
 } Planner;
 
 // Where an entry stands for --start-before and --stop-after: sub-passes lie between their slot and the next; those that
