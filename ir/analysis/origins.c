@@ -416,7 +416,7 @@ static Origin address_of_definition(Origins *o, InstrId id)
     Origin result = {0};
     switch (d->op) {
     case OP_ADDR: return symbol_origin(o, i, false);
-    case OP_CVTA_ADDR: return symbol_origin(o, i, true);
+    case OP_CVTA_ADDR: return moved_to_space(o, id, symbol_origin(o, i, false), true);
     case OP_CVTA: return moved_to_space(o, id, origin_of(o, id, u), true);
     case OP_CVTA_TO: return moved_to_space(o, id, origin_of(o, id, u), false);
     case OP_MOV: return origin_of(o, id, u);
