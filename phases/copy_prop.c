@@ -6,8 +6,9 @@
 // rewritten before. In ssa form a value is there wherever a copy of it is. In multi form a source is if it has one
 // definition that dominates what reads it (ir/analysis/rdefs.h calls it plain) and the use reads no other definition of
 // the copy; or, within a block, if nothing wrote either since. Copies are moves of registers and constants, `not` of a
-// predicate, conversions of an integer type into itself, and the parts of what was packed. The address of a symbol
-// goes into the memory operands that take it. Copies that nobody reads any more are left for dead code removal.
+// predicate, conversions of an integer type of the register's width into itself, and the parts of what was packed. The
+// address of a symbol goes into the memory operands that take it. Copies that nobody reads any more are left for dead
+// code removal.
 //
 //     R2 = mov.b32 R1                             R2 = mov.b32 R1
 //     R3 = add.s32 R2, 1                     ->   R3 = add.s32 R1, 1
@@ -21,6 +22,8 @@
 //     R2 = mov.b32 R1; R1 = mov.b32 5; st [R8], R2      R1 is another value by then
 //     @P0 R2 = mov.b32 R1 else R9; st [R8], R2          not under the guard
 //     R2 = mov.b32 R1 where R1 or R2 is pinned          an instruction that we do not model may write it meanwhile
+//     @P0 R2 = mov.b32 R1; @P0 st [R8], R2              nor where P0 is
+//     R2:16 = cvt.u8.u8 R1                              it clears the upper half
 //     R1 = mov.b64 @x; R2 = ld.b32 [R1]                 a generic address is not the symbol's
 //     R2 = mov.b32 undef                                each reader would see a value of its own
 //     R2 = mov.b32 5; R4 = mov.phi b1: R2, b2: R3       leaving ssa form, the constant would get its move again
@@ -75,12 +78,13 @@ static Operand moved(const Fn *fn, const Instr *i)
     return is_plain_register(fn, bare) && same_shape(fn, to, bare) ? from : op_none();
 }
 
-// Whether it converts an integer type into itself.
-static bool converts_nothing(const Fn *fn, const Desc *d)
+// Whether it converts an integer type into itself, and its register holds nothing more.
+static bool converts_nothing(const Fn *fn, const Desc *d, RegId to)
 {
     const Mnem *m = tab_mnem(fn->tables, d->mnem);
-    TypeClass class = type_info[m->type[0]].class;
-    return (class == TC_U || class == TC_S) && m->type[0] == m->type[1] && !m->mod[MC_SAT];
+    const TypeInfo *type = &type_info[m->type[0]];
+    return (type->class == TC_U || type->class == TC_S) && m->type[0] == m->type[1] && !m->mod[MC_SAT] &&
+           type->width == ir_reg(fn, to)->width;
 }
 
 // What register `r` is a copy of that this instruction defines, whether it has a guard or not; none = of nothing.
@@ -90,7 +94,7 @@ static Operand copied(const Fn *fn, const Analyses *a, InstrId id, RegId r)
     const Desc *d = ir_desc(fn, i);
     if (i->flags & IF_PINNED)
         return op_none();
-    if (d->op == OP_MOV || (d->op == OP_CVT && converts_nothing(fn, d)))
+    if (d->op == OP_MOV || (d->op == OP_CVT && converts_nothing(fn, d, r)))
         return moved(fn, i);
     if (d->op == OP_NOT && ir_reg(fn, r)->width == W1) {
         Operand from = moved(fn, i);
@@ -128,7 +132,7 @@ static bool guarded_alike(const Fn *fn, const Instr *a, const Instr *b)
     return ir_guarded(a) && ir_guarded(b) && op_same(*ir_guard(fn, a), *ir_guard(fn, b));
 }
 
-// Whether a guarded copy is one for this reader, in ssa form: it has the same guard, or there is no other value.
+// Whether a guarded copy is one for this reader: it has the same guard, or, in ssa form, there is no other value.
 static bool passes_guard(const CopyProp *c, InstrId copy, InstrId reader, uint32_t k)
 {
     const Fn *fn = c->fn;
@@ -142,7 +146,9 @@ static bool passes_guard(const CopyProp *c, InstrId copy, InstrId reader, uint32
     }
     // A guard and old values are read whether the guard holds or not.
     bool is_use = k < user->ndef + ir_nuse(user);
-    return is_use && guarded_alike(fn, i, user) && (fn->form == FORM_MULTI || is_single(c, op_index(*ir_guard(fn, i))));
+    RegId guard = op_index(*ir_guard(fn, i));
+    return is_use && guarded_alike(fn, i, user) &&
+           (fn->form == FORM_MULTI ? reg_in_ssa(ir_reg(fn, guard)) : is_single(c, guard));
 }
 
 // In multi form: whether a copy of the block is one still.
@@ -238,7 +244,7 @@ static bool may_be_constant(const Fn *fn, const Instr *i, uint32_t k)
 static void rewrite_use(CopyProp *c, InstrId id, uint32_t k)
 {
     const Instr *i = ir_instr(c->fn, id);
-    Operand now = ir_ops(c->fn, ir_instr(c->fn, id))[k], best = now;
+    Operand now = ir_ops(c->fn, i)[k], was = now, best = now;
     InstrId copy, last = 0;
     for (int n = 0; n < CHAIN_MAX; n++) {
         now = step_back(c, id, k, now, &copy);
@@ -249,7 +255,8 @@ static void rewrite_use(CopyProp *c, InstrId id, uint32_t k)
             last = copy;
         }
     }
-    if (last && may_rewrite(c, id, last)) {
+    // In blocks that nothing reaches, copies may go round in a circle.
+    if (last && !op_same(best, was) && may_rewrite(c, id, last)) {
         // A register that stands where one did that was declared of another type may be read as both.
         Operand *use = ir_ops(c->fn, ir_instr(c->fn, id)) + k;
         if (op_is_reg(best) && ir_reg(c->fn, op_index(best))->type != ir_reg(c->fn, op_index(*use))->type)

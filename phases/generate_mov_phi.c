@@ -218,8 +218,11 @@ void ssa_repair(Ctx *ctx, Fn *fn, RegId first)
         return;
     fn->loose = first;
     analysis_drop(fn, AN_FLOW);
-    if (analysis_need(fn, AN_CFG | AN_RDEFS)->rdefs.njoined)
+    if (analysis_need(fn, AN_CFG | AN_RDEFS)->rdefs.njoined) {
+        free_entry(fn);
+        analysis_need(fn, AN_CFG | AN_RDEFS);
         name_all(ctx, fn);
+    }
     fn->loose = 0;
     analysis_drop(fn, AN_FLOW);
 }

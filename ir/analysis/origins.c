@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 // Where addresses come from (ir/analysis/origins.h).
 //
-// One walk over the function finds the instructions that take the address of a symbol, and cvta; their values are
-// addresses. From there on, users of what is new are looked at until nothing changes: moves, phis, selects, sums,
-// conversions between integers, and cvta make addresses of addresses. Where two symbols meet, the symbol is not known
-// any more; where two spaces meet, or an address and a number, nor is the space. What else meets an address may still
-// turn out to be one, so numbers are counted in at the end only, and what follows from them is looked for again. A
-// range that grows more than GROW_MAX times becomes open on the side on which it grew, so each value changes a bounded
-// number of times.
+// One walk over the function finds the instructions that take the address of a symbol; their values are addresses, and
+// in the end those of cvta of what comes from elsewhere. From there on, users of what is new are looked at until
+// nothing changes: moves, phis, selects, sums, conversions between integers, and cvta make addresses of addresses.
+// Of several that meet, those that may be addresses yet say nothing until nothing changes any more; then they are
+// numbers. Where two symbols meet, the symbol is not known any more; where two spaces meet, nor is the space. A range
+// that grows more than GROW_MAX times becomes open on the side on which it grew, so each value changes a bounded number
+// of times.
 //
 // A symbol is *exposed* where its address goes where it is not followed: it is stored, passed on, compared with what is
 // no constant, computed with in another way, or is one of several symbols that meet. As long as a symbol is not
@@ -68,6 +68,20 @@ static Origin read_as(Origin o, Type t)
     uint32_t bits = width_bits(type_info[t].width);
     o = fit(o, bits);
     return is_signed_type(t) ? o : as_unsigned(o, bits);
+}
+
+// Addresses by what bits of them there are. In fewer than 64 they wrap: from what may have wrapped anything may be
+// added to the symbol, and so it may where a number of 32 bits that is less than 0 goes on as one of 64.
+static Origin address_of_width(Origin o, uint32_t bits, bool widened)
+{
+    if (o.kind != OR_ADDRESS || bits >= 64)
+        return o;
+    Origin all = of_width(bits);
+    if (o.lo < (widened ? 0 : all.lo) || o.hi > all.hi) {
+        o.lo = INT64_MIN;
+        o.hi = INT64_MAX;
+    }
+    return o;
 }
 
 // The range of the sum (or difference) of two.
@@ -310,17 +324,11 @@ static Origin number_of_value(Origins *o, ValueId v, uint32_t depth)
 
 /* -- Addresses ------------------------------------------------------------------------------------------ */
 
-// What meets others at a phi, a select or a guarded definition: nothing as long as it may become an address.
-static Origin meeting(Origins *o, Origin origin)
-{
-    return origin.kind == OR_ADDRESS || o->finished ? origin : (Origin){0};
-}
-
-static Origin meeting_value(Origins *o, ValueId v)
+static Origin origin_of_value(Origins *o, ValueId v)
 {
     if (v && v != VALUE_ANY && o->address[v])
         return o->known.at[o->address[v]];
-    return v && o->finished ? any_number() : (Origin){0};
+    return number_of_value(o, v, 0);
 }
 
 Origin origin_of(Origins *o, InstrId id, uint32_t k)
@@ -332,6 +340,18 @@ Origin origin_of(Origins *o, InstrId id, uint32_t k)
             return o->known.at[o->address[v]];
     }
     return number_of_operand(o, id, k, 0);
+}
+
+// Whether a value may turn out to be an address yet.
+static bool is_coming(const Origins *o, ValueId v) { return !o->settled && v && v != VALUE_ANY && !o->address[v]; }
+
+// Of one of several that meet. What is undefined, or may be an address yet, says nothing.
+static Origin origin_of_input(Origins *o, InstrId id, uint32_t k)
+{
+    Operand op = ir_ops(o->fn, ir_instr(o->fn, id))[k];
+    bool undefined = op_kind(op) == K_IMM && op_index(op) == CONST_UNDEF;
+    bool coming = op_is_reg(op) && is_coming(o, value_of(o->fn, o->a, id, k));
+    return undefined || coming ? (Origin){0} : origin_of(o, id, k);
 }
 
 static Origin symbol_origin(Origins *o, const Instr *i, bool generic)
@@ -386,17 +406,6 @@ static bool or_adds(const Origins *o, Origin address, Origin number)
            (uint64_t)number.lo < align && !(address.lo & number.lo);
 }
 
-// An address through a conversion. Cut to 32 bits, only those of small spaces stay what they are.
-static Origin converted(Origins *o, InstrId id, const Mnem *m, Origin from)
-{
-    bool narrows = type_info[m->type[0]].width < type_info[m->type[1]].width;
-    bool small = !from.generic && (from.space == SP_SHARED || from.space == SP_LOCAL);
-    if (from.kind != OR_ADDRESS || !narrows || small)
-        return from;
-    expose_origin(o, from, id);
-    return any_number();
-}
-
 // The value of an instruction that has an address among its operands, or makes one.
 static Origin address_of_definition(Origins *o, InstrId id)
 {
@@ -407,11 +416,14 @@ static Origin address_of_definition(Origins *o, InstrId id)
     Origin result = {0};
     switch (d->op) {
     case OP_ADDR: return symbol_origin(o, i, false);
-    case OP_CVTA_ADDR: return symbol_origin(o, i, true);
+    case OP_CVTA_ADDR: return moved_to_space(o, id, symbol_origin(o, i, false), true);
     case OP_CVTA: return moved_to_space(o, id, origin_of(o, id, u), true);
     case OP_CVTA_TO: return moved_to_space(o, id, origin_of(o, id, u), false);
     case OP_MOV: return origin_of(o, id, u);
-    case OP_CVT: return converted(o, id, m, origin_of(o, id, u));
+    case OP_CVT: {
+        uint32_t to = width_bits(type_info[m->type[0]].width), from = width_bits(type_info[m->type[1]].width);
+        return address_of_width(origin_of(o, id, u), MIN(to, from), from < to);
+    }
     case OP_ADD: return sum_of(o, id, origin_of(o, id, u), origin_of(o, id, u + 1), false);
     case OP_SUB: return sum_of(o, id, origin_of(o, id, u), origin_of(o, id, u + 1), true);
     case OP_OR: {
@@ -427,13 +439,10 @@ static Origin address_of_definition(Origins *o, InstrId id)
         Origin product = times(read_as(origin_of(o, id, u), t), read_as(origin_of(o, id, u + 1), t));
         return sum_of(o, id, product, origin_of(o, id, u + 2), false);
     }
-    case OP_SELP: return join(o, meeting(o, origin_of(o, id, u)), meeting(o, origin_of(o, id, u + 1)), id);
+    case OP_SELP: return join(o, origin_of_input(o, id, u), origin_of_input(o, id, u + 1), id);
     case OP_PHI:
-        for (uint32_t k = 1; k < ir_nuse(i); k += 2) {
-            Operand input = *ir_use(o->fn, i, k);
-            if (op_kind(input) != K_IMM || op_index(input) != CONST_UNDEF)
-                result = join(o, result, meeting(o, origin_of(o, id, u + k)), id);
-        }
+        for (uint32_t k = 1; k < ir_nuse(i); k += 2)
+            result = join(o, result, origin_of_input(o, id, u + k), id);
         return result;
     default: return any_number();
     }
@@ -455,7 +464,12 @@ static bool passes_on(Origins *o, InstrId id, uint32_t k)
     case OP_CVTA:
     case OP_CVTA_TO:
     case OP_PHI: return true;
-    case OP_CVT: return is_integer_type(t) && is_integer_type((Type)m->type[1]) && type_info[t].width >= W32;
+    case OP_CVT: {
+        Type from = (Type)m->type[1];
+        bool whole =
+            is_integer_type(t) && is_integer_type(from) && MIN(type_info[t].width, type_info[from].width) >= W32;
+        return whole && (!origin_of(o, id, k).generic || type_info[t].width == type_info[from].width);
+    }
     case OP_ADD: return integer;
     case OP_SUB: return integer && use == 0;
     case OP_OR: {
@@ -519,19 +533,12 @@ static void add_origin(Origins *o, ValueId v, Origin found, InstrId where)
     VEC_PUSH(o->arena, &o->work, v);
 }
 
-// The same; where several values meet, it is noted to be looked at once more.
-static void add_meeting(Origins *o, ValueId v, Origin found, InstrId where, bool meets)
-{
-    if (meets && !o->finished && !o->address[v] && found.kind == OR_ADDRESS)
-        VEC_PUSH(o->arena, &o->merges, v);
-    add_origin(o, v, found, where);
-}
-
 static void look_at_definition(Origins *o, InstrId id)
 {
     const Instr *i = ir_instr(o->fn, id);
     ValueId v = value_of(o->fn, o->a, id, 0);
-    Origin found = address_of_definition(o, id);
+    uint32_t bits = width_bits(ir_reg(o->fn, op_index(*ir_def(o->fn, i, 0)))->width);
+    Origin found = address_of_width(address_of_definition(o, id), bits, false);
     if (v == VALUE_ANY) {
         expose_origin(o, found, id);
         return;
@@ -540,13 +547,12 @@ static void look_at_definition(Origins *o, InstrId id)
         const ReachingDefs *rd = &o->a->rdefs;
         Origin old = {0};
         if (i->flags & IF_TIED && op_is_reg(*ir_tied(o->fn, i, 0)))
-            old = meeting(o, origin_of(o, id, i->nops - 2));
-        else if (v >= rd->first_def)
-            old = meeting_value(o, rd->old[v - rd->first_def]);
-        found = join(o, meeting(o, found), old, id);
+            old = origin_of(o, id, i->nops - 2);
+        else if (v >= rd->first_def && rd->old[v - rd->first_def])
+            old = origin_of_value(o, rd->old[v - rd->first_def]);
+        found = join(o, found, old, id);
     }
-    Opcode op = ir_desc(o->fn, i)->op;
-    add_meeting(o, v, found, id, op == OP_PHI || op == OP_SELP || ir_guarded(i));
+    add_origin(o, v, found, id);
 }
 
 // An address is operand k of an instruction.
@@ -560,9 +566,7 @@ static void look_at_use(Origins *o, InstrId id, uint32_t k, Origin address)
         return;
     if (!tied && only_compares(o, id, address))
         return;
-    if (d->op == OP_PHI && value_of(o->fn, o->a, id, 0) != VALUE_ANY)
-        add_meeting(o, value_of(o->fn, o->a, id, 0), address, id, true);
-    else if (i->ndef == 1 && (tied || passes_on(o, id, k)))
+    if (i->ndef == 1 && (tied || passes_on(o, id, k)))
         look_at_definition(o, id);
     else
         expose_origin(o, address, id);
@@ -615,14 +619,17 @@ static ValueId phi_of_input(const ReachingDefs *rd, uint32_t input)
     return rd->first_phi + low;
 }
 
-// Where values of a joined register meet: all of them.
-static void look_at_phi(Origins *o, ValueId v)
+static void look_at_phi(Origins *o, ValueId phi)
 {
-    const ReachingPhi *phi = value_phi(o->a, v);
+    const ReachingDefs *rd = &o->a->rdefs;
+    const ReachingPhi *p = value_phi(o->a, phi);
     const Edges *preds = &o->a->preds;
-    InstrId where = ir_block(o->fn, phi->block)->first;
-    for (uint32_t e = preds->first[phi->block], k = phi->inputs; e < preds->first[phi->block + 1]; e++, k++)
-        add_origin(o, v, meeting_value(o, o->a->rdefs.input[k]), where);
+    InstrId where = ir_block(o->fn, p->block)->first;
+    Origin found = {0};
+    for (uint32_t e = preds->first[p->block], k = p->inputs; e < preds->first[p->block + 1]; e++, k++)
+        if (rd->input[k] && !is_coming(o, rd->input[k]))
+            found = join(o, found, origin_of_value(o, rd->input[k]), where);
+    add_origin(o, phi, found, where);
 }
 
 static void look_at_reader(Origins *o, uint32_t reader, Origin address)
@@ -632,10 +639,13 @@ static void look_at_reader(Origins *o, uint32_t reader, Origin address)
         const Occurrence *at = &rd->at[reader];
         look_at_use(o, at->instr, at->op - ir_instr(o->fn, at->instr)->ops, address);
     } else if (reader < rd->noccurrences + rd->ninputs) {
-        ValueId phi = phi_of_input(rd, reader - rd->noccurrences);
-        add_meeting(o, phi, address, ir_block(o->fn, value_phi(o->a, phi)->block)->first, true);
+        look_at_phi(o, phi_of_input(rd, reader - rd->noccurrences));
     } else {
-        look_at_definition(o, rd->at[rd->defs[reader - rd->noccurrences - rd->ninputs]].instr);
+        InstrId id = rd->at[rd->defs[reader - rd->noccurrences - rd->ninputs]].instr;
+        if (ir_instr(o->fn, id)->ndef == 1)
+            look_at_definition(o, id);
+        else
+            expose_origin(o, address, id);
     }
 }
 
@@ -656,16 +666,55 @@ static void look_at_readers(Origins *o, ValueId v)
 
 /* -- The walks ------------------------------------------------------------------------------------------ */
 
-static bool is_source(const Desc *d)
-{
-    return d->op == OP_ADDR || d->op == OP_CVTA_ADDR || d->op == OP_CVTA || d->op == OP_CVTA_TO;
-}
+static bool is_source(const Desc *d) { return d->op == OP_ADDR || d->op == OP_CVTA_ADDR; }
 
 // Whether the symbol of an access is one that it can name.
 static bool names_its_space(const Fn *fn, const Desc *d, SymId sym)
 {
     Space space = mod_space((Mod)tab_mnem(fn->tables, d->mnem)->mod[MC_SPACE]);
     return space == (Space)ir_sym(fn, sym)->space;
+}
+
+static void follow(Origins *o)
+{
+    while (o->work.n)
+        look_at_readers(o, o->work.at[--o->work.n]);
+}
+
+// Looks at what meets addresses and has not turned out to be one.
+static void settle(Origins *o)
+{
+    Fn *fn = o->fn;
+    o->settled = true;
+    for (ValueId v = o->a->rdefs.first_phi; v < value_count(o->a); v++)
+        if (o->address[v])
+            look_at_phi(o, v);
+    FOR_BLOCKS(fn, b) {
+        FOR_INSTRS(fn, b, id) {
+            Opcode op = ir_desc(fn, ir_instr(fn, id))->op;
+            ValueId v = op == OP_PHI || op == OP_SELP ? value_of(fn, o->a, id, 0) : 0;
+            if (v && v != VALUE_ANY && o->address[v])
+                look_at_definition(o, id);
+        }
+    }
+    follow(o);
+}
+
+// Casts of what comes from elsewhere are addresses, too: of something in their space. Which they are shows when all
+// others are followed to their end.
+static void find_casts(Origins *o)
+{
+    Fn *fn = o->fn;
+    FOR_BLOCKS(fn, b) {
+        FOR_INSTRS(fn, b, id) {
+            const Desc *d = ir_desc(fn, ir_instr(fn, id));
+            ValueId v = d->op == OP_CVTA || d->op == OP_CVTA_TO ? value_of(fn, o->a, id, 0) : 0;
+            if (!v || v == VALUE_ANY || o->address[v])
+                continue;
+            look_at_definition(o, id);
+            follow(o);
+        }
+    }
 }
 
 static void find_sources(Origins *o)
@@ -688,12 +737,6 @@ static void find_sources(Origins *o)
     }
 }
 
-static void follow(Origins *o)
-{
-    while (o->work.n)
-        look_at_readers(o, o->work.at[--o->work.n]);
-}
-
 static Origin address_of_access(Origins *o, InstrId id)
 {
     const Instr *i = ir_instr(o->fn, id);
@@ -701,7 +744,8 @@ static Origin address_of_access(Origins *o, InstrId id)
     if (op_kind(base) == K_SYM)
         return symbol_origin(o, i, false);
     Origin at = op_is_reg(base) ? origin_of(o, id, i->ndef) : number_between(0, 0);
-    return plus(at, number_of_operand(o, id, i->ndef + 1, 0), false);
+    at = plus(at, number_of_operand(o, id, i->ndef + 1, 0), false);
+    return op_is_reg(base) ? address_of_width(at, width_bits(ir_reg(o->fn, op_index(base))->width), false) : at;
 }
 
 static void find_accesses(Origins *o)
@@ -740,13 +784,7 @@ void origins_find(Origins *o, Fn *fn, Arena *arena)
     expose_data(o);
     find_sources(o);
     follow(o);
-    o->finished = true;
-    for (uint32_t k = 0; k < o->merges.n; k++) {
-        if (value_is_phi(o->a, o->merges.at[k]))
-            look_at_phi(o, o->merges.at[k]);
-        else
-            look_at_definition(o, value_def(o->a, o->merges.at[k]));
-        follow(o);
-    }
+    settle(o);
+    find_casts(o);
     find_accesses(o);
 }

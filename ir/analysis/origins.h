@@ -43,8 +43,7 @@ typedef struct Origins {
     VEC(Origin) known;
     uint32_t *address, *number;  // by ValueId: its place in `known`, 0 = none
     VEC(ValueId) work;
-    VEC(ValueId) merges;                   // addresses that come from several values
-    bool finished;                         // what is no address by now is none
+    bool settled;                          // what is no address by now will not be one
     uint32_t *first_reader, *next_reader;  // of values of joined registers
     struct EvalRow *evals;                 // by DescId, those that were asked for
 } Origins;

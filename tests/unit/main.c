@@ -30,6 +30,7 @@
     X(defuse)          \
     X(live)            \
     X(rdefs)           \
+    X(origins)         \
     X(verify_form)     \
     X(clone)           \
     X(contracts)       \

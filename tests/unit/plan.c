@@ -117,7 +117,7 @@ static const char *rows(const Plan *plan)
 
 /* -- OptBudget ------------------------------------------------------------------------------------------ */
 
-// A budget is spent by gates above -O1, of which four have something to do here; where nothing is left, phases see -O1.
+// A budget is spent by gates above -O1, of which five have something to do here; where nothing is left, phases see -O1.
 TEST(plan_opt_budget)
 {
     static const struct {
@@ -127,13 +127,15 @@ TEST(plan_opt_budget)
     } cases[] = {
         {3, NULL, "4/3 46/3 49/3 50/3 65/3 115/3", 0},
         {3, "OptBudget=0", "4/1 115/1", 0},
-        {3, "OptBudget=1", "4/3 46/1 115/1", 0},
-        {3, "OptBudget=2", "4/3 46/3 49/1 115/1", 0},
-        {3, "OptBudget=4", "4/3 46/3 49/3 50/3 65/1 115/1", 0},
-        {3, "OptBudget=5", "4/3 46/3 49/3 50/3 65/3 115/3", 1},
+        {3, "OptBudget=1", "4/3 115/1", 0},
+        {3, "OptBudget=2", "4/3 46/1 115/1", 0},
+        {3, "OptBudget=3", "4/3 46/3 49/1 115/1", 0},
+        {3, "OptBudget=5", "4/3 46/3 49/3 50/3 65/1 115/1", 0},
+        {3, "OptBudget=6", "4/3 46/3 49/3 50/3 65/3 115/3", 1},
         {3, "OptBudget=9223372036854775807", "4/3 46/3 49/3 50/3 65/3 115/3", 0},
         {2, NULL, "4/2 46/2 49/2 50/2 65/2 115/2", 0},
-        {2, "OptBudget=1", "4/2 46/1 115/1", 0},
+        {2, "OptBudget=1", "4/2 115/1", 0},
+        {2, "OptBudget=2", "4/2 46/1 115/1", 0},
         {1, NULL, "4/1 115/1", 0},
         {1, "OptBudget=7", "4/1 115/1", 7},
         {1, "OptBudget=0", "4/1 115/1", 0},
@@ -161,13 +163,14 @@ TEST(plan_budget_of_a_function)
     static const struct {
         const char *setting, *pragma, *expected;
     } cases[] = {
-        {"OptBudget=1", NULL, "4/3 46/1 115/1"},
-        {"OptBudget=1", "knob OptBudget=2", "4/3 46/3 49/1 115/1"},
-        {"WHEN=FN=f;OptBudget=0", "knob OptBudget=2", "4/1 115/1"},
-        {"WHEN=FN=g;OptBudget=0", "knob OptBudget=2", "4/3 46/3 49/1 115/1"},
+        {"OptBudget=2", NULL, "4/3 46/1 115/1"},
+        {"OptBudget=2", "knob OptBudget=3", "4/3 46/3 49/1 115/1"},
+        {"WHEN=FN=f;OptBudget=0", "knob OptBudget=3", "4/1 115/1"},
+        {"WHEN=FN=g;OptBudget=0", "knob OptBudget=3", "4/3 46/3 49/1 115/1"},
+        {"WHEN=PH=37;OptBudget=0", NULL, "4/3 46/3 49/3 50/3 65/3 115/3"},
         {"WHEN=PH=49;OptBudget=0", NULL, "4/3 46/3 50/3 65/3 115/3"},
         {"WHEN=PH=46..50;OptBudget=2", NULL, "4/3 46/3 49/1 65/3 115/3"},
-        {"OptBudget=1~WHEN=PH=49;OptBudget=5", NULL, "4/3 46/1 49/3 115/1"},
+        {"OptBudget=2~WHEN=PH=49;OptBudget=5", NULL, "4/3 46/1 49/3 115/1"},
         {"OptBudget=0~WHEN=PH=115;OptBudget=1", NULL, "4/1 115/3"},
     };
     for (size_t k = 0; k < ARRAY_LEN(cases); k++) {
@@ -313,7 +316,8 @@ TEST(plan_recipe_texts)
         {"oriremoveredundantmov", 3, NULL},
         {"164,164", 3, NULL},
         {"off,164", 0, "NvOptRecipes: unknown phase 'off'"},
-        {"9", 0, "NvOptRecipes: '9' is no recipe; it takes on, off, or recipes such as OriRemoveRedundantMov@9"},
+        {"9", 0,
+         "NvOptRecipes: '9' is no recipe; it takes on, off, or recipes such as ConvertMemoryToRegisterOrUniform@3"},
         {"OriRemoveRedundantMov@9+OriCopyProp", 0, "NvOptRecipes: 'OriCopyProp' is no recipe"},
         {"OriRemoveRedundantMov@", 0, "expected a phase number"},
     };
@@ -404,7 +408,7 @@ TEST(plan_list_errors)
 {
     static const char *const errors[] = {
         "NamedPhases=Gvnn",
-        "DisablePhases=12+165",
+        "DisablePhases=12+166",
         "DUMPIR=\"9..3\"",
         "NvOptRecipes=maybe",
         "WHEN=FN=nobody;NamedPhases=Gvnn",
@@ -454,9 +458,9 @@ TEST(plan_option_errors)
     CHECK(strncmp(why, "--named-phases: unknown phase 'Gvnn'", 36) == 0);
     close_plan(&p);
     open_plan(&p, true);
-    p.f.ctx.options.disabled = "165";
+    p.f.ctx.options.disabled = "166";
     CHECK(!phase_plan(&p.f.ctx, p.f.module, why));
-    CHECK_Z(why, "--disable-phases: there is no phase 165; the last is 164");
+    CHECK_Z(why, "--disable-phases: there is no phase 166; the last is 165");
     close_plan(&p);
     open_plan(&p, true);
     pragma(&p, "knob NamedPhases=Gvnn");

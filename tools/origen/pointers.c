@@ -33,6 +33,72 @@ void make_local(Gen *g, uint32_t n)
     fill(g, object_push(g, o));
 }
 
+/* -- Structures ----------------------------------------------------------------------------------------- */
+
+static const Object *record(Gen *g, uint32_t bytes, bool fixed)
+{
+    bool framed = g->fn.flavor->in_frame && chance(g, 3, 4);
+    Object o = framed ? in_the_frame(g, bytes, 8) : by_itself(g, bytes, 8);
+    o.bytes = bytes;
+    o.align = 8;
+    o.home = SPACE_LOCAL;
+    o.watched = true;
+    o.fixed = fixed;
+    return object_push(g, o);
+}
+
+// A field, or its address, which is computed from what is constant.
+static Place field(Gen *g, const Object *o, uint32_t bytes)
+{
+    static const char *const ways[] = {
+        "mov.u32 $r1, $u; mul.wide.<u32|s32> $d1, $r1, $u; add.s64 $w, $v, $d1;",
+        "mov.u32 $r1, $u; mul.lo.s32 $r2, $r1, $u; cvt.s64.s32 $d1, $r2; add.s64 $w, $d1, $v;",
+        "mov.u64 $d1, $u; mov.u64 $d2, $u; mad.lo.s64 $w, $d1, $d2, $v;",
+    };
+    uint32_t k = roll(g, o->bytes / bytes);
+    if (chance(g, 2, 3))
+        return (Place){o, NULL, k * bytes};
+    Value *from = value_scratch(g, CLASS_D), *to = value_scratch(g, CLASS_D);
+    address_of(g, o, from);
+    code(g, *ANY_OF(g, ways), k, bytes, to, from);
+    return (Place){o, to, 0};
+}
+
+static void copy_record(Gen *g, const Object *to, const Object *from)
+{
+    for (uint32_t offset = 0; offset < to->bytes; offset += 8) {
+        Place p = {from, NULL, offset}, q = {to, NULL, offset};
+        if (chance(g, 1, 2))
+            code(g, "ld$s.<b64|u64> $d1, $o; st$s.<b64|u64> $o, $d1;", space_name(from->space), &p,
+                 space_name(to->space), &q);
+        else
+            code(g, "ld$s.v2.<b32|u32> {$r1, $r2}, $o; st$s.v2.<b32|u32> $o, {$r1, $r2};", space_name(from->space), &p,
+                 space_name(to->space), &q);
+    }
+}
+
+void make_record(Gen *g, uint32_t n)
+{
+    uint32_t bytes = 8 * roll_between(g, 1, 4);
+    bool fixed = chance(g, 3, 4);
+    const Object *o = record(g, bytes, fixed), *other = chance(g, 1, 2) ? record(g, bytes, true) : NULL;
+    fill(g, o);
+    if (other)
+        copy_record(g, other, o);
+    for (uint32_t k = roll_between(g, 2, MIN(n / 4 + 2, 8)); k; k--) {
+        const Object *at = other && chance(g, 1, 3) ? other : o;
+        Move m = move_pick(g, at, at->bytes);
+        Place p = field(g, at, move_bytes(m));
+        if (chance(g, 1, 2))
+            g->fn.guard = condition(g, false);
+        g->fn.guard_sense = chance(g, 1, 2);
+        (g->fn.guard || chance(g, 1, 2) ? store_at : load_at)(g, m, &p);
+        g->fn.guard = NULL;
+    }
+    if (other && chance(g, 1, 2))
+        copy_record(g, o, other);
+}
+
 /* -- Pointers ------------------------------------------------------------------------------------------- */
 
 // What is left of an object behind its first bytes, through a register.
