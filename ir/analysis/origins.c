@@ -566,7 +566,11 @@ static void look_at_use(Origins *o, InstrId id, uint32_t k, Origin address)
         return;
     if (!tied && only_compares(o, id, address))
         return;
-    if (i->ndef == 1 && (tied || passes_on(o, id, k)))
+    // All that meets in a phi is looked at once; from then on it is enough to add what is new.
+    ValueId met = d->op == OP_PHI ? value_of(o->fn, o->a, id, 0) : 0;
+    if (met && met != VALUE_ANY && o->address[met])
+        add_origin(o, met, address, id);
+    else if (i->ndef == 1 && (tied || passes_on(o, id, k)))
         look_at_definition(o, id);
     else
         expose_origin(o, address, id);
@@ -639,7 +643,11 @@ static void look_at_reader(Origins *o, uint32_t reader, Origin address)
         const Occurrence *at = &rd->at[reader];
         look_at_use(o, at->instr, at->op - ir_instr(o->fn, at->instr)->ops, address);
     } else if (reader < rd->noccurrences + rd->ninputs) {
-        look_at_phi(o, phi_of_input(rd, reader - rd->noccurrences));
+        ValueId phi = phi_of_input(rd, reader - rd->noccurrences);
+        if (o->address[phi])
+            add_origin(o, phi, address, ir_block(o->fn, value_phi(o->a, phi)->block)->first);
+        else
+            look_at_phi(o, phi);
     } else {
         InstrId id = rd->at[rd->defs[reader - rd->noccurrences - rd->ninputs]].instr;
         if (ir_instr(o->fn, id)->ndef == 1)
