@@ -302,9 +302,9 @@ static void rewrite(Forwarding *f)
         Operand to = op_reg(fn, op_index(*data_of(fn, access, f->forwards.at[k].element)));
         Tail tail = tail_of(fn, ir_instr(fn, access->instr), f->forwards.at[k].element);
         bool is_signed = type_info[access->type].class == TC_S;
-        // What it was declared as says where PTX may name it, which may be another place now.
+        // What they were declared as says where PTX may name them, which may be another place now.
         if (op_is_reg(held->value) && ir_reg(fn, op_index(held->value))->type != ir_reg(fn, op_index(to))->type)
-            ir_reg(fn, op_index(held->value))->type = TY_NONE;
+            ir_reg(fn, op_index(held->value))->type = ir_reg(fn, op_index(to))->type = TY_NONE;
         insert_access_move(fn, access->instr, to, held->value, access->bytes, is_signed, &tail);
         if (k + 1 == f->forwards.n || f->forwards.at[k + 1].access != access)
             remove_with_notes(fn, access->instr);
