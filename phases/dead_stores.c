@@ -138,11 +138,13 @@ static void look_at_block(DeadStores *d, BlockId b)
 {
     for (InstrId id = ir_block(d->fn, b)->last; id; id = ir_instr(d->fn, id)->prev) {
         const LocalAccess *access = local_access(&d->memory, id);
+        const Desc *desc = ir_desc(d->fn, ir_instr(d->fn, id));
+        bool only_writes = desc->op == OP_ST && !(desc->traits & TR_ORDERED);
         if (access && access->reads)
             look_at_read(d, access);
         else if (access)
             look_at_store(d, access);
-        else if (ir_desc(d->fn, ir_instr(d->fn, id))->op != OP_ST && local_may_reach_exposed(&d->memory, id))
+        else if (!only_writes && local_may_reach_exposed(&d->memory, id))
             set(d, &d->exposed, ++d->now);
     }
 }

@@ -257,11 +257,13 @@ static void look_at(Forwarding *f, InstrId id)
 {
     const LocalAccess *access = local_access(&f->memory, id);
     const Instr *i = ir_instr(f->fn, id);
+    const Desc *d = ir_desc(f->fn, i);
+    bool only_reads = d->op == OP_LD && !(d->traits & TR_ORDERED);
     if (access && access->writes)
         look_at_store(f, access);
     else if (access)
         look_at_load(f, access);
-    else if (!ir_calls_pure(f->fn, i) && ir_desc(f->fn, i)->op != OP_LD && local_may_reach_exposed(&f->memory, id))
+    else if (!only_reads && !ir_calls_pure(f->fn, i) && local_may_reach_exposed(&f->memory, id))
         set(f, &f->forgot_exposed, f->values.n);
 }
 
