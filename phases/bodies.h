@@ -79,6 +79,21 @@ InstrId insert_move(Fn *fn, InstrId before, RegId to, Operand from);
 void become_move(Fn *fn, InstrId id, Operand from);
 // The first instruction of a block that is no phi.
 InstrId behind_phis(const Fn *fn, BlockId b);
+/* access_moves.c */
+// What an instruction has behind its uses: for definition `def`, its old value, and its guard.
+typedef struct Tail {
+    uint8_t flags;  // IF_TIED, IF_GUARDED
+    Operand old, guard;
+} Tail;
+Tail tail_of(const Fn *fn, const Instr *i, uint32_t def);
+Width width_of_operand(const Fn *fn, Operand o);  // of a register or a constant
+Width width_of_bytes(uint32_t bytes);             // of registers for so many bytes, at least 16 bits
+// dst = the low bytes of src, a register or a constant, extended to the width of dst or cut to it, in front of an
+// instruction. Both are as access_is_movable() wants them.
+InstrId insert_access_move(Fn *fn, InstrId before, Operand dst, Operand src, uint32_t bytes, bool is_signed,
+                           const Tail *tail);
+// Removes an instruction and the notes about it.
+void remove_with_notes(Fn *fn, InstrId id);
 /* leaders.c */
 // Of values 1 .. n-1, each a copy of one of those in its row, or something else if 0 is among them: the value that each
 // always equals, itself if there is none, 0 if it is a copy of nothing but such copies. In memory of this arena.
@@ -101,6 +116,12 @@ bool has_generic_accesses(const Fn *fn);
 PhaseBody phase_promote_memory;
 // Whether the function has variables of its own in `.local` memory.
 bool has_local_variables(const Fn *fn);
+/* store_forwarding.c, dead_stores.c */
+PhaseBody phase_store_forwarding;
+// Removes stores to local variables that nothing reads before they are overwritten or end; returns progress.
+bool remove_dead_stores(Ctx *ctx, Fn *fn);
+/* compact_local.c */
+PhaseBody phase_compact_local;
 /* place_blocks.c */
 PhaseBody phase_place_blocks;
 /* nop.c */

@@ -26,7 +26,7 @@ typedef enum { PS_FUNCTION, PS_MODULE } PhaseScope;
 typedef enum { PF_ANY, PF_MULTI, PF_SSA, PF_TO_SSA, PF_TO_MULTI } PhaseForm;
 enum {
     PHASE_SLOTS = 159,
-    PHASE_ROWS = 167,
+    PHASE_ROWS = 168,
     PH_APPLY_RECIPES = 1,
     PH_GENERATE_MOV_PHI = 23,
     PH_CONVERT_MOV_PHI = 73,
@@ -36,6 +36,7 @@ enum {
     PH_SIMPLE_LIVE_DEAD = 162,
     PH_FOLD_CONSTANTS = 165,
     PH_INFER_SPACES = 166,
+    PH_STORE_FORWARDING = 167,
 };
 
 typedef bool PhaseBody(Ctx *ctx, Fn *fn);  // returns progress: whether it changed the function

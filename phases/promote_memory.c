@@ -35,7 +35,7 @@
 //
 // Does not do: `.shared` variables, since other threads may see them; elements of 16 bytes; `.param` of calls.
 // Documented: the name, that it is part of phase 37, and its knobs. Inferred: the rest.
-#include "ir/analysis/origins.h"
+#include "ir/analysis/local_memory.h"
 #include "phases/bodies.h"
 #include "phases/remarks.h"
 
@@ -85,31 +85,13 @@ typedef struct Direct {
     bool store;
 } Direct;
 
-static uint32_t elements_of(const Mnem *m)
-{
-    Mod vec = (Mod)m->mod[MC_VEC];
-    return vec == MOD_V2 ? 2 : vec == MOD_V4 ? 4 : vec == MOD_V8 ? 8 : 1;
-}
-
-// Whether a register can take what a load of this type makes, by a move or a conversion.
-static bool can_hold(const Fn *fn, Operand o, Type type)
-{
-    if (op_kind(o) == K_NONE || (op_kind(o) == K_IMM && op_index(o) != CONST_UNDEF))
-        return true;
-    if (!op_is_reg(o) || o.mods)
-        return false;
-    const Reg *r = ir_reg(fn, op_index(o));
-    bool floats = type_info[r->type].class == TC_F || type_info[type].class == TC_F;
-    return r->file == RF_R && r->width <= W64 && (r->width == type_info[type].width || !floats);
-}
-
 static bool is_direct(const Promotion *p, const MemAccess *access, Direct *direct)
 {
     const Fn *fn = p->fn;
     const Instr *i = ir_instr(fn, access->instr);
     const Desc *d = ir_desc(fn, i);
     const Mnem *m = tab_mnem(fn->tables, d->mnem);
-    uint32_t n = elements_of(m), store = d->op == OP_ST;
+    uint32_t n = access_elements(m), store = d->op == OP_ST;
     *direct = (Direct){.variable = &p->variables[local_symbol(access->at.sym)],
                        .offset = (uint64_t)access->at.lo,
                        .bytes = width_bits(type_info[m->type[0]].width) / 8,
@@ -120,7 +102,7 @@ static bool is_direct(const Promotion *p, const MemAccess *access, Direct *direc
         !origin_is_exact(&access->at) || !direct->bytes || direct->bytes > GROUP || ir_nuse(i) != (store ? 2 + n : 2))
         return false;
     for (uint32_t k = 0; k < n; k++)
-        if (!can_hold(fn, store ? *ir_use(fn, i, 2 + k) : *ir_def(fn, i, k), direct->type))
+        if (!access_is_movable(fn, store ? *ir_use(fn, i, 2 + k) : *ir_def(fn, i, k), direct->type))
             return false;
     uint64_t size = (uint64_t)direct->bytes * n;
     return direct->offset % size == 0 && direct->offset < direct->variable->size &&
@@ -158,7 +140,7 @@ static void keep_range(Variable *v, int64_t lo, int64_t hi)
 static int64_t end_of(const Promotion *p, const MemAccess *access)
 {
     const Mnem *m = tab_mnem(p->fn->tables, ir_desc(p->fn, ir_instr(p->fn, access->instr))->mnem);
-    int64_t bytes = (int64_t)(width_bits(type_info[m->type[0]].width) / 8) * elements_of(m), end;
+    int64_t bytes = (int64_t)(width_bits(type_info[m->type[0]].width) / 8) * access_elements(m), end;
     return !bytes || __builtin_add_overflow(access->at.hi, bytes, &end) ? INT64_MAX : end;
 }
 
@@ -351,8 +333,6 @@ static void emit(Promotion *p, DescId desc, uint8_t flags, const Operand *ops, u
     ir_instr(p->fn, id)->line = ir_instr(p->fn, p->before)->line;
 }
 
-static Width width_of_bytes(uint32_t bytes) { return bytes >= 8 ? W64 : bytes >= 4 ? W32 : W16; }
-
 static Operand new_register(Promotion *p, Width width) { return op_reg(p->fn, reg_new(p->fn, RF_R, width)); }
 
 // A new register that gets what an instruction makes of up to four operands of its width.
@@ -372,39 +352,6 @@ static Operand register_of(Promotion *p, Group *g, uint32_t node)
 }
 
 static Operand number(Promotion *p, uint64_t n) { return op_const(p->fn, n, W32); }
-
-static Width width_of_operand(const Fn *fn, Operand o)
-{
-    return op_is_reg(o) ? ir_reg(fn, op_index(o))->width : tab_const(fn->tables, op_index(o)).width;
-}
-
-// What an instruction has behind its uses.
-typedef struct Tail {
-    uint8_t flags;
-    Operand old, guard;
-} Tail;
-
-// dst = the low bytes of src, extended to the width of dst, or cut to it.
-static void emit_copy(Promotion *p, Operand dst, Operand src, uint32_t bytes, bool is_signed, const Tail *tail)
-{
-    Fn *fn = p->fn;
-    Width to = width_of_operand(fn, dst), from = width_of_operand(fn, src);
-    Width meant = bytes == 1 ? W8 : width_of_bytes(bytes);
-    Operand ops[4] = {op_def(dst), src};
-    uint32_t n = 2;
-    DescId desc = desc_of(p, MK_MOV, to, to, false);
-    if (op_kind(src) == K_IMM)
-        ops[1] = op_const(fn, tab_const(fn->tables, op_index(src)).bits, to);
-    else if (meant < to)
-        desc = desc_of(p, MK_CVT, to, meant, is_signed);
-    else if (from > to)
-        desc = desc_of(p, MK_CVT, to, from, false);
-    if (tail->flags & IF_TIED)
-        ops[n++] = tail->old;
-    if (tail->flags & IF_GUARDED)
-        ops[n++] = tail->guard;
-    emit(p, desc, tail->flags, ops, n);
-}
 
 // A value as one of this width, with anything in the bits that it does not have.
 static Operand with_width(Promotion *p, Operand value, Width width)
@@ -507,7 +454,8 @@ static void store_node(Promotion *p, Group *g, uint32_t node, Operand value, con
     around = bytes_of_node(whole);
     if (around != bytes)
         value = with_field(p, reg, around, first_byte(node) - first_byte(whole), bytes, value);
-    emit_copy(p, reg, with_width(p, value, width_of_operand(p->fn, reg)), MAX(around, 2u), false, tail);
+    value = with_width(p, value, width_of_operand(p->fn, reg));
+    insert_access_move(p->fn, p->before, reg, value, MAX(around, 2u), false, tail);
 }
 
 // A register with what a node holds, and anything above it.
@@ -524,16 +472,6 @@ static Operand load_node(Promotion *p, Group *g, uint32_t node)
 
 /* -- The rewriting -------------------------------------------------------------------------------------- */
 
-static Tail tail_of(const Fn *fn, const Instr *i, uint32_t def)
-{
-    Tail tail = {.flags = i->flags & (IF_GUARDED | IF_TIED)};
-    if (tail.flags & IF_TIED)
-        tail.old = *ir_tied(fn, i, def);
-    if (tail.flags & IF_GUARDED)
-        tail.guard = *ir_guard(fn, i);
-    return tail;
-}
-
 static void rewrite(Promotion *p, InstrId id, const Direct *d)
 {
     Fn *fn = p->fn;
@@ -549,12 +487,10 @@ static void rewrite(Promotion *p, InstrId id, const Direct *d)
         } else if (op_is_reg(value)) {
             Operand dst = op_reg(fn, op_index(value));
             Operand from = load_node(p, group_at(d, k), node_at(d, k));
-            emit_copy(p, dst, from, d->bytes, type_info[d->type].class == TC_S, &tail);
+            insert_access_move(fn, id, dst, from, d->bytes, type_info[d->type].class == TC_S, &tail);
         }
     }
-    for (InstrId note; (note = ir_instr(fn, id)->prev) && ir_desc(fn, ir_instr(fn, note))->traits & TR_OF_NEXT;)
-        ir_remove(fn, note);
-    ir_remove(fn, id);
+    remove_with_notes(fn, id);
     p->progress = true;
 }
 
