@@ -360,12 +360,14 @@ for level in 0 1 2 3 4; do
         run "-O$level $knobs, printed" 0 -O$level --print-pipeline --knob "$knobs"
         cp out plan
         list=$(names plan | tr ' ' +)
+        budget= # of which plans say nothing
+        [ "$knobs" != OptBudget=0 ] || budget=OptBudget=0
         run "-O$level $knobs" 0 -O$level --knob "$knobs" two.ptx -o direct.ptx
-        run "-O$level $knobs, printed and given to --named-phases" 0 -O$level --named-phases="$(cat plan)" two.ptx -o named.ptx
+        run "-O$level $knobs, printed and given to --named-phases" 0 -O$level --named-phases="$(cat plan)" --knob "$budget" two.ptx -o named.ptx
         same direct.ptx named.ptx
         run "-O$level $knobs, printed and printed" 0 -O$level --print-pipeline --named-phases="$(cat plan)"
         equal "$(names out)" "$(names plan)"
-        run "-O$level $knobs, printed and given to NamedPhases" 0 -O$level --knob "NamedPhases=\"$list\"" two.ptx -o named.ptx
+        run "-O$level $knobs, printed and given to NamedPhases" 0 -O$level --knob "NamedPhases=\"$list\"" --knob "$budget" two.ptx -o named.ptx
         same direct.ptx named.ptx
         run "-O$level $knobs, printed by NamedPhases" 0 -O$level --print-pipeline --knob "NamedPhases=\"$list\""
         equal "$(names out)" "$(names plan)"
@@ -493,7 +495,7 @@ count='a count such as 12 or 0x1f'
 semicolon="';' separates settings only behind WHEN; elsewhere it is a newline or '~'"
 condition='expected FN=glob, FH=hash or PH=phase'
 # Names.
-error 1 'OptBudgt=1' "unknown knob 'OptBudgt'; did you mean OptBudget, DUMPIR or WHEN?"
+error 1 'OptBudgt=1' "unknown knob 'OptBudgt'; did you mean OptBudget, CopyPropBudget or DUMPIR?"
 error 1 'namedphase=1' "unknown knob 'namedphase'; did you mean NamedPhases, DisablePhases or DUMPIR?"
 error 14 'OptBudget=1 ~Foo' "unknown knob 'Foo'; did you mean WHEN, DUMPIR or OptBudget?"
 error 11 'WHEN=FN=k;Dump=1' "unknown knob 'Dump'; did you mean DUMPIR, WHEN or OptBudget?"
@@ -534,9 +536,9 @@ done
 error 8 'DUMPIR=CalcRegisterMap' \
     "DUMPIR: 'CalcRegisterMap' stands at two slots: write CalcRegisterMap@124 or CalcRegisterMap@149"
 error 14 'NvOptRecipes=GvnCse' \
-    "NvOptRecipes: 'GvnCse' is no recipe; it takes on, off, or recipes such as OriRemoveRedundantMov@9"
+    "NvOptRecipes: 'GvnCse' is no recipe; it takes on, off, or recipes such as ConvertMemoryToRegisterOrUniform@3"
 error 14 'NvOptRecipes=OriRemoveRedundantMov@10' \
-    "NvOptRecipes: 'OriRemoveRedundantMov@10' is no recipe; it takes on, off, or recipes such as OriRemoveRedundantMov@9"
+    "NvOptRecipes: 'OriRemoveRedundantMov@10' is no recipe; it takes on, off, or recipes such as ConvertMemoryToRegisterOrUniform@3"
 error 15 'NvOptRecipes= 0ff' "NvOptRecipes: unknown phase '0ff'; did you mean NOP, GvnCse or EmitPSI?"
 # Conditions.
 error 1 'WHEN' "WHEN has no condition; $condition"
