@@ -139,12 +139,7 @@ static bool passes_guard(const CopyProp *c, InstrId copy, InstrId reader, uint32
     const Instr *i = ir_instr(fn, copy), *user = ir_instr(fn, reader);
     if (!ir_guarded(i))
         return true;
-    if (fn->form == FORM_SSA && i->flags & IF_TIED) {
-        Operand old = *ir_tied(fn, i, 0);
-        if (i->ndef == 1 && op_kind(old) == K_IMM && op_index(old) == CONST_UNDEF)
-            return true;
-    }
-    // A guard and old values are read whether the guard holds or not.
+    // A guard is read whether it holds or not.
     bool is_use = k < user->ndef + ir_nuse(user);
     RegId guard = op_index(*ir_guard(fn, i));
     return is_use && guarded_alike(fn, i, user) &&
@@ -234,12 +229,9 @@ static bool take_symbol(CopyProp *c, InstrId id, uint32_t k)
     return true;
 }
 
-// Whether an operand may become a constant, where its slot takes one. Old values and inputs of phis would get a move of
-// it again where ssa form is left.
-static bool may_be_constant(const Fn *fn, const Instr *i, uint32_t k)
-{
-    return k < i->ndef + ir_nuse(i) && ir_desc(fn, i)->op != OP_PHI;
-}
+// Whether an operand may become a constant, where its slot takes one. Inputs of phis would get a move of it again where
+// ssa form is left.
+static bool may_be_constant(const Fn *fn, const Instr *i) { return ir_desc(fn, i)->op != OP_PHI; }
 
 static void rewrite_use(CopyProp *c, InstrId id, uint32_t k)
 {
@@ -250,7 +242,7 @@ static void rewrite_use(CopyProp *c, InstrId id, uint32_t k)
         now = step_back(c, id, k, now, &copy);
         if (op_kind(now) == K_NONE)
             break;
-        if (operand_fits(c->fn, i, k, now) && (op_is_reg(now) || may_be_constant(c->fn, i, k))) {
+        if (operand_fits(c->fn, i, k, now) && (op_is_reg(now) || may_be_constant(c->fn, i))) {
             best = now;
             last = copy;
         }
@@ -284,6 +276,12 @@ static void note_writes(CopyProp *c, InstrId id)
     }
 }
 
+static bool is_old_value(const Instr *i, uint32_t k)
+{
+    uint32_t first = i->ndef + ir_nuse(i);
+    return k >= first && k < first + ir_ntied(i);
+}
+
 bool phase_copy_prop(Ctx *ctx, Fn *fn)
 {
     CopyProp c = {.ctx = ctx, .fn = fn, .a = analysis_need(fn, AN_RDEFS)};
@@ -298,7 +296,7 @@ bool phase_copy_prop(Ctx *ctx, Fn *fn)
         FOR_INSTRS(fn, b, id) {
             const Instr *i = ir_instr(fn, id);
             for (uint32_t k = i->ndef; k < i->nops; k++)
-                if (op_is_reg(ir_ops(fn, i)[k]))
+                if (op_is_reg(ir_ops(fn, i)[k]) && !is_old_value(i, k))
                     rewrite_use(&c, id, k);
             if (multi)
                 note_writes(&c, id);

@@ -4,6 +4,7 @@
 #include <strings.h>
 
 #include "phases/bodies.h"
+#include "phases/recipes.h"
 
 #define none NULL
 #define backend NULL  // body_of() asks it
@@ -186,7 +187,7 @@ int phase_find_at(const char *text, size_t len, int *slot, char why[static 400])
         return -1;
     }
     int row = sorted[low + (at && twice && sorted[low + 1] == number)];
-    bool sub_pass = row >= PHASE_SLOTS && at && number < PHASE_SLOTS;
+    bool sub_pass = at && ((row >= PHASE_SLOTS && number < PHASE_SLOTS) || recipe_at(row, number) >= 0);
     *slot = sub_pass ? number : row;
     if (!at || row == number || sub_pass)
         return row;

@@ -140,7 +140,7 @@ typedef struct Planner {
 enum { NOWHERE = -1 };
 static int place_of(int row, int slot)
 {
-    return row < PHASE_SLOTS ? 2 * row : slot < PHASE_SLOTS ? 2 * slot + 1 : NOWHERE;
+    return row < PHASE_SLOTS && slot == row ? 2 * row : slot < PHASE_SLOTS ? 2 * slot + 1 : NOWHERE;
 }
 
 // Of a sub-pass: the first or the last place that a recipe gives it.
@@ -148,7 +148,7 @@ static int bound_of(int row, bool last)
 {
     int place = place_of(row, row);
     for (int k = 0; k < RECIPE_COUNT; k++)
-        if (recipe_info[k].row == row && (last || place == NOWHERE))
+        if (recipe_info[k].row == row && row >= PHASE_SLOTS && (last || place == NOWHERE))
             place = place_of(row, recipe_info[k].slot);
     return place;
 }
