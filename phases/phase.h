@@ -181,7 +181,7 @@ struct Ctx {
     Phase phases[PHASE_ROWS];
     const Plan *running;  // the plan of the function that runs
     Run run;
-    MidCosts *costs;  // of phase 37, while it runs; otherwise NULL
+    MidCosts *costs;             // of phase 37, while it runs; otherwise NULL
     double seconds[PHASE_ROWS];  // with `timing`
     double nested_seconds;       // of sub-passes that the phase that runs has run
     uint32_t runs[PHASE_ROWS], progress[PHASE_ROWS];
