@@ -100,7 +100,7 @@ head=".version 8.0
 # Each source has the function printed behind a phase of its own; the later one in this order must win. `when-x` is the
 # same under a condition that holds.
 sources="environment file command module function when-environment when-file when-command when-module when-function"
-set -- 000 003 006 012 015 016 094 107 112 158
+set -- 000 003 006 012 061 016 094 107 112 158
 for source in $sources; do
     eval "$(echo "$source" | tr - _)=$1"
     shift
@@ -164,7 +164,7 @@ try_sources when-function $sources
 
 # Within a source the later one wins.
 printf '[knobs]\nDUMPIR=3\nDUMPIR=12\n' >a.knobs
-printf '[knobs]\nDUMPIR=94 ~ dumpir=15\n' >b.knobs
+printf '[knobs]\nDUMPIR=94 ~ dumpir=61\n' >b.knobs
 with 'DUMPIR=3~DUMPIR=12' "twice in the environment" 0 one.ptx -o /dev/null
 dumped "012 k"
 with 'DUMPIR=3
@@ -173,7 +173,7 @@ dumped "094 k"
 run "twice in a file" 0 --knobs-file a.knobs one.ptx -o /dev/null
 dumped "012 k"
 run "two files" 0 --knobs-file a.knobs --knobs-file b.knobs one.ptx -o /dev/null
-dumped "015 k"
+dumped "061 k"
 run "two files, the other way" 0 --knobs-file b.knobs --knobs-file a.knobs one.ptx -o /dev/null
 dumped "012 k"
 run "twice on the command line" 0 --knob DUMPIR=3 --knob DUMPIR=12 one.ptx -o /dev/null
@@ -201,16 +201,16 @@ dumped "012 k"
     kernel k
     echo '.pragma "nounroll", "knob DUMPIR=12";'
     kernel late
-    kernel own '	.pragma "knob DUMPIR=15";
+    kernel own '	.pragma "knob DUMPIR=61";
 '
 } >modules.ptx
 run "a module's pragma counts below it" 0 modules.ptx -o /dev/null
-dumped "003 k, 012 late, 015 own"
+dumped "003 k, 012 late, 061 own"
 run "a module's pragma counts below it, in pieces" 0 --piece=1 modules.ptx -o /dev/null
-dumped "003 k, 012 late, 015 own"
+dumped "003 k, 012 late, 061 own"
 run "pragmas are written again" 0 modules.ptx -o written.ptx
 run "pragmas are read again" 0 written.ptx -o /dev/null
-dumped "003 k, 012 late, 015 own"
+dumped "003 k, 012 late, 061 own"
 printf '%s\n.visible .entry k()\n.pragma "knob DUMPIR=12";\n{\n\tret;\n}\n' "$head" >directive.ptx
 run "a pragma of an entry" 0 directive.ptx -o /dev/null
 dumped "012 k"
@@ -632,7 +632,7 @@ run "errors of --knob come first" 2 --knob Foo bad.ptx
 
 run "NamedPhases and --named-phases" 0 --named-phases=12 --knob NamedPhases=3 one.ptx -o /dev/null
 equal "$(cat err)" "one.ptx: warning: --knob:1:1: knob NamedPhases was set, but nothing that ran reads it"
-with 'DUMPIR=158~  NvOptRecipes=off' "NvOptRecipes and --named-phases" 0 --named-phases=12 one.ptx -o warned.ptx
+with 'DUMPIR=618~  NvOptRecipes=off' "NvOptRecipes and --named-phases" 0 --named-phases=12 one.ptx -o warned.ptx
 equal "$(cat err)" "one.ptx: warning: ORI_KNOBS:1:14: knob NvOptRecipes was set, but nothing that ran reads it"
 run "the same output" 0 --named-phases=12 one.ptx -o plain.ptx
 same plain.ptx warned.ptx
@@ -670,7 +670,7 @@ for kind in ptx ori; do
     with 'WHEN=FN=k;OptBudget=1~NvOptRecipes=OriRemoveRedundantMov@73' "settings of the run" 0 "$@" --print-knobs
     values out >second
     same first second
-    run "--knob behind a reproducer of .$kind" 0 --run-reproducer r.$kind --knob DUMPIR=158
+    run "--knob behind a reproducer of .$kind" 0 --run-reproducer r.$kind --knob DUMPIR=618
     dumped "158 k, 158 other"
 done
 {
