@@ -632,7 +632,7 @@ run "errors of --knob come first" 2 --knob Foo bad.ptx
 
 run "NamedPhases and --named-phases" 0 --named-phases=12 --knob NamedPhases=3 one.ptx -o /dev/null
 equal "$(cat err)" "one.ptx: warning: --knob:1:1: knob NamedPhases was set, but nothing that ran reads it"
-with 'DUMPIR=618~  NvOptRecipes=off' "NvOptRecipes and --named-phases" 0 --named-phases=12 one.ptx -o warned.ptx
+with 'DUMPIR=158~  NvOptRecipes=off' "NvOptRecipes and --named-phases" 0 --named-phases=12 one.ptx -o warned.ptx
 equal "$(cat err)" "one.ptx: warning: ORI_KNOBS:1:14: knob NvOptRecipes was set, but nothing that ran reads it"
 run "the same output" 0 --named-phases=12 one.ptx -o plain.ptx
 same plain.ptx warned.ptx
@@ -670,7 +670,7 @@ for kind in ptx ori; do
     with 'WHEN=FN=k;OptBudget=1~NvOptRecipes=OriRemoveRedundantMov@73' "settings of the run" 0 "$@" --print-knobs
     values out >second
     same first second
-    run "--knob behind a reproducer of .$kind" 0 --run-reproducer r.$kind --knob DUMPIR=618
+    run "--knob behind a reproducer of .$kind" 0 --run-reproducer r.$kind --knob DUMPIR=158
     dumped "158 k, 158 other"
 done
 {
