@@ -14,6 +14,7 @@
 //
 //     st.local.b32 [@i], 3; R1 = ld.local.b32 [@i]; R2 = add.s64 @a, R1 * 4; R3 = ld.local.b32 [R2]
 //         first round: @i is promoted, R1 becomes 3, R2 becomes @a+12; second round: so is @a
+//         (where its stores stand in one block, forwarding has seen to it in the first)
 //
 // Must not fire: where the knob is 0, or one of the two names is disabled.
 //

@@ -22,6 +22,7 @@
 //     ld.volatile.b32 [R4]                        ordered accesses stay as they are
 //     ld.b32 [R9], R9 a kernel's parameter        nothing says where that points
 //     atom.add.u32 [R4], R4 in .local             there is no such instruction
+//     ld.L1::no_allocate.b32 [R4], R4 in .shared  there neither
 //
 // Does not do: parameters declared `.ptr`; addresses in `.param`.
 // Documented: nothing; ptxas leaves generic accesses (design/ptx-facts.md, section 6).
@@ -48,10 +49,13 @@ static bool has_space(const Origin *o)
            (o->space == SP_GLOBAL || o->space == SP_SHARED || o->space == SP_LOCAL || o->space == SP_CONST);
 }
 
-// Whether there is such an access in this space.
-static bool can_name(const Desc *d, Space space)
+// Whether there is such an access in this space. Hints about caches and vectors of atomics are of global memory alone.
+static bool can_name(const Fn *fn, const Desc *d, Space space)
 {
-    if (d->traits & (TR_ORDERED | TR_RDONLY))
+    const Mnem *m = tab_mnem(fn->tables, d->mnem);
+    bool atomic = d->op == OP_ATOM || d->op == OP_RED;
+    bool global = tab_str(fn->tables, m->suffix).len || (atomic && m->mod[MC_VEC]);
+    if (d->traits & (TR_ORDERED | TR_RDONLY) || (global && space != SP_GLOBAL))
         return false;
     switch (d->op) {
     case OP_LD: return true;
@@ -184,7 +188,7 @@ static void look_at_accesses(Inference *f, Changes *changes)
         const Instr *i = ir_instr(fn, access->instr);
         Operand base = *ir_use(fn, i, 0), offset = *ir_use(fn, i, 1);
         if (access->space != SP_GENERIC || !has_space(&access->at) || !op_is_reg(base) ||
-            !can_name(ir_desc(fn, i), (Space)access->at.space) || i->flags & IF_PINNED)
+            !can_name(fn, ir_desc(fn, i), (Space)access->at.space) || i->flags & IF_PINNED)
             continue;
         DescId desc = desc_in_space(fn, ir_desc(fn, i), (Space)access->at.space);
         if (!desc)
@@ -252,7 +256,7 @@ bool has_generic_accesses(const Fn *fn)
             const Desc *d = ir_desc(fn, ir_instr(fn, id));
             makes |= d->op == OP_CVTA || d->op == OP_CVTA_ADDR;
             takes |= d->op == OP_CVTA_TO || d->op == OP_ISSPACEP ||
-                     (can_name(d, SP_GLOBAL) && !tab_mnem(fn->tables, d->mnem)->mod[MC_SPACE]);
+                     (can_name(fn, d, SP_GLOBAL) && !tab_mnem(fn->tables, d->mnem)->mod[MC_SPACE]);
             if (makes && takes)
                 return true;
         }

@@ -100,7 +100,7 @@ head=".version 8.0
 # Each source has the function printed behind a phase of its own; the later one in this order must win. `when-x` is the
 # same under a condition that holds.
 sources="environment file command module function when-environment when-file when-command when-module when-function"
-set -- 000 003 006 012 061 016 094 107 112 158
+set -- 000 003 006 012 010 016 094 107 112 158
 for source in $sources; do
     eval "$(echo "$source" | tr - _)=$1"
     shift
@@ -164,7 +164,7 @@ try_sources when-function $sources
 
 # Within a source the later one wins.
 printf '[knobs]\nDUMPIR=3\nDUMPIR=12\n' >a.knobs
-printf '[knobs]\nDUMPIR=94 ~ dumpir=61\n' >b.knobs
+printf '[knobs]\nDUMPIR=94 ~ dumpir=10\n' >b.knobs
 with 'DUMPIR=3~DUMPIR=12' "twice in the environment" 0 one.ptx -o /dev/null
 dumped "012 k"
 with 'DUMPIR=3
@@ -173,7 +173,7 @@ dumped "094 k"
 run "twice in a file" 0 --knobs-file a.knobs one.ptx -o /dev/null
 dumped "012 k"
 run "two files" 0 --knobs-file a.knobs --knobs-file b.knobs one.ptx -o /dev/null
-dumped "061 k"
+dumped "010 k"
 run "two files, the other way" 0 --knobs-file b.knobs --knobs-file a.knobs one.ptx -o /dev/null
 dumped "012 k"
 run "twice on the command line" 0 --knob DUMPIR=3 --knob DUMPIR=12 one.ptx -o /dev/null
@@ -201,16 +201,16 @@ dumped "012 k"
     kernel k
     echo '.pragma "nounroll", "knob DUMPIR=12";'
     kernel late
-    kernel own '	.pragma "knob DUMPIR=61";
+    kernel own '	.pragma "knob DUMPIR=10";
 '
 } >modules.ptx
 run "a module's pragma counts below it" 0 modules.ptx -o /dev/null
-dumped "003 k, 012 late, 061 own"
+dumped "003 k, 012 late, 010 own"
 run "a module's pragma counts below it, in pieces" 0 --piece=1 modules.ptx -o /dev/null
-dumped "003 k, 012 late, 061 own"
+dumped "003 k, 012 late, 010 own"
 run "pragmas are written again" 0 modules.ptx -o written.ptx
 run "pragmas are read again" 0 written.ptx -o /dev/null
-dumped "003 k, 012 late, 061 own"
+dumped "003 k, 012 late, 010 own"
 printf '%s\n.visible .entry k()\n.pragma "knob DUMPIR=12";\n{\n\tret;\n}\n' "$head" >directive.ptx
 run "a pragma of an entry" 0 directive.ptx -o /dev/null
 dumped "012 k"
@@ -385,12 +385,122 @@ cp out plan
 run "OptBudget changes no plan" 0 --print-pipeline --knob OptBudget=0
 same out plan
 
+# -- Phases --------------------------------------------------------------------------------------------------------------
+
+# lines FILE PHASES TEXT ROWS...: rows `SETTINGS: N`; with these settings N lines of the output hold TEXT.
+lines() {
+    file=$1 phases=$2 text=$3
+    shift 3
+    for row; do
+        run "${row%:*} of $phases" 0 ${phases:+--named-phases=$phases} --knob "${row%:*}" $file -o lines.ptx
+        equal "$(grep -c "$text" lines.ptx)" "${row#*:}"
+    done
+}
+
+# Eight bytes that are known, and thirty-two of which a third of the bytes that are accessed are.
+{
+    echo "$head"
+    cat <<'END'
+.visible .entry k(.param .u64 p)
+{
+	.local .align 8 .b8 small[8];
+	.local .align 8 .b8 large[32];
+	.reg .b64 %rd<9>;
+	.reg .b32 %r<9>;
+	.reg .pred %p<2>;
+	ld.param.u64 %rd1, [p];
+	ld.global.u32 %r1, [%rd1];
+	ld.global.u32 %r2, [%rd1+4];
+	setp.lt.s32 %p1, %r1, %r2;
+	st.local.u32 [small+4], %r1;
+	st.local.u32 [large+8], %r1;
+	st.local.u32 [large+16], %r2;
+	@%p1 bra END;
+	st.local.u32 [small+4], %r2;
+	st.local.u32 [large+8], %r2;
+	st.local.u32 [large+16], %r1;
+END:
+	ld.local.u32 %r3, [small+4];
+	ld.local.u32 %r4, [large+8];
+	and.b32 %r5, %r1, 1;
+	mul.wide.u32 %rd2, %r5, 4;
+	mov.u64 %rd3, large;
+	add.s64 %rd4, %rd3, %rd2;
+	ld.local.u32 %r6, [%rd4+16];
+	add.s32 %r3, %r3, %r4;
+	add.s32 %r3, %r3, %r6;
+	st.global.u32 [%rd1], %r3;
+	ret;
+}
+END
+} >memory.ptx
+promote=ConvertMemoryToRegisterOrUniform
+size=ConvertMemoryToRegIndexedSizeLimit whole=ConvertMemoryToRegWhole weight=MovWeightForConvertMemToReg
+lines memory.ptx $promote local.u32 :3 $size=32:3 $size=31:6 $size=8:6 $size=7:9 $size=0:9
+lines memory.ptx $promote local.u32 $weight=0:3 $weight=100:6 $whole=0:3 $whole=1:3 \
+    $whole=0~$weight=100:3 $whole=0.33~$weight=100:3 $whole=0.34~$weight=100:6 $whole=1~$weight=100:6
+lines memory.ptx GeneralOptimizeMid local.u32 GeneralOptimizeEnable=1:3 GeneralOptimizeEnable=0:9
+lines memory.ptx '' local.u32 :3 'GeneralOptimizeEnable=0~NvOptRecipes=off:9' "DisablePhases=$promote:9"
+
+# Four uses of a copy, of which two are in other blocks.
+{
+    echo "$head"
+    cat <<'END'
+.visible .entry k(.param .u64 p)
+{
+	.reg .b64 %rd<9>;
+	.reg .b32 %r<9>;
+	.reg .pred %p<2>;
+	ld.param.u64 %rd1, [p];
+	ld.global.u32 %r1, [%rd1];
+	mov.b32 %r2, %r1;
+	add.u32 %r3, %r2, 1;
+	add.u32 %r4, %r2, 2;
+	setp.eq.u32 %p1, %r1, 0;
+	@%p1 bra END;
+	add.u32 %r3, %r2, %r3;
+END:
+	add.u32 %r4, %r2, %r4;
+	st.global.v2.u32 [%rd1], {%r3, %r4};
+	ret;
+}
+END
+} >copies.ptx
+all=CopyPropBudget global=CopyPropGlobalBudget
+lines copies.ptx OriCopyProp 'add.*%r2,' :0 $all=0:4 $all=1:3 $all=3:1 $all=4:0 $all=5:0 $global=0:2 $global=1:1 $global=2:0 \
+    $all=3~$global=1:1 $all=1~$global=1:3
+
+# Two loads of what was stored; then nothing reads the stores.
+{
+    echo "$head"
+    cat <<'END'
+.visible .entry k(.param .u64 p)
+{
+	.local .align 8 .b8 x[8];
+	.reg .b64 %rd<9>;
+	.reg .b32 %r<9>;
+	ld.param.u64 %rd1, [p];
+	ld.global.u32 %r1, [%rd1];
+	st.local.u32 [x], %r1;
+	st.local.u32 [x+4], %r1;
+	ld.local.u32 %r2, [x];
+	ld.local.u32 %r3, [x+4];
+	st.global.v2.u32 [%rd1], {%r2, %r3};
+	ret;
+}
+END
+} >forward.ptx
+budget=StoreForwardingBudget
+lines forward.ptx 23,167,73 local.u32 :0 $budget=0:4 $budget=1:3 $budget=2:2 $budget=3:1 $budget=4:0
+
 # -- Tables -------------------------------------------------------------------------------------------------------------
 
 run "list of knobs" 0 --list-knobs
 silent err
 name="numbers of the original"
-for row in NamedPhases:298 DisablePhases:185 OptBudget:499 DUMPIR:- NvOptRecipes:- WHEN:-; do
+for row in NamedPhases:298 DisablePhases:185 OptBudget:499 DUMPIR:- NvOptRecipes:- WHEN:- \
+    ConvertMemoryToRegIndexedSizeLimit:135 ConvertMemoryToRegWhole:136 MovWeightForConvertMemToReg:474 \
+    GeneralOptimizeEnable:487 CopyPropBudget:- CopyPropGlobalBudget:- StoreForwardingBudget:-; do
     equal "$(awk -v want="${row%:*}" '$2 == want { print $1 }' out)" "${row#*:}"
 done
 name="list of knobs and knobs.def"
