@@ -30,7 +30,7 @@ typedef struct MemAccess {
     Origin at;    // of base and offset together
 } MemAccess;
 
-enum { EXPOSED_BY_DATA = UINT32_MAX };
+#define EXPOSED_BY_DATA UINT32_MAX
 
 typedef struct Origins {
     Fn *fn;
