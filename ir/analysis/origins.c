@@ -88,9 +88,9 @@ static Origin address_of_width(Origin o, uint32_t bits, bool widened)
 static Origin plus(Origin a, Origin b, bool minus)
 {
     Origin sum = a;
-    bool wraps = minus ? __builtin_sub_overflow(a.lo, b.hi, &sum.lo) | __builtin_sub_overflow(a.hi, b.lo, &sum.hi)
-                       : __builtin_add_overflow(a.lo, b.lo, &sum.lo) | __builtin_add_overflow(a.hi, b.hi, &sum.hi);
-    if (wraps || is_any(&a) || is_any(&b)) {
+    bool low = minus ? __builtin_sub_overflow(a.lo, b.hi, &sum.lo) : __builtin_add_overflow(a.lo, b.lo, &sum.lo);
+    bool high = minus ? __builtin_sub_overflow(a.hi, b.lo, &sum.hi) : __builtin_add_overflow(a.hi, b.hi, &sum.hi);
+    if (low || high || is_any(&a) || is_any(&b)) {
         sum.lo = INT64_MIN;
         sum.hi = INT64_MAX;
     }
@@ -99,10 +99,11 @@ static Origin plus(Origin a, Origin b, bool minus)
 
 static Origin times(Origin a, Origin b)
 {
+    const int64_t x[2] = {a.lo, a.hi}, y[2] = {b.lo, b.hi};
     int64_t p[4], lo = INT64_MAX, hi = INT64_MIN;
-    bool wraps = __builtin_mul_overflow(a.lo, b.lo, &p[0]) | __builtin_mul_overflow(a.lo, b.hi, &p[1]) |
-                 __builtin_mul_overflow(a.hi, b.lo, &p[2]) | __builtin_mul_overflow(a.hi, b.hi, &p[3]);
+    bool wraps = false;
     for (int k = 0; k < 4; k++) {
+        wraps |= __builtin_mul_overflow(x[k / 2], y[k % 2], &p[k]);
         lo = MIN(lo, p[k]);
         hi = MAX(hi, p[k]);
     }
