@@ -22,28 +22,12 @@
 #include "ir/exec/eval.h"
 #include "phases/bodies.h"
 
-typedef struct EvalEntry {
-    bool asked, can;
-    Eval eval;
-} EvalEntry;
-
 typedef struct Folding {
     Fn *fn;
     const Analyses *a;
     Arena scratch;
-    EvalEntry *evals;  // by DescId, those that there were in the beginning
-    DescId ndescs;
+    EvalCache evals;
 } Folding;
-
-static const Eval *eval_of(Folding *f, DescId desc)
-{
-    EvalEntry *e = &f->evals[desc];
-    if (!e->asked) {
-        e->asked = true;
-        e->can = eval_decode(f->fn->tables, tab_desc(f->fn->tables, desc), &e->eval) && !e->eval.nofold;
-    }
-    return e->can ? &e->eval : NULL;
-}
 
 // The constant that an operand is.
 static bool constant_of(const Folding *f, Operand o, uint64_t *bits)
@@ -69,13 +53,13 @@ static bool fold(Folding *f, Ctx *ctx, InstrId id)
     const Desc *d = ir_desc(fn, i);
     Value in[EVAL_IN_MAX] = {0}, out[EVAL_OUT_MAX];
     bool may = d->traits & TR_PURE && !(d->traits & (TR_PSEUDO | TR_NOFOLD)) && d->op != OP_MOV && i->ndef == 1 &&
-               !(i->flags & IF_PINNED) && i->desc < f->ndescs && ir_nuse(i) && ir_nuse(i) <= EVAL_IN_MAX;
+               !(i->flags & IF_PINNED) && ir_nuse(i) && ir_nuse(i) <= EVAL_IN_MAX;
     if (!may || !op_is_reg(*ir_def(fn, i, 0)))
         return false;
     for (uint32_t k = 0; k < ir_nuse(i); k++)
         if (!constant_of(f, *ir_use(fn, i, k), &in[k].lo))
             return false;
-    const Eval *e = eval_of(f, i->desc);
+    const Eval *e = eval_cached(&f->evals, i->desc);
     if (!e || e->nin != ir_nuse(i) || e->nout != 1)
         return false;
     eval_run(e, in, out);
@@ -91,9 +75,8 @@ bool phase_fold_constants(Ctx *ctx, Fn *fn)
 {
     bool progress = false;
     Folding f = {.fn = fn, .a = analysis_need(fn, AN_RDEFS)};
-    f.ndescs = fn->tables->desc_first + fn->tables->descs.n;
     arena_init(&f.scratch, &ctx->heap);
-    f.evals = NEW_ARRAY(&f.scratch, EvalEntry, f.ndescs);
+    eval_cache_init(&f.evals, fn->tables, &f.scratch);
     FOR_BLOCKS(fn, b)
         FOR_INSTRS(fn, b, id)
             progress |= fold(&f, ctx, id);

@@ -22,11 +22,6 @@
 
 enum { GROW_MAX = 4, DEPTH_MAX = 64 };
 
-typedef struct EvalRow {
-    bool asked, can;
-    Eval eval;
-} EvalRow;
-
 /* -- Origins by themselves ------------------------------------------------------------------------------ */
 
 static Origin number_between(int64_t lo, int64_t hi) { return (Origin){.kind = OR_NUMBER, .lo = lo, .hi = hi}; }
@@ -154,16 +149,6 @@ static Origin join(Origins *o, Origin a, Origin b, InstrId where)
 
 static Origin number_of_value(Origins *o, ValueId v, uint32_t depth);
 
-static const Eval *eval_of(Origins *o, DescId desc)
-{
-    EvalRow *row = &o->evals[desc];
-    if (!row->asked) {
-        row->asked = true;
-        row->can = eval_decode(o->fn->tables, tab_desc(o->fn->tables, desc), &row->eval) && !row->eval.nofold;
-    }
-    return row->can ? &row->eval : NULL;
-}
-
 static Origin number_of_operand(Origins *o, InstrId id, uint32_t k, uint32_t depth)
 {
     Operand op = ir_ops(o->fn, ir_instr(o->fn, id))[k];
@@ -181,7 +166,7 @@ static Origin number_of_operand(Origins *o, InstrId id, uint32_t k, uint32_t dep
 static bool evaluate(Origins *o, InstrId id, const Origin *in, Origin *result)
 {
     const Instr *i = ir_instr(o->fn, id);
-    const Eval *e = eval_of(o, i->desc);
+    const Eval *e = eval_cached(&o->evals, i->desc);
     Value values[EVAL_IN_MAX], out[EVAL_OUT_MAX];
     if (!e || e->nout != 1 || e->nin != ir_nuse(i))
         return false;
@@ -788,7 +773,7 @@ void origins_find(Origins *o, Fn *fn, Arena *arena)
     o->exposed = NEW_ARRAY(arena, InstrId, fn->syms.n);
     o->address = NEW_ARRAY(arena, uint32_t, value_count(o->a));
     o->number = NEW_ARRAY(arena, uint32_t, value_count(o->a));
-    o->evals = NEW_ARRAY(arena, EvalRow, fn->tables->desc_first + fn->tables->descs.n);
+    eval_cache_init(&o->evals, fn->tables, arena);
     VEC_PUSH(arena, &o->known, any_number());
     expose_data(o);
     find_sources(o);

@@ -5,6 +5,7 @@
 #define ORI_ORIGINS_H
 
 #include "ir/analysis/analysis.h"
+#include "ir/exec/eval.h"
 
 typedef enum { OR_NONE, OR_NUMBER, OR_ADDRESS } OriginKind;
 
@@ -45,7 +46,7 @@ typedef struct Origins {
     VEC(ValueId) work;
     bool settled;                          // what is no address by now will not be one
     uint32_t *first_reader, *next_reader;  // of values of joined registers
-    struct EvalRow *evals;                 // by DescId, those that were asked for
+    EvalCache evals;
 } Origins;
 
 /* origins.c */

@@ -212,3 +212,19 @@ bool eval_foldable(const Eval *e, const Value *in, const Value *out)
     }
     return true;
 }
+
+void eval_cache_init(EvalCache *c, const Tables *tables, Arena *arena)
+{
+    *c = (EvalCache){.tables = tables, .n = tables->desc_first + tables->descs.n};
+    c->rows = NEW_ARRAY(arena, EvalRow, c->n);
+}
+
+const Eval *eval_cached(EvalCache *c, DescId desc)
+{
+    EvalRow *row = desc < c->n ? &c->rows[desc] : NULL;
+    if (row && !row->asked) {
+        row->asked = true;
+        row->can = eval_decode(c->tables, tab_desc(c->tables, desc), &row->eval) && !row->eval.nofold;
+    }
+    return row && row->can ? &row->eval : NULL;
+}

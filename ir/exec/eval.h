@@ -49,6 +49,21 @@ struct Eval {
 
 // False: it is no function of operands.
 bool eval_decode(const Tables *t, const Desc *d, Eval *e);
+// Descriptors that were decoded, for those who ask for many instructions. `rows` are zero in the beginning, one for
+// each of the first `n` descriptors.
+typedef struct EvalRow {
+    bool asked, can;
+    Eval eval;
+} EvalRow;
+typedef struct EvalCache {
+    const Tables *tables;
+    DescId n;
+    EvalRow *rows;
+} EvalCache;
+// For the descriptors that there are now, in memory of this arena.
+void eval_cache_init(EvalCache *c, const Tables *tables, Arena *arena);
+// NULL: it is no function of operands, or never folded, or a newer descriptor.
+const Eval *eval_cached(EvalCache *c, DescId desc);
 static inline void eval_run(const Eval *e, const Value *in, Value *out) { e->run(e, in, out); }
 
 // Makes an integer instruction one of `bits` bits (8 to 64), so that a rule can be tried on all operands: what is 32
