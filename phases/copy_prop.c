@@ -132,7 +132,7 @@ static bool guarded_alike(const Fn *fn, const Instr *a, const Instr *b)
     return ir_guarded(a) && ir_guarded(b) && op_same(*ir_guard(fn, a), *ir_guard(fn, b));
 }
 
-// Whether a guarded copy is one for this reader: it has the same guard, or, in ssa form, there is no other value.
+// Whether a guarded copy is one for this reader: it has the same guard.
 static bool passes_guard(const CopyProp *c, InstrId copy, InstrId reader, uint32_t k)
 {
     const Fn *fn = c->fn;

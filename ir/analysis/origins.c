@@ -236,7 +236,7 @@ static Origin computed(Origins *o, InstrId id, const Origin *in)
     const Desc *d = ir_desc(o->fn, i);
     const Mnem *m = tab_mnem(o->fn->tables, d->mnem);
     Type t = (Type)m->type[0], from = (Type)m->type[1];
-    bool plain = !m->mod[MC_SAT] && !m->mod[MC_RND], bits = type_info[t].class == TC_B;
+    bool plain = !m->mod[MC_SAT] && !m->mod[MC_RND] && !m->mod[MC_RELU], bits = type_info[t].class == TC_B;
     if (d->op == OP_CVT)
         return plain && is_integer_type(t) && is_integer_type(from) ? read_as(read_as(in[0], from), t) : any_number();
     if (d->op == OP_MOV)
