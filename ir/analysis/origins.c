@@ -392,6 +392,13 @@ static bool or_adds(const Origins *o, Origin address, Origin number)
            (uint64_t)number.lo < align && !(address.lo & number.lo);
 }
 
+// An operand as a number: of an address nothing is known.
+static Origin factor(Origins *o, InstrId id, uint32_t k)
+{
+    Origin origin = origin_of(o, id, k);
+    return origin.kind == OR_NUMBER ? origin : any_number();
+}
+
 // The value of an instruction that has an address among its operands, or makes one.
 static Origin address_of_definition(Origins *o, InstrId id)
 {
@@ -417,12 +424,12 @@ static Origin address_of_definition(Origins *o, InstrId id)
         return or_adds(o, a, b) || or_adds(o, b, a) ? sum_of(o, id, a, b, false) : any_number();
     }
     case OP_MAD_LO: {
-        Origin product = times(origin_of(o, id, u), origin_of(o, id, u + 1));
+        Origin product = times(factor(o, id, u), factor(o, id, u + 1));
         return sum_of(o, id, product, origin_of(o, id, u + 2), false);
     }
     case OP_MAD_WIDE: {
         Type t = (Type)m->type[0];
-        Origin product = times(read_as(origin_of(o, id, u), t), read_as(origin_of(o, id, u + 1), t));
+        Origin product = times(read_as(factor(o, id, u), t), read_as(factor(o, id, u + 1), t));
         return sum_of(o, id, product, origin_of(o, id, u + 2), false);
     }
     case OP_SELP: return join(o, origin_of_input(o, id, u), origin_of_input(o, id, u + 1), id);
