@@ -49,7 +49,7 @@ typedef struct Point {
 typedef struct Leaving {
     Fn *fn;
     const Analyses *a;  // if the function may be not conventional
-    Live live;          // of members, the same
+    LiveCheck live;     // the same
     Arena scratch;
     RegId nregs;        // as it was
     RegId *parent;      // by RegId: union-find
@@ -131,7 +131,7 @@ static void add_constants(Leaving *l, InstrId id)
 /* -- Interference --------------------------------------------------------------------------------------- */
 
 // Whether the register is live behind this place of the block. Phis of the block read at the ends of its predecessors.
-static bool is_live_behind(const Leaving *l, RegId r, BlockId b, uint32_t place)
+static bool is_live_behind(Leaving *l, RegId r, BlockId b, uint32_t place)
 {
     const Analyses *a = l->a;
     uint32_t low = a->uses.first[r], high = a->uses.first[r + 1];
@@ -144,7 +144,7 @@ static bool is_live_behind(const Leaving *l, RegId r, BlockId b, uint32_t place)
             high = mid;
     }
     bool in_block = low < a->uses.first[r + 1] && ir_instr(l->fn, a->uses.at[low].instr)->block == b;
-    return in_block || reg_rows_have(&l->live.out, b, r);
+    return in_block || live_check_out(&l->live, r, b);
 }
 
 static int by_class_and_dominance(const void *x, const void *y)
@@ -341,7 +341,7 @@ static bool is_input(const Leaving *l, BlockId from, Operand input)
 static uint32_t end_of(const Leaving *l, BlockId b) { return l->a->place[ir_terminator(l->fn, b)] - 1; }
 
 // Whether the phi's value is still read at the end of a predecessor, where it cannot be written then.
-static bool is_read_at_an_end(const Leaving *l, const Instr *phi)
+static bool is_read_at_an_end(Leaving *l, const Instr *phi)
 {
     const Fn *fn = l->fn;
     RegId def = op_index(*ir_def(fn, phi, 0));
@@ -518,8 +518,8 @@ static void leave(Leaving *l, bool conventional)
 {
     Fn *fn = l->fn;
     if (!conventional) {
-        l->a = analysis_need(fn, AN_RPO | AN_DOM | AN_DEFUSE);
-        live_find(fn, l->a, l->member, &l->live, &l->scratch);
+        l->a = analysis_need(fn, AN_RPO | AN_DOM | AN_LOOPS | AN_DEFUSE);
+        live_check_init(&l->live, &l->scratch, fn, l->a);
         find_points(l);
         if (take_apart(l))
             put_pieces_together(l);

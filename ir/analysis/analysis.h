@@ -281,9 +281,6 @@ static inline bool reg_rows_have(const RegRows *rows, BlockId b, RegId r)
 static inline bool is_live_in(const Analyses *an, BlockId b, RegId r) { return reg_rows_have(&an->live.in, b, r); }
 static inline bool is_live_out(const Analyses *an, BlockId b, RegId r) { return reg_rows_have(&an->live.out, b, r); }
 
-// Finds out about these registers alone (by RegId), in memory of this arena, from AN_CFG, AN_RPO and AN_DEFUSE.
-void live_find(const Fn *fn, const Analyses *an, const bool *wanted, Live *live, Arena *arena);
-
 // The registers that are live at one place of a block, while that goes up the block:
 //     live_set_at_end(&set, an, b);
 //     for (InstrId i = ir_block(fn, b)->last; i; i = ir_instr(fn, i)->prev)
@@ -322,6 +319,23 @@ void live_set_init(LiveSet *set, Arena *arena, const Fn *fn);
 void live_set_at_end(LiveSet *set, const Analyses *an, BlockId b);
 // Goes up over an instruction: takes out what it defines, puts in what it reads. A phi reads nothing here.
 void live_set_step(LiveSet *set, const Fn *fn, InstrId i);
+
+/* live_check.c: questions to AN_LOOPS and AN_DEFUSE (and AN_CFG, AN_RPO, AN_DOM) */
+// Liveness of single registers of a function in ssa form, for those who ask about few.
+typedef struct LiveCheck {
+    const Fn *fn;
+    const Analyses *a;
+    uint64_t work;        // that searches may still do
+    uint32_t searches;    // so far
+    uint32_t *last_read;  // by RegId: where the last block in reverse postorder stands that reads it, once asked
+    uint32_t *read_for;   // by BlockId: the last search for a register that is read in it
+    uint32_t *seen_for;   // by BlockId: the last search that came by
+    BlockId *stack;
+} LiveCheck;
+void live_check_init(LiveCheck *c, Arena *arena, const Fn *fn, const Analyses *a);
+// Whether a register that has one definition, and is not named elsewhere, is live at the end of a reachable block. True
+// may be wrong where answers became expensive; false never is.
+bool live_check_out(LiveCheck *c, RegId r, BlockId b);
 
 /* loops.c: questions to AN_LOOPS */
 // The innermost loop that the block is in, which is its own if it is a header; 0 = none.

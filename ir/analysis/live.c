@@ -208,11 +208,11 @@ static void collect_predecessors(Search *s)
 }
 
 // Counts how many registers each row will have, and collects those that are in any.
-static uint32_t count_rows(Search *s, const bool *wanted, RegId *crossing)
+static uint32_t count_rows(Search *s, RegId *crossing)
 {
     uint32_t n = 0;
     for (RegId r = 1; r < s->fn->regs.n; r++) {
-        if ((!wanted || wanted[r]) && search(s, r))
+        if (search(s, r))
             crossing[n++] = r;
         if (s->found > UINT32_MAX)
             heap_fail(s->scratch.heap, ST_LIMIT, "more than %u times a register is live at a block", UINT32_MAX);
@@ -220,18 +220,19 @@ static uint32_t count_rows(Search *s, const bool *wanted, RegId *crossing)
     return n;
 }
 
-void live_find(const Fn *fn, const Analyses *a, const bool *wanted, Live *live, Arena *arena)
+void live_build(const Fn *fn, Analyses *a)
 {
+    Arena *arena = &a->arena[AX_LIVE];
     uint32_t n = fn->blocks.n;
-    live->in = (RegRows){.first = NEW_ARRAY(arena, uint32_t, n + 1)};
-    live->out = (RegRows){.first = NEW_ARRAY(arena, uint32_t, n + 1)};
-    Search s = {.fn = fn, .a = a, .in = &live->in, .out = &live->out};
+    a->live.in = (RegRows){.first = NEW_ARRAY(arena, uint32_t, n + 1)};
+    a->live.out = (RegRows){.first = NEW_ARRAY(arena, uint32_t, n + 1)};
+    Search s = {.fn = fn, .a = a, .in = &a->live.in, .out = &a->live.out};
     arena_init(&s.scratch, fn->arena.heap);
     s.mark = NEW_ARRAY(&s.scratch, Mark, n);
     s.stack = NEW_ARRAY(&s.scratch, BlockId, a->nrpo);
     RegId *crossing = arena_alloc(&s.scratch, fn->regs.n * sizeof *crossing);
     collect_predecessors(&s);
-    uint32_t ncrossing = count_rows(&s, wanted, crossing);
+    uint32_t ncrossing = count_rows(&s, crossing);
     s.in->at = arena_alloc(arena, rows_start(s.in->first, n) * sizeof(RegId));
     s.out->at = arena_alloc(arena, rows_start(s.out->first, n) * sizeof(RegId));
     memset(s.mark, 0, n * sizeof *s.mark);
@@ -241,8 +242,6 @@ void live_find(const Fn *fn, const Analyses *a, const bool *wanted, Live *live, 
     rows_restore(s.out->first, n);
     arena_free(&s.scratch);
 }
-
-void live_build(const Fn *fn, Analyses *a) { live_find(fn, a, NULL, &a->live, &a->arena[AX_LIVE]); }
 
 /* -- Comparison ----------------------------------------------------------------------------------------- */
 

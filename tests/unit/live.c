@@ -337,6 +337,22 @@ static void check_walk(const Program *p, const Analyses *a, LiveSet *set, BlockI
     }
 }
 
+// Each register that phases ask about alone; a check for each, so that none runs out of work.
+static void check_single(const Program *p, const Truth *t)
+{
+    const Analyses *a = analysis_need(p->fn, AN_RPO | AN_DOM | AN_LOOPS | AN_DEFUSE);
+    for (RegId r = 1; r < p->fn->regs.n; r++) {
+        if (p->fn->form != FORM_SSA || !reg_in_ssa(ir_reg(p->fn, r)) || def_count(a, r) != 1)
+            continue;
+        LiveCheck check;
+        live_check_init(&check, &p->fn->arena, p->fn, a);
+        for (BlockId b = 1; b <= p->n; b++)
+            if (p->edges.dom.size[b])
+                CHECK(live_check_out(&check, r, b) == t->out[b][r]);
+        CHECK(check.work > 0);
+    }
+}
+
 static void check_program(const Program *p)
 {
     Truth t;
@@ -359,6 +375,7 @@ static void check_program(const Program *p)
         if (p->edges.dom.size[b])
             check_walk(p, a, &set, b, t.out[b]);
     }
+    check_single(p, &t);
     CHECK(analysis_check(p->fn, UINT32_MAX, why));
 }
 

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: MIT
+// Whether one register is live at the end of one block of a function in ssa form, without the liveness of all, which is
+// as large as all live ranges together (cf. Boissinot et al., "Fast liveness checking for SSA-form programs", 2008).
+//
+// The register is live there if a path leads from the end of the block to a use over blocks that the definition
+// strictly dominates: one that leaves these comes to the definition again before it comes to a use. The path is
+// searched for forward. Two tests of constant time end the search early, nearly always in its first steps:
+//   - Yes: the block that the search is at dominates a use. Then it leads there, and not through the definition above.
+//   - No: from block b a path leads up, in reverse postorder, only to the headers of the loops around b, and to what
+//     stands behind them. Where all uses stand above the outermost header that the definition strictly dominates, or
+//     above b if there is none, none is reached from there. That holds in irreducible loops, too: on a path that goes
+//     up, the block that stands first in reverse postorder is an ancestor of b in the depth-first tree, and b leads to
+//     it over blocks that stand behind it, so it is the header of a loop that b is in.
+//
+// Most registers are read last in a block that a join on the way dominates, or in front of the place asked about. When
+// the searches together have cost WORK times the size of the function, the answer is yes.
+#include "ir/analysis/analysis.h"
+
+enum { WORK = 16, LAST_USES = 8 };
+
+#define UNKNOWN 0
+#define NOWHERE 1  // otherwise 2 + a place in reverse postorder
+
+void live_check_init(LiveCheck *c, Arena *arena, const Fn *fn, const Analyses *a)
+{
+    uint32_t n = fn->blocks.n;
+    *c = (LiveCheck){.fn = fn, .a = a, .work = WORK * ((uint64_t)n + a->uses.first[a->nregs])};
+    c->last_read = NEW_ARRAY(arena, uint32_t, a->nregs);
+    c->read_for = NEW_ARRAY(arena, uint32_t, n);
+    c->seen_for = NEW_ARRAY(arena, uint32_t, n);
+    c->stack = arena_alloc(arena, n * sizeof(BlockId));
+}
+
+// The block in which a use reads: at its end if it is a phi's. 0 = nothing leads there.
+static BlockId read_in(const LiveCheck *c, const Ref *use, bool *at_end)
+{
+    const Instr *i = ir_instr(c->fn, use->instr);
+    *at_end = ir_desc(c->fn, i)->op == OP_PHI;
+    BlockId b = *at_end ? op_index(ir_ops(c->fn, i)[use->op - 1]) : i->block;  // `block: value`
+    return c->a->rpo_index[b] == UINT32_MAX ? 0 : b;
+}
+
+// The last block in reverse postorder that reads the register.
+static uint32_t last_read(LiveCheck *c, RegId r)
+{
+    if (c->last_read[r] != UNKNOWN)
+        return c->last_read[r];
+    uint32_t last = NOWHERE;
+    FOR_USES(c->a, r, u) {
+        bool at_end;
+        BlockId b = read_in(c, u, &at_end);
+        last = b ? MAX(last, 2 + c->a->rpo_index[b]) : last;
+    }
+    return c->last_read[r] = last;
+}
+
+// Whether the end of b, which the definition dominates, may lead to a use.
+static bool may_lead_to_use(LiveCheck *c, RegId r, BlockId def, BlockId b)
+{
+    const Analyses *a = c->a;
+    BlockId first = b;
+    for (uint32_t k = loop_of(a, b); k; k = a->loops.loop[k].parent) {
+        BlockId header = a->loops.loop[k].header;
+        if (header == def || !dominates(a, def, header))
+            break;
+        first = header;
+    }
+    return last_read(c, r) >= 2 + a->rpo_index[first];
+}
+
+// Whether the block strictly dominates one of the last uses, or dominates it and stands in front of it.
+static bool leads_to_use(const LiveCheck *c, RegId r, BlockId b)
+{
+    const Analyses *a = c->a;
+    uint32_t end = a->uses.first[r + 1], first = a->uses.first[r];
+    for (uint32_t k = end; k-- > first && end - k <= LAST_USES;) {
+        bool at_end;
+        BlockId in = read_in(c, &a->uses.at[k], &at_end);
+        if (in && (in != b || at_end) && dominates(a, b, in))
+            return true;
+    }
+    return false;
+}
+
+static bool spend(LiveCheck *c, uint32_t work)
+{
+    bool enough = c->work >= work;
+    c->work = enough ? c->work - work : 0;
+    return enough;
+}
+
+// Marks the blocks that read the register, for this search. Whether it is read at the end of b.
+static bool mark_reads(LiveCheck *c, RegId r, BlockId b)
+{
+    FOR_USES(c->a, r, u) {
+        bool at_end;
+        BlockId in = read_in(c, u, &at_end);
+        if (in == b && at_end)
+            return true;
+        c->read_for[in] = c->searches;
+    }
+    return false;
+}
+
+// Whether a path leads from the end of b to a marked block over blocks that the definition strictly dominates.
+static bool search(LiveCheck *c, RegId r, BlockId def, BlockId b)
+{
+    const Analyses *a = c->a;
+    uint32_t depth = 0;
+    c->stack[depth++] = b;
+    while (depth) {
+        BlockId from = c->stack[--depth];
+        for (uint32_t e = a->succs.first[from]; e < a->succs.first[from + 1]; e++) {
+            BlockId to = a->succs.at[e];
+            if (to == def || !dominates(a, def, to) || c->seen_for[to] == c->searches)
+                continue;
+            if (c->read_for[to] == c->searches || leads_to_use(c, r, to) || !spend(c, 1))
+                return true;
+            c->seen_for[to] = c->searches;
+            if (may_lead_to_use(c, r, def, to))
+                c->stack[depth++] = to;
+        }
+    }
+    return false;
+}
+
+bool live_check_out(LiveCheck *c, RegId r, BlockId b)
+{
+    const Analyses *a = c->a;
+    BlockId def = ir_instr(c->fn, a->defs.at[a->defs.first[r]].instr)->block;
+    if (!dominates(a, def, b) || !may_lead_to_use(c, r, def, b))
+        return false;
+    if (leads_to_use(c, r, b) || !spend(c, use_count(a, r)))
+        return true;
+    c->searches++;
+    return mark_reads(c, r, b) || search(c, r, def, b);
+}
