@@ -29,32 +29,60 @@ static Operand extended(Fn *fn, Operand src, uint32_t bytes, bool is_signed, Wid
     return op_const(fn, is_signed ? (uint64_t)((int64_t)bits >> unused) : bits >> unused, to);
 }
 
-InstrId insert_access_move(Fn *fn, InstrId before, Operand dst, Operand src, uint32_t bytes, bool is_signed,
-                           const Tail *tail)
+// The descriptor of the move, and its operands, n of them.
+static DescId make_move(Fn *fn, const AccessMove *move, Operand ops[static 4], uint32_t *n)
 {
-    Width to = width_of_operand(fn, dst), meant = bytes == 1 ? W8 : width_of_bytes(bytes), from;
-    Operand ops[4] = {op_def(dst), src};
-    uint32_t n = 2;
+    Operand src = move->src;
+    uint32_t bytes = move->bytes;
+    bool is_signed = move->is_signed;
+    Width to = width_of_operand(fn, move->dst), meant = bytes == 1 ? W8 : width_of_bytes(bytes), from;
+    *n = 0;
+    ops[(*n)++] = op_def(move->dst);
+    ops[(*n)++] = op_kind(src) == K_IMM ? extended(fn, src, bytes, is_signed, to) : src;
+    if (move->tail.flags & IF_TIED)
+        ops[(*n)++] = move->tail.old;
+    if (move->tail.flags & IF_GUARDED)
+        ops[(*n)++] = move->tail.guard;
     char text[40], sign = is_signed && meant < to ? 's' : 'u';
-    if (op_kind(src) == K_IMM)
-        ops[1] = extended(fn, src, bytes, is_signed, to);
     from = op_kind(src) == K_IMM ? to : meant < to ? meant : width_of_operand(fn, src);
     if (from == to && to != W8)
         snprintf(text, sizeof text, "mov.b%u", width_bits(to));
     else
         snprintf(text, sizeof text, "cvt.%c%u.%c%u", sign, width_bits(to), sign, width_bits(from));
-    if (tail->flags & IF_TIED)
-        ops[n++] = tail->old;
-    if (tail->flags & IF_GUARDED)
-        ops[n++] = tail->guard;
-    InstrId id = ir_insert_before(fn, before, desc_make(fn->tables, text, "%,%"), tail->flags, ops, n);
+    return desc_make(fn->tables, text, "%,%");
+}
+
+void insert_access_move(Fn *fn, InstrId before, const AccessMove *move)
+{
+    Operand ops[4];
+    uint32_t n;
+    DescId desc = make_move(fn, move, ops, &n);
+    InstrId id = ir_insert_before(fn, before, desc, move->tail.flags, ops, n);
     ir_instr(fn, id)->line = ir_instr(fn, before)->line;
-    return id;
+}
+
+static void remove_notes(Fn *fn, InstrId id)
+{
+    for (InstrId note; (note = ir_instr(fn, id)->prev) && ir_desc(fn, ir_instr(fn, note))->traits & TR_OF_NEXT;)
+        ir_remove(fn, note);
+}
+
+void become_access_move(Fn *fn, InstrId id, const AccessMove *move)
+{
+    Operand ops[4];
+    uint32_t n;
+    DescId desc = make_move(fn, move, ops, &n);
+    Instr *i = ir_instr(fn, id);
+    remove_notes(fn, id);
+    memcpy(ir_ops(fn, i), ops, n * sizeof *ops);
+    i->desc = desc;
+    i->nops = n;
+    i->ndef = 1;
+    i->flags = move->tail.flags;
 }
 
 void remove_with_notes(Fn *fn, InstrId id)
 {
-    for (InstrId note; (note = ir_instr(fn, id)->prev) && ir_desc(fn, ir_instr(fn, note))->traits & TR_OF_NEXT;)
-        ir_remove(fn, note);
+    remove_notes(fn, id);
     ir_remove(fn, id);
 }

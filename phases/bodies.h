@@ -88,10 +88,17 @@ typedef struct Tail {
 Tail tail_of(const Fn *fn, const Instr *i, uint32_t def);
 Width width_of_operand(const Fn *fn, Operand o);  // of a register or a constant
 Width width_of_bytes(uint32_t bytes);             // of registers for so many bytes, at least 16 bits
-// dst = the low bytes of src, a register or a constant, extended to the width of dst or cut to it, in front of an
-// instruction. Both are as access_is_movable() wants them.
-InstrId insert_access_move(Fn *fn, InstrId before, Operand dst, Operand src, uint32_t bytes, bool is_signed,
-                           const Tail *tail);
+// dst = the low bytes of src, a register or a constant, extended to the width of dst or cut to it. Both are as
+// access_is_movable() wants them.
+typedef struct AccessMove {
+    Operand dst, src;
+    uint32_t bytes;
+    bool is_signed;
+    Tail tail;
+} AccessMove;
+void insert_access_move(Fn *fn, InstrId before, const AccessMove *move);
+// Makes a load or store that move, and removes the notes about it.
+void become_access_move(Fn *fn, InstrId id, const AccessMove *move);
 // Removes an instruction and the notes about it.
 void remove_with_notes(Fn *fn, InstrId id);
 /* leaders.c */

@@ -62,7 +62,8 @@ static void name_values(Naming *n)
     const ReachingDefs *rd = &n->a->rdefs;
     for (uint32_t k = 0; k < rd->njoined; k++) {
         RegId r = rd->joined[k];
-        FOR_OCCURRENCES(rd, k, o) {
+        FOR_OCCURRENCES(rd, k, at) {
+            const Occurrence *o = &rd->at[*at];
             if (!o->def)
                 continue;
             *name_of(n, o->value) = n->defined[r] ? reg_like(n->fn, r) : r;
@@ -80,8 +81,10 @@ static void count_undef(Naming *n)
     for (uint32_t k = 0; k < rd->njoined; k++) {
         uint32_t *uses = &n->undef_uses[rd->joined[k]];
         // A read by an instruction counts twice: it needs a register.
-        FOR_OCCURRENCES(rd, k, o)
+        FOR_OCCURRENCES(rd, k, at) {
+            const Occurrence *o = &rd->at[*at];
             *uses += o->def ? o->guarded && !rd->old[o->value - rd->first_def] : o->value ? 0 : 2;
+        }
     }
     for (uint32_t k = 0; k < rd->nphis; k++) {
         const ReachingPhi *phi = &rd->phi[k];
@@ -141,7 +144,8 @@ static void tie(Naming *n)
 {
     const ReachingDefs *rd = &n->a->rdefs;
     for (uint32_t k = 0; k < rd->njoined; k++) {
-        FOR_OCCURRENCES(rd, k, o) {
+        FOR_OCCURRENCES(rd, k, at) {
+            const Occurrence *o = &rd->at[*at];
             Instr *i = ir_instr(n->fn, o->instr);
             ValueId value = o->value;
             uint32_t def = 0;

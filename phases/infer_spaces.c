@@ -36,9 +36,11 @@ typedef struct Inference {
     Arena scratch;
     Origins origins;
     RegId nregs;
-    RegId *twin;          // by RegId: the register with the address in the space; 0 = none
-    VEC(RegId) work;      // registers whose definitions have no twins yet
-    VEC(InstrId) copied;  // instructions that get a twin
+    DescId ndescs;
+    DescId *in_space[SP_GENERIC];  // by DescId: the same access in this space, once asked for; 0 = none
+    RegId *twin;                   // by RegId: the register with the address in the space; 0 = none
+    VEC(RegId) work;               // registers whose definitions have no twins yet
+    VEC(InstrId) copied;           // instructions that get a twin
     bool progress;
 } Inference;
 
@@ -72,8 +74,16 @@ static const char *name_of(Space space)
 }
 
 // The descriptor of the same access in a space; 0 = there is none.
-static DescId desc_in_space(Fn *fn, const Desc *d, Space space)
+static DescId desc_in_space(Inference *f, DescId of, Space space)
 {
+    Fn *fn = f->fn;
+    if (!f->in_space[space])
+        f->in_space[space] = NEW_ARRAY(&f->scratch, DescId, f->ndescs);
+    DescId *found = &f->in_space[space][of];
+    if (*found)
+        return *found;
+    const Desc *d = tab_desc(fn->tables, of);
+    Opcode op = d->op;
     char mnemonic[TEXT_MAX], shape[TEXT_MAX];
     const char *why;
     Str text = tab_str(fn->tables, tab_mnem(fn->tables, d->mnem)->text), form = tab_str(fn->tables, d->shape);
@@ -82,7 +92,7 @@ static DescId desc_in_space(Fn *fn, const Desc *d, Space space)
     if (n >= TEXT_MAX || m >= TEXT_MAX)
         return 0;
     DescId id = desc_intern(fn->tables, mnem_intern(fn->tables, mnemonic, (size_t)n), shape, (size_t)m, &why);
-    return id && tab_desc(fn->tables, id)->op == d->op ? id : 0;
+    return *found = id && tab_desc(fn->tables, id)->op == op ? id : 0;
 }
 
 /* -- Twins ---------------------------------------------------------------------------------------------- */
@@ -190,7 +200,7 @@ static void look_at_accesses(Inference *f, Changes *changes)
         if (access->space != SP_GENERIC || !has_space(&access->at) || !op_is_reg(base) ||
             !can_name(fn, ir_desc(fn, i), (Space)access->at.space) || i->flags & IF_PINNED)
             continue;
-        DescId desc = desc_in_space(fn, ir_desc(fn, i), (Space)access->at.space);
+        DescId desc = desc_in_space(f, i->desc, (Space)access->at.space);
         if (!desc)
             continue;
         Change change = {access->instr, desc, op_none(), offset};
@@ -268,7 +278,7 @@ bool phase_infer_spaces(Ctx *ctx, Fn *fn)
 {
     if (!has_generic_accesses(fn))
         return false;
-    Inference f = {.fn = fn, .nregs = fn->regs.n};
+    Inference f = {.fn = fn, .nregs = fn->regs.n, .ndescs = fn->tables->desc_first + fn->tables->descs.n};
     Changes changes = {0};
     arena_init(&f.scratch, &ctx->heap);
     origins_find(&f.origins, fn, &f.scratch);

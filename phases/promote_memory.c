@@ -440,14 +440,21 @@ static uint32_t whole_around(const Group *g, uint32_t node)
     return whole;
 }
 
-static void store_node(Promotion *p, Group *g, uint32_t node, Operand value, const Tail *tail)
+// The last one of an access takes its place.
+static void move(Promotion *p, Operand dst, Operand src, uint32_t bytes, bool is_signed, const Tail *tail, bool last)
+{
+    AccessMove move = {dst, src, bytes, is_signed, *tail};
+    (last ? become_access_move : insert_access_move)(p->fn, p->before, &move);
+}
+
+static void store_node(Promotion *p, Group *g, uint32_t node, Operand value, const Tail *tail, bool last)
 {
     uint32_t bytes = bytes_of_node(node), whole = whole_around(g, node), around;
     Operand half[2];
     if (!whole) {
         split_value(p, value, bytes, half);
-        store_node(p, g, 2 * node, half[0], tail);
-        store_node(p, g, 2 * node + 1, half[1], tail);
+        store_node(p, g, 2 * node, half[0], tail, false);
+        store_node(p, g, 2 * node + 1, half[1], tail, last);
         return;
     }
     Operand reg = register_of(p, g, whole);
@@ -455,7 +462,7 @@ static void store_node(Promotion *p, Group *g, uint32_t node, Operand value, con
     if (around != bytes)
         value = with_field(p, reg, around, first_byte(node) - first_byte(whole), bytes, value);
     value = with_width(p, value, width_of_operand(p->fn, reg));
-    insert_access_move(p->fn, p->before, reg, value, MAX(around, 2u), false, tail);
+    move(p, reg, value, MAX(around, 2u), false, tail, last);
 }
 
 // A register with what a node holds, and anything above it.
@@ -477,20 +484,25 @@ static void rewrite(Promotion *p, InstrId id, const Direct *d)
     Fn *fn = p->fn;
     note_cost(p->ctx, fn, id);
     p->before = id;
+    bool done = false;
     for (uint32_t k = 0; k < d->n; k++) {
         const Instr *i = ir_instr(fn, id);
+        bool last = k + 1 == d->n;
         Operand value = d->store ? *ir_use(fn, i, 2 + k) : *ir_def(fn, i, k);
         Tail tail = tail_of(fn, i, k);
         if (d->store) {
             tail.flags &= (uint8_t)~IF_TIED;
-            store_node(p, group_at(d, k), node_at(d, k), value, &tail);
+            store_node(p, group_at(d, k), node_at(d, k), value, &tail, last);
+            done = last;
         } else if (op_is_reg(value)) {
             Operand dst = op_reg(fn, op_index(value));
             Operand from = load_node(p, group_at(d, k), node_at(d, k));
-            insert_access_move(fn, id, dst, from, d->bytes, type_info[d->type].class == TC_S, &tail);
+            move(p, dst, from, d->bytes, type_info[d->type].class == TC_S, &tail, last);
+            done = last;
         }
     }
-    remove_with_notes(fn, id);
+    if (!done)  // the last element is read by nobody
+        remove_with_notes(fn, id);
     p->progress = true;
 }
 

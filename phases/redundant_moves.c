@@ -254,14 +254,16 @@ static void look_at_register(Moves *m, uint32_t joined)
     const ReachingDefs *rd = &m->a->rdefs;
     const Occurrence *last = NULL;
     bool any = false;
-    FOR_OCCURRENCES(rd, joined, o) {
-        m->last[o->block] = (uint32_t)(o - rd->at);
+    FOR_OCCURRENCES(rd, joined, n) {
+        const Occurrence *o = &rd->at[*n];
+        m->last[o->block] = *n;
         m->stamp[o->block] = joined + 1;
         any |= is_candidate(m, o);
     }
     if (!any)
         return;
-    FOR_OCCURRENCES(rd, joined, o) {
+    FOR_OCCURRENCES(rd, joined, n) {
+        const Occurrence *o = &rd->at[*n];
         const Occurrence *before = is_candidate(m, o) ? occurrence_before(m, joined, last, o) : NULL;
         last = o;
         if (!before)

@@ -303,13 +303,12 @@ static void rewrite(Forwarding *f)
         const Held *held = &f->values.at[f->forwards.at[k].held];
         Operand to = op_reg(fn, op_index(*data_of(fn, access, f->forwards.at[k].element)));
         Tail tail = tail_of(fn, ir_instr(fn, access->instr), f->forwards.at[k].element);
-        bool is_signed = type_info[access->type].class == TC_S;
+        AccessMove move = {to, held->value, access->bytes, type_info[access->type].class == TC_S, tail};
         // What they were declared as says where PTX may name them, which may be another place now.
         if (op_is_reg(held->value) && ir_reg(fn, op_index(held->value))->type != ir_reg(fn, op_index(to))->type)
             ir_reg(fn, op_index(held->value))->type = ir_reg(fn, op_index(to))->type = TY_NONE;
-        insert_access_move(fn, access->instr, to, held->value, access->bytes, is_signed, &tail);
-        if (k + 1 == f->forwards.n || f->forwards.at[k + 1].access != access)
-            remove_with_notes(fn, access->instr);
+        bool last = k + 1 == f->forwards.n || f->forwards.at[k + 1].access != access;
+        (last ? become_access_move : insert_access_move)(fn, access->instr, &move);
     }
     for (uint32_t k = 0; k < f->redundant.n; k++)
         remove_with_notes(fn, f->redundant.at[k]);

@@ -94,7 +94,6 @@ typedef struct Occurrence {
     InstrId instr;
     uint32_t op;    // its index among the function's operands: Instr.ops and its place there
     ValueId value;  // what is read, or made
-    uint32_t next;  // of the same register; 0 = none
     BlockId block : 30;
     bool def : 1, guarded : 1;
 } Occurrence;
@@ -113,7 +112,8 @@ typedef struct ReachingPhi {
 typedef struct ReachingDefs {
     InstrId *def;        // by RegId: a plain register's definition, 0 = none; DEF_JOINED; DEF_OUTSIDE of ssa form
     RegId *joined;       // njoined of them, ascending
-    uint32_t *first;     // the first occurrence of joined[k]
+    uint32_t *first;     // the occurrences of joined[k] are row[first[k]] .. row[first[k + 1]], in layout order
+    uint32_t *row;       // indices in `at`
     Occurrence *at;      // from 1, in layout order, uses before the definitions of the same instruction
     uint32_t *first_in;  // by InstrId: its first occurrence, if it has any; NULL if no register is joined
     uint32_t *defs;      // by value - first_def: the definition's index in `at`
@@ -201,8 +201,9 @@ static inline uint32_t use_count(const Analyses *an, RegId r) { return an->uses.
 static inline bool stands_before(const Analyses *an, InstrId i, InstrId j) { return an->place[i] < an->place[j]; }
 
 /* rdefs.c: questions to AN_RDEFS */
-// Runs its body for each occurrence of joined[k], in layout order.
-#define FOR_OCCURRENCES(rd, k, o) for (Occurrence *o = (rd)->at + (rd)->first[k]; o != (rd)->at; o = (rd)->at + o->next)
+// Runs its body for each occurrence of joined[k], in layout order: FOR_OCCURRENCES(rd, k, n) visit(&rd->at[*n]);
+#define FOR_OCCURRENCES(rd, k, n) \
+    for (const uint32_t *n = (rd)->row + (rd)->first[k], *n##_end = (rd)->row + (rd)->first[(k) + 1]; n < n##_end; n++)
 // The occurrence of operand k of the instruction, whose register is joined.
 static inline Occurrence *occurrence_of(const Fn *fn, const Analyses *an, InstrId i, uint32_t k)
 {

@@ -721,11 +721,13 @@ static void find_casts(Origins *o)
 static void find_sources(Origins *o)
 {
     Fn *fn = o->fn;
+    uint32_t naccesses = 0;
     FOR_BLOCKS(fn, b) {
         FOR_INSTRS(fn, b, id) {
             const Instr *i = ir_instr(fn, id);
             const Desc *d = ir_desc(fn, i);
             bool source = is_source(d);
+            naccesses += is_access(d);
             const Operand *ops = ir_ops(fn, i);
             for (uint32_t k = i->ndef; !source && k < i->nops; k++) {
                 bool named = op_kind(ops[k]) == K_SYM;
@@ -736,6 +738,7 @@ static void find_sources(Origins *o)
                 look_at_definition(o, id);
         }
     }
+    VEC_RESERVE(o->arena, &o->accesses, naccesses);
 }
 
 static Origin address_of_access(Origins *o, InstrId id)

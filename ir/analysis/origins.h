@@ -22,11 +22,10 @@ typedef struct Origin {
 
 static inline bool origin_is_exact(const Origin *o) { return o->lo == o->hi; }
 
-// A memory operand whose address is known to come from a symbol or a space. Base and offset are uses `use` and
-// `use` + 1 of the instruction, which is one of ld, ldu, st, atom, red and prefetch.
+// A memory operand whose address is known to come from a symbol or a space. Base and offset are the first two uses of
+// the instruction, which is one of ld, ldu, st, atom, red and prefetch.
 typedef struct MemAccess {
     InstrId instr;
-    uint32_t use;
     Space space;  // that the instruction names; SP_GENERIC = none
     Origin at;    // of base and offset together
 } MemAccess;

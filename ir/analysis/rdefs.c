@@ -42,12 +42,13 @@ typedef struct Search {
     Arena *arena;  // of the result
     Arena scratch;
     RegId reg;
+    uint32_t ndefs;         // numbered so far
     uint32_t row, count;    // its place in r->joined, and how many occurrences it has
     Place *at;              // by BlockId
     uint32_t *level;        // by BlockId: depth in the dominator tree
     Edges frontier;         // first is NULL: searched for instead
     bool by_frontier;       // the register at hand
-    uint32_t *last;         // by RegId, joined ones: the last occurrence so far, 0 = none; its `next` is the first
+    uint32_t *count_of;     // by RegId: its occurrences; of joined ones then where its row ends so far
     VEC(Occurrence) found;  // in the result's arena
     VEC(BlockId) live, heap, stack;
     VEC(uint64_t) nodes;  // blocks that matter, below their place in the dominator tree
@@ -110,13 +111,17 @@ static void find_joined(Search *s)
             const Operand *ops = ir_ops(fn, i);
             for (uint32_t k = i->ndef; k < i->nops; k++) {
                 RegId r = op_index(ops[k]);
-                if (op_is_reg(ops[k]))
+                if (op_is_reg(ops[k])) {
                     see_use(s, &def[r], home[r], b);
+                    s->count_of[r]++;
+                }
             }
             for (uint32_t k = 0; k < i->ndef; k++) {
                 RegId r = op_index(ops[k]);
-                if (op_is_reg(ops[k]) && def[r] != DEF_OUTSIDE)
+                if (op_is_reg(ops[k]) && def[r] != DEF_OUTSIDE) {
                     see_definition(&def[r], &home[r], id, b, ir_guarded(i));
+                    s->count_of[r]++;
+                }
             }
         }
     }
@@ -153,14 +158,16 @@ static void classify(Search *s)
         find_definitions(fn, r->def, loose);
 }
 
-// What it is if only these occurrences of it are there.
-static InstrId classify_again(const Search *s, uint32_t row)
+// What it is if only those of these occurrences are there whose instructions are, which are counted.
+static InstrId classify_again(Search *s, uint32_t row)
 {
     InstrId def = 0;
     BlockId home = 0;
-    FOR_OCCURRENCES(s->r, row, o) {
+    FOR_OCCURRENCES(s->r, row, n) {
+        const Occurrence *o = &s->r->at[*n];
         if (!ir_instr(s->fn, o->instr)->block)
             continue;
+        s->count_of[s->r->joined[row]]++;
         if (o->def)
             see_definition(&def, &home, o->instr, o->block, o->guarded);
         else
@@ -171,17 +178,30 @@ static InstrId classify_again(const Search *s, uint32_t row)
 
 /* -- Occurrences of joined registers -------------------------------------------------------------------- */
 
-// Those of a register are a ring.
+// Room for all occurrences, by their counts.
+static void make_rows(Search *s)
+{
+    ReachingDefs *r = s->r;
+    uint32_t n = 0, end = 0;
+    r->joined = arena_alloc(s->arena, r->njoined * sizeof *r->joined);
+    r->first = arena_alloc(s->arena, (r->njoined + 1) * sizeof *r->first);
+    for (RegId k = 1; k < s->fn->regs.n; k++) {
+        if (r->def[k] != DEF_JOINED)
+            continue;
+        uint32_t count = s->count_of[k];
+        r->joined[n] = k;
+        r->first[n++] = s->count_of[k] = end;
+        end += count;
+    }
+    r->first[n] = end;
+    r->noccurrences = 1 + end;
+    r->row = arena_alloc(s->arena, end * sizeof *r->row);
+}
+
 static inline void add_occurrence(Search *s, RegId r, Occurrence o)
 {
-    uint32_t *last = &s->last[r];
-    o.next = s->found.n;
-    if (*last) {
-        o.next = s->found.at[*last].next;
-        s->found.at[*last].next = s->found.n;
-    }
-    *last = s->found.n;
-    VEC_PUSH(s->arena, &s->found, o);
+    s->r->row[s->count_of[r]++] = s->found.n;
+    s->found.at[s->found.n++] = o;
 }
 
 static inline void add_if_joined(Search *s, InstrId id, const Instr *i, uint32_t k, Operand o)
@@ -198,7 +218,8 @@ static void find_occurrences(Search *s)
 {
     const Fn *fn = s->fn;
     s->r->first_in = arena_alloc(s->arena, fn->instrs.n * sizeof *s->r->first_in);
-    VEC_PUSH(s->arena, &s->found, (Occurrence){0});
+    VEC_RESERVE(s->arena, &s->found, s->r->noccurrences);
+    s->found.at[s->found.n++] = (Occurrence){0};
     FOR_BLOCKS(fn, b) {
         FOR_INSTRS(fn, b, id) {
             const Instr *i = ir_instr(fn, id);
@@ -231,26 +252,7 @@ static void keep_occurrences(Search *s, const ReachingDefs *before)
     }
 }
 
-// From rings to rows.
-static void make_rows(Search *s)
-{
-    ReachingDefs *r = s->r;
-    uint32_t n = 0;
-    r->at = s->found.at;
-    r->noccurrences = s->found.n;
-    r->joined = arena_alloc(s->arena, r->njoined * sizeof *r->joined);
-    r->first = arena_alloc(s->arena, r->njoined * sizeof *r->first);
-    for (RegId k = 1; k < s->fn->regs.n; k++) {
-        if (r->def[k] != DEF_JOINED)
-            continue;
-        r->joined[n] = k;
-        r->first[n++] = r->at[s->last[k]].next;
-        r->at[s->last[k]].next = 0;
-    }
-}
-
-// By register, in layout order.
-static void number_definitions(Search *s)
+static void count_definitions(Search *s)
 {
     ReachingDefs *r = s->r;
     uint32_t n = 0;
@@ -259,13 +261,6 @@ static void number_definitions(Search *s)
     r->first_phi = r->first_def + n;
     r->defs = arena_alloc(s->arena, n * sizeof *r->defs);
     r->old = NEW_ARRAY(s->arena, ValueId, n);
-    n = 0;
-    for (uint32_t k = 0; k < r->njoined; k++)
-        FOR_OCCURRENCES(r, k, o)
-            if (o->def) {
-                o->value = r->first_def + n;
-                r->defs[n++] = (uint32_t)(o - r->at);
-            }
 }
 
 static void make_live(Search *s, BlockId b)
@@ -278,11 +273,13 @@ static void make_live(Search *s, BlockId b)
     VEC_PUSH(&s->scratch, &s->live, b);
 }
 
-// Step 1.
+// Step 1, which also numbers the definitions.
 static void find_exposed(Search *s)
 {
+    ReachingDefs *r = s->r;
     s->count = 0;
-    FOR_OCCURRENCES(s->r, s->row, o) {
+    FOR_OCCURRENCES(r, s->row, n) {
+        Occurrence *o = &r->at[*n];
         s->count++;
         Place *p = &s->at[o->block];
         if (p->defines != s->reg && (!o->def || o->guarded))
@@ -292,7 +289,8 @@ static void find_exposed(Search *s)
         if (p->defines != s->reg && is_reachable(s, o->block))
             heap_push(s, o->block);
         p->defines = s->reg;
-        p->last = o->value;
+        p->last = o->value = r->first_def + s->ndefs;
+        r->defs[s->ndefs++] = *n;
     }
 }
 
@@ -501,7 +499,8 @@ static void give_values(Search *s)
     BlockId block = 0;
     ValueId value = 0;
     const Occurrence *before = NULL;
-    FOR_OCCURRENCES(r, s->row, o) {
+    FOR_OCCURRENCES(r, s->row, n) {
+        Occurrence *o = &r->at[*n];
         if (o->block != block && (!o->def || o->guarded))
             value = value_at_start(s, o->block);
         block = o->block;
@@ -535,8 +534,10 @@ static uint32_t mark_needed(Search *s, uint32_t first, bool *needed)
             VEC_PUSH(&s->scratch, &s->stack, v_ - s->r->first_phi); \
         }                                                           \
     } while (0)
-    FOR_OCCURRENCES(s->r, s->row, o)
+    FOR_OCCURRENCES(s->r, s->row, at) {
+        const Occurrence *o = &s->r->at[*at];
         NEED(o->def ? *old_value(s->r, o) : o->value);
+    }
     for (; s->stack.n; n++) {
         const ReachingPhi *phi = &s->phis.at[s->stack.at[--s->stack.n]];
         uint32_t degree = a->preds.first[phi->block + 1] - a->preds.first[phi->block];
@@ -580,7 +581,8 @@ static void prune(Search *s, uint32_t first)
         }
         s->phis.n = kept;
         s->inputs.n = inputs;
-        FOR_OCCURRENCES(s->r, s->row, o) {
+        FOR_OCCURRENCES(s->r, s->row, at) {
+            Occurrence *o = &s->r->at[*at];
             ValueId *value = o->def ? old_value(s->r, o) : &o->value;
             *value = moved(s, *value, first, to);
         }
@@ -649,6 +651,7 @@ static void begin(Search *s, const Fn *fn, Analyses *a)
 {
     *s = (Search){.fn = fn, .a = a, .r = &a->rdefs, .arena = &a->arena[AX_RDEFS]};
     arena_init(&s->scratch, fn->arena.heap);
+    s->count_of = NEW_ARRAY(&s->scratch, uint32_t, fn->regs.n);
 }
 
 // All that follows from `def`. The occurrences are those of `before`, where that is not NULL.
@@ -660,13 +663,13 @@ static void build_from_definitions(Search *s, const ReachingDefs *before)
     for (RegId k = 1; k < fn->regs.n; k++)
         s->r->njoined += def[k] == DEF_JOINED;
     if (s->r->njoined) {
-        s->last = NEW_ARRAY(&s->scratch, uint32_t, fn->regs.n);
+        make_rows(s);
         if (before)
             keep_occurrences(s, before);
         else
             find_occurrences(s);
-        make_rows(s);
-        number_definitions(s);
+        s->r->at = s->found.at;
+        count_definitions(s);
         find_all_values(s);
     }
     arena_free(&s->scratch);

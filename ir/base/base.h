@@ -115,6 +115,8 @@ static inline void *arena_zalloc(Arena *arena, size_t bytes) { return memset(are
         uint32_t n, cap; \
     }
 void *vec_grow(Arena *arena, void *old, uint32_t n, uint32_t *cap, size_t elem);
+// Gives an empty vector room for so many.
+#define VEC_RESERVE(arena, v, count) ((v)->at = arena_alloc((arena), ((v)->cap = (count)) * sizeof *(v)->at))
 #define VEC_PUSH(arena, v, x)                                                         \
     do {                                                                              \
         if ((v)->n == (v)->cap)                                                       \

@@ -102,12 +102,12 @@ static Chunk *slab_chunk(Heap *heap, uint32_t pages)
     return c;
 }
 
-// The smallest chunk that was given back of those up to half as large again as asked for.
+// The smallest chunk that was given back of those up to four times as large as asked for.
 static Chunk *spare_chunk(Heap *heap, size_t bytes)
 {
     Chunk **best = NULL;
     for (Chunk **at = &heap->spare; *at; at = &(*at)->next)
-        if ((*at)->bytes >= bytes && (*at)->bytes - bytes <= bytes / 2 && (!best || (*at)->bytes < (*best)->bytes))
+        if ((*at)->bytes >= bytes && (*at)->bytes / 4 <= bytes && (!best || (*at)->bytes < (*best)->bytes))
             best = at;
     Chunk *c = best ? *best : NULL;
     if (c) {

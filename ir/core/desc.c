@@ -136,9 +136,27 @@ static bool parse(Mnem *m, const char *text, size_t len, Text *suffix, Text *can
     return true;
 }
 
+// The mnemonic whose canonical spelling this is; false: none so far.
+static bool find_canonical(const Tables *t, const char *text, size_t len, uint32_t hash, MnemId *mnem)
+{
+    for (const Tables *p = t; p; p = p->parent) {
+        IDSET_EACH(&p->mnem_index, hash, k) {
+            Str known = tab_str(t, p->mnems.at[k].text);
+            *mnem = p->mnem_first + k;
+            if (known.len == len && memcmp(known.text, text, len) == 0)
+                return true;
+        }
+    }
+    return false;
+}
+
 MnemId mnem_intern(Tables *t, const char *text, size_t len)
 {
+    MnemId known;
     Mnem m = {0};
+    // Phases ask for the same few over and over, in the canonical spelling.
+    if (find_canonical(t, text, len, hash_bytes(text, len), &known))
+        return known;
     Text suffix = {.n = 0}, canonical = {.n = 0};
     if (len > 7 && memcmp(text, ".pragma", 7) == 0) {
         m = (Mnem){.first = OP_PRAGMA, .text = str_intern(&t->strs, text, len)};
@@ -148,14 +166,10 @@ MnemId mnem_intern(Tables *t, const char *text, size_t len)
     } else {
         m = (Mnem){.first = OP_OPAQUE, .text = str_intern(&t->strs, text, len)};
     }
-    uint32_t hash = tab_str(t, m.text).hash;
-    for (const Tables *p = t; p; p = p->parent) {
-        IDSET_EACH(&p->mnem_index, hash, k) {
-            if (p->mnems.at[k].text == m.text)
-                return p->mnem_first + k;
-        }
-    }
-    idset_add(&t->mnem_index, t->arena, hash, t->mnems.n);
+    Str canon = tab_str(t, m.text);
+    if (find_canonical(t, canon.text, canon.len, canon.hash, &known))
+        return known;
+    idset_add(&t->mnem_index, t->arena, canon.hash, t->mnems.n);
     VEC_PUSH(t->arena, &t->mnems, m);
     return t->mnem_first + t->mnems.n - 1;
 }
