@@ -8,6 +8,8 @@
 #include "phases/phase_dump.h"
 #include "phases/remarks.h"
 
+enum { TIDY_FROM = 1024 };  // instructions
+
 static double cpu_seconds(clockid_t clock)
 {
     struct timespec t;
@@ -140,6 +142,15 @@ static bool run_body(Ctx *ctx, Fn *fn, int row, int slot)
     return progress;
 }
 
+// Drops the garbage of a function that is mostly that.
+static void tidy(Fn *fn)
+{
+    if (fn->instrs.n < TIDY_FROM || fn->instrs.n / 2 < fn->ninstrs)
+        return;
+    analysis_drop(fn, AN_FLOW);
+    fn_compact(fn);
+}
+
 static void run_row(Ctx *ctx, Fn **at, int row, int slot, FnStats *stats)
 {
     const PhaseInfo *p = &phase_info[row];
@@ -154,6 +165,7 @@ static void run_row(Ctx *ctx, Fn **at, int row, int slot, FnStats *stats)
     bool progress = run_body(ctx, *at, row, slot);
     stats->ran++;
     stats->changed += progress;
+    tidy(*at);
     *at = self_check(ctx, *at, row);
     if (ctx->watch.after)
         ctx->watch.after(ctx->watch.user, *at, row, progress);

@@ -40,6 +40,7 @@ static Fn *replace(Fn *fn, Fn *by)
 static Fn *check_clone(Ctx *ctx, Fn *fn, int row)
 {
     Fn *clone = fn_clone(fn);
+    fn_compact(clone);
     if (ir_hash(clone) != ir_hash(fn))
         fail(ctx, fn, row, "the clone is not equal");
     return replace(fn, clone);

@@ -152,6 +152,8 @@ static inline uint32_t seg_push(Seg *seg, Arena *arena, uint32_t count, size_t e
     return i;
 }
 
+// Keeps the first n elements, n > 0, and the memory of the others for those to come.
+void seg_cut(Seg *seg, uint32_t n);
 // Gives `seg` segments of its own, in this arena, with the same elements.
 void seg_copy(Seg *seg, Arena *arena, size_t elem);
 

@@ -631,6 +631,11 @@ uint64_t ir_hash(const Fn *fn);
 // A copy with the same ids, in an arena of its own. Analyses are not copied.
 Fn *fn_clone(const Fn *fn);
 
+/* compact.c */
+// Puts instructions and operands into layout order, without those that are no more in the layout. InstrIds and the
+// numbers of runs are new ones.
+void fn_compact(Fn *fn);
+
 /* pure.c */
 // Whether a call of the function does nothing but to compute its results.
 bool fn_is_pure(const Fn *fn);

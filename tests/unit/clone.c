@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// fn_clone(), fn_renumber(), and the numbers under which registers and blocks print.
+// fn_clone(), fn_compact(), fn_renumber(), and the numbers under which registers and blocks print.
 #include "ir/text/text.h"
 #include "tests/unit/unit.h"
 
@@ -113,6 +113,79 @@ TEST(clone_of_many)
     fixture_close(&f);
 }
 
+// What is printed stays, ids ascend in layout order without gaps, and what is known of the source goes along.
+static void check_compacted(Fn *fn)
+{
+    char before[2000], after[2000];
+    uint64_t hash = ir_hash(fn);
+    printed(fn, before, sizeof before);
+    fn_compact(fn);
+    CHECK_Z(printed(fn, after, sizeof after), before);
+    CHECK(ir_hash(fn) == hash);
+    CHECK_EQ(fn->instrs.n, fn->ninstrs + 1);
+    InstrId n = 0;
+    uint32_t run = 0;
+    FOR_BLOCKS(fn, b) {
+        FOR_INSTRS(fn, b, id) {
+            CHECK_EQ(id, ++n);
+            CHECK(!ir_instr(fn, id)->nops || ir_instr(fn, id)->ops > run);
+            run = MAX(run, ir_instr(fn, id)->ops);
+        }
+    }
+    CHECK_VERIFIES(fn);
+}
+
+TEST(compact_keeps_all)
+{
+    Fixture f;
+    fixture_open(&f);
+    build(&f);
+    Fn *fn = f.fn;
+    InstrId first = ir_block(fn, fn->first)->first, second = ir_instr(fn, first)->next;
+    InstrId added =
+        ir_insert_before(fn, second, desc_make(fn->tables, "mov.b32", "%,%"), 0, OPS(def(fn, 2), op_const(fn, 8, W32)));
+    fn_note_where(fn, second, 40);
+    fn_note_where(fn, added, 30);
+    ir_remove(fn, first);
+    check_compacted(fn);
+    CHECK_EQ(fn_where(fn, 1), 30);
+    CHECK_EQ(fn_where(fn, 2), 40);
+    CHECK_EQ(fn_where(fn, 3), SIZE_MAX);
+    check_compacted(fn);
+    fixture_close(&f);
+}
+
+// Tables that shrank by several segments grow again, in the function and in a clone, which shares no memory with it.
+TEST(compact_of_many)
+{
+    Fixture f;
+    fixture_open(&f);
+    Fn *fn = f.fn;
+    BlockId b = add_block(fn, 0);
+    RegId r = reg_new(fn, RF_R, W32);
+    for (uint32_t k = 0; k < 5000; k++)
+        emit(fn, b, "add.s32", "%,%,%", 0, OPS(def(fn, r), use(fn, r), op_const(fn, k, W32)));
+    emit_ret(fn, b);
+    for (uint32_t k = 0; k < 4990; k++)
+        ir_remove(fn, ir_block(fn, b)->first);
+    check_compacted(fn);
+    Fn *clone = fn_clone(fn);
+    for (uint32_t k = 0; k < 3000; k++) {
+        emit(fn, b, "add.s32", "%,%,%", 0, OPS(def(fn, r), use(fn, r), op_const(fn, k, W32)));
+        emit(clone, b, "sub.s32", "%,%,%", 0, OPS(def(clone, r), use(clone, r), op_const(clone, 7, W32)));
+    }
+    uint32_t n = 0, wrong = 0;
+    FOR_INSTRS(fn, b, id) {
+        Operand o = *ir_use(fn, ir_instr(fn, id), ir_nuse(ir_instr(fn, id)) - 1);
+        if (n++ > 10)
+            wrong += tab_const(fn->tables, op_index(o)).bits != n - 12;
+    }
+    CHECK_EQ(n, 11 + 3000);
+    CHECK_EQ(wrong, 0);
+    fn_free(clone);
+    fixture_close(&f);
+}
+
 TEST(renumber_by_appearance)
 {
     Fixture f;
@@ -197,6 +270,8 @@ void test_clone(void)
     RUN(clone_is_equal);
     RUN(clone_shares_nothing);
     RUN(clone_of_many);
+    RUN(compact_keeps_all);
+    RUN(compact_of_many);
     RUN(renumber_by_appearance);
     RUN(renumber_keeps_source);
     RUN(hash_sees_what_prints);
