@@ -90,19 +90,55 @@ void generic_address_of(Gen *g, const Object *o, Value *address)
     code(g, "cvta$s.u64 $w, $v;", space_name(o->space), address, in_space);
 }
 
+// How any number becomes one below n; $u is a constant that says what n is.
+typedef enum { OF_N, OF_LAST, OF_MASK, OF_BITS, OF_UNUSED_BITS, OF_DIVISOR } Bound;
+
+static const struct {
+    const char *pattern;
+    Bound bound;
+    bool value_first;  // in the text: $v, $w, $u; otherwise $w, $v, $u
+} bounds[] = {
+    {"and.b32 $w, $v, $u;", OF_MASK, false},
+    {"not.b32 $r1, $v; and.b32 $w, $r1, $u;", OF_MASK, true},
+    {"rem.u32 $w, $v, $u;", OF_N, false},
+    {"shr.u32 $r1, $v, 1; rem.s32 $w, $r1, $u;", OF_N, true},
+    {"mul.hi.u32 $w, $v, $u;", OF_N, false},
+    {"div.u32 $w, $v, $u;", OF_DIVISOR, false},
+    {"shr.u32 $w, $v, $u;", OF_UNUSED_BITS, false},
+    {"bfe.u32 $w, $v, 5, $u;", OF_BITS, false},
+    {"min.u32 $w, $v, $u;", OF_LAST, false},
+    {"and.b32 $r1, $v, 31; min.u32 $w, $r1, $u;", OF_LAST, true},
+    {"max.s32 $r1, $v, 0; min.s32 $w, $r1, $u;", OF_LAST, true},
+    {"min.s32 $r1, $v, 0; max.s32 $r2, $r1, -9; add.s32 $r3, $r2, 9; min.s32 $w, $r3, $u;", OF_LAST, true},
+    {"cvt.s32.s8 $r1, $v; max.s32 $r2, $r1, 0; min.s32 $w, $r2, $u;", OF_LAST, true},
+    {"cvt.u32.u8 $r1, $v; rem.u32 $w, $r1, $u;", OF_N, true},
+    {"shr.s32 $r1, $v, 28; add.s32 $r2, $r1, 8; rem.u32 $w, $r2, $u;", OF_N, true},
+    {"or.b32 $r1, $v, -8; not.b32 $r2, $r1; min.s32 $w, $r2, $u;", OF_LAST, true},
+};
+
+static uint32_t bound_of(Bound bound, uint32_t n)
+{
+    uint32_t bits = 31 - (uint32_t)__builtin_clz(n);
+    switch (bound) {
+    case OF_N: return n;
+    case OF_LAST: return n - 1;
+    case OF_MASK: return (1u << bits) - 1;
+    case OF_BITS: return bits;
+    case OF_UNUSED_BITS: return 32 - bits;
+    case OF_DIVISOR: return UINT32_MAX / n + 1;  // n > 1
+    }
+    return 0;
+}
+
 // An index of one of n elements.
 static Value *index_below(Gen *g, uint32_t n)
 {
     Value *index = value_scratch(g, CLASS_R), *v = value_pick(g, CLASS_R);
-    uint32_t power = 1;
-    while (power * 2 <= n)
-        power *= 2;
-    if (power == n || chance(g, 1, 2))
-        code(g, "and.b32 $w, $v, $u;", index, v, power - 1);
-    else if (chance(g, 1, 2))
-        code(g, "rem.u32 $w, $v, $u;", index, v, n);
+    uint32_t way = n == 1 || chance(g, 1, 3) ? 0 : roll(g, ARRAY_LEN(bounds)), u = bound_of(bounds[way].bound, n);
+    if (bounds[way].value_first)
+        code(g, bounds[way].pattern, v, index, u);
     else
-        code(g, "and.b32 $r1, $v, 31; min.u32 $w, $r1, $u;", v, index, n - 1);
+        code(g, bounds[way].pattern, index, v, u);
     return index;
 }
 
@@ -112,6 +148,7 @@ static const char *const scalings[] = {
     "cvt.u64.u32 $d2, $v; mul.lo.s64 $d1, $d2, $u; add.s64 $w, $v, $d1;",
     "cvt.s64.s32 $d2, $v; mul.lo.u64 $d1, $d2, $u; add.u64 $w, $v, $d1;",
     "mul.lo.u32 $r1, $v, $u; cvt.u64.u32 $d1, $r1; add.s64 $w, $v, $d1;",
+    "mul.wide.<u32|s32> $d1, $v, $u; neg.s64 $d2, $d1; sub.s64 $w, $v, $d2;",
 };
 
 // Shared and local memory may be addressed in 32 bits.
