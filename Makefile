@@ -68,6 +68,9 @@ $B/%.o: %.c
 $B/unit: $(UNIT_SRC) $(wildcard tests/unit/*.h tests/exec/*.tbl) $B/libori.a
 	$(CC) $(filter-out -MMD -MP,$(FLAGS)) $(UNIT_SRC) $B/libori.a -o $@
 
+$B/rules: tests/rules/rules.c $B/libori.a
+	$(CC) $(filter-out -MMD -MP,$(FLAGS)) $^ -o $@
+
 # The programs print their man pages and completions.
 GENERATE = @mkdir -p $(@D) && $< --generate=$(1) >$@.new && mv $@.new $@
 $B/docs/man/%.1: $B/%

@@ -109,8 +109,8 @@ uint32_t *find_leaders(const Edges *inputs, uint32_t n, Arena *arena);
 PhaseBody phase_commoning;
 /* copy_prop.c */
 PhaseBody phase_copy_prop;
-/* fold_constants.c */
-PhaseBody phase_fold_constants;
+/* fold.c */
+PhaseBody phase_fold;
 /* general_optimize_mid.c */
 PhaseBody phase_general_optimize_mid;
 // Notes in ctx->costs, if there are any, that a sub-pass is about to simplify an instruction.

@@ -34,7 +34,7 @@ enum {
     PH_PROMOTE_MEMORY = 160,
     PH_COMMONING = 161,
     PH_SIMPLE_LIVE_DEAD = 162,
-    PH_FOLD_CONSTANTS = 165,
+    PH_FOLD = 165,
     PH_INFER_SPACES = 166,
     PH_STORE_FORWARDING = 167,
 };
@@ -179,7 +179,9 @@ struct Ctx {
     PhaseWatch watch;         // all zero: nobody does
     struct Remarks *remarks;  // where they go (phases/remarks.h); NULL: nobody asked for them
     Phase phases[PHASE_ROWS];
-    const Plan *running;  // the plan of the function that runs
+    const Plan *running;          // the plan of the function that runs
+    uint64_t *rule_uses;          // by rule: how often it was applied
+    const struct RuleSet *rules;  // of folding, once somebody asked
     Run run;
     MidCosts *costs;             // of phase 37, while it runs; otherwise NULL
     double seconds[PHASE_ROWS];  // with `timing`

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <time.h>
 
+#include "phases/fold_rules.h"
 #include "phases/phase_dump.h"
 #include "phases/remarks.h"
 
@@ -244,6 +245,7 @@ void ctx_fork(Ctx *worker, Ctx *ctx)
                     .deadline = ctx->deadline};
     worker->settings = ctx->settings;
     worker->plan_knobs = ctx->plan_knobs;
+    worker->rules = rules_of(ctx);
     arena_init(&worker->arena, &worker->heap);
     knobs_init(&worker->knobs, worker->settings, &ctx->heap);  // as yet, nothing guards the worker
     knobs_adopt(&worker->knobs, &worker->heap);
@@ -257,6 +259,8 @@ void ctx_join(Ctx *ctx, Ctx *worker)
         ctx->runs[row] += worker->runs[row];
         ctx->progress[row] += worker->progress[row];
     }
+    for (uint32_t k = 1; worker->rule_uses && k <= worker->rules->n; k++)
+        ctx->rule_uses[k] += worker->rule_uses[k];
     knobs_merge_reads(&worker->knobs, ctx->knobs.read);
     knobs_free(&worker->knobs);
     arena_free(&worker->arena);

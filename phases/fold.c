@@ -1,0 +1,482 @@
+// SPDX-License-Identifier: MIT
+// Folding: evaluates what is constant, and puts something cheaper in the place of what has a pattern.
+//
+// Sub-pass: OriFold, of the GeneralOptimize bundles. One walk in reverse postorder, so that what an instruction reads
+// is folded already. Where each use of a pure instruction is a constant the evaluator says what it computes, and it
+// becomes a move of that; what has no result that is the same on all machines is left alone, which the evaluator says,
+// too. For all others stand rules in fold_rules.def, found by the opcode at the root of their pattern. Patterns look
+// through moves, and at definitions that are the only one of their register, unguarded, and dominate its uses, so that
+// a value that is read there is the same here. Sums of a register and a constant become base and offset of an access.
+//
+//     R1 = mov.b32 3; R2 = shl.b32 R1, 2             R1 = mov.b32 3; R2 = mov.b32 12
+//     R1 = cvt.s64.s32 R0; R2 = shl.b64 R1, 2   ->   R1 = cvt.s64.s32 R0; R2 = mul.wide.s32 R0, 4
+//     R1 = add.s64 R0, 16; ld.b32 [R1+4]             R1 = add.s64 R0, 16; ld.b32 [R0+20]
+//     @P0 R3 = add.s32 R1, 0                         @P0 R3 = mov.b32 R1
+//
+// What dies by that goes with the next search for dead code. A result that is larger than its root is made only where
+// the rest of the pattern dies.
+//
+// Must not fire:
+//     R1 = div.s32 7, 0; R1 = rcp.approx.ftz.f32 0f40000000     nothing says what that is, or each machine has its own
+//     @P0 R1 = add.s32 R0, 1; R2 = add.s32 R1, 1                R1 may be something else
+//     R1 = add.s32 R0, 1; R0 = mov.b32 5; R2 = add.s32 R1, 1    R0 is another value by now
+//     R1 = add.s32 R0, 4; ld.shared.b32 [R1]                    32 bits wrap where an offset does not
+//     R1 = add.sat.s32 R0, 0; R1, CC0 = add.cc.u32 R0, 0        rules are about plain instructions
+//
+// Ends: each rule makes something that is less in an order (fold_rules.def), and AGAIN bounds what happens to one
+// instruction in one walk.
+//
+// Does not do: floating point, but for constants; branches on constants (15).
+// Documented: that GeneralOptimize folds constants and simplifies; the name and the rules are ours.
+#include "ir/exec/eval.h"
+#include "phases/bodies.h"
+#include "phases/fold_rules.h"
+#include "phases/known_bits.h"
+
+enum {
+    AGAIN = 8,             // how often an instruction is folded in one walk
+    MOVES = 4,             // how many moves are looked through
+    OFFSET_MAX = 1 << 23,  // of an access, which ptxas takes without an instruction
+    READERS_MANY = UINT8_MAX,
+};
+
+// What patterns ask of an instruction, by its descriptor.
+typedef struct Plain {
+    bool asked, can;
+    uint16_t op, cmp;
+    char letter[2];  // of its types
+    uint8_t bits[2];
+} Plain;
+
+// What the letters of a pattern are.
+typedef struct Match {
+    uint32_t bits;
+    uint32_t values, constants;  // which are bound
+    Operand value[RULE_VARS];
+    uint64_t constant[RULE_VARS];
+} Match;
+
+typedef struct Fold {
+    Ctx *ctx;
+    Fn *fn;
+    const Analyses *a;
+    Arena scratch;
+    EvalCache evals;
+    const RuleSet *rules;
+    VEC(Plain) plain;  // by DescId
+    uint8_t *readers;  // by RegId, of those that were there in the beginning
+    RegId nregs;
+    VEC(InstrId) made;  // definitions of registers from nregs on
+    InstrId root;
+    const Match *match;            // whose condition is looked at
+    DescId (*descs)[RULE_WIDTHS];  // by node of a result
+    bool progress;
+} Fold;
+
+/* -- Values --------------------------------------------------------------------------------------------- */
+
+static bool is_plain_register(const Fn *fn, Operand o)
+{
+    return op_is_reg(o) && !o.mods && op_file(o) != RF_CC && reg_in_ssa(ir_reg(fn, op_index(o)));
+}
+
+static bool is_constant(Operand o) { return op_kind(o) == K_IMM && op_index(o) != CONST_UNDEF && !o.mods; }
+
+static uint64_t bits_of_constant(const Fn *fn, Operand o) { return tab_const(fn->tables, op_index(o)).bits; }
+
+// The one definition of a register that dominates what reads it; 0 = there is none.
+static InstrId definition(const void *user, RegId r)
+{
+    const Fold *f = user;
+    if (r >= f->nregs)
+        return f->made.at[r - f->nregs];
+    InstrId def = f->a->rdefs.def[r];
+    return def < DEF_JOINED ? def : 0;
+}
+
+// What an operand is a copy of, if that has one value.
+static Operand source_of(const Fold *f, Operand o)
+{
+    const Fn *fn = f->fn;
+    for (int k = 0; k < MOVES && is_plain_register(fn, o); k++) {
+        InstrId def = definition(f, op_index(o));
+        const Instr *i = def ? ir_instr(fn, def) : NULL;
+        if (!i || ir_desc(fn, i)->op != OP_MOV || ir_guarded(i))
+            break;
+        Operand from = *ir_use(fn, i, 0);
+        bool same = is_constant(from) ? tab_const(fn->tables, op_index(from)).width == ir_reg(fn, op_index(o))->width
+                                      : is_plain_register(fn, from) && definition(f, op_index(from)) &&
+                                            ir_reg(fn, op_index(from))->width == ir_reg(fn, op_index(o))->width;
+        if (!same)
+            break;
+        o = from;
+    }
+    return o;
+}
+
+static void count_reader(Fold *f, Operand o, int more)
+{
+    if (!op_is_reg(o) || op_index(o) >= f->nregs)
+        return;
+    uint8_t *n = &f->readers[op_index(o)];
+    if (*n != READERS_MANY && (more > 0 || *n))
+        *n = (uint8_t)(*n + more);
+}
+
+static void count_readers(Fold *f, const Instr *i, int more)
+{
+    for (uint32_t k = i->ndef; k < i->nops; k++)
+        count_reader(f, ir_ops(f->fn, i)[k], more);
+}
+
+/* -- Constants ------------------------------------------------------------------------------------------ */
+
+static bool evaluate(Fold *f, InstrId id)
+{
+    Fn *fn = f->fn;
+    const Instr *i = ir_instr(fn, id);
+    const Desc *d = ir_desc(fn, i);
+    Value in[EVAL_IN_MAX] = {0}, out[EVAL_OUT_MAX];
+    bool may = !(d->traits & TR_NOFOLD) && ir_nuse(i) && ir_nuse(i) <= EVAL_IN_MAX;
+    for (uint32_t k = 0; may && k < ir_nuse(i); k++) {
+        Operand o = source_of(f, *ir_use(fn, i, k));
+        may = is_constant(o);
+        in[k].lo = may ? bits_of_constant(fn, o) : 0;
+    }
+    const Eval *e = may ? eval_cached(&f->evals, i->desc) : NULL;
+    if (!e || e->nin != ir_nuse(i) || e->nout != 1)
+        return false;
+    eval_run(e, in, out);
+    Width width = (Width)ir_reg(fn, op_index(*ir_def(fn, i, 0)))->width;
+    if (width > W64 || width == W8 || !eval_foldable(e, in, out))
+        return false;
+    note_cost(f->ctx, fn, id);
+    count_readers(f, i, -1);
+    become_move(fn, id, op_const(fn, out[0].lo, width));
+    return true;
+}
+
+/* -- Matching ------------------------------------------------------------------------------------------- */
+
+static char letter_of(const TypeInfo *t)
+{
+    return t->class == TC_U ? 'u' : t->class == TC_S ? 's' : t->class == TC_B ? 'b' : t->class == TC_P ? 'p' : 0;
+}
+
+// NULL: it has modifiers, or types that rules know nothing of.
+static const Plain *plain_of(Fold *f, DescId desc)
+{
+    while (f->plain.n <= desc)
+        VEC_PUSH(&f->scratch, &f->plain, ((Plain){0}));
+    Plain *p = &f->plain.at[desc];
+    if (!p->asked) {
+        const Desc *d = tab_desc(f->fn->tables, desc);
+        const Mnem *m = tab_mnem(f->fn->tables, d->mnem);
+        *p = (Plain){.asked = true, .can = d->plain && d->traits & TR_PURE && m->ntypes <= 2, .op = (uint16_t)d->op};
+        for (int k = 0; k < MC_COUNT; k++)
+            p->can &= k == MC_CMP || !m->mod[k];
+        p->can &= !tab_str(f->fn->tables, m->suffix).len;
+        p->cmp = m->mod[MC_CMP];
+        for (int k = 0; k < m->ntypes && p->can; k++) {
+            p->letter[k] = letter_of(&type_info[m->type[k]]);
+            p->bits[k] = (uint8_t)width_bits(type_info[m->type[k]].width);
+            p->can = p->letter[k] != 0;
+        }
+    }
+    return p->can ? p : NULL;
+}
+
+static bool fits_type(RuleType t, char letter, uint32_t bits, uint32_t width)
+{
+    bool same = t.letter == 'i' ? letter == 's' || letter == 'u' : t.letter == letter;
+    return same && (t.letter == 'p' || bits == width << t.twice);
+}
+
+static bool match_operand(Fold *f, Match *m, uint16_t node, Operand o, bool inner);
+
+static bool match_kids(Fold *f, Match *m, const RuleNode *n, const Instr *i, bool swapped, bool inner)
+{
+    for (uint32_t k = 0; k < n->nkids; k++)
+        if (!match_operand(f, m, n->kids[k], *ir_use(f->fn, i, swapped && k < 2 ? 1 - k : k), inner))
+            return false;
+    return true;
+}
+
+static bool match_instr(Fold *f, Match *m, const RuleNode *n, InstrId id, bool inner)
+{
+    const Fn *fn = f->fn;
+    const Instr *i = ir_instr(fn, id);
+    const Plain *p = plain_of(f, i->desc);
+    if (!p || p->op != n->op || p->cmp != n->cmp || i->ndef != 1 || ir_nuse(i) != n->nkids)
+        return false;
+    for (int k = 0; k < 2; k++)
+        if (n->type[k].letter && !fits_type(n->type[k], p->letter[k], p->bits[k], m->bits))
+            return false;
+    // Registers of conversions may be wider than their types.
+    if (p->op == OP_CVT &&
+        (!op_is_reg(*ir_use(fn, i, 0)) || p->bits[0] != width_bits(ir_reg(fn, op_index(*ir_def(fn, i, 0)))->width) ||
+         p->bits[1] != width_bits(ir_reg(fn, op_index(*ir_use(fn, i, 0)))->width)))
+        return false;
+    uint32_t values = m->values, constants = m->constants;
+    if (match_kids(f, m, n, i, false, inner))
+        return true;
+    m->values = values;
+    m->constants = constants;
+    return n->commutes && match_kids(f, m, n, i, true, inner);
+}
+
+static uint64_t zeros_of(void *user, uint32_t var)
+{
+    const Fold *f = user;
+    return known_zeros(f->fn, definition, f, f->match->value[var]);
+}
+
+static uint64_t compute(Fold *f, const Match *m, uint16_t code)
+{
+    RuleFacts facts = {.bits = m->bits, .user = f, .zeros = zeros_of};
+    memcpy(facts.constant, m->constant, sizeof facts.constant);
+    f->match = m;
+    return rule_eval(f->rules, code, &facts);
+}
+
+// `inner`: it stands in a definition that the root reads, where only what has one value is the same.
+static bool match_operand(Fold *f, Match *m, uint16_t node, Operand o, bool inner)
+{
+    const Fn *fn = f->fn;
+    const RuleNode *n = &f->rules->nodes.at[node];
+    Operand from = source_of(f, o);
+    switch ((RuleNodeKind)n->kind) {
+    case RN_VALUE:
+        if (!is_constant(from) && (!is_plain_register(fn, from) || (inner && !definition(f, op_index(from)))))
+            return false;
+        if (m->values >> n->var & 1)
+            return op_same(m->value[n->var], from) && (inner || is_constant(from) || definition(f, op_index(from)));
+        m->values |= 1u << n->var;
+        m->value[n->var] = from;
+        return true;
+    case RN_CONST:
+        if (!is_constant(from) || (m->constants >> n->var & 1 && m->constant[n->var] != bits_of_constant(fn, from)))
+            return false;
+        m->constants |= 1u << n->var;
+        m->constant[n->var] = bits_of_constant(fn, from);
+        return true;
+    case RN_EXPR: return is_constant(from) && bits_of_constant(fn, from) == compute(f, m, n->expr);
+    case RN_OP: break;
+    }
+    InstrId def = is_plain_register(fn, from) ? definition(f, op_index(from)) : 0;
+    if (!def || ir_guarded(ir_instr(fn, def)))
+        return false;
+    if (n->single && !(op_index(from) < f->nregs && f->readers[op_index(from)] == 1 && op_same(from, o)))
+        return false;
+    return match_instr(f, m, n, def, true);
+}
+
+/* -- Results -------------------------------------------------------------------------------------------- */
+
+static uint32_t width_index(const Match *m) { return m->bits == 16 ? 0 : m->bits == 32 ? 1 : 2; }
+
+static DescId desc_of_node(Fold *f, const Match *m, uint16_t node)
+{
+    const RuleNode *n = &f->rules->nodes.at[node];
+    DescId *d = &f->descs[node][width_index(m)];
+    if (!*d)
+        *d = desc_make(f->fn->tables, n->text[width_index(m)], n->shape);
+    return *d;
+}
+
+static Operand build(Fold *f, const Match *m, uint16_t node, Width width);
+
+static uint32_t build_uses(Fold *f, const Match *m, uint16_t node, Operand *uses)
+{
+    const RuleNode *n = &f->rules->nodes.at[node];
+    const Slot *slots = tab_desc(f->fn->tables, desc_of_node(f, m, node))->slots;
+    for (uint32_t k = 0; k < n->nkids; k++) {
+        uses[k] = build(f, m, n->kids[k], (Width)slots[1 + k].width);
+        // What it was declared as says where PTX may name it, which may be another place now.
+        if (op_is_reg(uses[k]))
+            ir_reg(f->fn, op_index(uses[k]))->type = TY_NONE;
+    }
+    return n->nkids;
+}
+
+static bool fold_instr(Fold *f, InstrId id);
+
+// An operand for a node: of this width, in front of the root.
+static Operand build(Fold *f, const Match *m, uint16_t node, Width width)
+{
+    Fn *fn = f->fn;
+    const RuleNode *n = &f->rules->nodes.at[node];
+    switch ((RuleNodeKind)n->kind) {
+    case RN_VALUE: return m->value[n->var];
+    case RN_CONST: return op_const(fn, m->constant[n->var], width);
+    case RN_EXPR: return op_const(fn, compute(f, m, n->expr), width);
+    case RN_OP: break;
+    }
+    Operand ops[1 + RULE_KIDS];
+    uint32_t nuse = build_uses(f, m, node, ops + 1);
+    RegId r = reg_new(fn, width == W1 ? RF_P : RF_R, width);
+    ops[0] = op_def(op_reg(fn, r));
+    InstrId id = ir_insert_before(fn, f->root, desc_of_node(f, m, node), 0, ops, 1 + nuse);
+    ir_instr(fn, id)->line = ir_instr(fn, f->root)->line;
+    VEC_PUSH(&f->scratch, &f->made, id);
+    count_readers(f, ir_instr(fn, id), 1);
+    InstrId root = f->root;
+    fold_instr(f, id);
+    f->root = root;
+    return op_reg(fn, r);
+}
+
+// The root becomes this instruction, with the same definition, old value and guard.
+static void become(Fn *fn, InstrId id, DescId desc, const Operand *uses, uint32_t n)
+{
+    Instr *i = ir_instr(fn, id);
+    uint32_t tail = ir_ntied(i) + ir_guarded(i), run = ops_new(fn, 1 + n + tail);
+    Operand *to = ir_run(fn, run);
+    to[0] = *ir_def(fn, i, 0);
+    memcpy(to + 1, uses, n * sizeof *to);
+    if (tail)
+        memcpy(to + 1 + n, ir_ops(fn, i) + i->nops - tail, tail * sizeof *to);
+    i->desc = desc;
+    i->ops = run;
+    i->nops = 1 + n + tail;
+}
+
+static void apply(Fold *f, const Match *m, const Rule *rule, InstrId id)
+{
+    Fn *fn = f->fn;
+    const RuleNode *to = &f->rules->nodes.at[rule->to];
+    Width width = (Width)ir_reg(fn, op_index(*ir_def(fn, ir_instr(fn, id), 0)))->width;
+    note_cost(f->ctx, fn, id);
+    count_readers(f, ir_instr(fn, id), -1);
+    f->root = id;
+    if (to->kind == RN_OP) {
+        Operand uses[RULE_KIDS];
+        uint32_t n = build_uses(f, m, rule->to, uses);
+        become(fn, id, desc_of_node(f, m, rule->to), uses, n);
+    } else {
+        Operand o = build(f, m, rule->to, width);
+        if (op_is_reg(o))
+            ir_reg(fn, op_index(o))->type = TY_NONE;
+        become_move(fn, id, o);
+    }
+    count_readers(f, ir_instr(fn, id), 1);
+    f->ctx->rule_uses[rule - f->rules->rules]++;
+    f->progress = true;
+}
+
+/* -- Addresses ------------------------------------------------------------------------------------------ */
+
+// The base and the constant that the only definition of an address adds to it.
+static bool is_sum(const Fold *f, Operand o, Operand *base, int64_t *more)
+{
+    const Fn *fn = f->fn;
+    Operand from = source_of(f, o);
+    InstrId def = is_plain_register(fn, from) ? definition(f, op_index(from)) : 0;
+    const Instr *i = def ? ir_instr(fn, def) : NULL;
+    const Mnem *m = i ? tab_mnem(fn->tables, ir_desc(fn, i)->mnem) : NULL;
+    if (!i || ir_desc(fn, i)->op != OP_ADD || ir_guarded(i) || ir_reg(fn, op_index(from))->width != W64 ||
+        (m->type[0] != TY_S64 && m->type[0] != TY_U64))
+        return false;
+    for (uint32_t k = 0; k < 2; k++) {
+        Operand a = source_of(f, *ir_use(fn, i, k)), b = source_of(f, *ir_use(fn, i, 1 - k));
+        if (is_constant(b) && is_plain_register(fn, a) && definition(f, op_index(a))) {
+            *base = a;
+            *more = (int64_t)bits_of_constant(fn, b);
+            return true;
+        }
+    }
+    return false;
+}
+
+// Not into accesses of `.local`, which gains nothing: ptxas does it anyway, and where it sees the offset of a store among
+// accesses that walk it makes up to a twelfth more of the function (tried).
+static bool fold_address(Fold *f, InstrId id)
+{
+    Fn *fn = f->fn;
+    const Instr *i = ir_instr(fn, id);
+    const Desc *d = ir_desc(fn, i);
+    bool progress = false;
+    Mod space = (Mod)tab_mnem(fn->tables, d->mnem)->mod[MC_SPACE];
+    if (!(d->traits & (TR_READ | TR_WRITE)) || op_info[d->op].ntypes == OP_RAW || i->flags & IF_PINNED ||
+        mod_space(space) == SP_LOCAL)
+        return false;
+    for (uint32_t k = i->ndef; k + 1 < MIN(i->nops, d->nops); k++) {
+        Operand *base = ir_ops(fn, i) + k, *offset = base + 1, from;
+        int64_t more, sum;
+        if (!(d->slots[k].flags & SL_SYM) || !is_plain_register(fn, *base) || op_kind(*offset) != K_IMM ||
+            !is_sum(f, *base, &from, &more))
+            continue;
+        if (__builtin_add_overflow(const_signed(tab_const(fn->tables, op_index(*offset))), more, &sum) ||
+            sum >= OFFSET_MAX || sum <= -OFFSET_MAX)
+            continue;
+        note_cost(f->ctx, fn, id);
+        count_reader(f, *base, -1);
+        ir_reg(fn, op_index(from))->type = TY_NONE;
+        *base = from;
+        *offset = op_const(fn, (uint64_t)sum, W64);
+        count_reader(f, *base, 1);
+        progress = true;
+    }
+    return progress;
+}
+
+/* -- The walk ------------------------------------------------------------------------------------------- */
+
+static bool try_rules(Fold *f, InstrId id)
+{
+    const Fn *fn = f->fn;
+    const Plain *p = plain_of(f, ir_instr(fn, id)->desc);
+    if (!p)
+        return false;
+    for (uint32_t k = f->rules->first[p->op]; k < f->rules->next[p->op]; k++) {
+        const Rule *rule = &f->rules->rules[f->rules->by[k]];
+        const RuleNode *root = &f->rules->nodes.at[rule->from];
+        Match m = {.bits = root->type[0].letter == 'p' ? 32 : p->bits[0] >> root->type[0].twice};
+        if (m.bits < 16 || m.bits > 64 || !rule->at[width_index(&m)] || !match_instr(f, &m, root, id, false) ||
+            (rule->when && !compute(f, &m, rule->when)))
+            continue;
+        apply(f, &m, rule, id);
+        return true;
+    }
+    return false;
+}
+
+// Whether an instruction is what rules are about: it computes one register from operands.
+static bool may_fold(const Fn *fn, const Instr *i)
+{
+    const Desc *d = ir_desc(fn, i);
+    return d->traits & TR_PURE && !(d->traits & TR_PSEUDO) && d->op != OP_MOV && i->ndef == 1 &&
+           !(i->flags & IF_PINNED) && op_is_reg(*ir_def(fn, i, 0));
+}
+
+static bool fold_instr(Fold *f, InstrId id)
+{
+    bool progress = false;
+    for (int k = 0; k < AGAIN && may_fold(f->fn, ir_instr(f->fn, id)); k++) {
+        if (!evaluate(f, id) && !try_rules(f, id))
+            break;
+        progress = true;
+    }
+    return progress;
+}
+
+bool phase_fold(Ctx *ctx, Fn *fn)
+{
+    Fold f = {.ctx = ctx, .fn = fn, .a = analysis_need(fn, AN_RPO | AN_RDEFS), .nregs = fn->regs.n};
+    arena_init(&f.scratch, &ctx->heap);
+    eval_cache_init(&f.evals, fn->tables, &f.scratch);
+    f.rules = rules_of(ctx);
+    f.descs = (DescId(*)[RULE_WIDTHS])NEW_ARRAY(&f.scratch, DescId, f.rules->nodes.n * RULE_WIDTHS);
+    f.readers = NEW_ARRAY(&f.scratch, uint8_t, f.nregs);
+    for (uint32_t k = 0; k < f.a->nrpo; k++)
+        FOR_INSTRS(fn, f.a->rpo[k], id)
+            count_readers(&f, ir_instr(fn, id), 1);
+    for (uint32_t k = 0; k < f.a->nrpo; k++) {
+        FOR_INSTRS(fn, f.a->rpo[k], id) {
+            f.progress |= fold_instr(&f, id);
+            f.progress |= fold_address(&f, id);
+        }
+    }
+    arena_free(&f.scratch);
+    return f.progress;
+}

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: MIT
+// The rules of folding, read from fold_rules.def: what is looked for, under which condition, and what takes its place.
+// How rules are written stands there.
+#ifndef ORI_FOLD_RULES_H
+#define ORI_FOLD_RULES_H
+
+#include "phases/phase.h"
+
+enum { RULE_KIDS = 3, RULE_VARS = 11, RULE_WIDTHS = 3 };
+
+typedef enum { RN_OP, RN_VALUE, RN_CONST, RN_EXPR } RuleNodeKind;
+
+// A type of a pattern: `i` (signed or not), `s`, `u`, `b`, `p`; of the rule's width, or twice that (`s2`).
+typedef struct RuleType {
+    char letter;  // 0 = there is none
+    bool twice;
+} RuleType;
+
+typedef struct RuleNode {
+    uint8_t kind;   // RuleNodeKind
+    uint8_t var;    // RN_VALUE, RN_CONST: its number, letters from p and C on
+    bool single;    // `^`: nothing else reads it
+    bool commutes;  // the first two kids may stand the other way round
+    uint16_t op;    // Opcode
+    uint8_t cmp;    // Mod of the comparison, 0 = none
+    uint8_t nkids;
+    uint16_t kids[RULE_KIDS];
+    RuleType type[2];
+    uint16_t expr;                  // RN_EXPR: where its code begins
+    const char *text[RULE_WIDTHS];  // RN_OP: the mnemonic at 16, 32, 64 bits; NULL = there is none
+    const char *shape;
+} RuleNode;
+
+typedef struct Rule {
+    const char *name, *lhs, *cond, *rhs;  // as they are written
+    uint16_t from, to;                    // nodes
+    uint16_t when;                        // code of the condition; 0 = always
+    bool at[RULE_WIDTHS];                 // whether it is there at 16, 32, 64 bits
+} Rule;
+
+struct RuleSet {
+    Rule *rules;  // 1 .. n
+    uint32_t n;
+    VEC(RuleNode) nodes;
+    VEC(uint64_t) code;
+    uint16_t first[OPCODE_COUNT], next[OPCODE_COUNT];  // rules of an opcode are by[first] .. by[next - 1]
+    uint16_t *by;
+};
+typedef struct RuleSet RuleSet;
+
+// What an expression is about. Values are those of `bits` bits, zero-extended.
+typedef struct RuleFacts {
+    uint32_t bits;
+    uint64_t constant[RULE_VARS];  // by variable
+    void *user;
+    uint64_t (*zeros)(void *user, uint32_t var);  // bits of a value that are known to be 0
+} RuleFacts;
+
+// Reads them into memory of this arena. The table must be right: a mistake is an internal error.
+RuleSet *rules_read(Arena *arena);
+// Those of a context, which are read once.
+const RuleSet *rules_of(Ctx *ctx);
+// The value of an expression or a condition.
+uint64_t rule_eval(const RuleSet *set, uint16_t code, const RuleFacts *facts);
+static inline uint32_t rule_bits(uint32_t width) { return 16u << width; }
+
+#endif

@@ -1,0 +1,516 @@
+// SPDX-License-Identifier: MIT
+// rules: proves the rules of folding (phases/fold_rules.def), and that folding applies them.
+//
+//   rules [-q] [NAMES...]       -q: quickly, with fewer inputs
+//
+// For each rule: with instructions narrowed to 8 bits (eval_narrow) pattern and result are computed for all values of
+// all that the pattern names, or for random ones where that are more than three things; at 16, 32 and 64 bits for
+// corners and random values. Where the condition holds, both must be the same. Bits that the condition takes to be
+// known zeros are drawn, too, and values are without them.
+//
+// Then the phase runs on a function with the pattern, which must become something else by that rule, and on functions
+// in which something is missing: a constant is another one, two values are not the same, what is read is written under
+// a guard, something else reads what only the pattern may. There the rule must not be applied.
+//
+// Ends in `N passed, N failed`.
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "ir/exec/eval.h"
+#include "phases/bodies.h"
+#include "phases/fold_rules.h"
+
+enum { THINGS = 2 * RULE_VARS };
+
+static unsigned long passed, failed;
+static uint64_t state = 88172645463325252u;
+static uint64_t samples = 1000000, most = 1 << 24;
+
+static uint64_t draw(void)
+{
+    state ^= state << 13;
+    state ^= state >> 7;
+    state ^= state << 17;
+    return state * 0x2545f4914f6cdd1du;
+}
+
+static uint64_t ones(uint32_t n) { return n < 64 ? ((uint64_t)1 << n) - 1 : UINT64_MAX; }
+
+typedef struct Proof {
+    const RuleSet *set;
+    const Rule *rule;
+    Arena *arena;
+    Tables tables;
+    uint32_t bits, width;  // of the rule now; the number of the width that instructions are taken from
+    Eval *evals;           // by node
+    bool *known;
+    uint32_t nthings;
+    struct {
+        uint8_t var, bits_of;  // the width of a value: 1, or as many times the rule's; a constant: 0
+        bool constant;
+    } thing[THINGS];
+    uint64_t value[RULE_VARS], zero[RULE_VARS];
+    RuleFacts facts;
+    bool undefined;  // a division by zero
+    const char *what;
+} Proof;
+
+static const RuleNode *node(const Proof *p, uint16_t n) { return &p->set->nodes.at[n]; }
+
+/* -- What a pattern is about ---------------------------------------------------------------------------- */
+
+// How wide operand k of an instruction is: 0 = one bit, otherwise times the rule's width; 3 = a count of 32 bits.
+static uint32_t times_of_operand(const RuleNode *n, uint32_t k)
+{
+    RuleType t = n->op == OP_CVT ? n->type[1] : n->type[0];
+    bool shift = n->op == OP_SHL || n->op == OP_SHR;
+    if (t.letter == 'p' || (n->op == OP_SELP && k == 2))
+        return 0;
+    if (shift && k == 1)
+        return 3;
+    return n->op == OP_MAD_WIDE && k == 2 ? 2 : t.twice ? 2 : 1;
+}
+
+static uint32_t times_of_result(const RuleNode *n)
+{
+    if (n->type[0].letter == 'p' || n->op == OP_SETP)
+        return 0;
+    return n->op == OP_MUL_WIDE || n->op == OP_MAD_WIDE || n->type[0].twice ? 2 : 1;
+}
+
+static uint32_t bits_of_times(const Proof *p, uint32_t times)
+{
+    return times == 0 ? 1 : times == 3 ? MIN(p->bits, 32u) : times * p->bits;
+}
+
+static void note_things(Proof *p, uint16_t at, uint32_t times)
+{
+    const RuleNode *n = node(p, at);
+    if (n->kind == RN_VALUE || n->kind == RN_CONST) {
+        for (uint32_t k = 0; k < p->nthings; k++)
+            if (p->thing[k].var == n->var && p->thing[k].constant == (n->kind == RN_CONST))
+                return;
+        p->thing[p->nthings].var = n->var;
+        p->thing[p->nthings].constant = n->kind == RN_CONST;
+        p->thing[p->nthings++].bits_of = (uint8_t)times;
+    }
+    for (uint32_t k = 0; k < n->nkids; k++)
+        note_things(p, n->kids[k], times_of_operand(n, k));
+}
+
+/* -- Computing ------------------------------------------------------------------------------------------ */
+
+static uint64_t zeros_of(void *user, uint32_t var) { return ((Proof *)user)->zero[var]; }
+
+static uint64_t extend(uint64_t x, uint32_t bits)
+{
+    uint32_t unused = 64 - MIN(bits, 64u);
+    return (uint64_t)((int64_t)(x << unused) >> unused);
+}
+
+// What a node gives, of so many bits.
+static uint64_t compute(Proof *p, uint16_t at, uint32_t bits)
+{
+    const RuleNode *n = node(p, at);
+    switch ((RuleNodeKind)n->kind) {
+    case RN_VALUE: return p->value[n->var] & ones(bits);
+    case RN_CONST: return p->facts.constant[n->var] & ones(bits);
+    case RN_EXPR: return rule_eval(p->set, n->expr, &p->facts) & ones(bits);
+    case RN_OP: break;
+    }
+    Value in[EVAL_IN_MAX] = {0}, out[EVAL_OUT_MAX] = {0};
+    for (uint32_t k = 0; k < n->nkids; k++)
+        in[k].lo = compute(p, n->kids[k], bits_of_times(p, times_of_operand(n, k)));
+    uint32_t result = bits_of_times(p, times_of_result(n));
+    if (n->op == OP_CVT)  // widens, and does not narrow
+        return (n->type[1].letter == 's' ? extend(in[0].lo, p->bits) : in[0].lo) & ones(result);
+    if (!p->known[at]) {
+        const char *why;
+        DescId id = desc_intern(&p->tables, mnem_intern(&p->tables, n->text[p->width], strlen(n->text[p->width])),
+                                n->shape, strlen(n->shape), &why);
+        bool decodes = eval_decode(&p->tables, tab_desc(&p->tables, id), &p->evals[at]);
+        if (!decodes ||
+            (p->bits < 16 && n->type[0].letter != 'p' && !eval_narrow(&p->evals[at], p->bits << n->type[0].twice)))
+            p->what = "cannot be computed";
+        p->known[at] = true;
+    }
+    eval_run(&p->evals[at], in, out);
+    p->undefined |= !eval_foldable(&p->evals[at], in, out);
+    return out[0].lo & ones(result);
+}
+
+// Returns whether the condition held.
+static bool try_one(Proof *p)
+{
+    const RuleNode *from = node(p, p->rule->from);
+    uint32_t bits = bits_of_times(p, times_of_result(from));
+    p->undefined = false;
+    if (p->rule->when && !rule_eval(p->set, p->rule->when, &p->facts))
+        return false;
+    uint64_t was = compute(p, p->rule->from, bits);
+    if (p->undefined)
+        return false;
+    uint64_t is = compute(p, p->rule->to, bits);
+    if (p->undefined || was != is)
+        p->what = "pattern and result differ";
+    return true;
+}
+
+static void set_thing(Proof *p, uint32_t k, uint64_t x)
+{
+    uint32_t bits = bits_of_times(p, p->thing[k].bits_of);
+    if (p->thing[k].constant)
+        p->facts.constant[p->thing[k].var] = x & ones(bits);
+    else
+        p->value[p->thing[k].var] = x & ones(bits) & ~p->zero[p->thing[k].var];
+}
+
+// Zero bits are of the lower end, of the upper, anywhere.
+static void draw_zeros(Proof *p)
+{
+    for (uint32_t v = 0; v < RULE_VARS; v++) {
+        uint32_t n = (uint32_t)(draw() % (p->bits + 1));
+        uint64_t kinds[] = {0, ones(n), ones(p->bits) & ~ones(n), draw() & draw()};
+        p->zero[v] = kinds[draw() % 4] & ones(p->bits);
+    }
+}
+
+static uint64_t draw_corner(uint32_t bits)
+{
+    switch (draw() % 6) {
+    case 0: return draw() % 70;
+    case 1: return (uint64_t)1 << draw() % MAX(bits, 1u);
+    case 2: return ones((uint32_t)(draw() % (bits + 1)));
+    case 3: return 0 - draw() % 70;
+    case 4: return ((uint64_t)1 << (MAX(bits, 1u) - 1)) + draw() % 5 - 2;
+    default: return draw();
+    }
+}
+
+static void report(const Proof *p, const char *what)
+{
+    failed++;
+    printf("%s: %s at %u bits", p->rule->name, what, p->bits);
+    for (uint32_t k = 0; k < p->nthings; k++) {
+        uint8_t v = p->thing[k].var;
+        printf(p->thing[k].constant ? ", %c = 0x%llx" : ", %c = 0x%llx (zeros 0x%llx)",
+               (p->thing[k].constant ? 'C' : 'p') + v,
+               (unsigned long long)(p->thing[k].constant ? p->facts.constant[v] : p->value[v]),
+               (unsigned long long)p->zero[v]);
+    }
+    printf("\n");
+}
+
+// All values at 8 bits, if these are not too many.
+static uint64_t try_all(Proof *p, bool zeros)
+{
+    uint64_t held = 0, n = 1;
+    uint32_t things = p->nthings;
+    for (uint32_t k = 0; k < things; k++)
+        n <<= bits_of_times(p, p->thing[k].bits_of);
+    for (uint64_t x = 0; x < n && !p->what; x++) {
+        uint64_t rest = x;
+        if (zeros && x % 64 == 0)
+            draw_zeros(p);
+        for (uint32_t k = 0; k < things; k++) {
+            set_thing(p, k, rest);
+            rest >>= bits_of_times(p, p->thing[k].bits_of);
+        }
+        held += try_one(p);
+    }
+    return held;
+}
+
+static uint64_t try_some(Proof *p, bool zeros, uint64_t n)
+{
+    uint64_t held = 0;
+    for (uint64_t x = 0; x < n && !p->what; x++) {
+        if (zeros)
+            draw_zeros(p);
+        for (uint32_t k = 0; k < p->nthings; k++) {
+            uint32_t bits = bits_of_times(p, p->thing[k].bits_of);
+            bool count = p->thing[k].bits_of == 3;
+            set_thing(p, k, count && draw() % 4 ? draw() % (2 * p->bits) : draw() % 2 ? draw_corner(bits) : draw());
+        }
+        held += try_one(p);
+    }
+    return held;
+}
+
+static void prove(Proof *p, uint32_t bits, uint32_t width)
+{
+    bool zeros = strstr(p->rule->cond, "zeros") != NULL;
+    p->bits = bits;
+    p->width = width;
+    p->facts = (RuleFacts){.bits = bits, .user = p, .zeros = zeros_of};
+    p->what = NULL;
+    memset(p->zero, 0, sizeof p->zero);
+    memset(p->known, 0, p->set->nodes.n * sizeof *p->known);
+    uint32_t all = 0;
+    for (uint32_t k = 0; k < p->nthings; k++)
+        all += bits_of_times(p, p->thing[k].bits_of);
+    bool few = bits == 8 && all < 64 && (uint64_t)1 << all <= most;
+    uint64_t held = few ? try_all(p, zeros) : try_some(p, zeros, bits == 8 ? 4 * samples : samples);
+    if (p->what)
+        report(p, p->what);
+    else if (!held)
+        report(p, "never holds");
+    else
+        passed++;
+}
+
+/* -- The phase ------------------------------------------------------------------------------------------ */
+
+// What is wrong with a pattern.
+typedef enum { NOTHING, CONDITION, LITERAL, VARIABLE, VALUES, GUARD, READER, MISTAKES } Mistake;
+static const char *const mistakes[MISTAKES] = {"nothing",    "the condition", "another number", "no constant",
+                                               "two values", "a guard",       "another reader"};
+
+typedef struct Build {
+    Ctx ctx;
+    Fn *fn;
+    BlockId block;
+    Proof *p;
+    uint32_t width;
+    Mistake mistake;
+    bool made;  // the mistake
+    RegId reg[RULE_VARS];
+    RegId guard, address;
+} Build;
+
+static Width width_of(const Build *b, uint32_t times)
+{
+    return times == 0 ? W1 : times == 3 ? W32 : (Width)(W16 + b->width + (times == 2));
+}
+
+static RegId load(Build *b, Width width)
+{
+    RegId r = reg_new(b->fn, width == W1 ? RF_P : RF_R, width);
+    Operand ops[] = {op_def(op_reg(b->fn, r)), op_reg(b->fn, b->address), op_const(b->fn, 0, W64)};
+    char text[32];
+    if (width == W1) {
+        RegId n = load(b, W32);
+        Operand set[] = {ops[0], op_reg(b->fn, n), op_const(b->fn, 77, W32)};
+        ir_append(b->fn, b->block, desc_make(b->fn->tables, "setp.lt.s32", "%,%,%"), 0, set, 3);
+        return r;
+    }
+    snprintf(text, sizeof text, "ld.volatile.global.b%u", width_bits(width));
+    ir_append(b->fn, b->block, desc_make(b->fn->tables, text, "%,[&]"), 0, ops, 3);
+    return r;
+}
+
+// Where the ones at the upper end of a mask begin.
+static uint32_t low_of_high(uint64_t mask, uint32_t bits)
+{
+    uint32_t n = bits;
+    while (n && mask >> (n - 1) & 1)
+        n--;
+    return n;
+}
+
+// A value whose known zeros are those that the rule wants.
+static RegId value(Build *b, const RuleNode *n, Width width)
+{
+    uint64_t zero = b->p->zero[n->var];
+    if (!b->reg[n->var]) {
+        b->reg[n->var] = load(b, width);
+        if (zero && width > W1) {
+            // By a shift, if they are at one end.
+            uint32_t bits = width_bits(width), low = ~zero ? (uint32_t)__builtin_ctzll(~zero) : 64;
+            uint32_t high = bits - (zero >> (bits - 1) & 1 ? low_of_high(zero, bits) : bits);
+            bool left = zero == ones(low), right = zero == (ones(bits) & ~ones(bits - high));
+            RegId r = reg_new(b->fn, RF_R, width);
+            char text[16];
+            snprintf(text, sizeof text, "%s%u", left ? "shl.b" : right ? "shr.u" : "and.b", bits);
+            Operand by = left || right ? op_const(b->fn, left ? low : high, W32) : op_const(b->fn, ~zero, width);
+            Operand ops[] = {op_def(op_reg(b->fn, r)), op_reg(b->fn, b->reg[n->var]), by};
+            ir_append(b->fn, b->block, desc_make(b->fn->tables, text, "%,%,%"), 0, ops, 3);
+            b->reg[n->var] = r;
+        }
+    } else if (b->mistake == VALUES) {
+        b->made = true;
+        return load(b, width);
+    }
+    return b->reg[n->var];
+}
+
+static Operand build(Build *b, uint16_t at, Width width, bool root)
+{
+    const RuleNode *n = node(b->p, at);
+    uint64_t bits;
+    switch ((RuleNodeKind)n->kind) {
+    case RN_VALUE: return op_reg(b->fn, value(b, n, width));
+    case RN_CONST:
+        b->made |= b->mistake == VARIABLE;
+        return b->mistake == VARIABLE ? op_reg(b->fn, load(b, width))
+                                      : op_const(b->fn, b->p->facts.constant[n->var], width);
+    case RN_EXPR:
+        bits = rule_eval(b->p->set, n->expr, &b->p->facts);
+        b->made |= b->mistake == LITERAL;
+        return op_const(b->fn, b->mistake == LITERAL ? bits + 11 : bits, width);
+    case RN_OP: break;
+    }
+    Operand ops[2 + RULE_KIDS];
+    uint32_t nops = 1;
+    for (uint32_t k = 0; k < n->nkids; k++)
+        ops[nops++] = build(b, n->kids[k], width_of(b, times_of_operand(n, k)), false);
+    RegId r = reg_new(b->fn, width == W1 ? RF_P : RF_R, width);
+    ops[0] = op_def(op_reg(b->fn, r));
+    bool guarded = b->mistake == GUARD && !root;
+    if (guarded) {
+        char text[16];
+        snprintf(text, sizeof text, width == W1 ? "mov.pred" : "mov.b%u", width_bits(width));
+        Operand before[] = {ops[0], width == W1 ? op_reg(b->fn, b->guard) : op_reg(b->fn, load(b, width))};
+        ir_append(b->fn, b->block, desc_make(b->fn->tables, text, "%,%"), 0, before, 2);
+        ops[nops++] = op_reg(b->fn, b->guard);
+        b->made = true;
+    }
+    DescId desc = desc_make(b->fn->tables, n->text[b->width], n->shape);
+    ir_append(b->fn, b->block, desc, guarded ? IF_GUARDED : 0, ops, nops);
+    if (n->single && b->mistake == READER) {
+        RegId other = reg_new(b->fn, RF_R, width);
+        char text[16];
+        snprintf(text, sizeof text, "not.b%u", width_bits(width));
+        Operand uses[] = {op_def(op_reg(b->fn, other)), op_reg(b->fn, r)};
+        ir_append(b->fn, b->block, desc_make(b->fn->tables, text, "%,%"), 0, uses, 2);
+        b->made = true;
+    }
+    return op_reg(b->fn, r);
+}
+
+// Whether folding applied the rule to a function with its pattern.
+static bool is_applied(Proof *p, uint32_t width, Mistake mistake, bool *made)
+{
+    Build b = {.p = p, .width = width, .mistake = mistake, .made = mistake == CONDITION};
+    jmp_buf unwind;
+    if (setjmp(unwind)) {
+        printf("%s: %s\n", p->rule->name, b.ctx.heap.message);
+        exit(1);
+    }
+    b.ctx.heap.unwind = &unwind;
+    arena_init(&b.ctx.arena, &b.ctx.heap);
+    phase_factory(&b.ctx);
+    Module *m = module_new(&b.ctx.heap);
+    Name name = {str_intern_z(&m->tables.strs, "f"), NO_NUMBER};
+    b.fn = fn_new(m, module_sym(m, name, SYM_FUNC));
+    module_add_fn(m, b.fn);
+    b.fn->flags = FN_KERNEL | FN_DEFINED;
+    b.block = block_new(b.fn);
+    block_append(b.fn, b.block);
+    b.address = reg_new(b.fn, RF_R, W64);
+    Operand address[] = {op_def(op_reg(b.fn, b.address)), op_const(b.fn, 4096, W64)};
+    ir_append(b.fn, b.block, desc_make(b.fn->tables, "mov.b64", "%,%"), 0, address, 2);
+    b.guard = load(&b, W1);
+    build(&b, p->rule->from, width_of(&b, times_of_result(node(p, p->rule->from))), true);
+    ir_append(b.fn, b.block, desc_make(b.fn->tables, "ret", ""), 0, NULL, 0);
+    phase_fold(&b.ctx, b.fn);
+    bool applied = b.ctx.rule_uses[p->rule - p->set->rules] > 0;
+    *made = b.made;
+    analysis_drop(b.fn, 0);
+    module_free(m);
+    arena_free(&b.ctx.arena);
+    heap_release(&b.ctx.heap);
+    return applied;
+}
+
+// Draws constants for which the condition holds, or for which it does not.
+static bool draw_constants(Proof *p, bool holds)
+{
+    for (uint32_t n = 0; n < 200000; n++) {
+        memset(p->zero, 0, sizeof p->zero);
+        if (strstr(p->rule->cond, "zeros"))
+            draw_zeros(p);
+        for (uint32_t k = 0; k < p->nthings; k++)
+            if (p->thing[k].constant)
+                set_thing(p, k, draw_corner(bits_of_times(p, p->thing[k].bits_of)));
+        bool now = !p->rule->when || rule_eval(p->set, p->rule->when, &p->facts);
+        if (now == holds)
+            return true;
+    }
+    return false;
+}
+
+static void check(bool ok, const Proof *p, const char *what, Mistake mistake)
+{
+    passed += ok;
+    failed += !ok;
+    if (!ok)
+        printf("%s: %s (%s) at %u bits\n", p->rule->name, what, mistakes[mistake], p->bits);
+}
+
+static void apply(Proof *p, uint32_t width)
+{
+    bool made, any = false;
+    p->bits = rule_bits(width);
+    p->facts = (RuleFacts){.bits = p->bits, .user = p, .zeros = zeros_of};
+    // With some constants another rule comes first.
+    bool applied = false;
+    for (int n = 0; n < 50 && !applied; n++)
+        applied = draw_constants(p, true) && is_applied(p, width, NOTHING, &made);
+    check(applied, p, "is not applied", NOTHING);
+    for (Mistake mistake = LITERAL; mistake < MISTAKES; mistake++) {
+        applied = is_applied(p, width, mistake, &made);
+        any |= made;
+        if (made)
+            check(!applied, p, "is applied", mistake);
+    }
+    if (p->rule->when && draw_constants(p, false)) {
+        any = true;
+        check(!is_applied(p, width, CONDITION, &made), p, "is applied", CONDITION);
+    }
+    if (!any)
+        check(false, p, "nothing can be wrong with it", NOTHING);
+}
+
+// One rule, at all its widths.
+static void try_rule(const RuleSet *set, const Rule *rule, Arena *arena)
+{
+    Proof p = {.set = set, .rule = rule, .arena = arena};
+    tables_init(&p.tables, arena, NULL);
+    p.evals = NEW_ARRAY(arena, Eval, set->nodes.n);
+    p.known = NEW_ARRAY(arena, bool, set->nodes.n);
+    note_things(&p, rule->from, times_of_result(node(&p, rule->from)));
+    prove(&p, 8, 1);
+    for (uint32_t w = 0; w < RULE_WIDTHS; w++) {
+        if (!rule->at[w])
+            continue;
+        prove(&p, rule_bits(w), w);
+        apply(&p, w);
+    }
+}
+
+static void try_rules(Ctx *ctx, int argc, char **argv)
+{
+    Arena arena;
+    arena_init(&arena, &ctx->heap);
+    if (argc > 1 && strcmp(argv[1], "-q") == 0) {
+        samples = 2000;
+        most = 1 << 16;
+        argc--;
+        argv++;
+    }
+    RuleSet *set = rules_read(&arena);
+    for (uint32_t k = 1; k <= set->n; k++) {
+        bool wanted = argc < 2;
+        for (int a = 1; a < argc; a++)
+            wanted |= strcmp(argv[a], set->rules[k].name) == 0;
+        if (wanted)
+            try_rule(set, &set->rules[k], &arena);
+    }
+    arena_free(&arena);
+}
+
+int main(int argc, char **argv)
+{
+    Ctx ctx = {0};
+    jmp_buf unwind;
+    ctx.heap.unwind = &unwind;
+    if (setjmp(unwind)) {
+        printf("%s\n0 passed, 1 failed\n", ctx.heap.message);
+        return 1;
+    }
+    try_rules(&ctx, argc, argv);
+    heap_release(&ctx.heap);
+    printf("%lu passed, %lu failed\n", passed, failed);
+    return failed > 0;
+}
