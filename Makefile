@@ -39,7 +39,7 @@ OPT_OBJ  = $(patsubst %.c,$B/%.o,$(wildcard tools/opt_*.c) tools/reproducer.c)
 MAIN_OBJ = $(PROGRAMS:%=$B/tools/%.o) $(CHECK_OBJ) $(OPT_OBJ)
 GEN_OBJ  = $(patsubst %.c,$B/%.o,$(wildcard tools/origen/*.c))
 UNIT_SRC = $(wildcard tests/unit/*.c)
-FORMATTED = $(filter-out %/lex.c,$(wildcard ir/*/*.[ch] knobs/*.[ch] phases/*.[ch] sm/*.[ch] tools/*.[ch] tools/origen/*.[ch] tests/bench/*.[ch] tests/tools/*.[ch] tests/unit/*.[ch] tests/gpu/*.[ch] tests/embed/*.[ch] samples/embed/*.[ch]))
+FORMATTED = $(filter-out %/lex.c,$(wildcard ir/*/*.[ch] knobs/*.[ch] phases/*.[ch] sm/*.[ch] tools/*.[ch] tools/origen/*.[ch] tests/bench/*.[ch] tests/tools/*.[ch] tests/unit/*.[ch] tests/rules/*.[ch] tests/gpu/*.[ch] tests/embed/*.[ch] samples/embed/*.[ch]))
 
 INSTALLED = $(PROGRAMS) origen
 DOCS     = $(INSTALLED:%=$B/docs/man/%.1) $(INSTALLED:%=$B/docs/bash/%) $(INSTALLED:%=$B/docs/zsh/_%) \
@@ -114,7 +114,7 @@ lexers:
 	$(RE2C) -o ir/text/lex.c ir/text/lex.re
 	$(RE2C) -o knobs/lex.c knobs/lex.re
 
-check: all $(if $P,,$B/unit)
+check: all $(if $P,,$B/unit $B/rules)
 	B=$B P=$P RE2C="$(RE2C)" tests/check.sh
 
 # Debug builds verify after each phase and check its contract.

@@ -100,6 +100,7 @@ lexers() {
 run lexers lexers
 run layers tests/layers.sh
 run unit "$B/unit"
+run rules "$B/rules" ${SANITIZE:+-q}
 run read oricheck tests/read
 run phases oricheck tests/phases
 run text oricheck tests/text
