@@ -26,7 +26,7 @@
 // Ends: each rule makes something that is less in an order (fold_rules.def), and AGAIN bounds what happens to one
 // instruction in one walk.
 //
-// Does not do: floating point, but for constants; branches on constants (15).
+// Does not do: floating point, but for constants and division by powers of two; branches on constants (15).
 // Documented: that GeneralOptimize folds constants and simplifies; the name and the rules are ours.
 #include "ir/exec/eval.h"
 #include "phases/bodies.h"
@@ -129,6 +129,25 @@ static void count_readers(Fold *f, const Instr *i, int more)
         count_reader(f, ir_ops(f->fn, i)[k], more);
 }
 
+// What the first operands of an instruction come from: FROM_*. Whether all are constants.
+static bool look_at_uses(const Fold *f, const Instr *i, uint16_t from[static RULE_KIDS])
+{
+    const Fn *fn = f->fn;
+    uint32_t n = ir_nuse(i), constants = 0;
+    for (uint32_t k = 0; k < n; k++) {
+        Operand o = source_of(f, *ir_use(fn, i, k));
+        InstrId def = is_plain_register(fn, o) ? definition(f, op_index(o)) : 0;
+        uint16_t kind = is_constant(o) ? FROM_CONSTANT
+                        : def && !ir_guarded(ir_instr(fn, def))
+                            ? (uint16_t)(FROM_OP + ir_desc(fn, ir_instr(fn, def))->op)
+                            : FROM_ANY;
+        constants += kind == FROM_CONSTANT;
+        if (k < RULE_KIDS)
+            from[k] = kind;
+    }
+    return n && constants == n;
+}
+
 /* -- Constants ------------------------------------------------------------------------------------------ */
 
 static bool evaluate(Fold *f, InstrId id)
@@ -137,15 +156,12 @@ static bool evaluate(Fold *f, InstrId id)
     const Instr *i = ir_instr(fn, id);
     const Desc *d = ir_desc(fn, i);
     Value in[EVAL_IN_MAX] = {0}, out[EVAL_OUT_MAX];
-    bool may = !(d->traits & TR_NOFOLD) && ir_nuse(i) && ir_nuse(i) <= EVAL_IN_MAX;
-    for (uint32_t k = 0; may && k < ir_nuse(i); k++) {
-        Operand o = source_of(f, *ir_use(fn, i, k));
-        may = is_constant(o);
-        in[k].lo = may ? bits_of_constant(fn, o) : 0;
-    }
+    bool may = !(d->traits & TR_NOFOLD) && ir_nuse(i) <= EVAL_IN_MAX;
     const Eval *e = may ? eval_cached(&f->evals, i->desc) : NULL;
     if (!e || e->nin != ir_nuse(i) || e->nout != 1)
         return false;
+    for (uint32_t k = 0; k < ir_nuse(i); k++)
+        in[k].lo = bits_of_constant(fn, source_of(f, *ir_use(fn, i, k)));
     eval_run(e, in, out);
     Width width = (Width)ir_reg(fn, op_index(*ir_def(fn, i, 0)))->width;
     if (width > W64 || width == W8 || !eval_foldable(e, in, out))
@@ -364,6 +380,30 @@ static void apply(Fold *f, const Match *m, const Rule *rule, InstrId id)
     f->progress = true;
 }
 
+/* -- Floats --------------------------------------------------------------------------------------------- */
+
+// Division by a power of two whose reciprocal is no subnormal, either: the quotient and the product are the same number
+// in front of the one rounding. A product that is rounded by name is never contracted. NaN of f32 is canonical.
+static bool multiply_by_reciprocal(Fold *f, InstrId id)
+{
+    Fn *fn = f->fn;
+    const Instr *i = ir_instr(fn, id);
+    const Mnem *m = tab_mnem(fn->tables, ir_desc(fn, i)->mnem);
+    if (ir_desc(fn, i)->op != OP_DIV || m->type[0] != TY_F32 || m->mod[MC_RND] != MOD_RN)
+        return false;
+    Operand uses[2] = {*ir_use(fn, i, 0), source_of(f, *ir_use(fn, i, 1))};
+    uint64_t bits = is_constant(uses[1]) ? bits_of_constant(fn, uses[1]) : 0;
+    uint32_t exponent = bits >> 23 & 0xff;
+    if (bits & 0x7fffff || exponent < 1 || exponent > 253)
+        return false;
+    note_cost(f->ctx, fn, id);
+    count_readers(f, i, -1);
+    uses[1] = op_const(fn, (bits & 0x80000000) | (uint64_t)(254 - exponent) << 23, W32);
+    become(fn, id, desc_make(fn->tables, m->mod[MC_FTZ] ? "mul.rn.ftz.f32" : "mul.rn.f32", "%,%,%"), uses, 2);
+    count_readers(f, ir_instr(fn, id), 1);
+    return true;
+}
+
 /* -- Addresses ------------------------------------------------------------------------------------------ */
 
 // The base and the constant that the only definition of an address adds to it.
@@ -388,8 +428,8 @@ static bool is_sum(const Fold *f, Operand o, Operand *base, int64_t *more)
     return false;
 }
 
-// Not into accesses of `.local`, which gains nothing: ptxas does it anyway, and where it sees the offset of a store among
-// accesses that walk it makes up to a twelfth more of the function (tried).
+// Not into accesses of `.local`, which gains nothing: ptxas does it anyway, and where it sees the offset of a store
+// among accesses that walk it makes up to a twelfth more of the function (tried).
 static bool fold_address(Fold *f, InstrId id)
 {
     Fn *fn = f->fn;
@@ -422,16 +462,32 @@ static bool fold_address(Fold *f, InstrId id)
 
 /* -- The walk ------------------------------------------------------------------------------------------- */
 
-static bool try_rules(Fold *f, InstrId id)
+// Whether the operands of the root may come from where the rule wants them to.
+static bool may_match(const Rule *rule, const RuleNode *root, const uint16_t *from)
+{
+    bool fits = true, swapped = root->commutes;
+    for (uint32_t k = 0; k < root->nkids; k++) {
+        uint32_t other = k < 2 ? 1 - k : k;
+        fits &= rule->need[k] == FROM_ANY || rule->need[k] == from[k];
+        swapped &= rule->need[k] == FROM_ANY || rule->need[k] == from[other];
+    }
+    return fits || swapped;
+}
+
+static bool try_rules(Fold *f, InstrId id, const uint16_t *from)
 {
     const Fn *fn = f->fn;
     const Plain *p = plain_of(f, ir_instr(fn, id)->desc);
     if (!p)
         return false;
+    Match m;
     for (uint32_t k = f->rules->first[p->op]; k < f->rules->next[p->op]; k++) {
         const Rule *rule = &f->rules->rules[f->rules->by[k]];
         const RuleNode *root = &f->rules->nodes.at[rule->from];
-        Match m = {.bits = root->type[0].letter == 'p' ? 32 : p->bits[0] >> root->type[0].twice};
+        if (!may_match(rule, root, from) || (f->ctx->rules_off && f->ctx->rules_off[f->rules->by[k]]))
+            continue;
+        m.bits = root->type[0].letter == 'p' ? 32 : p->bits[0] >> root->type[0].twice;
+        m.values = m.constants = 0;
         if (m.bits < 16 || m.bits > 64 || !rule->at[width_index(&m)] || !match_instr(f, &m, root, id, false) ||
             (rule->when && !compute(f, &m, rule->when)))
             continue;
@@ -452,8 +508,10 @@ static bool may_fold(const Fn *fn, const Instr *i)
 static bool fold_instr(Fold *f, InstrId id)
 {
     bool progress = false;
+    uint16_t from[RULE_KIDS] = {0};
     for (int k = 0; k < AGAIN && may_fold(f->fn, ir_instr(f->fn, id)); k++) {
-        if (!evaluate(f, id) && !try_rules(f, id))
+        bool constant = look_at_uses(f, ir_instr(f->fn, id), from);
+        if (!(constant && evaluate(f, id)) && !try_rules(f, id, from) && !multiply_by_reciprocal(f, id))
             break;
         progress = true;
     }

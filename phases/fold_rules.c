@@ -66,6 +66,12 @@ typedef enum {
     X_SX2,
     X_POW2,
     X_LOG2,
+    X_UFITS,
+    X_UMAGIC,
+    X_USHIFT,
+    X_SFITS,
+    X_SMAGIC,
+    X_SSHIFT,
     X_OR,
     X_XOR,
     X_AND,
@@ -98,7 +104,9 @@ static const struct {
 static const struct {
     const char *text;
     uint8_t op;
-} functions[] = {{"sx2(", X_SX2}, {"sx(", X_SX}, {"pow2(", X_POW2}, {"log2(", X_LOG2}};
+} functions[] = {{"sx2(", X_SX2},       {"sx(", X_SX},         {"pow2(", X_POW2},     {"log2(", X_LOG2},
+                 {"ufits(", X_UFITS},   {"umagic(", X_UMAGIC}, {"ushift(", X_USHIFT}, {"sfits(", X_SFITS},
+                 {"smagic(", X_SMAGIC}, {"sshift(", X_SSHIFT}};
 
 static void emit(Reader *r, uint64_t word) { VEC_PUSH(r->arena, &r->set->code, word); }
 
@@ -177,6 +185,35 @@ static uint64_t extended(uint64_t x, uint32_t bits)
     return (uint64_t)((int64_t)(x << unused) >> unused);
 }
 
+/* Division by a constant as multiplication: Granlund and Montgomery, "Division by invariant integers using
+   multiplication" (1994). x / d is the upper half of x * m, shifted right by s, where m = 2^(bits + s) / d, rounded up,
+   is so little too large that no x of `bits` bits notices. */
+
+__extension__ typedef unsigned __int128 Wide;
+
+typedef struct Magic {
+    bool fits;  // m, into `bits` bits, of a signed type without its sign; otherwise m is without its highest bit
+    uint64_t m;
+    uint32_t s;
+} Magic;
+
+static Magic magic_of(uint64_t d, uint32_t bits, bool is_signed)
+{
+    uint32_t most = d > 1 ? 64 - (uint32_t)__builtin_clzll(d - 1) : 0;  // log2 d, rounded up
+    uint64_t limit = UINT64_MAX >> (64 - bits + is_signed);
+    if (d < 2)
+        return (Magic){.fits = false};
+    for (uint32_t s = 0; s + is_signed <= most && bits + s < 128; s++) {
+        Wide power = (Wide)1 << (bits + s), m = power / d + 1;
+        if (m <= limit && m * d - power <= (Wide)1 << (s + is_signed))
+            return (Magic){true, (uint64_t)m, s};
+    }
+    uint32_t s = most - is_signed;
+    // 2^(bits + s) - 2^bits * d fits, where 2^(bits + s) may not.
+    Wide rest = is_signed ? ((Wide)1 << (bits + s)) / d : (((Wide)(((Wide)1 << s) - d)) << bits) / d;
+    return (Magic){false, (uint64_t)(rest + 1) & (UINT64_MAX >> (64 - bits)), s};
+}
+
 uint64_t rule_eval(const RuleSet *set, uint16_t code, const RuleFacts *facts)
 {
     uint64_t stack[16], a, b;
@@ -199,6 +236,12 @@ uint64_t rule_eval(const RuleSet *set, uint16_t code, const RuleFacts *facts)
         case X_SX: stack[n - 1] = extended(a, facts->bits); continue;
         case X_SX2: stack[n - 1] = extended(a, 2 * facts->bits); continue;
         case X_POW2: stack[n - 1] = a && !(a & (a - 1)); continue;
+        case X_UFITS: stack[n - 1] = magic_of(a, facts->bits, false).fits; continue;
+        case X_UMAGIC: stack[n - 1] = magic_of(a, facts->bits, false).m; continue;
+        case X_USHIFT: stack[n - 1] = magic_of(a, facts->bits, false).s; continue;
+        case X_SFITS: stack[n - 1] = magic_of(a, facts->bits, true).fits; continue;
+        case X_SMAGIC: stack[n - 1] = magic_of(a, facts->bits, true).m; continue;
+        case X_SSHIFT: stack[n - 1] = magic_of(a, facts->bits, true).s; continue;
         case X_LOG2: stack[n - 1] = a ? 63 - (uint32_t)__builtin_clzll(a) : 0; continue;
         default: break;
         }
@@ -340,8 +383,15 @@ static void read_rule(Reader *r, Rule *rule, uint32_t k)
     rule->when = *r->at ? read_code(r) : 0;
     r->at = rule->rhs;
     rule->to = read_pattern(r);
-    if (*r->at || r->set->nodes.at[rule->from].kind != RN_OP)
+    const RuleNode *nodes = r->set->nodes.at, *root = &nodes[rule->from];
+    if (*r->at || root->kind != RN_OP)
         fail(r, "no rule");
+    for (uint32_t kid = 0; kid < root->nkids; kid++) {
+        const RuleNode *n = &nodes[root->kids[kid]];
+        rule->need[kid] = n->kind == RN_OP      ? (uint16_t)(FROM_OP + n->op)
+                          : n->kind == RN_VALUE ? FROM_ANY
+                                                : FROM_CONSTANT;
+    }
 }
 
 const RuleSet *rules_of(Ctx *ctx)

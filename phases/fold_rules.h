@@ -8,6 +8,9 @@
 
 enum { RULE_KIDS = 3, RULE_VARS = 11, RULE_WIDTHS = 3 };
 
+// Where an operand comes from: something, a constant, an instruction of opcode FROM_OP + it.
+enum { FROM_ANY, FROM_CONSTANT, FROM_OP };
+
 typedef enum { RN_OP, RN_VALUE, RN_CONST, RN_EXPR } RuleNodeKind;
 
 // A type of a pattern: `i` (signed or not), `s`, `u`, `b`, `p`; of the rule's width, or twice that (`s2`).
@@ -36,6 +39,7 @@ typedef struct Rule {
     uint16_t from, to;                    // nodes
     uint16_t when;                        // code of the condition; 0 = always
     bool at[RULE_WIDTHS];                 // whether it is there at 16, 32, 64 bits
+    uint16_t need[RULE_KIDS];             // of the root's operands: FROM_*
 } Rule;
 
 struct RuleSet {

@@ -180,6 +180,7 @@ struct Ctx {
     struct Remarks *remarks;  // where they go (phases/remarks.h); NULL: nobody asked for them
     Phase phases[PHASE_ROWS];
     const Plan *running;          // the plan of the function that runs
+    bool *rules_off;              // by rule: not to be applied; NULL: none is off
     uint64_t *rule_uses;          // by rule: how often it was applied
     const struct RuleSet *rules;  // of folding, once somebody asked
     Run run;

@@ -246,6 +246,7 @@ void ctx_fork(Ctx *worker, Ctx *ctx)
     worker->settings = ctx->settings;
     worker->plan_knobs = ctx->plan_knobs;
     worker->rules = rules_of(ctx);
+    worker->rules_off = ctx->rules_off;
     arena_init(&worker->arena, &worker->heap);
     knobs_init(&worker->knobs, worker->settings, &ctx->heap);  // as yet, nothing guards the worker
     knobs_adopt(&worker->knobs, &worker->heap);

@@ -57,12 +57,13 @@ typedef struct EvalRow {
 } EvalRow;
 typedef struct EvalCache {
     const Tables *tables;
+    Arena *arena;
     DescId n;
     EvalRow *rows;
 } EvalCache;
-// For the descriptors that there are now, in memory of this arena.
+// In memory of this arena.
 void eval_cache_init(EvalCache *c, const Tables *tables, Arena *arena);
-// NULL: it is no function of operands, or never folded, or a newer descriptor.
+// NULL: it is no function of operands, or never folded.
 const Eval *eval_cached(EvalCache *c, DescId desc);
 static inline void eval_run(const Eval *e, const Value *in, Value *out) { e->run(e, in, out); }
 

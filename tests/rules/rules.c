@@ -122,8 +122,10 @@ static uint64_t compute(Proof *p, uint16_t at, uint32_t bits)
     for (uint32_t k = 0; k < n->nkids; k++)
         in[k].lo = compute(p, n->kids[k], bits_of_times(p, times_of_operand(n, k)));
     uint32_t result = bits_of_times(p, times_of_result(n));
-    if (n->op == OP_CVT)  // widens, and does not narrow
-        return (n->type[1].letter == 's' ? extend(in[0].lo, p->bits) : in[0].lo) & ones(result);
+    if (n->op == OP_CVT) {  // from the rule's width to twice that, or back
+        bool extends = n->type[1].letter == 's' && !n->type[1].twice;
+        return (extends ? extend(in[0].lo, p->bits) : in[0].lo) & ones(result);
+    }
     if (!p->known[at]) {
         const char *why;
         DescId id = desc_intern(&p->tables, mnem_intern(&p->tables, n->text[p->width], strlen(n->text[p->width])),
@@ -168,10 +170,11 @@ static void set_thing(Proof *p, uint32_t k, uint64_t x)
 // Zero bits are of the lower end, of the upper, anywhere.
 static void draw_zeros(Proof *p)
 {
-    for (uint32_t v = 0; v < RULE_VARS; v++) {
-        uint32_t n = (uint32_t)(draw() % (p->bits + 1));
-        uint64_t kinds[] = {0, ones(n), ones(p->bits) & ~ones(n), draw() & draw()};
-        p->zero[v] = kinds[draw() % 4] & ones(p->bits);
+    for (uint32_t k = 0; k < p->nthings; k++) {
+        uint32_t bits = bits_of_times(p, p->thing[k].bits_of), n = (uint32_t)(draw() % (bits + 1));
+        uint64_t kinds[] = {0, ones(n), ~ones(n), ~ones(bits / 2), draw() & draw()};
+        if (!p->thing[k].constant)
+            p->zero[p->thing[k].var] = kinds[draw() % ARRAY_LEN(kinds)] & ones(bits);
     }
 }
 
@@ -390,6 +393,9 @@ static bool is_applied(Proof *p, uint32_t width, Mistake mistake, bool *made)
     b.ctx.heap.unwind = &unwind;
     arena_init(&b.ctx.arena, &b.ctx.heap);
     phase_factory(&b.ctx);
+    b.ctx.rules_off = NEW_ARRAY(&b.ctx.arena, bool, p->set->n + 1);
+    for (uint32_t k = 1; k <= p->set->n; k++)
+        b.ctx.rules_off[k] = &p->set->rules[k] != p->rule;
     Module *m = module_new(&b.ctx.heap);
     Name name = {str_intern_z(&m->tables.strs, "f"), NO_NUMBER};
     b.fn = fn_new(m, module_sym(m, name, SYM_FUNC));
@@ -443,7 +449,7 @@ static void apply(Proof *p, uint32_t width)
     bool made, any = false;
     p->bits = rule_bits(width);
     p->facts = (RuleFacts){.bits = p->bits, .user = p, .zeros = zeros_of};
-    // With some constants another rule comes first.
+    // Some constants leave nothing but a constant.
     bool applied = false;
     for (int n = 0; n < 50 && !applied; n++)
         applied = draw_constants(p, true) && is_applied(p, width, NOTHING, &made);
@@ -472,7 +478,7 @@ static void try_rule(const RuleSet *set, const Rule *rule, Arena *arena)
     note_things(&p, rule->from, times_of_result(node(&p, rule->from)));
     prove(&p, 8, 1);
     for (uint32_t w = 0; w < RULE_WIDTHS; w++) {
-        if (!rule->at[w])
+        if (!rule->at[w] || (w == 0 && strstr(rule->cond, "w != 16")))
             continue;
         prove(&p, rule_bits(w), w);
         apply(&p, w);
