@@ -61,7 +61,7 @@ void insert_access_move(Fn *fn, InstrId before, const AccessMove *move)
     ir_instr(fn, id)->line = ir_instr(fn, before)->line;
 }
 
-static void remove_notes(Fn *fn, InstrId id)
+void remove_notes(Fn *fn, InstrId id)
 {
     for (InstrId note; (note = ir_instr(fn, id)->prev) && ir_desc(fn, ir_instr(fn, note))->traits & TR_OF_NEXT;)
         ir_remove(fn, note);
@@ -73,7 +73,6 @@ void become_access_move(Fn *fn, InstrId id, const AccessMove *move)
     uint32_t n;
     DescId desc = make_move(fn, move, ops, &n);
     Instr *i = ir_instr(fn, id);
-    remove_notes(fn, id);
     memcpy(ir_ops(fn, i), ops, n * sizeof *ops);
     i->desc = desc;
     i->nops = n;

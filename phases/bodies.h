@@ -97,8 +97,10 @@ typedef struct AccessMove {
     Tail tail;
 } AccessMove;
 void insert_access_move(Fn *fn, InstrId before, const AccessMove *move);
-// Makes a load or store that move, and removes the notes about it.
+// Makes a load or store that move.
 void become_access_move(Fn *fn, InstrId id, const AccessMove *move);
+// Removes the notes about an instruction: before anything is put in front of it, which they would then be about.
+void remove_notes(Fn *fn, InstrId id);
 // Removes an instruction and the notes about it.
 void remove_with_notes(Fn *fn, InstrId id);
 /* leaders.c */

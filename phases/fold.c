@@ -349,6 +349,7 @@ static void become(Fn *fn, InstrId id, DescId desc, const Operand *uses, uint32_
     uint32_t tail = ir_ntied(i) + ir_guarded(i), run = ops_new(fn, 1 + n + tail);
     Operand *to = ir_run(fn, run);
     to[0] = *ir_def(fn, i, 0);
+    ir_reg(fn, op_index(to[0]))->type = TY_NONE;  // it may have been declared of what went there only
     memcpy(to + 1, uses, n * sizeof *to);
     if (tail)
         memcpy(to + 1 + n, ir_ops(fn, i) + i->nops - tail, tail * sizeof *to);
@@ -428,6 +429,22 @@ static bool is_sum(const Fold *f, Operand o, Operand *base, int64_t *more)
     return false;
 }
 
+// Whether operand k is the base of an address, as the instruction is written.
+static bool is_base(const Fn *fn, const Desc *d, uint32_t k)
+{
+    Str shape = tab_str(fn->tables, d->shape);
+    uint32_t at = 0;
+    for (uint32_t n = 0; n < shape.len && at <= k; n++) {
+        char c = shape.text[n];
+        while ((c == '%' || c == '$') && d->slots[at].flags & SL_HIDDEN)
+            at++;
+        if (c == '&' && at == k)
+            return n > 0 && shape.text[n - 1] == '[';
+        at += c == '&' ? 2 : c == '%' || c == '$';
+    }
+    return false;
+}
+
 // Not into accesses of `.local`, which gains nothing: ptxas does it anyway, and where it sees the offset of a store
 // among accesses that walk it makes up to a twelfth more of the function (tried).
 static bool fold_address(Fold *f, InstrId id)
@@ -443,7 +460,7 @@ static bool fold_address(Fold *f, InstrId id)
     for (uint32_t k = i->ndef; k + 1 < MIN(i->nops, d->nops); k++) {
         Operand *base = ir_ops(fn, i) + k, *offset = base + 1, from;
         int64_t more, sum;
-        if (!(d->slots[k].flags & SL_SYM) || !is_plain_register(fn, *base) || op_kind(*offset) != K_IMM ||
+        if (!is_plain_register(fn, *base) || op_kind(*offset) != K_IMM || !is_base(fn, d, k) ||
             !is_sum(f, *base, &from, &more))
             continue;
         if (__builtin_add_overflow(const_signed(tab_const(fn->tables, op_index(*offset))), more, &sum) ||
@@ -502,7 +519,8 @@ static bool may_fold(const Fn *fn, const Instr *i)
 {
     const Desc *d = ir_desc(fn, i);
     return d->traits & TR_PURE && !(d->traits & TR_PSEUDO) && d->op != OP_MOV && i->ndef == 1 &&
-           !(i->flags & IF_PINNED) && op_is_reg(*ir_def(fn, i, 0));
+           !(i->flags & IF_PINNED) && op_is_reg(*ir_def(fn, i, 0)) &&
+           reg_in_ssa(ir_reg(fn, op_index(*ir_def(fn, i, 0))));
 }
 
 static bool fold_instr(Fold *f, InstrId id)

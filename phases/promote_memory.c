@@ -483,6 +483,7 @@ static void rewrite(Promotion *p, InstrId id, const Direct *d)
 {
     Fn *fn = p->fn;
     note_cost(p->ctx, fn, id);
+    remove_notes(fn, id);
     p->before = id;
     bool done = false;
     for (uint32_t k = 0; k < d->n; k++) {
@@ -502,7 +503,7 @@ static void rewrite(Promotion *p, InstrId id, const Direct *d)
         }
     }
     if (!done)  // the last element is read by nobody
-        remove_with_notes(fn, id);
+        ir_remove(fn, id);
     p->progress = true;
 }
 

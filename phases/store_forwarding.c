@@ -308,6 +308,7 @@ static void rewrite(Forwarding *f)
         if (op_is_reg(held->value) && ir_reg(fn, op_index(held->value))->type != ir_reg(fn, op_index(to))->type)
             ir_reg(fn, op_index(held->value))->type = ir_reg(fn, op_index(to))->type = TY_NONE;
         bool last = k + 1 == f->forwards.n || f->forwards.at[k + 1].access != access;
+        remove_notes(fn, access->instr);
         (last ? become_access_move : insert_access_move)(fn, access->instr, &move);
     }
     for (uint32_t k = 0; k < f->redundant.n; k++)
