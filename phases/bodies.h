@@ -73,6 +73,8 @@ Operand rep_find(const Rep *rep, Operand o);
 bool rep_close(Rep *rep);
 // Whether operand k of an instruction may be `o`, which is of the width of what stands there now.
 bool operand_fits(const Fn *fn, const Instr *i, uint32_t k, Operand o);
+// Whether operand k of such an instruction is the base of an access, whose offset is the next.
+bool operand_is_base(const Fn *fn, const Desc *d, uint32_t k);
 // A move in front of an instruction and of notes about it, whose source line it takes.
 InstrId insert_move(Fn *fn, InstrId before, RegId to, Operand from);
 // Makes an instruction with one definition a move of this operand, which keeps its guard and old value.

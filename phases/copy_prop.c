@@ -205,7 +205,7 @@ static bool take_symbol(CopyProp *c, InstrId id, uint32_t k)
     const Desc *d = ir_desc(fn, i);
     Operand *base = ir_ops(fn, i) + k, *offset = base + 1;
     bool memory = d->traits & (TR_READ | TR_WRITE) && op_info[d->op].ntypes != OP_RAW && k < d->nops &&
-                  d->slots[k].flags & SL_SYM && !(d->traits & TR_ORDERED);
+                  operand_is_base(fn, d, k) && !(d->traits & TR_ORDERED);
     if (!memory || !is_plain_register(fn, *base) || !is_single(c, op_index(*base)) || op_kind(*offset) != K_IMM)
         return false;
     InstrId from = c->a->rdefs.def[op_index(*base)];

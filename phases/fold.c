@@ -429,22 +429,6 @@ static bool is_sum(const Fold *f, Operand o, Operand *base, int64_t *more)
     return false;
 }
 
-// Whether operand k is the base of an address, as the instruction is written.
-static bool is_base(const Fn *fn, const Desc *d, uint32_t k)
-{
-    Str shape = tab_str(fn->tables, d->shape);
-    uint32_t at = 0;
-    for (uint32_t n = 0; n < shape.len && at <= k; n++) {
-        char c = shape.text[n];
-        while ((c == '%' || c == '$') && d->slots[at].flags & SL_HIDDEN)
-            at++;
-        if (c == '&' && at == k)
-            return n > 0 && shape.text[n - 1] == '[';
-        at += c == '&' ? 2 : c == '%' || c == '$';
-    }
-    return false;
-}
-
 // Not into accesses of `.local`, which gains nothing: ptxas does it anyway, and where it sees the offset of a store
 // among accesses that walk it makes up to a twelfth more of the function (tried).
 static bool fold_address(Fold *f, InstrId id)
@@ -460,7 +444,7 @@ static bool fold_address(Fold *f, InstrId id)
     for (uint32_t k = i->ndef; k + 1 < MIN(i->nops, d->nops); k++) {
         Operand *base = ir_ops(fn, i) + k, *offset = base + 1, from;
         int64_t more, sum;
-        if (!is_plain_register(fn, *base) || op_kind(*offset) != K_IMM || !is_base(fn, d, k) ||
+        if (!is_plain_register(fn, *base) || op_kind(*offset) != K_IMM || !operand_is_base(fn, d, k) ||
             !is_sum(f, *base, &from, &more))
             continue;
         if (__builtin_add_overflow(const_signed(tab_const(fn->tables, op_index(*offset))), more, &sum) ||

@@ -292,6 +292,20 @@ void phase_print_times(const Ctx *ctx, Out *out, double read_s, double write_s, 
         out_fmt(out, "%-44s %10.6f\n", "(write)", write_s);
 }
 
+// How often the rules of folding were applied, those that were.
+static void print_rules(const Ctx *ctx, Out *out, bool json)
+{
+    for (uint32_t k = 1, n = 0; ctx->rule_uses && k <= ctx->rules->n; k++) {
+        if (!ctx->rule_uses[k])
+            continue;
+        if (json)
+            out_fmt(out, "%s\"%s\":%llu", n++ ? "," : "", ctx->rules->rules[k].name,
+                    (unsigned long long)ctx->rule_uses[k]);
+        else
+            out_fmt(out, "folding: %s %llu\n", ctx->rules->rules[k].name, (unsigned long long)ctx->rule_uses[k]);
+    }
+}
+
 void phase_print_stats(const Ctx *ctx, const Module *m, Out *out, bool json)
 {
     if (json)
@@ -319,5 +333,8 @@ void phase_print_stats(const Ctx *ctx, const Module *m, Out *out, bool json)
                     s->seconds);
     }
     if (json)
-        out_z(out, "\n]}\n");
+        out_z(out, "\n],\"rules\":{");
+    print_rules(ctx, out, json);
+    if (json)
+        out_z(out, "}}\n");
 }

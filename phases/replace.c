@@ -168,6 +168,21 @@ bool operand_fits(const Fn *fn, const Instr *i, uint32_t k, Operand o)
     return modelled && !slot_check(fn, slot, o, why);
 }
 
+bool operand_is_base(const Fn *fn, const Desc *d, uint32_t k)
+{
+    Str shape = tab_str(fn->tables, d->shape);
+    uint32_t at = 0;
+    for (uint32_t n = 0; n < shape.len && at <= k; n++) {
+        char c = shape.text[n];
+        while ((c == '%' || c == '$') && d->slots[at].flags & SL_HIDDEN)
+            at++;
+        if (c == '&' && at == k)
+            return n > 0 && shape.text[n - 1] == '[';
+        at += c == '&' ? 2 : c == '%' || c == '$';
+    }
+    return false;
+}
+
 static void rewrite_uses(Sweep *s, const Instr *i)
 {
     Operand *ops = ir_ops(s->fn, i);

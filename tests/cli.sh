@@ -746,6 +746,7 @@ says err "k: instructions 4 -> 3"
 run "figures as JSON" 0 --stats=json --emit=none good.ptx
 json err
 says err '"kernels":['
+says err '"rules":{'
 says err '"instructions_in":4,"instructions":3'
 run "figures beside the output" 0 --stats=json good.ptx
 same out first.ptx
