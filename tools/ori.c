@@ -133,6 +133,8 @@ static OriStatus guarded(Call *call, OriStatus (*body)(Call *))
     ctx->stats.at = NULL;
     ctx->stats.n = ctx->stats.cap = 0;
     ctx->knobs = (Knobs){0};
+    ctx->rules = NULL;
+    ctx->rule_uses = NULL;
     ctx->heap.unwind = &unwind;
     ctx->deadline = call->ori->seconds > 0 ? phase_total_clock() + call->ori->seconds : 0;
     if (setjmp(unwind)) {
