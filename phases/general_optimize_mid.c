@@ -78,16 +78,17 @@ enum { DEFINITIONS = 1, READERS = 2, CONSTANTS = 4, EVERYTHING = 7 };
 typedef struct SubPass {
     int row;
     uint32_t reads, leaves;
+    bool sees;  // it looks through moves, so what only moves copies gives it nothing to do
 } SubPass;
 
 static const SubPass sub_passes[] = {
-    {PH_INFER_SPACES, DEFINITIONS, DEFINITIONS | READERS},
-    {PH_PROMOTE_MEMORY, DEFINITIONS | CONSTANTS, DEFINITIONS | READERS},
-    {PH_STORE_FORWARDING, DEFINITIONS | CONSTANTS, DEFINITIONS | READERS},
-    {PH_COPY_PROP, DEFINITIONS | CONSTANTS, DEFINITIONS | READERS},
-    {PH_FOLD, DEFINITIONS | CONSTANTS, CONSTANTS | READERS},
-    {PH_COMMONING, DEFINITIONS | CONSTANTS, READERS},
-    {PH_SIMPLE_LIVE_DEAD, READERS, 0},
+    {PH_INFER_SPACES, DEFINITIONS, DEFINITIONS | READERS, true},
+    {PH_PROMOTE_MEMORY, DEFINITIONS | CONSTANTS, DEFINITIONS | READERS, true},
+    {PH_STORE_FORWARDING, DEFINITIONS | CONSTANTS, DEFINITIONS | READERS, true},
+    {PH_FOLD, DEFINITIONS | CONSTANTS, CONSTANTS | READERS, true},
+    {PH_COPY_PROP, DEFINITIONS | CONSTANTS, DEFINITIONS | READERS, false},
+    {PH_COMMONING, DEFINITIONS | CONSTANTS, READERS, false},
+    {PH_SIMPLE_LIVE_DEAD, READERS, 0, false},
 };
 
 // Whether any of the sub-passes could have something to do.
@@ -125,10 +126,12 @@ bool phase_general_optimize_mid(Ctx *ctx, Fn *fn)
         for (size_t k = 0; k < ARRAY_LEN(sub_passes); k++) {
             bool due = changed[k] & sub_passes[k].reads;
             changed[k] = 0;
+            costs.hidden = sub_passes[k].row != PH_COPY_PROP;
             if (!due || !phase_subpass(ctx, fn, sub_passes[k].row))
                 continue;
             for (size_t other = 0; other < ARRAY_LEN(sub_passes); other++)
-                changed[other] |= other == k ? 0 : sub_passes[k].leaves;
+                if (other != k && (costs.hidden || !sub_passes[other].sees))
+                    changed[other] |= sub_passes[k].leaves;
             more = true;
         }
         progress |= more;

@@ -161,6 +161,7 @@ typedef struct Dumps {
 // What the sub-passes of phase 37 did, weighed (003, "Phase 37 Fold Cost Model").
 typedef struct MidCosts {
     double total, weighted, count;
+    bool hidden;  // the sub-pass that ran left what others do not see through moves
 } MidCosts;
 
 struct Ctx {
