@@ -77,7 +77,9 @@ bool operand_fits(const Fn *fn, const Instr *i, uint32_t k, Operand o);
 bool operand_is_base(const Fn *fn, const Desc *d, uint32_t k);
 // A move in front of an instruction and of notes about it, whose source line it takes.
 InstrId insert_move(Fn *fn, InstrId before, RegId to, Operand from);
-// Makes an instruction with one definition a move of this operand, which keeps its guard and old value.
+// Makes an instruction with one definition another one with these uses, which keeps its guard and old value.
+void become(Fn *fn, InstrId id, DescId desc, const Operand *uses, uint32_t n);
+// The same for a move of this operand.
 void become_move(Fn *fn, InstrId id, Operand from);
 // The first instruction of a block that is no phi.
 InstrId behind_phis(const Fn *fn, BlockId b);

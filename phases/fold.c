@@ -342,22 +342,6 @@ static Operand build(Fold *f, const Match *m, uint16_t node, Width width)
     return op_reg(fn, r);
 }
 
-// The root becomes this instruction, with the same definition, old value and guard.
-static void become(Fn *fn, InstrId id, DescId desc, const Operand *uses, uint32_t n)
-{
-    Instr *i = ir_instr(fn, id);
-    uint32_t tail = ir_ntied(i) + ir_guarded(i), run = ops_new(fn, 1 + n + tail);
-    Operand *to = ir_run(fn, run);
-    to[0] = *ir_def(fn, i, 0);
-    ir_reg(fn, op_index(to[0]))->type = TY_NONE;  // it may have been declared of what went there only
-    memcpy(to + 1, uses, n * sizeof *to);
-    if (tail)
-        memcpy(to + 1 + n, ir_ops(fn, i) + i->nops - tail, tail * sizeof *to);
-    i->desc = desc;
-    i->ops = run;
-    i->nops = 1 + n + tail;
-}
-
 static void apply(Fold *f, const Match *m, const Rule *rule, InstrId id)
 {
     Fn *fn = f->fn;
@@ -370,6 +354,8 @@ static void apply(Fold *f, const Match *m, const Rule *rule, InstrId id)
         Operand uses[RULE_KIDS];
         uint32_t n = build_uses(f, m, rule->to, uses);
         become(fn, id, desc_of_node(f, m, rule->to), uses, n);
+        // It may have been declared of what went there only.
+        ir_reg(fn, op_index(*ir_def(fn, ir_instr(fn, id), 0)))->type = TY_NONE;
     } else {
         Operand o = build(f, m, rule->to, width);
         if (op_is_reg(o))

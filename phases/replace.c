@@ -111,23 +111,24 @@ InstrId insert_move(Fn *fn, InstrId before, RegId to, Operand from)
     return id;
 }
 
-void become_move(Fn *fn, InstrId id, Operand from)
+void become(Fn *fn, InstrId id, DescId desc, const Operand *uses, uint32_t n)
 {
     Instr *i = ir_instr(fn, id);
-    Operand ops[4];
-    uint32_t n = 0, tied = ir_ntied(i), run;
-    ops[n++] = *ir_def(fn, i, 0);
-    ops[n++] = (Operand){from.word, from.mods & ~(uint32_t)OPM_NOT};
-    if (tied)
-        ops[n++] = *ir_tied(fn, i, 0);
-    if (ir_guarded(i))
-        ops[n++] = *ir_guard(fn, i);
-    run = ops_new(fn, n);
-    memcpy(ir_run(fn, run), ops, n * sizeof *ops);
-    i->desc = desc_of_move(fn, (Width)ir_reg(fn, op_index(ops[0]))->width, from);
+    uint32_t tail = ir_ntied(i) + ir_guarded(i), run = ops_new(fn, 1 + n + tail);
+    Operand *to = ir_run(fn, run);
+    to[0] = *ir_def(fn, i, 0);
+    memcpy(to + 1, uses, n * sizeof *to);
+    if (tail)
+        memcpy(to + 1 + n, ir_ops(fn, i) + i->nops - tail, tail * sizeof *to);
+    i->desc = desc;
     i->ops = run;
-    i->nops = n;
-    i->ndef = 1;
+    i->nops = 1 + n + tail;
+}
+
+void become_move(Fn *fn, InstrId id, Operand from)
+{
+    Operand to = *ir_def(fn, ir_instr(fn, id), 0), bare = {from.word, from.mods & ~(uint32_t)OPM_NOT};
+    become(fn, id, desc_of_move(fn, (Width)ir_reg(fn, op_index(to))->width, from), &bare, 1);
 }
 
 InstrId behind_phis(const Fn *fn, BlockId b)
