@@ -649,7 +649,7 @@ error 14 'NvOptRecipes=GvnCse' \
     "NvOptRecipes: 'GvnCse' is no recipe; it takes on, off, or recipes such as ConvertMemoryToRegisterOrUniform@3"
 error 14 'NvOptRecipes=OriRemoveRedundantMov@10' \
     "NvOptRecipes: 'OriRemoveRedundantMov@10' is no recipe; it takes on, off, or recipes such as ConvertMemoryToRegisterOrUniform@3"
-error 15 'NvOptRecipes= 0ff' "NvOptRecipes: unknown phase '0ff'; did you mean NOP, GvnCse or EmitPSI?"
+error 15 'NvOptRecipes= 0ff' "NvOptRecipes: unknown phase '0ff'; did you mean NOP, GvnCse or OriFold?"
 # Conditions.
 error 1 'WHEN' "WHEN has no condition; $condition"
 error 1 'WHEN;OptBudget=1' "WHEN has no condition; $condition"
@@ -672,7 +672,7 @@ error 9 'WHEN=PH=12..;OptBudget=1' "bad phase '12..'; $phase"
 error 9 'WHEN=PH=..12;OptBudget=1' "bad phase '..12'; $phase"
 error 9 'WHEN=PH=12..9;OptBudget=1' "the range 12..9 is reversed: the lower phase comes first"
 error 9 'WHEN=PH=OriCopyPro;OptBudget=1' \
-    "unknown phase 'OriCopyPro'; did you mean OriCopyProp, OriDoRemat or PerformPGO?"
+    "unknown phase 'OriCopyPro'; did you mean OriCopyProp, OriDoRemat or OriFold?"
 error 12 'WHEN=PH=1..168;OptBudget=1' "there is no phase 168; the last is 167"
 error 9 'WHEN=PH=CalcRegisterMap;OptBudget=1' \
     "'CalcRegisterMap' stands at two slots: write CalcRegisterMap@124 or CalcRegisterMap@149"
