@@ -90,6 +90,12 @@ TEST(clone_shares_nothing)
     fixture_close(&f);
 }
 
+static void add_sums(Fn *fn, BlockId b, RegId r, uint32_t n)
+{
+    for (uint32_t k = 0; k < n; k++)
+        emit(fn, b, "add.s32", "%,%,%", 0, OPS(def(fn, r), use(fn, r), op_const(fn, k, W32)));
+}
+
 TEST(clone_of_many)
 {
     Fixture f;
@@ -97,8 +103,7 @@ TEST(clone_of_many)
     Fn *fn = f.fn;
     BlockId b = add_block(fn, 0);
     RegId r = reg_new(fn, RF_R, W32);
-    for (uint32_t k = 0; k < 5000; k++)
-        emit(fn, b, "add.s32", "%,%,%", 0, OPS(def(fn, r), use(fn, r), op_const(fn, k, W32)));
+    add_sums(fn, b, r, 5000);
     emit_ret(fn, b);
     Fn *clone = fn_clone(fn);
     CHECK(ir_hash(clone) == ir_hash(fn));
@@ -163,8 +168,7 @@ TEST(compact_of_many)
     Fn *fn = f.fn;
     BlockId b = add_block(fn, 0);
     RegId r = reg_new(fn, RF_R, W32);
-    for (uint32_t k = 0; k < 5000; k++)
-        emit(fn, b, "add.s32", "%,%,%", 0, OPS(def(fn, r), use(fn, r), op_const(fn, k, W32)));
+    add_sums(fn, b, r, 5000);
     emit_ret(fn, b);
     for (uint32_t k = 0; k < 4990; k++)
         ir_remove(fn, ir_block(fn, b)->first);
