@@ -456,9 +456,23 @@ static bool sweep_branches(Dead *d)
     return progress;
 }
 
+// A loop needs each block that leads back as long as it is there, and thereby what decides which of them is taken.
+static bool has_empty_latch(const Fn *fn, const Analyses *a)
+{
+    for (uint32_t k = 0; k < a->nrpo; k++) {
+        BlockId b = a->rpo[k];
+        for (uint32_t e = a->succs.first[b]; e < a->succs.first[b + 1]; e++)
+            if (a->rpo_index[a->succs.at[e]] <= k && ir_block(fn, b)->first == ir_block(fn, b)->last)
+                return true;
+    }
+    return false;
+}
+
 /* -- The phase ------------------------------------------------------------------------------------------ */
 
-static bool remove_dead(Ctx *ctx, Fn *fn)
+// *again: what is needed may be less once empty blocks are gone. Only loops ask for empty blocks outside of ssa form, so
+// without empty ones that lead back nothing else depends on them.
+static bool remove_dead(Ctx *ctx, Fn *fn, bool *again)
 {
     bool unreachable = remove_unreachable(ctx, fn);
     Dead d = {.fn = fn};
@@ -476,6 +490,7 @@ static bool remove_dead(Ctx *ctx, Fn *fn)
     find_carry(&d);
     find_needed(&d);
     bool instrs = sweep_instrs(&d), symbols = sweep_symbols(&d), branches = sweep_branches(&d);
+    *again = has_empty_latch(fn, d.a);
     arena_free(&d.scratch);
     if (branches) {
         analysis_drop(fn, 0);
@@ -498,12 +513,11 @@ bool phase_live_dead(Ctx *ctx, Fn *fn)
 {
     if (fn->without_dead == fn->version)
         return false;
-    bool progress = false;
-    while (remove_dead(ctx, fn)) {
+    bool progress = false, again = true;
+    while (again && remove_dead(ctx, fn, &again)) {
         progress = true;
         analysis_drop(fn, AN_FLOW);
-        if (!remove_empty_ways(ctx, fn))
-            break;
+        again &= remove_empty_ways(ctx, fn);
     }
     if (progress && fn->form == FORM_MULTI)
         merge_blocks(fn);

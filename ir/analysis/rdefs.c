@@ -24,7 +24,7 @@
 
 #include "ir/analysis/analysis_internal.h"
 
-enum { FRONTIER_MAX = 8, INPUTS_MAX = 8 };
+enum { FRONTIER_MAX = 8, INPUTS_MAX = 8, FEW = 16 };
 
 // What is known of a block for the register at hand; a stamp that is not the register's id means nothing is.
 typedef struct Place {
@@ -428,12 +428,26 @@ static int ascending(const void *x, const void *y)
     return (a > b) - (a < b);
 }
 
-// Many of them are found in their order sooner than they are sorted.
+static void insert_in_order(uint64_t *at, uint32_t n)
+{
+    for (uint32_t k = 1; k < n; k++) {
+        uint64_t node = at[k];
+        uint32_t to = k;
+        for (; to && at[to - 1] > node; to--)
+            at[to] = at[to - 1];
+        at[to] = node;
+    }
+}
+
+// Few are put in order at once, as most registers have few; many are found in their order sooner than they are sorted.
 static void sort_nodes(Search *s)
 {
+    if (s->nodes.n <= FEW) {
+        insert_in_order(s->nodes.at, s->nodes.n);
+        return;
+    }
     if (s->nodes.n < s->a->nrpo / 16) {
-        if (s->nodes.n)
-            qsort(s->nodes.at, s->nodes.n, sizeof *s->nodes.at, ascending);
+        qsort(s->nodes.at, s->nodes.n, sizeof *s->nodes.at, ascending);
         return;
     }
     uint32_t n = 0;

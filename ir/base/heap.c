@@ -57,7 +57,8 @@ static void free_spares(Heap *heap)
     heap->spared = 0;
 }
 
-// Memory from the system, NULL if there is none. Large pages, where there are any, save most of the page faults.
+// Memory from the system, NULL if there is none. Large pages, where there are any, save most of the page faults; an end
+// that would fill less than three quarters of one stays in small ones.
 static void *system_alloc(Heap *heap, size_t bytes)
 {
     bool large = bytes >= HUGE_PAGE && !ARENA_EXACT;
@@ -68,7 +69,7 @@ static void *system_alloc(Heap *heap, size_t bytes)
     }
 #ifdef MADV_HUGEPAGE
     if (p && large && !heap->allocator.alloc)
-        madvise(p, bytes & ~(size_t)(HUGE_PAGE - 1), MADV_HUGEPAGE);
+        madvise(p, (bytes + HUGE_PAGE / 4) & ~(size_t)(HUGE_PAGE - 1), MADV_HUGEPAGE);
 #endif
     return p;
 }
