@@ -470,8 +470,8 @@ static bool has_empty_latch(const Fn *fn, const Analyses *a)
 
 /* -- The phase ------------------------------------------------------------------------------------------ */
 
-// *again: what is needed may be less once empty blocks are gone. Only loops ask for empty blocks outside of ssa form, so
-// without empty ones that lead back nothing else depends on them.
+// *again: what is needed may be less once empty blocks are gone. Outside of ssa form only loops ask for such blocks, so
+// where none leads back nothing else depends on them.
 static bool remove_dead(Ctx *ctx, Fn *fn, bool *again)
 {
     bool unreachable = remove_unreachable(ctx, fn);
