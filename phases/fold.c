@@ -32,6 +32,7 @@
 #include "phases/bodies.h"
 #include "phases/fold_rules.h"
 #include "phases/known_bits.h"
+#include "phases/remarks.h"
 
 enum {
     AGAIN = 8,             // how often an instruction is folded in one walk
@@ -63,6 +64,9 @@ typedef struct Fold {
     Arena scratch;
     EvalCache evals;
     const RuleSet *rules;
+    bool *off;      // by rule: not to be applied; NULL: none is off
+    bool no_float;  // limit-fold-fp
+    bool spent;     // FoldBudget
     VEC(Plain) plain;  // by DescId
     uint8_t *readers;  // by RegId, of those that were there in the beginning
     RegId nregs;
@@ -148,7 +152,40 @@ static bool look_at_uses(const Fold *f, const Instr *i, uint16_t from[static RUL
     return n && constants == n;
 }
 
+/* -- Rules ---------------------------------------------------------------------------------------------- */
+
+static bool may_apply(const Fold *f, uint32_t rule)
+{
+    return !f->spent && !(f->off && f->off[rule]);
+}
+
+// Ahead of the change, so that what is told of it is about the instruction as it was.
+static void begin_rule(Fold *f, uint32_t rule, InstrId id)
+{
+    const Rule *r = &f->rules->rules[rule];
+    note_cost(f->ctx, f->fn, id);
+    knob_spend(&f->ctx->knobs, KNOB_FOLD_BUDGET);
+    f->spent = knob_left(&f->ctx->knobs, KNOB_FOLD_BUDGET) <= 0;
+    f->ctx->rule_uses[rule]++;
+    f->progress = true;
+    if (r->rhs)
+        remark(f->ctx, f->fn, id, RM_PASSED, "Folded", "{Rule:%s}: {Pattern:%s} is {Result:%s}", r->name, r->lhs,
+               r->rhs);
+    else
+        remark(f->ctx, f->fn, id, RM_PASSED, "Folded", "{Rule:%s}: {What:%s}", r->name, r->lhs);
+}
+
 /* -- Constants ------------------------------------------------------------------------------------------ */
+
+// Whether it computes with floating-point numbers.
+static bool is_float(const Fn *fn, const Desc *d)
+{
+    const Mnem *m = tab_mnem(fn->tables, d->mnem);
+    bool found = false;
+    for (uint32_t k = 0; k < m->ntypes; k++)
+        found |= type_info[m->type[k]].class == TC_F;
+    return found && d->op != OP_SELP && d->op != OP_SLCT;
+}
 
 static bool evaluate(Fold *f, InstrId id)
 {
@@ -156,7 +193,9 @@ static bool evaluate(Fold *f, InstrId id)
     const Instr *i = ir_instr(fn, id);
     const Desc *d = ir_desc(fn, i);
     Value in[EVAL_IN_MAX] = {0}, out[EVAL_OUT_MAX];
-    bool may = !(d->traits & TR_NOFOLD) && ir_nuse(i) <= EVAL_IN_MAX;
+    uint32_t rule = coded_rule(f->rules, CODED_CONSTANT);
+    bool may = !(d->traits & TR_NOFOLD) && ir_nuse(i) <= EVAL_IN_MAX && may_apply(f, rule) &&
+               !(f->no_float && is_float(fn, d));
     const Eval *e = may ? eval_cached(&f->evals, i->desc) : NULL;
     if (!e || e->nin != ir_nuse(i) || e->nout != 1)
         return false;
@@ -166,7 +205,7 @@ static bool evaluate(Fold *f, InstrId id)
     Width width = (Width)ir_reg(fn, op_index(*ir_def(fn, i, 0)))->width;
     if (width > W64 || width == W8 || !eval_foldable(e, in, out))
         return false;
-    note_cost(f->ctx, fn, id);
+    begin_rule(f, rule, id);
     count_readers(f, i, -1);
     become_move(fn, id, op_const(fn, out[0].lo, width));
     return true;
@@ -342,12 +381,13 @@ static Operand build(Fold *f, const Match *m, uint16_t node, Width width)
     return op_reg(fn, r);
 }
 
-static void apply(Fold *f, const Match *m, const Rule *rule, InstrId id)
+static void apply(Fold *f, const Match *m, uint32_t number, InstrId id)
 {
     Fn *fn = f->fn;
+    const Rule *rule = &f->rules->rules[number];
     const RuleNode *to = &f->rules->nodes.at[rule->to];
     Width width = (Width)ir_reg(fn, op_index(*ir_def(fn, ir_instr(fn, id), 0)))->width;
-    note_cost(f->ctx, fn, id);
+    begin_rule(f, number, id);
     count_readers(f, ir_instr(fn, id), -1);
     f->root = id;
     if (to->kind == RN_OP) {
@@ -363,8 +403,6 @@ static void apply(Fold *f, const Match *m, const Rule *rule, InstrId id)
         become_move(fn, id, o);
     }
     count_readers(f, ir_instr(fn, id), 1);
-    f->ctx->rule_uses[rule - f->rules->rules]++;
-    f->progress = true;
 }
 
 /* -- Floats --------------------------------------------------------------------------------------------- */
@@ -376,14 +414,16 @@ static bool multiply_by_reciprocal(Fold *f, InstrId id)
     Fn *fn = f->fn;
     const Instr *i = ir_instr(fn, id);
     const Mnem *m = tab_mnem(fn->tables, ir_desc(fn, i)->mnem);
-    if (ir_desc(fn, i)->op != OP_DIV || m->type[0] != TY_F32 || m->mod[MC_RND] != MOD_RN)
+    uint32_t rule = coded_rule(f->rules, CODED_RECIPROCAL);
+    if (ir_desc(fn, i)->op != OP_DIV || m->type[0] != TY_F32 || m->mod[MC_RND] != MOD_RN || f->no_float ||
+        !may_apply(f, rule))
         return false;
     Operand uses[2] = {*ir_use(fn, i, 0), source_of(f, *ir_use(fn, i, 1))};
     uint64_t bits = is_constant(uses[1]) ? bits_of_constant(fn, uses[1]) : 0;
     uint32_t exponent = bits >> 23 & 0xff;
     if (bits & 0x7fffff || exponent < 1 || exponent > 253)
         return false;
-    note_cost(f->ctx, fn, id);
+    begin_rule(f, rule, id);
     count_readers(f, i, -1);
     uses[1] = op_const(fn, (bits & 0x80000000) | (uint64_t)(254 - exponent) << 23, W32);
     become(fn, id, desc_make(fn->tables, m->mod[MC_FTZ] ? "mul.rn.ftz.f32" : "mul.rn.f32", "%,%,%"), uses, 2);
@@ -422,6 +462,7 @@ static bool fold_address(Fold *f, InstrId id)
     Fn *fn = f->fn;
     const Instr *i = ir_instr(fn, id);
     const Desc *d = ir_desc(fn, i);
+    uint32_t rule = coded_rule(f->rules, CODED_ADDRESS);
     bool progress = false;
     Mod space = (Mod)tab_mnem(fn->tables, d->mnem)->mod[MC_SPACE];
     if (!(d->traits & (TR_READ | TR_WRITE)) || op_info[d->op].ntypes == OP_RAW || i->flags & IF_PINNED ||
@@ -434,9 +475,9 @@ static bool fold_address(Fold *f, InstrId id)
             !is_sum(f, *base, &from, &more))
             continue;
         if (__builtin_add_overflow(const_signed(tab_const(fn->tables, op_index(*offset))), more, &sum) ||
-            sum >= OFFSET_MAX || sum <= -OFFSET_MAX)
+            sum >= OFFSET_MAX || sum <= -OFFSET_MAX || !may_apply(f, rule))
             continue;
-        note_cost(f->ctx, fn, id);
+        begin_rule(f, rule, id);
         count_reader(f, *base, -1);
         ir_reg(fn, op_index(from))->type = TY_NONE;
         *base = from;
@@ -471,14 +512,14 @@ static bool try_rules(Fold *f, InstrId id, const uint16_t *from)
     for (uint32_t k = f->rules->first[p->op]; k < f->rules->next[p->op]; k++) {
         const Rule *rule = &f->rules->rules[f->rules->by[k]];
         const RuleNode *root = &f->rules->nodes.at[rule->from];
-        if (!may_match(rule, root, from) || (f->ctx->rules_off && f->ctx->rules_off[f->rules->by[k]]))
+        if (!may_match(rule, root, from) || !may_apply(f, f->rules->by[k]))
             continue;
         m.bits = root->type[0].letter == 'p' ? 32 : p->bits[0] >> root->type[0].twice;
         m.values = m.constants = 0;
         if (m.bits < 16 || m.bits > 64 || !rule->at[width_index(&m)] || !match_instr(f, &m, root, id, false) ||
             (rule->when && !compute(f, &m, rule->when)))
             continue;
-        apply(f, &m, rule, id);
+        apply(f, &m, f->rules->by[k], id);
         return true;
     }
     return false;
@@ -506,12 +547,29 @@ static bool fold_instr(Fold *f, InstrId id)
     return progress;
 }
 
+// The rules that are off in this function; NULL: none is.
+static bool *find_off(Fold *f)
+{
+    char why[500];
+    const char *names = knob_str(&f->ctx->knobs, KNOB_FOLD_RULES_OFF);
+    if (!names)
+        return f->ctx->rules_off;
+    bool *off = NEW_ARRAY(&f->scratch, bool, f->rules->n + 1);
+    rules_find(names, off, why);  // it was looked at when it was read
+    for (uint32_t k = 1; k <= f->rules->n && f->ctx->rules_off; k++)
+        off[k] |= f->ctx->rules_off[k];
+    return off;
+}
+
 bool phase_fold(Ctx *ctx, Fn *fn)
 {
     Fold f = {.ctx = ctx, .fn = fn, .a = analysis_need(fn, AN_RPO | AN_RDEFS), .nregs = fn->regs.n};
     arena_init(&f.scratch, &ctx->heap);
     eval_cache_init(&f.evals, fn->tables, &f.scratch);
     f.rules = rules_of(ctx);
+    f.off = find_off(&f);
+    f.spent = knob_left(&ctx->knobs, KNOB_FOLD_BUDGET) <= 0;
+    f.no_float = knob_is_set(&ctx->knobs, KNOB_LIMIT_FOLD_FP);
     f.descs = (DescId(*)[RULE_WIDTHS])NEW_ARRAY(&f.scratch, DescId, f.rules->nodes.n * RULE_WIDTHS);
     f.readers = NEW_ARRAY(&f.scratch, uint8_t, f.nregs);
     for (uint32_t k = 0; k < f.a->nrpo; k++)

@@ -18,8 +18,11 @@ static const struct {
     const char *name, *lhs, *cond, *rhs;
 } sources[] = {
 #define RULE(name, lhs, cond, rhs) {name, lhs, cond, rhs},
+#define CODED(id, name, what)
 #include "phases/fold_rules.def"
-#undef RULE
+#define RULE(...)
+#define CODED(id, name, what) {name, what, "", ""},
+#include "phases/fold_rules.def"
 };
 
 static _Noreturn void fail(const Reader *r, const char *what)
@@ -394,6 +397,38 @@ static void read_rule(Reader *r, Rule *rule, uint32_t k)
     }
 }
 
+static bool find_named(const char *text, size_t len, bool *off, char why[static 500])
+{
+    char pattern[64];
+    bool found = false;
+    snprintf(pattern, sizeof pattern, "%.*s", (int)MIN(len, sizeof pattern - 1), text);
+    for (uint32_t k = 0; k < ARRAY_LEN(sources); k++) {
+        if (!glob_match(pattern, sources[k].name, strlen(sources[k].name), true))
+            continue;
+        found = true;
+        if (off)
+            off[k + 1] = true;
+    }
+    if (found)
+        return true;
+    Nearest best = {0};
+    for (uint32_t k = 0; k < ARRAY_LEN(sources); k++)
+        nearest_offer(&best, text, len, sources[k].name);
+    int n = snprintf(why, 500, "'%s' is no rule of folding", pattern);
+    nearest_print(&best, why + n, 500 - (size_t)n);
+    return false;
+}
+
+bool rules_find(const char *names, bool *off, char why[static 500])
+{
+    for (size_t len; *names; names += len + (names[len] != 0)) {
+        len = strcspn(names, ",+ \t");
+        if (len && !find_named(names, len, off, why))
+            return false;
+    }
+    return true;
+}
+
 const RuleSet *rules_of(Ctx *ctx)
 {
     if (!ctx->rules)
@@ -412,14 +447,17 @@ RuleSet *rules_read(Arena *arena)
     tables_init(&r.tables, &scratch, NULL);
     emit(&r, X_END);  // 0 is no code
     set->n = ARRAY_LEN(sources);
+    set->npatterns = set->n - CODED_COUNT;
     set->rules = NEW_ARRAY(arena, Rule, set->n + 1);
-    set->by = NEW_ARRAY(arena, uint16_t, set->n);
-    for (uint32_t k = 0; k < set->n; k++)
+    set->by = NEW_ARRAY(arena, uint16_t, set->npatterns);
+    for (uint32_t k = 0; k < set->npatterns; k++)
         read_rule(&r, &set->rules[k + 1], k);
+    for (uint32_t k = set->npatterns; k < set->n; k++)
+        set->rules[k + 1] = (Rule){.name = sources[k].name, .lhs = sources[k].lhs};
     uint16_t n = 0;
     for (uint32_t op = 0; op < OPCODE_COUNT; op++) {
         set->first[op] = n;
-        for (uint32_t k = 1; k <= set->n; k++)
+        for (uint32_t k = 1; k <= set->npatterns; k++)
             if (set->nodes.at[set->rules[k].from].op == op)
                 set->by[n++] = (uint16_t)k;
         set->next[op] = n;

@@ -34,8 +34,16 @@ typedef struct RuleNode {
     const char *shape;
 } RuleNode;
 
+// What is in code, behind the rules.
+typedef enum {
+#define RULE(...)
+#define CODED(id, name, what) CODED_##id,
+#include "phases/fold_rules.def"
+    CODED_COUNT
+} Coded;
+
 typedef struct Rule {
-    const char *name, *lhs, *cond, *rhs;  // as they are written
+    const char *name, *lhs, *cond, *rhs;  // as they are written; of what is in code the name, and what it does as lhs
     uint16_t from, to;                    // nodes
     uint16_t when;                        // code of the condition; 0 = always
     bool at[RULE_WIDTHS];                 // whether it is there at 16, 32, 64 bits
@@ -43,8 +51,9 @@ typedef struct Rule {
 } Rule;
 
 struct RuleSet {
-    Rule *rules;  // 1 .. n
-    uint32_t n;
+    Rule *rules;       // 1 .. n
+    uint32_t n;        // with those in code, which are the last
+    uint32_t npatterns;  // without them
     VEC(RuleNode) nodes;
     VEC(uint64_t) code;
     uint16_t first[OPCODE_COUNT], next[OPCODE_COUNT];  // rules of an opcode are by[first] .. by[next - 1]
@@ -64,6 +73,10 @@ typedef struct RuleFacts {
 RuleSet *rules_read(Arena *arena);
 // Those of a context, which are read once.
 const RuleSet *rules_of(Ctx *ctx);
+static inline uint32_t coded_rule(const RuleSet *set, Coded coded) { return set->npatterns + 1 + coded; }
+// Marks the rules that a list of names names, patterns as of glob_match() between `,` or `+`. False: one is of no rule.
+// `off` may be NULL, for whoever only asks that.
+bool rules_find(const char *names, bool *off, char why[static 500]);
 // The value of an expression or a condition.
 uint64_t rule_eval(const RuleSet *set, uint16_t code, const RuleFacts *facts);
 static inline uint32_t rule_bits(uint32_t width) { return 16u << width; }

@@ -11,6 +11,7 @@
 #include <stdio.h>
 
 #include "ir/text/text.h"
+#include "phases/fold_rules.h"
 #include "phases/recipes.h"
 
 /* -- The default plan ----------------------------------------------------------------------------------- */
@@ -267,6 +268,7 @@ bool phase_check_knob(int row, const char *text, char why[static 500])
     case KNOB_DISABLE_PHASES:
     case KNOB_DUMP_IR: return parse_list(NULL, &list, text, why);
     case KNOB_NV_OPT_RECIPES: return recipes_parse(text, &recipes, why);
+    case KNOB_FOLD_RULES_OFF: return rules_find(text, NULL, why);
     default: return true;
     }
 }

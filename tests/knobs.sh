@@ -493,6 +493,39 @@ END
 budget=StoreForwardingBudget
 lines forward.ptx 23,167,73 local.u32 :0 $budget=0:4 $budget=1:3 $budget=2:2 $budget=3:1 $budget=4:0
 
+# Three things to fold.
+{
+    echo "$head"
+    cat <<'END'
+.visible .entry k(.param .u64 p)
+{
+	.reg .b64 %rd<9>;
+	.reg .b32 %r<9>;
+	ld.param.u64 %rd1, [p];
+	ld.global.u32 %r1, [%rd1];
+	mul.lo.s32 %r2, %r1, 8;
+	mul.lo.s32 %r3, %r1, 16;
+	div.u32 %r4, %r1, 4;
+	div.rn.f32 %r5, %r1, 0f40000000;
+	st.global.v4.u32 [%rd1], {%r2, %r3, %r4, %r5};
+	ret;
+}
+END
+} >fold.ptx
+lines fold.ptx OriFold 'mul.lo\|div' :0 FoldBudget=0:4 FoldBudget=1:3 FoldBudget=3:1 FoldBudget=4:0 FoldRulesOff=mul-power:2 \
+    'FoldRulesOff=mul-*,div-power:3' 'FoldRulesOff=*:4' FoldRulesOff=add-zero+DIV-POWER:1 FoldRulesOff=div-reciprocal:1 \
+    limit-fold-fp:1 limit-fold-fp=0:0
+run "--debug-counter" 0 --named-phases=OriFold --debug-counter fold:2 fold.ptx -o lines.ptx
+equal "$(grep -c 'mul.lo\|div' lines.ptx)" 2
+run "--debug-counter and a later --knob" 0 --named-phases=OriFold --debug-counter fold:2 --knob FoldBudget=3 fold.ptx -o lines.ptx
+equal "$(grep -c 'mul.lo\|div' lines.ptx)" 1
+for bad in fold fold: :3 fold:x nothing:1 FoldBudget:1; do
+    run "--debug-counter $bad" 2 --debug-counter $bad fold.ptx
+    says err "--debug-counter: '$bad' is not NAME:N, with a number of changes and one of Opt CopyProp"
+done
+run "no rule" 2 --knob FoldRulesOff=mul-power,mul-pwer fold.ptx
+says err "'mul-pwer' is no rule of folding; did you mean mul-power,"
+
 # -- Tables -------------------------------------------------------------------------------------------------------------
 
 run "list of knobs" 0 --list-knobs
@@ -500,11 +533,12 @@ silent err
 name="numbers of the original"
 for row in NamedPhases:298 DisablePhases:185 OptBudget:499 DUMPIR:- NvOptRecipes:- WHEN:- \
     ConvertMemoryToRegIndexedSizeLimit:135 ConvertMemoryToRegWhole:136 MovWeightForConvertMemToReg:474 \
-    GeneralOptimizeEnable:487 CopyPropBudget:- CopyPropGlobalBudget:- StoreForwardingBudget:-; do
+    GeneralOptimizeEnable:487 CopyPropBudget:- CopyPropGlobalBudget:- StoreForwardingBudget:- FoldBudget:- \
+    FoldRulesOff:- limit-fold-fp:-; do
     equal "$(awk -v want="${row%:*}" '$2 == want { print $1 }' out)" "${row#*:}"
 done
 name="list of knobs and knobs.def"
-sed -n 's/^KNOB([A-Z_]*, *\(-*[0-9]*\), *"\([A-Za-z]*\)", *\([A-Z_]*\), .*/\1 \2 \3/p' "$root/knobs/knobs.def" | sed 's/^-1 /- /' >rows
+sed -n 's/^KNOB([A-Z_]*, *\(-*[0-9]*\), *"\([A-Za-z-]*\)", *\([A-Z_]*\), .*/\1 \2 \3/p' "$root/knobs/knobs.def" | sed 's/^-1 /- /' >rows
 equal "$(grep -c . rows)" "$(grep -c . out)"
 awk '{ print $1, $2, $3 }' out >listed
 same rows listed
@@ -605,9 +639,9 @@ count='a count such as 12 or 0x1f'
 semicolon="';' separates settings only behind WHEN; elsewhere it is a newline or '~'"
 condition='expected FN=glob, FH=hash or PH=phase'
 # Names.
-error 1 'OptBudgt=1' "unknown knob 'OptBudgt'; did you mean OptBudget, CopyPropBudget or DUMPIR?"
+error 1 'OptBudgt=1' "unknown knob 'OptBudgt'; did you mean OptBudget, FoldBudget or CopyPropBudget?"
 error 1 'namedphase=1' "unknown knob 'namedphase'; did you mean NamedPhases, DisablePhases or DUMPIR?"
-error 14 'OptBudget=1 ~Foo' "unknown knob 'Foo'; did you mean WHEN, DUMPIR or OptBudget?"
+error 14 'OptBudget=1 ~Foo' "unknown knob 'Foo'; did you mean WHEN, DUMPIR or FoldBudget?"
 error 11 'WHEN=FN=k;Dump=1' "unknown knob 'Dump'; did you mean DUMPIR, WHEN or OptBudget?"
 error 1 '=3' "expected the name of a knob"
 error 1 '3=3' "expected the name of a knob"

@@ -19,7 +19,7 @@ bool settings_usage(const char *message)
 
 bool settings_bad_value(const char *option, const char *value, const char *expected)
 {
-    char message[300];
+    char message[600];
     snprintf(message, sizeof message, "--%s: '%s' is not %s", option, value, expected);
     return settings_usage(message);
 }
@@ -59,6 +59,34 @@ static bool target(const char *option, const char *value, SmTarget *target)
         return true;
     snprintf(message, sizeof message, "--%s: %s", option, why);
     return settings_usage(message);
+}
+
+int settings_counter(const char *value, char *text, size_t cap)
+{
+    char name[64];
+    int len = (int)strcspn(value, ":");
+    snprintf(name, sizeof name, "%.*sBudget", MIN(len, 40), value);
+    int row = knob_find(&knob_table, name, strlen(name));
+    bool number = value[len] && value[len + 1] && strspn(value + len + 1, "0123456789") == strlen(value + len + 1);
+    if (row < 0 || knob_table.rows[row].type != KT_BDGT || !number)
+        return -1;
+    if (text)
+        snprintf(text, cap, "%s=%s", knob_table.rows[row].name, value + len + 1);
+    return row;
+}
+
+static bool bad_counter(const char *value)
+{
+    static const char suffix[] = "Budget";
+    char expected[400];
+    int n = snprintf(expected, sizeof expected, "NAME:N, with a number of changes and one of");
+    for (int row = 0; row < knob_table.n; row++) {
+        const KnobInfo *knob = &knob_table.rows[row];
+        int len = (int)(strlen(knob->name) - (sizeof suffix - 1));
+        if (knob->type == KT_BDGT && len > 0 && strcmp(knob->name + len, suffix) == 0)
+            n += snprintf(expected + n, sizeof expected - (size_t)n, " %.*s", len, knob->name);
+    }
+    return settings_bad_value("debug-counter", value, expected);
 }
 
 static bool take_option(Settings *s, int id, const char *value)
@@ -137,6 +165,10 @@ static bool take_option(Settings *s, int id, const char *value)
     case OPT_TIME_PHASES: s->phases.timing = true; return print_mode("time-phases", value, &s->times);
     case OPT_STATS: s->phases.stats = true; return print_mode("stats", value, &s->stats);
     case OPT_LIST_PHASES: return print_mode("list-phases", value, &s->list_phases);
+    case OPT_DEBUG_COUNTER:
+        if (settings_counter(value, NULL, 0) < 0)
+            return bad_counter(value);
+        s->counters[MIN(s->nknobs, ARRAY_LEN(s->counters) - 1)] = true;  // fall through
     case OPT_KNOB:
         if (s->nknobs == ARRAY_LEN(s->knobs))
             return settings_usage("too many --knob options; --knobs-file takes any number of settings");

@@ -294,9 +294,15 @@ static Status gather_knobs(Job *job)
         Status file = read_knobs_file(job, s->knobs_files[k]);
         status = file == ST_OK ? status : file;
     }
-    for (size_t k = 0; k < s->nknobs; k++)
-        if (!read_knobs_text(job, KS_COMMAND_LINE, "--knob", s->knobs[k]) && status == ST_OK)
+    for (size_t k = 0; k < s->nknobs; k++) {
+        char counter[200];
+        if (s->counters[k])
+            settings_counter(s->knobs[k], counter, sizeof counter);
+        if (!read_knobs_text(job, KS_COMMAND_LINE, s->counters[k] ? "--debug-counter" : "--knob",
+                             s->counters[k] ? counter : s->knobs[k]) &&
+            status == ST_OK)
             status = ST_USAGE;
+    }
     return status;
 }
 

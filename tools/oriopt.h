@@ -32,6 +32,7 @@ typedef struct Settings {
     bool emit, print_pipeline, json_diagnostics, strip_debug;
     PrintMode list_phases, list_knobs, list_sm, times, stats;
     const char *knobs[128], *knobs_files[16];
+    bool counters[128];  // by knob: it is of --debug-counter
     size_t nknobs, nknobs_files;
     bool print_knobs, ignore_environment;
     PhaseOptions phases;
@@ -81,6 +82,8 @@ bool settings_take(Settings *s, int argc, char **argv, bool *done);
 bool settings_tables(const Settings *s);
 // Prints a message and returns false.
 bool settings_usage(const char *message);
+// The knob of `NAME:N`, a counter of --debug-counter, and a setting of it as text; -1: there is none.
+int settings_counter(const char *value, char *text, size_t cap);
 bool settings_bad_value(const char *option, const char *value, const char *expected);
 
 /* oriopt.c */

@@ -393,6 +393,8 @@ static bool is_applied(Proof *p, uint32_t width, Mistake mistake, bool *made)
     b.ctx.heap.unwind = &unwind;
     arena_init(&b.ctx.arena, &b.ctx.heap);
     phase_factory(&b.ctx);
+    b.ctx.settings = phase_knobs(&b.ctx.arena);
+    knobs_init(&b.ctx.knobs, b.ctx.settings, &b.ctx.heap);
     b.ctx.rules_off = NEW_ARRAY(&b.ctx.arena, bool, p->set->n + 1);
     for (uint32_t k = 1; k <= p->set->n; k++)
         b.ctx.rules_off[k] = &p->set->rules[k] != p->rule;
@@ -414,6 +416,7 @@ static bool is_applied(Proof *p, uint32_t width, Mistake mistake, bool *made)
     *made = b.made;
     analysis_drop(b.fn, 0);
     module_free(m);
+    knobs_free(&b.ctx.knobs);
     arena_free(&b.ctx.arena);
     heap_release(&b.ctx.heap);
     return applied;
@@ -496,7 +499,7 @@ static void try_rules(Ctx *ctx, int argc, char **argv)
         argv++;
     }
     RuleSet *set = rules_read(&arena);
-    for (uint32_t k = 1; k <= set->n; k++) {
+    for (uint32_t k = 1; k <= set->npatterns; k++) {
         bool wanted = argc < 2;
         for (int a = 1; a < argc; a++)
             wanted |= strcmp(argv[a], set->rules[k].name) == 0;
