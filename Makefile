@@ -68,7 +68,7 @@ $B/%.o: %.c
 $B/unit: $(UNIT_SRC) $(wildcard tests/unit/*.h tests/exec/*.tbl) $B/libori.a
 	$(CC) $(filter-out -MMD -MP,$(FLAGS)) $(UNIT_SRC) $B/libori.a -o $@
 
-$B/rules: tests/rules/rules.c $B/libori.a
+$B/rules: tests/rules/rules.c tests/rules/facts.c $B/libori.a
 	$(CC) $(filter-out -MMD -MP,$(FLAGS)) $^ -o $@
 
 # The programs print their man pages and completions.

@@ -31,7 +31,7 @@
 #include "ir/exec/eval.h"
 #include "phases/bodies.h"
 #include "phases/fold_rules.h"
-#include "phases/known_bits.h"
+#include "phases/known_facts.h"
 #include "phases/remarks.h"
 
 enum {
@@ -73,6 +73,8 @@ typedef struct Fold {
     VEC(InstrId) made;  // definitions of registers from nregs on
     InstrId root;
     const Match *match;            // whose condition is looked at
+    KnownFacts facts;
+    BlockId block;                 // where the walk is
     DescId (*descs)[RULE_WIDTHS];  // by node of a result
     bool progress;
 } Fold;
@@ -243,8 +245,9 @@ static const Plain *plain_of(Fold *f, DescId desc)
 
 static bool fits_type(RuleType t, char letter, uint32_t bits, uint32_t width)
 {
-    bool same = t.letter == 'i' ? letter == 's' || letter == 'u' : t.letter == letter;
-    return same && (t.letter == 'p' || bits == width << t.twice);
+    bool number = letter == 's' || letter == 'u';
+    bool same = t.letter == 'a' ? number || letter == 'b' : t.letter == 'i' ? number : t.letter == letter;
+    return same && (t.letter == 'p' || bits == width << t.times);
 }
 
 static bool match_operand(Fold *f, Match *m, uint16_t node, Operand o, bool inner);
@@ -280,15 +283,19 @@ static bool match_instr(Fold *f, Match *m, const RuleNode *n, InstrId id, bool i
     return n->commutes && match_kids(f, m, n, i, true, inner);
 }
 
-static uint64_t zeros_of(void *user, uint32_t var)
+static Facts facts_of(void *user, uint32_t var)
 {
-    const Fold *f = user;
-    return known_zeros(f->fn, definition, f, f->match->value[var]);
+    Fold *f = user;
+    return known_facts(&f->facts, f->match->value[var], f->block);
 }
 
 static uint64_t compute(Fold *f, const Match *m, uint16_t code)
 {
-    RuleFacts facts = {.bits = m->bits, .user = f, .zeros = zeros_of};
+    RuleFacts facts;
+    facts.bits = m->bits;
+    facts.known = 0;
+    facts.user = f;
+    facts.of = facts_of;
     memcpy(facts.constant, m->constant, sizeof facts.constant);
     f->match = m;
     return rule_eval(f->rules, code, &facts);
@@ -514,13 +521,18 @@ static bool try_rules(Fold *f, InstrId id, const uint16_t *from)
         const RuleNode *root = &f->rules->nodes.at[rule->from];
         if (!may_match(rule, root, from) || !may_apply(f, f->rules->by[k]))
             continue;
-        m.bits = root->type[0].letter == 'p' ? 32 : p->bits[0] >> root->type[0].twice;
-        m.values = m.constants = 0;
-        if (m.bits < 16 || m.bits > 64 || !rule->at[width_index(&m)] || !match_instr(f, &m, root, id, false) ||
-            (rule->when && !compute(f, &m, rule->when)))
-            continue;
-        apply(f, &m, f->rules->by[k], id);
-        return true;
+        // A predicate does not say how wide what it is made of is.
+        bool any = root->type[0].letter == 'p';
+        for (m.bits = any ? 16 : p->bits[0] >> root->type[0].times; m.bits <= 64; m.bits *= 2) {
+            m.values = m.constants = 0;
+            if (m.bits >= 16 && rule->at[width_index(&m)] && match_instr(f, &m, root, id, false) &&
+                (!rule->when || compute(f, &m, rule->when))) {
+                apply(f, &m, f->rules->by[k], id);
+                return true;
+            }
+            if (!any || !rule->widths)
+                break;
+        }
     }
     return false;
 }
@@ -563,7 +575,7 @@ static bool *find_off(Fold *f)
 
 bool phase_fold(Ctx *ctx, Fn *fn)
 {
-    Fold f = {.ctx = ctx, .fn = fn, .a = analysis_need(fn, AN_RPO | AN_RDEFS), .nregs = fn->regs.n};
+    Fold f = {.ctx = ctx, .fn = fn, .a = analysis_need(fn, AN_RPO | AN_DOM | AN_RDEFS), .nregs = fn->regs.n};
     arena_init(&f.scratch, &ctx->heap);
     eval_cache_init(&f.evals, fn->tables, &f.scratch);
     f.rules = rules_of(ctx);
@@ -575,8 +587,10 @@ bool phase_fold(Ctx *ctx, Fn *fn)
     for (uint32_t k = 0; k < f.a->nrpo; k++)
         FOR_INSTRS(fn, f.a->rpo[k], id)
             count_readers(&f, ir_instr(fn, id), 1);
+    known_facts_init(&f.facts, fn, f.a, definition, &f, &f.scratch);
     for (uint32_t k = 0; k < f.a->nrpo; k++) {
-        FOR_INSTRS(fn, f.a->rpo[k], id) {
+        f.block = f.a->rpo[k];
+        FOR_INSTRS(fn, f.block, id) {
             f.progress |= fold_instr(&f, id);
             f.progress |= fold_address(&f, id);
         }

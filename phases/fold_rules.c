@@ -59,7 +59,12 @@ typedef enum {
     X_END,
     X_NUMBER,  // the next word
     X_CONST,   // with a variable
-    X_ZEROS,   // with a variable
+    X_ZEROS,   // with a variable, as all up to X_SMAX
+    X_SET,
+    X_UMIN,
+    X_UMAX,
+    X_SMIN,
+    X_SMAX,
     X_BITS,
     X_ONES,
     X_NEG,
@@ -86,6 +91,8 @@ typedef enum {
     X_GE,
     X_GT,
     X_LE,
+    X_SLT,
+    X_SLE,
     X_SHL,
     X_SHR,
     X_ADD,
@@ -99,7 +106,7 @@ static const struct {
     uint8_t level;  // the higher binds tighter
     uint8_t op;
 } operators[] = {
-    {"||", 1, X_EITHER}, {"&&", 2, X_BOTH}, {"==", 6, X_EQ}, {"!=", 6, X_NE},  {"<<", 8, X_SHL}, {">>", 8, X_SHR},
+    {"<=s", 7, X_SLE}, {"<s", 7, X_SLT}, {"||", 1, X_EITHER}, {"&&", 2, X_BOTH}, {"==", 6, X_EQ}, {"!=", 6, X_NE},  {"<<", 8, X_SHL}, {">>", 8, X_SHR},
     {"<=", 7, X_LE},     {">=", 7, X_GE},   {"<", 7, X_LT},  {">", 7, X_GT},   {"|", 3, X_OR},   {"^", 4, X_XOR},
     {"&", 5, X_AND},     {"+", 9, X_ADD},   {"-", 9, X_SUB}, {"*", 10, X_MUL},
 };
@@ -110,6 +117,13 @@ static const struct {
 } functions[] = {{"sx2(", X_SX2},       {"sx(", X_SX},         {"pow2(", X_POW2},     {"log2(", X_LOG2},
                  {"ufits(", X_UFITS},   {"umagic(", X_UMAGIC}, {"ushift(", X_USHIFT}, {"sfits(", X_SFITS},
                  {"smagic(", X_SMAGIC}, {"sshift(", X_SSHIFT}};
+
+// Of values.
+static const struct {
+    const char *text;
+    uint8_t op;
+} facts_of_values[] = {{"zeros(", X_ZEROS}, {"set(", X_SET},   {"umin(", X_UMIN},
+                       {"umax(", X_UMAX},   {"smin(", X_SMIN}, {"smax(", X_SMAX}};
 
 static void emit(Reader *r, uint64_t word) { VEC_PUSH(r->arena, &r->set->code, word); }
 
@@ -126,10 +140,14 @@ static void read_primary(Reader *r)
             return;
         }
     }
-    if (take(r, "zeros(")) {
-        emit(r, X_ZEROS | (uint64_t)(*r->at++ - 'p') << 8);
-        expect(r, ")");
-    } else if (take(r, "ones")) {
+    for (size_t k = 0; k < ARRAY_LEN(facts_of_values); k++) {
+        if (take(r, facts_of_values[k].text)) {
+            emit(r, facts_of_values[k].op | (uint64_t)(*r->at++ - 'p') << 8);
+            expect(r, ")");
+            return;
+        }
+    }
+    if (take(r, "ones")) {
         emit(r, X_ONES);
     } else if (take(r, "w")) {
         emit(r, X_BITS);
@@ -217,7 +235,15 @@ static Magic magic_of(uint64_t d, uint32_t bits, bool is_signed)
     return (Magic){false, (uint64_t)(rest + 1) & (UINT64_MAX >> (64 - bits)), s};
 }
 
-uint64_t rule_eval(const RuleSet *set, uint16_t code, const RuleFacts *facts)
+static const Facts *facts_of(RuleFacts *facts, uint32_t var)
+{
+    if (!(facts->known >> var & 1))
+        facts->facts[var] = facts->of(facts->user, var);
+    facts->known |= 1u << var;
+    return &facts->facts[var];
+}
+
+uint64_t rule_eval(const RuleSet *set, uint16_t code, RuleFacts *facts)
 {
     uint64_t stack[16], a, b;
     uint32_t n = 0;
@@ -230,7 +256,12 @@ uint64_t rule_eval(const RuleSet *set, uint16_t code, const RuleFacts *facts)
         case X_END: return a;
         case X_NUMBER: stack[n++] = *++at; continue;
         case X_CONST: stack[n++] = facts->constant[var]; continue;
-        case X_ZEROS: stack[n++] = facts->zeros(facts->user, var); continue;
+        case X_ZEROS: stack[n++] = facts_of(facts, var)->zeros; continue;
+        case X_SET: stack[n++] = facts_of(facts, var)->ones; continue;
+        case X_UMIN: stack[n++] = facts_of(facts, var)->umin; continue;
+        case X_UMAX: stack[n++] = facts_of(facts, var)->umax; continue;
+        case X_SMIN: stack[n++] = (uint64_t)facts_of(facts, var)->smin; continue;
+        case X_SMAX: stack[n++] = (uint64_t)facts_of(facts, var)->smax; continue;
         case X_BITS: stack[n++] = facts->bits; continue;
         case X_ONES: stack[n++] = UINT64_MAX >> (64 - facts->bits); continue;
         case X_NEG: stack[n - 1] = 0 - a; continue;
@@ -261,6 +292,8 @@ uint64_t rule_eval(const RuleSet *set, uint16_t code, const RuleFacts *facts)
         case X_GE: value = b >= a; break;
         case X_GT: value = b > a; break;
         case X_LE: value = b <= a; break;
+        case X_SLT: value = (int64_t)b < (int64_t)a; break;
+        case X_SLE: value = (int64_t)b <= (int64_t)a; break;
         case X_SHL: value = a < 64 ? b << a : 0; break;
         case X_SHR: value = a < 64 ? b >> a : 0; break;
         case X_ADD: value = b + a; break;
@@ -277,8 +310,8 @@ uint64_t rule_eval(const RuleSet *set, uint16_t code, const RuleFacts *facts)
 static RuleType read_type(Reader *r)
 {
     RuleType t = {.letter = *r->at++};
-    t.twice = *r->at == '2';
-    r->at += t.twice;
+    t.times = *r->at == '2' ? 1 : *r->at == '4' ? 2 : 0;
+    r->at += t.times > 0;
     return t;
 }
 
@@ -287,9 +320,9 @@ static int print_type(char *text, RuleType t, uint32_t bits)
 {
     if (t.letter == 'p')
         return sprintf(text, ".pred");
-    if (bits << t.twice > 64)
+    if (bits << t.times > 64)
         return 0;
-    return sprintf(text, ".%c%u", t.letter == 'i' ? 's' : t.letter, bits << t.twice);
+    return sprintf(text, ".%c%u", t.letter == 'i' ? 's' : t.letter == 'a' ? 'b' : t.letter, bits << t.times);
 }
 
 // The instruction at each width, as far as it is there.
@@ -373,6 +406,16 @@ static uint16_t read_pattern(Reader *r)
 
 /* -- The set -------------------------------------------------------------------------------------------- */
 
+// Whether something in a pattern has a width.
+static bool has_width(const RuleSet *set, uint16_t node)
+{
+    const RuleNode *n = &set->nodes.at[node];
+    bool has = n->kind == RN_OP && n->type[0].letter != 'p';
+    for (uint32_t k = 0; k < n->nkids; k++)
+        has |= has_width(set, n->kids[k]);
+    return has;
+}
+
 static void read_rule(Reader *r, Rule *rule, uint32_t k)
 {
     *rule = (Rule){.name = sources[k].name, .lhs = sources[k].lhs, .cond = sources[k].cond, .rhs = sources[k].rhs};
@@ -389,6 +432,7 @@ static void read_rule(Reader *r, Rule *rule, uint32_t k)
     const RuleNode *nodes = r->set->nodes.at, *root = &nodes[rule->from];
     if (*r->at || root->kind != RN_OP)
         fail(r, "no rule");
+    rule->widths = root->type[0].letter == 'p' && has_width(r->set, rule->from);
     for (uint32_t kid = 0; kid < root->nkids; kid++) {
         const RuleNode *n = &nodes[root->kids[kid]];
         rule->need[kid] = n->kind == RN_OP      ? (uint16_t)(FROM_OP + n->op)

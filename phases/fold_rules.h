@@ -4,6 +4,7 @@
 #ifndef ORI_FOLD_RULES_H
 #define ORI_FOLD_RULES_H
 
+#include "phases/facts.h"
 #include "phases/phase.h"
 
 enum { RULE_KIDS = 3, RULE_VARS = 11, RULE_WIDTHS = 3 };
@@ -13,10 +14,11 @@ enum { FROM_ANY, FROM_CONSTANT, FROM_OP };
 
 typedef enum { RN_OP, RN_VALUE, RN_CONST, RN_EXPR } RuleNodeKind;
 
-// A type of a pattern: `i` (signed or not), `s`, `u`, `b`, `p`; of the rule's width, or twice that (`s2`).
+// A type of a pattern: `a` (any integer), `i` (signed or not), `s`, `u`, `b`, `p`; of the rule's width, twice that (`s2`)
+// or four times (`s4`).
 typedef struct RuleType {
     char letter;  // 0 = there is none
-    bool twice;
+    uint8_t times;  // log2 of that
 } RuleType;
 
 typedef struct RuleNode {
@@ -48,6 +50,7 @@ typedef struct Rule {
     uint16_t when;                        // code of the condition; 0 = always
     bool at[RULE_WIDTHS];                 // whether it is there at 16, 32, 64 bits
     uint16_t need[RULE_KIDS];             // of the root's operands: FROM_*
+    bool widths;                          // there is another type in a pattern of predicates
 } Rule;
 
 struct RuleSet {
@@ -65,8 +68,10 @@ typedef struct RuleSet RuleSet;
 typedef struct RuleFacts {
     uint32_t bits;
     uint64_t constant[RULE_VARS];  // by variable
+    uint32_t known;                // values whose facts are there
+    Facts facts[RULE_VARS];        // by variable
     void *user;
-    uint64_t (*zeros)(void *user, uint32_t var);  // bits of a value that are known to be 0
+    Facts (*of)(void *user, uint32_t var);  // gets those that are not
 } RuleFacts;
 
 // Reads them into memory of this arena. The table must be right: a mistake is an internal error.
@@ -78,7 +83,7 @@ static inline uint32_t coded_rule(const RuleSet *set, Coded coded) { return set-
 // `off` may be NULL, for whoever only asks that.
 bool rules_find(const char *names, bool *off, char why[static 500]);
 // The value of an expression or a condition.
-uint64_t rule_eval(const RuleSet *set, uint16_t code, const RuleFacts *facts);
+uint64_t rule_eval(const RuleSet *set, uint16_t code, RuleFacts *facts);
 static inline uint32_t rule_bits(uint32_t width) { return 16u << width; }
 
 #endif

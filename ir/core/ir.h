@@ -100,7 +100,8 @@ typedef struct SregInfo {
     const char *name;
     uint32_t len;  // of the name
     Width width;
-    bool fresh;  // a new value at each read
+    bool fresh;            // a new value at each read
+    uint32_t least, most;  // most is 0: not known
 } SregInfo;
 extern const SregInfo sreg_info[];
 extern const uint32_t sreg_count;

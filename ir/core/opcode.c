@@ -23,8 +23,10 @@ enum { PURE_SREG = 0, FRESH_SREG = 1 };
 const SregInfo sreg_info[] = {
 #define PURE PURE_SREG
 #define FRESH FRESH_SREG
-#define SREG(name, width, class) {name, sizeof(name) - 1, width, class},
+#define SREG(name, width, class) {name, sizeof(name) - 1, width, class, 0, 0},
+#define SREG_IN(name, width, class, least, most) {name, sizeof(name) - 1, width, class, least, most},
 #include "ir/core/sregs.def"
+#undef SREG_IN
 #undef SREG
 #undef PURE
 #undef FRESH

@@ -5,8 +5,8 @@
 //
 // For each rule: with instructions narrowed to 8 bits (eval_narrow) pattern and result are computed for all values of
 // all that the pattern names, or for random ones where that are more than three things; at 16, 32 and 64 bits for
-// corners and random values. Where the condition holds, both must be the same. Bits that the condition takes to be
-// known zeros are drawn, too, and values are without them.
+// corners and random values. Where the condition holds, both must be the same. What the
+// condition takes to be known of a value is drawn, too, such that it holds of the value.
 //
 // Then the phase runs on a function with the pattern, which must become something else by that rule, and on functions
 // in which something is missing: a constant is another one, two values are not the same, what is read is written under
@@ -19,6 +19,7 @@
 #include "ir/exec/eval.h"
 #include "phases/bodies.h"
 #include "phases/fold_rules.h"
+#include "tests/rules/facts.h"
 
 enum { THINGS = 2 * RULE_VARS };
 
@@ -49,7 +50,8 @@ typedef struct Proof {
         uint8_t var, bits_of;  // the width of a value: 1, or as many times the rule's; a constant: 0
         bool constant;
     } thing[THINGS];
-    uint64_t value[RULE_VARS], zero[RULE_VARS];
+    uint64_t value[RULE_VARS];
+    Facts fact[RULE_VARS];  // of values
     RuleFacts facts;
     bool undefined;  // a division by zero
     const char *what;
@@ -68,14 +70,14 @@ static uint32_t times_of_operand(const RuleNode *n, uint32_t k)
         return 0;
     if (shift && k == 1)
         return 3;
-    return n->op == OP_MAD_WIDE && k == 2 ? 2 : t.twice ? 2 : 1;
+    return n->op == OP_MAD_WIDE && k == 2 ? 2 : 1u << t.times;
 }
 
 static uint32_t times_of_result(const RuleNode *n)
 {
     if (n->type[0].letter == 'p' || n->op == OP_SETP)
         return 0;
-    return n->op == OP_MUL_WIDE || n->op == OP_MAD_WIDE || n->type[0].twice ? 2 : 1;
+    return n->op == OP_MUL_WIDE || n->op == OP_MAD_WIDE ? 2 : 1u << n->type[0].times;
 }
 
 static uint32_t bits_of_times(const Proof *p, uint32_t times)
@@ -100,7 +102,14 @@ static void note_things(Proof *p, uint16_t at, uint32_t times)
 
 /* -- Computing ------------------------------------------------------------------------------------------ */
 
-static uint64_t zeros_of(void *user, uint32_t var) { return ((Proof *)user)->zero[var]; }
+static Facts facts_of(void *user, uint32_t var) { return ((Proof *)user)->fact[var]; }
+
+// What is known of the values was drawn anew.
+static bool holds(Proof *p)
+{
+    p->facts.known = 0;
+    return !p->rule->when || rule_eval(p->set, p->rule->when, &p->facts);
+}
 
 static uint64_t extend(uint64_t x, uint32_t bits)
 {
@@ -123,7 +132,7 @@ static uint64_t compute(Proof *p, uint16_t at, uint32_t bits)
         in[k].lo = compute(p, n->kids[k], bits_of_times(p, times_of_operand(n, k)));
     uint32_t result = bits_of_times(p, times_of_result(n));
     if (n->op == OP_CVT) {  // from the rule's width to twice that, or back
-        bool extends = n->type[1].letter == 's' && !n->type[1].twice;
+        bool extends = n->type[1].letter == 's' && n->type[1].times < n->type[0].times;
         return (extends ? extend(in[0].lo, p->bits) : in[0].lo) & ones(result);
     }
     if (!p->known[at]) {
@@ -132,7 +141,7 @@ static uint64_t compute(Proof *p, uint16_t at, uint32_t bits)
                                 n->shape, strlen(n->shape), &why);
         bool decodes = eval_decode(&p->tables, tab_desc(&p->tables, id), &p->evals[at]);
         if (!decodes ||
-            (p->bits < 16 && n->type[0].letter != 'p' && !eval_narrow(&p->evals[at], p->bits << n->type[0].twice)))
+            (p->bits < 16 && n->type[0].letter != 'p' && !eval_narrow(&p->evals[at], p->bits << n->type[0].times)))
             p->what = "cannot be computed";
         p->known[at] = true;
     }
@@ -147,7 +156,7 @@ static bool try_one(Proof *p)
     const RuleNode *from = node(p, p->rule->from);
     uint32_t bits = bits_of_times(p, times_of_result(from));
     p->undefined = false;
-    if (p->rule->when && !rule_eval(p->set, p->rule->when, &p->facts))
+    if (!holds(p))
         return false;
     uint64_t was = compute(p, p->rule->from, bits);
     if (p->undefined)
@@ -161,21 +170,44 @@ static bool try_one(Proof *p)
 static void set_thing(Proof *p, uint32_t k, uint64_t x)
 {
     uint32_t bits = bits_of_times(p, p->thing[k].bits_of);
-    if (p->thing[k].constant)
-        p->facts.constant[p->thing[k].var] = x & ones(bits);
-    else
-        p->value[p->thing[k].var] = x & ones(bits) & ~p->zero[p->thing[k].var];
+    *(p->thing[k].constant ? &p->facts.constant[p->thing[k].var] : &p->value[p->thing[k].var]) = x & ones(bits);
 }
 
-// Zero bits are of the lower end, of the upper, anywhere.
-static void draw_zeros(Proof *p)
+// Facts of one kind that hold of a value: bits at the lower end, at the upper, anywhere; between which numbers it lies.
+static Facts draw_facts(uint64_t x, uint32_t bits)
+{
+    uint32_t n = (uint32_t)(draw() % (bits + 1));
+    uint64_t masks[] = {ones(n), ~ones(n), ~ones(bits / 2), draw() & draw(), ones(bits)}, mask = masks[draw() % 5];
+    uint64_t below = draw() & ones((uint32_t)(draw() % (bits + 1))), above = draw() & ones((uint32_t)(draw() % (bits + 1)));
+    int64_t number = sign_extended(x, bits), least = -(int64_t)ones(bits - 1) - 1, most = (int64_t)ones(bits - 1);
+    switch (draw() % 5) {
+    case 0: return facts_any(bits);
+    case 1: return facts_bits(~x & mask, 0, bits);
+    case 2: return facts_bits(0, x & mask, bits);
+    case 3: return facts_unsigned(below > x ? 0 : x - below, above > ones(bits) - x ? ones(bits) : x + above, bits);
+    default:
+        return facts_signed(below > (uint64_t)number - (uint64_t)least ? least : number - (int64_t)below,
+                            above > (uint64_t)most - (uint64_t)number ? most : number + (int64_t)above, bits);
+    }
+}
+
+static void draw_all_facts(Proof *p, bool wanted)
 {
     for (uint32_t k = 0; k < p->nthings; k++) {
-        uint32_t bits = bits_of_times(p, p->thing[k].bits_of), n = (uint32_t)(draw() % (bits + 1));
-        uint64_t kinds[] = {0, ones(n), ~ones(n), ~ones(bits / 2), draw() & draw()};
+        uint32_t bits = bits_of_times(p, p->thing[k].bits_of);
         if (!p->thing[k].constant)
-            p->zero[p->thing[k].var] = kinds[draw() % ARRAY_LEN(kinds)] & ones(bits);
+            p->fact[p->thing[k].var] = wanted ? draw_facts(p->value[p->thing[k].var], bits) : facts_any(bits);
     }
+}
+
+// Whether the condition asks for what is known of values.
+static bool asks_for_facts(const Proof *p)
+{
+    static const char *const asks[] = {"zeros(", "set(", "umin(", "umax(", "smin(", "smax("};
+    bool found = false;
+    for (size_t k = 0; k < ARRAY_LEN(asks); k++)
+        found |= strstr(p->rule->cond, asks[k]) != NULL;
+    return found;
 }
 
 static uint64_t draw_corner(uint32_t bits)
@@ -196,16 +228,19 @@ static void report(const Proof *p, const char *what)
     printf("%s: %s at %u bits", p->rule->name, what, p->bits);
     for (uint32_t k = 0; k < p->nthings; k++) {
         uint8_t v = p->thing[k].var;
-        printf(p->thing[k].constant ? ", %c = 0x%llx" : ", %c = 0x%llx (zeros 0x%llx)",
-               (p->thing[k].constant ? 'C' : 'p') + v,
-               (unsigned long long)(p->thing[k].constant ? p->facts.constant[v] : p->value[v]),
-               (unsigned long long)p->zero[v]);
+        const Facts *f = &p->fact[v];
+        printf(", %c = 0x%llx", (p->thing[k].constant ? 'C' : 'p') + v,
+               (unsigned long long)(p->thing[k].constant ? p->facts.constant[v] : p->value[v]));
+        if (!p->thing[k].constant && f->bits)
+            printf(" (zeros 0x%llx, ones 0x%llx, %llu..%llu, %lld..%lld)", (unsigned long long)f->zeros,
+                   (unsigned long long)f->ones, (unsigned long long)f->umin, (unsigned long long)f->umax,
+                   (long long)f->smin, (long long)f->smax);
     }
     printf("\n");
 }
 
 // All values at 8 bits, if these are not too many.
-static uint64_t try_all(Proof *p, bool zeros)
+static uint64_t try_all(Proof *p, bool facts)
 {
     uint64_t held = 0, n = 1;
     uint32_t things = p->nthings;
@@ -213,28 +248,26 @@ static uint64_t try_all(Proof *p, bool zeros)
         n <<= bits_of_times(p, p->thing[k].bits_of);
     for (uint64_t x = 0; x < n && !p->what; x++) {
         uint64_t rest = x;
-        if (zeros && x % 64 == 0)
-            draw_zeros(p);
         for (uint32_t k = 0; k < things; k++) {
             set_thing(p, k, rest);
             rest >>= bits_of_times(p, p->thing[k].bits_of);
         }
+        draw_all_facts(p, facts);
         held += try_one(p);
     }
     return held;
 }
 
-static uint64_t try_some(Proof *p, bool zeros, uint64_t n)
+static uint64_t try_some(Proof *p, bool facts, uint64_t n)
 {
     uint64_t held = 0;
     for (uint64_t x = 0; x < n && !p->what; x++) {
-        if (zeros)
-            draw_zeros(p);
         for (uint32_t k = 0; k < p->nthings; k++) {
             uint32_t bits = bits_of_times(p, p->thing[k].bits_of);
             bool count = p->thing[k].bits_of == 3;
             set_thing(p, k, count && draw() % 4 ? draw() % (2 * p->bits) : draw() % 2 ? draw_corner(bits) : draw());
         }
+        draw_all_facts(p, facts);
         held += try_one(p);
     }
     return held;
@@ -242,18 +275,18 @@ static uint64_t try_some(Proof *p, bool zeros, uint64_t n)
 
 static void prove(Proof *p, uint32_t bits, uint32_t width)
 {
-    bool zeros = strstr(p->rule->cond, "zeros") != NULL;
+    bool facts = asks_for_facts(p);
     p->bits = bits;
     p->width = width;
-    p->facts = (RuleFacts){.bits = bits, .user = p, .zeros = zeros_of};
+    p->facts = (RuleFacts){.bits = bits, .user = p, .of = facts_of};
     p->what = NULL;
-    memset(p->zero, 0, sizeof p->zero);
+    memset(p->fact, 0, sizeof p->fact);
     memset(p->known, 0, p->set->nodes.n * sizeof *p->known);
     uint32_t all = 0;
     for (uint32_t k = 0; k < p->nthings; k++)
         all += bits_of_times(p, p->thing[k].bits_of);
     bool few = bits == 8 && all < 64 && (uint64_t)1 << all <= most;
-    uint64_t held = few ? try_all(p, zeros) : try_some(p, zeros, bits == 8 ? 4 * samples : samples);
+    uint64_t held = few ? try_all(p, facts) : try_some(p, facts, bits == 8 ? 4 * samples : samples);
     if (p->what)
         report(p, p->what);
     else if (!held)
@@ -302,34 +335,35 @@ static RegId load(Build *b, Width width)
     return r;
 }
 
-// Where the ones at the upper end of a mask begin.
-static uint32_t low_of_high(uint64_t mask, uint32_t bits)
+static RegId limit(Build *b, const char *name, RegId r, uint64_t by, Width width)
 {
-    uint32_t n = bits;
-    while (n && mask >> (n - 1) & 1)
-        n--;
-    return n;
+    RegId to = reg_new(b->fn, RF_R, width);
+    char text[16];
+    snprintf(text, sizeof text, "%s%u", name, width_bits(width));
+    Operand ops[] = {op_def(op_reg(b->fn, to)), op_reg(b->fn, r), op_const(b->fn, by, width)};
+    ir_append(b->fn, b->block, desc_make(b->fn->tables, text, "%,%,%"), 0, ops, 3);
+    return to;
 }
 
-// A value whose known zeros are those that the rule wants.
+// A value of which is known what the rule wants, by instructions that say so.
 static RegId value(Build *b, const RuleNode *n, Width width)
 {
-    uint64_t zero = b->p->zero[n->var];
+    const Facts *f = &b->p->fact[n->var];
     if (!b->reg[n->var]) {
-        b->reg[n->var] = load(b, width);
-        if (zero && width > W1) {
-            // By a shift, if they are at one end.
-            uint32_t bits = width_bits(width), low = ~zero ? (uint32_t)__builtin_ctzll(~zero) : 64;
-            uint32_t high = bits - (zero >> (bits - 1) & 1 ? low_of_high(zero, bits) : bits);
-            bool left = zero == ones(low), right = zero == (ones(bits) & ~ones(bits - high));
-            RegId r = reg_new(b->fn, RF_R, width);
-            char text[16];
-            snprintf(text, sizeof text, "%s%u", left ? "shl.b" : right ? "shr.u" : "and.b", bits);
-            Operand by = left || right ? op_const(b->fn, left ? low : high, W32) : op_const(b->fn, ~zero, width);
-            Operand ops[] = {op_def(op_reg(b->fn, r)), op_reg(b->fn, b->reg[n->var]), by};
-            ir_append(b->fn, b->block, desc_make(b->fn->tables, text, "%,%,%"), 0, ops, 3);
-            b->reg[n->var] = r;
+        RegId r = load(b, width);
+        Facts any = facts_any(width_bits(width)), bits = facts_bits(f->zeros, f->ones, width_bits(width));
+        bool asks = width > W1 && f->bits;
+        if (asks && bits.umin == f->umin && bits.umax == f->umax && bits.smin == f->smin && bits.smax == f->smax) {
+            r = f->zeros ? limit(b, "and.b", r, ~f->zeros, width) : r;
+            r = f->ones ? limit(b, "or.b", r, f->ones, width) : r;
+        } else if (asks && (f->umin != any.umin || f->umax != any.umax)) {
+            r = limit(b, "max.u", r, f->umin, width);
+            r = limit(b, "min.u", r, f->umax, width);
+        } else if (asks) {
+            r = limit(b, "max.s", r, (uint64_t)f->smin, width);
+            r = limit(b, "min.s", r, (uint64_t)f->smax, width);
         }
+        b->reg[n->var] = r;
     } else if (b->mistake == VALUES) {
         b->made = true;
         return load(b, width);
@@ -423,17 +457,13 @@ static bool is_applied(Proof *p, uint32_t width, Mistake mistake, bool *made)
 }
 
 // Draws constants for which the condition holds, or for which it does not.
-static bool draw_constants(Proof *p, bool holds)
+static bool draw_constants(Proof *p, bool wanted)
 {
     for (uint32_t n = 0; n < 200000; n++) {
-        memset(p->zero, 0, sizeof p->zero);
-        if (strstr(p->rule->cond, "zeros"))
-            draw_zeros(p);
         for (uint32_t k = 0; k < p->nthings; k++)
-            if (p->thing[k].constant)
-                set_thing(p, k, draw_corner(bits_of_times(p, p->thing[k].bits_of)));
-        bool now = !p->rule->when || rule_eval(p->set, p->rule->when, &p->facts);
-        if (now == holds)
+            set_thing(p, k, draw_corner(bits_of_times(p, p->thing[k].bits_of)));
+        draw_all_facts(p, asks_for_facts(p));
+        if (holds(p) == wanted)
             return true;
     }
     return false;
@@ -451,7 +481,7 @@ static void apply(Proof *p, uint32_t width)
 {
     bool made, any = false;
     p->bits = rule_bits(width);
-    p->facts = (RuleFacts){.bits = p->bits, .user = p, .zeros = zeros_of};
+    p->facts = (RuleFacts){.bits = p->bits, .user = p, .of = facts_of};
     // Some constants leave nothing but a constant.
     bool applied = false;
     for (int n = 0; n < 50 && !applied; n++)
@@ -492,13 +522,16 @@ static void try_rules(Ctx *ctx, int argc, char **argv)
 {
     Arena arena;
     arena_init(&arena, &ctx->heap);
-    if (argc > 1 && strcmp(argv[1], "-q") == 0) {
-        samples = 2000;
+    bool quick = argc > 1 && strcmp(argv[1], "-q") == 0;
+    if (quick) {
+        samples = 5000;
         most = 1 << 16;
         argc--;
         argv++;
     }
     RuleSet *set = rules_read(&arena);
+    if (argc < 2)
+        prove_facts(&ctx->heap, quick, &passed, &failed);
     for (uint32_t k = 1; k <= set->npatterns; k++) {
         bool wanted = argc < 2;
         for (int a = 1; a < argc; a++)

@@ -1,0 +1,361 @@
+// SPDX-License-Identifier: MIT
+// Known facts: a look at the instructions behind a value, some DEPTH of them deep, at the special registers that it
+// comes from, and at the last CONDITIONS that the block runs under. Nothing is kept, so it costs little where few ask.
+//
+// A condition on a value that is defined once holds wherever its block dominates. On any way there the condition was
+// evaluated behind the last definition of the value: otherwise the part of the way from that definition on, behind any
+// way to the definition for the first time, would lead there without the condition. So it is with the definitions
+// between a value and one that it is computed from.
+#include "phases/known_facts.h"
+
+enum {
+    DEPTH = 4,
+    ASKED = 2,  // so deep conditions count, too
+    CONDITIONS = 6,
+    LOGIC = 3,  // predicates made of predicates
+};
+
+typedef struct Look {
+    const KnownFacts *k;
+    BlockId at;  // 0: conditions do not count
+} Look;
+
+static uint32_t bits_of(const Fn *fn, Operand o)
+{
+    uint32_t bits = op_is_reg(o)          ? width_bits((Width)ir_reg(fn, op_index(o))->width)
+                    : op_kind(o) == K_IMM ? width_bits(tab_const(fn->tables, op_index(o)).width)
+                                          : 0;
+    return bits && bits <= 64 ? bits : 64;
+}
+
+static Facts look(const Look *l, Operand o, int depth);
+
+/* -- Special registers ---------------------------------------------------------------------------------- */
+
+static void read_directives(KnownFacts *k)
+{
+    const Fn *fn = k->fn;
+    for (uint32_t n = 0; n < fn->directives.n && fn->flags & FN_KERNEL; n++) {
+        const Directive *d = &fn->directives.at[n];
+        Str text = tab_str(fn->tables, d->text);
+        bool exactly = text.len == 8 && memcmp(text.text, ".reqntid", 8) == 0;
+        bool at_most = text.len == 8 && memcmp(text.text, ".maxntid", 8) == 0;
+        if ((!exactly && !at_most) || !d->n)
+            continue;
+        uint64_t product = 1;
+        for (uint32_t v = 0; v < d->n; v++)
+            product = MIN(product * d->value[v], 1024u);
+        if (product && (!k->threads || product < k->threads))
+            k->threads = (uint32_t)product;
+        for (uint32_t v = 0; v < 3 && exactly; v++)
+            k->size[v] = v < d->n ? d->value[v] : 1;
+    }
+}
+
+static Facts special_register(const KnownFacts *k, uint32_t sreg)
+{
+    const SregInfo *info = &sreg_info[sreg];
+    uint64_t least = info->least, most = info->most ? info->most : low_ones(width_bits(info->width));
+    const char *place = strchr(info->name, '.');
+    uint32_t dim = place ? (uint32_t)(place[1] - 'x') : 3;
+    bool tid = strncmp(info->name, "%tid.", 5) == 0, ntid = strncmp(info->name, "%ntid.", 6) == 0;
+    if ((tid || ntid) && dim < 3) {
+        if (k->threads)
+            most = MIN(most, (uint64_t)k->threads - tid);
+        if (k->size[dim])
+            most = MIN(most, (uint64_t)k->size[dim] - tid);
+        if (k->size[dim] && ntid)
+            least = MIN((uint64_t)k->size[dim], most);
+    }
+    return facts_unsigned(least, most, width_bits(info->width));
+}
+
+/* -- Definitions ---------------------------------------------------------------------------------------- */
+
+static bool is_integer(const TypeInfo *t) { return t->class == TC_U || t->class == TC_S; }
+
+static Facts conversion(const Look *l, const Instr *i, const Mnem *m, int depth)
+{
+    const TypeInfo *to = &type_info[m->type[0]], *from = &type_info[m->type[1]];
+    uint32_t bits = bits_of(l->k->fn, *ir_def(l->k->fn, i, 0));
+    if (!is_integer(to) || !is_integer(from) || width_bits(to->width) != bits)
+        return facts_any(bits);
+    // The low bits of what is read, which may be wider.
+    Facts x = look(l, *ir_use(l->k->fn, i, 0), depth);
+    if (x.bits < width_bits(from->width))
+        return facts_any(bits);
+    x = facts_resized(&x, width_bits(from->width), false);
+    return facts_resized(&x, bits, from->class == TC_S);
+}
+
+static Facts field(const Facts *x, const Facts *from, const Facts *n, uint32_t bits)
+{
+    if (from->umin != from->umax || n->umin != n->umax || from->umin + n->umin > bits || from->umin > 255)
+        return facts_any(bits);
+    Facts mask = facts_constant(low_ones((uint32_t)n->umin), bits), moved = facts_shr(x, from, false);
+    return facts_and(&moved, &mask);
+}
+
+static Facts load(const Mnem *m, const TypeInfo *type, uint32_t bits)
+{
+    uint32_t width = width_bits(type->width);
+    Facts any = facts_any(width);
+    if (width >= bits || m->mod[MC_VEC] || type->class == TC_F)
+        return facts_any(bits);
+    return facts_resized(&any, bits, type->class == TC_S);
+}
+
+static Facts definition(const Look *l, const Instr *i, int depth)
+{
+    const Fn *fn = l->k->fn;
+    const Desc *d = ir_desc(fn, i);
+    const Mnem *m = tab_mnem(fn->tables, d->mnem);
+    const TypeInfo *type = &type_info[m->type[0]];
+    uint32_t bits = bits_of(fn, *ir_def(fn, i, 0));
+    bool is_signed = type->class == TC_S;
+    // A guarded definition leaves what was there before, or makes that.
+    if (i->ndef != 1 || ir_guarded(i))
+        return facts_any(bits);
+    if (d->op == OP_LD)
+        return load(m, type, bits);
+    for (int c = 0; c < MC_COUNT; c++)
+        if (m->mod[c])
+            return facts_any(bits);
+    if (type->class == TC_F || type->class == TC_X || type->class == TC_O || type->class == TC_P)
+        return facts_any(bits);
+    Facts x, y, z;
+    uint32_t n = ir_nuse(i);
+    if (d->op == OP_CVT)
+        return conversion(l, i, m, depth);
+    switch (d->op) {
+    case OP_POPC:
+    case OP_CLZ: return facts_unsigned(0, width_bits(type->width), bits);
+    case OP_MOV:
+        if (op_kind(*ir_use(fn, i, 0)) == K_SREG) {
+            x = special_register(l->k, op_index(*ir_use(fn, i, 0)));
+            return facts_resized(&x, bits, false);
+        }
+        x = look(l, *ir_use(fn, i, 0), depth);
+        return x.bits == bits ? x : facts_any(bits);
+    case OP_NOT:
+    case OP_NEG:
+    case OP_ABS:
+    case OP_ADD:
+    case OP_SUB:
+    case OP_MUL_LO:
+    case OP_MUL_WIDE:
+    case OP_MAD_LO:
+    case OP_DIV:
+    case OP_REM:
+    case OP_MIN:
+    case OP_MAX:
+    case OP_AND:
+    case OP_OR:
+    case OP_XOR:
+    case OP_SHL:
+    case OP_SHR:
+    case OP_SELP:
+    case OP_BFE: break;
+    default: return facts_any(bits);
+    }
+    x = look(l, *ir_use(fn, i, 0), depth);
+    y = n > 1 ? look(l, *ir_use(fn, i, 1), depth) : x;
+    z = n > 2 ? look(l, *ir_use(fn, i, 2), depth) : x;
+    bool shift = d->op == OP_SHL || d->op == OP_SHR || d->op == OP_BFE;
+    if (x.bits != width_bits(type->width) || (!shift && y.bits != x.bits))
+        return facts_any(bits);
+    Facts zero = facts_constant(0, x.bits);
+    switch (d->op) {
+    case OP_NOT: return facts_not(&x);
+    case OP_NEG: return facts_sub(&zero, &x);
+    case OP_ABS: return facts_abs(&x);
+    case OP_ADD: return facts_add(&x, &y);
+    case OP_SUB: return facts_sub(&x, &y);
+    case OP_MUL_LO: return facts_mul(&x, &y);
+    case OP_MUL_WIDE:
+        x = facts_resized(&x, bits, is_signed);
+        y = facts_resized(&y, bits, is_signed);
+        return facts_mul(&x, &y);
+    case OP_MAD_LO:
+        x = facts_mul(&x, &y);
+        return x.bits == z.bits ? facts_add(&x, &z) : facts_any(bits);
+    case OP_DIV: return facts_div(&x, &y, is_signed);
+    case OP_REM: return facts_rem(&x, &y, is_signed);
+    case OP_MIN: return facts_min(&x, &y, is_signed);
+    case OP_MAX: return facts_max(&x, &y, is_signed);
+    case OP_AND: return facts_and(&x, &y);
+    case OP_OR: return facts_or(&x, &y);
+    case OP_XOR: return facts_xor(&x, &y);
+    case OP_SHL: return facts_shl(&x, &y);
+    case OP_SHR: return facts_shr(&x, &y, is_signed);
+    case OP_SELP: return facts_either(&x, &y);
+    case OP_BFE: return is_signed ? facts_any(bits) : field(&x, &y, &z, bits);
+    default: return facts_any(bits);
+    }
+}
+
+/* -- Conditions ----------------------------------------------------------------------------------------- */
+
+static InstrId definition_of(const Look *l, Operand o)
+{
+    return op_is_reg(o) && !(o.mods & ~(uint32_t)OPM_NOT) ? l->k->definition(l->k->user, op_index(o)) : 0;
+}
+
+// Moves do not change a value.
+static bool is_same(const Look *l, Operand o, Operand wanted)
+{
+    for (int k = 0; k < 3; k++) {
+        if (op_same(o, wanted))
+            return true;
+        InstrId def = definition_of(l, o);
+        const Instr *i = def ? ir_instr(l->k->fn, def) : NULL;
+        if (!i || ir_desc(l->k->fn, i)->op != OP_MOV || ir_guarded(i))
+            return false;
+        o = *ir_use(l->k->fn, i, 0);
+        if (!op_is_reg(o) || bits_of(l->k->fn, o) != bits_of(l->k->fn, wanted) || !definition_of(l, o))
+            return false;
+    }
+    return false;
+}
+
+static bool compares(Mod cmp, FactCompare *c, bool *is_unsigned)
+{
+    static const struct {
+        Mod mod;
+        FactCompare c;
+        bool is_unsigned;
+    } all[] = {{MOD_EQ, FC_EQ, 0}, {MOD_NE, FC_NE, 0}, {MOD_LT, FC_LT, 0}, {MOD_LE, FC_LE, 0}, {MOD_GT, FC_GT, 0},
+               {MOD_GE, FC_GE, 0}, {MOD_LO, FC_LT, 1}, {MOD_LS, FC_LE, 1}, {MOD_HI, FC_GT, 1}, {MOD_HS, FC_GE, 1}};
+    for (size_t k = 0; k < ARRAY_LEN(all); k++)
+        if (all[k].mod == cmp) {
+            *c = all[k].c;
+            *is_unsigned |= all[k].is_unsigned;
+            return true;
+        }
+    return false;
+}
+
+static const FactCompare opposite[] = {FC_NE, FC_EQ, FC_GE, FC_GT, FC_LE, FC_LT};  // by what is not so
+static const FactCompare mirrored[] = {FC_EQ, FC_NE, FC_GT, FC_GE, FC_LT, FC_LE};  // by what is, the other way round
+
+// What a comparison says of a value if it came out so.
+static void take_comparison(const Look *l, const Instr *i, Operand value, bool holds, Facts *f)
+{
+    const Fn *fn = l->k->fn;
+    const Desc *d = ir_desc(fn, i);
+    const Mnem *m = tab_mnem(fn->tables, d->mnem);
+    const TypeInfo *type = &type_info[m->type[0]];
+    bool is_unsigned = type->class != TC_S;
+    FactCompare cmp;
+    if (!d->plain || i->ndef != 1 || m->mod[MC_BOOL] || !compares((Mod)m->mod[MC_CMP], &cmp, &is_unsigned) ||
+        (!is_integer(type) && type->class != TC_B) || width_bits(type->width) != f->bits)
+        return;
+    Operand x = *ir_use(fn, i, 0), y = *ir_use(fn, i, 1);
+    bool first = is_same(l, x, value);
+    if (!first && !is_same(l, y, value))
+        return;
+    Look plainly = {l->k, 0};
+    Facts other = look(&plainly, first ? y : x, ASKED);
+    if (other.bits != f->bits)
+        return;
+    cmp = first ? cmp : mirrored[cmp];
+    Facts more = facts_compared(holds ? cmp : opposite[cmp], !is_unsigned, &other);
+    *f = facts_both(f, &more);
+}
+
+// The same of a predicate, which may be made of others.
+static void take_predicate(const Look *l, Operand p, Operand value, bool holds, int depth, Facts *f)
+{
+    const Fn *fn = l->k->fn;
+    if (p.mods & OPM_NOT)
+        holds = !holds;
+    InstrId def = definition_of(l, p);
+    const Instr *i = def ? ir_instr(fn, def) : NULL;
+    if (!i || ir_guarded(i) || !depth)
+        return;
+    Opcode op = ir_desc(fn, i)->op;
+    switch (op) {
+    case OP_SETP: take_comparison(l, i, value, holds, f); return;
+    case OP_MOV:
+    case OP_NOT: take_predicate(l, *ir_use(fn, i, 0), value, op == OP_MOV ? holds : !holds, depth - 1, f); return;
+    case OP_AND:
+    case OP_OR:
+        // Both came out so.
+        for (uint32_t k = 0; k < 2 && holds == (op == OP_AND); k++)
+            take_predicate(l, *ir_use(fn, i, k), value, holds, depth - 1, f);
+        return;
+    default: return;
+    }
+}
+
+// The branch that decides that a block runs, where that is the block's only predecessor; 0 = there is none.
+static InstrId condition_of(const KnownFacts *k, BlockId b, bool *taken)
+{
+    const Fn *fn = k->fn;
+    const Edges *preds = &k->a->preds;
+    if (preds->first[b + 1] - preds->first[b] != 1 || b == fn->first)
+        return 0;
+    InstrId id = ir_terminator(fn, preds->at[preds->first[b]]);
+    const Instr *i = ir_instr(fn, id);
+    const Desc *d = ir_desc(fn, i);
+    if (d->op != OP_BRA || !ir_guarded(i))
+        return 0;
+    BlockId then = op_index(*ir_use(fn, i, 0)), other = op_index(ir_ops(fn, i)[d->nops - 1]);
+    *taken = then == b;
+    return then != other ? id : 0;
+}
+
+static void find_conditional(KnownFacts *k)
+{
+    const Analyses *a = k->a;
+    bool taken;
+    k->conditional = NEW_ARRAY(k->arena, BlockId, k->fn->blocks.n);
+    for (uint32_t n = 0; n < a->nrpo; n++) {
+        BlockId b = a->dom.order[n];
+        k->conditional[b] = condition_of(k, b, &taken) ? b : n ? k->conditional[a->dom.idom[b]] : 0;
+    }
+}
+
+static void take_conditions(const Look *l, Operand value, Facts *f)
+{
+    const KnownFacts *k = l->k;
+    BlockId b = k->conditional[l->at];
+    bool taken = false;
+    for (int n = 0; n < CONDITIONS && b; n++, b = k->conditional[k->a->dom.idom[b]]) {
+        InstrId branch = condition_of(k, b, &taken);
+        take_predicate(l, *ir_guard(k->fn, ir_instr(k->fn, branch)), value, taken, LOGIC, f);
+    }
+}
+
+/* -- Values --------------------------------------------------------------------------------------------- */
+
+static Facts look(const Look *l, Operand o, int depth)
+{
+    const Fn *fn = l->k->fn;
+    uint32_t bits = bits_of(fn, o);
+    if (op_kind(o) == K_IMM && op_index(o) != CONST_UNDEF && !o.mods)
+        return facts_constant(tab_const(fn->tables, op_index(o)).bits, bits);
+    Facts f = facts_any(bits);
+    if (!op_is_reg(o) || o.mods || bits < 8 || bits > 64)
+        return f;
+    InstrId def = l->k->definition(l->k->user, op_index(o));
+    if (def && depth)
+        f = definition(l, ir_instr(fn, def), depth - 1);
+    if (def && l->at && depth > DEPTH - ASKED && l->k->a->rpo_index[l->at] != UINT32_MAX)
+        take_conditions(l, o, &f);
+    return f;
+}
+
+void known_facts_init(KnownFacts *k, const Fn *fn, const Analyses *a, DefinitionOf *definition, const void *user,
+                      Arena *arena)
+{
+    *k = (KnownFacts){.fn = fn, .a = a, .definition = definition, .user = user, .arena = arena};
+    read_directives(k);
+}
+
+Facts known_facts(KnownFacts *k, Operand o, BlockId at)
+{
+    if (!k->conditional)
+        find_conditional(k);
+    return look(&(Look){k, at}, o, DEPTH);
+}
