@@ -98,6 +98,8 @@ typedef enum {
     X_ADD,
     X_SUB,
     X_MUL,
+    X_DIV,
+    X_REM,
 } Operation;
 
 // Operators of C, the longer before those that they begin with.
@@ -108,7 +110,7 @@ static const struct {
 } operators[] = {
     {"<=s", 7, X_SLE}, {"<s", 7, X_SLT}, {"||", 1, X_EITHER}, {"&&", 2, X_BOTH}, {"==", 6, X_EQ}, {"!=", 6, X_NE},  {"<<", 8, X_SHL}, {">>", 8, X_SHR},
     {"<=", 7, X_LE},     {">=", 7, X_GE},   {"<", 7, X_LT},  {">", 7, X_GT},   {"|", 3, X_OR},   {"^", 4, X_XOR},
-    {"&", 5, X_AND},     {"+", 9, X_ADD},   {"-", 9, X_SUB}, {"*", 10, X_MUL},
+    {"&", 5, X_AND},     {"+", 9, X_ADD},   {"-", 9, X_SUB}, {"*", 10, X_MUL}, {"/", 10, X_DIV}, {"%", 10, X_REM},
 };
 
 static const struct {
@@ -299,6 +301,8 @@ uint64_t rule_eval(const RuleSet *set, uint16_t code, RuleFacts *facts)
         case X_ADD: value = b + a; break;
         case X_SUB: value = b - a; break;
         case X_MUL: value = b * a; break;
+        case X_DIV: value = a ? b / a : 0; break;
+        case X_REM: value = a ? b % a : 0; break;
         default: break;
         }
         stack[--n - 1] = value;
@@ -328,7 +332,7 @@ static int print_type(char *text, RuleType t, uint32_t bits)
 // The instruction at each width, as far as it is there.
 static void look_up(Reader *r, RuleNode *n, const char *name, size_t len)
 {
-    static const char *const shapes[] = {"%", "%,%", "%,%,%", "%,%,%,%"};
+    static const char *const shapes[] = {"%", "%,%", "%,%,%", "%,%,%,%", "%,%,%,%,%"};
     n->shape = shapes[n->nkids];
     n->op = OPCODE_COUNT;
     for (uint32_t w = 0; w < RULE_WIDTHS; w++) {

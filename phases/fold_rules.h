@@ -7,7 +7,7 @@
 #include "phases/facts.h"
 #include "phases/phase.h"
 
-enum { RULE_KIDS = 3, RULE_VARS = 11, RULE_WIDTHS = 3 };
+enum { RULE_KIDS = 4, RULE_VARS = 11, RULE_WIDTHS = 3 };
 
 // Where an operand comes from: something, a constant, an instruction of opcode FROM_OP + it.
 enum { FROM_ANY, FROM_CONSTANT, FROM_OP };

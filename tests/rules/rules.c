@@ -316,7 +316,7 @@ typedef struct Build {
 
 static Width width_of(const Build *b, uint32_t times)
 {
-    return times == 0 ? W1 : times == 3 ? W32 : (Width)(W16 + b->width + (times == 2));
+    return times == 0 ? W1 : times == 3 ? W32 : (Width)(W16 + b->width + times / 2);
 }
 
 static RegId load(Build *b, Width width)
@@ -501,6 +501,16 @@ static void apply(Proof *p, uint32_t width)
         check(false, p, "nothing can be wrong with it", NOTHING);
 }
 
+// Whether there is something in a pattern that is about bytes, which cannot be narrowed.
+static bool has_bytes(const Proof *p, uint16_t at)
+{
+    const RuleNode *n = node(p, at);
+    bool has = n->kind == RN_OP && n->op == OP_PRMT;
+    for (uint32_t k = 0; k < n->nkids; k++)
+        has |= has_bytes(p, n->kids[k]);
+    return has;
+}
+
 // One rule, at all its widths.
 static void try_rule(const RuleSet *set, const Rule *rule, Arena *arena)
 {
@@ -509,7 +519,8 @@ static void try_rule(const RuleSet *set, const Rule *rule, Arena *arena)
     p.evals = NEW_ARRAY(arena, Eval, set->nodes.n);
     p.known = NEW_ARRAY(arena, bool, set->nodes.n);
     note_things(&p, rule->from, times_of_result(node(&p, rule->from)));
-    prove(&p, 8, 1);
+    if (!has_bytes(&p, rule->from))
+        prove(&p, 8, 1);
     for (uint32_t w = 0; w < RULE_WIDTHS; w++) {
         if (!rule->at[w] || (w == 0 && strstr(rule->cond, "w != 16")))
             continue;
