@@ -33,7 +33,8 @@ static void take_signed(Facts *f, int64_t min, int64_t max)
 // What one domain says in the others. A contradiction says that nothing runs here; whoever asks is told nothing.
 static Facts tighten(Facts f)
 {
-    for (int k = 0; k < 2; k++) {
+    for (;;) {
+        Facts before = f;
         take_unsigned(&f, f.ones, ~f.zeros & ones_of(&f));
         uint64_t signless = f.zeros | f.ones;
         int64_t low = sign_extended(signless & sign_of(&f) ? f.ones : f.ones | sign_of(&f), f.bits);
@@ -55,8 +56,10 @@ static Facts tighten(Facts f)
         f.zeros |= ~f.umin & same;
         if (f.ones & f.zeros)
             return facts_any(f.bits);
+        if ((f.zeros | f.ones) == (before.zeros | before.ones) && f.umin == before.umin && f.umax == before.umax &&
+            f.smin == before.smin && f.smax == before.smax)
+            return f;
     }
-    return f;
 }
 
 Facts facts_constant(uint64_t x, uint32_t bits)
@@ -66,13 +69,16 @@ Facts facts_constant(uint64_t x, uint32_t bits)
     return (Facts){bits, ~x & low_ones(bits), x, x, x, number, number};
 }
 
-Facts facts_bits(uint64_t zeros, uint64_t ones, uint32_t bits)
+// What bits alone say; the rest waits for tighten().
+static Facts only_bits(uint64_t zeros, uint64_t ones, uint32_t bits)
 {
     Facts f = facts_any(bits);
     f.zeros = zeros & low_ones(bits);
     f.ones = ones & low_ones(bits);
-    return f.zeros & f.ones ? facts_any(bits) : tighten(f);
+    return f.zeros & f.ones ? facts_any(bits) : f;
 }
+
+Facts facts_bits(uint64_t zeros, uint64_t ones, uint32_t bits) { return tighten(only_bits(zeros, ones, bits)); }
 
 Facts facts_unsigned(uint64_t min, uint64_t max, uint32_t bits)
 {
@@ -153,14 +159,14 @@ Facts facts_not(const Facts *a)
 
 Facts facts_and(const Facts *a, const Facts *b)
 {
-    Facts f = facts_bits(a->zeros | b->zeros, a->ones & b->ones, a->bits);
+    Facts f = only_bits(a->zeros | b->zeros, a->ones & b->ones, a->bits);
     take_unsigned(&f, 0, MIN(a->umax, b->umax));
     return tighten(f);
 }
 
 Facts facts_or(const Facts *a, const Facts *b)
 {
-    Facts f = facts_bits(a->zeros & b->zeros, a->ones | b->ones, a->bits);
+    Facts f = only_bits(a->zeros & b->zeros, a->ones | b->ones, a->bits);
     take_unsigned(&f, MAX(a->umin, b->umin), UINT64_MAX);
     return tighten(f);
 }
@@ -180,7 +186,7 @@ static Facts sum_of_bits(const Facts *a, const Facts *b, uint64_t carry)
     uint64_t high = ~a->zeros + ~b->zeros + carry, low = a->ones + b->ones + carry;
     uint64_t not_carried = ~(high ^ a->zeros ^ b->zeros), carried = low ^ a->ones ^ b->ones;
     uint64_t known = (a->zeros | a->ones) & (b->zeros | b->ones) & (not_carried | carried);
-    return facts_bits(~high & known, low & known, a->bits);
+    return only_bits(~high & known, low & known, a->bits);
 }
 
 static void take_numbers(Facts *f, SignedWide umin, SignedWide umax, SignedWide smin, SignedWide smax)
@@ -217,7 +223,7 @@ static uint32_t trailing(const Facts *a) { return ~a->zeros ? (uint32_t)__builti
 
 Facts facts_mul(const Facts *a, const Facts *b)
 {
-    Facts f = facts_bits(low_ones(MIN(trailing(a) + trailing(b), 64u)), 0, a->bits);
+    Facts f = only_bits(low_ones(MIN(trailing(a) + trailing(b), 64u)), 0, a->bits);
     Wide max = (Wide)a->umax * b->umax;
     if (max <= ones_of(a))
         take_unsigned(&f, a->umin * b->umin, (uint64_t)max);
@@ -264,7 +270,7 @@ Facts facts_shl(const Facts *a, const Facts *count)
     if (count->umin != count->umax)
         return facts_bits(low_ones(MIN(trailing(a) + (uint32_t)count->umin, 64u)), 0, a->bits);
     uint32_t n = (uint32_t)count->umin;
-    Facts f = facts_bits(a->zeros << n | low_ones(n), a->ones << n, a->bits);
+    Facts f = only_bits(a->zeros << n | low_ones(n), a->ones << n, a->bits);
     if (a->umax <= ones_of(a) >> n)
         take_unsigned(&f, a->umin << n, a->umax << n);
     if (a->smin >= least(a->bits) >> n && a->smax <= greatest(a->bits) >> n)

@@ -39,15 +39,34 @@ enum {
     MOVES = 4,             // how many moves are looked through
     OFFSET_MAX = 1 << 23,  // of an access, which ptxas takes without an instruction
     READERS_MANY = UINT8_MAX,
+    KNOWN = 32,  // that are at hand, a power of two
+    DESCS = 32,
 };
 
 // What patterns ask of an instruction, by its descriptor.
 typedef struct Plain {
     bool asked, can;
+    uint16_t nrules;
+    uint32_t rules;  // those whose root it may be are candidates[rules] ..
     uint16_t op, cmp;
     char letter[2];  // of its types
     uint8_t bits[2];
 } Plain;
+
+// A rule that an instruction may be the root of, and the width that it then has; 0 = a predicate does not say.
+typedef struct Candidate {
+    uint16_t rule;
+    uint8_t bits;
+    bool commutes;
+    uint32_t need[3];  // of its first operands: FROM_*
+} Candidate;
+
+// What is known of an operand in a block.
+typedef struct Known {
+    Operand o;
+    BlockId block;
+    Facts facts;
+} Known;
 
 // What the letters of a pattern are.
 typedef struct Match {
@@ -56,6 +75,18 @@ typedef struct Match {
     Operand value[RULE_VARS];
     uint64_t constant[RULE_VARS];
 } Match;
+
+// The descriptor of a node of a result.
+typedef struct Made {
+    uint16_t node, width;
+    DescId desc;  // 0 = none yet
+} Made;
+
+// The operands of a root.
+typedef struct Uses {
+    uint32_t from[RULE_KIDS];   // FROM_*
+    Operand source[RULE_KIDS];  // what they are copies of
+} Uses;
 
 typedef struct Fold {
     Ctx *ctx;
@@ -68,14 +99,16 @@ typedef struct Fold {
     bool no_float;  // limit-fold-fp
     bool spent;     // FoldBudget
     VEC(Plain) plain;  // by DescId
+    VEC(Candidate) candidates;
     uint8_t *readers;  // by RegId, of those that were there in the beginning
     RegId nregs;
     VEC(InstrId) made;  // definitions of registers from nregs on
     InstrId root;
     const Match *match;            // whose condition is looked at
     KnownFacts facts;
+    Known known[KNOWN];            // by the operand
     BlockId block;                 // where the walk is
-    DescId (*descs)[RULE_WIDTHS];  // by node of a result
+    Made descs[DESCS];             // by node and width
     bool progress;
 } Fold;
 
@@ -135,21 +168,23 @@ static void count_readers(Fold *f, const Instr *i, int more)
         count_reader(f, ir_ops(f->fn, i)[k], more);
 }
 
-// What the first operands of an instruction come from: FROM_*. Whether all are constants.
-static bool look_at_uses(const Fold *f, const Instr *i, uint16_t from[static RULE_KIDS])
+// What the operands of an instruction are. Whether all are constants.
+static bool look_at_uses(const Fold *f, const Instr *i, Uses *uses)
 {
     const Fn *fn = f->fn;
     uint32_t n = ir_nuse(i), constants = 0;
     for (uint32_t k = 0; k < n; k++) {
         Operand o = source_of(f, *ir_use(fn, i, k));
+        constants += is_constant(o);
+        if (k >= RULE_KIDS)
+            continue;
         InstrId def = is_plain_register(fn, o) ? definition(f, op_index(o)) : 0;
-        uint16_t kind = is_constant(o) ? FROM_CONSTANT
-                        : def && !ir_guarded(ir_instr(fn, def))
-                            ? (uint16_t)(FROM_OP + ir_desc(fn, ir_instr(fn, def))->op)
-                            : FROM_ANY;
-        constants += kind == FROM_CONSTANT;
-        if (k < RULE_KIDS)
-            from[k] = kind;
+        uses->source[k] = o;
+        uses->from[k] = is_constant(o) ? FROM_CONSTANT : FROM_ANY;
+        if (def && !ir_guarded(ir_instr(fn, def))) {
+            const Desc *d = ir_desc(fn, ir_instr(fn, def));
+            uses->from[k] = from_op(d->op, d->op == OP_SETP ? tab_mnem(fn->tables, d->mnem)->mod[MC_CMP] : 0);
+        }
     }
     return n && constants == n;
 }
@@ -220,6 +255,35 @@ static char letter_of(const TypeInfo *t)
     return t->class == TC_U ? 'u' : t->class == TC_S ? 's' : t->class == TC_B ? 'b' : t->class == TC_P ? 'p' : 0;
 }
 
+static bool fits_type(RuleType t, char letter, uint32_t bits, uint32_t width)
+{
+    bool number = letter == 's' || letter == 'u';
+    bool same = t.letter == 'a' ? number || letter == 'b' : t.letter == 'i' ? number : t.letter == letter;
+    return same && (t.letter == 'p' || bits == width << t.times);
+}
+
+// Rules whose root an instruction may be, as far as its descriptor says.
+static void find_candidates(Fold *f, Plain *p)
+{
+    const RuleSet *set = f->rules;
+    p->rules = f->candidates.n;
+    for (uint32_t k = set->first[p->op]; k < set->next[p->op]; k++) {
+        const Rule *rule = &set->rules[set->by[k]];
+        const RuleNode *root = &set->nodes.at[rule->from];
+        if (p->cmp != root->cmp)
+            continue;
+        bool any = root->type[0].letter == 'p';
+        uint32_t bits = any ? 0 : p->bits[0] >> root->type[0].times, width = bits == 16 ? 0 : bits == 32 ? 1 : 2;
+        bool fits = any || (bits >= 16 && rule->at[width]);
+        for (int t = 0; t < 2; t++)
+            fits &= !root->type[t].letter || fits_type(root->type[t], p->letter[t], p->bits[t], bits);
+        if (fits)
+            VEC_PUSH(&f->scratch, &f->candidates,
+                     ((Candidate){set->by[k], (uint8_t)bits, root->commutes, {rule->need[0], rule->need[1], rule->need[2]}}));
+    }
+    p->nrules = (uint16_t)(f->candidates.n - p->rules);
+}
+
 // NULL: it has modifiers, or types that rules know nothing of.
 static const Plain *plain_of(Fold *f, DescId desc)
 {
@@ -239,28 +303,27 @@ static const Plain *plain_of(Fold *f, DescId desc)
             p->bits[k] = (uint8_t)width_bits(type_info[m->type[k]].width);
             p->can = p->letter[k] != 0;
         }
+        if (p->can)
+            find_candidates(f, p);
     }
     return p->can ? p : NULL;
 }
 
-static bool fits_type(RuleType t, char letter, uint32_t bits, uint32_t width)
-{
-    bool number = letter == 's' || letter == 'u';
-    bool same = t.letter == 'a' ? number || letter == 'b' : t.letter == 'i' ? number : t.letter == letter;
-    return same && (t.letter == 'p' || bits == width << t.times);
-}
+static bool match_operand(Fold *f, Match *m, uint16_t node, Operand o, Operand source, bool inner);
 
-static bool match_operand(Fold *f, Match *m, uint16_t node, Operand o, bool inner);
-
-static bool match_kids(Fold *f, Match *m, const RuleNode *n, const Instr *i, bool swapped, bool inner)
+static bool match_kids(Fold *f, Match *m, const RuleNode *n, const Instr *i, bool swapped, const Uses *uses)
 {
-    for (uint32_t k = 0; k < n->nkids; k++)
-        if (!match_operand(f, m, n->kids[k], *ir_use(f->fn, i, swapped && k < 2 ? 1 - k : k), inner))
+    for (uint32_t k = 0; k < n->nkids; k++) {
+        uint32_t at = swapped && k < 2 ? 1 - k : k;
+        Operand o = *ir_use(f->fn, i, at);
+        if (!match_operand(f, m, n->kids[k], o, uses ? uses->source[at] : source_of(f, o), !uses))
             return false;
+    }
     return true;
 }
 
-static bool match_instr(Fold *f, Match *m, const RuleNode *n, InstrId id, bool inner)
+// `uses`: of the root; NULL for other instructions.
+static bool match_instr(Fold *f, Match *m, const RuleNode *n, InstrId id, const Uses *uses)
 {
     const Fn *fn = f->fn;
     const Instr *i = ir_instr(fn, id);
@@ -276,17 +339,21 @@ static bool match_instr(Fold *f, Match *m, const RuleNode *n, InstrId id, bool i
          p->bits[1] != width_bits(ir_reg(fn, op_index(*ir_use(fn, i, 0)))->width)))
         return false;
     uint32_t values = m->values, constants = m->constants;
-    if (match_kids(f, m, n, i, false, inner))
+    if (match_kids(f, m, n, i, false, uses))
         return true;
     m->values = values;
     m->constants = constants;
-    return n->commutes && match_kids(f, m, n, i, true, inner);
+    return n->commutes && match_kids(f, m, n, i, true, uses);
 }
 
 static Facts facts_of(void *user, uint32_t var)
 {
     Fold *f = user;
-    return known_facts(&f->facts, f->match->value[var], f->block);
+    Operand o = f->match->value[var];
+    Known *known = &f->known[(o.word ^ o.word >> 6) % KNOWN];
+    if (known->block != f->block || !op_same(known->o, o))
+        *known = (Known){o, f->block, known_facts(&f->facts, o, f->block)};
+    return known->facts;
 }
 
 static uint64_t compute(Fold *f, const Match *m, uint16_t code)
@@ -301,12 +368,12 @@ static uint64_t compute(Fold *f, const Match *m, uint16_t code)
     return rule_eval(f->rules, code, &facts);
 }
 
-// `inner`: it stands in a definition that the root reads, where only what has one value is the same.
-static bool match_operand(Fold *f, Match *m, uint16_t node, Operand o, bool inner)
+// `from`: what the operand is a copy of. `inner`: it stands in a definition that the root reads, where only what has one
+// value is the same.
+static bool match_operand(Fold *f, Match *m, uint16_t node, Operand o, Operand from, bool inner)
 {
     const Fn *fn = f->fn;
     const RuleNode *n = &f->rules->nodes.at[node];
-    Operand from = source_of(f, o);
     switch ((RuleNodeKind)n->kind) {
     case RN_VALUE:
         if (!is_constant(from) && (!is_plain_register(fn, from) || (inner && !definition(f, op_index(from)))))
@@ -330,7 +397,7 @@ static bool match_operand(Fold *f, Match *m, uint16_t node, Operand o, bool inne
         return false;
     if (n->single && !(op_index(from) < f->nregs && f->readers[op_index(from)] == 1 && op_same(from, o)))
         return false;
-    return match_instr(f, m, n, def, true);
+    return match_instr(f, m, n, def, NULL);
 }
 
 /* -- Results -------------------------------------------------------------------------------------------- */
@@ -340,10 +407,11 @@ static uint32_t width_index(const Match *m) { return m->bits == 16 ? 0 : m->bits
 static DescId desc_of_node(Fold *f, const Match *m, uint16_t node)
 {
     const RuleNode *n = &f->rules->nodes.at[node];
-    DescId *d = &f->descs[node][width_index(m)];
-    if (!*d)
-        *d = desc_make(f->fn->tables, n->text[width_index(m)], n->shape);
-    return *d;
+    uint16_t width = (uint16_t)width_index(m);
+    Made *d = &f->descs[(node * RULE_WIDTHS + width) % DESCS];
+    if (!d->desc || d->node != node || d->width != width)
+        *d = (Made){node, width, desc_make(f->fn->tables, n->text[width], n->shape)};
+    return d->desc;
 }
 
 static Operand build(Fold *f, const Match *m, uint16_t node, Width width);
@@ -497,40 +565,39 @@ static bool fold_address(Fold *f, InstrId id)
 
 /* -- The walk ------------------------------------------------------------------------------------------- */
 
-// Whether the operands of the root may come from where the rule wants them to.
-static bool may_match(const Rule *rule, const RuleNode *root, const uint16_t *from)
+static bool comes_from(uint32_t need, uint32_t from) { return need == FROM_ANY || need == from; }
+
+// Whether the first operands of the root may come from where the rule wants them to.
+static inline bool may_match(const Candidate *c, const uint32_t *from)
 {
-    bool fits = true, swapped = root->commutes;
-    for (uint32_t k = 0; k < root->nkids; k++) {
-        uint32_t other = k < 2 ? 1 - k : k;
-        fits &= rule->need[k] == FROM_ANY || rule->need[k] == from[k];
-        swapped &= rule->need[k] == FROM_ANY || rule->need[k] == from[other];
-    }
-    return fits || swapped;
+    bool fits = (comes_from(c->need[0], from[0]) && comes_from(c->need[1], from[1])) ||
+                (c->commutes && comes_from(c->need[0], from[1]) && comes_from(c->need[1], from[0]));
+    return fits && comes_from(c->need[2], from[2]);
 }
 
-static bool try_rules(Fold *f, InstrId id, const uint16_t *from)
+static bool try_rules(Fold *f, InstrId id, const Uses *uses)
 {
     const Fn *fn = f->fn;
     const Plain *p = plain_of(f, ir_instr(fn, id)->desc);
     if (!p)
         return false;
     Match m;
-    for (uint32_t k = f->rules->first[p->op]; k < f->rules->next[p->op]; k++) {
-        const Rule *rule = &f->rules->rules[f->rules->by[k]];
-        const RuleNode *root = &f->rules->nodes.at[rule->from];
-        if (!may_match(rule, root, from) || !may_apply(f, f->rules->by[k]))
+    for (uint32_t k = p->rules, end = p->rules + p->nrules; k < end; k++) {
+        if (!may_match(&f->candidates.at[k], uses->from))
             continue;
-        // A predicate does not say how wide what it is made of is.
-        bool any = root->type[0].letter == 'p';
-        for (m.bits = any ? 16 : p->bits[0] >> root->type[0].times; m.bits <= 64; m.bits *= 2) {
+        Candidate c = f->candidates.at[k];
+        const Rule *rule = &f->rules->rules[c.rule];
+        const RuleNode *root = &f->rules->nodes.at[rule->from];
+        if (!may_apply(f, c.rule))
+            continue;
+        for (m.bits = c.bits ? c.bits : 16; m.bits <= 64; m.bits *= 2) {
             m.values = m.constants = 0;
-            if (m.bits >= 16 && rule->at[width_index(&m)] && match_instr(f, &m, root, id, false) &&
+            if (rule->at[width_index(&m)] && match_instr(f, &m, root, id, uses) &&
                 (!rule->when || compute(f, &m, rule->when))) {
-                apply(f, &m, f->rules->by[k], id);
+                apply(f, &m, c.rule, id);
                 return true;
             }
-            if (!any || !rule->widths)
+            if (c.bits || !rule->widths)
                 break;
         }
     }
@@ -549,10 +616,10 @@ static bool may_fold(const Fn *fn, const Instr *i)
 static bool fold_instr(Fold *f, InstrId id)
 {
     bool progress = false;
-    uint16_t from[RULE_KIDS] = {0};
+    Uses uses = {0};
     for (int k = 0; k < AGAIN && may_fold(f->fn, ir_instr(f->fn, id)); k++) {
-        bool constant = look_at_uses(f, ir_instr(f->fn, id), from);
-        if (!(constant && evaluate(f, id)) && !try_rules(f, id, from) && !multiply_by_reciprocal(f, id))
+        bool constant = look_at_uses(f, ir_instr(f->fn, id), &uses);
+        if (!(constant && evaluate(f, id)) && !try_rules(f, id, &uses) && !multiply_by_reciprocal(f, id))
             break;
         progress = true;
     }
@@ -582,7 +649,6 @@ bool phase_fold(Ctx *ctx, Fn *fn)
     f.off = find_off(&f);
     f.spent = knob_left(&ctx->knobs, KNOB_FOLD_BUDGET) <= 0;
     f.no_float = knob_is_set(&ctx->knobs, KNOB_LIMIT_FOLD_FP);
-    f.descs = (DescId(*)[RULE_WIDTHS])NEW_ARRAY(&f.scratch, DescId, f.rules->nodes.n * RULE_WIDTHS);
     f.readers = NEW_ARRAY(&f.scratch, uint8_t, f.nregs);
     for (uint32_t k = 0; k < f.a->nrpo; k++)
         FOR_INSTRS(fn, f.a->rpo[k], id)

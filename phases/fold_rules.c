@@ -439,7 +439,7 @@ static void read_rule(Reader *r, Rule *rule, uint32_t k)
     rule->widths = root->type[0].letter == 'p' && has_width(r->set, rule->from);
     for (uint32_t kid = 0; kid < root->nkids; kid++) {
         const RuleNode *n = &nodes[root->kids[kid]];
-        rule->need[kid] = n->kind == RN_OP      ? (uint16_t)(FROM_OP + n->op)
+        rule->need[kid] = n->kind == RN_OP      ? from_op((Opcode)n->op, n->cmp)
                           : n->kind == RN_VALUE ? FROM_ANY
                                                 : FROM_CONSTANT;
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Known facts: a look at the instructions behind a value, some DEPTH of them deep, at the special registers that it
-// comes from, and at the last CONDITIONS that the block runs under. Nothing is kept, so it costs little where few ask.
+// Known facts: a look at the instructions behind a value, DEPTH of them deep, at the special registers that it comes
+// from, and at the last CONDITIONS that the block runs under.
 //
 // A condition on a value that is defined once holds wherever its block dominates. On any way there the condition was
 // evaluated behind the last definition of the value: otherwise the part of the way from that definition on, behind any
@@ -9,16 +9,25 @@
 #include "phases/known_facts.h"
 
 enum {
-    DEPTH = 4,
-    ASKED = 2,  // so deep conditions count, too
+    DEPTH = 6,
+    ASKED = 2,            // so deep conditions count, too
+    FEWEST = 64,          // that are remembered
+    MOST = 4096,
     CONDITIONS = 6,
     LOGIC = 3,  // predicates made of predicates
+    MOVES = 3,  // that are looked through
 };
 
 typedef struct Look {
     const KnownFacts *k;
     BlockId at;  // 0: conditions do not count
 } Look;
+
+// What a condition compares, moves looked through; with several comparisons in it nobody knows.
+typedef struct Subject {
+    bool several;
+    Operand x, y;
+} Subject;
 
 static uint32_t bits_of(const Fn *fn, Operand o)
 {
@@ -27,6 +36,11 @@ static uint32_t bits_of(const Fn *fn, Operand o)
                                           : 0;
     return bits && bits <= 64 ? bits : 64;
 }
+
+typedef struct Remembered {
+    RegId reg;  // 0 = none
+    Facts facts;
+} Remembered;
 
 static Facts look(const Look *l, Operand o, int depth);
 
@@ -201,21 +215,21 @@ static InstrId definition_of(const Look *l, Operand o)
     return op_is_reg(o) && !(o.mods & ~(uint32_t)OPM_NOT) ? l->k->definition(l->k->user, op_index(o)) : 0;
 }
 
-// Moves do not change a value.
-static bool is_same(const Look *l, Operand o, Operand wanted)
+// What it is a copy of: moves do not change a value.
+static Operand source_of(const Look *l, Operand o)
 {
-    for (int k = 0; k < 3; k++) {
-        if (op_same(o, wanted))
-            return true;
+    const Fn *fn = l->k->fn;
+    for (int k = 0; k < MOVES; k++) {
         InstrId def = definition_of(l, o);
-        const Instr *i = def ? ir_instr(l->k->fn, def) : NULL;
-        if (!i || ir_desc(l->k->fn, i)->op != OP_MOV || ir_guarded(i))
-            return false;
-        o = *ir_use(l->k->fn, i, 0);
-        if (!op_is_reg(o) || bits_of(l->k->fn, o) != bits_of(l->k->fn, wanted) || !definition_of(l, o))
-            return false;
+        const Instr *i = def ? ir_instr(fn, def) : NULL;
+        if (!i || ir_desc(fn, i)->op != OP_MOV || ir_guarded(i))
+            break;
+        Operand from = *ir_use(fn, i, 0);
+        if (!op_is_reg(from) || bits_of(fn, from) != bits_of(fn, o) || !definition_of(l, from))
+            break;
+        o = from;
     }
-    return false;
+    return o;
 }
 
 static bool compares(Mod cmp, FactCompare *c, bool *is_unsigned)
@@ -251,11 +265,11 @@ static void take_comparison(const Look *l, const Instr *i, Operand value, bool h
         (!is_integer(type) && type->class != TC_B) || width_bits(type->width) != f->bits)
         return;
     Operand x = *ir_use(fn, i, 0), y = *ir_use(fn, i, 1);
-    bool first = is_same(l, x, value);
-    if (!first && !is_same(l, y, value))
+    bool first = op_same(source_of(l, x), value);
+    if (!first && !op_same(source_of(l, y), value))
         return;
     Look plainly = {l->k, 0};
-    Facts other = look(&plainly, first ? y : x, ASKED);
+    Facts other = look(&plainly, first ? y : x, DEPTH);
     if (other.bits != f->bits)
         return;
     cmp = first ? cmp : mirrored[cmp];
@@ -305,14 +319,36 @@ static InstrId condition_of(const KnownFacts *k, BlockId b, bool *taken)
     return then != other ? id : 0;
 }
 
+static Subject subject_of(const Look *l, Operand p)
+{
+    const Fn *fn = l->k->fn;
+    for (int k = 0; k < LOGIC; k++) {
+        InstrId def = definition_of(l, p);
+        const Instr *i = def ? ir_instr(fn, def) : NULL;
+        Opcode op = i ? ir_desc(fn, i)->op : OP_BRA;
+        if (op == OP_SETP)
+            return (Subject){.x = source_of(l, *ir_use(fn, i, 0)), .y = source_of(l, *ir_use(fn, i, 1))};
+        if (op == OP_AND || op == OP_OR)
+            return (Subject){.several = true};
+        if (op != OP_MOV && op != OP_NOT)
+            break;
+        p = *ir_use(fn, i, 0);
+    }
+    return (Subject){.x = op_none(), .y = op_none()};
+}
+
 static void find_conditional(KnownFacts *k)
 {
     const Analyses *a = k->a;
     bool taken;
     k->conditional = NEW_ARRAY(k->arena, BlockId, k->fn->blocks.n);
+    k->subject = NEW_ARRAY(k->arena, Subject, k->fn->blocks.n);
     for (uint32_t n = 0; n < a->nrpo; n++) {
         BlockId b = a->dom.order[n];
-        k->conditional[b] = condition_of(k, b, &taken) ? b : n ? k->conditional[a->dom.idom[b]] : 0;
+        InstrId branch = condition_of(k, b, &taken);
+        k->conditional[b] = branch ? b : n ? k->conditional[a->dom.idom[b]] : 0;
+        if (branch)
+            k->subject[b] = subject_of(&(Look){k, b}, *ir_guard(k->fn, ir_instr(k->fn, branch)));
     }
 }
 
@@ -321,13 +357,49 @@ static void take_conditions(const Look *l, Operand value, Facts *f)
     const KnownFacts *k = l->k;
     BlockId b = k->conditional[l->at];
     bool taken = false;
+    value = source_of(l, value);
     for (int n = 0; n < CONDITIONS && b; n++, b = k->conditional[k->a->dom.idom[b]]) {
+        const Subject *s = &k->subject[b];
+        if (!s->several && !op_same(s->x, value) && !op_same(s->y, value))
+            continue;
         InstrId branch = condition_of(k, b, &taken);
         take_predicate(l, *ir_guard(k->fn, ir_instr(k->fn, branch)), value, taken, LOGIC, f);
     }
 }
 
+// Whether a block runs under a condition that may be on what an instruction reads.
+static bool is_about_operands(const Look *l, const Instr *i)
+{
+    const Fn *fn = l->k->fn;
+    BlockId b = l->k->conditional[l->at];
+    for (int n = 0; n < CONDITIONS && b; n++, b = l->k->conditional[l->k->a->dom.idom[b]]) {
+        const Subject *s = &l->k->subject[b];
+        for (uint32_t k = 0; k < ir_nuse(i); k++) {
+            Operand o = *ir_use(fn, i, k);
+            if (op_is_reg(o) && (s->several || op_same(o, s->x) || op_same(o, s->y)))
+                return true;
+        }
+    }
+    return false;
+}
+
 /* -- Values --------------------------------------------------------------------------------------------- */
+
+static Remembered *place_of(const KnownFacts *k, RegId r) { return &k->remembered[r & (k->nremembered - 1)]; }
+
+// What holds of a register wherever it is read. Some of it is remembered, so that a walk over a function, which asks for
+// one value after the other, looks at most definitions once.
+static Facts look_anywhere(const Look *l, RegId r, InstrId def, uint32_t bits, int depth)
+{
+    Remembered *place = place_of(l->k, r);
+    if (place->reg == r)
+        return place->facts;
+    if (!depth)
+        return facts_any(bits);
+    Facts f = definition(l, ir_instr(l->k->fn, def), depth - 1);
+    *place = (Remembered){r, f};
+    return f;
+}
 
 static Facts look(const Look *l, Operand o, int depth)
 {
@@ -335,14 +407,17 @@ static Facts look(const Look *l, Operand o, int depth)
     uint32_t bits = bits_of(fn, o);
     if (op_kind(o) == K_IMM && op_index(o) != CONST_UNDEF && !o.mods)
         return facts_constant(tab_const(fn->tables, op_index(o)).bits, bits);
-    Facts f = facts_any(bits);
-    if (!op_is_reg(o) || o.mods || bits < 8 || bits > 64)
+    InstrId def = definition_of(l, o);
+    if (!def || o.mods || bits < 8 || bits > 64)
+        return facts_any(bits);
+    if (!l->at)
+        return look_anywhere(l, op_index(o), def, bits, depth);
+    Facts f = look(&(Look){l->k, 0}, o, DEPTH);
+    if (!depth)
         return f;
-    InstrId def = l->k->definition(l->k->user, op_index(o));
-    if (def && depth)
+    if (is_about_operands(l, ir_instr(fn, def)))
         f = definition(l, ir_instr(fn, def), depth - 1);
-    if (def && l->at && depth > DEPTH - ASKED && l->k->a->rpo_index[l->at] != UINT32_MAX)
-        take_conditions(l, o, &f);
+    take_conditions(l, o, &f);
     return f;
 }
 
@@ -353,9 +428,21 @@ void known_facts_init(KnownFacts *k, const Fn *fn, const Analyses *a, Definition
     read_directives(k);
 }
 
+// The first question.
+static void begin(KnownFacts *k)
+{
+    find_conditional(k);
+    k->nremembered = FEWEST;
+    while (k->nremembered < MOST && k->nremembered < k->fn->regs.n / 4)
+        k->nremembered *= 2;
+    k->remembered = NEW_ARRAY(k->arena, Remembered, k->nremembered);
+}
+
 Facts known_facts(KnownFacts *k, Operand o, BlockId at)
 {
     if (!k->conditional)
-        find_conditional(k);
-    return look(&(Look){k, at}, o, DEPTH);
+        begin(k);
+    bool reached = k->a->rpo_index[at] != UINT32_MAX;
+    bool conditions = reached && k->conditional[at] != 0;
+    return conditions ? look(&(Look){k, at}, o, ASKED) : look(&(Look){k, 0}, o, DEPTH);
 }

@@ -262,10 +262,18 @@ static uint64_t try_some(Proof *p, bool facts, uint64_t n)
 {
     uint64_t held = 0;
     for (uint64_t x = 0; x < n && !p->what; x++) {
+        uint64_t last = 0;
         for (uint32_t k = 0; k < p->nthings; k++) {
             uint32_t bits = bits_of_times(p, p->thing[k].bits_of);
             bool count = p->thing[k].bits_of == 3;
-            set_thing(p, k, count && draw() % 4 ? draw() % (2 * p->bits) : draw() % 2 ? draw_corner(bits) : draw());
+            // Some constants have much to do with the last.
+            bool alike = p->thing[k].constant && last && draw() % 4 == 0;
+            uint64_t to = alike                       ? draw() % 2 ? last : last & (0 - last)
+                          : count && draw() % 4 ? draw() % (2 * p->bits)
+                          : draw() % 2          ? draw_corner(bits)
+                                                : draw();
+            set_thing(p, k, to);
+            last = p->thing[k].constant ? to : last;
         }
         draw_all_facts(p, facts);
         held += try_one(p);
@@ -522,7 +530,7 @@ static void try_rule(const RuleSet *set, const Rule *rule, Arena *arena)
     if (!has_bytes(&p, rule->from))
         prove(&p, 8, 1);
     for (uint32_t w = 0; w < RULE_WIDTHS; w++) {
-        if (!rule->at[w] || (w == 0 && strstr(rule->cond, "w != 16")))
+        if (!rule->at[w] || (w == 0 && strstr(rule->cond, "w != 16")) || (w == 2 && strstr(rule->cond, "w != 64")))
             continue;
         prove(&p, rule_bits(w), w);
         apply(&p, w);
