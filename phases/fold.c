@@ -360,6 +360,7 @@ static uint64_t compute(Fold *f, const Match *m, uint16_t code)
 {
     RuleFacts facts;
     facts.bits = m->bits;
+    facts.any_width = false;
     facts.known = 0;
     facts.user = f;
     facts.of = facts_of;

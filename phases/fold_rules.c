@@ -66,6 +66,7 @@ typedef enum {
     X_SMIN,
     X_SMAX,
     X_BITS,
+    X_ONLY64,
     X_ONES,
     X_NEG,
     X_NOT,
@@ -149,7 +150,9 @@ static void read_primary(Reader *r)
             return;
         }
     }
-    if (take(r, "ones")) {
+    if (take(r, "only64")) {
+        emit(r, X_ONLY64);
+    } else if (take(r, "ones")) {
         emit(r, X_ONES);
     } else if (take(r, "w")) {
         emit(r, X_BITS);
@@ -265,6 +268,7 @@ uint64_t rule_eval(const RuleSet *set, uint16_t code, RuleFacts *facts)
         case X_SMIN: stack[n++] = (uint64_t)facts_of(facts, var)->smin; continue;
         case X_SMAX: stack[n++] = (uint64_t)facts_of(facts, var)->smax; continue;
         case X_BITS: stack[n++] = facts->bits; continue;
+        case X_ONLY64: stack[n++] = facts->bits == 64 || facts->any_width; continue;
         case X_ONES: stack[n++] = UINT64_MAX >> (64 - facts->bits); continue;
         case X_NEG: stack[n - 1] = 0 - a; continue;
         case X_NOT: stack[n - 1] = !a; continue;

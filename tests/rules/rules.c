@@ -286,7 +286,7 @@ static void prove(Proof *p, uint32_t bits, uint32_t width)
     bool facts = asks_for_facts(p);
     p->bits = bits;
     p->width = width;
-    p->facts = (RuleFacts){.bits = bits, .user = p, .of = facts_of};
+    p->facts = (RuleFacts){.bits = bits, .any_width = true, .user = p, .of = facts_of};
     p->what = NULL;
     memset(p->fact, 0, sizeof p->fact);
     memset(p->known, 0, p->set->nodes.n * sizeof *p->known);
@@ -533,7 +533,8 @@ static void try_rule(const RuleSet *set, const Rule *rule, Arena *arena)
         if (!rule->at[w] || (w == 0 && strstr(rule->cond, "w != 16")) || (w == 2 && strstr(rule->cond, "w != 64")))
             continue;
         prove(&p, rule_bits(w), w);
-        apply(&p, w);
+        if (w == 2 || !strstr(rule->cond, "only64"))
+            apply(&p, w);
     }
 }
 
