@@ -39,6 +39,7 @@ OPT_OBJ  = $(patsubst %.c,$B/%.o,$(wildcard tools/opt_*.c) tools/reproducer.c)
 MAIN_OBJ = $(PROGRAMS:%=$B/tools/%.o) $(CHECK_OBJ) $(OPT_OBJ)
 GEN_OBJ  = $(patsubst %.c,$B/%.o,$(wildcard tools/origen/*.c))
 UNIT_SRC = $(wildcard tests/unit/*.c)
+RULES_SRC = $(wildcard tests/rules/*.c)
 FORMATTED = $(filter-out %/lex.c,$(wildcard ir/*/*.[ch] knobs/*.[ch] phases/*.[ch] sm/*.[ch] tools/*.[ch] tools/origen/*.[ch] tests/bench/*.[ch] tests/tools/*.[ch] tests/unit/*.[ch] tests/rules/*.[ch] tests/gpu/*.[ch] tests/embed/*.[ch] samples/embed/*.[ch]))
 
 INSTALLED = $(PROGRAMS) origen
@@ -68,8 +69,8 @@ $B/%.o: %.c
 $B/unit: $(UNIT_SRC) $(wildcard tests/unit/*.h tests/exec/*.tbl) $B/libori.a
 	$(CC) $(filter-out -MMD -MP,$(FLAGS)) $(UNIT_SRC) $B/libori.a -o $@
 
-$B/rules: tests/rules/rules.c tests/rules/facts.c $B/libori.a
-	$(CC) $(filter-out -MMD -MP,$(FLAGS)) $^ -o $@
+$B/rules: $(RULES_SRC) tests/rules/rules.h $B/libori.a
+	$(CC) $(filter-out -MMD -MP,$(FLAGS)) $(RULES_SRC) $B/libori.a -o $@
 
 # The programs print their man pages and completions.
 GENERATE = @mkdir -p $(@D) && $< --generate=$(1) >$@.new && mv $@.new $@

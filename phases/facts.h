@@ -19,10 +19,7 @@ typedef struct Facts {
 typedef enum { FC_EQ, FC_NE, FC_LT, FC_LE, FC_GT, FC_GE } FactCompare;
 
 static inline uint64_t low_ones(uint32_t n) { return n < 64 ? ((uint64_t)1 << n) - 1 : UINT64_MAX; }
-static inline int64_t sign_extended(uint64_t x, uint32_t bits)
-{
-    return (int64_t)(x << (64 - bits)) >> (64 - bits);
-}
+static inline int64_t sign_extended(uint64_t x, uint32_t bits) { return (int64_t)(x << (64 - bits)) >> (64 - bits); }
 
 Facts facts_any(uint32_t bits);
 Facts facts_constant(uint64_t x, uint32_t bits);

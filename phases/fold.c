@@ -95,20 +95,20 @@ typedef struct Fold {
     Arena scratch;
     EvalCache evals;
     const RuleSet *rules;
-    bool *off;      // by rule: not to be applied; NULL: none is off
-    bool no_float;  // limit-fold-fp
-    bool spent;     // FoldBudget
+    bool *off;         // by rule: not to be applied; NULL: none is off
+    bool no_float;     // limit-fold-fp
+    bool spent;        // FoldBudget
     VEC(Plain) plain;  // by DescId
     VEC(Candidate) candidates;
     uint8_t *readers;  // by RegId, of those that were there in the beginning
     RegId nregs;
     VEC(InstrId) made;  // definitions of registers from nregs on
     InstrId root;
-    const Match *match;            // whose condition is looked at
+    const Match *match;  // whose condition is looked at
     KnownFacts facts;
-    Known known[KNOWN];            // by the operand
-    BlockId block;                 // where the walk is
-    Made descs[DESCS];             // by node and width
+    Known known[KNOWN];  // by the operand
+    BlockId block;       // where the walk is
+    Made descs[DESCS];   // by node and width
     bool progress;
 } Fold;
 
@@ -191,10 +191,7 @@ static bool look_at_uses(const Fold *f, const Instr *i, Uses *uses)
 
 /* -- Rules ---------------------------------------------------------------------------------------------- */
 
-static bool may_apply(const Fold *f, uint32_t rule)
-{
-    return !f->spent && !(f->off && f->off[rule]);
-}
+static bool may_apply(const Fold *f, uint32_t rule) { return !f->spent && !(f->off && f->off[rule]); }
 
 // Ahead of the change, so that what is told of it is about the instruction as it was.
 static void begin_rule(Fold *f, uint32_t rule, InstrId id)
@@ -279,7 +276,8 @@ static void find_candidates(Fold *f, Plain *p)
             fits &= !root->type[t].letter || fits_type(root->type[t], p->letter[t], p->bits[t], bits);
         if (fits)
             VEC_PUSH(&f->scratch, &f->candidates,
-                     ((Candidate){set->by[k], (uint8_t)bits, root->commutes, {rule->need[0], rule->need[1], rule->need[2]}}));
+                     ((Candidate){
+                         set->by[k], (uint8_t)bits, root->commutes, {rule->need[0], rule->need[1], rule->need[2]}}));
     }
     p->nrules = (uint16_t)(f->candidates.n - p->rules);
 }
@@ -369,8 +367,8 @@ static uint64_t compute(Fold *f, const Match *m, uint16_t code)
     return rule_eval(f->rules, code, &facts);
 }
 
-// `from`: what the operand is a copy of. `inner`: it stands in a definition that the root reads, where only what has one
-// value is the same.
+// `from`: what the operand is a copy of. `inner`: it stands in a definition that the root reads, where only what has
+// one value is the same.
 static bool match_operand(Fold *f, Match *m, uint16_t node, Operand o, Operand from, bool inner)
 {
     const Fn *fn = f->fn;

@@ -109,9 +109,10 @@ static const struct {
     uint8_t level;  // the higher binds tighter
     uint8_t op;
 } operators[] = {
-    {"<=s", 7, X_SLE}, {"<s", 7, X_SLT}, {"||", 1, X_EITHER}, {"&&", 2, X_BOTH}, {"==", 6, X_EQ}, {"!=", 6, X_NE},  {"<<", 8, X_SHL}, {">>", 8, X_SHR},
-    {"<=", 7, X_LE},     {">=", 7, X_GE},   {"<", 7, X_LT},  {">", 7, X_GT},   {"|", 3, X_OR},   {"^", 4, X_XOR},
-    {"&", 5, X_AND},     {"+", 9, X_ADD},   {"-", 9, X_SUB}, {"*", 10, X_MUL}, {"/", 10, X_DIV}, {"%", 10, X_REM},
+    {"<=s", 7, X_SLE}, {"<s", 7, X_SLT}, {"||", 1, X_EITHER}, {"&&", 2, X_BOTH}, {"==", 6, X_EQ},
+    {"!=", 6, X_NE},   {"<<", 8, X_SHL}, {">>", 8, X_SHR},    {"<=", 7, X_LE},   {">=", 7, X_GE},
+    {"<", 7, X_LT},    {">", 7, X_GT},   {"|", 3, X_OR},      {"^", 4, X_XOR},   {"&", 5, X_AND},
+    {"+", 9, X_ADD},   {"-", 9, X_SUB},  {"*", 10, X_MUL},    {"/", 10, X_DIV},  {"%", 10, X_REM},
 };
 
 static const struct {

@@ -15,10 +15,10 @@ static inline uint32_t from_op(Opcode op, uint32_t cmp) { return FROM_OP + (uint
 
 typedef enum { RN_OP, RN_VALUE, RN_CONST, RN_EXPR } RuleNodeKind;
 
-// A type of a pattern: `a` (any integer), `i` (signed or not), `s`, `u`, `b`, `p`; of the rule's width, twice that (`s2`)
-// or four times (`s4`).
+// A type of a pattern: `a` (any integer), `i` (signed or not), `s`, `u`, `b`, `p`; of the rule's width, twice that
+// (`s2`) or four times (`s4`).
 typedef struct RuleType {
-    char letter;  // 0 = there is none
+    char letter;    // 0 = there is none
     uint8_t times;  // log2 of that
 } RuleType;
 
@@ -55,8 +55,8 @@ typedef struct Rule {
 } Rule;
 
 struct RuleSet {
-    Rule *rules;       // 1 .. n
-    uint32_t n;        // with those in code, which are the last
+    Rule *rules;         // 1 .. n
+    uint32_t n;          // with those in code, which are the last
     uint32_t npatterns;  // without them
     VEC(RuleNode) nodes;
     VEC(uint64_t) code;

@@ -10,8 +10,8 @@
 
 enum {
     DEPTH = 6,
-    ASKED = 2,            // so deep conditions count, too
-    FEWEST = 64,          // that are remembered
+    ASKED = 2,    // so deep conditions count, too
+    FEWEST = 64,  // that are remembered
     MOST = 4096,
     CONDITIONS = 6,
     LOGIC = 3,  // predicates made of predicates
@@ -190,9 +190,7 @@ static Facts definition(const Look *l, const Instr *i, int depth)
         x = facts_resized(&x, bits, is_signed);
         y = facts_resized(&y, bits, is_signed);
         return facts_mul(&x, &y);
-    case OP_MAD_LO:
-        x = facts_mul(&x, &y);
-        return x.bits == z.bits ? facts_add(&x, &z) : facts_any(bits);
+    case OP_MAD_LO: x = facts_mul(&x, &y); return x.bits == z.bits ? facts_add(&x, &z) : facts_any(bits);
     case OP_DIV: return facts_div(&x, &y, is_signed);
     case OP_REM: return facts_rem(&x, &y, is_signed);
     case OP_MIN: return facts_min(&x, &y, is_signed);
@@ -387,8 +385,8 @@ static bool is_about_operands(const Look *l, const Instr *i)
 
 static Remembered *place_of(const KnownFacts *k, RegId r) { return &k->remembered[r & (k->nremembered - 1)]; }
 
-// What holds of a register wherever it is read. Some of it is remembered, so that a walk over a function, which asks for
-// one value after the other, looks at most definitions once.
+// What holds of a register wherever it is read. Some of it is remembered, so that a walk over a function, which asks
+// for one value after the other, looks at most definitions once.
 static Facts look_anywhere(const Look *l, RegId r, InstrId def, uint32_t bits, int depth)
 {
     Remembered *place = place_of(l->k, r);

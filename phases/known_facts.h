@@ -17,11 +17,11 @@ typedef struct KnownFacts {
     const void *user;
     Arena *arena;
     BlockId *conditional;  // by BlockId: the next block up the dominator tree, or itself, that runs under a condition
-    struct Subject *subject;  // by BlockId: what that condition is about
+    struct Subject *subject;        // by BlockId: what that condition is about
     struct Remembered *remembered;  // of registers, whatever block they are read in
     uint32_t nremembered;           // a power of two; 0 = none yet
-    uint32_t threads;      // a block has at most so many; 0 = as many as there can be
-    uint32_t size[3];      // .reqntid; 0 = not said
+    uint32_t threads;               // a block has at most so many; 0 = as many as there can be
+    uint32_t size[3];               // .reqntid; 0 = not said
 } KnownFacts;
 
 void known_facts_init(KnownFacts *k, const Fn *fn, const Analyses *a, DefinitionOf *definition, const void *user,

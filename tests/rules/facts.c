@@ -7,7 +7,7 @@
 //
 // Instructions: functions of random ones on loaded values, at 16, 32 and 64 bits, are computed by the evaluator for
 // random values, and what is known of each register must allow what it is.
-#include "tests/rules/facts.h"
+#include "tests/rules/rules.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -70,15 +70,12 @@ static const struct {
     Facts (*of)(const Facts *a, const Facts *b);
     bool vague;  // of single values it does not say which
 } operations[] = {
-    {"not", at_not, not_of, 0},         {"and", at_and, facts_and, 0},
-    {"or", at_or, facts_or, 0},         {"xor", at_xor, facts_xor, 0},
-    {"add", at_add, facts_add, 0},      {"sub", at_sub, facts_sub, 0},
-    {"mul", at_mul, facts_mul, 1},      {"shl", at_shl, facts_shl, 0},
-    {"shr.u", at_shr, shr_u, 0},        {"shr.s", at_shr_signed, shr_s, 0},
-    {"min.u", at_min, min_u, 0},        {"min.s", at_min_signed, min_s, 0},
-    {"max.u", at_max, max_u, 0},        {"max.s", at_max_signed, max_s, 0},
-    {"div.u", at_div, div_u, 0},        {"div.s", at_div_signed, div_s, 1},
-    {"rem.u", at_rem, rem_u, 1},        {"rem.s", at_rem_signed, rem_s, 1},
+    {"not", at_not, not_of, 0},         {"and", at_and, facts_and, 0},         {"or", at_or, facts_or, 0},
+    {"xor", at_xor, facts_xor, 0},      {"add", at_add, facts_add, 0},         {"sub", at_sub, facts_sub, 0},
+    {"mul", at_mul, facts_mul, 1},      {"shl", at_shl, facts_shl, 0},         {"shr.u", at_shr, shr_u, 0},
+    {"shr.s", at_shr_signed, shr_s, 0}, {"min.u", at_min, min_u, 0},           {"min.s", at_min_signed, min_s, 0},
+    {"max.u", at_max, max_u, 0},        {"max.s", at_max_signed, max_s, 0},    {"div.u", at_div, div_u, 0},
+    {"div.s", at_div_signed, div_s, 1}, {"rem.u", at_rem, rem_u, 1},           {"rem.s", at_rem_signed, rem_s, 1},
     {"abs", at_abs, abs_of, 1},         {"either", at_first, facts_either, 1},
 };
 
@@ -206,29 +203,22 @@ static unsigned long prove_arithmetic(bool quick)
 
 /* -- Instructions --------------------------------------------------------------------------------------- */
 
-static uint64_t state = 0x9e3779b97f4a7c15u;
-
-static uint64_t draw(void)
-{
-    state ^= state << 13;
-    state ^= state >> 7;
-    state ^= state << 17;
-    return state * 0x2545f4914f6cdd1du;
-}
-
-// `w` stands for the width; the letters say of what: `w` a register of it, `c` a count, `p` a predicate, `h` one of half the width.
+// `w` stands for the width; the letters say of what: `w` a register of it, `c` a count, `p` a predicate, `h` one of
+// half the width.
 static const struct {
     const char *mnemonic, *operands;
 } instructions[] = {
-    {"add.s", "ww"},     {"add.u", "ww"},   {"sub.s", "ww"},   {"mul.lo.s", "ww"}, {"mul.lo.u", "ww"}, {"mad.lo.s", "www"},
-    {"mad.lo.u", "www"}, {"div.u", "ww"},   {"div.s", "ww"},   {"rem.u", "ww"},    {"rem.s", "ww"},    {"min.s", "ww"},
-    {"min.u", "ww"},     {"max.s", "ww"},   {"max.u", "ww"},   {"and.b", "ww"},    {"or.b", "ww"},     {"xor.b", "ww"},
-    {"not.b", "w"},      {"neg.s", "w"},    {"abs.s", "w"},    {"shl.b", "wc"},    {"shr.u", "wc"},    {"shr.s", "wc"},
-    {"shr.b", "wc"},     {"bfe.u", "wcc"},  {"bfe.s", "wcc"},  {"selp.b", "wwp"},  {"and.b", "wC"},    {"or.b", "wC"},
-    {"mul.lo.s", "wC"},  {"add.s", "wC"},   {"rem.s", "wC"},   {"div.s", "wC"},    {"shr.u", "wK"},    {"shr.s", "wK"},
-    {"shl.b", "wK"},     {"min.s", "wC"},   {"max.s", "wC"},   {"rem.u", "wC"},    {"bfe.u", "wKK"},   {"mov.b", "w"},
-    {"mul.wide.s", "hh"}, {"mul.wide.u", "hh"}, {"cvt.s.s", "h"}, {"cvt.s.u", "h"}, {"cvt.u.u", "h"}, {"cvt.u.s", "h"},
-    {"cvt.u.U", "d"},    {"cvt.s.S", "d"},  {"cvt.u.8", "w"},  {"cvt.s.7", "w"},
+    {"add.s", "ww"},     {"add.u", "ww"},     {"sub.s", "ww"},      {"mul.lo.s", "ww"},   {"mul.lo.u", "ww"},
+    {"mad.lo.s", "www"}, {"mad.lo.u", "www"}, {"div.u", "ww"},      {"div.s", "ww"},      {"rem.u", "ww"},
+    {"rem.s", "ww"},     {"min.s", "ww"},     {"min.u", "ww"},      {"max.s", "ww"},      {"max.u", "ww"},
+    {"and.b", "ww"},     {"or.b", "ww"},      {"xor.b", "ww"},      {"not.b", "w"},       {"neg.s", "w"},
+    {"abs.s", "w"},      {"shl.b", "wc"},     {"shr.u", "wc"},      {"shr.s", "wc"},      {"shr.b", "wc"},
+    {"bfe.u", "wcc"},    {"bfe.s", "wcc"},    {"selp.b", "wwp"},    {"and.b", "wC"},      {"or.b", "wC"},
+    {"mul.lo.s", "wC"},  {"add.s", "wC"},     {"rem.s", "wC"},      {"div.s", "wC"},      {"shr.u", "wK"},
+    {"shr.s", "wK"},     {"shl.b", "wK"},     {"min.s", "wC"},      {"max.s", "wC"},      {"rem.u", "wC"},
+    {"bfe.u", "wKK"},    {"mov.b", "w"},      {"mul.wide.s", "hh"}, {"mul.wide.u", "hh"}, {"cvt.s.s", "h"},
+    {"cvt.s.u", "h"},    {"cvt.u.u", "h"},    {"cvt.u.s", "h"},     {"cvt.u.U", "d"},     {"cvt.s.S", "d"},
+    {"cvt.u.8", "w"},    {"cvt.s.7", "w"},
 };
 
 enum { LOADS = 4, CHAIN = 10, TRIES = 24, REGS = 64 };
@@ -265,7 +255,8 @@ static Operand some_register(const Chain *c, Width width)
 
 static uint64_t some_number(uint32_t bits)
 {
-    uint64_t kinds[] = {draw() % 20, 0 - draw() % 20, (uint64_t)1 << draw() % bits, low_ones((uint32_t)(draw() % bits) + 1), draw()};
+    uint64_t kinds[] = {draw() % 20, 0 - draw() % 20, (uint64_t)1 << draw() % bits,
+                        low_ones((uint32_t)(draw() % bits) + 1), draw()};
     return kinds[draw() % ARRAY_LEN(kinds)];
 }
 
@@ -279,7 +270,11 @@ static void add_instruction(Chain *c)
     if ((half && bits == 16) || (wide && bits == 64))
         return;
     if (strncmp(mnemonic, "cvt", 3) == 0) {
-        char from = mnemonic[6] == 'U' ? 'u' : mnemonic[6] == 'S' ? 's' : mnemonic[6] == '8' ? 'u' : mnemonic[6] == '7' ? 's' : mnemonic[6];
+        char from = mnemonic[6] == 'U'   ? 'u'
+                    : mnemonic[6] == 'S' ? 's'
+                    : mnemonic[6] == '8' ? 'u'
+                    : mnemonic[6] == '7' ? 's'
+                                         : mnemonic[6];
         uint32_t of = half ? bits / 2 : wide ? 2 * bits : 8;
         snprintf(text, sizeof text, "%.5s%u.%c%u", mnemonic, bits, from, of);
     } else {
@@ -288,7 +283,11 @@ static void add_instruction(Chain *c)
     Operand ops[5];
     uint32_t n = 1;
     for (const char *w = wanted; *w; w++, n++) {
-        Width of = *w == 'h' ? (Width)(width - 1) : *w == 'd' ? (Width)(width + 1) : *w == 'c' ? W32 : *w == 'p' ? W1 : width;
+        Width of = *w == 'h'   ? (Width)(width - 1)
+                   : *w == 'd' ? (Width)(width + 1)
+                   : *w == 'c' ? W32
+                   : *w == 'p' ? W1
+                               : width;
         ops[n] = *w == 'C'   ? op_const(c->fn, some_number(bits), width)
                  : *w == 'K' ? op_const(c->fn, draw() % (bits + 2), W32)
                              : some_register(c, of);
@@ -368,7 +367,8 @@ static uint32_t prove_chain(Heap *heap)
                 continue;
             proven++;
             if (!facts_allow(&facts[k], c.value[k])) {
-                const Mnem *mnem = c.def[k] ? tab_mnem(c.fn->tables, ir_desc(c.fn, ir_instr(c.fn, c.def[k]))->mnem) : NULL;
+                const Mnem *mnem =
+                    c.def[k] ? tab_mnem(c.fn->tables, ir_desc(c.fn, ir_instr(c.fn, c.def[k]))->mnem) : NULL;
                 Str text = mnem ? tab_str(c.fn->tables, mnem->text) : (Str){0};
                 char what[60];
                 snprintf(what, sizeof what, "%.*s", (int)MIN(text.len, 50), text.text ? text.text : "");

@@ -13,21 +13,25 @@
 // a guard, something else reads what only the pattern may. There the rule must not be applied.
 //
 // Ends in `N passed, N failed`.
+#define _DEFAULT_SOURCE
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "ir/exec/eval.h"
 #include "phases/bodies.h"
 #include "phases/fold_rules.h"
-#include "tests/rules/facts.h"
+#include "tests/rules/rules.h"
 
 enum { THINGS = 2 * RULE_VARS };
 
 static unsigned long passed, failed;
 static uint64_t state = 88172645463325252u;
 static uint64_t samples = 1000000, most = 1 << 24;
+static bool quick;
 
-static uint64_t draw(void)
+uint64_t draw(void)
 {
     state ^= state << 13;
     state ^= state >> 7;
@@ -178,7 +182,8 @@ static Facts draw_facts(uint64_t x, uint32_t bits)
 {
     uint32_t n = (uint32_t)(draw() % (bits + 1));
     uint64_t masks[] = {ones(n), ~ones(n), ~ones(bits / 2), draw() & draw(), ones(bits)}, mask = masks[draw() % 5];
-    uint64_t below = draw() & ones((uint32_t)(draw() % (bits + 1))), above = draw() & ones((uint32_t)(draw() % (bits + 1)));
+    uint64_t below = draw() & ones((uint32_t)(draw() % (bits + 1))),
+             above = draw() & ones((uint32_t)(draw() % (bits + 1)));
     int64_t number = sign_extended(x, bits), least = -(int64_t)ones(bits - 1) - 1, most = (int64_t)ones(bits - 1);
     switch (draw() % 5) {
     case 0: return facts_any(bits);
@@ -268,8 +273,8 @@ static uint64_t try_some(Proof *p, bool facts, uint64_t n)
             bool count = p->thing[k].bits_of == 3;
             // Some constants have much to do with the last.
             bool alike = p->thing[k].constant && last && draw() % 4 == 0;
-            uint64_t to = alike                       ? draw() % 2 ? last : last & (0 - last)
-                          : count && draw() % 4 ? draw() % (2 * p->bits)
+            uint64_t to = alike                 ? draw() % 2 ? last : last & (0 - last)
+                                          : count && draw() % 4 ? draw() % (2 * p->bits)
                           : draw() % 2          ? draw_corner(bits)
                                                 : draw();
             set_thing(p, k, to);
@@ -365,11 +370,11 @@ static RegId value(Build *b, const RuleNode *n, Width width)
             r = f->zeros ? limit(b, "and.b", r, ~f->zeros, width) : r;
             r = f->ones ? limit(b, "or.b", r, f->ones, width) : r;
         } else if (asks && (f->umin != any.umin || f->umax != any.umax)) {
-            r = limit(b, "max.u", r, f->umin, width);
-            r = limit(b, "min.u", r, f->umax, width);
+            r = f->umin != any.umin ? limit(b, "max.u", r, f->umin, width) : r;
+            r = f->umax != any.umax ? limit(b, "min.u", r, f->umax, width) : r;
         } else if (asks) {
-            r = limit(b, "max.s", r, (uint64_t)f->smin, width);
-            r = limit(b, "min.s", r, (uint64_t)f->smax, width);
+            r = f->smin != any.smin ? limit(b, "max.s", r, (uint64_t)f->smin, width) : r;
+            r = f->smax != any.smax ? limit(b, "min.s", r, (uint64_t)f->smax, width) : r;
         }
         b->reg[n->var] = r;
     } else if (b->mistake == VALUES) {
@@ -538,41 +543,66 @@ static void try_rule(const RuleSet *set, const Rule *rule, Arena *arena)
     }
 }
 
-static void try_rules(Ctx *ctx, int argc, char **argv)
-{
-    Arena arena;
-    arena_init(&arena, &ctx->heap);
-    bool quick = argc > 1 && strcmp(argv[1], "-q") == 0;
-    if (quick) {
-        samples = 5000;
-        most = 1 << 16;
-        argc--;
-        argv++;
-    }
-    RuleSet *set = rules_read(&arena);
-    if (argc < 2)
-        prove_facts(&ctx->heap, quick, &passed, &failed);
-    for (uint32_t k = 1; k <= set->npatterns; k++) {
-        bool wanted = argc < 2;
-        for (int a = 1; a < argc; a++)
-            wanted |= strcmp(argv[a], set->rules[k].name) == 0;
-        if (wanted)
-            try_rule(set, &set->rules[k], &arena);
-    }
-    arena_free(&arena);
-}
-
-int main(int argc, char **argv)
+// Share `share` of `shares` of all that is to be proven; each rule draws the same numbers whoever proves it.
+static void prove_share(int argc, char **argv, long share, long shares)
 {
     Ctx ctx = {0};
     jmp_buf unwind;
+    Arena arena;
     ctx.heap.unwind = &unwind;
     if (setjmp(unwind)) {
-        printf("%s\n0 passed, 1 failed\n", ctx.heap.message);
-        return 1;
+        printf("%s\n", ctx.heap.message);
+        failed++;
+        return;
     }
-    try_rules(&ctx, argc, argv);
+    arena_init(&arena, &ctx.heap);
+    RuleSet *set = rules_read(&arena);
+    if (argc == 0 && share == 0)
+        prove_facts(&ctx.heap, quick, &passed, &failed);
+    if (argc == 0 && share == shares - 1)
+        prove_floats(&ctx.heap, quick, &passed, &failed);
+    for (uint32_t k = 1; k <= set->npatterns; k++) {
+        bool wanted = argc == 0;
+        for (int a = 0; a < argc; a++)
+            wanted |= strcmp(argv[a], set->rules[k].name) == 0;
+        state = 88172645463325252u + k;
+        if (wanted && k % shares == (unsigned long)share)
+            try_rule(set, &set->rules[k], &arena);
+    }
+    arena_free(&arena);
     heap_release(&ctx.heap);
+}
+
+// A process for each core, which sends its counts.
+int main(int argc, char **argv)
+{
+    long shares = MIN(MAX(sysconf(_SC_NPROCESSORS_ONLN), 1), 16);
+    int counts[2];
+    quick = argc > 1 && strcmp(argv[1], "-q") == 0;
+    if (quick) {
+        samples = 5000;
+        most = 1 << 16;
+    }
+    if (pipe(counts))
+        return 2;
+    for (long share = 0; share < shares; share++) {
+        if (fork())
+            continue;
+        prove_share(argc - 1 - quick, argv + 1 + quick, share, shares);
+        fflush(stdout);
+        unsigned long both[] = {passed, failed};
+        _exit(write(counts[1], both, sizeof both) != sizeof both);
+    }
+    close(counts[1]);
+    unsigned long both[2];
+    long answers = 0;
+    for (; read(counts[0], both, sizeof both) == sizeof both; answers++) {
+        passed += both[0];
+        failed += both[1];
+    }
+    while (wait(NULL) > 0)
+        ;
+    failed += answers != shares;
     printf("%lu passed, %lu failed\n", passed, failed);
     return failed > 0;
 }

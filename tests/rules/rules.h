@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: MIT
+// What the proofs of folding share.
+#ifndef ORI_TESTS_RULES_H
+#define ORI_TESTS_RULES_H
+
+#include "ir/base/base.h"
+
+// A random number (rules.c).
+uint64_t draw(void);
+
+// Each proves what its file says, and adds to the counts.
+void prove_facts(Heap *heap, bool quick, unsigned long *passed, unsigned long *failed);
+void prove_floats(Heap *heap, bool quick, unsigned long *passed, unsigned long *failed);
+
+#endif
