@@ -358,7 +358,7 @@ static uint64_t compute(Fold *f, const Match *m, uint16_t code)
 {
     RuleFacts facts;
     facts.bits = m->bits;
-    facts.any_width = false;
+    facts.proving = false;
     facts.known = 0;
     facts.user = f;
     facts.of = facts_of;
@@ -477,6 +477,47 @@ static void apply(Fold *f, const Match *m, uint32_t number, InstrId id)
         become_move(fn, id, o);
     }
     count_readers(f, ir_instr(fn, id), 1);
+}
+
+/* -- Conversions ---------------------------------------------------------------------------------------- */
+
+// How many bits an integer conversion takes, and makes; 0 = it is none, or does more than cut and extend.
+static uint32_t bits_taken(const Fn *fn, const Instr *i, uint32_t *made)
+{
+    const Desc *d = ir_desc(fn, i);
+    const Mnem *m = tab_mnem(fn->tables, d->mnem);
+    if (d->op != OP_CVT || ir_guarded(i) || tab_str(fn->tables, m->suffix).len)
+        return 0;
+    for (int k = 0; k < MC_COUNT; k++)
+        if (m->mod[k])
+            return 0;
+    const TypeInfo *to = &type_info[m->type[0]], *from = &type_info[m->type[1]];
+    bool integers = (to->class == TC_U || to->class == TC_S) && (from->class == TC_U || from->class == TC_S);
+    *made = width_bits(to->width);
+    return integers ? width_bits(from->width) : 0;
+}
+
+// Low bits pass through conversions that have at least as many on both sides.
+static bool convert_low_bits(Fold *f, InstrId id)
+{
+    Fn *fn = f->fn;
+    Instr *i = ir_instr(fn, id);
+    uint32_t rule = coded_rule(f->rules, CODED_CVT_LOW), made, inner_made, taken;
+    if (ir_desc(fn, i)->op != OP_CVT || !(i->flags & IF_GUARDED ? 0 : (taken = bits_taken(fn, i, &made))))
+        return false;
+    Operand from = source_of(f, *ir_use(fn, i, 0));
+    InstrId def = is_plain_register(fn, from) ? definition(f, op_index(from)) : 0;
+    uint32_t inner = def ? bits_taken(fn, ir_instr(fn, def), &inner_made) : 0;
+    Operand low = inner ? source_of(f, *ir_use(fn, ir_instr(fn, def), 0)) : op_none();
+    if (inner < taken || inner_made < taken || !is_plain_register(fn, low) || !definition(f, op_index(low)) ||
+        !may_apply(f, rule))
+        return false;
+    begin_rule(f, rule, id);
+    count_readers(f, i, -1);
+    ir_reg(fn, op_index(low))->type = TY_NONE;
+    *ir_use(fn, i, 0) = low;
+    count_readers(f, i, 1);
+    return true;
 }
 
 /* -- Floats --------------------------------------------------------------------------------------------- */
@@ -618,7 +659,8 @@ static bool fold_instr(Fold *f, InstrId id)
     Uses uses = {0};
     for (int k = 0; k < AGAIN && may_fold(f->fn, ir_instr(f->fn, id)); k++) {
         bool constant = look_at_uses(f, ir_instr(f->fn, id), &uses);
-        if (!(constant && evaluate(f, id)) && !try_rules(f, id, &uses) && !multiply_by_reciprocal(f, id))
+        if (!(constant && evaluate(f, id)) && !try_rules(f, id, &uses) && !convert_low_bits(f, id) &&
+            !multiply_by_reciprocal(f, id))
             break;
         progress = true;
     }

@@ -66,7 +66,7 @@ typedef enum {
     X_SMIN,
     X_SMAX,
     X_BITS,
-    X_ONLY64,
+    X_PAYS,
     X_ONES,
     X_NEG,
     X_NOT,
@@ -118,9 +118,9 @@ static const struct {
 static const struct {
     const char *text;
     uint8_t op;
-} functions[] = {{"sx2(", X_SX2},       {"sx(", X_SX},         {"pow2(", X_POW2},     {"log2(", X_LOG2},
-                 {"ufits(", X_UFITS},   {"umagic(", X_UMAGIC}, {"ushift(", X_USHIFT}, {"sfits(", X_SFITS},
-                 {"smagic(", X_SMAGIC}, {"sshift(", X_SSHIFT}};
+} functions[] = {{"sx2(", X_SX2},     {"sx(", X_SX},         {"pow2(", X_POW2},     {"log2(", X_LOG2},
+                 {"ufits(", X_UFITS}, {"umagic(", X_UMAGIC}, {"ushift(", X_USHIFT}, {"sfits(", X_SFITS},
+                 {"pays(", X_PAYS},   {"smagic(", X_SMAGIC}, {"sshift(", X_SSHIFT}};
 
 // Of values.
 static const struct {
@@ -151,9 +151,7 @@ static void read_primary(Reader *r)
             return;
         }
     }
-    if (take(r, "only64")) {
-        emit(r, X_ONLY64);
-    } else if (take(r, "ones")) {
+    if (take(r, "ones")) {
         emit(r, X_ONES);
     } else if (take(r, "w")) {
         emit(r, X_BITS);
@@ -269,7 +267,7 @@ uint64_t rule_eval(const RuleSet *set, uint16_t code, RuleFacts *facts)
         case X_SMIN: stack[n++] = (uint64_t)facts_of(facts, var)->smin; continue;
         case X_SMAX: stack[n++] = (uint64_t)facts_of(facts, var)->smax; continue;
         case X_BITS: stack[n++] = facts->bits; continue;
-        case X_ONLY64: stack[n++] = facts->bits == 64 || facts->any_width; continue;
+        case X_PAYS: stack[n - 1] = a || facts->proving; continue;
         case X_ONES: stack[n++] = UINT64_MAX >> (64 - facts->bits); continue;
         case X_NEG: stack[n - 1] = 0 - a; continue;
         case X_NOT: stack[n - 1] = !a; continue;

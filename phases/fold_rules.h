@@ -69,7 +69,7 @@ typedef struct RuleSet RuleSet;
 typedef struct RuleFacts {
     uint32_t bits;
     uint64_t constant[RULE_VARS];  // by variable
-    bool any_width;                // only64 does not count
+    bool proving;                  // pays() does not count
     uint32_t known;                // values whose facts are there
     Facts facts[RULE_VARS];        // by variable
     void *user;

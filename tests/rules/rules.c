@@ -72,7 +72,7 @@ static uint32_t times_of_operand(const RuleNode *n, uint32_t k)
     bool shift = n->op == OP_SHL || n->op == OP_SHR;
     if (t.letter == 'p' || (n->op == OP_SELP && k == 2))
         return 0;
-    if (shift && k == 1)
+    if ((shift && k == 1) || (n->op == OP_BFE && k) || (n->op == OP_BFI && k > 1))
         return 3;
     return n->op == OP_MAD_WIDE && k == 2 ? 2 : 1u << t.times;
 }
@@ -217,8 +217,9 @@ static bool asks_for_facts(const Proof *p)
 
 static uint64_t draw_corner(uint32_t bits)
 {
-    switch (draw() % 6) {
+    switch (draw() % 7) {
     case 0: return draw() % 70;
+    case 5: return ~(ones((uint32_t)(draw() % 20)) << draw() % MAX(bits, 1u));
     case 1: return (uint64_t)1 << draw() % MAX(bits, 1u);
     case 2: return ones((uint32_t)(draw() % (bits + 1)));
     case 3: return 0 - draw() % 70;
@@ -263,22 +264,28 @@ static uint64_t try_all(Proof *p, bool facts)
     return held;
 }
 
+// Something that has to do with another constant: with its lowest bit, with the hole in a mask.
+static uint64_t draw_alike(uint64_t x)
+{
+    uint32_t hole = ~x ? (uint32_t)__builtin_ctzll(~x) : 0;
+    uint64_t kinds[] = {x, x & (0 - x), ~x, hole, ~x >> hole & ones(16), ~x >> hole & ones(32)};
+    return kinds[draw() % ARRAY_LEN(kinds)];
+}
+
 static uint64_t try_some(Proof *p, bool facts, uint64_t n)
 {
     uint64_t held = 0;
     for (uint64_t x = 0; x < n && !p->what; x++) {
-        uint64_t last = 0;
+        uint64_t first = 0;
         for (uint32_t k = 0; k < p->nthings; k++) {
             uint32_t bits = bits_of_times(p, p->thing[k].bits_of);
-            bool count = p->thing[k].bits_of == 3;
-            // Some constants have much to do with the last.
-            bool alike = p->thing[k].constant && last && draw() % 4 == 0;
-            uint64_t to = alike                 ? draw() % 2 ? last : last & (0 - last)
-                                          : count && draw() % 4 ? draw() % (2 * p->bits)
-                          : draw() % 2          ? draw_corner(bits)
-                                                : draw();
+            uint64_t to = draw() % 2 ? draw_corner(bits) : draw();
+            if (p->thing[k].bits_of == 3 && draw() % 4)
+                to = draw() % (2 * p->bits);
+            if (p->thing[k].constant && first && draw() % 2)
+                to = draw_alike(first);
             set_thing(p, k, to);
-            last = p->thing[k].constant ? to : last;
+            first = p->thing[k].constant && !first ? to & ones(bits) : first;
         }
         draw_all_facts(p, facts);
         held += try_one(p);
@@ -291,7 +298,7 @@ static void prove(Proof *p, uint32_t bits, uint32_t width)
     bool facts = asks_for_facts(p);
     p->bits = bits;
     p->width = width;
-    p->facts = (RuleFacts){.bits = bits, .any_width = true, .user = p, .of = facts_of};
+    p->facts = (RuleFacts){.bits = bits, .proving = true, .user = p, .of = facts_of};
     p->what = NULL;
     memset(p->fact, 0, sizeof p->fact);
     memset(p->known, 0, p->set->nodes.n * sizeof *p->known);
@@ -538,7 +545,9 @@ static void try_rule(const RuleSet *set, const Rule *rule, Arena *arena)
         if (!rule->at[w] || (w == 0 && strstr(rule->cond, "w != 16")) || (w == 2 && strstr(rule->cond, "w != 64")))
             continue;
         prove(&p, rule_bits(w), w);
-        if (w == 2 || !strstr(rule->cond, "only64"))
+        bool pays =
+            (w == 2 || !strstr(rule->cond, "pays(w == 64)")) && (w == 1 || !strstr(rule->cond, "pays(w == 32)"));
+        if (pays)
             apply(&p, w);
     }
 }
