@@ -75,6 +75,8 @@ bool rep_close(Rep *rep);
 bool operand_fits(const Fn *fn, const Instr *i, uint32_t k, Operand o);
 // Whether operand k of such an instruction is the base of an access, whose offset is the next.
 bool operand_is_base(const Fn *fn, const Desc *d, uint32_t k);
+// The first of the notes that are about an instruction, or itself: where others go in front of it.
+InstrId in_front_of_notes(const Fn *fn, InstrId id);
 // A move in front of an instruction and of notes about it, whose source line it takes.
 InstrId insert_move(Fn *fn, InstrId before, RegId to, Operand from);
 // Makes an instruction with one definition another one with these uses, which keeps its guard and old value.

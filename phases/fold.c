@@ -211,14 +211,15 @@ static void begin_rule(Fold *f, uint32_t rule, InstrId id)
 
 /* -- Constants ------------------------------------------------------------------------------------------ */
 
-// Whether it computes with floating-point numbers.
+// Whether it computes with floating-point numbers; selp only passes them on.
 static bool is_float(const Fn *fn, const Desc *d)
 {
     const Mnem *m = tab_mnem(fn->tables, d->mnem);
     bool found = false;
     for (uint32_t k = 0; k < m->ntypes; k++)
-        found |= type_info[m->type[k]].class == TC_F;
-    return found && d->op != OP_SELP && d->op != OP_SLCT;
+        found |= type_info[m->type[k]].class == TC_F ||
+                 (type_info[m->type[k]].class == TC_X && m->type[k] != TY_U16X2 && m->type[k] != TY_S16X2);
+    return found && d->op != OP_SELP;
 }
 
 static bool evaluate(Fold *f, InstrId id)
@@ -445,7 +446,7 @@ static Operand build(Fold *f, const Match *m, uint16_t node, Width width)
     uint32_t nuse = build_uses(f, m, node, ops + 1);
     RegId r = reg_new(fn, width == W1 ? RF_P : RF_R, width);
     ops[0] = op_def(op_reg(fn, r));
-    InstrId id = ir_insert_before(fn, f->root, desc_of_node(f, m, node), 0, ops, 1 + nuse);
+    InstrId id = ir_insert_before(fn, in_front_of_notes(fn, f->root), desc_of_node(f, m, node), 0, ops, 1 + nuse);
     ir_instr(fn, id)->line = ir_instr(fn, f->root)->line;
     VEC_PUSH(&f->scratch, &f->made, id);
     count_readers(f, ir_instr(fn, id), 1);
@@ -502,8 +503,9 @@ static bool convert_low_bits(Fold *f, InstrId id)
 {
     Fn *fn = f->fn;
     Instr *i = ir_instr(fn, id);
-    uint32_t rule = coded_rule(f->rules, CODED_CVT_LOW), made, inner_made, taken;
-    if (ir_desc(fn, i)->op != OP_CVT || !(i->flags & IF_GUARDED ? 0 : (taken = bits_taken(fn, i, &made))))
+    uint32_t rule = coded_rule(f->rules, CODED_CVT_LOW), made, inner_made = 0, taken;
+    taken = ir_desc(fn, i)->op == OP_CVT ? bits_taken(fn, i, &made) : 0;
+    if (!taken)
         return false;
     Operand from = source_of(f, *ir_use(fn, i, 0));
     InstrId def = is_plain_register(fn, from) ? definition(f, op_index(from)) : 0;

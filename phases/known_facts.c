@@ -34,7 +34,7 @@ static uint32_t bits_of(const Fn *fn, Operand o)
     uint32_t bits = op_is_reg(o)          ? width_bits((Width)ir_reg(fn, op_index(o))->width)
                     : op_kind(o) == K_IMM ? width_bits(tab_const(fn->tables, op_index(o)).width)
                                           : 0;
-    return bits && bits <= 64 ? bits : 64;
+    return bits <= 64 ? bits : 0;
 }
 
 typedef struct Remembered {
@@ -132,6 +132,8 @@ static Facts definition(const Look *l, const Instr *i, int depth)
         return facts_any(bits);
     if (d->op == OP_LD)
         return load(m, type, bits);
+    if (tab_str(fn->tables, m->suffix).len)
+        return facts_any(bits);
     for (int c = 0; c < MC_COUNT; c++)
         if (m->mod[c])
             return facts_any(bits);
@@ -406,8 +408,8 @@ static Facts look(const Look *l, Operand o, int depth)
     if (op_kind(o) == K_IMM && op_index(o) != CONST_UNDEF && !o.mods)
         return facts_constant(tab_const(fn->tables, op_index(o)).bits, bits);
     InstrId def = definition_of(l, o);
-    if (!def || o.mods || bits < 8 || bits > 64)
-        return facts_any(bits);
+    if (!def || o.mods || bits < 8)
+        return facts_any(MAX(bits, 1u));
     if (!l->at)
         return look_anywhere(l, op_index(o), def, bits, depth);
     Facts f = look(&(Look){l->k, 0}, o, DEPTH);

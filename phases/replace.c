@@ -98,12 +98,16 @@ static DescId desc_of_move(Fn *fn, Width width, Operand from)
     return desc_make(fn->tables, from.mods & OPM_NOT ? "not.pred" : mnemonics[width], "%,%");
 }
 
+InstrId in_front_of_notes(const Fn *fn, InstrId id)
+{
+    for (InstrId note = id; (note = ir_instr(fn, note)->prev) && ir_desc(fn, ir_instr(fn, note))->traits & TR_OF_NEXT;)
+        id = note;
+    return id;
+}
+
 InstrId insert_move(Fn *fn, InstrId before, RegId to, Operand from)
 {
-    InstrId place = before;
-    for (InstrId note = before;
-         (note = ir_instr(fn, note)->prev) && ir_desc(fn, ir_instr(fn, note))->traits & TR_OF_NEXT;)
-        place = note;
+    InstrId place = in_front_of_notes(fn, before);
     Operand ops[] = {op_def(op_reg(fn, to)), {from.word, from.mods & ~(uint32_t)OPM_NOT}};
     DescId desc = desc_of_move(fn, (Width)ir_reg(fn, to)->width, from);
     InstrId id = ir_insert_before(fn, place, desc, 0, ops, 2);

@@ -67,11 +67,12 @@ int settings_counter(const char *value, char *text, size_t cap)
     int len = (int)strcspn(value, ":");
     snprintf(name, sizeof name, "%.*sBudget", MIN(len, 40), value);
     int row = knob_find(&knob_table, name, strlen(name));
-    bool number = value[len] && value[len + 1] && strspn(value + len + 1, "0123456789") == strlen(value + len + 1);
+    const char *count = value[len] ? value + len + 1 : "";
+    bool number = *count && strlen(count) < 20 && strspn(count, "0123456789") == strlen(count);
     if (row < 0 || knob_table.rows[row].type != KT_BDGT || !number)
         return -1;
     if (text)
-        snprintf(text, cap, "%s=%s", knob_table.rows[row].name, value + len + 1);
+        snprintf(text, cap, "%s=%s", knob_table.rows[row].name, count);
     return row;
 }
 
@@ -83,7 +84,8 @@ static bool bad_counter(const char *value)
     for (int row = 0; row < knob_table.n; row++) {
         const KnobInfo *knob = &knob_table.rows[row];
         int len = (int)(strlen(knob->name) - (sizeof suffix - 1));
-        if (knob->type == KT_BDGT && len > 0 && strcmp(knob->name + len, suffix) == 0)
+        if (knob->type == KT_BDGT && len > 0 && n + len + 2 < (int)sizeof expected &&
+            strcmp(knob->name + len, suffix) == 0)
             n += snprintf(expected + n, sizeof expected - (size_t)n, " %.*s", len, knob->name);
     }
     return settings_bad_value("debug-counter", value, expected);

@@ -191,8 +191,9 @@ static Facts draw_facts(uint64_t x, uint32_t bits)
     case 2: return facts_bits(0, x & mask, bits);
     case 3: return facts_unsigned(below > x ? 0 : x - below, above > ones(bits) - x ? ones(bits) : x + above, bits);
     default:
-        return facts_signed(below > (uint64_t)number - (uint64_t)least ? least : number - (int64_t)below,
-                            above > (uint64_t)most - (uint64_t)number ? most : number + (int64_t)above, bits);
+        return facts_signed(below > (uint64_t)number - (uint64_t)least ? least : (int64_t)((uint64_t)number - below),
+                            above > (uint64_t)most - (uint64_t)number ? most : (int64_t)((uint64_t)number + above),
+                            bits);
     }
 }
 
