@@ -119,13 +119,13 @@ static Facts load(const Mnem *m, const TypeInfo *type, uint32_t bits)
     return facts_resized(&any, bits, type->class == TC_S);
 }
 
-static Facts definition(const Look *l, const Instr *i, int depth)
+// Of the register of `bits` bits that it defines.
+static Facts definition(const Look *l, const Instr *i, uint32_t bits, int depth)
 {
     const Fn *fn = l->k->fn;
     const Desc *d = ir_desc(fn, i);
     const Mnem *m = tab_mnem(fn->tables, d->mnem);
     const TypeInfo *type = &type_info[m->type[0]];
-    uint32_t bits = bits_of(fn, *ir_def(fn, i, 0));
     bool is_signed = type->class == TC_S;
     // A guarded definition leaves what was there before, or makes that.
     if (i->ndef != 1 || ir_guarded(i))
@@ -396,7 +396,7 @@ static Facts look_anywhere(const Look *l, RegId r, InstrId def, uint32_t bits, i
         return place->facts;
     if (!depth)
         return facts_any(bits);
-    Facts f = definition(l, ir_instr(l->k->fn, def), depth - 1);
+    Facts f = definition(l, ir_instr(l->k->fn, def), bits, depth - 1);
     *place = (Remembered){r, f};
     return f;
 }
@@ -409,14 +409,14 @@ static Facts look(const Look *l, Operand o, int depth)
         return facts_constant(tab_const(fn->tables, op_index(o)).bits, bits);
     InstrId def = definition_of(l, o);
     if (!def || o.mods || bits < 8)
-        return facts_any(MAX(bits, 1u));
+        return facts_any(bits ? bits : 64);
     if (!l->at)
         return look_anywhere(l, op_index(o), def, bits, depth);
     Facts f = look(&(Look){l->k, 0}, o, DEPTH);
     if (!depth)
         return f;
     if (is_about_operands(l, ir_instr(fn, def)))
-        f = definition(l, ir_instr(fn, def), depth - 1);
+        f = definition(l, ir_instr(fn, def), bits, depth - 1);
     take_conditions(l, o, &f);
     return f;
 }
