@@ -12,6 +12,7 @@
 //     R1 = cvt.s64.s32 R0; R2 = shl.b64 R1, 2   ->   R1 = cvt.s64.s32 R0; R2 = mul.wide.s32 R0, 4
 //     R1 = add.s64 R0, 16; ld.b32 [R1+4]             R1 = add.s64 R0, 16; ld.b32 [R0+20]
 //     @P0 R3 = add.s32 R1, 0                         @P0 R3 = mov.b32 R1
+//     P1 = mov.pred 0; @P1 st.b32 [R1], R2           P1 = mov.pred 0
 //
 // What dies by that goes with the next search for dead code. A result that is larger than its root is made only where
 // the rest of the pattern dies.
@@ -605,6 +606,48 @@ static bool fold_address(Fold *f, InstrId id)
     return progress;
 }
 
+/* -- Guards --------------------------------------------------------------------------------------------- */
+
+// Whether an instruction may lose its guard, or go for good. Terminators are for branch_opt.c; in ssa form old values
+// would have to be passed on; and a note in front would be about what comes next.
+static bool may_lose_guard(const Fn *fn, InstrId id, bool goes)
+{
+    const Instr *i = ir_instr(fn, id);
+    const Desc *d = ir_desc(fn, i);
+    if (d->traits & TR_TERM || d->op == OP_OPAQUE || i->flags & (IF_PINNED | IF_TIED))
+        return false;
+    for (uint32_t k = 0; k < i->ndef; k++)
+        if (op_is_reg(*ir_def(fn, i, k)) && op_file(*ir_def(fn, i, k)) == RF_CC)
+            return false;
+    return !goes || (d->op != OP_CALL && in_front_of_notes(fn, id) == id);
+}
+
+// What stands behind the instruction is the next to be looked at, whatever becomes of it.
+static bool fold_guard(Fold *f, InstrId id)
+{
+    Fn *fn = f->fn;
+    Instr *i = ir_instr(fn, id);
+    uint32_t rule = coded_rule(f->rules, CODED_GUARD);
+    if (!ir_guarded(i))
+        return false;
+    Operand guard = *ir_guard(fn, i), known = source_of(f, (Operand){guard.word, guard.mods & ~(uint32_t)OPM_NOT});
+    if (!is_constant(known))
+        return false;
+    bool runs = (bits_of_constant(fn, known) != 0) != ((guard.mods & OPM_NOT) != 0);
+    if (!may_lose_guard(fn, id, !runs) || !may_apply(f, rule))
+        return false;
+    begin_rule(f, rule, id);
+    count_readers(f, i, -1);
+    if (!runs) {
+        ir_remove(fn, id);
+        return true;
+    }
+    i->nops--;
+    i->flags &= (uint8_t)~IF_GUARDED;
+    count_readers(f, i, 1);
+    return true;
+}
+
 /* -- The walk ------------------------------------------------------------------------------------------- */
 
 static bool comes_from(uint32_t need, uint32_t from) { return need == FROM_ANY || need == from; }
@@ -699,7 +742,11 @@ bool phase_fold(Ctx *ctx, Fn *fn)
     known_facts_init(&f.facts, fn, f.a, definition, &f, &f.scratch);
     for (uint32_t k = 0; k < f.a->nrpo; k++) {
         f.block = f.a->rpo[k];
-        FOR_INSTRS(fn, f.block, id) {
+        for (InstrId id = ir_block(fn, f.block)->first, next; id; id = next) {
+            next = ir_instr(fn, id)->next;
+            fold_guard(&f, id);
+            if (!ir_instr(fn, id)->block)
+                continue;
             f.progress |= fold_instr(&f, id);
             f.progress |= fold_address(&f, id);
         }
