@@ -481,6 +481,25 @@ static void apply(Fold *f, const Match *m, uint32_t number, InstrId id)
     count_readers(f, ir_instr(fn, id), 1);
 }
 
+/* -- Order ---------------------------------------------------------------------------------------------- */
+
+// Of integers: which NaN comes of two may depend on their order.
+static bool put_constant_right(Fold *f, InstrId id, const Uses *uses)
+{
+    Fn *fn = f->fn;
+    const Instr *i = ir_instr(fn, id);
+    const Desc *d = ir_desc(fn, i);
+    uint32_t rule = coded_rule(f->rules, CODED_ORDER);
+    if (!(d->traits & TR_COMM) || ir_nuse(i) < 2 || uses->from[0] != FROM_CONSTANT || uses->from[1] == FROM_CONSTANT ||
+        is_float(fn, d) || !may_apply(f, rule))
+        return false;
+    begin_rule(f, rule, id);
+    Operand first = *ir_use(fn, i, 0);
+    *ir_use(fn, i, 0) = *ir_use(fn, i, 1);
+    *ir_use(fn, i, 1) = first;
+    return true;
+}
+
 /* -- Conversions ---------------------------------------------------------------------------------------- */
 
 // How many bits an integer conversion takes, and makes; 0 = it is none, or does more than cut and extend.
@@ -704,8 +723,8 @@ static bool fold_instr(Fold *f, InstrId id)
     Uses uses = {0};
     for (int k = 0; k < AGAIN && may_fold(f->fn, ir_instr(f->fn, id)); k++) {
         bool constant = look_at_uses(f, ir_instr(f->fn, id), &uses);
-        if (!(constant && evaluate(f, id)) && !try_rules(f, id, &uses) && !convert_low_bits(f, id) &&
-            !multiply_by_reciprocal(f, id))
+        if (!(constant && evaluate(f, id)) && !try_rules(f, id, &uses) && !put_constant_right(f, id, &uses) &&
+            !convert_low_bits(f, id) && !multiply_by_reciprocal(f, id))
             break;
         progress = true;
     }
