@@ -405,7 +405,7 @@ static Facts look(const Look *l, Operand o, int depth)
 {
     const Fn *fn = l->k->fn;
     uint32_t bits = bits_of(fn, o);
-    if (op_kind(o) == K_IMM && op_index(o) != CONST_UNDEF && !o.mods)
+    if (op_kind(o) == K_IMM && op_index(o) != CONST_UNDEF && !o.mods && bits)
         return facts_constant(tab_const(fn->tables, op_index(o)).bits, bits);
     InstrId def = definition_of(l, o);
     if (!def || o.mods || bits < 8)
