@@ -69,7 +69,8 @@ bool rep_may(const Fn *fn, RegId old, Operand by);
 void rep_set(Rep *rep, RegId old, Operand by);
 // What an operand is by now; itself, if its register is not replaced.
 Operand rep_find(const Rep *rep, Operand o);
-// Rewrites all uses, and removes the definitions. Returns whether anything was replaced.
+// Rewrites all uses, and removes the definitions. Returns whether anything was replaced. AN_FLOW stays right, and where
+// no move had to be inserted AN_RDEFS does, too.
 bool rep_close(Rep *rep);
 // Whether operand k of an instruction may be `o`, which is of the width of what stands there now.
 bool operand_fits(const Fn *fn, const Instr *i, uint32_t k, Operand o);

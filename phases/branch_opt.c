@@ -336,11 +336,13 @@ static bool decide_branches(Ctx *ctx, Fn *fn)
 {
     BranchOpt o = {.ctx = ctx, .fn = fn};
     arena_init(&o.scratch, &ctx->heap);
-    o.a = analysis_need(fn, AN_CFG | AN_RPO | AN_DOM | AN_RDEFS);
+    Analyses own;
+    o.a = rdefs_of_conditions(fn, &own);
     o.known = NEW_ARRAY(&o.scratch, uint8_t, value_count(o.a));
     o.condition = NEW_ARRAY(&o.scratch, ValueId, fn->blocks.n);
     bool progress = fold_branches(&o) || jump_over_branches(&o);
     arena_free(&o.scratch);
+    analysis_free(&own);
     if (progress)
         analysis_drop(fn, 0);
     return progress;

@@ -493,7 +493,7 @@ static void leave_block(Leaving *l, BlockId b)
     for (InstrId id = ir_block(fn, b)->first, next; id; id = next) {
         Instr *i = ir_instr(fn, id);
         Opcode op = ir_desc(fn, i)->op;
-        next = i->next;
+        next = instr_behind(fn, id);
         if (op == OP_PHI) {
             leave_phi(l, id);
             continue;

@@ -305,5 +305,7 @@ bool phase_copy_prop(Ctx *ctx, Fn *fn)
         }
     }
     arena_free(&c.scratch);
+    if (c.progress)
+        analysis_drop(fn, AN_FLOW | rdefs_of_form(fn));
     return c.progress;
 }

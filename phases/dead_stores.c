@@ -136,7 +136,7 @@ static void look_at_store(DeadStores *d, const LocalAccess *access)
 
 static void look_at_block(DeadStores *d, BlockId b)
 {
-    for (InstrId id = ir_block(d->fn, b)->last; id; id = ir_instr(d->fn, id)->prev) {
+    FOR_INSTRS_BACK(d->fn, b, id) {
         const LocalAccess *access = local_access(&d->memory, id);
         const Desc *desc = ir_desc(d->fn, ir_instr(d->fn, id));
         bool only_writes = desc->op == OP_ST && !(desc->traits & TR_ORDERED);

@@ -42,25 +42,42 @@ enum {
     READERS_MANY = UINT8_MAX,
     KNOWN = 32,  // that are at hand, a power of two
     DESCS = 32,
+    AHEAD = 4,  // the block whose instructions are asked for
 };
 
-// What patterns ask of an instruction, by its descriptor.
-typedef struct Plain {
-    bool asked, can;
-    uint16_t nrules;
-    uint32_t rules;  // those whose root it may be are candidates[rules] ..
+// A kind of instruction, as patterns tell them apart, and the rules whose root it may be.
+typedef struct RootForm {
     uint16_t op, cmp;
     char letter[2];  // of its types
     uint8_t bits[2];
-} Plain;
+    uint32_t first, end;  // of the candidates
+} RootForm;
 
 // A rule that an instruction may be the root of, and the width that it then has; 0 = a predicate does not say.
 typedef struct Candidate {
     uint16_t rule;
     uint8_t bits;
-    bool commutes;
+    bool commutes, same;
     uint32_t need[3];  // of its first operands: FROM_*
 } Candidate;
+
+// The forms that were met in a context, which are few, so that it is found once which rules are about them.
+typedef struct FoldForms {
+    IdSet index;
+    VEC(RootForm) forms;
+    VEC(Candidate) candidates;
+} FoldForms;
+
+enum { FORMLESS = UINT32_MAX };
+
+// What is asked of an instruction, by its descriptor.
+typedef struct Role {
+    bool known;
+    bool folds;     // it computes something from operands
+    bool accesses;  // memory, whose address may get an offset
+    uint32_t from;  // FROM_*, of what it defines
+    uint32_t form;  // its place among the forms, FORMLESS
+} Role;
 
 // What is known of an operand in a block.
 typedef struct Known {
@@ -87,6 +104,7 @@ typedef struct Made {
 typedef struct Uses {
     uint32_t from[RULE_KIDS];   // FROM_*
     Operand source[RULE_KIDS];  // what they are copies of
+    bool same;                  // the first two are copies of the same
 } Uses;
 
 typedef struct Fold {
@@ -96,14 +114,15 @@ typedef struct Fold {
     Arena scratch;
     EvalCache evals;
     const RuleSet *rules;
-    bool *off;         // by rule: not to be applied; NULL: none is off
-    bool no_float;     // limit-fold-fp
-    bool spent;        // FoldBudget
-    VEC(Plain) plain;  // by DescId
-    VEC(Candidate) candidates;
+    bool *off;      // by rule: not to be applied; NULL: none is off
+    bool no_float;  // limit-fold-fp
+    bool spent;     // FoldBudget
+    FoldForms *forms;
+    VEC(Role) roles;   // by DescId
     uint8_t *readers;  // by RegId, of those that were there in the beginning
     RegId nregs;
-    VEC(InstrId) made;  // definitions of registers from nregs on
+    VEC(InstrId) made;   // definitions of registers from nregs on
+    VEC(uint32_t) from;  // by RegId: FROM_*, of registers with one definition that has no guard
     InstrId root;
     const Match *match;  // whose condition is looked at
     KnownFacts facts;
@@ -115,9 +134,9 @@ typedef struct Fold {
 
 /* -- Values --------------------------------------------------------------------------------------------- */
 
-static bool is_plain_register(const Fn *fn, Operand o)
+static bool is_plain_register(const Fold *f, Operand o)
 {
-    return op_is_reg(o) && !o.mods && op_file(o) != RF_CC && reg_in_ssa(ir_reg(fn, op_index(o)));
+    return op_is_reg(o) && !o.mods && (op_index(o) >= f->nregs || f->a->rdefs.def[op_index(o)] != DEF_OUTSIDE);
 }
 
 static bool is_constant(Operand o) { return op_kind(o) == K_IMM && op_index(o) != CONST_UNDEF && !o.mods; }
@@ -125,28 +144,48 @@ static bool is_constant(Operand o) { return op_kind(o) == K_IMM && op_index(o) !
 static uint64_t bits_of_constant(const Fn *fn, Operand o) { return tab_const(fn->tables, op_index(o)).bits; }
 
 // The one definition of a register that dominates what reads it; 0 = there is none.
-static InstrId definition(const void *user, RegId r)
+static inline InstrId definition(const Fold *f, RegId r)
 {
-    const Fold *f = user;
     if (r >= f->nregs)
         return f->made.at[r - f->nregs];
     InstrId def = f->a->rdefs.def[r];
     return def < DEF_JOINED ? def : 0;
 }
 
+static InstrId definition_for_facts(const void *user, RegId r) { return definition(user, r); }
+
+static InstrId definition_of(const Fold *f, Operand o)
+{
+    return op_is_reg(o) && !o.mods ? definition(f, op_index(o)) : 0;
+}
+
+static uint32_t from_of(const Fold *f, Operand o)
+{
+    if (op_is_reg(o) && !o.mods)
+        return f->from.at[op_index(o)];
+    return !is_constant(o) ? FROM_ANY : bits_of_constant(f->fn, o) ? FROM_CONSTANT : FROM_ZERO;
+}
+
+static const Role *role_of(Fold *f, DescId desc);
+
+static void note_definition(Fold *f, InstrId id)
+{
+    const Instr *i = ir_instr(f->fn, id);
+    const Operand *ops = ir_ops(f->fn, i);
+    for (uint32_t k = 0; k < i->ndef; k++)
+        if (op_is_reg(ops[k]) && definition(f, op_index(ops[k])) == id)
+            f->from.at[op_index(ops[k])] = ir_guarded(i) ? FROM_ANY : role_of(f, i->desc)->from;
+}
+
 // What an operand is a copy of, if that has one value.
 static Operand source_of(const Fold *f, Operand o)
 {
     const Fn *fn = f->fn;
-    for (int k = 0; k < MOVES && is_plain_register(fn, o); k++) {
-        InstrId def = definition(f, op_index(o));
-        const Instr *i = def ? ir_instr(fn, def) : NULL;
-        if (!i || ir_desc(fn, i)->op != OP_MOV || ir_guarded(i))
-            break;
-        Operand from = *ir_use(fn, i, 0);
-        bool same = is_constant(from) ? tab_const(fn->tables, op_index(from)).width == ir_reg(fn, op_index(o))->width
-                                      : is_plain_register(fn, from) && definition(f, op_index(from)) &&
-                                            ir_reg(fn, op_index(from))->width == ir_reg(fn, op_index(o))->width;
+    for (int k = 0; k < MOVES && from_of(f, o) == FROM_MOVE; k++) {
+        Operand from = *ir_use(fn, ir_instr(fn, definition(f, op_index(o))), 0);
+        Width width = (Width)ir_reg(fn, op_index(o))->width;
+        bool same = is_constant(from) ? tab_const(fn->tables, op_index(from)).width == width
+                                      : definition_of(f, from) && ir_reg(fn, op_index(from))->width == width;
         if (!same)
             break;
         o = from;
@@ -176,17 +215,14 @@ static bool look_at_uses(const Fold *f, const Instr *i, Uses *uses)
     uint32_t n = ir_nuse(i), constants = 0;
     for (uint32_t k = 0; k < n; k++) {
         Operand o = source_of(f, *ir_use(fn, i, k));
-        constants += is_constant(o);
-        if (k >= RULE_KIDS)
-            continue;
-        InstrId def = is_plain_register(fn, o) ? definition(f, op_index(o)) : 0;
-        uses->source[k] = o;
-        uses->from[k] = is_constant(o) ? FROM_CONSTANT : FROM_ANY;
-        if (def && !ir_guarded(ir_instr(fn, def))) {
-            const Desc *d = ir_desc(fn, ir_instr(fn, def));
-            uses->from[k] = from_op(d->op, d->op == OP_SETP ? tab_mnem(fn->tables, d->mnem)->mod[MC_CMP] : 0);
+        uint32_t from = from_of(f, o);
+        constants += from_constant(from);
+        if (k < RULE_KIDS) {
+            uses->source[k] = o;
+            uses->from[k] = from;
         }
     }
+    uses->same = n > 1 && op_same(uses->source[0], uses->source[1]);
     return n && constants == n;
 }
 
@@ -261,52 +297,102 @@ static bool fits_type(RuleType t, char letter, uint32_t bits, uint32_t width)
     return same && (t.letter == 'p' || bits == width << t.times);
 }
 
-// Rules whose root an instruction may be, as far as its descriptor says.
-static void find_candidates(Fold *f, Plain *p)
+// Rules whose root an instruction may be, as far as its form says.
+static void find_candidates(Fold *f, RootForm *form)
 {
     const RuleSet *set = f->rules;
-    p->rules = f->candidates.n;
-    for (uint32_t k = set->first[p->op]; k < set->next[p->op]; k++) {
+    FoldForms *forms = f->forms;
+    form->first = forms->candidates.n;
+    for (uint32_t k = set->first[form->op]; k < set->next[form->op]; k++) {
         const Rule *rule = &set->rules[set->by[k]];
         const RuleNode *root = &set->nodes.at[rule->from];
-        if (p->cmp != root->cmp)
+        if (form->cmp != root->cmp)
             continue;
         bool any = root->type[0].letter == 'p';
-        uint32_t bits = any ? 0 : p->bits[0] >> root->type[0].times, width = bits == 16 ? 0 : bits == 32 ? 1 : 2;
+        uint32_t bits = any ? 0 : form->bits[0] >> root->type[0].times, width = bits == 16 ? 0 : bits == 32 ? 1 : 2;
         bool fits = any || (bits >= 16 && rule->at[width]);
         for (int t = 0; t < 2; t++)
-            fits &= !root->type[t].letter || fits_type(root->type[t], p->letter[t], p->bits[t], bits);
+            fits &= !root->type[t].letter || fits_type(root->type[t], form->letter[t], form->bits[t], bits);
         if (fits)
-            VEC_PUSH(&f->scratch, &f->candidates,
-                     ((Candidate){
-                         set->by[k], (uint8_t)bits, root->commutes, {rule->need[0], rule->need[1], rule->need[2]}}));
+            VEC_PUSH(&f->ctx->arena, &forms->candidates,
+                     ((Candidate){.rule = set->by[k],
+                                  .bits = (uint8_t)bits,
+                                  .commutes = root->commutes,
+                                  .same = rule->same,
+                                  .need = {rule->need[0], rule->need[1], rule->need[2]}}));
     }
-    p->nrules = (uint16_t)(f->candidates.n - p->rules);
+    form->end = forms->candidates.n;
 }
 
-// NULL: it has modifiers, or types that rules know nothing of.
-static const Plain *plain_of(Fold *f, DescId desc)
+// The place of a form, whose candidates are not there yet.
+static uint32_t form_place(Fold *f, RootForm *form)
 {
-    while (f->plain.n <= desc)
-        VEC_PUSH(&f->scratch, &f->plain, ((Plain){0}));
-    Plain *p = &f->plain.at[desc];
-    if (!p->asked) {
-        const Desc *d = tab_desc(f->fn->tables, desc);
-        const Mnem *m = tab_mnem(f->fn->tables, d->mnem);
-        *p = (Plain){.asked = true, .can = d->plain && d->traits & TR_PURE && m->ntypes <= 2, .op = (uint16_t)d->op};
-        for (int k = 0; k < MC_COUNT; k++)
-            p->can &= k == MC_CMP || !m->mod[k];
-        p->can &= !tab_str(f->fn->tables, m->suffix).len;
-        p->cmp = m->mod[MC_CMP];
-        for (int k = 0; k < m->ntypes && p->can; k++) {
-            p->letter[k] = letter_of(&type_info[m->type[k]]);
-            p->bits[k] = (uint8_t)width_bits(type_info[m->type[k]].width);
-            p->can = p->letter[k] != 0;
-        }
-        if (p->can)
-            find_candidates(f, p);
+    FoldForms *forms = f->forms;
+    uint64_t h = hash_mix((uint32_t)form->op << 16 | form->cmp, (uint32_t)form->letter[0] << 8 | form->letter[1]);
+    h = hash_mix(h, (uint32_t)form->bits[0] << 8 | form->bits[1]);
+    IDSET_EACH(&forms->index, (uint32_t)h, place) {
+        const RootForm *other = &forms->forms.at[place];
+        if (other->op == form->op && other->cmp == form->cmp && !memcmp(other->letter, form->letter, 2) &&
+            !memcmp(other->bits, form->bits, 2))
+            return place;
     }
-    return p->can ? p : NULL;
+    find_candidates(f, form);
+    VEC_PUSH(&f->ctx->arena, &forms->forms, *form);
+    idset_add(&forms->index, &f->ctx->arena, (uint32_t)h, forms->forms.n - 1);
+    return forms->forms.n - 1;
+}
+
+// False: it has modifiers, or types that rules know nothing of.
+static bool find_form(const Desc *d, const Mnem *m, bool suffix, RootForm *form)
+{
+    bool may = d->plain && d->traits & TR_PURE && m->ntypes <= 2 && !suffix;
+    *form = (RootForm){.op = (uint16_t)d->op, .cmp = m->mod[MC_CMP]};
+    for (int k = 0; k < MC_COUNT; k++)
+        may &= k == MC_CMP || !m->mod[k];
+    for (int k = 0; k < m->ntypes && may; k++) {
+        form->letter[k] = letter_of(&type_info[m->type[k]]);
+        form->bits[k] = (uint8_t)width_bits(type_info[m->type[k]].width);
+        may = form->letter[k] != 0;
+    }
+    return may;
+}
+
+// Not accesses of `.local`: an offset gains nothing there, since ptxas does it anyway, and where it sees the offset of
+// a store among accesses that walk it makes up to a twelfth more of the function (tried).
+static bool takes_offsets(const Desc *d, const Mnem *m)
+{
+    return d->traits & (TR_READ | TR_WRITE) && op_info[d->op].ntypes != OP_RAW &&
+           mod_space((Mod)m->mod[MC_SPACE]) != SP_LOCAL;
+}
+
+static void find_role(Fold *f, DescId desc)
+{
+    RootForm form;
+    const Desc *d = tab_desc(f->fn->tables, desc);
+    const Mnem *m = tab_mnem(f->fn->tables, d->mnem);
+    while (f->roles.n <= desc)
+        VEC_PUSH(&f->scratch, &f->roles, ((Role){0}));
+    f->roles.at[desc] = (Role){
+        .known = true,
+        .folds = d->traits & TR_PURE && !(d->traits & TR_PSEUDO) && d->op != OP_MOV,
+        .accesses = takes_offsets(d, m),
+        .from = d->op == OP_MOV ? FROM_MOVE : from_op(d->op, d->op == OP_SETP ? m->mod[MC_CMP] : 0),
+        .form = find_form(d, m, tab_str(f->fn->tables, m->suffix).len, &form) ? form_place(f, &form) : FORMLESS,
+    };
+}
+
+static const Role *role_of(Fold *f, DescId desc)
+{
+    if (desc >= f->roles.n || !f->roles.at[desc].known)
+        find_role(f, desc);
+    return &f->roles.at[desc];
+}
+
+// NULL: it has none.
+static const RootForm *form_of(Fold *f, DescId desc)
+{
+    uint32_t form = role_of(f, desc)->form;
+    return form == FORMLESS ? NULL : &f->forms->forms.at[form];
 }
 
 static bool match_operand(Fold *f, Match *m, uint16_t node, Operand o, Operand source, bool inner);
@@ -327,16 +413,16 @@ static bool match_instr(Fold *f, Match *m, const RuleNode *n, InstrId id, const 
 {
     const Fn *fn = f->fn;
     const Instr *i = ir_instr(fn, id);
-    const Plain *p = plain_of(f, i->desc);
-    if (!p || p->op != n->op || p->cmp != n->cmp || i->ndef != 1 || ir_nuse(i) != n->nkids)
+    const RootForm *form = form_of(f, i->desc);
+    if (!form || form->op != n->op || form->cmp != n->cmp || i->ndef != 1 || ir_nuse(i) != n->nkids)
         return false;
     for (int k = 0; k < 2; k++)
-        if (n->type[k].letter && !fits_type(n->type[k], p->letter[k], p->bits[k], m->bits))
+        if (n->type[k].letter && !fits_type(n->type[k], form->letter[k], form->bits[k], m->bits))
             return false;
     // Registers of conversions may be wider than their types.
-    if (p->op == OP_CVT &&
-        (!op_is_reg(*ir_use(fn, i, 0)) || p->bits[0] != width_bits(ir_reg(fn, op_index(*ir_def(fn, i, 0)))->width) ||
-         p->bits[1] != width_bits(ir_reg(fn, op_index(*ir_use(fn, i, 0)))->width)))
+    if (form->op == OP_CVT &&
+        (!op_is_reg(*ir_use(fn, i, 0)) || form->bits[0] != width_bits(ir_reg(fn, op_index(*ir_def(fn, i, 0)))->width) ||
+         form->bits[1] != width_bits(ir_reg(fn, op_index(*ir_use(fn, i, 0)))->width)))
         return false;
     uint32_t values = m->values, constants = m->constants;
     if (match_kids(f, m, n, i, false, uses))
@@ -377,7 +463,7 @@ static bool match_operand(Fold *f, Match *m, uint16_t node, Operand o, Operand f
     const RuleNode *n = &f->rules->nodes.at[node];
     switch ((RuleNodeKind)n->kind) {
     case RN_VALUE:
-        if (!is_constant(from) && (!is_plain_register(fn, from) || (inner && !definition(f, op_index(from)))))
+        if (!is_constant(from) && !(inner ? definition_of(f, from) : is_plain_register(f, from)))
             return false;
         if (m->values >> n->var & 1)
             return op_same(m->value[n->var], from) && (inner || is_constant(from) || definition(f, op_index(from)));
@@ -393,7 +479,7 @@ static bool match_operand(Fold *f, Match *m, uint16_t node, Operand o, Operand f
     case RN_EXPR: return is_constant(from) && bits_of_constant(fn, from) == compute(f, m, n->expr);
     case RN_OP: break;
     }
-    InstrId def = is_plain_register(fn, from) ? definition(f, op_index(from)) : 0;
+    InstrId def = definition_of(f, from);
     if (!def || ir_guarded(ir_instr(fn, def)))
         return false;
     if (n->single && !(op_index(from) < f->nregs && f->readers[op_index(from)] == 1 && op_same(from, o)))
@@ -450,6 +536,8 @@ static Operand build(Fold *f, const Match *m, uint16_t node, Width width)
     InstrId id = ir_insert_before(fn, in_front_of_notes(fn, f->root), desc_of_node(f, m, node), 0, ops, 1 + nuse);
     ir_instr(fn, id)->line = ir_instr(fn, f->root)->line;
     VEC_PUSH(&f->scratch, &f->made, id);
+    VEC_PUSH(&f->scratch, &f->from, FROM_ANY);
+    note_definition(f, id);
     count_readers(f, ir_instr(fn, id), 1);
     InstrId root = f->root;
     fold_instr(f, id);
@@ -490,7 +578,7 @@ static bool put_constant_right(Fold *f, InstrId id, const Uses *uses)
     const Instr *i = ir_instr(fn, id);
     const Desc *d = ir_desc(fn, i);
     uint32_t rule = coded_rule(f->rules, CODED_ORDER);
-    if (!(d->traits & TR_COMM) || ir_nuse(i) < 2 || uses->from[0] != FROM_CONSTANT || uses->from[1] == FROM_CONSTANT ||
+    if (!(d->traits & TR_COMM) || ir_nuse(i) < 2 || !from_constant(uses->from[0]) || from_constant(uses->from[1]) ||
         is_float(fn, d) || !may_apply(f, rule))
         return false;
     begin_rule(f, rule, id);
@@ -528,11 +616,10 @@ static bool convert_low_bits(Fold *f, InstrId id)
     if (!taken)
         return false;
     Operand from = source_of(f, *ir_use(fn, i, 0));
-    InstrId def = is_plain_register(fn, from) ? definition(f, op_index(from)) : 0;
+    InstrId def = definition_of(f, from);
     uint32_t inner = def ? bits_taken(fn, ir_instr(fn, def), &inner_made) : 0;
     Operand low = inner ? source_of(f, *ir_use(fn, ir_instr(fn, def), 0)) : op_none();
-    if (inner < taken || inner_made < taken || !is_plain_register(fn, low) || !definition(f, op_index(low)) ||
-        !may_apply(f, rule))
+    if (inner < taken || inner_made < taken || !definition_of(f, low) || !may_apply(f, rule))
         return false;
     begin_rule(f, rule, id);
     count_readers(f, i, -1);
@@ -575,7 +662,7 @@ static bool is_sum(const Fold *f, Operand o, Operand *base, int64_t *more)
 {
     const Fn *fn = f->fn;
     Operand from = source_of(f, o);
-    InstrId def = is_plain_register(fn, from) ? definition(f, op_index(from)) : 0;
+    InstrId def = definition_of(f, from);
     const Instr *i = def ? ir_instr(fn, def) : NULL;
     const Mnem *m = i ? tab_mnem(fn->tables, ir_desc(fn, i)->mnem) : NULL;
     if (!i || ir_desc(fn, i)->op != OP_ADD || ir_guarded(i) || ir_reg(fn, op_index(from))->width != W64 ||
@@ -583,7 +670,7 @@ static bool is_sum(const Fold *f, Operand o, Operand *base, int64_t *more)
         return false;
     for (uint32_t k = 0; k < 2; k++) {
         Operand a = source_of(f, *ir_use(fn, i, k)), b = source_of(f, *ir_use(fn, i, 1 - k));
-        if (is_constant(b) && is_plain_register(fn, a) && definition(f, op_index(a))) {
+        if (is_constant(b) && definition_of(f, a)) {
             *base = a;
             *more = (int64_t)bits_of_constant(fn, b);
             return true;
@@ -592,23 +679,19 @@ static bool is_sum(const Fold *f, Operand o, Operand *base, int64_t *more)
     return false;
 }
 
-// Not into accesses of `.local`, which gains nothing: ptxas does it anyway, and where it sees the offset of a store
-// among accesses that walk it makes up to a twelfth more of the function (tried).
 static bool fold_address(Fold *f, InstrId id)
 {
     Fn *fn = f->fn;
     const Instr *i = ir_instr(fn, id);
+    if (!role_of(f, i->desc)->accesses || i->flags & IF_PINNED)
+        return false;
     const Desc *d = ir_desc(fn, i);
     uint32_t rule = coded_rule(f->rules, CODED_ADDRESS);
     bool progress = false;
-    Mod space = (Mod)tab_mnem(fn->tables, d->mnem)->mod[MC_SPACE];
-    if (!(d->traits & (TR_READ | TR_WRITE)) || op_info[d->op].ntypes == OP_RAW || i->flags & IF_PINNED ||
-        mod_space(space) == SP_LOCAL)
-        return false;
     for (uint32_t k = i->ndef; k + 1 < MIN(i->nops, d->nops); k++) {
         Operand *base = ir_ops(fn, i) + k, *offset = base + 1, from;
         int64_t more, sum;
-        if (!is_plain_register(fn, *base) || op_kind(*offset) != K_IMM || !operand_is_base(fn, d, k) ||
+        if (!is_plain_register(f, *base) || op_kind(*offset) != K_IMM || !operand_is_base(fn, d, k) ||
             !is_sum(f, *base, &from, &more))
             continue;
         if (__builtin_add_overflow(const_signed(tab_const(fn->tables, op_index(*offset))), more, &sum) ||
@@ -658,38 +741,45 @@ static bool fold_guard(Fold *f, InstrId id)
     begin_rule(f, rule, id);
     count_readers(f, i, -1);
     if (!runs) {
+        for (uint32_t k = 0; k < i->ndef; k++)
+            rdefs_forget(fn, *ir_def(fn, i, k));
         ir_remove(fn, id);
         return true;
     }
     i->nops--;
     i->flags &= (uint8_t)~IF_GUARDED;
     count_readers(f, i, 1);
+    note_definition(f, id);
     return true;
 }
 
 /* -- The walk ------------------------------------------------------------------------------------------- */
 
-static bool comes_from(uint32_t need, uint32_t from) { return need == FROM_ANY || need == from; }
-
-// Whether the first operands of the root may come from where the rule wants them to.
-static inline bool may_match(const Candidate *c, const uint32_t *from)
+static bool comes_from(uint32_t need, uint32_t from)
 {
+    return need == FROM_ANY || need == from || (need == FROM_CONSTANT && from == FROM_ZERO);
+}
+
+// Whether the first operands of the root may be what the rule wants them to be.
+static inline bool may_match(const Candidate *c, const Uses *uses)
+{
+    const uint32_t *from = uses->from;
     bool fits = (comes_from(c->need[0], from[0]) && comes_from(c->need[1], from[1])) ||
                 (c->commutes && comes_from(c->need[0], from[1]) && comes_from(c->need[1], from[0]));
-    return fits && comes_from(c->need[2], from[2]);
+    return fits && comes_from(c->need[2], from[2]) && (!c->same || uses->same);
 }
 
 static bool try_rules(Fold *f, InstrId id, const Uses *uses)
 {
     const Fn *fn = f->fn;
-    const Plain *p = plain_of(f, ir_instr(fn, id)->desc);
-    if (!p)
+    const RootForm *form = form_of(f, ir_instr(fn, id)->desc);
+    if (!form)
         return false;
     Match m;
-    for (uint32_t k = p->rules, end = p->rules + p->nrules; k < end; k++) {
-        if (!may_match(&f->candidates.at[k], uses->from))
+    for (uint32_t k = form->first, end = form->end; k < end; k++) {
+        if (!may_match(&f->forms->candidates.at[k], uses))
             continue;
-        Candidate c = f->candidates.at[k];
+        Candidate c = f->forms->candidates.at[k];
         const Rule *rule = &f->rules->rules[c.rule];
         const RuleNode *root = &f->rules->nodes.at[rule->from];
         if (!may_apply(f, c.rule))
@@ -709,23 +799,22 @@ static bool try_rules(Fold *f, InstrId id, const Uses *uses)
 }
 
 // Whether an instruction is what rules are about: it computes one register from operands.
-static bool may_fold(const Fn *fn, const Instr *i)
+static bool may_fold(Fold *f, const Instr *i)
 {
-    const Desc *d = ir_desc(fn, i);
-    return d->traits & TR_PURE && !(d->traits & TR_PSEUDO) && d->op != OP_MOV && i->ndef == 1 &&
-           !(i->flags & IF_PINNED) && op_is_reg(*ir_def(fn, i, 0)) &&
-           reg_in_ssa(ir_reg(fn, op_index(*ir_def(fn, i, 0))));
+    return role_of(f, i->desc)->folds && i->ndef == 1 && !(i->flags & IF_PINNED) &&
+           is_plain_register(f, *ir_def(f->fn, i, 0));
 }
 
 static bool fold_instr(Fold *f, InstrId id)
 {
     bool progress = false;
     Uses uses = {0};
-    for (int k = 0; k < AGAIN && may_fold(f->fn, ir_instr(f->fn, id)); k++) {
+    for (int k = 0; k < AGAIN && may_fold(f, ir_instr(f->fn, id)); k++) {
         bool constant = look_at_uses(f, ir_instr(f->fn, id), &uses);
         if (!(constant && evaluate(f, id)) && !try_rules(f, id, &uses) && !put_constant_right(f, id, &uses) &&
             !convert_low_bits(f, id) && !multiply_by_reciprocal(f, id))
             break;
+        note_definition(f, id);
         progress = true;
     }
     return progress;
@@ -754,15 +843,26 @@ bool phase_fold(Ctx *ctx, Fn *fn)
     f.off = find_off(&f);
     f.spent = knob_left(&ctx->knobs, KNOB_FOLD_BUDGET) <= 0;
     f.no_float = knob_is_set(&ctx->knobs, KNOB_LIMIT_FOLD_FP);
+    if (!ctx->fold_forms)
+        ctx->fold_forms = NEW(&ctx->arena, FoldForms);
+    f.forms = ctx->fold_forms;
     f.readers = NEW_ARRAY(&f.scratch, uint8_t, f.nregs);
-    for (uint32_t k = 0; k < f.a->nrpo; k++)
-        FOR_INSTRS(fn, f.a->rpo[k], id)
+    f.from.at = NEW_ARRAY(&f.scratch, uint32_t, f.nregs);
+    f.from.n = f.from.cap = f.nregs;
+    FOR_BLOCKS(fn, b) {
+        InstrId first = f.a->rpo_index[b] != UINT32_MAX ? ir_block(fn, b)->first : 0;
+        for (InstrId id = first; id; id = instr_behind(fn, id)) {
             count_readers(&f, ir_instr(fn, id), 1);
-    known_facts_init(&f.facts, fn, f.a, definition, &f, &f.scratch);
+            note_definition(&f, id);
+        }
+    }
+    known_facts_init(&f.facts, fn, f.a, definition_for_facts, &f, &f.scratch);
     for (uint32_t k = 0; k < f.a->nrpo; k++) {
         f.block = f.a->rpo[k];
+        BlockId ahead = f.a->rpo[MIN(k + AHEAD, f.a->nrpo - 1)];
+        __builtin_prefetch(ir_instr(fn, ir_block(fn, ahead)->first));
         for (InstrId id = ir_block(fn, f.block)->first, next; id; id = next) {
-            next = ir_instr(fn, id)->next;
+            next = instr_behind(fn, id);
             fold_guard(&f, id);
             if (!ir_instr(fn, id)->block)
                 continue;
@@ -770,6 +870,10 @@ bool phase_fold(Ctx *ctx, Fn *fn)
             f.progress |= fold_address(&f, id);
         }
     }
+    if (f.progress && rdefs_of_form(fn))
+        rdefs_define(fn, f.made.at);
+    else if (f.progress)
+        analysis_drop(fn, AN_FLOW);
     arena_free(&f.scratch);
     return f.progress;
 }

@@ -423,6 +423,18 @@ static bool has_width(const RuleSet *set, uint16_t node)
     return has;
 }
 
+static uint32_t need_of(const RuleSet *set, const RuleNode *n)
+{
+    const uint64_t *code = set->code.at + n->expr;
+    switch ((RuleNodeKind)n->kind) {
+    case RN_OP: return from_op((Opcode)n->op, n->cmp);
+    case RN_VALUE: return FROM_ANY;
+    case RN_CONST: return FROM_CONSTANT;
+    case RN_EXPR: return code[0] == X_NUMBER && !code[1] && code[2] == X_END ? FROM_ZERO : FROM_CONSTANT;
+    }
+    return FROM_ANY;
+}
+
 static void read_rule(Reader *r, Rule *rule, uint32_t k)
 {
     *rule = (Rule){.name = sources[k].name, .lhs = sources[k].lhs, .cond = sources[k].cond, .rhs = sources[k].rhs};
@@ -440,12 +452,10 @@ static void read_rule(Reader *r, Rule *rule, uint32_t k)
     if (*r->at || root->kind != RN_OP)
         fail(r, "no rule");
     rule->widths = root->type[0].letter == 'p' && has_width(r->set, rule->from);
-    for (uint32_t kid = 0; kid < root->nkids; kid++) {
-        const RuleNode *n = &nodes[root->kids[kid]];
-        rule->need[kid] = n->kind == RN_OP      ? from_op((Opcode)n->op, n->cmp)
-                          : n->kind == RN_VALUE ? FROM_ANY
-                                                : FROM_CONSTANT;
-    }
+    for (uint32_t kid = 0; kid < root->nkids; kid++)
+        rule->need[kid] = need_of(r->set, &nodes[root->kids[kid]]);
+    const RuleNode *first = &nodes[root->kids[0]], *second = &nodes[root->kids[1]];
+    rule->same = root->nkids > 1 && first->kind == RN_VALUE && second->kind == RN_VALUE && first->var == second->var;
 }
 
 static bool find_named(const char *text, size_t len, bool *off, char why[static 500])

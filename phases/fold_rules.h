@@ -9,8 +9,9 @@
 
 enum { RULE_KIDS = 4, RULE_VARS = 11, RULE_WIDTHS = 3 };
 
-// Where an operand comes from: something, a constant, an instruction, which from_op() says.
-enum { FROM_ANY, FROM_CONSTANT, FROM_OP };
+// Where an operand comes from: something, a move, 0, another constant, another instruction, which from_op() says.
+enum { FROM_ANY, FROM_MOVE, FROM_ZERO, FROM_CONSTANT, FROM_OP };
+static inline bool from_constant(uint32_t from) { return from == FROM_ZERO || from == FROM_CONSTANT; }
 static inline uint32_t from_op(Opcode op, uint32_t cmp) { return FROM_OP + (uint32_t)op + cmp * OPCODE_COUNT; }
 
 typedef enum { RN_OP, RN_VALUE, RN_CONST, RN_EXPR } RuleNodeKind;
@@ -50,7 +51,8 @@ typedef struct Rule {
     uint16_t from, to;                    // nodes
     uint16_t when;                        // code of the condition; 0 = always
     bool at[RULE_WIDTHS];                 // whether it is there at 16, 32, 64 bits
-    uint32_t need[RULE_KIDS];             // of the root's operands: FROM_*
+    uint32_t need[RULE_KIDS];             // of the root's operands: FROM_*; FROM_CONSTANT also is 0
+    bool same;                            // its first two are the same
     bool widths;                          // there is another type in a pattern of predicates
 } Rule;
 

@@ -16,6 +16,7 @@ enum {
     CONDITIONS = 6,
     LOGIC = 3,  // predicates made of predicates
     MOVES = 3,  // that are looked through
+    AHEAD = 8,  // the block whose terminator is asked for
 };
 
 typedef struct Look {
@@ -345,6 +346,7 @@ static void find_conditional(KnownFacts *k)
     k->subject = NEW_ARRAY(k->arena, Subject, k->fn->blocks.n);
     for (uint32_t n = 0; n < a->nrpo; n++) {
         BlockId b = a->dom.order[n];
+        __builtin_prefetch(ir_instr(k->fn, ir_terminator(k->fn, a->dom.order[MIN(n + AHEAD, a->nrpo - 1)])));
         InstrId branch = condition_of(k, b, &taken);
         k->conditional[b] = branch ? b : n ? k->conditional[a->dom.idom[b]] : 0;
         if (branch)

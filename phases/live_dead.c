@@ -321,7 +321,7 @@ static void find_needed(Dead *d)
     need_addressed(d);
     need_loops(d);
     for (BlockId b = fn->last; b; b = ir_block(fn, b)->prev) {
-        for (InstrId id = ir_block(fn, b)->last; id; id = ir_instr(fn, id)->prev) {
+        FOR_INSTRS_BACK(fn, b, id) {
             look_for_root(d, id);
             d->state[id] |= PASSED;
             if (d->state[id] & LIVE)
@@ -351,6 +351,7 @@ static bool drop_definitions(Dead *d, InstrId id)
         bool may = op_is_reg(*def) && desc->slots[k].flags & SL_SINK && reg_in_ssa(ir_reg(fn, op_index(*def)));
         if (!may || d->needed[value_of(fn, d->a, id, k)])
             continue;
+        rdefs_forget(fn, *def);
         *def = op_def(op_none());
         if (i->flags & IF_TIED)
             *ir_tied(fn, i, k) = op_none();
@@ -395,6 +396,14 @@ static void leave_sequence(Dead *d, InstrId id)
         i->callseq = 0;
 }
 
+static void remove_instr(Dead *d, InstrId id)
+{
+    const Instr *i = ir_instr(d->fn, id);
+    for (uint32_t k = 0; k < i->ndef; k++)
+        rdefs_forget(d->fn, *ir_def(d->fn, i, k));
+    ir_remove(d->fn, id);
+}
+
 static bool sweep_instrs(Dead *d)
 {
     Fn *fn = d->fn;
@@ -404,12 +413,12 @@ static bool sweep_instrs(Dead *d)
     FOR_BLOCKS(fn, b) {
         for (InstrId id = ir_block(fn, b)->first, next; id; id = next) {
             const Instr *i = ir_instr(fn, id);
-            next = i->next;
+            next = instr_behind(fn, id);
             bool dead = is_dead(d, id);
             if (!dead && i->callseq)
                 leave_sequence(d, id);
             if (dead)
-                ir_remove(fn, id);
+                remove_instr(d, id);
             else if (i->ndef > 1)
                 progress |= drop_definitions(d, id);
             if (!dead && i->flags & IF_TIED)
@@ -493,7 +502,7 @@ static bool remove_dead(Ctx *ctx, Fn *fn, bool *again)
     *again = has_empty_latch(fn, d.a);
     arena_free(&d.scratch);
     if (branches) {
-        analysis_drop(fn, 0);
+        analysis_drop(fn, rdefs_of_form(fn));
         remove_unreachable(ctx, fn);
     }
     return unreachable || instrs || symbols || branches;
@@ -516,7 +525,7 @@ bool phase_live_dead(Ctx *ctx, Fn *fn)
     bool progress = false, again = true;
     while (again && remove_dead(ctx, fn, &again)) {
         progress = true;
-        analysis_drop(fn, AN_FLOW);
+        analysis_drop(fn, AN_FLOW | rdefs_of_form(fn));
         again &= remove_empty_ways(ctx, fn);
     }
     if (progress && fn->form == FORM_MULTI)

@@ -180,10 +180,11 @@ struct Ctx {
     PhaseWatch watch;         // all zero: nobody does
     struct Remarks *remarks;  // where they go (phases/remarks.h); NULL: nobody asked for them
     Phase phases[PHASE_ROWS];
-    const Plan *running;          // the plan of the function that runs
-    bool *rules_off;              // by rule: not to be applied; NULL: none is off
-    uint64_t *rule_uses;          // by rule: how often it was applied
-    const struct RuleSet *rules;  // of folding, once somebody asked
+    const Plan *running;           // the plan of the function that runs
+    bool *rules_off;               // by rule: not to be applied; NULL: none is off
+    uint64_t *rule_uses;           // by rule: how often it was applied
+    const struct RuleSet *rules;   // of folding, once somebody asked
+    struct FoldForms *fold_forms;  // which of them are about what; NULL: nobody asked yet
     Run run;
     MidCosts *costs;             // of phase 37, while it runs; otherwise NULL
     double seconds[PHASE_ROWS];  // with `timing`

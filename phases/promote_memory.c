@@ -219,13 +219,17 @@ static void keep_rests(Promotion *p)
 static void find_what_stays(Promotion *p)
 {
     Direct direct;
+    bool stays = false;
     for (uint32_t k = 0; k < p->origins.accesses.n; k++) {
         const MemAccess *access = &p->origins.accesses.at[k];
         Variable *v = variable_of(p, access);
-        if (v && !is_direct(p, access, &direct))
-            keep_range(v, access->at.lo, end_of(p, access));
+        if (!v || is_direct(p, access, &direct))
+            continue;
+        keep_range(v, access->at.lo, end_of(p, access));
+        stays = true;
     }
-    keep_rests(p);
+    if (stays)
+        keep_rests(p);
 }
 
 // Counts for the inner nodes around and at an access what it costs there. Halves of 64 bits are registers of their own

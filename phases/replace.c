@@ -232,8 +232,10 @@ static void remove_definition(Sweep *s, InstrId id)
     const Instr *i = ir_instr(fn, id);
     for (uint32_t k = 0; k < i->ndef; k++) {
         Operand def = *ir_def(fn, i, k);
+        rdefs_forget(fn, def);
         if (!op_is_reg(def) || !s->read[op_index(def)])
             continue;
+        analysis_drop(fn, AN_FLOW);  // the definition is another
         Operand by = rep_find(s->rep, op_reg(fn, op_index(def)));
         InstrId move = insert_move(fn, place_of_move(s, id), op_index(def), by);
         ir_instr(fn, move)->line = i->line;

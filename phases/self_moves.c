@@ -8,7 +8,7 @@ bool remove_self_moves(Fn *fn)
     bool progress = false;
     FOR_BLOCKS(fn, b) {
         for (InstrId id = ir_block(fn, b)->first, next; id; id = next) {
-            next = ir_instr(fn, id)->next;
+            next = instr_behind(fn, id);
             if (is_self_move(fn, ir_instr(fn, id))) {
                 ir_remove(fn, id);
                 progress = true;

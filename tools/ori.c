@@ -135,6 +135,7 @@ static OriStatus guarded(Call *call, OriStatus (*body)(Call *))
     ctx->knobs = (Knobs){0};
     ctx->rules = NULL;
     ctx->rule_uses = NULL;
+    ctx->fold_forms = NULL;
     ctx->heap.unwind = &unwind;
     ctx->deadline = call->ori->seconds > 0 ? phase_total_clock() + call->ori->seconds : 0;
     if (setjmp(unwind)) {

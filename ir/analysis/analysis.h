@@ -244,6 +244,27 @@ static inline const ReachingPhi *value_phi(const Analyses *an, ValueId v)
     return &an->rdefs.phi[v - an->rdefs.first_phi];
 }
 
+// AN_CFG, AN_RPO and AN_DOM of a function, and as much of AN_RDEFS as is about predicates: what reads or makes another
+// register may be VALUE_ANY. In memory of `own`, for analysis_free(), where AN_RDEFS is not valid.
+const Analyses *rdefs_of_conditions(Fn *fn, Analyses *own);
+
+// In ssa form AN_RDEFS says where each register is defined, and nothing else: it stays right as long as who inserts or
+// removes a definition says so. AN_RDEFS there, in multi form none.
+static inline uint32_t rdefs_of_form(const Fn *fn) { return fn->form == FORM_SSA ? AN_RDEFS : 0; }
+// The definition `def` of a register goes from a function in ssa form.
+static inline void rdefs_forget(const Fn *fn, Operand def)
+{
+    Analyses *a = fn->analyses;
+    if (a && rdefs_of_form(fn) & a->valid && op_is_reg(def) && a->rdefs.def[op_index(def)] != DEF_OUTSIDE)
+        a->rdefs.def[op_index(def)] = 0;
+}
+
+// Registers that are newer than AN_RDEFS, which is valid, are defined by these instructions, one each.
+void rdefs_define(Fn *fn, const InstrId *made);
+// Makes an AN_RDEFS of multi form, which is valid, that of ssa form: the operands of its occurrences have other
+// registers now, and there are phis and `undef` at the starts of blocks.
+void rdefs_enter_ssa(Fn *fn);
+
 // Makes a valid AN_RDEFS what it is without these instructions, which were removed from a function in multi form. What
 // they defined was joined, or is not used any more; all else in the function is as it was. Looks at joined registers
 // only.

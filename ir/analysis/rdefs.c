@@ -24,7 +24,7 @@
 
 #include "ir/analysis/analysis_internal.h"
 
-enum { FRONTIER_MAX = 8, INPUTS_MAX = 8, FEW = 16 };
+enum { FRONTIER_MAX = 8, INPUTS_MAX = 8, FEW = 16, AHEAD = 16 };
 
 // What is known of a block for the register at hand; a stamp that is not the register's id means nothing is.
 typedef struct Place {
@@ -37,6 +37,7 @@ typedef struct Place {
 
 typedef struct Search {
     const Fn *fn;
+    uint32_t files;  // bit per RegFile: it is about these; registers of others count as outside of ssa form
     const Analyses *a;
     ReachingDefs *r;
     Arena *arena;  // of the result
@@ -99,6 +100,8 @@ static inline void see_definition(InstrId *def, BlockId *home, InstrId id, Block
     *home = b;
 }
 
+static bool is_in_files(const Search *s, Operand o) { return op_is_reg(o) && s->files >> op_file(o) & 1; }
+
 // One walk over a function, about registers that are not marked DEF_OUTSIDE.
 static void find_joined(Search *s)
 {
@@ -111,14 +114,14 @@ static void find_joined(Search *s)
             const Operand *ops = ir_ops(fn, i);
             for (uint32_t k = i->ndef; k < i->nops; k++) {
                 RegId r = op_index(ops[k]);
-                if (op_is_reg(ops[k])) {
+                if (is_in_files(s, ops[k])) {
                     see_use(s, &def[r], home[r], b);
                     s->count_of[r]++;
                 }
             }
             for (uint32_t k = 0; k < i->ndef; k++) {
                 RegId r = op_index(ops[k]);
-                if (op_is_reg(ops[k]) && def[r] != DEF_OUTSIDE) {
+                if (is_in_files(s, ops[k]) && def[r] != DEF_OUTSIDE) {
                     see_definition(&def[r], &home[r], id, b, ir_guarded(i));
                     s->count_of[r]++;
                 }
@@ -127,35 +130,44 @@ static void find_joined(Search *s)
     }
 }
 
-// In ssa form all below `end` are plain.
-static void find_definitions(const Fn *fn, InstrId *def, RegId end)
+// Of registers below `end`, which are plain where they are not outside of ssa form.
+static void find_definitions(const Search *s, RegId end)
 {
+    const Fn *fn = s->fn;
+    InstrId *def = s->r->def;
     FOR_BLOCKS(fn, b) {
         FOR_INSTRS(fn, b, id) {
             const Instr *i = ir_instr(fn, id);
-            for (uint32_t k = 0; k < i->ndef; k++) {
-                Operand o = *ir_def(fn, i, k);
-                if (op_is_reg(o) && op_index(o) < end && reg_in_ssa(ir_reg(fn, op_index(o))))
-                    def[op_index(o)] = id;
-            }
+            const Operand *ops = ir_ops(fn, i);
+            for (uint32_t k = 0; k < i->ndef; k++)
+                if (is_in_files(s, ops[k]) && op_index(ops[k]) < end && def[op_index(ops[k])] != DEF_OUTSIDE)
+                    def[op_index(ops[k])] = id;
         }
+    }
+}
+
+// Registers from `from` to `end` have no definition so far.
+static void begin_definitions(const Search *s, RegId from, RegId end)
+{
+    for (RegId k = from; k < end; k++) {
+        const Reg *r = ir_reg(s->fn, k);
+        s->r->def[k] = reg_in_ssa(r) && s->files >> r->file & 1 ? 0 : DEF_OUTSIDE;
     }
 }
 
 static void classify(Search *s)
 {
     const Fn *fn = s->fn;
-    ReachingDefs *r = s->r;
-    r->def = NEW_ARRAY(s->arena, InstrId, fn->regs.n);
+    InstrId *def = s->r->def = arena_alloc(s->arena, fn->regs.n * sizeof *def);
     RegId loose = fn->form == FORM_MULTI ? 1 : fn->loose ? fn->loose : fn->regs.n;
-    for (RegId k = 1; k < fn->regs.n; k++)
-        r->def[k] = reg_in_ssa(ir_reg(fn, k)) && k >= loose ? 0 : DEF_OUTSIDE;
+    memset(def, 0xff, loose * sizeof *def);  // DEF_OUTSIDE
+    begin_definitions(s, loose, fn->regs.n);
     if (loose < fn->regs.n)
         find_joined(s);
-    for (RegId k = 1; k < loose && k < fn->regs.n; k++)
-        r->def[k] = reg_in_ssa(ir_reg(fn, k)) ? 0 : DEF_OUTSIDE;
+    begin_definitions(s, 1, loose);
+    def[0] = 0;
     if (loose > 1)
-        find_definitions(fn, r->def, loose);
+        find_definitions(s, loose);
 }
 
 // What it is if only those of these occurrences are there whose instructions are, which are counted.
@@ -273,13 +285,16 @@ static void make_live(Search *s, BlockId b)
     VEC_PUSH(&s->scratch, &s->live, b);
 }
 
-// Step 1, which also numbers the definitions.
+// Step 1, which also numbers the definitions. Occurrences lie in layout order and are walked by register, so those to
+// come are asked for: the rows of other registers follow.
 static void find_exposed(Search *s)
 {
     ReachingDefs *r = s->r;
     s->count = 0;
     FOR_OCCURRENCES(r, s->row, n) {
         Occurrence *o = &r->at[*n];
+        if (n + AHEAD < r->row + r->noccurrences - 1)
+            __builtin_prefetch(&r->at[n[AHEAD]]);
         s->count++;
         Place *p = &s->at[o->block];
         if (p->defines != s->reg && (!o->def || o->guarded))
@@ -663,7 +678,7 @@ static void find_all_values(Search *s)
 
 static void begin(Search *s, const Fn *fn, Analyses *a)
 {
-    *s = (Search){.fn = fn, .a = a, .r = &a->rdefs, .arena = &a->arena[AX_RDEFS]};
+    *s = (Search){.fn = fn, .files = UINT32_MAX, .a = a, .r = &a->rdefs, .arena = &a->arena[AX_RDEFS]};
     arena_init(&s->scratch, fn->arena.heap);
     s->count_of = NEW_ARRAY(&s->scratch, uint32_t, fn->regs.n);
 }
@@ -695,6 +710,76 @@ void rdefs_build(const Fn *fn, Analyses *a)
     begin(&s, fn, a);
     classify(&s);
     build_from_definitions(&s, NULL);
+}
+
+const Analyses *rdefs_of_conditions(Fn *fn, Analyses *own)
+{
+    const Analyses *a = analysis_need(fn, AN_CFG | AN_RPO | AN_DOM);
+    *own = *a;
+    own->valid = 0;
+    if (a->valid & AN_RDEFS)
+        return a;
+    Search s;
+    own->valid = AN_RDEFS;
+    arena_init(&own->arena[AX_RDEFS], fn->arena.heap);
+    begin(&s, fn, own);
+    s.files = 1 << RF_P | 1 << RF_UP;
+    classify(&s);
+    build_from_definitions(&s, NULL);
+    return own;
+}
+
+/* -- In ssa form ---------------------------------------------------------------------------------------- */
+
+// Has the result say no more than where each register is defined, in tables as long as the function's are by now; the
+// definitions so far are those that were there.
+static void keep_definitions(Fn *fn)
+{
+    Analyses *a = fn->analyses;
+    ReachingDefs *rd = &a->rdefs;
+    Arena fresh;
+    arena_init(&fresh, fn->arena.heap);
+    InstrId *def = NEW_ARRAY(&fresh, InstrId, fn->regs.n);
+    memcpy(def, rd->def, rd->first_def * sizeof *def);
+    arena_free(&a->arena[AX_RDEFS]);
+    a->arena[AX_RDEFS] = fresh;
+    *rd = (ReachingDefs){.def = def, .first_def = fn->regs.n, .first_phi = fn->regs.n, .nops = fn->ops.n};
+}
+
+void rdefs_enter_ssa(Fn *fn)
+{
+    const ReachingDefs *rd = &fn->analyses->rdefs;
+    Arena scratch;
+    arena_init(&scratch, fn->arena.heap);
+    InstrId *made = NEW_ARRAY(&scratch, InstrId, fn->regs.n);
+    for (uint32_t k = 0; k < rd->njoined; k++)
+        rd->def[rd->joined[k]] = 0;
+    for (const Occurrence *o = rd->at + 1; o < rd->at + rd->noccurrences; o++)
+        if (o->def)
+            made[op_index(*ir_run(fn, o->op))] = o->instr;
+    FOR_BLOCK_ENDS(fn, b) {
+        FOR_INSTRS(fn, b, id) {
+            Opcode op = ir_desc(fn, ir_instr(fn, id))->op;
+            if (op != OP_PHI && op != OP_UNDEF)
+                break;
+            made[op_index(*ir_def(fn, ir_instr(fn, id), 0))] = id;
+        }
+    }
+    keep_definitions(fn);
+    for (RegId r = 1; r < fn->regs.n; r++)
+        if (made[r] && rd->def[r] != DEF_OUTSIDE)
+            rd->def[r] = made[r];
+    arena_free(&scratch);
+}
+
+void rdefs_define(Fn *fn, const InstrId *made)
+{
+    const ReachingDefs *rd = &fn->analyses->rdefs;
+    RegId first = rd->first_def;
+    if (first < fn->regs.n)
+        keep_definitions(fn);
+    for (RegId r = first; r < fn->regs.n; r++)
+        rd->def[r] = made[r - first];
 }
 
 void rdefs_follow_removal(Fn *fn, const InstrId *gone, uint32_t n)
@@ -730,8 +815,8 @@ static bool same_reads(const ReachingDefs *a, const ReachingDefs *b)
 bool rdefs_same(const Fn *fn, const Analyses *kept, Analyses *now, char why[static 150])
 {
     const ReachingDefs *a = &kept->rdefs, *b = &now->rdefs;
-    // Where tables are as long, the others are, too.
-    bool long_enough = a->first_def == b->first_def && a->nops == b->nops;
+    // Where tables are as long, the others are, too. Nothing is said of operands where no register is joined.
+    bool long_enough = a->first_def == b->first_def && (a->nops == b->nops || !b->njoined);
     if (long_enough && same(a->def, b->def, fn->regs.n, sizeof *a->def) && a->first_phi == b->first_phi &&
         a->nphis == b->nphis && a->ninputs == b->ninputs && a->noccurrences == b->noccurrences && same_reads(a, b) &&
         same(a->old, b->old, a->first_phi - a->first_def, sizeof *a->old) &&

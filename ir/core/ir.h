@@ -560,7 +560,26 @@ static inline BlockId block_ahead(const Fn *fn, BlockId b)
     }
     return b;
 }
-#define FOR_INSTRS(fn, b, i) for (InstrId i = ir_block((fn), (b))->first; i; i = ir_instr((fn), i)->next)
+#define FOR_INSTRS(fn, b, i) for (InstrId i = ir_block((fn), (b))->first; i; i = instr_behind((fn), i))
+// Most are numbered in layout order. Where that is guessed, the next one is at hand before `next` has come from memory;
+// the empty statement keeps the compiler from seeing that both ways lead to the same number.
+static inline InstrId instr_behind(const Fn *fn, InstrId i)
+{
+    InstrId next = ir_instr(fn, i)->next, guess = i + 1;
+    if (next != guess)
+        return next;
+    __asm__("" : "+r"(guess));
+    return guess;
+}
+#define FOR_INSTRS_BACK(fn, b, i) for (InstrId i = ir_block((fn), (b))->last; i; i = instr_before((fn), i))
+static inline InstrId instr_before(const Fn *fn, InstrId i)
+{
+    InstrId prev = ir_instr(fn, i)->prev, guess = i - 1;
+    if (prev != guess)
+        return prev;
+    __asm__("" : "+r"(guess));
+    return guess;
+}
 
 /* -- Construction ------------------------------------------------------------------------------------------- */
 
