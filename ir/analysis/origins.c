@@ -2,12 +2,13 @@
 // Where addresses come from (ir/analysis/origins.h).
 //
 // One walk over the function finds the instructions that take the address of a symbol; their values are addresses, and
-// in the end those of cvta of what comes from elsewhere. From there on, users of what is new are looked at until
-// nothing changes: moves, phis, selects, sums, conversions between integers, and cvta make addresses of addresses.
-// Of several that meet, those that may be addresses yet say nothing until nothing changes any more; then they are
-// numbers. Where two symbols meet, the symbol is not known any more; where two spaces meet, nor is the space. A range
-// that grows more than GROW_MAX times becomes open on the side on which it grew, so each value changes a bounded number
-// of times.
+// in the end those of cvta of what comes from elsewhere, which another walk finds. From there on, users of what is new
+// are looked at until nothing changes: moves, phis, selects, sums, conversions between integers, and cvta make
+// addresses of addresses. In multi form the only definition of a plain register stands in front of all that reads it,
+// so the walk itself comes to these; others, and those of values that change, are looked up. Of several that meet,
+// those that may be addresses yet say nothing until nothing changes any more; then they are numbers. Where two symbols
+// meet, the symbol is not known any more; where two spaces meet, nor is the space. A range that grows more than
+// GROW_MAX times becomes open on the side on which it grew, so each value changes a bounded number of times.
 //
 // A symbol is *exposed* where its address goes where it is not followed: it is stored, passed on, compared with what is
 // no constant, computed with in another way, or is one of several symbols that meet. As long as a symbol is not
@@ -523,7 +524,9 @@ static void add_origin(Origins *o, ValueId v, Origin found, InstrId where)
         now.grown = GROW_MAX;
     }
     o->known.at[o->address[v]] = now;
-    VEC_PUSH(o->arena, &o->work, v);
+    bool ahead = first && o->at && where == o->at && v < o->a->rdefs.first_def;
+    if (!ahead)
+        VEC_PUSH(o->arena, &o->work, v);
 }
 
 static void look_at_definition(Origins *o, InstrId id)
@@ -536,6 +539,8 @@ static void look_at_definition(Origins *o, InstrId id)
         expose_origin(o, found, id);
         return;
     }
+    Opcode op = ir_desc(o->fn, i)->op;
+    o->meet |= op == OP_PHI || op == OP_SELP;
     if (ir_guarded(i)) {
         const ReachingDefs *rd = &o->a->rdefs;
         Origin old = {0};
@@ -655,6 +660,7 @@ static void look_at_readers(Origins *o, ValueId v)
     const ReachingDefs *rd = &o->a->rdefs;
     Origin address = o->known.at[o->address[v]];
     if (v < rd->first_def) {
+        o->a = analysis_need(o->fn, AN_DEFUSE);
         FOR_USES(o->a, v, u)
             look_at_use(o, u->instr, u->op, address);
         return;
@@ -691,6 +697,8 @@ static void settle(Origins *o)
         if (o->address[v])
             look_at_phi(o, v);
     FOR_BLOCKS(fn, b) {
+        if (!o->meet)
+            break;
         FOR_INSTRS(fn, b, id) {
             Opcode op = ir_desc(fn, ir_instr(fn, id))->op;
             ValueId v = op == OP_PHI || op == OP_SELP ? value_of(fn, o->a, id, 0) : 0;
@@ -701,21 +709,36 @@ static void settle(Origins *o)
     follow(o);
 }
 
+// Uses of values that are known to be addresses since there were `from` of them.
+static void look_at_uses(Origins *o, InstrId id, uint32_t from)
+{
+    const Instr *i = ir_instr(o->fn, id);
+    const Operand *ops = ir_ops(o->fn, i);
+    for (uint32_t k = 0, n = o->at ? i->nops : 0; k < n; k++) {
+        uint32_t known = op_is_reg(ops[k]) && !op_is_def(ops[k]) ? o->address[op_index(ops[k])] : 0;
+        if (known && known >= from)
+            look_at_use(o, id, k, o->known.at[known]);
+    }
+}
+
 // Casts of what comes from elsewhere are addresses, too: of something in their space. Which they are shows when all
 // others are followed to their end.
 static void find_casts(Origins *o)
 {
     Fn *fn = o->fn;
+    uint32_t from = o->known.n;
     FOR_BLOCKS(fn, b) {
         FOR_INSTRS(fn, b, id) {
             const Desc *d = ir_desc(fn, ir_instr(fn, id));
+            o->at = fn->form == FORM_MULTI ? id : 0;
+            look_at_uses(o, id, from);
             ValueId v = d->op == OP_CVTA || d->op == OP_CVTA_TO ? value_of(fn, o->a, id, 0) : 0;
-            if (!v || v == VALUE_ANY || o->address[v])
-                continue;
-            look_at_definition(o, id);
+            if (v && v != VALUE_ANY && !o->address[v])
+                look_at_definition(o, id);
             follow(o);
         }
     }
+    o->at = 0;
 }
 
 static void find_sources(Origins *o)
@@ -728,16 +751,20 @@ static void find_sources(Origins *o)
             const Desc *d = ir_desc(fn, i);
             bool source = is_source(d);
             naccesses += is_access(d);
+            o->casts |= d->op == OP_CVTA || d->op == OP_CVTA_TO;
             const Operand *ops = ir_ops(fn, i);
             for (uint32_t k = i->ndef; !source && k < i->nops; k++) {
                 bool named = op_kind(ops[k]) == K_SYM;
                 if (named && !(k == i->ndef && is_access(d) && names_its_space(fn, d, op_index(ops[k]))))
                     expose(o, op_index(ops[k]), id);
             }
+            o->at = fn->form == FORM_MULTI ? id : 0;
+            look_at_uses(o, id, 0);
             if (source)
                 look_at_definition(o, id);
         }
     }
+    o->at = 0;
     VEC_RESERVE(o->arena, &o->accesses, naccesses);
 }
 
@@ -779,7 +806,7 @@ static void find_accesses(Origins *o)
 void origins_find(Origins *o, Fn *fn, Arena *arena)
 {
     *o = (Origins){.fn = fn, .arena = arena};
-    o->a = analysis_need(fn, AN_CFG | AN_RDEFS | AN_DEFUSE);
+    o->a = analysis_need(fn, AN_CFG | AN_RDEFS);
     o->exposed = NEW_ARRAY(arena, InstrId, fn->syms.n);
     o->address = NEW_ARRAY(arena, uint32_t, value_count(o->a));
     o->number = NEW_ARRAY(arena, uint32_t, value_count(o->a));
@@ -789,6 +816,7 @@ void origins_find(Origins *o, Fn *fn, Arena *arena)
     find_sources(o);
     follow(o);
     settle(o);
-    find_casts(o);
+    if (o->casts)
+        find_casts(o);
     find_accesses(o);
 }

@@ -43,6 +43,9 @@ typedef struct Origins {
     VEC(Origin) known;
     uint32_t *address, *number;  // by ValueId: its place in `known`, 0 = none
     VEC(ValueId) work;
+    InstrId at;                            // where a walk is behind which all readers of what it defines stand
+    bool meet;                             // some phi or selp is an address
+    bool casts;                            // there are any
     bool settled;                          // what is no address by now will not be one
     uint32_t *first_reader, *next_reader;  // of values of joined registers
     EvalCache evals;
