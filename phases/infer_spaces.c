@@ -117,9 +117,10 @@ static bool defines_address(Inference *f, InstrId id)
 // Asks for twins of all that the twins asked for so far are made of.
 static void find_sources(Inference *f)
 {
+    const Analyses *a = f->work.n ? analysis_need(f->fn, AN_DEFUSE) : NULL;
     while (f->work.n) {
         RegId r = f->work.at[--f->work.n];
-        FOR_DEFS(f->origins.a, r, def) {
+        FOR_DEFS(a, r, def) {
             const Instr *i = ir_instr(f->fn, def->instr);
             if (!defines_address(f, def->instr))
                 continue;
@@ -197,16 +198,16 @@ static void look_at_accesses(Inference *f, Changes *changes)
         const MemAccess *access = &f->origins.accesses.at[k];
         const Instr *i = ir_instr(fn, access->instr);
         Operand base = *ir_use(fn, i, 0), offset = *ir_use(fn, i, 1);
-        if (access->space != SP_GENERIC || !has_space(&access->at) || !op_is_reg(base) ||
-            !can_name(fn, ir_desc(fn, i), (Space)access->at.space) || i->flags & IF_PINNED)
+        if (access->space != SP_GENERIC || !has_space(access->at) || !op_is_reg(base) ||
+            !can_name(fn, ir_desc(fn, i), (Space)access->at->space) || i->flags & IF_PINNED)
             continue;
-        DescId desc = desc_in_space(f, i->desc, (Space)access->at.space);
+        DescId desc = desc_in_space(f, i->desc, (Space)access->at->space);
         if (!desc)
             continue;
         Change change = {access->instr, desc, op_none(), offset};
-        if (lies_in_variable(fn, &access->at)) {
-            change.from = op_sym(access->at.sym);
-            change.offset = op_const(fn, (uint64_t)access->at.lo, W64);
+        if (lies_in_variable(fn, access->at)) {
+            change.from = op_sym(access->at->sym);
+            change.offset = op_const(fn, (uint64_t)access->at->lo, W64);
         } else {
             change.from = twin_of(f, op_index(base));
         }

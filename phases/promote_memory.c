@@ -92,14 +92,14 @@ static bool is_direct(const Promotion *p, const MemAccess *access, Direct *direc
     const Desc *d = ir_desc(fn, i);
     const Mnem *m = tab_mnem(fn->tables, d->mnem);
     uint32_t n = access_elements(m), store = d->op == OP_ST;
-    *direct = (Direct){.variable = &p->variables[local_symbol(access->at.sym)],
-                       .offset = (uint64_t)access->at.lo,
+    *direct = (Direct){.variable = &p->variables[local_symbol(access->at->sym)],
+                       .offset = (uint64_t)access->at->lo,
                        .bytes = width_bits(type_info[m->type[0]].width) / 8,
                        .n = n,
                        .type = (Type)m->type[0],
                        .store = store};
     if ((d->op != OP_LD && !store) || d->traits & (TR_ORDERED | TR_RDONLY) || i->flags & IF_PINNED || i->callseq ||
-        !origin_is_exact(&access->at) || !direct->bytes || direct->bytes > GROUP || ir_nuse(i) != (store ? 2 + n : 2))
+        !origin_is_exact(access->at) || !direct->bytes || direct->bytes > GROUP || ir_nuse(i) != (store ? 2 + n : 2))
         return false;
     for (uint32_t k = 0; k < n; k++)
         if (!access_is_movable(fn, store ? *ir_use(fn, i, 2 + k) : *ir_def(fn, i, k), direct->type))
@@ -141,7 +141,7 @@ static int64_t end_of(const Promotion *p, const MemAccess *access)
 {
     const Mnem *m = tab_mnem(p->fn->tables, ir_desc(p->fn, ir_instr(p->fn, access->instr))->mnem);
     int64_t bytes = (int64_t)(width_bits(type_info[m->type[0]].width) / 8) * access_elements(m), end;
-    return !bytes || __builtin_add_overflow(access->at.hi, bytes, &end) ? INT64_MAX : end;
+    return !bytes || __builtin_add_overflow(access->at->hi, bytes, &end) ? INT64_MAX : end;
 }
 
 // Keeps in memory all of an access some byte of which stays there. True: there is more that stays than before.
@@ -163,7 +163,7 @@ static bool stays_in_memory(const Direct *d) { return group_at(d, 0)->stays & ma
 // Of an access to a variable that may be promoted; NULL otherwise.
 static Variable *variable_of(const Promotion *p, const MemAccess *access)
 {
-    uint32_t s = access->at.kind == OR_ADDRESS ? local_symbol(access->at.sym) : 0;
+    uint32_t s = access->at->kind == OR_ADDRESS ? local_symbol(access->at->sym) : 0;
     return s && p->variables[s].groups ? &p->variables[s] : NULL;
 }
 
@@ -187,14 +187,14 @@ static bool choose_variables(Promotion *p)
     p->variables = NEW_ARRAY(&p->scratch, Variable, fn->syms.n);
     for (uint32_t k = 0; k < p->origins.accesses.n; k++) {
         const MemAccess *access = &p->origins.accesses.at[k];
-        uint32_t s = local_symbol(access->at.sym);
-        bool wrong = access->at.generic != (access->space == SP_GENERIC) ||
+        uint32_t s = local_symbol(access->at->sym);
+        bool wrong = access->at->generic != (access->space == SP_GENERIC) ||
                      (access->space != SP_GENERIC && access->space != SP_LOCAL);
-        if (s && wrong && ir_sym(fn, access->at.sym)->space == SP_LOCAL && !p->origins.exposed[s])
+        if (s && wrong && ir_sym(fn, access->at->sym)->space == SP_LOCAL && !p->origins.exposed[s])
             p->origins.exposed[s] = access->instr;
     }
     for (uint32_t k = 0; k < p->origins.accesses.n; k++) {
-        uint32_t s = local_symbol(p->origins.accesses.at[k].at.sym);
+        uint32_t s = local_symbol(p->origins.accesses.at[k].at->sym);
         const Sym *sym = s ? ir_sym(fn, s | SYM_LOCAL) : NULL;
         bool variable = s && sym->kind == SYM_VAR && sym->space == SP_LOCAL && !sym->init;
         if (!variable || p->origins.exposed[s] || p->variables[s].groups || !sym->size || sym->size > limit)
@@ -225,7 +225,7 @@ static void find_what_stays(Promotion *p)
         Variable *v = variable_of(p, access);
         if (!v || is_direct(p, access, &direct))
             continue;
-        keep_range(v, access->at.lo, end_of(p, access));
+        keep_range(v, access->at->lo, end_of(p, access));
         stays = true;
     }
     if (stays)
@@ -542,9 +542,9 @@ static Why why_in_memory(const Promotion *p, const MemAccess *access)
     uint64_t size = (uint64_t)direct.bytes * direct.n;
     if (d->traits & TR_ORDERED || d->op == OP_ATOM || d->op == OP_RED)
         return WHY_ORDERED;
-    if (!origin_is_exact(&access->at))
+    if (!origin_is_exact(access->at))
         return WHY_INDEX;
-    if (access->at.lo < 0 || direct.offset + size > direct.variable->size)
+    if (access->at->lo < 0 || direct.offset + size > direct.variable->size)
         return WHY_BOUNDS;
     return size && direct.offset % size ? WHY_MISALIGNED : WHY_KIND;
 }
@@ -554,13 +554,13 @@ static Tally *tally_accesses(Promotion *p)
     Tally *tallies = NEW_ARRAY(&p->scratch, Tally, p->fn->syms.n);
     for (uint32_t k = 0; k < p->origins.accesses.n; k++) {
         const MemAccess *access = &p->origins.accesses.at[k];
-        Tally *t = &tallies[local_symbol(access->at.sym)];
+        Tally *t = &tallies[local_symbol(access->at->sym)];
         t->any = t->any ? t->any : access->instr;
         if (!p->variables || !variable_of(p, access))
             continue;
         Why why = why_in_memory(p, access);
         if (why == WHY_INDEX) {
-            t->lo = t->n[why] ? MIN(t->lo, access->at.lo) : access->at.lo;
+            t->lo = t->n[why] ? MIN(t->lo, access->at->lo) : access->at->lo;
             t->end = MAX(t->end, end_of(p, access));
         }
         t->first[why] = t->n[why]++ ? t->first[why] : access->instr;

@@ -44,14 +44,14 @@ static bool has_variables(const Fn *fn)
 // The variable of an access, 0 = it is none of the function's.
 static uint32_t variable_of(const LocalMemory *m, const MemAccess *access)
 {
-    uint32_t s = access->at.kind == OR_ADDRESS ? local_symbol(access->at.sym) : 0;
+    uint32_t s = access->at->kind == OR_ADDRESS ? local_symbol(access->at->sym) : 0;
     return s && is_variable(ir_sym(m->fn, s | SYM_LOCAL)) ? s : 0;
 }
 
 // Whether the address is one of the space that the instruction names.
 static bool names_space_of_address(const MemAccess *access)
 {
-    return access->at.generic ? access->space == SP_GENERIC : access->space == SP_LOCAL;
+    return access->at->generic ? access->space == SP_GENERIC : access->space == SP_LOCAL;
 }
 
 // Gives room in the tables to variables that are accessed, as long as there is some.
@@ -95,7 +95,7 @@ static void add_access(LocalMemory *m, const MemAccess *found, uint32_t s)
     const Desc *d = ir_desc(fn, i);
     const Mnem *mnem = tab_mnem(fn->tables, d->mnem);
     uint32_t bytes = width_bits(type_info[mnem->type[0]].width) / 8, n = access_elements(mnem), size = bytes * n;
-    int64_t lo = found->at.lo, hi = found->at.hi;
+    int64_t lo = found->at->lo, hi = found->at->hi;
     v->odd |= (d->op != OP_LD && d->op != OP_ST) || d->traits & (TR_ORDERED | TR_RDONLY) || i->flags & IF_PINNED;
     if (d->op == OP_PREFETCH)
         return;

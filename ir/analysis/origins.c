@@ -21,7 +21,7 @@
 
 #include "ir/exec/eval.h"
 
-enum { GROW_MAX = 4, DEPTH_MAX = 64 };
+enum { GROW_MAX = 4, DEPTH_MAX = 64, PLACES = 256 };
 
 /* -- Origins by themselves ------------------------------------------------------------------------------ */
 
@@ -779,9 +779,39 @@ static Origin address_of_access(Origins *o, InstrId id)
     return op_is_reg(base) ? address_of_width(at, width_bits(ir_reg(o->fn, op_index(base))->width), false) : at;
 }
 
+// A place that was looked at: a value or a symbol, and what is added to it.
+typedef struct Place {
+    uint64_t base;
+    uint32_t offset;
+    const Origin *at;  // NULL: it is no address
+} Place;
+
+// Naive code accesses the same few places over and over.
+static const Origin *place_of_access(Origins *o, Place *places, InstrId id, ValueId v)
+{
+    const Instr *i = ir_instr(o->fn, id);
+    Operand base = *ir_use(o->fn, i, 0), offset = *ir_use(o->fn, i, 1);
+    uint64_t key = (uint64_t)op_kind(base) << 32 | (op_is_reg(base) ? v : base.word);
+    Place *place = &places[hash_mix(key, offset.word) % PLACES];
+    bool same = place->base == key && place->offset == offset.word && place->at;
+    if (same && !base.mods && !offset.mods && op_kind(offset) == K_IMM)
+        return place->at;
+    Origin at = address_of_access(o, id);
+    if (at.kind != OR_ADDRESS) {
+        if (!op_is_reg(base) || origin_is_exact(&at))
+            o->absolute = id;
+        return NULL;
+    }
+    Origin *kept = NEW(o->arena, Origin);
+    *kept = at;
+    *place = (Place){key, offset.word, kept};
+    return kept;
+}
+
 static void find_accesses(Origins *o)
 {
     Fn *fn = o->fn;
+    Place places[PLACES] = {0};
     FOR_BLOCKS(fn, b) {
         FOR_INSTRS(fn, b, id) {
             const Instr *i = ir_instr(fn, id);
@@ -794,11 +824,9 @@ static void find_accesses(Origins *o)
             bool derived = op_kind(base) == K_SYM || (v && v != VALUE_ANY && o->address[v]);
             if (!derived && space != SP_LOCAL)
                 continue;
-            Origin at = address_of_access(o, id);
-            if (at.kind == OR_ADDRESS)
+            const Origin *at = place_of_access(o, places, id, v);
+            if (at)
                 VEC_PUSH(o->arena, &o->accesses, ((MemAccess){.instr = id, .space = space, .at = at}));
-            else if (!op_is_reg(base) || origin_is_exact(&at))
-                o->absolute = id;
         }
     }
 }

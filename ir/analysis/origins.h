@@ -26,8 +26,8 @@ static inline bool origin_is_exact(const Origin *o) { return o->lo == o->hi; }
 // the instruction, which is one of ld, ldu, st, atom, red and prefetch.
 typedef struct MemAccess {
     InstrId instr;
-    Space space;  // that the instruction names; SP_GENERIC = none
-    Origin at;    // of base and offset together
+    Space space;       // that the instruction names; SP_GENERIC = none
+    const Origin *at;  // of base and offset together; accesses of the same place may share it
 } MemAccess;
 
 #define EXPOSED_BY_DATA UINT32_MAX

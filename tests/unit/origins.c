@@ -57,7 +57,7 @@ static void say_all(Found *f)
     const Fn *fn = f->module->fns.at[0];
     for (uint32_t k = 0; k < f->origins.accesses.n; k++) {
         say(f, k ? " " : "");
-        say_origin(f, &f->origins.accesses.at[k].at);
+        say_origin(f, f->origins.accesses.at[k].at);
     }
     for (uint32_t s = 1; s < fn->syms.n; s++)
         if (f->origins.exposed[s]) {
