@@ -41,7 +41,7 @@ enum {
     OFFSET_MAX = 1 << 23,  // of an access, which ptxas takes without an instruction
     READERS_MANY = UINT8_MAX,
     KNOWN = 32,  // that are at hand, a power of two
-    DESCS = 32,
+    DESCS = 128,
     AHEAD = 4,  // the block whose instructions are asked for
 };
 
@@ -73,6 +73,7 @@ enum { FORMLESS = UINT32_MAX };
 // What is asked of an instruction, by its descriptor.
 typedef struct Role {
     bool known;
+    uint16_t op;
     bool folds;     // it computes something from operands
     bool accesses;  // memory, whose address may get an offset
     uint32_t from;  // FROM_*, of what it defines
@@ -159,7 +160,7 @@ static InstrId definition_of(const Fold *f, Operand o)
     return op_is_reg(o) && !o.mods ? definition(f, op_index(o)) : 0;
 }
 
-static uint32_t from_of(const Fold *f, Operand o)
+static inline uint32_t from_of(const Fold *f, Operand o)
 {
     if (op_is_reg(o) && !o.mods)
         return f->from.at[op_index(o)];
@@ -214,8 +215,12 @@ static bool look_at_uses(const Fold *f, const Instr *i, Uses *uses)
     const Fn *fn = f->fn;
     uint32_t n = ir_nuse(i), constants = 0;
     for (uint32_t k = 0; k < n; k++) {
-        Operand o = source_of(f, *ir_use(fn, i, k));
+        Operand o = *ir_use(fn, i, k);
         uint32_t from = from_of(f, o);
+        if (from == FROM_MOVE) {
+            o = source_of(f, o);
+            from = from_of(f, o);
+        }
         constants += from_constant(from);
         if (k < RULE_KIDS) {
             uses->source[k] = o;
@@ -343,9 +348,11 @@ static uint32_t form_place(Fold *f, RootForm *form)
 }
 
 // False: it has modifiers, or types that rules know nothing of.
-static bool find_form(const Desc *d, const Mnem *m, bool suffix, RootForm *form)
+static bool find_form(const Tables *t, const Desc *d, const Mnem *m, RootForm *form)
 {
-    bool may = d->plain && d->traits & TR_PURE && m->ntypes <= 2 && !suffix;
+    if (!d->plain || !(d->traits & TR_PURE) || m->ntypes > 2)
+        return false;
+    bool may = !tab_str(t, m->suffix).len;
     *form = (RootForm){.op = (uint16_t)d->op, .cmp = m->mod[MC_CMP]};
     for (int k = 0; k < MC_COUNT; k++)
         may &= k == MC_CMP || !m->mod[k];
@@ -374,10 +381,11 @@ static void find_role(Fold *f, DescId desc)
         VEC_PUSH(&f->scratch, &f->roles, ((Role){0}));
     f->roles.at[desc] = (Role){
         .known = true,
+        .op = (uint16_t)d->op,
         .folds = d->traits & TR_PURE && !(d->traits & TR_PSEUDO) && d->op != OP_MOV,
         .accesses = takes_offsets(d, m),
         .from = d->op == OP_MOV ? FROM_MOVE : from_op(d->op, d->op == OP_SETP ? m->mod[MC_CMP] : 0),
-        .form = find_form(d, m, tab_str(f->fn->tables, m->suffix).len, &form) ? form_place(f, &form) : FORMLESS,
+        .form = find_form(f->fn->tables, d, m, &form) ? form_place(f, &form) : FORMLESS,
     };
 }
 
@@ -578,7 +586,7 @@ static bool put_constant_right(Fold *f, InstrId id, const Uses *uses)
     const Instr *i = ir_instr(fn, id);
     const Desc *d = ir_desc(fn, i);
     uint32_t rule = coded_rule(f->rules, CODED_ORDER);
-    if (!(d->traits & TR_COMM) || ir_nuse(i) < 2 || !from_constant(uses->from[0]) || from_constant(uses->from[1]) ||
+    if (!from_constant(uses->from[0]) || from_constant(uses->from[1]) || !(d->traits & TR_COMM) || ir_nuse(i) < 2 ||
         is_float(fn, d) || !may_apply(f, rule))
         return false;
     begin_rule(f, rule, id);
@@ -612,7 +620,7 @@ static bool convert_low_bits(Fold *f, InstrId id)
     Fn *fn = f->fn;
     Instr *i = ir_instr(fn, id);
     uint32_t rule = coded_rule(f->rules, CODED_CVT_LOW), made, inner_made = 0, taken;
-    taken = ir_desc(fn, i)->op == OP_CVT ? bits_taken(fn, i, &made) : 0;
+    taken = bits_taken(fn, i, &made);
     if (!taken)
         return false;
     Operand from = source_of(f, *ir_use(fn, i, 0));
@@ -639,8 +647,7 @@ static bool multiply_by_reciprocal(Fold *f, InstrId id)
     const Instr *i = ir_instr(fn, id);
     const Mnem *m = tab_mnem(fn->tables, ir_desc(fn, i)->mnem);
     uint32_t rule = coded_rule(f->rules, CODED_RECIPROCAL);
-    if (ir_desc(fn, i)->op != OP_DIV || m->type[0] != TY_F32 || m->mod[MC_RND] != MOD_RN || f->no_float ||
-        !may_apply(f, rule))
+    if (m->type[0] != TY_F32 || m->mod[MC_RND] != MOD_RN || f->no_float || !may_apply(f, rule))
         return false;
     Operand uses[2] = {*ir_use(fn, i, 0), source_of(f, *ir_use(fn, i, 1))};
     uint64_t bits = is_constant(uses[1]) ? bits_of_constant(fn, uses[1]) : 0;
@@ -683,11 +690,11 @@ static bool fold_address(Fold *f, InstrId id)
 {
     Fn *fn = f->fn;
     const Instr *i = ir_instr(fn, id);
-    if (!role_of(f, i->desc)->accesses || i->flags & IF_PINNED)
-        return false;
     const Desc *d = ir_desc(fn, i);
     uint32_t rule = coded_rule(f->rules, CODED_ADDRESS);
     bool progress = false;
+    if (i->flags & IF_PINNED)
+        return false;
     for (uint32_t k = i->ndef; k + 1 < MIN(i->nops, d->nops); k++) {
         Operand *base = ir_ops(fn, i) + k, *offset = base + 1, from;
         int64_t more, sum;
@@ -730,8 +737,6 @@ static bool fold_guard(Fold *f, InstrId id)
     Fn *fn = f->fn;
     Instr *i = ir_instr(fn, id);
     uint32_t rule = coded_rule(f->rules, CODED_GUARD);
-    if (!ir_guarded(i))
-        return false;
     Operand guard = *ir_guard(fn, i), known = source_of(f, (Operand){guard.word, guard.mods & ~(uint32_t)OPM_NOT});
     if (!is_constant(known))
         return false;
@@ -810,9 +815,10 @@ static bool fold_instr(Fold *f, InstrId id)
     bool progress = false;
     Uses uses = {0};
     for (int k = 0; k < AGAIN && may_fold(f, ir_instr(f->fn, id)); k++) {
+        Opcode op = role_of(f, ir_instr(f->fn, id)->desc)->op;
         bool constant = look_at_uses(f, ir_instr(f->fn, id), &uses);
         if (!(constant && evaluate(f, id)) && !try_rules(f, id, &uses) && !put_constant_right(f, id, &uses) &&
-            !convert_low_bits(f, id) && !multiply_by_reciprocal(f, id))
+            !(op == OP_CVT && convert_low_bits(f, id)) && !(op == OP_DIV && multiply_by_reciprocal(f, id)))
             break;
         note_definition(f, id);
         progress = true;
@@ -834,6 +840,27 @@ static bool *find_off(Fold *f)
     return off;
 }
 
+// Readers and definitions of what is reachable, in layout order.
+static void note_all(Fold *f)
+{
+    const Fn *fn = f->fn;
+    const InstrId *def = f->a->rdefs.def;
+    FOR_BLOCKS(fn, b) {
+        InstrId first = f->a->rpo_index[b] != UINT32_MAX ? ir_block(fn, b)->first : 0;
+        for (InstrId id = first; id; id = instr_behind(fn, id)) {
+            const Instr *i = ir_instr(fn, id);
+            const Operand *ops = ir_ops(fn, i);
+            uint32_t from = ir_guarded(i) ? FROM_ANY : role_of(f, i->desc)->from;
+            for (uint32_t k = 0; k < i->ndef; k++)
+                if (op_is_reg(ops[k]) && def[op_index(ops[k])] == id)
+                    f->from.at[op_index(ops[k])] = from;
+            for (uint32_t k = i->ndef; k < i->nops; k++)
+                if (op_is_reg(ops[k]))
+                    f->readers[op_index(ops[k])] += f->readers[op_index(ops[k])] != READERS_MANY;
+        }
+    }
+}
+
 bool phase_fold(Ctx *ctx, Fn *fn)
 {
     Fold f = {.ctx = ctx, .fn = fn, .a = analysis_need(fn, AN_RPO | AN_DOM | AN_RDEFS), .nregs = fn->regs.n};
@@ -849,13 +876,7 @@ bool phase_fold(Ctx *ctx, Fn *fn)
     f.readers = NEW_ARRAY(&f.scratch, uint8_t, f.nregs);
     f.from.at = NEW_ARRAY(&f.scratch, uint32_t, f.nregs);
     f.from.n = f.from.cap = f.nregs;
-    FOR_BLOCKS(fn, b) {
-        InstrId first = f.a->rpo_index[b] != UINT32_MAX ? ir_block(fn, b)->first : 0;
-        for (InstrId id = first; id; id = instr_behind(fn, id)) {
-            count_readers(&f, ir_instr(fn, id), 1);
-            note_definition(&f, id);
-        }
-    }
+    note_all(&f);
     known_facts_init(&f.facts, fn, f.a, definition_for_facts, &f, &f.scratch);
     for (uint32_t k = 0; k < f.a->nrpo; k++) {
         f.block = f.a->rpo[k];
@@ -863,11 +884,14 @@ bool phase_fold(Ctx *ctx, Fn *fn)
         __builtin_prefetch(ir_instr(fn, ir_block(fn, ahead)->first));
         for (InstrId id = ir_block(fn, f.block)->first, next; id; id = next) {
             next = instr_behind(fn, id);
-            fold_guard(&f, id);
-            if (!ir_instr(fn, id)->block)
+            const Instr *i = ir_instr(fn, id);
+            if (ir_guarded(i) && fold_guard(&f, id) && !i->block)
                 continue;
-            f.progress |= fold_instr(&f, id);
-            f.progress |= fold_address(&f, id);
+            const Role role = *role_of(&f, i->desc);
+            if (role.folds)
+                f.progress |= fold_instr(&f, id);
+            if (role.accesses)
+                f.progress |= fold_address(&f, id);
         }
     }
     if (f.progress && rdefs_of_form(fn))

@@ -30,6 +30,11 @@ typedef struct Subject {
     Operand x, y;
 } Subject;
 
+typedef struct Condition {
+    BlockId block;  // runs under it
+    Subject subject;
+} Condition;
+
 static uint32_t bits_of(const Fn *fn, Operand o)
 {
     uint32_t bits = op_is_reg(o)          ? width_bits((Width)ir_reg(fn, op_index(o))->width)
@@ -354,17 +359,38 @@ static void find_conditional(KnownFacts *k)
     }
 }
 
+// An operand as one of 64 bits, which others may have, too.
+static uint64_t bit_of(Operand o) { return (uint64_t)1 << o.word % 64; }
+
+// The conditions that a block runs under, which most questions about it have nothing to do with.
+static void go_to(KnownFacts *k, BlockId at)
+{
+    k->at = at;
+    k->nhere = 0;
+    k->about = 0;
+    for (BlockId b = k->conditional[at]; k->nhere < CONDITIONS && b; b = k->conditional[k->a->dom.idom[b]]) {
+        const Subject *s = &k->subject[b];
+        k->here[k->nhere++] = (Condition){b, *s};
+        k->about |= s->several ? UINT64_MAX : bit_of(s->x) | bit_of(s->y);
+    }
+}
+
+static bool is_about(const Condition *c, Operand o)
+{
+    return c->subject.several || op_same(o, c->subject.x) || op_same(o, c->subject.y);
+}
+
 static void take_conditions(const Look *l, Operand value, Facts *f)
 {
     const KnownFacts *k = l->k;
-    BlockId b = k->conditional[l->at];
     bool taken = false;
     value = source_of(l, value);
-    for (int n = 0; n < CONDITIONS && b; n++, b = k->conditional[k->a->dom.idom[b]]) {
-        const Subject *s = &k->subject[b];
-        if (!s->several && !op_same(s->x, value) && !op_same(s->y, value))
+    if (!(k->about & bit_of(value)))
+        return;
+    for (const Condition *c = k->here; c < k->here + k->nhere; c++) {
+        if (!is_about(c, value))
             continue;
-        InstrId branch = condition_of(k, b, &taken);
+        InstrId branch = condition_of(k, c->block, &taken);
         take_predicate(l, *ir_guard(k->fn, ir_instr(k->fn, branch)), value, taken, LOGIC, f);
     }
 }
@@ -372,15 +398,14 @@ static void take_conditions(const Look *l, Operand value, Facts *f)
 // Whether a block runs under a condition that may be on what an instruction reads.
 static bool is_about_operands(const Look *l, const Instr *i)
 {
-    const Fn *fn = l->k->fn;
-    BlockId b = l->k->conditional[l->at];
-    for (int n = 0; n < CONDITIONS && b; n++, b = l->k->conditional[l->k->a->dom.idom[b]]) {
-        const Subject *s = &l->k->subject[b];
-        for (uint32_t k = 0; k < ir_nuse(i); k++) {
-            Operand o = *ir_use(fn, i, k);
-            if (op_is_reg(o) && (s->several || op_same(o, s->x) || op_same(o, s->y)))
+    const KnownFacts *k = l->k;
+    for (uint32_t n = 0; n < ir_nuse(i); n++) {
+        Operand o = *ir_use(k->fn, i, n);
+        if (!op_is_reg(o) || !(k->about & bit_of(o)))
+            continue;
+        for (const Condition *c = k->here; c < k->here + k->nhere; c++)
+            if (is_about(c, o))
                 return true;
-        }
     }
     return false;
 }
@@ -438,6 +463,7 @@ static void begin(KnownFacts *k)
     while (k->nremembered < MOST && k->nremembered < k->fn->regs.n / 4)
         k->nremembered *= 2;
     k->remembered = NEW_ARRAY(k->arena, Remembered, k->nremembered);
+    k->here = NEW_ARRAY(k->arena, Condition, CONDITIONS);
 }
 
 Facts known_facts(KnownFacts *k, Operand o, BlockId at)
@@ -446,5 +472,7 @@ Facts known_facts(KnownFacts *k, Operand o, BlockId at)
         begin(k);
     bool reached = k->a->rpo_index[at] != UINT32_MAX;
     bool conditions = reached && k->conditional[at] != 0;
+    if (conditions && k->at != at)
+        go_to(k, at);
     return conditions ? look(&(Look){k, at}, o, ASKED) : look(&(Look){k, 0}, o, DEPTH);
 }

@@ -17,7 +17,11 @@ typedef struct KnownFacts {
     const void *user;
     Arena *arena;
     BlockId *conditional;  // by BlockId: the next block up the dominator tree, or itself, that runs under a condition
-    struct Subject *subject;        // by BlockId: what that condition is about
+    struct Subject *subject;  // by BlockId: what that condition is about
+    struct Condition *here;   // the last conditions that block `at` runs under
+    uint32_t nhere;
+    BlockId at;
+    uint64_t about;                 // bits of what these are about
     struct Remembered *remembered;  // of registers, whatever block they are read in
     uint32_t nremembered;           // a power of two; 0 = none yet
     uint32_t threads;               // a block has at most so many; 0 = as many as there can be
