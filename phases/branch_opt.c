@@ -337,7 +337,7 @@ static bool decide_branches(Ctx *ctx, Fn *fn)
     BranchOpt o = {.ctx = ctx, .fn = fn};
     arena_init(&o.scratch, &ctx->heap);
     Analyses own;
-    o.a = rdefs_of_conditions(fn, &own);
+    o.a = rdefs_of_part(fn, &own, 1 << RF_P | 1 << RF_UP, NULL);
     o.known = NEW_ARRAY(&o.scratch, uint8_t, value_count(o.a));
     o.condition = NEW_ARRAY(&o.scratch, ValueId, fn->blocks.n);
     bool progress = fold_branches(&o) || jump_over_branches(&o);

@@ -66,8 +66,8 @@ typedef struct Moves {
     VEC(Copy) copies;
     uint32_t steps;  // that may still be gone
     bool *suspect;   // by RegId: what some move of them writes
+    bool *moved;     // by RegId: some plain move names it
     VEC(Candidate) candidates;
-    VEC(InstrId) gone;
     uint32_t *last;   // by BlockId: the last occurrence of the register at hand
     uint32_t *stamp;  // by BlockId: for which register that is
 } Moves;
@@ -216,6 +216,10 @@ static bool find_suspects(Moves *m)
     strip_copies(m);
     m->steps = m->fn->ninstrs;
     m->suspect = NEW_ARRAY(&m->scratch, bool, m->fn->regs.n);
+    m->moved = NEW_ARRAY(&m->scratch, bool, m->fn->regs.n);
+    for (uint32_t n = 1; n < m->nodes.n; n++)
+        if (m->nodes.at[n].kind == N_REGISTER)
+            m->moved[m->nodes.at[n].id] = true;
     for (uint32_t k = 0; k < m->copies.n; k++) {
         Copy c = m->copies.at[k];
         if (!c.move)
@@ -324,14 +328,15 @@ static uint32_t *build_graph(Moves *m)
 static bool remove_moves(Moves *m)
 {
     uint32_t *leader = build_graph(m);
+    bool progress = false;
     for (uint32_t k = 0; k < m->candidates.n; k++) {
         const Candidate *c = &m->candidates.at[k];
         if (!leader[c->held] || leader[c->held] != leader[c->moved])
             continue;
         ir_remove(m->fn, c->move);
-        VEC_PUSH(&m->scratch, &m->gone, c->move);
+        progress = true;
     }
-    return m->gone.n;
+    return progress;
 }
 
 bool phase_redundant_moves(Ctx *ctx, Fn *fn)
@@ -343,11 +348,11 @@ bool phase_redundant_moves(Ctx *ctx, Fn *fn)
     arena_init(&m.scratch, &ctx->heap);
     VEC_PUSH(&m.scratch, &m.nodes, (Node){0});
     if (find_suspects(&m)) {
-        m.a = analysis_need(fn, AN_CFG | AN_RPO | AN_RDEFS);
+        Analyses own;
+        m.a = rdefs_of_part(fn, &own, UINT32_MAX, m.moved);
         find_candidates(&m);
         progress = m.candidates.n && remove_moves(&m);
-        if (progress)
-            rdefs_follow_removal(fn, m.gone.at, m.gone.n);
+        analysis_free(&own);
     }
     arena_free(&m.scratch);
     fn->without_redundant = fn->version + progress;

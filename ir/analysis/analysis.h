@@ -244,9 +244,10 @@ static inline const ReachingPhi *value_phi(const Analyses *an, ValueId v)
     return &an->rdefs.phi[v - an->rdefs.first_phi];
 }
 
-// AN_CFG, AN_RPO and AN_DOM of a function, and as much of AN_RDEFS as is about predicates: what reads or makes another
-// register may be VALUE_ANY. In memory of `own`, for analysis_free(), where AN_RDEFS is not valid.
-const Analyses *rdefs_of_conditions(Fn *fn, Analyses *own);
+// AN_CFG, AN_RPO and AN_DOM of a function, and as much of AN_RDEFS as is about these registers: a bit per RegFile, and
+// of those the ones that are true by RegId, or all if that is NULL. What reads or makes another may be VALUE_ANY. Where
+// AN_RDEFS is not valid, memory of `own` is taken, for analysis_free().
+const Analyses *rdefs_of_part(Fn *fn, Analyses *own, uint32_t files, const bool *about);
 
 // In ssa form AN_RDEFS says where each register is defined, and nothing else: it stays right as long as who inserts or
 // removes a definition says so. AN_RDEFS there, in multi form none.
@@ -264,11 +265,6 @@ void rdefs_define(Fn *fn, const InstrId *made);
 // Makes an AN_RDEFS of multi form, which is valid, that of ssa form: the operands of its occurrences have other
 // registers now, and there are phis and `undef` at the starts of blocks.
 void rdefs_enter_ssa(Fn *fn);
-
-// Makes a valid AN_RDEFS what it is without these instructions, which were removed from a function in multi form. What
-// they defined was joined, or is not used any more; all else in the function is as it was. Looks at joined registers
-// only.
-void rdefs_follow_removal(Fn *fn, const InstrId *gone, uint32_t n);
 
 /* live.c: questions to AN_LIVE */
 // What is live where, and why, stands at the top of the file. Registers that may be read before they are written are

@@ -37,7 +37,8 @@ typedef struct Place {
 
 typedef struct Search {
     const Fn *fn;
-    uint32_t files;  // bit per RegFile: it is about these; registers of others count as outside of ssa form
+    uint32_t files;     // bit per RegFile: it is about these; registers of others count as outside of ssa form
+    const bool *about;  // by RegId: the same; NULL = it is about all
     const Analyses *a;
     ReachingDefs *r;
     Arena *arena;  // of the result
@@ -100,7 +101,10 @@ static inline void see_definition(InstrId *def, BlockId *home, InstrId id, Block
     *home = b;
 }
 
-static bool is_in_files(const Search *s, Operand o) { return op_is_reg(o) && s->files >> op_file(o) & 1; }
+static bool is_asked_for(const Search *s, Operand o)
+{
+    return op_is_reg(o) && s->files >> op_file(o) & 1 && (!s->about || s->about[op_index(o)]);
+}
 
 // One walk over a function, about registers that are not marked DEF_OUTSIDE.
 static void find_joined(Search *s)
@@ -114,14 +118,14 @@ static void find_joined(Search *s)
             const Operand *ops = ir_ops(fn, i);
             for (uint32_t k = i->ndef; k < i->nops; k++) {
                 RegId r = op_index(ops[k]);
-                if (is_in_files(s, ops[k])) {
+                if (is_asked_for(s, ops[k])) {
                     see_use(s, &def[r], home[r], b);
                     s->count_of[r]++;
                 }
             }
             for (uint32_t k = 0; k < i->ndef; k++) {
                 RegId r = op_index(ops[k]);
-                if (is_in_files(s, ops[k]) && def[r] != DEF_OUTSIDE) {
+                if (is_asked_for(s, ops[k]) && def[r] != DEF_OUTSIDE) {
                     see_definition(&def[r], &home[r], id, b, ir_guarded(i));
                     s->count_of[r]++;
                 }
@@ -140,7 +144,7 @@ static void find_definitions(const Search *s, RegId end)
             const Instr *i = ir_instr(fn, id);
             const Operand *ops = ir_ops(fn, i);
             for (uint32_t k = 0; k < i->ndef; k++)
-                if (is_in_files(s, ops[k]) && op_index(ops[k]) < end && def[op_index(ops[k])] != DEF_OUTSIDE)
+                if (is_asked_for(s, ops[k]) && op_index(ops[k]) < end && def[op_index(ops[k])] != DEF_OUTSIDE)
                     def[op_index(ops[k])] = id;
         }
     }
@@ -151,7 +155,8 @@ static void begin_definitions(const Search *s, RegId from, RegId end)
 {
     for (RegId k = from; k < end; k++) {
         const Reg *r = ir_reg(s->fn, k);
-        s->r->def[k] = reg_in_ssa(r) && s->files >> r->file & 1 ? 0 : DEF_OUTSIDE;
+        bool asked_for = s->files >> r->file & 1 && (!s->about || s->about[k]);
+        s->r->def[k] = reg_in_ssa(r) && asked_for ? 0 : DEF_OUTSIDE;
     }
 }
 
@@ -168,24 +173,6 @@ static void classify(Search *s)
     def[0] = 0;
     if (loose > 1)
         find_definitions(s, loose);
-}
-
-// What it is if only those of these occurrences are there whose instructions are, which are counted.
-static InstrId classify_again(Search *s, uint32_t row)
-{
-    InstrId def = 0;
-    BlockId home = 0;
-    FOR_OCCURRENCES(s->r, row, n) {
-        const Occurrence *o = &s->r->at[*n];
-        if (!ir_instr(s->fn, o->instr)->block)
-            continue;
-        s->count_of[s->r->joined[row]]++;
-        if (o->def)
-            see_definition(&def, &home, o->instr, o->block, o->guarded);
-        else
-            see_use(s, &def, home, o->block);
-    }
-    return def;
 }
 
 /* -- Occurrences of joined registers -------------------------------------------------------------------- */
@@ -242,25 +229,6 @@ static void find_occurrences(Search *s)
             for (uint32_t k = 0; k < i->ndef; k++)
                 add_if_joined(s, id, i, k, ops[k]);
         }
-    }
-}
-
-// The occurrences from before of what is still joined, but for those in instructions that were removed.
-static void keep_occurrences(Search *s, const ReachingDefs *before)
-{
-    const Fn *fn = s->fn;
-    s->r->first_in = before->first_in;
-    s->found.at = before->at;
-    s->found.cap = before->noccurrences;
-    s->found.n = 1;
-    for (uint32_t k = 1; k < before->noccurrences; k++) {
-        Occurrence o = before->at[k];
-        RegId r = op_index(*ir_run(fn, o.op));
-        if (!ir_instr(fn, o.instr)->block || s->r->def[r] != DEF_JOINED)
-            continue;
-        if (o.instr != s->found.at[s->found.n - 1].instr)
-            s->r->first_in[o.instr] = s->found.n;
-        add_occurrence(s, r, o);
     }
 }
 
@@ -683,8 +651,8 @@ static void begin(Search *s, const Fn *fn, Analyses *a)
     s->count_of = NEW_ARRAY(&s->scratch, uint32_t, fn->regs.n);
 }
 
-// All that follows from `def`. The occurrences are those of `before`, where that is not NULL.
-static void build_from_definitions(Search *s, const ReachingDefs *before)
+// All that follows from `def`.
+static void build_from_definitions(Search *s)
 {
     const Fn *fn = s->fn;
     InstrId *def = s->r->def;
@@ -693,10 +661,7 @@ static void build_from_definitions(Search *s, const ReachingDefs *before)
         s->r->njoined += def[k] == DEF_JOINED;
     if (s->r->njoined) {
         make_rows(s);
-        if (before)
-            keep_occurrences(s, before);
-        else
-            find_occurrences(s);
+        find_occurrences(s);
         s->r->at = s->found.at;
         count_definitions(s);
         find_all_values(s);
@@ -709,10 +674,10 @@ void rdefs_build(const Fn *fn, Analyses *a)
     Search s;
     begin(&s, fn, a);
     classify(&s);
-    build_from_definitions(&s, NULL);
+    build_from_definitions(&s);
 }
 
-const Analyses *rdefs_of_conditions(Fn *fn, Analyses *own)
+const Analyses *rdefs_of_part(Fn *fn, Analyses *own, uint32_t files, const bool *about)
 {
     const Analyses *a = analysis_need(fn, AN_CFG | AN_RPO | AN_DOM);
     *own = *a;
@@ -723,9 +688,10 @@ const Analyses *rdefs_of_conditions(Fn *fn, Analyses *own)
     own->valid = AN_RDEFS;
     arena_init(&own->arena[AX_RDEFS], fn->arena.heap);
     begin(&s, fn, own);
-    s.files = 1 << RF_P | 1 << RF_UP;
+    s.files = files;
+    s.about = about;
     classify(&s);
-    build_from_definitions(&s, NULL);
+    build_from_definitions(&s);
     return own;
 }
 
@@ -780,25 +746,6 @@ void rdefs_define(Fn *fn, const InstrId *made)
         keep_definitions(fn);
     for (RegId r = first; r < fn->regs.n; r++)
         rd->def[r] = made[r - first];
-}
-
-void rdefs_follow_removal(Fn *fn, const InstrId *gone, uint32_t n)
-{
-    Analyses *a = fn->analyses;
-    ReachingDefs before = a->rdefs;
-    Search s;
-    begin(&s, fn, a);
-    for (uint32_t k = 0; k < n; k++) {
-        const Instr *i = ir_instr(fn, gone[k]);
-        for (uint32_t d = 0; d < i->ndef; d++) {
-            Operand def = *ir_def(fn, i, d);
-            if (op_is_reg(def) && before.def[op_index(def)] < DEF_JOINED)
-                before.def[op_index(def)] = 0;
-        }
-    }
-    for (uint32_t row = 0; row < before.njoined; row++)
-        before.def[before.joined[row]] = classify_again(&s, row);
-    build_from_definitions(&s, &before);
 }
 
 static bool same(const void *a, const void *b, uint32_t n, size_t elem) { return !n || memcmp(a, b, n * elem) == 0; }

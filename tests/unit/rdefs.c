@@ -478,39 +478,6 @@ static void check_function(const Fn *fn, const Analyses *a)
     check_pruned(fn, a);
 }
 
-// Whether rdefs_follow_removal() takes it.
-static bool may_go(const Fn *fn, const Analyses *a, InstrId id)
-{
-    const Instr *i = ir_instr(fn, id);
-    for (uint32_t k = 0; k < i->ndef; k++) {
-        RegId r = op_index(*ir_def(fn, i, k));
-        if (op_is_reg(*ir_def(fn, i, k)) && a->rdefs.def[r] < DEF_JOINED && use_count(a, r))
-            return false;
-    }
-    return true;
-}
-
-// Takes out one instruction of so many, and has the analysis follow.
-static void check_removal(Program *p, uint64_t *seed, uint32_t of)
-{
-    Fn *fn = p->fn;
-    InstrId gone[4096];
-    uint32_t n = 0;
-    FOR_BLOCKS(fn, b) {
-        for (InstrId id = ir_block(fn, b)->first, next; (next = ir_instr(fn, id)->next); id = next) {
-            if (n == ARRAY_LEN(gone) || unit_random(seed, of) || !may_go(fn, fn->analyses, id))
-                continue;
-            ir_remove(fn, id);
-            gone[n++] = id;
-        }
-    }
-    char why[200];
-    rdefs_follow_removal(fn, gone, n);
-    CHECK(analysis_check(fn, AN_RDEFS, why));
-    analysis_drop(fn, AN_FLOW | AN_RDEFS);
-    check_function(fn, analysis_need(fn, AN_RDEFS | AN_DEFUSE));
-}
-
 static void check_random(uint32_t rounds, uint64_t seed, bool nest)
 {
     uint64_t phis = 0;
@@ -523,9 +490,6 @@ static void check_random(uint32_t rounds, uint64_t seed, bool nest)
         CHECK_EQ(a->rdefs.searched, nest);
         phis += a->rdefs.nphis;
         check_function(p.fn, a);
-        check_removal(&p, &seed, 8);
-        check_removal(&p, &seed, 2);
-        check_removal(&p, &seed, 1);
         fixture_close(&p.f);
     }
     CHECK(phis > rounds * 10);
