@@ -4,9 +4,10 @@
 // Sub-pass: OriFold, of the GeneralOptimize bundles. One walk in reverse postorder, so that what an instruction reads
 // is folded already. Where each use of a pure instruction is a constant the evaluator says what it computes, and it
 // becomes a move of that; what has no result that is the same on all machines is left alone, which the evaluator says,
-// too. For all others stand rules in fold_rules.def, found by the opcode at the root of their pattern. Patterns look
-// through moves, and at definitions that are the only one of their register, unguarded, and dominate its uses, so that
-// a value that is read there is the same here. Sums of a register and a constant become base and offset of an access.
+// too. For all others stand rules in fold_rules.def, found by the form of the root of their pattern, which is opcode,
+// comparison and types, and by where its operands come from. Patterns look through moves, and at definitions that are
+// the only one of their register, unguarded, and dominate its uses, so that a value that is read there is the same
+// here. Sums of a register and a constant become base and offset of an access.
 //
 //     R1 = mov.b32 3; R2 = shl.b32 R1, 2             R1 = mov.b32 3; R2 = mov.b32 12
 //     R1 = cvt.s64.s32 R0; R2 = shl.b64 R1, 2   ->   R1 = cvt.s64.s32 R0; R2 = mul.wide.s32 R0, 4
