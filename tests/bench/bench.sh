@@ -7,8 +7,8 @@
 #
 # For each shape of program and each N it generates about N instructions, runs `oriopt -O3 -o /dev/null
 # --time-phases=json` on them, and prints tables (report.awk). The shapes of gen.c are like nvcc's output, and are
-# measured as Ori text as well; those of naive.c like unoptimized code of clang. Those of ssa.c are in SSA form; the same programs go as LLVM IR through `opt`, text to
-# text. It measures only: the exit status is 0.
+# measured as Ori text as well; those of naive.c like unoptimized code of clang. Those of ssa.c are in SSA form; the same
+# programs go as LLVM IR through `opt`, text to text. It measures only: the exit status is 0.
 #
 # Environment: ORIOPT (default build/oriopt), ORI_BENCH_FLAGS (more options), ORI_BENCH_LIMIT (seconds for a run,
 # default 120), OPT (LLVM's opt).
