@@ -69,7 +69,7 @@ typedef struct FoldForms {
     VEC(Candidate) candidates;
 } FoldForms;
 
-enum { FORMLESS = UINT32_MAX };
+#define FORMLESS UINT32_MAX
 
 // What is asked of an instruction, by its descriptor.
 typedef struct Role {
