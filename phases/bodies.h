@@ -120,6 +120,8 @@ PhaseBody phase_commoning;
 PhaseBody phase_copy_prop;
 /* fold.c */
 PhaseBody phase_fold;
+/* form_lop3.c */
+PhaseBody phase_form_lop3;
 /* general_optimize_mid.c */
 PhaseBody phase_general_optimize_mid;
 // Notes in ctx->costs, if there are any, that a sub-pass is about to simplify an instruction.

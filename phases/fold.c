@@ -34,6 +34,7 @@
 #include "phases/bodies.h"
 #include "phases/fold_rules.h"
 #include "phases/known_facts.h"
+#include "phases/logic.h"
 #include "phases/remarks.h"
 
 enum {
@@ -638,6 +639,38 @@ static bool convert_low_bits(Fold *f, InstrId id)
     return true;
 }
 
+/* -- Tables --------------------------------------------------------------------------------------------- */
+
+// A lop3 that depends on two of its operands at most, which may be so because some are equal or constants.
+static bool simplify_table(Fold *f, InstrId id, const Uses *uses)
+{
+    Fn *fn = f->fn;
+    const Instr *i = ir_instr(fn, id);
+    uint32_t rule = coded_rule(f->rules, CODED_TABLE);
+    uint8_t of[LOGIC_INPUTS];
+    Logic result = {0}, source[LOGIC_INPUTS];
+    for (uint32_t k = 0; k < LOGIC_INPUTS; k++) {
+        if (!op_is_reg(uses->source[k]) && !is_constant(uses->source[k]))
+            return false;
+        source[k] = logic_of_operand(fn, uses->source[k]);
+        logic_add_inputs(&result, &source[k]);
+    }
+    for (uint32_t k = 0; k < LOGIC_INPUTS; k++)
+        of[k] = logic_table_over(&source[k], &result);
+    result.table = logic_compose((uint8_t)bits_of_constant(fn, *ir_use(fn, i, LOGIC_INPUTS)), of);
+    logic_reduce(&result);
+    if (!logic_is_plain(fn, &result) || !may_apply(f, rule))
+        return false;
+    begin_rule(f, rule, id);
+    count_readers(f, i, -1);
+    logic_become(fn, id, &result);
+    for (uint32_t k = 0; k < result.n; k++)
+        if (op_is_reg(result.input[k]))
+            ir_reg(fn, op_index(result.input[k]))->type = TY_NONE;
+    count_readers(f, ir_instr(fn, id), 1);
+    return true;
+}
+
 /* -- Floats --------------------------------------------------------------------------------------------- */
 
 // Division by a power of two whose reciprocal is no subnormal, either: the quotient and the product are the same number
@@ -819,7 +852,8 @@ static bool fold_instr(Fold *f, InstrId id)
         Opcode op = role_of(f, ir_instr(f->fn, id)->desc)->op;
         bool constant = look_at_uses(f, ir_instr(f->fn, id), &uses);
         if (!(constant && evaluate(f, id)) && !try_rules(f, id, &uses) && !put_constant_right(f, id, &uses) &&
-            !(op == OP_CVT && convert_low_bits(f, id)) && !(op == OP_DIV && multiply_by_reciprocal(f, id)))
+            !(op == OP_CVT && convert_low_bits(f, id)) && !(op == OP_DIV && multiply_by_reciprocal(f, id)) &&
+            !(op == OP_LOP3 && simplify_table(f, id, &uses)))
             break;
         note_definition(f, id);
         progress = true;

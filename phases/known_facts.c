@@ -108,9 +108,37 @@ static Facts conversion(const Look *l, const Instr *i, const Mnem *m, int depth)
     return facts_resized(&x, bits, from->class == TC_S);
 }
 
+// Whether a field of n bits from bit `from` on is known, and is one of a number of so many bits.
+static bool is_field(const Facts *from, const Facts *n, uint32_t bits)
+{
+    return from->umin == from->umax && n->umin == n->umax && from->umin <= bits && n->umin <= bits &&
+           from->umin + n->umin <= bits;
+}
+
+static Facts insertion(const Facts *x, const Facts *into, const Facts *from, const Facts *n, uint32_t bits)
+{
+    if (into->bits != bits || !is_field(from, n, bits))
+        return facts_any(bits);
+    Facts mask = facts_constant(low_ones((uint32_t)n->umin), bits), rest;
+    mask = facts_shl(&mask, from);
+    rest = facts_not(&mask);
+    Facts moved = facts_shl(x, from), inside = facts_and(&moved, &mask), outside = facts_and(into, &rest);
+    return facts_or(&inside, &outside);
+}
+
+// Bit by bit: what the table has for all that the inputs may be there.
+static Facts looked_up(const Facts *x, const Facts *y, const Facts *z, uint64_t table, uint32_t bits)
+{
+    uint64_t may[2] = {0, 0};  // where the result may be 0, and 1
+    for (uint32_t k = 0; k < 8; k++)
+        may[table >> k & 1] |=
+            ~(k & 4 ? x->zeros : x->ones) & ~(k & 2 ? y->zeros : y->ones) & ~(k & 1 ? z->zeros : z->ones);
+    return facts_bits(~may[1] & low_ones(bits), ~may[0] & low_ones(bits), bits);
+}
+
 static Facts field(const Facts *x, const Facts *from, const Facts *n, uint32_t bits)
 {
-    if (from->umin != from->umax || n->umin != n->umax || from->umin + n->umin > bits || from->umin > 255)
+    if (!is_field(from, n, bits))
         return facts_any(bits);
     Facts mask = facts_constant(low_ones((uint32_t)n->umin), bits), moved = facts_shr(x, from, false);
     return facts_and(&moved, &mask);
@@ -145,7 +173,7 @@ static Facts definition(const Look *l, const Instr *i, uint32_t bits, int depth)
             return facts_any(bits);
     if (type->class == TC_F || type->class == TC_X || type->class == TC_O || type->class == TC_P)
         return facts_any(bits);
-    Facts x, y, z;
+    Facts x, y, z, w;
     uint32_t n = ir_nuse(i);
     if (d->op == OP_CVT)
         return conversion(l, i, m, depth);
@@ -177,12 +205,15 @@ static Facts definition(const Look *l, const Instr *i, uint32_t bits, int depth)
     case OP_SHL:
     case OP_SHR:
     case OP_SELP:
-    case OP_BFE: break;
+    case OP_BFE:
+    case OP_BFI:
+    case OP_LOP3: break;
     default: return facts_any(bits);
     }
     x = look(l, *ir_use(fn, i, 0), depth);
     y = n > 1 ? look(l, *ir_use(fn, i, 1), depth) : x;
     z = n > 2 ? look(l, *ir_use(fn, i, 2), depth) : x;
+    w = n > 3 ? look(l, *ir_use(fn, i, 3), depth) : x;
     bool shift = d->op == OP_SHL || d->op == OP_SHR || d->op == OP_BFE;
     if (x.bits != width_bits(type->width) || (!shift && y.bits != x.bits))
         return facts_any(bits);
@@ -209,6 +240,8 @@ static Facts definition(const Look *l, const Instr *i, uint32_t bits, int depth)
     case OP_SHL: return facts_shl(&x, &y);
     case OP_SHR: return facts_shr(&x, &y, is_signed);
     case OP_SELP: return facts_either(&x, &y);
+    case OP_LOP3: return looked_up(&x, &y, &z, w.umin, bits);
+    case OP_BFI: return insertion(&x, &y, &z, &w, bits);
     case OP_BFE: return is_signed ? facts_any(bits) : field(&x, &y, &z, bits);
     default: return facts_any(bits);
     }

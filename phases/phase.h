@@ -26,7 +26,7 @@ typedef enum { PS_FUNCTION, PS_MODULE } PhaseScope;
 typedef enum { PF_ANY, PF_MULTI, PF_SSA, PF_TO_SSA, PF_TO_MULTI } PhaseForm;
 enum {
     PHASE_SLOTS = 159,
-    PHASE_ROWS = 168,
+    PHASE_ROWS = 169,
     PH_APPLY_RECIPES = 1,
     PH_GENERATE_MOV_PHI = 23,
     PH_CONVERT_MOV_PHI = 73,
@@ -37,6 +37,7 @@ enum {
     PH_FOLD = 165,
     PH_INFER_SPACES = 166,
     PH_STORE_FORWARDING = 167,
+    PH_FORM_LOP3 = 168,
 };
 
 typedef bool PhaseBody(Ctx *ctx, Fn *fn);  // returns progress: whether it changed the function

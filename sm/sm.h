@@ -72,7 +72,8 @@ typedef bool SmPass(Ctx *ctx, Fn *fn);
     PASS(ori_phase_encoding,        -1, 127, no_op,   "phases",  "machine words") \
     PASS(after_mid_expansion,       -1, 134, no_op,   "phases",  "behind MidExpansion") \
     PASS(late_expand_sync,          -1, 135, no_op,   "phases",  "behind LateExpandSyncInstructions") \
-    PASS(ori_phase_encoding_second, -1, 152, no_op,   "phases",  "machine words, the second slot of the name")
+    PASS(ori_phase_encoding_second, -1, 152, no_op,   "phases",  "machine words, the second slot of the name") \
+    PASS(form_lop3,                 -1, 168, no_op,   "ours",    "logic of three inputs as one instruction; a no-op on sm30")
 // clang-format on
 
 /* -- Queries ------------------------------------------------------------------------------------------------ */

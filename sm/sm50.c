@@ -9,4 +9,5 @@ const SmBackend sm_50 = {
     .profile.encoded = 0x4001,
     .profile.class = SM_CLASS_DUAL_ISSUE,
     .profile.regs[RF_R] = 255,
+    .form_lop3 = phase_form_lop3,
 };

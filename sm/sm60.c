@@ -10,4 +10,5 @@ const SmBackend sm_60 = {
     .profile.class = SM_CLASS_OTHER,
     .profile.regs[RF_R] = 255,
     .gvn_cse = sm_not_yet_pass,  // slot 23
+    .form_lop3 = phase_form_lop3,
 };

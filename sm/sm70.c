@@ -11,4 +11,5 @@ const SmBackend sm_70 = {
     .profile.regs[RF_R] = 255,
     .gvn_cse = sm_not_yet_pass,         // slot 23
     .back_prop_vreg = sm_not_yet_pass,  // phase 82
+    .form_lop3 = phase_form_lop3,
 };

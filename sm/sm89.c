@@ -12,4 +12,5 @@ const SmBackend sm_89 = {
     .profile.regs[RF_UR] = 63,
     .profile.regs[RF_UP] = 7,
     .back_prop_vreg = sm_not_yet_pass,  // phase 82
+    .form_lop3 = phase_form_lop3,
 };

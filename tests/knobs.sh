@@ -526,6 +526,28 @@ done
 run "no rule" 2 --knob FoldRulesOff=mul-power,mul-pwer fold.ptx
 says err "'mul-pwer' is no rule of folding; did you mean mul-power,"
 
+# Two networks of logic instructions.
+{
+    echo "$head"
+    cat <<'END'
+.visible .entry k(.param .u64 p)
+{
+	.reg .b64 %rd<9>;
+	.reg .b32 %r<9>;
+	ld.param.u64 %rd1, [p];
+	ld.global.v4.u32 {%r1, %r2, %r3, %r4}, [%rd1];
+	xor.b32 %r5, %r1, %r2;
+	xor.b32 %r5, %r5, %r3;
+	xor.b32 %r6, %r2, %r3;
+	xor.b32 %r6, %r6, %r4;
+	st.global.v2.u32 [%rd1], {%r5, %r6};
+	ret;
+}
+END
+} >lop3.ptx
+budget=FormLop3Budget
+lines lop3.ptx 23,168,73 xor :0 $budget=0:4 $budget=1:2 $budget=2:0
+
 # -- Tables -------------------------------------------------------------------------------------------------------------
 
 run "list of knobs" 0 --list-knobs
@@ -534,11 +556,11 @@ name="numbers of the original"
 for row in NamedPhases:298 DisablePhases:185 OptBudget:499 DUMPIR:- NvOptRecipes:- WHEN:- \
     ConvertMemoryToRegIndexedSizeLimit:135 ConvertMemoryToRegWhole:136 MovWeightForConvertMemToReg:474 \
     GeneralOptimizeEnable:487 CopyPropBudget:- CopyPropGlobalBudget:- StoreForwardingBudget:- FoldBudget:- \
-    FoldRulesOff:- limit-fold-fp:-; do
+    FoldRulesOff:- limit-fold-fp:- FormLop3Budget:-; do
     equal "$(awk -v want="${row%:*}" '$2 == want { print $1 }' out)" "${row#*:}"
 done
 name="list of knobs and knobs.def"
-sed -n 's/^KNOB([A-Z_]*, *\(-*[0-9]*\), *"\([A-Za-z-]*\)", *\([A-Z_]*\), .*/\1 \2 \3/p' "$root/knobs/knobs.def" | sed 's/^-1 /- /' >rows
+sed -n 's/^KNOB([A-Z0-9_]*, *\(-*[0-9]*\), *"\([A-Za-z0-9-]*\)", *\([A-Z_]*\), .*/\1 \2 \3/p' "$root/knobs/knobs.def" | sed 's/^-1 /- /' >rows
 equal "$(grep -c . rows)" "$(grep -c . out)"
 awk '{ print $1, $2, $3 }' out >listed
 same rows listed
@@ -671,7 +693,7 @@ error 12 'DUMPIR="12";OptBudget=3' "$semicolon"
 for knob in NamedPhases DisablePhases; do
     n=$((${#knob} + 2))
     error $n "$knob=12+Gvn" "$knob: unknown phase 'Gvn'; did you mean GvnCse, NOP or EmitPSI?"
-    error $n "$knob=168" "$knob: there is no phase 168; the last is 167"
+    error $n "$knob=169" "$knob: there is no phase 169; the last is 168"
     error $((n + 10)) "WHEN=FN=x;$knob=GvnCse@50" "$knob: 'GvnCse' is not at slot 50 but at 49"
     error $n "$knob=\"12..9\"" "$knob: the range '12..9' runs backwards"
     error $n "$knob=GvnCse:3" "$knob: 'GvnCse:3': no phase takes a parameter"
@@ -707,7 +729,7 @@ error 9 'WHEN=PH=..12;OptBudget=1' "bad phase '..12'; $phase"
 error 9 'WHEN=PH=12..9;OptBudget=1' "the range 12..9 is reversed: the lower phase comes first"
 error 9 'WHEN=PH=OriCopyPro;OptBudget=1' \
     "unknown phase 'OriCopyPro'; did you mean OriCopyProp, OriDoRemat or OriFold?"
-error 12 'WHEN=PH=1..168;OptBudget=1' "there is no phase 168; the last is 167"
+error 12 'WHEN=PH=1..169;OptBudget=1' "there is no phase 169; the last is 168"
 error 9 'WHEN=PH=CalcRegisterMap;OptBudget=1' \
     "'CalcRegisterMap' stands at two slots: write CalcRegisterMap@124 or CalcRegisterMap@149"
 error 1 'WHEN=FN=k' "WHEN without settings: they stand behind a ';' with no blank before it"

@@ -79,6 +79,7 @@ typedef enum {
     TR_RDONLY = 1 << 15,   // reads memory that nobody writes while the kernel runs
     TR_PSEUDO = 1 << 16,   // in ssa form only
     TR_OF_NEXT = 1 << 17,  // a marker that is about the next instruction, and goes with it
+    TR_BITWISE = 1 << 18,  // a bit of the result depends on the same bit of the operands alone
 } Trait;
 
 typedef struct OpInfo {

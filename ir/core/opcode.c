@@ -83,6 +83,7 @@ const char *const reg_file_names[REG_FILES] = {"R", "UR", "P", "UP", "CC"};
 #define NOGUARD TR_NOGUARD
 #define MARKER TR_MARKER
 #define PSEUDO TR_PSEUDO
+#define BITWISE TR_BITWISE
 
 // selp, slct, setp, min and max of bits: `.bN` is accepted wherever the size is all that matters.
 const OpInfo op_info[OPCODE_COUNT] = {

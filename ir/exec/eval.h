@@ -67,6 +67,9 @@ void eval_cache_init(EvalCache *c, const Tables *tables, Arena *arena);
 const Eval *eval_cached(EvalCache *c, DescId desc);
 static inline void eval_run(const Eval *e, const Value *in, Value *out) { e->run(e, in, out); }
 
+// What lop3 makes of 64 bits: of each, bit 4 * a + 2 * b + c of the table.
+uint64_t eval_look_up(uint64_t a, uint64_t b, uint64_t c, uint64_t table);
+
 // Makes an integer instruction one of `bits` bits (8 to 64), so that a rule can be tried on all operands: what is 32
 // bits wide, or 64, has that width then, and what is twice as wide is so still. False: the instruction has a shape of
 // its own (bytes, floating point), and is left as it is.

@@ -14,8 +14,7 @@ static void run_not(const Eval *e, const Value *in, Value *out) { out[0] = integ
 
 static void run_cnot(const Eval *e, const Value *in, Value *out) { out[0] = (Value){(in[0].lo & e->mask) == 0, 0}; }
 
-// Bit 4 * a + 2 * b + c of the table.
-static uint64_t look_up(uint64_t a, uint64_t b, uint64_t c, uint64_t table)
+uint64_t eval_look_up(uint64_t a, uint64_t b, uint64_t c, uint64_t table)
 {
     uint64_t result = 0;
     for (uint32_t k = 0; k < 8; k++)
@@ -26,7 +25,7 @@ static uint64_t look_up(uint64_t a, uint64_t b, uint64_t c, uint64_t table)
 
 static void run_lop3(const Eval *e, const Value *in, Value *out)
 {
-    out[0] = integer_result(e, look_up(in[0].lo, in[1].lo, in[2].lo, in[3].lo));
+    out[0] = integer_result(e, eval_look_up(in[0].lo, in[1].lo, in[2].lo, in[3].lo));
 }
 
 static void run_lop3_bool(const Eval *e, const Value *in, Value *out)

@@ -204,7 +204,7 @@ static unsigned long prove_arithmetic(bool quick)
 /* -- Instructions --------------------------------------------------------------------------------------- */
 
 // `w` stands for the width; the letters say of what: `w` a register of it, `c` a count, `p` a predicate, `h` one of
-// half the width.
+// half the width, `C` a constant, `K` one that is a count, `T` one of eight bits.
 static const struct {
     const char *mnemonic, *operands;
 } instructions[] = {
@@ -218,7 +218,8 @@ static const struct {
     {"shr.s", "wK"},     {"shl.b", "wK"},     {"min.s", "wC"},      {"max.s", "wC"},      {"rem.u", "wC"},
     {"bfe.u", "wKK"},    {"mov.b", "w"},      {"mul.wide.s", "hh"}, {"mul.wide.u", "hh"}, {"cvt.s.s", "h"},
     {"cvt.s.u", "h"},    {"cvt.u.u", "h"},    {"cvt.u.s", "h"},     {"cvt.u.U", "d"},     {"cvt.s.S", "d"},
-    {"cvt.u.8", "w"},    {"cvt.s.7", "w"},
+    {"cvt.u.8", "w"},    {"cvt.s.7", "w"},    {"bfi.b", "wwKK"},    {"bfi.b", "wwcc"},    {"lop3.b", "wwwT"},
+    {"lop3.b", "CwwT"},
 };
 
 enum { LOADS = 4, CHAIN = 10, TRIES = 24, REGS = 64 };
@@ -267,7 +268,8 @@ static void add_instruction(Chain *c)
     Width width = (Width)(bits == 16 ? W16 : bits == 32 ? W32 : W64);
     bool half = wanted[0] == 'h', wide = wanted[0] == 'd';
     char text[40], shape[16] = "%";
-    if ((half && bits == 16) || (wide && bits == 64))
+    bool fits = strncmp(mnemonic, "lop3", 4) == 0 ? bits == 32 : strncmp(mnemonic, "bf", 2) == 0 ? bits > 16 : true;
+    if ((half && bits == 16) || (wide && bits == 64) || !fits)
         return;
     if (strncmp(mnemonic, "cvt", 3) == 0) {
         char from = mnemonic[6] == 'U'   ? 'u'
@@ -290,6 +292,7 @@ static void add_instruction(Chain *c)
                                : width;
         ops[n] = *w == 'C'   ? op_const(c->fn, some_number(bits), width)
                  : *w == 'K' ? op_const(c->fn, draw() % (bits + 2), W32)
+                 : *w == 'T' ? op_const(c->fn, draw() % 256, W32)
                              : some_register(c, of);
         strcat(shape, ",%");
         if (op_kind(ops[n]) == K_NONE)

@@ -38,7 +38,7 @@ TEST(phase_gates)
 {
     static const char gates[] =
         "-1--------11-2111111112-2-2-22111111-21-----1-2--2211-2-1-31-112221112-23-11---1-1-111--1--"
-        "----2---22------1111-1--10----------------1--1--0-------------------111121111";
+        "----2---22------1111-1--10----------------1--1--0-------------------1111211111";
     static const char *const texts[] = {"-", ">0", ">1", ">2", "==0"};
     CHECK_EQ(sizeof gates - 1, PHASE_ROWS);
     for (int k = 0; k < PHASE_ROWS; k++) {
@@ -58,10 +58,10 @@ TEST(phase_forms_and_kinds)
 {
     static const char forms[] =
         "ammammmmmaamammmamsssssSssssssssaasssssssssssssssssssssssssssasssssssssssMmmammmmmmmammmmmmmm"
-        "maaamaaamaamammmmammaamaaaaaaaaaaamaaaaammmmmaaaaaaaaaaaaaamaaaaaaaasammaas";
+        "maaamaaamaamammmmammaamaaaaaaaaaaamaaaaammmmmaaaaaaaaaaaaaamaaaaaaaasammaass";
     static const char kinds[] =
         "vtlahllhlrttvttttttttttltltattttttttlttllalltlthlttttatltlttltttttttttatllttuhltlthtttllthaah"
-        "lvurhmmmhrmhmhtttmhtmmhmmmmmmmmmurhurruuthhtlmmmmmmmmmmmmurhmurruusssssssss";
+        "lvurhmmmhrmhmhtttmhtmmhmmmmmmmmmurhurruuthhtlmmmmmmmmmmmmurhmurruussssssssss";
     static const char kind_letters[] = "vratluhms";
     static const char form_letters[] = "amsSM";
     CHECK_EQ(sizeof forms - 1, PHASE_ROWS);
@@ -179,7 +179,7 @@ TEST(phase_find_errors)
         {"CalcRegisterMap", "CalcRegisterMap@124 or CalcRegisterMap@149"},
         {"calcregistermap", "CalcRegisterMap@124 or CalcRegisterMap@149"},
         {"CalcRegisterMap@125", "slot 125"},
-        {"168", "there is no phase 168; the last is 167"},
+        {"169", "there is no phase 169; the last is 168"},
         {"99999999999999999999", "unknown phase"},
         {"-1", "unknown phase"},
         {"12 ", "unknown phase"},
