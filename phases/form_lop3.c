@@ -49,7 +49,9 @@ enum {
     ROUNDS = 2,     // the second one knows how often the first one reads what
     UNIT = 1 << 8,  // of area flow: an instruction
     MOVES = 4,      // that are looked through
-    SINCE = 43,     // the version of PTX that has lop3, times ten
+    COMPARED = 1,
+    PASSED = 2,
+    SINCE = 43,  // the version of PTX that has lop3, times ten
     SINCE_SM = 50,
 };
 
@@ -100,7 +102,8 @@ typedef struct Mapping {
     VEC(Network) networks;
     uint32_t *node_of;  // by RegId: its number among them + 1
     uint32_t *readers;  // by RegId; NULL: nobody asked yet
-    bool *compared;     // by RegId: a comparison may read it, or what it may turn out to be
+    uint8_t *compared;  // by RegId: COMPARED = a comparison may read it, or what it may turn out to be; PASSED
+    bool has_lop3;      // that came in
     bool progress;
 } Mapping;
 
@@ -288,6 +291,7 @@ static bool find_nodes(Mapping *m, InstrId id, InstrId *next)
     m->nodes.n = 0;
     for (; id && m->nodes.n < NODES; id = instr_behind(fn, id)) {
         const Instr *i = ir_instr(fn, id);
+        m->has_lop3 |= ir_desc(fn, i)->op == OP_LOP3;
         if (!is_node(fn, i))
             continue;
         uint32_t number = m->nodes.n;
@@ -313,21 +317,6 @@ static void forget_nodes(Mapping *m)
         m->node_of[m->nodes.at[k].reg] = 0;
 }
 
-static void count_readers(Mapping *m)
-{
-    Fn *fn = m->fn;
-    m->readers = NEW_ARRAY(&m->scratch, uint32_t, fn->regs.n);
-    FOR_BLOCKS(fn, b) {
-        FOR_INSTRS(fn, b, id) {
-            const Instr *i = ir_instr(fn, id);
-            const Operand *ops = ir_ops(fn, i);
-            for (uint32_t k = i->ndef; k < i->nops; k++)
-                if (op_is_reg(ops[k]))
-                    m->readers[op_index(ops[k])]++;
-        }
-    }
-}
-
 static void find_readers(Mapping *m)
 {
     const Fn *fn = m->fn;
@@ -350,35 +339,57 @@ static void find_readers(Mapping *m)
 
 typedef VEC(RegId) Work;
 
+// What an instruction reads may be compared. Where the walk has been at the definition, that waits.
 static void note_compared(Mapping *m, const Instr *i, Work *work)
 {
     const Operand *ops = ir_ops(m->fn, i);
     for (uint32_t k = i->ndef; k < i->nops; k++) {
         RegId r = op_is_reg(ops[k]) ? op_index(ops[k]) : 0;
-        if (!r || m->compared[r] || ir_reg(m->fn, r)->width != W32)
+        if (m->compared[r] & COMPARED)
             continue;
-        m->compared[r] = true;
-        VEC_PUSH(&m->scratch, work, r);
+        if (m->compared[r] & PASSED)
+            VEC_PUSH(&m->scratch, work, r);
+        m->compared[r] |= COMPARED;
     }
 }
 
-// What comparisons read, and what that is computed of: any of it may be the same number where others are 0.
-static void find_compared(Mapping *m)
+// Whether what an instruction defines may turn out to be what it reads.
+static bool passes_on(const Fn *fn, const Instr *i)
+{
+    return ir_desc(fn, i)->traits & TR_PURE && i->ndef == 1 && op_is_reg(*ir_def(fn, i, 0)) &&
+           ir_reg(fn, op_index(*ir_def(fn, i, 0)))->width == W32;
+}
+
+// Counts readers, and finds what comparisons read and what that is computed of: any of it may turn out to be the same
+// number, where others are 0. Most of it comes of one walk from the end to the start.
+static void look_at_all(Mapping *m)
 {
     Fn *fn = m->fn;
     Work work = {0};
-    m->compared = NEW_ARRAY(&m->scratch, bool, fn->regs.n);
-    FOR_BLOCKS(fn, b) {
-        FOR_INSTRS(fn, b, id) {
+    m->readers = NEW_ARRAY(&m->scratch, uint32_t, fn->regs.n);
+    m->compared = NEW_ARRAY(&m->scratch, uint8_t, fn->regs.n);
+    m->compared[0] = COMPARED;
+    for (BlockId b = fn->last; b; b = ir_block(fn, b)->prev) {
+        FOR_INSTRS_BACK(fn, b, id) {
             const Instr *i = ir_instr(fn, id);
+            const Operand *ops = ir_ops(fn, i);
             Opcode op = ir_desc(fn, i)->op;
-            if (op == OP_SETP || op == OP_SET)
+            bool reached = op == OP_SETP || op == OP_SET;
+            for (uint32_t k = 0; k < i->ndef; k++)
+                if (op_is_reg(ops[k])) {
+                    reached |= m->compared[op_index(ops[k])] & COMPARED && passes_on(fn, i);
+                    m->compared[op_index(ops[k])] |= PASSED;
+                }
+            for (uint32_t k = i->ndef; k < i->nops; k++)
+                if (op_is_reg(ops[k]))
+                    m->readers[op_index(ops[k])]++;
+            if (reached)
                 note_compared(m, i, &work);
         }
     }
     while (work.n) {
         const Instr *i = definition_of(m, op_reg(fn, work.at[--work.n]));
-        if (i && ir_desc(fn, i)->traits & TR_PURE)
+        if (i && passes_on(fn, i))
             note_compared(m, i, &work);
     }
 }
@@ -398,7 +409,7 @@ static void find_what_stays(Mapping *m)
 {
     for (uint32_t k = 0; k < m->nodes.n; k++) {
         Node *v = &m->nodes.at[k];
-        v->stays = m->compared[v->reg] || is_packing(m, ir_instr(m->fn, v->instr));
+        v->stays = m->compared[v->reg] & COMPARED || is_packing(m, ir_instr(m->fn, v->instr));
     }
 }
 
@@ -464,8 +475,7 @@ static void apply(Mapping *m, const Node *v)
 static void map_nodes(Mapping *m)
 {
     if (!m->readers) {
-        count_readers(m);
-        find_compared(m);
+        look_at_all(m);
         known_facts_init(&m->facts, m->fn, m->a, definition, m, &m->scratch);
     }
     find_readers(m);
@@ -532,13 +542,13 @@ static void write_otherwise(Mapping *m, InstrId id, uint32_t which)
     m->progress = true;
 }
 
-static void look_at_comparisons(Mapping *m, BlockId b)
+static void look_at_comparisons(Mapping *m)
 {
-    FOR_INSTRS(m->fn, b, id) {
-        uint32_t which;
-        if (compares_lop3(m, ir_instr(m->fn, id), &which))
-            write_otherwise(m, id, which);
-    }
+    uint32_t which;
+    FOR_BLOCKS(m->fn, b)
+        FOR_INSTRS(m->fn, b, id)
+            if (compares_lop3(m, ir_instr(m->fn, id), &which))
+                write_otherwise(m, id, which);
 }
 
 /* -- The phase ------------------------------------------------------------------------------------------ */
@@ -564,13 +574,14 @@ bool phase_form_lop3(Ctx *ctx, Fn *fn)
     m.node_of = NEW_ARRAY(&m.scratch, uint32_t, fn->regs.n);
     for (uint32_t k = 0; k < m.a->nrpo; k++) {  // so that what a block takes from another one has been looked at there
         BlockId b = m.a->rpo[k];
-        look_at_comparisons(&m, b);
         for (InstrId id = ir_block(fn, b)->first, next; id; id = next) {
             if (find_nodes(&m, id, &next))
                 map_nodes(&m);
             forget_nodes(&m);
         }
     }
+    if (m.has_lop3)
+        look_at_comparisons(&m);
     arena_free(&m.scratch);
     return m.progress;
 }
