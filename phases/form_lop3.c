@@ -189,9 +189,10 @@ static bool has_same_inputs(const Logic *a, const Logic *b)
     return a->n == b->n && memcmp(a->input, b->input, a->n * sizeof *a->input) == 0;
 }
 
-static bool has_cut(const Node *v, const Logic *f)
+// Among its cuts from number k on.
+static bool has_cut(const Node *v, uint32_t k, const Logic *f)
 {
-    for (uint32_t k = 0; k < v->ncuts; k++)
+    for (; k < v->ncuts; k++)
         if (has_same_inputs(&v->cuts[k].f, f))
             return true;
     return false;
@@ -201,7 +202,7 @@ static bool has_cut(const Node *v, const Logic *f)
 static void keep_cut(Node *v, const Cut *cut)
 {
     uint32_t at = v->ncuts;
-    if (has_cut(v, &cut->f))
+    if (has_cut(v, 0, &cut->f))
         return;
     while (at > 1 && is_better(cut, &v->cuts[at - 1]))
         at--;
@@ -224,7 +225,7 @@ static uint8_t compose(const Merge *g, const Logic *inputs)
 static void make_cut(const Merge *g, const Logic *inputs)
 {
     Cut cut = {.f = *inputs};
-    if (has_cut(g->v, inputs))  // which is the same function
+    if (has_cut(g->v, 1, inputs))  // which is the same function
         return;
     cut.f.table = compose(g, inputs);
     logic_reduce(&cut.f);
