@@ -53,6 +53,7 @@
     X(eval)            \
     X(batch)           \
     X(remarks)         \
+    X(logic)           \
     X(ori)
 
 #define DECLARE(name) void test_##name(void);
