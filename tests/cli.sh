@@ -329,6 +329,28 @@ sed 's/sm_90/sm_999/' good.ptx >future.ptx
 run "a module's target that nobody knows" 0 future.ptx
 silent err
 says out ".target sm_999"
+# What a backend makes the text must take, too.
+for try in sm_80:9.0:sm_80:lop3 sm_80:9.0:sm_35:xor sm_35:9.0:sm_80:xor sm_80:4.2:sm_80:xor sm_53:4.3:sm_121:lop3; do
+    text=${try%:*:*} arch=${try%:*} arch=${arch##*:}
+    cat >logic.ptx <<END
+.version ${text#*:}
+.target ${text%:*}
+.address_size 64
+.visible .entry k(.param .u64 p)
+{
+	.reg .b32 %r<9>;
+	.reg .b64 %rd<2>;
+	ld.param.u64 %rd1, [p];
+	ld.global.v4.u32 {%r1, %r2, %r3, %r4}, [%rd1];
+	xor.b32 %r5, %r1, %r2;
+	xor.b32 %r6, %r5, %r3;
+	st.global.u32 [%rd1], %r6;
+	ret;
+}
+END
+    run "$arch makes of $text" 0 -arch "$arch" logic.ptx
+    says out "${try##*:}.b32"
+done
 run "pipeline for a module" 0 --print-pipeline good.ptx
 cp out plan
 run "pipeline for a module's target" 0 --print-pipeline -arch sm_90
