@@ -48,6 +48,7 @@ enum {
     CUTS = 6,       // of a node that are kept
     ROUNDS = 2,     // the second one knows how often the first one reads what
     UNIT = 1 << 8,  // of area flow: an instruction
+    FLOW_MAX = 1 << 24,
     MOVES = 4,      // that are looked through
     COMPARED = 1,
     PASSED = 2,
@@ -179,7 +180,7 @@ static uint32_t flow_of_inputs(const Mapping *m, const Logic *f)
         const Node *from = node_at(m, f->input[k]);
         flow += from ? from->share : 0;
     }
-    return flow;
+    return MIN(flow, FLOW_MAX);
 }
 
 static bool is_better(const Cut *a, const Cut *b) { return a->flow != b->flow ? a->flow < b->flow : a->f.n < b->f.n; }
