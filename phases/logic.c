@@ -110,14 +110,36 @@ static Logic with_other_constant(Fn *fn, const Logic *f)
     return to;
 }
 
+// What decides the order of operands that are written, whatever numbers the inputs have in the function.
+static uint64_t place_of(const Fn *fn, Operand o)
+{
+    return op_is_reg(o) ? ir_reg(fn, op_index(o))->ordinal
+                        : (UINT64_C(1) << 32) + tab_const(fn->tables, op_index(o)).bits;
+}
+
+static Logic in_order_of_text(const Fn *fn, const Logic *f)
+{
+    Logic to = *f;
+    for (uint32_t k = 1; k < to.n; k++)
+        for (uint32_t n = k; n && place_of(fn, to.input[n]) < place_of(fn, to.input[n - 1]); n--) {
+            Operand o = to.input[n];
+            to.input[n] = to.input[n - 1];
+            to.input[n - 1] = o;
+        }
+    to.table = logic_table_over(f, &to);
+    return to;
+}
+
 bool logic_is_plain(Fn *fn, const Logic *f)
 {
     Logic other = with_other_constant(fn, f);
     return logic_is_move(f) || find_plain(f) || find_plain(&other);
 }
 
-void logic_become(Fn *fn, InstrId id, const Logic *f)
+void logic_become(Fn *fn, InstrId id, const Logic *of)
 {
+    Logic ordered = in_order_of_text(fn, of);
+    const Logic *f = &ordered;
     Logic other = with_other_constant(fn, f);
     const Logic *best = find_plain(f) || !find_plain(&other) ? f : &other;
     const struct Plain *instr = find_plain(best);

@@ -35,6 +35,6 @@ bool logic_is_move(const Logic *f);
 // Whether a move, not, and, or or xor computes it.
 bool logic_is_plain(Fn *fn, const Logic *f);
 // Makes an instruction what computes the function, one of these if there is one, else a lop3.
-void logic_become(Fn *fn, InstrId id, const Logic *f);
+void logic_become(Fn *fn, InstrId id, const Logic *of);
 
 #endif
