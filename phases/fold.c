@@ -649,6 +649,8 @@ static bool simplify_table(Fold *f, InstrId id, const Uses *uses)
     uint32_t rule = coded_rule(f->rules, CODED_TABLE);
     uint8_t of[LOGIC_INPUTS];
     Logic result = {0}, source[LOGIC_INPUTS];
+    if (!is_constant(*ir_use(fn, i, LOGIC_INPUTS)))
+        return false;
     for (uint32_t k = 0; k < LOGIC_INPUTS; k++) {
         if (!op_is_reg(uses->source[k]) && !is_constant(uses->source[k]))
             return false;

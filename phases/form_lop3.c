@@ -37,6 +37,8 @@
 // Does not do: networks that go over the bounds of blocks, but for a `not` whose only reader is in another one; through
 // selects and shifts; 64 bits as two halves.
 // Documented: nothing. The name is ours.
+#include <stdio.h>
+
 #include "ir/exec/eval.h"
 #include "phases/bodies.h"
 #include "phases/known_facts.h"
@@ -49,7 +51,6 @@ enum {
     ROUNDS = 2,     // the second one knows how often the first one reads what
     UNIT = 1 << 8,  // of area flow: an instruction
     FLOW_MAX = 1 << 24,
-    MOVES = 4,      // that are looked through
     COMPARED = 1,
     PASSED = 2,
     SINCE = 43,  // the version of PTX that has lop3, times ten
@@ -125,6 +126,12 @@ static bool is_node(const Fn *fn, const Instr *i)
             return false;
     }
     return true;
+}
+
+static bool is_lop3(const Fn *fn, const Instr *i)
+{
+    Opcode op = ir_desc(fn, i)->op;
+    return op == OP_LOP3 || op == OP_LOP3_BOOL;
 }
 
 // Its operands, without the table of a lop3.
@@ -293,8 +300,8 @@ static bool find_nodes(Mapping *m, InstrId id, InstrId *next)
     m->nodes.n = 0;
     for (; id && m->nodes.n < NODES; id = instr_behind(fn, id)) {
         const Instr *i = ir_instr(fn, id);
-        m->has_lop3 |= ir_desc(fn, i)->op == OP_LOP3;
-        if (!is_node(fn, i))
+        m->has_lop3 |= is_lop3(fn, i);
+        if (!is_node(fn, i) || in_front_of_notes(fn, id) != id)
             continue;
         uint32_t number = m->nodes.n;
         RegId reg = op_index(*ir_def(fn, i, 0));
@@ -355,11 +362,10 @@ static void note_compared(Mapping *m, const Instr *i, Work *work)
     }
 }
 
-// Whether what an instruction defines may turn out to be what it reads.
-static bool passes_on(const Fn *fn, const Instr *i)
+// Whether a definition of an instruction may turn out to be what that reads.
+static bool passes_on(const Fn *fn, const Instr *i, Operand def)
 {
-    return ir_desc(fn, i)->traits & TR_PURE && i->ndef == 1 && op_is_reg(*ir_def(fn, i, 0)) &&
-           ir_reg(fn, op_index(*ir_def(fn, i, 0)))->width == W32;
+    return ir_desc(fn, i)->traits & TR_PURE && op_is_reg(def) && ir_reg(fn, op_index(def))->width == W32;
 }
 
 // Counts readers, and finds what comparisons read and what that is computed of: any of it may turn out to be the same
@@ -379,7 +385,7 @@ static void look_at_all(Mapping *m)
             bool reached = op == OP_SETP || op == OP_SET;
             for (uint32_t k = 0; k < i->ndef; k++)
                 if (op_is_reg(ops[k])) {
-                    reached |= m->compared[op_index(ops[k])] & COMPARED && passes_on(fn, i);
+                    reached |= m->compared[op_index(ops[k])] & COMPARED && passes_on(fn, i, ops[k]);
                     m->compared[op_index(ops[k])] |= PASSED;
                 }
             for (uint32_t k = i->ndef; k < i->nops; k++)
@@ -390,8 +396,9 @@ static void look_at_all(Mapping *m)
         }
     }
     while (work.n) {
-        const Instr *i = definition_of(m, op_reg(fn, work.at[--work.n]));
-        if (i && passes_on(fn, i))
+        Operand o = op_reg(fn, work.at[--work.n]);
+        const Instr *i = definition_of(m, o);
+        if (i && passes_on(fn, i, o))
             note_compared(m, i, &work);
     }
 }
@@ -403,6 +410,8 @@ static bool is_packing(Mapping *m, const Instr *i)
     if (op != OP_OR && op != OP_XOR)
         return false;
     Facts x = known_facts(&m->facts, *ir_use(m->fn, i, 0), i->block);
+    if (!x.zeros)
+        return false;
     Facts y = known_facts(&m->facts, *ir_use(m->fn, i, 1), i->block);
     return (x.zeros | y.zeros) == UINT32_MAX;
 }
@@ -477,6 +486,7 @@ static void apply(Mapping *m, const Node *v)
 static void map_nodes(Mapping *m)
 {
     if (!m->readers) {
+        eval_cache_init(&m->evals, m->fn->tables, &m->scratch);
         look_at_all(m);
         known_facts_init(&m->facts, m->fn, m->a, definition, m, &m->scratch);
     }
@@ -498,13 +508,27 @@ static void map_nodes(Mapping *m)
 
 /* -- Comparisons ---------------------------------------------------------------------------------------- */
 
-// Whether an operand is a lop3, or a copy of one.
-static bool is_lop3(const Mapping *m, Operand o)
+// Finds the registers that may turn out to be a lop3, in rounds until there are no more: one, but for loops.
+static bool *find_lop3(Mapping *m)
 {
-    const Instr *i = definition_of(m, o);
-    for (int k = 0; k < MOVES && i && ir_desc(m->fn, i)->op == OP_MOV; k++)
-        i = definition_of(m, *ir_use(m->fn, i, 0));
-    return i && ir_desc(m->fn, i)->op == OP_LOP3;
+    Fn *fn = m->fn;
+    bool *found = NEW_ARRAY(&m->scratch, bool, fn->regs.n), more = true;
+    while (more) {
+        more = false;
+        for (uint32_t k = 0; k < m->a->nrpo; k++) {
+            FOR_INSTRS(fn, m->a->rpo[k], id) {
+                const Instr *i = ir_instr(fn, id);
+                const Operand *ops = ir_ops(fn, i);
+                bool from = is_lop3(fn, i);
+                for (uint32_t n = i->ndef; n < i->nops; n++)
+                    from |= op_is_reg(ops[n]) && found[op_index(ops[n])];
+                for (uint32_t n = 0; n < i->ndef && from; n++)
+                    if (passes_on(fn, i, ops[n]) && !found[op_index(ops[n])])
+                        found[op_index(ops[n])] = more = true;
+            }
+        }
+    }
+    return found;
 }
 
 static bool is_zero(const Fn *fn, Operand o)
@@ -512,18 +536,19 @@ static bool is_zero(const Fn *fn, Operand o)
     return op_kind(o) == K_IMM && op_index(o) != CONST_UNDEF && !tab_const(fn->tables, op_index(o)).bits;
 }
 
-// Which operand of an instruction is a lop3 that is compared with 0 for equality; false: it is no such comparison.
-static bool compares_lop3(const Mapping *m, const Instr *i, uint32_t *which)
+// Which operand of an instruction is one of these registers, compared with 0 for equality; false: it is no such
+// comparison.
+static bool compares(const Fn *fn, const Instr *i, const bool *found, uint32_t *which)
 {
-    const Fn *fn = m->fn;
-    const Desc *d = ir_desc(fn, i);
-    const Mnem *mnem = tab_mnem(fn->tables, d->mnem);
-    if (d->op != OP_SETP || mnem->mod[MC_CMP] != MOD_EQ || mnem->mod[MC_BOOL] ||
+    const Mnem *mnem = tab_mnem(fn->tables, ir_desc(fn, i)->mnem);
+    if (ir_desc(fn, i)->op != OP_SETP || mnem->mod[MC_CMP] != MOD_EQ || mnem->mod[MC_BOOL] ||
         type_info[mnem->type[0]].width != W32 || type_info[mnem->type[0]].class == TC_F || i->flags & IF_PINNED)
         return false;
-    for (*which = 0; *which < 2; ++*which)
-        if (is_lop3(m, *ir_use(fn, i, *which)) && is_zero(fn, *ir_use(fn, i, 1 - *which)))
+    for (*which = 0; *which < 2; ++*which) {
+        Operand x = *ir_use(fn, i, *which), y = *ir_use(fn, i, 1 - *which);
+        if (op_is_reg(x) && found[op_index(x)] && is_zero(fn, y))
             return true;
+    }
     return false;
 }
 
@@ -531,25 +556,24 @@ static void write_otherwise(Mapping *m, InstrId id, uint32_t which)
 {
     Fn *fn = m->fn;
     Instr *i = ir_instr(fn, id);
-    const char *why;
     Str shape = tab_str(fn->tables, ir_desc(fn, i)->shape);
-    Operand lop3 = *ir_use(fn, i, which);
-    MnemId mnem = mnem_intern(fn->tables, "setp.lt.u32", strlen("setp.lt.u32"));
-    DescId desc = desc_intern(fn->tables, mnem, shape.text, shape.len, &why);
-    if (!desc)
-        return;
-    i->desc = desc;
-    *ir_use(fn, i, 0) = lop3;
+    Operand x = *ir_use(fn, i, which);
+    char text[40];
+    snprintf(text, sizeof text, "%.*s", (int)shape.len, shape.text);
+    i->desc = desc_make(fn->tables, "setp.lt.u32", text);
+    *ir_use(fn, i, 0) = x;
     *ir_use(fn, i, 1) = op_const(fn, 1, W32);
+    ir_reg(fn, op_index(x))->type = TY_NONE;  // it may have been declared of what `.b32` takes only
     m->progress = true;
 }
 
 static void look_at_comparisons(Mapping *m)
 {
+    const bool *found = find_lop3(m);
     uint32_t which;
     FOR_BLOCKS(m->fn, b)
         FOR_INSTRS(m->fn, b, id)
-            if (compares_lop3(m, ir_instr(m->fn, id), &which))
+            if (compares(m->fn, ir_instr(m->fn, id), found, &which))
                 write_otherwise(m, id, which);
 }
 
@@ -572,7 +596,6 @@ bool phase_form_lop3(Ctx *ctx, Fn *fn)
         return false;
     Mapping m = {.ctx = ctx, .fn = fn, .a = analysis_need(fn, AN_RPO | AN_DOM | AN_RDEFS)};
     arena_init(&m.scratch, &ctx->heap);
-    eval_cache_init(&m.evals, fn->tables, &m.scratch);
     m.node_of = NEW_ARRAY(&m.scratch, uint32_t, fn->regs.n);
     for (uint32_t k = 0; k < m.a->nrpo; k++) {  // so that what a block takes from another one has been looked at there
         BlockId b = m.a->rpo[k];

@@ -205,9 +205,9 @@ static Facts definition(const Look *l, const Instr *i, uint32_t bits, int depth)
     case OP_SHL:
     case OP_SHR:
     case OP_SELP:
-    case OP_BFE:
+    case OP_BFE: break;
     case OP_BFI:
-    case OP_LOP3: break;
+    case OP_LOP3: depth = MAX(depth - 2, 0); break;  // of three values each
     default: return facts_any(bits);
     }
     x = look(l, *ir_use(fn, i, 0), depth);
