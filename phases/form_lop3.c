@@ -48,6 +48,7 @@
 enum {
     NODES = 4096,   // that are looked at at once
     CUTS = 6,       // of a node that are kept
+    FOLLOWED = 4,   // rounds in which a lop3 is followed through loops
     ROUNDS = 2,     // the second one knows how often the first one reads what
     UNIT = 1 << 8,  // of area flow: an instruction
     FLOW_MAX = 1 << 24,
@@ -508,18 +509,19 @@ static void map_nodes(Mapping *m)
 
 /* -- Comparisons ---------------------------------------------------------------------------------------- */
 
-// Finds the registers that may turn out to be a lop3, in rounds until there are no more: one, but for loops.
+// Finds the registers that may turn out to be a lop3, in rounds until there are no more: one, but for loops. Where
+// these hand values on for more rounds than a few, any register may.
 static bool *find_lop3(Mapping *m)
 {
     Fn *fn = m->fn;
     bool *found = NEW_ARRAY(&m->scratch, bool, fn->regs.n), more = true;
-    while (more) {
+    for (uint32_t round = 0; more; round++) {
         more = false;
         for (uint32_t k = 0; k < m->a->nrpo; k++) {
             FOR_INSTRS(fn, m->a->rpo[k], id) {
                 const Instr *i = ir_instr(fn, id);
                 const Operand *ops = ir_ops(fn, i);
-                bool from = is_lop3(fn, i);
+                bool from = is_lop3(fn, i) || round >= FOLLOWED;
                 for (uint32_t n = i->ndef; n < i->nops; n++)
                     from |= op_is_reg(ops[n]) && found[op_index(ops[n])];
                 for (uint32_t n = 0; n < i->ndef && from; n++)
@@ -541,8 +543,10 @@ static bool is_zero(const Fn *fn, Operand o)
 static bool compares(const Fn *fn, const Instr *i, const bool *found, uint32_t *which)
 {
     const Mnem *mnem = tab_mnem(fn->tables, ir_desc(fn, i)->mnem);
-    if (ir_desc(fn, i)->op != OP_SETP || mnem->mod[MC_CMP] != MOD_EQ || mnem->mod[MC_BOOL] ||
-        type_info[mnem->type[0]].width != W32 || type_info[mnem->type[0]].class == TC_F || i->flags & IF_PINNED)
+    const TypeInfo *type = &type_info[mnem->type[0]];
+    bool number = type->class == TC_B || type->class == TC_U || type->class == TC_S;
+    if (ir_desc(fn, i)->op != OP_SETP || mnem->mod[MC_CMP] != MOD_EQ || mnem->mod[MC_BOOL] || !number ||
+        type->width != W32 || i->flags & IF_PINNED)
         return false;
     for (*which = 0; *which < 2; ++*which) {
         Operand x = *ir_use(fn, i, *which), y = *ir_use(fn, i, 1 - *which);

@@ -37,7 +37,6 @@ enum {
     PH_FOLD = 165,
     PH_INFER_SPACES = 166,
     PH_STORE_FORWARDING = 167,
-    PH_FORM_LOP3 = 168,
 };
 
 typedef bool PhaseBody(Ctx *ctx, Fn *fn);  // returns progress: whether it changed the function
