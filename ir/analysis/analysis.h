@@ -354,6 +354,8 @@ void live_check_init(LiveCheck *c, Arena *arena, const Fn *fn, const Analyses *a
 // Whether a register that has one definition, and is not named elsewhere, is live at the end of a reachable block. True
 // may be wrong where answers became expensive; false never is.
 bool live_check_out(LiveCheck *c, RegId r, BlockId b);
+// The same without the reads of phis that block b leads to, for what is behind the copies at its end.
+bool live_check_successors(LiveCheck *c, RegId r, BlockId b);
 
 /* loops.c: questions to AN_LOOPS */
 // The innermost loop that the block is in, which is its own if it is a header; 0 = none.

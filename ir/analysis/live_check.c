@@ -68,15 +68,15 @@ static bool may_lead_to_use(LiveCheck *c, RegId r, BlockId def, BlockId b)
     return last_read(c, r) >= 2 + a->rpo_index[first];
 }
 
-// Whether the block strictly dominates one of the last uses, or dominates it and stands in front of it.
-static bool leads_to_use(const LiveCheck *c, RegId r, BlockId b)
+// True if the block strictly dominates one of the last uses, or the use is at its end and those count.
+static bool leads_to_use(const LiveCheck *c, RegId r, BlockId b, bool at_end_counts)
 {
     const Analyses *a = c->a;
     uint32_t end = a->uses.first[r + 1], first = a->uses.first[r];
     for (uint32_t k = end; k-- > first && end - k <= LAST_USES;) {
         bool at_end;
         BlockId in = read_in(c, &a->uses.at[k], &at_end);
-        if (in && (in != b || at_end) && dominates(a, b, in))
+        if (in && (in != b || (at_end && at_end_counts)) && dominates(a, b, in))
             return true;
     }
     return false;
@@ -89,17 +89,17 @@ static bool spend(LiveCheck *c, uint32_t work)
     return enough;
 }
 
-// Marks the blocks that read the register, for this search. Whether it is read at the end of b.
+// Marks the blocks that read the register, for this search. Returns whether it is read at the end of b.
 static bool mark_reads(LiveCheck *c, RegId r, BlockId b)
 {
+    bool at_its_end = false;
     FOR_USES(c->a, r, u) {
         bool at_end;
         BlockId in = read_in(c, u, &at_end);
-        if (in == b && at_end)
-            return true;
+        at_its_end |= in == b && at_end;
         c->read_for[in] = c->searches;
     }
-    return false;
+    return at_its_end;
 }
 
 // Whether a path leads from the end of b to a marked block over blocks that the definition strictly dominates.
@@ -114,7 +114,7 @@ static bool search(LiveCheck *c, RegId r, BlockId def, BlockId b)
             BlockId to = a->succs.at[e];
             if (to == def || !dominates(a, def, to) || c->seen_for[to] == c->searches)
                 continue;
-            if (c->read_for[to] == c->searches || leads_to_use(c, r, to) || !spend(c, 1))
+            if (c->read_for[to] == c->searches || leads_to_use(c, r, to, true) || !spend(c, 1))
                 return true;
             c->seen_for[to] = c->searches;
             if (may_lead_to_use(c, r, def, to))
@@ -124,14 +124,18 @@ static bool search(LiveCheck *c, RegId r, BlockId def, BlockId b)
     return false;
 }
 
-bool live_check_out(LiveCheck *c, RegId r, BlockId b)
+static bool is_read_behind(LiveCheck *c, RegId r, BlockId b, bool at_end_counts)
 {
     const Analyses *a = c->a;
     BlockId def = ir_instr(c->fn, a->defs.at[a->defs.first[r]].instr)->block;
     if (!dominates(a, def, b) || !may_lead_to_use(c, r, def, b))
         return false;
-    if (leads_to_use(c, r, b) || !spend(c, use_count(a, r)))
+    if (leads_to_use(c, r, b, at_end_counts) || !spend(c, use_count(a, r)))
         return true;
     c->searches++;
-    return mark_reads(c, r, b) || search(c, r, def, b);
+    return (mark_reads(c, r, b) && at_end_counts) || search(c, r, def, b);
 }
+
+bool live_check_out(LiveCheck *c, RegId r, BlockId b) { return is_read_behind(c, r, b, true); }
+
+bool live_check_successors(LiveCheck *c, RegId r, BlockId b) { return is_read_behind(c, r, b, false); }

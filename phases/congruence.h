@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: MIT
+// Congruence classes: registers and copies of a function in SSA form that can share one register outside of it.
+#ifndef ORI_CONGRUENCE_H
+#define ORI_CONGRUENCE_H
+
+#include "phases/phase.h"
+
+// A variable: a register (by RegId), or a copy that leaving SSA form may have to insert (from `nregs` on). 0 = none.
+typedef uint32_t VarId;
+
+// Positions in a block: instructions are four apart, so that copies fit between them.
+static inline uint32_t position_of(uint32_t place) { return 4 * place; }
+static inline uint32_t position_before(uint32_t place) { return 4 * place - 1; }
+static inline uint32_t position_behind(uint32_t place) { return 4 * place + 1; }
+
+typedef struct Var {
+    BlockId at;         // the block of the definition, 0 = unreachable or none
+    uint32_t position;  // of the definition in the block
+    uint64_t value;     // variables of equal value hold the same bits wherever both are live
+    VarId parent;       // union-find
+    VarId first;        // of a class's leader: its first member in dominance order
+    VarId next;         // the next member in dominance order, 0 = none
+    VarId ancestor;     // the nearest member of equal value that is live at this definition, 0 = none
+    bool member;        // joined with something
+    bool apart;         // was in a set with interference
+} Var;
+
+typedef struct Classes {
+    const Fn *fn;
+    const Analyses *a;
+    Arena *arena;
+    RegId nregs;  // as there were when it was made
+    LiveCheck live;
+    uint32_t *phi_end;  // by BlockId: the place of its last phi, 0 = none
+    VEC(Var) vars;      // by VarId
+    VEC(VarId) members, stack;
+    uint64_t work;  // members that classes_merge() may still visit
+} Classes;
+
+static inline uint64_t value_of_var(VarId v) { return v; }
+static inline uint64_t value_of_constant(ConstId id) { return UINT64_C(1) << 32 | id; }
+
+// Each register in a class of its own. `a` has AN_DOM, AN_LOOPS and AN_DEFUSE; NULL: sets are joined without a test,
+// and neither classes_take_apart() nor classes_merge() may be called. Memory comes from the arena.
+void classes_init(Classes *c, Fn *fn, const Analyses *a, Arena *arena);
+// A variable in a class of its own that is defined, and read, at this position.
+VarId classes_add_copy(Classes *c, BlockId at, uint32_t position, uint64_t value);
+// The representative of a class: the register with the least number if there is one.
+VarId class_of(Classes *c, VarId v);
+// Makes one set of two, without a test.
+void classes_join(Classes *c, VarId a, VarId b);
+// Turns the joined sets into classes. Where members interfere, each gets a class of its own. Returns whether any do.
+bool classes_take_apart(Classes *c);
+// Makes one class of copies that cannot interfere, each in a class of its own.
+void classes_join_copies(Classes *c, const VarId *copies, uint32_t n);
+// Makes one class of two if no members interfere; returns whether they are one now.
+bool classes_merge(Classes *c, VarId a, VarId b);
+
+#endif
