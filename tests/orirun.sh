@@ -215,7 +215,8 @@ refused "more than one input file" one.ptx store.ptx
 refused "unknown option '--frobnicate'; --help lists them all" --frobnicate one.ptx
 refused "unknown option '--keep'; --help lists them all" --keep one.ptx
 refused "option '--entry' needs a value" one.ptx --entry
-refused "option 'count' takes no value" --count=1 one.ptx
+refused "option 'coverage' takes no value" --coverage=1 one.ptx
+refused "--count: '1' is not lines" --count=1 one.ptx
 refused "-x: 'c' is not ptx or ori" -x c one.ptx
 refused "--trace: 'x' is not a number" --trace=x one.ptx
 refused "--max-memory: 'x' is not a number" --max-memory=x one.ptx
@@ -648,6 +649,67 @@ silent out
 says err "             1              4  setp"
 says err "             1              3  mul.wide"
 holds err "  all"
+cat >called.ptx <<'END'
+.version 8.0
+.target sm_80
+.address_size 64
+.func twice() { ret; }
+.visible .entry one()
+{
+	.reg .pred %p<2>;
+	.reg .b32 %r<2>;
+	mov.u32 %r1, %tid.x;
+	setp.eq.u32 %p1, %r1, 0;
+	@%p1 bra skip;
+	call twice; @!%p1 call twice;
+skip:
+	ret;
+}
+.visible .entry other(.param .u32 more)
+{
+	.reg .pred %p<2>;
+	.reg .b32 %r<2>;
+	ld.param.u32 %r1, [more];
+	setp.eq.u32 %p1, %r1, 0;
+	@%p1 ret;
+	call twice;
+	ret;
+}
+END
+cat >t.run <<'END'
+file called.ptx
+entry one
+block 40
+---
+keep
+entry one
+block 2
+---
+entry other
+block 3
+arg u32:0
+END
+run "count of lines" 0 t.run --count=lines
+cat >want <<'END'
+LINE twice 4 6 80 0 0 ret one
+LINE one 9 3 42 0 0 mov one
+LINE one 10 3 42 0 0 setp one
+LINE one 11 3 42 2 40 bra one
+LINE one 12 3 40 0 0 call one
+LINE one 12 3 40 0 0 call one
+LINE one 14 3 42 0 0 ret one
+LINE other 20 1 3 0 0 ld other
+LINE other 21 1 3 0 0 setp other
+LINE other 22 1 3 0 0 ret other
+LINE other 23 0 0 0 0 call other
+LINE other 24 0 0 0 0 ret other
+END
+same err want
+run "count of lines of a launch that fails" 1 store.ptx --entry copy --block 4 --arg buf:16 --arg buf:8 --arg u32:4 --count=lines
+says err "LINE copy 21 1 4 0 0 ld copy"
+run "both counts" 0 t.run --count --count=lines
+says err "            10            125  ret"
+says err "LINE twice 4 6 80 0 0 ret one"
 run "coverage" 0 $copy --coverage
 silent out
 says err "coverage of copy: 3 of 3 blocks, 2 of 2 ways out of branches"

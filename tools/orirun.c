@@ -55,9 +55,19 @@ static const DocRow expectations[] = {
     {"digest HEX...", "the digests of all buffers, and of variables that changed"},
 };
 
+static const DocRow line_counts[] = {
+    {"LINE FUNCTION LINE WARPS THREADS TAKEN NOT_TAKEN MNEMONIC KERNEL",
+     "the first word is `LINE`, then the function, the line of the module's text, how often the instruction ran in "
+     "warps and in threads, how many threads took and did not take it if it is a branch, its opcode, the kernel "
+     "launched"},
+};
+
 static const DocSection sections[] = {
     {"arguments", "In the order of the parameters:", DOC_ROWS(arguments)},
     {"expectations", "What --expect takes:", DOC_ROWS(expectations)},
+    {"counts of lines",
+     "`--count=lines` prints a row for each instruction of each function that ran, apart for each kernel:",
+     DOC_ROWS(line_counts)},
     {"run files",
      "A .run file has one option a line, without dashes, `file FILE` first; `---` is between launches, `#` begins a "
      "comment, paths are relative to the file. Further lines:",
@@ -103,13 +113,13 @@ static const Program program = {
 
 typedef struct Ways {
     bool seen;  // there is such an instruction
-    uint64_t warps, taken, not_taken;
+    uint64_t warps, threads, taken, not_taken;
 } Ways;
 
 typedef struct Job {
     const char *input;  // NULL: there is nothing to run
     const char *path;   // of the module
-    bool digest, trace, count, coverage;
+    bool digest, trace, count, count_lines, coverage;
     uint64_t lane, max_memory;
     Lang lang;
     Ctx ctx;
@@ -120,6 +130,8 @@ typedef struct Job {
     RunState state;
     uint64_t counts[OPCODE_COUNT][2];  // in warps, in threads
     Ways **ways;                       // by SymId of the function, by InstrId
+    Ways ***kernel_ways;               // the same by SymId of the kernel that was launched
+    SymId kernel;                      // of the last launch
     Out out, err;
     char out_buf[1 << 14], err_buf[4096];
 } Job;
@@ -153,7 +165,9 @@ static bool take_option(Job *job, RunOption o, const char *value)
 {
     switch (o) {
     case RO_DIGEST: job->digest = true; return true;
-    case RO_COUNT: job->count = true; return true;
+    case RO_COUNT:
+        *(value ? &job->count_lines : &job->count) = true;
+        return !value || strcmp(value, "lines") == 0 || usage("--count: '%s' is not lines", value);
     case RO_COVERAGE: job->coverage = true; return true;
     case RO_TRACE: job->trace = true; return !value || number("trace", value, UINT32_MAX, &job->lane);
     case RO_MAX_MEMORY: return number("max-memory", value, SIZE_MAX, &job->max_memory);
@@ -240,6 +254,16 @@ static bool show_and_check(Job *job, const RunLaunch *l)
 
 /* -- Counts and coverage -------------------------------------------------------------------------------- */
 
+// Adds to the counts of an instruction; `table` is indexed by the SymId of its function.
+static void add_ways(Job *job, Ways **table, const Executed *e)
+{
+    Ways **of = &table[e->fn->sym];
+    if (!*of)
+        *of = NEW_ARRAY(&job->ctx.arena, Ways, e->fn->instrs.n);
+    Ways *w = &(*of)[e->instr];
+    *w = (Ways){true, w->warps + e->warps, w->threads + e->threads, w->taken + e->taken, w->not_taken + e->not_taken};
+}
+
 static void add_executed(void *user, const Executed *e)
 {
     Job *job = user;
@@ -249,18 +273,20 @@ static void add_executed(void *user, const Executed *e)
         return;
     job->counts[d->op][0] += e->warps;
     job->counts[d->op][1] += e->threads;
-    Ways **of = &job->ways[e->fn->sym];
-    if (!*of)
-        *of = NEW_ARRAY(&job->ctx.arena, Ways, e->fn->instrs.n);
-    Ways *w = &(*of)[e->instr];
-    *w = (Ways){true, w->warps + e->warps, w->taken + e->taken, w->not_taken + e->not_taken};
+    add_ways(job, job->ways, e);
+    if (job->count_lines)
+        add_ways(job, job->kernel_ways[job->kernel], e);
 }
 
-static void end_machine(Job *job)
+// Adds the counts of a launch to those of the launches before it.
+static void add_launch(Job *job, SymId kernel)
 {
-    if (job->state.machine && (job->count || job->coverage))
-        machine_executed(job->state.machine, add_executed, job);
-    run_state_end(&job->state);
+    if (!job->count && !job->count_lines && !job->coverage)
+        return;
+    job->kernel = kernel;
+    if (!job->kernel_ways[kernel])
+        job->kernel_ways[kernel] = NEW_ARRAY(&job->ctx.arena, Ways *, job->module->syms.n);
+    machine_executed(job->state.machine, add_executed, job);
 }
 
 // The opcodes that ran, those that ran most often first.
@@ -284,6 +310,37 @@ static void print_counts(Job *job)
         out_fmt(&job->err, "%14" PRIu64 " %14" PRIu64 "  %s\n", n[0], n[1], op_info[most].mnemonic);
     }
     out_fmt(&job->err, "%14" PRIu64 " %14" PRIu64 "  all\n", all[0], all[1]);
+}
+
+// Prints the counts of a function's instructions in the launches of a kernel, unless none of them ran.
+static void print_fn_lines(Job *job, const Fn *fn, const Ways *ways, SymId kernel)
+{
+    bool ran = false;
+    for (InstrId i = 0; i < fn->instrs.n; i++)
+        ran |= ways[i].warps > 0;
+    for (InstrId i = 0; i < fn->instrs.n; i++) {
+        size_t at = fn_where(fn, i), start;
+        uint32_t line = 0, col;
+        const Ways *w = &ways[i];
+        if (!ran || !w->seen)
+            continue;
+        if (at != SIZE_MAX)
+            diag_locate(&job->ctx.diag, at, &line, &col, &start);
+        out_fmt(&job->err, "LINE %s %u %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %s ",
+                run_sym_name(&job->state, fn->sym), line, w->warps, w->threads, w->taken, w->not_taken,
+                op_info[ir_desc(fn, ir_instr(fn, i))->op].mnemonic);
+        out_fmt(&job->err, "%s\n", run_sym_name(&job->state, kernel));
+    }
+}
+
+static void print_lines(Job *job)
+{
+    for (SymId kernel = 0; kernel < job->module->syms.n; kernel++)
+        for (uint32_t k = 0; job->kernel_ways[kernel] && k < job->module->fns.n; k++) {
+            const Fn *fn = job->module->fns.at[k];
+            if (job->kernel_ways[kernel][fn->sym])
+                print_fn_lines(job, fn, job->kernel_ways[kernel][fn->sym], kernel);
+        }
 }
 
 static void print_where(Job *job, const Fn *fn, InstrId i)
@@ -369,12 +426,14 @@ static Status run_launch(Job *job, const RunLaunch *l)
     RunPlan *p = job->plan;
     Launch launch;
     if (!l->keep)
-        end_machine(job);
+        run_state_end(&job->state);
     if (!run_prepare(&job->state, l, &launch))
         return p->status;
     if (p == &job->file)
         out_fmt(&job->out, "launch %u entry %s\n", job->state.number, run_sym_name(&job->state, launch.entry));
-    if (!machine_run(job->state.machine, &launch))
+    bool done = machine_run(job->state.machine, &launch);
+    add_launch(job, launch.entry);
+    if (!done)
         return say_fault(job, launch.entry);
     return show_and_check(job, l) ? ST_OK : p->status;
 }
@@ -383,8 +442,9 @@ static Status run_launches(Job *job)
 {
     RunPlan *p = job->plan;
     job->ways = NEW_ARRAY(&job->ctx.arena, Ways *, job->module->syms.n);
-    p->options.count = job->count;
-    p->options.coverage = job->coverage;
+    job->kernel_ways = NEW_ARRAY(&job->ctx.arena, Ways **, job->module->syms.n);
+    p->options.count = job->count || job->count_lines;
+    p->options.coverage = job->coverage || job->count_lines;
     p->options.trace = job->trace ? &job->err : NULL;
     p->options.lane = (uint32_t)job->lane;
     p->options.print = &job->out;
@@ -394,9 +454,11 @@ static Status run_launches(Job *job)
         job->state.number = k + 1;
         status = run_launch(job, &p->launches.at[k]);
     }
-    end_machine(job);
+    run_state_end(&job->state);
     if (job->count)
         print_counts(job);
+    if (job->count_lines)
+        print_lines(job);
     if (job->coverage)
         print_coverage(job);
     return status == ST_OK ? p->status : status;

@@ -83,8 +83,8 @@ bool machine_writer(Machine *m, uint64_t address, Dim *block, Dim *thread);
 // The instruction with which they did, and its function; 0 = nobody did.
 InstrId machine_store(Machine *m, uint64_t address, const Fn **fn);
 
-// How often an instruction ran since the machine was made: as an instruction of a warp, and for how many threads. Of a
-// branch, how many threads took it, and how many did not.
+// The counts of an instruction in the last launch: executions by warps and by threads; of a branch, the threads that
+// took it and those that did not.
 typedef struct Executed {
     const Fn *fn;
     InstrId instr;

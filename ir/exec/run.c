@@ -468,11 +468,22 @@ static bool run_cta(Run *r, const Func *f)
     return e->status == RUN_DONE;
 }
 
+static void clear_counts(Machine *m)
+{
+    for (uint32_t k = 0; k < m->module->fns.n; k++) {
+        const Fn *fn = m->module->fns.at[k];
+        const Func *f = fn && fn->flags & FN_DEFINED ? m->funcs[fn->sym] : NULL;
+        for (Code *c = f ? f->code : NULL; f && c < f->code + f->ncode; c++)
+            c->warps = c->threads = c->ways[0] = c->ways[1] = 0;
+    }
+}
+
 bool machine_run(Machine *m, const Launch *l)
 {
     const Func *f = func_of(m, l->entry);
     Run r = {.machine = m, .launch = l, .nthreads = l->block.x * l->block.y * l->block.z};
     m->error = m->unspecified = (RunError){.status = RUN_DONE};
+    clear_counts(m);
     r.nwarps = (r.nthreads + LANES - 1) / LANES;
     r.nshared = m->nstatic + l->shared;
     r.first_cta = m->nctas + 1;
