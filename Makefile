@@ -5,7 +5,7 @@
 #   make debug         build-debug/: contracts of phases        make check P=X  the tests of one phase
 #   make layers        includes point only downward             make format-check
 #   make lexers        regenerate the lexers (re2c)             make WERROR=1   warnings are errors
-#   make quality       the code beside LLVM's and nvcc's        make quality Q=--nvcc, Q='-m "--disable-phases=X"'
+#   make quality       the code beside LLVM's and nvcc's        make quality Q=--nvcc, Q=--executed, Q='-m "--disable-phases=X"'
 #   make install       into PREFIX (/usr/local), below DESTDIR  make uninstall  takes it away again
 
 CC      ?= cc
@@ -131,6 +131,7 @@ bench: all
 
 quality: all
 	ORIOPT=$B/oriopt tests/bench/quality.sh $Q
+	$(if $Q,,ORIOPT=$B/oriopt tests/bench/quality.sh --executed)
 
 layers:
 	tests/layers.sh

@@ -3,12 +3,13 @@
 #
 # corpus.sh: compiles CUDA programs from other projects to PTX, as input for ptxas.sh and sassdiff.sh
 #
-#   tests/bench/corpus.sh [-j N] [-a ARCH] SRCDIR OUTDIR
+#   tests/bench/corpus.sh [-j N] [-a ARCH] [-I DIR] SRCDIR OUTDIR
 #
 # Each .cu file below SRCDIR is compiled with `nvcc -ptx -arch=ARCH -O3` (default sm_80) to OUTDIR/O3/NAME.ptx, and with
 # `-Xcicc -O0` to OUTDIR/O0/NAME.ptx. NAME is the path of the file with `_` for `/`. The include path is the folder of
 # the file and, for each folder above it up to SRCDIR, that folder and its subfolders Common, common, inc, include and
-# utils. A file that does not compile is tried again with `-rdc=true --extended-lambda`.
+# utils; -I adds a folder for all files. A file that does not compile is tried again with definitions of names that old
+# programs use and the toolkit has no longer, then with `-rdc=true --extended-lambda`, too.
 #
 # A result without a function body, and one whose text is that of an earlier one apart from comments, is renamed to
 # NAME.ptx.dropped.
@@ -20,7 +21,7 @@ LC_ALL=C
 export LC_ALL
 
 usage() {
-    echo 'usage: tests/bench/corpus.sh [-j N] [-a ARCH] SRCDIR OUTDIR' >&2
+    echo 'usage: tests/bench/corpus.sh [-j N] [-a ARCH] [-I DIR] SRCDIR OUTDIR' >&2
     exit 2
 }
 
@@ -36,11 +37,15 @@ compile() {
     return 1
 }
 
-# worker SRCDIR OUTDIR ARCH FILE
+# What programs for old toolkits need: names that are gone, and headers that other headers no longer include.
+old='-DcudaThreadSynchronize=cudaDeviceSynchronize -DcudaThreadExit=cudaDeviceReset -DclockRate=major -DcomputeMode=major
+-DdeviceOverlap=major -include sys/time.h -include unistd.h -include cstring'
+
+# worker SRCDIR OUTDIR ARCH INCLUDE FILE
 worker() {
-    src=$1 out=$2 arch=$3 file=$4
+    src=$1 out=$2 arch=$3 file=$5
     name=$(printf '%s\n' "${file#"$src"/}" | sed 's/\.cu$//; s/[^A-Za-z0-9._+-]/_/g')
-    include= dir=${file%/*}
+    include=$4 dir=${file%/*}
     while :; do
         include="$include -I$dir"
         for sub in Common common inc include utils; do
@@ -52,8 +57,10 @@ worker() {
     err=$out/log/$name
     if compile O3; then
         compile O0 -Xcicc -O0
-    elif compile O3 -rdc=true --extended-lambda; then
-        compile O0 -rdc=true --extended-lambda -Xcicc -O0
+    elif compile O3 $old; then
+        compile O0 $old -Xcicc -O0
+    elif compile O3 $old -rdc=true --extended-lambda; then
+        compile O0 $old -rdc=true --extended-lambda -Xcicc -O0
     else
         (grep -m 1 -E 'error|fatal' "$err" || head -n 1 "$err") | sed "s|^|$name: |" >"$out/log/$name.failed"
     fi
@@ -67,11 +74,12 @@ if [ "${1-}" = --worker ]; then
     exit
 fi
 
-jobs=$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2) arch=sm_80
-while getopts j:a: opt; do
+jobs=$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2) arch=sm_80 include=-I.
+while getopts j:a:I: opt; do
     case $opt in
     j) jobs=$OPTARG ;;
     a) arch=$OPTARG ;;
+    I) include="$include -I$(cd "$OPTARG" && pwd)" || exit 1 ;;
     *) usage ;;
     esac
 done
@@ -93,7 +101,7 @@ case $src$out in
 esac
 
 find "$src" -name '*.cu' | grep -v '[[:space:]]' | sort >"$out/sources"
-xargs -n 1 -P "$jobs" sh "$0" --worker "$src" "$out" "$arch" <"$out/sources"
+xargs -n 1 -P "$jobs" sh "$0" --worker "$src" "$out" "$arch" "$include" <"$out/sources"
 find "$out/log" -name '*.failed' -exec cat {} + | sort >"$out/failed.txt"
 rm -rf "$out/log"
 

@@ -5,6 +5,7 @@
 #
 #   tests/bench/quality.sh [-s SEEDS] [-n N] [-f FAMILIES] [-m OPTIONS] [-k DIR] [--] [OPTIONS OF ORIOPT...]
 #   tests/bench/quality.sh --nvcc                 [-m OPTIONS] [-k DIR] [--] [OPTIONS OF ORIOPT...]
+#   tests/bench/quality.sh --executed [-f SAMPLES] [-m OPTIONS] [-k DIR] [--] [OPTIONS OF ORIOPT...]
 #
 #   -s SEEDS      seeds of the programs (default "1 2")
 #   -n N          their size in instructions of LLVM at -O0 (default 1000)
@@ -12,6 +13,7 @@
 #   -m OPTIONS    measure oriopt with these options, too, and compare both
 #   -k DIR        keep all files in DIR
 #   --nvcc        the samples instead of the families
+#   --executed    the samples as above; estimates executed SASS instructions
 #
 # Each program goes three ways, and ptxas compiles what comes out at -O1 and at -O3 for sm_80:
 #   naive       clang -O0, llc -O0: all variables in .local
@@ -21,6 +23,11 @@
 #
 # --nvcc takes the samples that are there both as naive PTX (NAME.O0.ptx) and as that of nvcc -O3 (NAME.sm_80.ptx), and
 # lists the functions in which oriopt leaves more .local than nvcc -O3 does.
+#
+# --executed takes the samples that have launches in samples/run, in both forms, before and after oriopt. For each kernel
+# it prints static SASS instructions and an estimate of those that the launches execute (executed.py), at ptxas -O1 and
+# -O3. A kernel whose estimate explains less than 0.85 of the counts, on either side, is dropped there and listed.
+# -f names the samples (default all).
 #
 # It measures only: the exit status is 0, but 1 if a tool fails, 2 for wrong usage.
 #
@@ -41,8 +48,12 @@ usage() {
 have() { command -v "$1" >/dev/null 2>&1; }
 absolute() { case $1 in /*) echo "$1" ;; *) echo "$here/$1" ;; esac; }
 
-nvcc=0 seeds='1 2' size=1000 families='' keep='' other='' compared=0
-[ "${1-}" = --nvcc ] && nvcc=1 && shift
+mode=families seeds='1 2' size=1000 families='' keep='' other='' compared=0
+case ${1-} in --nvcc | --executed)
+    mode=${1#--}
+    shift
+    ;;
+esac
 while getopts s:n:f:m:k: opt; do
     case $opt in
     s) seeds=$OPTARG ;;
@@ -75,7 +86,7 @@ llvm() {
     have "clang$1" && have "opt$1" && have "llc$1" && "llc$1" --version 2>/dev/null | grep -q nvptx64
 }
 
-if [ $nvcc = 0 ]; then
+if [ $mode = families ]; then
     for suffix in -14 '' -15 -16 -17 -18 -19 -20 -21 none; do
         llvm "$suffix" && break
     done
@@ -158,6 +169,55 @@ samples() {
     awk -v compared=$compared -f "$bench/quality_nvcc.awk" "$dir/table"
 }
 
+# -- Executed instructions --------------------------------------------------------------------------------------------
+
+# estimates: for each line `SAMPLE FORM VARIANT RUN PTX` of $dir/jobs, rows `SAMPLE FORM VARIANT LEVEL FUNCTION STATIC
+# EXECUTED FIT` in $dir/table. As many processes as processors; a failed job leaves a file in $dir/failed.
+estimates() {
+    mkdir "$dir/rows" "$dir/failed" || exit 1
+    export bench ORIRUN PTXAS dir
+    # shellcheck disable=SC2016 # expanded by the inner shell
+    xargs -n 5 -P "$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)" sh -c '
+        at=$1-$2-$3
+        python3 "$bench/executed.py" -O 1,3 --orirun="$ORIRUN" --ptxas="$PTXAS" "$4" "$5" >"$dir/rows/$at" 2>"$dir/rows/$at.log" ||
+            mv "$dir/rows/$at.log" "$dir/failed/$at"
+        rm -f "$dir/rows/$at.log"
+        sed -i "s/^/$1 $2 $3 /" "$dir/rows/$at"' sh <"$dir/jobs"
+    find "$dir/rows" -type f | sort | xargs cat | cut -d' ' -f1-8 >"$dir/table"
+    for log in "$dir"/failed/*; do
+        [ -f "$log" ] || continue
+        failed=$((failed + 1))
+        echo "FAIL $(basename "$log"): $(tail -n 1 "$log" | cut -c1-300)"
+    done
+    rm -r "$dir/rows" "$dir/failed"
+}
+
+executed() {
+    ORIRUN=$(dirname "$ORIOPT")/orirun
+    have "$ORIRUN" || skip 'no orirun beside oriopt'
+    have python3 || skip 'no python3 for executed.py'
+    : >"$dir/jobs"
+    for run in "$root"/samples/run/*.run; do
+        sample=$(basename "$run" .run)
+        case " ${families:-$sample} " in *" $sample "*) ;; *) continue ;; esac
+        for form in O0 sm_80; do
+            in=$root/samples/ptx/$sample.$form.ptx
+            [ -f "$in" ] || continue
+            echo "$sample $form before $run $in" >>"$dir/jobs"
+            optimize "$in" "$dir/$sample.$form.ours.ptx" "$options" &&
+                echo "$sample $form ours $run $dir/$sample.$form.ours.ptx" >>"$dir/jobs"
+            [ $compared = 1 ] && optimize "$in" "$dir/$sample.$form.other.ptx" "$other" &&
+                echo "$sample $form other $run $dir/$sample.$form.other.ptx" >>"$dir/jobs"
+        done
+    done
+    estimates
+    what
+    echo "$("$PTXAS" --version | tail -n 1), sm_80"
+    awk -v variant=ours -f "$bench/quality_executed.awk" "$dir/table"
+    [ $compared = 0 ] || awk -v variant=other -f "$bench/quality_executed.awk" "$dir/table"
+    rm -f "$dir/jobs"
+}
+
 # -- Families ---------------------------------------------------------------------------------------------------------
 
 # measure VARIANT PTX: a line `FAMILY SEED VARIANT PTX SASS1 SASS3 REGISTERS STACK LOCAL` in $dir/table
@@ -207,7 +267,11 @@ families() {
     awk -v compared=$compared -f "$bench/quality.awk" "$dir/table"
 }
 
-if [ $nvcc = 1 ]; then samples; else families; fi
+case $mode in
+nvcc) samples ;;
+executed) executed ;;
+families) families ;;
+esac
 rm -f "$dir/log" "$dir/stacks" "$dir/count1" "$dir/count3" "$dir/sasscount"
 [ $failed -eq 0 ] || {
     echo "runs that failed: $failed"

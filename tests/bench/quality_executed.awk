@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: MIT
+#
+# quality_executed.awk: the table of quality.sh --executed, out of its lines
+#
+#   SAMPLE FORM VARIANT LEVEL FUNCTION STATIC EXECUTED FIT
+#
+# FORM is O0 (naive) or sm_80 (nvcc -O3); VARIANT is before or the one to be compared, in `variant`; LEVEL that of ptxas.
+
+BEGIN { least = 0.85 }
+
+{
+    kernel = $1 " " $5
+    if (!((kernel, $2) in seen)) {
+        seen[kernel, $2] = 1
+        kernels[$2, ++n[$2]] = kernel
+    }
+    at = kernel SUBSEP $2 SUBSEP $4 SUBSEP $3
+    static[at] = $6
+    executed[at] = $7
+    fit[at] = $8
+}
+
+function of(kernel, form, level, side) { return kernel SUBSEP form SUBSEP level SUBSEP side }
+function fits(at) { return at in fit && fit[at] != "-" && fit[at] >= least }
+function change(a, b) { return a ? sprintf("%+.1f %%", 100 * (b - a) / a) : "-" }
+
+# Prints the columns of a level, and adds them to the sums.
+function columns(kernel, form, level,    a, b) {
+    a = of(kernel, form, level, "before")
+    b = of(kernel, form, level, variant)
+    if (!fits(a) || !fits(b)) {
+        dropped = dropped sprintf("  %-6s -O%d  fit %s, %s  %s\n", form, level, a in fit ? fit[a] : "-", b in fit ? fit[b] : "-", kernel)
+        drops++
+        printf "  %5s %5s %8s  %10s %10s %8s", "-", "-", "", "-", "-", ""
+        return
+    }
+    printf "  %5d %5d %8s  %10d %10d %8s", static[a], static[b], change(static[a], static[b]), executed[a], executed[b],
+           change(executed[a], executed[b])
+    count[level]++
+    before[level] += static[a]
+    after[level] += static[b]
+    logs[level] += log(executed[b] / executed[a])
+    worse[level] += executed[b] > executed[a] * 1.001
+    better[level] += executed[b] < executed[a] * 0.999
+}
+
+function table(form, title,    k, level) {
+    printf "\n%s: %s\n%-18s %-10s %-18s %-31s  %-18s %s\n", variant, title, "", "", "-O1 static", "executed", "-O3 static", "executed"
+    split("", count); split("", before); split("", after); split("", logs); split("", worse); split("", better)
+    for (k = 1; k <= n[form]; k++) {
+        printf "%-28.28s", kernels[form, k]
+        columns(kernels[form, k], form, 1)
+        columns(kernels[form, k], form, 3)
+        print ""
+    }
+    for (level = 1; level <= 3; level += 2)
+        if (count[level])
+            printf "-O%d: %d kernels, static %d -> %d (%s), executed %+.1f %% (geometric mean), worse in %d, better in %d\n", level,
+                   count[level], before[level], after[level], change(before[level], after[level]),
+                   100 * (exp(logs[level] / count[level]) - 1), worse[level], better[level]
+}
+
+END {
+    print "\nSASS instructions before and after oriopt, static and as the launches of samples/run execute them (in threads)."
+    table("O0", "naive (nvcc -Xcicc -O0)")
+    table("sm_80", "nvcc -O3")
+    if (drops) printf "\ndropped, since the estimate explains less than %.2f of the counts (before, after):\n%s", least, dropped
+}
