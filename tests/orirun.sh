@@ -218,7 +218,9 @@ refused "option '--entry' needs a value" one.ptx --entry
 refused "option 'coverage' takes no value" --coverage=1 one.ptx
 refused "--count: '1' is not lines" --count=1 one.ptx
 refused "-x: 'c' is not ptx or ori" -x c one.ptx
-refused "--trace: 'x' is not a number" --trace=x one.ptx
+refused "--trace: 'x' is not a lane from 0 to 31" --trace=x one.ptx
+refused "--trace: '64' is not a lane from 0 to 31" --trace=64 one.ptx
+refused "--trace: '32' is not a lane from 0 to 31" --trace=32 one.ptx
 refused "--max-memory: 'x' is not a number" --max-memory=x one.ptx
 refused "--max-steps: '-1' is not a number from 0 to 18446744073709551615" --max-steps=-1 one.ptx
 refused "--shared: '3G' is not a number from 0 to 2147483647" --shared=3G one.ptx

@@ -161,6 +161,12 @@ static bool number(const char *option, const char *text, uint64_t most, uint64_t
     return (run_number(text, n) && *n <= most) || usage("--%s: '%s' is not a number", option, text);
 }
 
+static bool lane(const char *option, const char *text, uint64_t *n)
+{
+    enum { LAST = 31 };
+    return (run_number(text, n) && *n <= LAST) || usage("--%s: '%s' is not a lane from 0 to %d", option, text, LAST);
+}
+
 static bool take_option(Job *job, RunOption o, const char *value)
 {
     switch (o) {
@@ -169,7 +175,7 @@ static bool take_option(Job *job, RunOption o, const char *value)
         *(value ? &job->count_lines : &job->count) = true;
         return !value || strcmp(value, "lines") == 0 || usage("--count: '%s' is not lines", value);
     case RO_COVERAGE: job->coverage = true; return true;
-    case RO_TRACE: job->trace = true; return !value || number("trace", value, UINT32_MAX, &job->lane);
+    case RO_TRACE: job->trace = true; return !value || lane("trace", value, &job->lane);
     case RO_MAX_MEMORY: return number("max-memory", value, SIZE_MAX, &job->max_memory);
     case RO_INPUT_KIND:
         job->lang = strcmp(value, "ori") == 0 ? LANG_ORI : LANG_PTX;
