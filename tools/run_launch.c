@@ -230,7 +230,8 @@ static bool bind_all(RunState *s, const RunLaunch *l)
 static bool check_params(RunState *s, const RunLaunch *l, const Launch *launch)
 {
     const char *kernel = run_sym_name(s, launch->entry);
-    uint32_t n = machine_params(s->module, launch->entry), bytes;
+    uint32_t n = machine_params(s->module, launch->entry);
+    uint64_t bytes;
     if (n != s->bounds.n)
         return WRONG(s, l->place, "'%s' has %u parameter%s, and there %s %u argument%s", kernel, n, n == 1 ? "" : "s",
                      s->bounds.n == 1 ? "is" : "are", s->bounds.n, s->bounds.n == 1 ? "" : "s");
@@ -241,20 +242,21 @@ static bool check_params(RunState *s, const RunLaunch *l, const Launch *launch)
         if (have == bytes)
             continue;
         if (k < l->args.n)
-            return WRONG(s, l->args.at[k].place, "'%s'%s has %" PRIu64 " byte%s, but parameter %u of '%s' has %u",
+            return WRONG(s, l->args.at[k].place, "'%s'%s has %" PRIu64 " byte%s, but parameter %u of '%s' has %" PRIu64,
                          l->args.at[k].text, b->bytes ? "" : ", an address,", have, have == 1 ? "" : "s", k, kernel,
                          bytes);
         return WRONG(s, l->place,
-                     "argument %u of the launch before has %" PRIu64 " bytes, but parameter %u of '%s' has %u", k, have,
-                     k, kernel, bytes);
+                     "argument %u of the launch before has %" PRIu64 " bytes, but parameter %u of '%s' has %" PRIu64, k,
+                     have, k, kernel, bytes);
     }
     return true;
 }
 
 void run_params(const RunState *s, const uint64_t *addresses, Launch *launch)
 {
-    uint32_t n = s->bounds.n, bytes = 0, at = n ? machine_param(s->module, launch->entry, n - 1, &bytes) : 0;
-    uint8_t *params = arena_zalloc(s->arena, (size_t)at + bytes + 1);
+    uint32_t n = s->bounds.n;
+    uint64_t bytes = 0, at = n ? machine_param(s->module, launch->entry, n - 1, &bytes) : 0;
+    uint8_t *params = arena_zalloc(s->arena, at + bytes + 1);
     launch->params = params;
     launch->nparams = at + bytes;
     for (uint32_t k = 0; k < n; k++) {

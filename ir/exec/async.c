@@ -57,9 +57,9 @@ static uint64_t pack(Mbarrier b)
 }
 
 // What is wrong with the change; NULL: nothing, and it was made.
-static const char *change(uint8_t *at, uint32_t arrivals, int32_t bytes, bool drop)
+static const char *change(Span at, uint32_t arrivals, int32_t bytes, bool drop)
 {
-    Mbarrier b = unpack(load_bytes(at, 8));
+    Mbarrier b = unpack(span_load(at, 0, 8));
     if (!b.valid)
         return "there is no mbarrier";
     b.bytes += bytes;
@@ -74,25 +74,20 @@ static const char *change(uint8_t *at, uint32_t arrivals, int32_t bytes, bool dr
         b.phase = (b.phase + 1) % PHASES;
         b.pending = b.expected;
     }
-    store_bytes(at, pack(b), 8);
+    span_store(at, 0, pack(b), 8);
     return NULL;
 }
 
 /* -- Copies --------------------------------------------------------------------------------------------- */
 
-typedef struct Bytes {
-    uint8_t *at;
-    uint8_t *defined;  // 0 or 1 each; NULL = all are
-} Bytes;
-
 typedef struct Copy Copy;
 struct Copy {
     Copy *next;
-    Bytes to;  // nowhere: it is an arrival
-    Bytes from;
+    Span to;  // no bytes: it is an arrival
+    Span from;
     uint32_t bytes, zeros;  // behind the bytes
     uint32_t group;
-    uint8_t *barrier;  // that it reports to; NULL = none
+    Span barrier;  // that it reports to; no bytes = none
 };
 
 // In the order of the program.
@@ -138,13 +133,11 @@ static void push(Run *r, QueueKind kind, uint32_t lane, Copy copy)
 // What is wrong with its report; NULL = nothing.
 static const char *make_copy(const Copy *p)
 {
-    if (!p->to.at)
+    if (!p->to.bytes)
         return change(p->barrier, 1, 0, false);
-    memcpy(p->to.at, p->from.at, p->bytes);
-    memset(p->to.at + p->bytes, 0, p->zeros);
-    if (p->to.defined && p->from.defined)  // what was said at the issue holds for the zeroes
-        memcpy(p->to.defined, p->from.defined, p->bytes);
-    return p->barrier ? change(p->barrier, 0, -(int32_t)p->bytes, false) : NULL;
+    span_copy(p->to, p->from, p->bytes);  // definedness of the zeroes was noted at the issue
+    span_zero(p->to, p->bytes, p->zeros);
+    return p->barrier.bytes ? change(p->barrier, 0, -(int32_t)p->bytes, false) : NULL;
 }
 
 // The first copy of a queue, which goes.
@@ -192,7 +185,7 @@ static bool make_for_barrier(Run *r, const Group *g, const Code *c, const uint8_
         for (uint32_t n = 0; ok && r->warp->copies && n < QUEUES * LANES; n++) {
             const Copy *end = NULL, *first = r->warp->copies->queues[n / LANES][n % LANES].first;
             for (const Copy *p = first; p; p = p->next)
-                if (p->barrier == barrier)
+                if (p->barrier.bytes == barrier)
                     end = p;
             ok = !end || make_until(r, g, c, n % LANES, (QueueKind)(n / LANES), end->next);
         }
@@ -226,12 +219,30 @@ enum {
     F_FROM_SHARED = 512,
 };
 
-static uint8_t *word_at(Run *r, const Group *g, const Code *c, uint32_t k, uint32_t lane)
+// Returns the bytes of an mbarrier at an address of a space; no bytes after a fault.
+static Span barrier_at(Run *r, const Group *g, const Code *c, Space space, uint32_t k, uint32_t lane, bool reads)
 {
-    uint8_t *at = memory_changed_at(r, g, c, lane, address_at(r, g, c, k, lane), 8);
-    if (at && r->machine->tracks)
+    uint64_t address = address_at(r, g, c, k, lane);
+    if (space == SP_GENERIC && address / WINDOW_BYTES != SHARED_WINDOW / WINDOW_BYTES) {
+        fault(r, g, c, lane, "an mbarrier at %#llx, which is not in shared memory", (unsigned long long)address);
+        return NO_SPAN;
+    }
+    if (reads && r->machine->tracks && !memory_in(r, g, c, lane, space, address, 8, 8, false).bytes)
+        return NO_SPAN;
+    return memory_in(r, g, c, lane, space, address, 8, 8, true);
+}
+
+static Span word_in(Run *r, const Group *g, const Code *c, Space space, uint32_t k, uint32_t lane)
+{
+    const Span at = barrier_at(r, g, c, space, k, lane, true);
+    if (at.bytes && r->machine->tracks)
         undef_decides(r, g, c, UINT32_C(1) << lane & ~r->defined[0].byte[0]);
     return at;
+}
+
+static Span word_at(Run *r, const Group *g, const Code *c, uint32_t k, uint32_t lane)
+{
+    return word_in(r, g, c, (Space)c->space, k, lane);
 }
 
 static bool changed(Run *r, const Group *g, const Code *c, uint32_t lane, const char *why)
@@ -242,13 +253,13 @@ static bool changed(Run *r, const Group *g, const Code *c, uint32_t lane, const 
 static bool run_init(Run *r, Group *g, const Code *c)
 {
     FOR_LANES(g->lanes, lane) {
-        uint8_t *at = memory_at(r, g, c, lane, address_at(r, g, c, 0, lane), 8, true);
+        const Span at = barrier_at(r, g, c, (Space)c->space, 0, lane, false);
         uint32_t count = (uint32_t)read_lane(r, g, &c->in[2], lane);
-        if (!at)
+        if (!at.bytes)
             return false;
         if (!count || count > COUNT_MAX)
             return fault(r, g, c, lane, "an mbarrier cannot wait for %u arrivals", count);
-        store_bytes(at, pack((Mbarrier){.pending = count, .expected = count, .valid = true}), 8);
+        span_store(at, 0, pack((Mbarrier){.pending = count, .expected = count, .valid = true}), 8);
     }
     return true;
 }
@@ -256,12 +267,12 @@ static bool run_init(Run *r, Group *g, const Code *c)
 static bool run_inval(Run *r, Group *g, const Code *c)
 {
     FOR_LANES(g->lanes, lane) {
-        uint8_t *at = word_at(r, g, c, 0, lane);
-        if (!at)
+        const Span at = word_at(r, g, c, 0, lane);
+        if (!at.bytes)
             return false;
-        if (!unpack(load_bytes(at, 8)).valid)
+        if (!unpack(span_load(at, 0, 8)).valid)
             return fault(r, g, c, lane, "there is no mbarrier");
-        store_bytes(at, 0, 8);
+        span_store(at, 0, 0, 8);
     }
     return true;
 }
@@ -270,9 +281,9 @@ static bool run_inval(Run *r, Group *g, const Code *c)
 static bool run_expect(Run *r, Group *g, const Code *c)
 {
     FOR_LANES(g->lanes, lane) {
-        uint8_t *at = word_at(r, g, c, 0, lane);
+        const Span at = word_at(r, g, c, 0, lane);
         int32_t bytes = (int32_t)MIN((uint32_t)read_lane(r, g, &c->in[2], lane), COUNT_MAX + 1);
-        if (!at || !changed(r, g, c, lane, change(at, 0, c->eval.extra & F_COMPLETE ? -bytes : bytes, false)))
+        if (!at.bytes || !changed(r, g, c, lane, change(at, 0, c->eval.extra & F_COMPLETE ? -bytes : bytes, false)))
             return false;
     }
     return true;
@@ -285,10 +296,10 @@ static bool run_arrive(Run *r, Group *g, const Code *c)
         uint32_t number = c->nin > 2 ? (uint32_t)read_lane(r, g, &c->in[2], lane) : 1;
         uint32_t arrivals = flags & F_EXPECT ? 1 : number;
         int32_t bytes = flags & F_EXPECT ? (int32_t)MIN(number, COUNT_MAX + 1) : 0;
-        uint8_t *at = word_at(r, g, c, 0, lane);
-        if (!at)
+        const Span at = word_at(r, g, c, 0, lane);
+        if (!at.bytes)
             return false;
-        uint64_t before = load_bytes(at, 8);
+        uint64_t before = span_load(at, 0, 8);
         if (!arrivals)
             return fault(r, g, c, lane, "an arrival at an mbarrier that counts 0");
         if (flags & F_NO_COMPLETE && arrivals >= unpack(before).pending)
@@ -304,11 +315,11 @@ static bool run_arrive(Run *r, Group *g, const Code *c)
 static bool run_test(Run *r, Group *g, const Code *c)
 {
     FOR_LANES(g->lanes, lane) {
-        uint8_t *at = word_at(r, g, c, 0, lane);
+        const Span at = word_at(r, g, c, 0, lane);
         uint64_t state = read_lane(r, g, &c->in[2], lane);
-        if (!at || !make_for_barrier(r, g, c, at))
+        if (!at.bytes || !make_for_barrier(r, g, c, at.bytes))
             return false;
-        Mbarrier now = unpack(load_bytes(at, 8)), then = unpack(state);
+        Mbarrier now = unpack(span_load(at, 0, 8)), then = unpack(state);
         if (!now.valid)
             return fault(r, g, c, lane, "there is no mbarrier");
         bool done = c->eval.extra & F_PARITY ? (now.phase & 1) != (uint32_t)state : now.phase != then.phase;
@@ -332,28 +343,11 @@ static bool run_pending_count(Run *r, Group *g, const Code *c)
 
 /* -- Instructions that copy ----------------------------------------------------------------------------- */
 
-// Bytes that lie one behind the other, looked at in pieces of `align`. Nowhere: there was a fault.
-static Bytes bytes_at(Run *r, const Group *g, const Code *c, Space space, uint32_t k, uint32_t lane, uint32_t bytes,
-                      uint32_t align, bool write)
+// Returns the host memory of one end of a copy; no bytes after a fault.
+static Span end_at(Run *r, const Group *g, const Code *c, Space space, uint32_t k, uint32_t lane, uint32_t bytes,
+                   uint32_t align, bool write)
 {
-    Code at = *c;
-    uint64_t address = address_at(r, g, c, k, lane);
-    const Bytes nowhere = {NULL, NULL};
-    Bytes first = nowhere;
-    at.space = (uint8_t)space;
-    for (uint32_t n = 0; n < bytes; n += align) {
-        uint8_t *piece = memory_at(r, g, &at, lane, address + n, align, write);
-        if (!piece)
-            return nowhere;
-        if (n == 0)
-            first = (Bytes){piece, states_at(r, g, &at, lane, address)};
-        if ((uintptr_t)piece - (uintptr_t)first.at != n) {
-            fault(r, g, c, lane, "%u bytes at address %#llx are not all of one buffer", bytes,
-                  (unsigned long long)address);
-            return nowhere;
-        }
-    }
-    return first;
+    return memory_in(r, g, c, lane, space, address_at(r, g, c, k, lane), bytes, align, write);
 }
 
 // How many bytes come from the source, the others being 0: the operand behind the size says so, or that none do.
@@ -367,28 +361,28 @@ static uint32_t source_bytes(const Run *r, const Group *g, const Code *c, uint32
 }
 
 // The source has the alignment of the whole, however much of it is read.
-static Bytes source_at(Run *r, const Group *g, const Code *c, uint32_t lane, uint32_t n)
+static Span source_at(Run *r, const Group *g, const Code *c, uint32_t lane, uint32_t n)
 {
     uint64_t address = address_at(r, g, c, 2, lane);
     if (address % c->bytes) {
         fault(r, g, c, lane, "cp.async of %u bytes from address %#llx, which is not aligned", c->bytes,
               (unsigned long long)address);
-        return (Bytes){NULL, NULL};
+        return NO_SPAN;
     }
-    return bytes_at(r, g, c, SP_GLOBAL, 2, lane, n, 1, false);
+    return end_at(r, g, c, SP_GLOBAL, 2, lane, n, 1, false);
 }
 
 static bool run_cp_async(Run *r, Group *g, const Code *c)
 {
     FOR_LANES(g->lanes, lane) {
         uint32_t n = source_bytes(r, g, c, lane);
-        Copy copy = {.to = bytes_at(r, g, c, SP_SHARED, 0, lane, c->bytes, c->bytes, true)};
-        if (!copy.to.at)
+        Copy copy = {.to = end_at(r, g, c, SP_SHARED, 0, lane, c->bytes, c->bytes, true)};
+        if (!copy.to.bytes)
             return false;
         if (n > c->bytes)
             return fault(r, g, c, lane, "cp.async of %u bytes with a source of %u", c->bytes, n);
         copy.from = n ? source_at(r, g, c, lane, n) : copy.to;
-        if (!copy.from.at)
+        if (!copy.from.bytes)
             return false;
         copy.bytes = n;
         copy.zeros = c->bytes - n;
@@ -420,16 +414,16 @@ static bool run_wait(Run *r, Group *g, const Code *c)
 static bool run_cp_async_arrive(Run *r, Group *g, const Code *c)
 {
     FOR_LANES(g->lanes, lane) {
-        uint8_t *at = word_at(r, g, c, 0, lane);
-        if (!at)
+        const Span at = word_at(r, g, c, 0, lane);
+        if (!at.bytes)
             return false;
-        Mbarrier b = unpack(load_bytes(at, 8));
+        Mbarrier b = unpack(span_load(at, 0, 8));
         if (!b.valid)
             return fault(r, g, c, lane, "there is no mbarrier");
         if (!(c->eval.extra & F_NOINC)) {
             if (b.pending++ == COUNT_MAX)
                 return fault(r, g, c, lane, "more arrivals than an mbarrier can count");
-            store_bytes(at, pack(b), 8);
+            span_store(at, 0, pack(b), 8);
         }
         push(r, QUEUE_PLAIN, lane, (Copy){.barrier = at});
     }
@@ -445,17 +439,15 @@ static bool run_cp_async_bulk(Run *r, Group *g, const Code *c)
         if (n % 16)
             return fault(r, g, c, lane, "a bulk copy of %u bytes, which is no multiple of 16", n);
         if (flags & F_COMPLETE) {
-            Code at = *c;
-            at.space = SP_SHARED;
-            copy.barrier = word_at(r, g, &at, 5, lane);
-            if (!copy.barrier)
+            copy.barrier = word_in(r, g, c, SP_SHARED, 5, lane);
+            if (!copy.barrier.bytes)
                 return false;
         }
         if (!n)
             continue;
-        copy.to = bytes_at(r, g, c, flags & F_TO_SHARED ? SP_SHARED : SP_GLOBAL, 0, lane, n, 16, true);
-        copy.from = bytes_at(r, g, c, flags & F_FROM_SHARED ? SP_SHARED : SP_GLOBAL, 2, lane, n, 16, false);
-        if (!copy.to.at || !copy.from.at)
+        copy.to = end_at(r, g, c, flags & F_TO_SHARED ? SP_SHARED : SP_GLOBAL, 0, lane, n, 16, true);
+        copy.from = end_at(r, g, c, flags & F_FROM_SHARED ? SP_SHARED : SP_GLOBAL, 2, lane, n, 16, false);
+        if (!copy.to.bytes || !copy.from.bytes)
             return false;
         push(r, QUEUE_BULK, lane, copy);
     }
@@ -582,6 +574,8 @@ static bool decode_cp_async(Code *c, Str suffix)
     c->run = run_cp_async;
     c->bytes = (uint8_t)size;
     c->eval.nin = (uint8_t)(c->nin - ends_with(suffix, "cache_hint"));
+    if (c->eval.nin != 5 && c->eval.nin != 6)
+        return false;
     return size == 16 || (c->op == OP_CP_ASYNC_CA && (size == 4 || size == 8));
 }
 
@@ -598,7 +592,7 @@ bool async_decode(const Tables *t, const Desc *d, Code *c)
         c->eval.extra = F_ALL;
         c->run = run_wait;
         return true;
-    case OP_CP_ASYNC_WAIT: c->run = run_wait; return true;
+    case OP_CP_ASYNC_WAIT: c->run = run_wait; return c->nin == 1;
     case OP_MBAR_INIT:
     case OP_MBAR_INVAL:
     case OP_MBAR_ARRIVE:

@@ -110,27 +110,28 @@ static Value read_source(const Run *r, const Group *g, const Code *c, uint32_t k
 }
 
 // exch and cas, the only ones that there are for 128 bits.
-static void swap(Run *r, const Group *g, const Code *c, uint32_t lane, uint8_t *at)
+static void swap(Run *r, const Group *g, const Code *c, uint32_t lane, Span at)
 {
     uint32_t low = MIN(c->bytes, 8u), high = c->bytes - low;
-    Value old = {load_bytes(at, low), load_bytes(at + low, high)};
+    Value old = {span_load(at, 0, low), span_load(at, low, high)};
     Value b = read_source(r, g, c, 0, lane), written = b;
     if (c->action == MOD_CAS)
         written = old.lo == b.lo && old.hi == b.hi ? read_source(r, g, c, 1, lane) : old;
-    store_bytes(at, written.lo, low);
-    store_bytes(at + low, written.hi, high);
+    span_store(at, 0, written.lo, low);
+    span_store(at, low, written.hi, high);
     old_value(r, g, c, 0, lane, old);
 }
 
-static void operate(Run *r, const Group *g, const Code *c, uint32_t lane, uint64_t address, uint8_t *at)
+static void operate(Run *r, const Group *g, const Code *c, uint32_t lane, uint64_t address, Span s)
 {
     bool flush = c->type == TY_F32 && !is_shared(c, address);
+    uint32_t at = 0;
     uint64_t sources[8];  // before results are written, which may be their registers
     for (uint32_t k = 0; k < c->vec; k++)
         sources[k] = read_source(r, g, c, k, lane).lo;
     for (uint32_t k = 0; k < c->vec; k++, at += c->bytes) {
-        uint64_t old = load_bytes(at, c->bytes);
-        store_bytes(at, combine(c, flush, old, sources[k]), c->bytes);
+        uint64_t old = span_load(s, at, c->bytes);
+        span_store(s, at, combine(c, flush, old, sources[k]), c->bytes);
         old_value(r, g, c, k, lane, (Value){old, 0});
     }
 }
@@ -141,8 +142,8 @@ bool run_atom(Run *r, Group *g, const Code *c)
     bool swaps = c->vec == 1 && (c->action == MOD_EXCH || c->action == MOD_CAS);
     FOR_LANES(g->lanes, lane) {
         uint64_t address = address_of(r, g, c, lane);
-        uint8_t *at = memory_changed_at(r, g, c, lane, address, size);
-        if (!at)
+        const Span at = memory_changed_at(r, g, c, lane, address, size);
+        if (!at.bytes)
             return false;
         if (swaps)
             swap(r, g, c, lane, at);

@@ -19,55 +19,61 @@ typedef struct Call {
     Run *r;
     Group *g;
     const Code *c;
-    Code bytes;  // the call, as an access to generic memory
     CallOperands operands;
     uint32_t lane;
 } Call;
 
-// Its place in the frame's parameters.
-static size_t parameter(const Call *k, uint32_t operand, uint32_t *size)
+// Sets *value to argument `n`, or to 0 if the call has fewer. False: there was a fault.
+static bool argument(const Call *k, uint32_t n, uint64_t *value)
 {
-    const Frame *f = k->g->frame;
-    SymId s = op_index(*ir_use(f->func->fn, k->c->instr, operand));
-    *size = (uint32_t)ir_sym(f->func->fn, s)->size;
-    return parameter_at(f, s, k->lane);
-}
-
-static uint64_t argument(const Call *k, uint32_t n)
-{
-    const Frame *f = k->g->frame;
-    uint32_t size = 0;
+    const Fn *fn = k->g->frame->func->fn;
+    uint32_t at = k->operands.arguments + n;
+    *value = 0;
     if (n >= k->operands.narguments)
-        return 0;
-    size_t at = parameter(k, k->operands.arguments + n, &size);
-    if (f->params_defined && memchr(f->params_defined + at, 0, size))
+        return true;
+    Operand o = *ir_use(fn, k->c->instr, at);
+    if (op_kind(o) != K_SYM) {
+        *value = read_lane(k->r, k->g, &k->c->in[at], k->lane);
+        return true;
+    }
+    Span s = parameter_at(k->r, k->g, k->c, k->lane, k->g->frame, op_index(o));
+    if (!s.bytes)
+        return false;
+    if (!span_is_defined(s))
         undef_decides(k->r, k->g, k->c, UINT32_C(1) << k->lane);
-    return load_bytes(f->params + at, MIN(size, 8));
+    *value = span_load(s, 0, (uint32_t)MIN(s.size, 8));
+    return true;
 }
 
-static void give_result(const Call *k, uint64_t bits)
+// Sets the result of the call. False: there was a fault.
+static bool give_result(const Call *k, uint64_t bits)
 {
-    const Frame *f = k->g->frame;
-    uint32_t size;
+    if (k->c->nout) {
+        write_lane(k->r, k->g, &k->c->out[0], k->lane, (Value){bits, 0});
+        set_bytes_defined(k->r, k->g, &k->c->out[0], k->lane, ALL_BYTES);
+    }
     if (!k->operands.results)
-        return;
-    size_t at = parameter(k, 0, &size);
-    for (uint32_t b = 0; b < size; b++)
-        f->params[at + b] = b < 8 ? (uint8_t)(bits >> 8 * b) : 0;
-    if (f->params_defined)
-        memset(f->params_defined + at, 1, size);
+        return true;
+    SymId id = op_index(*ir_use(k->g->frame->func->fn, k->c->instr, 0));
+    Span s = parameter_at(k->r, k->g, k->c, k->lane, k->g->frame, id);
+    if (!s.bytes)
+        return false;
+    span_zero(s, 0, s.size);
+    span_store(s, 0, bits, (uint32_t)MIN(s.size, 8));
+    if (s.defined)
+        memset(s.defined, 1, s.size);
+    return true;
 }
 
 /* -- Generic memory ------------------------------------------------------------------------------------- */
 
 static bool read_memory(const Call *k, uint64_t address, uint32_t bytes, uint64_t *value)
 {
-    const uint8_t *from = memory_at(k->r, k->g, &k->bytes, k->lane, address, bytes, false);
-    if (!from)
+    Span s = memory_in(k->r, k->g, k->c, k->lane, SP_GENERIC, address, bytes, bytes, false);
+    if (!s.bytes)
         return false;
-    *value = load_bytes(from, bytes);
-    const uint8_t *defined = states_at(k->r, k->g, &k->bytes, k->lane, address);
-    if (defined && memchr(defined, 0, bytes))
+    *value = span_load(s, 0, bytes);
+    if (!span_is_defined(s))
         undef_decides(k->r, k->g, k->c, UINT32_C(1) << k->lane);
     return true;
 }
@@ -305,19 +311,18 @@ static bool call_vprintf(const Call *k)
 {
     Machine *m = k->r->machine;
     Arena arena;
-    uint64_t format = argument(k, 0);
-    if (!format) {
-        give_result(k, UINT64_MAX);
-        return true;
-    }
+    uint64_t format, buffer;
+    if (!argument(k, 0, &format) || !argument(k, 1, &buffer))
+        return false;
+    if (!format)
+        return give_result(k, UINT64_MAX);
     arena_init(&arena, m->heap);
-    Print p = {.call = k, .arena = &arena, .buffer = argument(k, 1)};
+    Print p = {.call = k, .arena = &arena, .buffer = buffer};
     bool done = put_format(&p, format);
     if (done && m->options.print && p.text.n)
         out_bytes(m->options.print, p.text.at, p.text.n);
     arena_free(&arena);
-    give_result(k, p.count);
-    return done;
+    return done && give_result(k, p.count);
 }
 
 /* -- malloc and free ------------------------------------------------------------------------------------ */
@@ -327,15 +332,16 @@ static const char heap_name[] = "memory of malloc";
 static bool call_malloc(const Call *k)
 {
     Machine *m = k->r->machine;
-    uint64_t bytes = argument(k, 0);
+    uint64_t bytes;
+    if (!argument(k, 0, &bytes))
+        return false;
     bool fits = bytes <= HEAP_BYTES - m->heap_used;
     uint64_t address = fits ? machine_alloc(m, bytes, heap_name) : 0;
     Allocation *a = m->tracks ? allocation_of(m, address) : NULL;
     if (a)
         memset(a->defined, 0, bytes);
     m->heap_used += fits ? bytes : 0;
-    give_result(k, address);
-    return true;
+    return give_result(k, address);
 }
 
 static Allocation *allocation_at(Machine *m, uint64_t base)
@@ -354,7 +360,9 @@ static Allocation *allocation_at(Machine *m, uint64_t base)
 static bool call_free(const Call *k)
 {
     Machine *m = k->r->machine;
-    uint64_t address = argument(k, 0);
+    uint64_t address;
+    if (!argument(k, 0, &address))
+        return false;
     if (!address)
         return true;
     Allocation *a = allocation_at(m, address);
@@ -371,8 +379,8 @@ static bool call_free(const Call *k)
 // The k-th argument is the address of a text.
 static bool text_argument(const Call *k, Arena *arena, uint32_t n, Text *text)
 {
-    uint64_t address = argument(k, n);
-    if (address && !read_text(k, arena, address, text))
+    uint64_t address;
+    if (!argument(k, n, &address) || (address && !read_text(k, arena, address, text)))
         return false;
     VEC_PUSH(arena, text, '\0');
     return true;
@@ -382,11 +390,12 @@ static bool call_assert_fail(const Call *k)
 {
     Arena arena;
     Text message = {0}, file = {0}, function = {0};
+    uint64_t line;
     arena_init(&arena, k->r->machine->heap);
-    if (text_argument(k, &arena, 0, &message) && text_argument(k, &arena, 1, &file) &&
+    if (text_argument(k, &arena, 0, &message) && text_argument(k, &arena, 1, &file) && argument(k, 2, &line) &&
         text_argument(k, &arena, 3, &function))
-        fault(k->r, k->g, k->c, k->lane, "%.80s:%u: %.80s: assertion '%.100s' failed", file.at,
-              (uint32_t)argument(k, 2), function.at, message.at);
+        fault(k->r, k->g, k->c, k->lane, "%.80s:%u: %.80s: assertion '%.100s' failed", file.at, (uint32_t)line,
+              function.at, message.at);
     arena_free(&arena);
     return false;
 }
@@ -422,9 +431,7 @@ bool run_builtin(Run *r, Group *g, const Code *c, SymId s)
     Builtin *call = find(name);
     if (!call)
         return fault(r, g, c, (uint32_t)__builtin_ctz(g->lanes), "a call of '%s', which has no body", name);
-    Call k = {.r = r, .g = g, .c = c, .bytes = *c, .operands = call_operands(g->frame->func->fn, c->instr)};
-    k.bytes.space = SP_GENERIC;
-    k.bytes.symbol = 0;
+    Call k = {.r = r, .g = g, .c = c, .operands = call_operands(g->frame->func->fn, c->instr)};
     FOR_LANES(g->lanes, lane) {
         k.lane = lane;
         if (!call(&k))

@@ -121,7 +121,7 @@ bool check_access(Run *r, const Access *a)
 void check_start_cta(Run *r)
 {
     Machine *m = r->machine;
-    uint32_t n = MAX(r->nshared, 1);
+    uint64_t n = MAX(r->nshared, 1);
     r->epoch = 1;
     if (m->tracks)
         r->shared_defined = arena_zalloc(r->arena, n);

@@ -93,11 +93,6 @@ bool run_trap(Run *r, Group *g, const Code *c) { return fault(r, g, c, (uint32_t
 
 /* -- Calls ---------------------------------------------------------------------------------------------- */
 
-size_t parameter_at(const Frame *f, SymId s, uint32_t lane)
-{
-    return (size_t)lane * f->func->params + f->func->param_at[s & ~(uint32_t)SYM_LOCAL];
-}
-
 // The register that a formal is; REF_NONE: it is memory.
 static OperandRef formal_register(const Frame *f, SymId formal)
 {
@@ -120,78 +115,131 @@ static Passed pass(const Run *r, const Group *g, const OperandRef *o, uint32_t l
     return (Passed){read_lane(r, g, o, lane), r->machine->tracks ? bytes_defined(r, g, o, lane) : ALL_BYTES};
 }
 
-static Passed formal_value(const Run *r, const Frame *f, SymId formal, uint32_t lane)
+// Returns the value in the first bytes of a parameter.
+static Passed load_passed(Span s)
 {
-    OperandRef reg = formal_register(f, formal);
-    if (reg.kind != REF_NONE)
-        return pass(r, &(Group){.frame = (Frame *)(uintptr_t)f}, &reg, lane);
-    size_t at = parameter_at(f, formal, lane), bytes = MIN(ir_sym(f->func->fn, formal)->size, 8);
-    Passed p = {.defined = ALL_BYTES};
-    memcpy(&p.bits, f->params + at, bytes);
-    for (uint32_t b = 0; f->params_defined && b < bytes; b++)
-        if (!f->params_defined[at + b])
+    uint32_t bytes = (uint32_t)MIN(s.size, 8);
+    Passed p = {.bits = span_load(s, 0, bytes), .defined = ALL_BYTES};
+    for (uint32_t b = 0; s.defined && b < bytes; b++)
+        if (!s.defined[b])
             p.defined &= ~(UINT32_C(1) << b);
     return p;
 }
 
-static void set_formal(Run *r, Frame *f, SymId formal, uint32_t lane, Passed p)
+static void store_passed(Span s, Passed p)
 {
-    OperandRef reg = formal_register(f, formal);
-    if (reg.kind != REF_NONE) {
-        f->rows[reg.at][lane] = p.bits;
-        set_bytes_defined(r, &(Group){.frame = f}, &reg, lane, p.defined);
-        return;
-    }
-    size_t at = parameter_at(f, formal, lane), bytes = MIN(ir_sym(f->func->fn, formal)->size, 8);
-    memcpy(f->params + at, &p.bits, bytes);
-    for (uint32_t b = 0; f->params_defined && b < bytes; b++)
-        f->params_defined[at + b] = p.defined >> b & 1;
+    uint32_t bytes = (uint32_t)MIN(s.size, 8);
+    span_store(s, 0, p.bits, bytes);
+    for (uint32_t b = 0; s.defined && b < bytes; b++)
+        s.defined[b] = p.defined >> b & 1;
 }
 
-static void copy_parameter(const Group *g, const Frame *to, SymId d, const Frame *from, SymId a)
+// One end of what a call hands over in a lane: a value, or the memory of a parameter.
+typedef struct CallSlot {
+    OperandRef value;  // REF_NONE = it is memory
+    const Group *group;
+    Span memory;
+} CallSlot;
+
+// Copies in a lane from one slot to another. Parameters of different sizes are a fault: an indirect call may reach a
+// function that its prototype does not describe.
+static bool hand_over(Run *r, const Group *g, const Code *c, uint32_t lane, const CallSlot *to, const CallSlot *from)
 {
-    uint64_t bytes = MIN(ir_sym(to->func->fn, d)->size, ir_sym(from->func->fn, a)->size);
-    FOR_LANES(g->lanes, lane) {
-        size_t there = parameter_at(to, d, lane), here = parameter_at(from, a, lane);
-        memcpy(to->params + there, from->params + here, bytes);
-        if (to->params_defined)
-            memcpy(to->params_defined + there, from->params_defined + here, bytes);
+    if (to->value.kind == REF_NONE && from->value.kind == REF_NONE) {
+        if (to->memory.size != from->memory.size)
+            return fault(r, g, c, lane, "a call with a parameter of %llu bytes, of which the function expects %llu",
+                         (unsigned long long)from->memory.size, (unsigned long long)to->memory.size);
+        span_copy(to->memory, from->memory, to->memory.size);
+        return true;
     }
+    Passed p = from->value.kind == REF_NONE ? load_passed(from->memory) : pass(r, from->group, &from->value, lane);
+    if (to->value.kind == REF_NONE) {
+        store_passed(to->memory, p);
+    } else {
+        write_lane(r, to->group, &to->value, lane, (Value){p.bits, 0});
+        set_bytes_defined(r, to->group, &to->value, lane, p.defined);
+    }
+    return true;
 }
 
-// Arguments are parameters of the call sequence, or values.
-static void pass_arguments(Run *r, const Group *caller, const Code *call, Frame *to)
+// Returns the slot of a formal in a frame. Without memory and without a value there was a fault.
+static CallSlot formal_slot(Run *r, const Group *g, const Code *c, uint32_t lane, const Group *in, SymId formal)
+{
+    CallSlot s = {.value = formal_register(in->frame, formal), .group = in};
+    if (s.value.kind == REF_NONE)
+        s.memory = parameter_at(r, g, c, lane, in->frame, formal);
+    return s;
+}
+
+// Returns the slot of an operand of the call, which is a parameter or has a value.
+static CallSlot operand_slot(Run *r, const Group *g, const Code *c, uint32_t lane, Operand o, const OperandRef *value)
+{
+    CallSlot s = {.group = g};
+    if (op_kind(o) == K_SYM)
+        s.memory = parameter_at(r, g, c, lane, g->frame, op_index(o));
+    else
+        s.value = *value;
+    return s;
+}
+
+static bool is_empty(const CallSlot *s) { return s->value.kind == REF_NONE && !s->memory.bytes; }
+
+// False, after a fault, if a call has another number of operands than the function.
+static bool count_fits(Run *r, const Group *g, const Code *c, const char *what, uint32_t n, uint32_t wanted)
+{
+    return n == wanted || fault(r, g, c, (uint32_t)__builtin_ctz(g->lanes),
+                                "a call with %u %s of a function that has %u", n, what, wanted);
+}
+
+// Returns how many arguments are passed; those of an open formal (`.param .b8 a[]`, the last one) are not.
+static uint32_t passed_arguments(const Fn *callee, uint32_t given)
+{
+    uint32_t n = callee->sig.nparams;
+    bool open = n && ir_sym(callee, callee->sig.params[n - 1])->flags & SYM_OPEN;
+    return open && given >= n - 1 ? n - 1 : n;
+}
+
+static bool pass_arguments(Run *r, const Group *caller, const Code *call, Frame *to)
 {
     const Fn *from = caller->frame->func->fn, *callee = to->func->fn;
     CallOperands ops = call_operands(from, call->instr);
-    for (uint32_t k = 0; k < ops.narguments && k < callee->sig.nparams; k++) {
+    const Group in = {.lanes = caller->lanes, .frame = to};
+    uint32_t n = passed_arguments(callee, ops.narguments);
+    if ((n == callee->sig.nparams && !count_fits(r, caller, call, "arguments", ops.narguments, n)) ||
+        !count_fits(r, caller, call, "results", ops.results + call->nout, callee->sig.nrets))
+        return false;
+    for (uint32_t k = 0; k < n; k++) {
         Operand o = *ir_use(from, call->instr, ops.arguments + k);
-        const OperandRef *value = &call->in[ops.arguments + k];
-        SymId formal = callee->sig.params[k];
-        if (op_kind(o) == K_SYM && formal_register(to, formal).kind == REF_NONE) {
-            copy_parameter(caller, to, formal, caller->frame, op_index(o));
-            continue;
+        FOR_LANES(caller->lanes, lane) {
+            CallSlot a = operand_slot(r, caller, call, lane, o, &call->in[ops.arguments + k]);
+            CallSlot formal = formal_slot(r, caller, call, lane, &in, callee->sig.params[k]);
+            if (is_empty(&a) || is_empty(&formal) || !hand_over(r, caller, call, lane, &formal, &a))
+                return false;
         }
-        FOR_LANES(caller->lanes, lane)
-            set_formal(r, to, formal, lane, pass(r, caller, value, lane));
     }
+    return true;
 }
 
-static void pass_results(Run *r, const Group *g)
+// Results in memory come before those in registers.
+static bool pass_results(Run *r, const Group *g)
 {
-    const Frame *from = g->frame, *to = from->caller;
+    const Frame *from = g->frame;
     const Code *call = from->call;
-    const Fn *caller = to->func->fn, *callee = from->func->fn;
+    const Fn *caller = from->caller->func->fn, *callee = from->func->fn;
     CallOperands ops = call_operands(caller, call->instr);
-    Group back = {.lanes = g->lanes, .frame = from->caller};
-    for (uint32_t k = 0; k < ops.results && k < callee->sig.nrets; k++)
-        copy_parameter(g, to, op_index(*ir_use(caller, call->instr, k)), from, callee->sig.rets[k]);
-    for (uint32_t k = 0; k < call->nout && k < callee->sig.nrets; k++)
+    const Group back = {.lanes = g->lanes, .frame = from->caller};
+    for (uint32_t k = 0; k < ops.results + call->nout && k < callee->sig.nrets; k++)
         FOR_LANES(g->lanes, lane) {
-            Passed p = formal_value(r, from, callee->sig.rets[k], lane);
-            write_lane(r, &back, &call->out[k], lane, (Value){p.bits, 0});
-            set_bytes_defined(r, &back, &call->out[k], lane, p.defined);
+            CallSlot formal = formal_slot(r, &back, call, lane, g, callee->sig.rets[k]), to = {.group = &back};
+            if (k < ops.results)
+                to.memory = parameter_at(r, &back, call, lane, back.frame, op_index(*ir_use(caller, call->instr, k)));
+            else
+                to.value = call->out[k - ops.results];
+            bool sink = k >= ops.results && to.value.kind == REF_NONE;
+            if (!sink && (is_empty(&formal) || is_empty(&to) || !hand_over(r, &back, call, lane, &to, &formal)))
+                return false;
         }
+    return true;
 }
 
 // What the lowest lane calls; lanes that call something else are split off, and look again.
@@ -219,12 +267,11 @@ bool run_call(Run *r, Group *g, const Code *c)
     Func *f = func_of(r->machine, s);
     if (!f)
         return run_builtin(r, g, c, s);
-    if (g->frame->depth >= DEPTH_MAX)
-        return fault(r, g, c, first, "calls are more than %d deep", DEPTH_MAX);
+    if (!frame_fits(r, g, c, f))
+        return false;
     Group caller = *g;
     group_call(r->warp, g, f, c, g->pc + 1);
-    pass_arguments(r, &caller, c, g->frame);
-    return local_grow(r, g, c, g->frame->locals);
+    return pass_arguments(r, &caller, c, g->frame) && local_grow(r, g, c, g->frame->locals);
 }
 
 bool run_ret(Run *r, Group *g, const Code *c)
@@ -238,7 +285,7 @@ bool run_ret(Run *r, Group *g, const Code *c)
         if (!returns)
             return false;
     }
-    pass_results(r, g);
-    group_return(r->warp, g);
+    if (pass_results(r, g))
+        group_return(r->warp, g);
     return false;
 }

@@ -5,6 +5,8 @@
 #ifndef ORI_INTERP_INTERNAL_H
 #define ORI_INTERP_INTERNAL_H
 
+#include <stdlib.h>
+
 #include "ir/analysis/analysis.h"
 #include "ir/exec/eval.h"
 #include "ir/exec/machine.h"
@@ -122,12 +124,71 @@ struct Func {
     uint32_t ncode;
     uint32_t nrows;
     const uint32_t *row;      // by RegId
-    uint32_t params, locals;  // bytes for each lane
-    uint32_t *param_at;       // by local symbol: offset of a parameter among them
-    uint32_t *local_at;       // by local symbol: offset of a variable
+    uint64_t params, locals;  // bytes for each lane
+    uint64_t *param_at;       // by local symbol: offset of a parameter among them
+    uint64_t *local_at;       // by local symbol: offset of a variable
 };
 
 /* -- Memory --------------------------------------------------------------------------------------------- */
+
+// Host memory that a kernel reaches. All that is copied between a kernel and the host goes through a span, and all
+// spans are cut out of a larger one by span_part().
+typedef struct Span {
+    uint8_t *bytes;    // NULL = none: the access is out of bounds
+    uint8_t *defined;  // 0 or 1 for each byte; NULL = all are
+    uint64_t size;
+} Span;
+
+#define NO_SPAN ((Span){NULL, NULL, 0})
+
+// Returns the `size` bytes of a span from `at` on, or NO_SPAN if it does not hold all of them.
+static inline Span span_part(Span s, uint64_t at, uint64_t size)
+{
+    if (!s.bytes || at > s.size || size > s.size - at)
+        return NO_SPAN;
+    return (Span){s.bytes + at, s.defined ? s.defined + at : NULL, size};
+}
+
+// The same where the caller has checked the size: otherwise the interpreter is wrong, and must not go on.
+static inline Span span_within(Span s, uint64_t at, uint64_t size)
+{
+    Span part = span_part(s, at, size);
+    if (!part.bytes)
+        abort();
+    return part;
+}
+
+// Returns the number in `bytes` bytes (8 at most) from `at` on, lowest byte first.
+static inline uint64_t span_load(Span s, uint64_t at, uint32_t bytes)
+{
+    const uint8_t *from = span_within(s, at, bytes).bytes;
+    uint64_t bits = 0;
+    for (uint32_t k = 0; k < bytes; k++)
+        bits |= (uint64_t)from[k] << 8 * k;
+    return bits;
+}
+
+static inline void span_store(Span s, uint64_t at, uint64_t bits, uint32_t bytes)
+{
+    uint8_t *to = span_within(s, at, bytes).bytes;
+    for (uint32_t k = 0; k < bytes; k++)
+        to[k] = (uint8_t)(bits >> 8 * k);
+}
+
+// Copies the first bytes of a span. Definedness goes along if both keep it.
+static inline void span_copy(Span to, Span from, uint64_t bytes)
+{
+    to = span_within(to, 0, bytes);
+    from = span_within(from, 0, bytes);
+    memmove(to.bytes, from.bytes, bytes);
+    if (to.defined && from.defined)
+        memmove(to.defined, from.defined, bytes);
+}
+
+static inline void span_zero(Span s, uint64_t at, uint64_t bytes) { memset(span_within(s, at, bytes).bytes, 0, bytes); }
+
+// True if every byte is defined.
+static inline bool span_is_defined(Span s) { return !s.defined || !memchr(s.defined, 0, s.size); }
 
 typedef struct Shadow Shadow;  // who touched a byte last
 typedef struct Store Store;    // who wrote it, and with what
@@ -166,8 +227,9 @@ struct Frame {
     RowStates *defined;       // by row; NULL = nobody asks
     uint8_t *params;          // func->params bytes for each lane
     uint8_t *params_defined;  // by byte; NULL = all are
-    uint32_t locals;          // where its variables begin in a lane's local memory
-    uint32_t dynamic;         // bytes that alloca took
+    uint64_t locals;          // where its variables begin in a lane's local memory
+    uint64_t dynamic;         // bytes that alloca took
+    uint64_t stacked;         // bytes of parameters in a lane, those of its callers included
     uint32_t depth;
     Mask lanes;   // that are in it
     Frame *next;  // of those that are free
@@ -206,7 +268,7 @@ struct Warp {
     Frame **frames;  // by SymId of the function: free ones
     uint8_t *local[LANES];
     uint8_t *local_defined[LANES];  // by byte; NULL = all are
-    uint32_t nlocal;                // bytes of each
+    uint64_t nlocal;                // bytes of each
     uint64_t (*module_rows)[LANES];
     RowStates *module_defined;  // by row; NULL = nobody asks
     Copies *copies;             // of cp.async that were not made yet; NULL = none
@@ -221,6 +283,10 @@ typedef struct Barrier {
 } Barrier;
 
 enum { BARRIERS = 16, DEPTH_MAX = 1000 };
+// Bytes of a thread: local memory, and apart from that the parameters of its frames.
+enum { LOCAL_MAX = 1 << 19, PARAMS_MAX = 1 << 19 };
+// Bytes of a CTA: more than any GPU has, since the variables of all functions lie one behind the other.
+enum { SHARED_MAX = 1 << 24 };
 
 struct Run {
     Machine *machine;
@@ -232,7 +298,7 @@ struct Run {
     Warp *warp;                        // at hand
     uint8_t *shared, *shared_defined;  // as in Allocation
     Shadow *shadow;                    // of shared memory
-    uint32_t nshared;
+    uint64_t nshared;
     uint32_t first_cta, cta_number;  // of the launch, at hand; they count from 1 over all launches
     uint32_t epoch;                  // grows with each barrier that opens
     Barrier barriers[BARRIERS];
@@ -258,8 +324,8 @@ struct Machine {
     uint64_t *symbols;            // by SymId: address; of shared variables the offset
     uint8_t *sreg_kinds;          // by special register: what run.c knows it as
     Func **funcs;                 // by SymId; NULL = not looked at, or no body
-    uint32_t nstatic;             // bytes of static shared memory
-    uint32_t nlocal;              // bytes of the module's variables in local memory
+    uint64_t nstatic;             // bytes of static shared memory
+    uint64_t nlocal;              // bytes of the module's variables in local memory
     VEC(Name) registers;          // of the module, by row
     uint32_t nctas;               // that ran, in all launches
     VEC(Cta) ctas;                // these, if writers are noted
@@ -278,24 +344,12 @@ typedef struct CallOperands {
 
 /* program.c */
 CallOperands call_operands(const Fn *fn, const Instr *i);
+// True for formals of a kernel: they lie in the launch, not in the frame.
+bool is_kernel_parameter(const Fn *fn, const Sym *s);
 // The result of an instruction that is not modelled is the first of its inputs.
 void code_take_result(Code *c);
 void program_make(Machine *m);         // code of all functions
 Func *func_of(Machine *m, SymId sym);  // NULL: it has no body
-// Numbers in memory, lowest byte first.
-static inline uint64_t load_bytes(const uint8_t *from, uint32_t bytes)
-{
-    uint64_t bits = 0;
-    for (uint32_t k = 0; k < bytes; k++)
-        bits |= (uint64_t)from[k] << 8 * k;
-    return bits;
-}
-static inline void store_bytes(uint8_t *to, uint64_t bits, uint32_t bytes)
-{
-    for (uint32_t k = 0; k < bytes; k++)
-        to[k] = (uint8_t)(bits >> 8 * k);
-}
-
 // The n-th of so many in each direction, x first.
 static inline Dim dim_at(Dim all, uint32_t n) { return (Dim){n % all.x, n / all.x % all.y, n / all.x / all.y}; }
 
@@ -304,15 +358,24 @@ Allocation *allocation_of(Machine *m, uint64_t address);  // that holds this byt
 // The address that the first two inputs of an access are: a base and an offset.
 uint64_t address_of(const Run *r, const Group *g, const Code *c, uint32_t lane);
 void memory_lay_out(Machine *m);
-// The bytes at an address, of which `size` are to be read or written. NULL: there was a fault, and it was reported.
-uint8_t *memory_at(Run *r, const Group *g, const Code *c, uint32_t lane, uint64_t address, uint32_t size, bool write);
-// The same of bytes that are to be read and then written.
-uint8_t *memory_changed_at(Run *r, const Group *g, const Code *c, uint32_t lane, uint64_t address, uint32_t size);
-// Whether the bytes that memory_at() found are defined, as in Allocation.
-uint8_t *states_at(Run *r, const Group *g, const Code *c, uint32_t lane, uint64_t address);
+// Returns the host memory of `size` bytes at an address, of which the space is the instruction's; no bytes after a
+// fault. An address is a multiple of the size.
+Span memory_at(Run *r, const Group *g, const Code *c, uint32_t lane, uint64_t address, uint32_t size, bool write);
+// The same in another space and with another alignment.
+Span memory_in(Run *r, const Group *g, const Code *c, uint32_t lane, Space space, uint64_t address, uint32_t size,
+               uint32_t align, bool write);
+// The same as memory_at() for bytes that are read and then written.
+Span memory_changed_at(Run *r, const Group *g, const Code *c, uint32_t lane, uint64_t address, uint32_t size);
+// Returns the bytes of a parameter that the call `c` passes or receives, in the caller's frame or in the callee's; no
+// bytes after a fault.
+Span parameter_at(Run *r, const Group *g, const Code *c, uint32_t lane, const Frame *f, SymId s);
+// Returns the offset of `size` bytes placed behind *end, which moves behind them. Saturates: sums of sizes do not wrap.
+uint64_t memory_place(uint64_t *end, uint64_t align, uint64_t size);
+// Returns where the local memory of a frame ends in a lane.
+static inline uint64_t frame_end(const Frame *f) { return f->locals + f->func->locals + f->dynamic; }
 // Makes room for the local variables of the group's frame, of which those at `fresh` and behind are new. False, so that
 // a call can end with it.
-bool local_grow(Run *r, const Group *g, const Code *c, uint32_t fresh);
+bool local_grow(Run *r, const Group *g, const Code *c, uint64_t fresh);
 CodeRun run_ld, run_st, run_cvta, run_cvta_to, run_isspacep;
 // The instruction of the stack that this descriptor is. False: it is none.
 bool stack_decode(const Tables *t, const Desc *d, Code *c);
@@ -345,6 +408,8 @@ void set_bytes_defined(Run *r, const Group *g, const OperandRef *o, uint32_t lan
 void move_defined(Run *r, const Group *g, const OperandRef *to, const OperandRef *from, Mask lanes);
 /* warp.c */
 void warp_start(Warp *w, const Func *f, Mask lanes);
+// False, after a fault, if the group can not call the function: its stack is too deep or too large.
+bool frame_fits(Run *r, const Group *g, const Code *c, const Func *f);
 Frame *frame_new(Warp *w, const Func *f, Frame *caller, const Code *call, Mask lanes);
 // The group goes on at `pc` of its frame; if that is where it is waited for, it waits, too.
 void group_go(Warp *w, Group *g, uint32_t pc);
@@ -373,7 +438,6 @@ void move_lanes(Run *r, const Group *g, const OperandRef *to, const OperandRef *
 // A function that the system gives: vprintf, malloc, free, __assertfail.
 bool run_builtin(Run *r, Group *g, const Code *c, SymId s);
 /* control.c */
-size_t parameter_at(const Frame *f, SymId s, uint32_t lane);          // its place in the frame's
 Mask lanes_where(const Run *r, const Group *g, const OperandRef *o);  // lanes of the group whose operand is true
 CodeRun run_bra, run_brx, run_call, run_ret, run_exit, run_trap;
 /* collective.c */

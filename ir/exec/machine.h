@@ -37,7 +37,7 @@ typedef struct Launch {
     Dim grid, block;
     uint32_t shared;        // bytes of dynamic shared memory
     const uint8_t *params;  // the bytes of the kernel's parameters, each at its offset (machine_param)
-    uint32_t nparams;
+    uint64_t nparams;
 } Launch;
 
 typedef enum { RUN_DONE, RUN_FAULT, RUN_LIMIT } RunStatus;
@@ -63,7 +63,7 @@ uint8_t *machine_bytes(Machine *m, uint64_t address, uint64_t *size);
 // The address of a module variable in global or constant memory; 0 = it has none.
 uint64_t machine_symbol(const Machine *m, SymId s);
 // Where a kernel's parameter lies among the bytes of all, and how many these are.
-uint32_t machine_param(const Module *m, SymId entry, uint32_t k, uint32_t *bytes);
+uint64_t machine_param(const Module *m, SymId entry, uint32_t k, uint64_t *bytes);
 uint32_t machine_params(const Module *m, SymId entry);
 
 bool machine_run(Machine *m, const Launch *l);

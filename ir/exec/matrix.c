@@ -359,8 +359,8 @@ static uint64_t index_of(const Code *c, Place p, uint32_t stride)
     return c->eval.is_signed ? (uint64_t)p.col * stride + p.row : (uint64_t)p.row * stride + p.col;
 }
 
-// The bytes that an element is in, of which some have more than one. NULL: there was a fault.
-static uint8_t *element_at(Run *r, const Group *g, const Code *c, uint32_t lane, uint64_t index, bool write)
+// Returns the bytes that hold an element, or part of one; no bytes after a fault.
+static Span element_at(Run *r, const Group *g, const Code *c, uint32_t lane, uint64_t index, bool write)
 {
     uint32_t bits = elements[c->eval.select[c->eval.mode]].bits;
     return memory_at(r, g, c, lane, address_of(r, g, c, lane) + index * bits / 8, MAX(bits / 8, 1), write);
@@ -407,10 +407,10 @@ static bool run_wmma_load(Run *r, Group *g, const Code *c)
         for (uint32_t i = 0, n = elements_of(s, role); i < n; i++) {
             Place p = place(e, role, lane, i);
             uint64_t index = index_of(c, p, stride);
-            const uint8_t *from = element_at(r, g, c, lane, index, false);
-            if (!from)
+            const Span from = element_at(r, g, c, lane, index, false);
+            if (!from.bytes)
                 return false;
-            uint64_t a = load_bytes(from, MAX(bits / 8, 1));
+            uint64_t a = span_load(from, 0, MAX(bits / 8, 1));
             matrix[p.row * cols + p.col] = bits < 8 ? a >> index * bits % 8 & mask_of(bits) : a;
         }
     scatter(r, g, c, role, matrix);
@@ -428,10 +428,10 @@ static bool run_wmma_store(Run *r, Group *g, const Code *c)
     for (uint32_t lane = 0; lane < LANES; lane++)
         for (uint32_t i = 0, n = elements_of(s, MATRIX_D); i < n; i++) {
             uint64_t a = read_register(r, g, c, 2 + i / per, type, lane) >> i % per * bits;
-            uint8_t *to = element_at(r, g, c, lane, index_of(c, place(e, MATRIX_D, lane, i), stride), true);
-            if (!to)
+            const Span to = element_at(r, g, c, lane, index_of(c, place(e, MATRIX_D, lane, i), stride), true);
+            if (!to.bytes)
                 return false;
-            store_bytes(to, a, bits / 8);
+            span_store(to, 0, a, bits / 8);
         }
     return true;
 }
@@ -445,16 +445,14 @@ static bool move_rows(Run *r, const Group *g, const Code *c, uint32_t k, Halves 
 {
     for (uint32_t row = 0; row < 8; row++) {
         uint32_t lane = 8 * k + row;
-        uint8_t *bytes = memory_at(r, g, c, lane, address_of(r, g, c, lane), 16, write);
-        if (!bytes)
+        const Span s = memory_at(r, g, c, lane, address_of(r, g, c, lane), 16, write);
+        if (!s.bytes)
             return false;
-        for (uint32_t col = 0; col < 8; col++, bytes += 2) {
-            if (write) {
-                bytes[0] = (uint8_t)rows[row][col];
-                bytes[1] = (uint8_t)(rows[row][col] >> 8);
-            } else {
-                rows[row][col] = (uint16_t)(bytes[0] | bytes[1] << 8);
-            }
+        for (uint32_t col = 0; col < 8; col++) {
+            if (write)
+                span_store(s, 2 * col, rows[row][col], 2);
+            else
+                rows[row][col] = (uint16_t)span_load(s, 2 * col, 2);
         }
     }
     return true;

@@ -4,9 +4,19 @@
 // is out of bounds, not aligned, or to an address that is nobody's stops the run.
 #include "ir/exec/interp_internal.h"
 
-enum { GAP = 4096, ALIGN = 256, LOCAL_MAX = 1 << 19 };
+enum { GAP = 4096, ALIGN = 256 };
+
+// More than a space of any machine holds; sums of sizes stop here, so that none wraps.
+#define ROOM_MAX (UINT64_C(1) << 62)
 
 static uint64_t round_up(uint64_t a, uint64_t to) { return (a + to - 1) / to * to; }
+
+uint64_t memory_place(uint64_t *end, uint64_t align, uint64_t size)
+{
+    uint64_t at = round_up(*end, MAX(align, 1));
+    *end = size > ROOM_MAX || at > ROOM_MAX - size ? ROOM_MAX : at + size;
+    return at;
+}
 
 /* -- Allocations ---------------------------------------------------------------------------------------- */
 
@@ -68,50 +78,36 @@ static uint64_t add_variable(Machine *m, const Sym *s)
 
 static bool is_variable(const Sym *s) { return s->kind == SYM_VAR && (s->space == SP_GLOBAL || s->space == SP_CONST); }
 
-static void write_initial(Machine *m, const Sym *s, uint8_t *to)
+static void write_initial(Machine *m, const Sym *s, Span to)
 {
     const Init *init = s->init;
     if (!init || !init->bytes)
         return;
-    memcpy(to, init->bytes, MIN(init->size, s->size));
+    uint64_t bytes = MIN(init->size, to.size);
+    span_copy(to, (Span){init->bytes, NULL, bytes}, bytes);
     for (uint32_t k = 0; k < init->nrelocs; k++) {
         const Reloc *r = &init->relocs[k];
         uint64_t address = machine_symbol(m, r->sym) + (uint64_t)r->addend;
-        uint32_t bytes = r->mask ? 1 : m->module->address_size == 32 ? 4 : 8;
+        uint32_t size = r->mask ? 1 : m->module->address_size == 32 ? 4 : 8;
         if (r->mask)
             address = (address & r->mask) >> __builtin_ctzll(r->mask);
-        for (uint32_t b = 0; b < bytes && r->offset + b < s->size; b++)
-            to[r->offset + b] = (uint8_t)(address >> 8 * b);
+        if (r->offset < to.size)
+            span_store(to, r->offset, address, (uint32_t)MIN(size, to.size - r->offset));
     }
 }
 
-// Shared variables of the module and of functions lie one behind the other in each CTA.
-static void lay_out_shared(Machine *m, const Sym *s, SymId id)
-{
-    uint64_t align = MAX(s->align, 1);
-    m->nstatic = (uint32_t)round_up(m->nstatic, align);
-    m->symbols[id] = m->nstatic;
-    m->nstatic += (uint32_t)s->size;
-}
-
-// Local variables of the module come before those of functions.
-static void lay_out_local(Machine *m, const Sym *s, SymId id)
-{
-    m->nlocal = (uint32_t)round_up(m->nlocal, MAX(s->align, 1));
-    m->symbols[id] = m->nlocal;
-    m->nlocal = (uint32_t)round_up(m->nlocal + s->size, 16);
-}
-
-// Of a variable that is declared only, the symbol that defines it; 0 = there is none.
+// Returns the symbol that defines a variable which is only declared; 0 = there is none.
 static SymId definition_of(const Module *m, SymId s)
 {
     const Sym *sym = &m->syms.at[s];
     if (sym->kind != SYM_VAR || !(sym->flags & SYM_EXTERN) || sym->space == SP_SHARED)
         return 0;
-    for (SymId k = 1; k < m->syms.n; k++)
-        if (m->syms.at[k].kind == SYM_VAR && !(m->syms.at[k].flags & SYM_EXTERN) &&
-            name_same(m->syms.at[k].name, sym->name))
+    for (SymId k = 1; k < m->syms.n; k++) {
+        const Sym *other = &m->syms.at[k];
+        if (other->kind == SYM_VAR && !(other->flags & SYM_EXTERN) && name_same(other->name, sym->name) &&
+            (other->space == sym->space || (is_variable(other) && is_variable(sym))))
             return k;
+    }
     return 0;
 }
 
@@ -127,10 +123,11 @@ void memory_lay_out(Machine *m)
         else if (is_variable(sym) && !definition_of(module, s))
             m->symbols[s] = add_variable(m, sym);
         else if (sym->kind == SYM_VAR && sym->space == SP_LOCAL)
-            lay_out_local(m, sym, s);
+            m->symbols[s] = memory_place(&m->nlocal, sym->align, sym->size);
         else if (sym->kind == SYM_VAR && sym->space == SP_SHARED && !(sym->flags & SYM_OPEN))
-            lay_out_shared(m, sym, s);
+            m->symbols[s] = memory_place(&m->nstatic, sym->align, sym->size);
     }
+    memory_place(&m->nlocal, 16, 0);
     for (SymId s = 1; s < module->syms.n; s++)
         if (definition_of(module, s))
             m->symbols[s] = m->symbols[definition_of(module, s)];
@@ -142,70 +139,75 @@ void machine_reset(Machine *m)
     const Module *module = m->module;
     for (SymId s = 1; s < module->syms.n; s++) {
         const Sym *sym = &module->syms.at[s];
-        uint64_t size;
-        uint8_t *bytes = is_variable(sym) && sym->size ? machine_bytes(m, m->symbols[s], &size) : NULL;
-        if (!bytes)
+        bool is_own = is_variable(sym) && !definition_of(module, s);
+        const Allocation *a = is_own ? allocation_of(m, m->symbols[s]) : NULL;
+        if (!a)
             continue;
-        memset(bytes, 0, sym->size);
-        write_initial(m, sym, bytes);
+        memset(a->bytes, 0, a->size);
+        write_initial(m, sym, (Span){a->bytes, NULL, a->size});
         check_forget(m, m->symbols[s]);
     }
 }
 
-uint64_t machine_symbol(const Machine *m, SymId s) { return m->symbols[s]; }
+uint64_t machine_symbol(const Machine *m, SymId s) { return s < m->module->syms.n ? m->symbols[s] : 0; }
 
 /* -- Accesses ------------------------------------------------------------------------------------------- */
 
-// Memory, and where it is defined.
-typedef struct Room {
-    uint8_t *bytes;
-    uint8_t *defined;  // NULL = everywhere
-    uint64_t size;
-} Room;
+// An access that a kernel requests.
+typedef struct Request {
+    Space space;
+    uint64_t address;
+    uint32_t size, align;
+    bool write;
+} Request;
 
-// False: who watches says no, and has reported it.
+static const char *verb(const Request *q) { return q->write ? "write" : "read"; }
+
+// False if a checker rejects the access, which it reported.
 static bool is_allowed(Run *r, const Access *a) { return !r->machine->watches || check_access(r, a); }
 
-static uint8_t *in_window(Run *r, const Group *g, const Code *c, uint32_t lane, Space space, Room room, uint64_t at,
-                          uint32_t size, bool write)
+// Returns the part of a window that is accessed.
+static Span in_window(Run *r, const Group *g, const Code *c, uint32_t lane, const Request *q, Span window)
 {
     static const char *const names[] = {[SP_SHARED] = "shared", [SP_LOCAL] = "local", [SP_PARAM] = "parameter"};
-    if (at > room.size || size > room.size - at) {
-        fault(r, g, c, lane, "%s of %u bytes at %#llx of %s memory, which has %llu bytes", write ? "write" : "read",
-              size, (unsigned long long)at, names[space], (unsigned long long)room.size);
-        return NULL;
+    Span s = span_part(window, q->address, q->size);
+    if (!s.bytes) {
+        fault(r, g, c, lane, "%s of %u bytes at %#llx of %s memory, which has %llu bytes", verb(q), q->size,
+              (unsigned long long)q->address, names[q->space], (unsigned long long)window.size);
+        return s;
     }
-    Access a = {g, c, lane, space, NULL, room.defined ? room.defined + at : NULL, at, size, write};
-    return is_allowed(r, &a) ? room.bytes + at : NULL;
+    Access a = {g, c, lane, q->space, NULL, s.defined, q->address, q->size, q->write};
+    return is_allowed(r, &a) ? s : NO_SPAN;
 }
 
-static uint8_t *in_global(Run *r, const Group *g, const Code *c, uint32_t lane, uint64_t address, uint32_t size,
-                          bool write)
+// Returns the part of an allocation that is accessed.
+static Span in_global(Run *r, const Group *g, const Code *c, uint32_t lane, const Request *q)
 {
     uint32_t cache = c->cache;
-    Allocation *a = find_allocation(r->machine, address, &cache);
+    Allocation *a = find_allocation(r->machine, q->address, &cache);
     ((Code *)(uintptr_t)c)->cache = cache;
     if (!a) {
-        fault(r, g, c, lane, "%s of %u bytes at address %#llx, %s", write ? "write" : "read", size,
-              (unsigned long long)address, address < GAP ? "a null pointer" : "where nothing is");
-        return NULL;
+        fault(r, g, c, lane, "%s of %u bytes at address %#llx, %s", verb(q), q->size, (unsigned long long)q->address,
+              q->address < GAP ? "a null pointer" : "where nothing is");
+        return NO_SPAN;
     }
-    uint64_t at = address - a->base;
-    if (write && a->read_only) {
+    uint64_t at = q->address - a->base;
+    Span s = a->freed ? NO_SPAN : span_part((Span){a->bytes, a->defined, a->size}, at, q->size);
+    if (q->write && a->read_only) {
         fault(r, g, c, lane, "a write to constant memory");
-        return NULL;
+        return NO_SPAN;
     }
-    if (at < a->size && size <= a->size - at && !a->freed) {
-        Access access = {g, c, lane, SP_GLOBAL, a, a->defined ? a->defined + at : NULL, at, size, write};
-        return is_allowed(r, &access) ? a->bytes + at : NULL;
+    if (!s.bytes) {
+        fault(r, g, c, lane, "%s of %u bytes at %#llx of %s, which %s %llu bytes", verb(q), q->size,
+              (unsigned long long)at, a->name ? a->name : "a module variable", a->freed ? "was freed and had" : "has",
+              (unsigned long long)a->size);
+        return s;
     }
-    fault(r, g, c, lane, "%s of %u bytes at %#llx of %s, which %s %llu bytes", write ? "write" : "read", size,
-          (unsigned long long)at, a->name ? a->name : "a module variable", a->freed ? "was freed and had" : "has",
-          (unsigned long long)a->size);
-    return NULL;
+    Access access = {g, c, lane, SP_GLOBAL, a, s.defined, at, q->size, q->write};
+    return is_allowed(r, &access) ? s : NO_SPAN;
 }
 
-// The space that an address of the generic one belongs to; *address is what it is there.
+// Returns the space that a generic address belongs to, and makes *address relative to it.
 static Space space_at(uint64_t *address)
 {
     switch (*address / WINDOW_BYTES) {
@@ -216,72 +218,85 @@ static Space space_at(uint64_t *address)
     }
 }
 
-// Parameters that a symbol names lie in the frame, but for those of the kernel, which have generic addresses, too.
-static bool are_of_frame(const Group *g, const Code *c)
+// Returns the parameters of a frame in a lane.
+static Span frame_parameters(const Frame *f, uint32_t lane)
 {
-    return (Space)c->space == SP_PARAM && (g->frame->call || c->symbol);
+    uint64_t size = f->func->params, at = lane * size;
+    return (Span){f->params + at, f->params_defined ? f->params_defined + at : NULL, size};
 }
 
-static Room room_of(Run *r, const Group *g, const Code *c, uint32_t lane, Space space)
+// Returns the window of a space; for parameters those of the frame, or else those of the kernel.
+static Span window_span(Run *r, const Group *g, uint32_t lane, Space space, bool of_frame)
 {
-    const Frame *f = g->frame;
-    size_t params = (size_t)lane * f->func->params;
-    if (space == SP_SHARED)
-        return (Room){r->shared, r->shared_defined, r->nshared};
-    if (space == SP_LOCAL)
-        return (Room){r->warp->local[lane], r->warp->local_defined[lane], r->warp->nlocal};
-    if (!are_of_frame(g, c))
-        return (Room){(uint8_t *)(uintptr_t)r->launch->params, NULL, r->launch->nparams};
-    return (Room){f->params + params, f->params_defined ? f->params_defined + params : NULL, f->func->params};
-}
-
-static Space space_of(const Code *c, uint64_t *address)
-{
-    return (Space)c->space == SP_GENERIC ? space_at(address) : (Space)c->space;
-}
-
-static bool is_window(Space space) { return space == SP_SHARED || space == SP_LOCAL || space == SP_PARAM; }
-
-uint8_t *memory_at(Run *r, const Group *g, const Code *c, uint32_t lane, uint64_t address, uint32_t size, bool write)
-{
-    Space space = space_of(c, &address);
-    uint32_t align = space == SP_PARAM ? MIN(size, c->bytes) : size;  // ptxas takes vectors of parameters anywhere
-    if (address % align) {
-        fault(r, g, c, lane, "%s of %u bytes at address %#llx, which is not aligned", write ? "write" : "read", size,
-              (unsigned long long)address);
-        return NULL;
+    const Warp *w = r->warp;
+    switch (space) {
+    case SP_SHARED: return (Span){r->shared, r->shared_defined, r->nshared};
+    case SP_LOCAL: return (Span){w->local[lane], w->local_defined[lane], w->nlocal};
+    default:
+        return of_frame ? frame_parameters(g->frame, lane)
+                        : (Span){(uint8_t *)(uintptr_t)r->launch->params, NULL, r->launch->nparams};
     }
-    if (!is_window(space))
-        return in_global(r, g, c, lane, address, size, write);
-    if (write && space == SP_PARAM && !are_of_frame(g, c)) {
+}
+
+// Returns the host memory that an access in a lane reaches; no bytes after a fault. No other function turns an address
+// of a kernel into a pointer.
+static Span reach(Run *r, const Group *g, const Code *c, uint32_t lane, Request q)
+{
+    // Parameters that a symbol names lie in the frame, except those of the kernel.
+    bool of_frame = q.space == SP_PARAM && (g->frame->call || c->symbol);
+    if (q.space == SP_GENERIC)
+        q.space = space_at(&q.address);
+    if (q.address % MAX(q.align, 1)) {
+        fault(r, g, c, lane, "%s of %u bytes at address %#llx, which is not aligned", verb(&q), q.size,
+              (unsigned long long)q.address);
+        return NO_SPAN;
+    }
+    if (q.space != SP_SHARED && q.space != SP_LOCAL && q.space != SP_PARAM)
+        return in_global(r, g, c, lane, &q);
+    if (q.write && q.space == SP_PARAM && !of_frame) {
         fault(r, g, c, lane, "a write to a parameter of the kernel");
-        return NULL;
+        return NO_SPAN;
     }
-    return in_window(r, g, c, lane, space, room_of(r, g, c, lane, space), address, size, write);
+    return in_window(r, g, c, lane, &q, window_span(r, g, lane, q.space, of_frame));
 }
 
-// Only who tracks what is defined wants to know that it is read, too.
-uint8_t *memory_changed_at(Run *r, const Group *g, const Code *c, uint32_t lane, uint64_t address, uint32_t size)
+Span memory_in(Run *r, const Group *g, const Code *c, uint32_t lane, Space space, uint64_t address, uint32_t size,
+               uint32_t align, bool write)
 {
-    if (r->machine->tracks && !memory_at(r, g, c, lane, address, size, false))
-        return NULL;
+    return reach(r, g, c, lane, (Request){space, address, size, align, write});
+}
+
+Span memory_at(Run *r, const Group *g, const Code *c, uint32_t lane, uint64_t address, uint32_t size, bool write)
+{
+    // ptxas accepts vectors of parameters that are aligned as their elements are.
+    uint32_t align = (Space)c->space == SP_PARAM ? MIN(size, c->bytes) : size;
+    return reach(r, g, c, lane, (Request){(Space)c->space, address, size, align, write});
+}
+
+Span memory_changed_at(Run *r, const Group *g, const Code *c, uint32_t lane, uint64_t address, uint32_t size)
+{
+    // The read matters only where definedness is tracked.
+    if (r->machine->tracks && !memory_at(r, g, c, lane, address, size, false).bytes)
+        return NO_SPAN;
     return memory_at(r, g, c, lane, address, size, true);
 }
 
-uint8_t *states_at(Run *r, const Group *g, const Code *c, uint32_t lane, uint64_t address)
+Span parameter_at(Run *r, const Group *g, const Code *c, uint32_t lane, const Frame *f, SymId id)
 {
-    Space space = space_of(c, &address);
-    uint32_t cache = c->cache;
-    if (is_window(space)) {
-        uint8_t *defined = room_of(r, g, c, lane, space).defined;
-        return defined ? defined + address : NULL;
+    const Fn *fn = f->func->fn;
+    const Sym *s = id & SYM_LOCAL ? ir_sym(fn, id) : NULL;
+    if (!s || (s->kind != SYM_CALLPARAM && s->kind != SYM_FORMAL) || is_kernel_parameter(fn, s)) {
+        fault(r, g, c, lane, "a call with %s", s ? "a parameter of the kernel" : "something that is no parameter");
+        return NO_SPAN;
     }
-    const Allocation *a = find_allocation(r->machine, address, &cache);
-    return a->defined ? a->defined + (address - a->base) : NULL;
+    Span part = span_part(frame_parameters(f, lane), f->func->param_at[id & ~(uint32_t)SYM_LOCAL], s->size);
+    if (!part.bytes)
+        fault(r, g, c, lane, "a call with a parameter of %llu bytes, which has no memory", (unsigned long long)s->size);
+    return part;
 }
 
-// `old` bytes of somebody's local memory become `bytes`.
-static uint8_t *enlarge(Arena *arena, const uint8_t *from, uint32_t old, uint32_t bytes)
+// Returns a copy of `old` bytes with zeroes behind them, `bytes` in all.
+static uint8_t *enlarge(Arena *arena, const uint8_t *from, uint64_t old, uint64_t bytes)
 {
     uint8_t *more = arena_zalloc(arena, bytes);
     if (old)
@@ -289,7 +304,7 @@ static uint8_t *enlarge(Arena *arena, const uint8_t *from, uint32_t old, uint32_
     return more;
 }
 
-static void enlarge_all(Run *r, uint32_t bytes)
+static void enlarge_all(Run *r, uint64_t bytes)
 {
     Warp *w = r->warp;
     for (uint32_t lane = 0; lane < LANES; lane++) {
@@ -300,10 +315,10 @@ static void enlarge_all(Run *r, uint32_t bytes)
     w->nlocal = bytes;
 }
 
-bool local_grow(Run *r, const Group *g, const Code *c, uint32_t fresh)
+bool local_grow(Run *r, const Group *g, const Code *c, uint64_t fresh)
 {
     Warp *w = r->warp;
-    uint32_t needed = g->frame->locals + g->frame->func->locals + g->frame->dynamic;
+    uint64_t needed = frame_end(g->frame);
     if (needed > LOCAL_MAX)
         return fault(r, g, c, (uint32_t)__builtin_ctz(g->lanes), "more than %u bytes of local memory", LOCAL_MAX);
     if (needed > w->nlocal)
@@ -326,11 +341,11 @@ bool run_ld(Run *r, Group *g, const Code *c)
 {
     uint32_t size = c->vec * (uint32_t)c->bytes;
     FOR_LANES(g->lanes, lane) {
-        const uint8_t *from = memory_at(r, g, c, lane, address_of(r, g, c, lane), size, false);
-        if (!from)
+        const Span from = memory_at(r, g, c, lane, address_of(r, g, c, lane), size, false);
+        if (!from.bytes)
             return false;
-        for (uint32_t k = 0; k < c->vec; k++, from += c->bytes) {
-            Value v = {load_bytes(from, MIN(c->bytes, 8)), c->bytes == 16 ? load_bytes(from + 8, 8) : 0};
+        for (uint32_t k = 0, at = 0; k < c->vec; k++, at += c->bytes) {
+            Value v = {span_load(from, at, MIN(c->bytes, 8)), c->bytes == 16 ? span_load(from, at + 8, 8) : 0};
             if (c->extends && c->bytes < 8)
                 v.lo = (uint64_t)((int64_t)(v.lo << (64 - 8 * c->bytes)) >> (64 - 8 * c->bytes));
             write_lane(r, g, &c->out[k], lane, v);
@@ -343,13 +358,13 @@ bool run_st(Run *r, Group *g, const Code *c)
 {
     uint32_t size = c->vec * (uint32_t)c->bytes;
     FOR_LANES(g->lanes, lane) {
-        uint8_t *to = memory_at(r, g, c, lane, address_of(r, g, c, lane), size, true);
-        if (!to)
+        const Span to = memory_at(r, g, c, lane, address_of(r, g, c, lane), size, true);
+        if (!to.bytes)
             return false;
-        for (uint32_t k = 0; k < c->vec; k++, to += c->bytes) {
-            store_bytes(to, read_lane(r, g, &c->in[2 + k], lane), MIN(c->bytes, 8));
+        for (uint32_t k = 0, at = 0; k < c->vec; k++, at += c->bytes) {
+            span_store(to, at, read_lane(r, g, &c->in[2 + k], lane), MIN(c->bytes, 8));
             if (c->bytes == 16)
-                store_bytes(to + 8, read_high(r, g, &c->in[2 + k], lane), 8);
+                span_store(to, at + 8, read_high(r, g, &c->in[2 + k], lane), 8);
         }
     }
     return true;
@@ -361,32 +376,37 @@ bool run_st(Run *r, Group *g, const Code *c)
 static bool run_alloca(Run *r, Group *g, const Code *c)
 {
     Frame *f = g->frame;
-    uint64_t bytes = 0, align = c->nin > 1 ? c->in[1].bits : 16, at;
+    uint64_t bytes = 0, align = c->nin > 1 ? MAX(c->in[1].bits, 1) : 16, at = frame_end(f);
     FOR_LANES(g->lanes, lane)
         bytes = MAX(bytes, read_lane(r, g, &c->in[0], lane));
-    at = round_up((uint64_t)f->locals + f->func->locals + f->dynamic, MAX(align, 1));
-    if (bytes > LOCAL_MAX)
-        return fault(r, g, c, (uint32_t)__builtin_ctz(g->lanes), "alloca of %llu bytes", (unsigned long long)bytes);
-    f->dynamic = (uint32_t)(at + bytes - f->locals - f->func->locals);
+    at = align > LOCAL_MAX ? LOCAL_MAX : round_up(at, align);
+    if (bytes > LOCAL_MAX || at + bytes > LOCAL_MAX)
+        return fault(r, g, c, (uint32_t)__builtin_ctz(g->lanes),
+                     "alloca of %llu bytes, with more than %u bytes of local memory", (unsigned long long)bytes,
+                     LOCAL_MAX);
+    f->dynamic = at + bytes - f->locals - f->func->locals;
     FOR_LANES(g->lanes, lane)
         write_lane(r, g, &c->out[0], lane, (Value){at, 0});
-    local_grow(r, g, c, (uint32_t)at);
+    local_grow(r, g, c, at);
     return r->machine->error.status == RUN_DONE;
 }
-
-static uint32_t fixed_end(const Frame *f) { return f->locals + f->func->locals; }
 
 static bool run_stacksave(Run *r, Group *g, const Code *c)
 {
     FOR_LANES(g->lanes, lane)
-        write_lane(r, g, &c->out[0], lane, (Value){fixed_end(g->frame) + g->frame->dynamic, 0});
+        write_lane(r, g, &c->out[0], lane, (Value){frame_end(g->frame), 0});
     return true;
 }
 
 static bool run_stackrestore(Run *r, Group *g, const Code *c)
 {
-    uint32_t end = (uint32_t)read_lane(r, g, &c->in[0], (uint32_t)__builtin_ctz(g->lanes));
-    g->frame->dynamic = end - fixed_end(g->frame);
+    Frame *f = g->frame;
+    uint32_t lane = (uint32_t)__builtin_ctz(g->lanes);
+    uint64_t end = read_lane(r, g, &c->in[0], lane), fixed = f->locals + f->func->locals;
+    if (end < fixed || end > frame_end(f))
+        return fault(r, g, c, lane, "stackrestore of %#llx, which no stacksave of this call gave",
+                     (unsigned long long)end);
+    f->dynamic = end - fixed;
     return true;
 }
 

@@ -16,16 +16,15 @@ typedef struct Maker {
 } Maker;
 
 static uint32_t local_of(SymId s) { return s & ~(uint32_t)SYM_LOCAL; }
-static uint32_t round_up(uint32_t a, uint32_t to) { return to ? (a + to - 1) / to * to : a; }
 
 /* -- Symbols of the function ---------------------------------------------------------------------------- */
 
-static bool is_kernel_parameter(const Fn *fn, const Sym *s) { return s->kind == SYM_FORMAL && fn->flags & FN_KERNEL; }
+bool is_kernel_parameter(const Fn *fn, const Sym *s) { return s->kind == SYM_FORMAL && fn->flags & FN_KERNEL; }
 
 static void place_symbol(Machine *m, Func *f, uint32_t id)
 {
     const Sym *s = ir_sym(f->fn, id | SYM_LOCAL);
-    uint32_t *at = NULL, *end = NULL;
+    uint64_t *at = NULL, *end = NULL;
     if (s->kind == SYM_CALLPARAM || s->kind == SYM_FORMAL) {
         at = &f->param_at[id];
         end = &f->params;
@@ -36,45 +35,41 @@ static void place_symbol(Machine *m, Func *f, uint32_t id)
         at = &f->local_at[id];
         end = &m->nstatic;
     }
-    if (!at || is_kernel_parameter(f->fn, s))
-        return;
-    *at = round_up(*end, MAX(s->align, 1));
-    *end = *at + (uint32_t)s->size;
+    if (at && !is_kernel_parameter(f->fn, s))
+        *at = memory_place(end, s->align, s->size);
 }
 
 static Func *place_symbols(Machine *m, const Fn *fn)
 {
     Func *f = NEW(&m->arena, Func);
-    uint32_t n = fn->syms.n, at = 0;
+    uint32_t n = fn->syms.n;
+    uint64_t end = 0;
     *f = (Func){.fn = fn, .sym = fn->sym};
-    f->param_at = NEW_ARRAY(&m->arena, uint32_t, n);
-    f->local_at = NEW_ARRAY(&m->arena, uint32_t, n);
+    f->param_at = NEW_ARRAY(&m->arena, uint64_t, n);
+    f->local_at = NEW_ARRAY(&m->arena, uint64_t, n);
     for (uint32_t id = 1; id < n; id++)
         place_symbol(m, f, id);
-    f->params = round_up(f->params, 16);
-    f->locals = round_up(f->locals, 16);
+    memory_place(&f->params, 16, 0);
+    memory_place(&f->locals, 16, 0);
     for (uint32_t p = 0; fn->flags & FN_KERNEL && p < fn->sig.nparams; p++) {
         const Sym *s = ir_sym(fn, fn->sig.params[p]);
-        at = round_up(at, MAX(s->align, 1));
-        f->param_at[local_of(fn->sig.params[p])] = at;
-        at += (uint32_t)s->size;
+        f->param_at[local_of(fn->sig.params[p])] = memory_place(&end, s->align, s->size);
     }
     return f;
 }
 
 static const Fn *fn_of(const Module *m, SymId entry) { return m->syms.at[entry].fn; }
 
-uint32_t machine_param(const Module *m, SymId entry, uint32_t k, uint32_t *bytes)
+uint64_t machine_param(const Module *m, SymId entry, uint32_t k, uint64_t *bytes)
 {
     const Fn *fn = fn_of(m, entry);
-    uint32_t at = 0;
+    uint64_t at = 0, end = 0;
     for (uint32_t p = 0; p <= k; p++) {
         const Sym *s = ir_sym(fn, fn->sig.params[p]);
-        at = round_up(at, MAX(s->align, 1));
-        *bytes = (uint32_t)s->size;
-        at += *bytes;
+        *bytes = s->size;
+        at = memory_place(&end, s->align, s->size);
     }
-    return at - *bytes;
+    return at;
 }
 
 uint32_t machine_params(const Module *m, SymId entry)
@@ -243,45 +238,67 @@ static Way way_to(Maker *k, BlockId from, BlockId to)
 
 static uint32_t elements_of(Mod vec) { return vec == MOD_V2 ? 2 : vec == MOD_V4 ? 4 : vec == MOD_V8 ? 8 : 1; }
 
-static CodeRun *const runs[OPCODE_COUNT] = {
-    [OP_UNDEF] = run_undef,
-    [OP_ADDR] = run_addr,
-    [OP_LD] = run_ld,
-    [OP_LDU] = run_ld,
-    [OP_ST] = run_st,
-    [OP_CVTA] = run_cvta,
-    [OP_CVTA_ADDR] = run_cvta,
-    [OP_CVTA_TO] = run_cvta_to,
-    [OP_ISSPACEP] = run_isspacep,
-    [OP_ATOM] = run_atom,
-    [OP_RED] = run_atom,
-    [OP_BRA] = run_bra,
-    [OP_BRX] = run_brx,
-    [OP_CALL] = run_call,
-    [OP_RET] = run_ret,
-    [OP_EXIT] = run_exit,
-    [OP_TRAP] = run_trap,
-    [OP_BAR_SYNC] = run_bar,
-    [OP_BAR_ARRIVE] = run_bar,
-    [OP_BAR_RED] = run_bar,
-    [OP_BARRIER_SYNC] = run_bar,
-    [OP_BARRIER_ARRIVE] = run_bar,
-    [OP_BAR_WARP] = run_bar_warp,
-    [OP_SHFL_SYNC] = run_shfl,
-    [OP_SHFL] = run_shfl,
-    [OP_VOTE_SYNC] = run_vote,
-    [OP_VOTE] = run_vote,
-    [OP_MATCH_ANY] = run_match,
-    [OP_MATCH_ALL] = run_match,
-    [OP_REDUX] = run_redux,
-    [OP_ACTIVEMASK] = run_activemask,
-    [OP_ELECT] = run_elect,
-    [OP_MEMBAR] = run_nothing,
-    [OP_FENCE] = run_nothing,
-    [OP_NANOSLEEP] = run_nothing,
-    [OP_PREFETCH] = run_nothing,
-    [OP_PREFETCHU] = run_nothing,
+// What runs an instruction that is not evaluated, and how many operands it reads and writes at least; a load, a store
+// or an atomic operation has one more for each element.
+static const struct {
+    CodeRun *run;
+    uint8_t nin, nout;
+} runs[OPCODE_COUNT] = {
+    [OP_UNDEF] = {run_undef, 1, 1},
+    [OP_ADDR] = {run_addr, 2, 1},
+    [OP_LD] = {run_ld, 2, 0},
+    [OP_LDU] = {run_ld, 2, 0},
+    [OP_ST] = {run_st, 2, 0},
+    [OP_CVTA] = {run_cvta, 1, 1},
+    [OP_CVTA_ADDR] = {run_cvta, 1, 1},
+    [OP_CVTA_TO] = {run_cvta_to, 1, 1},
+    [OP_ISSPACEP] = {run_isspacep, 1, 1},
+    [OP_ATOM] = {run_atom, 2, 0},
+    [OP_RED] = {run_atom, 2, 0},
+    [OP_BRA] = {run_bra, 1, 0},
+    [OP_BRX] = {run_brx, 2, 0},
+    [OP_CALL] = {run_call, 1, 0},
+    [OP_RET] = {run_ret, 0, 0},
+    [OP_EXIT] = {run_exit, 0, 0},
+    [OP_TRAP] = {run_trap, 0, 0},
+    [OP_BAR_SYNC] = {run_bar, 1, 0},
+    [OP_BAR_ARRIVE] = {run_bar, 1, 0},
+    [OP_BAR_RED] = {run_bar, 2, 1},
+    [OP_BARRIER_SYNC] = {run_bar, 1, 0},
+    [OP_BARRIER_ARRIVE] = {run_bar, 1, 0},
+    [OP_BAR_WARP] = {run_bar_warp, 1, 0},
+    [OP_SHFL_SYNC] = {run_shfl, 4, 0},
+    [OP_SHFL] = {run_shfl, 3, 0},
+    [OP_VOTE_SYNC] = {run_vote, 2, 0},
+    [OP_VOTE] = {run_vote, 1, 0},
+    [OP_MATCH_ANY] = {run_match, 2, 0},
+    [OP_MATCH_ALL] = {run_match, 2, 0},
+    [OP_REDUX] = {run_redux, 2, 0},
+    [OP_ACTIVEMASK] = {run_activemask, 0, 1},
+    [OP_ELECT] = {run_elect, 1, 0},
+    [OP_MEMBAR] = {run_nothing, 0, 0},
+    [OP_FENCE] = {run_nothing, 0, 0},
+    [OP_NANOSLEEP] = {run_nothing, 0, 0},
+    [OP_PREFETCH] = {run_nothing, 0, 0},
+    [OP_PREFETCHU] = {run_nothing, 0, 0},
 };
+
+// Returns the operands of a memory access behind its address.
+static uint32_t elements_in(const Code *c)
+{
+    if (c->op == OP_ATOM || c->op == OP_RED)
+        return c->vec + (c->action == MOD_CAS);
+    return c->op == OP_ST ? c->vec : 0;
+}
+
+// True if the instruction has the operands that its function reads: a name or a text may promise others.
+static bool has_operands(const Code *c)
+{
+    bool loads = c->op == OP_LD || c->op == OP_LDU, accesses = loads || c->op == OP_ST || elements_in(c);
+    if (accesses && !c->bytes)
+        return false;
+    return c->nin >= runs[c->op].nin + elements_in(c) && c->nout >= (loads ? c->vec : runs[c->op].nout);
+}
 
 static void make_targets(Maker *k, Code *c, const Instr *i, const Desc *d)
 {
@@ -350,7 +367,9 @@ static void make_code(Maker *k, Code *c, InstrId id)
     if (d->op == OP_UNDEF)
         make_undef(k, c);
     if (!stack_decode(fn->tables, d, c) && !matrix_decode(fn->tables, d, c) && !async_decode(fn->tables, d, c))
-        c->run = runs[d->op] ? runs[d->op] : eval_decode(fn->tables, d, &c->eval) ? run_eval : run_unsupported;
+        c->run = runs[d->op].run ? runs[d->op].run : eval_decode(fn->tables, d, &c->eval) ? run_eval : run_unsupported;
+    if (runs[d->op].run == c->run && !has_operands(c))
+        c->run = run_unsupported;
     for (uint32_t n = 0; n < c->nin; n++)
         if (c->in[n].kind == REF_SREG && !k->machine->sreg_kinds[c->in[n].at])
             c->run = run_unknown_sreg;
@@ -445,7 +464,7 @@ void program_make(Machine *m)
     }
     name_aliases(m);
     // Dynamic shared memory begins behind the rest.
-    m->nstatic = round_up(m->nstatic, 16);
+    memory_place(&m->nstatic, 16, 0);
     for (SymId s = 1; s < module->syms.n; s++) {
         const Sym *sym = &module->syms.at[s];
         if (sym->kind == SYM_VAR && sym->space == SP_SHARED && sym->flags & SYM_OPEN)

@@ -288,7 +288,7 @@ static void trace(Run *r, const Group *g, const Frame *frame, const Code *c, Mas
 {
     const MachineOptions *o = &r->machine->options;
     const Fn *fn = frame->func->fn;
-    if (!(lanes >> o->lane & 1))
+    if (o->lane >= LANES || !(lanes >> o->lane & 1))
         return;
     Dim t = thread_of(r, o->lane);
     Str text = tab_str(fn->tables, tab_mnem(fn->tables, tab_desc(fn->tables, c->instr->desc)->mnem)->text);
@@ -478,6 +478,19 @@ static void clear_counts(Machine *m)
     }
 }
 
+// False, after a fault at the kernel's first instruction, if it needs more memory than there is.
+static bool launch_fits(Run *r, const Func *f)
+{
+    Frame start = {.func = f};
+    const Group g = {.lanes = 1, .frame = &start};
+    if (r->nshared > SHARED_MAX)
+        return fault(r, &g, f->code, 0, "%llu bytes of shared memory, of which there are no more than %u",
+                     (unsigned long long)r->nshared, SHARED_MAX);
+    if (f->locals + r->machine->nlocal > LOCAL_MAX)
+        return fault(r, &g, f->code, 0, "more than %u bytes of local memory", LOCAL_MAX);
+    return frame_fits(r, &g, f->code, f);
+}
+
 bool machine_run(Machine *m, const Launch *l)
 {
     const Func *f = func_of(m, l->entry);
@@ -491,7 +504,7 @@ bool machine_run(Machine *m, const Launch *l)
     arena_init(&launch, m->heap);
     r.arena = &launch;
     r.random = m->options.seed;
-    uint64_t n = (uint64_t)l->grid.x * l->grid.y * l->grid.z, *order = order_ctas(&r, n);
+    uint64_t n = launch_fits(&r, f) ? (uint64_t)l->grid.x * l->grid.y * l->grid.z : 0, *order = order_ctas(&r, n);
     for (uint64_t k = 0; k < n && m->error.status == RUN_DONE; k++) {
         Arena arena;
         arena_init(&arena, m->heap);

@@ -11,6 +11,16 @@ enum { TURNS = 1024 };  // ways back until others have theirs
 
 /* -- Frames --------------------------------------------------------------------------------------------- */
 
+bool frame_fits(Run *r, const Group *g, const Code *c, const Func *f)
+{
+    uint32_t lane = (uint32_t)__builtin_ctz(g->lanes), depth = g->frame ? g->frame->depth : 0;
+    uint64_t used = g->frame ? g->frame->stacked : 0;
+    if (depth >= DEPTH_MAX)
+        return fault(r, g, c, lane, "calls are more than %d deep", DEPTH_MAX);
+    return f->params <= PARAMS_MAX - used ||
+           fault(r, g, c, lane, "more than %u bytes of parameters of functions", PARAMS_MAX);
+}
+
 Frame *frame_new(Warp *w, const Func *f, Frame *caller, const Code *call, Mask lanes)
 {
     Arena *arena = w->run->arena;
@@ -37,6 +47,7 @@ Frame *frame_new(Warp *w, const Func *f, Frame *caller, const Code *call, Mask l
     frame->call = call;
     frame->locals = caller ? caller->locals + caller->func->locals + caller->dynamic : w->run->machine->nlocal;
     frame->dynamic = 0;
+    frame->stacked = (caller ? caller->stacked : 0) + f->params;
     frame->depth = caller ? caller->depth + 1 : 0;
     frame->lanes = lanes;
     return frame;
