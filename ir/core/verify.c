@@ -345,6 +345,21 @@ static bool check_operands(Verifier *v, const Instr *i, const Desc *d)
     return true;
 }
 
+// The operands of a call are variables of the .param space: formals of the caller lie elsewhere.
+static bool check_call(Verifier *v, const Instr *i, const Desc *d)
+{
+    const Fn *fn = v->fn;
+    for (uint32_t k = 0; k < d->nops; k++) {
+        Operand o = ir_ops(fn, i)[k];
+        uint8_t kind = op_kind(o) == K_SYM ? ir_sym(fn, op_index(o))->kind : SYM_CALLPARAM;
+        if (kind == SYM_FORMAL)
+            return fail(v, "operand %u: a parameter of the caller may not stand here", k + 1);
+        if (kind == SYM_VAR)
+            return fail(v, "operand %u: a variable that is not in the .param space may not stand here", k + 1);
+    }
+    return true;
+}
+
 static bool check_instr(Verifier *v, const Instr *i, const Desc *d)
 {
     if (!check_structure(v, i, d) || !check_operands(v, i, d))
@@ -352,6 +367,8 @@ static bool check_instr(Verifier *v, const Instr *i, const Desc *d)
     if (v->level < VERIFY_TYPES)
         return true;
     v->sequences |= i->callseq != 0;
+    if (d->op == OP_CALL && !check_call(v, i, d))
+        return false;
     if (i->flags & (IF_GUARDED | IF_TIED) && !check_guard_and_old_values(v, i, d))
         return false;
     return v->level < VERIFY_FORM || check_form(v, i, d);

@@ -4,6 +4,16 @@
 
 enum { PENDING_MAX = 4096 };
 
+// Reports a symbol that may not be an argument or a result of a call.
+static void check_call_symbol(Reader *r, SymId id, size_t at)
+{
+    uint8_t kind = ir_sym(r->fn, id)->kind;
+    if (kind == SYM_FORMAL)
+        rd_fail_word(r, at, "'%.*s' is a parameter of this function: copy it to a .param variable for the call");
+    if (kind != SYM_CALLPARAM)
+        rd_fail_word(r, at, "'%.*s' is not a variable of the .param space");
+}
+
 static void read_call_argument(Reader *r)
 {
     size_t at = rd_offset(r);
@@ -21,6 +31,8 @@ static void read_call_argument(Reader *r)
     const Bind *bind = reg || sink ? NULL : scope_find(r, name);
     if (!sink && !reg && (!bind || bind->kind != BIND_SYM))
         rd_fail(r, at, "'%.*s' is not declared", (int)(r->lx.end - r->lx.start), r->lx.start);
+    if (bind)
+        check_call_symbol(r, bind->id, at);
     rd_next(r);
     rd_push_op(r, sink ? op_none() : reg ? op_reg(r->fn, reg) : op_sym(bind->id), at);
     rd_shape(r, bind ? '$' : '%');

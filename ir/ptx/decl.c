@@ -2,7 +2,9 @@
 // Declarations: registers, variables with their initializers, formal parameters.
 #include "ir/ptx/read.h"
 
-enum { DIMS_MAX = 16 };
+enum { DIMS_MAX = 16, PARAM_ALIGN_MAX = 128 };
+// ptxas: "Constant overflow" for a larger dimension of a parameter.
+#define PARAM_BYTES_MAX UINT32_MAX
 
 /* -- Literals ------------------------------------------------------------------------------------------- */
 
@@ -402,6 +404,15 @@ static void set_attributes(Sym *s, Space space, const Attributes *a)
     s->attribute = a->attribute;
 }
 
+// True if a declaration of a variable agrees with another one of that name: in type, vector and dimensions, of which
+// the first may be open. The alignment may differ.
+static bool is_consistent(const Sym *a, const Sym *b)
+{
+    bool open = (a->flags | b->flags) & SYM_OPEN;
+    return a->type == b->type && a->vec == b->vec && !((a->flags ^ b->flags) & SYM_ARRAY) &&
+           (open || a->count == b->count);
+}
+
 // The symbol for a module-level variable. An extern declaration and its definition are one symbol for operands; the
 // second record only keeps what is printed.
 static SymId new_variable(Reader *r, Name name, uint32_t linkage, size_t at)
@@ -420,6 +431,16 @@ static SymId new_variable(Reader *r, Name name, uint32_t linkage, size_t at)
     if (!old)
         scope_declare(r, name, BIND_SYM, s, 0, at);
     return s;
+}
+
+// Adds a variable to the module's items. All declarations of a name agree with the first one.
+static void add_module_variable(Reader *r, SymId id, size_t at)
+{
+    const Sym *s = &r->m->syms.at[id];
+    const Bind *first = scope_find(r, s->name);
+    if (first && first->kind == BIND_SYM && !is_consistent(&r->m->syms.at[first->id], s))
+        rd_fail_word(r, at, "'%.*s' was declared before with another type or size");
+    module_item(r->m, ITEM_VAR, id);
 }
 
 static void read_variable(Reader *r, Space space, uint32_t linkage, const Attributes *a)
@@ -444,6 +465,8 @@ static void read_variable(Reader *r, Space space, uint32_t linkage, const Attrib
     if (rd_accept(r, '=')) {
         if (space == SP_SHARED || space == SP_LOCAL || space == SP_PARAM)
             rd_fail(r, at, "a variable in this state space cannot have an initial value");
+        if (linkage & SYM_EXTERN)
+            rd_fail(r, at, "an .extern variable cannot have an initial value: its definition has it");
         uint64_t row = MAX(dims[1], 1), rows = 0, vec = MAX(a->vec, 1);
         // The elements of a vector are one level of braces further in, and so is an .f16x2.
         if (a->vec || a->type == TY_F16X2) {
@@ -471,8 +494,10 @@ static void read_variable(Reader *r, Space space, uint32_t linkage, const Attrib
         s->init = init;
         if (r->fn && space == SP_PARAM)
             s->kind = SYM_CALLPARAM;
+        if (s->kind == SYM_CALLPARAM && s->align > PARAM_ALIGN_MAX)
+            rd_fail(r, at, "a parameter of a call is aligned to at most %d bytes", PARAM_ALIGN_MAX);
         if (!r->fn)
-            module_item(r->m, ITEM_VAR, id);
+            add_module_variable(r, id, at);
     }
 }
 
@@ -519,6 +544,8 @@ static SymId read_formal(Reader *r, bool declare, bool returns)
     set_attributes(s, space, &a);
     s->count = count;
     s->size = count * element_bytes(a.type, a.vec);
+    if (s->size > PARAM_BYTES_MAX)
+        rd_fail(r, at, "a parameter has at most %u bytes", PARAM_BYTES_MAX);
     return id;
 }
 

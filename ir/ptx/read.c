@@ -425,6 +425,23 @@ static void read_body(Reader *r, Sym *sym, size_t at)
     body_finish(r);
 }
 
+// Reports a kernel with more bytes of parameters than a launch can pass (ptxas: "uses too much parameter space").
+static void check_kernel_parameters(Reader *r, const Fn *fn, size_t at)
+{
+    enum { BYTES_MAX = 4352, BYTES_MAX_SINCE_8_1 = 32764 };
+    Str version = tab_str(r->t, r->m->version);
+    bool early = version.len == 3 && memcmp(version.text, "8.1", 3) < 0;
+    uint64_t most = early ? BYTES_MAX : BYTES_MAX_SINCE_8_1, end = 0;
+    for (uint32_t k = 0; k < fn->sig.nparams; k++) {
+        const Sym *s = ir_sym(fn, fn->sig.params[k]);
+        end = (end + s->align - 1) / s->align * s->align + s->size;
+    }
+    if (end > most)
+        rd_fail_word(r, at,
+                     early ? "the parameters of kernel '%.*s' have more than 4352 bytes; PTX 8.1 allows 32764"
+                           : "the parameters of kernel '%.*s' have more than 32764 bytes");
+}
+
 static void read_function(Reader *r, uint32_t linkage, StrId attribute)
 {
     bool kernel = rd_is(r, ".entry");
@@ -445,6 +462,8 @@ static void read_function(Reader *r, uint32_t linkage, StrId attribute)
     fn->sym = function_symbol(r, name, at, kernel, linkage);
     if (r->tok == '(')
         decl_formals(r, &fn->sig, false, true);
+    if (kernel)
+        check_kernel_parameters(r, fn, at);
     Sym *sym = &r->m->syms.at[fn->sym];
     if (attribute)
         sym->attribute = attribute;

@@ -301,6 +301,10 @@ static SymId new_variable(Reader *r, const Sym *s, size_t at)
     bool again = old && r->m->syms.at[old].kind == SYM_VAR && (r->m->syms.at[old].flags | s->flags) & SYM_EXTERN;
     if (old && !again)
         tx_fail(r, at, "the module has this name already");
+    const Sym *first = old ? &r->m->syms.at[old] : s;
+    if (first->type != s->type || first->vec != s->vec || (first->flags ^ s->flags) & SYM_ARRAY ||
+        (first->count != s->count && !((first->flags | s->flags) & SYM_OPEN)))
+        tx_fail(r, at, "this name was declared before with another type or size");
     return module_sym(r->m, s->name, SYM_VAR);
 }
 
