@@ -113,6 +113,7 @@ run install env B="$programs" tests/install.sh
 run faults tests/faults.sh
 run samples tests/samples.sh
 run vectors tests/vectors.sh
+run same tests/same.sh
 run origen tests/origen.sh
 run threads tests/threads.sh ${SANITIZE:+-q}
 run embed env B="$programs" tests/embed.sh ${SANITIZE:+-q}

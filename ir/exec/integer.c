@@ -3,7 +3,9 @@
 // Instructions). Widths come from the Eval, so that eval_narrow() makes any of these one of 8 bits. Written with
 // unsigned 64-bit arithmetic, which wraps; a product of 64-bit factors is two halves.
 //
-// The carry is 1 after a carry out of the highest bit, or after a borrow into it.
+// There is one carry flag, the carry out of a sum. A difference is the sum a + ~b + 1, so `sub.cc` and `subc.cc` write
+// 1 if there is no borrow, and `subc` subtracts 1 if the flag is 0. The ISA writes of a borrow flag; ptxas and GPUs do
+// what is described here, which shows if additions and subtractions share the flag.
 #include "ir/exec/eval_internal.h"
 
 typedef struct Wide {
@@ -295,7 +297,7 @@ static void run_dp2a(const Eval *e, const Value *in, Value *out)
 
 /* -- 9.7.2 ---------------------------------------------------------------------------------------------- */
 
-// a + b + carry, and the carry out if somebody wants it.
+// Computes a + b + carry, and the carry out if the instruction has that result.
 static void add_with_carry(const Eval *e, uint64_t a, uint64_t b, uint64_t carry, Value *out)
 {
     a &= e->mask;
@@ -322,12 +324,9 @@ static void run_mad_hi_carry(const Eval *e, const Value *in, Value *out)
     add_with_carry(e, product_high(e, in), in[2].lo, e->nin > 3 ? in[3].lo & 1 : 0, out);
 }
 
-static void run_sub_borrow(const Eval *e, const Value *in, Value *out)
+static void run_sub_carry(const Eval *e, const Value *in, Value *out)
 {
-    uint64_t a = in[0].lo & e->mask, b = in[1].lo & e->mask, borrow = e->nin > 2 ? in[2].lo & 1 : 0;
-    out[0] = integer_result(e, a - b - borrow);
-    if (e->nout > 1)
-        out[1] = (Value){a < b || (a == b && borrow), 0};
+    add_with_carry(e, in[0].lo, ~in[1].lo, e->nin > 2 ? in[2].lo & 1 : 1, out);
 }
 
 /* -- Decoding ------------------------------------------------------------------------------------------- */
@@ -352,9 +351,9 @@ bool decode_integer(const Tables *t, const Desc *d, Eval *e)
         [OP_ADD_CC] = {run_add_carry, NULL},
         [OP_ADDC] = {run_add_carry, NULL},
         [OP_ADDC_CC] = {run_add_carry, NULL},
-        [OP_SUB_CC] = {run_sub_borrow, NULL},
-        [OP_SUBC] = {run_sub_borrow, NULL},
-        [OP_SUBC_CC] = {run_sub_borrow, NULL},
+        [OP_SUB_CC] = {run_sub_carry, NULL},
+        [OP_SUBC] = {run_sub_carry, NULL},
+        [OP_SUBC_CC] = {run_sub_carry, NULL},
         [OP_MAD_LO_CC] = {run_mad_lo_carry, NULL},
         [OP_MAD_HI_CC] = {run_mad_hi_carry, NULL},
         [OP_MADC_LO] = {run_mad_lo_carry, NULL},

@@ -134,14 +134,6 @@ struct PtxAsm {
             carry = (bool)(r >> bits);
         result((uint64_t)r);
     }
-    // The carry of a difference is its borrow.
-    void difference(uint64_t a, uint64_t b, bool in)
-    {
-        a = extend(a, bits, false), b = extend(b, bits, false);
-        if (has("cc"))
-            carry = (unsigned __int128)a < (unsigned __int128)b + in;
-        result(a - b - in);
-    }
     uint64_t product()
     {
         __int128 p =
@@ -330,9 +322,9 @@ struct PtxAsm {
         else if (name == "addc")
             sum(get(1), get(2), carry);
         else if (name == "sub")
-            difference(get(1), get(2), false);
+            sum(get(1), ~get(2), true);
         else if (name == "subc")
-            difference(get(1), get(2), carry);
+            sum(get(1), ~get(2), carry);
         else if (name == "mul")
             result(product());
         else if (name == "mad")

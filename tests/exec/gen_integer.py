@@ -444,19 +444,24 @@ def dp2a():
 
 
 # -- 9.7.2 Extended-precision integer arithmetic instructions -----------------------------------------------
-# CC.CF is 1 for a carry, and 1 for a borrow: "borrow-out written to CC.CF", d = a - (b + CC.CF). Carry and borrow are
-# those of the bits: "behavior is the same for unsigned and signed integers".
+# CC.CF is the carry of a sum of bits: "behavior is the same for unsigned and signed integers". A difference is the sum
+# a + ~b + 1, in a chain a + ~b + CC.CF. So CC.CF is 1 if there is no borrow, unlike the text of the ISA ("borrow-out
+# written to CC.CF"), but like ptxas and GPUs; tests/same/carry.ptx compares that with ptxas.
 
 
 def carried(mnemonic, operands, rows, f, cc_in, cc_out):
-    """f: the exact sum or difference of unsigned numbers; what does not fit in the width is the carry."""
+    """f: the exact sum of unsigned numbers; what does not fit in the width is the carry."""
     for t in types(WIDE):
         n = t.bits
         def run(*x):
             exact = f(t, *x)
-            return (exact, int(not 0 <= exact < 1 << n)) if cc_out else exact
+            return (exact, exact >> n) if cc_out else exact
         sources, cases = [n] * operands.count(",") + [1] * cc_in, with_bit(rows(n)) if cc_in else rows(n)
         instruction(f"{mnemonic}.{t.name} {operands}", sources, [n] + [1] * cc_out, cases, run)
+
+
+def complement(t, b):
+    return (1 << t.bits) - 1 - b
 
 
 def add_cc():
@@ -472,14 +477,14 @@ def addc():
 
 def sub_cc():
     section("9.7.2.3 Extended-Precision Arithmetic Instructions: sub.cc")
-    print("# CC.CF is the borrow")
-    carried("sub.cc", "d, a, b", pairs, lambda t, a, b: a - b, False, True)
+    print("# CC.CF is 1 if there is no borrow")
+    carried("sub.cc", "d, a, b", pairs, lambda t, a, b: a + complement(t, b) + 1, False, True)
 
 
 def subc():
     section("9.7.2.4 Extended-Precision Arithmetic Instructions: subc")
     for cc in ("", ".cc"):
-        carried(f"subc{cc}", "d, a, b", pairs, lambda t, a, b, cf: a - (b + cf), True, bool(cc))
+        carried(f"subc{cc}", "d, a, b", pairs, lambda t, a, b, cf: a + complement(t, b) + cf, True, bool(cc))
 
 
 def half(t, which, a, b):
@@ -657,7 +662,7 @@ def shr():
 
 def main():
     header("integer", "Integer arithmetic, carry chains, comparisons of integers, logic and shifts.",
-           "Carries are operands here: CC.CF, which is 1 for a carry and for a borrow, comes last.")
+           "Carries are operands here: CC.CF, which is 1 for a carry and for no borrow, comes last.")
     for f in (add, sub, mul, mad, mul24, mad24, sad, div, rem, abs_, neg):
         f()
     min_max(12, "min", min)

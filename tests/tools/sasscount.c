@@ -2,7 +2,8 @@
 /*
  * sasscount: SASS instructions and registers of every function of a cubin, without a disassembler.
  *
- *   sasscount FILE.cubin...        prints a line "name insts regs" for each .text section
+ *   sasscount FILE.cubin...            prints a line "name insts regs" for each .text section
+ *   sasscount --digest FILE.cubin...   prints a line "name digest" with the FNV-1a 64 of its bytes instead
  *
  * A cubin is an ELF64 file; each section .text.NAME holds one function (and, in whole-program mode, the device
  * functions that were placed behind an entry). Since sm_70 an instruction has 16 bytes, and the opcode is in the low
@@ -187,8 +188,16 @@ static uint64_t insn_count(const Section *s)
     return k >= 2 && opcode(s, k - 1) == OP_BRA ? k - 1 : k;
 }
 
+static uint64_t digest(const Section *s)
+{
+    uint64_t hash = UINT64_C(0xcbf29ce484222325);
+    for (uint64_t k = 0; k < s->size; k++)
+        hash = (hash ^ s->data[k]) * UINT64_C(0x100000001b3);
+    return hash;
+}
+
 /* Prints the lines of one file; returns false after a message. */
-static bool count_file(const char *path)
+static bool count_file(const char *path, bool digests)
 {
     File f = {NULL, 0};
     Elf elf = {NULL, 0, 0};
@@ -205,8 +214,11 @@ static bool count_file(const char *path)
             break;
         }
         const char *name = s->name[5] == '.' && s->name[6] ? s->name + 6 : "-";
-        printf("%s %llu %lu\n", name, (unsigned long long)insn_count(s),
-               (unsigned long)reg_count(&elf, name, s->info >> 24));
+        if (digests)
+            printf("%s %016llx\n", name, (unsigned long long)digest(s));
+        else
+            printf("%s %llu %lu\n", name, (unsigned long long)insn_count(s),
+                   (unsigned long)reg_count(&elf, name, s->info >> 24));
     }
     if (error)
         fprintf(stderr, "sasscount: %s: %s\n", path, error);
@@ -217,13 +229,13 @@ static bool count_file(const char *path)
 
 int main(int argc, char **argv)
 {
-    bool ok = true;
+    bool ok = true, digests = argc > 1 && !strcmp(argv[1], "--digest");
 
-    if (argc < 2) {
-        fprintf(stderr, "usage: sasscount FILE.cubin...\n");
+    if (argc < 2 + digests) {
+        fprintf(stderr, "usage: sasscount [--digest] FILE.cubin...\n");
         return 2;
     }
-    for (int k = 1; k < argc; k++)
-        ok &= count_file(argv[k]);
+    for (int k = 1 + digests; k < argc; k++)
+        ok &= count_file(argv[k], digests);
     return ok && !fflush(stdout) ? 0 : 1;
 }

@@ -142,15 +142,14 @@ static void print_store(FILE *out, const Operand *o)
 
 static const Operand *find_carry(const Side *s) { return s->n && s->at[s->n - 1].carry ? &s->at[s->n - 1] : NULL; }
 
-// A borrow is made and read by subtraction: the ISA does not say that a borrow is a carry for additions.
+// Additions write and read the carry for all instructions, since there is one flag.
 static void print_instruction(FILE *out, const Instruction *i)
 {
-    bool borrow = strncmp(i->text, "sub", 3) == 0;
     if (find_carry(&i->in))
-        fputs(borrow ? "\tsub.cc.u32 %word, 0, %carry;\n" : "\tadd.cc.u32 %word, %carry, 0xffffffff;\n", out);
+        fputs("\tadd.cc.u32 %word, %carry, 0xffffffff;\n", out);
     fprintf(out, "\t%s;\n", i->code);
     if (find_carry(&i->out))
-        fputs(borrow ? "\tsubc.u32 %carry, 0, 0;\n\tneg.s32 %carry, %carry;\n" : "\taddc.u32 %carry, 0, 0;\n", out);
+        fputs("\taddc.u32 %carry, 0, 0;\n", out);
 }
 
 static void print_params(FILE *out, const Instruction *i)
