@@ -6,8 +6,7 @@
 // one of the types is f64, s64 or u64, only the highest bit is set. `.ftz` is about f32 alone, on either side.
 //
 // Decided here, since the ISA is silent: `.sat` and `.relu` make +0 of -0; `.ftz` flushes a result that was rounded as
-// if there were subnormals; a NaN that is converted to a floating-point type is the canonical one of that type, also
-// where the types are the same. What lacks the rounding that the ISA demands (cvt.f16.bf16, cvt.f32.s32) does not
+// if there were subnormals. What lacks the rounding that the ISA demands (cvt.f16.bf16, cvt.f32.s32) does not
 // decode: ptxas takes some of it, but nothing says how it is rounded.
 #include "ir/exec/eval_internal.h"
 
@@ -52,9 +51,38 @@ static uint64_t finish(const Eval *e, uint64_t a)
     return e->sat ? MIN(a, float_one(e->f)) : a;
 }
 
+// Returns what a NaN becomes. The ISA is silent; this is what ptxas 13.0 folds for all targets from sm_75 to sm_100
+// (tests/same/nan.ptx):
+//
+//     f32 to f32, f64 to f64      a move; `.ftz` makes the NaN quiet
+//     f64 to f32, f32 to f64      sign and the upper bits of the payload, quiet
+//     f32 to f64 with .ftz        7fffffffe0000000: the canonical NaN of f32, widened
+//     f16 and bf16 to f64         likewise
+//     f32 to tf32 with .rna       the upper 19 bits, which may be infinity
+//     others to f16, bf16, f32    canonical
+//
+// ptxas does not fold `.rz`, `.rm` and `.rp` from f64 to f32, which are like `.rn` here. It does not fold conversions
+// to an integral value, f16 to f16, `.relu`, `.satfinite` and `.rz` to f16 either; their NaN is the canonical one here.
+static uint64_t convert_nan(const Eval *e, uint64_t a)
+{
+    const Format *to = e->f, *from = e->g;
+    bool wide = to == &format_f64, from_wide = from == &format_f64, single = from == &format_f32;
+    if (to == from && (wide || single))
+        return e->ftz && single ? float_quiet(to, a) : a;
+    if (to == &format_f32 && from_wide)
+        return float_quiet(to, (a >> 63) << 31 | float_inf(to, false) | (a >> 29 & mask_of(23)));
+    if (wide && (!single || e->ftz))
+        return UINT64_C(0x7fffffffe0000000);
+    if (wide)
+        return float_quiet(to, (a >> 31) << 63 | float_inf(to, false) | (a & mask_of(23)) << 29);
+    return to == &format_tf32 && e->round == ROUND_NEAREST_AWAY ? a & ~mask_of(13) : to->nan;
+}
+
 static uint64_t convert(const Eval *e, uint64_t a)
 {
-    return finish(e, float_convert(e->g, e->f, float_operand(e, a), e->round, e->satfinite));
+    a = float_operand(e, a);
+    bool nan = float_class(e->g, a) == FLOAT_NAN;
+    return finish(e, nan ? convert_nan(e, a) : float_convert(e->g, e->f, a, e->round, e->satfinite));
 }
 
 static void run_float(const Eval *e, const Value *in, Value *out) { out[0] = (Value){convert(e, in[0].lo), 0}; }
@@ -188,10 +216,19 @@ static bool modifiers_fit(const Eval *e, Type to, Type from)
     return !e->relu || limits || is_bytes(to) || to == TY_F16X2;
 }
 
+// True if ptxas itself folds each NaN to the canonical one of f32 or f16.
+static bool has_certain_nan(const Eval *e, Type to, Type from)
+{
+    if (to == TY_F32)
+        return !e->rnd && (from == TY_F16 || from == TY_BF16);
+    return to == TY_F16 && (from == TY_F32 || from == TY_F64) && e->rnd == MOD_RN && !e->relu && !e->satfinite;
+}
+
 // The form with two operands; its modifiers are .rn, .rz, .relu and .satfinite only.
 static bool decode_pair(Eval *e, Type to, Type from)
 {
     e->run = run_pair;
+    e->open_nan = true;
     if (from != TY_F32 || e->sat)
         return false;
     return is_bytes(to) ? e->rnd == MOD_RN && e->satfinite : is_halves(to) && is_nearest_or_zero(e);
@@ -206,5 +243,6 @@ bool decode_convert(const Tables *t, const Desc *d, Eval *e)
     if (d->op == OP_CVT_PACK2)
         return decode_pair(e, to, from);
     e->run = run_of(e, to, from);
+    e->open_nan = !has_certain_nan(e, to, from);
     return e->run && modifiers_fit(e, to, from);
 }

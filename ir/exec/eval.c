@@ -193,8 +193,8 @@ static bool divides(const Eval *e, const Value *in)
     return b != 0 && !(least && b == e->mask);
 }
 
-// Of NaN only the canonical ones of f16 and f32: others the machine may keep, or make otherwise. Whether clamping makes
-// +0 of -0 is not said anywhere.
+// A NaN result is foldable if it is the canonical one of f16 or f32 and the instruction always makes that one. Whether
+// clamping makes +0 of -0 is not said anywhere.
 bool eval_foldable(const Eval *e, const Value *in, const Value *out)
 {
     if (e->nofold || ((e->op == OP_DIV || e->op == OP_REM) && !e->f && !divides(e, in)))
@@ -207,7 +207,7 @@ bool eval_foldable(const Eval *e, const Value *in, const Value *out)
         uint64_t part = out[0].lo >> k * e->bits & e->mask;
         bool nan = float_class(e->f, part) == FLOAT_NAN;
         bool canonical = (e->f == &format_f16 || e->f == &format_f32) && part == e->f->nan;
-        if (nan ? !canonical : !part && (e->sat || e->relu))
+        if (nan ? !canonical || e->open_nan : !part && (e->sat || e->relu))
             return false;
     }
     return true;

@@ -41,6 +41,7 @@ struct Eval {
     bool is_signed, from_signed;
     bool ftz, sat, satfinite, relu, nan, xorsign, abs;
     bool nofold;                      // approximate, or the machine's own
+    bool open_nan;                    // the bits of a NaN result depend on the operand or the machine
     uint8_t rnd, cmp, combine, mode;  // Mod
     uint8_t part_bits;                // of a move that packs or unpacks
     uint8_t select[4];                // parts of operands of video instructions

@@ -4,8 +4,7 @@
 //
 // An instruction has a plain function; modifiers are put around it, so that what has none runs nothing but that.
 // Decided here, since the ISA is silent: approximate forms give the correctly rounded result wherever no table of
-// special values says otherwise; `.sat` and `.relu` make +0 of -0; abs and neg make the canonical NaN of a NaN (abs.f64
-// passes it through, as the ISA says).
+// special values says otherwise; `.sat` and `.relu` make +0 of -0; abs and neg of a NaN are what ptxas folds them to.
 #include "ir/exec/approx.h"
 #include "ir/exec/eval_internal.h"
 
@@ -64,19 +63,26 @@ static void run_sqrt(const Eval *e, const Value *in, Value *out)
 
 /* -- 9.7.3, 9.7.4: abs, neg, copysign, testp ------------------------------------------------------------- */
 
+// Returns a number or NaN whose sign abs or neg has changed. ptxas 13.0 folds neg and abs of a NaN to these: f32 keeps
+// the payload and becomes quiet; f64 and f16x2 keep all other bits; f16 and bf16 become canonical. It leaves f16x2.ftz
+// and bf16x2 to the machine; those are canonical here.
+static uint64_t with_new_sign(const Eval *e, uint64_t a)
+{
+    if (!is_nan(e->f, a) || e->f == &format_f64)
+        return a;
+    if (e->f == &format_f32)
+        return float_quiet(e->f, a);
+    return e->f == &format_f16 && e->parts > 1 && !e->ftz ? a : e->f->nan;
+}
+
 static void run_abs(const Eval *e, const Value *in, Value *out)
 {
-    uint64_t a = operand(e, in, 0);
-    if (is_nan(e->f, a))
-        out[0] = value(e->f == &format_f64 ? a : e->f->nan);
-    else
-        out[0] = value(a & ~float_sign(e->f));
+    out[0] = value(with_new_sign(e, operand(e, in, 0) & ~float_sign(e->f)));
 }
 
 static void run_neg(const Eval *e, const Value *in, Value *out)
 {
-    uint64_t a = operand(e, in, 0);
-    out[0] = value(is_nan(e->f, a) ? e->f->nan : a ^ float_sign(e->f));
+    out[0] = value(with_new_sign(e, operand(e, in, 0) ^ float_sign(e->f)));
 }
 
 static void run_copysign(const Eval *e, const Value *in, Value *out)
@@ -261,6 +267,7 @@ bool decode_float(const Tables *t, const Desc *d, Eval *e)
         e->f = &format_upper_f64;
         e->mask = UINT64_MAX << 32;
     }
+    e->open_nan = e->op == OP_ABS || e->op == OP_NEG;
     e->extra = testp_classes[e->mode];
     if (e->op == OP_TESTP && !e->extra)
         return false;

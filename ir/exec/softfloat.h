@@ -3,8 +3,9 @@
 // bits; numbers are bits in the low end of a uint64_t, the rest 0. PTX ISA, "Floating Point Instructions" and "Half
 // Precision Floating Point Instructions".
 //
-// NaN operands give the format's canonical NaN (Format.nan); results are rounded once. Subnormals are numbers like
-// others: who wants `.ftz` flushes operands and result with float_flush(). Nothing here has state or fails.
+// NaN operands give the format's canonical NaN (Format.nan) in all functions but float_quiet(); results are rounded
+// once. Subnormals are numbers like others: who wants `.ftz` flushes operands and result with float_flush(). Nothing
+// here has state or fails.
 #ifndef ORI_SOFTFLOAT_H
 #define ORI_SOFTFLOAT_H
 
@@ -40,6 +41,11 @@ uint64_t float_max(const Format *f, bool negative);  // the largest finite numbe
 static inline uint64_t float_one(const Format *f)
 {
     return (((uint64_t)1 << (f->exp_bits - 1)) - 1) << (f->frac_bits + f->unused_bits);
+}
+// Returns NaN `a` with its quiet bit set.
+static inline uint64_t float_quiet(const Format *f, uint64_t a)
+{
+    return a | (uint64_t)1 << (f->frac_bits + f->unused_bits - 1);
 }
 // Subnormals become zeros of the same sign.
 uint64_t float_flush(const Format *f, uint64_t a);

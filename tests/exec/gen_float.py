@@ -28,7 +28,7 @@ HEADER = """\
 #
 # What the ISA leaves open, and holds for the whole file:
 # - NaN results are 7fffffff (f32) and 7fff (f16, bf16) where it says "unspecified" or "canonical"; those of f64 are
-#   `_`.
+#   `_`. But abs, neg and cvt keep of a NaN what ptxas keeps when it folds them (tests/same/nan.ptx).
 # - .ftz looks at results after rounding: what rounds up to the least normal number is not flushed.
 # - -0 under .sat and .relu is `_`: "clamps to [0.0, 1.0]" and "to 0 if negative" do not say what becomes of its
 #   sign.
@@ -514,14 +514,21 @@ def div():
         instruction_of_type(f"div.full{ftz}.f32 d, a, b", "f32", 2, cases, arithmetic(F32, exact_div, ftz=bool(ftz)))
 
 
-def sign_function(f, negate, ftz):
-    """abs and neg. NaNs are unspecified, but abs.f64 passes them through: as they are, or (later) without the sign."""
+def quiet(f, a):
+    return a | 1 << (f.frac + f.unused - 1)
+
+
+def sign_function(f, parts, negate, ftz):
+    """abs and neg. A NaN keeps its payload: of f32 it becomes quiet; those of f16, bf16 and bf16x2 are canonical."""
+    keeps = f in (F32, F64) or (f is F16 and parts == 2 and not ftz)
 
     def run(a):
-        if f.value(a) == NAN:
-            return a if f is F64 and not negate and not a & f.sign_bit else f.nan
+        nan = f.value(a) == NAN
+        if nan and not keeps:
+            return f.nan
         a = f.flush(a) if ftz else a
-        return a ^ f.sign_bit if negate else a & ~f.sign_bit
+        a = a ^ f.sign_bit if negate else a & ~f.sign_bit
+        return quiet(f, a) if nan and f is F32 else a
 
     return run
 
@@ -529,11 +536,11 @@ def sign_function(f, negate, ftz):
 def abs_neg(number, name, types, family="Floating Point Instructions"):
     section(f"{number} {family}: {name}")
     for t, ftz in product(types, ("", ".ftz")):
-        f, _ = format_of(t)
+        f, parts = format_of(t)
         if ftz and f in (F64, BF16):
             continue
         cases = encode(f, unary_cases(f))
-        instruction_of_type(f"{name}{ftz}.{t} d, a", t, 1, cases, sign_function(f, name == "neg", ftz))
+        instruction_of_type(f"{name}{ftz}.{t} d, a", t, 1, cases, sign_function(f, parts, name == "neg", ftz))
 
 
 def two_inputs(f, greatest, nan, x, y):
@@ -1107,6 +1114,22 @@ def rounded_float_cases(f, g):
     return encode(f, values + [INF, NINF, NAN, NNAN, SNAN])
 
 
+def converted_nan(g, f, a, mode, ftz):
+    """What ptxas makes of a NaN of f when it folds a conversion to g, and the canonical one where it does not fold."""
+    if mode.endswith("i"):
+        return g.nan
+    if g is f:
+        return (quiet(g, a) if ftz else a) if g in (F32, F64) else g.nan
+    if g is TF32:
+        return a & ~0x1FFF if mode == "rna" else ANY
+    sign, payload = a & f.sign_bit, a & (f.sign_bit - 1) & ~f.inf_bits
+    if (g, f) == (F32, F64):
+        return quiet(g, sign >> 32 | g.inf_bits | payload >> 29)
+    if (g, f) == (F64, F32) and not ftz:
+        return quiet(g, sign << 32 | g.inf_bits | payload << 29)
+    return 0x7FFFFFFFE0000000 if g is F64 else g.nan
+
+
 def float_to_float(g, f, rnd="", ftz="", sat="", relu="", satfinite="", register=0, note=None):
     """Rounded to g, or with an integer rounding to an integral value of the same format."""
     register = register or g.width
@@ -1114,6 +1137,8 @@ def float_to_float(g, f, rnd="", ftz="", sat="", relu="", satfinite="", register
 
     def run(a):
         x = f.value(f.flush(a) if ftz and f is F32 else a)
+        if x == NAN and not sat:
+            return converted_nan(g, f, a, mode, ftz)
         if mode.endswith("i") and x != NAN and x.mag != INFINITE:
             x = round_integral(mode, x)  # zero keeps the sign of the operand
         return finish(g, x, mode, bool(ftz) and g is F32, bool(sat), bool(relu), bool(satfinite))
@@ -1152,7 +1177,7 @@ def float_conversions():
     remark("A destination register of 32 bits: extended with zeros.")
     float_to_float(F16, F32, ".rn", register=32)
     float_to_float(F16, F64, ".rz", register=32)
-    remark("tf32, of which the layout is implementation-defined: the upper 19 bits, the rest zero; its NaN is `_`.")
+    remark("tf32, of which the layout is implementation-defined: the upper 19 bits, the rest zero; its NaN is `_` but for .rna.")
     for satfinite in ("", ".satfinite"):
         float_to_float(TF32, F32, ".rna", satfinite=satfinite)
     for rnd, relu, satfinite in product((".rn", ".rz"), ("", ".relu"), ("", ".satfinite")):
