@@ -116,6 +116,8 @@ Space mod_space(Mod mod);  // that the modifier names; SP_GENERIC if none
 // The first row whose mnemonic is exactly this text, through SPELLING too; OPCODE_COUNT if none.
 Opcode op_find(const char *text, size_t len);
 bool op_family_known(const char *base, size_t len);
+// True if an instruction that the tables lack may begin with this word: ptxas has words in lower case only.
+bool op_name_possible(const char *base, size_t len);
 int sreg_find(const char *text, size_t len);  // -1 if none
 
 /* -- Names and constants ------------------------------------------------------------------------------------ */

@@ -164,6 +164,16 @@ bool op_family_known(const char *base, size_t len)
     return false;
 }
 
+bool op_name_possible(const char *base, size_t len)
+{
+    for (size_t k = 0; k < len; k++) {
+        bool digit = base[k] >= '0' && base[k] <= '9';
+        if (!(base[k] >= 'a' && base[k] <= 'z') && base[k] != '_' && !(digit && k))
+            return false;
+    }
+    return true;
+}
+
 int sreg_find(const char *text, size_t len)
 {
     for (uint32_t k = 0; k < sreg_count; k++)

@@ -71,6 +71,10 @@ static MnemCache *find_mnemonic(Reader *r, const char *text, size_t len, size_t 
         rd_fail(r, at, "'%.*s' is no instruction of PTX", (int)len, text);
     const char *dot = memchr(text, '.', len);
     size_t base = dot ? (size_t)(dot - text) : len;
+    if (m->first == OP_OPAQUE && !op_name_possible(text, base)) {
+        m->seen = false;
+        rd_fail(r, at, "'%.*s' is no instruction: those are words in lower case", (int)MIN(len, 80), text);
+    }
     if (m->first == OP_OPAQUE && op_find(text, base) == OPCODE_COUNT && !op_family_known(text, base))
         diag_at(r->diag, DIAG_WARNING, at, "'%.*s' is not a known instruction; it passes through untouched", (int)len,
                 text);

@@ -574,7 +574,12 @@ static void read_guard(Reader *r, Statement *s)
 static bool is_quoted_mnemonic(const Reader *r)
 {
     Lexer lx = {.cur = r->lx.start, .limit = r->lx.limit};
-    return r->tok == T_STRING && text_token(&lx) == T_WORD && lx.start == r->lx.start && lx.end == r->lx.end;
+    if (r->tok != T_STRING)
+        return false;
+    int tok = text_token(&lx);
+    const char *dot = memchr(lx.start, '.', (size_t)(lx.end - lx.start));
+    bool word = (tok == T_WORD || tok == T_BLOCK) && lx.start == r->lx.start && lx.end == r->lx.end;
+    return word && op_name_possible(lx.start, (size_t)((dot ? dot : lx.end) - lx.start));
 }
 
 static void reject_mnemonic(Reader *r, size_t at, const char *text, size_t len)
