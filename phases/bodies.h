@@ -72,8 +72,9 @@ Operand rep_find(const Rep *rep, Operand o);
 // Rewrites all uses, and removes the definitions. Returns whether anything was replaced. AN_FLOW stays right, and where
 // no move had to be inserted AN_RDEFS does, too.
 bool rep_close(Rep *rep);
-// Whether operand k of an instruction may be `o`, which is of the width of what stands there now.
-bool operand_fits(const Fn *fn, const Instr *i, uint32_t k, Operand o);
+// Returns whether operand k of an instruction may be *o, which has the width of the present operand, and makes *o the
+// constant that stands for it there (slot_constant).
+bool fit_operand(Fn *fn, const Instr *i, uint32_t k, Operand *o);
 // Whether operand k of such an instruction is the base of an access, whose offset is the next.
 bool operand_is_base(const Fn *fn, const Desc *d, uint32_t k);
 // The first of the notes that are about an instruction, or itself: where others go in front of it.

@@ -242,8 +242,9 @@ static void rewrite_use(CopyProp *c, InstrId id, uint32_t k)
         now = step_back(c, id, k, now, &copy);
         if (op_kind(now) == K_NONE)
             break;
-        if (operand_fits(c->fn, i, k, now) && (op_is_reg(now) || may_be_constant(c->fn, i))) {
-            best = now;
+        Operand fitted = now;
+        if (fit_operand(c->fn, i, k, &fitted) && (op_is_reg(now) || may_be_constant(c->fn, i))) {
+            best = fitted;
             last = copy;
         }
     }

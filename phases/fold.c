@@ -518,7 +518,7 @@ static uint32_t build_uses(Fold *f, const Match *m, uint16_t node, Operand *uses
     const RuleNode *n = &f->rules->nodes.at[node];
     const Slot *slots = tab_desc(f->fn->tables, desc_of_node(f, m, node))->slots;
     for (uint32_t k = 0; k < n->nkids; k++) {
-        uses[k] = build(f, m, n->kids[k], (Width)slots[1 + k].width);
+        uses[k] = slot_constant(f->fn, &slots[1 + k], build(f, m, n->kids[k], (Width)slots[1 + k].width));
         // What it was declared as says where PTX may name it, which may be another place now.
         if (op_is_reg(uses[k]))
             ir_reg(f->fn, op_index(uses[k]))->type = TY_NONE;

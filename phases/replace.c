@@ -154,11 +154,9 @@ typedef struct Sweep {
     InstrId behind;     // what stands behind them
 } Sweep;
 
-// Whether operand k of an instruction may be `o`, which is of the width of what stands there now. A slot without a
-// width is one of an instruction whose operands are not modelled one by one; all that is known of it is what stands
-// there.
-bool operand_fits(const Fn *fn, const Instr *i, uint32_t k, Operand o)
+bool fit_operand(Fn *fn, const Instr *i, uint32_t k, Operand *to)
 {
+    Operand o = *to;
     char why[200];
     const Desc *d = ir_desc(fn, i);
     bool negated = o.mods & OPM_NOT, guard = ir_guarded(i) && k + 1 == i->nops;
@@ -170,7 +168,8 @@ bool operand_fits(const Fn *fn, const Instr *i, uint32_t k, Operand o)
     bool modelled = slot->width || slot->flags & SL_AS_DEF;
     if (op_is_reg(o))
         return !negated || (modelled && slot->flags & SL_NOT);
-    return modelled && !slot_check(fn, slot, o, why);
+    *to = slot_constant(fn, slot, o);
+    return modelled && !slot_check(fn, slot, *to, why);
 }
 
 bool operand_is_base(const Fn *fn, const Desc *d, uint32_t k)
@@ -195,7 +194,7 @@ static void rewrite_uses(Sweep *s, const Instr *i)
         if (!entry(s->rep, ops[k]))
             continue;
         Operand by = rep_find(s->rep, ops[k]);
-        if (operand_fits(s->fn, i, k, by))
+        if (fit_operand(s->fn, i, k, &by))
             ops[k] = by;
         else
             s->read[op_index(ops[k])] = true;

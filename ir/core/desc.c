@@ -225,20 +225,23 @@ static Slot typed(Type type, uint32_t flags)
     uint8_t rejects = class == TC_U || class == TC_S ? 1 << TC_F : class == TC_F ? 1 << TC_U | 1 << TC_S : 0;
     if (class == TC_P)
         flags |= SL_NOT;
-    return (Slot){(uint16_t)(flags | SL_REG), (uint8_t)type_info[type].width, (uint8_t)type, rejects};
+    return (Slot){.flags = (uint16_t)(flags | SL_REG),
+                  .width = (uint8_t)type_info[type].width,
+                  .type = (uint8_t)type,
+                  .rejects = rejects};
 }
 
 static void emit(Match *m, Slot slot) { VEC_PUSH(m->tables->arena, &m->slots, slot); }
 
 static void emit_address(Match *m)
 {
-    emit(m, (Slot){SL_REG | SL_SYM | SL_SINK, W_NONE, TY_B64, 1 << TC_F | 1 << TC_P});
-    emit(m, (Slot){SL_IMM, W64, TY_S64, 0});
+    emit(m, (Slot){.flags = SL_REG | SL_SYM | SL_SINK, .type = TY_B64, .rejects = 1 << TC_F | 1 << TC_P});
+    emit(m, (Slot){.flags = SL_IMM, .width = W64, .type = TY_S64});
 }
 
 static void emit_any(Match *m, uint32_t flags)
 {
-    emit(m, (Slot){(uint16_t)(flags | SL_REG | SL_IMM | SL_SYM | SL_SREG | SL_SINK | SL_NOT), W_NONE, TY_NONE, 0});
+    emit(m, (Slot){.flags = (uint16_t)(flags | SL_REG | SL_IMM | SL_SYM | SL_SREG | SL_SINK | SL_NOT)});
 }
 
 const char *desc_element_end(const char *p, const char *end)
@@ -267,7 +270,7 @@ static void match_rest(Match *m, const char *shape, const char *end, bool opaque
         if (*shape == '%')
             emit_any(m, opaque && brackets == 0 ? SL_INOUT : 0);
         if (*shape == '$')
-            emit(m, (Slot){SL_SYM, W_NONE, TY_NONE, 0});
+            emit(m, (Slot){.flags = SL_SYM});
         if (*shape == '&')
             emit_address(m);
     }
@@ -277,8 +280,8 @@ static void match_rest(Match *m, const char *shape, const char *end, bool opaque
 static bool match_phi(Match *m, const char *shape, const char *end)
 {
     for (; end - shape >= 3 && memcmp(shape, "%:%", 3) == 0; shape += 4) {
-        emit(m, (Slot){SL_BLOCK, W_NONE, TY_NONE, 0});
-        emit(m, (Slot){SL_REG | SL_IMM | SL_AS_DEF, W_NONE, TY_NONE, 0});
+        emit(m, (Slot){.flags = SL_BLOCK});
+        emit(m, (Slot){.flags = SL_REG | SL_IMM | SL_AS_DEF});
         if (end - shape == 3)
             return true;
     }
@@ -306,7 +309,7 @@ static bool match_vector(Match *m, Slot slot, const char *shape, const char *end
     uint32_t n = vector_length(m->mnem), count = 1;
     bool scalar = end - shape == 1 && *shape == '%';
     if (scalar && n > 1 && m->op == OP_ATOM && slot.flags & SL_DEF) {
-        emit(m, (Slot){SL_DEF | SL_SINK, W_NONE, TY_NONE, 0});  // `_` in place of the whole vector
+        emit(m, (Slot){.flags = SL_DEF | SL_SINK});  // `_` in place of the whole vector
         return true;
     }
     if (n == 1 ? !scalar : !is_group(shape, end, n, &count))
@@ -316,6 +319,14 @@ static bool match_vector(Match *m, Slot slot, const char *shape, const char *end
     while (count--)
         emit(m, slot);
     return true;
+}
+
+static RangeId range_of_letter(char letter)
+{
+    RangeId range = RANGE_COUNT - 1;
+    while (range != RANGE_ALL && range_info[range].letter != letter)
+        range--;
+    return range;
 }
 
 // One letter of the signature against one operand.
@@ -352,7 +363,7 @@ static bool match_letter(Match *m, char letter, const char *shape, const char *e
             if (*shape == '[' || *shape == '&')
                 return false;
             if (*shape == '%')
-                emit(m, (Slot){SL_DEF | SL_REG | SL_SINK, W_NONE, TY_NONE, 0});
+                emit(m, (Slot){.flags = SL_DEF | SL_REG | SL_SINK});
         }
         return true;
     case '&':
@@ -364,7 +375,7 @@ static bool match_letter(Match *m, char letter, const char *shape, const char *e
     if (!plain)
         return false;
     switch (letter) {
-    case 'R': emit(m, (Slot){SL_REG | SL_DEF, W_NONE, TY_NONE, 0}); return true;
+    case 'R': emit(m, (Slot){.flags = SL_REG | SL_DEF}); return true;
     case 'd': emit(m, typed(t0, SL_DEF)); return true;
     case 'D': emit(m, typed(t0, SL_DEF | SL_WIDER)); return true;
     case 'W': emit(m, typed(widened(t0), SL_DEF)); return true;
@@ -375,14 +386,23 @@ static bool match_letter(Match *m, char letter, const char *shape, const char *e
     case 'b': emit(m, typed(t1, 0)); return true;
     case 'B': emit(m, typed(t1, sreg | SL_WIDER)); return true;
     case 'w': emit(m, typed(widened(t0), 0)); return true;
-    case 'i': emit(m, typed(TY_S32, 0)); return true;
-    case 's': emit(m, (Slot){SL_REG, W_NONE, TY_S64, 1 << TC_F | 1 << TC_P}); return true;
+    case 'i':
+    case 'n':
+    case 'o':
+    case 't':
+    case 'T': {
+        Slot slot = typed(TY_S32, 0);
+        slot.range = (uint8_t)range_of_letter(letter);
+        emit(m, slot);
+        return true;
+    }
+    case 's': emit(m, (Slot){.flags = SL_REG, .type = TY_S64, .rejects = 1 << TC_F | 1 << TC_P}); return true;
     case 'x': emit(m, typed(TY_B64, 0)); return true;
-    case 'y': emit(m, (Slot){SL_REG | SL_IMM | SL_NOT, W_NONE, TY_S32, 0}); return true;
+    case 'y': emit(m, (Slot){.flags = SL_REG | SL_IMM | SL_NOT, .type = TY_S32}); return true;
     case 'q': emit(m, typed(TY_PRED, 0)); return true;
-    case 'k': emit(m, (Slot){SL_IMM, W32, TY_U32, 0}); return true;
-    case 'L': emit(m, (Slot){SL_BLOCK, W_NONE, TY_NONE, 0}); return true;
-    case 'l': emit(m, (Slot){SL_LIST, W_NONE, TY_NONE, 0}); return true;
+    case 'k': emit(m, (Slot){.flags = SL_IMM, .width = W32, .type = TY_U32}); return true;
+    case 'L': emit(m, (Slot){.flags = SL_BLOCK}); return true;
+    case 'l': emit(m, (Slot){.flags = SL_LIST}); return true;
     default: return false;
     }
 }
@@ -427,9 +447,9 @@ static bool match_element(Match *m, const char *sig, const char *sig_end, const 
         return false;
     for (sig++; sig < sig_end; sig++) {
         if (*sig == 'c')
-            emit(m, (Slot){SL_DEF | SL_REG | SL_HIDDEN, W1, TY_NONE, 0});
+            emit(m, (Slot){.flags = SL_DEF | SL_REG | SL_HIDDEN, .width = W1});
         if (*sig == 'C')
-            emit(m, (Slot){SL_REG | SL_HIDDEN, W1, TY_NONE, 0});
+            emit(m, (Slot){.flags = SL_REG | SL_HIDDEN, .width = W1});
     }
     return true;
 }
@@ -473,7 +493,7 @@ static bool match_row(Match *m, Opcode op, const char *shape, size_t len)
     else if (!match(m, op_info[op].signature, shape, falls_through ? end - 1 : end))
         return false;
     if (falls_through)
-        emit(m, (Slot){SL_BLOCK | SL_HIDDEN, W_NONE, TY_NONE, 0});
+        emit(m, (Slot){.flags = SL_BLOCK | SL_HIDDEN});
     return true;
 }
 
@@ -598,7 +618,11 @@ static const char *letter_words(char letter)
     case 's': return "src";
     case 'v': return "src or {src, ...}";
     case 'u': return "{src, ...}";
-    case 'i': return "32-bit src";
+    case 'i':
+    case 'n':
+    case 'o':
+    case 't':
+    case 'T': return "32-bit src";
     case 'q': return "predicate";
     case 'Q': return "[predicate if .and .or .xor]";
     case 'K': return "[src if .cas]";

@@ -175,7 +175,28 @@ typedef struct Slot {
     uint8_t width;    // W_NONE = any
     uint8_t type;     // how an immediate is read and printed
     uint8_t rejects;  // bit per TypeClass that a register may not be declared with
+    uint8_t range;    // RangeId, of constants
 } Slot;
+
+typedef enum {
+    RANGE_ALL,
+#define RANGE(id, ...) RANGE_##id,
+#include "ir/core/ranges.def"
+    RANGE_COUNT
+} RangeId;
+
+// The constants that a slot takes; ranges.def describes the columns.
+typedef struct RangeInfo {
+    char letter;
+    uint64_t least, most, step, reads;
+    const char *words;
+} RangeInfo;
+extern const RangeInfo range_info[RANGE_COUNT];
+static inline bool range_takes(RangeId range, uint64_t bits)
+{
+    const RangeInfo *r = &range_info[range];
+    return range == RANGE_ALL || (bits >= r->least && bits <= r->most && bits % r->step == 0);
+}
 
 // An instruction without its operands: mnemonic and operand syntax.
 typedef struct Desc {
@@ -673,6 +694,9 @@ enum { VERIFY_STRUCTURE = 1, VERIFY_TYPES = 2, VERIFY_FORM = 3 };  // the whole 
 bool ir_verify(const Fn *fn, int level, InstrId *instr, char why[static 200]);
 // Whether an operand may stand in a slot; otherwise what is wrong with it.
 const char *slot_check(const Fn *fn, const Slot *slot, Operand o, char why[static 200]);
+// Returns the constant that PTX names in the slot in place of `o`: the equal one within the slot's range if the
+// instruction reads only the low bits of it, else `o`.
+Operand slot_constant(Fn *fn, const Slot *slot, Operand o);
 // The common case of slot_check: a register of just the slot's width.
 static inline bool slot_takes_reg(const Slot *slot, const Reg *r)
 {

@@ -33,6 +33,12 @@ const SregInfo sreg_info[] = {
 };
 const uint32_t sreg_count = ARRAY_LEN(sreg_info);
 
+const RangeInfo range_info[RANGE_COUNT] = {
+    {0},
+#define RANGE(id, letter, least, most, step, reads, words) {letter, least, most, step, reads, words},
+#include "ir/core/ranges.def"
+};
+
 const char *const reg_file_names[REG_FILES] = {"R", "UR", "P", "UP", "CC"};
 
 // The vocabulary of opcodes.def.

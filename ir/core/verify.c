@@ -98,6 +98,12 @@ const char *slot_check(const Fn *fn, const Slot *slot, Operand o, char why[stati
                  width_name((Width)slot->width));
         return why;
     }
+    uint64_t bits = kind == K_IMM ? tab_const(fn->tables, op_index(o)).bits : 0;
+    if (kind == K_IMM && slot->range && !range_takes((RangeId)slot->range, bits)) {
+        snprintf(why, 200, "the constant %llu is out of range: %s", (unsigned long long)bits,
+                 range_info[slot->range].words);
+        return why;
+    }
     if (kind == K_SREG && slot->width) {
         Width has = sreg_info[op_index(o)].width;
         bool fits =
@@ -109,6 +115,15 @@ const char *slot_check(const Fn *fn, const Slot *slot, Operand o, char why[stati
         }
     }
     return NULL;
+}
+
+Operand slot_constant(Fn *fn, const Slot *slot, Operand o)
+{
+    if (op_kind(o) != K_IMM || op_index(o) == CONST_UNDEF || !range_info[slot->range].reads)
+        return o;
+    Const c = tab_const(fn->tables, op_index(o));
+    return range_takes((RangeId)slot->range, c.bits) ? o
+                                                     : op_const(fn, c.bits & range_info[slot->range].reads, c.width);
 }
 
 /* -- Level 1 -------------------------------------------------------------------------------------------- */
@@ -385,7 +400,8 @@ static inline bool is_plain_operand(const Fn *fn, const Slot *slot, Operand o, b
     }
     if (head != (uint32_t)K_IMM << 28 || id >= fn->tables->const_first + fn->tables->consts.n)
         return false;
-    return !typed || (slot->flags & SL_IMM && tab_const(fn->tables, id).width == slot->width && !o.mods);
+    return !typed ||
+           (slot->flags & SL_IMM && !slot->range && tab_const(fn->tables, id).width == slot->width && !o.mods);
 }
 
 // What most instructions are, and nothing is wrong with.

@@ -393,6 +393,9 @@ static Operand literal_operand(Reader *r, const Parsed *p, const Desc *d, const 
     // A slot of any width reads its constants by its type.
     Operand op = op_const(r->fn, bits, slot->width ? (Width)slot->width : type_info[slot->type].width);
     op.mods = p->op.mods;
+    char words[200];
+    if (slot->range && slot_check(r->fn, slot, op, words))
+        rd_fail(r, p->offset, "%s", words);
     return op;
 }
 

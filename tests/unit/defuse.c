@@ -44,7 +44,7 @@ static Operand operand(Program *p, char letter)
     case 'q': return use(p->fn, any(p, p->pred));
     case 'C': return use(p->fn, p->cc);
     case 'a': return use(p->fn, p->address);
-    case 'k': return op_const(p->fn, unit_random(p->seed, 1000), W32);
+    case 'k': return op_const(p->fn, unit_random(p->seed, 16), W32);
     case 'o': return op_const(p->fn, unit_random(p->seed, 1000), W64);
     case 'x': return inout(p);
     default: return op_def(op_none());
