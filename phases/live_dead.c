@@ -28,6 +28,7 @@
 //     call (@r), @f, (@a)                         unless @f is known to write nothing but @r, and to return
 //     @P0 R1 = mov.b32 5; st.local.b32 [R2], R1   R1 before it is needed too
 //     R1, CC0 = add.cc.u32 R2, R3                 dead sum, live carry
+//     @P0 P1|P2 = setp.lt.s32 R1, R2              ptxas 13.0 crashes on `_|P2` under a guard
 //     R5! = mov.b32 1                             pinned or named registers may be read later by what we do not model
 //     b1: @P0 bra b1 else b2                      a loop stays, even if it does nothing: it may be endless
 //
@@ -334,28 +335,24 @@ static void find_needed(Dead *d)
 
 /* -- Sweeping ------------------------------------------------------------------------------------------- */
 
-// Dead ones among several definitions become `_`, where ptxas takes that; one register stays.
+// Makes dead ones among several definitions `_`, where ptxas takes that.
 static bool drop_definitions(Dead *d, InstrId id)
 {
     Fn *fn = d->fn;
     const Instr *i = ir_instr(fn, id);
     const Desc *desc = ir_desc(fn, i);
     bool progress = false;
-    uint32_t kept = 0;
     if ((desc->op != OP_LD && desc->op != OP_UNPACK && desc->op != OP_SETP) || desc->traits & TR_ORDERED)
         return false;
-    for (uint32_t k = 0; k < i->ndef; k++)
-        kept += op_is_reg(*ir_def(fn, i, k)) && op_file(*ir_def(fn, i, k)) != RF_CC;
-    for (uint32_t k = 0; k < i->ndef && kept > 1; k++) {
+    for (uint32_t k = 0; k < i->ndef; k++) {
         Operand *def = ir_def(fn, i, k);
-        bool may = op_is_reg(*def) && desc->slots[k].flags & SL_SINK && reg_in_ssa(ir_reg(fn, op_index(*def)));
+        bool may = op_is_reg(*def) && sink_fits(fn, i, k) && reg_in_ssa(ir_reg(fn, op_index(*def)));
         if (!may || d->needed[value_of(fn, d->a, id, k)])
             continue;
         rdefs_forget(fn, *def);
         *def = op_def(op_none());
         if (i->flags & IF_TIED)
             *ir_tied(fn, i, k) = op_none();
-        kept--;
         progress = true;
     }
     return progress;

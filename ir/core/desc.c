@@ -422,6 +422,15 @@ static char resolve_conditional(const Match *m, char letter, Str suffix)
     }
 }
 
+// Half of a pair of definitions, which may be the sink as the mark behind its letter says.
+static bool match_half(Match *m, const char *sig, const char *shape, const char *end)
+{
+    if (!match_letter(m, sig[0], shape, end))
+        return false;
+    m->slots.at[m->slots.n - 1].flags |= sig[1] == '!' ? 0 : sig[1] == '@' ? SL_SINK | SL_BARE : SL_SINK;
+    return true;
+}
+
 // An element: letters joined by `|`, `[&]`, with hidden operands behind it.
 static bool match_element(Match *m, const char *sig, const char *sig_end, const char *shape, const char *end)
 {
@@ -432,15 +441,10 @@ static bool match_element(Match *m, const char *sig, const char *sig_end, const 
         emit_address(m);
         return true;
     }
-    const char *bar = memchr(shape, '|', (size_t)(end - shape));
-    bool pair_sig = sig_end - sig >= 3 && sig[1] == '|';
-    bool pair_optional = pair_sig && sig[3] == '?' && sig_end - sig >= 4;
-    if (pair_sig && (bar || !pair_optional)) {
-        if (!bar || !match_letter(m, sig[0], shape, bar) || !match_letter(m, sig[2], bar + 1, end))
-            return false;
-        m->slots.at[m->slots.n - 1].flags |= SL_SINK;
-        m->slots.at[m->slots.n - 2].flags |= SL_SINK;
-        return true;
+    const char *bar = memchr(shape, '|', (size_t)(end - shape)), *second = memchr(sig, '|', (size_t)(sig_end - sig));
+    if (second && (bar || sig_end[-1] != '?')) {
+        second++;
+        return bar && match_half(m, sig, shape, bar) && match_half(m, second, bar + 1, end);
     }
     char letter = resolve_conditional(m, *sig, str_get(&m->tables->strs, m->mnem->suffix));
     if (!match_letter(m, letter, shape, end))
@@ -641,7 +645,6 @@ void desc_expected(const char *sig, char words[static 200])
 {
     Out out = {.buf = words, .cap = 199};
     for (const char *p = sig; *p && out.n < 150; p++) {
-        bool optional = p[1] == '?' || (p[1] == '|' && p[2] && p[3] == '?');
         if (*p == '[' && p[1] == '&') {
             out_z(&out, "[address]");
             p += 2;
@@ -652,7 +655,7 @@ void desc_expected(const char *sig, char words[static 200])
         } else if (*p == '?') {
             out_z(&out, "]");
         } else {
-            if (optional && p[1] == '?' && (p == sig || p[-1] != '|'))
+            if (p[1] == '?' && (p == sig || p[-1] != '|'))
                 out_z(&out, "[");
             out_z(&out, letter_words(*p));
         }

@@ -168,6 +168,7 @@ typedef enum {
     SL_HIDDEN = 1 << 10,  // not printed in PTX
     SL_NOT = 1 << 11,     // may be negated with `!`
     SL_AS_DEF = 1 << 12,  // of the width of the (one) definition
+    SL_BARE = 1 << 13,    // with SL_SINK: the sink only where there is no guard, since ptxas 13.0 crashes
 } SlotFlag;
 
 typedef struct Slot {
@@ -694,6 +695,9 @@ enum { VERIFY_STRUCTURE = 1, VERIFY_TYPES = 2, VERIFY_FORM = 3 };  // the whole 
 bool ir_verify(const Fn *fn, int level, InstrId *instr, char why[static 200]);
 // Whether an operand may stand in a slot; otherwise what is wrong with it.
 const char *slot_check(const Fn *fn, const Slot *slot, Operand o, char why[static 200]);
+// Returns whether definition k may become the sink `_`, so that ptxas takes the instruction: another one stays a
+// register, unless it is an atomic operation.
+bool sink_fits(const Fn *fn, const Instr *i, uint32_t k);
 // Returns the constant that PTX names in the slot in place of `o`: the equal one within the slot's range if the
 // instruction reads only the low bits of it, else `o`.
 Operand slot_constant(Fn *fn, const Slot *slot, Operand o);

@@ -117,6 +117,15 @@ const char *slot_check(const Fn *fn, const Slot *slot, Operand o, char why[stati
     return NULL;
 }
 
+bool sink_fits(const Fn *fn, const Instr *i, uint32_t k)
+{
+    const Desc *d = ir_desc(fn, i);
+    uint32_t others = d->op == OP_ATOM;
+    for (uint32_t n = 0; n < i->ndef; n++)
+        others += n != k && op_is_reg(*ir_def(fn, i, n)) && !(d->slots[n].flags & SL_HIDDEN);
+    return others && d->slots[k].flags & SL_SINK && !(d->slots[k].flags & SL_BARE && ir_guarded(i));
+}
+
 Operand slot_constant(Fn *fn, const Slot *slot, Operand o)
 {
     if (op_kind(o) != K_IMM || op_index(o) == CONST_UNDEF || !range_info[slot->range].reads)

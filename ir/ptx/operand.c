@@ -470,7 +470,7 @@ uint32_t rd_fit_operands(Reader *r, const MnemCache *mnem, DescId desc, const Op
     }
     if (guard)
         out[d->nops] = *guard;
-    bool empty = d->op == OP_UNPACK;
+    bool empty = d->ndef && d->op != OP_ATOM && d->op != OP_CALL && op_info[d->op].ntypes != OP_RAW;
     for (uint32_t k = 0; k < d->ndef; k++)
         empty &= op_kind(out[k]) == K_NONE;
     if (empty)
