@@ -257,8 +257,8 @@ static void rewrite_use(CopyProp *c, InstrId id, uint32_t k)
         note_cost(c->ctx, c->fn, id);
         *use = best;
         c->progress = true;
-        if (c->ctx->costs && (ir_desc(c->fn, ir_instr(c->fn, last))->op != OP_MOV || ir_guarded(ir_instr(c->fn, last))))
-            c->ctx->costs->hidden = true;
+        if (ir_desc(c->fn, ir_instr(c->fn, last))->op != OP_MOV || ir_guarded(ir_instr(c->fn, last)))
+            c->ctx->costs.hidden = true;
     }
     if (op_is_reg(ir_ops(c->fn, ir_instr(c->fn, id))[k]))
         c->progress |= take_symbol(c, id, k);

@@ -44,8 +44,8 @@ static bool is_exempt(const Fn *fn, const Desc *d)
 
 void note_cost(Ctx *ctx, Fn *fn, InstrId id)
 {
-    MidCosts *costs = ctx->costs;
-    if (!costs)
+    MidCosts *costs = &ctx->costs;
+    if (!costs->counts)
         return;
     const Instr *i = ir_instr(fn, id);
     double weight = 1;
@@ -115,30 +115,30 @@ bool phase_general_optimize_mid(Ctx *ctx, Fn *fn)
     if (!knob_int(&ctx->knobs, KNOB_GENERAL_OPTIMIZE) || off || !has_work(fn))
         return false;
     bool progress = false;
-    MidCosts costs = {0};
+    MidCosts *costs = &ctx->costs;
     double before = 0;
     uint32_t changed[ARRAY_LEN(sub_passes)];
     for (size_t k = 0; k < ARRAY_LEN(sub_passes); k++)
         changed[k] = EVERYTHING;
-    ctx->costs = &costs;
+    *costs = (MidCosts){.counts = true};
     for (int round = 0; round < ROUNDS_MAX; round++) {
         bool more = false;
         for (size_t k = 0; k < ARRAY_LEN(sub_passes); k++) {
             bool due = changed[k] & sub_passes[k].reads;
             changed[k] = 0;
-            costs.hidden = sub_passes[k].row != PH_COPY_PROP;
+            costs->hidden = sub_passes[k].row != PH_COPY_PROP;
             if (!due || !phase_subpass(ctx, fn, sub_passes[k].row))
                 continue;
             for (size_t other = 0; other < ARRAY_LEN(sub_passes); other++)
-                if (other != k && (costs.hidden || !sub_passes[other].sees))
+                if (other != k && (costs->hidden || !sub_passes[other].sees))
                     changed[other] |= sub_passes[k].leaves;
             more = true;
         }
         progress |= more;
-        if (!more || costs.weighted - before < threshold(ctx))
+        if (!more || costs->weighted - before < threshold(ctx))
             break;
-        before = costs.weighted;
+        before = costs->weighted;
     }
-    ctx->costs = NULL;
+    costs->counts = false;
     return progress;
 }

@@ -147,7 +147,6 @@ typedef struct Dumps {
     const char *dumped;  // the value of DUMPIR that `after` is for
     bool stale;          // it is not for any value any more
     bool before[PHASE_ROWS], after[PHASE_ROWS];
-    Out *out;
     VEC(DumpEntry) index;
     // The function that runs.
     bool wanted;
@@ -160,6 +159,7 @@ typedef struct Dumps {
 
 // What the sub-passes of phase 37 did, weighed (003, "Phase 37 Fold Cost Model").
 typedef struct MidCosts {
+    bool counts;  // phase 37 runs
     double total, weighted, count;
     bool hidden;  // the sub-pass that ran left what others do not see through moves
 } MidCosts;
@@ -168,7 +168,7 @@ struct Ctx {
     Heap heap;
     Arena arena;  // lives as long as the context
     Diag diag;
-    Out *report;  // where report phases write
+    Out *report;  // takes reports and dumps; NULL: they are not made
     PhaseOptions options;
     SmTarget target;            // the one that phases run for
     const KnobStore *settings;  // of knobs; NULL: there are none
@@ -180,19 +180,25 @@ struct Ctx {
     PhaseWatch watch;         // all zero: nobody does
     struct Remarks *remarks;  // where they go (phases/remarks.h); NULL: nobody asked for them
     Phase phases[PHASE_ROWS];
-    const Plan *running;           // the plan of the function that runs
+    const Plan *running;           // the plan of the function that runs: `plan` or `own_plan`
+    Plan own_plan;                 // in memory of the function that runs
     bool *rules_off;               // by rule: not to be applied; NULL: none is off
     uint64_t *rule_uses;           // by rule: how often it was applied
     const struct RuleSet *rules;   // of folding, once somebody asked
     struct FoldForms *fold_forms;  // which of them are about what; NULL: nobody asked yet
     Run run;
-    MidCosts *costs;             // of phase 37, while it runs; otherwise NULL
+    MidCosts costs;              // of phase 37
     double seconds[PHASE_ROWS];  // with `timing`
     double nested_seconds;       // of sub-passes that the phase that runs has run
     uint32_t runs[PHASE_ROWS], progress[PHASE_ROWS];
     VEC(FnStats) stats;
     double deadline;
 };
+
+// Prepares a context for a run: keeps the heap, where messages and reports go, options, settings of knobs and the
+// watch, and clears everything else, which points into memory of an earlier run (or onto a stack that was unwound). The
+// arena of that run must have been freed.
+void ctx_begin(Ctx *ctx);
 
 /* phase_table.c */
 // Makes the phase objects. Without a target the context gets the newest.
@@ -227,8 +233,9 @@ KnobStore *phase_knobs(Arena *arena);
 // Whether a text is a value of a knob, which is a list of phases.
 bool phase_check_knob(int row, const char *text, char why[static 500]);
 void phase_print_plan(const Ctx *ctx, Out *out);
-// Whether a phase of the plan writes to ctx->report.
-bool phase_plan_reports(const Ctx *ctx);
+// True if some function of the module may write to ctx->report, by the plan, by knobs or by pragmas: the functions then
+// run one after the other.
+bool phase_may_report(const Ctx *ctx, const Module *m);
 // Looks at the knob pragmas of the module, and of functions from this index on; errors in them go to ctx->diag. False:
 // there were some.
 bool phase_check_pragmas(Ctx *ctx, const Module *m, uint32_t first_fn);

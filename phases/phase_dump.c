@@ -32,20 +32,20 @@ static bool phase_wanted(const Ctx *ctx, int row)
 // ; *** IR Dump After 049.GvnCse (GvnCse) on kern ***
 static void banner(Ctx *ctx, const char *when, int row, const char *remark)
 {
-    out_fmt(ctx->dumps.out, "; *** IR Dump %s ", when);
+    out_fmt(ctx->report, "; *** IR Dump %s ", when);
     if (row >= 0)
-        out_fmt(ctx->dumps.out, "%03d.%s (%s) ", row, phase_info[row].name, phase_info[row].name);
-    out_z(ctx->dumps.out, "on ");
-    out_z(ctx->dumps.out, ctx->dumps.function);
-    out_fmt(ctx->dumps.out, "%s ***\n", remark);
+        out_fmt(ctx->report, "%03d.%s (%s) ", row, phase_info[row].name, phase_info[row].name);
+    out_z(ctx->report, "on ");
+    out_z(ctx->report, ctx->dumps.function);
+    out_fmt(ctx->report, "%s ***\n", remark);
 }
 
 static void print(Ctx *ctx, const Fn *fn, const char *when, int row)
 {
     banner(ctx, when, row, "");
-    text_write_dump(fn, ctx->dumps.out);
-    out_char(ctx->dumps.out, '\n');
-    out_flush(ctx->dumps.out);
+    text_write_dump(fn, ctx->report);
+    out_char(ctx->report, '\n');
+    out_flush(ctx->report);
 }
 
 /* -- Differences ---------------------------------------------------------------------------------------- */
@@ -96,9 +96,9 @@ static void print_difference(Ctx *ctx, const Fn *fn, int row)
     render(ctx, fn, &arena, &text);
     banner(ctx, "After", row, "");
     DiffOptions options = {.context = CONTEXT_LINES, .heading = heading};
-    diff_lines(d->out, d->text.at, d->text.n, text.at, text.n, &options, &ctx->heap);
-    out_char(d->out, '\n');
-    out_flush(d->out);
+    diff_lines(ctx->report, d->text.at, d->text.n, text.at, text.n, &options, &ctx->heap);
+    out_char(ctx->report, '\n');
+    out_flush(ctx->report);
     arena_free(&d->arena);
     d->arena = arena;
     d->text = text;
@@ -209,7 +209,7 @@ void dump_start(Ctx *ctx, const Fn *fn)
 {
     Dumps *d = &ctx->dumps;
     name_text(fn->tables, fn->module->syms.at[fn->sym].name, d->function, sizeof d->function);
-    d->wanted = d->any && function_wanted(ctx, d->function);
+    d->wanted = d->any && (ctx->report || ctx->options.dump_dir) && function_wanted(ctx, d->function);
     if (!d->wanted)
         return;
     memset(d->count, 0, sizeof d->count);

@@ -205,9 +205,9 @@ void phase_run(Ctx *ctx, Fn **at)
     FnStats s = {.name = fn->module->syms.at[fn->sym].name};
     double start = ctx->options.stats ? phase_clock() : 0;
     Arena arena;
-    Plan own = {0};
     arena_init(&arena, &ctx->heap);
-    const Plan *plan = phase_enter_function(ctx, fn, &arena, &own);
+    ctx->own_plan = (Plan){0};
+    const Plan *plan = phase_enter_function(ctx, fn, &arena, &ctx->own_plan);
     ctx->running = plan;
     ctx->recipes = UINT32_MAX;  // phase 1 knows better
     s.text_hash = ctx->options.stats ? phase_text_hash(fn) : 0;
@@ -234,6 +234,22 @@ void phase_run(Ctx *ctx, Fn **at)
     analysis_drop(fn, 0);
     ctx->running = NULL;
     arena_free(&arena);
+}
+
+void ctx_begin(Ctx *ctx)
+{
+    ctx->heap.lock = NULL;
+    ctx->heap.unwind = NULL;
+    ctx->diag.source = NULL;
+    ctx->diag.line = 0;
+    *ctx = (Ctx){.heap = ctx->heap,
+                 .diag = ctx->diag,
+                 .report = ctx->report,
+                 .options = ctx->options,
+                 .settings = ctx->settings,
+                 .watch = ctx->watch};
+    arena_init(&ctx->arena, &ctx->heap);
+    phase_factory(ctx);
 }
 
 void ctx_fork(Ctx *worker, Ctx *ctx)

@@ -331,12 +331,16 @@ void phase_print_plan(const Ctx *ctx, Out *out)
     }
 }
 
-bool phase_plan_reports(const Ctx *ctx)
+// WHEN records and pragmas can give a function a plan of its own.
+bool phase_may_report(const Ctx *ctx, const Module *m)
 {
-    for (uint32_t k = 0; k < ctx->plan.at.n; k++)
-        if (phase_info[ctx->plan.at.at[k].row].kind == PK_REPORT)
-            return true;
-    return false;
+    static const bool unread[KNOB_COUNT];
+    bool may = ctx->dumps.any || knob_unread(ctx->settings, unread, KNOB_NAMED_PHASES);
+    for (uint32_t k = 0; k < ctx->plan.at.n && !may; k++)
+        may = phase_info[ctx->plan.at.at[k].row].kind == PK_REPORT;
+    for (uint32_t k = 0; k < m->fns.n && !may; k++)
+        may = m->fns.at[k] && m->fns.at[k]->knobs.n;
+    return may;
 }
 
 /* -- Functions ------------------------------------------------------------------------------------------ */

@@ -19,6 +19,8 @@ static void banner(Ctx *ctx, const Fn *fn)
 
 bool phase_report_text(Ctx *ctx, Fn *fn)
 {
+    if (!ctx->report)
+        return false;
     banner(ctx, fn);
     if (fn->form == FORM_SSA)
         text_write_fn(fn, ctx->report);
@@ -29,6 +31,8 @@ bool phase_report_text(Ctx *ctx, Fn *fn)
 
 bool phase_report_memory(Ctx *ctx, Fn *fn)
 {
+    if (!ctx->report)
+        return false;
     banner(ctx, fn);
     out_fmt(ctx->report, "// %u instructions in %zu bytes; all functions %zu bytes, peak %zu\n", fn->ninstrs,
             fn->arena.size, heap_used(&ctx->heap), heap_peak(&ctx->heap));

@@ -15,8 +15,12 @@ struct OriContext {
     void *user;
     OriRemarkFn *receive_remark;
     void *remark_user;
+    OriReportFn *receive_report;
+    void *report_user;
+    Out report;       // of a call
     Remarks remarks;  // of a call
     unsigned threads;
+    uint64_t max_instructions;  // 0 = no limit
     double seconds;
     Arena settings;  // of what is set: the texts in their order, and what they say
     VEC(char *) texts;
@@ -74,7 +78,7 @@ OriContext *ori_open(const OriAllocator *given)
     ctx->heap.allocator = given ? a : (Allocator){0};
     ctx->options = phase_default_options();
     ctx->diag = (Diag){.report = receive, .user = ori, .program = "ori"};
-    phase_factory(ctx);
+    ctx_begin(ctx);
     arena_init(&ori->settings, &ctx->heap);
     return ori;
 }
@@ -100,6 +104,12 @@ void ori_on_remark(OriContext *ori, OriRemarkFn *receive_remark, void *user)
     ori->remark_user = user;
 }
 
+void ori_on_report(OriContext *ori, OriReportFn *receive_report, void *user)
+{
+    ori->receive_report = receive_report;
+    ori->report_user = user;
+}
+
 /* -- Calls ---------------------------------------------------------------------------------------------- */
 
 typedef struct Call {
@@ -120,22 +130,33 @@ static OriStatus wrong_use(OriContext *ori, const char *what)
     return ORI_USAGE;
 }
 
+static bool pass_report_on(void *user, const char *text, size_t n)
+{
+    OriContext *ori = user;
+    ori->receive_report(ori->report_user, text, n);
+    return true;
+}
+
+// Ends a call that returned or was unwound: frees its memory and clears what points to it.
+static void end_call(OriContext *ori)
+{
+    Ctx *ctx = &ori->ctx;
+    if (ctx->report)
+        out_flush(ctx->report);
+    ctx->report = NULL;
+    if (ctx->knobs.store)
+        knobs_free(&ctx->knobs);
+    arena_free(&ori->remarks.arena);
+    arena_free(&ctx->arena);
+    ctx_begin(ctx);
+}
+
 // What the call does in the context's own arena is gone when it returns, by either way.
 static OriStatus guarded(Call *call, OriStatus (*body)(Call *))
 {
     Ctx *ctx = &call->ori->ctx;
     jmp_buf unwind;
     volatile OriStatus status;
-    arena_init(&ctx->arena, &ctx->heap);
-    ctx->plan = (Plan){0};
-    ctx->dumps = (Dumps){0};
-    ctx->remarks = NULL;
-    ctx->stats.at = NULL;
-    ctx->stats.n = ctx->stats.cap = 0;
-    ctx->knobs = (Knobs){0};
-    ctx->rules = NULL;
-    ctx->rule_uses = NULL;
-    ctx->fold_forms = NULL;
     ctx->heap.unwind = &unwind;
     ctx->deadline = call->ori->seconds > 0 ? phase_total_clock() + call->ori->seconds : 0;
     if (setjmp(unwind)) {
@@ -148,12 +169,7 @@ static OriStatus guarded(Call *call, OriStatus (*body)(Call *))
             ctx->settings = phase_knobs(&call->ori->settings);
         status = body(call);
     }
-    if (ctx->knobs.store)
-        knobs_free(&ctx->knobs);
-    ctx->diag.source = NULL;
-    ctx->heap.unwind = NULL;
-    arena_free(&call->ori->remarks.arena);
-    arena_free(&ctx->arena);
+    end_call(call->ori);
     return status;
 }
 
@@ -194,6 +210,12 @@ OriStatus ori_set_limits(OriContext *ori, size_t bytes, double seconds)
 {
     ori->ctx.heap.limit = bytes;
     ori->seconds = seconds;
+    return ORI_OK;
+}
+
+OriStatus ori_set_max_instructions(OriContext *ori, unsigned long long instructions)
+{
+    ori->max_instructions = instructions;
     return ORI_OK;
 }
 
@@ -271,6 +293,16 @@ static const char *function_name(Module *m, const Fn *fn)
     return name_text(&m->tables, name, arena_alloc(&m->arena, cap), cap);
 }
 
+static void check_instructions(const OriContext *ori, const Module *m)
+{
+    uint64_t n = 0;
+    for (uint32_t k = 0; k < m->fns.n; k++)
+        n += m->fns.at[k]->ninstrs;
+    if (ori->max_instructions && n > ori->max_instructions)
+        heap_fail(m->arena.heap, ST_LIMIT, "the module has %llu instructions, more than the limit allows",
+                  (unsigned long long)n);
+}
+
 // A source with the slack that readers want.
 static OriStatus parse(Call *call)
 {
@@ -292,6 +324,7 @@ static OriStatus parse(Call *call)
         module_free(m);
         return ORI_BAD_INPUT;
     }
+    check_instructions(call->ori, m);
     module_freeze(m);
     call->module = NEW(&m->arena, OriModule);
     *call->module = (OriModule){.m = m, .lang = lang, .names = NEW_ARRAY(&m->arena, const char *, m->fns.n)};
@@ -336,11 +369,15 @@ static OriStatus run_plan(Call *call)
         remarks_init(&call->ori->remarks, &ctx->heap, NULL);
         ctx->remarks = &call->ori->remarks;
     }
+    if (call->ori->receive_report) {
+        out_init(&call->ori->report, &ctx->arena, pass_report_on, call->ori);
+        ctx->report = &call->ori->report;
+    }
     call->module->broken = true;  // until all went well
     batch_run(&(Batch){.ctx = ctx,
                        .module = call->module->m,
                        .end = call->module->m->items.n,
-                       .threads = phase_plan_reports(ctx) ? 1 : call->ori->threads,
+                       .threads = phase_may_report(ctx, call->module->m) ? 1 : call->ori->threads,
                        .keep = true});
     call->module->broken = false;
     if (ctx->remarks)

@@ -91,6 +91,11 @@ typedef struct OriRemark {
 typedef void OriRemarkFn(void *user, const OriRemark *remark);
 void ori_on_remark(OriContext *ori, OriRemarkFn *receive, void *user);
 
+/* Takes `size` bytes of reports: what report phases and the knob DUMPIR print, in pieces and in the order of the
+ * module. NULL, as to begin with: reports are dropped. The text is valid during the call that gets it. */
+typedef void OriReportFn(void *user, const char *text, size_t size);
+void ori_on_report(OriContext *ori, OriReportFn *receive, void *user);
+
 /* -- Settings: for all calls that follow ---------------------------------------------------------------- */
 
 /* The optimization level, 0 to 4; 3 to begin with. */
@@ -103,6 +108,9 @@ OriStatus ori_set_threads(OriContext *ori, unsigned threads);
  * time is that of the process: what other threads do meanwhile counts, too. What a call that ran into a limit had in
  * use comes back with ori_close(). */
 OriStatus ori_set_limits(OriContext *ori, size_t bytes, double seconds);
+
+/* The most instructions that a module may have which ori_parse() reads; 0: no limit, as to begin with. */
+OriStatus ori_set_max_instructions(OriContext *ori, unsigned long long instructions);
 
 typedef enum { ORI_VERIFY_NEVER, ORI_VERIFY_LAST, ORI_VERIFY_EACH } OriVerify;
 

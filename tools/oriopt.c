@@ -41,7 +41,6 @@ static void survey_piece(Job *job, const Module *m, uint32_t first)
         const Item *item = &m->items.at[k];
         const Fn *fn = item->kind == ITEM_FN ? m->fns.at[item->index] : NULL;
         job->instrs += fn ? fn->ninstrs : 0;
-        job->has_pragmas |= fn && fn->knobs.n;
         for (size_t e = 0; fn && e < s->nentries; e++)
             job->entry_seen[e] |= is_named(m, fn, s->entries[e]);
     }
@@ -161,7 +160,7 @@ static void run_piece(Job *job, Module *m, uint32_t first, Out *out)
                    .user = job,
                    .out = s->emit ? out : NULL,
                    .lang = job->output_lang,
-                   .threads = job->alone || job->has_pragmas ? 1 : s->threads,
+                   .threads = job->alone || phase_may_report(&job->ctx, m) ? 1 : s->threads,
                    // Dumps of later functions may show this one's declaration, and kernels may call it.
                    .keep = job->ctx.dumps.any || s->check_each};
     batch_run(&batch);
@@ -361,7 +360,7 @@ static Status optimize(Job *job)
     }
     // What watches functions on their way, or writes of them as it goes, sees one after the other.
     job->whole = s->check_each || ctx->dumps.any;
-    job->alone = job->whole || s->phases.self_roundtrip || phase_plan_reports(ctx);
+    job->alone = job->whole || s->phases.self_roundtrip;
     LangReader reader = lang_open(ctx, &job->source, job->lang, s->strip_debug);
     job->module = reader.module;
     status = run_module(job, &reader, &out);
@@ -418,7 +417,7 @@ Status run_job(const Settings *s, bool quiet)
                          .user = settings_tables(s) ? stdout : stderr,
                          .buf = job->err_buf,
                          .cap = sizeof job->err_buf};
-        ctx->report = ctx->dumps.out = &job->err;
+        ctx->report = &job->err;
         arena_init(&ctx->arena, &ctx->heap);
         phase_factory(ctx);
         status = optimize(job);

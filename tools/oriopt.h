@@ -58,7 +58,6 @@ typedef struct Job {
     Module *module;
     bool whole;           // read before the first function runs
     bool alone;           // on this thread
-    bool has_pragmas;     // about knobs, which may have functions printed: on this thread, too
     bool entry_seen[64];  // by settings->entries
     uint64_t instrs;      // read so far
     double read_s, write_s;

@@ -54,7 +54,8 @@
     X(batch)           \
     X(remarks)         \
     X(logic)           \
-    X(ori)
+    X(ori)             \
+    X(recovery)
 
 #define DECLARE(name) void test_##name(void);
 FILES(DECLARE)
