@@ -350,10 +350,30 @@ static void read_dwarf_line(Reader *r)
 
 /* -- Functions ------------------------------------------------------------------------------------------ */
 
+// True at a directive that can only stand at the start of an item.
+static bool starts_item(const Reader *r)
+{
+    static const char *const directives[] = {".version", ".target",  ".address_size", ".file", ".section",
+                                             ".alias",   ".visible", ".extern",       ".weak", ".common"};
+    for (size_t k = 0; r->tok == T_DOT && k < ARRAY_LEN(directives); k++)
+        if (rd_is_text(r, directives[k], strlen(directives[k])))
+            return true;
+    return false;
+}
+
+// True behind a prototype that no semicolon ends, as nvopencc wrote them.
+static bool ends_prototype(const Reader *r)
+{
+    Space space = decl_space(r);
+    bool variable = space != SP_NONE && space != SP_PARAM;
+    return r->tok == T_EOF || starts_item(r) || variable ||
+           (r->tok == T_DOT && (rd_is(r, ".func") || rd_is(r, ".entry")));
+}
+
 static void read_function_directives(Reader *r, Sym *sym)
 {
     Fn *fn = r->fn;
-    while (r->tok == T_DOT) {
+    while (r->tok == T_DOT && !ends_prototype(r)) {
         Directive d = {.text = str_intern(&r->t->strs, r->lx.start, (size_t)(r->lx.end - r->lx.start))};
         bool pragma = rd_is(r, ".pragma"), attribute = rd_is(r, ".attribute");
         sym->flags |= rd_is(r, ".noreturn") ? SYM_NORETURN : 0;
@@ -442,6 +462,18 @@ static void check_kernel_parameters(Reader *r, const Fn *fn, size_t at)
                            : "the parameters of kernel '%.*s' have more than 32764 bytes");
 }
 
+// Drops the pragmas of a prototype: they are about a body, and ptxas takes none in front of a semicolon.
+static void drop_pragmas(Reader *r, Fn *fn)
+{
+    uint32_t kept = 0;
+    for (uint32_t k = 0; k < fn->directives.n; k++) {
+        Str text = tab_str(r->t, fn->directives.at[k].text);
+        if (text.len < 7 || memcmp(text.text, ".pragma", 7) != 0)
+            fn->directives.at[kept++] = fn->directives.at[k];
+    }
+    fn->directives.n = kept;
+}
+
 static void read_function(Reader *r, uint32_t linkage, StrId attribute)
 {
     bool kernel = rd_is(r, ".entry");
@@ -469,7 +501,9 @@ static void read_function(Reader *r, uint32_t linkage, StrId attribute)
         sym->attribute = attribute;
     read_function_directives(r, sym);
     sym->fn = fn;
-    if (r->tok == ';') {
+    bool unended = !kernel && ends_prototype(r);
+    if (r->tok == ';' || unended) {
+        drop_pragmas(r, fn);
         scope_close(r);
     } else if (r->tok == '{') {
         read_body(r, sym, at);
@@ -479,7 +513,7 @@ static void read_function(Reader *r, uint32_t linkage, StrId attribute)
     module_add_fn(r->m, fn);
     module_item(r->m, ITEM_FN, r->m->fns.n - 1);
     r->fn = NULL;
-    if (!r->stop)
+    if (!r->stop && !unended)
         rd_next_statement(r);
 }
 
@@ -550,17 +584,6 @@ static void read_item(Reader *r)
             return;
         }
     read_linked(r);
-}
-
-// A directive that can only stand at the start of an item.
-static bool starts_item(const Reader *r)
-{
-    static const char *const directives[] = {".version", ".target",  ".address_size", ".file", ".section",
-                                             ".alias",   ".visible", ".extern",       ".weak", ".common"};
-    for (size_t k = 0; r->tok == T_DOT && k < ARRAY_LEN(directives); k++)
-        if (rd_is_text(r, directives[k], strlen(directives[k])))
-            return true;
-    return false;
 }
 
 // Error recovery at module level: to the next item, behind a semicolon outside braces, or behind a closed body.
