@@ -34,6 +34,36 @@ static void read_offset(Reader *r, size_t at)
         r->ops.at[r->ops.n - 1].op.mods = OPM_SPELLED;
 }
 
+// Computes a part of an operand in a register of its own, in front of the instruction.
+static RegId emit_step(Reader *r, Width width, const char *mnemonic, const char *shape, Operand a, Operand b,
+                       uint32_t n)
+{
+    RegId to =
+        scope_new_reg(r, (Name){str_intern_z(&r->t->strs, "%index"), NO_NUMBER}, RF_R, (uint8_t)width, TY_NONE, 0);
+    Operand ops[] = {op_def(op_reg(r->fn, to)), a, b};
+    rd_need_block(r);
+    InstrId id = ir_append(r->fn, r->block, desc_make(r->t, mnemonic, shape), 0, ops, n);
+    ir_instr(r->fn, id)->line = r->line;
+    return to;
+}
+
+// Reads `+ constant` behind a register that is a source: the sum, in integers as wide as the register, whatever the
+// instruction's type is (tried on ptxas).
+static void read_sum(Reader *r, RegId reg, size_t at)
+{
+    static const char *const mnemonics[WIDTH_COUNT] = {[W16] = "add.u16", [W32] = "add.u32", [W64] = "add.u64"};
+    const Reg *of = ir_reg(r->fn, reg);
+    Width width = (Width)of->width;
+    if (!mnemonics[width] || type_info[of->type].class == TC_F)
+        rd_fail(r, at, "a constant can be added to an integer register of 16, 32 or 64 bits only");
+    rd_next(r);
+    Operand plus = op_const(r->fn, (uint64_t)expr_integer(r, "a constant to add"), width);
+    RegId sum = emit_step(r, width, mnemonics[width], "%,%,%", op_reg(r->fn, reg), plus, 3);
+    rd_push_op(r, op_reg(r->fn, sum), at);
+    r->ops.at[r->ops.n - 1].sum = true;
+    rd_shape(r, '%');
+}
+
 static void read_register(Reader *r, RegId reg, uint32_t vec, uint32_t mods, size_t at, bool address)
 {
     int element = vec ? vector_element(r) : -1;
@@ -50,6 +80,9 @@ static void read_register(Reader *r, RegId reg, uint32_t vec, uint32_t mods, siz
     if (element >= 0) {
         reg += (RegId)element;
         rd_next(r);
+    } else if (r->tok == '+' && !r->brackets && !mods) {
+        read_sum(r, reg, at);
+        return;
     }
     Operand op = op_reg(r->fn, reg);
     op.mods = mods;
@@ -103,17 +136,6 @@ static void read_special(Reader *r, size_t at)
     rd_shape(r, '%');
 }
 
-static RegId emit_index_step(Reader *r, Width width, const char *mnemonic, const char *shape, Operand a, Operand b,
-                             uint32_t n)
-{
-    RegId to =
-        scope_new_reg(r, (Name){str_intern_z(&r->t->strs, "%index"), NO_NUMBER}, RF_R, (uint8_t)width, TY_NONE, 0);
-    Operand ops[] = {op_def(op_reg(r->fn, to)), a, b};
-    rd_need_block(r);
-    ir_append(r->fn, r->block, desc_make(r->t, mnemonic, shape), 0, ops, n);
-    return to;
-}
-
 // The index as 32 bits.
 static RegId narrow_index(Reader *r, RegId index, size_t at)
 {
@@ -124,7 +146,7 @@ static RegId narrow_index(Reader *r, RegId index, size_t at)
     if (!mnemonics[width])
         rd_fail(r, at, "an element index must be a constant or a 16-bit, 32-bit or 64-bit register");
     bool sign = ir_reg(r->fn, index)->type == TY_S16;
-    return emit_index_step(r, W32, sign ? "cvt.s32.s16" : mnemonics[width], "%,%", op_reg(r->fn, index), op_none(), 2);
+    return emit_step(r, W32, sign ? "cvt.s32.s16" : mnemonics[width], "%,%", op_reg(r->fn, index), op_none(), 2);
 }
 
 // What an address with an element index is for.
@@ -142,19 +164,19 @@ static RegId index_symbol(Reader *r, SymId sym, RegId index, int64_t plus, uint3
     Operand scale = op_const(fn, (uint64_t)__builtin_ctz(element), W32), zero = op_const(fn, 0, W64);
     index = narrow_index(r, index, at);
     if (plus)
-        index = emit_index_step(r, W32, "add.u32", "%,%,%", op_reg(fn, index), op_const(fn, (uint64_t)plus, W32), 3);
-    RegId scaled = emit_index_step(r, W32, "shl.b32", "%,%,%", op_reg(fn, index), scale, 3);
+        index = emit_step(r, W32, "add.u32", "%,%,%", op_reg(fn, index), op_const(fn, (uint64_t)plus, W32), 3);
+    RegId scaled = emit_step(r, W32, "shl.b32", "%,%,%", op_reg(fn, index), scale, 3);
     if (ir_sym(fn, sym)->space == SP_SHARED) {
-        RegId base = emit_index_step(r, W32, "mov.u32", "%,&", op_sym(sym), zero, 3);
-        RegId sum = emit_index_step(r, W32, "add.u32", "%,%,%", op_reg(fn, base), op_reg(fn, scaled), 3);
+        RegId base = emit_step(r, W32, "mov.u32", "%,&", op_sym(sym), zero, 3);
+        RegId sum = emit_step(r, W32, "add.u32", "%,%,%", op_reg(fn, base), op_reg(fn, scaled), 3);
         if (!use.generic && (use.memory || use.width == W32))
             return sum;
-        RegId wide = emit_index_step(r, W64, "cvt.u64.u32", "%,%", op_reg(fn, sum), zero, 2);
-        return use.generic ? emit_index_step(r, W64, "cvta.shared.u64", "%,%", op_reg(fn, wide), zero, 2) : wide;
+        RegId wide = emit_step(r, W64, "cvt.u64.u32", "%,%", op_reg(fn, sum), zero, 2);
+        return use.generic ? emit_step(r, W64, "cvta.shared.u64", "%,%", op_reg(fn, wide), zero, 2) : wide;
     }
-    RegId wide = emit_index_step(r, W64, "cvt.u64.u32", "%,%", op_reg(fn, scaled), zero, 2);
-    RegId base = emit_index_step(r, W64, "mov.u64", "%,&", op_sym(sym), zero, 3);
-    return emit_index_step(r, W64, "add.s64", "%,%,%", op_reg(fn, base), op_reg(fn, wide), 3);
+    RegId wide = emit_step(r, W64, "cvt.u64.u32", "%,%", op_reg(fn, scaled), zero, 2);
+    RegId base = emit_step(r, W64, "mov.u64", "%,&", op_sym(sym), zero, 3);
+    return emit_step(r, W64, "add.s64", "%,%,%", op_reg(fn, base), op_reg(fn, wide), 3);
 }
 
 static void read_symbol(Reader *r, const MnemCache *mnem, const Bind *bind, size_t at, bool address)
@@ -298,10 +320,9 @@ static bool read_plain_register(Reader *r, Name name)
 void rd_operands(Reader *r, const MnemCache *mnem)
 {
     char open[32];
-    uint32_t depth = 0;
     bool want = true;      // an operand may stand here
     bool address = false;  // the first in a bracket
-    r->ops.n = r->shape.n = r->braces = 0;
+    r->ops.n = r->shape.n = r->braces = r->brackets = 0;
     bool labels = mnem->first == OP_BRA;
     while (r->tok != ';') {
         size_t at = rd_offset(r);
@@ -314,17 +335,17 @@ void rd_operands(Reader *r, const MnemCache *mnem)
         if (tok == T_EOF)
             rd_fail(r, at, "expected ';' behind the instruction");
         if (tok == '{' || tok == '[') {
-            if (!want || depth == sizeof open)
+            if (!want || r->brackets == sizeof open)
                 rd_fail(r, at, !want ? "expected ',' or ';'" : "brackets are nested too deeply");
-            open[depth++] = tok == '{' ? '}' : ']';
+            open[r->brackets++] = tok == '{' ? '}' : ']';
             rd_shape(r, (char)tok);
             address = tok == '[';
             r->braces += tok == '{';
             rd_next(r);
         } else if (tok == '}' || tok == ']') {
-            if (!depth || open[depth - 1] != tok)
-                rd_fail(r, at, depth ? "this bracket does not match" : "expected ';' behind the instruction");
-            depth--;
+            if (!r->brackets || open[r->brackets - 1] != tok)
+                rd_fail(r, at, r->brackets ? "this bracket does not match" : "expected ';' behind the instruction");
+            r->brackets--;
             rd_shape(r, (char)tok);
             want = false;
             r->braces -= tok == '}';
@@ -349,8 +370,8 @@ void rd_operands(Reader *r, const MnemCache *mnem)
             address = false;
         }
     }
-    if (depth)
-        rd_fail(r, rd_offset(r), "expected '%c'", open[depth - 1]);
+    if (r->brackets)
+        rd_fail(r, rd_offset(r), "expected '%c'", open[r->brackets - 1]);
 }
 
 /* -- Fitting -------------------------------------------------------------------------------------------- */
@@ -437,6 +458,8 @@ static Operand fit_operand(Reader *r, const MnemCache *mnem, const Desc *d, uint
     bool base = op_kind(op) == K_NONE && slot->flags & SL_SYM && d->op != OP_OPAQUE && op_info[d->op].ntypes != OP_RAW;
     if (base && tab_mnem(r->t, d->mnem)->mod[MC_SPACE] != MOD_LOCAL)
         rd_fail(r, p->offset, "an immediate address may stand in .local only");
+    if (p->sum && slot->flags & (SL_DEF | SL_INOUT))
+        rd_fail(r, p->offset, "a sum may not be written to");
     if (op.mods & OPM_NOT && !(slot->flags & SL_NOT))
         rd_fail(r, p->offset, "'!' may not stand here");
     if (op_is_reg(op)) {
@@ -465,7 +488,7 @@ uint32_t rd_fit_operands(Reader *r, const MnemCache *mnem, DescId desc, const Op
             continue;
         }
         const Parsed *p = given++;
-        bool simple = plain && p->reg && !p->op.mods && slot_takes_reg(slot, p->reg);
+        bool simple = plain && p->reg && !p->op.mods && !p->sum && slot_takes_reg(slot, p->reg);
         out[k] = !simple ? fit_operand(r, mnem, d, k, p) : slot->flags & SL_DEF ? op_def(p->op) : p->op;
     }
     if (guard)

@@ -60,6 +60,7 @@ typedef struct Parsed {
     Operand op;
     const Reg *reg;   // of op, if it is a register
     uint8_t literal;  // LIT_*
+    bool sum;         // of a register and a constant, which an instruction in front computes
     uint64_t value;
     size_t offset;
 } Parsed;
@@ -87,11 +88,12 @@ typedef struct PtxReader {
     PtxReadOptions options;
     jmp_buf *recover;  // where a syntax error goes: to the next statement
     Module *m;
-    Tables *t;        // &m->tables
-    Arena arena;      // dies with the reader, which lies in it
-    bool begun;       // the first token was read
-    bool stop;        // too many errors
-    uint32_t braces;  // open in the statement that is being read, for error recovery
+    Tables *t;          // &m->tables
+    Arena arena;        // dies with the reader, which lies in it
+    bool begun;         // the first token was read
+    bool stop;          // too many errors
+    uint32_t brackets;  // of any kind that are open in the operands that are being read
+    uint32_t braces;    // open in the statement that is being read, for error recovery
     bool saw_version, saw_target;
     size_t piece;   // where the piece begins that is being read
     size_t passed;  // source text up to here need not stay in memory
