@@ -23,6 +23,7 @@
 //     @P0 R1 = add.s32 R0, 1; R2 = add.s32 R1, 1                R1 may be something else
 //     R1 = add.s32 R0, 1; R0 = mov.b32 5; R2 = add.s32 R1, 1    R0 is another value by now
 //     R1 = add.s32 R0, 4; ld.shared.b32 [R1]                    32 bits wrap where an offset does not
+//     R1 = shr.u32 R0, 8; R2 = and.b32 R1, 255                  in PTX 1.4, which has no bfe
 //     R1 = add.sat.s32 R0, 0; R1, CC0 = add.cc.u32 R0, 0        rules are about plain instructions
 //
 // Ends: each rule makes something that is less in an order (fold_rules.def), and AGAIN bounds what happens to one
@@ -827,7 +828,8 @@ static bool try_rules(Fold *f, InstrId id, const Uses *uses)
             continue;
         for (m.bits = c.bits ? c.bits : 16; m.bits <= 64; m.bits *= 2) {
             m.values = m.constants = 0;
-            if (rule->at[width_index(&m)] && match_instr(f, &m, root, id, uses) &&
+            uint32_t w = width_index(&m);
+            if (rule->at[w] && module_takes(fn->module, rule->needs[w]) && match_instr(f, &m, root, id, uses) &&
                 (!rule->when || compute(f, &m, rule->when))) {
                 apply(f, &m, c.rule, id);
                 return true;

@@ -358,6 +358,7 @@ static void look_up(Reader *r, RuleNode *n, const char *name, size_t len)
         n->op = (uint16_t)d->op;
         n->commutes = d->traits & TR_COMM;
         n->cmp = tab_mnem(&r->tables, d->mnem)->mod[MC_CMP];
+        n->needs[w] = d->needs;
         n->text[w] = strcpy(arena_alloc(r->arena, strlen(text) + 1), text);
     }
     if (n->op == OPCODE_COUNT)
@@ -423,6 +424,18 @@ static bool has_width(const RuleSet *set, uint16_t node)
     return has;
 }
 
+// Raises what a rule needs at each width to what the instructions of a pattern do.
+static void add_needs(const RuleSet *set, uint16_t node, Rule *rule)
+{
+    const RuleNode *n = &set->nodes.at[node];
+    for (uint32_t w = 0; w < RULE_WIDTHS && n->kind == RN_OP; w++) {
+        rule->needs[w].version = MAX(rule->needs[w].version, n->needs[w].version);
+        rule->needs[w].sm = MAX(rule->needs[w].sm, n->needs[w].sm);
+    }
+    for (uint32_t k = 0; k < n->nkids; k++)
+        add_needs(set, n->kids[k], rule);
+}
+
 static uint32_t need_of(const RuleSet *set, const RuleNode *n)
 {
     const uint64_t *code = set->code.at + n->expr;
@@ -451,6 +464,7 @@ static void read_rule(Reader *r, Rule *rule, uint32_t k)
     const RuleNode *nodes = r->set->nodes.at, *root = &nodes[rule->from];
     if (*r->at || root->kind != RN_OP)
         fail(r, "no rule");
+    add_needs(r->set, rule->to, rule);
     rule->widths = root->type[0].letter == 'p' && has_width(r->set, rule->from);
     for (uint32_t kid = 0; kid < root->nkids; kid++)
         rule->need[kid] = need_of(r->set, &nodes[root->kids[kid]]);

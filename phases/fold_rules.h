@@ -35,6 +35,7 @@ typedef struct RuleNode {
     RuleType type[2];
     uint16_t expr;                  // RN_EXPR: where its code begins
     const char *text[RULE_WIDTHS];  // RN_OP: the mnemonic at 16, 32, 64 bits; NULL = there is none
+    Isa needs[RULE_WIDTHS];         // of these
     const char *shape;
 } RuleNode;
 
@@ -51,6 +52,7 @@ typedef struct Rule {
     uint16_t from, to;                    // nodes
     uint16_t when;                        // code of the condition; 0 = always
     bool at[RULE_WIDTHS];                 // whether it is there at 16, 32, 64 bits
+    Isa needs[RULE_WIDTHS];               // what a module needs for the instructions of the result
     uint32_t need[RULE_KIDS];             // of the root's operands: FROM_*; FROM_CONSTANT also is 0
     bool same;                            // its first two are the same
     bool widths;                          // there is another type in a pattern of predicates

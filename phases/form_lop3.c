@@ -54,8 +54,6 @@ enum {
     FLOW_MAX = 1 << 24,
     COMPARED = 1,
     PASSED = 2,
-    SINCE = 43,  // the version of PTX that has lop3, times ten
-    SINCE_SM = 50,
 };
 
 typedef struct Cut {
@@ -583,20 +581,10 @@ static void look_at_comparisons(Mapping *m)
 
 /* -- The phase ------------------------------------------------------------------------------------------ */
 
-// Whether the text of the module may have a lop3 in it, whatever target phases run for.
-static bool may_be_written(const Module *m)
-{
-    Str s = tab_str(&m->tables, m->version);
-    uint32_t version = 0;
-    for (size_t k = 0; k < s.len && version < 1000; k++)
-        if (s.text[k] != '.')
-            version = version * 10 + (uint32_t)(s.text[k] - '0');
-    return version >= SINCE && sm_of_module(m).backend->profile.number >= SINCE_SM;
-}
-
 bool phase_form_lop3(Ctx *ctx, Fn *fn)
 {
-    if (!may_be_written(fn->module))
+    DescId lop3 = desc_make(fn->tables, "lop3.b32", "%,%,%,%,%");
+    if (!module_takes(fn->module, tab_desc(fn->tables, lop3)->needs))
         return false;
     Mapping m = {.ctx = ctx, .fn = fn, .a = analysis_need(fn, AN_RPO | AN_DOM | AN_RDEFS)};
     arena_init(&m.scratch, &ctx->heap);

@@ -92,7 +92,8 @@ static DescId desc_in_space(Inference *f, DescId of, Space space)
     if (n >= TEXT_MAX || m >= TEXT_MAX)
         return 0;
     DescId id = desc_intern(fn->tables, mnem_intern(fn->tables, mnemonic, (size_t)n), shape, (size_t)m, &why);
-    return *found = id && tab_desc(fn->tables, id)->op == op ? id : 0;
+    bool there = id && tab_desc(fn->tables, id)->op == op && module_takes(fn->module, tab_desc(fn->tables, id)->needs);
+    return *found = there ? id : 0;
 }
 
 /* -- Twins ---------------------------------------------------------------------------------------------- */

@@ -331,6 +331,12 @@ static DescId desc_of(Promotion *p, Make make, Width to, Width from, bool is_sig
     return *desc;
 }
 
+// Returns whether the module has such an instruction of 32 bits.
+static bool has(Promotion *p, Make make)
+{
+    return module_takes(p->fn->module, tab_desc(p->fn->tables, desc_of(p, make, W32, W32, false))->needs);
+}
+
 static void emit(Promotion *p, DescId desc, uint8_t flags, const Operand *ops, uint32_t n)
 {
     InstrId id = ir_insert_before(p->fn, p->before, desc, flags, ops, n);
@@ -411,9 +417,21 @@ static Operand field_of(Promotion *p, Operand value, uint32_t bytes, uint32_t fi
     }
     if (!first)
         return value;
+    if (bytes == 4 && !has(p, MK_BFE))
+        return compute(p, MK_SHR, W32, (Operand[]){value, number(p, first * 8)}, 2);
     if (bytes == 4)
         return compute(p, MK_BFE, W32, (Operand[]){value, number(p, first * 8), number(p, size * 8)}, 3);
     return compute(p, MK_SHR, W16, (Operand[]){value, number(p, first * 8)}, 2);
+}
+
+// The same as bfi, for modules whose PTX has none.
+static Operand insert_by_masks(Promotion *p, Operand field, Operand all, uint32_t first, uint32_t size)
+{
+    uint64_t mask = (UINT64_C(1) << size * 8) - 1;
+    Operand low = compute(p, MK_AND, W32, (Operand[]){field, number(p, mask)}, 2);
+    Operand moved = first ? compute(p, MK_SHL, W32, (Operand[]){low, number(p, first * 8)}, 2) : low;
+    Operand rest = compute(p, MK_AND, W32, (Operand[]){all, number(p, ~(mask << first * 8))}, 2);
+    return compute(p, MK_OR, W32, (Operand[]){rest, moved}, 2);
 }
 
 // A value of `bytes` bytes with `size` of them replaced.
@@ -427,7 +445,9 @@ static Operand with_field(Promotion *p, Operand all, uint32_t bytes, uint32_t fi
         return join_halves(p, half[0], half[1], bytes);
     }
     Operand uses[] = {with_width(p, field, W32), with_width(p, all, W32), number(p, first * 8), number(p, size * 8)};
-    return with_width(p, compute(p, MK_BFI, W32, uses, 4), width_of_bytes(bytes));
+    Operand merged =
+        has(p, MK_BFI) ? compute(p, MK_BFI, W32, uses, 4) : insert_by_masks(p, uses[0], uses[1], first, size);
+    return with_width(p, merged, width_of_bytes(bytes));
 }
 
 /* -- Nodes ---------------------------------------------------------------------------------------------- */

@@ -2,8 +2,9 @@
 // What the manager checks of phases and of the IR's own machinery, when asked to.
 //
 // Contracts: a phase says that it made progress exactly if it changed the function (by hash), and what its row says it
-// keeps is what computing it again gives. Self-check: the run goes on with a clone, or with what reading the printed
-// function gives back, so that anything that a copy or the text loses shows in what follows.
+// keeps is what computing it again gives; and it makes no instruction that the module's PTX does not have. Self-check:
+// the run goes on with a clone, or with what reading the printed function gives back, so that anything that a copy or
+// the text loses shows in what follows.
 #include <stdio.h>
 
 #include "ir/text/text.h"
@@ -16,6 +17,24 @@ static _Noreturn void fail(Ctx *ctx, const Fn *fn, int row, const char *what)
     heap_fail(&ctx->heap, ST_INTERNAL, "%s (phase %d), function %s: %.120s", phase_info[row].name, row, function, what);
 }
 
+// Instructions that phases made: those of descriptors that reading did not have.
+static void check_instructions(Ctx *ctx, Fn *fn, int row)
+{
+    char why[120];
+    FOR_BLOCKS(fn, b) {
+        FOR_INSTRS(fn, b, id) {
+            DescId desc = ir_instr(fn, id)->desc;
+            const Desc *d = tab_desc(fn->tables, desc);
+            if (desc < fn->tables->desc_first || module_takes(fn->module, d->needs))
+                continue;
+            Str text = tab_str(fn->tables, tab_mnem(fn->tables, d->mnem)->text);
+            snprintf(why, sizeof why, "'%.*s' is not in the .version and .target of the module", (int)MIN(text.len, 40),
+                     text.text);
+            fail(ctx, fn, row, why);
+        }
+    }
+}
+
 void check_contract(Ctx *ctx, Fn *fn, int row, bool progress, bool changed)
 {
     char why[200];
@@ -24,6 +43,9 @@ void check_contract(Ctx *ctx, Fn *fn, int row, bool progress, bool changed)
              changed ? "changed the function and reports no progress" : "reports progress and changed nothing");
     if (!analysis_check(fn, UINT32_MAX, why))
         fail(ctx, fn, row, why);
+    // What was read back has descriptors of its own for all of its instructions.
+    if (changed && !ctx->options.self_roundtrip)
+        check_instructions(ctx, fn, row);
 }
 
 // Puts one function in the place of another.

@@ -199,6 +199,11 @@ static inline bool range_takes(RangeId range, uint64_t bits)
     return range == RANGE_ALL || (bits >= r->least && bits <= r->most && bits % r->step == 0);
 }
 
+// A version of PTX, times ten, and the number of a target: what an instruction needs, or what a module has.
+typedef struct Isa {
+    uint16_t version, sm;
+} Isa;
+
 // An instruction without its operands: mnemonic and operand syntax.
 typedef struct Desc {
     MnemId mnem;
@@ -207,6 +212,7 @@ typedef struct Desc {
     uint32_t traits;
     uint32_t ndef, nops;  // guard and tied uses not counted
     const Slot *slots;    // nops of them
+    Isa needs;            // features.def
     bool plain;           // a modelled instruction that goes on, with operands of the usual kinds
 } Desc;
 
@@ -279,7 +285,7 @@ typedef struct MnemCache {
     uint32_t shape_len;
     char shape[24];  // of desc
     DescId desc;
-    bool seen;  // for the reader
+    bool seen, warned;  // for the reader
 } MnemCache;
 
 typedef struct DescCache {
@@ -535,6 +541,7 @@ struct Module {
     Tables tables;
     StrId version, target;  // texts behind `.version` and `.target`
     StrId sm;               // first entry of the target, "sm_90"
+    Isa isa;                // both as numbers; UINT16_MAX: not known
     uint32_t address_size;  // 0 = not written
     bool debug;
     VEC(Item) items;
@@ -627,6 +634,17 @@ void module_freeze(Module *m);
 void module_reserve_stem(Module *m, StrId stem);
 bool module_is_reserved(const Module *m, StrId stem);
 bool stem_could_be_ours(Str stem);  // begins like a name that the writer makes
+
+/* features.c */
+// Returns what the text of a module needs to name an instruction of this opcode and mnemonic.
+Isa isa_of(Opcode op, const Mnem *m);
+// Sets `isa` from the texts of version and target.
+void module_set_isa(Module *m);
+// Returns whether the text of the module may name an instruction. The backend has no part in it.
+static inline bool module_takes(const Module *m, Isa needs)
+{
+    return m->isa.version >= needs.version && m->isa.sm >= needs.sm;
+}
 
 /* fn.c */
 // A function without a place in the module yet.

@@ -8,6 +8,7 @@ Module *module_new(Heap *heap)
     arena_init(&arena, heap);
     Module *m = NEW(&arena, Module);
     m->arena = arena;
+    m->isa = (Isa){UINT16_MAX, UINT16_MAX};
     tables_init(&m->tables, &m->arena, NULL);
     VEC_PUSH(&m->arena, &m->syms, (Sym){0});
     return m;

@@ -215,6 +215,7 @@ static void read_version(Reader *r)
     if (!dot || dot + 1 == r->lx.end)
         rd_fail(r, rd_offset(r), "expected a version such as 9.0");
     r->m->version = str_intern(&r->t->strs, r->lx.start, (size_t)(r->lx.end - r->lx.start));
+    module_set_isa(r->m);
     rd_next_statement(r);
 }
 
@@ -248,6 +249,7 @@ static void read_target(Reader *r)
         rd_next_statement(r);
     } while (r->tok == ',');
     r->m->target = str_intern(&r->t->strs, text.at, text.n);
+    module_set_isa(r->m);
 }
 
 static void read_address_size(Reader *r)

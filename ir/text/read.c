@@ -265,6 +265,7 @@ static void read_target(Reader *r)
     if (!tx_accept_word(r, "ptx") || r->tok != T_VERSION)
         tx_fail(r, tx_at(r), "expected the PTX version, such as `ptx 9.0`");
     r->m->version = str_intern(&r->t->strs, r->lx.start, (size_t)(r->lx.end - r->lx.start));
+    module_set_isa(r->m);
     tx_next(r);
     if (tx_accept_word(r, "address")) {
         size_t at = tx_at(r);
