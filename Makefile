@@ -2,6 +2,7 @@
 #
 #   make               build/oriopt and build/libori.a          make check      all tests
 #   make asan          the tests under ASan and UBSan           make bench      figures (they judge nothing)
+#   make fuzz          libFuzzer targets in build-fuzz/         tests/fuzz/fuzz.sh run|text|knobs runs one
 #   make debug         build-debug/: contracts of phases        make check P=X  the tests of one phase
 #   make layers        includes point only downward             make format-check
 #   make lexers        regenerate the lexers (re2c)             make WERROR=1   warnings are errors
@@ -40,7 +41,7 @@ MAIN_OBJ = $(PROGRAMS:%=$B/tools/%.o) $(CHECK_OBJ) $(OPT_OBJ)
 GEN_OBJ  = $(patsubst %.c,$B/%.o,$(wildcard tools/origen/*.c))
 UNIT_SRC = $(wildcard tests/unit/*.c)
 RULES_SRC = $(wildcard tests/rules/*.c)
-FORMATTED = $(filter-out %/lex.c,$(wildcard ir/*/*.[ch] knobs/*.[ch] phases/*.[ch] sm/*.[ch] tools/*.[ch] tools/origen/*.[ch] tests/bench/*.[ch] tests/tools/*.[ch] tests/unit/*.[ch] tests/rules/*.[ch] tests/gpu/*.[ch] tests/embed/*.[ch] samples/embed/*.[ch]))
+FORMATTED = $(filter-out %/lex.c,$(wildcard ir/*/*.[ch] knobs/*.[ch] phases/*.[ch] sm/*.[ch] tools/*.[ch] tools/origen/*.[ch] tests/bench/*.[ch] tests/tools/*.[ch] tests/unit/*.[ch] tests/rules/*.[ch] tests/gpu/*.[ch] tests/fuzz/*.[ch] tests/embed/*.[ch] samples/embed/*.[ch]))
 
 INSTALLED = $(PROGRAMS) origen
 DOCS     = $(INSTALLED:%=$B/docs/man/%.1) $(INSTALLED:%=$B/docs/bash/%) $(INSTALLED:%=$B/docs/zsh/_%) \
@@ -126,6 +127,19 @@ asan:
 	$(MAKE) B=build-asan CFLAGS="-O1 -g -DORI_DEBUG" \
 	  SANITIZE="-fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer" check
 
+# libFuzzer targets, each with a runner: tests/fuzz/fuzz.sh TARGET.
+FUZZ_TARGETS = run text knobs
+FUZZ_SANITIZE = -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
+fuzz:
+	@mkdir -p build-fuzz && echo 'int LLVMFuzzerTestOneInput(const unsigned char *d, unsigned long n);' \
+	  'int LLVMFuzzerTestOneInput(const unsigned char *d, unsigned long n) { return !d || !n; }' >build-fuzz/probe.c; \
+	if clang -fsanitize=fuzzer,address,undefined build-fuzz/probe.c -o build-fuzz/probe 2>build-fuzz/probe.log; then \
+	  $(MAKE) CC=clang B=build-fuzz CFLAGS="-O1 -g" SANITIZE="$(FUZZ_SANITIZE)" $(FUZZ_TARGETS:%=build-fuzz/fuzz-%); \
+	else echo "SKIP fuzz: clang with libFuzzer is not here (Debian: apt-get install clang libclang-rt-dev)"; fi
+
+$B/fuzz-%: $B/tests/fuzz/%.o $B/tests/fuzz/common.o $B/libori.a
+	$(CC) $(CFLAGS) $(SANITIZE) -fsanitize=fuzzer -pthread $^ -o $@
+
 bench: all
 	tests/bench/bench.sh
 
@@ -142,7 +156,7 @@ format-check:
 	*) echo "SKIP format-check: clang-format 14 is not here" ;; esac
 
 clean:
-	rm -rf build build-asan build-debug build-clang
+	rm -rf build build-asan build-debug build-clang build-fuzz
 
-.PHONY: all install uninstall FORCE debug lexers check asan bench quality layers format-check clean
+.PHONY: all install uninstall FORCE debug lexers check asan fuzz bench quality layers format-check clean
 -include $(LIB_OBJ:.o=.d) $(PROGRAM_OBJ:.o=.d) $(MAIN_OBJ:.o=.d) $(GEN_OBJ:.o=.d)

@@ -53,13 +53,15 @@ void cfg_build(const Fn *fn, Analyses *a)
     collect_edges(fn, &e);
     a->succs = new_rows(&a->arena[AX_CFG], n, e.edges.n);
     a->preds = new_rows(&a->arena[AX_CFG], n, e.edges.n);
-    for (const Edge *edge = e.edges.at; edge < e.edges.at + e.edges.n; edge++) {
+    for (uint32_t k = 0; k < e.edges.n; k++) {
+        const Edge *edge = &e.edges.at[k];
         a->succs.first[edge->from]++;
         a->preds.first[edge->to]++;
     }
     rows_start(a->succs.first, n);
     rows_start(a->preds.first, n);
-    for (const Edge *edge = e.edges.at; edge < e.edges.at + e.edges.n; edge++) {
+    for (uint32_t k = 0; k < e.edges.n; k++) {
+        const Edge *edge = &e.edges.at[k];
         a->succs.at[a->succs.first[edge->from]++] = edge->to;
         a->preds.at[a->preds.first[edge->to]++] = edge->from;
     }

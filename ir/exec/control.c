@@ -15,8 +15,8 @@ Mask lanes_where(const Run *r, const Group *g, const OperandRef *o)
 // different ones.
 static void leave(Run *r, Group *g, const Way *way)
 {
-    for (const Move *m = way->moves; m < way->moves + way->nmoves; m++)
-        move_lanes(r, g, &m->to, &m->from, g->lanes);
+    for (uint32_t k = 0; k < way->nmoves; k++)
+        move_lanes(r, g, &way->moves[k].to, &way->moves[k].from, g->lanes);
     group_go(r->warp, g, way->pc);
 }
 
