@@ -57,7 +57,9 @@ SINGLE = {
     "mufu": r"(?:ex2|lg2|rsqrt|sin|cos|sqrt|rcp)\.approx|popc|clz|brev|bfind|cvt",
     "mma": r"mma|wmma",
 }
-SINGLE = {cls: re.compile(r"^\s*(?:@!?%\w+\s+)?(?:" + of + ")") for cls, of in SINGLE.items()}
+GUARD = r"^[\s{]*(?:@!?[%\w$]+\s+)?"
+SINGLE = {cls: re.compile(GUARD + "(?:" + of + ")") for cls, of in SINGLE.items()}
+SETP = re.compile(GUARD + "setp")
 
 Row = collections.namedtuple("Row", "terms count weight at_least")  # terms: {unknown: factor}
 LINE = re.compile(r"^LINE (\S+) (\d+) (\d+) (\d+) (\d+) (\d+) (\S+) (\S+)$", re.M)
@@ -185,11 +187,16 @@ def takes_part(insn):
     return insn.cls != "ctl" or insn.opcode == sass.BRA and insn.conditional
 
 
+def may_make(statement, insn):
+    """False for instructions of a jump table, which ptxas makes of several comparisons under the line of the first."""
+    return not SETP.match(statement) or insn.opcode in sass.SETP
+
+
 def vote_rows(graph, code, counts, terms, text):
     """A row for each line and class of instruction: the copies together execute as often as the line."""
     groups = collections.defaultdict(list)
     for at, insn in enumerate(code):
-        if insn.line in counts and takes_part(insn) and insn.line <= len(text):
+        if insn.line in counts and takes_part(insn) and insn.line <= len(text) and may_make(text[insn.line - 1], insn):
             groups[insn.line, insn.cls].append(at)
     rows = []
     for (line, cls), copies in groups.items():

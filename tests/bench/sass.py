@@ -33,6 +33,7 @@ CLASSES = {
 CLASS_OF = {int(opcode, 16): name for name, opcodes in CLASSES.items() for opcode in opcodes.split()}
 
 MOV, CS2R = 0x002, 0x005
+SETP = (0x00B, 0x00C, 0x02A, 0x034)  # FSETP, ISETP, DSETP, HSETP2
 CALL_ABS, CALL, BSSY, BRA, BRX, JMP, JMX, EXIT, RET, BRXU = (
     0x143, 0x144, 0x145, 0x147, 0x149, 0x14A, 0x14C, 0x14D, 0x150, 0x158)
 NOP12, BRA12 = 0x918, 0x947  # with the operand form
