@@ -24,6 +24,8 @@
 //     R1 = add.s32 R0, 1; R0 = mov.b32 5; R2 = add.s32 R1, 1    R0 is another value by now
 //     R1 = add.s32 R0, 4; ld.shared.b32 [R1]                    32 bits wrap where an offset does not
 //     R1 = shr.u32 R0, 8; R2 = and.b32 R1, 255                  in PTX 1.4, which has no bfe
+//     R4 = mul.wide.s32 R1 + 1, 4; st.b64 [R0], R4              the constant would not become an offset of an access
+//     R3 = add.s32 R1, 5; b1: R6 = add.s32 R3, R5 (phi of b1)   the loop would add twice where it adds once
 //     R1 = add.sat.s32 R0, 0; R1, CC0 = add.cc.u32 R0, 0        rules are about plain instructions
 //
 // Ends: each rule makes something that is less in an order (fold_rules.def), and AGAIN bounds what happens to one
@@ -96,6 +98,8 @@ typedef struct Match {
     uint32_t values, constants;  // which are bound
     Operand value[RULE_VARS];
     uint64_t constant[RULE_VARS];
+    InstrId inner[RULE_KIDS];  // the instructions below the root
+    uint32_t ninner;
 } Match;
 
 // The descriptor of a node of a result.
@@ -125,9 +129,11 @@ typedef struct Fold {
     VEC(Role) roles;   // by DescId
     uint8_t *readers;  // by RegId, of those that were there in the beginning
     RegId nregs;
+    uint8_t *kept;  // by RegId below nregs: a constant in a sum with it stays a sum somewhere; NULL = not yet looked
     VEC(InstrId) made;   // definitions of registers from nregs on
     VEC(uint32_t) from;  // by RegId: FROM_*, of registers with one definition that has no guard
     InstrId root;
+    bool root_offset;    // constants in sums with what is being matched become offsets
     const Match *match;  // whose condition is looked at
     KnownFacts facts;
     Known known[KNOWN];  // by the operand
@@ -291,6 +297,55 @@ static bool evaluate(Fold *f, InstrId id)
     return true;
 }
 
+/* -- Offsets -------------------------------------------------------------------------------------------- */
+
+// Moves count as sums, since rules look through moves.
+static bool is_wide_sum(const Fn *fn, const Instr *i)
+{
+    const Desc *d = ir_desc(fn, i);
+    Type type = (Type)tab_mnem(fn->tables, d->mnem)->type[0];
+    return (d->op == OP_ADD && (type == TY_S64 || type == TY_U64)) || d->op == OP_MOV;
+}
+
+// True if a constant in a sum with the register of use k becomes an offset, as far as this reader is concerned.
+static bool takes_offset(const Fold *f, const Instr *i, uint32_t k, bool access, bool sum)
+{
+    const Fn *fn = f->fn;
+    const Desc *d = ir_desc(fn, i);
+    const Operand *ops = ir_ops(fn, i);
+    if (access && k + 1 < MIN(i->nops, d->nops) && operand_is_base(fn, d, k) && op_kind(ops[k + 1]) == K_IMM)
+        return true;
+    return sum && op_is_reg(ops[0]) && op_index(ops[0]) < f->nregs && !f->kept[op_index(ops[0])];
+}
+
+// Readers are met before definitions, but for those by way of phis, which take no offset.
+static void find_kept(Fold *f)
+{
+    const Fn *fn = f->fn;
+    f->kept = NEW_ARRAY(&f->scratch, uint8_t, f->nregs);
+    for (uint32_t n = f->a->nrpo; n-- > 0;) {
+        for (InstrId id = ir_block(fn, f->a->rpo[n])->last; id; id = ir_instr(fn, id)->prev) {
+            const Instr *i = ir_instr(fn, id);
+            const Operand *ops = ir_ops(fn, i);
+            bool access = role_of(f, i->desc)->accesses && !(i->flags & IF_PINNED);
+            bool sum = !access && i->ndef == 1 && !ir_guarded(i) && is_wide_sum(fn, i);
+            for (uint32_t k = i->ndef; k < i->nops; k++)
+                if (op_is_reg(ops[k]) && op_index(ops[k]) < f->nregs && !takes_offset(f, i, k, access, sum))
+                    f->kept[op_index(ops[k])] = true;
+        }
+    }
+}
+
+// True if constants in sums with the register become offsets of accesses, all of them. Sums of 32 bits may wrap.
+static bool becomes_offset(Fold *f, RegId r)
+{
+    if (r >= f->nregs || ir_reg(f->fn, r)->width != W64)
+        return false;
+    if (!f->kept)
+        find_kept(f);
+    return !f->kept[r];
+}
+
 /* -- Matching ------------------------------------------------------------------------------------------- */
 
 static char letter_of(const TypeInfo *t)
@@ -435,11 +490,12 @@ static bool match_instr(Fold *f, Match *m, const RuleNode *n, InstrId id, const 
         (!op_is_reg(*ir_use(fn, i, 0)) || form->bits[0] != width_bits(ir_reg(fn, op_index(*ir_def(fn, i, 0)))->width) ||
          form->bits[1] != width_bits(ir_reg(fn, op_index(*ir_use(fn, i, 0)))->width)))
         return false;
-    uint32_t values = m->values, constants = m->constants;
+    uint32_t values = m->values, constants = m->constants, ninner = m->ninner;
     if (match_kids(f, m, n, i, false, uses))
         return true;
     m->values = values;
     m->constants = constants;
+    m->ninner = ninner;
     return n->commutes && match_kids(f, m, n, i, true, uses);
 }
 
@@ -458,6 +514,7 @@ static uint64_t compute(Fold *f, const Match *m, uint16_t code)
     RuleFacts facts;
     facts.bits = m->bits;
     facts.proving = false;
+    facts.offset = f->root_offset;
     facts.known = 0;
     facts.user = f;
     facts.of = facts_of;
@@ -493,9 +550,37 @@ static bool match_operand(Fold *f, Match *m, uint16_t node, Operand o, Operand f
     InstrId def = definition_of(f, from);
     if (!def || ir_guarded(ir_instr(fn, def)))
         return false;
-    if (n->single && !(op_index(from) < f->nregs && f->readers[op_index(from)] == 1 && op_same(from, o)))
+    bool single = op_index(from) < f->nregs && f->readers[op_index(from)] == 1 && op_same(from, o);
+    if (n->single && !single && !(n->sums && becomes_offset(f, op_index(from))))
         return false;
+    if (m->ninner < ARRAY_LEN(m->inner))
+        m->inner[m->ninner++] = def;
     return match_instr(f, m, n, def, NULL);
+}
+
+/* -- Loops ---------------------------------------------------------------------------------------------- */
+
+// True if an instruction of the pattern is outside of a loop in which a value of the pattern changes: the result would
+// compute in the loop what the pattern computes once.
+static bool goes_into_loop(Fold *f, const Match *m)
+{
+    const Fn *fn = f->fn;
+    const Analyses *a = NULL;
+    for (uint32_t k = 0; k < m->ninner; k++) {
+        for (uint32_t var = 0; var < RULE_VARS; var++) {
+            if (!(m->values >> var & 1) || !op_is_reg(m->value[var]))
+                continue;
+            InstrId def = definition_of(f, m->value[var]);
+            BlockId inner = ir_instr(fn, m->inner[k])->block, b = def ? ir_instr(fn, def)->block : f->block;
+            if (b == inner)
+                continue;
+            if (!a)
+                a = analysis_need(f->fn, AN_LOOPS);
+            if (!loop_contains(a, loop_of(a, b), inner))
+                return true;
+        }
+    }
+    return false;
 }
 
 /* -- Results -------------------------------------------------------------------------------------------- */
@@ -811,6 +896,14 @@ static inline bool may_match(const Candidate *c, const Uses *uses)
     return fits && comes_from(c->need[2], from[2]) && (!c->same || uses->same);
 }
 
+// True if the condition of a rule holds for the match.
+static bool holds(Fold *f, const Match *m, const Rule *rule, InstrId id)
+{
+    if (rule->offset)
+        f->root_offset = becomes_offset(f, op_index(*ir_def(f->fn, ir_instr(f->fn, id), 0)));
+    return compute(f, m, rule->when) != 0;
+}
+
 static bool try_rules(Fold *f, InstrId id, const Uses *uses)
 {
     const Fn *fn = f->fn;
@@ -827,10 +920,10 @@ static bool try_rules(Fold *f, InstrId id, const Uses *uses)
         if (!may_apply(f, c.rule))
             continue;
         for (m.bits = c.bits ? c.bits : 16; m.bits <= 64; m.bits *= 2) {
-            m.values = m.constants = 0;
+            m.values = m.constants = m.ninner = 0;
             uint32_t w = width_index(&m);
             if (rule->at[w] && module_takes(fn->module, rule->needs[w]) && match_instr(f, &m, root, id, uses) &&
-                (!rule->when || compute(f, &m, rule->when))) {
+                !(rule->deep && goes_into_loop(f, &m)) && (!rule->when || holds(f, &m, rule, id))) {
                 apply(f, &m, c.rule, id);
                 return true;
             }

@@ -67,6 +67,7 @@ typedef enum {
     X_SMAX,
     X_BITS,
     X_PAYS,
+    X_OFFSET,
     X_ONES,
     X_NEG,
     X_NOT,
@@ -153,6 +154,8 @@ static void read_primary(Reader *r)
     }
     if (take(r, "ones")) {
         emit(r, X_ONES);
+    } else if (take(r, "offset")) {
+        emit(r, X_OFFSET);
     } else if (take(r, "w")) {
         emit(r, X_BITS);
     } else if (take(r, "(")) {
@@ -268,6 +271,7 @@ uint64_t rule_eval(const RuleSet *set, uint16_t code, RuleFacts *facts)
         case X_SMAX: stack[n++] = (uint64_t)facts_of(facts, var)->smax; continue;
         case X_BITS: stack[n++] = facts->bits; continue;
         case X_PAYS: stack[n - 1] = a || facts->proving; continue;
+        case X_OFFSET: stack[n++] = facts->offset; continue;
         case X_ONES: stack[n++] = UINT64_MAX >> (64 - facts->bits); continue;
         case X_NEG: stack[n - 1] = 0 - a; continue;
         case X_NOT: stack[n - 1] = !a; continue;
@@ -373,7 +377,8 @@ static uint16_t add_node(Reader *r, RuleNode n)
 
 static uint16_t read_pattern(Reader *r)
 {
-    RuleNode n = {.single = take(r, "^")};
+    bool sums = take(r, "+");
+    RuleNode n = {.single = sums || take(r, "^"), .sums = sums};
     skip_blanks(r);
     if (take(r, "{")) {
         n.kind = RN_EXPR;
@@ -469,6 +474,10 @@ static void read_rule(Reader *r, Rule *rule, uint32_t k)
     for (uint32_t kid = 0; kid < root->nkids; kid++)
         rule->need[kid] = need_of(r->set, &nodes[root->kids[kid]]);
     const RuleNode *first = &nodes[root->kids[0]], *second = &nodes[root->kids[1]];
+    const RuleNode *to = &nodes[rule->to];
+    for (uint32_t kid = 0; to->kind == RN_OP && kid < to->nkids; kid++)
+        rule->deep |= nodes[to->kids[kid]].kind == RN_OP;
+    rule->offset = strstr(rule->cond, "offset") != NULL;
     rule->same = root->nkids > 1 && first->kind == RN_VALUE && second->kind == RN_VALUE && first->var == second->var;
 }
 

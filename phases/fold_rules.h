@@ -26,7 +26,8 @@ typedef struct RuleType {
 typedef struct RuleNode {
     uint8_t kind;   // RuleNodeKind
     uint8_t var;    // RN_VALUE, RN_CONST: its number, letters from p and C on
-    bool single;    // `^`: nothing else reads it
+    bool single;    // `^` or `+`: nothing else reads it
+    bool sums;      // `+`: or only sums whose constants become offsets of accesses
     bool commutes;  // the first two kids may stand the other way round
     uint16_t op;    // Opcode
     uint8_t cmp;    // Mod of the comparison, 0 = none
@@ -55,6 +56,8 @@ typedef struct Rule {
     Isa needs[RULE_WIDTHS];               // what a module needs for the instructions of the result
     uint32_t need[RULE_KIDS];             // of the root's operands: FROM_*; FROM_CONSTANT also is 0
     bool same;                            // its first two are the same
+    bool offset;                          // the condition depends on offsets
+    bool deep;                            // the result has an instruction below its root
     bool widths;                          // there is another type in a pattern of predicates
 } Rule;
 
@@ -74,6 +77,7 @@ typedef struct RuleFacts {
     uint32_t bits;
     uint64_t constant[RULE_VARS];  // by variable
     bool proving;                  // pays() does not count
+    bool offset;                   // constants that are added to the root's result become offsets of accesses
     uint32_t known;                // values whose facts are there
     Facts facts[RULE_VARS];        // by variable
     void *user;

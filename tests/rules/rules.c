@@ -464,7 +464,9 @@ static bool is_applied(Proof *p, uint32_t width, Mistake mistake, bool *made)
     Operand address[] = {op_def(op_reg(b.fn, b.address)), op_const(b.fn, 4096, W64)};
     ir_append(b.fn, b.block, desc_make(b.fn->tables, "mov.b64", "%,%"), 0, address, 2);
     b.guard = load(&b, W1);
-    build(&b, p->rule->from, width_of(&b, times_of_result(node(p, p->rule->from))), true);
+    Operand root = build(&b, p->rule->from, width_of(&b, times_of_result(node(p, p->rule->from))), true);
+    if (p->rule->offset)
+        b.address = op_index(root), load(&b, W32);
     ir_append(b.fn, b.block, desc_make(b.fn->tables, "ret", ""), 0, NULL, 0);
     phase_fold(&b.ctx, b.fn);
     bool applied = b.ctx.rule_uses[p->rule - p->set->rules] > 0;
@@ -502,7 +504,7 @@ static void apply(Proof *p, uint32_t width)
 {
     bool made, any = false;
     p->bits = rule_bits(width);
-    p->facts = (RuleFacts){.bits = p->bits, .user = p, .of = facts_of};
+    p->facts = (RuleFacts){.bits = p->bits, .offset = true, .user = p, .of = facts_of};
     // Some constants leave nothing but a constant.
     bool applied = false;
     for (int n = 0; n < 50 && !applied; n++)
@@ -548,6 +550,7 @@ static void try_rule(const RuleSet *set, const Rule *rule, Arena *arena)
         prove(&p, rule_bits(w), w);
         bool pays =
             (w == 2 || !strstr(rule->cond, "pays(w == 64)")) && (w == 1 || !strstr(rule->cond, "pays(w == 32)"));
+        pays &= w == 1 || !rule->offset;  // its result, of twice the width, is an address
         if (pays)
             apply(&p, w);
     }
