@@ -127,6 +127,8 @@ PhaseBody phase_form_lop3;
 PhaseBody phase_general_optimize_mid;
 // Notes in ctx->costs, if there are any, that a sub-pass is about to simplify an instruction.
 void note_cost(Ctx *ctx, Fn *fn, InstrId id);
+/* reoptimize.c */
+PhaseBody phase_reoptimize;
 /* infer_spaces.c */
 PhaseBody phase_infer_spaces;
 // Whether the function makes generic addresses and accesses memory by some.

@@ -44,7 +44,13 @@ typedef struct EndCopy {
     BlockId at;
     RegId to;
     Operand from;
+    uint64_t order;
 } EndCopy;
+
+typedef struct OrderedPhi {
+    InstrId id;
+    uint32_t use;  // place of the first
+} OrderedPhi;
 
 typedef struct Leaving {
     Fn *fn;
@@ -56,7 +62,10 @@ typedef struct Leaving {
     VEC(Affinity) affinities;
     VEC(EndCopy) end_copies;
     VEC(VarId) web;
+    VEC(OrderedPhi) phis;  // of the block at hand
     ParallelCopy parallel;
+    uint32_t *rank;  // by RegId: when it appears first in the layout, 0 = not yet
+    uint32_t nranks;
     bool bypassed;  // a constant was copied, and who had it may not be needed any more
 } Leaving;
 
@@ -169,6 +178,29 @@ static void add_phi_copies(Leaving *l, InstrId id)
     classes_join_copies(c, l->web.at, l->web.n);
 }
 
+static int by_use(const void *x, const void *y)
+{
+    const OrderedPhi *a = x, *b = y;
+    return a->use != b->use ? (a->use > b->use) - (a->use < b->use) : (a->id > b->id) - (a->id < b->id);
+}
+
+// Phis of one block come in the order of their first uses, which does not depend on how registers are numbered.
+static void add_copies_of_block(Leaving *l, BlockId b)
+{
+    const Fn *fn = l->fn;
+    const Analyses *a = l->a;
+    l->phis.n = 0;
+    for (InstrId id = ir_block(fn, b)->first; is_phi(fn, ir_instr(fn, id)); id = ir_instr(fn, id)->next) {
+        RegId def = op_index(*ir_def(fn, ir_instr(fn, id), 0));
+        OrderedPhi phi = {id, use_count(a, def) ? a->place[a->uses.at[a->uses.first[def]].instr] : UINT32_MAX};
+        VEC_PUSH(&l->scratch, &l->phis, phi);
+    }
+    if (l->phis.n > 1)
+        qsort(l->phis.at, l->phis.n, sizeof *l->phis.at, by_use);
+    for (uint32_t k = 0; k < l->phis.n; k++)
+        add_phi_copies(l, l->phis.at[k].id);
+}
+
 static int by_depth_and_rank(const void *x, const void *y)
 {
     const Affinity *a = x, *b = y;
@@ -185,9 +217,7 @@ static void merge_classes(Leaving *l)
         FOR_INSTRS(fn, l->a->dom.order[k], id)
             add_tied_copies(l, id);
     for (uint32_t k = 0; k < l->a->nrpo; k++)
-        for (InstrId id = ir_block(fn, l->a->dom.order[k])->first; is_phi(fn, ir_instr(fn, id));
-             id = ir_instr(fn, id)->next)
-            add_phi_copies(l, id);
+        add_copies_of_block(l, l->a->dom.order[k]);
     if (l->affinities.n)
         qsort(l->affinities.at, l->affinities.n, sizeof *l->affinities.at, by_depth_and_rank);
     for (uint32_t k = 0; k < l->affinities.n; k++)
@@ -238,7 +268,7 @@ static void leave_phi(Leaving *l, InstrId id)
     RegId def = op_index(*ir_def(fn, i, 0));
     RegId to = name_of(l, l->copies && l->copies[def] ? l->copies[def] : def, def);
     for (uint32_t k = 0; k < ir_nuse(i); k += 2) {
-        EndCopy copy = {op_index(*ir_use(fn, i, k)), to, *ir_use(fn, i, k + 1)};
+        EndCopy copy = {op_index(*ir_use(fn, i, k)), to, *ir_use(fn, i, k + 1), 0};
         if (is_copied(copy.from) && is_reachable(l, copy.at))
             VEC_PUSH(&l->scratch, &l->end_copies, copy);
     }
@@ -265,22 +295,65 @@ static void leave_tied(Leaving *l, InstrId id)
     i->flags &= (uint8_t)~IF_TIED;
 }
 
+// Notes that registers of an instruction appear, in the order in which they are numbered in final output.
+static void rank_operands(Leaving *l, const Instr *i)
+{
+    const Operand *ops = ir_ops(l->fn, i);
+    for (uint32_t k = 0; k < i->nops; k++) {
+        Operand o = ops[ir_guarded(i) ? (k ? k - 1 : i->nops - 1u) : k];
+        if (op_is_reg(o) && op_index(o) < l->parallel.nregs && !l->rank[op_index(o)])
+            l->rank[op_index(o)] = ++l->nranks;
+    }
+}
+
+// Returns the place of a copy among those at the end of its block: by the number that its register will have in final
+// output. So what comes out does not depend on the numbers that came in.
+static uint64_t order_of_copy(const Leaving *l, RegId to)
+{
+    uint32_t rank = to < l->parallel.nregs ? l->rank[to] : 0;
+    return rank ? rank : ((uint64_t)ir_reg(l->fn, to)->width + 1) << 32 | to;
+}
+
+static int by_order(const void *x, const void *y)
+{
+    const EndCopy *a = x, *b = y;
+    return (a->order > b->order) - (a->order < b->order);
+}
+
+static void insert_copies_of_block(Leaving *l, InstrId terminator, EndCopy *copies, uint32_t n)
+{
+    for (uint32_t k = 0; k < n; k++)
+        copies[k].order = order_of_copy(l, copies[k].to);
+    qsort(copies, n, sizeof *copies, by_order);
+    InstrId before = ir_instr(l->fn, terminator)->prev;
+    for (uint32_t k = 0; k < n; k++)
+        parallel_copy_add(&l->parallel, copies[k].to, source_for(l, copies[k].to, copies[k].from));
+    parallel_copy_insert(&l->parallel, terminator);
+    InstrId id = before ? ir_instr(l->fn, before)->next : ir_block(l->fn, ir_instr(l->fn, terminator)->block)->first;
+    for (; id != terminator; id = ir_instr(l->fn, id)->next)
+        rank_operands(l, ir_instr(l->fn, id));
+}
+
 // Inserts the copies of inputs of phis at the ends of blocks.
 static void insert_end_copies(Leaving *l)
 {
     Fn *fn = l->fn;
     uint32_t *first = NEW_ARRAY(&l->scratch, uint32_t, fn->blocks.n + 1);
     EndCopy *sorted = arena_alloc(&l->scratch, (l->end_copies.n + 1) * sizeof *sorted);
+    l->rank = NEW_ARRAY(&l->scratch, uint32_t, l->parallel.nregs);
     for (uint32_t k = 0; k < l->end_copies.n; k++)
         first[l->end_copies.at[k].at]++;
     rows_start(first, fn->blocks.n);
     for (uint32_t k = 0; k < l->end_copies.n; k++)
         sorted[first[l->end_copies.at[k].at]++] = l->end_copies.at[k];
-    for (uint32_t k = 0; k < l->end_copies.n; k++) {
-        const EndCopy *copy = &sorted[k];
-        parallel_copy_add(&l->parallel, copy->to, source_for(l, copy->to, copy->from));
-        if (k + 1 == l->end_copies.n || sorted[k + 1].at != copy->at)
-            parallel_copy_insert(&l->parallel, ir_terminator(fn, copy->at));
+    rows_restore(first, fn->blocks.n);
+    FOR_BLOCKS(fn, b) {
+        InstrId end = first[b] < first[b + 1] ? ir_terminator(fn, b) : 0;
+        FOR_INSTRS(fn, b, id) {
+            if (id == end)
+                insert_copies_of_block(l, end, sorted + first[b], first[b + 1] - first[b]);
+            rank_operands(l, ir_instr(fn, id));
+        }
     }
 }
 
@@ -343,7 +416,8 @@ static void leave(Leaving *l, bool conventional)
     parallel_copy_init(&l->parallel, fn, &l->scratch);
     FOR_BLOCKS(fn, b)
         leave_block(l, b);
-    insert_end_copies(l);
+    if (l->end_copies.n)
+        insert_end_copies(l);
 }
 
 bool phase_convert_mov_phi(Ctx *ctx, Fn *fn)

@@ -73,7 +73,7 @@ static double threshold(Ctx *ctx)
 /* -- The bundle ----------------------------------------------------------------------------------------- */
 
 // What sub-passes look for, and leave behind.
-enum { DEFINITIONS = 1, READERS = 2, CONSTANTS = 4, EVERYTHING = 7 };
+enum { DEFINITIONS = 1, READERS = 2, CONSTANTS = 4, FEWER_READERS = 8, EVERYTHING = 15 };
 
 typedef struct SubPass {
     int row;
@@ -85,10 +85,11 @@ static const SubPass sub_passes[] = {
     {PH_INFER_SPACES, DEFINITIONS, DEFINITIONS | READERS, true},
     {PH_PROMOTE_MEMORY, DEFINITIONS | CONSTANTS, DEFINITIONS | READERS, true},
     {PH_STORE_FORWARDING, DEFINITIONS | CONSTANTS, DEFINITIONS | READERS, true},
-    {PH_FOLD, DEFINITIONS | CONSTANTS, CONSTANTS | READERS, true},
+    {PH_FOLD, DEFINITIONS | CONSTANTS | FEWER_READERS, CONSTANTS | READERS, true},
     {PH_COPY_PROP, DEFINITIONS | CONSTANTS, DEFINITIONS | READERS, false},
+    {PH_EQUAL_PHIS, READERS, DEFINITIONS, false},
     {PH_COMMONING, DEFINITIONS | CONSTANTS, READERS, false},
-    {PH_SIMPLE_LIVE_DEAD, READERS, 0, false},
+    {PH_SIMPLE_LIVE_DEAD, READERS, FEWER_READERS, false},
 };
 
 // Whether any of the sub-passes could have something to do.

@@ -26,17 +26,24 @@ typedef enum { PS_FUNCTION, PS_MODULE } PhaseScope;
 typedef enum { PF_ANY, PF_MULTI, PF_SSA, PF_TO_SSA, PF_TO_MULTI } PhaseForm;
 enum {
     PHASE_SLOTS = 159,
-    PHASE_ROWS = 169,
+    PHASE_ROWS = 170,
     PH_APPLY_RECIPES = 1,
+    PH_BRANCH_OPT = 15,
     PH_GENERATE_MOV_PHI = 23,
+    PH_GENERAL_OPTIMIZE_MID = 37,
+    PH_EQUAL_PHIS = 52,
+    PH_LIVE_DEAD_THIRD = 61,
+    PH_REDUNDANT_PHIS = 62,
     PH_CONVERT_MOV_PHI = 73,
     PH_COPY_PROP = 159,
     PH_PROMOTE_MEMORY = 160,
     PH_COMMONING = 161,
     PH_SIMPLE_LIVE_DEAD = 162,
+    PH_REMOVE_REDUNDANT_MOV = 164,
     PH_FOLD = 165,
     PH_INFER_SPACES = 166,
     PH_STORE_FORWARDING = 167,
+    PH_FORM_LOP3 = 168,
 };
 
 typedef bool PhaseBody(Ctx *ctx, Fn *fn);  // returns progress: whether it changed the function

@@ -35,6 +35,8 @@ static bool has_moves(const Fn *fn)
     return false;
 }
 
+static bool has_branches(const Fn *fn) { return fn->nblocks > 1; }
+
 /* -- The table ------------------------------------------------------------------------------------------ */
 
 const RecipeInfo recipe_info[RECIPE_COUNT] = {

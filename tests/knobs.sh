@@ -693,7 +693,7 @@ error 12 'DUMPIR="12";OptBudget=3' "$semicolon"
 for knob in NamedPhases DisablePhases; do
     n=$((${#knob} + 2))
     error $n "$knob=12+Gvn" "$knob: unknown phase 'Gvn'; did you mean GvnCse, NOP or EmitPSI?"
-    error $n "$knob=169" "$knob: there is no phase 169; the last is 168"
+    error $n "$knob=170" "$knob: there is no phase 170; the last is 169"
     error $((n + 10)) "WHEN=FN=x;$knob=GvnCse@50" "$knob: 'GvnCse' is not at slot 50 but at 49"
     error $n "$knob=\"12..9\"" "$knob: the range '12..9' runs backwards"
     error $n "$knob=GvnCse:3" "$knob: 'GvnCse:3': no phase takes a parameter"
@@ -729,7 +729,7 @@ error 9 'WHEN=PH=..12;OptBudget=1' "bad phase '..12'; $phase"
 error 9 'WHEN=PH=12..9;OptBudget=1' "the range 12..9 is reversed: the lower phase comes first"
 error 9 'WHEN=PH=OriCopyPro;OptBudget=1' \
     "unknown phase 'OriCopyPro'; did you mean OriCopyProp, OriDoRemat or OriFold?"
-error 12 'WHEN=PH=1..169;OptBudget=1' "there is no phase 169; the last is 168"
+error 12 'WHEN=PH=1..170;OptBudget=1' "there is no phase 170; the last is 169"
 error 9 'WHEN=PH=CalcRegisterMap;OptBudget=1' \
     "'CalcRegisterMap' stands at two slots: write CalcRegisterMap@124 or CalcRegisterMap@149"
 error 1 'WHEN=FN=k' "WHEN without settings: they stand behind a ';' with no blank before it"

@@ -521,6 +521,7 @@ struct Fn {
     uint32_t without_self_moves;  // the version that has no moves of registers to themselves
     uint32_t conventional;  // the version, in ssa form, of which it is known that no members of a phi's class are live
                             // at once
+    uint32_t decided;       // the version in which OriBranchOpt has decided branches
     RegId loose;            // in ssa form, while a phase runs ssa_repair(): registers from this one on have several
                             // definitions; 0 = none has
     uint32_t verified[4];   // by level: the version that was verified

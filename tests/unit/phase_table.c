@@ -179,7 +179,7 @@ TEST(phase_find_errors)
         {"CalcRegisterMap", "CalcRegisterMap@124 or CalcRegisterMap@149"},
         {"calcregistermap", "CalcRegisterMap@124 or CalcRegisterMap@149"},
         {"CalcRegisterMap@125", "slot 125"},
-        {"169", "there is no phase 169; the last is 168"},
+        {"170", "there is no phase 170; the last is 169"},
         {"99999999999999999999", "unknown phase"},
         {"-1", "unknown phase"},
         {"12 ", "unknown phase"},

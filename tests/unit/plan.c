@@ -408,7 +408,7 @@ TEST(plan_list_errors)
 {
     static const char *const errors[] = {
         "NamedPhases=Gvnn",
-        "DisablePhases=12+169",
+        "DisablePhases=12+170",
         "DUMPIR=\"9..3\"",
         "NvOptRecipes=maybe",
         "WHEN=FN=nobody;NamedPhases=Gvnn",
@@ -458,9 +458,9 @@ TEST(plan_option_errors)
     CHECK(strncmp(why, "--named-phases: unknown phase 'Gvnn'", 36) == 0);
     close_plan(&p);
     open_plan(&p, true);
-    p.f.ctx.options.disabled = "169";
+    p.f.ctx.options.disabled = "170";
     CHECK(!phase_plan(&p.f.ctx, p.f.module, why));
-    CHECK_Z(why, "--disable-phases: there is no phase 169; the last is 168");
+    CHECK_Z(why, "--disable-phases: there is no phase 170; the last is 169");
     close_plan(&p);
     open_plan(&p, true);
     pragma(&p, "knob NamedPhases=Gvnn");
