@@ -10,7 +10,8 @@
 //
 // Then the phase runs on a function with the pattern, which must become something else by that rule, and on functions
 // in which something is missing: a constant is another one, two values are not the same, what is read is written under
-// a guard, something else reads what only the pattern may. There the rule must not be applied.
+// a guard, something else reads what only the pattern may. There the rule must not be applied. Where something else
+// reads an instruction inside of the pattern, and the rule is applied, there must not be more instructions than before.
 //
 // Ends in `N passed, N failed`.
 #define _DEFAULT_SOURCE
@@ -330,10 +331,19 @@ typedef struct Build {
     Proof *p;
     uint32_t width;
     Mistake mistake;
-    bool made;  // the mistake
+    bool made;        // the mistake
+    uint32_t reader;  // the inner instruction that something else reads, too, counted from 1; 0 = none
+    uint32_t inner;   // those that are built
     RegId reg[RULE_VARS];
     RegId guard, address;
 } Build;
+
+// What came of folding a function with a pattern.
+typedef struct Outcome {
+    bool applied, made;  // the rule, the mistake
+    bool read;           // there is an inner instruction with the wanted reader
+    uint32_t before, after;
+} Outcome;
 
 static Width width_of(const Build *b, uint32_t times)
 {
@@ -354,6 +364,23 @@ static RegId load(Build *b, Width width)
     snprintf(text, sizeof text, "ld.volatile.global.b%u", width_bits(width));
     ir_append(b->fn, b->block, desc_make(b->fn->tables, text, "%,[&]"), 0, ops, 3);
     return r;
+}
+
+// Makes the value of a register needed.
+static void store(Build *b, RegId r, Width width)
+{
+    char text[32];
+    if (width == W1) {
+        RegId n = reg_new(b->fn, RF_R, W32);
+        Operand select[] = {op_def(op_reg(b->fn, n)), op_const(b->fn, 1, W32), op_const(b->fn, 0, W32),
+                            op_reg(b->fn, r)};
+        ir_append(b->fn, b->block, desc_make(b->fn->tables, "selp.b32", "%,%,%,%"), 0, select, 4);
+        r = n;
+        width = W32;
+    }
+    Operand ops[] = {op_reg(b->fn, b->address), op_const(b->fn, 8, W64), op_reg(b->fn, r)};
+    snprintf(text, sizeof text, "st.volatile.global.b%u", width_bits(width));
+    ir_append(b->fn, b->block, desc_make(b->fn->tables, text, "[&],%"), 0, ops, 3);
 }
 
 static RegId limit(Build *b, const char *name, RegId r, uint64_t by, Width width)
@@ -433,13 +460,32 @@ static Operand build(Build *b, uint16_t at, Width width, bool root)
         ir_append(b->fn, b->block, desc_make(b->fn->tables, text, "%,%"), 0, uses, 2);
         b->made = true;
     }
+    b->inner += !root;
+    if (b->reader && (root || b->inner == b->reader))
+        store(b, r, width);
     return op_reg(b->fn, r);
 }
 
-// Whether folding applied the rule to a function with its pattern.
-static bool is_applied(Proof *p, uint32_t width, Mistake mistake, bool *made)
+// Returns what the instructions cost but for moves; an immediate beyond the first takes a register of its own.
+static uint32_t cost_of(const Fn *fn, BlockId b)
 {
-    Build b = {.p = p, .width = width, .mistake = mistake, .made = mistake == CONDITION};
+    uint32_t cost = 0;
+    FOR_INSTRS(fn, b, id) {
+        const Instr *i = ir_instr(fn, id);
+        uint32_t constants = 0;
+        if (ir_desc(fn, i)->op == OP_MOV)
+            continue;
+        for (uint32_t k = 0; k < ir_nuse(i); k++)
+            constants += op_kind(*ir_use(fn, i, k)) == K_IMM;
+        cost += ir_desc(fn, i)->op == OP_SELP && constants > 1 ? constants : 1;
+    }
+    return cost;
+}
+
+// Runs folding, with this rule alone, on a function with its pattern.
+static Outcome fold_pattern(Proof *p, uint32_t width, Mistake mistake, uint32_t reader)
+{
+    Build b = {.p = p, .width = width, .mistake = mistake, .made = mistake == CONDITION, .reader = reader};
     jmp_buf unwind;
     if (setjmp(unwind)) {
         printf("%s: %s\n", p->rule->name, b.ctx.heap.message);
@@ -468,15 +514,21 @@ static bool is_applied(Proof *p, uint32_t width, Mistake mistake, bool *made)
     if (p->rule->offset)
         b.address = op_index(root), load(&b, W32);
     ir_append(b.fn, b.block, desc_make(b.fn->tables, "ret", ""), 0, NULL, 0);
+    if (reader)
+        phase_live_dead(&b.ctx, b.fn);
+    Outcome outcome = {.before = cost_of(b.fn, b.block), .read = b.inner >= reader};
     phase_fold(&b.ctx, b.fn);
-    bool applied = b.ctx.rule_uses[p->rule - p->set->rules] > 0;
-    *made = b.made;
+    if (reader)
+        phase_live_dead(&b.ctx, b.fn);
+    outcome.after = cost_of(b.fn, b.block);
+    outcome.applied = b.ctx.rule_uses[p->rule - p->set->rules] > 0;
+    outcome.made = b.made;
     analysis_drop(b.fn, 0);
     module_free(m);
     knobs_free(&b.ctx.knobs);
     arena_free(&b.ctx.arena);
     heap_release(&b.ctx.heap);
-    return applied;
+    return outcome;
 }
 
 // Draws constants for which the condition holds, or for which it does not.
@@ -500,25 +552,34 @@ static void check(bool ok, const Proof *p, const char *what, Mistake mistake)
         printf("%s: %s (%s) at %u bits\n", p->rule->name, what, mistakes[mistake], p->bits);
 }
 
+// Checks that the rule does not make more instructions where something else reads one of those inside of the pattern.
+static void check_readers(Proof *p, uint32_t width)
+{
+    Outcome o = fold_pattern(p, width, NOTHING, 1);
+    for (uint32_t reader = 1; o.read; o = fold_pattern(p, width, NOTHING, ++reader))
+        check(!o.applied || o.after <= o.before, p, "makes more instructions", READER);
+}
+
 static void apply(Proof *p, uint32_t width)
 {
-    bool made, any = false;
+    bool any = false;
     p->bits = rule_bits(width);
     p->facts = (RuleFacts){.bits = p->bits, .offset = true, .user = p, .of = facts_of};
     // Some constants leave nothing but a constant.
     bool applied = false;
     for (int n = 0; n < 50 && !applied; n++)
-        applied = draw_constants(p, true) && is_applied(p, width, NOTHING, &made);
+        applied = draw_constants(p, true) && fold_pattern(p, width, NOTHING, 0).applied;
     check(applied, p, "is not applied", NOTHING);
+    check_readers(p, width);
     for (Mistake mistake = LITERAL; mistake < MISTAKES; mistake++) {
-        applied = is_applied(p, width, mistake, &made);
-        any |= made;
-        if (made)
-            check(!applied, p, "is applied", mistake);
+        Outcome o = fold_pattern(p, width, mistake, 0);
+        any |= o.made;
+        if (o.made)
+            check(!o.applied, p, "is applied", mistake);
     }
     if (p->rule->when && draw_constants(p, false)) {
         any = true;
-        check(!is_applied(p, width, CONDITION, &made), p, "is applied", CONDITION);
+        check(!fold_pattern(p, width, CONDITION, 0).applied, p, "is applied", CONDITION);
     }
     if (!any)
         check(false, p, "nothing can be wrong with it", NOTHING);
