@@ -28,6 +28,7 @@
 //     R3 = and.b32 R1, R2; R4 = xor.b32 R3, R0; R5 = add.s32 R3, R4     R3 is needed: nothing is gained
 //     R4 = or.b32 R3, R2; P1 = setp.ne.s32 R4, 0                        see above
 //     R3 = shl.b32 R1, 8; R4 = and.b32 R2, 255; R5 = or.b32 R3, R4      parts side by side: ptxas knows better
+//     R3 = shl.b32 R1, 24; R4 = shl.b32 R2, 16; R5 = or.b32 R3, R4      so may these be, as far as ptxas knows
 //     b0: R3 = and.b32 R1, R2; b1: R4 = xor.b32 R3, R0                  b1 may be in a loop, where R1 and R2 take room
 //     @P0 R3 = and.b32 R1, R2 else R9                                   R3 is R9 where the guard is false
 //     R3 = and.b64 R1, R2; P3 = and.pred P1, P2                         there is no such lop3
@@ -402,6 +403,16 @@ static void look_at_all(Mapping *m)
     }
 }
 
+// True if one of two values has whole low bytes of zeros, the other one has fewer low zeros, and no upper bounds of
+// them are known here: ptxas has some, such as those of conversions (10 functions of 725 have 61 SASS instructions
+// fewer, 1 has one more).
+static bool begins_bytes(uint32_t x, uint32_t y)
+{
+    bool low_zeros_alone = !(x & (x + 1)) && !(y & (y + 1));
+    uint32_t high = MAX(x, y);
+    return low_zeros_alone && x != y && (high == 0xff || high == 0xffff || high == 0xffffff);
+}
+
 // Whether it puts parts side by side, of which ptxas makes sums, permutations and insertions.
 static bool is_packing(Mapping *m, const Instr *i)
 {
@@ -409,10 +420,10 @@ static bool is_packing(Mapping *m, const Instr *i)
     if (op != OP_OR && op != OP_XOR)
         return false;
     Facts x = known_facts(&m->facts, *ir_use(m->fn, i, 0), i->block);
-    if (!x.zeros)
-        return false;
     Facts y = known_facts(&m->facts, *ir_use(m->fn, i, 1), i->block);
-    return (x.zeros | y.zeros) == UINT32_MAX;
+    if (!x.zeros && !y.zeros)
+        return false;
+    return (x.zeros | y.zeros) == UINT32_MAX || (op == OP_OR && begins_bytes((uint32_t)x.zeros, (uint32_t)y.zeros));
 }
 
 static void find_what_stays(Mapping *m)
