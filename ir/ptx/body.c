@@ -187,6 +187,10 @@ static void read_instruction(Reader *r)
         rd_call(r);
     else
         rd_operands(r, mnem);
+    if (guarded && mnem->first == OP_CALL && r->results.n)
+        rd_fail(r, at, "a guarded call with a vector result is not supported; branch around the call");
+    if (mnem->first == OP_RET)
+        vector_store_results(r);
     bool terminator = op_info[mnem->first].traits & TR_TERM;
     if (guarded && terminator)
         rd_shape(r, '~');
@@ -195,6 +199,8 @@ static void read_instruction(Reader *r)
     BlockId next = guarded && terminator ? block_new(r->fn) : 0;
     uint32_t n, run = rd_fit_operands(r, mnem, desc, guarded ? &guard : NULL, next, &n);
     append_instr(r, desc, guarded, run, n, next, start);
+    if (mnem->first == OP_CALL)
+        vector_load_results(r);
 }
 
 /* -- Directives inside a function ----------------------------------------------------------------------- */
@@ -414,6 +420,7 @@ void body_read(Reader *r)
     r->line = 0;
     r->line_used = true;
     r->pending.n = 0;
+    vector_load_formals(r);
     jmp_buf recover, *outer = r->recover;
     r->recover = &recover;
     if (setjmp(recover))
@@ -427,6 +434,7 @@ void body_read(Reader *r)
         scope_close(r);
     if (r->block || !r->fn->first) {
         rd_need_block(r);
+        vector_store_results(r);
         InstrId id = ir_append(r->fn, r->block, desc_make(r->t, "ret", ""), IF_IMPLICIT, NULL, 0);
         ir_instr(r->fn, id)->line = r->line;
     }

@@ -14,7 +14,7 @@ static void check_call_symbol(Reader *r, SymId id, size_t at)
         rd_fail_word(r, at, "'%.*s' is not a variable of the .param space");
 }
 
-static void read_call_argument(Reader *r)
+static void read_call_argument(Reader *r, bool result)
 {
     size_t at = rd_offset(r);
     if (expr_starts(r)) {
@@ -26,7 +26,7 @@ static void read_call_argument(Reader *r)
         rd_fail(r, at, "expected a register, a .param variable or a constant");
     Name name = rd_token_name(r);
     bool sink = rd_is(r, "_");
-    uint32_t vec;
+    uint32_t vec = 0;
     RegId reg = sink ? 0 : scope_find_reg(r, name, &vec);
     const Bind *bind = reg || sink ? NULL : scope_find(r, name);
     if (!sink && !reg && (!bind || bind->kind != BIND_SYM))
@@ -34,8 +34,9 @@ static void read_call_argument(Reader *r)
     if (bind)
         check_call_symbol(r, bind->id, at);
     rd_next(r);
-    rd_push_op(r, sink ? op_none() : reg ? op_reg(r->fn, reg) : op_sym(bind->id), at);
-    rd_shape(r, bind ? '$' : '%');
+    SymId sym = vec ? vector_argument(r, reg, vec, result) : bind ? bind->id : 0;
+    rd_push_op(r, sink ? op_none() : sym ? op_sym(sym) : op_reg(r->fn, reg), at);
+    rd_shape(r, sym ? '$' : '%');
 }
 
 // A part of r->ops.
@@ -43,13 +44,13 @@ typedef struct OpRange {
     uint32_t from, n;
 } OpRange;
 
-static OpRange read_call_list(Reader *r)
+static OpRange read_call_list(Reader *r, bool results)
 {
     OpRange range = {.from = r->ops.n};
     rd_shape(r, '(');
     rd_expect(r, '(', "to open the list");
     while (r->tok != ')') {
-        read_call_argument(r);
+        read_call_argument(r, results);
         if (r->tok != ')') {
             rd_expect(r, ',', "between arguments");
             rd_shape(r, ',');
@@ -77,6 +78,9 @@ static void check_formals(Reader *r, const Fn *of, const SymId *formals, uint32_
                          : op_kind(p->op) == K_SYM   ? ir_sym(r->fn, op_index(p->op))->size
                          : formal->flags & SYM_ARRAY ? 0
                                                      : formal->size;
+        bool array = op_kind(p->op) == K_SYM && ir_sym(r->fn, op_index(p->op))->flags & SYM_ARRAY;
+        if (array && !(formal->flags & SYM_ARRAY) && formal->size)
+            rd_fail(r, p->offset, "the callee's parameter is a scalar, and neither an array nor a vector");
         if (bytes != formal->size)
             rd_fail(r, p->offset, "the callee's parameter has %llu bytes, not %llu", (unsigned long long)formal->size,
                     (unsigned long long)bytes);
@@ -107,9 +111,9 @@ void rd_call(Reader *r)
 {
     OpRange results = {0}, arguments = {0};
     SymId prototype = 0;
-    r->ops.n = r->shape.n = 0;
+    r->ops.n = r->shape.n = r->results.n = 0;
     if (r->tok == '(') {
-        results = read_call_list(r);
+        results = read_call_list(r, true);
         rd_expect(r, ',', "behind the results");
         rd_shape(r, ',');
     }
@@ -120,7 +124,7 @@ void rd_call(Reader *r)
         rd_shape(r, ',');
         bool list = r->tok == '(';
         if (list)
-            arguments = read_call_list(r);
+            arguments = read_call_list(r, false);
         if (!list || rd_accept(r, ',')) {
             if (list)
                 rd_shape(r, ',');

@@ -527,14 +527,14 @@ static SymId read_formal(Reader *r, bool declare, bool returns)
     uint64_t dims[DIMS_MAX] = {0}, count;
     bool anonymous =
         tab_str(r->t, name.stem).len == 1 && tab_str(r->t, name.stem).text[0] == '_' && name.number == NO_NUMBER;
+    RegId reg = 0;
     SymId id = fn_sym(r->fn, declare && !anonymous ? scope_unique(r, name) : name, SYM_FORMAL);
     if (declare && !anonymous && space == SP_REG) {
-        if (a.vec)
-            rd_fail(r, at, "vector registers as formal parameters are not supported");
-        RegId reg = scope_new_reg(r, name, a.type == TY_PRED ? RF_P : RF_R, (uint8_t)type_info[a.type].width,
-                                  (uint8_t)a.type, 0);
-        ir_reg(r->fn, reg)->flags |= REG_NAMED | REG_PINNED;
-        scope_declare(r, name, BIND_REG, reg, 0, at);
+        reg = scope_new_reg(r, name, a.type == TY_PRED ? RF_P : RF_R, (uint8_t)type_info[a.type].width, (uint8_t)a.type,
+                            a.vec);
+        if (!a.vec)
+            ir_reg(r->fn, reg)->flags |= REG_NAMED | REG_PINNED;
+        scope_declare(r, name, BIND_REG, reg, a.vec, at);
     } else if (declare && !anonymous) {
         scope_declare(r, name, BIND_SYM, id, 0, at);
     }
@@ -546,6 +546,8 @@ static SymId read_formal(Reader *r, bool declare, bool returns)
     s->size = count * element_bytes(a.type, a.vec);
     if (s->size > PARAM_BYTES_MAX)
         rd_fail(r, at, "a parameter has at most %u bytes", PARAM_BYTES_MAX);
+    if (a.vec && space == SP_REG)
+        vector_formal(r, id, reg, returns, at);
     return id;
 }
 

@@ -483,6 +483,7 @@ static void read_function(Reader *r, uint32_t linkage, StrId attribute)
     // Results come before the name that says which function this is: read into a function without a symbol yet.
     r->fn = fn_new(r->m, 0);
     scope_function_start(r);
+    r->vectors.n = 0;
     Fn *fn = r->fn;
     fn->flags = (kernel ? FN_KERNEL : 0) | (r->m->debug ? FN_DEBUG : 0);
     if (r->tok == T_DOT && rd_is(r, ".attribute")) {
@@ -502,6 +503,7 @@ static void read_function(Reader *r, uint32_t linkage, StrId attribute)
     if (attribute)
         sym->attribute = attribute;
     read_function_directives(r, sym);
+    vector_check_linkage(r, sym->flags);
     sym->fn = fn;
     bool unended = !kernel && ends_prototype(r);
     if (r->tok == ';' || unended) {

@@ -66,6 +66,15 @@ typedef struct Parsed {
 } Parsed;
 enum { LIT_NONE, LIT_INT, LIT_F32, LIT_F64 };
 
+// A vector register that is a formal parameter, an argument or a result, and the array that stands for it.
+typedef struct Vector {
+    SymId sym;
+    RegId reg;  // the first of `count`
+    uint32_t count;
+    bool returns;
+    size_t at;
+} Vector;
+
 // A constant expression's value.
 typedef struct Value {
     uint8_t kind;  // LIT_*
@@ -88,12 +97,14 @@ typedef struct PtxReader {
     PtxReadOptions options;
     jmp_buf *recover;  // where a syntax error goes: to the next statement
     Module *m;
-    Tables *t;          // &m->tables
-    Arena arena;        // dies with the reader, which lies in it
-    bool begun;         // the first token was read
-    bool stop;          // too many errors
-    uint32_t brackets;  // of any kind that are open in the operands that are being read
-    uint32_t braces;    // open in the statement that is being read, for error recovery
+    Tables *t;            // &m->tables
+    Arena arena;          // dies with the reader, which lies in it
+    bool begun;           // the first token was read
+    bool stop;            // too many errors
+    VEC(Vector) vectors;  // formals of the function
+    VEC(Vector) results;  // of the call that is being read
+    uint32_t brackets;    // of any kind that are open in the operands that are being read
+    uint32_t braces;      // open in the statement that is being read, for error recovery
     bool saw_version, saw_target;
     size_t piece;   // where the piece begins that is being read
     size_t passed;  // source text up to here need not stay in memory
@@ -220,6 +231,16 @@ void rd_call(Reader *r);
 void rd_number_call(Reader *r, InstrId call);
 // Notes an ld.param or st.param that may belong to a call sequence.
 void rd_note_param(Reader *r, InstrId id, Opcode op);
+
+/* vector.c */
+// Makes the formal with the vector's type an array; reg: the first of its registers, 0 in a prototype.
+void vector_formal(Reader *r, SymId sym, RegId reg, bool returns, size_t at);
+void vector_check_linkage(Reader *r, uint32_t flags);  // once the function's SYM_* flags are known
+void vector_load_formals(Reader *r);                   // where the body begins
+void vector_store_results(Reader *r);                  // in front of a return
+// Returns the array for an argument of a call, which is stored, or for a result, which vector_load_results() loads.
+SymId vector_argument(Reader *r, RegId reg, uint32_t count, bool result);
+void vector_load_results(Reader *r);  // behind the call
 
 /* body.c */
 void rd_need_block(Reader *r);  // opens a block if none is open
