@@ -6,7 +6,7 @@
 #   tests/fuzz/fuzz.sh [-s SECONDS] [-o DIR] TARGET [OPTIONS OF LIBFUZZER...]
 #
 # SECONDS is 600. The corpus, findings (crash-*, timeout-*, oom-*) and the dictionary are in DIR (default
-# build-fuzz/TARGET); a second run goes on with the corpus. `make fuzz` builds the targets. Exit status 1: something was
+# build-fuzz/work/TARGET); a second run goes on with the corpus. `make fuzz` builds the targets. Exit status 1: something was
 # found.
 #
 # Environment: FUZZ (the folder of the targets, default build-fuzz).
@@ -35,7 +35,7 @@ if [ ! -x "$program" ]; then
     echo "SKIP fuzz.sh: there is no '$program' (make fuzz needs clang and its runtime library, libclang-rt-dev)"
     exit 0
 fi
-dir=${dir:-$FUZZ/$target}
+dir=${dir:-$FUZZ/work/$target}
 mkdir -p "$dir/corpus" || exit 2
 
 # Seeds: small files of the tests and samples, under names that do not collide.
