@@ -96,7 +96,8 @@ enum { ARENA_EXACT = 0 };
 static inline void *arena_alloc(Arena *arena, size_t bytes)
 {
     bytes = bytes > SIZE_MAX - 7 ? bytes : (bytes + 7) & ~(size_t)7;
-    if (ARENA_EXACT || (size_t)(arena->end - arena->cur) < bytes)
+    // `<=`: 0 bytes of an empty arena are not NULL, which memset() and pointer arithmetic exclude.
+    if (ARENA_EXACT || (size_t)(arena->end - arena->cur) <= bytes)
         return arena_refill(arena, bytes);
     void *p = arena->cur;
     arena->cur += bytes;
