@@ -345,9 +345,10 @@ static void write_headings(Writer *w, const Change *first)
     const Side *side = first->nold ? &w->diff->old : &w->diff->now;
     regions_go(r, side->lines, first->nold ? first->old : first->now, w->options->heading);
     for (int level = 0; level < HEADING_LEVELS; level++) {
-        const char *text = r->open[level].text, *end = text + r->open[level].len;
+        const char *text = r->open[level].text;
         if (!text)
             continue;
+        const char *end = text + r->open[level].len;
         while (text < end && is_space(*text))
             text++;
         while (text < end && is_space(end[-1]))
