@@ -219,8 +219,8 @@ static bool take_symbol(CopyProp *c, InstrId id, uint32_t k)
     bool overflow =
         __builtin_add_overflow(const_signed(tab_const(fn->tables, op_index(*offset))),
                                const_signed(tab_const(fn->tables, op_index(*ir_use(fn, address, 1)))), &sum);
-    bool fits = s->kind == SYM_VAR && (Space)s->space == space &&
-                (space == SP_SHARED || space == SP_LOCAL || space == SP_GLOBAL || space == SP_CONST);
+    bool named = s->space == SP_SHARED || s->space == SP_LOCAL || s->space == SP_GLOBAL || s->space == SP_CONST;
+    bool fits = s->kind == SYM_VAR && named && space_contains(space, (Space)s->space);
     // Where the sum of a 32-bit register and an offset ends is another matter than where that of a symbol does.
     if (overflow || sum < 0 || (uint64_t)sum >= MAX(s->size, 1u) || !fits || !may_rewrite(c, id, from))
         return false;

@@ -12,6 +12,9 @@
 //     R4 = add.s64 R2, R9                    ->   R5 = add.s64 R3, R9
 //     R6 = ld.b32 [R4+8]                          R6 = ld.shared.b32 [R5+8]
 //
+//     R2 = cvta.shared::cluster.u64 R1            ...                      ; of another CTA, perhaps
+//     P1 = isspacep.shared::cluster R2       ->   P1 = mov.pred 1
+//
 //     R2 = cvta.local.u64 @x                      ...
 //     st.b32 [R2+4], R7                      ->   st.local.b32 [@x+4], R7
 //     R8 = cvta.to.local.u64 R2                   R8 = mov.b64 @x's address
@@ -23,6 +26,9 @@
 //     ld.b32 [R9], R9 a kernel's parameter        nothing says where that points
 //     atom.add.u32 [R4], R4 in .local             there is no such instruction
 //     ld.L1::no_allocate.b32 [R4], R4 in .shared  there neither
+//     ld.b32 [R2], R2 = cvta.shared::cluster R1   ptxas makes the same of ld.shared::cluster (tried)
+//     isspacep.shared::cta R2                     may be true of that
+//     cvta.to.shared::cta R2                      where R1 is of another CTA, this is not R1
 //
 // Does not do: parameters declared `.ptr`; addresses in `.param`.
 // Documented: nothing; ptxas leaves generic accesses (design/ptx-facts.md, section 6).
@@ -48,10 +54,12 @@ typedef struct Inference {
 static bool has_space(const Origin *o)
 {
     return o->kind == OR_ADDRESS && o->generic &&
-           (o->space == SP_GLOBAL || o->space == SP_SHARED || o->space == SP_LOCAL || o->space == SP_CONST);
+           (o->space == SP_GLOBAL || o->space == SP_SHARED || o->space == SP_CLUSTER || o->space == SP_LOCAL ||
+            o->space == SP_CONST);
 }
 
-// Whether there is such an access in this space. Hints about caches and vectors of atomics are of global memory alone.
+// Whether there is such an access in this space. Naming shared::cluster gains nothing (tried). Hints about caches and
+// vectors of atomics are of global memory alone.
 static bool can_name(const Fn *fn, const Desc *d, Space space)
 {
     const Mnem *m = tab_mnem(fn->tables, d->mnem);
@@ -60,8 +68,8 @@ static bool can_name(const Fn *fn, const Desc *d, Space space)
     if (d->traits & (TR_ORDERED | TR_RDONLY) || (global && space != SP_GLOBAL))
         return false;
     switch (d->op) {
-    case OP_LD: return true;
-    case OP_ST: return space != SP_CONST;
+    case OP_LD: return space != SP_CLUSTER;
+    case OP_ST: return space != SP_CLUSTER && space != SP_CONST;
     case OP_ATOM:
     case OP_RED: return space == SP_GLOBAL || space == SP_SHARED;
     default: return false;
@@ -216,6 +224,14 @@ static void look_at_accesses(Inference *f, Changes *changes)
     }
 }
 
+// True if isspacep of a space is a constant for generic addresses of what lies in another one. An address in
+// shared::cluster may be one in shared::cta. Constant variables may lie in global memory.
+static bool is_decided(Space space, Space of)
+{
+    bool own_cta = space == SP_SHARED && of == SP_CLUSTER;
+    return space != SP_CONST && of != SP_CONST && !own_cta;
+}
+
 // cvta.to and isspacep of what is known.
 static void look_at_questions(Inference *f, Changes *changes)
 {
@@ -228,13 +244,13 @@ static void look_at_questions(Inference *f, Changes *changes)
             if (!asks || !op_is_reg(*ir_use(fn, i, 0)) || !op_is_reg(*ir_def(fn, i, 0)) || i->flags & IF_PINNED)
                 continue;
             Origin o = origin_of(&f->origins, id, i->ndef);
-            Mod mod = (Mod)tab_mnem(fn->tables, d->mnem)->mod[MC_SPACE];
-            if (!has_space(&o) || mod == MOD_SHARED_CLUSTER)
+            Space space = mod_space((Mod)tab_mnem(fn->tables, d->mnem)->mod[MC_SPACE]);
+            if (!has_space(&o))
                 continue;
             Change change = {.instr = id};
-            if (d->op == OP_ISSPACEP && o.space != SP_CONST && mod_space(mod) != SP_CONST)
-                change.from = op_const(fn, mod_space(mod) == (Space)o.space, W1);
-            else if (d->op == OP_CVTA_TO && mod_space(mod) == (Space)o.space)
+            if (d->op == OP_ISSPACEP && is_decided(space, (Space)o.space))
+                change.from = op_const(fn, space_contains(space, (Space)o.space), W1);
+            else if (d->op == OP_CVTA_TO && space == (Space)o.space)
                 change.from = twin_of(f, op_index(*ir_use(fn, i, 0)));
             else
                 continue;

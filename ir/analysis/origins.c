@@ -352,10 +352,22 @@ static Origin symbol_origin(Origins *o, const Instr *i, bool generic)
         .kind = OR_ADDRESS, .space = s->space, .generic = generic, .sym = op_index(base), .lo = number, .hi = number};
 }
 
+// True if the address lies in a variable: the offset may be that of its end, too.
+static bool lies_inside(const Origins *o, const Origin *at)
+{
+    const Sym *s = at->kind == OR_ADDRESS && at->sym ? ir_sym(o->fn, at->sym) : NULL;
+    return s && s->kind == SYM_VAR && at->lo >= 0 && at->hi <= INT64_MAX / 2 && (uint64_t)at->hi <= s->size;
+}
+
+// A cast between an address in a space and a generic one. What `cvta.shared::cluster` makes of the address of a
+// variable lies in the thread's own CTA; other addresses in shared::cluster may be those of any CTA of the cluster, and
+// remain in that space even if they are sums of addresses in shared::cta.
 static Origin moved_to_space(Origins *o, InstrId id, Origin from, bool to_generic)
 {
     const Mnem *m = tab_mnem(o->fn->tables, ir_desc(o->fn, ir_instr(o->fn, id))->mnem);
     Space space = mod_space((Mod)m->mod[MC_SPACE]);
+    if (space == SP_CLUSTER && to_generic && !from.generic && from.space == SP_SHARED && lies_inside(o, &from))
+        space = SP_SHARED;
     if (from.kind == OR_ADDRESS && from.space == space && from.generic != to_generic) {
         from.generic = to_generic;
         return from;
@@ -679,7 +691,7 @@ static bool is_source(const Desc *d) { return d->op == OP_ADDR || d->op == OP_CV
 static bool names_its_space(const Fn *fn, const Desc *d, SymId sym)
 {
     Space space = mod_space((Mod)tab_mnem(fn->tables, d->mnem)->mod[MC_SPACE]);
-    return space == (Space)ir_sym(fn, sym)->space;
+    return space_contains(space, (Space)ir_sym(fn, sym)->space);
 }
 
 static void follow(Origins *o)

@@ -56,8 +56,20 @@ typedef enum {
     OPCODE_COUNT
 } Opcode;
 
-// State spaces; SP_GENERIC: what an instruction means that names none.
-typedef enum { SP_NONE, SP_GLOBAL, SP_CONST, SP_SHARED, SP_LOCAL, SP_PARAM, SP_REG, SP_TEX, SP_GENERIC } Space;
+// State spaces. SP_SHARED is .shared::cta, the memory of the thread's own CTA; SP_CLUSTER is .shared::cluster, that of
+// all CTAs of the cluster. SP_GENERIC: what an instruction means that names none.
+typedef enum {
+    SP_NONE,
+    SP_GLOBAL,
+    SP_CONST,
+    SP_SHARED,
+    SP_CLUSTER,
+    SP_LOCAL,
+    SP_PARAM,
+    SP_REG,
+    SP_TEX,
+    SP_GENERIC
+} Space;
 
 // Traits of opcodes; desc->traits refines them by the modifiers.
 typedef enum {
@@ -113,6 +125,8 @@ Mod mod_find(const char *text, size_t len, uint32_t categories);
 ModCategory mod_category(Mod mod);
 const char *mod_text(Mod mod);
 Space mod_space(Mod mod);  // that the modifier names; SP_GENERIC if none
+// True if each address in `inner` is one in `outer`.
+bool space_contains(Space outer, Space inner);
 // The first row whose mnemonic is exactly this text, through SPELLING too; OPCODE_COUNT if none.
 Opcode op_find(const char *text, size_t len);
 bool op_family_known(const char *base, size_t len);

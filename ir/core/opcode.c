@@ -141,8 +141,8 @@ Space mod_space(Mod mod)
     case MOD_GLOBAL: return SP_GLOBAL;
     case MOD_CONST: return SP_CONST;
     case MOD_SHARED:
-    case MOD_SHARED_CTA:
-    case MOD_SHARED_CLUSTER: return SP_SHARED;
+    case MOD_SHARED_CTA: return SP_SHARED;
+    case MOD_SHARED_CLUSTER: return SP_CLUSTER;
     case MOD_LOCAL: return SP_LOCAL;
     case MOD_PARAM:
     case MOD_PARAM_ENTRY:
@@ -150,6 +150,8 @@ Space mod_space(Mod mod)
     default: return SP_GENERIC;
     }
 }
+
+bool space_contains(Space outer, Space inner) { return outer == inner || (outer == SP_CLUSTER && inner == SP_SHARED); }
 
 Opcode op_find(const char *text, size_t len)
 {

@@ -354,6 +354,8 @@ static void make_code(Maker *k, Code *c, InstrId id)
     *c = (Code){.instr = i, .id = id, .op = d->op, .type = (Type)m->type[0]};
     make_operands(k, c, i);
     c->space = (uint8_t)mod_space((Mod)m->mod[MC_SPACE]);
+    if (c->space == SP_CLUSTER)  // a CTA is a cluster by itself
+        c->space = SP_SHARED;
     c->vec = (uint8_t)elements_of((Mod)m->mod[MC_VEC]);
     c->bytes = (uint8_t)(width_bits(type_info[c->type].width) / 8);
     c->extends = type_info[c->type].class == TC_S;

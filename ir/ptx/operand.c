@@ -434,11 +434,9 @@ static Operand carry_register(Reader *r, bool definition)
 
 static void check_space(Reader *r, const Desc *d, const Parsed *base)
 {
-    Mod mod = (Mod)tab_mnem(r->t, d->mnem)->mod[MC_SPACE];
-    Space want = mod_space(mod);
-    bool any = want == SP_GENERIC || mod == MOD_SHARED_CLUSTER;
+    Space want = mod_space((Mod)tab_mnem(r->t, d->mnem)->mod[MC_SPACE]);
     const Sym *s = ir_sym(r->fn, op_index(base->op));
-    if (!any && s->space != want && s->kind != SYM_FUNC && d->op != OP_OPAQUE)
+    if (want != SP_GENERIC && !space_contains(want, (Space)s->space) && s->kind != SYM_FUNC && d->op != OP_OPAQUE)
         rd_fail(r, base->offset,
                 "state space mismatch: the variable lies in another state space than the instruction says");
 }

@@ -198,7 +198,9 @@ static void put_const(Writer *w, Const c, Type type, uint32_t mods)
 
 static const char *space_name(uint8_t space)
 {
-    static const char *const names[] = {"", ".global", ".const", ".shared", ".local", ".param", ".reg", ".tex", ""};
+    static const char *const names[] = {[SP_NONE] = "",          [SP_GLOBAL] = ".global", [SP_CONST] = ".const",
+                                        [SP_SHARED] = ".shared", [SP_LOCAL] = ".local",   [SP_PARAM] = ".param",
+                                        [SP_REG] = ".reg",       [SP_TEX] = ".tex",       [SP_GENERIC] = ""};
     return names[space];
 }
 

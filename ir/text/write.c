@@ -256,7 +256,9 @@ static void put_instr(Writer *w, const Instr *i)
 
 /* -- Declarations --------------------------------------------------------------------------------------- */
 
-static const char *const space_words[] = {"", "global", "const", "shared", "local", "param", "reg", "tex", ""};
+static const char *const space_words[] = {
+    [SP_NONE] = "",       [SP_GLOBAL] = "global", [SP_CONST] = "const", [SP_SHARED] = "shared", [SP_LOCAL] = "local",
+    [SP_PARAM] = "param", [SP_REG] = "reg",       [SP_TEX] = "tex",     [SP_GENERIC] = ""};
 
 static void put_linkage(Writer *w, uint32_t flags)
 {

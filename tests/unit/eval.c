@@ -410,7 +410,8 @@ TEST(integers_are_those_of_wide_arithmetic)
 static bool has_no_value(Opcode op)
 {
     return op == OP_ADDR || op == OP_CVTA || op == OP_CVTA_ADDR || op == OP_CVTA_TO || op == OP_ISSPACEP ||
-           op == OP_CREATEPOLICY || op_info[op].traits & TR_PSEUDO;
+           op == OP_MAPA || op == OP_MAPA_ADDR || op == OP_CTARANK || op == OP_CTARANK_ADDR || op == OP_CREATEPOLICY ||
+           op_info[op].traits & TR_PSEUDO;
 }
 
 TEST(tables)

@@ -71,6 +71,10 @@ static const struct {
     {"cvta.to.u64.global", "cvta.to.global.u64", OP_CVTA_TO},
     {"cvta.u64.shared", "cvta.shared.u64", OP_CVTA},
     {"isspacep.shared::cluster", "isspacep.shared::cluster", OP_ISSPACEP},
+    {"mapa.u64.shared::cluster", "mapa.shared::cluster.u64", OP_MAPA},
+    {"getctarank.shared::cluster.u32", "getctarank.shared::cluster.u32", OP_CTARANK},
+    {"barrier.cluster.arrive.release.aligned", "barrier.cluster.arrive.release.aligned", OP_CLUSTER_ARRIVE},
+    {"barrier.cluster.wait", "barrier.cluster.wait", OP_CLUSTER_WAIT},
     // Memory: semantics, scope, space, cache operator, hints.
     {"ld.global.u32", "ld.global.u32", OP_LD},
     {"ld.u32.global", "ld.global.u32", OP_LD},
