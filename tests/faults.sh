@@ -1,10 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# faults.sh: what orirun says of kernels that go wrong (tests/faults/faults.ptx) and of kernels that try to reach memory
-# of the host (hostile.ptx): each first line, to the letter, and the exit status. A row: kernel | options | exit status |
-# position | thread | message; no message: it must run to its end. Under `make asan` a report of a sanitizer is a failure,
-# since it changes the first line. Prints each failure; ends in `N passed, N failed`.
+# faults.sh: what orirun says of kernels that go wrong (tests/faults/faults.ptx), in clusters (clusters.ptx), and of
+# kernels that try to reach memory of the host (hostile.ptx): each first line, to the letter, and the exit status. A row:
+# kernel | options | exit status | position | [block/]thread | message; no message: it must run to its end. Under
+# `make asan` a report of a sanitizer is a failure, since it changes the first line. Prints each failure; ends in
+# `N passed, N failed`.
 #
 # Environment: ORIRUN (default build/orirun).
 cd "$(dirname "$0")/.." || exit 2
@@ -21,7 +22,9 @@ check() {
         said=$("$ORIRUN" "$file" --entry "$kernel" $options 2>&1 >/dev/null)
         rc=$?
         said=$(printf '%s\n' "$said" | head -n 1)
-        want=${message:+"$file$position: error: launch 1, $kernel, block 0,0,0, thread $thread: $message"}
+        block=0,0,0
+        [ "$thread" = "${thread#*/}" ] || block=${thread%/*}
+        want=${message:+"$file$position: error: launch 1, $kernel, block $block, thread ${thread#*/}: $message"}
         if [ "$said" = "$want" ] && [ "$rc" = "$status" ]; then
             passed=$((passed + 1))
         else
@@ -76,6 +79,33 @@ EOF
 
 check shared-of-four-gigabytes.ptx <<'EOF'
 k||1|:11:2|0,0,0|4294967312 bytes of shared memory, of which there are no more than 16777216
+EOF
+
+check clusters.ptx <<'EOF'
+cluster_rank|--grid 2 --arg u32:1|0|||
+cluster_rank|--grid 2 --arg u32:2|1|:12:2|0,0,0|CTA 2 of a cluster of 2
+cluster_no_shared|--grid 2 --arg buf:64|1|:21:2|0,0,0|address 0x100000000000, which is not in shared memory of the cluster
+cluster_ended|--grid 2|1|:36:2|0,0,0|read of 4 bytes in shared memory of CTA 1 of the cluster, which has ended
+cluster_taken_for_own|--grid 2|1|:44:2|0,0,0|read of 4 bytes at 0x2000000 of shared memory, which has 64 bytes
+cluster_beyond|--grid 2|1|:52:2|0,0,0|read of 4 bytes at 0x400 of shared memory, which has 64 bytes
+cluster_no_arrival|--grid 2|1|:58:2|0,0,0|a wait at the barrier of the cluster without an arrival
+cluster_two_arrivals|--grid 2|1|:65:2|0,0,0|a second arrival at the barrier of the cluster, with no wait since the first
+cluster_parted|--grid 2 --block 5|0|||
+cluster_parted|--grid 2 --block 6|1|:76:2|0,0,0|divergence at an aligned barrier
+cluster_deadlock|--grid 2 --block 32|0|||
+cluster_deadlock|--grid 2 --block 64|1|:92:2|0,0,0|deadlock: all threads that have not ended wait, this one at the barrier of the cluster
+cluster_race|--grid 2 --arg u32:0|0|||
+cluster_race|--grid 2 --arg u32:2 --check-races|0|||
+cluster_race|--grid 2 --arg u32:1 --check-races|1|:112:2|1,0,0/0,0,0|a data race: this thread reads what thread 0 of CTA 0 wrote, with nothing between
+cluster_unwritten|--grid 2|0|||
+cluster_unwritten|--grid 2 --check-uninit|1|:130:2|1,0,0/0,0,0|a use of a value that nothing wrote
+cluster_free||0|||
+cluster_free|--grid 6,4,2 --cluster 3,2,2|0|||
+cluster_free|--grid 6,4,2 --cluster 4,2,2|1|:138:2|0,0,0|a cluster of 4,2,2 CTAs, which do not divide the grid
+cluster_explicit|--grid 4|1|:143:2|0,0,0|a cluster of 1,1,1 CTAs, though the kernel requires that the launch has a cluster
+cluster_explicit|--grid 4 --cluster 4|0|||
+cluster_explicit|--grid 8 --cluster 8|1|:143:2|0,0,0|a cluster of 8,1,1 CTAs, more than the kernel allows
+cluster_race|--grid 4 --arg u32:0 --cluster 4|1|:101:2|0,0,0|a cluster of 4,1,1 CTAs, not of the size that the kernel requires
 EOF
 
 check hostile.ptx <<'EOF'

@@ -396,6 +396,8 @@ void run_each_print(RunEach *c, const char *prefix, Out *out)
             out_fmt(out, "%sentry \"%s\"\n", prefix, l->entry);
         print_dim(out, prefix, "grid", l->grid);
         print_dim(out, prefix, "block", l->block);
+        if (l->cluster.x)
+            print_dim(out, prefix, "cluster", l->cluster);
         if (l->shared)
             out_fmt(out, "%sshared %u\n", prefix, l->shared);
         if (l->keep)

@@ -186,6 +186,15 @@ static bool take_grid(RunPlan *p, RunPlace place, const char *text, Dim *d)
     return (uint64_t)d->x * d->y <= UINT32_MAX / d->z || WRONG(p, place, "'%s' is a grid of too many blocks", text);
 }
 
+static bool take_cluster(RunPlan *p, RunPlace place, const char *text, Dim *d)
+{
+    if (!take_dim(p, place, text, d))
+        return false;
+    uint64_t most = CLUSTER_MAX;
+    return (d->x <= most && d->y <= most / d->x && d->z <= most / d->x / d->y) ||
+           WRONG(p, place, "'%s': a cluster has at most %d blocks", text, CLUSTER_MAX);
+}
+
 static bool take_type(RunPlan *p, RunPlace place, const char *text, size_t len, Type *t)
 {
     const char *names[TYPE_COUNT];
@@ -513,6 +522,7 @@ static bool set(RunPlan *p, RunOption o, const char *value, RunPlace place)
         return true;
     case RO_GRID: return take_grid(p, place, value, &l->grid);
     case RO_BLOCK: return take_block(p, place, value, &l->block);
+    case RO_CLUSTER: return take_cluster(p, place, value, &l->cluster);
     case RO_SHARED:
         if (!take_number(p, place, value, UINT32_MAX / 2, &n))
             return false;

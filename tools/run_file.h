@@ -71,6 +71,7 @@ typedef struct RunLaunch {
     const char *entry;  // NULL: the only kernel
     RunPlace entry_place;
     Dim grid, block;
+    Dim cluster;  // 0 = what the kernel requires
     uint32_t shared;
     bool keep;
     VEC(RunArg) args;

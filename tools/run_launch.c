@@ -305,7 +305,8 @@ static bool check_targets(RunState *s, const RunLaunch *l)
 
 bool run_prepare(RunState *s, const RunLaunch *l, Launch *launch)
 {
-    *launch = (Launch){.grid = l->grid, .block = l->block, .shared = l->shared, .entry = run_kernel(s, l)};
+    *launch = (Launch){.grid = l->grid, .block = l->block, .cluster = l->cluster, .shared = l->shared};
+    launch->entry = run_kernel(s, l);
     s->misses = 0;
     if (!launch->entry)
         return false;

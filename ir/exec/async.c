@@ -18,8 +18,7 @@
 // The state that an arrival gives is that word as it was before.
 //
 // Decided here, since the ISA calls it undefined: arrivals beyond the count, a state that is older than the last phase,
-// and mbarrier operations on anything else are faults. Not here: multicast, tensor maps, reductions, other CTAs'
-// mbarriers.
+// and mbarrier operations on anything else are faults. Not here: multicast, tensor maps, reductions, st.async.
 #include "ir/exec/eval_internal.h"
 #include "ir/exec/interp_internal.h"
 
@@ -175,13 +174,13 @@ static bool wait_groups(Run *r, const Group *g, const Code *c, uint32_t lane, Qu
     return make_until(r, g, c, lane, kind, p);
 }
 
-// All that reports to a barrier, in all threads of the CTA, and what comes before it in its thread.
+// All that reports to a barrier, in all threads of the cluster, and what comes before it in its thread.
 static bool make_for_barrier(Run *r, const Group *g, const Code *c, const uint8_t *barrier)
 {
     Warp *const here = r->warp;
     bool ok = true;
-    for (uint32_t k = 0; ok && k < r->nwarps; k++) {
-        r->warp = &r->warps[k];
+    for (uint32_t k = 0; ok && k < r->nctas * r->nwarps; k++) {
+        warp_take_up(r, warp_in_cluster(r, k));
         for (uint32_t n = 0; ok && r->warp->copies && n < QUEUES * LANES; n++) {
             const Copy *end = NULL, *first = r->warp->copies->queues[n / LANES][n % LANES].first;
             for (const Copy *p = first; p; p = p->next)
@@ -190,7 +189,7 @@ static bool make_for_barrier(Run *r, const Group *g, const Code *c, const uint8_
             ok = !end || make_until(r, g, c, n % LANES, (QueueKind)(n / LANES), end->next);
         }
     }
-    r->warp = here;
+    warp_take_up(r, here);
     return ok;
 }
 
@@ -217,6 +216,7 @@ enum {
     F_BULK = 128,
     F_TO_SHARED = 256,
     F_FROM_SHARED = 512,
+    F_TO_CLUSTER = 1024,  // besides F_TO_SHARED
 };
 
 // Returns the bytes of an mbarrier at an address of a space; no bytes after a fault.
@@ -326,7 +326,7 @@ static bool run_test(Run *r, Group *g, const Code *c)
         if (!(c->eval.extra & F_PARITY) && (!then.valid || (now.phase - then.phase) % PHASES > 1))
             return fault(r, g, c, lane, "not a state of the mbarrier's present or last phase");
         if (done)
-            r->epoch++;  // what the others wrote before is ordered
+            cluster_order(r);  // what the others wrote before is ordered
         else
             r->warp->gives_way = true;
         write_lane(r, g, &c->out[0], lane, (Value){done, 0});
@@ -433,19 +433,20 @@ static bool run_cp_async_arrive(Run *r, Group *g, const Code *c)
 static bool run_cp_async_bulk(Run *r, Group *g, const Code *c)
 {
     uint32_t flags = c->eval.extra;
+    Space shared = flags & F_TO_CLUSTER ? SP_CLUSTER : SP_SHARED;
     FOR_LANES(g->lanes, lane) {
         uint32_t n = (uint32_t)read_lane(r, g, &c->in[4], lane);
         Copy copy = {.bytes = n};
         if (n % 16)
             return fault(r, g, c, lane, "a bulk copy of %u bytes, which is no multiple of 16", n);
         if (flags & F_COMPLETE) {
-            copy.barrier = word_in(r, g, c, SP_SHARED, 5, lane);
+            copy.barrier = word_in(r, g, c, shared, 5, lane);
             if (!copy.barrier.bytes)
                 return false;
         }
         if (!n)
             continue;
-        copy.to = end_at(r, g, c, flags & F_TO_SHARED ? SP_SHARED : SP_GLOBAL, 0, lane, n, 16, true);
+        copy.to = end_at(r, g, c, flags & F_TO_SHARED ? shared : SP_GLOBAL, 0, lane, n, 16, true);
         copy.from = end_at(r, g, c, flags & F_FROM_SHARED ? SP_SHARED : SP_GLOBAL, 2, lane, n, 16, false);
         if (!copy.to.bytes || !copy.from.bytes)
             return false;
@@ -481,7 +482,7 @@ static bool read_words(Code *c, Str rest)
         {"noinc", F_NOINC, 0},
         {"shared", 0, SP_SHARED},
         {"shared::cta", 0, SP_SHARED},
-        {"shared::cluster", 0, SP_SHARED},
+        {"shared::cluster", 0, SP_CLUSTER},
         {"b64", 0, 0},
         {"release", 0, 0},
         {"acquire", 0, 0},
@@ -536,7 +537,6 @@ static bool decode_mbarrier(Code *c, Str rest)
 // Bulk copies: the space to, the space from, and who is told.
 static bool decode_bulk(Code *c, Str rest)
 {
-    static const char *const shared[] = {".shared::cluster", ".shared::cta"};
     uint32_t *flags = &c->eval.extra;
     *flags = F_BULK;
     if (take(&rest, ".commit_group")) {
@@ -548,8 +548,10 @@ static bool decode_bulk(Code *c, Str rest)
         return c->nin == 1 && (!rest.len || str_is(rest, ".read"));
     }
     c->run = run_cp_async_bulk;
-    for (uint32_t k = 0; k < ARRAY_LEN(shared) && !(*flags & F_TO_SHARED); k++)
-        *flags |= take(&rest, shared[k]) ? F_TO_SHARED : 0;
+    if (take(&rest, ".shared::cluster"))
+        *flags |= F_TO_SHARED | F_TO_CLUSTER;
+    else if (take(&rest, ".shared::cta"))
+        *flags |= F_TO_SHARED;
     if (!(*flags & F_TO_SHARED) && !take(&rest, ".global"))
         return false;
     if (take(&rest, ".shared::cta"))

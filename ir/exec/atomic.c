@@ -88,7 +88,8 @@ static uint64_t combine(const Code *c, bool flush, uint64_t a, uint64_t b)
 
 static bool is_shared(const Code *c, uint64_t address)
 {
-    return c->space == SP_SHARED || (c->space == SP_GENERIC && address / WINDOW_BYTES == SHARED_WINDOW / WINDOW_BYTES);
+    return c->space == SP_SHARED || c->space == SP_CLUSTER ||
+           (c->space == SP_GENERIC && address / WINDOW_BYTES == SHARED_WINDOW / WINDOW_BYTES);
 }
 
 static void old_value(Run *r, const Group *g, const Code *c, uint32_t k, uint32_t lane, Value old)

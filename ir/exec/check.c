@@ -2,14 +2,16 @@
 // What may be asked of a run beside its results: that no thread uses what nothing wrote (what that is says undef.c),
 // that no two threads touch a byte, one of them writing, with nothing to order them, and who wrote a byte last.
 //
-// Races: of each byte of shared and global memory the last write and the last read are kept. Threads of different CTAs
-// are ordered by nothing, those of different warps of a CTA by barriers, those of one warp by their instructions.
+// Races: of each byte of shared and global memory the last write and the last read are kept. Threads of different
+// clusters are ordered by nothing, those of different CTAs by barriers of their cluster, those of different warps of a
+// CTA by its own barriers, too, those of one warp by their instructions.
 // Atomic, volatile and ordered accesses are taken for synchronization. Of several readers only the last is known, so a
 // race with an earlier one may go unseen; what is reported is one.
 #include "ir/exec/interp_internal.h"
 
 typedef struct Touch {
-    uint32_t cta, thread, epoch;  // CTAs count from 1 over all launches; 0 = nobody
+    uint32_t cta, thread;  // CTAs count from 1 over all launches; 0 = nobody
+    uint32_t epoch, phase;
 } Touch;
 
 struct Shadow {
@@ -20,7 +22,11 @@ static bool is_unordered(const Run *r, Touch t, uint32_t thread)
 {
     if (t.cta < r->first_cta)
         return false;
-    return t.cta != r->cta_number || (t.thread / LANES != thread / LANES && t.epoch == r->epoch);
+    if (t.cta < r->first_of_cluster || t.cta >= r->first_of_cluster + r->nctas)
+        return true;
+    if (t.cta != r->cta->number)
+        return t.phase == r->phase;
+    return t.thread / LANES != thread / LANES && t.epoch == r->cta->epoch;
 }
 
 static bool synchronizes(const Group *g, const Code *c)
@@ -32,7 +38,7 @@ static bool synchronizes(const Group *g, const Code *c)
 static bool check_race(Run *r, const Access *a, Shadow *s)
 {
     uint32_t thread = r->warp->index * LANES + a->lane;
-    Touch now = {r->cta_number, thread, r->epoch};
+    Touch now = {r->cta->number, thread, r->cta->epoch, r->phase};
     if (synchronizes(a->group, a->code))
         return true;
     for (uint32_t k = 0; k < a->size; k++) {
@@ -52,7 +58,7 @@ static Shadow *shadow_of(Run *r, const Access *a)
 {
     Allocation *all = a->allocation;
     if (a->space == SP_SHARED)
-        return r->shadow + a->at;
+        return a->owner->shadow + a->at;
     if (!all || all->read_only)
         return NULL;
     if (!all->shadow)
@@ -75,7 +81,7 @@ static void note_store(Run *r, const Access *a)
     if (!all->stores)
         all->stores = NEW_ARRAY(&r->machine->arena, Store, all->size);
     for (uint32_t k = 0; k < a->size; k++)
-        all->stores[a->at + k] = (Store){r->cta_number, thread, a->group->frame->func->sym, a->code->id};
+        all->stores[a->at + k] = (Store){r->cta->number, thread, a->group->frame->func->sym, a->code->id};
 }
 
 static const Store *store_at(Machine *m, uint64_t address)
@@ -122,13 +128,13 @@ void check_start_cta(Run *r)
 {
     Machine *m = r->machine;
     uint64_t n = MAX(r->nshared, 1);
-    r->epoch = 1;
+    r->cta->epoch = 1;
     if (m->tracks)
-        r->shared_defined = arena_zalloc(r->arena, n);
+        r->cta->shared_defined = arena_zalloc(r->arena, n);
     if (m->options.check_races)
-        r->shadow = NEW_ARRAY(r->arena, Shadow, n);
+        r->cta->shadow = NEW_ARRAY(r->arena, Shadow, n);
     if (m->options.note_writers)
-        VEC_PUSH(&m->arena, &m->ctas, ((Cta){r->cta, r->launch->block}));
+        VEC_PUSH(&m->arena, &m->ctas, ((Cta){r->cta->at, r->launch->block}));
 }
 
 void check_forget(Machine *m, uint64_t variable)

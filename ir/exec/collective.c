@@ -367,12 +367,12 @@ static void leave_barriers(Run *r, uint32_t n, const Barrier *b, bool only_arriv
 
 static void release(Run *r, uint32_t n)
 {
-    Barrier b = r->barriers[n];
+    Barrier b = r->cta->barriers[n];
     Warp *at_hand = r->warp;
-    r->barriers[n] = (Barrier){0};
-    r->epoch++;
+    r->cta->barriers[n] = (Barrier){0};
+    r->cta->epoch++;
     for (uint32_t k = 0; k < r->nwarps; k++) {
-        r->warp = &r->warps[k];
+        r->warp = &r->cta->warps[k];
         if (warp_waits_at(r->warp, n))
             leave_barriers(r, n, &b, false);
     }
@@ -383,7 +383,7 @@ static bool is_complete(const Run *r, const Barrier *b)
 {
     uint32_t wanted = b->wanted;
     for (uint32_t k = 0; b->everyone && k < r->nwarps; k++)
-        if (!r->warps[k].live)
+        if (!r->cta->warps[k].live)
             wanted -= LANES;
     return b->arrived && b->arrived >= wanted;
 }
@@ -414,7 +414,7 @@ static bool note_arrival(Run *r, const Group *g, Barrier *b)
 // All live lanes of the warp at hand are there.
 static void warp_arrives(Run *r, uint32_t n)
 {
-    Barrier *b = &r->barriers[n];
+    Barrier *b = &r->cta->barriers[n];
     for (const Group *g = r->warp->groups; g < r->warp->groups + LANES; g++)
         if (waits_at(g, n) && !note_arrival(r, g, b))
             return;
@@ -435,13 +435,20 @@ static bool read_unanimous(Run *r, const Group *g, const Code *c, uint32_t k, ui
     return true;
 }
 
+bool code_says(const Group *g, const Code *c, const char *word)
+{
+    const Tables *t = g->frame->func->fn->tables;
+    Str suffix = tab_str(t, tab_mnem(t, tab_desc(t, c->instr->desc)->mnem)->suffix);
+    size_t n = strlen(word);
+    for (size_t k = 0; k + n <= suffix.len; k++)
+        if (memcmp(suffix.text + k, word, n) == 0)
+            return true;
+    return false;
+}
+
 static bool is_aligned(const Group *g, const Code *c)
 {
-    if (c->op != OP_BARRIER_SYNC && c->op != OP_BARRIER_ARRIVE)
-        return true;
-    const Tables *t = g->frame->func->fn->tables;
-    StrId suffix = tab_mnem(t, tab_desc(t, c->instr->desc)->mnem)->suffix;
-    return suffix != STR_NONE && str_is(tab_str(t, suffix), ".aligned");
+    return (c->op != OP_BARRIER_SYNC && c->op != OP_BARRIER_ARRIVE) || code_says(g, c, ".aligned");
 }
 
 bool run_bar(Run *r, Group *g, const Code *c)
@@ -472,7 +479,8 @@ void barriers_check(Run *r)
     for (uint32_t n = 0; n < BARRIERS; n++) {
         if (warp_waits_at(w, n))
             warp_arrives(r, n);
-        else if (is_complete(r, &r->barriers[n]))
+        else if (is_complete(r, &r->cta->barriers[n]))
             release(r, n);
     }
+    cluster_check(r);
 }

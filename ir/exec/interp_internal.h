@@ -22,6 +22,7 @@ typedef struct Group Group;
 typedef struct Code Code;
 typedef struct Func Func;
 typedef struct Copies Copies;
+typedef struct CtaState CtaState;
 
 /* -- Addresses ------------------------------------------------------------------------------------------ */
 
@@ -210,6 +211,7 @@ typedef struct Access {
     uint32_t lane;
     Space space;
     Allocation *allocation;  // of global memory; NULL = it is in a window
+    CtaState *owner;         // of shared memory
     uint8_t *defined;        // its bytes, as in Allocation
     uint64_t at;             // in the allocation, or in the window
     uint32_t size;
@@ -245,7 +247,7 @@ struct Join {
     Join *next;  // of those that are free
 };
 
-typedef enum { GROUP_READY, GROUP_AT_BARRIER, GROUP_AT_SYNC } GroupState;
+typedef enum { GROUP_READY, GROUP_AT_BARRIER, GROUP_AT_SYNC, GROUP_AT_CLUSTER } GroupState;
 
 // Lanes of a warp that are at one place; none: the group is free.
 struct Group {
@@ -261,8 +263,11 @@ struct Group {
 
 struct Warp {
     Run *run;
+    CtaState *cta;
     uint32_t index;  // in the CTA
     Mask live;
+    Mask arrived;   // at the cluster's barrier, in this phase
+    Mask unwaited;  // that arrived there, in whatever phase, and have not waited since
     Group groups[LANES];
     Join *joins;     // free ones
     Frame **frames;  // by SymId of the function: free ones
@@ -286,22 +291,35 @@ enum { BARRIERS = 16, DEPTH_MAX = 1000 };
 // Bytes of a thread: local memory, and apart from that the parameters of its frames.
 enum { LOCAL_MAX = 1 << 19, PARAMS_MAX = 1 << 19 };
 // Bytes of a CTA: more than any GPU has, since the variables of all functions lie one behind the other.
-enum { SHARED_MAX = 1 << 24 };
+enum { SHARED_BITS = 24, SHARED_MAX = 1 << SHARED_BITS };
+
+// A CTA of the cluster that runs.
+struct CtaState {
+    Dim at;
+    uint32_t rank;    // in the cluster
+    uint32_t number;  // they count from 1 over all launches
+    Warp *warps;
+    uint8_t *shared, *shared_defined;  // as in Allocation
+    Shadow *shadow;                    // of shared memory
+    uint32_t epoch;                    // grows with each barrier of the CTA that opens
+    Barrier barriers[BARRIERS];
+};
 
 struct Run {
     Machine *machine;
     const Launch *launch;
-    Arena *arena;  // of the CTA
-    Dim cta;
-    uint32_t nthreads, nwarps;
-    Warp *warps;
-    Warp *warp;                        // at hand
-    uint8_t *shared, *shared_defined;  // as in Allocation
-    Shadow *shadow;                    // of shared memory
+    Arena *arena;  // of the cluster
+    Dim cluster;   // CTAs in each direction
+    bool is_explicit;
+    CtaState ctas[CLUSTER_MAX];  // by rank
+    uint32_t nctas;
+    CtaState *cta;              // at hand
+    Warp *warp;                 // at hand
+    uint32_t nthreads, nwarps;  // of a CTA
     uint64_t nshared;
-    uint32_t first_cta, cta_number;  // of the launch, at hand; they count from 1 over all launches
-    uint32_t epoch;                  // grows with each barrier that opens
-    Barrier barriers[BARRIERS];
+    uint32_t first_cta, first_of_cluster;  // numbers of CTAs: the first of the launch, and of the cluster
+    uint32_t phase;                        // grows with each barrier of the cluster that opens and orders memory
+    bool relaxed;                          // some thread arrived at the cluster's barrier without ordering memory
     uint64_t steps;
     uint64_t random;               // state of run_draw()
     States defined[EVAL_OUT_MAX];  // of what the instruction at hand moves or gives, of which there are so many; the
@@ -352,6 +370,15 @@ void program_make(Machine *m);         // code of all functions
 Func *func_of(Machine *m, SymId sym);  // NULL: it has no body
 // The n-th of so many in each direction, x first.
 static inline Dim dim_at(Dim all, uint32_t n) { return (Dim){n % all.x, n / all.x % all.y, n / all.x / all.y}; }
+
+// The k-th warp of all in the cluster, in the order of the ranks of their CTAs.
+static inline Warp *warp_in_cluster(const Run *r, uint32_t k) { return &r->ctas[k / r->nwarps].warps[k % r->nwarps]; }
+
+static inline void warp_take_up(Run *r, Warp *w)
+{
+    r->warp = w;
+    r->cta = w->cta;
+}
 
 /* memory.c */
 Allocation *allocation_of(Machine *m, uint64_t address);  // that holds this byte; NULL = none
@@ -444,6 +471,21 @@ CodeRun run_bra, run_brx, run_call, run_ret, run_exit, run_trap;
 // Lanes of the warp at hand have ended: who waited for no others goes on.
 void barriers_check(Run *r);
 CodeRun run_bar, run_bar_warp, run_shfl, run_vote, run_match, run_redux, run_activemask, run_elect;
+// True if a word stands among the modifiers behind the mnemonic of a RAW instruction.
+bool code_says(const Group *g, const Code *c, const char *word);
+/* cluster.c */
+// Finds the shape of the launch's clusters. False after a fault.
+bool cluster_shape(Run *r, const Group *g, const Code *c);
+// Returns the CTA that an address in shared::cluster belongs to; NULL = there is none.
+CtaState *cluster_cta(Run *r, uint64_t address);
+// Returns the address in shared::cta of one in shared::cluster if it has one, otherwise the address itself.
+uint64_t cluster_own(Run *r, uint64_t address);
+bool cta_is_live(const Run *r, const CtaState *cta);
+// Orders all that was done so far in the cluster before all that is done from now on, for the search for races.
+void cluster_order(Run *r);
+// Opens the barrier of the cluster if all threads have arrived or ended.
+void cluster_check(Run *r);
+CodeRun run_mapa, run_ctarank, run_cluster_arrive, run_cluster_wait;
 /* atomic.c */
 CodeRun run_atom;
 /* matrix.c */

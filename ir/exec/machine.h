@@ -18,6 +18,8 @@ typedef struct Dim {
     uint32_t x, y, z;
 } Dim;
 
+enum { CLUSTER_MAX = 16 };  // CTAs of a cluster
+
 typedef struct MachineOptions {
     uint64_t max_steps;  // instructions of a warp in a launch, all warps together; 0 = no limit
     bool check_uninit;   // the first use of what nothing wrote is a fault; copies are none
@@ -35,6 +37,7 @@ typedef struct MachineOptions {
 typedef struct Launch {
     SymId entry;  // of the module
     Dim grid, block;
+    Dim cluster;            // CTAs of a cluster; 0 = as the kernel requires, or 1,1,1
     uint32_t shared;        // bytes of dynamic shared memory
     const uint8_t *params;  // the bytes of the kernel's parameters, each at its offset (machine_param)
     uint64_t nparams;

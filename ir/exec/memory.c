@@ -167,7 +167,8 @@ static const char *verb(const Request *q) { return q->write ? "write" : "read"; 
 static bool is_allowed(Run *r, const Access *a) { return !r->machine->watches || check_access(r, a); }
 
 // Returns the part of a window that is accessed.
-static Span in_window(Run *r, const Group *g, const Code *c, uint32_t lane, const Request *q, Span window)
+static Span in_window(Run *r, const Group *g, const Code *c, uint32_t lane, const Request *q, CtaState *owner,
+                      Span window)
 {
     static const char *const names[] = {[SP_SHARED] = "shared", [SP_LOCAL] = "local", [SP_PARAM] = "parameter"};
     Span s = span_part(window, q->address, q->size);
@@ -176,7 +177,7 @@ static Span in_window(Run *r, const Group *g, const Code *c, uint32_t lane, cons
               (unsigned long long)q->address, names[q->space], (unsigned long long)window.size);
         return s;
     }
-    Access a = {g, c, lane, q->space, NULL, s.defined, q->address, q->size, q->write};
+    Access a = {g, c, lane, q->space, NULL, owner, s.defined, q->address, q->size, q->write};
     return is_allowed(r, &a) ? s : NO_SPAN;
 }
 
@@ -203,7 +204,7 @@ static Span in_global(Run *r, const Group *g, const Code *c, uint32_t lane, cons
               (unsigned long long)a->size);
         return s;
     }
-    Access access = {g, c, lane, SP_GLOBAL, a, s.defined, at, q->size, q->write};
+    Access access = {g, c, lane, SP_GLOBAL, a, NULL, s.defined, at, q->size, q->write};
     return is_allowed(r, &access) ? s : NO_SPAN;
 }
 
@@ -211,7 +212,7 @@ static Span in_global(Run *r, const Group *g, const Code *c, uint32_t lane, cons
 static Space space_at(uint64_t *address)
 {
     switch (*address / WINDOW_BYTES) {
-    case SHARED_WINDOW / WINDOW_BYTES: *address -= SHARED_WINDOW; return SP_SHARED;
+    case SHARED_WINDOW / WINDOW_BYTES: *address -= SHARED_WINDOW; return SP_CLUSTER;
     case LOCAL_WINDOW / WINDOW_BYTES: *address -= LOCAL_WINDOW; return SP_LOCAL;
     case PARAM_WINDOW / WINDOW_BYTES: *address -= PARAM_WINDOW; return SP_PARAM;
     default: return SP_GLOBAL;
@@ -226,16 +227,33 @@ static Span frame_parameters(const Frame *f, uint32_t lane)
 }
 
 // Returns the window of a space; for parameters those of the frame, or else those of the kernel.
-static Span window_span(Run *r, const Group *g, uint32_t lane, Space space, bool of_frame)
+static Span window_span(Run *r, const Group *g, uint32_t lane, Space space, const CtaState *owner, bool of_frame)
 {
     const Warp *w = r->warp;
     switch (space) {
-    case SP_SHARED: return (Span){r->shared, r->shared_defined, r->nshared};
+    case SP_SHARED: return (Span){owner->shared, owner->shared_defined, r->nshared};
     case SP_LOCAL: return (Span){w->local[lane], w->local_defined[lane], w->nlocal};
     default:
         return of_frame ? frame_parameters(g->frame, lane)
                         : (Span){(uint8_t *)(uintptr_t)r->launch->params, NULL, r->launch->nparams};
     }
+}
+
+// Turns an access to shared::cluster into one to the shared memory of the CTA that it returns; NULL after a fault.
+static CtaState *owner_of(Run *r, const Group *g, const Code *c, uint32_t lane, Request *q)
+{
+    CtaState *owner = cluster_cta(r, q->address);
+    q->space = SP_SHARED;
+    if (!owner && r->nctas == 1)
+        return r->cta;  // the address is out of its bounds
+    if (!owner)
+        fault(r, g, c, lane, "%s of %u bytes at %#llx of shared memory of the cluster, which has %u CTAs", verb(q),
+              q->size, (unsigned long long)q->address, r->nctas);
+    else if (!cta_is_live(r, owner))
+        fault(r, g, c, lane, "%s of %u bytes in shared memory of CTA %u of the cluster, which has ended", verb(q),
+              q->size, owner->rank);
+    q->address &= SHARED_MAX - 1;
+    return r->machine->error.status == RUN_DONE ? owner : NULL;
 }
 
 // Returns the host memory that an access in a lane reaches; no bytes after a fault. No other function turns an address
@@ -244,6 +262,7 @@ static Span reach(Run *r, const Group *g, const Code *c, uint32_t lane, Request 
 {
     // Parameters that a symbol names lie in the frame, except those of the kernel.
     bool of_frame = q.space == SP_PARAM && (g->frame->call || c->symbol);
+    CtaState *owner = r->cta;
     if (q.space == SP_GENERIC)
         q.space = space_at(&q.address);
     if (q.address % MAX(q.align, 1)) {
@@ -251,13 +270,15 @@ static Span reach(Run *r, const Group *g, const Code *c, uint32_t lane, Request 
               (unsigned long long)q.address);
         return NO_SPAN;
     }
+    if (q.space == SP_CLUSTER && !(owner = owner_of(r, g, c, lane, &q)))
+        return NO_SPAN;
     if (q.space != SP_SHARED && q.space != SP_LOCAL && q.space != SP_PARAM)
         return in_global(r, g, c, lane, &q);
     if (q.write && q.space == SP_PARAM && !of_frame) {
         fault(r, g, c, lane, "a write to a parameter of the kernel");
         return NO_SPAN;
     }
-    return in_window(r, g, c, lane, &q, window_span(r, g, lane, q.space, of_frame));
+    return in_window(r, g, c, lane, &q, owner, window_span(r, g, lane, q.space, owner, of_frame));
 }
 
 Span memory_in(Run *r, const Group *g, const Code *c, uint32_t lane, Space space, uint64_t address, uint32_t size,
@@ -439,7 +460,8 @@ bool stack_decode(const Tables *t, const Desc *d, Code *c)
 static uint64_t window_of(Space space)
 {
     switch (space) {
-    case SP_SHARED: return SHARED_WINDOW;
+    case SP_SHARED:
+    case SP_CLUSTER: return SHARED_WINDOW;
     case SP_LOCAL: return LOCAL_WINDOW;
     case SP_PARAM: return PARAM_WINDOW;
     default: return 0;
@@ -458,29 +480,31 @@ bool run_cvta(Run *r, Group *g, const Code *c)
 bool run_cvta_to(Run *r, Group *g, const Code *c)
 {
     FOR_LANES(g->lanes, lane) {
-        uint64_t a = read_lane(r, g, &c->in[0], lane);
-        write_lane(r, g, &c->out[0], lane, (Value){a - window_of((Space)c->space), 0});
+        uint64_t a = read_lane(r, g, &c->in[0], lane) - window_of((Space)c->space);
+        write_lane(r, g, &c->out[0], lane, (Value){(Space)c->space == SP_SHARED ? cluster_own(r, a) : a, 0});
     }
     return true;
 }
 
 // What is in no other window is global, and so are the parameters of the kernel.
-static bool lies_in(Machine *m, uint64_t address, Space space)
+static bool lies_in(Run *r, uint64_t address, Space space)
 {
     uint32_t cache = 0;
-    const Allocation *a = find_allocation(m, address, &cache);
+    const Allocation *a = find_allocation(r->machine, address, &cache);
     bool constant = a && a->read_only;
     Space at = space_at(&address);
     if (space == SP_CONST)
         return constant;
-    return space == SP_GLOBAL ? !constant && at != SP_SHARED && at != SP_LOCAL : at == space;
+    if (space == SP_SHARED)
+        return at == SP_CLUSTER && cluster_cta(r, address) == r->cta;
+    return space == SP_GLOBAL ? !constant && at != SP_CLUSTER && at != SP_LOCAL : at == space;
 }
 
 bool run_isspacep(Run *r, Group *g, const Code *c)
 {
     FOR_LANES(g->lanes, lane) {
         uint64_t a = read_lane(r, g, &c->in[0], lane);
-        write_lane(r, g, &c->out[0], lane, (Value){lies_in(r->machine, a, (Space)c->space), 0});
+        write_lane(r, g, &c->out[0], lane, (Value){lies_in(r, a, (Space)c->space), 0});
     }
     return true;
 }

@@ -253,6 +253,12 @@ static const struct {
     [OP_CVTA_ADDR] = {run_cvta, 1, 1},
     [OP_CVTA_TO] = {run_cvta_to, 1, 1},
     [OP_ISSPACEP] = {run_isspacep, 1, 1},
+    [OP_MAPA] = {run_mapa, 2, 1},
+    [OP_MAPA_ADDR] = {run_mapa, 3, 1},
+    [OP_CTARANK] = {run_ctarank, 1, 1},
+    [OP_CTARANK_ADDR] = {run_ctarank, 2, 1},
+    [OP_CLUSTER_ARRIVE] = {run_cluster_arrive, 0, 0},
+    [OP_CLUSTER_WAIT] = {run_cluster_wait, 0, 0},
     [OP_ATOM] = {run_atom, 2, 0},
     [OP_RED] = {run_atom, 2, 0},
     [OP_BRA] = {run_bra, 1, 0},
@@ -354,8 +360,6 @@ static void make_code(Maker *k, Code *c, InstrId id)
     *c = (Code){.instr = i, .id = id, .op = d->op, .type = (Type)m->type[0]};
     make_operands(k, c, i);
     c->space = (uint8_t)mod_space((Mod)m->mod[MC_SPACE]);
-    if (c->space == SP_CLUSTER)  // a CTA is a cluster by itself
-        c->space = SP_SHARED;
     c->vec = (uint8_t)elements_of((Mod)m->mod[MC_VEC]);
     c->bytes = (uint8_t)(width_bits(type_info[c->type].width) / 8);
     c->extends = type_info[c->type].class == TC_S;

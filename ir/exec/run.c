@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Launches: the CTAs of a grid one after the other, the warps of a CTA in turn, each until it waits or ends, and of a
-// warp an instruction at a time for the lanes of a group.
+// Launches: the clusters of a grid one after the other, the warps of a cluster's CTAs in turn, each until it waits or
+// ends, and of a warp an instruction at a time for the lanes of a group. Without clusters each CTA is one by itself.
 #include <stdarg.h>
 #include <stdio.h>
 
@@ -23,7 +23,7 @@ static Dim thread_of(const Run *r, uint32_t lane) { return dim_at(r->launch->blo
 
 void locate(const Run *r, const Group *g, const Code *c, uint32_t lane, RunError *e)
 {
-    e->block = r->cta;
+    e->block = r->cta->at;
     if (c) {
         e->fn = g->frame->func->fn;
         e->instr = c->id;
@@ -77,6 +77,21 @@ typedef enum {
     SREG_CLOCK,
     SREG_DYNAMIC,
     SREG_SHARED,
+    SREG_EXPLICIT,
+    SREG_CLUSTERID_X,
+    SREG_CLUSTERID_Y,
+    SREG_CLUSTERID_Z,
+    SREG_NCLUSTERID_X,
+    SREG_NCLUSTERID_Y,
+    SREG_NCLUSTERID_Z,
+    SREG_CLUSTER_CTAID_X,
+    SREG_CLUSTER_CTAID_Y,
+    SREG_CLUSTER_CTAID_Z,
+    SREG_CLUSTER_NCTAID_X,
+    SREG_CLUSTER_NCTAID_Y,
+    SREG_CLUSTER_NCTAID_Z,
+    SREG_CTARANK,
+    SREG_NCTARANK,
 } SregKind;
 
 static SregKind kind_of_sreg(const char *name)
@@ -121,22 +136,25 @@ static SregKind kind_of_sreg(const char *name)
         {"%dynamic_smem_size", SREG_DYNAMIC},
         {"%total_smem_size", SREG_SHARED},
         {"%aggr_smem_size", SREG_SHARED},
-        // A CTA that is a cluster by itself.
-        {"%is_explicit_cluster", SREG_ZERO},
-        {"%clusterid.x", SREG_CTAID_X},
-        {"%clusterid.y", SREG_CTAID_Y},
-        {"%clusterid.z", SREG_CTAID_Z},
-        {"%nclusterid.x", SREG_NCTAID_X},
-        {"%nclusterid.y", SREG_NCTAID_Y},
-        {"%nclusterid.z", SREG_NCTAID_Z},
-        {"%cluster_ctaid.x", SREG_ZERO},
-        {"%cluster_ctaid.y", SREG_ZERO},
-        {"%cluster_ctaid.z", SREG_ZERO},
-        {"%cluster_nctaid.x", SREG_ONE},
-        {"%cluster_nctaid.y", SREG_ONE},
-        {"%cluster_nctaid.z", SREG_ONE},
-        {"%cluster_ctarank", SREG_ZERO},
-        {"%cluster_nctarank", SREG_ONE},
+        {"%is_explicit_cluster", SREG_EXPLICIT},
+        {"%clusterid.x", SREG_CLUSTERID_X},
+        {"%clusterid.y", SREG_CLUSTERID_Y},
+        {"%clusterid.z", SREG_CLUSTERID_Z},
+        {"%clusterid.w", SREG_ZERO},
+        {"%nclusterid.x", SREG_NCLUSTERID_X},
+        {"%nclusterid.y", SREG_NCLUSTERID_Y},
+        {"%nclusterid.z", SREG_NCLUSTERID_Z},
+        {"%nclusterid.w", SREG_ONE},
+        {"%cluster_ctaid.x", SREG_CLUSTER_CTAID_X},
+        {"%cluster_ctaid.y", SREG_CLUSTER_CTAID_Y},
+        {"%cluster_ctaid.z", SREG_CLUSTER_CTAID_Z},
+        {"%cluster_ctaid.w", SREG_ZERO},
+        {"%cluster_nctaid.x", SREG_CLUSTER_NCTAID_X},
+        {"%cluster_nctaid.y", SREG_CLUSTER_NCTAID_Y},
+        {"%cluster_nctaid.z", SREG_CLUSTER_NCTAID_Z},
+        {"%cluster_nctaid.w", SREG_ONE},
+        {"%cluster_ctarank", SREG_CTARANK},
+        {"%cluster_nctarank", SREG_NCTARANK},
     };
     for (uint32_t k = 0; k < ARRAY_LEN(known); k++)
         if (strcmp(name, known[k].name) == 0)
@@ -155,9 +173,9 @@ static uint64_t sreg_value(const Run *r, SregKind kind, uint32_t lane)
     case SREG_NTID_X: return l->block.x;
     case SREG_NTID_Y: return l->block.y;
     case SREG_NTID_Z: return l->block.z;
-    case SREG_CTAID_X: return r->cta.x;
-    case SREG_CTAID_Y: return r->cta.y;
-    case SREG_CTAID_Z: return r->cta.z;
+    case SREG_CTAID_X: return r->cta->at.x;
+    case SREG_CTAID_Y: return r->cta->at.y;
+    case SREG_CTAID_Z: return r->cta->at.z;
     case SREG_NCTAID_X: return l->grid.x;
     case SREG_NCTAID_Y: return l->grid.y;
     case SREG_NCTAID_Z: return l->grid.z;
@@ -173,6 +191,21 @@ static uint64_t sreg_value(const Run *r, SregKind kind, uint32_t lane)
     case SREG_CLOCK: return r->steps;
     case SREG_DYNAMIC: return l->shared;
     case SREG_SHARED: return r->nshared;
+    case SREG_EXPLICIT: return r->is_explicit;
+    case SREG_CLUSTERID_X: return r->cta->at.x / r->cluster.x;
+    case SREG_NCLUSTERID_X: return l->grid.x / r->cluster.x;
+    case SREG_CLUSTER_CTAID_X: return r->cta->at.x % r->cluster.x;
+    case SREG_CLUSTER_NCTAID_X: return r->cluster.x;
+    case SREG_CLUSTERID_Y: return r->cta->at.y / r->cluster.y;
+    case SREG_NCLUSTERID_Y: return l->grid.y / r->cluster.y;
+    case SREG_CLUSTER_CTAID_Y: return r->cta->at.y % r->cluster.y;
+    case SREG_CLUSTER_NCTAID_Y: return r->cluster.y;
+    case SREG_CLUSTERID_Z: return r->cta->at.z / r->cluster.z;
+    case SREG_NCLUSTERID_Z: return l->grid.z / r->cluster.z;
+    case SREG_CLUSTER_CTAID_Z: return r->cta->at.z % r->cluster.z;
+    case SREG_CLUSTER_NCTAID_Z: return r->cluster.z;
+    case SREG_CTARANK: return r->cta->rank;
+    case SREG_NCTARANK: return r->nctas;
     default: return 0;
     }
 }
@@ -292,7 +325,7 @@ static void trace(Run *r, const Group *g, const Frame *frame, const Code *c, Mas
         return;
     Dim t = thread_of(r, o->lane);
     Str text = tab_str(fn->tables, tab_mnem(fn->tables, tab_desc(fn->tables, c->instr->desc)->mnem)->text);
-    out_fmt(o->trace, "block %u,%u,%u thread %u,%u,%u ", r->cta.x, r->cta.y, r->cta.z, t.x, t.y, t.z);
+    out_fmt(o->trace, "block %u,%u,%u thread %u,%u,%u ", r->cta->at.x, r->cta->at.y, r->cta->at.z, t.x, t.y, t.z);
     name_print(o->trace, fn->tables, r->machine->module->syms.at[fn->sym].name);
     out_fmt(o->trace, "+%u %.*s", (uint32_t)(c - frame->func->code), (int)text.len, text.text);
     for (uint32_t k = 0; k < c->nout && g->frame == frame; k++)
@@ -380,7 +413,7 @@ static bool run_warp(Run *r, Warp *w)
     Group *g;
     bool ran = false;
     uint64_t end = r->steps + (r->machine->options.seed ? 1 + run_draw(r) % 64 : PATIENCE);
-    r->warp = w;
+    warp_take_up(r, w);
     while (r->steps < end && (g = warp_next(w))) {
         ran = true;
         do {
@@ -395,23 +428,24 @@ static bool run_warp(Run *r, Warp *w)
     return ran;
 }
 
-/* -- CTAs ----------------------------------------------------------------------------------------------- */
+/* -- Clusters ------------------------------------------------------------------------------------------- */
 
 static bool is_live(const Run *r)
 {
-    for (uint32_t k = 0; k < r->nwarps; k++)
-        if (r->warps[k].live)
+    for (uint32_t k = 0; k < r->nctas; k++)
+        if (cta_is_live(r, &r->ctas[k]))
             return true;
     return false;
 }
 
 static void start_warps(Run *r, const Func *f)
 {
-    r->warps = NEW_ARRAY(r->arena, Warp, r->nwarps);
+    r->cta->warps = NEW_ARRAY(r->arena, Warp, r->nwarps);
     for (uint32_t k = 0; k < r->nwarps; k++) {
-        Warp *w = &r->warps[k];
+        Warp *w = &r->cta->warps[k];
         uint32_t left = r->nthreads - k * LANES;
         w->run = r;
+        w->cta = r->cta;
         w->index = k;
         w->frames = NEW_ARRAY(r->arena, Frame *, r->machine->module->syms.n);
         w->module_rows = arena_zalloc(r->arena, MAX(r->machine->registers.n, 1) * sizeof *w->module_rows);
@@ -423,8 +457,25 @@ static void start_warps(Run *r, const Func *f)
     }
 }
 
-// The places of the CTAs in the grid, in the order in which they run; NULL = as they come.
-static uint64_t *order_ctas(Run *r, uint64_t n)
+// `first` is where the CTA of rank 0 lies in the grid.
+static void start_ctas(Run *r, const Func *f, Dim first)
+{
+    r->first_of_cluster = r->machine->nctas + 1;
+    r->phase = 1;
+    r->relaxed = false;
+    for (uint32_t k = 0; k < r->nctas; k++) {
+        Dim at = dim_at(r->cluster, k);
+        r->cta = &r->ctas[k];
+        *r->cta = (CtaState){.at = {first.x + at.x, first.y + at.y, first.z + at.z}, .rank = k};
+        r->cta->number = ++r->machine->nctas;
+        r->cta->shared = arena_zalloc(r->arena, MAX(r->nshared, 1));
+        check_start_cta(r);
+        start_warps(r, f);
+    }
+}
+
+// The places of the clusters in the grid, in the order in which they run; NULL = as they come.
+static uint64_t *order_clusters(Run *r, uint64_t n)
 {
     if (!r->machine->options.seed)
         return NULL;
@@ -439,33 +490,41 @@ static uint64_t *order_ctas(Run *r, uint64_t n)
     return order;
 }
 
-static void report_deadlock(Run *r)
+static const char *place_of_wait(GroupState state)
 {
-    for (uint32_t k = 0; k < r->nwarps; k++)
-        for (Group *g = r->warps[k].groups; g < r->warps[k].groups + LANES; g++) {
-            if (!g->lanes)
-                continue;
-            r->warp = &r->warps[k];
-            fault(r, g, &g->frame->func->code[g->pc], (uint32_t)__builtin_ctz(g->lanes),
-                  "deadlock: all threads that have not ended wait, this one %s",
-                  g->state == GROUP_AT_BARRIER ? "at a barrier" : "for lanes of its warp");
-            return;
-        }
+    switch (state) {
+    case GROUP_AT_BARRIER: return "at a barrier";
+    case GROUP_AT_CLUSTER: return "at the barrier of the cluster";
+    default: return "for lanes of its warp";
+    }
 }
 
-static bool run_cta(Run *r, const Func *f)
+static void report_deadlock(Run *r)
+{
+    for (uint32_t k = 0; k < r->nctas * r->nwarps; k++) {
+        warp_take_up(r, warp_in_cluster(r, k));
+        for (Group *g = r->warp->groups; g < r->warp->groups + LANES; g++) {
+            if (!g->lanes)
+                continue;
+            fault(r, g, &g->frame->func->code[g->pc], (uint32_t)__builtin_ctz(g->lanes),
+                  "deadlock: all threads that have not ended wait, this one %s", place_of_wait(g->state));
+            return;
+        }
+    }
+}
+
+static void run_cluster(Run *r)
 {
     RunError *e = &r->machine->error;
-    start_warps(r, f);
+    uint32_t n = r->nctas * r->nwarps;
     while (is_live(r) && e->status == RUN_DONE) {
         bool ran = false;
-        uint32_t first = (uint32_t)run_draw(r) % r->nwarps;
-        for (uint32_t k = 0; k < r->nwarps && e->status == RUN_DONE; k++)
-            ran |= run_warp(r, &r->warps[(first + k) % r->nwarps]);
+        uint32_t first = (uint32_t)run_draw(r) % n;
+        for (uint32_t k = 0; k < n && e->status == RUN_DONE; k++)
+            ran |= run_warp(r, warp_in_cluster(r, (first + k) % n));
         if (!ran)
             report_deadlock(r);
     }
-    return e->status == RUN_DONE;
 }
 
 static void clear_counts(Machine *m)
@@ -478,7 +537,7 @@ static void clear_counts(Machine *m)
     }
 }
 
-// False, after a fault at the kernel's first instruction, if it needs more memory than there is.
+// False, after a fault at the kernel's first instruction, if it needs more memory than there is, or another cluster.
 static bool launch_fits(Run *r, const Func *f)
 {
     Frame start = {.func = f};
@@ -488,7 +547,24 @@ static bool launch_fits(Run *r, const Func *f)
                      (unsigned long long)r->nshared, SHARED_MAX);
     if (f->locals + r->machine->nlocal > LOCAL_MAX)
         return fault(r, &g, f->code, 0, "more than %u bytes of local memory", LOCAL_MAX);
-    return frame_fits(r, &g, f->code, f);
+    return frame_fits(r, &g, f->code, f) && cluster_shape(r, &g, f->code);
+}
+
+static void run_grid(Run *r, const Func *f)
+{
+    Dim grid = r->launch->grid, size = r->cluster;
+    uint64_t nx = grid.x / size.x, ny = grid.y / size.y, n = nx * ny * (grid.z / size.z);
+    uint64_t *order = order_clusters(r, n);
+    for (uint64_t k = 0; k < n && r->machine->error.status == RUN_DONE; k++) {
+        uint64_t at = order ? order[k] : k, row = at / nx;
+        Dim first = {(uint32_t)(at % nx) * size.x, (uint32_t)(row % ny) * size.y, (uint32_t)(row / ny) * size.z};
+        Arena arena;
+        arena_init(&arena, r->machine->heap);
+        r->arena = &arena;
+        start_ctas(r, f, first);
+        run_cluster(r);
+        arena_free(&arena);
+    }
 }
 
 bool machine_run(Machine *m, const Launch *l)
@@ -504,20 +580,9 @@ bool machine_run(Machine *m, const Launch *l)
     arena_init(&launch, m->heap);
     r.arena = &launch;
     r.random = m->options.seed;
-    uint64_t n = launch_fits(&r, f) ? (uint64_t)l->grid.x * l->grid.y * l->grid.z : 0, *order = order_ctas(&r, n);
-    for (uint64_t k = 0; k < n && m->error.status == RUN_DONE; k++) {
-        Arena arena;
-        arena_init(&arena, m->heap);
-        r.arena = &arena;
-        uint64_t at = order ? order[k] : k, row = at / l->grid.x;
-        r.cta = (Dim){(uint32_t)(at % l->grid.x), (uint32_t)(row % l->grid.y), (uint32_t)(row / l->grid.y)};
-        r.shared = arena_zalloc(&arena, MAX(r.nshared, 1));
-        r.cta_number = ++m->nctas;
-        check_start_cta(&r);
-        memset(r.barriers, 0, sizeof r.barriers);
-        run_cta(&r, f);
-        arena_free(&arena);
-    }
+    r.cta = &r.ctas[0];
+    if (launch_fits(&r, f))
+        run_grid(&r, f);
     arena_free(&launch);
     m->steps = r.steps;
     return m->error.status == RUN_DONE;
