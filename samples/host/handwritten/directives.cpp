@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The one kernel of handwritten/directives.ptx that needs neither a texture nor a cluster.
+// The one kernel of handwritten/directives.ptx that needs no texture and does not race.
 #include "cuda_shim.h"
 #include "launches.h"
 
