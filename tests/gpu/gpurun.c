@@ -322,6 +322,8 @@ static bool run_launch(Job *job, const RunLaunch *l)
     Launch launch;
     if (l->keep && job->lost)
         return run_miss(s, l->place, "the memory of the launch before is lost");
+    if (l->cluster.x)
+        return run_miss(s, l->place, "cuLaunchKernel takes no cluster: only those that the kernel requires run here");
     if ((!l->keep && !start_launches(job, l)) || !run_prepare(s, l, &launch) || !make_remotes(job, l) ||
         !run_there(job, l, launch))
         return false;
