@@ -152,6 +152,9 @@ done
 for target in sm_30 sm_60 sm_75 sm_90 sm_100; do
     try "$target" "$all" --seed 4 --target $target --features all
 done
+for seed in 1 2 3 4 5 6; do
+    try "clusters, seed $seed" "$all" --seed $seed --target sm_90 --features +cluster,+shared
+done
 
 echo "$passed passed, $failed failed, $skipped skipped"
 [ $failed -eq 0 ]

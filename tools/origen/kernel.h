@@ -40,11 +40,14 @@ struct Kernel {
     Launch launches[LAUNCHES_MOST];
     uint32_t nlaunches;
     bool cube, same_block;  // more than one dimension; all launches have the same block
+    bool cluster;           // blocks belong together by twos
     uint32_t dynamic;       // bytes of dynamic shared memory for each thread
 };
 static inline uint32_t dim_size(Dim d) { return d.x * d.y * d.z; }
 
 uint32_t counts_bytes(void);  // atomics.c: of the words for atomic operations
+
+void make_neighbours(Gen *g);  // threads.c: loads from the other block of the cluster
 
 /* -- params.c ---------------------------------------------------------------------------------------------- */
 

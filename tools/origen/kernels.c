@@ -38,6 +38,9 @@ static void launches(Gen *g, Kernel *k)
         if (dim_size(l->block) * dim_size(l->grid) > most)
             l->grid = (Dim){1, 1, 1};
     }
+    k->cluster = has(g, FT_CLUSTER) && (has(g, FT_SHARED) || has(g, FT_DYNAMIC)) && chance(g, 3, 4);
+    for (uint32_t j = 0; j < k->nlaunches && k->cluster; j++)
+        k->launches[j].grid.x = 2;
 }
 
 static uint32_t most_threads(const Kernel *k, bool of_grid)
@@ -125,6 +128,8 @@ static void memory(Gen *g, Kernel *k, Value *thread)
         o.base = part_of_thread(g, name, NULL, thread, o.bytes);
         object_push(g, o);
     }
+    if (k->cluster && fn->shared.n && lanes_here(g) == ALL_LANES)
+        make_neighbours(g);
     variables_enter(g);
 }
 
@@ -146,6 +151,8 @@ static void print_head(Gen *g, const Kernel *k)
     out_fmt(&g->code, "\n.visible .entry %s(", k->name);
     params_print(g, k);
     out_z(&g->code, "\n)\n");
+    if (k->cluster)
+        out_z(&g->code, ".reqnctapercluster 2, 1, 1\n");
     if (k->same_block)
         out_fmt(&g->code, ".%s %u, %u, %u\n", chance(g, 1, 2) ? "reqntid" : "maxntid", d.x, d.y, d.z);
     else if (has(g, FT_PRAGMA) && !k->cube)

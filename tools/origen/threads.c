@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What threads do together: looks at each other's shared memory, warps that part.
-#include "tools/origen/origen.h"
+// What threads do together: looks at each other's shared memory, also in another CTA of the cluster, warps that part.
+#include "tools/origen/kernel.h"
 
 /* -- Exchange ------------------------------------------------------------------------------------------- */
 
@@ -61,6 +61,47 @@ void make_exchange(Gen *g, uint32_t n)
             operation(g);
     }
     barrier(g);
+    scope_leave(g);
+}
+
+/* -- Clusters ------------------------------------------------------------------------------------------- */
+
+static void cluster_barrier(Gen *g)
+{
+    code(g, "barrier.cluster.arrive<|.release|.aligned>; barrier.cluster.wait<|.acquire>;");
+}
+
+// A generic address of a thread's slot in the other CTA of the cluster.
+static const Object *slot_of_neighbour(Gen *g, const Shared *s, Value *thread)
+{
+    static const char *const maps[] = {
+        "mapa.shared::cluster.u64 $d3, $v, $v; cvta.shared::cluster.u64 $w, $d3;",
+        "cvta.shared<|::cta|::cluster>.u64 $d3, $v; mapa.u64 $w, $d3, $v;",
+    };
+    Object o = {.space = SPACE_GENERIC, .bytes = s->stride, .align = s->stride & (0 - s->stride), .constant = true};
+    Value *here = value_scratch(g, CLASS_D), *rank = value_scratch(g, CLASS_R);
+    code(g, "mov.u64 $d1, $s; mad.wide.u32 $w, $v, $u, $d1;", s->symbol, here, thread, s->stride);
+    code(g, "mov.u32 $r1, %cluster_ctarank; xor.b32 $w, $r1, 1;", rank);
+    o.base = value_scratch(g, CLASS_D);
+    uint32_t k = roll(g, ARRAY_LEN(maps));
+    if (k == 0)
+        code(g, maps[0], here, rank, o.base);
+    else
+        code(g, maps[1], here, o.base, rank);
+    return object_push(g, o);
+}
+
+void make_neighbours(Gen *g)
+{
+    Fn *fn = &g->fn;
+    Scope s;
+    scope_enter(g, &s, lanes_here(g));
+    const Shared *shared = &fn->shared.at[roll(g, fn->shared.n)];
+    const Object *o = slot_of_neighbour(g, shared, peer(g));
+    cluster_barrier(g);
+    for (uint32_t k = roll_between(g, 1, 4); k; k--)
+        load_from(g, o);
+    cluster_barrier(g);
     scope_leave(g);
 }
 
