@@ -38,7 +38,7 @@ TEST(phase_gates)
 {
     static const char gates[] =
         "-1--------11-2111111112-2-2-22111111-21-----1-2--2211-2-1-31-112221112-23-11---1-1-111--1--"
-        "----2---22------1111-1--10----------------1--1--0-------------------1111211111";
+        "----2---22------1111-1--10----------------1--1--0-------------------11112111112";
     static const char *const texts[] = {"-", ">0", ">1", ">2", "==0"};
     CHECK_EQ(sizeof gates - 1, PHASE_ROWS);
     for (int k = 0; k < PHASE_ROWS; k++) {
@@ -58,10 +58,10 @@ TEST(phase_forms_and_kinds)
 {
     static const char forms[] =
         "ammammmmmaamammmamsssssSssssssssaasssssssssssssssssssssssssssasssssssssssMmmammmmmmmammmmmmmm"
-        "maaamaaamaamammmmammaamaaaaaaaaaaamaaaaammmmmaaaaaaaaaaaaaamaaaaaaaasammaass";
+        "maaamaaamaamammmmammaamaaaaaaaaaaamaaaaammmmmaaaaaaaaaaaaaamaaaaaaaasammaassm";
     static const char kinds[] =
         "vtlahllhlrttvttttttttttltltattttttttlttllalltlthlttttatltlttltttttttttatllttuhltlthtttllthaah"
-        "lvurhmmmhrmhmhtttmhtmmhmmmmmmmmmurhurruuthhtlmmmmmmmmmmmmurhmurruussssssssss";
+        "lvurhmmmhrmhmhtttmhtmmhmmmmmmmmmurhurruuthhtlmmmmmmmmmmmmurhmurruusssssssssss";
     static const char kind_letters[] = "vratluhms";
     static const char form_letters[] = "amsSM";
     CHECK_EQ(sizeof forms - 1, PHASE_ROWS);
