@@ -18,11 +18,10 @@
 //
 //     R3 = not.b32 R1; R4 = and.b32 R3, R2       R4 = lop3.b32 R1, R2, 0, 0x0c
 //
-// ptxas 13.0 crashes where it finds out that a lop3 is compared with 0 for equality, and read by nothing else (tried).
-// So what comparisons may read, by way of other computations too, stays what it is. Where a lop3 that came in is
-// compared like this by now, the comparison is written in another way:
-//
-//     R4 = lop3.b32 R1, R2, R3, 0x80; P1 = setp.eq.b32 R4, 0       P1 = setp.lt.u32 R4, 1
+// What comparisons may read, by way of other computations too, stays what it is: ptxas makes the logic and a comparison
+// with 0 one instruction, and it crashes on some comparisons of a lop3 (ir/ptx/defects.def), also if PtxasWorkarounds
+// is off. The samples have no fewer instructions where such networks are mapped and the writer rewrites the
+// comparisons.
 //
 // Must not fire:
 //     R3 = and.b32 R1, R2; R4 = xor.b32 R3, R0; R5 = add.s32 R3, R4     R3 is needed: nothing is gained
@@ -38,8 +37,6 @@
 // Does not do: networks that go over the bounds of blocks, but for a `not` whose only reader is in another one; through
 // selects and shifts; 64 bits as two halves.
 // Documented: nothing. The name is ours.
-#include <stdio.h>
-
 #include "ir/exec/eval.h"
 #include "phases/bodies.h"
 #include "phases/known_facts.h"
@@ -49,7 +46,6 @@
 enum {
     NODES = 4096,   // that are looked at at once
     CUTS = 6,       // of a node that are kept
-    FOLLOWED = 4,   // rounds in which a lop3 is followed through loops
     ROUNDS = 2,     // the second one knows how often the first one reads what
     UNIT = 1 << 8,  // of area flow: an instruction
     FLOW_MAX = 1 << 24,
@@ -105,7 +101,6 @@ typedef struct Mapping {
     uint32_t *node_of;  // by RegId: its number among them + 1
     uint32_t *readers;  // by RegId; NULL: nobody asked yet
     uint8_t *compared;  // by RegId: COMPARED = a comparison may read it, or what it may turn out to be; PASSED
-    bool has_lop3;      // that came in
     bool progress;
 } Mapping;
 
@@ -126,12 +121,6 @@ static bool is_node(const Fn *fn, const Instr *i)
             return false;
     }
     return true;
-}
-
-static bool is_lop3(const Fn *fn, const Instr *i)
-{
-    Opcode op = ir_desc(fn, i)->op;
-    return op == OP_LOP3 || op == OP_LOP3_BOOL;
 }
 
 // Its operands, without the table of a lop3.
@@ -300,7 +289,6 @@ static bool find_nodes(Mapping *m, InstrId id, InstrId *next)
     m->nodes.n = 0;
     for (; id && m->nodes.n < NODES; id = instr_behind(fn, id)) {
         const Instr *i = ir_instr(fn, id);
-        m->has_lop3 |= is_lop3(fn, i);
         if (!is_node(fn, i) || in_front_of_notes(fn, id) != id)
             continue;
         uint32_t number = m->nodes.n;
@@ -516,80 +504,6 @@ static void map_nodes(Mapping *m)
     }
 }
 
-/* -- Comparisons ---------------------------------------------------------------------------------------- */
-
-// Finds the registers that may turn out to be a lop3, in rounds until there are no more: one, but for loops. Where
-// these hand values on for more rounds than a few, any register may.
-static bool *find_lop3(Mapping *m)
-{
-    Fn *fn = m->fn;
-    bool *found = NEW_ARRAY(&m->scratch, bool, fn->regs.n), more = true;
-    for (uint32_t round = 0; more; round++) {
-        more = false;
-        for (uint32_t k = 0; k < m->a->nrpo; k++) {
-            FOR_INSTRS(fn, m->a->rpo[k], id) {
-                const Instr *i = ir_instr(fn, id);
-                const Operand *ops = ir_ops(fn, i);
-                bool from = is_lop3(fn, i) || round >= FOLLOWED;
-                for (uint32_t n = i->ndef; n < i->nops; n++)
-                    from |= op_is_reg(ops[n]) && found[op_index(ops[n])];
-                for (uint32_t n = 0; n < i->ndef && from; n++)
-                    if (passes_on(fn, i, ops[n]) && !found[op_index(ops[n])])
-                        found[op_index(ops[n])] = more = true;
-            }
-        }
-    }
-    return found;
-}
-
-static bool is_zero(const Fn *fn, Operand o)
-{
-    return op_kind(o) == K_IMM && op_index(o) != CONST_UNDEF && !tab_const(fn->tables, op_index(o)).bits;
-}
-
-// Which operand of an instruction is one of these registers, compared with 0 for equality; false: it is no such
-// comparison.
-static bool compares(const Fn *fn, const Instr *i, const bool *found, uint32_t *which)
-{
-    const Mnem *mnem = tab_mnem(fn->tables, ir_desc(fn, i)->mnem);
-    const TypeInfo *type = &type_info[mnem->type[0]];
-    bool number = type->class == TC_B || type->class == TC_U || type->class == TC_S;
-    if (ir_desc(fn, i)->op != OP_SETP || mnem->mod[MC_CMP] != MOD_EQ || mnem->mod[MC_BOOL] || !number ||
-        type->width != W32 || i->flags & IF_PINNED)
-        return false;
-    for (*which = 0; *which < 2; ++*which) {
-        Operand x = *ir_use(fn, i, *which), y = *ir_use(fn, i, 1 - *which);
-        if (op_is_reg(x) && found[op_index(x)] && is_zero(fn, y))
-            return true;
-    }
-    return false;
-}
-
-static void write_otherwise(Mapping *m, InstrId id, uint32_t which)
-{
-    Fn *fn = m->fn;
-    Instr *i = ir_instr(fn, id);
-    Str shape = tab_str(fn->tables, ir_desc(fn, i)->shape);
-    Operand x = *ir_use(fn, i, which);
-    char text[40];
-    snprintf(text, sizeof text, "%.*s", (int)shape.len, shape.text);
-    i->desc = desc_make(fn->tables, "setp.lt.u32", text);
-    *ir_use(fn, i, 0) = x;
-    *ir_use(fn, i, 1) = op_const(fn, 1, W32);
-    ir_reg(fn, op_index(x))->type = TY_NONE;  // it may have been declared of what `.b32` takes only
-    m->progress = true;
-}
-
-static void look_at_comparisons(Mapping *m)
-{
-    const bool *found = find_lop3(m);
-    uint32_t which;
-    FOR_BLOCKS(m->fn, b)
-        FOR_INSTRS(m->fn, b, id)
-            if (compares(m->fn, ir_instr(m->fn, id), found, &which))
-                write_otherwise(m, id, which);
-}
-
 /* -- The phase ------------------------------------------------------------------------------------------ */
 
 bool phase_form_lop3(Ctx *ctx, Fn *fn)
@@ -608,8 +522,6 @@ bool phase_form_lop3(Ctx *ctx, Fn *fn)
             forget_nodes(&m);
         }
     }
-    if (m.has_lop3)
-        look_at_comparisons(&m);
     arena_free(&m.scratch);
     return m.progress;
 }

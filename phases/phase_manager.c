@@ -227,6 +227,8 @@ void phase_run(Ctx *ctx, Fn **at)
         run_row(ctx, at, PH_CONVERT_MOV_PHI, PH_CONVERT_MOV_PHI, &s);
     dump_end(ctx);
     fn = *at;
+    if (!knob_int(&ctx->knobs, KNOB_PTXAS_WORKAROUNDS))
+        fn->flags |= FN_NO_WORKAROUNDS;
     if (ctx->options.verify != VM_NONE)
         verify(ctx, fn, -1);
     if (ctx->options.stats)

@@ -124,6 +124,7 @@ run diff tests/diff.sh ${SANITIZE:+-q}
 run malformed tests/malformed.sh
 run verdicts tests/verdicts.sh
 run features tests/features.sh
+run defects tests/defects.sh
 run ptxas tests/ptxas.sh --quick --compare
 
 awk '{ for (k = 2; k <= NF; k++) { if ($k ~ /^passed/) p += $(k-1); if ($k ~ /^failed/) f += $(k-1); if ($k ~ /^skipped/) s += $(k-1) } }

@@ -547,6 +547,8 @@ END
 } >lop3.ptx
 budget=FormLop3Budget
 lines lop3.ptx 23,168,73 xor :0 $budget=0:4 $budget=1:2 $budget=2:0
+lines "$root/tests/defects/lop3-is-zero.ptx" NOP setp.eq :0 PtxasWorkarounds=1:0 PtxasWorkarounds=0:2 \
+    'WHEN=FN=k;PtxasWorkarounds=0:2' 'WHEN=FN=other;PtxasWorkarounds=0:0'
 
 # -- Tables -------------------------------------------------------------------------------------------------------------
 
@@ -556,7 +558,7 @@ name="numbers of the original"
 for row in NamedPhases:298 DisablePhases:185 OptBudget:499 DUMPIR:- NvOptRecipes:- WHEN:- \
     ConvertMemoryToRegIndexedSizeLimit:135 ConvertMemoryToRegWhole:136 MovWeightForConvertMemToReg:474 \
     GeneralOptimizeEnable:487 CopyPropBudget:- CopyPropGlobalBudget:- StoreForwardingBudget:- FoldBudget:- \
-    FoldRulesOff:- limit-fold-fp:- FormLop3Budget:-; do
+    FoldRulesOff:- limit-fold-fp:- FormLop3Budget:- PtxasWorkarounds:-; do
     equal "$(awk -v want="${row%:*}" '$2 == want { print $1 }' out)" "${row#*:}"
 done
 name="list of knobs and knobs.def"

@@ -182,7 +182,8 @@ typedef enum {
     SL_HIDDEN = 1 << 10,  // not printed in PTX
     SL_NOT = 1 << 11,     // may be negated with `!`
     SL_AS_DEF = 1 << 12,  // of the width of the (one) definition
-    SL_BARE = 1 << 13,    // with SL_SINK: the sink only where there is no guard, since ptxas 13.0 crashes
+    SL_BARE =
+        1 << 13,  // with SL_SINK: the sink only where there is no guard, since ptxas 13.0 crashes (ir/ptx/defects.def)
 } SlotFlag;
 
 typedef struct Slot {
@@ -506,8 +507,9 @@ typedef enum { FORM_MULTI, FORM_SSA } Form;
 enum {
     FN_KERNEL = 1,
     FN_DEFINED = 2,
-    FN_PASSTHROUGH = 4,  // something in it is beyond the model: no phase may change it
-    FN_DEBUG = 8,        // debug target: register names and labels stay
+    FN_PASSTHROUGH = 4,      // something in it is beyond the model: no phase may change it
+    FN_DEBUG = 8,            // debug target: register names and labels stay
+    FN_NO_WORKAROUNDS = 16,  // PTX output may meet known defects of ptxas
 };
 
 struct Analyses;

@@ -22,10 +22,16 @@ void ptx_close(PtxReader *reader);
 // Reads a whole module; NULL if there was an error. The source may be closed afterwards.
 Module *ptx_read(Heap *heap, const Source *source, Diag *diag, const PtxReadOptions *options);
 
+/* legalize.c */
+// Returns a copy of a function in multi form that meets no known defect of ptxas, or NULL if the function meets none,
+// or its flags say that it may. The caller frees it with fn_free().
+Fn *ptx_legalize(const Fn *fn);
+
 /* write.c */
 void ptx_write_header(const Module *m, Out *out);
 // One item of the module, in order. A function that was changed since it was read must verify.
 void ptx_write_item(const Module *m, const Item *item, Out *out);
+// Writes what ptx_legalize() makes of the function.
 void ptx_write_fn(const Fn *fn, Out *out);
 
 #endif

@@ -647,7 +647,7 @@ static void put_body(Writer *w)
     put_z(w, "}\n");
 }
 
-void ptx_write_fn(const Fn *fn, Out *out)
+static void write_legal(const Fn *fn, Out *out)
 {
     Writer w = {.m = fn->module, .fn = fn, .t = fn->tables, .out = out};
     arena_init(&w.scratch, fn->arena.heap);
@@ -657,6 +657,14 @@ void ptx_write_fn(const Fn *fn, Out *out)
     else
         put_z(&w, "\n;\n");
     arena_free(&w.scratch);
+}
+
+void ptx_write_fn(const Fn *fn, Out *out)
+{
+    Fn *legal = ptx_legalize(fn);
+    write_legal(legal ? legal : fn, out);
+    if (legal)
+        fn_free(legal);
 }
 
 /* -- Modules -------------------------------------------------------------------------------------------- */

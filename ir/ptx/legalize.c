@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: MIT
+// Legalization for PTX output: changes what ptxas would crash on. The rows of defects.def are the list.
+//
+//     @P0 _|P1 = setp.lt.s32 R1, R2        @P0 P2|P1 = setp.lt.s32 R1, R2     ; nothing reads P2
+//     R4 = lop3.b32 R1, R2, R3, 0x80       ...
+//     P1 = setp.eq.b32 R4, 0          ->   P1 = setp.lt.u32 R4, 1
+//
+// Must not fire:
+//     _|P1 = setp.lt.s32 R1, R2            there is no guard
+//     P1 = setp.eq.s32 R5, 0               R5 comes of no lop3
+//     P1 = setp.eq.b64 R4, 0; P1 = setp.eq.and.s32 R4, 0, P2; P1 = setp.ne.b32 R4, 0; P1 = setp.eq.s32 R4, 5
+#include <stdio.h>
+
+#include "ir/ptx/ptx.h"
+
+enum { FOLLOWED = 4 };  // walks in which a lop3 is followed
+
+/* -- Sinks ---------------------------------------------------------------------------------------------- */
+
+static bool is_guarded_sink(const Fn *fn, const Instr *i, uint32_t k)
+{
+    return ir_guarded(i) && op_kind(*ir_def(fn, i, k)) == K_NONE && ir_desc(fn, i)->slots[k].flags & SL_BARE;
+}
+
+static bool has_guarded_sink(const Fn *fn)
+{
+    FOR_BLOCKS(fn, b)
+        FOR_INSTRS(fn, b, id) {
+            const Instr *i = ir_instr(fn, id);
+            for (uint32_t k = 0; k < i->ndef && ir_guarded(i); k++)
+                if (is_guarded_sink(fn, i, k))
+                    return true;
+        }
+    return false;
+}
+
+// Puts one register that nothing reads into all of them.
+static void fill_guarded_sinks(Fn *fn)
+{
+    RegId unread = reg_new(fn, RF_P, W1);
+    FOR_BLOCKS(fn, b)
+        FOR_INSTRS(fn, b, id) {
+            const Instr *i = ir_instr(fn, id);
+            for (uint32_t k = 0; k < i->ndef && ir_guarded(i); k++)
+                if (is_guarded_sink(fn, i, k))
+                    *ir_def(fn, i, k) = op_def(op_reg(fn, unread));
+        }
+}
+
+/* -- Comparisons of lop3 -------------------------------------------------------------------------------- */
+
+typedef struct Values {
+    bool *lop3;  // by RegId: may turn out to be a lop3
+    bool *zero;  // by RegId: each definition is a move of 0
+} Values;
+
+static bool is_lop3(Opcode op) { return op == OP_LOP3 || op == OP_LOP3_BOOL; }
+
+static bool is_number(const Fn *fn, Operand o, uint64_t bits)
+{
+    return op_kind(o) == K_IMM && op_index(o) != CONST_UNDEF && tab_const(fn->tables, op_index(o)).bits == bits;
+}
+
+// Returns whether a definition of an instruction may turn out to be what the instruction reads.
+static bool passes_on(const Fn *fn, const Desc *d, Operand def)
+{
+    return d->traits & TR_PURE && op_is_reg(def) && ir_reg(fn, op_index(def))->width == W32;
+}
+
+static bool marks_lop3(const Fn *fn, const Instr *i, bool *lop3, bool any)
+{
+    const Desc *d = ir_desc(fn, i);
+    const Operand *ops = ir_ops(fn, i);
+    bool from = is_lop3(d->op) || any, more = false;
+    for (uint32_t k = i->ndef; k < i->nops; k++)
+        from |= op_is_reg(ops[k]) && lop3[op_index(ops[k])];
+    for (uint32_t k = 0; k < i->ndef && from; k++)
+        if (passes_on(fn, d, ops[k]) && !lop3[op_index(ops[k])])
+            lop3[op_index(ops[k])] = more = true;
+    return more;
+}
+
+// Where loops hand values on for more walks than a few, any register may be a lop3.
+static void find_lop3(const Fn *fn, bool *lop3)
+{
+    bool more = true;
+    for (uint32_t walk = 0; more; walk++) {
+        more = false;
+        FOR_BLOCKS(fn, b)
+            FOR_INSTRS(fn, b, id)
+                more |= marks_lop3(fn, ir_instr(fn, id), lop3, walk >= FOLLOWED);
+    }
+}
+
+static void find_zeros(const Fn *fn, Arena *scratch, bool *zero)
+{
+    bool *other = NEW_ARRAY(scratch, bool, fn->regs.n);
+    FOR_BLOCKS(fn, b)
+        FOR_INSTRS(fn, b, id) {
+            const Instr *i = ir_instr(fn, id);
+            bool is = ir_desc(fn, i)->op == OP_MOV && is_number(fn, *ir_use(fn, i, 0), 0);
+            for (uint32_t k = 0; k < i->ndef; k++)
+                if (op_is_reg(*ir_def(fn, i, k)))
+                    (is ? zero : other)[op_index(*ir_def(fn, i, k))] = true;
+        }
+    for (RegId r = 0; r < fn->regs.n; r++)
+        zero[r] &= !other[r] && reg_in_ssa(ir_reg(fn, r));
+}
+
+static Values values_of(const Fn *fn, Arena *scratch)
+{
+    Values v = {NEW_ARRAY(scratch, bool, fn->regs.n), NEW_ARRAY(scratch, bool, fn->regs.n)};
+    find_lop3(fn, v.lop3);
+    find_zeros(fn, scratch, v.zero);
+    return v;
+}
+
+// A comparison of 32 bits for equality, without a third operand.
+static bool is_equality(const Fn *fn, const Instr *i)
+{
+    const Desc *d = ir_desc(fn, i);
+    const Mnem *m = tab_mnem(fn->tables, d->mnem);
+    const TypeInfo *type = &type_info[m->type[0]];
+    bool number = type->class == TC_B || type->class == TC_U || type->class == TC_S;
+    return d->op == OP_SETP && m->mod[MC_CMP] == MOD_EQ && !m->mod[MC_BOOL] && number && type->width == W32;
+}
+
+// Returns the operand of an equality that is compared with 0 and may be a lop3; none = there is none.
+static Operand compared_lop3(const Fn *fn, const Instr *i, const Values *v)
+{
+    for (uint32_t k = 0; k < 2 && is_equality(fn, i); k++) {
+        Operand x = *ir_use(fn, i, k), y = *ir_use(fn, i, 1 - k);
+        bool zero = op_is_reg(y) ? v->zero[op_index(y)] : is_number(fn, y, 0);
+        if (zero && op_is_reg(x) && v->lop3[op_index(x)])
+            return x;
+    }
+    return op_none();
+}
+
+static bool compares_lop3(const Fn *fn)
+{
+    bool lop3 = false, equality = false;
+    FOR_BLOCKS(fn, b)
+        FOR_INSTRS(fn, b, id) {
+            const Instr *i = ir_instr(fn, id);
+            lop3 |= is_lop3(ir_desc(fn, i)->op);
+            equality |= is_equality(fn, i);
+        }
+    if (!lop3 || !equality)
+        return false;
+    Arena scratch;
+    arena_init(&scratch, fn->arena.heap);
+    Values v = values_of(fn, &scratch);
+    bool found = false;
+    FOR_BLOCKS(fn, b)
+        FOR_INSTRS(fn, b, id)
+            found |= op_is_reg(compared_lop3(fn, ir_instr(fn, id), &v));
+    arena_free(&scratch);
+    return found;
+}
+
+static void compare_below_one(Fn *fn, Instr *i, Operand x)
+{
+    char shape[40];
+    Str text = tab_str(fn->tables, ir_desc(fn, i)->shape);
+    snprintf(shape, sizeof shape, "%.*s", (int)text.len, text.text);
+    i->desc = desc_make(fn->tables, "setp.lt.u32", shape);
+    *ir_use(fn, i, 0) = x;
+    *ir_use(fn, i, 1) = op_const(fn, 1, W32);
+    ir_reg(fn, op_index(x))->type = TY_NONE;  // it may have been declared of what `.b32` takes only
+}
+
+static void rewrite_comparisons(Fn *fn)
+{
+    Arena scratch;
+    arena_init(&scratch, fn->arena.heap);
+    Values v = values_of(fn, &scratch);
+    FOR_BLOCKS(fn, b)
+        FOR_INSTRS(fn, b, id) {
+            Operand x = compared_lop3(fn, ir_instr(fn, id), &v);
+            if (op_is_reg(x))
+                compare_below_one(fn, ir_instr(fn, id), x);
+        }
+    arena_free(&scratch);
+}
+
+/* -- All ------------------------------------------------------------------------------------------------ */
+
+static const struct Defect {
+    bool (*finds)(const Fn *fn);
+    void (*mends)(Fn *fn);
+} defects[] = {
+#define DEFECT(id, name, versions, finds, mends, what) {finds, mends},
+#include "ir/ptx/defects.def"
+};
+
+Fn *ptx_legalize(const Fn *fn)
+{
+    Fn *legal = NULL;
+    if (!(fn->flags & FN_DEFINED) || fn->flags & FN_NO_WORKAROUNDS)
+        return NULL;
+    for (size_t k = 0; k < ARRAY_LEN(defects); k++) {
+        if (!defects[k].finds(fn))
+            continue;
+        if (!legal)
+            legal = fn_clone(fn);
+        defects[k].mends(legal);
+    }
+    return legal;
+}
