@@ -16,11 +16,13 @@
 //     @P0 R1 = mov.b32 5            ->   @P0 R2 = mov.b32 5 else R1
 //
 // Must not fire: on registers that are pinned (an instruction that we do not model may write them later) or named by
-// the module, and on the carry. They keep their definitions.
+// the module, and on the carry. They keep their definitions. So do registers that the manager pinned when the function
+// came, since their phis would be out of proportion to it (knob PhiInputLimit).
 //
 // Does not do: critical edges, which are split where leaving ssa form needs it.
 // Documented: slot and name. Inferred: the rest.
 #include "phases/bodies.h"
+#include "phases/remarks.h"
 
 typedef struct Naming {
     Fn *fn;
@@ -235,6 +237,10 @@ bool phase_generate_mov_phi(Ctx *ctx, Fn *fn)
 {
     if (fn->form == FORM_SSA)
         return false;
+    if (ctx->beyond_ssa)
+        remark(ctx, fn, 0, RM_MISSED, "TooManyPhis",
+               "{Registers:%u} registers stay out of ssa form: the inputs of all phis would be more than {Limit:%llu}",
+               ctx->beyond_ssa, (unsigned long long)ctx->phi_limit);
     free_entry(fn);
     if (has_self_moves(fn, analysis_need(fn, AN_RDEFS))) {
         remove_self_moves(fn);

@@ -194,6 +194,8 @@ struct Ctx {
     const struct RuleSet *rules;   // of folding, once somebody asked
     struct FoldForms *fold_forms;  // which of them are about what; NULL: nobody asked yet
     Run run;
+    uint64_t phi_limit;          // the most inputs that all phis of the function may have together
+    uint32_t beyond_ssa;         // registers of the function that have more
     MidCosts costs;              // of phase 37
     double seconds[PHASE_ROWS];  // with `timing`
     double nested_seconds;       // of sub-passes that the phase that runs has run

@@ -199,6 +199,20 @@ static void add_stats(Ctx *ctx, Fn *fn, FnStats *s, double start)
     VEC_PUSH(&ctx->arena, &ctx->stats, *s);
 }
 
+// Keeps registers out of ssa form whose phis would be out of proportion to the function. All phases that look for
+// reaching definitions would pay for them otherwise, so the limit holds from the start.
+static void limit_phis(Ctx *ctx, Fn *fn, const Plan *plan)
+{
+    enum { SMALL = 64 };  // a few phis more or less do not matter
+    bool transforms = false;
+    ctx->phi_limit = (uint64_t)knob_int(&ctx->knobs, KNOB_PHI_LIMIT) * ((uint64_t)fn->ninstrs + SMALL);
+    ctx->beyond_ssa = 0;
+    for (uint32_t k = 0; k < plan->at.n && !transforms; k++)
+        transforms = phase_info[plan->at.at[k].row].kind >= PK_TRANSFORM;
+    if (transforms && fn->form == FORM_MULTI && may_run(fn, PK_TRANSFORM))
+        ctx->beyond_ssa = rdefs_limit_phis(fn, ctx->phi_limit);
+}
+
 void phase_run(Ctx *ctx, Fn **at)
 {
     Fn *fn = *at;
@@ -214,6 +228,7 @@ void phase_run(Ctx *ctx, Fn **at)
     s.instrs_in = fn->ninstrs;
     s.blocks_in = fn->nblocks;
     s.regs_in = fn->regs.n - 1;
+    limit_phis(ctx, fn, plan);
     dump_start(ctx, fn);
     if (ctx->remarks)
         remarks_start(ctx->remarks);

@@ -58,6 +58,7 @@ typedef struct Group {
 typedef struct Variable {
     Group *groups;  // NULL: it is not promoted
     uint64_t size;
+    bool limited;  // some of it stays, since there would be too many phis
 } Variable;
 
 // The instructions that are made, for a width each.
@@ -199,7 +200,8 @@ static bool choose_variables(Promotion *p)
         bool variable = s && sym->kind == SYM_VAR && sym->space == SP_LOCAL && !sym->init;
         if (!variable || p->origins.exposed[s] || p->variables[s].groups || !sym->size || sym->size > limit)
             continue;
-        p->variables[s] = (Variable){NEW_ARRAY(&p->scratch, Group, (sym->size + GROUP - 1) / GROUP), sym->size};
+        p->variables[s] =
+            (Variable){.groups = NEW_ARRAY(&p->scratch, Group, (sym->size + GROUP - 1) / GROUP), .size = sym->size};
         found = true;
     }
     return found;
@@ -304,6 +306,105 @@ static void weigh_variables(Promotion *p)
         stays |= weigh(p, &p->variables[v]);
     if (stays)
         keep_rests(p);
+}
+
+// The registers of a group, more or less: the parts that accesses have to do with.
+static uint32_t parts_of(const Group *g)
+{
+    uint32_t parts = 1;
+    for (uint32_t node = 1; node < GROUP; node++)
+        parts += g->split >> node & 1;
+    return parts;
+}
+
+// The direct accesses to a group, in layout order: a list through `next`, from `first` on, of indices plus 1.
+typedef struct GroupList {
+    uint32_t first, last;
+} GroupList;
+
+typedef struct Toucher {
+    BlockId block;
+    bool store;
+    uint32_t next;
+} Toucher;
+
+// Where the accesses are, as lists by group; `base` has the first list of each variable.
+static Toucher *list_touchers(Promotion *p, GroupList *lists, const uint64_t *base, uint32_t room)
+{
+    Fn *fn = p->fn;
+    Direct direct;
+    Toucher *touchers = NEW_ARRAY(&p->scratch, Toucher, room + 1);
+    uint32_t at = 0, n = 0;
+    FOR_BLOCKS(fn, b)
+        FOR_INSTRS(fn, b, id) {
+            if (at == p->origins.accesses.n || p->origins.accesses.at[at].instr != id)
+                continue;
+            const MemAccess *access = &p->origins.accesses.at[at++];
+            if (!variable_of(p, access) || !is_direct(p, access, &direct) || stays_in_memory(&direct))
+                continue;
+            for (uint32_t e = 0; e < direct.n; e++) {
+                uint64_t group = (direct.offset + (uint64_t)e * direct.bytes) / GROUP;
+                GroupList *list = &lists[base[local_symbol(access->at->sym)] + group];
+                touchers[++n] = (Toucher){.block = b, .store = direct.store && !ir_guarded(ir_instr(fn, id))};
+                *(list->last ? &touchers[list->last].next : &list->first) = n;
+                list->last = n;
+            }
+        }
+    return touchers;
+}
+
+// The inputs of phis that there are, or would be in ssa form.
+static uint64_t count_inputs(Fn *fn)
+{
+    uint64_t n = 0;
+    if (fn->form == FORM_MULTI)
+        return analysis_need(fn, AN_RDEFS)->rdefs.ninputs;
+    FOR_BLOCKS(fn, b)
+        FOR_INSTRS(fn, b, id) {
+            const Instr *i = ir_instr(fn, id);
+            if (ir_desc(fn, i)->op != OP_PHI)
+                break;
+            n += ir_nuse(i) / 2;
+        }
+    return n;
+}
+
+// Keeps groups in memory whose registers would have phis out of proportion to the function. Returns whether there are
+// any.
+static bool limit_groups(Promotion *p)
+{
+    Fn *fn = p->fn;
+    uint64_t limit = p->ctx->phi_limit, taken = count_inputs(fn), left = limit - MIN(limit, taken), lists = 0;
+    uint64_t *base = NEW_ARRAY(&p->scratch, uint64_t, fn->syms.n);
+    uint32_t room = 0;
+    bool any = false;
+    for (uint32_t v = 1; v < fn->syms.n; v++) {
+        base[v] = lists;
+        lists += groups_of(&p->variables[v]);
+        for (uint64_t k = 0; k < groups_of(&p->variables[v]); k++)
+            room += p->variables[v].groups[k].accesses;
+    }
+    GroupList *list = NEW_ARRAY(&p->scratch, GroupList, lists + 1);
+    const Toucher *touchers = list_touchers(p, list, base, room);
+    PhiCounter *counter = phi_counter(fn, &p->scratch);
+    for (uint32_t v = 1; v < fn->syms.n; v++) {
+        for (uint64_t k = 0; k < groups_of(&p->variables[v]); k++) {
+            Group *g = &p->variables[v].groups[k];
+            uint32_t parts = parts_of(g);
+            phi_counter_start(counter);
+            for (uint32_t t = list[base[v] + k].first; t; t = touchers[t].next)
+                (touchers[t].store ? phi_counter_write : phi_counter_read)(counter, touchers[t].block);
+            uint64_t inputs = phi_counter_inputs(counter, left / parts) * parts;
+            if (inputs > left) {
+                g->stays = 0xff;
+                p->variables[v].limited = any = true;
+            } else {
+                left -= inputs;
+            }
+        }
+    }
+    phi_counter_free(counter);
+    return any;
 }
 
 /* -- Making instructions -------------------------------------------------------------------------------- */
@@ -660,6 +761,10 @@ static void say_accesses(Ctx *ctx, const Promotion *p, const Variable *v, const 
                "{Promoted:%llu} of {Bytes:%llu} bytes of {Variable:%s} go to registers; loads: {Loads:%u}, "
                "stores: {Stores:%u}",
                size - kept, size, name, t->n[WHY_NOT] - t->stores, t->stores);
+    if (v->limited)
+        remark(ctx, p->fn, t->any, RM_MISSED, "TooManyPhis",
+               "parts of {Variable:%s} stay in memory: the inputs of all phis would be more than {Limit:%llu}", name,
+               (unsigned long long)ctx->phi_limit);
     for (int why = WHY_NOT + 1; why < WHYS; why++) {
         if (t->n[why] && why == WHY_INDEX)
             remark(ctx, p->fn, t->first[why], RM_MISSED, whys[why].name,
@@ -711,6 +816,8 @@ bool phase_promote_memory(Ctx *ctx, Fn *fn)
         find_what_stays(&p);
         find_parts(&p);
         weigh_variables(&p);
+        if (limit_groups(&p))
+            keep_rests(&p);
     }
     if (remarks_wanted(ctx))
         say_all(ctx, &p);

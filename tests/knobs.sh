@@ -558,7 +558,7 @@ name="numbers of the original"
 for row in NamedPhases:298 DisablePhases:185 OptBudget:499 DUMPIR:- NvOptRecipes:- WHEN:- \
     ConvertMemoryToRegIndexedSizeLimit:135 ConvertMemoryToRegWhole:136 MovWeightForConvertMemToReg:474 \
     GeneralOptimizeEnable:487 CopyPropBudget:- CopyPropGlobalBudget:- StoreForwardingBudget:- FoldBudget:- \
-    FoldRulesOff:- limit-fold-fp:- FormLop3Budget:- PtxasWorkarounds:-; do
+    FoldRulesOff:- limit-fold-fp:- FormLop3Budget:- PtxasWorkarounds:- PhiInputLimit:-; do
     equal "$(awk -v want="${row%:*}" '$2 == want { print $1 }' out)" "${row#*:}"
 done
 name="list of knobs and knobs.def"

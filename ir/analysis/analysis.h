@@ -249,6 +249,21 @@ static inline const ReachingPhi *value_phi(const Analyses *an, ValueId v)
 // AN_RDEFS is not valid, memory of `own` is taken, for analysis_free().
 const Analyses *rdefs_of_part(Fn *fn, Analyses *own, uint32_t files, const bool *about);
 
+// Makes AN_RDEFS of a function in multi form valid if its phis have at most so many inputs together. Otherwise pins
+// registers until that holds, and returns how many.
+uint32_t rdefs_limit_phis(Fn *fn, uint64_t limit);
+
+// Counts the inputs of the phis that a variable would need as a register. Between phi_counter_start() and
+// phi_counter_inputs() the accesses to the variable are told in layout order, those of unreachable blocks, too. The
+// function must not change meanwhile. Counting stops behind `max`.
+typedef struct PhiCounter PhiCounter;
+PhiCounter *phi_counter(Fn *fn, Arena *arena);
+void phi_counter_start(PhiCounter *c);
+void phi_counter_read(PhiCounter *c, BlockId b);
+void phi_counter_write(PhiCounter *c, BlockId b);
+uint64_t phi_counter_inputs(PhiCounter *c, uint64_t max);
+void phi_counter_free(PhiCounter *c);
+
 // In ssa form AN_RDEFS says where each register is defined, and nothing else: it stays right as long as who inserts or
 // removes a definition says so. AN_RDEFS there, in multi form none.
 static inline uint32_t rdefs_of_form(const Fn *fn) { return fn->form == FORM_SSA ? AN_RDEFS : 0; }

@@ -19,12 +19,16 @@
 // are taken from the deepest in the dominator tree up, and what each dominates is looked through once for edges that
 // leave to a block no deeper than itself (Sreedhar and Gao, "A linear time algorithm for placing phi-nodes", 1995), but
 // only where the register is live. So it is for a single register whose frontier is out of proportion.
+//
+// Phis may be as many as registers times joins. rdefs_limit_phis() builds the result with a limit on the inputs of all
+// phis together: a register that would exceed it is pinned, which keeps it out of ssa form for good, and costs nothing
+// from then on. The search for its phis stops at the limit.
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "ir/analysis/analysis_internal.h"
 
-enum { FRONTIER_MAX = 8, INPUTS_MAX = 8, FEW = 16, AHEAD = 16 };
+enum { FRONTIER_MAX = 8, INPUTS_MAX = 8, FEW = 16, AHEAD = 16, STEPS_MAX = 16 };
 
 // What is known of a block for the register at hand; a stamp that is not the register's id means nothing is.
 typedef struct Place {
@@ -56,7 +60,13 @@ typedef struct Search {
     VEC(uint64_t) nodes;  // blocks that matter, below their place in the dominator tree
     VEC(ValueId) inputs;
     VEC(ReachingPhi) phis;
+    bool limited;
+    uint64_t limit;     // limited: inputs of all phis
+    uint64_t steps;     // limited: blocks that were walked
+    VEC(RegId) beyond;  // limited: registers that exceed it
 } Search;
+
+static bool is_beyond(const Search *s) { return s->limited && s->inputs.n > s->limit; }
 
 static bool is_reachable(const Search *s, BlockId b) { return s->a->rpo_index[b] != UINT32_MAX; }
 
@@ -362,7 +372,7 @@ static void search_frontier(Search *s, BlockId root)
 
 static void search_phis(Search *s)
 {
-    while (s->heap.n)
+    while (s->heap.n && !is_beyond(s))
         search_frontier(s, heap_pop(s));
 }
 
@@ -587,13 +597,17 @@ static void prune(Search *s, uint32_t first)
     arena_free(&scratch);
 }
 
-static void find_values(Search *s)
+// Finds the values of a register. False: its phis exceed the limit.
+static bool find_values(Search *s)
 {
     uint32_t first = s->phis.n;
     s->live.n = s->heap.n = 0;
     find_exposed(s);
     s->by_frontier = s->frontier.first != NULL;
     bool nothing_read = s->live.n == 0;  // each block writes it before it reads it
+    // Behind the first register beyond the limit most others are, too.
+    if (s->beyond.n && s->steps > STEPS_MAX * (s->limit + s->a->nrpo) && !nothing_read)
+        return false;
     if (s->by_frontier && !nothing_read && !place_phis_at_frontier(s))
         s->by_frontier = false;
     if (s->by_frontier) {
@@ -601,11 +615,15 @@ static void find_values(Search *s)
     } else {
         find_live(s);
         search_phis(s);
+        s->steps += s->live.n;
+        if (is_beyond(s))
+            return false;
     }
     fill_inputs(s, first);
     give_values(s);
     if (s->phis.n > first && s->by_frontier)
         prune(s, first);
+    return !is_beyond(s);
 }
 
 static uint32_t *find_levels(const Analyses *a, Arena *arena, uint32_t blocks)
@@ -634,9 +652,14 @@ static void find_all_values(Search *s)
         s->frontier.first = NULL;
     r->searched = !s->frontier.first;
     for (uint32_t k = 0; k < r->njoined; k++) {
+        uint32_t phis = s->phis.n, inputs = s->inputs.n;
         s->reg = r->joined[k];
         s->row = k;
-        find_values(s);
+        if (find_values(s))
+            continue;
+        s->phis.n = phis;
+        s->inputs.n = inputs;
+        VEC_PUSH(s->arena, &s->beyond, s->reg);
     }
     r->nphis = s->phis.n;
     r->phi = keep(s->arena, s->phis.at, s->phis.n * sizeof *s->phis.at);
@@ -676,6 +699,81 @@ void rdefs_build(const Fn *fn, Analyses *a)
     classify(&s);
     build_from_definitions(&s);
 }
+
+uint32_t rdefs_limit_phis(Fn *fn, uint64_t limit)
+{
+    const Analyses *a = analysis_need(fn, AN_CFG | AN_RPO | AN_DOM);
+    Analyses own = *a;
+    Search s;
+    own.blocks[AX_RDEFS] = fn->blocks.n;
+    arena_init(&own.arena[AX_RDEFS], fn->arena.heap);
+    begin(&s, fn, &own);
+    s.limited = true;
+    s.limit = limit;
+    classify(&s);
+    build_from_definitions(&s);
+    uint32_t n = s.beyond.n;
+    for (uint32_t k = 0; k < n; k++)
+        ir_reg(fn, s.beyond.at[k])->flags |= REG_PINNED;
+    if (n || a->valid & AN_RDEFS) {
+        arena_free(&own.arena[AX_RDEFS]);
+        analysis_drop(fn, n ? AN_CFG | AN_RPO | AN_DOM : UINT32_MAX);
+        return n;
+    }
+    *fn->analyses = own;
+    fn->analyses->valid |= AN_RDEFS;
+    return 0;
+}
+
+/* -- The number of phis --------------------------------------------------------------------------------- */
+
+struct PhiCounter {
+    Search s;
+    Analyses none;  // without values: the first phi has number 0
+};
+
+PhiCounter *phi_counter(Fn *fn, Arena *arena)
+{
+    const Analyses *a = analysis_need(fn, AN_CFG | AN_RPO | AN_DOM);
+    PhiCounter *c = NEW(arena, PhiCounter);
+    c->s = (Search){.fn = fn, .a = a, .r = &c->none.rdefs, .arena = arena, .limited = true};
+    arena_init(&c->s.scratch, fn->arena.heap);
+    c->s.at = NEW_ARRAY(arena, Place, fn->blocks.n);
+    c->s.level = find_levels(a, arena, fn->blocks.n);
+    return c;
+}
+
+void phi_counter_start(PhiCounter *c)
+{
+    Search *s = &c->s;
+    s->reg++;
+    s->live.n = s->heap.n = s->phis.n = s->inputs.n = 0;
+}
+
+void phi_counter_read(PhiCounter *c, BlockId b)
+{
+    if (c->s.at[b].defines != c->s.reg)
+        make_live(&c->s, b);
+}
+
+void phi_counter_write(PhiCounter *c, BlockId b)
+{
+    if (c->s.at[b].defines != c->s.reg && is_reachable(&c->s, b))
+        heap_push(&c->s, b);
+    c->s.at[b].defines = c->s.reg;
+}
+
+uint64_t phi_counter_inputs(PhiCounter *c, uint64_t max)
+{
+    c->s.limit = max;
+    if (!c->s.live.n)
+        return 0;
+    find_live(&c->s);
+    search_phis(&c->s);
+    return c->s.inputs.n;
+}
+
+void phi_counter_free(PhiCounter *c) { arena_free(&c->s.scratch); }
 
 const Analyses *rdefs_of_part(Fn *fn, Analyses *own, uint32_t files, const bool *about)
 {

@@ -138,6 +138,22 @@ for shape in module func; do
     done
 done
 
+# Hard shapes of about a megabyte; the target is 5 s and 1 GB for each.
+shapes='irr_local:7400 irr_regs:11000 nest:8000 switch:10000 switchloop:8000 block:18000 blockmem:9000 local:8000
+    locals:7000 labels:11000 emptylabels:30000 scopes:200000 scopelabel:40000 scopelabels:30000 calls:6000 phis:8000
+    philoop:6500 params:8000 funcs:7000 syms:12000 init:120000 initsym:250000 redef:12000 redefbr:11000 guards:20000
+    guards2:14000 chain:20000 logic:20000 movchain:25000 addrchain:12000 ladder:6500 loops:9000 inverse:9000 vecs:7500
+    preds:16000 ptrphi:5000 calldevs:18000 bar:20000 selp:14000'
+if command -v python3 >/dev/null 2>&1; then
+    for shape in $shapes; do
+        python3 tests/bench/shapes.py "${shape%:*}" "${shape#*:}" >$dir/shape.ptx
+        oriopt "${shape%:*}" "${shape#*:}" $dir/shape.ptx
+    done
+    rm -f $dir/shape.ptx
+else
+    echo 'SKIP hard shapes: no python3'
+fi
+
 echo 'declare void @f(i32 addrspace(1)*)' >$dir/empty.ll
 skip=
 if "$OPT" -passes="$lean" -disable-output $dir/empty.ll 2>/dev/null; then

@@ -1,0 +1,148 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""PTX shapes that are hard on compilers, for make bench: each has one size that grows.
+
+    shapes.py SHAPE N
+
+The size that gives about one megabyte stands in bench.sh.
+"""
+import sys
+
+kind = sys.argv[1]
+n = int(sys.argv[2])
+H=".version 8.0\n.target sm_80\n.address_size 64\n"
+o=[H]
+def p(s): o.append(s)
+def kernel(body,regs=".reg .b32 %r<64>;\n\t.reg .b64 %rd<64>;\n\t.reg .pred %p<64>;", params=".param .u64 out, .param .u32 n"):
+    p(".visible .entry k(%s)\n{\n\t%s\n\tld.param.u64 %%rd1, [out];\n\tld.param.u32 %%r1, [n];\n%s\tret;\n}\n"%(params,regs,body))
+if kind=="irr_regs":   # n blocks, 300 regs
+    R=300
+    b="".join("\tmov.u32 %%v%d, %d;\n"%(i,i) for i in range(R))
+    b+="\tsetp.eq.u32 %p1, %r1, 0;\n\t@%p1 bra B1;\n"
+    for i in range(n):
+        b+="B%d:\n\tadd.u32 %%v%d, %%v%d, %%r1;\n\tsetp.lt.u32 %%p2, %%v%d, %d;\n\t@%%p2 bra B%d;\n"%(i,i%R,(i*7+1)%R,i%R,i,(i*7919+13)%n)
+    b+="".join("\tst.global.u32 [%%rd1+%d], %%v%d;\n"%(4*i,i) for i in range(R))
+    kernel(b,".reg .b32 %r<64>;\n\t.reg .b32 %v<300>;\n\t.reg .b64 %rd<64>;\n\t.reg .pred %p<64>;")
+elif kind=="irr_local":
+    S=8192
+    b="\t.local .align 8 .b8 a[%d];\n\tmov.u64 %%rd2, a;\n\tsetp.eq.u32 %%p1, %%r1, 0;\n\t@%%p1 bra B1;\n"%S
+    for i in range(n):
+        j=(i*8)%S
+        b+="B%d:\n\tld.local.u32 %%r2, [a+%d];\n\tadd.u32 %%r2, %%r2, %%r1;\n\tst.local.u32 [a+%d], %%r2;\n\tsetp.lt.u32 %%p2, %%r2, %d;\n\t@%%p2 bra B%d;\n"%(i,j,(j+8)%S,i,(i*7919+13)%n)
+    kernel(b)
+elif kind=="nest":   # nested loops depth n
+    b="".join("\tmov.u32 %%c%d, 0;\nL%d:\n"%(i,i) for i in range(n))
+    b+="\tadd.u32 %r2, %r2, 1;\n"
+    b+="".join("\tadd.u32 %%c%d, %%c%d, 1;\n\tsetp.lt.u32 %%p1, %%c%d, %%r1;\n\t@%%p1 bra L%d;\n"%(i,i,i,i) for i in reversed(range(n)))
+    b+="\tst.global.u32 [%rd1], %r2;\n"
+    kernel(b,".reg .b32 %%r<64>;\n\t.reg .b32 %%c<%d>;\n\t.reg .b64 %%rd<64>;\n\t.reg .pred %%p<64>;"%n)
+elif kind=="switch":
+    b="\tbrx.idx %r1, T;\n"
+    b="T: .branchtargets "+", ".join("S%d"%i for i in range(n))+";\n"+b
+    for i in range(n): b+="S%d:\n\tadd.u32 %%r2, %%r1, %d;\n\tst.global.u32 [%%rd1], %%r2;\n\tbra E;\n"%(i,i)
+    b+="E:\n"
+    kernel("\tmov.u32 %r2, 0;\n"+b+"\tst.global.u32 [%rd1+4], %r2;\n")
+elif kind=="switchloop":  # dispatch in loop with many state registers
+    R=30
+    b="".join("\tmov.u32 %%v%d, %d;\n"%(i,i) for i in range(R))
+    b+="T: .branchtargets "+", ".join("S%d"%i for i in range(n))+";\nD:\n\trem.u32 %%r3, %%v1, %d;\n\tsetp.eq.u32 %%p1, %%v2, 77;\n\t@%%p1 bra X;\n\tbrx.idx %%r3, T;\n"%n
+    for i in range(n): b+="S%d:\n\tadd.u32 %%v%d, %%v%d, %d;\n\txor.b32 %%v%d, %%v%d, %%v%d;\n\tbra D;\n"%(i,i%R,(i+3)%R,i,(i*3)%R,(i*5)%R,(i+1)%R)
+    b+="X:\n"+"".join("\tst.global.u32 [%%rd1+%d], %%v%d;\n"%(4*i,i) for i in range(R))
+    kernel(b,".reg .b32 %%r<64>;\n\t.reg .b32 %%v<%d>;\n\t.reg .b64 %%rd<64>;\n\t.reg .pred %%p<64>;"%R)
+elif kind=="block":  # one huge block, all live
+    b="".join("\tmad.lo.s32 %%v%d, %%v%d, %%v%d, %d;\n"%(i+1,i,i*7919%(i+1),i) for i in range(n))
+    kernel("\tmov.u32 %v0, %r1;\n"+b+"\tst.global.u32 [%%rd1], %%v%d;\n"%n,".reg .b32 %%r<64>;\n\t.reg .b32 %%v<%d>;\n\t.reg .b64 %%rd<64>;\n\t.reg .pred %%p<64>;"%(n+1))
+elif kind=="blockmem": # one block with loads and stores to global, generic, shared
+    b="".join("\tld.global.u32 %%r2, [%%rd1+%d];\n\tadd.u32 %%r2, %%r2, %%r1;\n\tst.global.u32 [%%rd1+%d], %%r2;\n"%(i*4,(i*7919%n)*4) for i in range(n))
+    kernel(b)
+elif kind=="blockshared":
+    b="\t.shared .b32 s[%d];\n"%n+"".join("\tld.shared.u32 %%r2, [s+%d];\n\tst.global.u32 [%%rd1+%d], %%r2;\n\tst.shared.u32 [s+%d], %%r1;\n"%(i*4,i*4,(i*7919%n)*4) for i in range(n))
+    kernel(b)
+elif kind=="local":
+    b="\t.local .b32 s[%d];\n"%n+"".join("\tst.local.u32 [s+%d], %%r1;\n\tld.local.u32 %%r2, [s+%d];\n\tst.global.u32 [%%rd1+%d], %%r2;\n"%(i*4,(i*7919%n)*4,i*4) for i in range(n))
+    kernel(b)
+elif kind=="locals": # many local variables
+    b="".join("\t.local .b32 s%d;\n"%i for i in range(n))+"".join("\tst.local.u32 [s%d], %%r1;\n\tld.local.u32 %%r2, [s%d];\n\tst.global.u32 [%%rd1], %%r2;\n"%(i,i*7919%n) for i in range(n))
+    kernel(b)
+elif kind=="labels":
+    b="".join("L%d:\n\tadd.u32 %%r2, %%r2, 1;\n\tsetp.eq.u32 %%p1, %%r2, %d;\n\t@%%p1 bra L%d;\n"%(i,i,(i+1)) for i in range(n))+"L%d:\n\tst.global.u32 [%%rd1], %%r2;\n"%n
+    kernel("\tmov.u32 %r2, 0;\n"+b)
+elif kind=="emptylabels":
+    kernel("\tmov.u32 %r2, 0;\n\tsetp.eq.u32 %p1, %r1, 1;\n"+"".join("L%d:\n\t@%%p1 bra L%d;\n"%(i,(i*7919)%n) for i in range(n))+"\tst.global.u32 [%rd1], %r2;\n")
+elif kind=="scopes":
+    kernel("\tmov.u32 %r2, 0;\n"+"{\n"*n+"\tadd.u32 %r2, %r2, 1;\n"+"}\n"*n+"\tst.global.u32 [%rd1], %r2;\n")
+elif kind=="scopelabel":
+    kernel("\tmov.u32 %r2, 0;\n\tsetp.eq.u32 %p1, %r1, 1;\n"+"{\n\t@%p1 bra OUT;\n"*n+"\tadd.u32 %r2, %r2, 1;\n"+"}\n"*n+"OUT:\n\tst.global.u32 [%rd1], %r2;\n")
+elif kind=="scopelabels": # each scope its own label, all outward
+    kernel("\tmov.u32 %r2, 0;\n\tsetp.eq.u32 %p1, %r1, 1;\n"+"".join("{\n\t@%%p1 bra O%d;\n"%i for i in range(n))+"\tadd.u32 %r2, %r2, 1;\n"+"}\n"*n+"".join("O%d:\n"%i for i in range(n))+"\tst.global.u32 [%rd1], %r2;\n")
+elif kind=="scopelabelhalf":
+    # n/2 labels used at depth n/2 .. bubbles
+    h=n//2
+    kernel("\tmov.u32 %r2, 0;\n\tsetp.eq.u32 %p1, %r1, 1;\n"+"{\n"*h+"".join("\t@%%p1 bra O%d;\n"%i for i in range(h))+"}\n"*h+"".join("O%d:\n"%i for i in range(h))+"\tst.global.u32 [%rd1], %r2;\n")
+elif kind=="calls":
+    p(".func (.param .b32 r) f(.param .b32 x)\n{\n\t.reg .b32 %r<3>;\n\tld.param.b32 %r1, [x];\n\tst.param.b32 [r], %r1;\n\tret;\n}\n")
+    kernel("\tmov.u32 %r2, %r1;\n"+"\t{\n\t.param .b32 a;\n\t.param .b32 b;\n\tst.param.b32 [a], %r2;\n\tcall (b), f, (a);\n\tld.param.b32 %r2, [b];\n\t}\n"*n+"\tst.global.u32 [%rd1], %r2;\n")
+elif kind=="phis": # one join with many phis
+    R=n
+    kernel("\tsetp.eq.u32 %p1, %r1, 0;\n\t@%p1 bra A;\n"+"".join("\tadd.u32 %%v%d, %%r1, %d;\n"%(i,i) for i in range(R))+"\tbra B;\nA:\n"+"".join("\tmul.lo.u32 %%v%d, %%r1, %d;\n"%(i,i) for i in range(R))+"B:\n"+"".join("\tst.global.u32 [%%rd1+%d], %%v%d;\n"%(4*i,i) for i in range(R)),".reg .b32 %%r<64>;\n\t.reg .b32 %%v<%d>;\n\t.reg .b64 %%rd<64>;\n\t.reg .pred %%p<64>;"%R)
+elif kind=="philoop": # loop with n carried rotating values
+    R=n
+    kernel("".join("\tadd.u32 %%v%d, %%r1, %d;\n"%(i,i) for i in range(R))+"L:\n\tmov.u32 %r9, %v0;\n"+"".join("\tmov.u32 %%v%d, %%v%d;\n"%(i,i+1) for i in range(R-1))+"\tmov.u32 %%v%d, %%r9;\n\tadd.u32 %%r1, %%r1, 1;\n\tsetp.lt.u32 %%p1, %%r1, 100;\n\t@%%p1 bra L;\n"%(R-1)+"".join("\tst.global.u32 [%%rd1+%d], %%v%d;\n"%(4*i,i) for i in range(R)),".reg .b32 %%r<64>;\n\t.reg .b32 %%v<%d>;\n\t.reg .b64 %%rd<64>;\n\t.reg .pred %%p<64>;"%R)
+elif kind=="params":
+    ps=", ".join(".param .u32 q%d"%i for i in range(n))
+    kernel("".join("\tld.param.u32 %%r2, [q%d];\n\tst.global.u32 [%%rd1+%d], %%r2;\n"%(i,4*i) for i in range(n)),params=".param .u64 out, .param .u32 n, "+ps)
+elif kind=="funcs":
+    for i in range(n): p(".func f%d(.param .b32 x)\n{\n\t.reg .b32 %%r<3>;\n\tld.param.b32 %%r1, [x];\n\tret;\n}\n"%i)
+elif kind=="syms":
+    for i in range(n): p(".global .align 4 .b32 g%d = %d;\n"%(i,i))
+    kernel("".join("\tld.global.u32 %%r2, [g%d];\n\tst.global.u32 [%%rd1], %%r2;\n"%i for i in range(0,n,4)))
+elif kind=="init":
+    p(".global .align 4 .b32 g[%d] = {"%n+", ".join(str(i) for i in range(n))+"};\n"); kernel("")
+elif kind=="initsym":
+    p(".global .align 8 .b64 h;\n.global .align 8 .u64 g[%d] = {"%n+", ".join("h" for i in range(n))+"};\n"); kernel("")
+elif kind=="redef":
+    kernel("\tmov.u32 %r2, 0;\n"+"".join("\tadd.u32 %%r2, %%r2, %d;\n\tst.global.u32 [%%rd1+%d], %%r2;\n"%(i,i*4) for i in range(n)))
+elif kind=="redefbr": # one register with definitions in many blocks
+    kernel("\tmov.u32 %r2, 0;\n"+"".join("\tsetp.eq.u32 %%p1, %%r1, %d;\n\t@%%p1 bra L%d;\n\tadd.u32 %%r2, %%r2, %d;\nL%d:\n"%(i,i,i,i) for i in range(n))+"\tst.global.u32 [%rd1], %r2;\n")
+elif kind=="guards":
+    kernel("\tmov.u32 %r2, 0;\n\tsetp.eq.u32 %p1, %r1, 3;\n"+"".join("\t@%%p1 add.u32 %%r2, %%r2, %d;\n"%i for i in range(n))+"\tst.global.u32 [%rd1], %r2;\n")
+elif kind=="guards2":
+    kernel("\tmov.u32 %r2, 0;\n"+"".join("\tsetp.eq.u32 %%p%d, %%r1, %d;\n\t@%%p%d mov.u32 %%r2, %d;\n"%(i%60,i,i%60,i) for i in range(n))+"\tst.global.u32 [%rd1], %r2;\n")
+elif kind=="chain": # def-use chain simple adds
+    kernel("\tmov.u32 %v0, %r1;\n"+"".join("\tadd.u32 %%v%d, %%v%d, %d;\n"%(i+1,i,i%100) for i in range(n))+"\tst.global.u32 [%%rd1], %%v%d;\n"%n,".reg .b32 %%r<64>;\n\t.reg .b32 %%v<%d>;\n\t.reg .b64 %%rd<64>;\n\t.reg .pred %%p<64>;"%(n+1))
+elif kind=="logic":
+    ops=["and","or","xor"]
+    kernel("\tmov.u32 %v0, %r1;\n\tmov.u32 %r2, %tid.x;\n\tmov.u32 %r3, %ntid.x;\n"+"".join("\t%s.b32 %%v%d, %%v%d, %%r%d;\n"%(ops[i%3],i+1,i,1+i%3) for i in range(n))+"\tst.global.u32 [%%rd1], %%v%d;\n"%n,".reg .b32 %%r<64>;\n\t.reg .b32 %%v<%d>;\n\t.reg .b64 %%rd<64>;\n\t.reg .pred %%p<64>;"%(n+1))
+elif kind=="movchain":
+    kernel("\tmov.u32 %v0, %r1;\n"+"".join("\tmov.u32 %%v%d, %%v%d;\n"%(i+1,i) for i in range(n))+"\tst.global.u32 [%%rd1], %%v%d;\n"%n,".reg .b32 %%r<64>;\n\t.reg .b32 %%v<%d>;\n\t.reg .b64 %%rd<64>;\n\t.reg .pred %%p<64>;"%(n+1))
+elif kind=="cvtchain":
+    kernel("\tmov.u32 %v0, %r1;\n"+"".join("\tcvt.u32.u16 %%v%d, %%h;\n\tcvt.u16.u32 %%h, %%v%d;\n"%(i+1,i+1) for i in range(n))+"\tst.global.u32 [%%rd1], %%v%d;\n"%n,".reg .b32 %%r<64>;\n\t.reg .b16 %%h;\n\t.reg .b32 %%v<%d>;\n\t.reg .b64 %%rd<64>;\n\t.reg .pred %%p<64>;"%(n+1))
+elif kind=="addrchain":
+    kernel("\tmov.u64 %w0, %rd1;\n"+"".join("\tadd.u64 %%w%d, %%w%d, 4;\n\tst.global.u32 [%%w%d], %%r1;\n"%(i+1,i,i+1) for i in range(n)),".reg .b32 %%r<64>;\n\t.reg .b64 %%w<%d>;\n\t.reg .b64 %%rd<64>;\n\t.reg .pred %%p<64>;"%(n+1))
+elif kind=="ladder": # diamonds in sequence, several regs
+    kernel("\tmov.u32 %r2, 0;\n\tmov.u32 %r3, 0;\n"+"".join("\tsetp.eq.u32 %%p1, %%r2, %d;\n\t@%%p1 bra A%d;\n\tadd.u32 %%r2, %%r2, %d;\n\tbra B%d;\nA%d:\n\tadd.u32 %%r3, %%r2, 1;\nB%d:\n"%(i,i,i,i,i,i) for i in range(n))+"\tst.global.u32 [%rd1], %r2;\n\tst.global.u32 [%rd1+4], %r3;\n")
+elif kind=="loops": # sequence of loops sharing 20 regs
+    b="".join("\tmov.u32 %%v%d, %d;\n"%(i,i) for i in range(20))
+    for i in range(n): b+="L%d:\n\tadd.u32 %%v%d, %%v%d, 1;\n\tsetp.lt.u32 %%p1, %%v%d, %d;\n\t@%%p1 bra L%d;\n"%(i,i%20,(i+7)%20,i%20,i,i)
+    b+="".join("\tst.global.u32 [%%rd1+%d], %%v%d;\n"%(4*i,i) for i in range(20))
+    kernel(b,".reg .b32 %r<64>;\n\t.reg .b32 %v<20>;\n\t.reg .b64 %rd<64>;\n\t.reg .pred %p<64>;")
+elif kind=="inverse": # loop whose exits all go to one block
+    b="L:\n"+"".join("\tadd.u32 %%r%d, %%r%d, 1;\n\tsetp.eq.u32 %%p1, %%r%d, %d;\n\t@%%p1 bra X;\n"%(2+i%20,2+(i+3)%20,2+i%20,i) for i in range(n))+"\tbra L;\nX:\n"+"".join("\tst.global.u32 [%%rd1+%d], %%r%d;\n"%(4*i,2+i) for i in range(20))
+    kernel("".join("\tmov.u32 %%r%d, 0;\n"%(2+i) for i in range(20))+b)
+elif kind=="vecs":
+    kernel("".join("\tld.global.v4.u32 {%%r2,%%r3,%%r4,%%r5}, [%%rd1+%d];\n\tst.global.v4.u32 [%%rd1+%d], {%%r5,%%r4,%%r3,%%r2};\n"%(16*i,16*(i*7919%n)) for i in range(n)))
+elif kind=="preds":
+    kernel("\tsetp.eq.u32 %q0, %r1, 0;\n"+"".join("\tsetp.lt.and.u32 %%q%d, %%r1, %d, %%q%d;\n"%(i+1,i,i) for i in range(n))+"\tselp.u32 %%r2, 1, 0, %%q%d;\n\tst.global.u32 [%%rd1], %%r2;\n"%n,".reg .b32 %%r<64>;\n\t.reg .pred %%q<%d>;\n\t.reg .b64 %%rd<64>;\n\t.reg .pred %%p<64>;"%(n+1))
+elif kind=="ptrphi": # pointers through phis & generic addr
+    b="\t.local .b32 a;\n\t.local .b32 c;\n\tmov.u64 %rd2, a;\n\tmov.u64 %rd3, c;\n\tcvta.local.u64 %rd2, %rd2;\n\tcvta.local.u64 %rd3, %rd3;\n"
+    for i in range(n): b+="\tsetp.eq.u32 %%p1, %%r1, %d;\n\t@%%p1 bra Q%d;\n\tmov.u64 %%rd4, %%rd2;\n\tmov.u64 %%rd2, %%rd3;\n\tmov.u64 %%rd3, %%rd4;\nQ%d:\n\tst.u32 [%%rd2], %%r1;\n\tld.u32 %%r2, [%%rd3];\n\tst.global.u32 [%%rd1], %%r2;\n"%(i,i,i)
+    kernel(b)
+elif kind=="calldevs": # chain of functions calling each other
+    p(".func f0()\n{\n\tret;\n}\n")
+    for i in range(1,n): p(".func f%d()\n{\n\tcall f%d, ();\n\tret;\n}\n"%(i,i-1))
+elif kind=="bar":
+    kernel("".join("\tbar.sync 0;\n\tst.shared.u32 [%%r1+%d], %%r1;\n"%(i*4) for i in range(n)))
+elif kind=="selp":
+    kernel("\tmov.u32 %r2, 0;\n"+"".join("\tsetp.gt.s32 %%p1, %%r1, %d;\n\tselp.b32 %%r2, %%r2, %d, %%p1;\n"%(i,i) for i in range(n))+"\tst.global.u32 [%rd1], %r2;\n")
+else: raise SystemExit("kind? "+kind)
+sys.stdout.write("".join(o))
