@@ -135,8 +135,13 @@ static void write_file(Ctx *ctx, const char *path, const Fn *fn)
     out_init(&out, &arena, outfile_write, &file);
     text_write_dump(fn, &out);
     out_flush(&out);
-    if (out.failed || !outfile_commit(&file, why))
-        heap_fail(&ctx->heap, ST_IO, "cannot write '%.100s'", path);
+    bool ok = !out.failed && outfile_commit(&file, why);
+    if (out.failed) {
+        snprintf(why, sizeof why, "%s", outfile_error(&file));
+        outfile_abandon(&file);
+    }
+    if (!ok)
+        heap_fail(&ctx->heap, ST_IO, "cannot write '%.100s': %.100s", path, why);
     arena_free(&arena);
 }
 
@@ -200,7 +205,11 @@ bool phase_write_index(Ctx *ctx, char why[static 200])
     }
     out_z(&out, "\n]}\n");
     out_flush(&out);
-    return !out.failed && outfile_commit(&file, why);
+    if (!out.failed)
+        return outfile_commit(&file, why);
+    snprintf(why, 200, "%s", outfile_error(&file));
+    outfile_abandon(&file);
+    return false;
 }
 
 /* -- Around phases -------------------------------------------------------------------------------------- */

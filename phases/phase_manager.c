@@ -207,8 +207,10 @@ static void limit_phis(Ctx *ctx, Fn *fn, const Plan *plan)
     bool transforms = false;
     ctx->phi_limit = (uint64_t)knob_int(&ctx->knobs, KNOB_PHI_LIMIT) * ((uint64_t)fn->ninstrs + SMALL);
     ctx->beyond_ssa = 0;
-    for (uint32_t k = 0; k < plan->at.n && !transforms; k++)
-        transforms = phase_info[plan->at.at[k].row].kind >= PK_TRANSFORM;
+    for (uint32_t k = 0; k < plan->at.n && !transforms; k++) {
+        PhaseKind kind = phase_info[plan->at.at[k].row].kind;
+        transforms = kind == PK_TRANSFORM || kind == PK_LOWER || kind == PK_SUBPASS;
+    }
     if (transforms && fn->form == FORM_MULTI && may_run(fn, PK_TRANSFORM))
         ctx->beyond_ssa = rdefs_limit_phis(fn, ctx->phi_limit);
 }
@@ -345,12 +347,15 @@ void phase_print_stats(const Ctx *ctx, const Module *m, Out *out, bool json)
         out_z(out, "{\"schema\":1,\"kernels\":[");
     for (uint32_t k = 0; k < ctx->stats.n; k++) {
         const FnStats *s = &ctx->stats.at[k];
-        out_z(out, json ? k ? ",\n{\"name\":\"" : "\n{\"name\":\"" : "");
-        name_print(out, &m->tables, s->name);
+        char name[1000];  // longer names are cut
+        name_text(&m->tables, s->name, name, sizeof name);
+        if (json)
+            out_z(out, k ? ",\n{\"name\":" : "\n{\"name\":");
+        (json ? out_json : out_bytes)(out, name, strlen(name));
         if (json)
             out_fmt(
                 out,
-                "\",\"instructions_in\":%u,\"instructions\":%u,\"blocks_in\":%u,\"blocks\":%u,\"reachable_blocks\":%u,"
+                ",\"instructions_in\":%u,\"instructions\":%u,\"blocks_in\":%u,\"blocks\":%u,\"reachable_blocks\":%u,"
                 "\"registers_in\":%u,\"registers\":%u,\"phases_run\":%u,\"phases_changed\":%u,\"arena_bytes\":%zu,"
                 "\"hash\":\"%016llx\",\"fh\":\"0x%016llx\",\"seconds\":%.6f}",
                 s->instrs_in, s->instrs_out, s->blocks_in, s->blocks_out, s->reachable_out, s->regs_in, s->regs_out,

@@ -107,6 +107,7 @@ run text oricheck tests/text
 run grammar tests/grammar.sh
 run oricheck tests/oricheck.sh
 run cli tests/cli.sh
+run files tests/files.sh
 run knobs tests/knobs.sh
 run orirun tests/orirun.sh
 run install env B="$programs" tests/install.sh

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // --help and the man page of a program.
 #include <ctype.h>
+#include <errno.h>
 #include <stdio.h>
 
 #include "tools/option_docs.h"
@@ -309,8 +310,8 @@ int program_next(const Program *program, OptionParser *p, Out *out)
 
 bool program_written(const Program *program)
 {
-    bool ok = fflush(stdout) == 0 && !ferror(stdout);
+    bool failed = ferror(stdout), ok = fflush(stdout) == 0 && !failed;
     if (!ok)
-        fprintf(stderr, "%s: cannot write to standard output\n", program->name);
+        fprintf(stderr, "%s: cannot write to standard output: %s\n", program->name, strerror(errno ? errno : EIO));
     return ok;
 }

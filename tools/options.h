@@ -14,7 +14,7 @@
 #ifndef ORI_OPTIONS_H
 #define ORI_OPTIONS_H
 
-#include "ir/base/base.h"
+#include "tools/files.h"
 
 #define ORI_VERSION "0.1"  // of the programs
 

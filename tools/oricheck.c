@@ -273,7 +273,7 @@ static void run_file(Driver *d, const char *path)
     Ctx *ctx = &d->ctx;
     memset(ctx, 0, sizeof *ctx);
     d->test = (Test){.path = path, .ctx = ctx, .out = &d->out, .bless = d->bless};
-    ctx->heap = (Heap){.limit = MAX_MEMORY, .unwind = &unwind};
+    ctx->heap = (Heap){.limit = MAX_MEMORY, .files = &program_files, .unwind = &unwind};
     arena_init(&ctx->arena, &ctx->heap);
     running = path;
     alarm(MAX_SECONDS);
@@ -317,10 +317,11 @@ int main(int argc, char **argv)
     Driver *d = &driver;
     jmp_buf unwind;
     volatile int status = EXIT_USAGE;
-    d->heap = (Heap){.unwind = &unwind};
+    d->heap = (Heap){.files = &program_files, .unwind = &unwind};
     d->out = (Out){.write = out_to_stdio, .user = stdout, .buf = d->buf, .cap = sizeof d->buf};
     arena_init(&d->arena, &d->heap);
     watch_crashes();
+    files_watch_signals();
     if (setjmp(unwind))
         usage("%s", d->heap.message);
     else

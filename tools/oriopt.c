@@ -217,7 +217,7 @@ static bool write_remarks(Job *job)
     remarks_name_files(&job->remarks, job->module);
     remarks_write(&job->remarks, &out);
     out_flush(&out);
-    return !out.failed || cannot_write(job, job->settings->remarks, strerror(errno));
+    return !out.failed || cannot_write(job, job->settings->remarks, outfile_error(&job->remarks_file));
 }
 
 static bool commit_remarks(Job *job)
@@ -236,17 +236,20 @@ static Status finish_output(Job *job, const Out *out)
         size_t n = job->text.n;
         run_each_output(&job->check, &job->text, job->output_lang);
         if (!outfile_write(&job->file, job->text.at, n))
-            return ST_IO;
+            return cannot_write(job, s->output, outfile_error(&job->file)), ST_IO;
     }
     if (s->times)
         phase_print_times(ctx, &job->err, job->read_s, job->write_s, job->instrs, s->times == PRINT_JSON);
     if (s->stats)
         phase_print_stats(ctx, job->module, &job->err, s->stats == PRINT_JSON);
     out_flush(&job->err);
-    bool written = !out->failed && phase_write_index(ctx, why);
-    if (job->file_open && written)
-        written = outfile_commit(&job->file, why);
-    return written ? ST_OK : ST_IO;
+    if (out->failed)
+        return cannot_write(job, s->output, outfile_error(&job->file)), ST_IO;
+    if (!phase_write_index(ctx, why))
+        return cannot_write(job, "index.json", why), ST_IO;
+    if (job->file_open && !outfile_commit(&job->file, why))
+        return cannot_write(job, s->output, why), ST_IO;
+    return ST_OK;
 }
 
 /* -- Knobs ---------------------------------------------------------------------------------------------- */
@@ -370,8 +373,6 @@ static Status optimize(Job *job)
     if (!write_remarks(job))
         return ST_IO;
     status = finish_output(job, &out);
-    if (status == ST_IO)
-        diag_plain(&ctx->diag, DIAG_ERROR, "cannot write '%s'", s->output);
     return status == ST_OK && !commit_remarks(job) ? ST_IO : status;
 }
 
@@ -408,7 +409,7 @@ Status run_job(const Settings *s, bool quiet)
         memcpy(error, ctx->heap.message, sizeof error);
         diag_plain(&ctx->diag, DIAG_ERROR, "%s%s", status == ST_INTERNAL ? "internal error: " : "", error);
     } else {
-        ctx->heap = (Heap){.limit = (size_t)s->max_memory, .unwind = &unwind};
+        ctx->heap = (Heap){.limit = (size_t)s->max_memory, .files = &program_files, .unwind = &unwind};
         ctx->options = s->phases;
         ctx->deadline = s->phases.max_seconds > 0 ? phase_total_clock() + s->phases.max_seconds : 0;
         ctx->diag =
@@ -436,6 +437,7 @@ int main(int argc, char **argv)
 {
     Settings settings = settings_default();
     bool done = false;
+    files_watch_signals();
     if (!settings_take(&settings, argc, argv, &done))
         return ST_USAGE;
     if (done)

@@ -231,10 +231,11 @@ static bool dump_to_file(Job *job, const RunTarget *t, const uint8_t *bytes, uin
         return run_fail(job->plan, ST_IO, t->place, "cannot write '%s': %s", t->path, why);
     out_flush(&job->out);  // it may be standard output, too
     fflush(stdout);
-    bool ok = outfile_write(&file, (const char *)bytes, size) && outfile_commit(&file, why);
-    if (!ok)
-        outfile_abandon(&file);
-    return ok || run_fail(job->plan, ST_IO, t->place, "cannot write '%s'", t->path);
+    bool written = outfile_write(&file, (const char *)bytes, size);
+    if (written && outfile_commit(&file, why))
+        return true;
+    outfile_abandon(&file);
+    return run_fail(job->plan, ST_IO, t->place, "cannot write '%s': %s", t->path, written ? why : outfile_error(&file));
 }
 
 static bool dump(Job *job, const RunTarget *t)
@@ -544,13 +545,14 @@ int main(int argc, char **argv)
     jmp_buf unwind;
     volatile Status status;
     Ctx *ctx = &job.ctx;
+    files_watch_signals();
     job.out = (Out){.write = out_to_stdio, .user = stdout, .buf = job.out_buf, .cap = sizeof job.out_buf};
     job.err = (Out){.write = out_to_stdio, .user = stderr, .buf = job.err_buf, .cap = sizeof job.err_buf};
     if (setjmp(unwind)) {
         status = ctx->heap.status;
         usage("%s%s", status == ST_INTERNAL ? "internal error: " : "", ctx->heap.message);
     } else {
-        ctx->heap = (Heap){.unwind = &unwind};
+        ctx->heap = (Heap){.files = &program_files, .unwind = &unwind};
         ctx->diag = (Diag){.write = to_stderr, .user = &job, .max_errors = 20};
         ctx->options.positions = true;
         arena_init(&ctx->arena, &ctx->heap);

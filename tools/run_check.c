@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "tools/files.h"
 #include "tools/run_launch.h"
 
 enum { SHOWN = 4 };  // of the values that differ

@@ -40,6 +40,12 @@ typedef struct Allocator {
     void *user;
 } Allocator;
 
+// How temporary files come and go. Programs give functions that also note them, so that a signal can remove them.
+typedef struct FileOps {
+    int (*create)(char *temp);                          // as mkstemp()
+    int (*finish)(const char *temp, const char *real);  // as rename(); real NULL: as unlink()
+} FileOps;
+
 // Takes memory from the system in slabs of some megabytes and hands out chunks of whole pages; what arenas give back is
 // used again. All of it is known here, so an unwound call leaks nothing. A heap with a pool takes its chunks from
 // there: so threads have each a heap to unwind, and arenas can change hands between them.
@@ -55,6 +61,7 @@ typedef struct Heap {
     size_t used, peak;             // bytes in chunks
     size_t spared;                 // bytes in `spare`
     size_t limit;                  // 0 = none
+    const FileOps *files;          // NULL: mkstemp(), rename(), unlink()
     jmp_buf *unwind;               // where a failure goes
     Status status;                 // set by a failure
     char message[800];             // of the failure
@@ -228,20 +235,18 @@ void nearest_print(const Nearest *best, char *text, size_t cap);
 
 /* source.c: input files ------------------------------------------------------------------------------------ */
 
-// A text that is being read: mapped from a file or in memory. At least SOURCE_SLACK readable bytes follow it, the first
+// A text that is being read. At least SOURCE_SLACK readable bytes follow it, the first
 // a NUL, so that a lexer may look at eight bytes at once.
 enum { SOURCE_SLACK = 16 };
 typedef struct Source {
     const char *name;
     const char *text;
     size_t len;
-    size_t mapped;  // bytes to unmap; 0 when the text is in an arena
+    size_t mapped;  // bytes of pages to unmap; 0 when the text is in an arena
 } Source;
 
 // Opens a file ("-" is standard input). On failure returns false with the reason in `why`.
 bool source_open(Source *source, const char *path, Arena *arena, char why[static 200]);
-// Says that the text up to here will hardly be looked at again: its pages need not stay in memory.
-void source_passed(const Source *source, size_t from, size_t to);
 void source_close(Source *source);
 
 /* diag.c: diagnostics -------------------------------------------------------------------------------------- */
@@ -297,7 +302,8 @@ void out_fmt(Out *out, const char *fmt, ...) __attribute__((format(printf, 2, 3)
 void out_u64(Out *out, uint64_t value);
 void out_i64(Out *out, int64_t value);
 void out_hex(Out *out, uint64_t value, unsigned digits);
-void out_json(Out *out, const char *text, size_t n);  // a quoted JSON string
+// A quoted JSON string. UTF-8 stays as it is; a byte that belongs to no UTF-8 character becomes U+FFFD.
+void out_json(Out *out, const char *text, size_t n);
 static inline void out_z(Out *out, const char *text) { out_bytes(out, text, strlen(text)); }
 static inline void out_char(Out *out, char c)
 {
@@ -305,9 +311,6 @@ static inline void out_char(Out *out, char c)
         out_flush(out);
     out->buf[out->n++] = c;
 }
-
-// A `write` for Out that puts everything on a FILE *.
-bool out_to_stdio(void *file, const char *text, size_t n);
 
 // A text that grows in an arena.
 typedef struct TextBuffer {
@@ -324,9 +327,10 @@ Source text_source(TextBuffer *text, const char *name);
 // FIFOs are written directly; "-" is standard output.
 typedef struct OutFile {
     int fd;
-    FILE *held;         // what waits for outfile_commit() where there is no file to rename
+    int held;           // what waits for outfile_commit() where there is no file to rename; 0 = nothing does
     const char *path;   // as given, for messages
     char *temp, *real;  // temp = NULL when written directly
+    int error;          // errno of the first write that failed; 0 = none did
     Arena *arena;
 } OutFile;
 
@@ -335,6 +339,8 @@ bool outfile_open(OutFile *file, const char *path, Arena *arena, char why[static
 // outfile_commit(). False: there is no room for that.
 bool outfile_hold(OutFile *file);
 bool outfile_write(void *file, const char *text, size_t n);  // a `write` for Out
+// The reason of the first write that failed.
+const char *outfile_error(const OutFile *file);
 bool outfile_commit(OutFile *file, char why[static 200]);
 void outfile_abandon(OutFile *file);
 

@@ -220,7 +220,7 @@ void heap_release(Heap *heap)
         next = s->next;
         raw_free(heap, s, SLAB_BYTES);
     }
-    *heap = (Heap){.allocator = heap->allocator, .limit = heap->limit, .unwind = heap->unwind};
+    *heap = (Heap){.allocator = heap->allocator, .limit = heap->limit, .files = heap->files, .unwind = heap->unwind};
 }
 
 /* -- Arenas ---------------------------------------------------------------------------------------------- */

@@ -100,17 +100,34 @@ void out_hex(Out *out, uint64_t value, unsigned digits)
         out_char(out, "0123456789ABCDEF"[(value >> (4 * digits)) & 15]);
 }
 
+// The bytes of the UTF-8 character at `text`; 0: there is none (RFC 3629: no surrogates, no longer forms than needed).
+static size_t utf8_length(const unsigned char *text, size_t n)
+{
+    unsigned char c = text[0], second = n > 1 ? text[1] : 0;
+    size_t len = c < 0x80 ? 1 : c < 0xc2 ? 0 : c < 0xe0 ? 2 : c < 0xf0 ? 3 : c < 0xf5 ? 4 : 0;
+    unsigned char lo = c == 0xe0 ? 0xa0 : c == 0xf0 ? 0x90 : 0x80, hi = c == 0xed ? 0x9f : c == 0xf4 ? 0x8f : 0xbf;
+    if (len > n || (len > 1 && (second < lo || second > hi)))
+        return 0;
+    for (size_t k = 2; k < len; k++)
+        if ((text[k] & 0xc0) != 0x80)
+            return 0;
+    return len;
+}
+
 void out_json(Out *out, const char *text, size_t n)
 {
     out_char(out, '"');
-    for (size_t k = 0; k < n; k++) {
+    for (size_t k = 0, len; k < n; k += len ? len : 1) {
         unsigned char c = (unsigned char)text[k];
+        len = utf8_length((const unsigned char *)text + k, n - k);
         if (c == '"' || c == '\\')
             out_char(out, '\\');
-        if (c < 32)
+        if (!len)
+            out_z(out, "\\ufffd");
+        else if (c < 32)
             out_fmt(out, "\\u%04x", c);
         else
-            out_char(out, (char)c);
+            out_bytes(out, text + k, len);
     }
     out_char(out, '"');
 }
@@ -140,15 +157,14 @@ Source text_source(TextBuffer *t, const char *name)
     return (Source){.name = name, .text = t->at, .len = n};
 }
 
-bool out_to_stdio(void *file, const char *text, size_t n) { return fwrite(text, 1, n, file) == n; }
-
 static bool fail(char why[static 200])
 {
     snprintf(why, 200, "%s", strerror(errno));
     return false;
 }
 
-// Where a path leads through symbolic links, also when the last one's target does not exist yet.
+// Where a path leads through symbolic links, also when the last one's target does not exist yet. NULL with errno set:
+// they lead nowhere.
 static const char *follow_links(const char *path, char buf[static PATH_MAX])
 {
     char real[PATH_MAX], link[PATH_MAX];
@@ -168,7 +184,38 @@ static const char *follow_links(const char *path, char buf[static PATH_MAX])
             return path;
         strcpy(buf + folder, link);
     }
-    return buf;
+    errno = ELOOP;
+    return NULL;
+}
+
+/* -- Temporary files ------------------------------------------------------------------------------------ */
+
+// A temporary file beside the target. Its name is the target's with an ending, or a short one where that is too long.
+static bool create_temp(OutFile *f)
+{
+    static const char ending[] = ".tmp-XXXXXX";
+    const FileOps *ops = f->arena->heap->files;
+    const char *slash = strrchr(f->real, '/');
+    size_t folder = slash ? (size_t)(slash - f->real) + 1 : 0, n = strlen(f->real);
+    f->temp = arena_alloc(f->arena, MAX(n, folder + 4) + sizeof ending);
+    memcpy(f->temp, f->real, n);
+    memcpy(f->temp + n, ending, sizeof ending);
+    f->fd = ops ? ops->create(f->temp) : mkstemp(f->temp);
+    if (f->fd < 0 && errno == ENAMETOOLONG) {
+        memcpy(f->temp + folder, "ori", 3);
+        memcpy(f->temp + folder + 3, ending, sizeof ending);
+        f->fd = ops ? ops->create(f->temp) : mkstemp(f->temp);
+    }
+    if (f->fd < 0)
+        f->temp = NULL;
+    return f->fd >= 0;
+}
+
+// Gives the temporary file its name, or removes it (real NULL).
+static int finish_temp(const OutFile *f, const char *real)
+{
+    const FileOps *ops = f->arena->heap->files;
+    return ops ? ops->finish(f->temp, real) : real ? rename(f->temp, real) : unlink(f->temp);
 }
 
 bool outfile_open(OutFile *f, const char *path, Arena *arena, char why[static 200])
@@ -180,7 +227,11 @@ bool outfile_open(OutFile *f, const char *path, Arena *arena, char why[static 20
     char resolved[PATH_MAX];
     const char *target = follow_links(path, resolved);
     struct stat st;
+    if (!target)
+        return fail(why);
     bool exists = stat(target, &st) == 0;
+    if (!exists && errno != ENOENT)
+        return fail(why);
     if (exists && S_ISDIR(st.st_mode)) {
         errno = EISDIR;
         return fail(why);
@@ -192,13 +243,8 @@ bool outfile_open(OutFile *f, const char *path, Arena *arena, char why[static 20
     size_t n = strlen(target);
     f->real = arena_alloc(arena, n + 1);
     memcpy(f->real, target, n + 1);
-    char *temp = arena_alloc(arena, n + 12);
-    memcpy(temp, target, n);
-    memcpy(temp + n, ".tmp-XXXXXX", 12);
-    f->fd = mkstemp(temp);
-    if (f->fd < 0)
+    if (!create_temp(f))
         return fail(why);
-    f->temp = temp;
     mode_t mask = umask(0);
     umask(mask);
     fchmod(f->fd, exists ? st.st_mode & 0777 : 0666 & ~mask);
@@ -209,8 +255,14 @@ bool outfile_hold(OutFile *f)
 {
     struct stat st;
     bool direct = f->temp || (fstat(f->fd, &st) == 0 && S_ISCHR(st.st_mode));
-    f->held = direct ? NULL : tmpfile();
-    return direct || f->held;
+    if (direct)
+        return true;
+    char temp[] = "/tmp/ori-XXXXXX";
+    int fd = mkstemp(temp);
+    if (fd >= 0)
+        unlink(temp);
+    f->held = MAX(fd, 0);
+    return fd > 0;
 }
 
 static bool write_fd(int fd, const char *text, size_t n)
@@ -230,20 +282,25 @@ static bool write_fd(int fd, const char *text, size_t n)
 bool outfile_write(void *user, const char *text, size_t n)
 {
     OutFile *f = user;
-    return f->held ? fwrite(text, 1, n, f->held) == n : write_fd(f->fd, text, n);
+    bool ok = write_fd(f->held ? f->held : f->fd, text, n);
+    f->error = ok || f->error ? f->error : errno;
+    return ok;
 }
+
+const char *outfile_error(const OutFile *f) { return strerror(f->error ? f->error : EIO); }
 
 // Passes on what was held.
 static bool release(OutFile *f)
 {
     char part[1 << 14];
-    FILE *held = f->held;
-    bool ok = fseek(held, 0, SEEK_SET) == 0;
-    for (size_t n; ok && (n = fread(part, 1, sizeof part, held)) > 0;)
-        ok = write_fd(f->fd, part, n);
-    ok = ok && !ferror(held);
-    f->held = NULL;
-    fclose(held);
+    ssize_t n = 0;
+    bool ok = lseek(f->held, 0, SEEK_SET) == 0;
+    while (ok && (n = read(f->held, part, sizeof part)) != 0)
+        ok = n < 0 ? errno == EINTR : write_fd(f->fd, part, (size_t)n);
+    int error = errno;
+    close(f->held);
+    f->held = 0;
+    errno = error;
     return ok;
 }
 
@@ -254,7 +311,7 @@ bool outfile_commit(OutFile *f, char why[static 200])
         outfile_abandon(f);
         return false;
     }
-    if (f->temp && (fsync(f->fd) != 0 || rename(f->temp, f->real) != 0)) {
+    if (f->temp && (fsync(f->fd) != 0 || finish_temp(f, f->real) != 0)) {
         fail(why);
         outfile_abandon(f);
         return false;
@@ -268,11 +325,11 @@ bool outfile_commit(OutFile *f, char why[static 200])
 void outfile_abandon(OutFile *f)
 {
     if (f->temp)
-        unlink(f->temp);
+        finish_temp(f, NULL);
     f->temp = NULL;
     if (f->held)
-        fclose(f->held);
-    f->held = NULL;
+        close(f->held);
+    f->held = 0;
     if (f->fd > STDERR_FILENO)
         close(f->fd);
     f->fd = -1;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Input files: mapped where the system can, read into memory where it cannot (pipes, devices).
+// Input files, read into memory.
 #define _GNU_SOURCE  // MAP_ANONYMOUS
 #include <errno.h>
 #include <fcntl.h>
@@ -10,19 +10,37 @@
 
 #include "ir/base/base.h"
 
-// Maps the file over a zeroed mapping that is at least SOURCE_SLACK bytes longer, so that NULs follow the text.
-static bool map_file(Source *source, int fd, size_t len)
+// Reads what is left of the file to `buf`; returns the bytes, at most `room`, or -1.
+static ssize_t read_some(int fd, char *buf, size_t room)
+{
+    size_t n = 0;
+    for (ssize_t got; n < room; n += (size_t)got) {
+        got = read(fd, buf + n, room - n);
+        if (got < 0 && errno == EINTR)
+            got = 0;
+        else if (got < 0)
+            return -1;
+        else if (got == 0)
+            break;
+    }
+    return (ssize_t)n;
+}
+
+// Reads a regular file into pages of its own, outside of what the heap counts. It is not mapped: one that shrinks
+// meanwhile would end the process by SIGBUS. Here it is as long as what could be read.
+static bool read_file(Source *source, int fd, size_t len)
 {
     size_t page = (size_t)sysconf(_SC_PAGESIZE), bytes = ((len + SOURCE_SLACK) / page + 1) * page;
-    char *p = mmap(NULL, bytes, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    char *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (p == MAP_FAILED)
         return false;
-    if (mmap(p, len, PROT_READ, MAP_PRIVATE | MAP_FIXED, fd, 0) == MAP_FAILED) {
+    ssize_t n = read_some(fd, p, len);
+    if (n < 0) {
         munmap(p, bytes);
         return false;
     }
     source->text = p;
-    source->len = len;
+    source->len = (size_t)n;
     source->mapped = bytes;
     return true;
 }
@@ -65,24 +83,14 @@ bool source_open(Source *source, const char *path, Arena *arena, char why[static
         ok = false;
     }
     if (ok) {
-        bool mapped =
-            S_ISREG(st.st_mode) && st.st_size > 0 && !standard_input && map_file(source, fd, (size_t)st.st_size);
-        ok = mapped || read_all(source, fd, arena);
+        bool file = S_ISREG(st.st_mode) && st.st_size > 0 && !standard_input;
+        ok = file ? read_file(source, fd, (size_t)st.st_size) : read_all(source, fd, arena);
     }
     if (!ok)
         snprintf(why, 200, "%s", strerror(errno));
     if (fd > STDERR_FILENO)
         close(fd);
     return ok;
-}
-
-void source_passed(const Source *source, size_t from, size_t to)
-{
-    size_t page = (size_t)sysconf(_SC_PAGESIZE);
-    from = (from + page - 1) / page * page;
-    to = to / page * page;
-    if (source->mapped && from < to)
-        madvise((void *)(uintptr_t)(source->text + from), to - from, MADV_DONTNEED);
 }
 
 void source_close(Source *source)

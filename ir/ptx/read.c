@@ -5,8 +5,6 @@
 
 #include "ir/ptx/read.h"
 
-enum { PASSED_STEP = 1 << 20 };
-
 /* -- Tokens and errors ---------------------------------------------------------------------------------- */
 
 static void report(Reader *r, size_t offset, const char *fmt, va_list args)
@@ -66,11 +64,6 @@ void rd_next(Reader *r)
 
 void rd_next_statement(Reader *r)
 {
-    size_t at = (size_t)(r->lx.cur - r->source->text);
-    if (at - r->passed > PASSED_STEP) {
-        source_passed(r->source, r->passed, at);
-        r->passed = at;
-    }
     r->tok = lex_statement(&r->lx);
     if (r->tok == T_BAD || r->tok == T_COMMENT)
         reject_token(r);
@@ -656,7 +649,6 @@ PtxReader *ptx_open(Heap *heap, const Source *source, Diag *diag, const PtxReadO
     const char *start = source->text;
     if (source->len >= 3 && memcmp(start, "\xEF\xBB\xBF", 3) == 0)
         start += 3;
-    r->passed = (size_t)(start - source->text);
     r->lx = (Lexer){.cur = start, .start = start, .end = start, .limit = source->text + source->len};
     scope_init(r);
     return r;

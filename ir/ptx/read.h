@@ -106,8 +106,7 @@ typedef struct PtxReader {
     uint32_t brackets;    // of any kind that are open in the operands that are being read
     uint32_t braces;      // open in the statement that is being read, for error recovery
     bool saw_version, saw_target;
-    size_t piece;   // where the piece begins that is being read
-    size_t passed;  // source text up to here need not stay in memory
+    size_t piece;  // where the piece begins that is being read
 
     VEC(Reg) module_regs;             // PTX 1.x and 2.x: registers at module level
     NameTable globals, locals, used;  // used: label and symbol names of the function, to keep them unique

@@ -918,12 +918,6 @@ static bool is_label(const Reader *r)
 
 static void read_statement(Reader *r)
 {
-    enum { PASSED_STEP = 1 << 20 };
-    size_t at = tx_at(r);
-    if (at - r->passed > PASSED_STEP) {
-        source_passed(r->source, r->passed, at);
-        r->passed = at;
-    }
     if (is_label(r))
         start_block(r);
     else if (r->block || !read_declaration(r))

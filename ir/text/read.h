@@ -41,7 +41,6 @@ typedef struct TextReader {
     bool stop;   // too many errors
     bool saw_target;
     size_t piece;    // where the piece begins that is being read
-    size_t passed;   // source text up to here need not stay in memory
     VEC(char) text;  // of strings
 
     // The function being read.

@@ -192,17 +192,30 @@ TEST(out_failing_writer)
     close_out(&t);
 }
 
-TEST(out_stdio)
+static void check_json(const char *text, const char *expected)
 {
-    FILE *file = tmpfile();
-    if (!CHECK(file != NULL))
-        return;
-    char back[10] = {0};
-    CHECK(out_to_stdio(file, "hello", 5));
-    rewind(file);
-    CHECK_EQ(fread(back, 1, sizeof back, file), 5);
-    CHECK_TEXT(back, 5, "hello");
-    fclose(file);
+    OutTest t;
+    open_out(&t);
+    out_json(&t.out, text, strlen(text));
+    out_flush(&t.out);
+    CHECK_TEXT(t.sink.text, t.sink.n, expected);
+    close_out(&t);
+}
+
+// Characters of UTF-8 stay; bytes that are none become U+FFFD, one each.
+TEST(out_json_utf8)
+{
+    check_json("a\"b\\\n", "\"a\\\"b\\\\\\u000a\"");
+    check_json("\xc3\xa9 \xe2\x82\xac \xf0\x9f\x98\x80 \xed\x9f\xbf",
+               "\"\xc3\xa9 \xe2\x82\xac \xf0\x9f\x98\x80 \xed\x9f\xbf\"");
+    check_json("\x80\xff", "\"\\ufffd\\ufffd\"");
+    check_json("\xc3", "\"\\ufffd\"");
+    check_json("\xc3(", "\"\\ufffd(\"");
+    check_json("\xe2\x82", "\"\\ufffd\\ufffd\"");
+    check_json("\xc0\xaf", "\"\\ufffd\\ufffd\"");
+    check_json("\xe0\x80\xaf", "\"\\ufffd\\ufffd\\ufffd\"");
+    check_json("\xed\xa0\x80", "\"\\ufffd\\ufffd\\ufffd\"");
+    check_json("\xf4\x90\x80\x80", "\"\\ufffd\\ufffd\\ufffd\\ufffd\"");
 }
 
 void test_out(void)
@@ -214,5 +227,5 @@ void test_out(void)
     RUN(out_numbers);
     RUN(out_json_escapes);
     RUN(out_failing_writer);
-    RUN(out_stdio);
+    RUN(out_json_utf8);
 }

@@ -169,7 +169,7 @@ static Status write_file(Job *job, const char *path, const TextBuffer *text)
         return cannot_write(path, why);
     if (!outfile_write(&file, text->at, text->n)) {
         outfile_abandon(&file);
-        return cannot_write(path, strerror(errno));
+        return cannot_write(path, outfile_error(&file));
     }
     return outfile_commit(&file, why) ? ST_OK : cannot_write(path, why);
 }
@@ -210,7 +210,8 @@ int main(int argc, char **argv)
     jmp_buf unwind;
     volatile Status status;
     job.out = (Out){.write = out_to_stdio, .user = stdout, .buf = job.out_buf, .cap = sizeof job.out_buf};
-    job.heap.unwind = &unwind;
+    job.heap = (Heap){.files = &program_files, .unwind = &unwind};
+    files_watch_signals();
     if (setjmp(unwind)) {
         status = job.heap.status;
         usage("%s%s", status == ST_INTERNAL ? "internal error: " : "", job.heap.message);

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: MIT
+// What programs do with files and the library does not: they write by stdio, and remove what is half-written when a
+// signal ends them.
+#ifndef ORI_FILES_H
+#define ORI_FILES_H
+
+#include "ir/base/base.h"
+
+// A `write` for Out that puts everything on a FILE *.
+bool out_to_stdio(void *file, const char *text, size_t n);
+
+// For the heaps of programs: temporary files that files_watch_signals() knows.
+extern const FileOps program_files;
+// From now on TERM, INT, HUP and XFSZ remove the temporary files before they end the process, unless they are ignored.
+void files_watch_signals(void);
+
+#endif
