@@ -64,6 +64,7 @@ body() { printf '%s.visible .entry k()\n{\n\t.reg .b32 %%r<9>;\n\t.reg .pred %%p
 { body; awk 'BEGIN { for (k = 0; k < 100000; k++) printf "bra L%d;\n", k }'; echo '}'; } >"$dir/in"; judge 'undefined labels' 1
 { body; awk 'BEGIN { for (k = 0; k < 20000; k++) printf "{ .reg .b32 %%x; mov.b32 %%x, %%r1; bra M; M: }\n" }'; echo '}'; } >"$dir/in"
 judge 'many scopes with one name' 0
+{ body; repeat '{ @%p1 bra L; ' 300000; repeat '}' 300000; echo 'L: ret;}'; } >"$dir/in"; judge 'a label of many scopes' 0
 { printf '%s.visible .entry k()\n{\n.reg .b32 %%r<3000000>;\n.reg .b32 %%x<99999999999>;\n}\n' "$header"; } >"$dir/in"
 judge 'too many registers' 1
 { printf '%s.global .b8 g[99999999999999];\n' "$header"; } >"$dir/in"; judge 'a huge array' 1

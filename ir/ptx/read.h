@@ -15,6 +15,7 @@ typedef enum { BIND_NONE, BIND_REG, BIND_SYM, BIND_LABEL } BindKind;
 typedef struct Bind {
     Name name;
     uint32_t shadowed;  // the bind of the same name in an outer scope
+    uint32_t outer;     // the innermost defined label among those; 0 = none
     uint32_t depth;     // of the scope; 0 = module
     uint8_t kind;       // BindKind
     uint8_t vec;        // register: elements of a vector register, else 0

@@ -97,15 +97,31 @@ static void alias(Reader *r, BlockId from, BlockId to)
     r->aliases[r->naliases++].to = to;
 }
 
+// The innermost defined label among a bind and those that it shadows. Only the innermost bind of a name can become
+// defined, so what a bind knows of outer ones when it is made stays right.
+static uint32_t defined_label(const Reader *r, uint32_t bind)
+{
+    const Bind *b = &r->binds.at[bind];
+    return bind && b->kind == BIND_LABEL && b->defined ? bind : b->outer;
+}
+
+// Makes a bind the innermost one of its name.
+static void push_bind(Reader *r, NameSlot *slot, Bind bind)
+{
+    bind.shadowed = slot->bind;
+    bind.outer = defined_label(r, slot->bind);
+    slot->bind = r->binds.n;
+    VEC_PUSH(&r->arena, &r->binds, bind);
+}
+
 // Moves an undefined label of the closing scope to the scope around it.
 static void label_outwards(Reader *r, Bind label)
 {
     NameSlot *slot = table_slot(r, &r->locals, label.name);
-    for (uint32_t k = slot->bind; k; k = r->binds.at[k].shadowed) {
-        if (r->binds.at[k].kind == BIND_LABEL && r->binds.at[k].defined) {
-            alias(r, label.id, r->binds.at[k].id);
-            return;
-        }
+    uint32_t defined = defined_label(r, slot->bind);
+    if (defined) {
+        alias(r, label.id, r->binds.at[defined].id);
+        return;
     }
     const Bind *outer = &r->binds.at[slot->bind];
     if (slot->bind && outer->depth == depth(r) && outer->kind == BIND_LABEL) {
@@ -121,9 +137,7 @@ static void label_outwards(Reader *r, Bind label)
     if (++r->label_moves > LABEL_MOVES_MAX)
         heap_fail(r->arena.heap, ST_LIMIT, "too many undefined labels in deeply nested scopes");
     label.depth = depth(r);
-    label.shadowed = slot->bind;
-    slot->bind = r->binds.n;
-    VEC_PUSH(&r->arena, &r->binds, label);
+    push_bind(r, slot, label);
 }
 
 void scope_close(Reader *r)
@@ -254,9 +268,7 @@ void scope_declare(Reader *r, Name name, BindKind kind, uint32_t id, uint8_t vec
     if (taken || (range && range->depth == depth(r) && name.number < range->count))
         rd_fail_word(r, offset, "duplicate definition of '%.*s'");
     info->scalars = true;
-    bind.shadowed = slot->bind;
-    slot->bind = r->binds.n;
-    VEC_PUSH(&r->arena, &r->binds, bind);
+    push_bind(r, slot, bind);
 }
 
 // Whether this scope has a single name that stem and a number below `count` make: by the shorter of the two ways.
@@ -302,14 +314,8 @@ static Bind *label_bind(Reader *r, Name name, size_t offset)
     if (slot->bind && r->binds.at[slot->bind].depth == depth(r))
         return &r->binds.at[slot->bind];
     stem_info(r, name.stem)->scalars = true;
-    Bind bind = {.name = name,
-                 .depth = depth(r),
-                 .kind = BIND_LABEL,
-                 .id = block_new(r->fn),
-                 .offset = offset,
-                 .shadowed = slot->bind};
-    slot->bind = r->binds.n;
-    VEC_PUSH(&r->arena, &r->binds, bind);
+    Bind bind = {.name = name, .depth = depth(r), .kind = BIND_LABEL, .id = block_new(r->fn), .offset = offset};
+    push_bind(r, slot, bind);
     return &r->binds.at[slot->bind];
 }
 
