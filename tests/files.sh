@@ -50,7 +50,7 @@ run() {
 # The output is open when the first piece is done, and the others take seconds.
 awk 'BEGIN {
     print ".version 8.0\n.target sm_80\n.address_size 64"
-    for (k = 0; k < 300000; k++) printf ".func more%d()\n{\n\tret;\n}\n", k
+    for (k = 0; k < 60000; k++) printf ".func more%d()\n{\n\tret;\n}\n", k
 }' >long.ptx
 for signal in TERM INT HUP XFSZ; do
     name="signal $signal"

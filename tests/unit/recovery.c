@@ -182,9 +182,9 @@ static const char tiny[] =
     ".version 8.0\n.target sm_80\n.address_size 64\n.entry k(.param .u32 n)\n{\n\t.reg .b32 %r<3>;\n"
     "\tld.param.u32 %r1, [n];\nL:\n\tadd.s32 %r1, %r1, 1;\n\tbra L;\n}\n";
 
-TEST(recovery_allocations_tiny) { fail_allocations(tiny, ARENA_EXACT ? 1500 : UINT64_MAX); }
+TEST(recovery_allocations_tiny) { fail_allocations(tiny, ARENA_EXACT ? 400 : UINT64_MAX); }
 
-TEST(recovery_allocations) { fail_allocations(small, 250); }
+TEST(recovery_allocations) { fail_allocations(small, 80); }
 
 TEST(recovery_allocations_sample)
 {
