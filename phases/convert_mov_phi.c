@@ -49,7 +49,7 @@ typedef struct EndCopy {
 
 typedef struct OrderedPhi {
     InstrId id;
-    uint32_t use;  // place of the first
+    uint64_t use, input;  // keys of the order
 } OrderedPhi;
 
 typedef struct Leaving {
@@ -181,18 +181,45 @@ static void add_phi_copies(Leaving *l, InstrId id)
 static int by_use(const void *x, const void *y)
 {
     const OrderedPhi *a = x, *b = y;
-    return a->use != b->use ? (a->use > b->use) - (a->use < b->use) : (a->id > b->id) - (a->id < b->id);
+    if (a->use != b->use)
+        return a->use < b->use ? -1 : 1;
+    if (a->input != b->input)
+        return a->input < b->input ? -1 : 1;
+    return a->id < b->id ? -1 : 1;
 }
 
-// Phis of one block come in the order of their first uses, which does not depend on how registers are numbered.
+// Returns the first operand that reads a register and is no phi's input, in layout order.
+static uint64_t first_use(const Leaving *l, RegId r)
+{
+    FOR_USES(l->a, r, u)
+        if (!is_phi(l->fn, ir_instr(l->fn, u->instr)))
+            return (uint64_t)l->a->place[u->instr] << 32 | u->op;
+    return UINT64_MAX;
+}
+
+// Returns the first definition or constant among the inputs of a phi, those of phis apart, in the order of the inputs.
+static uint64_t first_input(const Leaving *l, const Instr *i)
+{
+    const Analyses *a = l->a;
+    for (uint32_t k = 0; k < ir_nuse(i); k += 2) {
+        Operand o = *ir_use(l->fn, i, k + 1);
+        if (is_constant(o))
+            return (uint64_t)k << 32;
+        InstrId def = op_is_reg(o) && def_count(a, op_index(o)) ? a->defs.at[a->defs.first[op_index(o)]].instr : 0;
+        if (def && !is_phi(l->fn, ir_instr(l->fn, def)))
+            return (uint64_t)k << 32 | a->place[def];
+    }
+    return UINT64_MAX;
+}
+
+// Phis of one block come in an order that does not depend on how registers are numbered.
 static void add_copies_of_block(Leaving *l, BlockId b)
 {
     const Fn *fn = l->fn;
-    const Analyses *a = l->a;
     l->phis.n = 0;
     for (InstrId id = ir_block(fn, b)->first; is_phi(fn, ir_instr(fn, id)); id = ir_instr(fn, id)->next) {
-        RegId def = op_index(*ir_def(fn, ir_instr(fn, id), 0));
-        OrderedPhi phi = {id, use_count(a, def) ? a->place[a->uses.at[a->uses.first[def]].instr] : UINT32_MAX};
+        const Instr *i = ir_instr(fn, id);
+        OrderedPhi phi = {id, first_use(l, op_index(*ir_def(fn, i, 0))), first_input(l, i)};
         VEC_PUSH(&l->scratch, &l->phis, phi);
     }
     if (l->phis.n > 1)
