@@ -150,12 +150,15 @@ static inline Span span_part(Span s, uint64_t at, uint64_t size)
     return (Span){s.bytes + at, s.defined ? s.defined + at : NULL, size};
 }
 
-// The same where the caller has checked the size: otherwise the interpreter is wrong, and must not go on.
+// The same where the caller has checked the size. If it has not, the interpreter is wrong: debug builds stop there, and
+// others neither read nor write, since a library must not end the process.
 static inline Span span_within(Span s, uint64_t at, uint64_t size)
 {
     Span part = span_part(s, at, size);
+#ifdef ORI_DEBUG
     if (!part.bytes)
-        abort();
+        __builtin_trap();
+#endif
     return part;
 }
 
@@ -164,7 +167,7 @@ static inline uint64_t span_load(Span s, uint64_t at, uint32_t bytes)
 {
     const uint8_t *from = span_within(s, at, bytes).bytes;
     uint64_t bits = 0;
-    for (uint32_t k = 0; k < bytes; k++)
+    for (uint32_t k = 0; from && k < bytes; k++)
         bits |= (uint64_t)from[k] << 8 * k;
     return bits;
 }
@@ -172,7 +175,7 @@ static inline uint64_t span_load(Span s, uint64_t at, uint32_t bytes)
 static inline void span_store(Span s, uint64_t at, uint64_t bits, uint32_t bytes)
 {
     uint8_t *to = span_within(s, at, bytes).bytes;
-    for (uint32_t k = 0; k < bytes; k++)
+    for (uint32_t k = 0; to && k < bytes; k++)
         to[k] = (uint8_t)(bits >> 8 * k);
 }
 
@@ -181,12 +184,19 @@ static inline void span_copy(Span to, Span from, uint64_t bytes)
 {
     to = span_within(to, 0, bytes);
     from = span_within(from, 0, bytes);
+    if (!to.bytes || !from.bytes)
+        return;
     memmove(to.bytes, from.bytes, bytes);
     if (to.defined && from.defined)
         memmove(to.defined, from.defined, bytes);
 }
 
-static inline void span_zero(Span s, uint64_t at, uint64_t bytes) { memset(span_within(s, at, bytes).bytes, 0, bytes); }
+static inline void span_zero(Span s, uint64_t at, uint64_t bytes)
+{
+    Span part = span_within(s, at, bytes);
+    if (part.bytes)
+        memset(part.bytes, 0, bytes);
+}
 
 // True if every byte is defined.
 static inline bool span_is_defined(Span s) { return !s.defined || !memchr(s.defined, 0, s.size); }
