@@ -252,7 +252,7 @@ static void merge_classes(Leaving *l)
     l->name = NEW_ARRAY(&l->scratch, RegId, l->classes.vars.n);
 }
 
-// What was declared with several types has none: any is in order where the others stood.
+// Drops the declared type of a class whose members were declared with several.
 static void forget_types(Leaving *l)
 {
     for (RegId r = 1; r < l->classes.nregs; r++) {

@@ -18,9 +18,9 @@
 //
 //     R3 = not.b32 R1; R4 = and.b32 R3, R2       R4 = lop3.b32 R1, R2, 0, 0x0c
 //
-// What comparisons may read, by way of other computations too, stays what it is: ptxas makes the logic and a comparison
-// with 0 one instruction, and it crashes on some comparisons of a lop3 (ir/ptx/defects.def), also if PtxasWorkarounds
-// is off. The samples have no fewer instructions where such networks are mapped and the writer rewrites the
+// Logic that a comparison may read, also through other computations, is not mapped: ptxas fuses it with a comparison
+// with 0, and crashes on some comparisons of a lop3 (ir/ptx/defects.def), from which PtxasWorkarounds=0 does not
+// protect. The samples have no fewer instructions where such networks are mapped and the writer rewrites the
 // comparisons.
 //
 // Must not fire:

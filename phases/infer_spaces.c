@@ -58,8 +58,8 @@ static bool has_space(const Origin *o)
             o->space == SP_CONST);
 }
 
-// Whether there is such an access in this space. Naming shared::cluster gains nothing (tried). Hints about caches and
-// vectors of atomics are of global memory alone.
+// True if the access exists in this space. Cache hints and vectors of atomics exist for global memory only. False for
+// shared::cluster, where naming the space saves no instruction (tried).
 static bool can_name(const Fn *fn, const Desc *d, Space space)
 {
     const Mnem *m = tab_mnem(fn->tables, d->mnem);

@@ -328,7 +328,7 @@ typedef struct Toucher {
     uint32_t next;
 } Toucher;
 
-// Where the accesses are, as lists by group; `base` has the first list of each variable.
+// Lists the accesses by group; `base` has the first list of each variable.
 static Toucher *list_touchers(Promotion *p, GroupList *lists, const uint64_t *base, uint32_t room)
 {
     Fn *fn = p->fn;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What programs do with files and the library does not: they write by stdio, and remove what is half-written when a
-// signal ends them.
+// Files of programs: output by stdio, and the removal of half-written files when a signal ends the program.
 #ifndef ORI_FILES_H
 #define ORI_FILES_H
 

@@ -40,7 +40,7 @@ typedef struct Allocator {
     void *user;
 } Allocator;
 
-// How temporary files come and go. Programs give functions that also note them, so that a signal can remove them.
+// Creates and finishes temporary files. A program can install functions that also note them for its signal handler.
 typedef struct FileOps {
     int (*create)(char *temp);                          // as mkstemp()
     int (*finish)(const char *temp, const char *real);  // as rename(); real NULL: as unlink()

@@ -163,8 +163,8 @@ static bool fail(char why[static 200])
     return false;
 }
 
-// Where a path leads through symbolic links, also when the last one's target does not exist yet. NULL with errno set:
-// they lead nowhere.
+// Resolves the symbolic links of a path; the target of the last one need not exist. Returns NULL and sets errno if the
+// links form a cycle or a folder is missing.
 static const char *follow_links(const char *path, char buf[static PATH_MAX])
 {
     char real[PATH_MAX], link[PATH_MAX];

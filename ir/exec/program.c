@@ -238,8 +238,8 @@ static Way way_to(Maker *k, BlockId from, BlockId to)
 
 static uint32_t elements_of(Mod vec) { return vec == MOD_V2 ? 2 : vec == MOD_V4 ? 4 : vec == MOD_V8 ? 8 : 1; }
 
-// What runs an instruction that is not evaluated, and how many operands it reads and writes at least; a load, a store
-// or an atomic operation has one more for each element.
+// Functions that run the instructions which the evaluator does not, with the least numbers of operands that they read
+// and write. A load, a store or an atomic operation has one more for each element.
 static const struct {
     CodeRun *run;
     uint8_t nin, nout;

@@ -80,7 +80,8 @@ static bool marks_lop3(const Fn *fn, const Instr *i, bool *lop3, bool any)
     return more;
 }
 
-// Where loops hand values on for more walks than a few, any register may be a lop3.
+// Marks the registers that may hold the result of a lop3. After FOLLOWED walks over the function, any definition
+// counts.
 static void find_lop3(const Fn *fn, bool *lop3)
 {
     bool more = true;

@@ -21,7 +21,7 @@ static Source write(Fuzz *f, const Module *m, Lang lang)
     return fuzz_source(&f->ctx.arena, lang == LANG_PTX ? "again.ptx" : "again.ori", text.at.at, text.at.n);
 }
 
-// What is written in a language is a fixed point of reading and writing.
+// Fails unless the printed text is a fixed point of reading and writing.
 static void round_trip(Fuzz *f, const Module *m, Lang lang)
 {
     Source first = write(f, m, lang);

@@ -338,7 +338,7 @@ typedef struct Build {
     RegId guard, address;
 } Build;
 
-// What came of folding a function with a pattern.
+// The outcome of folding a function with a pattern.
 typedef struct Outcome {
     bool applied, made;  // the rule, the mistake
     bool read;           // there is an inner instruction with the wanted reader

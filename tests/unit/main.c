@@ -44,6 +44,7 @@
     X(remove_nop_code) \
     X(ssa)             \
     X(phis)            \
+    X(parallel_copy)   \
     X(control)         \
     X(softfloat)       \
     X(approx)          \
