@@ -475,6 +475,7 @@ static void read_rule(Reader *r, Rule *rule, uint32_t k)
         rule->need[kid] = need_of(r->set, &nodes[root->kids[kid]]);
     const RuleNode *first = &nodes[root->kids[0]], *second = &nodes[root->kids[1]];
     const RuleNode *to = &nodes[rule->to];
+    rule->deep = to->kind == RN_OP && to->nkids > root->nkids;
     for (uint32_t kid = 0; to->kind == RN_OP && kid < to->nkids; kid++)
         rule->deep |= nodes[to->kids[kid]].kind == RN_OP;
     rule->offset = strstr(rule->cond, "offset") != NULL;

@@ -57,7 +57,7 @@ typedef struct Rule {
     uint32_t need[RULE_KIDS];             // of the root's operands: FROM_*; FROM_CONSTANT also is 0
     bool same;                            // its first two are the same
     bool offset;                          // the condition depends on offsets
-    bool deep;                            // the result has an instruction below its root
+    bool deep;                            // the result does what an inner instruction of the pattern does
     bool widths;                          // there is another type in a pattern of predicates
 } Rule;
 
