@@ -213,8 +213,8 @@ executed() {
     estimates
     what
     echo "$("$PTXAS" --version | tail -n 1), sm_80"
-    awk -v variant=ours -f "$bench/quality_executed.awk" "$dir/table"
-    [ $compared = 0 ] || awk -v variant=other -f "$bench/quality_executed.awk" "$dir/table"
+    awk -v variant=ours -v causes="$bench/executed-exceptions.txt" -f "$bench/quality_executed.awk" "$dir/table"
+    [ $compared = 0 ] || awk -v variant=other -v causes="$bench/executed-exceptions.txt" -f "$bench/quality_executed.awk" "$dir/table"
     rm -f "$dir/jobs"
 }
 

@@ -5,8 +5,15 @@
 #   SAMPLE FORM VARIANT LEVEL FUNCTION STATIC EXECUTED FIT
 #
 # FORM is O0 (naive) or sm_80 (nvcc -O3); VARIANT is before or the one to be compared, in `variant`; LEVEL that of ptxas.
+# `causes` names the file of kernels of nvcc -O3 samples that are known to be worse: SAMPLE FUNCTION CAUSE.
 
-BEGIN { least = 0.85 }
+BEGIN {
+    least = 0.85
+    while ((getline line < causes) > 0) {
+        split(line, words, " ")
+        cause[words[1] " " words[2]] = substr(line, length(words[1] words[2]) + 3)
+    }
+}
 
 {
     kernel = $1 " " $5
@@ -40,7 +47,12 @@ function columns(kernel, form, level,    a, b) {
     before[level] += static[a]
     after[level] += static[b]
     logs[level] += log(executed[b] / executed[a])
-    worse[level] += executed[b] > executed[a] * 1.001
+    if (executed[b] > executed[a] * 1.001) {
+        worse[level]++
+        if (form != "O0")
+            list = list sprintf("  -O%d %+.1f %%  %s: %s\n", level, 100 * (executed[b] / executed[a] - 1), kernel,
+                                kernel in cause ? cause[kernel] : "no known cause")
+    }
     better[level] += executed[b] < executed[a] * 0.999
 }
 
@@ -64,5 +76,6 @@ END {
     print "\nSASS instructions before and after oriopt, static and as the launches of samples/run execute them (in threads)."
     table("O0", "naive (nvcc -Xcicc -O0)")
     table("sm_80", "nvcc -O3")
+    if (list) printf "\nworse than what nvcc -O3 made, with the cause as executed-exceptions.txt has it:\n%s", list
     if (drops) printf "\ndropped, since the estimate explains less than %.2f of the counts (before, after):\n%s", least, dropped
 }
