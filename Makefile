@@ -28,20 +28,21 @@ BASHDIR     = $(DATADIR)/bash-completion/completions
 ZSHDIR      = $(DATADIR)/zsh/site-functions
 FISHDIR     = $(DATADIR)/fish/vendor_completions.d
 INSTALL     = install
-VERSION     = $(shell sed -n 's/^.define ORI_VERSION "\([^"]*\)".*/\1/p' tools/options.h)
+VERSION     = $(shell sed -n 's/^.define ORI_VERSION "\([^"]*\)".*/\1/p' tools/options/options.h)
 
 PROGRAMS = oriopt oricheck orirun
-LIB_SRC  = $(wildcard ir/*/*.c knobs/*.c phases/*.c sm/*.c) tools/lang.c tools/batch.c tools/ori.c
+LIB_SRC  = $(wildcard ir/*/*.c knobs/*.c phases/*/*.c phases/*/*/*.c sm/*.c tools/lib/*.c)
 LIB_OBJ  = $(LIB_SRC:%.c=$B/%.o)
 # What programs share and is nothing for a library: it reads command lines, and prints.
-PROGRAM_OBJ = $(patsubst %.c,$B/%.o,$(wildcard tools/run_*.c tools/option_*.c) tools/options.c)
-CHECK_OBJ = $(patsubst %.c,$B/%.o,$(wildcard tools/check_*.c))
-OPT_OBJ  = $(patsubst %.c,$B/%.o,$(wildcard tools/opt_*.c) tools/reproducer.c)
-MAIN_OBJ = $(PROGRAMS:%=$B/tools/%.o) $(CHECK_OBJ) $(OPT_OBJ)
+PROGRAM_OBJ = $(patsubst %.c,$B/%.o,$(wildcard tools/options/*.c tools/orirun/run_*.c))
+CHECK_OBJ = $(patsubst %.c,$B/%.o,$(wildcard tools/oricheck/*.c))
+OPT_OBJ  = $(patsubst %.c,$B/%.o,$(wildcard tools/oriopt/*.c))
+RUN_OBJ  = $B/tools/orirun/orirun.o
+MAIN_OBJ = $(CHECK_OBJ) $(OPT_OBJ) $(RUN_OBJ)
 GEN_OBJ  = $(patsubst %.c,$B/%.o,$(wildcard tools/origen/*.c))
 UNIT_SRC = $(wildcard tests/unit/*.c)
-RULES_SRC = $(wildcard tests/rules/*.c)
-FORMATTED = $(filter-out %/lex.c,$(wildcard ir/*/*.[ch] knobs/*.[ch] phases/*.[ch] sm/*.[ch] tools/*.[ch] tools/origen/*.[ch] tests/bench/*.[ch] tests/tools/*.[ch] tests/unit/*.[ch] tests/rules/*.[ch] tests/gpu/*.[ch] tests/fuzz/*.[ch] tests/embed/*.[ch] samples/embed/*.[ch]))
+RULES_SRC = $(wildcard tests/proofs/*.c)
+FORMATTED = $(filter-out %/lex.c,$(wildcard ir/*/*.[ch] knobs/*.[ch] phases/*.[ch] phases/*/*.[ch] phases/*/*/*.[ch] sm/*.[ch] tools/*/*.[ch] tests/*/*.[ch] tests/programs/embed/*.[ch] samples/embed/*.[ch]))
 
 INSTALLED = $(PROGRAMS) origen
 DOCS     = $(INSTALLED:%=$B/docs/man/%.1) $(INSTALLED:%=$B/docs/bash/%) $(INSTALLED:%=$B/docs/zsh/_%) \
@@ -57,7 +58,8 @@ $B/libori.a $B/programs.a:
 
 $B/oricheck: $(CHECK_OBJ)
 $B/oriopt: $(OPT_OBJ)
-$(PROGRAMS:%=$B/%): $B/%: $B/tools/%.o $B/programs.a $B/libori.a
+$B/orirun: $(RUN_OBJ)
+$(PROGRAMS:%=$B/%): $B/programs.a $B/libori.a
 	$(CC) $(CFLAGS) $(SANITIZE) -pthread $(filter %.o,$^) $B/programs.a $B/libori.a -o $@
 
 $B/origen: $(GEN_OBJ) $B/programs.a $B/libori.a
@@ -70,7 +72,7 @@ $B/%.o: %.c
 $B/unit: $(UNIT_SRC) $(wildcard tests/unit/*.h tests/exec/*.tbl) $B/libori.a
 	$(CC) $(filter-out -MMD -MP,$(FLAGS)) $(UNIT_SRC) $B/libori.a -o $@
 
-$B/rules: $(RULES_SRC) tests/rules/rules.h $B/libori.a
+$B/rules: $(RULES_SRC) tests/proofs/rules.h $B/libori.a
 	$(CC) $(filter-out -MMD -MP,$(FLAGS)) $(RULES_SRC) $B/libori.a -o $@
 
 # The programs print their man pages and completions.
@@ -86,7 +88,7 @@ $B/docs/fish/%.fish: $B/%
 
 # Written again only when it changes: an installation as another user leaves the build folder alone.
 IN_PREFIX = $(patsubst $(PREFIX)/%,$${prefix}/%,$(1))
-$B/docs/ori.pc: tools/ori.pc.in FORCE
+$B/docs/ori.pc: tools/lib/ori.pc.in FORCE
 	@mkdir -p $(@D)
 	@text="$$(sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@LIBDIR@|$(call IN_PREFIX,$(LIBDIR))|' \
 	  -e 's|@INCLUDEDIR@|$(call IN_PREFIX,$(INCLUDEDIR))|' -e 's|@VERSION@|$(VERSION)|' $<)" && \
@@ -99,7 +101,7 @@ install: all $B/docs/ori.pc
 	$(call PUT,755,$(INSTALLED:%=$B/%),$(BINDIR))
 	$(call PUT,644,$B/libori.a,$(LIBDIR))
 	$(call PUT,644,$B/docs/ori.pc,$(LIBDIR)/pkgconfig)
-	$(call PUT,644,tools/ori.h,$(INCLUDEDIR))
+	$(call PUT,644,tools/lib/ori.h,$(INCLUDEDIR))
 	$(call PUT,644,$(INSTALLED:%=$B/docs/man/%.1),$(MANDIR)/man1)
 	$(call PUT,644,$(INSTALLED:%=$B/docs/bash/%),$(BASHDIR))
 	$(call PUT,644,$(INSTALLED:%=$B/docs/zsh/_%),$(ZSHDIR))

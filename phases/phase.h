@@ -185,7 +185,7 @@ struct Ctx {
     uint32_t recipes;  // bit per recipe: whether the function meets its condition
     Dumps dumps;
     PhaseWatch watch;         // all zero: nobody does
-    struct Remarks *remarks;  // where they go (phases/remarks.h); NULL: nobody asked for them
+    struct Remarks *remarks;  // where they go (phases/manager/remarks.h); NULL: nobody asked for them
     Phase phases[PHASE_ROWS];
     const Plan *running;           // the plan of the function that runs: `plan` or `own_plan`
     Plan own_plan;                 // in memory of the function that runs
@@ -209,7 +209,7 @@ struct Ctx {
 // arena of that run must have been freed.
 void ctx_begin(Ctx *ctx);
 
-/* phase_table.c */
+/* manager/table.c */
 // Makes the phase objects. Without a target the context gets the newest.
 void phase_factory(Ctx *ctx);
 // What a row is, for lists: "implemented", "hook", "machine" or "not-yet".
@@ -225,15 +225,19 @@ int phase_find_at(const char *text, size_t len, int *slot, char why[static 400])
 bool phase_matches(const char *glob, int row);
 void phase_list(Out *out, bool json);
 
-/* check_program.c */
+/* bundles/general_optimize_mid.c */
+// Notes in ctx->costs, while phase 37 runs, that a sub-pass is about to simplify an instruction.
+void note_cost(Ctx *ctx, Fn *fn, InstrId id);
+
+/* manager/check_program.c */
 // fn_verify(), unless this version of the function was verified at this level before. Contracts trust nothing.
 bool phase_verify(Ctx *ctx, Fn *fn, int level, InstrId *at, char why[static 200]);
 
-/* phase_dump.c */
+/* manager/dump.c */
 // Writes index.json of --ir-dump-dir, if there is one. False: the reason is in `why`.
 bool phase_write_index(Ctx *ctx, char why[static 200]);
 
-/* plan.c */
+/* manager/plan.c */
 // Chooses the target, that of the options, else the module's (NULL: the newest), and builds ctx->plan from ctx->options
 // and ctx->settings, which do not change any more. False: the message says which option or knob is wrong.
 bool phase_plan(Ctx *ctx, const Module *m, char why[static 500]);
@@ -253,7 +257,7 @@ const Plan *phase_enter_function(Ctx *ctx, const Fn *fn, Arena *arena, Plan *own
 // What FH of knob settings is compared with: a hash of the function as Ori text.
 uint64_t phase_text_hash(const Fn *fn);
 
-/* phase_manager.c */
+/* manager/manager.c */
 // -O3, verified at the end; debug builds (ORI_DEBUG) verify after each phase and check contracts.
 PhaseOptions phase_default_options(void);
 // Takes a list of `clone`, `roundtrip`, `contracts`; false: there is something else in it.

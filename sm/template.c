@@ -10,7 +10,7 @@
 //     sm.h and must be sound whatever they are asked.
 //  4. Add BACKEND(NN) to SM_BACKENDS in sm.h, in ascending order: from there come the list, the mapping of targets and
 //     --list-sm. Targets that are new go to sm/targets.c.
-//  5. Write its figures down in tests/unit/sm.c, and its plan in tests/diff.sh.
+//  5. Write its figures down in tests/unit/sm.c, and its plan in tests/net/diff.sh.
 #include "sm/sm_internal.h"
 
 const SmBackend sm_template = {

@@ -18,7 +18,7 @@ oricheck() {
 
 # The folder of tests whose name is most like this one.
 nearest() {
-    ls tests/phases | awk -v want="$1" '
+    ls tests/golden/phases | awk -v want="$1" '
     function distance(a, b,    i, j, row, diagonal, above, best) {
         for (j = 0; j <= length(b); j++) row[j] = j
         for (i = 1; i <= length(a); i++) {
@@ -40,11 +40,11 @@ nearest() {
 }
 
 if [ "${P-}" ]; then
-    if [ ! -d "tests/phases/$P" ]; then
-        echo "check.sh: there are no tests in tests/phases/$P; the nearest name is $(nearest "$P")" >&2
+    if [ ! -d "tests/golden/phases/$P" ]; then
+        echo "check.sh: there are no tests in tests/golden/phases/$P; the nearest name is $(nearest "$P")" >&2
         exit 2
     fi
-    oricheck "tests/phases/$P"
+    oricheck "tests/golden/phases/$P"
     exit
 fi
 log=$B/check.log
@@ -101,32 +101,32 @@ run lexers lexers
 run layers tests/layers.sh
 run unit "$B/unit"
 run rules "$B/rules" ${SANITIZE:+-q}
-run read oricheck tests/read
-run phases oricheck tests/phases
-run text oricheck tests/text
+run read oricheck tests/golden/read
+run phases oricheck tests/golden/phases
+run text oricheck tests/golden/text
 run grammar tests/grammar.sh
-run oricheck tests/oricheck.sh
-run cli tests/cli.sh
-run files tests/files.sh
-run knobs tests/knobs.sh
-run orirun tests/orirun.sh
-run install env B="$programs" tests/install.sh
-run faults tests/faults.sh
-run samples tests/samples.sh
-run vectors tests/vectors.sh
-run same tests/same.sh
-run origen tests/origen.sh
-run threads tests/threads.sh ${SANITIZE:+-q}
-run embed env B="$programs" tests/embed.sh ${SANITIZE:+-q}
-run diff tests/diff.sh ${SANITIZE:+-q}
+run oricheck tests/programs/oricheck.sh
+run cli tests/programs/cli.sh
+run files tests/programs/files.sh
+run knobs tests/programs/knobs.sh
+run orirun tests/programs/orirun.sh
+run install env B="$programs" tests/programs/install.sh
+run faults tests/programs/faults.sh
+run samples tests/net/samples.sh
+run vectors tests/exec/vectors.sh
+run same tests/ptxas/same.sh
+run origen tests/programs/origen.sh
+run threads tests/programs/threads.sh ${SANITIZE:+-q}
+run embed env B="$programs" tests/programs/embed.sh ${SANITIZE:+-q}
+run diff tests/net/diff.sh ${SANITIZE:+-q}
 # The program that stands between a GPU's driver and ours is not built with sanitizers.
 [ "${SANITIZE-}" ] || run gpurun tests/gpu/run.sh --self-test
 [ "${SANITIZE-}" ] || run gpu tests/gpu/run.sh
-run malformed tests/malformed.sh
-run verdicts tests/verdicts.sh
-run features tests/features.sh
-run defects tests/defects.sh
-run ptxas tests/ptxas.sh --quick --compare
+run malformed tests/programs/malformed.sh
+run verdicts tests/exec/verdicts.sh
+run features tests/ptxas/features.sh
+run defects tests/ptxas/defects.sh
+run ptxas tests/ptxas/ptxas.sh --quick --compare
 
 awk '{ for (k = 2; k <= NF; k++) { if ($k ~ /^passed/) p += $(k-1); if ($k ~ /^failed/) f += $(k-1); if ($k ~ /^skipped/) s += $(k-1) } }
      END { printf "%d passed, %d failed, %d skipped\n", p, f, s; exit f > 0 }' "$B/counts"

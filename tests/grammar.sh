@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# grammar.sh: each production of the grammar in ir/text/README.md has a test of its name in tests/text/grammar, and each
+# grammar.sh: each production of the grammar in ir/text/README.md has a test of its name in tests/golden/text/grammar, and each
 # test there has a production. The tests themselves are run by oricheck.
 #
 # One line per failure; the last line is `N passed, N failed`. Exit 0 all passed, 1 failed.
@@ -11,7 +11,7 @@ LC_ALL=C
 export LC_ALL
 cd "$(dirname "$0")/.." || exit 2
 readme=ir/text/README.md
-folder=tests/text/grammar
+folder=tests/golden/text/grammar
 
 # What stands left of a `=` at the start of a line, in the code block of the section `Grammar`.
 productions=$(awk '

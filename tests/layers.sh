@@ -8,8 +8,8 @@ find ir knobs sm phases tools -name '*.[ch]' -o -name '*.re' -o -name '*.def' | 
 function level(f) {
     if (f ~ /^ir\/base\//) return 0
     if (f ~ /^ir\/core\//) return 1
-    if (f ~ /^ir\/analysis\// || f ~ /^ir\/exec\/(eval|approx|convert|float|integer|logic|move|softfloat|video)/) return 2
-    if (f ~ /^ir\/(text|ptx|exec)\//) return 3
+    if (f ~ /^ir\/(analysis|eval)\//) return 2
+    if (f ~ /^ir\/(text|ptx|machine|rewrite)\//) return 3
     if (f ~ /^knobs\//) return 4
     if (f ~ /^sm\/sm\.h$/) return 5
     if (f ~ /^phases\//) return 6

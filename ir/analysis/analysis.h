@@ -412,6 +412,11 @@ typedef struct RootedGraph {
 // The dominators from the root, in memory of this arena. Siblings are in reverse postorder; block 0 has no place.
 void dom_tree_build(const RootedGraph *g, DomTree *d, Arena *arena);
 
+/* copy_classes.c */
+// Of values 1 .. n-1, each a copy of one of those in its row, or no copy if 0 is among them: returns the value that
+// each always equals, itself if there is none, 0 if it is a copy of nothing but such copies. In memory of this arena.
+uint32_t *copy_representatives(const Edges *inputs, uint32_t n, Arena *arena);
+
 /* control_deps.c: questions to AN_PDOM (and AN_CFG, AN_RPO) */
 // Gives out the branches that decide whether blocks run, each block at the end of a branch as often as it has edges.
 typedef struct ControlDeps {

@@ -19,7 +19,7 @@
 // is any number.
 #include "ir/analysis/origins.h"
 
-#include "ir/exec/eval.h"
+#include "ir/eval/eval.h"
 
 enum { GROW_MAX = 4, DEPTH_MAX = 64, PLACES = 256 };
 

@@ -5,7 +5,7 @@
 #define ORI_ORIGINS_H
 
 #include "ir/analysis/analysis.h"
-#include "ir/exec/eval.h"
+#include "ir/eval/eval.h"
 
 typedef enum { OR_NONE, OR_NUMBER, OR_ADDRESS } OriginKind;
 

@@ -142,6 +142,15 @@ void rd_skip_statement(Reader *r)
         while (r->tok == T_BAD || r->tok == ';');
 }
 
+// True if two tokens that end and begin with these characters could be read as one without a blank between.
+static bool could_join(char end, char begin)
+{
+    static const char word[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_$%.", operator[] =
+                                                                                                         "<>=!&|/*+-";
+    return (memchr(word, end, sizeof word - 1) && memchr(word, begin, sizeof word - 1)) ||
+           (memchr(operator, end, sizeof operator- 1) && memchr(operator, begin, sizeof operator- 1));
+}
+
 StrId rd_balanced(Reader *r, const char *prefix, int open, int close)
 {
     VEC(char) text = {0};
@@ -150,15 +159,14 @@ StrId rd_balanced(Reader *r, const char *prefix, int open, int close)
     if (r->tok != open)
         rd_fail(r, rd_offset(r), "expected '%c'", open);
     int depth = 0;
-    bool word = false;
+    bool first = true;
     do {
         if (r->tok == T_EOF)
             rd_fail(r, rd_offset(r), "expected '%c'", close);
         depth += (r->tok == open) - (r->tok == close);
-        bool next_word = r->tok == T_ID || r->tok == T_INT;
-        if (word && next_word)
+        if (!first && could_join(text.at[text.n - 1], *r->lx.start))
             VEC_PUSH(&r->arena, &text, ' ');
-        word = next_word;
+        first = false;
         for (const char *p = r->lx.start; p < r->lx.end; p++)
             VEC_PUSH(&r->arena, &text, *p);
         rd_next(r);

@@ -254,8 +254,8 @@ program() {
 }
 
 families() {
-    ${CC:-cc} -O2 -std=c11 -o "$dir/sasscount" "$root/tests/tools/sasscount.c" ||
-        skip 'cannot compile tests/tools/sasscount.c'
+    ${CC:-cc} -O2 -std=c11 -o "$dir/sasscount" "$root/tests/ptxas/sasscount.c" ||
+        skip 'cannot compile tests/ptxas/sasscount.c'
     [ -n "$families" ] || families=$(python3 "$bench/gen_cl.py" --list)
     for family in $families; do
         for seed in $seeds; do

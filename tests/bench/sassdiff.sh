@@ -124,7 +124,7 @@ trap 'exit 130' INT
 trap 'exit 143' TERM HUP
 SD_COUNT=$SD_TMP/sasscount
 mkdir -p "$SD_TMP/rows" "$ORI_PTX_CACHE/as" || exit 1
-${CC:-cc} -O1 -std=c11 -o "$SD_COUNT" "$root/tests/tools/sasscount.c" || exit 1
+${CC:-cc} -O1 -std=c11 -o "$SD_COUNT" "$root/tests/ptxas/sasscount.c" || exit 1
 export ORIOPT ORIOPT_BASE PTXAS ORI_PTX_CACHE SD_OPTIONS SD_BASE SD_FLAGS SD_VERSION SD_TMP SD_COUNT
 
 # -- Run and report ---------------------------------------------------------------------------------------------------

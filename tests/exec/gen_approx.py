@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""gen_approx.py: the constants of ir/exec/approx.c.
+"""gen_approx.py: the constants of ir/eval/approx.c.
 
     gen_approx.py             print them as C
-    gen_approx.py --check     see that ir/exec/approx.c has them
+    gen_approx.py --check     see that ir/eval/approx.c has them
 
 Integers only: pi by Machin's formula, ln 2 by the series of artanh, all with 64 bits more than are printed.
 """
@@ -60,7 +60,7 @@ def show(bits, value):
 def main():
     if sys.argv[1:] == ["--check"]:
         here = os.path.dirname(os.path.abspath(__file__))
-        with open(os.path.join(here, "../../ir/exec/approx.c")) as file:
+        with open(os.path.join(here, "../../ir/eval/approx.c")) as file:
             text = file.read()
         bad = 0
         for name, bits, values in constants():

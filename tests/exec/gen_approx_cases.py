@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Prints the table of the unit test of ir/exec/approx.c:
+"""Prints the table of the unit test of ir/eval/approx.c:
 
     python3 gen_approx_cases.py > approx.tbl
 

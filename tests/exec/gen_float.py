@@ -28,7 +28,7 @@ HEADER = """\
 #
 # What the ISA leaves open, and holds for the whole file:
 # - NaN results are 7fffffff (f32) and 7fff (f16, bf16) where it says "unspecified" or "canonical"; those of f64 are
-#   `_`. But abs, neg and cvt keep of a NaN what ptxas keeps when it folds them (tests/same/nan.ptx).
+#   `_`. But abs, neg and cvt keep of a NaN what ptxas keeps when it folds them (tests/ptxas/same/nan.ptx).
 # - .ftz looks at results after rounding: what rounds up to the least normal number is not flushed.
 # - -0 under .sat and .relu is `_`: "clamps to [0.0, 1.0]" and "to 0 if negative" do not say what becomes of its
 #   sign.

@@ -446,7 +446,7 @@ def dp2a():
 # -- 9.7.2 Extended-precision integer arithmetic instructions -----------------------------------------------
 # CC.CF is the carry of a sum of bits: "behavior is the same for unsigned and signed integers". A difference is the sum
 # a + ~b + 1, in a chain a + ~b + CC.CF. So CC.CF is 1 if there is no borrow, unlike the text of the ISA ("borrow-out
-# written to CC.CF"), but like ptxas and GPUs; tests/same/carry.ptx compares that with ptxas.
+# written to CC.CF"), but like ptxas and GPUs; tests/ptxas/same/carry.ptx compares that with ptxas.
 
 
 def carried(mnemonic, operands, rows, f, cc_in, cc_out):

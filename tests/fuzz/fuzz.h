@@ -3,7 +3,7 @@
 #ifndef ORI_FUZZ_H
 #define ORI_FUZZ_H
 
-#include "tools/lang.h"
+#include "tools/lib/lang.h"
 
 // An input, and the context in which it is used.
 typedef struct Fuzz {

@@ -44,8 +44,8 @@ seeds() {
     knobs)
         find tests samples knobs -name '*.knobs' -size -8k
         ;;
-    run) find tests/phases tests/text tests/read tests/faults samples \( -name '*.ptx' -o -name '*.ori' \) -size -6k ;;
-    *) find tests/phases tests/text tests/read tests/faults samples \( -name '*.ptx' -o -name '*.ori' \) -size -12k ;;
+    run) find tests/golden/phases tests/golden/text tests/golden/read tests/programs/faults samples \( -name '*.ptx' -o -name '*.ori' \) -size -6k ;;
+    *) find tests/golden/phases tests/golden/text tests/golden/read tests/programs/faults samples \( -name '*.ptx' -o -name '*.ori' \) -size -12k ;;
     esac
 }
 seeds | while read -r file; do
@@ -53,7 +53,7 @@ seeds | while read -r file; do
 done
 if [ "$target" = knobs ]; then
     # Settings that tests give in directives, a file each.
-    grep -rhoE 'set knob .*' tests/phases tests/oricheck | sed 's/^set knob //' | sort -u | awk -v d="$dir/corpus" '
+    grep -rhoE 'set knob .*' tests/golden/phases tests/golden/oricheck | sed 's/^set knob //' | sort -u | awk -v d="$dir/corpus" '
         { f = d "/knob" NR; print > f; close(f) }'
     sed -n 's/^KNOB([^"]*"\([A-Za-z0-9_]*\)".*/\1/p' knobs/knobs.def | sed 's/.*/"&"/' >"$dir/dictionary"
 else

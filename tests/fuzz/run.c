@@ -2,7 +2,7 @@
 // libFuzzer target: a module in PTX or Ori text is read, and each of its kernels runs on the machine with small limits.
 // Sanitizers tell whether a kernel reaches memory that is not its own. Options of the machine are chosen by a hash of
 // the input.
-#include "ir/exec/machine.h"
+#include "ir/machine/machine.h"
 #include "tests/fuzz/fuzz.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

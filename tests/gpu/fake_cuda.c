@@ -9,9 +9,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "ir/exec/machine.h"
+#include "ir/machine/machine.h"
 #include "tests/gpu/driver.h"
-#include "tools/lang.h"
+#include "tools/lib/lang.h"
 
 #define PROTOTYPE(member, symbol, params) CuResult symbol params;
 DRIVER_FUNCTIONS(PROTOTYPE)

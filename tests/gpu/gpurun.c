@@ -16,8 +16,8 @@
 #include <stdlib.h>
 
 #include "tests/gpu/driver.h"
-#include "tools/lang.h"
-#include "tools/run_launch.h"
+#include "tools/lib/lang.h"
+#include "tools/orirun/run_launch.h"
 
 typedef struct Driver {
 #define MEMBER(member, symbol, params) CuResult(*member) params;

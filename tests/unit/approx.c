@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Approximate functions: tables of values that were computed elsewhere (tests/exec/gen_approx_cases.py), and what holds
 // of any correctly rounded result.
-#include "ir/exec/approx.h"
+#include "ir/eval/approx.h"
 #include "tests/unit/unit.h"
 
 #include "tests/exec/approx.tbl"

@@ -4,7 +4,7 @@
 
 #include "knobs/knobs.h"
 #include "tests/unit/unit.h"
-#include "tools/batch.h"
+#include "tools/lib/batch.h"
 
 enum { FUNCTIONS = 30 };
 

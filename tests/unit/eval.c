@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "ir/exec/eval.h"
+#include "ir/eval/eval.h"
 #include "tests/unit/unit.h"
 
 enum { LINE_MAX_BYTES = 1000, OPERANDS = EVAL_IN_MAX + EVAL_OUT_MAX, CASES_MIN = 12 };

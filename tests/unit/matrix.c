@@ -4,8 +4,8 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-#include "ir/exec/machine.h"
-#include "ir/exec/softfloat.h"
+#include "ir/eval/softfloat.h"
+#include "ir/machine/machine.h"
 #include "ir/ptx/ptx.h"
 #include "tests/unit/unit.h"
 

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "tests/unit/unit.h"
-#include "tools/ori.h"
+#include "tools/lib/ori.h"
 
 static const char kernel[] =
     ".version 8.0\n.target sm_80\n.address_size 64\n\n"

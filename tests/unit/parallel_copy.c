@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Parallel copies: random sets, executed move by move, give what all copies at once give.
-#include "phases/parallel_copy.h"
+#include "phases/ssa/parallel_copy.h"
 
 #include "tests/unit/unit.h"
 

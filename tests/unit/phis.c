@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Replacing registers, leaders of values, and phases on phis and moves: what tests in Ori text cannot say, and size.
+#include "ir/rewrite/rewrite.h"
 #include "ir/text/text.h"
 #include "tests/unit/graph.h"
 
@@ -87,13 +88,13 @@ TEST(rep_registers)
               "  @P1 R3:32 = add.s32 R2, 1 else R2\n  R4:32 = mov.b32 R3\n  @P1 bra b1 else b2\n"
               "b1:\n  R5:32 = mov.phi b0: R2, b1: R4\n  @P1 bra b1 else b2\n"
               "b2:\n  R6:32 = mov.phi b0: R2, b1: R5\n  st.global.v2.b32 [16], {R4, R6}\n  ret\n");
-    Rep rep;
-    rep_open(&rep, &t.ctx, t.fn);
-    rep_set(&rep, R(&t, 2), use(t.fn, R(&t, 1)));
-    rep_set(&rep, R(&t, 4), use(t.fn, R(&t, 3)));
-    CHECK_EQ(op_index(rep_find(&rep, use(t.fn, R(&t, 2)))), R(&t, 1));
-    CHECK_EQ(op_index(rep_find(&rep, use(t.fn, R(&t, 3)))), R(&t, 3));
-    CHECK(rep_close(&rep));
+    ReplaceMap rep;
+    replace_begin(&rep, t.fn);
+    replace_set(&rep, R(&t, 2), use(t.fn, R(&t, 1)));
+    replace_set(&rep, R(&t, 4), use(t.fn, R(&t, 3)));
+    CHECK_EQ(op_index(replace_find(&rep, use(t.fn, R(&t, 2)))), R(&t, 1));
+    CHECK_EQ(op_index(replace_find(&rep, use(t.fn, R(&t, 3)))), R(&t, 3));
+    CHECK(replace_apply(&rep));
     CHECK_Z(body_of(&t), "b0:\n  R1:32 = mov.b32 %tid.x\n  P1 = setp.eq.s32 R1, 0\n"
                          "  @P1 R3:32 = add.s32 R1, 1 else R1\n  @P1 bra b1 else b2\n"
                          "b1:                                     ; preds b0 b1\n"
@@ -114,14 +115,14 @@ TEST(rep_constants)
               "  st.global.b8 [R2], R3\n  R6:32 = vadd.s32.s32.s32 R4, -R5, R5\n  @P1 R7:32 = add.s32 R6, R1 else R4\n"
               "  bra b1\n"
               "b1:\n  R8:32 = mov.phi b0: R4, b1: R7\n  st.global.b32 [16], R8\n  bra b1\n");
-    Rep rep;
-    rep_open(&rep, &t.ctx, t.fn);
-    rep_set(&rep, R(&t, 1), op_const(t.fn, 5, W32));
-    rep_set(&rep, R(&t, 2), op_const(t.fn, 5, W64));
-    rep_set(&rep, R(&t, 3), op_const(t.fn, 6, W32));
-    rep_set(&rep, R(&t, 4), op_const(t.fn, 7, W32));
-    rep_set(&rep, R(&t, 5), op_const(t.fn, 8, W32));
-    CHECK(rep_close(&rep));
+    ReplaceMap rep;
+    replace_begin(&rep, t.fn);
+    replace_set(&rep, R(&t, 1), op_const(t.fn, 5, W32));
+    replace_set(&rep, R(&t, 2), op_const(t.fn, 5, W64));
+    replace_set(&rep, R(&t, 3), op_const(t.fn, 6, W32));
+    replace_set(&rep, R(&t, 4), op_const(t.fn, 7, W32));
+    replace_set(&rep, R(&t, 5), op_const(t.fn, 8, W32));
+    CHECK(replace_apply(&rep));
     CHECK_Z(body_of(&t), "b0:\n  R2:64 = mov.b64 5\n  R3:32 = mov.b32 6\n  R4:32 = mov.b32 7\n  R5:32 = mov.b32 8\n"
                          "  P1 = setp.eq.s32 5, 7\n  st.global.v2.b32 [R2], {5, 7}\n  st.global.b8 [R2], R3\n"
                          "  R6:32 = vadd.s32.s32.s32 R4, -R5, R5\n  @P1 R7:32 = add.s32 R6, 5 else 7\n  bra b1\n"
@@ -140,14 +141,14 @@ TEST(rep_negated)
               "  R1:32 = selp.b32 1, 2, P2\n  R2:32 = selp.b32 1, 2, !P2\n  st.global.v2.b32 [16], {R1, R2}\n"
               "  @P5 bra b1 else b2\nb1:\n  bra b2\n"
               "b2:\n  P6 = mov.phi b0: P5, b1: P2\n  @P6 st.global.b32 [16], 3\n  @P4 ret else b1\n");
-    Rep rep;
-    rep_open(&rep, &t.ctx, t.fn);
-    rep_set(&rep, P(&t, 3), negated(use(t.fn, P(&t, 2))));
-    rep_set(&rep, P(&t, 5), negated(use(t.fn, P(&t, 2))));
-    rep_set(&rep, P(&t, 2), negated(use(t.fn, P(&t, 1))));
-    Operand o = rep_find(&rep, negated(use(t.fn, P(&t, 3))));
+    ReplaceMap rep;
+    replace_begin(&rep, t.fn);
+    replace_set(&rep, P(&t, 3), negated(use(t.fn, P(&t, 2))));
+    replace_set(&rep, P(&t, 5), negated(use(t.fn, P(&t, 2))));
+    replace_set(&rep, P(&t, 2), negated(use(t.fn, P(&t, 1))));
+    Operand o = replace_find(&rep, negated(use(t.fn, P(&t, 3))));
     CHECK(op_same(o, negated(use(t.fn, P(&t, 1)))));
-    CHECK(rep_close(&rep));
+    CHECK(replace_apply(&rep));
     CHECK_Z(body_of(&t),
             "b0:\n  P1 = setp.eq.s32 1, 0\n  P2 = not.pred P1\n"
             "  @P1 st.global.b32 [16], 1\n  @P1 st.global.b32 [16], 2\n  @P1 P4 = setp.eq.s32 1, 2 else P2\n"
@@ -166,10 +167,10 @@ TEST(rep_constant_predicates)
     open_text(&t, "ssa",
               "b0:\n  P1 = setp.eq.s32 1, 1\n  @!P1 st.global.b32 [16], 1\n  R1:32 = selp.b32 1, 2, !P1\n"
               "  st.global.b32 [16], R1\n  ret\n");
-    Rep rep;
-    rep_open(&rep, &t.ctx, t.fn);
-    rep_set(&rep, P(&t, 1), op_const(t.fn, 1, W1));
-    CHECK(rep_close(&rep));
+    ReplaceMap rep;
+    replace_begin(&rep, t.fn);
+    replace_set(&rep, P(&t, 1), op_const(t.fn, 1, W1));
+    CHECK(replace_apply(&rep));
     CHECK_Z(body_of(&t), "b0:\n  P1 = mov.pred 1\n  @!P1 st.global.b32 [16], 1\n  R1:32 = selp.b32 1, 2, 0\n"
                          "  st.global.b32 [16], R1\n  ret\n}\n");
     close_text(&t);
@@ -184,13 +185,13 @@ TEST(rep_definitions)
               "  bra b1\nb1:\n  R4:64 = mov.phi b0: 8, b1: 8\n  R5:64 = mov.phi b0: 7, b1: 7\n"
               "  R6:64 = mov.phi b0: 1, b1: 2\n  @P1 st.global.b64 [R4], R5\n  @P2 st.global.b64 [R5], R6\n"
               "  st.global.v2.b32 [R6], {R1, R3}\n  bra b1\n");
-    Rep rep;
-    rep_open(&rep, &t.ctx, t.fn);
-    rep_set(&rep, R(&t, 1), op_const(t.fn, 1, W32));
-    rep_set(&rep, R(&t, 3), op_const(t.fn, 3, W32));
-    rep_set(&rep, R(&t, 4), op_const(t.fn, 8, W64));
-    rep_set(&rep, R(&t, 5), op_const(t.fn, 7, W64));
-    CHECK(rep_close(&rep));
+    ReplaceMap rep;
+    replace_begin(&rep, t.fn);
+    replace_set(&rep, R(&t, 1), op_const(t.fn, 1, W32));
+    replace_set(&rep, R(&t, 3), op_const(t.fn, 3, W32));
+    replace_set(&rep, R(&t, 4), op_const(t.fn, 8, W64));
+    replace_set(&rep, R(&t, 5), op_const(t.fn, 7, W64));
+    CHECK(replace_apply(&rep));
     CHECK_Z(
         body_of(&t),
         "b0:\n  {R1:32, R2:32} = mov.b64 7\n  P1|P2 = setp.eq.s32 1, R2\n  bra b1\n"
@@ -210,10 +211,10 @@ TEST(rep_types)
     ir_reg(t.fn, R(&t, 1))->type = TY_U32;
     ir_reg(t.fn, R(&t, 2))->type = TY_F32;
     CHECK_VERIFIES(t.fn);
-    Rep rep;
-    rep_open(&rep, &t.ctx, t.fn);
-    rep_set(&rep, R(&t, 2), use(t.fn, R(&t, 1)));
-    CHECK(rep_close(&rep));
+    ReplaceMap rep;
+    replace_begin(&rep, t.fn);
+    replace_set(&rep, R(&t, 2), use(t.fn, R(&t, 1)));
+    CHECK(replace_apply(&rep));
     CHECK_VERIFIES(t.fn);
     close_text(&t);
 }
@@ -227,24 +228,24 @@ TEST(rep_may_or_not)
               "  st.global.v2.b32 [R3], {R1, R2}\n  @P1 st.global.b32 [R3], 1\n  ret\n");
     Fn *fn = t.fn;
     RegId uniform = reg_new(fn, RF_UR, W32);
-    CHECK(rep_may(fn, R(&t, 1), use(fn, R(&t, 2))));
-    CHECK(!rep_may(fn, R(&t, 1), negated(use(fn, R(&t, 2)))));
-    CHECK(!rep_may(fn, R(&t, 1), use(fn, R(&t, 3))));
-    CHECK(!rep_may(fn, R(&t, 1), use(fn, R(&t, 4))));
-    CHECK(!rep_may(fn, R(&t, 1), use(fn, R(&t, 5))));
-    CHECK(!rep_may(fn, R(&t, 4), use(fn, R(&t, 1))));
-    CHECK(!rep_may(fn, R(&t, 5), use(fn, R(&t, 1))));
-    CHECK(!rep_may(fn, R(&t, 1), use(fn, uniform)));
-    CHECK(rep_may(fn, R(&t, 1), op_const(fn, 1, W32)));
-    CHECK(!rep_may(fn, R(&t, 1), op_const(fn, 1, W64)));
-    CHECK(!rep_may(fn, R(&t, 1), op_imm(CONST_UNDEF)));
-    CHECK(!rep_may(fn, R(&t, 1), op_none()));
-    CHECK(rep_may(fn, P(&t, 1), op_const(fn, 1, W1)));
+    CHECK(replace_allowed(fn, R(&t, 1), use(fn, R(&t, 2))));
+    CHECK(!replace_allowed(fn, R(&t, 1), negated(use(fn, R(&t, 2)))));
+    CHECK(!replace_allowed(fn, R(&t, 1), use(fn, R(&t, 3))));
+    CHECK(!replace_allowed(fn, R(&t, 1), use(fn, R(&t, 4))));
+    CHECK(!replace_allowed(fn, R(&t, 1), use(fn, R(&t, 5))));
+    CHECK(!replace_allowed(fn, R(&t, 4), use(fn, R(&t, 1))));
+    CHECK(!replace_allowed(fn, R(&t, 5), use(fn, R(&t, 1))));
+    CHECK(!replace_allowed(fn, R(&t, 1), use(fn, uniform)));
+    CHECK(replace_allowed(fn, R(&t, 1), op_const(fn, 1, W32)));
+    CHECK(!replace_allowed(fn, R(&t, 1), op_const(fn, 1, W64)));
+    CHECK(!replace_allowed(fn, R(&t, 1), op_imm(CONST_UNDEF)));
+    CHECK(!replace_allowed(fn, R(&t, 1), op_none()));
+    CHECK(replace_allowed(fn, P(&t, 1), op_const(fn, 1, W1)));
     close_text(&t);
 }
 
 typedef struct Setting {
-    Rep *rep;
+    ReplaceMap *rep;
     RegId old;
     Operand by;
 } Setting;
@@ -252,24 +253,24 @@ typedef struct Setting {
 static void set(void *user)
 {
     const Setting *s = user;
-    rep_set(s->rep, s->old, s->by);
+    replace_set(s->rep, s->old, s->by);
 }
 
 TEST(rep_cycle)
 {
     Text t;
     open_text(&t, "ssa", "b0:\n  R1:32 = mov.b32 1\n  R2:32 = mov.b32 1\n  R3:32 = mov.b32 1\n  ret\n");
-    Rep rep;
-    rep_open(&rep, &t.ctx, t.fn);
-    rep_set(&rep, R(&t, 1), use(t.fn, R(&t, 2)));
-    rep_set(&rep, R(&t, 2), use(t.fn, R(&t, 3)));
+    ReplaceMap rep;
+    replace_begin(&rep, t.fn);
+    replace_set(&rep, R(&t, 1), use(t.fn, R(&t, 2)));
+    replace_set(&rep, R(&t, 2), use(t.fn, R(&t, 3)));
     CHECK_FAILS(&t.ctx.heap, ST_INTERNAL, set, (&(Setting){&rep, R(&t, 3), use(t.fn, R(&t, 1))}));
     CHECK_FAILS(&t.ctx.heap, ST_INTERNAL, set, (&(Setting){&rep, R(&t, 3), use(t.fn, R(&t, 3))}));
     CHECK_FAILS(&t.ctx.heap, ST_INTERNAL, set, (&(Setting){&rep, R(&t, 1), use(t.fn, R(&t, 3))}));
-    CHECK(rep_close(&rep));
+    CHECK(replace_apply(&rep));
     CHECK_Z(body_of(&t), "b0:\n  R3:32 = mov.b32 1\n  ret\n}\n");
-    rep_open(&rep, &t.ctx, t.fn);
-    CHECK(!rep_close(&rep));
+    replace_begin(&rep, t.fn);
+    CHECK(!replace_apply(&rep));
     close_text(&t);
 }
 
@@ -285,13 +286,13 @@ static void check_chain(bool upward)
         Operand ops[] = {def(fn, first + k), op_const(fn, 7, W32)};
         ir_insert_before(fn, ir_terminator(fn, fn->first), desc_make(fn->tables, "mov.b32", "%,%"), 0, ops, 2);
     }
-    Rep rep;
-    rep_open(&rep, &t.ctx, fn);
+    ReplaceMap rep;
+    replace_begin(&rep, fn);
     for (uint32_t k = 1; k <= n; k++)
-        rep_set(&rep, first + (upward ? k : n - k), use(fn, first + (upward ? k : n - k + 1) - upward));
+        replace_set(&rep, first + (upward ? k : n - k), use(fn, first + (upward ? k : n - k + 1) - upward));
     for (uint32_t k = 0; k <= n; k++)
-        CHECK_EQ(op_index(rep_find(&rep, use(fn, first + k))), first + (upward ? 0 : n));
-    CHECK(rep_close(&rep));
+        CHECK_EQ(op_index(replace_find(&rep, use(fn, first + k))), first + (upward ? 0 : n));
+    CHECK(replace_apply(&rep));
     CHECK_EQ(fn->ninstrs, 3);
     close_text(&t);
 }
@@ -347,7 +348,7 @@ TEST(leaders_random)
                 input[edges++] = 0;
         }
         first[n] = edges;
-        uint32_t *leader = find_leaders(&(Edges){first, input}, n, &f.ctx.arena);
+        uint32_t *leader = copy_representatives(&(Edges){first, input}, n, &f.ctx.arena);
         for (uint32_t v = 1; v < n; v++) {
             unit_context("round %u, value %u", round, v);
             CHECK_EQ(leader[v], naive_leader(first, input, n, v));

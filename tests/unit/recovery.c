@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "tests/unit/unit.h"
-#include "tools/ori.h"
+#include "tools/lib/ori.h"
 
 // A local array with two kinds of elements, a loop, a diamond, a call, a division by a constant, dumps by a pragma.
 static const char small[] =

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 // Remarks: who is asked, what a format says, which of them go, and how names stand in YAML.
-#include "phases/remarks.h"
+#include "phases/manager/remarks.h"
 
 #include <stdio.h>
 
 #include "tests/unit/unit.h"
-#include "tools/ori.h"
+#include "tools/lib/ori.h"
 
 typedef struct Trial {
     Ctx ctx;

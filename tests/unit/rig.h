@@ -4,7 +4,7 @@
 #ifndef ORI_UNIT_RIG_H
 #define ORI_UNIT_RIG_H
 
-#include "ir/exec/machine.h"
+#include "ir/machine/machine.h"
 #include "tests/unit/unit.h"
 
 enum { ROW = 64, ROWS = 64 };

@@ -5,7 +5,7 @@
 #include <float.h>
 #include <limits.h>
 
-#include "ir/exec/softfloat.h"
+#include "ir/eval/softfloat.h"
 #include "tests/unit/unit.h"
 
 #if defined(__x86_64__) && FLT_EVAL_METHOD == 0

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Which values the machine takes for defined: a rule of ir/exec/undef.c each, in a kernel around a few instructions.
+// Which values the machine takes for defined: a rule of ir/machine/undef.c each, in a kernel around a few instructions.
 #include <stdio.h>
 
 #include "tests/unit/rig.h"

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "tools/option_docs.h"
+#include "tools/options/option_docs.h"
 #include "tools/origen/origen.h"
 
 enum {

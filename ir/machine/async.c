@@ -1,0 +1,618 @@
+// SPDX-License-Identifier: MIT
+// What happens later: copies to and from shared memory, and the barriers in memory that count them. PTX ISA 9.7.9.25
+// (cp.async, cp.async.bulk), 9.7.13.15 (mbarrier).
+//
+// A copy is checked where it stands, but made as late as may be, so that a missing wait is seen: by the wait for its
+// group, by a look at the mbarrier that it reports to (mbarrier.test_wait, .try_wait), or when its thread ends. Until
+// then neither end of it has been touched. Copies of a thread are made in their order, an mbarrier's arrival among them
+// (cp.async.mbarrier.arrive).
+//
+// A thread that looks at an mbarrier in vain lets the other warps go on.
+//
+// An mbarrier is 64 bits in shared memory, which nobody but these instructions may read:
+//     0 to 19    arrivals still to come in this phase
+//     20 to 39   arrivals of each later phase
+//     40 to 60   bytes still to come, a signed number
+//     61, 62     number of the phase
+//     63         1: it was initialized and not invalidated
+// The state that an arrival gives is that word as it was before.
+//
+// Decided here, since the ISA calls it undefined: arrivals beyond the count, a state that is older than the last phase,
+// and mbarrier operations on anything else are faults. Not here: multicast, tensor maps, reductions, st.async.
+#include "ir/eval/eval_internal.h"
+#include "ir/machine/machine_internal.h"
+
+static uint32_t first_lane(const Group *g) { return (uint32_t)__builtin_ctz(g->lanes); }
+
+static uint64_t address_at(const Run *r, const Group *g, const Code *c, uint32_t k, uint32_t lane)
+{
+    return read_lane(r, g, &c->in[k], lane) + c->in[k + 1].bits;
+}
+
+/* -- Barriers in memory --------------------------------------------------------------------------------- */
+
+enum { COUNT_BITS = 20, COUNT_MAX = (1 << COUNT_BITS) - 1, BYTES_AT = 40, BYTES_BITS = 21, PHASES = 4 };
+
+typedef struct Mbarrier {
+    uint32_t pending, expected, phase;
+    int32_t bytes;
+    bool valid;
+} Mbarrier;
+
+static Mbarrier unpack(uint64_t word)
+{
+    return (Mbarrier){.pending = word & COUNT_MAX,
+                      .expected = word >> COUNT_BITS & COUNT_MAX,
+                      .bytes = (int32_t)sign_extend(word >> BYTES_AT, BYTES_BITS),
+                      .phase = word >> 61 & (PHASES - 1),
+                      .valid = word >> 63};
+}
+
+static uint64_t pack(Mbarrier b)
+{
+    uint64_t bytes = (uint64_t)(int64_t)b.bytes & mask_of(BYTES_BITS);
+    return b.pending | (uint64_t)b.expected << COUNT_BITS | bytes << BYTES_AT | (uint64_t)b.phase << 61 |
+           (uint64_t)b.valid << 63;
+}
+
+// What is wrong with the change; NULL: nothing, and it was made.
+static const char *change(Span at, uint32_t arrivals, int32_t bytes, bool drop)
+{
+    Mbarrier b = unpack(span_load(at, 0, 8));
+    if (!b.valid)
+        return "there is no mbarrier";
+    b.bytes += bytes;
+    if (arrivals > b.pending)
+        return "more arrivals at an mbarrier than it waits for";
+    if (b.bytes < -COUNT_MAX || b.bytes > COUNT_MAX)
+        return "more bytes than an mbarrier can count";
+    b.pending -= arrivals;
+    if (drop)
+        b.expected -= MIN(arrivals, b.expected);
+    if (!b.pending && !b.bytes) {
+        b.phase = (b.phase + 1) % PHASES;
+        b.pending = b.expected;
+    }
+    span_store(at, 0, pack(b), 8);
+    return NULL;
+}
+
+/* -- Copies --------------------------------------------------------------------------------------------- */
+
+typedef struct Copy Copy;
+struct Copy {
+    Copy *next;
+    Span to;  // no bytes: it is an arrival
+    Span from;
+    uint32_t bytes, zeros;  // behind the bytes
+    uint32_t group;
+    Span barrier;  // that it reports to; no bytes = none
+};
+
+// In the order of the program.
+typedef struct Queue {
+    Copy *first, **end;
+    uint32_t group;  // that is open
+} Queue;
+
+typedef enum { QUEUE_PLAIN, QUEUE_BULK, QUEUES } QueueKind;
+
+struct Copies {
+    Queue queues[QUEUES][LANES];
+    Copy *free;
+};
+
+static Copies *copies_of(Run *r)
+{
+    Warp *w = r->warp;
+    if (w->copies)
+        return w->copies;
+    w->copies = NEW(r->arena, Copies);
+    for (uint32_t k = 0; k < QUEUES; k++)
+        for (Queue *q = w->copies->queues[k]; q < w->copies->queues[k] + LANES; q++)
+            q->end = &q->first;
+    return w->copies;
+}
+
+static void push(Run *r, QueueKind kind, uint32_t lane, Copy copy)
+{
+    Copies *copies = copies_of(r);
+    Queue *q = &copies->queues[kind][lane];
+    Copy *p = copies->free;
+    if (p)
+        copies->free = p->next;
+    else
+        p = NEW(r->arena, Copy);
+    *p = copy;
+    p->group = q->group;
+    *q->end = p;
+    q->end = &p->next;
+}
+
+// What is wrong with its report; NULL = nothing.
+static const char *make_copy(const Copy *p)
+{
+    if (!p->to.bytes)
+        return change(p->barrier, 1, 0, false);
+    span_copy(p->to, p->from, p->bytes);  // definedness of the zeroes was noted at the issue
+    span_zero(p->to, p->bytes, p->zeros);
+    return p->barrier.bytes ? change(p->barrier, 0, -(int32_t)p->bytes, false) : NULL;
+}
+
+// The first copy of a queue, which goes.
+static const char *make_first(Copies *copies, Queue *q)
+{
+    Copy *p = q->first;
+    q->first = p->next;
+    if (!q->first)
+        q->end = &q->first;
+    p->next = copies->free;
+    copies->free = p;
+    return make_copy(p);
+}
+
+// The copies of a lane up to one that lies behind all that must be made.
+static bool make_until(Run *r, const Group *g, const Code *c, uint32_t lane, QueueKind kind, const Copy *end)
+{
+    Copies *copies = copies_of(r);
+    Queue *q = &copies->queues[kind][lane];
+    while (q->first != end) {
+        const char *why = make_first(copies, q);
+        if (why)
+            return fault(r, g, c, lane, "a copy that is waited for: %s", why);
+    }
+    return true;
+}
+
+// Until at most `open` groups are left that were closed; 0, and `all`: those of the open group, too.
+static bool wait_groups(Run *r, const Group *g, const Code *c, uint32_t lane, QueueKind kind, uint32_t open, bool all)
+{
+    const Queue *q = &copies_of(r)->queues[kind][lane];
+    const Copy *p = q->first;
+    while (p && (all || q->group - p->group > open))
+        p = p->next;
+    return make_until(r, g, c, lane, kind, p);
+}
+
+// All that reports to a barrier, in all threads of the cluster, and what comes before it in its thread.
+static bool make_for_barrier(Run *r, const Group *g, const Code *c, const uint8_t *barrier)
+{
+    Warp *const here = r->warp;
+    bool ok = true;
+    for (uint32_t k = 0; ok && k < r->nctas * r->nwarps; k++) {
+        warp_take_up(r, warp_in_cluster(r, k));
+        for (uint32_t n = 0; ok && r->warp->copies && n < QUEUES * LANES; n++) {
+            const Copy *end = NULL, *first = r->warp->copies->queues[n / LANES][n % LANES].first;
+            for (const Copy *p = first; p; p = p->next)
+                if (p->barrier.bytes == barrier)
+                    end = p;
+            ok = !end || make_until(r, g, c, n % LANES, (QueueKind)(n / LANES), end->next);
+        }
+    }
+    warp_take_up(r, here);
+    return ok;
+}
+
+void async_end(Warp *w, Mask lanes)
+{
+    FOR_LANES(lanes, lane) {
+        for (uint32_t k = 0; w->copies && k < QUEUES; k++)
+            while (w->copies->queues[k][lane].first)
+                make_first(w->copies, &w->copies->queues[k][lane]);
+    }
+}
+
+/* -- Instructions on barriers --------------------------------------------------------------------------- */
+
+// eval.extra
+enum {
+    F_PARITY = 1,
+    F_DROP = 2,
+    F_EXPECT = 4,       // bytes
+    F_NO_COMPLETE = 8,  // an arrival that must not end the phase
+    F_NOINC = 16,
+    F_COMPLETE = 32,  // bytes
+    F_ALL = 64,
+    F_BULK = 128,
+    F_TO_SHARED = 256,
+    F_FROM_SHARED = 512,
+    F_TO_CLUSTER = 1024,  // besides F_TO_SHARED
+};
+
+// Returns the bytes of an mbarrier at an address of a space; no bytes after a fault.
+static Span barrier_at(Run *r, const Group *g, const Code *c, Space space, uint32_t k, uint32_t lane, bool reads)
+{
+    uint64_t address = address_at(r, g, c, k, lane);
+    if (space == SP_GENERIC && address / WINDOW_BYTES != SHARED_WINDOW / WINDOW_BYTES) {
+        fault(r, g, c, lane, "an mbarrier at %#llx, which is not in shared memory", (unsigned long long)address);
+        return NO_SPAN;
+    }
+    if (reads && r->machine->tracks && !memory_in(r, g, c, lane, space, address, 8, 8, false).bytes)
+        return NO_SPAN;
+    return memory_in(r, g, c, lane, space, address, 8, 8, true);
+}
+
+static Span word_in(Run *r, const Group *g, const Code *c, Space space, uint32_t k, uint32_t lane)
+{
+    const Span at = barrier_at(r, g, c, space, k, lane, true);
+    if (at.bytes && r->machine->tracks)
+        undef_decides(r, g, c, UINT32_C(1) << lane & ~r->defined[0].byte[0]);
+    return at;
+}
+
+static Span word_at(Run *r, const Group *g, const Code *c, uint32_t k, uint32_t lane)
+{
+    return word_in(r, g, c, (Space)c->space, k, lane);
+}
+
+static bool changed(Run *r, const Group *g, const Code *c, uint32_t lane, const char *why)
+{
+    return !why || fault(r, g, c, lane, "%s", why);
+}
+
+static bool run_init(Run *r, Group *g, const Code *c)
+{
+    FOR_LANES(g->lanes, lane) {
+        const Span at = barrier_at(r, g, c, (Space)c->space, 0, lane, false);
+        uint32_t count = (uint32_t)read_lane(r, g, &c->in[2], lane);
+        if (!at.bytes)
+            return false;
+        if (!count || count > COUNT_MAX)
+            return fault(r, g, c, lane, "an mbarrier cannot wait for %u arrivals", count);
+        span_store(at, 0, pack((Mbarrier){.pending = count, .expected = count, .valid = true}), 8);
+    }
+    return true;
+}
+
+static bool run_inval(Run *r, Group *g, const Code *c)
+{
+    FOR_LANES(g->lanes, lane) {
+        const Span at = word_at(r, g, c, 0, lane);
+        if (!at.bytes)
+            return false;
+        if (!unpack(span_load(at, 0, 8)).valid)
+            return fault(r, g, c, lane, "there is no mbarrier");
+        span_store(at, 0, 0, 8);
+    }
+    return true;
+}
+
+// mbarrier.expect_tx, mbarrier.complete_tx.
+static bool run_expect(Run *r, Group *g, const Code *c)
+{
+    FOR_LANES(g->lanes, lane) {
+        const Span at = word_at(r, g, c, 0, lane);
+        int32_t bytes = (int32_t)MIN((uint32_t)read_lane(r, g, &c->in[2], lane), COUNT_MAX + 1);
+        if (!at.bytes || !changed(r, g, c, lane, change(at, 0, c->eval.extra & F_COMPLETE ? -bytes : bytes, false)))
+            return false;
+    }
+    return true;
+}
+
+static bool run_arrive(Run *r, Group *g, const Code *c)
+{
+    uint32_t flags = c->eval.extra;
+    FOR_LANES(g->lanes, lane) {
+        uint32_t number = c->nin > 2 ? (uint32_t)read_lane(r, g, &c->in[2], lane) : 1;
+        uint32_t arrivals = flags & F_EXPECT ? 1 : number;
+        int32_t bytes = flags & F_EXPECT ? (int32_t)MIN(number, COUNT_MAX + 1) : 0;
+        const Span at = word_at(r, g, c, 0, lane);
+        if (!at.bytes)
+            return false;
+        uint64_t before = span_load(at, 0, 8);
+        if (!arrivals)
+            return fault(r, g, c, lane, "an arrival at an mbarrier that counts 0");
+        if (flags & F_NO_COMPLETE && arrivals >= unpack(before).pending)
+            return fault(r, g, c, lane, "%s ends the phase", "mbarrier.arrive.noComplete");
+        if (!changed(r, g, c, lane, change(at, arrivals, bytes, flags & F_DROP)))
+            return false;
+        write_lane(r, g, &c->out[0], lane, (Value){before, 0});
+    }
+    return true;
+}
+
+// mbarrier.test_wait, mbarrier.try_wait: both look once.
+static bool run_test(Run *r, Group *g, const Code *c)
+{
+    FOR_LANES(g->lanes, lane) {
+        const Span at = word_at(r, g, c, 0, lane);
+        uint64_t state = read_lane(r, g, &c->in[2], lane);
+        if (!at.bytes || !make_for_barrier(r, g, c, at.bytes))
+            return false;
+        Mbarrier now = unpack(span_load(at, 0, 8)), then = unpack(state);
+        if (!now.valid)
+            return fault(r, g, c, lane, "there is no mbarrier");
+        bool done = c->eval.extra & F_PARITY ? (now.phase & 1) != (uint32_t)state : now.phase != then.phase;
+        if (!(c->eval.extra & F_PARITY) && (!then.valid || (now.phase - then.phase) % PHASES > 1))
+            return fault(r, g, c, lane, "not a state of the mbarrier's present or last phase");
+        if (done)
+            cluster_order(r);  // what the others wrote before is ordered
+        else
+            r->warp->gives_way = true;
+        write_lane(r, g, &c->out[0], lane, (Value){done, 0});
+    }
+    return true;
+}
+
+static bool run_pending_count(Run *r, Group *g, const Code *c)
+{
+    FOR_LANES(g->lanes, lane)
+        write_lane(r, g, &c->out[0], lane, (Value){unpack(read_lane(r, g, &c->in[0], lane)).pending, 0});
+    return true;
+}
+
+/* -- Instructions that copy ----------------------------------------------------------------------------- */
+
+// Returns the host memory of one end of a copy; no bytes after a fault.
+static Span end_at(Run *r, const Group *g, const Code *c, Space space, uint32_t k, uint32_t lane, uint32_t bytes,
+                   uint32_t align, bool write)
+{
+    return memory_in(r, g, c, lane, space, address_at(r, g, c, k, lane), bytes, align, write);
+}
+
+// How many bytes come from the source, the others being 0: the operand behind the size says so, or that none do.
+static uint32_t source_bytes(const Run *r, const Group *g, const Code *c, uint32_t lane)
+{
+    if (c->eval.nin == 5)
+        return c->bytes;
+    uint32_t n = (uint32_t)read_lane(r, g, &c->in[5], lane);
+    bool ignores = c->in[5].kind != REF_CONST && c->in[5].width == W1;
+    return !ignores ? n : n & 1 ? 0 : c->bytes;
+}
+
+// The source has the alignment of the whole, however much of it is read.
+static Span source_at(Run *r, const Group *g, const Code *c, uint32_t lane, uint32_t n)
+{
+    uint64_t address = address_at(r, g, c, 2, lane);
+    if (address % c->bytes) {
+        fault(r, g, c, lane, "cp.async of %u bytes from address %#llx, which is not aligned", c->bytes,
+              (unsigned long long)address);
+        return NO_SPAN;
+    }
+    return end_at(r, g, c, SP_GLOBAL, 2, lane, n, 1, false);
+}
+
+static bool run_cp_async(Run *r, Group *g, const Code *c)
+{
+    FOR_LANES(g->lanes, lane) {
+        uint32_t n = source_bytes(r, g, c, lane);
+        Copy copy = {.to = end_at(r, g, c, SP_SHARED, 0, lane, c->bytes, c->bytes, true)};
+        if (!copy.to.bytes)
+            return false;
+        if (n > c->bytes)
+            return fault(r, g, c, lane, "cp.async of %u bytes with a source of %u", c->bytes, n);
+        copy.from = n ? source_at(r, g, c, lane, n) : copy.to;
+        if (!copy.from.bytes)
+            return false;
+        copy.bytes = n;
+        copy.zeros = c->bytes - n;
+        push(r, QUEUE_PLAIN, lane, copy);
+    }
+    return true;
+}
+
+static QueueKind queue_of(const Code *c) { return c->eval.extra & F_BULK ? QUEUE_BULK : QUEUE_PLAIN; }
+
+static bool run_commit(Run *r, Group *g, const Code *c)
+{
+    FOR_LANES(g->lanes, lane)
+        copies_of(r)->queues[queue_of(c)][lane].group++;
+    return true;
+}
+
+static bool run_wait(Run *r, Group *g, const Code *c)
+{
+    bool all = c->eval.extra & F_ALL;
+    uint32_t open = all ? 0 : (uint32_t)read_lane(r, g, &c->in[0], first_lane(g));
+    FOR_LANES(g->lanes, lane)
+        if (!wait_groups(r, g, c, lane, queue_of(c), open, all))
+            return false;
+    return true;
+}
+
+// Without .noinc, the arrival is one that the barrier did not count on.
+static bool run_cp_async_arrive(Run *r, Group *g, const Code *c)
+{
+    FOR_LANES(g->lanes, lane) {
+        const Span at = word_at(r, g, c, 0, lane);
+        if (!at.bytes)
+            return false;
+        Mbarrier b = unpack(span_load(at, 0, 8));
+        if (!b.valid)
+            return fault(r, g, c, lane, "there is no mbarrier");
+        if (!(c->eval.extra & F_NOINC)) {
+            if (b.pending++ == COUNT_MAX)
+                return fault(r, g, c, lane, "more arrivals than an mbarrier can count");
+            span_store(at, 0, pack(b), 8);
+        }
+        push(r, QUEUE_PLAIN, lane, (Copy){.barrier = at});
+    }
+    return true;
+}
+
+static bool run_cp_async_bulk(Run *r, Group *g, const Code *c)
+{
+    uint32_t flags = c->eval.extra;
+    Space shared = flags & F_TO_CLUSTER ? SP_CLUSTER : SP_SHARED;
+    FOR_LANES(g->lanes, lane) {
+        uint32_t n = (uint32_t)read_lane(r, g, &c->in[4], lane);
+        Copy copy = {.bytes = n};
+        if (n % 16)
+            return fault(r, g, c, lane, "a bulk copy of %u bytes, which is no multiple of 16", n);
+        if (flags & F_COMPLETE) {
+            copy.barrier = word_in(r, g, c, shared, 5, lane);
+            if (!copy.barrier.bytes)
+                return false;
+        }
+        if (!n)
+            continue;
+        copy.to = end_at(r, g, c, flags & F_TO_SHARED ? shared : SP_GLOBAL, 0, lane, n, 16, true);
+        copy.from = end_at(r, g, c, flags & F_FROM_SHARED ? SP_SHARED : SP_GLOBAL, 2, lane, n, 16, false);
+        if (!copy.to.bytes || !copy.from.bytes)
+            return false;
+        push(r, QUEUE_BULK, lane, copy);
+    }
+    return true;
+}
+
+/* -- Decoding ------------------------------------------------------------------------------------------- */
+
+// What the text begins with goes.
+static bool take(Str *s, const char *start)
+{
+    uint32_t n = (uint32_t)strlen(start);
+    if (s->len < n || memcmp(s->text, start, n) != 0)
+        return false;
+    s->text += n;
+    s->len -= n;
+    return true;
+}
+
+// Words of mbarrier instructions that change what they do, and those that do not; others are not supported.
+static bool read_words(Code *c, Str rest)
+{
+    static const struct {
+        const char *text;
+        uint16_t flag;
+        uint8_t space;
+    } words[] = {
+        {"parity", F_PARITY, 0},
+        {"expect_tx", F_EXPECT, 0},
+        {"noComplete", F_NO_COMPLETE, 0},
+        {"noinc", F_NOINC, 0},
+        {"shared", 0, SP_SHARED},
+        {"shared::cta", 0, SP_SHARED},
+        {"shared::cluster", 0, SP_CLUSTER},
+        {"b64", 0, 0},
+        {"release", 0, 0},
+        {"acquire", 0, 0},
+        {"relaxed", 0, 0},
+        {"cta", 0, 0},
+        {"cluster", 0, 0},
+    };
+    Str part;
+    while (eval_next_part(&rest, &part)) {
+        uint32_t k = 0;
+        while (k < ARRAY_LEN(words) && !str_is(part, words[k].text))
+            k++;
+        if (k == ARRAY_LEN(words))
+            return false;
+        c->eval.extra |= words[k].flag;
+        c->space = words[k].space ? words[k].space : c->space;
+    }
+    return true;
+}
+
+static bool decode_mbarrier(Code *c, Str rest)
+{
+    static const struct {
+        const char *text;  // the longer first
+        CodeRun *run;
+        uint16_t flags;
+        bool gives;           // a result
+        uint8_t least, most;  // other operands, an address being two
+    } rows[] = {
+        {".arrive_drop", run_arrive, F_DROP, true, 2, 3},
+        {".arrive", run_arrive, 0, true, 2, 3},
+        {".init", run_init, 0, false, 3, 3},
+        {".inval", run_inval, 0, false, 2, 2},
+        {".expect_tx", run_expect, F_EXPECT, false, 3, 3},
+        {".complete_tx", run_expect, F_COMPLETE, false, 3, 3},
+        {".test_wait", run_test, 0, true, 3, 3},
+        {".try_wait", run_test, 0, true, 3, 4},
+        {".pending_count", run_pending_count, 0, true, 1, 1},
+    };
+    uint32_t k = 0;
+    while (k < ARRAY_LEN(rows) && !take(&rest, rows[k].text))
+        k++;
+    if (k == ARRAY_LEN(rows))
+        return false;
+    if (rows[k].gives && !c->nout && c->nin)
+        code_take_result(c);
+    c->run = rows[k].run;
+    c->eval.extra = rows[k].flags;
+    return c->nout == rows[k].gives && c->nin >= rows[k].least && c->nin <= rows[k].most && read_words(c, rest);
+}
+
+// Bulk copies: the space to, the space from, and who is told.
+static bool decode_bulk(Code *c, Str rest)
+{
+    uint32_t *flags = &c->eval.extra;
+    *flags = F_BULK;
+    if (take(&rest, ".commit_group")) {
+        c->run = run_commit;
+        return !rest.len;
+    }
+    if (take(&rest, ".wait_group")) {
+        c->run = run_wait;
+        return c->nin == 1 && (!rest.len || str_is(rest, ".read"));
+    }
+    c->run = run_cp_async_bulk;
+    if (take(&rest, ".shared::cluster"))
+        *flags |= F_TO_SHARED | F_TO_CLUSTER;
+    else if (take(&rest, ".shared::cta"))
+        *flags |= F_TO_SHARED;
+    if (!(*flags & F_TO_SHARED) && !take(&rest, ".global"))
+        return false;
+    if (take(&rest, ".shared::cta"))
+        *flags |= F_FROM_SHARED;
+    else if (!take(&rest, ".global"))
+        return false;
+    bool tells = take(&rest, ".mbarrier::complete_tx::bytes");
+    *flags |= tells ? F_COMPLETE : 0;
+    bool hint = (tells || take(&rest, ".bulk_group")) && take(&rest, ".L2::cache_hint");
+    return !rest.len && tells == !!(*flags & F_TO_SHARED) && c->nin == 5u + 2u * tells + hint;
+}
+
+static bool ends_with(Str s, const char *end)
+{
+    size_t n = strlen(end);
+    return s.len >= n && memcmp(s.text + s.len - n, end, n) == 0;
+}
+
+static bool decode_cp_async(Code *c, Str suffix)
+{
+    uint64_t size = c->nin > 4 ? c->in[4].bits : 0;
+    c->run = run_cp_async;
+    c->bytes = (uint8_t)size;
+    c->eval.nin = (uint8_t)(c->nin - ends_with(suffix, "cache_hint"));
+    if (c->eval.nin != 5 && c->eval.nin != 6)
+        return false;
+    return size == 16 || (c->op == OP_CP_ASYNC_CA && (size == 4 || size == 8));
+}
+
+bool async_decode(const Tables *t, const Desc *d, Code *c)
+{
+    const Mnem *m = tab_mnem(t, d->mnem);
+    Str text = tab_str(t, m->text);
+    c->eval = (Eval){.op = d->op};
+    switch (d->op) {
+    case OP_CP_ASYNC_CA:
+    case OP_CP_ASYNC_CG: return decode_cp_async(c, tab_str(t, m->suffix));
+    case OP_CP_ASYNC_COMMIT: c->run = run_commit; return true;
+    case OP_CP_ASYNC_WAIT_ALL:
+        c->eval.extra = F_ALL;
+        c->run = run_wait;
+        return true;
+    case OP_CP_ASYNC_WAIT: c->run = run_wait; return c->nin == 1;
+    case OP_MBAR_INIT:
+    case OP_MBAR_INVAL:
+    case OP_MBAR_ARRIVE:
+    case OP_MBAR_TEST:
+    case OP_MBAR_TRY:
+    case OP_OPAQUE: break;
+    default: return false;
+    }
+    if (take(&text, "fence.mbarrier_init.") || take(&text, "fence.proxy.")) {
+        c->run = run_nothing;
+        return true;
+    }
+    c->space = SP_GENERIC;
+    if (take(&text, "mbarrier"))
+        return decode_mbarrier(c, text);
+    if (take(&text, "cp.async.mbarrier.arrive")) {
+        c->run = run_cp_async_arrive;
+        return c->nin == 2 && read_words(c, text);
+    }
+    return take(&text, "cp.async.bulk") && decode_bulk(c, text);
+}

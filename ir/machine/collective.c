@@ -1,0 +1,486 @@
+// SPDX-License-Identifier: MIT
+// What threads do together. PTX ISA 9.7.9 (shfl), 9.7.13 (bar, barrier, bar.warp.sync, vote, match, activemask, redux,
+// elect).
+//
+// Lanes named in a mask come together: a group that does not hold all of them (but for those that have ended) waits
+// until the others are at an instruction with the same qualifiers and the same mask, which may be another one, in
+// another call. The last to come does it for all.
+//
+// At a barrier of the CTA warps arrive: each when all of its live lanes are there, and each counts as 32 threads, as in
+// the ISA. A barrier without a count wants all warps that have not ended.
+//
+// Decided here, since the ISA leaves it open: a lane that reads from one which does not take part gets its own value;
+// elect.sync elects the lowest lane. What the ISA calls undefined is a fault where it can be seen: a lane outside its
+// own mask, lanes of a warp that name different barriers, other counts at the same barrier.
+#include "ir/machine/machine_internal.h"
+
+static uint32_t first_lane(const Group *g) { return (uint32_t)__builtin_ctz(g->lanes); }
+
+static const Code *code_at(const Group *g) { return &g->frame->func->code[g->pc]; }
+
+static void go_on(Warp *w, Group *g)
+{
+    g->state = GROUP_READY;
+    group_go(w, g, g->pc + 1);
+}
+
+/* -- Meetings ------------------------------------------------------------------------------------------- */
+
+// Lanes that act together, each in its own group and at that group's instruction.
+typedef struct Meeting {
+    Run *r;
+    Mask lanes;
+    Mask defined;               // those that give defined values
+    const Group *group[LANES];  // by lane
+    const Code *code[LANES];
+} Meeting;
+
+typedef void Act(const Meeting *m);
+
+static void add_group(Meeting *m, const Group *g, const Code *c)
+{
+    m->lanes |= g->lanes;
+    FOR_LANES(g->lanes, lane) {
+        m->group[lane] = g;
+        m->code[lane] = c;
+    }
+}
+
+static uint64_t input(const Meeting *m, uint32_t k, uint32_t lane)
+{
+    return read_lane(m->r, m->group[lane], &m->code[lane]->in[k], lane);
+}
+
+// `defined`: its bytes that are.
+static void output_bytes(const Meeting *m, uint32_t k, uint32_t lane, uint64_t bits, uint32_t defined)
+{
+    Run *r = m->r;
+    if (k >= m->code[lane]->nout)
+        return;
+    const OperandRef *o = &m->code[lane]->out[k];
+    write_lane(r, m->group[lane], o, lane, (Value){bits, 0});
+    set_bytes_defined(r, m->group[lane], o, lane, defined);
+}
+
+static void output(const Meeting *m, uint32_t k, uint32_t lane, uint64_t bits)
+{
+    output_bytes(m, k, lane, bits, m->defined == m->lanes ? ALL_BYTES : 0);
+}
+
+// The lanes whose k-th input is true.
+static Mask ballot(const Meeting *m, uint32_t k)
+{
+    Mask yes = 0;
+    FOR_LANES(m->lanes, lane)
+        yes |= (Mask)(input(m, k, lane) & 1) << lane;
+    return yes;
+}
+
+/* -- What is done there --------------------------------------------------------------------------------- */
+
+static void act_nothing(const Meeting *m) { (void)m; }
+
+// The lane that this one reads from; *in_range: it is in the segment. Otherwise it is itself.
+static uint32_t source_lane(const Meeting *m, uint32_t lane, bool *in_range)
+{
+    uint32_t b = input(m, 1, lane) & 31, c = (uint32_t)input(m, 2, lane);
+    uint32_t clamp = c & 31, segment = c >> 8 & 31;
+    uint32_t low = lane & segment, limit = low | (clamp & ~segment);
+    uint32_t from;
+    switch (m->code[lane]->action) {
+    case MOD_UP:
+        from = lane - b;
+        *in_range = lane >= limit + b;
+        break;
+    case MOD_DOWN:
+        from = lane + b;
+        *in_range = from <= limit;
+        break;
+    case MOD_BFLY:
+        from = lane ^ b;
+        *in_range = from <= limit;
+        break;
+    default:
+        from = low | (b & ~segment);
+        *in_range = from <= limit;
+        break;
+    }
+    return *in_range ? from : lane;
+}
+
+// What a lane gets has the state that it had where it comes from, if the lane says so in defined operands.
+static void act_shfl(const Meeting *m)
+{
+    uint64_t values[LANES];
+    uint32_t defined[LANES];
+    FOR_LANES(m->lanes, lane) {
+        values[lane] = input(m, 0, lane);
+        defined[lane] =
+            m->r->machine->tracks ? bytes_defined(m->r, m->group[lane], &m->code[lane]->in[0], lane) : ALL_BYTES;
+    }
+    FOR_LANES(m->lanes, lane) {
+        bool in_range, known = m->defined >> lane & 1;
+        uint32_t from = source_lane(m, lane, &in_range), taken = m->lanes >> from & 1 ? from : lane;
+        output_bytes(m, 0, lane, values[taken], known ? defined[taken] : 0);
+        output_bytes(m, 1, lane, in_range, known ? ALL_BYTES : 0);
+    }
+}
+
+static void act_vote(const Meeting *m)
+{
+    Mask yes = ballot(m, 0);
+    FOR_LANES(m->lanes, lane) {
+        uint64_t result;
+        switch (m->code[lane]->action) {
+        case MOD_ALL: result = yes == m->lanes; break;
+        case MOD_ANY: result = yes != 0; break;
+        case MOD_BALLOT: result = yes; break;
+        default: result = yes == m->lanes || !yes; break;
+        }
+        output(m, 0, lane, result);
+    }
+}
+
+static void act_match(const Meeting *m)
+{
+    uint64_t values[LANES];
+    Mask same[LANES];  // by lane
+    FOR_LANES(m->lanes, lane)
+        values[lane] = input(m, 0, lane);
+    FOR_LANES(m->lanes, lane) {
+        same[lane] = 0;
+        for (uint32_t k = 0; k < LANES; k++)
+            if (m->lanes >> k & 1 && values[k] == values[lane])
+                same[lane] |= UINT32_C(1) << k;
+    }
+    FOR_LANES(m->lanes, lane) {
+        bool all = same[lane] == m->lanes;
+        output(m, 0, lane, m->code[lane]->op == OP_MATCH_ANY || all ? same[lane] : 0);
+        output(m, 1, lane, all);
+    }
+}
+
+static uint32_t reduce(Mod op, bool is_signed, uint32_t a, uint32_t b)
+{
+    bool less = is_signed ? (int32_t)a < (int32_t)b : a < b;
+    switch (op) {
+    case MOD_AND: return a & b;
+    case MOD_OR: return a | b;
+    case MOD_XOR: return a ^ b;
+    case MOD_MIN: return less ? a : b;
+    case MOD_MAX: return less ? b : a;
+    default: return a + b;
+    }
+}
+
+static void act_redux(const Meeting *m)
+{
+    uint32_t first = (uint32_t)__builtin_ctz(m->lanes);
+    const Code *c = m->code[first];
+    uint32_t result = (uint32_t)input(m, 0, first);
+    FOR_LANES(m->lanes &(m->lanes - 1), lane)
+        result = reduce((Mod)c->action, c->type == TY_S32, result, (uint32_t)input(m, 0, lane));
+    FOR_LANES(m->lanes, lane)
+        output(m, 0, lane, result);
+}
+
+static void act_elect(const Meeting *m)
+{
+    uint32_t leader = (uint32_t)__builtin_ctz(m->lanes);
+    FOR_LANES(m->lanes, lane) {
+        output(m, 0, lane, leader);
+        output(m, 1, lane, lane == leader);
+    }
+}
+
+static Act *act_of(Opcode op)
+{
+    switch (op) {
+    case OP_SHFL:
+    case OP_SHFL_SYNC: return act_shfl;
+    case OP_VOTE:
+    case OP_VOTE_SYNC: return act_vote;
+    case OP_MATCH_ANY:
+    case OP_MATCH_ALL: return act_match;
+    case OP_REDUX: return act_redux;
+    case OP_ELECT: return act_elect;
+    default: return act_nothing;
+    }
+}
+
+static Mask inputs_defined(const Meeting *m)
+{
+    Mask defined = 0;
+    FOR_LANES(m->r->machine->tracks ? m->lanes : 0, lane)
+        defined |= undef_inputs(m->r, m->group[lane], m->code[lane]) & UINT32_C(1) << lane;
+    return defined;
+}
+
+static void act(Meeting *m, Opcode op)
+{
+    m->defined = inputs_defined(m);
+    act_of(op)(m);
+}
+
+/* -- Coming together ------------------------------------------------------------------------------------ */
+
+static bool is_alike(const Code *a, const Code *b)
+{
+    return a->op == b->op && a->action == b->action && a->type == b->type;
+}
+
+// The group, and those that wait for the same lanes as it does.
+static uint32_t party_of(Warp *w, Group *g, Group **party)
+{
+    const Code *c = code_at(g);
+    uint32_t n = 0;
+    party[n++] = g;
+    for (Group *other = w->groups; other < w->groups + LANES; other++)
+        if (other != g && other->lanes && other->state == GROUP_AT_SYNC && other->members == g->members &&
+            is_alike(c, code_at(other)))
+            party[n++] = other;
+    return n;
+}
+
+// If all that the group waits for are there, they act, and all but the group itself go on.
+static bool act_together(Run *r, Group *g)
+{
+    Warp *w = r->warp;
+    Group *party[LANES];
+    uint32_t n = party_of(w, g, party);
+    Meeting m = {.r = r};
+    for (uint32_t k = 0; k < n; k++)
+        add_group(&m, party[k], code_at(party[k]));
+    if (m.lanes != (g->members & w->live))
+        return false;
+    act(&m, code_at(g)->op);
+    for (uint32_t k = 1; k < n; k++) {
+        Group *other = party[k];
+        if (other->frame == g->frame && other->pc == g->pc && other->join == g->join) {
+            g->lanes |= other->lanes;
+            other->lanes = 0;
+            other->state = GROUP_READY;
+        } else {
+            go_on(w, other);
+        }
+    }
+    return true;
+}
+
+// Lanes of the group that name other members than its lowest come later, and are waited for behind the instruction.
+static void keep_unanimous(Run *r, Group *g, const OperandRef *mask)
+{
+    Mask same = 0;
+    FOR_LANES(g->lanes, lane)
+        same |= (Mask)((Mask)read_lane(r, g, mask, lane) == g->members) << lane;
+    if (same == g->lanes)
+        return;
+    group_join(r->warp, g, g->pc + 1);
+    group_split(r->warp, g, g->lanes & ~same);
+}
+
+static bool meet(Run *r, Group *g, const Code *c, const OperandRef *mask)
+{
+    g->members = (Mask)read_lane(r, g, mask, first_lane(g));
+    keep_unanimous(r, g, mask);
+    if (g->lanes & ~g->members)
+        return fault(r, g, c, (uint32_t)__builtin_ctz(g->lanes & ~g->members),
+                     "a lane that is not in its own mask %#x of members", g->members);
+    if (act_together(r, g))
+        return true;
+    g->state = GROUP_AT_SYNC;
+    return false;
+}
+
+static bool act_alone(Run *r, Group *g, const Code *c)
+{
+    Meeting m = {.r = r};
+    add_group(&m, g, c);
+    act(&m, c->op);
+    return true;
+}
+
+// The mask is the last operand of what has one.
+static const OperandRef *mask_of_members(const Code *c) { return &c->in[c->nin - 1]; }
+
+bool run_bar_warp(Run *r, Group *g, const Code *c) { return meet(r, g, c, mask_of_members(c)); }
+bool run_match(Run *r, Group *g, const Code *c) { return meet(r, g, c, mask_of_members(c)); }
+bool run_redux(Run *r, Group *g, const Code *c) { return meet(r, g, c, mask_of_members(c)); }
+bool run_elect(Run *r, Group *g, const Code *c) { return meet(r, g, c, mask_of_members(c)); }
+
+bool run_shfl(Run *r, Group *g, const Code *c)
+{
+    return c->op == OP_SHFL ? act_alone(r, g, c) : meet(r, g, c, mask_of_members(c));
+}
+
+bool run_vote(Run *r, Group *g, const Code *c)
+{
+    return c->op == OP_VOTE ? act_alone(r, g, c) : meet(r, g, c, mask_of_members(c));
+}
+
+bool run_activemask(Run *r, Group *g, const Code *c)
+{
+    FOR_LANES(g->lanes, lane)
+        write_lane(r, g, &c->out[0], lane, (Value){g->lanes, 0});
+    return true;
+}
+
+/* -- Barriers of the CTA -------------------------------------------------------------------------------- */
+
+static bool is_arrive(const Code *c) { return c->op == OP_BAR_ARRIVE || c->op == OP_BARRIER_ARRIVE; }
+
+static bool waits_at(const Group *g, uint32_t n) { return g->lanes && g->state == GROUP_AT_BARRIER && g->barrier == n; }
+
+// Whether all live lanes of the warp are there.
+static bool warp_waits_at(const Warp *w, uint32_t n)
+{
+    Mask lanes = 0;
+    for (const Group *g = w->groups; g < w->groups + LANES; g++)
+        if (waits_at(g, n))
+            lanes |= g->lanes;
+    return lanes && lanes == w->live;
+}
+
+static void leave_barrier(Run *r, Group *g, const Barrier *b)
+{
+    const Code *c = code_at(g);
+    if (c->op == OP_BAR_RED) {
+        uint32_t result = c->action == MOD_POPC ? b->ones : c->action == MOD_AND ? !b->noes : b->ones != 0;
+        FOR_LANES(g->lanes, lane)
+            write_lane(r, g, &c->out[0], lane, (Value){result, 0});
+        set_defined(r, g, &c->out[0], g->lanes, b->undefined ? 0 : UINT32_MAX);
+    }
+    go_on(r->warp, g);
+}
+
+// Groups of the warp at hand that wait there go on; if `only_arrive`, those that need not wait for other warps.
+static void leave_barriers(Run *r, uint32_t n, const Barrier *b, bool only_arrive)
+{
+    Group *leaving[LANES];
+    uint32_t count = 0;
+    for (Group *g = r->warp->groups; g < r->warp->groups + LANES; g++)
+        if (waits_at(g, n) && (!only_arrive || is_arrive(code_at(g))))
+            leaving[count++] = g;
+    for (uint32_t k = 0; k < count; k++)
+        leave_barrier(r, leaving[k], b);
+}
+
+static void release(Run *r, uint32_t n)
+{
+    Barrier b = r->cta->barriers[n];
+    Warp *at_hand = r->warp;
+    r->cta->barriers[n] = (Barrier){0};
+    r->cta->epoch++;
+    for (uint32_t k = 0; k < r->nwarps; k++) {
+        r->warp = &r->cta->warps[k];
+        if (warp_waits_at(r->warp, n))
+            leave_barriers(r, n, &b, false);
+    }
+    r->warp = at_hand;
+}
+
+static bool is_complete(const Run *r, const Barrier *b)
+{
+    uint32_t wanted = b->wanted;
+    for (uint32_t k = 0; b->everyone && k < r->nwarps; k++)
+        if (!r->cta->warps[k].live)
+            wanted -= LANES;
+    return b->arrived && b->arrived >= wanted;
+}
+
+// Takes down how many the group wants, and what it says.
+static bool note_arrival(Run *r, const Group *g, Barrier *b)
+{
+    const Code *c = code_at(g);
+    bool reduces = c->op == OP_BAR_RED;
+    uint32_t count = c->nin - reduces > 1 ? (uint32_t)read_lane(r, g, &c->in[1], first_lane(g)) : 0;
+    uint32_t wanted = count ? count : r->nwarps * LANES;
+    if (b->wanted && b->wanted != wanted)
+        return fault(r, g, c, first_lane(g), "a barrier for %u threads, at which others wait for %u", wanted,
+                     b->wanted);
+    b->everyone = !count && (b->everyone || !b->wanted);
+    b->wanted = wanted;
+    if (!reduces)
+        return true;
+    b->undefined |= g->lanes & ~lanes_defined(r, g, &c->in[c->nin - 1]);
+    FOR_LANES(g->lanes, lane) {
+        bool yes = read_lane(r, g, &c->in[c->nin - 1], lane) & 1;
+        b->ones += yes;
+        b->noes += !yes;
+    }
+    return true;
+}
+
+// All live lanes of the warp at hand are there.
+static void warp_arrives(Run *r, uint32_t n)
+{
+    Barrier *b = &r->cta->barriers[n];
+    for (const Group *g = r->warp->groups; g < r->warp->groups + LANES; g++)
+        if (waits_at(g, n) && !note_arrival(r, g, b))
+            return;
+    b->arrived += LANES;
+    if (is_complete(r, b))
+        release(r, n);
+    else
+        leave_barriers(r, n, b, true);
+}
+
+// What the lanes of the group agree on.
+static bool read_unanimous(Run *r, const Group *g, const Code *c, uint32_t k, uint32_t *value)
+{
+    *value = (uint32_t)read_lane(r, g, &c->in[k], first_lane(g));
+    FOR_LANES(g->lanes, lane)
+        if ((uint32_t)read_lane(r, g, &c->in[k], lane) != *value)
+            return fault(r, g, c, lane, "threads of a warp name different barriers or counts");
+    return true;
+}
+
+bool code_says(const Group *g, const Code *c, const char *word)
+{
+    const Tables *t = g->frame->func->fn->tables;
+    Str suffix = tab_str(t, tab_mnem(t, tab_desc(t, c->instr->desc)->mnem)->suffix);
+    size_t n = strlen(word);
+    for (size_t k = 0; k + n <= suffix.len; k++)
+        if (memcmp(suffix.text + k, word, n) == 0)
+            return true;
+    return false;
+}
+
+static bool is_aligned(const Group *g, const Code *c)
+{
+    return (c->op != OP_BARRIER_SYNC && c->op != OP_BARRIER_ARRIVE) || code_says(g, c, ".aligned");
+}
+
+bool run_bar(Run *r, Group *g, const Code *c)
+{
+    uint32_t n, count = 0;
+    bool counted = c->nin - (c->op == OP_BAR_RED) > 1;
+    if (g->lanes != r->warp->live && is_aligned(g, c))
+        return fault(r, g, c, first_lane(g), "divergence at an aligned barrier");
+    if (!read_unanimous(r, g, c, 0, &n) || (counted && !read_unanimous(r, g, c, 1, &count)))
+        return false;
+    if (n >= BARRIERS)
+        return fault(r, g, c, first_lane(g), "barrier %u, but there are %d", n, BARRIERS);
+    if (count % LANES || (is_arrive(c) && !count))
+        return fault(r, g, c, first_lane(g), "a barrier for %u threads, which are no whole warps", count);
+    g->state = GROUP_AT_BARRIER;
+    g->barrier = n;
+    if (warp_waits_at(r->warp, n))
+        warp_arrives(r, n);
+    return false;
+}
+
+void barriers_check(Run *r)
+{
+    Warp *w = r->warp;
+    for (Group *g = w->groups; g < w->groups + LANES; g++)
+        if (g->lanes && g->state == GROUP_AT_SYNC && act_together(r, g))
+            go_on(w, g);
+    for (uint32_t n = 0; n < BARRIERS; n++) {
+        if (warp_waits_at(w, n))
+            warp_arrives(r, n);
+        else if (is_complete(r, &r->cta->barriers[n]))
+            release(r, n);
+    }
+    cluster_check(r);
+}

@@ -1,0 +1,630 @@
+// SPDX-License-Identifier: MIT
+// Launches: the clusters of a grid one after the other, the warps of a cluster's CTAs in turn, each until it waits or
+// ends, and of a warp an instruction at a time for the lanes of a group. Without clusters each CTA is one by itself.
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "ir/machine/machine_internal.h"
+
+enum { PATIENCE = 1 << 20 };  // steps of a warp until others have theirs
+
+// splitmix64; 0 in the fixed order.
+uint64_t run_draw(Run *r)
+{
+    uint64_t z = r->random += UINT64_C(0x9e3779b97f4a7c15);
+    z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+    z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
+    return r->machine->options.seed ? z ^ (z >> 31) : 0;
+}
+
+/* -- Faults --------------------------------------------------------------------------------------------- */
+
+static Dim thread_of(const Run *r, uint32_t lane) { return dim_at(r->launch->block, r->warp->index * LANES + lane); }
+
+void locate(const Run *r, const Group *g, const Code *c, uint32_t lane, RunError *e)
+{
+    e->block = r->cta->at;
+    if (c) {
+        e->fn = g->frame->func->fn;
+        e->instr = c->id;
+    }
+    if (r->warp)
+        e->thread = thread_of(r, lane);
+}
+
+bool fault(Run *r, const Group *g, const Code *c, uint32_t lane, const char *fmt, ...)
+{
+    RunError *e = &r->machine->error;
+    va_list args;
+    if (e->status != RUN_DONE)
+        return false;
+    *e = (RunError){.status = RUN_FAULT};
+    va_start(args, fmt);
+    vsnprintf(e->text, sizeof e->text, fmt, args);
+    va_end(args);
+    locate(r, g, c, lane, e);
+    return false;
+}
+
+const RunError *machine_error(const Machine *m) { return &m->error; }
+
+/* -- Special registers ---------------------------------------------------------------------------------- */
+
+typedef enum {
+    SREG_UNKNOWN,
+    SREG_TID_X,
+    SREG_TID_Y,
+    SREG_TID_Z,
+    SREG_NTID_X,
+    SREG_NTID_Y,
+    SREG_NTID_Z,
+    SREG_CTAID_X,
+    SREG_CTAID_Y,
+    SREG_CTAID_Z,
+    SREG_NCTAID_X,
+    SREG_NCTAID_Y,
+    SREG_NCTAID_Z,
+    SREG_LANEID,
+    SREG_WARPID,
+    SREG_NWARPID,
+    SREG_ZERO,
+    SREG_ONE,
+    SREG_EQ,
+    SREG_LE,
+    SREG_LT,
+    SREG_GE,
+    SREG_GT,
+    SREG_CLOCK,
+    SREG_DYNAMIC,
+    SREG_SHARED,
+    SREG_EXPLICIT,
+    SREG_CLUSTERID_X,
+    SREG_CLUSTERID_Y,
+    SREG_CLUSTERID_Z,
+    SREG_NCLUSTERID_X,
+    SREG_NCLUSTERID_Y,
+    SREG_NCLUSTERID_Z,
+    SREG_CLUSTER_CTAID_X,
+    SREG_CLUSTER_CTAID_Y,
+    SREG_CLUSTER_CTAID_Z,
+    SREG_CLUSTER_NCTAID_X,
+    SREG_CLUSTER_NCTAID_Y,
+    SREG_CLUSTER_NCTAID_Z,
+    SREG_CTARANK,
+    SREG_NCTARANK,
+} SregKind;
+
+static SregKind kind_of_sreg(const char *name)
+{
+    static const struct {
+        const char *name;
+        SregKind kind;
+    } known[] = {
+        {"%tid.x", SREG_TID_X},
+        {"%tid.y", SREG_TID_Y},
+        {"%tid.z", SREG_TID_Z},
+        {"%tid.w", SREG_ZERO},
+        {"%ntid.x", SREG_NTID_X},
+        {"%ntid.y", SREG_NTID_Y},
+        {"%ntid.z", SREG_NTID_Z},
+        {"%ntid.w", SREG_ONE},
+        {"%ctaid.x", SREG_CTAID_X},
+        {"%ctaid.y", SREG_CTAID_Y},
+        {"%ctaid.z", SREG_CTAID_Z},
+        {"%ctaid.w", SREG_ZERO},
+        {"%nctaid.x", SREG_NCTAID_X},
+        {"%nctaid.y", SREG_NCTAID_Y},
+        {"%nctaid.z", SREG_NCTAID_Z},
+        {"%nctaid.w", SREG_ONE},
+        {"%laneid", SREG_LANEID},
+        {"%warpid", SREG_WARPID},
+        {"%nwarpid", SREG_NWARPID},
+        {"%smid", SREG_ZERO},
+        {"%nsmid", SREG_ONE},
+        {"%gridid", SREG_ONE},
+        {"%lanemask_eq", SREG_EQ},
+        {"%lanemask_le", SREG_LE},
+        {"%lanemask_lt", SREG_LT},
+        {"%lanemask_ge", SREG_GE},
+        {"%lanemask_gt", SREG_GT},
+        {"%clock", SREG_CLOCK},
+        {"%clock64", SREG_CLOCK},
+        {"%clock_hi", SREG_ZERO},
+        {"%globaltimer", SREG_CLOCK},
+        {"%globaltimer_lo", SREG_CLOCK},
+        {"%globaltimer_hi", SREG_ZERO},
+        {"%dynamic_smem_size", SREG_DYNAMIC},
+        {"%total_smem_size", SREG_SHARED},
+        {"%aggr_smem_size", SREG_SHARED},
+        {"%is_explicit_cluster", SREG_EXPLICIT},
+        {"%clusterid.x", SREG_CLUSTERID_X},
+        {"%clusterid.y", SREG_CLUSTERID_Y},
+        {"%clusterid.z", SREG_CLUSTERID_Z},
+        {"%clusterid.w", SREG_ZERO},
+        {"%nclusterid.x", SREG_NCLUSTERID_X},
+        {"%nclusterid.y", SREG_NCLUSTERID_Y},
+        {"%nclusterid.z", SREG_NCLUSTERID_Z},
+        {"%nclusterid.w", SREG_ONE},
+        {"%cluster_ctaid.x", SREG_CLUSTER_CTAID_X},
+        {"%cluster_ctaid.y", SREG_CLUSTER_CTAID_Y},
+        {"%cluster_ctaid.z", SREG_CLUSTER_CTAID_Z},
+        {"%cluster_ctaid.w", SREG_ZERO},
+        {"%cluster_nctaid.x", SREG_CLUSTER_NCTAID_X},
+        {"%cluster_nctaid.y", SREG_CLUSTER_NCTAID_Y},
+        {"%cluster_nctaid.z", SREG_CLUSTER_NCTAID_Z},
+        {"%cluster_nctaid.w", SREG_ONE},
+        {"%cluster_ctarank", SREG_CTARANK},
+        {"%cluster_nctarank", SREG_NCTARANK},
+    };
+    for (uint32_t k = 0; k < ARRAY_LEN(known); k++)
+        if (strcmp(name, known[k].name) == 0)
+            return known[k].kind;
+    return SREG_UNKNOWN;
+}
+
+static uint64_t sreg_value(const Run *r, SregKind kind, uint32_t lane)
+{
+    const Launch *l = r->launch;
+    Dim t = thread_of(r, lane);
+    switch (kind) {
+    case SREG_TID_X: return t.x;
+    case SREG_TID_Y: return t.y;
+    case SREG_TID_Z: return t.z;
+    case SREG_NTID_X: return l->block.x;
+    case SREG_NTID_Y: return l->block.y;
+    case SREG_NTID_Z: return l->block.z;
+    case SREG_CTAID_X: return r->cta->at.x;
+    case SREG_CTAID_Y: return r->cta->at.y;
+    case SREG_CTAID_Z: return r->cta->at.z;
+    case SREG_NCTAID_X: return l->grid.x;
+    case SREG_NCTAID_Y: return l->grid.y;
+    case SREG_NCTAID_Z: return l->grid.z;
+    case SREG_LANEID: return lane;
+    case SREG_WARPID: return r->warp->index;
+    case SREG_NWARPID: return r->nwarps;
+    case SREG_ONE: return 1;
+    case SREG_EQ: return UINT64_C(1) << lane;
+    case SREG_LE: return (UINT64_C(2) << lane) - 1;
+    case SREG_LT: return (UINT64_C(1) << lane) - 1;
+    case SREG_GE: return UINT32_MAX & ~((UINT64_C(1) << lane) - 1);
+    case SREG_GT: return UINT32_MAX & ~((UINT64_C(2) << lane) - 1);
+    case SREG_CLOCK: return r->steps;
+    case SREG_DYNAMIC: return l->shared;
+    case SREG_SHARED: return r->nshared;
+    case SREG_EXPLICIT: return r->is_explicit;
+    case SREG_CLUSTERID_X: return r->cta->at.x / r->cluster.x;
+    case SREG_NCLUSTERID_X: return l->grid.x / r->cluster.x;
+    case SREG_CLUSTER_CTAID_X: return r->cta->at.x % r->cluster.x;
+    case SREG_CLUSTER_NCTAID_X: return r->cluster.x;
+    case SREG_CLUSTERID_Y: return r->cta->at.y / r->cluster.y;
+    case SREG_NCLUSTERID_Y: return l->grid.y / r->cluster.y;
+    case SREG_CLUSTER_CTAID_Y: return r->cta->at.y % r->cluster.y;
+    case SREG_CLUSTER_NCTAID_Y: return r->cluster.y;
+    case SREG_CLUSTERID_Z: return r->cta->at.z / r->cluster.z;
+    case SREG_NCLUSTERID_Z: return l->grid.z / r->cluster.z;
+    case SREG_CLUSTER_CTAID_Z: return r->cta->at.z % r->cluster.z;
+    case SREG_CLUSTER_NCTAID_Z: return r->cluster.z;
+    case SREG_CTARANK: return r->cta->rank;
+    case SREG_NCTARANK: return r->nctas;
+    default: return 0;
+    }
+}
+
+/* -- Operands ------------------------------------------------------------------------------------------- */
+
+uint64_t read_lane(const Run *r, const Group *g, const OperandRef *o, uint32_t lane)
+{
+    switch (o->kind) {
+    case REF_REG: return g->frame->rows[o->at][lane] ^ o->negated;
+    case REF_MODULE: return r->warp->module_rows[o->at][lane] ^ o->negated;
+    case REF_CONST:
+    case REF_UNDEF: return o->bits;
+    case REF_LOCAL: return g->frame->locals + o->bits;
+    case REF_SREG: return sreg_value(r, (SregKind)r->machine->sreg_kinds[o->at], lane);
+    default: return 0;
+    }
+}
+
+uint64_t read_high(const Run *r, const Group *g, const OperandRef *o, uint32_t lane)
+{
+    (void)r;
+    return o->kind == REF_REG && o->width == W128 ? g->frame->rows[o->at + 1][lane] : 0;
+}
+
+void write_lane(Run *r, const Group *g, const OperandRef *o, uint32_t lane, Value v)
+{
+    uint32_t bits = width_bits((Width)o->width);
+    uint64_t low = bits < 64 ? v.lo & ((UINT64_C(1) << bits) - 1) : v.lo;
+    if (o->kind == REF_MODULE)
+        r->warp->module_rows[o->at][lane] = low;
+    if (o->kind != REF_REG)
+        return;
+    g->frame->rows[o->at][lane] = low;
+    if (bits == 128)
+        g->frame->rows[o->at + 1][lane] = v.hi;
+}
+
+void move_lanes(Run *r, const Group *g, const OperandRef *to, const OperandRef *from, Mask lanes)
+{
+    FOR_LANES(lanes, lane)
+        write_lane(r, g, to, lane, (Value){read_lane(r, g, from, lane), read_high(r, g, from, lane)});
+    if (r->machine->tracks)
+        move_defined(r, g, to, from, lanes);
+}
+
+/* -- Instructions --------------------------------------------------------------------------------------- */
+
+bool run_eval(Run *r, Group *g, const Code *c)
+{
+    Value in[EVAL_IN_MAX], out[EVAL_OUT_MAX];
+    FOR_LANES(g->lanes, lane) {
+        for (uint32_t k = 0; k < c->nin; k++)
+            in[k] = (Value){read_lane(r, g, &c->in[k], lane), read_high(r, g, &c->in[k], lane)};
+        eval_run(&c->eval, in, out);
+        for (uint32_t k = 0; k < c->nout; k++)
+            write_lane(r, g, &c->out[k], lane, out[k]);
+    }
+    return true;
+}
+
+bool run_undef(Run *r, Group *g, const Code *c)
+{
+    move_lanes(r, g, &c->out[0], &c->in[0], g->lanes);
+    return true;
+}
+
+bool run_addr(Run *r, Group *g, const Code *c)
+{
+    FOR_LANES(g->lanes, lane)
+        write_lane(r, g, &c->out[0], lane, (Value){read_lane(r, g, &c->in[0], lane) + c->in[1].bits, 0});
+    return true;
+}
+
+bool run_nothing(Run *r, Group *g, const Code *c)
+{
+    (void)r, (void)g, (void)c;
+    return true;
+}
+
+bool run_unsupported(Run *r, Group *g, const Code *c)
+{
+    const Tables *t = g->frame->func->fn->tables;
+    Str text = tab_str(t, tab_mnem(t, tab_desc(t, c->instr->desc)->mnem)->text);
+    return fault(r, g, c, (uint32_t)__builtin_ctz(g->lanes), "'%.*s' is not supported", (int)text.len, text.text);
+}
+
+bool run_unknown_sreg(Run *r, Group *g, const Code *c)
+{
+    const OperandRef *o = c->in;
+    while (o->kind != REF_SREG || r->machine->sreg_kinds[o->at])
+        o++;
+    return fault(r, g, c, (uint32_t)__builtin_ctz(g->lanes), "'%s' is not supported", sreg_info[o->at].name);
+}
+
+/* -- Warps ---------------------------------------------------------------------------------------------- */
+
+// What acts together, for some of the lanes: the others go on and wait behind it.
+static void run_apart(Run *r, Group *g, Mask lanes)
+{
+    Warp *w = r->warp;
+    uint32_t next = g->pc + 1;
+    if (lanes) {
+        group_join(w, g, next);
+        group_go(w, group_split(w, g, g->lanes & ~lanes), next);
+    } else {
+        group_go(w, g, next);
+    }
+}
+
+// What the instruction made in the lane that is looked at.
+static void trace(Run *r, const Group *g, const Frame *frame, const Code *c, Mask lanes)
+{
+    const MachineOptions *o = &r->machine->options;
+    const Fn *fn = frame->func->fn;
+    if (o->lane >= LANES || !(lanes >> o->lane & 1))
+        return;
+    Dim t = thread_of(r, o->lane);
+    Str text = tab_str(fn->tables, tab_mnem(fn->tables, tab_desc(fn->tables, c->instr->desc)->mnem)->text);
+    out_fmt(o->trace, "block %u,%u,%u thread %u,%u,%u ", r->cta->at.x, r->cta->at.y, r->cta->at.z, t.x, t.y, t.z);
+    name_print(o->trace, fn->tables, r->machine->module->syms.at[fn->sym].name);
+    out_fmt(o->trace, "+%u %.*s", (uint32_t)(c - frame->func->code), (int)text.len, text.text);
+    for (uint32_t k = 0; k < c->nout && g->frame == frame; k++)
+        if (c->out[k].kind == REF_REG)
+            out_fmt(o->trace, " %#llx", (unsigned long long)frame->rows[c->out[k].at][o->lane]);
+    out_fmt(o->trace, "\n");
+}
+
+static bool execute(Run *r, Group *g, const Code *c)
+{
+    const Machine *m = r->machine;
+    if (!m->observes)
+        return c->run(r, g, c);
+    if (m->tracks && !undef_begin(r, g, c))
+        return false;
+    Frame *frame = g->frame;
+    Mask lanes = g->lanes;
+    bool goes_on = c->run(r, g, c);
+    // Otherwise somebody else completes it, now or later, and says the same of its results.
+    if (m->tracks && goes_on)
+        undef_end(r, g, c);
+    if (m->options.trace)
+        trace(r, g, frame, c, lanes);
+    return goes_on;
+}
+
+// Where the guard is false, definitions are what they were, or in ssa form what is tied to them.
+static void pass_by(Run *r, const Group *g, const Code *c, Mask lanes)
+{
+    for (uint32_t k = 0; c->tied && k < c->nout; k++)
+        if (c->tied[k].kind != REF_NONE)
+            move_lanes(r, g, &c->out[k], &c->tied[k], lanes);
+    if (r->machine->tracks)
+        undef_pass_by(r, g, c, lanes);
+}
+
+// False: the group is not to go on by itself.
+static bool step(Run *r, Group *g)
+{
+    Code *c = &g->frame->func->code[g->pc];
+    Mask all = g->lanes;
+    r->steps++;
+    c->warps++;
+    c->threads += (uint64_t)__builtin_popcount(all);
+    if (c->guarded && !c->transfers) {
+        Mask lanes = lanes_where(r, g, &c->guard);
+        if (lanes != all)
+            pass_by(r, g, c, all & ~lanes);
+        if (c->converges && lanes != all) {
+            run_apart(r, g, lanes);
+            return false;
+        }
+        g->lanes = lanes;
+        bool goes_on = !lanes || execute(r, g, c);
+        if (!c->converges)
+            g->lanes = all;
+        if (!goes_on)
+            return false;
+    } else if (!execute(r, g, c)) {
+        return false;
+    }
+    const Join *j = g->join;
+    if (j && j->pc == g->pc + 1 && j->frame == g->frame) {
+        group_go(r->warp, g, g->pc + 1);
+        return false;
+    }
+    g->pc++;
+    return true;
+}
+
+static bool out_of_steps(Run *r)
+{
+    uint64_t max = r->machine->options.max_steps;
+    if (!max || r->steps < max)
+        return false;
+    fault(r, NULL, NULL, 0, "more than %llu steps", (unsigned long long)max);
+    r->machine->error.status = RUN_LIMIT;
+    return true;
+}
+
+// Until all groups wait or none is left, or others may have something to do that this warp waits for in a loop; true:
+// some of them ran.
+static bool run_warp(Run *r, Warp *w)
+{
+    Group *g;
+    bool ran = false;
+    uint64_t end = r->steps + (r->machine->options.seed ? 1 + run_draw(r) % 64 : PATIENCE);
+    warp_take_up(r, w);
+    while (r->steps < end && (g = warp_next(w))) {
+        ran = true;
+        do {
+            if (r->machine->error.status != RUN_DONE || out_of_steps(r))
+                return true;
+        } while (step(r, g));
+        if (w->gives_way) {
+            w->gives_way = false;
+            break;
+        }
+    }
+    return ran;
+}
+
+/* -- Clusters ------------------------------------------------------------------------------------------- */
+
+static bool is_live(const Run *r)
+{
+    for (uint32_t k = 0; k < r->nctas; k++)
+        if (cta_is_live(r, &r->ctas[k]))
+            return true;
+    return false;
+}
+
+static void start_warps(Run *r, const Func *f)
+{
+    r->cta->warps = NEW_ARRAY(r->arena, Warp, r->nwarps);
+    for (uint32_t k = 0; k < r->nwarps; k++) {
+        Warp *w = &r->cta->warps[k];
+        uint32_t left = r->nthreads - k * LANES;
+        w->run = r;
+        w->cta = r->cta;
+        w->index = k;
+        w->frames = NEW_ARRAY(r->arena, Frame *, r->machine->module->syms.n);
+        w->module_rows = arena_zalloc(r->arena, MAX(r->machine->registers.n, 1) * sizeof *w->module_rows);
+        if (r->machine->tracks)
+            w->module_defined = NEW_ARRAY(r->arena, RowStates, MAX(r->machine->registers.n, 1));
+        warp_start(w, f, left >= LANES ? UINT32_MAX : (UINT32_C(1) << left) - 1);
+        r->warp = w;
+        local_grow(r, &w->groups[0], NULL, w->groups[0].frame->locals);
+    }
+}
+
+// `first` is where the CTA of rank 0 lies in the grid.
+static void start_ctas(Run *r, const Func *f, Dim first)
+{
+    r->first_of_cluster = r->machine->nctas + 1;
+    r->phase = 1;
+    r->relaxed = false;
+    for (uint32_t k = 0; k < r->nctas; k++) {
+        Dim at = dim_at(r->cluster, k);
+        r->cta = &r->ctas[k];
+        *r->cta = (CtaState){.at = {first.x + at.x, first.y + at.y, first.z + at.z}, .rank = k};
+        r->cta->number = ++r->machine->nctas;
+        r->cta->shared = arena_zalloc(r->arena, MAX(r->nshared, 1));
+        check_start_cta(r);
+        start_warps(r, f);
+    }
+}
+
+// The places of the clusters in the grid, in the order in which they run; NULL = as they come.
+static uint64_t *order_clusters(Run *r, uint64_t n)
+{
+    if (!r->machine->options.seed)
+        return NULL;
+    uint64_t *order = arena_alloc(r->arena, n * sizeof *order);
+    for (uint64_t k = 0; k < n; k++)
+        order[k] = k;
+    for (uint64_t k = n; k > 1; k--) {
+        uint64_t other = run_draw(r) % k, moved = order[k - 1];
+        order[k - 1] = order[other];
+        order[other] = moved;
+    }
+    return order;
+}
+
+static const char *place_of_wait(GroupState state)
+{
+    switch (state) {
+    case GROUP_AT_BARRIER: return "at a barrier";
+    case GROUP_AT_CLUSTER: return "at the barrier of the cluster";
+    default: return "for lanes of its warp";
+    }
+}
+
+static void report_deadlock(Run *r)
+{
+    for (uint32_t k = 0; k < r->nctas * r->nwarps; k++) {
+        warp_take_up(r, warp_in_cluster(r, k));
+        for (Group *g = r->warp->groups; g < r->warp->groups + LANES; g++) {
+            if (!g->lanes)
+                continue;
+            fault(r, g, &g->frame->func->code[g->pc], (uint32_t)__builtin_ctz(g->lanes),
+                  "deadlock: all threads that have not ended wait, this one %s", place_of_wait(g->state));
+            return;
+        }
+    }
+}
+
+static void run_cluster(Run *r)
+{
+    RunError *e = &r->machine->error;
+    uint32_t n = r->nctas * r->nwarps;
+    while (is_live(r) && e->status == RUN_DONE) {
+        bool ran = false;
+        uint32_t first = (uint32_t)run_draw(r) % n;
+        for (uint32_t k = 0; k < n && e->status == RUN_DONE; k++)
+            ran |= run_warp(r, warp_in_cluster(r, (first + k) % n));
+        if (!ran)
+            report_deadlock(r);
+    }
+}
+
+static void clear_counts(Machine *m)
+{
+    for (uint32_t k = 0; k < m->module->fns.n; k++) {
+        const Fn *fn = m->module->fns.at[k];
+        const Func *f = fn && fn->flags & FN_DEFINED ? m->funcs[fn->sym] : NULL;
+        for (Code *c = f ? f->code : NULL; f && c < f->code + f->ncode; c++)
+            c->warps = c->threads = c->ways[0] = c->ways[1] = 0;
+    }
+}
+
+// False, after a fault at the kernel's first instruction, if it needs more memory than there is, or another cluster.
+static bool launch_fits(Run *r, const Func *f)
+{
+    Frame start = {.func = f};
+    const Group g = {.lanes = 1, .frame = &start};
+    if (r->nshared > SHARED_MAX)
+        return fault(r, &g, f->code, 0, "%llu bytes of shared memory, of which there are no more than %u",
+                     (unsigned long long)r->nshared, SHARED_MAX);
+    if (f->locals + r->machine->nlocal > LOCAL_MAX)
+        return fault(r, &g, f->code, 0, "more than %u bytes of local memory", LOCAL_MAX);
+    return frame_fits(r, &g, f->code, f) && cluster_shape(r, &g, f->code);
+}
+
+static void run_grid(Run *r, const Func *f)
+{
+    Dim grid = r->launch->grid, size = r->cluster;
+    uint64_t nx = grid.x / size.x, ny = grid.y / size.y, n = nx * ny * (grid.z / size.z);
+    uint64_t *order = order_clusters(r, n);
+    for (uint64_t k = 0; k < n && r->machine->error.status == RUN_DONE; k++) {
+        uint64_t at = order ? order[k] : k, row = at / nx;
+        Dim first = {(uint32_t)(at % nx) * size.x, (uint32_t)(row % ny) * size.y, (uint32_t)(row / ny) * size.z};
+        Arena arena;
+        arena_init(&arena, r->machine->heap);
+        r->arena = &arena;
+        start_ctas(r, f, first);
+        run_cluster(r);
+        arena_free(&arena);
+    }
+}
+
+bool machine_run(Machine *m, const Launch *l)
+{
+    const Func *f = func_of(m, l->entry);
+    Run r = {.machine = m, .launch = l, .nthreads = l->block.x * l->block.y * l->block.z};
+    m->error = m->unspecified = (RunError){.status = RUN_DONE};
+    clear_counts(m);
+    r.nwarps = (r.nthreads + LANES - 1) / LANES;
+    r.nshared = m->nstatic + l->shared;
+    r.first_cta = m->nctas + 1;
+    Arena launch;
+    arena_init(&launch, m->heap);
+    r.arena = &launch;
+    r.random = m->options.seed;
+    r.cta = &r.ctas[0];
+    if (launch_fits(&r, f))
+        run_grid(&r, f);
+    arena_free(&launch);
+    m->steps = r.steps;
+    return m->error.status == RUN_DONE;
+}
+
+/* -- Counts --------------------------------------------------------------------------------------------- */
+
+uint64_t machine_steps(const Machine *m) { return m->steps; }
+
+void machine_executed(const Machine *m, ExecutedVisit *visit, void *user)
+{
+    const Module *module = m->module;
+    for (uint32_t k = 0; k < module->fns.n; k++) {
+        const Fn *fn = module->fns.at[k];
+        const Func *f = fn && fn->flags & FN_DEFINED ? m->funcs[fn->sym] : NULL;
+        for (const Code *c = f ? f->code : NULL; f && c < f->code + f->ncode; c++)
+            visit(user, &(Executed){fn, c->id, c->warps, c->threads, c->ways[0], c->ways[1]});
+    }
+}
+
+/* -- Machines ------------------------------------------------------------------------------------------- */
+
+Machine *machine_new(Heap *heap, const Module *module, MachineOptions options)
+{
+    Arena arena;
+    arena_init(&arena, heap);
+    Machine *m = NEW(&arena, Machine);
+    *m = (Machine){.heap = heap, .arena = arena, .module = module, .options = options};
+    m->options.check_uninit &= !options.follow_undef;
+    m->tracks = options.check_uninit || options.follow_undef;
+    m->observes = m->tracks || options.trace;
+    m->watches = m->tracks || options.check_races || options.note_writers;
+    m->sreg_kinds = NEW_ARRAY(&m->arena, uint8_t, sreg_count);
+    for (uint32_t k = 0; k < sreg_count; k++)
+        m->sreg_kinds[k] = (uint8_t)kind_of_sreg(sreg_info[k].name);
+    memory_lay_out(m);
+    program_make(m);
+    return m;
+}
+
+void machine_free(Machine *m)
+{
+    Arena arena = m->arena;
+    arena_free(&arena);
+}

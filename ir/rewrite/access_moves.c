@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: MIT
+// Moves that do to a value what storing and loading it would: for phases that take memory out of the way between them.
+#include <stdio.h>
+
+#include "ir/rewrite/rewrite.h"
+
+Tail tail_of(const Fn *fn, const Instr *i, uint32_t def)
+{
+    Tail tail = {.flags = i->flags & (IF_GUARDED | IF_TIED)};
+    if (tail.flags & IF_TIED)
+        tail.old = *ir_tied(fn, i, def);
+    if (tail.flags & IF_GUARDED)
+        tail.guard = *ir_guard(fn, i);
+    return tail;
+}
+
+Width width_of_operand(const Fn *fn, Operand o)
+{
+    return op_is_reg(o) ? ir_reg(fn, op_index(o))->width : tab_const(fn->tables, op_index(o)).width;
+}
+
+Width width_of_bytes(uint32_t bytes) { return bytes >= 8 ? W64 : bytes >= 4 ? W32 : W16; }
+
+// The low bytes of a constant, extended.
+static Operand extended(Fn *fn, Operand src, uint32_t bytes, bool is_signed, Width to)
+{
+    uint32_t unused = 64 - MIN(8 * bytes, 64u);
+    uint64_t bits = tab_const(fn->tables, op_index(src)).bits << unused;
+    return op_const(fn, is_signed ? (uint64_t)((int64_t)bits >> unused) : bits >> unused, to);
+}
+
+// The descriptor of the move, and its operands, n of them.
+static DescId make_move(Fn *fn, const AccessMove *move, Operand ops[static 4], uint32_t *n)
+{
+    Operand src = move->src;
+    uint32_t bytes = move->bytes;
+    bool is_signed = move->is_signed;
+    Width to = width_of_operand(fn, move->dst), meant = bytes == 1 ? W8 : width_of_bytes(bytes), from;
+    *n = 0;
+    ops[(*n)++] = op_def(move->dst);
+    ops[(*n)++] = op_kind(src) == K_IMM ? extended(fn, src, bytes, is_signed, to) : src;
+    if (move->tail.flags & IF_TIED)
+        ops[(*n)++] = move->tail.old;
+    if (move->tail.flags & IF_GUARDED)
+        ops[(*n)++] = move->tail.guard;
+    char text[40], sign = is_signed && meant < to ? 's' : 'u';
+    from = op_kind(src) == K_IMM ? to : meant < to ? meant : width_of_operand(fn, src);
+    if (from == to && to != W8)
+        snprintf(text, sizeof text, "mov.b%u", width_bits(to));
+    else
+        snprintf(text, sizeof text, "cvt.%c%u.%c%u", sign, width_bits(to), sign, width_bits(from));
+    return desc_make(fn->tables, text, "%,%");
+}
+
+void insert_access_move(Fn *fn, InstrId before, const AccessMove *move)
+{
+    Operand ops[4];
+    uint32_t n;
+    DescId desc = make_move(fn, move, ops, &n);
+    InstrId id = ir_insert_before(fn, before, desc, move->tail.flags, ops, n);
+    ir_instr(fn, id)->line = ir_instr(fn, before)->line;
+}
+
+void instr_replace_by_access_move(Fn *fn, InstrId id, const AccessMove *move)
+{
+    Operand ops[4];
+    uint32_t n;
+    DescId desc = make_move(fn, move, ops, &n);
+    Instr *i = ir_instr(fn, id);
+    memcpy(ir_ops(fn, i), ops, n * sizeof *ops);
+    i->desc = desc;
+    i->nops = n;
+    i->ndef = 1;
+    i->flags = move->tail.flags;
+}

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: MIT
+// Editing of terminators, and merging of blocks.
+#include "ir/rewrite/rewrite.h"
+
+/* -- Terminators ---------------------------------------------------------------------------------------- */
+
+void instr_replace_by_branch(Fn *fn, InstrId id, BlockId to)
+{
+    Instr *old = ir_instr(fn, id);
+    BlockId b = old->block;
+    LineId line = old->line;
+    ir_remove(fn, id);
+    Operand target = op_block(to);
+    InstrId branch = ir_append(fn, b, desc_make(fn->tables, "bra", "%"), 0, &target, 1);
+    ir_instr(fn, branch)->line = line;
+}
+
+void terminator_drop_guard(Fn *fn, InstrId id)
+{
+    Instr *i = ir_instr(fn, id);
+    const Desc *d = ir_desc(fn, i);
+    Str shape = tab_str(fn->tables, d->shape);
+    const char *why;
+    i->desc = desc_intern(fn->tables, d->mnem, shape.text, shape.len - 1, &why);  // less the `~`
+    i->nops -= 2;
+    i->flags &= (uint8_t)~IF_GUARDED;
+}
+
+bool drop_conditions(Fn *fn)
+{
+    bool progress = false;
+    FOR_BLOCK_ENDS(fn, b) {
+        InstrId id = ir_terminator(fn, b);
+        const Instr *i = ir_instr(fn, id);
+        const Desc *d = ir_desc(fn, i);
+        if (d->op != OP_BRA || !ir_guarded(i) || op_index(*ir_use(fn, i, 0)) != op_index(ir_ops(fn, i)[d->nops - 1]))
+            continue;
+        instr_replace_by_branch(fn, id, op_index(*ir_use(fn, i, 0)));
+        progress = true;
+    }
+    if (progress)
+        analysis_drop(fn, 0);
+    return progress;
+}
+
+/* -- Merging -------------------------------------------------------------------------------------------- */
+
+// A note about the block, not about one of its instructions.
+static bool has_note(const Fn *fn, BlockId b)
+{
+    FOR_INSTRS(fn, b, id)
+        if ((ir_desc(fn, ir_instr(fn, id))->traits & (TR_MARKER | TR_OF_NEXT)) == TR_MARKER)
+            return true;
+    return false;
+}
+
+// Whether a block had one successor, and was its only predecessor, before anything was appended.
+static bool leads_alone(const Analyses *a, BlockId b)
+{
+    BlockId c = a->succs.first[b + 1] - a->succs.first[b] == 1 ? a->succs.at[a->succs.first[b]] : 0;
+    return c && a->preds.first[c + 1] - a->preds.first[c] == 1;
+}
+
+// Appends to each block what only it leads to. A table names its blocks, so they have another predecessor.
+bool merge_blocks(Fn *fn)
+{
+    const Analyses *a = analysis_need(fn, AN_CFG);
+    bool progress = false;
+    for (BlockId b = fn->first; b; b = ir_block(fn, b)->next) {
+        while (leads_alone(a, b)) {
+            const Instr *i = ir_instr(fn, ir_terminator(fn, b));
+            BlockId c = ir_desc(fn, i)->op == OP_BRA && !ir_guarded(i) ? op_index(*ir_use(fn, i, 0)) : 0;
+            if (!c || c == b || c == fn->first || a->preds.first[c + 1] - a->preds.first[c] != 1 || has_note(fn, c))
+                break;
+            ir_remove(fn, ir_terminator(fn, b));
+            block_take(fn, b, ir_block(fn, c)->first);
+            block_unlink(fn, c);
+            progress = true;
+        }
+    }
+    if (progress)
+        analysis_drop(fn, 0);
+    return progress;
+}

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: MIT
+// Editing of instructions: moves, replacing an instruction by another one, guards, annotations.
+#include "ir/rewrite/rewrite.h"
+
+/* -- Moves ---------------------------------------------------------------------------------------------- */
+
+// Of a move (a `not` of a negated predicate) between registers of this width.
+static DescId desc_of_move(Fn *fn, Width width, Operand from)
+{
+    static const char *const mnemonics[WIDTH_COUNT] = {[W1] = "mov.pred", [W8] = "cvt.u8.u8", [W16] = "mov.b16",
+                                                       [W32] = "mov.b32", [W64] = "mov.b64",  [W128] = "mov.b128"};
+    return desc_make(fn->tables, from.mods & OPM_NOT ? "not.pred" : mnemonics[width], "%,%");
+}
+
+InstrId first_annotation(const Fn *fn, InstrId id)
+{
+    for (InstrId note = id; (note = ir_instr(fn, note)->prev) && ir_desc(fn, ir_instr(fn, note))->traits & TR_OF_NEXT;)
+        id = note;
+    return id;
+}
+
+InstrId insert_move(Fn *fn, InstrId before, RegId to, Operand from)
+{
+    InstrId place = first_annotation(fn, before);
+    Operand ops[] = {op_def(op_reg(fn, to)), {from.word, from.mods & ~(uint32_t)OPM_NOT}};
+    DescId desc = desc_of_move(fn, (Width)ir_reg(fn, to)->width, from);
+    InstrId id = ir_insert_before(fn, place, desc, 0, ops, 2);
+    ir_instr(fn, id)->line = ir_instr(fn, before)->line;
+    return id;
+}
+
+void instr_replace(Fn *fn, InstrId id, DescId desc, const Operand *uses, uint32_t n)
+{
+    Instr *i = ir_instr(fn, id);
+    uint32_t tail = ir_ntied(i) + ir_guarded(i), run = ops_new(fn, 1 + n + tail);
+    Operand *to = ir_run(fn, run);
+    to[0] = *ir_def(fn, i, 0);
+    memcpy(to + 1, uses, n * sizeof *to);
+    if (tail)
+        memcpy(to + 1 + n, ir_ops(fn, i) + i->nops - tail, tail * sizeof *to);
+    i->desc = desc;
+    i->ops = run;
+    i->nops = 1 + n + tail;
+}
+
+void instr_replace_by_move(Fn *fn, InstrId id, Operand from)
+{
+    Operand to = *ir_def(fn, ir_instr(fn, id), 0), bare = {from.word, from.mods & ~(uint32_t)OPM_NOT};
+    instr_replace(fn, id, desc_of_move(fn, (Width)ir_reg(fn, op_index(to))->width, from), &bare, 1);
+}
+
+InstrId first_non_phi(const Fn *fn, BlockId b)
+{
+    InstrId id = ir_block(fn, b)->first;
+    while (ir_desc(fn, ir_instr(fn, id))->op == OP_PHI)
+        id = ir_instr(fn, id)->next;
+    return id;
+}
+
+/* -- Operands ------------------------------------------------------------------------------------------- */
+
+bool fit_operand(Fn *fn, const Instr *i, uint32_t k, Operand *to)
+{
+    Operand o = *to;
+    char why[200];
+    const Desc *d = ir_desc(fn, i);
+    bool negated = o.mods & OPM_NOT, guard = ir_guarded(i) && k + 1 == i->nops;
+    if (guard)
+        return op_is_reg(o);
+    if (k >= d->nops)  // an old value
+        return !negated;
+    const Slot *slot = &d->slots[k];
+    bool modelled = slot->width || slot->flags & SL_AS_DEF;
+    if (op_is_reg(o))
+        return !negated || (modelled && slot->flags & SL_NOT);
+    *to = slot_constant(fn, slot, o);
+    return modelled && !slot_check(fn, slot, *to, why);
+}
+
+bool operand_is_base(const Fn *fn, const Desc *d, uint32_t k)
+{
+    Str shape = tab_str(fn->tables, d->shape);
+    uint32_t at = 0;
+    for (uint32_t n = 0; n < shape.len && at <= k; n++) {
+        char c = shape.text[n];
+        while ((c == '%' || c == '$') && d->slots[at].flags & SL_HIDDEN)
+            at++;
+        if (c == '&' && at == k)
+            return n > 0 && shape.text[n - 1] == '[';
+        at += c == '&' ? 2 : c == '%' || c == '$';
+    }
+    return false;
+}
+
+/* -- Annotations ---------------------------------------------------------------------------------------- */
+
+void remove_annotations(Fn *fn, InstrId id)
+{
+    for (InstrId note; (note = ir_instr(fn, id)->prev) && ir_desc(fn, ir_instr(fn, note))->traits & TR_OF_NEXT;)
+        ir_remove(fn, note);
+}
+
+void remove_annotated(Fn *fn, InstrId id)
+{
+    remove_annotations(fn, id);
+    ir_remove(fn, id);
+}
+
+/* -- Self-moves ----------------------------------------------------------------------------------------- */
+
+bool remove_self_moves(Fn *fn)
+{
+    bool progress = false;
+    FOR_BLOCKS(fn, b) {
+        for (InstrId id = ir_block(fn, b)->first, next; id; id = next) {
+            next = instr_behind(fn, id);
+            if (is_self_move(fn, ir_instr(fn, id))) {
+                ir_remove(fn, id);
+                progress = true;
+            }
+        }
+    }
+    return progress;
+}

@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: MIT
+// Replacing registers of ssa form: map[old] = new, and one sweep at the end of the phase. Serves all phases that find a
+// register to be what something else is already.
+//
+//     ReplaceMap map;
+//     replace_begin(&map, fn);
+//     ... replace_set(&map, old, new) ...      ; as often as one likes; replace_find() is what an operand is by then
+//     replace_apply(&map);                     ; the sweep
+//
+// `new` is a whole operand: a register, a constant, or a predicate with a `!`. It must be available wherever `old` is
+// read, which is what the caller has found out; a register with one definition is, if that dominates the definition of
+// `old`. The definition of `old` goes, so the sweep rewrites all its uses: guards, inputs of phis and old values of
+// guarded definitions too. Where a slot does not take `new` (a constant as an address), the register stays, and gets
+// its value from a move in place of its definition; behind the phis of the block if that was a phi.
+//
+//     R1 = add.s32 2, 3                 (nothing)
+//     st.global.b32 [R9], R1       ->   st.global.b32 [R9], 5        ; rep[R1] = 5
+//     ld.global.b32 R2, [R1]            R1 = mov.b32 5; ... [R1]     ; the same, where an address needs a register
+//     @P1 bra b2                        @!P0 bra b2                  ; rep[P1] = !P0
+//
+// An instruction goes if all that it defines is replaced, so what has an effect besides must not come here; one that
+// defines another register, too, stays as it is.
+//
+// Must not fire: on registers that are pinned or named elsewhere, neither as `old` nor as `new`: they change. `undef`
+// is no operand to replace by: each of its readers would see another value.
+//
+// Chains are followed with path halving. replace_set() looks where `new` leads by then, so a cycle shows at once.
+// Documented: that the map is of whole operands, and one sweep. Inferred: the rest.
+#include "ir/rewrite/rewrite.h"
+
+void replace_begin(ReplaceMap *map, Fn *fn)
+{
+    *map = (ReplaceMap){.fn = fn, .nregs = fn->regs.n};
+    arena_init(&map->scratch, fn->arena.heap);
+    map->by = NEW_ARRAY(&map->scratch, Operand, map->nregs);
+}
+
+/* -- The map -------------------------------------------------------------------------------------------- */
+
+bool replace_allowed(const Fn *fn, RegId old, Operand by)
+{
+    const Reg *r = ir_reg(fn, old);
+    uint32_t allowed = r->width == W1 ? OPM_NOT : 0;
+    if (!reg_in_ssa(r) || by.mods & ~allowed)
+        return false;
+    if (op_kind(by) == K_IMM)
+        return op_index(by) != CONST_UNDEF && tab_const(fn->tables, op_index(by)).width == r->width && !by.mods;
+    if (!op_is_reg(by))
+        return false;
+    const Reg *to = ir_reg(fn, op_index(by));
+    return reg_in_ssa(to) && to->file == r->file && to->width == r->width;
+}
+
+// What the register of an operand is replaced by; NULL = nothing.
+static Operand *entry(const ReplaceMap *map, Operand o)
+{
+    bool may = op_is_reg(o) && op_index(o) < map->nregs;
+    return may && op_kind(map->by[op_index(o)]) != K_NONE ? &map->by[op_index(o)] : NULL;
+}
+
+// An operand whose register is replaced.
+static Operand through(const ReplaceMap *map, Operand o, Operand by)
+{
+    uint32_t negate = (o.mods ^ by.mods) & OPM_NOT;
+    if (op_kind(by) == K_IMM)
+        return negate ? op_const(map->fn, !tab_const(map->fn->tables, op_index(by)).bits, W1) : by;
+    return (Operand){by.word, (o.mods & ~(uint32_t)OPM_NOT) | negate};
+}
+
+Operand replace_find(const ReplaceMap *map, Operand o)
+{
+    for (Operand *by, *next; (by = entry(map, o)); o = through(map, o, *by))
+        if ((next = entry(map, *by)))
+            *by = through(map, *by, *next);
+    return o;
+}
+
+void replace_set(ReplaceMap *map, RegId old, Operand by)
+{
+    Fn *fn = map->fn;
+    by = replace_find(map, by);
+    bool cycle = op_is_reg(by) && op_index(by) == old;
+    if (cycle || old >= map->nregs || entry(map, op_reg(fn, old)) || !replace_allowed(fn, old, by))
+        heap_fail(map->scratch.heap, ST_INTERNAL, "%s%u cannot be replaced%s", reg_file_names[ir_reg(fn, old)->file],
+                  ir_reg(fn, old)->ordinal, cycle ? ": it would be by itself" : "");
+    map->by[old] = by;
+    map->n++;
+    map->retypes |= op_is_reg(by) && ir_reg(fn, old)->type != ir_reg(fn, op_index(by))->type;
+}
+
+/* -- The sweep ------------------------------------------------------------------------------------------ */
+
+typedef struct Sweep {
+    ReplaceMap *map;
+    Fn *fn;
+    bool *read;         // by RegId: replaced, but there is a use that cannot be rewritten
+    VEC(InstrId) gone;  // instructions all of whose definitions are replaced, in layout order
+    BlockId block;      // whose phis are being looked at
+    InstrId behind;     // what stands behind them
+} Sweep;
+
+static void rewrite_uses(Sweep *s, const Instr *i)
+{
+    Operand *ops = ir_ops(s->fn, i);
+    for (uint32_t k = i->ndef; k < i->nops; k++) {
+        if (!entry(s->map, ops[k]))
+            continue;
+        Operand by = replace_find(s->map, ops[k]);
+        if (fit_operand(s->fn, i, k, &by))
+            ops[k] = by;
+        else
+            s->read[op_index(ops[k])] = true;
+    }
+}
+
+static bool is_replaced(const Sweep *s, const Instr *i)
+{
+    const Operand *ops = ir_ops(s->fn, i);
+    uint32_t regs = 0;
+    for (uint32_t k = 0; k < i->ndef; k++) {
+        regs += op_is_reg(ops[k]);
+        if (op_is_reg(ops[k]) && !entry(s->map, ops[k]))
+            return false;
+    }
+    return regs > 0;
+}
+
+// In front of what a move goes that takes the place of an instruction.
+static InstrId place_of_move(Sweep *s, InstrId id)
+{
+    const Instr *i = ir_instr(s->fn, id);
+    if (ir_desc(s->fn, i)->op != OP_PHI)
+        return id;
+    if (s->block != i->block)
+        s->behind = first_non_phi(s->fn, i->block);
+    s->block = i->block;
+    return s->behind;
+}
+
+static void remove_definition(Sweep *s, InstrId id)
+{
+    Fn *fn = s->fn;
+    const Instr *i = ir_instr(fn, id);
+    for (uint32_t k = 0; k < i->ndef; k++) {
+        Operand def = *ir_def(fn, i, k);
+        rdefs_forget(fn, def);
+        if (!op_is_reg(def) || !s->read[op_index(def)])
+            continue;
+        analysis_drop(fn, AN_FLOW);  // the definition is another
+        Operand by = replace_find(s->map, op_reg(fn, op_index(def)));
+        InstrId move = insert_move(fn, place_of_move(s, id), op_index(def), by);
+        ir_instr(fn, move)->line = i->line;
+    }
+    ir_remove(fn, id);
+}
+
+// A register that takes the place of one that was declared of another type stands where its own type may not. In ssa
+// form these types mean nothing any more, and neither text has them.
+static void forget_types(Fn *fn)
+{
+    for (RegId r = 1; r < fn->regs.n; r++)
+        if (reg_in_ssa(ir_reg(fn, r)))
+            ir_reg(fn, r)->type = TY_NONE;
+}
+
+static void sweep(ReplaceMap *map)
+{
+    Fn *fn = map->fn;
+    Sweep s = {.map = map, .fn = fn, .read = NEW_ARRAY(&map->scratch, bool, map->nregs)};
+    if (map->retypes)
+        forget_types(fn);
+    FOR_BLOCKS(fn, b) {
+        FOR_INSTRS(fn, b, id) {
+            const Instr *i = ir_instr(fn, id);
+            rewrite_uses(&s, i);
+            if (is_replaced(&s, i))
+                VEC_PUSH(&map->scratch, &s.gone, id);
+        }
+    }
+    for (uint32_t k = 0; k < s.gone.n; k++)
+        remove_definition(&s, s.gone.at[k]);
+}
+
+bool replace_apply(ReplaceMap *map)
+{
+    if (map->n)
+        sweep(map);
+    arena_free(&map->scratch);
+    return map->n > 0;
+}

@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: MIT
+// Gives each value of a register a register of its own: the renaming step of SSA construction, and SSA repair.
+//
+// The analysis of reaching definitions (ir/analysis/rdefs.c) computes which definition a use reads, and where phis
+// stand. The first definition of a register keeps it. Phis are pruned. A guarded definition gets its old value as a
+// tied use. A value that nothing wrote is `undef` where a phi or a tied use alone reads it, otherwise one `mov.undef`
+// at the entry, so that all its readers see the same value.
+#include "ir/rewrite/rewrite.h"
+
+typedef struct Naming {
+    Fn *fn;
+    const Analyses *a;
+    Arena scratch;
+    RegId *name;           // by ValueId from first_def on
+    uint32_t *undef_uses;  // by RegId: reads of the value before any definition
+    RegId *undef;          // by RegId: the register that holds this value, 0 = none yet
+    bool *defined;         // by RegId: it has a definition
+    DescId phi;            // the descriptor for so many inputs
+    uint32_t phi_inputs;
+    uint32_t *seen;  // by BlockId: the last phi that has an input from it
+    VEC(Operand) ops;
+} Naming;
+
+/* -- The entry ------------------------------------------------------------------------------------------ */
+
+void ssa_split_entry(Fn *fn)
+{
+    const Analyses *a = analysis_need(fn, AN_CFG);
+    BlockId entry = fn->first;
+    if (a->preds.first[entry] == a->preds.first[entry + 1])
+        return;
+    BlockId b = block_new(fn);
+    ir_block(fn, b)->source = ir_block(fn, entry)->source;
+    block_insert_after(fn, b, 0);
+    Operand target = op_block(entry);
+    ir_append(fn, b, desc_make(fn->tables, "bra", "%"), IF_IMPLICIT, &target, 1);
+    analysis_drop(fn, 0);
+}
+
+/* -- Names ---------------------------------------------------------------------------------------------- */
+
+static RegId *name_of(const Naming *n, ValueId value) { return &n->name[value - n->a->rdefs.first_def]; }
+
+// Registers for the values of joined registers.
+static void name_values(Naming *n)
+{
+    const ReachingDefs *rd = &n->a->rdefs;
+    for (uint32_t k = 0; k < rd->njoined; k++) {
+        RegId r = rd->joined[k];
+        FOR_OCCURRENCES(rd, k, at) {
+            const Occurrence *o = &rd->at[*at];
+            if (!o->def)
+                continue;
+            *name_of(n, o->value) = n->defined[r] ? reg_like(n->fn, r) : r;
+            n->defined[r] = true;
+        }
+    }
+    for (uint32_t k = 0; k < rd->nphis; k++)
+        *name_of(n, rd->first_phi + k) = reg_like(n->fn, rd->phi[k].reg);
+}
+
+static void count_undef(Naming *n)
+{
+    const Analyses *a = n->a;
+    const ReachingDefs *rd = &a->rdefs;
+    for (uint32_t k = 0; k < rd->njoined; k++) {
+        uint32_t *uses = &n->undef_uses[rd->joined[k]];
+        // A read by an instruction counts twice: it needs a register.
+        FOR_OCCURRENCES(rd, k, at) {
+            const Occurrence *o = &rd->at[*at];
+            *uses += o->def ? o->guarded && !rd->old[o->value - rd->first_def] : o->value ? 0 : 2;
+        }
+    }
+    for (uint32_t k = 0; k < rd->nphis; k++) {
+        const ReachingPhi *phi = &rd->phi[k];
+        uint32_t degree = a->preds.first[phi->block + 1] - a->preds.first[phi->block];
+        for (uint32_t e = 0; e < degree; e++)
+            n->undef_uses[phi->reg] += rd->input[phi->inputs + e] == 0;
+    }
+}
+
+static RegId undef_register(Naming *n, RegId r)
+{
+    if (n->undef[r])
+        return n->undef[r];
+    Fn *fn = n->fn;
+    RegId id = n->undef[r] = n->defined[r] ? reg_like(fn, r) : r;
+    Operand def = op_def(op_reg(fn, id));
+    ir_insert_before(fn, ir_block(fn, fn->first)->first, desc_make(fn->tables, "mov.undef", "%"), 0, &def, 1);
+    return id;
+}
+
+// The operand for a value of register r.
+static Operand value_operand(Naming *n, RegId r, ValueId value)
+{
+    if (value)
+        return op_reg(n->fn, *name_of(n, value));
+    return n->undef_uses[r] > 1 ? op_reg(n->fn, undef_register(n, r)) : op_imm(CONST_UNDEF);
+}
+
+/* -- Rewriting ------------------------------------------------------------------------------------------ */
+
+static void rename_operands(Naming *n)
+{
+    const ReachingDefs *rd = &n->a->rdefs;
+    for (const Occurrence *o = rd->at + 1; o < rd->at + rd->noccurrences; o++) {
+        Operand *operand = ir_run(n->fn, o->op);
+        ValueId value = o->value;
+        RegId to = value ? *name_of(n, value) : undef_register(n, op_index(*operand));
+        operand->word = (operand->word & ~(uint32_t)INDEX_MAX) | to;
+    }
+}
+
+// Room for tied uses behind the uses, each a sink so far.
+static void make_tied(Fn *fn, Instr *i)
+{
+    uint32_t old = i->ops, n = i->nops, run = ops_new(fn, n + i->ndef);
+    Operand *to = ir_run(fn, run);
+    memcpy(to, ir_run(fn, old), (n - 1) * sizeof *to);
+    for (uint32_t k = 0; k < i->ndef; k++)
+        to[n - 1 + k] = op_none();
+    to[n - 1 + i->ndef] = ir_run(fn, old)[n - 1];  // the guard
+    i->ops = run;
+    i->nops = n + i->ndef;
+    i->flags |= IF_TIED;
+}
+
+static void tie(Naming *n)
+{
+    const ReachingDefs *rd = &n->a->rdefs;
+    for (uint32_t k = 0; k < rd->njoined; k++) {
+        FOR_OCCURRENCES(rd, k, at) {
+            const Occurrence *o = &rd->at[*at];
+            Instr *i = ir_instr(n->fn, o->instr);
+            ValueId value = o->value;
+            uint32_t def = 0;
+            if (!o->def || !o->guarded)
+                continue;
+            if (!(i->flags & IF_TIED))
+                make_tied(n->fn, i);
+            while (op_index(*ir_def(n->fn, i, def)) != *name_of(n, value))
+                def++;
+            *ir_tied(n->fn, i, def) = value_operand(n, rd->joined[k], rd->old[value - rd->first_def]);
+        }
+    }
+}
+
+static void insert_phi(Naming *n, uint32_t k)
+{
+    Fn *fn = n->fn;
+    const ReachingPhi *phi = &n->a->rdefs.phi[k];
+    const Edges *preds = &n->a->preds;
+    n->ops.n = 0;
+    VEC_PUSH(&n->scratch, &n->ops, op_def(op_reg(fn, *name_of(n, n->a->rdefs.first_phi + k))));
+    for (uint32_t e = preds->first[phi->block], at = phi->inputs; e < preds->first[phi->block + 1]; e++, at++) {
+        BlockId from = preds->at[e];
+        if (n->seen[from] == k + 1)
+            continue;  // it branches here twice
+        n->seen[from] = k + 1;
+        VEC_PUSH(&n->scratch, &n->ops, op_block(from));
+        VEC_PUSH(&n->scratch, &n->ops, value_operand(n, phi->reg, n->a->rdefs.input[at]));
+    }
+    if (n->phi_inputs != n->ops.n / 2) {
+        n->phi_inputs = n->ops.n / 2;
+        n->phi = desc_phi(fn->tables, n->phi_inputs);
+    }
+    ir_insert_before(fn, ir_block(fn, phi->block)->first, n->phi, 0, n->ops.at, n->ops.n);
+}
+
+void ssa_name_values(Fn *fn)
+{
+    Naming n = {.fn = fn, .a = analysis_need(fn, 0)};
+    const ReachingDefs *rd = &n.a->rdefs;
+    RegId nregs = fn->regs.n;
+    arena_init(&n.scratch, fn->arena.heap);
+    n.name = arena_alloc(&n.scratch, (value_count(n.a) - rd->first_def) * sizeof *n.name);
+    n.undef_uses = NEW_ARRAY(&n.scratch, uint32_t, nregs);
+    n.undef = NEW_ARRAY(&n.scratch, RegId, nregs);
+    n.defined = NEW_ARRAY(&n.scratch, bool, nregs);
+    n.seen = NEW_ARRAY(&n.scratch, uint32_t, fn->blocks.n);
+    name_values(&n);
+    count_undef(&n);
+    rename_operands(&n);
+    tie(&n);
+    for (uint32_t k = rd->nphis; k--;) {
+        // By register they go all over the function.
+        BlockId ahead = rd->phi[k - MIN(k, 8)].block;
+        __builtin_prefetch(ir_instr(fn, ir_block(fn, ahead)->first));
+        insert_phi(&n, k);
+    }
+    arena_free(&n.scratch);
+}
+
+void ssa_repair(Fn *fn, RegId first)
+{
+    if (fn->form != FORM_SSA)
+        return;
+    fn->loose = first;
+    analysis_drop(fn, AN_FLOW);
+    if (analysis_need(fn, AN_CFG | AN_RDEFS)->rdefs.njoined) {
+        ssa_split_entry(fn);
+        analysis_need(fn, AN_CFG | AN_RDEFS);
+        ssa_name_values(fn);
+    }
+    fn->loose = 0;
+    analysis_drop(fn, AN_FLOW);
+}

@@ -1,0 +1,402 @@
+// SPDX-License-Identifier: MIT
+// Branches that are decided, and blocks that follow each other.
+//
+// Slot: 15 OriBranchOpt. Until nothing is decided any more (a few rounds at most):
+//   1. branches through empty blocks go to their end; blocks that nothing reaches go, with branch tables that nothing
+//      uses;
+//   2. a guarded terminator whose condition is known loses its guard, or becomes a branch to its other successor. Known
+//      is a condition that an unguarded move of a constant made, and one that a branch tested before whose edge is the
+//      only way in to a block that dominates this one; one condition is one value of the analysis of reaching
+//      definitions. A branch whose two targets are one is no condition;
+//   3. a block that holds nothing but a guarded branch is jumped over by predecessors that know its condition: because
+//      they branch on the same register, or because they have just made it a constant;
+// Then a block that is the only successor of its only predecessor is appended to it, and the arms of a guarded branch
+// to the block behind are laid out so that it needs no second branch.
+//
+//     b0: P0 = mov.pred 1; @P0 bra b2 else b1     ->   b0: P0 = mov.pred 1; bra b2
+//
+//     b1: @P0 bra b2 else b3                           b1: @P0 bra b2 else b3
+//     b2: ...; @P0 bra b4 else b5    ; only from b1 -> b2: ...; bra b4
+//
+//     b1: ...; bra b2                                  b1: ...; (what stood in b2)
+//     b2: ...                        ; only from b1 ->
+//
+//     @P0 bra b1 else b3                               @!P0 bra b3 else b1
+//     b1: ...; bra b3                              ->  b1: ...; bra b3
+//     b3:                                              b3:
+//
+//     @P0 bra b1 else b2                               @P0 bra b1 else b2
+//     b1: (many); bra b3                           ->  b2: (few); bra b3
+//     b2: (few); bra b3                                b1: (many); bra b3
+//     b3:                                              b3:
+//
+// Must not fire:
+//     b2: ...; @P0 bra b4 else b5    when b3 leads to b2 as well, or when P0 is written between
+//     b1: @P0 bra b2 else b3; b2: @P0 bra b4 else b5   if P0 is pinned
+//     b1: ...; @P0 bra b2 else b1    (a loop) nor a branch to arms that do not meet: they keep their second branch
+//     b2: .pragma "nounroll"; ...    the note belongs to the start of its block: not appended
+//
+// Sound: what is taken out is never executed. 3 changes where threads that came apart may meet again, so it keeps off
+// functions with convergent instructions unless both branches are uniform. `.uni` stays with branches whose condition
+// stays.
+//
+// Layout: nvcc prints `@p bra T; bra.uni E; T:` where T comes next in its own layout. What ptxas 13.0 -O3 makes of the
+// forms (707 functions, most of nvcc -O3, sm_80 and sm_90; SASS instructions relative to the pair of branches):
+//     one arm, `T: ..; E:`           inverted (`@!p bra E`): the same code for all 39 of them
+//     diamond, `T: ..; bra J; E: ..; J:` (156 in 38 functions)
+//         E first (`@p bra T; E: ..; bra J; T: ..; J:`): the same code but for -12 in 1 function, +1 in 5 functions
+//         inverted: 11 more for conditional appends in a loop (55 -> 66), and 2 more for others, where T has more
+//         instructions than E; -84 in 27 functions and +1 in 3 where T has fewer, so the smaller arm falls through
+//     back edge, `@p bra X; bra L; X:`   inverted: 3 of 21 loops are not unrolled any more (128 -> 95, 233 -> 148)
+//     other, such as the guard of a loop, or arms that end in exits   inverted: +1 to +5 in 16 functions, 3 of which
+//         lose the unrolling of the loop behind, fewer in none
+//
+// Does not do: conditions that follow from others, duplication of code; inversion of branches that are one already.
+// Documented: slot and name. Inferred: the rest.
+#include "ir/rewrite/rewrite.h"
+#include "phases/bodies.h"
+
+enum { ROUNDS = 8, ARM_BLOCKS = 256 };
+typedef enum { UNKNOWN, IS_FALSE, IS_TRUE } Truth;
+
+typedef struct Fact {
+    ValueId value;
+    BlockId block;  // holds in what this one dominates
+    Truth before;
+} Fact;
+
+typedef struct BranchOpt {
+    Ctx *ctx;
+    Fn *fn;
+    const Analyses *a;
+    Arena scratch;
+    uint8_t *known;      // by ValueId: Truth
+    ValueId *condition;  // by BlockId, where the walk has been: the value of its terminator's guard, 0 = none
+    VEC(Fact) facts;
+    Truth convergent;  // some instruction is; UNKNOWN = not yet looked
+} BranchOpt;
+
+/* -- Terminators ---------------------------------------------------------------------------------------- */
+
+static Operand *other_way(const Fn *fn, const Instr *i) { return ir_ops(fn, i) + ir_desc(fn, i)->nops - 1; }
+
+static void decide(Fn *fn, InstrId id, bool taken)
+{
+    const Instr *i = ir_instr(fn, id);
+    if (!taken)
+        instr_replace_by_branch(fn, id, op_index(*other_way(fn, i)));
+    else if (ir_desc(fn, i)->op == OP_BRA)
+        instr_replace_by_branch(fn, id, op_index(*ir_use(fn, i, 0)));
+    else
+        terminator_drop_guard(fn, id);
+}
+
+static Truth negated_if(Truth t, bool negate)
+{
+    return t == UNKNOWN || !negate ? t : t == IS_TRUE ? IS_FALSE : IS_TRUE;
+}
+
+/* -- Known conditions ----------------------------------------------------------------------------------- */
+
+// What a value is that an unguarded move of a constant made.
+static Truth constant_truth(const BranchOpt *o, ValueId value)
+{
+    const Fn *fn = o->fn;
+    if (!value || value_is_phi(o->a, value))
+        return UNKNOWN;
+    const Instr *i = ir_instr(fn, value_def(o->a, value));
+    if (ir_desc(fn, i)->op != OP_MOV || ir_guarded(i))
+        return UNKNOWN;
+    Operand from = *ir_use(fn, i, 0);
+    if (op_kind(from) != K_IMM || op_index(from) == CONST_UNDEF)
+        return UNKNOWN;
+    return tab_const(fn->tables, op_index(from)).bits ? IS_TRUE : IS_FALSE;
+}
+
+// The value of a terminator's guard; 0 = it may be one or another.
+static ValueId condition_of(const BranchOpt *o, InstrId terminator)
+{
+    ValueId value = value_of(o->fn, o->a, terminator, ir_instr(o->fn, terminator)->nops - 1);
+    return value == VALUE_ANY ? 0 : value;
+}
+
+static bool is_split(const Fn *fn, const Instr *i)
+{
+    return ir_desc(fn, i)->op == OP_BRA && ir_guarded(i) && op_index(*ir_use(fn, i, 0)) != op_index(*other_way(fn, i));
+}
+
+// What the only edge into a block says.
+static void learn(BranchOpt *o, BlockId b)
+{
+    const Edges *preds = &o->a->preds;
+    // The entry is also entered from outside.
+    if (b == o->fn->first || preds->first[b + 1] - preds->first[b] != 1)
+        return;
+    BlockId from = preds->at[preds->first[b]];
+    const Instr *i = ir_instr(o->fn, ir_terminator(o->fn, from));
+    ValueId value = o->condition[from];
+    if (!value || !is_split(o->fn, i))
+        return;
+    bool taken = op_index(*ir_use(o->fn, i, 0)) == b;
+    Fact fact = {.value = value, .block = b, .before = o->known[value]};
+    VEC_PUSH(&o->scratch, &o->facts, fact);
+    o->known[value] = negated_if(taken ? IS_TRUE : IS_FALSE, ir_guard(o->fn, i)->mods & OPM_NOT);
+}
+
+static void forget(BranchOpt *o, BlockId b)
+{
+    for (; o->facts.n && !dominates(o->a, o->facts.at[o->facts.n - 1].block, b); o->facts.n--)
+        o->known[o->facts.at[o->facts.n - 1].value] = o->facts.at[o->facts.n - 1].before;
+}
+
+static bool fold_branches(BranchOpt *o)
+{
+    enum { AHEAD = 8 };
+    Fn *fn = o->fn;
+    bool progress = false;
+    for (uint32_t k = 0; k < o->a->nrpo; k++) {
+        BlockId b = o->a->dom.order[k];
+        __builtin_prefetch(ir_instr(fn, ir_terminator(fn, o->a->dom.order[MIN(k + AHEAD, o->a->nrpo - 1)])));
+        InstrId id = ir_terminator(fn, b);
+        const Instr *i = ir_instr(fn, id);
+        forget(o, b);
+        learn(o, b);
+        if (!ir_guarded(i))
+            continue;
+        ValueId value = condition_of(o, id);
+        Truth truth = value ? o->known[value] : UNKNOWN;
+        o->condition[b] = value;
+        if (truth == UNKNOWN)
+            truth = constant_truth(o, value);
+        truth = negated_if(truth, ir_guard(fn, i)->mods & OPM_NOT);
+        if (truth == UNKNOWN && ir_desc(fn, i)->op == OP_BRA && !is_split(fn, i))
+            truth = IS_TRUE;
+        if (truth == UNKNOWN)
+            continue;
+        // Below, the edge that stays is the only one: nothing is learnt from a branch that is decided.
+        decide(fn, id, truth == IS_TRUE);
+        progress = true;
+    }
+    return progress;
+}
+
+/* -- Jumping over branches ------------------------------------------------------------------------------ */
+
+// Whether the block is only a guarded branch that decides something.
+static bool is_bare_split(const Fn *fn, BlockId b)
+{
+    const Block *block = ir_block(fn, b);
+    return block->first == block->last && is_split(fn, ir_instr(fn, block->first));
+}
+
+static bool is_uniform(const Fn *fn, const Instr *i)
+{
+    return tab_mnem(fn->tables, ir_desc(fn, i)->mnem)->mod[MC_UNI] != MOD_NONE;
+}
+
+// Where a bare split leads if the register of its guard holds this; itself if that is not known.
+static BlockId past(const Fn *fn, BlockId b, Truth holds)
+{
+    const Instr *i = ir_instr(fn, ir_block(fn, b)->first);
+    Truth truth = negated_if(holds, ir_guard(fn, i)->mods & OPM_NOT);
+    return truth == UNKNOWN ? b : truth == IS_TRUE ? op_index(*ir_use(fn, i, 0)) : op_index(*other_way(fn, i));
+}
+
+// What the register holds on one of the ways out of a split on the same register.
+static Truth truth_on_edge(const Fn *fn, const Instr *from, const Operand *way, RegId guard)
+{
+    if (!is_split(fn, from) || op_index(*ir_guard(fn, from)) != guard)
+        return UNKNOWN;
+    Truth truth = way == other_way(fn, from) ? IS_FALSE : IS_TRUE;
+    return negated_if(truth, ir_guard(fn, from)->mods & OPM_NOT);
+}
+
+// What the register of the block's guard holds behind a predecessor: the input of a phi that is a constant.
+static Truth truth_behind(const BranchOpt *o, BlockId b, uint32_t edge)
+{
+    const Analyses *a = o->a;
+    ValueId value = o->condition[b];
+    if (!value_is_phi(a, value) || value_phi(a, value)->block != b)
+        return UNKNOWN;
+    return constant_truth(o, a->rdefs.input[value_phi(a, value)->inputs + edge]);
+}
+
+// Whether some instruction has the trait, or is this one.
+static bool has_trait_or_opcode(const Fn *fn, uint32_t traits, Opcode op)
+{
+    FOR_BLOCKS(fn, b) {
+        FOR_INSTRS(fn, b, id) {
+            const Desc *d = ir_desc(fn, ir_instr(fn, id));
+            if (d->traits & traits || d->op == op)
+                return true;
+        }
+    }
+    return false;
+}
+
+static bool is_convergent(BranchOpt *o)
+{
+    if (o->convergent == UNKNOWN)
+        o->convergent = has_trait_or_opcode(o->fn, TR_CONV, OP_OPAQUE) ? IS_TRUE : IS_FALSE;
+    return o->convergent == IS_TRUE;
+}
+
+// Sends the ways from this predecessor, of which this edge is one, over a bare split.
+static bool jump_over(BranchOpt *o, BlockId from, BlockId b, uint32_t edge)
+{
+    Fn *fn = o->fn;
+    Instr *i = ir_instr(fn, ir_terminator(fn, from));
+    const Instr *over = ir_instr(fn, ir_block(fn, b)->first);
+    RegId guard = op_index(*ir_guard(fn, over));
+    bool progress = false, uniform = is_uniform(fn, i) && is_uniform(fn, over);
+    if (ir_desc(fn, i)->op != OP_BRA || b == from || !reg_in_ssa(ir_reg(fn, guard)) || (!uniform && is_convergent(o)))
+        return false;
+    Operand *ways[2] = {ir_use(fn, i, 0), ir_guarded(i) ? other_way(fn, i) : NULL};
+    for (int k = 0; k < 2 && ways[k]; k++) {
+        if (op_index(*ways[k]) != b)
+            continue;
+        Truth holds = truth_on_edge(fn, i, ways[k], guard);
+        BlockId to = past(fn, b, holds != UNKNOWN ? holds : truth_behind(o, b, edge));
+        progress |= to != b;
+        *ways[k] = op_block(to);
+    }
+    i->flags &= progress ? (uint8_t)~IF_IMPLICIT : 0xff;
+    return progress;
+}
+
+static bool jump_over_branches(BranchOpt *o)
+{
+    const Edges *preds = &o->a->preds;
+    bool progress = false;
+    FOR_BLOCKS(o->fn, b)
+        for (uint32_t e = preds->first[b]; is_bare_split(o->fn, b) && e < preds->first[b + 1]; e++)
+            progress |= jump_over(o, preds->at[e], b, e - preds->first[b]);
+    return progress;
+}
+
+/* -- Layout --------------------------------------------------------------------------------------------- */
+
+// A run of blocks in the layout.
+typedef struct Arm {
+    BlockId first, last;
+    uint32_t instrs;
+} Arm;
+
+// Finds the run of at most ARM_BLOCKS blocks from `first` to the block in front of `end`. False: there is none.
+static bool find_arm(const Fn *fn, BlockId first, BlockId end, Arm *arm)
+{
+    *arm = (Arm){.first = first};
+    if (first == end)
+        return false;
+    BlockId b = first;
+    for (int n = 0; n < ARM_BLOCKS && b && b != end; n++, b = ir_block(fn, b)->next) {
+        FOR_INSTRS(fn, b, id)
+            arm->instrs++;
+        arm->last = b;
+    }
+    return b == end;
+}
+
+// Returns the target of the unguarded branch that ends a block, 0 if another terminator does.
+static BlockId only_target(const Fn *fn, BlockId b)
+{
+    const Instr *i = ir_instr(fn, ir_terminator(fn, b));
+    return ir_desc(fn, i)->op == OP_BRA && !ir_guarded(i) ? op_index(*ir_use(fn, i, 0)) : 0;
+}
+
+static void move_arm(Fn *fn, const Arm *arm, BlockId where, uint32_t source)
+{
+    BlockId b = arm->first, next;
+    for (bool more = true; more; b = next) {
+        next = ir_block(fn, b)->next;
+        more = b != arm->last;
+        block_unlink(fn, b);
+        block_insert_after(fn, b, where);
+        ir_block(fn, b)->source = source;  // 112 keeps the order of blocks with one position
+        where = b;
+    }
+}
+
+static void invert(Fn *fn, Instr *i)
+{
+    Operand *taken = ir_use(fn, i, 0), *other = other_way(fn, i), old = *taken;
+    *taken = *other;
+    *other = old;
+    ir_guard(fn, i)->mods ^= OPM_NOT;
+}
+
+// Lays out what a split whose taken successor is the block behind leads to, so that it is one branch.
+static bool lay_out_split(Fn *fn, BlockId b)
+{
+    Instr *i = ir_instr(fn, ir_terminator(fn, b));
+    Arm taken, other;
+    BlockId end = op_index(*other_way(fn, i)), join;
+    if (!find_arm(fn, ir_block(fn, b)->next, end, &taken))
+        return false;
+    join = only_target(fn, taken.last);
+    const Instr *last = ir_instr(fn, ir_terminator(fn, taken.last));
+    bool one_arm = join == end || (is_split(fn, last) && op_index(*other_way(fn, last)) == end);
+    bool diamond = !one_arm && join && find_arm(fn, end, join, &other) && only_target(fn, other.last) == join;
+    if (!one_arm && !diamond)
+        return false;
+    if (one_arm || taken.instrs < other.instrs)
+        invert(fn, i);
+    else
+        move_arm(fn, &other, b, ir_block(fn, taken.first)->source);
+    return true;
+}
+
+static bool lay_out_splits(Fn *fn)
+{
+    // Of the blocks as they are now; successors change their order on the way.
+    bool progress = false;
+    FOR_BLOCKS(fn, b) {
+        const Instr *i = ir_instr(fn, ir_terminator(fn, b));
+        if (!is_split(fn, i) || op_index(*ir_use(fn, i, 0)) != ir_block(fn, b)->next)
+            continue;
+        // ptxas makes more of asynchronous matrix code whose branches are inverted (tried).
+        if (!progress && has_trait_or_opcode(fn, 0, OP_OPAQUE))
+            return false;
+        progress |= lay_out_split(fn, b);
+    }
+    if (progress)
+        analysis_drop(fn, 0);
+    return progress;
+}
+
+/* -- The phase ------------------------------------------------------------------------------------------ */
+
+// Decides what can be decided; returns progress.
+static bool decide_branches(Ctx *ctx, Fn *fn)
+{
+    BranchOpt o = {.ctx = ctx, .fn = fn};
+    arena_init(&o.scratch, &ctx->heap);
+    Analyses own;
+    o.a = rdefs_of_part(fn, &own, 1 << RF_P | 1 << RF_UP, NULL);
+    o.known = NEW_ARRAY(&o.scratch, uint8_t, value_count(o.a));
+    o.condition = NEW_ARRAY(&o.scratch, ValueId, fn->blocks.n);
+    bool progress = fold_branches(&o) || jump_over_branches(&o);
+    arena_free(&o.scratch);
+    analysis_free(&own);
+    if (progress)
+        analysis_drop(fn, 0);
+    return progress;
+}
+
+bool phase_branch_opt(Ctx *ctx, Fn *fn)
+{
+    bool empty = skip_empty_blocks(fn), unreachable = remove_unreachable(fn), decided = false;
+    for (int k = 0; k < ROUNDS && decide_branches(ctx, fn); k++) {
+        decided = true;
+        skip_empty_blocks(fn);
+        remove_unreachable(fn);
+    }
+    bool merged = merge_blocks(fn), laid_out = lay_out_splits(fn);
+    bool progress = empty || decided || unreachable || merged || laid_out;
+    if (decided)
+        fn->decided = fn->version + 1;
+    // Nothing that was needed is less so as long as no condition and no code went.
+    if (fn->without_dead == fn->version && !decided && !unreachable)
+        fn->without_dead += progress;
+    return progress;
+}

@@ -1,0 +1,282 @@
+// SPDX-License-Identifier: MIT
+// Dumps: --print-before, --print-after, --print-changed, --ir-dump-dir.
+//
+// Every dump is a file of its own that reads back. Banners are LLVM's behind a comment sign, so that programs that cut
+// such output into passes can cut this. A directory of dumps has a folder per function with a file for each phase that
+// changed it, in the order of the slots, and an index of all that ran.
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "ir/text/text.h"
+#include "phases/manager/dump.h"
+
+enum { CONTEXT_LINES = 3, FOLDER_MAX = 150 };
+
+/* -- Which ---------------------------------------------------------------------------------------------- */
+
+static bool function_wanted(const Ctx *ctx, const char *name)
+{
+    const char *glob = ctx->options.filter_funcs;
+    return !glob || glob_match(glob, name, strlen(name), false);
+}
+
+static bool phase_wanted(const Ctx *ctx, int row)
+{
+    return !ctx->options.filter_phases || phase_matches(ctx->options.filter_phases, row);
+}
+
+/* -- Banners -------------------------------------------------------------------------------------------- */
+
+// ; *** IR Dump After 049.GvnCse (GvnCse) on kern ***
+static void banner(Ctx *ctx, const char *when, int row, const char *remark)
+{
+    out_fmt(ctx->report, "; *** IR Dump %s ", when);
+    if (row >= 0)
+        out_fmt(ctx->report, "%03d.%s (%s) ", row, phase_info[row].name, phase_info[row].name);
+    out_z(ctx->report, "on ");
+    out_z(ctx->report, ctx->dumps.function);
+    out_fmt(ctx->report, "%s ***\n", remark);
+}
+
+static void print(Ctx *ctx, const Fn *fn, const char *when, int row)
+{
+    banner(ctx, when, row, "");
+    text_write_dump(fn, ctx->report);
+    out_char(ctx->report, '\n');
+    out_flush(ctx->report);
+}
+
+/* -- Differences ---------------------------------------------------------------------------------------- */
+
+static bool begins(const TextLine *line, const char *text)
+{
+    size_t n = strlen(text);
+    return line->len > n && memcmp(line->text, text, n) == 0;
+}
+
+static void cut_at(TextLine *line, char c)
+{
+    const char *end = memchr(line->text, c, line->len);
+    if (end)
+        line->len = (uint32_t)(end - line->text);
+}
+
+// Functions hold blocks: `kernel @sum`, `b3`.
+static int heading(TextLine *line)
+{
+    if (begins(line, "kernel @") || begins(line, "device @")) {
+        cut_at(line, '(');
+        return 1;
+    }
+    if (!begins(line, "\"") && !(begins(line, "b") && line->text[1] >= '0' && line->text[1] <= '9'))
+        return 0;
+    cut_at(line, ':');
+    cut_at(line, '{');
+    return 2;
+}
+
+static void render(Ctx *ctx, const Fn *fn, Arena *arena, TextBuffer *text)
+{
+    Out out;
+    arena_init(arena, &ctx->heap);
+    *text = (TextBuffer){.arena = arena};
+    out_init(&out, arena, out_to_text, text);
+    text_write_dump(fn, &out);
+    out_flush(&out);
+}
+
+// The function against its last text, which this replaces.
+static void print_difference(Ctx *ctx, const Fn *fn, int row)
+{
+    Dumps *d = &ctx->dumps;
+    Arena arena;
+    TextBuffer text;
+    render(ctx, fn, &arena, &text);
+    banner(ctx, "After", row, "");
+    DiffOptions options = {.context = CONTEXT_LINES, .heading = heading};
+    diff_lines(ctx->report, d->text.at, d->text.n, text.at, text.n, &options, &ctx->heap);
+    out_char(ctx->report, '\n');
+    out_flush(ctx->report);
+    arena_free(&d->arena);
+    d->arena = arena;
+    d->text = text;
+}
+
+/* -- Files ---------------------------------------------------------------------------------------------- */
+
+static void make_folder(Ctx *ctx, const char *path)
+{
+    if (mkdir(path, 0777) != 0 && errno != EEXIST)
+        heap_fail(&ctx->heap, ST_IO, "cannot make the folder '%.150s': %s", path, strerror(errno));
+}
+
+// A name that is good for a folder: what is odd becomes `_`, what is long is cut and gets a hash.
+static void folder_name(const char *function, char folder[static FOLDER_MAX + 10])
+{
+    size_t n = 0;
+    for (; function[n] && n < FOLDER_MAX; n++)
+        folder[n] = function[n] == '%' || function[n] == '/' ? '_' : function[n];
+    folder[n] = 0;
+    if (function[n])
+        snprintf(folder + n, 10, "-%08x", hash_bytes(function, strlen(function)));
+}
+
+static void write_file(Ctx *ctx, const char *path, const Fn *fn)
+{
+    char why[200];
+    Arena arena;
+    arena_init(&arena, &ctx->heap);
+    OutFile file;
+    Out out;
+    if (!outfile_open(&file, path, &arena, why))
+        heap_fail(&ctx->heap, ST_IO, "cannot write '%.100s': %.100s", path, why);
+    out_init(&out, &arena, outfile_write, &file);
+    text_write_dump(fn, &out);
+    out_flush(&out);
+    bool ok = !out.failed && outfile_commit(&file, why);
+    if (out.failed) {
+        snprintf(why, sizeof why, "%s", outfile_error(&file));
+        outfile_abandon(&file);
+    }
+    if (!ok)
+        heap_fail(&ctx->heap, ST_IO, "cannot write '%.100s': %.100s", path, why);
+    arena_free(&arena);
+}
+
+// D/kern/049-GvnCse.after.ori; where a phase runs again, the second is 049-GvnCse.2.after.ori.
+static void dump_file(Ctx *ctx, const Fn *fn, int row)
+{
+    Dumps *d = &ctx->dumps;
+    char folder[FOLDER_MAX + 10], name[120], path[600];
+    folder_name(d->function, folder);
+    if (row < 0)
+        snprintf(name, sizeof name, "000-Input.ori");
+    else if (d->count[row] > 1)
+        snprintf(name, sizeof name, "%03d-%s.%u.after.ori", row, phase_info[row].name, d->count[row]);
+    else
+        snprintf(name, sizeof name, "%03d-%s.after.ori", row, phase_info[row].name);
+    int n = snprintf(path, sizeof path, "%s/%s", ctx->options.dump_dir, folder);
+    if (n < 0 || (size_t)n + strlen(name) + 2 > sizeof path)
+        heap_fail(&ctx->heap, ST_IO, "the name of the folder for dumps is too long");
+    make_folder(ctx, ctx->options.dump_dir);
+    make_folder(ctx, path);
+    snprintf(path + n, sizeof path - (size_t)n, "/%s", name);
+    write_file(ctx, path, fn);
+    d->file = path + strlen(ctx->options.dump_dir) + 1;
+    size_t len = strlen(d->file) + 1;
+    d->file = memcpy(arena_alloc(&ctx->arena, len), d->file, len);
+}
+
+static void index_entry(Ctx *ctx, const Fn *fn, int row, bool changed)
+{
+    Dumps *d = &ctx->dumps;
+    DumpEntry e = {.function = d->index_name, .file = d->file, .row = row, .changed = changed, .hash = ir_hash(fn)};
+    VEC_PUSH(&ctx->arena, &d->index, e);
+    d->file = NULL;
+}
+
+bool phase_write_index(Ctx *ctx, char why[static 200])
+{
+    char path[600];
+    OutFile file;
+    Out out;
+    if (!ctx->options.dump_dir)
+        return true;
+    make_folder(ctx, ctx->options.dump_dir);
+    snprintf(path, sizeof path, "%.580s/index.json", ctx->options.dump_dir);
+    if (!outfile_open(&file, path, &ctx->arena, why))
+        return false;
+    out_init(&out, &ctx->arena, outfile_write, &file);
+    out_z(&out, "{\"schema\":1,\"dumps\":[");
+    for (uint32_t k = 0; k < ctx->dumps.index.n; k++) {
+        const DumpEntry *e = &ctx->dumps.index.at[k];
+        out_z(&out, k ? ",\n{\"function\":" : "\n{\"function\":");
+        out_json(&out, e->function, strlen(e->function));
+        out_fmt(&out, ",\"index\":%d,\"name\":\"%s\",\"changed\":%s,\"hash\":\"%016llx\",\"file\":", e->row,
+                e->row < 0 ? "Input" : phase_info[e->row].name, e->changed ? "true" : "false",
+                (unsigned long long)e->hash);
+        if (e->file)
+            out_json(&out, e->file, strlen(e->file));
+        else
+            out_z(&out, "null");
+        out_char(&out, '}');
+    }
+    out_z(&out, "\n]}\n");
+    out_flush(&out);
+    if (!out.failed)
+        return outfile_commit(&file, why);
+    snprintf(why, 200, "%s", outfile_error(&file));
+    outfile_abandon(&file);
+    return false;
+}
+
+/* -- Around phases -------------------------------------------------------------------------------------- */
+
+void dump_start(Ctx *ctx, const Fn *fn)
+{
+    Dumps *d = &ctx->dumps;
+    name_text(fn->tables, fn->module->syms.at[fn->sym].name, d->function, sizeof d->function);
+    d->wanted = d->any && (ctx->report || ctx->options.dump_dir) && function_wanted(ctx, d->function);
+    if (!d->wanted)
+        return;
+    memset(d->count, 0, sizeof d->count);
+    if (ctx->options.print_changed == PC_ALL || ctx->options.print_changed == PC_QUIET)
+        print(ctx, fn, "At Start", -1);
+    if (ctx->options.print_changed == PC_DIFF)
+        render(ctx, fn, &d->arena, &d->text);
+    if (!ctx->options.dump_dir)
+        return;
+    size_t len = strlen(d->function) + 1;
+    d->index_name = memcpy(arena_alloc(&ctx->arena, len), d->function, len);
+    dump_file(ctx, fn, -1);
+    index_entry(ctx, fn, -1, true);
+}
+
+void dump_end(Ctx *ctx)
+{
+    if (ctx->dumps.wanted && ctx->options.print_changed == PC_DIFF)
+        arena_free(&ctx->dumps.arena);
+}
+
+void dump_before(Ctx *ctx, const Fn *fn, int row)
+{
+    if (ctx->dumps.wanted && ctx->dumps.before[row] && phase_wanted(ctx, row))
+        print(ctx, fn, "Before", row);
+}
+
+static void print_changed(Ctx *ctx, const Fn *fn, int row, bool changed)
+{
+    switch (ctx->options.print_changed) {
+    case PC_OFF: break;
+    case PC_ALL:
+    case PC_QUIET:
+        if (changed)
+            print(ctx, fn, "After", row);
+        else if (ctx->options.print_changed == PC_ALL)
+            banner(ctx, "After", row, " omitted because no change");
+        break;
+    case PC_DIFF:
+        if (changed)
+            print_difference(ctx, fn, row);
+        break;
+    }
+}
+
+void dump_after(Ctx *ctx, const Fn *fn, int row, bool changed)
+{
+    Dumps *d = &ctx->dumps;
+    if (!d->wanted)
+        return;
+    d->count[row]++;
+    if (!phase_wanted(ctx, row))
+        return;
+    if (d->after[row])
+        print(ctx, fn, "After", row);
+    print_changed(ctx, fn, row, changed);
+    if (ctx->options.dump_dir && changed)
+        dump_file(ctx, fn, row);
+    if (ctx->options.dump_dir)
+        index_entry(ctx, fn, row, changed);
+}

@@ -1,0 +1,378 @@
+// SPDX-License-Identifier: MIT
+// The phase manager: runs a plan over functions, and does around each phase what no phase does itself: knobs, forms,
+// analyses, verification, timing.
+#define _DEFAULT_SOURCE
+#include <stdio.h>
+#include <time.h>
+
+#include "phases/manager/dump.h"
+#include "phases/manager/remarks.h"
+#include "phases/scalar/fold/fold_rules.h"
+
+enum { TIDY_FROM = 1024 };  // instructions
+
+static double cpu_seconds(clockid_t clock)
+{
+    struct timespec t;
+    clock_gettime(clock, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+double phase_clock(void) { return cpu_seconds(CLOCK_THREAD_CPUTIME_ID); }
+
+double phase_total_clock(void) { return cpu_seconds(CLOCK_PROCESS_CPUTIME_ID); }
+
+PhaseOptions phase_default_options(void)
+{
+#ifdef ORI_DEBUG
+    return (PhaseOptions){.level = 3, .verify = VM_EACH, .contracts = true};
+#else
+    return (PhaseOptions){.level = 3, .verify = VM_FINAL};
+#endif
+}
+
+bool phase_self_checks(PhaseOptions *o, const char *list)
+{
+    for (size_t n; *list; list += n + (list[n] != 0)) {
+        n = strcspn(list, ",+");
+        bool clone = n == 5 && memcmp(list, "clone", n) == 0, roundtrip = n == 9 && memcmp(list, "roundtrip", n) == 0;
+        bool contracts = n == 9 && memcmp(list, "contracts", n) == 0;
+        if (!clone && !roundtrip && !contracts)
+            return false;
+        o->self_clone |= clone;
+        o->self_roundtrip |= roundtrip;
+        o->contracts |= contracts;
+    }
+    return true;
+}
+
+/* -- Running -------------------------------------------------------------------------------------------- */
+
+// After a phase, or after the last one (row < 0).
+static void verify(Ctx *ctx, Fn *fn, int row)
+{
+    InstrId at;
+    char why[200], function[80], where[80] = "", phase[80] = "after the last phase";
+    if (phase_verify(ctx, fn, VERIFY_FORM, &at, why))
+        return;
+    name_text(fn->tables, fn->module->syms.at[fn->sym].name, function, sizeof function);
+    if (at && ir_instr(fn, at)->desc < fn->tables->desc_first + fn->tables->descs.n) {
+        Str mnemonic = tab_str(fn->tables, tab_mnem(fn->tables, ir_desc(fn, ir_instr(fn, at))->mnem)->text);
+        snprintf(where, sizeof where, ", instruction %u '%.*s'", at, (int)MIN(mnemonic.len, 40), mnemonic.text);
+    }
+    if (row >= 0)
+        snprintf(phase, sizeof phase, "%s (phase %d)", phase_info[row].name, row);
+    heap_fail(&ctx->heap, ST_INTERNAL, "%s, function %s%s: %.100s", phase, function, where, why);
+}
+
+// Functions that the model does not cover, and those of debug targets, whose sections name registers and labels, are
+// only looked at.
+static bool may_run(const Fn *fn, PhaseKind kind)
+{
+    bool looks_only = kind == PK_VERIFY || kind == PK_REPORT;
+    return looks_only || !(fn->flags & (FN_PASSTHROUGH | FN_DEBUG));
+}
+
+static void run_row(Ctx *ctx, Fn **at, int row, int slot, FnStats *stats);
+
+// A function may come in another form than the plan was made for: the conversion runs first, if there is one.
+static void enter_form(Ctx *ctx, Fn **at, int row, FnStats *stats)
+{
+    PhaseForm wants = phase_info[row].form, has = (*at)->form == FORM_SSA ? PF_SSA : PF_MULTI;
+    if (wants == has || (wants != PF_SSA && wants != PF_MULTI))
+        return;
+    int conversion = wants == PF_SSA ? PH_GENERATE_MOV_PHI : PH_CONVERT_MOV_PHI;
+    if (phase_info[conversion].body) {
+        run_row(ctx, at, conversion, conversion, stats);
+        return;
+    }
+    char function[80];
+    name_text((*at)->tables, (*at)->module->syms.at[(*at)->sym].name, function, sizeof function);
+    heap_fail(
+        &ctx->heap, ST_BAD_INPUT, "phase %s (%d) takes functions in %s form; %s is in %s form, and %s is not there yet",
+        phase_info[row].name, row, phase_form_name(wants), function, phase_form_name(has), phase_info[conversion].name);
+}
+
+// Gates above -O1 take from the knob OptBudget; where that is spent, a function goes on as at -O1.
+static bool gate_has_budget(Ctx *ctx, PhaseGate gate)
+{
+    return (gate != PG_O2 && gate != PG_O3) || knob_spend(&ctx->knobs, KNOB_OPT_BUDGET);
+}
+
+static bool execute(Ctx *ctx, Fn *fn, int row, int slot)
+{
+    int level = knob_left(&ctx->knobs, KNOB_OPT_BUDGET) > 0 ? ctx->options.level : MIN(ctx->options.level, 1);
+    Phase *phase = &ctx->phases[row];
+    double start = ctx->options.timing ? phase_clock() : 0;
+    ctx->nested_seconds = 0;
+    analysis_need(fn, phase_info[row].needs);
+    ctx->run = (Run){.row = phase->vtable->get_index(phase), .slot = slot, .level = level};
+    bool progress = phase->vtable->execute(phase, fn);
+    // What a sub-pass takes counts for it alone.
+    double seconds = ctx->options.timing ? phase_clock() - start : 0;
+    ctx->seconds[row] += seconds - ctx->nested_seconds;
+    ctx->nested_seconds = seconds;
+    return progress;
+}
+
+// Runs a phase, with all that goes on around it in the same function. Returns progress.
+static bool run_body(Ctx *ctx, Fn *fn, int row, int slot)
+{
+    const PhaseInfo *p = &phase_info[row];
+    const PhaseOptions *o = &ctx->options;
+    bool watched = ctx->dumps.wanted || o->contracts;
+    dump_before(ctx, fn, row);
+    if (ctx->remarks)
+        remarks_run(ctx->remarks, row);
+    uint64_t before = watched ? ir_hash(fn) : 0;
+    bool progress = execute(ctx, fn, row, slot);
+    bool changed = watched && ir_hash(fn) != before;
+    ctx->runs[row]++;
+    if (progress) {
+        ctx->progress[row]++;
+        fn->version++;
+        analysis_drop(fn, p->keeps);
+    }
+    if (o->contracts)
+        check_contract(ctx, fn, row, progress, changed);
+    if (o->verify == VM_EACH)
+        verify(ctx, fn, row);
+    dump_after(ctx, fn, row, changed);
+    if (ctx->deadline > 0 && phase_total_clock() > ctx->deadline)
+        heap_fail(&ctx->heap, ST_LIMIT, "time limit reached in phase %s (%d)", p->name, row);
+    return progress;
+}
+
+// Drops the garbage of a function that is mostly that.
+static void tidy(Fn *fn)
+{
+    if (fn->instrs.n < TIDY_FROM || fn->instrs.n / 2 < fn->ninstrs)
+        return;
+    analysis_drop(fn, AN_FLOW);
+    fn_compact(fn);
+}
+
+static void run_row(Ctx *ctx, Fn **at, int row, int slot, FnStats *stats)
+{
+    const PhaseInfo *p = &phase_info[row];
+    if (!may_run(*at, p->kind) || ctx->phases[row].vtable->is_noop(&ctx->phases[row]))
+        return;
+    enter_form(ctx, at, row, stats);
+    knobs_enter_phase(&ctx->knobs, row);
+    if (!gate_has_budget(ctx, p->gate))
+        return;
+    if (ctx->watch.before)
+        ctx->watch.before(ctx->watch.user, *at, row);
+    bool progress = run_body(ctx, *at, row, slot);
+    stats->ran++;
+    stats->changed += progress;
+    tidy(*at);
+    *at = self_check(ctx, *at, row);
+    if (ctx->watch.after)
+        ctx->watch.after(ctx->watch.user, *at, row, progress);
+}
+
+bool phase_subpass(Ctx *ctx, Fn *fn, int row)
+{
+    Run outer = ctx->run;
+    if (ctx->running && ctx->running->off[row])
+        return false;
+    knobs_enter_phase(&ctx->knobs, row);
+    double nested = ctx->nested_seconds;
+    bool progress = run_body(ctx, fn, row, outer.slot);
+    ctx->nested_seconds += nested;
+    knobs_enter_phase(&ctx->knobs, outer.row);
+    ctx->run = outer;
+    return progress;
+}
+
+// The figures of a function that is through its plan, which it entered at `start`.
+static void add_stats(Ctx *ctx, Fn *fn, FnStats *s, double start)
+{
+    s->instrs_out = fn->ninstrs;
+    s->blocks_out = fn->nblocks;
+    s->regs_out = fn->regs.n - 1;
+    s->reachable_out = analysis_need(fn, AN_RPO)->nrpo;
+    s->arena_bytes = fn->arena.size;
+    s->hash = ir_hash(fn);
+    s->seconds = phase_clock() - start;
+    VEC_PUSH(&ctx->arena, &ctx->stats, *s);
+}
+
+// Keeps registers out of ssa form whose phis would be out of proportion to the function. All phases that look for
+// reaching definitions would pay for them otherwise, so the limit holds from the start.
+static void limit_phis(Ctx *ctx, Fn *fn, const Plan *plan)
+{
+    enum { SMALL = 64 };  // a few phis more or less do not matter
+    bool transforms = false;
+    ctx->phi_limit = (uint64_t)knob_int(&ctx->knobs, KNOB_PHI_LIMIT) * ((uint64_t)fn->ninstrs + SMALL);
+    ctx->beyond_ssa = 0;
+    for (uint32_t k = 0; k < plan->at.n && !transforms; k++) {
+        PhaseKind kind = phase_info[plan->at.at[k].row].kind;
+        transforms = kind == PK_TRANSFORM || kind == PK_LOWER || kind == PK_SUBPASS;
+    }
+    if (transforms && fn->form == FORM_MULTI && may_run(fn, PK_TRANSFORM))
+        ctx->beyond_ssa = rdefs_limit_phis(fn, ctx->phi_limit);
+}
+
+void phase_run(Ctx *ctx, Fn **at)
+{
+    Fn *fn = *at;
+    FnStats s = {.name = fn->module->syms.at[fn->sym].name};
+    double start = ctx->options.stats ? phase_clock() : 0;
+    Arena arena;
+    arena_init(&arena, &ctx->heap);
+    ctx->own_plan = (Plan){0};
+    const Plan *plan = phase_enter_function(ctx, fn, &arena, &ctx->own_plan);
+    ctx->running = plan;
+    ctx->recipes = UINT32_MAX;  // phase 1 knows better
+    s.text_hash = ctx->options.stats ? phase_text_hash(fn) : 0;
+    s.instrs_in = fn->ninstrs;
+    s.blocks_in = fn->nblocks;
+    s.regs_in = fn->regs.n - 1;
+    limit_phis(ctx, fn, plan);
+    dump_start(ctx, fn);
+    if (ctx->remarks)
+        remarks_start(ctx->remarks);
+    for (uint32_t k = 0; k < plan->at.n; k++) {
+        const PlanEntry *e = &plan->at.at[k];
+        if (!e->recipe || ctx->recipes >> (e->recipe - 1) & 1)
+            run_row(ctx, at, e->row, e->slot, &s);
+    }
+    // A function that came in ssa form may have met no row that asks for another.
+    if ((*at)->form == FORM_SSA && !ctx->options.stay_in_ssa)
+        run_row(ctx, at, PH_CONVERT_MOV_PHI, PH_CONVERT_MOV_PHI, &s);
+    dump_end(ctx);
+    fn = *at;
+    if (!knob_int(&ctx->knobs, KNOB_PTXAS_WORKAROUNDS))
+        fn->flags |= FN_NO_WORKAROUNDS;
+    if (ctx->options.verify != VM_NONE)
+        verify(ctx, fn, -1);
+    if (ctx->options.stats)
+        add_stats(ctx, fn, &s, start);
+    analysis_drop(fn, 0);
+    ctx->running = NULL;
+    arena_free(&arena);
+}
+
+void ctx_begin(Ctx *ctx)
+{
+    ctx->heap.lock = NULL;
+    ctx->heap.unwind = NULL;
+    ctx->diag.source = NULL;
+    ctx->diag.line = 0;
+    *ctx = (Ctx){.heap = ctx->heap,
+                 .diag = ctx->diag,
+                 .report = ctx->report,
+                 .options = ctx->options,
+                 .settings = ctx->settings,
+                 .watch = ctx->watch};
+    arena_init(&ctx->arena, &ctx->heap);
+    phase_factory(ctx);
+}
+
+void ctx_fork(Ctx *worker, Ctx *ctx)
+{
+    *worker = (Ctx){.heap = {.pool = &ctx->heap},
+                    .options = ctx->options,
+                    .plan = ctx->plan,
+                    .target = ctx->target,
+                    .deadline = ctx->deadline};
+    worker->settings = ctx->settings;
+    worker->plan_knobs = ctx->plan_knobs;
+    worker->rules = rules_of(ctx);
+    worker->rules_off = ctx->rules_off;
+    arena_init(&worker->arena, &worker->heap);
+    knobs_init(&worker->knobs, worker->settings, &ctx->heap);  // as yet, nothing guards the worker
+    knobs_adopt(&worker->knobs, &worker->heap);
+    phase_factory(worker);
+}
+
+void ctx_join(Ctx *ctx, Ctx *worker)
+{
+    for (int row = 0; row < PHASE_ROWS; row++) {
+        ctx->seconds[row] += worker->seconds[row];
+        ctx->runs[row] += worker->runs[row];
+        ctx->progress[row] += worker->progress[row];
+    }
+    for (uint32_t k = 1; worker->rule_uses && k <= worker->rules->n; k++)
+        ctx->rule_uses[k] += worker->rule_uses[k];
+    knobs_merge_reads(&worker->knobs, ctx->knobs.read);
+    knobs_free(&worker->knobs);
+    arena_free(&worker->arena);
+}
+
+/* -- Figures -------------------------------------------------------------------------------------------- */
+
+void phase_print_times(const Ctx *ctx, Out *out, double read_s, double write_s, uint64_t instrs, bool json)
+{
+    if (json)
+        out_fmt(out, "{\"schema\":1,\"read_s\":%.6f,\"write_s\":%.6f,\"instructions\":%llu,\"phases\":[", read_s,
+                write_s, (unsigned long long)instrs);
+    else
+        out_fmt(out, "%-44s %10s %8s %8s\n%-44s %10.6f\n", "phase", "seconds", "runs", "changed", "(read)", read_s);
+    for (int row = 0, n = 0; row < PHASE_ROWS; row++) {
+        if (!ctx->runs[row])
+            continue;
+        if (json)
+            out_fmt(out, "%s{\"index\":%d,\"name\":\"%s\",\"seconds\":%.6f,\"runs\":%u,\"changed\":%u}", n++ ? "," : "",
+                    row, phase_info[row].name, ctx->seconds[row], ctx->runs[row], ctx->progress[row]);
+        else
+            out_fmt(out, "%3d %-40s %10.6f %8u %8u\n", row, phase_info[row].name, ctx->seconds[row], ctx->runs[row],
+                    ctx->progress[row]);
+    }
+    if (json)
+        out_z(out, "]}\n");
+    else
+        out_fmt(out, "%-44s %10.6f\n", "(write)", write_s);
+}
+
+// How often the rules of folding were applied, those that were.
+static void print_rules(const Ctx *ctx, Out *out, bool json)
+{
+    for (uint32_t k = 1, n = 0; ctx->rule_uses && k <= ctx->rules->n; k++) {
+        if (!ctx->rule_uses[k])
+            continue;
+        if (json)
+            out_fmt(out, "%s\"%s\":%llu", n++ ? "," : "", ctx->rules->rules[k].name,
+                    (unsigned long long)ctx->rule_uses[k]);
+        else
+            out_fmt(out, "folding: %s %llu\n", ctx->rules->rules[k].name, (unsigned long long)ctx->rule_uses[k]);
+    }
+}
+
+void phase_print_stats(const Ctx *ctx, const Module *m, Out *out, bool json)
+{
+    if (json)
+        out_z(out, "{\"schema\":1,\"kernels\":[");
+    for (uint32_t k = 0; k < ctx->stats.n; k++) {
+        const FnStats *s = &ctx->stats.at[k];
+        char name[1000];  // longer names are cut
+        name_text(&m->tables, s->name, name, sizeof name);
+        if (json)
+            out_z(out, k ? ",\n{\"name\":" : "\n{\"name\":");
+        (json ? out_json : out_bytes)(out, name, strlen(name));
+        if (json)
+            out_fmt(
+                out,
+                ",\"instructions_in\":%u,\"instructions\":%u,\"blocks_in\":%u,\"blocks\":%u,\"reachable_blocks\":%u,"
+                "\"registers_in\":%u,\"registers\":%u,\"phases_run\":%u,\"phases_changed\":%u,\"arena_bytes\":%zu,"
+                "\"hash\":\"%016llx\",\"fh\":\"0x%016llx\",\"seconds\":%.6f}",
+                s->instrs_in, s->instrs_out, s->blocks_in, s->blocks_out, s->reachable_out, s->regs_in, s->regs_out,
+                s->ran, s->changed, s->arena_bytes, (unsigned long long)s->hash, (unsigned long long)s->text_hash,
+                s->seconds);
+        else
+            out_fmt(out,
+                    ": instructions %u -> %u, blocks %u -> %u (%u reachable), registers %u -> %u, %u of %u phases "
+                    "changed it, "
+                    "%zu bytes, hash %016llx, FH 0x%016llx, %.6f s\n",
+                    s->instrs_in, s->instrs_out, s->blocks_in, s->blocks_out, s->reachable_out, s->regs_in, s->regs_out,
+                    s->changed, s->ran, s->arena_bytes, (unsigned long long)s->hash, (unsigned long long)s->text_hash,
+                    s->seconds);
+    }
+    if (json)
+        out_z(out, "\n],\"rules\":{");
+    print_rules(ctx, out, json);
+    if (json)
+        out_z(out, "}}\n");
+}

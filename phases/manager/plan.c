@@ -1,0 +1,464 @@
+// SPDX-License-Identifier: MIT
+// Plans: which phases run, in which order.
+//
+// A plan is a list of rows. The default plan is the identity: every slot that does something and whose gate is open,
+// and behind it what recipes put there. Naming, disabling, starting and stopping only edit the list. Where a row asks
+// for another form than the function is in, the conversion (23 GenerateMovPhi, 73 ConvertAllMovPhiToMov) is inserted in
+// front of it, once.
+//
+// There is one plan for all functions, and another for a function for which the knobs NamedPhases, DisablePhases or
+// NvOptRecipes say something else, by a pragma or a WHEN record.
+#include <stdio.h>
+
+#include "ir/text/text.h"
+#include "phases/manager/recipes.h"
+#include "phases/scalar/fold/fold_rules.h"
+
+/* -- The default plan ----------------------------------------------------------------------------------- */
+
+static bool gate_open(PhaseGate gate, int level) { return gate == PG_O0_ONLY ? level == 0 : level >= (int)gate; }
+
+static bool does_something(const Ctx *ctx, int row) { return !ctx->phases[row].vtable->is_noop(&ctx->phases[row]); }
+
+static bool runs_by_default(const Ctx *ctx, int row)
+{
+    const PhaseInfo *p = &phase_info[row];
+    bool quiet = p->kind != PK_REPORT || ctx->options.reports;
+    // At -O0 nothing that transforms runs, gate or not, so that there is no use for another form either.
+    bool transforms = p->kind == PK_TRANSFORM || p->form == PF_TO_SSA || p->form == PF_TO_MULTI;
+    bool allowed = !transforms || ctx->options.level > 0;
+    return does_something(ctx, row) && quiet && allowed && gate_open(p->gate, ctx->options.level);
+}
+
+/* -- Lists of phases ------------------------------------------------------------------------------------ */
+
+// A list as somebody gave it: the rows, and where in the pipeline they stand.
+typedef struct PhaseList {
+    Arena *arena;
+    const char *what;  // an option or a knob, for messages
+    VEC(PlanEntry) at;
+} PhaseList;
+
+static bool is_separator(char c) { return c == ',' || c == '+' || c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
+
+static PlanEntry entry_of(int row, int slot)
+{
+    int recipe = recipe_at(row, slot);
+    return (PlanEntry){.row = (uint8_t)row, .slot = (uint8_t)slot, .recipe = (uint8_t)(recipe + 1)};
+}
+
+// A range means the slots in it that do something. Without a context a list is only looked at.
+static bool add_range(const Ctx *ctx, PhaseList *list, const char *text, size_t len, const char *dots,
+                      char why[static 500])
+{
+    char reason[400];
+    size_t n = (size_t)(dots - text);
+    int first = phase_find(text, n, reason), last = first < 0 ? first : phase_find(dots + 2, len - n - 2, reason);
+    if (first < 0 || last < 0)
+        snprintf(why, 500, "%s: %s", list->what, reason);
+    else if (last < first)
+        snprintf(why, 500, "%s: the range '%.*s' runs backwards", list->what, (int)MIN(len, 60), text);
+    for (int row = first; first >= 0 && row <= last; row++)
+        if (ctx && does_something(ctx, row))
+            VEC_PUSH(list->arena, &list->at, entry_of(row, row));
+    return last >= first && first >= 0;
+}
+
+static bool add_phase(const Ctx *ctx, PhaseList *list, const char *text, size_t len, char why[static 500])
+{
+    char reason[400];
+    int slot;
+    if (memchr(text, ':', len)) {
+        snprintf(why, 500, "%s: '%.*s': no phase takes a parameter", list->what, (int)MIN(len, 60), text);
+        return false;
+    }
+    for (size_t k = 0; k + 1 < len; k++)
+        if (text[k] == '.' && text[k + 1] == '.')
+            return add_range(ctx, list, text, len, text + k, why);
+    int row = phase_find_at(text, len, &slot, reason);
+    if (row < 0) {
+        snprintf(why, 500, "%s: %s", list->what, reason);
+        return false;
+    }
+    if (ctx)
+        VEC_PUSH(list->arena, &list->at, entry_of(row, slot));
+    return true;
+}
+
+// A list of phases: names, `Name@index`, indices, ranges `A..B`; separated by `,`, `+` or blanks;
+// `;` begins a comment that runs to the end of the line (what --print-pipeline writes can be given back).
+static bool parse_list(const Ctx *ctx, PhaseList *list, const char *text, char why[static 500])
+{
+    while (text && *text) {
+        size_t len = strcspn(text, ",+ \t\n\r;");
+        if (len && !add_phase(ctx, list, text, len, why))
+            return false;
+        text += len;
+        if (*text == ';')
+            text += strcspn(text, "\n");
+        else if (is_separator(*text))
+            text++;
+    }
+    return true;
+}
+
+// Adds the rows that a list names to a set.
+static bool add_rows(const Ctx *ctx, Arena *arena, const char *what, const char *text, bool rows[PHASE_ROWS],
+                     char why[static 500])
+{
+    PhaseList list = {.arena = arena, .what = what};
+    if (!parse_list(ctx, &list, text, why))
+        return false;
+    for (uint32_t k = 0; k < list.at.n; k++)
+        rows[list.at.at[k].row] = true;
+    return true;
+}
+
+static bool find_one(const char *what, const char *text, int *row, char why[static 500])
+{
+    char reason[400];
+    *row = phase_find(text, strlen(text), reason);
+    if (*row < 0)
+        snprintf(why, 500, "%s: %s", what, reason);
+    return *row >= 0;
+}
+
+/* -- Making a plan -------------------------------------------------------------------------------------- */
+
+typedef struct Planner {
+    const Ctx *ctx;
+    Arena *arena;
+    Plan *plan;
+    PhaseForm form;    // that the function is in so far; it starts in multi form
+    bool named;        // somebody gave a list
+    uint32_t recipes;  // bit per recipe that may add its entry
+    int start, stop;   // rows
+    int first, last;   // places
+} Planner;
+
+// Where an entry stands for --start-before and --stop-after: sub-passes lie between their slot and the next; those that
+// have none stand nowhere.
+enum { NOWHERE = -1 };
+static int place_of(int row, int slot)
+{
+    return row < PHASE_SLOTS && slot == row ? 2 * row : slot < PHASE_SLOTS ? 2 * slot + 1 : NOWHERE;
+}
+
+// Of a sub-pass: the first or the last place that a recipe gives it.
+static int bound_of(int row, bool last)
+{
+    int place = place_of(row, row);
+    for (int k = 0; k < RECIPE_COUNT; k++)
+        if (recipe_info[k].row == row && row >= PHASE_SLOTS && (last || place == NOWHERE))
+            place = place_of(row, recipe_info[k].slot);
+    return place;
+}
+
+// Makes the form that the next row needs, if the conversion exists.
+static void adapt_form(Planner *p, PhaseForm wanted)
+{
+    int row = wanted == PF_SSA ? PH_GENERATE_MOV_PHI : PH_CONVERT_MOV_PHI;
+    if (wanted == PF_ANY || wanted == p->form || !phase_info[row].body)
+        return;
+    PlanEntry e = entry_of(row, row);
+    e.inserted = true;
+    VEC_PUSH(p->arena, &p->plan->at, e);
+    p->form = wanted;
+}
+
+static void add_entry(Planner *p, PlanEntry e)
+{
+    PhaseForm has = phase_info[e.row].form;
+    int place = place_of(e.row, e.slot);
+    if (p->plan->off[e.row] || (place != NOWHERE && (place < p->first || place > p->last)))
+        return;
+    if (has == PF_TO_SSA || has == PF_TO_MULTI) {
+        PhaseForm result = has == PF_TO_SSA ? PF_SSA : PF_MULTI;
+        if (p->form == result && !p->named)
+            return;  // never twice in a row, unless one asks for it: a function may come in the other form
+        p->form = result;
+    } else {
+        adapt_form(p, has);
+    }
+    VEC_PUSH(p->arena, &p->plan->at, e);
+}
+
+// A slot of the default plan, and what recipes put behind it. A recipe goes with its slot, and with phase 1.
+static void add_slot(Planner *p, int slot)
+{
+    if (p->plan->off[slot])
+        return;
+    if (runs_by_default(p->ctx, slot))
+        add_entry(p, entry_of(slot, slot));
+    for (int k = 0; k < RECIPE_COUNT; k++)
+        if (recipe_info[k].slot == slot && p->recipes >> k & 1 && runs_by_default(p->ctx, recipe_info[k].row))
+            add_entry(p, entry_of(recipe_info[k].row, slot));
+}
+
+static bool check_order(const Plan *plan, char why[static 500])
+{
+    static const struct {
+        int before, after;
+        const char *reason;
+    } orders[] = {
+#define ORDER(before, after, reason) {before, after, reason},
+#include "phases/phases.def"
+    };
+    int32_t place[PHASE_ROWS];
+    memset(place, -1, sizeof place);
+    for (uint32_t k = 0; k < plan->at.n; k++)
+        place[plan->at.at[k].row] = (int32_t)k;
+    for (size_t k = 0; k < ARRAY_LEN(orders); k++) {
+        int32_t a = place[orders[k].before], b = place[orders[k].after];
+        if (a >= 0 && b >= 0 && a > b) {
+            snprintf(why, 500, "%s must stand before %s: %s", phase_info[orders[k].before].name,
+                     phase_info[orders[k].after].name, orders[k].reason);
+            return false;
+        }
+    }
+    return true;
+}
+
+// What options say of every plan, and the knobs of this one.
+static bool read_limits(Planner *p, const PlanKnobs *knobs, char why[static 500])
+{
+    const PhaseOptions *o = &p->ctx->options;
+    p->start = 0;
+    p->stop = PHASE_ROWS;
+    if (!add_rows(p->ctx, p->arena, "--disable-phases", o->disabled, p->plan->off, why) ||
+        !add_rows(p->ctx, p->arena, "DisablePhases", knobs->disabled, p->plan->off, why) ||
+        (o->start && !find_one("--start-before", o->start, &p->start, why)) ||
+        (o->stop && !find_one("--stop-after", o->stop, &p->stop, why)) ||
+        !recipes_parse(knobs->recipes, &p->recipes, why))
+        return false;
+    p->first = o->start ? bound_of(p->start, false) : 0;
+    p->last = o->stop ? bound_of(p->stop, true) : 2 * PHASE_ROWS;
+    if (p->plan->off[PH_APPLY_RECIPES])
+        p->recipes = 0;
+    return true;
+}
+
+static bool make_plan(const Ctx *ctx, Arena *arena, const PlanKnobs *knobs, Plan *plan, char why[static 500])
+{
+    Planner p = {.ctx = ctx, .arena = arena, .plan = plan, .form = PF_MULTI};
+    PhaseList list = {.arena = arena, .what = ctx->options.named ? "--named-phases" : "NamedPhases"};
+    const char *named = ctx->options.named ? ctx->options.named : knobs->named;
+    p.named = named;
+    plan->at.n = 0;
+    memset(plan->off, 0, sizeof plan->off);
+    if (!read_limits(&p, knobs, why) || !parse_list(ctx, &list, named, why))
+        return false;
+    for (uint32_t k = 0; k < list.at.n; k++)
+        add_entry(&p, list.at.at[k]);
+    for (int slot = 0; slot < PHASE_SLOTS && !named; slot++)
+        add_slot(&p, slot);
+    if (!ctx->options.stay_in_ssa)
+        adapt_form(&p, PF_MULTI);
+    return named || check_order(plan, why);
+}
+
+/* -- Knobs ---------------------------------------------------------------------------------------------- */
+
+bool phase_check_knob(int row, const char *text, char why[static 500])
+{
+    PhaseList list = {.what = knob_table.rows[row].name};
+    uint32_t recipes;
+    switch (row) {
+    case KNOB_NAMED_PHASES:
+    case KNOB_DISABLE_PHASES:
+    case KNOB_DUMP_IR: return parse_list(NULL, &list, text, why);
+    case KNOB_NV_OPT_RECIPES: return recipes_parse(text, &recipes, why);
+    case KNOB_FOLD_RULES_OFF: return rules_find(text, NULL, why);
+    default: return true;
+    }
+}
+
+KnobStore *phase_knobs(Arena *arena)
+{
+    KnobStore *store = knob_store_new(arena, &knob_table, phase_find);
+    knob_store_check(store, phase_check_knob);
+    return store;
+}
+
+/* -- The plans of a context ----------------------------------------------------------------------------- */
+
+// NULL: the knob is not asked, since an option says something else.
+static PlanKnobs plan_knobs(Ctx *ctx)
+{
+    return (PlanKnobs){.named = ctx->options.named ? NULL : knob_str(&ctx->knobs, KNOB_NAMED_PHASES),
+                       .disabled = knob_str(&ctx->knobs, KNOB_DISABLE_PHASES),
+                       .recipes = ctx->options.named ? NULL : knob_str(&ctx->knobs, KNOB_NV_OPT_RECIPES),
+                       .dumped = knob_str(&ctx->knobs, KNOB_DUMP_IR)};
+}
+
+// What is printed, of all functions or of one. What some function has printed counts as something from the start.
+static bool find_dumps(Ctx *ctx, const char *dumped, char why[static 500])
+{
+    static const bool unread[KNOB_COUNT];
+    const PhaseOptions *o = &ctx->options;
+    Dumps *d = &ctx->dumps;
+    d->dumped = dumped;
+    d->stale = false;
+    memset(d->before, o->print_before_all, sizeof d->before);
+    memset(d->after, o->print_after_all, sizeof d->after);
+    d->any = o->print_changed != PC_OFF || o->dump_dir || o->print_before || o->print_after || o->print_before_all ||
+             o->print_after_all || dumped || knob_unread(ctx->settings, unread, KNOB_DUMP_IR);
+    return add_rows(ctx, &ctx->arena, "--print-before", o->print_before, d->before, why) &&
+           add_rows(ctx, &ctx->arena, "--print-after", o->print_after, d->after, why) &&
+           add_rows(ctx, &ctx->arena, "DUMPIR", dumped, d->after, why);
+}
+
+bool phase_plan(Ctx *ctx, const Module *m, char why[static 500])
+{
+    ctx->target = ctx->options.target.backend ? ctx->options.target : m ? sm_of_module(m) : sm_newest();
+    if (!ctx->settings)
+        ctx->settings = phase_knobs(&ctx->arena);
+    if (!ctx->knobs.store)
+        knobs_init(&ctx->knobs, ctx->settings, &ctx->heap);
+    ctx->plan_knobs = plan_knobs(ctx);
+    return find_dumps(ctx, ctx->plan_knobs.dumped, why) &&
+           make_plan(ctx, &ctx->arena, &ctx->plan_knobs, &ctx->plan, why);
+}
+
+void phase_print_plan(const Ctx *ctx, Out *out)
+{
+    for (uint32_t k = 0; k < ctx->plan.at.n; k++) {
+        const PlanEntry *e = &ctx->plan.at.at[k];
+        char name[80];
+        snprintf(name, sizeof name, "%s@%d", phase_info[e->row].name, e->slot);
+        out_fmt(out, "%-44s; %s%s%s\n", name, phase_info[e->row].summary, e->inserted ? " (inserted for the form)" : "",
+                e->recipe ? " (a recipe)" : "");
+    }
+}
+
+// WHEN records and pragmas can give a function a plan of its own.
+bool phase_may_report(const Ctx *ctx, const Module *m)
+{
+    static const bool unread[KNOB_COUNT];
+    bool may = ctx->dumps.any || knob_unread(ctx->settings, unread, KNOB_NAMED_PHASES);
+    for (uint32_t k = 0; k < ctx->plan.at.n && !may; k++)
+        may = phase_info[ctx->plan.at.at[k].row].kind == PK_REPORT;
+    for (uint32_t k = 0; k < m->fns.n && !may; k++)
+        may = m->fns.at[k] && m->fns.at[k]->knobs.n;
+    return may;
+}
+
+/* -- Functions ------------------------------------------------------------------------------------------ */
+
+static bool hash_text(void *user, const char *text, size_t n)
+{
+    uint64_t *hash = user;
+    for (size_t k = 0; k < n; k++)
+        *hash = (*hash ^ (unsigned char)text[k]) * 0x100000001B3u;
+    return true;
+}
+
+uint64_t phase_text_hash(const Fn *fn)
+{
+    Arena arena;
+    Out out;
+    uint64_t hash = 0xCBF29CE484222325u;
+    arena_init(&arena, fn->arena.heap);
+    out_init(&out, &arena, hash_text, &hash);
+    text_write_fn(fn, &out);
+    out_flush(&out);
+    arena_free(&arena);
+    return hash;
+}
+
+static uint64_t hash_of(void *fn) { return phase_text_hash(fn); }
+
+// Texts of pragmas. Without a source nobody asks where they stand.
+static KnobPragma *pragmas_of(Arena *arena, const Tables *tables, const KnobText *knobs, uint32_t n, const Diag *diag)
+{
+    KnobPragma *pragmas = NEW_ARRAY(arena, KnobPragma, n);
+    for (uint32_t k = 0; k < n; k++) {
+        Str text = tab_str(tables, knobs[k].text);
+        pragmas[k] = (KnobPragma){text.text, text.len, diag->source ? (int64_t)knobs[k].offset : KNOB_NO_OFFSET};
+    }
+    return pragmas;
+}
+
+// Has the view show what is set for a function. False: there are errors in its pragmas.
+static bool enter(Ctx *ctx, const Fn *fn, Arena *arena, Diag *diag)
+{
+    char name[1000];  // longer names are cut
+    name_text(fn->tables, fn->module->syms.at[fn->sym].name, name, sizeof name);
+    KnobFunction f = {.name = name,
+                      .len = strlen(name),
+                      .hash = hash_of,
+                      .user = (void *)(uintptr_t)fn,
+                      .pragmas = pragmas_of(arena, fn->tables, fn->knobs.at, fn->knobs.n, diag),
+                      .npragmas = fn->knobs.n};
+    return knobs_enter_function(&ctx->knobs, &f, diag);
+}
+
+static bool same_plan(const PlanKnobs *a, const PlanKnobs *b)
+{
+    return a->named == b->named && a->disabled == b->disabled && a->recipes == b->recipes;
+}
+
+// What is printed of the function, and its plan.
+static const Plan *plan_function(Ctx *ctx, const Fn *fn, Arena *arena, Plan *own, char why[static 500])
+{
+    PlanKnobs knobs = plan_knobs(ctx);
+    if ((ctx->dumps.stale || ctx->dumps.dumped != knobs.dumped) && !find_dumps(ctx, knobs.dumped, why))
+        return NULL;
+    ctx->dumps.stale = fn->knobs.n > 0;  // texts of pragmas go with their function
+    if (same_plan(&knobs, &ctx->plan_knobs))
+        return &ctx->plan;
+    return make_plan(ctx, arena, &knobs, own, why) ? own : NULL;
+}
+
+static void drop_message(void *user, const char *text, size_t n) { (void)user, (void)text, (void)n; }
+
+const Plan *phase_enter_function(Ctx *ctx, const Fn *fn, Arena *arena, Plan *own)
+{
+    char why[500], name[100];
+    Diag nobody = {.write = drop_message};
+    enter(ctx, fn, arena, &nobody);
+    const Plan *plan = plan_function(ctx, fn, arena, own, why);
+    if (!plan)
+        heap_fail(&ctx->heap, ST_BAD_INPUT, "function %s: %.500s",
+                  name_text(fn->tables, fn->module->syms.at[fn->sym].name, name, sizeof name), why);
+    return plan;
+}
+
+// Those of the module, once for all of its functions.
+static bool check_module(Ctx *ctx, const Module *m)
+{
+    Arena arena;
+    arena_init(&arena, &ctx->heap);
+    KnobFunction all = {.name = "",
+                        .pragmas = pragmas_of(&arena, &m->tables, m->knobs.at, m->knobs.n, &ctx->diag),
+                        .npragmas = m->knobs.n};
+    bool ok = knobs_enter_function(&ctx->knobs, &all, &ctx->diag);
+    arena_free(&arena);
+    return ok;
+}
+
+static bool check_pragmas(Ctx *ctx, const Fn *fn)
+{
+    char why[500];
+    Arena arena;
+    Plan own = {0};
+    arena_init(&arena, &ctx->heap);
+    bool ok = enter(ctx, fn, &arena, &ctx->diag);
+    if (ok && !plan_function(ctx, fn, &arena, &own, why)) {
+        diag_at(&ctx->diag, DIAG_ERROR, fn->knobs.at[0].offset, "%s", why);
+        ok = false;
+    }
+    arena_free(&arena);
+    return ok;
+}
+
+bool phase_check_pragmas(Ctx *ctx, const Module *m, uint32_t first_fn)
+{
+    if (m->knobs.n && !check_module(ctx, m))
+        return false;
+    bool ok = true;
+    for (uint32_t k = first_fn; k < m->fns.n; k++)
+        if (m->fns.at[k] && m->fns.at[k]->knobs.n)
+            ok &= check_pragmas(ctx, m->fns.at[k]);
+    return ok;
+}

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: MIT
+// Phase 1 ApplyNvOptRecipes: which recipes a function gets.
+//
+// A recipe is data: a sub-pass, the slot that it follows, and a condition. One plan serves all functions; its entries
+// that come from recipes do nothing for a function that does not meet the condition when it comes to phase 1:
+//
+//     ApplyNvOptRecipes@1
+//     ...
+//     ReportInitialRepresentation@9
+//     OriRemoveRedundantMov@9          ; if the function has a move
+//
+// The knob NvOptRecipes leaves recipes out of the plan, all of them (`off`, which is the bare order of the slots) or
+// all but those that it lists. Without phase 1 in the plan there are none, but those that the plan names run for any
+// function.
+//
+// Does not do: change anything. That the phase exists, that it applies recipes by name and that a knob turns them off
+// is documented; the conditions are ours.
+#include <stdio.h>
+
+#include "phases/bodies.h"
+#include "phases/manager/recipes.h"
+
+/* -- Conditions ----------------------------------------------------------------------------------------- */
+
+static bool always(const Fn *fn) { return (void)fn, true; }
+
+static bool has_moves(const Fn *fn)
+{
+    FOR_BLOCKS(fn, b)
+        FOR_INSTRS(fn, b, id) {
+            const Instr *i = ir_instr(fn, id);
+            if (ir_desc(fn, i)->op == OP_MOV && op_is_reg(*ir_use(fn, i, 0)))
+                return true;
+        }
+    return false;
+}
+
+static bool has_branches(const Fn *fn) { return fn->nblocks > 1; }
+
+/* -- The table ------------------------------------------------------------------------------------------ */
+
+const RecipeInfo recipe_info[RECIPE_COUNT] = {
+#define RECIPE(row, slot, condition, reason) {row, slot, condition, reason},
+#include "phases/phases.def"
+};
+
+int recipe_at(int row, int slot)
+{
+    for (int k = 0; k < RECIPE_COUNT; k++)
+        if (recipe_info[k].row == row && recipe_info[k].slot == slot)
+            return k;
+    return -1;
+}
+
+// Adds the recipes that one entry of the list means.
+static bool add_recipes(const char *text, size_t len, uint32_t *recipes, char why[static 500])
+{
+    char reason[400];
+    int slot, row = phase_find_at(text, len, &slot, reason);
+    bool found = false;
+    for (int k = 0; row >= 0 && k < RECIPE_COUNT; k++)
+        if (recipe_info[k].row == row && (slot == row || slot == recipe_info[k].slot)) {
+            *recipes |= 1u << k;
+            found = true;
+        }
+    if (row < 0)
+        snprintf(why, 500, "NvOptRecipes: %s", reason);
+    else if (!found)
+        snprintf(why, 500, "NvOptRecipes: '%.*s' is no recipe; it takes on, off, or recipes such as %s@%d",
+                 (int)MIN(len, 60), text, phase_info[recipe_info[0].row].name, recipe_info[0].slot);
+    return found;
+}
+
+bool recipes_parse(const char *text, uint32_t *recipes, char why[static 500])
+{
+    bool on = !text || strcmp(text, "on") == 0;
+    *recipes = on ? UINT32_MAX : 0;
+    if (on || strcmp(text, "off") == 0)
+        return true;
+    for (size_t len; *text; text += len + (text[len] != 0)) {
+        len = strcspn(text, ",+ \t");
+        if (len && !add_recipes(text, len, recipes, why))
+            return false;
+    }
+    return true;
+}
+
+bool phase_apply_recipes(Ctx *ctx, Fn *fn)
+{
+    ctx->recipes = 0;
+    for (int k = 0; k < RECIPE_COUNT; k++)
+        if (recipe_info[k].applies(fn))
+            ctx->recipes |= 1u << k;
+    return false;
+}

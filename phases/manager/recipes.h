@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: MIT
+// Recipes: sub-passes that the default plan runs at a slot, for functions that meet a condition.
+#ifndef ORI_RECIPES_H
+#define ORI_RECIPES_H
+
+#include "phases/phase.h"
+
+typedef struct RecipeInfo {
+    int row, slot;                  // the sub-pass, and the slot that it follows
+    bool (*applies)(const Fn *fn);  // asked by phase 1
+    const char *reason;
+} RecipeInfo;
+
+enum {
+#define RECIPE(row, slot, condition, reason) +1
+    RECIPE_COUNT = 0
+#include "phases/phases.def"
+};
+extern const RecipeInfo recipe_info[RECIPE_COUNT];
+
+/* recipes.c */
+// The recipe that runs this row at this slot; -1 if there is none.
+int recipe_at(int row, int slot);
+// What NvOptRecipes says: a bit per recipe. `on` (NULL, too), `off`, or a list of `Name@slot`, or `Name` for all of its
+// slots, as lists of phases are. False: `why` says what is wrong.
+bool recipes_parse(const char *text, uint32_t *recipes, char why[static 500]);
+
+/* The conditions of recipes */
+// True if the function has variables of its own in `.local` memory (memory/promote_memory.c).
+bool has_local_variables(const Fn *fn);
+// True if the function makes generic addresses and accesses memory by some (memory/infer_spaces.c).
+bool has_generic_accesses(const Fn *fn);
+
+#endif

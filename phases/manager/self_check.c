@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: MIT
+// What the manager checks of phases and of the IR's own machinery, when asked to.
+//
+// Contracts: a phase says that it made progress exactly if it changed the function (by hash), and what its row says it
+// keeps is what computing it again gives; and it makes no instruction that the module's PTX does not have. Self-check:
+// the run goes on with a clone, or with what reading the printed function gives back, so that anything that a copy or
+// the text loses shows in what follows.
+#include <stdio.h>
+
+#include "ir/text/text.h"
+#include "phases/manager/dump.h"
+
+static _Noreturn void fail(Ctx *ctx, const Fn *fn, int row, const char *what)
+{
+    char function[80];
+    name_text(fn->tables, fn->module->syms.at[fn->sym].name, function, sizeof function);
+    heap_fail(&ctx->heap, ST_INTERNAL, "%s (phase %d), function %s: %.120s", phase_info[row].name, row, function, what);
+}
+
+// Instructions that phases made: those of descriptors that reading did not have.
+static void check_instructions(Ctx *ctx, Fn *fn, int row)
+{
+    char why[120];
+    FOR_BLOCKS(fn, b) {
+        FOR_INSTRS(fn, b, id) {
+            DescId desc = ir_instr(fn, id)->desc;
+            const Desc *d = tab_desc(fn->tables, desc);
+            if (desc < fn->tables->desc_first || module_takes(fn->module, d->needs))
+                continue;
+            Str text = tab_str(fn->tables, tab_mnem(fn->tables, d->mnem)->text);
+            snprintf(why, sizeof why, "'%.*s' is not in the .version and .target of the module", (int)MIN(text.len, 40),
+                     text.text);
+            fail(ctx, fn, row, why);
+        }
+    }
+}
+
+void check_contract(Ctx *ctx, Fn *fn, int row, bool progress, bool changed)
+{
+    char why[200];
+    if (progress != changed)
+        fail(ctx, fn, row,
+             changed ? "changed the function and reports no progress" : "reports progress and changed nothing");
+    if (!analysis_check(fn, UINT32_MAX, why))
+        fail(ctx, fn, row, why);
+    // What was read back has descriptors of its own for all of its instructions.
+    if (changed && !ctx->options.self_roundtrip)
+        check_instructions(ctx, fn, row);
+}
+
+// Puts one function in the place of another.
+static Fn *replace(Fn *fn, Fn *by)
+{
+    Sym *s = &fn->module->syms.at[fn->sym];
+    if (s->fn == fn)
+        s->fn = by;
+    analysis_drop(fn, 0);
+    fn_free(fn);
+    return by;
+}
+
+static Fn *check_clone(Ctx *ctx, Fn *fn, int row)
+{
+    Fn *clone = fn_clone(fn);
+    fn_compact(clone);
+    if (ir_hash(clone) != ir_hash(fn))
+        fail(ctx, fn, row, "the clone is not equal");
+    return replace(fn, clone);
+}
+
+static void note_message(void *user, const char *text, size_t n) { out_to_text(user, text, n); }
+
+static TextBuffer printed(Ctx *ctx, const Fn *fn, Arena *arena)
+{
+    (void)ctx;
+    TextBuffer text = {.arena = arena};
+    Out out;
+    out_init(&out, arena, out_to_text, &text);
+    text_write_fn(fn, &out);
+    out_flush(&out);
+    return text;
+}
+
+static Fn *check_roundtrip(Ctx *ctx, Fn *fn, int row)
+{
+    Arena arena;
+    arena_init(&arena, &ctx->heap);
+    TextBuffer text = printed(ctx, fn, &arena), messages = {.arena = &arena};
+    Source source = text_source(&text, "text");
+    Diag diag = {.source = &source, .write = note_message, .user = &messages, .max_errors = 1};
+    Fn *again = text_read_fn(fn->module, &source, &diag);
+    char why[120];
+    if (!again) {
+        snprintf(why, sizeof why, "the printed function does not read back: %.*s", (int)MIN(messages.n, 70),
+                 messages.at);
+        fail(ctx, fn, row, why);
+    }
+    TextBuffer second = printed(ctx, again, &arena);
+    if (second.n != text.n || memcmp(second.at, text.at, text.n) != 0)
+        fail(ctx, fn, row, "the printed and reread function prints other text");
+    arena_free(&arena);
+    // The text does not say which version this is.
+    if (fn->decided == fn->version)
+        again->decided = again->version;
+    return replace(fn, again);
+}
+
+Fn *self_check(Ctx *ctx, Fn *fn, int row)
+{
+    if (ctx->options.self_clone)
+        fn = check_clone(ctx, fn, row);
+    if (ctx->options.self_roundtrip)
+        fn = check_roundtrip(ctx, fn, row);
+    return fn;
+}

@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: MIT
+// The phase table made from phases.def: rows, vtables, the factory, look-up by name, the printed list.
+#include <stdio.h>
+#include <strings.h>
+
+#include "phases/bodies.h"
+#include "phases/manager/recipes.h"
+
+#define none NULL
+#define backend NULL  // body_of() asks it
+#define ALL UINT32_MAX
+#define CFG AN_CFG
+#define RPO AN_RPO
+#define DOM AN_DOM
+#define LOOPS AN_LOOPS
+#define PDOM AN_PDOM
+#define DEFUSE AN_DEFUSE
+#define LIVE AN_LIVE
+#define RDEFS AN_RDEFS
+#define FLOW AN_FLOW
+
+const PhaseInfo phase_info[PHASE_ROWS] = {
+#define PHASE(index, name, function, kind, gate, scope, form, needs, keeps, summary) \
+    [index] = {name, function, PK_##kind, PG_##gate, PS_##scope, PF_##form, needs, keeps, summary},
+#include "phases/phases.def"
+};
+#undef backend
+
+/* -- Objects -------------------------------------------------------------------------------------------- */
+
+// What runs at a row; NULL if there is nothing.
+static PhaseBody *body_of(const Phase *phase, int row)
+{
+    return phase_info[row].body ? phase_info[row].body : sm_pass(phase->ctx->target.backend, row);
+}
+
+static bool run_body(Phase *phase, Fn *fn, int row)
+{
+    PhaseBody *body = body_of(phase, row);
+    return body && body(phase->ctx, fn);
+}
+
+static bool does_nothing(const Phase *phase, int row)
+{
+    PhaseBody *body = body_of(phase, row);
+    return !body || sm_is_sentinel(body);
+}
+
+#define PHASE(index, ...)                                                                    \
+    static bool execute_##index(Phase *phase, Fn *fn) { return run_body(phase, fn, index); } \
+    static int get_index_##index(const Phase *phase) { return (void)phase, index; }          \
+    static bool is_noop_##index(const Phase *phase) { return does_nothing(phase, index); }
+#include "phases/phases.def"
+
+static const PhaseVtable vtables[PHASE_ROWS] = {
+#define PHASE(index, ...) [index] = {execute_##index, get_index_##index, is_noop_##index, {NULL, NULL}},
+#include "phases/phases.def"
+};
+
+void phase_factory(Ctx *ctx)
+{
+    if (!ctx->target.backend)
+        ctx->target = sm_newest();
+    for (int row = 0; row < PHASE_ROWS; row++)
+        ctx->phases[row] = (Phase){&vtables[row], ctx};
+}
+
+/* -- Names ---------------------------------------------------------------------------------------------- */
+
+// Whether there is a body for a row, on some backend.
+static bool is_implemented(int row)
+{
+    bool some = phase_info[row].body;
+    for (size_t k = 0; k < SM_BACKEND_COUNT && !some; k++) {
+        SmPass *pass = sm_pass(sm_backends[k], row);
+        some = pass && !sm_is_sentinel(pass);
+    }
+    return some;
+}
+
+const char *phase_status(int row)
+{
+    const PhaseInfo *p = &phase_info[row];
+    return is_implemented(row)     ? "implemented"
+           : p->kind == PK_HOOK    ? "hook"
+           : p->kind == PK_MACHINE ? "machine"
+                                   : "not-yet";
+}
+
+const char *phase_kind_name(PhaseKind kind)
+{
+    static const char *const names[] = {"verify", "report", "analysis", "transform", "lower",
+                                        "update", "hook",   "machine",  "sub-pass"};
+    return names[kind];
+}
+
+const char *phase_form_name(PhaseForm form)
+{
+    static const char *const names[] = {"any", "multi", "ssa", "to-ssa", "to-multi"};
+    return names[form];
+}
+
+const char *phase_gate_name(PhaseGate gate)
+{
+    static const char *const names[] = {"-", ">0", ">1", ">2", "==0"};
+    return names[gate];
+}
+
+// Rows by name, case-insensitively; those of one name by index.
+static int by_name(const char *a, size_t len, int row)
+{
+    const char *b = phase_info[row].name;
+    int order = strncasecmp(a, b, len);
+    return order ? order : b[len] ? -1 : 0;
+}
+
+static void sort_names(uint8_t sorted[PHASE_ROWS])
+{
+    for (int n = 0; n < PHASE_ROWS; n++) {
+        int k = n;
+        for (; k && by_name(phase_info[n].name, strlen(phase_info[n].name), sorted[k - 1]) < 0; k--)
+            sorted[k] = sorted[k - 1];
+        sorted[k] = (uint8_t)n;
+    }
+}
+
+static void suggest(const char *text, size_t len, char why[static 400])
+{
+    int n = snprintf(why, 400, "unknown phase '%.*s'", (int)MIN(len, 60), text);
+    Nearest best = {0};
+    for (int row = 0; row < PHASE_ROWS; row++)
+        nearest_offer(&best, text, len, phase_info[row].name);
+    nearest_print(&best, why + n, 400 - (size_t)n);
+}
+
+static bool parse_number(const char *text, size_t len, int *number)
+{
+    *number = 0;
+    for (size_t k = 0; k < len; k++) {
+        if (text[k] < '0' || text[k] > '9' || *number > 1000)
+            return false;
+        *number = *number * 10 + text[k] - '0';
+    }
+    return len > 0;
+}
+
+int phase_find(const char *text, size_t len, char why[static 400])
+{
+    int slot;
+    return phase_find_at(text, len, &slot, why);
+}
+
+int phase_find_at(const char *text, size_t len, int *slot, char why[static 400])
+{
+    uint8_t sorted[PHASE_ROWS];
+    int number;
+    if (parse_number(text, len, &number)) {
+        *slot = number;
+        if (number < PHASE_ROWS)
+            return number;
+        snprintf(why, 400, "there is no phase %d; the last is %d", number, PHASE_ROWS - 1);
+        return -1;
+    }
+    const char *at = memchr(text, '@', len);
+    size_t name_len = at ? (size_t)(at - text) : len;
+    if (at && !parse_number(at + 1, len - name_len - 1, &number)) {
+        snprintf(why, 400, "'%.*s': expected a phase number behind '@'", (int)MIN(len, 60), text);
+        return -1;
+    }
+    sort_names(sorted);
+    int low = 0, high = PHASE_ROWS;
+    while (low < high) {  // the first that is not less
+        int mid = (low + high) / 2;
+        if (by_name(text, name_len, sorted[mid]) > 0)
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    if (low == PHASE_ROWS || by_name(text, name_len, sorted[low]) != 0) {
+        suggest(text, name_len, why);
+        return -1;
+    }
+    bool twice = low + 1 < PHASE_ROWS && by_name(text, name_len, sorted[low + 1]) == 0;
+    if (!at && twice) {
+        snprintf(why, 400, "'%.*s' stands at two slots: write %s@%d or %s@%d", (int)MIN(len, 60), text,
+                 phase_info[sorted[low]].name, sorted[low], phase_info[sorted[low]].name, sorted[low + 1]);
+        return -1;
+    }
+    int row = sorted[low + (at && twice && sorted[low + 1] == number)];
+    bool sub_pass = at && ((row >= PHASE_SLOTS && number < PHASE_SLOTS) || recipe_at(row, number) >= 0);
+    *slot = sub_pass ? number : row;
+    if (!at || row == number || sub_pass)
+        return row;
+    snprintf(why, 400, "'%.*s' is not at slot %d but at %d", (int)MIN(name_len, 60), text, number, row);
+    return -1;
+}
+
+/* -- Lists ---------------------------------------------------------------------------------------------- */
+
+static void list_masks(Out *out, uint32_t mask)
+{
+#define NAME(id, ...) #id,
+    static const char *const names[] = {ANALYSES(NAME)};
+#undef NAME
+    out_char(out, '[');
+    for (size_t k = 0, n = 0; k < ARRAY_LEN(names); k++)
+        if (mask >> k & 1)
+            out_fmt(out, "%s\"%s\"", n++ ? "," : "", names[k]);
+    out_char(out, ']');
+}
+
+bool phase_matches(const char *glob, int row)
+{
+    const char *name = phase_info[row].name;
+    char text[80];
+    int n = snprintf(text, sizeof text, "%03d-%s", row, name);
+    return glob_match(glob, name, strlen(name), true) || glob_match(glob, text, (size_t)n, true) ||
+           glob_match(glob, text, 3, true);
+}
+
+void phase_list(Out *out, bool json)
+{
+    static const int min_opt[] = {0, 1, 2, 3, 0};
+    if (json)
+        out_z(out, "{\"schema\":1,\"phases\":[");
+    for (int row = 0; row < PHASE_ROWS; row++) {
+        const PhaseInfo *p = &phase_info[row];
+        if (!json) {
+            out_fmt(out, "%3d  %-40s %-9s %-11s %-4s %-8s %s\n", row, p->name, phase_kind_name(p->kind),
+                    phase_status(row), phase_gate_name(p->gate), phase_form_name(p->form), p->summary);
+            continue;
+        }
+        out_fmt(out, "%s\n{\"index\":%d,\"name\":\"%s\",\"kind\":\"%s\",\"status\":\"%s\",\"min_opt\":%d,",
+                row ? "," : "", row, p->name, phase_kind_name(p->kind), phase_status(row), min_opt[p->gate]);
+        if (p->gate == PG_O0_ONLY)
+            out_z(out, "\"max_opt\":0,");
+        out_fmt(out, "\"scope\":\"%s\",\"form\":\"%s\",\"needs\":", p->scope == PS_MODULE ? "module" : "function",
+                phase_form_name(p->form));
+        list_masks(out, p->needs);
+        out_z(out, ",\"keeps\":");
+        list_masks(out, p->keeps);
+        out_z(out, ",\"summary\":");
+        out_json(out, p->summary, strlen(p->summary));
+        out_char(out, '}');
+    }
+    if (json)
+        out_z(out, "\n]}\n");
+}

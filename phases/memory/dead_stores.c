@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: MIT
+// Removes stores to local variables that nothing reads before they are overwritten or the function ends. Part of
+// OriStoreForwarding (store_forwarding.c), in both forms.
+//
+// A walk from the end of each block to its start knows of each byte whether it is overwritten, or gone with the
+// function, before anything reads it. Blocks with a single successor begin with what is known at the start of that; a
+// guarded exit that goes on is such a block, too, since variables are gone where it leaves. What is known is when a
+// byte was last seen to be overwritten and to be read; an undo log brings back what was known at the successor.
+// Besides, bytes of a variable whose address is not exposed that no load of the function may reach need no stores at
+// all. Exposed variables may be read by whatever may read memory.
+//
+//     st.local.b32 [@x], R1                       (nothing)
+//     st.local.b64 [@x], R2                  ->   st.local.b64 [@x], R2
+//
+//     R1 = ld.local.b32 [R9]                      R1 = ld.local.b32 [R9]   ; R9 = @x + 16 + R8, R8 in [0, 15]
+//     st.local.b32 [@x+4], R2                ->   (nothing)                ; no load reaches it
+//     st.local.b32 [R9], R3; exit            ->   exit
+//
+// Must not fire:
+//     st.local.b32 [@x], R1; R3 = ld.local.b32 [R9]; st.local.b32 [@x], R2      R9 may be the address of @x
+//     st.local.b32 [@x], R1; @P0 st.local.b32 [@x], R2                          the first stays where P0 is false
+//     st.local.b64 [@x], R1; st.local.b32 [@x], R2                              the upper half is read
+//     st.local.b32 [@x], R1; call @f, ...; exit                                 if the address of @x is exposed
+//     st.volatile.local.b32 [@x], R1; exit                                      volatile accesses stay
+//
+// Does not do: stores that are overwritten on all of several ways, or under the same guard; parts of a vector.
+#include "phases/memory/dead_stores.h"
+#include "ir/analysis/local_memory.h"
+#include "ir/rewrite/rewrite.h"
+#include "phases/bodies.h"
+
+enum { BYTEWISE = 64 };  // ranges up to this size are looked at byte by byte
+
+typedef struct Undo {
+    uint32_t *where, old;
+} Undo;
+
+typedef struct Visit {
+    BlockId block;
+    uint32_t undo;
+    bool leave;
+} Visit;
+
+// Times count reads and overwritings on the way up from where the walk began; 0 = never.
+typedef struct DeadStores {
+    Ctx *ctx;
+    Fn *fn;
+    Arena scratch;
+    const Analyses *a;
+    LocalMemory memory;
+    uint32_t *unread;  // by byte: how many bytes before it no load of the function may reach
+    uint32_t now;
+    uint32_t *over, *read;     // by byte
+    uint32_t *range, *any;     // by piece: reads of more than BYTEWISE bytes; of all kinds
+    uint32_t exposed, ending;  // reads of exposed variables by what is not known; the end of the function
+    VEC(Undo) undo;
+    VEC(Visit) stack;
+    VEC(InstrId) dead;
+} DeadStores;
+
+static void set(DeadStores *d, uint32_t *where, uint32_t value)
+{
+    VEC_PUSH(&d->scratch, &d->undo, ((Undo){where, *where}));
+    *where = value;
+}
+
+/* -- Bytes that nothing reads --------------------------------------------------------------------------- */
+
+static void find_unread(DeadStores *d)
+{
+    const LocalMemory *m = &d->memory;
+    uint32_t *readers = NEW_ARRAY(&d->scratch, uint32_t, m->nbytes + 1);
+    d->unread = NEW_ARRAY(&d->scratch, uint32_t, m->nbytes + 1);
+    for (uint32_t k = 1; k < m->accesses.n; k++) {
+        if (!m->accesses.at[k].reads)
+            continue;
+        readers[m->accesses.at[k].first]++;
+        readers[m->accesses.at[k].end]--;
+    }
+    for (uint32_t k = 0; k < m->nbytes; k++) {
+        d->unread[k + 1] = d->unread[k] + !readers[k];
+        readers[k + 1] += readers[k];
+    }
+}
+
+static bool is_never_read(const DeadStores *d, const LocalAccess *access)
+{
+    return !d->memory.variables[access->variable].exposed &&
+           d->unread[access->end] - d->unread[access->first] == access->end - access->first;
+}
+
+/* -- Bytes that nothing reads any more ------------------------------------------------------------------ */
+
+// Whether everything that a store writes is overwritten, or gone, before it is read.
+static bool is_overwritten(const DeadStores *d, const LocalAccess *access)
+{
+    uint32_t piece = d->memory.piece[access->first];
+    uint32_t unknown = d->memory.variables[access->variable].exposed ? d->exposed : 0;
+    if (d->ending > MAX(d->any[piece], unknown))
+        return true;
+    if (access->end - access->first > BYTEWISE)
+        return false;
+    for (uint32_t k = access->first; k < access->end; k++)
+        if (MAX(d->over[k], d->ending) <= MAX(MAX(d->read[k], d->range[piece]), unknown))
+            return false;
+    return true;
+}
+
+static void look_at_read(DeadStores *d, const LocalAccess *access)
+{
+    uint32_t piece = d->memory.piece[access->first];
+    set(d, &d->any[piece], ++d->now);
+    if (access->end - access->first > BYTEWISE)
+        set(d, &d->range[piece], d->now);
+    else
+        for (uint32_t k = access->first; k < access->end; k++)
+            set(d, &d->read[k], d->now);
+}
+
+static void look_at_store(DeadStores *d, const LocalAccess *access)
+{
+    const Instr *i = ir_instr(d->fn, access->instr);
+    bool ordered = ir_desc(d->fn, i)->traits & TR_ORDERED || i->flags & IF_PINNED || i->callseq;
+    if (ordered)
+        return;
+    if ((is_never_read(d, access) || is_overwritten(d, access)) &&
+        knob_spend(&d->ctx->knobs, KNOB_STORE_FORWARDING_BUDGET)) {
+        VEC_PUSH(&d->scratch, &d->dead, access->instr);
+        return;
+    }
+    d->now++;
+    if (access->exact && !ir_guarded(i))
+        for (uint32_t k = access->first; k < access->end; k++)
+            set(d, &d->over[k], d->now);
+}
+
+/* -- The walk ------------------------------------------------------------------------------------------- */
+
+static void look_at_block(DeadStores *d, BlockId b)
+{
+    FOR_INSTRS_BACK(d->fn, b, id) {
+        const LocalAccess *access = local_access(&d->memory, id);
+        const Desc *desc = ir_desc(d->fn, ir_instr(d->fn, id));
+        bool only_writes = desc->op == OP_ST && !(desc->traits & TR_ORDERED);
+        if (access && access->reads)
+            look_at_read(d, access);
+        else if (access)
+            look_at_store(d, access);
+        else if (!only_writes && local_may_reach_exposed(&d->memory, id))
+            set(d, &d->exposed, ++d->now);
+    }
+}
+
+static uint32_t succ_count(const DeadStores *d, BlockId b) { return d->a->succs.first[b + 1] - d->a->succs.first[b]; }
+
+static void visit_from(DeadStores *d, BlockId root)
+{
+    const Edges *preds = &d->a->preds;
+    VEC_PUSH(&d->scratch, &d->stack, ((Visit){.block = root}));
+    while (d->stack.n) {
+        Visit v = d->stack.at[--d->stack.n];
+        if (v.leave) {
+            for (; d->undo.n > v.undo; d->undo.n--)
+                *d->undo.at[d->undo.n - 1].where = d->undo.at[d->undo.n - 1].old;
+            continue;
+        }
+        VEC_PUSH(&d->scratch, &d->stack, ((Visit){v.block, d->undo.n, true}));
+        Opcode last = ir_desc(d->fn, ir_instr(d->fn, ir_terminator(d->fn, v.block)))->op;
+        if (!succ_count(d, v.block) && (last == OP_RET || last == OP_EXIT))
+            set(d, &d->ending, ++d->now);
+        look_at_block(d, v.block);
+        for (uint32_t e = preds->first[v.block]; e < preds->first[v.block + 1]; e++)
+            if (succ_count(d, preds->at[e]) == 1 && d->a->rpo_index[preds->at[e]] != UINT32_MAX)
+                VEC_PUSH(&d->scratch, &d->stack, ((Visit){.block = preds->at[e]}));
+    }
+}
+
+bool remove_dead_stores(Ctx *ctx, Fn *fn)
+{
+    DeadStores d = {.ctx = ctx, .fn = fn};
+    arena_init(&d.scratch, &ctx->heap);
+    if (local_memory_find(&d.memory, fn, &d.scratch)) {
+        d.a = analysis_need(fn, AN_CFG | AN_RPO);
+        find_unread(&d);
+        d.over = NEW_ARRAY(&d.scratch, uint32_t, d.memory.nbytes);
+        d.read = NEW_ARRAY(&d.scratch, uint32_t, d.memory.nbytes);
+        d.range = NEW_ARRAY(&d.scratch, uint32_t, d.memory.pieces.n);
+        d.any = NEW_ARRAY(&d.scratch, uint32_t, d.memory.pieces.n);
+        for (uint32_t k = 0; k < d.a->nrpo; k++)
+            if (succ_count(&d, d.a->rpo[k]) != 1)
+                visit_from(&d, d.a->rpo[k]);
+    }
+    for (uint32_t k = 0; k < d.dead.n; k++)
+        remove_annotated(fn, d.dead.at[k]);
+    bool progress = d.dead.n > 0;
+    arena_free(&d.scratch);
+    return progress;
+}

@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: MIT
+#ifndef ORI_DEAD_STORES_H
+#define ORI_DEAD_STORES_H
+
+#include "phases/phase.h"
+
+// Removes stores to local variables that are overwritten, or whose variables end, before anything reads them; returns
+// progress. Part of OriStoreForwarding.
+bool remove_dead_stores(Ctx *ctx, Fn *fn);
+
+#endif

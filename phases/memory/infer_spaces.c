@@ -1,0 +1,312 @@
+// SPDX-License-Identifier: MIT
+// Makes generic accesses accesses of the state space that their addresses lie in.
+//
+// Sub-pass: OriInferAddressSpaces, behind phase 3 and in the bundle of phase 37. Where an address comes from says
+// ir/analysis/origins.h: cvta of a space, or of a symbol in it, through moves, phis, selects, sums and conversions. An
+// access of a known place of a variable names the variable. For any other the address is computed a second time, in the
+// space: each instruction that makes the generic address gets a twin in front of it that makes the other one of the
+// twins of its operands, down to cvta, whose twin is a move. What is left of the generic computation is dead if nothing
+// else needs it. The address that cvta.to makes of one is its twin, and isspacep of a known space is a constant.
+//
+//     R2 = cvta.shared.u64 R1                     R3 = mov.b64 R1
+//     R4 = add.s64 R2, R9                    ->   R5 = add.s64 R3, R9
+//     R6 = ld.b32 [R4+8]                          R6 = ld.shared.b32 [R5+8]
+//
+//     R2 = cvta.shared::cluster.u64 R1            ...                      ; of another CTA, perhaps
+//     P1 = isspacep.shared::cluster R2       ->   P1 = mov.pred 1
+//
+//     R2 = cvta.local.u64 @x                      ...
+//     st.b32 [R2+4], R7                      ->   st.local.b32 [@x+4], R7
+//     R8 = cvta.to.local.u64 R2                   R8 = mov.b64 @x's address
+//     P1 = isspacep.shared R2                     P1 = mov.pred 0
+//
+// Must not fire:
+//     R4 = selp.b64 R2, R3, P0                    one of two spaces, or a number that may be anything
+//     ld.volatile.b32 [R4]                        ordered accesses stay as they are
+//     ld.b32 [R9], R9 a kernel's parameter        nothing says where that points
+//     atom.add.u32 [R4], R4 in .local             there is no such instruction
+//     ld.L1::no_allocate.b32 [R4], R4 in .shared  there neither
+//     ld.b32 [R2], R2 = cvta.shared::cluster R1   ptxas makes the same of ld.shared::cluster (tried)
+//     isspacep.shared::cta R2                     may be true of that
+//     cvta.to.shared::cta R2                      where R1 is of another CTA, this is not R1
+//
+// Does not do: parameters declared `.ptr`; addresses in `.param`.
+// Documented: nothing; ptxas leaves generic accesses (design/ptx-facts.md, section 6).
+#include "ir/analysis/origins.h"
+#include "ir/rewrite/rewrite.h"
+#include "phases/bodies.h"
+
+enum { TEXT_MAX = 256 };
+
+typedef struct Inference {
+    Fn *fn;
+    Arena scratch;
+    Origins origins;
+    RegId nregs;
+    DescId ndescs;
+    DescId *in_space[SP_GENERIC];  // by DescId: the same access in this space, once asked for; 0 = none
+    RegId *twin;                   // by RegId: the register with the address in the space; 0 = none
+    VEC(RegId) work;               // registers whose definitions have no twins yet
+    VEC(InstrId) copied;           // instructions that get a twin
+    bool progress;
+} Inference;
+
+// Whether it is a generic address in one space, which accesses can name.
+static bool has_space(const Origin *o)
+{
+    return o->kind == OR_ADDRESS && o->generic &&
+           (o->space == SP_GLOBAL || o->space == SP_SHARED || o->space == SP_CLUSTER || o->space == SP_LOCAL ||
+            o->space == SP_CONST);
+}
+
+// True if the access exists in this space. Cache hints and vectors of atomics exist for global memory only. False for
+// shared::cluster, where naming the space saves no instruction (tried).
+static bool can_name(const Fn *fn, const Desc *d, Space space)
+{
+    const Mnem *m = tab_mnem(fn->tables, d->mnem);
+    bool atomic = d->op == OP_ATOM || d->op == OP_RED;
+    bool global = tab_str(fn->tables, m->suffix).len || (atomic && m->mod[MC_VEC]);
+    if (d->traits & (TR_ORDERED | TR_RDONLY) || (global && space != SP_GLOBAL))
+        return false;
+    switch (d->op) {
+    case OP_LD: return space != SP_CLUSTER;
+    case OP_ST: return space != SP_CLUSTER && space != SP_CONST;
+    case OP_ATOM:
+    case OP_RED: return space == SP_GLOBAL || space == SP_SHARED;
+    default: return false;
+    }
+}
+
+static const char *name_of(Space space)
+{
+    return space == SP_GLOBAL ? "global" : space == SP_SHARED ? "shared" : space == SP_LOCAL ? "local" : "const";
+}
+
+// The descriptor of the same access in a space; 0 = there is none.
+static DescId desc_in_space(Inference *f, DescId of, Space space)
+{
+    Fn *fn = f->fn;
+    if (!f->in_space[space])
+        f->in_space[space] = NEW_ARRAY(&f->scratch, DescId, f->ndescs);
+    DescId *found = &f->in_space[space][of];
+    if (*found)
+        return *found;
+    const Desc *d = tab_desc(fn->tables, of);
+    Opcode op = d->op;
+    char mnemonic[TEXT_MAX], shape[TEXT_MAX];
+    const char *why;
+    Str text = tab_str(fn->tables, tab_mnem(fn->tables, d->mnem)->text), form = tab_str(fn->tables, d->shape);
+    int n = snprintf(mnemonic, sizeof mnemonic, "%.*s.%s", (int)text.len, text.text, name_of(space));
+    int m = snprintf(shape, sizeof shape, "%.*s", (int)form.len, form.text);
+    if (n >= TEXT_MAX || m >= TEXT_MAX)
+        return 0;
+    DescId id = desc_intern(fn->tables, mnem_intern(fn->tables, mnemonic, (size_t)n), shape, (size_t)m, &why);
+    bool there = id && tab_desc(fn->tables, id)->op == op && module_takes(fn->module, tab_desc(fn->tables, id)->needs);
+    return *found = there ? id : 0;
+}
+
+/* -- Twins ---------------------------------------------------------------------------------------------- */
+
+static Operand twin_of(Inference *f, RegId r)
+{
+    if (!f->twin[r]) {
+        f->twin[r] = reg_new(f->fn, RF_R, (Width)ir_reg(f->fn, r)->width);
+        VEC_PUSH(&f->scratch, &f->work, r);
+    }
+    return op_reg(f->fn, f->twin[r]);
+}
+
+// The origin of what an instruction defines, from outside.
+static bool defines_address(Inference *f, InstrId id)
+{
+    const Instr *i = ir_instr(f->fn, id);
+    ValueId v = i->ndef == 1 ? value_of(f->fn, f->origins.a, id, 0) : 0;
+    return v && v != VALUE_ANY && f->origins.address[v] && has_space(&f->origins.known.at[f->origins.address[v]]);
+}
+
+// Asks for twins of all that the twins asked for so far are made of.
+static void find_sources(Inference *f)
+{
+    const Analyses *a = f->work.n ? analysis_need(f->fn, AN_DEFUSE) : NULL;
+    while (f->work.n) {
+        RegId r = f->work.at[--f->work.n];
+        FOR_DEFS(a, r, def) {
+            const Instr *i = ir_instr(f->fn, def->instr);
+            if (!defines_address(f, def->instr))
+                continue;
+            VEC_PUSH(&f->scratch, &f->copied, def->instr);
+            for (uint32_t k = i->ndef; k < i->nops; k++) {
+                Origin o = origin_of(&f->origins, def->instr, k);
+                if (op_is_reg(ir_ops(f->fn, i)[k]) && has_space(&o))
+                    twin_of(f, op_index(ir_ops(f->fn, i)[k]));
+            }
+        }
+    }
+}
+
+// In front of an instruction that makes a generic address, one that makes the address in the space.
+static void make_twin(Inference *f, InstrId id, const Operand *ops)
+{
+    Fn *fn = f->fn;
+    const Instr *i = ir_instr(fn, id);
+    const Desc *d = ir_desc(fn, i);
+    char text[16];
+    DescId desc = i->desc;
+    if (d->op == OP_CVTA || d->op == OP_CVTA_ADDR) {
+        snprintf(text, sizeof text, "mov.b%u", width_bits(ir_reg(fn, op_index(ops[0]))->width));
+        desc = desc_make(fn->tables, text, d->op == OP_CVTA ? "%,%" : "%,&");
+    }
+    InstrId twin = ir_insert_before(fn, id, desc, i->flags, ops, i->nops);
+    ir_instr(fn, twin)->line = i->line;
+    f->progress = true;
+}
+
+static void make_twins(Inference *f)
+{
+    Fn *fn = f->fn;
+    Operand *ops = NULL;
+    uint32_t room = 0;
+    for (uint32_t n = 0; n < f->copied.n; n++) {
+        InstrId id = f->copied.at[n];
+        const Instr *i = ir_instr(fn, id);
+        if (room < i->nops)
+            ops = arena_alloc(&f->scratch, (room = i->nops * 2) * sizeof *ops);
+        memcpy(ops, ir_ops(fn, i), i->nops * sizeof *ops);
+        ops[0] = op_def(op_reg(fn, f->twin[op_index(ops[0])]));
+        for (uint32_t k = i->ndef; k < i->nops; k++) {
+            Origin o = origin_of(&f->origins, id, k);
+            if (op_is_reg(ops[k]) && has_space(&o))
+                ops[k] = op_reg(fn, f->twin[op_index(ops[k])]);
+        }
+        make_twin(f, id, ops);
+    }
+}
+
+/* -- Accesses ------------------------------------------------------------------------------------------- */
+
+// An instruction that is going to be another one. What it becomes may need twins that are not made yet.
+typedef struct Change {
+    InstrId instr;
+    DescId desc;   // of an access; 0 = it becomes a move
+    Operand from;  // the base; of a move, what is moved
+    Operand offset;
+} Change;
+
+typedef VEC(Change) Changes;
+
+// Where an access lies in a variable, if it is one place there.
+static bool lies_in_variable(const Fn *fn, const Origin *at)
+{
+    const Sym *s = at->sym ? ir_sym(fn, at->sym) : NULL;
+    return s && s->kind == SYM_VAR && origin_is_exact(at) && at->lo >= 0 && (uint64_t)at->lo < s->size;
+}
+
+static void look_at_accesses(Inference *f, Changes *changes)
+{
+    Fn *fn = f->fn;
+    for (uint32_t k = 0; k < f->origins.accesses.n; k++) {
+        const MemAccess *access = &f->origins.accesses.at[k];
+        const Instr *i = ir_instr(fn, access->instr);
+        Operand base = *ir_use(fn, i, 0), offset = *ir_use(fn, i, 1);
+        if (access->space != SP_GENERIC || !has_space(access->at) || !op_is_reg(base) ||
+            !can_name(fn, ir_desc(fn, i), (Space)access->at->space) || i->flags & IF_PINNED)
+            continue;
+        DescId desc = desc_in_space(f, i->desc, (Space)access->at->space);
+        if (!desc)
+            continue;
+        Change change = {access->instr, desc, op_none(), offset};
+        if (lies_in_variable(fn, access->at)) {
+            change.from = op_sym(access->at->sym);
+            change.offset = op_const(fn, (uint64_t)access->at->lo, W64);
+        } else {
+            change.from = twin_of(f, op_index(base));
+        }
+        VEC_PUSH(&f->scratch, changes, change);
+    }
+}
+
+// True if isspacep of a space is a constant for generic addresses of what lies in another one. An address in
+// shared::cluster may be one in shared::cta. Constant variables may lie in global memory.
+static bool is_decided(Space space, Space of)
+{
+    bool own_cta = space == SP_SHARED && of == SP_CLUSTER;
+    return space != SP_CONST && of != SP_CONST && !own_cta;
+}
+
+// cvta.to and isspacep of what is known.
+static void look_at_questions(Inference *f, Changes *changes)
+{
+    Fn *fn = f->fn;
+    FOR_BLOCKS(fn, b) {
+        FOR_INSTRS(fn, b, id) {
+            const Instr *i = ir_instr(fn, id);
+            const Desc *d = ir_desc(fn, i);
+            bool asks = d->op == OP_CVTA_TO || d->op == OP_ISSPACEP;
+            if (!asks || !op_is_reg(*ir_use(fn, i, 0)) || !op_is_reg(*ir_def(fn, i, 0)) || i->flags & IF_PINNED)
+                continue;
+            Origin o = origin_of(&f->origins, id, i->ndef);
+            Space space = mod_space((Mod)tab_mnem(fn->tables, d->mnem)->mod[MC_SPACE]);
+            if (!has_space(&o))
+                continue;
+            Change change = {.instr = id};
+            if (d->op == OP_ISSPACEP && is_decided(space, (Space)o.space))
+                change.from = op_const(fn, space_contains(space, (Space)o.space), W1);
+            else if (d->op == OP_CVTA_TO && space == (Space)o.space)
+                change.from = twin_of(f, op_index(*ir_use(fn, i, 0)));
+            else
+                continue;
+            VEC_PUSH(&f->scratch, changes, change);
+        }
+    }
+}
+
+static void apply(Inference *f, const Changes *changes)
+{
+    Fn *fn = f->fn;
+    for (uint32_t k = 0; k < changes->n; k++) {
+        const Change *c = &changes->at[k];
+        Instr *i = ir_instr(fn, c->instr);
+        f->progress = true;
+        if (!c->desc) {
+            instr_replace_by_move(fn, c->instr, c->from);
+            continue;
+        }
+        i->desc = c->desc;
+        *ir_use(fn, i, 0) = c->from;
+        *ir_use(fn, i, 1) = c->offset;
+    }
+}
+
+bool has_generic_accesses(const Fn *fn)
+{
+    bool makes = false, takes = false;
+    FOR_BLOCKS(fn, b) {
+        FOR_INSTRS(fn, b, id) {
+            const Desc *d = ir_desc(fn, ir_instr(fn, id));
+            makes |= d->op == OP_CVTA || d->op == OP_CVTA_ADDR;
+            takes |= d->op == OP_CVTA_TO || d->op == OP_ISSPACEP ||
+                     (can_name(fn, d, SP_GLOBAL) && !tab_mnem(fn->tables, d->mnem)->mod[MC_SPACE]);
+            if (makes && takes)
+                return true;
+        }
+    }
+    return false;
+}
+
+bool phase_infer_spaces(Ctx *ctx, Fn *fn)
+{
+    if (!has_generic_accesses(fn))
+        return false;
+    Inference f = {.fn = fn, .nregs = fn->regs.n, .ndescs = fn->tables->desc_first + fn->tables->descs.n};
+    Changes changes = {0};
+    arena_init(&f.scratch, &ctx->heap);
+    origins_find(&f.origins, fn, &f.scratch);
+    f.twin = NEW_ARRAY(&f.scratch, RegId, f.nregs);
+    look_at_accesses(&f, &changes);
+    look_at_questions(&f, &changes);
+    find_sources(&f);
+    make_twins(&f);
+    apply(&f, &changes);
+    arena_free(&f.scratch);
+    return f.progress;
+}

@@ -1,0 +1,346 @@
+// SPDX-License-Identifier: MIT
+// Forwards what was stored to a local variable, or loaded from it, to later loads; then removes stores that nothing
+// reads any more (dead_stores.c).
+//
+// Sub-pass: OriStoreForwarding, for what promotion leaves in `.local`: arrays with dynamic indices, and variables whose
+// address goes elsewhere. Works on extended basic blocks: a block with a single predecessor goes on with what is known
+// at the end of that. For each byte of a variable it is known which register (or constant) was stored there last, or
+// loaded from there. A load of an exact address all of whose bytes are low bytes of one value becomes a move of it,
+// with the extension of the load's type. A store of what is there already goes. A write to a range that is not known
+// exactly makes all bytes unknown that some access connects with it (ir/analysis/local_memory.h). Variables whose
+// address is not exposed are written by nothing else. Exposed ones are forgotten where anything may write them or order
+// memory: calls, atomics, barriers, stores to addresses from elsewhere. Going back up to where another way branches
+// off, an undo log restores what was known there. All takes linear time; tables are by byte of local variables.
+//
+//     st.local.b32 [@x+4], R1                     st.local.b32 [@x+4], R1
+//     st.local.b32 [R9], R2, R9 = @x + 16 + R8    st.local.b32 [R9], R2           ; R8 is in [0, 15]
+//     R3 = ld.local.b32 [@x+4]               ->   R3 = mov.b32 R1
+//
+//     st.local.u8 [@x], R1                        st.local.u8 [@x], R1
+//     @P0 R2 = ld.local.s8 [@x]              ->   @P0 R2 = cvt.s32.s8 R1
+//
+//     R1 = ld.local.b32 [@x]                      R1 = ld.local.b32 [@x]
+//     R2 = ld.local.b32 [@x]                 ->   R2 = mov.b32 R1
+//     st.local.b32 [@x], R1                       (nothing)
+//
+//     @P0 st.local.b32 [@x], R1                   @P0 st.local.b32 [@x], R1
+//     @P0 R2 = ld.local.b32 [@x]             ->   @P0 R2 = mov.b32 R1             ; one value of P0, in ssa form
+//
+// Must not fire:
+//     st.local.b32 [@x], R1; st.local.b32 [R9], R2; R3 = ld.local.b32 [@x]      R9 may be the same address
+//     @P0 st.local.b32 [@x], R1; R2 = ld.local.b32 [@x]                         not under the guard
+//     st.local.b32 [@x], R1; R3 = ld.local.b64 [@x]                             the other half is not known
+//     st.local.b32 [@x], R1; call @f, ...; R2 = ld.local.b32 [@x]               if the address of @x is exposed
+//     st.local.b32 [@x], R1; ld.volatile.local.b32 [@x]                         volatile accesses stay
+//     st.local.b32 [@x], undef; ld; ld                                          each would see a value of its own
+//     st.local.b32 [@x], R1 on one of two ways to a block that loads it
+//
+// Does not do: upper parts of a value, values put together, what is known at all ends that meet, memory other than the
+// function's own variables; multi form, where registers change.
+// The technique is in the books (Muchnick, "Advanced Compiler Design and Implementation", 1997, section 12.3, on
+// extended basic blocks); that ptxas forwards stores is known from trying it. The sub-pass is ours.
+#include "ir/analysis/local_memory.h"
+#include "ir/rewrite/rewrite.h"
+#include "phases/bodies.h"
+#include "phases/memory/dead_stores.h"
+
+enum { BYTEWISE = 32 };  // ranges up to this size are made unknown byte by byte
+
+// What memory holds from a byte on.
+typedef struct Held {
+    Operand value;
+    uint32_t first, bytes;
+    Operand guard;  // none = whether a guard holds or not
+} Held;
+
+typedef struct Undo {
+    uint32_t *where, old;
+} Undo;
+
+typedef struct Visit {
+    BlockId block;
+    uint32_t undo;
+    bool leave;
+} Visit;
+
+// An element of a load that is to become a move.
+typedef struct Forward {
+    const LocalAccess *access;
+    uint32_t element, held;
+} Forward;
+
+// The low bytes of a register that are those of something held: it is loaded.
+typedef struct Copy {
+    uint32_t held, bytes;
+} Copy;
+
+typedef struct Forwarding {
+    Ctx *ctx;
+    Fn *fn;
+    Arena scratch;
+    const Analyses *a;
+    LocalMemory memory;
+    VEC(Held) values;         // from 1; their numbers ascend along each way
+    uint32_t *held;           // by byte: what it is of; 0 = not known
+    uint32_t *forgotten;      // by piece: values before this one are not known to be there any more
+    uint32_t forgot_exposed;  // the same for exposed variables
+    VEC(Undo) undo;
+    VEC(Visit) stack;
+    VEC(Forward) forwards;
+    Copy *copies;            // by RegId
+    VEC(InstrId) redundant;  // stores of what is there
+} Forwarding;
+
+/* -- What is known -------------------------------------------------------------------------------------- */
+
+static void set(Forwarding *f, uint32_t *where, uint32_t value)
+{
+    if (*where == value)
+        return;
+    VEC_PUSH(&f->scratch, &f->undo, ((Undo){where, *where}));
+    *where = value;
+}
+
+static void undo_to(Forwarding *f, uint32_t n)
+{
+    while (f->undo.n > n) {
+        Undo last = f->undo.at[--f->undo.n];
+        *last.where = last.old;
+    }
+}
+
+static Operand guard_of(const Fn *fn, const Instr *i) { return ir_guarded(i) ? *ir_guard(fn, i) : op_none(); }
+
+static bool is_stable(const Fn *fn, Operand o)
+{
+    return op_kind(o) == K_NONE || op_kind(o) == K_IMM || (op_is_reg(o) && reg_in_ssa(ir_reg(fn, op_index(o))));
+}
+
+// What a byte is known to hold; 0 = nothing is.
+static uint32_t held_at(const Forwarding *f, const LocalAccess *access, uint32_t byte)
+{
+    uint32_t h = f->held[byte];
+    bool exposed = f->memory.variables[access->variable].exposed;
+    return h >= f->forgotten[f->memory.piece[byte]] && (!exposed || h >= f->forgot_exposed) ? h : 0;
+}
+
+// The value whose low bytes an element of a plain access is, where the guard of the instruction holds; 0 = none is
+// known.
+static uint32_t find_held(const Forwarding *f, const LocalAccess *access, uint32_t element)
+{
+    uint32_t first = access->first + element * access->bytes, h = held_at(f, access, first);
+    const Held *held = &f->values.at[h];
+    Operand guard = guard_of(f->fn, ir_instr(f->fn, access->instr));
+    if (!h || held->first != first || held->bytes < access->bytes ||
+        (op_kind(held->guard) != K_NONE && !op_same(held->guard, guard)))
+        return 0;
+    for (uint32_t k = 1; k < access->bytes; k++)
+        if (held_at(f, access, first + k) != h)
+            return 0;
+    return h;
+}
+
+static void forget_bytes(Forwarding *f, uint32_t first, uint32_t end)
+{
+    for (uint32_t k = first; k < end; k++)
+        set(f, &f->held[k], 0);
+}
+
+static void forget(Forwarding *f, const LocalAccess *access)
+{
+    if (access->end - access->first <= BYTEWISE)
+        forget_bytes(f, access->first, access->end);
+    else
+        set(f, &f->forgotten[f->memory.piece[access->first]], f->values.n);
+}
+
+static Operand *data_of(const Fn *fn, const LocalAccess *access, uint32_t element)
+{
+    const Instr *i = ir_instr(fn, access->instr);
+    return access->writes ? ir_use(fn, i, 2 + element) : ir_def(fn, i, element);
+}
+
+static void note_element(Forwarding *f, const LocalAccess *access, uint32_t element)
+{
+    Operand value = *data_of(f->fn, access, element), guard = guard_of(f->fn, ir_instr(f->fn, access->instr));
+    uint32_t first = access->first + element * access->bytes, h = f->values.n;
+    bool known = op_kind(value) != K_NONE && is_stable(f->fn, value) && is_stable(f->fn, guard);
+    if (!known) {
+        if (access->writes)
+            forget_bytes(f, first, first + access->bytes);
+        return;
+    }
+    value.word &= ~(1u << 31);
+    VEC_PUSH(&f->scratch, &f->values, ((Held){value, first, access->bytes, guard}));
+    for (uint32_t k = 0; k < access->bytes; k++)
+        set(f, &f->held[first + k], h);
+}
+
+// A load says what is there. Under a guard that is not worth forgetting something else for.
+static bool is_worth_noting(const Forwarding *f, const LocalAccess *access, uint32_t element)
+{
+    uint32_t first = access->first + element * access->bytes;
+    bool free = true;
+    for (uint32_t k = 0; k < access->bytes; k++)
+        free &= !held_at(f, access, first + k);
+    return free || !ir_guarded(ir_instr(f->fn, access->instr));
+}
+
+/* -- The walk ------------------------------------------------------------------------------------------- */
+
+static bool forward_load(Forwarding *f, const LocalAccess *access)
+{
+    uint32_t before = f->forwards.n;
+    if (knob_left(&f->ctx->knobs, KNOB_STORE_FORWARDING_BUDGET) <= 0)
+        return false;
+    for (uint32_t k = 0; k < access->n; k++) {
+        Operand to = *data_of(f->fn, access, k);
+        uint32_t h = find_held(f, access, k);
+        if (!op_is_reg(to))
+            continue;
+        if (!h || !is_stable(f->fn, op_reg(f->fn, op_index(to)))) {
+            f->forwards.n = before;
+            return false;
+        }
+        VEC_PUSH(&f->scratch, &f->forwards, ((Forward){access, k, h}));
+    }
+    if (f->forwards.n == before)
+        return false;
+    knob_spend(&f->ctx->knobs, KNOB_STORE_FORWARDING_BUDGET);
+    for (uint32_t k = before; k < f->forwards.n && !ir_guarded(ir_instr(f->fn, access->instr)); k++)
+        f->copies[op_index(*data_of(f->fn, access, f->forwards.at[k].element))] =
+            (Copy){f->forwards.at[k].held, access->bytes};
+    return true;
+}
+
+static void look_at_load(Forwarding *f, const LocalAccess *access)
+{
+    if (!access->plain || forward_load(f, access))
+        return;
+    for (uint32_t k = 0; k < access->n; k++)
+        if (!find_held(f, access, k) && is_worth_noting(f, access, k))
+            note_element(f, access, k);
+}
+
+// Whether the low bytes of an operand are those of a value.
+static bool is_same(const Forwarding *f, Operand o, Operand value, uint32_t bytes)
+{
+    if (op_same(o, value))
+        return true;
+    const Copy *copy = op_is_reg(o) ? &f->copies[op_index(o)] : NULL;
+    return copy && copy->bytes >= bytes && op_same(f->values.at[copy->held].value, value);
+}
+
+static bool is_redundant(const Forwarding *f, const LocalAccess *access)
+{
+    for (uint32_t k = 0; k < access->n; k++) {
+        uint32_t h = find_held(f, access, k);
+        if (!h || !is_same(f, *data_of(f->fn, access, k), f->values.at[h].value, access->bytes))
+            return false;
+    }
+    return true;
+}
+
+static void look_at_store(Forwarding *f, const LocalAccess *access)
+{
+    if (!access->plain) {
+        forget(f, access);
+        return;
+    }
+    if (is_redundant(f, access) && knob_spend(&f->ctx->knobs, KNOB_STORE_FORWARDING_BUDGET)) {
+        VEC_PUSH(&f->scratch, &f->redundant, access->instr);
+        return;
+    }
+    for (uint32_t k = 0; k < access->n; k++)
+        note_element(f, access, k);
+}
+
+static void look_at(Forwarding *f, InstrId id)
+{
+    const LocalAccess *access = local_access(&f->memory, id);
+    const Instr *i = ir_instr(f->fn, id);
+    const Desc *d = ir_desc(f->fn, i);
+    bool only_reads = d->op == OP_LD && !(d->traits & TR_ORDERED);
+    if (access && access->writes)
+        look_at_store(f, access);
+    else if (access)
+        look_at_load(f, access);
+    else if (!only_reads && !ir_calls_pure(f->fn, i) && local_may_reach_exposed(&f->memory, id))
+        set(f, &f->forgot_exposed, f->values.n);
+}
+
+// Whether a block goes on from a single other one.
+static bool goes_on(const Forwarding *f, BlockId b)
+{
+    const Edges *preds = &f->a->preds;
+    return b != f->fn->first && preds->first[b + 1] - preds->first[b] == 1;
+}
+
+static void visit_from(Forwarding *f, BlockId root)
+{
+    const Edges *succs = &f->a->succs;
+    VEC_PUSH(&f->scratch, &f->stack, ((Visit){.block = root}));
+    while (f->stack.n) {
+        Visit v = f->stack.at[--f->stack.n];
+        if (v.leave) {
+            undo_to(f, v.undo);
+            continue;
+        }
+        VEC_PUSH(&f->scratch, &f->stack, ((Visit){v.block, f->undo.n, true}));
+        FOR_INSTRS(f->fn, v.block, id)
+            look_at(f, id);
+        for (uint32_t e = succs->first[v.block]; e < succs->first[v.block + 1]; e++)
+            if (goes_on(f, succs->at[e]))
+                VEC_PUSH(&f->scratch, &f->stack, ((Visit){.block = succs->at[e]}));
+    }
+}
+
+/* -- Rewriting ------------------------------------------------------------------------------------------ */
+
+static void rewrite(Forwarding *f)
+{
+    Fn *fn = f->fn;
+    for (uint32_t k = 0; k < f->forwards.n; k++) {
+        const LocalAccess *access = f->forwards.at[k].access;
+        const Held *held = &f->values.at[f->forwards.at[k].held];
+        Operand to = op_reg(fn, op_index(*data_of(fn, access, f->forwards.at[k].element)));
+        Tail tail = tail_of(fn, ir_instr(fn, access->instr), f->forwards.at[k].element);
+        AccessMove move = {to, held->value, access->bytes, type_info[access->type].class == TC_S, tail};
+        // What they were declared as says where PTX may name them, which may be another place now.
+        if (op_is_reg(held->value) && ir_reg(fn, op_index(held->value))->type != ir_reg(fn, op_index(to))->type)
+            ir_reg(fn, op_index(held->value))->type = ir_reg(fn, op_index(to))->type = TY_NONE;
+        bool last = k + 1 == f->forwards.n || f->forwards.at[k + 1].access != access;
+        remove_annotations(fn, access->instr);
+        (last ? instr_replace_by_access_move : insert_access_move)(fn, access->instr, &move);
+    }
+    for (uint32_t k = 0; k < f->redundant.n; k++)
+        remove_annotated(fn, f->redundant.at[k]);
+}
+
+static bool forward_stores(Ctx *ctx, Fn *fn)
+{
+    Forwarding f = {.ctx = ctx, .fn = fn};
+    arena_init(&f.scratch, &ctx->heap);
+    if (local_memory_find(&f.memory, fn, &f.scratch)) {
+        f.a = analysis_need(fn, AN_CFG | AN_RPO);
+        f.held = NEW_ARRAY(&f.scratch, uint32_t, f.memory.nbytes);
+        f.forgotten = NEW_ARRAY(&f.scratch, uint32_t, f.memory.pieces.n);
+        f.copies = NEW_ARRAY(&f.scratch, Copy, fn->regs.n);
+        VEC_PUSH(&f.scratch, &f.values, ((Held){0}));
+        for (uint32_t k = 0; k < f.a->nrpo; k++)
+            if (!goes_on(&f, f.a->rpo[k]))
+                visit_from(&f, f.a->rpo[k]);
+        rewrite(&f);
+    }
+    bool progress = f.forwards.n || f.redundant.n;
+    arena_free(&f.scratch);
+    return progress;
+}
+
+bool phase_store_forwarding(Ctx *ctx, Fn *fn)
+{
+    bool forwarded = forward_stores(ctx, fn);
+    if (forwarded)
+        analysis_drop(fn, AN_FLOW);
+    return remove_dead_stores(ctx, fn) || forwarded;
+}

@@ -1,0 +1,313 @@
+// SPDX-License-Identifier: MIT
+// Lets instructions read what was copied instead of the copy.
+//
+// Sub-pass: OriCopyProp, of the GeneralOptimize bundles. One walk in layout order; a use that reads a copy gets what
+// the copy was made of, as far back as goes and its slot takes. So a copy of a copy is one step, since its own use was
+// rewritten before. In ssa form a value is there wherever a copy of it is. In multi form a source is if it has one
+// definition that dominates what reads it (ir/analysis/rdefs.h calls it plain) and the use reads no other definition of
+// the copy; or, within a block, if nothing wrote either since. Copies are moves of registers and constants, `not` of a
+// predicate, conversions of an integer type of the register's width into itself, and the parts of what was packed. The
+// address of a symbol goes into the memory operands that take it. Copies that nobody reads any more are left for dead
+// code removal.
+//
+//     R2 = mov.b32 R1                             R2 = mov.b32 R1
+//     R3 = add.s32 R2, 1                     ->   R3 = add.s32 R1, 1
+//
+//     P2 = not.pred P1; @P2 bra b2 else b3              ...; @!P1 bra b2 else b3
+//     R3 = mov.b64 {R1, R2}; {R4, R5} = mov.b64 R3      ...; what reads R4 reads R1
+//     R1 = mov.b64 @x; R2 = ld.shared.b32 [R1+4]        ...; R2 = ld.shared.b32 [@x+4]
+//     @P0 R2 = mov.b32 R1 else R9; @P0 st [R8], R2      ...; @P0 st [R8], R1
+//
+// Must not fire:
+//     R2 = mov.b32 R1; R1 = mov.b32 5; st [R8], R2      R1 is another value by then
+//     @P0 R2 = mov.b32 R1 else R9; st [R8], R2          not under the guard
+//     R2 = mov.b32 R1 where R1 or R2 is pinned          an instruction that we do not model may write it meanwhile
+//     @P0 R2 = mov.b32 R1; @P0 st [R8], R2              nor where P0 is
+//     R2:16 = cvt.u8.u8 R1                              it clears the upper half
+//     R1 = mov.b64 @x; R2 = ld.b32 [R1]                 a generic address is not the symbol's
+//     R2 = mov.b32 undef                                each reader would see a value of its own
+//     R2 = mov.b32 5; R4 = mov.phi b1: R2, b2: R3       leaving ssa form, the constant would get its move again
+//
+// Does not do: selects of equal values (folding); phis of one value (62); in multi form, sources that have several
+// definitions, beyond their block.
+// Documented: the name, that moves and guarded moves are propagated, the budgets. Inferred: the rest.
+#include "ir/rewrite/rewrite.h"
+#include "phases/bodies.h"
+
+enum { CHAIN_MAX = 16 };
+
+// A copy in the block at hand, of a function in multi form.
+typedef struct LocalCopy {
+    InstrId instr;
+    uint32_t at;  // when it ran, on the clock of the walk
+} LocalCopy;
+
+typedef struct CopyProp {
+    Ctx *ctx;
+    Fn *fn;
+    const Analyses *a;
+    Arena scratch;
+    uint32_t now, block_start;  // the clock: counts instructions
+    uint32_t *written;          // by RegId: when it was written last
+    LocalCopy *local;           // by RegId
+    bool progress;
+} CopyProp;
+
+/* -- What an instruction copies ------------------------------------------------------------------------- */
+
+static bool is_plain_register(const Fn *fn, Operand o)
+{
+    return op_is_reg(o) && !o.mods && op_file(o) != RF_CC && reg_in_ssa(ir_reg(fn, op_index(o)));
+}
+
+static bool same_shape(const Fn *fn, Operand a, Operand b)
+{
+    const Reg *ra = ir_reg(fn, op_index(a)), *rb = ir_reg(fn, op_index(b));
+    return ra->file == rb->file && ra->width == rb->width;
+}
+
+// What the move is of; none = it is no copy.
+static Operand moved(const Fn *fn, const Instr *i)
+{
+    Operand to = *ir_def(fn, i, 0), from = *ir_use(fn, i, 0);
+    if (!op_is_reg(to))
+        return op_none();
+    Width width = (Width)ir_reg(fn, op_index(to))->width;
+    if (op_kind(from) == K_IMM && op_index(from) != CONST_UNDEF && !from.mods)
+        return tab_const(fn->tables, op_index(from)).width == width ? from : op_none();
+    Operand bare = {from.word, width == W1 ? from.mods & ~(uint32_t)OPM_NOT : from.mods};
+    return is_plain_register(fn, bare) && same_shape(fn, to, bare) ? from : op_none();
+}
+
+// Whether it converts an integer type into itself, and its register holds nothing more.
+static bool converts_nothing(const Fn *fn, const Desc *d, RegId to)
+{
+    const Mnem *m = tab_mnem(fn->tables, d->mnem);
+    const TypeInfo *type = &type_info[m->type[0]];
+    return (type->class == TC_U || type->class == TC_S) && m->type[0] == m->type[1] && !m->mod[MC_SAT] &&
+           type->width == ir_reg(fn, to)->width;
+}
+
+// What register `r` is a copy of that this instruction defines, whether it has a guard or not; none = of nothing.
+static Operand copied(const Fn *fn, const Analyses *a, InstrId id, RegId r)
+{
+    const Instr *i = ir_instr(fn, id);
+    const Desc *d = ir_desc(fn, i);
+    if (i->flags & IF_PINNED)
+        return op_none();
+    if (d->op == OP_MOV || (d->op == OP_CVT && converts_nothing(fn, d, r)))
+        return moved(fn, i);
+    if (d->op == OP_NOT && ir_reg(fn, r)->width == W1) {
+        Operand from = moved(fn, i);
+        from.mods ^= OPM_NOT;
+        return op_is_reg(from) ? from : op_none();
+    }
+    if (d->op != OP_UNPACK || ir_guarded(i) || !is_plain_register(fn, *ir_use(fn, i, 0)))
+        return op_none();
+    InstrId def = a->rdefs.def[op_index(*ir_use(fn, i, 0))];
+    const Instr *pack = def && def < DEF_JOINED ? ir_instr(fn, def) : NULL;
+    if (!pack || ir_desc(fn, pack)->op != OP_PACK || ir_guarded(pack) || ir_nuse(pack) != i->ndef)
+        return op_none();
+    for (uint32_t k = 0; k < i->ndef; k++) {
+        Operand part = *ir_use(fn, pack, k);
+        if (!op_is_reg(*ir_def(fn, i, k)) || op_index(*ir_def(fn, i, k)) != r)
+            continue;
+        bool constant = op_kind(part) == K_IMM && op_index(part) != CONST_UNDEF;
+        InstrId made = is_plain_register(fn, part) ? a->rdefs.def[op_index(part)] : 0;
+        return constant || (made && made < DEF_JOINED) ? part : op_none();
+    }
+    return op_none();
+}
+
+/* -- Whether it can be read here ------------------------------------------------------------------------ */
+
+// Whether a register has one value wherever something reads it.
+static bool is_single(const CopyProp *c, RegId r)
+{
+    InstrId def = c->a->rdefs.def[r];
+    return def && def < DEF_JOINED;
+}
+
+static bool guarded_alike(const Fn *fn, const Instr *a, const Instr *b)
+{
+    return ir_guarded(a) && ir_guarded(b) && op_same(*ir_guard(fn, a), *ir_guard(fn, b));
+}
+
+// Whether a guarded copy is one for this reader: it has the same guard.
+static bool passes_guard(const CopyProp *c, InstrId copy, InstrId reader, uint32_t k)
+{
+    const Fn *fn = c->fn;
+    const Instr *i = ir_instr(fn, copy), *user = ir_instr(fn, reader);
+    if (!ir_guarded(i))
+        return true;
+    // A guard is read whether it holds or not.
+    bool is_use = k < user->ndef + ir_nuse(user);
+    RegId guard = op_index(*ir_guard(fn, i));
+    return is_use && guarded_alike(fn, i, user) &&
+           (fn->form == FORM_MULTI ? reg_in_ssa(ir_reg(fn, guard)) : is_single(c, guard));
+}
+
+// In multi form: whether a copy of the block is one still.
+static bool is_fresh(const CopyProp *c, RegId r)
+{
+    const LocalCopy *copy = &c->local[r];
+    const Instr *i = ir_instr(c->fn, copy->instr);
+    if (copy->at <= c->block_start || c->written[r] != copy->at)
+        return false;
+    for (uint32_t k = i->ndef; k < i->nops; k++) {
+        Operand o = ir_ops(c->fn, i)[k];
+        if (op_is_reg(o) && c->written[op_index(o)] >= copy->at)
+            return false;
+    }
+    return true;
+}
+
+// What operand `o` of an instruction is a copy of, one step back; none = of nothing that can be read there.
+static Operand step_back(const CopyProp *c, InstrId id, uint32_t k, Operand o, InstrId *copy)
+{
+    const Fn *fn = c->fn;
+    Operand bare = {o.word, o.mods & ~(uint32_t)OPM_NOT};
+    if (!is_plain_register(fn, bare))
+        return op_none();
+    RegId r = op_index(o);
+    bool local = fn->form == FORM_MULTI && is_fresh(c, r);
+    *copy = local ? c->local[r].instr : is_single(c, r) ? c->a->rdefs.def[r] : 0;
+    if (!*copy || !passes_guard(c, *copy, id, k))
+        return op_none();
+    if (!local && fn->form == FORM_MULTI && ir_guarded(ir_instr(fn, *copy)))
+        return op_none();
+    Operand from = copied(fn, c->a, *copy, r);
+    if (op_kind(from) == K_NONE || (op_is_reg(from) && !local && !is_single(c, op_index(from))))
+        return op_none();
+    uint32_t negate = o.mods & OPM_NOT;
+    if (op_kind(from) == K_IMM && negate)
+        return op_const(c->fn, !tab_const(fn->tables, op_index(from)).bits, W1);
+    return (Operand){from.word, from.mods ^ negate};
+}
+
+/* -- Rewriting ------------------------------------------------------------------------------------------ */
+
+// Takes what a rewriting costs off the budgets; false: they are spent.
+static bool may_rewrite(CopyProp *c, InstrId id, InstrId copy)
+{
+    Knobs *knobs = &c->ctx->knobs;
+    bool global = ir_instr(c->fn, id)->block != ir_instr(c->fn, copy)->block;
+    if (knob_left(knobs, KNOB_COPY_PROP_BUDGET) <= 0 || (global && knob_left(knobs, KNOB_COPY_PROP_GLOBAL_BUDGET) <= 0))
+        return false;
+    knob_spend(knobs, KNOB_COPY_PROP_BUDGET);
+    return !global || knob_spend(knobs, KNOB_COPY_PROP_GLOBAL_BUDGET);
+}
+
+// The address of a symbol as the base of an access that names its space.
+static bool take_symbol(CopyProp *c, InstrId id, uint32_t k)
+{
+    Fn *fn = c->fn;
+    const Instr *i = ir_instr(fn, id);
+    const Desc *d = ir_desc(fn, i);
+    Operand *base = ir_ops(fn, i) + k, *offset = base + 1;
+    bool memory = d->traits & (TR_READ | TR_WRITE) && op_info[d->op].ntypes != OP_RAW && k < d->nops &&
+                  operand_is_base(fn, d, k) && !(d->traits & TR_ORDERED);
+    if (!memory || !is_plain_register(fn, *base) || !is_single(c, op_index(*base)) || op_kind(*offset) != K_IMM)
+        return false;
+    InstrId from = c->a->rdefs.def[op_index(*base)];
+    const Instr *address = ir_instr(fn, from);
+    if (ir_desc(fn, address)->op != OP_ADDR || ir_guarded(address) || op_kind(*ir_use(fn, address, 0)) != K_SYM)
+        return false;
+    Operand symbol = *ir_use(fn, address, 0);
+    const Sym *s = ir_sym(fn, op_index(symbol));
+    Space space = mod_space((Mod)tab_mnem(fn->tables, d->mnem)->mod[MC_SPACE]);
+    int64_t sum;
+    bool overflow =
+        __builtin_add_overflow(const_signed(tab_const(fn->tables, op_index(*offset))),
+                               const_signed(tab_const(fn->tables, op_index(*ir_use(fn, address, 1)))), &sum);
+    bool named = s->space == SP_SHARED || s->space == SP_LOCAL || s->space == SP_GLOBAL || s->space == SP_CONST;
+    bool fits = s->kind == SYM_VAR && named && space_contains(space, (Space)s->space);
+    // Where the sum of a 32-bit register and an offset ends is another matter than where that of a symbol does.
+    if (overflow || sum < 0 || (uint64_t)sum >= MAX(s->size, 1u) || !fits || !may_rewrite(c, id, from))
+        return false;
+    *base = symbol;
+    *offset = op_const(fn, (uint64_t)sum, W64);
+    return true;
+}
+
+// Whether an operand may become a constant, where its slot takes one. Inputs of phis would get a move of it again where
+// ssa form is left.
+static bool may_be_constant(const Fn *fn, const Instr *i) { return ir_desc(fn, i)->op != OP_PHI; }
+
+static void rewrite_use(CopyProp *c, InstrId id, uint32_t k)
+{
+    const Instr *i = ir_instr(c->fn, id);
+    Operand now = ir_ops(c->fn, i)[k], was = now, best = now;
+    InstrId copy, last = 0;
+    for (int n = 0; n < CHAIN_MAX; n++) {
+        now = step_back(c, id, k, now, &copy);
+        if (op_kind(now) == K_NONE)
+            break;
+        Operand fitted = now;
+        if (fit_operand(c->fn, i, k, &fitted) && (op_is_reg(now) || may_be_constant(c->fn, i))) {
+            best = fitted;
+            last = copy;
+        }
+    }
+    // In blocks that nothing reaches, copies may go round in a circle.
+    if (last && !op_same(best, was) && may_rewrite(c, id, last)) {
+        // A register that stands where one did that was declared of another type may be read as both.
+        Operand *use = ir_ops(c->fn, ir_instr(c->fn, id)) + k;
+        if (op_is_reg(best) && ir_reg(c->fn, op_index(best))->type != ir_reg(c->fn, op_index(*use))->type)
+            ir_reg(c->fn, op_index(best))->type = TY_NONE;
+        note_cost(c->ctx, c->fn, id);
+        *use = best;
+        c->progress = true;
+        if (ir_desc(c->fn, ir_instr(c->fn, last))->op != OP_MOV || ir_guarded(ir_instr(c->fn, last)))
+            c->ctx->costs.hidden = true;
+    }
+    if (op_is_reg(ir_ops(c->fn, ir_instr(c->fn, id))[k]))
+        c->progress |= take_symbol(c, id, k);
+}
+
+// Notes what an instruction writes, in multi form.
+static void note_writes(CopyProp *c, InstrId id)
+{
+    const Fn *fn = c->fn;
+    const Instr *i = ir_instr(fn, id);
+    c->now++;
+    for (uint32_t k = 0; k < i->ndef; k++) {
+        Operand def = *ir_def(fn, i, k);
+        if (!op_is_reg(def))
+            continue;
+        c->written[op_index(def)] = c->now;
+        c->local[op_index(def)] = (LocalCopy){id, c->now};
+    }
+}
+
+static bool is_old_value(const Instr *i, uint32_t k)
+{
+    uint32_t first = i->ndef + ir_nuse(i);
+    return k >= first && k < first + ir_ntied(i);
+}
+
+bool phase_copy_prop(Ctx *ctx, Fn *fn)
+{
+    CopyProp c = {.ctx = ctx, .fn = fn, .a = analysis_need(fn, AN_RDEFS)};
+    bool multi = fn->form == FORM_MULTI;
+    arena_init(&c.scratch, &ctx->heap);
+    if (multi) {
+        c.written = NEW_ARRAY(&c.scratch, uint32_t, fn->regs.n);
+        c.local = NEW_ARRAY(&c.scratch, LocalCopy, fn->regs.n);
+    }
+    FOR_BLOCKS(fn, b) {
+        c.block_start = c.now;
+        FOR_INSTRS(fn, b, id) {
+            const Instr *i = ir_instr(fn, id);
+            for (uint32_t k = i->ndef; k < i->nops; k++)
+                if (op_is_reg(ir_ops(fn, i)[k]) && !is_old_value(i, k))
+                    rewrite_use(&c, id, k);
+            if (multi)
+                note_writes(&c, id);
+        }
+    }
+    arena_free(&c.scratch);
+    if (c.progress)
+        analysis_drop(fn, AN_FLOW | rdefs_of_form(fn));
+    return c.progress;
+}

@@ -1,0 +1,552 @@
+// SPDX-License-Identifier: MIT
+// Reads the rules of folding: patterns to trees of nodes, expressions to code for a stack machine.
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "phases/scalar/fold/fold_rules.h"
+
+typedef struct Reader {
+    RuleSet *set;
+    Arena *arena;
+    Tables tables;  // for looking instructions up
+    const char *rule, *at;
+    bool *widths;  // at which the instructions of the rule are there
+} Reader;
+
+static const struct {
+    const char *name, *lhs, *cond, *rhs;
+} sources[] = {
+#define RULE(name, lhs, cond, rhs) {name, lhs, cond, rhs},
+#define CODED(id, name, what)
+#include "phases/scalar/fold/fold_rules.def"
+#define RULE(...)
+#define CODED(id, name, what) {name, what, "", ""},
+#include "phases/scalar/fold/fold_rules.def"
+};
+
+static _Noreturn void fail(const Reader *r, const char *what)
+{
+    heap_fail(r->arena->heap, ST_INTERNAL, "rule %s: %s at '%.30s'", r->rule, what, r->at);
+}
+
+static void skip_blanks(Reader *r)
+{
+    while (*r->at == ' ')
+        r->at++;
+}
+
+static bool take(Reader *r, const char *text)
+{
+    skip_blanks(r);
+    size_t n = strlen(text);
+    if (strncmp(r->at, text, n) != 0)
+        return false;
+    r->at += n;
+    return true;
+}
+
+static void expect(Reader *r, const char *text)
+{
+    if (!take(r, text))
+        fail(r, text);
+}
+
+/* -- Expressions ---------------------------------------------------------------------------------------- */
+
+// Code is words: an operation, or one of those that have a number, with it above the low byte.
+typedef enum {
+    X_END,
+    X_NUMBER,  // the next word
+    X_CONST,   // with a variable
+    X_ZEROS,   // with a variable, as all up to X_SMAX
+    X_SET,
+    X_UMIN,
+    X_UMAX,
+    X_SMIN,
+    X_SMAX,
+    X_BITS,
+    X_PAYS,
+    X_OFFSET,
+    X_ONES,
+    X_NEG,
+    X_NOT,
+    X_COMPLEMENT,
+    X_SX,
+    X_SX2,
+    X_POW2,
+    X_LOG2,
+    X_UFITS,
+    X_UMAGIC,
+    X_USHIFT,
+    X_SFITS,
+    X_SMAGIC,
+    X_SSHIFT,
+    X_OR,
+    X_XOR,
+    X_AND,
+    X_BOTH,
+    X_EITHER,
+    X_EQ,
+    X_NE,
+    X_LT,
+    X_GE,
+    X_GT,
+    X_LE,
+    X_SLT,
+    X_SLE,
+    X_SHL,
+    X_SHR,
+    X_ADD,
+    X_SUB,
+    X_MUL,
+    X_DIV,
+    X_REM,
+} Operation;
+
+// Operators of C, the longer before those that they begin with.
+static const struct {
+    const char *text;
+    uint8_t level;  // the higher binds tighter
+    uint8_t op;
+} operators[] = {
+    {"<=s", 7, X_SLE}, {"<s", 7, X_SLT}, {"||", 1, X_EITHER}, {"&&", 2, X_BOTH}, {"==", 6, X_EQ},
+    {"!=", 6, X_NE},   {"<<", 8, X_SHL}, {">>", 8, X_SHR},    {"<=", 7, X_LE},   {">=", 7, X_GE},
+    {"<", 7, X_LT},    {">", 7, X_GT},   {"|", 3, X_OR},      {"^", 4, X_XOR},   {"&", 5, X_AND},
+    {"+", 9, X_ADD},   {"-", 9, X_SUB},  {"*", 10, X_MUL},    {"/", 10, X_DIV},  {"%", 10, X_REM},
+};
+
+static const struct {
+    const char *text;
+    uint8_t op;
+} functions[] = {{"sx2(", X_SX2},     {"sx(", X_SX},         {"pow2(", X_POW2},     {"log2(", X_LOG2},
+                 {"ufits(", X_UFITS}, {"umagic(", X_UMAGIC}, {"ushift(", X_USHIFT}, {"sfits(", X_SFITS},
+                 {"pays(", X_PAYS},   {"smagic(", X_SMAGIC}, {"sshift(", X_SSHIFT}};
+
+// Of values.
+static const struct {
+    const char *text;
+    uint8_t op;
+} facts_of_values[] = {{"zeros(", X_ZEROS}, {"set(", X_SET},   {"umin(", X_UMIN},
+                       {"umax(", X_UMAX},   {"smin(", X_SMIN}, {"smax(", X_SMAX}};
+
+static void emit(Reader *r, uint64_t word) { VEC_PUSH(r->arena, &r->set->code, word); }
+
+static void read_expression(Reader *r, uint8_t level);
+
+static void read_primary(Reader *r)
+{
+    skip_blanks(r);
+    for (size_t k = 0; k < ARRAY_LEN(functions); k++) {
+        if (take(r, functions[k].text)) {
+            read_expression(r, 1);
+            expect(r, ")");
+            emit(r, functions[k].op);
+            return;
+        }
+    }
+    for (size_t k = 0; k < ARRAY_LEN(facts_of_values); k++) {
+        if (take(r, facts_of_values[k].text)) {
+            emit(r, facts_of_values[k].op | (uint64_t)(*r->at++ - 'p') << 8);
+            expect(r, ")");
+            return;
+        }
+    }
+    if (take(r, "ones")) {
+        emit(r, X_ONES);
+    } else if (take(r, "offset")) {
+        emit(r, X_OFFSET);
+    } else if (take(r, "w")) {
+        emit(r, X_BITS);
+    } else if (take(r, "(")) {
+        read_expression(r, 1);
+        expect(r, ")");
+    } else if (take(r, "-")) {
+        read_primary(r);
+        emit(r, X_NEG);
+    } else if (take(r, "~")) {
+        read_primary(r);
+        emit(r, X_COMPLEMENT);
+    } else if (take(r, "!")) {
+        read_primary(r);
+        emit(r, X_NOT);
+    } else if (*r->at >= 'C' && *r->at <= 'F') {
+        emit(r, X_CONST | (uint64_t)(*r->at++ - 'C') << 8);
+    } else if (isdigit((unsigned char)*r->at)) {
+        char *end;
+        uint64_t n = strtoull(r->at, &end, 0);
+        r->at = end;
+        emit(r, X_NUMBER);
+        emit(r, n);
+    } else {
+        fail(r, "no expression");
+    }
+}
+
+static void read_expression(Reader *r, uint8_t level)
+{
+    read_primary(r);
+    for (;;) {
+        size_t k = 0;
+        skip_blanks(r);
+        while (k < ARRAY_LEN(operators) && strncmp(r->at, operators[k].text, strlen(operators[k].text)) != 0)
+            k++;
+        if (k == ARRAY_LEN(operators) || operators[k].level < level)
+            return;
+        r->at += strlen(operators[k].text);
+        read_expression(r, operators[k].level + 1);
+        emit(r, operators[k].op);
+    }
+}
+
+static uint16_t read_code(Reader *r)
+{
+    uint32_t begin = r->set->code.n;
+    read_expression(r, 1);
+    emit(r, X_END);
+    return (uint16_t)begin;
+}
+
+static uint64_t extended(uint64_t x, uint32_t bits)
+{
+    uint32_t unused = 64 - MIN(bits, 64u);
+    return (uint64_t)((int64_t)(x << unused) >> unused);
+}
+
+/* Division by a constant as multiplication: Granlund and Montgomery, "Division by invariant integers using
+   multiplication" (1994). x / d is the upper half of x * m, shifted right by s, where m = 2^(bits + s) / d, rounded up,
+   is so little too large that no x of `bits` bits notices. */
+
+__extension__ typedef unsigned __int128 Wide;
+
+typedef struct Magic {
+    bool fits;  // m, into `bits` bits, of a signed type without its sign; otherwise m is without its highest bit
+    uint64_t m;
+    uint32_t s;
+} Magic;
+
+static Magic magic_of(uint64_t d, uint32_t bits, bool is_signed)
+{
+    uint32_t most = d > 1 ? 64 - (uint32_t)__builtin_clzll(d - 1) : 0;  // log2 d, rounded up
+    uint64_t limit = UINT64_MAX >> (64 - bits + is_signed);
+    if (d < 2)
+        return (Magic){.fits = false};
+    for (uint32_t s = 0; s + is_signed <= most && bits + s < 128; s++) {
+        Wide power = (Wide)1 << (bits + s), m = power / d + 1;
+        if (m <= limit && m * d - power <= (Wide)1 << (s + is_signed))
+            return (Magic){true, (uint64_t)m, s};
+    }
+    uint32_t s = most - is_signed;
+    // 2^(bits + s) - 2^bits * d fits, where 2^(bits + s) may not.
+    Wide rest = is_signed ? ((Wide)1 << (bits + s)) / d : (((Wide)(((Wide)1 << s) - d)) << bits) / d;
+    return (Magic){false, (uint64_t)(rest + 1) & (UINT64_MAX >> (64 - bits)), s};
+}
+
+static const Facts *facts_of(RuleFacts *facts, uint32_t var)
+{
+    if (!(facts->known >> var & 1))
+        facts->facts[var] = facts->of(facts->user, var);
+    facts->known |= 1u << var;
+    return &facts->facts[var];
+}
+
+uint64_t rule_eval(const RuleSet *set, uint16_t code, RuleFacts *facts)
+{
+    uint64_t stack[16], a, b;
+    uint32_t n = 0;
+    for (const uint64_t *at = set->code.at + code;; at++) {
+        Operation op = *at & 0xff;
+        uint32_t var = (uint32_t)(*at >> 8);
+        a = n ? stack[n - 1] : 0;
+        b = n > 1 ? stack[n - 2] : 0;
+        switch (op) {
+        case X_END: return a;
+        case X_NUMBER: stack[n++] = *++at; continue;
+        case X_CONST: stack[n++] = facts->constant[var]; continue;
+        case X_ZEROS: stack[n++] = facts_of(facts, var)->zeros; continue;
+        case X_SET: stack[n++] = facts_of(facts, var)->ones; continue;
+        case X_UMIN: stack[n++] = facts_of(facts, var)->umin; continue;
+        case X_UMAX: stack[n++] = facts_of(facts, var)->umax; continue;
+        case X_SMIN: stack[n++] = (uint64_t)facts_of(facts, var)->smin; continue;
+        case X_SMAX: stack[n++] = (uint64_t)facts_of(facts, var)->smax; continue;
+        case X_BITS: stack[n++] = facts->bits; continue;
+        case X_PAYS: stack[n - 1] = a || facts->proving; continue;
+        case X_OFFSET: stack[n++] = facts->offset; continue;
+        case X_ONES: stack[n++] = UINT64_MAX >> (64 - facts->bits); continue;
+        case X_NEG: stack[n - 1] = 0 - a; continue;
+        case X_NOT: stack[n - 1] = !a; continue;
+        case X_COMPLEMENT: stack[n - 1] = ~a; continue;
+        case X_SX: stack[n - 1] = extended(a, facts->bits); continue;
+        case X_SX2: stack[n - 1] = extended(a, 2 * facts->bits); continue;
+        case X_POW2: stack[n - 1] = a && !(a & (a - 1)); continue;
+        case X_UFITS: stack[n - 1] = magic_of(a, facts->bits, false).fits; continue;
+        case X_UMAGIC: stack[n - 1] = magic_of(a, facts->bits, false).m; continue;
+        case X_USHIFT: stack[n - 1] = magic_of(a, facts->bits, false).s; continue;
+        case X_SFITS: stack[n - 1] = magic_of(a, facts->bits, true).fits; continue;
+        case X_SMAGIC: stack[n - 1] = magic_of(a, facts->bits, true).m; continue;
+        case X_SSHIFT: stack[n - 1] = magic_of(a, facts->bits, true).s; continue;
+        case X_LOG2: stack[n - 1] = a ? 63 - (uint32_t)__builtin_clzll(a) : 0; continue;
+        default: break;
+        }
+        uint64_t value = 0;
+        switch (op) {
+        case X_OR: value = b | a; break;
+        case X_XOR: value = b ^ a; break;
+        case X_AND: value = b & a; break;
+        case X_BOTH: value = b && a; break;
+        case X_EITHER: value = b || a; break;
+        case X_EQ: value = b == a; break;
+        case X_NE: value = b != a; break;
+        case X_LT: value = b < a; break;
+        case X_GE: value = b >= a; break;
+        case X_GT: value = b > a; break;
+        case X_LE: value = b <= a; break;
+        case X_SLT: value = (int64_t)b < (int64_t)a; break;
+        case X_SLE: value = (int64_t)b <= (int64_t)a; break;
+        case X_SHL: value = a < 64 ? b << a : 0; break;
+        case X_SHR: value = a < 64 ? b >> a : 0; break;
+        case X_ADD: value = b + a; break;
+        case X_SUB: value = b - a; break;
+        case X_MUL: value = b * a; break;
+        case X_DIV: value = a ? b / a : 0; break;
+        case X_REM: value = a ? b % a : 0; break;
+        default: break;
+        }
+        stack[--n - 1] = value;
+    }
+}
+
+/* -- Patterns ------------------------------------------------------------------------------------------- */
+
+static RuleType read_type(Reader *r)
+{
+    RuleType t = {.letter = *r->at++};
+    t.times = *r->at == '2' ? 1 : *r->at == '4' ? 2 : 0;
+    r->at += t.times > 0;
+    return t;
+}
+
+// "s64"; 0 = there is none of that width.
+static int print_type(char *text, RuleType t, uint32_t bits)
+{
+    if (t.letter == 'p')
+        return sprintf(text, ".pred");
+    if (bits << t.times > 64)
+        return 0;
+    return sprintf(text, ".%c%u", t.letter == 'i' ? 's' : t.letter == 'a' ? 'b' : t.letter, bits << t.times);
+}
+
+// The instruction at each width, as far as it is there.
+static void look_up(Reader *r, RuleNode *n, const char *name, size_t len)
+{
+    static const char *const shapes[] = {"%", "%,%", "%,%,%", "%,%,%,%", "%,%,%,%,%"};
+    n->shape = shapes[n->nkids];
+    n->op = OPCODE_COUNT;
+    for (uint32_t w = 0; w < RULE_WIDTHS; w++) {
+        char text[48], *end = text + sprintf(text, "%.*s", (int)len, name);
+        const char *why;
+        bool there = true;
+        for (int k = 0; k < 2 && n->type[k].letter; k++) {
+            int more = print_type(end, n->type[k], rule_bits(w));
+            there &= more != 0;
+            end += more;
+        }
+        DescId id = 0;
+        if (there)
+            id = desc_intern(&r->tables, mnem_intern(&r->tables, text, strlen(text)), n->shape, strlen(n->shape), &why);
+        const Desc *d = id ? tab_desc(&r->tables, id) : NULL;
+        if (!d || d->op == OP_OPAQUE) {
+            r->widths[w] = false;
+            continue;
+        }
+        n->op = (uint16_t)d->op;
+        n->commutes = d->traits & TR_COMM;
+        n->cmp = tab_mnem(&r->tables, d->mnem)->mod[MC_CMP];
+        n->needs[w] = d->needs;
+        n->text[w] = strcpy(arena_alloc(r->arena, strlen(text) + 1), text);
+    }
+    if (n->op == OPCODE_COUNT)
+        fail(r, "no such instruction");
+}
+
+static uint16_t add_node(Reader *r, RuleNode n)
+{
+    VEC_PUSH(r->arena, &r->set->nodes, n);
+    return (uint16_t)(r->set->nodes.n - 1);
+}
+
+static uint16_t read_pattern(Reader *r)
+{
+    bool sums = take(r, "+");
+    RuleNode n = {.single = sums || take(r, "^"), .sums = sums};
+    skip_blanks(r);
+    if (take(r, "{")) {
+        n.kind = RN_EXPR;
+        n.expr = read_code(r);
+        expect(r, "}");
+        return add_node(r, n);
+    }
+    if (isdigit((unsigned char)*r->at)) {
+        n.kind = RN_EXPR;
+        n.expr = read_code(r);
+        return add_node(r, n);
+    }
+    if (!take(r, "(")) {
+        bool constant = *r->at >= 'C' && *r->at <= 'F';
+        if (!constant && (*r->at < 'p' || *r->at > 'z'))
+            fail(r, "no pattern");
+        n.kind = constant ? RN_CONST : RN_VALUE;
+        n.var = (uint8_t)(*r->at - (constant ? 'C' : 'p'));
+        r->at++;
+        return add_node(r, n);
+    }
+    n.kind = RN_OP;
+    const char *name = r->at;
+    size_t len = strcspn(name, ":");
+    r->at += len;
+    expect(r, ":");
+    n.type[0] = read_type(r);
+    if (take(r, "."))
+        n.type[1] = read_type(r);
+    while (!take(r, ")")) {
+        if (n.nkids == RULE_KIDS)
+            fail(r, "many operands");
+        n.kids[n.nkids++] = read_pattern(r);
+    }
+    look_up(r, &n, name, len);
+    return add_node(r, n);
+}
+
+/* -- The set -------------------------------------------------------------------------------------------- */
+
+// Whether something in a pattern has a width.
+static bool has_width(const RuleSet *set, uint16_t node)
+{
+    const RuleNode *n = &set->nodes.at[node];
+    bool has = n->kind == RN_OP && n->type[0].letter != 'p';
+    for (uint32_t k = 0; k < n->nkids; k++)
+        has |= has_width(set, n->kids[k]);
+    return has;
+}
+
+// Raises what a rule needs at each width to what the instructions of a pattern do.
+static void add_needs(const RuleSet *set, uint16_t node, Rule *rule)
+{
+    const RuleNode *n = &set->nodes.at[node];
+    for (uint32_t w = 0; w < RULE_WIDTHS && n->kind == RN_OP; w++) {
+        rule->needs[w].version = MAX(rule->needs[w].version, n->needs[w].version);
+        rule->needs[w].sm = MAX(rule->needs[w].sm, n->needs[w].sm);
+    }
+    for (uint32_t k = 0; k < n->nkids; k++)
+        add_needs(set, n->kids[k], rule);
+}
+
+static uint32_t need_of(const RuleSet *set, const RuleNode *n)
+{
+    const uint64_t *code = set->code.at + n->expr;
+    switch ((RuleNodeKind)n->kind) {
+    case RN_OP: return from_op((Opcode)n->op, n->cmp);
+    case RN_VALUE: return FROM_ANY;
+    case RN_CONST: return FROM_CONSTANT;
+    case RN_EXPR: return code[0] == X_NUMBER && !code[1] && code[2] == X_END ? FROM_ZERO : FROM_CONSTANT;
+    }
+    return FROM_ANY;
+}
+
+static void read_rule(Reader *r, Rule *rule, uint32_t k)
+{
+    *rule = (Rule){.name = sources[k].name, .lhs = sources[k].lhs, .cond = sources[k].cond, .rhs = sources[k].rhs};
+    r->rule = rule->name;
+    r->widths = rule->at;
+    for (uint32_t w = 0; w < RULE_WIDTHS; w++)
+        rule->at[w] = true;
+    r->at = rule->lhs;
+    rule->from = read_pattern(r);
+    r->at = rule->cond;
+    rule->when = *r->at ? read_code(r) : 0;
+    r->at = rule->rhs;
+    rule->to = read_pattern(r);
+    const RuleNode *nodes = r->set->nodes.at, *root = &nodes[rule->from];
+    if (*r->at || root->kind != RN_OP)
+        fail(r, "no rule");
+    add_needs(r->set, rule->to, rule);
+    rule->widths = root->type[0].letter == 'p' && has_width(r->set, rule->from);
+    for (uint32_t kid = 0; kid < root->nkids; kid++)
+        rule->need[kid] = need_of(r->set, &nodes[root->kids[kid]]);
+    const RuleNode *first = &nodes[root->kids[0]], *second = &nodes[root->kids[1]];
+    const RuleNode *to = &nodes[rule->to];
+    rule->deep = to->kind == RN_OP && to->nkids > root->nkids;
+    for (uint32_t kid = 0; to->kind == RN_OP && kid < to->nkids; kid++)
+        rule->deep |= nodes[to->kids[kid]].kind == RN_OP;
+    rule->offset = strstr(rule->cond, "offset") != NULL;
+    rule->same = root->nkids > 1 && first->kind == RN_VALUE && second->kind == RN_VALUE && first->var == second->var;
+}
+
+static bool find_named(const char *text, size_t len, bool *off, char why[static 500])
+{
+    char pattern[64];
+    bool found = false;
+    snprintf(pattern, sizeof pattern, "%.*s", (int)MIN(len, sizeof pattern - 1), text);
+    for (uint32_t k = 0; k < ARRAY_LEN(sources); k++) {
+        if (!glob_match(pattern, sources[k].name, strlen(sources[k].name), true))
+            continue;
+        found = true;
+        if (off)
+            off[k + 1] = true;
+    }
+    if (found)
+        return true;
+    Nearest best = {0};
+    for (uint32_t k = 0; k < ARRAY_LEN(sources); k++)
+        nearest_offer(&best, text, len, sources[k].name);
+    int n = snprintf(why, 500, "'%s' is no rule of folding", pattern);
+    nearest_print(&best, why + n, 500 - (size_t)n);
+    return false;
+}
+
+bool rules_find(const char *names, bool *off, char why[static 500])
+{
+    for (size_t len; *names; names += len + (names[len] != 0)) {
+        len = strcspn(names, ",+ \t");
+        if (len && !find_named(names, len, off, why))
+            return false;
+    }
+    return true;
+}
+
+const RuleSet *rules_of(Ctx *ctx)
+{
+    if (!ctx->rules)
+        ctx->rules = rules_read(&ctx->arena);
+    if (!ctx->rule_uses)
+        ctx->rule_uses = NEW_ARRAY(&ctx->arena, uint64_t, ctx->rules->n + 1);
+    return ctx->rules;
+}
+
+RuleSet *rules_read(Arena *arena)
+{
+    RuleSet *set = NEW(arena, RuleSet);
+    Reader r = {.set = set, .arena = arena};
+    Arena scratch;
+    arena_init(&scratch, arena->heap);
+    tables_init(&r.tables, &scratch, NULL);
+    emit(&r, X_END);  // 0 is no code
+    set->n = ARRAY_LEN(sources);
+    set->npatterns = set->n - CODED_COUNT;
+    set->rules = NEW_ARRAY(arena, Rule, set->n + 1);
+    set->by = NEW_ARRAY(arena, uint16_t, set->npatterns);
+    for (uint32_t k = 0; k < set->npatterns; k++)
+        read_rule(&r, &set->rules[k + 1], k);
+    for (uint32_t k = set->npatterns; k < set->n; k++)
+        set->rules[k + 1] = (Rule){.name = sources[k].name, .lhs = sources[k].lhs};
+    uint16_t n = 0;
+    for (uint32_t op = 0; op < OPCODE_COUNT; op++) {
+        set->first[op] = n;
+        for (uint32_t k = 1; k <= set->npatterns; k++)
+            if (set->nodes.at[set->rules[k].from].op == op)
+                set->by[n++] = (uint16_t)k;
+        set->next[op] = n;
+    }
+    arena_free(&scratch);
+    return set;
+}

@@ -1,0 +1,527 @@
+// SPDX-License-Identifier: MIT
+// Maps networks of logic instructions to fewer ones of three inputs.
+//
+// Sub-pass: OriFormLop3, where the SM backend has lop3, behind the last slot in ssa form: rules do not look into one.
+// The and, or, xor, not and lop3 of a block that read each other are a network of nodes. A cut of a node is up to three
+// values of which it is a function, bit by bit (logic.h). Those of a node come from those of its operands; the ones
+// with the least area flow are kept, which is an instruction and a share in those of the inputs, by how many read these
+// (Cong, Wu, Ding, "Cut ranking and pruning", 1999; Mishchenko, Cho, Chatterjee, Brayton, "Combinational and sequential
+// mapping with priority cuts", 2007). Then the nodes that something else reads get their best cuts, the nodes that are
+// inputs of those get theirs, and all others are dead. A network becomes what that makes of it where it is fewer
+// instructions: ptxas, which forms lop3 too, makes no function twice.
+//
+//     R4 = xor.b32 R1, R2                        R5 = lop3.b32 R1, R2, R3, 0x96
+//     R5 = xor.b32 R4, R3                        R8 = lop3.b32 R1, R2, R3, 0xe8
+//     R6 = and.b32 R1, R2                   ->
+//     R7 = and.b32 R4, R3
+//     R8 = or.b32 R6, R7                         ; R4, R6 and R7 are read by nothing else
+//
+//     R3 = not.b32 R1; R4 = and.b32 R3, R2       R4 = lop3.b32 R1, R2, 0, 0x0c
+//
+// Logic that a comparison may read, also through other computations, is not mapped: ptxas fuses it with a comparison
+// with 0, and crashes on some comparisons of a lop3 (ir/ptx/defects.def), from which PtxasWorkarounds=0 does not
+// protect. The samples have no fewer instructions where such networks are mapped and the writer rewrites the
+// comparisons.
+//
+// Must not fire:
+//     R3 = and.b32 R1, R2; R4 = xor.b32 R3, R0; R5 = add.s32 R3, R4     R3 is needed: nothing is gained
+//     R4 = or.b32 R3, R2; P1 = setp.ne.s32 R4, 0                        see above
+//     R3 = shl.b32 R1, 8; R4 = and.b32 R2, 255; R5 = or.b32 R3, R4      parts side by side: ptxas knows better
+//     R3 = shl.b32 R1, 24; R4 = shl.b32 R2, 16; R5 = or.b32 R3, R4      so may these be, as far as ptxas knows
+//     b0: R3 = and.b32 R1, R2; b1: R4 = xor.b32 R3, R0                  b1 may be in a loop, where R1 and R2 take room
+//     @P0 R3 = and.b32 R1, R2 else R9                                   R3 is R9 where the guard is false
+//     R3 = and.b64 R1, R2; P3 = and.pred P1, P2                         there is no such lop3
+//     R5! = xor.b32 R1!, R2                                             R1 may be something else behind it
+//     .target sm_35; .version 4.2                                       there is no lop3
+//
+// Does not do: networks that go over the bounds of blocks, but for a `not` whose only reader is in another one; through
+// selects and shifts; 64 bits as two halves.
+// Documented: nothing. The name is ours.
+#include "ir/eval/eval.h"
+#include "ir/rewrite/rewrite.h"
+#include "phases/bodies.h"
+#include "phases/manager/remarks.h"
+#include "phases/scalar/fold/known_facts.h"
+
+enum {
+    NODES = 4096,   // that are looked at at once
+    CUTS = 6,       // of a node that are kept
+    ROUNDS = 2,     // the second one knows how often the first one reads what
+    UNIT = 1 << 8,  // of area flow: an instruction
+    FLOW_MAX = 1 << 24,
+    COMPARED = 1,
+    PASSED = 2,
+};
+
+typedef struct Cut {
+    TruthTable f;
+    uint32_t flow;
+} Cut;
+
+typedef struct Node {
+    InstrId instr;
+    RegId reg;         // which it defines
+    uint32_t network;  // the first node of it, or one on the way there
+    uint32_t readers;  // nodes that read it; from the second round on, as the first one has it
+    uint8_t table;     // of its operands
+    bool outside;      // something else reads it
+    bool stays;        // as it is
+    bool needed;
+    uint8_t ncuts, best;
+    uint32_t share;  // in its flow, of each that reads it
+    Cut cuts[CUTS];  // the first one is what the instruction reads
+} Node;
+
+// A node whose cuts are made.
+typedef struct Merge {
+    const struct Mapping *m;
+    Node *v;
+    uint32_t n;                          // operands
+    const Node *from[TRUTH_INPUTS];      // that they are; NULL: something else
+    TruthTable operand[TRUTH_INPUTS];    // themselves
+    const TruthTable *of[TRUTH_INPUTS];  // what is chosen for them
+} Merge;
+
+// At the place of its first node.
+typedef struct Network {
+    uint32_t before, after;  // instructions
+    uint32_t last;           // needed node
+    bool maps;
+} Network;
+
+typedef struct Mapping {
+    Ctx *ctx;
+    Fn *fn;
+    const Analyses *a;
+    Arena scratch;
+    EvalCache evals;
+    KnownFacts facts;
+    VEC(Node) nodes;  // in the order of the block
+    VEC(Network) networks;
+    uint32_t *node_of;  // by RegId: its number among them + 1
+    uint32_t *readers;  // by RegId; NULL: nobody asked yet
+    uint8_t *compared;  // by RegId: COMPARED = a comparison may read it, or what it may turn out to be; PASSED
+    bool progress;
+} Mapping;
+
+/* -- Instructions --------------------------------------------------------------------------------------- */
+
+// Whether an instruction can be a node: 32 bits, made bit by bit of values that stay what they are.
+static bool is_node(const Fn *fn, const Instr *i)
+{
+    const Desc *d = ir_desc(fn, i);
+    if (!(d->traits & TR_BITWISE) || i->flags & (IF_GUARDED | IF_PINNED) || i->ndef != 1 ||
+        type_info[tab_mnem(fn->tables, d->mnem)->type[0]].width != W32)
+        return false;
+    for (uint32_t k = 0; k < i->nops; k++) {
+        Operand o = ir_ops(fn, i)[k];
+        bool plain = op_is_reg(o) ? op_file(o) == RF_R && reg_in_ssa(ir_reg(fn, op_index(o)))
+                                  : k && op_kind(o) == K_IMM && op_index(o) != CONST_UNDEF;
+        if (!plain || o.mods)
+            return false;
+    }
+    return true;
+}
+
+// Its operands, without the table of a lop3.
+static uint32_t ninputs(const Instr *i) { return MIN(ir_nuse(i), TRUTH_INPUTS); }
+
+static uint8_t table_of(Mapping *m, const Instr *i)
+{
+    Value in[EVAL_IN_MAX] = {0}, out[EVAL_OUT_MAX];
+    for (uint32_t k = 0; k < ir_nuse(i); k++)
+        in[k].lo = k < TRUTH_INPUTS ? truth_input[k] : tab_const(m->fn->tables, op_index(*ir_use(m->fn, i, k))).bits;
+    eval_run(eval_cached(&m->evals, i->desc), in, out);
+    return (uint8_t)out[0].lo;
+}
+
+static InstrId definition(const void *user, RegId r)
+{
+    const Mapping *m = user;
+    InstrId def = m->a->rdefs.def[r];
+    return def < DEF_JOINED ? def : 0;
+}
+
+static const Instr *definition_of(const Mapping *m, Operand o)
+{
+    InstrId def = op_is_reg(o) ? definition(m, op_index(o)) : 0;
+    return def ? ir_instr(m->fn, def) : NULL;
+}
+
+static Node *node_at(const Mapping *m, Operand o)
+{
+    uint32_t at = op_is_reg(o) ? m->node_of[op_index(o)] : 0;
+    return at ? &m->nodes.at[at - 1] : NULL;
+}
+
+/* -- Cuts ----------------------------------------------------------------------------------------------- */
+
+// What an operand is. The complement of something, which another block makes for this reader alone, is that here.
+static TruthTable operand_itself(const Mapping *m, Operand o)
+{
+    const Instr *i = node_at(m, o) ? NULL : definition_of(m, o);
+    if (i && ir_desc(m->fn, i)->op == OP_NOT && is_node(m->fn, i) && m->readers[op_index(o)] == 1)
+        return truth_complement(truth_of_operand(m->fn, *ir_use(m->fn, i, 0)));
+    return truth_of_operand(m->fn, o);
+}
+
+// The machine's lop3 has room for one. They stand behind registers.
+static bool has_two_constants(const TruthTable *f) { return f->n > 1 && !op_is_reg(f->input[f->n - 2]); }
+
+// What the inputs of a function cost, if all who read them pay for them.
+static uint32_t flow_of_inputs(const Mapping *m, const TruthTable *f)
+{
+    uint32_t flow = 0;
+    for (uint32_t k = 0; k < f->n; k++) {
+        const Node *from = node_at(m, f->input[k]);
+        flow += from ? from->share : 0;
+    }
+    return MIN(flow, FLOW_MAX);
+}
+
+static bool is_better(const Cut *a, const Cut *b) { return a->flow != b->flow ? a->flow < b->flow : a->f.n < b->f.n; }
+
+static bool has_same_inputs(const TruthTable *a, const TruthTable *b)
+{
+    return a->n == b->n && memcmp(a->input, b->input, a->n * sizeof *a->input) == 0;
+}
+
+// Among its cuts from number k on.
+static bool has_cut(const Node *v, uint32_t k, const TruthTable *f)
+{
+    for (; k < v->ncuts; k++)
+        if (has_same_inputs(&v->cuts[k].f, f))
+            return true;
+    return false;
+}
+
+// Puts a cut among those of a node, which are ascending behind the first one.
+static void keep_cut(Node *v, const Cut *cut)
+{
+    uint32_t at = v->ncuts;
+    if (has_cut(v, 0, &cut->f))
+        return;
+    while (at > 1 && is_better(cut, &v->cuts[at - 1]))
+        at--;
+    if (at == CUTS)
+        return;
+    v->ncuts += v->ncuts < CUTS;
+    memmove(v->cuts + at + 1, v->cuts + at, (v->ncuts - at - 1) * sizeof *cut);
+    v->cuts[at] = *cut;
+}
+
+// The table of the node over these inputs, which are those of what is chosen.
+static uint8_t compose(const Merge *g, const TruthTable *inputs)
+{
+    uint8_t table[TRUTH_INPUTS] = {0};
+    for (uint32_t k = 0; k < g->n; k++)
+        table[k] = truth_table_over(g->of[k], inputs);
+    return truth_compose(g->v->table, table);
+}
+
+static void make_cut(const Merge *g, const TruthTable *inputs)
+{
+    Cut cut = {.f = *inputs};
+    if (has_cut(g->v, 1, inputs))  // which is the same function
+        return;
+    cut.f.table = compose(g, inputs);
+    truth_reduce(&cut.f);
+    cut.flow = flow_of_inputs(g->m, &cut.f) + (truth_is_move(&cut.f) ? 0 : UNIT);
+    if (!has_two_constants(&cut.f))
+        keep_cut(g->v, &cut);
+}
+
+// Makes the cuts of all that may be chosen for operand k and those behind it; what is chosen has these inputs.
+static void merge_cuts(Merge *g, uint32_t k, const TruthTable *inputs)
+{
+    const Node *from = g->from[k];
+    for (uint32_t n = 0; n <= (from && !from->stays ? from->ncuts : 0); n++) {
+        TruthTable more = *inputs;
+        g->of[k] = n ? &from->cuts[n - 1].f : &g->operand[k];
+        if (!truth_add_inputs(&more, g->of[k]))
+            continue;
+        if (k + 1 < g->n)
+            merge_cuts(g, k + 1, &more);
+        else
+            make_cut(g, &more);
+    }
+}
+
+static void find_cuts(const Mapping *m, Node *v)
+{
+    const Instr *i = ir_instr(m->fn, v->instr);
+    Merge g = {.m = m, .v = v, .n = ninputs(i)};
+    TruthTable none = {0};
+    Cut own = {0};
+    for (uint32_t k = 0; k < g.n; k++) {
+        Operand o = *ir_use(m->fn, i, k);
+        g.from[k] = node_at(m, o);
+        g.operand[k] = operand_itself(m, o);
+        g.of[k] = &g.operand[k];
+        truth_add_inputs(&own.f, &g.operand[k]);
+    }
+    own.f.table = compose(&g, &own.f);
+    own.flow = flow_of_inputs(m, &own.f) + UNIT;
+    v->cuts[0] = own;
+    v->ncuts = 1;
+    if (!v->stays)
+        merge_cuts(&g, 0, &none);
+    v->best = v->ncuts > 1 && v->cuts[1].flow < own.flow;
+    v->share = v->outside ? 0 : v->cuts[v->best].flow / MAX(v->readers, 1);
+}
+
+/* -- Networks ------------------------------------------------------------------------------------------- */
+
+static uint32_t network_of(const Mapping *m, uint32_t node)
+{
+    Node *at = m->nodes.at;
+    while (at[node].network != node)
+        node = at[node].network = at[at[node].network].network;
+    return node;
+}
+
+// Makes nodes of a part of a block, from an instruction on. Whether some read others; *next is where the next part
+// begins.
+static bool find_nodes(Mapping *m, InstrId id, InstrId *next)
+{
+    Fn *fn = m->fn;
+    bool any = false;
+    m->nodes.n = 0;
+    for (; id && m->nodes.n < NODES; id = instr_behind(fn, id)) {
+        const Instr *i = ir_instr(fn, id);
+        if (!is_node(fn, i) || first_annotation(fn, id) != id)
+            continue;
+        uint32_t number = m->nodes.n;
+        RegId reg = op_index(*ir_def(fn, i, 0));
+        VEC_PUSH(&m->scratch, &m->nodes, ((Node){.instr = id, .reg = reg, .network = number}));
+        for (uint32_t k = 0; k < ninputs(i); k++) {
+            const Node *from = node_at(m, *ir_use(fn, i, k));
+            if (!from)
+                continue;
+            uint32_t here = network_of(m, number), there = network_of(m, (uint32_t)(from - m->nodes.at));
+            m->nodes.at[MAX(here, there)].network = MIN(here, there);
+            any = true;
+        }
+        m->node_of[reg] = number + 1;
+    }
+    *next = id;
+    return any;
+}
+
+static void forget_nodes(Mapping *m)
+{
+    for (uint32_t k = 0; k < m->nodes.n; k++)
+        m->node_of[m->nodes.at[k].reg] = 0;
+}
+
+static void find_readers(Mapping *m)
+{
+    const Fn *fn = m->fn;
+    for (uint32_t k = 0; k < m->nodes.n; k++) {
+        const Instr *i = ir_instr(fn, m->nodes.at[k].instr);
+        m->nodes.at[k].table = table_of(m, i);
+        for (uint32_t n = 0; n < ninputs(i); n++) {
+            Node *from = node_at(m, *ir_use(fn, i, n));
+            if (from)
+                from->readers++;
+        }
+    }
+    for (uint32_t k = 0; k < m->nodes.n; k++) {
+        Node *v = &m->nodes.at[k];
+        v->outside = m->readers[v->reg] > v->readers;
+    }
+}
+
+/* -- What stays as it is -------------------------------------------------------------------------------- */
+
+typedef VEC(RegId) Work;
+
+// What an instruction reads may be compared. Where the walk has been at the definition, that waits.
+static void note_compared(Mapping *m, const Instr *i, Work *work)
+{
+    const Operand *ops = ir_ops(m->fn, i);
+    for (uint32_t k = i->ndef; k < i->nops; k++) {
+        RegId r = op_is_reg(ops[k]) ? op_index(ops[k]) : 0;
+        if (m->compared[r] & COMPARED)
+            continue;
+        if (m->compared[r] & PASSED)
+            VEC_PUSH(&m->scratch, work, r);
+        m->compared[r] |= COMPARED;
+    }
+}
+
+// Whether a definition of an instruction may turn out to be what that reads.
+static bool passes_on(const Fn *fn, const Instr *i, Operand def)
+{
+    return ir_desc(fn, i)->traits & TR_PURE && op_is_reg(def) && ir_reg(fn, op_index(def))->width == W32;
+}
+
+// Counts readers, and finds what comparisons read and what that is computed of: any of it may turn out to be the same
+// number, where others are 0. Most of it comes of one walk from the end to the start.
+static void look_at_all(Mapping *m)
+{
+    Fn *fn = m->fn;
+    Work work = {0};
+    m->readers = NEW_ARRAY(&m->scratch, uint32_t, fn->regs.n);
+    m->compared = NEW_ARRAY(&m->scratch, uint8_t, fn->regs.n);
+    m->compared[0] = COMPARED;
+    for (BlockId b = fn->last; b; b = ir_block(fn, b)->prev) {
+        FOR_INSTRS_BACK(fn, b, id) {
+            const Instr *i = ir_instr(fn, id);
+            const Operand *ops = ir_ops(fn, i);
+            Opcode op = ir_desc(fn, i)->op;
+            bool reached = op == OP_SETP || op == OP_SET;
+            for (uint32_t k = 0; k < i->ndef; k++)
+                if (op_is_reg(ops[k])) {
+                    reached |= m->compared[op_index(ops[k])] & COMPARED && passes_on(fn, i, ops[k]);
+                    m->compared[op_index(ops[k])] |= PASSED;
+                }
+            for (uint32_t k = i->ndef; k < i->nops; k++)
+                if (op_is_reg(ops[k]))
+                    m->readers[op_index(ops[k])]++;
+            if (reached)
+                note_compared(m, i, &work);
+        }
+    }
+    while (work.n) {
+        Operand o = op_reg(fn, work.at[--work.n]);
+        const Instr *i = definition_of(m, o);
+        if (i && passes_on(fn, i, o))
+            note_compared(m, i, &work);
+    }
+}
+
+// True if one of two values has whole low bytes of zeros, the other one has fewer low zeros, and no upper bounds of
+// them are known here: ptxas has some, such as those of conversions (10 functions of 725 have 61 SASS instructions
+// fewer, 1 has one more).
+static bool begins_bytes(uint32_t x, uint32_t y)
+{
+    bool low_zeros_alone = !(x & (x + 1)) && !(y & (y + 1));
+    uint32_t high = MAX(x, y);
+    return low_zeros_alone && x != y && (high == 0xff || high == 0xffff || high == 0xffffff);
+}
+
+// Whether it puts parts side by side, of which ptxas makes sums, permutations and insertions.
+static bool is_packing(Mapping *m, const Instr *i)
+{
+    Opcode op = ir_desc(m->fn, i)->op;
+    if (op != OP_OR && op != OP_XOR)
+        return false;
+    Facts x = known_facts(&m->facts, *ir_use(m->fn, i, 0), i->block);
+    Facts y = known_facts(&m->facts, *ir_use(m->fn, i, 1), i->block);
+    if (!x.zeros && !y.zeros)
+        return false;
+    return (x.zeros | y.zeros) == UINT32_MAX || (op == OP_OR && begins_bytes((uint32_t)x.zeros, (uint32_t)y.zeros));
+}
+
+static void find_what_stays(Mapping *m)
+{
+    for (uint32_t k = 0; k < m->nodes.n; k++) {
+        Node *v = &m->nodes.at[k];
+        v->stays = m->compared[v->reg] & COMPARED || is_packing(m, ir_instr(m->fn, v->instr));
+    }
+}
+
+/* -- Mapping -------------------------------------------------------------------------------------------- */
+
+// Chooses cuts, and finds what is needed then.
+static void choose(Mapping *m)
+{
+    for (uint32_t k = 0; k < m->nodes.n; k++)
+        find_cuts(m, &m->nodes.at[k]);
+    for (uint32_t k = 0; k < m->nodes.n; k++) {
+        Node *v = &m->nodes.at[k];
+        v->readers = 0;
+        v->needed = v->outside;
+    }
+    for (uint32_t k = m->nodes.n; k-- > 0;) {
+        const Node *v = &m->nodes.at[k];
+        const TruthTable *f = &v->cuts[v->best].f;
+        for (uint32_t n = 0; n < f->n && v->needed; n++) {
+            Node *from = node_at(m, f->input[n]);
+            if (!from)
+                continue;
+            from->needed = true;
+            from->readers++;
+        }
+    }
+}
+
+// Which networks become fewer instructions.
+static void weigh(Mapping *m)
+{
+    m->networks.n = 0;
+    for (uint32_t k = 0; k < m->nodes.n; k++) {
+        const Node *v = &m->nodes.at[k];
+        VEC_PUSH(&m->scratch, &m->networks, ((Network){0}));
+        Network *network = &m->networks.at[network_of(m, k)];
+        network->before++;
+        if (!v->needed)
+            continue;
+        network->after += !v->best || !truth_is_move(&v->cuts[v->best].f);
+        network->last = k;
+    }
+    for (uint32_t k = 0; k < m->networks.n; k++) {
+        Network *network = &m->networks.at[k];
+        network->maps = network->after < network->before && knob_left(&m->ctx->knobs, KNOB_LOP3_BUDGET) > 0;
+        if (network->maps)
+            knob_spend(&m->ctx->knobs, KNOB_LOP3_BUDGET);
+    }
+}
+
+static void apply(Mapping *m, const Node *v)
+{
+    Fn *fn = m->fn;
+    m->progress = true;
+    if (!v->needed) {
+        rdefs_forget(fn, *ir_def(fn, ir_instr(fn, v->instr), 0));
+        ir_remove(fn, v->instr);
+    } else if (v->best) {
+        truth_replace(fn, v->instr, &v->cuts[v->best].f);
+    }
+}
+
+static void map_nodes(Mapping *m)
+{
+    if (!m->readers) {
+        eval_cache_init(&m->evals, m->fn->tables, &m->scratch);
+        look_at_all(m);
+        known_facts_init(&m->facts, m->fn, m->a, definition, m, &m->scratch);
+    }
+    find_readers(m);
+    find_what_stays(m);
+    for (int round = 0; round < ROUNDS; round++)
+        choose(m);
+    weigh(m);
+    for (uint32_t k = 0; k < m->nodes.n; k++)
+        if (m->networks.at[network_of(m, k)].maps)
+            apply(m, &m->nodes.at[k]);
+    for (uint32_t k = 0; k < m->networks.n; k++) {
+        const Network *network = &m->networks.at[k];
+        if (network->maps && network->after)
+            remark(m->ctx, m->fn, m->nodes.at[network->last].instr, RM_PASSED, "LogicMapped",
+                   "{Before:%u} logic instructions are {After:%u} now", network->before, network->after);
+    }
+}
+
+/* -- The phase ------------------------------------------------------------------------------------------ */
+
+bool phase_form_lop3(Ctx *ctx, Fn *fn)
+{
+    DescId lop3 = desc_make(fn->tables, "lop3.b32", "%,%,%,%,%");
+    if (!module_takes(fn->module, tab_desc(fn->tables, lop3)->needs))
+        return false;
+    Mapping m = {.ctx = ctx, .fn = fn, .a = analysis_need(fn, AN_RPO | AN_DOM | AN_RDEFS)};
+    arena_init(&m.scratch, &ctx->heap);
+    m.node_of = NEW_ARRAY(&m.scratch, uint32_t, fn->regs.n);
+    for (uint32_t k = 0; k < m.a->nrpo; k++) {  // so that what a block takes from another one has been looked at there
+        BlockId b = m.a->rpo[k];
+        for (InstrId id = ir_block(fn, b)->first, next; id; id = next) {
+            if (find_nodes(&m, id, &next))
+                map_nodes(&m);
+            forget_nodes(&m);
+        }
+    }
+    arena_free(&m.scratch);
+    return m.progress;
+}

@@ -1,0 +1,360 @@
+// SPDX-License-Identifier: MIT
+// Removes moves that give a register the value that it has already.
+//
+// Sub-pass: OriRemoveRedundantMov, behind slot 73: what OriRemoveRedundantMultiDefMov does to phis, for registers with
+// several definitions. What a register holds in front of a move says its nearest occurrence before: a use what it
+// reads, a definition what it makes. It is looked for in the block, and up blocks that have one predecessor. Values are
+// those of the analysis of reaching definitions. Two are equal if one is made by an unguarded move of the other, or
+// both of the same constant, or where values meet all of which are equal, round loops too: copy_representatives()
+// tells. A move that is taken out did nothing whenever it ran, so all can go at once.
+//
+//     R1 = mov.b32 R2                             R1 = mov.b32 R2
+//     st.global.b32 [R9], R1                 ->   st.global.b32 [R9], R1
+//     R1 = mov.b32 R2                             (nothing)
+//
+//     b0: R1 = mov.b32 0; @P0 bra b1 else b2      b0: R1 = mov.b32 0; @P0 bra b1 else b2
+//     b1: R1 = mov.b32 0; bra b3             ->   b1: bra b3                ; only from b0
+//
+// Must not fire:
+//     R1 = mov.b32 R2; R2 = add.s32 R2, 1; R1 = mov.b32 R2    R2 is another value by then
+//     @P0 R1 = mov.b32 R2; R1 = mov.b32 R2        where P0 is false R1 was something else
+//     R1 = mov.b32 R2; @P0 R1 = mov.b32 R2        guarded moves are left alone
+//     R1 = mov.b32 R2 where R1 or R2 is pinned    an instruction that we do not model may write it meanwhile
+//
+// Most functions are done with after one look: with registers and constants as nodes, and moves as edges whichever way
+// they go, a value reaches a register by two ways only where edges close a cycle.
+//
+// Does not do: registers that are dead in front of the move, where they occur neither in the block nor above it.
+// Documented: that copies into registers of several definitions are looked at. Inferred: the rest.
+#include "phases/bodies.h"
+
+enum { CLIMB = 16 };  // blocks up
+
+typedef enum { N_NONE, N_VALUE, N_CONST, N_NOTHING, N_REGISTER } NodeKind;
+
+// A node of the graph of values: a value, a constant, or what a register holds that nothing wrote. For the first look
+// registers are nodes.
+typedef struct Node {
+    NodeKind kind;
+    uint32_t id;
+} Node;
+
+// A move, the node that its register held before, and the one that it moves.
+typedef struct Candidate {
+    InstrId move;
+    uint32_t held, moved;
+} Candidate;
+
+// A plain move, from one node to another, which is a register.
+typedef struct Copy {
+    InstrId move;
+    uint32_t from, to;
+} Copy;
+
+// How many copies have to do with a node, and the exclusive or of their numbers: the number itself if there is one.
+typedef struct Degree {
+    uint32_t n, copies;
+} Degree;
+
+typedef struct Moves {
+    Fn *fn;
+    const Analyses *a;
+    Arena scratch;
+    VEC(Node) nodes;  // 0 is none
+    IdSet index;
+    VEC(uint32_t) first, input;
+    VEC(Copy) copies;
+    uint32_t steps;  // that may still be gone
+    bool *suspect;   // by RegId: what some move of them writes
+    bool *moved;     // by RegId: some plain move names it
+    VEC(Candidate) candidates;
+    uint32_t *last;   // by BlockId: the last occurrence of the register at hand
+    uint32_t *stamp;  // by BlockId: for which register that is
+} Moves;
+
+static bool is_register(const Fn *fn, Operand o)
+{
+    return op_is_reg(o) && !o.mods && reg_in_ssa(ir_reg(fn, op_index(o)));
+}
+
+static bool is_constant(Operand o) { return op_kind(o) == K_IMM && op_index(o) != CONST_UNDEF; }
+
+// Whether it copies a register or a constant, and nothing else.
+static bool is_plain_move(const Fn *fn, const Instr *i)
+{
+    if (i->flags & (IF_GUARDED | IF_PINNED) || ir_desc(fn, i)->op != OP_MOV)
+        return false;
+    Operand from = *ir_use(fn, i, 0);
+    if (!is_register(fn, (Operand){ir_def(fn, i, 0)->word, 0}) || !(is_register(fn, from) || is_constant(from)))
+        return false;
+    uint32_t width = op_is_reg(from) ? ir_reg(fn, op_index(from))->width : tab_const(fn->tables, op_index(from)).width;
+    return width == ir_reg(fn, op_index(*ir_def(fn, i, 0)))->width;
+}
+
+/* -- Nodes ---------------------------------------------------------------------------------------------- */
+
+static uint32_t node_of(Moves *m, NodeKind kind, uint32_t id)
+{
+    uint64_t h = hash_mix(kind, id);
+    uint32_t hash = (uint32_t)(h ^ (h >> 32));
+    IDSET_EACH(&m->index, hash, n) {
+        if (m->nodes.at[n].kind == kind && m->nodes.at[n].id == id)
+            return n;
+    }
+    VEC_PUSH(&m->scratch, &m->nodes, ((Node){kind, id}));
+    idset_add(&m->index, &m->scratch, hash, m->nodes.n - 1);
+    return m->nodes.n - 1;
+}
+
+static uint32_t node_of_value(Moves *m, ValueId value, RegId r)
+{
+    return value ? node_of(m, N_VALUE, value) : node_of(m, N_NOTHING, r);
+}
+
+// What a plain move moves.
+static uint32_t node_of_source(Moves *m, InstrId move)
+{
+    Operand from = *ir_use(m->fn, ir_instr(m->fn, move), 0);
+    if (!op_is_reg(from))
+        return node_of(m, N_CONST, op_index(from));
+    return node_of_value(m, value_of(m->fn, m->a, move, 1), op_index(from));
+}
+
+/* -- The first look ------------------------------------------------------------------------------------- */
+
+static void collect_copies(Moves *m)
+{
+    const Fn *fn = m->fn;
+    FOR_BLOCKS(fn, b) {
+        FOR_INSTRS(fn, b, id) {
+            const Instr *i = ir_instr(fn, id);
+            if (ir_desc(fn, i)->op != OP_MOV || !is_plain_move(fn, i))
+                continue;
+            Operand from = *ir_use(fn, i, 0);
+            RegId to = op_index(*ir_def(fn, i, 0));
+            uint32_t source = node_of(m, op_is_reg(from) ? N_REGISTER : N_CONST, op_index(from));
+            VEC_PUSH(&m->scratch, &m->copies, ((Copy){id, source, node_of(m, N_REGISTER, to)}));
+        }
+    }
+}
+
+// Takes copies out as long as one of their nodes has no other, which leaves the cycles and what is between them.
+static void strip_copies(Moves *m)
+{
+    Degree *degree = NEW_ARRAY(&m->scratch, Degree, m->nodes.n);
+    for (uint32_t k = 0; k < m->copies.n; k++) {
+        uint32_t ends[2] = {m->copies.at[k].from, m->copies.at[k].to};
+        for (int e = 0; e < 2; e++) {
+            degree[ends[e]].n++;
+            degree[ends[e]].copies ^= k;
+        }
+    }
+    for (uint32_t k = 0; k < m->copies.n; k++) {
+        uint32_t ends[2] = {m->copies.at[k].from, m->copies.at[k].to};
+        for (int e = 0; e < 2; e++) {
+            for (uint32_t node = ends[e]; degree[node].n == 1;) {
+                uint32_t copy = degree[node].copies;
+                Copy *c = &m->copies.at[copy];
+                degree[node].n = 0;
+                node = node == c->from ? c->to : c->from;
+                degree[node].n--;
+                degree[node].copies ^= copy;
+                c->move = 0;
+            }
+        }
+    }
+}
+
+// The block that all ways into this one come from; 0 = there is none.
+static BlockId only_predecessor(const Moves *m, BlockId b)
+{
+    const Edges *preds = &m->a->preds;
+    uint32_t first = preds->first[b], end = preds->first[b + 1];
+    if (b == m->fn->first || first == end)
+        return 0;
+    for (uint32_t e = first + 1; e < end; e++)
+        if (preds->at[e] != preds->at[first])
+            return 0;
+    return preds->at[first];
+}
+
+static bool names(const Fn *fn, const Instr *i, RegId r)
+{
+    const Operand *ops = ir_ops(fn, i);
+    for (uint32_t k = 0; k < i->nops; k++)
+        if (op_is_reg(ops[k]) && op_index(ops[k]) == r)
+            return true;
+    return false;
+}
+
+// Whether the register of a move occurs in front of it where occurrence_before() looks. After as many steps as the
+// function has instructions it may, for all that one knows.
+static bool may_hold_something(Moves *m, InstrId move)
+{
+    const Fn *fn = m->fn;
+    RegId r = op_index(*ir_def(fn, ir_instr(fn, move), 0));
+    BlockId b = ir_instr(fn, move)->block;
+    InstrId id = ir_instr(fn, move)->prev;
+    for (int k = 0; k <= CLIMB && b; k++) {
+        for (; id && m->steps; id = ir_instr(fn, id)->prev, m->steps--)
+            if (names(fn, ir_instr(fn, id), r))
+                return true;
+        if (!m->steps)
+            return true;
+        b = only_predecessor(m, b);
+        id = b ? ir_block(fn, b)->last : 0;
+    }
+    return false;
+}
+
+// Moves that may be redundant: they lie on a cycle of copies, and their register holds something before. False: there
+// are none.
+static bool find_suspects(Moves *m)
+{
+    bool any = false;
+    collect_copies(m);
+    strip_copies(m);
+    m->steps = m->fn->ninstrs;
+    m->suspect = NEW_ARRAY(&m->scratch, bool, m->fn->regs.n);
+    m->moved = NEW_ARRAY(&m->scratch, bool, m->fn->regs.n);
+    for (uint32_t n = 1; n < m->nodes.n; n++)
+        if (m->nodes.at[n].kind == N_REGISTER)
+            m->moved[m->nodes.at[n].id] = true;
+    for (uint32_t k = 0; k < m->copies.n; k++) {
+        Copy c = m->copies.at[k];
+        if (!c.move)
+            continue;
+        m->a = analysis_need(m->fn, AN_CFG);
+        bool *suspect = &m->suspect[m->nodes.at[c.to].id];
+        *suspect = *suspect || may_hold_something(m, c.move);
+        any |= *suspect;
+    }
+    return any;
+}
+
+/* -- What registers hold -------------------------------------------------------------------------------- */
+
+// The occurrence of the register whose value it still has in front of this one, of which `last` is the one before in
+// the layout; NULL = not found.
+static const Occurrence *occurrence_before(const Moves *m, uint32_t joined, const Occurrence *last, const Occurrence *o)
+{
+    const ReachingDefs *rd = &m->a->rdefs;
+    if (last && last->block == o->block)
+        return last;
+    BlockId b = o->block;
+    for (int k = 0; k < CLIMB && (b = only_predecessor(m, b)); k++)
+        if (m->stamp[b] == joined + 1)
+            return rd->at + m->last[b];
+    return NULL;
+}
+
+static bool is_candidate(const Moves *m, const Occurrence *o)
+{
+    return o->def && m->a->rpo_index[o->block] != UINT32_MAX && is_plain_move(m->fn, ir_instr(m->fn, o->instr));
+}
+
+static void look_at_register(Moves *m, uint32_t joined)
+{
+    const ReachingDefs *rd = &m->a->rdefs;
+    const Occurrence *last = NULL;
+    bool any = false;
+    FOR_OCCURRENCES(rd, joined, n) {
+        const Occurrence *o = &rd->at[*n];
+        m->last[o->block] = *n;
+        m->stamp[o->block] = joined + 1;
+        any |= is_candidate(m, o);
+    }
+    if (!any)
+        return;
+    FOR_OCCURRENCES(rd, joined, n) {
+        const Occurrence *o = &rd->at[*n];
+        const Occurrence *before = is_candidate(m, o) ? occurrence_before(m, joined, last, o) : NULL;
+        last = o;
+        if (!before)
+            continue;
+        uint32_t held = node_of_value(m, before->value, rd->joined[joined]);
+        uint32_t moved = node_of_source(m, o->instr);
+        VEC_PUSH(&m->scratch, &m->candidates, ((Candidate){o->instr, held, moved}));
+    }
+}
+
+static void find_candidates(Moves *m)
+{
+    m->last = NEW_ARRAY(&m->scratch, uint32_t, m->fn->blocks.n);
+    m->stamp = NEW_ARRAY(&m->scratch, uint32_t, m->fn->blocks.n);
+    for (uint32_t k = 0; k < m->a->rdefs.njoined; k++)
+        if (m->suspect[m->a->rdefs.joined[k]])
+            look_at_register(m, k);
+}
+
+/* -- The graph of values -------------------------------------------------------------------------------- */
+
+static void add_meeting_values(Moves *m, const ReachingPhi *phi)
+{
+    const Edges *preds = &m->a->preds;
+    for (uint32_t e = preds->first[phi->block], at = phi->inputs; e < preds->first[phi->block + 1]; e++, at++)
+        if (m->a->rpo_index[preds->at[e]] != UINT32_MAX)
+            VEC_PUSH(&m->scratch, &m->input, node_of_value(m, m->a->rdefs.input[at], phi->reg));
+    if (phi->block == m->fn->first)  // it is entered from outside, too
+        VEC_PUSH(&m->scratch, &m->input, node_of(m, N_NOTHING, phi->reg));
+}
+
+// Appends what a node copies, which may be new nodes.
+static void add_inputs(Moves *m, Node n)
+{
+    bool phi = n.kind == N_VALUE && value_is_phi(m->a, n.id);
+    InstrId def = n.kind == N_VALUE && !phi ? value_def(m->a, n.id) : 0;
+    if (phi)
+        add_meeting_values(m, value_phi(m->a, n.id));
+    else if (def && is_plain_move(m->fn, ir_instr(m->fn, def)))
+        VEC_PUSH(&m->scratch, &m->input, node_of_source(m, def));
+    else
+        VEC_PUSH(&m->scratch, &m->input, 0);
+}
+
+static uint32_t *build_graph(Moves *m)
+{
+    VEC_PUSH(&m->scratch, &m->first, 0);
+    for (uint32_t n = 1; n < m->nodes.n; n++) {
+        VEC_PUSH(&m->scratch, &m->first, m->input.n);
+        add_inputs(m, m->nodes.at[n]);
+    }
+    VEC_PUSH(&m->scratch, &m->first, m->input.n);
+    return copy_representatives(&(Edges){m->first.at, m->input.at}, m->nodes.n, &m->scratch);
+}
+
+/* -- The phase ------------------------------------------------------------------------------------------ */
+
+static bool remove_moves(Moves *m)
+{
+    uint32_t *leader = build_graph(m);
+    bool progress = false;
+    for (uint32_t k = 0; k < m->candidates.n; k++) {
+        const Candidate *c = &m->candidates.at[k];
+        if (!leader[c->held] || leader[c->held] != leader[c->moved])
+            continue;
+        ir_remove(m->fn, c->move);
+        progress = true;
+    }
+    return progress;
+}
+
+bool phase_redundant_moves(Ctx *ctx, Fn *fn)
+{
+    Moves m = {.fn = fn};
+    bool progress = false;
+    if (fn->without_redundant == fn->version)
+        return false;
+    arena_init(&m.scratch, &ctx->heap);
+    VEC_PUSH(&m.scratch, &m.nodes, (Node){0});
+    if (find_suspects(&m)) {
+        Analyses own;
+        m.a = rdefs_of_part(fn, &own, UINT32_MAX, m.moved);
+        find_candidates(&m);
+        progress = m.candidates.n && remove_moves(&m);
+        analysis_free(&own);
+    }
+    arena_free(&m.scratch);
+    fn->without_redundant = fn->version + progress;
+    return progress;
+}

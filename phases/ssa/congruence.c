@@ -1,0 +1,273 @@
+// SPDX-License-Identifier: MIT
+// Congruence classes for leaving SSA form (Boissinot et al., "Revisiting out-of-SSA translation for correctness, code
+// quality, and efficiency", 2009).
+//
+// Two variables interfere if one is live at the definition of the other and their values may differ. The value of a
+// variable is the register or constant at the start of the chain of moves that defines it. So a register and a copy of
+// it may share a register while both are live, and so may two copies of one register.
+//
+// A class is checked in one walk over its members in dominance order, with those that dominate the current member on a
+// stack. As long as no two interfere, all members that are live at the current definition have the value of the top of
+// the stack. `ancestor` links members of equal value that are live at each other's definitions, so the check only
+// follows this chain.
+//
+// A copy is read at its own position: an input of a phi at the end of the predecessor (and live along the edge, where
+// nothing is defined), the result of a phi right behind the phis, an old value right in front of the guarded
+// instruction. All copies at one position read before any of them writes.
+//
+// Documented: nothing. Inferred: all.
+#include "phases/ssa/congruence.h"
+
+#include <stdlib.h>
+
+enum { WORK = 256 };
+
+typedef struct Member {
+    VarId class, var;
+    uint64_t order;  // dominance order
+} Member;
+
+static Var *var_of(const Classes *c, VarId v) { return &c->vars.at[v]; }
+
+/* -- Interference --------------------------------------------------------------------------------------- */
+
+// True if the register is live behind a position of block b. Phis read at the ends of the predecessors, in front of the
+// terminators.
+static bool is_live_behind(Classes *c, RegId r, BlockId b, uint32_t position)
+{
+    const Analyses *a = c->a;
+    uint32_t low = a->uses.first[r], high = a->uses.first[r + 1];
+    uint32_t from = MAX(position, position_of(c->phi_end[b]));
+    while (low < high) {  // the first use behind it
+        uint32_t mid = low + (high - low) / 2;
+        if (position_of(a->place[a->uses.at[mid].instr]) <= from)
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    if (low < a->uses.first[r + 1] && ir_instr(c->fn, a->uses.at[low].instr)->block == b)
+        return true;
+    bool at_end = position >= position_before(a->place[ir_terminator(c->fn, b)]);
+    return at_end ? live_check_successors(&c->live, r, b) : live_check_out(&c->live, r, b);
+}
+
+// True if `above`, which dominates v, is live at the definition of v. Variables defined at one position are.
+static bool is_live_at(Classes *c, VarId above, VarId v)
+{
+    const Var *x = var_of(c, above), *y = var_of(c, v);
+    if (x->at == y->at && x->position == y->position)
+        return true;
+    return above < c->nregs && is_live_behind(c, above, y->at, y->position);
+}
+
+// Returns the first variable on the chain of ancestors from `above` on that is live at the definition of v; 0 = none.
+static VarId live_ancestor(Classes *c, VarId above, VarId v)
+{
+    while (above && !is_live_at(c, above, v))
+        above = var_of(c, above)->ancestor;
+    return above;
+}
+
+// True if two of the variables, which are in dominance order, interfere.
+static bool interfere(Classes *c, const VarId *members, uint32_t n)
+{
+    c->stack.n = 0;
+    for (uint32_t k = 0; k < n; k++) {
+        Var *var = var_of(c, members[k]);
+        while (c->stack.n && !dominates(c->a, var_of(c, c->stack.at[c->stack.n - 1])->at, var->at))
+            c->stack.n--;
+        var->ancestor = live_ancestor(c, c->stack.n ? c->stack.at[c->stack.n - 1] : 0, members[k]);
+        if (var->ancestor && var_of(c, var->ancestor)->value != var->value)
+            return true;
+        VEC_PUSH(c->arena, &c->stack, members[k]);
+    }
+    return false;
+}
+
+/* -- Classes -------------------------------------------------------------------------------------------- */
+
+VarId class_of(Classes *c, VarId v)
+{
+    Var *vars = c->vars.at;
+    while (vars[v].parent != v)
+        v = vars[v].parent = vars[vars[v].parent].parent;
+    return v;
+}
+
+void classes_join(Classes *c, VarId a, VarId b)
+{
+    var_of(c, a)->member = var_of(c, b)->member = true;
+    a = class_of(c, a);
+    b = class_of(c, b);
+    var_of(c, MAX(a, b))->parent = MIN(a, b);
+}
+
+// Links variables in dominance order to the list of their class.
+static void link_members(Classes *c, const VarId *members, uint32_t n)
+{
+    for (uint32_t k = 0; k < n; k++)
+        var_of(c, members[k])->next = k + 1 < n ? members[k + 1] : 0;
+    var_of(c, class_of(c, members[0]))->first = members[0];
+}
+
+static uint64_t order_of(const Classes *c, VarId v)
+{
+    const Var *var = var_of(c, v);
+    return (uint64_t)c->a->dom.pre[var->at] << 32 | var->position;
+}
+
+static int by_class_and_order(const void *x, const void *y)
+{
+    const Member *a = x, *b = y;
+    if (a->class != b->class)
+        return a->class < b->class ? -1 : 1;
+    if (a->order != b->order)
+        return a->order < b->order ? -1 : 1;
+    return (a->var > b->var) - (a->var < b->var);
+}
+
+// Puts the members of one set into c->members, in dominance order; returns the index behind them.
+static uint32_t next_set(Classes *c, const Member *all, uint32_t first, uint32_t n)
+{
+    uint32_t end = first;
+    c->members.n = 0;
+    for (; end < n && all[end].class == all[first].class; end++)
+        VEC_PUSH(c->arena, &c->members, all[end].var);
+    return end;
+}
+
+bool classes_take_apart(Classes *c)
+{
+    VEC(Member) all = {0};
+    for (VarId v = 1; v < c->vars.n; v++) {
+        if (!var_of(c, v)->member || !var_of(c, v)->at)
+            continue;
+        Member m = {class_of(c, v), v, order_of(c, v)};
+        VEC_PUSH(c->arena, &all, m);
+    }
+    if (all.n)
+        qsort(all.at, all.n, sizeof *all.at, by_class_and_order);
+    bool any = false;
+    for (uint32_t first = 0; first < all.n;) {
+        first = next_set(c, all.at, first, all.n);
+        if (!interfere(c, c->members.at, c->members.n)) {
+            link_members(c, c->members.at, c->members.n);
+            continue;
+        }
+        any = true;
+        for (uint32_t k = 0; k < c->members.n; k++) {
+            Var *var = var_of(c, c->members.at[k]);
+            var->parent = var->first = c->members.at[k];
+            var->next = 0;
+            var->apart = true;
+        }
+    }
+    return any;
+}
+
+void classes_join_copies(Classes *c, const VarId *copies, uint32_t n)
+{
+    Member *all = arena_alloc(c->arena, n * sizeof *all);
+    for (uint32_t k = 0; k < n; k++) {
+        classes_join(c, copies[0], copies[k]);
+        all[k] = (Member){0, copies[k], order_of(c, copies[k])};
+    }
+    qsort(all, n, sizeof *all, by_class_and_order);
+    next_set(c, all, 0, n);
+    link_members(c, c->members.at, n);
+}
+
+static bool stands_first(const Classes *c, VarId a, VarId b)
+{
+    uint64_t x = order_of(c, a), y = order_of(c, b);
+    return x != y ? x < y : a < b;
+}
+
+// Puts the members of two classes into c->members, in dominance order.
+static void merge_lists(Classes *c, VarId a, VarId b)
+{
+    c->members.n = 0;
+    while (a || b) {
+        bool first = a && (!b || stands_first(c, a, b));
+        VarId v = first ? a : b;
+        VEC_PUSH(c->arena, &c->members, v);
+        *(first ? &a : &b) = var_of(c, v)->next;
+    }
+}
+
+bool classes_merge(Classes *c, VarId a, VarId b)
+{
+    a = class_of(c, a);
+    b = class_of(c, b);
+    if (a == b)
+        return true;
+    if (!c->work)
+        return false;
+    merge_lists(c, var_of(c, a)->first, var_of(c, b)->first);
+    c->work -= MIN(c->work, c->members.n);
+    if (interfere(c, c->members.at, c->members.n))
+        return false;
+    classes_join(c, a, b);
+    link_members(c, c->members.at, c->members.n);
+    return true;
+}
+
+/* -- Variables ------------------------------------------------------------------------------------------ */
+
+VarId classes_add_copy(Classes *c, BlockId at, uint32_t position, uint64_t value)
+{
+    VarId v = c->vars.n;
+    Var var = {.at = at, .position = position, .value = value, .parent = v, .first = v};
+    VEC_PUSH(c->arena, &c->vars, var);
+    c->work += WORK;
+    return v;
+}
+
+// Returns the value of a register that an instruction defines: that of its source if it is a move.
+static uint64_t value_defined(const Classes *c, const Instr *i, RegId r)
+{
+    const Fn *fn = c->fn;
+    if (ir_desc(fn, i)->op != OP_MOV || i->ndef != 1 || ir_guarded(i) || i->flags & IF_PINNED)
+        return value_of_var(r);
+    Operand from = *ir_use(fn, i, 0);
+    if (op_kind(from) == K_IMM && op_index(from) != CONST_UNDEF)
+        return value_of_constant(op_index(from));
+    bool copies = op_is_reg(from) && !from.mods && reg_in_ssa(ir_reg(fn, op_index(from)));
+    return copies ? var_of(c, op_index(from))->value : value_of_var(r);
+}
+
+// Notes where an instruction defines registers, and their values.
+static void note_definitions(Classes *c, BlockId b, InstrId id)
+{
+    const Instr *i = ir_instr(c->fn, id);
+    bool phi = ir_desc(c->fn, i)->op == OP_PHI;
+    for (uint32_t k = 0; k < i->ndef; k++) {
+        Operand def = *ir_def(c->fn, i, k);
+        if (!op_is_reg(def) || !reg_in_ssa(ir_reg(c->fn, op_index(def))))
+            continue;
+        Var *var = var_of(c, op_index(def));
+        var->at = b;
+        var->position = phi ? position_behind(c->phi_end[b]) : position_of(c->a->place[id]);
+        var->value = value_defined(c, i, op_index(def));
+    }
+}
+
+void classes_init(Classes *c, Fn *fn, const Analyses *a, Arena *arena)
+{
+    *c = (Classes){.fn = fn, .a = a, .arena = arena, .nregs = fn->regs.n};
+    VEC_RESERVE(arena, &c->vars, c->nregs + c->nregs / 4);
+    for (RegId r = 0; r < c->nregs; r++)
+        classes_add_copy(c, 0, 0, value_of_var(r));
+    if (!a)
+        return;
+    live_check_init(&c->live, arena, fn, a);
+    c->phi_end = NEW_ARRAY(arena, uint32_t, fn->blocks.n);
+    for (uint32_t k = 0; k < a->nrpo; k++) {
+        BlockId b = a->dom.order[k];
+        for (InstrId id = ir_block(fn, b)->first; ir_desc(fn, ir_instr(fn, id))->op == OP_PHI;
+             id = ir_instr(fn, id)->next)
+            c->phi_end[b] = a->place[id];
+        FOR_INSTRS(fn, b, id)
+            note_definitions(c, b, id);
+    }
+}

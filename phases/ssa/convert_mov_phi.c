@@ -1,0 +1,472 @@
+// SPDX-License-Identifier: MIT
+// Takes a function out of SSA form.
+//
+// Slot: 73 ConvertAllMovPhiToMov. A phi is a copy of each input at the end of its predecessor, and a copy of the result
+// behind the phis; a tied use is a copy in front of its guarded instruction. All copies at one place are parallel. Most
+// of them vanish because source and destination share a register (congruence.h).
+//
+// First, all registers that phis and tied uses join are one set. Where no members interfere, they are what 23 took
+// apart, and become one register again. The members of any other set start in classes of their own, and each phi with a
+// class for its copies. Then source and destination of each copy are merged unless that makes members interfere: copies
+// in deep loops first, and in equally deep ones those of tied uses, then of phis, in dominance order.
+//
+// The copies that remain are sequenced (parallel_copy.h). A copy of a register that a constant was moved into is one of
+// the constant. Undefined inputs need no copy.
+//
+//     b0: R1 = mov.b32 1; bra b1              b0: R1 = mov.b32 1; bra b1
+//     b1: R2 = mov.phi b0: R1, b1: R3    ->   b1: R1 = add.s32 R1, 1
+//         R3 = add.s32 R2, 1                      @P0 bra b1 else b2
+//         @P0 bra b1 else b2
+//
+//     b1: R2 = mov.phi b0: R1, b1: R3         b1: R2 = mov.b32 R1
+//         R3 = add.s32 R2, 1             ->       R1 = add.s32 R2, 1
+//     b2: st.global.b32 [R9], R2              b2: st.global.b32 [R9], R2      ; R2 is live behind R3: a lost copy
+//
+// Must not fire: on registers that are pinned or named elsewhere; they are in no class.
+//
+// Does not do: coalescing of moves that neither phis nor tied uses made (OriBackCopyPropagate).
+// Documented: slot and name. Inferred: the rest.
+#include <stdlib.h>
+
+#include "ir/rewrite/rewrite.h"
+#include "phases/bodies.h"
+#include "phases/ssa/congruence.h"
+#include "phases/ssa/parallel_copy.h"
+
+// A copy whose source and destination may become one register.
+typedef struct Affinity {
+    VarId to, from;
+    uint32_t depth;  // of the loop that the copy is in
+    uint32_t rank;   // earlier ones are merged first where depths are equal
+} Affinity;
+
+// A copy of a phi's input, at the end of a block.
+typedef struct EndCopy {
+    BlockId at;
+    RegId to;
+    Operand from;
+    uint64_t order;
+} EndCopy;
+
+typedef struct OrderedPhi {
+    InstrId id;
+    uint64_t use, input;  // keys of the order
+} OrderedPhi;
+
+typedef struct Leaving {
+    Fn *fn;
+    const Analyses *a;  // NULL: the function is conventional, and all that is joined shares a register
+    Arena scratch;
+    Classes classes;
+    VarId *copies;  // by RegId that a phi or a guarded instruction defines, of a set taken apart: its first copy
+    RegId *name;    // by VarId that leads a class of copies alone: its register, once there is one
+    VEC(Affinity) affinities;
+    VEC(EndCopy) end_copies;
+    VEC(VarId) web;
+    VEC(OrderedPhi) phis;  // of the block at hand
+    ParallelCopy parallel;
+    uint32_t *rank;  // by RegId: when it appears first in the layout, 0 = not yet
+    uint32_t nranks;
+    bool bypassed;  // a constant was copied, and who had it may not be needed any more
+} Leaving;
+
+static bool is_constant(Operand o) { return op_kind(o) == K_IMM && op_index(o) != CONST_UNDEF; }
+
+static bool is_phi(const Fn *fn, const Instr *i) { return ir_desc(fn, i)->op == OP_PHI; }
+
+static bool is_reachable(const Leaving *l, BlockId b) { return !l->a || l->a->rpo_index[b] != UINT32_MAX; }
+
+/* -- Sets ----------------------------------------------------------------------------------------------- */
+
+// True if the source needs a copy: it is a register or a constant that is not undefined.
+static bool is_copied(Operand from) { return op_is_reg(from) || is_constant(from); }
+
+static uint64_t value_of_source(const Leaving *l, Operand from)
+{
+    return op_is_reg(from) ? l->classes.vars.at[op_index(from)].value : value_of_constant(op_index(from));
+}
+
+// True if the two can be one register.
+static bool same_shape(const Fn *fn, Operand a, Operand b)
+{
+    const Reg *x = ir_reg(fn, op_index(a)), *y = ir_reg(fn, op_index(b));
+    return x->file == y->file && x->width == y->width;
+}
+
+static uint32_t end_of(const Leaving *l, BlockId b) { return position_before(l->a->place[ir_terminator(l->fn, b)]); }
+
+// Joins a definition with what is copied into it in block `at`. Registers that phis read at the position are live
+// there: no copies of them are in the set.
+static void join_source(Leaving *l, Operand def, Operand from, BlockId at, uint32_t position)
+{
+    Classes *c = &l->classes;
+    RegId r = op_index(def);
+    classes_join(c, r, r);
+    if (op_is_reg(from) && same_shape(l->fn, def, from))
+        classes_join(c, r, op_index(from));
+    else if (is_copied(from) && l->a && is_reachable(l, at))
+        classes_join(c, r, classes_add_copy(c, at, position, value_of_source(l, from)));
+}
+
+static void join_operands(Leaving *l, InstrId id)
+{
+    const Fn *fn = l->fn;
+    const Instr *i = ir_instr(fn, id);
+    for (uint32_t k = 0; is_phi(fn, i) && k < ir_nuse(i); k += 2) {
+        BlockId from = op_index(*ir_use(fn, i, k));
+        join_source(l, *ir_def(fn, i, 0), *ir_use(fn, i, k + 1), from, l->a ? end_of(l, from) - 1 : 0);
+    }
+    for (uint32_t k = 0; k < ir_ntied(i); k++)
+        if (op_is_reg(*ir_def(fn, i, k)))
+            join_source(l, *ir_def(fn, i, k), *ir_tied(fn, i, k), i->block,
+                        l->a ? position_before(l->a->place[id]) : 0);
+}
+
+static void join_all(Leaving *l)
+{
+    FOR_BLOCKS(l->fn, b)
+        FOR_INSTRS(l->fn, b, id)
+            join_operands(l, id);
+}
+
+/* -- Merging -------------------------------------------------------------------------------------------- */
+
+static void add_affinity(Leaving *l, VarId to, Operand def, Operand from, BlockId b)
+{
+    if (!op_is_reg(from) || !same_shape(l->fn, def, from))
+        return;
+    Affinity f = {to, op_index(from), loop_depth(l->a, b), l->affinities.n};
+    VEC_PUSH(&l->scratch, &l->affinities, f);
+}
+
+// Makes copies of the old values of a definition whose set was taken apart, which are of its class.
+static void add_tied_copies(Leaving *l, InstrId id)
+{
+    const Fn *fn = l->fn;
+    const Instr *i = ir_instr(fn, id);
+    for (uint32_t k = 0; k < ir_ntied(i); k++) {
+        Operand def = *ir_def(fn, i, k), old = *ir_tied(fn, i, k);
+        if (!op_is_reg(def) || !l->classes.vars.at[op_index(def)].apart || !is_copied(old))
+            continue;
+        VarId copy = classes_add_copy(&l->classes, i->block, position_before(l->a->place[id]), value_of_source(l, old));
+        classes_join_copies(&l->classes, (VarId[]){copy, op_index(def)}, 2);
+        l->copies[op_index(def)] = copy;
+        add_affinity(l, copy, def, old, i->block);
+    }
+}
+
+// Makes copies of the result and the inputs of a phi whose set was taken apart, which are one class.
+static void add_phi_copies(Leaving *l, InstrId id)
+{
+    const Fn *fn = l->fn;
+    const Instr *i = ir_instr(fn, id);
+    Classes *c = &l->classes;
+    Operand def = *ir_def(fn, i, 0);
+    if (!c->vars.at[op_index(def)].apart)
+        return;
+    VarId result = classes_add_copy(c, i->block, position_before(c->phi_end[i->block]), value_of_var(op_index(def)));
+    l->copies[op_index(def)] = result;
+    add_affinity(l, result, def, def, i->block);
+    for (uint32_t k = 0; k < ir_nuse(i); k += 2) {
+        BlockId from = op_index(*ir_use(fn, i, k));
+        Operand input = *ir_use(fn, i, k + 1);
+        if (is_copied(input) && is_reachable(l, from))
+            add_affinity(l, classes_add_copy(c, from, end_of(l, from), value_of_source(l, input)), def, input, from);
+    }
+    l->web.n = 0;
+    for (VarId v = result; v < c->vars.n; v++)
+        VEC_PUSH(&l->scratch, &l->web, v);
+    classes_join_copies(c, l->web.at, l->web.n);
+}
+
+static int by_use(const void *x, const void *y)
+{
+    const OrderedPhi *a = x, *b = y;
+    if (a->use != b->use)
+        return a->use < b->use ? -1 : 1;
+    if (a->input != b->input)
+        return a->input < b->input ? -1 : 1;
+    return a->id < b->id ? -1 : 1;
+}
+
+// Returns the first operand that reads a register and is no phi's input, in layout order.
+static uint64_t first_use(const Leaving *l, RegId r)
+{
+    FOR_USES(l->a, r, u)
+        if (!is_phi(l->fn, ir_instr(l->fn, u->instr)))
+            return (uint64_t)l->a->place[u->instr] << 32 | u->op;
+    return UINT64_MAX;
+}
+
+// Returns the first definition or constant among the inputs of a phi, those of phis apart, in the order of the inputs.
+static uint64_t first_input(const Leaving *l, const Instr *i)
+{
+    const Analyses *a = l->a;
+    for (uint32_t k = 0; k < ir_nuse(i); k += 2) {
+        Operand o = *ir_use(l->fn, i, k + 1);
+        if (is_constant(o))
+            return (uint64_t)k << 32;
+        InstrId def = op_is_reg(o) && def_count(a, op_index(o)) ? a->defs.at[a->defs.first[op_index(o)]].instr : 0;
+        if (def && !is_phi(l->fn, ir_instr(l->fn, def)))
+            return (uint64_t)k << 32 | a->place[def];
+    }
+    return UINT64_MAX;
+}
+
+// Phis of one block come in an order that does not depend on how registers are numbered.
+static void add_copies_of_block(Leaving *l, BlockId b)
+{
+    const Fn *fn = l->fn;
+    l->phis.n = 0;
+    for (InstrId id = ir_block(fn, b)->first; is_phi(fn, ir_instr(fn, id)); id = ir_instr(fn, id)->next) {
+        const Instr *i = ir_instr(fn, id);
+        OrderedPhi phi = {id, first_use(l, op_index(*ir_def(fn, i, 0))), first_input(l, i)};
+        VEC_PUSH(&l->scratch, &l->phis, phi);
+    }
+    if (l->phis.n > 1)
+        qsort(l->phis.at, l->phis.n, sizeof *l->phis.at, by_use);
+    for (uint32_t k = 0; k < l->phis.n; k++)
+        add_phi_copies(l, l->phis.at[k].id);
+}
+
+static int by_depth_and_rank(const void *x, const void *y)
+{
+    const Affinity *a = x, *b = y;
+    if (a->depth != b->depth)
+        return a->depth > b->depth ? -1 : 1;
+    return a->rank < b->rank ? -1 : 1;
+}
+
+static void merge_classes(Leaving *l)
+{
+    const Fn *fn = l->fn;
+    l->copies = NEW_ARRAY(&l->scratch, VarId, l->classes.nregs);
+    for (uint32_t k = 0; k < l->a->nrpo; k++)
+        FOR_INSTRS(fn, l->a->dom.order[k], id)
+            add_tied_copies(l, id);
+    for (uint32_t k = 0; k < l->a->nrpo; k++)
+        add_copies_of_block(l, l->a->dom.order[k]);
+    if (l->affinities.n)
+        qsort(l->affinities.at, l->affinities.n, sizeof *l->affinities.at, by_depth_and_rank);
+    for (uint32_t k = 0; k < l->affinities.n; k++)
+        classes_merge(&l->classes, l->affinities.at[k].to, l->affinities.at[k].from);
+    l->name = NEW_ARRAY(&l->scratch, RegId, l->classes.vars.n);
+}
+
+// Drops the declared type of a class whose members were declared with several.
+static void forget_types(Leaving *l)
+{
+    for (RegId r = 1; r < l->classes.nregs; r++) {
+        Reg *leader = ir_reg(l->fn, class_of(&l->classes, r));
+        if (leader->type != ir_reg(l->fn, r)->type)
+            leader->type = TY_NONE;
+    }
+}
+
+/* -- Copies --------------------------------------------------------------------------------------------- */
+
+// Returns the register of a variable, one like `def` for a class of copies alone.
+static RegId name_of(Leaving *l, VarId v, RegId def)
+{
+    VarId leader = class_of(&l->classes, v);
+    if (leader < l->classes.nregs)
+        return leader;
+    if (!l->name[leader])
+        l->name[leader] = reg_like(l->fn, def);
+    return l->name[leader];
+}
+
+// Returns what to copy to have the value of `from` in register `to`.
+static Operand source_for(Leaving *l, RegId to, Operand from)
+{
+    if (!op_is_reg(from))
+        return from;
+    RegId name = name_of(l, op_index(from), 0);
+    uint64_t value = l->a ? value_of_source(l, from) : 0;
+    if (name == to || value < value_of_constant(0))
+        return op_reg(l->fn, name);
+    l->bypassed = true;
+    return op_imm((ConstId)(value - value_of_constant(0)));
+}
+
+static void leave_phi(Leaving *l, InstrId id)
+{
+    Fn *fn = l->fn;
+    const Instr *i = ir_instr(fn, id);
+    RegId def = op_index(*ir_def(fn, i, 0));
+    RegId to = name_of(l, l->copies && l->copies[def] ? l->copies[def] : def, def);
+    for (uint32_t k = 0; k < ir_nuse(i); k += 2) {
+        EndCopy copy = {op_index(*ir_use(fn, i, k)), to, *ir_use(fn, i, k + 1), 0};
+        if (is_copied(copy.from) && is_reachable(l, copy.at))
+            VEC_PUSH(&l->scratch, &l->end_copies, copy);
+    }
+    parallel_copy_add(&l->parallel, name_of(l, def, def), op_reg(fn, to));
+    ir_remove(fn, id);
+}
+
+static void leave_tied(Leaving *l, InstrId id)
+{
+    Fn *fn = l->fn;
+    Instr *i = ir_instr(fn, id);
+    for (uint32_t k = 0; k < ir_ntied(i); k++) {
+        Operand def = *ir_def(fn, i, k), old = *ir_tied(fn, i, k);
+        if (!op_is_reg(def) || !is_copied(old))
+            continue;
+        RegId to = name_of(l, op_index(def), 0);
+        parallel_copy_add(&l->parallel, to, source_for(l, to, old));
+    }
+    parallel_copy_insert(&l->parallel, id);
+    uint32_t ntied = ir_ntied(i);
+    Operand *ops = ir_ops(fn, i);
+    ops[i->nops - 1 - ntied] = ops[i->nops - 1];  // the guard
+    i->nops -= ntied;
+    i->flags &= (uint8_t)~IF_TIED;
+}
+
+// Notes that registers of an instruction appear, in the order in which they are numbered in final output.
+static void rank_operands(Leaving *l, const Instr *i)
+{
+    const Operand *ops = ir_ops(l->fn, i);
+    for (uint32_t k = 0; k < i->nops; k++) {
+        Operand o = ops[ir_guarded(i) ? (k ? k - 1 : i->nops - 1u) : k];
+        if (op_is_reg(o) && op_index(o) < l->parallel.nregs && !l->rank[op_index(o)])
+            l->rank[op_index(o)] = ++l->nranks;
+    }
+}
+
+// Returns the place of a copy among those at the end of its block: by the number that its register will have in final
+// output. So what comes out does not depend on the numbers that came in.
+static uint64_t order_of_copy(const Leaving *l, RegId to)
+{
+    uint32_t rank = to < l->parallel.nregs ? l->rank[to] : 0;
+    return rank ? rank : ((uint64_t)ir_reg(l->fn, to)->width + 1) << 32 | to;
+}
+
+static int by_order(const void *x, const void *y)
+{
+    const EndCopy *a = x, *b = y;
+    return (a->order > b->order) - (a->order < b->order);
+}
+
+static void insert_copies_of_block(Leaving *l, InstrId terminator, EndCopy *copies, uint32_t n)
+{
+    for (uint32_t k = 0; k < n; k++)
+        copies[k].order = order_of_copy(l, copies[k].to);
+    qsort(copies, n, sizeof *copies, by_order);
+    InstrId before = ir_instr(l->fn, terminator)->prev;
+    for (uint32_t k = 0; k < n; k++)
+        parallel_copy_add(&l->parallel, copies[k].to, source_for(l, copies[k].to, copies[k].from));
+    parallel_copy_insert(&l->parallel, terminator);
+    InstrId id = before ? ir_instr(l->fn, before)->next : ir_block(l->fn, ir_instr(l->fn, terminator)->block)->first;
+    for (; id != terminator; id = ir_instr(l->fn, id)->next)
+        rank_operands(l, ir_instr(l->fn, id));
+}
+
+// Inserts the copies of inputs of phis at the ends of blocks.
+static void insert_end_copies(Leaving *l)
+{
+    Fn *fn = l->fn;
+    uint32_t *first = NEW_ARRAY(&l->scratch, uint32_t, fn->blocks.n + 1);
+    EndCopy *sorted = arena_alloc(&l->scratch, (l->end_copies.n + 1) * sizeof *sorted);
+    l->rank = NEW_ARRAY(&l->scratch, uint32_t, l->parallel.nregs);
+    for (uint32_t k = 0; k < l->end_copies.n; k++)
+        first[l->end_copies.at[k].at]++;
+    rows_start(first, fn->blocks.n);
+    for (uint32_t k = 0; k < l->end_copies.n; k++)
+        sorted[first[l->end_copies.at[k].at]++] = l->end_copies.at[k];
+    rows_restore(first, fn->blocks.n);
+    FOR_BLOCKS(fn, b) {
+        InstrId end = first[b] < first[b + 1] ? ir_terminator(fn, b) : 0;
+        FOR_INSTRS(fn, b, id) {
+            if (id == end)
+                insert_copies_of_block(l, end, sorted + first[b], first[b + 1] - first[b]);
+            rank_operands(l, ir_instr(fn, id));
+        }
+    }
+}
+
+/* -- The phase ------------------------------------------------------------------------------------------ */
+
+static void rename_operands(Leaving *l, const Instr *i)
+{
+    Operand *ops = ir_ops(l->fn, i);
+    for (uint32_t k = 0; k < i->nops; k++)
+        if (op_is_reg(ops[k]) && op_index(ops[k]) < l->classes.nregs)
+            ops[k].word = (ops[k].word & ~(uint32_t)INDEX_MAX) | name_of(l, op_index(ops[k]), 0);
+}
+
+// Undefined values need no instruction; moves within a class do nothing.
+static void leave_block(Leaving *l, BlockId b)
+{
+    Fn *fn = l->fn;
+    InstrId id = ir_block(fn, b)->first;
+    for (InstrId next; is_phi(fn, ir_instr(fn, id)); id = next) {
+        next = ir_instr(fn, id)->next;
+        leave_phi(l, id);
+    }
+    parallel_copy_insert(&l->parallel, id);
+    for (InstrId next; id; id = next) {
+        Instr *i = ir_instr(fn, id);
+        next = instr_behind(fn, id);
+        if (ir_ntied(i))
+            leave_tied(l, id);
+        rename_operands(l, i);
+        if (ir_desc(fn, i)->op == OP_UNDEF || is_self_move(fn, i))
+            ir_remove(fn, id);
+    }
+}
+
+// True if the function has anything that only SSA form has.
+static bool has_ssa(const Fn *fn)
+{
+    FOR_BLOCKS(fn, b) {
+        FOR_INSTRS(fn, b, id) {
+            const Instr *i = ir_instr(fn, id);
+            if (ir_ntied(i) || is_phi(fn, i) || ir_desc(fn, i)->op == OP_UNDEF)
+                return true;
+        }
+    }
+    return false;
+}
+
+static void leave(Leaving *l, bool conventional)
+{
+    Fn *fn = l->fn;
+    if (!conventional)
+        l->a = analysis_need(fn, AN_RPO | AN_DOM | AN_LOOPS | AN_DEFUSE);
+    classes_init(&l->classes, fn, l->a, &l->scratch);
+    join_all(l);
+    if (!conventional) {
+        if (classes_take_apart(&l->classes))
+            merge_classes(l);
+        forget_types(l);
+    }
+    parallel_copy_init(&l->parallel, fn, &l->scratch);
+    FOR_BLOCKS(fn, b)
+        leave_block(l, b);
+    if (l->end_copies.n)
+        insert_end_copies(l);
+}
+
+bool phase_convert_mov_phi(Ctx *ctx, Fn *fn)
+{
+    if (fn->form != FORM_SSA)
+        return false;
+    Leaving l = {.fn = fn};
+    bool conventional = fn->conventional == fn->version;
+    arena_init(&l.scratch, &ctx->heap);
+    if (has_ssa(fn)) {
+        leave(&l, conventional && !ctx->options.contracts);
+        fn->without_self_moves = fn->version + 1;
+    }
+    bool bypassed = l.bypassed;
+    arena_free(&l.scratch);
+    fn->form = FORM_MULTI;
+    // Adds no dead code, so it stays valid that there is none.
+    if (fn->without_dead == fn->version && !bypassed)
+        fn->without_dead++;
+    // Of a conventional function, each set is one register without a move.
+    if (fn->without_redundant == fn->version && conventional)
+        fn->without_redundant++;
+    return true;
+}

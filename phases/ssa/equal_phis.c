@@ -1,0 +1,332 @@
+// SPDX-License-Identifier: MIT
+// Makes phis that are always equal one.
+//
+// Slot: 52 OriReplaceEquivMultiDefMov. Phis of one block and width are equal if from each predecessor they take the
+// same register, the same constant, or phis that are equal. Phis in loops may take each other, so they are taken for
+// equal until something shows that they are not: classes of phis that look alike, phis among their inputs aside, are
+// split by where their inputs lie (Alpern, Wegman and Zadeck, "Detecting equality of variables in programs", 1988).
+// Each class splits others when it is new, and of two parts of a class the smaller does (Hopcroft, "An n log n
+// algorithm for minimizing states in a finite automaton", 1971). The first phi of a class takes the place of the
+// others, and with it the one definition dominates all uses.
+//
+//     b1: R2 = mov.phi b0: R1, b2: R4             b1: R2 = mov.phi b0: R1, b2: R4
+//         R3 = mov.phi b0: R1, b2: R5        ->
+//     b2: R4 = mov.phi b1: R2, b3: 7              b2: R4 = mov.phi b1: R2, b3: 7
+//         R5 = mov.phi b1: R3, b3: 7                  ... R4 ... R4 ...
+//         ... R4 ... R5 ...
+//
+// Must not fire:
+//     R2 = mov.phi b0: R1, b1: R4; R3 = mov.phi b0: R1, b1: R5      R4 and R5 are two values
+//     R2 = mov.phi b0: R1, b1: undef; R3 = mov.phi b0: R1, b1: undef    so is each `undef`
+//     b1: R2 = mov.phi b0: 1, b1: 2;  b2: R3 = mov.phi b0: 1, b1: 2     control may have come to one block only
+//
+// Does not do: phis that are one of their inputs (OriRemoveRedundantMultiDefMov); inputs that are equal for another
+// reason (GvnCse); registers whose several copies agree, outside ssa form (OriRemoveRedundantMov).
+// Documented: slot and name. Inferred: the rest.
+#include <stdlib.h>
+
+#include "ir/rewrite/rewrite.h"
+#include "phases/bodies.h"
+
+typedef struct Phi {
+    InstrId instr;
+    uint32_t class;
+    uint32_t place;  // in `order`
+} Phi;
+
+typedef struct Class {
+    uint32_t first, n;  // its phis: n places of `order`
+    uint32_t marked;    // of these, from the first on
+    uint32_t next;      // in the list of those that have marked phis
+    bool waits;         // to split others
+} Class;
+
+// Phi `phi` takes a phi of the class at hand from this predecessor.
+typedef struct Use {
+    BlockId from;
+    uint32_t phi;
+} Use;
+
+typedef struct Equal {
+    Fn *fn;
+    Arena scratch;
+    VEC(Phi) phis;        // 0 is none; in layout order
+    uint32_t *of_reg;     // by RegId: its phi, 0 = none
+    uint32_t *order;      // phis, those of a class together
+    VEC(Class) classes;   // 0 is none
+    IdSet looks;          // classes by hash
+    uint32_t *seen;       // by BlockId: the phi that was last compared
+    Operand *input;       // by BlockId: its input from there
+    uint32_t *first_use;  // by phi: uses as inputs of phis, first_use[k] .. first_use[k + 1] of `use`
+    Use *use;
+    VEC(uint32_t) work;  // classes that wait
+    VEC(Use) split;      // uses of the class at hand
+} Equal;
+
+static Instr *instr_of(const Equal *e, uint32_t phi) { return ir_instr(e->fn, e->phis.at[phi].instr); }
+
+// The phi that an operand is, 0 = none.
+static uint32_t phi_of(const Equal *e, Operand o) { return op_is_reg(o) ? e->of_reg[op_index(o)] : 0; }
+
+/* -- Phis ----------------------------------------------------------------------------------------------- */
+
+static bool has_undef(const Fn *fn, const Instr *i)
+{
+    for (uint32_t k = 1; k < ir_nuse(i); k += 2)
+        if (op_same(*ir_use(fn, i, k), op_imm(CONST_UNDEF)))
+            return true;
+    return false;
+}
+
+static bool is_phi(const Fn *fn, InstrId id) { return ir_desc(fn, ir_instr(fn, id))->op == OP_PHI; }
+
+static bool has_two_phis(const Fn *fn, BlockId b)
+{
+    InstrId first = ir_block(fn, b)->first;
+    return is_phi(fn, first) && is_phi(fn, ir_instr(fn, first)->next);
+}
+
+static bool may_have_equals(const Fn *fn)
+{
+    FOR_BLOCK_ENDS(fn, b)
+        if (has_two_phis(fn, b))
+            return true;
+    return false;
+}
+
+// Those that have company and no undefined input.
+static void collect_phis(Equal *e)
+{
+    Fn *fn = e->fn;
+    VEC_PUSH(&e->scratch, &e->phis, (Phi){0});
+    FOR_BLOCK_ENDS(fn, b) {
+        for (InstrId id = ir_block(fn, b)->first; has_two_phis(fn, b) && is_phi(fn, id); id = ir_instr(fn, id)->next) {
+            const Instr *i = ir_instr(fn, id);
+            if (has_undef(fn, i))
+                continue;
+            e->of_reg[op_index(*ir_def(fn, i, 0))] = e->phis.n;
+            VEC_PUSH(&e->scratch, &e->phis, (Phi){.instr = id});
+        }
+    }
+}
+
+/* -- How phis look -------------------------------------------------------------------------------------- */
+
+// An input, where phis of one block look alike.
+static Operand look(const Equal *e, Operand o)
+{
+    uint32_t phi = phi_of(e, o);
+    return phi ? op_block(instr_of(e, phi)->block) : o;
+}
+
+static uint32_t hash_look(const Equal *e, const Instr *i)
+{
+    const Reg *def = ir_reg(e->fn, op_index(*ir_def(e->fn, i, 0)));
+    uint64_t h = hash_mix((uint64_t)def->file << 8 | def->width, i->block);
+    for (uint32_t k = 0; k < ir_nuse(i); k += 2)  // in any order
+        h += hash_mix(op_index(*ir_use(e->fn, i, k)), look(e, *ir_use(e->fn, i, k + 1)).word);
+    return (uint32_t)(h ^ (h >> 32));
+}
+
+// Whether two phis look alike; they have an input for each predecessor of their block.
+static bool look_alike(Equal *e, uint32_t a, uint32_t b)
+{
+    const Fn *fn = e->fn;
+    const Instr *x = instr_of(e, a), *y = instr_of(e, b);
+    const Reg *r = ir_reg(fn, op_index(*ir_def(fn, x, 0))), *s = ir_reg(fn, op_index(*ir_def(fn, y, 0)));
+    if (x->block != y->block || r->file != s->file || r->width != s->width || x->nops != y->nops)
+        return false;
+    for (uint32_t k = 0; k < ir_nuse(x); k += 2) {
+        BlockId from = op_index(*ir_use(fn, x, k));
+        e->seen[from] = a;
+        e->input[from] = look(e, *ir_use(fn, x, k + 1));
+    }
+    for (uint32_t k = 0; k < ir_nuse(y); k += 2) {
+        BlockId from = op_index(*ir_use(fn, y, k));
+        if (e->seen[from] != a || e->input[from].word != look(e, *ir_use(fn, y, k + 1)).word)
+            return false;
+    }
+    return true;
+}
+
+static uint32_t class_of_look(Equal *e, uint32_t phi)
+{
+    uint32_t hash = hash_look(e, instr_of(e, phi));
+    IDSET_EACH(&e->looks, hash, c) {
+        if (look_alike(e, e->classes.at[c].first, phi))
+            return c;
+    }
+    VEC_PUSH(&e->scratch, &e->classes, ((Class){.first = phi, .waits = true}));
+    idset_add(&e->looks, &e->scratch, hash, e->classes.n - 1);
+    return e->classes.n - 1;
+}
+
+// Phis that look alike, one after the other. False: no two do.
+static bool find_classes(Equal *e)
+{
+    VEC_PUSH(&e->scratch, &e->classes, (Class){0});
+    for (uint32_t k = 1; k < e->phis.n; k++) {
+        e->phis.at[k].class = class_of_look(e, k);
+        e->classes.at[e->phis.at[k].class].n++;
+    }
+    for (uint32_t c = 1, sum = 0; c < e->classes.n; c++) {
+        e->classes.at[c].first = sum;
+        sum += e->classes.at[c].n;
+    }
+    e->order = arena_alloc(&e->scratch, e->phis.n * sizeof *e->order);
+    for (uint32_t k = 1; k < e->phis.n; k++) {
+        Class *c = &e->classes.at[e->phis.at[k].class];
+        e->phis.at[k].place = c->first + c->marked++;
+        e->order[e->phis.at[k].place] = k;
+    }
+    for (uint32_t c = 1; c < e->classes.n; c++)
+        e->classes.at[c].marked = 0;
+    return e->classes.n < e->phis.n;
+}
+
+/* -- Splitting classes ---------------------------------------------------------------------------------- */
+
+static bool is_alone(const Equal *e, uint32_t phi) { return e->classes.at[e->phis.at[phi].class].n == 1; }
+
+// Where phis are inputs of phis that are not alone, by the input. In two rounds: the first counts.
+static void find_uses(Equal *e)
+{
+    e->first_use = NEW_ARRAY(&e->scratch, uint32_t, e->phis.n + 2);
+    for (int round = 0; round < 2; round++) {
+        for (uint32_t k = 1; k < e->phis.n; k++) {
+            const Instr *i = instr_of(e, k);
+            for (uint32_t n = is_alone(e, k) ? ir_nuse(i) : 0; n < ir_nuse(i); n += 2) {
+                uint32_t phi = phi_of(e, *ir_use(e->fn, i, n + 1)), *at = &e->first_use[phi + 1];
+                if (phi && round)
+                    e->use[*at] = (Use){op_index(*ir_use(e->fn, i, n)), k};
+                *at += phi != 0;
+            }
+        }
+        uint32_t sum = 0;
+        for (uint32_t k = 1; k < e->phis.n && !round; k++) {
+            uint32_t n = e->first_use[k + 1];
+            e->first_use[k + 1] = sum;  // which is moved to the end of the row
+            sum += n;
+        }
+        if (!round)
+            e->use = arena_alloc(&e->scratch, MAX(sum, 1) * sizeof *e->use);
+    }
+}
+
+static int by_predecessor(const void *x, const void *y)
+{
+    const Use *a = x, *b = y;
+    if (a->from != b->from)
+        return a->from < b->from ? -1 : 1;
+    return a->phi < b->phi ? -1 : a->phi > b->phi;
+}
+
+// Moves a phi to the front of its class; returns the class if it is the first there.
+static uint32_t mark(Equal *e, uint32_t phi)
+{
+    uint32_t class = e->phis.at[phi].class;
+    Class *c = &e->classes.at[class];
+    uint32_t to = c->first + c->marked, from = e->phis.at[phi].place, other = e->order[to];
+    e->order[from] = other;
+    e->phis.at[other].place = from;
+    e->order[to] = phi;
+    e->phis.at[phi].place = to;
+    return c->marked++ ? 0 : class;
+}
+
+static void make_wait(Equal *e, uint32_t class)
+{
+    e->classes.at[class].waits = true;
+    VEC_PUSH(&e->scratch, &e->work, class);
+}
+
+// Takes the marked phis out of a class, if it has others.
+static void split_class(Equal *e, uint32_t class)
+{
+    Class *c = &e->classes.at[class];
+    uint32_t n = c->marked, new = e->classes.n;
+    c->marked = 0;
+    if (n == c->n)
+        return;
+    Class part = {.first = c->first, .n = n};
+    c->first += n;
+    c->n -= n;
+    bool smaller = n <= c->n;
+    for (uint32_t k = part.first; k < part.first + n; k++)
+        e->phis.at[e->order[k]].class = new;
+    bool waits = c->waits;
+    VEC_PUSH(&e->scratch, &e->classes, part);
+    make_wait(e, waits || smaller ? new : class);
+}
+
+// Splits classes by which of their phis take one of this class, from each predecessor.
+static void split_by(Equal *e, uint32_t class)
+{
+    Class c = e->classes.at[class];
+    e->classes.at[class].waits = false;
+    e->split.n = 0;
+    for (uint32_t k = c.first; k < c.first + c.n; k++)
+        for (uint32_t u = e->first_use[e->order[k]]; u < e->first_use[e->order[k] + 1]; u++)
+            if (!is_alone(e, e->use[u].phi))
+                VEC_PUSH(&e->scratch, &e->split, e->use[u]);
+    if (e->split.n)
+        qsort(e->split.at, e->split.n, sizeof *e->split.at, by_predecessor);
+    for (uint32_t k = 0, end; k < e->split.n; k = end) {
+        uint32_t touched = 0;
+        for (end = k; end < e->split.n && e->split.at[end].from == e->split.at[k].from; end++) {
+            uint32_t first = mark(e, e->split.at[end].phi);
+            if (first) {
+                e->classes.at[first].next = touched;
+                touched = first;
+            }
+        }
+        for (uint32_t next; touched; touched = next) {
+            next = e->classes.at[touched].next;
+            split_class(e, touched);
+        }
+    }
+}
+
+/* -- The phase ------------------------------------------------------------------------------------------ */
+
+static bool replace_equals(Equal *e)
+{
+    ReplaceMap map;
+    uint32_t *leader = NEW_ARRAY(&e->scratch, uint32_t, e->classes.n);
+    replace_begin(&map, e->fn);
+    for (uint32_t k = 1; k < e->phis.n; k++) {
+        Operand def = *ir_def(e->fn, instr_of(e, k), 0);
+        uint32_t *first = &leader[e->phis.at[k].class];
+        if (*first)
+            replace_set(&map, op_index(def), op_reg(e->fn, *first));
+        else
+            *first = op_index(def);
+    }
+    return replace_apply(&map);
+}
+
+bool phase_equal_phis(Ctx *ctx, Fn *fn)
+{
+    if (!may_have_equals(fn))
+        return false;
+    Equal e = {.fn = fn};
+    arena_init(&e.scratch, &ctx->heap);
+    e.of_reg = NEW_ARRAY(&e.scratch, uint32_t, fn->regs.n);
+    e.seen = NEW_ARRAY(&e.scratch, uint32_t, fn->blocks.n);
+    e.input = arena_alloc(&e.scratch, fn->blocks.n * sizeof *e.input);
+    collect_phis(&e);
+    bool progress = false;
+    if (find_classes(&e)) {
+        find_uses(&e);
+        for (uint32_t c = 1; c < e.classes.n; c++)
+            VEC_PUSH(&e.scratch, &e.work, c);
+        while (e.work.n)
+            split_by(&e, e.work.at[--e.work.n]);
+        progress = replace_equals(&e);
+    }
+    arena_free(&e.scratch);
+    // What the others took, the first takes, too, and every block keeps a phi.
+    if (progress && fn->without_dead == fn->version)
+        fn->without_dead++;
+    return progress;
+}

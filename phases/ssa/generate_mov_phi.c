@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: MIT
+// Puts a function into ssa form.
+//
+// Slot: 23 GenerateMovPhi. Which definition a use reads, and where phis stand, says the analysis of reaching
+// definitions (ir/analysis/rdefs.c); this phase gives each value a register of its own. The first definition of a
+// register keeps it, so a register with one definition stays as it is. Phis are pruned. A guarded definition gets its
+// old value as a tied use. Where nothing was written before, the value is an undefined one: `undef` where a phi or a
+// tied use alone reads it, otherwise one `mov.undef` at the entry, so that all its readers see the same. An entry that
+// something branches to gets an empty block in front of it, since it has no phis.
+// Moves of a register to itself go first: they would become real ones.
+//
+//     b0: R1 = mov.b32 1; bra b1         b0: R1 = mov.b32 1; bra b1
+//     b1: R1 = add.s32 R1, 1        ->   b1: R2 = mov.phi b0: R1, b1: R3
+//         @P0 bra b1 else b2                 R3 = add.s32 R2, 1; @P0 bra b1 else b2
+//
+//     @P0 R1 = mov.b32 5            ->   @P0 R2 = mov.b32 5 else R1
+//
+// Must not fire: on registers that are pinned (an instruction that we do not model may write them later) or named by
+// the module, and on the carry. They keep their definitions. So do registers that the manager pinned when the function
+// came, since their phis would be out of proportion to it (knob PhiInputLimit).
+//
+// Does not do: critical edges, which are split where leaving ssa form needs it.
+// Documented: slot and name. Inferred: the rest.
+#include "ir/rewrite/rewrite.h"
+#include "phases/bodies.h"
+#include "phases/manager/remarks.h"
+
+// They are definitions of joined registers, since none dominates its own use, and such a use is the one before.
+static bool has_self_moves(const Fn *fn, const Analyses *a)
+{
+    const ReachingDefs *rd = &a->rdefs;
+    for (uint32_t k = 1; k < rd->noccurrences; k++)
+        if (rd->at[k].def && rd->at[k - 1].instr == rd->at[k].instr && is_self_move(fn, ir_instr(fn, rd->at[k].instr)))
+            return true;
+    return false;
+}
+
+bool phase_generate_mov_phi(Ctx *ctx, Fn *fn)
+{
+    if (fn->form == FORM_SSA)
+        return false;
+    if (ctx->beyond_ssa)
+        remark(ctx, fn, 0, RM_MISSED, "TooManyPhis",
+               "{Registers:%u} registers stay out of ssa form: the inputs of all phis would be more than {Limit:%llu}",
+               ctx->beyond_ssa, (unsigned long long)ctx->phi_limit);
+    ssa_split_entry(fn);
+    if (has_self_moves(fn, analysis_need(fn, AN_RDEFS))) {
+        remove_self_moves(fn);
+        analysis_drop(fn, AN_FLOW);
+    }
+    if (analysis_need(fn, AN_CFG | AN_RDEFS)->rdefs.njoined) {
+        ssa_name_values(fn);
+        rdefs_enter_ssa(fn);
+    }
+    fn->form = FORM_SSA;
+    // What was needed is needed still, and nothing was added that is not.
+    if (fn->without_dead == fn->version)
+        fn->without_dead++;
+    if (fn->without_redundant == fn->version)
+        fn->without_redundant++;
+    // The values of one register are never live at once.
+    fn->conventional = fn->version + 1;
+    return true;
+}

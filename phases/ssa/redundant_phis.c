@@ -1,0 +1,316 @@
+// SPDX-License-Identifier: MIT
+// Removes phis that choose between nothing.
+//
+// Slot: 62 OriRemoveRedundantMultiDefMov. A phi all of whose inputs, itself aside, are one value is that value; so is
+// each of several phis that take nothing but each other and one value from outside. copy_representatives() tells of
+// each phi what it is. A register takes its place in all its uses; a constant is written behind the phis of its block,
+// since its uses need not take constants. Inputs from blocks that nothing reaches are never taken. An input that is
+// `undef` may be what the others are, if the definition of that dominates the phi: where it does not, the phi is left
+// alone. Phis that nothing but phis read go, too, unless the function is known to have no dead code.
+//
+//     b3: R4 = mov.phi b1: R1, b2: R1                  b3: ... R1 ...
+//         ... R4 ...                              ->
+//
+//     b1: R2 = mov.phi b0: R1, b2: R3                  b1: ...
+//     b2: R3 = mov.phi b1: R2, b2: R3             ->   b2: ... R1 ...
+//         ... R3 ...; @P0 bra b2 else b1
+//
+//     b3: R4 = mov.phi b1: 7, b2: 7                    b3: R4 = mov.b32 7
+//         ... R4 ...                              ->       ... R4 ...
+//
+//     b3: R4 = mov.phi b1: undef, b2: R1               b3: ... R1 ...       ; R1 is defined in front of b1 and b2
+//
+// Must not fire:
+//     b3: R4 = mov.phi b1: undef, b2: R1               where R1 is defined in b2: on the way by b1 it has no value
+//     b1: R2 = mov.phi b0: undef, b1: R3               where R3 is a phi of b1, too: R2 is what that was a round ago
+//         R3 = mov.phi b0: R1, b1: R4
+//     R4 = mov.phi b1: R1, b2: R2                      where R1 and R2 are both `mov.undef`: they are two values
+//     R4 = mov.phi b1: 7, b2: 7; .pragma "nounroll"    nothing can come in front of what a note to ptxas is about
+//     R4 = mov.phi b1: UR1, b2: UR1                    it makes another file's value of it
+//
+// What it does to the ranges of registers: an input that is the phi is live up to it on every way, so both together are
+// no more than one of them; with `undef` it becomes live on a way where it was not.
+//
+// Does not do: phis of `undef` alone; phis that are equal to each other (OriReplaceEquivMultiDefMov); phis of copies
+// (OriCopyProp).
+// Documented: slot and name. Inferred: the rest.
+#include "ir/rewrite/rewrite.h"
+#include "phases/bodies.h"
+
+enum { ROUNDS = 4 };  // of finding out which phis are what they seem to be
+
+typedef struct Phi {
+    InstrId instr;
+    BlockId block;
+    bool marker;     // a note to ptxas stands behind the phis, about what is there: nothing can come between
+    bool undefined;  // an input is `undef`
+    bool rooted;     // it stays, whatever its inputs are
+    bool needed;     // something else than phis reads it
+} Phi;
+
+typedef struct Redundant {
+    Fn *fn;
+    const Analyses *a;
+    Arena scratch;
+    VEC(Phi) phis;       // value k + 1 of the graph is phi k
+    VEC(Operand) value;  // by value of the graph
+    uint32_t *of_reg;    // by RegId: its value, 0 = none
+    IdSet of_const;      // values by constant
+    VEC(uint32_t) first, input;
+    uint32_t *leader;
+    VEC(uint32_t) work;  // phis whose inputs are needed
+    bool found;          // some phi is something else
+    bool extended;       // a register is live where it was not
+} Redundant;
+
+static bool is_reachable(const Redundant *r, BlockId b) { return r->a->rpo_index[b] != UINT32_MAX; }
+
+static bool is_undef(Operand o) { return op_kind(o) == K_IMM && op_index(o) == CONST_UNDEF; }
+
+static bool is_phi(const Redundant *r, uint32_t value) { return value && value <= r->phis.n; }
+
+static Phi *phi_of(const Redundant *r, uint32_t value) { return &r->phis.at[value - 1]; }
+
+/* -- The graph of values -------------------------------------------------------------------------------- */
+
+static uint32_t add_value(Redundant *r, Operand o)
+{
+    VEC_PUSH(&r->scratch, &r->value, o);
+    return r->value.n - 1;
+}
+
+static void collect_phis(Redundant *r)
+{
+    Fn *fn = r->fn;
+    FOR_BLOCK_ENDS(fn, b) {
+        InstrId end = is_reachable(r, b) ? first_non_phi(fn, b) : ir_block(fn, b)->first;
+        bool marker = ir_desc(fn, ir_instr(fn, end))->traits & TR_MARKER;
+        for (InstrId id = ir_block(fn, b)->first; id != end; id = ir_instr(fn, id)->next) {
+            Operand def = *ir_def(fn, ir_instr(fn, id), 0);
+            VEC_PUSH(&r->scratch, &r->phis, ((Phi){.instr = id, .block = b, .marker = marker}));
+            r->of_reg[op_index(def)] = add_value(r, op_reg(fn, op_index(def)));
+        }
+    }
+}
+
+static uint32_t value_of_const(Redundant *r, Operand o)
+{
+    uint32_t hash = op_index(o) * 0x9E3779B9u;
+    IDSET_EACH(&r->of_const, hash, v) {
+        if (op_same(r->value.at[v], op_imm(op_index(o))))
+            return v;
+    }
+    uint32_t v = add_value(r, op_imm(op_index(o)));
+    idset_add(&r->of_const, &r->scratch, hash, v);
+    return v;
+}
+
+static uint32_t value_of_operand(Redundant *r, Operand o)
+{
+    if (!op_is_reg(o))
+        return value_of_const(r, o);
+    uint32_t *v = &r->of_reg[op_index(o)];
+    if (!*v)
+        *v = add_value(r, o);
+    return *v;
+}
+
+static void add_inputs(Redundant *r, uint32_t value)
+{
+    Phi *phi = phi_of(r, value);
+    const Instr *i = ir_instr(r->fn, phi->instr);
+    uint32_t inputs = r->input.n;
+    RegFile file = op_file(*ir_def(r->fn, i, 0));
+    for (uint32_t k = 0; k < ir_nuse(i); k += 2) {
+        Operand o = *ir_use(r->fn, i, k + 1);
+        if (!is_reachable(r, op_index(*ir_use(r->fn, i, k))))
+            continue;
+        phi->undefined |= is_undef(o);
+        phi->rooted |= op_is_reg(o) && op_file(o) != file;
+        if (!is_undef(o))
+            VEC_PUSH(&r->scratch, &r->input, value_of_operand(r, o));
+    }
+    if (phi->rooted || r->input.n == inputs)
+        VEC_PUSH(&r->scratch, &r->input, 0);
+}
+
+static void build_graph(Redundant *r)
+{
+    r->first.n = r->input.n = 0;
+    VEC_PUSH(&r->scratch, &r->first, 0);  // value 0, which stands for all that is not a phi, has no inputs
+    for (uint32_t v = 1; v <= r->phis.n; v++) {
+        VEC_PUSH(&r->scratch, &r->first, r->input.n);
+        add_inputs(r, v);
+    }
+    for (uint32_t v = r->phis.n + 1; v < r->value.n; v++) {
+        VEC_PUSH(&r->scratch, &r->first, r->input.n);
+        VEC_PUSH(&r->scratch, &r->input, 0);
+    }
+    VEC_PUSH(&r->scratch, &r->first, r->input.n);
+    r->leader = copy_representatives(&(Edges){r->first.at, r->input.at}, r->value.n, &r->scratch);
+}
+
+/* -- Phis that stay ------------------------------------------------------------------------------------- */
+
+// Whether a value is there on every way to a phi, before control comes to the phi's block.
+static bool is_there(Redundant *r, uint32_t value, BlockId b)
+{
+    Fn *fn = r->fn;
+    if (!op_is_reg(r->value.at[value]))
+        return true;
+    r->a = analysis_need(fn, AN_RPO | AN_DOM | AN_DEFUSE);
+    RegId reg = op_index(r->value.at[value]);
+    BlockId home = ir_instr(fn, r->a->defs.at[r->a->defs.first[reg]].instr)->block;
+    return home != b && dominates(r->a, home, b);
+}
+
+// Whether a phi must stay that is something else by its inputs. With `all` those that might have to.
+static bool is_on_its_own(Redundant *r, uint32_t v, bool all)
+{
+    const Phi *phi = phi_of(r, v);
+    if (!r->leader[v])  // it takes nothing but undefined values
+        return true;
+    if (r->leader[v] == v)
+        return false;
+    if (!op_is_reg(r->value.at[r->leader[v]]) && phi->marker)
+        return true;
+    return phi->undefined && (all || !is_there(r, r->leader[v], phi->block));
+}
+
+// Finds such phis. False: there are none.
+static bool root_phis(Redundant *r, bool all)
+{
+    bool found = false;
+    for (uint32_t v = 1; v <= r->phis.n; v++) {
+        bool own = is_on_its_own(r, v, all);
+        phi_of(r, v)->rooted |= own;
+        found |= own;
+    }
+    return found;
+}
+
+static void find_values(Redundant *r)
+{
+    build_graph(r);
+    for (int k = 1; root_phis(r, k >= ROUNDS); k++)
+        build_graph(r);
+}
+
+/* -- What is needed ------------------------------------------------------------------------------------- */
+
+static bool is_constant(const Redundant *r, uint32_t value) { return !op_is_reg(r->value.at[r->leader[value]]); }
+
+static void sum_up(Redundant *r)
+{
+    for (uint32_t v = 1; v <= r->phis.n; v++) {
+        bool found = r->leader[v] != v;
+        r->found |= found;
+        r->extended |= found && phi_of(r, v)->undefined && !is_constant(r, v);
+    }
+}
+
+static void need(Redundant *r, Operand o)
+{
+    uint32_t v = op_is_reg(o) ? r->of_reg[op_index(o)] : 0;
+    if (is_phi(r, v) && !is_constant(r, v))
+        v = r->leader[v];
+    if (!is_phi(r, v) || phi_of(r, v)->needed)
+        return;
+    phi_of(r, v)->needed = true;
+    if (r->leader[v] == v)
+        VEC_PUSH(&r->scratch, &r->work, v);
+}
+
+static void need_uses(Redundant *r, const Instr *i)
+{
+    const Operand *ops = ir_ops(r->fn, i);
+    for (uint32_t k = i->ndef; k < i->nops; k++)
+        need(r, ops[k]);
+}
+
+// From what is no phi down. Without dead code all are needed, as long as they stay as they are.
+static void find_needed(Redundant *r)
+{
+    const Fn *fn = r->fn;
+    bool all = fn->without_dead == fn->version && !r->found;
+    for (uint32_t v = 1; v <= r->phis.n; v++)
+        phi_of(r, v)->needed = all;
+    for (BlockId b = all ? 0 : fn->first; b; b = ir_block(fn, b)->next)
+        FOR_INSTRS(fn, b, id)
+            if (ir_desc(fn, ir_instr(fn, id))->op != OP_PHI || !is_reachable(r, b))
+                need_uses(r, ir_instr(fn, id));
+    while (r->work.n)
+        need_uses(r, ir_instr(fn, phi_of(r, r->work.at[--r->work.n])->instr));
+}
+
+/* -- The phase ------------------------------------------------------------------------------------------ */
+
+// Gives a phi's register its constant behind the phis of its block.
+static void become_constant(Redundant *r, uint32_t value, InstrId behind)
+{
+    RegId def = op_index(r->value.at[value]);
+    InstrId move = insert_move(r->fn, behind, def, r->value.at[r->leader[value]]);
+    ir_instr(r->fn, move)->line = ir_instr(r->fn, phi_of(r, value)->instr)->line;
+}
+
+static void take_out(Redundant *r)
+{
+    Fn *fn = r->fn;
+    BlockId block = 0;
+    InstrId behind = 0;
+    ReplaceMap map;
+    replace_begin(&map, fn);
+    for (uint32_t v = 1; v <= r->phis.n; v++) {
+        const Phi *phi = phi_of(r, v);
+        if (r->leader[v] == v && phi->needed)
+            continue;
+        if (!is_constant(r, v) && r->leader[v] != v) {
+            replace_set(&map, op_index(r->value.at[v]), r->value.at[r->leader[v]]);
+            continue;
+        }
+        behind = phi->block == block ? behind : first_non_phi(fn, phi->block);
+        block = phi->block;
+        if (phi->needed)
+            become_constant(r, v, behind);
+        ir_remove(fn, phi->instr);
+    }
+    replace_apply(&map);
+}
+
+static bool has_phis(const Fn *fn)
+{
+    FOR_BLOCK_ENDS(fn, b)
+        if (ir_desc(fn, ir_instr(fn, ir_block(fn, b)->first))->op == OP_PHI)
+            return true;
+    return false;
+}
+
+static bool has_work(const Redundant *r)
+{
+    for (uint32_t v = 1; v <= r->phis.n; v++)
+        if (r->leader[v] != v || !phi_of(r, v)->needed)
+            return true;
+    return false;
+}
+
+bool phase_redundant_phis(Ctx *ctx, Fn *fn)
+{
+    if (!has_phis(fn))
+        return false;
+    Redundant r = {.fn = fn, .a = analysis_need(fn, AN_RPO)};
+    arena_init(&r.scratch, &ctx->heap);
+    r.of_reg = NEW_ARRAY(&r.scratch, uint32_t, fn->regs.n);
+    add_value(&r, op_none());
+    collect_phis(&r);
+    find_values(&r);
+    sum_up(&r);
+    find_needed(&r);
+    bool progress = has_work(&r);
+    if (progress)
+        take_out(&r);
+    arena_free(&r.scratch);
+    // With a phi, branches may be dead that chose for it; other phis do not show that they live for another reason.
+    if (progress && fn->conventional == fn->version && !r.extended)
+        fn->conventional++;
+    return progress;
+}

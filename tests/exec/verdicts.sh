@@ -1,0 +1,111 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+#
+# verdicts.sh: ptxas as the judge of the .ptx test files: it must accept those that expect no errors, reject the others,
+# and accept what oriopt makes of them. Needs ptxas, and says so when there is none.
+#
+#   tests/exec/verdicts.sh [FILES|DIRS...]        default: tests/golden/read and tests/golden/phases
+#
+# In the files, `ptxas: FLAGS` are more flags for ptxas; `ptxas: no` = not this file, with the reason behind it.
+# One line per failure; the last line is `N passed, N failed, N skipped`. Exit 0 all passed, 1 failed, 2 usage.
+# Environment: ORIOPT, the program to test (default build/oriopt).
+
+set -uf
+LC_ALL=C
+export LC_ALL
+tests=$(cd "$(dirname "$0")/.." && pwd) || exit 2
+ORIOPT=${ORIOPT:-$(dirname "$tests")/build/oriopt}
+export ORIOPT
+limit=
+command -v timeout >/dev/null 2>&1 && limit="timeout 60"
+
+usage() {
+    echo "verdicts.sh: $1" >&2
+    exit 2
+}
+
+# -- One file ----------------------------------------------------------------------------------------------------------
+
+# ask FILE FLAGS: the verdict of ptxas, its messages in $work/said
+ask() {
+    sm=$(tr '\r' '\n' <"$1" | sed -n 's/^\([^/]*[[:space:]]\)*\.target[[:space:]]*\(sm_[0-9a-z]*\).*/\2/p' |
+        head -n 1)
+    case $sm in
+    sm_1? | sm_2? | sm_3? | sm_5? | sm_6? | sm_70 | sm_72 | "") sm=sm_75 ;;  # nothing older is supported any more
+    esac
+    $limit ptxas -arch "$sm" $2 -o "$work/cubin" "$1" >"$work/said" 2>&1
+}
+
+# The directives of a file as shell assignments: kind, list, options, flags, errors.
+directives() {
+    awk -v q="'" '
+    function say(name, value) { gsub(q, q "\\" q q, value); printf "%s=%s%s%s\n", name, q, value, q }
+    NR == 1 { sub(/^\357\273\277/, "") }
+    /\/\/[ \t]*error:/ { errors = 1 }
+    !sub(/^[ \t]*\/\/[ \t]*/, "") { next }
+    { sub(/[ \t\r]+$/, "") }
+    kind == "" && /^test[ \t]/ { kind = $2; sub(/^test[ \t]+[^ \t]+[ \t]*/, ""); list = $0; next }
+    /^set[ \t]+opt[ \t]/ { sub(/^set[ \t]+opt[ \t]+/, ""); options = options " " $0; next }
+    /^set[ \t]+arch[ \t]/ { options = options " -arch " $3; next }
+    /^set[ \t]+knob[ \t]+[^ \t]+$/ { options = options " --knob=" $3; next }
+    /^set[ \t]+knob[ \t]/ { kind = "skip" }
+    /^ptxas:/ { sub(/^ptxas:[ \t]*/, ""); flags = flags " " $0 }
+    END { say("kind", kind); say("list", list); say("options", options); say("flags", flags); say("errors", errors) }
+    ' "$1"
+}
+
+judge() {
+    file=$1
+    eval "$(directives "$file")"
+    case $flags in " no" | " no"[!a-z]*) return ;; esac
+    ask "$file" "$flags" && verdict=accepts || verdict=rejects
+    if [ "$errors" ] && [ $verdict = accepts ]; then
+        echo "$file: ptxas accepts this input" && return
+    elif [ ! "$errors" ] && [ $verdict = rejects ]; then
+        echo "$file: ptxas rejects this input: $(grep -v '^Verbose' "$work/said" | head -n 1)" && return
+    fi
+    case $kind in
+    read | roundtrip | verify) plan=--named-phases=NOP ;;
+    phase | bundle) plan=--named-phases=$list ;;
+    pipeline) plan=$(printf %s "$list" | sed 's/-O  */-O/') ;;
+    *) errors=1 ;;
+    esac
+    if [ "$errors" ]; then
+        echo passed && return
+    fi
+    rm -f "$work/out.ptx"
+    if ! $limit "$ORIOPT" $plan $options --emit=ptx -o "$work/out.ptx" "$file" >"$work/said" 2>&1; then
+        echo "$file: oriopt fails: $(head -n 1 "$work/said")"
+    elif ask "$work/out.ptx" "$flags"; then
+        echo passed
+    else
+        echo "$file: ptxas rejects the output: $(grep -v '^Verbose' "$work/said" | head -n 1)"
+    fi
+}
+
+if [ "${1-}" = --judge ]; then
+    shift
+    work=$(mktemp -d "${TMPDIR:-/tmp}/ori-verdicts.XXXXXX") || exit 2
+    trap 'rm -rf "$work"' EXIT
+    for file; do
+        judge "$file"
+    done
+    exit 0
+fi
+
+# -- All files ---------------------------------------------------------------------------------------------------------
+
+if ! command -v ptxas >/dev/null 2>&1; then
+    echo "SKIP verdicts.sh: there is no ptxas on the PATH"
+    echo "0 passed, 0 failed, 1 skipped"
+    exit 0
+fi
+[ -x "$ORIOPT" ] || usage "there is no program '$ORIOPT'; run make, or set ORIOPT"
+[ $# -gt 0 ] || set -- "$tests/golden/read" "$tests/golden/phases"
+for arg; do
+    [ -e "$arg" ] || usage "there is no file '$arg'"
+done
+jobs=$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 1)
+find "$@" -type f -name '*.ptx' | sort | xargs -P "$jobs" -n 8 sh "$tests/exec/verdicts.sh" --judge |
+    sort | awk '$0 == "passed" { p++; next } { f++; print }
+    END { printf "%d passed, %d failed, 0 skipped\n", p, f; exit f > 0 }'

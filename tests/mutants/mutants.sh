@@ -1,0 +1,211 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+#
+# mutants.sh: do the tests notice a mistake? Each patch of tests/mutants plants one: those whose names begin with a
+# number the violation of that soundness rule, the others (phase-, ssa-, analysis-, core-, ptx-, text-) a slip of a
+# programmer. The first line says what is wrong, and which test catches it if one is there for just that. For each, in a
+# copy of the tree under build/mutants: apply, build, and ask layer by layer until one notices:
+#
+#   oricheck   the files of tests/golden/phases, tests/golden/text and tests/golden/read
+#   net        the launches of the samples and of random programs (origen): the mutant optimizes, the interpreter as it
+#              is runs what went in and what came out, and both must give the same
+#   unit       the unit tests, but for those of the interpreter
+#
+#   tests/mutants/mutants.sh [--all] [PATCHES...]      default: all patches
+#
+# --all: all layers always, and in each all that fails. A line a patch: `caught NAME by LAYER: ` with how much failed
+# there, and what first; or `missed NAME: ` and what is wrong. Then how many each layer caught, and `N caught, N missed,
+# N %`. A patch that does not apply, does not build, or whose first line names a test that does not fail, is an error.
+# Exit 0 all caught, 1 something missed or an error, 2 usage. It takes a few seconds a patch, half a minute where only
+# the unit tests notice, and is no part of `make check`.
+#
+# Environment: SEEDS, how many random programs (default 100).
+
+set -u
+LC_ALL=C
+export LC_ALL
+cd "$(dirname "$0")/../.." || exit 2
+root=$PWD
+work=$root/build/mutants
+jobs=2
+all=
+[ "${1-}" = --all ] && all=1 && shift
+[ $# -gt 0 ] || set -- tests/mutants/*.patch
+for patch; do
+    [ -f "$patch" ] || { echo "usage: mutants.sh [--all] [PATCHES...]; there is no file '$patch'" >&2 && exit 2; }
+done
+limit=
+command -v timeout >/dev/null 2>&1 && limit="timeout 120"
+
+# The unit tests by object, so that they too are compiled again only where something changed.
+rules='
+include Makefile
+UNIT_OBJ = $(UNIT_SRC:%.c=$B/%.o)
+$B/mutant-unit: $(UNIT_OBJ) $B/libori.a
+	$(CC) $(CFLAGS) $(filter %.o %.a,$^) -o $@
+-include $(UNIT_OBJ:.o=.d)
+'
+
+build() { # TREE TARGETS...
+    (cd "$1" && shift && printf '%s\n' "$rules" |
+        make -s -j"$jobs" -f - B=mutant CFLAGS=-O1 WERROR= "$@") >"$work/log" 2>&1
+}
+
+# -- Layers ------------------------------------------------------------------------------------------------------------
+# Each prints what fails in a tree, a line each.
+
+layers="oricheck net unit"
+
+oricheck() { # TREE
+    (cd "$1" && find tests/golden/phases tests/golden/text tests/golden/read -type f \( -name '*.ori' -o -name '*.ptx' \) | sort |
+        xargs $limit mutant/oricheck) >"$work/out" 2>&1 && return
+    # A crash ends the driver, and may leave no name.
+    sed -n 's/^tests\/\([^ :]*\.\(ori\|ptx\)\):.*/\1/p' "$work/out" | sort -u | grep . || echo "a crash"
+}
+
+# How the mutant optimizes: all; all, going on with what is read back, so that what text and clones lose shows; and ssa
+# form first, on what nothing has tidied up.
+plans='-O3
+-O3 --self-check=clone,roundtrip
+--named-phases=23,62,52,33,73,164,15,84,107,112'
+
+# What the launches of a .run file give on a module. Lines of printf may come in any order.
+results() { # RUN MODULE
+    $limit "$work/base/mutant/orirun" --max-steps=1M --file="$2" "$1" 2>&1 | sort
+}
+
+# The modules of the net: lines `RUN MODULE`, and what line N gives in N.want.
+prepare_net() {
+    rm -rf "$work/net"
+    mkdir "$work/net"
+    for run in samples/run/handwritten/*.run samples/run/*.run; do
+        echo "$run ${run%/*}/$(sed -n 's/^file //p' "$run" | head -n 1)"
+        name=${run##*/}
+        name=${name%.run}
+        for form in sm_90 O0; do
+            ptx=samples/ptx/$name.$form.ptx
+            case $run in samples/run/handwritten/*) continue ;; esac
+            [ ! -e "$ptx" ] || [ -e "samples/run/$name.$form.run" ] || echo "$run $ptx"
+        done
+    done >"$work/net/modules"
+    seed=1
+    while [ $seed -le "${SEEDS:-100}" ]; do
+        "$work/base/mutant/origen" --seed=$seed -o "$work/net/seed-$seed.ptx" &&
+            echo "$work/net/seed-$seed.run $work/net/seed-$seed.ptx"
+        seed=$((seed + 1))
+    done >>"$work/net/modules"
+    n=0
+    while read -r run module; do
+        n=$((n + 1))
+        results "$run" "$module" >"$work/net/$n.want"
+    done <"$work/net/modules"
+}
+
+net() { # TREE
+    n=0
+    while read -r run module; do
+        n=$((n + 1))
+        echo "$plans" >"$work/net/plans"
+        while read -r plan; do
+            if ! $limit "$1/mutant/oriopt" $plan -o "$work/net/out.${module##*.}" "$module" >"$work/log" 2>&1; then
+                echo "${module##*/} is not compiled ($plan)"
+            elif ! results "$run" "$work/net/out.${module##*.}" | cmp -s - "$work/net/$n.want"; then
+                echo "${module##*/} gives something else ($plan)"
+            else
+                continue
+            fi
+            [ "$all" ] || return
+        done <"$work/net/plans"
+    done <"$work/net/modules"
+}
+
+unit() { # TREE
+    build "$1" mutant/mutant-unit || { echo "the unit tests do not build" && return; }
+    names=$(sed -n 's/^ *X(\([a-z_]*\)).*/\1/p' "$1/tests/unit/main.c" | grep -vxE 'softfloat|approx|matrix|eval|machine|undef')
+    (cd "$1" && $limit mutant/mutant-unit $names) >"$work/out" 2>&1 && return
+    sed -n 's/^tests\/\(unit\/[a-z_]*\.c\):[0-9]*: \([a-z0-9_]*\) failed.*/\1 \2/p' "$work/out" | sort -u | grep . ||
+        tail -n 1 "$work/out"
+}
+
+# Asks the layers about a tree: what fails in $work/LAYER, the names of those in which something does in $by.
+check() { # TREE
+    by=
+    for layer in $layers; do
+        : >"$work/$layer.failed"
+    done
+    for layer in $layers; do
+        $layer "$1" >"$work/$layer.failed"
+        [ -s "$work/$layer.failed" ] || continue
+        by="$by $layer"
+        [ "$all" ] || break
+    done
+    [ ! "$by" ]
+}
+
+# ` by oricheck: 3, tests/golden/phases/A.ori B.ori; by ...`
+findings() {
+    for layer in $by; do
+        printf ' by %s: %s' "$layer" "$(sed -n '1,3{H;};${g;s/\n/, /g;s/^, //;p;}' "$work/$layer.failed")"
+        more=$(($(wc -l <"$work/$layer.failed") - 3))
+        [ $more -le 0 ] || printf ' and %s more' $more
+        [ "$layer" = "${by##* }" ] || printf ';'
+    done
+}
+
+# -- Mutants -----------------------------------------------------------------------------------------------------------
+
+rm -rf "$work"
+mkdir -p "$work/base" || exit 2
+cp -Rp Makefile ir knobs sm phases tools "$work/base/"
+mkdir -p "$work/base/tests/golden"
+cp -Rp tests/unit tests/exec "$work/base/tests/"
+cp -Rp tests/golden/phases tests/golden/text tests/golden/read "$work/base/tests/golden/"
+[ -d samples ] && ln -s "$root/samples" "$work/base/samples"
+if ! build "$work/base" mutant/oricheck mutant/oriopt mutant/orirun mutant/origen mutant/mutant-unit; then
+    cat "$work/log" && echo "mutants.sh: the tree does not build" >&2
+    exit 1
+fi
+prepare_net
+if ! check "$work/base"; then
+    echo "mutants.sh: the tree as it is does not pass:$(findings)" >&2
+    exit 1
+fi
+
+caught=0 missed=0 errors=0
+: >"$work/by"
+for patch; do
+    name=${patch##*/}
+    name=${name%.patch}
+    case $patch in /*) ;; *) patch=$root/$patch ;; esac
+    rm -rf "$work/tree"
+    cp -Rp "$work/base" "$work/tree"
+    if ! (cd "$work/tree" && patch -s -p1 <"$patch") >"$work/log" 2>&1; then
+        cat "$work/log"
+        echo "error  $name: the patch does not apply any more"
+        errors=$((errors + 1))
+    elif ! build "$work/tree" mutant/oricheck mutant/oriopt; then
+        cat "$work/log"
+        echo "error  $name: it does not build"
+        errors=$((errors + 1))
+    elif check "$work/tree"; then
+        echo "missed $name: $(head -n 1 "$patch")"
+        missed=$((missed + 1))
+    else
+        echo "caught $name$(findings)"
+        caught=$((caught + 1))
+        echo "$by" >>"$work/by"
+        test=$(head -n 1 "$patch" | sed -n 's/.*: \([^ ]*\)$/\1/p')
+        if [ "$test" ] && ! grep -qF "$test" "$work/oricheck.failed"; then
+            echo "error  $name: $test does not fail"
+            errors=$((errors + 1))
+        fi
+    fi
+done
+rm -rf "$work/tree"
+for layer in $layers; do
+    echo "by $layer: $(grep -cw $layer "$work/by")"
+done
+awk -v c=$caught -v m=$missed -v e=$errors 'BEGIN {
+    printf "%d caught, %d missed%s, %.1f %%\n", c, m, e ? ", " e " errors" : "", c + m ? 100 * c / (c + m) : 0
+}'
+[ $missed = 0 ] && [ $errors = 0 ]

@@ -1,0 +1,50 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+#
+# samples.sh: the samples run, and give what an independent computation expects of them (samples/host): each
+# .run file on the PTX that it names, and samples/run/NAME.run on the other forms of NAME in samples/ptx as well. A .run
+# file of a single form is called NAME.FORM.run. Prints each failure; ends in `N passed, N failed`.
+#
+# Environment: ORIRUN (default build/orirun).
+cd "$(dirname "$0")/../.." || exit 2
+ORIRUN=${ORIRUN:-build/orirun}
+[ -x "$ORIRUN" ] || { echo "samples.sh: there is no '$ORIRUN' (run make, or set ORIRUN)" >&2 && exit 2; }
+out=$(mktemp) || exit 2
+trap 'rm -f "$out" "$out.want" "$out.said"' EXIT
+passed=0
+failed=0
+
+try() { # NAME COMMAND...
+    what=$1
+    shift
+    if "$@" >"$out" 2>&1; then
+        passed=$((passed + 1))
+    else
+        failed=$((failed + 1))
+        echo "FAIL $what"
+        grep -m 4 'error:' "$out" || tail -n 2 "$out"
+    fi
+}
+
+for run in samples/run/handwritten/*.run; do
+    try "$run" "$ORIRUN" "$run"
+done
+for run in samples/run/*.run; do
+    name=$(basename "$run" .run)
+    try "$run" "$ORIRUN" "$run"
+    for form in sm_90 O0; do
+        ptx=samples/ptx/$name.$form.ptx
+        [ -e "$ptx" ] && [ ! -e "samples/run/$name.$form.run" ] && try "$run $form" "$ORIRUN" "$run" --file "$ptx"
+    done
+done
+# What kernels print stands in a comment of the .run file; the order of threads does not count.
+prints() { # RUN: its lines `#     TEXT`, sorted, are what it prints beside the reports
+    sed -n 's/^#     //p' "$1" | sort >"$out.want"
+    "$ORIRUN" "$1" | grep -Ev '^(launch [0-9]+ entry |arg[0-9]+ [0-9a-f]{16}$)' | sort >"$out.said"
+    cmp "$out.want" "$out.said"
+}
+for run in $(grep -l '^# Prints$' samples/run/*.run); do
+    try "$run prints" prints "$run"
+done
+echo "$passed passed, $failed failed"
+[ $failed -eq 0 ]

@@ -1,0 +1,391 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+#
+# install.sh: make install and uninstall, the installed library from C and C++, and what the programs print about
+# themselves: help, man pages, completions. Shells and checkers of man pages that are not there are skipped.
+#
+#   tests/programs/install.sh
+#
+# One line per failure; the last line is `N passed, N failed, N skipped`. Exit 0 all passed, 1 failed, 2 usage.
+# Environment: B, the folder of the build (default: that of ORIOPT, or build).
+
+set -u
+LC_ALL=C
+export LC_ALL
+tests=$(cd "$(dirname "$0")/.." && pwd) || exit 2
+root=$(dirname "$tests")
+cd "$root" || exit 2
+[ "${B-}" ] || B=${ORIOPT:+$(dirname "$ORIOPT")}
+B=${B:-build}
+case $B in /*) programs=$B ;; *) programs=$root/$B ;; esac
+if [ $# -gt 0 ] || [ ! -x "$programs/oriopt" ]; then
+    echo "usage: install.sh (after make, or with B set)" >&2
+    exit 2
+fi
+work=$(mktemp -d "${TMPDIR:-/tmp}/ori-install.XXXXXX") || exit 2
+trap 'rm -rf "$work"' EXIT
+trap 'exit 2' HUP INT TERM
+CC=${CC:-cc}
+names='oriopt orirun oricheck origen'
+
+passed=0
+failed=0
+skipped=0
+ok() { passed=$((passed + 1)); }
+bad() {
+    failed=$((failed + 1))
+    echo "install.sh: $name: $1"
+}
+skip() {
+    skipped=$((skipped + 1))
+    echo "SKIP install.sh: $name: $1"
+}
+have() {
+    case $1 in
+    man_db) man --version 2>/dev/null | grep -q '^man [0-9]' ;;
+    *) command -v "$1" >/dev/null 2>&1 ;;
+    esac
+}
+# is WHAT EXPECTED: two texts are the same.
+is() { if [ "$1" = "$2" ]; then ok; else bad "$(printf '`%s` instead of `%s`' "$1" "$2" | head -n 3 | cut -c1-200)"; fi; }
+# runs COMMAND...: it succeeds and prints nothing.
+runs() {
+    if "$@" >"$work/out" 2>&1 && [ ! -s "$work/out" ]; then ok; else bad "$1: $(head -n 2 "$work/out")"; fi
+}
+# Not with what an outer make was told.
+made() {
+    (unset MAKEFLAGS MFLAGS MAKELEVEL DESTDIR && make -s B="$B" "$@") >"$work/out" 2>&1 ||
+        bad "make $*: $(tail -n 2 "$work/out")"
+}
+files() { (cd "$1" && find . ! -type d | sort); }
+table_of() { echo "tools/$1/$1.def"; }
+# name<TAB>kind<TAB>argument<TAB>help of the options of a program
+options_of() {
+    sed -n 's/^OPTION([A-Z_]*, "\([^"]*\)", \([A-Z]*\), "\([^"]*\)", \(COMMAND, \|LAUNCH, \|RUN, \|\)"\(.*\)")$/\1	\2	\3	\5/p' \
+        "$(table_of "$1")"
+}
+
+# -- Install and uninstall ---------------------------------------------------------------------------------------------
+
+name=install
+dest="$work/a folder"
+made all "$B/docs/ori.pc"
+touch "$work/before" && sleep 1
+made install DESTDIR="$dest"
+expected=$(for p in $names; do
+    echo "./usr/local/bin/$p"
+    echo "./usr/local/share/man/man1/$p.1"
+    echo "./usr/local/share/bash-completion/completions/$p"
+    echo "./usr/local/share/zsh/site-functions/_$p"
+    echo "./usr/local/share/fish/vendor_completions.d/$p.fish"
+done
+for f in include/ori.h lib/libori.a lib/pkgconfig/ori.pc; do echo "./usr/local/$f"; done)
+is "$(files "$dest")" "$(echo "$expected" | sort)"
+is "$(find "$dest" ! -type d ! -perm 755 ! -perm 644)" ""
+is "$(find "$dest/usr/local/bin" -type f -perm 755 | wc -l)" 4
+name="install writes nothing outside of DESTDIR"
+is "$(find "$work" -newer "$work/before" ! -type d ! -path "$dest/*" ! -path "$work/out")" ""
+is "$(find "$programs/docs" "$programs/libori.a" "$programs/oriopt" -newer "$work/before" ! -type d)" ""
+
+name=uninstall
+mkdir "$dest/usr/local/lib/other" && touch "$dest/usr/local/lib/other/file"
+made uninstall DESTDIR="$dest"
+is "$(files "$dest")" ./usr/local/lib/other/file
+
+name="install with folders of its own"
+made install DESTDIR="$work/own" PREFIX=/opt/ori BINDIR=/usr/bin LIBDIR=/opt/ori/lib64 MANDIR=/usr/man \
+    INCLUDEDIR=/usr/include/ori
+is "$(files "$work/own" | grep -cE '^\./usr/(bin/ori|man/man1/ori|include/ori/ori\.h)|^\./opt/ori/(lib64|share)/')" 23
+is "$(files "$work/own" | wc -l)" 23
+is "$(sed -n 's/^[a-z]*=//p' "$work/own/opt/ori/lib64/pkgconfig/ori.pc" | tr '\n' ' ')" \
+    '/opt/ori ${prefix}/lib64 /usr/include/ori '
+made uninstall DESTDIR="$work/own" PREFIX=/opt/ori BINDIR=/usr/bin LIBDIR=/opt/ori/lib64 MANDIR=/usr/man \
+    INCLUDEDIR=/usr/include/ori
+is "$(files "$work/own")" ""
+
+# -- The library -------------------------------------------------------------------------------------------------------
+
+rm -rf "$dest"
+made install DESTDIR="$dest"
+version=$("$dest/usr/local/bin/oriopt" --version | sed 's/.* //')
+name=version
+case $version in [0-9]*.[0-9]*) ok ;; *) bad "oriopt says '$version'" ;; esac
+is "$(sed -n 's/^Version: //p' "$dest/usr/local/lib/pkgconfig/ori.pc")" "$version"
+for p in $names; do is "$("$dest/usr/local/bin/$p" --version)" "$p $version"; done
+
+cat >"$work/client.c" <<'END'
+#include <ori.h>
+#include <stdio.h>
+int main(void) { return puts(ori_version()) < 0; }
+END
+cp "$work/client.c" "$work/client.cc"
+# client COMPILER SOURCE: against what is installed
+client() {
+    name="client, $1"
+    if ! have "$1"; then
+        skip "no $1"
+        return
+    fi
+    if ! have pkg-config; then
+        skip "no pkg-config; its flags are written out"
+        runs "$1" ${SANITIZE-} -I"$dest/usr/local/include" "$work/$2" -L"$dest/usr/local/lib" -lori -pthread -o "$work/client"
+    else
+        # below a DESTDIR, the prefix is elsewhere than ori.pc says
+        flags=$(PKG_CONFIG_PATH="$dest/usr/local/lib/pkgconfig" \
+            pkg-config --define-variable=prefix="$dest/usr/local" --cflags --libs ori 2>&1)
+        eval "runs \"$1\" ${SANITIZE-} \"$work/$2\" $flags -o \"$work/client\""
+    fi
+    is "$("$work/client" 2>&1)" "$version"
+    rm -f "$work/client"
+}
+client "$CC" client.c
+client g++ client.cc
+name="the header alone, strictly"
+runs "$CC" -std=c11 -Wall -Wextra -Wpedantic -Werror -fsyntax-only -x c "$dest/usr/local/include/ori.h"
+name="names that the library exports"
+if have nm; then
+    is "$(nm -g --defined-only "$dest/usr/local/lib/libori.a" 2>/dev/null | grep -c ' T main$')" 0
+else
+    skip "no nm"
+fi
+
+# -- Texts -------------------------------------------------------------------------------------------------------------
+
+share="$dest/usr/local/share"
+PATH=$dest/usr/local/bin:$PATH
+export PATH
+for p in $names; do
+    man="$share/man/man1/$p.1"
+    options_of "$p" >"$work/options"
+    name="$p: the table"
+    is "$(grep '^OPTION(' "$(table_of "$p")" | grep -vc ', LINE, "')" "$(wc -l <"$work/options")"
+    is "$(awk -F '\t' 'length($4) < 5 || $4 !~ /[a-z]/ { print $1 }' "$work/options")" ""
+    for o in help version generate; do
+        is "$(grep "^$o	" "$work/options")" "$(options_of oriopt | grep "^$o	")"
+    done
+
+    name="$p: --help"
+    "$p" --help >"$work/help" 2>&1
+    is "$(awk 'length > 80' "$work/help")" ""
+    is "$(grep -c '[[:space:]]$' "$work/help")" 0
+
+    name="$p: --generate"
+    for kind in man bash zsh fish; do
+        "$p" --generate=$kind >"$work/one" 2>&1
+        (cd / && TZ=Asia/Tokyo HOME=/nowhere "$dest/usr/local/bin/$p" -generate $kind) >"$work/two" 2>&1
+        if [ -s "$work/one" ] && cmp -s "$work/one" "$work/two"; then ok; else bad "$kind is not the same twice"; fi
+        # What a C locale cannot print is a slip.
+        is "$(tr -d '\n\t -~' <"$work/one" | wc -c)" 0
+        if [ -w /dev/full ]; then
+            "$p" --generate=$kind >/dev/full 2>/dev/null
+            is $? 5
+        fi
+    done
+    "$p" --generate=tcsh >"$work/out" 2>"$work/err"
+    is $? 2
+    is "$(cat "$work/out" "$work/err")" "$p: --generate: 'tcsh' is not man|bash|zsh|fish"
+
+    name="$p: every option is in help, man page and completions"
+    sed 's/\\-/-/g; s/\\f.//g' "$man" >"$work/man"
+    while IFS='	' read -r option kind arg help; do
+        dashes=--
+        [ ${#option} -eq 1 ] && dashes=-
+        word=$(echo "$help" | cut -d ' ' -f 1 | tr -d '`,')
+        if grep -q -e "^  $dashes$option" "$work/help"; then ok; else bad "$option is not in the help"; fi
+        if grep -A 1 -e "^$dashes$option" "$work/man" | grep -qF -e "$word"; then ok; else bad "$option is not in the man page"; fi
+        if grep -q -e "[' ]$dashes$option[=' ]" "$share/bash-completion/completions/$p"; then ok; else bad "bash: $option"; fi
+        if grep -q -e "^        '\*$dashes$option[=[-]" "$share/zsh/site-functions/_$p"; then ok; else bad "zsh: $option"; fi
+        if grep -q -e " -[ls] $option " "$share/fish/vendor_completions.d/$p.fish"; then ok; else bad "fish: $option"; fi
+    done <"$work/options"
+
+    name="$p: man page"
+    is "$(grep '^\.SH' "$man" | sed 's/.*"\(.*\)"/\1/' | head -n 4 | tr '\n' ',')" NAME,SYNOPSIS,DESCRIPTION,OPTIONS,
+    for section in 'EXIT STATUS' EXAMPLES 'SEE ALSO'; do
+        is "$(grep -c "^.SH \"$section\"" "$man")" 1
+    done
+    is "$(sed -n '/^\.SH "NAME"/{n;p;}' "$man" | grep -c "^$p \\\\- [a-z]")" 1
+    is "$(awk 'length > 80 && !/^\\fB/' "$man")" ""
+    have groff && runs groff -man -Tascii -ww -z "$man"
+    # There is no date: it would change with nothing.
+    have mandoc && is "$(mandoc -T lint -W warning "$man" | grep -v 'missing date, using ""')" ""
+    if have man_db; then
+        man --warnings -l "$man" >/dev/null 2>"$work/err"
+        is "$(cat "$work/err")" ""
+    fi
+done
+name="man pages"
+for checker in groff mandoc man_db; do have $checker || skip "no $checker"; done
+
+name="lists that completions ask for"
+sed -n 's/^LIST("[^"]*", "\([^"]*\)", "\([^"]*\)", \([0-9]*\), "\([^"]*\)")/\1 \2 \3 \4/p' tools/options/option_lists.def >"$work/lists"
+if [ -s "$work/lists" ]; then ok; else bad "tools/options/option_lists.def has no rows"; fi
+while read -r program option column prefix; do
+    name="$program $option"
+    "$program" "$option" | awk -v column="$column" -v prefix="$prefix" 'index($column, prefix) == 1 { print $column }' >"$work/out"
+    if [ "$(grep -cE '^[A-Za-z0-9_.-]+$' "$work/out")" -ge 5 ]; then ok; else bad "column $column has no names"; fi
+    is "$(grep -vE '^[A-Za-z0-9_.-]+$' "$work/out")" ""
+done <"$work/lists"
+
+# -- Completions -------------------------------------------------------------------------------------------------------
+
+# A word, a line in a folder with these files and the lines that complete it: in bash what takes the place of the part
+# behind the last `=`, `:` or `@`, elsewhere whole words.
+mkdir -p "$work/cwd/some folder" "$work/cwd/runs" && touch "$work/cwd/one.ptx" "$work/cwd/two.run" "$work/cwd/o d.ptx"
+# offers SHELL LINE EXPECTED...: completions of the line, in any order.
+offers() {
+    shell=$1
+    line=$2
+    shift 2
+    name="$shell completes \`$line\`"
+    want=$(if [ $# -gt 0 ]; then printf '%s\n' "$@"; fi | sort)
+    is "$(cd "$work/cwd" && "complete_$shell" "$line" | sort -u)" "$want"
+}
+phases() { oriopt --list-phases | awk '{ print $2 }' | sort -u; }
+
+# What all shells do.
+common() {
+    offers "$1" 'oriopt --emi' "$2"
+    offers "$1" 'oriopt --emit p' ptx
+    offers "$1" 'oriopt -emit p' ptx
+    offers "$1" 'oriopt -x ' ori ptx
+    offers "$1" 'oriopt -O' -O0 -O1 -O2 -O3 -O4
+    offers "$1" 'oriopt k.ptx --verify ' each final none
+    offers "$1" 'oriopt --named-phases Gvn' GvnCse
+    offers "$1" 'oriopt --named-phases gvn' GvnCse
+    offers "$1" 'oriopt --named-phases OriBranchOpt,Gvn' OriBranchOpt,GvnCse
+    offers "$1" 'oriopt --named-phases OriBranchOpt+NOP,Gvn' OriBranchOpt+NOP,GvnCse
+    offers "$1" 'oriopt --self-check clone,r' clone,roundtrip
+    offers "$1" 'origen --features none,+irr' none,+irreducible
+    offers "$1" 'oriopt --stop-after ' $(phases)
+    offers "$1" 'oriopt --max-errors '
+    offers "$1" 'oriopt -o on' one.ptx
+    offers "$1" 'origen o'
+    offers "$1" 'orirun on' one.ptx
+}
+
+complete_bash() {
+    bash --norc -c '
+        . "$1"
+        # readline takes words apart at these, too
+        COMP_LINE=$2 COMP_POINT=${#2} COMP_WORDS=() rest=$2
+        while [[ $rest =~ ^[[:space:]]*([^[:space:]=:@]+|[=:@]+)(.*)$ ]]; do
+            COMP_WORDS+=("${BASH_REMATCH[1]}") rest=${BASH_REMATCH[2]}
+        done
+        [[ $2 == *[[:space:]] ]] && COMP_WORDS+=("")
+        COMP_CWORD=$((${#COMP_WORDS[@]} - 1))
+        "_${COMP_WORDS[0]}"
+        ((${#COMPREPLY[@]})) && printf "%s\n" "${COMPREPLY[@]}"
+    ' bash "$share/bash-completion/completions/${1%% *}" "$1"
+}
+name=bash
+if have bash; then
+    for p in $names; do runs bash -n "$share/bash-completion/completions/$p"; done
+    common bash --emit=
+    offers bash 'oriopt --emit=p' ptx
+    offers bash 'oriopt --emit=' none ori ptx
+    offers bash 'oriopt --ver' --verify= --verify-each --version
+    offers bash 'oriopt -ver' -verify= -verify-each -version
+    offers bash 'oriopt --stats=' json
+    offers bash 'oriopt --named-phases=OriBranchOpt,Gvn' OriBranchOpt,GvnCse
+    offers bash 'oriopt --named-phases=NOP@12,Gvn' 12,GvnCse
+    offers bash 'oriopt --named-phases X:1,Gvn' 1,GvnCse
+    offers bash 'oriopt --reproducer=on' one.ptx
+    offers bash 'oriopt --check-each=' runs 'some folder' two.run
+    offers bash 'oriopt --ir-dump-dir r' runs
+    offers bash 'oriopt --ir-dump-dir=' runs 'some folder'
+    offers bash 'oricheck ' 'o d.ptx' one.ptx runs 'some folder' two.run
+    offers bash 'oricheck "o' 'o d.ptx' one.ptx
+    offers bash 'oriopt -- --em'
+    offers bash 'oriopt --list-phases on' one.ptx
+    offers bash 'origen --style=' mixed naive optimized
+    offers bash 'origen --features -irr' -irreducible
+    offers bash "oriopt $(options_of oriopt | awk -F '\t' 'NR == 1 { print "-" $1 }') on" one.ptx
+    name="bash offers every option"
+    for p in $names; do
+        is "$(complete_bash "$p --" | sed 's/^--//; s/=$//' | sort)" "$(options_of "$p" | cut -f 1 | grep .. | sort)"
+    done
+else
+    skip "no bash"
+fi
+
+# A zsh of its own on a pseudo-terminal, whose compadd writes down what it offers.
+cat >"$work/capture.zsh" <<'END'
+zmodload zsh/zpty || exit 1
+export TERM=dumb
+zpty shell zsh -f -i
+tell() { zpty -w shell "$1" }
+tell 'PS1= PS2= PROMPT_EOL_MARK=; unsetopt prompt_cr prompt_sp beep; stty -echo'
+tell "fpath=(${(q)1} \$fpath); autoload -Uz compinit; compinit -u -d ${(q)3}.dump"
+tell 'compadd() {
+    if [[ ${@[1,(i)(-|--)]} == *-(O|A|D)\ * ]]; then builtin compadd "$@"; return; fi
+    local -a hits
+    builtin compadd -O hits "$@"
+    print -rl -- $IPREFIX${^hits} >>$capture
+    builtin compadd "$@"
+}'
+tell 'finish() { zle list-choices; print -r -- END >>$capture; BUFFER= }; zle -N finish; bindkey "^X" finish'
+tell "capture=${(q)3}"
+zpty -w -n shell "$2"$'\x18'
+for ((k = 0; k < 200; k++)); do
+    zpty -r -t shell ignored >/dev/null
+    [[ -f $3 && $(tail -n 1 $3) == END ]] && break
+    sleep .05
+done
+((k < 200)) || print "zsh did not answer"
+zpty -d shell
+sed '$d' $3
+END
+complete_zsh() {
+    rm -f "$work/capture"
+    zsh -f "$work/capture.zsh" "$share/zsh/site-functions" "$1" "$work/capture"
+}
+name=zsh
+if have zsh && zsh -fc 'zmodload zsh/zpty' 2>/dev/null; then
+    for p in $names; do runs zsh -n "$share/zsh/site-functions/_$p"; done
+    common zsh --emit
+    offers zsh 'oriopt --emit=p' --emit=ptx
+    offers zsh 'oriopt --stats=' --stats=json
+    offers zsh 'oriopt --named-phases=OriBranchOpt,Gvn' --named-phases=OriBranchOpt,GvnCse
+    offers zsh 'oriopt --reproducer=on' --reproducer=one.ptx
+    offers zsh 'oriopt --check-each=t' --check-each=two.run
+    offers zsh 'oriopt --ir-dump-dir r' runs
+    offers zsh 'origen --features -irr' -irreducible
+    offers zsh 'oriopt --list-phases on' one.ptx
+    name="zsh offers every option"
+    for p in $names; do
+        is "$(complete_zsh "$p -" | sed 's/^--*//' | sort -u)" "$(options_of "$p" | cut -f 1 | sort -u)"
+    done
+else
+    skip "no zsh with zsh/zpty"
+fi
+
+complete_fish() {
+    HOME=$work XDG_CONFIG_HOME=$work/config XDG_DATA_HOME=$work/data fish --no-config -c '
+        source $argv[1]
+        complete -C $argv[2]
+    ' "$share/fish/vendor_completions.d/${1%% *}.fish" "$1" 2>&1 | cut -f 1
+}
+name=fish
+if have fish; then
+    for p in $names; do runs fish -n "$share/fish/vendor_completions.d/$p.fish"; done
+    common fish --emit
+    offers fish 'oriopt --emit=p' --emit=ptx
+    offers fish 'oriopt --stats=' --stats=json
+    offers fish 'oriopt --named-phases=OriBranchOpt,Gvn' --named-phases=OriBranchOpt,GvnCse
+    offers fish 'oriopt --reproducer=on' --reproducer=one.ptx
+    # What it would offer it puts in the place of all of the word.
+    offers fish 'oriopt --stop-after=gvn'
+    offers fish 'oriopt --stop-after=Gvn' --stop-after=GvnCse
+    offers fish 'oriopt --check-each=t' --check-each=two.run
+    offers fish 'oriopt --ir-dump-dir r' runs/
+    offers fish 'oriopt --list-phases on' one.ptx
+    name="fish offers every option"
+    for p in $names; do
+        is "$(complete_fish "$p -" | sed 's/^--*//; s/=$//' | sort -u)" "$(options_of "$p" | cut -f 1 | sort -u)"
+    done
+else
+    skip "no fish"
+fi
+
+echo "$passed passed, $failed failed, $skipped skipped"
+[ "$failed" -eq 0 ]

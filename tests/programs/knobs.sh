@@ -1,0 +1,899 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+#
+# knobs.sh: knobs through oriopt: where settings come from and which of them wins, conditions, what the manager does
+# with them, the printed tables, every message of the language with its place, reproducers, threads.
+#
+#   tests/programs/knobs.sh
+#
+# Ends in `N passed, N failed, N skipped`. Environment: ORIOPT (default build/oriopt).
+set -u
+LC_ALL=C
+export LC_ALL
+unset ORI_KNOBS
+# A sanitizer's report is a failure of its own, not "bad input".
+ASAN_OPTIONS=${ASAN_OPTIONS:+$ASAN_OPTIONS:}exitcode=99
+UBSAN_OPTIONS=${UBSAN_OPTIONS:+$UBSAN_OPTIONS:}halt_on_error=1:exitcode=99
+export ASAN_OPTIONS UBSAN_OPTIONS
+root=$(cd "$(dirname "$0")/../.." && pwd) || exit 2
+ORIOPT=${ORIOPT:-$root/build/oriopt}
+case $ORIOPT in /*) ;; *) ORIOPT=$PWD/$ORIOPT ;; esac
+if [ $# -gt 0 ] || [ ! -x "$ORIOPT" ]; then
+    echo "usage: knobs.sh (after make, or with ORIOPT set)" >&2
+    exit 2
+fi
+work=$(mktemp -d "${TMPDIR:-/tmp}/ori-knobs.XXXXXX") || exit 2
+trap 'rm -rf "$work"' EXIT
+trap 'exit 2' HUP INT TERM
+cd "$work" || exit 2
+limit=
+command -v timeout >/dev/null 2>&1 && limit="timeout 60"
+tab=$(printf '\t')
+
+passed=0 failed=0 skipped=0 name=
+ok() { passed=$((passed + 1)); }
+bad() { failed=$((failed + 1)) && echo "FAIL knobs.sh: $name: $1"; }
+
+# run NAME EXIT ARGS...: runs oriopt; stdout in out, stderr in err. A crash or another exit code is a failure.
+run() {
+    name=$1 want=$2
+    shift 2
+    $limit "$ORIOPT" "$@" >out 2>err </dev/null
+    got=$?
+    if [ $got -eq "$want" ]; then ok; else bad "exit $got, expected $want: $(head -n 1 err | cut -c1-150)"; fi
+}
+# with SETTINGS NAME EXIT ARGS...: the same with ORI_KNOBS.
+with() {
+    ORI_KNOBS=$1
+    export ORI_KNOBS
+    shift
+    run "$@"
+    unset ORI_KNOBS
+}
+same() { if cmp -s "$1" "$2"; then ok; else bad "$1 and $2 differ: $(diff "$1" "$2" | sed -n 2p | cut -c1-150)"; fi; }
+differ() { if cmp -s "$1" "$2"; then bad "$1 and $2 are the same"; else ok; fi; }
+says() { if grep -qF -e "$2" "$1"; then ok; else bad "std$1 does not say \`$2\`: $(head -n 1 "$1" | cut -c1-150)"; fi; }
+lacks() { if grep -qF -e "$2" "$1"; then bad "std$1 says \`$2\`"; else ok; fi; }
+silent() { if [ ! -s "$1" ]; then ok; else bad "std$1 should be empty: $(head -n 1 "$1" | cut -c1-150)"; fi; }
+absent() { if [ ! -e "$1" ]; then ok; else bad "$1 was left"; fi; }
+equal() { if [ "$1" = "$2" ]; then ok; else bad "got \`$1\`, expected \`$2\`"; fi; }
+# Where functions were printed: `012 k, 012 other`.
+dumps() { sed -n 's/^; \*\*\* IR Dump After \([0-9]*\)\..* on \(.*\) \*\*\*$/\1 \2/p' err | paste -s -d, - | sed 's/,/, /g'; }
+dumped() { equal "$(dumps)" "$1"; }
+
+# kernel NAME [PRAGMA-LINES]
+kernel() {
+    printf '.visible .entry %s(.param .u64 p)\n{\n%s' "$1" "${2-}"
+    cat <<'END'
+	.reg .b64 %rd<3>;
+	.reg .b32 %r<3>;
+	.reg .pred %p<2>;
+	ld.param.u64 %rd1, [p];
+	mov.b64 %rd1, %rd1;
+	ld.global.u32 %r1, [%rd1];
+	mov.b32 %r2, %r1;
+	setp.eq.u32 %p1, %r2, 0;
+	@%p1 bra END;
+	add.u32 %r2, %r2, 1;
+END:
+	mov.b64 %rd2, %rd1;
+	st.global.u32 [%rd2], %r2;
+	ret;
+}
+END
+}
+head=".version 8.0
+.target sm_90
+.address_size 64"
+{
+    echo "$head"
+    kernel k
+} >one.ptx
+{
+    echo "$head"
+    kernel k
+    kernel other
+} >two.ptx
+
+# -- Sources ------------------------------------------------------------------------------------------------------------
+
+# Each source has the function printed behind a phase of its own; the later one in this order must win. `when-x` is the
+# same under a condition that holds.
+sources="environment file command module function when-environment when-file when-command when-module when-function"
+set -- 000 003 006 012 010 016 094 107 112 158
+for source in $sources; do
+    eval "$(echo "$source" | tr - _)=$1"
+    shift
+done
+
+# set_source NAME: adds it to what try_sources runs with.
+set_source() {
+    eval "phase=\$$(echo "$1" | tr - _)"
+    setting=DUMPIR=$phase
+    case $1 in when-*) setting="WHEN=FN=k;$setting" ;; esac
+    case $1 in
+    *environment) in_env="$in_env$setting~" ;;
+    *file) in_file="$in_file$setting
+" ;;
+    *command) in_command="$in_command --knob=$setting" ;;
+    *module) in_module="$in_module.pragma \"knob $setting\";
+" ;;
+    *function) in_function="$in_function	.pragma \"knob $setting\";
+" ;;
+    esac
+}
+# try_sources WINNER SOURCES...: they are set in this order.
+try_sources() {
+    eval "expect=\$$(echo "$1" | tr - _)"
+    title="sources:"
+    shift
+    in_env='' in_file='' in_command='' in_module='' in_function=''
+    for which; do
+        title="$title $which"
+        set_source "$which"
+    done
+    {
+        echo "$head"
+        printf '%s' "$in_module"
+        kernel k "$in_function"
+    } >source.ptx
+    printf '[knobs]\n%s' "$in_file" >source.knobs
+    # shellcheck disable=SC2086
+    with "$in_env" "$title" 0 $in_command --knobs-file source.knobs source.ptx -o /dev/null
+    dumped "$expect k"
+    case $#$in_module$in_function in
+    1?*)
+        run "$title, as Ori text" 0 -O0 --emit=ori source.ptx -o source.ori
+        # shellcheck disable=SC2086
+        with "$in_env" "$title, from Ori text" 0 $in_command --knobs-file source.knobs source.ori --emit=ptx -o /dev/null
+        dumped "$expect k"
+        ;;
+    esac
+}
+before=
+for source in $sources; do
+    try_sources "$source" "$source"
+    for other in $before; do
+        try_sources "$source" "$other" "$source"
+        try_sources "$source" "$source" "$other"
+    done
+    before="$before $source"
+done
+# shellcheck disable=SC2086
+try_sources when-function $sources
+
+# Within a source the later one wins.
+printf '[knobs]\nDUMPIR=3\nDUMPIR=12\n' >a.knobs
+printf '[knobs]\nDUMPIR=94 ~ dumpir=10\n' >b.knobs
+with 'DUMPIR=3~DUMPIR=12' "twice in the environment" 0 one.ptx -o /dev/null
+dumped "012 k"
+with 'DUMPIR=3
+DUMPIR=94' "lines of the environment" 0 one.ptx -o /dev/null
+dumped "094 k"
+run "twice in a file" 0 --knobs-file a.knobs one.ptx -o /dev/null
+dumped "012 k"
+run "two files" 0 --knobs-file a.knobs --knobs-file b.knobs one.ptx -o /dev/null
+dumped "010 k"
+run "two files, the other way" 0 --knobs-file b.knobs --knobs-file a.knobs one.ptx -o /dev/null
+dumped "012 k"
+run "twice on the command line" 0 --knob DUMPIR=3 --knob DUMPIR=12 one.ptx -o /dev/null
+dumped "012 k"
+run "a file behind --knob" 0 --knob DUMPIR=3 --knobs-file a.knobs one.ptx -o /dev/null
+dumped "003 k"
+run "two settings in one --knob" 0 --knob 'DUMPIR=3~OptBudget=1~DUMPIR=94' one.ptx -o /dev/null
+dumped "094 k"
+run "two records that hold" 0 --knob 'WHEN=FN=*;DUMPIR=3' --knob 'WHEN=FN=k;DUMPIR=12' two.ptx -o /dev/null
+dumped "012 k, 003 other"
+run "two records that hold, the other way" 0 --knob 'WHEN=FN=k;DUMPIR=12' --knob 'WHEN=FN=*;DUMPIR=3' two.ptx -o /dev/null
+dumped "003 k, 003 other"
+{
+    echo "$head"
+    kernel k "	.pragma \"knob DUMPIR=3\", \"nounroll\";
+	.pragma \"knob	DUMPIR=12\";
+"
+} >pragmas.ptx
+run "two pragmas" 0 pragmas.ptx -o /dev/null
+dumped "012 k"
+{
+    echo "$head"
+    kernel early
+    echo '.pragma "knob DUMPIR=3";'
+    kernel k
+    echo '.pragma "nounroll", "knob DUMPIR=12";'
+    kernel late
+    kernel own '	.pragma "knob DUMPIR=10";
+'
+} >modules.ptx
+run "a module's pragma counts below it" 0 modules.ptx -o /dev/null
+dumped "003 k, 012 late, 010 own"
+run "a module's pragma counts below it, in pieces" 0 --piece=1 modules.ptx -o /dev/null
+dumped "003 k, 012 late, 010 own"
+run "pragmas are written again" 0 modules.ptx -o written.ptx
+run "pragmas are read again" 0 written.ptx -o /dev/null
+dumped "003 k, 012 late, 010 own"
+printf '%s\n.visible .entry k()\n.pragma "knob DUMPIR=12";\n{\n\tret;\n}\n' "$head" >directive.ptx
+run "a pragma of an entry" 0 directive.ptx -o /dev/null
+dumped "012 k"
+sed 's/knob /knobs /; s/"knob\t/"Knob /' pragmas.ptx >foreign.ptx
+run "pragmas of others" 0 foreign.ptx -o /dev/null
+silent err
+
+# -- Conditions ---------------------------------------------------------------------------------------------------------
+
+for row in 'k:k' 'other:other' '*:k other' '?:k' 'o*r:other' '*k*:k' 'K:' 'kk:' '"k":k' ' k:k' '*e?:other' '??*:other'; do
+    pattern=${row%:*} expect=
+    for fn in ${row#*:}; do expect="$expect${expect:+, }012 $fn"; done
+    run "FN=$pattern" 0 --knob "WHEN=FN=$pattern;DUMPIR=12" two.ptx -o /dev/null
+    dumped "$expect"
+done
+run "stats" 0 --stats=json two.ptx -o /dev/null
+hash_k=$(sed -n 's/.*"name":"k".*"fh":"\(0x[0-9a-f]*\)".*/\1/p' err)
+hash_other=$(sed -n 's/.*"name":"other".*"fh":"\(0x[0-9a-f]*\)".*/\1/p' err)
+if [ "$hash_k" != "$hash_other" ]; then ok; else bad "two functions have the hash $hash_k"; fi
+low=$hash_k high=$hash_other low_fn=k high_fn=other
+if [ "$(printf '%s\n' "$hash_k" "$hash_other" | sort | head -n 1)" = "$hash_other" ]; then
+    low=$hash_other high=$hash_k low_fn=other high_fn=k
+fi
+for row in "$hash_k:k" "$hash_other:other" "0..:k other" "..0xffffffffffffffff:k other" "$low..$high:k other" "$low..$low:$low_fn" \
+    "$high..:$high_fn" "..$low:$low_fn" "0:" "1..2:"; do
+    expect=
+    for fn in ${row#*:}; do expect="$expect${expect:+, }012 $fn"; done
+    run "FH=${row%:*}" 0 --knob "WHEN=FH=${row%:*};DUMPIR=12" two.ptx -o /dev/null
+    dumped "$expect"
+done
+run "FH is of the function as it came" 0 -O0 --stats=json two.ptx -o /dev/null
+says err "\"fh\":\"$hash_k\""
+run "FH holds at -O0" 0 -O0 --knob "WHEN=FH=$hash_k;DUMPIR=12" two.ptx -o /dev/null
+dumped "012 k"
+run "FH with -j" 0 -j4 --knob "WHEN=FH=$hash_k;DUMPIR=12" two.ptx -o /dev/null
+dumped "012 k"
+run "all conditions of a record" 0 --knob "WHEN=FN=*;WHEN=FH=$hash_k;DUMPIR=12;OptBudget=0" two.ptx -o /dev/null
+dumped "012 k"
+run "one condition of a record does not hold" 0 --knob "WHEN=FN=other;WHEN=FH=$hash_k;DUMPIR=12" two.ptx -o /dev/null
+dumped ""
+for phase in 49 GvnCse gvncse GvnCse@49 13..64 'GvnCse .. NOP' '"1..158"'; do
+    run "PH=$phase" 0 --knob "WHEN=PH=$phase;OptBudget=0" two.ptx -o /dev/null
+    silent err
+done
+run "plans are made outside of phases" 0 --knob "WHEN=PH=0..164;DUMPIR=12" two.ptx -o /dev/null
+dumped ""
+run "outside of functions FN does not hold" 0 --print-pipeline
+cp out plan
+run "outside of functions FN does not hold" 0 --print-pipeline --knob 'WHEN=FN=*;NamedPhases=12' two.ptx
+same out plan
+
+# -- The manager --------------------------------------------------------------------------------------------------------
+
+for list in 12 OriSanitize 9..16 'OriRemoveRedundantMov@9' 164 107+112,158 '0 158' 10..10; do
+    for level in 0 3; do
+        run "--print-after=$list -O$level" 0 -O$level --print-after="$list" two.ptx -o plain.ptx
+        cp err printed
+        run "DUMPIR=$list -O$level" 0 -O$level --knob "DUMPIR=$list" two.ptx -o knob.ptx
+        same err printed
+        same plain.ptx knob.ptx
+        run "DUMPIR=$list -O$level in the environment" 0 -O$level --print-after="$list" two.ptx -o /dev/null
+        with "DUMPIR=\"$list\"" "DUMPIR=\"$list\" in the environment" 0 -O$level two.ptx -o /dev/null
+        same err printed
+        run "DUMPIR=$list with a filter" 0 -O$level --filter-funcs=k --knob "DUMPIR=$list" two.ptx -o /dev/null
+        lacks err " on other "
+    done
+done
+run "DUMPIR and --print-after add up" 0 --knob DUMPIR=12 --print-after=94 one.ptx -o /dev/null
+dumped "012 k, 094 k"
+run "DUMPIR of nothing" 0 --knob 'DUMPIR=""' one.ptx -o /dev/null
+silent err
+run "DUMPIR of a phase that does not run" 0 --knob DUMPIR=49 one.ptx -o /dev/null
+silent err
+
+names() { awk '{ print $1 }' "$1" | paste -s -d' ' -; }
+recipes() { grep -o 'OriRemoveRedundantMov@[0-9]*' out | paste -s -d' ' -; }
+for row in 'on:9 73' 'off:' 'OriRemoveRedundantMov:9 73' 'OriRemoveRedundantMov@9:9' 'oriremoveredundantmov@73:73' '164:9 73' \
+    'OriRemoveRedundantMov@73,OriRemoveRedundantMov@9:9 73' '"off":' '"":' '"OriRemoveRedundantMov@9 + OriRemoveRedundantMov@73":9 73'; do
+    expect=
+    for slot in ${row#*:}; do expect="$expect${expect:+ }OriRemoveRedundantMov@$slot"; done
+    run "NvOptRecipes=${row%:*}" 0 --print-pipeline --knob "NvOptRecipes=${row%:*}"
+    equal "$(recipes)" "$expect"
+    cp out plan
+    run "NvOptRecipes=${row%:*}, run" 0 --knob "NvOptRecipes=${row%:*}" --print-after=164 two.ptx -o direct.ptx
+    # shellcheck disable=SC2086
+    set -- ${row#*:}
+    equal "$(grep -c 'IR Dump After 164' err)" "$((2 * $#))"
+    run "NvOptRecipes=${row%:*}, printed and run" 0 --named-phases="$(cat plan)" two.ptx -o named.ptx
+    same direct.ptx named.ptx
+done
+run "no recipes without phase 1" 0 --print-pipeline --disable-phases=1
+equal "$(recipes)" ""
+run "no recipes without phase 1, by a knob" 0 --print-pipeline --knob DisablePhases=ApplyNvOptRecipes
+equal "$(recipes)" ""
+run "a recipe goes with its slot" 0 --print-pipeline --knob DisablePhases=9
+equal "$(recipes)" "OriRemoveRedundantMov@73"
+run "no recipes at -O0" 0 --print-pipeline -O0 --knob NvOptRecipes=on
+equal "$(recipes)" ""
+printf '%s\n.visible .entry k()\n{\n\tret;\n}\n' "$head" >nothing.ptx
+run "a recipe's condition does not hold" 0 --print-after=164 nothing.ptx -o /dev/null
+dumped "164 k"
+run "a plan that names the row asks no condition" 0 --print-after=164 --named-phases=OriRemoveRedundantMov@9 nothing.ptx -o /dev/null
+dumped "164 k"
+run "recipes for one function" 0 --knob 'WHEN=FN=k;NvOptRecipes=off' --print-after=164 two.ptx -o /dev/null
+dumped "164 other, 164 other"
+
+for list in 107 OriRemoveNopCode+112 10..16 '0,12 158' 23+73 OriPerformLiveDeadFourth@84 164 ''; do
+    run "--named-phases=$list" 0 --named-phases="$list" two.ptx -o option.ptx
+    run "--named-phases=$list, printed" 0 --print-pipeline --named-phases="$list"
+    cp out plan
+    run "NamedPhases=$list" 0 --knob "NamedPhases=\"$list\"" two.ptx -o knob.ptx
+    same option.ptx knob.ptx
+    run "NamedPhases=$list, printed" 0 --print-pipeline --knob "NamedPhases=\"$list\""
+    same out plan
+    run "NamedPhases=$list with --named-phases=158" 0 --print-pipeline --named-phases=158 --knob "NamedPhases=\"$list\""
+    equal "$(names out)" NOP@158
+done
+run "--named-phases wins over a pragma, too" 0 --named-phases=158 source.ptx -o option.ptx
+sed 's/DUMPIR=/NamedPhases=/' source.ptx >named.ptx
+run "--named-phases wins over a pragma, too" 0 --named-phases=158 named.ptx -o knob.ptx
+sed 's/NamedPhases=/DUMPIR=/' knob.ptx >knob2.ptx
+same option.ptx knob2.ptx
+run "NamedPhases of a function" 0 --knob 'WHEN=FN=k;NamedPhases=158' --print-after-all two.ptx -o /dev/null
+equal "$(dumps | tr ',' '\n' | grep -c ' k$')" 1
+
+run "DisablePhases" 0 --print-pipeline --knob DisablePhases=107
+lacks out "@107"
+says out "@112"
+run "DisablePhases and --disable-phases add up" 0 --print-pipeline --knob DisablePhases=107 --disable-phases=112
+lacks out "@107"
+lacks out "@112"
+says out "@94"
+run "DisablePhases of two sources do not" 0 --print-pipeline --knob DisablePhases=107 --knob DisablePhases=112
+says out "@107"
+lacks out "@112"
+run "both disabled" 0 --disable-phases=107,84,10 two.ptx -o option.ptx
+run "both disabled" 0 --disable-phases=84 --knob DisablePhases=107+10 two.ptx -o knob.ptx
+same option.ptx knob.ptx
+run "all disabled" 0 --knob 'DisablePhases=0..164' two.ptx -o knob.ptx
+run "NamedPhases and DisablePhases" 0 --print-pipeline --knob 'NamedPhases=107,112,158' --knob DisablePhases=112
+equal "$(names out)" "OriRemoveNopCode@107 NOP@158"
+run "DisablePhases of a function" 0 --knob 'WHEN=FN=k;DisablePhases=12..164' --print-after=94 two.ptx -o /dev/null
+dumped "094 other"
+
+for level in 0 1 2 3 4; do
+    for knobs in '' NvOptRecipes=off DisablePhases=9+23 'DisablePhases=73' 'NamedPhases=0..158' OptBudget=0; do
+        run "-O$level $knobs, printed" 0 -O$level --print-pipeline --knob "$knobs"
+        cp out plan
+        list=$(names plan | tr ' ' +)
+        budget= # of which plans say nothing
+        [ "$knobs" != OptBudget=0 ] || budget=OptBudget=0
+        run "-O$level $knobs" 0 -O$level --knob "$knobs" two.ptx -o direct.ptx
+        run "-O$level $knobs, printed and given to --named-phases" 0 -O$level --named-phases="$(cat plan)" --knob "$budget" two.ptx -o named.ptx
+        same direct.ptx named.ptx
+        run "-O$level $knobs, printed and printed" 0 -O$level --print-pipeline --named-phases="$(cat plan)"
+        equal "$(names out)" "$(names plan)"
+        run "-O$level $knobs, printed and given to NamedPhases" 0 -O$level --knob "NamedPhases=\"$list\"" --knob "$budget" two.ptx -o named.ptx
+        same direct.ptx named.ptx
+        run "-O$level $knobs, printed by NamedPhases" 0 -O$level --print-pipeline --knob "NamedPhases=\"$list\""
+        equal "$(names out)" "$(names plan)"
+    done
+done
+
+run "OptBudget" 0 -O1 two.ptx -o o1.ptx
+for budget in 0 1 0x10 017 +3 9223372036854775807; do
+    run "OptBudget=$budget" 0 --knob "OptBudget=$budget" two.ptx -o budget.ptx
+    silent err
+    [ $budget = 0 ] && same o1.ptx budget.ptx
+done
+run "OptBudget changes no plan" 0 --print-pipeline
+cp out plan
+run "OptBudget changes no plan" 0 --print-pipeline --knob OptBudget=0
+same out plan
+
+# -- Phases --------------------------------------------------------------------------------------------------------------
+
+# lines FILE PHASES TEXT ROWS...: rows `SETTINGS: N`; with these settings N lines of the output hold TEXT.
+lines() {
+    file=$1 phases=$2 text=$3
+    shift 3
+    for row; do
+        run "${row%:*} of $phases" 0 ${phases:+--named-phases=$phases} --knob "${row%:*}" $file -o lines.ptx
+        equal "$(grep -c "$text" lines.ptx)" "${row#*:}"
+    done
+}
+
+# Eight bytes that are known, and thirty-two of which a third of the bytes that are accessed are.
+{
+    echo "$head"
+    cat <<'END'
+.visible .entry k(.param .u64 p)
+{
+	.local .align 8 .b8 small[8];
+	.local .align 8 .b8 large[32];
+	.reg .b64 %rd<9>;
+	.reg .b32 %r<9>;
+	.reg .pred %p<2>;
+	ld.param.u64 %rd1, [p];
+	ld.global.u32 %r1, [%rd1];
+	ld.global.u32 %r2, [%rd1+4];
+	setp.lt.s32 %p1, %r1, %r2;
+	st.local.u32 [small+4], %r1;
+	st.local.u32 [large+8], %r1;
+	st.local.u32 [large+16], %r2;
+	@%p1 bra END;
+	st.local.u32 [small+4], %r2;
+	st.local.u32 [large+8], %r2;
+	st.local.u32 [large+16], %r1;
+END:
+	ld.local.u32 %r3, [small+4];
+	ld.local.u32 %r4, [large+8];
+	and.b32 %r5, %r1, 1;
+	mul.wide.u32 %rd2, %r5, 4;
+	mov.u64 %rd3, large;
+	add.s64 %rd4, %rd3, %rd2;
+	ld.local.u32 %r6, [%rd4+16];
+	add.s32 %r3, %r3, %r4;
+	add.s32 %r3, %r3, %r6;
+	st.global.u32 [%rd1], %r3;
+	ret;
+}
+END
+} >memory.ptx
+promote=ConvertMemoryToRegisterOrUniform
+size=ConvertMemoryToRegIndexedSizeLimit whole=ConvertMemoryToRegWhole weight=MovWeightForConvertMemToReg
+lines memory.ptx $promote local.u32 :3 $size=32:3 $size=31:6 $size=8:6 $size=7:9 $size=0:9
+lines memory.ptx $promote local.u32 $weight=0:3 $weight=100:6 $whole=0:3 $whole=1:3 \
+    $whole=0~$weight=100:3 $whole=0.33~$weight=100:3 $whole=0.34~$weight=100:6 $whole=1~$weight=100:6
+lines memory.ptx GeneralOptimizeMid local.u32 GeneralOptimizeEnable=1:3 GeneralOptimizeEnable=0:9
+lines memory.ptx '' local.u32 :3 'GeneralOptimizeEnable=0~NvOptRecipes=off:9' "DisablePhases=$promote:9"
+
+# Four uses of a copy, of which two are in other blocks.
+{
+    echo "$head"
+    cat <<'END'
+.visible .entry k(.param .u64 p)
+{
+	.reg .b64 %rd<9>;
+	.reg .b32 %r<9>;
+	.reg .pred %p<2>;
+	ld.param.u64 %rd1, [p];
+	ld.global.u32 %r1, [%rd1];
+	mov.b32 %r2, %r1;
+	add.u32 %r3, %r2, 1;
+	add.u32 %r4, %r2, 2;
+	setp.eq.u32 %p1, %r1, 0;
+	@%p1 bra END;
+	add.u32 %r3, %r2, %r3;
+END:
+	add.u32 %r4, %r2, %r4;
+	st.global.v2.u32 [%rd1], {%r3, %r4};
+	ret;
+}
+END
+} >copies.ptx
+all=CopyPropBudget global=CopyPropGlobalBudget
+lines copies.ptx OriCopyProp 'add.*%r2,' :0 $all=0:4 $all=1:3 $all=3:1 $all=4:0 $all=5:0 $global=0:2 $global=1:1 $global=2:0 \
+    $all=3~$global=1:1 $all=1~$global=1:3
+
+# Two loads of what was stored; then nothing reads the stores.
+{
+    echo "$head"
+    cat <<'END'
+.visible .entry k(.param .u64 p)
+{
+	.local .align 8 .b8 x[8];
+	.reg .b64 %rd<9>;
+	.reg .b32 %r<9>;
+	ld.param.u64 %rd1, [p];
+	ld.global.u32 %r1, [%rd1];
+	st.local.u32 [x], %r1;
+	st.local.u32 [x+4], %r1;
+	ld.local.u32 %r2, [x];
+	ld.local.u32 %r3, [x+4];
+	st.global.v2.u32 [%rd1], {%r2, %r3};
+	ret;
+}
+END
+} >forward.ptx
+budget=StoreForwardingBudget
+lines forward.ptx 23,167,73 local.u32 :0 $budget=0:4 $budget=1:3 $budget=2:2 $budget=3:1 $budget=4:0
+
+# Three things to fold.
+{
+    echo "$head"
+    cat <<'END'
+.visible .entry k(.param .u64 p)
+{
+	.reg .b64 %rd<9>;
+	.reg .b32 %r<9>;
+	ld.param.u64 %rd1, [p];
+	ld.global.u32 %r1, [%rd1];
+	mul.lo.s32 %r2, %r1, 8;
+	mul.lo.s32 %r3, %r1, 16;
+	div.u32 %r4, %r1, 4;
+	div.rn.f32 %r5, %r1, 0f40000000;
+	st.global.v4.u32 [%rd1], {%r2, %r3, %r4, %r5};
+	ret;
+}
+END
+} >fold.ptx
+lines fold.ptx OriFold 'mul.lo\|div' :0 FoldBudget=0:4 FoldBudget=1:3 FoldBudget=3:1 FoldBudget=4:0 FoldRulesOff=mul-power:2 \
+    'FoldRulesOff=mul-*,div-power:3' 'FoldRulesOff=*:4' FoldRulesOff=add-zero+DIV-POWER:1 FoldRulesOff=div-reciprocal:1 \
+    limit-fold-fp:1 limit-fold-fp=0:0
+run "--debug-counter" 0 --named-phases=OriFold --debug-counter fold:2 fold.ptx -o lines.ptx
+equal "$(grep -c 'mul.lo\|div' lines.ptx)" 2
+run "--debug-counter and a later --knob" 0 --named-phases=OriFold --debug-counter fold:2 --knob FoldBudget=3 fold.ptx -o lines.ptx
+equal "$(grep -c 'mul.lo\|div' lines.ptx)" 1
+for bad in fold fold: :3 fold:x nothing:1 FoldBudget:1; do
+    run "--debug-counter $bad" 2 --debug-counter $bad fold.ptx
+    says err "--debug-counter: '$bad' is not NAME:N, with a number of changes and one of Opt CopyProp"
+done
+run "no rule" 2 --knob FoldRulesOff=mul-power,mul-pwer fold.ptx
+says err "'mul-pwer' is no rule of folding; did you mean mul-power,"
+
+# Two networks of logic instructions.
+{
+    echo "$head"
+    cat <<'END'
+.visible .entry k(.param .u64 p)
+{
+	.reg .b64 %rd<9>;
+	.reg .b32 %r<9>;
+	ld.param.u64 %rd1, [p];
+	ld.global.v4.u32 {%r1, %r2, %r3, %r4}, [%rd1];
+	xor.b32 %r5, %r1, %r2;
+	xor.b32 %r5, %r5, %r3;
+	xor.b32 %r6, %r2, %r3;
+	xor.b32 %r6, %r6, %r4;
+	st.global.v2.u32 [%rd1], {%r5, %r6};
+	ret;
+}
+END
+} >lop3.ptx
+budget=FormLop3Budget
+lines lop3.ptx 23,168,73 xor :0 $budget=0:4 $budget=1:2 $budget=2:0
+lines "$root/tests/ptxas/defects/lop3-is-zero.ptx" NOP setp.eq :0 PtxasWorkarounds=1:0 PtxasWorkarounds=0:2 \
+    'WHEN=FN=k;PtxasWorkarounds=0:2' 'WHEN=FN=other;PtxasWorkarounds=0:0'
+
+# -- Tables -------------------------------------------------------------------------------------------------------------
+
+run "list of knobs" 0 --list-knobs
+silent err
+name="numbers of the original"
+for row in NamedPhases:298 DisablePhases:185 OptBudget:499 DUMPIR:- NvOptRecipes:- WHEN:- \
+    ConvertMemoryToRegIndexedSizeLimit:135 ConvertMemoryToRegWhole:136 MovWeightForConvertMemToReg:474 \
+    GeneralOptimizeEnable:487 CopyPropBudget:- CopyPropGlobalBudget:- StoreForwardingBudget:- FoldBudget:- \
+    FoldRulesOff:- limit-fold-fp:- FormLop3Budget:- PtxasWorkarounds:- PhiInputLimit:-; do
+    equal "$(awk -v want="${row%:*}" '$2 == want { print $1 }' out)" "${row#*:}"
+done
+name="list of knobs and knobs.def"
+sed -n 's/^KNOB([A-Z0-9_]*, *\(-*[0-9]*\), *"\([A-Za-z0-9-]*\)", *\([A-Z_]*\), .*/\1 \2 \3/p' "$root/knobs/knobs.def" | sed 's/^-1 /- /' >rows
+equal "$(grep -c . rows)" "$(grep -c . out)"
+awk '{ print $1, $2, $3 }' out >listed
+same rows listed
+name="knobs.def has a number once"
+equal "$(grep -v '^-' rows | cut -d' ' -f1 | sort | uniq -d)" ""
+run "list of knobs as JSON" 0 --list-knobs=json
+if command -v python3 >/dev/null 2>&1; then
+    python3 -c '
+import json
+t = json.load(open("out"))
+assert t["schema"] == 1 and set(t) == {"schema", "knobs"}
+for k in t["knobs"]:
+    assert set(k) == {"index", "name", "type", "default", "range", "phase", "help"}, k
+    print("-" if k["index"] is None else k["index"], k["name"], k["type"])
+' >listed 2>json.err
+    same rows listed
+else
+    echo "SKIP knobs.sh: no python3 to read JSON"
+    skipped=$((skipped + 1))
+fi
+run "list of knobs as XML" 2 --list-knobs=xml
+run "--print-knobs as JSON" 2 --print-knobs=json
+
+# values: the settings that --print-knobs printed, without where they came from.
+values() { sed 's/  *; .*//' "$1"; }
+printf '[knobs]\n  optbudget = 0x10 ; why\nWHEN=FN=a*;DUMPIR="1;2";OptBudget=3\n[other]\nFoo=1\n[KNOBS]\nNamedPhases=" 1 + 2 "\n' >c.knobs
+for row in '' 'OptBudget=3' 'DUMPIR="1 2"' 'WHEN=FN=k;OptBudget=1' 'WHEN=FN="a;b";WHEN=PH= 3 .. 9;DUMPIR=3;OptBudget=2~NvOptRecipes=off' \
+    'WHEN=FH=0x10..;DisablePhases=3' 'DUMPIR=1
+DUMPIR=2~WHEN=FN=*;DUMPIR=9
+WHEN=FN=*;DUMPIR=9'; do
+    with "$row" "--print-knobs of $row" 0 --print-knobs --knobs-file c.knobs --knob 'WHEN=FN=z;NvOptRecipes=off'
+    silent err
+    values out >first
+    cp out again.knobs
+    run "--print-knobs of $row, read back" 0 --print-knobs --knobs-file again.knobs
+    values out >second
+    same first second
+    cp out again.knobs
+    cp out third
+    run "--print-knobs of $row, read back twice" 0 --print-knobs --knobs-file again.knobs
+    same out third
+done
+with 'DUMPIR=3' "origins" 0 --print-knobs --knobs-file c.knobs --knob ' OptBudget=2'
+says out "OptBudget=2                              ; --knob:1:2"
+says out "DUMPIR=3                                 ; ORI_KNOBS:1:1"
+says out 'NamedPhases=" 1 + 2 "                    ; c.knobs:7:1'
+says out ";NvOptRecipes=on                         ; default"
+says out ";DisablePhases                           ; unset"
+says out 'WHEN=FN=a*;DUMPIR="1;2";OptBudget=3      ; c.knobs:3:12'
+
+# -- Messages -----------------------------------------------------------------------------------------------------------
+
+# What is wrong with a setting is said with file, line, column, the line and a caret, wherever the setting stands:
+# error COLUMN SETTING MESSAGE
+caret() { printf "%$(($2 - 1))s^\n" '' | sed "s/^/$1/"; }
+error() {
+    col=$1 text=$2 message=$3
+    printf '%s\n%s\n%s\n' "WHERE:$col: error: $message" "$text" "$(caret '' "$col")" >message
+    sed '1s/^WHERE/--knob:1/' message >want.err
+    run "error of --knob $text" 2 --knob "$text" one.ptx -o left.ptx
+    same err want.err
+    silent out
+    absent left.ptx
+    sed '1s/^WHERE/ORI_KNOBS:1/' message >want.err
+    with "$text" "error of the environment: $text" 2 one.ptx -o left.ptx
+    same err want.err
+    absent left.ptx
+    printf '; a comment\n[knobs]\nOptBudget=3\n%s' "$text" >bad.knobs
+    sed '1s/^WHERE/bad.knobs:4/' message >want.err
+    run "error of a file: $text" 2 --knobs-file bad.knobs one.ptx -o left.ptx
+    same err want.err
+    absent left.ptx
+    case $text in *\"*) return ;; esac
+    {
+        echo "$head"
+        kernel k "	.pragma \"knob $text\";
+"
+    } >bad.ptx
+    printf '%s\n\t.pragma "knob %s";\n%s\n' "bad.ptx:6:$((col + 15)): error: $message" "$text" "$(caret "$tab" $((col + 14)))" >want.err
+    run "error of a pragma: $text" 1 bad.ptx -o left.ptx
+    same err want.err
+    absent left.ptx
+    {
+        echo "$head"
+        echo ".pragma \"knob $text\";"
+        kernel k
+        kernel other
+    } >bad.ptx
+    printf '%s\n.pragma "knob %s";\n%s\n' "bad.ptx:4:$((col + 14)): error: $message" "$text" "$(caret '' $((col + 14)))" >want.err
+    run "error of a module's pragma: $text" 1 bad.ptx -o left.ptx
+    same err want.err
+    printf 'target sm_90 ptx 8.0 address 64\nkernel @k() form multi {\nb0:\n  pragma "knob %s"\n  ret\n}\n' "$text" >bad.ori
+    printf '%s\n  pragma "knob %s"\n%s\n' "bad.ori:4:$((col + 15)): error: $message" "$text" "$(caret '' $((col + 15)))" >want.err
+    run "error of a pragma in Ori text: $text" 1 bad.ori -o left.ori
+    same err want.err
+}
+count='a count such as 12 or 0x1f'
+semicolon="';' separates settings only behind WHEN; elsewhere it is a newline or '~'"
+condition='expected FN=glob, FH=hash or PH=phase'
+# Names.
+error 1 'OptBudgt=1' "unknown knob 'OptBudgt'; did you mean OptBudget, FoldBudget or CopyPropBudget?"
+error 1 'namedphase=1' "unknown knob 'namedphase'; did you mean NamedPhases, DisablePhases or DUMPIR?"
+error 14 'OptBudget=1 ~Foo' "unknown knob 'Foo'; did you mean WHEN, DUMPIR or FoldBudget?"
+error 11 'WHEN=FN=k;Dump=1' "unknown knob 'Dump'; did you mean DUMPIR, WHEN or OptBudget?"
+error 1 '=3' "expected the name of a knob"
+error 1 '3=3' "expected the name of a knob"
+error 2 ' "OptBudget"=3' "expected the name of a knob"
+error 13 'OptBudget=3~[knobs]' "expected the name of a knob"
+# Settings.
+error 11 'OptBudget 3' "expected '=' or the end of the setting behind OptBudget"
+error 12 'OptBudget=3;DUMPIR=1' "$semicolon"
+error 24 'OptBudget=3 ~OptBudget=;' "$semicolon"
+# Values.
+error 1 'OptBudget' "OptBudget has no value; expected $count"
+error 11 'OptBudget=' "OptBudget has no value; expected $count"
+error 11 'OptBudget=many' "OptBudget: bad number 'many'; expected $count"
+error 13 'OptBudget= 1x' "OptBudget: bad number '1x'; expected $count"
+error 13 'OptBudget=1 2' "OptBudget: bad number '1 2'; expected $count"
+error 11 'OptBudget=089' "OptBudget: bad number '089'; expected $count"
+error 11 'OptBudget=1.5' "OptBudget: bad number '1.5'; expected $count"
+error 11 'OptBudget="3"' "OptBudget: bad number '\"3\"'; expected $count"
+error 11 'OptBudget=-1' "OptBudget: -1 is out of range 0.."
+error 11 'OptBudget=9223372036854775808' "OptBudget: 9223372036854775808 does not fit 64 bits"
+error 1 'DUMPIR' 'DUMPIR has no value; expected a text ("" is the empty one)'
+error 8 'DUMPIR=' 'DUMPIR has no value; expected a text ("" is the empty one)'
+error 8 'DUMPIR="12' "nothing closes this quote"
+error 13 'DUMPIR="12" 3' "something stands behind the closing quote"
+error 12 'DUMPIR="12";OptBudget=3' "$semicolon"
+# Lists of phases.
+for knob in NamedPhases DisablePhases; do
+    n=$((${#knob} + 2))
+    error $n "$knob=12+Gvn" "$knob: unknown phase 'Gvn'; did you mean GvnCse, NOP or EmitPSI?"
+    error $n "$knob=170" "$knob: there is no phase 170; the last is 169"
+    error $((n + 10)) "WHEN=FN=x;$knob=GvnCse@50" "$knob: 'GvnCse' is not at slot 50 but at 49"
+    error $n "$knob=\"12..9\"" "$knob: the range '12..9' runs backwards"
+    error $n "$knob=GvnCse:3" "$knob: 'GvnCse:3': no phase takes a parameter"
+    error $n "$knob=NOP@" "$knob: 'NOP@': expected a phase number behind '@'"
+done
+error 8 'DUMPIR=CalcRegisterMap' \
+    "DUMPIR: 'CalcRegisterMap' stands at two slots: write CalcRegisterMap@124 or CalcRegisterMap@149"
+error 14 'NvOptRecipes=GvnCse' \
+    "NvOptRecipes: 'GvnCse' is no recipe; it takes on, off, or recipes such as ConvertMemoryToRegisterOrUniform@3"
+error 14 'NvOptRecipes=OriRemoveRedundantMov@10' \
+    "NvOptRecipes: 'OriRemoveRedundantMov@10' is no recipe; it takes on, off, or recipes such as ConvertMemoryToRegisterOrUniform@3"
+error 15 'NvOptRecipes= 0ff' "NvOptRecipes: unknown phase '0ff'; did you mean NOP, GvnCse or OriFold?"
+# Conditions.
+error 1 'WHEN' "WHEN has no condition; $condition"
+error 1 'WHEN;OptBudget=1' "WHEN has no condition; $condition"
+error 6 'WHEN=' "WHEN has no condition; $condition"
+error 6 'WHEN=;OptBudget=1' "WHEN has no condition; $condition"
+error 6 'WHEN=FM=k;OptBudget=1' "unknown condition 'FM'; did you mean FN, FH or PH?"
+error 8 'WHEN=FN;OptBudget=1' "expected '=' behind FN"
+error 9 'WHEN=PH 12;OptBudget=1' "expected '=' behind PH"
+error 9 'WHEN=FN=;OptBudget=1' "FN has an empty pattern; * is every function"
+error 9 'WHEN=FN="";OptBudget=1' "FN has an empty pattern; * is every function"
+hash='expected a number such as 0x1f, or a range such as 0x10..0x20'
+error 9 'WHEN=FH=;OptBudget=1' "bad hash ''; $hash"
+error 9 'WHEN=FH=x;OptBudget=1' "bad hash 'x'; $hash"
+error 9 'WHEN=FH=5..3;OptBudget=1' "bad hash '5..3'; $hash"
+error 9 'WHEN=FH=-1;OptBudget=1' "bad hash '-1'; $hash"
+error 9 'WHEN=FH=0x10000000000000000;OptBudget=1' "bad hash '0x10000000000000000'; $hash"
+phase='expected a phase, or a range such as 13..29'
+error 9 'WHEN=PH=;OptBudget=1' "bad phase ''; $phase"
+error 9 'WHEN=PH=12..;OptBudget=1' "bad phase '12..'; $phase"
+error 9 'WHEN=PH=..12;OptBudget=1' "bad phase '..12'; $phase"
+error 9 'WHEN=PH=12..9;OptBudget=1' "the range 12..9 is reversed: the lower phase comes first"
+error 9 'WHEN=PH=OriCopyPro;OptBudget=1' \
+    "unknown phase 'OriCopyPro'; did you mean OriCopyProp, OriDoRemat or OriFold?"
+error 12 'WHEN=PH=1..170;OptBudget=1' "there is no phase 170; the last is 169"
+error 9 'WHEN=PH=CalcRegisterMap;OptBudget=1' \
+    "'CalcRegisterMap' stands at two slots: write CalcRegisterMap@124 or CalcRegisterMap@149"
+error 1 'WHEN=FN=k' "WHEN without settings: they stand behind a ';' with no blank before it"
+error 1 'WHEN=FN=k;;' "WHEN without settings: they stand behind a ';' with no blank before it"
+error 2 ' WHEN=FN=k ;OptBudget=1' "WHEN without settings: they stand behind a ';' with no blank before it"
+error 23 'WHEN=FN=k;OptBudget=1;WHEN=FN=j;OptBudget=2' \
+    "WHEN stands behind a setting; conditions come first in a record"
+
+# What a pragma cannot hold, and what only files know.
+printf 'DUMPIR=1\0012' >bytes
+with "$(cat bytes)" "control character" 2 one.ptx
+says err "ORI_KNOBS:1:9: error: control character 0x01"
+says err "DUMPIR=1?2"
+printf '[knobs]\nDUMPIR=1\000IR=3\n' >bytes
+run "NUL byte" 2 --knobs-file bytes one.ptx
+says err "bytes:2:9: error: a NUL byte"
+printf 'OptBudget=3\n' >bytes
+run "no section" 2 --knobs-file bytes one.ptx
+printf "bytes:1:1: error: there is no line '[knobs]'; only what stands below it counts\nOptBudget=3\n^\n" >want.err
+same err want.err
+printf '[other]\nOptBudget=x\n[knobs] OptBudget=3\n' >bytes
+run "something behind the section" 2 --knobs-file bytes one.ptx
+printf "bytes:3:9: error: something stands behind the section's name\n[knobs] OptBudget=3\n        ^\n" >want.err
+same err want.err
+printf '\357\273\277[KNOBS]\r\nDUMPIR=12 ; here\r\n\r\n;DUMPIR=3\r\n[x]\r\nFoo\r\n' >bytes
+run "a file with what editors leave in it" 0 --knobs-file bytes one.ptx -o /dev/null
+dumped "012 k"
+: >bytes
+run "an empty file" 2 --knobs-file bytes one.ptx
+says err "bytes:1:1: error: there is no line '[knobs]'"
+run "no file" 5 --knobs-file no.knobs one.ptx
+says err "oriopt: error: cannot read 'no.knobs': No such file or directory"
+run "a folder" 5 --knobs-file . one.ptx
+run "an error and no file" 5 --knob Foo=1 --knobs-file no.knobs one.ptx
+with '' "nothing in the environment" 0 one.ptx -o /dev/null
+silent err
+
+# All errors are said, those of all sources; the records around them do not run.
+printf '[knobs]\nFoo=1\nDUMPIR=12\nOptBudget=x\n' >bad.knobs
+with 'Bar=1' "many errors" 2 --knobs-file bad.knobs --knob Baz --knob OptBudget=3 one.ptx -o left.ptx
+sed -n 's/^\(.*\): error: .*/\1/p' err | paste -s -d' ' - >where
+equal "$(cat where)" "ORI_KNOBS:1:1 bad.knobs:2:1 bad.knobs:4:11 --knob:1:1"
+absent left.ptx
+run "no more errors than wanted" 2 --max-errors=1 --knobs-file bad.knobs one.ptx
+equal "$(grep -c error: err)" 1
+run "errors as JSON" 2 --diagnostics=json --knob 'DUMPIR="' one.ptx
+equal "$(cat err)" '{"schema":1,"severity":"error","file":"--knob","line":1,"column":8,"message":"nothing closes this quote"}'
+{
+    echo "$head"
+    kernel k '	.pragma "knob Foo=1", "knob OptBudget=x";
+'
+    kernel other '	.pragma "knob DUMPIR=x";
+'
+} >bad.ptx
+run "errors of all functions" 1 bad.ptx -o left.ptx
+equal "$(sed -n 's/^\(.*\): error: .*/\1/p' err | paste -s -d' ' -)" "bad.ptx:6:16 bad.ptx:6:40 bad.ptx:24:23"
+absent left.ptx
+run "errors of pragmas with -j" 1 -j4 bad.ptx -o left.ptx
+run "errors of pragmas in pieces" 1 --piece=1 bad.ptx -o left.ptx
+equal "$(sed -n 's/^\(.*\): error: .*/\1/p' err | paste -s -d' ' -)" "bad.ptx:6:16 bad.ptx:6:40"
+absent left.ptx
+run "errors of pragmas and --print-pipeline" 1 --print-pipeline bad.ptx
+run "errors of --knob come first" 2 --knob Foo bad.ptx
+
+# -- Settings for nothing -----------------------------------------------------------------------------------------------
+
+run "NamedPhases and --named-phases" 0 --named-phases=12 --knob NamedPhases=3 one.ptx -o /dev/null
+equal "$(cat err)" "one.ptx: warning: --knob:1:1: knob NamedPhases was set, but nothing that ran reads it"
+with 'DUMPIR=158~  NvOptRecipes=off' "NvOptRecipes and --named-phases" 0 --named-phases=12 one.ptx -o warned.ptx
+equal "$(cat err)" "one.ptx: warning: ORI_KNOBS:1:14: knob NvOptRecipes was set, but nothing that ran reads it"
+run "the same output" 0 --named-phases=12 one.ptx -o plain.ptx
+same plain.ptx warned.ptx
+printf '[knobs]\n\nWHEN=FN=k;NamedPhases=3\n' >unread.knobs
+run "unread in a record of a file" 0 --named-phases=12 --knobs-file unread.knobs one.ptx -o /dev/null
+equal "$(cat err)" "one.ptx: warning: unread.knobs:3:11: knob NamedPhases was set, but nothing that ran reads it"
+run "unread as JSON" 0 --diagnostics=json --named-phases=12 --knob NamedPhases=3 one.ptx -o /dev/null
+says err '"severity":"warning"'
+run "unread with -j" 0 -j4 --named-phases=12 --knob NamedPhases=3 two.ptx -o /dev/null
+equal "$(grep -c warning: err)" 1
+run "read" 0 --knob 'NamedPhases=12~DisablePhases=3~OptBudget=0~NvOptRecipes=off~DUMPIR=3' one.ptx -o /dev/null
+silent err
+
+# -- Reproducers --------------------------------------------------------------------------------------------------------
+
+printf '[knobs]\nWHEN=FN=k;DisablePhases="9 + 10"\nOptBudget=3\n' >r.knobs
+set -- --knobs-file r.knobs --knob 'DisablePhases=84 ~ WHEN=FN=o*;NvOptRecipes=off' -O2
+for kind in ptx ori; do
+    input=two.ptx
+    if [ $kind = ori ]; then
+        input=two.ori
+        run "two.ori" 0 -O0 two.ptx --emit=ori -o two.ori
+    fi
+    with 'WHEN=FN=k;OptBudget=1~NvOptRecipes=OriRemoveRedundantMov@73' "--reproducer of .$kind" 0 "$@" --reproducer r.$kind $input -o direct
+    says err "oriopt: r.$kind repeats it: oriopt --run-reproducer r.$kind"
+    equal "$(grep -c 'option: --knob=' r.$kind)" 1
+    lacks r.$kind knobs-file
+    mv r.knobs r.knobs.gone
+    with 'Foo=1' "--run-reproducer of .$kind" 0 --run-reproducer r.$kind -o again
+    silent err
+    same direct again
+    with 'NvOptRecipes=off' "settings of a reproducer of .$kind" 0 --run-reproducer r.$kind --print-knobs
+    values out >first
+    mv r.knobs.gone r.knobs
+    with 'WHEN=FN=k;OptBudget=1~NvOptRecipes=OriRemoveRedundantMov@73' "settings of the run" 0 "$@" --print-knobs
+    values out >second
+    same first second
+    run "--knob behind a reproducer of .$kind" 0 --run-reproducer r.$kind --knob DUMPIR=158
+    dumped "158 k, 158 other"
+done
+{
+    echo '[knobs]'
+    awk 'BEGIN { for (k = 1; k <= 300; k++) printf "WHEN=FN=f%d;OptBudget=%d\n", k, k }'
+} >many.knobs
+run "many settings" 0 --knobs-file many.knobs -O1 --reproducer r.ptx one.ptx -o direct
+run "many settings, again" 0 --run-reproducer r.ptx -o again
+same direct again
+set --
+while [ $# -lt 128 ]; do set -- "$@" --knob=OptBudget=$#; done
+run "many options" 0 "$@" -O0 --reproducer r.ptx one.ptx -o direct
+run "many options, again" 0 --run-reproducer r.ptx -o again
+same direct again
+run "too many options" 2 "$@" --knob=OptBudget=1 one.ptx
+says err "too many --knob options"
+{
+    echo "$head"
+    kernel k '	.pragma "knob NamedPhases=12";
+'
+} >pragma.ptx
+run "pragmas are part of the reproducer" 0 --reproducer r.ptx pragma.ptx -o direct
+run "pragmas are part of the reproducer" 0 --run-reproducer r.ptx -o again
+same direct again
+run "pragmas are part of the reproducer" 0 one.ptx -o plain.ptx
+grep -v pragma direct >bare
+differ bare plain.ptx
+
+# -- Threads ------------------------------------------------------------------------------------------------------------
+
+{
+    echo "$head"
+    n=0
+    for list in 9 10 9+10 23 73 84 107+112 164 0..164 12; do
+        for knob in NamedPhases DisablePhases; do
+            n=$((n + 1))
+            kernel f$n "	.pragma \"knob $knob=$list\";
+"
+            kernel g$n
+        done
+        echo ".pragma \"knob NvOptRecipes=$([ $((n % 4)) = 0 ] && echo off || echo on)\";"
+    done
+} >threads.ptx
+grep -v pragma threads.ptx >bare.ptx
+printf '[knobs]\nWHEN=FN=f*;DisablePhases=9+10+84\nWHEN=FN=g?;NamedPhases="158"\nWHEN=FH=%s;DisablePhases=107\n' "$hash_k" >threads.knobs
+for file in threads.ptx bare.ptx; do
+    run "$file" 0 --knobs-file threads.knobs $file -o alone.ptx
+    for options in "-j2" "-j4" "-j4 --piece=1" "-j1 --piece=1" "-j8 --piece=2000"; do
+        # shellcheck disable=SC2086
+        run "$file $options" 0 $options --knobs-file threads.knobs $file -o threads.out
+        same alone.ptx threads.out
+    done
+    run "$file without settings" 0 $file -o without.ptx
+    differ alone.ptx without.ptx
+done
+
+echo "$passed passed, $failed failed, $skipped skipped"
+[ $failed -eq 0 ]

@@ -1,0 +1,747 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+#
+# orirun.sh: the command line of orirun and .run files: messages, arguments of every kind, dumps, digests, expectations,
+# exit codes. What instructions compute is tested elsewhere.
+#
+#   tests/programs/orirun.sh
+#
+# One line per failure; the last line is `N passed, N failed, N skipped`. Exit 0 all passed, 1 failed, 2 usage.
+# Environment: ORIRUN, the program to test (default: beside ORIOPT, or build/orirun).
+
+set -u
+LC_ALL=C
+export LC_ALL
+# A sanitizer's report is a failure of its own, not "bad input".
+ASAN_OPTIONS=${ASAN_OPTIONS:+$ASAN_OPTIONS:}exitcode=99
+UBSAN_OPTIONS=${UBSAN_OPTIONS:+$UBSAN_OPTIONS:}halt_on_error=1:exitcode=99
+export ASAN_OPTIONS UBSAN_OPTIONS
+tests=$(cd "$(dirname "$0")/.." && pwd) || exit 2
+root=$(dirname "$tests")
+[ "${ORIRUN-}" ] || ORIRUN=${ORIOPT:+$(dirname "$ORIOPT")/orirun}
+ORIRUN=${ORIRUN:-$root/build/orirun}
+case $ORIRUN in /*) ;; *) ORIRUN=$PWD/$ORIRUN ;; esac
+if [ $# -gt 0 ] || [ ! -x "$ORIRUN" ]; then
+    echo "usage: orirun.sh (after make, or with ORIRUN set)" >&2
+    exit 2
+fi
+work=$(mktemp -d "${TMPDIR:-/tmp}/ori-orirun.XXXXXX") || exit 2
+trap 'rm -rf "$work"' EXIT
+trap 'exit 2' HUP INT TERM
+cd "$work" || exit 2
+limit=
+command -v timeout >/dev/null 2>&1 && limit="timeout 60"
+
+passed=0
+failed=0
+skipped=0
+ok() { passed=$((passed + 1)); }
+bad() {
+    failed=$((failed + 1))
+    echo "orirun.sh: $name: failed: $1"
+}
+
+# run NAME EXIT ARGS...: runs orirun; stdout in out, stderr in err. A crash or another exit code is a failure.
+run() {
+    name=$1
+    want=$2
+    shift 2
+    $limit "$ORIRUN" "$@" >out 2>err </dev/null
+    got=$?
+    if [ $got -eq "$want" ]; then ok; else bad "exit $got, expected $want: $(head -n 1 err | cut -c1-150)"; fi
+}
+# says FILE LINE: the file of the last run has this line; holds: it has this text somewhere.
+says() { if grep -qxF -e "$2" "$1"; then ok; else bad "std$1 does not say \`$2\`: $(head -n 1 "$1" | cut -c1-150)"; fi; }
+holds() { if grep -qF -e "$2" "$1"; then ok; else bad "std$1 does not hold \`$2\`: $(head -n 1 "$1" | cut -c1-150)"; fi; }
+silent() { if [ ! -s "$1" ]; then ok; else bad "std$1 should be empty: $(head -n 1 "$1" | cut -c1-150)"; fi; }
+same() { if cmp -s "$1" "$2"; then ok; else bad "$1 and $2 differ: $(diff "$1" "$2" | head -n 3 | cut -c1-150)"; fi; }
+# printed LINE...: standard output is just these lines, and standard error is empty.
+printed() {
+    : >want
+    [ $# -eq 0 ] || printf '%s\n' "$@" >want
+    same out want
+    silent err
+}
+
+# refused MESSAGE ARGS...: a usage error with just this message.
+refused() {
+    message=$1
+    shift
+    run "$*" 2 "$@"
+    says err "orirun: $message"
+    silent out
+}
+
+# file NAME EXIT: a .run file from standard input is run.
+file() {
+    cat >t.run
+    run "$1" "$2" t.run
+}
+# wrong TEXT PLACE MESSAGE [EXIT]: a .run file with this text is refused there, with just this message.
+wrong() {
+    printf %b "$1" >t.run
+    run "$3" "${4-1}" t.run
+    says err "t.run:$2: error: $3"
+}
+
+cat >store.ptx <<'END'
+.version 8.0
+.target sm_90
+.address_size 64
+.global .align 4 .u32 counter = 7;
+.global .align 4 .f32 quiet[4];
+.const .align 4 .u32 table[3] = {1, 2, 3};
+.visible .entry copy(.param .u64 to, .param .u64 from, .param .u32 n)
+{
+	.reg .b64 %rd<6>;
+	.reg .b32 %r<6>;
+	.reg .pred %p<2>;
+	mov.u32 %r1, %tid.x;
+	ld.param.u32 %r2, [n];
+	setp.ge.u32 %p1, %r1, %r2;
+	@%p1 bra done;
+	ld.param.u64 %rd1, [to];
+	ld.param.u64 %rd2, [from];
+	mul.wide.u32 %rd3, %r1, 4;
+	add.s64 %rd4, %rd1, %rd3;
+	add.s64 %rd5, %rd2, %rd3;
+	ld.global.u32 %r3, [%rd5];
+	st.global.u32 [%rd4], %r3;
+done:
+	ret;
+}
+.visible .entry keep8(.param .u64 to, .param .b8 v)
+{
+	.reg .b64 %rd<2>;
+	.reg .b16 %h<2>;
+	ld.param.u64 %rd1, [to];
+	ld.param.u8 %h1, [v];
+	st.global.u8 [%rd1], %h1;
+	ret;
+}
+.visible .entry keep16(.param .u64 to, .param .b16 v)
+{
+	.reg .b64 %rd<2>;
+	.reg .b16 %h<2>;
+	ld.param.u64 %rd1, [to];
+	ld.param.b16 %h1, [v];
+	st.global.b16 [%rd1], %h1;
+	ret;
+}
+.visible .entry keep32(.param .u64 to, .param .b32 v)
+{
+	.reg .b64 %rd<2>;
+	.reg .b32 %r<2>;
+	ld.param.u64 %rd1, [to];
+	ld.param.b32 %r1, [v];
+	st.global.b32 [%rd1], %r1;
+	ret;
+}
+.visible .entry keep64(.param .u64 to, .param .b64 v)
+{
+	.reg .b64 %rd<3>;
+	ld.param.u64 %rd1, [to];
+	ld.param.b64 %rd2, [v];
+	st.global.b64 [%rd1], %rd2;
+	ret;
+}
+.visible .entry keepstruct(.param .u64 to, .param .align 4 .b8 v[12])
+{
+	.reg .b64 %rd<2>;
+	.reg .b32 %r<4>;
+	ld.param.u64 %rd1, [to];
+	ld.param.b32 %r1, [v];
+	ld.param.b32 %r2, [v+4];
+	ld.param.b32 %r3, [v+8];
+	st.global.b32 [%rd1], %r1;
+	st.global.b32 [%rd1+4], %r2;
+	st.global.b32 [%rd1+8], %r3;
+	ret;
+}
+.visible .entry same(.param .u64 a, .param .u64 b)
+{
+	.reg .b64 %rd<4>;
+	ld.param.u64 %rd1, [a];
+	ld.param.u64 %rd2, [b];
+	sub.u64 %rd3, %rd1, %rd2;
+	st.global.u64 [%rd1], %rd3;
+	ret;
+}
+.visible .entry look(.param .u64 a)
+{
+	ret;
+}
+.visible .entry count()
+{
+	.reg .b32 %r<3>;
+	ld.global.u32 %r1, [counter];
+	add.u32 %r2, %r1, 1;
+	st.global.u32 [counter], %r2;
+	ret;
+}
+.visible .entry spin()
+{
+loop:
+	bra loop;
+}
+END
+cat >one.ptx <<'END'
+.version 8.0
+.target sm_90
+.address_size 64
+.visible .entry nothing()
+{
+	ret;
+}
+END
+
+# -- Help, version, usage -----------------------------------------------------------------------------------------------
+
+run help 0 --help
+silent err
+says out "usage: orirun [options] FILE"
+holds out "exit status:"
+cp out help
+name="help has a text for every option"
+sed -n 's/^OPTION([A-Z_]*, "\([^"]*\)".*/\1/p' "$root/tools/orirun/orirun.def" >names
+if [ "$(wc -l <names)" -gt 20 ]; then ok; else bad "tools/orirun/orirun.def has $(wc -l <names) options"; fi
+while read -r option; do
+    if grep -Eq "^  (--?)?$option(\\[?=[^ ]*| [a-z|]*)? +[a-zA-Z].*" help; then ok; else bad "no line for $option"; fi
+done <names
+run version 0 --version
+holds out "orirun "
+refused "no input file; --help explains the use"
+refused "more than one input file" one.ptx store.ptx
+refused "unknown option '--frobnicate'; --help lists them all" --frobnicate one.ptx
+refused "unknown option '--keep'; --help lists them all" --keep one.ptx
+refused "option '--entry' needs a value" one.ptx --entry
+refused "option 'coverage' takes no value" --coverage=1 one.ptx
+refused "--count: '1' is not lines" --count=1 one.ptx
+refused "-x: 'c' is not ptx or ori" -x c one.ptx
+refused "--trace: 'x' is not a lane from 0 to 31" --trace=x one.ptx
+refused "--trace: '64' is not a lane from 0 to 31" --trace=64 one.ptx
+refused "--trace: '32' is not a lane from 0 to 31" --trace=32 one.ptx
+refused "--max-memory: 'x' is not a number" --max-memory=x one.ptx
+refused "--max-steps: '-1' is not a number from 0 to 18446744073709551615" --max-steps=-1 one.ptx
+refused "--shared: '3G' is not a number from 0 to 2147483647" --shared=3G one.ptx
+refused "--grid: '0' is not X, X,Y or X,Y,Z, numbers from 1 on" --grid=0 one.ptx
+refused "--grid: '1,2,3,4' is not X, X,Y or X,Y,Z, numbers from 1 on" --grid=1,2,3,4 one.ptx
+refused "--grid: '1,' is not X, X,Y or X,Y,Z, numbers from 1 on" --grid=1, one.ptx
+refused "--grid: '1,65536': a grid has at most 65535 blocks in y and in z" --grid=1,65536 one.ptx
+refused "--grid: '2147483647,2,2' is a grid of too many blocks" --grid=2147483647,2,2 one.ptx
+refused "--cluster: '0' is not X, X,Y or X,Y,Z, numbers from 1 on" --cluster=0 one.ptx
+refused "--cluster: '17': a cluster has at most 16 blocks" --cluster=17 one.ptx
+refused "--cluster: '4,2,4': a cluster has at most 16 blocks" --cluster=4,2,4 one.ptx
+refused "--block: '1025': a block has at most 1024 threads" --block=1025 one.ptx
+refused "--block: '32,32,2': a block has at most 1024 threads" --block=32,32,2 one.ptx
+refused "--file replaces the module of a .run file; here it is 'one.ptx'" --file=store.ptx one.ptx
+refused "--arg is about one launch: write it into 'x.run'" --arg=u32:1 x.run
+run "missing module" 5 missing.ptx
+says err "orirun: cannot read 'missing.ptx': No such file or directory"
+run "missing .run file" 5 missing.run
+says err "orirun: cannot read 'missing.run': No such file or directory"
+printf '.version 8.0\n.target sm_90\n.visible .entry k()\n{\n\tmov.u32 %%r1, 1;\n}\n' >broken.ptx
+run "errors of the module" 1 broken.ptx
+holds err "broken.ptx:5:10: error:"
+
+# -- Kernels ------------------------------------------------------------------------------------------------------------
+
+run "the only kernel" 0 one.ptx
+silent out
+silent err
+name="from standard input"
+"$ORIRUN" --digest - <one.ptx >out 2>err
+[ $? -eq 0 ] && ok || bad "exit code"
+refused "'store.ptx' has 10 kernels, among them 'copy': say which one with \`entry\`" store.ptx
+refused "'store.ptx' has no kernel 'keep33'; did you mean 'keep32'?" store.ptx --entry keep33
+refused "'store.ptx' has no kernel 'abcdefghij'; it has 'copy' and others" store.ptx --entry abcdefghij
+refused "'one.ptx' has no kernel 'abcdefghij'; it has 'nothing'" one.ptx --entry abcdefghij
+printf '.version 8.0\n.target sm_90\n' >none.ptx
+refused "'none.ptx' has no kernels" none.ptx
+refused "'copy' has 3 parameters, and there are 0 arguments" store.ptx --entry copy
+refused "'look' has 1 parameter, and there are 2 arguments" store.ptx --entry look --arg u32:1 --arg u32:1
+refused "'u32:1' has 4 bytes, but parameter 0 of 'look' has 8" store.ptx --entry look --arg u32:1
+refused "'buf:4', an address, has 8 bytes, but parameter 1 of 'keep8' has 1" store.ptx --entry keep8 --arg buf:4 --arg buf:4
+
+# -- Values -------------------------------------------------------------------------------------------------------------
+
+# scalar BITS TYPE VALUE PRINTED: the value reaches the kernel, and a dump prints it.
+scalar() {
+    run "$2:$3" 0 store.ptx --entry keep$1 --arg buf:$(($1 / 8)) --arg "$2:$3" --dump 0:$2
+    printed "arg0:$2[0] $4"
+}
+scalar 8 u8 255 255
+scalar 8 s8 -128 -128
+scalar 8 b8 0x7f 0x7f
+scalar 8 b8 -1 0xff
+scalar 16 u16 65535 65535
+scalar 16 s16 +32767 32767
+scalar 16 b16 10 0x000a
+scalar 16 f16 1.5 1.5
+scalar 16 f16 0x3c00 1
+scalar 16 f16 65504 65504
+scalar 16 bf16 -0 -0
+scalar 16 bf16 0.1 0.1
+scalar 32 u32 4294967295 4294967295
+scalar 32 s32 -2147483648 -2147483648
+scalar 32 s32 0xffffffff -1
+scalar 32 b32 0xDEADBEEF 0xdeadbeef
+scalar 32 f32 0.1 0.1
+scalar 32 f32 -inf -inf
+scalar 32 f32 nan nan
+scalar 32 f32 0xffc00000 0xffc00000
+scalar 32 f32 0f3f800000 1
+scalar 32 f32 1e-45 1e-45
+scalar 32 f32 16777217 16777216
+scalar 32 f32 1e10 1e+10
+scalar 32 f32 0x1p3 8
+scalar 32 tf32 1.0001 1
+scalar 32 f16x2 0x3c003c00 0x3c003c00
+scalar 64 u64 18446744073709551615 18446744073709551615
+scalar 64 s64 -9223372036854775808 -9223372036854775808
+scalar 64 b64 0x10 0x0000000000000010
+scalar 64 f64 0.1 0.1
+scalar 64 f64 0d7ff0000000000000 inf
+scalar 64 f64 3.141592653589793 3.141592653589793
+
+# no_scalar MESSAGE VALUE
+no_scalar() { refused "--arg: $1" store.ptx --entry look --arg "$2"; }
+no_scalar "'256' does not fit: u8 goes from 0 to 255" u8:256
+no_scalar "'-1' does not fit: u32 goes from 0 to 4294967295" u32:-1
+no_scalar "'128' does not fit: s8 goes from -128 to 127" s8:128
+no_scalar "'-129' does not fit: s8 goes from -128 to 127" s8:-129
+no_scalar "'9223372036854775808' does not fit: s64 goes from -9223372036854775808 to 9223372036854775807" s64:9223372036854775808
+no_scalar "'18446744073709551616' does not fit: u64 goes from 0 to 18446744073709551615" u64:18446744073709551616
+no_scalar "'0x100' has more than the 8 bits of u8" u8:0x100
+no_scalar "'0x' is not the bits of a u8" u8:0x
+no_scalar "'0xg' is not the bits of a u8" u8:0xg
+no_scalar "'' is not a number for u32" u32:
+no_scalar "'1.5' is not a whole number for u32" u32:1.5
+no_scalar "'--1' is not a whole number for s32" s32:--1
+no_scalar "'one' is not a number for f32" f32:one
+no_scalar "'1 ' is not a number for f32" "f32:1 "
+no_scalar "'1e39' is too large for f32" f32:1e39
+no_scalar "'65520' is too large for f16" f16:65520
+no_scalar "'0f3f80000000' has more than the 32 bits of f32" f32:0f3f80000000
+no_scalar "'u33' is no kind of argument; did you mean 'u32'?" u33:1
+no_scalar "'buff' is no kind of argument; did you mean 'buf'?" buff:1
+no_scalar "'zzzzzz' is no kind of argument" zzzzzz:1
+no_scalar "'b128' is no kind of argument; did you mean 'b8'?" b128:1
+no_scalar "'7' is not KIND:VALUE, as in u32:7 or buf:1024" 7
+
+run "an aggregate" 0 store.ptx --entry keepstruct --arg buf:12 --arg struct:hex:0102030405060708090a0B0C --dump 0
+printed "arg0[0] 01 02 03 04 05 06 07 08 09 0a 0b 0c"
+refused "'struct:hex:01' has 1 byte, but parameter 1 of 'keepstruct' has 12" store.ptx --entry keepstruct --arg buf:12 --arg struct:hex:01
+no_scalar "'struct:0102' is not struct:hex:DIGITS" struct:0102
+no_scalar "'g' is not a hexadecimal digit" struct:hex:0g
+no_scalar "3 hexadecimal digits are no whole number of bytes" buf:hex:012
+
+# -- Buffers ------------------------------------------------------------------------------------------------------------
+
+# buffer VALUE TYPE LINE...: the lines are what a dump prints of it.
+buffer() {
+    run "$1" 0 store.ptx --entry look --arg "$1" --dump "0${2:+:$2}"
+    shift 2
+    printed "$@"
+}
+buffer buf:3 '' "arg0[0] 00 00 00"
+buffer buf:0 u32
+buffer buf:hex:DEADBEEF '' "arg0[0] de ad be ef"
+buffer buf:hex:deadbe u16 "arg0:u16[0] 44510" "arg0[2] be"
+printf 'a\000b' >bytes
+buffer buf:@bytes '' "arg0[0] 61 00 62"
+: >empty
+buffer buf:@empty ''
+buffer buf:17xu8 '' "arg0[0] 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00" "arg0[16] 00"
+buffer buf:9xu32:iota u32 "arg0:u32[0] 0 1 2 3 4 5 6 7" "arg0:u32[8] 8"
+buffer buf:4xs8:iota:126 s8 "arg0:s8[0] 126 127 -128 -127"
+buffer buf:5xu16:iota:3:65535 u16 "arg0:u16[0] 3 2 1 0 65535"
+buffer buf:4xf32:iota:0.5:0.25 f32 "arg0:f32[0] 0.5 0.75 1 1.25"
+buffer buf:3xf64:iota:-1:-0.5 f64 "arg0:f64[0] -1 -1.5 -2"
+# In f64, rounded once.
+buffer buf:8xf32:iota:0.1:0.1 b32 "arg0:b32[0] 0x3dcccccd 0x3e4ccccd 0x3e99999a 0x3ecccccd 0x3f000000 0x3f19999a 0x3f333333 0x3f4ccccd"
+buffer buf:2xf16:fill:2.5 f16 "arg0:f16[0] 2.5 2.5"
+buffer buf:2xu64:fill:7 u64 "arg0:u64[0] 7 7"
+# The first numbers of splitmix64 from 0 and from 1234567, as its authors print them.
+buffer buf:3xb64:rand:0 b64 "arg0:b64[0] 0xe220a8397b1dcdaf 0x6e789e6aa1b965f4 0x06c45d188009454f"
+buffer buf:3xu64:rand:1234567 u64 "arg0:u64[0] 6457827717110365317 3203168211198807973 9817491932198370423"
+buffer buf:3xf32:rand:9:-2:2 b32 "arg0:b32[0] 0x3f3abd48 0x3f805b14 0xbf704f54"
+buffer buf:3xb8:rand:0 b8 "arg0:b8[0] 0xaf 0xf4 0x4f"
+buffer buf:3xu32:rand:0:0:10 u32 "arg0:u32[0] 5 0 9"
+for kind in s32:rand:3:-5:6 f32:rand:3:-5:6 f64:rand:3:-5:6 f16:rand:3:-5:6; do
+    run "in range: $kind" 0 store.ptx --entry look --arg "buf:1000x$kind" --dump "0:${kind%%:*}"
+    if awk '{ for (k = 2; k <= NF; k++) { n++; low += $k < -4; high += $k > 4; out += $k < -5 || $k > 6 } } END { exit !(n == 1000 && low > 50 && high > 50 && !out) }' out
+    then ok; else bad "$(head -n 1 out)"; fi
+done
+run "1K and 1024" 0 store.ptx --entry look --arg buf:1Kxu32:rand:5 --dump 0
+cp out kilo
+run "1K and 1024" 0 store.ptx --entry look --arg buf:1024xu32:rand:5 --dump 0
+same out kilo
+run "the same buffer again" 0 store.ptx --entry same --arg buf:8 --arg ref:0 --dump 0:u64 --dump 1:u64 --digest
+printed "arg0:u64[0] 0" "arg1:u64[0] 0" "arg0 a8c7f832281a39c5"
+run "two buffers are apart" 1 store.ptx --entry same --arg buf:8 --arg buf:8 --expect '0:u64 0'
+holds err "orirun: launch 1: arg0:u64[0] is "
+refused "--arg: '0' is not the number of an earlier argument (the first is 0)" store.ptx --entry look --arg ref:0
+refused "--arg: argument 0 has no buffer" store.ptx --entry look --arg u32:1 --arg ref:0
+refused "'keep:0' is for launches that say \`keep\`" store.ptx --entry look --arg keep:0
+no_scalar "'buf:x' is not buf:SIZE, buf:@FILE, buf:hex:DIGITS or buf:COUNTxTYPE:..." buf:x
+no_scalar "'buf:-1' is not buf:SIZE, buf:@FILE, buf:hex:DIGITS or buf:COUNTxTYPE:..." buf:-1
+no_scalar "a file name must follow buf:@" buf:@
+no_scalar "'f31' is no type of values; did you mean 'f32'?" buf:3xf31:iota
+no_scalar "'itoa' does not say what the buffer holds; did you mean 'iota'? (iota, rand or fill)" buf:3xf32:itoa
+no_scalar "'' does not say what the buffer holds (iota, rand or fill)" buf:3xf32:
+no_scalar "'iota:1:2:3' is not iota[:START[:STEP]]" buf:3xf32:iota:1:2:3
+no_scalar "'rand' is not rand:SEED or rand:SEED:LO:HI" buf:3xf32:rand
+no_scalar "'rand:1:2' is not rand:SEED or rand:SEED:LO:HI" buf:3xf32:rand:1:2
+no_scalar "there is nothing from 2 up to, not including, 2" buf:3xf32:rand:1:2:2
+no_scalar "there is nothing from 1 up to, not including, -1" buf:3xs32:rand:1:1:-1
+no_scalar "'fill' is not fill:VALUE" buf:3xf32:fill
+no_scalar "a buffer of 9223372036854775808 values is too large" buf:9223372036854775808xu64:iota
+run "missing file of a buffer" 5 store.ptx --entry look --arg buf:@missing
+says err "orirun: cannot read 'missing': No such file or directory"
+run "more memory than allowed" 4 store.ptx --entry look --max-memory 1M --arg buf:16M
+holds err "orirun: memory limit"
+
+# -- Dumps and digests --------------------------------------------------------------------------------------------------
+
+copy="store.ptx --entry copy --block 4 --arg buf:16 --arg buf:4xu32:iota:10 --arg u32:3"
+run "dumps in the order of the options" 0 $copy --dump 1:u32 --dump 0:u32 --dump-symbol counter:u32 --dump-symbol quiet
+printed "arg1:u32[0] 10 11 12 13" "arg0:u32[0] 10 11 12 0" "counter:u32[0] 7" "quiet[0] 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00"
+run "dump to a file" 0 $copy --dump-file 1=made
+silent out
+name="dump to a file: bytes"
+printf '\012\000\000\000\013\000\000\000\014\000\000\000\015\000\000\000' >want
+same made want
+run "dump to standard output" 0 $copy --dump-file 1=-
+same out want
+run "dump into a missing folder" 5 $copy --dump-file 1=missing/made
+says err "orirun: cannot write 'missing/made': No such file or directory"
+run "digests" 0 $copy --digest
+printed "arg0 90116dca64b30fd8" "arg1 b02169b16211da25"
+run "digest of known text" 0 store.ptx --entry look --arg buf:hex:666f6f626172 --digest
+printed "arg0 85944171f73967e8"
+run "digest of nothing" 0 store.ptx --entry look --arg buf:0 --digest
+printed "arg0 cbf29ce484222325"
+run "digest of a variable that changed" 0 store.ptx --entry count --digest
+printed "counter 4cfad6c24f7bf87d"
+run "nondet" 0 store.ptx --entry same --arg buf:8 --arg buf:hex:61 --nondet 0 --digest
+printed "arg1 af63dc4c8601ec8c"
+run "nondet variable" 0 store.ptx --entry count --nondet counter --digest
+printed
+refused "there is no argument 3" $copy --dump 3
+refused "argument 2 has no buffer" $copy --dump 2
+refused "there is no argument 9" $copy --nondet 9
+refused "--dump: 'counter' is not the number of an argument (the first is 0)" $copy --dump counter
+refused "--dump: 'u31' is no type of values; did you mean 'u32'?" $copy --dump 0:u31
+refused "--dump: the number of an argument or the name of a variable is missing" $copy --dump :u32
+refused "--dump-file: '0' is not N=FILE" $copy --dump-file 0
+refused "'store.ptx' has no variable 'countr'; did you mean 'counter'?" $copy --dump-symbol countr
+refused "'one.ptx' has no variables" one.ptx --dump-symbol x
+
+# -- Expectations -------------------------------------------------------------------------------------------------------
+
+run "values as expected" 0 $copy --expect '0:u32 10 11 12 0' --expect '1:u32[2] 12' --expect 'counter:u32 7' --expect '0:b8 0x0a'
+silent out
+silent err
+run "missed values" 1 $copy --expect '0:u32 10 12 12 1'
+says err "orirun: launch 1: arg0:u32[1] is 11, expected 12"
+says err "orirun: launch 1: arg0:u32[3] is 0, expected 1"
+run "missed values from an index on" 1 $copy --expect '1:u32[2] 12 14'
+says err "orirun: launch 1: arg1:u32[3] is 13, expected 14"
+run "many missed values" 1 store.ptx --entry look --arg buf:9 --expect '0:u8 1 1 1 1 1 1 0 1 1'
+says err "orirun: launch 1: arg0:u8[3] is 0, expected 1"
+says err "orirun: launch 1: 8 of 9 values differ"
+name="many missed values: some are shown"
+if [ "$(wc -l <err)" -eq 5 ]; then ok; else bad "$(wc -l <err) lines"; fi
+floats="store.ptx --entry look --arg buf:hex:0000803f010080bfffffff7f00000080"
+run "bits of floating point" 0 $floats --expect '0:f32 1 -1.0000001 nan -0'
+run "bits of floating point differ" 1 $floats --expect '0:f32 1.0000001 -1 0x7fc00001 0'
+says err "orirun: launch 1: arg0:f32[0] is 1, expected 1.0000001"
+says err "orirun: launch 1: arg0:f32[1] is -1.0000001, expected -1"
+says err "orirun: launch 1: arg0:f32[2] is nan, expected 0x7fc00001"
+says err "orirun: launch 1: arg0:f32[3] is -0, expected 0"
+run "one unit in the last place" 0 $floats --expect '0:f32 ~1 1.0000001 -1 nan 1e-45'
+run "two units in the last place" 1 $floats --expect '0:f32 ~1 1.0000002'
+says err "orirun: launch 1: arg0:f32[0] is 1, expected 1.0000002"
+run "units in the last place across zero" 0 store.ptx --entry look --arg buf:hex:01000080 --expect '0:f32 ~2 1e-45'
+run "infinity is near nothing" 1 store.ptx --entry look --arg buf:hex:0000807f --expect '0:f32 ~5 3.4028235e38'
+run "missed digest" 1 store.ptx --entry look --arg buf:hex:61 --expect 'digest 0123456789abcdef'
+says err "orirun: launch 1: the digest of arg0 is af63dc4c8601ec8c, expected 0123456789abcdef"
+run "digests as expected" 0 store.ptx --entry look --arg buf:hex:61 --expect 'digest af63dc4c8601ec8c'
+run "too many digests" 1 store.ptx --entry look --arg buf:hex:61 --expect 'digest af63dc4c8601ec8c af63dc4c8601ec8c'
+says err "orirun: launch 1: 2 digests are expected, but there is 1"
+run "too few digests" 1 store.ptx --entry same --arg buf:8 --arg buf:8 --expect 'digest af63dc4c8601ec8c'
+says err "orirun: launch 1: 1 digest is expected, but there are 2"
+refused "4 values are expected from index 1 on, but arg0 has room for 4" $copy --expect '0:u32[1] 1 2 3 4'
+refused "--expect: what is expected? \`digest HEX...\` or \`N:TYPE VALUE...\`" $copy --expect ''
+refused "--expect: '0' needs a type, as in 0:u32" $copy --expect '0 1'
+refused "--expect: no values follow '0:u32'" $copy --expect '0:u32'
+refused "--expect: no values follow 'digest'" $copy --expect 'digest'
+refused "--expect: 'xyz' is not a digest, 16 hexadecimal digits" $copy --expect 'digest xyz'
+refused "--expect: '~x' is not ~N, N units in the last place" $copy --expect '0:f32 ~x 1'
+refused "--expect: u32 has no units in the last place" $copy --expect '0:u32 ~1 1'
+refused "--expect: '-1' does not fit: u8 goes from 0 to 255" $copy --expect '0:u8 -1'
+refused "--expect: '0:u32[x]' does not end in [INDEX]" $copy --expect '0:u32[x] 1'
+
+# -- .run files ---------------------------------------------------------------------------------------------------------
+
+file "a .run file" 0 <<'END'
+# A comment.
+file store.ptx
+
+entry copy   # another
+block=4
+arg buf:16
+arg "buf:4xu32:iota:10"
+arg u32:2
+dump 0:u32
+expect 0:u32 10 11 0 0   # and another
+---
+entry count
+END
+printed "launch 1 entry copy" "arg0:u32[0] 10 11 0 0" "arg0 142651a638f5e754" "arg1 b02169b16211da25" "launch 2 entry count" "counter 4cfad6c24f7bf87d"
+file "only a module" 0 <<'END'
+file one.ptx
+END
+printed "launch 1 entry nothing"
+file "memory is fresh" 0 <<'END'
+file store.ptx
+entry count
+expect counter:u32 8
+---
+entry count
+expect counter:u32 8
+END
+file "memory is kept" 0 <<'END'
+file store.ptx
+entry count
+---
+keep
+entry count
+expect counter:u32 9
+---
+entry count
+keep
+expect counter:u32 10
+END
+file "arguments are kept" 0 <<'END'
+file store.ptx
+entry copy
+block 2
+arg buf:8
+arg buf:2xu32:iota:5
+arg u32:2
+---
+keep
+entry copy
+arg buf:4
+arg keep:0
+arg u32:1
+expect 0:u32 5
+expect 1:u32 5 6
+---
+keep
+entry copy
+expect 0:u32 5
+expect 1:u32 5 6
+END
+mkdir -p sub/deep
+cp store.ptx bytes sub/deep
+cat >sub/paths.run <<'END'
+file deep/store.ptx
+entry look
+arg buf:@deep/bytes
+dump 0
+dump-file 0=deep/written
+END
+run "paths are relative to the file" 0 sub/paths.run
+holds out "arg0[0] 61 00 62"
+same sub/deep/written bytes
+name="paths with blanks"
+cp store.ptx 'a b.ptx'
+cp bytes 'c d'
+file "paths with blanks" 0 <<'END'
+file "a b.ptx"
+entry look
+arg buf:@"c d"
+dump 0
+END
+holds out "arg0[0] 61 00 62"
+sed 's/add.u32 %r2, %r1, 1;/add.u32 %r2, %r1, 2;/' store.ptx >other.ptx
+cat >t.run <<'END'
+file store.ptx
+entry count
+expect counter:u32 8
+END
+run "another module" 1 t.run --file other.ptx
+says err "t.run:3:8: error: launch 1: counter:u32[0] is 9, expected 8"
+run "another module, missing" 5 t.run --file missing.ptx
+says err "orirun: cannot read 'missing.ptx': No such file or directory"
+file "launches behind a miss" 1 <<'END'
+file store.ptx
+entry count
+expect counter:u32 9
+---
+entry count
+expect counter:u32 7
+END
+says err "t.run:3:8: error: launch 1: counter:u32[0] is 8, expected 9"
+says err "t.run:6:8: error: launch 2: counter:u32[0] is 8, expected 7"
+says out "launch 2 entry count"
+printf 'file one.ptx\r\nentry nothing\r\n' >t.run
+run "line ends with carriage returns" 0 t.run
+printf 'file one.ptx' >t.run
+run "no line end at the end" 0 t.run
+run "a limit that is not reached" 0 t.run --max-steps 100
+
+wrong '' 1:1 "the first line must be \`file FILE\`, the module"
+wrong 'entry x' 1:1 "the first line must be \`file FILE\`, the module"
+wrong '---' 1:1 "the first line must be \`file FILE\`, the module"
+wrong 'file one.ptx\nfile one.ptx\n' 2:1 "there is one \`file\` line in a .run file"
+wrong 'file one.ptx\n---\n' 2:1 "there is no launch before this line"
+wrong 'file one.ptx\ngrid 1\n---\n# end\n' 3:1 "there is no launch behind this line"
+wrong 'file one.ptx\ngrid 1\n---\n---\n' 4:1 "there is no launch before this line"
+wrong 'file one.ptx\ngrd 1\n' 2:1 "'grd' is nothing that a line can say; did you mean 'grid'?"
+wrong 'file one.ptx\n  xyzzyplugh 1\n' 2:3 "'xyzzyplugh' is nothing that a line can say"
+wrong 'file one.ptx\n--grid 1\n' 2:1 "write 'grid' without dashes"
+wrong 'file one.ptx\ncount\n' 2:1 "'count' is for the command line only"
+wrong 'file one.ptx\ngrid\n' 2:1 "a value must follow 'grid'"
+wrong 'file one.ptx\ngrid 1 2\n' 2:6 "one value follows 'grid'; if it holds blanks, put it in quotes"
+wrong 'file one.ptx\ngrid "1\n' 2:6 "the quote is not closed on this line"
+wrong 'file one.ptx\nkeep\n' 2:1 "there is no launch before this one whose memory could be kept" 1
+wrong 'file one.ptx\ngrid 1\n---\nkeep 1\n' 4:6 "nothing may follow 'keep'"
+wrong 'file one.ptx\ngrid 0\n' 2:6 "'0' is not X, X,Y or X,Y,Z, numbers from 1 on"
+wrong 'file one.ptx\narg u32:x\n' 2:5 "'x' is not a whole number for u32"
+wrong 'file one.ptx\nexpect 0:u32 1 x\n' 2:16 "'x' is not a whole number for u32"
+wrong 'file one.ptx\nentry nothin\n' 2:7 "'one.ptx' has no kernel 'nothin'; did you mean 'nothing'?"
+wrong 'file one.ptx\ngrid 1\narg u32:1\n' 2:1 "'nothing' has 0 parameters, and there is 1 argument"
+wrong 'file store.ptx\nentry look\narg u32:1\n' 3:5 "'u32:1' has 4 bytes, but parameter 0 of 'look' has 8"
+wrong 'file store.ptx\nentry look\narg buf:4\ndump 1\n' 4:6 "there is no argument 1"
+wrong 'file missing.ptx\n' 1:6 "cannot read 'missing.ptx': No such file or directory" 5
+wrong 'file store.ptx\nentry look\narg buf:@missing\n' 3:5 "cannot read 'missing': No such file or directory" 5
+wrong 'file store.ptx\nentry look\narg buf:4\n---\nkeep\nentry look\narg keep:1\n' 7:5 "argument 1 of the launch before has no buffer"
+wrong 'file store.ptx\nentry look\narg buf:4\n---\nentry look\narg keep:0\n' 6:5 "'keep:0' is for launches that say \`keep\`"
+wrong 'file store.ptx\nentry count\n---\nkeep\nentry look\n' 4:1 "'look' has 1 parameter, and there are 0 arguments"
+name="the line and a caret"
+if [ "$(sed -n 2,3p err)" = "$(printf 'keep\n^')" ]; then ok; else bad "$(sed -n 2,3p err)"; fi
+
+# -- Runs that stop -----------------------------------------------------------------------------------------------------
+
+run "out of bounds" 1 store.ptx --entry copy --block 4 --arg buf:16 --arg buf:8 --arg u32:4 --digest
+holds err "store.ptx:21:2: error: launch 1, copy, block 0,0,0, thread 2,0,0: "
+holds err "	ld.global.u32 %r3, [%rd5];"
+holds err "the buffer of argument 1"
+silent out
+file "a fault ends the run" 1 <<'END'
+file store.ptx
+entry copy
+arg buf:4
+arg buf:0
+arg u32:1
+---
+entry count
+END
+holds err "error: launch 1, copy, block 0,0,0, thread 0,0,0: "
+echo "launch 1 entry copy" >want
+same out want
+run "limit of steps" 4 store.ptx --entry spin --max-steps 1K
+holds err "launch 1, spin"
+
+# -- Counts and coverage ------------------------------------------------------------------------------------------------
+
+run "count" 0 $copy --count
+silent out
+says err "             1              4  setp"
+says err "             1              3  mul.wide"
+holds err "  all"
+cat >called.ptx <<'END'
+.version 8.0
+.target sm_80
+.address_size 64
+.func twice() { ret; }
+.visible .entry one()
+{
+	.reg .pred %p<2>;
+	.reg .b32 %r<2>;
+	mov.u32 %r1, %tid.x;
+	setp.eq.u32 %p1, %r1, 0;
+	@%p1 bra skip;
+	call twice; @!%p1 call twice;
+skip:
+	ret;
+}
+.visible .entry other(.param .u32 more)
+{
+	.reg .pred %p<2>;
+	.reg .b32 %r<2>;
+	ld.param.u32 %r1, [more];
+	setp.eq.u32 %p1, %r1, 0;
+	@%p1 ret;
+	call twice;
+	ret;
+}
+END
+cat >t.run <<'END'
+file called.ptx
+entry one
+block 40
+---
+keep
+entry one
+block 2
+---
+entry other
+block 3
+arg u32:0
+END
+run "count of lines" 0 t.run --count=lines
+cat >want <<'END'
+LINE twice 4 6 80 0 0 ret one
+LINE one 9 3 42 0 0 mov one
+LINE one 10 3 42 0 0 setp one
+LINE one 11 3 42 2 40 bra one
+LINE one 12 3 40 0 0 call one
+LINE one 12 3 40 0 0 call one
+LINE one 14 3 42 0 0 ret one
+LINE other 20 1 3 0 0 ld other
+LINE other 21 1 3 0 0 setp other
+LINE other 22 1 3 0 0 ret other
+LINE other 23 0 0 0 0 call other
+LINE other 24 0 0 0 0 ret other
+END
+same err want
+run "count of lines of a launch that fails" 1 store.ptx --entry copy --block 4 --arg buf:16 --arg buf:8 --arg u32:4 --count=lines
+says err "LINE copy 21 1 4 0 0 ld copy"
+run "both counts" 0 t.run --count --count=lines
+says err "            10            125  ret"
+says err "LINE twice 4 6 80 0 0 ret one"
+run "coverage" 0 $copy --coverage
+silent out
+says err "coverage of copy: 3 of 3 blocks, 2 of 2 ways out of branches"
+run "coverage, branch never taken" 0 store.ptx --entry copy --block 2 --arg buf:8 --arg buf:8 --arg u32:2 --coverage
+says err "store.ptx:15: copy: the branch was never taken"
+run "coverage, block never reached" 0 store.ptx --entry copy --block 2 --arg buf:8 --arg buf:8 --arg u32:0 --coverage
+says err "store.ptx:15: copy: the branch was always taken"
+says err "store.ptx:16: copy: from here to the end of the block nothing ever ran"
+cat >t.run <<'END'
+file store.ptx
+entry copy
+block 2
+arg buf:8
+arg buf:8
+arg u32:0
+---
+entry copy
+block 2
+arg buf:8
+arg buf:8
+arg u32:2
+END
+run "coverage of several launches" 0 t.run --coverage
+says err "coverage of copy: 3 of 3 blocks, 2 of 2 ways out of branches"
+# The compiler copies a struct with its padding (launch 8), and adds nothing to it.
+run "padding that is copied" 0 "$root"/samples/run/local_array.run --check-uninit
+silent err
+
+echo "$passed passed, $failed failed, $skipped skipped"
+[ $failed -eq 0 ]

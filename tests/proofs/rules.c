@@ -1,0 +1,682 @@
+// SPDX-License-Identifier: MIT
+// rules: proves the rules of folding (phases/scalar/fold/fold_rules.def), and that folding applies them.
+//
+//   rules [-q] [NAMES...]       -q: quickly, with fewer inputs
+//
+// For each rule: with instructions narrowed to 8 bits (eval_narrow) pattern and result are computed for all values of
+// all that the pattern names, or for random ones where that are more than three things; at 16, 32 and 64 bits for
+// corners and random values. Where the condition holds, both must be the same. What the
+// condition takes to be known of a value is drawn, too, such that it holds of the value.
+//
+// Then the phase runs on a function with the pattern, which must become something else by that rule, and on functions
+// in which something is missing: a constant is another one, two values are not the same, what is read is written under
+// a guard, something else reads what only the pattern may. There the rule must not be applied. Where something else
+// reads an instruction inside of the pattern, and the rule is applied, there must not be more instructions than before.
+//
+// Ends in `N passed, N failed`.
+#define _DEFAULT_SOURCE
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "ir/eval/eval.h"
+#include "phases/bodies.h"
+#include "phases/scalar/fold/fold_rules.h"
+#include "tests/proofs/rules.h"
+
+enum { THINGS = 2 * RULE_VARS };
+
+static unsigned long passed, failed;
+static uint64_t state = 88172645463325252u;
+static uint64_t samples = 1000000, most = 1 << 24;
+static bool quick;
+
+uint64_t draw(void)
+{
+    state ^= state << 13;
+    state ^= state >> 7;
+    state ^= state << 17;
+    return state * 0x2545f4914f6cdd1du;
+}
+
+static uint64_t ones(uint32_t n) { return n < 64 ? ((uint64_t)1 << n) - 1 : UINT64_MAX; }
+
+typedef struct Proof {
+    const RuleSet *set;
+    const Rule *rule;
+    Arena *arena;
+    Tables tables;
+    uint32_t bits, width;  // of the rule now; the number of the width that instructions are taken from
+    Eval *evals;           // by node
+    bool *known;
+    uint32_t nthings;
+    struct {
+        uint8_t var, bits_of;  // the width of a value: 1, or as many times the rule's; a constant: 0
+        bool constant;
+    } thing[THINGS];
+    uint64_t value[RULE_VARS];
+    Facts fact[RULE_VARS];  // of values
+    RuleFacts facts;
+    bool undefined;  // a division by zero
+    const char *what;
+} Proof;
+
+static const RuleNode *node(const Proof *p, uint16_t n) { return &p->set->nodes.at[n]; }
+
+/* -- What a pattern is about ---------------------------------------------------------------------------- */
+
+// How wide operand k of an instruction is: 0 = one bit, otherwise times the rule's width; 3 = a count of 32 bits.
+static uint32_t times_of_operand(const RuleNode *n, uint32_t k)
+{
+    RuleType t = n->op == OP_CVT ? n->type[1] : n->type[0];
+    bool shift = n->op == OP_SHL || n->op == OP_SHR;
+    if (t.letter == 'p' || (n->op == OP_SELP && k == 2))
+        return 0;
+    if ((shift && k == 1) || (n->op == OP_BFE && k) || (n->op == OP_BFI && k > 1))
+        return 3;
+    return n->op == OP_MAD_WIDE && k == 2 ? 2 : 1u << t.times;
+}
+
+static uint32_t times_of_result(const RuleNode *n)
+{
+    if (n->type[0].letter == 'p' || n->op == OP_SETP)
+        return 0;
+    return n->op == OP_MUL_WIDE || n->op == OP_MAD_WIDE ? 2 : 1u << n->type[0].times;
+}
+
+static uint32_t bits_of_times(const Proof *p, uint32_t times)
+{
+    return times == 0 ? 1 : times == 3 ? MIN(p->bits, 32u) : times * p->bits;
+}
+
+static void note_things(Proof *p, uint16_t at, uint32_t times)
+{
+    const RuleNode *n = node(p, at);
+    if (n->kind == RN_VALUE || n->kind == RN_CONST) {
+        for (uint32_t k = 0; k < p->nthings; k++)
+            if (p->thing[k].var == n->var && p->thing[k].constant == (n->kind == RN_CONST))
+                return;
+        p->thing[p->nthings].var = n->var;
+        p->thing[p->nthings].constant = n->kind == RN_CONST;
+        p->thing[p->nthings++].bits_of = (uint8_t)times;
+    }
+    for (uint32_t k = 0; k < n->nkids; k++)
+        note_things(p, n->kids[k], times_of_operand(n, k));
+}
+
+/* -- Computing ------------------------------------------------------------------------------------------ */
+
+static Facts facts_of(void *user, uint32_t var) { return ((Proof *)user)->fact[var]; }
+
+// What is known of the values was drawn anew.
+static bool holds(Proof *p)
+{
+    p->facts.known = 0;
+    return !p->rule->when || rule_eval(p->set, p->rule->when, &p->facts);
+}
+
+static uint64_t extend(uint64_t x, uint32_t bits)
+{
+    uint32_t unused = 64 - MIN(bits, 64u);
+    return (uint64_t)((int64_t)(x << unused) >> unused);
+}
+
+// What a node gives, of so many bits.
+static uint64_t compute(Proof *p, uint16_t at, uint32_t bits)
+{
+    const RuleNode *n = node(p, at);
+    switch ((RuleNodeKind)n->kind) {
+    case RN_VALUE: return p->value[n->var] & ones(bits);
+    case RN_CONST: return p->facts.constant[n->var] & ones(bits);
+    case RN_EXPR: return rule_eval(p->set, n->expr, &p->facts) & ones(bits);
+    case RN_OP: break;
+    }
+    Value in[EVAL_IN_MAX] = {0}, out[EVAL_OUT_MAX] = {0};
+    for (uint32_t k = 0; k < n->nkids; k++)
+        in[k].lo = compute(p, n->kids[k], bits_of_times(p, times_of_operand(n, k)));
+    uint32_t result = bits_of_times(p, times_of_result(n));
+    if (n->op == OP_CVT) {  // from the rule's width to twice that, or back
+        bool extends = n->type[1].letter == 's' && n->type[1].times < n->type[0].times;
+        return (extends ? extend(in[0].lo, p->bits) : in[0].lo) & ones(result);
+    }
+    if (!p->known[at]) {
+        const char *why;
+        DescId id = desc_intern(&p->tables, mnem_intern(&p->tables, n->text[p->width], strlen(n->text[p->width])),
+                                n->shape, strlen(n->shape), &why);
+        bool decodes = eval_decode(&p->tables, tab_desc(&p->tables, id), &p->evals[at]);
+        if (!decodes ||
+            (p->bits < 16 && n->type[0].letter != 'p' && !eval_narrow(&p->evals[at], p->bits << n->type[0].times)))
+            p->what = "cannot be computed";
+        p->known[at] = true;
+    }
+    eval_run(&p->evals[at], in, out);
+    p->undefined |= !eval_foldable(&p->evals[at], in, out);
+    return out[0].lo & ones(result);
+}
+
+// Returns whether the condition held.
+static bool try_one(Proof *p)
+{
+    const RuleNode *from = node(p, p->rule->from);
+    uint32_t bits = bits_of_times(p, times_of_result(from));
+    p->undefined = false;
+    if (!holds(p))
+        return false;
+    uint64_t was = compute(p, p->rule->from, bits);
+    if (p->undefined)
+        return false;
+    uint64_t is = compute(p, p->rule->to, bits);
+    if (p->undefined || was != is)
+        p->what = "pattern and result differ";
+    return true;
+}
+
+static void set_thing(Proof *p, uint32_t k, uint64_t x)
+{
+    uint32_t bits = bits_of_times(p, p->thing[k].bits_of);
+    *(p->thing[k].constant ? &p->facts.constant[p->thing[k].var] : &p->value[p->thing[k].var]) = x & ones(bits);
+}
+
+// Facts of one kind that hold of a value: bits at the lower end, at the upper, anywhere; between which numbers it lies.
+static Facts draw_facts(uint64_t x, uint32_t bits)
+{
+    uint32_t n = (uint32_t)(draw() % (bits + 1));
+    uint64_t masks[] = {ones(n), ~ones(n), ~ones(bits / 2), draw() & draw(), ones(bits)}, mask = masks[draw() % 5];
+    uint64_t below = draw() & ones((uint32_t)(draw() % (bits + 1))),
+             above = draw() & ones((uint32_t)(draw() % (bits + 1)));
+    int64_t number = sign_extended(x, bits), least = -(int64_t)ones(bits - 1) - 1, most = (int64_t)ones(bits - 1);
+    switch (draw() % 5) {
+    case 0: return facts_any(bits);
+    case 1: return facts_bits(~x & mask, 0, bits);
+    case 2: return facts_bits(0, x & mask, bits);
+    case 3: return facts_unsigned(below > x ? 0 : x - below, above > ones(bits) - x ? ones(bits) : x + above, bits);
+    default:
+        return facts_signed(below > (uint64_t)number - (uint64_t)least ? least : (int64_t)((uint64_t)number - below),
+                            above > (uint64_t)most - (uint64_t)number ? most : (int64_t)((uint64_t)number + above),
+                            bits);
+    }
+}
+
+static void draw_all_facts(Proof *p, bool wanted)
+{
+    for (uint32_t k = 0; k < p->nthings; k++) {
+        uint32_t bits = bits_of_times(p, p->thing[k].bits_of);
+        if (!p->thing[k].constant)
+            p->fact[p->thing[k].var] = wanted ? draw_facts(p->value[p->thing[k].var], bits) : facts_any(bits);
+    }
+}
+
+// Whether the condition asks for what is known of values.
+static bool asks_for_facts(const Proof *p)
+{
+    static const char *const asks[] = {"zeros(", "set(", "umin(", "umax(", "smin(", "smax("};
+    bool found = false;
+    for (size_t k = 0; k < ARRAY_LEN(asks); k++)
+        found |= strstr(p->rule->cond, asks[k]) != NULL;
+    return found;
+}
+
+static uint64_t draw_corner(uint32_t bits)
+{
+    switch (draw() % 7) {
+    case 0: return draw() % 70;
+    case 5: return ~(ones((uint32_t)(draw() % 20)) << draw() % MAX(bits, 1u));
+    case 1: return (uint64_t)1 << draw() % MAX(bits, 1u);
+    case 2: return ones((uint32_t)(draw() % (bits + 1)));
+    case 3: return 0 - draw() % 70;
+    case 4: return ((uint64_t)1 << (MAX(bits, 1u) - 1)) + draw() % 5 - 2;
+    default: return draw();
+    }
+}
+
+static void report(const Proof *p, const char *what)
+{
+    failed++;
+    printf("%s: %s at %u bits", p->rule->name, what, p->bits);
+    for (uint32_t k = 0; k < p->nthings; k++) {
+        uint8_t v = p->thing[k].var;
+        const Facts *f = &p->fact[v];
+        printf(", %c = 0x%llx", (p->thing[k].constant ? 'C' : 'p') + v,
+               (unsigned long long)(p->thing[k].constant ? p->facts.constant[v] : p->value[v]));
+        if (!p->thing[k].constant && f->bits)
+            printf(" (zeros 0x%llx, ones 0x%llx, %llu..%llu, %lld..%lld)", (unsigned long long)f->zeros,
+                   (unsigned long long)f->ones, (unsigned long long)f->umin, (unsigned long long)f->umax,
+                   (long long)f->smin, (long long)f->smax);
+    }
+    printf("\n");
+}
+
+// All values at 8 bits, if these are not too many.
+static uint64_t try_all(Proof *p, bool facts)
+{
+    uint64_t held = 0, n = 1;
+    uint32_t things = p->nthings;
+    for (uint32_t k = 0; k < things; k++)
+        n <<= bits_of_times(p, p->thing[k].bits_of);
+    for (uint64_t x = 0; x < n && !p->what; x++) {
+        uint64_t rest = x;
+        for (uint32_t k = 0; k < things; k++) {
+            set_thing(p, k, rest);
+            rest >>= bits_of_times(p, p->thing[k].bits_of);
+        }
+        draw_all_facts(p, facts);
+        held += try_one(p);
+    }
+    return held;
+}
+
+// Something that has to do with another constant: with its lowest bit, with the hole in a mask.
+static uint64_t draw_alike(uint64_t x)
+{
+    uint32_t hole = ~x ? (uint32_t)__builtin_ctzll(~x) : 0;
+    uint64_t kinds[] = {x, x & (0 - x), ~x, hole, ~x >> hole & ones(16), ~x >> hole & ones(32)};
+    return kinds[draw() % ARRAY_LEN(kinds)];
+}
+
+static uint64_t try_some(Proof *p, bool facts, uint64_t n)
+{
+    uint64_t held = 0;
+    for (uint64_t x = 0; x < n && !p->what; x++) {
+        uint64_t first = 0;
+        for (uint32_t k = 0; k < p->nthings; k++) {
+            uint32_t bits = bits_of_times(p, p->thing[k].bits_of);
+            uint64_t to = draw() % 2 ? draw_corner(bits) : draw();
+            if (p->thing[k].bits_of == 3 && draw() % 4)
+                to = draw() % (2 * p->bits);
+            if (p->thing[k].constant && first && draw() % 2)
+                to = draw_alike(first);
+            set_thing(p, k, to);
+            first = p->thing[k].constant && !first ? to & ones(bits) : first;
+        }
+        draw_all_facts(p, facts);
+        held += try_one(p);
+    }
+    return held;
+}
+
+static void prove(Proof *p, uint32_t bits, uint32_t width)
+{
+    bool facts = asks_for_facts(p);
+    p->bits = bits;
+    p->width = width;
+    p->facts = (RuleFacts){.bits = bits, .proving = true, .user = p, .of = facts_of};
+    p->what = NULL;
+    memset(p->fact, 0, sizeof p->fact);
+    memset(p->known, 0, p->set->nodes.n * sizeof *p->known);
+    uint32_t all = 0;
+    for (uint32_t k = 0; k < p->nthings; k++)
+        all += bits_of_times(p, p->thing[k].bits_of);
+    bool few = bits == 8 && all < 64 && (uint64_t)1 << all <= most;
+    uint64_t held = few ? try_all(p, facts) : try_some(p, facts, bits == 8 ? 4 * samples : samples);
+    if (p->what)
+        report(p, p->what);
+    else if (!held)
+        report(p, "never holds");
+    else
+        passed++;
+}
+
+/* -- The phase ------------------------------------------------------------------------------------------ */
+
+// What is wrong with a pattern.
+typedef enum { NOTHING, CONDITION, LITERAL, VARIABLE, VALUES, GUARD, READER, MISTAKES } Mistake;
+static const char *const mistakes[MISTAKES] = {"nothing",    "the condition", "another number", "no constant",
+                                               "two values", "a guard",       "another reader"};
+
+typedef struct Build {
+    Ctx ctx;
+    Fn *fn;
+    BlockId block;
+    Proof *p;
+    uint32_t width;
+    Mistake mistake;
+    bool made;        // the mistake
+    uint32_t reader;  // the inner instruction that something else reads, too, counted from 1; 0 = none
+    uint32_t inner;   // those that are built
+    RegId reg[RULE_VARS];
+    RegId guard, address;
+} Build;
+
+// The outcome of folding a function with a pattern.
+typedef struct Outcome {
+    bool applied, made;  // the rule, the mistake
+    bool read;           // there is an inner instruction with the wanted reader
+    uint32_t before, after;
+} Outcome;
+
+static Width width_of(const Build *b, uint32_t times)
+{
+    return times == 0 ? W1 : times == 3 ? W32 : (Width)(W16 + b->width + times / 2);
+}
+
+static RegId load(Build *b, Width width)
+{
+    RegId r = reg_new(b->fn, width == W1 ? RF_P : RF_R, width);
+    Operand ops[] = {op_def(op_reg(b->fn, r)), op_reg(b->fn, b->address), op_const(b->fn, 0, W64)};
+    char text[32];
+    if (width == W1) {
+        RegId n = load(b, W32);
+        Operand set[] = {ops[0], op_reg(b->fn, n), op_const(b->fn, 77, W32)};
+        ir_append(b->fn, b->block, desc_make(b->fn->tables, "setp.lt.s32", "%,%,%"), 0, set, 3);
+        return r;
+    }
+    snprintf(text, sizeof text, "ld.volatile.global.b%u", width_bits(width));
+    ir_append(b->fn, b->block, desc_make(b->fn->tables, text, "%,[&]"), 0, ops, 3);
+    return r;
+}
+
+// Makes the value of a register needed.
+static void store(Build *b, RegId r, Width width)
+{
+    char text[32];
+    if (width == W1) {
+        RegId n = reg_new(b->fn, RF_R, W32);
+        Operand select[] = {op_def(op_reg(b->fn, n)), op_const(b->fn, 1, W32), op_const(b->fn, 0, W32),
+                            op_reg(b->fn, r)};
+        ir_append(b->fn, b->block, desc_make(b->fn->tables, "selp.b32", "%,%,%,%"), 0, select, 4);
+        r = n;
+        width = W32;
+    }
+    Operand ops[] = {op_reg(b->fn, b->address), op_const(b->fn, 8, W64), op_reg(b->fn, r)};
+    snprintf(text, sizeof text, "st.volatile.global.b%u", width_bits(width));
+    ir_append(b->fn, b->block, desc_make(b->fn->tables, text, "[&],%"), 0, ops, 3);
+}
+
+static RegId limit(Build *b, const char *name, RegId r, uint64_t by, Width width)
+{
+    RegId to = reg_new(b->fn, RF_R, width);
+    char text[16];
+    snprintf(text, sizeof text, "%s%u", name, width_bits(width));
+    Operand ops[] = {op_def(op_reg(b->fn, to)), op_reg(b->fn, r), op_const(b->fn, by, width)};
+    ir_append(b->fn, b->block, desc_make(b->fn->tables, text, "%,%,%"), 0, ops, 3);
+    return to;
+}
+
+// A value of which is known what the rule wants, by instructions that say so.
+static RegId value(Build *b, const RuleNode *n, Width width)
+{
+    const Facts *f = &b->p->fact[n->var];
+    if (!b->reg[n->var]) {
+        RegId r = load(b, width);
+        Facts any = facts_any(width_bits(width)), bits = facts_bits(f->zeros, f->ones, width_bits(width));
+        bool asks = width > W1 && f->bits;
+        if (asks && bits.umin == f->umin && bits.umax == f->umax && bits.smin == f->smin && bits.smax == f->smax) {
+            r = f->zeros ? limit(b, "and.b", r, ~f->zeros, width) : r;
+            r = f->ones ? limit(b, "or.b", r, f->ones, width) : r;
+        } else if (asks && (f->umin != any.umin || f->umax != any.umax)) {
+            r = f->umin != any.umin ? limit(b, "max.u", r, f->umin, width) : r;
+            r = f->umax != any.umax ? limit(b, "min.u", r, f->umax, width) : r;
+        } else if (asks) {
+            r = f->smin != any.smin ? limit(b, "max.s", r, (uint64_t)f->smin, width) : r;
+            r = f->smax != any.smax ? limit(b, "min.s", r, (uint64_t)f->smax, width) : r;
+        }
+        b->reg[n->var] = r;
+    } else if (b->mistake == VALUES) {
+        b->made = true;
+        return load(b, width);
+    }
+    return b->reg[n->var];
+}
+
+static Operand build(Build *b, uint16_t at, Width width, bool root)
+{
+    const RuleNode *n = node(b->p, at);
+    uint64_t bits;
+    switch ((RuleNodeKind)n->kind) {
+    case RN_VALUE: return op_reg(b->fn, value(b, n, width));
+    case RN_CONST:
+        b->made |= b->mistake == VARIABLE;
+        return b->mistake == VARIABLE ? op_reg(b->fn, load(b, width))
+                                      : op_const(b->fn, b->p->facts.constant[n->var], width);
+    case RN_EXPR:
+        bits = rule_eval(b->p->set, n->expr, &b->p->facts);
+        b->made |= b->mistake == LITERAL;
+        return op_const(b->fn, b->mistake == LITERAL ? bits + 11 : bits, width);
+    case RN_OP: break;
+    }
+    Operand ops[2 + RULE_KIDS];
+    uint32_t nops = 1;
+    for (uint32_t k = 0; k < n->nkids; k++)
+        ops[nops++] = build(b, n->kids[k], width_of(b, times_of_operand(n, k)), false);
+    RegId r = reg_new(b->fn, width == W1 ? RF_P : RF_R, width);
+    ops[0] = op_def(op_reg(b->fn, r));
+    bool guarded = b->mistake == GUARD && !root;
+    if (guarded) {
+        char text[16];
+        snprintf(text, sizeof text, width == W1 ? "mov.pred" : "mov.b%u", width_bits(width));
+        Operand before[] = {ops[0], width == W1 ? op_reg(b->fn, b->guard) : op_reg(b->fn, load(b, width))};
+        ir_append(b->fn, b->block, desc_make(b->fn->tables, text, "%,%"), 0, before, 2);
+        ops[nops++] = op_reg(b->fn, b->guard);
+        b->made = true;
+    }
+    DescId desc = desc_make(b->fn->tables, n->text[b->width], n->shape);
+    ir_append(b->fn, b->block, desc, guarded ? IF_GUARDED : 0, ops, nops);
+    if (n->single && b->mistake == READER) {
+        RegId other = reg_new(b->fn, RF_R, width);
+        char text[16];
+        snprintf(text, sizeof text, "not.b%u", width_bits(width));
+        Operand uses[] = {op_def(op_reg(b->fn, other)), op_reg(b->fn, r)};
+        ir_append(b->fn, b->block, desc_make(b->fn->tables, text, "%,%"), 0, uses, 2);
+        b->made = true;
+    }
+    b->inner += !root;
+    if (b->reader && (root || b->inner == b->reader))
+        store(b, r, width);
+    return op_reg(b->fn, r);
+}
+
+// Returns what the instructions cost but for moves; an immediate beyond the first takes a register of its own.
+static uint32_t cost_of(const Fn *fn, BlockId b)
+{
+    uint32_t cost = 0;
+    FOR_INSTRS(fn, b, id) {
+        const Instr *i = ir_instr(fn, id);
+        uint32_t constants = 0;
+        if (ir_desc(fn, i)->op == OP_MOV)
+            continue;
+        for (uint32_t k = 0; k < ir_nuse(i); k++)
+            constants += op_kind(*ir_use(fn, i, k)) == K_IMM;
+        cost += ir_desc(fn, i)->op == OP_SELP && constants > 1 ? constants : 1;
+    }
+    return cost;
+}
+
+// Runs folding, with this rule alone, on a function with its pattern.
+static Outcome fold_pattern(Proof *p, uint32_t width, Mistake mistake, uint32_t reader)
+{
+    Build b = {.p = p, .width = width, .mistake = mistake, .made = mistake == CONDITION, .reader = reader};
+    jmp_buf unwind;
+    if (setjmp(unwind)) {
+        printf("%s: %s\n", p->rule->name, b.ctx.heap.message);
+        exit(1);
+    }
+    b.ctx.heap.unwind = &unwind;
+    arena_init(&b.ctx.arena, &b.ctx.heap);
+    phase_factory(&b.ctx);
+    b.ctx.settings = phase_knobs(&b.ctx.arena);
+    knobs_init(&b.ctx.knobs, b.ctx.settings, &b.ctx.heap);
+    b.ctx.rules_off = NEW_ARRAY(&b.ctx.arena, bool, p->set->n + 1);
+    for (uint32_t k = 1; k <= p->set->n; k++)
+        b.ctx.rules_off[k] = &p->set->rules[k] != p->rule;
+    Module *m = module_new(&b.ctx.heap);
+    Name name = {str_intern_z(&m->tables.strs, "f"), NO_NUMBER};
+    b.fn = fn_new(m, module_sym(m, name, SYM_FUNC));
+    module_add_fn(m, b.fn);
+    b.fn->flags = FN_KERNEL | FN_DEFINED;
+    b.block = block_new(b.fn);
+    block_append(b.fn, b.block);
+    b.address = reg_new(b.fn, RF_R, W64);
+    Operand address[] = {op_def(op_reg(b.fn, b.address)), op_const(b.fn, 4096, W64)};
+    ir_append(b.fn, b.block, desc_make(b.fn->tables, "mov.b64", "%,%"), 0, address, 2);
+    b.guard = load(&b, W1);
+    Operand root = build(&b, p->rule->from, width_of(&b, times_of_result(node(p, p->rule->from))), true);
+    if (p->rule->offset)
+        b.address = op_index(root), load(&b, W32);
+    ir_append(b.fn, b.block, desc_make(b.fn->tables, "ret", ""), 0, NULL, 0);
+    if (reader)
+        phase_live_dead(&b.ctx, b.fn);
+    Outcome outcome = {.before = cost_of(b.fn, b.block), .read = b.inner >= reader};
+    phase_fold(&b.ctx, b.fn);
+    if (reader)
+        phase_live_dead(&b.ctx, b.fn);
+    outcome.after = cost_of(b.fn, b.block);
+    outcome.applied = b.ctx.rule_uses[p->rule - p->set->rules] > 0;
+    outcome.made = b.made;
+    analysis_drop(b.fn, 0);
+    module_free(m);
+    knobs_free(&b.ctx.knobs);
+    arena_free(&b.ctx.arena);
+    heap_release(&b.ctx.heap);
+    return outcome;
+}
+
+// Draws constants for which the condition holds, or for which it does not.
+static bool draw_constants(Proof *p, bool wanted)
+{
+    for (uint32_t n = 0; n < 200000; n++) {
+        for (uint32_t k = 0; k < p->nthings; k++)
+            set_thing(p, k, draw_corner(bits_of_times(p, p->thing[k].bits_of)));
+        draw_all_facts(p, asks_for_facts(p));
+        if (holds(p) == wanted)
+            return true;
+    }
+    return false;
+}
+
+static void check(bool ok, const Proof *p, const char *what, Mistake mistake)
+{
+    passed += ok;
+    failed += !ok;
+    if (!ok)
+        printf("%s: %s (%s) at %u bits\n", p->rule->name, what, mistakes[mistake], p->bits);
+}
+
+// Checks that the rule does not make more instructions where something else reads one of those inside of the pattern.
+static void check_readers(Proof *p, uint32_t width)
+{
+    Outcome o = fold_pattern(p, width, NOTHING, 1);
+    for (uint32_t reader = 1; o.read; o = fold_pattern(p, width, NOTHING, ++reader))
+        check(!o.applied || o.after <= o.before, p, "makes more instructions", READER);
+}
+
+static void apply(Proof *p, uint32_t width)
+{
+    bool any = false;
+    p->bits = rule_bits(width);
+    p->facts = (RuleFacts){.bits = p->bits, .offset = true, .user = p, .of = facts_of};
+    // Some constants leave nothing but a constant.
+    bool applied = false;
+    for (int n = 0; n < 50 && !applied; n++)
+        applied = draw_constants(p, true) && fold_pattern(p, width, NOTHING, 0).applied;
+    check(applied, p, "is not applied", NOTHING);
+    check_readers(p, width);
+    for (Mistake mistake = LITERAL; mistake < MISTAKES; mistake++) {
+        Outcome o = fold_pattern(p, width, mistake, 0);
+        any |= o.made;
+        if (o.made)
+            check(!o.applied, p, "is applied", mistake);
+    }
+    if (p->rule->when && draw_constants(p, false)) {
+        any = true;
+        check(!fold_pattern(p, width, CONDITION, 0).applied, p, "is applied", CONDITION);
+    }
+    if (!any)
+        check(false, p, "nothing can be wrong with it", NOTHING);
+}
+
+// Whether there is something in a pattern that is about bytes, which cannot be narrowed.
+static bool has_bytes(const Proof *p, uint16_t at)
+{
+    const RuleNode *n = node(p, at);
+    bool has = n->kind == RN_OP && n->op == OP_PRMT;
+    for (uint32_t k = 0; k < n->nkids; k++)
+        has |= has_bytes(p, n->kids[k]);
+    return has;
+}
+
+// One rule, at all its widths.
+static void try_rule(const RuleSet *set, const Rule *rule, Arena *arena)
+{
+    Proof p = {.set = set, .rule = rule, .arena = arena};
+    tables_init(&p.tables, arena, NULL);
+    p.evals = NEW_ARRAY(arena, Eval, set->nodes.n);
+    p.known = NEW_ARRAY(arena, bool, set->nodes.n);
+    note_things(&p, rule->from, times_of_result(node(&p, rule->from)));
+    if (!has_bytes(&p, rule->from))
+        prove(&p, 8, 1);
+    for (uint32_t w = 0; w < RULE_WIDTHS; w++) {
+        if (!rule->at[w] || (w == 0 && strstr(rule->cond, "w != 16")) || (w == 2 && strstr(rule->cond, "w != 64")))
+            continue;
+        prove(&p, rule_bits(w), w);
+        bool pays =
+            (w == 2 || !strstr(rule->cond, "pays(w == 64)")) && (w == 1 || !strstr(rule->cond, "pays(w == 32)"));
+        pays &= w == 1 || !rule->offset;  // its result, of twice the width, is an address
+        if (pays)
+            apply(&p, w);
+    }
+}
+
+// Share `share` of `shares` of all that is to be proven; each rule draws the same numbers whoever proves it.
+static void prove_share(int argc, char **argv, long share, long shares)
+{
+    Ctx ctx = {0};
+    jmp_buf unwind;
+    Arena arena;
+    ctx.heap.unwind = &unwind;
+    if (setjmp(unwind)) {
+        printf("%s\n", ctx.heap.message);
+        failed++;
+        return;
+    }
+    arena_init(&arena, &ctx.heap);
+    RuleSet *set = rules_read(&arena);
+    if (argc == 0 && share == 0)
+        prove_facts(&ctx.heap, quick, &passed, &failed);
+    if (argc == 0 && share == shares - 1)
+        prove_floats(&ctx.heap, quick, &passed, &failed);
+    for (uint32_t k = 1; k <= set->npatterns; k++) {
+        bool wanted = argc == 0;
+        for (int a = 0; a < argc; a++)
+            wanted |= strcmp(argv[a], set->rules[k].name) == 0;
+        state = 88172645463325252u + k;
+        if (wanted && k % shares == (unsigned long)share)
+            try_rule(set, &set->rules[k], &arena);
+    }
+    arena_free(&arena);
+    heap_release(&ctx.heap);
+}
+
+// A process for each core, which sends its counts.
+int main(int argc, char **argv)
+{
+    long shares = MIN(MAX(sysconf(_SC_NPROCESSORS_ONLN), 1), 16);
+    int counts[2];
+    quick = argc > 1 && strcmp(argv[1], "-q") == 0;
+    if (quick) {
+        samples = 5000;
+        most = 1 << 16;
+    }
+    if (pipe(counts))
+        return 2;
+    for (long share = 0; share < shares; share++) {
+        if (fork())
+            continue;
+        prove_share(argc - 1 - quick, argv + 1 + quick, share, shares);
+        fflush(stdout);
+        unsigned long both[] = {passed, failed};
+        _exit(write(counts[1], both, sizeof both) != sizeof both);
+    }
+    close(counts[1]);
+    unsigned long both[2];
+    long answers = 0;
+    for (; read(counts[0], both, sizeof both) == sizeof both; answers++) {
+        passed += both[0];
+        failed += both[1];
+    }
+    while (wait(NULL) > 0)
+        ;
+    failed += answers != shares;
+    printf("%lu passed, %lu failed\n", passed, failed);
+    return failed > 0;
+}

@@ -1,0 +1,79 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+#
+# features.sh: ptxas as the judge of ir/core/features.def. The instructions of features/instructions.ptx are put under
+# pairs of .version and .target: oriopt must warn of those, and only those, of which ptxas says that they require a later
+# one. The kernels of features/old-*.ptx, which have a pattern for each instruction that phases make, go through oriopt
+# under the same pairs: where ptxas takes the input it must take the output.
+# Needs ptxas, and says so when there is none. Ends in `N passed, N failed, N skipped`.
+# Environment: ORIOPT, the program to test (default build/oriopt).
+set -u
+LC_ALL=C
+export LC_ALL
+tests=$(cd "$(dirname "$0")/.." && pwd) || exit 2
+ORIOPT=${ORIOPT:-$(dirname "$tests")/build/oriopt}
+if ! command -v ptxas >/dev/null 2>&1; then
+    echo "SKIP features.sh: there is no ptxas on the PATH"
+    echo "0 passed, 0 failed, 1 skipped"
+    exit 0
+fi
+work=$(mktemp -d "${TMPDIR:-/tmp}/ori-features.XXXXXX") || exit 2
+trap 'rm -rf "$work"' EXIT
+passed=0 failed=0
+
+bad() {
+    echo "FAIL features.sh: $1"
+    failed=$((failed + 1))
+}
+
+# retarget FILE VERSION TARGET: FILE under another header, in $work/in.ptx. Its line numbers are those of FILE + 2.
+retarget() {
+    {
+        echo ".version $2"
+        echo ".target $3"
+        cat "$1"
+    } >"$work/in.ptx"
+}
+
+# ask FILE TARGET: what ptxas says of it, in $work/said.
+ask() {
+    case $2 in sm_9* | sm_8* | sm_75 | sm_1[0-9][0-9]*) arch=$2 ;; *) arch=sm_75 ;; esac
+    ptxas -arch "$arch" -o "$work/cubin" "$1" >"$work/said" 2>&1
+}
+
+for pair in 1.4,sm_10 1.4,sm_13 2.0,sm_10 1.4,sm_20 2.0,sm_20 3.0,sm_30 3.1,sm_30 3.1,sm_32 4.2,sm_50 4.3,sm_35 4.3,sm_50 \
+    5.0,sm_60 6.0,sm_60 6.0,sm_70 6.3,sm_75 7.0,sm_80 7.6,sm_75 7.8,sm_80 8.0,sm_90 8.8,sm_100; do
+    version=${pair%,*} target=${pair#*,}
+    retarget "$tests/ptxas/features/instructions.ptx" "$version" "$target"
+    ask "$work/in.ptx" "$target"
+    # `requires` is also said of a rounding modifier that is missing.
+    sed -n 's/.*, line \([0-9]*\); error.* requires \(PTX ISA\|\.target\).*/\1/p' "$work/said" | sort -u >"$work/ptxas"
+    "$ORIOPT" --max-errors=0 --named-phases=NOP --emit=none "$work/in.ptx" 2>&1 |
+        sed -n 's/^[^:]*:\([0-9]*\):[0-9]*: warning: .* needs \.version .*/\1/p' | sort -u >"$work/oriopt"
+    if diff "$work/ptxas" "$work/oriopt" >"$work/diff"; then
+        passed=$((passed + 1))
+        continue
+    fi
+    line=$(sed -n 's/^[<>] //p' "$work/diff" | head -n 1)
+    bad "$version, $target: $(sed -n 's/^< .*/only ptxas/p; s/^> .*/only oriopt/p' "$work/diff" | head -n 1) \
+says that '$(sed -n "${line}p" "$work/in.ptx" | tr -d '\t')' needs more"
+done
+
+for file in "$tests"/ptxas/features/old-*.ptx; do
+    for pair in 1.4,sm_10 1.4,sm_13 2.0,sm_10 1.4,sm_20 2.0,sm_20 3.0,sm_30 3.1,sm_32 4.2,sm_50 4.3,sm_50 7.0,sm_80; do
+        version=${pair%,*} target=${pair#*,} name=${file##*/}
+        retarget "$file" "$version" "$target"
+        ask "$work/in.ptx" "$target" || continue
+        for arch in "" "-arch=sm_90" "-arch=sm_30"; do
+            if ! "$ORIOPT" $arch -o "$work/out.ptx" "$work/in.ptx" 2>"$work/said"; then
+                bad "$name at $version, $target: oriopt fails: $(head -n 1 "$work/said")"
+            elif ask "$work/out.ptx" "$target"; then
+                passed=$((passed + 1))
+            else
+                bad "$name at $version, $target $arch: ptxas rejects the output: $(head -n 1 "$work/said")"
+            fi
+        done
+    done
+done
+echo "$passed passed, $failed failed, 0 skipped"
+[ "$failed" = 0 ]

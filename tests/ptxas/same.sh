@@ -1,0 +1,93 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+#
+# same.sh: pairs of kernels that compute the same, in the files of same/. ptxas must make the same code of both, so what
+# it folds in one is what the other has as a constant; orirun must leave the same memory after both, in the file and in
+# what oriopt makes of it.
+#
+#   tests/ptxas/same.sh [FILES...]             default: tests/ptxas/same/*.ptx
+#
+# In the files, `// same: A B` is such a pair and `// differ: A B` one that must differ everywhere. Kernels have one
+# parameter, the address of 256 bytes. One line per failure; the last line is `N passed, N failed, N skipped`, a test
+# being a pair and who judges it. Exit 0 all passed, 1 failed, 2 usage.
+# Environment: ORIOPT, ORIRUN, the programs to test (default build/oriopt, and orirun beside it); CC.
+
+set -u
+LC_ALL=C
+export LC_ALL
+cd "$(dirname "$0")/../.." || exit 2
+ORIOPT=${ORIOPT:-build/oriopt}
+ORIRUN=${ORIRUN:-$(dirname "$ORIOPT")/orirun}
+[ $# -gt 0 ] || set -- tests/ptxas/same/*.ptx
+if [ ! -x "$ORIOPT" ] || [ ! -x "$ORIRUN" ] || [ ! -f "$1" ]; then
+    echo "usage: same.sh [FILES...] (after make, or with ORIOPT and ORIRUN set)" >&2
+    exit 2
+fi
+work=$(mktemp -d "${TMPDIR:-/tmp}/ori-same.XXXXXX") || exit 2
+trap 'rm -rf "$work"' EXIT
+trap 'exit 2' HUP INT TERM
+
+passed=0 failed=0 skipped=0
+bad() {
+    failed=$((failed + 1))
+    echo "FAIL same.sh: $1"
+}
+
+# pairs FILE: "same A B" and "differ A B", a line each
+pairs() { sed -nE 's,^// (same|differ): ,\1 ,p' "$1"; }
+
+# results MODULE PAIRS: "kernel digest" lines of orirun
+results() {
+    pairs "$2" | awk '{ print $2; print $3 }' | sort -u | while read -r kernel; do
+        digest=$("$ORIRUN" -x ptx --entry="$kernel" --arg=buf:256 --digest "$1" 2>&1) || digest="fails: $digest"
+        echo "$kernel $digest" | tr '\n' ' '
+        echo
+    done
+}
+
+# judge FILE WHO: holds the pairs of FILE against the values in $work/values
+judge() {
+    pairs "$1" >"$work/pairs"
+    while read -r relation a b; do
+        x=$(sed -n "s/^$a //p" "$work/values") y=$(sed -n "s/^$b //p" "$work/values")
+        case $relation,$x,$y in
+        *,,* | *, | *fails:*) bad "$1: $2 has no result of $a or $b: $x $y" && continue ;;
+        esac
+        [ "$x" = "$y" ] && found=same || found=differ
+        if [ $found = "$relation" ]; then
+            passed=$((passed + 1))
+        else
+            bad "$1: for $2, $a and $b are: $found"
+        fi
+    done <"$work/pairs"
+}
+
+judges=
+if command -v ptxas >/dev/null 2>&1; then
+    judges=ptxas
+    ${CC:-cc} -std=c11 -O1 -o "$work/sasscount" tests/ptxas/sasscount.c || exit 2
+else
+    skipped=1
+    echo 'SKIP same.sh: no ptxas on the PATH: what it makes of the pairs is not compared'
+fi
+for file; do
+    if [ "$judges" ]; then
+        target=$(sed -n 's/^\.target \([a-z0-9_]*\).*/\1/p' "$file")
+        if ptxas -arch "$target" -O3 -o "$work/cubin" "$file" >"$work/said" 2>&1; then
+            "$work/sasscount" --digest "$work/cubin" >"$work/values"
+            judge "$file" ptxas
+        else
+            bad "$file: ptxas rejects it: $(head -n 1 "$work/said")"
+        fi
+    fi
+    results "$file" "$file" >"$work/values"
+    judge "$file" orirun
+    if "$ORIOPT" -O3 -o "$work/out.ptx" "$file" 2>"$work/said"; then
+        results "$work/out.ptx" "$file" >"$work/values"
+        judge "$file" "oriopt and orirun"
+    else
+        bad "$file: oriopt fails: $(head -n 1 "$work/said")"
+    fi
+done
+echo "$passed passed, $failed failed, $skipped skipped"
+[ $failed -eq 0 ]

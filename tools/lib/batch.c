@@ -1,0 +1,353 @@
+// SPDX-License-Identifier: MIT
+// Functions side by side. Workers take functions in the order of the module; each has a context of its own, and memory
+// out of the same pool. This thread writes what they have done, again in order, and only then says of a function that
+// it is through: so what its callers see of it does not depend on who was faster.
+//
+// A worker that meets an internal error unwinds to itself and leaves the message behind. Functions further up go on, so
+// that the message which is reported is that of the first function that has one, as on one thread.
+#include "tools/lib/batch.h"
+#include "phases/manager/remarks.h"
+
+static bool is_wanted(const Batch *b, const Fn *fn)
+{
+    return fn->flags & FN_DEFINED && (!b->wanted || b->wanted(b->user, fn));
+}
+
+static void write_item(const Batch *b, const Item *item, Out *out)
+{
+    if (item->kind == ITEM_FN && b->lang == LANG_ORI)
+        fn_renumber(b->module->fns.at[item->index]);
+    lang_write_item(b->module, item, b->lang, out);
+}
+
+// A function is through: what others may know of it.
+static void publish(const Batch *b, uint32_t index)
+{
+    Fn *fn = b->module->fns.at[index];
+    if (is_wanted(b, fn))
+        module_note_pure(b->module, fn);
+    if (!b->keep)
+        module_drop_fn(b->module, index);
+}
+
+/* -- On this thread ------------------------------------------------------------------------------------- */
+
+static void run_here(Batch *b)
+{
+    for (uint32_t k = b->first; k < b->end; k++) {
+        const Item *item = &b->module->items.at[k];
+        Fn **fn = item->kind == ITEM_FN ? &b->module->fns.at[item->index] : NULL;
+        if (fn && is_wanted(b, *fn))
+            phase_run(b->ctx, fn);
+        double start = phase_clock();
+        if (b->out)
+            write_item(b, item, b->out);
+        b->write_s += phase_clock() - start;
+        if (fn)
+            publish(b, item->index);
+    }
+}
+
+/* -- On several ----------------------------------------------------------------------------------------- */
+
+typedef struct Task {
+    uint32_t item;
+    bool wanted, done;
+    Arena arena;      // of the text
+    TextBuffer text;  // as it is written
+    Remarks remarks;
+    FnStats stats;
+} Task;
+
+typedef struct Crew Crew;
+
+typedef struct Worker {
+    Crew *crew;
+    Ctx ctx;
+    double write_s;
+    pthread_t thread;
+} Worker;
+
+struct Crew {
+    Batch *batch;
+    Arena arena;
+    Task *tasks;
+    uint32_t ntasks;
+    uint32_t *task_of;  // by SymId: the task of the function that it names, plus 1; 0 = none
+    Worker *workers;
+    unsigned started;  // so many of them run
+    pthread_mutex_t lock, pool_lock;
+    pthread_cond_t through, done;  // a task was published; the task that was waited for is done
+    // Under the lock:
+    uint32_t next;       // task that nobody has taken
+    uint32_t published;  // tasks that are through, from the first on
+    uint32_t failed;     // the first task that went wrong, UINT32_MAX: none
+    Status status;
+    char message[sizeof((Heap *)0)->message];
+};
+
+// The last function further up that a function names, plus 1; 0 = none.
+static uint32_t last_named(const Crew *c, const Fn *fn, uint32_t own)
+{
+    uint32_t last = 0;
+    FOR_BLOCKS(fn, b)
+        FOR_INSTRS(fn, b, id) {
+            const Instr *i = ir_instr(fn, id);
+            for (uint32_t k = 0; k < i->nops; k++) {
+                Operand o = ir_ops(fn, i)[k];
+                bool list = op_kind(o) == K_LIST;
+                uint32_t n = list ? ir_list(fn, op_index(o))->n : 1;
+                const Operand *at = list ? ir_run(fn, ir_list(fn, op_index(o))->ops) : &o;
+                for (uint32_t j = 0; j < n; j++)
+                    if (op_kind(at[j]) == K_SYM && !(op_index(at[j]) & SYM_LOCAL) && c->task_of[op_index(at[j])] <= own)
+                        last = MAX(last, c->task_of[op_index(at[j])]);
+            }
+        }
+    return last;
+}
+
+// Waits until so many tasks are published. False: one of them never will be.
+static bool wait_through(Crew *c, uint32_t n)
+{
+    pthread_mutex_lock(&c->lock);
+    while (c->published < n && c->failed >= n)
+        pthread_cond_wait(&c->through, &c->lock);
+    bool ok = c->published >= n;
+    pthread_mutex_unlock(&c->lock);
+    return ok;
+}
+
+static bool run_task(Worker *w, uint32_t number)
+{
+    Crew *c = w->crew;
+    Batch *b = c->batch;
+    Task *t = &c->tasks[number];
+    const Item *item = &b->module->items.at[t->item];
+    Fn **fn = &b->module->fns.at[item->index];
+    fn_adopt(*fn, &w->ctx.heap);
+    if (!wait_through(c, last_named(c, *fn, number)))
+        return false;
+    if (b->ctx->remarks) {
+        remarks_fork(&t->remarks, b->ctx->remarks, &w->ctx.heap);
+        w->ctx.remarks = &t->remarks;
+    }
+    if (t->wanted)
+        phase_run(&w->ctx, fn);
+    if (w->ctx.stats.n)
+        t->stats = w->ctx.stats.at[--w->ctx.stats.n];
+    double start = phase_clock();
+    if (b->out) {
+        Out out;
+        arena_init(&t->arena, &w->ctx.heap);
+        t->text.arena = &t->arena;
+        out_init(&out, &t->arena, out_to_text, &t->text);
+        write_item(b, item, &out);
+        out_flush(&out);
+    }
+    w->write_s += phase_clock() - start;
+    return true;
+}
+
+static void note_done(Crew *c, uint32_t number)
+{
+    pthread_mutex_lock(&c->lock);
+    c->tasks[number].done = true;
+    if (c->published == number)
+        pthread_cond_signal(&c->done);
+    pthread_mutex_unlock(&c->lock);
+}
+
+static void note_failed(Crew *c, uint32_t number, const Heap *heap)
+{
+    pthread_mutex_lock(&c->lock);
+    if (number < c->failed) {
+        c->failed = number;
+        c->status = heap->status;
+        memcpy(c->message, heap->message, sizeof c->message);
+    }
+    pthread_cond_signal(&c->done);
+    pthread_cond_broadcast(&c->through);
+    pthread_mutex_unlock(&c->lock);
+}
+
+static bool take_task(Crew *c, uint32_t *number)
+{
+    pthread_mutex_lock(&c->lock);
+    bool more = c->next < c->ntasks && c->next < c->failed;
+    *number = more ? c->next++ : 0;
+    pthread_mutex_unlock(&c->lock);
+    return more;
+}
+
+static void *work(void *user)
+{
+    Worker *w = user;
+    uint32_t number;
+    while (take_task(w->crew, &number)) {
+        volatile uint32_t at = number;
+        jmp_buf unwind;
+        w->ctx.heap.unwind = &unwind;
+        if (setjmp(unwind)) {
+            note_failed(w->crew, at, &w->ctx.heap);
+            break;
+        }
+        if (!run_task(w, at))
+            break;
+        note_done(w->crew, at);
+    }
+    return NULL;
+}
+
+// Waits for the next task; false: it, or one further up, went wrong.
+static bool wait_done(Crew *c, uint32_t number)
+{
+    pthread_mutex_lock(&c->lock);
+    while (!c->tasks[number].done && c->failed > number)
+        pthread_cond_wait(&c->done, &c->lock);
+    bool done = c->tasks[number].done && c->failed > number;
+    pthread_mutex_unlock(&c->lock);
+    return done;
+}
+
+static void publish_task(Crew *c, uint32_t number)
+{
+    Batch *b = c->batch;
+    Task *t = &c->tasks[number];
+    uint32_t index = b->module->items.at[t->item].index;
+    if (b->out)
+        out_bytes(b->out, t->text.at, t->text.n);
+    arena_free(&t->arena);
+    if (b->ctx->remarks)
+        remarks_take(b->ctx->remarks, &t->remarks);
+    if (t->wanted && b->ctx->options.stats)
+        VEC_PUSH(&b->ctx->arena, &b->ctx->stats, t->stats);
+    fn_adopt(b->module->fns.at[index], &b->ctx->heap);
+    publish(b, index);
+    pthread_mutex_lock(&c->lock);
+    c->published = number + 1;
+    pthread_cond_broadcast(&c->through);
+    pthread_mutex_unlock(&c->lock);
+}
+
+static void publish_all(Crew *c)
+{
+    Batch *b = c->batch;
+    uint32_t number = 0;
+    for (uint32_t k = b->first; k < b->end; k++) {
+        const Item *item = &b->module->items.at[k];
+        if (item->kind != ITEM_FN) {
+            if (b->out)
+                write_item(b, item, b->out);
+            continue;
+        }
+        if (!wait_done(c, number))
+            return;
+        publish_task(c, number++);
+    }
+}
+
+static void list_tasks(Crew *c)
+{
+    Batch *b = c->batch;
+    const Module *m = b->module;
+    c->tasks = NEW_ARRAY(&c->arena, Task, b->end - b->first);
+    c->task_of = NEW_ARRAY(&c->arena, uint32_t, m->syms.n);
+    for (uint32_t k = b->first; k < b->end; k++) {
+        if (m->items.at[k].kind != ITEM_FN)
+            continue;
+        const Fn *fn = m->fns.at[m->items.at[k].index];
+        c->tasks[c->ntasks++] = (Task){.item = k, .wanted = is_wanted(b, fn)};
+        c->task_of[fn->sym] = c->ntasks;
+    }
+}
+
+// The pool's heap has a lock from the first thread on.
+static void start(Crew *c, unsigned threads)
+{
+    Batch *b = c->batch;
+    pthread_mutex_init(&c->lock, NULL);
+    pthread_mutex_init(&c->pool_lock, NULL);
+    pthread_cond_init(&c->through, NULL);
+    pthread_cond_init(&c->done, NULL);
+    b->ctx->heap.lock = &c->pool_lock;
+    for (; c->started < threads; c->started++) {
+        Worker *w = &c->workers[c->started];
+        w->crew = c;
+        ctx_fork(&w->ctx, b->ctx);
+        if (pthread_create(&w->thread, NULL, work, w) != 0) {
+            ctx_join(b->ctx, &w->ctx);
+            break;
+        }
+    }
+}
+
+static void stop(Crew *c)
+{
+    Batch *b = c->batch;
+    for (unsigned k = 0; k < c->started; k++) {
+        pthread_join(c->workers[k].thread, NULL);
+        ctx_join(b->ctx, &c->workers[k].ctx);
+        b->write_s += c->workers[k].write_s;
+    }
+    b->ctx->heap.lock = NULL;
+    pthread_cond_destroy(&c->done);
+    pthread_cond_destroy(&c->through);
+    pthread_mutex_destroy(&c->pool_lock);
+    pthread_mutex_destroy(&c->lock);
+}
+
+// What the functions have goes back to the context, whatever became of them, and their texts go.
+static void take_back(Crew *c)
+{
+    Batch *b = c->batch;
+    for (uint32_t k = 0; k < c->ntasks; k++) {
+        Fn *fn = b->module->fns.at[b->module->items.at[c->tasks[k].item].index];
+        if (fn)
+            fn_adopt(fn, &b->ctx->heap);
+        arena_free(&c->tasks[k].arena);
+        arena_free(&c->tasks[k].remarks.arena);
+    }
+}
+
+static void run_side_by_side(Batch *b)
+{
+    Ctx *ctx = b->ctx;
+    Arena arena;
+    arena_init(&arena, &ctx->heap);
+    Crew *c = NEW(&arena, Crew);
+    *c = (Crew){.batch = b, .arena = arena, .failed = UINT32_MAX};
+    list_tasks(c);
+    unsigned threads = MIN(b->threads, c->ntasks);
+    c->workers = NEW_ARRAY(&c->arena, Worker, threads);
+    // A failure of this thread must not leave the others behind.
+    jmp_buf unwind, *outer = ctx->heap.unwind;
+    ctx->heap.unwind = &unwind;
+    if (setjmp(unwind) == 0) {
+        start(c, threads);
+        if (c->started)
+            publish_all(c);
+    } else {
+        note_failed(c, 0, &ctx->heap);
+    }
+    stop(c);
+    take_back(c);
+    ctx->heap.unwind = outer;
+    Status status = c->status;
+    unsigned started = c->started;
+    char message[sizeof c->message];
+    memcpy(message, c->message, sizeof message);
+    arena = c->arena;
+    arena_free(&arena);
+    if (status != ST_OK)
+        heap_fail(&ctx->heap, status, "%s", message);
+    if (!started)
+        run_here(b);
+}
+
+void batch_run(Batch *b)
+{
+    if (b->threads > 1 && b->end - b->first > 1)
+        run_side_by_side(b);
+    else
+        run_here(b);
+}

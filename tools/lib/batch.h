@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: MIT
+// Items of a module on their way out: each function through its plan and written, in the order of the module, on one
+// thread or on several.
+//
+// What comes out does not depend on how many threads there are: functions share nothing but what the module says of
+// functions that are through, and one that names another of the batch waits until that, if it stands further up, is
+// through and written.
+#ifndef ORI_BATCH_H
+#define ORI_BATCH_H
+
+#include "tools/lib/lang.h"
+
+typedef struct Batch {
+    Ctx *ctx;
+    Module *module;       // frozen
+    uint32_t first, end;  // the items
+    unsigned threads;     // 0 and 1: this one; otherwise ctx watches nothing, dumps nothing and reports nothing
+    bool (*wanted)(void *user, const Fn *fn);  // whether phases run over a function; NULL: over each
+    void *user;
+    Out *out;  // NULL: nothing is written
+    Lang lang;
+    bool keep;       // functions stay in the module; otherwise each is dropped when it is written
+    double write_s;  // CPU seconds of writing, added to
+} Batch;
+
+// Unwinds with what went wrong in the first function in which something did.
+void batch_run(Batch *batch);
+
+#endif

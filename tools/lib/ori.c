@@ -1,0 +1,476 @@
+// SPDX-License-Identifier: MIT
+// ori.h: the calls of the library, each behind a guard that failures unwind to.
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "phases/manager/remarks.h"
+#include "tools/lib/batch.h"
+#include "tools/lib/ori.h"
+#include "tools/options/options.h"
+
+struct OriContext {
+    Ctx ctx;  // its arena dies with each call
+    Allocator allocator;
+    OriMessageFn *receive;
+    void *user;
+    OriRemarkFn *receive_remark;
+    void *remark_user;
+    OriReportFn *receive_report;
+    void *report_user;
+    Out report;       // of a call
+    Remarks remarks;  // of a call
+    unsigned threads;
+    uint64_t max_instructions;  // 0 = no limit
+    double seconds;
+    Arena settings;  // of what is set: the texts in their order, and what they say
+    VEC(char *) texts;
+};
+
+struct OriModule {
+    Module *m;
+    Lang lang;
+    bool broken;
+    const char **names;  // of the functions
+};
+
+const char *ori_version(void) { return ORI_VERSION; }
+
+const char *ori_status_text(OriStatus status)
+{
+    static const char *const texts[] = {"done",           "bad input",           "wrong use",
+                                        "internal error", "a limit was reached", "cannot write"};
+    return (unsigned)status < ARRAY_LEN(texts) ? texts[status] : "no status";
+}
+
+/* -- Contexts ------------------------------------------------------------------------------------------- */
+
+static void *alloc_default(void *user, size_t bytes) { return (void)user, malloc(bytes); }
+
+static void free_default(void *user, void *p, size_t bytes)
+{
+    (void)user, (void)bytes;
+    free(p);
+}
+
+static void receive(void *user, const DiagMessage *message)
+{
+    OriContext *ori = user;
+    OriMessage m = {.severity = (OriSeverity)message->severity,
+                    .file = message->file,
+                    .line = message->line,
+                    .column = message->col,
+                    .text = message->text,
+                    .rendered = message->rendered};
+    if (ori->receive)
+        ori->receive(ori->user, &m);
+}
+
+OriContext *ori_open(const OriAllocator *given)
+{
+    Allocator a = {alloc_default, free_default, NULL};
+    if (given)
+        a = (Allocator){given->alloc, given->free, given->user};
+    OriContext *ori = a.alloc(a.user, sizeof *ori);
+    if (!ori)
+        return NULL;
+    *ori = (OriContext){.allocator = a, .threads = 1};
+    Ctx *ctx = &ori->ctx;
+    ctx->heap.allocator = given ? a : (Allocator){0};
+    ctx->options = phase_default_options();
+    ctx->diag = (Diag){.report = receive, .user = ori, .program = "ori"};
+    ctx_begin(ctx);
+    arena_init(&ori->settings, &ctx->heap);
+    return ori;
+}
+
+void ori_close(OriContext *ori)
+{
+    if (!ori)
+        return;
+    Allocator a = ori->allocator;
+    heap_release(&ori->ctx.heap);
+    a.free(a.user, ori, sizeof *ori);
+}
+
+void ori_on_message(OriContext *ori, OriMessageFn *message, void *user)
+{
+    ori->receive = message;
+    ori->user = user;
+}
+
+void ori_on_remark(OriContext *ori, OriRemarkFn *receive_remark, void *user)
+{
+    ori->receive_remark = receive_remark;
+    ori->remark_user = user;
+}
+
+void ori_on_report(OriContext *ori, OriReportFn *receive_report, void *user)
+{
+    ori->receive_report = receive_report;
+    ori->report_user = user;
+}
+
+/* -- Calls ---------------------------------------------------------------------------------------------- */
+
+typedef struct Call {
+    OriContext *ori;
+    OriModule *module;
+    OriLanguage language;
+    const char *text;   // a name, a plan, settings
+    const char *value;  // that was found
+    const Source *source;
+    OriWriteFn *write;
+    void *user;
+    OriTable table;
+} Call;
+
+static OriStatus wrong_use(OriContext *ori, const char *what)
+{
+    diag_plain(&ori->ctx.diag, DIAG_ERROR, "%s", what);
+    return ORI_USAGE;
+}
+
+static bool pass_report_on(void *user, const char *text, size_t n)
+{
+    OriContext *ori = user;
+    ori->receive_report(ori->report_user, text, n);
+    return true;
+}
+
+// Ends a call that returned or was unwound: frees its memory and clears what points to it.
+static void end_call(OriContext *ori)
+{
+    Ctx *ctx = &ori->ctx;
+    if (ctx->report)
+        out_flush(ctx->report);
+    ctx->report = NULL;
+    if (ctx->knobs.store)
+        knobs_free(&ctx->knobs);
+    arena_free(&ori->remarks.arena);
+    arena_free(&ctx->arena);
+    ctx_begin(ctx);
+}
+
+// What the call does in the context's own arena is gone when it returns, by either way.
+static OriStatus guarded(Call *call, OriStatus (*body)(Call *))
+{
+    Ctx *ctx = &call->ori->ctx;
+    jmp_buf unwind;
+    volatile OriStatus status;
+    ctx->heap.unwind = &unwind;
+    ctx->deadline = call->ori->seconds > 0 ? phase_total_clock() + call->ori->seconds : 0;
+    if (setjmp(unwind)) {
+        ctx->diag.source = NULL;
+        diag_plain(&ctx->diag, DIAG_ERROR, "%s%s", ctx->heap.status == ST_INTERNAL ? "internal error: " : "",
+                   ctx->heap.message);
+        status = (OriStatus)ctx->heap.status;
+    } else {
+        if (!ctx->settings)
+            ctx->settings = phase_knobs(&call->ori->settings);
+        status = body(call);
+    }
+    end_call(call->ori);
+    return status;
+}
+
+static Lang language_of(OriLanguage language)
+{
+    return language == ORI_PTX ? LANG_PTX : language == ORI_TEXT ? LANG_ORI : LANG_AUTO;
+}
+
+/* -- Settings ------------------------------------------------------------------------------------------- */
+
+OriStatus ori_set_level(OriContext *ori, int level)
+{
+    if (level < 0 || level > 4)
+        return wrong_use(ori, "the optimization level is a number from 0 to 4");
+    ori->ctx.options.level = level;
+    return ORI_OK;
+}
+
+OriStatus ori_set_target(OriContext *ori, const char *sm)
+{
+    char why[300];
+    SmTarget target = {0};
+    if (sm && !sm_find(sm, &target, why))
+        return wrong_use(ori, why);
+    ori->ctx.options.target = target;
+    return ORI_OK;
+}
+
+OriStatus ori_set_threads(OriContext *ori, unsigned threads)
+{
+    if (threads < 1 || threads > 1024)
+        return wrong_use(ori, "the number of threads is one from 1 to 1024");
+    ori->threads = threads;
+    return ORI_OK;
+}
+
+OriStatus ori_set_limits(OriContext *ori, size_t bytes, double seconds)
+{
+    ori->ctx.heap.limit = bytes;
+    ori->seconds = seconds;
+    return ORI_OK;
+}
+
+OriStatus ori_set_max_instructions(OriContext *ori, unsigned long long instructions)
+{
+    ori->max_instructions = instructions;
+    return ORI_OK;
+}
+
+OriStatus ori_set_verify(OriContext *ori, OriVerify when)
+{
+    static const VerifyMode modes[] = {VM_NONE, VM_FINAL, VM_EACH};
+    if ((unsigned)when >= ARRAY_LEN(modes))
+        return wrong_use(ori, "ori_set_verify() takes ORI_VERIFY_NEVER, ORI_VERIFY_LAST or ORI_VERIFY_EACH");
+    ori->ctx.options.verify = modes[when];
+    return ORI_OK;
+}
+
+// All that was set, and a text more, as a store of its own: an error leaves the old one in force.
+static OriStatus set_knobs(Call *call)
+{
+    OriContext *ori = call->ori;
+    Ctx *ctx = &ori->ctx;
+    Arena arena;
+    arena_init(&arena, &ctx->heap);
+    KnobStore *store = phase_knobs(&arena);
+    VEC(char *) texts = {0};
+    bool ok = true;
+    for (uint32_t k = 0; k <= ori->texts.n; k++) {
+        const char *text = k < ori->texts.n ? ori->texts.at[k] : call->text;
+        Source source = {.name = "knobs", .text = text, .len = strlen(text)};
+        ctx->diag.source = &source;
+        ctx->diag.line = 0;
+        ok &= knob_read(store, KS_COMMAND_LINE, &ctx->diag);
+        VEC_PUSH(&arena, &texts, memcpy(arena_alloc(&arena, source.len + 1), text, source.len + 1));
+    }
+    Arena old = ok ? ori->settings : arena;
+    if (ok) {
+        ori->settings = arena;
+        ori->texts.at = texts.at;
+        ori->texts.n = texts.n;
+        ori->texts.cap = texts.cap;
+        ctx->settings = store;
+    }
+    arena_free(&old);
+    return ok ? ORI_OK : ORI_BAD_INPUT;
+}
+
+OriStatus ori_set_knobs(OriContext *ori, const char *settings)
+{
+    Call call = {.ori = ori, .text = settings};
+    return guarded(&call, set_knobs);
+}
+
+static OriStatus get_knob(Call *call)
+{
+    Ctx *ctx = &call->ori->ctx;
+    int row = knob_find(&knob_table, call->text, strlen(call->text));
+    if (row < 0)
+        return wrong_use(call->ori, "there is no knob of this name");
+    const KnobSetting *s = knob_store_setting(ctx->settings, row);
+    call->value = s && s->written ? s->written : s ? "1" : "";
+    return ORI_OK;
+}
+
+OriStatus ori_get_knob(OriContext *ori, const char *name, char *value, size_t size)
+{
+    Call call = {.ori = ori, .text = name};
+    OriStatus status = guarded(&call, get_knob);
+    if (status == ORI_OK && size)
+        snprintf(value, size, "%s", call.value);
+    return status;
+}
+
+/* -- Modules -------------------------------------------------------------------------------------------- */
+
+static const char *function_name(Module *m, const Fn *fn)
+{
+    Name name = m->syms.at[fn->sym].name;
+    size_t cap = tab_str(&m->tables, name.stem).len + 13;
+    return name_text(&m->tables, name, arena_alloc(&m->arena, cap), cap);
+}
+
+static void check_instructions(const OriContext *ori, const Module *m)
+{
+    uint64_t n = 0;
+    for (uint32_t k = 0; k < m->fns.n; k++)
+        n += m->fns.at[k]->ninstrs;
+    if (ori->max_instructions && n > ori->max_instructions)
+        heap_fail(m->arena.heap, ST_LIMIT, "the module has %llu instructions, more than the limit allows",
+                  (unsigned long long)n);
+}
+
+// A source with the slack that readers want.
+static OriStatus parse(Call *call)
+{
+    Ctx *ctx = &call->ori->ctx;
+    TextBuffer text = {.arena = &ctx->arena};
+    char why[500];
+    out_to_text(&text, call->source->text, call->source->len);
+    Source source = text_source(&text, call->source->name);
+    Lang lang = language_of(call->language);
+    lang = lang == LANG_AUTO ? lang_of(&source) : lang;
+    ctx->diag.line = 0;
+    Module *m = lang_read(ctx, &source, lang, false);
+    if (!m)
+        return ORI_BAD_INPUT;
+    bool planned = phase_plan(ctx, m, why);
+    if (!planned)
+        wrong_use(call->ori, why);
+    if (!planned || !phase_check_pragmas(ctx, m, 0)) {
+        module_free(m);
+        return ORI_BAD_INPUT;
+    }
+    check_instructions(call->ori, m);
+    module_freeze(m);
+    call->module = NEW(&m->arena, OriModule);
+    *call->module = (OriModule){.m = m, .lang = lang, .names = NEW_ARRAY(&m->arena, const char *, m->fns.n)};
+    for (uint32_t k = 0; k < m->fns.n; k++)
+        call->module->names[k] = function_name(m, m->fns.at[k]);
+    return ORI_OK;
+}
+
+OriModule *ori_parse(OriContext *ori, const char *name, const char *text, size_t size, OriLanguage language)
+{
+    Source source = {.name = name ? name : "<text>", .text = text, .len = size};
+    Call call = {.ori = ori, .source = &source, .language = language};
+    return guarded(&call, parse) == ORI_OK ? call.module : NULL;
+}
+
+static void pass_remark_on(OriContext *ori, const Remark *m)
+{
+    Arena *arena = &ori->ctx.arena;
+    OriRemarkPart *parts = NEW_ARRAY(arena, OriRemarkPart, m->args.n);
+    for (uint32_t k = 0; k < m->args.n; k++)
+        parts[k] = (OriRemarkPart){m->args.at[k].key, m->args.at[k].text};
+    OriRemark remark = {.kind = (OriRemarkKind)m->kind,
+                        .phase = phase_info[m->row].name,
+                        .name = m->name,
+                        .function = m->function,
+                        .file = m->path,
+                        .line = m->path ? m->line : 0,
+                        .column = m->path ? m->col : 0,
+                        .text = remark_text(m, arena),
+                        .parts = parts,
+                        .part_count = m->args.n};
+    ori->receive_remark(ori->remark_user, &remark);
+}
+
+static OriStatus run_plan(Call *call)
+{
+    Ctx *ctx = &call->ori->ctx;
+    char why[500];
+    if (!phase_plan(ctx, call->module->m, why))
+        return wrong_use(call->ori, why);
+    if (call->ori->receive_remark) {
+        remarks_init(&call->ori->remarks, &ctx->heap, NULL);
+        ctx->remarks = &call->ori->remarks;
+    }
+    if (call->ori->receive_report) {
+        out_init(&call->ori->report, &ctx->arena, pass_report_on, call->ori);
+        ctx->report = &call->ori->report;
+    }
+    call->module->broken = true;  // until all went well
+    batch_run(&(Batch){.ctx = ctx,
+                       .module = call->module->m,
+                       .end = call->module->m->items.n,
+                       .threads = phase_may_report(ctx, call->module->m) ? 1 : call->ori->threads,
+                       .keep = true});
+    call->module->broken = false;
+    if (ctx->remarks)
+        remarks_name_files(ctx->remarks, call->module->m);
+    for (uint32_t k = 0; ctx->remarks && k < ctx->remarks->at.n; k++)
+        pass_remark_on(call->ori, &ctx->remarks->at.at[k]);
+    return ORI_OK;
+}
+
+static OriStatus run(OriContext *ori, OriModule *module, const char *phases)
+{
+    Call call = {.ori = ori, .module = module};
+    if (module->broken)
+        return wrong_use(ori, "the module is broken since an earlier call failed");
+    ori->ctx.options.named = phases;
+    ori->ctx.options.stay_in_ssa = phases;
+    OriStatus status = guarded(&call, run_plan);
+    ori->ctx.options.named = NULL;
+    return status;
+}
+
+OriStatus ori_optimize(OriContext *ori, OriModule *module) { return run(ori, module, NULL); }
+
+OriStatus ori_run_phases(OriContext *ori, OriModule *module, const char *phases) { return run(ori, module, phases); }
+
+static bool pass_on(void *user, const char *text, size_t n)
+{
+    Call *call = user;
+    return call->write(call->user, text, n);
+}
+
+static OriStatus print(Call *call)
+{
+    Ctx *ctx = &call->ori->ctx;
+    Module *m = call->module->m;
+    Lang lang = language_of(call->language);
+    Out out;
+    out_init(&out, &ctx->arena, pass_on, call);
+    lang = lang == LANG_AUTO ? call->module->lang : lang;
+    for (uint32_t k = 0; k < m->fns.n && lang == LANG_ORI; k++)
+        fn_renumber(m->fns.at[k]);
+    lang_write_header(m, lang, &out);
+    for (uint32_t k = 0; k < m->items.n; k++)
+        lang_write_item(m, &m->items.at[k], lang, &out);
+    out_flush(&out);
+    return out.failed ? ORI_IO : ORI_OK;
+}
+
+OriStatus ori_print(OriContext *ori, OriModule *module, OriLanguage language, OriWriteFn *write, void *user)
+{
+    Call call = {.ori = ori, .module = module, .language = language, .write = write, .user = user};
+    return module->broken ? wrong_use(ori, "the module is broken since an earlier call failed") : guarded(&call, print);
+}
+
+void ori_free(OriContext *ori, OriModule *module)
+{
+    (void)ori;
+    if (module)
+        module_free(module->m);
+}
+
+size_t ori_function_count(const OriModule *module) { return module->m->fns.n; }
+
+const char *ori_function_name(const OriModule *module, size_t index)
+{
+    return index < module->m->fns.n ? module->names[index] : NULL;
+}
+
+/* -- Tables --------------------------------------------------------------------------------------------- */
+
+static OriStatus print_table(Call *call)
+{
+    Ctx *ctx = &call->ori->ctx;
+    Out out;
+    char why[500];
+    out_init(&out, &ctx->arena, pass_on, call);
+    switch (call->table) {
+    case ORI_PHASES: phase_list(&out, true); break;
+    case ORI_KNOBS: knob_list(&out, &knob_table, true); break;
+    case ORI_BACKENDS: sm_list(&out, true); break;
+    case ORI_PIPELINE:
+        if (!phase_plan(ctx, NULL, why))
+            return wrong_use(call->ori, why);
+        phase_print_plan(ctx, &out);
+        break;
+    default: return wrong_use(call->ori, "ori_print_table() takes one of the constants of OriTable");
+    }
+    out_flush(&out);
+    return out.failed ? ORI_IO : ORI_OK;
+}
+
+OriStatus ori_print_table(OriContext *ori, OriTable table, OriWriteFn *write, void *user)
+{
+    Call call = {.ori = ori, .table = table, .write = write, .user = user};
+    return guarded(&call, print_table);
+}

@@ -1,0 +1,331 @@
+// SPDX-License-Identifier: MIT
+// oricheck: runs test files, each in a context of its own.
+#define _DEFAULT_SOURCE
+#include <dirent.h>
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "tools/options/option_docs.h"
+#include "tools/oricheck/check.h"
+
+enum { EXIT_PASSED = 0, EXIT_FAILED = 1, EXIT_USAGE = 2, EXIT_IO = 5, MAX_SECONDS = 60 };
+#define MAX_MEMORY ((size_t)2 << 30)  // of one test
+
+enum {
+#define OPTION(id, ...) OPT_##id,
+#include "tools/oricheck/oricheck.def"
+#undef OPTION
+};
+
+static const Option options[] = {
+#define OPTION(id, name, kind, arg, help) {OPT_##id, name, ARG_##kind, arg, help},
+#include "tools/oricheck/oricheck.def"
+#undef OPTION
+};
+
+typedef struct Driver {
+    Heap heap;
+    Arena arena;
+    bool bless, list, verbose;
+    const char *filter;
+    VEC(const char *) operands, files;
+    uint32_t passed, failed, skipped;
+    Out out;
+    char buf[1 << 14];
+    // The test that runs.
+    Ctx ctx;
+    Test test;
+} Driver;
+
+/* -- Command line --------------------------------------------------------------------------------------- */
+
+static bool usage(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+static bool usage(const char *fmt, ...)
+{
+    va_list args;
+    va_start(args, fmt);
+    fputs("oricheck: ", stderr);
+    vfprintf(stderr, fmt, args);
+    fputc('\n', stderr);
+    va_end(args);
+    return false;
+}
+
+static const DocRow statuses[] = {{"0", "all passed"}, {"1", "failed"}, {"2", "usage"}, {"5", "I/O"}};
+
+#define LINE ""
+#define WORD ""
+#define TEXT ":"
+static const DocRow directives[] = {
+#define DIRECTIVE(id, word, form, arg, help) {word form arg, help},
+#include "tools/oricheck/check.def"
+};
+#undef LINE
+#undef WORD
+#undef TEXT
+
+static const DocRow kinds[] = {
+#define TEST(id, word, arg, checks, help) {sizeof arg > 1 ? "test " word " " arg : "test " word, help},
+#include "tools/oricheck/check.def"
+};
+
+static const DocRow settings[] = {
+#define SETTING(id, word, arg, help) {"set " word " " arg, help},
+#include "tools/oricheck/check.def"
+};
+
+static const DocSection sections[] = {
+    {"directives", "In comments, `;` in Ori text, `//` in PTX:", DOC_ROWS(directives)},
+    {"kinds of tests", DOC_ROWS(kinds)},
+    {"settings", DOC_ROWS(settings),
+     .close = "TEXT is literal, with runs of blanks folded; in it {{regex}} is a POSIX extended regular expression, "
+              "[[NAME:regex]] binds a name, and [[NAME]] is what it is bound to; names end at the next label."},
+};
+
+static const DocRow examples[] = {
+    {"oricheck tests/golden/phases/OriRemoveNopCode", "the tests of a phase"},
+    {"oricheck --bless tests/golden/phases --filter precise", "write the results of some tests anew"},
+};
+
+static const DocSection last[] = {{"examples", DOC_ROWS(examples), .man_only = true}};
+
+static const Program program = {
+    .name = "oricheck",
+    .purpose = "run tests of a GPU compiler from the comments of PTX and Ori files",
+    .operands = "FILES|DIRS...",
+    .about = "Runs test files, .ori and .ptx, whose comments say what is expected. Folders are searched for them.",
+    .options = options,
+    .noptions = ARRAY_LEN(options),
+    .sections = sections,
+    .nsections = ARRAY_LEN(sections),
+    .statuses = statuses,
+    .nstatuses = ARRAY_LEN(statuses),
+    .last = last,
+    .nlast = ARRAY_LEN(last),
+};
+
+// False: a message was printed. *done: nothing is left to do.
+static bool parse_command_line(Driver *d, int argc, char **argv, bool *done)
+{
+    OptionParser p = program_parser(&program, argc, argv);
+    for (int id; (id = program_next(&program, &p, &d->out)) != OPTION_END && !*done;) {
+        switch (id) {
+        case OPTION_ERROR: return usage("%s", p.error);
+        case OPTION_OPERAND: VEC_PUSH(&d->arena, &d->operands, p.value); break;
+        case OPT_BLESS: d->bless = true; break;
+        case OPT_FILTER: d->filter = p.value; break;
+        case OPT_LIST: d->list = true; break;
+        case OPT_VERBOSE: d->verbose = true; break;
+        case OPTION_DONE: *done = true; break;
+        }
+    }
+    return *done || d->operands.n || usage("no test files; --help explains the use");
+}
+
+/* -- Files ---------------------------------------------------------------------------------------------- */
+
+static bool has_suffix(const char *path, const char *suffix)
+{
+    size_t n = strlen(path), k = strlen(suffix);
+    return n > k && strcmp(path + n - k, suffix) == 0;
+}
+
+static bool add_file(Driver *d, const char *path)
+{
+    if (d->filter && !strstr(path, d->filter))
+        return true;
+    if (access(path, R_OK) != 0)
+        return usage("cannot read '%s': %s", path, strerror(errno));
+    VEC_PUSH(&d->arena, &d->files, path);
+    return true;
+}
+
+static bool add_folder(Driver *d, const char *path);
+
+static bool add_found(Driver *d, const char *path)
+{
+    struct stat st;
+    if (stat(path, &st) != 0)
+        return true;  // a link to nothing
+    if (S_ISDIR(st.st_mode))
+        return add_folder(d, path);
+    return !S_ISREG(st.st_mode) || !(has_suffix(path, ".ori") || has_suffix(path, ".ptx")) || add_file(d, path);
+}
+
+static bool add_folder(Driver *d, const char *path)
+{
+    DIR *dir = opendir(path);
+    if (!dir)
+        return usage("cannot read '%s': %s", path, strerror(errno));
+    size_t n = strlen(path);
+    bool ok = true;
+    for (struct dirent *e; ok && (e = readdir(dir));) {
+        if (e->d_name[0] == '.')
+            continue;
+        size_t len = strlen(e->d_name);
+        char *name = arena_alloc(&d->arena, n + len + 2);
+        memcpy(name, path, n);
+        name[n] = '/';
+        memcpy(name + n + (path[n - 1] != '/'), e->d_name, len + 1);
+        ok = add_found(d, name);
+    }
+    closedir(dir);
+    return ok;
+}
+
+static int by_path(const void *a, const void *b) { return strcmp(*(const char *const *)a, *(const char *const *)b); }
+
+static bool add_operand(Driver *d, const char *path)
+{
+    struct stat st;
+    if (stat(path, &st) != 0)
+        return usage("cannot read '%s': %s", path, strerror(errno));
+    uint32_t first = d->files.n;
+    if (!(S_ISDIR(st.st_mode) ? add_folder(d, path) : add_file(d, path)))
+        return false;
+    if (d->files.n > first)
+        qsort(d->files.at + first, d->files.n - first, sizeof *d->files.at, by_path);
+    return true;
+}
+
+static bool find_files(Driver *d)
+{
+    for (uint32_t k = 0; k < d->operands.n; k++)
+        if (!add_operand(d, d->operands.at[k]))
+            return false;
+    return d->files.n || (d->filter ? usage("no path of a test file holds '%s'", d->filter) : usage("no test files"));
+}
+
+/* -- Crashes -------------------------------------------------------------------------------------------- */
+
+// The only state outside of the driver: a signal handler can be told nothing else.
+static const char *volatile running;
+static const int fatal[] = {SIGSEGV, SIGABRT, SIGBUS, SIGFPE, SIGILL, SIGALRM};
+static struct sigaction before[ARRAY_LEN(fatal)];
+
+static void say(const char *text)
+{
+    ssize_t written = write(STDERR_FILENO, text, strlen(text));
+    (void)written;
+}
+
+// Names the file, and lets happen what would have happened: a sanitizer's report, a core.
+static void crashed(int sig, siginfo_t *info, void *context)
+{
+    (void)context;
+    if (running) {
+        say(running);
+        say(sig == SIGALRM ? ": the test did not end\n" : sig == SIGABRT ? ": aborted\n" : ": crashed\n");
+    }
+    for (size_t k = 0; k < ARRAY_LEN(fatal); k++)
+        if (fatal[k] == sig)
+            sigaction(sig, &before[k], NULL);
+    if (info->si_code <= 0 || sig == SIGALRM)
+        raise(sig);  // sent by a program, so it will not come again by itself
+}
+
+static void watch_crashes(void)
+{
+    static char stack[1 << 16];  // of the handler: the other may have overflowed
+    sigaltstack(&(stack_t){.ss_sp = stack, .ss_size = sizeof stack}, NULL);
+    struct sigaction action = {.sa_sigaction = crashed, .sa_flags = SA_SIGINFO | SA_ONSTACK};
+    for (size_t k = 0; k < ARRAY_LEN(fatal); k++)
+        sigaction(fatal[k], &action, &before[k]);
+}
+
+/* -- Tests ---------------------------------------------------------------------------------------------- */
+
+static void open_and_run(Test *t)
+{
+    char why[200];
+    if (!source_open(&t->source, t->path, &t->ctx->arena, why)) {
+        check_fail(t, 0, "cannot read the file: %s", why);
+        return;
+    }
+    t->lang = lang_of(&t->source);
+    check_run(t);
+}
+
+static void count(Driver *d)
+{
+    const Test *t = &d->test;
+    if (t->blessed)
+        out_fmt(&d->out, "blessed %s\n", t->path);
+    if (t->failures) {
+        d->failed++;
+    } else if (t->skip) {
+        d->skipped++;
+        out_fmt(&d->out, "SKIP %s: %s\n", t->path, t->skip);
+    } else {
+        d->passed++;
+        if (d->verbose)
+            out_fmt(&d->out, "PASS %s\n", t->path);
+    }
+}
+
+static void run_file(Driver *d, const char *path)
+{
+    jmp_buf unwind;
+    Ctx *ctx = &d->ctx;
+    memset(ctx, 0, sizeof *ctx);
+    d->test = (Test){.path = path, .ctx = ctx, .out = &d->out, .bless = d->bless};
+    ctx->heap = (Heap){.limit = MAX_MEMORY, .files = &program_files, .unwind = &unwind};
+    arena_init(&ctx->arena, &ctx->heap);
+    running = path;
+    alarm(MAX_SECONDS);
+    if (setjmp(unwind))
+        check_fail(&d->test, d->test.kind_line, "%s%s", ctx->heap.status == ST_INTERNAL ? "internal error: " : "",
+                   ctx->heap.message);
+    else
+        open_and_run(&d->test);
+    alarm(0);
+    running = NULL;
+    source_close(&d->test.source);
+    count(d);
+    heap_release(&ctx->heap);  // after the last use of the reason of a skip
+    out_flush(&d->out);
+    fflush(stdout);
+}
+
+static int run(Driver *d, int argc, char **argv)
+{
+    bool done = false;
+    if (!parse_command_line(d, argc, argv, &done))
+        return EXIT_USAGE;
+    if (done)
+        return program_written(&program) ? EXIT_PASSED : EXIT_IO;
+    if (!find_files(d))
+        return EXIT_USAGE;
+    for (uint32_t k = 0; k < d->files.n; k++) {
+        if (d->list)
+            puts(d->files.at[k]);
+        else
+            run_file(d, d->files.at[k]);
+    }
+    if (!d->list)
+        printf("%u passed, %u failed, %u skipped\n", d->passed, d->failed, d->skipped);
+    return d->failed ? EXIT_FAILED : program_written(&program) ? EXIT_PASSED : EXIT_IO;
+}
+
+int main(int argc, char **argv)
+{
+    static Driver driver;  // large; there is one
+    Driver *d = &driver;
+    jmp_buf unwind;
+    volatile int status = EXIT_USAGE;
+    d->heap = (Heap){.files = &program_files, .unwind = &unwind};
+    d->out = (Out){.write = out_to_stdio, .user = stdout, .buf = d->buf, .cap = sizeof d->buf};
+    arena_init(&d->arena, &d->heap);
+    watch_crashes();
+    files_watch_signals();
+    if (setjmp(unwind))
+        usage("%s", d->heap.message);
+    else
+        status = run(d, argc, argv);
+    heap_release(&d->heap);
+    return status;
+}

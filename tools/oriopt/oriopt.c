@@ -1,0 +1,446 @@
+// SPDX-License-Identifier: MIT
+// oriopt: PTX or Ori text in, phases, PTX or Ori text out.
+#define _DEFAULT_SOURCE
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "tools/lib/batch.h"
+#include "tools/oriopt/oriopt.h"
+
+static void to_stderr(void *user, const char *text, size_t n)
+{
+    (void)user;
+    fwrite(text, 1, n, stderr);
+}
+
+static void to_nowhere(void *user, const char *text, size_t n) { (void)user, (void)text, (void)n; }
+
+static bool out_to_nowhere(void *user, const char *text, size_t n) { return (void)user, (void)text, (void)n, true; }
+
+static bool is_named(const Module *m, const Fn *fn, const char *entry)
+{
+    char buf[4096];  // longer names are cut
+    return strcmp(entry, name_text(&m->tables, m->syms.at[fn->sym].name, buf, sizeof buf)) == 0;
+}
+
+static bool is_selected(void *user, const Fn *fn)
+{
+    const Job *job = user;
+    for (size_t k = 0; k < job->settings->nentries; k++)
+        if (is_named(fn->module, fn, job->settings->entries[k]))
+            return true;
+    return job->settings->nentries == 0;
+}
+
+// Notes which --entry options name functions of this piece, and how many instructions it has.
+static void survey_piece(Job *job, const Module *m, uint32_t first)
+{
+    const Settings *s = job->settings;
+    for (uint32_t k = first; k < m->items.n; k++) {
+        const Item *item = &m->items.at[k];
+        const Fn *fn = item->kind == ITEM_FN ? m->fns.at[item->index] : NULL;
+        job->instrs += fn ? fn->ninstrs : 0;
+        for (size_t e = 0; fn && e < s->nentries; e++)
+            job->entry_seen[e] |= is_named(m, fn, s->entries[e]);
+    }
+    if (s->max_insns && job->instrs > s->max_insns)
+        heap_fail(&job->ctx.heap, ST_LIMIT, "the module has %llu instructions, more than --max-insns allows",
+                  (unsigned long long)job->instrs);
+}
+
+// Every --entry must name a function.
+static bool entries_exist(const Job *job)
+{
+    for (size_t k = 0; k < job->settings->nentries; k++)
+        if (!job->entry_seen[k])
+            return settings_bad_value("entry", job->settings->entries[k], "a function of this module");
+    return true;
+}
+
+static bool cannot_write(Job *job, const char *path, const char *why)
+{
+    diag_plain(&job->ctx.diag, DIAG_ERROR, "cannot write '%s': %s", path, why);
+    return false;
+}
+
+static bool open_output(Job *job)
+{
+    const Settings *s = job->settings;
+    char why[200];
+    if (s->emit && !(job->file_open = outfile_open(&job->file, s->output, &job->ctx.arena, why)))
+        return cannot_write(job, s->output, why);
+    if (s->remarks && !(job->remarks_open = outfile_open(&job->remarks_file, s->remarks, &job->ctx.arena, why)))
+        return cannot_write(job, s->remarks, why);
+    return true;
+}
+
+static bool open_input(Job *job)
+{
+    const Settings *s = job->settings;
+    char why[200];
+    if (s->text) {
+        job->source = *s->text;
+        return true;
+    }
+    if (source_open(&job->source, s->input, &job->ctx.arena, why))
+        return true;
+    diag_plain(&job->ctx.diag, DIAG_ERROR, "cannot read '%s': %s", s->input, why);
+    return false;
+}
+
+// The .run file of --check-each: the one that is named, or the one beside the input.
+static const char *run_path(Job *job)
+{
+    const Settings *s = job->settings;
+    const char *dot = strrchr(s->input, '.');
+    size_t n = dot && !strchr(dot, '/') ? (size_t)(dot - s->input) : strlen(s->input);
+    if (s->run_file)
+        return s->run_file;
+    char *path = arena_alloc(&job->ctx.arena, n + 5);
+    memcpy(path, s->input, n);
+    memcpy(path + n, ".run", 5);
+    return path;
+}
+
+static Status start_check(Job *job, Module *m)
+{
+    const Settings *s = job->settings;
+    char why[200];
+    if (s->run_text) {
+        job->run_source = *s->run_text;
+    } else if (!source_open(&job->run_source, run_path(job), &job->ctx.arena, why)) {
+        diag_plain(&job->ctx.diag, DIAG_ERROR, "--check-each: cannot read '%s': %s", run_path(job), why);
+        return ST_IO;
+    }
+    Status status = run_each_read(&job->check, &job->ctx, &job->run_source);
+    if (status == ST_OK && !run_each_start(&job->check, m, job->source.name))
+        status = job->check.plan.status == ST_OK ? ST_BAD_INPUT : job->check.plan.status;
+    return status;
+}
+
+// For the module's target, or for what is known without one.
+static Status make_plan(Job *job, const Module *m)
+{
+    char why[500];
+    if (phase_plan(&job->ctx, m, why))
+        return ST_OK;
+    settings_usage(why);
+    return ST_USAGE;
+}
+
+// What is done once, when the first piece is there: the end of its header, at least.
+static Status begin_output(Job *job, Module *m, bool more, bool *whole, Out *out)
+{
+    const Settings *s = job->settings;
+    if (!open_output(job))
+        return ST_IO;
+    *whole |= more && s->emit && !outfile_hold(&job->file);
+    out_init(out, &job->ctx.arena, s->check_each ? out_to_text : outfile_write,
+             s->check_each ? (void *)&job->text : &job->file);
+    job->text.arena = &job->ctx.arena;
+    if (s->check_each) {
+        Status status = start_check(job, m);
+        if (status != ST_OK)
+            return status;
+    }
+    if (s->emit)
+        lang_write_header(m, job->output_lang, out);
+    return ST_OK;
+}
+
+static void run_piece(Job *job, Module *m, uint32_t first, Out *out)
+{
+    const Settings *s = job->settings;
+    Batch batch = {.ctx = &job->ctx,
+                   .module = m,
+                   .first = first,
+                   .end = m->items.n,
+                   .wanted = is_selected,
+                   .user = job,
+                   .out = s->emit ? out : NULL,
+                   .lang = job->output_lang,
+                   .threads = job->alone || phase_may_report(&job->ctx, m) ? 1 : s->threads,
+                   // Dumps of later functions may show this one's declaration, and kernels may call it.
+                   .keep = job->ctx.dumps.any || s->check_each};
+    batch_run(&batch);
+    job->write_s += batch.write_s;
+}
+
+// Reads, runs and writes the module in pieces, so that memory does not grow with it. Each has an item, and so the first
+// one the whole header. It is one piece where dumps of a function show the declarations of others, where kernels run
+// what others call, and where there is no place to keep what must not be seen before all is read. Behind an error the
+// rest is only read, for more of them.
+static Status run_module(Job *job, LangReader *reader, Out *out)
+{
+    Module *m = reader->module;
+    Status status = ST_OK;
+    bool begun = false, whole = job->whole;
+    for (bool more = true; more && status == ST_OK;) {
+        uint32_t first = m->items.n, first_fn = m->fns.n;
+        double start = phase_clock();
+        do
+            more = lang_more(reader, whole ? SIZE_MAX : (size_t)job->settings->piece);
+        while (more && (job->ctx.diag.errors || m->items.n == first));
+        job->read_s += phase_clock() - start;
+        if (job->ctx.diag.errors)
+            return ST_BAD_INPUT;
+        survey_piece(job, m, first);
+        module_freeze(m);
+        if (!begun)
+            status = make_plan(job, m);
+        if (status == ST_OK && !phase_check_pragmas(&job->ctx, m, first_fn))
+            status = ST_BAD_INPUT;
+        if (status == ST_OK && job->settings->print_pipeline) {
+            phase_print_plan(&job->ctx, &job->err);
+            return ST_OK;
+        }
+        if (!begun && status == ST_OK)
+            status = begin_output(job, m, more, &whole, out);
+        begun = true;
+        if (status == ST_OK)
+            run_piece(job, m, first, out);
+    }
+    if (status == ST_OK && !entries_exist(job))
+        status = ST_USAGE;
+    out_flush(out);
+    return status;
+}
+
+// All of them, into a file that is not there yet.
+static bool write_remarks(Job *job)
+{
+    Out out;
+    if (!job->remarks_open)
+        return true;
+    out_init(&out, &job->ctx.arena, outfile_write, &job->remarks_file);
+    remarks_name_files(&job->remarks, job->module);
+    remarks_write(&job->remarks, &out);
+    out_flush(&out);
+    return !out.failed || cannot_write(job, job->settings->remarks, outfile_error(&job->remarks_file));
+}
+
+static bool commit_remarks(Job *job)
+{
+    char why[200];
+    return !job->remarks_open || outfile_commit(&job->remarks_file, why) ||
+           cannot_write(job, job->settings->remarks, why);
+}
+
+static Status finish_output(Job *job, const Out *out)
+{
+    const Settings *s = job->settings;
+    Ctx *ctx = &job->ctx;
+    char why[200];
+    if (s->check_each && s->emit) {
+        size_t n = job->text.n;
+        run_each_output(&job->check, &job->text, job->output_lang);
+        if (!outfile_write(&job->file, job->text.at, n))
+            return cannot_write(job, s->output, outfile_error(&job->file)), ST_IO;
+    }
+    if (s->times)
+        phase_print_times(ctx, &job->err, job->read_s, job->write_s, job->instrs, s->times == PRINT_JSON);
+    if (s->stats)
+        phase_print_stats(ctx, job->module, &job->err, s->stats == PRINT_JSON);
+    out_flush(&job->err);
+    if (out->failed)
+        return cannot_write(job, s->output, outfile_error(&job->file)), ST_IO;
+    if (!phase_write_index(ctx, why))
+        return cannot_write(job, "index.json", why), ST_IO;
+    if (job->file_open && !outfile_commit(&job->file, why))
+        return cannot_write(job, s->output, why), ST_IO;
+    return ST_OK;
+}
+
+/* -- Knobs ---------------------------------------------------------------------------------------------- */
+
+// Reads the settings of one text. False: messages say what is wrong with it.
+static bool read_knobs(Job *job, KnobSource from, const Source *source)
+{
+    job->ctx.diag.source = source;
+    job->ctx.diag.line = 0;
+    bool ok = knob_read(job->knobs, from, &job->ctx.diag);
+    job->ctx.diag.source = NULL;
+    job->ctx.diag.line = 0;
+    return ok;
+}
+
+static bool read_knobs_text(Job *job, KnobSource from, const char *name, const char *text)
+{
+    return read_knobs(job, from, &(Source){.name = name, .text = text, .len = strlen(text)});
+}
+
+static Status read_knobs_file(Job *job, const char *path)
+{
+    Source source;
+    char why[200];
+    if (!source_open(&source, path, &job->ctx.arena, why)) {
+        diag_plain(&job->ctx.diag, DIAG_ERROR, "cannot read '%s': %s", path, why);
+        return ST_IO;
+    }
+    bool ok = read_knobs(job, KS_FILE, &source);
+    source_close(&source);
+    return ok ? ST_OK : ST_USAGE;
+}
+
+// What the environment, files and the command line set.
+static Status gather_knobs(Job *job)
+{
+    const Settings *s = job->settings;
+    const char *environment = s->ignore_environment ? NULL : getenv("ORI_KNOBS");
+    Status status = ST_OK;
+    job->ctx.settings = job->knobs = phase_knobs(&job->ctx.arena);
+    if (environment && !read_knobs_text(job, KS_ENVIRONMENT, "ORI_KNOBS", environment))
+        status = ST_USAGE;
+    for (size_t k = 0; k < s->nknobs_files && status != ST_IO; k++) {
+        Status file = read_knobs_file(job, s->knobs_files[k]);
+        status = file == ST_OK ? status : file;
+    }
+    for (size_t k = 0; k < s->nknobs; k++) {
+        char counter[200];
+        if (s->counters[k])
+            settings_counter(s->knobs[k], counter, sizeof counter);
+        if (!read_knobs_text(job, KS_COMMAND_LINE, s->counters[k] ? "--debug-counter" : "--knob",
+                             s->counters[k] ? counter : s->knobs[k]) &&
+            status == ST_OK)
+            status = ST_USAGE;
+    }
+    return status;
+}
+
+// What was set for nothing.
+static void warn_of_unread(Job *job)
+{
+    const Ctx *ctx = &job->ctx;
+    for (int row = 0; row < KNOB_COUNT; row++) {
+        const KnobSetting *s = knob_unread(ctx->settings, ctx->knobs.read, row);
+        if (s)
+            diag_plain(&job->ctx.diag, DIAG_WARNING, "%s:%u:%u: knob %s was set, but nothing that ran reads it",
+                       s->file, s->line, s->col, knob_table.rows[row].name);
+    }
+}
+
+/* -- The whole ------------------------------------------------------------------------------------------ */
+
+// Returns whether that was all; the plan for a module waits until that has been read.
+static bool print_tables(Job *job)
+{
+    const Settings *s = job->settings;
+    if (s->list_phases)
+        phase_list(&job->err, s->list_phases == PRINT_JSON);
+    if (s->list_knobs)
+        knob_list(&job->err, &knob_table, s->list_knobs == PRINT_JSON);
+    if (s->list_sm)
+        sm_list(&job->err, s->list_sm == PRINT_JSON);
+    if (s->print_knobs)
+        knob_print(&job->ctx.knobs, &job->err, true);
+    if (s->print_pipeline && !s->input)
+        phase_print_plan(&job->ctx, &job->err);
+    return s->print_pipeline ? !s->input : settings_tables(s);
+}
+
+static Status optimize(Job *job)
+{
+    const Settings *s = job->settings;
+    Ctx *ctx = &job->ctx;
+    if (s->input && !open_input(job))
+        return ST_IO;
+    job->lang = s->input_lang == LANG_AUTO && s->input ? lang_of(&job->source) : s->input_lang;
+    job->output_lang = s->output_lang == LANG_AUTO ? job->lang : s->output_lang;
+    ctx->options.stay_in_ssa = s->emit && job->output_lang == LANG_ORI;
+    Status status = gather_knobs(job);
+    if (status == ST_OK)
+        status = make_plan(job, NULL);
+    if (status != ST_OK)
+        return status;
+    if (print_tables(job))
+        return ST_OK;
+    Out out = {0};
+    ctx->options.positions = s->check_each;
+    if (s->remarks) {
+        remarks_init(&job->remarks, &ctx->heap, s->remarks_filter);
+        ctx->remarks = &job->remarks;
+    }
+    // What watches functions on their way, or writes of them as it goes, sees one after the other.
+    job->whole = s->check_each || ctx->dumps.any;
+    job->alone = job->whole || s->phases.self_roundtrip;
+    LangReader reader = lang_open(ctx, &job->source, job->lang, s->strip_debug);
+    job->module = reader.module;
+    status = run_module(job, &reader, &out);
+    if (status != ST_OK || s->print_pipeline)
+        return status;
+    warn_of_unread(job);
+    if (!write_remarks(job))
+        return ST_IO;
+    status = finish_output(job, &out);
+    return status == ST_OK && !commit_remarks(job) ? ST_IO : status;
+}
+
+/* -- The program ---------------------------------------------------------------------------------------- */
+
+static void end_job(Job *job)
+{
+    out_flush(&job->err);
+    run_each_close(&job->check);
+    if (job->file_open)
+        outfile_abandon(&job->file);
+    if (job->remarks_open)
+        outfile_abandon(&job->remarks_file);
+    if (!job->settings->text)
+        source_close(&job->source);
+    if (!job->settings->run_text)
+        source_close(&job->run_source);
+    heap_release(&job->ctx.heap);
+    free(job);
+}
+
+Status run_job(const Settings *s, bool quiet)
+{
+    Job *job = calloc(1, sizeof *job);
+    if (!job)
+        return ST_LIMIT;
+    job->settings = s;
+    Ctx *ctx = &job->ctx;
+    jmp_buf unwind;
+    volatile Status status;
+    char error[sizeof ctx->heap.message] = "";
+    if (setjmp(unwind)) {
+        status = ctx->heap.status;
+        memcpy(error, ctx->heap.message, sizeof error);
+        diag_plain(&ctx->diag, DIAG_ERROR, "%s%s", status == ST_INTERNAL ? "internal error: " : "", error);
+    } else {
+        ctx->heap = (Heap){.limit = (size_t)s->max_memory, .files = &program_files, .unwind = &unwind};
+        ctx->options = s->phases;
+        ctx->deadline = s->phases.max_seconds > 0 ? phase_total_clock() + s->phases.max_seconds : 0;
+        ctx->diag =
+            (Diag){.write = quiet ? to_nowhere : to_stderr, .json = s->json_diagnostics, .max_errors = s->max_errors};
+        job->err = (Out){.write = quiet ? out_to_nowhere : out_to_stdio,
+                         .user = settings_tables(s) ? stdout : stderr,
+                         .buf = job->err_buf,
+                         .cap = sizeof job->err_buf};
+        ctx->report = &job->err;
+        arena_init(&ctx->arena, &ctx->heap);
+        phase_factory(ctx);
+        status = optimize(job);
+    }
+    out_flush(&job->err);
+    if (status == ST_OK && !quiet && settings_tables(s) && !program_written(&opt_program))
+        status = ST_IO;
+    if (!quiet && !s->run_text && (status == ST_INTERNAL || (s->reproducer && s->input)))
+        write_reproducer(job, *error ? error : NULL);
+    Status result = status;
+    end_job(job);
+    return result;
+}
+
+int main(int argc, char **argv)
+{
+    Settings settings = settings_default();
+    bool done = false;
+    files_watch_signals();
+    if (!settings_take(&settings, argc, argv, &done))
+        return ST_USAGE;
+    if (done)
+        return program_written(&opt_program) ? ST_OK : ST_IO;
+    return settings.run_reproducer ? run_reproducer(&settings, argc, argv) : run_job(&settings, false);
+}

@@ -1,0 +1,574 @@
+// SPDX-License-Identifier: MIT
+// orirun: runs kernels of a PTX or Ori file, and shows and checks what they leave in memory.
+#define _DEFAULT_SOURCE
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "tools/lib/lang.h"
+#include "tools/options/option_docs.h"
+#include "tools/orirun/run_launch.h"
+
+// Options are the rows that are not lines of .run files only.
+#define AS_OPTION(id, name, kind, arg, help) {RO_##id, name, ARG_##kind, arg, help},
+#define AS_LINE(id, name, kind, arg, help) {name, help},
+#define NOTHING(...)
+static const Option options[] = {
+#define IF_COMMAND AS_OPTION
+#define IF_LAUNCH AS_OPTION
+#define IF_RUN AS_OPTION
+#define IF_LINE NOTHING
+#define OPTION(id, name, kind, arg, where, help) IF_##where(id, name, kind, arg, help)
+#include "tools/orirun/orirun.def"
+#undef IF_COMMAND
+#undef IF_LAUNCH
+#undef IF_RUN
+#undef IF_LINE
+};
+static const DocRow lines[] = {
+#define IF_COMMAND NOTHING
+#define IF_LAUNCH NOTHING
+#define IF_RUN NOTHING
+#define IF_LINE AS_LINE
+#include "tools/orirun/orirun.def"
+#undef OPTION
+};
+
+/* -- Documentation -------------------------------------------------------------------------------------- */
+
+static const DocRow arguments[] = {
+    {"u32:7 s64:-1 f32:1.5 b8:0xff ...", "a value of a type; `0x...` are its bits"},
+    {"struct:hex:DIGITS", "an aggregate by value"},
+    {"buf:SIZE", "the address of a buffer of zeroes (K, M and G may follow)"},
+    {"buf:@FILE  buf:hex:DIGITS", "of a buffer with a file's bytes, with these bytes"},
+    {"buf:COUNTxTYPE:iota[:START:STEP]", "of a buffer of START, START + STEP, ... (0, 1, ...)"},
+    {"buf:COUNTxTYPE:rand:SEED[:LO:HI]", "of random values from LO up to, not including, HI (integers: all; 0, 1)"},
+    {"buf:COUNTxTYPE:fill:VALUE", "of one value"},
+    {"ref:N", "of the buffer of argument N again (the first is 0)"},
+    {"keep:N", "in a launch that says `keep`: of argument N of the launch before"},
+};
+
+static const DocRow expectations[] = {
+    {"N:TYPE VALUE...", "what the buffer of argument N begins with"},
+    {"N:TYPE[INDEX] ~ULPS VALUE...", "from a value on; within so many units in the last place"},
+    {"NAME:TYPE VALUE...", "the same of a variable of the module"},
+    {"digest HEX...", "the digests of all buffers, and of variables that changed"},
+};
+
+static const DocRow line_counts[] = {
+    {"LINE FUNCTION LINE WARPS THREADS TAKEN NOT_TAKEN MNEMONIC KERNEL",
+     "the first word is `LINE`, then the function, the line of the module's text, how often the instruction ran in "
+     "warps and in threads, how many threads took and did not take it if it is a branch, its opcode, the kernel "
+     "launched"},
+};
+
+static const DocSection sections[] = {
+    {"arguments", "In the order of the parameters:", DOC_ROWS(arguments)},
+    {"expectations", "What --expect takes:", DOC_ROWS(expectations)},
+    {"counts of lines",
+     "`--count=lines` prints a row for each instruction of each function that ran, apart for each kernel:",
+     DOC_ROWS(line_counts)},
+    {"run files",
+     "A .run file has one option a line, without dashes, `file FILE` first; `---` is between launches, `#` begins a "
+     "comment, paths are relative to the file. Further lines:",
+     DOC_ROWS(lines)},
+};
+
+static const DocRow statuses[] = {
+    {"0", "done"},
+    {"1", "bad input, a fault of a kernel or a missed expectation"},
+    {"2", "usage"},
+    {"3", "internal error"},
+    {"4", "a limit was reached"},
+    {"5", "I/O"},
+};
+
+static const DocRow examples[] = {
+    {"orirun k.ptx --entry saxpy --grid 4 --block 64 --arg buf:256xf32:iota --arg buf:256xf32:rand:1 --arg f32:2 "
+     "--dump 1:f32",
+     "run a kernel with made-up arguments and print what it leaves in the second one"},
+    {"orirun k.run", "run the launches of a file and compare with what it expects"},
+    {"orirun k.run --file optimized.ptx", "the same launches on other code"},
+    {"orirun k.run --check-races --check-uninit", "what threads do to one another, and what nothing wrote"},
+};
+
+static const DocSection last[] = {{"examples", DOC_ROWS(examples), .man_only = true}};
+
+static const Program program = {
+    .name = "orirun",
+    .purpose = "run kernels of PTX or Ori text on the CPU",
+    .operands = "FILE",
+    .about = "Runs kernels of a PTX or Ori file, `-` for standard input, or what a .run file says.",
+    .options = options,
+    .noptions = ARRAY_LEN(options),
+    .sections = sections,
+    .nsections = ARRAY_LEN(sections),
+    .statuses = statuses,
+    .nstatuses = ARRAY_LEN(statuses),
+    .last = last,
+    .nlast = ARRAY_LEN(last),
+};
+
+/* -- The job -------------------------------------------------------------------------------------------- */
+
+typedef struct Ways {
+    bool seen;  // there is such an instruction
+    uint64_t warps, threads, taken, not_taken;
+} Ways;
+
+typedef struct Job {
+    const char *input;  // NULL: there is nothing to run
+    const char *path;   // of the module
+    bool digest, trace, count, count_lines, coverage;
+    uint64_t lane, max_memory;
+    Lang lang;
+    Ctx ctx;
+    RunPlan command, file;  // what the command line and the .run file say
+    RunPlan *plan;          // whose launches are run
+    Source run_source, source;
+    Module *module;
+    RunState state;
+    uint64_t counts[OPCODE_COUNT][2];  // in warps, in threads
+    Ways **ways;                       // by SymId of the function, by InstrId
+    Ways ***kernel_ways;               // the same by SymId of the kernel that was launched
+    SymId kernel;                      // of the last launch
+    Out out, err;
+    char out_buf[1 << 14], err_buf[4096];
+} Job;
+
+/* -- Command line --------------------------------------------------------------------------------------- */
+
+static bool usage(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+static bool usage(const char *fmt, ...)
+{
+    va_list args;
+    va_start(args, fmt);
+    fputs("orirun: ", stderr);
+    vfprintf(stderr, fmt, args);
+    fputc('\n', stderr);
+    va_end(args);
+    return false;
+}
+
+static bool ends_in(const char *text, const char *end)
+{
+    size_t n = strlen(text), k = strlen(end);
+    return n > k && strcmp(text + n - k, end) == 0;
+}
+
+static bool number(const char *option, const char *text, uint64_t most, uint64_t *n)
+{
+    return (run_number(text, n) && *n <= most) || usage("--%s: '%s' is not a number", option, text);
+}
+
+static bool lane(const char *option, const char *text, uint64_t *n)
+{
+    enum { LAST = 31 };
+    return (run_number(text, n) && *n <= LAST) || usage("--%s: '%s' is not a lane from 0 to %d", option, text, LAST);
+}
+
+static bool take_option(Job *job, RunOption o, const char *value)
+{
+    switch (o) {
+    case RO_DIGEST: job->digest = true; return true;
+    case RO_COUNT:
+        *(value ? &job->count_lines : &job->count) = true;
+        return !value || strcmp(value, "lines") == 0 || usage("--count: '%s' is not lines", value);
+    case RO_COVERAGE: job->coverage = true; return true;
+    case RO_TRACE: job->trace = true; return !value || lane("trace", value, &job->lane);
+    case RO_MAX_MEMORY: return number("max-memory", value, SIZE_MAX, &job->max_memory);
+    case RO_INPUT_KIND:
+        job->lang = strcmp(value, "ori") == 0 ? LANG_ORI : LANG_PTX;
+        return job->lang == LANG_ORI || strcmp(value, "ptx") == 0 || usage("-x: '%s' is not ptx or ori", value);
+    default: return run_plan_set(&job->command, o, value, NO_PLACE);
+    }
+}
+
+// Whether the options go with the kind of file.
+static bool options_fit(const Job *job, const char *launch_option)
+{
+    if (!job->input)
+        return usage("no input file; --help explains the use");
+    bool run_file = ends_in(job->input, ".run");
+    if (run_file && launch_option)
+        return usage("--%s is about one launch: write it into '%s'", launch_option, job->input);
+    if (!run_file && job->command.module)
+        return usage("--file replaces the module of a .run file; here it is '%s'", job->input);
+    return true;
+}
+
+// False: a message was printed.
+static bool parse_command_line(Job *job, int argc, char **argv)
+{
+    OptionParser p = program_parser(&program, argc, argv);
+    const char *launch_option = NULL;
+    for (int id; (id = program_next(&program, &p, &job->out)) != OPTION_END;) {
+        if (id == OPTION_ERROR)
+            return usage("%s", p.error);
+        if (id == OPTION_DONE) {
+            job->input = NULL;
+            return true;
+        }
+        if (id == OPTION_OPERAND && job->input)
+            return usage("more than one input file");
+        if (id == OPTION_OPERAND)
+            job->input = p.value;
+        else if (!take_option(job, (RunOption)id, p.value))
+            return false;
+        if (id >= 0 && run_option_where((RunOption)id) == WHERE_LAUNCH)
+            launch_option = p.option->name;
+    }
+    return options_fit(job, launch_option);
+}
+
+/* -- After the run -------------------------------------------------------------------------------------- */
+
+static bool dump_to_file(Job *job, const RunTarget *t, const uint8_t *bytes, uint64_t size)
+{
+    char why[200];
+    OutFile file;
+    if (!outfile_open(&file, t->path, &job->ctx.arena, why))
+        return run_fail(job->plan, ST_IO, t->place, "cannot write '%s': %s", t->path, why);
+    out_flush(&job->out);  // it may be standard output, too
+    fflush(stdout);
+    bool written = outfile_write(&file, (const char *)bytes, size);
+    if (written && outfile_commit(&file, why))
+        return true;
+    outfile_abandon(&file);
+    return run_fail(job->plan, ST_IO, t->place, "cannot write '%s': %s", t->path, written ? why : outfile_error(&file));
+}
+
+static bool dump(Job *job, const RunTarget *t)
+{
+    if (!t->path)
+        return run_dump(&job->state, t, &job->out);
+    const RunRegion *r = run_region(&job->state, t);
+    return r && dump_to_file(job, t, job->state.here.at[run_region_number(&job->state, r)].bytes, r->size);
+}
+
+static bool show_and_check(Job *job, const RunLaunch *l)
+{
+    for (uint32_t k = 0; k < l->dumps.n; k++)
+        if (!dump(job, &l->dumps.at[k]))
+            return false;
+    if (job->digest || job->plan == &job->file)
+        run_print_digests(&job->state, &job->out);
+    out_flush(&job->out);
+    fflush(stdout);
+    run_check(&job->state, l, job->state.here.at);
+    return true;
+}
+
+/* -- Counts and coverage -------------------------------------------------------------------------------- */
+
+// Adds to the counts of an instruction; `table` is indexed by the SymId of its function.
+static void add_ways(Job *job, Ways **table, const Executed *e)
+{
+    Ways **of = &table[e->fn->sym];
+    if (!*of)
+        *of = NEW_ARRAY(&job->ctx.arena, Ways, e->fn->instrs.n);
+    Ways *w = &(*of)[e->instr];
+    *w = (Ways){true, w->warps + e->warps, w->threads + e->threads, w->taken + e->taken, w->not_taken + e->not_taken};
+}
+
+static void add_executed(void *user, const Executed *e)
+{
+    Job *job = user;
+    const Instr *i = ir_instr(e->fn, e->instr);
+    const Desc *d = ir_desc(e->fn, i);
+    if (d->traits & TR_MARKER || i->flags & IF_IMPLICIT)
+        return;
+    job->counts[d->op][0] += e->warps;
+    job->counts[d->op][1] += e->threads;
+    add_ways(job, job->ways, e);
+    if (job->count_lines)
+        add_ways(job, job->kernel_ways[job->kernel], e);
+}
+
+// Adds the counts of a launch to those of the launches before it.
+static void add_launch(Job *job, SymId kernel)
+{
+    if (!job->count && !job->count_lines && !job->coverage)
+        return;
+    job->kernel = kernel;
+    if (!job->kernel_ways[kernel])
+        job->kernel_ways[kernel] = NEW_ARRAY(&job->ctx.arena, Ways *, job->module->syms.n);
+    machine_executed(job->state.machine, add_executed, job);
+}
+
+// The opcodes that ran, those that ran most often first.
+static void print_counts(Job *job)
+{
+    uint64_t all[2] = {0};
+    bool printed[OPCODE_COUNT] = {0};
+    out_fmt(&job->err, "%14s %14s  instruction\n", "warps", "threads");
+    for (bool more = true; more;) {
+        Opcode most = OPCODE_COUNT;
+        for (Opcode o = 0; o < OPCODE_COUNT; o++)
+            if (!printed[o] && job->counts[o][0] && (most == OPCODE_COUNT || job->counts[o][0] > job->counts[most][0]))
+                most = o;
+        more = most != OPCODE_COUNT;
+        if (!more)
+            break;
+        const uint64_t *n = job->counts[most];
+        printed[most] = true;
+        all[0] += n[0];
+        all[1] += n[1];
+        out_fmt(&job->err, "%14" PRIu64 " %14" PRIu64 "  %s\n", n[0], n[1], op_info[most].mnemonic);
+    }
+    out_fmt(&job->err, "%14" PRIu64 " %14" PRIu64 "  all\n", all[0], all[1]);
+}
+
+// Prints the counts of a function's instructions in the launches of a kernel, unless none of them ran.
+static void print_fn_lines(Job *job, const Fn *fn, const Ways *ways, SymId kernel)
+{
+    bool ran = false;
+    for (InstrId i = 0; i < fn->instrs.n; i++)
+        ran |= ways[i].warps > 0;
+    for (InstrId i = 0; i < fn->instrs.n; i++) {
+        size_t at = fn_where(fn, i), start;
+        uint32_t line = 0, col;
+        const Ways *w = &ways[i];
+        if (!ran || !w->seen)
+            continue;
+        if (at != SIZE_MAX)
+            diag_locate(&job->ctx.diag, at, &line, &col, &start);
+        out_fmt(&job->err, "LINE %s %u %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %s ",
+                run_sym_name(&job->state, fn->sym), line, w->warps, w->threads, w->taken, w->not_taken,
+                op_info[ir_desc(fn, ir_instr(fn, i))->op].mnemonic);
+        out_fmt(&job->err, "%s\n", run_sym_name(&job->state, kernel));
+    }
+}
+
+static void print_lines(Job *job)
+{
+    for (SymId kernel = 0; kernel < job->module->syms.n; kernel++)
+        for (uint32_t k = 0; job->kernel_ways[kernel] && k < job->module->fns.n; k++) {
+            const Fn *fn = job->module->fns.at[k];
+            if (job->kernel_ways[kernel][fn->sym])
+                print_fn_lines(job, fn, job->kernel_ways[kernel][fn->sym], kernel);
+        }
+}
+
+static void print_where(Job *job, const Fn *fn, InstrId i)
+{
+    size_t at = fn_where(fn, i), start;
+    uint32_t line, col;
+    if (at != SIZE_MAX) {
+        diag_locate(&job->ctx.diag, at, &line, &col, &start);
+        out_fmt(&job->err, "%s:%u: ", job->source.name, line);
+    }
+    out_fmt(&job->err, "%s: ", run_sym_name(&job->state, fn->sym));
+}
+
+// Adds to n: blocks that ran, blocks, ways out of branches that were gone, such ways.
+static void cover_block(Job *job, const Fn *fn, BlockId b, const Ways *ways, uint32_t n[static 4])
+{
+    InstrId first = 0;
+    bool ran = false;
+    FOR_INSTRS(fn, b, i) {
+        if (ways[i].seen && !first)
+            first = i;
+        ran |= ways[i].warps > 0;
+    }
+    if (!first)
+        return;
+    n[0] += ran;
+    n[1]++;
+    if (!ran) {
+        char label[300];
+        print_where(job, fn, first);
+        if (ir_block(fn, b)->label.stem)
+            out_fmt(&job->err, "block %s never ran\n",
+                    name_text(fn->tables, ir_block(fn, b)->label, label, sizeof label));
+        else
+            out_z(&job->err, "from here to the end of the block nothing ever ran\n");
+    }
+    FOR_INSTRS(fn, b, i) {
+        const Instr *instr = ir_instr(fn, i);
+        if (!ways[i].seen || !ir_guarded(instr) || ir_desc(fn, instr)->op != OP_BRA)
+            continue;
+        n[2] += (ways[i].taken > 0) + (ways[i].not_taken > 0);
+        n[3] += 2;
+        if (ran && (!ways[i].taken || !ways[i].not_taken)) {
+            print_where(job, fn, i);
+            out_fmt(&job->err, "the branch was %s taken\n", ways[i].taken ? "always" : "never");
+        }
+    }
+}
+
+static void print_coverage(Job *job)
+{
+    for (uint32_t k = 0; k < job->module->fns.n; k++) {
+        const Fn *fn = job->module->fns.at[k];
+        uint32_t n[4] = {0};
+        if (!job->ways[fn->sym])
+            continue;
+        FOR_BLOCKS(fn, b)
+            cover_block(job, fn, b, job->ways[fn->sym], n);
+        out_fmt(&job->err, "coverage of %s: %u of %u blocks, %u of %u ways out of branches\n",
+                run_sym_name(&job->state, fn->sym), n[0], n[1], n[2], n[3]);
+    }
+}
+
+/* -- Launches ------------------------------------------------------------------------------------------- */
+
+static Status say_fault(Job *job, SymId entry)
+{
+    const RunError *e = machine_error(job->state.machine);
+    size_t at = e->fn ? fn_where(e->fn, e->instr) : SIZE_MAX;
+    const char *kernel = run_sym_name(&job->state, entry);
+    char text[600];
+    snprintf(text, sizeof text, "launch %u, %s, block %u,%u,%u, thread %u,%u,%u: %s", job->state.number, kernel,
+             e->block.x, e->block.y, e->block.z, e->thread.x, e->thread.y, e->thread.z, e->text);
+    if (at != SIZE_MAX)
+        diag_at(&job->ctx.diag, DIAG_ERROR, at, "%s", text);
+    else
+        diag_plain(&job->ctx.diag, DIAG_ERROR, "%s", text);
+    return e->status == RUN_LIMIT ? ST_LIMIT : ST_BAD_INPUT;
+}
+
+static Status run_launch(Job *job, const RunLaunch *l)
+{
+    RunPlan *p = job->plan;
+    Launch launch;
+    if (!l->keep)
+        run_state_end(&job->state);
+    if (!run_prepare(&job->state, l, &launch))
+        return p->status;
+    if (p == &job->file)
+        out_fmt(&job->out, "launch %u entry %s\n", job->state.number, run_sym_name(&job->state, launch.entry));
+    bool done = machine_run(job->state.machine, &launch);
+    add_launch(job, launch.entry);
+    if (!done)
+        return say_fault(job, launch.entry);
+    return show_and_check(job, l) ? ST_OK : p->status;
+}
+
+static Status run_launches(Job *job)
+{
+    RunPlan *p = job->plan;
+    job->ways = NEW_ARRAY(&job->ctx.arena, Ways *, job->module->syms.n);
+    job->kernel_ways = NEW_ARRAY(&job->ctx.arena, Ways **, job->module->syms.n);
+    p->options.count = job->count || job->count_lines;
+    p->options.coverage = job->coverage || job->count_lines;
+    p->options.trace = job->trace ? &job->err : NULL;
+    p->options.lane = (uint32_t)job->lane;
+    p->options.print = &job->out;
+    run_state_init(&job->state, p, job->module, job->source.name, &job->ctx.heap, &job->ctx.arena);
+    Status status = ST_OK;
+    for (uint32_t k = 0; k < p->launches.n && status == ST_OK; k++) {
+        job->state.number = k + 1;
+        status = run_launch(job, &p->launches.at[k]);
+    }
+    run_state_end(&job->state);
+    if (job->count)
+        print_counts(job);
+    if (job->count_lines)
+        print_lines(job);
+    if (job->coverage)
+        print_coverage(job);
+    return status == ST_OK ? p->status : status;
+}
+
+/* -- All of it ------------------------------------------------------------------------------------------ */
+
+// What the command line says goes before what the .run file says.
+static void merge_plans(Job *job)
+{
+    const MachineOptions *o = &job->command.options;
+    MachineOptions *to = &job->file.options;
+    to->check_races |= o->check_races;
+    to->check_uninit |= o->check_uninit;
+    to->max_steps = o->max_steps ? o->max_steps : to->max_steps;
+    to->seed = o->seed ? o->seed : to->seed;
+    if (job->command.module) {
+        job->file.module = job->command.module;
+        job->file.module_place = NO_PLACE;
+    }
+}
+
+// Finds out what is to be run, and leaves the module's path in job->path.
+static Status read_plan(Job *job)
+{
+    char why[200];
+    job->plan = &job->command;
+    job->path = job->input;
+    if (!ends_in(job->input, ".run"))
+        return ST_OK;
+    if (!source_open(&job->run_source, job->input, &job->ctx.arena, why)) {
+        run_fail(job->plan, ST_IO, NO_PLACE, "cannot read '%s': %s", job->input, why);
+        return ST_IO;
+    }
+    job->plan = &job->file;
+    if (!run_plan_read(&job->file, &job->run_source))
+        return job->file.status;
+    merge_plans(job);
+    job->path = job->file.module;
+    return ST_OK;
+}
+
+static Status run(Job *job, int argc, char **argv)
+{
+    char why[200];
+    if (!parse_command_line(job, argc, argv))
+        return ST_USAGE;
+    if (!job->input)
+        return ST_OK;
+    job->ctx.heap.limit = (size_t)job->max_memory;
+    Status status = read_plan(job);
+    if (status != ST_OK)
+        return status;
+    if (!source_open(&job->source, job->path, &job->ctx.arena, why)) {
+        run_fail(job->plan, ST_IO, job->plan->module_place, "cannot read '%s': %s", job->path, why);
+        return ST_IO;
+    }
+    job->module = lang_read(&job->ctx, &job->source, job->lang, false);
+    if (!job->module)
+        return ST_BAD_INPUT;
+    module_freeze(job->module);
+    return run_launches(job);
+}
+
+static void to_stderr(void *user, const char *text, size_t n)
+{
+    Job *job = user;
+    out_flush(&job->out);  // what came before a message is seen before it
+    fflush(stdout);
+    out_flush(&job->err);
+    fwrite(text, 1, n, stderr);
+}
+
+int main(int argc, char **argv)
+{
+    static Job job;  // large; there is one
+    jmp_buf unwind;
+    volatile Status status;
+    Ctx *ctx = &job.ctx;
+    files_watch_signals();
+    job.out = (Out){.write = out_to_stdio, .user = stdout, .buf = job.out_buf, .cap = sizeof job.out_buf};
+    job.err = (Out){.write = out_to_stdio, .user = stderr, .buf = job.err_buf, .cap = sizeof job.err_buf};
+    if (setjmp(unwind)) {
+        status = ctx->heap.status;
+        usage("%s%s", status == ST_INTERNAL ? "internal error: " : "", ctx->heap.message);
+    } else {
+        ctx->heap = (Heap){.files = &program_files, .unwind = &unwind};
+        ctx->diag = (Diag){.write = to_stderr, .user = &job, .max_errors = 20};
+        ctx->options.positions = true;
+        arena_init(&ctx->arena, &ctx->heap);
+        run_plan_init(&job.command, "orirun", &ctx->arena, to_stderr, &job);
+        run_plan_init(&job.file, "orirun", &ctx->arena, to_stderr, &job);
+        status = run(&job, argc, argv);
+    }
+    out_flush(&job.out);
+    out_flush(&job.err);
+    bool written = fflush(stdout) == 0 && !ferror(stdout) && !job.out.failed;
+    if (!written && status == ST_OK) {
+        usage("cannot write to standard output");
+        status = ST_IO;
+    }
+    source_close(&job.source);
+    source_close(&job.run_source);
+    heap_release(&ctx->heap);
+    return status;
+}

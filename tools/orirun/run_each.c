@@ -1,0 +1,415 @@
+// SPDX-License-Identifier: MIT
+// Launches before and behind phases.
+//
+// A launch goes on with the memory of the one before where it says `keep`; such chains are run as a whole. A chain is
+// run again if one of its kernels is the function that changed, or if that is no kernel.
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "tools/orirun/run_each.h"
+
+// A region as the original module leaves it.
+typedef struct Area {
+    const char *name;
+    SymId symbol;  // 0: a buffer
+    uint64_t size;
+    const uint8_t *bytes;
+    const uint8_t *defined;  // by byte; NULL: all are
+} Area;
+
+// What the original module does in a launch.
+struct OriginalLaunch {
+    const RunLaunch *l;
+    SymId entry;
+    bool unspecified;  // undefined values decide what happens
+    uint64_t steps;
+    TextBuffer printed;
+    VEC(Area) areas;
+};
+
+// A module at hand, in one chain of launches.
+typedef struct Chain {
+    RunEach *c;
+    RunState state;
+    Arena arena;
+    RunPlan plan;  // with options of its own
+    TextBuffer printed;
+    Out print;
+    char print_buf[256];
+} Chain;
+
+static void chain_start(Chain *chain, RunEach *c, const Module *m)
+{
+    chain->c = c;
+    chain->plan = c->plan;
+    arena_init(&chain->arena, &c->ctx->heap);
+    chain->printed = (TextBuffer){.arena = &chain->arena};
+    chain->print =
+        (Out){.write = out_to_text, .user = &chain->printed, .buf = chain->print_buf, .cap = sizeof chain->print_buf};
+    chain->plan.options.print = &chain->print;
+    run_state_init(&chain->state, &chain->plan, m, c->name, &c->ctx->heap, &chain->arena);
+}
+
+static void chain_end(Chain *chain)
+{
+    run_state_end(&chain->state);
+    arena_free(&chain->arena);
+}
+
+// What the launch at hand printed, and only that.
+static TextBuffer take_printed(Chain *chain)
+{
+    out_flush(&chain->print);
+    TextBuffer printed = chain->printed;
+    chain->printed = (TextBuffer){.arena = &chain->arena};
+    return printed;
+}
+
+static bool is_chain_end(const RunEach *c, uint32_t k)
+{
+    return k + 1 == c->launches.n || !c->launches.at[k + 1].l->keep;
+}
+
+/* -- The original --------------------------------------------------------------------------------------- */
+
+static void *keep_bytes(RunEach *c, const void *bytes, size_t n)
+{
+    return n ? memcpy(arena_alloc(&c->ctx->arena, n), bytes, n) : NULL;
+}
+
+static const char *keep_text(RunEach *c, const char *text) { return keep_bytes(c, text, strlen(text) + 1); }
+
+static bool say_fault(RunEach *c, const Chain *chain)
+{
+    const RunError *e = machine_error(chain->state.machine);
+    char text[600];
+    size_t at = e->fn ? fn_where(e->fn, e->instr) : SIZE_MAX;
+    snprintf(text, sizeof text, "before any phase, launch %u, block %u,%u,%u, thread %u,%u,%u: %s", chain->state.number,
+             e->block.x, e->block.y, e->block.z, e->thread.x, e->thread.y, e->thread.z, e->text);
+    if (at != SIZE_MAX)
+        diag_at(&c->ctx->diag, DIAG_ERROR, at, "%s", text);
+    else
+        diag_plain(&c->ctx->diag, DIAG_ERROR, "%s", text);
+    return false;
+}
+
+static void keep_areas(RunEach *c, const Chain *chain, OriginalLaunch *launch)
+{
+    const RunState *s = &chain->state;
+    for (uint32_t k = 0; k < s->regions.n; k++) {
+        const RunRegion *r = &s->regions.at[k];
+        const uint8_t *defined = machine_defined(s->machine, r->address);
+        Area a = {.symbol = r->symbol, .size = r->size};
+        if (r->nondet || !r->size)
+            continue;
+        a.name = keep_text(c, r->name);
+        a.bytes = keep_bytes(c, s->here.at[k].bytes, r->size);
+        a.defined = defined ? keep_bytes(c, defined, r->size) : NULL;
+        VEC_PUSH(&c->ctx->arena, &launch->areas, a);
+    }
+}
+
+static bool run_original(RunEach *c, Chain *chain, OriginalLaunch *launch)
+{
+    Launch l;
+    if (!run_prepare(&chain->state, launch->l, &l))
+        return false;
+    if (!machine_run(chain->state.machine, &l))
+        return say_fault(c, chain);
+    launch->entry = l.entry;
+    launch->steps = machine_steps(chain->state.machine);
+    launch->unspecified = machine_unspecified(chain->state.machine);
+    TextBuffer printed = take_printed(chain);
+    launch->printed = (TextBuffer){.at = keep_bytes(c, printed.at, printed.n), .n = printed.n};
+    keep_areas(c, chain, launch);
+    return true;
+}
+
+/* -- Differences ---------------------------------------------------------------------------------------- */
+
+static _Noreturn void differ(RunEach *c, const Fn *fn, const char *what)
+{
+    char where[200] = "what was written, read back", function[100];
+    if (c->row >= 0) {
+        name_text(fn->tables, fn->module->syms.at[fn->sym].name, function, sizeof function);
+        snprintf(where, sizeof where, "%s (phase %d), function %s", phase_info[c->row].name, c->row, function);
+    }
+    heap_fail(&c->ctx->heap, ST_INTERNAL, "%s: %s", where, what);
+}
+
+// As what the values of a buffer are shown: as what they were made, or else as what is expected of them.
+static Type type_of(const OriginalLaunch *launch, const RunState *s, uint32_t region)
+{
+    const RunLaunch *l = launch->l;
+    for (uint32_t k = 0; k < MIN(l->args.n, s->bounds.n); k++)
+        if (!s->bounds.at[k].bytes && s->bounds.at[k].region == region && l->args.at[k].fill.type != TY_NONE)
+            return l->args.at[k].fill.type;
+    for (uint32_t k = 0; k < l->expects.n; k++) {
+        const RunTarget *t = &l->expects.at[k].target;
+        bool is = !t->symbol && t->arg < s->bounds.n && s->bounds.at[t->arg].region == region;
+        if (is && t->type != TY_NONE)
+            return t->type;
+    }
+    return s->regions.at[region].size % 4 ? TY_B8 : TY_B32;
+}
+
+static void print_writer(const RunState *s, Dim size, uint64_t address, Out *out)
+{
+    Dim block, thread;
+    if (machine_writer(s->machine, address, &block, &thread))
+        out_fmt(out, "; block %u,%u,%u, thread %u,%u,%u (lane %u) wrote it", block.x, block.y, block.z, thread.x,
+                thread.y, thread.z, ((thread.z * size.y + thread.y) * size.x + thread.x) % 32);
+}
+
+// The byte at an offset of a region is another one.
+static _Noreturn void differ_at(RunEach *c, const Fn *fn, const Chain *chain, const OriginalLaunch *launch,
+                                uint32_t region, const Area *a, uint64_t offset)
+{
+    const RunState *s = &chain->state;
+    Type t = type_of(launch, s, region);
+    uint64_t size = value_bytes(t), index = offset / size;
+    char text[400];
+    Out out = {.buf = text, .cap = sizeof text - 1};
+    if ((index + 1) * size > a->size) {
+        t = TY_B8;
+        size = 1;
+        index = offset;
+    }
+    out_fmt(&out, "launch %u: %.60s:%s[%" PRIu64 "] is ", s->number, a->name, type_info[t].name, index);
+    value_print(&out, t, value_load(s->here.at[region].bytes + index * size, t));
+    out_z(&out, ", it was ");
+    value_print(&out, t, value_load(a->bytes + index * size, t));
+    print_writer(s, launch->l->block, s->regions.at[region].address + offset, &out);
+    text[out.n] = 0;
+    differ(c, fn, text);
+}
+
+// The region that an area was. In a module that was read back variables may have other numbers.
+static uint32_t find_region(const RunState *s, const Area *a, uint32_t guess)
+{
+    for (uint32_t k = 0; k < s->regions.n; k++) {
+        uint32_t at = (guess + k) % s->regions.n;
+        const RunRegion *r = &s->regions.at[at];
+        if (!r->symbol == !a->symbol && strcmp(r->name, a->name) == 0 && r->size == a->size)
+            return at;
+    }
+    return UINT32_MAX;
+}
+
+// The first byte that counts and differs; the size if none does.
+static uint64_t first_difference(const Area *a, const uint8_t *bytes)
+{
+    if (memcmp(a->bytes, bytes, a->size) == 0)
+        return a->size;
+    uint64_t k = 0;
+    while (k < a->size && (a->bytes[k] == bytes[k] || (a->defined && !a->defined[k])))
+        k++;
+    return k;
+}
+
+static void compare(RunEach *c, const Fn *fn, Chain *chain, const OriginalLaunch *launch)
+{
+    const RunState *s = &chain->state;
+    TextBuffer printed = take_printed(chain);
+    for (uint32_t k = 0; k < launch->areas.n; k++) {
+        const Area *a = &launch->areas.at[k];
+        uint32_t region = find_region(s, a, k);
+        if (region == UINT32_MAX)
+            continue;  // nothing names the variable any more
+        uint64_t offset = first_difference(a, s->here.at[region].bytes);
+        if (offset < a->size)
+            differ_at(c, fn, chain, launch, region, a, offset);
+    }
+    if (printed.n != launch->printed.n || (printed.n && memcmp(printed.at, launch->printed.at, printed.n) != 0)) {
+        char text[100];
+        snprintf(text, sizeof text, "launch %u prints another text", s->number);
+        differ(c, fn, text);
+    }
+}
+
+/* -- Running again -------------------------------------------------------------------------------------- */
+
+static _Noreturn void differ_in_fault(RunEach *c, const Fn *fn, const Chain *chain)
+{
+    const RunError *e = machine_error(chain->state.machine);
+    char text[500];
+    snprintf(text, sizeof text, "launch %u: block %u,%u,%u, thread %u,%u,%u: %s", chain->state.number, e->block.x,
+             e->block.y, e->block.z, e->thread.x, e->thread.y, e->thread.z, e->text);
+    differ(c, fn, text);
+}
+
+static void run_again(RunEach *c, const Fn *fn, const Module *m, uint32_t first, uint32_t end)
+{
+    Chain chain;
+    Launch l;
+    chain_start(&chain, c, m);
+    chain.plan.options.note_writers = true;
+    for (uint32_t k = first; k < end; k++) {
+        const OriginalLaunch *launch = &c->launches.at[k];
+        if (launch->unspecified)
+            break;  // nothing is known of what follows
+        chain.state.number = k + 1;
+        chain.plan.options.max_steps = 4 * launch->steps + 10000;
+        c->runs++;
+        if (!run_prepare(&chain.state, launch->l, &l))
+            differ(c, fn, "a launch does not go with the module any more");
+        if (!machine_run(chain.state.machine, &l))
+            differ_in_fault(c, fn, &chain);
+        compare(c, fn, &chain, launch);
+    }
+    chain_end(&chain);
+}
+
+// Whether a launch of the chain may get to the function.
+static bool runs_function(const RunEach *c, uint32_t first, uint32_t end, const Fn *fn)
+{
+    bool any = !fn || !(fn->module->syms.at[fn->sym].flags & SYM_KERNEL);
+    for (uint32_t k = first; k < end; k++)
+        any |= fn && c->launches.at[k].entry == fn->sym;
+    return any;
+}
+
+// fn: what changed; NULL: everything may have.
+static void check_module(RunEach *c, const Fn *fn, const Module *m)
+{
+    for (uint32_t first = 0, k = 0; k < c->launches.n; k++) {
+        if (!is_chain_end(c, k))
+            continue;
+        if (runs_function(c, first, k + 1, fn))
+            run_again(c, fn, m, first, k + 1);
+        first = k + 1;
+    }
+}
+
+static void forget_before(RunEach *c)
+{
+    if (c->before)
+        fn_free(c->before);
+    c->before = NULL;
+}
+
+static void watch_before(void *user, Fn *fn, int row)
+{
+    RunEach *c = user;
+    forget_before(c);
+    c->before = fn_clone(fn);
+    c->row = row;
+}
+
+static void watch_after(void *user, Fn *fn, int row, bool progress)
+{
+    RunEach *c = user;
+    c->row = row;
+    if (progress)
+        check_module(c, fn, c->module);
+    forget_before(c);
+}
+
+/* -- The face ------------------------------------------------------------------------------------------- */
+
+Status run_each_read(RunEach *c, Ctx *ctx, const Source *source)
+{
+    *c = (RunEach){.ctx = ctx};
+    run_plan_init(&c->plan, "oriopt", &ctx->arena, ctx->diag.write, ctx->diag.user);
+    run_plan_read(&c->plan, source);
+    return c->plan.status;
+}
+
+bool run_each_start(RunEach *c, Module *m, const char *name)
+{
+    Chain chain;
+    bool ok = true;
+    c->module = m;
+    c->name = name;
+    for (uint32_t k = 0; k < c->plan.launches.n; k++)
+        VEC_PUSH(&c->ctx->arena, &c->launches, ((OriginalLaunch){.l = &c->plan.launches.at[k]}));
+    for (uint32_t k = 0; k < c->launches.n && ok; k++) {
+        OriginalLaunch *launch = &c->launches.at[k];
+        if (!launch->l->keep) {
+            chain_start(&chain, c, m);
+            chain.plan.options.follow_undef = true;
+        }
+        chain.state.number = k + 1;
+        ok = run_original(c, &chain, launch);
+        if (is_chain_end(c, k) || !ok)
+            chain_end(&chain);
+    }
+    c->ctx->watch = (PhaseWatch){c, watch_before, watch_after};
+    return ok;
+}
+
+void run_each_output(RunEach *c, TextBuffer *text, Lang lang)
+{
+    Source source = text_source(text, "what was written");
+    const Source *input = c->ctx->diag.source;
+    c->row = -1;
+    Module *again = lang_read(c->ctx, &source, lang, false);
+    c->ctx->diag.source = input;
+    if (!again)
+        differ(c, NULL, "it is not accepted");
+    module_freeze(again);
+    check_module(c, NULL, again);
+    module_free(again);
+}
+
+void run_each_close(RunEach *c)
+{
+    if (c->ctx) {
+        forget_before(c);
+        c->ctx->watch = (PhaseWatch){0};
+    }
+}
+
+/* -- For reproducers ------------------------------------------------------------------------------------ */
+
+static void print_dim(Out *out, const char *prefix, const char *name, Dim d)
+{
+    out_fmt(out, "%s%s %u,%u,%u\n", prefix, name, d.x, d.y, d.z);
+}
+
+// Files come along.
+static void print_arg(RunEach *c, const RunArg *a, const char *prefix, Out *out)
+{
+    char why[200];
+    Source file;
+    if (a->kind != RA_BUFFER || a->fill.kind != FILL_FILE) {
+        out_fmt(out, "%sarg \"%s\"\n", prefix, a->text);
+        return;
+    }
+    if (!source_open(&file, a->fill.path, &c->ctx->arena, why))
+        return;
+    out_fmt(out, "%sarg buf:hex:", prefix);
+    for (size_t k = 0; k < file.len; k++)
+        out_fmt(out, "%02x", (uint8_t)file.text[k]);
+    out_char(out, '\n');
+    source_close(&file);
+}
+
+void run_each_print(RunEach *c, const char *prefix, Out *out)
+{
+    out_fmt(out, "%sfile -\n", prefix);
+    for (uint32_t k = 0; k < c->plan.launches.n; k++) {
+        const RunLaunch *l = &c->plan.launches.at[k];
+        if (k)
+            out_fmt(out, "%s---\n", prefix);
+        if (l->entry)
+            out_fmt(out, "%sentry \"%s\"\n", prefix, l->entry);
+        print_dim(out, prefix, "grid", l->grid);
+        print_dim(out, prefix, "block", l->block);
+        if (l->cluster.x)
+            print_dim(out, prefix, "cluster", l->cluster);
+        if (l->shared)
+            out_fmt(out, "%sshared %u\n", prefix, l->shared);
+        if (l->keep)
+            out_fmt(out, "%skeep\n", prefix);
+        for (uint32_t n = 0; n < l->args.n; n++)
+            print_arg(c, &l->args.at[n], prefix, out);
+        for (uint32_t n = 0; n < l->nondet.n; n++) {
+            const RunTarget *t = &l->nondet.at[n];
+            if (t->symbol)
+                out_fmt(out, "%snondet \"%s\"\n", prefix, t->symbol);
+            else
+                out_fmt(out, "%snondet %u\n", prefix, t->arg);
+        }
+    }
+}

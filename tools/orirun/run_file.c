@@ -1,0 +1,718 @@
+// SPDX-License-Identifier: MIT
+// Parser of .run files and of the values of options. A line and an option with the same name mean the same, since both
+// end in run_plan_set().
+#define _DEFAULT_SOURCE
+#include <ctype.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "tools/options/options.h"
+#include "tools/orirun/run_file.h"
+
+typedef struct RunOptionInfo {
+    const char *name;
+    ArgKind kind;
+    RunWhere where;
+} RunOptionInfo;
+
+static const RunOptionInfo option_info[RUN_OPTION_COUNT] = {
+#define OPTION(id, name, kind, arg, where, help) {name, ARG_##kind, WHERE_##where},
+#include "tools/orirun/orirun.def"
+#undef OPTION
+};
+
+enum { BLOCK_THREADS = 1024, GRID_YZ = 65535, ARGS_MAX = 4096 };
+
+RunWhere run_option_where(RunOption o) { return option_info[o].where; }
+
+/* -- Messages ------------------------------------------------------------------------------------------- */
+
+bool run_fail(RunPlan *p, Status status, RunPlace place, const char *fmt, ...)
+{
+    char text[1000], line[1200];
+    va_list args;
+    va_start(args, fmt);
+    vsnprintf(text, sizeof text, fmt, args);
+    va_end(args);
+    if (p->status == ST_OK)
+        p->status = status;
+    if (place != NO_PLACE) {
+        diag_at(&p->diag, DIAG_ERROR, place, "%s", text);
+        return false;
+    }
+    int n = snprintf(line, sizeof line, "%s: %s%s%s%s\n", p->program, p->option ? "--" : "", p->option ? p->option : "",
+                     p->option ? ": " : "", text);
+    p->diag.write(p->diag.user, line, (size_t)MIN(n, (int)sizeof line - 1));
+    return false;
+}
+
+// What is wrong with what somebody wrote.
+#define WRONG(p, place, ...) run_fail((p), (place) == NO_PLACE ? ST_USAGE : ST_BAD_INPUT, (place), __VA_ARGS__)
+
+static uint32_t edit_distance(const char *a, size_t na, const char *b)
+{
+    enum { LONGEST = 64 };
+    size_t nb = strlen(b);
+    uint32_t row[LONGEST + 1];
+    if (na > LONGEST || nb > LONGEST)
+        return UINT32_MAX;
+    for (size_t k = 0; k <= nb; k++)
+        row[k] = (uint32_t)k;
+    for (size_t i = 1; i <= na; i++) {
+        uint32_t diagonal = row[0];
+        row[0] = (uint32_t)i;
+        for (size_t k = 1; k <= nb; k++) {
+            uint32_t above = row[k],
+                     change = diagonal + (tolower((unsigned char)a[i - 1]) != tolower((unsigned char)b[k - 1]));
+            row[k] = MIN(change, MIN(above, row[k - 1]) + 1);
+            diagonal = above;
+        }
+    }
+    return row[nb];
+}
+
+const char *run_nearest(const char *text, size_t len, const char *const *names, uint32_t n)
+{
+    const char *best = NULL;
+    uint32_t least = (uint32_t)MAX(len / 2, 1) + 1;
+    for (uint32_t k = 0; k < n; k++) {
+        uint32_t d = edit_distance(text, len, names[k]);
+        if (d < least) {
+            least = d;
+            best = names[k];
+        }
+    }
+    return best;
+}
+
+// "; did you mean 'NAME'?", or nothing.
+static const char *did_you_mean(char buf[static 100], const char *name)
+{
+    buf[0] = 0;
+    if (name)
+        snprintf(buf, 100, "; did you mean '%s'?", name);
+    return buf;
+}
+
+/* -- Words and numbers ---------------------------------------------------------------------------------- */
+
+static char *copy_text(Arena *a, const char *text, size_t n)
+{
+    char *copy = arena_alloc(a, n + 1);
+    memcpy(copy, text, n);
+    copy[n] = 0;
+    return copy;
+}
+
+// A path as it is said in the .run file.
+static const char *path_of(const RunPlan *p, RunPlace place, const char *path)
+{
+    size_t n = strlen(path), folder = p->folder ? strlen(p->folder) : 0;
+    if (place == NO_PLACE || path[0] == '/' || strcmp(path, "-") == 0)
+        return path;
+    char *whole = arena_alloc(p->arena, folder + n + 1);
+    memcpy(whole, p->folder, folder);
+    memcpy(whole + folder, path, n + 1);
+    return whole;
+}
+
+// The number at the start of a text; NULL: there is none, or it is too large.
+static const char *leading_number(const char *text, uint64_t *n)
+{
+    char *end;
+    if (!isdigit((unsigned char)*text))
+        return NULL;
+    errno = 0;
+    *n = strtoull(text, &end, 10);
+    if (errno)
+        return NULL;
+    uint64_t scale = *end == 'K' ? 1 << 10 : *end == 'M' ? 1 << 20 : *end == 'G' ? 1 << 30 : 1;
+    if (*n > UINT64_MAX / scale)
+        return NULL;
+    *n *= scale;
+    return end + (scale > 1);
+}
+
+bool run_number(const char *text, uint64_t *n)
+{
+    const char *end = leading_number(text, n);
+    return end && !*end;
+}
+
+static bool take_number(RunPlan *p, RunPlace place, const char *text, uint64_t most, uint64_t *n)
+{
+    if (run_number(text, n) && *n <= most)
+        return true;
+    return WRONG(p, place, "'%s' is not a number from 0 to %" PRIu64, text, most);
+}
+
+// X, X,Y or X,Y,Z.
+static bool take_dim(RunPlan *p, RunPlace place, const char *text, Dim *d)
+{
+    uint64_t n[3] = {1, 1, 1};
+    const char *at = text;
+    for (int k = 0; k < 3; k++) {
+        at = leading_number(at, &n[k]);
+        if (!at || !n[k] || n[k] > INT32_MAX)
+            return WRONG(p, place, "'%s' is not X, X,Y or X,Y,Z, numbers from 1 on", text);
+        if (*at != ',' || k == 2)
+            break;
+        at++;
+    }
+    if (*at)
+        return WRONG(p, place, "'%s' is not X, X,Y or X,Y,Z, numbers from 1 on", text);
+    *d = (Dim){(uint32_t)n[0], (uint32_t)n[1], (uint32_t)n[2]};
+    return true;
+}
+
+static bool take_block(RunPlan *p, RunPlace place, const char *text, Dim *d)
+{
+    if (!take_dim(p, place, text, d))
+        return false;
+    uint64_t threads = (uint64_t)d->x * d->y;
+    if (threads > BLOCK_THREADS || threads * d->z > BLOCK_THREADS)
+        return WRONG(p, place, "'%s': a block has at most %d threads", text, BLOCK_THREADS);
+    return true;
+}
+
+static bool take_grid(RunPlan *p, RunPlace place, const char *text, Dim *d)
+{
+    if (!take_dim(p, place, text, d))
+        return false;
+    if (d->y > GRID_YZ || d->z > GRID_YZ)
+        return WRONG(p, place, "'%s': a grid has at most %d blocks in y and in z", text, GRID_YZ);
+    return (uint64_t)d->x * d->y <= UINT32_MAX / d->z || WRONG(p, place, "'%s' is a grid of too many blocks", text);
+}
+
+static bool take_cluster(RunPlan *p, RunPlace place, const char *text, Dim *d)
+{
+    if (!take_dim(p, place, text, d))
+        return false;
+    uint64_t most = CLUSTER_MAX;
+    return (d->x <= most && d->y <= most / d->x && d->z <= most / d->x / d->y) ||
+           WRONG(p, place, "'%s': a cluster has at most %d blocks", text, CLUSTER_MAX);
+}
+
+static bool take_type(RunPlan *p, RunPlace place, const char *text, size_t len, Type *t)
+{
+    const char *names[TYPE_COUNT];
+    char hint[100];
+    uint32_t n = 0;
+    *t = type_find(text, len);
+    if (*t && value_type(*t))
+        return true;
+    for (Type k = TY_NONE + 1; k < TYPE_COUNT; k++)
+        if (value_type(k))
+            names[n++] = type_info[k].name;
+    return WRONG(p, place, "'%.*s' is no type of values%s", (int)len, text,
+                 did_you_mean(hint, run_nearest(text, len, names, n)));
+}
+
+static bool take_value(RunPlan *p, RunPlace place, Type t, const char *text, uint64_t *bits)
+{
+    char why[200];
+    return value_parse(t, text, bits, why) || WRONG(p, place, "%s", why);
+}
+
+static bool take_wide(RunPlan *p, RunPlace place, Type t, const char *text, uint64_t *bits)
+{
+    char why[200];
+    return value_parse_wide(t, text, bits, why) || WRONG(p, place, "%s", why);
+}
+
+static int hex_digit(char c) { return isdigit((unsigned char)c) ? c - '0' : tolower((unsigned char)c) - 'a' + 10; }
+
+static bool take_hex(RunPlan *p, RunPlace place, const char *text, const uint8_t **bytes, uint64_t *size)
+{
+    size_t n = strlen(text);
+    if (strspn(text, "0123456789abcdefABCDEF") != n)
+        return WRONG(p, place, "'%c' is not a hexadecimal digit", text[strspn(text, "0123456789abcdefABCDEF")]);
+    if (n % 2)
+        return WRONG(p, place, "%zu hexadecimal digits are no whole number of bytes", n);
+    uint8_t *to = arena_alloc(p->arena, n / 2 + 1);
+    for (size_t k = 0; k < n / 2; k++)
+        to[k] = (uint8_t)(hex_digit(text[2 * k]) << 4 | hex_digit(text[2 * k + 1]));
+    *bytes = to;
+    *size = n / 2;
+    return true;
+}
+
+/* -- Arguments ------------------------------------------------------------------------------------------ */
+
+// Splits at colons, in place; returns how many parts there are, `max` + 1 if too many.
+static uint32_t split(char *text, char **part, uint32_t max)
+{
+    uint32_t n = 0;
+    for (char *at = text; at; n++) {
+        if (n == max)
+            return max + 1;
+        part[n] = at;
+        at = strchr(at, ':');
+        if (at)
+            *at++ = 0;
+    }
+    return n;
+}
+
+static bool take_range(RunPlan *p, RunPlace place, Fill *f, const char *low, const char *high)
+{
+    f->ranged = true;
+    if (!take_wide(p, place, f->type, low, &f->low) || !take_wide(p, place, f->type, high, &f->high))
+        return false;
+    return value_less_wide(f->type, f->low, f->high) ||
+           WRONG(p, place, "there is nothing from %s up to, not including, %s", low, high);
+}
+
+// iota[:START[:STEP]], rand:SEED[:LO:HI], fill:V
+static bool take_generator(RunPlan *p, RunPlace place, const char *text, Fill *f)
+{
+    static const char *const names[] = {"iota", "rand", "fill"};
+    char *part[4] = {NULL}, hint[100];
+    uint32_t n = split(copy_text(p->arena, text, strlen(text)), part, ARRAY_LEN(part));
+    if (strcmp(part[0], "iota") == 0) {
+        f->kind = FILL_IOTA;
+        if (n > 3)
+            return WRONG(p, place, "'%s' is not iota[:START[:STEP]]", text);
+        return take_wide(p, place, f->type, n > 1 ? part[1] : "0", &f->start) &&
+               take_wide(p, place, f->type, n > 2 ? part[2] : "1", &f->step);
+    }
+    if (strcmp(part[0], "rand") == 0) {
+        f->kind = FILL_RAND;
+        if (n != 2 && n != 4)
+            return WRONG(p, place, "'%s' is not rand:SEED or rand:SEED:LO:HI", text);
+        return take_number(p, place, part[1], UINT64_MAX, &f->seed) &&
+               (n == 2 || take_range(p, place, f, part[2], part[3]));
+    }
+    if (strcmp(part[0], "fill") == 0) {
+        f->kind = FILL_SAME;
+        return n == 2 ? take_value(p, place, f->type, part[1], &f->value)
+                      : WRONG(p, place, "'%s' is not fill:VALUE", text);
+    }
+    return WRONG(p, place, "'%s' does not say what the buffer holds%s (iota, rand or fill)", part[0],
+                 did_you_mean(hint, run_nearest(part[0], strlen(part[0]), names, ARRAY_LEN(names))));
+}
+
+// SIZE, @FILE, hex:DIGITS, COUNTxTYPE[:generator]
+static bool take_buffer(RunPlan *p, RunPlace place, const char *text, RunArg *a)
+{
+    Fill *f = &a->fill;
+    a->kind = RA_BUFFER;
+    if (*text == '@') {
+        f->kind = FILL_FILE;
+        f->path = path_of(p, place, text + 1);
+        return text[1] || WRONG(p, place, "a file name must follow buf:@");
+    }
+    if (strncmp(text, "hex:", 4) == 0) {
+        f->kind = FILL_BYTES;
+        return take_hex(p, place, text + 4, &f->bytes, &a->size);
+    }
+    const char *end = leading_number(text, &f->count);
+    if (!end || (*end && *end != 'x'))
+        return WRONG(p, place, "'buf:%s' is not buf:SIZE, buf:@FILE, buf:hex:DIGITS or buf:COUNTxTYPE:...", text);
+    if (!*end) {
+        a->size = f->count;
+        return true;
+    }
+    size_t type = strcspn(end + 1, ":");
+    if (!take_type(p, place, end + 1, type, &f->type))
+        return false;
+    if (f->count > INT64_MAX / value_bytes(f->type))
+        return WRONG(p, place, "a buffer of %" PRIu64 " values is too large", f->count);
+    a->size = f->count * value_bytes(f->type);
+    const char *generator = end + 1 + type;
+    return !*generator || take_generator(p, place, generator + 1, f);
+}
+
+static bool take_scalar(RunPlan *p, RunPlace place, Type t, const char *text, RunArg *a)
+{
+    uint64_t bits;
+    uint8_t *bytes = NEW_ARRAY(p->arena, uint8_t, 8);
+    if (!take_value(p, place, t, text, &bits))
+        return false;
+    value_store(bytes, t, bits);
+    a->kind = RA_SCALAR;
+    a->bytes = bytes;
+    a->size = value_bytes(t);
+    return true;
+}
+
+// The number of an argument with a buffer: an earlier one of this launch.
+static bool take_reference(RunPlan *p, RunPlace place, const RunLaunch *l, const char *text, RunArg *a)
+{
+    uint64_t n;
+    a->kind = RA_REF;
+    if (!run_number(text, &n) || n >= l->args.n)
+        return WRONG(p, place, "'%s' is not the number of an earlier argument (the first is 0)", text);
+    a->of = (uint32_t)n;
+    return l->args.at[n].kind >= RA_BUFFER || WRONG(p, place, "argument %s has no buffer", text);
+}
+
+static bool unknown_argument(RunPlan *p, RunPlace place, const char *text, size_t len)
+{
+    const char *names[TYPE_COUNT + 4] = {"buf", "ref", "struct", "keep"};
+    char hint[100];
+    uint32_t n = 4;
+    for (Type t = TY_NONE + 1; t < TYPE_COUNT; t++)
+        if (value_type(t))
+            names[n++] = type_info[t].name;
+    if (!text[len])
+        return WRONG(p, place, "'%s' is not KIND:VALUE, as in u32:7 or buf:1024", text);
+    return WRONG(p, place, "'%.*s' is no kind of argument%s", (int)len, text,
+                 did_you_mean(hint, run_nearest(text, len, names, n)));
+}
+
+static bool is_word(const char *text, size_t len, const char *word)
+{
+    return strlen(word) == len && memcmp(text, word, len) == 0;
+}
+
+static bool take_arg(RunPlan *p, RunPlace place, RunLaunch *l, const char *text)
+{
+    RunArg a = {.place = place, .text = copy_text(p->arena, text, strlen(text))};
+    size_t len = strcspn(text, ":");
+    const char *rest = text + len + 1;
+    Type t = type_find(text, len);
+    bool ok;
+    uint64_t n;
+    if (!text[len]) {
+        ok = unknown_argument(p, place, text, len);
+    } else if (t && value_type(t)) {
+        ok = take_scalar(p, place, t, rest, &a);
+    } else if (is_word(text, len, "buf")) {
+        ok = take_buffer(p, place, rest, &a);
+    } else if (is_word(text, len, "ref")) {
+        ok = take_reference(p, place, l, rest, &a);
+    } else if (is_word(text, len, "keep")) {
+        a.kind = RA_KEPT;
+        ok = take_number(p, place, rest, ARGS_MAX, &n);
+        a.of = ok ? (uint32_t)n : 0;
+    } else if (is_word(text, len, "struct")) {
+        a.kind = RA_STRUCT;
+        ok = strncmp(rest, "hex:", 4) == 0 ? take_hex(p, place, rest + 4, &a.bytes, &a.size)
+                                           : WRONG(p, place, "'%s' is not struct:hex:DIGITS", text);
+    } else {
+        ok = unknown_argument(p, place, text, len);
+    }
+    if (ok && l->args.n == ARGS_MAX)
+        ok = WRONG(p, place, "a kernel has at most %d arguments", ARGS_MAX);
+    if (ok)
+        VEC_PUSH(p->arena, &l->args, a);
+    return ok;
+}
+
+/* -- Buffers and variables that are named ---------------------------------------------------------------- */
+
+typedef enum { NAMES_ARG, NAMES_SYMBOL, NAMES_EITHER } Names;
+
+// WHICH[:TYPE][[FIRST]]. A number is an argument, anything else a variable of the module.
+static bool take_target(RunPlan *p, RunPlace place, const char *text, size_t len, Names names, RunTarget *t)
+{
+    size_t open = len && text[len - 1] == ']' ? len : 0;
+    uint64_t n;
+    *t = (RunTarget){.place = place};
+    while (open && text[open - 1] != '[')
+        open--;
+    if (open) {
+        if (!run_number(copy_text(p->arena, text + open, len - open - 1), &t->first))
+            return WRONG(p, place, "'%.*s' does not end in [INDEX]", (int)len, text);
+        len = open - 1;
+    }
+    const char *colon = memchr(text, ':', len);
+    size_t name = colon ? (size_t)(colon - text) : len;
+    if (colon && !take_type(p, place, colon + 1, len - name - 1, &t->type))
+        return false;
+    const char *which = copy_text(p->arena, text, name);
+    if (!name)
+        return WRONG(p, place, "the number of an argument or the name of a variable is missing");
+    if (names == NAMES_SYMBOL || (names == NAMES_EITHER && !isdigit((unsigned char)*which))) {
+        t->symbol = which;
+        return true;
+    }
+    if (!run_number(which, &n) || n >= ARGS_MAX)
+        return WRONG(p, place, "'%s' is not the number of an argument (the first is 0)", which);
+    t->arg = (uint32_t)n;
+    return true;
+}
+
+static bool take_dump(RunPlan *p, RunPlace place, RunLaunch *l, const char *text, Names names)
+{
+    RunTarget t;
+    if (!take_target(p, place, text, strlen(text), names, &t))
+        return false;
+    VEC_PUSH(p->arena, &l->dumps, t);
+    return true;
+}
+
+static bool take_dump_file(RunPlan *p, RunPlace place, RunLaunch *l, const char *text)
+{
+    const char *equals = strchr(text, '=');
+    RunTarget t;
+    if (!equals || !equals[1])
+        return WRONG(p, place, "'%s' is not N=FILE", text);
+    if (!take_target(p, place, text, (size_t)(equals - text), NAMES_EITHER, &t))
+        return false;
+    t.path = path_of(p, place, copy_text(p->arena, equals + 1, strlen(equals + 1)));
+    VEC_PUSH(p->arena, &l->dumps, t);
+    return true;
+}
+
+static bool take_digest(RunPlan *p, RunPlace place, const char *text, uint64_t *digest)
+{
+    if (strlen(text) != 16 || strspn(text, "0123456789abcdefABCDEF") != 16)
+        return WRONG(p, place, "'%s' is not a digest, 16 hexadecimal digits", text);
+    *digest = strtoull(text, NULL, 16);
+    return true;
+}
+
+// digest HEX..., or N:TYPE [~ULPS] VALUE...
+static bool take_expect(RunPlan *p, RunPlace place, RunLaunch *l, const char *text)
+{
+    RunExpect e = {.target = {.place = place}};
+    char *words = copy_text(p->arena, text, strlen(text)), *rest, *word = strtok_r(words, " \t", &rest);
+    if (!word)
+        return WRONG(p, place, "what is expected? `digest HEX...` or `N:TYPE VALUE...`");
+    e.digest = strcmp(word, "digest") == 0;
+    if (!e.digest && !take_target(p, place, word, strlen(word), NAMES_EITHER, &e.target))
+        return false;
+    if (!e.digest && !e.target.type)
+        return WRONG(p, place, "'%s' needs a type, as in %s:u32", word, word);
+    const char *last = word;
+    for (word = strtok_r(NULL, " \t", &rest); word; word = strtok_r(NULL, " \t", &rest)) {
+        RunPlace at = place == NO_PLACE ? place : place + (size_t)(word - words);
+        uint64_t value;
+        if (*word == '~' && !e.digest && !e.near && !e.values.n) {
+            e.near = true;
+            if (!run_number(word + 1, &e.ulps))
+                return WRONG(p, at, "'%s' is not ~N, N units in the last place", word);
+            if (!value_has_ulps(e.target.type))
+                return WRONG(p, at, "%s has no units in the last place", type_info[e.target.type].name);
+            continue;
+        }
+        if (!(e.digest ? take_digest(p, at, word, &value) : take_value(p, at, e.target.type, word, &value)))
+            return false;
+        VEC_PUSH(p->arena, &e.values, value);
+    }
+    if (!e.values.n)
+        return WRONG(p, place, "no values follow '%s'", last);
+    VEC_PUSH(p->arena, &l->expects, e);
+    return true;
+}
+
+/* -- Options and lines ---------------------------------------------------------------------------------- */
+
+void run_plan_init(RunPlan *p, const char *program, Arena *arena, void (*write)(void *user, const char *text, size_t n),
+                   void *user)
+{
+    *p = (RunPlan){.program = program, .arena = arena, .module_place = NO_PLACE};
+    p->diag = (Diag){.write = write, .user = user};
+    RunLaunch first = {.place = NO_PLACE, .entry_place = NO_PLACE, .grid = {1, 1, 1}, .block = {1, 1, 1}};
+    VEC_PUSH(arena, &p->launches, first);
+}
+
+static bool set(RunPlan *p, RunOption o, const char *value, RunPlace place)
+{
+    RunLaunch *l = &p->launches.at[p->launches.n - 1];
+    uint64_t n;
+    switch (o) {
+    case RO_ENTRY:
+        l->entry = copy_text(p->arena, value, strlen(value));
+        l->entry_place = place;
+        return true;
+    case RO_GRID: return take_grid(p, place, value, &l->grid);
+    case RO_BLOCK: return take_block(p, place, value, &l->block);
+    case RO_CLUSTER: return take_cluster(p, place, value, &l->cluster);
+    case RO_SHARED:
+        if (!take_number(p, place, value, UINT32_MAX / 2, &n))
+            return false;
+        l->shared = (uint32_t)n;
+        return true;
+    case RO_ARG: return take_arg(p, place, l, value);
+    case RO_DUMP: return take_dump(p, place, l, value, NAMES_ARG);
+    case RO_DUMP_FILE: return take_dump_file(p, place, l, value);
+    case RO_DUMP_SYMBOL: return take_dump(p, place, l, value, NAMES_SYMBOL);
+    case RO_EXPECT: return take_expect(p, place, l, value);
+    case RO_NONDET: {
+        RunTarget t;
+        if (!take_target(p, place, value, strlen(value), NAMES_EITHER, &t))
+            return false;
+        VEC_PUSH(p->arena, &l->nondet, t);
+        return true;
+    }
+    case RO_KEEP:
+        if (p->launches.n == 1)
+            return WRONG(p, place, "there is no launch before this one whose memory could be kept");
+        l->keep = true;
+        return true;
+    case RO_MODULE:
+        p->module = path_of(p, place, copy_text(p->arena, value, strlen(value)));
+        p->module_place = place;
+        return true;
+    case RO_MAX_STEPS: return take_number(p, place, value, UINT64_MAX, &p->options.max_steps);
+    case RO_SCHEDULE: return take_number(p, place, value, UINT64_MAX, &p->options.seed);
+    case RO_CHECK_RACES: p->options.check_races = true; return true;
+    case RO_CHECK_UNINIT: p->options.check_uninit = true; return true;
+    default: return true;
+    }
+}
+
+bool run_plan_set(RunPlan *p, RunOption o, const char *value, RunPlace place)
+{
+    p->option = option_info[o].name;
+    bool ok = set(p, o, value, place);
+    p->option = NULL;
+    return ok;
+}
+
+/* -- .run files ----------------------------------------------------------------------------------------- */
+
+// A line without its comment: a name, and behind it the value without quotes, or NULL.
+typedef struct RunLine {
+    const char *name;
+    size_t len;
+    RunPlace name_at, value_at;
+    char *value;
+    bool several;  // the value has blanks outside of quotes
+} RunLine;
+
+static bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r'; }
+
+static bool split_line(RunPlan *p, const char *text, size_t from, size_t to, RunLine *line)
+{
+    size_t at = from, n = 0, kept = 0, open = 0;
+    while (at < to && is_blank(text[at]))
+        at++;
+    *line = (RunLine){.name = text + at, .name_at = at};
+    while (at < to && !is_blank(text[at]) && text[at] != '=' && text[at] != '#')
+        at++;
+    line->len = at - line->name_at;
+    while (at < to && is_blank(text[at]))
+        at++;
+    if (at < to && text[at] == '=')
+        at++;
+    while (at < to && is_blank(text[at]))
+        at++;
+    line->value_at = at;
+    char *value = arena_alloc(p->arena, to - at + 1);
+    for (bool quoted = false; at < to; at++) {
+        char c = text[at];
+        if (c == '"') {
+            line->several |= !quoted && n > kept;
+            quoted = !quoted;
+            open = quoted ? at + 1 : 0;
+            line->value = value;  // "" is a value, too
+            kept = n;
+        } else if (c == '#' && !quoted && (n == 0 || is_blank(text[at - 1]))) {
+            break;
+        } else {
+            line->several |= !quoted && !is_blank(c) && n > kept;
+            value[n++] = c;
+            if (quoted || !is_blank(c))
+                kept = n;
+        }
+    }
+    if (open)
+        return WRONG(p, open - 1, "the quote is not closed on this line");
+    value[kept] = 0;
+    if (kept)
+        line->value = value;
+    return true;
+}
+
+static bool unknown_line(RunPlan *p, const RunLine *line)
+{
+    const char *names[RUN_OPTION_COUNT];
+    char hint[100];
+    uint32_t n = 0;
+    size_t dashes = 0;
+    while (dashes < line->len && line->name[dashes] == '-')
+        dashes++;
+    for (RunOption o = 0; o < RUN_OPTION_COUNT; o++) {
+        if (option_info[o].where != WHERE_COMMAND)
+            names[n++] = option_info[o].name;
+        else if (is_word(line->name + dashes, line->len - dashes, option_info[o].name))
+            return WRONG(p, line->name_at, "'%s' is for the command line only", option_info[o].name);
+    }
+    const char *near = run_nearest(line->name + dashes, line->len - dashes, names, n);
+    if (dashes && near && is_word(line->name + dashes, line->len - dashes, near))
+        return WRONG(p, line->name_at, "write '%s' without dashes", near);
+    return WRONG(p, line->name_at, "'%.*s' is nothing that a line can say%s", (int)MIN(line->len, 60), line->name,
+                 did_you_mean(hint, near));
+}
+
+static RunOption find_line(const RunLine *line)
+{
+    for (RunOption o = 0; o < RUN_OPTION_COUNT; o++)
+        if (option_info[o].where != WHERE_COMMAND && is_word(line->name, line->len, option_info[o].name))
+            return o;
+    return RUN_OPTION_COUNT;
+}
+
+static bool take_line(RunPlan *p, const RunLine *line)
+{
+    RunOption o = find_line(line);
+    if (o == RUN_OPTION_COUNT)
+        return unknown_line(p, line);
+    if ((o == RO_MODULE) != !p->module)
+        return p->module ? WRONG(p, line->name_at, "there is one `file` line in a .run file")
+                         : WRONG(p, line->name_at, "the first line must be `file FILE`, the module");
+    const char *name = option_info[o].name;
+    if (option_info[o].kind == ARG_NONE && line->value)
+        return WRONG(p, line->value_at, "nothing may follow '%s'", name);
+    if (option_info[o].kind != ARG_NONE && !line->value)
+        return WRONG(p, line->name_at, "a value must follow '%s'", name);
+    if (line->several && o != RO_EXPECT)
+        return WRONG(p, line->value_at, "one value follows '%s'; if it holds blanks, put it in quotes", name);
+    return run_plan_set(p, o, line->value, line->value ? line->value_at : line->name_at);
+}
+
+static void new_launch(RunPlan *p)
+{
+    RunLaunch l = {.place = NO_PLACE, .entry_place = NO_PLACE, .grid = {1, 1, 1}, .block = {1, 1, 1}};
+    VEC_PUSH(p->arena, &p->launches, l);
+}
+
+static void note_folder(RunPlan *p, const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    p->folder = slash ? copy_text(p->arena, path, (size_t)(slash - path) + 1) : "";
+}
+
+bool run_plan_read(RunPlan *p, const Source *source)
+{
+    size_t separator = NO_PLACE;
+    p->diag.source = source;
+    note_folder(p, source->name);
+    for (size_t at = 0; at < source->len;) {
+        const char *nl = memchr(source->text + at, '\n', source->len - at);
+        size_t end = nl ? (size_t)(nl - source->text) : source->len;
+        RunLine line;
+        if (!split_line(p, source->text, at, end, &line))
+            return false;
+        at = end + 1;
+        if (!line.len && !line.value)
+            continue;
+        RunLaunch *l = &p->launches.at[p->launches.n - 1];
+        if (is_word(line.name, line.len, "---")) {
+            if (!p->module)
+                return WRONG(p, line.name_at, "the first line must be `file FILE`, the module");
+            if (l->place == NO_PLACE)
+                return WRONG(p, line.name_at, "there is no launch before this line");
+            separator = line.name_at;
+            new_launch(p);
+            continue;
+        }
+        if (!take_line(p, &line))
+            return false;
+        if (l->place == NO_PLACE && !is_word(line.name, line.len, "file"))
+            l->place = line.name_at;
+    }
+    if (!p->module)
+        return WRONG(p, 0, "the first line must be `file FILE`, the module");
+    if (separator != NO_PLACE && p->launches.at[p->launches.n - 1].place == NO_PLACE)
+        return WRONG(p, separator, "there is no launch behind this line");
+    if (p->launches.at[0].place == NO_PLACE)
+        p->launches.at[0].place = 0;
+    return true;
+}

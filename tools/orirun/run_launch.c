@@ -1,0 +1,321 @@
+// SPDX-License-Identifier: MIT
+// Launches made ready: names looked up, buffers filled, parameters placed.
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "tools/orirun/run_launch.h"
+
+// What is wrong with what the command line or the .run file says.
+#define WRONG(s, place, ...) run_fail((s)->plan, (place) == NO_PLACE ? ST_USAGE : ST_BAD_INPUT, (place), __VA_ARGS__)
+
+void run_state_init(RunState *s, RunPlan *plan, const Module *module, const char *name, Heap *heap, Arena *arena)
+{
+    *s = (RunState){.plan = plan, .module = module, .name = name, .heap = heap, .arena = arena};
+}
+
+void run_state_end(RunState *s)
+{
+    if (s->machine)
+        machine_free(s->machine);
+    s->machine = NULL;
+}
+
+/* -- Names ---------------------------------------------------------------------------------------------- */
+
+const char *run_sym_name(const RunState *s, SymId sym)
+{
+    char buf[4096];  // longer names are cut
+    const char *text = name_text(&s->module->tables, s->module->syms.at[sym].name, buf, sizeof buf);
+    size_t n = strlen(text) + 1;
+    return memcpy(arena_alloc(s->arena, n), text, n);
+}
+
+static bool is_kernel(const Sym *s) { return s->kind == SYM_FUNC && s->flags & SYM_KERNEL && s->flags & SYM_DEFINED; }
+static bool is_variable(const Sym *s)
+{
+    bool defined = s->kind == SYM_VAR && !(s->flags & SYM_EXTERN) && type_info[s->type].class != TC_O;
+    return defined && (s->space == SP_GLOBAL || s->space == SP_CONST) && s->size;
+}
+
+static void no_such_sym(RunState *s, RunPlace place, const char *name, bool (*is)(const Sym *), const char *what)
+{
+    VEC(const char *) names = {0};
+    for (SymId k = 1; k < s->module->syms.n; k++)
+        if (is(&s->module->syms.at[k]))
+            VEC_PUSH(s->arena, &names, run_sym_name(s, k));
+    const char *near = name ? run_nearest(name, strlen(name), names.at, names.n) : NULL;
+    if (!names.n)
+        WRONG(s, place, "'%s' has no %ss", s->name, what);
+    else if (!name)
+        WRONG(s, place, "'%s' has %u %ss, among them '%s': say which one with `entry`", s->name, names.n, what,
+              names.at[0]);
+    else if (near)
+        WRONG(s, place, "'%s' has no %s '%s'; did you mean '%s'?", s->name, what, name, near);
+    else
+        WRONG(s, place, "'%s' has no %s '%s'; it has '%s'%s", s->name, what, name, names.at[0],
+              names.n > 1 ? " and others" : "");
+}
+
+// The symbol that `is` what it has to be and has this name; the only such symbol if there is no name. 0: a message was
+// written.
+static SymId find_sym(RunState *s, RunPlace place, const char *name, bool (*is)(const Sym *), const char *what)
+{
+    const Module *m = s->module;
+    char buf[4096];
+    SymId found = 0;
+    uint32_t n = 0;
+    for (SymId k = 1; k < m->syms.n; k++) {
+        const Sym *sym = &m->syms.at[k];
+        if (!is(sym) || (name && strcmp(name, name_text(&m->tables, sym->name, buf, sizeof buf)) != 0))
+            continue;
+        found = k;
+        n++;
+    }
+    if (n != 1)
+        no_such_sym(s, place, name, is, what);
+    return n == 1 ? found : 0;
+}
+
+SymId run_kernel(RunState *s, const RunLaunch *l)
+{
+    return find_sym(s, l->entry ? l->entry_place : l->place, l->entry, is_kernel, "kernel");
+}
+
+/* -- Regions -------------------------------------------------------------------------------------------- */
+
+static uint8_t *bytes_of(const RunState *s, const RunRegion *r)
+{
+    uint64_t have;
+    return r->size ? machine_bytes(s->machine, r->address, &have) : NULL;
+}
+
+static uint32_t add_region(RunState *s, RunRegion r)
+{
+    const uint8_t *bytes = bytes_of(s, &r);
+    VEC_PUSH(s->arena, &s->here, ((RunView){.bytes = bytes, .initial = r.symbol ? bytes_digest(bytes, r.size) : 0}));
+    VEC_PUSH(s->arena, &s->regions, r);
+    return s->regions.n - 1;
+}
+
+static void start_machine(RunState *s)
+{
+    run_state_end(s);
+    s->machine = machine_new(s->heap, s->module, s->plan->options);
+    s->regions.n = s->here.n = 0;
+    for (SymId k = 1; k < s->module->syms.n; k++) {
+        RunRegion r = {.name = NULL, .symbol = k, .size = s->module->syms.at[k].size};
+        if (!is_variable(&s->module->syms.at[k]))
+            continue;
+        r.name = run_sym_name(s, k);
+        r.address = machine_symbol(s->machine, k);
+        add_region(s, r);
+    }
+}
+
+static const RunRegion *region_of_symbol(const RunState *s, SymId symbol)
+{
+    uint32_t k = 0;
+    while (s->regions.at[k].symbol != symbol)
+        k++;
+    return &s->regions.at[k];
+}
+
+const RunRegion *run_region(RunState *s, const RunTarget *t)
+{
+    if (t->symbol) {
+        SymId symbol = find_sym(s, t->place, t->symbol, is_variable, "variable");
+        return symbol ? region_of_symbol(s, symbol) : NULL;
+    }
+    if (t->arg < s->bounds.n && !s->bounds.at[t->arg].bytes)
+        return &s->regions.at[s->bounds.at[t->arg].region];
+    WRONG(s, t->place, t->arg < s->bounds.n ? "argument %u has no buffer" : "there is no argument %u", t->arg);
+    return NULL;
+}
+
+/* -- Arguments ------------------------------------------------------------------------------------------ */
+
+static uint32_t address_bytes(const RunState *s) { return s->module->address_size == 32 ? 4 : 8; }
+
+static void fill_buffer(const RunArg *a, const Source *file, uint8_t *bytes, uint64_t size)
+{
+    if (!bytes)
+        return;
+    if (a->fill.kind == FILL_FILE)
+        memcpy(bytes, file->text, size);
+    else if (a->fill.kind == FILL_BYTES)
+        memcpy(bytes, a->fill.bytes, size);
+    else
+        fill_write(&a->fill, bytes);
+}
+
+static bool new_buffer(RunState *s, const RunArg *a, uint32_t k, RunBound *b)
+{
+    char why[200], *name = arena_alloc(s->arena, 40);
+    Source file = {0};
+    RunRegion r = {.size = a->size};
+    if (a->fill.kind == FILL_FILE) {
+        if (!source_open(&file, a->fill.path, s->arena, why))
+            return run_fail(s->plan, ST_IO, a->place, "cannot read '%s': %s", a->fill.path, why);
+        r.size = file.len;
+    }
+    snprintf(name, 40, "the buffer of argument %u", k);
+    r.address = machine_alloc(s->machine, r.size, name);
+    fill_buffer(a, &file, bytes_of(s, &r), r.size);
+    source_close(&file);
+    b->region = add_region(s, r);
+    return true;
+}
+
+static bool kept_buffer(RunState *s, const RunLaunch *l, const RunArg *a, const RunBound *before, uint32_t nbefore,
+                        RunBound *b)
+{
+    if (!l->keep)
+        return WRONG(s, a->place, "'%s' is for launches that say `keep`", a->text);
+    if (a->of >= nbefore || before[a->of].bytes)
+        return WRONG(s, a->place, "argument %u of the launch before has no buffer", a->of);
+    *b = before[a->of];
+    b->again = false;
+    return true;
+}
+
+static const char *arg_name(const RunState *s, uint32_t k)
+{
+    char *name = arena_alloc(s->arena, 16);
+    snprintf(name, 16, "arg%u", k);
+    return name;
+}
+
+const char *run_target_name(const RunState *s, const RunTarget *t)
+{
+    return t->symbol ? t->symbol : arg_name(s, t->arg);
+}
+
+static bool bind(RunState *s, const RunLaunch *l, uint32_t k, const RunBound *before, uint32_t nbefore)
+{
+    const RunArg *a = &l->args.at[k];
+    RunBound b = {0};
+    if (a->kind == RA_BUFFER) {
+        if (!new_buffer(s, a, k, &b))
+            return false;
+    } else if (a->kind == RA_KEPT) {
+        if (!kept_buffer(s, l, a, before, nbefore, &b))
+            return false;
+    } else if (a->kind == RA_REF) {
+        b = s->bounds.at[a->of];
+        b.again = true;
+    } else {
+        b = (RunBound){.bytes = a->bytes, .size = a->size};
+    }
+    VEC_PUSH(s->arena, &s->bounds, b);
+    if (!b.bytes && !b.again)
+        s->regions.at[b.region].name = arg_name(s, k);
+    return true;
+}
+
+static bool bind_all(RunState *s, const RunLaunch *l)
+{
+    const RunBound *before = s->bounds.at;
+    uint32_t nbefore = s->bounds.n;
+    if (l->keep && !l->args.n)
+        return true;
+    memset(&s->bounds, 0, sizeof s->bounds);
+    for (uint32_t k = 0; k < l->args.n; k++)
+        if (!bind(s, l, k, before, nbefore))
+            return false;
+    return true;
+}
+
+/* -- Parameters ----------------------------------------------------------------------------------------- */
+
+static bool check_params(RunState *s, const RunLaunch *l, const Launch *launch)
+{
+    const char *kernel = run_sym_name(s, launch->entry);
+    uint32_t n = machine_params(s->module, launch->entry);
+    uint64_t bytes;
+    if (n != s->bounds.n)
+        return WRONG(s, l->place, "'%s' has %u parameter%s, and there %s %u argument%s", kernel, n, n == 1 ? "" : "s",
+                     s->bounds.n == 1 ? "is" : "are", s->bounds.n, s->bounds.n == 1 ? "" : "s");
+    for (uint32_t k = 0; k < n; k++) {
+        const RunBound *b = &s->bounds.at[k];
+        uint64_t have = b->bytes ? b->size : address_bytes(s);
+        machine_param(s->module, launch->entry, k, &bytes);
+        if (have == bytes)
+            continue;
+        if (k < l->args.n)
+            return WRONG(s, l->args.at[k].place, "'%s'%s has %" PRIu64 " byte%s, but parameter %u of '%s' has %" PRIu64,
+                         l->args.at[k].text, b->bytes ? "" : ", an address,", have, have == 1 ? "" : "s", k, kernel,
+                         bytes);
+        return WRONG(s, l->place,
+                     "argument %u of the launch before has %" PRIu64 " bytes, but parameter %u of '%s' has %" PRIu64, k,
+                     have, k, kernel, bytes);
+    }
+    return true;
+}
+
+void run_params(const RunState *s, const uint64_t *addresses, Launch *launch)
+{
+    uint32_t n = s->bounds.n;
+    uint64_t bytes = 0, at = n ? machine_param(s->module, launch->entry, n - 1, &bytes) : 0;
+    uint8_t *params = arena_zalloc(s->arena, at + bytes + 1);
+    launch->params = params;
+    launch->nparams = at + bytes;
+    for (uint32_t k = 0; k < n; k++) {
+        const RunBound *b = &s->bounds.at[k];
+        Type address = address_bytes(s) == 4 ? TY_U32 : TY_U64;
+        at = machine_param(s->module, launch->entry, k, &bytes);
+        if (b->bytes)
+            memcpy(params + at, b->bytes, bytes);
+        else
+            value_store(params + at, address, addresses ? addresses[b->region] : s->regions.at[b->region].address);
+    }
+}
+
+/* -- What is asked about memory ------------------------------------------------------------------------- */
+
+static bool check_expect(RunState *s, const RunExpect *e)
+{
+    const RunRegion *r = e->digest ? NULL : run_region(s, &e->target);
+    if (!r)
+        return e->digest;
+    uint64_t have = r->size / value_bytes(e->target.type);
+    if (e->target.first > have || e->values.n > have - e->target.first)
+        return WRONG(s, e->target.place,
+                     "%u values are expected from index %" PRIu64 " on, but %s has room for %" PRIu64, e->values.n,
+                     e->target.first, run_target_name(s, &e->target), have);
+    return true;
+}
+
+// Before the run, so that a slip in a name does not cost one.
+static bool check_targets(RunState *s, const RunLaunch *l)
+{
+    for (uint32_t k = 0; k < l->dumps.n; k++)
+        if (!run_region(s, &l->dumps.at[k]))
+            return false;
+    for (uint32_t k = 0; k < l->nondet.n; k++) {
+        const RunRegion *r = run_region(s, &l->nondet.at[k]);
+        if (!r)
+            return false;
+        s->regions.at[run_region_number(s, r)].nondet = true;
+    }
+    for (uint32_t k = 0; k < l->expects.n; k++)
+        if (!check_expect(s, &l->expects.at[k]))
+            return false;
+    return true;
+}
+
+bool run_prepare(RunState *s, const RunLaunch *l, Launch *launch)
+{
+    *launch = (Launch){.grid = l->grid, .block = l->block, .cluster = l->cluster, .shared = l->shared};
+    launch->entry = run_kernel(s, l);
+    s->misses = 0;
+    if (!launch->entry)
+        return false;
+    if (!l->keep)
+        start_machine(s);
+    for (uint32_t k = 0; k < s->regions.n; k++)
+        s->regions.at[k].nondet = false;
+    if (!bind_all(s, l) || !check_params(s, l, launch) || !check_targets(s, l))
+        return false;
+    run_params(s, NULL, launch);
+    return true;
+}
