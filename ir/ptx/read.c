@@ -145,10 +145,12 @@ void rd_skip_statement(Reader *r)
 // True if two tokens that end and begin with these characters could be read as one without a blank between.
 static bool could_join(char end, char begin)
 {
-    static const char word[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_$%.", operator[] =
-                                                                                                         "<>=!&|/*+-";
+    static const char word[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_$%0123456789",
+                      sign[] = "<>=!&|/*+-";
+    if (begin == '.')
+        return end >= '0' && end <= '9';
     return (memchr(word, end, sizeof word - 1) && memchr(word, begin, sizeof word - 1)) ||
-           (memchr(operator, end, sizeof operator- 1) && memchr(operator, begin, sizeof operator- 1));
+           (memchr(sign, end, sizeof sign - 1) && memchr(sign, begin, sizeof sign - 1));
 }
 
 StrId rd_balanced(Reader *r, const char *prefix, int open, int close)
