@@ -55,7 +55,7 @@ typedef struct PhaseInfo {
     PhaseGate gate;
     PhaseScope scope;
     PhaseForm form;
-    uint32_t needs, keeps;  // AnalysisMask
+    uint32_t needs, keeps;  // AnalysisMask; keeps: also PROP_*
     const char *summary;
 } PhaseInfo;
 extern const PhaseInfo phase_info[PHASE_ROWS];
@@ -125,9 +125,10 @@ typedef struct PhaseWatch {
 
 // What a phase may ask about its own run.
 typedef struct Run {
-    int row;    // its row of the table
-    int slot;   // of sub-passes: that which it follows; otherwise its row
-    int level;  // optimization level
+    int row;                // its row of the table
+    int slot;               // of sub-passes: that which it follows; otherwise its row
+    int level;              // optimization level
+    uint32_t keeps, gains;  // PROP_*: the body keeps them in spite of its progress, or has established them
 } Run;
 
 // Figures of one function's way through the plan.
@@ -228,6 +229,11 @@ void phase_list(Out *out, bool json);
 /* bundles/general_optimize_mid.c */
 // Notes in ctx->costs, while phase 37 runs, that a sub-pass is about to simplify an instruction.
 void note_cost(Ctx *ctx, Fn *fn, InstrId id);
+
+// Says of the phase that runs that a property still holds behind it, if it held before.
+static inline void phase_keeps(Ctx *ctx, uint32_t properties) { ctx->run.keeps |= properties; }
+// Says of the phase that runs that a property holds behind it.
+static inline void phase_gains(Ctx *ctx, uint32_t properties) { ctx->run.gains |= properties; }
 
 /* manager/check_program.c */
 // fn_verify(), unless this version of the function was verified at this level before. Contracts trust nothing.

@@ -531,18 +531,22 @@ struct Fn {
     uint32_t ordinals[REG_FILES], block_ordinals;  // next numbers in Ori text
     RegId cc;                                      // the carry register
     struct Analyses *analyses;
-    uint32_t version;             // counts the phases that changed it
-    uint32_t without_dead;        // the version that was found to have no dead code; 0 = none
-    uint32_t without_redundant;   // the version that was found to have no redundant moves
-    uint32_t without_self_moves;  // the version that has no moves of registers to themselves
-    uint32_t conventional;  // the version, in ssa form, of which it is known that no members of a phi's class are live
-                            // at once
-    uint32_t decided;       // the version in which OriBranchOpt has decided branches
-    RegId loose;            // in ssa form, while a phase runs ssa_repair(): registers from this one on have several
-                            // definitions; 0 = none has
-    uint32_t verified[4];   // by level: the version that was verified
-    VEC(size_t) where;      // by InstrId: offset in the source, if the reader was asked for it
-    size_t offset;          // in the source, for messages
+    uint32_t version;      // counts the phases that changed it
+    uint32_t properties;   // PROP_*: those that hold
+    RegId loose;           // in ssa form, while a phase runs ssa_repair(): registers from this one on have several
+                           // definitions; 0 = none has
+    uint32_t verified[4];  // by level: the version that was verified
+    VEC(size_t) where;     // by InstrId: offset in the source, if the reader was asked for it
+    size_t offset;         // in the source, for messages
+};
+
+// Properties that phases establish. The manager clears those that a phase with progress does not keep.
+enum {
+    PROP_NO_DEAD = 1 << 16,            // there is no dead code
+    PROP_NO_REDUNDANT_MOVE = 1 << 17,  // there is no redundant move
+    PROP_NO_SELF_MOVE = 1 << 18,       // there is no move of a register to itself
+    PROP_CONVENTIONAL = 1 << 19,       // in ssa form: no members of a phi's congruence class are live at once
+    PROP_BRANCH_DECIDED = 1 << 20,     // OriBranchOpt has just decided a branch
 };
 
 typedef enum { ITEM_VAR, ITEM_FN, ITEM_RAW } ItemKind;

@@ -31,12 +31,12 @@ static bool run_window(Ctx *ctx, Fn *fn)
         return false;  // 73 is disabled
     phase_subpass(ctx, fn, PH_REMOVE_REDUNDANT_MOV);
     phase_subpass(ctx, fn, PH_BRANCH_OPT);
-    return fn->decided == fn->version;
+    return fn->properties & PROP_BRANCH_DECIDED;
 }
 
 bool phase_reoptimize(Ctx *ctx, Fn *fn)
 {
-    if (fn->decided != fn->version && ctx->run.slot < PHASE_SLOTS)
+    if (!(fn->properties & PROP_BRANCH_DECIDED) && ctx->run.slot < PHASE_SLOTS)
         return false;
     uint64_t before = ir_hash(fn);
     for (int turn = 0; turn < TURNS && run_window(ctx, fn);)

@@ -394,9 +394,9 @@ bool phase_branch_opt(Ctx *ctx, Fn *fn)
     bool merged = merge_blocks(fn), laid_out = lay_out_splits(fn);
     bool progress = empty || decided || unreachable || merged || laid_out;
     if (decided)
-        fn->decided = fn->version + 1;
-    // Nothing that was needed is less so as long as no condition and no code went.
-    if (fn->without_dead == fn->version && !decided && !unreachable)
-        fn->without_dead += progress;
+        phase_gains(ctx, PROP_BRANCH_DECIDED);
+    // As long as no condition and no code went, what was live stays live.
+    if (!decided && !unreachable)
+        phase_keeps(ctx, PROP_NO_DEAD);
     return progress;
 }

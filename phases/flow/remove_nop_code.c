@@ -47,10 +47,9 @@ static bool fall_through(Fn *fn)
 
 bool phase_remove_nop_code(Ctx *ctx, Fn *fn)
 {
-    (void)ctx;
-    bool moves = fn->without_self_moves != fn->version && remove_self_moves(fn);
+    bool moves = !(fn->properties & PROP_NO_SELF_MOVE) && remove_self_moves(fn);
     bool blocks = skip_empty_blocks(fn);
     bool progress = fall_through(fn) || moves || blocks;
-    fn->without_self_moves = fn->version + progress;
+    phase_gains(ctx, PROP_NO_SELF_MOVE);
     return progress;
 }

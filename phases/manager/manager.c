@@ -131,8 +131,10 @@ static bool run_body(Ctx *ctx, Fn *fn, int row, int slot)
     if (progress) {
         ctx->progress[row]++;
         fn->version++;
+        fn->properties &= p->keeps | ctx->run.keeps;
         analysis_drop(fn, p->keeps);
     }
+    fn->properties |= ctx->run.gains;
     if (o->contracts)
         check_contract(ctx, fn, row, progress, changed);
     if (o->verify == VM_EACH)

@@ -99,9 +99,8 @@ static Fn *check_roundtrip(Ctx *ctx, Fn *fn, int row)
     if (second.n != text.n || memcmp(second.at, text.at, text.n) != 0)
         fail(ctx, fn, row, "the printed and reread function prints other text");
     arena_free(&arena);
-    // The text does not say which version this is.
-    if (fn->decided == fn->version)
-        again->decided = again->version;
+    // The text does not say this.
+    again->properties |= fn->properties & PROP_BRANCH_DECIDED;
     return replace(fn, again);
 }
 

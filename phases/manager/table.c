@@ -18,6 +18,9 @@
 #define LIVE AN_LIVE
 #define RDEFS AN_RDEFS
 #define FLOW AN_FLOW
+#define NO_DEAD PROP_NO_DEAD
+#define NO_REDUNDANT_MOVE PROP_NO_REDUNDANT_MOVE
+#define CONVENTIONAL PROP_CONVENTIONAL
 
 const PhaseInfo phase_info[PHASE_ROWS] = {
 #define PHASE(index, name, function, kind, gate, scope, form, needs, keeps, summary) \

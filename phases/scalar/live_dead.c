@@ -518,7 +518,7 @@ static bool remove_empty_ways(Fn *fn)
 
 bool phase_live_dead(Ctx *ctx, Fn *fn)
 {
-    if (fn->without_dead == fn->version)
+    if (fn->properties & PROP_NO_DEAD)
         return false;
     bool progress = false, again = true;
     while (again && remove_dead(ctx, fn, &again)) {
@@ -528,9 +528,6 @@ bool phase_live_dead(Ctx *ctx, Fn *fn)
     }
     if (progress && fn->form == FORM_MULTI)
         merge_blocks(fn);
-    fn->without_dead = fn->version + progress;
-    // Values only live shorter.
-    if (fn->conventional == fn->version)
-        fn->conventional += progress;
+    phase_gains(ctx, PROP_NO_DEAD);
     return progress;
 }

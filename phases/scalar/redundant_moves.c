@@ -343,7 +343,7 @@ bool phase_redundant_moves(Ctx *ctx, Fn *fn)
 {
     Moves m = {.fn = fn};
     bool progress = false;
-    if (fn->without_redundant == fn->version)
+    if (fn->properties & PROP_NO_REDUNDANT_MOVE)
         return false;
     arena_init(&m.scratch, &ctx->heap);
     VEC_PUSH(&m.scratch, &m.nodes, (Node){0});
@@ -355,6 +355,6 @@ bool phase_redundant_moves(Ctx *ctx, Fn *fn)
         analysis_free(&own);
     }
     arena_free(&m.scratch);
-    fn->without_redundant = fn->version + progress;
+    phase_gains(ctx, PROP_NO_REDUNDANT_MOVE);
     return progress;
 }

@@ -453,20 +453,19 @@ bool phase_convert_mov_phi(Ctx *ctx, Fn *fn)
     if (fn->form != FORM_SSA)
         return false;
     Leaving l = {.fn = fn};
-    bool conventional = fn->conventional == fn->version;
+    bool conventional = fn->properties & PROP_CONVENTIONAL;
     arena_init(&l.scratch, &ctx->heap);
     if (has_ssa(fn)) {
         leave(&l, conventional && !ctx->options.contracts);
-        fn->without_self_moves = fn->version + 1;
+        phase_gains(ctx, PROP_NO_SELF_MOVE);
     }
     bool bypassed = l.bypassed;
     arena_free(&l.scratch);
     fn->form = FORM_MULTI;
-    // Adds no dead code, so it stays valid that there is none.
-    if (fn->without_dead == fn->version && !bypassed)
-        fn->without_dead++;
+    if (!bypassed)
+        phase_keeps(ctx, PROP_NO_DEAD);
     // Of a conventional function, each set is one register without a move.
-    if (fn->without_redundant == fn->version && conventional)
-        fn->without_redundant++;
+    if (conventional)
+        phase_keeps(ctx, PROP_NO_REDUNDANT_MOVE);
     return true;
 }

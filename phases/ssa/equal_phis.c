@@ -325,8 +325,5 @@ bool phase_equal_phis(Ctx *ctx, Fn *fn)
         progress = replace_equals(&e);
     }
     arena_free(&e.scratch);
-    // What the others took, the first takes, too, and every block keeps a phi.
-    if (progress && fn->without_dead == fn->version)
-        fn->without_dead++;
     return progress;
 }

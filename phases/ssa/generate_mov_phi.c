@@ -53,12 +53,7 @@ bool phase_generate_mov_phi(Ctx *ctx, Fn *fn)
         rdefs_enter_ssa(fn);
     }
     fn->form = FORM_SSA;
-    // What was needed is needed still, and nothing was added that is not.
-    if (fn->without_dead == fn->version)
-        fn->without_dead++;
-    if (fn->without_redundant == fn->version)
-        fn->without_redundant++;
     // The values of one register are never live at once.
-    fn->conventional = fn->version + 1;
+    phase_gains(ctx, PROP_CONVENTIONAL);
     return true;
 }

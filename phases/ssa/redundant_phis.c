@@ -232,7 +232,7 @@ static void need_uses(Redundant *r, const Instr *i)
 static void find_needed(Redundant *r)
 {
     const Fn *fn = r->fn;
-    bool all = fn->without_dead == fn->version && !r->found;
+    bool all = fn->properties & PROP_NO_DEAD && !r->found;
     for (uint32_t v = 1; v <= r->phis.n; v++)
         phi_of(r, v)->needed = all;
     for (BlockId b = all ? 0 : fn->first; b; b = ir_block(fn, b)->next)
@@ -310,7 +310,7 @@ bool phase_redundant_phis(Ctx *ctx, Fn *fn)
         take_out(&r);
     arena_free(&r.scratch);
     // With a phi, branches may be dead that chose for it; other phis do not show that they live for another reason.
-    if (progress && fn->conventional == fn->version && !r.extended)
-        fn->conventional++;
+    if (!r.extended)
+        phase_keeps(ctx, PROP_CONVENTIONAL);
     return progress;
 }

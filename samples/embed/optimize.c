@@ -16,17 +16,18 @@
 static char *read_file(const char *path, size_t *size)
 {
     FILE *file = fopen(path, "rb");
+    if (!file)
+        return NULL;
     size_t room = 1 << 16;
     char *text = malloc(room);
     *size = 0;
-    for (size_t got; file && text && (got = fread(text + *size, 1, room - *size, file)) > 0;) {
+    for (size_t got; text && (got = fread(text + *size, 1, room - *size, file)) > 0;) {
         *size += got;
         if (*size == room)
             text = realloc(text, room *= 2);
     }
-    if (file)
-        fclose(file);
-    return file ? text : NULL;
+    fclose(file);
+    return text;
 }
 
 static void print_message(void *user, const OriMessage *message)

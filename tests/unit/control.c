@@ -679,7 +679,7 @@ static void check_idempotent(Program *p, const char *phases, bool ssa)
 {
     start_copy(p);
     run_phases(p, phases, ssa);
-    (*place(p))->without_dead = 0;  // as if nobody had looked
+    (*place(p))->properties = 0;  // as if nobody had looked
     uint64_t before = ir_hash(*place(p));
     run_phases(p, "16", ssa);
     CHECK(ir_hash(*place(p)) == before);

@@ -370,11 +370,10 @@ TEST(equal_phis_meet)
               "b3:\n  R3:32 = mov.phi b2: R1, b3: R5\n  R4:32 = mov.phi b2: R2, b3: R6\n  R5:32 = add.s32 R3, 1\n"
               "  R6:32 = add.s32 R4, 2\n  P2 = setp.lt.s32 R5, R6\n  @P2 bra b3 else b4\nb4:\n  ret\n");
     Fn *fn = t.fn;
-    fn->conventional = fn->without_dead = fn->version;
+    fn->properties = PROP_CONVENTIONAL | PROP_NO_DEAD;
     CHECK(phase_equal_phis(&t.ctx, fn));
-    fn->version++;
-    CHECK(fn->conventional != fn->version);
-    CHECK_EQ(fn->without_dead, fn->version);
+    fn->properties &= phase_info[PH_EQUAL_PHIS].keeps | t.ctx.run.keeps;
+    CHECK_EQ(fn->properties, PROP_NO_DEAD);
     CHECK(phase_convert_mov_phi(&t.ctx, fn));
     CHECK_Z(body_of(&t) + strlen(body_of(&t)) - 6, "ret\n}\n");
     uint32_t copies = 0;

@@ -548,6 +548,7 @@ static void propagate_copies(Fn *fn, bool registers, bool constants, bool all, u
         }
     }
     fn->version++;
+    fn->properties = 0;
 }
 
 static void check_propagated(uint32_t rounds, uint64_t seed, bool large)
@@ -724,6 +725,7 @@ static void scramble_phis(Fn *fn, uint64_t *seed)
     }
     analysis_drop(fn, AN_FLOW);
     fn->version++;
+    fn->properties = 0;
 }
 
 // Whether there is dead code to be found, whatever is said of the function; there is none then.
@@ -732,7 +734,8 @@ static bool had_dead_code(Program *p)
     uint32_t *progress = &p->f.ctx.progress[61];
     bool found = false;
     do {
-        (*place(p))->without_dead = *progress = 0;
+        (*place(p))->properties &= ~(uint32_t)PROP_NO_DEAD;
+        *progress = 0;
         run_phases(p, "61", FORM_SSA);
         found |= *progress;
     } while (*progress);
@@ -746,7 +749,7 @@ static void check_without_dead(Program *p, const char *phases, uint32_t *said)
     had_dead_code(p);
     run_phases(p, phases, FORM_SSA);
     Fn *fn = *place(p);
-    bool says = fn->without_dead == fn->version;
+    bool says = fn->properties & PROP_NO_DEAD;
     *said += says;
     CHECK(!had_dead_code(p) || !says);
     drop_copy(p);
@@ -888,10 +891,10 @@ static void check_conventional(Program *p, const char *phases, uint32_t *said)
     Fn *fn = *place(p);
     if (is_conventional(fn)) {
         uint32_t before = fn->version;
-        fn->conventional = fn->version;
+        fn->properties |= PROP_CONVENTIONAL;
         run_phases(p, phases, FORM_SSA);
         fn = *place(p);
-        bool says = fn->conventional == fn->version;
+        bool says = fn->properties & PROP_CONVENTIONAL;
         *said += says && fn->version > before;
         CHECK(!says || is_conventional(fn));
     }
