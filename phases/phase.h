@@ -128,6 +128,7 @@ typedef struct Run {
     int row;                // its row of the table
     int slot;               // of sub-passes: that which it follows; otherwise its row
     int level;              // optimization level
+    uint32_t requested;     // AnalysisMask: what the body requested, once it has run
     uint32_t keeps, gains;  // PROP_*: the body keeps them in spite of its progress, or has established them
 } Run;
 

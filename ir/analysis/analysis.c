@@ -4,13 +4,18 @@
 
 #include "ir/analysis/analysis_internal.h"
 
+const char *const analysis_names[ANALYSIS_COUNT] = {
+#define NAME(id, builder, on) #id,
+    ANALYSES(NAME)
+#undef NAME
+};
+
 static const struct {
-    const char *name;
     uint32_t on;  // AnalysisMask
     void (*build)(const Fn *fn, Analyses *a);
     bool (*same)(const Fn *fn, const Analyses *kept, Analyses *now, char why[static 150]);
 } kinds[ANALYSIS_COUNT] = {
-#define KIND(id, builder, on) {#id, on, builder##_build, builder##_same},
+#define KIND(id, builder, on) {on, builder##_build, builder##_same},
     ANALYSES(KIND)
 #undef KIND
 };
@@ -24,11 +29,17 @@ void analysis_init(Analyses *a, Heap *heap)
         arena_init(&a->arena[k], heap);
 }
 
-void analysis_compute(const Fn *fn, Analyses *a, uint32_t mask)
+uint32_t analysis_closure(uint32_t mask)
 {
     for (int k = ANALYSIS_COUNT - 1; k >= 0; k--)
         if (mask >> k & 1)
             mask |= kinds[k].on;
+    return mask;
+}
+
+void analysis_compute(const Fn *fn, Analyses *a, uint32_t mask)
+{
+    mask = analysis_closure(mask);
     for (int k = 0; k < ANALYSIS_COUNT; k++) {
         if (!((mask & ~a->valid) >> k & 1))
             continue;
@@ -50,12 +61,21 @@ void analysis_free(Analyses *a) { drop(a, 0); }
 
 /* -- Those that a function keeps ------------------------------------------------------------------------ */
 
+uint32_t analysis_requested(Fn *fn, uint32_t mask)
+{
+    uint32_t requested = fn->analyses ? fn->analyses->requested : 0;
+    if (fn->analyses)
+        fn->analyses->requested = mask;
+    return requested;
+}
+
 const Analyses *analysis_need(Fn *fn, uint32_t mask)
 {
     if (!fn->analyses) {
         fn->analyses = NEW(&fn->arena, Analyses);
         analysis_init(fn->analyses, fn->arena.heap);
     }
+    fn->analyses->requested |= mask;
     analysis_compute(fn, fn->analyses, mask);
     return fn->analyses;
 }
@@ -95,7 +115,7 @@ bool analysis_check(const Fn *fn, uint32_t mask, char why[static 200])
     analysis_compute(fn, &now, mask);
     for (int k = 0; k < ANALYSIS_COUNT && !why[0]; k++)
         if (mask >> k & 1 && !is_current(k, fn, kept, &now, reason))
-            snprintf(why, 200, "%s was kept but is out of date: %s", kinds[k].name, reason);
+            snprintf(why, 200, "%s was kept but is out of date: %s", analysis_names[k], reason);
     analysis_free(&now);
     return !why[0];
 }

@@ -21,6 +21,7 @@
 #define ANALYSIS_NUMBER(id, ...) AX_##id,
 #define ANALYSIS_BIT(id, ...) AN_##id = 1 << AX_##id,
 enum { ANALYSES(ANALYSIS_NUMBER) ANALYSIS_COUNT };
+extern const char *const analysis_names[ANALYSIS_COUNT];
 typedef enum { ANALYSES(ANALYSIS_BIT) AN_FLOW = AN_CFG | AN_RPO | AN_DOM | AN_LOOPS | AN_PDOM } AnalysisMask;
 #undef ANALYSIS_NUMBER
 #undef ANALYSIS_BIT
@@ -132,6 +133,7 @@ typedef struct Analyses {
     Arena arena[ANALYSIS_COUNT];      // one each, so that what is dropped is freed
     uint32_t blocks[ANALYSIS_COUNT];  // fn->blocks.n when it was made
     uint32_t valid;                   // AnalysisMask
+    uint32_t requested;               // AnalysisMask: those of analysis_need() since the manager cleared it
     Edges succs, preds;               // an edge for each time that a terminator names the target
     BlockId *rpo;                     // reachable blocks in reverse postorder, nrpo of them
     uint32_t nrpo;
@@ -149,6 +151,10 @@ typedef struct Analyses {
 /* analysis.c */
 // Makes the analyses of the mask valid, and those that they are built on.
 const Analyses *analysis_need(Fn *fn, uint32_t mask);
+// Returns the mask with the analyses that those of the mask are built on.
+uint32_t analysis_closure(uint32_t mask);
+// Returns what was requested of the function's analyses since it was asked last, and makes it `mask`.
+uint32_t analysis_requested(Fn *fn, uint32_t mask);
 // Invalidates all but those of the mask. An analysis may be kept without what it is built on: that says that its own
 // result is still right, as that of AN_DOM is when the targets of a branch change places.
 void analysis_drop(Fn *fn, uint32_t keep);

@@ -105,9 +105,10 @@ static bool execute(Ctx *ctx, Fn *fn, int row, int slot)
     Phase *phase = &ctx->phases[row];
     double start = ctx->options.timing ? phase_clock() : 0;
     ctx->nested_seconds = 0;
-    analysis_need(fn, phase_info[row].needs);
     ctx->run = (Run){.row = phase->vtable->get_index(phase), .slot = slot, .level = level};
+    uint32_t outer = analysis_requested(fn, 0);
     bool progress = phase->vtable->execute(phase, fn);
+    ctx->run.requested = analysis_requested(fn, outer);
     // What a sub-pass takes counts for it alone.
     double seconds = ctx->options.timing ? phase_clock() - start : 0;
     ctx->seconds[row] += seconds - ctx->nested_seconds;

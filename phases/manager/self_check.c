@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 // What the manager checks of phases and of the IR's own machinery, when asked to.
 //
-// Contracts: a phase says that it made progress exactly if it changed the function (by hash), and what its row says it
-// keeps is what computing it again gives; and it makes no instruction that the module's PTX does not have. Self-check:
-// the run goes on with a clone, or with what reading the printed function gives back, so that anything that a copy or
-// the text loses shows in what follows.
+// Contracts: a phase reports progress exactly if it changed the function (by hash); the analyses that it keeps are what
+// computing them again gives; it requests no analysis that its row does not need; and it makes no instruction that the
+// module's PTX does not have. Self-check: the run goes on with a clone, or with what reading the printed function gives
+// back, so that anything that a copy or the text loses shows in what follows.
 #include <stdio.h>
 
 #include "ir/text/text.h"
@@ -43,6 +43,11 @@ void check_contract(Ctx *ctx, Fn *fn, int row, bool progress, bool changed)
              changed ? "changed the function and reports no progress" : "reports progress and changed nothing");
     if (!analysis_check(fn, UINT32_MAX, why))
         fail(ctx, fn, row, why);
+    uint32_t more = ctx->run.requested & ~analysis_closure(phase_info[row].needs);
+    if (more) {
+        snprintf(why, sizeof why, "requests %s, which its row does not need", analysis_names[__builtin_ctz(more)]);
+        fail(ctx, fn, row, why);
+    }
     // What was read back has descriptors of its own for all of its instructions.
     if (changed && !ctx->options.self_roundtrip)
         check_instructions(ctx, fn, row);
