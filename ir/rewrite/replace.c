@@ -85,7 +85,6 @@ void replace_set(ReplaceMap *map, RegId old, Operand by)
                   ir_reg(fn, old)->ordinal, cycle ? ": it would be by itself" : "");
     map->by[old] = by;
     map->n++;
-    map->retypes |= op_is_reg(by) && ir_reg(fn, old)->type != ir_reg(fn, op_index(by))->type;
 }
 
 /* -- The sweep ------------------------------------------------------------------------------------------ */
@@ -154,21 +153,10 @@ static void remove_definition(Sweep *s, InstrId id)
     ir_remove(fn, id);
 }
 
-// A register that takes the place of one that was declared of another type stands where its own type may not. In ssa
-// form these types mean nothing any more, and neither text has them.
-static void forget_types(Fn *fn)
-{
-    for (RegId r = 1; r < fn->regs.n; r++)
-        if (reg_in_ssa(ir_reg(fn, r)))
-            ir_reg(fn, r)->type = TY_NONE;
-}
-
 static void sweep(ReplaceMap *map)
 {
     Fn *fn = map->fn;
     Sweep s = {.map = map, .fn = fn, .read = NEW_ARRAY(&map->scratch, bool, map->nregs)};
-    if (map->retypes)
-        forget_types(fn);
     FOR_BLOCKS(fn, b) {
         FOR_INSTRS(fn, b, id) {
             const Instr *i = ir_instr(fn, id);

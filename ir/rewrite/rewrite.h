@@ -18,7 +18,6 @@ typedef struct ReplaceMap {
     Operand *by;  // by RegId; none = the register stays
     RegId nregs;  // of the function when the map was made; newer registers are not replaced
     uint32_t n;   // replaced registers
-    bool retypes;
 } ReplaceMap;
 
 void replace_begin(ReplaceMap *map, Fn *fn);

@@ -202,19 +202,33 @@ static void add_stats(Ctx *ctx, Fn *fn, FnStats *s, double start)
     VEC_PUSH(&ctx->arena, &ctx->stats, *s);
 }
 
+// True if the plan has a row that may change the function.
+static bool transforms(const Fn *fn, const Plan *plan)
+{
+    for (uint32_t k = 0; k < plan->at.n; k++) {
+        PhaseKind kind = phase_info[plan->at.at[k].row].kind;
+        if (kind == PK_TRANSFORM || kind == PK_LOWER || kind == PK_SUBPASS)
+            return may_run(fn, PK_TRANSFORM);
+    }
+    return false;
+}
+
+// Clears the declared types of registers: they restrict where PTX may name a register, and phases rename registers.
+// Those of named registers are the module's.
+static void forget_types(Fn *fn)
+{
+    for (RegId r = 1; r < fn->regs.n; r++)
+        if (!(ir_reg(fn, r)->flags & REG_NAMED))
+            ir_reg(fn, r)->type = TY_NONE;
+}
+
 // Keeps registers out of ssa form whose phis would be out of proportion to the function. All phases that look for
 // reaching definitions would pay for them otherwise, so the limit holds from the start.
-static void limit_phis(Ctx *ctx, Fn *fn, const Plan *plan)
+static void limit_phis(Ctx *ctx, Fn *fn)
 {
     enum { SMALL = 64 };  // a few phis more or less do not matter
-    bool transforms = false;
     ctx->phi_limit = (uint64_t)knob_int(&ctx->knobs, KNOB_PHI_LIMIT) * ((uint64_t)fn->ninstrs + SMALL);
-    ctx->beyond_ssa = 0;
-    for (uint32_t k = 0; k < plan->at.n && !transforms; k++) {
-        PhaseKind kind = phase_info[plan->at.at[k].row].kind;
-        transforms = kind == PK_TRANSFORM || kind == PK_LOWER || kind == PK_SUBPASS;
-    }
-    if (transforms && fn->form == FORM_MULTI && may_run(fn, PK_TRANSFORM))
+    if (fn->form == FORM_MULTI)
         ctx->beyond_ssa = rdefs_limit_phis(fn, ctx->phi_limit);
 }
 
@@ -233,7 +247,11 @@ void phase_run(Ctx *ctx, Fn **at)
     s.instrs_in = fn->ninstrs;
     s.blocks_in = fn->nblocks;
     s.regs_in = fn->regs.n - 1;
-    limit_phis(ctx, fn, plan);
+    ctx->beyond_ssa = 0;
+    if (transforms(fn, plan)) {
+        forget_types(fn);
+        limit_phis(ctx, fn);
+    }
     dump_start(ctx, fn);
     if (ctx->remarks)
         remarks_start(ctx->remarks);

@@ -306,9 +306,6 @@ static void rewrite(Forwarding *f)
         Operand to = op_reg(fn, op_index(*data_of(fn, access, f->forwards.at[k].element)));
         Tail tail = tail_of(fn, ir_instr(fn, access->instr), f->forwards.at[k].element);
         AccessMove move = {to, held->value, access->bytes, type_info[access->type].class == TC_S, tail};
-        // What they were declared as says where PTX may name them, which may be another place now.
-        if (op_is_reg(held->value) && ir_reg(fn, op_index(held->value))->type != ir_reg(fn, op_index(to))->type)
-            ir_reg(fn, op_index(held->value))->type = ir_reg(fn, op_index(to))->type = TY_NONE;
         bool last = k + 1 == f->forwards.n || f->forwards.at[k + 1].access != access;
         remove_annotations(fn, access->instr);
         (last ? instr_replace_by_access_move : insert_access_move)(fn, access->instr, &move);

@@ -251,12 +251,8 @@ static void rewrite_use(CopyProp *c, InstrId id, uint32_t k)
     }
     // In blocks that nothing reaches, copies may go round in a circle.
     if (last && !op_same(best, was) && may_rewrite(c, id, last)) {
-        // A register that stands where one did that was declared of another type may be read as both.
-        Operand *use = ir_ops(c->fn, ir_instr(c->fn, id)) + k;
-        if (op_is_reg(best) && ir_reg(c->fn, op_index(best))->type != ir_reg(c->fn, op_index(*use))->type)
-            ir_reg(c->fn, op_index(best))->type = TY_NONE;
         note_cost(c->ctx, c->fn, id);
-        *use = best;
+        ir_ops(c->fn, ir_instr(c->fn, id))[k] = best;
         c->progress = true;
         if (ir_desc(c->fn, ir_instr(c->fn, last))->op != OP_MOV || ir_guarded(ir_instr(c->fn, last)))
             c->ctx->costs.hidden = true;

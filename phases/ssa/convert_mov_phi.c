@@ -253,16 +253,6 @@ static void merge_classes(Leaving *l)
     l->name = NEW_ARRAY(&l->scratch, RegId, l->classes.vars.n);
 }
 
-// Drops the declared type of a class whose members were declared with several.
-static void forget_types(Leaving *l)
-{
-    for (RegId r = 1; r < l->classes.nregs; r++) {
-        Reg *leader = ir_reg(l->fn, class_of(&l->classes, r));
-        if (leader->type != ir_reg(l->fn, r)->type)
-            leader->type = TY_NONE;
-    }
-}
-
 /* -- Copies --------------------------------------------------------------------------------------------- */
 
 // Returns the register of a variable, one like `def` for a class of copies alone.
@@ -436,11 +426,8 @@ static void leave(Leaving *l, bool conventional)
         l->a = analysis_need(fn, AN_RPO | AN_DOM | AN_LOOPS | AN_DEFUSE);
     classes_init(&l->classes, fn, l->a, &l->scratch);
     join_all(l);
-    if (!conventional) {
-        if (classes_take_apart(&l->classes))
-            merge_classes(l);
-        forget_types(l);
-    }
+    if (!conventional && classes_take_apart(&l->classes))
+        merge_classes(l);
     parallel_copy_init(&l->parallel, fn, &l->scratch);
     FOR_BLOCKS(fn, b)
         leave_block(l, b);

@@ -201,20 +201,26 @@ TEST(rep_definitions)
     close_text(&t);
 }
 
-// A register may stand for one that was declared with another type, and then where its own may not.
+// The manager clears declared types: a register may take the place of one that was declared with another type, and
+// stand where its own may not. Named registers keep theirs.
 TEST(rep_types)
 {
+    static char why[500];
     Text t;
     open_text(&t, "ssa",
+              "  reg R5:32 \"%g\" named\n"
               "b0:\n  R1:32 = mov.b32 %tid.x\n  R2:32 = mov.b32 R1\n  R3:32 = add.f32 R2, R2\n"
-              "  st.global.b32 [16], R3\n  ret\n");
+              "  st.global.b32 [16], R3\n  st.global.b32 [16], R5\n  ret\n");
     ir_reg(t.fn, R(&t, 1))->type = TY_U32;
     ir_reg(t.fn, R(&t, 2))->type = TY_F32;
+    ir_reg(t.fn, R(&t, 5))->type = TY_F32;
     CHECK_VERIFIES(t.fn);
-    ReplaceMap rep;
-    replace_begin(&rep, t.fn);
-    replace_set(&rep, R(&t, 2), use(t.fn, R(&t, 1)));
-    CHECK(replace_apply(&rep));
+    t.ctx.options.named = "OriCopyProp";
+    t.ctx.options.stay_in_ssa = true;
+    CHECK(phase_plan(&t.ctx, NULL, why));
+    phase_run(&t.ctx, &t.fn);
+    CHECK_EQ(ir_reg(t.fn, R(&t, 1))->type, TY_NONE);
+    CHECK_EQ(ir_reg(t.fn, R(&t, 5))->type, TY_F32);
     CHECK_VERIFIES(t.fn);
     close_text(&t);
 }

@@ -603,12 +603,8 @@ static uint32_t build_uses(Fold *f, const Match *m, uint16_t node, Operand *uses
 {
     const RuleNode *n = &f->rules->nodes.at[node];
     const Slot *slots = tab_desc(f->fn->tables, desc_of_node(f, m, node))->slots;
-    for (uint32_t k = 0; k < n->nkids; k++) {
+    for (uint32_t k = 0; k < n->nkids; k++)
         uses[k] = slot_constant(f->fn, &slots[1 + k], build(f, m, n->kids[k], (Width)slots[1 + k].width));
-        // What it was declared as says where PTX may name it, which may be another place now.
-        if (op_is_reg(uses[k]))
-            ir_reg(f->fn, op_index(uses[k]))->type = TY_NONE;
-    }
     return n->nkids;
 }
 
@@ -654,13 +650,8 @@ static void apply(Fold *f, const Match *m, uint32_t number, InstrId id)
         Operand uses[RULE_KIDS];
         uint32_t n = build_uses(f, m, rule->to, uses);
         instr_replace(fn, id, desc_of_node(f, m, rule->to), uses, n);
-        // It may have been declared of what went there only.
-        ir_reg(fn, op_index(*ir_def(fn, ir_instr(fn, id), 0)))->type = TY_NONE;
     } else {
-        Operand o = build(f, m, rule->to, width);
-        if (op_is_reg(o))
-            ir_reg(fn, op_index(o))->type = TY_NONE;
-        instr_replace_by_move(fn, id, o);
+        instr_replace_by_move(fn, id, build(f, m, rule->to, width));
     }
     count_readers(f, ir_instr(fn, id), 1);
 }
@@ -719,7 +710,6 @@ static bool convert_low_bits(Fold *f, InstrId id)
         return false;
     begin_rule(f, rule, id);
     count_readers(f, i, -1);
-    ir_reg(fn, op_index(low))->type = TY_NONE;
     *ir_use(fn, i, 0) = low;
     count_readers(f, i, 1);
     return true;
@@ -752,9 +742,6 @@ static bool simplify_table(Fold *f, InstrId id, const Uses *uses)
     begin_rule(f, rule, id);
     count_readers(f, i, -1);
     truth_replace(fn, id, &result);
-    for (uint32_t k = 0; k < result.n; k++)
-        if (op_is_reg(result.input[k]))
-            ir_reg(fn, op_index(result.input[k]))->type = TY_NONE;
     count_readers(f, ir_instr(fn, id), 1);
     return true;
 }
@@ -828,7 +815,6 @@ static bool fold_address(Fold *f, InstrId id)
             continue;
         begin_rule(f, rule, id);
         count_reader(f, *base, -1);
-        ir_reg(fn, op_index(from))->type = TY_NONE;
         *base = from;
         *offset = op_const(fn, (uint64_t)sum, W64);
         count_reader(f, *base, 1);
