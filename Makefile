@@ -31,7 +31,7 @@ INSTALL     = install
 VERSION     = $(shell sed -n 's/^.define ORI_VERSION "\([^"]*\)".*/\1/p' tools/options/options.h)
 
 PROGRAMS = oriopt oricheck orirun
-LIB_SRC  = $(wildcard ir/*/*.c knobs/*.c phases/*/*.c phases/*/*/*.c sm/*.c tools/lib/*.c)
+LIB_SRC  = $(wildcard ir/*/*.c knobs/*.c phases/*.c phases/*/*.c phases/*/*/*.c sm/*.c tools/lib/*.c)
 LIB_OBJ  = $(LIB_SRC:%.c=$B/%.o)
 # What programs share and is nothing for a library: it reads command lines, and prints.
 PROGRAM_OBJ = $(patsubst %.c,$B/%.o,$(wildcard tools/options/*.c tools/orirun/run_*.c))

@@ -27,6 +27,8 @@ PhaseBody phase_live_dead, phase_redundant_moves, phase_commoning, phase_copy_pr
 PhaseBody phase_general_optimize_mid, phase_reoptimize;
 /* memory */
 PhaseBody phase_infer_spaces, phase_promote_memory, phase_store_forwarding, phase_compact_local;
+/* template.c, which no row names */
+PhaseBody phase_template;
 /* manager/nop.c */
 PhaseBody phase_nop;
 

@@ -215,7 +215,7 @@ static uint32_t vector_length(const Mnem *m)
     }
 }
 
-// A slot for a typed value. 16-bit floats and packed formats take no immediates (ptx-facts.md L3).
+// A slot for a typed value. 16-bit floats and packed formats take no immediates (fact L3 of ir/ptx/facts.md).
 static Slot typed(Type type, uint32_t flags)
 {
     TypeClass class = type_info[type].class;

@@ -737,6 +737,9 @@ const char *slot_check(const Fn *fn, const Slot *slot, Operand o, char why[stati
 // Returns whether definition k may become the sink `_`, so that ptxas takes the instruction: another one stays a
 // register, unless it is an atomic operation.
 bool sink_fits(const Fn *fn, const Instr *i, uint32_t k);
+// True if an instruction without a guard may get one: PTX takes a guard there, it has no old values, and no result is a
+// sink that ptxas takes only without. Convergence, order and traps are the caller's to check.
+bool ir_may_guard(const Fn *fn, const Instr *i);
 // Returns the constant that PTX names in the slot in place of `o`: the equal one within the slot's range if the
 // instruction reads only the low bits of it, else `o`.
 Operand slot_constant(Fn *fn, const Slot *slot, Operand o);

@@ -126,6 +126,17 @@ bool sink_fits(const Fn *fn, const Instr *i, uint32_t k)
     return others && d->slots[k].flags & SL_SINK && !(d->slots[k].flags & SL_BARE && ir_guarded(i));
 }
 
+bool ir_may_guard(const Fn *fn, const Instr *i)
+{
+    const Desc *d = ir_desc(fn, i);
+    if (d->traits & (TR_NOGUARD | TR_MARKER | TR_PSEUDO | TR_TERM) || i->flags & (IF_GUARDED | IF_PINNED))
+        return false;
+    for (uint32_t k = 0; k < i->ndef; k++)
+        if (d->slots[k].flags & SL_BARE && !op_is_reg(*ir_def(fn, i, k)))
+            return false;
+    return true;
+}
+
 Operand slot_constant(Fn *fn, const Slot *slot, Operand o)
 {
     if (op_kind(o) != K_IMM || op_index(o) == CONST_UNDEF || !range_info[slot->range].reads)

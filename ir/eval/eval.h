@@ -77,7 +77,7 @@ uint64_t eval_look_up(uint64_t a, uint64_t b, uint64_t c, uint64_t table);
 bool eval_narrow(Eval *e, uint32_t bits);
 
 // Whether the result is the same on all machines and may be put in the place of the instruction: not division by zero,
-// not approximate forms, not a NaN of f64 (decisions.md, soundness 11 and 12).
+// not approximate forms, not a NaN of f64 (rules 11 and 12 of phases/soundness.md).
 bool eval_foldable(const Eval *e, const Value *in, const Value *out);
 
 #endif

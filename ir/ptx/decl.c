@@ -34,7 +34,7 @@ bool literal_bits(Type type, Value v, uint64_t *bits, const char **why)
         }
         if (type == TY_F32 && v.kind == LIT_F64)
             *bits = float_bits((float)bits_double(v.bits));
-        return true;  // 0f for an .f64 is not converted: ptxas takes the bits (ptx-facts.md L2)
+        return true;  // 0f for an .f64 is not converted: ptxas takes the bits (fact L2 of facts.md)
     case TC_U:
     case TC_S: *why = "a floating-point constant cannot stand for an integer"; return v.kind == LIT_INT;
     case TC_P:

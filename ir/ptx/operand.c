@@ -425,7 +425,7 @@ static Operand carry_register(Reader *r, bool definition)
     Fn *fn = r->fn;
     if (!fn->cc)
         fn->cc = reg_new(fn, RF_CC, W1);
-    // A carry that comes from another block is beyond the model (design/decisions.md, soundness 8).
+    // A carry that comes from another block is beyond the model (rule 8 of phases/soundness.md).
     if (!definition && !r->carry)
         fn->flags |= FN_PASSTHROUGH;
     Operand op = op_reg(fn, fn->cc);

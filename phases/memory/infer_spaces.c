@@ -31,7 +31,7 @@
 //     cvta.to.shared::cta R2                      where R1 is of another CTA, this is not R1
 //
 // Does not do: parameters declared `.ptr`; addresses in `.param`.
-// Documented: nothing; ptxas leaves generic accesses (design/ptx-facts.md, section 6).
+// Documented: nothing; ptxas leaves generic accesses (section 6 of ir/ptx/facts.md).
 #include "ir/analysis/origins.h"
 #include "ir/rewrite/rewrite.h"
 #include "phases/bodies.h"

@@ -225,6 +225,45 @@ TEST(rep_types)
     close_text(&t);
 }
 
+// phases/template.c is right, though no row names it.
+TEST(template_phase)
+{
+    Text t;
+    open_text(&t, "ssa",
+              "b0:\n  R1:32 = mov.b32 %tid.x\n  P1 = setp.eq.s32 R1, 3\n  R2:32 = add.s32 R1, 0\n"
+              "  @P1 R3:32 = add.s32 R1, 0 else R1\n  R4:32 = add.f32 R1, 0f00000000\n  R5:32 = add.s32 R2, 1\n"
+              "  st.global.v4.b32 [16], {R2, R3, R4, R5}\n  ret\n");
+    CHECK(phase_template(&t.ctx, t.fn));
+    CHECK_VERIFIES(t.fn);
+    CHECK_Z(body_of(&t),
+            "b0:\n  R1:32 = mov.b32 %tid.x\n  P1 = setp.eq.s32 R1, 3\n"
+            "  @P1 R3:32 = add.s32 R1, 0 else R1\n  R4:32 = add.f32 R1, 0f00000000\n  R5:32 = add.s32 R1, 1\n"
+            "  st.global.v4.b32 [16], {R1, R3, R4, R5}\n  ret\n}\n");
+    CHECK(!phase_template(&t.ctx, t.fn));
+    close_text(&t);
+}
+
+// What may get a guard.
+TEST(may_guard)
+{
+    Text t;
+    open_text(&t, "ssa",
+              "  reg R9:32 pinned\n"
+              "b0:\n  R1:32 = mov.b32 %tid.x\n  P1 = setp.eq.s32 R1, 3\n  @P1 R2:32 = mov.b32 R1 else 5\n"
+              "  _|P2 = setp.eq.s32 R1, 3\n  P3|_ = setp.eq.s32 R1, 3\n  st.global.v2.b32 [16], {R1, R2}\n"
+              "  @P2 bra b1 else b2\nb1:\n  bra b2\nb2:\n  R3:32 = mov.phi b0: R1, b1: R2\n"
+              "  @P3 st.global.b32 [16], R3\n  ret\n");
+    static const bool may[] = {true, true, false, false, true, true, false, false, false, false, false};
+    uint32_t n = 0;
+    FOR_BLOCKS(t.fn, b)
+        FOR_INSTRS(t.fn, b, id) {
+            unit_context("instruction %u", n);
+            CHECK_EQ(ir_may_guard(t.fn, ir_instr(t.fn, id)), may[n++]);
+        }
+    CHECK_EQ(n, ARRAY_LEN(may));
+    close_text(&t);
+}
+
 TEST(rep_may_or_not)
 {
     Text t;
@@ -631,6 +670,8 @@ void test_phis(void)
     RUN(rep_constant_predicates);
     RUN(rep_definitions);
     RUN(rep_types);
+    RUN(template_phase);
+    RUN(may_guard);
     RUN(rep_may_or_not);
     RUN(rep_cycle);
     RUN(rep_chain_up);

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: MIT
+// Replaces the sum of a value and zero by the value. This is the template of a phase: it is compiled with the others,
+// so that it stays right, but no row names it. README.md says how to add one.
+//
+// Slot: NN TheName (the documented name). The first paragraphs state the algorithm in prose. One walk; the register
+// that an addition of zero defines is replaced by its operand, which has one definition that dominates it (ssa form).
+//
+//     R2 = add.s32 R1, 0; st.global.b32 [R9], R2       ->   st.global.b32 [R9], R1
+//
+// Must not fire:
+//     @P0 R2 = add.s32 R1, 0 else R7                         R2 is R7 where P0 is false (rule 1)
+//     R2 = add.s32 R1, 0 where R1 or R2 is pinned            an opaque instruction may write it later (rule 2)
+//     R2 = add.f32 R1, 0                                     -0 + 0 is 0 (rule 11)
+//
+// Does not do: sums that are zero by value ranges (folding).
+// Documented: nothing. Inferred: all.
+#include "ir/rewrite/rewrite.h"
+#include "phases/bodies.h"
+
+// Returns the value that an instruction copies, none if it is no sum with zero.
+static Operand copied_value(const Fn *fn, const Instr *i)
+{
+    const Desc *d = ir_desc(fn, i);
+    if (d->op != OP_ADD || ir_guarded(i) || i->flags & IF_PINNED)
+        return op_none();
+    Type type = tab_mnem(fn->tables, d->mnem)->type[0];
+    bool integer = type_info[type].class == TC_U || type_info[type].class == TC_S;
+    Operand zero = *ir_use(fn, i, 1);
+    bool is_zero =
+        op_kind(zero) == K_IMM && op_index(zero) != CONST_UNDEF && tab_const(fn->tables, op_index(zero)).bits == 0;
+    return integer && is_zero ? *ir_use(fn, i, 0) : op_none();
+}
+
+// Reads as a summary of the algorithm: collect, then apply in one sweep. The manager has checked the gate and the form.
+bool phase_template(Ctx *ctx, Fn *fn)
+{
+    ReplaceMap map;
+    replace_begin(&map, fn);
+    FOR_BLOCKS(fn, b) {
+        FOR_INSTRS(fn, b, id) {
+            const Instr *i = ir_instr(fn, id);
+            Operand by = copied_value(fn, i), def = i->ndef == 1 ? *ir_def(fn, i, 0) : op_none();
+            if (op_kind(by) == K_NONE || !op_is_reg(def) || !replace_allowed(fn, op_index(def), by))
+                continue;
+            note_cost(ctx, fn, id);
+            replace_set(&map, op_index(def), by);
+        }
+    }
+    return replace_apply(&map);
+}
