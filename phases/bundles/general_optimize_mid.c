@@ -19,7 +19,8 @@
 // Must not fire: where the knob is 0, or one of the two names is disabled.
 //
 // Does not do: keep the bundle's sets by register. The documents have three, of definitions, of registers that live on,
-// and of what can be folded; here these are what sub-passes read and leave behind, as a whole (README.md says why).
+// and of what can be folded; here these are what sub-passes read and leave behind, as a whole. Rows of definitions and
+// uses are made by one walk and not updated, so a sub-pass that visits the readers of some registers costs that walk.
 // Documented: gates, the order, costs, threshold, the exempt opcodes, the four readers. Inferred: what costs are of.
 #include "phases/bodies.h"
 

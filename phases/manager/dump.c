@@ -3,7 +3,9 @@
 //
 // Every dump is a file of its own that reads back. Banners are LLVM's behind a comment sign, so that programs that cut
 // such output into passes can cut this. A directory of dumps has a folder per function with a file for each phase that
-// changed it, in the order of the slots, and an index of all that ran.
+// changed it, in the order of the slots, and an index of all that ran. The hash of the function tells whether a phase
+// changed it, not the phase. A phase that runs again writes NNN-Name.2.after.ori. While dumps are on, functions stay in
+// memory, since others may show their declarations.
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,6 +1,16 @@
 // SPDX-License-Identifier: MIT
 // The phase manager: runs a plan over functions, and does around each phase what no phase does itself: knobs, forms,
 // analyses, verification, timing.
+//
+// Functions of debug targets, whose sections name registers and labels, and those marked FN_PASSTHROUGH get phases that
+// verify and report only. PTX output ends in multi form, Ori text in the form that the plan ends in.
+//
+// OptBudget is spent by each row with a gate above -O1 that would run, whatever it changes. Once it is spent, such rows
+// do not run, and `ctx->run.level` of the others is 1. Gates are evaluated when a plan is made, so plans do not show
+// it.
+//
+// The number of phis is bounded, since registers times joins may be a thousand times the function: registers beyond
+// the limit are pinned when the function enters its plan (knob PhiInputLimit, remark TooManyPhis).
 #define _DEFAULT_SOURCE
 #include <stdio.h>
 #include <time.h>

@@ -7,7 +7,15 @@
 // front of it, once.
 //
 // There is one plan for all functions, and another for a function for which the knobs NamedPhases, DisablePhases or
-// NvOptRecipes say something else, by a pragma or a WHEN record.
+// NvOptRecipes say something else, by a pragma or a WHEN record. They are read when a function is entered, outside of
+// phases, so WHEN=PH has no effect on them, nor on DUMPIR. --named-phases wins over the knob for all functions;
+// --disable-phases and DisablePhases add up. Lists in knobs are parsed when they are read, so that errors have a place.
+//
+// A recipe goes with its slot when that is disabled, and lies between it and the next slot for --start-before and
+// --stop-after. --print-pipeline prints `Name@index`; of a sub-pass, the index is the slot that it follows, so
+// `OriRemoveRedundantMov@9` is the recipe, and plain `OriRemoveRedundantMov` is the row, for any function. A range A..B
+// means the slots in it that do something on this backend. Lists of what does not run, or is printed, are sets of rows.
+// ORDER rows are checked against the default plan only. Report slots run when they are named or with --reports.
 #include <stdio.h>
 
 #include "ir/text/text.h"

@@ -33,6 +33,12 @@
 // Bytes: a register that holds a byte has anything in its upper half, so stores of bytes are plain moves, and loads
 // extend, which they have to do anyway.
 //
+// A variable is a symbol, and an address of it that is not followed may reach all of it, as PTX has it: `__local_depot`
+// is one variable. So one address that escapes, or one index of unknown range, keeps all of a frame in memory; an index
+// that is masked keeps what it may reach. Knob 136 has no name in the sources (ConvertMemoryToRegWhole here): where a
+// smaller share of the accessed bytes can be promoted, groups of eight bytes are weighed one by one, a move costing
+// MovWeightForConvertMemToReg of an access.
+//
 // Does not do: `.shared` variables, since other threads may see them; elements of 16 bytes; `.param` of calls.
 // Documented: the name, that it is part of phase 37, and its knobs. Inferred: the rest.
 #include "ir/analysis/local_memory.h"

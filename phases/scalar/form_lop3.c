@@ -8,7 +8,8 @@
 // (Cong, Wu, Ding, "Cut ranking and pruning", 1999; Mishchenko, Cho, Chatterjee, Brayton, "Combinational and sequential
 // mapping with priority cuts", 2007). Then the nodes that something else reads get their best cuts, the nodes that are
 // inputs of those get theirs, and all others are dead. A network becomes what that makes of it where it is fewer
-// instructions: ptxas, which forms lop3 too, makes no function twice.
+// instructions: ptxas, which forms lop3 too, makes no function twice, and takes 3 for a full adder where 2 do (40
+// random networks at sm_80: 3 % fewer SASS instructions, none has more; the samples the same, or one or two less).
 //
 //     R4 = xor.b32 R1, R2                        R5 = lop3.b32 R1, R2, R3, 0x96
 //     R5 = xor.b32 R4, R3                        R8 = lop3.b32 R1, R2, R3, 0xe8
