@@ -27,6 +27,7 @@
     X(loops)           \
     X(pdom)            \
     X(control_deps)    \
+    X(instr_set)       \
     X(defuse)          \
     X(live)            \
     X(rdefs)           \
