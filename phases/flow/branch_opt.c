@@ -59,21 +59,15 @@
 enum { ROUNDS = 8, ARM_BLOCKS = 256 };
 typedef enum { UNKNOWN, IS_FALSE, IS_TRUE } Truth;
 
-typedef struct Fact {
-    ValueId value;
-    BlockId block;  // holds in what this one dominates
-    Truth before;
-} Fact;
-
 typedef struct BranchOpt {
     Ctx *ctx;
     Fn *fn;
     const Analyses *a;
     Arena scratch;
-    uint8_t *known;      // by ValueId: Truth
+    uint32_t *known;     // by ValueId: Truth
     ValueId *condition;  // by BlockId, where the walk has been: the value of its terminator's guard, 0 = none
-    VEC(Fact) facts;
-    Truth convergent;  // some instruction is; UNKNOWN = not yet looked
+    ScopedTable facts;   // the changes of known
+    Truth convergent;    // some instruction is; UNKNOWN = not yet looked
 } BranchOpt;
 
 /* -- Terminators ---------------------------------------------------------------------------------------- */
@@ -138,15 +132,8 @@ static void learn(BranchOpt *o, BlockId b)
     if (!value || !is_split(o->fn, i))
         return;
     bool taken = op_index(*ir_use(o->fn, i, 0)) == b;
-    Fact fact = {.value = value, .block = b, .before = o->known[value]};
-    VEC_PUSH(&o->scratch, &o->facts, fact);
-    o->known[value] = negated_if(taken ? IS_TRUE : IS_FALSE, ir_guard(o->fn, i)->mods & OPM_NOT);
-}
-
-static void forget(BranchOpt *o, BlockId b)
-{
-    for (; o->facts.n && !dominates(o->a, o->facts.at[o->facts.n - 1].block, b); o->facts.n--)
-        o->known[o->facts.at[o->facts.n - 1].value] = o->facts.at[o->facts.n - 1].before;
+    Truth truth = negated_if(taken ? IS_TRUE : IS_FALSE, ir_guard(o->fn, i)->mods & OPM_NOT);
+    scoped_set(&o->facts, &o->known[value], truth);
 }
 
 static bool fold_branches(BranchOpt *o)
@@ -159,7 +146,7 @@ static bool fold_branches(BranchOpt *o)
         __builtin_prefetch(ir_instr(fn, ir_terminator(fn, o->a->dom.order[MIN(k + AHEAD, o->a->nrpo - 1)])));
         InstrId id = ir_terminator(fn, b);
         const Instr *i = ir_instr(fn, id);
-        forget(o, b);
+        scoped_enter(&o->facts, o->a, b);
         learn(o, b);
         if (!ir_guarded(i))
             continue;
@@ -373,7 +360,8 @@ static bool decide_branches(Ctx *ctx, Fn *fn)
     arena_init(&o.scratch, &ctx->heap);
     Analyses own;
     o.a = rdefs_of_part(fn, &own, 1 << RF_P | 1 << RF_UP, NULL);
-    o.known = NEW_ARRAY(&o.scratch, uint8_t, value_count(o.a));
+    o.known = NEW_ARRAY(&o.scratch, uint32_t, value_count(o.a));
+    scoped_init(&o.facts, &o.scratch);
     o.condition = NEW_ARRAY(&o.scratch, ValueId, fn->blocks.n);
     bool progress = fold_branches(&o) || jump_over_branches(&o);
     arena_free(&o.scratch);

@@ -28,6 +28,7 @@
     X(pdom)            \
     X(control_deps)    \
     X(instr_set)       \
+    X(scoped_table)    \
     X(defuse)          \
     X(live)            \
     X(rdefs)           \
