@@ -109,6 +109,12 @@ enum { OP_RAW = 0xff };
 #define OP_HINT (1u << MC_COUNT)
 extern const OpInfo op_info[OPCODE_COUNT];
 
+typedef enum {
+#define SREG(id, ...) SREG_##id,
+#include "ir/core/sregs.def"
+    SREG_COUNT
+} Sreg;
+
 typedef struct SregInfo {
     const char *name;
     uint32_t len;  // of the name
@@ -116,15 +122,18 @@ typedef struct SregInfo {
     bool fresh;            // a new value at each read
     uint32_t least, most;  // most is 0: not known
 } SregInfo;
-extern const SregInfo sreg_info[];
-extern const uint32_t sreg_count;
+extern const SregInfo sreg_info[SREG_COUNT];
 
 /* opcode.c */
 Type type_find(const char *text, size_t len);
+// Returns the type of a class and width, that of the name without a suffix; TY_NONE if there is none. A predicate is
+// untyped bits.
+Type type_make(TypeClass class, Width width);
 Mod mod_find(const char *text, size_t len, uint32_t categories);
 ModCategory mod_category(Mod mod);
 const char *mod_text(Mod mod);
-Space mod_space(Mod mod);  // that the modifier names; SP_GENERIC if none
+Space mod_space(Mod mod);    // that the modifier names; SP_GENERIC if none
+Mod space_mod(Space space);  // the modifier that names a space; MOD_NONE if none
 // True if each address in `inner` is one in `outer`.
 bool space_contains(Space outer, Space inner);
 // The first row whose mnemonic is exactly this text, through SPELLING too; OPCODE_COUNT if none.
@@ -285,11 +294,31 @@ DescId desc_intern(Tables *t, MnemId mnem, const char *shape, size_t len, const 
 void desc_expected(const char *signature, char words[static 200]);
 // The end of the shape's (or signature's) element that begins at `p`: the next comma outside brackets, or `end`.
 const char *desc_element_end(const char *p, const char *end);
-// The descriptor for builders: text and shape must be right.
-DescId desc_make(Tables *t, const char *mnemonic, const char *shape);
-
-// The descriptor of a phi with so many inputs.
+// Builders. An instruction that does not exist is an internal error unless 0 is mentioned.
+// The fields of a mnemonic: opcode, types, and modifiers of different categories.
+typedef struct MnemFields {
+    Opcode op;
+    Type type, from;  // `from` is the second type
+    Mod mods[3];
+} MnemFields;
+// Returns the descriptor of an instruction with the operands of its signature, without those that may be missing:
+//     desc_make(t, OP_BRA), desc_make(t, OP_CVT, TY_S32, TY_S8), desc_make(t, OP_MUL, TY_F32, .mods = {MOD_RN})
+// OP_PACK and OP_UNPACK are of two halves.
+#define desc_make(t, ...) desc_of_fields((t), (MnemFields){.op = __VA_ARGS__})
+DescId desc_of_fields(Tables *t, MnemFields fields);
+// Returns the descriptor for the mnemonic with the fields of `m`, its text aside, and this operand syntax; 0 if its
+// operands do not fit. The suffix must be one of these tables.
+DescId desc_of_mnem(Tables *t, const Mnem *m, const char *shape);
+// Returns the descriptor of the same instruction in a state space; 0 if it names none.
+DescId desc_with_space(Tables *t, DescId desc, Space space);
+// Returns the descriptor of a comparison of another kind and type with the same operand syntax.
+DescId desc_with_cmp(Tables *t, DescId desc, Mod cmp, Type type);
+// Returns the descriptor of `.pragma` and this text; 0 if the text is too long.
+DescId desc_pragma(Tables *t, const char *text, size_t len);
+// Returns the descriptor of a phi with so many inputs.
 DescId desc_phi(Tables *t, uint32_t inputs);
+// Returns the descriptor for the text of a mnemonic.
+DescId desc_parse(Tables *t, const char *mnemonic, const char *shape);
 
 // A mnemonic as it is spelled, and the descriptor for the shape that it had last.
 typedef struct MnemCache {
@@ -356,6 +385,9 @@ static inline Operand op_none(void) { return (Operand){0, 0}; }
 static inline Operand op_imm(ConstId id) { return op_make(K_IMM, 0, id); }
 static inline Operand op_sym(SymId id) { return op_make(K_SYM, 0, id); }
 static inline Operand op_block(BlockId id) { return op_make(K_BLOCK, 0, id); }
+static inline bool op_is_undef(Operand o) { return op_kind(o) == K_IMM && op_index(o) == CONST_UNDEF; }
+// True for a constant whose bits are known.
+static inline bool op_is_const(Operand o) { return op_kind(o) == K_IMM && op_index(o) != CONST_UNDEF; }
 static inline bool op_same(Operand a, Operand b) { return a.word == b.word && a.mods == b.mods; }
 
 /* -- Registers, symbols, blocks, instructions --------------------------------------------------------------- */
@@ -597,7 +629,14 @@ static inline uint32_t ir_nuse(const Instr *i) { return i->nops - i->ndef - ir_n
 static inline Operand *ir_def(const Fn *fn, const Instr *i, uint32_t k) { return ir_ops(fn, i) + k; }
 static inline Operand *ir_use(const Fn *fn, const Instr *i, uint32_t k) { return ir_ops(fn, i) + i->ndef + k; }
 static inline Operand *ir_tied(const Fn *fn, const Instr *i, uint32_t k) { return ir_use(fn, i, ir_nuse(i) + k); }
-static inline Operand *ir_guard(const Fn *fn, const Instr *i) { return ir_ops(fn, i) + i->nops - 1; }
+// Of a guarded instruction: the place of its guard among the operands, and the guard.
+static inline uint32_t ir_guard_index(const Instr *i) { return i->nops - 1; }
+static inline Operand *ir_guard(const Fn *fn, const Instr *i) { return ir_ops(fn, i) + ir_guard_index(i); }
+// The guard, or none.
+static inline Operand ir_condition(const Fn *fn, const Instr *i)
+{
+    return ir_guarded(i) ? *ir_guard(fn, i) : op_none();
+}
 
 #define FOR_BLOCKS(fn, b) for (BlockId b = (fn)->first; b; b = ir_block((fn), b)->next)
 // The same for walks that look at the first or last instruction of each block alone. These lie far apart in memory, so

@@ -77,7 +77,7 @@ Tail tail_of(const Fn *fn, const Instr *i, uint32_t def);
 Width width_of_operand(const Fn *fn, Operand o);  // of a register or a constant
 Width width_of_bytes(uint32_t bytes);             // of registers for so many bytes, at least 16 bits
 // The effect of a store and a load on a value: dst = the low bytes of src, a register or a constant, extended to the
-// width of dst or cut to it. Both satisfy access_is_movable().
+// width of dst or cut to it. Both are operands of an access that access_is_movable().
 typedef struct AccessMove {
     Operand dst, src;
     uint32_t bytes;
@@ -114,6 +114,38 @@ void ssa_name_values(Fn *fn);
 // Restores ssa form for registers from `first` on, which have several definitions; drops AN_FLOW. Does nothing in multi
 // form.
 void ssa_repair(Fn *fn, RegId first);
+
+/* -- Scoped facts (scoped_table.c) ------------------------------------------------------------------------ */
+
+// Words that hold facts, and a log of their changes. Each change is undone when the scope is left in which it was made.
+typedef struct ScopedChange {
+    uint32_t *word, old;
+} ScopedChange;
+
+typedef struct Scope {
+    BlockId block;
+    uint32_t changes;  // in the log when it was opened
+    bool open;         // otherwise the block waits to be visited
+} Scope;
+
+typedef struct ScopedTable {
+    Arena *arena;
+    VEC(ScopedChange) changes;
+    VEC(Scope) scopes;  // innermost last
+} ScopedTable;
+
+void scoped_init(ScopedTable *t, Arena *arena);
+// Changes a word, which must stay where it is, in the innermost scope.
+void scoped_set(ScopedTable *t, uint32_t *word, uint32_t value);
+// A walk over trees of blocks. The blocks that are pushed before scoped_next() are visited inside the scope that is
+// innermost then, the last one first.
+void scoped_push(ScopedTable *t, BlockId b);
+// Leaves the scopes in which no block waits, opens that of the next block, and returns the block. 0: none waits, and
+// all changes are undone.
+BlockId scoped_next(ScopedTable *t);
+// Opens the scope of the next block of a walk in preorder of the dominator tree: leaves those of blocks that do not
+// dominate it.
+void scoped_enter(ScopedTable *t, const Analyses *a, BlockId b);
 
 /* -- Truth tables (truth_table.c) ------------------------------------------------------------------------- */
 

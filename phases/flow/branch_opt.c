@@ -59,21 +59,15 @@
 enum { ROUNDS = 8, ARM_BLOCKS = 256 };
 typedef enum { UNKNOWN, IS_FALSE, IS_TRUE } Truth;
 
-typedef struct Fact {
-    ValueId value;
-    BlockId block;  // holds in what this one dominates
-    Truth before;
-} Fact;
-
 typedef struct BranchOpt {
     Ctx *ctx;
     Fn *fn;
     const Analyses *a;
     Arena scratch;
-    uint8_t *known;      // by ValueId: Truth
+    uint32_t *known;     // by ValueId: Truth
     ValueId *condition;  // by BlockId, where the walk has been: the value of its terminator's guard, 0 = none
-    VEC(Fact) facts;
-    Truth convergent;  // some instruction is; UNKNOWN = not yet looked
+    ScopedTable facts;   // the changes of known
+    Truth convergent;    // some instruction is; UNKNOWN = not yet looked
 } BranchOpt;
 
 /* -- Terminators ---------------------------------------------------------------------------------------- */
@@ -108,7 +102,7 @@ static Truth constant_truth(const BranchOpt *o, ValueId value)
     if (ir_desc(fn, i)->op != OP_MOV || ir_guarded(i))
         return UNKNOWN;
     Operand from = *ir_use(fn, i, 0);
-    if (op_kind(from) != K_IMM || op_index(from) == CONST_UNDEF)
+    if (!op_is_const(from))
         return UNKNOWN;
     return tab_const(fn->tables, op_index(from)).bits ? IS_TRUE : IS_FALSE;
 }
@@ -116,7 +110,7 @@ static Truth constant_truth(const BranchOpt *o, ValueId value)
 // The value of a terminator's guard; 0 = it may be one or another.
 static ValueId condition_of(const BranchOpt *o, InstrId terminator)
 {
-    ValueId value = value_of(o->fn, o->a, terminator, ir_instr(o->fn, terminator)->nops - 1);
+    ValueId value = value_of(o->fn, o->a, terminator, ir_guard_index(ir_instr(o->fn, terminator)));
     return value == VALUE_ANY ? 0 : value;
 }
 
@@ -128,25 +122,17 @@ static bool is_split(const Fn *fn, const Instr *i)
 // What the only edge into a block says.
 static void learn(BranchOpt *o, BlockId b)
 {
-    const Edges *preds = &o->a->preds;
+    BlockId from = only_pred(o->a, b);
     // The entry is also entered from outside.
-    if (b == o->fn->first || preds->first[b + 1] - preds->first[b] != 1)
+    if (b == o->fn->first || !from)
         return;
-    BlockId from = preds->at[preds->first[b]];
     const Instr *i = ir_instr(o->fn, ir_terminator(o->fn, from));
     ValueId value = o->condition[from];
     if (!value || !is_split(o->fn, i))
         return;
     bool taken = op_index(*ir_use(o->fn, i, 0)) == b;
-    Fact fact = {.value = value, .block = b, .before = o->known[value]};
-    VEC_PUSH(&o->scratch, &o->facts, fact);
-    o->known[value] = negated_if(taken ? IS_TRUE : IS_FALSE, ir_guard(o->fn, i)->mods & OPM_NOT);
-}
-
-static void forget(BranchOpt *o, BlockId b)
-{
-    for (; o->facts.n && !dominates(o->a, o->facts.at[o->facts.n - 1].block, b); o->facts.n--)
-        o->known[o->facts.at[o->facts.n - 1].value] = o->facts.at[o->facts.n - 1].before;
+    Truth truth = negated_if(taken ? IS_TRUE : IS_FALSE, ir_guard(o->fn, i)->mods & OPM_NOT);
+    scoped_set(&o->facts, &o->known[value], truth);
 }
 
 static bool fold_branches(BranchOpt *o)
@@ -159,7 +145,7 @@ static bool fold_branches(BranchOpt *o)
         __builtin_prefetch(ir_instr(fn, ir_terminator(fn, o->a->dom.order[MIN(k + AHEAD, o->a->nrpo - 1)])));
         InstrId id = ir_terminator(fn, b);
         const Instr *i = ir_instr(fn, id);
-        forget(o, b);
+        scoped_enter(&o->facts, o->a, b);
         learn(o, b);
         if (!ir_guarded(i))
             continue;
@@ -266,11 +252,13 @@ static bool jump_over(BranchOpt *o, BlockId from, BlockId b, uint32_t edge)
 
 static bool jump_over_branches(BranchOpt *o)
 {
-    const Edges *preds = &o->a->preds;
     bool progress = false;
-    FOR_BLOCKS(o->fn, b)
-        for (uint32_t e = preds->first[b]; is_bare_split(o->fn, b) && e < preds->first[b + 1]; e++)
-            progress |= jump_over(o, preds->at[e], b, e - preds->first[b]);
+    FOR_BLOCKS(o->fn, b) {
+        uint32_t edge = 0;
+        if (is_bare_split(o->fn, b))
+            FOR_PREDS(o->a, b, from)
+                progress |= jump_over(o, *from, b, edge++);
+    }
     return progress;
 }
 
@@ -373,7 +361,8 @@ static bool decide_branches(Ctx *ctx, Fn *fn)
     arena_init(&o.scratch, &ctx->heap);
     Analyses own;
     o.a = rdefs_of_part(fn, &own, 1 << RF_P | 1 << RF_UP, NULL);
-    o.known = NEW_ARRAY(&o.scratch, uint8_t, value_count(o.a));
+    o.known = NEW_ARRAY(&o.scratch, uint32_t, value_count(o.a));
+    scoped_init(&o.facts, &o.scratch);
     o.condition = NEW_ARRAY(&o.scratch, ValueId, fn->blocks.n);
     bool progress = fold_branches(&o) || jump_over_branches(&o);
     arena_free(&o.scratch);

@@ -5,7 +5,7 @@
 // A walk from the end of each block to its start knows of each byte whether it is overwritten, or gone with the
 // function, before anything reads it. Blocks with a single successor begin with what is known at the start of that; a
 // guarded exit that goes on is such a block, too, since variables are gone where it leaves. What is known is when a
-// byte was last seen to be overwritten and to be read; an undo log brings back what was known at the successor.
+// byte was last seen to be overwritten and to be read; a scoped table restores what was known at the successor.
 // Besides, bytes of a variable whose address is not exposed that no load of the function may reach need no stores at
 // all. Exposed variables may be read by whatever may read memory.
 //
@@ -31,16 +31,6 @@
 
 enum { BYTEWISE = 64 };  // ranges up to this size are looked at byte by byte
 
-typedef struct Undo {
-    uint32_t *where, old;
-} Undo;
-
-typedef struct Visit {
-    BlockId block;
-    uint32_t undo;
-    bool leave;
-} Visit;
-
 // Times count reads and overwritings on the way up from where the walk began; 0 = never.
 typedef struct DeadStores {
     Ctx *ctx;
@@ -53,16 +43,9 @@ typedef struct DeadStores {
     uint32_t *over, *read;     // by byte
     uint32_t *range, *any;     // by piece: reads of more than BYTEWISE bytes; of all kinds
     uint32_t exposed, ending;  // reads of exposed variables by what is not known; the end of the function
-    VEC(Undo) undo;
-    VEC(Visit) stack;
+    ScopedTable known;         // the changes of all but unread and now
     VEC(InstrId) dead;
 } DeadStores;
-
-static void set(DeadStores *d, uint32_t *where, uint32_t value)
-{
-    VEC_PUSH(&d->scratch, &d->undo, ((Undo){where, *where}));
-    *where = value;
-}
 
 /* -- Bytes that nothing reads --------------------------------------------------------------------------- */
 
@@ -109,12 +92,12 @@ static bool is_overwritten(const DeadStores *d, const LocalAccess *access)
 static void look_at_read(DeadStores *d, const LocalAccess *access)
 {
     uint32_t piece = d->memory.piece[access->first];
-    set(d, &d->any[piece], ++d->now);
+    scoped_set(&d->known, &d->any[piece], ++d->now);
     if (access->end - access->first > BYTEWISE)
-        set(d, &d->range[piece], d->now);
+        scoped_set(&d->known, &d->range[piece], d->now);
     else
         for (uint32_t k = access->first; k < access->end; k++)
-            set(d, &d->read[k], d->now);
+            scoped_set(&d->known, &d->read[k], d->now);
 }
 
 static void look_at_store(DeadStores *d, const LocalAccess *access)
@@ -131,7 +114,7 @@ static void look_at_store(DeadStores *d, const LocalAccess *access)
     d->now++;
     if (access->exact && !ir_guarded(i))
         for (uint32_t k = access->first; k < access->end; k++)
-            set(d, &d->over[k], d->now);
+            scoped_set(&d->known, &d->over[k], d->now);
 }
 
 /* -- The walk ------------------------------------------------------------------------------------------- */
@@ -147,31 +130,21 @@ static void look_at_block(DeadStores *d, BlockId b)
         else if (access)
             look_at_store(d, access);
         else if (!only_writes && local_may_reach_exposed(&d->memory, id))
-            set(d, &d->exposed, ++d->now);
+            scoped_set(&d->known, &d->exposed, ++d->now);
     }
 }
 
-static uint32_t succ_count(const DeadStores *d, BlockId b) { return d->a->succs.first[b + 1] - d->a->succs.first[b]; }
-
 static void visit_from(DeadStores *d, BlockId root)
 {
-    const Edges *preds = &d->a->preds;
-    VEC_PUSH(&d->scratch, &d->stack, ((Visit){.block = root}));
-    while (d->stack.n) {
-        Visit v = d->stack.at[--d->stack.n];
-        if (v.leave) {
-            for (; d->undo.n > v.undo; d->undo.n--)
-                *d->undo.at[d->undo.n - 1].where = d->undo.at[d->undo.n - 1].old;
-            continue;
-        }
-        VEC_PUSH(&d->scratch, &d->stack, ((Visit){v.block, d->undo.n, true}));
-        Opcode last = ir_desc(d->fn, ir_instr(d->fn, ir_terminator(d->fn, v.block)))->op;
-        if (!succ_count(d, v.block) && (last == OP_RET || last == OP_EXIT))
-            set(d, &d->ending, ++d->now);
-        look_at_block(d, v.block);
-        for (uint32_t e = preds->first[v.block]; e < preds->first[v.block + 1]; e++)
-            if (succ_count(d, preds->at[e]) == 1 && d->a->rpo_index[preds->at[e]] != UINT32_MAX)
-                VEC_PUSH(&d->scratch, &d->stack, ((Visit){.block = preds->at[e]}));
+    scoped_push(&d->known, root);
+    for (BlockId b; (b = scoped_next(&d->known));) {
+        Opcode last = ir_desc(d->fn, ir_instr(d->fn, ir_terminator(d->fn, b)))->op;
+        if (!succ_count(d->a, b) && (last == OP_RET || last == OP_EXIT))
+            scoped_set(&d->known, &d->ending, ++d->now);
+        look_at_block(d, b);
+        FOR_PREDS(d->a, b, p)
+            if (succ_count(d->a, *p) == 1 && d->a->rpo_index[*p] != UINT32_MAX)
+                scoped_push(&d->known, *p);
     }
 }
 
@@ -181,13 +154,14 @@ bool remove_dead_stores(Ctx *ctx, Fn *fn)
     arena_init(&d.scratch, &ctx->heap);
     if (local_memory_find(&d.memory, fn, &d.scratch)) {
         d.a = analysis_need(fn, AN_CFG | AN_RPO);
+        scoped_init(&d.known, &d.scratch);
         find_unread(&d);
         d.over = NEW_ARRAY(&d.scratch, uint32_t, d.memory.nbytes);
         d.read = NEW_ARRAY(&d.scratch, uint32_t, d.memory.nbytes);
         d.range = NEW_ARRAY(&d.scratch, uint32_t, d.memory.pieces.n);
         d.any = NEW_ARRAY(&d.scratch, uint32_t, d.memory.pieces.n);
         for (uint32_t k = 0; k < d.a->nrpo; k++)
-            if (succ_count(&d, d.a->rpo[k]) != 1)
+            if (succ_count(d.a, d.a->rpo[k]) != 1)
                 visit_from(&d, d.a->rpo[k]);
     }
     for (uint32_t k = 0; k < d.dead.n; k++)

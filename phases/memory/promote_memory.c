@@ -84,7 +84,7 @@ typedef struct Promotion {
 
 /* -- Accesses ------------------------------------------------------------------------------------------- */
 
-// A load or store that could be a move: of `n` elements of `bytes` bytes from `offset` on.
+// A load or store of `n` elements of `bytes` bytes from `offset` on.
 typedef struct Direct {
     Variable *variable;
     uint64_t offset;
@@ -93,28 +93,21 @@ typedef struct Direct {
     bool store;
 } Direct;
 
-static bool is_direct(const Promotion *p, const MemAccess *access, Direct *direct)
+// Describes an access; true if moves could replace it: it is exact, aligned and within its variable.
+static bool is_promotable(const Promotion *p, const MemAccess *access, Direct *direct)
 {
-    const Fn *fn = p->fn;
-    const Instr *i = ir_instr(fn, access->instr);
-    const Desc *d = ir_desc(fn, i);
-    const Mnem *m = tab_mnem(fn->tables, d->mnem);
-    uint32_t n = access_elements(m), store = d->op == OP_ST;
+    const Instr *i = ir_instr(p->fn, access->instr);
+    const Desc *d = ir_desc(p->fn, i);
+    const Mnem *m = tab_mnem(p->fn->tables, d->mnem);
     *direct = (Direct){.variable = &p->variables[local_symbol(access->at->sym)],
                        .offset = (uint64_t)access->at->lo,
                        .bytes = width_bits(type_info[m->type[0]].width) / 8,
-                       .n = n,
+                       .n = access_elements(m),
                        .type = (Type)m->type[0],
-                       .store = store};
-    if ((d->op != OP_LD && !store) || d->traits & (TR_ORDERED | TR_RDONLY) || i->flags & IF_PINNED || i->callseq ||
-        !origin_is_exact(access->at) || !direct->bytes || direct->bytes > GROUP || ir_nuse(i) != (store ? 2 + n : 2))
-        return false;
-    for (uint32_t k = 0; k < n; k++)
-        if (!access_is_movable(fn, store ? *ir_use(fn, i, 2 + k) : *ir_def(fn, i, k), direct->type))
-            return false;
-    uint64_t size = (uint64_t)direct->bytes * n;
-    return direct->offset % size == 0 && direct->offset < direct->variable->size &&
-           size <= direct->variable->size - direct->offset;
+                       .store = d->op == OP_ST};
+    uint64_t size = (uint64_t)direct->bytes * direct->n;
+    return access_is_movable(p->fn, i) && origin_is_exact(access->at) && direct->offset % size == 0 &&
+           direct->offset < direct->variable->size && size <= direct->variable->size - direct->offset;
 }
 
 static Group *group_at(const Direct *d, uint32_t element)
@@ -220,7 +213,7 @@ static void keep_rests(Promotion *p)
     for (bool more = true; more;) {
         more = false;
         for (uint32_t k = 0; k < p->origins.accesses.n; k++)
-            if (variable_of(p, &p->origins.accesses.at[k]) && is_direct(p, &p->origins.accesses.at[k], &direct))
+            if (variable_of(p, &p->origins.accesses.at[k]) && is_promotable(p, &p->origins.accesses.at[k], &direct))
                 more |= keep_rest(&direct);
     }
 }
@@ -232,7 +225,7 @@ static void find_what_stays(Promotion *p)
     for (uint32_t k = 0; k < p->origins.accesses.n; k++) {
         const MemAccess *access = &p->origins.accesses.at[k];
         Variable *v = variable_of(p, access);
-        if (!v || is_direct(p, access, &direct))
+        if (!v || is_promotable(p, access, &direct))
             continue;
         keep_range(v, access->at->lo, end_of(p, access));
         stays = true;
@@ -274,7 +267,7 @@ static void find_parts(Promotion *p)
     Direct direct;
     for (uint32_t k = 0; k < p->origins.accesses.n; k++) {
         const MemAccess *access = &p->origins.accesses.at[k];
-        if (!variable_of(p, access) || !is_direct(p, access, &direct) || stays_in_memory(&direct))
+        if (!variable_of(p, access) || !is_promotable(p, access, &direct) || stays_in_memory(&direct))
             continue;
         for (uint32_t e = 0; e < direct.n; e++)
             count_access(group_at(&direct, e), node_at(&direct, e), direct.store);
@@ -347,7 +340,7 @@ static Toucher *list_touchers(Promotion *p, GroupList *lists, const uint64_t *ba
             if (at == p->origins.accesses.n || p->origins.accesses.at[at].instr != id)
                 continue;
             const MemAccess *access = &p->origins.accesses.at[at++];
-            if (!variable_of(p, access) || !is_direct(p, access, &direct) || stays_in_memory(&direct))
+            if (!variable_of(p, access) || !is_promotable(p, access, &direct) || stays_in_memory(&direct))
                 continue;
             for (uint32_t e = 0; e < direct.n; e++) {
                 uint64_t group = (direct.offset + (uint64_t)e * direct.bytes) / GROUP;
@@ -420,21 +413,19 @@ static bool limit_groups(Promotion *p)
 static DescId desc_of(Promotion *p, Make make, Width to, Width from, bool is_signed)
 {
     static const struct {
-        const char *mnemonic, *shape;
+        Opcode op;
+        TypeClass class;
     } rows[MAKES] = {
-        [MK_MOV] = {"mov.b%u", "%,%"},       [MK_SPLIT] = {"mov.b%u", "{%,%},%"}, [MK_JOIN] = {"mov.b%u", "%,{%,%}"},
-        [MK_AND] = {"and.b%u", "%,%,%"},     [MK_OR] = {"or.b%u", "%,%,%"},       [MK_SHL] = {"shl.b%u", "%,%,%"},
-        [MK_SHR] = {"shr.u%u", "%,%,%"},     [MK_BFE] = {"bfe.u%u", "%,%,%,%"},   [MK_BFI] = {"bfi.b%u", "%,%,%,%,%"},
-        [MK_CVT] = {"cvt.%c%u.%c%u", "%,%"},
+        [MK_MOV] = {OP_MOV, TC_B}, [MK_SPLIT] = {OP_UNPACK, TC_B}, [MK_JOIN] = {OP_PACK, TC_B},
+        [MK_AND] = {OP_AND, TC_B}, [MK_OR] = {OP_OR, TC_B},        [MK_SHL] = {OP_SHL, TC_B},
+        [MK_SHR] = {OP_SHR, TC_U}, [MK_BFE] = {OP_BFE, TC_U},      [MK_BFI] = {OP_BFI, TC_B},
+        [MK_CVT] = {OP_CVT, TC_U},
     };
     DescId *desc = &p->descs[make][to][from][is_signed];
     if (!*desc) {
-        char text[40], sign = is_signed ? 's' : 'u';
-        if (make == MK_CVT)
-            snprintf(text, sizeof text, "cvt.%c%u.%c%u", sign, width_bits(to), sign, width_bits(from));
-        else
-            snprintf(text, sizeof text, rows[make].mnemonic, width_bits(to));
-        *desc = desc_make(p->fn->tables, text, rows[make].shape);
+        TypeClass class = is_signed ? TC_S : rows[make].class;
+        Type second = make == MK_CVT ? type_make(class, from) : TY_NONE;
+        *desc = desc_make(p->fn->tables, rows[make].op, type_make(class, to), second);
     }
     return *desc;
 }
@@ -644,7 +635,7 @@ static void rewrite_accesses(Promotion *p)
     Direct direct;
     for (uint32_t k = 0; k < p->origins.accesses.n; k++) {
         const MemAccess *access = &p->origins.accesses.at[k];
-        if (variable_of(p, access) && is_direct(p, access, &direct) && !stays_in_memory(&direct))
+        if (variable_of(p, access) && is_promotable(p, access, &direct) && !stays_in_memory(&direct))
             rewrite(p, access->instr, &direct);
     }
 }
@@ -665,7 +656,7 @@ static Why why_in_memory(const Promotion *p, const MemAccess *access)
 {
     const Desc *d = ir_desc(p->fn, ir_instr(p->fn, access->instr));
     Direct direct;
-    if (is_direct(p, access, &direct))
+    if (is_promotable(p, access, &direct))
         return stays_in_memory(&direct) ? WHY_PARTLY : WHY_NOT;
     uint64_t size = (uint64_t)direct.bytes * direct.n;
     if (d->traits & TR_ORDERED || d->op == OP_ATOM || d->op == OP_RED)

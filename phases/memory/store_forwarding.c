@@ -9,8 +9,8 @@
 // with the extension of the load's type. A store of what is there already goes. A write to a range that is not known
 // exactly makes all bytes unknown that some access connects with it (ir/analysis/local_memory.h). Variables whose
 // address is not exposed are written by nothing else. Exposed ones are forgotten where anything may write them or order
-// memory: calls, atomics, barriers, stores to addresses from elsewhere. Going back up to where another way branches
-// off, an undo log restores what was known there. All takes linear time; tables are by byte of local variables.
+// memory: calls, atomics, barriers, stores to addresses from elsewhere. Where another way branches off, a scoped
+// table restores what was known there. All takes linear time; tables are by byte of local variables.
 //
 //     st.local.b32 [@x+4], R1                     st.local.b32 [@x+4], R1
 //     st.local.b32 [R9], R2, R9 = @x + 16 + R8    st.local.b32 [R9], R2           ; R8 is in [0, 15]
@@ -53,16 +53,6 @@ typedef struct Held {
     Operand guard;  // none = whether a guard holds or not
 } Held;
 
-typedef struct Undo {
-    uint32_t *where, old;
-} Undo;
-
-typedef struct Visit {
-    BlockId block;
-    uint32_t undo;
-    bool leave;
-} Visit;
-
 // An element of a load that is to become a move.
 typedef struct Forward {
     const LocalAccess *access;
@@ -84,32 +74,13 @@ typedef struct Forwarding {
     uint32_t *held;           // by byte: what it is of; 0 = not known
     uint32_t *forgotten;      // by piece: values before this one are not known to be there any more
     uint32_t forgot_exposed;  // the same for exposed variables
-    VEC(Undo) undo;
-    VEC(Visit) stack;
+    ScopedTable known;        // the changes of held, forgotten and forgot_exposed
     VEC(Forward) forwards;
     Copy *copies;            // by RegId
     VEC(InstrId) redundant;  // stores of what is there
 } Forwarding;
 
 /* -- What is known -------------------------------------------------------------------------------------- */
-
-static void set(Forwarding *f, uint32_t *where, uint32_t value)
-{
-    if (*where == value)
-        return;
-    VEC_PUSH(&f->scratch, &f->undo, ((Undo){where, *where}));
-    *where = value;
-}
-
-static void undo_to(Forwarding *f, uint32_t n)
-{
-    while (f->undo.n > n) {
-        Undo last = f->undo.at[--f->undo.n];
-        *last.where = last.old;
-    }
-}
-
-static Operand guard_of(const Fn *fn, const Instr *i) { return ir_guarded(i) ? *ir_guard(fn, i) : op_none(); }
 
 static bool is_stable(const Fn *fn, Operand o)
 {
@@ -124,13 +95,13 @@ static uint32_t held_at(const Forwarding *f, const LocalAccess *access, uint32_t
     return h >= f->forgotten[f->memory.piece[byte]] && (!exposed || h >= f->forgot_exposed) ? h : 0;
 }
 
-// The value whose low bytes an element of a plain access is, where the guard of the instruction holds; 0 = none is
+// The value whose low bytes an element of a movable access is, where the guard of the instruction holds; 0 = none is
 // known.
 static uint32_t find_held(const Forwarding *f, const LocalAccess *access, uint32_t element)
 {
     uint32_t first = access->first + element * access->bytes, h = held_at(f, access, first);
     const Held *held = &f->values.at[h];
-    Operand guard = guard_of(f->fn, ir_instr(f->fn, access->instr));
+    Operand guard = ir_condition(f->fn, ir_instr(f->fn, access->instr));
     if (!h || held->first != first || held->bytes < access->bytes ||
         (op_kind(held->guard) != K_NONE && !op_same(held->guard, guard)))
         return 0;
@@ -143,7 +114,7 @@ static uint32_t find_held(const Forwarding *f, const LocalAccess *access, uint32
 static void forget_bytes(Forwarding *f, uint32_t first, uint32_t end)
 {
     for (uint32_t k = first; k < end; k++)
-        set(f, &f->held[k], 0);
+        scoped_set(&f->known, &f->held[k], 0);
 }
 
 static void forget(Forwarding *f, const LocalAccess *access)
@@ -151,7 +122,7 @@ static void forget(Forwarding *f, const LocalAccess *access)
     if (access->end - access->first <= BYTEWISE)
         forget_bytes(f, access->first, access->end);
     else
-        set(f, &f->forgotten[f->memory.piece[access->first]], f->values.n);
+        scoped_set(&f->known, &f->forgotten[f->memory.piece[access->first]], f->values.n);
 }
 
 static Operand *data_of(const Fn *fn, const LocalAccess *access, uint32_t element)
@@ -162,7 +133,7 @@ static Operand *data_of(const Fn *fn, const LocalAccess *access, uint32_t elemen
 
 static void note_element(Forwarding *f, const LocalAccess *access, uint32_t element)
 {
-    Operand value = *data_of(f->fn, access, element), guard = guard_of(f->fn, ir_instr(f->fn, access->instr));
+    Operand value = *data_of(f->fn, access, element), guard = ir_condition(f->fn, ir_instr(f->fn, access->instr));
     uint32_t first = access->first + element * access->bytes, h = f->values.n;
     bool known = op_kind(value) != K_NONE && is_stable(f->fn, value) && is_stable(f->fn, guard);
     if (!known) {
@@ -173,7 +144,7 @@ static void note_element(Forwarding *f, const LocalAccess *access, uint32_t elem
     value.word &= ~(1u << 31);
     VEC_PUSH(&f->scratch, &f->values, ((Held){value, first, access->bytes, guard}));
     for (uint32_t k = 0; k < access->bytes; k++)
-        set(f, &f->held[first + k], h);
+        scoped_set(&f->known, &f->held[first + k], h);
 }
 
 // A load says what is there. Under a guard that is not worth forgetting something else for.
@@ -215,7 +186,7 @@ static bool forward_load(Forwarding *f, const LocalAccess *access)
 
 static void look_at_load(Forwarding *f, const LocalAccess *access)
 {
-    if (!access->plain || forward_load(f, access))
+    if (!access->movable || forward_load(f, access))
         return;
     for (uint32_t k = 0; k < access->n; k++)
         if (!find_held(f, access, k) && is_worth_noting(f, access, k))
@@ -243,7 +214,7 @@ static bool is_redundant(const Forwarding *f, const LocalAccess *access)
 
 static void look_at_store(Forwarding *f, const LocalAccess *access)
 {
-    if (!access->plain) {
+    if (!access->movable) {
         forget(f, access);
         return;
     }
@@ -266,32 +237,21 @@ static void look_at(Forwarding *f, InstrId id)
     else if (access)
         look_at_load(f, access);
     else if (!only_reads && !ir_calls_pure(f->fn, i) && local_may_reach_exposed(&f->memory, id))
-        set(f, &f->forgot_exposed, f->values.n);
+        scoped_set(&f->known, &f->forgot_exposed, f->values.n);
 }
 
 // Whether a block goes on from a single other one.
-static bool goes_on(const Forwarding *f, BlockId b)
-{
-    const Edges *preds = &f->a->preds;
-    return b != f->fn->first && preds->first[b + 1] - preds->first[b] == 1;
-}
+static bool goes_on(const Forwarding *f, BlockId b) { return b != f->fn->first && pred_count(f->a, b) == 1; }
 
 static void visit_from(Forwarding *f, BlockId root)
 {
-    const Edges *succs = &f->a->succs;
-    VEC_PUSH(&f->scratch, &f->stack, ((Visit){.block = root}));
-    while (f->stack.n) {
-        Visit v = f->stack.at[--f->stack.n];
-        if (v.leave) {
-            undo_to(f, v.undo);
-            continue;
-        }
-        VEC_PUSH(&f->scratch, &f->stack, ((Visit){v.block, f->undo.n, true}));
-        FOR_INSTRS(f->fn, v.block, id)
+    scoped_push(&f->known, root);
+    for (BlockId b; (b = scoped_next(&f->known));) {
+        FOR_INSTRS(f->fn, b, id)
             look_at(f, id);
-        for (uint32_t e = succs->first[v.block]; e < succs->first[v.block + 1]; e++)
-            if (goes_on(f, succs->at[e]))
-                VEC_PUSH(&f->scratch, &f->stack, ((Visit){.block = succs->at[e]}));
+        FOR_SUCCS(f->a, b, s)
+            if (goes_on(f, *s))
+                scoped_push(&f->known, *s);
     }
 }
 
@@ -323,6 +283,7 @@ static bool forward_stores(Ctx *ctx, Fn *fn)
         f.held = NEW_ARRAY(&f.scratch, uint32_t, f.memory.nbytes);
         f.forgotten = NEW_ARRAY(&f.scratch, uint32_t, f.memory.pieces.n);
         f.copies = NEW_ARRAY(&f.scratch, Copy, fn->regs.n);
+        scoped_init(&f.known, &f.scratch);
         VEC_PUSH(&f.scratch, &f.values, ((Held){0}));
         for (uint32_t k = 0; k < f.a->nrpo; k++)
             if (!goes_on(&f, f.a->rpo[k]))

@@ -2,11 +2,9 @@
 // Lets an instruction that computes again what a dominating one has computed give way to it.
 //
 // Sub-pass: OriCommoning, of the GeneralOptimize bundles. Blocks are walked in the preorder of the dominator tree. Pure
-// instructions are found again by a hash of descriptor and operands, where operands are what they are by then: those
-// that gave way before count as what they gave way to. Operands of commutative instructions count in either order. The
-// table keeps the last instruction of each kind: once the walk has left the blocks that it dominates, it never comes
-// back to them, so the next one takes its place. From another block only what is expensive is taken: ptxas finds the
-// rest itself, and knows better what it costs in registers to keep it (tried).
+// instructions are found again in a set (ir/analysis/instr_set.h), in which operands that were replaced before count as
+// their replacements. From another block only what is expensive is taken: ptxas finds the rest itself, and knows better
+// what it costs in registers to keep it (tried).
 //
 //     R3 = add.s32 R1, R2                         R3 = add.s32 R1, R2
 //     R4 = add.s32 R2, R1                    ->   (nothing)
@@ -31,6 +29,7 @@
 //
 // Does not do: loads; values that are equal in another way (GvnCse); hoisting (56).
 // Documented: the name. Inferred: the rest.
+#include "ir/analysis/instr_set.h"
 #include "ir/rewrite/rewrite.h"
 #include "phases/bodies.h"
 
@@ -39,9 +38,8 @@ typedef struct Commoning {
     const Analyses *a;
     Arena scratch;
     ReplaceMap map;
-    IdSet index;             // places in `last` by hash
+    InstrSet set;            // of equal instructions the one that the walk met last
     uint8_t *other_readers;  // by RegId: other than 64-bit sums; NULL = not yet looked
-    VEC(InstrId) last;       // of each kind of instruction the one that the walk met last
 } Commoning;
 
 static bool is_fresh_register(Operand o) { return op_kind(o) == K_SREG && sreg_info[op_index(o)].fresh; }
@@ -59,43 +57,13 @@ static bool is_value(const Fn *fn, const Instr *i)
     for (uint32_t k = 0; k < i->nops; k++) {
         Operand o = ir_ops(fn, i)[k];
         bool known = op_is_reg(o) ? in_ssa(fn, o) : k >= i->ndef;
-        bool undefined = op_kind(o) == K_IMM && op_index(o) == CONST_UNDEF;
-        if (!known || undefined || is_fresh_register(o))
+        if (!known || op_is_undef(o) || is_fresh_register(o))
             return false;
     }
     return true;
 }
 
-// Use k of an instruction, as it is by now, in an order of its own if the first two commute.
-static Operand use_of(const Commoning *c, const Instr *i, uint32_t k)
-{
-    Operand o = replace_find(&c->map, *ir_use(c->fn, i, k));
-    if (k > 1 || !(ir_desc(c->fn, i)->traits & TR_COMM) || ir_nuse(i) < 2)
-        return o;
-    Operand other = replace_find(&c->map, *ir_use(c->fn, i, 1 - k));
-    bool smaller = o.word != other.word ? o.word < other.word : o.mods < other.mods;
-    return smaller == (k == 0) ? o : other;
-}
-
-static uint32_t hash_of(const Commoning *c, const Instr *i)
-{
-    uint64_t h = hash_mix(i->desc, i->ndef);
-    for (uint32_t k = 0; k < ir_nuse(i); k++) {
-        Operand o = use_of(c, i, k);
-        h = hash_mix(h, (uint64_t)o.word << 32 | o.mods);
-    }
-    return (uint32_t)(h ^ h >> 32);
-}
-
-static bool is_equal(const Commoning *c, const Instr *a, const Instr *b)
-{
-    if (a->desc != b->desc || a->nops != b->nops)
-        return false;
-    for (uint32_t k = 0; k < ir_nuse(a); k++)
-        if (!op_same(use_of(c, a, k), use_of(c, b, k)))
-            return false;
-    return true;
-}
+static Operand replacement(const void *map, Operand o) { return replace_find(map, o); }
 
 // Whether it is a sequence of many instructions for the machine.
 static bool is_expensive(const Fn *fn, const Instr *i)
@@ -112,9 +80,13 @@ static bool is_expensive(const Fn *fn, const Instr *i)
     }
 }
 
-// Whether the definitions of one can stand for those of the other.
-static bool may_stand_for(const Fn *fn, const Instr *leader, const Instr *i)
+// True if the definitions of one of two equal instructions may replace those of the other.
+static bool may_replace(const Commoning *c, const Instr *leader, const Instr *i)
 {
+    const Fn *fn = c->fn;
+    bool near = leader->block == i->block || is_expensive(fn, i);
+    if (!near || !dominates(c->a, leader->block, i->block))
+        return false;
     for (uint32_t k = 0; k < i->ndef; k++)
         if (!replace_allowed(fn, op_index(*ir_def(fn, i, k)), op_reg(fn, op_index(*ir_def(fn, leader, k)))))
             return false;
@@ -164,24 +136,16 @@ static void look_at(Commoning *c, InstrId id)
     const Instr *i = ir_instr(fn, id);
     if (!is_value(fn, i))
         return;
-    uint32_t hash = hash_of(c, i);
-    IDSET_EACH(&c->index, hash, place) {
-        const Instr *leader = ir_instr(fn, c->last.at[place]);
-        if (!is_equal(c, leader, i))
-            continue;
-        if (scales(c, i) && scales(c, leader))
-            return;
-        bool near = leader->block == i->block || is_expensive(fn, i);
-        if (!near || !dominates(c->a, leader->block, i->block) || !may_stand_for(fn, leader, i)) {
-            c->last.at[place] = id;
-            return;
-        }
-        for (uint32_t k = 0; k < i->ndef; k++)
-            replace_set(&c->map, op_index(*ir_def(fn, i, k)), op_reg(fn, op_index(*ir_def(fn, leader, k))));
+    InstrId *member = instr_set_at(&c->set, id);
+    const Instr *leader = ir_instr(fn, *member);
+    if (*member && scales(c, i) && scales(c, leader))
+        return;
+    if (!*member || !may_replace(c, leader, i)) {
+        *member = id;
         return;
     }
-    idset_add(&c->index, &c->scratch, hash, c->last.n);
-    VEC_PUSH(&c->scratch, &c->last, id);
+    for (uint32_t k = 0; k < i->ndef; k++)
+        replace_set(&c->map, op_index(*ir_def(fn, i, k)), op_reg(fn, op_index(*ir_def(fn, leader, k))));
 }
 
 bool phase_commoning(Ctx *ctx, Fn *fn)
@@ -189,6 +153,7 @@ bool phase_commoning(Ctx *ctx, Fn *fn)
     Commoning c = {.fn = fn, .a = analysis_need(fn, AN_RPO | AN_DOM)};
     arena_init(&c.scratch, &ctx->heap);
     replace_begin(&c.map, fn);
+    instr_set_init(&c.set, &c.scratch, fn, replacement, &c.map);
     for (uint32_t k = 0; k < c.a->nrpo; k++)
         FOR_INSTRS(fn, c.a->dom.order[k], id)
             look_at(&c, id);

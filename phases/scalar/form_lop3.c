@@ -116,8 +116,7 @@ static bool is_node(const Fn *fn, const Instr *i)
         return false;
     for (uint32_t k = 0; k < i->nops; k++) {
         Operand o = ir_ops(fn, i)[k];
-        bool plain = op_is_reg(o) ? op_file(o) == RF_R && reg_in_ssa(ir_reg(fn, op_index(o)))
-                                  : k && op_kind(o) == K_IMM && op_index(o) != CONST_UNDEF;
+        bool plain = op_is_reg(o) ? op_file(o) == RF_R && reg_in_ssa(ir_reg(fn, op_index(o))) : k && op_is_const(o);
         if (!plain || o.mods)
             return false;
     }
@@ -509,7 +508,7 @@ static void map_nodes(Mapping *m)
 
 bool phase_form_lop3(Ctx *ctx, Fn *fn)
 {
-    DescId lop3 = desc_make(fn->tables, "lop3.b32", "%,%,%,%,%");
+    DescId lop3 = desc_make(fn->tables, OP_LOP3, TY_B32);
     if (!module_takes(fn->module, tab_desc(fn->tables, lop3)->needs))
         return false;
     Mapping m = {.ctx = ctx, .fn = fn, .a = analysis_need(fn, AN_RPO | AN_DOM | AN_RDEFS)};

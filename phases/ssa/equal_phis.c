@@ -25,6 +25,7 @@
 // Documented: slot and name. Inferred: the rest.
 #include <stdlib.h>
 
+#include "ir/analysis/instr_set.h"
 #include "ir/rewrite/rewrite.h"
 #include "phases/bodies.h"
 
@@ -54,9 +55,7 @@ typedef struct Equal {
     uint32_t *of_reg;     // by RegId: its phi, 0 = none
     uint32_t *order;      // phis, those of a class together
     VEC(Class) classes;   // 0 is none
-    IdSet looks;          // classes by hash
-    uint32_t *seen;       // by BlockId: the phi that was last compared
-    Operand *input;       // by BlockId: its input from there
+    InstrSet looks;       // a phi of each class, at first
     uint32_t *first_use;  // by phi: uses as inputs of phis, first_use[k] .. first_use[k + 1] of `use`
     Use *use;
     VEC(uint32_t) work;  // classes that wait
@@ -73,7 +72,7 @@ static uint32_t phi_of(const Equal *e, Operand o) { return op_is_reg(o) ? e->of_
 static bool has_undef(const Fn *fn, const Instr *i)
 {
     for (uint32_t k = 1; k < ir_nuse(i); k += 2)
-        if (op_same(*ir_use(fn, i, k), op_imm(CONST_UNDEF)))
+        if (op_is_undef(*ir_use(fn, i, k)))
             return true;
     return false;
 }
@@ -112,52 +111,21 @@ static void collect_phis(Equal *e)
 
 /* -- How phis look -------------------------------------------------------------------------------------- */
 
-// An input, where phis of one block look alike.
-static Operand look(const Equal *e, Operand o)
+// An operand of a phi, where phis of one block look alike.
+static Operand look(const void *user, Operand o)
 {
+    const Equal *e = user;
     uint32_t phi = phi_of(e, o);
     return phi ? op_block(instr_of(e, phi)->block) : o;
 }
 
-static uint32_t hash_look(const Equal *e, const Instr *i)
-{
-    const Reg *def = ir_reg(e->fn, op_index(*ir_def(e->fn, i, 0)));
-    uint64_t h = hash_mix((uint64_t)def->file << 8 | def->width, i->block);
-    for (uint32_t k = 0; k < ir_nuse(i); k += 2)  // in any order
-        h += hash_mix(op_index(*ir_use(e->fn, i, k)), look(e, *ir_use(e->fn, i, k + 1)).word);
-    return (uint32_t)(h ^ (h >> 32));
-}
-
-// Whether two phis look alike; they have an input for each predecessor of their block.
-static bool look_alike(Equal *e, uint32_t a, uint32_t b)
-{
-    const Fn *fn = e->fn;
-    const Instr *x = instr_of(e, a), *y = instr_of(e, b);
-    const Reg *r = ir_reg(fn, op_index(*ir_def(fn, x, 0))), *s = ir_reg(fn, op_index(*ir_def(fn, y, 0)));
-    if (x->block != y->block || r->file != s->file || r->width != s->width || x->nops != y->nops)
-        return false;
-    for (uint32_t k = 0; k < ir_nuse(x); k += 2) {
-        BlockId from = op_index(*ir_use(fn, x, k));
-        e->seen[from] = a;
-        e->input[from] = look(e, *ir_use(fn, x, k + 1));
-    }
-    for (uint32_t k = 0; k < ir_nuse(y); k += 2) {
-        BlockId from = op_index(*ir_use(fn, y, k));
-        if (e->seen[from] != a || e->input[from].word != look(e, *ir_use(fn, y, k + 1)).word)
-            return false;
-    }
-    return true;
-}
-
 static uint32_t class_of_look(Equal *e, uint32_t phi)
 {
-    uint32_t hash = hash_look(e, instr_of(e, phi));
-    IDSET_EACH(&e->looks, hash, c) {
-        if (look_alike(e, e->classes.at[c].first, phi))
-            return c;
-    }
-    VEC_PUSH(&e->scratch, &e->classes, ((Class){.first = phi, .waits = true}));
-    idset_add(&e->looks, &e->scratch, hash, e->classes.n - 1);
+    InstrId *member = instr_set_at(&e->looks, e->phis.at[phi].instr);
+    if (*member)
+        return e->phis.at[phi_of(e, *ir_def(e->fn, ir_instr(e->fn, *member), 0))].class;
+    *member = e->phis.at[phi].instr;
+    VEC_PUSH(&e->scratch, &e->classes, ((Class){.waits = true}));
     return e->classes.n - 1;
 }
 
@@ -312,8 +280,7 @@ bool phase_equal_phis(Ctx *ctx, Fn *fn)
     Equal e = {.fn = fn};
     arena_init(&e.scratch, &ctx->heap);
     e.of_reg = NEW_ARRAY(&e.scratch, uint32_t, fn->regs.n);
-    e.seen = NEW_ARRAY(&e.scratch, uint32_t, fn->blocks.n);
-    e.input = arena_alloc(&e.scratch, fn->blocks.n * sizeof *e.input);
+    instr_set_init(&e.looks, &e.scratch, fn, look, &e);
     collect_phis(&e);
     bool progress = false;
     if (find_classes(&e)) {

@@ -27,6 +27,8 @@
     X(loops)           \
     X(pdom)            \
     X(control_deps)    \
+    X(instr_set)       \
+    X(scoped_table)    \
     X(defuse)          \
     X(live)            \
     X(rdefs)           \
