@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 #
-#   make               build/oriopt and build/libori.a          make check      all tests
+#   make               build/oriopt and build/libori.a          make check      the tests, in six minutes
+#   make check-quick   some of them, in a minute                make check-all  all of them, in hours
 #   make asan          the tests under ASan and UBSan           make bench      figures (they judge nothing)
 #   make fuzz          libFuzzer targets in build-fuzz/         tests/fuzz/fuzz.sh run|text|knobs runs one
 #   make debug         build-debug/: contracts of phases        make check P=X  the tests of one phase
@@ -75,6 +76,9 @@ $B/unit: $(UNIT_SRC) $(wildcard tests/unit/*.h tests/exec/*.tbl) $B/libori.a
 $B/rules: $(RULES_SRC) tests/proofs/rules.h $B/libori.a
 	$(CC) $(filter-out -MMD -MP,$(FLAGS)) $(RULES_SRC) $B/libori.a -o $@
 
+$B/net: tests/net/net.c $B/programs.a $B/libori.a
+	$(CC) $(filter-out -MMD -MP,$(FLAGS)) $^ -o $@
+
 # The programs print their man pages and completions.
 GENERATE = @mkdir -p $(@D) && $< --generate=$(1) >$@.new && mv $@.new $@
 $B/docs/man/%.1: $B/%
@@ -118,15 +122,28 @@ lexers:
 	$(RE2C) -o ir/text/lex.c ir/text/lex.re
 	$(RE2C) -o knobs/lex.c knobs/lex.re
 
-check: all $(if $P,,$B/unit $B/rules)
-	B=$B P=$P RE2C="$(RE2C)" tests/check.sh
+# The tests in three layers (tests/README.md), each with all that it runs.
+CHECKED = all $(if $P,,$B/unit $B/rules $B/net)
+CHECK = @$(MAKE) $(if $(filter -j%,$(MAKEFLAGS)),,-j2) $(CHECKED) && \
+  B=$B P=$P CC="$(CC)" MAKE="$(MAKE)" RE2C="$(RE2C)" SANITIZE="$(SANITIZE)" tests/check.sh
+check-quick:
+	$(CHECK) quick
+check:
+	$(CHECK) check
+check-all:
+	$(CHECK) all
+
+# Notes as proven what was proven here: the next checks look only briefly at it.
+proven: $B/rules
+	$B/rules -p $B/proven -p tests/proofs/proven
 
 # Debug builds verify after each phase and check its contract.
 debug:
 	$(MAKE) B=build-debug CFLAGS="-O0 -g -DORI_DEBUG" all
 
+ASAN = build-asan
 asan:
-	$(MAKE) B=build-asan CFLAGS="-O1 -g -DORI_DEBUG" \
+	$(MAKE) B=$(ASAN) CFLAGS="-O1 -g -DORI_DEBUG" \
 	  SANITIZE="-fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer" check
 
 # libFuzzer targets, each with a runner: tests/fuzz/fuzz.sh TARGET.
@@ -158,7 +175,7 @@ format-check:
 	*) echo "SKIP format-check: clang-format 14 is not here" ;; esac
 
 clean:
-	rm -rf build build-asan build-debug build-clang build-fuzz
+	rm -rf build build-asan build-asan-clang build-debug build-clang build-fuzz
 
-.PHONY: all install uninstall FORCE debug lexers check asan fuzz bench quality layers format-check clean
+.PHONY: all install uninstall FORCE debug lexers check check-quick check-all proven asan fuzz bench quality layers format-check clean
 -include $(LIB_OBJ:.o=.d) $(PROGRAM_OBJ:.o=.d) $(MAIN_OBJ:.o=.d) $(GEN_OBJ:.o=.d)

@@ -1,15 +1,27 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# check.sh: all tests, one closing line `N passed, N failed, N skipped` for them together. Run by `make check`, which
-# says in B where the programs are. With P=Name only the tests of that phase.
-cd "$(dirname "$0")/.." || exit 2
+# check.sh: the tests, in three layers (tests/README.md lists the parts and their times).
+#
+#   tests/check.sh [quick | check | all]        default: check
+#
+# The parts run in two lanes, the longest first. Behind each that is done comes what it has to say, and a line with its
+# counts and CPU seconds; in the end one line `N passed, N failed, N skipped` for all. Exit 0 all passed, 1 failed.
+#
+# Run by `make check-quick`, `make check` and `make check-all`. Environment: B, where the programs are (build); P=Name,
+# only the tests of that phase; SANITIZE, as the programs were built with it; CC, RE2C, MAKE.
+layer=${1:-check}
+. "$(dirname "$0")/lib.sh"
+cd "$root" || exit 2
 B=${B:-build}
-case $B in /*) programs=$B ;; *) programs=$PWD/$B ;; esac
+programs=$(absolute "$B")
 ORIOPT=$programs/oriopt
 ORIRUN=$programs/orirun
 ORICHECK=$programs/oricheck
-export ORIOPT ORICHECK ORIRUN
+ORIGEN=$programs/origen
+export ORIOPT ORICHECK ORIRUN ORIGEN CC
+results=$programs/check
+
 # oricheck is one process for many files: let it say in which of them a sanitizer found something.
 oricheck() {
     ASAN_OPTIONS=${ASAN_OPTIONS:+$ASAN_OPTIONS:}abort_on_error=1 \
@@ -47,86 +59,207 @@ if [ "${P-}" ]; then
     oricheck "tests/golden/phases/$P"
     exit
 fi
-log=$B/check.log
-: >"$B/counts"
 
-# run NAME COMMAND...: shows what the part prints, keeps its closing line
-run() {
-    name=$1
-    shift
-    "$@" >"$log" 2>&1
+# -- Parts -------------------------------------------------------------------------------------------------------------
+
+# The generated lexer is what re2c makes of its source, if this is the re2c that made it.
+lexers() {
+    for re in $(find ir knobs -name '*.re'); do
+        c=${re%.re}.c
+        here=$(re2c --version 2>/dev/null)
+        want=$(sed -n '1s/.*by \(re2c [0-9.]*\).*/\1/p' "$c")
+        if [ "$here" != "$want" ]; then
+            skip "$re: made by $want, ${here:-no re2c} is here"
+        elif ${RE2C:-re2c} "$re" | cmp -s - "$c"; then
+            ok
+        else
+            bad "$re: $c is not what re2c makes of it; run make lexers"
+        fi
+    done
+    finish
+}
+
+# clang has no warnings, either.
+warnings() {
+    have clang || {
+        skip "no clang"
+        finish
+    }
+    for file in ir/*/*.c knobs/*.c phases/*/*.c phases/*/*/*.c sm/*.c tools/*/*.c tests/unit/*.c tests/proofs/*.c tests/net/*.c; do
+        if clang -std=c11 -Wall -Wextra -Wpedantic -Werror -I. -fsyntax-only "$file"; then ok; else bad "$file"; fi
+    done
+    finish
+}
+
+format() {
+    said=$(${MAKE:-make} -s format-check 2>&1)
     status=$?
+    printf '%s\n' "$said"
+    case $status,$said in
+    0,SKIP*) skipped=1 ;;
+    0,*) ok ;;
+    *) bad "clang-format" ;;
+    esac
+    finish
+}
+
+# The unit tests but for those that take seconds.
+quick_units() {
+    # shellcheck disable=SC2046
+    "$B/unit" $(sed -n 's/^ *X(\([a-z_]*\)).*/\1/p' tests/unit/main.c |
+        grep -vxE 'ssa|softfloat|control|phis|rdefs|recovery|ori|eval|live|logic|batch|diff')
+}
+
+# Samples that go by many phases: memory, loops, calls, logic, divergence.
+quick_net() {
+    tests/net/diff.sh -q samples/run/structs.run samples/run/local_array.run samples/run/fsm.run samples/run/linkage.run \
+        samples/run/handwritten/flow.run samples/run/handwritten/phis.run
+}
+
+# All mutants are caught.
+mutants() {
+    tests/mutants/mutants.sh
+    status=$?
+    [ $status -eq 0 ] && ok || bad "exit status $status"
+    finish
+}
+
+# The fuzzers find nothing for a while.
+fuzzers() {
+    ${MAKE:-make} -s fuzz || bad "make fuzz"
+    for target in run text knobs; do
+        if [ ! -x "build-fuzz/fuzz-$target" ]; then
+            skip "$target: no libFuzzer"
+        elif tests/fuzz/fuzz.sh -s 120 $target; then
+            ok
+        else
+            bad "$target"
+        fi
+    done
+    finish
+}
+
+# Runs all of `check` under sanitizers, with the compiler CC.
+asan() { # CC FOLDER
+    have "$1" || {
+        skip "no $1"
+        finish
+    }
+    (unset B P SANITIZE MAKEFLAGS MFLAGS MAKELEVEL ORIOPT && ${MAKE:-make} CC="$1" ASAN="$2" asan)
+}
+
+# Runs a part; under sanitizers some do less.
+part() { # NAME
+    case $1 in
+    lexers | warnings | format) $1 ;;
+    layers) tests/layers.sh ;;
+    read | phases | text) oricheck "tests/golden/$1" ;;
+    grammar) tests/grammar.sh ;;
+    oricheck | cli | files | knobs | orirun | install | faults | origen | malformed) B=$programs "tests/programs/$1.sh" ;;
+    samples) tests/net/samples.sh ;;
+    vectors | verdicts) "tests/exec/$1.sh" ;;
+    same | features | defects) "tests/ptxas/$1.sh" ;;
+    gpurun) B=$programs tests/gpu/run.sh --self-test ;;
+    gpu) B=$programs tests/gpu/run.sh ;;
+    quick-unit) quick_units ;;
+    unit) "$B/unit" ;;
+    quick-rules) "$B/rules" -q -n -p tests/proofs/proven ;;
+    rules) "$B/rules" ${SANITIZE:+-q} -p tests/proofs/proven -p "$B/proven" ;;
+    all-rules) "$B/rules" ;;
+    quick-net) quick_net ;;
+    net) if [ "${SANITIZE-}" ]; then tests/net/diff.sh -q; else tests/net/diff.sh -c; fi ;;
+    all-net) tests/net/diff.sh ;;
+    threads | embed) B=$programs "tests/programs/$1.sh" -q ;;
+    all-threads | all-embed) B=$programs "tests/programs/${1#all-}.sh" ;;
+    ptxas) tests/ptxas/ptxas.sh --tree --compare ;;
+    all-ptxas) tests/ptxas/ptxas.sh --compare ;;
+    random) tests/fuzz/diff.sh 5000 ;;
+    mutants) mutants ;;
+    asan) asan "$CC" build-asan ;;
+    asan-clang) asan clang build-asan-clang ;;
+    fuzzers) fuzzers ;;
+    esac
+}
+
+# The parts of a layer, the longest first.
+small='read phases text samples faults orirun oricheck layers grammar lexers'
+quick="quick-net quick-unit quick-rules files $small"
+judges='same features defects'
+check="net ptxas rules unit verdicts vectors malformed knobs origen embed cli install threads files $judges $small"
+# The program that stands between a GPU's driver and ours is not built with sanitizers, and sources are the same.
+[ "${SANITIZE-}" ] || check="$check gpurun gpu warnings format"
+all="asan asan-clang all-ptxas mutants random all-net fuzzers all-rules unit all-threads all-embed verdicts vectors
+    malformed knobs warnings format origen cli install files $judges $small gpurun gpu"
+
+# -- One part ----------------------------------------------------------------------------------------------------------
+
+# What a part prints is NAME.log; what is shown of it, and its line, is NAME.shown. Prints the name when it is done.
+run_part() { # NAME
+    log=$results/$1.log
+    (part "$1") >"$log" 2>&1
+    status=$?
+    times >"$log.times" # of the processes that this shell waited for, in the second line
+    seconds=$(sed -n 2p "$log.times" | tr 'ms' '  ' | awk '{ printf "%.1f", 60 * $1 + $2 + 60 * $3 + $4 }')
     last=$(tail -n 1 "$log")
     case $last in
     *passed,*failed*) ;;
     *)
-        echo "$name: no closing line (exit status $status)" >>"$log"
+        echo "$1: no closing line (exit status $status)" >>"$log"
         last='0 passed, 1 failed'
         ;;
     esac
     case $status,$last in
     0,*) ;;
-    *', 0 failed'*) last='0 passed, 1 failed' && echo "$name: exit status $status" >>"$log" ;;
+    *', 0 failed'*) last='0 passed, 1 failed' && echo "$1: exit status $status" >>"$log" ;;
     esac
-    grep -E '^SKIP|^FAIL|: error|fail' "$log" | grep -v '^[0-9]* passed' | head -n 40
-    case $last in
-    *', 0 failed'*) ;;
-    *) tail -n 40 "$log" ;;
-    esac
-    echo "$name: $last"
-    echo "$last" >>"$B/counts"
+    {
+        grep -E '^SKIP|^FAIL|: error|fail' "$log" | grep -v '^[0-9]* passed' | head -n 40
+        case $last in
+        *', 0 failed'*) ;;
+        *) tail -n 40 "$log" ;;
+        esac
+        echo "$1: $last ($seconds s)"
+    } >"$results/$1.shown"
+    echo "$last" >"$results/$1.counts"
+    echo "$1"
 }
 
-# The generated lexer is what re2c makes of its source, if this is the re2c that made it.
-lexers() {
-    passed=0 failed=0 skipped=0
-    for re in $(find ir knobs -name '*.re'); do
-        c=${re%.re}.c
-        have=$(re2c --version 2>/dev/null)
-        want=$(sed -n '1s/.*by \(re2c [0-9.]*\).*/\1/p' "$c")
-        if [ "$have" != "$want" ]; then
-            echo "SKIP $re: made by $want, ${have:-no re2c} is here"
-            skipped=$((skipped + 1))
-        elif ${RE2C:-re2c} "$re" | cmp -s - "$c"; then
-            passed=$((passed + 1))
-        else
-            echo "FAIL $re: $c is not what re2c makes of it; run make lexers"
-            failed=$((failed + 1))
-        fi
+if [ "$layer" = --part ]; then
+    run_part "$2"
+    exit 0
+fi
+
+# -- All parts ---------------------------------------------------------------------------------------------------------
+
+case $layer in
+quick) parts=$quick ;;
+check) parts=$check ;;
+all) parts=$all ;;
+*) usage "check.sh [quick | check | all]" ;;
+esac
+needs "$ORIOPT" "$ORIRUN" "$ORICHECK" "$ORIGEN"
+lanes=2
+cores=$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)
+JOBS=${JOBS:-$(((cores + 1) / lanes))}
+export JOBS B
+rm -rf "$results"
+mkdir -p "$results" || exit 2
+started=$(date +%s)
+# shellcheck disable=SC2086
+printf '%s\n' $parts | xargs -P $lanes -n 1 sh "$root/tests/check.sh" --part | {
+    n=0
+    total=$(echo $parts | wc -w)
+    while read -r name; do
+        n=$((n + 1))
+        sed "\$s,^,[$n/$total] ," "$results/$name.shown"
     done
-    echo "$passed passed, $failed failed, $skipped skipped"
 }
-
-run lexers lexers
-run layers tests/layers.sh
-run unit "$B/unit"
-run rules "$B/rules" ${SANITIZE:+-q}
-run read oricheck tests/golden/read
-run phases oricheck tests/golden/phases
-run text oricheck tests/golden/text
-run grammar tests/grammar.sh
-run oricheck tests/programs/oricheck.sh
-run cli tests/programs/cli.sh
-run files tests/programs/files.sh
-run knobs tests/programs/knobs.sh
-run orirun tests/programs/orirun.sh
-run install env B="$programs" tests/programs/install.sh
-run faults tests/programs/faults.sh
-run samples tests/net/samples.sh
-run vectors tests/exec/vectors.sh
-run same tests/ptxas/same.sh
-run origen tests/programs/origen.sh
-run threads tests/programs/threads.sh ${SANITIZE:+-q}
-run embed env B="$programs" tests/programs/embed.sh ${SANITIZE:+-q}
-run diff tests/net/diff.sh ${SANITIZE:+-q}
-# The program that stands between a GPU's driver and ours is not built with sanitizers.
-[ "${SANITIZE-}" ] || run gpurun tests/gpu/run.sh --self-test
-[ "${SANITIZE-}" ] || run gpu tests/gpu/run.sh
-run malformed tests/programs/malformed.sh
-run verdicts tests/exec/verdicts.sh
-run features tests/ptxas/features.sh
-run defects tests/ptxas/defects.sh
-run ptxas tests/ptxas/ptxas.sh --quick --compare
-
+# shellcheck disable=SC2086
+for name in $parts; do
+    cat "$results/$name.counts" 2>/dev/null || echo "0 passed, 1 failed"
+done >"$results/counts"
+# shellcheck disable=SC2086
+printf '%s\n' $parts | sed "s,.*,$results/&.shown," | xargs tail -qn 1 | sed -n 's/.*(\([0-9.]*\) s)$/\1/p' |
+    awk -v wall=$(($(date +%s) - started)) '{ s += $1 } END { printf "%.0f CPU seconds, %d seconds\n", s, wall }'
 awk '{ for (k = 2; k <= NF; k++) { if ($k ~ /^passed/) p += $(k-1); if ($k ~ /^failed/) f += $(k-1); if ($k ~ /^skipped/) s += $(k-1) } }
-     END { printf "%d passed, %d failed, %d skipped\n", p, f, s; exit f > 0 }' "$B/counts"
+     END { printf "%d passed, %d failed, %d skipped\n", p, f, s; exit f > 0 }' "$results/counts"

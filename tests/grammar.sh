@@ -6,10 +6,8 @@
 #
 # One line per failure; the last line is `N passed, N failed`. Exit 0 all passed, 1 failed.
 
-set -u
-LC_ALL=C
-export LC_ALL
-cd "$(dirname "$0")/.." || exit 2
+. "$(dirname "$0")/lib.sh"
+cd "$root" || exit 2
 readme=ir/text/README.md
 folder=tests/golden/text/grammar
 
@@ -18,27 +16,19 @@ productions=$(awk '
     /^## / { inside = $0 == "## Grammar" }
     /^```/ { code = !code }
     inside && code && /^[a-z][a-z-]* *= / { print $1 }' "$readme" | sort)
-passed=0
-failed=0
 
-fail() {
-    echo "FAIL $1"
-    failed=$((failed + 1))
-}
-
-[ -n "$productions" ] || fail "$readme has no grammar"
+[ -n "$productions" ] || bad "$readme has no grammar"
 twice=$(printf '%s\n' "$productions" | uniq -d)
-[ -z "$twice" ] || fail "$readme: more than one production is called $twice"
+[ -z "$twice" ] || bad "$readme: more than one production is called $twice"
 for production in $productions; do
     if [ -f "$folder/$production.ori" ]; then
-        passed=$((passed + 1))
+        ok
     else
-        fail "$readme: \`$production\` has no test $folder/$production.ori"
+        bad "$readme: \`$production\` has no test $folder/$production.ori"
     fi
 done
 for file in "$folder"/*; do
     name=${file##*/}
-    printf '%s\n' "$productions" | sed 's/$/.ori/' | grep -qxF "$name" || fail "$file: the grammar has no such production"
+    printf '%s\n' "$productions" | sed 's/$/.ori/' | grep -qxF "$name" || bad "$file: the grammar has no such production"
 done
-echo "$passed passed, $failed failed"
-[ "$failed" -eq 0 ]
+finish

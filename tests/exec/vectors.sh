@@ -10,37 +10,24 @@
 # One line per failure; the last line is `N passed, N failed, N skipped`. Exit 0 all passed, 1 failed, 2 usage.
 # Environment: ORIRUN, the program to test (default: beside ORIOPT, or build/orirun); CC.
 
-set -u
-LC_ALL=C
-export LC_ALL
-# A sanitizer's report is a failure of its own, not a difference.
-ASAN_OPTIONS=${ASAN_OPTIONS:+$ASAN_OPTIONS:}exitcode=99
-UBSAN_OPTIONS=${UBSAN_OPTIONS:+$UBSAN_OPTIONS:}halt_on_error=1:exitcode=99
-export ASAN_OPTIONS UBSAN_OPTIONS
-cd "$(dirname "$0")/../.." || exit 2
-[ "${ORIRUN-}" ] || ORIRUN=${ORIOPT:+$(dirname "$ORIOPT")/orirun}
-ORIRUN=${ORIRUN:-build/orirun}
+. "$(dirname "$0")/../lib.sh"
+cd "$root" || exit 2
 least=0
 if [ $# -eq 0 ]; then
     least=600
     set -- tests/exec/*.vec
 fi
-if [ ! -x "$ORIRUN" ] || [ ! -f "$1" ]; then
-    echo "usage: vectors.sh [TABLES...] (after make, or with ORIRUN set)" >&2
-    exit 2
-fi
-work=$(mktemp -d "${TMPDIR:-/tmp}/ori-vectors.XXXXXX") || exit 2
-trap 'rm -rf "$work"' EXIT
-trap 'exit 2' HUP INT TERM
-limit=
-command -v timeout >/dev/null 2>&1 && limit="timeout 60"
+[ -f "$1" ] || usage "vectors.sh [TABLES...]"
+needs "$ORIRUN"
+make_work
 mkdir -p build || exit 2
-${CC:-cc} -std=c11 -O1 -o build/veckernels tests/exec/veckernels.c || exit 2
+$CC -std=c11 -O1 -o build/veckernels tests/exec/veckernels.c || exit 2
 
-passed=0 failed=0 skipped=0 kernels=0 cases=0 left_out=0
-bad() {
-    failed=$((failed + $1))
-    echo "FAIL vectors.sh: $2"
+kernels=0 cases=0 left_out=0
+# wrong N TEXT: so many kernels are.
+wrong() {
+    bad "$2"
+    failed=$((failed + $1 - 1))
 }
 
 # missed LAUNCHES MESSAGES: of the launches that ran, those that orirun complains of
@@ -80,32 +67,29 @@ run_module() {
     if [ $status -eq 0 ] && [ "$2" -eq "$1" ] && [ "$3" -eq 0 ]; then
         passed=$((passed + $1))
     else
-        wrong=$(($1 - $2 + $3))
-        [ "$wrong" -gt 0 ] || wrong=1
-        passed=$((passed + $1 - wrong))
+        n=$(($1 - $2 + $3))
+        [ "$n" -gt 0 ] || n=1
+        passed=$((passed + $1 - n))
         differences "$run" "$module.err" | head -n 20
         keep "$module"
-        bad $wrong "${module##*/}: exit status $status, $2 of $1 kernels ran, $3 of them wrong (build/vectors-fail)"
+        wrong $n "${module##*/}: exit status $status, $2 of $1 kernels ran, $3 of them wrong (build/vectors-fail)"
     fi
     kernels=$((kernels + $2))
     [ "$assembler" ] || return
     if wait "$assembler"; then
-        passed=$((passed + 1))
+        ok
     else
         head -n 5 "$module.ptxas"
         keep "$module"
-        bad 1 "${module##*/}: ptxas rejects the module (build/vectors-fail)"
+        bad "${module##*/}: ptxas rejects the module (build/vectors-fail)"
     fi
 }
 
 ptxas=$(command -v ptxas)
-if [ ! "$ptxas" ]; then
-    skipped=1
-    echo 'SKIP vectors.sh: no ptxas on the PATH: the modules are not assembled'
-fi
+[ "$ptxas" ] || skip 'no ptxas on the PATH: the modules are not assembled'
 for table; do
     if ! build/veckernels "$table" "$work" >"$work/modules"; then
-        bad 1 "$table: no kernels were made of it"
+        bad "$table: no kernels were made of it"
         continue
     fi
     while read -r run n c left; do
@@ -114,7 +98,6 @@ for table; do
         run_module "$run" "$n"
     done <"$work/modules"
 done
-[ "$kernels" -ge $least ] || bad 1 "only $kernels kernels ran"
+[ "$kernels" -ge $least ] || bad "only $kernels kernels ran"
 echo "$kernels kernels ran on $cases cases; $left_out more have a result that the ISA leaves open"
-echo "$passed passed, $failed failed, $skipped skipped"
-[ "$failed" -eq 0 ]
+finish

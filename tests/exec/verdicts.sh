@@ -10,19 +10,10 @@
 # One line per failure; the last line is `N passed, N failed, N skipped`. Exit 0 all passed, 1 failed, 2 usage.
 # Environment: ORIOPT, the program to test (default build/oriopt).
 
-set -uf
-LC_ALL=C
-export LC_ALL
-tests=$(cd "$(dirname "$0")/.." && pwd) || exit 2
-ORIOPT=${ORIOPT:-$(dirname "$tests")/build/oriopt}
+. "$(dirname "$0")/../lib.sh"
+set -f
+tests=$root/tests
 export ORIOPT
-limit=
-command -v timeout >/dev/null 2>&1 && limit="timeout 60"
-
-usage() {
-    echo "verdicts.sh: $1" >&2
-    exit 2
-}
 
 # -- One file ----------------------------------------------------------------------------------------------------------
 
@@ -85,8 +76,7 @@ judge() {
 
 if [ "${1-}" = --judge ]; then
     shift
-    work=$(mktemp -d "${TMPDIR:-/tmp}/ori-verdicts.XXXXXX") || exit 2
-    trap 'rm -rf "$work"' EXIT
+    make_work
     for file; do
         judge "$file"
     done
@@ -95,17 +85,13 @@ fi
 
 # -- All files ---------------------------------------------------------------------------------------------------------
 
-if ! command -v ptxas >/dev/null 2>&1; then
-    echo "SKIP verdicts.sh: there is no ptxas on the PATH"
-    echo "0 passed, 0 failed, 1 skipped"
-    exit 0
-fi
-[ -x "$ORIOPT" ] || usage "there is no program '$ORIOPT'; run make, or set ORIOPT"
+without_ptxas
+needs "$ORIOPT"
 [ $# -gt 0 ] || set -- "$tests/golden/read" "$tests/golden/phases"
 for arg; do
-    [ -e "$arg" ] || usage "there is no file '$arg'"
+    [ -e "$arg" ] || usage "verdicts.sh [FILES|DIRS...]; there is no '$arg'"
 done
-jobs=$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 1)
+jobs=${JOBS:-$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 1)}
 find "$@" -type f -name '*.ptx' | sort | xargs -P "$jobs" -n 8 sh "$tests/exec/verdicts.sh" --judge |
     sort | awk '$0 == "passed" { p++; next } { f++; print }
     END { printf "%d passed, %d failed, 0 skipped\n", p, f; exit f > 0 }'

@@ -12,38 +12,30 @@
 # Environment: B (build), CC (cc), CFLAGS (-O2 -g; those of B), ORI_TIMEOUT (seconds for one file, 300), V=1 prints all
 # lines.
 
-set -u
-LC_ALL=C
-export LC_ALL
-cd "$(dirname "$0")/../.." || exit 2
-B=${B:-build}
+[ ! "${B-}" ] || ORIOPT=$B/oriopt
+. "$(dirname "$0")/../lib.sh"
+cd "$root" || exit 2
+B=${ORIOPT%/*}
 self_test=
 case ${1-} in
 --self-test) self_test=1 && shift ;;
 -*) echo "usage: run.sh [--self-test] [FILES.run...]" >&2 && exit 2 ;;
 esac
 [ -e "$B/libori.a" ] || { echo "run.sh: there is no '$B/libori.a' (run make, or set B)" >&2 && exit 2; }
-work=$(mktemp -d "${TMPDIR:-/tmp}/ori-gpu.XXXXXX") || exit 2
-trap 'rm -rf "$work"' EXIT
-trap 'exit 2' HUP INT TERM
+make_work
 
 # compile OPTIONS...
 compile() {
     # shellcheck disable=SC2086  # CFLAGS are several
-    ${CC:-cc} -std=c11 -Wall -Wextra -Wpedantic ${CFLAGS:--O2 -g} -I. "$@"
+    $CC -std=c11 -Wall -Wextra -Wpedantic ${CFLAGS:--O2 -g} -I. "$@"
 }
 
 # The stand-in takes the library's functions from the program, hence -rdynamic. Not everywhere is there a libdl.
 compile -rdynamic tests/gpu/gpurun.c "$B/programs.a" "$B/libori.a" -ldl -o "$work/gpurun" 2>"$work/err" ||
     compile -rdynamic tests/gpu/gpurun.c "$B/programs.a" "$B/libori.a" -o "$work/gpurun" || exit 2
 
-limit() {
-    if command -v timeout >/dev/null 2>&1; then timeout "${ORI_TIMEOUT:-300}" "$@"; else "$@"; fi
-}
-
-passed=0
-failed=0
-skipped=0
+limit=
+! have timeout || limit="timeout ${ORI_TIMEOUT:-300}"
 
 # -- The launches -----------------------------------------------------------------------------------------------------
 
@@ -51,7 +43,7 @@ skipped=0
 try() {
     what=$1
     shift
-    limit "$work/gpurun" "$@" >"$work/out" 2>&1
+    $limit "$work/gpurun" "$@" >"$work/out" 2>&1
     status=$?
     if grep -q '^SKIP gpurun:' "$work/out"; then
         grep '^SKIP' "$work/out"
@@ -91,13 +83,12 @@ run_all() {
 expect() {
     what=$1 status=$2 text=$3
     shift 3
-    LD_LIBRARY_PATH=$work limit "$work/gpurun" "$@" >"$work/out" 2>&1
+    LD_LIBRARY_PATH=$work $limit "$work/gpurun" "$@" >"$work/out" 2>&1
     is=$?
     if [ $is -eq "$status" ] && grep -qF -e "$text" "$work/out"; then
-        passed=$((passed + 1))
+        ok
     else
-        failed=$((failed + 1))
-        echo "FAIL $what: status $is, expected $status and '$text'"
+        bad "$what: status $is, expected $status and '$text'"
         sed 's/^/    /' "$work/out" | cut -c1-200 | head -n 8
     fi
 }
@@ -202,5 +193,4 @@ END
 }
 
 if [ "$self_test" ]; then self_test; else run_all "$@"; fi
-echo "$passed passed, $failed failed, $skipped skipped"
-[ $failed -eq 0 ]
+finish

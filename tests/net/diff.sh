@@ -1,84 +1,109 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# diff.sh: phases keep what kernels compute. All launches of the samples are run in the interpreter before the phases and
-# behind each that changed something (oriopt --check-each): by the whole pipeline at each level, on each backend, through Ori text,
-# and by each implemented phase alone. What is written is read back and run, too.
+# diff.sh: phases keep what kernels compute. The launches of the samples are run in the interpreter before the phases and
+# behind each that changed something, and on what is written in the end, read back: by the whole pipeline at each level,
+# on each backend, through Ori text, and by each implemented phase alone. A process takes a module through all plans
+# (net.c); where plans lead to the same code, that runs once.
 #
-#   tests/net/diff.sh [-q] [RUN...]      default: all of samples/run; -q: only -O3 and the phases alone, a form a sample
+#   tests/net/diff.sh [-c | -q] [RUN...]      default: all of samples/run, with all plans, on all forms of the sample
 #
-# Prints each difference and where its reproducer lies (diff/ beside oriopt), then for each phase how many of the programs it
-# changed, by itself and in the pipeline; ends in `N passed, N failed`. A phase that changes none is not tested here.
+#   -c   as in `make check`: backends only where code depends on them, and samples that compute for long only by the
+#        pipeline, in one form
+#   -q   only -O3 and the phases alone, a form a sample
 #
-# Environment: ORIOPT (default build/oriopt), JOBS (default: the number of cores).
-set -u
-LC_ALL=C
-export LC_ALL
+# Prints each difference and where its reproducer lies (diff/ beside oriopt), then for each phase how many of the
+# programs it changed, by itself and in the pipeline. A phase that changes none is not tested here.
+# Ends in `N passed, N failed`, a test being a module and a plan.
+#
+# Environment: ORIOPT (default build/oriopt; net lies beside it), JOBS (default: the number of cores).
+. "$(dirname "$0")/../lib.sh"
 
-# One case: diff.sh --case WORK PLAN RUN PTX. Writes a line of what came out, and which phases changed something.
-if [ "${1-}" = --case ]; then
-    work=$2 plan=$3 run=$4 ptx=$5
-    case $plan in
-    -O*) set -- "$plan" ;;
-    arch:*) set -- -O3 -arch "${plan#arch:}" ;;
-    text) set -- -O3 --self-check=roundtrip --emit=ori ;;
-    *) set -- --named-phases="$plan" ;;
+# Prints the options of oriopt for a plan.
+options() {
+    case $1 in
+    -O*) echo "$1" ;;
+    arch:*) echo "-O3 -arch ${1#arch:}" ;;
+    text) echo "-O3 --self-check=roundtrip --emit=ori" ;;
+    *) echo "--named-phases=$1" ;;
     esac
-    here=$work/case.$$
+}
+
+# One module: diff.sh --module WORK RUN PTX PLANS. What came out, a line a plan, with the reproducer of what failed.
+if [ "${1-}" = --module ]; then
+    work=$2 run=$3 ptx=$4
+    shift 4
+    here=$work/module.$$
+    what="$(basename "$run") $(basename "$ptx")"
     mkdir -p "$here" && cd "$here" || exit 2
-    if "$ORIOPT" "$@" --check-each="$run" --time-phases -o /dev/null "$ptx" 2>err >/dev/null; then
-        awk -v plan="$plan" '$1 ~ /^[0-9]+$/ && $5 > 0 { print "changed", plan, $2 }
-                             END { print "passed", plan }' err
-    else
-        echo "failed $plan $(basename "$run") $(basename "$ptx"): $(grep -m 1 'error' err || tail -n 1 err)"
+    "${ORIOPT%/*}/net" "$run" "$ptx" "$@" >out 2>err
+    status=$?
+    grep '^changed\|^passed' out
+    grep '^failed' out | while read -r _ plan message; do
+        echo "failed ${plan%:} $what: $message"
+        # shellcheck disable=SC2046
+        "$ORIOPT" $(options "${plan%:}") --check-each="$run" -o /dev/null "$ptx" >log 2>&1
         for file in oriopt-crash-*; do
             [ -e "$file" ] && mv "$file" "$work/" && echo "reproducer $work/$file"
         done
+    done
+    if [ $status -gt 2 ] || { [ $status -eq 2 ] && [ ! -s out ]; }; then
+        echo "failed $(sed -n 's/^plan //p' out | tail -n 1) $what: exit status $status: $(tail -n 1 err)"
     fi
     cd "$work" && rm -rf "$here"
     exit 0
 fi
 
-cd "$(dirname "$0")/../.." || exit 2
-root=$PWD
-ORIOPT=${ORIOPT:-build/oriopt}
-[ -x "$ORIOPT" ] || { echo "diff.sh: there is no '$ORIOPT' (run make, or set ORIOPT)" >&2 && exit 2; }
-case $ORIOPT in /*) ;; *) ORIOPT=$root/$ORIOPT ;; esac
+cd "$root" || exit 2
+needs "$ORIOPT" "${ORIOPT%/*}/net"
 export ORIOPT
-quick=
-[ "${1-}" = -q ] && quick=1 && shift
+layer=all
+case ${1-} in
+-c) layer=check && shift ;;
+-q) layer=quick && shift ;;
+-*) usage "diff.sh [-c | -q] [RUN...]" ;;
+esac
 jobs=${JOBS:-$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)}
-work=$(dirname "$ORIOPT")/diff
+work=${ORIOPT%/*}/diff
 rm -rf "$work"
 mkdir -p "$work" || exit 2
 
 # The implemented phases that may change a function.
 phases=$("$ORIOPT" --list-phases | awk '/ implemented / && $3 != "verify" && $3 != "report" && $3 != "analysis" { print $2 "@" $1 }')
-plans="-O1 -O2 -O3 -O4 text"
-for arch in sm_30 sm_50 sm_60 sm_70 sm_80 sm_89 sm_90; do plans="$plans arch:$arch"; done
-[ "$quick" ] && plans=-O3
+backends="arch:sm_30 arch:sm_50 arch:sm_60 arch:sm_70 arch:sm_80 arch:sm_89 arch:sm_90"
+
+# plans RUN PTX
+plans() {
+    case $layer,$1,$2 in
+    quick,*) echo -O3 "$phases" ;;
+    all,*) echo -O1 -O2 -O3 -O4 text "$backends" "$phases" ;;
+    *,*/matmul.run,* | *,*/dmath.run,* | *,*/atomics.run,*) echo -O3 text ;;
+    *,*/handwritten/*) echo -O1 -O2 -O3 -O4 text "$backends" "$phases" ;;
+    *.sm_90.ptx) echo -O3 ;;
+    *) echo -O1 -O2 -O3 text "$phases" ;;
+    esac
+}
 
 # The module of a .run file, and the other forms of the same sample.
 forms() {
     folder=$(dirname "$1")
-    name=$(basename "$1" .run)
+    sample=$(basename "$1" .run)
     echo "$folder/$(sed -n 's/^file *//p' "$1")"
-    [ "$quick" ] && return
+    [ $layer != quick ] || return
     case $folder in */handwritten) return ;; esac
     for form in sm_90 O0; do
-        ptx=samples/ptx/$name.$form.ptx
-        [ -e "$ptx" ] && [ ! -e "$folder/$name.$form.run" ] && echo "$ptx"
+        ptx=samples/ptx/$sample.$form.ptx
+        [ -e "$ptx" ] && [ ! -e "$folder/$sample.$form.run" ] && echo "$ptx"
     done
 }
 
 [ $# -gt 0 ] || set -- samples/run/*.run samples/run/handwritten/*.run
 for run; do
     forms "$run" | while read -r ptx; do
-        for plan in $plans $phases; do
-            echo "$work $plan $(realpath "$run") $(realpath "$ptx")"
-        done
+        # shellcheck disable=SC2046
+        echo "$work $(realpath "$run") $(realpath "$ptx")" $(plans "$run" "$ptx")
     done
-done | xargs -P "$jobs" -L 1 sh "$root/tests/net/diff.sh" --case >"$work/out"
+done | xargs -P "$jobs" -L 1 sh "$root/tests/net/diff.sh" --module >"$work/out"
 
 grep '^failed\|^reproducer' "$work/out"
 awk -v phases="$phases" '

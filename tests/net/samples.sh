@@ -6,35 +6,27 @@
 # file of a single form is called NAME.FORM.run. Prints each failure; ends in `N passed, N failed`.
 #
 # Environment: ORIRUN (default build/orirun).
-cd "$(dirname "$0")/../.." || exit 2
-ORIRUN=${ORIRUN:-build/orirun}
-[ -x "$ORIRUN" ] || { echo "samples.sh: there is no '$ORIRUN' (run make, or set ORIRUN)" >&2 && exit 2; }
-out=$(mktemp) || exit 2
-trap 'rm -f "$out" "$out.want" "$out.said"' EXIT
-passed=0
-failed=0
+. "$(dirname "$0")/../lib.sh"
+cd "$root" || exit 2
+needs "$ORIRUN"
+make_work
+out=$work/out
 
 try() { # NAME COMMAND...
-    what=$1
+    name=$1
     shift
-    if "$@" >"$out" 2>&1; then
-        passed=$((passed + 1))
-    else
-        failed=$((failed + 1))
-        echo "FAIL $what"
-        grep -m 4 'error:' "$out" || tail -n 2 "$out"
-    fi
+    if "$@" >"$out" 2>&1; then ok; else bad "$(grep -m 4 'error:' "$out" || tail -n 2 "$out")"; fi
 }
 
 for run in samples/run/handwritten/*.run; do
     try "$run" "$ORIRUN" "$run"
 done
 for run in samples/run/*.run; do
-    name=$(basename "$run" .run)
+    sample=$(basename "$run" .run)
     try "$run" "$ORIRUN" "$run"
     for form in sm_90 O0; do
-        ptx=samples/ptx/$name.$form.ptx
-        [ -e "$ptx" ] && [ ! -e "samples/run/$name.$form.run" ] && try "$run $form" "$ORIRUN" "$run" --file "$ptx"
+        ptx=samples/ptx/$sample.$form.ptx
+        [ -e "$ptx" ] && [ ! -e "samples/run/$sample.$form.run" ] && try "$run $form" "$ORIRUN" "$run" --file "$ptx"
     done
 done
 # What kernels print stands in a comment of the .run file; the order of threads does not count.
@@ -46,5 +38,4 @@ prints() { # RUN: its lines `#     TEXT`, sorted, are what it prints beside the 
 for run in $(grep -l '^# Prints$' samples/run/*.run); do
     try "$run prints" prints "$run"
 done
-echo "$passed passed, $failed failed"
-[ $failed -eq 0 ]
+finish

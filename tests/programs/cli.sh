@@ -8,62 +8,26 @@
 # One line per failure; the last line is `N passed, N failed, N skipped`. Exit 0 all passed, 1 failed, 2 usage.
 # Environment: ORIOPT, the program to test (default build/oriopt).
 
-set -u
-LC_ALL=C
-export LC_ALL
-# A sanitizer's report is a failure of its own, not "bad input".
-ASAN_OPTIONS=${ASAN_OPTIONS:+$ASAN_OPTIONS:}exitcode=99
-UBSAN_OPTIONS=${UBSAN_OPTIONS:+$UBSAN_OPTIONS:}halt_on_error=1:exitcode=99
-export ASAN_OPTIONS UBSAN_OPTIONS
-tests=$(cd "$(dirname "$0")/.." && pwd) || exit 2
-root=$(dirname "$tests")
-ORIOPT=${ORIOPT:-$root/build/oriopt}
-case $ORIOPT in /*) ;; *) ORIOPT=$PWD/$ORIOPT ;; esac
-if [ $# -gt 0 ] || [ ! -x "$ORIOPT" ]; then
-    echo "usage: cli.sh (after make, or with ORIOPT set)" >&2
-    exit 2
-fi
-work=$(mktemp -d "${TMPDIR:-/tmp}/ori-cli.XXXXXX") || exit 2
-trap 'chmod -R u+w "$work" 2>/dev/null; rm -rf "$work"' EXIT
-trap 'exit 2' HUP INT TERM
+. "$(dirname "$0")/../lib.sh"
+tests=$root/tests
+[ $# -eq 0 ] || usage cli.sh
+needs "$ORIOPT"
+make_work
 cd "$work" || exit 2
-limit=
-command -v timeout >/dev/null 2>&1 && limit="timeout 60"
 
-passed=0
-failed=0
-skipped=0
-ok() { passed=$((passed + 1)); }
-bad() {
-    failed=$((failed + 1))
-    echo "cli.sh: $name: $1"
-}
-skip() {
-    skipped=$((skipped + 1))
-    echo "cli.sh: $name: skipped: $1"
-}
 
-# run NAME EXIT ARGS...: runs oriopt; stdout in out, stderr in err. A crash or another exit code is a failure.
+# run NAME EXIT ARGS...: runs oriopt.
 run() {
-    name=$1
-    want=$2
+    name=$1 want=$2
     shift 2
-    $limit "$ORIOPT" "$@" >out 2>err </dev/null
-    got=$?
-    if [ $got -eq "$want" ]; then ok; else bad "exit $got, expected $want: $(head -n 1 err | cut -c1-150)"; fi
+    exits "$name" "$want" "$ORIOPT" "$@"
 }
-
-# says FILE TEXT: the file of the last run holds the text.
-says() { if grep -qF -e "$2" "$1"; then ok; else bad "std$1 does not say \`$2\`: $(head -n 1 "$1" | cut -c1-150)"; fi; }
-silent() { if [ ! -s "$1" ]; then ok; else bad "std$1 should be empty: $(head -n 1 "$1" | cut -c1-150)"; fi; }
-same() { if cmp -s "$1" "$2"; then ok; else bad "$1 and $2 differ"; fi; }
-absent() { if [ ! -e "$1" ]; then ok; else bad "$1 was left"; fi; }
 lines() { if [ "$(wc -l <"$1")" -eq "$2" ]; then ok; else bad "$1 has $(wc -l <"$1") lines, expected $2"; fi; }
 clean() { if [ -z "$(find . -name '*.tmp*')" ]; then ok; else bad "a temporary file was left: $(find . -name '*.tmp*')"; fi; }
 
 # json FILE: the file is one JSON value (or one per line with a second argument).
 json() {
-    if command -v python3 >/dev/null 2>&1; then
+    if have python3; then
         if python3 -c '
 import json, sys
 text = open(sys.argv[1]).read()
@@ -720,7 +684,7 @@ for tag, remark in yaml.load_all(open(sys.argv[1]), Loader=Loader):
     for arg in remark["Args"]:
         assert len(arg) == 1 and all(isinstance(v, str) for v in arg.values()), arg
 ' "$said" 2>err; then ok; else bad "it is not YAML as opt-viewer reads it: $(tail -n 1 err)"; fi
-    if ! command -v llvm-opt-report >/dev/null 2>&1; then
+    if ! have llvm-opt-report; then
         skip "there is no llvm-opt-report"
     elif llvm-opt-report "$said" -o report.txt 2>err; then ok; else bad "llvm-opt-report: $(head -n 1 err)"; fi
 done
@@ -1126,5 +1090,4 @@ done
 if [ -z "$wrong" ]; then ok; else bad "crash or wrong exit code with a bad byte at$wrong"; fi
 clean
 
-echo "$passed passed, $failed failed, $skipped skipped"
-[ $failed -eq 0 ]
+finish

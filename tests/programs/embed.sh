@@ -9,53 +9,20 @@
 #
 # One line per failure; the last line is `N passed, N failed, N skipped`. Exit 0 all passed, 1 failed, 2 usage.
 # Environment: B, the folder of the build (default: that of ORIOPT, or build), CC, CXX, SANITIZE.
-set -u
-LC_ALL=C
-export LC_ALL
-root=$(cd "$(dirname "$0")/../.." && pwd) || exit 2
+[ ! "${B-}" ] || ORIOPT=$B/oriopt
+. "$(dirname "$0")/../lib.sh"
 cd "$root" || exit 2
-[ "${B-}" ] || B=${ORIOPT:+$(dirname "$ORIOPT")}
-B=${B:-build}
-case $B in /*) ;; *) B=$root/$B ;; esac
-ORIOPT=$B/oriopt
+B=${ORIOPT%/*}
 quick='' times=32
 [ "${1-}" = -q ] && quick=1 times=2 && shift
-if [ $# -gt 0 ] || [ ! -x "$ORIOPT" ]; then
-    echo "usage: embed.sh [-q] (after make, or with B set)" >&2
-    exit 2
-fi
-work=$(mktemp -d "${TMPDIR:-/tmp}/ori-embed.XXXXXX") || exit 2
-trap 'rm -rf "$work"' EXIT
-trap 'exit 2' HUP INT TERM
-CC=${CC:-cc}
+[ $# -eq 0 ] || usage "embed.sh [-q]"
+needs "$ORIOPT"
+make_work
 CXX=${CXX:-c++}
 strict='-Wall -Wextra -Wpedantic -Werror'
 samples=$(ls samples/ptx/*.ptx samples/handwritten/*.ptx samples/handwritten/*.ori)
 
-passed=0
-failed=0
-skipped=0
-ok() { passed=$((passed + 1)); }
-bad() {
-    failed=$((failed + 1))
-    echo "FAIL embed.sh: $name: $1"
-}
-skip() {
-    skipped=$((skipped + 1))
-    echo "SKIP embed.sh: $name: $1"
-}
-have() { command -v "$1" >/dev/null 2>&1; }
-is() { if [ "$1" = "$2" ]; then ok; else bad "$(printf '`%s` instead of `%s`' "$1" "$2" | head -n 4 | cut -c1-200)"; fi; }
 same() { if cmp -s "$1" "$2"; then ok; else bad "$3"; fi; }
-# runs COMMAND...: it succeeds and prints nothing.
-runs() {
-    if "$@" >"$work/out" 2>&1 && [ ! -s "$work/out" ]; then ok; else bad "$1: $(head -n 3 "$work/out")"; fi
-}
-# Not with what an outer make was told.
-made() {
-    (unset MAKEFLAGS MFLAGS MAKELEVEL DESTDIR && make -s "$@") >"$work/out" 2>&1 || bad "make $*: $(tail -n 2 "$work/out")"
-}
-
 # -- Against what is installed, and nothing else ----------------------------------------------------------------------
 
 name=install
@@ -246,5 +213,4 @@ if [ ! "$quick" ]; then
     fi
 fi
 
-echo "$passed passed, $failed failed, $skipped skipped"
-[ $failed -eq 0 ]
+finish

@@ -8,11 +8,9 @@
 # `N passed, N failed`.
 #
 # Environment: ORIRUN (default build/orirun).
-cd "$(dirname "$0")/../.." || exit 2
-ORIRUN=${ORIRUN:-build/orirun}
-[ -x "$ORIRUN" ] || { echo "faults.sh: there is no '$ORIRUN' (run make, or set ORIRUN)" >&2 && exit 2; }
-passed=0
-failed=0
+. "$(dirname "$0")/../lib.sh"
+cd "$root" || exit 2
+needs "$ORIRUN"
 
 # check FILE, rows on standard input
 check() {
@@ -26,10 +24,10 @@ check() {
         [ "$thread" = "${thread#*/}" ] || block=${thread%/*}
         want=${message:+"$file$position: error: launch 1, $kernel, block $block, thread ${thread#*/}: $message"}
         if [ "$said" = "$want" ] && [ "$rc" = "$status" ]; then
-            passed=$((passed + 1))
+            ok
         else
-            failed=$((failed + 1))
-            printf 'FAIL %s %s: exit %s, expected %s\n  said     %s\n  expected %s\n' "$kernel" "$options" "$rc" "$status" "$said" "$want"
+            bad "$kernel $options: exit $rc, expected $status"
+            printf '  said     %s\n  expected %s\n' "$said" "$want"
         fi
     done
 }
@@ -320,10 +318,8 @@ EOF
 # A variable that is larger than memory ends the run before it begins.
 said=$("$ORIRUN" tests/programs/faults/global-of-a-terabyte.ptx --max-memory 1G 2>&1)
 if [ $? -eq 4 ] && [ "$said" = "orirun: memory limit of 1073741824 bytes reached" ]; then
-    passed=$((passed + 1))
+    ok
 else
-    failed=$((failed + 1))
-    echo "FAIL global-of-a-terabyte.ptx: $said"
+    bad "global-of-a-terabyte.ptx: $said"
 fi
-echo "$passed passed, $failed failed"
-[ $failed -eq 0 ]
+finish

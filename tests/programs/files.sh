@@ -7,35 +7,12 @@
 #   tests/programs/files.sh
 #
 # The last line is `N passed, N failed, N skipped`. Exit 0 all passed, 1 failed, 2 usage. Environment: ORIOPT.
-set -u
-LC_ALL=C
-export LC_ALL
-root=$(cd "$(dirname "$0")/../.." && pwd) || exit 2
-ORIOPT=${ORIOPT:-$root/build/oriopt}
-[ -x "$ORIOPT" ] || {
-    echo "usage: files.sh (after make, or with ORIOPT set)" >&2
-    exit 2
-}
-work=$(mktemp -d "${TMPDIR:-/tmp}/ori-files.XXXXXX") || exit 2
-trap 'rm -rf "$work"' EXIT
-trap 'exit 2' HUP INT TERM
+. "$(dirname "$0")/../lib.sh"
+needs "$ORIOPT"
+make_work
 cp "$root/samples/ptx/fsm.O0.ptx" "$work/in.ptx"
 cd "$work" || exit 2
 
-passed=0
-failed=0
-skipped=0
-ok() { passed=$((passed + 1)); }
-bad() {
-    failed=$((failed + 1))
-    echo "FAIL files.sh: $name: $1"
-}
-skip() {
-    skipped=$((skipped + 1))
-    echo "SKIP files.sh: $name: $1"
-}
-is() { if [ "$1" = "$2" ]; then ok; else bad "\`$1\` instead of \`$2\`"; fi; }
-says() { if grep -qF -e "$1" err; then ok; else bad "it says $(head -n 1 err | cut -c1-200)"; fi; }
 clean() { is "$(find . -name '*.tmp-*' | head -n 1)" ""; }
 # run NAME EXIT ARGS...
 run() {
@@ -71,7 +48,7 @@ for signal in TERM INT HUP XFSZ; do
     rm -f out.ptx
 done
 name="signal INT, not ignored"
-if command -v python3 >/dev/null 2>&1; then
+if have python3; then
     python3 -c '
 import glob, signal, subprocess, sys
 signal.signal(signal.SIGINT, signal.SIG_DFL)
@@ -107,27 +84,27 @@ name="limit on file sizes without the signal"
     exec "$ORIOPT" in.ptx -o big.out 2>err
 )
 is $? 5
-says "cannot write 'big.out': File too large"
+says err "cannot write 'big.out': File too large"
 clean
 
 # -- Reasons ----------------------------------------------------------------------------------------------------------
 
 if [ -c /dev/full ]; then
     run "a full device" 5 in.ptx -o /dev/full
-    says "cannot write '/dev/full': No space left on device"
+    says err "cannot write '/dev/full': No space left on device"
     name="standard output on a full device"
     "$ORIOPT" in.ptx >/dev/full 2>err
     is $? 5
-    says "No space left on device"
+    says err "No space left on device"
     run "remarks on a full device" 5 in.ptx -o left.ptx --remarks=/dev/full
-    says "cannot write '/dev/full': No space left on device"
+    says err "cannot write '/dev/full': No space left on device"
     if [ -e left.ptx ]; then bad "there is output"; else ok; fi
 else
     name=/dev/full
     skip "there is none"
 fi
 run "a missing folder" 5 in.ptx -o no/such/out.ptx
-says "cannot write 'no/such/out.ptx': No such file or directory"
+says err "cannot write 'no/such/out.ptx': No such file or directory"
 
 # -- Names and links --------------------------------------------------------------------------------------------------
 
@@ -139,23 +116,23 @@ for n in 243 244 245 250 255; do
     rm -f "$long"
 done
 run "a name of 256 bytes" 5 in.ptx -o "$(printf '%256s' '' | tr ' ' x)"
-says "File name too long"
+says err "File name too long"
 clean
 ln -s self self
 run "a link to itself" 5 in.ptx -o self
-says "cannot write 'self': Too many levels of symbolic links"
+says err "cannot write 'self': Too many levels of symbolic links"
 if [ -L self ]; then ok; else bad "the link is gone"; fi
 ln -s ring2 ring1
 ln -s ring1 ring2
 run "two links in a ring" 5 in.ptx -o ring1
-says "Too many levels of symbolic links"
+says err "Too many levels of symbolic links"
 ln -s target link
 run "a link to nothing yet" 0 in.ptx -o link
 if [ -s target ] && [ -L link ]; then ok; else bad "the link is not followed"; fi
 
 # -- JSON -------------------------------------------------------------------------------------------------------------
 
-if command -v python3 >/dev/null 2>&1; then
+if have python3; then
     odd=$(printf 'odd\377\303\251.ptx')
     printf '.version 8.0\n.target sm_80\n.entry k()\n{\n\tmov.u32 %%r\200\303(, "\351";\n}\n' >"$odd"
     run "bytes above 0x7f" 1 --diagnostics=json "$odd"
@@ -166,5 +143,4 @@ else
     skip "no python3"
 fi
 
-echo "$passed passed, $failed failed, $skipped skipped"
-[ $failed -eq 0 ]
+finish

@@ -9,54 +9,17 @@
 # One line per failure; the last line is `N passed, N failed, N skipped`. Exit 0 all passed, 1 failed, 2 usage.
 # Environment: B, the folder of the build (default: that of ORIOPT, or build).
 
-set -u
-LC_ALL=C
-export LC_ALL
-tests=$(cd "$(dirname "$0")/.." && pwd) || exit 2
-root=$(dirname "$tests")
+[ ! "${B-}" ] || ORIOPT=$B/oriopt
+. "$(dirname "$0")/../lib.sh"
+[ $# -eq 0 ] || usage install.sh
+needs "$ORIOPT"
 cd "$root" || exit 2
-[ "${B-}" ] || B=${ORIOPT:+$(dirname "$ORIOPT")}
-B=${B:-build}
-case $B in /*) programs=$B ;; *) programs=$root/$B ;; esac
-if [ $# -gt 0 ] || [ ! -x "$programs/oriopt" ]; then
-    echo "usage: install.sh (after make, or with B set)" >&2
-    exit 2
-fi
-work=$(mktemp -d "${TMPDIR:-/tmp}/ori-install.XXXXXX") || exit 2
-trap 'rm -rf "$work"' EXIT
-trap 'exit 2' HUP INT TERM
-CC=${CC:-cc}
+tests=$root/tests B=${ORIOPT%/*}
+programs=$B
+make_work
 names='oriopt orirun oricheck origen'
 
-passed=0
-failed=0
-skipped=0
-ok() { passed=$((passed + 1)); }
-bad() {
-    failed=$((failed + 1))
-    echo "install.sh: $name: $1"
-}
-skip() {
-    skipped=$((skipped + 1))
-    echo "SKIP install.sh: $name: $1"
-}
-have() {
-    case $1 in
-    man_db) man --version 2>/dev/null | grep -q '^man [0-9]' ;;
-    *) command -v "$1" >/dev/null 2>&1 ;;
-    esac
-}
-# is WHAT EXPECTED: two texts are the same.
-is() { if [ "$1" = "$2" ]; then ok; else bad "$(printf '`%s` instead of `%s`' "$1" "$2" | head -n 3 | cut -c1-200)"; fi; }
-# runs COMMAND...: it succeeds and prints nothing.
-runs() {
-    if "$@" >"$work/out" 2>&1 && [ ! -s "$work/out" ]; then ok; else bad "$1: $(head -n 2 "$work/out")"; fi
-}
-# Not with what an outer make was told.
-made() {
-    (unset MAKEFLAGS MFLAGS MAKELEVEL DESTDIR && make -s B="$B" "$@") >"$work/out" 2>&1 ||
-        bad "make $*: $(tail -n 2 "$work/out")"
-}
+has_man_db() { man --version 2>/dev/null | grep -q '^man [0-9]'; }
 files() { (cd "$1" && find . ! -type d | sort); }
 table_of() { echo "tools/$1/$1.def"; }
 # name<TAB>kind<TAB>argument<TAB>help of the options of a program
@@ -69,9 +32,9 @@ options_of() {
 
 name=install
 dest="$work/a folder"
-made all "$B/docs/ori.pc"
+made B="$B" all "$B/docs/ori.pc"
 touch "$work/before" && sleep 1
-made install DESTDIR="$dest"
+made B="$B" install DESTDIR="$dest"
 expected=$(for p in $names; do
     echo "./usr/local/bin/$p"
     echo "./usr/local/share/man/man1/$p.1"
@@ -89,24 +52,24 @@ is "$(find "$programs/docs" "$programs/libori.a" "$programs/oriopt" -newer "$wor
 
 name=uninstall
 mkdir "$dest/usr/local/lib/other" && touch "$dest/usr/local/lib/other/file"
-made uninstall DESTDIR="$dest"
+made B="$B" uninstall DESTDIR="$dest"
 is "$(files "$dest")" ./usr/local/lib/other/file
 
 name="install with folders of its own"
-made install DESTDIR="$work/own" PREFIX=/opt/ori BINDIR=/usr/bin LIBDIR=/opt/ori/lib64 MANDIR=/usr/man \
+made B="$B" install DESTDIR="$work/own" PREFIX=/opt/ori BINDIR=/usr/bin LIBDIR=/opt/ori/lib64 MANDIR=/usr/man \
     INCLUDEDIR=/usr/include/ori
 is "$(files "$work/own" | grep -cE '^\./usr/(bin/ori|man/man1/ori|include/ori/ori\.h)|^\./opt/ori/(lib64|share)/')" 23
 is "$(files "$work/own" | wc -l)" 23
 is "$(sed -n 's/^[a-z]*=//p' "$work/own/opt/ori/lib64/pkgconfig/ori.pc" | tr '\n' ' ')" \
     '/opt/ori ${prefix}/lib64 /usr/include/ori '
-made uninstall DESTDIR="$work/own" PREFIX=/opt/ori BINDIR=/usr/bin LIBDIR=/opt/ori/lib64 MANDIR=/usr/man \
+made B="$B" uninstall DESTDIR="$work/own" PREFIX=/opt/ori BINDIR=/usr/bin LIBDIR=/opt/ori/lib64 MANDIR=/usr/man \
     INCLUDEDIR=/usr/include/ori
 is "$(files "$work/own")" ""
 
 # -- The library -------------------------------------------------------------------------------------------------------
 
 rm -rf "$dest"
-made install DESTDIR="$dest"
+made B="$B" install DESTDIR="$dest"
 version=$("$dest/usr/local/bin/oriopt" --version | sed 's/.* //')
 name=version
 case $version in [0-9]*.[0-9]*) ok ;; *) bad "oriopt says '$version'" ;; esac
@@ -208,13 +171,14 @@ for p in $names; do
     have groff && runs groff -man -Tascii -ww -z "$man"
     # There is no date: it would change with nothing.
     have mandoc && is "$(mandoc -T lint -W warning "$man" | grep -v 'missing date, using ""')" ""
-    if have man_db; then
+    if has_man_db; then
         man --warnings -l "$man" >/dev/null 2>"$work/err"
         is "$(cat "$work/err")" ""
     fi
 done
 name="man pages"
-for checker in groff mandoc man_db; do have $checker || skip "no $checker"; done
+for checker in groff mandoc; do have $checker || skip "no $checker"; done
+has_man_db || skip "no man_db"
 
 name="lists that completions ask for"
 sed -n 's/^LIST("[^"]*", "\([^"]*\)", "\([^"]*\)", \([0-9]*\), "\([^"]*\)")/\1 \2 \3 \4/p' tools/options/option_lists.def >"$work/lists"
@@ -387,5 +351,4 @@ else
     skip "no fish"
 fi
 
-echo "$passed passed, $failed failed, $skipped skipped"
-[ "$failed" -eq 0 ]
+finish

@@ -7,40 +7,19 @@
 #   tests/programs/knobs.sh
 #
 # Ends in `N passed, N failed, N skipped`. Environment: ORIOPT (default build/oriopt).
-set -u
-LC_ALL=C
-export LC_ALL
+. "$(dirname "$0")/../lib.sh"
 unset ORI_KNOBS
-# A sanitizer's report is a failure of its own, not "bad input".
-ASAN_OPTIONS=${ASAN_OPTIONS:+$ASAN_OPTIONS:}exitcode=99
-UBSAN_OPTIONS=${UBSAN_OPTIONS:+$UBSAN_OPTIONS:}halt_on_error=1:exitcode=99
-export ASAN_OPTIONS UBSAN_OPTIONS
-root=$(cd "$(dirname "$0")/../.." && pwd) || exit 2
-ORIOPT=${ORIOPT:-$root/build/oriopt}
-case $ORIOPT in /*) ;; *) ORIOPT=$PWD/$ORIOPT ;; esac
-if [ $# -gt 0 ] || [ ! -x "$ORIOPT" ]; then
-    echo "usage: knobs.sh (after make, or with ORIOPT set)" >&2
-    exit 2
-fi
-work=$(mktemp -d "${TMPDIR:-/tmp}/ori-knobs.XXXXXX") || exit 2
-trap 'rm -rf "$work"' EXIT
-trap 'exit 2' HUP INT TERM
+[ $# -eq 0 ] || usage knobs.sh
+needs "$ORIOPT"
+make_work
 cd "$work" || exit 2
-limit=
-command -v timeout >/dev/null 2>&1 && limit="timeout 60"
 tab=$(printf '\t')
 
-passed=0 failed=0 skipped=0 name=
-ok() { passed=$((passed + 1)); }
-bad() { failed=$((failed + 1)) && echo "FAIL knobs.sh: $name: $1"; }
-
-# run NAME EXIT ARGS...: runs oriopt; stdout in out, stderr in err. A crash or another exit code is a failure.
+# run NAME EXIT ARGS...: runs oriopt.
 run() {
     name=$1 want=$2
     shift 2
-    $limit "$ORIOPT" "$@" >out 2>err </dev/null
-    got=$?
-    if [ $got -eq "$want" ]; then ok; else bad "exit $got, expected $want: $(head -n 1 err | cut -c1-150)"; fi
+    exits "$name" "$want" "$ORIOPT" "$@"
 }
 # with SETTINGS NAME EXIT ARGS...: the same with ORI_KNOBS.
 with() {
@@ -50,16 +29,11 @@ with() {
     run "$@"
     unset ORI_KNOBS
 }
-same() { if cmp -s "$1" "$2"; then ok; else bad "$1 and $2 differ: $(diff "$1" "$2" | sed -n 2p | cut -c1-150)"; fi; }
 differ() { if cmp -s "$1" "$2"; then bad "$1 and $2 are the same"; else ok; fi; }
-says() { if grep -qF -e "$2" "$1"; then ok; else bad "std$1 does not say \`$2\`: $(head -n 1 "$1" | cut -c1-150)"; fi; }
 lacks() { if grep -qF -e "$2" "$1"; then bad "std$1 says \`$2\`"; else ok; fi; }
-silent() { if [ ! -s "$1" ]; then ok; else bad "std$1 should be empty: $(head -n 1 "$1" | cut -c1-150)"; fi; }
-absent() { if [ ! -e "$1" ]; then ok; else bad "$1 was left"; fi; }
-equal() { if [ "$1" = "$2" ]; then ok; else bad "got \`$1\`, expected \`$2\`"; fi; }
 # Where functions were printed: `012 k, 012 other`.
 dumps() { sed -n 's/^; \*\*\* IR Dump After \([0-9]*\)\..* on \(.*\) \*\*\*$/\1 \2/p' err | paste -s -d, - | sed 's/,/, /g'; }
-dumped() { equal "$(dumps)" "$1"; }
+dumped() { is "$(dumps)" "$1"; }
 
 # kernel NAME [PRAGMA-LINES]
 kernel() {
@@ -292,23 +266,23 @@ for row in 'on:9 73' 'off:' 'OriRemoveRedundantMov:9 73' 'OriRemoveRedundantMov@
     expect=
     for slot in ${row#*:}; do expect="$expect${expect:+ }OriRemoveRedundantMov@$slot"; done
     run "NvOptRecipes=${row%:*}" 0 --print-pipeline --knob "NvOptRecipes=${row%:*}"
-    equal "$(recipes)" "$expect"
+    is "$(recipes)" "$expect"
     cp out plan
     run "NvOptRecipes=${row%:*}, run" 0 --knob "NvOptRecipes=${row%:*}" --print-after=164 two.ptx -o direct.ptx
     # shellcheck disable=SC2086
     set -- ${row#*:}
-    equal "$(grep -c 'IR Dump After 164' err)" "$((2 * $#))"
+    is "$(grep -c 'IR Dump After 164' err)" "$((2 * $#))"
     run "NvOptRecipes=${row%:*}, printed and run" 0 --named-phases="$(cat plan)" two.ptx -o named.ptx
     same direct.ptx named.ptx
 done
 run "no recipes without phase 1" 0 --print-pipeline --disable-phases=1
-equal "$(recipes)" ""
+is "$(recipes)" ""
 run "no recipes without phase 1, by a knob" 0 --print-pipeline --knob DisablePhases=ApplyNvOptRecipes
-equal "$(recipes)" ""
+is "$(recipes)" ""
 run "a recipe goes with its slot" 0 --print-pipeline --knob DisablePhases=9
-equal "$(recipes)" "OriRemoveRedundantMov@73"
+is "$(recipes)" "OriRemoveRedundantMov@73"
 run "no recipes at -O0" 0 --print-pipeline -O0 --knob NvOptRecipes=on
-equal "$(recipes)" ""
+is "$(recipes)" ""
 printf '%s\n.visible .entry k()\n{\n\tret;\n}\n' "$head" >nothing.ptx
 run "a recipe's condition does not hold" 0 --print-after=164 nothing.ptx -o /dev/null
 dumped "164 k"
@@ -326,7 +300,7 @@ for list in 107 OriRemoveNopCode+112 10..16 '0,12 158' 23+73 OriPerformLiveDeadF
     run "NamedPhases=$list, printed" 0 --print-pipeline --knob "NamedPhases=\"$list\""
     same out plan
     run "NamedPhases=$list with --named-phases=158" 0 --print-pipeline --named-phases=158 --knob "NamedPhases=\"$list\""
-    equal "$(names out)" NOP@158
+    is "$(names out)" NOP@158
 done
 run "--named-phases wins over a pragma, too" 0 --named-phases=158 source.ptx -o option.ptx
 sed 's/DUMPIR=/NamedPhases=/' source.ptx >named.ptx
@@ -334,7 +308,7 @@ run "--named-phases wins over a pragma, too" 0 --named-phases=158 named.ptx -o k
 sed 's/NamedPhases=/DUMPIR=/' knob.ptx >knob2.ptx
 same option.ptx knob2.ptx
 run "NamedPhases of a function" 0 --knob 'WHEN=FN=k;NamedPhases=158' --print-after-all two.ptx -o /dev/null
-equal "$(dumps | tr ',' '\n' | grep -c ' k$')" 1
+is "$(dumps | tr ',' '\n' | grep -c ' k$')" 1
 
 run "DisablePhases" 0 --print-pipeline --knob DisablePhases=107
 lacks out "@107"
@@ -351,7 +325,7 @@ run "both disabled" 0 --disable-phases=84 --knob DisablePhases=107+10 two.ptx -o
 same option.ptx knob.ptx
 run "all disabled" 0 --knob 'DisablePhases=0..164' two.ptx -o knob.ptx
 run "NamedPhases and DisablePhases" 0 --print-pipeline --knob 'NamedPhases=107,112,158' --knob DisablePhases=112
-equal "$(names out)" "OriRemoveNopCode@107 NOP@158"
+is "$(names out)" "OriRemoveNopCode@107 NOP@158"
 run "DisablePhases of a function" 0 --knob 'WHEN=FN=k;DisablePhases=12..164' --print-after=94 two.ptx -o /dev/null
 dumped "094 other"
 
@@ -366,11 +340,11 @@ for level in 0 1 2 3 4; do
         run "-O$level $knobs, printed and given to --named-phases" 0 -O$level --named-phases="$(cat plan)" --knob "$budget" two.ptx -o named.ptx
         same direct.ptx named.ptx
         run "-O$level $knobs, printed and printed" 0 -O$level --print-pipeline --named-phases="$(cat plan)"
-        equal "$(names out)" "$(names plan)"
+        is "$(names out)" "$(names plan)"
         run "-O$level $knobs, printed and given to NamedPhases" 0 -O$level --knob "NamedPhases=\"$list\"" --knob "$budget" two.ptx -o named.ptx
         same direct.ptx named.ptx
         run "-O$level $knobs, printed by NamedPhases" 0 -O$level --print-pipeline --knob "NamedPhases=\"$list\""
-        equal "$(names out)" "$(names plan)"
+        is "$(names out)" "$(names plan)"
     done
 done
 
@@ -393,7 +367,7 @@ lines() {
     shift 3
     for row; do
         run "${row%:*} of $phases" 0 ${phases:+--named-phases=$phases} --knob "${row%:*}" $file -o lines.ptx
-        equal "$(grep -c "$text" lines.ptx)" "${row#*:}"
+        is "$(grep -c "$text" lines.ptx)" "${row#*:}"
     done
 }
 
@@ -516,9 +490,9 @@ lines fold.ptx OriFold 'mul.lo\|div' :0 FoldBudget=0:4 FoldBudget=1:3 FoldBudget
     'FoldRulesOff=mul-*,div-power:3' 'FoldRulesOff=*:4' FoldRulesOff=add-zero+DIV-POWER:1 FoldRulesOff=div-reciprocal:1 \
     limit-fold-fp:1 limit-fold-fp=0:0
 run "--debug-counter" 0 --named-phases=OriFold --debug-counter fold:2 fold.ptx -o lines.ptx
-equal "$(grep -c 'mul.lo\|div' lines.ptx)" 2
+is "$(grep -c 'mul.lo\|div' lines.ptx)" 2
 run "--debug-counter and a later --knob" 0 --named-phases=OriFold --debug-counter fold:2 --knob FoldBudget=3 fold.ptx -o lines.ptx
-equal "$(grep -c 'mul.lo\|div' lines.ptx)" 1
+is "$(grep -c 'mul.lo\|div' lines.ptx)" 1
 for bad in fold fold: :3 fold:x nothing:1 FoldBudget:1; do
     run "--debug-counter $bad" 2 --debug-counter $bad fold.ptx
     says err "--debug-counter: '$bad' is not NAME:N, with a number of changes and one of Opt CopyProp"
@@ -559,17 +533,17 @@ for row in NamedPhases:298 DisablePhases:185 OptBudget:499 DUMPIR:- NvOptRecipes
     ConvertMemoryToRegIndexedSizeLimit:135 ConvertMemoryToRegWhole:136 MovWeightForConvertMemToReg:474 \
     GeneralOptimizeEnable:487 CopyPropBudget:- CopyPropGlobalBudget:- StoreForwardingBudget:- FoldBudget:- \
     FoldRulesOff:- limit-fold-fp:- FormLop3Budget:- PtxasWorkarounds:- PhiInputLimit:-; do
-    equal "$(awk -v want="${row%:*}" '$2 == want { print $1 }' out)" "${row#*:}"
+    is "$(awk -v want="${row%:*}" '$2 == want { print $1 }' out)" "${row#*:}"
 done
 name="list of knobs and knobs.def"
 sed -n 's/^KNOB([A-Z0-9_]*, *\(-*[0-9]*\), *"\([A-Za-z0-9-]*\)", *\([A-Z_]*\), .*/\1 \2 \3/p' "$root/knobs/knobs.def" | sed 's/^-1 /- /' >rows
-equal "$(grep -c . rows)" "$(grep -c . out)"
+is "$(grep -c . rows)" "$(grep -c . out)"
 awk '{ print $1, $2, $3 }' out >listed
 same rows listed
 name="knobs.def has a number once"
-equal "$(grep -v '^-' rows | cut -d' ' -f1 | sort | uniq -d)" ""
+is "$(grep -v '^-' rows | cut -d' ' -f1 | sort | uniq -d)" ""
 run "list of knobs as JSON" 0 --list-knobs=json
-if command -v python3 >/dev/null 2>&1; then
+if have python3; then
     python3 -c '
 import json
 t = json.load(open("out"))
@@ -580,8 +554,7 @@ for k in t["knobs"]:
 ' >listed 2>json.err
     same rows listed
 else
-    echo "SKIP knobs.sh: no python3 to read JSON"
-    skipped=$((skipped + 1))
+    skip "no python3 to read JSON"
 fi
 run "list of knobs as XML" 2 --list-knobs=xml
 run "--print-knobs as JSON" 2 --print-knobs=json
@@ -773,12 +746,12 @@ silent err
 printf '[knobs]\nFoo=1\nDUMPIR=12\nOptBudget=x\n' >bad.knobs
 with 'Bar=1' "many errors" 2 --knobs-file bad.knobs --knob Baz --knob OptBudget=3 one.ptx -o left.ptx
 sed -n 's/^\(.*\): error: .*/\1/p' err | paste -s -d' ' - >where
-equal "$(cat where)" "ORI_KNOBS:1:1 bad.knobs:2:1 bad.knobs:4:11 --knob:1:1"
+is "$(cat where)" "ORI_KNOBS:1:1 bad.knobs:2:1 bad.knobs:4:11 --knob:1:1"
 absent left.ptx
 run "no more errors than wanted" 2 --max-errors=1 --knobs-file bad.knobs one.ptx
-equal "$(grep -c error: err)" 1
+is "$(grep -c error: err)" 1
 run "errors as JSON" 2 --diagnostics=json --knob 'DUMPIR="' one.ptx
-equal "$(cat err)" '{"schema":1,"severity":"error","file":"--knob","line":1,"column":8,"message":"nothing closes this quote"}'
+is "$(cat err)" '{"schema":1,"severity":"error","file":"--knob","line":1,"column":8,"message":"nothing closes this quote"}'
 {
     echo "$head"
     kernel k '	.pragma "knob Foo=1", "knob OptBudget=x";
@@ -787,11 +760,11 @@ equal "$(cat err)" '{"schema":1,"severity":"error","file":"--knob","line":1,"col
 '
 } >bad.ptx
 run "errors of all functions" 1 bad.ptx -o left.ptx
-equal "$(sed -n 's/^\(.*\): error: .*/\1/p' err | paste -s -d' ' -)" "bad.ptx:6:16 bad.ptx:6:40 bad.ptx:24:23"
+is "$(sed -n 's/^\(.*\): error: .*/\1/p' err | paste -s -d' ' -)" "bad.ptx:6:16 bad.ptx:6:40 bad.ptx:24:23"
 absent left.ptx
 run "errors of pragmas with -j" 1 -j4 bad.ptx -o left.ptx
 run "errors of pragmas in pieces" 1 --piece=1 bad.ptx -o left.ptx
-equal "$(sed -n 's/^\(.*\): error: .*/\1/p' err | paste -s -d' ' -)" "bad.ptx:6:16 bad.ptx:6:40"
+is "$(sed -n 's/^\(.*\): error: .*/\1/p' err | paste -s -d' ' -)" "bad.ptx:6:16 bad.ptx:6:40"
 absent left.ptx
 run "errors of pragmas and --print-pipeline" 1 --print-pipeline bad.ptx
 run "errors of --knob come first" 2 --knob Foo bad.ptx
@@ -799,18 +772,18 @@ run "errors of --knob come first" 2 --knob Foo bad.ptx
 # -- Settings for nothing -----------------------------------------------------------------------------------------------
 
 run "NamedPhases and --named-phases" 0 --named-phases=12 --knob NamedPhases=3 one.ptx -o /dev/null
-equal "$(cat err)" "one.ptx: warning: --knob:1:1: knob NamedPhases was set, but nothing that ran reads it"
+is "$(cat err)" "one.ptx: warning: --knob:1:1: knob NamedPhases was set, but nothing that ran reads it"
 with 'DUMPIR=158~  NvOptRecipes=off' "NvOptRecipes and --named-phases" 0 --named-phases=12 one.ptx -o warned.ptx
-equal "$(cat err)" "one.ptx: warning: ORI_KNOBS:1:14: knob NvOptRecipes was set, but nothing that ran reads it"
+is "$(cat err)" "one.ptx: warning: ORI_KNOBS:1:14: knob NvOptRecipes was set, but nothing that ran reads it"
 run "the same output" 0 --named-phases=12 one.ptx -o plain.ptx
 same plain.ptx warned.ptx
 printf '[knobs]\n\nWHEN=FN=k;NamedPhases=3\n' >unread.knobs
 run "unread in a record of a file" 0 --named-phases=12 --knobs-file unread.knobs one.ptx -o /dev/null
-equal "$(cat err)" "one.ptx: warning: unread.knobs:3:11: knob NamedPhases was set, but nothing that ran reads it"
+is "$(cat err)" "one.ptx: warning: unread.knobs:3:11: knob NamedPhases was set, but nothing that ran reads it"
 run "unread as JSON" 0 --diagnostics=json --named-phases=12 --knob NamedPhases=3 one.ptx -o /dev/null
 says err '"severity":"warning"'
 run "unread with -j" 0 -j4 --named-phases=12 --knob NamedPhases=3 two.ptx -o /dev/null
-equal "$(grep -c warning: err)" 1
+is "$(grep -c warning: err)" 1
 run "read" 0 --knob 'NamedPhases=12~DisablePhases=3~OptBudget=0~NvOptRecipes=off~DUMPIR=3' one.ptx -o /dev/null
 silent err
 
@@ -826,7 +799,7 @@ for kind in ptx ori; do
     fi
     with 'WHEN=FN=k;OptBudget=1~NvOptRecipes=OriRemoveRedundantMov@73' "--reproducer of .$kind" 0 "$@" --reproducer r.$kind $input -o direct
     says err "oriopt: r.$kind repeats it: oriopt --run-reproducer r.$kind"
-    equal "$(grep -c 'option: --knob=' r.$kind)" 1
+    is "$(grep -c 'option: --knob=' r.$kind)" 1
     lacks r.$kind knobs-file
     mv r.knobs r.knobs.gone
     with 'Foo=1' "--run-reproducer of .$kind" 0 --run-reproducer r.$kind -o again
@@ -895,5 +868,4 @@ for file in threads.ptx bare.ptx; do
     differ alone.ptx without.ptx
 done
 
-echo "$passed passed, $failed failed, $skipped skipped"
-[ $failed -eq 0 ]
+finish

@@ -4,19 +4,19 @@
 # malformed.sh [RUNS]: damaged and hostile input, PTX and Ori text. Whatever it is, oriopt ends with status 0 or 1; with 1 it has printed an
 # error with a position and has left no output. RUNS (default 50) is the number of seeds per kind of damage.
 # Ends in `N passed, N failed, N skipped`.
-cd "$(dirname "$0")/../.." || exit 2
-ORIOPT=${ORIOPT:-build/oriopt}
+. "$(dirname "$0")/../lib.sh"
+cd "$root" || exit 2
+needs "$ORIOPT"
 runs=${1:-50}
-dir=$(mktemp -d) || exit 2
-trap 'rm -rf "$dir"' EXIT
-passed=0 failed=0
-${CC:-cc} -O1 -o "$dir/mutate" tests/programs/mutate.c || exit 2
+make_work
+dir=$work
+$CC -O1 -o "$dir/mutate" tests/programs/mutate.c || exit 2
 
 fail() {
-    failed=$((failed + 1))
+    name=$1
+    bad "$2 (build/malformed-fail/$((failed + 1)).ptx)"
     mkdir -p build/malformed-fail
     cp "$dir/in" "build/malformed-fail/$failed.ptx" 2>/dev/null
-    echo "FAIL $1: $2 (build/malformed-fail/$failed.ptx)"
     head -n 5 "$dir/err"
 }
 
@@ -34,11 +34,10 @@ judge() {
     elif [ $status -eq 0 ] && [ ! -s "$dir/out" ]; then
         fail "$1" 'no output'
     else
-        passed=$((passed + 1))
+        ok
     fi
 }
 
-repeat() { awk -v s="$1" -v n="$2" 'BEGIN { while (n--) printf "%s", s }'; }
 header='.version 9.0
 .target sm_80
 .address_size 64
@@ -123,5 +122,4 @@ while [ $seed -lt "$runs" ]; do
     done
     seed=$((seed + 1))
 done
-echo "$passed passed, $failed failed, 0 skipped"
-[ $failed -eq 0 ]
+finish

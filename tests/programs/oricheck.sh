@@ -9,24 +9,15 @@
 # One line per failure and a diff; the last line is `N passed, N failed`. Exit 0 all passed, 1 failed, 2 usage.
 # Environment: ORICHECK, the program to test (default build/oricheck).
 
-set -u
-LC_ALL=C
-export LC_ALL
-tests=$(cd "$(dirname "$0")/.." && pwd) || exit 2
-oricheck=${ORICHECK:-$(dirname "$tests")/build/oricheck}
-case $oricheck in /*) ;; *) oricheck=$PWD/$oricheck ;; esac
-export oricheck
+. "$(dirname "$0")/../lib.sh"
 bless=
 [ "${1-}" = --bless ] && bless=1 && shift
-if [ $# -gt 0 ] || [ ! -x "$oricheck" ]; then
-    echo "usage: oricheck.sh [--bless] (after make, or with ORICHECK set)" >&2
-    exit 2
-fi
-work=$(mktemp -d "${TMPDIR:-/tmp}/ori-oricheck.XXXXXX") || exit 2
-trap 'rm -rf "$work"' EXIT
-trap 'exit 2' HUP INT TERM
-limit=
-command -v timeout >/dev/null 2>&1 && limit="timeout 60"
+[ $# -eq 0 ] || usage "oricheck.sh [--bless]"
+needs "$ORICHECK"
+tests=$root/tests
+oricheck=$ORICHECK
+export oricheck
+make_work
 
 # Commands leave files: each case has the folder as it is.
 fresh_copy() {
@@ -35,8 +26,6 @@ fresh_copy() {
     rm -f "$work"/run/*.expected
 }
 
-passed=0
-failed=0
 fresh_copy
 for file in "$tests"/golden/oricheck/*; do
     name=${file##*/}
@@ -59,12 +48,10 @@ for file in "$tests"/golden/oricheck/*; do
         cmp -s "$work/got" "$file.expected" || { cp "$work/got" "$file.expected" && echo "blessed $name"; }
     fi
     if [ -f "$file.expected" ] && cmp -s "$work/got" "$file.expected"; then
-        passed=$((passed + 1))
+        ok
     else
-        failed=$((failed + 1))
-        echo "oricheck.sh: $name prints something else:"
+        bad "it prints something else:"
         diff -u "$file.expected" "$work/got" | tail -n +3
     fi
 done
-echo "$passed passed, $failed failed"
-[ "$failed" -eq 0 ]
+finish

@@ -9,52 +9,21 @@
 # One line per failure; the last line is `N passed, N failed, N skipped`. Exit 0 all passed, 1 failed, 2 usage.
 # Environment: ORIRUN, the program to test (default: beside ORIOPT, or build/orirun).
 
-set -u
-LC_ALL=C
-export LC_ALL
-# A sanitizer's report is a failure of its own, not "bad input".
-ASAN_OPTIONS=${ASAN_OPTIONS:+$ASAN_OPTIONS:}exitcode=99
-UBSAN_OPTIONS=${UBSAN_OPTIONS:+$UBSAN_OPTIONS:}halt_on_error=1:exitcode=99
-export ASAN_OPTIONS UBSAN_OPTIONS
-tests=$(cd "$(dirname "$0")/.." && pwd) || exit 2
-root=$(dirname "$tests")
-[ "${ORIRUN-}" ] || ORIRUN=${ORIOPT:+$(dirname "$ORIOPT")/orirun}
-ORIRUN=${ORIRUN:-$root/build/orirun}
-case $ORIRUN in /*) ;; *) ORIRUN=$PWD/$ORIRUN ;; esac
-if [ $# -gt 0 ] || [ ! -x "$ORIRUN" ]; then
-    echo "usage: orirun.sh (after make, or with ORIRUN set)" >&2
-    exit 2
-fi
-work=$(mktemp -d "${TMPDIR:-/tmp}/ori-orirun.XXXXXX") || exit 2
-trap 'rm -rf "$work"' EXIT
-trap 'exit 2' HUP INT TERM
+. "$(dirname "$0")/../lib.sh"
+[ $# -eq 0 ] || usage orirun.sh
+needs "$ORIRUN"
+make_work
 cd "$work" || exit 2
-limit=
-command -v timeout >/dev/null 2>&1 && limit="timeout 60"
 
-passed=0
-failed=0
-skipped=0
-ok() { passed=$((passed + 1)); }
-bad() {
-    failed=$((failed + 1))
-    echo "orirun.sh: $name: failed: $1"
-}
 
-# run NAME EXIT ARGS...: runs orirun; stdout in out, stderr in err. A crash or another exit code is a failure.
+# run NAME EXIT ARGS...: runs orirun.
 run() {
-    name=$1
-    want=$2
+    name=$1 want=$2
     shift 2
-    $limit "$ORIRUN" "$@" >out 2>err </dev/null
-    got=$?
-    if [ $got -eq "$want" ]; then ok; else bad "exit $got, expected $want: $(head -n 1 err | cut -c1-150)"; fi
+    exits "$name" "$want" "$ORIRUN" "$@"
 }
-# says FILE LINE: the file of the last run has this line; holds: it has this text somewhere.
-says() { if grep -qxF -e "$2" "$1"; then ok; else bad "std$1 does not say \`$2\`: $(head -n 1 "$1" | cut -c1-150)"; fi; }
-holds() { if grep -qF -e "$2" "$1"; then ok; else bad "std$1 does not hold \`$2\`: $(head -n 1 "$1" | cut -c1-150)"; fi; }
-silent() { if [ ! -s "$1" ]; then ok; else bad "std$1 should be empty: $(head -n 1 "$1" | cut -c1-150)"; fi; }
-same() { if cmp -s "$1" "$2"; then ok; else bad "$1 and $2 differ: $(diff "$1" "$2" | head -n 3 | cut -c1-150)"; fi; }
+# prints FILE LINE: the file of the last run has this line.
+prints() { if grep -qxF -e "$2" "$1"; then ok; else bad "std$1 has no line \`$2\`: $(head -n 1 "$1" | cut -c1-150)"; fi; }
 # printed LINE...: standard output is just these lines, and standard error is empty.
 printed() {
     : >want
@@ -68,7 +37,7 @@ refused() {
     message=$1
     shift
     run "$*" 2 "$@"
-    says err "orirun: $message"
+    prints err "orirun: $message"
     silent out
 }
 
@@ -81,7 +50,7 @@ file() {
 wrong() {
     printf %b "$1" >t.run
     run "$3" "${4-1}" t.run
-    says err "t.run:$2: error: $3"
+    prints err "t.run:$2: error: $3"
 }
 
 cat >store.ptx <<'END'
@@ -199,8 +168,8 @@ END
 
 run help 0 --help
 silent err
-says out "usage: orirun [options] FILE"
-holds out "exit status:"
+prints out "usage: orirun [options] FILE"
+says out "exit status:"
 cp out help
 name="help has a text for every option"
 sed -n 's/^OPTION([A-Z_]*, "\([^"]*\)".*/\1/p' "$root/tools/orirun/orirun.def" >names
@@ -209,7 +178,7 @@ while read -r option; do
     if grep -Eq "^  (--?)?$option(\\[?=[^ ]*| [a-z|]*)? +[a-zA-Z].*" help; then ok; else bad "no line for $option"; fi
 done <names
 run version 0 --version
-holds out "orirun "
+says out "orirun "
 refused "no input file; --help explains the use"
 refused "more than one input file" one.ptx store.ptx
 refused "unknown option '--frobnicate'; --help lists them all" --frobnicate one.ptx
@@ -237,12 +206,12 @@ refused "--block: '32,32,2': a block has at most 1024 threads" --block=32,32,2 o
 refused "--file replaces the module of a .run file; here it is 'one.ptx'" --file=store.ptx one.ptx
 refused "--arg is about one launch: write it into 'x.run'" --arg=u32:1 x.run
 run "missing module" 5 missing.ptx
-says err "orirun: cannot read 'missing.ptx': No such file or directory"
+prints err "orirun: cannot read 'missing.ptx': No such file or directory"
 run "missing .run file" 5 missing.run
-says err "orirun: cannot read 'missing.run': No such file or directory"
+prints err "orirun: cannot read 'missing.run': No such file or directory"
 printf '.version 8.0\n.target sm_90\n.visible .entry k()\n{\n\tmov.u32 %%r1, 1;\n}\n' >broken.ptx
 run "errors of the module" 1 broken.ptx
-holds err "broken.ptx:5:10: error:"
+says err "broken.ptx:5:10: error:"
 
 # -- Kernels ------------------------------------------------------------------------------------------------------------
 
@@ -380,7 +349,7 @@ same out kilo
 run "the same buffer again" 0 store.ptx --entry same --arg buf:8 --arg ref:0 --dump 0:u64 --dump 1:u64 --digest
 printed "arg0:u64[0] 0" "arg1:u64[0] 0" "arg0 a8c7f832281a39c5"
 run "two buffers are apart" 1 store.ptx --entry same --arg buf:8 --arg buf:8 --expect '0:u64 0'
-holds err "orirun: launch 1: arg0:u64[0] is "
+says err "orirun: launch 1: arg0:u64[0] is "
 refused "--arg: '0' is not the number of an earlier argument (the first is 0)" store.ptx --entry look --arg ref:0
 refused "--arg: argument 0 has no buffer" store.ptx --entry look --arg u32:1 --arg ref:0
 refused "'keep:0' is for launches that say \`keep\`" store.ptx --entry look --arg keep:0
@@ -398,9 +367,9 @@ no_scalar "there is nothing from 1 up to, not including, -1" buf:3xs32:rand:1:1:
 no_scalar "'fill' is not fill:VALUE" buf:3xf32:fill
 no_scalar "a buffer of 9223372036854775808 values is too large" buf:9223372036854775808xu64:iota
 run "missing file of a buffer" 5 store.ptx --entry look --arg buf:@missing
-says err "orirun: cannot read 'missing': No such file or directory"
+prints err "orirun: cannot read 'missing': No such file or directory"
 run "more memory than allowed" 4 store.ptx --entry look --max-memory 1M --arg buf:16M
-holds err "orirun: memory limit"
+says err "orirun: memory limit"
 
 # -- Dumps and digests --------------------------------------------------------------------------------------------------
 
@@ -415,7 +384,7 @@ same made want
 run "dump to standard output" 0 $copy --dump-file 1=-
 same out want
 run "dump into a missing folder" 5 $copy --dump-file 1=missing/made
-says err "orirun: cannot write 'missing/made': No such file or directory"
+prints err "orirun: cannot write 'missing/made': No such file or directory"
 run "digests" 0 $copy --digest
 printed "arg0 90116dca64b30fd8" "arg1 b02169b16211da25"
 run "digest of known text" 0 store.ptx --entry look --arg buf:hex:666f6f626172 --digest
@@ -444,34 +413,34 @@ run "values as expected" 0 $copy --expect '0:u32 10 11 12 0' --expect '1:u32[2] 
 silent out
 silent err
 run "missed values" 1 $copy --expect '0:u32 10 12 12 1'
-says err "orirun: launch 1: arg0:u32[1] is 11, expected 12"
-says err "orirun: launch 1: arg0:u32[3] is 0, expected 1"
+prints err "orirun: launch 1: arg0:u32[1] is 11, expected 12"
+prints err "orirun: launch 1: arg0:u32[3] is 0, expected 1"
 run "missed values from an index on" 1 $copy --expect '1:u32[2] 12 14'
-says err "orirun: launch 1: arg1:u32[3] is 13, expected 14"
+prints err "orirun: launch 1: arg1:u32[3] is 13, expected 14"
 run "many missed values" 1 store.ptx --entry look --arg buf:9 --expect '0:u8 1 1 1 1 1 1 0 1 1'
-says err "orirun: launch 1: arg0:u8[3] is 0, expected 1"
-says err "orirun: launch 1: 8 of 9 values differ"
+prints err "orirun: launch 1: arg0:u8[3] is 0, expected 1"
+prints err "orirun: launch 1: 8 of 9 values differ"
 name="many missed values: some are shown"
 if [ "$(wc -l <err)" -eq 5 ]; then ok; else bad "$(wc -l <err) lines"; fi
 floats="store.ptx --entry look --arg buf:hex:0000803f010080bfffffff7f00000080"
 run "bits of floating point" 0 $floats --expect '0:f32 1 -1.0000001 nan -0'
 run "bits of floating point differ" 1 $floats --expect '0:f32 1.0000001 -1 0x7fc00001 0'
-says err "orirun: launch 1: arg0:f32[0] is 1, expected 1.0000001"
-says err "orirun: launch 1: arg0:f32[1] is -1.0000001, expected -1"
-says err "orirun: launch 1: arg0:f32[2] is nan, expected 0x7fc00001"
-says err "orirun: launch 1: arg0:f32[3] is -0, expected 0"
+prints err "orirun: launch 1: arg0:f32[0] is 1, expected 1.0000001"
+prints err "orirun: launch 1: arg0:f32[1] is -1.0000001, expected -1"
+prints err "orirun: launch 1: arg0:f32[2] is nan, expected 0x7fc00001"
+prints err "orirun: launch 1: arg0:f32[3] is -0, expected 0"
 run "one unit in the last place" 0 $floats --expect '0:f32 ~1 1.0000001 -1 nan 1e-45'
 run "two units in the last place" 1 $floats --expect '0:f32 ~1 1.0000002'
-says err "orirun: launch 1: arg0:f32[0] is 1, expected 1.0000002"
+prints err "orirun: launch 1: arg0:f32[0] is 1, expected 1.0000002"
 run "units in the last place across zero" 0 store.ptx --entry look --arg buf:hex:01000080 --expect '0:f32 ~2 1e-45'
 run "infinity is near nothing" 1 store.ptx --entry look --arg buf:hex:0000807f --expect '0:f32 ~5 3.4028235e38'
 run "missed digest" 1 store.ptx --entry look --arg buf:hex:61 --expect 'digest 0123456789abcdef'
-says err "orirun: launch 1: the digest of arg0 is af63dc4c8601ec8c, expected 0123456789abcdef"
+prints err "orirun: launch 1: the digest of arg0 is af63dc4c8601ec8c, expected 0123456789abcdef"
 run "digests as expected" 0 store.ptx --entry look --arg buf:hex:61 --expect 'digest af63dc4c8601ec8c'
 run "too many digests" 1 store.ptx --entry look --arg buf:hex:61 --expect 'digest af63dc4c8601ec8c af63dc4c8601ec8c'
-says err "orirun: launch 1: 2 digests are expected, but there is 1"
+prints err "orirun: launch 1: 2 digests are expected, but there is 1"
 run "too few digests" 1 store.ptx --entry same --arg buf:8 --arg buf:8 --expect 'digest af63dc4c8601ec8c'
-says err "orirun: launch 1: 1 digest is expected, but there are 2"
+prints err "orirun: launch 1: 1 digest is expected, but there are 2"
 refused "4 values are expected from index 1 on, but arg0 has room for 4" $copy --expect '0:u32[1] 1 2 3 4'
 refused "--expect: what is expected? \`digest HEX...\` or \`N:TYPE VALUE...\`" $copy --expect ''
 refused "--expect: '0' needs a type, as in 0:u32" $copy --expect '0 1'
@@ -555,7 +524,7 @@ dump 0
 dump-file 0=deep/written
 END
 run "paths are relative to the file" 0 sub/paths.run
-holds out "arg0[0] 61 00 62"
+says out "arg0[0] 61 00 62"
 same sub/deep/written bytes
 name="paths with blanks"
 cp store.ptx 'a b.ptx'
@@ -566,7 +535,7 @@ entry look
 arg buf:@"c d"
 dump 0
 END
-holds out "arg0[0] 61 00 62"
+says out "arg0[0] 61 00 62"
 sed 's/add.u32 %r2, %r1, 1;/add.u32 %r2, %r1, 2;/' store.ptx >other.ptx
 cat >t.run <<'END'
 file store.ptx
@@ -574,9 +543,9 @@ entry count
 expect counter:u32 8
 END
 run "another module" 1 t.run --file other.ptx
-says err "t.run:3:8: error: launch 1: counter:u32[0] is 9, expected 8"
+prints err "t.run:3:8: error: launch 1: counter:u32[0] is 9, expected 8"
 run "another module, missing" 5 t.run --file missing.ptx
-says err "orirun: cannot read 'missing.ptx': No such file or directory"
+prints err "orirun: cannot read 'missing.ptx': No such file or directory"
 file "launches behind a miss" 1 <<'END'
 file store.ptx
 entry count
@@ -585,9 +554,9 @@ expect counter:u32 9
 entry count
 expect counter:u32 7
 END
-says err "t.run:3:8: error: launch 1: counter:u32[0] is 8, expected 9"
-says err "t.run:6:8: error: launch 2: counter:u32[0] is 8, expected 7"
-says out "launch 2 entry count"
+prints err "t.run:3:8: error: launch 1: counter:u32[0] is 8, expected 9"
+prints err "t.run:6:8: error: launch 2: counter:u32[0] is 8, expected 7"
+prints out "launch 2 entry count"
 printf 'file one.ptx\r\nentry nothing\r\n' >t.run
 run "line ends with carriage returns" 0 t.run
 printf 'file one.ptx' >t.run
@@ -628,9 +597,9 @@ if [ "$(sed -n 2,3p err)" = "$(printf 'keep\n^')" ]; then ok; else bad "$(sed -n
 # -- Runs that stop -----------------------------------------------------------------------------------------------------
 
 run "out of bounds" 1 store.ptx --entry copy --block 4 --arg buf:16 --arg buf:8 --arg u32:4 --digest
-holds err "store.ptx:21:2: error: launch 1, copy, block 0,0,0, thread 2,0,0: "
-holds err "	ld.global.u32 %r3, [%rd5];"
-holds err "the buffer of argument 1"
+says err "store.ptx:21:2: error: launch 1, copy, block 0,0,0, thread 2,0,0: "
+says err "	ld.global.u32 %r3, [%rd5];"
+says err "the buffer of argument 1"
 silent out
 file "a fault ends the run" 1 <<'END'
 file store.ptx
@@ -641,19 +610,19 @@ arg u32:1
 ---
 entry count
 END
-holds err "error: launch 1, copy, block 0,0,0, thread 0,0,0: "
+says err "error: launch 1, copy, block 0,0,0, thread 0,0,0: "
 echo "launch 1 entry copy" >want
 same out want
 run "limit of steps" 4 store.ptx --entry spin --max-steps 1K
-holds err "launch 1, spin"
+says err "launch 1, spin"
 
 # -- Counts and coverage ------------------------------------------------------------------------------------------------
 
 run "count" 0 $copy --count
 silent out
-says err "             1              4  setp"
-says err "             1              3  mul.wide"
-holds err "  all"
+prints err "             1              4  setp"
+prints err "             1              3  mul.wide"
+says err "  all"
 cat >called.ptx <<'END'
 .version 8.0
 .target sm_80
@@ -711,18 +680,18 @@ LINE other 24 0 0 0 0 ret other
 END
 same err want
 run "count of lines of a launch that fails" 1 store.ptx --entry copy --block 4 --arg buf:16 --arg buf:8 --arg u32:4 --count=lines
-says err "LINE copy 21 1 4 0 0 ld copy"
+prints err "LINE copy 21 1 4 0 0 ld copy"
 run "both counts" 0 t.run --count --count=lines
-says err "            10            125  ret"
-says err "LINE twice 4 6 80 0 0 ret one"
+prints err "            10            125  ret"
+prints err "LINE twice 4 6 80 0 0 ret one"
 run "coverage" 0 $copy --coverage
 silent out
-says err "coverage of copy: 3 of 3 blocks, 2 of 2 ways out of branches"
+prints err "coverage of copy: 3 of 3 blocks, 2 of 2 ways out of branches"
 run "coverage, branch never taken" 0 store.ptx --entry copy --block 2 --arg buf:8 --arg buf:8 --arg u32:2 --coverage
-says err "store.ptx:15: copy: the branch was never taken"
+prints err "store.ptx:15: copy: the branch was never taken"
 run "coverage, block never reached" 0 store.ptx --entry copy --block 2 --arg buf:8 --arg buf:8 --arg u32:0 --coverage
-says err "store.ptx:15: copy: the branch was always taken"
-says err "store.ptx:16: copy: from here to the end of the block nothing ever ran"
+prints err "store.ptx:15: copy: the branch was always taken"
+prints err "store.ptx:16: copy: from here to the end of the block nothing ever ran"
 cat >t.run <<'END'
 file store.ptx
 entry copy
@@ -738,10 +707,9 @@ arg buf:8
 arg u32:2
 END
 run "coverage of several launches" 0 t.run --coverage
-says err "coverage of copy: 3 of 3 blocks, 2 of 2 ways out of branches"
+prints err "coverage of copy: 3 of 3 blocks, 2 of 2 ways out of branches"
 # The compiler copies a struct with its padding (launch 8), and adds nothing to it.
 run "padding that is copied" 0 "$root"/samples/run/local_array.run --check-uninit
 silent err
 
-echo "$passed passed, $failed failed, $skipped skipped"
-[ $failed -eq 0 ]
+finish

@@ -8,18 +8,11 @@
 #   tests/programs/threads.sh [-q]        -q: without ThreadSanitizer
 #
 # Ends in `N passed, N failed, N skipped`. Environment: ORIOPT (default build/oriopt; origen lies beside it), CC.
-set -u
-LC_ALL=C
-export LC_ALL
-cd "$(dirname "$0")/../.." || exit 2
-ORIOPT=${ORIOPT:-build/oriopt}
-B=$(dirname "$ORIOPT")
-work=$(mktemp -d "${TMPDIR:-/tmp}/ori-threads.XXXXXX") || exit 2
-trap 'rm -rf "$work"' EXIT
-passed=0 failed=0 skipped=0
-ok() { passed=$((passed + 1)); }
-bad() { failed=$((failed + 1)) && echo "FAIL threads.sh: $1"; }
-
+. "$(dirname "$0")/../lib.sh"
+cd "$root" || exit 2
+needs "$ORIOPT" "$ORIGEN"
+B=${ORIOPT%/*}
+make_work
 # compare NAME FILE PROGRAM OPTIONS...: the program's output is $work/one
 compare() {
     name=$1 file=$2 program=$3
@@ -36,18 +29,17 @@ compare() {
 watched=
 if [ "${1-}" != -q ]; then
     echo 'int main(void) { return 0; }' >"$work/try.c"
-    if ${CC:-cc} -fsanitize=thread -o "$work/try" "$work/try.c" 2>/dev/null && "$work/try"; then
+    if $CC -fsanitize=thread -o "$work/try" "$work/try.c" 2>/dev/null && "$work/try"; then
         watched=$B/tsan/oriopt
         make -s B="$B/tsan" CFLAGS="-O1 -g" SANITIZE=-fsanitize=thread "$watched" || bad "cannot build $watched"
     else
-        echo "SKIP threads.sh: ${CC:-cc} has no ThreadSanitizer here"
-        skipped=$((skipped + 1))
+        skip "$CC has no ThreadSanitizer here"
     fi
 fi
 
 seed=1
 while [ $seed -le 40 ]; do
-    "$B/origen" --seed $seed -o "$work/random$seed.ptx"
+    "$ORIGEN" --seed $seed -o "$work/random$seed.ptx"
     seed=$((seed + 1))
 done
 for file in samples/ptx/*.ptx samples/handwritten/*.ptx samples/handwritten/*.ori "$work"/random*.ptx; do
@@ -56,5 +48,4 @@ for file in samples/ptx/*.ptx samples/handwritten/*.ptx samples/handwritten/*.or
     compare "$file" "$file" "$ORIOPT" -j8 --piece=1
     [ "$watched" ] && compare "$file under ThreadSanitizer" "$file" "$watched" -j8
 done
-echo "$passed passed, $failed failed, $skipped skipped"
-[ $failed -eq 0 ]
+finish

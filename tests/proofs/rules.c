@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: MIT
 // rules: proves the rules of folding (phases/scalar/fold/fold_rules.def), and that folding applies them.
 //
-//   rules [-q] [NAMES...]       -q: quickly, with fewer inputs
+//   rules [-q] [-n] [-p FILE]... [NAMES...]
+//
+//   -q   quickly, with fewer inputs
+//   -p   a list of what was proven: that is tried quickly. The last of these files is written anew, with all that is
+//        proven by then; it need not be there
+//   -n   leaves out what was proven
 //
 // For each rule: with instructions narrowed to 8 bits (eval_narrow) pattern and result are computed for all values of
 // all that the pattern names, or for random ones where that are more than three things; at 16, 32 and 64 bits for
@@ -12,6 +17,11 @@
 // in which something is missing: a constant is another one, two values are not the same, what is read is written under
 // a guard, something else reads what only the pattern may. There the rule must not be applied. Where something else
 // reads an instruction inside of the pattern, and the rule is applied, there must not be more instructions than before.
+//
+// A list of what was proven begins with a hash of the sources that decide what a proof is, and holds for no others:
+// evaluator, value ranges, conditions of rules, and this prover. Then comes a hash of each rule, of all its text. So a
+// rule that has a line holds as far as this program can tell; a line can only come of a run that passed. What the
+// hashes do not cover (memory, tables of names) shows in the quick proof.
 //
 // Ends in `N passed, N failed`.
 #define _DEFAULT_SOURCE
@@ -29,8 +39,14 @@ enum { THINGS = 2 * RULE_VARS };
 
 static unsigned long passed, failed;
 static uint64_t state = 88172645463325252u;
-static uint64_t samples = 1000000, most = 1 << 24;
-static bool quick;
+static uint64_t samples, most;
+static bool quick, only_new;
+
+static void set_effort(bool little)
+{
+    samples = little ? 5000 : 1000000;
+    most = little ? 1 << 16 : 1 << 24;
+}
 
 uint64_t draw(void)
 {
@@ -615,8 +631,175 @@ static void try_rule(const RuleSet *set, const Rule *rule, Arena *arena)
     }
 }
 
-// Share `share` of `shares` of all that is to be proven; each rule draws the same numbers whoever proves it.
-static void prove_share(int argc, char **argv, long share, long shares)
+/* -- What was proven ------------------------------------------------------------------------------------ */
+
+enum { PROVEN_MAX = 480 };
+
+// What is proven, as hashes. Those of a share go through a pipe in one piece.
+typedef struct Proven {
+    unsigned long passed, failed;
+    uint32_t n;
+    uint64_t at[PROVEN_MAX];
+} Proven;
+
+static const char *const proof_sources[] = {
+    "ir/eval/approx.c",
+    "ir/eval/convert.c",
+    "ir/eval/eval.c",
+    "ir/eval/eval.h",
+    "ir/eval/eval_internal.h",
+    "ir/eval/float.c",
+    "ir/eval/integer.c",
+    "ir/eval/logic.c",
+    "ir/eval/move.c",
+    "ir/eval/softfloat.c",
+    "ir/eval/video.c",
+    "phases/scalar/fold/facts.c",
+    "phases/scalar/fold/facts.h",
+    "phases/scalar/fold/fold_rules.c",
+    "phases/scalar/fold/fold_rules.h",
+    "tests/proofs/facts.c",
+    "tests/proofs/floats.c",
+    "tests/proofs/rules.c",
+};
+
+static uint64_t hash_text(uint64_t hash, const char *text)
+{
+    for (; *text; text++)
+        hash = (hash ^ (unsigned char)*text) * 0x100000001b3u;
+    return hash * 0x100000001b3u;
+}
+
+// Without lines that are comments, or empty.
+static uint64_t hash_sources(void)
+{
+    uint64_t hash = 0xcbf29ce484222325u;
+    for (size_t k = 0; k < ARRAY_LEN(proof_sources); k++) {
+        char line[1000];
+        FILE *f = fopen(proof_sources[k], "r");
+        if (!f) {
+            fprintf(stderr, "rules: there is no '%s', of which proofs depend\n", proof_sources[k]);
+            exit(2);
+        }
+        hash = hash_text(hash, proof_sources[k]);
+        while (fgets(line, sizeof line, f)) {
+            const char *text = line + strspn(line, " \n");
+            if (*text && strncmp(text, "//", 2) != 0)
+                hash = hash_text(hash, text);
+        }
+        fclose(f);
+    }
+    return hash;
+}
+
+static uint64_t hash_rule(const Rule *r)
+{
+    uint64_t hash = hash_text(0xcbf29ce484222325u, r->name);
+    return hash_text(hash_text(hash_text(hash, r->lhs), r->cond), r->rhs);
+}
+
+static bool is_proven(const Proven *p, uint64_t hash)
+{
+    for (uint32_t k = 0; k < p->n; k++)
+        if (p->at[k] == hash)
+            return true;
+    return false;
+}
+
+static void add_proven(Proven *p, uint64_t hash)
+{
+    if (p->n < PROVEN_MAX && !is_proven(p, hash))
+        p->at[p->n++] = hash;
+}
+
+static void read_proven(Proven *p, const char *path, uint64_t sources)
+{
+    unsigned long long hash;
+    FILE *f = fopen(path, "r");
+    if (!f)
+        return;
+    if (fscanf(f, "sources %llx", &hash) == 1 && hash == sources)
+        while (fscanf(f, "%llx", &hash) == 1)
+            add_proven(p, hash);
+    fclose(f);
+}
+
+static int compare_hashes(const void *a, const void *b)
+{
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return x < y ? -1 : x > y;
+}
+
+static bool write_proven(Proven *p, const char *path, uint64_t sources)
+{
+    FILE *f = fopen(path, "w");
+    if (!f)
+        return false;
+    qsort(p->at, p->n, sizeof *p->at, compare_hashes);
+    fprintf(f, "sources %016llx\n", (unsigned long long)sources);
+    for (uint32_t k = 0; k < p->n; k++)
+        fprintf(f, "%016llx\n", (unsigned long long)p->at[k]);
+    return fclose(f) == 0;
+}
+
+/* -- The whole ------------------------------------------------------------------------------------------ */
+
+// What is to be proven.
+typedef struct Task {
+    int nnames;
+    char **names;
+    const Proven *old;
+    long share, shares;
+    Proven new;
+} Task;
+
+static bool is_wanted(const Task *t, const char *name)
+{
+    bool wanted = t->nnames == 0;
+    for (int k = 0; k < t->nnames; k++)
+        wanted |= strcmp(t->names[k], name) == 0;
+    return wanted;
+}
+
+// Chooses how hard something of this hash is tried; false: not at all.
+static bool begin_proof(const Task *t, uint64_t hash)
+{
+    bool old = is_proven(t->old, hash);
+    set_effort(quick || old);
+    return !old || !only_new;
+}
+
+static void end_proof(Task *t, uint64_t hash, unsigned long failures)
+{
+    if (!quick && failed == failures)
+        add_proven(&t->new, hash);
+}
+
+static void prove_rule(Task *t, const RuleSet *set, const Rule *rule, Arena *arena)
+{
+    uint64_t hash = hash_rule(rule);
+    unsigned long failures = failed;
+    state = 88172645463325252u + (uint64_t)(rule - set->rules);
+    if (!begin_proof(t, hash))
+        return;
+    try_rule(set, rule, arena);
+    end_proof(t, hash, failures);
+}
+
+typedef void Prover(Heap *heap, bool quick, unsigned long *passed, unsigned long *failed);
+
+static void prove_law(Task *t, const char *name, Prover *prove_it, Heap *heap)
+{
+    uint64_t hash = hash_text(0, name);
+    unsigned long failures = failed;
+    if (!begin_proof(t, hash))
+        return;
+    prove_it(heap, quick || is_proven(t->old, hash), &passed, &failed);
+    end_proof(t, hash, failures);
+}
+
+// Proves a share of all; each rule draws the same numbers whoever proves it.
+static void prove_share(Task *t)
 {
     Ctx ctx = {0};
     jmp_buf unwind;
@@ -629,52 +812,69 @@ static void prove_share(int argc, char **argv, long share, long shares)
     }
     arena_init(&arena, &ctx.heap);
     RuleSet *set = rules_read(&arena);
-    if (argc == 0 && share == 0)
-        prove_facts(&ctx.heap, quick, &passed, &failed);
-    if (argc == 0 && share == shares - 1)
-        prove_floats(&ctx.heap, quick, &passed, &failed);
-    for (uint32_t k = 1; k <= set->npatterns; k++) {
-        bool wanted = argc == 0;
-        for (int a = 0; a < argc; a++)
-            wanted |= strcmp(argv[a], set->rules[k].name) == 0;
-        state = 88172645463325252u + k;
-        if (wanted && k % shares == (unsigned long)share)
-            try_rule(set, &set->rules[k], &arena);
-    }
+    if (t->nnames == 0 && t->share == 0)
+        prove_law(t, "facts", prove_facts, &ctx.heap);
+    if (t->nnames == 0 && t->share == t->shares - 1)
+        prove_law(t, "floats", prove_floats, &ctx.heap);
+    for (uint32_t k = 1; k <= set->npatterns; k++)
+        if (k % t->shares == (unsigned long)t->share && is_wanted(t, set->rules[k].name))
+            prove_rule(t, set, &set->rules[k], &arena);
     arena_free(&arena);
     heap_release(&ctx.heap);
 }
 
-// A process for each core, which sends its counts.
-int main(int argc, char **argv)
+// Starts a process for each share, which sends what it did.
+static void start_shares(Task *t, int to)
 {
-    long shares = MIN(MAX(sysconf(_SC_NPROCESSORS_ONLN), 1), 16);
-    int counts[2];
-    quick = argc > 1 && strcmp(argv[1], "-q") == 0;
-    if (quick) {
-        samples = 5000;
-        most = 1 << 16;
-    }
-    if (pipe(counts))
-        return 2;
-    for (long share = 0; share < shares; share++) {
+    for (t->share = 0; t->share < t->shares; t->share++) {
         if (fork())
             continue;
-        prove_share(argc - 1 - quick, argv + 1 + quick, share, shares);
+        prove_share(t);
         fflush(stdout);
-        unsigned long both[] = {passed, failed};
-        _exit(write(counts[1], both, sizeof both) != sizeof both);
+        t->new.passed = passed;
+        t->new.failed = failed;
+        _exit(write(to, &t->new, sizeof t->new) != sizeof t->new);
     }
-    close(counts[1]);
-    unsigned long both[2];
+    close(to);
+}
+
+int main(int argc, char **argv)
+{
+    static Proven old, share;
+    static Task task;
+    const char *record = NULL;
+    uint64_t sources = 0;
+    int pipes[2], option;
+    while ((option = getopt(argc, argv, "qnp:")) != -1) {
+        if (option == '?')
+            return 2;
+        quick |= option == 'q';
+        only_new |= option == 'n';
+        if (option != 'p')
+            continue;
+        sources = record ? sources : hash_sources();
+        record = optarg;
+        read_proven(&old, record, sources);
+    }
+    task = (Task){.nnames = argc - optind,
+                  .names = argv + optind,
+                  .old = &old,
+                  .shares = MIN(MAX(sysconf(_SC_NPROCESSORS_ONLN), 1), 16)};
+    if (pipe(pipes))
+        return 2;
+    start_shares(&task, pipes[1]);
     long answers = 0;
-    for (; read(counts[0], both, sizeof both) == sizeof both; answers++) {
-        passed += both[0];
-        failed += both[1];
+    for (; read(pipes[0], &share, sizeof share) == sizeof share; answers++) {
+        passed += share.passed;
+        failed += share.failed;
+        for (uint32_t k = 0; k < share.n; k++)
+            add_proven(&old, share.at[k]);
     }
     while (wait(NULL) > 0)
         ;
-    failed += answers != shares;
+    failed += answers != task.shares;
+    if (record && !quick)
+        failed += !write_proven(&old, record, sources);
     printf("%lu passed, %lu failed\n", passed, failed);
     return failed > 0;
 }

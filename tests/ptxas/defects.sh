@@ -6,28 +6,13 @@
 # workaround must crash it: otherwise the row is not needed any more.
 # Needs ptxas, and says so when there is none. Ends in `N passed, N failed, N skipped`.
 # Environment: ORIOPT, the program to test (default build/oriopt).
-set -u
-LC_ALL=C
-export LC_ALL
-tests=$(cd "$(dirname "$0")/.." && pwd) || exit 2
-root=$(dirname "$tests")
-ORIOPT=${ORIOPT:-$root/build/oriopt}
+. "$(dirname "$0")/../lib.sh"
+tests=$root/tests
+needs "$ORIOPT"
+without_ptxas
 rows=$(sed -n 's/^DEFECT([A-Z0-9_]*, "\([a-z0-9-]*\)", "\([0-9. ]*\)".*/\1:\2/p' "$root/ir/ptx/defects.def" | tr ' ' ,)
-if ! command -v ptxas >/dev/null 2>&1; then
-    echo "SKIP defects.sh: there is no ptxas on the PATH"
-    echo "0 passed, 0 failed, 1 skipped"
-    exit 0
-fi
 version=$(ptxas --version | sed -n 's/.*release \([0-9.]*\),.*/\1/p')
-work=$(mktemp -d "${TMPDIR:-/tmp}/ori-defects.XXXXXX") || exit 2
-trap 'rm -rf "$work"' EXIT
-passed=0 failed=0 skipped=0
-
-bad() {
-    echo "FAIL defects.sh: $1"
-    failed=$((failed + 1))
-}
-
+make_work
 # assemble FILE: the exit status of ptxas; above 128 a signal ended it.
 assemble() { (ptxas -arch sm_86 -O3 -o "$work/cubin" "$1"; exit $?) >"$work/said" 2>&1; }
 
@@ -35,30 +20,28 @@ for row in $rows; do
     name=${row%%:*} versions=${row#*:}
     for plan in "" -O0 --named-phases=NOP; do
         if ! "$ORIOPT" $plan -o "$work/out.ptx" "$tests/ptxas/defects/$name.ptx" 2>"$work/said"; then
-            bad "$name $plan: oriopt fails: $(head -n 1 "$work/said")"
+            bad "${plan:+$plan: }oriopt fails: $(head -n 1 "$work/said")"
         elif ! assemble "$work/out.ptx"; then
-            bad "$name $plan: ptxas does not take the output: $(head -n 1 "$work/said")"
+            bad "${plan:+$plan: }ptxas does not take the output: $(head -n 1 "$work/said")"
         else
-            passed=$((passed + 1))
+            ok
         fi
     done
     "$ORIOPT" --named-phases=NOP --knob PtxasWorkarounds=0 -o "$work/out.ptx" "$tests/ptxas/defects/$name.ptx"
     case ,$versions, in
     *",$version,"*) ;;
     *)
-        echo "SKIP defects.sh: $name is of ptxas $versions, here is $version"
-        skipped=$((skipped + 1))
+        skip "of ptxas $versions, here is $version"
         continue
         ;;
     esac
     assemble "$work/out.ptx"
     status=$?
     if [ $status -gt 128 ]; then
-        passed=$((passed + 1))
+        ok
     else
-        bad "$name: without the workaround ptxas $version ends with status $status, no crash"
+        bad "without the workaround ptxas $version ends with status $status, no crash"
     fi
 done
 [ "$rows" ] || bad "there are no rows in defects.def"
-echo "$passed passed, $failed failed, $skipped skipped"
-[ "$failed" = 0 ]
+finish

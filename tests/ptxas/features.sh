@@ -7,25 +7,11 @@
 # under the same pairs: where ptxas takes the input it must take the output.
 # Needs ptxas, and says so when there is none. Ends in `N passed, N failed, N skipped`.
 # Environment: ORIOPT, the program to test (default build/oriopt).
-set -u
-LC_ALL=C
-export LC_ALL
-tests=$(cd "$(dirname "$0")/.." && pwd) || exit 2
-ORIOPT=${ORIOPT:-$(dirname "$tests")/build/oriopt}
-if ! command -v ptxas >/dev/null 2>&1; then
-    echo "SKIP features.sh: there is no ptxas on the PATH"
-    echo "0 passed, 0 failed, 1 skipped"
-    exit 0
-fi
-work=$(mktemp -d "${TMPDIR:-/tmp}/ori-features.XXXXXX") || exit 2
-trap 'rm -rf "$work"' EXIT
-passed=0 failed=0
-
-bad() {
-    echo "FAIL features.sh: $1"
-    failed=$((failed + 1))
-}
-
+. "$(dirname "$0")/../lib.sh"
+tests=$root/tests
+needs "$ORIOPT"
+without_ptxas
+make_work
 # retarget FILE VERSION TARGET: FILE under another header, in $work/in.ptx. Its line numbers are those of FILE + 2.
 retarget() {
     {
@@ -51,7 +37,7 @@ for pair in 1.4,sm_10 1.4,sm_13 2.0,sm_10 1.4,sm_20 2.0,sm_20 3.0,sm_30 3.1,sm_3
     "$ORIOPT" --max-errors=0 --named-phases=NOP --emit=none "$work/in.ptx" 2>&1 |
         sed -n 's/^[^:]*:\([0-9]*\):[0-9]*: warning: .* needs \.version .*/\1/p' | sort -u >"$work/oriopt"
     if diff "$work/ptxas" "$work/oriopt" >"$work/diff"; then
-        passed=$((passed + 1))
+        ok
         continue
     fi
     line=$(sed -n 's/^[<>] //p' "$work/diff" | head -n 1)
@@ -68,12 +54,11 @@ for file in "$tests"/ptxas/features/old-*.ptx; do
             if ! "$ORIOPT" $arch -o "$work/out.ptx" "$work/in.ptx" 2>"$work/said"; then
                 bad "$name at $version, $target: oriopt fails: $(head -n 1 "$work/said")"
             elif ask "$work/out.ptx" "$target"; then
-                passed=$((passed + 1))
+                ok
             else
                 bad "$name at $version, $target $arch: ptxas rejects the output: $(head -n 1 "$work/said")"
             fi
         done
     done
 done
-echo "$passed passed, $failed failed, 0 skipped"
-[ "$failed" = 0 ]
+finish

@@ -3,7 +3,7 @@
 #
 # ptxas.sh: does ptxas take what oriopt makes of real PTX?
 #
-#   tests/ptxas/ptxas.sh [--compare] [--quick] [-j N] [--keep DIR] [--list] [FILES...]
+#   tests/ptxas/ptxas.sh [--compare] [--tree] [--quick] [-j N] [--keep DIR] [--list] [FILES...]
 #
 # Makes all the real PTX that this machine can make, and for each file checks that
 #   1. `oriopt -O3` succeeds,
@@ -22,6 +22,7 @@
 #         unroll. The sums of all inputs are no worse.
 # Of the PTX from nvcc -O3, a second run of oriopt on its own output changes at most 1 % of the files.
 #
+# --tree: only PTX that is in the tree. --quick: fewer of each.
 # FILES (.cu .cl .c .cpp .ptx, folders of .ptx from nvcc -O3) replace the whole corpus, which is
 #   samples/*.cu                        nvcc: five targets, -Xcicc -O0, -rdc=true, -lineinfo, -G
 #   tests/ptxas/real/*.cu                     nvcc, fewer targets; toolkit headers (cub, cuda::std, ...) and the newest instructions
@@ -485,6 +486,13 @@ any_input() {
     esac
 }
 
+# The PTX in the tree: what nvcc made of the samples, and what was written by hand.
+tree_corpus() {
+    for f in samples/ptx/*.ptx samples/handwritten/*.ptx tests/ptxas/real/*.ptx; do
+        [ -f "$f" ] && any_input "$f" ''
+    done
+}
+
 corpus() {
     # the slowest compilations first, so that no worker is left alone with them at the end
     for f in tests/ptxas/real/*.cu; do
@@ -535,7 +543,7 @@ corpus() {
 # -- Arguments and tools ----------------------------------------------------------------------------------------------
 
 usage() {
-    echo 'usage: tests/ptxas/ptxas.sh [--compare] [--quick] [-j N] [--keep DIR] [--list] [FILES...]' >&2
+    echo 'usage: tests/ptxas/ptxas.sh [--compare] [--tree] [--quick] [-j N] [--keep DIR] [--list] [FILES...]' >&2
     exit 2
 }
 
@@ -543,13 +551,14 @@ here=$(pwd)
 root=$(cd "$(dirname "$0")/../.." && pwd) || exit 2
 absolute() { case $1 in /*) echo "$1" ;; *) echo "$here/$1" ;; esac; }
 
-quick=0 list=0 jobs='' ncu=0 nptx=0
+quick=0 tree=0 list=0 jobs='' ncu=0 nptx=0
 PX_COMPARE=0 PX_KEEP=
 files=
 while [ $# -gt 0 ]; do
     case $1 in
     --compare) PX_COMPARE=1 ;;
     --quick) quick=1 ;;
+    --tree) tree=1 ;;
     --list) list=1 ;;
     -j) [ $# -ge 2 ] || usage; jobs=$2; shift ;;
     -j*) jobs=${1#-j} ;;
@@ -562,7 +571,7 @@ while [ $# -gt 0 ]; do
     esac
     shift
 done
-[ -n "$jobs" ] || jobs=$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)
+[ -n "$jobs" ] || jobs=${JOBS:-$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)}
 case $jobs in '' | *[!0-9]* | 0) usage ;; esac
 [ -n "${ORIOPT-}" ] && case $ORIOPT in */*) ORIOPT=$(absolute "$ORIOPT") ;; esac
 [ -n "${ORI_CORPUS-}" ] && ORI_CORPUS=$(absolute "$ORI_CORPUS")
@@ -583,7 +592,7 @@ if [ $list = 0 ] && ! have "$ORIOPT"; then
 fi
 missing=0
 nvcc=1
-have nvcc || {
+[ $tree = 1 ] || have nvcc || {
     echo 'SKIP ptxas.sh: nvcc not found: no .cu is compiled'
     nvcc=0 missing=$((missing + 1))
 }
@@ -593,12 +602,12 @@ PX_STRESS=$(first llvm-stress-14 llvm-stress llvm-stress-19 llvm-stress-18 llvm-
 llvm=0
 if [ -n "$PX_CLANG" ] && [ -n "$PX_LLC" ] && "$PX_LLC" --version 2>/dev/null | grep -q nvptx64; then
     llvm=1
-else
+elif [ $tree = 0 ]; then
     echo 'SKIP ptxas.sh: clang, or an llc for nvptx64, not found: no OpenCL, C and llvm-stress inputs'
     missing=$((missing + 1))
 fi
 PX_NVCC= PX_LLVM=
-[ $nvcc = 1 ] && PX_NVCC=$(nvcc --version 2>/dev/null | sed -n 's/.*, V//p')
+[ $nvcc$tree = 10 ] && PX_NVCC=$(nvcc --version 2>/dev/null | sed -n 's/.*, V//p')
 [ $llvm = 1 ] && PX_LLVM=$("$PX_LLC" --version 2>/dev/null | sed -n 's/.*LLVM version \([^ ]*\).*/\1/p')
 PX_PTXAS=$(ptxas --version 2>/dev/null | sed -n 's/.*, V//p')
 
@@ -635,6 +644,8 @@ if [ -n "$files" ]; then
     for f in $files; do
         any_input "$f" '75 80 90 100 120'
     done
+elif [ $tree = 1 ]; then
+    tree_corpus
 else
     corpus
 fi
@@ -692,7 +703,7 @@ if [ $PX_COMPARE = 1 ]; then
         while read -r ex_id ex_fn ex_cause; do
             case $ex_id in '' | \#*) continue ;; esac
             grep -qF "USED $kind $ex_id $ex_fn " "$PX_TMP/all" && continue
-            case $ex_id in *[*?[]*) [ "$quick$files" = 0 ] || continue ;; esac # another input may need it
+            case $ex_id in *[*?[]*) [ "$quick$tree$files" = 00 ] || continue ;; esac # another input may need it
             while read -r id; do
                 case $id in $ex_id)
                     echo "FAIL tests/ptxas/real/$kind-exceptions.txt: '$ex_id $ex_fn' had no effect on $id: remove the row"

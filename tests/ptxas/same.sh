@@ -12,26 +12,12 @@
 # being a pair and who judges it. Exit 0 all passed, 1 failed, 2 usage.
 # Environment: ORIOPT, ORIRUN, the programs to test (default build/oriopt, and orirun beside it); CC.
 
-set -u
-LC_ALL=C
-export LC_ALL
-cd "$(dirname "$0")/../.." || exit 2
-ORIOPT=${ORIOPT:-build/oriopt}
-ORIRUN=${ORIRUN:-$(dirname "$ORIOPT")/orirun}
+. "$(dirname "$0")/../lib.sh"
+cd "$root" || exit 2
 [ $# -gt 0 ] || set -- tests/ptxas/same/*.ptx
-if [ ! -x "$ORIOPT" ] || [ ! -x "$ORIRUN" ] || [ ! -f "$1" ]; then
-    echo "usage: same.sh [FILES...] (after make, or with ORIOPT and ORIRUN set)" >&2
-    exit 2
-fi
-work=$(mktemp -d "${TMPDIR:-/tmp}/ori-same.XXXXXX") || exit 2
-trap 'rm -rf "$work"' EXIT
-trap 'exit 2' HUP INT TERM
-
-passed=0 failed=0 skipped=0
-bad() {
-    failed=$((failed + 1))
-    echo "FAIL same.sh: $1"
-}
+[ -f "$1" ] || usage "same.sh [FILES...]"
+needs "$ORIOPT" "$ORIRUN"
+make_work
 
 # pairs FILE: "same A B" and "differ A B", a line each
 pairs() { sed -nE 's,^// (same|differ): ,\1 ,p' "$1"; }
@@ -55,7 +41,7 @@ judge() {
         esac
         [ "$x" = "$y" ] && found=same || found=differ
         if [ $found = "$relation" ]; then
-            passed=$((passed + 1))
+            ok
         else
             bad "$1: for $2, $a and $b are: $found"
         fi
@@ -63,12 +49,11 @@ judge() {
 }
 
 judges=
-if command -v ptxas >/dev/null 2>&1; then
+if have ptxas; then
     judges=ptxas
-    ${CC:-cc} -std=c11 -O1 -o "$work/sasscount" tests/ptxas/sasscount.c || exit 2
+    $CC -std=c11 -O1 -o "$work/sasscount" tests/ptxas/sasscount.c || exit 2
 else
-    skipped=1
-    echo 'SKIP same.sh: no ptxas on the PATH: what it makes of the pairs is not compared'
+    skip 'no ptxas on the PATH: what it makes of the pairs is not compared'
 fi
 for file; do
     if [ "$judges" ]; then
@@ -89,5 +74,4 @@ for file; do
         bad "$file: oriopt fails: $(head -n 1 "$work/said")"
     fi
 done
-echo "$passed passed, $failed failed, $skipped skipped"
-[ $failed -eq 0 ]
+finish

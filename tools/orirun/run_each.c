@@ -269,14 +269,37 @@ static bool runs_function(const RunEach *c, uint32_t first, uint32_t end, const 
     return any;
 }
 
-// fn: what changed; NULL: everything may have.
-static void check_module(RunEach *c, const Fn *fn, const Module *m)
+// Returns a hash of the functions that a chain may reach: its kernels, and all that is no kernel.
+static uint64_t reached_hash(const RunEach *c, const Module *m, uint32_t first, uint32_t end)
+{
+    uint64_t hash = first;
+    for (uint32_t f = 0; f < m->fns.n; f++) {
+        const Fn *fn = m->fns.at[f];
+        if (fn->flags & FN_DEFINED && runs_function(c, first, end, fn))
+            hash = hash_mix(hash, phase_text_hash(fn));
+    }
+    return hash;
+}
+
+static bool has_passed(const RunEach *c, uint64_t hash)
+{
+    for (uint32_t k = 0; k < c->passed.n; k++)
+        if (c->passed.at[k] == hash)
+            return true;
+    return false;
+}
+
+// fn: what changed; NULL: everything may have. `text` is a hash of what the module was read from, 0 = of the original.
+static void check_module(RunEach *c, const Fn *fn, const Module *m, uint64_t text)
 {
     for (uint32_t first = 0, k = 0; k < c->launches.n; k++) {
         if (!is_chain_end(c, k))
             continue;
-        if (runs_function(c, first, k + 1, fn))
+        uint64_t hash = runs_function(c, first, k + 1, fn) ? hash_mix(text, reached_hash(c, m, first, k + 1)) : 0;
+        if (hash && !has_passed(c, hash)) {
             run_again(c, fn, m, first, k + 1);
+            VEC_PUSH(c->plan.arena, &c->passed, hash);
+        }
         first = k + 1;
     }
 }
@@ -301,7 +324,7 @@ static void watch_after(void *user, Fn *fn, int row, bool progress)
     RunEach *c = user;
     c->row = row;
     if (progress)
-        check_module(c, fn, c->module);
+        check_module(c, fn, c->module, 0);
     forget_before(c);
 }
 
@@ -338,6 +361,14 @@ bool run_each_start(RunEach *c, Module *m, const char *name)
     return ok;
 }
 
+void run_each_again(RunEach *c, Ctx *ctx, Module *m)
+{
+    run_each_close(c);
+    c->ctx = ctx;
+    c->module = m;
+    c->ctx->watch = (PhaseWatch){c, watch_before, watch_after};
+}
+
 void run_each_output(RunEach *c, TextBuffer *text, Lang lang)
 {
     Source source = text_source(text, "what was written");
@@ -348,7 +379,7 @@ void run_each_output(RunEach *c, TextBuffer *text, Lang lang)
     if (!again)
         differ(c, NULL, "it is not accepted");
     module_freeze(again);
-    check_module(c, NULL, again);
+    check_module(c, NULL, again, hash_mix(source.len, hash_bytes(source.text, source.len)));
     module_free(again);
 }
 

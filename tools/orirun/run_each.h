@@ -10,6 +10,9 @@
 //         run_each_output(&c, &text);   // what was written
 //     run_each_close(&c);
 //
+// run_each_again() checks more plans against one run of the original. What passed is not run again: a chain of launches
+// depends on the functions that it may reach, so it passes wherever the text of these is what it was.
+//
 // Ignored are bytes that depend on values which the module leaves undefined, and what is declared `nondet`. A launch in
 // which undefined values decide where threads go is not compared.
 #ifndef ORI_RUN_EACH_H
@@ -26,15 +29,18 @@ typedef struct RunEach {
     Module *module;
     const char *name;  // of the module, for messages
     VEC(OriginalLaunch) launches;
-    Fn *before;     // the function that a phase is at work on, as it was
-    int row;        // of this phase; -1: what was written
-    uint32_t runs;  // of launches, the first of each left out
+    Fn *before;            // the function that a phase is at work on, as it was
+    int row;               // of this phase; -1: what was written
+    uint32_t runs;         // of launches, the first of each left out
+    VEC(uint64_t) passed;  // hashes of what chains passed on
 } RunEach;
 
 // Reads a .run file, which must stay open; its `file` line does not count. Otherwise a message was written.
 Status run_each_read(RunEach *c, Ctx *ctx, const Source *source);
 // Runs the launches on the module as it is, and has the context watch phases. False: a message was written.
 bool run_each_start(RunEach *c, Module *m, const char *name);
+// Has another context watch phases over another copy of that module. The first context and module must stay.
+void run_each_again(RunEach *c, Ctx *ctx, Module *m);
 // Runs them on a module as it was written.
 void run_each_output(RunEach *c, TextBuffer *text, Lang lang);
 void run_each_close(RunEach *c);

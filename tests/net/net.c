@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: MIT
+// net: a module through many plans, checked in the interpreter behind each phase that changed something.
+//
+//   net RUN MODULE PLAN...
+//
+// The module is read once for each plan from the same memory. Its launches run once as it came; states that several
+// plans have in common run once, too (tools/orirun/run_each.h). A plan is -O0 to -O4; arch:sm_NN, -O3 by that backend;
+// text, -O3 through Ori text behind each phase; or a list of phases. Prints a line `plan PLAN` in front of each, so
+// that a crash has a name, and behind it
+//
+//   changed PLAN PHASE     a phase made progress
+//   passed PLAN            or
+//   failed PLAN: MESSAGE
+//
+// Exit 0 all passed, 1 some failed, 2 usage or no start.
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "tools/lib/batch.h"
+#include "tools/options/files.h"
+#include "tools/orirun/run_each.h"
+
+typedef struct Net {
+    Source run, source;
+    Lang lang;
+    Ctx first;  // of the original
+    RunEach each;
+} Net;
+
+static void to_stderr(void *user, const char *text, size_t n)
+{
+    (void)user;
+    fwrite(text, 1, n, stderr);
+}
+
+// Makes a context, with no module and no plan yet. Failures go to *unwind.
+static void start(Ctx *ctx, jmp_buf *unwind)
+{
+    *ctx = (Ctx){0};
+    ctx->heap = (Heap){.files = &program_files, .unwind = unwind};
+    ctx->diag = (Diag){.write = to_stderr, .program = "net"};
+    arena_init(&ctx->arena, &ctx->heap);
+    phase_factory(ctx);
+    ctx->options = phase_default_options();
+    ctx->options.positions = true;
+    ctx->settings = phase_knobs(&ctx->arena);
+}
+
+static void end(Ctx *ctx)
+{
+    if (ctx->knobs.store)
+        knobs_free(&ctx->knobs);
+    heap_release(&ctx->heap);
+}
+
+static Module *read_module(Net *net, Ctx *ctx)
+{
+    char why[500];
+    Module *m = lang_read(ctx, &net->source, net->lang, false);
+    if (!m)
+        heap_fail(&ctx->heap, ST_BAD_INPUT, "the module is not accepted");
+    module_freeze(m);
+    if (!phase_plan(ctx, m, why))
+        heap_fail(&ctx->heap, ST_USAGE, "%s", why);
+    if (!phase_check_pragmas(ctx, m, 0))
+        heap_fail(&ctx->heap, ST_BAD_INPUT, "the pragmas are not accepted");
+    return m;
+}
+
+// Runs the original.
+static void run_first(Net *net, const char *run, const char *module)
+{
+    Ctx *ctx = &net->first;
+    char why[200];
+    if (!source_open(&net->run, run, &ctx->arena, why) || !source_open(&net->source, module, &ctx->arena, why))
+        heap_fail(&ctx->heap, ST_IO, "cannot read: %s", why);
+    net->lang = lang_of(&net->source);
+    if (run_each_read(&net->each, ctx, &net->run) != ST_OK)
+        heap_fail(&ctx->heap, ST_BAD_INPUT, "%s is not accepted", run);
+    if (!run_each_start(&net->each, read_module(net, ctx), module))
+        heap_fail(&ctx->heap, ST_BAD_INPUT, "the module does not run");
+}
+
+static void choose(Ctx *ctx, const char *plan, Lang *lang)
+{
+    char why[300];
+    PhaseOptions *o = &ctx->options;
+    if (strncmp(plan, "-O", 2) == 0) {
+        o->level = atoi(plan + 2);
+    } else if (strncmp(plan, "arch:", 5) == 0) {
+        if (!sm_find(plan + 5, &o->target, why))
+            heap_fail(&ctx->heap, ST_USAGE, "%s", why);
+    } else if (strcmp(plan, "text") == 0) {
+        o->self_roundtrip = true;
+        *lang = LANG_ORI;
+    } else {
+        o->named = plan;
+    }
+    o->stay_in_ssa = *lang == LANG_ORI;
+}
+
+static void run_plan(Net *net, Ctx *ctx, const char *plan)
+{
+    Lang lang = net->lang;
+    TextBuffer text = {.arena = &ctx->arena};
+    Out out;
+    choose(ctx, plan, &lang);
+    Module *m = read_module(net, ctx);
+    run_each_again(&net->each, ctx, m);
+    out_init(&out, &ctx->arena, out_to_text, &text);
+    lang_write_header(m, lang, &out);
+    batch_run(
+        &(Batch){.ctx = ctx, .module = m, .end = m->items.n, .threads = 1, .out = &out, .lang = lang, .keep = true});
+    out_flush(&out);
+    run_each_output(&net->each, &text, lang);
+    for (int row = 0; row < PHASE_ROWS; row++)
+        if (ctx->progress[row])
+            printf("changed %s %s\n", plan, phase_info[row].name);
+}
+
+int main(int argc, char **argv)
+{
+    static Net net;
+    static Ctx ctx;
+    static jmp_buf unwind;
+    static int k, failed;
+    if (argc < 4) {
+        fputs("usage: net RUN MODULE PLAN...\n", stderr);
+        return 2;
+    }
+    setvbuf(stdout, NULL, _IOLBF, 0);
+    if (setjmp(unwind)) {
+        printf("failed original: %s\n", net.first.heap.message);
+        return 2;
+    }
+    start(&net.first, &unwind);
+    run_first(&net, argv[1], argv[2]);
+    for (k = 3; k < argc; k++) {
+        printf("plan %s\n", argv[k]);
+        if (setjmp(unwind)) {
+            failed++;
+            printf("failed %s: %s\n", argv[k], ctx.heap.message);
+        } else {
+            start(&ctx, &unwind);
+            run_plan(&net, &ctx, argv[k]);
+            printf("passed %s\n", argv[k]);
+        }
+        run_each_close(&net.each);
+        end(&ctx);
+    }
+    end(&net.first);
+    return failed > 0;
+}
