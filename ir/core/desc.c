@@ -35,11 +35,19 @@ static void put_modifier(Text *t, const char *text)
 
 static bool part_is(Part p, const char *z) { return p.len == strlen(z) && memcmp(p.text, z, p.len) == 0; }
 
+static bool same_mnemonic(Opcode x, Opcode y) { return strcmp(op_info[x].mnemonic, op_info[y].mnemonic) == 0; }
+
+static Opcode first_row(Opcode op)
+{
+    while (op && same_mnemonic(op - 1, op))
+        op--;
+    return op;
+}
+
 static Opcode next_row(Opcode op)
 {
     Opcode next = op + 1;
-    bool same = next < OPCODE_COUNT && strcmp(op_info[op].mnemonic, op_info[next].mnemonic) == 0;
-    return same ? next : OPCODE_COUNT;
+    return next < OPCODE_COUNT && same_mnemonic(op, next) ? next : OPCODE_COUNT;
 }
 
 static bool is_hint(Part p)
@@ -73,12 +81,12 @@ static bool sort_modifiers(Mnem *m, const Part *parts, size_t n, Text *suffix)
     return true;
 }
 
-static void spell(const Mnem *m, const Text *suffix, Text *out)
+static void spell(const Mnem *m, Str suffix, Text *out)
 {
     put(out, op_info[m->first].mnemonic, strlen(op_info[m->first].mnemonic));
     for (int c = 0; c < MC_COUNT; c++) {
         if (c == MC_MODE)
-            put(out, suffix->buf, suffix->n);
+            put(out, suffix.text, suffix.len);
         if (c == MC_POST)
             for (int k = 0; k < m->ntypes; k++)
                 put_modifier(out, type_info[m->type[k]].name);
@@ -132,7 +140,7 @@ static bool parse(Mnem *m, const char *text, size_t len, Text *suffix, Text *can
     }
     if (!sort_modifiers(m, parts + used, n - used, suffix))
         return false;
-    spell(m, suffix, canonical);
+    spell(m, (Str){.text = suffix->buf, .len = (uint32_t)suffix->n}, canonical);
     return true;
 }
 
@@ -170,6 +178,21 @@ MnemId mnem_intern(Tables *t, const char *text, size_t len)
     if (find_canonical(t, canon.text, canon.len, canon.hash, &known))
         return known;
     idset_add(&t->mnem_index, t->arena, canon.hash, t->mnems.n);
+    VEC_PUSH(t->arena, &t->mnems, m);
+    return t->mnem_first + t->mnems.n - 1;
+}
+
+// Interns the mnemonic with these fields; its text is not looked at.
+static MnemId mnem_of_fields(Tables *t, const Mnem *fields)
+{
+    MnemId known;
+    Text canonical = {.n = 0};
+    spell(fields, tab_str(t, fields->suffix), &canonical);
+    if (find_canonical(t, canonical.buf, canonical.n, hash_bytes(canonical.buf, canonical.n), &known))
+        return known;
+    Mnem m = *fields;
+    m.text = str_intern(&t->strs, canonical.buf, canonical.n);
+    idset_add(&t->mnem_index, t->arena, tab_str(t, m.text).hash, t->mnems.n);
     VEC_PUSH(t->arena, &t->mnems, m);
     return t->mnem_first + t->mnems.n - 1;
 }
@@ -408,11 +431,11 @@ static bool match_letter(Match *m, char letter, const char *shape, const char *e
 }
 
 // The operand that a conditional letter stands for: its plain letter, or 0 where it must be absent.
-static char resolve_conditional(const Match *m, char letter, Str suffix)
+static char resolve_conditional(const Mnem *m, char letter, Str suffix)
 {
     switch (letter) {
-    case 'Q': return m->mnem->mod[MC_BOOL] ? 'q' : 0;
-    case 'K': return m->mnem->mod[MC_OP] == MOD_CAS ? 'v' : 0;
+    case 'Q': return m->mod[MC_BOOL] ? 'q' : 0;
+    case 'K': return m->mod[MC_OP] == MOD_CAS ? 'v' : 0;
     case 'H':
         for (size_t k = 0; k + 10 <= suffix.len; k++)
             if (memcmp(suffix.text + k, "cache_hint", 10) == 0)
@@ -446,7 +469,7 @@ static bool match_element(Match *m, const char *sig, const char *sig_end, const 
         second++;
         return bar && match_half(m, sig, shape, bar) && match_half(m, second, bar + 1, end);
     }
-    char letter = resolve_conditional(m, *sig, str_get(&m->tables->strs, m->mnem->suffix));
+    char letter = resolve_conditional(m->mnem, *sig, str_get(&m->tables->strs, m->mnem->suffix));
     if (!match_letter(m, letter, shape, end))
         return false;
     for (sig++; sig < sig_end; sig++) {
@@ -471,7 +494,7 @@ static bool match(Match *m, const char *sig, const char *shape, const char *end)
         return shape == end;
     const char *next_sig = *sig_stop ? sig_stop + 1 : sig_stop;
     bool whole_optional = sig_stop[-1] == '?' && sig_stop - sig == 2;
-    bool absent = resolve_conditional(m, *sig, str_get(&m->tables->strs, m->mnem->suffix)) == 0;
+    bool absent = resolve_conditional(m->mnem, *sig, str_get(&m->tables->strs, m->mnem->suffix)) == 0;
     uint32_t before = m->slots.n;
     if (shape < end && !absent) {
         const char *stop = desc_element_end(shape, end);
@@ -664,13 +687,108 @@ void desc_expected(const char *sig, char words[static 200])
     words[out.n] = 0;
 }
 
-DescId desc_make(Tables *t, const char *mnemonic, const char *shape)
+/* -- Builders ------------------------------------------------------------------------------------------- */
+
+static void put_group(Text *shape, uint32_t n)
+{
+    put(shape, "{", 1);
+    for (uint32_t k = 0; k < n; k++)
+        put(shape, k ? ",%" : "%", 1 + (k > 0));
+    put(shape, "}", 1);
+}
+
+// The operand that an element of a signature names; nothing for one that may be missing.
+static void put_operand(Text *shape, const Mnem *m, const char *sig, const char *end)
+{
+    const char *second = memchr(sig, '|', (size_t)(end - sig));
+    bool optional = end[-1] == '?', hidden = *sig == 'F' || !resolve_conditional(m, *sig, (Str){.text = ""});
+    if (hidden || (optional && !second))
+        return;
+    if (shape->n)
+        put(shape, ",", 1);
+    if (*sig == 'U' || *sig == 'u')
+        put_group(shape, 2);
+    else if ((*sig == 'V' || *sig == 'v') && vector_length(m) > 1)
+        put_group(shape, vector_length(m));
+    else if (*sig == '[')
+        put(shape, "[&]", 3);
+    else
+        put(shape, *sig == '&' ? "&" : "%", 1);
+    if (second && !optional)
+        put(shape, "|%", 2);
+}
+
+static DescId require(Tables *t, MnemId mnem, const char *shape, size_t len)
 {
     const char *why;
-    DescId id = desc_intern(t, mnem_intern(t, mnemonic, strlen(mnemonic)), shape, strlen(shape), &why);
+    DescId id = desc_intern(t, mnem, shape, len, &why);
     if (!id)
-        heap_fail(t->arena->heap, ST_INTERNAL, "no instruction '%s' with operands '%s'", mnemonic, shape);
+        heap_fail(t->arena->heap, ST_INTERNAL, "no instruction '%.*s' with operands '%.*s'",
+                  (int)tab_str(t, tab_mnem(t, mnem)->text).len, tab_str(t, tab_mnem(t, mnem)->text).text, (int)len,
+                  shape);
     return id;
+}
+
+DescId desc_of_fields(Tables *t, MnemFields fields)
+{
+    Mnem m = {.first = first_row(fields.op), .type = {(uint8_t)fields.type, (uint8_t)fields.from}};
+    m.ntypes = (fields.type != TY_NONE) + (fields.from != TY_NONE);
+    for (size_t k = 0; k < ARRAY_LEN(fields.mods) && fields.mods[k]; k++)
+        m.mod[mod_category(fields.mods[k])] = (uint8_t)fields.mods[k];
+    Text shape = {.n = 0};
+    const char *sig = op_info[fields.op].signature, *end = sig + strlen(sig);
+    for (const char *stop; sig < end; sig = stop + 1) {
+        stop = desc_element_end(sig, end);
+        put_operand(&shape, &m, sig, stop);
+    }
+    DescId id = require(t, mnem_of_fields(t, &m), shape.buf, shape.n);
+    if (tab_desc(t, id)->op != fields.op)
+        heap_fail(t->arena->heap, ST_INTERNAL, "no instruction %s of these types", op_info[fields.op].id);
+    return id;
+}
+
+DescId desc_of_mnem(Tables *t, const Mnem *m, const char *shape)
+{
+    const char *why;
+    return desc_intern(t, mnem_of_fields(t, m), shape, strlen(shape), &why);
+}
+
+DescId desc_with_space(Tables *t, DescId desc, Space space)
+{
+    const char *why;
+    const Desc *d = tab_desc(t, desc);
+    Opcode op = d->op;
+    StrId shape = d->shape;
+    Mnem m = *tab_mnem(t, d->mnem);
+    if (op_info[op].ntypes == OP_RAW || !(op_info[op].mods >> MC_SPACE & 1))
+        return 0;
+    m.mod[MC_SPACE] = (uint8_t)space_mod(space);
+    DescId id = desc_intern(t, mnem_of_fields(t, &m), tab_str(t, shape).text, tab_str(t, shape).len, &why);
+    return id && tab_desc(t, id)->op == op ? id : 0;
+}
+
+DescId desc_with_cmp(Tables *t, DescId desc, Mod cmp, Type type)
+{
+    StrId shape = tab_desc(t, desc)->shape;
+    Mnem m = *tab_mnem(t, tab_desc(t, desc)->mnem);
+    m.mod[MC_CMP] = (uint8_t)cmp;
+    m.type[0] = (uint8_t)type;
+    return require(t, mnem_of_fields(t, &m), tab_str(t, shape).text, tab_str(t, shape).len);
+}
+
+DescId desc_pragma(Tables *t, const char *text, size_t len)
+{
+    Text pragma = {.n = 0};
+    put(&pragma, ".pragma ", 8);
+    if (len >= TEXT_MAX - pragma.n)
+        return 0;
+    put(&pragma, text, len);
+    return require(t, mnem_intern(t, pragma.buf, pragma.n), "", 0);
+}
+
+DescId desc_parse(Tables *t, const char *mnemonic, const char *shape)
+{
+    return require(t, mnem_intern(t, mnemonic, strlen(mnemonic)), shape, strlen(shape));
 }
 
 DescId desc_phi(Tables *t, uint32_t inputs)

@@ -121,10 +121,14 @@ extern const uint32_t sreg_count;
 
 /* opcode.c */
 Type type_find(const char *text, size_t len);
+// Returns the type of a class and width, that of the name without a suffix; TY_NONE if there is none. A predicate is
+// untyped bits.
+Type type_make(TypeClass class, Width width);
 Mod mod_find(const char *text, size_t len, uint32_t categories);
 ModCategory mod_category(Mod mod);
 const char *mod_text(Mod mod);
-Space mod_space(Mod mod);  // that the modifier names; SP_GENERIC if none
+Space mod_space(Mod mod);    // that the modifier names; SP_GENERIC if none
+Mod space_mod(Space space);  // the modifier that names a space; MOD_NONE if none
 // True if each address in `inner` is one in `outer`.
 bool space_contains(Space outer, Space inner);
 // The first row whose mnemonic is exactly this text, through SPELLING too; OPCODE_COUNT if none.
@@ -285,11 +289,31 @@ DescId desc_intern(Tables *t, MnemId mnem, const char *shape, size_t len, const 
 void desc_expected(const char *signature, char words[static 200]);
 // The end of the shape's (or signature's) element that begins at `p`: the next comma outside brackets, or `end`.
 const char *desc_element_end(const char *p, const char *end);
-// The descriptor for builders: text and shape must be right.
-DescId desc_make(Tables *t, const char *mnemonic, const char *shape);
-
-// The descriptor of a phi with so many inputs.
+// Builders. An instruction that does not exist is an internal error unless 0 is mentioned.
+// The fields of a mnemonic: opcode, types, and modifiers of different categories.
+typedef struct MnemFields {
+    Opcode op;
+    Type type, from;  // `from` is the second type
+    Mod mods[3];
+} MnemFields;
+// Returns the descriptor of an instruction with the operands of its signature, without those that may be missing:
+//     desc_make(t, OP_BRA), desc_make(t, OP_CVT, TY_S32, TY_S8), desc_make(t, OP_MUL, TY_F32, .mods = {MOD_RN})
+// OP_PACK and OP_UNPACK are of two halves.
+#define desc_make(t, ...) desc_of_fields((t), (MnemFields){.op = __VA_ARGS__})
+DescId desc_of_fields(Tables *t, MnemFields fields);
+// Returns the descriptor for the mnemonic with the fields of `m`, its text aside, and this operand syntax; 0 if its
+// operands do not fit. The suffix must be one of these tables.
+DescId desc_of_mnem(Tables *t, const Mnem *m, const char *shape);
+// Returns the descriptor of the same instruction in a state space; 0 if it names none.
+DescId desc_with_space(Tables *t, DescId desc, Space space);
+// Returns the descriptor of a comparison of another kind and type with the same operand syntax.
+DescId desc_with_cmp(Tables *t, DescId desc, Mod cmp, Type type);
+// Returns the descriptor of `.pragma` and this text; 0 if the text is too long.
+DescId desc_pragma(Tables *t, const char *text, size_t len);
+// Returns the descriptor of a phi with so many inputs.
 DescId desc_phi(Tables *t, uint32_t inputs);
+// Returns the descriptor for the text of a mnemonic.
+DescId desc_parse(Tables *t, const char *mnemonic, const char *shape);
 
 // A mnemonic as it is spelled, and the descriptor for the shape that it had last.
 typedef struct MnemCache {

@@ -123,6 +123,18 @@ Type type_find(const char *text, size_t len)
     return TY_NONE;
 }
 
+Type type_make(TypeClass class, Width width)
+{
+    static const uint8_t types[][WIDTH_COUNT] = {
+        [TC_P] = {[W1] = TY_PRED},
+        [TC_B] = {[W1] = TY_PRED, [W8] = TY_B8, [W16] = TY_B16, [W32] = TY_B32, [W64] = TY_B64, [W128] = TY_B128},
+        [TC_U] = {[W8] = TY_U8, [W16] = TY_U16, [W32] = TY_U32, [W64] = TY_U64},
+        [TC_S] = {[W8] = TY_S8, [W16] = TY_S16, [W32] = TY_S32, [W64] = TY_S64},
+        [TC_F] = {[W16] = TY_F16, [W32] = TY_F32, [W64] = TY_F64},
+    };
+    return class < ARRAY_LEN(types) ? (Type)types[class][width] : TY_NONE;
+}
+
 Mod mod_find(const char *text, size_t len, uint32_t categories)
 {
     for (Mod m = MOD_NONE + 1; m < MOD_COUNT; m++)
@@ -134,6 +146,19 @@ Mod mod_find(const char *text, size_t len, uint32_t categories)
 ModCategory mod_category(Mod mod) { return mod_info[mod].category; }
 
 const char *mod_text(Mod mod) { return mod_info[mod].text; }
+
+Mod space_mod(Space space)
+{
+    switch (space) {
+    case SP_GLOBAL: return MOD_GLOBAL;
+    case SP_CONST: return MOD_CONST;
+    case SP_SHARED: return MOD_SHARED;
+    case SP_CLUSTER: return MOD_SHARED_CLUSTER;
+    case SP_LOCAL: return MOD_LOCAL;
+    case SP_PARAM: return MOD_PARAM;
+    default: return MOD_NONE;
+    }
+}
 
 Space mod_space(Mod mod)
 {

@@ -258,14 +258,13 @@ static void read_pragma(Reader *r)
     do {
         if (r->tok != T_STRING)
             rd_fail(r, rd_offset(r), "expected a string");
-        char text[512];
-        int n = snprintf(text, sizeof text, ".pragma %.*s", (int)(r->lx.end - r->lx.start), r->lx.start);
-        if (n >= (int)sizeof text)
+        DescId pragma = desc_pragma(r->t, r->lx.start, (size_t)(r->lx.end - r->lx.start));
+        if (!pragma)
             rd_fail(r, rd_offset(r), "this pragma is too long");
         fn_note_knob(r->fn, r->lx.start + 1, (size_t)(r->lx.end - r->lx.start) - 2, rd_offset(r) + 1);
         rd_next(r);
         rd_need_block(r);
-        InstrId id = ir_append(r->fn, r->block, desc_make(r->t, text, ""), IF_PINNED, NULL, 0);
+        InstrId id = ir_append(r->fn, r->block, pragma, IF_PINNED, NULL, 0);
         ir_instr(r->fn, id)->line = r->line;
         r->line_used = true;
     } while (rd_accept(r, ','));
@@ -435,7 +434,7 @@ void body_read(Reader *r)
     if (r->block || !r->fn->first) {
         rd_need_block(r);
         vector_store_results(r);
-        InstrId id = ir_append(r->fn, r->block, desc_make(r->t, "ret", ""), IF_IMPLICIT, NULL, 0);
+        InstrId id = ir_append(r->fn, r->block, desc_make(r->t, OP_RET), IF_IMPLICIT, NULL, 0);
         ir_instr(r->fn, id)->line = r->line;
     }
 }

@@ -162,10 +162,7 @@ static bool compares_lop3(const Fn *fn)
 
 static void compare_below_one(Fn *fn, Instr *i, Operand x)
 {
-    char shape[40];
-    Str text = tab_str(fn->tables, ir_desc(fn, i)->shape);
-    snprintf(shape, sizeof shape, "%.*s", (int)text.len, text.text);
-    i->desc = desc_make(fn->tables, "setp.lt.u32", shape);
+    i->desc = desc_with_cmp(fn->tables, i->desc, MOD_LT, TY_U32);
     *ir_use(fn, i, 0) = x;
     *ir_use(fn, i, 1) = op_const(fn, 1, W32);
     ir_reg(fn, op_index(x))->type = TY_NONE;  // it may have been declared of what `.b32` takes only

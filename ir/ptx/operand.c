@@ -35,14 +35,13 @@ static void read_offset(Reader *r, size_t at)
 }
 
 // Computes a part of an operand in a register of its own, in front of the instruction.
-static RegId emit_step(Reader *r, Width width, const char *mnemonic, const char *shape, Operand a, Operand b,
-                       uint32_t n)
+static RegId emit_step(Reader *r, Width width, DescId desc, Operand a, Operand b, uint32_t n)
 {
     RegId to =
         scope_new_reg(r, (Name){str_intern_z(&r->t->strs, "%index"), NO_NUMBER}, RF_R, (uint8_t)width, TY_NONE, 0);
     Operand ops[] = {op_def(op_reg(r->fn, to)), a, b};
     rd_need_block(r);
-    InstrId id = ir_append(r->fn, r->block, desc_make(r->t, mnemonic, shape), 0, ops, n);
+    InstrId id = ir_append(r->fn, r->block, desc, 0, ops, n);
     ir_instr(r->fn, id)->line = r->line;
     return to;
 }
@@ -51,14 +50,14 @@ static RegId emit_step(Reader *r, Width width, const char *mnemonic, const char 
 // instruction's type is (tried on ptxas).
 static void read_sum(Reader *r, RegId reg, size_t at)
 {
-    static const char *const mnemonics[WIDTH_COUNT] = {[W16] = "add.u16", [W32] = "add.u32", [W64] = "add.u64"};
     const Reg *of = ir_reg(r->fn, reg);
     Width width = (Width)of->width;
-    if (!mnemonics[width] || type_info[of->type].class == TC_F)
+    if (width < W16 || width > W64 || type_info[of->type].class == TC_F)
         rd_fail(r, at, "a constant can be added to an integer register of 16, 32 or 64 bits only");
     rd_next(r);
     Operand plus = op_const(r->fn, (uint64_t)expr_integer(r, "a constant to add"), width);
-    RegId sum = emit_step(r, width, mnemonics[width], "%,%,%", op_reg(r->fn, reg), plus, 3);
+    DescId add = desc_make(r->t, OP_ADD, type_make(TC_U, width));
+    RegId sum = emit_step(r, width, add, op_reg(r->fn, reg), plus, 3);
     rd_push_op(r, op_reg(r->fn, sum), at);
     r->ops.at[r->ops.n - 1].sum = true;
     rd_shape(r, '%');
@@ -139,14 +138,14 @@ static void read_special(Reader *r, size_t at)
 // The index as 32 bits.
 static RegId narrow_index(Reader *r, RegId index, size_t at)
 {
-    static const char *const mnemonics[WIDTH_COUNT] = {[W16] = "cvt.u32.u16", [W64] = "cvt.u32.u64"};
     Width width = (Width)ir_reg(r->fn, index)->width;
     if (width == W32)
         return index;
-    if (!mnemonics[width])
+    if (width != W16 && width != W64)
         rd_fail(r, at, "an element index must be a constant or a 16-bit, 32-bit or 64-bit register");
-    bool sign = ir_reg(r->fn, index)->type == TY_S16;
-    return emit_step(r, W32, sign ? "cvt.s32.s16" : mnemonics[width], "%,%", op_reg(r->fn, index), op_none(), 2);
+    TypeClass class = ir_reg(r->fn, index)->type == TY_S16 ? TC_S : TC_U;
+    DescId cvt = desc_make(r->t, OP_CVT, type_make(class, W32), type_make(class, width));
+    return emit_step(r, W32, cvt, op_reg(r->fn, index), op_none(), 2);
 }
 
 // What an address with an element index is for.
@@ -162,21 +161,23 @@ static RegId index_symbol(Reader *r, SymId sym, RegId index, int64_t plus, uint3
 {
     Fn *fn = r->fn;
     Operand scale = op_const(fn, (uint64_t)__builtin_ctz(element), W32), zero = op_const(fn, 0, W64);
+    DescId add = desc_make(r->t, OP_ADD, TY_U32), widen = desc_make(r->t, OP_CVT, TY_U64, TY_U32);
     index = narrow_index(r, index, at);
     if (plus)
-        index = emit_step(r, W32, "add.u32", "%,%,%", op_reg(fn, index), op_const(fn, (uint64_t)plus, W32), 3);
-    RegId scaled = emit_step(r, W32, "shl.b32", "%,%,%", op_reg(fn, index), scale, 3);
+        index = emit_step(r, W32, add, op_reg(fn, index), op_const(fn, (uint64_t)plus, W32), 3);
+    RegId scaled = emit_step(r, W32, desc_make(r->t, OP_SHL, TY_B32), op_reg(fn, index), scale, 3);
     if (ir_sym(fn, sym)->space == SP_SHARED) {
-        RegId base = emit_step(r, W32, "mov.u32", "%,&", op_sym(sym), zero, 3);
-        RegId sum = emit_step(r, W32, "add.u32", "%,%,%", op_reg(fn, base), op_reg(fn, scaled), 3);
+        RegId base = emit_step(r, W32, desc_make(r->t, OP_ADDR, TY_U32), op_sym(sym), zero, 3);
+        RegId sum = emit_step(r, W32, add, op_reg(fn, base), op_reg(fn, scaled), 3);
         if (!use.generic && (use.memory || use.width == W32))
             return sum;
-        RegId wide = emit_step(r, W64, "cvt.u64.u32", "%,%", op_reg(fn, sum), zero, 2);
-        return use.generic ? emit_step(r, W64, "cvta.shared.u64", "%,%", op_reg(fn, wide), zero, 2) : wide;
+        RegId wide = emit_step(r, W64, widen, op_reg(fn, sum), zero, 2);
+        DescId generic = desc_make(r->t, OP_CVTA, TY_U64, .mods = {MOD_SHARED});
+        return use.generic ? emit_step(r, W64, generic, op_reg(fn, wide), zero, 2) : wide;
     }
-    RegId wide = emit_step(r, W64, "cvt.u64.u32", "%,%", op_reg(fn, scaled), zero, 2);
-    RegId base = emit_step(r, W64, "mov.u64", "%,&", op_sym(sym), zero, 3);
-    return emit_step(r, W64, "add.s64", "%,%,%", op_reg(fn, base), op_reg(fn, wide), 3);
+    RegId wide = emit_step(r, W64, widen, op_reg(fn, scaled), zero, 2);
+    RegId base = emit_step(r, W64, desc_make(r->t, OP_ADDR, TY_U64), op_sym(sym), zero, 3);
+    return emit_step(r, W64, desc_make(r->t, OP_ADD, TY_S64), op_reg(fn, base), op_reg(fn, wide), 3);
 }
 
 static void read_symbol(Reader *r, const MnemCache *mnem, const Bind *bind, size_t at, bool address)

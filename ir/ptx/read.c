@@ -655,7 +655,7 @@ PtxReader *ptx_open(Heap *heap, const Source *source, Diag *diag, const PtxReadO
     r->m = module_new(heap);
     r->t = &r->m->tables;
     r->descs = (DescCache){.tables = r->t, .arena = &r->arena};
-    r->desc_bra = desc_make(r->t, "bra", "%");
+    r->desc_bra = desc_make(r->t, OP_BRA);
     const char *start = source->text;
     if (source->len >= 3 && memcmp(start, "\xEF\xBB\xBF", 3) == 0)
         start += 3;

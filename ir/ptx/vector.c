@@ -37,20 +37,17 @@ static void make_array(Sym *s, Type type, uint32_t vec)
 // Appends a load or a store of all elements of a vector.
 static void append_access(Reader *r, Opcode op, const Vector *v)
 {
-    char mnemonic[40], shape[20];
     Operand ops[6], address[2] = {op_sym(v->sym), op_const(r->fn, 0, W64)};
     bool load = op == OP_LD;
-    const char *elements = v->count == 2 ? "{%,%}" : "{%,%,%,%}";
-    snprintf(mnemonic, sizeof mnemonic, "%s.param.v%u.b%u", load ? "ld" : "st", v->count,
-             width_bits((Width)ir_reg(r->fn, v->reg)->width));
-    snprintf(shape, sizeof shape, load ? "%s,[&]" : "[&],%s", elements);
+    Type type = type_make(TC_B, (Width)ir_reg(r->fn, v->reg)->width);
+    DescId desc = desc_make(r->t, op, type, .mods = {MOD_PARAM, v->count == 2 ? MOD_V2 : MOD_V4});
     memcpy(load ? ops + v->count : ops, address, sizeof address);
     for (uint32_t k = 0; k < v->count; k++) {
         Operand element = op_reg(r->fn, v->reg + k);
         ops[load ? k : k + 2] = load ? op_def(element) : element;
     }
     rd_need_block(r);
-    InstrId id = ir_append(r->fn, r->block, desc_make(r->t, mnemonic, shape), 0, ops, v->count + 2);
+    InstrId id = ir_append(r->fn, r->block, desc, 0, ops, v->count + 2);
     ir_instr(r->fn, id)->line = r->line;
     rd_note_param(r, id, op);
 }

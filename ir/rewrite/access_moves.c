@@ -43,13 +43,11 @@ static DescId make_move(Fn *fn, const AccessMove *move, Operand ops[static 4], u
         ops[(*n)++] = move->tail.old;
     if (move->tail.flags & IF_GUARDED)
         ops[(*n)++] = move->tail.guard;
-    char text[40], sign = is_signed && meant < to ? 's' : 'u';
+    TypeClass class = is_signed && meant < to ? TC_S : TC_U;
     from = op_kind(src) == K_IMM ? to : meant < to ? meant : width_of_operand(fn, src);
     if (from == to && to != W8)
-        snprintf(text, sizeof text, "mov.b%u", width_bits(to));
-    else
-        snprintf(text, sizeof text, "cvt.%c%u.%c%u", sign, width_bits(to), sign, width_bits(from));
-    return desc_make(fn->tables, text, "%,%");
+        return desc_make(fn->tables, OP_MOV, type_make(TC_B, to));
+    return desc_make(fn->tables, OP_CVT, type_make(class, to), type_make(class, from));
 }
 
 void insert_access_move(Fn *fn, InstrId before, const AccessMove *move)

@@ -11,7 +11,7 @@ void instr_replace_by_branch(Fn *fn, InstrId id, BlockId to)
     LineId line = old->line;
     ir_remove(fn, id);
     Operand target = op_block(to);
-    InstrId branch = ir_append(fn, b, desc_make(fn->tables, "bra", "%"), 0, &target, 1);
+    InstrId branch = ir_append(fn, b, desc_make(fn->tables, OP_BRA), 0, &target, 1);
     ir_instr(fn, branch)->line = line;
 }
 

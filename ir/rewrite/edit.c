@@ -7,9 +7,11 @@
 // Of a move (a `not` of a negated predicate) between registers of this width.
 static DescId desc_of_move(Fn *fn, Width width, Operand from)
 {
-    static const char *const mnemonics[WIDTH_COUNT] = {[W1] = "mov.pred", [W8] = "cvt.u8.u8", [W16] = "mov.b16",
-                                                       [W32] = "mov.b32", [W64] = "mov.b64",  [W128] = "mov.b128"};
-    return desc_make(fn->tables, from.mods & OPM_NOT ? "not.pred" : mnemonics[width], "%,%");
+    if (from.mods & OPM_NOT)
+        return desc_make(fn->tables, OP_NOT, TY_PRED);
+    if (width == W8)
+        return desc_make(fn->tables, OP_CVT, TY_U8, TY_U8);
+    return desc_make(fn->tables, OP_MOV, type_make(TC_B, width));
 }
 
 InstrId first_annotation(const Fn *fn, InstrId id)

@@ -33,7 +33,7 @@ void ssa_split_entry(Fn *fn)
     ir_block(fn, b)->source = ir_block(fn, entry)->source;
     block_insert_after(fn, b, 0);
     Operand target = op_block(entry);
-    ir_append(fn, b, desc_make(fn->tables, "bra", "%"), IF_IMPLICIT, &target, 1);
+    ir_append(fn, b, desc_make(fn->tables, OP_BRA), IF_IMPLICIT, &target, 1);
     analysis_drop(fn, 0);
 }
 
@@ -86,7 +86,7 @@ static RegId undef_register(Naming *n, RegId r)
     Fn *fn = n->fn;
     RegId id = n->undef[r] = n->defined[r] ? reg_like(fn, r) : r;
     Operand def = op_def(op_reg(fn, id));
-    ir_insert_before(fn, ir_block(fn, fn->first)->first, desc_make(fn->tables, "mov.undef", "%"), 0, &def, 1);
+    ir_insert_before(fn, ir_block(fn, fn->first)->first, desc_make(fn->tables, OP_UNDEF), 0, &def, 1);
     return id;
 }
 

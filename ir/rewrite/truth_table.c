@@ -80,12 +80,12 @@ bool truth_is_move(const TruthTable *f) { return !f->n || (f->n == 1 && f->table
 
 static const struct Plain {
     uint8_t n, table;
-    const char *mnemonic, *shape;
+    Opcode op;
 } plain[] = {
-    {1, 0x0f, "not.b32", "%,%"},
-    {2, 0xc0, "and.b32", "%,%,%"},
-    {2, 0xfc, "or.b32", "%,%,%"},
-    {2, 0x3c, "xor.b32", "%,%,%"},
+    {1, 0x0f, OP_NOT},
+    {2, 0xc0, OP_AND},
+    {2, 0xfc, OP_OR},
+    {2, 0x3c, OP_XOR},
 };
 
 static const struct Plain *find_plain(const TruthTable *f)
@@ -146,12 +146,12 @@ void truth_replace(Fn *fn, InstrId id, const TruthTable *of)
     if (truth_is_move(f)) {
         instr_replace_by_move(fn, id, f->n ? f->input[0] : op_const(fn, f->table ? UINT32_MAX : 0, W32));
     } else if (instr) {
-        instr_replace(fn, id, desc_make(fn->tables, instr->mnemonic, instr->shape), best->input, best->n);
+        instr_replace(fn, id, desc_make(fn->tables, instr->op, TY_B32), best->input, best->n);
     } else {
         Operand uses[TRUTH_INPUTS + 1];
         for (uint32_t k = 0; k < TRUTH_INPUTS; k++)
             uses[k] = k < f->n ? f->input[k] : op_const(fn, 0, W32);
         uses[TRUTH_INPUTS] = op_const(fn, f->table, W32);
-        instr_replace(fn, id, desc_make(fn->tables, "lop3.b32", "%,%,%,%,%"), uses, TRUTH_INPUTS + 1);
+        instr_replace(fn, id, desc_make(fn->tables, OP_LOP3, TY_B32), uses, TRUTH_INPUTS + 1);
     }
 }

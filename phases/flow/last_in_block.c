@@ -74,7 +74,7 @@ static void split_behind(Fn *fn, InstrId call)
     ir_block(fn, rest)->source = ir_block(fn, b)->source;
     block_insert_after(fn, rest, b);
     block_take(fn, rest, ir_instr(fn, call)->next);
-    InstrId end = ir_append(fn, b, desc_make(fn->tables, "exit", ""), 0, NULL, 0);
+    InstrId end = ir_append(fn, b, desc_make(fn->tables, OP_EXIT), 0, NULL, 0);
     ir_instr(fn, end)->line = ir_instr(fn, call)->line;
 }
 

@@ -77,11 +77,6 @@ static bool can_name(const Fn *fn, const Desc *d, Space space)
     }
 }
 
-static const char *name_of(Space space)
-{
-    return space == SP_GLOBAL ? "global" : space == SP_SHARED ? "shared" : space == SP_LOCAL ? "local" : "const";
-}
-
 // The descriptor of the same access in a space; 0 = there is none.
 static DescId desc_in_space(Inference *f, DescId of, Space space)
 {
@@ -91,17 +86,8 @@ static DescId desc_in_space(Inference *f, DescId of, Space space)
     DescId *found = &f->in_space[space][of];
     if (*found)
         return *found;
-    const Desc *d = tab_desc(fn->tables, of);
-    Opcode op = d->op;
-    char mnemonic[TEXT_MAX], shape[TEXT_MAX];
-    const char *why;
-    Str text = tab_str(fn->tables, tab_mnem(fn->tables, d->mnem)->text), form = tab_str(fn->tables, d->shape);
-    int n = snprintf(mnemonic, sizeof mnemonic, "%.*s.%s", (int)text.len, text.text, name_of(space));
-    int m = snprintf(shape, sizeof shape, "%.*s", (int)form.len, form.text);
-    if (n >= TEXT_MAX || m >= TEXT_MAX)
-        return 0;
-    DescId id = desc_intern(fn->tables, mnem_intern(fn->tables, mnemonic, (size_t)n), shape, (size_t)m, &why);
-    bool there = id && tab_desc(fn->tables, id)->op == op && module_takes(fn->module, tab_desc(fn->tables, id)->needs);
+    DescId id = desc_with_space(fn->tables, of, space);
+    bool there = id && module_takes(fn->module, tab_desc(fn->tables, id)->needs);
     return *found = there ? id : 0;
 }
 
@@ -150,11 +136,10 @@ static void make_twin(Inference *f, InstrId id, const Operand *ops)
     Fn *fn = f->fn;
     const Instr *i = ir_instr(fn, id);
     const Desc *d = ir_desc(fn, i);
-    char text[16];
     DescId desc = i->desc;
     if (d->op == OP_CVTA || d->op == OP_CVTA_ADDR) {
-        snprintf(text, sizeof text, "mov.b%u", width_bits(ir_reg(fn, op_index(ops[0]))->width));
-        desc = desc_make(fn->tables, text, d->op == OP_CVTA ? "%,%" : "%,&");
+        Type type = type_make(TC_B, (Width)ir_reg(fn, op_index(ops[0]))->width);
+        desc = desc_make(fn->tables, d->op == OP_CVTA ? OP_MOV : OP_ADDR, type);
     }
     InstrId twin = ir_insert_before(fn, id, desc, i->flags, ops, i->nops);
     ir_instr(fn, twin)->line = i->line;

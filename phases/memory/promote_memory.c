@@ -414,21 +414,19 @@ static bool limit_groups(Promotion *p)
 static DescId desc_of(Promotion *p, Make make, Width to, Width from, bool is_signed)
 {
     static const struct {
-        const char *mnemonic, *shape;
+        Opcode op;
+        TypeClass class;
     } rows[MAKES] = {
-        [MK_MOV] = {"mov.b%u", "%,%"},       [MK_SPLIT] = {"mov.b%u", "{%,%},%"}, [MK_JOIN] = {"mov.b%u", "%,{%,%}"},
-        [MK_AND] = {"and.b%u", "%,%,%"},     [MK_OR] = {"or.b%u", "%,%,%"},       [MK_SHL] = {"shl.b%u", "%,%,%"},
-        [MK_SHR] = {"shr.u%u", "%,%,%"},     [MK_BFE] = {"bfe.u%u", "%,%,%,%"},   [MK_BFI] = {"bfi.b%u", "%,%,%,%,%"},
-        [MK_CVT] = {"cvt.%c%u.%c%u", "%,%"},
+        [MK_MOV] = {OP_MOV, TC_B}, [MK_SPLIT] = {OP_UNPACK, TC_B}, [MK_JOIN] = {OP_PACK, TC_B},
+        [MK_AND] = {OP_AND, TC_B}, [MK_OR] = {OP_OR, TC_B},        [MK_SHL] = {OP_SHL, TC_B},
+        [MK_SHR] = {OP_SHR, TC_U}, [MK_BFE] = {OP_BFE, TC_U},      [MK_BFI] = {OP_BFI, TC_B},
+        [MK_CVT] = {OP_CVT, TC_U},
     };
     DescId *desc = &p->descs[make][to][from][is_signed];
     if (!*desc) {
-        char text[40], sign = is_signed ? 's' : 'u';
-        if (make == MK_CVT)
-            snprintf(text, sizeof text, "cvt.%c%u.%c%u", sign, width_bits(to), sign, width_bits(from));
-        else
-            snprintf(text, sizeof text, rows[make].mnemonic, width_bits(to));
-        *desc = desc_make(p->fn->tables, text, rows[make].shape);
+        TypeClass class = is_signed ? TC_S : rows[make].class;
+        Type second = make == MK_CVT ? type_make(class, from) : TY_NONE;
+        *desc = desc_make(p->fn->tables, rows[make].op, type_make(class, to), second);
     }
     return *desc;
 }

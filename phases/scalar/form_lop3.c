@@ -508,7 +508,7 @@ static void map_nodes(Mapping *m)
 
 bool phase_form_lop3(Ctx *ctx, Fn *fn)
 {
-    DescId lop3 = desc_make(fn->tables, "lop3.b32", "%,%,%,%,%");
+    DescId lop3 = desc_make(fn->tables, OP_LOP3, TY_B32);
     if (!module_takes(fn->module, tab_desc(fn->tables, lop3)->needs))
         return false;
     Mapping m = {.ctx = ctx, .fn = fn, .a = analysis_need(fn, AN_RPO | AN_DOM | AN_RDEFS)};

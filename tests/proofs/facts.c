@@ -301,7 +301,7 @@ static void add_instruction(Chain *c)
     RegId r = reg_new(c->fn, RF_R, width);
     ops[0] = op_def(op_reg(c->fn, r));
     c->reg[c->n] = r;
-    c->def[c->n++] = ir_append(c->fn, c->block, desc_make(c->fn->tables, text, shape), 0, ops, n);
+    c->def[c->n++] = ir_append(c->fn, c->block, desc_parse(c->fn->tables, text, shape), 0, ops, n);
 }
 
 static uint64_t value_of_operand(const Chain *c, Operand o)
@@ -355,7 +355,7 @@ static uint32_t prove_chain(Heap *heap)
         c.reg[c.n++] = reg_new(c.fn, widths[k] == W1 ? RF_P : RF_R, widths[k]);
     for (uint32_t k = 0; k < CHAIN; k++)
         add_instruction(&c);
-    ir_append(c.fn, c.block, desc_make(c.fn->tables, "ret", ""), 0, NULL, 0);
+    ir_append(c.fn, c.block, desc_parse(c.fn->tables, "ret", ""), 0, NULL, 0);
     KnownFacts known;
     known_facts_init(&known, c.fn, analysis_need(c.fn, AN_RPO | AN_DOM), chain_definition, &c, &arena);
     Facts facts[REGS];

@@ -141,9 +141,7 @@ static uint64_t compute(Proof *p, uint16_t at, uint32_t bits)
         return (extends ? extend(in[0].lo, p->bits) : in[0].lo) & ones(result);
     }
     if (!p->known[at]) {
-        const char *why;
-        DescId id = desc_intern(&p->tables, mnem_intern(&p->tables, n->text[p->width], strlen(n->text[p->width])),
-                                n->shape, strlen(n->shape), &why);
+        DescId id = desc_of_mnem(&p->tables, &n->mnem[p->width], n->shape);
         bool decodes = eval_decode(&p->tables, tab_desc(&p->tables, id), &p->evals[at]);
         if (!decodes ||
             (p->bits < 16 && n->type[0].letter != 'p' && !eval_narrow(&p->evals[at], p->bits << n->type[0].times)))
@@ -358,11 +356,11 @@ static RegId load(Build *b, Width width)
     if (width == W1) {
         RegId n = load(b, W32);
         Operand set[] = {ops[0], op_reg(b->fn, n), op_const(b->fn, 77, W32)};
-        ir_append(b->fn, b->block, desc_make(b->fn->tables, "setp.lt.s32", "%,%,%"), 0, set, 3);
+        ir_append(b->fn, b->block, desc_parse(b->fn->tables, "setp.lt.s32", "%,%,%"), 0, set, 3);
         return r;
     }
     snprintf(text, sizeof text, "ld.volatile.global.b%u", width_bits(width));
-    ir_append(b->fn, b->block, desc_make(b->fn->tables, text, "%,[&]"), 0, ops, 3);
+    ir_append(b->fn, b->block, desc_parse(b->fn->tables, text, "%,[&]"), 0, ops, 3);
     return r;
 }
 
@@ -374,13 +372,13 @@ static void store(Build *b, RegId r, Width width)
         RegId n = reg_new(b->fn, RF_R, W32);
         Operand select[] = {op_def(op_reg(b->fn, n)), op_const(b->fn, 1, W32), op_const(b->fn, 0, W32),
                             op_reg(b->fn, r)};
-        ir_append(b->fn, b->block, desc_make(b->fn->tables, "selp.b32", "%,%,%,%"), 0, select, 4);
+        ir_append(b->fn, b->block, desc_parse(b->fn->tables, "selp.b32", "%,%,%,%"), 0, select, 4);
         r = n;
         width = W32;
     }
     Operand ops[] = {op_reg(b->fn, b->address), op_const(b->fn, 8, W64), op_reg(b->fn, r)};
     snprintf(text, sizeof text, "st.volatile.global.b%u", width_bits(width));
-    ir_append(b->fn, b->block, desc_make(b->fn->tables, text, "[&],%"), 0, ops, 3);
+    ir_append(b->fn, b->block, desc_parse(b->fn->tables, text, "[&],%"), 0, ops, 3);
 }
 
 static RegId limit(Build *b, const char *name, RegId r, uint64_t by, Width width)
@@ -389,7 +387,7 @@ static RegId limit(Build *b, const char *name, RegId r, uint64_t by, Width width
     char text[16];
     snprintf(text, sizeof text, "%s%u", name, width_bits(width));
     Operand ops[] = {op_def(op_reg(b->fn, to)), op_reg(b->fn, r), op_const(b->fn, by, width)};
-    ir_append(b->fn, b->block, desc_make(b->fn->tables, text, "%,%,%"), 0, ops, 3);
+    ir_append(b->fn, b->block, desc_parse(b->fn->tables, text, "%,%,%"), 0, ops, 3);
     return to;
 }
 
@@ -446,18 +444,18 @@ static Operand build(Build *b, uint16_t at, Width width, bool root)
         char text[16];
         snprintf(text, sizeof text, width == W1 ? "mov.pred" : "mov.b%u", width_bits(width));
         Operand before[] = {ops[0], width == W1 ? op_reg(b->fn, b->guard) : op_reg(b->fn, load(b, width))};
-        ir_append(b->fn, b->block, desc_make(b->fn->tables, text, "%,%"), 0, before, 2);
+        ir_append(b->fn, b->block, desc_parse(b->fn->tables, text, "%,%"), 0, before, 2);
         ops[nops++] = op_reg(b->fn, b->guard);
         b->made = true;
     }
-    DescId desc = desc_make(b->fn->tables, n->text[b->width], n->shape);
+    DescId desc = desc_of_mnem(b->fn->tables, &n->mnem[b->width], n->shape);
     ir_append(b->fn, b->block, desc, guarded ? IF_GUARDED : 0, ops, nops);
     if (n->single && b->mistake == READER) {
         RegId other = reg_new(b->fn, RF_R, width);
         char text[16];
         snprintf(text, sizeof text, "not.b%u", width_bits(width));
         Operand uses[] = {op_def(op_reg(b->fn, other)), op_reg(b->fn, r)};
-        ir_append(b->fn, b->block, desc_make(b->fn->tables, text, "%,%"), 0, uses, 2);
+        ir_append(b->fn, b->block, desc_parse(b->fn->tables, text, "%,%"), 0, uses, 2);
         b->made = true;
     }
     b->inner += !root;
@@ -508,12 +506,12 @@ static Outcome fold_pattern(Proof *p, uint32_t width, Mistake mistake, uint32_t 
     block_append(b.fn, b.block);
     b.address = reg_new(b.fn, RF_R, W64);
     Operand address[] = {op_def(op_reg(b.fn, b.address)), op_const(b.fn, 4096, W64)};
-    ir_append(b.fn, b.block, desc_make(b.fn->tables, "mov.b64", "%,%"), 0, address, 2);
+    ir_append(b.fn, b.block, desc_parse(b.fn->tables, "mov.b64", "%,%"), 0, address, 2);
     b.guard = load(&b, W1);
     Operand root = build(&b, p->rule->from, width_of(&b, times_of_result(node(p, p->rule->from))), true);
     if (p->rule->offset)
         b.address = op_index(root), load(&b, W32);
-    ir_append(b.fn, b.block, desc_make(b.fn->tables, "ret", ""), 0, NULL, 0);
+    ir_append(b.fn, b.block, desc_parse(b.fn->tables, "ret", ""), 0, NULL, 0);
     if (reader)
         phase_live_dead(&b.ctx, b.fn);
     Outcome outcome = {.before = cost_of(b.fn, b.block), .read = b.inner >= reader};

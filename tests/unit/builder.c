@@ -66,7 +66,7 @@ TEST(build_append_run)
         ops[0] = def(fn, r);
         ops[1] = use(fn, r);
         ops[2] = op_const(fn, k, W32);
-        const Instr *i = ir_instr(fn, ir_append_run(fn, b, desc_make(fn->tables, "add.u32", "%,%,%"), 0, run, 3));
+        const Instr *i = ir_instr(fn, ir_append_run(fn, b, desc_parse(fn->tables, "add.u32", "%,%,%"), 0, run, 3));
         CHECK(i->ndef == 1 && i->nops == 3 && ir_ops(fn, i) == ops);
     }
     emit_ret(fn, b);
@@ -84,7 +84,7 @@ TEST(build_insert_and_remove)
     RegId r = reg_new(fn, RF_R, W32);
     BlockId b = add_block(fn, 0);
     InstrId ret = emit_ret(fn, b);
-    DescId mov = desc_make(fn->tables, "mov.b32", "%,%");
+    DescId mov = desc_parse(fn->tables, "mov.b32", "%,%");
     Operand ops[] = {def(fn, r), use(fn, r)};
     InstrId i2 = ir_insert_before(fn, ret, mov, 0, ops, 2);
     InstrId i3 = ir_insert_before(fn, i2, mov, 0, ops, 2);
@@ -350,7 +350,7 @@ TEST(hash_different_after_change)
     CHANGES_HASH(fn, ir_ops(fn, mov)[1].mods, OPM_NEG);
     CHANGES_HASH(fn, ir_ops(fn, add)[2], op_const(fn, 2, W32));
     CHANGES_HASH(fn, ir_ops(fn, add)[3].mods, OPM_NOT);
-    CHANGES_HASH(fn, mov->desc, desc_make(fn->tables, "mov.u32", "%,%"));
+    CHANGES_HASH(fn, mov->desc, desc_parse(fn->tables, "mov.u32", "%,%"));
     CHANGES_HASH(fn, mov->line, 4);
     CHANGES_HASH(fn, mov->callseq, 1);
     CHANGES_HASH(fn, mov->flags, IF_PINNED);

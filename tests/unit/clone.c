@@ -110,7 +110,7 @@ TEST(clone_of_many)
     // The clone grows like the original.
     for (uint32_t k = 0; k < 5000; k++)
         ir_insert_before(clone, clone->first ? ir_block(clone, clone->first)->first : 0,
-                         desc_make(clone->tables, "mov.b32", "%,%"), 0, OPS(def(clone, r), op_const(clone, k, W32)));
+                         desc_parse(clone->tables, "mov.b32", "%,%"), 0, OPS(def(clone, r), op_const(clone, k, W32)));
     CHECK_VERIFIES(clone);
     CHECK_EQ(clone->ninstrs, 10001);
     CHECK_EQ(fn->ninstrs, 5001);
@@ -147,8 +147,8 @@ TEST(compact_keeps_all)
     build(&f);
     Fn *fn = f.fn;
     InstrId first = ir_block(fn, fn->first)->first, second = ir_instr(fn, first)->next;
-    InstrId added =
-        ir_insert_before(fn, second, desc_make(fn->tables, "mov.b32", "%,%"), 0, OPS(def(fn, 2), op_const(fn, 8, W32)));
+    InstrId added = ir_insert_before(fn, second, desc_parse(fn->tables, "mov.b32", "%,%"), 0,
+                                     OPS(def(fn, 2), op_const(fn, 8, W32)));
     fn_note_where(fn, second, 40);
     fn_note_where(fn, added, 30);
     ir_remove(fn, first);

@@ -312,7 +312,7 @@ TEST(defuse_one_block)
     Fn *fn = f.fn;
     RegId all = reg_new(fn, RF_R, W32), last = all;
     BlockId b = add_block(fn, 0);
-    DescId add = desc_make(fn->tables, "add.u32", "%,%,%");
+    DescId add = desc_parse(fn->tables, "add.u32", "%,%,%");
     for (uint32_t k = 0; k < MANY; k++) {
         RegId r = reg_new(fn, RF_R, W32);
         ir_append(fn, b, add, 0, OPS(def(fn, r), use(fn, last), use(fn, all)));

@@ -208,7 +208,7 @@ TEST(descriptor_shapes)
 
 static const Slot *slot_of(Fixture *f, const char *mnemonic, const char *shape, uint32_t k)
 {
-    const Desc *d = tab_desc(f->fn->tables, desc_make(f->fn->tables, mnemonic, shape));
+    const Desc *d = tab_desc(f->fn->tables, desc_parse(f->fn->tables, mnemonic, shape));
     static const Slot none;
     return CHECK(k < d->nops) ? &d->slots[k] : &none;
 }
@@ -314,7 +314,7 @@ TEST(descriptor_flags)
     fixture_close(&f);
 }
 
-static void make_wrong(void *user) { desc_make(user, "add.u32", "%,%"); }
+static void make_wrong(void *user) { desc_parse(user, "add.u32", "%,%"); }
 
 TEST(descriptor_make)
 {
@@ -324,8 +324,60 @@ TEST(descriptor_make)
     CHECK(strstr(f.ctx.heap.message, "add.u32") != NULL);
     // Spelling does not matter, shape does.
     Tables *t = f.fn->tables;
-    CHECK_EQ(desc_make(t, "mul.f32.rn", "%,%,%"), desc_make(t, "mul.rn.f32", "%,%,%"));
-    CHECK(desc_make(t, "bra", "%") != desc_make(t, "bra", "%~"));
+    CHECK_EQ(desc_parse(t, "mul.f32.rn", "%,%,%"), desc_parse(t, "mul.rn.f32", "%,%,%"));
+    CHECK(desc_parse(t, "bra", "%") != desc_parse(t, "bra", "%~"));
+    fixture_close(&f);
+}
+
+// What builders make of fields is what the text gives.
+TEST(descriptor_fields)
+{
+    Fixture f;
+    fixture_open(&f);
+    Tables *t = f.fn->tables;
+    struct {
+        DescId made;
+        const char *mnemonic, *shape;
+    } cases[] = {
+        {desc_make(t, OP_BRA), "bra", "%"},
+        {desc_make(t, OP_EXIT), "exit", ""},
+        {desc_make(t, OP_UNDEF), "mov.undef", "%"},
+        {desc_make(t, OP_CVT, TY_S32, TY_S8), "cvt.s32.s8", "%,%"},
+        {desc_make(t, OP_MUL, TY_F32, .mods = {MOD_FTZ, MOD_RN}), "mul.rn.ftz.f32", "%,%,%"},
+        {desc_make(t, OP_MUL_WIDE, TY_U32), "mul.wide.u32", "%,%,%"},
+        {desc_make(t, OP_ADDR, TY_U64), "mov.u64", "%,&"},
+        {desc_make(t, OP_CVTA, TY_U64, .mods = {MOD_SHARED}), "cvta.shared.u64", "%,%"},
+        {desc_make(t, OP_UNPACK, TY_B64), "mov.b64", "{%,%},%"},
+        {desc_make(t, OP_PACK, TY_B32), "mov.b32", "%,{%,%}"},
+        {desc_make(t, OP_SETP, TY_U32, .mods = {MOD_LT}), "setp.lt.u32", "%,%,%"},
+        {desc_make(t, OP_SETP, TY_U32, .mods = {MOD_LT, MOD_BOOL_AND}), "setp.lt.and.u32", "%,%,%,%"},
+        {desc_make(t, OP_LD, TY_B32, .mods = {MOD_V4, MOD_PARAM}), "ld.param.v4.b32", "{%,%,%,%},[&]"},
+        {desc_make(t, OP_ST, TY_B8, .mods = {MOD_LOCAL}), "st.local.b8", "[&],%"},
+        {desc_make(t, OP_LOP3, TY_B32), "lop3.b32", "%,%,%,%,%"},
+        {desc_with_space(t, desc_parse(t, "ld.L1::evict_first.v2.b32", "{%,%},[&]"), SP_GLOBAL),
+         "ld.global.L1::evict_first.v2.b32", "{%,%},[&]"},
+        {desc_with_space(t, desc_parse(t, "atom.add.u32", "%,[&],%"), SP_SHARED), "atom.shared.add.u32", "%,[&],%"},
+        {desc_with_cmp(t, desc_parse(t, "setp.eq.b32", "%|%,%,%"), MOD_LT, TY_U32), "setp.lt.u32", "%|%,%,%"},
+        {desc_pragma(t, "\"nounroll\"", 10), ".pragma \"nounroll\"", ""},
+    };
+    for (size_t k = 0; k < ARRAY_LEN(cases); k++) {
+        unit_context("%s", cases[k].mnemonic);
+        CHECK_EQ(cases[k].made, desc_parse(t, cases[k].mnemonic, cases[k].shape));
+    }
+    CHECK_EQ(desc_with_space(t, desc_make(t, OP_ADD, TY_U32), SP_GLOBAL), 0);
+    CHECK_EQ(desc_of_mnem(t, tab_mnem(t, tab_desc(t, desc_make(t, OP_ADD, TY_U32))->mnem), "%,%"), 0);
+    static const char many[600];
+    CHECK_EQ(desc_pragma(t, many, sizeof many), 0);
+    fixture_close(&f);
+}
+
+static void make_of_other_type(void *user) { desc_make(user, OP_LOP3, TY_F32); }
+
+TEST(descriptor_no_such_fields)
+{
+    Fixture f;
+    fixture_open(&f);
+    CHECK_FAILS(&f.ctx.heap, ST_INTERNAL, make_of_other_type, f.fn->tables);
     fixture_close(&f);
 }
 
@@ -348,13 +400,13 @@ TEST(descriptor_overlay)
 {
     Fixture f;
     fixture_open(&f);
-    DescId add = desc_make(&f.module->tables, "add.u32", "%,%,%");
+    DescId add = desc_parse(&f.module->tables, "add.u32", "%,%,%");
     module_freeze(f.module);
     uint32_t frozen = f.module->tables.descs.n;
-    CHECK_EQ(desc_make(f.fn->tables, "add.u32", "%,%,%"), add);
-    DescId sub = desc_make(f.fn->tables, "sub.u32", "%,%,%");
+    CHECK_EQ(desc_parse(f.fn->tables, "add.u32", "%,%,%"), add);
+    DescId sub = desc_parse(f.fn->tables, "sub.u32", "%,%,%");
     CHECK_EQ(sub, frozen);
-    CHECK_EQ(desc_make(f.fn->tables, "sub.u32", "%,%,%"), sub);
+    CHECK_EQ(desc_parse(f.fn->tables, "sub.u32", "%,%,%"), sub);
     CHECK_EQ(tab_desc(f.fn->tables, sub)->op, OP_SUB);
     CHECK_EQ(tab_desc(f.fn->tables, add)->op, OP_ADD);
     CHECK_EQ(f.module->tables.descs.n, frozen);
@@ -367,6 +419,8 @@ void test_descriptors(void)
     RUN(descriptor_widths);
     RUN(descriptor_flags);
     RUN(descriptor_make);
+    RUN(descriptor_fields);
+    RUN(descriptor_no_such_fields);
     RUN(descriptor_expected);
     RUN(descriptor_overlay);
 }

@@ -138,7 +138,7 @@ static void emit_form(Program *p, BlockId b, bool carry)
     for (uint32_t k = 0; k < ndef; k++)
         if (op_is_reg(ops[k]) && p->fn->form == FORM_SSA && reg_in_ssa(ir_reg(p->fn, op_index(ops[k]))))
             p->home[op_index(ops[k])] = b;
-    DescId desc = desc_make(p->fn->tables, forms[form].mnemonic, forms[form].shape);
+    DescId desc = desc_parse(p->fn->tables, forms[form].mnemonic, forms[form].shape);
     ir_insert_before(p->fn, ir_terminator(p->fn, b), desc, flags, ops, n);
 }
 
@@ -191,7 +191,7 @@ static void emit_phi(Program *p, BlockId b, RegId r)
         ops[n++] = x ? use(p->fn, x) : op_imm(CONST_UNDEF);
         strcat(shape, ",%:%");
     }
-    ir_insert_before(p->fn, ir_block(p->fn, b)->first, desc_make(p->fn->tables, "mov.phi", shape), 0, ops, n);
+    ir_insert_before(p->fn, ir_block(p->fn, b)->first, desc_parse(p->fn->tables, "mov.phi", shape), 0, ops, n);
 }
 
 static void choose_phis(Program *p)
@@ -429,7 +429,7 @@ static InstrId put(Small *s, int block, const char *mnemonic, const char *shape,
                    uint32_t n)
 {
     InstrId end = ir_terminator(s->fn, s->b[block]);
-    return ir_insert_before(s->fn, end, desc_make(s->fn->tables, mnemonic, shape), flags, ops, n);
+    return ir_insert_before(s->fn, end, desc_parse(s->fn->tables, mnemonic, shape), flags, ops, n);
 }
 #define USE(reg) use(s.fn, s.reg)
 #define DEF(reg) def(s.fn, s.reg)
@@ -488,7 +488,7 @@ TEST(live_guarded_definitions)
     InstrId after = MOV(3, DEF(r[0]), op_const(s.fn, 1, W32));
     LIVE("| ; | ; | ; | R0 ; R0 | ");
     ir_remove(s.fn, after);
-    ir_insert_before(s.fn, mov, desc_make(s.fn->tables, "mov.u32", "%,%"), 0, OPS(DEF(r[0]), op_const(s.fn, 1, W32)));
+    ir_insert_before(s.fn, mov, desc_parse(s.fn->tables, "mov.u32", "%,%"), 0, OPS(DEF(r[0]), op_const(s.fn, 1, W32)));
     LIVE("| ; | ; | ; | R0 ; R0 | ");
     fixture_close(&s.f);
 }
@@ -635,8 +635,8 @@ static void open_shape(Shape *s, uint32_t blocks)
 {
     fixture_open(&s->f);
     Fn *fn = s->fn = s->f.fn;
-    s->mov = desc_make(fn->tables, "mov.u32", "%,%");
-    s->add = desc_make(fn->tables, "add.u32", "%,%,%");
+    s->mov = desc_parse(fn->tables, "mov.u32", "%,%");
+    s->add = desc_parse(fn->tables, "add.u32", "%,%,%");
     s->p = reg_new(fn, RF_P, W1);
     for (int k = 0; k < CARRIED; k++)
         s->r[k] = reg_new(fn, RF_R, W32);

@@ -284,7 +284,7 @@ static void check_chain(bool upward)
     for (uint32_t k = 0; k <= n; k++) {
         reg_new(fn, RF_R, W32);
         Operand ops[] = {def(fn, first + k), op_const(fn, 7, W32)};
-        ir_insert_before(fn, ir_terminator(fn, fn->first), desc_make(fn->tables, "mov.b32", "%,%"), 0, ops, 2);
+        ir_insert_before(fn, ir_terminator(fn, fn->first), desc_parse(fn->tables, "mov.b32", "%,%"), 0, ops, 2);
     }
     ReplaceMap rep;
     replace_begin(&rep, fn);

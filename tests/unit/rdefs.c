@@ -95,7 +95,7 @@ static void emit_form(Program *p, BlockId b)
         return;  // enough definitions
     if (flags)
         ops[n++] = operand(p, 'q');
-    DescId desc = desc_make(p->fn->tables, forms[form].mnemonic, forms[form].shape);
+    DescId desc = desc_parse(p->fn->tables, forms[form].mnemonic, forms[form].shape);
     ir_insert_before(p->fn, ir_terminator(p->fn, b), desc, flags, ops, n);
 }
 
@@ -504,13 +504,13 @@ enum { CARRIED = 16 };
 
 static void add_one(Fn *fn, BlockId b, RegId r)
 {
-    ir_insert_before(fn, ir_terminator(fn, b), desc_make(fn->tables, "add.u32", "%,%,%"), 0,
+    ir_insert_before(fn, ir_terminator(fn, b), desc_parse(fn->tables, "add.u32", "%,%,%"), 0,
                      OPS(def(fn, r), use(fn, r), op_const(fn, 1, W32)));
 }
 
 static void set(Fn *fn, BlockId b, RegId r)
 {
-    ir_insert_before(fn, ir_terminator(fn, b), desc_make(fn->tables, "mov.u32", "%,%"), 0,
+    ir_insert_before(fn, ir_terminator(fn, b), desc_parse(fn->tables, "mov.u32", "%,%"), 0,
                      OPS(def(fn, r), op_const(fn, b, W32)));
 }
 

@@ -384,7 +384,7 @@ TEST(sm_operand_bytes)
     fixture_open(&f);
     for (size_t k = 0; k < ARRAY_LEN(cases); k++) {
         unit_context("%s", cases[k].mnemonic);
-        Instr i = {.desc = desc_make(f.fn->tables, cases[k].mnemonic, cases[k].shape)};
+        Instr i = {.desc = desc_parse(f.fn->tables, cases[k].mnemonic, cases[k].shape)};
         CHECK_EQ(sm_90.operand_bytes(f.fn, &i), cases[k].bytes);
     }
     fixture_close(&f);
@@ -394,8 +394,8 @@ TEST(sm_answers)
 {
     Fixture f;
     fixture_open(&f);
-    Instr add = {.desc = desc_make(f.fn->tables, "add.s32", "%,%,%")};
-    Instr sub = {.desc = desc_make(f.fn->tables, "sub.s32", "%,%,%")};
+    Instr add = {.desc = desc_parse(f.fn->tables, "add.s32", "%,%,%")};
+    Instr sub = {.desc = desc_parse(f.fn->tables, "sub.s32", "%,%,%")};
     for (size_t k = 0; k < SM_BACKEND_COUNT; k++) {
         const SmBackend *b = sm_backends[k];
         const BlockId entry[3] = {1, 2, 3};

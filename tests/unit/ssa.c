@@ -85,7 +85,7 @@ static Operand operand(Program *p, char letter)
 
 static void insert(Program *p, BlockId b, uint32_t form, uint8_t flags, const Operand *ops, uint32_t n)
 {
-    DescId desc = desc_make(p->fn->tables, forms[form].mnemonic, forms[form].shape);
+    DescId desc = desc_parse(p->fn->tables, forms[form].mnemonic, forms[form].shape);
     ir_insert_before(p->fn, ir_terminator(p->fn, b), desc, flags, ops, n);
 }
 

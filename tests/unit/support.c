@@ -76,7 +76,7 @@ BlockId add_block(Fn *fn, uint32_t source)
 
 InstrId emit(Fn *fn, BlockId b, const char *mnemonic, const char *shape, uint8_t flags, const Operand *ops, uint32_t n)
 {
-    return ir_append(fn, b, desc_make(fn->tables, mnemonic, shape), flags, ops, n);
+    return ir_append(fn, b, desc_parse(fn->tables, mnemonic, shape), flags, ops, n);
 }
 
 InstrId emit_ret(Fn *fn, BlockId b) { return emit(fn, b, "ret", "", 0, NULL, 0); }

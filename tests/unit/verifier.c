@@ -359,11 +359,11 @@ TEST(verify_t2_guards)
     OPERAND(guarded, 3).mods = OPM_NOT;
     CHECK_VERIFIES(fn);
     // A note takes none.
-    InstrId note = ir_insert_before(fn, s.mov, desc_make(fn->tables, ".pragma \"nounroll\"", ""), 0, NULL, 0);
+    InstrId note = ir_insert_before(fn, s.mov, desc_parse(fn->tables, ".pragma \"nounroll\"", ""), 0, NULL, 0);
     CHECK_VERIFIES(fn);
     ir_remove(fn, note);
     note =
-        ir_insert_before(fn, s.mov, desc_make(fn->tables, ".pragma \"nounroll\"", ""), IF_GUARDED, OPS(use(fn, s.p)));
+        ir_insert_before(fn, s.mov, desc_parse(fn->tables, ".pragma \"nounroll\"", ""), IF_GUARDED, OPS(use(fn, s.p)));
     check_reported(fn, VERIFY_TYPES, "takes no guard", __FILE__, __LINE__);
     ir_remove(fn, note);
     CHECK_VERIFIES(fn);

@@ -133,7 +133,7 @@ TEST(form_f1_multi)
     emit_bra(fn, b0, b1);
     InstrId ret = emit_ret(fn, b1);
     VERIFIES();
-    InstrId phi = ir_insert_before(fn, ret, desc_make(fn->tables, "mov.phi", "%,%:%"), 0,
+    InstrId phi = ir_insert_before(fn, ret, desc_parse(fn->tables, "mov.phi", "%,%:%"), 0,
                                    OPS(def(fn, r), op_block(b0), op_const(fn, 0, W32)));
     BROKEN(phi, "a phi outside ssa form");
     fn->form = FORM_SSA;
@@ -141,7 +141,7 @@ TEST(form_f1_multi)
     ir_remove(fn, phi);
     fn->form = FORM_MULTI;
     Operand ops[] = {def(fn, r), use(fn, r), use(fn, r), use(fn, p)};
-    InstrId tied = ir_insert_before(fn, ret, desc_make(fn->tables, "mov.u32", "%,%"), IF_GUARDED | IF_TIED, ops, 4);
+    InstrId tied = ir_insert_before(fn, ret, desc_parse(fn->tables, "mov.u32", "%,%"), IF_GUARDED | IF_TIED, ops, 4);
     BROKEN(tied, "tied uses outside ssa form");
     CHECK(fn->analyses == NULL);  // multi form needs none
     fixture_close(&s.f);
@@ -211,7 +211,7 @@ TEST(form_f4_places)
     Ssa s;
     open_ssa(&s);
     Fn *fn = s.fn;
-    DescId mov = desc_make(fn->tables, "mov.u32", "%,%");
+    DescId mov = desc_parse(fn->tables, "mov.u32", "%,%");
     InstrId first = ir_insert_before(fn, s.phi, mov, 0, OPS(DEF(r[11]), op_const(fn, 1, W32)));
     BROKEN(s.phi, "a phi stands behind another instruction");
     ir_remove(fn, first);
@@ -219,7 +219,7 @@ TEST(form_f4_places)
     BROKEN(s.phi2, "a phi stands behind another instruction");
     ir_remove(fn, middle);
     VERIFIES();
-    InstrId entry = ir_insert_before(fn, ir_block(fn, s.b[0])->first, desc_make(fn->tables, "mov.phi", "%,%:%"), 0,
+    InstrId entry = ir_insert_before(fn, ir_block(fn, s.b[0])->first, desc_parse(fn->tables, "mov.phi", "%,%:%"), 0,
                                      OPS(DEF(r[11]), op_block(s.b[2]), op_const(fn, 1, W32)));
     BROKEN(entry, "a phi in the entry block");
     *ir_use(fn, ir_instr(fn, ir_terminator(fn, s.b[2])), 0) = op_block(s.b[0]);
@@ -335,7 +335,7 @@ TEST(form_f7_analyses)
     CHECK_EQ(fn->analyses->valid, AN_CFG | AN_RPO | AN_DOM);
     analysis_drop(fn, AN_DOM);
     VERIFIES();
-    ir_insert_before(fn, ret, desc_make(fn->tables, "mov.u32", "%,%"), 0, OPS(DEF(r[9]), USE(r[8])));
+    ir_insert_before(fn, ret, desc_parse(fn->tables, "mov.u32", "%,%"), 0, OPS(DEF(r[9]), USE(r[8])));
     VERIFIES();
     fixture_close(&s.f);
 }
@@ -385,7 +385,7 @@ TEST(form_large)
         ops[1 + 2 * k] = op_block(b[k + 1]);
         ops[2 + 2 * k] = use(fn, x);
     }
-    DescId phi = desc_make(fn->tables, "mov.phi", shape);
+    DescId phi = desc_parse(fn->tables, "mov.phi", shape);
     for (int k = 0; k < PHIS; k++) {
         ops[0] = def(fn, reg_new(fn, RF_R, W32));
         ir_append(fn, b[N + 1], phi, 0, ops, 2 * N + 1);

@@ -593,7 +593,7 @@ static DescId desc_of_node(Fold *f, const Match *m, uint16_t node)
     uint16_t width = (uint16_t)width_index(m);
     Made *d = &f->descs[(node * RULE_WIDTHS + width) % DESCS];
     if (!d->desc || d->node != node || d->width != width)
-        *d = (Made){node, width, desc_make(f->fn->tables, n->text[width], n->shape)};
+        *d = (Made){node, width, desc_of_mnem(f->fn->tables, &n->mnem[width], n->shape)};
     return d->desc;
 }
 
@@ -779,7 +779,8 @@ static bool multiply_by_reciprocal(Fold *f, InstrId id)
     begin_rule(f, rule, id);
     count_readers(f, i, -1);
     uses[1] = op_const(fn, (bits & 0x80000000) | (uint64_t)(254 - exponent) << 23, W32);
-    instr_replace(fn, id, desc_make(fn->tables, m->mod[MC_FTZ] ? "mul.rn.ftz.f32" : "mul.rn.f32", "%,%,%"), uses, 2);
+    Mod ftz = m->mod[MC_FTZ] ? MOD_FTZ : MOD_NONE;
+    instr_replace(fn, id, desc_make(fn->tables, OP_MUL, TY_F32, .mods = {MOD_RN, ftz}), uses, 2);
     count_readers(f, ir_instr(fn, id), 1);
     return true;
 }

@@ -326,14 +326,20 @@ static RuleType read_type(Reader *r)
     return t;
 }
 
-// "s64"; 0 = there is none of that width.
-static int print_type(char *text, RuleType t, uint32_t bits)
+// The type at a width; TY_NONE if there is none.
+static Type type_at(RuleType t, uint32_t bits)
 {
+    static const struct {
+        char letter;
+        TypeClass class;
+    } classes[] = {{'i', TC_S}, {'s', TC_S}, {'u', TC_U}, {'a', TC_B}, {'b', TC_B}, {'f', TC_F}};
+    bits <<= t.times;
     if (t.letter == 'p')
-        return sprintf(text, ".pred");
-    if (bits << t.times > 64)
-        return 0;
-    return sprintf(text, ".%c%u", t.letter == 'i' ? 's' : t.letter == 'a' ? 'b' : t.letter, bits << t.times);
+        return TY_PRED;
+    for (size_t k = 0; k < ARRAY_LEN(classes); k++)
+        if (classes[k].letter == t.letter)
+            return type_make(classes[k].class, bits == 16 ? W16 : bits == 32 ? W32 : bits == 64 ? W64 : W_NONE);
+    return TY_NONE;
 }
 
 // The instruction at each width, as far as it is there.
@@ -343,17 +349,14 @@ static void look_up(Reader *r, RuleNode *n, const char *name, size_t len)
     n->shape = shapes[n->nkids];
     n->op = OPCODE_COUNT;
     for (uint32_t w = 0; w < RULE_WIDTHS; w++) {
-        char text[48], *end = text + sprintf(text, "%.*s", (int)len, name);
-        const char *why;
-        bool there = true;
+        Mnem m = *tab_mnem(&r->tables, mnem_intern(&r->tables, name, len));
+        bool there = m.first != OP_OPAQUE;
         for (int k = 0; k < 2 && n->type[k].letter; k++) {
-            int more = print_type(end, n->type[k], rule_bits(w));
-            there &= more != 0;
-            end += more;
+            m.type[k] = (uint8_t)type_at(n->type[k], rule_bits(w));
+            there &= m.type[k] != TY_NONE;
+            m.ntypes++;
         }
-        DescId id = 0;
-        if (there)
-            id = desc_intern(&r->tables, mnem_intern(&r->tables, text, strlen(text)), n->shape, strlen(n->shape), &why);
+        DescId id = there ? desc_of_mnem(&r->tables, &m, n->shape) : 0;
         const Desc *d = id ? tab_desc(&r->tables, id) : NULL;
         if (!d || d->op == OP_OPAQUE) {
             r->widths[w] = false;
@@ -363,7 +366,7 @@ static void look_up(Reader *r, RuleNode *n, const char *name, size_t len)
         n->commutes = d->traits & TR_COMM;
         n->cmp = tab_mnem(&r->tables, d->mnem)->mod[MC_CMP];
         n->needs[w] = d->needs;
-        n->text[w] = strcpy(arena_alloc(r->arena, strlen(text) + 1), text);
+        n->mnem[w] = m;
     }
     if (n->op == OPCODE_COUNT)
         fail(r, "no such instruction");

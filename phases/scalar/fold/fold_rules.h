@@ -34,9 +34,9 @@ typedef struct RuleNode {
     uint8_t nkids;
     uint16_t kids[RULE_KIDS];
     RuleType type[2];
-    uint16_t expr;                  // RN_EXPR: where its code begins
-    const char *text[RULE_WIDTHS];  // RN_OP: the mnemonic at 16, 32, 64 bits; NULL = there is none
-    Isa needs[RULE_WIDTHS];         // of these
+    uint16_t expr;           // RN_EXPR: where its code begins
+    Mnem mnem[RULE_WIDTHS];  // RN_OP: the mnemonic at 16, 32, 64 bits, if there is one
+    Isa needs[RULE_WIDTHS];  // of these
     const char *shape;
 } RuleNode;
 
