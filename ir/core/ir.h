@@ -109,6 +109,12 @@ enum { OP_RAW = 0xff };
 #define OP_HINT (1u << MC_COUNT)
 extern const OpInfo op_info[OPCODE_COUNT];
 
+typedef enum {
+#define SREG(id, ...) SREG_##id,
+#include "ir/core/sregs.def"
+    SREG_COUNT
+} Sreg;
+
 typedef struct SregInfo {
     const char *name;
     uint32_t len;  // of the name
@@ -116,8 +122,7 @@ typedef struct SregInfo {
     bool fresh;            // a new value at each read
     uint32_t least, most;  // most is 0: not known
 } SregInfo;
-extern const SregInfo sreg_info[];
-extern const uint32_t sreg_count;
+extern const SregInfo sreg_info[SREG_COUNT];
 
 /* opcode.c */
 Type type_find(const char *text, size_t len);

@@ -20,18 +20,15 @@ static const struct {
 };
 
 enum { PURE_SREG = 0, FRESH_SREG = 1 };
-const SregInfo sreg_info[] = {
+const SregInfo sreg_info[SREG_COUNT] = {
 #define PURE PURE_SREG
 #define FRESH FRESH_SREG
-#define SREG(name, width, class) {name, sizeof(name) - 1, width, class, 0, 0},
-#define SREG_IN(name, width, class, least, most) {name, sizeof(name) - 1, width, class, least, most},
+#define SREG(id, name, width, class) {name, sizeof(name) - 1, width, class, 0, 0},
+#define SREG_IN(id, name, width, class, least, most) {name, sizeof(name) - 1, width, class, least, most},
 #include "ir/core/sregs.def"
-#undef SREG_IN
-#undef SREG
 #undef PURE
 #undef FRESH
 };
-const uint32_t sreg_count = ARRAY_LEN(sreg_info);
 
 const RangeInfo range_info[RANGE_COUNT] = {
     {0},
@@ -209,7 +206,7 @@ bool op_name_possible(const char *base, size_t len)
 
 int sreg_find(const char *text, size_t len)
 {
-    for (uint32_t k = 0; k < sreg_count; k++)
+    for (uint32_t k = 0; k < SREG_COUNT; k++)
         if (sreg_info[k].len == len && memcmp(sreg_info[k].name, text, len) == 0)
             return (int)k;
     return -1;

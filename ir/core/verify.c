@@ -108,7 +108,7 @@ const char *slot_check(const Fn *fn, const Slot *slot, Operand o, char why[stati
         Width has = sreg_info[op_index(o)].width;
         bool fits =
             has == slot->width || (has == W32 && slot->width == W16) || (slot->flags & SL_WIDER && has > slot->width);
-        if (!fits && strcmp(sreg_info[op_index(o)].name, "%gridid") != 0) {
+        if (!fits && op_index(o) != SREG_GRIDID) {
             snprintf(why, 200, "special register %s is %s, expected %s", sreg_info[op_index(o)].name, width_name(has),
                      width_name((Width)slot->width));
             return why;
@@ -154,7 +154,7 @@ static bool index_exists(Verifier *v, Operand o)
         uint32_t n = k & SYM_LOCAL ? fn->syms.n : fn->module->syms.n;
         return (local > 0 && local < n) || fail(v, "symbol id %u does not exist", k);
     }
-    case K_SREG: return k < sreg_count || fail(v, "special register %u does not exist", k);
+    case K_SREG: return k < SREG_COUNT || fail(v, "special register %u does not exist", k);
     case K_BLOCK:
         return (k > 0 && k < fn->blocks.n && (fn->first == k || ir_block(fn, k)->prev)) ||
                fail(v, "block %u is not in the layout", k);

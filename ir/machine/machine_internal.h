@@ -350,7 +350,6 @@ struct Machine {
     uint64_t next;                // free addresses
     uint64_t heap_used;           // bytes that kernels have from malloc
     uint64_t *symbols;            // by SymId: address; of shared variables the offset
-    uint8_t *sreg_kinds;          // by special register: what run.c knows it as
     Func **funcs;                 // by SymId; NULL = not looked at, or no body
     uint64_t nstatic;             // bytes of static shared memory
     uint64_t nlocal;              // bytes of the module's variables in local memory
@@ -461,6 +460,8 @@ void group_end(Warp *w, Group *g);     // its lanes end
 Group *warp_next(Warp *w);
 /* run.c */
 uint64_t run_draw(Run *r);  // a random number if the order of execution has a seed, otherwise 0
+// True if reads of the special register have a value here.
+bool sreg_is_known(Sreg sreg);
 CodeRun run_eval, run_addr, run_undef, run_nothing, run_unsupported, run_unknown_sreg;
 // Says where a message is about; c = NULL: no instruction.
 void locate(const Run *r, const Group *g, const Code *c, uint32_t lane, RunError *e);

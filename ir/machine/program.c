@@ -377,7 +377,7 @@ static void make_code(Maker *k, Code *c, InstrId id)
     if (runs[d->op].run == c->run && !has_operands(c))
         c->run = run_unsupported;
     for (uint32_t n = 0; n < c->nin; n++)
-        if (c->in[n].kind == REF_SREG && !k->machine->sreg_kinds[c->in[n].at])
+        if (c->in[n].kind == REF_SREG && !sreg_is_known((Sreg)c->in[n].at))
             c->run = run_unknown_sreg;
 }
 

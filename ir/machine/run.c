@@ -50,123 +50,13 @@ const RunError *machine_error(const Machine *m) { return &m->error; }
 
 /* -- Special registers ---------------------------------------------------------------------------------- */
 
-typedef enum {
-    SREG_UNKNOWN,
-    SREG_TID_X,
-    SREG_TID_Y,
-    SREG_TID_Z,
-    SREG_NTID_X,
-    SREG_NTID_Y,
-    SREG_NTID_Z,
-    SREG_CTAID_X,
-    SREG_CTAID_Y,
-    SREG_CTAID_Z,
-    SREG_NCTAID_X,
-    SREG_NCTAID_Y,
-    SREG_NCTAID_Z,
-    SREG_LANEID,
-    SREG_WARPID,
-    SREG_NWARPID,
-    SREG_ZERO,
-    SREG_ONE,
-    SREG_EQ,
-    SREG_LE,
-    SREG_LT,
-    SREG_GE,
-    SREG_GT,
-    SREG_CLOCK,
-    SREG_DYNAMIC,
-    SREG_SHARED,
-    SREG_EXPLICIT,
-    SREG_CLUSTERID_X,
-    SREG_CLUSTERID_Y,
-    SREG_CLUSTERID_Z,
-    SREG_NCLUSTERID_X,
-    SREG_NCLUSTERID_Y,
-    SREG_NCLUSTERID_Z,
-    SREG_CLUSTER_CTAID_X,
-    SREG_CLUSTER_CTAID_Y,
-    SREG_CLUSTER_CTAID_Z,
-    SREG_CLUSTER_NCTAID_X,
-    SREG_CLUSTER_NCTAID_Y,
-    SREG_CLUSTER_NCTAID_Z,
-    SREG_CTARANK,
-    SREG_NCTARANK,
-} SregKind;
+bool sreg_is_known(Sreg sreg) { return sreg <= SREG_DYNAMIC_SMEM_SIZE; }
 
-static SregKind kind_of_sreg(const char *name)
-{
-    static const struct {
-        const char *name;
-        SregKind kind;
-    } known[] = {
-        {"%tid.x", SREG_TID_X},
-        {"%tid.y", SREG_TID_Y},
-        {"%tid.z", SREG_TID_Z},
-        {"%tid.w", SREG_ZERO},
-        {"%ntid.x", SREG_NTID_X},
-        {"%ntid.y", SREG_NTID_Y},
-        {"%ntid.z", SREG_NTID_Z},
-        {"%ntid.w", SREG_ONE},
-        {"%ctaid.x", SREG_CTAID_X},
-        {"%ctaid.y", SREG_CTAID_Y},
-        {"%ctaid.z", SREG_CTAID_Z},
-        {"%ctaid.w", SREG_ZERO},
-        {"%nctaid.x", SREG_NCTAID_X},
-        {"%nctaid.y", SREG_NCTAID_Y},
-        {"%nctaid.z", SREG_NCTAID_Z},
-        {"%nctaid.w", SREG_ONE},
-        {"%laneid", SREG_LANEID},
-        {"%warpid", SREG_WARPID},
-        {"%nwarpid", SREG_NWARPID},
-        {"%smid", SREG_ZERO},
-        {"%nsmid", SREG_ONE},
-        {"%gridid", SREG_ONE},
-        {"%lanemask_eq", SREG_EQ},
-        {"%lanemask_le", SREG_LE},
-        {"%lanemask_lt", SREG_LT},
-        {"%lanemask_ge", SREG_GE},
-        {"%lanemask_gt", SREG_GT},
-        {"%clock", SREG_CLOCK},
-        {"%clock64", SREG_CLOCK},
-        {"%clock_hi", SREG_ZERO},
-        {"%globaltimer", SREG_CLOCK},
-        {"%globaltimer_lo", SREG_CLOCK},
-        {"%globaltimer_hi", SREG_ZERO},
-        {"%dynamic_smem_size", SREG_DYNAMIC},
-        {"%total_smem_size", SREG_SHARED},
-        {"%aggr_smem_size", SREG_SHARED},
-        {"%is_explicit_cluster", SREG_EXPLICIT},
-        {"%clusterid.x", SREG_CLUSTERID_X},
-        {"%clusterid.y", SREG_CLUSTERID_Y},
-        {"%clusterid.z", SREG_CLUSTERID_Z},
-        {"%clusterid.w", SREG_ZERO},
-        {"%nclusterid.x", SREG_NCLUSTERID_X},
-        {"%nclusterid.y", SREG_NCLUSTERID_Y},
-        {"%nclusterid.z", SREG_NCLUSTERID_Z},
-        {"%nclusterid.w", SREG_ONE},
-        {"%cluster_ctaid.x", SREG_CLUSTER_CTAID_X},
-        {"%cluster_ctaid.y", SREG_CLUSTER_CTAID_Y},
-        {"%cluster_ctaid.z", SREG_CLUSTER_CTAID_Z},
-        {"%cluster_ctaid.w", SREG_ZERO},
-        {"%cluster_nctaid.x", SREG_CLUSTER_NCTAID_X},
-        {"%cluster_nctaid.y", SREG_CLUSTER_NCTAID_Y},
-        {"%cluster_nctaid.z", SREG_CLUSTER_NCTAID_Z},
-        {"%cluster_nctaid.w", SREG_ONE},
-        {"%cluster_ctarank", SREG_CTARANK},
-        {"%cluster_nctarank", SREG_NCTARANK},
-    };
-    for (uint32_t k = 0; k < ARRAY_LEN(known); k++)
-        if (strcmp(name, known[k].name) == 0)
-            return known[k].kind;
-    return SREG_UNKNOWN;
-}
-
-static uint64_t sreg_value(const Run *r, SregKind kind, uint32_t lane)
+static uint64_t sreg_value(const Run *r, Sreg sreg, uint32_t lane)
 {
     const Launch *l = r->launch;
     Dim t = thread_of(r, lane);
-    switch (kind) {
+    switch (sreg) {
     case SREG_TID_X: return t.x;
     case SREG_TID_Y: return t.y;
     case SREG_TID_Z: return t.z;
@@ -182,16 +72,25 @@ static uint64_t sreg_value(const Run *r, SregKind kind, uint32_t lane)
     case SREG_LANEID: return lane;
     case SREG_WARPID: return r->warp->index;
     case SREG_NWARPID: return r->nwarps;
-    case SREG_ONE: return 1;
-    case SREG_EQ: return UINT64_C(1) << lane;
-    case SREG_LE: return (UINT64_C(2) << lane) - 1;
-    case SREG_LT: return (UINT64_C(1) << lane) - 1;
-    case SREG_GE: return UINT32_MAX & ~((UINT64_C(1) << lane) - 1);
-    case SREG_GT: return UINT32_MAX & ~((UINT64_C(2) << lane) - 1);
-    case SREG_CLOCK: return r->steps;
-    case SREG_DYNAMIC: return l->shared;
-    case SREG_SHARED: return r->nshared;
-    case SREG_EXPLICIT: return r->is_explicit;
+    case SREG_NTID_W:
+    case SREG_NCTAID_W:
+    case SREG_NCLUSTERID_W:
+    case SREG_CLUSTER_NCTAID_W:
+    case SREG_NSMID:
+    case SREG_GRIDID: return 1;
+    case SREG_LANEMASK_EQ: return UINT64_C(1) << lane;
+    case SREG_LANEMASK_LE: return (UINT64_C(2) << lane) - 1;
+    case SREG_LANEMASK_LT: return (UINT64_C(1) << lane) - 1;
+    case SREG_LANEMASK_GE: return UINT32_MAX & ~((UINT64_C(1) << lane) - 1);
+    case SREG_LANEMASK_GT: return UINT32_MAX & ~((UINT64_C(2) << lane) - 1);
+    case SREG_CLOCK:
+    case SREG_CLOCK64:
+    case SREG_GLOBALTIMER:
+    case SREG_GLOBALTIMER_LO: return r->steps;
+    case SREG_DYNAMIC_SMEM_SIZE: return l->shared;
+    case SREG_TOTAL_SMEM_SIZE:
+    case SREG_AGGR_SMEM_SIZE: return r->nshared;
+    case SREG_IS_EXPLICIT_CLUSTER: return r->is_explicit;
     case SREG_CLUSTERID_X: return r->cta->at.x / r->cluster.x;
     case SREG_NCLUSTERID_X: return l->grid.x / r->cluster.x;
     case SREG_CLUSTER_CTAID_X: return r->cta->at.x % r->cluster.x;
@@ -204,9 +103,9 @@ static uint64_t sreg_value(const Run *r, SregKind kind, uint32_t lane)
     case SREG_NCLUSTERID_Z: return l->grid.z / r->cluster.z;
     case SREG_CLUSTER_CTAID_Z: return r->cta->at.z % r->cluster.z;
     case SREG_CLUSTER_NCTAID_Z: return r->cluster.z;
-    case SREG_CTARANK: return r->cta->rank;
-    case SREG_NCTARANK: return r->nctas;
-    default: return 0;
+    case SREG_CLUSTER_CTARANK: return r->cta->rank;
+    case SREG_CLUSTER_NCTARANK: return r->nctas;
+    default: return 0;  // the fourth coordinates, %smid and the upper halves of clocks
     }
 }
 
@@ -220,7 +119,7 @@ uint64_t read_lane(const Run *r, const Group *g, const OperandRef *o, uint32_t l
     case REF_CONST:
     case REF_UNDEF: return o->bits;
     case REF_LOCAL: return g->frame->locals + o->bits;
-    case REF_SREG: return sreg_value(r, (SregKind)r->machine->sreg_kinds[o->at], lane);
+    case REF_SREG: return sreg_value(r, (Sreg)o->at, lane);
     default: return 0;
     }
 }
@@ -296,7 +195,7 @@ bool run_unsupported(Run *r, Group *g, const Code *c)
 bool run_unknown_sreg(Run *r, Group *g, const Code *c)
 {
     const OperandRef *o = c->in;
-    while (o->kind != REF_SREG || r->machine->sreg_kinds[o->at])
+    while (o->kind != REF_SREG || sreg_is_known((Sreg)o->at))
         o++;
     return fault(r, g, c, (uint32_t)__builtin_ctz(g->lanes), "'%s' is not supported", sreg_info[o->at].name);
 }
@@ -615,9 +514,6 @@ Machine *machine_new(Heap *heap, const Module *module, MachineOptions options)
     m->tracks = options.check_uninit || options.follow_undef;
     m->observes = m->tracks || options.trace;
     m->watches = m->tracks || options.check_races || options.note_writers;
-    m->sreg_kinds = NEW_ARRAY(&m->arena, uint8_t, sreg_count);
-    for (uint32_t k = 0; k < sreg_count; k++)
-        m->sreg_kinds[k] = (uint8_t)kind_of_sreg(sreg_info[k].name);
     memory_lay_out(m);
     program_make(m);
     return m;

@@ -263,7 +263,7 @@ TEST(tables_lookup)
     CHECK_EQ(mod_find("and", 3, 1u << MC_OP), MOD_AND);
     CHECK_EQ(mod_find("and", 3, 1u << MC_BOOL), MOD_BOOL_AND);
     CHECK_EQ(mod_find("and", 3, 1u << MC_CMP), MOD_NONE);
-    for (uint32_t k = 0; k < sreg_count; k++)
+    for (uint32_t k = 0; k < SREG_COUNT; k++)
         CHECK_EQ(sreg_find(sreg_info[k].name, strlen(sreg_info[k].name)), k);
     CHECK_EQ(sreg_find("%tid", 4), -1);
 }

@@ -17,7 +17,7 @@ typedef struct Code {
     RegId base, input[INPUTS];
 } Code;
 
-static Operand clock_of(const char *name) { return op_make(K_SREG, 0, (uint32_t)sreg_find(name, strlen(name))); }
+static Operand read_of(Sreg sreg) { return op_make(K_SREG, 0, sreg); }
 
 static void open_code(Code *c)
 {
@@ -28,10 +28,10 @@ static void open_code(Code *c)
     m->sm = str_intern_z(&m->tables.strs, "sm_80");
     c->block = add_block(fn, 0);
     c->base = reg_new(fn, RF_R, W64);
-    emit(fn, c->block, "mov.b64", "%,%", 0, OPS(def(fn, c->base), clock_of("%clock64")));
+    emit(fn, c->block, "mov.b64", "%,%", 0, OPS(def(fn, c->base), read_of(SREG_CLOCK64)));
     for (int k = 0; k < INPUTS; k++) {
         c->input[k] = reg_new(fn, RF_R, W32);
-        emit(fn, c->block, "mov.b32", "%,%", 0, OPS(def(fn, c->input[k]), clock_of("%clock")));
+        emit(fn, c->block, "mov.b32", "%,%", 0, OPS(def(fn, c->input[k]), read_of(SREG_CLOCK)));
     }
 }
 

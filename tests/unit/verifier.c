@@ -202,7 +202,7 @@ TEST(verify_s6_indices)
     STRUCTURE("symbol id", OPERAND(st, 0), op_sym(s.f.module->syms.n));
     STRUCTURE("symbol id", OPERAND(st, 0), op_sym(SYM_LOCAL));
     STRUCTURE("symbol id", OPERAND(st, 0), op_sym(SYM_LOCAL | fn->syms.n));
-    STRUCTURE("special register", OPERAND(mov, 1), op_make(K_SREG, 0, sreg_count));
+    STRUCTURE("special register", OPERAND(mov, 1), op_make(K_SREG, 0, SREG_COUNT));
     STRUCTURE("layout", OPERAND(branch, 0), op_block(0));
     STRUCTURE("layout", OPERAND(branch, 0), op_block(fn->blocks.n));
     STRUCTURE("layout", OPERAND(branch, 0), op_block(s.unlinked));
@@ -270,7 +270,7 @@ TEST(verify_t1_widths)
     TYPES("expected a predicate", OPERAND(setp, 0), def(fn, s.r1));
     TYPES("expected a 32-bit", OPERAND(brx, 0), use(fn, s.d));
     TYPES("predicate", OPERAND(ld, 1), use(fn, s.p));
-    TYPES("expected", OPERAND(mov, 1), op_make(K_SREG, 0, (uint32_t)sreg_find("%clock64", 8)));
+    TYPES("expected", OPERAND(mov, 1), op_make(K_SREG, 0, SREG_CLOCK64));
     // Memory takes wider registers, not narrower ones.
     OPERAND(ld, 0) = def(fn, s.d);
     CHECK_VERIFIES(fn);

@@ -76,10 +76,9 @@ static Facts special_register(const KnownFacts *k, uint32_t sreg)
 {
     const SregInfo *info = &sreg_info[sreg];
     uint64_t least = info->least, most = info->most ? info->most : low_ones(width_bits(info->width));
-    const char *place = strchr(info->name, '.');
-    uint32_t dim = place ? (uint32_t)(place[1] - 'x') : 3;
-    bool tid = strncmp(info->name, "%tid.", 5) == 0, ntid = strncmp(info->name, "%ntid.", 6) == 0;
-    if ((tid || ntid) && dim < 3) {
+    bool tid = sreg - SREG_TID_X < 3, ntid = sreg - SREG_NTID_X < 3;
+    if (tid || ntid) {
+        uint32_t dim = sreg - (tid ? SREG_TID_X : SREG_NTID_X);
         if (k->threads)
             most = MIN(most, (uint64_t)k->threads - tid);
         if (k->size[dim])
