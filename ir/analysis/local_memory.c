@@ -14,7 +14,7 @@ uint32_t access_elements(const Mnem *m)
     return vec == MOD_V2 ? 2 : vec == MOD_V4 ? 4 : vec == MOD_V8 ? 8 : 1;
 }
 
-bool access_is_movable(const Fn *fn, Operand o, Type type)
+static bool operand_is_movable(const Fn *fn, Operand o, Type type)
 {
     if (op_kind(o) == K_NONE || (op_kind(o) == K_IMM && op_index(o) != CONST_UNDEF))
         return true;
@@ -23,6 +23,21 @@ bool access_is_movable(const Fn *fn, Operand o, Type type)
     const Reg *r = ir_reg(fn, op_index(o));
     bool floats = type_info[r->type].class == TC_F || type_info[type].class == TC_F;
     return r->file == RF_R && r->width <= W64 && (r->width == type_info[type].width || !floats);
+}
+
+bool access_is_movable(const Fn *fn, const Instr *i)
+{
+    const Desc *d = ir_desc(fn, i);
+    const Mnem *m = tab_mnem(fn->tables, d->mnem);
+    Type type = (Type)m->type[0];
+    uint32_t store = d->op == OP_ST, n = access_elements(m), bits = width_bits(type_info[type].width);
+    if ((d->op != OP_LD && !store) || d->traits & (TR_ORDERED | TR_RDONLY) || i->flags & IF_PINNED || i->callseq ||
+        bits < 8 || bits > 64 || ir_nuse(i) != (store ? 2 + n : 2))
+        return false;
+    for (uint32_t k = 0; k < n; k++)
+        if (!operand_is_movable(fn, store ? *ir_use(fn, i, 2 + k) : *ir_def(fn, i, k), type))
+            return false;
+    return true;
 }
 
 /* -- Variables ------------------------------------------------------------------------------------------ */
@@ -75,18 +90,6 @@ static void lay_out(LocalMemory *m)
 
 /* -- Accesses ------------------------------------------------------------------------------------------- */
 
-static bool is_plain(const Fn *fn, const Instr *i, const Desc *d, const LocalAccess *access)
-{
-    uint32_t store = d->op == OP_ST, n = access->n;
-    if ((d->op != OP_LD && !store) || d->traits & (TR_ORDERED | TR_RDONLY) || i->flags & IF_PINNED || i->callseq ||
-        !access->exact || access->bytes > 8 || ir_nuse(i) != (store ? 2 + n : 2))
-        return false;
-    for (uint32_t k = 0; k < n; k++)
-        if (!access_is_movable(fn, store ? *ir_use(fn, i, 2 + k) : *ir_def(fn, i, k), access->type))
-            return false;
-    return true;
-}
-
 static void add_access(LocalMemory *m, const MemAccess *found, uint32_t s)
 {
     Fn *fn = m->fn;
@@ -114,7 +117,7 @@ static void add_access(LocalMemory *m, const MemAccess *found, uint32_t s)
                           .exact = inside && lo == hi,
                           .reads = d->op != OP_ST,
                           .writes = d->op != OP_LD && d->op != OP_LDU};
-    access.plain = is_plain(fn, i, d, &access);
+    access.movable = access.exact && access_is_movable(fn, i);
     m->access_of[found->instr] = m->accesses.n;
     VEC_PUSH(m->arena, &m->accesses, access);
 }

@@ -21,7 +21,7 @@ typedef struct LocalAccess {
     uint32_t bytes, n;    // of how many elements of how many bytes
     Type type;
     bool exact;          // it accesses just these bytes
-    bool plain;          // exact, and a load or store of registers and constants that moves could take the place of
+    bool movable;        // exact, and access_is_movable()
     bool reads, writes;  // both: an atomic
 } LocalAccess;
 
@@ -55,7 +55,8 @@ static inline const LocalAccess *local_access(const LocalMemory *m, InstrId i)
 bool local_may_reach_exposed(const LocalMemory *m, InstrId i);
 // The elements of a vector access; 1 of others.
 uint32_t access_elements(const Mnem *m);
-// Whether a move or a conversion can take an operand of a load or store of this type.
-bool access_is_movable(const Fn *fn, Operand o, Type type);
+// True for a load or store of elements of at most 8 bytes that moves or conversions of its registers and constants
+// could replace if it accessed a register: neither ordered nor pinned, and in no call sequence.
+bool access_is_movable(const Fn *fn, const Instr *i);
 
 #endif

@@ -78,7 +78,7 @@ Tail tail_of(const Fn *fn, const Instr *i, uint32_t def);
 Width width_of_operand(const Fn *fn, Operand o);  // of a register or a constant
 Width width_of_bytes(uint32_t bytes);             // of registers for so many bytes, at least 16 bits
 // The effect of a store and a load on a value: dst = the low bytes of src, a register or a constant, extended to the
-// width of dst or cut to it. Both satisfy access_is_movable().
+// width of dst or cut to it. Both are operands of an access that access_is_movable().
 typedef struct AccessMove {
     Operand dst, src;
     uint32_t bytes;

@@ -78,7 +78,7 @@ typedef struct Promotion {
 
 /* -- Accesses ------------------------------------------------------------------------------------------- */
 
-// A load or store that could be a move: of `n` elements of `bytes` bytes from `offset` on.
+// A load or store of `n` elements of `bytes` bytes from `offset` on.
 typedef struct Direct {
     Variable *variable;
     uint64_t offset;
@@ -87,28 +87,21 @@ typedef struct Direct {
     bool store;
 } Direct;
 
-static bool is_direct(const Promotion *p, const MemAccess *access, Direct *direct)
+// Describes an access; true if moves could replace it: it is exact, aligned and within its variable.
+static bool is_promotable(const Promotion *p, const MemAccess *access, Direct *direct)
 {
-    const Fn *fn = p->fn;
-    const Instr *i = ir_instr(fn, access->instr);
-    const Desc *d = ir_desc(fn, i);
-    const Mnem *m = tab_mnem(fn->tables, d->mnem);
-    uint32_t n = access_elements(m), store = d->op == OP_ST;
+    const Instr *i = ir_instr(p->fn, access->instr);
+    const Desc *d = ir_desc(p->fn, i);
+    const Mnem *m = tab_mnem(p->fn->tables, d->mnem);
     *direct = (Direct){.variable = &p->variables[local_symbol(access->at->sym)],
                        .offset = (uint64_t)access->at->lo,
                        .bytes = width_bits(type_info[m->type[0]].width) / 8,
-                       .n = n,
+                       .n = access_elements(m),
                        .type = (Type)m->type[0],
-                       .store = store};
-    if ((d->op != OP_LD && !store) || d->traits & (TR_ORDERED | TR_RDONLY) || i->flags & IF_PINNED || i->callseq ||
-        !origin_is_exact(access->at) || !direct->bytes || direct->bytes > GROUP || ir_nuse(i) != (store ? 2 + n : 2))
-        return false;
-    for (uint32_t k = 0; k < n; k++)
-        if (!access_is_movable(fn, store ? *ir_use(fn, i, 2 + k) : *ir_def(fn, i, k), direct->type))
-            return false;
-    uint64_t size = (uint64_t)direct->bytes * n;
-    return direct->offset % size == 0 && direct->offset < direct->variable->size &&
-           size <= direct->variable->size - direct->offset;
+                       .store = d->op == OP_ST};
+    uint64_t size = (uint64_t)direct->bytes * direct->n;
+    return access_is_movable(p->fn, i) && origin_is_exact(access->at) && direct->offset % size == 0 &&
+           direct->offset < direct->variable->size && size <= direct->variable->size - direct->offset;
 }
 
 static Group *group_at(const Direct *d, uint32_t element)
@@ -214,7 +207,7 @@ static void keep_rests(Promotion *p)
     for (bool more = true; more;) {
         more = false;
         for (uint32_t k = 0; k < p->origins.accesses.n; k++)
-            if (variable_of(p, &p->origins.accesses.at[k]) && is_direct(p, &p->origins.accesses.at[k], &direct))
+            if (variable_of(p, &p->origins.accesses.at[k]) && is_promotable(p, &p->origins.accesses.at[k], &direct))
                 more |= keep_rest(&direct);
     }
 }
@@ -226,7 +219,7 @@ static void find_what_stays(Promotion *p)
     for (uint32_t k = 0; k < p->origins.accesses.n; k++) {
         const MemAccess *access = &p->origins.accesses.at[k];
         Variable *v = variable_of(p, access);
-        if (!v || is_direct(p, access, &direct))
+        if (!v || is_promotable(p, access, &direct))
             continue;
         keep_range(v, access->at->lo, end_of(p, access));
         stays = true;
@@ -268,7 +261,7 @@ static void find_parts(Promotion *p)
     Direct direct;
     for (uint32_t k = 0; k < p->origins.accesses.n; k++) {
         const MemAccess *access = &p->origins.accesses.at[k];
-        if (!variable_of(p, access) || !is_direct(p, access, &direct) || stays_in_memory(&direct))
+        if (!variable_of(p, access) || !is_promotable(p, access, &direct) || stays_in_memory(&direct))
             continue;
         for (uint32_t e = 0; e < direct.n; e++)
             count_access(group_at(&direct, e), node_at(&direct, e), direct.store);
@@ -341,7 +334,7 @@ static Toucher *list_touchers(Promotion *p, GroupList *lists, const uint64_t *ba
             if (at == p->origins.accesses.n || p->origins.accesses.at[at].instr != id)
                 continue;
             const MemAccess *access = &p->origins.accesses.at[at++];
-            if (!variable_of(p, access) || !is_direct(p, access, &direct) || stays_in_memory(&direct))
+            if (!variable_of(p, access) || !is_promotable(p, access, &direct) || stays_in_memory(&direct))
                 continue;
             for (uint32_t e = 0; e < direct.n; e++) {
                 uint64_t group = (direct.offset + (uint64_t)e * direct.bytes) / GROUP;
@@ -636,7 +629,7 @@ static void rewrite_accesses(Promotion *p)
     Direct direct;
     for (uint32_t k = 0; k < p->origins.accesses.n; k++) {
         const MemAccess *access = &p->origins.accesses.at[k];
-        if (variable_of(p, access) && is_direct(p, access, &direct) && !stays_in_memory(&direct))
+        if (variable_of(p, access) && is_promotable(p, access, &direct) && !stays_in_memory(&direct))
             rewrite(p, access->instr, &direct);
     }
 }
@@ -657,7 +650,7 @@ static Why why_in_memory(const Promotion *p, const MemAccess *access)
 {
     const Desc *d = ir_desc(p->fn, ir_instr(p->fn, access->instr));
     Direct direct;
-    if (is_direct(p, access, &direct))
+    if (is_promotable(p, access, &direct))
         return stays_in_memory(&direct) ? WHY_PARTLY : WHY_NOT;
     uint64_t size = (uint64_t)direct.bytes * direct.n;
     if (d->traits & TR_ORDERED || d->op == OP_ATOM || d->op == OP_RED)

@@ -97,7 +97,7 @@ static uint32_t held_at(const Forwarding *f, const LocalAccess *access, uint32_t
     return h >= f->forgotten[f->memory.piece[byte]] && (!exposed || h >= f->forgot_exposed) ? h : 0;
 }
 
-// The value whose low bytes an element of a plain access is, where the guard of the instruction holds; 0 = none is
+// The value whose low bytes an element of a movable access is, where the guard of the instruction holds; 0 = none is
 // known.
 static uint32_t find_held(const Forwarding *f, const LocalAccess *access, uint32_t element)
 {
@@ -188,7 +188,7 @@ static bool forward_load(Forwarding *f, const LocalAccess *access)
 
 static void look_at_load(Forwarding *f, const LocalAccess *access)
 {
-    if (!access->plain || forward_load(f, access))
+    if (!access->movable || forward_load(f, access))
         return;
     for (uint32_t k = 0; k < access->n; k++)
         if (!find_held(f, access, k) && is_worth_noting(f, access, k))
@@ -216,7 +216,7 @@ static bool is_redundant(const Forwarding *f, const LocalAccess *access)
 
 static void look_at_store(Forwarding *f, const LocalAccess *access)
 {
-    if (!access->plain) {
+    if (!access->movable) {
         forget(f, access);
         return;
     }
