@@ -163,6 +163,27 @@ void analysis_init(Analyses *a, Heap *heap);
 void analysis_compute(const Fn *fn, Analyses *a, uint32_t mask);
 void analysis_free(Analyses *a);
 
+/* cfg.c: questions to AN_CFG */
+// Run their body for each edge into, out of a block: FOR_PREDS(an, b, p) visit(*p). A block stands there as often as
+// its terminator names the other one. Only the edges are counted: the entry is also entered from outside.
+#define FOR_PREDS(an, b, p) FOR_EDGES(&(an)->preds, b, p)
+#define FOR_SUCCS(an, b, s) FOR_EDGES(&(an)->succs, b, s)
+#define FOR_EDGES(edges, b, e)                                                                                 \
+    for (const BlockId *e = (edges)->at + (edges)->first[b], *e##_end = (edges)->at + (edges)->first[(b) + 1]; \
+         e < e##_end; e++)
+static inline uint32_t edge_count(const Edges *edges, BlockId b) { return edges->first[b + 1] - edges->first[b]; }
+static inline uint32_t pred_count(const Analyses *an, BlockId b) { return edge_count(&an->preds, b); }
+static inline uint32_t succ_count(const Analyses *an, BlockId b) { return edge_count(&an->succs, b); }
+// The block at the other end of the only edge; 0 = there are more, or none.
+static inline BlockId only_pred(const Analyses *an, BlockId b)
+{
+    return pred_count(an, b) == 1 ? an->preds.at[an->preds.first[b]] : 0;
+}
+static inline BlockId only_succ(const Analyses *an, BlockId b)
+{
+    return succ_count(an, b) == 1 ? an->succs.at[an->succs.first[b]] : 0;
+}
+
 /* dom.c: questions to AN_DOM */
 // Whether every path from the entry to b leads through a, in constant time. A block dominates itself. No path leads to
 // an unreachable b, so everything dominates it; an unreachable a dominates nothing else.

@@ -24,9 +24,9 @@ static void count_edges(ControlDeps *c, Arena *arena)
     c->first = NEW_ARRAY(arena, uint32_t, a->nrpo + 2);
     for (uint32_t k = 0; k < a->nrpo; k++) {
         BlockId u = a->rpo[k];
-        for (uint32_t e = a->succs.first[u]; e < a->succs.first[u + 1]; e++)
-            if (decides(a, u, a->succs.at[e]))
-                c->first[place(a, a->succs.at[e])]++;
+        FOR_SUCCS(a, u, v)
+            if (decides(a, u, *v))
+                c->first[place(a, *v)]++;
     }
     uint32_t n = rows_start(c->first, a->nrpo + 1);
     c->leaves = 1;
@@ -42,11 +42,10 @@ static void fill_edges(ControlDeps *c)
     const Analyses *a = c->a;
     for (uint32_t k = 0; k < a->nrpo; k++) {
         BlockId u = a->rpo[k];
-        for (uint32_t e = a->succs.first[u]; e < a->succs.first[u + 1]; e++) {
-            BlockId v = a->succs.at[e];
-            if (!decides(a, u, v))
+        FOR_SUCCS(a, u, v) {
+            if (!decides(a, u, *v))
                 continue;
-            uint32_t n = c->first[place(a, v)]++;
+            uint32_t n = c->first[place(a, *v)]++;
             c->from[n] = u;
             c->least[c->leaves + n] = place(a, a->pdom.idom[u]);
         }

@@ -84,8 +84,8 @@ static void find_semidominator(Search *s, uint32_t w)
 {
     const Edges *preds = &s->g->preds;
     Node *node = &s->node[w];
-    for (uint32_t e = preds->first[node->block]; e < preds->first[node->block + 1]; e++) {
-        uint32_t v = s->number[preds->at[e]];
+    FOR_EDGES(preds, node->block, p) {
+        uint32_t v = s->number[*p];
         if (v)
             node->semi = MIN(node->semi, s->node[best_above(s, v, w + 1)].semi);
     }

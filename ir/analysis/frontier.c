@@ -16,8 +16,8 @@ typedef struct Walk {
 static bool walk_join(Walk *w, BlockId b)
 {
     const Analyses *a = w->a;
-    for (uint32_t e = a->preds.first[b]; e < a->preds.first[b + 1]; e++) {
-        BlockId runner = a->preds.at[e];
+    FOR_PREDS(a, b, p) {
+        BlockId runner = *p;
         if (a->rpo_index[runner] == UINT32_MAX)
             continue;
         for (; runner != a->dom.idom[b] && w->last[runner] != b; runner = a->dom.idom[runner]) {

@@ -178,8 +178,8 @@ static bool search(Search *s, RegId r)
         read_by_others(s);
     while (s->depth) {
         BlockId b = s->stack[--s->depth];
-        for (uint32_t e = s->preds.first[b]; e < s->preds.first[b + 1]; e++)
-            live_at_end(s, s->preds.at[e]);
+        FOR_EDGES(&s->preds, b, p)
+            live_at_end(s, *p);
     }
     return s->found > before;
 }

@@ -110,8 +110,8 @@ static bool search(LiveCheck *c, RegId r, BlockId def, BlockId b)
     c->stack[depth++] = b;
     while (depth) {
         BlockId from = c->stack[--depth];
-        for (uint32_t e = a->succs.first[from]; e < a->succs.first[from + 1]; e++) {
-            BlockId to = a->succs.at[e];
+        FOR_SUCCS(a, from, s) {
+            BlockId to = *s;
             if (to == def || !dominates(a, def, to) || c->seen_for[to] == c->searches)
                 continue;
             if (c->read_for[to] == c->searches || leads_to_use(c, r, to, true) || !spend(c, 1))

@@ -16,7 +16,7 @@ uint32_t access_elements(const Mnem *m)
 
 static bool operand_is_movable(const Fn *fn, Operand o, Type type)
 {
-    if (op_kind(o) == K_NONE || (op_kind(o) == K_IMM && op_index(o) != CONST_UNDEF))
+    if (op_kind(o) == K_NONE || op_is_const(o))
         return true;
     if (!op_is_reg(o) || o.mods)
         return false;

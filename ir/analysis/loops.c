@@ -142,8 +142,8 @@ static void find_loops(Search *s, uint32_t n)
 static bool header_dominates(const Analyses *a, uint32_t loop)
 {
     BlockId header = a->loops.loop[loop].header;
-    for (uint32_t e = a->preds.first[header]; e < a->preds.first[header + 1]; e++)
-        if (loop_contains(a, loop, a->preds.at[e]) && !dominates(a, header, a->preds.at[e]))
+    FOR_PREDS(a, header, p)
+        if (loop_contains(a, loop, *p) && !dominates(a, header, *p))
             return false;
     return true;
 }

@@ -20,7 +20,7 @@
 
 static bool is_end(const Fn *fn, const Analyses *a, BlockId b)
 {
-    return a->succs.first[b + 1] - a->succs.first[b] <= ir_guarded(ir_instr(fn, ir_terminator(fn, b)));
+    return succ_count(a, b) <= ir_guarded(ir_instr(fn, ir_terminator(fn, b)));
 }
 
 static bool is_endless(const Analyses *a, uint32_t loop, const bool *exits)
@@ -30,8 +30,8 @@ static bool is_endless(const Analyses *a, uint32_t loop, const bool *exits)
         BlockId b = a->loops.order[k];
         if (exits[b])
             return false;
-        for (uint32_t e = a->succs.first[b]; e < a->succs.first[b + 1]; e++)
-            if (!loop_contains(a, loop, a->succs.at[e]))
+        FOR_SUCCS(a, b, s)
+            if (!loop_contains(a, loop, *s))
                 return false;
     }
     return true;
@@ -40,11 +40,9 @@ static bool is_endless(const Analyses *a, uint32_t loop, const bool *exits)
 static BlockId last_latch(const Analyses *a, uint32_t loop)
 {
     BlockId header = a->loops.loop[loop].header, last = 0;
-    for (uint32_t e = a->preds.first[header]; e < a->preds.first[header + 1]; e++) {
-        BlockId b = a->preds.at[e];
-        if (loop_contains(a, loop, b) && (!last || a->rpo_index[b] > a->rpo_index[last]))
-            last = b;
-    }
+    FOR_PREDS(a, header, p)
+        if (loop_contains(a, loop, *p) && (!last || a->rpo_index[*p] > a->rpo_index[last]))
+            last = *p;
     return last;
 }
 
@@ -72,9 +70,9 @@ static void reverse_successors(RootedGraph *g, const Analyses *a, const bool *ex
             g->succs.at[n++] = a->rpo[k];
     for (BlockId b = 1; b < g->ids; b++) {
         g->succs.first[b] = n;
-        for (uint32_t e = a->preds.first[b]; e < a->preds.first[b + 1]; e++)
-            if (a->rpo_index[a->preds.at[e]] != UINT32_MAX)
-                g->succs.at[n++] = a->preds.at[e];
+        FOR_PREDS(a, b, p)
+            if (a->rpo_index[*p] != UINT32_MAX)
+                g->succs.at[n++] = *p;
     }
     g->succs.first[g->ids] = n;
 }
@@ -84,8 +82,8 @@ static void reverse_predecessors(RootedGraph *g, const Analyses *a, const bool *
     uint32_t n = 0;
     for (BlockId b = 0; b < g->ids; b++) {
         g->preds.first[b] = n;
-        for (uint32_t e = a->succs.first[b]; e < a->succs.first[b + 1]; e++)
-            g->preds.at[n++] = a->succs.at[e];
+        FOR_SUCCS(a, b, s)
+            g->preds.at[n++] = *s;
         if (exits[b])
             g->preds.at[n++] = 0;
     }

@@ -110,10 +110,9 @@ static bool check_input(FormVerifier *v, Operand o, BlockId pred)
 // Marks the predecessors of a block; returns how many there are.
 static uint32_t mark_predecessors(FormVerifier *v, BlockId b)
 {
-    const Edges *preds = &v->an.preds;
     uint32_t n = 0;
-    for (uint32_t e = preds->first[b]; e < preds->first[b + 1]; e++) {
-        BlockId *mark = &v->leads_to[preds->at[e]];
+    FOR_PREDS(&v->an, b, p) {
+        BlockId *mark = &v->leads_to[*p];
         n += *mark != b;
         *mark = b;
     }
@@ -122,12 +121,11 @@ static uint32_t mark_predecessors(FormVerifier *v, BlockId b)
 
 static bool fail_missing_input(FormVerifier *v, InstrId id, BlockId b)
 {
-    const Edges *preds = &v->an.preds;
-    uint32_t e = preds->first[b];
-    while (v->input_of[preds->at[e]] == id)
-        e++;
-    return FAIL(v, "a phi of %s has no input from %s, which leads there", block_name(v, b),
-                block_name(v, preds->at[e]));
+    BlockId missing = 0;
+    FOR_PREDS(&v->an, b, p)
+        if (!missing && v->input_of[*p] != id)
+            missing = *p;
+    return FAIL(v, "a phi of %s has no input from %s, which leads there", block_name(v, b), block_name(v, missing));
 }
 
 static bool check_phi(FormVerifier *v, InstrId id, BlockId b, uint32_t npreds)

@@ -108,7 +108,7 @@ void fn_renumber(Fn *fn)
             const Instr *i = ir_instr(fn, id);
             const Operand *ops = ir_ops(fn, i);
             if (ir_guarded(i))
-                number_operand(fn, ops[i->nops - 1], seen, next);
+                number_operand(fn, ops[ir_guard_index(i)], seen, next);
             for (uint32_t k = 0; k + ir_guarded(i) < i->nops; k++)
                 number_operand(fn, ops[k], seen, next);
         }

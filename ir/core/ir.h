@@ -385,6 +385,9 @@ static inline Operand op_none(void) { return (Operand){0, 0}; }
 static inline Operand op_imm(ConstId id) { return op_make(K_IMM, 0, id); }
 static inline Operand op_sym(SymId id) { return op_make(K_SYM, 0, id); }
 static inline Operand op_block(BlockId id) { return op_make(K_BLOCK, 0, id); }
+static inline bool op_is_undef(Operand o) { return op_kind(o) == K_IMM && op_index(o) == CONST_UNDEF; }
+// True for a constant whose bits are known.
+static inline bool op_is_const(Operand o) { return op_kind(o) == K_IMM && op_index(o) != CONST_UNDEF; }
 static inline bool op_same(Operand a, Operand b) { return a.word == b.word && a.mods == b.mods; }
 
 /* -- Registers, symbols, blocks, instructions --------------------------------------------------------------- */
@@ -622,7 +625,14 @@ static inline uint32_t ir_nuse(const Instr *i) { return i->nops - i->ndef - ir_n
 static inline Operand *ir_def(const Fn *fn, const Instr *i, uint32_t k) { return ir_ops(fn, i) + k; }
 static inline Operand *ir_use(const Fn *fn, const Instr *i, uint32_t k) { return ir_ops(fn, i) + i->ndef + k; }
 static inline Operand *ir_tied(const Fn *fn, const Instr *i, uint32_t k) { return ir_use(fn, i, ir_nuse(i) + k); }
-static inline Operand *ir_guard(const Fn *fn, const Instr *i) { return ir_ops(fn, i) + i->nops - 1; }
+// Of a guarded instruction: the place of its guard among the operands, and the guard.
+static inline uint32_t ir_guard_index(const Instr *i) { return i->nops - 1; }
+static inline Operand *ir_guard(const Fn *fn, const Instr *i) { return ir_ops(fn, i) + ir_guard_index(i); }
+// The guard, or none.
+static inline Operand ir_condition(const Fn *fn, const Instr *i)
+{
+    return ir_guarded(i) ? *ir_guard(fn, i) : op_none();
+}
 
 #define FOR_BLOCKS(fn, b) for (BlockId b = (fn)->first; b; b = ir_block((fn), b)->next)
 // The same for walks that look at the first or last instruction of each block alone. These lie far apart in memory, so

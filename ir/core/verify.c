@@ -128,7 +128,7 @@ bool sink_fits(const Fn *fn, const Instr *i, uint32_t k)
 
 Operand slot_constant(Fn *fn, const Slot *slot, Operand o)
 {
-    if (op_kind(o) != K_IMM || op_index(o) == CONST_UNDEF || !range_info[slot->range].reads)
+    if (!op_is_const(o) || !range_info[slot->range].reads)
         return o;
     Const c = tab_const(fn->tables, op_index(o));
     return range_takes((RangeId)slot->range, c.bits) ? o

@@ -58,7 +58,7 @@ static bool is_lop3(Opcode op) { return op == OP_LOP3 || op == OP_LOP3_BOOL; }
 
 static bool is_number(const Fn *fn, Operand o, uint64_t bits)
 {
-    return op_kind(o) == K_IMM && op_index(o) != CONST_UNDEF && tab_const(fn->tables, op_index(o)).bits == bits;
+    return op_is_const(o) && tab_const(fn->tables, op_index(o)).bits == bits;
 }
 
 // Returns whether a definition of an instruction may turn out to be what the instruction reads.

@@ -83,7 +83,7 @@ static void number_registers(Writer *w)
             const Operand *ops = ir_ops(fn, i);
             // The guard is printed first.
             if (ir_guarded(i))
-                number_register(w, ops[i->nops - 1]);
+                number_register(w, ops[ir_guard_index(i)]);
             for (uint32_t k = 0; k + ir_guarded(i) < i->nops; k++)
                 number_register(w, ops[k]);
         }
@@ -484,7 +484,7 @@ static void put_instr(Writer *w, const Instr *i)
     declare_tables(w, d, ops);
     out_char(w->out, '\t');
     if (ir_guarded(i)) {
-        Operand guard = ops[i->nops - 1];
+        Operand guard = ops[ir_guard_index(i)];
         put_z(w, guard.mods & OPM_NOT ? "@!" : "@");
         put_register(w, op_index(guard));
         out_char(w->out, ' ');

@@ -57,8 +57,8 @@ static bool has_note(const Fn *fn, BlockId b)
 // Whether a block had one successor, and was its only predecessor, before anything was appended.
 static bool leads_alone(const Analyses *a, BlockId b)
 {
-    BlockId c = a->succs.first[b + 1] - a->succs.first[b] == 1 ? a->succs.at[a->succs.first[b]] : 0;
-    return c && a->preds.first[c + 1] - a->preds.first[c] == 1;
+    BlockId c = only_succ(a, b);
+    return c && pred_count(a, c) == 1;
 }
 
 // Appends to each block what only it leads to. A table names its blocks, so they have another predecessor.
@@ -70,7 +70,7 @@ bool merge_blocks(Fn *fn)
         while (leads_alone(a, b)) {
             const Instr *i = ir_instr(fn, ir_terminator(fn, b));
             BlockId c = ir_desc(fn, i)->op == OP_BRA && !ir_guarded(i) ? op_index(*ir_use(fn, i, 0)) : 0;
-            if (!c || c == b || c == fn->first || a->preds.first[c + 1] - a->preds.first[c] != 1 || has_note(fn, c))
+            if (!c || c == b || c == fn->first || pred_count(a, c) != 1 || has_note(fn, c))
                 break;
             ir_remove(fn, ir_terminator(fn, b));
             block_take(fn, b, ir_block(fn, c)->first);

@@ -58,10 +58,12 @@ static bool find_ends(const Fn *fn, Forward *f, BlockId *chain)
 // Whatever leads to an empty block. Empty blocks that are skipped keep their own branches: they go away.
 static void send_all_on(Fn *fn, Forward *f)
 {
-    const Edges *preds = &analysis_need(fn, AN_CFG)->preds;
+    const Analyses *a = analysis_need(fn, AN_CFG);
     FOR_BLOCKS(fn, b) {
-        for (uint32_t e = preds->first[b]; f->to[b] != b && e < preds->first[b + 1]; e++) {
-            BlockId from = preds->at[e];
+        if (f->to[b] == b)
+            continue;
+        FOR_PREDS(a, b, p) {
+            BlockId from = *p;
             if (f->sent[from] || (f->to[from] != from && from != fn->first))
                 continue;
             f->sent[from] = 1;

@@ -27,7 +27,7 @@ void ssa_split_entry(Fn *fn)
 {
     const Analyses *a = analysis_need(fn, AN_CFG);
     BlockId entry = fn->first;
-    if (a->preds.first[entry] == a->preds.first[entry + 1])
+    if (!pred_count(a, entry))
         return;
     BlockId b = block_new(fn);
     ir_block(fn, b)->source = ir_block(fn, entry)->source;
@@ -73,8 +73,7 @@ static void count_undef(Naming *n)
     }
     for (uint32_t k = 0; k < rd->nphis; k++) {
         const ReachingPhi *phi = &rd->phi[k];
-        uint32_t degree = a->preds.first[phi->block + 1] - a->preds.first[phi->block];
-        for (uint32_t e = 0; e < degree; e++)
+        for (uint32_t e = 0; e < pred_count(a, phi->block); e++)
             n->undef_uses[phi->reg] += rd->input[phi->inputs + e] == 0;
     }
 }
@@ -149,16 +148,16 @@ static void insert_phi(Naming *n, uint32_t k)
 {
     Fn *fn = n->fn;
     const ReachingPhi *phi = &n->a->rdefs.phi[k];
-    const Edges *preds = &n->a->preds;
+    const ValueId *input = n->a->rdefs.input + phi->inputs;
     n->ops.n = 0;
     VEC_PUSH(&n->scratch, &n->ops, op_def(op_reg(fn, *name_of(n, n->a->rdefs.first_phi + k))));
-    for (uint32_t e = preds->first[phi->block], at = phi->inputs; e < preds->first[phi->block + 1]; e++, at++) {
-        BlockId from = preds->at[e];
-        if (n->seen[from] == k + 1)
+    FOR_PREDS(n->a, phi->block, from) {
+        ValueId value = *input++;
+        if (n->seen[*from] == k + 1)
             continue;  // it branches here twice
-        n->seen[from] = k + 1;
-        VEC_PUSH(&n->scratch, &n->ops, op_block(from));
-        VEC_PUSH(&n->scratch, &n->ops, value_operand(n, phi->reg, n->a->rdefs.input[at]));
+        n->seen[*from] = k + 1;
+        VEC_PUSH(&n->scratch, &n->ops, op_block(*from));
+        VEC_PUSH(&n->scratch, &n->ops, value_operand(n, phi->reg, value));
     }
     if (n->phi_inputs != n->ops.n / 2) {
         n->phi_inputs = n->ops.n / 2;

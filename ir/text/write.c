@@ -233,7 +233,7 @@ static void put_instr(Writer *w, const Instr *i)
     put_z(w, "  ");
     if (ir_guarded(i)) {
         put_z(w, "@");
-        put_operand(w, ops[i->nops - 1], TY_NONE);
+        put_operand(w, ops[ir_guard_index(i)], TY_NONE);
         put_z(w, " ");
     }
     if (d->ndef) {

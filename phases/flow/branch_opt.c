@@ -102,7 +102,7 @@ static Truth constant_truth(const BranchOpt *o, ValueId value)
     if (ir_desc(fn, i)->op != OP_MOV || ir_guarded(i))
         return UNKNOWN;
     Operand from = *ir_use(fn, i, 0);
-    if (op_kind(from) != K_IMM || op_index(from) == CONST_UNDEF)
+    if (!op_is_const(from))
         return UNKNOWN;
     return tab_const(fn->tables, op_index(from)).bits ? IS_TRUE : IS_FALSE;
 }
@@ -110,7 +110,7 @@ static Truth constant_truth(const BranchOpt *o, ValueId value)
 // The value of a terminator's guard; 0 = it may be one or another.
 static ValueId condition_of(const BranchOpt *o, InstrId terminator)
 {
-    ValueId value = value_of(o->fn, o->a, terminator, ir_instr(o->fn, terminator)->nops - 1);
+    ValueId value = value_of(o->fn, o->a, terminator, ir_guard_index(ir_instr(o->fn, terminator)));
     return value == VALUE_ANY ? 0 : value;
 }
 
@@ -122,11 +122,10 @@ static bool is_split(const Fn *fn, const Instr *i)
 // What the only edge into a block says.
 static void learn(BranchOpt *o, BlockId b)
 {
-    const Edges *preds = &o->a->preds;
+    BlockId from = only_pred(o->a, b);
     // The entry is also entered from outside.
-    if (b == o->fn->first || preds->first[b + 1] - preds->first[b] != 1)
+    if (b == o->fn->first || !from)
         return;
-    BlockId from = preds->at[preds->first[b]];
     const Instr *i = ir_instr(o->fn, ir_terminator(o->fn, from));
     ValueId value = o->condition[from];
     if (!value || !is_split(o->fn, i))
@@ -253,11 +252,13 @@ static bool jump_over(BranchOpt *o, BlockId from, BlockId b, uint32_t edge)
 
 static bool jump_over_branches(BranchOpt *o)
 {
-    const Edges *preds = &o->a->preds;
     bool progress = false;
-    FOR_BLOCKS(o->fn, b)
-        for (uint32_t e = preds->first[b]; is_bare_split(o->fn, b) && e < preds->first[b + 1]; e++)
-            progress |= jump_over(o, preds->at[e], b, e - preds->first[b]);
+    FOR_BLOCKS(o->fn, b) {
+        uint32_t edge = 0;
+        if (is_bare_split(o->fn, b))
+            FOR_PREDS(o->a, b, from)
+                progress |= jump_over(o, *from, b, edge++);
+    }
     return progress;
 }
 

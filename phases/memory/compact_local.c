@@ -104,7 +104,7 @@ static bool may_shift(Compaction *c, const LocalAccess *access)
     const Fn *fn = c->fn;
     const Instr *i = ir_instr(fn, access->instr);
     Operand base = *ir_use(fn, i, 0), offset = *ir_use(fn, i, 1);
-    if (op_kind(offset) != K_IMM || op_index(offset) == CONST_UNDEF)
+    if (!op_is_const(offset))
         return false;
     int64_t number = const_signed(tab_const(fn->tables, op_index(offset)));
     if (number < -OFFSET_MAX || number > OFFSET_MAX)

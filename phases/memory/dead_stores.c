@@ -134,20 +134,17 @@ static void look_at_block(DeadStores *d, BlockId b)
     }
 }
 
-static uint32_t succ_count(const DeadStores *d, BlockId b) { return d->a->succs.first[b + 1] - d->a->succs.first[b]; }
-
 static void visit_from(DeadStores *d, BlockId root)
 {
-    const Edges *preds = &d->a->preds;
     scoped_push(&d->known, root);
     for (BlockId b; (b = scoped_next(&d->known));) {
         Opcode last = ir_desc(d->fn, ir_instr(d->fn, ir_terminator(d->fn, b)))->op;
-        if (!succ_count(d, b) && (last == OP_RET || last == OP_EXIT))
+        if (!succ_count(d->a, b) && (last == OP_RET || last == OP_EXIT))
             scoped_set(&d->known, &d->ending, ++d->now);
         look_at_block(d, b);
-        for (uint32_t e = preds->first[b]; e < preds->first[b + 1]; e++)
-            if (succ_count(d, preds->at[e]) == 1 && d->a->rpo_index[preds->at[e]] != UINT32_MAX)
-                scoped_push(&d->known, preds->at[e]);
+        FOR_PREDS(d->a, b, p)
+            if (succ_count(d->a, *p) == 1 && d->a->rpo_index[*p] != UINT32_MAX)
+                scoped_push(&d->known, *p);
     }
 }
 
@@ -164,7 +161,7 @@ bool remove_dead_stores(Ctx *ctx, Fn *fn)
         d.range = NEW_ARRAY(&d.scratch, uint32_t, d.memory.pieces.n);
         d.any = NEW_ARRAY(&d.scratch, uint32_t, d.memory.pieces.n);
         for (uint32_t k = 0; k < d.a->nrpo; k++)
-            if (succ_count(&d, d.a->rpo[k]) != 1)
+            if (succ_count(d.a, d.a->rpo[k]) != 1)
                 visit_from(&d, d.a->rpo[k]);
     }
     for (uint32_t k = 0; k < d.dead.n; k++)

@@ -82,8 +82,6 @@ typedef struct Forwarding {
 
 /* -- What is known -------------------------------------------------------------------------------------- */
 
-static Operand guard_of(const Fn *fn, const Instr *i) { return ir_guarded(i) ? *ir_guard(fn, i) : op_none(); }
-
 static bool is_stable(const Fn *fn, Operand o)
 {
     return op_kind(o) == K_NONE || op_kind(o) == K_IMM || (op_is_reg(o) && reg_in_ssa(ir_reg(fn, op_index(o))));
@@ -103,7 +101,7 @@ static uint32_t find_held(const Forwarding *f, const LocalAccess *access, uint32
 {
     uint32_t first = access->first + element * access->bytes, h = held_at(f, access, first);
     const Held *held = &f->values.at[h];
-    Operand guard = guard_of(f->fn, ir_instr(f->fn, access->instr));
+    Operand guard = ir_condition(f->fn, ir_instr(f->fn, access->instr));
     if (!h || held->first != first || held->bytes < access->bytes ||
         (op_kind(held->guard) != K_NONE && !op_same(held->guard, guard)))
         return 0;
@@ -135,7 +133,7 @@ static Operand *data_of(const Fn *fn, const LocalAccess *access, uint32_t elemen
 
 static void note_element(Forwarding *f, const LocalAccess *access, uint32_t element)
 {
-    Operand value = *data_of(f->fn, access, element), guard = guard_of(f->fn, ir_instr(f->fn, access->instr));
+    Operand value = *data_of(f->fn, access, element), guard = ir_condition(f->fn, ir_instr(f->fn, access->instr));
     uint32_t first = access->first + element * access->bytes, h = f->values.n;
     bool known = op_kind(value) != K_NONE && is_stable(f->fn, value) && is_stable(f->fn, guard);
     if (!known) {
@@ -243,22 +241,17 @@ static void look_at(Forwarding *f, InstrId id)
 }
 
 // Whether a block goes on from a single other one.
-static bool goes_on(const Forwarding *f, BlockId b)
-{
-    const Edges *preds = &f->a->preds;
-    return b != f->fn->first && preds->first[b + 1] - preds->first[b] == 1;
-}
+static bool goes_on(const Forwarding *f, BlockId b) { return b != f->fn->first && pred_count(f->a, b) == 1; }
 
 static void visit_from(Forwarding *f, BlockId root)
 {
-    const Edges *succs = &f->a->succs;
     scoped_push(&f->known, root);
     for (BlockId b; (b = scoped_next(&f->known));) {
         FOR_INSTRS(f->fn, b, id)
             look_at(f, id);
-        for (uint32_t e = succs->first[b]; e < succs->first[b + 1]; e++)
-            if (goes_on(f, succs->at[e]))
-                scoped_push(&f->known, succs->at[e]);
+        FOR_SUCCS(f->a, b, s)
+            if (goes_on(f, *s))
+                scoped_push(&f->known, *s);
     }
 }
 

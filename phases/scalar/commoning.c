@@ -57,8 +57,7 @@ static bool is_value(const Fn *fn, const Instr *i)
     for (uint32_t k = 0; k < i->nops; k++) {
         Operand o = ir_ops(fn, i)[k];
         bool known = op_is_reg(o) ? in_ssa(fn, o) : k >= i->ndef;
-        bool undefined = op_kind(o) == K_IMM && op_index(o) == CONST_UNDEF;
-        if (!known || undefined || is_fresh_register(o))
+        if (!known || op_is_undef(o) || is_fresh_register(o))
             return false;
     }
     return true;

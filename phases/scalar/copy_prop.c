@@ -73,7 +73,7 @@ static Operand moved(const Fn *fn, const Instr *i)
     if (!op_is_reg(to))
         return op_none();
     Width width = (Width)ir_reg(fn, op_index(to))->width;
-    if (op_kind(from) == K_IMM && op_index(from) != CONST_UNDEF && !from.mods)
+    if (op_is_const(from) && !from.mods)
         return tab_const(fn->tables, op_index(from)).width == width ? from : op_none();
     Operand bare = {from.word, width == W1 ? from.mods & ~(uint32_t)OPM_NOT : from.mods};
     return is_plain_register(fn, bare) && same_shape(fn, to, bare) ? from : op_none();
@@ -112,7 +112,7 @@ static Operand copied(const Fn *fn, const Analyses *a, InstrId id, RegId r)
         Operand part = *ir_use(fn, pack, k);
         if (!op_is_reg(*ir_def(fn, i, k)) || op_index(*ir_def(fn, i, k)) != r)
             continue;
-        bool constant = op_kind(part) == K_IMM && op_index(part) != CONST_UNDEF;
+        bool constant = op_is_const(part);
         InstrId made = is_plain_register(fn, part) ? a->rdefs.def[op_index(part)] : 0;
         return constant || (made && made < DEF_JOINED) ? part : op_none();
     }

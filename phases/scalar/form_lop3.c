@@ -115,8 +115,7 @@ static bool is_node(const Fn *fn, const Instr *i)
         return false;
     for (uint32_t k = 0; k < i->nops; k++) {
         Operand o = ir_ops(fn, i)[k];
-        bool plain = op_is_reg(o) ? op_file(o) == RF_R && reg_in_ssa(ir_reg(fn, op_index(o)))
-                                  : k && op_kind(o) == K_IMM && op_index(o) != CONST_UNDEF;
+        bool plain = op_is_reg(o) ? op_file(o) == RF_R && reg_in_ssa(ir_reg(fn, op_index(o))) : k && op_is_const(o);
         if (!plain || o.mods)
             return false;
     }

@@ -90,13 +90,12 @@ static void need_block(Dead *d, BlockId b)
 // Which input a phi takes is decided where its predecessors branch.
 static void need_ways_to(Dead *d, BlockId b)
 {
-    const Edges *preds = &d->a->preds;
     if (d->joins[b])
         return;
     d->joins[b] = 1;
-    for (uint32_t e = preds->first[b]; e < preds->first[b + 1]; e++) {
-        need_instr(d, ir_terminator(d->fn, preds->at[e]));
-        need_block(d, preds->at[e]);
+    FOR_PREDS(d->a, b, p) {
+        need_instr(d, ir_terminator(d->fn, *p));
+        need_block(d, *p);
     }
 }
 
@@ -137,8 +136,7 @@ static void need_sources(Dead *d, ValueId value)
         return;
     }
     const ReachingPhi *phi = value_phi(a, value);
-    uint32_t n = a->preds.first[phi->block + 1] - a->preds.first[phi->block];
-    for (uint32_t k = 0; k < n; k++)
+    for (uint32_t k = 0; k < pred_count(a, phi->block); k++)
         need_value(d, rd->input[phi->inputs + k]);
 }
 
@@ -311,8 +309,8 @@ static void need_loops(Dead *d)
     const Analyses *a = d->a;
     for (uint32_t k = 0; k < a->nrpo; k++) {
         BlockId b = a->rpo[k];
-        for (uint32_t e = a->succs.first[b]; e < a->succs.first[b + 1]; e++)
-            if (a->rpo_index[a->succs.at[e]] <= k)
+        FOR_SUCCS(a, b, s)
+            if (a->rpo_index[*s] <= k)
                 need_block(d, b);
     }
 }
@@ -468,8 +466,8 @@ static bool has_empty_latch(const Fn *fn, const Analyses *a)
 {
     for (uint32_t k = 0; k < a->nrpo; k++) {
         BlockId b = a->rpo[k];
-        for (uint32_t e = a->succs.first[b]; e < a->succs.first[b + 1]; e++)
-            if (a->rpo_index[a->succs.at[e]] <= k && ir_block(fn, b)->first == ir_block(fn, b)->last)
+        FOR_SUCCS(a, b, s)
+            if (a->rpo_index[*s] <= k && ir_block(fn, b)->first == ir_block(fn, b)->last)
                 return true;
     }
     return false;

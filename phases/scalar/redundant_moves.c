@@ -77,15 +77,13 @@ static bool is_register(const Fn *fn, Operand o)
     return op_is_reg(o) && !o.mods && reg_in_ssa(ir_reg(fn, op_index(o)));
 }
 
-static bool is_constant(Operand o) { return op_kind(o) == K_IMM && op_index(o) != CONST_UNDEF; }
-
 // Whether it copies a register or a constant, and nothing else.
 static bool is_plain_move(const Fn *fn, const Instr *i)
 {
     if (i->flags & (IF_GUARDED | IF_PINNED) || ir_desc(fn, i)->op != OP_MOV)
         return false;
     Operand from = *ir_use(fn, i, 0);
-    if (!is_register(fn, (Operand){ir_def(fn, i, 0)->word, 0}) || !(is_register(fn, from) || is_constant(from)))
+    if (!is_register(fn, (Operand){ir_def(fn, i, 0)->word, 0}) || !(is_register(fn, from) || op_is_const(from)))
         return false;
     uint32_t width = op_is_reg(from) ? ir_reg(fn, op_index(from))->width : tab_const(fn->tables, op_index(from)).width;
     return width == ir_reg(fn, op_index(*ir_def(fn, i, 0)))->width;
@@ -168,14 +166,15 @@ static void strip_copies(Moves *m)
 // The block that all ways into this one come from; 0 = there is none.
 static BlockId only_predecessor(const Moves *m, BlockId b)
 {
-    const Edges *preds = &m->a->preds;
-    uint32_t first = preds->first[b], end = preds->first[b + 1];
-    if (b == m->fn->first || first == end)
+    BlockId from = 0;
+    if (b == m->fn->first)
         return 0;
-    for (uint32_t e = first + 1; e < end; e++)
-        if (preds->at[e] != preds->at[first])
+    FOR_PREDS(m->a, b, p) {
+        if (from && *p != from)
             return 0;
-    return preds->at[first];
+        from = *p;
+    }
+    return from;
 }
 
 static bool names(const Fn *fn, const Instr *i, RegId r)
@@ -291,10 +290,12 @@ static void find_candidates(Moves *m)
 
 static void add_meeting_values(Moves *m, const ReachingPhi *phi)
 {
-    const Edges *preds = &m->a->preds;
-    for (uint32_t e = preds->first[phi->block], at = phi->inputs; e < preds->first[phi->block + 1]; e++, at++)
-        if (m->a->rpo_index[preds->at[e]] != UINT32_MAX)
-            VEC_PUSH(&m->scratch, &m->input, node_of_value(m, m->a->rdefs.input[at], phi->reg));
+    const ValueId *input = m->a->rdefs.input + phi->inputs;
+    FOR_PREDS(m->a, phi->block, p) {
+        ValueId value = *input++;
+        if (m->a->rpo_index[*p] != UINT32_MAX)
+            VEC_PUSH(&m->scratch, &m->input, node_of_value(m, value, phi->reg));
+    }
     if (phi->block == m->fn->first)  // it is entered from outside, too
         VEC_PUSH(&m->scratch, &m->input, node_of(m, N_NOTHING, phi->reg));
 }

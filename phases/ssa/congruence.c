@@ -230,7 +230,7 @@ static uint64_t value_defined(const Classes *c, const Instr *i, RegId r)
     if (ir_desc(fn, i)->op != OP_MOV || i->ndef != 1 || ir_guarded(i) || i->flags & IF_PINNED)
         return value_of_var(r);
     Operand from = *ir_use(fn, i, 0);
-    if (op_kind(from) == K_IMM && op_index(from) != CONST_UNDEF)
+    if (op_is_const(from))
         return value_of_constant(op_index(from));
     bool copies = op_is_reg(from) && !from.mods && reg_in_ssa(ir_reg(fn, op_index(from)));
     return copies ? var_of(c, op_index(from))->value : value_of_var(r);

@@ -70,8 +70,6 @@ typedef struct Leaving {
     bool bypassed;  // a constant was copied, and who had it may not be needed any more
 } Leaving;
 
-static bool is_constant(Operand o) { return op_kind(o) == K_IMM && op_index(o) != CONST_UNDEF; }
-
 static bool is_phi(const Fn *fn, const Instr *i) { return ir_desc(fn, i)->op == OP_PHI; }
 
 static bool is_reachable(const Leaving *l, BlockId b) { return !l->a || l->a->rpo_index[b] != UINT32_MAX; }
@@ -79,7 +77,7 @@ static bool is_reachable(const Leaving *l, BlockId b) { return !l->a || l->a->rp
 /* -- Sets ----------------------------------------------------------------------------------------------- */
 
 // True if the source needs a copy: it is a register or a constant that is not undefined.
-static bool is_copied(Operand from) { return op_is_reg(from) || is_constant(from); }
+static bool is_copied(Operand from) { return op_is_reg(from) || op_is_const(from); }
 
 static uint64_t value_of_source(const Leaving *l, Operand from)
 {
@@ -204,7 +202,7 @@ static uint64_t first_input(const Leaving *l, const Instr *i)
     const Analyses *a = l->a;
     for (uint32_t k = 0; k < ir_nuse(i); k += 2) {
         Operand o = *ir_use(l->fn, i, k + 1);
-        if (is_constant(o))
+        if (op_is_const(o))
             return (uint64_t)k << 32;
         InstrId def = op_is_reg(o) && def_count(a, op_index(o)) ? a->defs.at[a->defs.first[op_index(o)]].instr : 0;
         if (def && !is_phi(l->fn, ir_instr(l->fn, def)))
@@ -318,7 +316,7 @@ static void leave_tied(Leaving *l, InstrId id)
     parallel_copy_insert(&l->parallel, id);
     uint32_t ntied = ir_ntied(i);
     Operand *ops = ir_ops(fn, i);
-    ops[i->nops - 1 - ntied] = ops[i->nops - 1];  // the guard
+    ops[ir_guard_index(i) - ntied] = ops[ir_guard_index(i)];  // the guard
     i->nops -= ntied;
     i->flags &= (uint8_t)~IF_TIED;
 }
@@ -328,7 +326,7 @@ static void rank_operands(Leaving *l, const Instr *i)
 {
     const Operand *ops = ir_ops(l->fn, i);
     for (uint32_t k = 0; k < i->nops; k++) {
-        Operand o = ops[ir_guarded(i) ? (k ? k - 1 : i->nops - 1u) : k];
+        Operand o = ops[ir_guarded(i) ? (k ? k - 1 : ir_guard_index(i)) : k];
         if (op_is_reg(o) && op_index(o) < l->parallel.nregs && !l->rank[op_index(o)])
             l->rank[op_index(o)] = ++l->nranks;
     }

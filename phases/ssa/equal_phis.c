@@ -72,7 +72,7 @@ static uint32_t phi_of(const Equal *e, Operand o) { return op_is_reg(o) ? e->of_
 static bool has_undef(const Fn *fn, const Instr *i)
 {
     for (uint32_t k = 1; k < ir_nuse(i); k += 2)
-        if (op_same(*ir_use(fn, i, k), op_imm(CONST_UNDEF)))
+        if (op_is_undef(*ir_use(fn, i, k)))
             return true;
     return false;
 }

@@ -65,8 +65,6 @@ typedef struct Redundant {
 
 static bool is_reachable(const Redundant *r, BlockId b) { return r->a->rpo_index[b] != UINT32_MAX; }
 
-static bool is_undef(Operand o) { return op_kind(o) == K_IMM && op_index(o) == CONST_UNDEF; }
-
 static bool is_phi(const Redundant *r, uint32_t value) { return value && value <= r->phis.n; }
 
 static Phi *phi_of(const Redundant *r, uint32_t value) { return &r->phis.at[value - 1]; }
@@ -125,9 +123,9 @@ static void add_inputs(Redundant *r, uint32_t value)
         Operand o = *ir_use(r->fn, i, k + 1);
         if (!is_reachable(r, op_index(*ir_use(r->fn, i, k))))
             continue;
-        phi->undefined |= is_undef(o);
+        phi->undefined |= op_is_undef(o);
         phi->rooted |= op_is_reg(o) && op_file(o) != file;
-        if (!is_undef(o))
+        if (!op_is_undef(o))
             VEC_PUSH(&r->scratch, &r->input, value_of_operand(r, o));
     }
     if (phi->rooted || r->input.n == inputs)

@@ -175,19 +175,17 @@ static void emit_terminator(Program *p, BlockId b)
 // Inputs come from each predecessor once; the entry has no phis.
 static void emit_phi(Program *p, BlockId b, RegId r)
 {
-    const Edges *preds = &p->edges.preds;
     Operand ops[1 + 2 * BLOCKS];
     char shape[2 + 4 * BLOCKS] = "%";
     uint32_t n = 0;
     bool seen[BLOCKS + 1] = {false};
     ops[n++] = def(p->fn, r);
-    for (uint32_t e = preds->first[b]; e < preds->first[b + 1]; e++) {
-        BlockId from = preds->at[e];
-        if (seen[from])
+    FOR_PREDS(&p->edges, b, from) {
+        if (seen[*from])
             continue;
-        RegId x = readable(p, ir_reg(p->fn, r)->file == RF_P, from);
-        seen[from] = true;
-        ops[n++] = op_block(from);
+        RegId x = readable(p, ir_reg(p->fn, r)->file == RF_P, *from);
+        seen[*from] = true;
+        ops[n++] = op_block(*from);
         ops[n++] = x ? use(p->fn, x) : op_imm(CONST_UNDEF);
         strcat(shape, ",%:%");
     }
@@ -198,7 +196,7 @@ static void choose_phis(Program *p)
 {
     for (BlockId b = 1; b <= p->n && p->fn->form == FORM_SSA; b++)
         for (uint32_t k = 0, n = unit_random(p->seed, PHIS + 1); k < n && b != p->fn->first; k++)
-            if (p->edges.preds.first[b] < p->edges.preds.first[b + 1])
+            if (pred_count(&p->edges, b))
                 p->phi[b][k] = new_reg(p, unit_random(p->seed, 3) ? W32 : W1, 0);
 }
 
@@ -287,11 +285,10 @@ static void find_naively(const Program *p, Truth *t)
             BlockId b = p->edges.rpo[k];
             bool live[REGS], *out = t->out[b];
             Opcode last = ir_desc(fn, ir_instr(fn, ir_terminator(fn, b)))->op;
-            for (uint32_t e = p->edges.succs.first[b]; e < p->edges.succs.first[b + 1]; e++) {
-                BlockId to = p->edges.succs.at[e];
+            FOR_SUCCS(&p->edges, b, to) {
                 for (int r = 0; r < REGS; r++)
-                    out[r] |= t->in[to][r];
-                read_by_phis(fn, b, to, out);
+                    out[r] |= t->in[*to][r];
+                read_by_phis(fn, b, *to, out);
             }
             if (last == OP_RET || last == OP_EXIT)
                 read_named(fn, out);

@@ -668,17 +668,16 @@ static bool is_behind(const Scramble *s, BlockId b, const Instr *i, uint32_t k)
 static void insert_redundant_phi(const Scramble *s, BlockId b, RegId r)
 {
     Fn *fn = s->fn;
-    const Edges *preds = &s->a->preds;
     RegId phi = reg_like(fn, r);
     Operand ops[2 * MAX_BLOCKS + 1] = {op_def(op_reg(fn, phi))};
     uint32_t n = 1;
-    for (uint32_t e = preds->first[b]; e < preds->first[b + 1]; e++) {
+    FOR_PREDS(s->a, b, from) {
         bool again = false;
         for (uint32_t k = 1; k < n; k += 2)
-            again |= op_index(ops[k]) == preds->at[e];
+            again |= op_index(ops[k]) == *from;
         if (again)
             continue;
-        ops[n++] = op_block(preds->at[e]);
+        ops[n++] = op_block(*from);
         ops[n++] = unit_random(s->seed, 20) ? op_reg(fn, r) : op_imm(CONST_UNDEF);
     }
     ir_insert_before(fn, ir_block(fn, b)->first, desc_phi(fn->tables, n / 2), 0, ops, n);
@@ -826,13 +825,12 @@ static bool phi_meets(Classes *c, BlockId b, const Instr *phi)
 static bool constants_meet(Classes *c, BlockId b)
 {
     VEC(RegId) written = {0};
-    const Edges *succs = &c->a->succs;
-    for (uint32_t e = succs->first[b]; e < succs->first[b + 1]; e++) {
-        FOR_INSTRS(c->fn, succs->at[e], id) {
+    FOR_SUCCS(c->a, b, to) {
+        FOR_INSTRS(c->fn, *to, id) {
             const Instr *i = ir_instr(c->fn, id);
             for (uint32_t k = 0; ir_desc(c->fn, i)->op == OP_PHI && k < ir_nuse(i); k += 2) {
                 Operand o = *ir_use(c->fn, i, k + 1);
-                if (op_index(*ir_use(c->fn, i, k)) == b && op_kind(o) == K_IMM && op_index(o) != CONST_UNDEF)
+                if (op_index(*ir_use(c->fn, i, k)) == b && op_is_const(o))
                     VEC_PUSH(&c->arena, &written, op_index(*ir_def(c->fn, i, 0)));
             }
         }
