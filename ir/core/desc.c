@@ -238,7 +238,7 @@ static uint32_t vector_length(const Mnem *m)
     }
 }
 
-// A slot for a typed value. 16-bit floats and packed formats take no immediates (fact L3 of ir/ptx/facts.md).
+// A slot for a typed value. 16-bit floats and packed formats take no immediates (ptx-facts.md L3).
 static Slot typed(Type type, uint32_t flags)
 {
     TypeClass class = type_info[type].class;
@@ -693,7 +693,7 @@ static void put_group(Text *shape, uint32_t n)
 {
     put(shape, "{", 1);
     for (uint32_t k = 0; k < n; k++)
-        put(shape, ",%" + !k, 1 + (k > 0));
+        put(shape, k ? ",%" : "%", 1 + (k > 0));
     put(shape, "}", 1);
 }
 
