@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: MIT
-// facts: proves that facts (phases/scalar/fold/facts.h) hold, and that those of instructions do.
+// ranges: proves value ranges (ir/eval/range.h) and those of instructions (ir/analysis/value_ranges.h).
 //
-// The arithmetic, at WIDTH bits: for all ranges of unsigned and of signed numbers and all sets of known bits, and for
-// pairs of them for operations with two operands, each result of values that the operands' facts allow is one that the
-// result's facts allow. What facts say is also worth something: of single values they say which.
+// The arithmetic, at WIDTH bits: for all unsigned and signed intervals and all sets of known bits, and for pairs of
+// them for operations with two operands, the range of the result contains each result of values in the ranges of the
+// operands. Ranges of single values give the result exactly, unless the operation is marked as vague.
 //
 // Instructions: functions of random ones on loaded values, at 16, 32 and 64 bits, are computed by the evaluator for
-// random values, and what is known of each register must allow what it is.
+// random values; the range of each register must contain its value.
 #include "tests/proofs/rules.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "ir/analysis/value_ranges.h"
 #include "ir/eval/eval.h"
-#include "phases/scalar/fold/known_facts.h"
 
 enum { WIDTH = 4, VALUES = 1 << WIDTH, RANGES = VALUES * (VALUES + 1) / 2, SETS = 81, ALL = 2 * RANGES + SETS };
 
@@ -51,40 +51,41 @@ static uint64_t at_rem_signed(uint64_t x, uint64_t y)
 static uint64_t at_abs(uint64_t x, uint64_t y) { return (uint64_t)(number(x) < 0 ? -number(x) : number(x)) + 0 * y; }
 static uint64_t at_first(uint64_t x, uint64_t y) { return x + 0 * y; }
 
-static Facts not_of(const Facts *a, const Facts *b) { return b ? facts_not(a) : *a; }
-static Facts abs_of(const Facts *a, const Facts *b) { return b ? facts_abs(a) : *a; }
-static Facts shr_u(const Facts *a, const Facts *b) { return facts_shr(a, b, false); }
-static Facts shr_s(const Facts *a, const Facts *b) { return facts_shr(a, b, true); }
-static Facts min_u(const Facts *a, const Facts *b) { return facts_min(a, b, false); }
-static Facts min_s(const Facts *a, const Facts *b) { return facts_min(a, b, true); }
-static Facts max_u(const Facts *a, const Facts *b) { return facts_max(a, b, false); }
-static Facts max_s(const Facts *a, const Facts *b) { return facts_max(a, b, true); }
-static Facts div_u(const Facts *a, const Facts *b) { return facts_div(a, b, false); }
-static Facts div_s(const Facts *a, const Facts *b) { return facts_div(a, b, true); }
-static Facts rem_u(const Facts *a, const Facts *b) { return facts_rem(a, b, false); }
-static Facts rem_s(const Facts *a, const Facts *b) { return facts_rem(a, b, true); }
+static ValueRange not_of(const ValueRange *a, const ValueRange *b) { return b ? range_not(a) : *a; }
+static ValueRange abs_of(const ValueRange *a, const ValueRange *b) { return b ? range_abs(a) : *a; }
+static ValueRange shr_u(const ValueRange *a, const ValueRange *b) { return range_shr(a, b, false); }
+static ValueRange shr_s(const ValueRange *a, const ValueRange *b) { return range_shr(a, b, true); }
+static ValueRange min_u(const ValueRange *a, const ValueRange *b) { return range_min(a, b, false); }
+static ValueRange min_s(const ValueRange *a, const ValueRange *b) { return range_min(a, b, true); }
+static ValueRange max_u(const ValueRange *a, const ValueRange *b) { return range_max(a, b, false); }
+static ValueRange max_s(const ValueRange *a, const ValueRange *b) { return range_max(a, b, true); }
+static ValueRange div_u(const ValueRange *a, const ValueRange *b) { return range_div(a, b, false); }
+static ValueRange div_s(const ValueRange *a, const ValueRange *b) { return range_div(a, b, true); }
+static ValueRange rem_u(const ValueRange *a, const ValueRange *b) { return range_rem(a, b, false); }
+static ValueRange rem_s(const ValueRange *a, const ValueRange *b) { return range_rem(a, b, true); }
 
 static const struct {
     const char *name;
     uint64_t (*at)(uint64_t x, uint64_t y);
-    Facts (*of)(const Facts *a, const Facts *b);
+    ValueRange (*of)(const ValueRange *a, const ValueRange *b);
     bool vague;  // of single values it does not say which
 } operations[] = {
-    {"not", at_not, not_of, 0},         {"and", at_and, facts_and, 0},         {"or", at_or, facts_or, 0},
-    {"xor", at_xor, facts_xor, 0},      {"add", at_add, facts_add, 0},         {"sub", at_sub, facts_sub, 0},
-    {"mul", at_mul, facts_mul, 1},      {"shl", at_shl, facts_shl, 0},         {"shr.u", at_shr, shr_u, 0},
-    {"shr.s", at_shr_signed, shr_s, 0}, {"min.u", at_min, min_u, 0},           {"min.s", at_min_signed, min_s, 0},
-    {"max.u", at_max, max_u, 0},        {"max.s", at_max_signed, max_s, 0},    {"div.u", at_div, div_u, 0},
-    {"div.s", at_div_signed, div_s, 1}, {"rem.u", at_rem, rem_u, 1},           {"rem.s", at_rem_signed, rem_s, 1},
-    {"abs", at_abs, abs_of, 1},         {"either", at_first, facts_either, 1},
+    {"not", at_not, not_of, 0},         {"and", at_and, range_and, 0},       {"or", at_or, range_or, 0},
+    {"xor", at_xor, range_xor, 0},      {"add", at_add, range_add, 0},       {"sub", at_sub, range_sub, 0},
+    {"mul", at_mul, range_mul, 1},      {"shl", at_shl, range_shl, 0},       {"shr.u", at_shr, shr_u, 0},
+    {"shr.s", at_shr_signed, shr_s, 0}, {"min.u", at_min, min_u, 0},         {"min.s", at_min_signed, min_s, 0},
+    {"max.u", at_max, max_u, 0},        {"max.s", at_max_signed, max_s, 0},  {"div.u", at_div, div_u, 0},
+    {"div.s", at_div_signed, div_s, 1}, {"rem.u", at_rem, rem_u, 1},         {"rem.s", at_rem_signed, rem_s, 1},
+    {"abs", at_abs, abs_of, 1},         {"either", at_first, range_join, 1},
 };
 
-static void fail(const char *what, const Facts *a, const Facts *b, const Facts *f, uint64_t x, uint64_t y)
+static void fail(const char *what, const ValueRange *a, const ValueRange *b, const ValueRange *f, uint64_t x,
+                 uint64_t y)
 {
     if (failed_so_far++ > 10)
         return;
-    const Facts *all[] = {a, b, f};
-    printf("facts: %s of %llu and %llu", what, (unsigned long long)x, (unsigned long long)y);
+    const ValueRange *all[] = {a, b, f};
+    printf("ranges: %s of %llu and %llu", what, (unsigned long long)x, (unsigned long long)y);
     for (int k = 0; k < 3; k++)
         printf("; zeros %llx ones %llx, %llu..%llu, %lld..%lld", (unsigned long long)all[k]->zeros,
                (unsigned long long)all[k]->ones, (unsigned long long)all[k]->umin, (unsigned long long)all[k]->umax,
@@ -92,89 +93,90 @@ static void fail(const char *what, const Facts *a, const Facts *b, const Facts *
     printf("\n");
 }
 
-static uint32_t make_all(Facts all[static ALL])
+static uint32_t make_all(ValueRange all[static ALL])
 {
     uint32_t n = 0;
     for (uint64_t lo = 0; lo < VALUES; lo++)
         for (uint64_t hi = lo; hi < VALUES; hi++) {
-            all[n++] = facts_unsigned(lo, hi, WIDTH);
-            all[n++] = facts_signed((int64_t)lo - VALUES / 2, (int64_t)hi - VALUES / 2, WIDTH);
+            all[n++] = range_unsigned(lo, hi, WIDTH);
+            all[n++] = range_signed((int64_t)lo - VALUES / 2, (int64_t)hi - VALUES / 2, WIDTH);
         }
     for (uint64_t zeros = 0; zeros < VALUES; zeros++)
         for (uint64_t ones = 0; ones < VALUES; ones++)
             if (!(zeros & ones))
-                all[n++] = facts_bits(zeros, ones, WIDTH);
+                all[n++] = range_of_bits(zeros, ones, WIDTH);
     return n;
 }
 
-// What facts are made of holds of all values that they were made for, and of no others.
+// A range contains the values that it was made for, and no others.
 static void prove_making(void)
 {
     for (uint64_t lo = 0; lo < VALUES; lo++)
         for (uint64_t hi = lo; hi < VALUES; hi++) {
-            Facts u = facts_unsigned(lo, hi, WIDTH), any = facts_any(WIDTH);
+            ValueRange u = range_unsigned(lo, hi, WIDTH), any = range_full(WIDTH);
             int64_t smin = (int64_t)lo - VALUES / 2, smax = (int64_t)hi - VALUES / 2;
-            Facts s = facts_signed(smin, smax, WIDTH), bits = facts_bits(lo, hi & ~lo, WIDTH);
+            ValueRange s = range_signed(smin, smax, WIDTH), bits = range_of_bits(lo, hi & ~lo, WIDTH);
             for (uint64_t x = 0; x < VALUES; x++) {
-                if (facts_allow(&u, x) != (x >= lo && x <= hi))
+                if (range_contains(&u, x) != (x >= lo && x <= hi))
                     fail("unsigned", &u, &u, &any, x, 0);
-                if (facts_allow(&s, x) != (number(x) >= smin && number(x) <= smax))
+                if (range_contains(&s, x) != (number(x) >= smin && number(x) <= smax))
                     fail("signed", &s, &s, &any, x, 0);
-                if (facts_allow(&bits, x) != (!(x & lo) && !(~x & hi & ~lo)))
+                if (range_contains(&bits, x) != (!(x & lo) && !(~x & hi & ~lo)))
                     fail("bits", &bits, &bits, &any, x, 0);
             }
         }
 }
 
-static bool compared(FactCompare cmp, bool is_signed, uint64_t x, uint64_t y)
+static bool compared(RangeCompare cmp, bool is_signed, uint64_t x, uint64_t y)
 {
     bool less = is_signed ? number(x) < number(y) : x < y;
     switch (cmp) {
-    case FC_EQ: return x == y;
-    case FC_NE: return x != y;
-    case FC_LT: return less;
-    case FC_LE: return less || x == y;
-    case FC_GT: return !less && x != y;
+    case RC_EQ: return x == y;
+    case RC_NE: return x != y;
+    case RC_LT: return less;
+    case RC_LE: return less || x == y;
+    case RC_GT: return !less && x != y;
     default: return !less;
     }
 }
 
-static void prove_comparisons(const Facts *all, uint32_t n)
+static void prove_comparisons(const ValueRange *all, uint32_t n)
 {
     for (uint32_t b = 0; b < n; b++)
         for (uint32_t k = 0; k < 12; k++) {
-            Facts f = facts_compared((FactCompare)(k / 2), k % 2, &all[b]);
+            ValueRange f = range_of_comparison((RangeCompare)(k / 2), k % 2, &all[b]);
             for (uint64_t x = 0; x < VALUES; x++)
                 for (uint64_t y = 0; y < VALUES; y++)
-                    if (facts_allow(&all[b], y) && compared((FactCompare)(k / 2), k % 2, x, y) && !facts_allow(&f, x))
+                    if (range_contains(&all[b], y) && compared((RangeCompare)(k / 2), k % 2, x, y) &&
+                        !range_contains(&f, x))
                         fail("compared", &all[b], &all[b], &f, x, y);
         }
 }
 
-static void prove_resizing(const Facts *all, uint32_t n)
+static void prove_resizing(const ValueRange *all, uint32_t n)
 {
     for (uint32_t a = 0; a < n; a++)
         for (uint32_t bits = 1; bits <= 2 * WIDTH; bits++)
             for (int is_signed = 0; is_signed < 2; is_signed++) {
-                Facts f = facts_resized(&all[a], bits, is_signed);
+                ValueRange f = range_resize(&all[a], bits, is_signed);
                 for (uint64_t x = 0; x < VALUES; x++) {
                     uint64_t to = (is_signed ? (uint64_t)number(x) : x) & low_ones(bits);
-                    if (facts_allow(&all[a], x) && !facts_allow(&f, to))
+                    if (range_contains(&all[a], x) && !range_contains(&f, to))
                         fail("resized", &all[a], &all[a], &f, x, to);
                 }
             }
 }
 
-static void prove_operation(uint32_t op, const Facts *a, const Facts *b)
+static void prove_operation(uint32_t op, const ValueRange *a, const ValueRange *b)
 {
-    Facts f = operations[op].of(a, b);
+    ValueRange f = operations[op].of(a, b);
     bool single = a->umin == a->umax && b->umin == b->umax;
     for (uint64_t x = a->umin; x <= a->umax; x++)
         for (uint64_t y = b->umin; y <= b->umax; y++) {
-            if (!facts_allow(a, x) || !facts_allow(b, y))
+            if (!range_contains(a, x) || !range_contains(b, y))
                 continue;
             uint64_t to = operations[op].at(x, y);
-            if (to != UINT64_MAX && !facts_allow(&f, to & (VALUES - 1)))
+            if (to != UINT64_MAX && !range_contains(&f, to & (VALUES - 1)))
                 fail(operations[op].name, a, b, &f, x, y);
             if (single && !operations[op].vague && to != UINT64_MAX && f.umin != f.umax)
                 fail("too little of one value", a, b, &f, x, y);
@@ -183,7 +185,7 @@ static void prove_operation(uint32_t op, const Facts *a, const Facts *b)
 
 static unsigned long prove_arithmetic(bool quick)
 {
-    static Facts all[ALL];
+    static ValueRange all[ALL];
     uint32_t n = make_all(all), step = quick ? 7 : 1;
     prove_making();
     prove_comparisons(all, n);
@@ -193,9 +195,9 @@ static unsigned long prove_arithmetic(bool quick)
             for (uint32_t b = 0; b < n; b++) {
                 prove_operation(op, &all[a], &all[b]);
                 // Both of a value.
-                Facts both = facts_both(&all[a], &all[b]);
+                ValueRange both = range_meet(&all[a], &all[b]);
                 for (uint64_t x = 0; x < VALUES && op == 0; x++)
-                    if (facts_allow(&all[a], x) && facts_allow(&all[b], x) && !facts_allow(&both, x))
+                    if (range_contains(&all[a], x) && range_contains(&all[b], x) && !range_contains(&both, x))
                         fail("both", &all[a], &all[b], &both, x, x);
             }
     return 3 + ARRAY_LEN(operations);
@@ -356,11 +358,11 @@ static uint32_t prove_chain(Heap *heap)
     for (uint32_t k = 0; k < CHAIN; k++)
         add_instruction(&c);
     ir_append(c.fn, c.block, desc_make(c.fn->tables, "ret", ""), 0, NULL, 0);
-    KnownFacts known;
-    known_facts_init(&known, c.fn, analysis_need(c.fn, AN_RPO | AN_DOM), chain_definition, &c, &arena);
-    Facts facts[REGS];
+    ValueRanges known;
+    value_ranges_init(&known, c.fn, analysis_need(c.fn, AN_RPO | AN_DOM), chain_definition, &c, &arena);
+    ValueRange ranges[REGS];
     for (uint32_t k = 0; k < c.n; k++)
-        facts[k] = known_facts(&known, op_reg(c.fn, c.reg[k]), c.block);
+        ranges[k] = value_range(&known, op_reg(c.fn, c.reg[k]), c.block);
     eval_cache_init(&evals, c.fn->tables, &arena);
     for (uint32_t t = 0; t < TRIES; t++) {
         if (!compute(&c, &evals))
@@ -369,13 +371,13 @@ static uint32_t prove_chain(Heap *heap)
             if (ir_reg(c.fn, c.reg[k])->width == W1)
                 continue;
             proven++;
-            if (!facts_allow(&facts[k], c.value[k])) {
+            if (!range_contains(&ranges[k], c.value[k])) {
                 const Mnem *mnem =
                     c.def[k] ? tab_mnem(c.fn->tables, ir_desc(c.fn, ir_instr(c.fn, c.def[k]))->mnem) : NULL;
                 Str text = mnem ? tab_str(c.fn->tables, mnem->text) : (Str){0};
                 char what[60];
                 snprintf(what, sizeof what, "%.*s", (int)MIN(text.len, 50), text.text ? text.text : "");
-                fail(what, &facts[k], &facts[k], &facts[k], c.value[k], 0);
+                fail(what, &ranges[k], &ranges[k], &ranges[k], c.value[k], 0);
             }
         }
     }
@@ -385,7 +387,7 @@ static uint32_t prove_chain(Heap *heap)
     return proven;
 }
 
-void prove_facts(Heap *heap, bool quick, unsigned long *passed, unsigned long *failed)
+void prove_ranges(Heap *heap, bool quick, unsigned long *passed, unsigned long *failed)
 {
     *passed += prove_arithmetic(quick);
     unsigned long proven = 0;

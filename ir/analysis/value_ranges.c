@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-// Known facts: a look at the instructions behind a value, DEPTH of them deep, at the special registers that it comes
+// Value ranges: a look at the instructions behind a value, DEPTH of them deep, at the special registers that it comes
 // from, and at the last CONDITIONS that the block runs under.
 //
 // A condition on a value that is defined once holds wherever its block dominates. On any way there the condition was
 // evaluated behind the last definition of the value: otherwise the part of the way from that definition on, behind any
 // way to the definition for the first time, would lead there without the condition. So it is with the definitions
 // between a value and one that it is computed from.
-#include "phases/scalar/fold/known_facts.h"
+#include "ir/analysis/value_ranges.h"
 
 enum {
     DEPTH = 6,
@@ -20,7 +20,7 @@ enum {
 };
 
 typedef struct Look {
-    const KnownFacts *k;
+    const ValueRanges *k;
     BlockId at;  // 0: conditions do not count
 } Look;
 
@@ -45,14 +45,14 @@ static uint32_t bits_of(const Fn *fn, Operand o)
 
 typedef struct Remembered {
     RegId reg;  // 0 = none
-    Facts facts;
+    ValueRange range;
 } Remembered;
 
-static Facts look(const Look *l, Operand o, int depth);
+static ValueRange look(const Look *l, Operand o, int depth);
 
 /* -- Special registers ---------------------------------------------------------------------------------- */
 
-static void read_directives(KnownFacts *k)
+static void read_directives(ValueRanges *k)
 {
     const Fn *fn = k->fn;
     for (uint32_t n = 0; n < fn->directives.n && fn->flags & FN_KERNEL; n++) {
@@ -72,7 +72,7 @@ static void read_directives(KnownFacts *k)
     }
 }
 
-static Facts special_register(const KnownFacts *k, uint32_t sreg)
+static ValueRange special_register(const ValueRanges *k, uint32_t sreg)
 {
     const SregInfo *info = &sreg_info[sreg];
     uint64_t least = info->least, most = info->most ? info->most : low_ones(width_bits(info->width));
@@ -87,74 +87,76 @@ static Facts special_register(const KnownFacts *k, uint32_t sreg)
         if (k->size[dim] && ntid)
             least = MIN((uint64_t)k->size[dim], most);
     }
-    return facts_unsigned(least, most, width_bits(info->width));
+    return range_unsigned(least, most, width_bits(info->width));
 }
 
 /* -- Definitions ---------------------------------------------------------------------------------------- */
 
 static bool is_integer(const TypeInfo *t) { return t->class == TC_U || t->class == TC_S; }
 
-static Facts conversion(const Look *l, const Instr *i, const Mnem *m, int depth)
+static ValueRange conversion(const Look *l, const Instr *i, const Mnem *m, int depth)
 {
     const TypeInfo *to = &type_info[m->type[0]], *from = &type_info[m->type[1]];
     uint32_t bits = bits_of(l->k->fn, *ir_def(l->k->fn, i, 0));
     if (!is_integer(to) || !is_integer(from) || width_bits(to->width) != bits)
-        return facts_any(bits);
+        return range_full(bits);
     // The low bits of what is read, which may be wider.
-    Facts x = look(l, *ir_use(l->k->fn, i, 0), depth);
+    ValueRange x = look(l, *ir_use(l->k->fn, i, 0), depth);
     if (x.bits < width_bits(from->width))
-        return facts_any(bits);
-    x = facts_resized(&x, width_bits(from->width), false);
-    return facts_resized(&x, bits, from->class == TC_S);
+        return range_full(bits);
+    x = range_resize(&x, width_bits(from->width), false);
+    return range_resize(&x, bits, from->class == TC_S);
 }
 
 // Whether a field of n bits from bit `from` on is known, and is one of a number of so many bits.
-static bool is_field(const Facts *from, const Facts *n, uint32_t bits)
+static bool is_field(const ValueRange *from, const ValueRange *n, uint32_t bits)
 {
     return from->umin == from->umax && n->umin == n->umax && from->umin <= bits && n->umin <= bits &&
            from->umin + n->umin <= bits;
 }
 
-static Facts insertion(const Facts *x, const Facts *into, const Facts *from, const Facts *n, uint32_t bits)
+static ValueRange insertion(const ValueRange *x, const ValueRange *into, const ValueRange *from, const ValueRange *n,
+                            uint32_t bits)
 {
     if (into->bits != bits || !is_field(from, n, bits))
-        return facts_any(bits);
-    Facts mask = facts_constant(low_ones((uint32_t)n->umin), bits), rest;
-    mask = facts_shl(&mask, from);
-    rest = facts_not(&mask);
-    Facts moved = facts_shl(x, from), inside = facts_and(&moved, &mask), outside = facts_and(into, &rest);
-    return facts_or(&inside, &outside);
+        return range_full(bits);
+    ValueRange mask = range_constant(low_ones((uint32_t)n->umin), bits), rest;
+    mask = range_shl(&mask, from);
+    rest = range_not(&mask);
+    ValueRange moved = range_shl(x, from), inside = range_and(&moved, &mask), outside = range_and(into, &rest);
+    return range_or(&inside, &outside);
 }
 
 // Bit by bit: what the table has for all that the inputs may be there.
-static Facts looked_up(const Facts *x, const Facts *y, const Facts *z, uint64_t table, uint32_t bits)
+static ValueRange looked_up(const ValueRange *x, const ValueRange *y, const ValueRange *z, uint64_t table,
+                            uint32_t bits)
 {
     uint64_t may[2] = {0, 0};  // where the result may be 0, and 1
     for (uint32_t k = 0; k < 8; k++)
         may[table >> k & 1] |=
             ~(k & 4 ? x->zeros : x->ones) & ~(k & 2 ? y->zeros : y->ones) & ~(k & 1 ? z->zeros : z->ones);
-    return facts_bits(~may[1] & low_ones(bits), ~may[0] & low_ones(bits), bits);
+    return range_of_bits(~may[1] & low_ones(bits), ~may[0] & low_ones(bits), bits);
 }
 
-static Facts field(const Facts *x, const Facts *from, const Facts *n, uint32_t bits)
+static ValueRange field(const ValueRange *x, const ValueRange *from, const ValueRange *n, uint32_t bits)
 {
     if (!is_field(from, n, bits))
-        return facts_any(bits);
-    Facts mask = facts_constant(low_ones((uint32_t)n->umin), bits), moved = facts_shr(x, from, false);
-    return facts_and(&moved, &mask);
+        return range_full(bits);
+    ValueRange mask = range_constant(low_ones((uint32_t)n->umin), bits), moved = range_shr(x, from, false);
+    return range_and(&moved, &mask);
 }
 
-static Facts load(const Mnem *m, const TypeInfo *type, uint32_t bits)
+static ValueRange load(const Mnem *m, const TypeInfo *type, uint32_t bits)
 {
     uint32_t width = width_bits(type->width);
-    Facts any = facts_any(width);
+    ValueRange any = range_full(width);
     if (width >= bits || m->mod[MC_VEC] || type->class == TC_F)
-        return facts_any(bits);
-    return facts_resized(&any, bits, type->class == TC_S);
+        return range_full(bits);
+    return range_resize(&any, bits, type->class == TC_S);
 }
 
 // Of the register of `bits` bits that it defines.
-static Facts definition(const Look *l, const Instr *i, uint32_t bits, int depth)
+static ValueRange definition(const Look *l, const Instr *i, uint32_t bits, int depth)
 {
     const Fn *fn = l->k->fn;
     const Desc *d = ir_desc(fn, i);
@@ -163,30 +165,30 @@ static Facts definition(const Look *l, const Instr *i, uint32_t bits, int depth)
     bool is_signed = type->class == TC_S;
     // A guarded definition leaves what was there before, or makes that.
     if (i->ndef != 1 || ir_guarded(i))
-        return facts_any(bits);
+        return range_full(bits);
     if (d->op == OP_LD)
         return load(m, type, bits);
     if (tab_str(fn->tables, m->suffix).len)
-        return facts_any(bits);
+        return range_full(bits);
     for (int c = 0; c < MC_COUNT; c++)
         if (m->mod[c])
-            return facts_any(bits);
+            return range_full(bits);
     if (type->class == TC_F || type->class == TC_X || type->class == TC_O || type->class == TC_P)
-        return facts_any(bits);
-    Facts x, y, z, w;
+        return range_full(bits);
+    ValueRange x, y, z, w;
     uint32_t n = ir_nuse(i);
     if (d->op == OP_CVT)
         return conversion(l, i, m, depth);
     switch (d->op) {
     case OP_POPC:
-    case OP_CLZ: return facts_unsigned(0, width_bits(type->width), bits);
+    case OP_CLZ: return range_unsigned(0, width_bits(type->width), bits);
     case OP_MOV:
         if (op_kind(*ir_use(fn, i, 0)) == K_SREG) {
             x = special_register(l->k, op_index(*ir_use(fn, i, 0)));
-            return facts_resized(&x, bits, false);
+            return range_resize(&x, bits, false);
         }
         x = look(l, *ir_use(fn, i, 0), depth);
-        return x.bits == bits ? x : facts_any(bits);
+        return x.bits == bits ? x : range_full(bits);
     case OP_NOT:
     case OP_NEG:
     case OP_ABS:
@@ -208,7 +210,7 @@ static Facts definition(const Look *l, const Instr *i, uint32_t bits, int depth)
     case OP_BFE: break;
     case OP_BFI:
     case OP_LOP3: depth = MAX(depth - 2, 0); break;  // of three values each
-    default: return facts_any(bits);
+    default: return range_full(bits);
     }
     x = look(l, *ir_use(fn, i, 0), depth);
     y = n > 1 ? look(l, *ir_use(fn, i, 1), depth) : x;
@@ -216,34 +218,34 @@ static Facts definition(const Look *l, const Instr *i, uint32_t bits, int depth)
     w = n > 3 ? look(l, *ir_use(fn, i, 3), depth) : x;
     bool shift = d->op == OP_SHL || d->op == OP_SHR || d->op == OP_BFE;
     if (x.bits != width_bits(type->width) || (!shift && y.bits != x.bits))
-        return facts_any(bits);
-    Facts zero = facts_constant(0, x.bits);
+        return range_full(bits);
+    ValueRange zero = range_constant(0, x.bits);
     switch (d->op) {
-    case OP_NOT: return facts_not(&x);
-    case OP_NEG: return facts_sub(&zero, &x);
-    case OP_ABS: return facts_abs(&x);
-    case OP_ADD: return facts_add(&x, &y);
-    case OP_SUB: return facts_sub(&x, &y);
-    case OP_MUL_LO: return facts_mul(&x, &y);
+    case OP_NOT: return range_not(&x);
+    case OP_NEG: return range_sub(&zero, &x);
+    case OP_ABS: return range_abs(&x);
+    case OP_ADD: return range_add(&x, &y);
+    case OP_SUB: return range_sub(&x, &y);
+    case OP_MUL_LO: return range_mul(&x, &y);
     case OP_MUL_WIDE:
-        x = facts_resized(&x, bits, is_signed);
-        y = facts_resized(&y, bits, is_signed);
-        return facts_mul(&x, &y);
-    case OP_MAD_LO: x = facts_mul(&x, &y); return x.bits == z.bits ? facts_add(&x, &z) : facts_any(bits);
-    case OP_DIV: return facts_div(&x, &y, is_signed);
-    case OP_REM: return facts_rem(&x, &y, is_signed);
-    case OP_MIN: return facts_min(&x, &y, is_signed);
-    case OP_MAX: return facts_max(&x, &y, is_signed);
-    case OP_AND: return facts_and(&x, &y);
-    case OP_OR: return facts_or(&x, &y);
-    case OP_XOR: return facts_xor(&x, &y);
-    case OP_SHL: return facts_shl(&x, &y);
-    case OP_SHR: return facts_shr(&x, &y, is_signed);
-    case OP_SELP: return facts_either(&x, &y);
+        x = range_resize(&x, bits, is_signed);
+        y = range_resize(&y, bits, is_signed);
+        return range_mul(&x, &y);
+    case OP_MAD_LO: x = range_mul(&x, &y); return x.bits == z.bits ? range_add(&x, &z) : range_full(bits);
+    case OP_DIV: return range_div(&x, &y, is_signed);
+    case OP_REM: return range_rem(&x, &y, is_signed);
+    case OP_MIN: return range_min(&x, &y, is_signed);
+    case OP_MAX: return range_max(&x, &y, is_signed);
+    case OP_AND: return range_and(&x, &y);
+    case OP_OR: return range_or(&x, &y);
+    case OP_XOR: return range_xor(&x, &y);
+    case OP_SHL: return range_shl(&x, &y);
+    case OP_SHR: return range_shr(&x, &y, is_signed);
+    case OP_SELP: return range_join(&x, &y);
     case OP_LOP3: return looked_up(&x, &y, &z, w.umin, bits);
     case OP_BFI: return insertion(&x, &y, &z, &w, bits);
-    case OP_BFE: return is_signed ? facts_any(bits) : field(&x, &y, &z, bits);
-    default: return facts_any(bits);
+    case OP_BFE: return is_signed ? range_full(bits) : field(&x, &y, &z, bits);
+    default: return range_full(bits);
     }
 }
 
@@ -271,14 +273,14 @@ static Operand source_of(const Look *l, Operand o)
     return o;
 }
 
-static bool compares(Mod cmp, FactCompare *c, bool *is_unsigned)
+static bool compares(Mod cmp, RangeCompare *c, bool *is_unsigned)
 {
     static const struct {
         Mod mod;
-        FactCompare c;
+        RangeCompare c;
         bool is_unsigned;
-    } all[] = {{MOD_EQ, FC_EQ, 0}, {MOD_NE, FC_NE, 0}, {MOD_LT, FC_LT, 0}, {MOD_LE, FC_LE, 0}, {MOD_GT, FC_GT, 0},
-               {MOD_GE, FC_GE, 0}, {MOD_LO, FC_LT, 1}, {MOD_LS, FC_LE, 1}, {MOD_HI, FC_GT, 1}, {MOD_HS, FC_GE, 1}};
+    } all[] = {{MOD_EQ, RC_EQ, 0}, {MOD_NE, RC_NE, 0}, {MOD_LT, RC_LT, 0}, {MOD_LE, RC_LE, 0}, {MOD_GT, RC_GT, 0},
+               {MOD_GE, RC_GE, 0}, {MOD_LO, RC_LT, 1}, {MOD_LS, RC_LE, 1}, {MOD_HI, RC_GT, 1}, {MOD_HS, RC_GE, 1}};
     for (size_t k = 0; k < ARRAY_LEN(all); k++)
         if (all[k].mod == cmp) {
             *c = all[k].c;
@@ -288,18 +290,18 @@ static bool compares(Mod cmp, FactCompare *c, bool *is_unsigned)
     return false;
 }
 
-static const FactCompare opposite[] = {FC_NE, FC_EQ, FC_GE, FC_GT, FC_LE, FC_LT};  // by what is not so
-static const FactCompare mirrored[] = {FC_EQ, FC_NE, FC_GT, FC_GE, FC_LT, FC_LE};  // by what is, the other way round
+static const RangeCompare opposite[] = {RC_NE, RC_EQ, RC_GE, RC_GT, RC_LE, RC_LT};  // by what is not so
+static const RangeCompare mirrored[] = {RC_EQ, RC_NE, RC_GT, RC_GE, RC_LT, RC_LE};  // by what is, the other way round
 
 // What a comparison says of a value if it came out so.
-static void take_comparison(const Look *l, const Instr *i, Operand value, bool holds, Facts *f)
+static void take_comparison(const Look *l, const Instr *i, Operand value, bool holds, ValueRange *f)
 {
     const Fn *fn = l->k->fn;
     const Desc *d = ir_desc(fn, i);
     const Mnem *m = tab_mnem(fn->tables, d->mnem);
     const TypeInfo *type = &type_info[m->type[0]];
     bool is_unsigned = type->class != TC_S;
-    FactCompare cmp;
+    RangeCompare cmp;
     if (!d->plain || i->ndef != 1 || m->mod[MC_BOOL] || !compares((Mod)m->mod[MC_CMP], &cmp, &is_unsigned) ||
         (!is_integer(type) && type->class != TC_B) || width_bits(type->width) != f->bits)
         return;
@@ -308,16 +310,16 @@ static void take_comparison(const Look *l, const Instr *i, Operand value, bool h
     if (!first && !op_same(source_of(l, y), value))
         return;
     Look plainly = {l->k, 0};
-    Facts other = look(&plainly, first ? y : x, DEPTH);
+    ValueRange other = look(&plainly, first ? y : x, DEPTH);
     if (other.bits != f->bits)
         return;
     cmp = first ? cmp : mirrored[cmp];
-    Facts more = facts_compared(holds ? cmp : opposite[cmp], !is_unsigned, &other);
-    *f = facts_both(f, &more);
+    ValueRange more = range_of_comparison(holds ? cmp : opposite[cmp], !is_unsigned, &other);
+    *f = range_meet(f, &more);
 }
 
 // The same of a predicate, which may be made of others.
-static void take_predicate(const Look *l, Operand p, Operand value, bool holds, int depth, Facts *f)
+static void take_predicate(const Look *l, Operand p, Operand value, bool holds, int depth, ValueRange *f)
 {
     const Fn *fn = l->k->fn;
     if (p.mods & OPM_NOT)
@@ -342,7 +344,7 @@ static void take_predicate(const Look *l, Operand p, Operand value, bool holds, 
 }
 
 // The branch that decides that a block runs, where that is the block's only predecessor; 0 = there is none.
-static InstrId condition_of(const KnownFacts *k, BlockId b, bool *taken)
+static InstrId condition_of(const ValueRanges *k, BlockId b, bool *taken)
 {
     const Fn *fn = k->fn;
     const Edges *preds = &k->a->preds;
@@ -376,7 +378,7 @@ static Subject subject_of(const Look *l, Operand p)
     return (Subject){.x = op_none(), .y = op_none()};
 }
 
-static void find_conditional(KnownFacts *k)
+static void find_conditional(ValueRanges *k)
 {
     const Analyses *a = k->a;
     bool taken;
@@ -396,7 +398,7 @@ static void find_conditional(KnownFacts *k)
 static uint64_t bit_of(Operand o) { return (uint64_t)1 << o.word % 64; }
 
 // The conditions that a block runs under, which most questions about it have nothing to do with.
-static void go_to(KnownFacts *k, BlockId at)
+static void go_to(ValueRanges *k, BlockId at)
 {
     k->at = at;
     k->nhere = 0;
@@ -413,9 +415,9 @@ static bool is_about(const Condition *c, Operand o)
     return c->subject.several || op_same(o, c->subject.x) || op_same(o, c->subject.y);
 }
 
-static void take_conditions(const Look *l, Operand value, Facts *f)
+static void take_conditions(const Look *l, Operand value, ValueRange *f)
 {
-    const KnownFacts *k = l->k;
+    const ValueRanges *k = l->k;
     bool taken = false;
     value = source_of(l, value);
     if (!(k->about & bit_of(value)))
@@ -431,7 +433,7 @@ static void take_conditions(const Look *l, Operand value, Facts *f)
 // Whether a block runs under a condition that may be on what an instruction reads.
 static bool is_about_operands(const Look *l, const Instr *i)
 {
-    const KnownFacts *k = l->k;
+    const ValueRanges *k = l->k;
     for (uint32_t n = 0; n < ir_nuse(i); n++) {
         Operand o = *ir_use(k->fn, i, n);
         if (!op_is_reg(o) || !(k->about & bit_of(o)))
@@ -445,34 +447,34 @@ static bool is_about_operands(const Look *l, const Instr *i)
 
 /* -- Values --------------------------------------------------------------------------------------------- */
 
-static Remembered *place_of(const KnownFacts *k, RegId r) { return &k->remembered[r & (k->nremembered - 1)]; }
+static Remembered *place_of(const ValueRanges *k, RegId r) { return &k->remembered[r & (k->nremembered - 1)]; }
 
 // What holds of a register wherever it is read. Some of it is remembered, so that a walk over a function, which asks
 // for one value after the other, looks at most definitions once.
-static Facts look_anywhere(const Look *l, RegId r, InstrId def, uint32_t bits, int depth)
+static ValueRange look_anywhere(const Look *l, RegId r, InstrId def, uint32_t bits, int depth)
 {
     Remembered *place = place_of(l->k, r);
     if (place->reg == r)
-        return place->facts;
+        return place->range;
     if (!depth)
-        return facts_any(bits);
-    Facts f = definition(l, ir_instr(l->k->fn, def), bits, depth - 1);
+        return range_full(bits);
+    ValueRange f = definition(l, ir_instr(l->k->fn, def), bits, depth - 1);
     *place = (Remembered){r, f};
     return f;
 }
 
-static Facts look(const Look *l, Operand o, int depth)
+static ValueRange look(const Look *l, Operand o, int depth)
 {
     const Fn *fn = l->k->fn;
     uint32_t bits = bits_of(fn, o);
     if (op_kind(o) == K_IMM && op_index(o) != CONST_UNDEF && !o.mods && bits)
-        return facts_constant(tab_const(fn->tables, op_index(o)).bits, bits);
+        return range_constant(tab_const(fn->tables, op_index(o)).bits, bits);
     InstrId def = definition_of(l, o);
     if (!def || o.mods || bits < 8)
-        return facts_any(bits ? bits : 64);
+        return range_full(bits ? bits : 64);
     if (!l->at)
         return look_anywhere(l, op_index(o), def, bits, depth);
-    Facts f = look(&(Look){l->k, 0}, o, DEPTH);
+    ValueRange f = look(&(Look){l->k, 0}, o, DEPTH);
     if (!depth)
         return f;
     if (is_about_operands(l, ir_instr(fn, def)))
@@ -481,15 +483,15 @@ static Facts look(const Look *l, Operand o, int depth)
     return f;
 }
 
-void known_facts_init(KnownFacts *k, const Fn *fn, const Analyses *a, DefinitionOf *definition, const void *user,
-                      Arena *arena)
+void value_ranges_init(ValueRanges *k, const Fn *fn, const Analyses *a, DefinitionOf *definition, const void *user,
+                       Arena *arena)
 {
-    *k = (KnownFacts){.fn = fn, .a = a, .definition = definition, .user = user, .arena = arena};
+    *k = (ValueRanges){.fn = fn, .a = a, .definition = definition, .user = user, .arena = arena};
     read_directives(k);
 }
 
 // The first question.
-static void begin(KnownFacts *k)
+static void begin(ValueRanges *k)
 {
     find_conditional(k);
     k->nremembered = FEWEST;
@@ -499,7 +501,7 @@ static void begin(KnownFacts *k)
     k->here = NEW_ARRAY(k->arena, Condition, CONDITIONS);
 }
 
-Facts known_facts(KnownFacts *k, Operand o, BlockId at)
+ValueRange value_range(ValueRanges *k, Operand o, BlockId at)
 {
     if (!k->conditional)
         begin(k);
