@@ -343,23 +343,6 @@ static void take_predicate(const Look *l, Operand p, Operand value, bool holds, 
     }
 }
 
-// The branch that decides that a block runs, where that is the block's only predecessor; 0 = there is none.
-static InstrId condition_of(const ValueRanges *k, BlockId b, bool *taken)
-{
-    const Fn *fn = k->fn;
-    const Edges *preds = &k->a->preds;
-    if (preds->first[b + 1] - preds->first[b] != 1 || b == fn->first)
-        return 0;
-    InstrId id = ir_terminator(fn, preds->at[preds->first[b]]);
-    const Instr *i = ir_instr(fn, id);
-    const Desc *d = ir_desc(fn, i);
-    if (d->op != OP_BRA || !ir_guarded(i))
-        return 0;
-    BlockId then = op_index(*ir_use(fn, i, 0)), other = op_index(ir_ops(fn, i)[d->nops - 1]);
-    *taken = then == b;
-    return then != other ? id : 0;
-}
-
 static Subject subject_of(const Look *l, Operand p)
 {
     const Fn *fn = l->k->fn;
@@ -381,13 +364,13 @@ static Subject subject_of(const Look *l, Operand p)
 static void find_conditional(ValueRanges *k)
 {
     const Analyses *a = k->a;
-    bool taken;
+    bool holds;
     k->conditional = NEW_ARRAY(k->arena, BlockId, k->fn->blocks.n);
     k->subject = NEW_ARRAY(k->arena, Subject, k->fn->blocks.n);
     for (uint32_t n = 0; n < a->nrpo; n++) {
         BlockId b = a->dom.order[n];
         __builtin_prefetch(ir_instr(k->fn, ir_terminator(k->fn, a->dom.order[MIN(n + AHEAD, a->nrpo - 1)])));
-        InstrId branch = condition_of(k, b, &taken);
+        InstrId branch = dominating_condition(k->fn, a, b, &holds);
         k->conditional[b] = branch ? b : n ? k->conditional[a->dom.idom[b]] : 0;
         if (branch)
             k->subject[b] = subject_of(&(Look){k, b}, *ir_guard(k->fn, ir_instr(k->fn, branch)));
@@ -418,15 +401,16 @@ static bool is_about(const Condition *c, Operand o)
 static void take_conditions(const Look *l, Operand value, ValueRange *f)
 {
     const ValueRanges *k = l->k;
-    bool taken = false;
+    bool holds = false;
     value = source_of(l, value);
     if (!(k->about & bit_of(value)))
         return;
     for (const Condition *c = k->here; c < k->here + k->nhere; c++) {
         if (!is_about(c, value))
             continue;
-        InstrId branch = condition_of(k, c->block, &taken);
-        take_predicate(l, *ir_guard(k->fn, ir_instr(k->fn, branch)), value, taken, LOGIC, f);
+        InstrId branch = dominating_condition(k->fn, k->a, c->block, &holds);
+        Operand guard = *ir_guard(k->fn, ir_instr(k->fn, branch));
+        take_predicate(l, (Operand){guard.word, guard.mods & ~(uint32_t)OPM_NOT}, value, holds, LOGIC, f);
     }
 }
 
