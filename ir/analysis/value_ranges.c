@@ -92,60 +92,6 @@ static ValueRange special_register(const ValueRanges *k, uint32_t sreg)
 
 /* -- Definitions ---------------------------------------------------------------------------------------- */
 
-static bool is_integer(const TypeInfo *t) { return t->class == TC_U || t->class == TC_S; }
-
-static ValueRange conversion(const Look *l, const Instr *i, const Mnem *m, int depth)
-{
-    const TypeInfo *to = &type_info[m->type[0]], *from = &type_info[m->type[1]];
-    uint32_t bits = bits_of(l->k->fn, *ir_def(l->k->fn, i, 0));
-    if (!is_integer(to) || !is_integer(from) || width_bits(to->width) != bits)
-        return range_full(bits);
-    // The low bits of what is read, which may be wider.
-    ValueRange x = look(l, *ir_use(l->k->fn, i, 0), depth);
-    if (x.bits < width_bits(from->width))
-        return range_full(bits);
-    x = range_resize(&x, width_bits(from->width), false);
-    return range_resize(&x, bits, from->class == TC_S);
-}
-
-// Whether a field of n bits from bit `from` on is known, and is one of a number of so many bits.
-static bool is_field(const ValueRange *from, const ValueRange *n, uint32_t bits)
-{
-    return from->umin == from->umax && n->umin == n->umax && from->umin <= bits && n->umin <= bits &&
-           from->umin + n->umin <= bits;
-}
-
-static ValueRange insertion(const ValueRange *x, const ValueRange *into, const ValueRange *from, const ValueRange *n,
-                            uint32_t bits)
-{
-    if (into->bits != bits || !is_field(from, n, bits))
-        return range_full(bits);
-    ValueRange mask = range_constant(low_ones((uint32_t)n->umin), bits), rest;
-    mask = range_shl(&mask, from);
-    rest = range_not(&mask);
-    ValueRange moved = range_shl(x, from), inside = range_and(&moved, &mask), outside = range_and(into, &rest);
-    return range_or(&inside, &outside);
-}
-
-// Bit by bit: what the table has for all that the inputs may be there.
-static ValueRange looked_up(const ValueRange *x, const ValueRange *y, const ValueRange *z, uint64_t table,
-                            uint32_t bits)
-{
-    uint64_t may[2] = {0, 0};  // where the result may be 0, and 1
-    for (uint32_t k = 0; k < 8; k++)
-        may[table >> k & 1] |=
-            ~(k & 4 ? x->zeros : x->ones) & ~(k & 2 ? y->zeros : y->ones) & ~(k & 1 ? z->zeros : z->ones);
-    return range_of_bits(~may[1] & low_ones(bits), ~may[0] & low_ones(bits), bits);
-}
-
-static ValueRange field(const ValueRange *x, const ValueRange *from, const ValueRange *n, uint32_t bits)
-{
-    if (!is_field(from, n, bits))
-        return range_full(bits);
-    ValueRange mask = range_constant(low_ones((uint32_t)n->umin), bits), moved = range_shr(x, from, false);
-    return range_and(&moved, &mask);
-}
-
 static ValueRange load(const Mnem *m, const TypeInfo *type, uint32_t bits)
 {
     uint32_t width = width_bits(type->width);
@@ -155,98 +101,33 @@ static ValueRange load(const Mnem *m, const TypeInfo *type, uint32_t bits)
     return range_resize(&any, bits, type->class == TC_S);
 }
 
-// Of the register of `bits` bits that it defines.
-static ValueRange definition(const Look *l, const Instr *i, uint32_t bits, int depth)
+// Returns the range of register `r` of `bits` bits, which the instruction defines.
+static ValueRange definition(const Look *l, const Instr *i, RegId r, uint32_t bits, int depth)
 {
     const Fn *fn = l->k->fn;
     const Desc *d = ir_desc(fn, i);
-    const Mnem *m = tab_mnem(fn->tables, d->mnem);
-    const TypeInfo *type = &type_info[m->type[0]];
-    bool is_signed = type->class == TC_S;
-    // A guarded definition leaves what was there before, or makes that.
-    if (i->ndef != 1 || ir_guarded(i))
-        return range_full(bits);
-    if (d->op == OP_LD)
-        return load(m, type, bits);
-    if (tab_str(fn->tables, m->suffix).len)
-        return range_full(bits);
-    for (int c = 0; c < MC_COUNT; c++)
-        if (m->mod[c])
-            return range_full(bits);
-    if (type->class == TC_F || type->class == TC_X || type->class == TC_O || type->class == TC_P)
-        return range_full(bits);
-    ValueRange x, y, z, w;
     uint32_t n = ir_nuse(i);
-    if (d->op == OP_CVT)
-        return conversion(l, i, m, depth);
-    switch (d->op) {
-    case OP_POPC:
-    case OP_CLZ: return range_unsigned(0, width_bits(type->width), bits);
-    case OP_MOV:
-        if (op_kind(*ir_use(fn, i, 0)) == K_SREG) {
-            x = special_register(l->k, op_index(*ir_use(fn, i, 0)));
-            return range_resize(&x, bits, false);
-        }
-        x = look(l, *ir_use(fn, i, 0), depth);
-        return x.bits == bits ? x : range_full(bits);
-    case OP_NOT:
-    case OP_NEG:
-    case OP_ABS:
-    case OP_ADD:
-    case OP_SUB:
-    case OP_MUL_LO:
-    case OP_MUL_WIDE:
-    case OP_MAD_LO:
-    case OP_DIV:
-    case OP_REM:
-    case OP_MIN:
-    case OP_MAX:
-    case OP_AND:
-    case OP_OR:
-    case OP_XOR:
-    case OP_SHL:
-    case OP_SHR:
-    case OP_SELP:
-    case OP_BFE: break;
-    case OP_BFI:
-    case OP_LOP3: depth = MAX(depth - 2, 0); break;  // of three values each
-    default: return range_full(bits);
-    }
-    x = look(l, *ir_use(fn, i, 0), depth);
-    y = n > 1 ? look(l, *ir_use(fn, i, 1), depth) : x;
-    z = n > 2 ? look(l, *ir_use(fn, i, 2), depth) : x;
-    w = n > 3 ? look(l, *ir_use(fn, i, 3), depth) : x;
-    bool shift = d->op == OP_SHL || d->op == OP_SHR || d->op == OP_BFE;
-    if (x.bits != width_bits(type->width) || (!shift && y.bits != x.bits))
+    ValueRange in[EVAL_IN_MAX], result;
+    // A guarded definition may leave the value from before.
+    if (ir_guarded(i) || op_index(*ir_def(fn, i, 0)) != r)
         return range_full(bits);
-    ValueRange zero = range_constant(0, x.bits);
-    switch (d->op) {
-    case OP_NOT: return range_not(&x);
-    case OP_NEG: return range_sub(&zero, &x);
-    case OP_ABS: return range_abs(&x);
-    case OP_ADD: return range_add(&x, &y);
-    case OP_SUB: return range_sub(&x, &y);
-    case OP_MUL_LO: return range_mul(&x, &y);
-    case OP_MUL_WIDE:
-        x = range_resize(&x, bits, is_signed);
-        y = range_resize(&y, bits, is_signed);
-        return range_mul(&x, &y);
-    case OP_MAD_LO: x = range_mul(&x, &y); return x.bits == z.bits ? range_add(&x, &z) : range_full(bits);
-    case OP_DIV: return range_div(&x, &y, is_signed);
-    case OP_REM: return range_rem(&x, &y, is_signed);
-    case OP_MIN: return range_min(&x, &y, is_signed);
-    case OP_MAX: return range_max(&x, &y, is_signed);
-    case OP_AND: return range_and(&x, &y);
-    case OP_OR: return range_or(&x, &y);
-    case OP_XOR: return range_xor(&x, &y);
-    case OP_SHL: return range_shl(&x, &y);
-    case OP_SHR: return range_shr(&x, &y, is_signed);
-    case OP_SELP: return range_join(&x, &y);
-    case OP_LOP3: return looked_up(&x, &y, &z, w.umin, bits);
-    case OP_BFI: return insertion(&x, &y, &z, &w, bits);
-    case OP_BFE: return is_signed ? range_full(bits) : field(&x, &y, &z, bits);
-    default: return range_full(bits);
+    if (d->op == OP_LD) {
+        const Mnem *m = tab_mnem(fn->tables, d->mnem);
+        return load(m, &type_info[m->type[0]], bits);
     }
+    if (d->op == OP_MOV && op_kind(*ir_use(fn, i, 0)) == K_SREG) {
+        result = special_register(l->k, op_index(*ir_use(fn, i, 0)));
+        return range_resize(&result, bits, false);
+    }
+    const Eval *e = eval_cached(l->k->evals, i->desc);
+    if (!e || e->nin != n || !range_has_transfer(e))
+        return range_full(bits);
+    if (n > 3)
+        depth = MAX(depth - 2, 0);
+    for (uint32_t k = 0; k < n; k++)
+        in[k] = look(l, *ir_use(fn, i, k), depth);
+    result = range_transfer(e, in);
+    return range_resize(&result, bits, e->is_signed);
 }
 
 /* -- Conditions ----------------------------------------------------------------------------------------- */
@@ -303,7 +184,7 @@ static void take_comparison(const Look *l, const Instr *i, Operand value, bool h
     bool is_unsigned = type->class != TC_S;
     RangeCompare cmp;
     if (!d->plain || i->ndef != 1 || m->mod[MC_BOOL] || !compares((Mod)m->mod[MC_CMP], &cmp, &is_unsigned) ||
-        (!is_integer(type) && type->class != TC_B) || width_bits(type->width) != f->bits)
+        (type->class != TC_U && type->class != TC_S && type->class != TC_B) || width_bits(type->width) != f->bits)
         return;
     Operand x = *ir_use(fn, i, 0), y = *ir_use(fn, i, 1);
     bool first = op_same(source_of(l, x), value);
@@ -442,7 +323,7 @@ static ValueRange look_anywhere(const Look *l, RegId r, InstrId def, uint32_t bi
         return place->range;
     if (!depth)
         return range_full(bits);
-    ValueRange f = definition(l, ir_instr(l->k->fn, def), bits, depth - 1);
+    ValueRange f = definition(l, ir_instr(l->k->fn, def), r, bits, depth - 1);
     *place = (Remembered){r, f};
     return f;
 }
@@ -462,15 +343,15 @@ static ValueRange look(const Look *l, Operand o, int depth)
     if (!depth)
         return f;
     if (is_about_operands(l, ir_instr(fn, def)))
-        f = definition(l, ir_instr(fn, def), bits, depth - 1);
+        f = definition(l, ir_instr(fn, def), op_index(o), bits, depth - 1);
     take_conditions(l, o, &f);
     return f;
 }
 
 void value_ranges_init(ValueRanges *k, const Fn *fn, const Analyses *a, DefinitionOf *definition, const void *user,
-                       Arena *arena)
+                       EvalCache *evals, Arena *arena)
 {
-    *k = (ValueRanges){.fn = fn, .a = a, .definition = definition, .user = user, .arena = arena};
+    *k = (ValueRanges){.fn = fn, .a = a, .definition = definition, .user = user, .evals = evals, .arena = arena};
     read_directives(k);
 }
 

@@ -15,6 +15,7 @@ typedef struct ValueRanges {
     const Analyses *a;
     DefinitionOf *definition;
     const void *user;
+    EvalCache *evals;
     Arena *arena;
     BlockId *conditional;  // by BlockId: the next block up the dominator tree, or itself, that runs under a condition
     struct Subject *subject;  // by BlockId: what that condition is about
@@ -29,7 +30,7 @@ typedef struct ValueRanges {
 } ValueRanges;
 
 void value_ranges_init(ValueRanges *k, const Fn *fn, const Analyses *a, DefinitionOf *definition, const void *user,
-                       Arena *arena);
+                       EvalCache *evals, Arena *arena);
 // Returns the range of an operand, a register or a constant of at most 64 bits, that is read in a block.
 ValueRange value_range(ValueRanges *k, Operand o, BlockId at);
 

@@ -221,22 +221,40 @@ ValueRange range_sub(const ValueRange *a, const ValueRange *b)
 // Returns the number of trailing bits that are known to be 0.
 static uint32_t trailing(const ValueRange *a) { return ~a->zeros ? (uint32_t)__builtin_ctzll(~a->zeros) : 64; }
 
+// Finds the bounds of the signed product.
+static void find_product(const ValueRange *a, const ValueRange *b, SignedWide *lo, SignedWide *hi)
+{
+    SignedWide ends[] = {(SignedWide)a->smin * b->smin, (SignedWide)a->smin * b->smax, (SignedWide)a->smax * b->smin,
+                         (SignedWide)a->smax * b->smax};
+    *lo = *hi = ends[0];
+    for (int k = 1; k < 4; k++) {
+        *lo = MIN(*lo, ends[k]);
+        *hi = MAX(*hi, ends[k]);
+    }
+}
+
 ValueRange range_mul(const ValueRange *a, const ValueRange *b)
 {
     ValueRange f = only_bits(low_ones(MIN(trailing(a) + trailing(b), 64u)), 0, a->bits);
     Wide max = (Wide)a->umax * b->umax;
     if (max <= ones_of(a))
         take_unsigned(&f, a->umin * b->umin, (uint64_t)max);
-    SignedWide ends[] = {(SignedWide)a->smin * b->smin, (SignedWide)a->smin * b->smax, (SignedWide)a->smax * b->smin,
-                         (SignedWide)a->smax * b->smax};
-    SignedWide lo = ends[0], hi = ends[0];
-    for (int k = 1; k < 4; k++) {
-        lo = MIN(lo, ends[k]);
-        hi = MAX(hi, ends[k]);
-    }
+    SignedWide lo, hi;
+    find_product(a, b, &lo, &hi);
     if (lo >= least(a->bits) && hi <= greatest(a->bits))
         take_signed(&f, (int64_t)lo, (int64_t)hi);
     return tighten(f);
+}
+
+ValueRange range_mul_high(const ValueRange *a, const ValueRange *b, bool is_signed)
+{
+    uint32_t bits = a->bits;
+    if (!is_signed)
+        return range_unsigned((uint64_t)((Wide)a->umin * b->umin >> bits), (uint64_t)((Wide)a->umax * b->umax >> bits),
+                              bits);
+    SignedWide lo, hi;
+    find_product(a, b, &lo, &hi);
+    return range_signed((int64_t)(lo >> bits), (int64_t)(hi >> bits), bits);
 }
 
 ValueRange range_div(const ValueRange *a, const ValueRange *b, bool is_signed)
@@ -330,10 +348,22 @@ ValueRange range_abs(const ValueRange *a)
     return range_signed(a->smax < 0 ? -a->smax : 0, MAX(-a->smin, a->smax), a->bits);
 }
 
+ValueRange range_distance(const ValueRange *a, const ValueRange *b, bool is_signed)
+{
+    SignedWide amin = is_signed ? (SignedWide)a->smin : (SignedWide)a->umin;
+    SignedWide amax = is_signed ? (SignedWide)a->smax : (SignedWide)a->umax;
+    SignedWide bmin = is_signed ? (SignedWide)b->smin : (SignedWide)b->umin;
+    SignedWide bmax = is_signed ? (SignedWide)b->smax : (SignedWide)b->umax;
+    SignedWide low = MAX(amin - bmax, bmin - amax), high = MAX(amax - bmin, bmax - amin);
+    return range_unsigned((uint64_t)MAX(low, 0), (uint64_t)high, a->bits);
+}
+
 ValueRange range_resize(const ValueRange *a, uint32_t bits, bool is_signed)
 {
+    if (bits == a->bits)
+        return *a;
     ValueRange f = range_full(bits);
-    if (bits <= a->bits) {
+    if (bits < a->bits) {
         f.zeros = a->zeros & low_ones(bits);
         f.ones = a->ones & low_ones(bits);
         if (a->umax <= low_ones(bits))

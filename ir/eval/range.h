@@ -4,8 +4,7 @@
 #ifndef ORI_RANGE_H
 #define ORI_RANGE_H
 
-#include <stdbool.h>
-#include <stdint.h>
+#include "ir/eval/eval.h"
 
 typedef struct ValueRange {
     uint32_t bits;         // 1 to 64
@@ -41,6 +40,7 @@ ValueRange range_xor(const ValueRange *a, const ValueRange *b);
 ValueRange range_add(const ValueRange *a, const ValueRange *b);
 ValueRange range_sub(const ValueRange *a, const ValueRange *b);
 ValueRange range_mul(const ValueRange *a, const ValueRange *b);
+ValueRange range_mul_high(const ValueRange *a, const ValueRange *b, bool is_signed);
 ValueRange range_shl(const ValueRange *a, const ValueRange *count);
 ValueRange range_shr(const ValueRange *a, const ValueRange *count, bool is_signed);
 ValueRange range_min(const ValueRange *a, const ValueRange *b, bool is_signed);
@@ -48,7 +48,16 @@ ValueRange range_max(const ValueRange *a, const ValueRange *b, bool is_signed);
 ValueRange range_div(const ValueRange *a, const ValueRange *b, bool is_signed);
 ValueRange range_rem(const ValueRange *a, const ValueRange *b, bool is_signed);
 ValueRange range_abs(const ValueRange *a);
+// |a - b|, as an unsigned number.
+ValueRange range_distance(const ValueRange *a, const ValueRange *b, bool is_signed);
 // Returns the range of the low `bits` bits, or of the value extended to so many.
 ValueRange range_resize(const ValueRange *a, uint32_t bits, bool is_signed);
+
+/* transfer.c */
+// True if the opcode and types of a decoded instruction have a transfer function.
+bool range_has_transfer(const Eval *e);
+// Returns the range of the first result of an instruction that has one, by the ranges of its inputs. It has as many
+// bits as the instruction computes, as Value does; a wider register holds them extended by the sign of the first type.
+ValueRange range_transfer(const Eval *e, const ValueRange *in);
 
 #endif

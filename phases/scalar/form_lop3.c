@@ -486,7 +486,7 @@ static void map_nodes(Mapping *m)
     if (!m->readers) {
         eval_cache_init(&m->evals, m->fn->tables, &m->scratch);
         look_at_all(m);
-        value_ranges_init(&m->ranges, m->fn, m->a, definition, m, &m->scratch);
+        value_ranges_init(&m->ranges, m->fn, m->a, definition, m, &m->evals, &m->scratch);
     }
     find_readers(m);
     find_what_stays(m);

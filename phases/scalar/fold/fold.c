@@ -1009,7 +1009,7 @@ bool phase_fold(Ctx *ctx, Fn *fn)
     f.from.at = NEW_ARRAY(&f.scratch, uint32_t, f.nregs);
     f.from.n = f.from.cap = f.nregs;
     note_all(&f);
-    value_ranges_init(&f.ranges, fn, f.a, definition_for_ranges, &f, &f.scratch);
+    value_ranges_init(&f.ranges, fn, f.a, definition_for_ranges, &f, &f.evals, &f.scratch);
     for (uint32_t k = 0; k < f.a->nrpo; k++) {
         f.block = f.a->rpo[k];
         BlockId ahead = f.a->rpo[MIN(k + AHEAD, f.a->nrpo - 1)];
