@@ -33,6 +33,8 @@ static void take_signed(ValueRange *f, int64_t min, int64_t max)
 // Narrows each domain by the others. A contradiction (dead code) gives the full range.
 static ValueRange tighten(ValueRange f)
 {
+    if (range_is_full(&f))
+        return f;
     for (;;) {
         ValueRange before = f;
         take_unsigned(&f, f.ones, ~f.zeros & ones_of(&f));
@@ -99,6 +101,12 @@ bool range_contains(const ValueRange *f, uint64_t x)
     int64_t number = sign_extended(x, f->bits);
     return !(x & ~ones_of(f)) && !(x & f->zeros) && !(~x & f->ones) && x >= f->umin && x <= f->umax &&
            number >= f->smin && number <= f->smax;
+}
+
+bool range_is_within(const ValueRange *r, const ValueRange *in)
+{
+    return !(in->zeros & ~r->zeros) && !(in->ones & ~r->ones) && r->umin >= in->umin && r->umax <= in->umax &&
+           r->smin >= in->smin && r->smax <= in->smax;
 }
 
 ValueRange range_meet(const ValueRange *a, const ValueRange *b)

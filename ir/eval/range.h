@@ -20,6 +20,13 @@ static inline uint64_t low_ones(uint32_t n) { return n < 64 ? ((uint64_t)1 << n)
 static inline int64_t sign_extended(uint64_t x, uint32_t bits) { return (int64_t)(x << (64 - bits)) >> (64 - bits); }
 
 ValueRange range_full(uint32_t bits);
+static inline bool range_is_full(const ValueRange *r)
+{
+    return !r->zeros && !r->ones && !r->umin && r->umax == low_ones(r->bits) && r->smin == -r->smax - 1 &&
+           r->smax == (int64_t)low_ones(r->bits - 1);
+}
+// True if all values of the range are in the other one.
+bool range_is_within(const ValueRange *r, const ValueRange *in);
 ValueRange range_constant(uint64_t x, uint32_t bits);
 ValueRange range_of_bits(uint64_t zeros, uint64_t ones, uint32_t bits);
 ValueRange range_unsigned(uint64_t min, uint64_t max, uint32_t bits);
