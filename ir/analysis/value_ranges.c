@@ -667,8 +667,20 @@ ValueRange value_range_of_use(ValueRanges *k, InstrId i, uint32_t n)
     return look_at_use(&(Look){k, here}, i, n, ASKED);
 }
 
-ValueRange value_range_of_value(ValueRanges *k, ValueId v, Width width)
+ValueRange value_range_of_value(ValueRanges *k, ValueId v)
 {
+    const ReachingDefs *rd = &k->a->rdefs;
+    RegId r = v;
     conditions_at(k, k->fn->first);
-    return look_at_value(k, v, width_bits(width));
+    if (!v || v == VALUE_ANY)
+        return range_full(64);
+    if (v >= rd->first_def && value_is_phi(k->a, v)) {
+        r = value_phi(k->a, v)->reg;
+    } else if (v >= rd->first_def) {
+        const Occurrence *at = &rd->at[rd->defs[v - rd->first_def]];
+        const Instr *i = ir_instr(k->fn, at->instr);
+        r = op_index(ir_ops(k->fn, i)[at->op - i->ops]);
+    }
+    uint32_t bits = bits_of(k->fn, op_reg(k->fn, r));
+    return bits < 8 ? range_full(64) : look_at_value(k, v, bits);
 }

@@ -42,7 +42,8 @@ void value_ranges_init(ValueRanges *k, const Fn *fn, const Analyses *a, Definiti
 ValueRange value_range(ValueRanges *k, Operand o, BlockId at);
 // Returns the range of operand n of an instruction. Of a joined register it needs that the function has not changed.
 ValueRange value_range_of_use(ValueRanges *k, InstrId i, uint32_t n);
-// Returns the range of a value of AN_RDEFS wherever it is read; the register has this width, at most 64 bits.
-ValueRange value_range_of_value(ValueRanges *k, ValueId v, Width width);
+// Returns the range of a value of AN_RDEFS wherever it is read. Of 0, VALUE_ANY and values of more than 64 bits nothing
+// is known. It needs that the function has not changed.
+ValueRange value_range_of_value(ValueRanges *k, ValueId v);
 
 #endif
