@@ -13,11 +13,11 @@
 // Phis. Inputs by edges that are no back edges are joined first, while the phi counts as unknown. Then a range is
 // assumed for the phi, and the inputs by back edges are computed under the assumption. If all inputs lie in the assumed
 // range, it holds: by induction over the time of execution, each value that the phi takes was computed from values in
-// their ranges. Otherwise the assumption was wrong, all that was memoized under it is forgotten, and the next, wider
-// one is tried (widen()), at most ROUNDS in all; the last one is the full range. A phi that is met while others are
-// being computed is computed under their assumptions, at most NEST deep, and is forgotten with them. WORK bounds how
-// many definitions are looked at on behalf of an outermost phi, so that the analysis is linear: a definition is looked
-// at once, and WORK times for each phi. Beyond a bound the range is full, and that is not memoized.
+// their ranges. Otherwise the assumption was wrong, all that was memoized under it is forgotten, and another one is
+// tried (next_assumption()), the full range after three. A phi that is met while others are being computed is computed
+// under their assumptions, at most NEST deep, and is forgotten with them. WORK bounds how many definitions are looked
+// at on behalf of an outermost phi, so that the analysis is linear: a definition is looked at once, and WORK times for
+// each phi. Beyond a bound the range is full, and that is not memoized.
 //
 // The memo and changes. What is memoized of a register holds of all values that it ever takes, wherever it is read: no
 // condition on a block that reads it went in, only those on edges into phis. So it stays true as long as each register
@@ -33,7 +33,7 @@ enum {
     MOVES = 3,  // that are looked through
     AHEAD = 8,  // the block whose terminator is asked for
     NEST = 2,
-    WORK = 128,
+    WORK = 48,
 };
 
 // What a condition compares, moves looked through; several: more than one comparison.
@@ -456,13 +456,13 @@ static uint64_t stable_bits(const ValueRange *a, const ValueRange *b)
     return changed ? low_ones((uint32_t)__builtin_ctzll(changed)) : UINT64_MAX;
 }
 
-// Returns the join of an assumption and what came of it, with bounds that moved at the ends: at the greatest number
-// with a sign, or at the ends of both.
-static ValueRange widen(const ValueRange *old, const ValueRange *now, bool far)
+// Returns the join of an assumption and what came of it, with the bounds that moved at the ends: the greatest unsigned
+// number is then the greatest one with a sign, if that is enough.
+static ValueRange widen(const ValueRange *old, const ValueRange *now)
 {
     ValueRange join = range_join(old, now), wide = range_full(join.bits);
     uint64_t keep = stable_bits(old, &join), half = low_ones(join.bits - 1);
-    uint64_t umax = join.umax == old->umax ? join.umax : join.umax <= half && !far ? half : wide.umax;
+    uint64_t umax = join.umax == old->umax ? join.umax : join.umax <= half ? half : wide.umax;
     ValueRange u = range_unsigned(join.umin == old->umin ? join.umin : 0, umax, join.bits);
     ValueRange s = range_signed(join.smin == old->smin ? join.smin : wide.smin,
                                 join.smax == old->smax ? join.smax : wide.smax, join.bits);
@@ -486,9 +486,8 @@ static ValueRange next_assumption(const ValueRange *old, const ValueRange *now, 
 {
     switch (round) {
     case 0: return range_join(old, now);
-    case 1: return widen(old, now, false);
+    case 1: return widen(old, now);
     case 2: return clip(old, now);
-    case 3: return widen(old, now, true);
     default: return range_full(old->bits);
     }
 }
