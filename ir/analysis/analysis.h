@@ -439,6 +439,16 @@ typedef struct RootedGraph {
 // The dominators from the root, in memory of this arena. Siblings are in reverse postorder; block 0 has no place.
 void dom_tree_build(const RootedGraph *g, DomTree *d, Arena *arena);
 
+/* conditions.c: questions to AN_CFG */
+// True if the instruction is a guarded branch with two different targets.
+bool branch_is_split(const Fn *fn, const Instr *i);
+// Returns the branch at the end of block `from` if it is a split, of which the edge to `to` is one side; *holds becomes
+// the value of the guard's register on that edge. 0 = the edge has no condition.
+InstrId edge_condition(const Fn *fn, BlockId from, BlockId to, bool *holds);
+// Returns the branch whose outcome decides that a block runs: the split at the end of the only predecessor. The block
+// and all that it dominates run only if the guard's register was *holds there. 0 = there is none.
+InstrId dominating_condition(const Fn *fn, const Analyses *an, BlockId b, bool *holds);
+
 /* copy_classes.c */
 // Of values 1 .. n-1, each a copy of one of those in its row, or no copy if 0 is among them: returns the value that
 // each always equals, itself if there is none, 0 if it is a copy of nothing but such copies. In memory of this arena.

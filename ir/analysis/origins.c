@@ -14,14 +14,11 @@
 // no constant, computed with in another way, or is one of several symbols that meet. As long as a symbol is not
 // exposed, all that accesses it are operands whose origin it is: an address that comes from elsewhere is none of it.
 //
-// What is added to an address is a number, with a range of its own: exact if it can be evaluated, otherwise by simple
-// interval arithmetic. That is looked for on demand, from uses to definitions, DEPTH_MAX steps far; what lies further
-// is any number.
+// What is added to an address is a number, whose range is a signed interval of the value ranges (value_ranges.h), under
+// the conditions that dominate the sum.
 #include "ir/analysis/origins.h"
 
-#include "ir/eval/eval.h"
-
-enum { GROW_MAX = 4, DEPTH_MAX = 64, PLACES = 256 };
+enum { GROW_MAX = 4, PLACES = 256 };
 
 /* -- Origins by themselves ------------------------------------------------------------------------------ */
 
@@ -42,28 +39,6 @@ static bool is_signed_type(Type t) { return type_info[t].class == TC_S; }
 static Origin of_width(uint32_t bits)
 {
     return bits >= 64 ? any_number() : number_between(-((int64_t)1 << (bits - 1)), ((int64_t)1 << (bits - 1)) - 1);
-}
-
-// A range as a register of this width holds it.
-static Origin fit(Origin o, uint32_t bits)
-{
-    Origin all = of_width(bits);
-    return o.lo >= all.lo && o.hi <= all.hi ? o : all;
-}
-
-// What a number becomes that is read as one without a sign.
-static Origin as_unsigned(Origin o, uint32_t bits)
-{
-    if (o.lo >= 0 || bits >= 64)
-        return o.lo >= 0 ? o : any_number();
-    return number_between(0, bits >= 63 ? INT64_MAX : ((int64_t)1 << bits) - 1);
-}
-
-static Origin read_as(Origin o, Type t)
-{
-    uint32_t bits = width_bits(type_info[t].width);
-    o = fit(o, bits);
-    return is_signed_type(t) ? o : as_unsigned(o, bits);
 }
 
 // Addresses by what bits of them there are. In fewer than 64 they wrap: from what may have wrapped anything may be
@@ -91,19 +66,6 @@ static Origin plus(Origin a, Origin b, bool minus)
         sum.hi = INT64_MAX;
     }
     return sum;
-}
-
-static Origin times(Origin a, Origin b)
-{
-    const int64_t x[2] = {a.lo, a.hi}, y[2] = {b.lo, b.hi};
-    int64_t p[4], lo = INT64_MAX, hi = INT64_MIN;
-    bool wraps = false;
-    for (int k = 0; k < 4; k++) {
-        wraps |= __builtin_mul_overflow(x[k / 2], y[k % 2], &p[k]);
-        lo = MIN(lo, p[k]);
-        hi = MAX(hi, p[k]);
-    }
-    return wraps ? any_number() : number_between(lo, hi);
 }
 
 /* -- Exposed symbols ------------------------------------------------------------------------------------ */
@@ -148,166 +110,32 @@ static Origin join(Origins *o, Origin a, Origin b, InstrId where)
 
 /* -- Numbers -------------------------------------------------------------------------------------------- */
 
-static Origin number_of_value(Origins *o, ValueId v, uint32_t depth);
+static Origin number_in(ValueRange r) { return number_between(r.smin, r.smax); }
 
-static Origin number_of_operand(Origins *o, InstrId id, uint32_t k, uint32_t depth)
+static Origin number_of_operand(Origins *o, InstrId id, uint32_t k)
 {
-    Operand op = ir_ops(o->fn, ir_instr(o->fn, id))[k];
-    if (op_kind(op) == K_IMM && op_index(op) != CONST_UNDEF && !op.mods) {
-        int64_t number = const_signed(tab_const(o->fn->tables, op_index(op)));
-        return number_between(number, number);
-    }
-    if (!op_is_reg(op) || op.mods)
-        return any_number();
-    uint32_t bits = width_bits(ir_reg(o->fn, op_index(op))->width);
-    return fit(number_of_value(o, value_of(o->fn, o->a, id, k), depth), bits);
+    return number_in(value_range_of_use(&o->ranges, id, k));
 }
 
-// The result of an instruction whose operands are all known exactly.
-static bool evaluate(Origins *o, InstrId id, const Origin *in, Origin *result)
+// Returns the product of the first two operands of a mad, in the width of the third.
+static Origin product_of(Origins *o, InstrId id, bool wide)
 {
     const Instr *i = ir_instr(o->fn, id);
-    const Eval *e = eval_cached(&o->evals, i->desc);
-    Value values[EVAL_IN_MAX], out[EVAL_OUT_MAX];
-    if (!e || e->nout != 1 || e->nin != ir_nuse(i))
-        return false;
-    for (uint32_t k = 0; k < e->nin; k++)
-        values[k] = (Value){(uint64_t)in[k].lo, in[k].lo < 0 ? UINT64_MAX : 0};
-    eval_run(e, values, out);
-    if (!eval_foldable(e, values, out))
-        return false;
-    uint32_t bits = width_bits(ir_reg(o->fn, op_index(*ir_def(o->fn, i, 0)))->width);
-    int64_t number = bits >= 64 ? (int64_t)out[0].lo : (int64_t)(out[0].lo << (64 - bits)) >> (64 - bits);
-    *result = number_between(number, number);
-    return true;
-}
-
-// The bits that a mask leaves.
-static Origin masked(Origin a, Origin b)
-{
-    if (b.lo >= 0 && (a.lo < 0 || b.hi < a.hi))
-        return number_between(0, b.hi);
-    return a.lo >= 0 ? number_between(0, a.hi) : any_number();
-}
-
-static Origin shifted_right(Origin a, Origin by, Type t)
-{
+    ValueRange x = value_range_of_use(&o->ranges, id, i->ndef), y = value_range_of_use(&o->ranges, id, i->ndef + 1u);
+    Type t = (Type)tab_mnem(o->fn->tables, ir_desc(o->fn, i)->mnem)->type[0];
     uint32_t bits = width_bits(type_info[t].width);
-    if (!origin_is_exact(&by) || by.lo < 0 || by.lo >= bits)
-        return a.lo >= 0 ? number_between(0, a.hi) : any_number();
-    a = read_as(a, t);
-    if (bits == 64 && !is_signed_type(t) && a.lo < 0)
-        return by.lo ? number_between(0, (int64_t)(UINT64_MAX >> by.lo)) : a;
-    return number_between(a.lo >> by.lo, a.hi >> by.lo);
-}
-
-// What an instruction makes of numbers, as far as intervals tell.
-static Origin interval(const Desc *d, const Mnem *m, const Origin *in)
-{
-    Type t = (Type)m->type[0];
-    switch (d->op) {
-    case OP_ADD: return plus(in[0], in[1], false);
-    case OP_SUB: return plus(in[0], in[1], true);
-    case OP_MUL_LO: return times(in[0], in[1]);
-    case OP_MUL_WIDE: return times(read_as(in[0], t), read_as(in[1], t));
-    case OP_MAD_LO: return plus(times(in[0], in[1]), in[2], false);
-    case OP_MAD_WIDE: return plus(times(read_as(in[0], t), read_as(in[1], t)), in[2], false);
-    case OP_AND: return masked(in[0], in[1]);
-    case OP_SHR: return shifted_right(in[0], in[1], t);
-    case OP_SHL:
-        if (!origin_is_exact(&in[1]) || in[1].lo < 0 || in[1].lo > 62)
-            return any_number();
-        return times(in[0], number_between((int64_t)1 << in[1].lo, (int64_t)1 << in[1].lo));
-    case OP_REM:
-        if (!origin_is_exact(&in[1]) || in[1].lo <= 0)
-            return any_number();
-        return number_between(is_signed_type(t) && in[0].lo < 0 ? 1 - in[1].lo : 0, in[1].lo - 1);
-    case OP_MIN: return number_between(MIN(in[0].lo, in[1].lo), MIN(in[0].hi, in[1].hi));
-    case OP_MAX: return number_between(MAX(in[0].lo, in[1].lo), MAX(in[0].hi, in[1].hi));
-    default: return any_number();
+    if (x.bits < bits || y.bits < bits)
+        return any_number();
+    x = range_resize(&x, bits, false);
+    y = range_resize(&y, bits, false);
+    if (wide) {
+        x = range_resize(&x, 2 * bits, is_signed_type(t));
+        y = range_resize(&y, 2 * bits, is_signed_type(t));
     }
+    return number_in(range_mul(&x, &y));
 }
 
 static bool is_integer_type(Type t) { return type_info[t].class == TC_U || type_info[t].class == TC_S; }
-
-// Of an instruction whose uses are these.
-static Origin computed(Origins *o, InstrId id, const Origin *in)
-{
-    const Instr *i = ir_instr(o->fn, id);
-    const Desc *d = ir_desc(o->fn, i);
-    const Mnem *m = tab_mnem(o->fn->tables, d->mnem);
-    Type t = (Type)m->type[0], from = (Type)m->type[1];
-    bool plain = !m->mod[MC_SAT] && !m->mod[MC_RND] && !m->mod[MC_RELU], bits = type_info[t].class == TC_B;
-    if (d->op == OP_CVT)
-        return plain && is_integer_type(t) && is_integer_type(from) ? read_as(read_as(in[0], from), t) : any_number();
-    if (d->op == OP_MOV)
-        return in[0];
-    if (!plain || !(is_integer_type(t) || bits))
-        return any_number();
-    // Comparisons and quotients of numbers without a sign are those of their signed readings only where none is less
-    // than 0.
-    bool by_sign = d->op == OP_MIN || d->op == OP_MAX || d->op == OP_REM;
-    if (by_sign && !is_signed_type(t) && (in[0].lo < 0 || in[1].lo < 0))
-        return any_number();
-    return interval(d, m, in);
-}
-
-// What memory of a type holds, extended.
-static Origin loaded(Origins *o, InstrId id)
-{
-    const Mnem *m = tab_mnem(o->fn->tables, ir_desc(o->fn, ir_instr(o->fn, id))->mnem);
-    Type t = (Type)m->type[0];
-    return type_info[t].class == TC_F ? any_number() : read_as(any_number(), t);
-}
-
-static Origin number_of_definition(Origins *o, InstrId id, uint32_t depth)
-{
-    const Instr *i = ir_instr(o->fn, id);
-    const Desc *d = ir_desc(o->fn, i);
-    Origin in[EVAL_IN_MAX], result = {0};
-    uint32_t n = ir_nuse(i);
-    bool exact = n > 0;
-    if (d->op == OP_LD || d->op == OP_LDU)
-        return ir_guarded(i) ? any_number() : loaded(o, id);
-    bool joins = d->op == OP_SELP || d->op == OP_PHI;
-    if (ir_guarded(i) || i->ndef != 1 || (!joins && (!(d->traits & TR_PURE) || n > EVAL_IN_MAX)))
-        return any_number();
-    if (joins) {
-        for (uint32_t k = d->op == OP_PHI; k < (d->op == OP_PHI ? n : 2); k += 1 + (d->op == OP_PHI))
-            result = join(o, result, number_of_operand(o, id, i->ndef + k, depth), id);
-        return result.kind == OR_NONE ? any_number() : result;
-    }
-    for (uint32_t k = 0; k < n; k++) {
-        in[k] = number_of_operand(o, id, i->ndef + k, depth);
-        exact &= origin_is_exact(&in[k]);
-    }
-    return exact && evaluate(o, id, in, &result) ? result : computed(o, id, in);
-}
-
-static Origin number_of_phi(Origins *o, ValueId v, uint32_t depth)
-{
-    const ReachingPhi *phi = value_phi(o->a, v);
-    const Edges *preds = &o->a->preds;
-    Origin result = {0};
-    for (uint32_t e = preds->first[phi->block], k = phi->inputs; e < preds->first[phi->block + 1]; e++, k++)
-        result = join(o, result, number_of_value(o, o->a->rdefs.input[k], depth), 0);
-    return result.kind == OR_NONE ? any_number() : result;
-}
-
-// The range of a value that is no address. While it is being looked for, it is any.
-static Origin number_of_value(Origins *o, ValueId v, uint32_t depth)
-{
-    if (!v || v == VALUE_ANY || depth >= DEPTH_MAX)
-        return any_number();
-    if (o->number[v])
-        return o->known.at[o->number[v]];
-    uint32_t place = o->number[v] = o->known.n;
-    VEC_PUSH(o->arena, &o->known, any_number());
-    Origin found =
-        value_is_phi(o->a, v) ? number_of_phi(o, v, depth + 1) : number_of_definition(o, value_def(o->a, v), depth + 1);
-    o->known.at[place] = found;
-    return found;
-}
 
 /* -- Addresses ------------------------------------------------------------------------------------------ */
 
@@ -315,7 +143,7 @@ static Origin origin_of_value(Origins *o, ValueId v)
 {
     if (v && v != VALUE_ANY && o->address[v])
         return o->known.at[o->address[v]];
-    return number_of_value(o, v, 0);
+    return number_in(value_range_of_value(&o->ranges, v));
 }
 
 Origin origin_of(Origins *o, InstrId id, uint32_t k)
@@ -326,7 +154,7 @@ Origin origin_of(Origins *o, InstrId id, uint32_t k)
         if (v && v != VALUE_ANY && o->address[v])
             return o->known.at[o->address[v]];
     }
-    return number_of_operand(o, id, k, 0);
+    return number_of_operand(o, id, k);
 }
 
 // Whether a value may turn out to be an address yet.
@@ -405,13 +233,6 @@ static bool or_adds(const Origins *o, Origin address, Origin number)
            (uint64_t)number.lo < align && !(address.lo & number.lo);
 }
 
-// An operand as a number: of an address nothing is known.
-static Origin factor(Origins *o, InstrId id, uint32_t k)
-{
-    Origin origin = origin_of(o, id, k);
-    return origin.kind == OR_NUMBER ? origin : any_number();
-}
-
 // The value of an instruction that has an address among its operands, or makes one.
 static Origin address_of_definition(Origins *o, InstrId id)
 {
@@ -436,15 +257,8 @@ static Origin address_of_definition(Origins *o, InstrId id)
         Origin a = origin_of(o, id, u), b = origin_of(o, id, u + 1);
         return or_adds(o, a, b) || or_adds(o, b, a) ? sum_of(o, id, a, b, false) : any_number();
     }
-    case OP_MAD_LO: {
-        Origin product = times(factor(o, id, u), factor(o, id, u + 1));
-        return sum_of(o, id, product, origin_of(o, id, u + 2), false);
-    }
-    case OP_MAD_WIDE: {
-        Type t = (Type)m->type[0];
-        Origin product = times(read_as(factor(o, id, u), t), read_as(factor(o, id, u + 1), t));
-        return sum_of(o, id, product, origin_of(o, id, u + 2), false);
-    }
+    case OP_MAD_LO:
+    case OP_MAD_WIDE: return sum_of(o, id, product_of(o, id, d->op == OP_MAD_WIDE), origin_of(o, id, u + 2), false);
     case OP_SELP: return join(o, origin_of_input(o, id, u), origin_of_input(o, id, u + 1), id);
     case OP_PHI:
         for (uint32_t k = 1; k < ir_nuse(i); k += 2)
@@ -787,7 +601,7 @@ static Origin address_of_access(Origins *o, InstrId id)
     if (op_kind(base) == K_SYM)
         return symbol_origin(o, i, false);
     Origin at = op_is_reg(base) ? origin_of(o, id, i->ndef) : number_between(0, 0);
-    at = plus(at, number_of_operand(o, id, i->ndef + 1, 0), false);
+    at = plus(at, number_of_operand(o, id, i->ndef + 1u), false);
     return op_is_reg(base) ? address_of_width(at, width_bits(ir_reg(o->fn, op_index(base))->width), false) : at;
 }
 
@@ -846,11 +660,11 @@ static void find_accesses(Origins *o)
 void origins_find(Origins *o, Fn *fn, Arena *arena)
 {
     *o = (Origins){.fn = fn, .arena = arena};
-    o->a = analysis_need(fn, AN_CFG | AN_RDEFS);
+    o->a = analysis_need(fn, AN_CFG | AN_RPO | AN_DOM | AN_RDEFS);
     o->exposed = NEW_ARRAY(arena, InstrId, fn->syms.n);
     o->address = NEW_ARRAY(arena, uint32_t, value_count(o->a));
-    o->number = NEW_ARRAY(arena, uint32_t, value_count(o->a));
     eval_cache_init(&o->evals, fn->tables, arena);
+    value_ranges_init(&o->ranges, fn, o->a, NULL, NULL, &o->evals, arena);
     VEC_PUSH(arena, &o->known, any_number());
     expose_data(o);
     find_sources(o);

@@ -4,8 +4,7 @@
 #ifndef ORI_ORIGINS_H
 #define ORI_ORIGINS_H
 
-#include "ir/analysis/analysis.h"
-#include "ir/eval/eval.h"
+#include "ir/analysis/value_ranges.h"
 
 typedef enum { OR_NONE, OR_NUMBER, OR_ADDRESS } OriginKind;
 
@@ -41,7 +40,7 @@ typedef struct Origins {
     InstrId absolute;         // an access to local memory at an address that is a number; 0 = there is none
     // The rest belongs to origins.c.
     VEC(Origin) known;
-    uint32_t *address, *number;  // by ValueId: its place in `known`, 0 = none
+    uint32_t *address;  // by ValueId: its place in `known`, 0 = none
     VEC(ValueId) work;
     InstrId at;                            // where a walk is behind which all readers of what it defines stand
     bool meet;                             // some phi or selp is an address
@@ -49,6 +48,7 @@ typedef struct Origins {
     bool settled;                          // what is no address by now will not be one
     uint32_t *first_reader, *next_reader;  // of values of joined registers
     EvalCache evals;
+    ValueRanges ranges;
 } Origins;
 
 /* origins.c */

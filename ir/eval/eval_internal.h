@@ -13,6 +13,8 @@ typedef bool EvalDecode(const Tables *t, const Desc *d, Eval *e);
 EvalDecode decode_integer;  // arithmetic, carry chains, bit fields, dot products
 /* logic.c */
 EvalDecode decode_logic;  // and, or, ..., lop3, shifts, prmt
+// Returns the number of the byte of two registers that prmt moves to place k; bit 3: its sign eight times over.
+uint32_t eval_chosen_byte(const Eval *e, uint32_t selector, uint32_t k);
 /* move.c */
 EvalDecode decode_move;  // mov, packing, selp, slct
 /* float.c */

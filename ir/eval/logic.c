@@ -77,8 +77,7 @@ static void run_shf_r(const Eval *e, const Value *in, Value *out)
 
 /* -- prmt ----------------------------------------------------------------------------------------------- */
 
-// Which of the eight bytes goes to place k; bit 3: its sign eight times over.
-static uint32_t chosen_byte(const Eval *e, uint32_t selector, uint32_t k)
+uint32_t eval_chosen_byte(const Eval *e, uint32_t selector, uint32_t k)
 {
     uint32_t n = selector & 3;
     switch (e->mode) {
@@ -96,7 +95,7 @@ static void run_prmt(const Eval *e, const Value *in, Value *out)
 {
     uint64_t bytes = (in[1].lo & UINT32_MAX) << 32 | (in[0].lo & UINT32_MAX), result = 0;
     for (uint32_t k = 0; k < 4; k++) {
-        uint32_t chosen = chosen_byte(e, (uint32_t)in[2].lo, k);
+        uint32_t chosen = eval_chosen_byte(e, (uint32_t)in[2].lo, k);
         uint64_t byte = bytes >> 8 * (chosen & 7) & 0xff;
         result |= (chosen & 8 ? (byte & 0x80 ? 0xff : 0) : byte) << 8 * k;
     }

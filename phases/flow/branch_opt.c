@@ -107,32 +107,21 @@ static Truth constant_truth(const BranchOpt *o, ValueId value)
     return tab_const(fn->tables, op_index(from)).bits ? IS_TRUE : IS_FALSE;
 }
 
-// The value of a terminator's guard; 0 = it may be one or another.
-static ValueId condition_of(const BranchOpt *o, InstrId terminator)
+// Returns the value of a terminator's guard, 0 if it may be one or another.
+static ValueId guard_value(const BranchOpt *o, InstrId terminator)
 {
     ValueId value = value_of(o->fn, o->a, terminator, ir_guard_index(ir_instr(o->fn, terminator)));
     return value == VALUE_ANY ? 0 : value;
 }
 
-static bool is_split(const Fn *fn, const Instr *i)
-{
-    return ir_desc(fn, i)->op == OP_BRA && ir_guarded(i) && op_index(*ir_use(fn, i, 0)) != op_index(*other_way(fn, i));
-}
-
-// What the only edge into a block says.
+// Notes the condition that dominates a block.
 static void learn(BranchOpt *o, BlockId b)
 {
-    BlockId from = only_pred(o->a, b);
-    // The entry is also entered from outside.
-    if (b == o->fn->first || !from)
-        return;
-    const Instr *i = ir_instr(o->fn, ir_terminator(o->fn, from));
-    ValueId value = o->condition[from];
-    if (!value || !is_split(o->fn, i))
-        return;
-    bool taken = op_index(*ir_use(o->fn, i, 0)) == b;
-    Truth truth = negated_if(taken ? IS_TRUE : IS_FALSE, ir_guard(o->fn, i)->mods & OPM_NOT);
-    scoped_set(&o->facts, &o->known[value], truth);
+    bool holds;
+    InstrId branch = dominating_condition(o->fn, o->a, b, &holds);
+    ValueId value = branch ? o->condition[ir_instr(o->fn, branch)->block] : 0;
+    if (value)
+        scoped_set(&o->facts, &o->known[value], holds ? IS_TRUE : IS_FALSE);
 }
 
 static bool fold_branches(BranchOpt *o)
@@ -149,13 +138,13 @@ static bool fold_branches(BranchOpt *o)
         learn(o, b);
         if (!ir_guarded(i))
             continue;
-        ValueId value = condition_of(o, id);
+        ValueId value = guard_value(o, id);
         Truth truth = value ? o->known[value] : UNKNOWN;
         o->condition[b] = value;
         if (truth == UNKNOWN)
             truth = constant_truth(o, value);
         truth = negated_if(truth, ir_guard(fn, i)->mods & OPM_NOT);
-        if (truth == UNKNOWN && ir_desc(fn, i)->op == OP_BRA && !is_split(fn, i))
+        if (truth == UNKNOWN && ir_desc(fn, i)->op == OP_BRA && !branch_is_split(fn, i))
             truth = IS_TRUE;
         if (truth == UNKNOWN)
             continue;
@@ -172,7 +161,7 @@ static bool fold_branches(BranchOpt *o)
 static bool is_bare_split(const Fn *fn, BlockId b)
 {
     const Block *block = ir_block(fn, b);
-    return block->first == block->last && is_split(fn, ir_instr(fn, block->first));
+    return block->first == block->last && branch_is_split(fn, ir_instr(fn, block->first));
 }
 
 static bool is_uniform(const Fn *fn, const Instr *i)
@@ -191,7 +180,7 @@ static BlockId past(const Fn *fn, BlockId b, Truth holds)
 // What the register holds on one of the ways out of a split on the same register.
 static Truth truth_on_edge(const Fn *fn, const Instr *from, const Operand *way, RegId guard)
 {
-    if (!is_split(fn, from) || op_index(*ir_guard(fn, from)) != guard)
+    if (!branch_is_split(fn, from) || op_index(*ir_guard(fn, from)) != guard)
         return UNKNOWN;
     Truth truth = way == other_way(fn, from) ? IS_FALSE : IS_TRUE;
     return negated_if(truth, ir_guard(fn, from)->mods & OPM_NOT);
@@ -323,7 +312,7 @@ static bool lay_out_split(Fn *fn, BlockId b)
         return false;
     join = only_target(fn, taken.last);
     const Instr *last = ir_instr(fn, ir_terminator(fn, taken.last));
-    bool one_arm = join == end || (is_split(fn, last) && op_index(*other_way(fn, last)) == end);
+    bool one_arm = join == end || (branch_is_split(fn, last) && op_index(*other_way(fn, last)) == end);
     bool diamond = !one_arm && join && find_arm(fn, end, join, &other) && only_target(fn, other.last) == join;
     if (!one_arm && !diamond)
         return false;
@@ -340,7 +329,7 @@ static bool lay_out_splits(Fn *fn)
     bool progress = false;
     FOR_BLOCKS(fn, b) {
         const Instr *i = ir_instr(fn, ir_terminator(fn, b));
-        if (!is_split(fn, i) || op_index(*ir_use(fn, i, 0)) != ir_block(fn, b)->next)
+        if (!branch_is_split(fn, i) || op_index(*ir_use(fn, i, 0)) != ir_block(fn, b)->next)
             continue;
         // ptxas makes more of asynchronous matrix code whose branches are inverted (tried).
         if (!progress && has_trait_or_opcode(fn, 0, OP_OPAQUE))

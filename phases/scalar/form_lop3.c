@@ -38,11 +38,11 @@
 // Does not do: networks that go over the bounds of blocks, but for a `not` whose only reader is in another one; through
 // selects and shifts; 64 bits as two halves.
 // Documented: nothing. The name is ours.
+#include "ir/analysis/value_ranges.h"
 #include "ir/eval/eval.h"
 #include "ir/rewrite/rewrite.h"
 #include "phases/bodies.h"
 #include "phases/manager/remarks.h"
-#include "phases/scalar/fold/known_facts.h"
 
 enum {
     NODES = 4096,   // that are looked at at once
@@ -96,7 +96,7 @@ typedef struct Mapping {
     const Analyses *a;
     Arena scratch;
     EvalCache evals;
-    KnownFacts facts;
+    ValueRanges ranges;
     VEC(Node) nodes;  // in the order of the block
     VEC(Network) networks;
     uint32_t *node_of;  // by RegId: its number among them + 1
@@ -407,8 +407,8 @@ static bool is_packing(Mapping *m, const Instr *i)
     Opcode op = ir_desc(m->fn, i)->op;
     if (op != OP_OR && op != OP_XOR)
         return false;
-    Facts x = known_facts(&m->facts, *ir_use(m->fn, i, 0), i->block);
-    Facts y = known_facts(&m->facts, *ir_use(m->fn, i, 1), i->block);
+    ValueRange x = value_range(&m->ranges, *ir_use(m->fn, i, 0), i->block);
+    ValueRange y = value_range(&m->ranges, *ir_use(m->fn, i, 1), i->block);
     if (!x.zeros && !y.zeros)
         return false;
     return (x.zeros | y.zeros) == UINT32_MAX || (op == OP_OR && begins_bytes((uint32_t)x.zeros, (uint32_t)y.zeros));
@@ -486,7 +486,7 @@ static void map_nodes(Mapping *m)
     if (!m->readers) {
         eval_cache_init(&m->evals, m->fn->tables, &m->scratch);
         look_at_all(m);
-        known_facts_init(&m->facts, m->fn, m->a, definition, m, &m->scratch);
+        value_ranges_init(&m->ranges, m->fn, m->a, definition, m, &m->evals, &m->scratch);
     }
     find_readers(m);
     find_what_stays(m);

@@ -72,8 +72,8 @@ typedef struct Proof {
         bool constant;
     } thing[THINGS];
     uint64_t value[RULE_VARS];
-    Facts fact[RULE_VARS];  // of values
-    RuleFacts facts;
+    ValueRange range[RULE_VARS];  // of values
+    RuleValues values;
     bool undefined;  // a division by zero
     const char *what;
 } Proof;
@@ -123,13 +123,13 @@ static void note_things(Proof *p, uint16_t at, uint32_t times)
 
 /* -- Computing ------------------------------------------------------------------------------------------ */
 
-static Facts facts_of(void *user, uint32_t var) { return ((Proof *)user)->fact[var]; }
+static ValueRange range_of(void *user, uint32_t var) { return ((Proof *)user)->range[var]; }
 
 // What is known of the values was drawn anew.
 static bool holds(Proof *p)
 {
-    p->facts.known = 0;
-    return !p->rule->when || rule_eval(p->set, p->rule->when, &p->facts);
+    p->values.known = 0;
+    return !p->rule->when || rule_eval(p->set, p->rule->when, &p->values);
 }
 
 static uint64_t extend(uint64_t x, uint32_t bits)
@@ -144,8 +144,8 @@ static uint64_t compute(Proof *p, uint16_t at, uint32_t bits)
     const RuleNode *n = node(p, at);
     switch ((RuleNodeKind)n->kind) {
     case RN_VALUE: return p->value[n->var] & ones(bits);
-    case RN_CONST: return p->facts.constant[n->var] & ones(bits);
-    case RN_EXPR: return rule_eval(p->set, n->expr, &p->facts) & ones(bits);
+    case RN_CONST: return p->values.constant[n->var] & ones(bits);
+    case RN_EXPR: return rule_eval(p->set, n->expr, &p->values) & ones(bits);
     case RN_OP: break;
     }
     Value in[EVAL_IN_MAX] = {0}, out[EVAL_OUT_MAX] = {0};
@@ -189,11 +189,12 @@ static bool try_one(Proof *p)
 static void set_thing(Proof *p, uint32_t k, uint64_t x)
 {
     uint32_t bits = bits_of_times(p, p->thing[k].bits_of);
-    *(p->thing[k].constant ? &p->facts.constant[p->thing[k].var] : &p->value[p->thing[k].var]) = x & ones(bits);
+    *(p->thing[k].constant ? &p->values.constant[p->thing[k].var] : &p->value[p->thing[k].var]) = x & ones(bits);
 }
 
-// Facts of one kind that hold of a value: bits at the lower end, at the upper, anywhere; between which numbers it lies.
-static Facts draw_facts(uint64_t x, uint32_t bits)
+// ValueRange of one kind that hold of a value: bits at the lower end, at the upper, anywhere; between which numbers it
+// lies.
+static ValueRange draw_range(uint64_t x, uint32_t bits)
 {
     uint32_t n = (uint32_t)(draw() % (bits + 1));
     uint64_t masks[] = {ones(n), ~ones(n), ~ones(bits / 2), draw() & draw(), ones(bits)}, mask = masks[draw() % 5];
@@ -201,28 +202,28 @@ static Facts draw_facts(uint64_t x, uint32_t bits)
              above = draw() & ones((uint32_t)(draw() % (bits + 1)));
     int64_t number = sign_extended(x, bits), least = -(int64_t)ones(bits - 1) - 1, most = (int64_t)ones(bits - 1);
     switch (draw() % 5) {
-    case 0: return facts_any(bits);
-    case 1: return facts_bits(~x & mask, 0, bits);
-    case 2: return facts_bits(0, x & mask, bits);
-    case 3: return facts_unsigned(below > x ? 0 : x - below, above > ones(bits) - x ? ones(bits) : x + above, bits);
+    case 0: return range_full(bits);
+    case 1: return range_of_bits(~x & mask, 0, bits);
+    case 2: return range_of_bits(0, x & mask, bits);
+    case 3: return range_unsigned(below > x ? 0 : x - below, above > ones(bits) - x ? ones(bits) : x + above, bits);
     default:
-        return facts_signed(below > (uint64_t)number - (uint64_t)least ? least : (int64_t)((uint64_t)number - below),
+        return range_signed(below > (uint64_t)number - (uint64_t)least ? least : (int64_t)((uint64_t)number - below),
                             above > (uint64_t)most - (uint64_t)number ? most : (int64_t)((uint64_t)number + above),
                             bits);
     }
 }
 
-static void draw_all_facts(Proof *p, bool wanted)
+static void draw_all_ranges(Proof *p, bool wanted)
 {
     for (uint32_t k = 0; k < p->nthings; k++) {
         uint32_t bits = bits_of_times(p, p->thing[k].bits_of);
         if (!p->thing[k].constant)
-            p->fact[p->thing[k].var] = wanted ? draw_facts(p->value[p->thing[k].var], bits) : facts_any(bits);
+            p->range[p->thing[k].var] = wanted ? draw_range(p->value[p->thing[k].var], bits) : range_full(bits);
     }
 }
 
 // Whether the condition asks for what is known of values.
-static bool asks_for_facts(const Proof *p)
+static bool uses_ranges(const Proof *p)
 {
     static const char *const asks[] = {"zeros(", "set(", "umin(", "umax(", "smin(", "smax("};
     bool found = false;
@@ -250,9 +251,9 @@ static void report(const Proof *p, const char *what)
     printf("%s: %s at %u bits", p->rule->name, what, p->bits);
     for (uint32_t k = 0; k < p->nthings; k++) {
         uint8_t v = p->thing[k].var;
-        const Facts *f = &p->fact[v];
+        const ValueRange *f = &p->range[v];
         printf(", %c = 0x%llx", (p->thing[k].constant ? 'C' : 'p') + v,
-               (unsigned long long)(p->thing[k].constant ? p->facts.constant[v] : p->value[v]));
+               (unsigned long long)(p->thing[k].constant ? p->values.constant[v] : p->value[v]));
         if (!p->thing[k].constant && f->bits)
             printf(" (zeros 0x%llx, ones 0x%llx, %llu..%llu, %lld..%lld)", (unsigned long long)f->zeros,
                    (unsigned long long)f->ones, (unsigned long long)f->umin, (unsigned long long)f->umax,
@@ -262,7 +263,7 @@ static void report(const Proof *p, const char *what)
 }
 
 // All values at 8 bits, if these are not too many.
-static uint64_t try_all(Proof *p, bool facts)
+static uint64_t try_all(Proof *p, bool ranges)
 {
     uint64_t held = 0, n = 1;
     uint32_t things = p->nthings;
@@ -274,7 +275,7 @@ static uint64_t try_all(Proof *p, bool facts)
             set_thing(p, k, rest);
             rest >>= bits_of_times(p, p->thing[k].bits_of);
         }
-        draw_all_facts(p, facts);
+        draw_all_ranges(p, ranges);
         held += try_one(p);
     }
     return held;
@@ -288,7 +289,7 @@ static uint64_t draw_alike(uint64_t x)
     return kinds[draw() % ARRAY_LEN(kinds)];
 }
 
-static uint64_t try_some(Proof *p, bool facts, uint64_t n)
+static uint64_t try_some(Proof *p, bool ranges, uint64_t n)
 {
     uint64_t held = 0;
     for (uint64_t x = 0; x < n && !p->what; x++) {
@@ -303,7 +304,7 @@ static uint64_t try_some(Proof *p, bool facts, uint64_t n)
             set_thing(p, k, to);
             first = p->thing[k].constant && !first ? to & ones(bits) : first;
         }
-        draw_all_facts(p, facts);
+        draw_all_ranges(p, ranges);
         held += try_one(p);
     }
     return held;
@@ -311,18 +312,18 @@ static uint64_t try_some(Proof *p, bool facts, uint64_t n)
 
 static void prove(Proof *p, uint32_t bits, uint32_t width)
 {
-    bool facts = asks_for_facts(p);
+    bool ranges = uses_ranges(p);
     p->bits = bits;
     p->width = width;
-    p->facts = (RuleFacts){.bits = bits, .proving = true, .user = p, .of = facts_of};
+    p->values = (RuleValues){.bits = bits, .proving = true, .user = p, .of = range_of};
     p->what = NULL;
-    memset(p->fact, 0, sizeof p->fact);
+    memset(p->range, 0, sizeof p->range);
     memset(p->known, 0, p->set->nodes.n * sizeof *p->known);
     uint32_t all = 0;
     for (uint32_t k = 0; k < p->nthings; k++)
         all += bits_of_times(p, p->thing[k].bits_of);
     bool few = bits == 8 && all < 64 && (uint64_t)1 << all <= most;
-    uint64_t held = few ? try_all(p, facts) : try_some(p, facts, bits == 8 ? 4 * samples : samples);
+    uint64_t held = few ? try_all(p, ranges) : try_some(p, ranges, bits == 8 ? 4 * samples : samples);
     if (p->what)
         report(p, p->what);
     else if (!held)
@@ -410,10 +411,10 @@ static RegId limit(Build *b, const char *name, RegId r, uint64_t by, Width width
 // A value of which is known what the rule wants, by instructions that say so.
 static RegId value(Build *b, const RuleNode *n, Width width)
 {
-    const Facts *f = &b->p->fact[n->var];
+    const ValueRange *f = &b->p->range[n->var];
     if (!b->reg[n->var]) {
         RegId r = load(b, width);
-        Facts any = facts_any(width_bits(width)), bits = facts_bits(f->zeros, f->ones, width_bits(width));
+        ValueRange any = range_full(width_bits(width)), bits = range_of_bits(f->zeros, f->ones, width_bits(width));
         bool asks = width > W1 && f->bits;
         if (asks && bits.umin == f->umin && bits.umax == f->umax && bits.smin == f->smin && bits.smax == f->smax) {
             r = f->zeros ? limit(b, "and.b", r, ~f->zeros, width) : r;
@@ -442,9 +443,9 @@ static Operand build(Build *b, uint16_t at, Width width, bool root)
     case RN_CONST:
         b->made |= b->mistake == VARIABLE;
         return b->mistake == VARIABLE ? op_reg(b->fn, load(b, width))
-                                      : op_const(b->fn, b->p->facts.constant[n->var], width);
+                                      : op_const(b->fn, b->p->values.constant[n->var], width);
     case RN_EXPR:
-        bits = rule_eval(b->p->set, n->expr, &b->p->facts);
+        bits = rule_eval(b->p->set, n->expr, &b->p->values);
         b->made |= b->mistake == LITERAL;
         return op_const(b->fn, b->mistake == LITERAL ? bits + 11 : bits, width);
     case RN_OP: break;
@@ -551,7 +552,7 @@ static bool draw_constants(Proof *p, bool wanted)
     for (uint32_t n = 0; n < 200000; n++) {
         for (uint32_t k = 0; k < p->nthings; k++)
             set_thing(p, k, draw_corner(bits_of_times(p, p->thing[k].bits_of)));
-        draw_all_facts(p, asks_for_facts(p));
+        draw_all_ranges(p, uses_ranges(p));
         if (holds(p) == wanted)
             return true;
     }
@@ -578,7 +579,7 @@ static void apply(Proof *p, uint32_t width)
 {
     bool any = false;
     p->bits = rule_bits(width);
-    p->facts = (RuleFacts){.bits = p->bits, .offset = true, .user = p, .of = facts_of};
+    p->values = (RuleValues){.bits = p->bits, .offset = true, .user = p, .of = range_of};
     // Some constants leave nothing but a constant.
     bool applied = false;
     for (int n = 0; n < 50 && !applied; n++)
@@ -654,11 +655,15 @@ static const char *const proof_sources[] = {
     "ir/eval/move.c",
     "ir/eval/softfloat.c",
     "ir/eval/video.c",
-    "phases/scalar/fold/facts.c",
-    "phases/scalar/fold/facts.h",
+    "ir/eval/range.c",
+    "ir/eval/range.h",
+    "ir/eval/transfer.c",
+    "ir/analysis/conditions.c",
+    "ir/analysis/value_ranges.c",
+    "ir/analysis/value_ranges.h",
     "phases/scalar/fold/fold_rules.c",
     "phases/scalar/fold/fold_rules.h",
-    "tests/proofs/facts.c",
+    "tests/proofs/ranges.c",
     "tests/proofs/floats.c",
     "tests/proofs/rules.c",
 };
@@ -813,7 +818,7 @@ static void prove_share(Task *t)
     arena_init(&arena, &ctx.heap);
     RuleSet *set = rules_read(&arena);
     if (t->nnames == 0 && t->share == 0)
-        prove_law(t, "facts", prove_facts, &ctx.heap);
+        prove_law(t, "ranges", prove_ranges, &ctx.heap);
     if (t->nnames == 0 && t->share == t->shares - 1)
         prove_law(t, "floats", prove_floats, &ctx.heap);
     for (uint32_t k = 1; k <= set->npatterns; k++)

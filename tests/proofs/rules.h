@@ -9,7 +9,7 @@
 uint64_t draw(void);
 
 // Each proves what its file says, and adds to the counts.
-void prove_facts(Heap *heap, bool quick, unsigned long *passed, unsigned long *failed);
+void prove_ranges(Heap *heap, bool quick, unsigned long *passed, unsigned long *failed);
 void prove_floats(Heap *heap, bool quick, unsigned long *passed, unsigned long *failed);
 
 #endif

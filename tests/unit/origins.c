@@ -203,13 +203,13 @@ TEST(origins_ranges)
         {"  R1:32 = shr.u32 R90, 28\n  R2:64 = cvt.u64.u32 R1\n  R3:64 = shl.b64 R2, 2\n"
          "  R4:64 = add.s64 R92, R3\n" LD("R4"),
          "x+0..60"},
-        {"  R1:32 = rem.u32 R90, 5\n  R2:64 = mad.wide.u32 R1, 4, R92\n" LD("R2"), "x+0..17179869180"},
+        {"  R1:32 = rem.u32 R90, 5\n  R2:64 = mad.wide.u32 R1, 4, R92\n" LD("R2"), "x+0..16"},
         {"  R1:32 = and.b32 R90, 31\n  R2:32 = min.s32 R1, 6\n  R3:32 = max.s32 R2, 2\n"
          "  R4:64 = mad.wide.s32 R3, 4, R92\n" LD("R4"),
          "x+8..24"},
         {"  R1:32 = selp.b32 2, 5, P9\n  R2:64 = mad.wide.s32 R1, 4, R92\n" LD("R2"), "x+8..20"},
         {"  R1:32 = mul.lo.s32 R90, 4\n  R2:64 = cvt.s64.s32 R1\n  R3:64 = add.s64 R92, R2\n" LD("R3"),
-         "x+-2147483648..2147483647"},
+         "x+-2147483648..2147483644"},
         {"  R1:32 = ld.global.u8 [R91]\n  R2:64 = mad.wide.u32 R1, 4, R92\n" LD("R2"), "x+0..1020"},
         {"  R1:32 = ld.global.s8 [R91]\n  R2:64 = mad.wide.s32 R1, 4, R92\n" LD("R2"), "x+-512..508"},
         {"  R1:16 = cvt.u16.u32 R90\n  R2:64 = cvt.u64.u16 R1\n  R3:64 = add.s64 R92, R2\n" LD("R3"), "x+0..65535"},

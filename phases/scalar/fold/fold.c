@@ -40,12 +40,12 @@
 //
 // Does not do: floating point, but for constants and division by powers of two; branches on constants (15).
 // Documented: that GeneralOptimize folds constants and simplifies; the name and the rules are ours.
+#include "ir/analysis/value_ranges.h"
 #include "ir/eval/eval.h"
 #include "ir/rewrite/rewrite.h"
 #include "phases/bodies.h"
 #include "phases/manager/remarks.h"
 #include "phases/scalar/fold/fold_rules.h"
-#include "phases/scalar/fold/known_facts.h"
 
 enum {
     AGAIN = 8,             // how often an instruction is folded in one walk
@@ -96,7 +96,7 @@ typedef struct Role {
 typedef struct Known {
     Operand o;
     BlockId block;
-    Facts facts;
+    ValueRange range;
 } Known;
 
 // What the letters of a pattern are.
@@ -142,7 +142,7 @@ typedef struct Fold {
     InstrId root;
     bool root_offset;    // constants in sums with what is being matched become offsets
     const Match *match;  // whose condition is looked at
-    KnownFacts facts;
+    ValueRanges ranges;
     Known known[KNOWN];  // by the operand
     BlockId block;       // where the walk is
     Made descs[DESCS];   // by node and width
@@ -169,7 +169,7 @@ static inline InstrId definition(const Fold *f, RegId r)
     return def < DEF_JOINED ? def : 0;
 }
 
-static InstrId definition_for_facts(const void *user, RegId r) { return definition(user, r); }
+static InstrId definition_for_ranges(const void *user, RegId r) { return definition(user, r); }
 
 static InstrId definition_of(const Fold *f, Operand o)
 {
@@ -506,28 +506,28 @@ static bool match_instr(Fold *f, Match *m, const RuleNode *n, InstrId id, const 
     return n->commutes && match_kids(f, m, n, i, true, uses);
 }
 
-static Facts facts_of(void *user, uint32_t var)
+static ValueRange range_of(void *user, uint32_t var)
 {
     Fold *f = user;
     Operand o = f->match->value[var];
     Known *known = &f->known[(o.word ^ o.word >> 6) % KNOWN];
     if (known->block != f->block || !op_same(known->o, o))
-        *known = (Known){o, f->block, known_facts(&f->facts, o, f->block)};
-    return known->facts;
+        *known = (Known){o, f->block, value_range(&f->ranges, o, f->block)};
+    return known->range;
 }
 
 static uint64_t compute(Fold *f, const Match *m, uint16_t code)
 {
-    RuleFacts facts;
-    facts.bits = m->bits;
-    facts.proving = false;
-    facts.offset = f->root_offset;
-    facts.known = 0;
-    facts.user = f;
-    facts.of = facts_of;
-    memcpy(facts.constant, m->constant, sizeof facts.constant);
+    RuleValues values;
+    values.bits = m->bits;
+    values.proving = false;
+    values.offset = f->root_offset;
+    values.known = 0;
+    values.user = f;
+    values.of = range_of;
+    memcpy(values.constant, m->constant, sizeof values.constant);
     f->match = m;
-    return rule_eval(f->rules, code, &facts);
+    return rule_eval(f->rules, code, &values);
 }
 
 // `from`: what the operand is a copy of. `inner`: it stands in a definition that the root reads, where only what has
@@ -1003,7 +1003,7 @@ bool phase_fold(Ctx *ctx, Fn *fn)
     f.from.at = NEW_ARRAY(&f.scratch, uint32_t, f.nregs);
     f.from.n = f.from.cap = f.nregs;
     note_all(&f);
-    known_facts_init(&f.facts, fn, f.a, definition_for_facts, &f, &f.scratch);
+    value_ranges_init(&f.ranges, fn, f.a, definition_for_ranges, &f, &f.evals, &f.scratch);
     for (uint32_t k = 0; k < f.a->nrpo; k++) {
         f.block = f.a->rpo[k];
         BlockId ahead = f.a->rpo[MIN(k + AHEAD, f.a->nrpo - 1)];

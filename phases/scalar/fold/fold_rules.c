@@ -127,7 +127,7 @@ static const struct {
 static const struct {
     const char *text;
     uint8_t op;
-} facts_of_values[] = {{"zeros(", X_ZEROS}, {"set(", X_SET},   {"umin(", X_UMIN},
+} range_functions[] = {{"zeros(", X_ZEROS}, {"set(", X_SET},   {"umin(", X_UMIN},
                        {"umax(", X_UMAX},   {"smin(", X_SMIN}, {"smax(", X_SMAX}};
 
 static void emit(Reader *r, uint64_t word) { VEC_PUSH(r->arena, &r->set->code, word); }
@@ -145,9 +145,9 @@ static void read_primary(Reader *r)
             return;
         }
     }
-    for (size_t k = 0; k < ARRAY_LEN(facts_of_values); k++) {
-        if (take(r, facts_of_values[k].text)) {
-            emit(r, facts_of_values[k].op | (uint64_t)(*r->at++ - 'p') << 8);
+    for (size_t k = 0; k < ARRAY_LEN(range_functions); k++) {
+        if (take(r, range_functions[k].text)) {
+            emit(r, range_functions[k].op | (uint64_t)(*r->at++ - 'p') << 8);
             expect(r, ")");
             return;
         }
@@ -242,15 +242,15 @@ static Magic magic_of(uint64_t d, uint32_t bits, bool is_signed)
     return (Magic){false, (uint64_t)(rest + 1) & (UINT64_MAX >> (64 - bits)), s};
 }
 
-static const Facts *facts_of(RuleFacts *facts, uint32_t var)
+static const ValueRange *range_of(RuleValues *values, uint32_t var)
 {
-    if (!(facts->known >> var & 1))
-        facts->facts[var] = facts->of(facts->user, var);
-    facts->known |= 1u << var;
-    return &facts->facts[var];
+    if (!(values->known >> var & 1))
+        values->range[var] = values->of(values->user, var);
+    values->known |= 1u << var;
+    return &values->range[var];
 }
 
-uint64_t rule_eval(const RuleSet *set, uint16_t code, RuleFacts *facts)
+uint64_t rule_eval(const RuleSet *set, uint16_t code, RuleValues *values)
 {
     uint64_t stack[16], a, b;
     uint32_t n = 0;
@@ -262,29 +262,29 @@ uint64_t rule_eval(const RuleSet *set, uint16_t code, RuleFacts *facts)
         switch (op) {
         case X_END: return a;
         case X_NUMBER: stack[n++] = *++at; continue;
-        case X_CONST: stack[n++] = facts->constant[var]; continue;
-        case X_ZEROS: stack[n++] = facts_of(facts, var)->zeros; continue;
-        case X_SET: stack[n++] = facts_of(facts, var)->ones; continue;
-        case X_UMIN: stack[n++] = facts_of(facts, var)->umin; continue;
-        case X_UMAX: stack[n++] = facts_of(facts, var)->umax; continue;
-        case X_SMIN: stack[n++] = (uint64_t)facts_of(facts, var)->smin; continue;
-        case X_SMAX: stack[n++] = (uint64_t)facts_of(facts, var)->smax; continue;
-        case X_BITS: stack[n++] = facts->bits; continue;
-        case X_PAYS: stack[n - 1] = a || facts->proving; continue;
-        case X_OFFSET: stack[n++] = facts->offset; continue;
-        case X_ONES: stack[n++] = UINT64_MAX >> (64 - facts->bits); continue;
+        case X_CONST: stack[n++] = values->constant[var]; continue;
+        case X_ZEROS: stack[n++] = range_of(values, var)->zeros; continue;
+        case X_SET: stack[n++] = range_of(values, var)->ones; continue;
+        case X_UMIN: stack[n++] = range_of(values, var)->umin; continue;
+        case X_UMAX: stack[n++] = range_of(values, var)->umax; continue;
+        case X_SMIN: stack[n++] = (uint64_t)range_of(values, var)->smin; continue;
+        case X_SMAX: stack[n++] = (uint64_t)range_of(values, var)->smax; continue;
+        case X_BITS: stack[n++] = values->bits; continue;
+        case X_PAYS: stack[n - 1] = a || values->proving; continue;
+        case X_OFFSET: stack[n++] = values->offset; continue;
+        case X_ONES: stack[n++] = UINT64_MAX >> (64 - values->bits); continue;
         case X_NEG: stack[n - 1] = 0 - a; continue;
         case X_NOT: stack[n - 1] = !a; continue;
         case X_COMPLEMENT: stack[n - 1] = ~a; continue;
-        case X_SX: stack[n - 1] = extended(a, facts->bits); continue;
-        case X_SX2: stack[n - 1] = extended(a, 2 * facts->bits); continue;
+        case X_SX: stack[n - 1] = extended(a, values->bits); continue;
+        case X_SX2: stack[n - 1] = extended(a, 2 * values->bits); continue;
         case X_POW2: stack[n - 1] = a && !(a & (a - 1)); continue;
-        case X_UFITS: stack[n - 1] = magic_of(a, facts->bits, false).fits; continue;
-        case X_UMAGIC: stack[n - 1] = magic_of(a, facts->bits, false).m; continue;
-        case X_USHIFT: stack[n - 1] = magic_of(a, facts->bits, false).s; continue;
-        case X_SFITS: stack[n - 1] = magic_of(a, facts->bits, true).fits; continue;
-        case X_SMAGIC: stack[n - 1] = magic_of(a, facts->bits, true).m; continue;
-        case X_SSHIFT: stack[n - 1] = magic_of(a, facts->bits, true).s; continue;
+        case X_UFITS: stack[n - 1] = magic_of(a, values->bits, false).fits; continue;
+        case X_UMAGIC: stack[n - 1] = magic_of(a, values->bits, false).m; continue;
+        case X_USHIFT: stack[n - 1] = magic_of(a, values->bits, false).s; continue;
+        case X_SFITS: stack[n - 1] = magic_of(a, values->bits, true).fits; continue;
+        case X_SMAGIC: stack[n - 1] = magic_of(a, values->bits, true).m; continue;
+        case X_SSHIFT: stack[n - 1] = magic_of(a, values->bits, true).s; continue;
         case X_LOG2: stack[n - 1] = a ? 63 - (uint32_t)__builtin_clzll(a) : 0; continue;
         default: break;
         }

@@ -4,8 +4,8 @@
 #ifndef ORI_FOLD_RULES_H
 #define ORI_FOLD_RULES_H
 
+#include "ir/eval/range.h"
 #include "phases/phase.h"
-#include "phases/scalar/fold/facts.h"
 
 enum { RULE_KIDS = 4, RULE_VARS = 11, RULE_WIDTHS = 3 };
 
@@ -73,16 +73,16 @@ struct RuleSet {
 typedef struct RuleSet RuleSet;
 
 // What an expression is about. Values are those of `bits` bits, zero-extended.
-typedef struct RuleFacts {
+typedef struct RuleValues {
     uint32_t bits;
     uint64_t constant[RULE_VARS];  // by variable
     bool proving;                  // pays() does not count
     bool offset;                   // constants that are added to the root's result become offsets of accesses
-    uint32_t known;                // values whose facts are there
-    Facts facts[RULE_VARS];        // by variable
+    uint32_t known;                // values whose ranges are there
+    ValueRange range[RULE_VARS];   // by variable
     void *user;
-    Facts (*of)(void *user, uint32_t var);  // gets those that are not
-} RuleFacts;
+    ValueRange (*of)(void *user, uint32_t var);  // gets those that are not
+} RuleValues;
 
 // Reads them into memory of this arena. The table must be right: a mistake is an internal error.
 RuleSet *rules_read(Arena *arena);
@@ -93,7 +93,7 @@ static inline uint32_t coded_rule(const RuleSet *set, Coded coded) { return set-
 // `off` may be NULL, for whoever only asks that.
 bool rules_find(const char *names, bool *off, char why[static 500]);
 // The value of an expression or a condition.
-uint64_t rule_eval(const RuleSet *set, uint16_t code, RuleFacts *facts);
+uint64_t rule_eval(const RuleSet *set, uint16_t code, RuleValues *values);
 static inline uint32_t rule_bits(uint32_t width) { return 16u << width; }
 
 #endif

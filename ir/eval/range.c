@@ -1,109 +1,117 @@
 // SPDX-License-Identifier: MIT
-// Arithmetic on what is known of values. Each operation says what it can in each domain, and tighten() lets them learn
-// from each other. Proven at 6 bits for all ranges (tests/proofs/facts.c).
-#include "phases/scalar/fold/facts.h"
+// Arithmetic on value ranges. Each operation computes a result in each domain, and tighten() narrows the domains by
+// each other. Proven at 4 bits for all ranges (tests/proofs/ranges.c).
+#include "ir/eval/range.h"
 
 #include "ir/base/base.h"
 
 __extension__ typedef unsigned __int128 Wide;
 __extension__ typedef __int128 SignedWide;
 
-static uint64_t ones_of(const Facts *f) { return low_ones(f->bits); }
-static uint64_t sign_of(const Facts *f) { return (uint64_t)1 << (f->bits - 1); }
+static uint64_t ones_of(const ValueRange *f) { return low_ones(f->bits); }
+static uint64_t sign_of(const ValueRange *f) { return (uint64_t)1 << (f->bits - 1); }
 static int64_t least(uint32_t bits) { return (int64_t)(UINT64_MAX << (bits - 1)); }
 static int64_t greatest(uint32_t bits) { return (int64_t)low_ones(bits - 1); }
 
-Facts facts_any(uint32_t bits)
+ValueRange range_full(uint32_t bits)
 {
-    return (Facts){.bits = bits, .umax = low_ones(bits), .smin = least(bits), .smax = greatest(bits)};
+    return (ValueRange){.bits = bits, .umax = low_ones(bits), .smin = least(bits), .smax = greatest(bits)};
 }
 
-static void take_unsigned(Facts *f, uint64_t min, uint64_t max)
+static void take_unsigned(ValueRange *f, uint64_t min, uint64_t max)
 {
     f->umin = MAX(f->umin, min);
     f->umax = MIN(f->umax, max);
 }
 
-static void take_signed(Facts *f, int64_t min, int64_t max)
+static void take_signed(ValueRange *f, int64_t min, int64_t max)
 {
     f->smin = MAX(f->smin, min);
     f->smax = MIN(f->smax, max);
 }
 
-// What one domain says in the others. A contradiction says that nothing runs here; whoever asks is told nothing.
-static Facts tighten(Facts f)
+// Narrows each domain by the others. A contradiction (dead code) gives the full range.
+static ValueRange tighten(ValueRange f)
 {
+    if (range_is_full(&f))
+        return f;
     for (;;) {
-        Facts before = f;
+        ValueRange before = f;
         take_unsigned(&f, f.ones, ~f.zeros & ones_of(&f));
         uint64_t signless = f.zeros | f.ones;
         int64_t low = sign_extended(signless & sign_of(&f) ? f.ones : f.ones | sign_of(&f), f.bits);
         uint64_t high = ~f.zeros & ones_of(&f);
         take_signed(&f, low, sign_extended(signless & sign_of(&f) ? high : high & ~sign_of(&f), f.bits));
         if (f.umin > f.umax || f.smin > f.smax)
-            return facts_any(f.bits);
+            return range_full(f.bits);
         // Within one half of the numbers, both orders are one.
         if (f.umax < sign_of(&f) || f.umin >= sign_of(&f))
             take_signed(&f, sign_extended(f.umin, f.bits), sign_extended(f.umax, f.bits));
         if (f.smin >= 0 || f.smax < 0)
             take_unsigned(&f, (uint64_t)f.smin & ones_of(&f), (uint64_t)f.smax & ones_of(&f));
         if (f.umin > f.umax || f.smin > f.smax)
-            return facts_any(f.bits);
+            return range_full(f.bits);
         // The bits above the highest in which the ends differ are those of all between them.
         uint64_t differ = f.umin ^ f.umax;
         uint64_t same = ones_of(&f) & ~(differ ? low_ones(64 - (uint32_t)__builtin_clzll(differ)) : 0);
         f.ones |= f.umin & same;
         f.zeros |= ~f.umin & same;
         if (f.ones & f.zeros)
-            return facts_any(f.bits);
+            return range_full(f.bits);
         if ((f.zeros | f.ones) == (before.zeros | before.ones) && f.umin == before.umin && f.umax == before.umax &&
             f.smin == before.smin && f.smax == before.smax)
             return f;
     }
 }
 
-Facts facts_constant(uint64_t x, uint32_t bits)
+ValueRange range_constant(uint64_t x, uint32_t bits)
 {
     x &= low_ones(bits);
     int64_t number = sign_extended(x, bits);
-    return (Facts){bits, ~x & low_ones(bits), x, x, x, number, number};
+    return (ValueRange){bits, ~x & low_ones(bits), x, x, x, number, number};
 }
 
-// What bits alone say; the rest waits for tighten().
-static Facts only_bits(uint64_t zeros, uint64_t ones, uint32_t bits)
+// Returns the range of these known bits, not yet tightened.
+static ValueRange only_bits(uint64_t zeros, uint64_t ones, uint32_t bits)
 {
-    Facts f = facts_any(bits);
+    ValueRange f = range_full(bits);
     f.zeros = zeros & low_ones(bits);
     f.ones = ones & low_ones(bits);
-    return f.zeros & f.ones ? facts_any(bits) : f;
+    return f.zeros & f.ones ? range_full(bits) : f;
 }
 
-Facts facts_bits(uint64_t zeros, uint64_t ones, uint32_t bits) { return tighten(only_bits(zeros, ones, bits)); }
+ValueRange range_of_bits(uint64_t zeros, uint64_t ones, uint32_t bits) { return tighten(only_bits(zeros, ones, bits)); }
 
-Facts facts_unsigned(uint64_t min, uint64_t max, uint32_t bits)
+ValueRange range_unsigned(uint64_t min, uint64_t max, uint32_t bits)
 {
-    Facts f = facts_any(bits);
+    ValueRange f = range_full(bits);
     take_unsigned(&f, min, max);
     return tighten(f);
 }
 
-Facts facts_signed(int64_t min, int64_t max, uint32_t bits)
+ValueRange range_signed(int64_t min, int64_t max, uint32_t bits)
 {
-    Facts f = facts_any(bits);
+    ValueRange f = range_full(bits);
     take_signed(&f, min, max);
     return tighten(f);
 }
 
-bool facts_allow(const Facts *f, uint64_t x)
+bool range_contains(const ValueRange *f, uint64_t x)
 {
     int64_t number = sign_extended(x, f->bits);
     return !(x & ~ones_of(f)) && !(x & f->zeros) && !(~x & f->ones) && x >= f->umin && x <= f->umax &&
            number >= f->smin && number <= f->smax;
 }
 
-Facts facts_both(const Facts *a, const Facts *b)
+bool range_is_within(const ValueRange *r, const ValueRange *in)
 {
-    Facts f = *a;
+    return !(in->zeros & ~r->zeros) && !(in->ones & ~r->ones) && r->umin >= in->umin && r->umax <= in->umax &&
+           r->smin >= in->smin && r->smax <= in->smax;
+}
+
+ValueRange range_meet(const ValueRange *a, const ValueRange *b)
+{
+    ValueRange f = *a;
     f.zeros |= b->zeros;
     f.ones |= b->ones;
     take_unsigned(&f, b->umin, b->umax);
@@ -111,9 +119,9 @@ Facts facts_both(const Facts *a, const Facts *b)
     return tighten(f);
 }
 
-Facts facts_either(const Facts *a, const Facts *b)
+ValueRange range_join(const ValueRange *a, const ValueRange *b)
 {
-    Facts f = {a->bits, a->zeros & b->zeros, a->ones & b->ones, 0, 0, 0, 0};
+    ValueRange f = {a->bits, a->zeros & b->zeros, a->ones & b->ones, 0, 0, 0, 0};
     f.umin = MIN(a->umin, b->umin);
     f.umax = MAX(a->umax, b->umax);
     f.smin = MIN(a->smin, b->smin);
@@ -121,67 +129,67 @@ Facts facts_either(const Facts *a, const Facts *b)
     return tighten(f);
 }
 
-Facts facts_compared(FactCompare cmp, bool is_signed, const Facts *y)
+ValueRange range_of_comparison(RangeCompare cmp, bool is_signed, const ValueRange *y)
 {
     uint32_t bits = y->bits;
-    bool above = cmp == FC_GT || cmp == FC_GE, other = cmp == FC_LT || cmp == FC_GT;
-    if (cmp == FC_EQ)
+    bool above = cmp == RC_GT || cmp == RC_GE, other = cmp == RC_LT || cmp == RC_GT;
+    if (cmp == RC_EQ)
         return *y;
-    if (cmp == FC_NE) {
-        Facts f = facts_any(bits);
+    if (cmp == RC_NE) {
+        ValueRange f = range_full(bits);
         if (y->umin != y->umax)
             return f;
         f.umin += y->umin == f.umin;
         f.umax -= y->umin == f.umax;
         f.smin += y->smin == f.smin;
         f.smax -= y->smin == f.smax;
-        return f.umin > f.umax || f.smin > f.smax ? facts_any(bits) : tighten(f);
+        return f.umin > f.umax || f.smin > f.smax ? range_full(bits) : tighten(f);
     }
     if (is_signed) {
         // Nothing is less than the least.
         if (other && (above ? y->smin == greatest(bits) : y->smax == least(bits)))
-            return facts_any(bits);
-        return above ? facts_signed(y->smin + other, greatest(bits), bits)
-                     : facts_signed(least(bits), y->smax - other, bits);
+            return range_full(bits);
+        return above ? range_signed(y->smin + other, greatest(bits), bits)
+                     : range_signed(least(bits), y->smax - other, bits);
     }
     if (other && (above ? y->umin == low_ones(bits) : y->umax == 0))
-        return facts_any(bits);
-    return above ? facts_unsigned(y->umin + other, low_ones(bits), bits) : facts_unsigned(0, y->umax - other, bits);
+        return range_full(bits);
+    return above ? range_unsigned(y->umin + other, low_ones(bits), bits) : range_unsigned(0, y->umax - other, bits);
 }
 
 /* -- Bits ----------------------------------------------------------------------------------------------- */
 
-Facts facts_not(const Facts *a)
+ValueRange range_not(const ValueRange *a)
 {
-    Facts f = {a->bits, a->ones, a->zeros, ~a->umax & ones_of(a), ~a->umin & ones_of(a), ~a->smax, ~a->smin};
+    ValueRange f = {a->bits, a->ones, a->zeros, ~a->umax & ones_of(a), ~a->umin & ones_of(a), ~a->smax, ~a->smin};
     return f;
 }
 
-Facts facts_and(const Facts *a, const Facts *b)
+ValueRange range_and(const ValueRange *a, const ValueRange *b)
 {
-    Facts f = only_bits(a->zeros | b->zeros, a->ones & b->ones, a->bits);
+    ValueRange f = only_bits(a->zeros | b->zeros, a->ones & b->ones, a->bits);
     take_unsigned(&f, 0, MIN(a->umax, b->umax));
     return tighten(f);
 }
 
-Facts facts_or(const Facts *a, const Facts *b)
+ValueRange range_or(const ValueRange *a, const ValueRange *b)
 {
-    Facts f = only_bits(a->zeros & b->zeros, a->ones | b->ones, a->bits);
+    ValueRange f = only_bits(a->zeros & b->zeros, a->ones | b->ones, a->bits);
     take_unsigned(&f, MAX(a->umin, b->umin), UINT64_MAX);
     return tighten(f);
 }
 
-Facts facts_xor(const Facts *a, const Facts *b)
+ValueRange range_xor(const ValueRange *a, const ValueRange *b)
 {
-    return facts_bits((a->zeros & b->zeros) | (a->ones & b->ones), (a->zeros & b->ones) | (a->ones & b->zeros),
-                      a->bits);
+    return range_of_bits((a->zeros & b->zeros) | (a->ones & b->ones), (a->zeros & b->ones) | (a->ones & b->zeros),
+                         a->bits);
 }
 
 /* -- Sums ----------------------------------------------------------------------------------------------- */
 
 // The bits of a + b + carry: where both operands are known, and so is what is carried in, which lies between that of
 // the least and that of the greatest operands.
-static Facts sum_of_bits(const Facts *a, const Facts *b, uint64_t carry)
+static ValueRange sum_of_bits(const ValueRange *a, const ValueRange *b, uint64_t carry)
 {
     uint64_t high = ~a->zeros + ~b->zeros + carry, low = a->ones + b->ones + carry;
     uint64_t not_carried = ~(high ^ a->zeros ^ b->zeros), carried = low ^ a->ones ^ b->ones;
@@ -189,7 +197,7 @@ static Facts sum_of_bits(const Facts *a, const Facts *b, uint64_t carry)
     return only_bits(~high & known, low & known, a->bits);
 }
 
-static void take_numbers(Facts *f, SignedWide umin, SignedWide umax, SignedWide smin, SignedWide smax)
+static void take_numbers(ValueRange *f, SignedWide umin, SignedWide umax, SignedWide smin, SignedWide smax)
 {
     SignedWide all = (SignedWide)1 << f->bits;
     // All wrap equally often, or none is told.
@@ -200,17 +208,17 @@ static void take_numbers(Facts *f, SignedWide umin, SignedWide umax, SignedWide 
         take_signed(f, (int64_t)smin, (int64_t)smax);
 }
 
-Facts facts_add(const Facts *a, const Facts *b)
+ValueRange range_add(const ValueRange *a, const ValueRange *b)
 {
-    Facts f = sum_of_bits(a, b, 0);
+    ValueRange f = sum_of_bits(a, b, 0);
     take_numbers(&f, (SignedWide)a->umin + b->umin, (SignedWide)a->umax + b->umax, (SignedWide)a->smin + b->smin,
                  (SignedWide)a->smax + b->smax);
     return tighten(f);
 }
 
-Facts facts_sub(const Facts *a, const Facts *b)
+ValueRange range_sub(const ValueRange *a, const ValueRange *b)
 {
-    Facts other = facts_not(b), f = sum_of_bits(a, &other, 1);
+    ValueRange other = range_not(b), f = sum_of_bits(a, &other, 1);
     take_numbers(&f, (SignedWide)a->umin - b->umax, (SignedWide)a->umax - b->umin, (SignedWide)a->smin - b->smax,
                  (SignedWide)a->smax - b->smin);
     return tighten(f);
@@ -218,59 +226,77 @@ Facts facts_sub(const Facts *a, const Facts *b)
 
 /* -- Products ------------------------------------------------------------------------------------------- */
 
-// How many of the lowest bits are known to be 0.
-static uint32_t trailing(const Facts *a) { return ~a->zeros ? (uint32_t)__builtin_ctzll(~a->zeros) : 64; }
+// Returns the number of trailing bits that are known to be 0.
+static uint32_t trailing(const ValueRange *a) { return ~a->zeros ? (uint32_t)__builtin_ctzll(~a->zeros) : 64; }
 
-Facts facts_mul(const Facts *a, const Facts *b)
+// Finds the bounds of the signed product.
+static void find_product(const ValueRange *a, const ValueRange *b, SignedWide *lo, SignedWide *hi)
 {
-    Facts f = only_bits(low_ones(MIN(trailing(a) + trailing(b), 64u)), 0, a->bits);
+    SignedWide ends[] = {(SignedWide)a->smin * b->smin, (SignedWide)a->smin * b->smax, (SignedWide)a->smax * b->smin,
+                         (SignedWide)a->smax * b->smax};
+    *lo = *hi = ends[0];
+    for (int k = 1; k < 4; k++) {
+        *lo = MIN(*lo, ends[k]);
+        *hi = MAX(*hi, ends[k]);
+    }
+}
+
+ValueRange range_mul(const ValueRange *a, const ValueRange *b)
+{
+    ValueRange f = only_bits(low_ones(MIN(trailing(a) + trailing(b), 64u)), 0, a->bits);
     Wide max = (Wide)a->umax * b->umax;
     if (max <= ones_of(a))
         take_unsigned(&f, a->umin * b->umin, (uint64_t)max);
-    SignedWide ends[] = {(SignedWide)a->smin * b->smin, (SignedWide)a->smin * b->smax, (SignedWide)a->smax * b->smin,
-                         (SignedWide)a->smax * b->smax};
-    SignedWide lo = ends[0], hi = ends[0];
-    for (int k = 1; k < 4; k++) {
-        lo = MIN(lo, ends[k]);
-        hi = MAX(hi, ends[k]);
-    }
+    SignedWide lo, hi;
+    find_product(a, b, &lo, &hi);
     if (lo >= least(a->bits) && hi <= greatest(a->bits))
         take_signed(&f, (int64_t)lo, (int64_t)hi);
     return tighten(f);
 }
 
-Facts facts_div(const Facts *a, const Facts *b, bool is_signed)
+ValueRange range_mul_high(const ValueRange *a, const ValueRange *b, bool is_signed)
+{
+    uint32_t bits = a->bits;
+    if (!is_signed)
+        return range_unsigned((uint64_t)((Wide)a->umin * b->umin >> bits), (uint64_t)((Wide)a->umax * b->umax >> bits),
+                              bits);
+    SignedWide lo, hi;
+    find_product(a, b, &lo, &hi);
+    return range_signed((int64_t)(lo >> bits), (int64_t)(hi >> bits), bits);
+}
+
+ValueRange range_div(const ValueRange *a, const ValueRange *b, bool is_signed)
 {
     if (!is_signed)
-        return b->umin ? facts_unsigned(a->umin / b->umax, a->umax / b->umin, a->bits) : facts_any(a->bits);
+        return b->umin ? range_unsigned(a->umin / b->umax, a->umax / b->umin, a->bits) : range_full(a->bits);
     if (b->smin <= 0)
-        return facts_any(a->bits);
+        return range_full(a->bits);
     // Towards zero, so the quotient is nearest to it where the divisor is greatest.
-    return facts_signed(a->smin / (a->smin < 0 ? b->smin : b->smax), a->smax / (a->smax < 0 ? b->smax : b->smin),
+    return range_signed(a->smin / (a->smin < 0 ? b->smin : b->smax), a->smax / (a->smax < 0 ? b->smax : b->smin),
                         a->bits);
 }
 
-Facts facts_rem(const Facts *a, const Facts *b, bool is_signed)
+ValueRange range_rem(const ValueRange *a, const ValueRange *b, bool is_signed)
 {
     if (!is_signed)
-        return b->umin ? facts_unsigned(0, MIN(a->umax, b->umax - 1), a->bits) : facts_any(a->bits);
+        return b->umin ? range_unsigned(0, MIN(a->umax, b->umax - 1), a->bits) : range_full(a->bits);
     if (b->smin <= 0)
-        return facts_any(a->bits);
+        return range_full(a->bits);
     // As far from zero as what is divided, on the same side, but nearer than the divisor.
     int64_t most = b->smax - 1;
-    return facts_signed(a->smin < 0 ? MAX(a->smin, -most) : 0, a->smax > 0 ? MIN(a->smax, most) : 0, a->bits);
+    return range_signed(a->smin < 0 ? MAX(a->smin, -most) : 0, a->smax > 0 ? MIN(a->smax, most) : 0, a->bits);
 }
 
 /* -- Shifts, by a count that clamps --------------------------------------------------------------------- */
 
-Facts facts_shl(const Facts *a, const Facts *count)
+ValueRange range_shl(const ValueRange *a, const ValueRange *count)
 {
     if (count->umin >= a->bits)
-        return facts_constant(0, a->bits);
+        return range_constant(0, a->bits);
     if (count->umin != count->umax)
-        return facts_bits(low_ones(MIN(trailing(a) + (uint32_t)count->umin, 64u)), 0, a->bits);
+        return range_of_bits(low_ones(MIN(trailing(a) + (uint32_t)count->umin, 64u)), 0, a->bits);
     uint32_t n = (uint32_t)count->umin;
-    Facts f = only_bits(a->zeros << n | low_ones(n), a->ones << n, a->bits);
+    ValueRange f = only_bits(a->zeros << n | low_ones(n), a->ones << n, a->bits);
     if (a->umax <= ones_of(a) >> n)
         take_unsigned(&f, a->umin << n, a->umax << n);
     if (a->smin >= least(a->bits) >> n && a->smax <= greatest(a->bits) >> n)
@@ -278,14 +304,14 @@ Facts facts_shl(const Facts *a, const Facts *count)
     return tighten(f);
 }
 
-Facts facts_shr(const Facts *a, const Facts *count, bool is_signed)
+ValueRange range_shr(const ValueRange *a, const ValueRange *count, bool is_signed)
 {
     // By so much at least and at most; what is shifted out is gone, or all sign.
     uint32_t least_n = (uint32_t)MIN(count->umin, (uint64_t)a->bits - is_signed);
     uint32_t most_n = (uint32_t)MIN(count->umax, (uint64_t)a->bits - is_signed);
     if (!is_signed && least_n == a->bits)
-        return facts_constant(0, a->bits);
-    Facts f = facts_any(a->bits);
+        return range_constant(0, a->bits);
+    ValueRange f = range_full(a->bits);
     if (is_signed)
         take_signed(&f, a->smin >> (a->smin < 0 ? least_n : most_n), a->smax >> (a->smax < 0 ? most_n : least_n));
     else
@@ -300,9 +326,9 @@ Facts facts_shr(const Facts *a, const Facts *count, bool is_signed)
 
 /* -- Others --------------------------------------------------------------------------------------------- */
 
-Facts facts_min(const Facts *a, const Facts *b, bool is_signed)
+ValueRange range_min(const ValueRange *a, const ValueRange *b, bool is_signed)
 {
-    Facts f = facts_either(a, b);
+    ValueRange f = range_join(a, b);
     if (is_signed)
         take_signed(&f, MIN(a->smin, b->smin), MIN(a->smax, b->smax));
     else
@@ -310,9 +336,9 @@ Facts facts_min(const Facts *a, const Facts *b, bool is_signed)
     return tighten(f);
 }
 
-Facts facts_max(const Facts *a, const Facts *b, bool is_signed)
+ValueRange range_max(const ValueRange *a, const ValueRange *b, bool is_signed)
 {
-    Facts f = facts_either(a, b);
+    ValueRange f = range_join(a, b);
     if (is_signed)
         take_signed(&f, MAX(a->smin, b->smin), MAX(a->smax, b->smax));
     else
@@ -320,20 +346,32 @@ Facts facts_max(const Facts *a, const Facts *b, bool is_signed)
     return tighten(f);
 }
 
-Facts facts_abs(const Facts *a)
+ValueRange range_abs(const ValueRange *a)
 {
     if (a->smin >= 0)
         return *a;
     // That of the least number is itself.
     if (a->smin == least(a->bits))
-        return facts_unsigned(0, sign_of(a), a->bits);
-    return facts_signed(a->smax < 0 ? -a->smax : 0, MAX(-a->smin, a->smax), a->bits);
+        return range_unsigned(0, sign_of(a), a->bits);
+    return range_signed(a->smax < 0 ? -a->smax : 0, MAX(-a->smin, a->smax), a->bits);
 }
 
-Facts facts_resized(const Facts *a, uint32_t bits, bool is_signed)
+ValueRange range_distance(const ValueRange *a, const ValueRange *b, bool is_signed)
 {
-    Facts f = facts_any(bits);
-    if (bits <= a->bits) {
+    SignedWide amin = is_signed ? (SignedWide)a->smin : (SignedWide)a->umin;
+    SignedWide amax = is_signed ? (SignedWide)a->smax : (SignedWide)a->umax;
+    SignedWide bmin = is_signed ? (SignedWide)b->smin : (SignedWide)b->umin;
+    SignedWide bmax = is_signed ? (SignedWide)b->smax : (SignedWide)b->umax;
+    SignedWide low = MAX(amin - bmax, bmin - amax), high = MAX(amax - bmin, bmax - amin);
+    return range_unsigned((uint64_t)MAX(low, 0), (uint64_t)high, a->bits);
+}
+
+ValueRange range_resize(const ValueRange *a, uint32_t bits, bool is_signed)
+{
+    if (bits == a->bits)
+        return *a;
+    ValueRange f = range_full(bits);
+    if (bits < a->bits) {
         f.zeros = a->zeros & low_ones(bits);
         f.ones = a->ones & low_ones(bits);
         if (a->umax <= low_ones(bits))

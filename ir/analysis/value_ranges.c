@@ -1,0 +1,684 @@
+// SPDX-License-Identifier: MIT
+// Value ranges (value_ranges.h), on demand and memoized: a value's range is computed from the ranges of what defines
+// it, by the transfer functions of ir/eval, from special registers and directives, and in a block from the last
+// CONDITIONS that dominate it.
+//
+// Dominating conditions. A condition on a value that is defined once holds wherever its block dominates. On any way
+// there the condition was evaluated behind the last definition of the value: otherwise the part of the way from that
+// definition on, behind any way to the definition for the first time, would lead there without the condition. So it is
+// with the definitions between a value and one that it is computed from. The argument needs no ssa form, but one
+// definition that dominates all reads; values of joined registers are not narrowed. The same holds at the end of a
+// block, where a phi reads its inputs, and the branch there adds the condition of its edge.
+//
+// Phis. Inputs by edges that are no back edges are joined first, while the phi counts as unknown. Then a range is
+// assumed for the phi, and the inputs by back edges are computed under the assumption. If all inputs lie in the assumed
+// range, it holds: by induction over the time of execution, each value that the phi takes was computed from values in
+// their ranges. Otherwise the assumption was wrong, all that was memoized under it is forgotten, and another one is
+// tried (next_assumption()), the full range after three. A phi that is met while others are being computed is computed
+// under their assumptions, at most NEST deep, and is forgotten with them. WORK bounds how many definitions are looked
+// at on behalf of an outermost phi, so that the analysis is linear: a definition is looked at once, and WORK times for
+// each phi. Beyond a bound the range is full, and that is not memoized.
+//
+// The memo and changes. What is memoized of a register holds of all values that it ever takes, wherever it is read: no
+// condition on a block that reads it went in, only those on edges into phis. So it stays true as long as each register
+// takes the values that it took and branches stay, however it is computed; folding changes no more. A definition that
+// goes, or loses a guard that was always true, leaves a range that still holds.
+#include "ir/analysis/value_ranges.h"
+
+enum {
+    DEPTH = 40,  // definitions behind one another
+    ASKED = 2,   // so deep conditions count, too
+    CONDITIONS = 6,
+    LOGIC = 3,  // predicates made of predicates
+    MOVES = 3,  // that are looked through
+    AHEAD = 8,  // the block whose terminator is asked for
+    NEST = 2,
+    WORK = 48,
+};
+
+// What a condition compares, moves looked through; several: more than one comparison.
+typedef struct Subject {
+    bool several;
+    Operand x, y;
+} Subject;
+
+typedef struct Condition {
+    InstrId branch;
+    bool holds;  // the register of its guard
+    Subject subject;
+} Condition;
+
+// The last conditions that hold at a block, or on an edge behind one.
+typedef struct Conditions {
+    BlockId at;
+    uint32_t n;
+    uint64_t about;  // bits of what these are about
+    const Condition *condition[CONDITIONS + 1];
+    Condition edge;
+} Conditions;
+
+typedef struct Look {
+    ValueRanges *k;
+    const Conditions *here;  // NULL: conditions do not count
+} Look;
+
+// Places of values in the memo that are none: not known; full; a phi whose inputs by edges that are no back edges are
+// being computed since so many phis were open.
+enum { UNKNOWN, FULL, BUSY, FIRST_KNOWN = BUSY + NEST + 1 };
+
+static uint32_t bits_of(const Fn *fn, Operand o)
+{
+    uint32_t bits = op_is_reg(o)          ? width_bits((Width)ir_reg(fn, op_index(o))->width)
+                    : op_kind(o) == K_IMM ? width_bits(tab_const(fn->tables, op_index(o)).width)
+                                          : 0;
+    return bits <= 64 ? bits : 0;
+}
+
+static ValueRange look(const Look *l, Operand o, int asked);
+static ValueRange look_at_use(const Look *l, InstrId id, uint32_t k, int asked);
+
+/* -- Special registers ---------------------------------------------------------------------------------- */
+
+static void read_directives(ValueRanges *k)
+{
+    const Fn *fn = k->fn;
+    for (uint32_t n = 0; n < fn->directives.n && fn->flags & FN_KERNEL; n++) {
+        const Directive *d = &fn->directives.at[n];
+        Str text = tab_str(fn->tables, d->text);
+        bool exactly = text.len == 8 && memcmp(text.text, ".reqntid", 8) == 0;
+        bool at_most = text.len == 8 && memcmp(text.text, ".maxntid", 8) == 0;
+        if ((!exactly && !at_most) || !d->n)
+            continue;
+        uint64_t product = 1;
+        for (uint32_t v = 0; v < d->n; v++)
+            product = MIN(product * d->value[v], 1024u);
+        if (product && (!k->threads || product < k->threads))
+            k->threads = (uint32_t)product;
+        for (uint32_t v = 0; v < 3 && exactly; v++)
+            k->size[v] = v < d->n ? d->value[v] : 1;
+    }
+}
+
+static ValueRange special_register(const ValueRanges *k, uint32_t sreg)
+{
+    const SregInfo *info = &sreg_info[sreg];
+    uint64_t least = info->least, most = info->most ? info->most : low_ones(width_bits(info->width));
+    bool tid = sreg - SREG_TID_X < 3, ntid = sreg - SREG_NTID_X < 3;
+    if (tid || ntid) {
+        uint32_t dim = sreg - (tid ? SREG_TID_X : SREG_NTID_X);
+        if (k->threads)
+            most = MIN(most, (uint64_t)k->threads - tid);
+        if (k->size[dim])
+            most = MIN(most, (uint64_t)k->size[dim] - tid);
+        if (k->size[dim] && ntid)
+            least = MIN((uint64_t)k->size[dim], most);
+    }
+    return range_unsigned(least, most, width_bits(info->width));
+}
+
+/* -- Definitions ---------------------------------------------------------------------------------------- */
+
+static ValueRange load(const Mnem *m, const TypeInfo *type, uint32_t bits)
+{
+    uint32_t width = width_bits(type->width);
+    ValueRange any = range_full(width);
+    if (width >= bits || m->mod[MC_VEC] || type->class == TC_F)
+        return range_full(bits);
+    return range_resize(&any, bits, type->class == TC_S);
+}
+
+// Returns the range of register `r` of `bits` bits, which the instruction defines.
+static ValueRange definition(const Look *l, InstrId id, RegId r, uint32_t bits, int asked)
+{
+    const Fn *fn = l->k->fn;
+    const Instr *i = ir_instr(fn, id);
+    const Desc *d = ir_desc(fn, i);
+    uint32_t n = ir_nuse(i), ndef = i->ndef;
+    ValueRange in[EVAL_IN_MAX], result;
+    // A guarded definition may leave the value from before.
+    if (ir_guarded(i) || op_index(*ir_def(fn, i, 0)) != r)
+        return range_full(bits);
+    if (d->op == OP_LD || d->op == OP_LDU) {
+        const Mnem *m = tab_mnem(fn->tables, d->mnem);
+        return load(m, &type_info[m->type[0]], bits);
+    }
+    if (d->op == OP_MOV && op_kind(*ir_use(fn, i, 0)) == K_SREG) {
+        result = special_register(l->k, op_index(*ir_use(fn, i, 0)));
+        return range_resize(&result, bits, false);
+    }
+    const Eval *e = eval_cached(l->k->evals, i->desc);
+    if (!e || e->nin != n || !range_has_transfer(e))
+        return range_full(bits);
+    for (uint32_t k = 0; k < n; k++)
+        in[k] = look_at_use(l, id, ndef + k, asked);
+    result = range_transfer(e, in);
+    return range_resize(&result, bits, e->is_signed);
+}
+
+/* -- Conditions ----------------------------------------------------------------------------------------- */
+
+// Returns the one definition of a register that dominates all that reads it, 0 if there is none.
+static InstrId plain_definition(const ValueRanges *k, RegId r)
+{
+    if (k->definition)
+        return k->definition(k->user, r);
+    InstrId def = k->a->rdefs.def[r];
+    return def < DEF_JOINED ? def : 0;
+}
+
+static InstrId definition_of(const Look *l, Operand o)
+{
+    return op_is_reg(o) && !(o.mods & ~(uint32_t)OPM_NOT) ? plain_definition(l->k, op_index(o)) : 0;
+}
+
+// What it is a copy of: moves do not change a value.
+static Operand source_of(const Look *l, Operand o)
+{
+    const Fn *fn = l->k->fn;
+    for (int k = 0; k < MOVES; k++) {
+        InstrId def = definition_of(l, o);
+        const Instr *i = def ? ir_instr(fn, def) : NULL;
+        if (!i || ir_desc(fn, i)->op != OP_MOV || ir_guarded(i))
+            break;
+        Operand from = *ir_use(fn, i, 0);
+        if (!op_is_reg(from) || bits_of(fn, from) != bits_of(fn, o) || !definition_of(l, from))
+            break;
+        o = from;
+    }
+    return o;
+}
+
+static bool compares(Mod cmp, RangeCompare *c, bool *is_unsigned)
+{
+    static const struct {
+        Mod mod;
+        RangeCompare c;
+        bool is_unsigned;
+    } all[] = {{MOD_EQ, RC_EQ, 0}, {MOD_NE, RC_NE, 0}, {MOD_LT, RC_LT, 0}, {MOD_LE, RC_LE, 0}, {MOD_GT, RC_GT, 0},
+               {MOD_GE, RC_GE, 0}, {MOD_LO, RC_LT, 1}, {MOD_LS, RC_LE, 1}, {MOD_HI, RC_GT, 1}, {MOD_HS, RC_GE, 1}};
+    for (size_t k = 0; k < ARRAY_LEN(all); k++)
+        if (all[k].mod == cmp) {
+            *c = all[k].c;
+            *is_unsigned |= all[k].is_unsigned;
+            return true;
+        }
+    return false;
+}
+
+static const RangeCompare opposite[] = {RC_NE, RC_EQ, RC_GE, RC_GT, RC_LE, RC_LT};  // by what is not so
+static const RangeCompare mirrored[] = {RC_EQ, RC_NE, RC_GT, RC_GE, RC_LT, RC_LE};  // by what is, the other way round
+
+// What a comparison says of a value if it came out so.
+static void take_comparison(const Look *l, const Instr *i, Operand value, bool holds, ValueRange *f)
+{
+    const Fn *fn = l->k->fn;
+    const Desc *d = ir_desc(fn, i);
+    const Mnem *m = tab_mnem(fn->tables, d->mnem);
+    const TypeInfo *type = &type_info[m->type[0]];
+    bool is_unsigned = type->class != TC_S;
+    RangeCompare cmp;
+    if (!d->plain || i->ndef != 1 || m->mod[MC_BOOL] || !compares((Mod)m->mod[MC_CMP], &cmp, &is_unsigned) ||
+        (type->class != TC_U && type->class != TC_S && type->class != TC_B) || width_bits(type->width) != f->bits)
+        return;
+    Operand x = *ir_use(fn, i, 0), y = *ir_use(fn, i, 1);
+    bool first = op_same(source_of(l, x), value);
+    if (!first && !op_same(source_of(l, y), value))
+        return;
+    Look plainly = {l->k, NULL};
+    ValueRange other = look(&plainly, first ? y : x, 0);
+    if (other.bits != f->bits)
+        return;
+    cmp = first ? cmp : mirrored[cmp];
+    ValueRange more = range_of_comparison(holds ? cmp : opposite[cmp], !is_unsigned, &other);
+    *f = range_meet(f, &more);
+}
+
+// The same of a predicate, which may be made of others.
+static void take_predicate(const Look *l, Operand p, Operand value, bool holds, int depth, ValueRange *f)
+{
+    const Fn *fn = l->k->fn;
+    if (p.mods & OPM_NOT)
+        holds = !holds;
+    InstrId def = definition_of(l, p);
+    const Instr *i = def ? ir_instr(fn, def) : NULL;
+    if (!i || ir_guarded(i) || !depth)
+        return;
+    Opcode op = ir_desc(fn, i)->op;
+    switch (op) {
+    case OP_SETP: take_comparison(l, i, value, holds, f); return;
+    case OP_MOV:
+    case OP_NOT: take_predicate(l, *ir_use(fn, i, 0), value, op == OP_MOV ? holds : !holds, depth - 1, f); return;
+    case OP_AND:
+    case OP_OR:
+        // Both came out so.
+        for (uint32_t k = 0; k < 2 && holds == (op == OP_AND); k++)
+            take_predicate(l, *ir_use(fn, i, k), value, holds, depth - 1, f);
+        return;
+    default: return;
+    }
+}
+
+static Subject subject_of(const Look *l, Operand p)
+{
+    const Fn *fn = l->k->fn;
+    for (int k = 0; k < LOGIC; k++) {
+        InstrId def = definition_of(l, p);
+        const Instr *i = def ? ir_instr(fn, def) : NULL;
+        Opcode op = i ? ir_desc(fn, i)->op : OP_BRA;
+        if (op == OP_SETP)
+            return (Subject){.x = source_of(l, *ir_use(fn, i, 0)), .y = source_of(l, *ir_use(fn, i, 1))};
+        if (op == OP_AND || op == OP_OR)
+            return (Subject){.several = true};
+        if (op != OP_MOV && op != OP_NOT)
+            break;
+        p = *ir_use(fn, i, 0);
+    }
+    return (Subject){.x = op_none(), .y = op_none()};
+}
+
+static void find_conditional(ValueRanges *k)
+{
+    const Analyses *a = k->a;
+    k->conditional = NEW_ARRAY(k->arena, BlockId, k->fn->blocks.n);
+    k->condition = NEW_ARRAY(k->arena, Condition, k->fn->blocks.n);
+    for (uint32_t n = 0; n < a->nrpo; n++) {
+        BlockId b = a->dom.order[n];
+        Condition *c = &k->condition[b];
+        __builtin_prefetch(ir_instr(k->fn, ir_terminator(k->fn, a->dom.order[MIN(n + AHEAD, a->nrpo - 1)])));
+        c->branch = dominating_condition(k->fn, a, b, &c->holds);
+        k->conditional[b] = c->branch ? b : n ? k->conditional[a->dom.idom[b]] : 0;
+        if (c->branch)
+            c->subject = subject_of(&(Look){k, NULL}, *ir_guard(k->fn, ir_instr(k->fn, c->branch)));
+    }
+}
+
+// An operand as one of 64 bits, which others may have, too.
+static uint64_t bit_of(Operand o) { return (uint64_t)1 << o.word % 64; }
+
+static void add_condition(Conditions *here, const Condition *c)
+{
+    here->condition[here->n++] = c;
+    here->about |= c->subject.several ? UINT64_MAX : bit_of(c->subject.x) | bit_of(c->subject.y);
+}
+
+// Finds the last conditions that dominate a block.
+static void find_conditions(const ValueRanges *k, BlockId at, Conditions *here)
+{
+    here->at = at;
+    here->n = 0;
+    here->about = 0;
+    for (BlockId b = k->conditional[at]; here->n < CONDITIONS && b; b = k->conditional[k->a->dom.idom[b]])
+        add_condition(here, &k->condition[b]);
+}
+
+// Finds those that hold where control goes from the end of a block to another one.
+static void find_edge_conditions(ValueRanges *k, BlockId from, BlockId to, Conditions *here)
+{
+    Condition *c = &here->edge;
+    find_conditions(k, from, here);
+    c->branch = edge_condition(k->fn, from, to, &c->holds);
+    if (!c->branch)
+        return;
+    c->subject = subject_of(&(Look){k, NULL}, *ir_guard(k->fn, ir_instr(k->fn, c->branch)));
+    add_condition(here, c);
+}
+
+static bool is_about(const Condition *c, Operand o)
+{
+    return c->subject.several || op_same(o, c->subject.x) || op_same(o, c->subject.y);
+}
+
+static void take_conditions(const Look *l, Operand value, ValueRange *f)
+{
+    const ValueRanges *k = l->k;
+    const Conditions *here = l->here;
+    value = source_of(l, value);
+    if (!(here->about & bit_of(value)))
+        return;
+    for (uint32_t n = 0; n < here->n; n++) {
+        const Condition *c = here->condition[n];
+        if (!is_about(c, value))
+            continue;
+        Operand guard = *ir_guard(k->fn, ir_instr(k->fn, c->branch));
+        take_predicate(l, (Operand){guard.word, guard.mods & ~(uint32_t)OPM_NOT}, value, c->holds, LOGIC, f);
+    }
+}
+
+// True if a condition may be on what an instruction reads.
+static bool is_about_operands(const Look *l, const Instr *i)
+{
+    const Conditions *here = l->here;
+    for (uint32_t n = 0; n < ir_nuse(i); n++) {
+        Operand o = *ir_use(l->k->fn, i, n);
+        if (!op_is_reg(o) || !(here->about & bit_of(o)))
+            continue;
+        for (uint32_t c = 0; c < here->n; c++)
+            if (is_about(here->condition[c], o))
+                return true;
+    }
+    return false;
+}
+
+/* -- The memo ------------------------------------------------------------------------------------------- */
+
+// Makes room for registers that are newer than the memo.
+static void reserve(ValueRanges *k, ValueId v)
+{
+    if (v < k->nplaces)
+        return;
+    uint32_t n = MAX(2 * k->nplaces, v + 64), *places = NEW_ARRAY(k->arena, uint32_t, n);
+    memcpy(places, k->place, k->nplaces * sizeof *places);
+    k->place = places;
+    k->nplaces = n;
+}
+
+static void memoize(ValueRanges *k, ValueId v, const ValueRange *r)
+{
+    if (range_is_full(r)) {
+        k->place[v] = FULL;  // whatever was assumed
+        return;
+    }
+    k->place[v] = k->known.n;
+    VEC_PUSH(k->arena, &k->known, *r);
+    if (k->open)
+        VEC_PUSH(k->arena, &k->trail, v);
+}
+
+// Forgets what was memoized since the trail and the ranges had this length.
+static void forget(ValueRanges *k, uint32_t trail, uint32_t known)
+{
+    while (k->trail.n > trail)
+        k->place[k->trail.at[--k->trail.n]] = UNKNOWN;
+    k->known.n = known;
+}
+
+/* -- Phis ----------------------------------------------------------------------------------------------- */
+
+// A phi: an instruction of ssa form, or one of AN_RDEFS.
+typedef struct Phi {
+    BlockId block;
+    uint32_t bits, n;  // inputs
+    InstrId instr;     // 0: of AN_RDEFS
+    const ReachingPhi *reaching;
+} Phi;
+
+static ValueRange look_at_value(ValueRanges *k, ValueId v, uint32_t bits);
+
+// Returns the block that input n comes from.
+static BlockId input_block(const ValueRanges *k, const Phi *p, uint32_t n)
+{
+    if (!p->instr)
+        return k->a->preds.at[k->a->preds.first[p->block] + n];
+    return op_index(*ir_use(k->fn, ir_instr(k->fn, p->instr), 2 * n));
+}
+
+// Returns the range of input n at the end of the block that it comes from.
+static ValueRange input_range(ValueRanges *k, const Phi *p, uint32_t n)
+{
+    const Fn *fn = k->fn;
+    BlockId from = input_block(k, p, n);
+    ValueId v = p->instr ? 0 : k->a->rdefs.input[p->reaching->inputs + n];
+    bool joined = !p->instr && v >= k->a->rdefs.first_def;
+    if (joined || (!p->instr && !v))
+        return look_at_value(k, v, p->bits);
+    Operand o = p->instr ? *ir_use(fn, ir_instr(fn, p->instr), 2 * n + 1) : op_reg(fn, v);
+    Conditions here;
+    if (!op_is_reg(o))
+        return look(&(Look){k, NULL}, o, 0);
+    find_edge_conditions(k, from, p->block, &here);
+    return look(&(Look){k, here.n ? &here : NULL}, o, ASKED);
+}
+
+// Adds the ranges of the inputs by back edges, or of the others, to *r. False: the join is full.
+static bool join_inputs(ValueRanges *k, const Phi *p, bool back, ValueRange *r, bool *any)
+{
+    for (uint32_t n = 0; n < p->n; n++) {
+        BlockId from = input_block(k, p, n);
+        // What nothing reaches passes nothing on.
+        if (k->a->rpo_index[from] == UINT32_MAX || dominates(k->a, p->block, from) != back)
+            continue;
+        ValueRange in = input_range(k, p, n);
+        if (in.bits != p->bits)
+            return false;
+        *r = *any ? range_join(r, &in) : in;
+        *any = true;
+        if (range_is_full(r))
+            return false;
+    }
+    return true;
+}
+
+// Returns the bits below the lowest one that is known in `a` and not in `b`.
+static uint64_t stable_bits(const ValueRange *a, const ValueRange *b)
+{
+    uint64_t changed = (a->zeros & ~b->zeros) | (a->ones & ~b->ones);
+    return changed ? low_ones((uint32_t)__builtin_ctzll(changed)) : UINT64_MAX;
+}
+
+// Returns the join of an assumption and what came of it, with the bounds that moved at the ends: the greatest unsigned
+// number is then the greatest one with a sign, if that is enough.
+static ValueRange widen(const ValueRange *old, const ValueRange *now)
+{
+    ValueRange join = range_join(old, now), wide = range_full(join.bits);
+    uint64_t keep = stable_bits(old, &join), half = low_ones(join.bits - 1);
+    uint64_t umax = join.umax == old->umax ? join.umax : join.umax <= half ? half : wide.umax;
+    ValueRange u = range_unsigned(join.umin == old->umin ? join.umin : 0, umax, join.bits);
+    ValueRange s = range_signed(join.smin == old->smin ? join.smin : wide.smin,
+                                join.smax == old->smax ? join.smax : wide.smax, join.bits);
+    ValueRange bits = range_of_bits(join.zeros & keep, join.ones & keep, join.bits);
+    s = range_meet(&s, &u);
+    return range_meet(&s, &bits);
+}
+
+// Returns an assumption that did not hold with those bounds of what came of it that lie inside: a comparison with a
+// bound may have cut off what moved.
+static ValueRange clip(const ValueRange *old, const ValueRange *now)
+{
+    ValueRange u = range_unsigned(MAX(old->umin, now->umin), MIN(old->umax, now->umax), old->bits);
+    ValueRange s = range_signed(MAX(old->smin, now->smin), MIN(old->smax, now->smax), old->bits);
+    s = range_meet(&s, &u);
+    return range_meet(&s, old);
+}
+
+// Returns the next range to assume.
+static ValueRange next_assumption(const ValueRange *old, const ValueRange *now, int round)
+{
+    switch (round) {
+    case 0: return range_join(old, now);
+    case 1: return widen(old, now);
+    case 2: return clip(old, now);
+    default: return range_full(old->bits);
+    }
+}
+
+// Finds a range of a phi with back edges, of which `r` is the range of the other inputs. The first one that holds is
+// narrowed once to what came of it, if that holds, too.
+static void iterate(ValueRanges *k, ValueId v, const Phi *p, const ValueRange *r)
+{
+    uint32_t trail = k->trail.n, place = k->known.n;
+    ValueRange assumed = *r, held = range_full(p->bits);
+    VEC_PUSH(k->arena, &k->known, assumed);
+    for (int round = 0; !range_is_full(&assumed); round++) {
+        ValueRange now = *r;
+        bool any = true, narrowed = !range_is_full(&held);
+        k->known.at[place] = assumed;
+        k->place[v] = place;
+        bool part = join_inputs(k, p, true, &now, &any), holds = part && range_is_within(&now, &assumed);
+        if (holds && (narrowed || range_is_within(&assumed, &now))) {
+            VEC_PUSH(k->arena, &k->trail, v);
+            return;
+        }
+        forget(k, trail, place + 1);
+        if (!part || (narrowed && !holds))
+            break;
+        if (holds)
+            held = assumed;
+        assumed = holds ? now : next_assumption(&assumed, &now, round);
+    }
+    k->known.n = place;
+    memoize(k, v, &held);
+}
+
+static ValueRange find_phi(ValueRanges *k, ValueId v, const Phi *p)
+{
+    ValueRange r = range_full(p->bits);
+    bool any = false, loops = false;
+    for (uint32_t n = 0; n < p->n; n++)
+        loops |= dominates(k->a, p->block, input_block(k, p, n));
+    if (loops && k->open == NEST)
+        return r;
+    k->place[v] = BUSY + k->open;
+    if (!join_inputs(k, p, false, &r, &any) || !any)
+        r = range_full(p->bits);
+    if (!loops || range_is_full(&r)) {
+        memoize(k, v, &r);
+        return r;
+    }
+    if (!k->open++)
+        k->work = 0;
+    iterate(k, v, p, &r);
+    if (!--k->open)
+        k->trail.n = 0;
+    return k->place[v] == FULL ? range_full(p->bits) : k->known.at[k->place[v]];
+}
+
+/* -- Values --------------------------------------------------------------------------------------------- */
+
+static ValueRange find_value(ValueRanges *k, ValueId v, uint32_t bits)
+{
+    const Fn *fn = k->fn;
+    Phi p = {.bits = bits};
+    if (!k->definition && value_is_phi(k->a, v)) {
+        p.reaching = value_phi(k->a, v);
+        p.block = p.reaching->block;
+        p.n = pred_count(k->a, p.block);
+        // What comes into the entry from outside is nothing that was written.
+        return p.block == fn->first ? range_full(bits) : find_phi(k, v, &p);
+    }
+    bool plain = k->definition || v < k->a->rdefs.first_def;
+    InstrId def = plain ? plain_definition(k, v) : value_def(k->a, v);
+    const Instr *i = def ? ir_instr(fn, def) : NULL;
+    if (!i || (!plain && i->ndef != 1) || k->a->rpo_index[i->block] == UINT32_MAX)
+        return range_full(bits);
+    if (ir_desc(fn, i)->op == OP_PHI) {
+        p.instr = def;
+        p.block = i->block;
+        p.n = ir_nuse(i) / 2;
+        return find_phi(k, v, &p);
+    }
+    ValueRange r = definition(&(Look){k, NULL}, def, op_index(*ir_def(fn, i, 0)), bits, 0);
+    memoize(k, v, &r);
+    return r;
+}
+
+// Returns the range of a value wherever it is read.
+static ValueRange look_at_value(ValueRanges *k, ValueId v, uint32_t bits)
+{
+    if (!v || v == VALUE_ANY)
+        return range_full(bits);
+    reserve(k, v);
+    uint32_t place = k->place[v];
+    if (place >= FIRST_KNOWN)
+        return k->known.at[place];
+    // A phi is met again before a range is assumed for one in between only where a cycle has several entries.
+    if (place == FULL || place == BUSY + k->open)
+        return range_full(bits);
+    if (k->depth == DEPTH || (k->open && k->work == WORK))
+        return range_full(bits);
+    k->depth++;
+    k->work += k->open != 0;
+    ValueRange r = find_value(k, v, bits);
+    k->depth--;
+    return r;
+}
+
+// `asked`: how many definitions deep conditions count.
+static ValueRange look(const Look *l, Operand o, int asked)
+{
+    const Fn *fn = l->k->fn;
+    uint32_t bits = bits_of(fn, o);
+    if (op_kind(o) == K_IMM && op_index(o) != CONST_UNDEF && !o.mods && bits)
+        return range_constant(tab_const(fn->tables, op_index(o)).bits, bits);
+    InstrId def = definition_of(l, o);
+    if (!def || o.mods || bits < 8)
+        return range_full(bits ? bits : 64);
+    ValueRange f = look_at_value(l->k, op_index(o), bits);
+    if (!l->here || !asked)
+        return f;
+    if (is_about_operands(l, ir_instr(fn, def))) {
+        ValueRange more = definition(l, def, op_index(o), bits, asked - 1);
+        f = range_meet(&f, &more);
+    }
+    take_conditions(l, o, &f);
+    return f;
+}
+
+static ValueRange look_at_use(const Look *l, InstrId id, uint32_t k, int asked)
+{
+    const ValueRanges *v = l->k;
+    Operand o = ir_ops(v->fn, ir_instr(v->fn, id))[k];
+    uint32_t bits = bits_of(v->fn, o);
+    if (v->definition || !op_is_reg(o) || o.mods || bits < 8 || v->a->rdefs.def[op_index(o)] != DEF_JOINED)
+        return look(l, o, asked);
+    return look_at_value(l->k, value_of(v->fn, v->a, id, k), bits);
+}
+
+void value_ranges_init(ValueRanges *k, const Fn *fn, const Analyses *a, DefinitionOf *definition, const void *user,
+                       EvalCache *evals, Arena *arena)
+{
+    *k = (ValueRanges){.fn = fn, .a = a, .definition = definition, .user = user, .evals = evals, .arena = arena};
+    read_directives(k);
+}
+
+// Prepares for the first query.
+static void begin(ValueRanges *k)
+{
+    find_conditional(k);
+    k->nplaces = MAX(k->fn->regs.n, k->definition ? 0 : value_count(k->a));
+    k->place = NEW_ARRAY(k->arena, uint32_t, k->nplaces);
+    k->here = NEW(k->arena, Conditions);
+    for (uint32_t n = 0; n < FIRST_KNOWN; n++)
+        VEC_PUSH(k->arena, &k->known, ((ValueRange){0}));
+}
+
+// Returns the conditions that dominate a block, NULL if there are none.
+static const Conditions *conditions_at(ValueRanges *k, BlockId at)
+{
+    if (!k->conditional)
+        begin(k);
+    if (k->a->rpo_index[at] == UINT32_MAX || !k->conditional[at])
+        return NULL;
+    if (k->here->at != at)
+        find_conditions(k, at, k->here);
+    return k->here;
+}
+
+ValueRange value_range(ValueRanges *k, Operand o, BlockId at)
+{
+    const Conditions *here = conditions_at(k, at);
+    return look(&(Look){k, here}, o, ASKED);
+}
+
+ValueRange value_range_of_use(ValueRanges *k, InstrId i, uint32_t n)
+{
+    const Conditions *here = conditions_at(k, ir_instr(k->fn, i)->block);
+    return look_at_use(&(Look){k, here}, i, n, ASKED);
+}
+
+ValueRange value_range_of_value(ValueRanges *k, ValueId v)
+{
+    const ReachingDefs *rd = &k->a->rdefs;
+    RegId r = v;
+    conditions_at(k, k->fn->first);
+    if (!v || v == VALUE_ANY)
+        return range_full(64);
+    if (v >= rd->first_def && value_is_phi(k->a, v)) {
+        r = value_phi(k->a, v)->reg;
+    } else if (v >= rd->first_def) {
+        const Occurrence *at = &rd->at[rd->defs[v - rd->first_def]];
+        const Instr *i = ir_instr(k->fn, at->instr);
+        r = op_index(ir_ops(k->fn, i)[at->op - i->ops]);
+    }
+    uint32_t bits = bits_of(k->fn, op_reg(k->fn, r));
+    return bits < 8 ? range_full(64) : look_at_value(k, v, bits);
+}
