@@ -4,11 +4,10 @@
 // Sub-pass: OriCopyProp, of the GeneralOptimize bundles. One walk in layout order; a use that reads a copy gets what
 // the copy was made of, as far back as goes and its slot takes. So a copy of a copy is one step, since its own use was
 // rewritten before. In ssa form a value is there wherever a copy of it is. In multi form a source is if it has one
-// definition that dominates what reads it (ir/analysis/rdefs.h calls it plain) and the use reads no other definition of
-// the copy; or, within a block, if nothing wrote either since. Copies are moves of registers and constants, `not` of a
-// predicate, conversions of an integer type of the register's width into itself, and the parts of what was packed. The
-// address of a symbol goes into the memory operands that take it. Copies that nobody reads any more are left for dead
-// code removal.
+// definition that dominates what reads it (AN_DEF) and the use reads no other definition of the copy; or, within a
+// block, if nothing wrote either since. Copies are moves of registers and constants, `not` of a predicate, conversions
+// of an integer type of the register's width into itself, and the parts of what was packed. The address of a symbol
+// goes into the memory operands that take it. Copies that nobody reads any more are left for dead code removal.
 //
 //     R2 = mov.b32 R1                             R2 = mov.b32 R1
 //     R3 = add.s32 R2, 1                     ->   R3 = add.s32 R1, 1
@@ -104,8 +103,8 @@ static Operand copied(const Fn *fn, const Analyses *a, InstrId id, RegId r)
     }
     if (d->op != OP_UNPACK || ir_guarded(i) || !is_plain_register(fn, *ir_use(fn, i, 0)))
         return op_none();
-    InstrId def = a->rdefs.def[op_index(*ir_use(fn, i, 0))];
-    const Instr *pack = def && def < DEF_JOINED ? ir_instr(fn, def) : NULL;
+    InstrId def = def_of(a, op_index(*ir_use(fn, i, 0)));
+    const Instr *pack = def ? ir_instr(fn, def) : NULL;
     if (!pack || ir_desc(fn, pack)->op != OP_PACK || ir_guarded(pack) || ir_nuse(pack) != i->ndef)
         return op_none();
     for (uint32_t k = 0; k < i->ndef; k++) {
@@ -113,20 +112,13 @@ static Operand copied(const Fn *fn, const Analyses *a, InstrId id, RegId r)
         if (!op_is_reg(*ir_def(fn, i, k)) || op_index(*ir_def(fn, i, k)) != r)
             continue;
         bool constant = op_kind(part) == K_IMM && op_index(part) != CONST_UNDEF;
-        InstrId made = is_plain_register(fn, part) ? a->rdefs.def[op_index(part)] : 0;
-        return constant || (made && made < DEF_JOINED) ? part : op_none();
+        bool one = is_plain_register(fn, part) && def_of(a, op_index(part));
+        return constant || one ? part : op_none();
     }
     return op_none();
 }
 
 /* -- Whether it can be read here ------------------------------------------------------------------------ */
-
-// Whether a register has one value wherever something reads it.
-static bool is_single(const CopyProp *c, RegId r)
-{
-    InstrId def = c->a->rdefs.def[r];
-    return def && def < DEF_JOINED;
-}
 
 static bool guarded_alike(const Fn *fn, const Instr *a, const Instr *b)
 {
@@ -144,7 +136,7 @@ static bool passes_guard(const CopyProp *c, InstrId copy, InstrId reader, uint32
     bool is_use = k < user->ndef + ir_nuse(user);
     RegId guard = op_index(*ir_guard(fn, i));
     return is_use && guarded_alike(fn, i, user) &&
-           (fn->form == FORM_MULTI ? reg_in_ssa(ir_reg(fn, guard)) : is_single(c, guard));
+           (fn->form == FORM_MULTI ? reg_in_ssa(ir_reg(fn, guard)) : def_of(c->a, guard));
 }
 
 // In multi form: whether a copy of the block is one still.
@@ -171,13 +163,13 @@ static Operand step_back(const CopyProp *c, InstrId id, uint32_t k, Operand o, I
         return op_none();
     RegId r = op_index(o);
     bool local = fn->form == FORM_MULTI && is_fresh(c, r);
-    *copy = local ? c->local[r].instr : is_single(c, r) ? c->a->rdefs.def[r] : 0;
+    *copy = local ? c->local[r].instr : def_of(c->a, r);
     if (!*copy || !passes_guard(c, *copy, id, k))
         return op_none();
     if (!local && fn->form == FORM_MULTI && ir_guarded(ir_instr(fn, *copy)))
         return op_none();
     Operand from = copied(fn, c->a, *copy, r);
-    if (op_kind(from) == K_NONE || (op_is_reg(from) && !local && !is_single(c, op_index(from))))
+    if (op_kind(from) == K_NONE || (op_is_reg(from) && !local && !def_of(c->a, op_index(from))))
         return op_none();
     uint32_t negate = o.mods & OPM_NOT;
     if (op_kind(from) == K_IMM && negate)
@@ -207,9 +199,11 @@ static bool take_symbol(CopyProp *c, InstrId id, uint32_t k)
     Operand *base = ir_ops(fn, i) + k, *offset = base + 1;
     bool memory = d->traits & (TR_READ | TR_WRITE) && op_info[d->op].ntypes != OP_RAW && k < d->nops &&
                   operand_is_base(fn, d, k) && !(d->traits & TR_ORDERED);
-    if (!memory || !is_plain_register(fn, *base) || !is_single(c, op_index(*base)) || op_kind(*offset) != K_IMM)
+    if (!memory || !is_plain_register(fn, *base) || op_kind(*offset) != K_IMM)
         return false;
-    InstrId from = c->a->rdefs.def[op_index(*base)];
+    InstrId from = def_of(c->a, op_index(*base));
+    if (!from)
+        return false;
     const Instr *address = ir_instr(fn, from);
     if (ir_desc(fn, address)->op != OP_ADDR || ir_guarded(address) || op_kind(*ir_use(fn, address, 0)) != K_SYM)
         return false;
@@ -288,7 +282,7 @@ static bool is_old_value(const Instr *i, uint32_t k)
 
 bool phase_copy_prop(Ctx *ctx, Fn *fn)
 {
-    CopyProp c = {.ctx = ctx, .fn = fn, .a = analysis_need(fn, AN_RDEFS)};
+    CopyProp c = {.ctx = ctx, .fn = fn, .a = analysis_need(fn, AN_DEF)};
     bool multi = fn->form == FORM_MULTI;
     arena_init(&c.scratch, &ctx->heap);
     if (multi) {
@@ -307,7 +301,5 @@ bool phase_copy_prop(Ctx *ctx, Fn *fn)
         }
     }
     arena_free(&c.scratch);
-    if (c.progress)
-        analysis_drop(fn, AN_FLOW | rdefs_of_form(fn));
     return c.progress;
 }

@@ -233,15 +233,6 @@ typedef struct Chain {
     uint64_t value[REGS];
 } Chain;
 
-static InstrId chain_definition(const void *user, RegId r)
-{
-    const Chain *c = user;
-    for (uint32_t k = 0; k < c->n; k++)
-        if (c->reg[k] == r)
-            return c->def[k];
-    return 0;
-}
-
 // One of the registers of that width, mostly a late one; 0 = there is none.
 static Operand some_register(const Chain *c, Width width)
 {
@@ -357,7 +348,7 @@ static uint32_t prove_chain(Heap *heap)
         add_instruction(&c);
     ir_append(c.fn, c.block, desc_make(c.fn->tables, "ret", ""), 0, NULL, 0);
     KnownFacts known;
-    known_facts_init(&known, c.fn, analysis_need(c.fn, AN_RPO | AN_DOM), chain_definition, &c, &arena);
+    known_facts_init(&known, c.fn, analysis_need(c.fn, AN_RPO | AN_DOM | AN_DEF), &arena);
     Facts facts[REGS];
     for (uint32_t k = 0; k < c.n; k++)
         facts[k] = known_facts(&known, op_reg(c.fn, c.reg[k]), c.block);

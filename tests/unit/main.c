@@ -29,6 +29,7 @@
     X(control_deps)    \
     X(defuse)          \
     X(live)            \
+    X(def)             \
     X(rdefs)           \
     X(origins)         \
     X(verify_form)     \

@@ -130,7 +130,6 @@ typedef struct Fold {
     uint8_t *readers;  // by RegId, of those that were there in the beginning
     RegId nregs;
     uint8_t *kept;  // by RegId below nregs: a constant in a sum with it stays a sum somewhere; NULL = not yet looked
-    VEC(InstrId) made;   // definitions of registers from nregs on
     VEC(uint32_t) from;  // by RegId: FROM_*, of registers with one definition that has no guard
     InstrId root;
     bool root_offset;    // constants in sums with what is being matched become offsets
@@ -146,27 +145,16 @@ typedef struct Fold {
 
 static bool is_plain_register(const Fold *f, Operand o)
 {
-    return op_is_reg(o) && !o.mods && (op_index(o) >= f->nregs || f->a->rdefs.def[op_index(o)] != DEF_OUTSIDE);
+    return op_is_reg(o) && !o.mods && !def_is_outside(f->a, op_index(o));
 }
 
 static bool is_constant(Operand o) { return op_kind(o) == K_IMM && op_index(o) != CONST_UNDEF && !o.mods; }
 
 static uint64_t bits_of_constant(const Fn *fn, Operand o) { return tab_const(fn->tables, op_index(o)).bits; }
 
-// The one definition of a register that dominates what reads it; 0 = there is none.
-static inline InstrId definition(const Fold *f, RegId r)
-{
-    if (r >= f->nregs)
-        return f->made.at[r - f->nregs];
-    InstrId def = f->a->rdefs.def[r];
-    return def < DEF_JOINED ? def : 0;
-}
-
-static InstrId definition_for_facts(const void *user, RegId r) { return definition(user, r); }
-
 static InstrId definition_of(const Fold *f, Operand o)
 {
-    return op_is_reg(o) && !o.mods ? definition(f, op_index(o)) : 0;
+    return op_is_reg(o) && !o.mods ? def_of(f->a, op_index(o)) : 0;
 }
 
 static inline uint32_t from_of(const Fold *f, Operand o)
@@ -183,7 +171,7 @@ static void note_definition(Fold *f, InstrId id)
     const Instr *i = ir_instr(f->fn, id);
     const Operand *ops = ir_ops(f->fn, i);
     for (uint32_t k = 0; k < i->ndef; k++)
-        if (op_is_reg(ops[k]) && definition(f, op_index(ops[k])) == id)
+        if (op_is_reg(ops[k]) && def_of(f->a, op_index(ops[k])) == id)
             f->from.at[op_index(ops[k])] = ir_guarded(i) ? FROM_ANY : role_of(f, i->desc)->from;
 }
 
@@ -192,7 +180,7 @@ static Operand source_of(const Fold *f, Operand o)
 {
     const Fn *fn = f->fn;
     for (int k = 0; k < MOVES && from_of(f, o) == FROM_MOVE; k++) {
-        Operand from = *ir_use(fn, ir_instr(fn, definition(f, op_index(o))), 0);
+        Operand from = *ir_use(fn, ir_instr(fn, def_of(f->a, op_index(o))), 0);
         Width width = (Width)ir_reg(fn, op_index(o))->width;
         bool same = is_constant(from) ? tab_const(fn->tables, op_index(from)).width == width
                                       : definition_of(f, from) && ir_reg(fn, op_index(from))->width == width;
@@ -534,7 +522,7 @@ static bool match_operand(Fold *f, Match *m, uint16_t node, Operand o, Operand f
         if (!is_constant(from) && !(inner ? definition_of(f, from) : is_plain_register(f, from)))
             return false;
         if (m->values >> n->var & 1)
-            return op_same(m->value[n->var], from) && (inner || is_constant(from) || definition(f, op_index(from)));
+            return op_same(m->value[n->var], from) && (inner || is_constant(from) || def_of(f->a, op_index(from)));
         m->values |= 1u << n->var;
         m->value[n->var] = from;
         return true;
@@ -631,7 +619,6 @@ static Operand build(Fold *f, const Match *m, uint16_t node, Width width)
     ops[0] = op_def(op_reg(fn, r));
     InstrId id = ir_insert_before(fn, first_annotation(fn, f->root), desc_of_node(f, m, node), 0, ops, 1 + nuse);
     ir_instr(fn, id)->line = ir_instr(fn, f->root)->line;
-    VEC_PUSH(&f->scratch, &f->made, id);
     VEC_PUSH(&f->scratch, &f->from, FROM_ANY);
     note_definition(f, id);
     count_readers(f, ir_instr(fn, id), 1);
@@ -868,8 +855,6 @@ static bool fold_guard(Fold *f, InstrId id)
     begin_rule(f, rule, id);
     count_readers(f, i, -1);
     if (!runs) {
-        for (uint32_t k = 0; k < i->ndef; k++)
-            rdefs_forget(fn, *ir_def(fn, i, k));
         ir_remove(fn, id);
         return true;
     }
@@ -976,7 +961,6 @@ static bool *find_off(Fold *f)
 static void note_all(Fold *f)
 {
     const Fn *fn = f->fn;
-    const InstrId *def = f->a->rdefs.def;
     FOR_BLOCKS(fn, b) {
         InstrId first = f->a->rpo_index[b] != UINT32_MAX ? ir_block(fn, b)->first : 0;
         for (InstrId id = first; id; id = instr_behind(fn, id)) {
@@ -984,7 +968,7 @@ static void note_all(Fold *f)
             const Operand *ops = ir_ops(fn, i);
             uint32_t from = ir_guarded(i) ? FROM_ANY : role_of(f, i->desc)->from;
             for (uint32_t k = 0; k < i->ndef; k++)
-                if (op_is_reg(ops[k]) && def[op_index(ops[k])] == id)
+                if (op_is_reg(ops[k]) && def_of(f->a, op_index(ops[k])) == id)
                     f->from.at[op_index(ops[k])] = from;
             for (uint32_t k = i->ndef; k < i->nops; k++)
                 if (op_is_reg(ops[k]))
@@ -995,7 +979,7 @@ static void note_all(Fold *f)
 
 bool phase_fold(Ctx *ctx, Fn *fn)
 {
-    Fold f = {.ctx = ctx, .fn = fn, .a = analysis_need(fn, AN_RPO | AN_DOM | AN_RDEFS), .nregs = fn->regs.n};
+    Fold f = {.ctx = ctx, .fn = fn, .a = analysis_need(fn, AN_RPO | AN_DOM | AN_DEF), .nregs = fn->regs.n};
     arena_init(&f.scratch, &ctx->heap);
     eval_cache_init(&f.evals, fn->tables, &f.scratch);
     f.rules = rules_of(ctx);
@@ -1009,7 +993,7 @@ bool phase_fold(Ctx *ctx, Fn *fn)
     f.from.at = NEW_ARRAY(&f.scratch, uint32_t, f.nregs);
     f.from.n = f.from.cap = f.nregs;
     note_all(&f);
-    known_facts_init(&f.facts, fn, f.a, definition_for_facts, &f, &f.scratch);
+    known_facts_init(&f.facts, fn, f.a, &f.scratch);
     for (uint32_t k = 0; k < f.a->nrpo; k++) {
         f.block = f.a->rpo[k];
         BlockId ahead = f.a->rpo[MIN(k + AHEAD, f.a->nrpo - 1)];
@@ -1026,10 +1010,6 @@ bool phase_fold(Ctx *ctx, Fn *fn)
                 f.progress |= fold_address(&f, id);
         }
     }
-    if (f.progress && rdefs_of_form(fn))
-        rdefs_define(fn, f.made.at);
-    else if (f.progress)
-        analysis_drop(fn, AN_FLOW);
     arena_free(&f.scratch);
     return f.progress;
 }

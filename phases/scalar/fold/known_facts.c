@@ -251,7 +251,7 @@ static Facts definition(const Look *l, const Instr *i, uint32_t bits, int depth)
 
 static InstrId definition_of(const Look *l, Operand o)
 {
-    return op_is_reg(o) && !(o.mods & ~(uint32_t)OPM_NOT) ? l->k->definition(l->k->user, op_index(o)) : 0;
+    return op_is_reg(o) && !(o.mods & ~(uint32_t)OPM_NOT) ? def_of(l->k->a, op_index(o)) : 0;
 }
 
 // What it is a copy of: moves do not change a value.
@@ -481,10 +481,9 @@ static Facts look(const Look *l, Operand o, int depth)
     return f;
 }
 
-void known_facts_init(KnownFacts *k, const Fn *fn, const Analyses *a, DefinitionOf *definition, const void *user,
-                      Arena *arena)
+void known_facts_init(KnownFacts *k, const Fn *fn, const Analyses *a, Arena *arena)
 {
-    *k = (KnownFacts){.fn = fn, .a = a, .definition = definition, .user = user, .arena = arena};
+    *k = (KnownFacts){.fn = fn, .a = a, .arena = arena};
     read_directives(k);
 }
 

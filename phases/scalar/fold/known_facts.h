@@ -6,15 +6,10 @@
 #include "ir/analysis/analysis.h"
 #include "phases/scalar/fold/facts.h"
 
-// What finds the one unguarded definition of a register that dominates all that reads it; 0 = there is none.
-typedef InstrId DefinitionOf(const void *user, RegId r);
-
-// Somebody who asks. Needs AN_DOM; branches must stay as they are while it is in use.
+// Somebody who asks. Needs AN_DOM and AN_DEF; branches must stay as they are while it is in use.
 typedef struct KnownFacts {
     const Fn *fn;
     const Analyses *a;
-    DefinitionOf *definition;
-    const void *user;
     Arena *arena;
     BlockId *conditional;  // by BlockId: the next block up the dominator tree, or itself, that runs under a condition
     struct Subject *subject;  // by BlockId: what that condition is about
@@ -28,8 +23,7 @@ typedef struct KnownFacts {
     uint32_t size[3];               // .reqntid; 0 = not said
 } KnownFacts;
 
-void known_facts_init(KnownFacts *k, const Fn *fn, const Analyses *a, DefinitionOf *definition, const void *user,
-                      Arena *arena);
+void known_facts_init(KnownFacts *k, const Fn *fn, const Analyses *a, Arena *arena);
 // The facts of an operand, a register or a constant of at most 64 bits, that is read in a block.
 Facts known_facts(KnownFacts *k, Operand o, BlockId at);
 
