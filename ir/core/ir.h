@@ -601,6 +601,12 @@ static inline const Desc *ir_desc(const Fn *fn, const Instr *i) { return tab_des
 
 static inline Operand op_reg(const Fn *fn, RegId r) { return op_make(K_REG, (RegFile)ir_reg(fn, r)->file, r); }
 
+// True for a register that enters ssa form, without modifiers.
+static inline bool op_in_ssa(const Fn *fn, Operand o)
+{
+    return op_is_reg(o) && !o.mods && reg_in_ssa(ir_reg(fn, op_index(o)));
+}
+
 static inline bool ir_guarded(const Instr *i) { return i->flags & IF_GUARDED; }
 static inline uint32_t ir_ntied(const Instr *i) { return i->flags & IF_TIED ? i->ndef : 0; }
 static inline uint32_t ir_nuse(const Instr *i) { return i->nops - i->ndef - ir_ntied(i) - ir_guarded(i); }

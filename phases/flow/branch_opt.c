@@ -105,10 +105,8 @@ static Truth constant_truth(const BranchOpt *o, ValueId value)
     if (!value || value_is_phi(o->a, value))
         return UNKNOWN;
     const Instr *i = ir_instr(fn, value_def(o->a, value));
-    if (ir_desc(fn, i)->op != OP_MOV || ir_guarded(i))
-        return UNKNOWN;
-    Operand from = *ir_use(fn, i, 0);
-    if (op_kind(from) != K_IMM || op_index(from) == CONST_UNDEF)
+    Operand from = copy_of_move(fn, i);
+    if (op_kind(from) != K_IMM)
         return UNKNOWN;
     return tab_const(fn->tables, op_index(from)).bits ? IS_TRUE : IS_FALSE;
 }

@@ -33,8 +33,6 @@
 #include "ir/rewrite/rewrite.h"
 #include "phases/bodies.h"
 
-enum { CHAIN_MAX = 16 };
-
 // A copy in the block at hand, of a function in multi form.
 typedef struct LocalCopy {
     InstrId instr;
@@ -51,72 +49,6 @@ typedef struct CopyProp {
     LocalCopy *local;           // by RegId
     bool progress;
 } CopyProp;
-
-/* -- What an instruction copies ------------------------------------------------------------------------- */
-
-static bool is_plain_register(const Fn *fn, Operand o)
-{
-    return op_is_reg(o) && !o.mods && op_file(o) != RF_CC && reg_in_ssa(ir_reg(fn, op_index(o)));
-}
-
-static bool same_shape(const Fn *fn, Operand a, Operand b)
-{
-    const Reg *ra = ir_reg(fn, op_index(a)), *rb = ir_reg(fn, op_index(b));
-    return ra->file == rb->file && ra->width == rb->width;
-}
-
-// What the move is of; none = it is no copy.
-static Operand moved(const Fn *fn, const Instr *i)
-{
-    Operand to = *ir_def(fn, i, 0), from = *ir_use(fn, i, 0);
-    if (!op_is_reg(to))
-        return op_none();
-    Width width = (Width)ir_reg(fn, op_index(to))->width;
-    if (op_kind(from) == K_IMM && op_index(from) != CONST_UNDEF && !from.mods)
-        return tab_const(fn->tables, op_index(from)).width == width ? from : op_none();
-    Operand bare = {from.word, width == W1 ? from.mods & ~(uint32_t)OPM_NOT : from.mods};
-    return is_plain_register(fn, bare) && same_shape(fn, to, bare) ? from : op_none();
-}
-
-// Whether it converts an integer type into itself, and its register holds nothing more.
-static bool converts_nothing(const Fn *fn, const Desc *d, RegId to)
-{
-    const Mnem *m = tab_mnem(fn->tables, d->mnem);
-    const TypeInfo *type = &type_info[m->type[0]];
-    return (type->class == TC_U || type->class == TC_S) && m->type[0] == m->type[1] && !m->mod[MC_SAT] &&
-           type->width == ir_reg(fn, to)->width;
-}
-
-// What register `r` is a copy of that this instruction defines, whether it has a guard or not; none = of nothing.
-static Operand copied(const Fn *fn, const Analyses *a, InstrId id, RegId r)
-{
-    const Instr *i = ir_instr(fn, id);
-    const Desc *d = ir_desc(fn, i);
-    if (i->flags & IF_PINNED)
-        return op_none();
-    if (d->op == OP_MOV || (d->op == OP_CVT && converts_nothing(fn, d, r)))
-        return moved(fn, i);
-    if (d->op == OP_NOT && ir_reg(fn, r)->width == W1) {
-        Operand from = moved(fn, i);
-        from.mods ^= OPM_NOT;
-        return op_is_reg(from) ? from : op_none();
-    }
-    if (d->op != OP_UNPACK || ir_guarded(i) || !is_plain_register(fn, *ir_use(fn, i, 0)))
-        return op_none();
-    InstrId def = def_of(a, op_index(*ir_use(fn, i, 0)));
-    const Instr *pack = def ? ir_instr(fn, def) : NULL;
-    if (!pack || ir_desc(fn, pack)->op != OP_PACK || ir_guarded(pack) || ir_nuse(pack) != i->ndef)
-        return op_none();
-    for (uint32_t k = 0; k < i->ndef; k++) {
-        Operand part = *ir_use(fn, pack, k);
-        if (!op_is_reg(*ir_def(fn, i, k)) || op_index(*ir_def(fn, i, k)) != r)
-            continue;
-        bool constant = op_kind(part) == K_IMM && op_index(part) != CONST_UNDEF;
-        bool one = is_plain_register(fn, part) && def_of(a, op_index(part));
-        return constant || one ? part : op_none();
-    }
-    return op_none();
-}
 
 /* -- Whether it can be read here ------------------------------------------------------------------------ */
 
@@ -159,7 +91,7 @@ static Operand step_back(const CopyProp *c, InstrId id, uint32_t k, Operand o, I
 {
     const Fn *fn = c->fn;
     Operand bare = {o.word, o.mods & ~(uint32_t)OPM_NOT};
-    if (!is_plain_register(fn, bare))
+    if (!op_in_ssa(fn, bare))
         return op_none();
     RegId r = op_index(o);
     bool local = fn->form == FORM_MULTI && is_fresh(c, r);
@@ -168,7 +100,7 @@ static Operand step_back(const CopyProp *c, InstrId id, uint32_t k, Operand o, I
         return op_none();
     if (!local && fn->form == FORM_MULTI && ir_guarded(ir_instr(fn, *copy)))
         return op_none();
-    Operand from = copied(fn, c->a, *copy, r);
+    Operand from = copy_of_any(fn, c->a, *copy, r);
     if (op_kind(from) == K_NONE || (op_is_reg(from) && !local && !def_of(c->a, op_index(from))))
         return op_none();
     uint32_t negate = o.mods & OPM_NOT;
@@ -199,7 +131,7 @@ static bool take_symbol(CopyProp *c, InstrId id, uint32_t k)
     Operand *base = ir_ops(fn, i) + k, *offset = base + 1;
     bool memory = d->traits & (TR_READ | TR_WRITE) && op_info[d->op].ntypes != OP_RAW && k < d->nops &&
                   operand_is_base(fn, d, k) && !(d->traits & TR_ORDERED);
-    if (!memory || !is_plain_register(fn, *base) || op_kind(*offset) != K_IMM)
+    if (!memory || !op_in_ssa(fn, *base) || op_kind(*offset) != K_IMM)
         return false;
     InstrId from = def_of(c->a, op_index(*base));
     if (!from)
@@ -233,7 +165,7 @@ static void rewrite_use(CopyProp *c, InstrId id, uint32_t k)
     const Instr *i = ir_instr(c->fn, id);
     Operand now = ir_ops(c->fn, i)[k], was = now, best = now;
     InstrId copy, last = 0;
-    for (int n = 0; n < CHAIN_MAX; n++) {
+    for (int n = 0; n < COPY_CHAIN; n++) {
         now = step_back(c, id, k, now, &copy);
         if (op_kind(now) == K_NONE)
             break;

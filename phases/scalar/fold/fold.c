@@ -152,7 +152,7 @@ static bool is_constant(Operand o) { return op_kind(o) == K_IMM && op_index(o) !
 
 static uint64_t bits_of_constant(const Fn *fn, Operand o) { return tab_const(fn->tables, op_index(o)).bits; }
 
-static InstrId definition_of(const Fold *f, Operand o)
+static InstrId def_of_operand(const Fold *f, Operand o)
 {
     return op_is_reg(o) && !o.mods ? def_of(f->a, op_index(o)) : 0;
 }
@@ -178,13 +178,9 @@ static void note_definition(Fold *f, InstrId id)
 // What an operand is a copy of, if that has one value.
 static Operand source_of(const Fold *f, Operand o)
 {
-    const Fn *fn = f->fn;
     for (int k = 0; k < MOVES && from_of(f, o) == FROM_MOVE; k++) {
-        Operand from = *ir_use(fn, ir_instr(fn, def_of(f->a, op_index(o))), 0);
-        Width width = (Width)ir_reg(fn, op_index(o))->width;
-        bool same = is_constant(from) ? tab_const(fn->tables, op_index(from)).width == width
-                                      : definition_of(f, from) && ir_reg(fn, op_index(from))->width == width;
-        if (!same)
+        Operand from = copy_step(f->fn, f->a, o);
+        if (op_kind(from) == K_NONE)
             break;
         o = from;
     }
@@ -519,7 +515,7 @@ static bool match_operand(Fold *f, Match *m, uint16_t node, Operand o, Operand f
     const RuleNode *n = &f->rules->nodes.at[node];
     switch ((RuleNodeKind)n->kind) {
     case RN_VALUE:
-        if (!is_constant(from) && !(inner ? definition_of(f, from) : is_plain_register(f, from)))
+        if (!is_constant(from) && !(inner ? def_of_operand(f, from) : is_plain_register(f, from)))
             return false;
         if (m->values >> n->var & 1)
             return op_same(m->value[n->var], from) && (inner || is_constant(from) || def_of(f->a, op_index(from)));
@@ -535,7 +531,7 @@ static bool match_operand(Fold *f, Match *m, uint16_t node, Operand o, Operand f
     case RN_EXPR: return is_constant(from) && bits_of_constant(fn, from) == compute(f, m, n->expr);
     case RN_OP: break;
     }
-    InstrId def = definition_of(f, from);
+    InstrId def = def_of_operand(f, from);
     if (!def || ir_guarded(ir_instr(fn, def)))
         return false;
     bool single = op_index(from) < f->nregs && f->readers[op_index(from)] == 1 && op_same(from, o);
@@ -558,7 +554,7 @@ static bool goes_into_loop(Fold *f, const Match *m)
         for (uint32_t var = 0; var < RULE_VARS; var++) {
             if (!(m->values >> var & 1) || !op_is_reg(m->value[var]))
                 continue;
-            InstrId def = definition_of(f, m->value[var]);
+            InstrId def = def_of_operand(f, m->value[var]);
             BlockId inner = ir_instr(fn, m->inner[k])->block, b = def ? ir_instr(fn, def)->block : f->block;
             if (b == inner)
                 continue;
@@ -699,10 +695,10 @@ static bool convert_low_bits(Fold *f, InstrId id)
     if (!taken)
         return false;
     Operand from = source_of(f, *ir_use(fn, i, 0));
-    InstrId def = definition_of(f, from);
+    InstrId def = def_of_operand(f, from);
     uint32_t inner = def ? bits_taken(fn, ir_instr(fn, def), &inner_made) : 0;
     Operand low = inner ? source_of(f, *ir_use(fn, ir_instr(fn, def), 0)) : op_none();
-    if (inner < taken || inner_made < taken || !definition_of(f, low) || !may_apply(f, rule))
+    if (inner < taken || inner_made < taken || !def_of_operand(f, low) || !may_apply(f, rule))
         return false;
     begin_rule(f, rule, id);
     count_readers(f, i, -1);
@@ -778,7 +774,7 @@ static bool is_sum(const Fold *f, Operand o, Operand *base, int64_t *more)
 {
     const Fn *fn = f->fn;
     Operand from = source_of(f, o);
-    InstrId def = definition_of(f, from);
+    InstrId def = def_of_operand(f, from);
     const Instr *i = def ? ir_instr(fn, def) : NULL;
     const Mnem *m = i ? tab_mnem(fn->tables, ir_desc(fn, i)->mnem) : NULL;
     if (!i || ir_desc(fn, i)->op != OP_ADD || ir_guarded(i) || ir_reg(fn, op_index(from))->width != W64 ||
@@ -786,7 +782,7 @@ static bool is_sum(const Fold *f, Operand o, Operand *base, int64_t *more)
         return false;
     for (uint32_t k = 0; k < 2; k++) {
         Operand a = source_of(f, *ir_use(fn, i, k)), b = source_of(f, *ir_use(fn, i, 1 - k));
-        if (is_constant(b) && definition_of(f, a)) {
+        if (is_constant(b) && def_of_operand(f, a)) {
             *base = a;
             *more = (int64_t)bits_of_constant(fn, b);
             return true;

@@ -257,14 +257,9 @@ static InstrId definition_of(const Look *l, Operand o)
 // What it is a copy of: moves do not change a value.
 static Operand source_of(const Look *l, Operand o)
 {
-    const Fn *fn = l->k->fn;
     for (int k = 0; k < MOVES; k++) {
-        InstrId def = definition_of(l, o);
-        const Instr *i = def ? ir_instr(fn, def) : NULL;
-        if (!i || ir_desc(fn, i)->op != OP_MOV || ir_guarded(i))
-            break;
-        Operand from = *ir_use(fn, i, 0);
-        if (!op_is_reg(from) || bits_of(fn, from) != bits_of(fn, o) || !definition_of(l, from))
+        Operand from = copy_step(l->k->fn, l->k->a, o);
+        if (!op_is_reg(from))
             break;
         o = from;
     }
