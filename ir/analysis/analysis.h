@@ -216,16 +216,16 @@ static inline bool def_is_outside(const Analyses *an, RegId r) { return def_entr
 static inline bool def_is_joined(const Analyses *an, RegId r) { return def_entry(an, r) == DEF_JOINED; }
 
 /* copies.c: questions to AN_DEF */
-enum { COPY_CHAIN = 16 };  // copies of copies that are followed
+enum { COPY_CHAIN = 16 };  // the steps that are followed through copies of copies
 // Returns the operand that an unguarded move copies to its definition: a register of ssa form (of a predicate, perhaps
 // negated) or a constant, of the width of the definition. none = the instruction is no such move.
 Operand copy_of_move(const Fn *fn, const Instr *i);
 // Returns the operand that an instruction, guarded or not, copies to the register r, by a move or in another way, if it
 // may stand in the place of r: a register is of the same file. none = it copies nothing.
 Operand copy_of_any(const Fn *fn, const Analyses *a, InstrId id, RegId r);
-// Returns the operand that is copied to an operand by the unguarded move that is its one definition, and that is
-// available wherever the operand is; none = it is no such copy, or one of a negated predicate.
-Operand copy_step(const Fn *fn, const Analyses *a, Operand o);
+// Returns the operand that an operand is a copy of through unguarded moves, at most COPY_CHAIN of them: a constant, or
+// a register with one definition that is available wherever the operand is. The operand itself if it is no such copy.
+Operand copy_source(const Fn *fn, const Analyses *a, Operand o);
 
 /* rdefs.c: questions to AN_RDEFS */
 // Runs its body for each occurrence of joined[k], in layout order: FOR_OCCURRENCES(rd, k, n) visit(&rd->at[*n]);

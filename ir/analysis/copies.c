@@ -79,10 +79,20 @@ Operand copy_of_any(const Fn *fn, const Analyses *a, InstrId id, RegId r)
     return replaces ? from : op_none();
 }
 
-Operand copy_step(const Fn *fn, const Analyses *a, Operand o)
+// Returns the operand that the unguarded move that defines an operand copies; none if its source may have another value
+// where the operand is read, or is a negated predicate.
+static Operand copy_step(const Fn *fn, const Analyses *a, Operand o)
 {
     InstrId def = op_is_reg(o) && !o.mods ? def_of(a, op_index(o)) : 0;
     const Instr *i = def ? ir_instr(fn, def) : NULL;
     Operand from = i ? copy_of_move(fn, i) : op_none();
     return from.mods || (op_is_reg(from) && !def_of(a, op_index(from))) ? op_none() : from;
+}
+
+Operand copy_source(const Fn *fn, const Analyses *a, Operand o)
+{
+    Operand from;
+    for (int k = 0; k < COPY_CHAIN && op_kind(from = copy_step(fn, a, o)) != K_NONE; k++)
+        o = from;
+    return o;
 }

@@ -42,7 +42,6 @@
 
 enum {
     AGAIN = 8,             // how often an instruction is folded in one walk
-    MOVES = 4,             // how many moves are looked through
     OFFSET_MAX = 1 << 23,  // of an access, which ptxas takes without an instruction
     READERS_MANY = UINT8_MAX,
     KNOWN = 32,  // that are at hand, a power of two
@@ -175,16 +174,10 @@ static void note_definition(Fold *f, InstrId id)
             f->from.at[op_index(ops[k])] = ir_guarded(i) ? FROM_ANY : role_of(f, i->desc)->from;
 }
 
-// What an operand is a copy of, if that has one value.
-static Operand source_of(const Fold *f, Operand o)
+// As copy_source(), without a look at definitions that are no moves.
+static Operand copied_from(const Fold *f, Operand o)
 {
-    for (int k = 0; k < MOVES && from_of(f, o) == FROM_MOVE; k++) {
-        Operand from = copy_step(f->fn, f->a, o);
-        if (op_kind(from) == K_NONE)
-            break;
-        o = from;
-    }
-    return o;
+    return from_of(f, o) == FROM_MOVE ? copy_source(f->fn, f->a, o) : o;
 }
 
 static void count_reader(Fold *f, Operand o, int more)
@@ -211,7 +204,7 @@ static bool look_at_uses(const Fold *f, const Instr *i, Uses *uses)
         Operand o = *ir_use(fn, i, k);
         uint32_t from = from_of(f, o);
         if (from == FROM_MOVE) {
-            o = source_of(f, o);
+            o = copy_source(fn, f->a, o);
             from = from_of(f, o);
         }
         constants += from_constant(from);
@@ -270,7 +263,7 @@ static bool evaluate(Fold *f, InstrId id)
     if (!e || e->nin != ir_nuse(i) || e->nout != 1)
         return false;
     for (uint32_t k = 0; k < ir_nuse(i); k++)
-        in[k].lo = bits_of_constant(fn, source_of(f, *ir_use(fn, i, k)));
+        in[k].lo = bits_of_constant(fn, copied_from(f, *ir_use(fn, i, k)));
     eval_run(e, in, out);
     Width width = (Width)ir_reg(fn, op_index(*ir_def(fn, i, 0)))->width;
     if (width > W64 || width == W8 || !eval_foldable(e, in, out))
@@ -452,7 +445,7 @@ static bool match_kids(Fold *f, Match *m, const RuleNode *n, const Instr *i, boo
     for (uint32_t k = 0; k < n->nkids; k++) {
         uint32_t at = swapped && k < 2 ? 1 - k : k;
         Operand o = *ir_use(f->fn, i, at);
-        if (!match_operand(f, m, n->kids[k], o, uses ? uses->source[at] : source_of(f, o), !uses))
+        if (!match_operand(f, m, n->kids[k], o, uses ? uses->source[at] : copied_from(f, o), !uses))
             return false;
     }
     return true;
@@ -694,10 +687,10 @@ static bool convert_low_bits(Fold *f, InstrId id)
     taken = bits_taken(fn, i, &made);
     if (!taken)
         return false;
-    Operand from = source_of(f, *ir_use(fn, i, 0));
+    Operand from = copied_from(f, *ir_use(fn, i, 0));
     InstrId def = def_of_operand(f, from);
     uint32_t inner = def ? bits_taken(fn, ir_instr(fn, def), &inner_made) : 0;
-    Operand low = inner ? source_of(f, *ir_use(fn, ir_instr(fn, def), 0)) : op_none();
+    Operand low = inner ? copied_from(f, *ir_use(fn, ir_instr(fn, def), 0)) : op_none();
     if (inner < taken || inner_made < taken || !def_of_operand(f, low) || !may_apply(f, rule))
         return false;
     begin_rule(f, rule, id);
@@ -754,7 +747,7 @@ static bool multiply_by_reciprocal(Fold *f, InstrId id)
     uint32_t rule = coded_rule(f->rules, CODED_RECIPROCAL);
     if (m->type[0] != TY_F32 || m->mod[MC_RND] != MOD_RN || f->no_float || !may_apply(f, rule))
         return false;
-    Operand uses[2] = {*ir_use(fn, i, 0), source_of(f, *ir_use(fn, i, 1))};
+    Operand uses[2] = {*ir_use(fn, i, 0), copied_from(f, *ir_use(fn, i, 1))};
     uint64_t bits = is_constant(uses[1]) ? bits_of_constant(fn, uses[1]) : 0;
     uint32_t exponent = bits >> 23 & 0xff;
     if (bits & 0x7fffff || exponent < 1 || exponent > 253)
@@ -773,7 +766,7 @@ static bool multiply_by_reciprocal(Fold *f, InstrId id)
 static bool is_sum(const Fold *f, Operand o, Operand *base, int64_t *more)
 {
     const Fn *fn = f->fn;
-    Operand from = source_of(f, o);
+    Operand from = copied_from(f, o);
     InstrId def = def_of_operand(f, from);
     const Instr *i = def ? ir_instr(fn, def) : NULL;
     const Mnem *m = i ? tab_mnem(fn->tables, ir_desc(fn, i)->mnem) : NULL;
@@ -781,7 +774,7 @@ static bool is_sum(const Fold *f, Operand o, Operand *base, int64_t *more)
         (m->type[0] != TY_S64 && m->type[0] != TY_U64))
         return false;
     for (uint32_t k = 0; k < 2; k++) {
-        Operand a = source_of(f, *ir_use(fn, i, k)), b = source_of(f, *ir_use(fn, i, 1 - k));
+        Operand a = copied_from(f, *ir_use(fn, i, k)), b = copied_from(f, *ir_use(fn, i, 1 - k));
         if (is_constant(b) && def_of_operand(f, a)) {
             *base = a;
             *more = (int64_t)bits_of_constant(fn, b);
@@ -842,7 +835,7 @@ static bool fold_guard(Fold *f, InstrId id)
     Fn *fn = f->fn;
     Instr *i = ir_instr(fn, id);
     uint32_t rule = coded_rule(f->rules, CODED_GUARD);
-    Operand guard = *ir_guard(fn, i), known = source_of(f, (Operand){guard.word, guard.mods & ~(uint32_t)OPM_NOT});
+    Operand guard = *ir_guard(fn, i), known = copied_from(f, (Operand){guard.word, guard.mods & ~(uint32_t)OPM_NOT});
     if (!is_constant(known))
         return false;
     bool runs = (bits_of_constant(fn, known) != 0) != ((guard.mods & OPM_NOT) != 0);

@@ -15,7 +15,6 @@ enum {
     MOST = 4096,
     CONDITIONS = 6,
     LOGIC = 3,  // predicates made of predicates
-    MOVES = 3,  // that are looked through
     AHEAD = 8,  // the block whose terminator is asked for
 };
 
@@ -254,18 +253,6 @@ static InstrId definition_of(const Look *l, Operand o)
     return op_is_reg(o) && !(o.mods & ~(uint32_t)OPM_NOT) ? def_of(l->k->a, op_index(o)) : 0;
 }
 
-// What it is a copy of: moves do not change a value.
-static Operand source_of(const Look *l, Operand o)
-{
-    for (int k = 0; k < MOVES; k++) {
-        Operand from = copy_step(l->k->fn, l->k->a, o);
-        if (!op_is_reg(from))
-            break;
-        o = from;
-    }
-    return o;
-}
-
 static bool compares(Mod cmp, FactCompare *c, bool *is_unsigned)
 {
     static const struct {
@@ -299,8 +286,8 @@ static void take_comparison(const Look *l, const Instr *i, Operand value, bool h
         (!is_integer(type) && type->class != TC_B) || width_bits(type->width) != f->bits)
         return;
     Operand x = *ir_use(fn, i, 0), y = *ir_use(fn, i, 1);
-    bool first = op_same(source_of(l, x), value);
-    if (!first && !op_same(source_of(l, y), value))
+    bool first = op_same(copy_source(l->k->fn, l->k->a, x), value);
+    if (!first && !op_same(copy_source(l->k->fn, l->k->a, y), value))
         return;
     Look plainly = {l->k, 0};
     Facts other = look(&plainly, first ? y : x, DEPTH);
@@ -361,7 +348,8 @@ static Subject subject_of(const Look *l, Operand p)
         const Instr *i = def ? ir_instr(fn, def) : NULL;
         Opcode op = i ? ir_desc(fn, i)->op : OP_BRA;
         if (op == OP_SETP)
-            return (Subject){.x = source_of(l, *ir_use(fn, i, 0)), .y = source_of(l, *ir_use(fn, i, 1))};
+            return (Subject){.x = copy_source(l->k->fn, l->k->a, *ir_use(fn, i, 0)),
+                             .y = copy_source(l->k->fn, l->k->a, *ir_use(fn, i, 1))};
         if (op == OP_AND || op == OP_OR)
             return (Subject){.several = true};
         if (op != OP_MOV && op != OP_NOT)
@@ -412,7 +400,7 @@ static void take_conditions(const Look *l, Operand value, Facts *f)
 {
     const KnownFacts *k = l->k;
     bool taken = false;
-    value = source_of(l, value);
+    value = copy_source(l->k->fn, l->k->a, value);
     if (!(k->about & bit_of(value)))
         return;
     for (const Condition *c = k->here; c < k->here + k->nhere; c++) {
