@@ -69,6 +69,9 @@ uint32_t analysis_requested(Fn *fn, uint32_t mask)
     return requested;
 }
 
+// Insertion and removal of instructions keep the table of AN_DEF as long as it is valid.
+static void track_definitions(Fn *fn) { fn->defs = fn->analyses->valid & AN_DEF ? &fn->analyses->def : NULL; }
+
 const Analyses *analysis_need(Fn *fn, uint32_t mask)
 {
     if (!fn->analyses) {
@@ -77,13 +80,20 @@ const Analyses *analysis_need(Fn *fn, uint32_t mask)
     }
     fn->analyses->requested |= mask;
     analysis_compute(fn, fn->analyses, mask);
+    track_definitions(fn);
     return fn->analyses;
 }
 
 void analysis_drop(Fn *fn, uint32_t keep)
 {
-    if (fn->analyses)
-        drop(fn->analyses, keep);
+    if (!fn->analyses)
+        return;
+    if (!(keep & AN_DEF))
+        keep &= ~(uint32_t)AN_RDEFS;
+    if (fn->form == FORM_MULTI && !(keep & AN_RDEFS))
+        keep &= ~(uint32_t)AN_DEF;
+    drop(fn->analyses, keep);
+    track_definitions(fn);
 }
 
 void fn_adopt(Fn *fn, Heap *heap)

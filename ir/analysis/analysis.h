@@ -7,16 +7,17 @@
 #include "ir/core/ir.h"
 
 // X(id, builder, built on), each behind those that it is built on. What is built on another copies what it needs of it,
-// so each can be kept without the others.
-#define ANALYSES(X)                                                                                  \
-    X(CFG, cfg, 0)                             /* predecessors, successors */                        \
-    X(RPO, rpo, AN_CFG)                        /* reverse postorder */                               \
-    X(DOM, dom, AN_CFG | AN_RPO)               /* dominators */                                      \
-    X(LOOPS, loops, AN_CFG | AN_RPO | AN_DOM)  /* loop nesting forest */                             \
-    X(PDOM, pdom, AN_CFG | AN_RPO | AN_LOOPS)  /* post-dominators */                                 \
-    X(DEFUSE, defuse, 0)                       /* definitions and uses */                            \
-    X(LIVE, live, AN_CFG | AN_RPO | AN_DEFUSE) /* registers that are live across block boundaries */ \
-    X(RDEFS, rdefs, AN_CFG | AN_RPO | AN_DOM)  /* the definition that a use reads */
+// so each can be kept without the others; but AN_RDEFS reads the table of AN_DEF and goes with it.
+#define ANALYSES(X)                                                                                          \
+    X(CFG, cfg, 0)                                     /* predecessors, successors */                        \
+    X(RPO, rpo, AN_CFG)                                /* reverse postorder */                               \
+    X(DOM, dom, AN_CFG | AN_RPO)                       /* dominators */                                      \
+    X(LOOPS, loops, AN_CFG | AN_RPO | AN_DOM)          /* loop nesting forest */                             \
+    X(PDOM, pdom, AN_CFG | AN_RPO | AN_LOOPS)          /* post-dominators */                                 \
+    X(DEFUSE, defuse, 0)                               /* definitions and uses */                            \
+    X(LIVE, live, AN_CFG | AN_RPO | AN_DEFUSE)         /* registers that are live across block boundaries */ \
+    X(DEF, def, AN_CFG | AN_RPO | AN_DOM)              /* the one definition of a register */                \
+    X(RDEFS, rdefs, AN_CFG | AN_RPO | AN_DOM | AN_DEF) /* in multi form, the definitions that a use reads */
 
 #define ANALYSIS_NUMBER(id, ...) AX_##id,
 #define ANALYSIS_BIT(id, ...) AN_##id = 1 << AX_##id,
@@ -84,9 +85,9 @@ typedef struct Live {
     RegRows in, out;  // live at the start, at the end; none for unreachable blocks
 } Live;
 
-// Reaching definitions. A value is what a use reads. Most registers are plain: one unguarded definition dominates all
-// that reads them, and their only value has the register's number. The others are joined, and each of their definitions
-// is a value, and so are phis where several of them meet. 0 is the value of what nothing wrote.
+// Reaching definitions. A value is what a use reads. Most registers are plain: they have one definition (AN_DEF), and
+// their only value has the register's number. The others are joined, and each of their definitions is a value, and so
+// are phis where several of them meet. 0 is the value of what nothing wrote. In ssa form no register is joined.
 typedef uint32_t ValueId;
 #define VALUE_ANY UINT32_MAX  // registers outside ssa: one definition or another
 
@@ -107,11 +108,7 @@ typedef struct ReachingPhi {
     uint32_t inputs;
 } ReachingPhi;
 
-#define DEF_JOINED (UINT32_MAX - 1)
-#define DEF_OUTSIDE UINT32_MAX
-
 typedef struct ReachingDefs {
-    InstrId *def;        // by RegId: a plain register's definition, 0 = none; DEF_JOINED; DEF_OUTSIDE of ssa form
     RegId *joined;       // njoined of them, ascending
     uint32_t *first;     // the occurrences of joined[k] are row[first[k]] .. row[first[k + 1]], in layout order
     uint32_t *row;       // indices in `at`
@@ -145,6 +142,7 @@ typedef struct Analyses {
     uint32_t *place;          // by InstrId: ascends in layout order; 0 = not in the layout
     uint32_t nregs, ninstrs;  // fn->regs.n, fn->instrs.n when those were made
     Live live;
+    DefTable def;
     ReachingDefs rdefs;
 } Analyses;
 
@@ -156,7 +154,8 @@ uint32_t analysis_closure(uint32_t mask);
 // Returns what was requested of the function's analyses since it was asked last, and makes it `mask`.
 uint32_t analysis_requested(Fn *fn, uint32_t mask);
 // Invalidates all but those of the mask. An analysis may be kept without what it is built on: that says that its own
-// result is still right, as that of AN_DOM is when the targets of a branch change places.
+// result is still right, as that of AN_DOM is when the targets of a branch change places. In multi form AN_DEF depends
+// on where registers are read, and is kept only with AN_RDEFS.
 void analysis_drop(Fn *fn, uint32_t keep);
 // Drops all, and has the function take its memory from this heap from now on: one with the same pool as its own, so
 // that another thread can take it over.
@@ -227,6 +226,34 @@ static inline uint32_t use_count(const Analyses *an, RegId r) { return an->uses.
 // Whether instruction i stands before j. Of one block, that is also the order in which they run.
 static inline bool stands_before(const Analyses *an, InstrId i, InstrId j) { return an->place[i] < an->place[j]; }
 
+/* def.c: questions to AN_DEF */
+// Insertion and removal of instructions keep the table; registers without an entry have no definition.
+// What the table says: an instruction, 0 = none, DEF_JOINED or DEF_OUTSIDE.
+static inline InstrId def_entry(const Analyses *an, RegId r) { return r < an->def.n ? an->def.at[r] : 0; }
+// Returns the one definition of a register; 0 if it has none or several, or is outside of ssa form. In multi form the
+// definition is unguarded and dominates all that reads the register.
+static inline InstrId def_of(const Analyses *an, RegId r)
+{
+    InstrId def = def_entry(an, r);
+    return def < DEF_JOINED ? def : 0;
+}
+// True for a register that stays outside of ssa form: definitions that are not shown may write it.
+static inline bool def_is_outside(const Analyses *an, RegId r) { return def_entry(an, r) == DEF_OUTSIDE; }
+// True for a register with several definitions, or with one that does not dominate all that reads it.
+static inline bool def_is_joined(const Analyses *an, RegId r) { return def_entry(an, r) == DEF_JOINED; }
+
+/* copies.c: questions to AN_DEF */
+enum { COPY_CHAIN = 16 };  // the steps that are followed through copies of copies
+// Returns the operand that an unguarded move copies to its definition: a register of ssa form (of a predicate, perhaps
+// negated) or a constant, of the width of the definition. none = the instruction is no such move.
+Operand copy_of_move(const Fn *fn, const Instr *i);
+// Returns the operand that an instruction, guarded or not, copies to the register r, by a move or in another way, if it
+// may stand in the place of r: a register is of the same file. none = it copies nothing.
+Operand copy_of_any(const Fn *fn, const Analyses *a, InstrId id, RegId r);
+// Returns the operand that an operand is a copy of through unguarded moves, at most COPY_CHAIN of them: a constant, or
+// a register with one definition that is available wherever the operand is. The operand itself if it is no such copy.
+Operand copy_source(const Fn *fn, const Analyses *a, Operand o);
+
 /* rdefs.c: questions to AN_RDEFS */
 // Runs its body for each occurrence of joined[k], in layout order: FOR_OCCURRENCES(rd, k, n) visit(&rd->at[*n]);
 #define FOR_OCCURRENCES(rd, k, n) \
@@ -244,7 +271,7 @@ static inline Occurrence *occurrence_of(const Fn *fn, const Analyses *an, InstrI
 static inline ValueId value_of(const Fn *fn, const Analyses *an, InstrId i, uint32_t k)
 {
     RegId r = op_index(ir_ops(fn, ir_instr(fn, i))[k]);
-    InstrId def = an->rdefs.def[r];
+    InstrId def = def_entry(an, r);
     return def == DEF_JOINED ? occurrence_of(fn, an, i, k)->value : def == DEF_OUTSIDE ? VALUE_ANY : def ? r : 0;
 }
 // The values that an instruction reads, one register operand behind its definitions after the other:
@@ -255,7 +282,7 @@ static inline const Occurrence *reads_begin(const Analyses *an, InstrId i)
 }
 static inline ValueId reads_next(const Analyses *an, RegId r, const Occurrence **at)
 {
-    InstrId def = an->rdefs.def[r];
+    InstrId def = def_entry(an, r);
     return def == DEF_JOINED ? (*at)++->value : def == DEF_OUTSIDE ? VALUE_ANY : def ? r : 0;
 }
 static inline uint32_t value_count(const Analyses *an) { return an->rdefs.first_phi + an->rdefs.nphis; }
@@ -264,15 +291,16 @@ static inline bool value_is_phi(const Analyses *an, ValueId v) { return v >= an-
 static inline InstrId value_def(const Analyses *an, ValueId v)
 {
     const ReachingDefs *rd = &an->rdefs;
-    return v < rd->first_def ? rd->def[v] : rd->at[rd->defs[v - rd->first_def]].instr;
+    return v < rd->first_def ? an->def.at[v] : rd->at[rd->defs[v - rd->first_def]].instr;
 }
 static inline const ReachingPhi *value_phi(const Analyses *an, ValueId v)
 {
     return &an->rdefs.phi[v - an->rdefs.first_phi];
 }
 
-// AN_CFG, AN_RPO and AN_DOM of a function, and as much of AN_RDEFS as is about these registers: a bit per RegFile, and
-// of those the ones that are true by RegId, or all if that is NULL. What reads or makes another may be VALUE_ANY. Where
+// AN_CFG, AN_RPO and AN_DOM of a function, and as much of AN_DEF and AN_RDEFS in multi form as is about these
+// registers: a bit per RegFile, and of those the ones that are true by RegId, or all if that is NULL. In ssa form these
+// are registers that have several definitions for the time being. What reads or makes another may be VALUE_ANY. Where
 // AN_RDEFS is not valid, memory of `own` is taken, for analysis_free().
 const Analyses *rdefs_of_part(Fn *fn, Analyses *own, uint32_t files, const bool *about);
 
@@ -290,23 +318,6 @@ void phi_counter_read(PhiCounter *c, BlockId b);
 void phi_counter_write(PhiCounter *c, BlockId b);
 uint64_t phi_counter_inputs(PhiCounter *c, uint64_t max);
 void phi_counter_free(PhiCounter *c);
-
-// In ssa form AN_RDEFS says where each register is defined, and nothing else: it stays right as long as who inserts or
-// removes a definition says so. AN_RDEFS there, in multi form none.
-static inline uint32_t rdefs_of_form(const Fn *fn) { return fn->form == FORM_SSA ? AN_RDEFS : 0; }
-// The definition `def` of a register goes from a function in ssa form.
-static inline void rdefs_forget(const Fn *fn, Operand def)
-{
-    Analyses *a = fn->analyses;
-    if (a && rdefs_of_form(fn) & a->valid && op_is_reg(def) && a->rdefs.def[op_index(def)] != DEF_OUTSIDE)
-        a->rdefs.def[op_index(def)] = 0;
-}
-
-// Registers that are newer than AN_RDEFS, which is valid, are defined by these instructions, one each.
-void rdefs_define(Fn *fn, const InstrId *made);
-// Makes an AN_RDEFS of multi form, which is valid, that of ssa form: the operands of its occurrences have other
-// registers now, and there are phis and `undef` at the starts of blocks.
-void rdefs_enter_ssa(Fn *fn);
 
 /* live.c: questions to AN_LIVE */
 // What is live where, and why, stands at the top of the file. Registers that may be read before they are written are

@@ -13,6 +13,11 @@
 ANALYSES(ANALYSIS_BUILDER)
 #undef ANALYSIS_BUILDER
 
+/* def.c */
+// def_build() as in multi form, for registers of these files (a bit per RegFile), and of those the ones that are true
+// by RegId, or all if that is NULL. All others count as outside of ssa form.
+void def_build_part(const Fn *fn, Analyses *a, uint32_t files, const bool *about);
+
 /* tree_layout.c */
 // A tree of blocks, or several, by BlockId.
 typedef struct Tree {

@@ -664,7 +664,7 @@ void origins_find(Origins *o, Fn *fn, Arena *arena)
     o->exposed = NEW_ARRAY(arena, InstrId, fn->syms.n);
     o->address = NEW_ARRAY(arena, uint32_t, value_count(o->a));
     eval_cache_init(&o->evals, fn->tables, arena);
-    value_ranges_init(&o->ranges, fn, o->a, NULL, NULL, &o->evals, arena);
+    value_ranges_init(&o->ranges, fn, o->a, true, &o->evals, arena);
     VEC_PUSH(arena, &o->known, any_number());
     expose_data(o);
     find_sources(o);

@@ -2,9 +2,8 @@
 // Reaching definitions: for each use the value that it reads, named as ssa construction would name it. A value is a
 // definition, or a phi where several meet, or nothing (0) where no definition reaches.
 //
-// Registers with one unguarded definition that dominates their uses are plain: one walk over the function finds them,
-// and there is nothing to search for. A use that stands in front of the definition in the layout is taken for one that
-// is not dominated. For each other register, which is called joined:
+// Registers with one definition that dominates their uses are plain (AN_DEF): there is nothing to search for. In ssa
+// form all are. For each other register, which is called joined:
 //   1. its uses and definitions are walked in layout order, which finds the blocks that read it before they write it,
 //      and the last definition of each block;
 //   2. phis go to the iterated dominance frontier of its definitions (Cytron et al., "Efficiently computing static
@@ -41,21 +40,19 @@ typedef struct Place {
 
 typedef struct Search {
     const Fn *fn;
-    uint32_t files;     // bit per RegFile: it is about these; registers of others count as outside of ssa form
-    const bool *about;  // by RegId: the same; NULL = it is about all
     const Analyses *a;
     ReachingDefs *r;
     Arena *arena;  // of the result
     Arena scratch;
     RegId reg;
-    uint32_t ndefs;         // numbered so far
-    uint32_t row, count;    // its place in r->joined, and how many occurrences it has
-    Place *at;              // by BlockId
-    uint32_t *level;        // by BlockId: depth in the dominator tree
-    Edges frontier;         // first is NULL: searched for instead
-    bool by_frontier;       // the register at hand
-    uint32_t *count_of;     // by RegId: its occurrences; of joined ones then where its row ends so far
-    VEC(Occurrence) found;  // in the result's arena
+    uint32_t ndefs;       // numbered so far
+    uint32_t row, count;  // its place in r->joined, and how many occurrences it has
+    Place *at;            // by BlockId
+    uint32_t *level;      // by BlockId: depth in the dominator tree
+    Edges frontier;       // first is NULL: searched for instead
+    bool by_frontier;     // the register at hand
+    uint32_t *count_of;   // by RegId: its occurrences; of joined ones then where its row ends so far
+    VEC(Occurrence) found;
     VEC(BlockId) live, heap, stack;
     VEC(uint64_t) nodes;  // blocks that matter, below their place in the dominator tree
     VEC(ValueId) inputs;
@@ -96,139 +93,28 @@ static BlockId heap_pop(Search *s)
     return top;
 }
 
-/* -- Plain and joined registers ------------------------------------------------------------------------- */
-
-// In layout order, a use that the definition so far (0 = none), in the block `home`, does not dominate.
-static inline void see_use(const Search *s, InstrId *def, BlockId home, BlockId b)
-{
-    if (*def < DEF_JOINED && home != b && (!*def || !dominates(s->a, home, b)))
-        *def = DEF_JOINED;
-}
-
-static inline void see_definition(InstrId *def, BlockId *home, InstrId id, BlockId b, bool guarded)
-{
-    *def = *def || guarded ? DEF_JOINED : id;
-    *home = b;
-}
-
-static bool is_asked_for(const Search *s, Operand o)
-{
-    return op_is_reg(o) && s->files >> op_file(o) & 1 && (!s->about || s->about[op_index(o)]);
-}
-
-// One walk over a function, about registers that are not marked DEF_OUTSIDE.
-static void find_joined(Search *s)
-{
-    const Fn *fn = s->fn;
-    InstrId *def = s->r->def;
-    BlockId *home = NEW_ARRAY(&s->scratch, BlockId, fn->regs.n);  // of definitions
-    FOR_BLOCKS(fn, b) {
-        FOR_INSTRS(fn, b, id) {
-            const Instr *i = ir_instr(fn, id);
-            const Operand *ops = ir_ops(fn, i);
-            for (uint32_t k = i->ndef; k < i->nops; k++) {
-                RegId r = op_index(ops[k]);
-                if (is_asked_for(s, ops[k])) {
-                    see_use(s, &def[r], home[r], b);
-                    s->count_of[r]++;
-                }
-            }
-            for (uint32_t k = 0; k < i->ndef; k++) {
-                RegId r = op_index(ops[k]);
-                if (is_asked_for(s, ops[k]) && def[r] != DEF_OUTSIDE) {
-                    see_definition(&def[r], &home[r], id, b, ir_guarded(i));
-                    s->count_of[r]++;
-                }
-            }
-        }
-    }
-}
-
-// Of registers below `end`, which are plain where they are not outside of ssa form.
-static void find_definitions(const Search *s, RegId end)
-{
-    const Fn *fn = s->fn;
-    InstrId *def = s->r->def;
-    FOR_BLOCKS(fn, b) {
-        FOR_INSTRS(fn, b, id) {
-            const Instr *i = ir_instr(fn, id);
-            const Operand *ops = ir_ops(fn, i);
-            for (uint32_t k = 0; k < i->ndef; k++)
-                if (is_asked_for(s, ops[k]) && op_index(ops[k]) < end && def[op_index(ops[k])] != DEF_OUTSIDE)
-                    def[op_index(ops[k])] = id;
-        }
-    }
-}
-
-// Registers from `from` to `end` have no definition so far.
-static void begin_definitions(const Search *s, RegId from, RegId end)
-{
-    for (RegId k = from; k < end; k++) {
-        const Reg *r = ir_reg(s->fn, k);
-        bool asked_for = s->files >> r->file & 1 && (!s->about || s->about[k]);
-        s->r->def[k] = reg_in_ssa(r) && asked_for ? 0 : DEF_OUTSIDE;
-    }
-}
-
-static void classify(Search *s)
-{
-    const Fn *fn = s->fn;
-    InstrId *def = s->r->def = arena_alloc(s->arena, fn->regs.n * sizeof *def);
-    RegId loose = fn->form == FORM_MULTI ? 1 : fn->loose ? fn->loose : fn->regs.n;
-    memset(def, 0xff, loose * sizeof *def);  // DEF_OUTSIDE
-    begin_definitions(s, loose, fn->regs.n);
-    if (loose < fn->regs.n)
-        find_joined(s);
-    begin_definitions(s, 1, loose);
-    def[0] = 0;
-    if (loose > 1)
-        find_definitions(s, loose);
-}
-
 /* -- Occurrences of joined registers -------------------------------------------------------------------- */
 
-// Room for all occurrences, by their counts.
-static void make_rows(Search *s)
+static void *keep(Arena *arena, const void *from, size_t bytes)
 {
-    ReachingDefs *r = s->r;
-    uint32_t n = 0, end = 0;
-    r->joined = arena_alloc(s->arena, r->njoined * sizeof *r->joined);
-    r->first = arena_alloc(s->arena, (r->njoined + 1) * sizeof *r->first);
-    for (RegId k = 1; k < s->fn->regs.n; k++) {
-        if (r->def[k] != DEF_JOINED)
-            continue;
-        uint32_t count = s->count_of[k];
-        r->joined[n] = k;
-        r->first[n++] = s->count_of[k] = end;
-        end += count;
-    }
-    r->first[n] = end;
-    r->noccurrences = 1 + end;
-    r->row = arena_alloc(s->arena, end * sizeof *r->row);
+    void *to = arena_alloc(arena, bytes);
+    return bytes ? memcpy(to, from, bytes) : to;
 }
-
-static inline void add_occurrence(Search *s, RegId r, Occurrence o)
-{
-    s->r->row[s->count_of[r]++] = s->found.n;
-    s->found.at[s->found.n++] = o;
-}
-
 static inline void add_if_joined(Search *s, InstrId id, const Instr *i, uint32_t k, Operand o)
 {
-    if (!op_is_reg(o) || s->r->def[op_index(o)] != DEF_JOINED)
+    RegId r = op_index(o);
+    if (!op_is_reg(o) || !def_is_joined(s->a, r))
         return;
-    Occurrence occurrence = {
-        .instr = id, .op = i->ops + k, .block = i->block, .def = k < i->ndef, .guarded = ir_guarded(i)};
-    add_occurrence(s, op_index(o), occurrence);
+    VEC_PUSH(&s->scratch, &s->found, ((Occurrence){id, i->ops + k, r, i->block, k < i->ndef, ir_guarded(i)}));
+    s->count_of[r]++;
 }
 
-// In layout order, uses of an instruction first.
+// In layout order, uses of an instruction first. As long as they have no values, each has its register instead.
 static void find_occurrences(Search *s)
 {
     const Fn *fn = s->fn;
     s->r->first_in = arena_alloc(s->arena, fn->instrs.n * sizeof *s->r->first_in);
-    VEC_RESERVE(s->arena, &s->found, s->r->noccurrences);
-    s->found.at[s->found.n++] = (Occurrence){0};
+    VEC_PUSH(&s->scratch, &s->found, (Occurrence){0});
     FOR_BLOCKS(fn, b) {
         FOR_INSTRS(fn, b, id) {
             const Instr *i = ir_instr(fn, id);
@@ -239,6 +125,31 @@ static void find_occurrences(Search *s)
             for (uint32_t k = 0; k < i->ndef; k++)
                 add_if_joined(s, id, i, k, ops[k]);
         }
+    }
+    s->r->noccurrences = s->found.n;
+    s->r->at = keep(s->arena, s->found.at, s->found.n * sizeof *s->found.at);
+}
+
+// The occurrences of each joined register, by their counts.
+static void make_rows(Search *s)
+{
+    ReachingDefs *r = s->r;
+    uint32_t n = 0, end = 0;
+    r->joined = arena_alloc(s->arena, r->njoined * sizeof *r->joined);
+    r->first = arena_alloc(s->arena, (r->njoined + 1) * sizeof *r->first);
+    for (RegId k = 1; k < s->fn->regs.n; k++) {
+        if (!def_is_joined(s->a, k))
+            continue;
+        uint32_t count = s->count_of[k];
+        r->joined[n] = k;
+        r->first[n++] = s->count_of[k] = end;
+        end += count;
+    }
+    r->first[n] = end;
+    r->row = arena_alloc(s->arena, end * sizeof *r->row);
+    for (uint32_t k = 1; k < r->noccurrences; k++) {
+        r->row[s->count_of[r->at[k].value]++] = k;
+        r->at[k].value = 0;
     }
 }
 
@@ -634,12 +545,6 @@ static uint32_t *find_levels(const Analyses *a, Arena *arena, uint32_t blocks)
     return level;
 }
 
-static void *keep(Arena *arena, const void *from, size_t bytes)
-{
-    void *to = arena_alloc(arena, bytes);
-    return bytes ? memcpy(to, from, bytes) : to;
-}
-
 static void find_all_values(Search *s)
 {
     const Fn *fn = s->fn;
@@ -669,23 +574,20 @@ static void find_all_values(Search *s)
 
 static void begin(Search *s, const Fn *fn, Analyses *a)
 {
-    *s = (Search){.fn = fn, .files = UINT32_MAX, .a = a, .r = &a->rdefs, .arena = &a->arena[AX_RDEFS]};
+    *s = (Search){.fn = fn, .a = a, .r = &a->rdefs, .arena = &a->arena[AX_RDEFS]};
     arena_init(&s->scratch, fn->arena.heap);
-    s->count_of = NEW_ARRAY(&s->scratch, uint32_t, fn->regs.n);
 }
 
-// All that follows from `def`.
-static void build_from_definitions(Search *s)
+static void build(Search *s)
 {
     const Fn *fn = s->fn;
-    InstrId *def = s->r->def;
-    *s->r = (ReachingDefs){.def = def, .first_def = fn->regs.n, .first_phi = fn->regs.n, .nops = fn->ops.n};
+    *s->r = (ReachingDefs){.first_def = fn->regs.n, .first_phi = fn->regs.n, .nops = fn->ops.n};
     for (RegId k = 1; k < fn->regs.n; k++)
-        s->r->njoined += def[k] == DEF_JOINED;
+        s->r->njoined += def_is_joined(s->a, k);
     if (s->r->njoined) {
-        make_rows(s);
+        s->count_of = NEW_ARRAY(&s->scratch, uint32_t, fn->regs.n);
         find_occurrences(s);
-        s->r->at = s->found.at;
+        make_rows(s);
         count_definitions(s);
         find_all_values(s);
     }
@@ -696,13 +598,12 @@ void rdefs_build(const Fn *fn, Analyses *a)
 {
     Search s;
     begin(&s, fn, a);
-    classify(&s);
-    build_from_definitions(&s);
+    build(&s);
 }
 
 uint32_t rdefs_limit_phis(Fn *fn, uint64_t limit)
 {
-    const Analyses *a = analysis_need(fn, AN_CFG | AN_RPO | AN_DOM);
+    const Analyses *a = analysis_need(fn, AN_CFG | AN_RPO | AN_DOM | AN_DEF);
     Analyses own = *a;
     Search s;
     own.blocks[AX_RDEFS] = fn->blocks.n;
@@ -710,8 +611,7 @@ uint32_t rdefs_limit_phis(Fn *fn, uint64_t limit)
     begin(&s, fn, &own);
     s.limited = true;
     s.limit = limit;
-    classify(&s);
-    build_from_definitions(&s);
+    build(&s);
     uint32_t n = s.beyond.n;
     for (uint32_t k = 0; k < n; k++)
         ir_reg(fn, s.beyond.at[k])->flags |= REG_PINNED;
@@ -780,71 +680,19 @@ const Analyses *rdefs_of_part(Fn *fn, Analyses *own, uint32_t files, const bool 
     const Analyses *a = analysis_need(fn, AN_CFG | AN_RPO | AN_DOM);
     *own = *a;
     own->valid = 0;
-    if (a->valid & AN_RDEFS)
+    if (fn->form == FORM_MULTI && a->valid & AN_RDEFS)
         return a;
     Search s;
-    own->valid = AN_RDEFS;
+    own->valid = AN_DEF | AN_RDEFS;
+    arena_init(&own->arena[AX_DEF], fn->arena.heap);
     arena_init(&own->arena[AX_RDEFS], fn->arena.heap);
+    def_build_part(fn, own, files, about);
     begin(&s, fn, own);
-    s.files = files;
-    s.about = about;
-    classify(&s);
-    build_from_definitions(&s);
+    build(&s);
     return own;
 }
 
-/* -- In ssa form ---------------------------------------------------------------------------------------- */
-
-// Has the result say no more than where each register is defined, in tables as long as the function's are by now; the
-// definitions so far are those that were there.
-static void keep_definitions(Fn *fn)
-{
-    Analyses *a = fn->analyses;
-    ReachingDefs *rd = &a->rdefs;
-    Arena fresh;
-    arena_init(&fresh, fn->arena.heap);
-    InstrId *def = NEW_ARRAY(&fresh, InstrId, fn->regs.n);
-    memcpy(def, rd->def, rd->first_def * sizeof *def);
-    arena_free(&a->arena[AX_RDEFS]);
-    a->arena[AX_RDEFS] = fresh;
-    *rd = (ReachingDefs){.def = def, .first_def = fn->regs.n, .first_phi = fn->regs.n, .nops = fn->ops.n};
-}
-
-void rdefs_enter_ssa(Fn *fn)
-{
-    const ReachingDefs *rd = &fn->analyses->rdefs;
-    Arena scratch;
-    arena_init(&scratch, fn->arena.heap);
-    InstrId *made = NEW_ARRAY(&scratch, InstrId, fn->regs.n);
-    for (uint32_t k = 0; k < rd->njoined; k++)
-        rd->def[rd->joined[k]] = 0;
-    for (const Occurrence *o = rd->at + 1; o < rd->at + rd->noccurrences; o++)
-        if (o->def)
-            made[op_index(*ir_run(fn, o->op))] = o->instr;
-    FOR_BLOCK_ENDS(fn, b) {
-        FOR_INSTRS(fn, b, id) {
-            Opcode op = ir_desc(fn, ir_instr(fn, id))->op;
-            if (op != OP_PHI && op != OP_UNDEF)
-                break;
-            made[op_index(*ir_def(fn, ir_instr(fn, id), 0))] = id;
-        }
-    }
-    keep_definitions(fn);
-    for (RegId r = 1; r < fn->regs.n; r++)
-        if (made[r] && rd->def[r] != DEF_OUTSIDE)
-            rd->def[r] = made[r];
-    arena_free(&scratch);
-}
-
-void rdefs_define(Fn *fn, const InstrId *made)
-{
-    const ReachingDefs *rd = &fn->analyses->rdefs;
-    RegId first = rd->first_def;
-    if (first < fn->regs.n)
-        keep_definitions(fn);
-    for (RegId r = first; r < fn->regs.n; r++)
-        rd->def[r] = made[r - first];
-}
+/* -- Comparison ------------------------------------------------------------------------------------------- */
 
 static bool same(const void *a, const void *b, uint32_t n, size_t elem) { return !n || memcmp(a, b, n * elem) == 0; }
 
@@ -859,11 +707,12 @@ static bool same_reads(const ReachingDefs *a, const ReachingDefs *b)
 
 bool rdefs_same(const Fn *fn, const Analyses *kept, Analyses *now, char why[static 150])
 {
+    (void)fn;
     const ReachingDefs *a = &kept->rdefs, *b = &now->rdefs;
     // Where tables are as long, the others are, too. Nothing is said of operands where no register is joined.
     bool long_enough = a->first_def == b->first_def && (a->nops == b->nops || !b->njoined);
-    if (long_enough && same(a->def, b->def, fn->regs.n, sizeof *a->def) && a->first_phi == b->first_phi &&
-        a->nphis == b->nphis && a->ninputs == b->ninputs && a->noccurrences == b->noccurrences && same_reads(a, b) &&
+    if (long_enough && a->first_phi == b->first_phi && a->nphis == b->nphis && a->ninputs == b->ninputs &&
+        a->noccurrences == b->noccurrences && same_reads(a, b) &&
         same(a->old, b->old, a->first_phi - a->first_def, sizeof *a->old) &&
         same(a->phi, b->phi, a->nphis, sizeof *a->phi) && same(a->input, b->input, a->ninputs, sizeof *a->input))
         return true;

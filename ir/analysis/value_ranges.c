@@ -30,7 +30,6 @@ enum {
     ASKED = 2,   // so deep conditions count, too
     CONDITIONS = 6,
     LOGIC = 3,  // predicates made of predicates
-    MOVES = 3,  // that are looked through
     AHEAD = 8,  // the block whose terminator is asked for
     NEST = 2,
     WORK = 48,
@@ -157,35 +156,9 @@ static ValueRange definition(const Look *l, InstrId id, RegId r, uint32_t bits, 
 
 /* -- Conditions ----------------------------------------------------------------------------------------- */
 
-// Returns the one definition of a register that dominates all that reads it, 0 if there is none.
-static InstrId plain_definition(const ValueRanges *k, RegId r)
-{
-    if (k->definition)
-        return k->definition(k->user, r);
-    InstrId def = k->a->rdefs.def[r];
-    return def < DEF_JOINED ? def : 0;
-}
-
 static InstrId definition_of(const Look *l, Operand o)
 {
-    return op_is_reg(o) && !(o.mods & ~(uint32_t)OPM_NOT) ? plain_definition(l->k, op_index(o)) : 0;
-}
-
-// What it is a copy of: moves do not change a value.
-static Operand source_of(const Look *l, Operand o)
-{
-    const Fn *fn = l->k->fn;
-    for (int k = 0; k < MOVES; k++) {
-        InstrId def = definition_of(l, o);
-        const Instr *i = def ? ir_instr(fn, def) : NULL;
-        if (!i || ir_desc(fn, i)->op != OP_MOV || ir_guarded(i))
-            break;
-        Operand from = *ir_use(fn, i, 0);
-        if (!op_is_reg(from) || bits_of(fn, from) != bits_of(fn, o) || !definition_of(l, from))
-            break;
-        o = from;
-    }
-    return o;
+    return op_is_reg(o) && !(o.mods & ~(uint32_t)OPM_NOT) ? def_of(l->k->a, op_index(o)) : 0;
 }
 
 static bool compares(Mod cmp, RangeCompare *c, bool *is_unsigned)
@@ -221,8 +194,8 @@ static void take_comparison(const Look *l, const Instr *i, Operand value, bool h
         (type->class != TC_U && type->class != TC_S && type->class != TC_B) || width_bits(type->width) != f->bits)
         return;
     Operand x = *ir_use(fn, i, 0), y = *ir_use(fn, i, 1);
-    bool first = op_same(source_of(l, x), value);
-    if (!first && !op_same(source_of(l, y), value))
+    bool first = op_same(copy_source(l->k->fn, l->k->a, x), value);
+    if (!first && !op_same(copy_source(l->k->fn, l->k->a, y), value))
         return;
     Look plainly = {l->k, NULL};
     ValueRange other = look(&plainly, first ? y : x, 0);
@@ -266,7 +239,8 @@ static Subject subject_of(const Look *l, Operand p)
         const Instr *i = def ? ir_instr(fn, def) : NULL;
         Opcode op = i ? ir_desc(fn, i)->op : OP_BRA;
         if (op == OP_SETP)
-            return (Subject){.x = source_of(l, *ir_use(fn, i, 0)), .y = source_of(l, *ir_use(fn, i, 1))};
+            return (Subject){.x = copy_source(l->k->fn, l->k->a, *ir_use(fn, i, 0)),
+                             .y = copy_source(l->k->fn, l->k->a, *ir_use(fn, i, 1))};
         if (op == OP_AND || op == OP_OR)
             return (Subject){.several = true};
         if (op != OP_MOV && op != OP_NOT)
@@ -332,7 +306,7 @@ static void take_conditions(const Look *l, Operand value, ValueRange *f)
 {
     const ValueRanges *k = l->k;
     const Conditions *here = l->here;
-    value = source_of(l, value);
+    value = copy_source(l->k->fn, l->k->a, value);
     if (!(here->about & bit_of(value)))
         return;
     for (uint32_t n = 0; n < here->n; n++) {
@@ -548,15 +522,15 @@ static ValueRange find_value(ValueRanges *k, ValueId v, uint32_t bits)
 {
     const Fn *fn = k->fn;
     Phi p = {.bits = bits};
-    if (!k->definition && value_is_phi(k->a, v)) {
+    if (k->joined && value_is_phi(k->a, v)) {
         p.reaching = value_phi(k->a, v);
         p.block = p.reaching->block;
         p.n = pred_count(k->a, p.block);
         // What comes into the entry from outside is nothing that was written.
         return p.block == fn->first ? range_full(bits) : find_phi(k, v, &p);
     }
-    bool plain = k->definition || v < k->a->rdefs.first_def;
-    InstrId def = plain ? plain_definition(k, v) : value_def(k->a, v);
+    bool plain = !k->joined || v < k->a->rdefs.first_def;
+    InstrId def = plain ? def_of(k->a, v) : value_def(k->a, v);
     const Instr *i = def ? ir_instr(fn, def) : NULL;
     if (!i || (!plain && i->ndef != 1) || k->a->rpo_index[i->block] == UINT32_MAX)
         return range_full(bits);
@@ -618,15 +592,14 @@ static ValueRange look_at_use(const Look *l, InstrId id, uint32_t k, int asked)
     const ValueRanges *v = l->k;
     Operand o = ir_ops(v->fn, ir_instr(v->fn, id))[k];
     uint32_t bits = bits_of(v->fn, o);
-    if (v->definition || !op_is_reg(o) || o.mods || bits < 8 || v->a->rdefs.def[op_index(o)] != DEF_JOINED)
+    if (!v->joined || !op_is_reg(o) || o.mods || bits < 8 || !def_is_joined(v->a, op_index(o)))
         return look(l, o, asked);
     return look_at_value(l->k, value_of(v->fn, v->a, id, k), bits);
 }
 
-void value_ranges_init(ValueRanges *k, const Fn *fn, const Analyses *a, DefinitionOf *definition, const void *user,
-                       EvalCache *evals, Arena *arena)
+void value_ranges_init(ValueRanges *k, const Fn *fn, const Analyses *a, bool joined, EvalCache *evals, Arena *arena)
 {
-    *k = (ValueRanges){.fn = fn, .a = a, .definition = definition, .user = user, .evals = evals, .arena = arena};
+    *k = (ValueRanges){.fn = fn, .a = a, .joined = joined, .evals = evals, .arena = arena};
     read_directives(k);
 }
 
@@ -634,7 +607,7 @@ void value_ranges_init(ValueRanges *k, const Fn *fn, const Analyses *a, Definiti
 static void begin(ValueRanges *k)
 {
     find_conditional(k);
-    k->nplaces = MAX(k->fn->regs.n, k->definition ? 0 : value_count(k->a));
+    k->nplaces = MAX(k->fn->regs.n, k->joined ? value_count(k->a) : 0);
     k->place = NEW_ARRAY(k->arena, uint32_t, k->nplaces);
     k->here = NEW(k->arena, Conditions);
     for (uint32_t n = 0; n < FIRST_KNOWN; n++)

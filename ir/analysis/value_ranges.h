@@ -7,17 +7,13 @@
 #include "ir/analysis/analysis.h"
 #include "ir/eval/range.h"
 
-// Returns the one definition of a register that dominates all that reads it, 0 if there is none.
-typedef InstrId DefinitionOf(const void *user, RegId r);
-
-// Needs AN_CFG, AN_RPO and AN_DOM. There are two ways to use it. With `definition`, the function may change between
-// queries as long as registers keep their values and branches stay (value_ranges.c says why). Without, the function
-// stays as it is, and AN_RDEFS is valid: then joined registers of multi form have ranges, too.
+// Needs AN_CFG, AN_RPO, AN_DOM and AN_DEF. The function may change between queries as long as registers keep their
+// values and branches stay (value_ranges.c says why). With `joined` it stays as it is, and AN_RDEFS is valid: then
+// joined registers of multi form have ranges, too.
 typedef struct ValueRanges {
     const Fn *fn;
     const Analyses *a;
-    DefinitionOf *definition;
-    const void *user;
+    bool joined;
     EvalCache *evals;
     Arena *arena;
     uint32_t threads;  // a block has at most so many; 0 = as many as there can be
@@ -35,8 +31,7 @@ typedef struct ValueRanges {
 } ValueRanges;
 
 // `evals` may be shared with the caller. All memory is of the arena.
-void value_ranges_init(ValueRanges *k, const Fn *fn, const Analyses *a, DefinitionOf *definition, const void *user,
-                       EvalCache *evals, Arena *arena);
+void value_ranges_init(ValueRanges *k, const Fn *fn, const Analyses *a, bool joined, EvalCache *evals, Arena *arena);
 // Returns the range of an operand that is read in a block: a register or a constant of at most 64 bits. Joined
 // registers have the full range.
 ValueRange value_range(ValueRanges *k, Operand o, BlockId at);

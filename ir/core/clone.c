@@ -87,5 +87,6 @@ Fn *fn_clone(const Fn *from)
     if (fn->tables != &fn->module->tables)
         fn->tables = copy_tables(a, fn->tables);
     fn->analyses = NULL;
+    fn->defs = NULL;
     return fn;
 }

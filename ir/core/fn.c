@@ -245,6 +245,8 @@ InstrId ir_append_run(Fn *fn, BlockId b, DescId desc, uint8_t flags, uint32_t ru
     i->prev = block->last;
     *(block->last ? &ir_instr(fn, block->last)->next : &block->first) = id;
     block->last = id;
+    if (fn->defs)
+        def_table_define(fn, id);
     return id;
 }
 
@@ -262,6 +264,8 @@ InstrId ir_insert_before(Fn *fn, InstrId where, DescId desc, uint8_t flags, cons
     i->prev = w->prev;
     *(w->prev ? &ir_instr(fn, w->prev)->next : &ir_block(fn, w->block)->first) = id;
     w->prev = id;
+    if (fn->defs)
+        def_table_define(fn, id);
     return id;
 }
 
@@ -273,6 +277,8 @@ void ir_remove(Fn *fn, InstrId id)
     *(i->next ? &ir_instr(fn, i->next)->prev : &b->last) = i->prev;
     i->block = 0;
     fn->ninstrs--;
+    for (uint32_t k = 0; fn->defs && k < i->ndef; k++)
+        def_table_forget(fn, id, *ir_def(fn, i, k));
 }
 
 void fn_note_where(Fn *fn, InstrId i, size_t offset)

@@ -546,6 +546,21 @@ enum {
 
 struct Analyses;
 
+// Entries of a DefTable that are no instruction: a register with several definitions, or one that does not dominate all
+// uses (never in ssa form); a register outside of ssa form.
+#define DEF_JOINED (UINT32_MAX - 1)
+#define DEF_OUTSIDE UINT32_MAX
+
+// The one definition of each register: AN_DEF.
+typedef struct DefTable {
+    InstrId *at;  // by RegId; 0 = none
+    RegId n;      // registers that it has entries for; newer ones have no definition
+    RegId cap;
+    Arena *arena;  // of the table alone
+} DefTable;
+// Returns the length of a table for so many registers and some more.
+static inline RegId def_table_cap(RegId n) { return n + n / 8 + 16; }
+
 struct Fn {
     Module *module;
     Arena arena;
@@ -563,10 +578,9 @@ struct Fn {
     uint32_t ordinals[REG_FILES], block_ordinals;  // next numbers in Ori text
     RegId cc;                                      // the carry register
     struct Analyses *analyses;
+    DefTable *defs;        // that of AN_DEF while it is valid, which insertion and removal keep so; else NULL
     uint32_t version;      // counts the phases that changed it
     uint32_t properties;   // PROP_*: those that hold
-    RegId loose;           // in ssa form, while a phase runs ssa_repair(): registers from this one on have several
-                           // definitions; 0 = none has
     uint32_t verified[4];  // by level: the version that was verified
     VEC(size_t) where;     // by InstrId: offset in the source, if the reader was asked for it
     size_t offset;         // in the source, for messages
@@ -622,6 +636,12 @@ static inline Sym *ir_sym(const Fn *fn, SymId s)
 static inline const Desc *ir_desc(const Fn *fn, const Instr *i) { return tab_desc(fn->tables, i->desc); }
 
 static inline Operand op_reg(const Fn *fn, RegId r) { return op_make(K_REG, (RegFile)ir_reg(fn, r)->file, r); }
+
+// True for a register that enters ssa form, without modifiers.
+static inline bool op_in_ssa(const Fn *fn, Operand o)
+{
+    return op_is_reg(o) && !o.mods && reg_in_ssa(ir_reg(fn, op_index(o)));
+}
 
 static inline bool ir_guarded(const Instr *i) { return i->flags & IF_GUARDED; }
 static inline uint32_t ir_ntied(const Instr *i) { return i->flags & IF_TIED ? i->ndef : 0; }
@@ -749,6 +769,15 @@ void ir_successors(const Fn *fn, InstrId terminator, SuccVisit *visit, void *use
 // A hash of everything that printing shows. Ids of strings and descriptors are those of one run, so it compares states
 // of one run only.
 uint64_t ir_hash(const Fn *fn);
+
+/* def_table.c */
+// The insertion and removal of instructions call these. Whoever changes a definition in place calls them, too.
+// Enters the definitions of an instruction into fn->defs.
+void def_table_define(Fn *fn, InstrId id);
+// Makes an instruction (0 = none) the one definition of a register that is renamed.
+void def_table_set(Fn *fn, RegId r, InstrId id);
+// Removes `def`, which is no definition of the instruction any more, from fn->defs.
+void def_table_forget(Fn *fn, InstrId id, Operand def);
 
 /* clone.c */
 // A copy with the same ids, in an arena of its own. Analyses are not copied.

@@ -65,9 +65,12 @@ void instr_replace_by_access_move(Fn *fn, InstrId id, const AccessMove *move)
     uint32_t n;
     DescId desc = make_move(fn, move, ops, &n);
     Instr *i = ir_instr(fn, id);
+    for (uint32_t k = 0; k < i->ndef; k++)
+        def_table_forget(fn, id, *ir_def(fn, i, k));
     memcpy(ir_ops(fn, i), ops, n * sizeof *ops);
     i->desc = desc;
     i->nops = n;
     i->ndef = 1;
     i->flags = move->tail.flags;
+    def_table_define(fn, id);
 }

@@ -108,6 +108,17 @@ void remove_annotated(Fn *fn, InstrId id)
     ir_remove(fn, id);
 }
 
+/* -- Definitions ---------------------------------------------------------------------------------------- */
+
+void remove_definition(Fn *fn, InstrId id, uint32_t k)
+{
+    const Instr *i = ir_instr(fn, id);
+    def_table_forget(fn, id, *ir_def(fn, i, k));
+    *ir_def(fn, i, k) = op_def(op_none());
+    if (i->flags & IF_TIED)
+        *ir_tied(fn, i, k) = op_none();
+}
+
 /* -- Self-moves ----------------------------------------------------------------------------------------- */
 
 bool remove_self_moves(Fn *fn)

@@ -136,16 +136,14 @@ static InstrId place_of_move(Sweep *s, InstrId id)
     return s->behind;
 }
 
-static void remove_definition(Sweep *s, InstrId id)
+static void remove_replaced(Sweep *s, InstrId id)
 {
     Fn *fn = s->fn;
     const Instr *i = ir_instr(fn, id);
     for (uint32_t k = 0; k < i->ndef; k++) {
         Operand def = *ir_def(fn, i, k);
-        rdefs_forget(fn, def);
         if (!op_is_reg(def) || !s->read[op_index(def)])
             continue;
-        analysis_drop(fn, AN_FLOW);  // the definition is another
         Operand by = replace_find(s->map, op_reg(fn, op_index(def)));
         InstrId move = insert_move(fn, place_of_move(s, id), op_index(def), by);
         ir_instr(fn, move)->line = i->line;
@@ -166,7 +164,7 @@ static void sweep(ReplaceMap *map)
         }
     }
     for (uint32_t k = 0; k < s.gone.n; k++)
-        remove_definition(&s, s.gone.at[k]);
+        remove_replaced(&s, s.gone.at[k]);
 }
 
 bool replace_apply(ReplaceMap *map)

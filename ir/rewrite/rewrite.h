@@ -27,8 +27,7 @@ bool replace_allowed(const Fn *fn, RegId old, Operand by);
 void replace_set(ReplaceMap *map, RegId old, Operand by);
 // Returns the replacement of an operand, through chains; the operand itself if its register is not replaced.
 Operand replace_find(const ReplaceMap *map, Operand o);
-// Rewrites all uses, removes the definitions and frees the map; returns progress. AN_FLOW stays valid, and AN_RDEFS
-// does unless a move had to be inserted.
+// Rewrites all uses, removes the definitions and frees the map; returns progress. AN_FLOW and AN_DEF stay valid.
 bool replace_apply(ReplaceMap *map);
 
 /* -- Editing instructions (edit.c) ------------------------------------------------------------------------ */
@@ -53,6 +52,8 @@ InstrId first_annotation(const Fn *fn, InstrId id);
 void remove_annotations(Fn *fn, InstrId id);
 // Removes an instruction with its annotations.
 void remove_annotated(Fn *fn, InstrId id);
+// Makes definition k of an instruction, which nothing reads, the sink `_`.
+void remove_definition(Fn *fn, InstrId id, uint32_t k);
 
 // True for a move of a register to itself, which has no effect, guarded or not.
 static inline bool is_self_move(const Fn *fn, const Instr *i)
@@ -106,13 +107,13 @@ bool remove_unreachable(Fn *fn);
 
 /* -- SSA (ssa_repair.c) ----------------------------------------------------------------------------------- */
 
-// Puts an empty block in front of an entry block that has predecessors; drops the analyses then.
-void ssa_split_entry(Fn *fn);
-// Gives each value of the joined registers a register of its own. Requires AN_CFG and AN_RDEFS and an entry without
-// predecessors.
-void ssa_name_values(Fn *fn);
-// Restores ssa form for registers from `first` on, which have several definitions; drops AN_FLOW. Does nothing in multi
-// form.
+// Puts an empty block in front of an entry block that has predecessors; returns progress, and then drops the analyses.
+bool ssa_split_entry(Fn *fn);
+// Gives each value of the joined registers a register of its own, with AN_CFG and AN_RDEFS of `a` and an entry without
+// predecessors. AN_DEF of the function becomes that of ssa form if it is valid.
+void ssa_name_values(Fn *fn, const Analyses *a);
+// Restores ssa form for registers from `first` on, which have several definitions; AN_FLOW and AN_DEF stay valid. Does
+// nothing in multi form.
 void ssa_repair(Fn *fn, RegId first);
 
 /* -- Scoped facts (scoped_table.c) ------------------------------------------------------------------------ */

@@ -23,18 +23,19 @@ typedef struct Naming {
 
 /* -- The entry ------------------------------------------------------------------------------------------ */
 
-void ssa_split_entry(Fn *fn)
+bool ssa_split_entry(Fn *fn)
 {
     const Analyses *a = analysis_need(fn, AN_CFG);
     BlockId entry = fn->first;
     if (!pred_count(a, entry))
-        return;
+        return false;
     BlockId b = block_new(fn);
     ir_block(fn, b)->source = ir_block(fn, entry)->source;
     block_insert_after(fn, b, 0);
     Operand target = op_block(entry);
     ir_append(fn, b, desc_make(fn->tables, OP_BRA), IF_IMPLICIT, &target, 1);
     analysis_drop(fn, 0);
+    return true;
 }
 
 /* -- Names ---------------------------------------------------------------------------------------------- */
@@ -102,11 +103,15 @@ static Operand value_operand(Naming *n, RegId r, ValueId value)
 static void rename_operands(Naming *n)
 {
     const ReachingDefs *rd = &n->a->rdefs;
+    for (uint32_t k = 0; k < rd->njoined; k++)
+        def_table_set(n->fn, rd->joined[k], 0);
     for (const Occurrence *o = rd->at + 1; o < rd->at + rd->noccurrences; o++) {
         Operand *operand = ir_run(n->fn, o->op);
         ValueId value = o->value;
         RegId to = value ? *name_of(n, value) : undef_register(n, op_index(*operand));
         operand->word = (operand->word & ~(uint32_t)INDEX_MAX) | to;
+        if (o->def)
+            def_table_set(n->fn, to, o->instr);
     }
 }
 
@@ -166,9 +171,9 @@ static void insert_phi(Naming *n, uint32_t k)
     ir_insert_before(fn, ir_block(fn, phi->block)->first, n->phi, 0, n->ops.at, n->ops.n);
 }
 
-void ssa_name_values(Fn *fn)
+void ssa_name_values(Fn *fn, const Analyses *a)
 {
-    Naming n = {.fn = fn, .a = analysis_need(fn, 0)};
+    Naming n = {.fn = fn, .a = a};
     const ReachingDefs *rd = &n.a->rdefs;
     RegId nregs = fn->regs.n;
     arena_init(&n.scratch, fn->arena.heap);
@@ -190,17 +195,33 @@ void ssa_name_values(Fn *fn)
     arena_free(&n.scratch);
 }
 
+// Makes AN_DEF that of ssa form for registers from `first` on that are not joined in the part `a`.
+static void define_plain(Fn *fn, const Analyses *a, RegId first)
+{
+    for (RegId r = first; r < fn->regs.n; r++)
+        if (!def_is_joined(a, r))
+            def_table_set(fn, r, def_entry(a, r));
+}
+
 void ssa_repair(Fn *fn, RegId first)
 {
     if (fn->form != FORM_SSA)
         return;
-    fn->loose = first;
-    analysis_drop(fn, AN_FLOW);
-    if (analysis_need(fn, AN_CFG | AN_RDEFS)->rdefs.njoined) {
-        ssa_split_entry(fn);
-        analysis_need(fn, AN_CFG | AN_RDEFS);
-        ssa_name_values(fn);
+    Analyses own;
+    Arena scratch;
+    arena_init(&scratch, fn->arena.heap);
+    bool *about = NEW_ARRAY(&scratch, bool, fn->regs.n);
+    memset(about + first, true, fn->regs.n - first);
+    analysis_drop(fn, AN_FLOW | AN_DEF);
+    const Analyses *a = rdefs_of_part(fn, &own, UINT32_MAX, about);
+    if (a->rdefs.njoined) {
+        if (ssa_split_entry(fn)) {
+            analysis_free(&own);
+            a = rdefs_of_part(fn, &own, UINT32_MAX, about);
+        }
+        define_plain(fn, a, first);
+        ssa_name_values(fn, a);
     }
-    fn->loose = 0;
-    analysis_drop(fn, AN_FLOW);
+    analysis_free(&own);
+    arena_free(&scratch);
 }

@@ -5,7 +5,7 @@
 //   1. branches through empty blocks go to their end; blocks that nothing reaches go, with branch tables that nothing
 //      uses;
 //   2. a guarded terminator whose condition is known loses its guard, or becomes a branch to its other successor. Known
-//      is a condition that an unguarded move of a constant made, and one that a branch tested before whose edge is the
+//      is a condition that unguarded moves made of a constant, and one that a branch tested before whose edge is the
 //      only way in to a block that dominates this one; one condition is one value of the analysis of reaching
 //      definitions. A branch whose two targets are one is no condition;
 //   3. a block that holds nothing but a guarded branch is jumped over by predecessors that know its condition: because
@@ -92,17 +92,15 @@ static Truth negated_if(Truth t, bool negate)
 
 /* -- Known conditions ----------------------------------------------------------------------------------- */
 
-// What a value is that an unguarded move of a constant made.
+// Returns the constant that unguarded moves make a value of.
 static Truth constant_truth(const BranchOpt *o, ValueId value)
 {
     const Fn *fn = o->fn;
     if (!value || value_is_phi(o->a, value))
         return UNKNOWN;
     const Instr *i = ir_instr(fn, value_def(o->a, value));
-    if (ir_desc(fn, i)->op != OP_MOV || ir_guarded(i))
-        return UNKNOWN;
-    Operand from = *ir_use(fn, i, 0);
-    if (!op_is_const(from))
+    Operand from = copy_source(fn, o->a, copy_of_move(fn, i));
+    if (op_kind(from) != K_IMM)
         return UNKNOWN;
     return tab_const(fn->tables, op_index(from)).bits ? IS_TRUE : IS_FALSE;
 }

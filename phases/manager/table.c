@@ -16,6 +16,7 @@
 #define PDOM AN_PDOM
 #define DEFUSE AN_DEFUSE
 #define LIVE AN_LIVE
+#define DEF AN_DEF
 #define RDEFS AN_RDEFS
 #define FLOW AN_FLOW
 #define NO_DEAD PROP_NO_DEAD

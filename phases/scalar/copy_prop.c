@@ -4,11 +4,10 @@
 // Sub-pass: OriCopyProp, of the GeneralOptimize bundles. One walk in layout order; a use that reads a copy gets what
 // the copy was made of, as far back as goes and its slot takes. So a copy of a copy is one step, since its own use was
 // rewritten before. In ssa form a value is there wherever a copy of it is. In multi form a source is if it has one
-// definition that dominates what reads it (ir/analysis/rdefs.h calls it plain) and the use reads no other definition of
-// the copy; or, within a block, if nothing wrote either since. Copies are moves of registers and constants, `not` of a
-// predicate, conversions of an integer type of the register's width into itself, and the parts of what was packed. The
-// address of a symbol goes into the memory operands that take it. Copies that nobody reads any more are left for dead
-// code removal.
+// definition that dominates what reads it (AN_DEF) and the use reads no other definition of the copy; or, within a
+// block, if nothing wrote either since. Copies are moves of registers and constants, `not` of a predicate, conversions
+// of an integer type of the register's width into itself, and the parts of what was packed. The address of a symbol
+// goes into the memory operands that take it. Copies that nobody reads any more are left for dead code removal.
 //
 //     R2 = mov.b32 R1                             R2 = mov.b32 R1
 //     R3 = add.s32 R2, 1                     ->   R3 = add.s32 R1, 1
@@ -34,8 +33,6 @@
 #include "ir/rewrite/rewrite.h"
 #include "phases/bodies.h"
 
-enum { CHAIN_MAX = 16 };
-
 // A copy in the block at hand, of a function in multi form.
 typedef struct LocalCopy {
     InstrId instr;
@@ -53,80 +50,7 @@ typedef struct CopyProp {
     bool progress;
 } CopyProp;
 
-/* -- What an instruction copies ------------------------------------------------------------------------- */
-
-static bool is_plain_register(const Fn *fn, Operand o)
-{
-    return op_is_reg(o) && !o.mods && op_file(o) != RF_CC && reg_in_ssa(ir_reg(fn, op_index(o)));
-}
-
-static bool same_shape(const Fn *fn, Operand a, Operand b)
-{
-    const Reg *ra = ir_reg(fn, op_index(a)), *rb = ir_reg(fn, op_index(b));
-    return ra->file == rb->file && ra->width == rb->width;
-}
-
-// What the move is of; none = it is no copy.
-static Operand moved(const Fn *fn, const Instr *i)
-{
-    Operand to = *ir_def(fn, i, 0), from = *ir_use(fn, i, 0);
-    if (!op_is_reg(to))
-        return op_none();
-    Width width = (Width)ir_reg(fn, op_index(to))->width;
-    if (op_is_const(from) && !from.mods)
-        return tab_const(fn->tables, op_index(from)).width == width ? from : op_none();
-    Operand bare = {from.word, width == W1 ? from.mods & ~(uint32_t)OPM_NOT : from.mods};
-    return is_plain_register(fn, bare) && same_shape(fn, to, bare) ? from : op_none();
-}
-
-// Whether it converts an integer type into itself, and its register holds nothing more.
-static bool converts_nothing(const Fn *fn, const Desc *d, RegId to)
-{
-    const Mnem *m = tab_mnem(fn->tables, d->mnem);
-    const TypeInfo *type = &type_info[m->type[0]];
-    return (type->class == TC_U || type->class == TC_S) && m->type[0] == m->type[1] && !m->mod[MC_SAT] &&
-           type->width == ir_reg(fn, to)->width;
-}
-
-// What register `r` is a copy of that this instruction defines, whether it has a guard or not; none = of nothing.
-static Operand copied(const Fn *fn, const Analyses *a, InstrId id, RegId r)
-{
-    const Instr *i = ir_instr(fn, id);
-    const Desc *d = ir_desc(fn, i);
-    if (i->flags & IF_PINNED)
-        return op_none();
-    if (d->op == OP_MOV || (d->op == OP_CVT && converts_nothing(fn, d, r)))
-        return moved(fn, i);
-    if (d->op == OP_NOT && ir_reg(fn, r)->width == W1) {
-        Operand from = moved(fn, i);
-        from.mods ^= OPM_NOT;
-        return op_is_reg(from) ? from : op_none();
-    }
-    if (d->op != OP_UNPACK || ir_guarded(i) || !is_plain_register(fn, *ir_use(fn, i, 0)))
-        return op_none();
-    InstrId def = a->rdefs.def[op_index(*ir_use(fn, i, 0))];
-    const Instr *pack = def && def < DEF_JOINED ? ir_instr(fn, def) : NULL;
-    if (!pack || ir_desc(fn, pack)->op != OP_PACK || ir_guarded(pack) || ir_nuse(pack) != i->ndef)
-        return op_none();
-    for (uint32_t k = 0; k < i->ndef; k++) {
-        Operand part = *ir_use(fn, pack, k);
-        if (!op_is_reg(*ir_def(fn, i, k)) || op_index(*ir_def(fn, i, k)) != r)
-            continue;
-        bool constant = op_is_const(part);
-        InstrId made = is_plain_register(fn, part) ? a->rdefs.def[op_index(part)] : 0;
-        return constant || (made && made < DEF_JOINED) ? part : op_none();
-    }
-    return op_none();
-}
-
 /* -- Whether it can be read here ------------------------------------------------------------------------ */
-
-// Whether a register has one value wherever something reads it.
-static bool is_single(const CopyProp *c, RegId r)
-{
-    InstrId def = c->a->rdefs.def[r];
-    return def && def < DEF_JOINED;
-}
 
 static bool guarded_alike(const Fn *fn, const Instr *a, const Instr *b)
 {
@@ -144,7 +68,7 @@ static bool passes_guard(const CopyProp *c, InstrId copy, InstrId reader, uint32
     bool is_use = k < user->ndef + ir_nuse(user);
     RegId guard = op_index(*ir_guard(fn, i));
     return is_use && guarded_alike(fn, i, user) &&
-           (fn->form == FORM_MULTI ? reg_in_ssa(ir_reg(fn, guard)) : is_single(c, guard));
+           (fn->form == FORM_MULTI ? reg_in_ssa(ir_reg(fn, guard)) : def_of(c->a, guard));
 }
 
 // In multi form: whether a copy of the block is one still.
@@ -167,17 +91,17 @@ static Operand step_back(const CopyProp *c, InstrId id, uint32_t k, Operand o, I
 {
     const Fn *fn = c->fn;
     Operand bare = {o.word, o.mods & ~(uint32_t)OPM_NOT};
-    if (!is_plain_register(fn, bare))
+    if (!op_in_ssa(fn, bare))
         return op_none();
     RegId r = op_index(o);
     bool local = fn->form == FORM_MULTI && is_fresh(c, r);
-    *copy = local ? c->local[r].instr : is_single(c, r) ? c->a->rdefs.def[r] : 0;
+    *copy = local ? c->local[r].instr : def_of(c->a, r);
     if (!*copy || !passes_guard(c, *copy, id, k))
         return op_none();
     if (!local && fn->form == FORM_MULTI && ir_guarded(ir_instr(fn, *copy)))
         return op_none();
-    Operand from = copied(fn, c->a, *copy, r);
-    if (op_kind(from) == K_NONE || (op_is_reg(from) && !local && !is_single(c, op_index(from))))
+    Operand from = copy_of_any(fn, c->a, *copy, r);
+    if (op_kind(from) == K_NONE || (op_is_reg(from) && !local && !def_of(c->a, op_index(from))))
         return op_none();
     uint32_t negate = o.mods & OPM_NOT;
     if (op_kind(from) == K_IMM && negate)
@@ -207,9 +131,11 @@ static bool take_symbol(CopyProp *c, InstrId id, uint32_t k)
     Operand *base = ir_ops(fn, i) + k, *offset = base + 1;
     bool memory = d->traits & (TR_READ | TR_WRITE) && op_info[d->op].ntypes != OP_RAW && k < d->nops &&
                   operand_is_base(fn, d, k) && !(d->traits & TR_ORDERED);
-    if (!memory || !is_plain_register(fn, *base) || !is_single(c, op_index(*base)) || op_kind(*offset) != K_IMM)
+    if (!memory || !op_in_ssa(fn, *base) || op_kind(*offset) != K_IMM)
         return false;
-    InstrId from = c->a->rdefs.def[op_index(*base)];
+    InstrId from = def_of(c->a, op_index(*base));
+    if (!from)
+        return false;
     const Instr *address = ir_instr(fn, from);
     if (ir_desc(fn, address)->op != OP_ADDR || ir_guarded(address) || op_kind(*ir_use(fn, address, 0)) != K_SYM)
         return false;
@@ -239,7 +165,7 @@ static void rewrite_use(CopyProp *c, InstrId id, uint32_t k)
     const Instr *i = ir_instr(c->fn, id);
     Operand now = ir_ops(c->fn, i)[k], was = now, best = now;
     InstrId copy, last = 0;
-    for (int n = 0; n < CHAIN_MAX; n++) {
+    for (int n = 0; n < COPY_CHAIN; n++) {
         now = step_back(c, id, k, now, &copy);
         if (op_kind(now) == K_NONE)
             break;
@@ -284,7 +210,7 @@ static bool is_old_value(const Instr *i, uint32_t k)
 
 bool phase_copy_prop(Ctx *ctx, Fn *fn)
 {
-    CopyProp c = {.ctx = ctx, .fn = fn, .a = analysis_need(fn, AN_RDEFS)};
+    CopyProp c = {.ctx = ctx, .fn = fn, .a = analysis_need(fn, AN_DEF)};
     bool multi = fn->form == FORM_MULTI;
     arena_init(&c.scratch, &ctx->heap);
     if (multi) {
@@ -303,7 +229,5 @@ bool phase_copy_prop(Ctx *ctx, Fn *fn)
         }
     }
     arena_free(&c.scratch);
-    if (c.progress)
-        analysis_drop(fn, AN_FLOW | rdefs_of_form(fn));
     return c.progress;
 }

@@ -135,16 +135,9 @@ static uint8_t table_of(Mapping *m, const Instr *i)
     return (uint8_t)out[0].lo;
 }
 
-static InstrId definition(const void *user, RegId r)
+static const Instr *defining(const Mapping *m, Operand o)
 {
-    const Mapping *m = user;
-    InstrId def = m->a->rdefs.def[r];
-    return def < DEF_JOINED ? def : 0;
-}
-
-static const Instr *definition_of(const Mapping *m, Operand o)
-{
-    InstrId def = op_is_reg(o) ? definition(m, op_index(o)) : 0;
+    InstrId def = op_is_reg(o) ? def_of(m->a, op_index(o)) : 0;
     return def ? ir_instr(m->fn, def) : NULL;
 }
 
@@ -159,7 +152,7 @@ static Node *node_at(const Mapping *m, Operand o)
 // What an operand is. The complement of something, which another block makes for this reader alone, is that here.
 static TruthTable operand_itself(const Mapping *m, Operand o)
 {
-    const Instr *i = node_at(m, o) ? NULL : definition_of(m, o);
+    const Instr *i = node_at(m, o) ? NULL : defining(m, o);
     if (i && ir_desc(m->fn, i)->op == OP_NOT && is_node(m->fn, i) && m->readers[op_index(o)] == 1)
         return truth_complement(truth_of_operand(m->fn, *ir_use(m->fn, i, 0)));
     return truth_of_operand(m->fn, o);
@@ -385,7 +378,7 @@ static void look_at_all(Mapping *m)
     }
     while (work.n) {
         Operand o = op_reg(fn, work.at[--work.n]);
-        const Instr *i = definition_of(m, o);
+        const Instr *i = defining(m, o);
         if (i && passes_on(fn, i, o))
             note_compared(m, i, &work);
     }
@@ -474,7 +467,6 @@ static void apply(Mapping *m, const Node *v)
     Fn *fn = m->fn;
     m->progress = true;
     if (!v->needed) {
-        rdefs_forget(fn, *ir_def(fn, ir_instr(fn, v->instr), 0));
         ir_remove(fn, v->instr);
     } else if (v->best) {
         truth_replace(fn, v->instr, &v->cuts[v->best].f);
@@ -486,7 +478,7 @@ static void map_nodes(Mapping *m)
     if (!m->readers) {
         eval_cache_init(&m->evals, m->fn->tables, &m->scratch);
         look_at_all(m);
-        value_ranges_init(&m->ranges, m->fn, m->a, definition, m, &m->evals, &m->scratch);
+        value_ranges_init(&m->ranges, m->fn, m->a, false, &m->evals, &m->scratch);
     }
     find_readers(m);
     find_what_stays(m);
@@ -511,7 +503,7 @@ bool phase_form_lop3(Ctx *ctx, Fn *fn)
     DescId lop3 = desc_make(fn->tables, OP_LOP3, TY_B32);
     if (!module_takes(fn->module, tab_desc(fn->tables, lop3)->needs))
         return false;
-    Mapping m = {.ctx = ctx, .fn = fn, .a = analysis_need(fn, AN_RPO | AN_DOM | AN_RDEFS)};
+    Mapping m = {.ctx = ctx, .fn = fn, .a = analysis_need(fn, AN_RPO | AN_DOM | AN_DEF)};
     arena_init(&m.scratch, &ctx->heap);
     m.node_of = NEW_ARRAY(&m.scratch, uint32_t, fn->regs.n);
     for (uint32_t k = 0; k < m.a->nrpo; k++) {  // so that what a block takes from another one has been looked at there

@@ -105,7 +105,7 @@ static void need_value(Dead *d, ValueId value)
         return;
     d->needed[value] = 1;
     if (value < d->a->rdefs.first_def && d->fn->form == FORM_MULTI)
-        need_instr(d, d->a->rdefs.def[value]);
+        need_instr(d, def_of(d->a, value));
     else
         VEC_PUSH(&d->scratch, &d->values, value);
 }
@@ -130,7 +130,7 @@ static void need_sources(Dead *d, ValueId value)
     if (!value_is_phi(a, value)) {
         need_instr(d, value_def(a, value));
         if (value < rd->first_def)
-            need_tied(d, rd->def[value], value);
+            need_tied(d, def_of(a, value), value);
         else
             need_value(d, rd->old[value - rd->first_def]);
         return;
@@ -260,7 +260,7 @@ static bool defines_outside_ssa(const Dead *d, InstrId id)
     const Instr *i = ir_instr(d->fn, id);
     for (uint32_t k = 0; k < i->ndef; k++) {
         Operand def = *ir_def(d->fn, i, k);
-        if (op_is_reg(def) && op_file(def) != RF_CC && d->a->rdefs.def[op_index(def)] == DEF_OUTSIDE)
+        if (op_is_reg(def) && op_file(def) != RF_CC && def_is_outside(d->a, op_index(def)))
             return true;
     }
     return false;
@@ -344,14 +344,11 @@ static bool drop_definitions(Dead *d, InstrId id)
     if ((desc->op != OP_LD && desc->op != OP_UNPACK && desc->op != OP_SETP) || desc->traits & TR_ORDERED)
         return false;
     for (uint32_t k = 0; k < i->ndef; k++) {
-        Operand *def = ir_def(fn, i, k);
-        bool may = op_is_reg(*def) && sink_fits(fn, i, k) && reg_in_ssa(ir_reg(fn, op_index(*def)));
+        Operand def = *ir_def(fn, i, k);
+        bool may = op_is_reg(def) && sink_fits(fn, i, k) && reg_in_ssa(ir_reg(fn, op_index(def)));
         if (!may || d->needed[value_of(fn, d->a, id, k)])
             continue;
-        rdefs_forget(fn, *def);
-        *def = op_def(op_none());
-        if (i->flags & IF_TIED)
-            *ir_tied(fn, i, k) = op_none();
+        remove_definition(fn, id, k);
         progress = true;
     }
     return progress;
@@ -392,14 +389,6 @@ static void leave_sequence(Dead *d, InstrId id)
         i->callseq = 0;
 }
 
-static void remove_instr(Dead *d, InstrId id)
-{
-    const Instr *i = ir_instr(d->fn, id);
-    for (uint32_t k = 0; k < i->ndef; k++)
-        rdefs_forget(d->fn, *ir_def(d->fn, i, k));
-    ir_remove(d->fn, id);
-}
-
 static bool sweep_instrs(Dead *d)
 {
     Fn *fn = d->fn;
@@ -414,7 +403,7 @@ static bool sweep_instrs(Dead *d)
             if (!dead && i->callseq)
                 leave_sequence(d, id);
             if (dead)
-                remove_instr(d, id);
+                ir_remove(fn, id);
             else if (i->ndef > 1)
                 progress |= drop_definitions(d, id);
             if (!dead && i->flags & IF_TIED)
@@ -498,7 +487,7 @@ static bool remove_dead(Ctx *ctx, Fn *fn, bool *again)
     *again = has_empty_latch(fn, d.a);
     arena_free(&d.scratch);
     if (branches) {
-        analysis_drop(fn, rdefs_of_form(fn));
+        analysis_drop(fn, AN_DEF);
         remove_unreachable(fn);
     }
     return unreachable || instrs || symbols || branches;
@@ -521,7 +510,7 @@ bool phase_live_dead(Ctx *ctx, Fn *fn)
     bool progress = false, again = true;
     while (again && remove_dead(ctx, fn, &again)) {
         progress = true;
-        analysis_drop(fn, AN_FLOW | rdefs_of_form(fn));
+        analysis_drop(fn, AN_FLOW | AN_DEF);
         again &= remove_empty_ways(fn);
     }
     if (progress && fn->form == FORM_MULTI)

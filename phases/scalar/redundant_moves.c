@@ -72,21 +72,11 @@ typedef struct Moves {
     uint32_t *stamp;  // by BlockId: for which register that is
 } Moves;
 
-static bool is_register(const Fn *fn, Operand o)
-{
-    return op_is_reg(o) && !o.mods && reg_in_ssa(ir_reg(fn, op_index(o)));
-}
-
 // Whether it copies a register or a constant, and nothing else.
 static bool is_plain_move(const Fn *fn, const Instr *i)
 {
-    if (i->flags & (IF_GUARDED | IF_PINNED) || ir_desc(fn, i)->op != OP_MOV)
-        return false;
-    Operand from = *ir_use(fn, i, 0);
-    if (!is_register(fn, (Operand){ir_def(fn, i, 0)->word, 0}) || !(is_register(fn, from) || op_is_const(from)))
-        return false;
-    uint32_t width = op_is_reg(from) ? ir_reg(fn, op_index(from))->width : tab_const(fn->tables, op_index(from)).width;
-    return width == ir_reg(fn, op_index(*ir_def(fn, i, 0)))->width;
+    Operand from = copy_of_move(fn, i);
+    return op_kind(from) != K_NONE && !from.mods && reg_in_ssa(ir_reg(fn, op_index(*ir_def(fn, i, 0))));
 }
 
 /* -- Nodes ---------------------------------------------------------------------------------------------- */

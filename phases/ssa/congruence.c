@@ -227,13 +227,10 @@ VarId classes_add_copy(Classes *c, BlockId at, uint32_t position, uint64_t value
 static uint64_t value_defined(const Classes *c, const Instr *i, RegId r)
 {
     const Fn *fn = c->fn;
-    if (ir_desc(fn, i)->op != OP_MOV || i->ndef != 1 || ir_guarded(i) || i->flags & IF_PINNED)
-        return value_of_var(r);
-    Operand from = *ir_use(fn, i, 0);
-    if (op_is_const(from))
+    Operand from = copy_of_move(fn, i);
+    if (op_kind(from) == K_IMM)
         return value_of_constant(op_index(from));
-    bool copies = op_is_reg(from) && !from.mods && reg_in_ssa(ir_reg(fn, op_index(from)));
-    return copies ? var_of(c, op_index(from))->value : value_of_var(r);
+    return op_is_reg(from) && !from.mods ? var_of(c, op_index(from))->value : value_of_var(r);
 }
 
 // Notes where an instruction defines registers, and their values.

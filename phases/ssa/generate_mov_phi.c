@@ -48,10 +48,9 @@ bool phase_generate_mov_phi(Ctx *ctx, Fn *fn)
         remove_self_moves(fn);
         analysis_drop(fn, AN_FLOW);
     }
-    if (analysis_need(fn, AN_CFG | AN_RDEFS)->rdefs.njoined) {
-        ssa_name_values(fn);
-        rdefs_enter_ssa(fn);
-    }
+    const Analyses *a = analysis_need(fn, AN_CFG | AN_RDEFS);
+    if (a->rdefs.njoined)
+        ssa_name_values(fn, a);
     fn->form = FORM_SSA;
     // The values of one register are never live at once.
     phase_gains(ctx, PROP_CONVENTIONAL);

@@ -196,21 +196,21 @@ static void find_values(Redundant *r)
 
 /* -- What is needed ------------------------------------------------------------------------------------- */
 
-static bool is_constant(const Redundant *r, uint32_t value) { return !op_is_reg(r->value.at[r->leader[value]]); }
+static bool leads_to_constant(const Redundant *r, uint32_t value) { return !op_is_reg(r->value.at[r->leader[value]]); }
 
 static void sum_up(Redundant *r)
 {
     for (uint32_t v = 1; v <= r->phis.n; v++) {
         bool found = r->leader[v] != v;
         r->found |= found;
-        r->extended |= found && phi_of(r, v)->undefined && !is_constant(r, v);
+        r->extended |= found && phi_of(r, v)->undefined && !leads_to_constant(r, v);
     }
 }
 
 static void need(Redundant *r, Operand o)
 {
     uint32_t v = op_is_reg(o) ? r->of_reg[op_index(o)] : 0;
-    if (is_phi(r, v) && !is_constant(r, v))
+    if (is_phi(r, v) && !leads_to_constant(r, v))
         v = r->leader[v];
     if (!is_phi(r, v) || phi_of(r, v)->needed)
         return;
@@ -262,7 +262,7 @@ static void take_out(Redundant *r)
         const Phi *phi = phi_of(r, v);
         if (r->leader[v] == v && phi->needed)
             continue;
-        if (!is_constant(r, v) && r->leader[v] != v) {
+        if (!leads_to_constant(r, v) && r->leader[v] != v) {
             replace_set(&map, op_index(r->value.at[v]), r->value.at[r->leader[v]]);
             continue;
         }

@@ -486,15 +486,6 @@ typedef struct Chain {
     uint64_t value[REGS];
 } Chain;
 
-static InstrId chain_definition(const void *user, RegId r)
-{
-    const Chain *c = user;
-    for (uint32_t k = 0; k < c->n; k++)
-        if (c->reg[k] == r)
-            return c->def[k];
-    return 0;
-}
-
 // One of the registers of that width, mostly a late one; 0 = there is none.
 static Operand some_register(const Chain *c, Width width)
 {
@@ -616,7 +607,7 @@ static uint32_t prove_chain(Heap *heap)
     ir_append(c.fn, c.block, desc_parse(c.fn->tables, "ret", ""), 0, NULL, 0);
     ValueRanges known;
     eval_cache_init(&evals, c.fn->tables, &arena);
-    value_ranges_init(&known, c.fn, analysis_need(c.fn, AN_RPO | AN_DOM), chain_definition, &c, &evals, &arena);
+    value_ranges_init(&known, c.fn, analysis_need(c.fn, AN_RPO | AN_DOM | AN_DEF), false, &evals, &arena);
     ValueRange ranges[REGS];
     for (uint32_t k = 0; k < c.n; k++)
         ranges[k] = value_range(&known, op_reg(c.fn, c.reg[k]), c.block);

@@ -31,6 +31,7 @@
     X(scoped_table)    \
     X(defuse)          \
     X(live)            \
+    X(def)             \
     X(rdefs)           \
     X(origins)         \
     X(verify_form)     \

@@ -423,7 +423,6 @@ static bool remove_first(Ctx *ctx, Fn *fn)
     if (ir_block(fn, fn->first)->first == ir_block(fn, fn->first)->last)
         return false;
     InstrId id = ir_block(fn, fn->first)->first;
-    rdefs_forget(fn, *ir_def(fn, ir_instr(fn, id), 0));
     ir_remove(fn, id);
     return true;
 }

@@ -49,7 +49,6 @@
 
 enum {
     AGAIN = 8,             // how often an instruction is folded in one walk
-    MOVES = 4,             // how many moves are looked through
     OFFSET_MAX = 1 << 23,  // of an access, which ptxas takes without an instruction
     READERS_MANY = UINT8_MAX,
     KNOWN = 32,  // that are at hand, a power of two
@@ -137,7 +136,6 @@ typedef struct Fold {
     uint8_t *readers;  // by RegId, of those that were there in the beginning
     RegId nregs;
     uint8_t *kept;  // by RegId below nregs: a constant in a sum with it stays a sum somewhere; NULL = not yet looked
-    VEC(InstrId) made;   // definitions of registers from nregs on
     VEC(uint32_t) from;  // by RegId: FROM_*, of registers with one definition that has no guard
     InstrId root;
     bool root_offset;    // constants in sums with what is being matched become offsets
@@ -153,27 +151,16 @@ typedef struct Fold {
 
 static bool is_plain_register(const Fold *f, Operand o)
 {
-    return op_is_reg(o) && !o.mods && (op_index(o) >= f->nregs || f->a->rdefs.def[op_index(o)] != DEF_OUTSIDE);
+    return op_is_reg(o) && !o.mods && !def_is_outside(f->a, op_index(o));
 }
 
 static bool is_constant(Operand o) { return op_kind(o) == K_IMM && op_index(o) != CONST_UNDEF && !o.mods; }
 
 static uint64_t bits_of_constant(const Fn *fn, Operand o) { return tab_const(fn->tables, op_index(o)).bits; }
 
-// The one definition of a register that dominates what reads it; 0 = there is none.
-static inline InstrId definition(const Fold *f, RegId r)
+static InstrId def_of_operand(const Fold *f, Operand o)
 {
-    if (r >= f->nregs)
-        return f->made.at[r - f->nregs];
-    InstrId def = f->a->rdefs.def[r];
-    return def < DEF_JOINED ? def : 0;
-}
-
-static InstrId definition_for_ranges(const void *user, RegId r) { return definition(user, r); }
-
-static InstrId definition_of(const Fold *f, Operand o)
-{
-    return op_is_reg(o) && !o.mods ? definition(f, op_index(o)) : 0;
+    return op_is_reg(o) && !o.mods ? def_of(f->a, op_index(o)) : 0;
 }
 
 static inline uint32_t from_of(const Fold *f, Operand o)
@@ -190,24 +177,14 @@ static void note_definition(Fold *f, InstrId id)
     const Instr *i = ir_instr(f->fn, id);
     const Operand *ops = ir_ops(f->fn, i);
     for (uint32_t k = 0; k < i->ndef; k++)
-        if (op_is_reg(ops[k]) && definition(f, op_index(ops[k])) == id)
+        if (op_is_reg(ops[k]) && def_of(f->a, op_index(ops[k])) == id)
             f->from.at[op_index(ops[k])] = ir_guarded(i) ? FROM_ANY : role_of(f, i->desc)->from;
 }
 
-// What an operand is a copy of, if that has one value.
-static Operand source_of(const Fold *f, Operand o)
+// As copy_source(), without a look at definitions that are no moves.
+static Operand copied_from(const Fold *f, Operand o)
 {
-    const Fn *fn = f->fn;
-    for (int k = 0; k < MOVES && from_of(f, o) == FROM_MOVE; k++) {
-        Operand from = *ir_use(fn, ir_instr(fn, definition(f, op_index(o))), 0);
-        Width width = (Width)ir_reg(fn, op_index(o))->width;
-        bool same = is_constant(from) ? tab_const(fn->tables, op_index(from)).width == width
-                                      : definition_of(f, from) && ir_reg(fn, op_index(from))->width == width;
-        if (!same)
-            break;
-        o = from;
-    }
-    return o;
+    return from_of(f, o) == FROM_MOVE ? copy_source(f->fn, f->a, o) : o;
 }
 
 static void count_reader(Fold *f, Operand o, int more)
@@ -234,7 +211,7 @@ static bool look_at_uses(const Fold *f, const Instr *i, Uses *uses)
         Operand o = *ir_use(fn, i, k);
         uint32_t from = from_of(f, o);
         if (from == FROM_MOVE) {
-            o = source_of(f, o);
+            o = copy_source(fn, f->a, o);
             from = from_of(f, o);
         }
         constants += from_constant(from);
@@ -293,7 +270,7 @@ static bool evaluate(Fold *f, InstrId id)
     if (!e || e->nin != ir_nuse(i) || e->nout != 1)
         return false;
     for (uint32_t k = 0; k < ir_nuse(i); k++)
-        in[k].lo = bits_of_constant(fn, source_of(f, *ir_use(fn, i, k)));
+        in[k].lo = bits_of_constant(fn, copied_from(f, *ir_use(fn, i, k)));
     eval_run(e, in, out);
     Width width = (Width)ir_reg(fn, op_index(*ir_def(fn, i, 0)))->width;
     if (width > W64 || width == W8 || !eval_foldable(e, in, out))
@@ -475,7 +452,7 @@ static bool match_kids(Fold *f, Match *m, const RuleNode *n, const Instr *i, boo
     for (uint32_t k = 0; k < n->nkids; k++) {
         uint32_t at = swapped && k < 2 ? 1 - k : k;
         Operand o = *ir_use(f->fn, i, at);
-        if (!match_operand(f, m, n->kids[k], o, uses ? uses->source[at] : source_of(f, o), !uses))
+        if (!match_operand(f, m, n->kids[k], o, uses ? uses->source[at] : copied_from(f, o), !uses))
             return false;
     }
     return true;
@@ -538,10 +515,10 @@ static bool match_operand(Fold *f, Match *m, uint16_t node, Operand o, Operand f
     const RuleNode *n = &f->rules->nodes.at[node];
     switch ((RuleNodeKind)n->kind) {
     case RN_VALUE:
-        if (!is_constant(from) && !(inner ? definition_of(f, from) : is_plain_register(f, from)))
+        if (!is_constant(from) && !(inner ? def_of_operand(f, from) : is_plain_register(f, from)))
             return false;
         if (m->values >> n->var & 1)
-            return op_same(m->value[n->var], from) && (inner || is_constant(from) || definition(f, op_index(from)));
+            return op_same(m->value[n->var], from) && (inner || is_constant(from) || def_of(f->a, op_index(from)));
         m->values |= 1u << n->var;
         m->value[n->var] = from;
         return true;
@@ -554,7 +531,7 @@ static bool match_operand(Fold *f, Match *m, uint16_t node, Operand o, Operand f
     case RN_EXPR: return is_constant(from) && bits_of_constant(fn, from) == compute(f, m, n->expr);
     case RN_OP: break;
     }
-    InstrId def = definition_of(f, from);
+    InstrId def = def_of_operand(f, from);
     if (!def || ir_guarded(ir_instr(fn, def)))
         return false;
     bool single = op_index(from) < f->nregs && f->readers[op_index(from)] == 1 && op_same(from, o);
@@ -577,7 +554,7 @@ static bool goes_into_loop(Fold *f, const Match *m)
         for (uint32_t var = 0; var < RULE_VARS; var++) {
             if (!(m->values >> var & 1) || !op_is_reg(m->value[var]))
                 continue;
-            InstrId def = definition_of(f, m->value[var]);
+            InstrId def = def_of_operand(f, m->value[var]);
             BlockId inner = ir_instr(fn, m->inner[k])->block, b = def ? ir_instr(fn, def)->block : f->block;
             if (b == inner)
                 continue;
@@ -634,7 +611,6 @@ static Operand build(Fold *f, const Match *m, uint16_t node, Width width)
     ops[0] = op_def(op_reg(fn, r));
     InstrId id = ir_insert_before(fn, first_annotation(fn, f->root), desc_of_node(f, m, node), 0, ops, 1 + nuse);
     ir_instr(fn, id)->line = ir_instr(fn, f->root)->line;
-    VEC_PUSH(&f->scratch, &f->made, id);
     VEC_PUSH(&f->scratch, &f->from, FROM_ANY);
     note_definition(f, id);
     count_readers(f, ir_instr(fn, id), 1);
@@ -709,11 +685,11 @@ static bool convert_low_bits(Fold *f, InstrId id)
     taken = bits_taken(fn, i, &made);
     if (!taken)
         return false;
-    Operand from = source_of(f, *ir_use(fn, i, 0));
-    InstrId def = definition_of(f, from);
+    Operand from = copied_from(f, *ir_use(fn, i, 0));
+    InstrId def = def_of_operand(f, from);
     uint32_t inner = def ? bits_taken(fn, ir_instr(fn, def), &inner_made) : 0;
-    Operand low = inner ? source_of(f, *ir_use(fn, ir_instr(fn, def), 0)) : op_none();
-    if (inner < taken || inner_made < taken || !definition_of(f, low) || !may_apply(f, rule))
+    Operand low = inner ? copied_from(f, *ir_use(fn, ir_instr(fn, def), 0)) : op_none();
+    if (inner < taken || inner_made < taken || !def_of_operand(f, low) || !may_apply(f, rule))
         return false;
     begin_rule(f, rule, id);
     count_readers(f, i, -1);
@@ -765,7 +741,7 @@ static bool multiply_by_reciprocal(Fold *f, InstrId id)
     uint32_t rule = coded_rule(f->rules, CODED_RECIPROCAL);
     if (m->type[0] != TY_F32 || m->mod[MC_RND] != MOD_RN || f->no_float || !may_apply(f, rule))
         return false;
-    Operand uses[2] = {*ir_use(fn, i, 0), source_of(f, *ir_use(fn, i, 1))};
+    Operand uses[2] = {*ir_use(fn, i, 0), copied_from(f, *ir_use(fn, i, 1))};
     uint64_t bits = is_constant(uses[1]) ? bits_of_constant(fn, uses[1]) : 0;
     uint32_t exponent = bits >> 23 & 0xff;
     if (bits & 0x7fffff || exponent < 1 || exponent > 253)
@@ -785,16 +761,16 @@ static bool multiply_by_reciprocal(Fold *f, InstrId id)
 static bool is_sum(const Fold *f, Operand o, Operand *base, int64_t *more)
 {
     const Fn *fn = f->fn;
-    Operand from = source_of(f, o);
-    InstrId def = definition_of(f, from);
+    Operand from = copied_from(f, o);
+    InstrId def = def_of_operand(f, from);
     const Instr *i = def ? ir_instr(fn, def) : NULL;
     const Mnem *m = i ? tab_mnem(fn->tables, ir_desc(fn, i)->mnem) : NULL;
     if (!i || ir_desc(fn, i)->op != OP_ADD || ir_guarded(i) || ir_reg(fn, op_index(from))->width != W64 ||
         (m->type[0] != TY_S64 && m->type[0] != TY_U64))
         return false;
     for (uint32_t k = 0; k < 2; k++) {
-        Operand a = source_of(f, *ir_use(fn, i, k)), b = source_of(f, *ir_use(fn, i, 1 - k));
-        if (is_constant(b) && definition_of(f, a)) {
+        Operand a = copied_from(f, *ir_use(fn, i, k)), b = copied_from(f, *ir_use(fn, i, 1 - k));
+        if (is_constant(b) && def_of_operand(f, a)) {
             *base = a;
             *more = (int64_t)bits_of_constant(fn, b);
             return true;
@@ -853,7 +829,7 @@ static bool fold_guard(Fold *f, InstrId id)
     Fn *fn = f->fn;
     Instr *i = ir_instr(fn, id);
     uint32_t rule = coded_rule(f->rules, CODED_GUARD);
-    Operand guard = *ir_guard(fn, i), known = source_of(f, (Operand){guard.word, guard.mods & ~(uint32_t)OPM_NOT});
+    Operand guard = *ir_guard(fn, i), known = copied_from(f, (Operand){guard.word, guard.mods & ~(uint32_t)OPM_NOT});
     if (!is_constant(known))
         return false;
     bool runs = (bits_of_constant(fn, known) != 0) != ((guard.mods & OPM_NOT) != 0);
@@ -862,8 +838,6 @@ static bool fold_guard(Fold *f, InstrId id)
     begin_rule(f, rule, id);
     count_readers(f, i, -1);
     if (!runs) {
-        for (uint32_t k = 0; k < i->ndef; k++)
-            rdefs_forget(fn, *ir_def(fn, i, k));
         ir_remove(fn, id);
         return true;
     }
@@ -970,7 +944,6 @@ static bool *find_off(Fold *f)
 static void note_all(Fold *f)
 {
     const Fn *fn = f->fn;
-    const InstrId *def = f->a->rdefs.def;
     FOR_BLOCKS(fn, b) {
         InstrId first = f->a->rpo_index[b] != UINT32_MAX ? ir_block(fn, b)->first : 0;
         for (InstrId id = first; id; id = instr_behind(fn, id)) {
@@ -978,7 +951,7 @@ static void note_all(Fold *f)
             const Operand *ops = ir_ops(fn, i);
             uint32_t from = ir_guarded(i) ? FROM_ANY : role_of(f, i->desc)->from;
             for (uint32_t k = 0; k < i->ndef; k++)
-                if (op_is_reg(ops[k]) && def[op_index(ops[k])] == id)
+                if (op_is_reg(ops[k]) && def_of(f->a, op_index(ops[k])) == id)
                     f->from.at[op_index(ops[k])] = from;
             for (uint32_t k = i->ndef; k < i->nops; k++)
                 if (op_is_reg(ops[k]))
@@ -989,7 +962,7 @@ static void note_all(Fold *f)
 
 bool phase_fold(Ctx *ctx, Fn *fn)
 {
-    Fold f = {.ctx = ctx, .fn = fn, .a = analysis_need(fn, AN_RPO | AN_DOM | AN_RDEFS), .nregs = fn->regs.n};
+    Fold f = {.ctx = ctx, .fn = fn, .a = analysis_need(fn, AN_RPO | AN_DOM | AN_DEF), .nregs = fn->regs.n};
     arena_init(&f.scratch, &ctx->heap);
     eval_cache_init(&f.evals, fn->tables, &f.scratch);
     f.rules = rules_of(ctx);
@@ -1003,7 +976,7 @@ bool phase_fold(Ctx *ctx, Fn *fn)
     f.from.at = NEW_ARRAY(&f.scratch, uint32_t, f.nregs);
     f.from.n = f.from.cap = f.nregs;
     note_all(&f);
-    value_ranges_init(&f.ranges, fn, f.a, definition_for_ranges, &f, &f.evals, &f.scratch);
+    value_ranges_init(&f.ranges, fn, f.a, false, &f.evals, &f.scratch);
     for (uint32_t k = 0; k < f.a->nrpo; k++) {
         f.block = f.a->rpo[k];
         BlockId ahead = f.a->rpo[MIN(k + AHEAD, f.a->nrpo - 1)];
@@ -1020,10 +993,6 @@ bool phase_fold(Ctx *ctx, Fn *fn)
                 f.progress |= fold_address(&f, id);
         }
     }
-    if (f.progress && rdefs_of_form(fn))
-        rdefs_define(fn, f.made.at);
-    else if (f.progress)
-        analysis_drop(fn, AN_FLOW);
     arena_free(&f.scratch);
     return f.progress;
 }

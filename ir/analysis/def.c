@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: MIT
+// The one definition of each register.
+//
+// In ssa form each register that enters it has one. In multi form a register has one definition if a single unguarded
+// instruction defines it and dominates its uses: one walk in layout order finds these. A use that stands in front of
+// the definition in the layout is taken for one that is not dominated. All others that are read or written are joined.
+//
+//     b0: R1 = mov.b32 1; @P0 bra b1 else b2; b1: R2 = add.s32 R1, 1     R1 and R2 have one definition
+//     b0: @P0 bra b1 else b2; b1: R3 = mov.b32 1; b2: st [R9], R3        R3 is joined: with what it was before
+//     @P0 R4 = mov.b32 1                                                 R4 is joined in multi form
+//
+// ir/core/def_table.c keeps the result while instructions come and go.
+#include <stdio.h>
+
+#include "ir/analysis/analysis_internal.h"
+
+/* -- Multi form ----------------------------------------------------------------------------------------- */
+
+typedef struct Walk {
+    const Analyses *a;
+    uint32_t files;  // as of def_build_part()
+    const bool *about;
+    InstrId *def;
+    BlockId *home;  // by RegId: the block of the definition so far
+} Walk;
+
+static bool is_about(const Walk *w, Operand o)
+{
+    return op_is_reg(o) && w->files >> op_file(o) & 1 && (!w->about || w->about[op_index(o)]);
+}
+
+// In layout order, a use that the definition so far (0 = none), in the block `home`, does not dominate.
+static inline void see_use(const Walk *w, RegId r, BlockId b)
+{
+    InstrId *def = &w->def[r];
+    BlockId home = w->home[r];
+    if (*def < DEF_JOINED && home != b && (!*def || !dominates(w->a, home, b)))
+        *def = DEF_JOINED;
+}
+
+static inline void see_definition(const Walk *w, RegId r, InstrId id, const Instr *i)
+{
+    InstrId *def = &w->def[r];
+    if (*def == DEF_OUTSIDE)
+        return;
+    *def = *def || ir_guarded(i) ? DEF_JOINED : id;
+    w->home[r] = i->block;
+}
+
+static void find_single(const Fn *fn, const Walk *w)
+{
+    FOR_BLOCKS(fn, b) {
+        FOR_INSTRS(fn, b, id) {
+            const Instr *i = ir_instr(fn, id);
+            const Operand *ops = ir_ops(fn, i);
+            for (uint32_t k = i->ndef; k < i->nops; k++)
+                if (is_about(w, ops[k]))
+                    see_use(w, op_index(ops[k]), b);
+            for (uint32_t k = 0; k < i->ndef; k++)
+                if (is_about(w, ops[k]))
+                    see_definition(w, op_index(ops[k]), id, i);
+        }
+    }
+}
+
+/* -- Both forms ----------------------------------------------------------------------------------------- */
+
+// A table without definitions, in the analysis' arena.
+static InstrId *begin(const Fn *fn, Analyses *a, uint32_t files, const bool *about)
+{
+    DefTable *t = &a->def;
+    *t = (DefTable){.n = fn->regs.n, .cap = def_table_cap(fn->regs.n), .arena = &a->arena[AX_DEF]};
+    t->at = arena_alloc(t->arena, t->cap * sizeof *t->at);
+    t->at[0] = 0;
+    for (RegId k = 1; k < t->n; k++) {
+        const Reg *r = ir_reg(fn, k);
+        t->at[k] = reg_in_ssa(r) && files >> r->file & 1 && (!about || about[k]) ? 0 : DEF_OUTSIDE;
+    }
+    return t->at;
+}
+
+void def_build_part(const Fn *fn, Analyses *a, uint32_t files, const bool *about)
+{
+    Walk w = {.a = a, .files = files, .about = about, .def = begin(fn, a, files, about)};
+    Arena scratch;
+    arena_init(&scratch, fn->arena.heap);
+    w.home = NEW_ARRAY(&scratch, BlockId, fn->regs.n);
+    find_single(fn, &w);
+    arena_free(&scratch);
+}
+
+void def_build(const Fn *fn, Analyses *a)
+{
+    if (fn->form == FORM_MULTI) {
+        def_build_part(fn, a, UINT32_MAX, NULL);
+        return;
+    }
+    InstrId *def = begin(fn, a, UINT32_MAX, NULL);
+    FOR_BLOCKS(fn, b) {
+        FOR_INSTRS(fn, b, id) {
+            const Instr *i = ir_instr(fn, id);
+            const Operand *ops = ir_ops(fn, i);
+            for (uint32_t k = 0; k < i->ndef; k++)
+                if (op_is_reg(ops[k]) && def[op_index(ops[k])] != DEF_OUTSIDE)
+                    def[op_index(ops[k])] = id;
+        }
+    }
+}
+
+bool def_same(const Fn *fn, const Analyses *kept, Analyses *now, char why[static 150])
+{
+    RegId r = 1;
+    while (r < fn->regs.n && def_entry(kept, r) == now->def.at[r])
+        r++;
+    if (r == fn->regs.n)
+        return true;
+    const Reg *reg = ir_reg(fn, r);
+    snprintf(why, 150, "%s%u has another definition", reg_file_names[reg->file], reg->ordinal);
+    return false;
+}
