@@ -661,6 +661,8 @@ static const char *const proof_sources[] = {
     "ir/analysis/conditions.c",
     "ir/analysis/value_ranges.c",
     "ir/analysis/value_ranges.h",
+    "phases/scalar/fold/fold.h",
+    "phases/scalar/fold/fold_match.c",
     "phases/scalar/fold/fold_rules.c",
     "phases/scalar/fold/fold_rules.h",
     "tests/proofs/ranges.c",

@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: MIT
+// Rules of folding that take more than patterns (CODED of fold_rules.def): constants, order of operands, conversions,
+// tables of lop3, reciprocals, addresses, guards. Each returns whether it changed the instruction.
+#include "phases/scalar/fold/fold.h"
+
+/* -- Constants ------------------------------------------------------------------------------------------ */
+
+// Whether it computes with floating-point numbers; selp only passes them on.
+static bool is_float(const Fn *fn, const Desc *d)
+{
+    const Mnem *m = tab_mnem(fn->tables, d->mnem);
+    bool found = false;
+    for (uint32_t k = 0; k < m->ntypes; k++)
+        found |= type_info[m->type[k]].class == TC_F ||
+                 (type_info[m->type[k]].class == TC_X && m->type[k] != TY_U16X2 && m->type[k] != TY_S16X2);
+    return found && d->op != OP_SELP;
+}
+
+bool fold_constants(Fold *f, InstrId id)
+{
+    Fn *fn = f->fn;
+    const Instr *i = ir_instr(fn, id);
+    const Desc *d = ir_desc(fn, i);
+    Value in[EVAL_IN_MAX] = {0}, out[EVAL_OUT_MAX];
+    uint32_t rule = coded_rule(f->rules, CODED_CONSTANT);
+    bool may = !(d->traits & TR_NOFOLD) && ir_nuse(i) <= EVAL_IN_MAX && may_apply(f, rule) &&
+               !(f->no_float && is_float(fn, d));
+    const Eval *e = may ? eval_cached(&f->evals, i->desc) : NULL;
+    if (!e || e->nin != ir_nuse(i) || e->nout != 1)
+        return false;
+    for (uint32_t k = 0; k < ir_nuse(i); k++)
+        in[k].lo = bits_of_constant(fn, copied_from(f, *ir_use(fn, i, k)));
+    eval_run(e, in, out);
+    Width width = (Width)ir_reg(fn, op_index(*ir_def(fn, i, 0)))->width;
+    if (width > W64 || width == W8 || !eval_foldable(e, in, out))
+        return false;
+    fold_begin_rule(f, rule, id);
+    fold_count_readers(f, i, -1);
+    instr_replace_by_move(fn, id, op_const(fn, out[0].lo, width));
+    return true;
+}
+
+/* -- Order ---------------------------------------------------------------------------------------------- */
+
+// Of integers: which NaN comes of two may depend on their order.
+bool fold_order(Fold *f, InstrId id, const Uses *uses)
+{
+    Fn *fn = f->fn;
+    const Instr *i = ir_instr(fn, id);
+    const Desc *d = ir_desc(fn, i);
+    uint32_t rule = coded_rule(f->rules, CODED_ORDER);
+    if (!from_constant(uses->from[0]) || from_constant(uses->from[1]) || !(d->traits & TR_COMM) || ir_nuse(i) < 2 ||
+        is_float(fn, d) || !may_apply(f, rule))
+        return false;
+    fold_begin_rule(f, rule, id);
+    Operand first = *ir_use(fn, i, 0);
+    *ir_use(fn, i, 0) = *ir_use(fn, i, 1);
+    *ir_use(fn, i, 1) = first;
+    return true;
+}
+
+/* -- Conversions ---------------------------------------------------------------------------------------- */
+
+// How many bits an integer conversion takes, and makes; 0 = it is none, or does more than cut and extend.
+static uint32_t bits_taken(const Fn *fn, const Instr *i, uint32_t *made)
+{
+    const Desc *d = ir_desc(fn, i);
+    const Mnem *m = tab_mnem(fn->tables, d->mnem);
+    if (d->op != OP_CVT || ir_guarded(i) || tab_str(fn->tables, m->suffix).len)
+        return 0;
+    for (int k = 0; k < MC_COUNT; k++)
+        if (m->mod[k])
+            return 0;
+    const TypeInfo *to = &type_info[m->type[0]], *from = &type_info[m->type[1]];
+    bool integers = (to->class == TC_U || to->class == TC_S) && (from->class == TC_U || from->class == TC_S);
+    *made = width_bits(to->width);
+    return integers ? width_bits(from->width) : 0;
+}
+
+// Low bits pass through conversions that have at least as many on both sides.
+bool fold_conversion(Fold *f, InstrId id)
+{
+    Fn *fn = f->fn;
+    Instr *i = ir_instr(fn, id);
+    uint32_t rule = coded_rule(f->rules, CODED_CVT_LOW), made, inner_made = 0, taken;
+    taken = bits_taken(fn, i, &made);
+    if (!taken)
+        return false;
+    Operand from = copied_from(f, *ir_use(fn, i, 0));
+    InstrId def = def_of_operand(f, from);
+    uint32_t inner = def ? bits_taken(fn, ir_instr(fn, def), &inner_made) : 0;
+    Operand low = inner ? copied_from(f, *ir_use(fn, ir_instr(fn, def), 0)) : op_none();
+    if (inner < taken || inner_made < taken || !def_of_operand(f, low) || !may_apply(f, rule))
+        return false;
+    fold_begin_rule(f, rule, id);
+    fold_count_readers(f, i, -1);
+    *ir_use(fn, i, 0) = low;
+    fold_count_readers(f, i, 1);
+    return true;
+}
+
+/* -- Tables --------------------------------------------------------------------------------------------- */
+
+// A lop3 that depends on two of its operands at most, which may be so because some are equal or constants.
+bool fold_table(Fold *f, InstrId id, const Uses *uses)
+{
+    Fn *fn = f->fn;
+    const Instr *i = ir_instr(fn, id);
+    uint32_t rule = coded_rule(f->rules, CODED_TABLE);
+    uint8_t of[TRUTH_INPUTS];
+    TruthTable result = {0}, source[TRUTH_INPUTS];
+    if (!is_constant(*ir_use(fn, i, TRUTH_INPUTS)))
+        return false;
+    for (uint32_t k = 0; k < TRUTH_INPUTS; k++) {
+        if (!op_is_reg(uses->source[k]) && !is_constant(uses->source[k]))
+            return false;
+        source[k] = truth_of_operand(fn, uses->source[k]);
+        truth_add_inputs(&result, &source[k]);
+    }
+    for (uint32_t k = 0; k < TRUTH_INPUTS; k++)
+        of[k] = truth_table_over(&source[k], &result);
+    result.table = truth_compose((uint8_t)bits_of_constant(fn, *ir_use(fn, i, TRUTH_INPUTS)), of);
+    truth_reduce(&result);
+    if (!truth_is_plain(fn, &result) || !may_apply(f, rule))
+        return false;
+    fold_begin_rule(f, rule, id);
+    fold_count_readers(f, i, -1);
+    truth_replace(fn, id, &result);
+    fold_count_readers(f, ir_instr(fn, id), 1);
+    return true;
+}
+
+/* -- Floats --------------------------------------------------------------------------------------------- */
+
+// Division by a power of two whose reciprocal is no subnormal, either: the quotient and the product are the same number
+// in front of the one rounding. A product that is rounded by name is never contracted. NaN of f32 is canonical.
+bool fold_reciprocal(Fold *f, InstrId id)
+{
+    Fn *fn = f->fn;
+    const Instr *i = ir_instr(fn, id);
+    const Mnem *m = tab_mnem(fn->tables, ir_desc(fn, i)->mnem);
+    uint32_t rule = coded_rule(f->rules, CODED_RECIPROCAL);
+    if (m->type[0] != TY_F32 || m->mod[MC_RND] != MOD_RN || f->no_float || !may_apply(f, rule))
+        return false;
+    Operand uses[2] = {*ir_use(fn, i, 0), copied_from(f, *ir_use(fn, i, 1))};
+    uint64_t bits = is_constant(uses[1]) ? bits_of_constant(fn, uses[1]) : 0;
+    uint32_t exponent = bits >> 23 & 0xff;
+    if (bits & 0x7fffff || exponent < 1 || exponent > 253)
+        return false;
+    fold_begin_rule(f, rule, id);
+    fold_count_readers(f, i, -1);
+    uses[1] = op_const(fn, (bits & 0x80000000) | (uint64_t)(254 - exponent) << 23, W32);
+    Mod ftz = m->mod[MC_FTZ] ? MOD_FTZ : MOD_NONE;
+    instr_replace(fn, id, desc_make(fn->tables, OP_MUL, TY_F32, .mods = {MOD_RN, ftz}), uses, 2);
+    fold_count_readers(f, ir_instr(fn, id), 1);
+    return true;
+}
+
+/* -- Addresses ------------------------------------------------------------------------------------------ */
+
+// The base and the constant that the only definition of an address adds to it.
+static bool is_sum(const Fold *f, Operand o, Operand *base, int64_t *more)
+{
+    const Fn *fn = f->fn;
+    Operand from = copied_from(f, o);
+    InstrId def = def_of_operand(f, from);
+    const Instr *i = def ? ir_instr(fn, def) : NULL;
+    const Mnem *m = i ? tab_mnem(fn->tables, ir_desc(fn, i)->mnem) : NULL;
+    if (!i || ir_desc(fn, i)->op != OP_ADD || ir_guarded(i) || ir_reg(fn, op_index(from))->width != W64 ||
+        (m->type[0] != TY_S64 && m->type[0] != TY_U64))
+        return false;
+    for (uint32_t k = 0; k < 2; k++) {
+        Operand a = copied_from(f, *ir_use(fn, i, k)), b = copied_from(f, *ir_use(fn, i, 1 - k));
+        if (is_constant(b) && def_of_operand(f, a)) {
+            *base = a;
+            *more = (int64_t)bits_of_constant(fn, b);
+            return true;
+        }
+    }
+    return false;
+}
+
+bool fold_address(Fold *f, InstrId id)
+{
+    Fn *fn = f->fn;
+    const Instr *i = ir_instr(fn, id);
+    const Desc *d = ir_desc(fn, i);
+    uint32_t rule = coded_rule(f->rules, CODED_ADDRESS);
+    bool progress = false;
+    if (i->flags & IF_PINNED)
+        return false;
+    for (uint32_t k = i->ndef; k + 1 < MIN(i->nops, d->nops); k++) {
+        Operand *base = ir_ops(fn, i) + k, *offset = base + 1, from;
+        int64_t more, sum;
+        if (!is_plain_register(f, *base) || op_kind(*offset) != K_IMM || !operand_is_base(fn, d, k) ||
+            !is_sum(f, *base, &from, &more))
+            continue;
+        if (__builtin_add_overflow(const_signed(tab_const(fn->tables, op_index(*offset))), more, &sum) ||
+            sum >= OFFSET_MAX || sum <= -OFFSET_MAX || !may_apply(f, rule))
+            continue;
+        fold_begin_rule(f, rule, id);
+        fold_count_reader(f, *base, -1);
+        *base = from;
+        *offset = op_const(fn, (uint64_t)sum, W64);
+        fold_count_reader(f, *base, 1);
+        progress = true;
+    }
+    return progress;
+}
+
+/* -- Guards --------------------------------------------------------------------------------------------- */
+
+// Whether an instruction may lose its guard, or go for good. Terminators are for branch_opt.c; in ssa form old values
+// would have to be passed on; and a note in front would be about what comes next.
+static bool may_lose_guard(const Fn *fn, InstrId id, bool goes)
+{
+    const Instr *i = ir_instr(fn, id);
+    const Desc *d = ir_desc(fn, i);
+    if (d->traits & TR_TERM || d->op == OP_OPAQUE || i->flags & (IF_PINNED | IF_TIED))
+        return false;
+    for (uint32_t k = 0; k < i->ndef; k++)
+        if (op_is_reg(*ir_def(fn, i, k)) && op_file(*ir_def(fn, i, k)) == RF_CC)
+            return false;
+    return !goes || (d->op != OP_CALL && first_annotation(fn, id) == id);
+}
+
+// What stands behind the instruction is the next to be looked at, whatever becomes of it.
+bool fold_guard(Fold *f, InstrId id)
+{
+    Fn *fn = f->fn;
+    Instr *i = ir_instr(fn, id);
+    uint32_t rule = coded_rule(f->rules, CODED_GUARD);
+    Operand guard = *ir_guard(fn, i), known = copied_from(f, (Operand){guard.word, guard.mods & ~(uint32_t)OPM_NOT});
+    if (!is_constant(known))
+        return false;
+    bool runs = (bits_of_constant(fn, known) != 0) != ((guard.mods & OPM_NOT) != 0);
+    if (!may_lose_guard(fn, id, !runs) || !may_apply(f, rule))
+        return false;
+    fold_begin_rule(f, rule, id);
+    fold_count_readers(f, i, -1);
+    if (!runs) {
+        ir_remove(fn, id);
+        return true;
+    }
+    i->nops--;
+    i->flags &= (uint8_t)~IF_GUARDED;
+    fold_count_readers(f, i, 1);
+    fold_note_definition(f, id);
+    return true;
+}
