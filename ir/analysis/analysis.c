@@ -92,6 +92,8 @@ void analysis_drop(Fn *fn, uint32_t keep)
         keep &= ~(uint32_t)AN_RDEFS;
     if (fn->form == FORM_MULTI && !(keep & AN_RDEFS))
         keep &= ~(uint32_t)AN_DEF;
+    if (~keep & (analysis_closure(AN_POINTERS) & ~(uint32_t)AN_POINTERS))
+        keep &= ~(uint32_t)AN_POINTERS;
     drop(fn->analyses, keep);
     track_definitions(fn);
 }

@@ -7,7 +7,8 @@
 #include "ir/core/ir.h"
 
 // X(id, builder, built on), each behind those that it is built on. What is built on another copies what it needs of it,
-// so each can be kept without the others; but AN_RDEFS reads the table of AN_DEF and goes with it.
+// so each can be kept without the others; but AN_RDEFS reads the table of AN_DEF and goes with it, and
+// AN_POINTERS goes with any of those that it is built on.
 #define ANALYSES(X)                                                                                          \
     X(CFG, cfg, 0)                                     /* predecessors, successors */                        \
     X(RPO, rpo, AN_CFG)                                /* reverse postorder */                               \
@@ -17,7 +18,8 @@
     X(DEFUSE, defuse, 0)                               /* definitions and uses */                            \
     X(LIVE, live, AN_CFG | AN_RPO | AN_DEFUSE)         /* registers that are live across block boundaries */ \
     X(DEF, def, AN_CFG | AN_RPO | AN_DOM)              /* the one definition of a register */                \
-    X(RDEFS, rdefs, AN_CFG | AN_RPO | AN_DOM | AN_DEF) /* in multi form, the definitions that a use reads */
+    X(RDEFS, rdefs, AN_CFG | AN_RPO | AN_DOM | AN_DEF) /* in multi form, the definitions that a use reads */ \
+    X(POINTERS, pointers, AN_CFG | AN_RPO | AN_DOM | AN_DEF | AN_RDEFS) /* addresses: object, offset, escape */
 
 #define ANALYSIS_NUMBER(id, ...) AX_##id,
 #define ANALYSIS_BIT(id, ...) AN_##id = 1 << AX_##id,
@@ -144,6 +146,7 @@ typedef struct Analyses {
     Live live;
     DefTable def;
     ReachingDefs rdefs;
+    struct Origins *pointers;  // ir/analysis/origins.h
 } Analyses;
 
 /* analysis.c */

@@ -73,15 +73,15 @@ static bool names_space_of_address(const MemAccess *access)
 static void lay_out(LocalMemory *m)
 {
     m->variables = NEW_ARRAY(m->arena, LocalVariable, m->fn->syms.n);
-    for (uint32_t k = 0; k < m->origins.accesses.n; k++) {
-        const MemAccess *access = &m->origins.accesses.at[k];
+    for (uint32_t k = 0; k < m->origins->accesses.n; k++) {
+        const MemAccess *access = &m->origins->accesses.at[k];
         uint32_t s = variable_of(m, access);
         if (!s)
             continue;
         LocalVariable *v = &m->variables[s];
         uint64_t size = ir_sym(m->fn, s | SYM_LOCAL)->size;
         if (!v->size && size <= BYTES_MAX - m->nbytes) {
-            *v = (LocalVariable){.first = m->nbytes, .size = (uint32_t)size, .exposed = m->origins.exposed[s]};
+            *v = (LocalVariable){.first = m->nbytes, .size = (uint32_t)size, .exposed = m->origins->exposed[s]};
             m->nbytes += v->size;
         }
         v->exposed |= !names_space_of_address(access);
@@ -126,8 +126,8 @@ static void find_accesses(LocalMemory *m)
 {
     m->access_of = NEW_ARRAY(m->arena, uint32_t, m->fn->instrs.n);
     VEC_PUSH(m->arena, &m->accesses, ((LocalAccess){0}));
-    for (uint32_t k = 0; k < m->origins.accesses.n; k++) {
-        const MemAccess *found = &m->origins.accesses.at[k];
+    for (uint32_t k = 0; k < m->origins->accesses.n; k++) {
+        const MemAccess *found = &m->origins->accesses.at[k];
         uint32_t s = variable_of(m, found);
         if (s && m->variables[s].size && names_space_of_address(found))
             add_access(m, found, s);
@@ -201,8 +201,8 @@ bool local_memory_find(LocalMemory *m, Fn *fn, Arena *arena)
     *m = (LocalMemory){.fn = fn, .arena = arena};
     if (!has_variables(fn))
         return false;
-    origins_find(&m->origins, fn, arena);
-    if (m->origins.absolute)
+    m->origins = pointers_of(fn);
+    if (m->origins->absolute)
         return false;
     lay_out(m);
     if (!m->nbytes)

@@ -34,7 +34,7 @@ typedef struct LocalPiece {
 typedef struct LocalMemory {
     Fn *fn;
     Arena *arena;
-    Origins origins;
+    Origins *origins;
     LocalVariable *variables;  // by local symbol
     uint32_t nbytes;
     VEC(LocalAccess) accesses;  // in layout order, from 1
@@ -44,7 +44,8 @@ typedef struct LocalMemory {
 } LocalMemory;
 
 /* local_memory.c */
-// False: there is nothing that anything could be said about. The function must not change while this is used.
+// False: there is nothing that anything could be said about. Requests AN_POINTERS. The function must not change while
+// this is used.
 bool local_memory_find(LocalMemory *m, Fn *fn, Arena *arena);
 // The access that an instruction is; NULL: none to these variables that is known.
 static inline const LocalAccess *local_access(const LocalMemory *m, InstrId i)

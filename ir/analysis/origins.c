@@ -486,7 +486,7 @@ static void look_at_readers(Origins *o, ValueId v)
     const ReachingDefs *rd = &o->a->rdefs;
     Origin address = o->known.at[o->address[v]];
     if (v < rd->first_def) {
-        o->a = analysis_need(o->fn, AN_DEFUSE);
+        analysis_compute(o->fn, o->a, AN_DEFUSE);
         FOR_USES(o->a, v, u)
             look_at_use(o, u->instr, u->op, address);
         return;
@@ -517,7 +517,7 @@ static void follow(Origins *o)
 // Looks at what meets addresses and has not turned out to be one.
 static void settle(Origins *o)
 {
-    Fn *fn = o->fn;
+    const Fn *fn = o->fn;
     o->settled = true;
     for (ValueId v = o->a->rdefs.first_phi; v < value_count(o->a); v++)
         if (o->address[v])
@@ -551,7 +551,7 @@ static void look_at_uses(Origins *o, InstrId id, uint32_t from)
 // others are followed to their end.
 static void find_casts(Origins *o)
 {
-    Fn *fn = o->fn;
+    const Fn *fn = o->fn;
     uint32_t from = o->known.n;
     FOR_BLOCKS(fn, b) {
         FOR_INSTRS(fn, b, id) {
@@ -569,7 +569,7 @@ static void find_casts(Origins *o)
 
 static void find_sources(Origins *o)
 {
-    Fn *fn = o->fn;
+    const Fn *fn = o->fn;
     uint32_t naccesses = 0;
     FOR_BLOCKS(fn, b) {
         FOR_INSTRS(fn, b, id) {
@@ -636,7 +636,7 @@ static const Origin *place_of_access(Origins *o, Place *places, InstrId id, Valu
 
 static void find_accesses(Origins *o)
 {
-    Fn *fn = o->fn;
+    const Fn *fn = o->fn;
     Place places[PLACES] = {0};
     FOR_BLOCKS(fn, b) {
         FOR_INSTRS(fn, b, id) {
@@ -657,10 +657,13 @@ static void find_accesses(Origins *o)
     }
 }
 
-void origins_find(Origins *o, Fn *fn, Arena *arena)
+void pointers_build(const Fn *fn, Analyses *a)
 {
-    *o = (Origins){.fn = fn, .arena = arena};
-    o->a = analysis_need(fn, AN_CFG | AN_RPO | AN_DOM | AN_RDEFS);
+    Arena *arena = &a->arena[AX_POINTERS];
+    Origins *o = a->pointers = NEW(arena, Origins);
+    o->fn = fn;
+    o->a = a;
+    o->arena = arena;
     o->exposed = NEW_ARRAY(arena, InstrId, fn->syms.n);
     o->address = NEW_ARRAY(arena, uint32_t, value_count(o->a));
     eval_cache_init(&o->evals, fn->tables, arena);
@@ -673,4 +676,28 @@ void origins_find(Origins *o, Fn *fn, Arena *arena)
     if (o->casts)
         find_casts(o);
     find_accesses(o);
+}
+
+Origins *pointers_of(Fn *fn)
+{
+    analysis_need(fn, AN_POINTERS);
+    return fn->analyses->pointers;
+}
+
+bool pointers_same(const Fn *fn, const Analyses *kept, Analyses *now, char why[static 150])
+{
+    const Origins *a = kept->pointers, *b = now->pointers;
+    bool same = a->accesses.n == b->accesses.n && a->absolute == b->absolute;
+    for (uint32_t k = 0; k < a->accesses.n && same; k++) {
+        const MemAccess *x = &a->accesses.at[k], *y = &b->accesses.at[k];
+        same = x->instr == y->instr && x->space == y->space && same_origin(x->at, y->at);
+    }
+    if (!same)
+        snprintf(why, 150, "an access is to another place");
+    for (uint32_t s = 1; s < fn->syms.n && same; s++) {
+        same = a->exposed[s] == b->exposed[s];
+        if (!same)
+            snprintf(why, 150, "the address of another variable escapes");
+    }
+    return same;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Where addresses come from: of each value that is computed from the address of a symbol, or by cvta, the state space,
-// the symbol, and the range of what is added to it. Made anew by whoever asks; it is not kept with the function.
+// the symbol, and the range of what is added to it: AN_POINTERS.
 #ifndef ORI_ORIGINS_H
 #define ORI_ORIGINS_H
 
@@ -32,8 +32,8 @@ typedef struct MemAccess {
 #define EXPOSED_BY_DATA UINT32_MAX
 
 typedef struct Origins {
-    Fn *fn;
-    const Analyses *a;
+    const Fn *fn;
+    Analyses *a;
     Arena *arena;
     InstrId *exposed;         // by local symbol: where its address goes out of sight, EXPOSED_BY_DATA, 0 = nowhere
     VEC(MemAccess) accesses;  // in layout order
@@ -52,9 +52,8 @@ typedef struct Origins {
 } Origins;
 
 /* origins.c */
-// Finds out about all addresses of a function, in memory of this arena. The function must not change as long as the
-// result is used.
-void origins_find(Origins *o, Fn *fn, Arena *arena);
+// Makes AN_POINTERS of a function valid and returns it. It answers as long as the function does not change.
+Origins *pointers_of(Fn *fn);
 // What is known of operand k of an instruction, a register or a constant.
 Origin origin_of(Origins *o, InstrId i, uint32_t k);
 // The number of the function's own symbol, for Origins.exposed; 0 = it is another's.

@@ -111,7 +111,7 @@ static bool may_shift(Compaction *c, const LocalAccess *access)
         return false;
     if (!op_is_reg(base) || ir_reg(fn, op_index(base))->width == W64)
         return true;
-    Origin from = origin_of(&c->memory.origins, access->instr, i->ndef);
+    Origin from = origin_of(c->memory.origins, access->instr, i->ndef);
     return from.kind == OR_ADDRESS && from.lo >= 0;
 }
 
@@ -133,7 +133,7 @@ static void find_kept_alignment(Compaction *c)
             if (ir_desc(fn, i)->op != OP_OR)
                 continue;
             for (uint32_t k = 0; k < 2; k++) {
-                Origin from = origin_of(&c->memory.origins, id, i->ndef + k);
+                Origin from = origin_of(c->memory.origins, id, i->ndef + k);
                 if (from.kind == OR_ADDRESS)
                     note_symbol(c->keeps_align, from.sym);
             }

@@ -41,7 +41,7 @@ enum { TEXT_MAX = 256 };
 typedef struct Inference {
     Fn *fn;
     Arena scratch;
-    Origins origins;
+    Origins *origins;
     RegId nregs;
     DescId ndescs;
     DescId *in_space[SP_GENERIC];  // by DescId: the same access in this space, once asked for; 0 = none
@@ -106,8 +106,8 @@ static Operand twin_of(Inference *f, RegId r)
 static bool defines_address(Inference *f, InstrId id)
 {
     const Instr *i = ir_instr(f->fn, id);
-    ValueId v = i->ndef == 1 ? value_of(f->fn, f->origins.a, id, 0) : 0;
-    return v && v != VALUE_ANY && f->origins.address[v] && has_space(&f->origins.known.at[f->origins.address[v]]);
+    ValueId v = i->ndef == 1 ? value_of(f->fn, f->origins->a, id, 0) : 0;
+    return v && v != VALUE_ANY && f->origins->address[v] && has_space(&f->origins->known.at[f->origins->address[v]]);
 }
 
 // Asks for twins of all that the twins asked for so far are made of.
@@ -122,7 +122,7 @@ static void find_sources(Inference *f)
                 continue;
             VEC_PUSH(&f->scratch, &f->copied, def->instr);
             for (uint32_t k = i->ndef; k < i->nops; k++) {
-                Origin o = origin_of(&f->origins, def->instr, k);
+                Origin o = origin_of(f->origins, def->instr, k);
                 if (op_is_reg(ir_ops(f->fn, i)[k]) && has_space(&o))
                     twin_of(f, op_index(ir_ops(f->fn, i)[k]));
             }
@@ -159,7 +159,7 @@ static void make_twins(Inference *f)
         memcpy(ops, ir_ops(fn, i), i->nops * sizeof *ops);
         ops[0] = op_def(op_reg(fn, f->twin[op_index(ops[0])]));
         for (uint32_t k = i->ndef; k < i->nops; k++) {
-            Origin o = origin_of(&f->origins, id, k);
+            Origin o = origin_of(f->origins, id, k);
             if (op_is_reg(ops[k]) && has_space(&o))
                 ops[k] = op_reg(fn, f->twin[op_index(ops[k])]);
         }
@@ -189,8 +189,8 @@ static bool lies_in_variable(const Fn *fn, const Origin *at)
 static void look_at_accesses(Inference *f, Changes *changes)
 {
     Fn *fn = f->fn;
-    for (uint32_t k = 0; k < f->origins.accesses.n; k++) {
-        const MemAccess *access = &f->origins.accesses.at[k];
+    for (uint32_t k = 0; k < f->origins->accesses.n; k++) {
+        const MemAccess *access = &f->origins->accesses.at[k];
         const Instr *i = ir_instr(fn, access->instr);
         Operand base = *ir_use(fn, i, 0), offset = *ir_use(fn, i, 1);
         if (access->space != SP_GENERIC || !has_space(access->at) || !op_is_reg(base) ||
@@ -229,7 +229,7 @@ static void look_at_questions(Inference *f, Changes *changes)
             bool asks = d->op == OP_CVTA_TO || d->op == OP_ISSPACEP;
             if (!asks || !op_is_reg(*ir_use(fn, i, 0)) || !op_is_reg(*ir_def(fn, i, 0)) || i->flags & IF_PINNED)
                 continue;
-            Origin o = origin_of(&f->origins, id, i->ndef);
+            Origin o = origin_of(f->origins, id, i->ndef);
             Space space = mod_space((Mod)tab_mnem(fn->tables, d->mnem)->mod[MC_SPACE]);
             if (!has_space(&o))
                 continue;
@@ -285,7 +285,7 @@ bool phase_infer_spaces(Ctx *ctx, Fn *fn)
     Inference f = {.fn = fn, .nregs = fn->regs.n, .ndescs = fn->tables->desc_first + fn->tables->descs.n};
     Changes changes = {0};
     arena_init(&f.scratch, &ctx->heap);
-    origins_find(&f.origins, fn, &f.scratch);
+    f.origins = pointers_of(fn);
     f.twin = NEW_ARRAY(&f.scratch, RegId, f.nregs);
     look_at_accesses(&f, &changes);
     look_at_questions(&f, &changes);

@@ -108,19 +108,19 @@ static bool choose_variables(Promotion *p)
     bool found = false;
     uint64_t limit = promotion_limit(p);
     p->variables = NEW_ARRAY(&p->scratch, Variable, fn->syms.n);
-    for (uint32_t k = 0; k < p->origins.accesses.n; k++) {
-        const MemAccess *access = &p->origins.accesses.at[k];
+    for (uint32_t k = 0; k < p->origins->accesses.n; k++) {
+        const MemAccess *access = &p->origins->accesses.at[k];
         uint32_t s = local_symbol(access->at->sym);
         bool wrong = access->at->generic != (access->space == SP_GENERIC) ||
                      (access->space != SP_GENERIC && access->space != SP_LOCAL);
-        if (s && wrong && ir_sym(fn, access->at->sym)->space == SP_LOCAL && !p->origins.exposed[s])
-            p->origins.exposed[s] = access->instr;
+        if (s && wrong && ir_sym(fn, access->at->sym)->space == SP_LOCAL && !p->exposed[s])
+            p->exposed[s] = access->instr;
     }
-    for (uint32_t k = 0; k < p->origins.accesses.n; k++) {
-        uint32_t s = local_symbol(p->origins.accesses.at[k].at->sym);
+    for (uint32_t k = 0; k < p->origins->accesses.n; k++) {
+        uint32_t s = local_symbol(p->origins->accesses.at[k].at->sym);
         const Sym *sym = s ? ir_sym(fn, s | SYM_LOCAL) : NULL;
         bool variable = s && sym->kind == SYM_VAR && sym->space == SP_LOCAL && !sym->init;
-        if (!variable || p->origins.exposed[s] || p->variables[s].groups || !sym->size || sym->size > limit)
+        if (!variable || p->exposed[s] || p->variables[s].groups || !sym->size || sym->size > limit)
             continue;
         p->variables[s] =
             (Variable){.groups = NEW_ARRAY(&p->scratch, Group, (sym->size + GROUP - 1) / GROUP), .size = sym->size};
@@ -134,8 +134,8 @@ static void keep_rests(Promotion *p)
     Direct direct;
     for (bool more = true; more;) {
         more = false;
-        for (uint32_t k = 0; k < p->origins.accesses.n; k++)
-            if (variable_of(p, &p->origins.accesses.at[k]) && is_promotable(p, &p->origins.accesses.at[k], &direct))
+        for (uint32_t k = 0; k < p->origins->accesses.n; k++)
+            if (variable_of(p, &p->origins->accesses.at[k]) && is_promotable(p, &p->origins->accesses.at[k], &direct))
                 more |= keep_rest(&direct);
     }
 }
@@ -144,8 +144,8 @@ static void find_what_stays(Promotion *p)
 {
     Direct direct;
     bool stays = false;
-    for (uint32_t k = 0; k < p->origins.accesses.n; k++) {
-        const MemAccess *access = &p->origins.accesses.at[k];
+    for (uint32_t k = 0; k < p->origins->accesses.n; k++) {
+        const MemAccess *access = &p->origins->accesses.at[k];
         Variable *v = variable_of(p, access);
         if (!v || is_promotable(p, access, &direct))
             continue;
@@ -187,8 +187,8 @@ static void decide(Group *g, uint32_t node)
 static void find_parts(Promotion *p)
 {
     Direct direct;
-    for (uint32_t k = 0; k < p->origins.accesses.n; k++) {
-        const MemAccess *access = &p->origins.accesses.at[k];
+    for (uint32_t k = 0; k < p->origins->accesses.n; k++) {
+        const MemAccess *access = &p->origins->accesses.at[k];
         if (!variable_of(p, access) || !is_promotable(p, access, &direct) || stays_in_memory(&direct))
             continue;
         for (uint32_t e = 0; e < direct.n; e++)
@@ -259,9 +259,9 @@ static Toucher *list_touchers(Promotion *p, GroupList *lists, const uint64_t *ba
     uint32_t at = 0, n = 0;
     FOR_BLOCKS(fn, b)
         FOR_INSTRS(fn, b, id) {
-            if (at == p->origins.accesses.n || p->origins.accesses.at[at].instr != id)
+            if (at == p->origins->accesses.n || p->origins->accesses.at[at].instr != id)
                 continue;
-            const MemAccess *access = &p->origins.accesses.at[at++];
+            const MemAccess *access = &p->origins->accesses.at[at++];
             if (!variable_of(p, access) || !is_promotable(p, access, &direct) || stays_in_memory(&direct))
                 continue;
             for (uint32_t e = 0; e < direct.n; e++) {
@@ -348,8 +348,10 @@ bool phase_promote_memory(Ctx *ctx, Fn *fn)
     Promotion p = {.ctx = ctx, .fn = fn};
     RegId first = fn->regs.n;
     arena_init(&p.scratch, &ctx->heap);
-    origins_find(&p.origins, fn, &p.scratch);
-    bool chosen = !p.origins.absolute && choose_variables(&p);
+    p.origins = pointers_of(fn);
+    p.exposed = NEW_ARRAY(&p.scratch, InstrId, fn->syms.n);
+    memcpy(p.exposed, p.origins->exposed, fn->syms.n * sizeof *p.exposed);
+    bool chosen = !p.origins->absolute && choose_variables(&p);
     if (chosen) {
         find_what_stays(&p);
         find_parts(&p);

@@ -37,7 +37,8 @@ typedef struct Promotion {
     Ctx *ctx;
     Fn *fn;
     Arena scratch;
-    Origins origins;
+    Origins *origins;
+    InstrId *exposed;     // by local symbol: as in `origins`, and where an access names another space
     Variable *variables;  // by local symbol
     DescId descs[MAKES][WIDTH_COUNT][WIDTH_COUNT][2];
     InstrId before;  // in front of what instructions are made

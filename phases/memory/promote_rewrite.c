@@ -230,8 +230,8 @@ static void rewrite(Promotion *p, InstrId id, const Direct *d)
 void promote_accesses(Promotion *p)
 {
     Direct direct;
-    for (uint32_t k = 0; k < p->origins.accesses.n; k++) {
-        const MemAccess *access = &p->origins.accesses.at[k];
+    for (uint32_t k = 0; k < p->origins->accesses.n; k++) {
+        const MemAccess *access = &p->origins->accesses.at[k];
         if (variable_of(p, access) && is_promotable(p, access, &direct) && !stays_in_memory(&direct))
             rewrite(p, access->instr, &direct);
     }

@@ -11,7 +11,7 @@ typedef struct Found {
     Heap heap;
     Arena arena;
     Module *module;
-    Origins origins;
+    Origins *origins;
     char text[1000];
     size_t n;
 } Found;
@@ -56,16 +56,16 @@ static void say_origin(Found *f, const Origin *at)
 static void say_all(Found *f)
 {
     const Fn *fn = f->module->fns.at[0];
-    for (uint32_t k = 0; k < f->origins.accesses.n; k++) {
+    for (uint32_t k = 0; k < f->origins->accesses.n; k++) {
         say(f, k ? " " : "");
-        say_origin(f, f->origins.accesses.at[k].at);
+        say_origin(f, f->origins->accesses.at[k].at);
     }
     for (uint32_t s = 1; s < fn->syms.n; s++)
-        if (f->origins.exposed[s]) {
+        if (f->origins->exposed[s]) {
             say(f, " !");
             say_name(f, s | SYM_LOCAL);
         }
-    if (f->origins.absolute)
+    if (f->origins->absolute)
         say(f, " absolute");
 }
 
@@ -96,7 +96,7 @@ static const char *find(Found *f, const char *form, const char *body)
     if (!f->module)
         heap_fail(&f->heap, ST_BAD_INPUT, "%.*s", (int)MIN(messages.n, 200), messages.text);
     sink_free(&messages);
-    origins_find(&f->origins, f->module->fns.at[0], &f->arena);
+    f->origins = pointers_of(f->module->fns.at[0]);
     // The first are the loads of the parameters.
     say_all(f);
     const char *behind = strncmp(f->text, "n+0 p+0", 7) ? f->text : f->text + 7;
