@@ -729,7 +729,13 @@ static DescId require(Tables *t, MnemId mnem, const char *shape, size_t len)
     return id;
 }
 
-DescId desc_of_fields(Tables *t, MnemFields fields)
+static bool same_fields(const MnemFields *a, const MnemFields *b)
+{
+    return a->op == b->op && a->type == b->type && a->from == b->from && a->mods[0] == b->mods[0] &&
+           a->mods[1] == b->mods[1] && a->mods[2] == b->mods[2];
+}
+
+static DescId find_by_fields(Tables *t, MnemFields fields)
 {
     Mnem m = {.first = first_row(fields.op), .type = {(uint8_t)fields.type, (uint8_t)fields.from}};
     m.ntypes = (fields.type != TY_NONE) + (fields.from != TY_NONE);
@@ -745,6 +751,16 @@ DescId desc_of_fields(Tables *t, MnemFields fields)
     if (tab_desc(t, id)->op != fields.op)
         heap_fail(t->arena->heap, ST_INTERNAL, "no instruction %s of these types", op_info[fields.op].id);
     return id;
+}
+
+DescId desc_of_fields(Tables *t, MnemFields fields)
+{
+    uint32_t at = ((uint32_t)fields.op * 5 + (uint32_t)fields.type * 3 + (uint32_t)fields.from) % ARRAY_LEN(t->made);
+    if (!t->made[at].desc || !same_fields(&t->made[at].fields, &fields)) {
+        t->made[at].desc = find_by_fields(t, fields);
+        t->made[at].fields = fields;
+    }
+    return t->made[at].desc;
 }
 
 DescId desc_of_mnem(Tables *t, const Mnem *m, const char *shape)

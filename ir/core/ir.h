@@ -240,6 +240,13 @@ typedef struct Desc {
     bool plain;           // a modelled instruction that goes on, with operands of the usual kinds
 } Desc;
 
+// The fields of a mnemonic: opcode, types, and modifiers of different categories.
+typedef struct MnemFields {
+    Opcode op;
+    Type type, from;  // `from` is the second type
+    Mod mods[3];
+} MnemFields;
+
 typedef struct Tables Tables;
 // Interned strings, mnemonics, descriptors and constants. A module's tables are frozen after reading; what a function
 // adds later goes into its own, whose ids continue the parent's.
@@ -252,6 +259,10 @@ struct Tables {
     VEC(Desc) descs;
     VEC(Const) consts;
     IdSet mnem_index, desc_index, const_index;
+    struct {
+        MnemFields fields;
+        DescId desc;  // 0 = none
+    } made[16];       // what desc_of_fields() found last, by a hash of the fields
 };
 
 /* tables.c */
@@ -295,12 +306,6 @@ void desc_expected(const char *signature, char words[static 200]);
 // The end of the shape's (or signature's) element that begins at `p`: the next comma outside brackets, or `end`.
 const char *desc_element_end(const char *p, const char *end);
 // Builders. An instruction that does not exist is an internal error unless 0 is mentioned.
-// The fields of a mnemonic: opcode, types, and modifiers of different categories.
-typedef struct MnemFields {
-    Opcode op;
-    Type type, from;  // `from` is the second type
-    Mod mods[3];
-} MnemFields;
 // Returns the descriptor of an instruction with the operands of its signature, without those that may be missing:
 //     desc_make(t, OP_BRA), desc_make(t, OP_CVT, TY_S32, TY_S8), desc_make(t, OP_MUL, TY_F32, .mods = {MOD_RN})
 // OP_PACK and OP_UNPACK are of two halves.

@@ -57,8 +57,8 @@ bool is_promotable(const Promotion *p, const MemAccess *access, Direct *direct)
                        .type = (Type)m->type[0],
                        .store = d->op == OP_ST};
     uint64_t size = (uint64_t)direct->bytes * direct->n;
-    return access_is_movable(p->fn, i) && origin_is_exact(access->at) && direct->offset % size == 0 &&
-           direct->offset < direct->variable->size && size <= direct->variable->size - direct->offset;
+    return origin_is_exact(access->at) && direct->offset < direct->variable->size &&
+           size <= direct->variable->size - direct->offset && access_is_movable(p->fn, i) && direct->offset % size == 0;
 }
 
 /* -- What stays in memory ------------------------------------------------------------------------------- */
