@@ -454,7 +454,8 @@ typedef struct RootedGraph {
 void dom_tree_build(const RootedGraph *g, DomTree *d, Arena *arena);
 
 /* conditions.c: questions to AN_CFG */
-// True if the instruction is a guarded branch with two different targets.
+// True if the instruction is a guarded branch with two different targets. Use 0 is the target under the guard, use 1
+// the other one.
 bool branch_is_split(const Fn *fn, const Instr *i);
 // Returns the branch at the end of block `from` if it is a split, of which the edge to `to` is one side; *holds becomes
 // the value of the guard's register on that edge. 0 = the edge has no condition.

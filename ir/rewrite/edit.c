@@ -51,12 +51,50 @@ void instr_replace_by_move(Fn *fn, InstrId id, Operand from)
     instr_replace(fn, id, desc_of_move(fn, (Width)ir_reg(fn, op_index(to))->width, from), &bare, 1);
 }
 
+void instr_guard(Fn *fn, InstrId id, Operand guard)
+{
+    Instr *i = ir_instr(fn, id);
+    uint32_t n = i->nops, run = ops_new(fn, n + i->ndef + 1);
+    Operand *to = ir_run(fn, run);
+    bool tied = false;
+    memcpy(to, ir_ops(fn, i), n * sizeof *to);
+    for (uint32_t k = 0; k < i->ndef && fn->form == FORM_SSA; k++) {
+        bool in_ssa = op_in_ssa(fn, *ir_def(fn, i, k));
+        to[n + k] = in_ssa ? op_imm(CONST_UNDEF) : op_none();
+        tied |= in_ssa;
+    }
+    n += tied ? i->ndef : 0;
+    to[n++] = guard;
+    i->ops = run;
+    i->nops = n;
+    i->flags |= tied ? IF_GUARDED | IF_TIED : IF_GUARDED;
+}
+
+/* -- Phis ----------------------------------------------------------------------------------------------- */
+
 InstrId first_non_phi(const Fn *fn, BlockId b)
 {
     InstrId id = ir_block(fn, b)->first;
     while (ir_desc(fn, ir_instr(fn, id))->op == OP_PHI)
         id = ir_instr(fn, id)->next;
     return id;
+}
+
+uint32_t phi_input(const Fn *fn, const Instr *phi, BlockId from)
+{
+    uint32_t k = 0;
+    while (op_index(*ir_use(fn, phi, k)) != from)
+        k += 2;
+    return k + 1;
+}
+
+void phi_remove_input(Fn *fn, InstrId id, BlockId from)
+{
+    Instr *phi = ir_instr(fn, id);
+    uint32_t n = ir_nuse(phi), behind = phi_input(fn, phi, from) + 1;
+    memmove(ir_use(fn, phi, behind - 2), ir_use(fn, phi, behind), (n - behind) * sizeof(Operand));
+    phi->nops -= 2;
+    phi->desc = desc_phi(fn->tables, n / 2 - 1);
 }
 
 /* -- Operands ------------------------------------------------------------------------------------------- */

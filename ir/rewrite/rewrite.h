@@ -43,8 +43,16 @@ void instr_replace(Fn *fn, InstrId id, DescId desc, const Operand *uses, uint32_
 void instr_replace_by_move(Fn *fn, InstrId id, Operand from);
 // Inserts a move in front of an instruction and its annotations; it takes the instruction's source line.
 InstrId insert_move(Fn *fn, InstrId before, RegId to, Operand from);
+// Gives an instruction that ir_may_guard() a guard: a predicate, perhaps negated. In ssa form the old values of its
+// definitions become `undef`, which is right if all uses are under the same guard (rule 1); otherwise the caller sets
+// them by ir_tied(). AN_FLOW and AN_DEF stay valid.
+void instr_guard(Fn *fn, InstrId id, Operand guard);
 // Returns the first instruction of a block that is no phi.
 InstrId first_non_phi(const Fn *fn, BlockId b);
+// Returns the index of the use of a phi that is its value from this predecessor.
+uint32_t phi_input(const Fn *fn, const Instr *phi, BlockId from);
+// Removes the input of a phi from a predecessor. The phi stays, even with one input. AN_FLOW and AN_DEF stay valid.
+void phi_remove_input(Fn *fn, InstrId id, BlockId from);
 
 // Annotations are instructions that describe the next one (TR_OF_NEXT): `.loc`, `.pragma` and the like.
 // Returns the first annotation of an instruction, or the instruction itself.

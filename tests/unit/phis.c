@@ -264,6 +264,64 @@ TEST(may_guard)
     close_text(&t);
 }
 
+// A guard makes old values for definitions that enter ssa form, and for no others.
+TEST(guard_instructions)
+{
+    Text t;
+    open_text(
+        &t, "ssa",
+        "  reg R9:32 pinned\n"
+        "b0:\n  R1:32 = mov.b32 %tid.x\n  P1 = setp.eq.s32 R1, 3\n"
+        "  R2:32 = mov.b32 R1\n  _|P2 = setp.eq.s32 R1, 3\n  R9:32 = mov.b32 R1\n  st.global.b32 [16], R2\n  ret\n");
+    Operand guard = use(t.fn, P(&t, 1));
+    InstrId id = ir_instr(t.fn, ir_instr(t.fn, ir_block(t.fn, t.fn->first)->first)->next)->next;
+    for (uint32_t n = 0; n < 4; n++, id = ir_instr(t.fn, id)->next)
+        instr_guard(t.fn, id, n == 3 ? negated(guard) : guard);
+    CHECK(strstr(body_of(&t), "  @P1 R2:32 = mov.b32 R1 else undef\n  @P1 _|P2 = setp.eq.s32 R1, 3 else _, undef\n"
+                              "  @P1 R9:32 = mov.b32 R1\n  @!P1 st.global.b32 [16], R2\n  ret\n"));
+    close_text(&t);
+}
+
+// In multi form a register keeps its old value by itself.
+TEST(guard_in_multi_form)
+{
+    Text t;
+    open_text(&t, "multi",
+              "b0:\n  R1:32 = mov.b32 1\n  P1 = setp.eq.s32 R1, 3\n  R1:32 = mov.b32 2\n"
+              "  st.global.b32 [16], R1\n  ret\n");
+    InstrId id = ir_instr(t.fn, ir_instr(t.fn, ir_block(t.fn, t.fn->first)->first)->next)->next;
+    instr_guard(t.fn, id, use(t.fn, P(&t, 1)));
+    CHECK(strstr(body_of(&t), "  @P1 R1:32 = mov.b32 2\n  st"));
+    close_text(&t);
+}
+
+TEST(phi_inputs)
+{
+    static const char *const left[] = {"b1: 6, b2: 7", "b0: 5, b2: 7", "b0: 5, b1: 6"};
+    for (BlockId k = 0; k < 3; k++) {
+        Text t;
+        open_text(&t, "ssa",
+                  "b0:\n  R1:32 = mov.b32 %tid.x\n  P1 = setp.eq.s32 R1, 3\n  @P1 bra b1 else b3\n"
+                  "b1:\n  @P1 bra b2 else b3\nb2:\n  bra b3\n"
+                  "b3:\n  R2:32 = mov.phi b0: 5, b1: 6, b2: 7\n  st.global.b32 [16], R2\n  ret\n");
+        Fn *fn = t.fn;
+        BlockId from = fn->first;
+        for (BlockId n = 0; n < k; n++)
+            from = ir_block(fn, from)->next;
+        InstrId phi = ir_block(fn, fn->last)->first;
+        CHECK_EQ(tab_const(fn->tables, op_index(*ir_use(fn, ir_instr(fn, phi), phi_input(fn, ir_instr(fn, phi), from))))
+                     .bits,
+                 5 + k);
+        phi_remove_input(fn, phi, from);
+        unit_context("input %u", k);
+        CHECK(strstr(body_of(&t), left[k]));
+        CHECK_EQ(ir_nuse(ir_instr(fn, phi)), 4);
+        // The edge goes, too.
+        instr_replace_by_branch(fn, ir_terminator(fn, from), k < 2 ? ir_block(fn, from)->next : from);
+        close_text(&t);
+    }
+}
+
 TEST(rep_may_or_not)
 {
     Text t;
@@ -672,6 +730,9 @@ void test_phis(void)
     RUN(rep_types);
     RUN(template_phase);
     RUN(may_guard);
+    RUN(guard_instructions);
+    RUN(guard_in_multi_form);
+    RUN(phi_inputs);
     RUN(rep_may_or_not);
     RUN(rep_cycle);
     RUN(rep_chain_up);

@@ -117,8 +117,9 @@ static void run_members(Shared *s, Member *members, size_t bytes, bool own_alloc
         members[k] = (Member){.shared = s, .heap = {.pool = &s->pool}, .seed = k, .bytes = bytes};
         CHECK_EQ(pthread_create(&members[k].thread, NULL, work, &members[k]), 0);
     }
-    for (unsigned k = 0; k < THREADS; k++) {
+    for (unsigned k = 0; k < THREADS; k++)
         pthread_join(members[k].thread, NULL);
+    for (unsigned k = 0; k < THREADS; k++) {
         CHECK_EQ(members[k].damaged, 0);
         CHECK(!members[k].strange);
         CHECK_EQ(members[k].rounds + members[k].failures, ROUNDS);
