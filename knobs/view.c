@@ -172,7 +172,7 @@ void knobs_merge_reads(const Knobs *k, bool *read)
 #define TYPE(name) (1u << KT_##name)
 
 // The setting in force of a row, whose type must be one of these.
-static const KnobSetting *look(Knobs *k, int row, uint32_t types)
+static const KnobSetting *setting_of(Knobs *k, int row, uint32_t types)
 {
     if (row < 0 || row >= k->table.n)
         heap_fail(k->heap, ST_INTERNAL, "there is no knob %d", row);
@@ -186,43 +186,43 @@ static const KnobSetting *look(Knobs *k, int row, uint32_t types)
 
 bool knob_is_set(Knobs *k, int row)
 {
-    const KnobSetting *s = look(k, row, ~TYPE(WHEN));
+    const KnobSetting *s = setting_of(k, row, ~TYPE(WHEN));
     return s && (k->table.rows[row].type != KT_NONE || s->value.number);
 }
 
 int64_t knob_int(Knobs *k, int row)
 {
-    const KnobSetting *s = look(k, row, TYPE(INT));
+    const KnobSetting *s = setting_of(k, row, TYPE(INT));
     return s ? s->value.number : 0;
 }
 
 KnobRange knob_range(Knobs *k, int row)
 {
-    const KnobSetting *s = look(k, row, TYPE(IRNG));
+    const KnobSetting *s = setting_of(k, row, TYPE(IRNG));
     return s ? s->value.range : (KnobRange){INT64_MIN, INT64_MAX};
 }
 
 KnobInts knob_ints(Knobs *k, int row)
 {
-    const KnobSetting *s = look(k, row, TYPE(ILIST));
+    const KnobSetting *s = setting_of(k, row, TYPE(ILIST));
     return s ? s->value.ints : (KnobInts){0};
 }
 
 double knob_double(Knobs *k, int row)
 {
-    const KnobSetting *s = look(k, row, TYPE(FLOAT) | TYPE(DBL));
+    const KnobSetting *s = setting_of(k, row, TYPE(FLOAT) | TYPE(DBL));
     return s ? s->value.real : 0;
 }
 
 const char *knob_str(Knobs *k, int row)
 {
-    const KnobSetting *s = look(k, row, TYPE(STR));
+    const KnobSetting *s = setting_of(k, row, TYPE(STR));
     return s ? s->value.text : NULL;
 }
 
 KnobPairs knob_pairs(Knobs *k, int row)
 {
-    const KnobSetting *s = look(k, row, TYPE(OPCODE_STR_LIST));
+    const KnobSetting *s = setting_of(k, row, TYPE(OPCODE_STR_LIST));
     return s ? s->value.pairs : (KnobPairs){0};
 }
 
@@ -240,7 +240,7 @@ bool knob_pair(Knobs *k, int row, const char *name, int64_t *number)
 
 bool knob_spend(Knobs *k, int row)
 {
-    const KnobSetting *s = look(k, row, TYPE(BDGT));
+    const KnobSetting *s = setting_of(k, row, TYPE(BDGT));
     if (!s)
         return true;
     if (!k->left[s->budget])
@@ -251,8 +251,8 @@ bool knob_spend(Knobs *k, int row)
 
 int64_t knob_left(Knobs *k, int row)
 {
-    const KnobSetting *s = look(k, row, TYPE(BDGT));
+    const KnobSetting *s = setting_of(k, row, TYPE(BDGT));
     return s ? k->left[s->budget] : INT64_MAX;
 }
 
-const KnobSetting *knob_setting(Knobs *k, int row) { return look(k, row, ~TYPE(WHEN)); }
+const KnobSetting *knob_setting(Knobs *k, int row) { return setting_of(k, row, ~TYPE(WHEN)); }

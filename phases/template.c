@@ -26,8 +26,7 @@ static Operand copied_value(const Fn *fn, const Instr *i)
     Type type = tab_mnem(fn->tables, d->mnem)->type[0];
     bool integer = type_info[type].class == TC_U || type_info[type].class == TC_S;
     Operand zero = *ir_use(fn, i, 1);
-    bool is_zero =
-        op_kind(zero) == K_IMM && op_index(zero) != CONST_UNDEF && tab_const(fn->tables, op_index(zero)).bits == 0;
+    bool is_zero = op_is_const(zero) && tab_const(fn->tables, op_index(zero)).bits == 0;
     return integer && is_zero ? *ir_use(fn, i, 0) : op_none();
 }
 

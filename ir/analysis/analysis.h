@@ -182,7 +182,9 @@ void analysis_free(Analyses *a);
 static inline uint32_t edge_count(const Edges *edges, BlockId b) { return edges->first[b + 1] - edges->first[b]; }
 static inline uint32_t pred_count(const Analyses *an, BlockId b) { return edge_count(&an->preds, b); }
 static inline uint32_t succ_count(const Analyses *an, BlockId b) { return edge_count(&an->succs, b); }
-// The block at the other end of the only edge; 0 = there are more, or none.
+// True if a path leads from the entry to the block.
+static inline bool is_reachable(const Analyses *an, BlockId b) { return an->rpo_index[b] != UINT32_MAX; }
+// Returns the block at the other end of the only edge; 0 if there are several edges, or none.
 static inline BlockId only_pred(const Analyses *an, BlockId b)
 {
     return pred_count(an, b) == 1 ? an->preds.at[an->preds.first[b]] : 0;
@@ -226,12 +228,12 @@ static inline uint32_t use_count(const Analyses *an, RegId r) { return an->uses.
 #define FOR_REFS(refs, r, ref)                                                                             \
     for (const Ref *ref = (refs)->at + (refs)->first[r], *ref##_end = (refs)->at + (refs)->first[(r) + 1]; \
          ref < ref##_end; ref++)
-// Whether instruction i stands before j. Of one block, that is also the order in which they run.
+// True if instruction i stands before j in the layout. Within a block that is the order of execution.
 static inline bool stands_before(const Analyses *an, InstrId i, InstrId j) { return an->place[i] < an->place[j]; }
 
 /* def.c: questions to AN_DEF */
 // Insertion and removal of instructions keep the table; registers without an entry have no definition.
-// What the table says: an instruction, 0 = none, DEF_JOINED or DEF_OUTSIDE.
+// Returns an instruction, 0 (no definition), DEF_JOINED or DEF_OUTSIDE.
 static inline InstrId def_entry(const Analyses *an, RegId r) { return r < an->def.n ? an->def.at[r] : 0; }
 // Returns the one definition of a register; 0 if it has none or several, or is outside of ssa form. In multi form the
 // definition is unguarded and dominates all that reads the register.

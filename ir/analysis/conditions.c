@@ -21,9 +21,6 @@ InstrId edge_condition(const Fn *fn, BlockId from, BlockId to, bool *holds)
 
 InstrId dominating_condition(const Fn *fn, const Analyses *an, BlockId b, bool *holds)
 {
-    const Edges *preds = &an->preds;
-    // The entry is also entered from outside.
-    if (b == fn->first || preds->first[b + 1] - preds->first[b] != 1)
-        return 0;
-    return edge_condition(fn, preds->at[preds->first[b]], b, holds);
+    BlockId pred = b != fn->first ? only_pred(an, b) : 0;  // the entry is also entered from outside
+    return pred ? edge_condition(fn, pred, b, holds) : 0;
 }

@@ -13,8 +13,6 @@
 // Places in preorder, from 1; the exit's is 0.
 static uint32_t place(const Analyses *a, BlockId b) { return b ? a->pdom.pre[b] + 1 : 0; }
 
-static bool is_reachable(const Analyses *a, BlockId b) { return a->rpo_index[b] != UINT32_MAX; }
-
 // Successors of branches that do not run in any case. There is no such edge for a block with one successor.
 static bool decides(const Analyses *a, BlockId u, BlockId v) { return a->pdom.idom[u] != v; }
 

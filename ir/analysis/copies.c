@@ -24,7 +24,7 @@ static Operand passed_on(const Fn *fn, const Instr *i)
     if (!op_is_reg(to) || i->flags & IF_PINNED)
         return op_none();
     const Reg *r = ir_reg(fn, op_index(to));
-    if (op_kind(from) == K_IMM && op_index(from) != CONST_UNDEF && !from.mods)
+    if (op_is_const(from) && !from.mods)
         return tab_const(fn->tables, op_index(from)).width == r->width ? from : op_none();
     Operand bare = {from.word, r->width == W1 ? from.mods & ~(uint32_t)OPM_NOT : from.mods};
     if (!op_in_ssa(fn, bare))
@@ -58,9 +58,8 @@ static Operand copy_of_part(const Fn *fn, const Analyses *a, const Instr *i, Reg
     while (k < i->ndef && !(op_is_reg(*ir_def(fn, i, k)) && op_index(*ir_def(fn, i, k)) == r))
         k++;
     Operand part = k < i->ndef ? *ir_use(fn, pack, k) : op_none();
-    bool constant = op_kind(part) == K_IMM && op_index(part) != CONST_UNDEF;
     bool single = op_in_ssa(fn, part) && def_of(a, op_index(part));
-    return constant || single ? part : op_none();
+    return op_is_const(part) || single ? part : op_none();
 }
 
 Operand copy_of_any(const Fn *fn, const Analyses *a, InstrId id, RegId r)

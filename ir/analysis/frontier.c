@@ -18,7 +18,7 @@ static bool walk_join(Walk *w, BlockId b)
     const Analyses *a = w->a;
     FOR_PREDS(a, b, p) {
         BlockId runner = *p;
-        if (a->rpo_index[runner] == UINT32_MAX)
+        if (!is_reachable(a, runner))
             continue;
         for (; runner != a->dom.idom[b] && w->last[runner] != b; runner = a->dom.idom[runner]) {
             w->last[runner] = b;

@@ -55,8 +55,6 @@ typedef struct Search {
     uint64_t found;      // boundaries at which a register is live, of all registers
 } Search;
 
-static bool is_reachable(const Search *s, BlockId b) { return s->a->rpo_index[b] != UINT32_MAX; }
-
 static void add_row(RegRows *rows, BlockId b, RegId r)
 {
     uint32_t k = rows->first[b]++;
@@ -90,7 +88,7 @@ static void read_by(Search *s, InstrId i)
 {
     BlockId b = ir_instr(s->fn, i)->block;
     const Mark *mark = &s->mark[b];
-    if (is_reachable(s, b) && !(mark->killed == s->reg && mark->kill < s->a->place[i]))
+    if (is_reachable(s->a, b) && !(mark->killed == s->reg && mark->kill < s->a->place[i]))
         live_at_start(s, b);
 }
 
@@ -110,12 +108,12 @@ static void mark_kills(Search *s)
 static void read_by_uses(Search *s)
 {
     FOR_USES(s->a, s->reg, u) {
-        if (opcode_of(s->fn, u->instr) != OP_PHI) {
+        if (!ir_is_phi(s->fn, u->instr)) {
             read_by(s, u->instr);
             continue;
         }
         BlockId from = op_index(ir_ops(s->fn, ir_instr(s->fn, u->instr))[u->op - 1]);  // `block: value`
-        if (is_reachable(s, from))
+        if (is_reachable(s->a, from))
             live_at_end(s, from);
     }
 }
@@ -161,11 +159,11 @@ static bool is_local(const Search *s)
     const Instr *i = ir_instr(s->fn, def);
     return kills(s->fn, i, s->reg) && a->place[use[0].instr] > a->place[def] &&
            a->place[use[nuses - 1].instr] <= a->place[ir_terminator(s->fn, i->block)] &&
-           opcode_of(s->fn, use[0].instr) != OP_PHI;
+           !ir_is_phi(s->fn, use[0].instr);
 }
 
 // Finds all boundaries at which a register is live. Returns whether there are any.
-static bool search(Search *s, RegId r)
+static bool find_boundaries(Search *s, RegId r)
 {
     bool named = ir_reg(s->fn, r)->flags & REG_NAMED;
     uint64_t before = s->found;
@@ -199,7 +197,7 @@ static void collect_predecessors(Search *s)
         s->preds.first[b] = count;
         for (uint32_t e = all->first[b]; e < all->first[b + 1]; e++) {
             BlockId from = all->at[e];
-            if (is_reachable(s, from) && seen_for[from] != b)
+            if (is_reachable(s->a, from) && seen_for[from] != b)
                 s->preds.at[count++] = from;
             seen_for[from] = b;
         }
@@ -212,7 +210,7 @@ static uint32_t count_rows(Search *s, RegId *crossing)
 {
     uint32_t n = 0;
     for (RegId r = 1; r < s->fn->regs.n; r++) {
-        if (search(s, r))
+        if (find_boundaries(s, r))
             crossing[n++] = r;
         if (s->found > UINT32_MAX)
             heap_fail(s->scratch.heap, ST_LIMIT, "more than %u times a register is live at a block", UINT32_MAX);
@@ -237,7 +235,7 @@ void live_build(const Fn *fn, Analyses *a)
     s.out->at = arena_alloc(arena, rows_start(s.out->first, n) * sizeof(RegId));
     memset(s.mark, 0, n * sizeof *s.mark);
     for (uint32_t k = 0; k < ncrossing; k++)
-        search(&s, crossing[k]);
+        find_boundaries(&s, crossing[k]);
     rows_restore(s.in->first, n);
     rows_restore(s.out->first, n);
     arena_free(&s.scratch);

@@ -37,7 +37,7 @@ static BlockId read_in(const LiveCheck *c, const Ref *use, bool *at_end)
     const Instr *i = ir_instr(c->fn, use->instr);
     *at_end = ir_desc(c->fn, i)->op == OP_PHI;
     BlockId b = *at_end ? op_index(ir_ops(c->fn, i)[use->op - 1]) : i->block;  // `block: value`
-    return c->a->rpo_index[b] == UINT32_MAX ? 0 : b;
+    return is_reachable(c->a, b) ? b : 0;
 }
 
 // The last block in reverse postorder that reads the register.
@@ -103,7 +103,7 @@ static bool mark_reads(LiveCheck *c, RegId r, BlockId b)
 }
 
 // Whether a path leads from the end of b to a marked block over blocks that the definition strictly dominates.
-static bool search(LiveCheck *c, RegId r, BlockId def, BlockId b)
+static bool reaches_marked(LiveCheck *c, RegId r, BlockId def, BlockId b)
 {
     const Analyses *a = c->a;
     uint32_t depth = 0;
@@ -133,7 +133,7 @@ static bool is_read_behind(LiveCheck *c, RegId r, BlockId b, bool at_end_counts)
     if (leads_to_use(c, r, b, at_end_counts) || !spend(c, use_count(a, r)))
         return true;
     c->searches++;
-    return (mark_reads(c, r, b) && at_end_counts) || search(c, r, def, b);
+    return (mark_reads(c, r, b) && at_end_counts) || reaches_marked(c, r, def, b);
 }
 
 bool live_check_out(LiveCheck *c, RegId r, BlockId b) { return is_read_behind(c, r, b, true); }

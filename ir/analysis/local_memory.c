@@ -42,7 +42,7 @@ bool access_is_movable(const Fn *fn, const Instr *i)
 
 /* -- Variables ------------------------------------------------------------------------------------------ */
 
-static bool is_variable(const Sym *s)
+static bool is_local_variable(const Sym *s)
 {
     return s->kind == SYM_VAR && s->space == SP_LOCAL && !s->init && !(s->flags & SYM_GONE) && s->size &&
            s->size <= SIZE_MAX_BYTES;
@@ -51,7 +51,7 @@ static bool is_variable(const Sym *s)
 static bool has_variables(const Fn *fn)
 {
     for (uint32_t k = 1; k < fn->syms.n; k++)
-        if (is_variable(ir_sym(fn, k | SYM_LOCAL)))
+        if (is_local_variable(ir_sym(fn, k | SYM_LOCAL)))
             return true;
     return false;
 }
@@ -60,7 +60,7 @@ static bool has_variables(const Fn *fn)
 static uint32_t variable_of(const LocalMemory *m, const MemAccess *access)
 {
     uint32_t s = access->at->kind == OR_ADDRESS ? local_symbol(access->at->sym) : 0;
-    return s && is_variable(ir_sym(m->fn, s | SYM_LOCAL)) ? s : 0;
+    return s && is_local_variable(ir_sym(m->fn, s | SYM_LOCAL)) ? s : 0;
 }
 
 // Whether the address is one of the space that the instruction names.

@@ -269,7 +269,7 @@ static Origin address_of_definition(Origins *o, InstrId id)
 }
 
 // Whether an address as operand k makes the result an address, and nothing else comes of it.
-static bool passes_on(Origins *o, InstrId id, uint32_t k)
+static bool passes_address_on(Origins *o, InstrId id, uint32_t k)
 {
     const Instr *i = ir_instr(o->fn, id);
     const Desc *d = ir_desc(o->fn, i);
@@ -355,7 +355,7 @@ static void add_origin(Origins *o, ValueId v, Origin found, InstrId where)
         VEC_PUSH(o->arena, &o->work, v);
 }
 
-static void look_at_definition(Origins *o, InstrId id)
+static void visit_definition(Origins *o, InstrId id)
 {
     const Instr *i = ir_instr(o->fn, id);
     ValueId v = value_of(o->fn, o->a, id, 0);
@@ -380,7 +380,7 @@ static void look_at_definition(Origins *o, InstrId id)
 }
 
 // An address is operand k of an instruction.
-static void look_at_use(Origins *o, InstrId id, uint32_t k, Origin address)
+static void visit_use(Origins *o, InstrId id, uint32_t k, Origin address)
 {
     const Instr *i = ir_instr(o->fn, id);
     const Desc *d = ir_desc(o->fn, i);
@@ -394,8 +394,8 @@ static void look_at_use(Origins *o, InstrId id, uint32_t k, Origin address)
     ValueId met = d->op == OP_PHI ? value_of(o->fn, o->a, id, 0) : 0;
     if (met && met != VALUE_ANY && o->address[met])
         add_origin(o, met, address, id);
-    else if (i->ndef == 1 && (tied || passes_on(o, id, k)))
-        look_at_definition(o, id);
+    else if (i->ndef == 1 && (tied || passes_address_on(o, id, k)))
+        visit_definition(o, id);
     else
         expose_origin(o, address, id);
 }
@@ -465,7 +465,7 @@ static void look_at_reader(Origins *o, uint32_t reader, Origin address)
     const ReachingDefs *rd = &o->a->rdefs;
     if (reader < rd->noccurrences) {
         const Occurrence *at = &rd->at[reader];
-        look_at_use(o, at->instr, at->op - ir_instr(o->fn, at->instr)->ops, address);
+        visit_use(o, at->instr, at->op - ir_instr(o->fn, at->instr)->ops, address);
     } else if (reader < rd->noccurrences + rd->ninputs) {
         ValueId phi = phi_of_input(rd, reader - rd->noccurrences);
         if (o->address[phi])
@@ -475,7 +475,7 @@ static void look_at_reader(Origins *o, uint32_t reader, Origin address)
     } else {
         InstrId id = rd->at[rd->defs[reader - rd->noccurrences - rd->ninputs]].instr;
         if (ir_instr(o->fn, id)->ndef == 1)
-            look_at_definition(o, id);
+            visit_definition(o, id);
         else
             expose_origin(o, address, id);
     }
@@ -488,7 +488,7 @@ static void look_at_readers(Origins *o, ValueId v)
     if (v < rd->first_def) {
         analysis_compute(o->fn, o->a, AN_DEFUSE);
         FOR_USES(o->a, v, u)
-            look_at_use(o, u->instr, u->op, address);
+            visit_use(o, u->instr, u->op, address);
         return;
     }
     if (!o->first_reader)
@@ -529,7 +529,7 @@ static void settle(Origins *o)
             Opcode op = ir_desc(fn, ir_instr(fn, id))->op;
             ValueId v = op == OP_PHI || op == OP_SELP ? value_of(fn, o->a, id, 0) : 0;
             if (v && v != VALUE_ANY && o->address[v])
-                look_at_definition(o, id);
+                visit_definition(o, id);
         }
     }
     follow(o);
@@ -543,7 +543,7 @@ static void look_at_uses(Origins *o, InstrId id, uint32_t from)
     for (uint32_t k = 0, n = o->at ? i->nops : 0; k < n; k++) {
         uint32_t known = op_is_reg(ops[k]) && !op_is_def(ops[k]) ? o->address[op_index(ops[k])] : 0;
         if (known && known >= from)
-            look_at_use(o, id, k, o->known.at[known]);
+            visit_use(o, id, k, o->known.at[known]);
     }
 }
 
@@ -560,7 +560,7 @@ static void find_casts(Origins *o)
             look_at_uses(o, id, from);
             ValueId v = d->op == OP_CVTA || d->op == OP_CVTA_TO ? value_of(fn, o->a, id, 0) : 0;
             if (v && v != VALUE_ANY && !o->address[v])
-                look_at_definition(o, id);
+                visit_definition(o, id);
             follow(o);
         }
     }
@@ -587,7 +587,7 @@ static void find_sources(Origins *o)
             o->at = fn->form == FORM_MULTI ? id : 0;
             look_at_uses(o, id, 0);
             if (source)
-                look_at_definition(o, id);
+                visit_definition(o, id);
         }
     }
     o->at = 0;

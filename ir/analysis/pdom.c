@@ -71,7 +71,7 @@ static void reverse_successors(RootedGraph *g, const Analyses *a, const bool *ex
     for (BlockId b = 1; b < g->ids; b++) {
         g->succs.first[b] = n;
         FOR_PREDS(a, b, p)
-            if (a->rpo_index[*p] != UINT32_MAX)
+            if (is_reachable(a, *p))
                 g->succs.at[n++] = *p;
     }
     g->succs.first[g->ids] = n;

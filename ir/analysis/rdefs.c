@@ -65,8 +65,6 @@ typedef struct Search {
 
 static bool is_beyond(const Search *s) { return s->limited && s->inputs.n > s->limit; }
 
-static bool is_reachable(const Search *s, BlockId b) { return s->a->rpo_index[b] != UINT32_MAX; }
-
 /* -- Blocks by level ------------------------------------------------------------------------------------ */
 
 // A heap by level, the deepest first.
@@ -167,7 +165,7 @@ static void count_definitions(Search *s)
 static void make_live(Search *s, BlockId b)
 {
     Place *p = &s->at[b];
-    if (p->live == s->reg || !is_reachable(s, b))
+    if (p->live == s->reg || !is_reachable(s->a, b))
         return;
     p->live = s->reg;
     p->sibling = 0;
@@ -190,7 +188,7 @@ static void find_exposed(Search *s)
             make_live(s, o->block);
         if (!o->def)
             continue;
-        if (p->defines != s->reg && is_reachable(s, o->block))
+        if (p->defines != s->reg && is_reachable(s->a, o->block))
             heap_push(s, o->block);
         p->defines = s->reg;
         p->last = o->value = r->first_def + s->ndefs;
@@ -299,7 +297,7 @@ static ValueId *value_at_end(Search *s, BlockId b)
 static ValueId value_at_start(Search *s, BlockId b)
 {
     s->stack.n = 0;
-    if (!is_reachable(s, b))
+    if (!is_reachable(s->a, b))
         return 0;
     while (s->at[b].resolved != s->reg) {
         VEC_PUSH(&s->scratch, &s->stack, b);
@@ -320,7 +318,7 @@ static ValueId value_at_start(Search *s, BlockId b)
 
 static void add_node(Search *s, BlockId b)
 {
-    if (s->at[b].visited == s->reg || !is_reachable(s, b))
+    if (s->at[b].visited == s->reg || !is_reachable(s->a, b))
         return;
     s->at[b].visited = s->reg;
     VEC_PUSH(&s->scratch, &s->nodes, (uint64_t)s->a->dom.pre[b] << 32 | b);
@@ -402,7 +400,7 @@ static void fill_inputs(Search *s, uint32_t first)
     for (uint32_t k = first; k < s->phis.n; k++) {
         ReachingPhi phi = s->phis.at[k];
         for (uint32_t e = preds->first[phi.block], n = phi.inputs; e < preds->first[phi.block + 1]; e++, n++)
-            if (is_reachable(s, preds->at[e]))
+            if (is_reachable(s->a, preds->at[e]))
                 s->inputs.at[n] = leaving(s, preds->at[e]);
     }
 }
@@ -578,7 +576,7 @@ static void begin(Search *s, const Fn *fn, Analyses *a)
     arena_init(&s->scratch, fn->arena.heap);
 }
 
-static void build(Search *s)
+static void compute(Search *s)
 {
     const Fn *fn = s->fn;
     *s->r = (ReachingDefs){.first_def = fn->regs.n, .first_phi = fn->regs.n, .nops = fn->ops.n};
@@ -598,7 +596,7 @@ void rdefs_build(const Fn *fn, Analyses *a)
 {
     Search s;
     begin(&s, fn, a);
-    build(&s);
+    compute(&s);
 }
 
 uint32_t rdefs_limit_phis(Fn *fn, uint64_t limit)
@@ -611,7 +609,7 @@ uint32_t rdefs_limit_phis(Fn *fn, uint64_t limit)
     begin(&s, fn, &own);
     s.limited = true;
     s.limit = limit;
-    build(&s);
+    compute(&s);
     uint32_t n = s.beyond.n;
     for (uint32_t k = 0; k < n; k++)
         ir_reg(fn, s.beyond.at[k])->flags |= REG_PINNED;
@@ -658,7 +656,7 @@ void phi_counter_read(PhiCounter *c, BlockId b)
 
 void phi_counter_write(PhiCounter *c, BlockId b)
 {
-    if (c->s.at[b].defines != c->s.reg && is_reachable(&c->s, b))
+    if (c->s.at[b].defines != c->s.reg && is_reachable(c->s.a, b))
         heap_push(&c->s, b);
     c->s.at[b].defines = c->s.reg;
 }
@@ -688,7 +686,7 @@ const Analyses *rdefs_of_part(Fn *fn, Analyses *own, uint32_t files, const bool 
     arena_init(&own->arena[AX_RDEFS], fn->arena.heap);
     def_build_part(fn, own, files, about);
     begin(&s, fn, own);
-    build(&s);
+    compute(&s);
     return own;
 }
 

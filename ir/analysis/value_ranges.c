@@ -73,8 +73,8 @@ static uint32_t bits_of(const Fn *fn, Operand o)
     return bits <= 64 ? bits : 0;
 }
 
-static ValueRange look(const Look *l, Operand o, int asked);
-static ValueRange look_at_use(const Look *l, InstrId id, uint32_t k, int asked);
+static ValueRange range_of_operand(const Look *l, Operand o, int asked);
+static ValueRange range_of_use(const Look *l, InstrId id, uint32_t k, int asked);
 
 /* -- Special registers ---------------------------------------------------------------------------------- */
 
@@ -149,7 +149,7 @@ static ValueRange definition(const Look *l, InstrId id, RegId r, uint32_t bits, 
     if (!e || e->nin != n || !range_has_transfer(e))
         return range_full(bits);
     for (uint32_t k = 0; k < n; k++)
-        in[k] = look_at_use(l, id, ndef + k, asked);
+        in[k] = range_of_use(l, id, ndef + k, asked);
     result = range_transfer(e, in);
     return range_resize(&result, bits, e->is_signed);
 }
@@ -198,7 +198,7 @@ static void take_comparison(const Look *l, const Instr *i, Operand value, bool h
     if (!first && !op_same(copy_source(l->k->fn, l->k->a, y), value))
         return;
     Look plainly = {l->k, NULL};
-    ValueRange other = look(&plainly, first ? y : x, 0);
+    ValueRange other = range_of_operand(&plainly, first ? y : x, 0);
     if (other.bits != f->bits)
         return;
     cmp = first ? cmp : mirrored[cmp];
@@ -376,7 +376,7 @@ typedef struct Phi {
     const ReachingPhi *reaching;
 } Phi;
 
-static ValueRange look_at_value(ValueRanges *k, ValueId v, uint32_t bits);
+static ValueRange range_of_value(ValueRanges *k, ValueId v, uint32_t bits);
 
 // Returns the block that input n comes from.
 static BlockId input_block(const ValueRanges *k, const Phi *p, uint32_t n)
@@ -394,13 +394,13 @@ static ValueRange input_range(ValueRanges *k, const Phi *p, uint32_t n)
     ValueId v = p->instr ? 0 : k->a->rdefs.input[p->reaching->inputs + n];
     bool joined = !p->instr && v >= k->a->rdefs.first_def;
     if (joined || (!p->instr && !v))
-        return look_at_value(k, v, p->bits);
+        return range_of_value(k, v, p->bits);
     Operand o = p->instr ? *ir_use(fn, ir_instr(fn, p->instr), 2 * n + 1) : op_reg(fn, v);
     Conditions here;
     if (!op_is_reg(o))
-        return look(&(Look){k, NULL}, o, 0);
+        return range_of_operand(&(Look){k, NULL}, o, 0);
     find_edge_conditions(k, from, p->block, &here);
-    return look(&(Look){k, here.n ? &here : NULL}, o, ASKED);
+    return range_of_operand(&(Look){k, here.n ? &here : NULL}, o, ASKED);
 }
 
 // Adds the ranges of the inputs by back edges, or of the others, to *r. False: the join is full.
@@ -409,7 +409,7 @@ static bool join_inputs(ValueRanges *k, const Phi *p, bool back, ValueRange *r, 
     for (uint32_t n = 0; n < p->n; n++) {
         BlockId from = input_block(k, p, n);
         // What nothing reaches passes nothing on.
-        if (k->a->rpo_index[from] == UINT32_MAX || dominates(k->a, p->block, from) != back)
+        if (!is_reachable(k->a, from) || dominates(k->a, p->block, from) != back)
             continue;
         ValueRange in = input_range(k, p, n);
         if (in.bits != p->bits)
@@ -518,7 +518,7 @@ static ValueRange find_phi(ValueRanges *k, ValueId v, const Phi *p)
 
 /* -- Values --------------------------------------------------------------------------------------------- */
 
-static ValueRange find_value(ValueRanges *k, ValueId v, uint32_t bits)
+static ValueRange compute_value(ValueRanges *k, ValueId v, uint32_t bits)
 {
     const Fn *fn = k->fn;
     Phi p = {.bits = bits};
@@ -532,7 +532,7 @@ static ValueRange find_value(ValueRanges *k, ValueId v, uint32_t bits)
     bool plain = !k->joined || v < k->a->rdefs.first_def;
     InstrId def = plain ? def_of(k->a, v) : value_def(k->a, v);
     const Instr *i = def ? ir_instr(fn, def) : NULL;
-    if (!i || (!plain && i->ndef != 1) || k->a->rpo_index[i->block] == UINT32_MAX)
+    if (!i || (!plain && i->ndef != 1) || !is_reachable(k->a, i->block))
         return range_full(bits);
     if (ir_desc(fn, i)->op == OP_PHI) {
         p.instr = def;
@@ -546,7 +546,7 @@ static ValueRange find_value(ValueRanges *k, ValueId v, uint32_t bits)
 }
 
 // Returns the range of a value wherever it is read.
-static ValueRange look_at_value(ValueRanges *k, ValueId v, uint32_t bits)
+static ValueRange range_of_value(ValueRanges *k, ValueId v, uint32_t bits)
 {
     if (!v || v == VALUE_ANY)
         return range_full(bits);
@@ -561,22 +561,22 @@ static ValueRange look_at_value(ValueRanges *k, ValueId v, uint32_t bits)
         return range_full(bits);
     k->depth++;
     k->work += k->open != 0;
-    ValueRange r = find_value(k, v, bits);
+    ValueRange r = compute_value(k, v, bits);
     k->depth--;
     return r;
 }
 
 // `asked`: how many definitions deep conditions count.
-static ValueRange look(const Look *l, Operand o, int asked)
+static ValueRange range_of_operand(const Look *l, Operand o, int asked)
 {
     const Fn *fn = l->k->fn;
     uint32_t bits = bits_of(fn, o);
-    if (op_kind(o) == K_IMM && op_index(o) != CONST_UNDEF && !o.mods && bits)
+    if (op_is_const(o) && !o.mods && bits)
         return range_constant(tab_const(fn->tables, op_index(o)).bits, bits);
     InstrId def = definition_of(l, o);
     if (!def || o.mods || bits < 8)
         return range_full(bits ? bits : 64);
-    ValueRange f = look_at_value(l->k, op_index(o), bits);
+    ValueRange f = range_of_value(l->k, op_index(o), bits);
     if (!l->here || !asked)
         return f;
     if (is_about_operands(l, ir_instr(fn, def))) {
@@ -587,14 +587,14 @@ static ValueRange look(const Look *l, Operand o, int asked)
     return f;
 }
 
-static ValueRange look_at_use(const Look *l, InstrId id, uint32_t k, int asked)
+static ValueRange range_of_use(const Look *l, InstrId id, uint32_t k, int asked)
 {
     const ValueRanges *v = l->k;
     Operand o = ir_ops(v->fn, ir_instr(v->fn, id))[k];
     uint32_t bits = bits_of(v->fn, o);
     if (!v->joined || !op_is_reg(o) || o.mods || bits < 8 || !def_is_joined(v->a, op_index(o)))
-        return look(l, o, asked);
-    return look_at_value(l->k, value_of(v->fn, v->a, id, k), bits);
+        return range_of_operand(l, o, asked);
+    return range_of_value(l->k, value_of(v->fn, v->a, id, k), bits);
 }
 
 void value_ranges_init(ValueRanges *k, const Fn *fn, const Analyses *a, bool joined, EvalCache *evals, Arena *arena)
@@ -604,7 +604,7 @@ void value_ranges_init(ValueRanges *k, const Fn *fn, const Analyses *a, bool joi
 }
 
 // Prepares for the first query.
-static void begin(ValueRanges *k)
+static void prepare(ValueRanges *k)
 {
     find_conditional(k);
     k->nplaces = MAX(k->fn->regs.n, k->joined ? value_count(k->a) : 0);
@@ -618,8 +618,8 @@ static void begin(ValueRanges *k)
 static const Conditions *conditions_at(ValueRanges *k, BlockId at)
 {
     if (!k->conditional)
-        begin(k);
-    if (k->a->rpo_index[at] == UINT32_MAX || !k->conditional[at])
+        prepare(k);
+    if (!is_reachable(k->a, at) || !k->conditional[at])
         return NULL;
     if (k->here->at != at)
         find_conditions(k, at, k->here);
@@ -629,13 +629,13 @@ static const Conditions *conditions_at(ValueRanges *k, BlockId at)
 ValueRange value_range(ValueRanges *k, Operand o, BlockId at)
 {
     const Conditions *here = conditions_at(k, at);
-    return look(&(Look){k, here}, o, ASKED);
+    return range_of_operand(&(Look){k, here}, o, ASKED);
 }
 
 ValueRange value_range_of_use(ValueRanges *k, InstrId i, uint32_t n)
 {
     const Conditions *here = conditions_at(k, ir_instr(k->fn, i)->block);
-    return look_at_use(&(Look){k, here}, i, n, ASKED);
+    return range_of_use(&(Look){k, here}, i, n, ASKED);
 }
 
 ValueRange value_range_of_value(ValueRanges *k, ValueId v)
@@ -653,5 +653,5 @@ ValueRange value_range_of_value(ValueRanges *k, ValueId v)
         r = op_index(ir_ops(k->fn, i)[at->op - i->ops]);
     }
     uint32_t bits = bits_of(k->fn, op_reg(k->fn, r));
-    return bits < 8 ? range_full(64) : look_at_value(k, v, bits);
+    return bits < 8 ? range_full(64) : range_of_value(k, v, bits);
 }

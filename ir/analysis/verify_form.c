@@ -48,8 +48,6 @@ static const char *block_name(FormVerifier *v, BlockId b)
 
 static bool in_ssa(const FormVerifier *v, Operand o) { return op_is_reg(o) && reg_in_ssa(ir_reg(v->fn, op_index(o))); }
 
-static bool is_reachable(const FormVerifier *v, BlockId b) { return v->an.rpo_index[b] != UINT32_MAX; }
-
 /* -- Ssa form: definitions ------------------------------------------------------------------------------ */
 
 static bool collect_definitions(FormVerifier *v)
@@ -95,7 +93,7 @@ static bool check_input(FormVerifier *v, Operand o, BlockId pred)
 {
     if (op_is_reg(o) && !in_ssa(v, o))
         return FAIL(v, "a phi names %s%u, which stays outside ssa", REG_NAME(v, o));
-    if (!op_is_reg(o) || !is_reachable(v, pred))
+    if (!op_is_reg(o) || !is_reachable(&v->an, pred))
         return true;
     BlockId from = v->defined_in[op_index(o)];
     if (!from)
@@ -176,8 +174,8 @@ static bool check_uses(FormVerifier *v, const Instr *i, BlockId b)
 static bool check_block(FormVerifier *v, BlockId b)
 {
     const Fn *fn = v->fn;
-    bool reachable = is_reachable(v, b), start = true;
-    uint32_t npreds = ir_desc(fn, ir_instr(fn, ir_block(fn, b)->first))->op == OP_PHI ? mark_predecessors(v, b) : 0;
+    bool reachable = is_reachable(&v->an, b), start = true;
+    uint32_t npreds = ir_is_phi(fn, ir_block(fn, b)->first) ? mark_predecessors(v, b) : 0;
     FOR_INSTRS(fn, b, id) {
         const Instr *i = ir_instr(fn, id);
         Opcode op = ir_desc(fn, i)->op;

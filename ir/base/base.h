@@ -111,6 +111,20 @@ static inline void *arena_alloc(Arena *arena, size_t bytes)
     return p;
 }
 
+// Returns a copy of `bytes` bytes; NULL for none.
+static inline void *arena_copy(Arena *arena, const void *from, size_t bytes)
+{
+    return bytes ? memcpy(arena_alloc(arena, bytes), from, bytes) : NULL;
+}
+// Returns the first `len` bytes of a text, and a NUL behind them.
+static inline char *arena_text(Arena *arena, const char *text, size_t len)
+{
+    char *s = arena_alloc(arena, len + 1);
+    memcpy(s, text, len);
+    s[len] = 0;
+    return s;
+}
+
 static inline void *arena_zalloc(Arena *arena, size_t bytes) { return memset(arena_alloc(arena, bytes), 0, bytes); }
 
 #define NEW(arena, T) ((T *)arena_zalloc((arena), sizeof(T)))

@@ -2,15 +2,10 @@
 // A deep copy of a function: the same ids, nothing shared but the module.
 #include "ir/core/ir.h"
 
-static void *copy(Arena *arena, const void *from, size_t bytes)
-{
-    return bytes ? memcpy(arena_alloc(arena, bytes), from, bytes) : NULL;
-}
-
-#define COPY_VEC(arena, v)                                                  \
-    do {                                                                    \
-        (v)->at = copy((arena), (v)->at, (size_t)(v)->n * sizeof *(v)->at); \
-        (v)->cap = (v)->n;                                                  \
+#define COPY_VEC(arena, v)                                                        \
+    do {                                                                          \
+        (v)->at = arena_copy((arena), (v)->at, (size_t)(v)->n * sizeof *(v)->at); \
+        (v)->cap = (v)->n;                                                        \
     } while (0)
 
 /* -- Tables --------------------------------------------------------------------------------------------- */
@@ -18,21 +13,21 @@ static void *copy(Arena *arena, const void *from, size_t bytes)
 static void copy_index(Arena *arena, IdSet *set)
 {
     if (set->slots)
-        set->slots = copy(arena, set->slots, ((size_t)set->mask + 1) * sizeof *set->slots);
+        set->slots = arena_copy(arena, set->slots, ((size_t)set->mask + 1) * sizeof *set->slots);
 }
 
 static Tables *copy_tables(Arena *arena, const Tables *from)
 {
-    Tables *t = copy(arena, from, sizeof *from);
+    Tables *t = arena_copy(arena, from, sizeof *from);
     t->arena = t->strs.arena = arena;
     COPY_VEC(arena, &t->strs.strings);
     COPY_VEC(arena, &t->mnems);
     COPY_VEC(arena, &t->descs);
     COPY_VEC(arena, &t->consts);
     for (uint32_t k = 0; k < t->strs.strings.n; k++)
-        t->strs.strings.at[k].text = copy(arena, t->strs.strings.at[k].text, t->strs.strings.at[k].len);
+        t->strs.strings.at[k].text = arena_copy(arena, t->strs.strings.at[k].text, t->strs.strings.at[k].len);
     for (uint32_t k = 0; k < t->descs.n; k++)
-        t->descs.at[k].slots = copy(arena, t->descs.at[k].slots, t->descs.at[k].nops * sizeof(Slot));
+        t->descs.at[k].slots = arena_copy(arena, t->descs.at[k].slots, t->descs.at[k].nops * sizeof(Slot));
     copy_index(arena, &t->strs.index);
     copy_index(arena, &t->mnem_index);
     copy_index(arena, &t->desc_index);
@@ -44,20 +39,20 @@ static Tables *copy_tables(Arena *arena, const Tables *from)
 
 static void copy_sig(Arena *arena, Sig *sig)
 {
-    sig->rets = copy(arena, sig->rets, sig->nrets * sizeof(SymId));
-    sig->params = copy(arena, sig->params, sig->nparams * sizeof(SymId));
+    sig->rets = arena_copy(arena, sig->rets, sig->nrets * sizeof(SymId));
+    sig->params = arena_copy(arena, sig->params, sig->nparams * sizeof(SymId));
 }
 
 static void copy_symbol(Arena *arena, Sym *s)
 {
     if (s->sig) {
-        s->sig = copy(arena, s->sig, sizeof *s->sig);
+        s->sig = arena_copy(arena, s->sig, sizeof *s->sig);
         copy_sig(arena, s->sig);
     }
     if (s->init) {
-        s->init = copy(arena, s->init, sizeof *s->init);
-        s->init->bytes = copy(arena, s->init->bytes, s->init->size);
-        s->init->relocs = copy(arena, s->init->relocs, s->init->nrelocs * sizeof(Reloc));
+        s->init = arena_copy(arena, s->init, sizeof *s->init);
+        s->init->bytes = arena_copy(arena, s->init->bytes, s->init->size);
+        s->init->relocs = arena_copy(arena, s->init->relocs, s->init->nrelocs * sizeof(Reloc));
     }
 }
 

@@ -639,6 +639,7 @@ static inline Sym *ir_sym(const Fn *fn, SymId s)
     return s & SYM_LOCAL ? (Sym *)seg_at(&fn->syms, s & ~(uint32_t)SYM_LOCAL, sizeof(Sym)) : &fn->module->syms.at[s];
 }
 static inline const Desc *ir_desc(const Fn *fn, const Instr *i) { return tab_desc(fn->tables, i->desc); }
+static inline bool ir_is_phi(const Fn *fn, InstrId i) { return ir_desc(fn, ir_instr(fn, i))->op == OP_PHI; }
 
 static inline Operand op_reg(const Fn *fn, RegId r) { return op_make(K_REG, (RegFile)ir_reg(fn, r)->file, r); }
 
@@ -646,6 +647,13 @@ static inline Operand op_reg(const Fn *fn, RegId r) { return op_make(K_REG, (Reg
 static inline bool op_in_ssa(const Fn *fn, Operand o)
 {
     return op_is_reg(o) && !o.mods && reg_in_ssa(ir_reg(fn, op_index(o)));
+}
+
+// True if `def`, a definition of an instruction of this descriptor, is a 32-bit register that its operands alone
+// decide.
+static inline bool is_pure_word(const Fn *fn, const Desc *d, Operand def)
+{
+    return d->traits & TR_PURE && op_is_reg(def) && ir_reg(fn, op_index(def))->width == W32;
 }
 
 static inline bool ir_guarded(const Instr *i) { return i->flags & IF_GUARDED; }

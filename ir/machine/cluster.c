@@ -149,7 +149,7 @@ static bool is_complete(const Run *r)
 }
 
 // Lets the groups of the warp at hand go on that wait.
-static void leave(Warp *w)
+static void release_waiting(Warp *w)
 {
     Group *leaving[LANES];
     uint32_t n = 0;
@@ -182,7 +182,7 @@ void cluster_check(Run *r)
         warp_in_cluster(r, k)->arrived = 0;
     for (uint32_t k = 0; k < r->nctas * r->nwarps; k++) {
         warp_take_up(r, warp_in_cluster(r, k));
-        leave(r->warp);
+        release_waiting(r->warp);
     }
     warp_take_up(r, at_hand);
 }

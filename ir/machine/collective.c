@@ -365,7 +365,7 @@ static void leave_barriers(Run *r, uint32_t n, const Barrier *b, bool only_arriv
         leave_barrier(r, leaving[k], b);
 }
 
-static void release(Run *r, uint32_t n)
+static void release_barrier(Run *r, uint32_t n)
 {
     Barrier b = r->cta->barriers[n];
     Warp *at_hand = r->warp;
@@ -420,7 +420,7 @@ static void warp_arrives(Run *r, uint32_t n)
             return;
     b->arrived += LANES;
     if (is_complete(r, b))
-        release(r, n);
+        release_barrier(r, n);
     else
         leave_barriers(r, n, b, true);
 }
@@ -480,7 +480,7 @@ void barriers_check(Run *r)
         if (warp_waits_at(w, n))
             warp_arrives(r, n);
         else if (is_complete(r, &r->cta->barriers[n]))
-            release(r, n);
+            release_barrier(r, n);
     }
     cluster_check(r);
 }

@@ -13,7 +13,7 @@ Mask lanes_where(const Run *r, const Group *g, const OperandRef *o)
 
 // The group leaves its block. Phis take their values here: lanes that wait for one another at the next block come from
 // different ones.
-static void leave(Run *r, Group *g, const Way *way)
+static void leave_block(Run *r, Group *g, const Way *way)
 {
     for (uint32_t k = 0; k < way->nmoves; k++)
         move_lanes(r, g, &way->moves[k].to, &way->moves[k].from, g->lanes);
@@ -25,14 +25,14 @@ static void part(Run *r, Group *g, const Code *c, Mask lanes, const Way *to, con
 {
     Warp *w = r->warp;
     if (lanes == g->lanes || !lanes) {
-        leave(r, g, lanes ? to : other);
+        leave_block(r, g, lanes ? to : other);
         return;
     }
     if (c->join != NOWHERE)
         group_join(w, g, c->join);
     Group *rest = group_split(w, g, g->lanes & ~lanes);
-    leave(r, g, to);
-    leave(r, rest, other);
+    leave_block(r, g, to);
+    leave_block(r, rest, other);
 }
 
 bool run_bra(Run *r, Group *g, const Code *c)
@@ -85,7 +85,7 @@ bool run_exit(Run *r, Group *g, const Code *c)
         barriers_check(r);
         return false;
     }
-    leave(r, g, &c->other);
+    leave_block(r, g, &c->other);
     return false;
 }
 
@@ -281,7 +281,7 @@ bool run_ret(Run *r, Group *g, const Code *c)
         return run_exit(r, g, c);
     if (returns != g->lanes) {
         Group *rest = group_split(r->warp, g, g->lanes & ~returns);
-        leave(r, rest, &c->other);
+        leave_block(r, rest, &c->other);
         if (!returns)
             return false;
     }

@@ -262,7 +262,7 @@ static const Format *sum_format(const Eval *e)
 }
 
 // Exact: the type of the sum holds all numbers of a, b and c.
-static void widen(const Element *from, const Format *to, uint64_t *a, uint32_t n)
+static void widen_elements(const Element *from, const Format *to, uint64_t *a, uint32_t n)
 {
     for (uint32_t k = 0; k < n; k++) {
         if (from->kind == TF32S)
@@ -325,7 +325,7 @@ static void make_factors(const Run *r, const Group *g, const Code *c, Factors *f
         uint32_t n = elements_of(&shapes[e->extra], roles[k]) * LANES;
         gather(r, g, c, roles[k], at, to[k]);
         if (type->format)
-            widen(type, sum_format(e), to[k], n);
+            widen_elements(type, sum_format(e), to[k], n);
         else
             extend(type, to[k], n);
         at += roles[k] == MATRIX_A ? e->nin : e->nout;

@@ -76,7 +76,10 @@ static uint64_t add_variable(Machine *m, const Sym *s)
     return a->base;
 }
 
-static bool is_variable(const Sym *s) { return s->kind == SYM_VAR && (s->space == SP_GLOBAL || s->space == SP_CONST); }
+static bool is_module_variable(const Sym *s)
+{
+    return s->kind == SYM_VAR && (s->space == SP_GLOBAL || s->space == SP_CONST);
+}
 
 static void write_initial(Machine *m, const Sym *s, Span to)
 {
@@ -105,7 +108,7 @@ static SymId definition_of(const Module *m, SymId s)
     for (SymId k = 1; k < m->syms.n; k++) {
         const Sym *other = &m->syms.at[k];
         if (other->kind == SYM_VAR && !(other->flags & SYM_EXTERN) && name_same(other->name, sym->name) &&
-            (other->space == sym->space || (is_variable(other) && is_variable(sym))))
+            (other->space == sym->space || (is_module_variable(other) && is_module_variable(sym))))
             return k;
     }
     return 0;
@@ -120,7 +123,7 @@ void memory_lay_out(Machine *m)
         const Sym *sym = &module->syms.at[s];
         if (sym->kind == SYM_FUNC)
             m->symbols[s] = CODE_WINDOW + 16 * (uint64_t)s;
-        else if (is_variable(sym) && !definition_of(module, s))
+        else if (is_module_variable(sym) && !definition_of(module, s))
             m->symbols[s] = add_variable(m, sym);
         else if (sym->kind == SYM_VAR && sym->space == SP_LOCAL)
             m->symbols[s] = memory_place(&m->nlocal, sym->align, sym->size);
@@ -139,7 +142,7 @@ void machine_reset(Machine *m)
     const Module *module = m->module;
     for (SymId s = 1; s < module->syms.n; s++) {
         const Sym *sym = &module->syms.at[s];
-        bool is_own = is_variable(sym) && !definition_of(module, s);
+        bool is_own = is_module_variable(sym) && !definition_of(module, s);
         const Allocation *a = is_own ? allocation_of(m, m->symbols[s]) : NULL;
         if (!a)
             continue;

@@ -188,12 +188,10 @@ void code_take_result(Code *c)
 
 /* -- Phis ----------------------------------------------------------------------------------------------- */
 
-static bool is_phi(const Fn *fn, InstrId id) { return ir_desc(fn, ir_instr(fn, id))->op == OP_PHI; }
-
 static uint32_t count_phis(const Fn *fn, BlockId b)
 {
     uint32_t n = 0;
-    for (InstrId id = ir_block(fn, b)->first; is_phi(fn, id); id = ir_instr(fn, id)->next)
+    for (InstrId id = ir_block(fn, b)->first; ir_is_phi(fn, id); id = ir_instr(fn, id)->next)
         n++;
     return n;
 }
@@ -309,7 +307,7 @@ static bool has_operands(const Code *c)
 static void make_targets(Maker *k, Code *c, const Instr *i, const Desc *d)
 {
     const Fn *fn = k->fn;
-    BlockId joins = k->analyses.rpo_index[i->block] != UINT32_MAX ? k->analyses.pdom.idom[i->block] : 0;
+    BlockId joins = is_reachable(&k->analyses, i->block) ? k->analyses.pdom.idom[i->block] : 0;
     c->join = joins ? k->start[joins] : NOWHERE;
     if (d->op == OP_BRA)
         c->target = way_to(k, i->block, op_index(*ir_use(fn, i, 0)));

@@ -90,7 +90,7 @@ static Group *free_group(Warp *w)
 }
 
 // All have come: they go on as one.
-static void release(Warp *w, Join *j)
+static void release_join(Warp *w, Join *j)
 {
     Group *g = free_group(w);
     *g = (Group){.lanes = j->arrived, .frame = j->frame, .join = j->outer};
@@ -106,7 +106,7 @@ static void give_up(Warp *w, Join *j, Mask lanes)
     if (!j->expected)
         join_free(w, j);
     else if (j->arrived == j->expected)
-        release(w, j);
+        release_join(w, j);
 }
 
 void group_join(Warp *w, Group *g, uint32_t pc)
@@ -127,7 +127,7 @@ void group_go(Warp *w, Group *g, uint32_t pc)
     j->arrived |= g->lanes;
     g->lanes = 0;
     if (j->arrived == j->expected)
-        release(w, j);
+        release_join(w, j);
 }
 
 Group *group_split(Warp *w, Group *g, Mask lanes)

@@ -61,12 +61,6 @@ static bool is_number(const Fn *fn, Operand o, uint64_t bits)
     return op_is_const(o) && tab_const(fn->tables, op_index(o)).bits == bits;
 }
 
-// Returns whether a definition of an instruction may turn out to be what the instruction reads.
-static bool passes_on(const Fn *fn, const Desc *d, Operand def)
-{
-    return d->traits & TR_PURE && op_is_reg(def) && ir_reg(fn, op_index(def))->width == W32;
-}
-
 static bool marks_lop3(const Fn *fn, const Instr *i, bool *lop3, bool any)
 {
     const Desc *d = ir_desc(fn, i);
@@ -75,7 +69,7 @@ static bool marks_lop3(const Fn *fn, const Instr *i, bool *lop3, bool any)
     for (uint32_t k = i->ndef; k < i->nops; k++)
         from |= op_is_reg(ops[k]) && lop3[op_index(ops[k])];
     for (uint32_t k = 0; k < i->ndef && from; k++)
-        if (passes_on(fn, d, ops[k]) && !lop3[op_index(ops[k])])
+        if (is_pure_word(fn, d, ops[k]) && !lop3[op_index(ops[k])])
             lop3[op_index(ops[k])] = more = true;
     return more;
 }

@@ -75,7 +75,7 @@ void instr_guard(Fn *fn, InstrId id, Operand guard)
 InstrId first_non_phi(const Fn *fn, BlockId b)
 {
     InstrId id = ir_block(fn, b)->first;
-    while (ir_desc(fn, ir_instr(fn, id))->op == OP_PHI)
+    while (ir_is_phi(fn, id))
         id = ir_instr(fn, id)->next;
     return id;
 }

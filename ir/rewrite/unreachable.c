@@ -3,8 +3,6 @@
 // branch names any more. Serves OriBranchOpt and OriPerformLiveDead.
 #include "ir/rewrite/rewrite.h"
 
-static bool is_reachable(const Analyses *a, BlockId b) { return a->rpo_index[b] != UINT32_MAX; }
-
 static void drop_inputs(Fn *fn, const Analyses *a, Instr *phi)
 {
     uint32_t kept = 0, n = ir_nuse(phi);
@@ -24,8 +22,7 @@ static void drop_inputs(Fn *fn, const Analyses *a, Instr *phi)
 static void drop_inputs_of_phis(Fn *fn, const Analyses *a)
 {
     FOR_BLOCKS(fn, b)
-        for (InstrId id = ir_block(fn, b)->first; ir_desc(fn, ir_instr(fn, id))->op == OP_PHI;
-             id = ir_instr(fn, id)->next)
+        for (InstrId id = ir_block(fn, b)->first; ir_is_phi(fn, id); id = ir_instr(fn, id)->next)
             drop_inputs(fn, a, ir_instr(fn, id));
 }
 

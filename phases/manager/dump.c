@@ -167,8 +167,7 @@ static void dump_file(Ctx *ctx, const Fn *fn, int row)
     snprintf(path + n, sizeof path - (size_t)n, "/%s", name);
     write_file(ctx, path, fn);
     d->file = path + strlen(ctx->options.dump_dir) + 1;
-    size_t len = strlen(d->file) + 1;
-    d->file = memcpy(arena_alloc(&ctx->arena, len), d->file, len);
+    d->file = arena_text(&ctx->arena, d->file, strlen(d->file));
 }
 
 static void index_entry(Ctx *ctx, const Fn *fn, int row, bool changed)
@@ -230,8 +229,7 @@ void dump_start(Ctx *ctx, const Fn *fn)
         render(ctx, fn, &d->arena, &d->text);
     if (!ctx->options.dump_dir)
         return;
-    size_t len = strlen(d->function) + 1;
-    d->index_name = memcpy(arena_alloc(&ctx->arena, len), d->function, len);
+    d->index_name = arena_text(&ctx->arena, d->function, strlen(d->function));
     dump_file(ctx, fn, -1);
     index_entry(ctx, fn, -1, true);
 }

@@ -19,15 +19,10 @@ void remarks_fork(Remarks *own, const Remarks *r, Heap *heap)
     memcpy(own->rows, r->rows, sizeof own->rows);
 }
 
-static const char *copy(Arena *arena, const char *text)
-{
-    size_t n = strlen(text) + 1;
-    return memcpy(arena_alloc(arena, n), text, n);
-}
-
 void remarks_take(Remarks *r, Remarks *own)
 {
-    const char *function = own->at.n ? copy(&r->arena, own->at.at[0].function) : NULL;
+    const char *function =
+        own->at.n ? arena_text(&r->arena, own->at.at[0].function, strlen(own->at.at[0].function)) : NULL;
     for (uint32_t k = 0; k < own->at.n; k++) {
         const Remark *from = &own->at.at[k];
         Remark m = *from;
@@ -36,7 +31,9 @@ void remarks_take(Remarks *r, Remarks *own)
         m.args.n = m.args.cap = 0;
         for (uint32_t a = 0; a < from->args.n; a++) {
             const RemarkArg *arg = &from->args.at[a];
-            VEC_PUSH(&r->arena, &m.args, ((RemarkArg){copy(&r->arena, arg->key), copy(&r->arena, arg->text)}));
+            VEC_PUSH(&r->arena, &m.args,
+                     ((RemarkArg){arena_text(&r->arena, arg->key, strlen(arg->key)),
+                                  arena_text(&r->arena, arg->text, strlen(arg->text))}));
         }
         VEC_PUSH(&r->arena, &r->at, m);
     }

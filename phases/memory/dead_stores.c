@@ -143,7 +143,7 @@ static void visit_from(DeadStores *d, BlockId root)
             scoped_set(&d->known, &d->ending, ++d->now);
         look_at_block(d, b);
         FOR_PREDS(d->a, b, p)
-            if (succ_count(d->a, *p) == 1 && d->a->rpo_index[*p] != UINT32_MAX)
+            if (succ_count(d->a, *p) == 1 && is_reachable(d->a, *p))
                 scoped_push(&d->known, *p);
     }
 }

@@ -245,7 +245,7 @@ static void look_at_questions(Inference *f, Changes *changes)
     }
 }
 
-static void apply(Inference *f, const Changes *changes)
+static void apply_changes(Inference *f, const Changes *changes)
 {
     Fn *fn = f->fn;
     for (uint32_t k = 0; k < changes->n; k++) {
@@ -291,7 +291,7 @@ bool phase_infer_spaces(Ctx *ctx, Fn *fn)
     look_at_questions(&f, &changes);
     find_sources(&f);
     make_twins(&f);
-    apply(&f, &changes);
+    apply_changes(&f, &changes);
     arena_free(&f.scratch);
     return f.progress;
 }

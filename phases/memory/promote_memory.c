@@ -201,7 +201,7 @@ static void find_parts(Promotion *p)
 
 // Where much of a variable stays in memory anyway, only groups are promoted whose moves cost less than their accesses.
 // Returns whether any are not.
-static bool weigh(Promotion *p, Variable *v)
+static bool keep_costly_groups(Promotion *p, Variable *v)
 {
     uint32_t promoted = 0, accessed = 0;
     bool stays = false;
@@ -225,7 +225,7 @@ static void weigh_variables(Promotion *p)
 {
     bool stays = false;
     for (uint32_t v = 1; v < p->fn->syms.n; v++)
-        stays |= weigh(p, &p->variables[v]);
+        stays |= keep_costly_groups(p, &p->variables[v]);
     if (stays)
         keep_rests(p);
 }

@@ -33,7 +33,7 @@ static bool has(Promotion *p, Make make)
     return module_takes(p->fn->module, tab_desc(p->fn->tables, desc_of(p, make, W32, W32, false))->needs);
 }
 
-static void emit(Promotion *p, DescId desc, uint8_t flags, const Operand *ops, uint32_t n)
+static void append_instr(Promotion *p, DescId desc, uint8_t flags, const Operand *ops, uint32_t n)
 {
     InstrId id = ir_insert_before(p->fn, p->before, desc, flags, ops, n);
     ir_instr(p->fn, id)->line = ir_instr(p->fn, p->before)->line;
@@ -46,7 +46,7 @@ static Operand compute(Promotion *p, Make make, Width width, const Operand *uses
 {
     Operand ops[5] = {op_def(new_register(p, width))};
     memcpy(ops + 1, uses, n * sizeof *uses);
-    emit(p, desc_of(p, make, width, width, false), 0, ops, n + 1);
+    append_instr(p, desc_of(p, make, width, width, false), 0, ops, n + 1);
     return op_reg(p->fn, op_index(ops[0]));
 }
 
@@ -68,7 +68,7 @@ static Operand with_width(Promotion *p, Operand value, Width width)
     if (from == width)
         return value;
     Operand to = new_register(p, width);
-    emit(p, desc_of(p, MK_CVT, width, from, false), 0, (Operand[]){op_def(to), value}, 2);
+    append_instr(p, desc_of(p, MK_CVT, width, from, false), 0, (Operand[]){op_def(to), value}, 2);
     return to;
 }
 
@@ -89,7 +89,8 @@ static void split_value(Promotion *p, Operand value, uint32_t bytes, Operand hal
     } else {
         half[0] = new_register(p, half_width);
         half[1] = new_register(p, half_width);
-        emit(p, desc_of(p, MK_SPLIT, width, width, false), 0, (Operand[]){op_def(half[0]), op_def(half[1]), value}, 3);
+        append_instr(p, desc_of(p, MK_SPLIT, width, width, false), 0,
+                     (Operand[]){op_def(half[0]), op_def(half[1]), value}, 3);
     }
 }
 

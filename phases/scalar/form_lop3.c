@@ -343,12 +343,6 @@ static void note_compared(Mapping *m, const Instr *i, Work *work)
     }
 }
 
-// Whether a definition of an instruction may turn out to be what that reads.
-static bool passes_on(const Fn *fn, const Instr *i, Operand def)
-{
-    return ir_desc(fn, i)->traits & TR_PURE && op_is_reg(def) && ir_reg(fn, op_index(def))->width == W32;
-}
-
 // Counts readers, and finds what comparisons read and what that is computed of: any of it may turn out to be the same
 // number, where others are 0. Most of it comes of one walk from the end to the start.
 static void look_at_all(Mapping *m)
@@ -366,7 +360,7 @@ static void look_at_all(Mapping *m)
             bool reached = op == OP_SETP || op == OP_SET;
             for (uint32_t k = 0; k < i->ndef; k++)
                 if (op_is_reg(ops[k])) {
-                    reached |= m->compared[op_index(ops[k])] & COMPARED && passes_on(fn, i, ops[k]);
+                    reached |= m->compared[op_index(ops[k])] & COMPARED && is_pure_word(fn, ir_desc(fn, i), ops[k]);
                     m->compared[op_index(ops[k])] |= PASSED;
                 }
             for (uint32_t k = i->ndef; k < i->nops; k++)
@@ -379,7 +373,7 @@ static void look_at_all(Mapping *m)
     while (work.n) {
         Operand o = op_reg(fn, work.at[--work.n]);
         const Instr *i = defining(m, o);
-        if (i && passes_on(fn, i, o))
+        if (i && is_pure_word(fn, ir_desc(fn, i), o))
             note_compared(m, i, &work);
     }
 }
@@ -441,7 +435,7 @@ static void choose(Mapping *m)
 }
 
 // Which networks become fewer instructions.
-static void weigh(Mapping *m)
+static void choose_networks(Mapping *m)
 {
     m->networks.n = 0;
     for (uint32_t k = 0; k < m->nodes.n; k++) {
@@ -462,7 +456,7 @@ static void weigh(Mapping *m)
     }
 }
 
-static void apply(Mapping *m, const Node *v)
+static void replace_node(Mapping *m, const Node *v)
 {
     Fn *fn = m->fn;
     m->progress = true;
@@ -484,10 +478,10 @@ static void map_nodes(Mapping *m)
     find_what_stays(m);
     for (int round = 0; round < ROUNDS; round++)
         choose(m);
-    weigh(m);
+    choose_networks(m);
     for (uint32_t k = 0; k < m->nodes.n; k++)
         if (m->networks.at[network_of(m, k)].maps)
-            apply(m, &m->nodes.at[k]);
+            replace_node(m, &m->nodes.at[k]);
     for (uint32_t k = 0; k < m->networks.n; k++) {
         const Network *network = &m->networks.at[k];
         if (network->maps && network->after)

@@ -239,7 +239,7 @@ static const Occurrence *occurrence_before(const Moves *m, uint32_t joined, cons
 
 static bool is_candidate(const Moves *m, const Occurrence *o)
 {
-    return o->def && m->a->rpo_index[o->block] != UINT32_MAX && is_plain_move(m->fn, ir_instr(m->fn, o->instr));
+    return o->def && is_reachable(m->a, o->block) && is_plain_move(m->fn, ir_instr(m->fn, o->instr));
 }
 
 static void look_at_register(Moves *m, uint32_t joined)
@@ -283,7 +283,7 @@ static void add_meeting_values(Moves *m, const ReachingPhi *phi)
     const ValueId *input = m->a->rdefs.input + phi->inputs;
     FOR_PREDS(m->a, phi->block, p) {
         ValueId value = *input++;
-        if (m->a->rpo_index[*p] != UINT32_MAX)
+        if (is_reachable(m->a, *p))
             VEC_PUSH(&m->scratch, &m->input, node_of_value(m, value, phi->reg));
     }
     if (phi->block == m->fn->first)  // it is entered from outside, too
@@ -291,7 +291,7 @@ static void add_meeting_values(Moves *m, const ReachingPhi *phi)
 }
 
 // Appends what a node copies, which may be new nodes.
-static void add_inputs(Moves *m, Node n)
+static void add_copied(Moves *m, Node n)
 {
     bool phi = n.kind == N_VALUE && value_is_phi(m->a, n.id);
     InstrId def = n.kind == N_VALUE && !phi ? value_def(m->a, n.id) : 0;
@@ -308,7 +308,7 @@ static uint32_t *build_graph(Moves *m)
     VEC_PUSH(&m->scratch, &m->first, 0);
     for (uint32_t n = 1; n < m->nodes.n; n++) {
         VEC_PUSH(&m->scratch, &m->first, m->input.n);
-        add_inputs(m, m->nodes.at[n]);
+        add_copied(m, m->nodes.at[n]);
     }
     VEC_PUSH(&m->scratch, &m->first, m->input.n);
     return copy_representatives(&(Edges){m->first.at, m->input.at}, m->nodes.n, &m->scratch);

@@ -261,8 +261,7 @@ void classes_init(Classes *c, Fn *fn, const Analyses *a, Arena *arena)
     c->phi_end = NEW_ARRAY(arena, uint32_t, fn->blocks.n);
     for (uint32_t k = 0; k < a->nrpo; k++) {
         BlockId b = a->dom.order[k];
-        for (InstrId id = ir_block(fn, b)->first; ir_desc(fn, ir_instr(fn, id))->op == OP_PHI;
-             id = ir_instr(fn, id)->next)
+        for (InstrId id = ir_block(fn, b)->first; ir_is_phi(fn, id); id = ir_instr(fn, id)->next)
             c->phi_end[b] = a->place[id];
         FOR_INSTRS(fn, b, id)
             note_definitions(c, b, id);

@@ -70,9 +70,7 @@ typedef struct Leaving {
     bool bypassed;  // a constant was copied, and who had it may not be needed any more
 } Leaving;
 
-static bool is_phi(const Fn *fn, const Instr *i) { return ir_desc(fn, i)->op == OP_PHI; }
-
-static bool is_reachable(const Leaving *l, BlockId b) { return !l->a || l->a->rpo_index[b] != UINT32_MAX; }
+static bool may_run(const Leaving *l, BlockId b) { return !l->a || is_reachable(l->a, b); }
 
 /* -- Sets ----------------------------------------------------------------------------------------------- */
 
@@ -102,7 +100,7 @@ static void join_source(Leaving *l, Operand def, Operand from, BlockId at, uint3
     classes_join(c, r, r);
     if (op_is_reg(from) && same_shape(l->fn, def, from))
         classes_join(c, r, op_index(from));
-    else if (is_copied(from) && l->a && is_reachable(l, at))
+    else if (is_copied(from) && l->a && may_run(l, at))
         classes_join(c, r, classes_add_copy(c, at, position, value_of_source(l, from)));
 }
 
@@ -110,7 +108,7 @@ static void join_operands(Leaving *l, InstrId id)
 {
     const Fn *fn = l->fn;
     const Instr *i = ir_instr(fn, id);
-    for (uint32_t k = 0; is_phi(fn, i) && k < ir_nuse(i); k += 2) {
+    for (uint32_t k = 0; ir_desc(fn, i)->op == OP_PHI && k < ir_nuse(i); k += 2) {
         BlockId from = op_index(*ir_use(fn, i, k));
         join_source(l, *ir_def(fn, i, 0), *ir_use(fn, i, k + 1), from, l->a ? end_of(l, from) - 1 : 0);
     }
@@ -168,7 +166,7 @@ static void add_phi_copies(Leaving *l, InstrId id)
     for (uint32_t k = 0; k < ir_nuse(i); k += 2) {
         BlockId from = op_index(*ir_use(fn, i, k));
         Operand input = *ir_use(fn, i, k + 1);
-        if (is_copied(input) && is_reachable(l, from))
+        if (is_copied(input) && may_run(l, from))
             add_affinity(l, classes_add_copy(c, from, end_of(l, from), value_of_source(l, input)), def, input, from);
     }
     l->web.n = 0;
@@ -191,7 +189,7 @@ static int by_use(const void *x, const void *y)
 static uint64_t first_use(const Leaving *l, RegId r)
 {
     FOR_USES(l->a, r, u)
-        if (!is_phi(l->fn, ir_instr(l->fn, u->instr)))
+        if (!ir_is_phi(l->fn, u->instr))
             return (uint64_t)l->a->place[u->instr] << 32 | u->op;
     return UINT64_MAX;
 }
@@ -205,7 +203,7 @@ static uint64_t first_input(const Leaving *l, const Instr *i)
         if (op_is_const(o))
             return (uint64_t)k << 32;
         InstrId def = op_is_reg(o) && def_count(a, op_index(o)) ? a->defs.at[a->defs.first[op_index(o)]].instr : 0;
-        if (def && !is_phi(l->fn, ir_instr(l->fn, def)))
+        if (def && !ir_is_phi(l->fn, def))
             return (uint64_t)k << 32 | a->place[def];
     }
     return UINT64_MAX;
@@ -216,7 +214,7 @@ static void add_copies_of_block(Leaving *l, BlockId b)
 {
     const Fn *fn = l->fn;
     l->phis.n = 0;
-    for (InstrId id = ir_block(fn, b)->first; is_phi(fn, ir_instr(fn, id)); id = ir_instr(fn, id)->next) {
+    for (InstrId id = ir_block(fn, b)->first; ir_is_phi(fn, id); id = ir_instr(fn, id)->next) {
         const Instr *i = ir_instr(fn, id);
         OrderedPhi phi = {id, first_use(l, op_index(*ir_def(fn, i, 0))), first_input(l, i)};
         VEC_PUSH(&l->scratch, &l->phis, phi);
@@ -285,7 +283,7 @@ static void leave_phi(Leaving *l, InstrId id)
     RegId to = name_of(l, l->copies && l->copies[def] ? l->copies[def] : def, def);
     for (uint32_t k = 0; k < ir_nuse(i); k += 2) {
         EndCopy copy = {op_index(*ir_use(fn, i, k)), to, *ir_use(fn, i, k + 1), 0};
-        if (is_copied(copy.from) && is_reachable(l, copy.at))
+        if (is_copied(copy.from) && may_run(l, copy.at))
             VEC_PUSH(&l->scratch, &l->end_copies, copy);
     }
     parallel_copy_add(&l->parallel, name_of(l, def, def), op_reg(fn, to));
@@ -388,7 +386,7 @@ static void leave_block(Leaving *l, BlockId b)
 {
     Fn *fn = l->fn;
     InstrId id = ir_block(fn, b)->first;
-    for (InstrId next; is_phi(fn, ir_instr(fn, id)); id = next) {
+    for (InstrId next; ir_is_phi(fn, id); id = next) {
         next = ir_instr(fn, id)->next;
         leave_phi(l, id);
     }
@@ -410,14 +408,14 @@ static bool has_ssa(const Fn *fn)
     FOR_BLOCKS(fn, b) {
         FOR_INSTRS(fn, b, id) {
             const Instr *i = ir_instr(fn, id);
-            if (ir_ntied(i) || is_phi(fn, i) || ir_desc(fn, i)->op == OP_UNDEF)
+            if (ir_ntied(i) || ir_desc(fn, i)->op == OP_PHI || ir_desc(fn, i)->op == OP_UNDEF)
                 return true;
         }
     }
     return false;
 }
 
-static void leave(Leaving *l, bool conventional)
+static void leave_ssa(Leaving *l, bool conventional)
 {
     Fn *fn = l->fn;
     if (!conventional)
@@ -441,7 +439,7 @@ bool phase_convert_mov_phi(Ctx *ctx, Fn *fn)
     bool conventional = fn->properties & PROP_CONVENTIONAL;
     arena_init(&l.scratch, &ctx->heap);
     if (has_ssa(fn)) {
-        leave(&l, conventional && !ctx->options.contracts);
+        leave_ssa(&l, conventional && !ctx->options.contracts);
         phase_gains(ctx, PROP_NO_SELF_MOVE);
     }
     bool bypassed = l.bypassed;

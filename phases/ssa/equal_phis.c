@@ -77,12 +77,10 @@ static bool has_undef(const Fn *fn, const Instr *i)
     return false;
 }
 
-static bool is_phi(const Fn *fn, InstrId id) { return ir_desc(fn, ir_instr(fn, id))->op == OP_PHI; }
-
 static bool has_two_phis(const Fn *fn, BlockId b)
 {
     InstrId first = ir_block(fn, b)->first;
-    return is_phi(fn, first) && is_phi(fn, ir_instr(fn, first)->next);
+    return ir_is_phi(fn, first) && ir_is_phi(fn, ir_instr(fn, first)->next);
 }
 
 static bool may_have_equals(const Fn *fn)
@@ -99,7 +97,8 @@ static void collect_phis(Equal *e)
     Fn *fn = e->fn;
     VEC_PUSH(&e->scratch, &e->phis, (Phi){0});
     FOR_BLOCK_ENDS(fn, b) {
-        for (InstrId id = ir_block(fn, b)->first; has_two_phis(fn, b) && is_phi(fn, id); id = ir_instr(fn, id)->next) {
+        for (InstrId id = ir_block(fn, b)->first; has_two_phis(fn, b) && ir_is_phi(fn, id);
+             id = ir_instr(fn, id)->next) {
             const Instr *i = ir_instr(fn, id);
             if (has_undef(fn, i))
                 continue;
@@ -112,7 +111,7 @@ static void collect_phis(Equal *e)
 /* -- How phis look -------------------------------------------------------------------------------------- */
 
 // An operand of a phi, where phis of one block look alike.
-static Operand look(const void *user, Operand o)
+static Operand representative(const void *user, Operand o)
 {
     const Equal *e = user;
     uint32_t phi = phi_of(e, o);
@@ -280,7 +279,7 @@ bool phase_equal_phis(Ctx *ctx, Fn *fn)
     Equal e = {.fn = fn};
     arena_init(&e.scratch, &ctx->heap);
     e.of_reg = NEW_ARRAY(&e.scratch, uint32_t, fn->regs.n);
-    instr_set_init(&e.looks, &e.scratch, fn, look, &e);
+    instr_set_init(&e.looks, &e.scratch, fn, representative, &e);
     collect_phis(&e);
     bool progress = false;
     if (find_classes(&e)) {

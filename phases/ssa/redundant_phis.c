@@ -63,9 +63,7 @@ typedef struct Redundant {
     bool extended;       // a register is live where it was not
 } Redundant;
 
-static bool is_reachable(const Redundant *r, BlockId b) { return r->a->rpo_index[b] != UINT32_MAX; }
-
-static bool is_phi(const Redundant *r, uint32_t value) { return value && value <= r->phis.n; }
+static bool is_phi_value(const Redundant *r, uint32_t value) { return value && value <= r->phis.n; }
 
 static Phi *phi_of(const Redundant *r, uint32_t value) { return &r->phis.at[value - 1]; }
 
@@ -81,7 +79,7 @@ static void collect_phis(Redundant *r)
 {
     Fn *fn = r->fn;
     FOR_BLOCK_ENDS(fn, b) {
-        InstrId end = is_reachable(r, b) ? first_non_phi(fn, b) : ir_block(fn, b)->first;
+        InstrId end = is_reachable(r->a, b) ? first_non_phi(fn, b) : ir_block(fn, b)->first;
         bool marker = ir_desc(fn, ir_instr(fn, end))->traits & TR_MARKER;
         for (InstrId id = ir_block(fn, b)->first; id != end; id = ir_instr(fn, id)->next) {
             Operand def = *ir_def(fn, ir_instr(fn, id), 0);
@@ -113,7 +111,7 @@ static uint32_t value_of_operand(Redundant *r, Operand o)
     return *v;
 }
 
-static void add_inputs(Redundant *r, uint32_t value)
+static void add_phi_inputs(Redundant *r, uint32_t value)
 {
     Phi *phi = phi_of(r, value);
     const Instr *i = ir_instr(r->fn, phi->instr);
@@ -121,7 +119,7 @@ static void add_inputs(Redundant *r, uint32_t value)
     RegFile file = op_file(*ir_def(r->fn, i, 0));
     for (uint32_t k = 0; k < ir_nuse(i); k += 2) {
         Operand o = *ir_use(r->fn, i, k + 1);
-        if (!is_reachable(r, op_index(*ir_use(r->fn, i, k))))
+        if (!is_reachable(r->a, op_index(*ir_use(r->fn, i, k))))
             continue;
         phi->undefined |= op_is_undef(o);
         phi->rooted |= op_is_reg(o) && op_file(o) != file;
@@ -138,7 +136,7 @@ static void build_graph(Redundant *r)
     VEC_PUSH(&r->scratch, &r->first, 0);  // value 0, which stands for all that is not a phi, has no inputs
     for (uint32_t v = 1; v <= r->phis.n; v++) {
         VEC_PUSH(&r->scratch, &r->first, r->input.n);
-        add_inputs(r, v);
+        add_phi_inputs(r, v);
     }
     for (uint32_t v = r->phis.n + 1; v < r->value.n; v++) {
         VEC_PUSH(&r->scratch, &r->first, r->input.n);
@@ -210,9 +208,9 @@ static void sum_up(Redundant *r)
 static void need(Redundant *r, Operand o)
 {
     uint32_t v = op_is_reg(o) ? r->of_reg[op_index(o)] : 0;
-    if (is_phi(r, v) && !leads_to_constant(r, v))
+    if (is_phi_value(r, v) && !leads_to_constant(r, v))
         v = r->leader[v];
-    if (!is_phi(r, v) || phi_of(r, v)->needed)
+    if (!is_phi_value(r, v) || phi_of(r, v)->needed)
         return;
     phi_of(r, v)->needed = true;
     if (r->leader[v] == v)
@@ -235,7 +233,7 @@ static void find_needed(Redundant *r)
         phi_of(r, v)->needed = all;
     for (BlockId b = all ? 0 : fn->first; b; b = ir_block(fn, b)->next)
         FOR_INSTRS(fn, b, id)
-            if (ir_desc(fn, ir_instr(fn, id))->op != OP_PHI || !is_reachable(r, b))
+            if (!ir_is_phi(fn, id) || !is_reachable(r->a, b))
                 need_uses(r, ir_instr(fn, id));
     while (r->work.n)
         need_uses(r, ir_instr(fn, phi_of(r, r->work.at[--r->work.n])->instr));
@@ -278,7 +276,7 @@ static void take_out(Redundant *r)
 static bool has_phis(const Fn *fn)
 {
     FOR_BLOCK_ENDS(fn, b)
-        if (ir_desc(fn, ir_instr(fn, ir_block(fn, b)->first))->op == OP_PHI)
+        if (ir_is_phi(fn, ir_block(fn, b)->first))
             return true;
     return false;
 }

@@ -79,41 +79,22 @@ cat >store.ptx <<'END'
 done:
 	ret;
 }
-.visible .entry keep8(.param .u64 to, .param .b8 v)
+END
+for n in 8 16 32 64; do
+    [ $n = 8 ] && width=16 || width=$n
+    cat >>store.ptx <<END
+.visible .entry keep$n(.param .u64 to, .param .b$n v)
 {
 	.reg .b64 %rd<2>;
-	.reg .b16 %h<2>;
+	.reg .b$width %v;
 	ld.param.u64 %rd1, [to];
-	ld.param.u8 %h1, [v];
-	st.global.u8 [%rd1], %h1;
+	ld.param.b$n %v, [v];
+	st.global.b$n [%rd1], %v;
 	ret;
 }
-.visible .entry keep16(.param .u64 to, .param .b16 v)
-{
-	.reg .b64 %rd<2>;
-	.reg .b16 %h<2>;
-	ld.param.u64 %rd1, [to];
-	ld.param.b16 %h1, [v];
-	st.global.b16 [%rd1], %h1;
-	ret;
-}
-.visible .entry keep32(.param .u64 to, .param .b32 v)
-{
-	.reg .b64 %rd<2>;
-	.reg .b32 %r<2>;
-	ld.param.u64 %rd1, [to];
-	ld.param.b32 %r1, [v];
-	st.global.b32 [%rd1], %r1;
-	ret;
-}
-.visible .entry keep64(.param .u64 to, .param .b64 v)
-{
-	.reg .b64 %rd<3>;
-	ld.param.u64 %rd1, [to];
-	ld.param.b64 %rd2, [v];
-	st.global.b64 [%rd1], %rd2;
-	ret;
-}
+END
+done
+cat >>store.ptx <<'END'
 .visible .entry keepstruct(.param .u64 to, .param .align 4 .b8 v[12])
 {
 	.reg .b64 %rd<2>;

@@ -191,14 +191,12 @@ typedef struct Naive {
     bool seen[BLOCKS + 1];  // phis that a value is expanded through
 } Naive;
 
-static bool is_reachable(const Naive *n, BlockId b) { return n->a->rpo_index[b] != UINT32_MAX; }
-
 static Defs at_start(const Naive *n, BlockId b)
 {
     const Edges *preds = &n->a->preds;
-    Defs set = b == n->fn->first || !is_reachable(n, b);
+    Defs set = b == n->fn->first || !is_reachable(n->a, b);
     for (uint32_t e = preds->first[b]; e < preds->first[b + 1]; e++)
-        if (is_reachable(n, b) && is_reachable(n, preds->at[e]))
+        if (is_reachable(n->a, b) && is_reachable(n->a, preds->at[e]))
             set |= n->out[preds->at[e]];
     return set;
 }
@@ -278,10 +276,10 @@ static bool mark_frontier(const Naive *n, BlockId d, bool *marked)
     const Edges *preds = &n->a->preds;
     bool changed = false;
     for (BlockId b = 1; b < n->fn->blocks.n; b++) {
-        if (!is_reachable(n, b) || marked[b] || (b != d && dominates(n->a, d, b)))
+        if (!is_reachable(n->a, b) || marked[b] || (b != d && dominates(n->a, d, b)))
             continue;
         for (uint32_t e = preds->first[b]; e < preds->first[b + 1]; e++)
-            marked[b] |= is_reachable(n, preds->at[e]) && dominates(n->a, d, preds->at[e]);
+            marked[b] |= is_reachable(n->a, preds->at[e]) && dominates(n->a, d, preds->at[e]);
         changed |= marked[b];
     }
     return changed;
@@ -297,7 +295,7 @@ static void find_phis(Naive *n)
     for (bool changed = true; changed;) {
         changed = false;
         for (BlockId b = 1; b < n->fn->blocks.n; b++)
-            if ((writes[b] || n->phi[b]) && !done[b] && is_reachable(n, b)) {
+            if ((writes[b] || n->phi[b]) && !done[b] && is_reachable(n->a, b)) {
                 done[b] = true;
                 changed |= mark_frontier(n, b, n->phi);
             }
@@ -336,7 +334,7 @@ static Defs expand(Naive *n, ValueId value)
     CHECK_EQ(phi->reg, n->r);
     Defs set = phi->block == n->fn->first;
     for (uint32_t e = preds->first[phi->block], k = phi->inputs; e < preds->first[phi->block + 1]; e++, k++)
-        set |= is_reachable(n, preds->at[e]) ? expand(n, rd->input[k]) : 0;
+        set |= is_reachable(n->a, preds->at[e]) ? expand(n, rd->input[k]) : 0;
     return set;
 }
 
@@ -357,7 +355,7 @@ static bool writes_register(const Naive *n, InstrId id)
 // What code that no path leads to reads is no matter, if only it is there.
 static void check_read(Naive *n, BlockId b, ValueId value, Defs expected)
 {
-    if (is_reachable(n, b))
+    if (is_reachable(n->a, b))
         check_value(n, value, expected);
     else
         CHECK(!value || (!value_is_phi(n->a, value) && writes_register(n, value_def(n->a, value))));
@@ -407,7 +405,7 @@ static void check_phis(Naive *n)
         found[phi->block] = true;
         for (uint32_t e = preds->first[phi->block], at = phi->inputs; e < preds->first[phi->block + 1]; e++, at++) {
             CHECK(at < rd->ninputs);
-            if (is_reachable(n, preds->at[e]))
+            if (is_reachable(n->a, preds->at[e]))
                 check_value(n, rd->input[at], n->out[preds->at[e]]);
             else
                 CHECK_EQ(rd->input[at], 0);

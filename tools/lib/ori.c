@@ -244,7 +244,7 @@ static OriStatus set_knobs(Call *call)
         ctx->diag.source = &source;
         ctx->diag.line = 0;
         ok &= knob_read(store, KS_COMMAND_LINE, &ctx->diag);
-        VEC_PUSH(&arena, &texts, memcpy(arena_alloc(&arena, source.len + 1), text, source.len + 1));
+        VEC_PUSH(&arena, &texts, arena_text(&arena, text, source.len));
     }
     Arena old = ok ? ori->settings : arena;
     if (ok) {

@@ -269,6 +269,17 @@ static void program_man(const Program *program, Out *out)
 
 /* -- What all programs answer --------------------------------------------------------------------------- */
 
+bool program_fail(const Program *program, const char *fmt, ...)
+{
+    va_list args;
+    va_start(args, fmt);
+    fprintf(stderr, "%s: ", program->name);
+    vfprintf(stderr, fmt, args);
+    fputc('\n', stderr);
+    va_end(args);
+    return false;
+}
+
 OptionParser program_parser(const Program *program, int argc, char **argv)
 {
     return (OptionParser){.table = program->options, .n = program->noptions, .argc = argc, .at = 1, .argv = argv};

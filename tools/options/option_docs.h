@@ -44,6 +44,8 @@ typedef struct Program {
 
 enum { OPTION_DONE = -4 };  // the program answered, and has nothing else to do
 
+// Prints `NAME: ` and a message to standard error. Returns false.
+bool program_fail(const Program *program, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 OptionParser program_parser(const Program *program, int argc, char **argv);
 // Like option_next(), but for `help`, `version` and `generate`, which all programs have: it writes what they ask for.
 int program_next(const Program *program, OptionParser *p, Out *out);

@@ -66,14 +66,6 @@ typedef struct Parser {
 
 const char *check_comment(Lang lang) { return lang == LANG_ORI ? ";" : "//"; }
 
-static char *copy(Arena *arena, const char *text, size_t len)
-{
-    char *s = arena_alloc(arena, len + 1);
-    memcpy(s, text, len);
-    s[len] = 0;
-    return s;
-}
-
 static const char *skip_blanks(const char *p, const char *end)
 {
     while (p < end && (*p == ' ' || *p == '\t'))
@@ -425,18 +417,18 @@ static void parse_line(Parser *p, const char *text, const char *end, const char 
         close_errors(p);
     if (error) {
         if (comes_first(p))
-            add_error(p, copy(p->arena, error, (size_t)(end - error)), alone);
+            add_error(p, arena_text(p->arena, error, (size_t)(end - error)), alone);
         return;
     }
     if (alone) {
         start = skip_blanks(start + n, end);
-        const char *words = copy(p->arena, start, (size_t)(trim(start, end) - start));
+        const char *words = arena_text(p->arena, start, (size_t)(trim(start, end) - start));
         if (!parse_words(p, words))
             parse_colon(p, words, line_end);
     } else if (p->test->lang == LANG_ORI) {
         const char *remark = memchr(start, ';', (size_t)(end - start));
         const char *stop = trim(start, remark ? remark : end);
-        parse_words(p, copy(p->arena, start, (size_t)(stop - start)));
+        parse_words(p, arena_text(p->arena, start, (size_t)(stop - start)));
     }
 }
 

@@ -37,17 +37,9 @@ typedef struct Parser {
     VEC(Piece) pieces;
 } Parser;
 
-static const char *copy(Test *t, const char *text, size_t len)
-{
-    char *s = arena_alloc(&t->ctx->arena, len + 1);
-    memcpy(s, text, len);
-    s[len] = 0;
-    return s;
-}
-
 static void add_piece(Parser *p, PieceKind kind, const char *text, size_t len, uint32_t name)
 {
-    Piece piece = {.kind = kind, .text = copy(p->test, text, len), .name = name};
+    Piece piece = {.kind = kind, .text = arena_text(&p->test->ctx->arena, text, len), .name = name};
     VEC_PUSH(&p->test->ctx->arena, &p->pieces, piece);
 }
 
@@ -124,7 +116,7 @@ static uint32_t find_name(Test *t, const char *text, size_t len)
     for (uint32_t k = 0; k < t->names.n; k++)
         if (strlen(t->names.at[k].name) == len && memcmp(t->names.at[k].name, text, len) == 0)
             return k;
-    VEC_PUSH(&t->ctx->arena, &t->names, ((Bound){copy(t, text, len), false}));
+    VEC_PUSH(&t->ctx->arena, &t->names, ((Bound){arena_text(&t->ctx->arena, text, len), false}));
     return t->names.n - 1;
 }
 

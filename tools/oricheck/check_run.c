@@ -23,8 +23,7 @@ typedef struct Messages {
 static void note_message(void *user, const DiagMessage *d)
 {
     Messages *m = user;
-    size_t n = strlen(d->text) + 1;
-    Message message = {d->line, d->col, memcpy(arena_alloc(m->arena, n), d->text, n)};
+    Message message = {d->line, d->col, arena_text(m->arena, d->text, strlen(d->text))};
     if (d->severity == DIAG_ERROR)
         VEC_PUSH(m->arena, &m->at, message);
 }

@@ -43,18 +43,6 @@ typedef struct Driver {
 
 /* -- Command line --------------------------------------------------------------------------------------- */
 
-static bool usage(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
-static bool usage(const char *fmt, ...)
-{
-    va_list args;
-    va_start(args, fmt);
-    fputs("oricheck: ", stderr);
-    vfprintf(stderr, fmt, args);
-    fputc('\n', stderr);
-    va_end(args);
-    return false;
-}
-
 static const DocRow statuses[] = {{"0", "all passed"}, {"1", "failed"}, {"2", "usage"}, {"5", "I/O"}};
 
 #define LINE ""
@@ -114,7 +102,7 @@ static bool parse_command_line(Driver *d, int argc, char **argv, bool *done)
     OptionParser p = program_parser(&program, argc, argv);
     for (int id; (id = program_next(&program, &p, &d->out)) != OPTION_END && !*done;) {
         switch (id) {
-        case OPTION_ERROR: return usage("%s", p.error);
+        case OPTION_ERROR: return program_fail(&program, "%s", p.error);
         case OPTION_OPERAND: VEC_PUSH(&d->arena, &d->operands, p.value); break;
         case OPT_BLESS: d->bless = true; break;
         case OPT_FILTER: d->filter = p.value; break;
@@ -123,7 +111,7 @@ static bool parse_command_line(Driver *d, int argc, char **argv, bool *done)
         case OPTION_DONE: *done = true; break;
         }
     }
-    return *done || d->operands.n || usage("no test files; --help explains the use");
+    return *done || d->operands.n || program_fail(&program, "no test files; --help explains the use");
 }
 
 /* -- Files ---------------------------------------------------------------------------------------------- */
@@ -139,7 +127,7 @@ static bool add_file(Driver *d, const char *path)
     if (d->filter && !strstr(path, d->filter))
         return true;
     if (access(path, R_OK) != 0)
-        return usage("cannot read '%s': %s", path, strerror(errno));
+        return program_fail(&program, "cannot read '%s': %s", path, strerror(errno));
     VEC_PUSH(&d->arena, &d->files, path);
     return true;
 }
@@ -160,7 +148,7 @@ static bool add_folder(Driver *d, const char *path)
 {
     DIR *dir = opendir(path);
     if (!dir)
-        return usage("cannot read '%s': %s", path, strerror(errno));
+        return program_fail(&program, "cannot read '%s': %s", path, strerror(errno));
     size_t n = strlen(path);
     bool ok = true;
     for (struct dirent *e; ok && (e = readdir(dir));) {
@@ -183,7 +171,7 @@ static bool add_operand(Driver *d, const char *path)
 {
     struct stat st;
     if (stat(path, &st) != 0)
-        return usage("cannot read '%s': %s", path, strerror(errno));
+        return program_fail(&program, "cannot read '%s': %s", path, strerror(errno));
     uint32_t first = d->files.n;
     if (!(S_ISDIR(st.st_mode) ? add_folder(d, path) : add_file(d, path)))
         return false;
@@ -197,7 +185,8 @@ static bool find_files(Driver *d)
     for (uint32_t k = 0; k < d->operands.n; k++)
         if (!add_operand(d, d->operands.at[k]))
             return false;
-    return d->files.n || (d->filter ? usage("no path of a test file holds '%s'", d->filter) : usage("no test files"));
+    return d->files.n || (d->filter ? program_fail(&program, "no path of a test file holds '%s'", d->filter)
+                                    : program_fail(&program, "no test files"));
 }
 
 /* -- Crashes -------------------------------------------------------------------------------------------- */
@@ -323,7 +312,7 @@ int main(int argc, char **argv)
     watch_crashes();
     files_watch_signals();
     if (setjmp(unwind))
-        usage("%s", d->heap.message);
+        program_fail(&program, "%s", d->heap.message);
     else
         status = run(d, argc, argv);
     heap_release(&d->heap);

@@ -56,26 +56,14 @@ typedef struct Job {
 
 /* -- Command line --------------------------------------------------------------------------------------- */
 
-static bool usage(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
-static bool usage(const char *fmt, ...)
-{
-    va_list args;
-    va_start(args, fmt);
-    fputs("origen: ", stderr);
-    vfprintf(stderr, fmt, args);
-    fputc('\n', stderr);
-    va_end(args);
-    return false;
-}
-
 static bool number(const char *option, const char *text, uint64_t least, uint64_t most, uint64_t *n)
 {
     char *end;
     errno = 0;
     *n = strtoull(text, &end, 0);
     if (*text < '0' || *text > '9' || *end || errno || *n < least || *n > most)
-        return usage("--%s: '%s' is not a number from %llu to %llu", option, text, (unsigned long long)least,
-                     (unsigned long long)most);
+        return program_fail(&program, "--%s: '%s' is not a number from %llu to %llu", option, text,
+                            (unsigned long long)least, (unsigned long long)most);
     return true;
 }
 
@@ -87,7 +75,7 @@ static bool take_style(Options *o, const char *value)
             o->style = (Style)(STYLE_NAIVE + k);
             return true;
         }
-    return usage("--style: '%s' is not naive, optimized or mixed", value);
+    return program_fail(&program, "--style: '%s' is not naive, optimized or mixed", value);
 }
 
 static bool take_target(Options *o, const char *value)
@@ -95,7 +83,7 @@ static bool take_target(Options *o, const char *value)
     char *end = NULL;
     unsigned long sm = strncmp(value, "sm_", 3) == 0 ? strtoul(value + 3, &end, 10) : 0;
     if (sm < 30 || sm > 999 || (*end && (strcmp(end, "a") != 0 && strcmp(end, "f") != 0)))
-        return usage("--target: '%s' is not sm_30 or later", value);
+        return program_fail(&program, "--target: '%s' is not sm_30 or later", value);
     o->target = value;
     o->sm = (uint32_t)sm;
     return true;
@@ -129,7 +117,7 @@ static bool complete(Job *job)
         o->style = (Style)(STYLE_NAIVE + random_next(&state) % 3);
     features_by_seed(o);
     if (job->features && !features_take(o, job->features, why))
-        return usage("--features: %s", why);
+        return program_fail(&program, "--features: %s", why);
     features_for_target(o);
     return true;
 }
@@ -141,15 +129,15 @@ static bool parse_command_line(Job *job, int argc, char **argv)
     job->output = "-";
     for (int id; !job->done && (id = program_next(&program, &p, &job->out)) != OPTION_END;) {
         if (id == OPTION_ERROR)
-            return usage("%s", p.error);
+            return program_fail(&program, "%s", p.error);
         if (id == OPTION_OPERAND)
-            return usage("there are no files to read: '%s'", p.value);
+            return program_fail(&program, "there are no files to read: '%s'", p.value);
         if (!take_option(job, id, p.value))
             return false;
     }
     size_t n = strlen(job->output);
     if (strcmp(job->output, "-") != 0 && (n < 5 || strcmp(job->output + n - 4, ".ptx") != 0))
-        return usage("-o: '%s' does not end in .ptx", job->output);
+        return program_fail(&program, "-o: '%s' does not end in .ptx", job->output);
     return job->done || complete(job);
 }
 
@@ -157,7 +145,7 @@ static bool parse_command_line(Job *job, int argc, char **argv)
 
 static Status cannot_write(const char *path, const char *why)
 {
-    usage("cannot write '%s': %s", path, why);
+    program_fail(&program, "cannot write '%s': %s", path, why);
     return ST_IO;
 }
 
@@ -214,16 +202,14 @@ int main(int argc, char **argv)
     files_watch_signals();
     if (setjmp(unwind)) {
         status = job.heap.status;
-        usage("%s%s", status == ST_INTERNAL ? "internal error: " : "", job.heap.message);
+        program_fail(&program, "%s%s", status == ST_INTERNAL ? "internal error: " : "", job.heap.message);
     } else {
         arena_init(&job.arena, &job.heap);
         status = parse_command_line(&job, argc, argv) ? run(&job) : ST_USAGE;
     }
     out_flush(&job.out);
-    if (fflush(stdout) != 0 || job.out.failed) {
-        usage("cannot write to standard output");
+    if (status == ST_OK && !program_written(&program))
         status = ST_IO;
-    }
     heap_release(&job.heap);
     return status;
 }

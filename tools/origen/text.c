@@ -13,7 +13,7 @@ const char *text(Gen *g, const char *fmt, ...)
     va_end(args);
     if (n < 0 || n >= (int)sizeof buf)
         heap_fail(g->arena->heap, ST_INTERNAL, "a text is too long: %s", buf);
-    return memcpy(arena_alloc(g->arena, (size_t)n + 1), buf, (size_t)n + 1);
+    return arena_text(g->arena, buf, (size_t)n);
 }
 
 void line(Gen *g, const char *fmt, ...)

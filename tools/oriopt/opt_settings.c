@@ -11,11 +11,7 @@ const Option opt_options[OPT_COUNT] = {
 #undef OPTION
 };
 
-bool settings_usage(const char *message)
-{
-    fprintf(stderr, "oriopt: %s\n", message);
-    return false;
-}
+bool settings_usage(const char *message) { return program_fail(&opt_program, "%s", message); }
 
 bool settings_bad_value(const char *option, const char *value, const char *expected)
 {

@@ -138,18 +138,6 @@ typedef struct Job {
 
 /* -- Command line --------------------------------------------------------------------------------------- */
 
-static bool usage(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
-static bool usage(const char *fmt, ...)
-{
-    va_list args;
-    va_start(args, fmt);
-    fputs("orirun: ", stderr);
-    vfprintf(stderr, fmt, args);
-    fputc('\n', stderr);
-    va_end(args);
-    return false;
-}
-
 static bool ends_in(const char *text, const char *end)
 {
     size_t n = strlen(text), k = strlen(end);
@@ -158,13 +146,14 @@ static bool ends_in(const char *text, const char *end)
 
 static bool number(const char *option, const char *text, uint64_t most, uint64_t *n)
 {
-    return (run_number(text, n) && *n <= most) || usage("--%s: '%s' is not a number", option, text);
+    return (run_number(text, n) && *n <= most) || program_fail(&program, "--%s: '%s' is not a number", option, text);
 }
 
 static bool lane(const char *option, const char *text, uint64_t *n)
 {
     enum { LAST = 31 };
-    return (run_number(text, n) && *n <= LAST) || usage("--%s: '%s' is not a lane from 0 to %d", option, text, LAST);
+    return (run_number(text, n) && *n <= LAST) ||
+           program_fail(&program, "--%s: '%s' is not a lane from 0 to %d", option, text, LAST);
 }
 
 static bool take_option(Job *job, RunOption o, const char *value)
@@ -173,13 +162,14 @@ static bool take_option(Job *job, RunOption o, const char *value)
     case RO_DIGEST: job->digest = true; return true;
     case RO_COUNT:
         *(value ? &job->count_lines : &job->count) = true;
-        return !value || strcmp(value, "lines") == 0 || usage("--count: '%s' is not lines", value);
+        return !value || strcmp(value, "lines") == 0 || program_fail(&program, "--count: '%s' is not lines", value);
     case RO_COVERAGE: job->coverage = true; return true;
     case RO_TRACE: job->trace = true; return !value || lane("trace", value, &job->lane);
     case RO_MAX_MEMORY: return number("max-memory", value, SIZE_MAX, &job->max_memory);
     case RO_INPUT_KIND:
         job->lang = strcmp(value, "ori") == 0 ? LANG_ORI : LANG_PTX;
-        return job->lang == LANG_ORI || strcmp(value, "ptx") == 0 || usage("-x: '%s' is not ptx or ori", value);
+        return job->lang == LANG_ORI || strcmp(value, "ptx") == 0 ||
+               program_fail(&program, "-x: '%s' is not ptx or ori", value);
     default: return run_plan_set(&job->command, o, value, NO_PLACE);
     }
 }
@@ -188,12 +178,12 @@ static bool take_option(Job *job, RunOption o, const char *value)
 static bool options_fit(const Job *job, const char *launch_option)
 {
     if (!job->input)
-        return usage("no input file; --help explains the use");
+        return program_fail(&program, "no input file; --help explains the use");
     bool run_file = ends_in(job->input, ".run");
     if (run_file && launch_option)
-        return usage("--%s is about one launch: write it into '%s'", launch_option, job->input);
+        return program_fail(&program, "--%s is about one launch: write it into '%s'", launch_option, job->input);
     if (!run_file && job->command.module)
-        return usage("--file replaces the module of a .run file; here it is '%s'", job->input);
+        return program_fail(&program, "--file replaces the module of a .run file; here it is '%s'", job->input);
     return true;
 }
 
@@ -204,13 +194,13 @@ static bool parse_command_line(Job *job, int argc, char **argv)
     const char *launch_option = NULL;
     for (int id; (id = program_next(&program, &p, &job->out)) != OPTION_END;) {
         if (id == OPTION_ERROR)
-            return usage("%s", p.error);
+            return program_fail(&program, "%s", p.error);
         if (id == OPTION_DONE) {
             job->input = NULL;
             return true;
         }
         if (id == OPTION_OPERAND && job->input)
-            return usage("more than one input file");
+            return program_fail(&program, "more than one input file");
         if (id == OPTION_OPERAND)
             job->input = p.value;
         else if (!take_option(job, (RunOption)id, p.value))
@@ -550,7 +540,7 @@ int main(int argc, char **argv)
     job.err = (Out){.write = out_to_stdio, .user = stderr, .buf = job.err_buf, .cap = sizeof job.err_buf};
     if (setjmp(unwind)) {
         status = ctx->heap.status;
-        usage("%s%s", status == ST_INTERNAL ? "internal error: " : "", ctx->heap.message);
+        program_fail(&program, "%s%s", status == ST_INTERNAL ? "internal error: " : "", ctx->heap.message);
     } else {
         ctx->heap = (Heap){.files = &program_files, .unwind = &unwind};
         ctx->diag = (Diag){.write = to_stderr, .user = &job, .max_errors = 20};
@@ -562,11 +552,8 @@ int main(int argc, char **argv)
     }
     out_flush(&job.out);
     out_flush(&job.err);
-    bool written = fflush(stdout) == 0 && !ferror(stdout) && !job.out.failed;
-    if (!written && status == ST_OK) {
-        usage("cannot write to standard output");
+    if (status == ST_OK && !program_written(&program))
         status = ST_IO;
-    }
     source_close(&job.source);
     source_close(&job.run_source);
     heap_release(&ctx->heap);

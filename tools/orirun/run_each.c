@@ -72,12 +72,7 @@ static bool is_chain_end(const RunEach *c, uint32_t k)
 
 /* -- The original --------------------------------------------------------------------------------------- */
 
-static void *keep_bytes(RunEach *c, const void *bytes, size_t n)
-{
-    return n ? memcpy(arena_alloc(&c->ctx->arena, n), bytes, n) : NULL;
-}
-
-static const char *keep_text(RunEach *c, const char *text) { return keep_bytes(c, text, strlen(text) + 1); }
+static const char *keep_text(RunEach *c, const char *text) { return arena_text(&c->ctx->arena, text, strlen(text)); }
 
 static bool say_fault(RunEach *c, const Chain *chain)
 {
@@ -103,8 +98,8 @@ static void keep_areas(RunEach *c, const Chain *chain, OriginalLaunch *launch)
         if (r->nondet || !r->size)
             continue;
         a.name = keep_text(c, r->name);
-        a.bytes = keep_bytes(c, s->here.at[k].bytes, r->size);
-        a.defined = defined ? keep_bytes(c, defined, r->size) : NULL;
+        a.bytes = arena_copy(&c->ctx->arena, s->here.at[k].bytes, r->size);
+        a.defined = defined ? arena_copy(&c->ctx->arena, defined, r->size) : NULL;
         VEC_PUSH(&c->ctx->arena, &launch->areas, a);
     }
 }
@@ -120,7 +115,7 @@ static bool run_original(RunEach *c, Chain *chain, OriginalLaunch *launch)
     launch->steps = machine_steps(chain->state.machine);
     launch->unspecified = machine_unspecified(chain->state.machine);
     TextBuffer printed = take_printed(chain);
-    launch->printed = (TextBuffer){.at = keep_bytes(c, printed.at, printed.n), .n = printed.n};
+    launch->printed = (TextBuffer){.at = arena_copy(&c->ctx->arena, printed.at, printed.n), .n = printed.n};
     keep_areas(c, chain, launch);
     return true;
 }

@@ -26,12 +26,11 @@ const char *run_sym_name(const RunState *s, SymId sym)
 {
     char buf[4096];  // longer names are cut
     const char *text = name_text(&s->module->tables, s->module->syms.at[sym].name, buf, sizeof buf);
-    size_t n = strlen(text) + 1;
-    return memcpy(arena_alloc(s->arena, n), text, n);
+    return arena_text(s->arena, text, strlen(text));
 }
 
 static bool is_kernel(const Sym *s) { return s->kind == SYM_FUNC && s->flags & SYM_KERNEL && s->flags & SYM_DEFINED; }
-static bool is_variable(const Sym *s)
+static bool has_storage(const Sym *s)
 {
     bool defined = s->kind == SYM_VAR && !(s->flags & SYM_EXTERN) && type_info[s->type].class != TC_O;
     return defined && (s->space == SP_GLOBAL || s->space == SP_CONST) && s->size;
@@ -104,7 +103,7 @@ static void start_machine(RunState *s)
     s->regions.n = s->here.n = 0;
     for (SymId k = 1; k < s->module->syms.n; k++) {
         RunRegion r = {.name = NULL, .symbol = k, .size = s->module->syms.at[k].size};
-        if (!is_variable(&s->module->syms.at[k]))
+        if (!has_storage(&s->module->syms.at[k]))
             continue;
         r.name = run_sym_name(s, k);
         r.address = machine_symbol(s->machine, k);
@@ -123,7 +122,7 @@ static const RunRegion *region_of_symbol(const RunState *s, SymId symbol)
 const RunRegion *run_region(RunState *s, const RunTarget *t)
 {
     if (t->symbol) {
-        SymId symbol = find_sym(s, t->place, t->symbol, is_variable, "variable");
+        SymId symbol = find_sym(s, t->place, t->symbol, has_storage, "variable");
         return symbol ? region_of_symbol(s, symbol) : NULL;
     }
     if (t->arg < s->bounds.n && !s->bounds.at[t->arg].bytes)

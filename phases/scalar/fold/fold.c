@@ -159,7 +159,7 @@ static void note_all(Fold *f)
 {
     const Fn *fn = f->fn;
     FOR_BLOCKS(fn, b) {
-        InstrId first = f->a->rpo_index[b] != UINT32_MAX ? ir_block(fn, b)->first : 0;
+        InstrId first = is_reachable(f->a, b) ? ir_block(fn, b)->first : 0;
         for (InstrId id = first; id; id = instr_behind(fn, id)) {
             const Instr *i = ir_instr(fn, id);
             const Operand *ops = ir_ops(fn, i);

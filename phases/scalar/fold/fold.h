@@ -113,7 +113,7 @@ static inline bool is_plain_register(const Fold *f, Operand o)
     return op_is_reg(o) && !o.mods && !def_is_outside(f->a, op_index(o));
 }
 
-static inline bool is_constant(Operand o) { return op_kind(o) == K_IMM && op_index(o) != CONST_UNDEF && !o.mods; }
+static inline bool is_bare_constant(Operand o) { return op_is_const(o) && !o.mods; }
 
 static inline uint64_t bits_of_constant(const Fn *fn, Operand o) { return tab_const(fn->tables, op_index(o)).bits; }
 
@@ -126,7 +126,7 @@ static inline uint32_t from_of(const Fold *f, Operand o)
 {
     if (op_is_reg(o) && !o.mods)
         return f->from.at[op_index(o)];
-    return !is_constant(o) ? FROM_ANY : bits_of_constant(f->fn, o) ? FROM_CONSTANT : FROM_ZERO;
+    return !is_bare_constant(o) ? FROM_ANY : bits_of_constant(f->fn, o) ? FROM_CONSTANT : FROM_ZERO;
 }
 
 // As copy_source(), without a look at definitions that are no moves.

@@ -109,10 +109,10 @@ bool fold_table(Fold *f, InstrId id, const Uses *uses)
     uint32_t rule = coded_rule(f->rules, CODED_TABLE);
     uint8_t of[TRUTH_INPUTS];
     TruthTable result = {0}, source[TRUTH_INPUTS];
-    if (!is_constant(*ir_use(fn, i, TRUTH_INPUTS)))
+    if (!is_bare_constant(*ir_use(fn, i, TRUTH_INPUTS)))
         return false;
     for (uint32_t k = 0; k < TRUTH_INPUTS; k++) {
-        if (!op_is_reg(uses->source[k]) && !is_constant(uses->source[k]))
+        if (!op_is_reg(uses->source[k]) && !is_bare_constant(uses->source[k]))
             return false;
         source[k] = truth_of_operand(fn, uses->source[k]);
         truth_add_inputs(&result, &source[k]);
@@ -143,7 +143,7 @@ bool fold_reciprocal(Fold *f, InstrId id)
     if (m->type[0] != TY_F32 || m->mod[MC_RND] != MOD_RN || f->no_float || !may_apply(f, rule))
         return false;
     Operand uses[2] = {*ir_use(fn, i, 0), copied_from(f, *ir_use(fn, i, 1))};
-    uint64_t bits = is_constant(uses[1]) ? bits_of_constant(fn, uses[1]) : 0;
+    uint64_t bits = is_bare_constant(uses[1]) ? bits_of_constant(fn, uses[1]) : 0;
     uint32_t exponent = bits >> 23 & 0xff;
     if (bits & 0x7fffff || exponent < 1 || exponent > 253)
         return false;
@@ -171,7 +171,7 @@ static bool is_sum(const Fold *f, Operand o, Operand *base, int64_t *more)
         return false;
     for (uint32_t k = 0; k < 2; k++) {
         Operand a = copied_from(f, *ir_use(fn, i, k)), b = copied_from(f, *ir_use(fn, i, 1 - k));
-        if (is_constant(b) && def_of_operand(f, a)) {
+        if (is_bare_constant(b) && def_of_operand(f, a)) {
             *base = a;
             *more = (int64_t)bits_of_constant(fn, b);
             return true;
@@ -231,7 +231,7 @@ bool fold_guard(Fold *f, InstrId id)
     Instr *i = ir_instr(fn, id);
     uint32_t rule = coded_rule(f->rules, CODED_GUARD);
     Operand guard = *ir_guard(fn, i), known = copied_from(f, (Operand){guard.word, guard.mods & ~(uint32_t)OPM_NOT});
-    if (!is_constant(known))
+    if (!is_bare_constant(known))
         return false;
     bool runs = (bits_of_constant(fn, known) != 0) != ((guard.mods & OPM_NOT) != 0);
     if (!may_lose_guard(fn, id, !runs) || !may_apply(f, rule))

@@ -241,20 +241,21 @@ static bool match_operand(Fold *f, Match *m, uint16_t node, Operand o, Operand f
     const RuleNode *n = &f->rules->nodes.at[node];
     switch ((RuleNodeKind)n->kind) {
     case RN_VALUE:
-        if (!is_constant(from) && !(inner ? def_of_operand(f, from) : is_plain_register(f, from)))
+        if (!is_bare_constant(from) && !(inner ? def_of_operand(f, from) : is_plain_register(f, from)))
             return false;
         if (m->values >> n->var & 1)
-            return op_same(m->value[n->var], from) && (inner || is_constant(from) || def_of(f->a, op_index(from)));
+            return op_same(m->value[n->var], from) && (inner || is_bare_constant(from) || def_of(f->a, op_index(from)));
         m->values |= 1u << n->var;
         m->value[n->var] = from;
         return true;
     case RN_CONST:
-        if (!is_constant(from) || (m->constants >> n->var & 1 && m->constant[n->var] != bits_of_constant(fn, from)))
+        if (!is_bare_constant(from) ||
+            (m->constants >> n->var & 1 && m->constant[n->var] != bits_of_constant(fn, from)))
             return false;
         m->constants |= 1u << n->var;
         m->constant[n->var] = bits_of_constant(fn, from);
         return true;
-    case RN_EXPR: return is_constant(from) && bits_of_constant(fn, from) == compute(f, m, n->expr);
+    case RN_EXPR: return is_bare_constant(from) && bits_of_constant(fn, from) == compute(f, m, n->expr);
     case RN_OP: break;
     }
     InstrId def = def_of_operand(f, from);
@@ -307,19 +308,19 @@ static DescId desc_of_node(Fold *f, const Match *m, uint16_t node)
     return d->desc;
 }
 
-static Operand build(Fold *f, const Match *m, uint16_t node, Width width);
+static Operand build_node(Fold *f, const Match *m, uint16_t node, Width width);
 
 static uint32_t build_uses(Fold *f, const Match *m, uint16_t node, Operand *uses)
 {
     const RuleNode *n = &f->rules->nodes.at[node];
     const Slot *slots = tab_desc(f->fn->tables, desc_of_node(f, m, node))->slots;
     for (uint32_t k = 0; k < n->nkids; k++)
-        uses[k] = slot_constant(f->fn, &slots[1 + k], build(f, m, n->kids[k], (Width)slots[1 + k].width));
+        uses[k] = slot_constant(f->fn, &slots[1 + k], build_node(f, m, n->kids[k], (Width)slots[1 + k].width));
     return n->nkids;
 }
 
 // An operand for a node: of this width, in front of the root.
-static Operand build(Fold *f, const Match *m, uint16_t node, Width width)
+static Operand build_node(Fold *f, const Match *m, uint16_t node, Width width)
 {
     Fn *fn = f->fn;
     const RuleNode *n = &f->rules->nodes.at[node];
@@ -344,7 +345,7 @@ static Operand build(Fold *f, const Match *m, uint16_t node, Width width)
     return op_reg(fn, r);
 }
 
-static void apply(Fold *f, const Match *m, uint32_t number, InstrId id)
+static void apply_rule(Fold *f, const Match *m, uint32_t number, InstrId id)
 {
     Fn *fn = f->fn;
     const Rule *rule = &f->rules->rules[number];
@@ -358,7 +359,7 @@ static void apply(Fold *f, const Match *m, uint32_t number, InstrId id)
         uint32_t n = build_uses(f, m, rule->to, uses);
         instr_replace(fn, id, desc_of_node(f, m, rule->to), uses, n);
     } else {
-        instr_replace_by_move(fn, id, build(f, m, rule->to, width));
+        instr_replace_by_move(fn, id, build_node(f, m, rule->to, width));
     }
     fold_count_readers(f, ir_instr(fn, id), 1);
 }
@@ -407,7 +408,7 @@ bool fold_try_rules(Fold *f, InstrId id, const Uses *uses)
             uint32_t w = width_index(&m);
             if (rule->at[w] && module_takes(fn->module, rule->needs[w]) && match_instr(f, &m, root, id, uses) &&
                 !(rule->deep && goes_into_loop(f, &m)) && (!rule->when || holds(f, &m, rule, id))) {
-                apply(f, &m, c.rule, id);
+                apply_rule(f, &m, c.rule, id);
                 return true;
             }
             if (c.bits || !rule->widths)

@@ -36,7 +36,7 @@ static void skip_blanks(Reader *r)
         r->at++;
 }
 
-static bool take(Reader *r, const char *text)
+static bool accept(Reader *r, const char *text)
 {
     skip_blanks(r);
     size_t n = strlen(text);
@@ -48,7 +48,7 @@ static bool take(Reader *r, const char *text)
 
 static void expect(Reader *r, const char *text)
 {
-    if (!take(r, text))
+    if (!accept(r, text))
         fail(r, text);
 }
 
@@ -130,7 +130,7 @@ static const struct {
 } range_functions[] = {{"zeros(", X_ZEROS}, {"set(", X_SET},   {"umin(", X_UMIN},
                        {"umax(", X_UMAX},   {"smin(", X_SMIN}, {"smax(", X_SMAX}};
 
-static void emit(Reader *r, uint64_t word) { VEC_PUSH(r->arena, &r->set->code, word); }
+static void emit_word(Reader *r, uint64_t word) { VEC_PUSH(r->arena, &r->set->code, word); }
 
 static void read_expression(Reader *r, uint8_t level);
 
@@ -138,46 +138,46 @@ static void read_primary(Reader *r)
 {
     skip_blanks(r);
     for (size_t k = 0; k < ARRAY_LEN(functions); k++) {
-        if (take(r, functions[k].text)) {
+        if (accept(r, functions[k].text)) {
             read_expression(r, 1);
             expect(r, ")");
-            emit(r, functions[k].op);
+            emit_word(r, functions[k].op);
             return;
         }
     }
     for (size_t k = 0; k < ARRAY_LEN(range_functions); k++) {
-        if (take(r, range_functions[k].text)) {
-            emit(r, range_functions[k].op | (uint64_t)(*r->at++ - 'p') << 8);
+        if (accept(r, range_functions[k].text)) {
+            emit_word(r, range_functions[k].op | (uint64_t)(*r->at++ - 'p') << 8);
             expect(r, ")");
             return;
         }
     }
-    if (take(r, "ones")) {
-        emit(r, X_ONES);
-    } else if (take(r, "offset")) {
-        emit(r, X_OFFSET);
-    } else if (take(r, "w")) {
-        emit(r, X_BITS);
-    } else if (take(r, "(")) {
+    if (accept(r, "ones")) {
+        emit_word(r, X_ONES);
+    } else if (accept(r, "offset")) {
+        emit_word(r, X_OFFSET);
+    } else if (accept(r, "w")) {
+        emit_word(r, X_BITS);
+    } else if (accept(r, "(")) {
         read_expression(r, 1);
         expect(r, ")");
-    } else if (take(r, "-")) {
+    } else if (accept(r, "-")) {
         read_primary(r);
-        emit(r, X_NEG);
-    } else if (take(r, "~")) {
+        emit_word(r, X_NEG);
+    } else if (accept(r, "~")) {
         read_primary(r);
-        emit(r, X_COMPLEMENT);
-    } else if (take(r, "!")) {
+        emit_word(r, X_COMPLEMENT);
+    } else if (accept(r, "!")) {
         read_primary(r);
-        emit(r, X_NOT);
+        emit_word(r, X_NOT);
     } else if (*r->at >= 'C' && *r->at <= 'F') {
-        emit(r, X_CONST | (uint64_t)(*r->at++ - 'C') << 8);
+        emit_word(r, X_CONST | (uint64_t)(*r->at++ - 'C') << 8);
     } else if (isdigit((unsigned char)*r->at)) {
         char *end;
         uint64_t n = strtoull(r->at, &end, 0);
         r->at = end;
-        emit(r, X_NUMBER);
-        emit(r, n);
+        emit_word(r, X_NUMBER);
+        emit_word(r, n);
     } else {
         fail(r, "no expression");
     }
@@ -195,7 +195,7 @@ static void read_expression(Reader *r, uint8_t level)
             return;
         r->at += strlen(operators[k].text);
         read_expression(r, operators[k].level + 1);
-        emit(r, operators[k].op);
+        emit_word(r, operators[k].op);
     }
 }
 
@@ -203,7 +203,7 @@ static uint16_t read_code(Reader *r)
 {
     uint32_t begin = r->set->code.n;
     read_expression(r, 1);
-    emit(r, X_END);
+    emit_word(r, X_END);
     return (uint16_t)begin;
 }
 
@@ -380,10 +380,10 @@ static uint16_t add_node(Reader *r, RuleNode n)
 
 static uint16_t read_pattern(Reader *r)
 {
-    bool sums = take(r, "+");
-    RuleNode n = {.single = sums || take(r, "^"), .sums = sums};
+    bool sums = accept(r, "+");
+    RuleNode n = {.single = sums || accept(r, "^"), .sums = sums};
     skip_blanks(r);
-    if (take(r, "{")) {
+    if (accept(r, "{")) {
         n.kind = RN_EXPR;
         n.expr = read_code(r);
         expect(r, "}");
@@ -394,7 +394,7 @@ static uint16_t read_pattern(Reader *r)
         n.expr = read_code(r);
         return add_node(r, n);
     }
-    if (!take(r, "(")) {
+    if (!accept(r, "(")) {
         bool constant = *r->at >= 'C' && *r->at <= 'F';
         if (!constant && (*r->at < 'p' || *r->at > 'z'))
             fail(r, "no pattern");
@@ -409,9 +409,9 @@ static uint16_t read_pattern(Reader *r)
     r->at += len;
     expect(r, ":");
     n.type[0] = read_type(r);
-    if (take(r, "."))
+    if (accept(r, "."))
         n.type[1] = read_type(r);
-    while (!take(r, ")")) {
+    while (!accept(r, ")")) {
         if (n.nkids == RULE_KIDS)
             fail(r, "many operands");
         n.kids[n.nkids++] = read_pattern(r);
@@ -533,7 +533,7 @@ RuleSet *rules_read(Arena *arena)
     Arena scratch;
     arena_init(&scratch, arena->heap);
     tables_init(&r.tables, &scratch, NULL);
-    emit(&r, X_END);  // 0 is no code
+    emit_word(&r, X_END);  // 0 is no code
     set->n = ARRAY_LEN(sources);
     set->npatterns = set->n - CODED_COUNT;
     set->rules = NEW_ARRAY(arena, Rule, set->n + 1);
