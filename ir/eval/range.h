@@ -22,7 +22,7 @@ static inline int64_t sign_extended(uint64_t x, uint32_t bits) { return (int64_t
 ValueRange range_full(uint32_t bits);
 static inline bool range_is_full(const ValueRange *r)
 {
-    return !r->zeros && !r->ones && !r->umin && r->umax == low_ones(r->bits) && r->smin == -r->smax - 1 &&
+    return !r->zeros && !r->ones && !r->umin && r->umax == low_ones(r->bits) && r->smin == ~r->smax &&
            r->smax == (int64_t)low_ones(r->bits - 1);
 }
 // True if all values of the range are in the other one.
