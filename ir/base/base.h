@@ -315,7 +315,7 @@ void out_fmt(Out *out, const char *fmt, ...) __attribute__((format(printf, 2, 3)
 void out_u64(Out *out, uint64_t value);
 void out_i64(Out *out, int64_t value);
 void out_hex(Out *out, uint64_t value, unsigned digits);
-// Writes a quoted JSON string. UTF-8 stays as it is; a byte outside any UTF-8 character becomes U+FFFD.
+// Writes a quoted JSON string. UTF-8 stays as it is; a byte outside any UTF-8 character is replaced by U+FFFD.
 void out_json(Out *out, const char *text, size_t n);
 static inline void out_z(Out *out, const char *text) { out_bytes(out, text, strlen(text)); }
 static inline void out_char(Out *out, char c)
