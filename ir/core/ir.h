@@ -778,8 +778,8 @@ InstrId ir_terminator(const Fn *fn, BlockId b);
 // target that occurs twice is visited twice.
 typedef void SuccVisit(void *user, Operand *target);
 void ir_successors(const Fn *fn, InstrId terminator, SuccVisit *visit, void *user);
-// Returns a hash of everything that printing shows. Ids of strings and descriptors differ between runs, so hashes of
-// different runs are not comparable.
+// Returns a hash of the code and symbols of a function, without propagation marks and labels. Ids of strings and
+// descriptors differ between runs, so hashes of different runs are not comparable.
 uint64_t ir_hash(const Fn *fn);
 
 /* def_table.c */

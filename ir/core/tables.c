@@ -45,8 +45,8 @@ int64_t const_signed(Const c)
     return (int64_t)(c.bits << unused) >> unused;
 }
 
-// The number is the longest run of up to nine final digits without a leading zero (or a single `0`), so that stem and
-// number together give the identifier again. With this split, a million registers share a few strings.
+// The number is the longest run of up to nine final digits without a leading zero (or a single `0`). Stem and number
+// together give the identifier again. With this split, a million registers share a few strings.
 uint32_t name_number(const char *text, const char *end, const char **stem_end)
 {
     const char *bound = end - text > 10 ? end - 9 : text + 1, *p = end;

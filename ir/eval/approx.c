@@ -13,9 +13,9 @@
 //
 // Error bound: a step is wrong by a few units of 2^-128, and the omitted terms of the series are below 2^-105. No
 // leading bits cancel: m - 1 is exact, the angle has 192 bits before its reduction, and 1 - e^-2x is at least 2^-13,
-// since x is. So the relative error of a result is below 2^-90. All operands of f32 were tried: except for exact
-// results (ex2 of an integer, lg2 of a power of 2), no result is within a relative distance of 2^-60 of the middle
-// between two numbers of f32. The unit test has the worst of them, and all operands of f16 and bf16.
+// since x is. So the relative error of a result is below 2^-90. All operands of f32 were tried: no inexact
+// result is within a relative distance of 2^-60 of the middle between two numbers of f32. Exact are ex2 of an integer
+// and lg2 of a power of 2. The unit test has the worst operands of f32, and all of f16 and bf16.
 //
 // Special values are those of the ISA's tables. Cases that the tables leave open follow from the function: a negative
 // subnormal has no root and no logarithm, a subnormal is its own sine and hyperbolic tangent, and lg2(1) is +0.

@@ -3,7 +3,7 @@
 // Instructions). Widths come from the Eval, so that eval_narrow() works. The code uses unsigned 64-bit arithmetic,
 // which wraps; a product of 64-bit factors has two halves.
 //
-// There is one carry flag, the carry out of a sum. A difference is the sum a + ~b + 1, so `sub.cc` and `subc.cc` write
+// There is one carry flag, the carry out of a sum. A difference is the sum a + ~b + 1. So `sub.cc` and `subc.cc` write
 // 1 if there is no borrow, and `subc` subtracts 1 if the flag is 0. The ISA describes a borrow flag, but ptxas and GPUs
 // compute this; code in which additions and subtractions share the flag shows the difference.
 #include "ir/eval/eval_internal.h"

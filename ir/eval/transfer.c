@@ -2,9 +2,8 @@
 // Transfer functions: computes the range of an instruction's first result from the ranges of its inputs, one function
 // per opcode in a table, corresponding to eval_run(). tests/proofs/ranges.c compares each function with the evaluator.
 //
-// A function reads its inputs through operand(), which returns the range of the bits that the instruction reads, and
-// returns a range of as many bits as the instruction computes. Results that eval_foldable() rejects have the full
-// range.
+// A function reads its inputs through operand(), which returns the range of the bits that the instruction reads. Its
+// result has as many bits as the instruction computes. Results that eval_foldable() rejects have the full range.
 #include "ir/eval/eval_internal.h"
 #include "ir/eval/range.h"
 
