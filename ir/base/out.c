@@ -259,10 +259,13 @@ bool outfile_hold(OutFile *f)
         return true;
     char temp[] = "/tmp/ori-XXXXXX";
     int fd = mkstemp(temp);
-    if (fd >= 0)
-        unlink(temp);
-    f->held = MAX(fd, 0);
-    return fd > 0;
+    if (fd < 0)
+        return false;
+    unlink(temp);
+    f->held = fd ? fd : fcntl(fd, F_DUPFD, 1);  // 0, if standard input is closed, means none
+    if (!fd)
+        close(fd);
+    return f->held > 0;
 }
 
 static bool write_fd(int fd, const char *text, size_t n)
