@@ -322,10 +322,10 @@ static void rank_operands(Leaving *l, const Instr *i)
 
 // Returns the place of a copy among those at the end of its block: by the number that its register will have in final
 // output. So what comes out does not depend on the numbers that came in.
-static uint64_t order_of_copy(const Leaving *l, RegId to)
+static uint64_t order_of_copy(const Leaving *l, RegId to, uint32_t index)
 {
     uint32_t rank = to < l->parallel.nregs ? l->rank[to] : 0;
-    return rank ? rank : ((uint64_t)ir_reg(l->fn, to)->width + 1) << 32 | to;
+    return rank ? rank : ((uint64_t)ir_reg(l->fn, to)->width + 1) << 32 | index;
 }
 
 static int by_order(const void *x, const void *y)
@@ -337,7 +337,7 @@ static int by_order(const void *x, const void *y)
 static void insert_copies_of_block(Leaving *l, InstrId terminator, EndCopy *copies, uint32_t n)
 {
     for (uint32_t k = 0; k < n; k++)
-        copies[k].order = order_of_copy(l, copies[k].to);
+        copies[k].order = order_of_copy(l, copies[k].to, k);
     qsort(copies, n, sizeof *copies, by_order);
     InstrId before = ir_instr(l->fn, terminator)->prev;
     for (uint32_t k = 0; k < n; k++)
