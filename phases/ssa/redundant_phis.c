@@ -160,8 +160,8 @@ static bool is_there(Redundant *r, uint32_t value, BlockId b)
     return home != b && dominates(r->a, home, b);
 }
 
-// True if a phi must stay although its inputs are one value. With `all`, also if it need not but a test would show
-// that.
+// True if a phi must stay although its inputs are one value. With `all`, every such phi with an undefined input stays,
+// without a test of availability.
 static bool is_on_its_own(Redundant *r, uint32_t v, bool all)
 {
     const Phi *phi = phi_of(r, v);
