@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Knobs: named settings of phases. The table lists them, a store holds the settings of command line, files and
-// environment, and a view has the values in force in one function and phase. README.md describes the language.
+// Knobs: named settings of phases. The table lists the knobs. A store holds the settings of command line, files and
+// environment. A view has the values in force in one function and phase. README.md describes the language.
 #ifndef ORI_KNOBS_H
 #define ORI_KNOBS_H
 

@@ -3,8 +3,8 @@
 //
 // Slot: 37 GeneralOptimizeMid, the largest of the GeneralOptimize bundles. It runs a worklist of sub-passes in rounds.
 // A sub-pass that makes progress adds those that read the kinds of change that it leaves (table `sub_passes`). The
-// bundle does nothing if the function has nothing to promote, propagate or fold, if the knob GeneralOptimizeEnable
-// (487) is 0, or if ConvertMemoryToRegisterOrUniform is disabled.
+// bundle does nothing if the function has nothing to promote, propagate or fold. The knob GeneralOptimizeEnable (487)
+// turns it off, and so does disabling ConvertMemoryToRegisterOrUniform.
 //
 // The gain of a round is the weight of the instructions that its sub-passes simplify. An instruction weighs 1. An
 // exempt one (packed compares, lop3, prmt, shf, vector accesses) weighs MovWeightForConvertMemToReg (474, 0.25) if it
@@ -17,11 +17,10 @@
 //
 // Must not fire: if the knob is 0, or GeneralOptimizeMid or ConvertMemoryToRegisterOrUniform is disabled.
 //
-// Does not do: keep the sets by register of the documents, which are of definitions, of registers that stay live, and
-// of foldable instructions. Here `reads` and `leaves` of a sub-pass stand for these sets as a whole. Rows of
-// definitions and uses are built in one walk and not updated, so a sub-pass that visits the uses of some registers
-// costs that walk. Documented: gates, the order, costs, threshold, the exempt opcodes, the four uses. Inferred: what
-// costs count.
+// Does not do: keep the sets by register of the documents: definitions, registers that stay live, and foldable
+// instructions. Here `reads` and `leaves` of a sub-pass stand for these sets as a whole. Rows of definitions and uses
+// are built in one walk and not updated, so each sub-pass that visits uses costs that walk.
+// Documented: gates, the order, costs, threshold, the exempt opcodes, the four uses. Inferred: what costs count.
 #include "phases/bodies.h"
 
 enum { ROUNDS_MAX = 16, READERS_MAX = 4 };

@@ -3,14 +3,14 @@
 //
 // Slot: 15 OriBranchOpt. Repeats these steps until no branch is decided any more (at most ROUNDS times):
 //   1. Redirects branches through empty blocks. Removes unreachable blocks and unused branch tables.
-//   2. Removes the guard of a terminator whose condition is known to be true, and replaces a terminator whose condition
-//      is known to be false by a branch to its other successor. A condition is known if unguarded moves made it of a
-//      constant, or if it equals a dominating condition. Two conditions are equal if they are one value of the analysis
-//      of reaching definitions. A branch whose two targets are equal has no condition.
+//   2. Removes the guard of a terminator whose condition is true, and replaces a terminator whose condition is false by
+//      a branch to its other successor. A condition is known if unguarded moves made it of a constant, or if it equals
+//      a dominating condition. Two conditions are equal if they are one value of the analysis of reaching definitions.
+//      A branch whose two targets are equal has no condition.
 //   3. Threads jumps over a block that holds only a guarded branch, from predecessors that determine its condition: the
 //      predecessor branches on the same register, or its input of the condition's phi is a constant.
-// Then appends a block that is the only successor of its only predecessor to that predecessor, and lays out the arms of
-// a guarded branch to the next block so that the branch needs no second one.
+// Then appends each block that is the only successor of its only predecessor to that predecessor. Finally lays out the
+// arms of a guarded branch to the next block so that the branch needs no second one.
 //
 //     b0: P0 = mov.pred 1; @P0 bra b2 else b1     ->   b0: P0 = mov.pred 1; bra b2
 //

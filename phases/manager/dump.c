@@ -2,9 +2,9 @@
 // Writes dumps: --print-before, --print-after, --print-changed, --ir-dump-dir.
 //
 // Every dump is Ori text that reads back by itself. Banners are those of LLVM after a comment sign, so that programs
-// that split such output into passes can split this. A directory of dumps has a folder per function with a file for
-// each phase that changed it, in the order of the slots, and an index of all phases that ran. A change is detected by
-// the hash of the function, not by the progress that the phase reports. The second run of a phase writes
+// that split such output into passes can split this. A directory of dumps has a folder per function, and an index of
+// all phases that ran. The folder has a file for each phase that changed the function, in the order of the slots. The
+// hash of the function determines a change, not the progress that the phase reports. The second run of a phase writes
 // NNN-Name.2.after.ori. While dumps are on, functions stay in memory, since dumps of other functions may print their
 // declarations.
 #include <errno.h>

@@ -3,8 +3,8 @@
 //
 // Contracts: a phase reports progress exactly if it changed the function (by hash). The analyses that it keeps equal a
 // new computation. It requests no analysis outside of its row's needs, and makes no instruction that the .version and
-// .target of the module lack. Self-checks: the run goes on with a clone, or with the function that is read back from
-// its text, so that information that cloning or printing loses shows in later phases.
+// .target of the module lack. Self-checks: the run goes on with a clone, or with the function as its text reads back.
+// So later phases show what cloning or printing loses.
 #include <stdio.h>
 
 #include "ir/text/text.h"

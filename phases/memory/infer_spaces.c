@@ -2,12 +2,12 @@
 // Replaces generic accesses by accesses of the state space that their addresses lie in.
 //
 // Sub-pass: OriInferAddressSpaces, after phase 3 and in the bundle of phase 37. Pointer analysis
-// (ir/analysis/origins.h) finds the underlying object and the space of an address, from a cvta of a space, or of a
-// symbol in it, through moves, phis, selects, sums and conversions. An access to a known place of a variable names the
-// variable. For any other access the address is computed a second time, in the space. Each instruction that computes
-// the generic address gets a twin before it, which computes the address in the space from the twins of its operands;
-// the twin of a cvta is a move. The generic computation is dead afterwards if it has no other use. cvta.to is replaced
-// by a move of the twin, and isspacep of a known space by a constant.
+// (ir/analysis/origins.h) finds the underlying object and the space of an address. It follows moves, phis, selects,
+// sums and conversions from a cvta of a space, or of a symbol in the space. An access to a known place of a variable
+// names the variable. For any other access the address is computed a second time, in the space. Each instruction that
+// computes the generic address gets a twin before it, which computes the address in the space from the twins of its
+// operands; the twin of a cvta is a move. The generic computation is dead afterwards if it has no other use. cvta.to is
+// replaced by a move of the twin, and isspacep of a known space by a constant.
 //
 //     R2 = cvta.shared.u64 R1                     R3 = mov.b64 R1
 //     R4 = add.s64 R2, R9                    ->   R5 = add.s64 R3, R9

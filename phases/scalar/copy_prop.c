@@ -3,11 +3,12 @@
 //
 // Sub-pass: OriCopyProp, of the GeneralOptimize bundles. One walk in layout order follows each use through copies, to
 // the last available source that its slot takes. A copy of a copy is one step, since its own use was rewritten before.
-// In ssa form a source is available wherever its copy is. In multi form it is available if it has one definition that
-// dominates the use (AN_DEF) and the use reads no other definition of the copy; or, within a block, if neither register
-// was written since the copy. Copies are moves of registers and constants, `not` of a predicate, conversions of an
-// integer type of the register's width into itself, and parts of packed values. A symbol replaces its address as the
-// base of memory operands that take symbols. Copies without uses are left for dead code removal.
+// In ssa form a source is available wherever its copy is. In multi form a source is available if it has one definition,
+// which dominates the use, and the use reads no other definition of the copy (AN_DEF). Within a block, it is also
+// available if neither register was written since the copy. Copies are those of ir/analysis/copies.c, guarded ones
+// included: moves, `not` of a predicate, conversions of an integer type into itself, and parts of packed values. A
+// symbol replaces its address as the base of memory operands that take symbols. Copies without uses are left for dead
+// code removal.
 //
 //     R2 = mov.b32 R1                             R2 = mov.b32 R1
 //     R3 = add.s32 R2, 1                     ->   R3 = add.s32 R1, 1

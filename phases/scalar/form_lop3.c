@@ -7,10 +7,10 @@
 // a node are merged from the cuts of its operands, and those with the least area flow are kept. Area flow is one
 // instruction plus the flow of each input divided by the number of its uses (Cong, Wu, Ding, "Cut ranking and pruning",
 // 1999; Mishchenko, Cho, Chatterjee, Brayton, "Combinational and sequential mapping with priority cuts", 2007). Then
-// nodes that other instructions use get their best cuts, the nodes that are inputs of these cuts get theirs, and all
-// other nodes are dead. A network is replaced by this mapping if it has fewer instructions. ptxas forms lop3 too, but
-// computes no function twice, and takes 3 for a full adder, where 2 suffice (40 random networks at sm_80: 3 % fewer
-// SASS instructions, none has more; the samples the same, or one or two less).
+// nodes that other instructions use get their best cuts, and so do the nodes that are inputs of these cuts. All other
+// nodes are dead. This mapping replaces a network if it has fewer instructions. ptxas forms lop3 too, but computes no
+// function twice, and takes 3 for a full adder, where 2 suffice (40 random networks at sm_80: 3 % fewer SASS
+// instructions, none has more; the samples the same, or one or two less).
 //
 //     R4 = xor.b32 R1, R2                        R5 = lop3.b32 R1, R2, R3, 0x96
 //     R5 = xor.b32 R4, R3                        R8 = lop3.b32 R1, R2, R3, 0xe8
@@ -379,9 +379,9 @@ static void look_at_all(Mapping *m)
     }
 }
 
-// True if one of two values has whole low bytes of zeros, the other one has fewer low zeros, and neither has a known
-// upper bound here. ptxas has more bounds, such as those of conversions (10 functions of 725 have 61 SASS instructions
-// fewer, 1 has one more).
+// True if one of two values has whole low bytes of zeros, and the other one has fewer low zeros. Both lack a known
+// upper bound here, but ptxas has more bounds, such as those of conversions (10 functions of 725 have 61 SASS
+// instructions fewer, 1 has one more).
 static bool begins_bytes(uint32_t x, uint32_t y)
 {
     bool low_zeros_alone = !(x & (x + 1)) && !(y & (y + 1));

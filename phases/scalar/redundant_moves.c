@@ -5,9 +5,9 @@
 // OriRemoveRedundantMultiDefMov does for phis. The value of a register before a move is that of its nearest earlier
 // occurrence: the value that a use reads or a definition makes. The search goes back through the block and its single
 // predecessors. Values are those of the analysis of reaching definitions. Two values are equal if they have one
-// representative (copy_representatives()): one is an unguarded move of the other, both are moves of one constant, or
-// one is a join of values that all equal the other, through loops too. Removed moves had no effect, so all can be
-// removed at once.
+// representative (copy_representatives()). The representative of an unguarded move is that of its source, and the
+// representative of a join is that of its inputs if these agree, through loops too. Removed moves had no effect, so all
+// can be removed at once.
 //
 //     R1 = mov.b32 R2                             R1 = mov.b32 R2
 //     st.global.b32 [R9], R1                 ->   st.global.b32 [R9], R1
@@ -22,8 +22,8 @@
 //     R1 = mov.b32 R2; @P0 R1 = mov.b32 R2        guarded moves stay
 //     R1 = mov.b32 R2 where R1 or R2 is pinned    an instruction that is not modelled may write it in between
 //
-// A quick test rules out most functions. In the undirected graph of registers and constants whose edges are moves, a
-// value reaches a register by two paths only if the graph has a cycle.
+// A quick test rules out most functions. In an undirected graph of registers and constants, with moves as edges, a
+// value reaches a register by two paths only if there is a cycle.
 //
 // Does not do: registers that occur neither in the block before the move nor in the predecessors that are searched.
 // Documented: copies into registers of several definitions are handled. Inferred: the rest.

@@ -11,8 +11,8 @@
 // the stack. `ancestor` links members of equal value that are live at each other's definitions, so the check only
 // follows this chain.
 //
-// A copy is used at its own position: a copy of a phi's input at the end of the predecessor (and it is live along the
-// edge, where nothing is defined), a copy of a phi's result directly after the phis, a copy of an old value directly
+// A copy is used at its own position. The copy of a phi's input is at the end of the predecessor, and live along the
+// edge, where nothing is defined. The copy of a phi's result is directly after the phis, that of an old value directly
 // before the guarded instruction. All copies at one position read before any of them writes.
 //
 // Documented: nothing. Inferred: all.

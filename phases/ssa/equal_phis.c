@@ -3,11 +3,11 @@
 //
 // Slot: 52 OriReplaceEquivMultiDefMov. Phis of one block and width are congruent if they take the same register, the
 // same constant, or congruent phis from each predecessor. Phis in loops may take each other, so the algorithm is
-// optimistic. It starts with classes of phis that are equal except for inputs that are phis, and splits a class by the
-// classes of its members' inputs (Alpern, Wegman and Zadeck, "Detecting equality of variables in programs", 1988). Each
-// new class splits others; of two parts of a class the smaller one does (Hopcroft, "An n log n algorithm for minimizing
-// states in a finite automaton", 1971). The first phi of a class replaces the others. It is in the same block, so it
-// dominates all their uses.
+// optimistic. It starts with classes of phis that are equal except for inputs that are phis. Then it splits each class
+// by the classes of its members' inputs (Alpern, Wegman and Zadeck, "Detecting equality of variables in programs",
+// 1988). Each new class splits others; of two parts of a class the smaller one does (Hopcroft, "An n log n algorithm
+// for minimizing states in a finite automaton", 1971). The first phi of a class replaces the others. It is in the same
+// block, so it dominates all their uses.
 //
 //     b1: R2 = mov.phi b0: R1, b2: R4             b1: R2 = mov.phi b0: R1, b2: R4
 //         R3 = mov.phi b0: R1, b2: R5        ->

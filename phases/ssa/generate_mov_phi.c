@@ -4,10 +4,10 @@
 // Slot: 23 GenerateMovPhi. The analysis of reaching definitions (ir/analysis/rdefs.c) gives the definition that each
 // use reads and the places of phis; this phase gives each value a register of its own. The first definition of a
 // register keeps the register, so a register with one definition does not change. Phis are pruned. A guarded definition
-// gets its old value as a tied use. A value without a definition is `undef` if only phis or tied uses read it,
-// otherwise one `mov.undef` at the entry, so that all uses read one value. An entry block with predecessors gets an
-// empty block before it, since the entry has no phis. Self-moves are removed first, since renaming would turn them into
-// real moves.
+// gets its old value as a tied use. A value without a definition is `undef` if only phis or tied uses read it.
+// Otherwise one `mov.undef` at the entry defines it, so that all uses read one value. An entry block with predecessors
+// gets an empty block before it, since the entry has no phis. Self-moves are removed first, since renaming would turn
+// them into real moves.
 //
 //     b0: R1 = mov.b32 1; bra b1         b0: R1 = mov.b32 1; bra b1
 //     b1: R1 = add.s32 R1, 1        ->   b1: R2 = mov.phi b0: R1, b1: R3

@@ -28,8 +28,8 @@
 //     R4 = mov.phi b1: 7, b2: 7; .pragma "nounroll"    no move may stand before an annotation for ptxas
 //     R4 = mov.phi b1: UR1, b2: UR1                    the phi moves the value to another register file
 //
-// Effect on live ranges: an input that equals the phi is live up to the phi on every path, so replacing the phi by it
-// does not lengthen any live range. An `undef` input makes it live on a path where it was not.
+// Effect on live ranges: an input that equals the phi is live up to the phi on every path, so no live range becomes
+// longer. An `undef` input makes the value live on a path where it was not.
 //
 // Does not do: phis of `undef` alone; phis that equal each other (OriReplaceEquivMultiDefMov); phis of copies
 // (OriCopyProp).

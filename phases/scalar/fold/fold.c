@@ -4,7 +4,7 @@
 // Sub-pass: OriFold, of the GeneralOptimize bundles. One walk in reverse postorder, so operands are folded before their
 // uses. If all operands of a pure instruction are constants, the evaluator computes its result, and a move of the
 // result replaces it. The evaluator reports results that are not the same on all machines; these are not folded. Other
-// instructions are matched against the rules of fold_rules.def, which are found by the form of their root (opcode,
+// instructions are matched against the rules of fold_rules.def. Rules are found by the form of their root (opcode,
 // comparison and types) and by the sources of its operands. Patterns look through moves, and into definitions that are
 // unguarded, are the only one of their register, and dominate its uses. So the operands of such a definition have the
 // same values at the root. Sums of a register and a constant become base and offset of an access.
