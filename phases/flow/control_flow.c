@@ -3,7 +3,8 @@
 //
 // Slot: 3 AnalyzeControlFlow: successors and predecessors, reverse postorder, dominators, post-dominators and the loop
 // forest. These stay valid until a phase changes the flow. A later phase that needs an invalid analysis gets it
-// computed again, so this slot is never required. Documented: slot and name. Inferred: the rest.
+// computed again, so this slot is never required.
+// Documented: slot and name. Inferred: the rest.
 #include "phases/bodies.h"
 
 bool phase_analyze_control_flow(Ctx *ctx, Fn *fn)

@@ -3,8 +3,8 @@
 //
 // Slot: 6 SetControlFlowOpLastInBB. The verifier requires that a block ends with its first terminator. So only calls of
 // functions that never return remain (`.noreturn`, of a function or of a prototype). The instructions after such a call
-// go to a new block, to which no edge leads, and the call's block ends with an exit that is never executed. So the
-// control flow graph shows that the call does not return: later blocks have a dominating condition and need fewer phis.
+// go to a new, unreachable block. The call's block ends with an exit that is never executed. So the control flow graph
+// shows that the call does not return: later blocks have a dominating condition and need fewer phis.
 //
 //     b1: ...; call (), @die, (@a); R1 = ...; bra b2     ->   b1: ...; call (), @die, (@a); exit
 //                                                             b3: R1 = ...; bra b2           ; unreachable

@@ -32,7 +32,7 @@ static bool phase_wanted(const Ctx *ctx, int row)
 
 /* -- Banners -------------------------------------------------------------------------------------------- */
 
-// ; *** IR Dump After 049.GvnCse (GvnCse) on kern ***
+// Writes `; *** IR Dump After 049.GvnCse (GvnCse) on kern ***`.
 static void banner(Ctx *ctx, const char *when, int row, const char *remark)
 {
     out_fmt(ctx->report, "; *** IR Dump %s ", when);

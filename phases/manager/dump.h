@@ -6,10 +6,10 @@
 #include "phases/phase.h"
 
 /* manager/dump.c */
-// Called before and after the plan of one function.
+// Starts and ends the dumps of one function, around its plan.
 void dump_start(Ctx *ctx, const Fn *fn);
 void dump_end(Ctx *ctx);
-// Called before and after each phase. `changed`: the hash of the function changed.
+// Makes the dumps before and after a phase. `changed`: the hash of the function changed.
 void dump_before(Ctx *ctx, const Fn *fn, int row);
 void dump_after(Ctx *ctx, const Fn *fn, int row, bool changed);
 

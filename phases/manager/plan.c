@@ -339,7 +339,7 @@ void phase_print_plan(const Ctx *ctx, Out *out)
     }
 }
 
-// WHEN records and pragmas can give a function a plan of its own, which may have report slots.
+// Includes WHEN records and pragmas, which can give a function a plan with report slots.
 bool phase_may_report(const Ctx *ctx, const Module *m)
 {
     static const bool unread[KNOB_COUNT];

@@ -144,7 +144,7 @@ void remark(Ctx *ctx, const Fn *fn, InstrId i, RemarkKind kind, const char *name
 
 /* -- Files ---------------------------------------------------------------------------------------------- */
 
-// .file NUMBER "NAME"
+// Parses `.file NUMBER "NAME"`.
 static bool read_file(Str s, Arena *arena, uint32_t *number, const char **name)
 {
     static const char word[] = ".file ";

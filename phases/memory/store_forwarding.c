@@ -5,9 +5,9 @@
 // Sub-pass: OriStoreForwarding, for variables that promotion leaves in `.local`: arrays with dynamic indices, and
 // variables whose address escapes. Works on extended basic blocks: a block with a single predecessor begins with the
 // state at the end of that predecessor. The state of a byte is the register (or constant) that was last stored there or
-// loaded from there. If all bytes of a load from an exact address are low bytes of one value, a move of the value, with
-// the extension of the load's type, replaces the load. A store of the value that memory already holds is removed. A
-// write to an inexact range makes all bytes of its piece unknown (ir/analysis/local_memory.h). No other access writes
+// loaded from there. If all bytes of a load from an exact address are low bytes of one value, a move replaces the load,
+// with the extension of the load's type. A store of the value that memory already holds is removed. A write to an
+// inexact range makes all bytes of its piece unknown (ir/analysis/local_memory.h). No other access writes
 // variables whose address does not escape. Escaped variables become unknown where an instruction may write them or
 // order memory: calls, atomics, barriers, stores to unknown addresses. A scoped table restores the state where paths
 // branch. All takes linear time; tables are by byte of local variables.

@@ -4,8 +4,8 @@
 // Sub-pass: OriCopyProp, of the GeneralOptimize bundles. One walk in layout order follows each use through copies, to
 // the last available source that its slot takes. A copy of a copy is one step, since its own use was rewritten before.
 // In ssa form a source is available wherever its copy is. In multi form a source is available if it has one definition,
-// which dominates the use, and the use reads no other definition of the copy (AN_DEF). Within a block, it is also
-// available if neither register was written since the copy. Copies are those of ir/analysis/copies.c, guarded ones
+// which dominates the use, and the copy is the only definition that the use reads (AN_DEF). Within a block, a source is
+// also available if neither register was written since the copy. Copies are those of ir/analysis/copies.c, guarded ones
 // included: moves, `not` of a predicate, conversions of an integer type into itself, and parts of packed values. A
 // symbol replaces its address as the base of memory operands that take symbols. Copies without uses are left for dead
 // code removal.

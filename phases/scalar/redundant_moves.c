@@ -5,9 +5,9 @@
 // OriRemoveRedundantMultiDefMov does for phis. The value of a register before a move is that of its nearest earlier
 // occurrence: the value that a use reads or a definition makes. The search goes back through the block and its single
 // predecessors. Values are those of the analysis of reaching definitions. Two values are equal if they have one
-// representative (copy_representatives()). The representative of an unguarded move is that of its source, and the
-// representative of a join is that of its inputs if these agree, through loops too. Removed moves had no effect, so all
-// can be removed at once.
+// representative (copy_representatives()). An unguarded move has the representative of its source. A join has the
+// representative of its inputs if these agree, through loops too. Removed moves had no effect, so all can be removed at
+// once.
 //
 //     R1 = mov.b32 R2                             R1 = mov.b32 R2
 //     st.global.b32 [R9], R1                 ->   st.global.b32 [R9], R1

@@ -78,7 +78,7 @@ static uint32_t bits_taken(const Fn *fn, const Instr *i, uint32_t *made)
     return integers ? width_bits(from->width) : 0;
 }
 
-// Low bits pass unchanged through a conversion that reads and makes at least as many.
+// Skips a conversion that reads and makes at least as many bits: these pass through unchanged.
 bool fold_conversion(Fold *f, InstrId id)
 {
     Fn *fn = f->fn;
