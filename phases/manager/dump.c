@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
-// Dumps: --print-before, --print-after, --print-changed, --ir-dump-dir.
+// Writes dumps: --print-before, --print-after, --print-changed, --ir-dump-dir.
 //
-// Every dump is a file of its own that reads back. Banners are LLVM's behind a comment sign, so that programs that cut
-// such output into passes can cut this. A directory of dumps has a folder per function with a file for each phase that
-// changed it, in the order of the slots, and an index of all that ran. The hash of the function tells whether a phase
-// changed it, not the phase. A phase that runs again writes NNN-Name.2.after.ori. While dumps are on, functions stay in
-// memory, since others may show their declarations.
+// Every dump is Ori text that reads back by itself. Banners are those of LLVM after a comment sign, so that programs
+// that split such output into passes can split this. A directory of dumps has a folder per function, and an index of
+// all phases that ran. The folder has a file for each phase that changed the function, in the order of the slots. The
+// hash of the function determines a change, not the progress that the phase reports. The second run of a phase writes
+// NNN-Name.2.after.ori. While dumps are on, functions stay in memory, since dumps of other functions may print their
+// declarations.
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -16,7 +17,7 @@
 
 enum { CONTEXT_LINES = 3, FOLDER_MAX = 150 };
 
-/* -- Which ---------------------------------------------------------------------------------------------- */
+/* -- Filters -------------------------------------------------------------------------------------------- */
 
 static bool function_wanted(const Ctx *ctx, const char *name)
 {
@@ -31,7 +32,7 @@ static bool phase_wanted(const Ctx *ctx, int row)
 
 /* -- Banners -------------------------------------------------------------------------------------------- */
 
-// ; *** IR Dump After 049.GvnCse (GvnCse) on kern ***
+// Writes `; *** IR Dump After 049.GvnCse (GvnCse) on kern ***`.
 static void banner(Ctx *ctx, const char *when, int row, const char *remark)
 {
     out_fmt(ctx->report, "; *** IR Dump %s ", when);
@@ -65,7 +66,7 @@ static void cut_at(TextLine *line, char c)
         line->len = (uint32_t)(end - line->text);
 }
 
-// Functions hold blocks: `kernel @sum`, `b3`.
+// Returns the level of a heading, cut to its name: 1 for functions `kernel @sum`, 2 for blocks `b3`, 0 for other lines.
 static int heading(TextLine *line)
 {
     if (begins(line, "kernel @") || begins(line, "device @")) {
@@ -89,7 +90,7 @@ static void render(Ctx *ctx, const Fn *fn, Arena *arena, TextBuffer *text)
     out_flush(&out);
 }
 
-// The function against its last text, which this replaces.
+// Prints the difference between a function and its last text, and replaces that text.
 static void print_difference(Ctx *ctx, const Fn *fn, int row)
 {
     Dumps *d = &ctx->dumps;
@@ -114,7 +115,7 @@ static void make_folder(Ctx *ctx, const char *path)
         heap_fail(&ctx->heap, ST_IO, "cannot make the folder '%.150s': %s", path, strerror(errno));
 }
 
-// A name that is good for a folder: what is odd becomes `_`, what is long is cut and gets a hash.
+// Makes a folder name of a function's name: replaces `%` and `/` by `_`, and the tail of a long name by a hash.
 static void folder_name(const char *function, char folder[static FOLDER_MAX + 10])
 {
     size_t n = 0;
@@ -147,7 +148,7 @@ static void write_file(Ctx *ctx, const char *path, const Fn *fn)
     arena_free(&arena);
 }
 
-// D/kern/049-GvnCse.after.ori; where a phase runs again, the second is 049-GvnCse.2.after.ori.
+// Writes D/kern/049-GvnCse.after.ori, or 049-GvnCse.2.after.ori after the second run of the phase.
 static void dump_file(Ctx *ctx, const Fn *fn, int row)
 {
     Dumps *d = &ctx->dumps;

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT
-// Matching of rules: finds the rules that an instruction may be the root of, binds the letters of their patterns, and
-// builds their results.
+// Matches rules: finds the rules whose root an instruction may be, binds the letters of their patterns, and builds
+// their results.
 //
-// Rules are found by the form of the root (opcode, comparison, types) and by where its operands come from, once in a
-// context. Matching looks through definitions, never at positions: in multi form it reads only registers with one
+// Rules are found by the form of the root (opcode, comparison, types), once in a context, and by the sources of its
+// operands. Matching follows definitions and ignores positions: in multi form it follows only registers with one
 // unguarded definition that dominates their uses.
 #include "phases/scalar/fold/fold.h"
 
 /* -- Offsets -------------------------------------------------------------------------------------------- */
 
-// Moves count as sums, since rules look through moves.
+// True for a 64-bit sum, and for a move, since rules look through moves.
 static bool is_wide_sum(const Fn *fn, const Instr *i)
 {
     const Desc *d = ir_desc(fn, i);
@@ -17,7 +17,7 @@ static bool is_wide_sum(const Fn *fn, const Instr *i)
     return (d->op == OP_ADD && (type == TY_S64 || type == TY_U64)) || d->op == OP_MOV;
 }
 
-// True if a constant in a sum with the register of use k becomes an offset, as far as this reader is concerned.
+// True if a constant in a sum with the register of operand k becomes an offset in this use.
 static bool takes_offset(const Fold *f, const Instr *i, uint32_t k, bool access, bool sum)
 {
     const Fn *fn = f->fn;
@@ -28,7 +28,8 @@ static bool takes_offset(const Fold *f, const Instr *i, uint32_t k, bool access,
     return sum && op_is_reg(ops[0]) && op_index(ops[0]) < f->nregs && !f->kept[op_index(ops[0])];
 }
 
-// Readers are met before definitions, but for those by way of phis, which take no offset.
+// Finds registers with a use that takes no offset. Uses are visited before definitions, except in phis, which take
+// none.
 static void find_kept(Fold *f)
 {
     const Fn *fn = f->fn;
@@ -46,7 +47,7 @@ static void find_kept(Fold *f)
     }
 }
 
-// True if constants in sums with the register become offsets of accesses, all of them. Sums of 32 bits may wrap.
+// Sums of 32 bits may wrap, so they are no offsets.
 bool fold_becomes_offset(Fold *f, RegId r)
 {
     if (r >= f->nregs || ir_reg(f->fn, r)->width != W64)
@@ -70,7 +71,7 @@ static bool fits_type(RuleType t, char letter, uint32_t bits, uint32_t width)
     return same && (t.letter == 'p' || bits == width << t.times);
 }
 
-// Rules whose root an instruction may be, as far as its form says.
+// Finds the rules whose root may have a form.
 static void find_candidates(Fold *f, RootForm *form)
 {
     const RuleSet *set = f->rules;
@@ -97,7 +98,7 @@ static void find_candidates(Fold *f, RootForm *form)
     form->end = forms->candidates.n;
 }
 
-// The place of a form, whose candidates are not there yet.
+// Returns the index of a form; a new form gets its candidates.
 static uint32_t form_place(Fold *f, RootForm *form)
 {
     FoldForms *forms = f->forms;
@@ -115,7 +116,7 @@ static uint32_t form_place(Fold *f, RootForm *form)
     return forms->forms.n - 1;
 }
 
-// False: it has modifiers, or types that rules know nothing of.
+// Finds the form of a descriptor. False: it has modifiers, or types that no pattern has.
 static bool find_form(const Tables *t, const Desc *d, const Mnem *m, RootForm *form)
 {
     if (!d->plain || !(d->traits & TR_PURE) || m->ntypes > 2)
@@ -132,8 +133,8 @@ static bool find_form(const Tables *t, const Desc *d, const Mnem *m, RootForm *f
     return may;
 }
 
-// Not accesses of `.local`: an offset gains nothing there, since ptxas does it anyway, and where it sees the offset of
-// a store among accesses that walk it makes up to a twelfth more of the function (tried).
+// True for an access, but not of `.local`. There an offset gains nothing, since ptxas makes it anyway. If a store has
+// an offset among accesses through a moving pointer, ptxas makes up to a twelfth more instructions (tried).
 static bool takes_offsets(const Desc *d, const Mnem *m)
 {
     return d->traits & (TR_READ | TR_WRITE) && op_info[d->op].ntypes != OP_RAW &&
@@ -164,7 +165,7 @@ const Role *fold_role(Fold *f, DescId desc)
     return &f->roles.at[desc];
 }
 
-// NULL: it has none.
+// Returns the form of a descriptor; NULL = none.
 static const RootForm *form_of(Fold *f, DescId desc)
 {
     uint32_t form = fold_role(f, desc)->form;
@@ -184,7 +185,7 @@ static bool match_kids(Fold *f, Match *m, const RuleNode *n, const Instr *i, boo
     return true;
 }
 
-// `uses`: of the root; NULL for other instructions.
+// Matches an instruction with a node. `uses` are those of the root; NULL for an inner instruction.
 static bool match_instr(Fold *f, Match *m, const RuleNode *n, InstrId id, const Uses *uses)
 {
     const Fn *fn = f->fn;
@@ -233,8 +234,8 @@ static uint64_t compute(Fold *f, const Match *m, uint16_t code)
     return rule_eval(f->rules, code, &values);
 }
 
-// `from`: what the operand is a copy of. `inner`: it stands in a definition that the root reads, where only what has
-// one value is the same.
+// Matches an operand, whose source is `from`, with a node. `inner`: the operand is that of an inner instruction, so its
+// value is the same at the root only if it has one definition.
 static bool match_operand(Fold *f, Match *m, uint16_t node, Operand o, Operand from, bool inner)
 {
     const Fn *fn = f->fn;
@@ -319,7 +320,7 @@ static uint32_t build_uses(Fold *f, const Match *m, uint16_t node, Operand *uses
     return n->nkids;
 }
 
-// An operand for a node: of this width, in front of the root.
+// Returns an operand of this width for a node, which is computed before the root.
 static Operand build_node(Fold *f, const Match *m, uint16_t node, Width width)
 {
     Fn *fn = f->fn;
@@ -371,7 +372,7 @@ static bool comes_from(uint32_t need, uint32_t from)
     return need == FROM_ANY || need == from || (need == FROM_CONSTANT && from == FROM_ZERO);
 }
 
-// Whether the first operands of the root may be what the rule wants them to be.
+// True if the sources of the root's first operands permit a match.
 static inline bool may_match(const Candidate *c, const Uses *uses)
 {
     const uint32_t *from = uses->from;
