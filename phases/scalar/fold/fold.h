@@ -11,6 +11,7 @@
 #include "phases/scalar/fold/fold_rules.h"
 
 enum {
+    CALL_LOOPS = 32,
     OFFSET_MAX = 1 << 23,  // bound of the offsets that ptxas takes without an instruction
     READERS_MANY = UINT8_MAX,
     KNOWN = 32,  // cached value ranges, a power of two
@@ -99,8 +100,12 @@ typedef struct Fold {
     uint8_t *kept;       // by RegId below nregs: it has a use that takes no offset; NULL = not computed yet
     VEC(uint32_t) from;  // by RegId: FROM_* of registers with one unguarded definition
     InstrId root;
-    bool root_offset;    // constants in sums with the root become offsets
-    const Match *match;  // match whose condition is evaluated
+    bool root_offset;  // constants in sums with the root become offsets
+    bool past_calls;   // a loop with a call lies between the pattern's inner instruction and the root
+    bool calls_found;  // `calls` is computed
+    uint32_t ncalls;
+    BlockId calls[CALL_LOOPS];  // a block with a call in each of some loops
+    const Match *match;         // match whose condition is evaluated
     ValueRanges ranges;
     Known known[KNOWN];  // by a hash of the operand
     BlockId block;       // current block of the walk

@@ -226,6 +226,7 @@ static uint64_t compute(Fold *f, const Match *m, uint16_t code)
     values.bits = m->bits;
     values.proving = false;
     values.offset = f->root_offset;
+    values.past_calls = f->past_calls;
     values.known = 0;
     values.user = f;
     values.of = range_of;
@@ -291,6 +292,50 @@ static bool goes_into_loop(Fold *f, const Match *m)
             if (!loop_contains(a, loop_of(a, b), inner))
                 return true;
         }
+    }
+    return false;
+}
+
+// True if ptxas calls a function for the instruction: a subroutine, or slow paths of 64-bit division.
+static bool calls_function(const Fn *fn, const Instr *i)
+{
+    const Desc *d = ir_desc(fn, i);
+    bool divides = d->op == OP_DIV || d->op == OP_REM || d->op == OP_RCP || d->op == OP_SQRT;
+    return d->op == OP_CALL || (divides && type_info[tab_mnem(fn->tables, d->mnem)->type[0]].width == W64);
+}
+
+// Finds a block with a call in each innermost loop that has one, at most CALL_LOOPS of them.
+static void find_calls(Fold *f, const Analyses *a)
+{
+    const Fn *fn = f->fn;
+    bool *seen = NEW_ARRAY(&f->scratch, bool, a->loops.n + 1);
+    f->calls_found = true;
+    FOR_BLOCKS(fn, b) {
+        uint32_t loop = loop_of(a, b);
+        for (InstrId id = ir_block(fn, b)->first; loop && !seen[loop] && f->ncalls < CALL_LOOPS && id;
+             id = instr_behind(fn, id)) {
+            if (!calls_function(fn, ir_instr(fn, id)))
+                continue;
+            seen[loop] = true;
+            f->calls[f->ncalls++] = b;
+        }
+    }
+}
+
+// True if a loop with a call lies between the inner instruction of the pattern and the root.
+static bool is_past_calls(Fold *f, const Match *m)
+{
+    BlockId from = m->ninner ? ir_instr(f->fn, m->inner[0])->block : f->block;
+    if (from == f->block)
+        return false;
+    const Analyses *a = analysis_need(f->fn, AN_LOOPS | AN_DOM | AN_RPO);
+    if (!f->calls_found)
+        find_calls(f, a);
+    for (uint32_t k = 0; k < f->ncalls; k++) {
+        BlockId b = f->calls[k];
+        if (dominates(a, from, b) && !loop_contains(a, loop_of(a, b), f->block) &&
+            a->rpo_index[b] < a->rpo_index[f->block])
+            return true;
     }
     return false;
 }
@@ -386,6 +431,8 @@ static bool holds(Fold *f, const Match *m, const Rule *rule, InstrId id)
 {
     if (rule->offset)
         f->root_offset = fold_becomes_offset(f, op_index(*ir_def(f->fn, ir_instr(f->fn, id), 0)));
+    if (rule->past_calls)
+        f->past_calls = is_past_calls(f, m);
     return compute(f, m, rule->when) != 0;
 }
 

@@ -68,6 +68,7 @@ typedef enum {
     X_BITS,
     X_PAYS,
     X_OFFSET,
+    X_PAST_CALLS,
     X_ONES,
     X_NEG,
     X_NOT,
@@ -156,6 +157,8 @@ static void read_primary(Reader *r)
         emit_word(r, X_ONES);
     } else if (accept(r, "offset")) {
         emit_word(r, X_OFFSET);
+    } else if (accept(r, "past_calls")) {
+        emit_word(r, X_PAST_CALLS);
     } else if (accept(r, "w")) {
         emit_word(r, X_BITS);
     } else if (accept(r, "(")) {
@@ -272,6 +275,7 @@ uint64_t rule_eval(const RuleSet *set, uint16_t code, RuleValues *values)
         case X_BITS: stack[n++] = values->bits; continue;
         case X_PAYS: stack[n - 1] = a || values->proving; continue;
         case X_OFFSET: stack[n++] = values->offset; continue;
+        case X_PAST_CALLS: stack[n++] = values->past_calls; continue;
         case X_ONES: stack[n++] = UINT64_MAX >> (64 - values->bits); continue;
         case X_NEG: stack[n - 1] = 0 - a; continue;
         case X_NOT: stack[n - 1] = !a; continue;
@@ -482,6 +486,7 @@ static void read_rule(Reader *r, Rule *rule, uint32_t k)
     for (uint32_t kid = 0; to->kind == RN_OP && kid < to->nkids; kid++)
         rule->deep |= nodes[to->kids[kid]].kind == RN_OP;
     rule->offset = strstr(rule->cond, "offset") != NULL;
+    rule->past_calls = strstr(rule->cond, "past_calls") != NULL;
     rule->same = root->nkids > 1 && first->kind == RN_VALUE && second->kind == RN_VALUE && first->var == second->var;
 }
 

@@ -55,7 +55,7 @@ typedef struct Rule {
     Isa needs[RULE_WIDTHS];               // of the instructions of the result
     uint32_t need[RULE_KIDS];             // FROM_* of the root's operands; FROM_CONSTANT includes 0
     bool same;                            // the root's first two operands are one value
-    bool offset;                          // the condition has `offset`
+    bool offset, past_calls;              // the condition has this term
     bool deep;                            // the result computes what an inner instruction of the pattern computes
     bool widths;                          // the root is a predicate, but an inner instruction has a width
 } Rule;
@@ -76,7 +76,7 @@ typedef struct RuleValues {
     uint32_t bits;
     uint64_t constant[RULE_VARS];  // by variable
     bool proving;                  // pays() is true
-    bool offset;                   // value of `offset`
+    bool offset, past_calls;       // values of these terms
     uint32_t known;                // bit per variable: its range is computed
     ValueRange range[RULE_VARS];   // by variable
     void *user;
