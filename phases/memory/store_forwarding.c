@@ -7,10 +7,10 @@
 // state at the end of that predecessor. The state of a byte is the register (or constant) that was last stored there or
 // loaded from there. If all bytes of a load from an exact address are low bytes of one value, a move replaces the load,
 // with the extension of the load's type. A store of the value that memory already holds is removed. A write to an
-// inexact range makes all bytes of its piece unknown (ir/analysis/local_memory.h). No other access writes
-// variables whose address does not escape. Escaped variables become unknown where an instruction may write them or
-// order memory: calls, atomics, barriers, stores to unknown addresses. A scoped table restores the state where paths
-// branch. All takes linear time; tables are by byte of local variables.
+// inexact range makes all bytes of its piece unknown (ir/analysis/local_memory.h). No other access writes variables
+// whose address does not escape. Escaped variables become unknown where an instruction may write them or order memory:
+// calls, atomics, barriers, stores to unknown addresses. A scoped table restores the state where paths branch. All
+// takes linear time; tables are by byte of local variables.
 //
 //     st.local.b32 [@x+4], R1                     st.local.b32 [@x+4], R1
 //     st.local.b32 [R9], R2, R9 = @x + 16 + R8    st.local.b32 [R9], R2           ; R8 is in [0, 15]
