@@ -293,11 +293,11 @@ TEST(vec_in_place)
     for (uint32_t k = 2; k <= 200; k++)
         VEC_PUSH(&arena, &v, k);
     CHECK(v.at == first || ARENA_EXACT);
-    uint32_t *behind = NEW(&arena, uint32_t);
-    *behind = 77;
+    uint32_t *after = NEW(&arena, uint32_t);
+    *after = 77;
     while (v.at == first && v.n < 10000)
         VEC_PUSH(&arena, &v, v.n + 1);
-    CHECK_EQ(*behind, 77);
+    CHECK_EQ(*after, 77);
     bool same = true;
     for (uint32_t k = 0; k < v.n; k++)
         same &= v.at[k] == k + 1;

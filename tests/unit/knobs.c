@@ -878,12 +878,12 @@ TEST(knob_reads_are_noted)
 
 /* -- Printing ------------------------------------------------------------------------------------------- */
 
-static const char *printed(KnobTest *t, bool origins)
+static const char *printed(KnobTest *t, bool pointers)
 {
     TextBuffer text = {.arena = &t->arena};
     Out out;
     out_init(&out, &t->arena, out_to_text, &text);
-    knob_print(&t->view, &out, origins);
+    knob_print(&t->view, &out, pointers);
     out_flush(&out);
     out_to_text(&text, "", 1);
     return text.at;
@@ -923,9 +923,9 @@ TEST(knob_prints_values_and_records)
 }
 
 // Reads what was printed as a file into a new store, and checks that printing that gives the same.
-static void check_fixed_point(KnobTest *t, bool origins)
+static void check_fixed_point(KnobTest *t, bool pointers)
 {
-    char *before = strdup(printed(t, false)), *text = strdup(printed(t, origins));
+    char *before = strdup(printed(t, false)), *text = strdup(printed(t, pointers));
     CHECK(before && text);
     knobs_close(t);
     knobs_open(t);

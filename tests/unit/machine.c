@@ -546,7 +546,7 @@ static void wrote(Rig *r, uint64_t offset, Dim block, Dim thread, const char *mn
     unit_context("%s", "");
 }
 
-static const Dim origin = {0, 0, 0};
+static const Dim pointer = {0, 0, 0};
 
 // The last of those who wrote, and for each byte by itself.
 TEST(writers_of_bytes)
@@ -559,13 +559,13 @@ TEST(writers_of_bytes)
                              "  @P1 st.global.v2.b32 [R0+16], {R6, R6}\n"
                              "  P2 = setp.lt.u32 R6, 9\n"
                              "  @P2 red.global.add.u32 [R0+8], 1\n" END);
-    wrote(&r, 0, origin, origin, "st.global.b32");
-    wrote(&r, 1, origin, (Dim){6, 0, 0}, "st.global.b8");
-    wrote(&r, 2, origin, origin, "st.global.b32");
-    wrote(&r, 8, origin, (Dim){8, 0, 0}, "red.global.add.u32");
-    wrote(&r, 16, origin, (Dim){7, 0, 0}, "st.global.v2.b32");
-    wrote(&r, 23, origin, (Dim){7, 0, 0}, "st.global.v2.b32");
-    wrote(&r, 24, origin, (Dim){6, 0, 0}, "st.global.b32");
+    wrote(&r, 0, pointer, pointer, "st.global.b32");
+    wrote(&r, 1, pointer, (Dim){6, 0, 0}, "st.global.b8");
+    wrote(&r, 2, pointer, pointer, "st.global.b32");
+    wrote(&r, 8, pointer, (Dim){8, 0, 0}, "red.global.add.u32");
+    wrote(&r, 16, pointer, (Dim){7, 0, 0}, "st.global.v2.b32");
+    wrote(&r, 23, pointer, (Dim){7, 0, 0}, "st.global.v2.b32");
+    wrote(&r, 24, pointer, (Dim){6, 0, 0}, "st.global.b32");
     Writer w;
     CHECK(!machine_writer(r.machine, r.address[1], &w.block, &w.thread));
     CHECK(!writer(&r, 4 * ROW, &w));
@@ -607,7 +607,7 @@ TEST(writers_of_several_launches)
                  "  st.global.b32 [R12], R10\n" END);
     CHECK(rig_launch(&r, (Dim){1, 1, 1}, (Dim){5, 1, 1}));
     CHECK(rig_launch(&r, (Dim){2, 1, 1}, (Dim){1, 2, 3}));
-    wrote(&r, 20, origin, (Dim){4, 0, 0}, "st.global.b32");
+    wrote(&r, 20, pointer, (Dim){4, 0, 0}, "st.global.b32");
     wrote(&r, 4, (Dim){1, 0, 0}, (Dim){0, 1, 2}, "st.global.b32");
     rig_close(&r);
 }

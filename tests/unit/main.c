@@ -33,7 +33,7 @@
     X(live)            \
     X(def)             \
     X(rdefs)           \
-    X(origins)         \
+    X(pointers)        \
     X(verify_form)     \
     X(clone)           \
     X(contracts)       \

@@ -193,7 +193,7 @@ typedef struct MmaCase {
     const char *types[4];  // d, a, b, c
     uint32_t na, nb;       // elements
     uint32_t low8, wide_a;
-    const char *behind;
+    const char *after;
 } MmaCase;
 
 static const MmaCase mma_cases[] = {
@@ -291,12 +291,12 @@ TEST(mma_is_a_sum_of_products)
         move_registers(&k, true, 1, 30, nb, width);
         move_registers(&k, true, 2, 50, nc, wide);
         line(&k, "mma.sync.aligned.%s.row.col.%s.%s.%s.%s%s %s, %s, %s, %s;", t->shape, t->types[0], t->types[1],
-             t->types[2], t->types[3], t->behind, registers(text[0], 70, nc, wide == 64),
+             t->types[2], t->types[3], t->after, registers(text[0], 70, nc, wide == 64),
              registers(text[1], 10, na, width == 64), registers(text[2], 30, nb, width == 64),
              registers(text[3], 50, nc, wide == 64));
         move_registers(&k, false, 3, 70, nc, wide);
         load_kernel(&k);
-        make_product(&p, t->m, 8, t->k, type, strstr(t->behind, "xor"));
+        make_product(&p, t->m, 8, t->k, type, strstr(t->after, "xor"));
         fill_fragments(&k, t, type, &p);
         run_kernel(&k, 32);
         check_fragments(&k, t, type[0], &p);

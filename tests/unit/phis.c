@@ -451,10 +451,10 @@ TEST(leaders_random)
                 input[edges++] = 0;
         }
         first[n] = edges;
-        uint32_t *leader = copy_representatives(&(Edges){first, input}, n, &f.ctx.arena);
+        uint32_t *representative = copy_representatives(&(Edges){first, input}, n, &f.ctx.arena);
         for (uint32_t v = 1; v < n; v++) {
             unit_context("round %u, value %u", round, v);
-            CHECK_EQ(leader[v], naive_leader(first, input, n, v));
+            CHECK_EQ(representative[v], naive_leader(first, input, n, v));
         }
     }
     fixture_close(&f);
@@ -591,8 +591,8 @@ static void big_ladder(Big *g, const int right[2])
     for (BlockId b = 2; b < n; b++) {
         for (int k = 0; k <= g->twice; k++) {
             Operand before = b == 2 ? use(g->fn, g->source[0]) : phi_of(g, b - 1, k);
-            Operand behind = b == n - 1 ? use(g->fn, g->source[right[k]]) : phi_of(g, b + 1, k);
-            put_phi(g, b, k, b - 1, before, b == n - 1 ? 1 : b + 1, behind);
+            Operand after = b == n - 1 ? use(g->fn, g->source[right[k]]) : phi_of(g, b + 1, k);
+            put_phi(g, b, k, b - 1, before, b == n - 1 ? 1 : b + 1, after);
         }
         for (int k = 0; k <= g->twice; k++)
             put_store(g, b, phi_of(g, b, k));

@@ -146,11 +146,11 @@ static void append_nest(Program *p)
 static void shuffle_layout(Program *p)
 {
     for (BlockId b = 2; b < p->fn->blocks.n; b++) {
-        BlockId behind = 1 + unit_random(p->seed, p->fn->blocks.n - 1);
-        if (unit_random(p->seed, 3) || b == behind)
+        BlockId after = 1 + unit_random(p->seed, p->fn->blocks.n - 1);
+        if (unit_random(p->seed, 3) || b == after)
             continue;
         block_unlink(p->fn, b);
-        block_insert_after(p->fn, b, behind);
+        block_insert_after(p->fn, b, after);
     }
 }
 

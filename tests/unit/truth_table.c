@@ -117,19 +117,19 @@ TEST(logic_reduces)
             f.input[k] = use(c.f.fn, c.input[k]);
         TruthTable less = f;
         truth_reduce(&less);
-        bool needed[3] = {false, false, false};
+        bool marked[3] = {false, false, false};
         for (uint32_t k = 0; k < 4; k++) {
             uint32_t x = k >> 1, y = k & 1;
-            needed[0] |= at(table, 0, x, y) != at(table, 1, x, y);
-            needed[1] |= at(table, x, 0, y) != at(table, x, 1, y);
-            needed[2] |= at(table, x, y, 0) != at(table, x, y, 1);
+            marked[0] |= at(table, 0, x, y) != at(table, 1, x, y);
+            marked[1] |= at(table, x, 0, y) != at(table, x, 1, y);
+            marked[2] |= at(table, x, y, 0) != at(table, x, y, 1);
         }
-        CHECK_EQ(less.n, needed[0] + needed[1] + needed[2]);
+        CHECK_EQ(less.n, marked[0] + marked[1] + marked[2]);
         CHECK_EQ(truth_table_over(&less, &f), table);
         TruthTable other = truth_complement(f);
         CHECK_EQ(other.table, table ^ 0xff);
         for (uint32_t k = 0, at_input = 0; k < 3; k++)
-            if (needed[k])
+            if (marked[k])
                 CHECK(op_same(less.input[at_input++], f.input[k]));
     }
     fixture_close(&c.f);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Where addresses come from: spaces, symbols, ranges, what is exposed, and what grows in loops.
-#include "ir/analysis/origins.h"
+#include "ir/analysis/pointers.h"
 
 #include "ir/text/text.h"
 #include "tests/unit/unit.h"
@@ -11,7 +11,7 @@ typedef struct Found {
     Heap heap;
     Arena arena;
     Module *module;
-    Origins *origins;
+    Pointers *pointers;
     char text[1000];
     size_t n;
 } Found;
@@ -33,7 +33,7 @@ static void say_name(Found *f, SymId sym)
 }
 
 // `x+4`, `~x+4` for a generic address, `local+0..8` where only the space is known, `+` for any offset.
-static void say_origin(Found *f, const Origin *at)
+static void say_origin(Found *f, const Pointer *at)
 {
     static const char *const spaces[16] = {
         [SP_NONE] = "?", [SP_LOCAL] = "local", [SP_SHARED] = "shared", [SP_CLUSTER] = "cluster"};
@@ -56,16 +56,16 @@ static void say_origin(Found *f, const Origin *at)
 static void say_all(Found *f)
 {
     const Fn *fn = f->module->fns.at[0];
-    for (uint32_t k = 0; k < f->origins->accesses.n; k++) {
+    for (uint32_t k = 0; k < f->pointers->accesses.n; k++) {
         say(f, k ? " " : "");
-        say_origin(f, f->origins->accesses.at[k].at);
+        say_origin(f, f->pointers->accesses.at[k].at);
     }
     for (uint32_t s = 1; s < fn->syms.n; s++)
-        if (f->origins->exposed[s]) {
+        if (f->pointers->escaped[s]) {
             say(f, " !");
             say_name(f, s | SYM_LOCAL);
         }
-    if (f->origins->absolute)
+    if (f->pointers->absolute)
         say(f, " absolute");
 }
 
@@ -96,11 +96,11 @@ static const char *find(Found *f, const char *form, const char *body)
     if (!f->module)
         heap_fail(&f->heap, ST_BAD_INPUT, "%.*s", (int)MIN(messages.n, 200), messages.text);
     sink_free(&messages);
-    f->origins = pointers_of(f->module->fns.at[0]);
+    f->pointers = pointers_of(f->module->fns.at[0]);
     // The first are the loads of the parameters.
     say_all(f);
-    const char *behind = strncmp(f->text, "n+0 p+0", 7) ? f->text : f->text + 7;
-    return behind + (*behind == ' ');
+    const char *after = strncmp(f->text, "n+0 p+0", 7) ? f->text : f->text + 7;
+    return after + (*after == ' ');
 }
 
 static void close_found(Found *f)
@@ -135,7 +135,7 @@ static void check_both(const Case *cases, size_t n)
 #define LD(address) "  R80:32 = ld.local.b32 [" address "]\n"
 #define ST(address) "  st.local.b32 [" address "], R90\n"
 
-TEST(origins_symbols_and_spaces)
+TEST(pointers_symbols_and_spaces)
 {
     static const Case cases[] = {
         {LD("@x"), "x+0"},
@@ -157,7 +157,7 @@ TEST(origins_symbols_and_spaces)
 }
 
 // shared::cta lies in shared::cluster; the other way round nothing says so, but of variables.
-TEST(origins_in_a_cluster)
+TEST(pointers_in_a_cluster)
 {
     static const Case cases[] = {
         {"  R1:64 = cvta.shared::cluster.u64 R91\n  st.b32 [R1+4], 5\n", "~cluster+"},
@@ -193,7 +193,7 @@ TEST(origins_in_a_cluster)
     check_both(cases, ARRAY_LEN(cases));
 }
 
-TEST(origins_ranges)
+TEST(pointers_ranges)
 {
     static const Case cases[] = {
         {"  R1:32 = and.b32 R90, 3\n  R2:64 = mad.wide.u32 R1, 4, R92\n" LD("R2+8"), "x+8..20"},
@@ -224,7 +224,7 @@ TEST(origins_ranges)
 }
 
 // Addresses of 32 bits wrap, and come out of conversions as they are only where they did not.
-TEST(origins_of_32_bits)
+TEST(pointers_of_32_bits)
 {
     static const Case cases[] = {
         {"  R1:32 = mov.b32 @x\n  R2:32 = add.s32 R1, 8\n" LD("R2+4"), "x+12"},
@@ -240,7 +240,7 @@ TEST(origins_of_32_bits)
     check_both(cases, ARRAY_LEN(cases));
 }
 
-TEST(origins_exposed)
+TEST(pointers_escaped)
 {
     static const Case cases[] = {
         {"  st.global.b64 [R91], R92\n", "!x"},
@@ -264,7 +264,7 @@ TEST(origins_exposed)
     check_both(cases, ARRAY_LEN(cases));
 }
 
-TEST(origins_of_several_definitions)
+TEST(pointers_of_several_definitions)
 {
     static const Case multi[] = {
         {"  @P9 R92:64 = add.s64 R92, 4\n" LD("R92"), "x+0..4"},
@@ -298,7 +298,7 @@ TEST(origins_of_several_definitions)
 
 // Numbers in loops are any, unless something bounds them behind. A pointer that walks may be any
 // distance from the variable, but of no other one.
-TEST(origins_in_loops)
+TEST(pointers_in_loops)
 {
     static const Case multi[] = {
         {"  R1:32 = mov.b32 0\n  bra b1\nb1:\n  R2:32 = and.b32 R1, 7\n  R3:64 = mad.wide.u32 R2, 4, R92\n" LD(
@@ -326,13 +326,13 @@ TEST(origins_in_loops)
     }
 }
 
-void test_origins(void)
+void test_pointers(void)
 {
-    RUN(origins_symbols_and_spaces);
-    RUN(origins_in_a_cluster);
-    RUN(origins_ranges);
-    RUN(origins_of_32_bits);
-    RUN(origins_exposed);
-    RUN(origins_of_several_definitions);
-    RUN(origins_in_loops);
+    RUN(pointers_symbols_and_spaces);
+    RUN(pointers_in_a_cluster);
+    RUN(pointers_ranges);
+    RUN(pointers_of_32_bits);
+    RUN(pointers_escaped);
+    RUN(pointers_of_several_definitions);
+    RUN(pointers_in_loops);
 }
