@@ -206,6 +206,6 @@ const KnobSetting *knob_setting(Knobs *k, int row);
 void knob_print_origin(Out *out, const KnobSetting *setting);
 // Prints --print-knobs: the values in force and the conditional records, in order of precedence, as a file that reads
 // back to the same. With `origins` each has a comment with its origin. Defaults and unset knobs are comments.
-void knob_print(const Knobs *k, Out *out, bool pointers);
+void knob_print(const Knobs *k, Out *out, bool origins);
 
 #endif

@@ -19,9 +19,9 @@ void knob_print_origin(Out *out, const KnobSetting *s)
 
 static uint64_t position(const Out *out) { return out->total + out->n; }
 
-static void end_line(Out *out, uint64_t line_start, const KnobSetting *s, bool pointers)
+static void end_line(Out *out, uint64_t line_start, const KnobSetting *s, bool origins)
 {
-    if (pointers) {
+    if (origins) {
         for (uint64_t at = position(out); at < line_start + COMMENT_COLUMN; at++)
             out_char(out, ' ');
         out_z(out, " ; ");
@@ -42,7 +42,7 @@ static void print_setting(const Knobs *k, Out *out, const KnobSetting *s)
     }
 }
 
-static void print_row(const Knobs *k, Out *out, int row, bool pointers)
+static void print_row(const Knobs *k, Out *out, int row, bool origins)
 {
     const KnobSetting *s = k->now[row];
     uint64_t start = position(out);
@@ -52,10 +52,10 @@ static void print_row(const Knobs *k, Out *out, int row, bool pointers)
         print_setting(k, out, s);
     else
         out_z(out, k->table.rows[row].name);
-    end_line(out, start, s, pointers);
+    end_line(out, start, s, origins);
 }
 
-static void print_record(const Knobs *k, Out *out, const KnobRecord *record, bool pointers)
+static void print_record(const Knobs *k, Out *out, const KnobRecord *record, bool origins)
 {
     static const char *const kinds[] = {[KC_FN] = "FN", [KC_FH] = "FH", [KC_PH] = "PH"};
     uint64_t start = position(out);
@@ -67,17 +67,17 @@ static void print_record(const Knobs *k, Out *out, const KnobRecord *record, boo
         out_char(out, ';');
         print_setting(k, out, record->settings.at[n]);
     }
-    end_line(out, start, record->settings.at[0], pointers);
+    end_line(out, start, record->settings.at[0], origins);
 }
 
-void knob_print(const Knobs *k, Out *out, bool pointers)
+void knob_print(const Knobs *k, Out *out, bool origins)
 {
     const KnobLayer *layers[] = {&k->store->layer, k->pragmas};
     out_z(out, "[knobs]\n");
     for (int row = 0; row < k->table.n; row++)
         if (k->table.rows[row].type != KT_WHEN)
-            print_row(k, out, row, pointers);
+            print_row(k, out, row, origins);
     for (size_t j = 0; j < ARRAY_LEN(layers); j++)
         for (uint32_t n = 0; layers[j] && n < layers[j]->records.n; n++)
-            print_record(k, out, layers[j]->records.at[n], pointers);
+            print_record(k, out, layers[j]->records.at[n], origins);
 }

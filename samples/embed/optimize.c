@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// optimize.c: the optimizer inside another program.
+// Example of the library in another program.
 //
 //     optimize [-O LEVEL] [-k 'KNOB=VALUE'] [-p PHASES] FILE.ptx > OUT.ptx
 //
-// Reads a module, runs the default phases over it (or just those of -p), says what it did, and prints the result. All
-// that goes wrong comes as messages and as a status; nothing in the library prints or exits.
+// Reads a module, runs the default phases (or those of -p), reports its functions, and prints the result. Errors are
+// reported as messages and as a status; nothing in the library prints or exits.
 //
 //     cc optimize.c $(pkg-config --cflags --libs ori) -o optimize
 #include <ori.h>
@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-// A whole file; NULL: it cannot be read.
+// Returns the contents of a file; NULL if it cannot be read.
 static char *read_file(const char *path, size_t *size)
 {
     FILE *file = fopen(path, "rb");

@@ -1,13 +1,14 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# embed.sh: the library in another program. What is installed builds samples/embed/optimize.c, which makes of all samples
-# what oriopt does; libori.a has no state of its own, and no way to print or to end the process; and many threads with a
-# context each get the same bytes as one (embed/threads.c), watched by ThreadSanitizer where the compiler knows it.
+# embed.sh: tests the library in another program. The installed library builds samples/embed/optimize.c, which must
+# produce the output of oriopt for all samples. libori.a must have no global state, and no way to print or to end the
+# process. Many threads with a context each must get the same bytes as one (embed/threads.c), under ThreadSanitizer if
+# the compiler supports it.
 #
 #   tests/programs/embed.sh [-q]        -q: without ThreadSanitizer, and fewer samples on each thread
 #
-# One line per failure; the last line is `N passed, N failed, N skipped`. Exit 0 all passed, 1 failed, 2 usage.
+# Prints one line per failure; the last line is `N passed, N failed, N skipped`. Exit 0 all passed, 1 failed, 2 usage.
 # Environment: B, the folder of the build (default: that of ORIOPT, or build), CC, CXX, SANITIZE.
 [ ! "${B-}" ] || ORIOPT=$B/oriopt
 . "$(dirname "$0")/../lib.sh"
@@ -23,14 +24,14 @@ strict='-Wall -Wextra -Wpedantic -Werror'
 samples=$(ls samples/ptx/*.ptx samples/handwritten/*.ptx samples/handwritten/*.ori)
 
 same() { if cmp -s "$1" "$2"; then ok; else bad "$3"; fi; }
-# -- Against what is installed, and nothing else ----------------------------------------------------------------------
+# -- The installed library ---------------------------------------------------------------------------------------------
 
 name=install
 dest=$work/dest
 made B="$B" install DESTDIR="$dest" PREFIX=/usr
 pc=$dest/usr/lib/pkgconfig/ori.pc
 name=pkg-config
-# Its variables and the two lines, by hand: there the prefix is below DESTDIR.
+# Expands ori.pc by hand: here the prefix is below DESTDIR.
 by_hand=$(
     prefix=$dest$(sed -n 's/^prefix=//p' "$pc")
     libdir=$(sed -n 's/^libdir=//p' "$pc")
@@ -41,18 +42,18 @@ by_hand=$(
 if have pkg-config; then
     flags=$(PKG_CONFIG_PATH='' PKG_CONFIG_SYSROOT_DIR=$dest PKG_CONFIG_LIBDIR=$dest/usr/lib/pkgconfig \
         pkg-config --cflags --libs ori 2>&1)
-    # In any order; what a package says twice counts once.
+    # In any order, without duplicates.
     is "$(printf '%s\n' $flags | sort -u)" "$(printf '%s\n' $by_hand | sort -u)"
 else
     skip "there is none; its flags are read out of ori.pc"
     flags=$by_hand
 fi
 
-# Away from the sources.
+# Compiled outside of the sources.
 cp samples/embed/optimize.c "$work/optimize.c"
 optimize=$work/optimize
 name=optimize.c
-# shellcheck disable=SC2086  # these are several
+# flags are several words
 runs "$CC" -std=c11 $strict ${SANITIZE-} "$work/optimize.c" $flags -o "$optimize"
 
 cat >"$work/client.cc" <<'END'
@@ -93,7 +94,7 @@ else
     skip "there is no $CXX: nothing has seen ori.h as C++"
 fi
 
-# -- The same as oriopt -----------------------------------------------------------------------------------------------
+# -- Equal output with oriopt ------------------------------------------------------------------------------------------
 
 for file in $samples; do
     for level in 0 1 2 3; do
@@ -112,8 +113,8 @@ is "$(grep -c '^optimize: ' "$work/err")" "$(grep -cE '\.(entry|func)' samples/p
 
 # -- Errors -----------------------------------------------------------------------------------------------------------
 
-# refused NAME STATUS MESSAGE ARGUMENTS...: nothing comes out; the message came through the callback, since nothing else
-# of the library prints.
+# refused NAME STATUS MESSAGE ARGUMENTS...: checks a failure without output, whose message comes from the callback,
+# since the library prints nothing else.
 refused() {
     name=$1 want=$2 message=$3
     shift 3
@@ -153,14 +154,14 @@ if [ -c /dev/full ]; then
     is $? 5
 fi
 
-# -- What is in it ----------------------------------------------------------------------------------------------------
+# -- Symbols of the library --------------------------------------------------------------------------------------------
 
 lib=$dest/usr/lib/libori.a
 name="no state of its own"
 if [ "${SANITIZE-}" ]; then
     skip "sanitizers add theirs"
 elif have objdump && have nm; then
-    # Tables of pointers are constant: .data.rel.ro is written by the loader only.
+    # Tables of pointers are constant: only the loader writes .data.rel.ro.
     is "$(objdump -h "$lib" | awk '
         /file format/ { file = $1 }
         $2 ~ /^\.(data|bss|tdata|tbss)/ && $2 !~ /^\.data\.rel\.ro/ && $3 !~ /^0*$/ { print file, $2, $3 }')" ""
@@ -184,7 +185,7 @@ fi
 
 # -- Threads with a context each --------------------------------------------------------------------------------------
 
-# threads LIBRARY TIMES FLAGS...: on 32 threads, each sample is done so often.
+# threads LIBRARY TIMES FLAGS...: runs threads.c on 32 threads, each sample TIMES times.
 threads() {
     library=$1 often=$2
     shift 2
@@ -205,7 +206,7 @@ name="32 threads under ThreadSanitizer"
 if [ ! "$quick" ]; then
     echo 'int main(void) { return 0; }' >"$work/try.c"
     if $CC -fsanitize=thread -o "$work/try" "$work/try.c" 2>/dev/null && "$work/try"; then
-        # The build of threads.sh.
+        # The same build as in threads.sh.
         made B="$B/tsan" CFLAGS="-O1 -g" SANITIZE=-fsanitize=thread "$B/tsan/libori.a"
         threads "$B/tsan/libori.a" 2 -g -fsanitize=thread
     else

@@ -1,12 +1,12 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# install.sh: make install and uninstall, the installed library from C and C++, and what the programs print about
-# themselves: help, man pages, completions. Shells and checkers of man pages that are not there are skipped.
+# install.sh: tests make install and uninstall, the installed library from C and C++, and the programs' help, man pages
+# and completions. Missing shells and checkers of man pages are skipped.
 #
 #   tests/programs/install.sh
 #
-# One line per failure; the last line is `N passed, N failed, N skipped`. Exit 0 all passed, 1 failed, 2 usage.
+# Prints one line per failure; the last line is `N passed, N failed, N skipped`. Exit 0 all passed, 1 failed, 2 usage.
 # Environment: B, the folder of the build (default: that of ORIOPT, or build).
 
 [ ! "${B-}" ] || ORIOPT=$B/oriopt
@@ -22,7 +22,7 @@ names='oriopt orirun oricheck origen'
 has_man_db() { man --version 2>/dev/null | grep -q '^man [0-9]'; }
 files() { (cd "$1" && find . ! -type d | sort); }
 table_of() { echo "tools/$1/$1.def"; }
-# name<TAB>kind<TAB>argument<TAB>help of the options of a program
+# options_of PROGRAM: prints name<TAB>kind<TAB>argument<TAB>help of its options.
 options_of() {
     sed -n 's/^OPTION([A-Z_]*, "\([^"]*\)", \([A-Z]*\), "\([^"]*\)", \(COMMAND, \|LAUNCH, \|RUN, \|\)"\(.*\)")$/\1	\2	\3	\5/p' \
         "$(table_of "$1")"
@@ -82,7 +82,7 @@ cat >"$work/client.c" <<'END'
 int main(void) { return puts(ori_version()) < 0; }
 END
 cp "$work/client.c" "$work/client.cc"
-# client COMPILER SOURCE: against what is installed
+# client COMPILER SOURCE: compiles with the installed library.
 client() {
     name="client, $1"
     if ! have "$1"; then
@@ -93,7 +93,7 @@ client() {
         skip "no pkg-config; its flags are written out"
         runs "$1" ${SANITIZE-} -I"$dest/usr/local/include" "$work/$2" -L"$dest/usr/local/lib" -lori -pthread -o "$work/client"
     else
-        # below a DESTDIR, the prefix is elsewhere than ori.pc says
+        # below a DESTDIR the prefix differs from the one in ori.pc
         flags=$(PKG_CONFIG_PATH="$dest/usr/local/lib/pkgconfig" \
             pkg-config --define-variable=prefix="$dest/usr/local" --cflags --libs ori 2>&1)
         eval "runs \"$1\" ${SANITIZE-} \"$work/$2\" $flags -o \"$work/client\""
@@ -137,7 +137,7 @@ for p in $names; do
         "$p" --generate=$kind >"$work/one" 2>&1
         (cd / && TZ=Asia/Tokyo HOME=/nowhere "$dest/usr/local/bin/$p" -generate $kind) >"$work/two" 2>&1
         if [ -s "$work/one" ] && cmp -s "$work/one" "$work/two"; then ok; else bad "$kind is not the same twice"; fi
-        # What a C locale cannot print is a slip.
+        # All characters must be printable in a C locale.
         is "$(tr -d '\n\t -~' <"$work/one" | wc -c)" 0
         if [ -w /dev/full ]; then
             "$p" --generate=$kind >/dev/full 2>/dev/null
@@ -169,7 +169,7 @@ for p in $names; do
     is "$(sed -n '/^\.SH "NAME"/{n;p;}' "$man" | grep -c "^$p \\\\- [a-z]")" 1
     is "$(awk 'length > 80 && !/^\\fB/' "$man")" ""
     have groff && runs groff -man -Tascii -ww -z "$man"
-    # There is no date: it would change with nothing.
+    # Man pages have no date.
     have mandoc && is "$(mandoc -T lint -W warning "$man" | grep -v 'missing date, using ""')" ""
     if has_man_db; then
         man --warnings -l "$man" >/dev/null 2>"$work/err"
@@ -192,10 +192,10 @@ done <"$work/lists"
 
 # -- Completions -------------------------------------------------------------------------------------------------------
 
-# A word, a line in a folder with these files and the lines that complete it: in bash what takes the place of the part
-# behind the last `=`, `:` or `@`, elsewhere whole words.
+# Completions in a folder with these files: bash completes the part after the last `=`, `:` or `@`, other shells whole
+# words.
 mkdir -p "$work/cwd/some folder" "$work/cwd/runs" && touch "$work/cwd/one.ptx" "$work/cwd/two.run" "$work/cwd/o d.ptx"
-# offers SHELL LINE EXPECTED...: completions of the line, in any order.
+# offers SHELL LINE EXPECTED...: checks the completions of the line, in any order.
 offers() {
     shell=$1
     line=$2
@@ -206,7 +206,7 @@ offers() {
 }
 phases() { oriopt --list-phases | awk '{ print $2 }' | sort -u; }
 
-# What all shells do.
+# Checks completions that all shells share.
 common() {
     offers "$1" 'oriopt --emi' "$2"
     offers "$1" 'oriopt --emit p' ptx
@@ -230,7 +230,7 @@ common() {
 complete_bash() {
     bash --norc -c '
         . "$1"
-        # readline takes words apart at these, too
+        # readline also splits words at these characters
         COMP_LINE=$2 COMP_POINT=${#2} COMP_WORDS=() rest=$2
         while [[ $rest =~ ^[[:space:]]*([^[:space:]=:@]+|[=:@]+)(.*)$ ]]; do
             COMP_WORDS+=("${BASH_REMATCH[1]}") rest=${BASH_REMATCH[2]}
@@ -272,7 +272,7 @@ else
     skip "no bash"
 fi
 
-# A zsh of its own on a pseudo-terminal, whose compadd writes down what it offers.
+# An interactive zsh on a pseudo-terminal, whose compadd records its completions.
 cat >"$work/capture.zsh" <<'END'
 zmodload zsh/zpty || exit 1
 export TERM=dumb
@@ -337,7 +337,7 @@ if have fish; then
     offers fish 'oriopt --stats=' --stats=json
     offers fish 'oriopt --named-phases=OriBranchOpt,Gvn' --named-phases=OriBranchOpt,GvnCse
     offers fish 'oriopt --reproducer=on' --reproducer=one.ptx
-    # What it would offer it puts in the place of all of the word.
+    # fish inserts a completion of another case in place of the whole word, so it lists none.
     offers fish 'oriopt --stop-after=gvn'
     offers fish 'oriopt --stop-after=Gvn' --stop-after=GvnCse
     offers fish 'oriopt --check-each=t' --check-each=two.run

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The library's own face: contexts, messages, allocators that fail, modules that break.
+// Tests the interface of the library: contexts, messages, failing allocators, broken modules.
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -14,7 +14,7 @@ static const char kernel[] =
 
 typedef struct Taken {
     char text[1 << 14];
-    size_t n, room;  // room: of what is taken at most
+    size_t n, room;  // room: limit of the taken text
     unsigned messages;
     OriMessage last;
     char last_text[300], last_file[100];
@@ -112,7 +112,7 @@ TEST(ori_named_plan)
     CHECK_EQ(ori_run_phases(ori, m, "NOP"), ORI_OK);
     CHECK_EQ(ori_print(ori, m, ORI_PTX, take, &t), ORI_OK);
     CHECK(strstr(t.text, ", 7;") != NULL);
-    // ssa form stays, and PTX has none.
+    // The module stays in ssa form, which PTX cannot express.
     CHECK_EQ(ori_run_phases(ori, m, "GenerateMovPhi"), ORI_OK);
     CHECK_EQ(ori_print(ori, m, ORI_PTX, take, &t), ORI_BAD_INPUT);
     CHECK(strstr(t.last_text, "ssa form") != NULL);
@@ -137,7 +137,7 @@ TEST(ori_messages)
     CHECK_Z(t.last_file, "k.ptx");
     CHECK(parse(ori, "") == NULL);
     CHECK_EQ(t.messages, 2);
-    // Nobody listens.
+    // No callback for messages.
     ori_on_message(ori, NULL, NULL);
     CHECK(parse(ori, "nonsense") == NULL);
     CHECK(ori_parse(ori, NULL, kernel, sizeof kernel - 1, ORI_PTX) != NULL);
@@ -180,7 +180,7 @@ static void count_free(void *user, void *p, size_t bytes)
     free(p);
 }
 
-// Some functions with loops, each of which calls the one before; freed by the caller.
+// Returns functions with loops, each of which calls the previous one; the caller frees the text.
 static char *many_functions(unsigned n)
 {
     Sink s = {0};
@@ -219,7 +219,7 @@ static int count_bytes(void *user, const char *text, size_t n)
     return 1;
 }
 
-// Reads, optimizes and prints; what it came to.
+// Reads, optimizes and prints; returns the status.
 static OriStatus all_calls(OriContext *ori, const char *text, unsigned threads, Taken *t)
 {
     OriStatus status = ori_set_threads(ori, threads);
@@ -231,7 +231,7 @@ static OriStatus all_calls(OriContext *ori, const char *text, unsigned threads, 
     return status == ORI_OK ? ori_print(ori, m, ORI_PTX, count_bytes, t) : status;
 }
 
-// Whatever allocation fails, calls say so and all memory comes back; until none does.
+// Fails each allocation in turn: calls report the failure and free all memory. Ends when none fails.
 static void fail_each_allocation(const char *text, unsigned threads)
 {
     Taken t;
@@ -264,7 +264,7 @@ TEST(ori_allocator_threads)
     free(text);
 }
 
-// The same with limits, which fail at each chunk and not only where the system is asked.
+// The same with limits, which fail at each chunk, not only at calls of the system.
 TEST(ori_memory_limits)
 {
     char *text = many_functions(12);
@@ -280,7 +280,7 @@ TEST(ori_memory_limits)
             status = all_calls(ori, text, threads, &t);
             if (status != ORI_OK && CHECK_EQ(status, ORI_LIMIT))
                 CHECK(strstr(t.last_text, "memory limit of ") != NULL);
-            // The context is none the worse for it.
+            // The context still works.
             CHECK_EQ(ori_set_limits(ori, 0, 0), ORI_OK);
             t.n = 0;
             CHECK_EQ(all_calls(ori, text, threads, &t), ORI_OK);
@@ -303,7 +303,7 @@ TEST(ori_memory_limit)
     CHECK_EQ(ori_set_limits(ori, 0, 0), ORI_OK);
     OriModule *m = parse(ori, kernel);
     CHECK(m != NULL);
-    // A call that fails halfway leaves a module that says so.
+    // A call that fails midway leaves a module that reports it.
     CHECK_EQ(ori_set_limits(ori, 1000, 0), ORI_OK);
     CHECK_EQ(ori_optimize(ori, m), ORI_LIMIT);
     CHECK_EQ(ori_set_limits(ori, 0, 0), ORI_OK);

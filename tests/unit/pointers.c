@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-// Where addresses come from: spaces, symbols, ranges, what is exposed, and what grows in loops.
+// Tests pointer analysis: spaces, symbols, ranges, escaped variables, pointers that grow in loops.
 #include "ir/analysis/pointers.h"
 
 #include "ir/text/text.h"
 #include "tests/unit/unit.h"
 
-/* -- What was found, as text ---------------------------------------------------------------------------- */
+/* -- Results as text ------------------------------------------------------------------------------------ */
 
 typedef struct Found {
     Heap heap;
@@ -32,8 +32,8 @@ static void say_name(Found *f, SymId sym)
     say(f, "%.*s", (int)stem.len, stem.text);
 }
 
-// `x+4`, `~x+4` for a generic address, `local+0..8` where only the space is known, `+` for any offset.
-static void say_origin(Found *f, const Pointer *at)
+// Prints `x+4`, `~x+4` for a generic address, `local+0..8` if only the space is known, `+` for any offset.
+static void say_pointer(Found *f, const Pointer *at)
 {
     static const char *const spaces[16] = {
         [SP_NONE] = "?", [SP_LOCAL] = "local", [SP_SHARED] = "shared", [SP_CLUSTER] = "cluster"};
@@ -58,7 +58,7 @@ static void say_all(Found *f)
     const Fn *fn = f->module->fns.at[0];
     for (uint32_t k = 0; k < f->pointers->accesses.n; k++) {
         say(f, k ? " " : "");
-        say_origin(f, f->pointers->accesses.at[k].at);
+        say_pointer(f, f->pointers->accesses.at[k].at);
     }
     for (uint32_t s = 1; s < fn->syms.n; s++)
         if (f->pointers->escaped[s]) {
@@ -97,7 +97,7 @@ static const char *find(Found *f, const char *form, const char *body)
         heap_fail(&f->heap, ST_BAD_INPUT, "%.*s", (int)MIN(messages.n, 200), messages.text);
     sink_free(&messages);
     f->pointers = pointers_of(f->module->fns.at[0]);
-    // The first are the loads of the parameters.
+    // The first addresses are those of the parameter loads.
     say_all(f);
     const char *after = strncmp(f->text, "n+0 p+0", 7) ? f->text : f->text + 7;
     return after + (*after == ' ');
@@ -156,7 +156,7 @@ TEST(pointers_symbols_and_spaces)
     check_both(cases, ARRAY_LEN(cases));
 }
 
-// shared::cta lies in shared::cluster; the other way round nothing says so, but of variables.
+// shared::cta is a part of shared::cluster. An address in shared::cluster is in shared::cta only if it is a variable's.
 TEST(pointers_in_a_cluster)
 {
     static const Case cases[] = {
@@ -223,7 +223,7 @@ TEST(pointers_ranges)
     check_both(cases, ARRAY_LEN(cases));
 }
 
-// Addresses of 32 bits wrap, and come out of conversions as they are only where they did not.
+// Addresses of 32 bits wrap; a conversion keeps an address only if it did not wrap.
 TEST(pointers_of_32_bits)
 {
     static const Case cases[] = {
@@ -296,8 +296,8 @@ TEST(pointers_of_several_definitions)
     check_all("ssa", ssa, ARRAY_LEN(ssa));
 }
 
-// Numbers in loops are any, unless something bounds them behind. A pointer that walks may be any
-// distance from the variable, but of no other one.
+// Numbers in loops have a full range, unless a later instruction bounds them. A pointer that advances in a loop may
+// have any offset from its variable, but addresses no other variable.
 TEST(pointers_in_loops)
 {
     static const Case multi[] = {

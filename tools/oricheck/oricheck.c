@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// oricheck: runs test files, each in a context of its own.
+// Runs test files, each in a context of its own.
 #define _DEFAULT_SOURCE
 #include <dirent.h>
 #include <errno.h>
@@ -13,7 +13,7 @@
 #include "tools/oricheck/check.h"
 
 enum { EXIT_PASSED = 0, EXIT_FAILED = 1, EXIT_USAGE = 2, EXIT_IO = 5, MAX_SECONDS = 60 };
-#define MAX_MEMORY ((size_t)2 << 30)  // of one test
+#define MAX_MEMORY ((size_t)2 << 30)  // memory of one test
 
 enum {
 #define OPTION(id, ...) OPT_##id,
@@ -36,7 +36,7 @@ typedef struct Driver {
     uint32_t passed, failed, skipped;
     Out out;
     char buf[1 << 14];
-    // The test that runs.
+    // The current test.
     Ctx ctx;
     Test test;
 } Driver;
@@ -96,7 +96,7 @@ static const Program program = {
     .nlast = ARRAY_LEN(last),
 };
 
-// False: a message was printed. *done: nothing is left to do.
+// Returns false after an error message. Sets *done if no test is to run.
 static bool parse_command_line(Driver *d, int argc, char **argv, bool *done)
 {
     OptionParser p = program_parser(&program, argc, argv);
@@ -138,7 +138,7 @@ static bool add_found(Driver *d, const char *path)
 {
     struct stat st;
     if (stat(path, &st) != 0)
-        return true;  // a link to nothing
+        return true;  // a broken link
     if (S_ISDIR(st.st_mode))
         return add_folder(d, path);
     return !S_ISREG(st.st_mode) || !(has_suffix(path, ".ori") || has_suffix(path, ".ptx")) || add_file(d, path);
@@ -191,7 +191,7 @@ static bool find_files(Driver *d)
 
 /* -- Crashes -------------------------------------------------------------------------------------------- */
 
-// The only state outside of the driver: a signal handler can be told nothing else.
+// Global because a signal handler takes no other argument.
 static const char *volatile running;
 static const int fatal[] = {SIGSEGV, SIGABRT, SIGBUS, SIGFPE, SIGILL, SIGALRM};
 static struct sigaction before[ARRAY_LEN(fatal)];
@@ -202,7 +202,7 @@ static void say(const char *text)
     (void)written;
 }
 
-// Names the file, and lets happen what would have happened: a sanitizer's report, a core.
+// Names the file, then restores the default handling: a sanitizer's report, a core.
 static void crashed(int sig, siginfo_t *info, void *context)
 {
     (void)context;
@@ -214,12 +214,12 @@ static void crashed(int sig, siginfo_t *info, void *context)
         if (fatal[k] == sig)
             sigaction(sig, &before[k], NULL);
     if (info->si_code <= 0 || sig == SIGALRM)
-        raise(sig);  // sent by a program, so it will not come again by itself
+        raise(sig);  // sent by a program, so returning does not raise it again
 }
 
 static void watch_crashes(void)
 {
-    static char stack[1 << 16];  // of the handler: the other may have overflowed
+    static char stack[1 << 16];  // stack of the handler: the main stack may have overflowed
     sigaltstack(&(stack_t){.ss_sp = stack, .ss_size = sizeof stack}, NULL);
     struct sigaction action = {.sa_sigaction = crashed, .sa_flags = SA_SIGINFO | SA_ONSTACK};
     for (size_t k = 0; k < ARRAY_LEN(fatal); k++)
@@ -275,7 +275,7 @@ static void run_file(Driver *d, const char *path)
     running = NULL;
     source_close(&d->test.source);
     count(d);
-    heap_release(&ctx->heap);  // after the last use of the reason of a skip
+    heap_release(&ctx->heap);  // after count(), which prints t->skip
     out_flush(&d->out);
     fflush(stdout);
 }
@@ -302,7 +302,7 @@ static int run(Driver *d, int argc, char **argv)
 
 int main(int argc, char **argv)
 {
-    static Driver driver;  // large; there is one
+    static Driver driver;  // too large for the stack
     Driver *d = &driver;
     jmp_buf unwind;
     volatile int status = EXIT_USAGE;
