@@ -31,7 +31,7 @@ FISHDIR     = $(DATADIR)/fish/vendor_completions.d
 INSTALL     = install
 VERSION     = $(shell sed -n 's/^.define ORI_VERSION "\([^"]*\)".*/\1/p' tools/options/options.h)
 
-PROGRAMS = oriopt oricheck orirun
+PROGRAMS = oriopt oricheck orirun ori-ptxas
 LIB_SRC  = $(wildcard ir/*/*.c knobs/*.c phases/*.c phases/*/*.c phases/*/*/*.c sm/*.c tools/lib/*.c)
 LIB_OBJ  = $(LIB_SRC:%.c=$B/%.o)
 # What programs share and is nothing for a library: it reads command lines, and prints.
@@ -39,7 +39,8 @@ PROGRAM_OBJ = $(patsubst %.c,$B/%.o,$(wildcard tools/options/*.c tools/orirun/ru
 CHECK_OBJ = $(patsubst %.c,$B/%.o,$(wildcard tools/oricheck/*.c))
 OPT_OBJ  = $(patsubst %.c,$B/%.o,$(wildcard tools/oriopt/*.c))
 RUN_OBJ  = $B/tools/orirun/orirun.o
-MAIN_OBJ = $(CHECK_OBJ) $(OPT_OBJ) $(RUN_OBJ)
+PTXAS_OBJ = $(patsubst %.c,$B/%.o,$(wildcard tools/oriptxas/*.c))
+MAIN_OBJ = $(CHECK_OBJ) $(OPT_OBJ) $(RUN_OBJ) $(PTXAS_OBJ)
 GEN_OBJ  = $(patsubst %.c,$B/%.o,$(wildcard tools/origen/*.c))
 UNIT_SRC = $(wildcard tests/unit/*.c)
 RULES_SRC = $(wildcard tests/proofs/*.c)
@@ -60,6 +61,7 @@ $B/libori.a $B/programs.a:
 $B/oricheck: $(CHECK_OBJ)
 $B/oriopt: $(OPT_OBJ)
 $B/orirun: $(RUN_OBJ)
+$B/ori-ptxas: $(PTXAS_OBJ)
 $(PROGRAMS:%=$B/%): $B/programs.a $B/libori.a
 	$(CC) $(CFLAGS) $(SANITIZE) -pthread $(filter %.o,$^) $B/programs.a $B/libori.a -o $@
 

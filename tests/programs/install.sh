@@ -17,14 +17,16 @@ cd "$root" || exit 2
 tests=$root/tests B=${ORIOPT%/*}
 programs=$B
 make_work
-names='oriopt orirun oricheck origen'
+names='oriopt orirun oricheck origen ori-ptxas'
 
 has_man_db() { man --version 2>/dev/null | grep -q '^man [0-9]'; }
 files() { (cd "$1" && find . ! -type d | sort); }
-table_of() { echo "tools/$1/$1.def"; }
+table_of() { echo "tools/$1/$1.def" | tr -d -; }
+# The options --help and --version of ori-ptxas are those of ptxas.
+own_of() { case $1 in ori-ptxas) echo ori- ;; esac; }
 # options_of PROGRAM: prints name<TAB>kind<TAB>argument<TAB>help of its options.
 options_of() {
-    sed -n 's/^OPTION([A-Z_]*, "\([^"]*\)", \([A-Z]*\), "\([^"]*\)", \(COMMAND, \|LAUNCH, \|RUN, \|\)"\(.*\)")$/\1	\2	\3	\5/p' \
+    sed -n 's/^\(OPTION\|PTXAS\|PTXAS_SAME\)([A-Z_]*, "\([^"]*\)", \([A-Z]*\), "\([^"]*\)", \(COMMAND, \|LAUNCH, \|RUN, \|"[A-Za-z-]*", [A-Z_]*, \|PLAIN, \|AS_IS, \|\)"\(.*\)")$/\2	\3	\4	\6/p' \
         "$(table_of "$1")"
 }
 
@@ -45,7 +47,7 @@ done
 for f in include/ori.h lib/libori.a lib/pkgconfig/ori.pc; do echo "./usr/local/$f"; done)
 is "$(files "$dest")" "$(echo "$expected" | sort)"
 is "$(find "$dest" ! -type d ! -perm 755 ! -perm 644)" ""
-is "$(find "$dest/usr/local/bin" -type f -perm 755 | wc -l)" 4
+is "$(find "$dest/usr/local/bin" -type f -perm 755 | wc -l)" 5
 name="install writes nothing outside of DESTDIR"
 is "$(find "$work" -newer "$work/before" ! -type d ! -path "$dest/*" ! -path "$work/out")" ""
 is "$(find "$programs/docs" "$programs/libori.a" "$programs/oriopt" -newer "$work/before" ! -type d)" ""
@@ -58,8 +60,8 @@ is "$(files "$dest")" ./usr/local/lib/other/file
 name="install with folders of its own"
 made B="$B" install DESTDIR="$work/own" PREFIX=/opt/ori BINDIR=/usr/bin LIBDIR=/opt/ori/lib64 MANDIR=/usr/man \
     INCLUDEDIR=/usr/include/ori
-is "$(files "$work/own" | grep -cE '^\./usr/(bin/ori|man/man1/ori|include/ori/ori\.h)|^\./opt/ori/(lib64|share)/')" 23
-is "$(files "$work/own" | wc -l)" 23
+is "$(files "$work/own" | grep -cE '^\./usr/(bin/ori|man/man1/ori|include/ori/ori\.h)|^\./opt/ori/(lib64|share)/')" 28
+is "$(files "$work/own" | wc -l)" 28
 is "$(sed -n 's/^[a-z]*=//p' "$work/own/opt/ori/lib64/pkgconfig/ori.pc" | tr '\n' ' ')" \
     '/opt/ori ${prefix}/lib64 /usr/include/ori '
 made B="$B" uninstall DESTDIR="$work/own" PREFIX=/opt/ori BINDIR=/usr/bin LIBDIR=/opt/ori/lib64 MANDIR=/usr/man \
@@ -74,7 +76,7 @@ version=$("$dest/usr/local/bin/oriopt" --version | sed 's/.* //')
 name=version
 case $version in [0-9]*.[0-9]*) ok ;; *) bad "oriopt says '$version'" ;; esac
 is "$(sed -n 's/^Version: //p' "$dest/usr/local/lib/pkgconfig/ori.pc")" "$version"
-for p in $names; do is "$("$dest/usr/local/bin/$p" --version)" "$p $version"; done
+for p in $names; do is "$("$dest/usr/local/bin/$p" "--$(own_of "$p")version")" "$p $version"; done
 
 cat >"$work/client.c" <<'END'
 #include <ori.h>
@@ -121,14 +123,14 @@ for p in $names; do
     man="$share/man/man1/$p.1"
     options_of "$p" >"$work/options"
     name="$p: the table"
-    is "$(grep '^OPTION(' "$(table_of "$p")" | grep -vc ', LINE, "')" "$(wc -l <"$work/options")"
+    is "$(grep -E '^(OPTION|PTXAS|PTXAS_SAME)\(' "$(table_of "$p")" | grep -vc ', LINE, "')" "$(wc -l <"$work/options")"
     is "$(awk -F '\t' 'length($4) < 5 || $4 !~ /[a-z]/ { print $1 }' "$work/options")" ""
     for o in help version generate; do
-        is "$(grep "^$o	" "$work/options")" "$(options_of oriopt | grep "^$o	")"
+        is "$(sed 's/^ori-//; s/ (--.*//' "$work/options" | grep "^$o	" | head -n 1)" "$(options_of oriopt | grep "^$o	")"
     done
 
     name="$p: --help"
-    "$p" --help >"$work/help" 2>&1
+    "$p" "--$(own_of "$p")help" >"$work/help" 2>&1
     is "$(awk 'length > 80' "$work/help")" ""
     is "$(grep -c '[[:space:]]$' "$work/help")" 0
 
@@ -260,6 +262,10 @@ if have bash; then
     offers bash 'oricheck ' 'o d.ptx' one.ptx runs 'some folder' two.run
     offers bash 'oricheck "o' 'o d.ptx' one.ptx
     offers bash 'oriopt -- --em'
+    offers bash 'ori-ptxas --opt-l' --opt-level=
+    offers bash 'ori-ptxas -opt-l'
+    offers bash 'ori-ptxas --opt-level ' 0 1 2 3 4
+    offers bash 'ori-ptxas on' one.ptx
     offers bash 'oriopt --list-phases on' one.ptx
     offers bash 'origen --style=' mixed naive optimized
     offers bash 'origen --features -irr' -irreducible

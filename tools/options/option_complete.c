@@ -166,9 +166,10 @@ static void bash_options(const Program *p, Out *out)
         const char *dashes = option_dashes(o);
         out_fmt(out, "%s%s%s%s", k ? " " : "", dashes, o->name, o->kind == ARG_VALUE && dashes[1] ? "=" : "");
     }
-    out_z(out, "'\n"
-               "        [[ $whole == -[!-]* ]] && words=${words//--/-}\n"
-               "        ;;\n");
+    out_z(out, "'\n");
+    if (!p->spelling)
+        out_z(out, "        [[ $whole == -[!-]* ]] && words=${words//--/-}\n");
+    out_z(out, "        ;;\n");
 }
 
 void complete_bash(const Program *p, Out *out)
@@ -412,6 +413,6 @@ void complete_fish(const Program *p, Out *out)
     for (size_t k = 0; k < p->noptions; k++)
         fish_option(p, &p->options[k], p->options[k].name[1] ? 'l' : 's', out);
     for (size_t k = 0; k < p->noptions; k++)
-        if (p->options[k].name[1])
+        if (p->options[k].name[1] && !p->spelling)
             fish_option(p, &p->options[k], 'o', out);
 }

@@ -9,7 +9,11 @@
 enum { WIDTH = 80, HELP_COLUMN = 34 };
 
 // All that a man page refers to.
-static const char *const programs[] = {"oriopt", "orirun", "oricheck", "origen"};
+static const char *const programs[] = {"oriopt", "orirun", "oricheck", "origen", "ori-ptxas"};
+
+static const char usual_spelling[] = "`-x` and `--x` are the same, and so are `--x=VALUE` and `--x VALUE`. Where the "
+                                     "value is in brackets it may be left "
+                                     "out, and needs the `=`. `--` ends the options.";
 
 // `--emit=ptx|ori`: how help shows an option, and what is between the option and its value.
 static const char *value_separator(const Option *o)
@@ -246,9 +250,7 @@ static void program_man(const Program *program, Out *out)
     man_title(out, "description");
     man_text(out, program->about);
     man_title(out, "options");
-    man_text(out,
-             "`-x` and `--x` are the same, and so are `--x=VALUE` and `--x VALUE`. Where the value is in brackets it "
-             "may be left out, and needs the `=`. `--` ends the options.");
+    man_text(out, program->spelling ? program->spelling : usual_spelling);
     for (size_t k = 0; k < program->noptions; k++)
         man_option(out, &program->options[k]);
     for (size_t k = 0; k < program->nsections; k++)
@@ -305,6 +307,7 @@ int program_next(const Program *program, OptionParser *p, Out *out)
     if (id < 0)
         return id;
     const char *name = p->option->name;
+    name += strncmp(name, "ori-", 4) == 0 ? 4 : 0;
     if (strcmp(name, "help") == 0) {
         program_help(program, out);
     } else if (strcmp(name, "version") == 0) {

@@ -32,6 +32,7 @@ typedef struct Program {
     const char *purpose;   // a line, for lists of programs
     const char *operands;  // `FILE`, with what else may stand there; empty: it takes none
     const char *about;
+    const char *spelling;  // of options, where one dash is not the same as two; NULL: as option_next() takes them
     const Option *options;
     size_t noptions;
     const DocSection *sections;
@@ -47,7 +48,8 @@ enum { OPTION_DONE = -4 };  // the program answered, and has nothing else to do
 // Prints `NAME: ` and a message to standard error. Returns false.
 bool program_fail(const Program *program, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 OptionParser program_parser(const Program *program, int argc, char **argv);
-// Like option_next(), but for `help`, `version` and `generate`, which all programs have: it writes what they ask for.
+// Like option_next(), but answers `help`, `version` and `generate`, which all programs have. The first two are
+// `ori-help` and `ori-version` where the plain names belong to another program.
 int program_next(const Program *program, OptionParser *p, Out *out);
 // Flushes standard output. False: it could not be written, and a message says so.
 bool program_written(const Program *program);
