@@ -29,7 +29,10 @@ BASHDIR     = $(DATADIR)/bash-completion/completions
 ZSHDIR      = $(DATADIR)/zsh/site-functions
 FISHDIR     = $(DATADIR)/fish/vendor_completions.d
 INSTALL     = install
-VERSION     = $(shell sed -n 's/^.define ORI_VERSION "\([^"]*\)".*/\1/p' tools/options/options.h)
+
+# ORI_VERSION_MAJOR, _MINOR and _PATCH of ori.h.
+version_of = $(shell sed -n 's/^.define ORI_VERSION_$(1) \([0-9]*\)$$/\1/p' tools/lib/ori.h)
+VERSION := $(call version_of,MAJOR).$(call version_of,MINOR).$(call version_of,PATCH)
 
 PROGRAMS = oriopt oricheck orirun
 LIB_SRC  = $(wildcard ir/*/*.c knobs/*.c phases/*.c phases/*/*.c phases/*/*/*.c sm/*.c tools/lib/*.c)
@@ -43,7 +46,7 @@ MAIN_OBJ = $(CHECK_OBJ) $(OPT_OBJ) $(RUN_OBJ)
 GEN_OBJ  = $(patsubst %.c,$B/%.o,$(wildcard tools/origen/*.c))
 UNIT_SRC = $(wildcard tests/unit/*.c)
 RULES_SRC = $(wildcard tests/proofs/*.c)
-FORMATTED = $(filter-out %/lex.c,$(wildcard ir/*/*.[ch] knobs/*.[ch] phases/*.[ch] phases/*/*.[ch] phases/*/*/*.[ch] sm/*.[ch] tools/*/*.[ch] tests/*/*.[ch] tests/programs/embed/*.[ch] samples/embed/*.[ch]))
+FORMATTED = $(filter-out %/lex.c,$(wildcard ir/*/*.[ch] knobs/*.[ch] phases/*.[ch] phases/*/*.[ch] phases/*/*/*.[ch] sm/*.[ch] tools/*/*.[ch] tests/*/*.[ch] tests/programs/embed/*.[ch] samples/embed/*.[ch] samples/embed/*.cpp))
 
 INSTALLED = $(PROGRAMS) origen
 DOCS     = $(INSTALLED:%=$B/docs/man/%.1) $(INSTALLED:%=$B/docs/bash/%) $(INSTALLED:%=$B/docs/zsh/_%) \
