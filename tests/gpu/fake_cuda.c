@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // A stand-in for libcuda that runs launches by the interpreter, so that gpurun can be tried where there is no GPU. It
-// is loaded in place of the driver, finds the library's functions in gpurun itself, and serves one module at a time, in
-// which all buffers live.
+// is loaded in place of the driver, has a copy of the library, and serves one module at a time, in which all buffers
+// live.
 //
 // FAKE_CUDA says what shall go wrong: `none` no device, `old` a driver without a GPU that it knows, `ptx` no module
 // compiles, `flip` a bit of the first byte of every download is wrong, `fault` every kernel fails. FAKE_CUDA_SM is the

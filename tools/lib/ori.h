@@ -206,8 +206,8 @@ ORI_API OriStatus ori_set_knobs(OriContext *ori, const char *settings);
 ORI_API OriStatus ori_get_knob(OriContext *ori, const char *name, char *value, size_t size);
 
 /* Limits phases to the functions of these names. Other functions stay as they are, and ori_print() writes them, too. A
- * `count` of 0, the default, means all functions; `names` may then be NULL. ori_optimize() and ori_run_phases() return ORI_USAGE if the module
- * has no function of one of the names. */
+ * `count` of 0, the default, means all functions; `names` may then be NULL. ori_optimize() and ori_run_phases() return
+ * ORI_USAGE if the module has no function of one of the names. */
 ORI_API OriStatus ori_set_entries(OriContext *ori, const char *const *names, size_t count);
 
 /* Limits plans to a part of the pipeline: no phase before `start_before`, and none after `stop_after`, each a name,
