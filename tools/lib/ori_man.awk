@@ -203,5 +203,5 @@ comment {
 
 END {
     end_item()
-    print ".SH \"SEE ALSO\"\n\\fBoriopt\\fR(1)"
+    print ".SH \"SEE ALSO\"\n\\fBoriopt\\fR(1),\n\\fBorirun\\fR(1)"
 }
