@@ -50,7 +50,7 @@ static OriStatus optimize(OriContext *ori, const char *path, const char *phases)
     OriModule *module = ori_parse(ori, path, text, size, ORI_ANY);
     free(text);
     if (!module)
-        return ORI_BAD_INPUT;
+        return ori_parse_status(ori);
     OriStatus status = phases ? ori_run_phases(ori, module, phases) : ori_optimize(ori, module);
     for (size_t k = 0; status == ORI_OK && k < ori_function_count(module); k++)
         fprintf(stderr, "optimize: %s\n", ori_function_name(module, k));

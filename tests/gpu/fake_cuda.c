@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 // A substitute for libcuda that runs launches in the interpreter, for tests of gpurun without a GPU. It is loaded
-// instead of the driver, uses the library's functions in gpurun itself, and has at most one module, which owns all
-// buffers.
+// instead of the driver, has a copy of the library, and has at most one module, which owns all buffers.
 //
 // FAKE_CUDA selects a failure: `none` no device, `old` the driver supports no GPU of the machine, `ptx` no module
 // compiles, `flip` flips a bit of the first byte of every download, `fault` every kernel fails. FAKE_CUDA_SM is the

@@ -21,7 +21,7 @@ case ${1-} in
 --self-test) self_test=1 && shift ;;
 -*) echo "usage: run.sh [--self-test] [FILES.run...]" >&2 && exit 2 ;;
 esac
-[ -e "$B/libori.a" ] || { echo "run.sh: there is no '$B/libori.a' (run make, or set B)" >&2 && exit 2; }
+[ -e "$B/ori.a" ] || { echo "run.sh: there is no '$B/ori.a' (run make, or set B)" >&2 && exit 2; }
 make_work
 
 # compile OPTIONS...
@@ -30,9 +30,9 @@ compile() {
     $CC -std=c11 -Wall -Wextra -Wpedantic ${CFLAGS:--O2 -g} -I. "$@"
 }
 
-# The substitute uses the library's functions from the program, hence -rdynamic. Some systems have no libdl.
-compile -rdynamic tests/gpu/gpurun.c "$B/programs.a" "$B/libori.a" -ldl -o "$work/gpurun" 2>"$work/err" ||
-    compile -rdynamic tests/gpu/gpurun.c "$B/programs.a" "$B/libori.a" -o "$work/gpurun" || exit 2
+# Some systems have no libdl.
+compile tests/gpu/gpurun.c "$B/programs.a" "$B/ori.a" -ldl -o "$work/gpurun" 2>"$work/err" ||
+    compile tests/gpu/gpurun.c "$B/programs.a" "$B/ori.a" -o "$work/gpurun" || exit 2
 
 limit=
 ! have timeout || limit="timeout ${ORI_TIMEOUT:-300}"
@@ -103,7 +103,7 @@ trouble() {
 }
 
 self_test() {
-    compile -shared -fPIC tests/gpu/fake_cuda.c -o "$work/libcuda.so.1" || exit 2
+    compile -shared -fPIC tests/gpu/fake_cuda.c "$B/ori.a" -o "$work/libcuda.so.1" || exit 2
     cat >"$work/k.ptx" <<'END'
 .version 8.0
 .target sm_80

@@ -41,7 +41,7 @@ command -v timeout >/dev/null 2>&1 && limit="timeout 120"
 rules='
 include Makefile
 UNIT_OBJ = $(UNIT_SRC:%.c=$B/%.o)
-$B/mutant-unit: $(UNIT_OBJ) $B/libori.a
+$B/mutant-unit: $(UNIT_OBJ) $B/ori.a
 	$(CC) $(CFLAGS) $(filter %.o %.a,$^) -o $@
 -include $(UNIT_OBJ:.o=.d)
 '

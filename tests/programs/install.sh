@@ -34,7 +34,7 @@ options_of() {
 
 name=install
 dest="$work/a folder"
-made B="$B" all "$B/docs/ori.pc"
+made B="$B" all "$B/docs/ori.pc" "$B/docs/ori-config.cmake" "$B/docs/ori-config-version.cmake"
 touch "$work/before" && sleep 1
 made B="$B" install DESTDIR="$dest"
 expected=$(for p in $names; do
@@ -44,13 +44,17 @@ expected=$(for p in $names; do
     echo "./usr/local/share/zsh/site-functions/_$p"
     echo "./usr/local/share/fish/vendor_completions.d/$p.fish"
 done
-for f in include/ori.h lib/libori.a lib/pkgconfig/ori.pc; do echo "./usr/local/$f"; done)
+for f in include/ori.h lib/libori.a lib/libori.so lib/libori.so.0 lib/pkgconfig/ori.pc lib/cmake/ori/ori-config.cmake \
+    lib/cmake/ori/ori-config-version.cmake share/man/man3/ori.h.3; do
+    echo "./usr/local/$f"
+done)
 is "$(files "$dest")" "$(echo "$expected" | sort)"
-is "$(find "$dest" ! -type d ! -perm 755 ! -perm 644)" ""
+is "$(find "$dest" -type f ! -perm 755 ! -perm 644)" ""
+is "$(find "$dest" -type l)" "$dest/usr/local/lib/libori.so"
 is "$(find "$dest/usr/local/bin" -type f -perm 755 | wc -l)" 5
 name="install writes nothing outside of DESTDIR"
 is "$(find "$work" -newer "$work/before" ! -type d ! -path "$dest/*" ! -path "$work/out")" ""
-is "$(find "$programs/docs" "$programs/libori.a" "$programs/oriopt" -newer "$work/before" ! -type d)" ""
+is "$(find "$programs/docs" "$programs"/libori.* "$programs/oriopt" -newer "$work/before" ! -type d)" ""
 
 name=uninstall
 mkdir "$dest/usr/local/lib/other" && touch "$dest/usr/local/lib/other/file"
@@ -60,13 +64,32 @@ is "$(files "$dest")" ./usr/local/lib/other/file
 name="install with folders of its own"
 made B="$B" install DESTDIR="$work/own" PREFIX=/opt/ori BINDIR=/usr/bin LIBDIR=/opt/ori/lib64 MANDIR=/usr/man \
     INCLUDEDIR=/usr/include/ori
-is "$(files "$work/own" | grep -cE '^\./usr/(bin/ori|man/man1/ori|include/ori/ori\.h)|^\./opt/ori/(lib64|share)/')" 28
+is "$(files "$work/own" | grep -cE '^\./usr/(bin/ori|man/man1/ori|include/ori/ori\.h)|^\./opt/ori/(lib64|share)/|^\./usr/man/man3/ori')" 28
 is "$(files "$work/own" | wc -l)" 28
 is "$(sed -n 's/^[a-z]*=//p' "$work/own/opt/ori/lib64/pkgconfig/ori.pc" | tr '\n' ' ')" \
     '/opt/ori ${prefix}/lib64 /usr/include/ori '
+# The prefix, LIBDIR and INCLUDEDIR of a package file of CMake.
+folders_of() { sed -n '/BASE_DIR/s/^[^"]*"\([^"]*\)".*/\1/p; s/^set(_ori_.*"\(.*\)")$/\1/p' "$1" | tr '\n' ' '; }
+is "$(folders_of "$work/own/opt/ori/lib64/cmake/ori/ori-config.cmake")" '../../.. ${_ori_prefix}/lib64 /usr/include/ori '
 made B="$B" uninstall DESTDIR="$work/own" PREFIX=/opt/ori BINDIR=/usr/bin LIBDIR=/opt/ori/lib64 MANDIR=/usr/man \
     INCLUDEDIR=/usr/include/ori
 is "$(files "$work/own")" ""
+
+# In /usr of Debian, zsh reads another folder than in /usr/local and elsewhere.
+name="folders of Debian"
+multiarch=/usr/lib/x86_64-linux-gnu
+made B="$B" install DESTDIR="$work/debian" PREFIX=/usr LIBDIR=$multiarch
+zsh=site-functions
+[ ! -e /etc/debian_version ] || zsh=vendor-completions
+for f in bin/oriopt "${multiarch#/usr/}/libori.so.0" share/bash-completion/completions/oriopt share/zsh/$zsh/_oriopt \
+    share/fish/vendor_completions.d/oriopt.fish share/man/man1/oriopt.1 share/man/man3/ori.h.3; do
+    if [ -s "$work/debian/usr/$f" ]; then ok; else bad "there is no /usr/$f"; fi
+done
+is "$(sed -n 's/^libdir=//p' "$work/debian$multiarch/pkgconfig/ori.pc")" '${prefix}/lib/x86_64-linux-gnu'
+is "$(folders_of "$work/debian$multiarch/cmake/ori/ori-config.cmake")" \
+    '../../../.. ${_ori_prefix}/lib/x86_64-linux-gnu ${_ori_prefix}/include '
+made B="$B" install DESTDIR="$work/split" PREFIX=/usr LIBDIR=/lib64
+is "$(folders_of "$work/split/lib64/cmake/ori/ori-config.cmake")" '/usr /lib64 ${_ori_prefix}/include '
 
 # -- The library -------------------------------------------------------------------------------------------------------
 
@@ -86,6 +109,7 @@ END
 cp "$work/client.c" "$work/client.cc"
 # client COMPILER SOURCE: compiles with the installed library.
 client() {
+    export LD_LIBRARY_PATH="$dest/usr/local/lib"
     name="client, $1"
     if ! have "$1"; then
         skip "no $1"
@@ -102,19 +126,35 @@ client() {
     fi
     is "$("$work/client" 2>&1)" "$version"
     rm -f "$work/client"
+    unset LD_LIBRARY_PATH
 }
 client "$CC" client.c
 client g++ client.cc
 name="the header alone, strictly"
 runs "$CC" -std=c11 -Wall -Wextra -Wpedantic -Werror -fsyntax-only -x c "$dest/usr/local/include/ori.h"
-name="names that the library exports"
-if have nm; then
-    is "$(nm -g --defined-only "$dest/usr/local/lib/libori.a" 2>/dev/null | grep -c ' T main$')" 0
-else
-    skip "no nm"
-fi
+
+name="ori.h(3)"
+man="$dest/usr/local/share/man/man3/ori.h.3"
+sed 's/\\-/-/g; s/\\f.//g' "$man" >"$work/man"
+for f in $(sed -n 's/^ORI_API .*[ *]\(ori_[a-z_]*\)(.*/\1/p' tools/lib/ori.h); do
+    if grep -qE "^[A-Za-z].*[ *]$f\(" "$work/man"; then ok; else bad "$f is not in it"; fi
+done
+is "$(grep '^\.SH' "$man" | sed 's/.*"\(.*\)"/\1/' | head -n 3 | tr '\n' ',')" NAME,SYNOPSIS,DESCRIPTION,
+is "$(sed -n 's/^\.TH ORI\.H 3 "" "ori \(.*\)" "ori"$/\1/p' "$man")" "$version"
+is "$(awk 'length > 80 && !/^\\fB/' "$man")" ""
 
 # -- Texts -------------------------------------------------------------------------------------------------------------
+
+# check_man PAGE: man page checkers have no complaints. A date would change without anything that the page says.
+check_man() {
+    ! have groff || runs groff -man -Tascii -ww -z "$1"
+    ! have mandoc || is "$(mandoc -T lint -W warning "$1" | grep -v 'missing date, using ""')" ""
+    has_man_db || return
+    man --warnings -l "$1" >/dev/null 2>"$work/err"
+    is "$(cat "$work/err")" ""
+}
+name="ori.h(3)"
+check_man "$dest/usr/local/share/man/man3/ori.h.3"
 
 share="$dest/usr/local/share"
 PATH=$dest/usr/local/bin:$PATH
@@ -170,13 +210,7 @@ for p in $names; do
     done
     is "$(sed -n '/^\.SH "NAME"/{n;p;}' "$man" | grep -c "^$p \\\\- [a-z]")" 1
     is "$(awk 'length > 80 && !/^\\fB/' "$man")" ""
-    have groff && runs groff -man -Tascii -ww -z "$man"
-    # Man pages have no date.
-    have mandoc && is "$(mandoc -T lint -W warning "$man" | grep -v 'missing date, using ""')" ""
-    if has_man_db; then
-        man --warnings -l "$man" >/dev/null 2>"$work/err"
-        is "$(cat "$work/err")" ""
-    fi
+    check_man "$man"
 done
 name="man pages"
 for checker in groff mandoc; do have $checker || skip "no $checker"; done

@@ -8,12 +8,15 @@
 
 enum { WIDTH = 80, HELP_COLUMN = 34 };
 
-// All that a man page refers to.
-static const char *const programs[] = {"oriopt", "orirun", "oricheck", "origen", "ori-ptxas"};
+// The pages that each man page refers to.
+static const struct {
+    const char *name;
+    int section;
+} pages[] = {{"oriopt", 1}, {"orirun", 1}, {"oricheck", 1}, {"origen", 1}, {"ori-ptxas", 1}, {"ori.h", 3}};
 
-static const char usual_spelling[] = "`-x` and `--x` are the same, and so are `--x=VALUE` and `--x VALUE`. Where the "
-                                     "value is in brackets it may be left "
-                                     "out, and needs the `=`. `--` ends the options.";
+static const char usual_spelling[] =
+    "`-x` and `--x` are the same, and so are `--x=VALUE` and `--x VALUE`. A value in brackets may be left out, and "
+    "needs the `=`. `--` ends the options.";
 
 // `--emit=ptx|ori`: how help shows an option, and what is between the option and its value.
 static const char *value_separator(const Option *o)
@@ -260,10 +263,10 @@ static void program_man(const Program *program, Out *out)
         man_section(out, &program->last[k]);
     man_title(out, "see also");
     bool any = false;
-    for (size_t k = 0; k < ARRAY_LEN(programs); k++) {
-        if (strcmp(programs[k], program->name) == 0)
+    for (size_t k = 0; k < ARRAY_LEN(pages); k++) {
+        if (strcmp(pages[k].name, program->name) == 0)
             continue;
-        out_fmt(out, "%s\\fB%s\\fR(1)", any ? ",\n" : "", programs[k]);
+        out_fmt(out, "%s\\fB%s\\fR(%d)", any ? ",\n" : "", pages[k].name, pages[k].section);
         any = true;
     }
     out_char(out, '\n');

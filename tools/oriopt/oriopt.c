@@ -18,22 +18,7 @@ static void to_nowhere(void *user, const char *text, size_t n) { (void)user, (vo
 
 static bool out_to_nowhere(void *user, const char *text, size_t n) { return (void)user, (void)text, (void)n, true; }
 
-static bool is_named(const Module *m, const Fn *fn, const char *entry)
-{
-    char buf[4096];  // longer names are cut
-    return strcmp(entry, name_text(&m->tables, m->syms.at[fn->sym].name, buf, sizeof buf)) == 0;
-}
-
-static bool is_selected(void *user, const Fn *fn)
-{
-    const Job *job = user;
-    for (size_t k = 0; k < job->settings->nentries; k++)
-        if (is_named(fn->module, fn, job->settings->entries[k]))
-            return true;
-    return job->settings->nentries == 0;
-}
-
-// Notes which --entry options name functions of this piece, and how many instructions it has.
+// Marks the --entry options that name functions of this piece, and counts its instructions.
 static void survey_piece(Job *job, const Module *m, uint32_t first)
 {
     const Settings *s = job->settings;
@@ -41,21 +26,19 @@ static void survey_piece(Job *job, const Module *m, uint32_t first)
         const Item *item = &m->items.at[k];
         const Fn *fn = item->kind == ITEM_FN ? m->fns.at[item->index] : NULL;
         job->instrs += fn ? fn->ninstrs : 0;
-        for (size_t e = 0; fn && e < s->nentries; e++)
-            job->entry_seen[e] |= is_named(m, fn, s->entries[e]);
+        if (fn)
+            entries_note(&job->entries, fn);
     }
     if (s->max_insns && job->instrs > s->max_insns)
         heap_fail(&job->ctx.heap, ST_LIMIT, "the module has %llu instructions, more than --max-insns allows",
                   (unsigned long long)job->instrs);
 }
 
-// Every --entry must name a function.
+// True if every --entry names a function; otherwise a message says which does not.
 static bool entries_exist(const Job *job)
 {
-    for (size_t k = 0; k < job->settings->nentries; k++)
-        if (!job->entry_seen[k])
-            return settings_bad_value("entry", job->settings->entries[k], "a function of this module");
-    return true;
+    const char *missing = entries_missing(&job->entries);
+    return !missing || settings_bad_value("entry", missing, "a function of this module");
 }
 
 static bool cannot_write(Job *job, const char *path, const char *why)
@@ -156,8 +139,8 @@ static void run_piece(Job *job, Module *m, uint32_t first, Out *out)
                    .module = m,
                    .first = first,
                    .end = m->items.n,
-                   .wanted = is_selected,
-                   .user = job,
+                   .wanted = entries_have,
+                   .user = &job->entries,
                    .out = s->emit ? out : NULL,
                    .lang = job->output_lang,
                    .threads = job->alone || phase_may_report(&job->ctx, m) ? 1 : s->threads,
@@ -400,6 +383,7 @@ Status run_job(const Settings *s, bool quiet)
     if (!job)
         return ST_LIMIT;
     job->settings = s;
+    job->entries = (Entries){.names = s->entries, .seen = job->entry_seen, .n = s->nentries};
     Ctx *ctx = &job->ctx;
     jmp_buf unwind;
     volatile Status status;

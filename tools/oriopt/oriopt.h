@@ -5,6 +5,7 @@
 #define ORI_ORIOPT_H
 
 #include "phases/manager/remarks.h"
+#include "tools/lib/entries.h"
 #include "tools/options/option_docs.h"
 #include "tools/orirun/run_each.h"
 
@@ -56,9 +57,10 @@ typedef struct Job {
     KnobStore *knobs;
     Lang lang, output_lang;
     Module *module;
-    bool whole;           // read before the first function runs
-    bool alone;           // on this thread
-    bool entry_seen[64];  // by settings->entries
+    bool whole;  // read before the first function runs
+    bool alone;  // on this thread
+    Entries entries;
+    bool entry_seen[64];  // of `entries`
     uint64_t instrs;      // read so far
     double read_s, write_s;
     TextBuffer text;  // of check_each: what is to be written
