@@ -26,7 +26,7 @@ HEADER = """\
 # Printed by gen_float.py {name}: do not edit. Inputs in hexadecimal, in the order of the operands, then the outputs;
 # `_`: any value is right. `d:32` is a destination register of 32 bits.
 #
-# What the ISA leaves open, and holds for the whole file:
+# Left open by the ISA, and fixed for the whole file:
 # - NaN results are 7fffffff (f32) and 7fff (f16, bf16) where it says "unspecified" or "canonical"; those of f64 are
 #   `_`. But abs, neg and cvt keep of a NaN what ptxas keeps when it folds them (tests/ptxas/same/nan.ptx).
 # - .ftz looks at results after rounding: what rounds up to the least normal number is not flushed.

@@ -46,7 +46,7 @@ chmod +x bin/emit-ptx
 tools_of() {
     case $1 in
     *nvcc*) echo nvcc ptxas ;;
-    *clang*) echo clang ptxas ;;
+    *clang*) echo clang-with-CUDA ptxas ;;
     *python3*) echo python3 ptxas ;;
     *ptxas*) echo ptxas ;;
     esac
@@ -58,7 +58,12 @@ if [ -s commands ]; then ok; else bad "there are no commands"; fi
 while read -r line; do
     name=$line
     missing=
-    for tool in $(tools_of "$line"); do have "$tool" || missing=$tool; done
+    for tool in $(tools_of "$line"); do
+        case $tool in
+        clang-with-CUDA) clang -x cuda --cuda-gpu-arch=sm_80 --cuda-device-only -S k.cu -o k.s 2>err || missing=$tool ;;
+        *) have "$tool" || missing=$tool ;;
+        esac
+    done
     if [ "$missing" ]; then
         skip "there is no $missing"
     elif $limit sh -c "set -e; $line" >out 2>err </dev/null; then

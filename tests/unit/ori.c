@@ -316,7 +316,7 @@ static void note_knob(void *user, const OriKnob *knob)
     ++*n;
 }
 
-// How many rows a table of JSON has.
+// Returns the number of rows of a table in JSON.
 static int rows(const char *json)
 {
     int n = 0;

@@ -134,7 +134,7 @@ ORI_API void ori_on_report(OriContext *ori, OriReportFn *receive, void *user);
 
 /* -- Statistics ----------------------------------------------------------------------------------------- */
 
-/* What happened to a function, as `oriopt --stats` prints it. */
+/* Statistics of a function, those that `oriopt --stats` prints. */
 typedef struct OriFunctionStats {
     const char *function;
     unsigned instructions_in, instructions; /* before and after the phases */
