@@ -111,7 +111,7 @@ static void fail(const char *what, const ValueRange *a, const ValueRange *b, con
         return;
     const ValueRange *all[] = {a, b, f};
     printf("ranges: %s of %llu and %llu", what, (unsigned long long)x, (unsigned long long)y);
-    for (int k = 0; k < 3; k++)
+    for (int k = 0; k < 3 && all[k]; k++)
         printf("; zeros %llx ones %llx, %llu..%llu, %lld..%lld", (unsigned long long)all[k]->zeros,
                (unsigned long long)all[k]->ones, (unsigned long long)all[k]->umin, (unsigned long long)all[k]->umax,
                (long long)all[k]->smin, (long long)all[k]->smax);
