@@ -185,6 +185,8 @@ SmTarget sm_newest(void);
 bool sm_find(const char *text, SmTarget *target, char why[static 300]);
 // What the first word of a module's `.target` means; a number that is not known has the nearest backend not above it.
 SmTarget sm_of_module(const Module *m);
+// Whether the target of a module exists; otherwise `why` suggests another, and names the backend that is taken.
+bool sm_check_module(const Module *m, char why[static 300]);
 // The k-th target that there is, from 0, with its name. False: there are no more.
 bool sm_nth_target(size_t k, SmTarget *target, char name[static 12]);
 

@@ -283,6 +283,7 @@ typedef struct Diag {
     void *user;
     const char *program;  // that says what has no file; NULL: oriopt
     bool json;            // one JSON object a line instead of text
+    bool errors_only;     // warnings and notes are dropped
     uint32_t errors;      // reported so far
     uint32_t max_errors;  // reading stops at this many; 0 = no limit
     size_t line_offset;   // cache: offset of the start of line `line`

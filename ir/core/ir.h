@@ -350,6 +350,8 @@ typedef struct DescCache {
 MnemCache *desc_cache_mnem(DescCache *c, const char *text, size_t len);
 // As desc_intern(). The same holds for `shape`.
 DescId desc_cache_find(DescCache *c, MnemCache *mnem, const char *shape, uint32_t n, const char **why);
+// Warns once for each mnemonic of an instruction that the version or the target of the module lacks: ptxas rejects it.
+void desc_cache_warn(MnemCache *mnem, const Module *m, DescId desc, Diag *diag, size_t offset);
 
 /* -- Operands ----------------------------------------------------------------------------------------------- */
 
@@ -613,6 +615,7 @@ struct Module {
     Tables tables;
     StrId version, target;  // texts behind `.version` and `.target`
     StrId sm;               // first entry of the target, "sm_90"
+    size_t sm_offset;       // in the source, of this entry
     Isa isa;                // both as numbers; UINT16_MAX: not known
     uint32_t address_size;  // 0 = not written
     bool debug;
@@ -715,6 +718,10 @@ SymId module_sym(Module *m, Name name, SymKind kind);
 // The first symbol of this name; 0 if there is none. The name's stem may come from a function's tables.
 SymId module_find(const Module *m, Name name);
 void module_item(Module *m, ItemKind kind, uint32_t index);
+// Returns whether an item is `.file NUMBER "NAME"`, with these.
+bool module_file(const Module *m, uint32_t item, uint32_t *number, Str *name);
+// Writes the position in the source that .loc and .file give, "a.cu:3"; empty: they give none.
+void fn_source_position(const Fn *fn, LineId line, char text[static 200]);
 void module_add_fn(Module *m, Fn *fn);
 // Says of a function that is done with that it is pure, if it is, for those that are looked at later.
 void module_note_pure(Module *m, const Fn *fn);

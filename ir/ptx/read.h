@@ -107,7 +107,8 @@ typedef struct PtxReader {
     uint32_t brackets;    // of any kind that are open in the operands that are being read
     uint32_t braces;      // open in the statement that is being read, for error recovery
     bool saw_version, saw_target;
-    size_t piece;  // where the piece begins that is being read
+    size_t piece;           // where the piece begins that is being read
+    const char *statement;  // the start of the statement or item that is being read
 
     VEC(Reg) module_regs;             // PTX 1.x and 2.x: registers at module level
     NameTable globals, locals, used;  // used: label and symbol names of the function, to keep them unique
@@ -142,6 +143,9 @@ typedef struct PtxReader {
 _Noreturn void rd_fail(Reader *r, size_t offset, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 // The same with the word at the offset for the `%.*s` of the format.
 _Noreturn void rd_fail_word(Reader *r, size_t offset, const char *fmt);
+// Reports a missing semicolon before the token at the offset: at the end of the token before it, if that stands on an
+// earlier line. Unwinds to the next statement.
+_Noreturn void rd_fail_end(Reader *r, size_t offset, const char *message);
 // Reports and goes on.
 void rd_error(Reader *r, size_t offset, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 void rd_next(Reader *r);            // operand token

@@ -23,6 +23,9 @@ void text_write_header(const Module *m, Out *out);
 // One item of the module, in order.
 void text_write_item(const Module *m, const Item *item, Out *out);
 void text_write_fn(const Fn *fn, Out *out);
+// Writes each block of a function between two calls of `around`, for other forms than a file.
+typedef void TextAround(void *user, BlockId b, bool begins);
+void text_write_blocks(const Fn *fn, Out *out, TextAround *around, void *user);
 // A file of its own: the module's target, what the function refers to, and the function.
 void text_write_dump(const Fn *fn, Out *out);
 
