@@ -8,10 +8,14 @@
 /* manager/dump.c */
 // Around the plan of one function.
 void dump_start(Ctx *ctx, const Fn *fn);
-void dump_end(Ctx *ctx);
+void dump_end(Ctx *ctx, const Fn *fn);
 // Around a phase. `changed`: whether the function is another than before.
 void dump_before(Ctx *ctx, const Fn *fn, int row);
 void dump_after(Ctx *ctx, const Fn *fn, int row, bool changed);
+
+/* dump_cfg.c */
+// Writes the control flow graph of a function as a digraph of Graphviz with this title.
+void dump_graph(const Fn *fn, const char *title, Out *out);
 
 /* self_check.c */
 // Whether the phase kept to its contract; unwinds with an internal error otherwise.

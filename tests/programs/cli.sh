@@ -129,11 +129,21 @@ run "list of phases" 0 --list-phases
 lines out "$rows"
 silent err
 for status in implemented hook machine not-yet; do says out " $status "; done
+name="list of phases has their knobs"
+is "$(sed -n 's/^ *\([0-9]*\) .*\[knobs: \(.*\)\]$/\1 \2/p' out)" "1 NvOptRecipes
+23 PhiInputLimit
+37 MovWeightForConvertMemToReg, GeneralOptimizeEnable
+159 CopyPropBudget, CopyPropGlobalBudget
+160 ConvertMemoryToRegIndexedSizeLimit, ConvertMemoryToRegWhole
+165 FoldBudget, FoldRulesOff, limit-fold-fp
+167 StoreForwardingBudget
+168 FormLop3Budget"
 run "list of phases as JSON" 0 --list-phases=json
 json out
 name="list of phases as JSON has all rows"
 if [ "$(grep -o '"index":[0-9]*' out | sort -u | wc -l)" -eq "$rows" ]; then ok; else bad "not $rows rows"; fi
 says out '"index":49,"name":"GvnCse","kind":"transform","status":'
+says out '"knobs":["CopyPropBudget","CopyPropGlobalBudget"],"summary":'
 for level in 0 1 2 3 4; do
     run "pipeline at -O$level" 0 --print-pipeline -O$level
     cp out plan
@@ -729,9 +739,22 @@ run "times" 0 --time-phases --emit=none good.ptx
 says err "OriRemoveNopCode"
 says err "(read)"
 silent out
+name="times: longest first, with percent and a total"
+if awk '
+    NR == 1 { if ($0 !~ /^phase +seconds +% +runs +changed$/) bad = 1; next }
+    { n = NF - ($1 ~ /^\((read|write)\)$/ ? 0 : 2); seconds = $(n - 1); percent = $n }
+    /^\(total\)/ { total = seconds; all = percent; runs = $(NF - 1); next }
+    { if (NR > 2 && seconds > before) bad = 1; before = seconds; sum += seconds; share += percent }
+    n != NF { sum_runs += $(NF - 1) }
+    END { exit bad || all != 100 || runs != sum_runs || sum - total > 0.0002 || total - sum > 0.0002 || share < 95 || share > 105 }
+' err; then ok; else bad "$(head -n 3 err)"; fi
+is "$(grep -c '^(read)\|^(write)' err)" 2
+is "$(tail -n 1 err | cut -d ' ' -f 1)" "(total)"
 run "times as JSON" 0 --time-phases=json --emit=none good.ptx
 json err
 says err '"phases":['
+says err '"total_s":'
+says err '"percent":'
 run "figures" 0 --stats --emit=none good.ptx
 says err "k: instructions 4 -> 3"
 run "figures as JSON" 0 --stats=json --emit=none good.ptx
@@ -865,18 +888,35 @@ find dumps -type f | sort >files
 cat >want <<'END'
 dumps/index.json
 dumps/k/000-Input.ori
-dumps/k/107-OriRemoveNopCode.after.ori
+dumps/k/001.107-OriRemoveNopCode.after.ori
 dumps/other/000-Input.ori
-dumps/other/107-OriRemoveNopCode.after.ori
+dumps/other/001.107-OriRemoveNopCode.after.ori
 END
 same files want
 json dumps/index.json
-says dumps/index.json '"file":"k/107-OriRemoveNopCode.after.ori"'
-says dumps/index.json '"name":"NOP","changed":false,'
-run "dump directory: a file reads back" 0 --named-phases=NOP --emit=none dumps/k/107-OriRemoveNopCode.after.ori
-run "dump directory: a phase twice" 0 --emit=none --ir-dump-dir=twice --named-phases=107,112,107 good.ptx
-name="dump directory: twice"
-if [ -e twice/k/107-OriRemoveNopCode.after.ori ]; then ok; else bad "$(find twice)"; fi
+says dumps/index.json '"file":"k/001.107-OriRemoveNopCode.after.ori"'
+says dumps/index.json '"sequence":2,"index":158,"name":"NOP","changed":false,'
+run "dump directory: a file reads back" 0 --named-phases=NOP --emit=none dumps/k/001.107-OriRemoveNopCode.after.ori
+cat >steps.ptx <<'END'
+.version 8.0
+.target sm_90
+.address_size 64
+.visible .entry k()
+{
+	.reg .b32 %r<4>;
+	mov.u32 %r1, 1;
+	add.u32 %r2, %r1, 2;
+	mov.u32 %r3, %r2;
+	mov.u32 %r3, %r3;
+	st.local.u32 [16], %r3;
+	ret;
+}
+END
+run "dump directory: in the order of execution" 0 --emit=none --ir-dump-dir=twice \
+    --named-phases=OriFold,107,NOP,OriCopyProp,10 steps.ptx
+name="dump directory: in the order of execution"
+is "$(ls twice/k | tr '\n' ' ')" "000-Input.ori 001.165-OriFold.after.ori 002.107-OriRemoveNopCode.after.ori \
+004.159-OriCopyProp.after.ori 005.010-EarlyOriSimpleLiveDead.after.ori "
 : >file
 run "dump directory is a file" 5 --emit=none --ir-dump-dir=file good.ptx
 clean
