@@ -312,11 +312,11 @@ static OriStatus parse(Call *call)
     out_to_text(&text, call->source->text, call->source->len);
     Source source = text_source(&text, call->source->name);
     Lang lang = language_of(call->language);
-    lang = lang == LANG_AUTO ? lang_of(&source) : lang;
     ctx->diag.line = 0;
     Module *m = lang_read(ctx, &source, lang, false);
     if (!m)
         return ORI_BAD_INPUT;
+    lang = lang == LANG_AUTO ? lang_of(&source) : lang;
     bool planned = phase_plan(ctx, m, why);
     if (!planned)
         wrong_use(call->ori, why);
