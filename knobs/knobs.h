@@ -42,7 +42,7 @@ extern const KnobTable knob_table;
 const char *knob_type_name(KnobType type);
 // The row of that name, letters in both cases being the same; -1 = there is none.
 int knob_find(const KnobTable *table, const char *name, size_t len);
-// For --list-knobs: a line a knob, or {"schema":1,"knobs":[..]}.
+// For --list-knobs: a line for each knob with its help below, in 100 columns; or {"schema":1,"knobs":[..]}.
 void knob_list(Out *out, const KnobTable *table, bool json);
 
 /* -- Settings ----------------------------------------------------------------------------------------------- */

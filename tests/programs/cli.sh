@@ -106,14 +106,19 @@ run "value missing" 2 good.ptx --named-phases
 says err "needs a value"
 run "output missing" 2 good.ptx -o
 run "bad level" 2 -O5 good.ptx
-says err "level"
+is "$(cat err)" "oriopt: '-O5' is not a level from -O0 to -O4"
 run "level without a number" 2 -O good.ptx
 run "bad emit" 2 --emit=sass good.ptx
+is "$(cat err)" "oriopt: --emit: 'sass' is not ptx, ori or none"
 run "bad verify" 2 --verify=sometimes good.ptx
+is "$(cat err)" "oriopt: --verify: 'sometimes' is not none, final or each"
 run "bad kind of input" 2 -x c good.ptx
+is "$(cat err)" "oriopt: -x: 'c' is not ptx or ori"
 run "bad diagnostics" 2 --diagnostics=xml good.ptx
 run "bad time mode" 2 --time-phases=xml good.ptx
+is "$(cat err)" "oriopt: --time-phases: 'xml' is not json"
 run "bad list mode" 2 --list-phases=xml
+is "$(cat err)" "oriopt: --list-phases: 'xml' is not json or names"
 for option in max-errors max-memory max-time max-insns; do
     run "bad number for $option" 2 --$option=many good.ptx
     run "negative number for $option" 2 --$option=-1 good.ptx
@@ -302,7 +307,8 @@ run "no target, by the other name" 2 --gpu-name=sm_85 good.ptx
 says err "--gpu-name: 'sm_85' is no target; did you mean sm_86?"
 sed 's/sm_90/sm_999/' good.ptx >future.ptx
 run "a module's target that nobody knows" 0 future.ptx
-silent err
+says err "future.ptx:2:9: warning: 'sm_999' is no target and is optimized as sm_90; did you mean sm_121?"
+lines err 3
 says out ".target sm_999"
 # What a backend makes the text must take, too.
 for try in sm_80:9.0:sm_80:lop3 sm_80:9.0:sm_35:xor sm_35:9.0:sm_80:xor sm_80:4.2:sm_80:xor sm_53:4.3:sm_121:lop3; do
@@ -921,6 +927,62 @@ is "$(ls twice/k | tr '\n' ' ')" "000-Input.ori 001.165-OriFold.after.ori 002.10
 run "dump directory is a file" 5 --emit=none --ir-dump-dir=file good.ptx
 clean
 rm -rf dumps twice
+
+cat >flow.ptx <<'END'
+.version 8.0
+.target sm_90
+.address_size 64
+.visible .entry k()
+{
+	.reg .b32 %r<2>;
+	.reg .pred %p<2>;
+	mov.u32 %r1, %tid.x;
+	setp.eq.u32 %p1, %r1, 0;
+	@%p1 bra $L1;
+	st.local.u32 [16], %r1;
+$L1:
+	ret;
+}
+END
+# graphs FILE: Graphviz reads it, if it is there.
+graphs() {
+    if ! have dot; then skip "no dot"; elif dot -Tcanon "$1" >canon 2>&1; then ok; else bad "$(head -n 1 canon)"; fi
+}
+run "graphs after the last phase" 0 --emit=none --named-phases=NOP --dump-cfg flow.ptx
+cat >want <<'END'
+// *** IR Dump At End on k ***
+digraph "k At End" {
+  node [shape=box, fontname=monospace];
+  b0 [label="b0:\l  R0:32 = mov.u32 %tid.x\l  P0 = setp.eq.u32 R0, 0\l  @P0 bra \"$L1\" else b2\l"];
+  b2 [label="b2:                                     ; preds b0\l  st.local.u32 [16], R0\l  bra \"$L1\" {implicit}\l"];
+  b1 [label="\"$L1\":                                  ; preds b0 b2\l  ret\l"];
+  b0 -> b1 [label="true"];
+  b0 -> b2 [label="false"];
+  b2 -> b1;
+}
+
+END
+same err want
+graphs err
+run "graphs around phases" 0 --emit=none --dump-cfg=dot --print-before=10 --print-after=107 flow.ptx
+is "$(grep -v '^  \|^}$\|^$' err | cut -d ' ' -f 1-8)" '// *** IR Dump Before 010.EarlyOriSimpleLiveDead (EarlyOriSimpleLiveDead) on
+digraph "k Before 010.EarlyOriSimpleLiveDead" {
+// *** IR Dump After 107.OriRemoveNopCode (OriRemoveNopCode) on
+digraph "k After 107.OriRemoveNopCode" {'
+graphs err
+run "graphs where something changed" 0 --emit=none --dump-cfg --print-changed=quiet --named-phases=107,NOP good.ptx
+is "$(grep -c '^digraph' err)" 4
+run "graphs of some functions" 0 --emit=none --dump-cfg --filter-funcs=other good.ptx
+is "$(grep -c '^digraph "other At End"' err)" "$(grep -c '^digraph' err)"
+run "graphs beside dumps" 0 --emit=none --dump-cfg --ir-dump-dir=graphs --named-phases=107 good.ptx
+is "$(ls graphs/k | tr '\n' ' ')" "000-Input.dot 000-Input.ori 001.107-OriRemoveNopCode.after.dot 001.107-OriRemoveNopCode.after.ori "
+is "$(head -n 1 graphs/k/001.107-OriRemoveNopCode.after.dot)" 'digraph "k After 107.OriRemoveNopCode" {'
+silent err
+run "graphs of brx.idx" 0 --emit=none --named-phases=NOP --dump-cfg "$tests/golden/read/cf-brx-table.ptx"
+graphs err
+run "graphs of something else" 2 --dump-cfg=svg good.ptx
+is "$(cat err)" "oriopt: --dump-cfg: 'svg' is not dot"
+rm -rf graphs
 
 run "self-check" 0 --self-check=clone,roundtrip,contracts --verify=each good.ptx -o checked.ptx
 run "without self-check" 0 good.ptx -o unchecked.ptx
