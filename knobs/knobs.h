@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Knobs: named settings of phases. The table says which there are, a store holds what command line, file and
-// environment set, and a view shows the values in force in one function and phase. The language is in README.md.
+// Knobs: named settings of phases. The table lists the knobs. A store holds the settings of command line, files and
+// environment. A view has the values in force in one function and phase. README.md describes the language.
 #ifndef ORI_KNOBS_H
 #define ORI_KNOBS_H
 
@@ -25,7 +25,7 @@ typedef struct KnobInfo {
     const char *reader, *help;
 } KnobInfo;
 
-// Parser, store and views work on any table; names differ in more than case.
+// Parser, store and views work on any table. Names must not differ in case alone.
 typedef struct KnobTable {
     const KnobInfo *rows;
     int n;
@@ -40,14 +40,14 @@ extern const KnobTable knob_table;
 
 /* table.c */
 const char *knob_type_name(KnobType type);
-// The row of that name, letters in both cases being the same; -1 = there is none.
+// Returns the row of a name, without regard to case; -1 = none.
 int knob_find(const KnobTable *table, const char *name, size_t len);
-// For --list-knobs: a line for each knob with its help below, in 100 columns; or {"schema":1,"knobs":[..]}.
+// Prints --list-knobs: a line for each knob with its help below, in 100 columns; or {"schema":1,"knobs":[..]}.
 void knob_list(Out *out, const KnobTable *table, bool json);
 
 /* -- Settings ----------------------------------------------------------------------------------------------- */
 
-// Where a setting came from; a later one wins over an earlier one.
+// The source of a setting; a later one overrides an earlier one.
 typedef enum { KS_DEFAULT, KS_ENVIRONMENT, KS_FILE, KS_COMMAND_LINE, KS_PRAGMA } KnobSource;
 
 typedef struct KnobRange {
@@ -82,38 +82,40 @@ typedef struct KnobSetting {
     int row;
     KnobSource from;
     KnobValue value;
-    uint32_t budget;      // of a BDGT: which of the store's or the function's it is
-    const char *written;  // the value as it was written, quotes and all; NULL = there was none
-    const char *file;     // the name of the text that it stood in; NULL = the table
-    uint32_t line, col;   // where in it, 0 = unknown
+    uint32_t budget;      // of a BDGT: index among the budgets of store and function
+    const char *written;  // the value as it was written, with quotes; NULL = none
+    const char *file;     // name of its text; NULL = the table
+    uint32_t line, col;   // position in the text, 0 = unknown
 } KnobSetting;
 
-// Everything that was set. Filled by one thread, then read by any number of them.
+// All settings. One thread fills the store; then any number of threads read it.
 typedef struct KnobStore KnobStore;
 
-// The row of the phase that a text means, or -1 with a message; phase_find() is one.
+// Returns the row of the phase that a text names, or -1 with a message. A callback, since phases are on a higher level:
+// phase_find().
 typedef int KnobFindPhase(const char *text, size_t len, char why[static 400]);
-// Whether a text is a value of that row, which is a STR; otherwise `why` says what is wrong; phase_check_knob() is one.
+// True if a text is a value of that row, a STR; otherwise `why` has the error. A callback, too: phase_check_knob().
 typedef bool KnobCheckText(int row, const char *text, char why[static 500]);
 
 /* store.c */
-// A store in the arena. `find` serves PH conditions; NULL = there are no phases.
+// Makes a store in the arena. `find` serves PH conditions; NULL = there are no phases.
 KnobStore *knob_store_new(Arena *arena, const KnobTable *table, KnobFindPhase *find);
-// From here on texts are looked at when they are read, so that what is wrong with one has a place.
+// Sets the check of STR values (lists of phases and the like). It runs when a setting is read, so that errors have a
+// position.
 void knob_store_check(KnobStore *store, KnobCheckText *check);
-// The setting that is in force without conditions; NULL = none, and no default.
+// Returns the setting in force without conditions, or the default; NULL = unset.
 const KnobSetting *knob_store_setting(const KnobStore *store, int row);
-// The first setting of the row that no view has read, conditional ones too; `read` is what knobs_merge_reads() filled
-// in. NULL = there is none: the row was read or never set. What pragmas set is not asked.
+// Returns the first setting of a row that no view has read, conditional or not; NULL = the row was read or never set.
+// knobs_merge_reads() fills `read`. Settings of pragmas do not count, since they are freed with their function.
 const KnobSetting *knob_unread(const KnobStore *store, const bool *read, int row);
 
 /* read.c */
-// Reads settings into the store: all of diag->source. A text from KS_FILE counts where `[knobs]` stands above it. Each
-// error is reported with its place, and its record dropped. The text need not live on, the source's name neither.
-// Returns whether there was no error.
+// Reads all of diag->source into the store; true if there was no error. Of a text from KS_FILE, only the parts below
+// `[knobs]` count. Each error is reported with its position, and its record dropped. The store copies the text and the
+// name of the source.
 bool knob_read(KnobStore *store, KnobSource from, Diag *diag);
-// The same for a text that lies at `offset` of diag->source (KNOB_NO_OFFSET: nowhere, errors have no place); it need
-// not be terminated.
+// Does the same for a text at `offset` of diag->source; it need not be terminated. KNOB_NO_OFFSET: it is not in the
+// source, and errors have no position.
 enum { KNOB_NO_OFFSET = -1 };
 bool knob_read_text(KnobStore *store, KnobSource from, const char *text, size_t len, int64_t offset, Diag *diag);
 
@@ -128,21 +130,22 @@ typedef struct Knobs {
     KnobTable table;
     Heap *heap;
     const KnobSetting *const *now;  // by row; NULL = unset
-    int64_t *left;                  // of each budget, in this function
-    bool *read;                     // rows that were asked for
+    int64_t *left;                  // by budget: the rest in this function
+    bool *read;                     // by row: some code read it
     int phase;                      // row of the phase, -1 = none
-    bool by_phase;                  // whether values depend on it
+    bool by_phase;                  // values depend on the phase
     // The rest belongs to view.c.
-    Arena arena, fn_arena;             // as long as the view; as long as the function
+    Arena arena, fn_arena;             // for the view; for the function
     int64_t *budgets;                  // room for `left`
     struct KnobLayer *pragmas;         // of the function, NULL = none
     const struct KnobRecord **active;  // records whose conditions on the function hold
     uint32_t nactive;
-    const KnobSetting *const *under;     // without records: the store's array or `plain`
-    const KnobSetting **plain, **mixed;  // room for what pragmas set, and for all together
+    const KnobSetting *const *under;     // by row, without records: the store's array or `plain`
+    const KnobSetting **plain, **mixed;  // room for settings with pragmas, and with pragmas and records
 } Knobs;
 
-// The text of a pragma behind `knob `, and where it lies in diag->source.
+// The text of a pragma after `knob `, and its offset in diag->source. In a string of Ori text, a position after
+// backslashes is off by their number.
 typedef struct KnobPragma {
     const char *text;
     size_t len;
@@ -152,36 +155,34 @@ typedef struct KnobPragma {
 typedef struct KnobFunction {
     const char *name;  // not terminated
     size_t len;
-    uint64_t (*hash)(
-        void *user);  // asked once at most, and only where a condition is about it; NULL: those do not hold
+    uint64_t (*hash)(void *user);  // called at most once, for FH conditions; NULL: these do not hold
     void *user;
     const KnobPragma *pragmas;
     uint32_t npragmas;
 } KnobFunction;
 
 /* view.c */
-// A view in which no function was entered yet: what is set without conditions. The store must be complete.
+// Makes a view outside of functions, with the unconditional settings. The store must be complete.
 void knobs_init(Knobs *k, const KnobStore *store, Heap *heap);
 void knobs_free(Knobs *k);
-// Failures go to another heap from here on, which has the same memory.
+// Gives the view another heap, with the same memory, which unwinds on failures.
 void knobs_adopt(Knobs *k, Heap *heap);
-// Shows the values in force in a function, outside of any phase; budgets are full again. Errors in pragmas are
-// reported; then it returns false, and the view shows the function without the records that have them. Costs a few
-// stores where there are neither conditions nor pragmas.
+// Puts the values for a function in force, outside of any phase; budgets are full again. False: pragmas have errors,
+// which are reported, and records with errors are not in force. Without conditions and pragmas this costs a few stores.
 bool knobs_enter_function(Knobs *k, const KnobFunction *fn, Diag *diag);
 void knobs_change_phase(Knobs *k, int row);
-// Shows the values in force in a phase, -1 = in none. Budgets go on with what is left of them in the function.
+// Puts the values for a phase in force, -1 = none. Budgets keep their rest in the function.
 static inline void knobs_enter_phase(Knobs *k, int row)
 {
     if (k->by_phase && k->phase != row)
         knobs_change_phase(k, row);
 }
-// Sets read[row] for each row that this view was asked for.
+// Sets read[row] for each row that code read from this view.
 void knobs_merge_reads(const Knobs *k, bool *read);
 
-// Reading a value. A row that there is not, and one of another type, is an internal error that unwinds.
+// Readers of values. A row that does not exist, or is of another type, is an internal error that unwinds.
 
-// Whether the knob has a value, by a setting or by default; of NONE whether it is on.
+// True if the knob has a value, by a setting or by default; a NONE is set if it is on, so `=0` unsets it again.
 bool knob_is_set(Knobs *k, int row);
 int64_t knob_int(Knobs *k, int row);      // INT; unset: 0
 KnobRange knob_range(Knobs *k, int row);  // IRNG; unset: all numbers
@@ -189,21 +190,22 @@ KnobInts knob_ints(Knobs *k, int row);    // ILIST; unset: none
 double knob_double(Knobs *k, int row);    // FLOAT (a float's value), DBL; unset: 0
 const char *knob_str(Knobs *k, int row);  // STR, as long as the function; unset: NULL
 KnobPairs knob_pairs(Knobs *k, int row);  // OPCODE_STR_LIST; unset: none
-// The number that OPCODE_STR_LIST gives to a name, letters in both cases being the same; the last where it is there
-// more than once. False: it is not in the list.
+// Finds the number of a name in an OPCODE_STR_LIST, without regard to case; of equal names the last. False: the list
+// lacks the name.
 bool knob_pair(Knobs *k, int row, const char *name, int64_t *number);
-// Takes one off a budget; false: nothing is left of it. A budget that is unset is unlimited.
+// Takes one off a budget; false: it is spent. An unset budget is unlimited. Each setting has its own budget: one under
+// WHEN=PH goes on when its phase runs again. All are full again in the next function.
 bool knob_spend(Knobs *k, int row);
-// What is left of a budget; unlimited: INT64_MAX.
+// Returns the rest of a budget; unlimited: INT64_MAX.
 int64_t knob_left(Knobs *k, int row);
-// The setting in force of any row, for messages; NULL = unset.
+// Returns the setting in force of any row, for messages; NULL = unset.
 const KnobSetting *knob_setting(Knobs *k, int row);
 
 /* print.c */
-// Writes where a setting came from: `file.knobs:3:5`, `default`.
+// Writes the origin of a setting: `file.knobs:3:5`, `default`.
 void knob_print_origin(Out *out, const KnobSetting *setting);
-// For --print-knobs: the values in force and the conditional records, as a file that reads back to the same; with
-// `origins` each has a comment that says where it came from. Knobs that nobody set are comments.
+// Prints --print-knobs: the values in force and the conditional records, in order of precedence, as a file that reads
+// back to the same. With `origins` each has a comment with its origin. Defaults and unset knobs are comments.
 void knob_print(const Knobs *k, Out *out, bool origins);
 
 #endif

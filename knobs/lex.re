@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The lexer of knob settings. Four scanners, since what a byte means depends on where it stands: tokens of a setting,
-// its value, what is in a value, and the rest of a record that is given up.
+// The lexer of knob settings. It has four scanners, since the meaning of a byte depends on its context: tokens of a
+// setting, its value, tokens in a value, and the rest of a record with an error.
 #include "knobs/knobs_internal.h"
 
 static KnobToken finish(KnobLexer *lx, const char *start, const char *cur, KnobToken token)
@@ -64,7 +64,7 @@ KnobToken knob_token(KnobLexer *lx)
     }
 }
 
-// What a quote is that ends at `end`, where the next byte may not stand in one.
+// Returns the token of an unclosed quote: TK_UNCLOSED if the line ends at `cur`, else TK_CONTROL for the byte there.
 static KnobToken unclosed(KnobLexer *lx, const char *start, const char *cur)
 {
     unsigned char c = (unsigned char)*cur;
@@ -72,7 +72,7 @@ static KnobToken unclosed(KnobLexer *lx, const char *start, const char *cur)
     return line_end ? finish(lx, start, cur, TK_UNCLOSED) : finish(lx, cur, cur + 1, TK_CONTROL);
 }
 
-// A quote counts at the beginning of a value only.
+// A quote counts only at the beginning of a value.
 KnobToken knob_value(KnobLexer *lx, bool guarded)
 {
     const char *cur = lx->cur, *marker = cur, *start, *first = NULL, *last = cur;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Values in force and conditional records, printed as a file that the lexer reads back. Values print as they were
-// written, so nothing is lost, and no number is formatted.
+// Prints values in force and conditional records as a file that the lexer reads back. Values print as they were
+// written, so nothing is lost and no number is formatted.
 #include "knobs/knobs_internal.h"
 
 enum { COMMENT_COLUMN = 40 };
@@ -11,7 +11,7 @@ void knob_print_origin(Out *out, const KnobSetting *s)
         out_z(out, "default");
         return;
     }
-    for (const char *p = s->file; *p; p++)  // the name of a file may hold anything
+    for (const char *p = s->file; *p; p++)  // the name of a file may have control characters
         out_char(out, (unsigned char)*p < 32 || *p == 127 ? '?' : *p);
     if (s->line)
         out_fmt(out, ":%u:%u", s->line, s->col);

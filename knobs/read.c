@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-// The reader of settings: texts into records, records into a layer.
+// Reads settings: texts into records, records into a layer.
 #include <stdio.h>
 #include <strings.h>
 
 #include "knobs/knobs_internal.h"
 
-// A value's token, which stays while what is behind it is looked at.
+// The token of a value, kept while the reader checks the next token.
 typedef struct Value {
     KnobToken token;
     const char *start, *end;
@@ -59,10 +59,10 @@ static KnobToken next(KnobReader *r) { return r->token = knob_token(&r->lx); }
 
 static bool ends_record(KnobToken t) { return t == TK_END || t == TK_NEWLINE || t == TK_TILDE; }
 
-// The token is one that may stand behind a setting.
+// True if the current token may follow a setting.
 static bool at_end_of_setting(const KnobReader *r) { return ends_record(r->token) || r->token == TK_SEMICOLON; }
 
-// Reads the value behind `=`, and looks at what is behind it.
+// Reads the value after `=`, and checks the token after it.
 static bool take_value(KnobReader *r, bool guarded, Value *v)
 {
     r->token = TK_OTHER;
@@ -81,7 +81,7 @@ static bool take_value(KnobReader *r, bool guarded, Value *v)
     return true;
 }
 
-// The value as it was written.
+// Returns the value as it was written.
 static const char *written(KnobReader *r, const Value *v)
 {
     return knob_copy(r->into->arena, v->start, (size_t)(v->end - v->start));
@@ -137,7 +137,7 @@ static bool read_phases(KnobReader *r, const Value *v, KnobCondition *c)
     if (!nfrom || (dots && !nto))
         return knob_error(r, v->start, "bad phase '%.*s'; expected a phase, or a range such as 13..29",
                           (int)MIN(v->end - v->start, 60), v->start);
-    // Where the ends are quoted, their places are not those of the text: say where it begins.
+    // In a quoted value the positions of the ends differ from those in the text, so errors are at its beginning.
     const char *second = v->token == TK_QUOTED ? v->start : v->end - nto;
     if (!find_phase(r, v->start, from, nfrom, &c->lo))
         return false;
@@ -148,7 +148,7 @@ static bool read_phases(KnobReader *r, const Value *v, KnobCondition *c)
                                         (int)MIN(v->end - v->start, 60), v->start);
 }
 
-// What stands behind `WHEN=`.
+// Reads the condition after `WHEN=`.
 static bool read_condition(KnobReader *r, KnobRecord *record)
 {
     KnobCondition c = {0};
@@ -189,7 +189,7 @@ static void locate(const KnobReader *r, const char *at, KnobSetting *s)
         diag_locate(r->diag, MIN(offset, r->diag->source->len), &s->line, &s->col, &start);
 }
 
-// Reads the value of a knob, if there is one: what a name stands before is the token.
+// Reads the value of a knob, if it has one. The current token is the name.
 static bool read_value(KnobReader *r, bool guarded, KnobSetting *s)
 {
     const KnobInfo *info = &r->table.rows[s->row];
@@ -227,7 +227,7 @@ static bool read_setting(KnobReader *r, KnobRecord *record, int row)
     return true;
 }
 
-// A condition or a setting; its name is the token.
+// Reads a condition or a setting. The current token is its name.
 static bool read_part(KnobReader *r, KnobRecord *record)
 {
     const char *name = r->lx.start;
@@ -250,7 +250,7 @@ static bool read_part(KnobReader *r, KnobRecord *record)
 
 /* -- Records -------------------------------------------------------------------------------------------- */
 
-// Conditional records stand in the order in which they win.
+// Inserts a conditional record in order of precedence.
 static void add_record(KnobLayer *into, const KnobRecord *record)
 {
     KnobRecord *copy = NEW(into->arena, KnobRecord);
@@ -262,7 +262,7 @@ static void add_record(KnobLayer *into, const KnobRecord *record)
     into->records.at[k] = copy;
 }
 
-// A record that holds: its budgets get numbers.
+// Adds a record to the layer. Its budgets get indices.
 static void accept(KnobReader *r, const KnobRecord *record)
 {
     KnobLayer *into = r->into;
@@ -279,7 +279,7 @@ static void accept(KnobReader *r, const KnobRecord *record)
         add_record(into, record);
 }
 
-// Reads a record whose first token is there; then the token is the one that ends it.
+// Reads a record, from its first token, which is current, to the token that ends it.
 static bool read_record(KnobReader *r)
 {
     KnobRecord record = {.from = r->from};
@@ -307,7 +307,7 @@ static bool is_knobs_section(const KnobReader *r)
     return trim(&name, r->lx.end - 1) == 5 && strncasecmp(name, "knobs", 5) == 0;
 }
 
-// Goes behind the first `[knobs]` line at or below `line`. False: there is none.
+// Skips to the first `[knobs]` header at or below `line`, which becomes the current token. False: there is none.
 static bool find_section(KnobReader *r, const char *line)
 {
     const char *limit = r->lx.limit;
@@ -321,7 +321,7 @@ static bool find_section(KnobReader *r, const char *line)
     return false;
 }
 
-// Nothing may stand behind the header that is the token. Then the token is the one behind.
+// Reads the end of the line of a header; other text there is an error.
 static void end_header(KnobReader *r)
 {
     r->lx.fresh = false;
@@ -333,7 +333,7 @@ static void end_header(KnobReader *r)
     }
 }
 
-// Reads to the end, or to a section that is not ours. Returns whether to go on behind it.
+// Reads records to the end of the text. Of a file, skips sections with other names.
 static void read_records(KnobReader *r)
 {
     bool line_start = r->token == TK_NEWLINE;

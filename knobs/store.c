@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The store: defaults and what was set, from all sources.
+// Stores defaults and the settings of all sources.
 #include "knobs/knobs_internal.h"
 
 static void drop(void *user, const char *text, size_t n)
@@ -9,7 +9,7 @@ static void drop(void *user, const char *text, size_t n)
     (void)n;
 }
 
-// Defaults are read as settings are, so a value in the table that is none is found at once.
+// Reads a default like a setting, so that a wrong value in the table is found at once.
 static void set_default(KnobStore *store, int row)
 {
     const char *value = store->table.rows[row].value;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The knob table made from knobs.def: rows, look-up by name, the printed list.
+// Makes the knob table from knobs.def: rows, look-up by name, the printed list.
 #include <strings.h>
 
 #include "knobs/knobs.h"
@@ -27,7 +27,7 @@ int knob_find(const KnobTable *table, const char *name, size_t len)
     return -1;
 }
 
-// The default as the list has it.
+// Returns the default as the list shows it.
 static const char *shown_default(const KnobInfo *info)
 {
     return info->value[0] ? info->value : info->type == KT_BDGT ? "unlimited" : "";

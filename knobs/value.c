@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Values by type: numbers, ranges, lists, texts.
+// Reads values by type: numbers, ranges, lists, texts.
 #define _POSIX_C_SOURCE 200809L  // uselocale
 #include <locale.h>
 #include <math.h>
@@ -12,7 +12,7 @@ typedef struct ValueText {
     KnobReader *r;
     const KnobInfo *info;
     const char *start, *end;
-    KnobLexer lx;  // its items
+    KnobLexer lx;  // of its items
 } ValueText;
 
 const char *knob_expected(KnobType type)
@@ -36,7 +36,7 @@ const char *knob_expected(KnobType type)
 
 static int shown(const char *start, const char *end) { return (int)MIN(end - start, 60); }
 
-// What stands at `at` does not fit the type.
+// Reports a text at `at` that does not fit the type.
 static bool bad(const ValueText *v, const char *at, const char *what)
 {
     return knob_error(v->r, at, "%s: bad %s '%.*s'; expected %s", v->info->name, what, shown(v->start, v->end),
@@ -52,7 +52,7 @@ static bool out_of_range(const ValueText *v, const char *at, const char *end)
 
 /* -- Integers ------------------------------------------------------------------------------------------- */
 
-// The number that the token is. False: it has no place in 64 bits.
+// Converts the token of a number. False: it does not fit 64 bits.
 static bool signed_number(const KnobLexer *lx, int64_t *number)
 {
     if (lx->huge || lx->number > (uint64_t)INT64_MAX + lx->negative)
@@ -67,7 +67,7 @@ typedef struct Ends {
     bool has_lo, has_hi;
 } Ends;
 
-// Reads `lo..hi`, `lo..`, `..hi` or one number. False: the lexer stands where something else is.
+// Reads `lo..hi`, `lo..`, `..hi` or one number. False: there is another token, at lx->start.
 static bool read_ends(KnobLexer *lx, Ends *e)
 {
     *e = (Ends){0};
@@ -93,7 +93,7 @@ static bool read_ends(KnobLexer *lx, Ends *e)
     return t == TK_END && (e->has_lo || e->has_hi);
 }
 
-// The range of the table that numbers lie in.
+// Returns the range of numbers that the table permits.
 static KnobRange allowed(const KnobInfo *info)
 {
     KnobRange range = {info->type == KT_BDGT ? 0 : INT64_MIN, INT64_MAX};
@@ -108,7 +108,7 @@ static KnobRange allowed(const KnobInfo *info)
     return range;
 }
 
-// The value of a number's token, if it is one that the knob takes.
+// Converts the token of a number. Reports an error if the knob does not take the number.
 static bool take_number(const ValueText *v, const KnobLexer *token, int64_t *number)
 {
     KnobRange range = allowed(v->info);
@@ -209,9 +209,9 @@ bool knob_parse_hash(const char *start, const char *end, uint64_t *lo, uint64_t 
 
 /* -- Floating point ------------------------------------------------------------------------------------- */
 
-// A decimal number as the nearest float or double. The C library rounds correctly, but it takes the decimal point from
-// the locale; so the thread reads in locale "C" meanwhile, which touches no other thread. (Putting localeconv()'s point
-// into a copy would race with a setlocale() elsewhere.) What ends the value never belongs to a number.
+// Returns the float or double nearest to a decimal number. The C library rounds correctly, but takes the decimal point
+// from the locale, so the thread reads in locale "C", which affects no other thread. (Putting localeconv()'s point into
+// a copy would race with a setlocale() elsewhere.) No text after the value continues the number.
 static double decimal(Heap *heap, const char *text, bool single)
 {
     locale_t c = newlocale(LC_ALL_MASK, "C", (locale_t)0);
@@ -281,7 +281,7 @@ static bool parse_text(const ValueText *v, KnobToken token, KnobValue *value)
            knob_error(r, v->start, "%s", why);
 }
 
-/* -- All of them ---------------------------------------------------------------------------------------- */
+/* -- All types ------------------------------------------------------------------------------------------ */
 
 static bool parse_switch(const ValueText *v, KnobValue *value)
 {

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: MIT
-// Views: the values in force for a function and a phase. Where nothing is conditional a view shows the store's own
-// array; otherwise it is put together at each change of function, and of phase where a condition that holds is about
-// phases.
+// Computes the values in force for a function and a phase. Without conditions and pragmas a view has the store's own
+// array. Otherwise the array is built for each function, and for each phase if a record that holds has a PH condition.
 #include <strings.h>
 
 #include "knobs/knobs_internal.h"
 
 /* -- Conditions ----------------------------------------------------------------------------------------- */
 
-// The function that is entered; its hash is asked for when a condition is about it.
+// The function that is entered. Its hash is computed for the first FH condition.
 typedef struct Entered {
     const KnobFunction *fn;
     bool hashed;
@@ -25,7 +24,7 @@ static bool hash_in(Entered *e, uint64_t lo, uint64_t hi)
     return lo <= e->hash && e->hash <= hi;
 }
 
-// Whether the conditions of the record that are not about phases hold.
+// True if all FN and FH conditions of a record hold.
 static bool holds_in_function(const KnobRecord *record, Entered *e)
 {
     for (uint32_t k = 0; k < record->conditions.n; k++) {
@@ -50,7 +49,7 @@ static bool holds_in_phase(const KnobRecord *record, int phase)
 
 /* -- Entering ------------------------------------------------------------------------------------------- */
 
-// Shows what is set without conditions, and budgets that are full.
+// Puts the unconditional settings of the store in force, with full budgets.
 static void show_plain(Knobs *k)
 {
     const KnobLayer *layer = &k->store->layer;
@@ -84,7 +83,7 @@ void knobs_free(Knobs *k)
 
 void knobs_adopt(Knobs *k, Heap *heap) { k->heap = k->arena.heap = k->fn_arena.heap = heap; }
 
-// Puts the settings of a function's pragmas over those of the store.
+// Puts the settings of a function's pragmas in force, over those of the store.
 static bool read_pragmas(Knobs *k, const KnobFunction *fn, Diag *diag)
 {
     bool ok = true;
@@ -121,7 +120,8 @@ static void activate(Knobs *k, const KnobLayer *layer, Entered *e)
     }
 }
 
-// Puts the settings whose conditions hold over the others; of two the later record's wins.
+// Puts the settings of records whose conditions hold in force, over the others. A later record overrides an earlier
+// one.
 static void mix(Knobs *k)
 {
     memcpy(k->mixed, k->under, (size_t)k->table.n * sizeof *k->mixed);
@@ -171,7 +171,7 @@ void knobs_merge_reads(const Knobs *k, bool *read)
 
 #define TYPE(name) (1u << KT_##name)
 
-// The setting in force of a row, whose type must be one of these.
+// Returns the setting in force of a row, whose type must be one of these.
 static const KnobSetting *setting_of(Knobs *k, int row, uint32_t types)
 {
     if (row < 0 || row >= k->table.n)

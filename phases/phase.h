@@ -46,11 +46,11 @@ enum {
     PH_FORM_LOP3 = 168,
 };
 
-typedef bool PhaseBody(Ctx *ctx, Fn *fn);  // returns progress: whether it changed the function
+typedef bool PhaseBody(Ctx *ctx, Fn *fn);  // returns progress: true exactly if it changed the function
 
 typedef struct PhaseInfo {
     const char *name;
-    PhaseBody *body;  // NULL = none, or the SM backend's
+    PhaseBody *body;  // NULL = none, or that of the SM backend
     PhaseKind kind;
     PhaseGate gate;
     PhaseScope scope;
@@ -77,17 +77,17 @@ struct Phase {
 
 typedef struct PlanEntry {
     uint8_t row;
-    uint8_t slot;    // where it stands: a slot is its own; a sub-pass follows a slot, or has none and stands at its row
-    uint8_t recipe;  // the recipe that it comes from, plus 1; 0 = none
-    bool inserted;   // by the manager, for the form
+    uint8_t slot;    // the row itself, or the slot that a sub-pass follows
+    uint8_t recipe;  // recipe of the entry, plus 1; 0 = none
+    bool inserted;   // conversion that the manager inserted for the form of the next row
 } PlanEntry;
 
 typedef struct Plan {
     VEC(PlanEntry) at;
-    bool off[PHASE_ROWS];  // disabled, for bundles that would run them
+    bool off[PHASE_ROWS];  // disabled rows, for bundles that run sub-passes
 } Plan;
 
-// What a plan was made from, and what is printed, as knobs say; NULL: they say nothing.
+// Values of the knobs that determine a plan and the dumps; NULL = not set.
 typedef struct PlanKnobs {
     const char *named, *disabled, *recipes, *dumped;
 } PlanKnobs;
@@ -100,7 +100,7 @@ typedef struct PhaseOptions {
     const char *named;         // --named-phases, NULL = the default plan
     const char *disabled;      // --disable-phases
     const char *start, *stop;  // --start-before, --stop-after
-    bool stay_in_ssa;          // do not leave ssa form at the end: the output has it
+    bool stay_in_ssa;          // the output may be in ssa form
     VerifyMode verify;
     const char *print_before, *print_after;  // lists of phases
     bool print_before_all, print_after_all;
@@ -109,38 +109,38 @@ typedef struct PhaseOptions {
     const char *dump_dir;                      // --ir-dump-dir
     bool dump_cfg;                             // dumps are control flow graphs for Graphviz
     bool self_clone, self_roundtrip;           // --self-check
-    bool contracts;                            // hash and recompute around each phase
-    bool positions;                            // readers keep where instructions stand
-    bool reports;                              // run the report slots of the default plan too
+    bool contracts;                            // check the contract of each phase (manager/self_check.c)
+    bool positions;                            // readers keep the source offset of each instruction
+    bool reports;                              // the default plan has the report slots too
     bool timing, stats;
     double max_seconds;  // 0 = none
-    SmTarget target;     // -arch; no backend: what the module says
+    SmTarget target;     // -arch; no backend = the target of the module
 } PhaseOptions;
 
-// Somebody who looks on while phases run.
+// Callbacks around each phase.
 typedef struct PhaseWatch {
     void *user;
     void (*before)(void *user, Fn *fn, int row);
     void (*after)(void *user, Fn *fn, int row, bool progress);
 } PhaseWatch;
 
-// What a phase may ask about its own run.
+// The current run of a phase, for its body.
 typedef struct Run {
-    int row;                // its row of the table
-    int slot;               // of sub-passes: that which it follows; otherwise its row
+    int row;                // row of the table
+    int slot;               // the row itself, or the slot that a sub-pass follows
     int level;              // optimization level
-    uint32_t requested;     // AnalysisMask: what the body requested, once it has run
-    uint32_t keeps, gains;  // PROP_*: the body keeps them in spite of its progress, or has established them
+    uint32_t requested;     // AnalysisMask: requests of the body, set after it ran
+    uint32_t keeps, gains;  // PROP_*: kept in spite of progress; established
 } Run;
 
-// Figures of one function's way through the plan.
+// Statistics of one function.
 typedef struct FnStats {
     Name name;
     uint32_t instrs_in, instrs_out, blocks_in, blocks_out, reachable_out, regs_in, regs_out;
     uint32_t ran, changed;  // phases
     size_t arena_bytes;
     uint64_t hash;
-    uint64_t text_hash;  // of the function as it came: what FH of knob settings means
+    uint64_t text_hash;  // of the input as Ori text, which FH of knob settings matches
     double seconds;
 } FnStats;
 
@@ -154,133 +154,133 @@ typedef struct DumpEntry {
 } DumpEntry;
 
 typedef struct Dumps {
-    bool any;            // something of what follows is asked for
-    const char *dumped;  // the value of DUMPIR that `after` is for
-    bool stale;          // it is not for any value any more
+    bool any;            // some dump is requested
+    const char *dumped;  // value of DUMPIR that `after` was made from
+    bool stale;          // `dumped` may point to freed text, so `after` must be made again
     bool before[PHASE_ROWS], after[PHASE_ROWS];
     VEC(DumpEntry) index;
-    // The function that runs.
+    // Of the running function.
     bool wanted;
     char function[1000];  // longer names are cut
     const char *index_name, *file;
-    uint32_t sequence;  // phases of the function that ran
+    uint32_t sequence;  // number of phases that ran over the function
     Arena arena;        // of text
-    TextBuffer text;    // as it was last printed, for differences
+    TextBuffer text;    // last printed text, for differences
 } Dumps;
 
-// What the sub-passes of phase 37 did, weighed (003, "Phase 37 Fold Cost Model").
+// Weighted count of the rewrites by sub-passes of phase 37 (003, "Phase 37 Fold Cost Model").
 typedef struct MidCosts {
     bool counts;  // phase 37 runs
     double total, weighted, count;
-    bool hidden;  // the sub-pass that ran left what others do not see through moves
+    bool hidden;  // the running sub-pass did more than forward the sources of plain moves
 } MidCosts;
 
 struct Ctx {
     Heap heap;
-    Arena arena;  // lives as long as the context
+    Arena arena;  // for the whole run
     Diag diag;
-    Out *report;  // takes reports and dumps; NULL: they are not made
+    Out *report;  // stream for reports and dumps; NULL = none are written
     PhaseOptions options;
-    SmTarget target;            // the one that phases run for
-    const KnobStore *settings;  // of knobs; NULL: there are none
-    Knobs knobs;                // as they are where the context is: in a function, in a phase
-    PlanKnobs plan_knobs;       // of `plan`
+    SmTarget target;            // of this run
+    const KnobStore *settings;  // of knobs; NULL = none
+    Knobs knobs;                // values in the current function and phase
+    PlanKnobs plan_knobs;       // that `plan` was made from
     Plan plan;
-    uint32_t recipes;  // bit per recipe: whether the function meets its condition
+    uint32_t recipes;  // bit per recipe: the function meets its condition
     Dumps dumps;
-    PhaseWatch watch;         // all zero: nobody does
-    struct Remarks *remarks;  // where they go (phases/manager/remarks.h); NULL: nobody asked for them
+    PhaseWatch watch;         // all zero = none
+    struct Remarks *remarks;  // phases/manager/remarks.h; NULL = no remarks
     Phase phases[PHASE_ROWS];
-    const Plan *running;           // the plan of the function that runs: `plan` or `own_plan`
-    Plan own_plan;                 // in memory of the function that runs
-    bool *rules_off;               // by rule: not to be applied; NULL: none is off
-    uint64_t *rule_uses;           // by rule: how often it was applied
-    const struct RuleSet *rules;   // of folding, once somebody asked
-    struct FoldForms *fold_forms;  // which of them are about what; NULL: nobody asked yet
+    const Plan *running;           // plan of the running function: `plan` or `own_plan`
+    Plan own_plan;                 // in memory that is freed after the function
+    bool *rules_off;               // by rule: disabled; NULL = none is
+    uint64_t *rule_uses;           // by rule: number of applications
+    const struct RuleSet *rules;   // of folding; NULL until the first use
+    struct FoldForms *fold_forms;  // rules by form of instruction; NULL until the first use
     Run run;
-    uint64_t phi_limit;          // the most inputs that all phis of the function may have together
-    uint32_t beyond_ssa;         // registers of the function that have more
+    uint64_t phi_limit;          // bound of the inputs of all phis of the function together
+    uint32_t beyond_ssa;         // number of registers that were pinned for that bound
     MidCosts costs;              // of phase 37
     double seconds[PHASE_ROWS];  // with `timing`
-    double nested_seconds;       // of sub-passes that the phase that runs has run
+    double nested_seconds;       // of the sub-passes of the running phase
     uint32_t runs[PHASE_ROWS], progress[PHASE_ROWS];
     VEC(FnStats) stats;
     double deadline;
 };
 
-// Prepares a context for a run: keeps the heap, where messages and reports go, options, settings of knobs and the
-// watch, and clears everything else, which points into memory of an earlier run (or onto a stack that was unwound). The
-// arena of that run must have been freed.
+// Prepares a context for a run: keeps the heap, diagnostics and report stream, options, knob settings and watch. All
+// other fields point into memory of an earlier run, or to a stack that was unwound, and are cleared. The arena of that
+// run must have been freed.
 void ctx_begin(Ctx *ctx);
 
 /* manager/table.c */
-// Makes the phase objects. Without a target the context gets the newest.
+// Makes the phase objects. A context without a target gets the newest one.
 void phase_factory(Ctx *ctx);
-// What a row is, for lists: "implemented", "hook", "machine" or "not-yet".
+// Returns the status of a row for lists: "implemented", "hook", "machine" or "not-yet".
 const char *phase_status(int row);
 const char *phase_kind_name(PhaseKind kind);
 const char *phase_form_name(PhaseForm form);
 const char *phase_gate_name(PhaseGate gate);
-// The row that a name, `Name@index` or number means; -1 with a message that suggests the nearest names.
+// Returns the row of a name, `Name@index` or number; -1 and a message that suggests the nearest names.
 int phase_find(const char *text, size_t len, char why[static 400]);
-// The same, and the slot that `Name@slot` of a sub-pass means; otherwise *slot is the row.
+// Does the same, and sets *slot: to the slot of `Name@slot` for a sub-pass, else to the row.
 int phase_find_at(const char *text, size_t len, int *slot, char why[static 400]);
-// Whether a glob means a row: by its name, its number, or both as they stand in names of dumps, `049-GvnCse`.
+// True if a glob matches a row by name, by number, or by both as in file names of dumps, `049-GvnCse`.
 bool phase_matches(const char *glob, int row);
 void phase_list(Out *out, bool json);
 
 /* bundles/general_optimize_mid.c */
-// Notes in ctx->costs, while phase 37 runs, that a sub-pass is about to simplify an instruction.
+// Adds an instruction that a sub-pass is about to simplify to ctx->costs, while phase 37 runs.
 void note_cost(Ctx *ctx, Fn *fn, InstrId id);
 
-// Says of the phase that runs that a property still holds behind it, if it held before.
+// Records that the running phase keeps properties if they held before.
 static inline void phase_keeps(Ctx *ctx, uint32_t properties) { ctx->run.keeps |= properties; }
-// Says of the phase that runs that a property holds behind it.
+// Records that the running phase establishes properties.
 static inline void phase_gains(Ctx *ctx, uint32_t properties) { ctx->run.gains |= properties; }
 
 /* manager/check_program.c */
-// fn_verify(), unless this version of the function was verified at this level before. Contracts trust nothing.
+// Runs fn_verify() if contracts are checked, or this version of the function was not verified at this level before.
 bool phase_verify(Ctx *ctx, Fn *fn, int level, InstrId *at, char why[static 200]);
 
 /* manager/dump.c */
-// Writes index.json of --ir-dump-dir, if there is one. False: the reason is in `why`.
+// Writes index.json into the folder of --ir-dump-dir, if that is set. False: `why` has the reason.
 bool phase_write_index(Ctx *ctx, char why[static 200]);
 
 /* manager/plan.c */
-// Chooses the target, that of the options, else the module's (NULL: the newest), and builds ctx->plan from ctx->options
-// and ctx->settings, which do not change any more. False: the message says which option or knob is wrong.
+// Sets ctx->target, from the options, else from the module (NULL: the newest). Builds ctx->plan from ctx->options and
+// ctx->settings, which must not change afterwards. False: `why` names the wrong option or knob.
 bool phase_plan(Ctx *ctx, const Module *m, char why[static 500]);
-// A store for knobs of which phases are known.
+// Creates a knob store that checks names of phases, recipes and rules in settings.
 KnobStore *phase_knobs(Arena *arena);
-// Whether a text is a value of a knob, which is a list of phases.
+// Checks the value of a knob if that is a list of phases, recipes or rules. False: `why` names the wrong entry.
 bool phase_check_knob(int row, const char *text, char why[static 500]);
 void phase_print_plan(const Ctx *ctx, Out *out);
 // Warns of rows in lists of options and knobs that do nothing on the target, once for each row of a list.
 void phase_warn_idle(Ctx *ctx);
-// True if some function of the module may write to ctx->report, by the plan, by knobs or by pragmas: the functions then
-// run one after the other.
+// True if some function of the module may write to ctx->report because of the plan, knobs or pragmas. The functions
+// then run one after the other.
 bool phase_may_report(const Ctx *ctx, const Module *m);
-// Looks at the knob pragmas of the module, and of functions from this index on; errors in them go to ctx->diag. False:
-// there were some.
+// Checks the knob pragmas of the module and of its functions from this index on. False: ctx->diag has the errors.
 bool phase_check_pragmas(Ctx *ctx, const Module *m, uint32_t first_fn);
-// Enters a function: its knobs are in force. Returns its plan, which is the context's, or `own` in the arena.
+// Puts the knobs of a function in force. Returns its plan: that of the context, or `own`, made in the arena.
 const Plan *phase_enter_function(Ctx *ctx, const Fn *fn, Arena *arena, Plan *own);
-// What FH of knob settings is compared with: a hash of the function as Ori text.
+// Returns the hash of a function as Ori text, which FH of knob settings matches.
 uint64_t phase_text_hash(const Fn *fn);
 
 /* manager/manager.c */
-// -O3, verified at the end; debug builds (ORI_DEBUG) verify after each phase and check contracts.
+// Returns -O3, verified at the end; debug builds (ORI_DEBUG) verify after each phase and check contracts.
 PhaseOptions phase_default_options(void);
-// Takes a list of `clone`, `roundtrip`, `contracts`; false: there is something else in it.
+// Parses a list of `clone`, `roundtrip`, `contracts`. False: the list has another word.
 bool phase_self_checks(PhaseOptions *o, const char *list);
-// Runs the plan over a function and verifies it. Unwinds on internal errors. *fn may become another object. Whoever
-// runs the functions of a module says module_note_pure() behind it, for those further down.
+// Runs the plan over a function and verifies it. Unwinds on internal errors. May replace *fn by another object. The
+// caller calls module_note_pure() afterwards, for later functions of the module.
 void phase_run(Ctx *ctx, Fn **fn);
-// Runs a sub-pass as a part of the phase that runs, as often as that likes; what it drops and counts, and how it shows,
-// is as if the plan named it. Not where it is disabled. Returns progress.
+// Runs a sub-pass as part of the running phase, any number of times, and returns progress. Analyses, counts and dumps
+// are handled as for an entry of the plan. A disabled sub-pass does not run.
 bool phase_subpass(Ctx *ctx, Fn *fn, int row);
-// A context for a thread beside others: with the plan and options of `ctx`, which stays as it is until all of them were
-// joined, and memory out of its heap, which has a lock by now. ctx_join() adds its figures to those of `ctx`.
+// Makes a context for a worker thread, with the plan and options of `ctx` and memory from its heap, which must have a
+// lock. `ctx` must not change until all workers are joined. ctx_join() adds the statistics of a worker to those of
+// `ctx`.
 void ctx_fork(Ctx *worker, Ctx *ctx);
 void ctx_join(Ctx *ctx, Ctx *worker);
 void phase_print_times(const Ctx *ctx, Out *out, double read_s, double write_s, uint64_t instrs, bool json);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Replaces the sum of a value and zero by the value. This is the template of a phase: it is compiled with the others,
-// so that it stays right, but no row names it. README.md says how to add one.
+// Replaces the sum of a value and zero by the value. This file is the template of a phase; no row names it, but it is
+// compiled with the others, so that it stays right. README.md describes how to add a phase.
 //
-// Slot: NN TheName (the documented name). The first paragraphs state the algorithm in prose. One walk; the register
-// that an addition of zero defines is replaced by its operand, which has one definition that dominates it (ssa form).
+// Slot: NN TheName (the documented name). The first paragraphs state the algorithm in prose. One walk replaces each
+// register that an addition of zero defines by its operand, whose one definition dominates the addition (ssa form).
 //
 //     R2 = add.s32 R1, 0; st.global.b32 [R9], R2       ->   st.global.b32 [R9], R1
 //
@@ -17,7 +17,7 @@
 #include "ir/rewrite/rewrite.h"
 #include "phases/bodies.h"
 
-// Returns the value that an instruction copies, none if it is no sum with zero.
+// Returns the operand that an addition of zero copies; none for other instructions.
 static Operand copied_value(const Fn *fn, const Instr *i)
 {
     const Desc *d = ir_desc(fn, i);
@@ -30,7 +30,8 @@ static Operand copied_value(const Fn *fn, const Instr *i)
     return integer && is_zero ? *ir_use(fn, i, 0) : op_none();
 }
 
-// Reads as a summary of the algorithm: collect, then apply in one sweep. The manager has checked the gate and the form.
+// The body reads as a summary of the algorithm: collect, then apply in one sweep. The manager has checked gate and
+// form.
 bool phase_template(Ctx *ctx, Fn *fn)
 {
     ReplaceMap map;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// --list-sm: backends, with the targets that have them, and the members of their vtables.
+// Prints --list-sm: backends, with the targets that have them, and the members of their vtables.
 #include "sm/sm.h"
 
 static const char *const files[RF_UP + 1] = {[RF_R] = "R", [RF_UR] = "UR", [RF_P] = "P", [RF_UP] = "UP"};
 
-// What is true of a backend or not, by name.
+// A property of a backend.
 typedef struct Fact {
     const char *name;
     bool holds;
@@ -13,7 +13,7 @@ typedef struct Fact {
 enum {
 #define ONE(...) +1
     CAPS = 0 SM_CAPS(ONE),
-    FAMILIES = 1 SM_FAMILIES(ONE),  // and all of them together
+    FAMILIES = 1 SM_FAMILIES(ONE),  // and marks_directly
     THRESHOLDS = 0 SM_THRESHOLDS(ONE),
 #undef ONE
     FACTS = CAPS + FAMILIES + THRESHOLDS
@@ -60,7 +60,7 @@ static void print_backend(Out *out, const SmBackend *b)
     out_char(out, '\n');
 }
 
-// Nothing for what is negative.
+// Prints a number, or blanks if it is negative.
 static void print_number(Out *out, int number)
 {
     if (number < 0)

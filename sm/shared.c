@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: MIT
-// What backends share: passes that do nothing, answers that are sound everywhere, and the table of the members.
+// The members that backends share: passes that do nothing and queries that are sound everywhere; the table of members.
 #include "sm/sm.h"
 
 /* -- Passes --------------------------------------------------------------------------------------------- */
 
-// These two stay different functions, whatever a linker folds: it is their addresses that are looked at.
+// The two bodies differ, so that a linker that folds equal functions keeps two addresses.
 bool sm_no_op_pass(Ctx *ctx, Fn *fn) { return (void)ctx, (void)fn, false; }
 
 bool sm_not_yet_pass(Ctx *ctx, Fn *fn) { return sm_no_op_pass(ctx, fn); }
 
 /* -- Queries -------------------------------------------------------------------------------------------- */
 
-// Ascending, so that `a + b` and `b + a` have one key.
+// Orders value numbers ascending, so that `a + b` and `b + a` have one key.
 bool sm_shared_swap_operands(const Fn *fn, const Instr *i, uint32_t first, uint32_t second)
 {
     return ir_desc(fn, i)->traits & TR_COMM && first > second;
@@ -19,7 +19,7 @@ bool sm_shared_swap_operands(const Fn *fn, const Instr *i, uint32_t first, uint3
 
 bool sm_shared_rewrite_chain(const Fn *fn, const BlockId entry[static 3]) { return (void)fn, (void)entry, false; }
 
-// A packed pair is one element, and a predicate a byte.
+// Counts a packed pair as one element, and a predicate as a byte.
 uint32_t sm_shared_operand_bytes(const Fn *fn, const Instr *i)
 {
     const Mnem *m = tab_mnem(fn->tables, ir_desc(fn, i)->mnem);
@@ -50,7 +50,7 @@ const SmMember sm_members[SM_MEMBER_COUNT] = {
 #undef QUERY
 };
 
-// A row that stands twice in the table does not compile.
+// A duplicate row in the table does not compile.
 SmPass *sm_pass(const SmBackend *backend, int row)
 {
     switch (row) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// SM backends: what is true of a generation of GPUs (the profile), and what it does in its own way (the vtable).
+// SM backends: the properties of a generation of GPUs (profile), and the passes and queries in which generations differ
+// (vtable).
 //
 // The documents have one polymorphic object of this kind, at ctx+1584. "+N" are byte offsets in it, slots are indices
 // in its vtable, of eight bytes each. `cse` is the document on copy propagation and CSE, `general` the one on the
@@ -11,7 +12,9 @@
 
 /* -- Profile ------------------------------------------------------------------------------------------------ */
 
-// CAP(id, name, byte, bit, document, text): capability bits, where the documents have them.
+// CAP(id, name, byte, bit, document, text): capability bits, with their places in the documents. enhanced_cse is set on
+// sm_90, and clear on sm_60 and sm_70, as the documents imply. Inferred: it is clear on all others, which allows less;
+// full_scope is set where enhanced_cse is.
 // clang-format off
 #define SM_CAPS(CAP) \
     CAP(ENHANCED_CSE, enhanced_cse, 1106, 6, "cse",     "MUFU, SHFL, ATOM and REDUX may be value-numbered, modes 5 and 6") \
@@ -29,16 +32,17 @@ enum {
 #undef CAP
 };
 
-// Architecture classes, at +12.
+// Architecture classes, at +12. Inferred: sm_50 is 4, sm_70 and up are 11, the others 0; no backend is Grace.
 enum { SM_CLASS_OTHER = 0, SM_CLASS_DUAL_ISSUE = 4, SM_CLASS_GRACE = 10, SM_CLASS_NVLINK = 11 };
 
+// Inferred: the registers, 255 R from sm_50 on and 63 on sm_30; 7 P; 63 UR and 7 UP from sm_80 on.
 typedef struct SmProfile {
     const char *name;          // as a target: "sm_90"
     uint16_t number;           // 90
     uint16_t encoded;          // generation << 12 | variant, +372
     uint8_t class;             // SM_CLASS_*
     uint8_t caps;              // SM_CAP_*
-    uint16_t regs[RF_UP + 1];  // registers of a thread by file; there is none to allocate for CC
+    uint16_t regs[RF_UP + 1];  // registers of a thread by file; CC has none to allocate
     uint32_t bank_bytes;       // of a constant bank
 } SmProfile;
 
@@ -47,9 +51,13 @@ typedef struct SmProfile {
 // Returns progress, as phases do.
 typedef bool SmPass(Ctx *ctx, Fn *fn);
 
-// PASS(member, slot of the vtable or -1, row of phases.def, common, document, text): `common` is what backends have
-// that say nothing else: no_op (by design) or not_yet. The AdvancedPhase rows are phases of their own in the documents,
+// PASS(member, slot of the vtable or -1, row of phases.def, common, document, text): `common` is the member of backends
+// that set no other: no_op (by design) or not_yet. The AdvancedPhase rows are phases of their own in the documents,
 // which a backend overrides, so they have no slot.
+//
+// Inferred: back propagation (82) is for sm_70, sm_80, sm_89 and sm_90, and a no-op by design below. The documents name
+// no backends for slots 44, 49 and 56, only that some skip 56. All backends are to have all three, since they keep the
+// results of programs.
 // clang-format off
 #define SM_PASSES(PASS) \
     PASS(gvn_cse,                   23,  49, no_op,   "cse",     "global value numbering; a no-op on sm30 sm50 sm80 sm89") \
@@ -78,25 +86,25 @@ typedef bool SmPass(Ctx *ctx, Fn *fn);
 
 /* -- Queries ------------------------------------------------------------------------------------------------ */
 
-// Whether the first two uses of an instruction, with these value numbers, change places in its key.
+// True if the first two uses of an instruction, with these value numbers, change places in its key.
 typedef bool SmSwap(const Fn *fn, const Instr *i, uint32_t first, uint32_t second);
-// Whether a chain of branches may be rewritten that comes back to its start by way of other registers; the blocks of
-// its three entries, the primary one first.
+// True if a chain of branches that returns to its start through other registers may be rewritten. `entry` has the
+// blocks of its three entries, the primary one first.
 typedef bool SmChain(const Fn *fn, const BlockId entry[static 3]);
-// Bytes of an element that an instruction works on; 0 = its type is not known.
+// Returns the bytes of an element that an instruction works on; 0 = unknown type.
 typedef uint32_t SmBytes(const Fn *fn, const Instr *i);
-// What else bears on folding an instruction; the bits are not documented, 0 = nothing does.
+// Returns further conditions on folding an instruction; the bits are not documented, 0 = none.
 typedef uint32_t SmFoldInfo(const Fn *fn, const Instr *i);
-// Whether a function's predicates may be marked as known under their own guard.
+// True if a function's predicates may be marked as known under their own guard.
 typedef bool SmFnTest(const Fn *fn);
-// Whether something is true of an instruction.
+// True for an instruction with some property.
 typedef bool SmTest(const Fn *fn, const Instr *i);
-// Classes of an instruction that are bits of a commoning filter, which may only reject.
+// Returns the classes of an instruction, as bits of a commoning filter, which may only reject.
 typedef uint64_t SmClasses(const Fn *fn, const Instr *i);
 
-// QUERY(member, slot, type, shared, document, text): `shared` is the status of the answer that all backends share:
-// IMPLEMENTED if it looks at what it is asked, NO_OP if it is the same whatever that is. These are the answers that
-// allow least, since the documents do not say what backends answer.
+// QUERY(member, slot, type, shared, document, text): `shared` is the status of the implementation that all backends
+// share: IMPLEMENTED if its result depends on the arguments, NO_OP if it is constant. The documents do not state the
+// results of backends, so the shared results allow least.
 // clang-format off
 #define SM_QUERIES(QUERY) \
     QUERY(swap_operands,       79, SmSwap,     IMPLEMENTED, "cse",     "order of a commutative instruction's operands: by value number") \
@@ -141,7 +149,7 @@ enum {
     SM_PASSES(PASS)
 #undef PASS
         SM_PASS_COUNT,
-    SM_LAST_PASS = SM_PASS_COUNT - 1,  // queries go on behind it
+    SM_LAST_PASS = SM_PASS_COUNT - 1,  // queries follow
 #define QUERY(member, ...) SM_AT_##member,
     SM_QUERIES(QUERY)
 #undef QUERY
@@ -159,35 +167,35 @@ extern const SmMember sm_members[SM_MEMBER_COUNT];
 typedef enum { SM_IMPLEMENTED, SM_NO_OP, SM_NOT_YET } SmStatus;
 
 /* shared.c */
-// The two passes that do nothing, told apart by address: by design, and until there is a body.
+// The sentinels, which do nothing and are distinguished by address: no-op by design, and no body yet.
 SmPass sm_no_op_pass, sm_not_yet_pass;
 #define QUERY(member, slot, type, ...) type sm_shared_##member;
 SM_QUERIES(QUERY)
 #undef QUERY
 static inline bool sm_is_sentinel(SmPass *pass) { return pass == sm_no_op_pass || pass == sm_not_yet_pass; }
-// What a backend runs at a row of phases.def; NULL if that row does not ask backends.
+// Returns the pass of a backend for a row of phases.def; NULL = that row is not for backends.
 SmPass *sm_pass(const SmBackend *backend, int row);
 SmStatus sm_status(const SmBackend *backend, int member);  // SM_AT_*
 const char *sm_status_name(SmStatus status);
 
 /* -- Targets ------------------------------------------------------------------------------------------------ */
 
-// What the name of a target means.
+// A target: its backend and version.
 typedef struct SmTarget {
     const SmBackend *backend;
-    uint16_t encoded;  // of the target itself: sm_100 has the backend of sm_90, but a version of its own
+    uint16_t encoded;  // version of the target itself: sm_100 has the backend of sm_90, but a version of its own
 } SmTarget;
 
 /* targets.c */
-// The target that is taken where nothing names one: the backend that is newest.
+// Returns the default target: that of the newest backend.
 SmTarget sm_newest(void);
-// What `sm_NN`, `sm_NNa` or `sm_NNf` means. False: there is no such target, and `why` suggests others.
+// Finds the target `sm_NN`, `sm_NNa` or `sm_NNf`. False: there is no such target, and `why` suggests others.
 bool sm_find(const char *text, SmTarget *target, char why[static 300]);
-// What the first word of a module's `.target` means; a number that is not known has the nearest backend not above it.
+// Returns the target of the first word of a module's `.target`; an unknown number has the nearest backend not above it.
 SmTarget sm_of_module(const Module *m);
-// Whether the target of a module exists; otherwise `why` suggests another, and names the backend that is taken.
+// Checks the target of a module. False: it does not exist; `why` names the backend that is used and suggests a target.
 bool sm_check_module(const Module *m, char why[static 300]);
-// The k-th target that there is, from 0, with its name. False: there are no more.
+// Returns the k-th target that exists, from 0, and its name. False: there are no more.
 bool sm_nth_target(size_t k, SmTarget *target, char name[static 12]);
 
 /* list.c */
@@ -196,7 +204,7 @@ void sm_list(Out *out, bool json);
 
 /* -- Tests of versions and classes -------------------------------------------------------------------------- */
 
-// THRESHOLD(name, limit, document, text): holds for encoded versions up to the limit.
+// THRESHOLD(name, limit, document, text): true for encoded versions up to the limit.
 // clang-format off
 #define SM_THRESHOLDS(THRESHOLD) \
     THRESHOLD(selects_fold_freely, 20479, "general", "constants fold into selects whatever the constraint bits 0x1C00 say") \
@@ -208,7 +216,7 @@ void sm_list(Out *out, bool json);
 SM_THRESHOLDS(THRESHOLD)
 #undef THRESHOLD
 
-// FAMILY(name, class, capability, text): of that class, or with that bit.
+// FAMILY(name, class, capability, text): true for backends of that class or with that capability.
 // clang-format off
 #define SM_FAMILIES(FAMILY) \
     FAMILY(dual_issue, SM_CLASS_DUAL_ISSUE, 0,             "issues two instructions at once (Maxwell)") \
@@ -220,7 +228,7 @@ SM_THRESHOLDS(THRESHOLD)
 SM_FAMILIES(FAMILY)
 #undef FAMILY
 
-// Of one of these families: phase 29 may mark a select directly. On others it asks the two-pass simplifier first.
+// True for backends of one of these families: phase 29 may mark a select without the two-pass simplifier.
 static inline bool sm_marks_directly(const SmProfile *p)
 {
     return sm_is_dual_issue(p) || sm_is_nvlink(p) || sm_is_grace(p);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Kepler, and what came before it.
+// Kepler and older. Targets from sm_35 on, which have this backend, have more registers.
 #include "sm/sm_internal.h"
 
 const SmBackend sm_30 = {

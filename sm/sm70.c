@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Volta and Turing. The latter has uniform registers, the former, whose profile this is, has not.
+// Volta and Turing. The profile is that of Volta, without the uniform registers of sm_75: unused registers are sound.
 #include "sm/sm_internal.h"
 
 const SmBackend sm_70 = {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Hopper, and what came after it.
+// Hopper and newer.
 #include "sm/sm_internal.h"
 
 const SmBackend sm_90 = {

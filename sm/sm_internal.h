@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-// What the files of backends begin with.
+// The common initializers of backends.
 #ifndef ORI_SM_INTERNAL_H
 #define ORI_SM_INTERNAL_H
 
 #include "phases/bodies.h"
 #include "sm/sm.h"
 
-// A backend is SM_COMMON and, behind it, what is different: its initializers replace those of the macro.
+// A backend is SM_COMMON, followed by initializers that override those of the macro.
 #pragma GCC diagnostic ignored "-Woverride-init"
 
 #define SM_COMMON_PASS(member, slot, row, common, ...) , .member = sm_##common##_pass

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// What the names of targets mean. A target has the nearest backend that is not above it, and the oldest if none is; so
-// 75 has that of sm_70, 86 to 88 that of sm_80, 100 and up that of sm_90, below 30 that of sm_30. Its encoded version
-// is the backend's, unless the documents state its own.
+// Maps names of targets to backends and versions. A target has the nearest backend that is not above it, else the
+// oldest: 75 has that of sm_70, 86 to 88 that of sm_80, 100 and up that of sm_90, below 30 that of sm_30. Its encoded
+// version is the backend's, unless the documents state its own. So sm_103 and up have 0x8000, which no threshold
+// distinguishes from the 0x9000 of sm_100.
 #include <stdio.h>
 
 #include "sm/sm.h"
@@ -12,14 +13,14 @@ const SmBackend *const sm_backends[SM_BACKEND_COUNT] = {
 #undef BACKEND
 };
 
-// The targets that ptxas of some release takes.
+// The targets that some release of ptxas takes.
 static const uint16_t numbers[] = {10, 11, 12, 13, 20, 21, 30, 32, 35, 37,  50,  52,  53,  60,  61, 62,
                                    70, 72, 75, 80, 86, 87, 88, 89, 90, 100, 101, 103, 110, 120, 121};
 
-// Versions that are not those of the backend.
+// Targets with a version of their own.
 static const struct {
     uint16_t number;
-    char suffix;  // 0 = none, which is also for suffixes that have no row
+    char suffix;  // 0 = none, or a suffix without a row
     uint16_t encoded;
 } versions[] = {{50, 'a', 0x5001}, {100, 0, 0x9000}};
 
@@ -37,7 +38,7 @@ static SmTarget target_of(unsigned number, char suffix)
 
 SmTarget sm_newest(void) { return target_of(UINT16_MAX, 0); }
 
-// Takes `sm_` and a number of up to four digits; returns what is behind it, NULL if it does not begin like this.
+// Parses `sm_` and a number of up to four digits; returns the end, NULL if the text does not begin so.
 static const char *take_number(const char *text, const char *end, unsigned *number)
 {
     if (end - text < 4 || memcmp(text, "sm_", 3) != 0 || text[3] == '0')
@@ -58,7 +59,7 @@ static bool exists(unsigned number)
     return false;
 }
 
-// The number of a target that is nearest to the first one in a text; 0 if there is none in it.
+// Returns the number of the target that is nearest to the first number in a text; 0 = the text has no number.
 static unsigned nearest(const char *text)
 {
     unsigned number = 0, best = 0;
@@ -115,7 +116,7 @@ bool sm_check_module(const Module *m, char why[static 300])
     return false;
 }
 
-// Behind the plain ones come those that have versions of their own for their suffix.
+// A target whose suffix has its own version comes after the plain one.
 bool sm_nth_target(size_t k, SmTarget *target, char name[static 12])
 {
     size_t at = 0;

@@ -145,7 +145,7 @@ asan() { # CC FOLDER
         skip "no $1"
         finish
     }
-    (unset B P SANITIZE MAKEFLAGS MFLAGS MAKELEVEL ORIOPT && ${MAKE:-make} CC="$1" ASAN="$2" asan)
+    (unset B P SANITIZE MAKEFLAGS MFLAGS MAKELEVEL ORIOPT && ${MAKE:-make} --no-print-directory CC="$1" ASAN="$2" asan)
 }
 
 # Runs a part; under sanitizers some do less.

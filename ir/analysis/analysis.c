@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Which analyses of a function are valid: making them so, dropping them, and telling whether what was kept is true.
+// Computes the analyses of a function on request, drops them, and compares kept results with new ones.
 #include <stdio.h>
 
 #include "ir/analysis/analysis_internal.h"
@@ -20,7 +20,7 @@ static const struct {
 #undef KIND
 };
 
-/* -- Analyses by themselves ----------------------------------------------------------------------------- */
+/* -- Analyses that are not stored ----------------------------------------------------------------------- */
 
 void analysis_init(Analyses *a, Heap *heap)
 {
@@ -59,7 +59,7 @@ static void drop(Analyses *a, uint32_t keep)
 
 void analysis_free(Analyses *a) { drop(a, 0); }
 
-/* -- Those that a function keeps ------------------------------------------------------------------------ */
+/* -- Analyses stored with a function -------------------------------------------------------------------- */
 
 uint32_t analysis_requested(Fn *fn, uint32_t mask)
 {
@@ -69,7 +69,7 @@ uint32_t analysis_requested(Fn *fn, uint32_t mask)
     return requested;
 }
 
-// Insertion and removal of instructions keep the table of AN_DEF as long as it is valid.
+// Insertion and removal of instructions update the table of AN_DEF as long as it is valid.
 static void track_definitions(Fn *fn) { fn->defs = fn->analyses->valid & AN_DEF ? &fn->analyses->def : NULL; }
 
 const Analyses *analysis_need(Fn *fn, uint32_t mask)
@@ -110,7 +110,7 @@ static bool is_current(int k, const Fn *fn, const Analyses *kept, Analyses *now,
 {
     if (kept->blocks[k] == fn->blocks.n)
         return kinds[k].same(fn, kept, now, why);
-    snprintf(why, 150, "there are new blocks");  // for which its tables by BlockId are too short
+    snprintf(why, 150, "there are new blocks");  // the tables by BlockId are too short for them
     return false;
 }
 

@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: MIT
-// Analyses of a function. They live beside the IR under a mask that says which are valid; whoever changes the function
-// drops what its change made wrong.
+// Analyses of a function. They are stored beside the IR, with a mask of those that are valid. Code that changes the
+// function drops the analyses that the change invalidates.
+//
+// An analysis allocates from an arena of its own and copies what it uses of its prerequisites. So each can be kept
+// without them. A phase that swaps the targets of a branch changes AN_CFG but may keep AN_DOM; the next request for
+// AN_DOM then computes only AN_CFG again. AN_RDEFS reads the table of AN_DEF and is dropped with it. AN_POINTERS is
+// dropped with any of its prerequisites.
 #ifndef ORI_ANALYSIS_H
 #define ORI_ANALYSIS_H
 
 #include "ir/core/ir.h"
 
-// X(id, builder, built on), each behind those that it is built on. What is built on another copies what it needs of it,
-// so each can be kept without the others; but AN_RDEFS reads the table of AN_DEF and goes with it, and
-// AN_POINTERS goes with any of those that it is built on.
+// X(id, builder, prerequisites), each after its prerequisites.
 #define ANALYSES(X)                                                                                          \
     X(CFG, cfg, 0)                                     /* predecessors, successors */                        \
     X(RPO, rpo, AN_CFG)                                /* reverse postorder */                               \
@@ -17,9 +20,9 @@
     X(PDOM, pdom, AN_CFG | AN_RPO | AN_LOOPS)          /* post-dominators */                                 \
     X(DEFUSE, defuse, 0)                               /* definitions and uses */                            \
     X(LIVE, live, AN_CFG | AN_RPO | AN_DEFUSE)         /* registers that are live across block boundaries */ \
-    X(DEF, def, AN_CFG | AN_RPO | AN_DOM)              /* the one definition of a register */                \
-    X(RDEFS, rdefs, AN_CFG | AN_RPO | AN_DOM | AN_DEF) /* in multi form, the definitions that a use reads */ \
-    X(POINTERS, pointers, AN_CFG | AN_RPO | AN_DOM | AN_DEF | AN_RDEFS) /* addresses: object, offset, escape */
+    X(DEF, def, AN_CFG | AN_RPO | AN_DOM)              /* the only definition of a register */               \
+    X(RDEFS, rdefs, AN_CFG | AN_RPO | AN_DOM | AN_DEF) /* in multi form, the definitions that reach a use */ \
+    X(POINTERS, pointers, AN_CFG | AN_RPO | AN_DOM | AN_DEF | AN_RDEFS) /* underlying object, offset, escape */
 
 #define ANALYSIS_NUMBER(id, ...) AX_##id,
 #define ANALYSIS_BIT(id, ...) AN_##id = 1 << AX_##id,
@@ -29,81 +32,83 @@ typedef enum { ANALYSES(ANALYSIS_BIT) AN_FLOW = AN_CFG | AN_RPO | AN_DOM | AN_LO
 #undef ANALYSIS_NUMBER
 #undef ANALYSIS_BIT
 
-// Edges as compressed sparse rows: those of block b are at[first[b]] .. at[first[b + 1]].
+// Edges as compressed sparse rows: those of block b are at[first[b]] .. at[first[b + 1] - 1].
 typedef struct Edges {
     uint32_t *first;  // blocks.n + 1 entries
     BlockId *at;
 } Edges;
 
-// A tree of dominators. A block and all that it dominates are consecutive in `order`: size[b] blocks from pre[b] on, b
-// itself first, its children in reverse postorder with what each dominates.
+// A dominator tree. A block and all blocks that it dominates are consecutive in `order`: size[b] blocks from index
+// pre[b] on, b first. Its children are in reverse postorder, each followed by its own subtree.
 typedef struct DomTree {
-    BlockId *idom;  // by BlockId; 0 = none (the entry, unreachable blocks); of post-dominators: the exit
+    BlockId *idom;  // by BlockId; 0 = none (the entry, unreachable blocks); in a post-dominator tree: the exit
     BlockId *order;
-    uint32_t *pre;   // by BlockId
-    uint32_t *size;  // by BlockId; 0 = unreachable
+    uint32_t *pre;   // by BlockId: index in `order`
+    uint32_t *size;  // by BlockId: blocks of the subtree; 0 = unreachable
 } DomTree;
 
-// A strongly connected region: the header is the block that a depth-first search reaches first, and the loops inside
-// are those of the region without it. Edges back are those to the header from inside; if the header is the only entry,
-// it dominates the loop, which then is their natural loop.
+// A strongly connected region. Its header is the block that a depth-first search reaches first. Its inner loops are
+// those of the region without the header. The back edges are the edges to the header from inside. If the header is the
+// only entry, it dominates the loop, which is then the natural loop of its back edges.
 typedef struct Loop {
     BlockId header;
-    uint32_t parent;    // the loop around it, 0 = none
-    uint32_t depth;     // 1 = in no other
-    uint32_t first, n;  // its blocks: n places of `order`, the header's first
+    uint32_t parent;    // the innermost enclosing loop, 0 = none
+    uint32_t depth;     // 1 = outermost
+    uint32_t first, n;  // its blocks are order[first] .. order[first + n - 1], the header first
     bool reducible;     // the header is the only entry
 } Loop;
 
-// Loops are numbered so that outer ones come before inner ones and all inside one are consecutive. Number 0 is the
+// Loops are numbered in preorder: an outer loop comes before its inner loops, which are consecutive. Number 0 is the
 // function: all reachable blocks, no header, depth 0.
 typedef struct LoopForest {
     Loop *loop;  // 0 .. n
     uint32_t n;
-    BlockId *order;  // reachable blocks in reverse postorder, but a loop's blocks are consecutive, header first
-    uint32_t *pre;   // by BlockId: place in `order`; UINT32_MAX = unreachable
-    uint32_t *of;    // by BlockId: the innermost loop, 0 = none
+    BlockId *order;  // reachable blocks in reverse postorder, except that a loop's blocks are consecutive, header first
+    uint32_t *pre;   // by BlockId: index in `order`; UINT32_MAX = unreachable
+    uint32_t *of;    // by BlockId: the innermost loop that contains it, 0 = none
 } LoopForest;
 
-// An operand: the instruction, and the index in its run.
+// An operand: its instruction, and its index there.
 typedef struct Ref {
     InstrId instr;
     uint32_t op;
 } Ref;
 
-// Operands that name a register: those of r are at[first[r]] .. at[first[r + 1]], in layout order.
+// Operands that name a register: those of r are at[first[r]] .. at[first[r + 1] - 1], in layout order.
 typedef struct Refs {
     uint32_t *first;  // nregs + 1 entries
     Ref *at;
 } Refs;
 
-// Registers of blocks: those of b are at[first[b]] .. at[first[b + 1]], ascending.
+// Registers of blocks: those of b are at[first[b]] .. at[first[b + 1] - 1], ascending.
 typedef struct RegRows {
     uint32_t *first;  // blocks.n + 1 entries
     RegId *at;
 } RegRows;
 
 typedef struct Live {
-    RegRows in, out;  // live at the start, at the end; none for unreachable blocks
+    RegRows in, out;  // live at the start and at the end of a block; none for unreachable blocks
 } Live;
 
-// Reaching definitions. A value is what a use reads. Most registers are plain: they have one definition (AN_DEF), and
-// their only value has the register's number. The others are joined, and each of their definitions is a value, and so
-// are phis where several of them meet. 0 is the value of what nothing wrote. In ssa form no register is joined.
+// Reaching definitions. A ValueId names the value that a use reads. A plain register has one definition (AN_DEF), and
+// its only value has the register's number. A joined register has several values: each of its definitions is one, and
+// so is each phi at which they meet. 0 is the value of a register before any definition. In ssa form no register is
+// joined.
 typedef uint32_t ValueId;
-#define VALUE_ANY UINT32_MAX  // registers outside ssa: one definition or another
+#define VALUE_ANY UINT32_MAX  // an unknown value: that of a register outside ssa form
 
 // An operand that names a joined register.
 typedef struct Occurrence {
     InstrId instr;
-    uint32_t op;    // its index among the function's operands: Instr.ops and its place there
-    ValueId value;  // what is read, or made
+    uint32_t op;    // its index among the function's operands: Instr.ops + its index in the instruction
+    ValueId value;  // the value that it reads or defines
     BlockId block : 30;
     bool def : 1, guarded : 1;
 } Occurrence;
 
-// Where several values of a register meet. Its inputs are input[inputs ...], one for each edge of the block's row of
-// predecessors, 0 for unreachable ones; in the entry also what comes in from outside, which is nothing.
+// A phi: several values of a register meet at the start of a block. The phi has the inputs input[inputs ...], one for
+// each edge of the block's row of predecessors; an input from an unreachable block is 0. A phi of the entry also takes
+// the value 0 from outside the function, which is not listed.
 typedef struct ReachingPhi {
     RegId reg;
     BlockId block;
@@ -111,38 +116,38 @@ typedef struct ReachingPhi {
 } ReachingPhi;
 
 typedef struct ReachingDefs {
-    RegId *joined;       // njoined of them, ascending
-    uint32_t *first;     // the occurrences of joined[k] are row[first[k]] .. row[first[k + 1]], in layout order
+    RegId *joined;       // the joined registers, njoined of them, ascending
+    uint32_t *first;     // joined[k] has the occurrences row[first[k]] .. row[first[k + 1] - 1], in layout order
     uint32_t *row;       // indices in `at`
     Occurrence *at;      // from 1, in layout order, uses before the definitions of the same instruction
-    uint32_t *first_in;  // by InstrId: its first occurrence, if it has any; NULL if no register is joined
-    uint32_t *defs;      // by value - first_def: the definition's index in `at`
+    uint32_t *first_in;  // by InstrId: index of its first occurrence, if any; NULL if no register is joined
+    uint32_t *defs;      // by value - first_def: index of the definition in `at`
     ValueId *old;        // by value - first_def: the value before a guarded definition, otherwise 0
     ValueId first_def;   // the first value that is a definition of a joined register
-    ValueId first_phi;   // of phi[0]
+    ValueId first_phi;   // the value of phi[0]
     ReachingPhi *phi;
     ValueId *input;
-    uint32_t njoined, noccurrences;  // with the one that is none
+    uint32_t njoined, noccurrences;  // noccurrences counts the unused index 0
     uint32_t nphis, ninputs;
-    uint32_t nops;  // fn->ops.n when it was made
-    bool searched;  // how phis were placed: by search, since there are too many dominance frontiers to keep
+    uint32_t nops;  // fn->ops.n when this was built
+    bool searched;  // phis were placed by search: the dominance frontiers were too large to store
 } ReachingDefs;
 
 typedef struct Analyses {
-    Arena arena[ANALYSIS_COUNT];      // one each, so that what is dropped is freed
-    uint32_t blocks[ANALYSIS_COUNT];  // fn->blocks.n when it was made
+    Arena arena[ANALYSIS_COUNT];      // one for each analysis, freed when it is dropped
+    uint32_t blocks[ANALYSIS_COUNT];  // fn->blocks.n when each was built
     uint32_t valid;                   // AnalysisMask
-    uint32_t requested;               // AnalysisMask: those of analysis_need() since the manager cleared it
-    Edges succs, preds;               // an edge for each time that a terminator names the target
+    uint32_t requested;               // AnalysisMask: arguments of analysis_need() since the last analysis_requested()
+    Edges succs, preds;               // one edge for each time that a terminator names the target
     BlockId *rpo;                     // reachable blocks in reverse postorder, nrpo of them
     uint32_t nrpo;
     uint32_t *rpo_index;  // by BlockId; UINT32_MAX = unreachable
     DomTree dom;
     LoopForest loops;
     DomTree pdom;
-    Refs defs, uses;          // unreachable blocks count, too
-    uint32_t *place;          // by InstrId: ascends in layout order; 0 = not in the layout
-    uint32_t nregs, ninstrs;  // fn->regs.n, fn->instrs.n when those were made
+    Refs defs, uses;          // unreachable blocks included
+    uint32_t *place;          // by InstrId: position, ascending in layout order; 0 = not in the layout
+    uint32_t nregs, ninstrs;  // fn->regs.n and fn->instrs.n when AN_DEFUSE was built
     Live live;
     DefTable def;
     ReachingDefs rdefs;
@@ -150,30 +155,31 @@ typedef struct Analyses {
 } Analyses;
 
 /* analysis.c */
-// Makes the analyses of the mask valid, and those that they are built on.
+// Makes the analyses of the mask and their prerequisites valid.
 const Analyses *analysis_need(Fn *fn, uint32_t mask);
-// Returns the mask with the analyses that those of the mask are built on.
+// Returns the mask with the prerequisites of its analyses.
 uint32_t analysis_closure(uint32_t mask);
-// Returns what was requested of the function's analyses since it was asked last, and makes it `mask`.
+// Returns the record of requested analyses (Analyses.requested), and sets it to `mask`.
 uint32_t analysis_requested(Fn *fn, uint32_t mask);
-// Invalidates all but those of the mask. An analysis may be kept without what it is built on: that says that its own
-// result is still right, as that of AN_DOM is when the targets of a branch change places. In multi form AN_DEF depends
-// on where registers are read, and is kept only with AN_RDEFS.
+// Invalidates and frees all analyses except those of the mask. Callers pass 0 before they free a function. An analysis
+// may be kept without its prerequisites if its own result is still correct, as AN_DOM is after swapping branch targets.
+// After adding blocks no analysis may be kept: tables by BlockId are too short. In multi form AN_DEF depends on the
+// positions of uses, and is kept only with AN_RDEFS.
 void analysis_drop(Fn *fn, uint32_t keep);
-// Drops all, and has the function take its memory from this heap from now on: one with the same pool as its own, so
-// that another thread can take it over.
+// Drops all analyses and makes `heap` the heap of the function. The two heaps must share a page pool, so that another
+// thread can take the function over.
 void fn_adopt(Fn *fn, Heap *heap);
-// Whether those of the mask that are marked valid are what would be computed now; otherwise why not. Successors, order
-// and dominators must be the same; predecessors may stand in another order, as they do when the layout changes.
+// True if the valid analyses of the mask equal newly computed ones; otherwise `why` has the reason. Successors, order
+// and dominators must be equal. Predecessors may be permuted, since they follow the layout.
 bool analysis_check(const Fn *fn, uint32_t mask, char why[static 200]);
-// Analyses apart from those that the function keeps: analysis_compute() is analysis_need() for them.
+// Analyses that are not stored with the function. analysis_compute() is analysis_need() for them.
 void analysis_init(Analyses *a, Heap *heap);
 void analysis_compute(const Fn *fn, Analyses *a, uint32_t mask);
 void analysis_free(Analyses *a);
 
-/* cfg.c: questions to AN_CFG */
-// Run their body for each edge into, out of a block: FOR_PREDS(an, b, p) visit(*p). A block stands there as often as
-// its terminator names the other one. Only the edges are counted: the entry is also entered from outside.
+/* cfg.c: queries on AN_CFG */
+// Iterate over the edges into or out of a block: FOR_PREDS(an, b, p) visit(*p). A block appears once for each time that
+// a terminator names the target. Control also enters the entry from outside, for which there is no edge.
 #define FOR_PREDS(an, b, p) FOR_EDGES(&(an)->preds, b, p)
 #define FOR_SUCCS(an, b, s) FOR_EDGES(&(an)->succs, b, s)
 #define FOR_EDGES(edges, b, e)                                                                                 \
@@ -194,15 +200,16 @@ static inline BlockId only_succ(const Analyses *an, BlockId b)
     return succ_count(an, b) == 1 ? an->succs.at[an->succs.first[b]] : 0;
 }
 
-/* dom.c: questions to AN_DOM */
-// Whether every path from the entry to b leads through a, in constant time. A block dominates itself. No path leads to
-// an unreachable b, so everything dominates it; an unreachable a dominates nothing else.
+/* dom.c: queries on AN_DOM */
+// True if every path from the entry to b contains a, in constant time. A block dominates itself. Every block dominates
+// an unreachable b; an unreachable a dominates only unreachable blocks.
 static inline bool dominates(const Analyses *an, BlockId a, BlockId b)
 {
     const DomTree *d = &an->dom;
     return !d->size[b] || d->pre[b] - d->pre[a] < d->size[a];
 }
-// The children of a block: for (c = dom_child(an, b); c; c = dom_sibling(an, c)); 0 = no (more) children.
+// Return the first child of a block in the dominator tree and the next sibling of a child; 0 = none:
+//     for (BlockId c = dom_child(an, b); c; c = dom_sibling(an, c))
 static inline BlockId dom_child(const Analyses *an, BlockId b)
 {
     const DomTree *d = &an->dom;
@@ -215,55 +222,56 @@ static inline BlockId dom_sibling(const Analyses *an, BlockId c)
     return behind < end ? d->order[behind] : 0;
 }
 
-/* defuse.c: questions to AN_DEFUSE */
-// Guards, tied uses and the carry are definitions and uses like others; a register of an opaque instruction (OPM_INOUT)
-// is both. What calls and returns do with registers that are named elsewhere does not show here. Registers and
-// instructions that are newer than the analysis are not in its tables.
+/* defuse.c: queries on AN_DEFUSE */
+// Guards, tied uses and the carry count as definitions and uses. A register of an opaque instruction (OPM_INOUT) is
+// both. Implicit accesses by calls and returns to registers that are named elsewhere are not listed. The tables do not
+// cover registers and instructions that are newer than the analysis.
 static inline uint32_t def_count(const Analyses *an, RegId r) { return an->defs.first[r + 1] - an->defs.first[r]; }
 static inline uint32_t use_count(const Analyses *an, RegId r) { return an->uses.first[r + 1] - an->uses.first[r]; }
-// Run their body for each definition, each use: FOR_USES(an, r, u) visit(u->instr, u->op); in layout order, within an
-// instruction by operand.
+// Iterate over the definitions or uses of a register: FOR_USES(an, r, u) visit(u->instr, u->op). They come in layout
+// order; those of one instruction in the order of its operands.
 #define FOR_DEFS(an, r, d) FOR_REFS(&(an)->defs, r, d)
 #define FOR_USES(an, r, u) FOR_REFS(&(an)->uses, r, u)
 #define FOR_REFS(refs, r, ref)                                                                             \
     for (const Ref *ref = (refs)->at + (refs)->first[r], *ref##_end = (refs)->at + (refs)->first[(r) + 1]; \
          ref < ref##_end; ref++)
-// True if instruction i stands before j in the layout. Within a block that is the order of execution.
+// True if instruction i comes before j in the layout. Within a block that is the order of execution.
 static inline bool stands_before(const Analyses *an, InstrId i, InstrId j) { return an->place[i] < an->place[j]; }
 
-/* def.c: questions to AN_DEF */
-// Insertion and removal of instructions keep the table; registers without an entry have no definition.
-// Returns an instruction, 0 (no definition), DEF_JOINED or DEF_OUTSIDE.
+/* def.c: queries on AN_DEF */
+// Returns the defining instruction, DEF_JOINED, DEF_OUTSIDE, or 0 (no definition; so for registers beyond the end of
+// the table). Insertion and removal of instructions update the table (ir/core/def_table.c).
 static inline InstrId def_entry(const Analyses *an, RegId r) { return r < an->def.n ? an->def.at[r] : 0; }
-// Returns the one definition of a register; 0 if it has none or several, or is outside of ssa form. In multi form the
-// definition is unguarded and dominates all that reads the register.
+// Returns the only definition of a register; 0 if there is none or are several, or if the register is outside ssa form.
+// In multi form the definition is unguarded and dominates all uses.
 static inline InstrId def_of(const Analyses *an, RegId r)
 {
     InstrId def = def_entry(an, r);
     return def < DEF_JOINED ? def : 0;
 }
-// True for a register that stays outside of ssa form: definitions that are not shown may write it.
+// True if a register is outside ssa form, so that its definitions are not tracked.
 static inline bool def_is_outside(const Analyses *an, RegId r) { return def_entry(an, r) == DEF_OUTSIDE; }
-// True for a register with several definitions, or with one that does not dominate all that reads it.
+// True if a register is used or defined, but has no single definition of the kind that def_of() returns.
 static inline bool def_is_joined(const Analyses *an, RegId r) { return def_entry(an, r) == DEF_JOINED; }
 
-/* copies.c: questions to AN_DEF */
-enum { COPY_CHAIN = 16 };  // the steps that are followed through copies of copies
-// Returns the operand that an unguarded move copies to its definition: a register of ssa form (of a predicate, perhaps
-// negated) or a constant, of the width of the definition. none = the instruction is no such move.
+/* copies.c: queries on AN_DEF */
+enum { COPY_CHAIN = 16 };  // limit of the length of a chain of copies
+// Returns the operand that an unguarded move copies to its definition, else K_NONE. The operand is a constant or a
+// register of ssa form (if a predicate, perhaps negated), and has the width of the definition.
 Operand copy_of_move(const Fn *fn, const Instr *i);
-// Returns the operand that an instruction, guarded or not, copies to the register r, by a move or in another way, if it
-// may stand in the place of r: a register is of the same file. none = it copies nothing.
+// Returns the operand that an instruction, guarded or not, copies to register r, by a move or in another way, else
+// K_NONE. The operand may replace r: if it is a register, it has the same file.
 Operand copy_of_any(const Fn *fn, const Analyses *a, InstrId id, RegId r);
-// Returns the operand that an operand is a copy of through unguarded moves, at most COPY_CHAIN of them: a constant, or
-// a register with one definition that is available wherever the operand is. The operand itself if it is no such copy.
+// Returns the source of the chain of unguarded moves that defines an operand: a constant, or a register with one
+// definition that is available wherever the operand is. Follows at most COPY_CHAIN moves. Returns the operand itself if
+// it is no such copy.
 Operand copy_source(const Fn *fn, const Analyses *a, Operand o);
 
-/* rdefs.c: questions to AN_RDEFS */
-// Runs its body for each occurrence of joined[k], in layout order: FOR_OCCURRENCES(rd, k, n) visit(&rd->at[*n]);
+/* rdefs.c: queries on AN_RDEFS */
+// Iterates over the occurrences of joined[k] in layout order: FOR_OCCURRENCES(rd, k, n) visit(&rd->at[*n]);
 #define FOR_OCCURRENCES(rd, k, n) \
     for (const uint32_t *n = (rd)->row + (rd)->first[k], *n##_end = (rd)->row + (rd)->first[(k) + 1]; n < n##_end; n++)
-// The occurrence of operand k of the instruction, whose register is joined.
+// Returns the occurrence of operand k of an instruction. The operand's register must be joined.
 static inline Occurrence *occurrence_of(const Fn *fn, const Analyses *an, InstrId i, uint32_t k)
 {
     const ReachingDefs *rd = &an->rdefs;
@@ -272,14 +280,14 @@ static inline Occurrence *occurrence_of(const Fn *fn, const Analyses *an, InstrI
         o++;
     return o;
 }
-// The value that operand k of an instruction, a register, reads or makes.
+// Returns the value that operand k of an instruction, a register, reads or defines.
 static inline ValueId value_of(const Fn *fn, const Analyses *an, InstrId i, uint32_t k)
 {
     RegId r = op_index(ir_ops(fn, ir_instr(fn, i))[k]);
     InstrId def = def_entry(an, r);
     return def == DEF_JOINED ? occurrence_of(fn, an, i, k)->value : def == DEF_OUTSIDE ? VALUE_ANY : def ? r : 0;
 }
-// The values that an instruction reads, one register operand behind its definitions after the other:
+// Return the values that an instruction reads, for its register operands after the definitions, in order:
 //     const Occurrence *at = reads_begin(an, i);  // then for each: reads_next(an, its register, &at)
 static inline const Occurrence *reads_begin(const Analyses *an, InstrId i)
 {
@@ -292,7 +300,7 @@ static inline ValueId reads_next(const Analyses *an, RegId r, const Occurrence *
 }
 static inline uint32_t value_count(const Analyses *an) { return an->rdefs.first_phi + an->rdefs.nphis; }
 static inline bool value_is_phi(const Analyses *an, ValueId v) { return v >= an->rdefs.first_phi && v != VALUE_ANY; }
-// The definition that a value is, which is neither 0 nor VALUE_ANY nor a phi.
+// Returns the instruction that defines a value. The value must not be 0, VALUE_ANY or a phi.
 static inline InstrId value_def(const Analyses *an, ValueId v)
 {
     const ReachingDefs *rd = &an->rdefs;
@@ -303,19 +311,19 @@ static inline const ReachingPhi *value_phi(const Analyses *an, ValueId v)
     return &an->rdefs.phi[v - an->rdefs.first_phi];
 }
 
-// AN_CFG, AN_RPO and AN_DOM of a function, and as much of AN_DEF and AN_RDEFS in multi form as is about these
-// registers: a bit per RegFile, and of those the ones that are true by RegId, or all if that is NULL. In ssa form these
-// are registers that have several definitions for the time being. What reads or makes another may be VALUE_ANY. Where
-// AN_RDEFS is not valid, memory of `own` is taken, for analysis_free().
+// Returns AN_CFG, AN_RPO and AN_DOM of a function, and AN_DEF and AN_RDEFS as in multi form for some registers: those
+// of `files` (a bit for each RegFile) for which about[RegId] is true, or all of `files` if `about` is NULL. In ssa form
+// these are registers that temporarily have several definitions. Operands of other registers may have the value
+// VALUE_ANY. Unless AN_RDEFS is valid, takes memory of `own`, which analysis_free() returns.
 const Analyses *rdefs_of_part(Fn *fn, Analyses *own, uint32_t files, const bool *about);
 
-// Makes AN_RDEFS of a function in multi form valid if its phis have at most so many inputs together. Otherwise pins
-// registers until that holds, and returns how many.
+// Makes AN_RDEFS of a function in multi form valid if its phis have at most `limit` inputs in total. Otherwise pins
+// registers until they have, and returns the number of pinned registers.
 uint32_t rdefs_limit_phis(Fn *fn, uint64_t limit);
 
-// Counts the inputs of the phis that a variable would need as a register. Between phi_counter_start() and
-// phi_counter_inputs() the accesses to the variable are told in layout order, those of unreachable blocks, too. The
-// function must not change meanwhile. Counting stops behind `max`.
+// Counts the inputs of the phis that a variable would have as a register. Between phi_counter_start() and
+// phi_counter_inputs() the caller reports the accesses to the variable in layout order, including those of unreachable
+// blocks. The function must not change meanwhile. Counting stops above `max`.
 typedef struct PhiCounter PhiCounter;
 PhiCounter *phi_counter(Fn *fn, Arena *arena);
 void phi_counter_start(PhiCounter *c);
@@ -324,12 +332,12 @@ void phi_counter_write(PhiCounter *c, BlockId b);
 uint64_t phi_counter_inputs(PhiCounter *c, uint64_t max);
 void phi_counter_free(PhiCounter *c);
 
-/* live.c: questions to AN_LIVE */
-// What is live where, and why, stands at the top of the file. Registers that may be read before they are written are
-// live at the start of the entry. Whoever removes what is dead asks about pinned registers elsewhere: instructions that
-// complete later write them behind the place where they stand.
+/* live.c: queries on AN_LIVE */
+// live.c defines uses and kills. Registers that may be read before they are written are live at the start of the entry.
+// Dead code elimination must exempt pinned registers: instructions that complete later write them after their position
+// in the layout.
 //
-// The registers that are live at the start (the end) of a block, ascending; their number is put into *n.
+// Return the registers that are live at the start and at the end of a block, ascending, and their number in *n.
 static inline const RegId *live_in(const Analyses *an, BlockId b, uint32_t *n)
 {
     const RegRows *rows = &an->live.in;
@@ -357,16 +365,16 @@ static inline bool reg_rows_have(const RegRows *rows, BlockId b, RegId r)
 static inline bool is_live_in(const Analyses *an, BlockId b, RegId r) { return reg_rows_have(&an->live.in, b, r); }
 static inline bool is_live_out(const Analyses *an, BlockId b, RegId r) { return reg_rows_have(&an->live.out, b, r); }
 
-// The registers that are live at one place of a block, while that goes up the block:
+// The registers that are live at one position of a block. The position moves up the block:
 //     live_set_at_end(&set, an, b);
 //     for (InstrId i = ir_block(fn, b)->last; i; i = ir_instr(fn, i)->prev)
-//         live_set_step(&set, fn, i);  // before: what is live behind i; after: what is live in front of it
-// A sparse set (Briggs and Torczon, "An efficient representation for sparse sets", 1993): all but the making takes
-// constant time.
+//         live_set_step(&set, fn, i);  // before the call: live after i; after the call: live before i
+// A sparse set (Briggs and Torczon, "An efficient representation for sparse sets", 1993): each operation on a member
+// takes constant time.
 typedef struct LiveSet {
     RegId *at;  // the live registers in no order, n of them
     uint32_t n;
-    uint32_t *index;   // by RegId: where it stands in `at`, if it does
+    uint32_t *index;   // by RegId: index in `at`, if it is live
     VEC(RegId) named;  // registers that are named elsewhere
 } LiveSet;
 
@@ -389,49 +397,52 @@ static inline void live_set_remove(LiveSet *set, RegId r)
     set->at[set->index[r]] = last;
     set->index[last] = set->index[r];
 }
-// An empty set for the registers that the function has now, in this arena; once for as many blocks as one likes.
+// Makes an empty set for the registers that the function has now, in memory of the arena. The set serves any number of
+// blocks.
 void live_set_init(LiveSet *set, Arena *arena, const Fn *fn);
-// Makes it what is live at the end of a block, behind its terminator.
+// Sets the set to the registers that are live at the end of a block, after the terminator.
 void live_set_at_end(LiveSet *set, const Analyses *an, BlockId b);
-// Goes up over an instruction: takes out what it defines, puts in what it reads. A phi reads nothing here.
+// Moves up over an instruction: removes the registers that it kills and adds those that it reads. A phi reads at the
+// end of the predecessors, so its uses are not added.
 void live_set_step(LiveSet *set, const Fn *fn, InstrId i);
 
-/* live_check.c: questions to AN_LOOPS and AN_DEFUSE (and AN_CFG, AN_RPO, AN_DOM) */
-// Liveness of single registers of a function in ssa form, for those who ask about few.
+/* live_check.c: queries on AN_LOOPS and AN_DEFUSE (and AN_CFG, AN_RPO, AN_DOM) */
+// Liveness queries for single registers of a function in ssa form, for callers with few queries.
 typedef struct LiveCheck {
     const Fn *fn;
     const Analyses *a;
-    uint64_t work;        // that searches may still do
-    uint32_t searches;    // so far
-    uint32_t *last_read;  // by RegId: where the last block in reverse postorder stands that reads it, once asked
-    uint32_t *read_for;   // by BlockId: the last search for a register that is read in it
-    uint32_t *seen_for;   // by BlockId: the last search that came by
+    uint64_t work;        // steps that searches may still take
+    uint32_t searches;    // number of searches so far
+    uint32_t *last_read;  // by RegId: 2 + index in `rpo` of the last block that reads it, or a code of live_check.c
+    uint32_t *read_for;   // by BlockId: the last search whose register the block reads
+    uint32_t *seen_for;   // by BlockId: the last search that visited it
     BlockId *stack;
 } LiveCheck;
 void live_check_init(LiveCheck *c, Arena *arena, const Fn *fn, const Analyses *a);
-// Whether a register that has one definition, and is not named elsewhere, is live at the end of a reachable block. True
-// may be wrong where answers became expensive; false never is.
+// True if a register is live at the end of a reachable block. The register has one definition and is not named
+// elsewhere. A true result is conservative once the queries have exceeded the work limit; a false one is exact.
 bool live_check_out(LiveCheck *c, RegId r, BlockId b);
-// The same without the reads of phis that block b leads to, for what is behind the copies at its end.
+// Returns the same without the uses of phis in the successors of b: liveness after the copies at the end of b.
 bool live_check_successors(LiveCheck *c, RegId r, BlockId b);
 
-/* loops.c: questions to AN_LOOPS */
-// The innermost loop that the block is in, which is its own if it is a header; 0 = none.
+/* loops.c: queries on AN_LOOPS */
+// Returns the innermost loop that contains the block, which is its own if it is a header; 0 = none.
 static inline uint32_t loop_of(const Analyses *an, BlockId b) { return an->loops.of[b]; }
-// How many loops the block is in.
+// Returns the number of loops that contain the block.
 static inline uint32_t loop_depth(const Analyses *an, BlockId b) { return an->loops.loop[an->loops.of[b]].depth; }
-// Whether the block is in the loop or in one inside, in constant time. A loop is in another if its header is.
+// True if the loop or one of its inner loops contains the block, in constant time. A loop contains another one if it
+// contains the header.
 static inline bool loop_contains(const Analyses *an, uint32_t loop, BlockId b)
 {
     const Loop *l = &an->loops.loop[loop];
     return an->loops.pre[b] - l->first < l->n;
 }
 
-/* pdom.c: questions to AN_PDOM */
-// Whether every path from b to the exit leads through a, in constant time. The exit is virtual: 0 as an immediate
-// post-dominator, and as an argument here. Returns and guarded returns lead there, and one block of each endless loop;
-// pdom.c says which, and why. A block post-dominates itself. From an unreachable b everything does; an unreachable a
-// post-dominates nothing else.
+/* pdom.c: queries on AN_PDOM */
+// True if every path from b to the exit contains a, in constant time. The exit is virtual: 0 as an immediate
+// post-dominator, and as an argument here. Returns, guarded returns and one block of each endless loop lead to the exit
+// (pdom.c). A block post-dominates itself. Every block post-dominates an unreachable b; an unreachable a post-dominates
+// only unreachable blocks.
 static inline bool post_dominates(const Analyses *an, BlockId a, BlockId b)
 {
     const DomTree *d = &an->pdom;
@@ -439,54 +450,56 @@ static inline bool post_dominates(const Analyses *an, BlockId a, BlockId b)
 }
 
 /* rows.c: compressed sparse rows */
-// Turns the counts of n rows into their starts, first[n] into the sum, which is returned.
+// Turns the counts of n rows into their starts, sets first[n] to the sum, and returns the sum.
 uint32_t rows_start(uint32_t *first, uint32_t n);
-// Filling a row moves its start to its end, which is the next one's start: puts the starts back.
+// Restores the row starts after filling, which moves the start of each row to the start of the next one.
 void rows_restore(uint32_t *first, uint32_t n);
 
 /* dom_tree.c: dominators of other graphs */
-// A graph with a root. Block 0 may be in it, as the root.
+// A graph with a root. The root may be block 0.
 typedef struct RootedGraph {
-    Edges succs, preds;  // by BlockId; predecessors that the root does not reach do not matter
+    Edges succs, preds;  // by BlockId; predecessors that the root does not reach are ignored
     BlockId root;
-    uint32_t ids;  // rows of edges
-    uint32_t n;    // blocks that the root reaches, with itself
+    uint32_t ids;  // number of rows of edges
+    uint32_t n;    // number of blocks that the root reaches, itself included
 } RootedGraph;
-// The dominators from the root, in memory of this arena. Siblings are in reverse postorder; block 0 has no place.
+// Computes the dominators from the root, in memory of the arena. Siblings are in reverse postorder; block 0 is not in
+// `order`.
 void dom_tree_build(const RootedGraph *g, DomTree *d, Arena *arena);
 
-/* conditions.c: questions to AN_CFG */
-// True if the instruction is a guarded branch with two different targets. Use 0 is the target under the guard, use 1
-// the other one.
+/* conditions.c: queries on AN_CFG */
+// True if the instruction is a split: a guarded branch with two different targets. Use 0 is the target under the guard,
+// use 1 the other one.
 bool branch_is_split(const Fn *fn, const Instr *i);
-// Returns the branch at the end of block `from` if it is a split, of which the edge to `to` is one side; *holds becomes
-// the value of the guard's register on that edge. 0 = the edge has no condition.
+// Returns the branch at the end of block `from` if it is a split; 0 = the edge to `to` has no condition. *holds
+// receives the value of the guard's register on that edge.
 InstrId edge_condition(const Fn *fn, BlockId from, BlockId to, bool *holds);
-// Returns the branch whose outcome decides that a block runs: the split at the end of the only predecessor. The block
-// and all that it dominates run only if the guard's register was *holds there. 0 = there is none.
+// Returns the split at the end of the only predecessor of a block; 0 = none. This is a dominating condition: b and all
+// blocks that it dominates run only if the guard's register was *holds there.
 InstrId dominating_condition(const Fn *fn, const Analyses *an, BlockId b, bool *holds);
 
 /* copy_classes.c */
-// Of values 1 .. n-1, each a copy of one of those in its row, or no copy if 0 is among them: returns the value that
-// each always equals, itself if there is none, 0 if it is a copy of nothing but such copies. In memory of this arena.
+// Returns the representatives of values 1 .. n-1 in their copy classes, in memory of the arena. Row v of `inputs` has
+// the values of which v copies one; 0 among them means that v is no copy. A value without another representative
+// represents itself. Copies that are fed only by each other have representative 0.
 uint32_t *copy_representatives(const Edges *inputs, uint32_t n, Arena *arena);
 
-/* control_deps.c: questions to AN_PDOM (and AN_CFG, AN_RPO) */
-// Gives out the branches that decide whether blocks run, each block at the end of a branch as often as it has edges.
+/* control_deps.c: queries on AN_PDOM (and AN_CFG, AN_RPO) */
+// Enumerates the branches on which blocks are control dependent, once for each edge out of a branch.
 typedef struct ControlDeps {
     const Analyses *a;
-    uint32_t *first;  // by place in the post-dominator tree: edges that lead there
-    BlockId *from;    // by edge
-    uint32_t *least;  // a tree of minima over the edges: the place of what post-dominates `from`
+    uint32_t *first;  // by place in the post-dominator tree: first of the edges to that block
+    BlockId *from;    // by edge: its source
+    uint32_t *least;  // a tree of minima over the edges: place of the immediate post-dominator of `from`
     uint32_t leaves;
 } ControlDeps;
 void control_deps_init(ControlDeps *c, Arena *arena, const Analyses *a);
-// A block on whose terminator it depends whether b runs; what was given out for an edge is not again. 0 = no (more).
+// Returns a block on whose terminator b is control dependent, and removes the edge from further results. 0 = no (more).
 BlockId control_deps_take(ControlDeps *c, BlockId b);
 
 /* verify_form.c */
-// ir_verify(), and at level VERIFY_FORM what the form of the function promises. Neither trusts nor changes the analyses
-// that the function keeps.
+// Runs ir_verify(), and at level VERIFY_FORM checks the invariants of the function's form (verify_form.c). It neither
+// relies on nor changes the analyses that the function keeps.
 bool fn_verify(const Fn *fn, int level, InstrId *instr, char why[static 200]);
 
 #endif

@@ -22,7 +22,7 @@ static void add_edge(void *user, Operand *target)
     VEC_PUSH(&e->scratch, &e->edges, ((Edge){e->from, op_index(*target)}));
 }
 
-// Terminators lie far apart in memory, so those that come next are fetched while one is looked at.
+// Terminators lie far apart in memory, so the next ones are prefetched.
 static void collect_edges(const Fn *fn, EdgeBuilder *e)
 {
     enum { AHEAD = 8 };
@@ -70,8 +70,8 @@ void cfg_build(const Fn *fn, Analyses *a)
     arena_free(&e.scratch);
 }
 
-// Whether row b holds the same blocks as often, in whatever order. `count` is zero by BlockId, and is again if they
-// are.
+// True if row b has the same blocks with the same multiplicities, in any order. count[BlockId] is zero on entry, and
+// again if the result is true.
 static bool same_blocks(const Edges *kept, const Edges *now, BlockId b, uint32_t *count)
 {
     for (uint32_t e = now->first[b]; e < now->first[b + 1]; e++)
@@ -104,7 +104,7 @@ bool cfg_same(const Fn *fn, const Analyses *kept, Analyses *now, char why[static
 
 /* -- Reverse postorder ---------------------------------------------------------------------------------- */
 
-// Depth-first with an explicit stack; `next` is the first successor not yet looked at.
+// Depth-first search with an explicit stack. next[b] is the first successor of b that is not yet visited.
 void rpo_build(const Fn *fn, Analyses *a)
 {
     Arena *arena = &a->arena[AX_RPO];

@@ -1,19 +1,21 @@
 // SPDX-License-Identifier: MIT
-// Control dependence. A block depends on a branch that it does not post-dominate but one of whose successors it does,
-// or is (Ferrante, Ottenstein and Warren, "The program dependence graph and its use in optimization", 1987): what the
-// branch decides is whether the block runs.
+// Control dependence: enumerates the branches on which a block depends. A block depends on a branch that it does not
+// post-dominate if it is, or post-dominates, one of the branch's successors (Ferrante, Ottenstein and Warren, "The
+// program dependence graph and its use in optimization", 1987).
 //
-// All pairs may be quadratically many, but who marks what is needed asks for each branch once. An edge out of a branch
-// u to v makes those blocks depend on u that are, in the post-dominator tree, v or above it but below the
-// post-dominator of u (so Pingali and Bilardi, "Optimal control dependence computation and the Roman chariots problem",
-// 1997). In preorder, edges to what is below a block are a range, and those among them that end above it are found by
-// the place of their end: a tree of minima over the edges gives out each in logarithmic time.
+// All pairs may be quadratically many, but a client that marks live code uses each branch only once. An edge of a
+// branch from u to v makes some blocks depend on u: in the post-dominator tree, those from v up to below the immediate
+// post-dominator of u (Pingali and Bilardi, "Optimal control dependence computation and the Roman chariots problem",
+// 1997). In preorder, the edges to the descendants of a block b are a range. Those that make b dependent have an
+// immediate post-dominator of u above b, that is, with a smaller place. A tree of minima over the edges finds and
+// removes each in logarithmic time.
 #include "ir/analysis/analysis.h"
 
-// Places in preorder, from 1; the exit's is 0.
+// Returns the place of a block in preorder, from 1; the exit has place 0.
 static uint32_t place(const Analyses *a, BlockId b) { return b ? a->pdom.pre[b] + 1 : 0; }
 
-// Successors of branches that do not run in any case. There is no such edge for a block with one successor.
+// True if the edge from u to v makes blocks depend on u. The edge to an only successor does so only if u also leads to
+// the virtual exit.
 static bool decides(const Analyses *a, BlockId u, BlockId v) { return a->pdom.idom[u] != v; }
 
 static void count_edges(ControlDeps *c, Arena *arena)
@@ -60,7 +62,8 @@ void control_deps_init(ControlDeps *c, Arena *arena, const Analyses *a)
     fill_edges(c);
 }
 
-// A leaf of the range below `limit`; 0 = none. Goes up from both ends to the nodes that make up the range.
+// Returns a leaf of the range with a value below `limit`; 0 = none. Climbs from both ends over the nodes that cover the
+// range.
 static uint32_t find_below(const ControlDeps *c, uint32_t low, uint32_t high, uint32_t limit)
 {
     low += c->leaves;

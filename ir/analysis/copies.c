@@ -9,12 +9,12 @@
 //     R3 = mov.b64 {R1, R2}; {R4, R5} = mov.b64 R3           R4 is a copy of R1
 //
 // No copy:
-//     R2 = mov.b32 R1 where R1 or R2 is pinned               an instruction that is not modelled may write it meanwhile
-//     R2:16 = cvt.u8.u8 R1                                   it clears the upper half
-//     R2 = mov.b32 undef                                     each reader would see a value of its own
+//     R2 = mov.b32 R1 where R1 or R2 is pinned               an unmodelled instruction may write either meanwhile
+//     R2:16 = cvt.u8.u8 R1                                   the conversion clears the upper half
+//     R2 = mov.b32 undef                                     each use would read a value of its own
 //
 // A chain is followed from one definition to the next (AN_DEF), as long as each is unguarded. In multi form such a
-// definition dominates all that reads the register, so the source is available wherever the copy is.
+// definition dominates all uses of the register, so the source is available wherever the copy is.
 #include "ir/analysis/analysis.h"
 
 // Returns the operand that an instruction passes on to its definition, if the two have one width.
@@ -37,7 +37,7 @@ Operand copy_of_move(const Fn *fn, const Instr *i)
     return ir_desc(fn, i)->op == OP_MOV && !ir_guarded(i) ? passed_on(fn, i) : op_none();
 }
 
-// True if it converts an integer type into itself, and its register holds nothing more.
+// True if a conversion has equal integer types, whose width is that of the register.
 static bool is_identity(const Fn *fn, const Desc *d, RegId to)
 {
     const Mnem *m = tab_mnem(fn->tables, d->mnem);
@@ -78,8 +78,8 @@ Operand copy_of_any(const Fn *fn, const Analyses *a, InstrId id, RegId r)
     return replaces ? from : op_none();
 }
 
-// Returns the operand that the unguarded move that defines an operand copies; none if its source may have another value
-// where the operand is read, or is a negated predicate.
+// Returns the source of the unguarded move that defines an operand; K_NONE if the source may have another value at a
+// use of the operand, or is a negated predicate.
 static Operand copy_step(const Fn *fn, const Analyses *a, Operand o)
 {
     InstrId def = op_is_reg(o) && !o.mods ? def_of(a, op_index(o)) : 0;

@@ -1,20 +1,22 @@
 // SPDX-License-Identifier: MIT
-// Which values are never anything but another one. A value that copies takes that of one of its inputs: a phi, or a
-// move, which has one input. Others are what they are. Serves OriRemoveRedundantMultiDefMov and OriRemoveRedundantMov.
+// Computes copy classes: finds values that are copies of one other value, through moves and phis. Serves
+// OriRemoveRedundantMultiDefMov and OriRemoveRedundantMov.
 //
-// A value v leads another one if whatever is copied into that, in however many steps, comes by v: then the two are
-// equal wherever the copy is known, since v is defined on every way there and not again since (both are values of ssa
-// form). In the graph whose edges go from inputs to copies, with a root in front of what copies nothing, this says that
-// v dominates the copy. So the leader of a value is the dominator next to the root. It takes care of cycles of phis
-// that feed each other and are fed one value, nested ones too, in one pass; taking strongly connected components apart
-// again and again (Braun et al., "Simple and efficient construction of static single assignment form", 2013) finds the
-// same in quadratic time where they are nested deeply.
+// A copy has the value of one of its inputs; a phi has several inputs, a move has one. Value v represents a copy if v
+// is on each chain of copies that leads to the copy from a value that is no copy. Then the two are equal wherever the
+// copy is available: v is defined on each path to there and not redefined since, as both are values of ssa form. Take
+// the graph whose edges lead from inputs to copies, and from a root to each value that is no copy. In this graph v
+// represents a copy if v dominates the copy. So the representative of a value is its dominator next to the root.
 //
-//     2 = phi(1, 3)   3 = phi(2, 1)   4 = phi(3, 2)        all three are 1
-//     2 = phi(1, 3)   3 = phi(2, 5)   4 = phi(3, 3)        4 is 3, 2 and 3 are themselves
+// This handles cycles of phis that feed each other and are fed by one value, nested ones too, in one pass. Repeated
+// decomposition into strongly connected components (Braun et al., "Simple and efficient construction of static single
+// assignment form", 2013) finds the same, in quadratic time where cycles are deeply nested.
+//
+//     2 = phi(1, 3)   3 = phi(2, 1)   4 = phi(3, 2)        1 represents all three
+//     2 = phi(1, 3)   3 = phi(2, 5)   4 = phi(3, 3)        3 represents 4; 2 and 3 represent themselves
 #include "ir/analysis/analysis.h"
 
-// The edges the other way.
+// Returns the reversed edges.
 static Edges turned(const Edges *inputs, uint32_t n, Arena *arena)
 {
     uint32_t edges = inputs->first[n];

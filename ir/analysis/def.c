@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT
-// The one definition of each register.
+// Finds the single definition of each register (AN_DEF).
 //
-// In ssa form each register that enters it has one. In multi form a register has one definition if a single unguarded
-// instruction defines it and dominates its uses: one walk in layout order finds these. A use that stands in front of
-// the definition in the layout is taken for one that is not dominated. All others that are read or written are joined.
+// In ssa form each register that enters it has one definition. In multi form a register has a single definition if one
+// unguarded instruction defines it and dominates its uses. One walk in layout order finds these registers; a use before
+// the definition in the layout counts as not dominated. All other registers that are used or defined are joined.
 //
-//     b0: R1 = mov.b32 1; @P0 bra b1 else b2; b1: R2 = add.s32 R1, 1     R1 and R2 have one definition
-//     b0: @P0 bra b1 else b2; b1: R3 = mov.b32 1; b2: st [R9], R3        R3 is joined: with what it was before
-//     @P0 R4 = mov.b32 1                                                 R4 is joined in multi form
+//     b0: R1 = mov.b32 1; @P0 bra b1 else b2; b1: R2 = add.s32 R1, 1     R1 and R2 have a single definition
+//     b0: @P0 bra b1 else b2; b1: R3 = mov.b32 1; b2: st [R9], R3        R3 is joined: b2 may read its old value
+//     @P0 R4 = mov.b32 1                                                 R4 is joined in multi form: a guard
 //
-// ir/core/def_table.c keeps the result while instructions come and go.
+// ir/core/def_table.c updates the result when instructions are inserted and removed.
 #include <stdio.h>
 
 #include "ir/analysis/analysis_internal.h"
@@ -18,10 +18,10 @@
 
 typedef struct Walk {
     const Analyses *a;
-    uint32_t files;  // as of def_build_part()
+    uint32_t files;  // as in def_build_part()
     const bool *about;
     InstrId *def;
-    BlockId *home;  // by RegId: the block of the definition so far
+    BlockId *home;  // by RegId: the block of the definition found so far
 } Walk;
 
 static bool is_about(const Walk *w, Operand o)
@@ -29,7 +29,7 @@ static bool is_about(const Walk *w, Operand o)
     return op_is_reg(o) && w->files >> op_file(o) & 1 && (!w->about || w->about[op_index(o)]);
 }
 
-// In layout order, a use that the definition so far (0 = none), in the block `home`, does not dominate.
+// Marks a register joined unless the definition found so far dominates this use.
 static inline void see_use(const Walk *w, RegId r, BlockId b)
 {
     InstrId *def = &w->def[r];
@@ -65,7 +65,7 @@ static void find_single(const Fn *fn, const Walk *w)
 
 /* -- Both forms ----------------------------------------------------------------------------------------- */
 
-// A table without definitions, in the analysis' arena.
+// Makes a table without definitions, in the arena of AN_DEF.
 static InstrId *begin(const Fn *fn, Analyses *a, uint32_t files, const bool *about)
 {
     DefTable *t = &a->def;

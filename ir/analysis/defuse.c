@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: MIT
-// Where each register is defined and used, and where each instruction stands. Two walks over the function: the first
-// counts, the second fills the rows, which are thereby in layout order. Linear.
+// Lists the definitions and uses of each register, and the position of each instruction. Two walks over the function:
+// the first counts, the second fills the rows, which are therefore in layout order. Linear; 36 bytes an instruction.
+//
+// New registers or instructions invalidate the tables. An instruction without registers may be removed: positions may
+// have gaps.
 #include <stdio.h>
 
 #include "ir/analysis/analysis_internal.h"
 
-// A register of an opaque instruction is both.
+// A register of an opaque instruction is a definition and a use.
 static bool is_def(Operand o) { return op_is_def(o) || o.mods & OPM_INOUT; }
 static bool is_use(Operand o) { return !op_is_def(o); }
 
@@ -84,7 +87,7 @@ static bool same_rows(const Fn *fn, const Refs *kept, const Refs *now, const cha
     return false;
 }
 
-// Places may have gaps, where instructions were removed.
+// True if places ascend in layout order. They may have gaps where instructions were removed.
 static bool same_places(const Fn *fn, const uint32_t *kept, char why[static 150])
 {
     uint32_t last = 0;
@@ -105,7 +108,7 @@ bool defuse_same(const Fn *fn, const Analyses *kept, Analyses *now, char why[sta
     if (kept->nregs == now->nregs && kept->ninstrs == now->ninstrs)
         return same_rows(fn, &kept->defs, &now->defs, "definitions", why) &&
                same_rows(fn, &kept->uses, &now->uses, "uses", why) && same_places(fn, kept->place, why);
-    // For them its tables are too short.
+    // The tables are too short for new registers and instructions.
     snprintf(why, 150, "there are new %s", kept->nregs != now->nregs ? "registers" : "instructions");
     return false;
 }

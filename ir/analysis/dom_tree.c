@@ -2,34 +2,35 @@
 // Dominators in any graph, by the algorithm of Lengauer and Tarjan ("A fast algorithm for finding dominators in a
 // flowgraph", 1979) with path compression but without balancing: O(m log n), without recursion.
 //
-// What the root reaches gets numbers in preorder of a depth-first tree. The semidominator of w is the least number from
-// which a path leads to w that has only greater numbers than w between. It is found from the highest number down, since
-// it is the least of the predecessors' numbers and of the semidominators above those predecessors that are higher than
-// w: the blocks already seen form a forest, in which best_above() looks for them. The immediate dominator of w is that
-// of another block on the tree path between, whose semidominator is the least there, or else the semidominator itself.
+// The blocks that the root reaches get numbers in preorder of a depth-first tree. The semidominator of w is the least
+// number from which a path leads to w through greater numbers than w only. Semidominators are computed from the highest
+// number down. That of w is the least of its predecessors' numbers, and of the semidominators of predecessors and their
+// ancestors with numbers above w. The blocks already processed form a forest, in which best_above() finds the latter.
+// On the tree path from the semidominator of w, excluded, to w, some block has the least semidominator. The immediate
+// dominator of w is that of this block, or the semidominator of w if the block is w.
 //
-// Semi-NCA, which climbs the dominator tree instead of that last step, is shorter but quadratic where many blocks hang
-// on the end of a long chain and are entered from its top, too.
+// Semi-NCA climbs the dominator tree in place of that last step. It is shorter, but quadratic where many blocks hang on
+// the end of a long chain and also have edges from its top.
 #include <stdio.h>
 
 #include "ir/analysis/analysis_internal.h"
 
-// A block that is reached; all fields but the first are numbers in preorder, 0 = none.
+// A block that the root reaches. All fields but the first are numbers in preorder, 0 = none.
 typedef struct Node {
     BlockId block;
     uint32_t parent;  // in the depth-first tree
-    uint32_t above;   // in the forest: parent, or with compressed paths an ancestor
+    uint32_t above;   // in the forest: parent, or an ancestor after path compression
     uint32_t semi;    // semidominator
     uint32_t best;    // the number with the least semidominator from here up to below `above`
     uint32_t idom;
-    uint32_t bucket, next;  // first of those whose semidominator this is; next in the list that this one is in
+    uint32_t bucket, next;  // first block with this semidominator; next block in the same bucket
 } Node;
 
 typedef struct Search {
     const RootedGraph *g;
     Node *node;        // by number: 1 .. n
-    uint32_t *number;  // by BlockId, 0 = not reached
-    uint32_t *work;    // an entry for each block, for one thing after the other
+    uint32_t *number;  // by BlockId, 0 = unreachable
+    uint32_t *work;    // scratch memory of each step, one entry for each block
     BlockId *rpo;      // reverse postorder, without block 0
 } Search;
 
@@ -40,8 +41,8 @@ static uint32_t add_node(Search *s, BlockId b, uint32_t parent, uint32_t n)
     return n;
 }
 
-// Numbers the blocks depth-first, and puts each in front of `rpo` when all behind it is done. The way back is the
-// parents; `next` is the first edge not yet looked at.
+// Numbers the blocks depth-first, and fills `rpo` from its end in postorder. Parent links replace the stack. next[b] is
+// the first edge of b that is not yet followed.
 static void number_blocks(Search *s, uint32_t *next)
 {
     const Edges *succs = &s->g->succs;
@@ -60,9 +61,9 @@ static void number_blocks(Search *s, uint32_t *next)
     }
 }
 
-// The number with the least semidominator between v and the root of its tree in the forest, which counts only if v is
-// it. Numbers from `linked` on hang below their parents, the others are roots. Every block on the way is then attached
-// to the root directly, with the best of what was between.
+// Returns the number with the least semidominator on the path from v up to, but without, the root of its tree in the
+// forest; v if v is a root. Numbers from `linked` on are linked to their parents, the others are roots. Compresses the
+// path: links each block on it to the root, with the best number of the skipped part.
 static uint32_t best_above(Search *s, uint32_t v, uint32_t linked)
 {
     Node *node = s->node;
@@ -93,7 +94,8 @@ static void find_semidominator(Search *s, uint32_t w)
     s->node[node->semi].bucket = w;
 }
 
-// Gives each block whose semidominator is the parent of w a dominator: its immediate one, or one with the same.
+// Gives each block whose semidominator is the parent of w its immediate dominator, or a block with the same immediate
+// dominator.
 static void empty_bucket(Search *s, uint32_t w)
 {
     Node *node = s->node, *parent = &node[node[w].parent];
@@ -140,7 +142,8 @@ void dom_tree_build(const RootedGraph *g, DomTree *d, Arena *arena)
 
 /* -- Comparison ----------------------------------------------------------------------------------------- */
 
-// `b3`, or what 0 stands for: `root` for a block in the tree.
+// Returns the immediate dominator of a block as text, `b3`. For 0 that is `root` for a block in the tree, else
+// "nothing".
 static const char *idom_text(const Fn *fn, const DomTree *d, BlockId b, const char *root, char text[static 16])
 {
     if (!d->idom[b])

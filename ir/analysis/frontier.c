@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT
-// Dominance frontiers: the blocks that a block's dominance ends at, which are joins that it dominates a predecessor of
-// but not strictly itself. By walking up from the predecessors of each join (Cooper, Harvey and Kennedy, "A simple,
-// fast dominance algorithm", 2001).
+// Computes dominance frontiers. The frontier of a block has the joins of which the block dominates a predecessor, but
+// which it does not strictly dominate. Climbs the dominator tree from the predecessors of each join (Cooper, Harvey and
+// Kennedy, "A simple, fast dominance algorithm", 2001).
 #include "ir/analysis/analysis_internal.h"
 
-// Calls for each pair of a block and a member of its frontier, once; false after more than `max` steps.
+// A walk that visits each pair of a block and a member of its frontier once, and fails after `max` pairs.
 typedef struct Walk {
     const Analyses *a;
-    uint32_t *count;  // by BlockId: members so far, or the next free place
-    BlockId *at;      // NULL: only count
-    BlockId *last;    // by BlockId: the join that was its member last
+    uint32_t *count;  // by BlockId: members so far, or the next free index in `at`
+    BlockId *at;      // NULL: the walk only counts
+    BlockId *last;    // by BlockId: the last member found
     uint64_t steps, max;
 } Walk;
 
@@ -57,7 +57,7 @@ bool frontier_build(const Fn *fn, const Analyses *a, Arena *arena, uint64_t max,
     }
     w.at = arena_alloc(arena, MAX(sum, 1) * sizeof *w.at);
     walk_all(&w, blocks);
-    // Filling moved each row start to the row's end, which is the next one's start.
+    // Filling moved the start of each row to the start of the next one.
     memmove(w.count + 1, w.count, blocks * sizeof *w.count);
     w.count[0] = 0;
     *frontier = (Edges){w.count, w.at};

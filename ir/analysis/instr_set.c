@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Sets of instructions by what they compute (ir/analysis/instr_set.h).
+// Sets of instructions that are compared by descriptor and operands (ir/analysis/instr_set.h).
 #include <stdlib.h>
 
 #include "ir/analysis/instr_set.h"
@@ -16,7 +16,7 @@ static int compare_operands(Operand x, Operand y)
     return x.mods < y.mods ? -1 : x.mods > y.mods;
 }
 
-// An input of a phi and the predecessor that it comes from, as they stand in the run of operands.
+// An input of a phi: predecessor and value, as they lie in the run of operands.
 typedef struct PhiInput {
     Operand from, value;
 } PhiInput;
@@ -28,7 +28,7 @@ static int compare_inputs(const void *x, const void *y)
     return from ? from : compare_operands(a->value, b->value);
 }
 
-// Sorts the inputs of a phi by predecessor. Most are in order.
+// Sorts the inputs of a phi by predecessor. Most inputs are sorted already.
 static void sort_inputs(Operand *ops, uint32_t n)
 {
     PhiInput *inputs = (PhiInput *)ops;
@@ -39,7 +39,7 @@ static void sort_inputs(Operand *ops, uint32_t n)
         qsort(inputs, n / 2, sizeof *inputs, compare_inputs);
 }
 
-// Makes the operands of the key of an instruction in `set->ops`.
+// Makes the key of an instruction in `set->ops`.
 static void make_key(InstrSet *set, const Instr *i, const Desc *d)
 {
     const Operand *ops = ir_ops(set->fn, i);

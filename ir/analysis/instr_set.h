@@ -1,25 +1,25 @@
 // SPDX-License-Identifier: MIT
-// Sets of instructions by what they compute, for phases that look for redundant ones.
+// Sets of instructions that are compared by descriptor and operands, for phases that find redundant instructions.
 //
-// Two instructions are equal if they have the same descriptor and the same operands behind their definitions, guards
-// and old values included. The first two uses of a commutative instruction may stand in either order, and so may the
-// inputs of a phi. Phis are also compared by block and by the register file and width of the definition. Equal
-// instructions compute equal values only if they are pure and none of their operands is undefined or volatile: the
-// caller adds no others.
+// Two instructions are equal if they have the same descriptor and the same operands after their definitions, guards and
+// old values included. The first two uses of a commutative instruction may be in either order, the inputs of a phi in
+// any order. Phis are also compared by block and by the register file and width of the definition. Equal instructions
+// compute equal values only if they are pure and no operand is undefined or volatile, so the caller adds only such
+// instructions.
 //
-// Operands enter a key through a function of the caller, which maps each to its representative: the operand that
-// replaces it (replace_find), or its congruence class. A key is made once and kept, so the representative of an
-// operand must be final, or that of the caller's current assumption, when its reader is looked up.
+// A function of the caller maps each operand of a key to its representative: the operand that replaces it
+// (replace_find), or its congruence class. A key is made once and kept. So when an instruction is looked up, the
+// representatives of its operands must be final, or the caller's current assumption.
 //
-// Scopes: a walk of the dominator tree in preorder keeps one instruction for each key, the last one. If that does not
-// dominate the instruction at hand, then the walk has left the blocks that it dominates for good, and the instruction
-// at hand takes its place.
+// Scopes: a walk of the dominator tree in preorder keeps one instruction for each key, the last one. If that
+// instruction does not dominate the current one, the walk has left its subtree for good. The current instruction then
+// replaces it.
 #ifndef ORI_INSTR_SET_H
 #define ORI_INSTR_SET_H
 
 #include "ir/analysis/analysis.h"
 
-// Returns the operand that stands for `o` in keys.
+// Returns the representative of `o` in keys.
 typedef Operand OperandKey(const void *user, Operand o);
 
 typedef struct InstrKey {
@@ -34,16 +34,16 @@ typedef struct InstrSet {
     Arena *arena;
     OperandKey *representative;
     const void *user;
-    IdSet index;  // places in `keys` by hash
+    IdSet index;  // indices in `keys` by hash
     VEC(InstrKey) keys;
-    VEC(Operand) ops;  // of the key that is looked up
+    VEC(Operand) ops;  // the key that is being looked up
 } InstrSet;
 
 /* instr_set.c */
 // Makes an empty set in memory of the arena.
 void instr_set_init(InstrSet *set, Arena *arena, const Fn *fn, OperandKey *representative, const void *user);
-// Returns the place of the member that is equal to an instruction. If it is 0, the set has none, and the caller may
-// store one there; storing another equal instruction replaces the member. Valid until the next call.
+// Returns the slot of the member that equals an instruction. A slot of 0 means that there is none, and the caller may
+// store one. Storing another equal instruction replaces the member. The slot is valid until the next call.
 InstrId *instr_set_at(InstrSet *set, InstrId id);
 
 #endif

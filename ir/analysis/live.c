@@ -1,28 +1,31 @@
 // SPDX-License-Identifier: MIT
-// Sparse liveness: for each reachable block the registers that are live at its start and at its end, found register by
-// register by walking back from the uses that no definition of the same block precedes to the blocks with a definition.
-// What that costs is what it finds, and a look at each edge that it comes over; a register that stays within its block
-// costs nothing more than seeing that. Nothing is of size blocks x registers.
+// Computes sparse liveness: the registers that are live at the start and at the end of each reachable block.
 //
-// All is done twice, first to count and then to fill the rows, so that they are allocated once; the registers that go
-// over no boundary are left out the second time.
+// Each register is handled separately. A backward search runs from its upward-exposed uses to the blocks that define
+// it. The cost is the size of the result, plus a step for each edge that the search crosses. A register that stays
+// within its block costs only the test for that. No table has the size blocks x registers. The result is as large as
+// the product where many registers live through many blocks; beyond 2^32 - 1 entries the analysis fails with ST_LIMIT.
 //
-// What reads and what kills:
-//   - A use reads. The inputs of a phi are read at the end of the predecessors; what it defines is not live at the
-//     start of its block.
-//   - An unguarded definition kills. A guarded one does not; that it keeps the old value where the guard is false is no
-//     use of its own, since the old value matters exactly if the register is live behind it.
-//   - With a tied use it is that which reads the old value, and the definition kills, guarded or not.
-//   - A register of an opaque instruction is read there, so it does not matter that it is written, too.
-//   - Registers that are named elsewhere outlive the function: they are live at the end of blocks that end in RET or
-//     EXIT, as results or as variables of the module, and a call reads them and kills none, for it may or may not use
-//     the variables of the module. Which of them are results, and which variables the callee knows, is not looked at.
-//   - The carry is a register like the others; it never crosses a block but in functions that pass through (T5).
+// All searches run twice, first to count and then to fill the rows, so that each array is allocated once. The second
+// run omits registers that cross no block boundary. LIVE stays valid until blocks are added or liveness changes.
+//
+// Uses and kills:
+//   - A use reads. The inputs of a phi are read at the end of the predecessors; the definition of a phi is not live at
+//     the start of its block.
+//   - An unguarded definition kills. A guarded one does not. Keeping the old value where the guard is false is no use:
+//     the old value matters exactly if the register is live after the definition.
+//   - A tied use reads the old value, so that the definition kills, guarded or not.
+//   - An opaque instruction reads its registers, so their definitions there do not matter.
+//   - Registers that are named elsewhere outlive the function, as results or as variables of the module. They are live
+//     at the end of blocks that end in RET or EXIT. A call reads all of them and kills none, since it may or may not
+//     use the variables of the module. The analysis does not determine which registers are results, nor which variables
+//     the callee can name.
+//   - The carry is a register like the others. It crosses blocks only in functions that pass through (T5).
 #include <stdio.h>
 
 #include "ir/analysis/analysis_internal.h"
 
-// Whether a definition of r by this instruction leaves nothing of the old value, or takes it from a tied use.
+// True if a definition of r by this instruction kills the old value, or a tied use reads that.
 static bool kills(const Fn *fn, const Instr *i, RegId r)
 {
     return !ir_guarded(i) || (i->flags & IF_TIED && reg_in_ssa(ir_reg(fn, r)));
@@ -32,10 +35,10 @@ static Opcode opcode_of(const Fn *fn, InstrId i) { return ir_desc(fn, ir_instr(f
 
 /* -- Search --------------------------------------------------------------------------------------------- */
 
-// What is known of a block; the registers say for which it was found out last.
+// State of a block. Each field holds the last register for which it was set.
 typedef struct Mark {
     RegId in, out;  // live at its start, its end
-    RegId killed;   // killed in it,
+    RegId killed;   // the block kills it,
     uint32_t kill;  // first by the instruction at this place
 } Mark;
 
@@ -43,16 +46,16 @@ typedef struct Search {
     const Fn *fn;
     const Analyses *a;
     Arena scratch;
-    RegRows *in, *out;  // counting: first[] only; filling: first[] is advanced
-    Edges preds;        // those that are reachable, each once
+    RegRows *in, *out;  // first[] counts; while filling, first[] advances
+    Edges preds;        // from reachable blocks, without duplicates
     Mark *mark;         // by BlockId
-    BlockId *stack;     // blocks at whose start the register is live, `depth` of them
+    BlockId *stack;     // worklist: `depth` blocks at whose start the register is live
     uint32_t depth;
     bool knows_exits;
     VEC(BlockId) exits;  // blocks that end in RET or EXIT
     VEC(InstrId) calls;  // first call of each block
-    RegId reg;           // the one that is looked at
-    uint64_t found;      // boundaries at which a register is live, of all registers
+    RegId reg;           // the current register
+    uint64_t found;      // boundaries at which a register is live, over all registers
 } Search;
 
 static void add_row(RegRows *rows, BlockId b, RegId r)
@@ -83,7 +86,7 @@ static void live_at_end(Search *s, BlockId b)
         live_at_start(s, b);
 }
 
-// A use by the instruction itself, not by a phi.
+// Handles a use by an instruction that is no phi.
 static void read_by(Search *s, InstrId i)
 {
     BlockId b = ir_instr(s->fn, i)->block;
@@ -92,7 +95,8 @@ static void read_by(Search *s, InstrId i)
         live_at_start(s, b);
 }
 
-// Definitions come in layout order, so that the first that is seen of a block is the first in it.
+// Marks the blocks that kill the register. Definitions come in layout order, so the first kill found in a block is its
+// first.
 static void mark_kills(Search *s)
 {
     FOR_DEFS(s->a, s->reg, d) {
@@ -118,7 +122,8 @@ static void read_by_uses(Search *s)
     }
 }
 
-// The one walk over all instructions, which only registers that are named elsewhere ask for.
+// Finds the blocks that leave the function, and the first call of each block. Only registers that are named elsewhere
+// require this walk over all instructions.
 static void find_exits(Search *s)
 {
     const Fn *fn = s->fn;
@@ -146,8 +151,8 @@ static void read_by_others(Search *s)
         live_at_end(s, s->exits.at[k]);
 }
 
-// Whether all uses stand behind the first definition and in its block. Most registers are like that, and then there is
-// no need to look at each use. A phi, which reads elsewhere, would be the first use of the block.
+// True if all uses follow the first definition in its block. Most registers are like that, and then only the first and
+// the last use are checked. A use by a phi, which reads in a predecessor, would be the first use of the block.
 static bool is_local(const Search *s)
 {
     const Analyses *a = s->a;
@@ -162,7 +167,7 @@ static bool is_local(const Search *s)
            !ir_is_phi(s->fn, use[0].instr);
 }
 
-// Finds all boundaries at which a register is live. Returns whether there are any.
+// Finds all boundaries at which a register is live; true if there are any.
 static bool find_boundaries(Search *s, RegId r)
 {
     bool named = ir_reg(s->fn, r)->flags & REG_NAMED;
@@ -184,8 +189,8 @@ static bool find_boundaries(Search *s, RegId r)
 
 /* -- Rows ----------------------------------------------------------------------------------------------- */
 
-// Without those that are named twice: a branch table with many entries for one block would be gone through for each
-// register.
+// Collects the edges from reachable blocks, without duplicates: each register would visit all entries of a branch table
+// that name one block.
 static void collect_predecessors(Search *s)
 {
     const Edges *all = &s->a->preds;
@@ -205,7 +210,7 @@ static void collect_predecessors(Search *s)
     s->preds.first[n] = count;
 }
 
-// Counts how many registers each row will have, and collects those that are in any.
+// Counts the registers of each row, and collects the registers that cross a block boundary.
 static uint32_t count_rows(Search *s, RegId *crossing)
 {
     uint32_t n = 0;
@@ -294,7 +299,7 @@ void live_set_step(LiveSet *set, const Fn *fn, InstrId id)
     for (uint32_t k = 0; k < i->ndef; k++)
         if (op_is_reg(ops[k]) && kills(fn, i, op_index(ops[k])))
             live_set_remove(set, op_index(ops[k]));
-    if (op == OP_PHI)  // reads at the end of other blocks
+    if (op == OP_PHI)  // reads at the end of the predecessors
         return;
     for (uint32_t k = i->ndef; k < i->nops; k++)
         if (op_is_reg(ops[k]))

@@ -1,25 +1,26 @@
 // SPDX-License-Identifier: MIT
-// Whether one register is live at the end of one block of a function in ssa form, without the liveness of all, which is
-// as large as all live ranges together (cf. Boissinot et al., "Fast liveness checking for SSA-form programs", 2008).
+// Liveness queries for single registers of a function in ssa form. They avoid AN_LIVE, which is as large as all live
+// ranges together (cf. Boissinot et al., "Fast liveness checking for SSA-form programs", 2008).
 //
-// The register is live there if a path leads from the end of the block to a use over blocks that the definition
-// strictly dominates: one that leaves these comes to the definition again before it comes to a use. The path is
-// searched for forward. Two tests of constant time end the search early, nearly always in its first steps:
-//   - Yes: the block that the search is at dominates a use. Then it leads there, and not through the definition above.
-//   - No: from block b a path leads up, in reverse postorder, only to the headers of the loops around b, and to what
-//     stands behind them. Where all uses stand above the outermost header that the definition strictly dominates, or
-//     above b if there is none, none is reached from there. That holds in irreducible loops, too: on a path that goes
-//     up, the block that stands first in reverse postorder is an ancestor of b in the depth-first tree, and b leads to
-//     it over blocks that stand behind it, so it is the header of a loop that b is in.
+// A register is live at the end of a block if a path leads from there to a use over blocks strictly dominated by the
+// definition. A path that leaves these blocks reaches the definition before a use. The search for the path runs
+// forward. Two tests of constant time end the search, nearly always in its first steps:
+//   - True: the current block dominates a use. Then a path leads from the block to the use without the definition,
+//     which is above.
+//   - False: from block b a path leads up, in reverse postorder, only to the headers of the loops around b and to
+//     blocks after these headers. No use is reached if all uses are above the outermost header that the definition
+//     strictly dominates, or above b if there is none. That holds in irreducible loops, too. On a path that leads up,
+//     the block that is first in reverse postorder is an ancestor of b in the depth-first tree. b reaches this block
+//     over blocks after it, so it is the header of a loop that contains b.
 //
-// Most registers are read last in a block that a join on the way dominates, or in front of the place asked about. When
-// the searches together have cost WORK times the size of the function, the answer is yes.
+// Most registers have their last use in a block that a join on the path dominates, or above the queried block. When all
+// searches together have cost WORK times the size of the function, further searches return true.
 #include "ir/analysis/analysis.h"
 
 enum { WORK = 16, LAST_USES = 8 };
 
 #define UNKNOWN 0
-#define NOWHERE 1  // otherwise 2 + a place in reverse postorder
+#define NOWHERE 1  // no reachable use; other values are 2 + an index in `rpo`
 
 void live_check_init(LiveCheck *c, Arena *arena, const Fn *fn, const Analyses *a)
 {
@@ -31,7 +32,7 @@ void live_check_init(LiveCheck *c, Arena *arena, const Fn *fn, const Analyses *a
     c->stack = arena_alloc(arena, n * sizeof(BlockId));
 }
 
-// The block in which a use reads: at its end if it is a phi's. 0 = nothing leads there.
+// Returns the block in which a use reads; for a phi the predecessor, at its end. 0 = unreachable.
 static BlockId read_in(const LiveCheck *c, const Ref *use, bool *at_end)
 {
     const Instr *i = ir_instr(c->fn, use->instr);
@@ -40,7 +41,7 @@ static BlockId read_in(const LiveCheck *c, const Ref *use, bool *at_end)
     return is_reachable(c->a, b) ? b : 0;
 }
 
-// The last block in reverse postorder that reads the register.
+// Returns 2 + the index in `rpo` of the last block that reads the register, or NOWHERE.
 static uint32_t last_read(LiveCheck *c, RegId r)
 {
     if (c->last_read[r] != UNKNOWN)
@@ -54,7 +55,7 @@ static uint32_t last_read(LiveCheck *c, RegId r)
     return c->last_read[r] = last;
 }
 
-// Whether the end of b, which the definition dominates, may lead to a use.
+// False if no path leads from the end of b to a use. The definition dominates b.
 static bool may_lead_to_use(LiveCheck *c, RegId r, BlockId def, BlockId b)
 {
     const Analyses *a = c->a;
@@ -68,7 +69,7 @@ static bool may_lead_to_use(LiveCheck *c, RegId r, BlockId def, BlockId b)
     return last_read(c, r) >= 2 + a->rpo_index[first];
 }
 
-// True if the block strictly dominates one of the last uses, or the use is at its end and those count.
+// True if the block strictly dominates one of the last uses, or reads one at its end and `at_end_counts`.
 static bool leads_to_use(const LiveCheck *c, RegId r, BlockId b, bool at_end_counts)
 {
     const Analyses *a = c->a;
@@ -89,7 +90,7 @@ static bool spend(LiveCheck *c, uint32_t work)
     return enough;
 }
 
-// Marks the blocks that read the register, for this search. Returns whether it is read at the end of b.
+// Marks the blocks that read the register, for this search. True if it is read at the end of b.
 static bool mark_reads(LiveCheck *c, RegId r, BlockId b)
 {
     bool at_its_end = false;
@@ -102,7 +103,8 @@ static bool mark_reads(LiveCheck *c, RegId r, BlockId b)
     return at_its_end;
 }
 
-// Whether a path leads from the end of b to a marked block over blocks that the definition strictly dominates.
+// True if a path leads from the end of b to a marked block over blocks strictly dominated by the definition. Also true
+// if the work limit is reached.
 static bool reaches_marked(LiveCheck *c, RegId r, BlockId def, BlockId b)
 {
     const Analyses *a = c->a;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// What a function does with its own variables in local memory (ir/analysis/local_memory.h).
+// Finds the bytes of the function's `.local` variables that each access may reach (ir/analysis/local_memory.h).
 //
-// Each variable that the function declares and accesses has its bytes in tables behind those of the others. An access
-// whose address is known to lie in a range has the bytes of that range; where the range is not known, or goes beyond
-// the variable, all of its bytes. Bytes that one access may reach are connected; what is connected is a piece.
+// The bytes of all variables that the function declares and accesses are numbered consecutively. An access may reach
+// the bytes of its offset range, or all bytes of the variable if the range is unknown or exceeds the variable. Bytes
+// that one access may reach are connected; a piece is a connected component.
 #include "ir/analysis/local_memory.h"
 
 enum { BYTES_MAX = 1 << 20, SIZE_MAX_BYTES = 512 << 10 };
@@ -56,20 +56,20 @@ static bool has_variables(const Fn *fn)
     return false;
 }
 
-// The variable of an access, 0 = it is none of the function's.
+// Returns the function's variable that an access names; 0 = none.
 static uint32_t variable_of(const LocalMemory *m, const MemAccess *access)
 {
     uint32_t s = access->at->kind == OR_ADDRESS ? local_symbol(access->at->sym) : 0;
     return s && is_local_variable(ir_sym(m->fn, s | SYM_LOCAL)) ? s : 0;
 }
 
-// Whether the address is one of the space that the instruction names.
+// True if the address is of the space that the instruction names.
 static bool names_space_of_address(const MemAccess *access)
 {
     return access->at->generic ? access->space == SP_GENERIC : access->space == SP_LOCAL;
 }
 
-// Gives room in the tables to variables that are accessed, as long as there is some.
+// Numbers the bytes of the accessed variables, up to BYTES_MAX.
 static void lay_out(LocalMemory *m)
 {
     m->variables = NEW_ARRAY(m->arena, LocalVariable, m->fn->syms.n);
@@ -134,7 +134,7 @@ static void find_accesses(LocalMemory *m)
     }
 }
 
-// Spaces in which local memory is not.
+// True for a space that does not contain local memory.
 static bool is_elsewhere(Space space) { return space != SP_GENERIC && space != SP_LOCAL && space != SP_NONE; }
 
 bool local_may_reach_exposed(const LocalMemory *m, InstrId id)
@@ -150,7 +150,7 @@ bool local_may_reach_exposed(const LocalMemory *m, InstrId id)
 
 /* -- Pieces --------------------------------------------------------------------------------------------- */
 
-// Counts, for each byte, the accesses that may reach it, and those of them that may reach the byte before it, too.
+// Counts, for each byte, the accesses that may reach it, and those that may also reach the byte before it.
 static void count_reach(LocalMemory *m, uint32_t *reached, uint32_t *joined)
 {
     for (uint32_t k = 1; k < m->accesses.n; k++) {

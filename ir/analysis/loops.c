@@ -1,39 +1,42 @@
 // SPDX-License-Identifier: MIT
-// The loop nesting forest, of irreducible flow too, by the algorithm of Tarjan and Havlak ("Nesting of reducible and
-// irreducible loops", 1997) as Ramalingam changed it ("Identifying loops in almost linear time", 1999): O(m log n)
-// since finding compresses paths but does not balance, without recursion.
+// Computes the loop nesting forest, irreducible loops included: the algorithm of Tarjan and Havlak ("Nesting of
+// reducible and irreducible loops", 1997) with Ramalingam's modification ("Identifying loops in almost linear time",
+// 1999). O(m log n), since find() compresses paths without balancing; without recursion.
 //
-// A loop is a strongly connected region; its header is the block of it that a depth-first search reaches first, and the
-// loops inside are those of the region without its header. So the loop of header w is what reaches w without leaving
-// the subtree of w in the depth-first tree. Headers are tried from the last reached to the first, so inner loops are
-// found before outer ones, and each is then collapsed into its header: the loop of w is found by walking backward from
-// the ends of the edges to w, over blocks and collapsed loops.
+// A loop is a strongly connected region. Its header is the block that a depth-first search reaches first, and its inner
+// loops are those of the region without the header. So the loop of header w has the blocks that reach w within the
+// subtree of w in the depth-first tree. Headers are tried from the last reached to the first, so inner loops are found
+// before outer ones. Each loop is then collapsed into its header. The loop of w is found by a backward walk from the
+// sources of the edges to w, over blocks and collapsed loops.
 //
-// The walk may only use edges within the subtree of w. Havlak looks at the others and hands them on to w, over and over
-// where irreducible loops are nested. Here an edge is seen first when the nearest common ancestor of its ends is tried,
-// and then belongs to what its target is collapsed into. That ancestor is found during the search: an edge to a block
-// that was reached before meets at the last ancestor of that block that the search is not done with.
+// The walk may only use edges within the subtree of w. Havlak's walk visits other edges, too, and passes them on to w,
+// repeatedly where irreducible loops are nested. Here an edge is first visited when the nearest common ancestor of its
+// ends is tried. The edge then belongs to the header into which its target is collapsed. The search finds that
+// ancestor: for an edge to a block reached before, it is the last ancestor of the block that is not finished.
 //
-// Whether the header is the only entry is left to the dominators: it is, if it dominates the ends of the edges back.
+// Dominance decides whether the header is the only entry: it is if it dominates the sources of the back edges. The
+// header of an irreducible loop depends on the order of successors, as AN_RPO does, and not on block ids. So a function
+// that is printed and read again has the same headers. A phase that swaps the targets of branches may keep AN_LOOPS
+// only if all loops are reducible.
 #include <stdio.h>
 
 #include "ir/analysis/analysis_internal.h"
 
-// A reachable block; all fields but the first are numbers in preorder or of edges, 0 = none.
+// A reachable block. All fields but the first are numbers in preorder or of edges, 0 = none.
 typedef struct Node {
     BlockId block;
     uint32_t parent;  // in the depth-first tree
-    uint32_t up;      // itself, or an ancestor on the way to what find() finds
-    uint32_t around;  // the header of the innermost loop around it, other than itself
-    uint32_t meet;    // edges whose nearest common ancestor this is
-    uint32_t in;      // edges into it and what is collapsed into it
+    uint32_t up;      // itself, or an ancestor on the path to the result of find()
+    uint32_t around;  // the header of the innermost loop around it, itself excluded
+    uint32_t meet;    // list of the edges whose nearest common ancestor this is
+    uint32_t in;      // list of the edges into it and into blocks collapsed into it
     bool header;
 } Node;
 
 // An edge outside the depth-first tree.
 typedef struct Edge {
     uint32_t from, to;
-    uint32_t next;  // in the list that it is in
+    uint32_t next;  // in the same list
 } Edge;
 
 typedef struct Search {
@@ -42,11 +45,11 @@ typedef struct Search {
     uint32_t *number;  // by BlockId, 0 = unreachable
     Edge *edge;        // 1 .. nedges
     uint32_t nedges;
-    uint32_t *body;  // what was collapsed, in the order in which it was found
+    uint32_t *body;  // collapsed blocks, in the order in which they were found
     uint32_t nbody;
 } Search;
 
-// The last on the way up that goes no further.
+// Returns the root of x along `up`, with path halving.
 static uint32_t find(Node *node, uint32_t x)
 {
     for (; node[x].up != x; x = node[x].up)
@@ -70,8 +73,8 @@ static void add_edge(Search *s, uint32_t from, uint32_t to)
     ancestor->meet = s->nedges;
 }
 
-// Numbers the reachable blocks depth-first. From what is done the way leads up to what is not. `next` is the first edge
-// not yet looked at.
+// Numbers the reachable blocks depth-first. `up` of a finished block is its parent. next[b] is the first edge of b that
+// is not yet followed.
 static void search_blocks(Search *s, BlockId entry, uint32_t *next)
 {
     const Edges *succs = &s->a->succs;
@@ -92,7 +95,7 @@ static void search_blocks(Search *s, BlockId entry, uint32_t *next)
 
 /* -- Loops, from the inside out ------------------------------------------------------------------------- */
 
-// Adds what y is collapsed into to the loop of w, unless it is there or is w.
+// Adds the block into which y is collapsed to the loop of w, unless that block is w.
 static void collapse(Search *s, uint32_t y, uint32_t w)
 {
     y = find(s->node, y);
@@ -102,7 +105,8 @@ static void collapse(Search *s, uint32_t y, uint32_t w)
     s->body[s->nbody++] = y;
 }
 
-// Edges that lead back to w, or into what is in its loop by now, start the loop; the others wait where they lead to.
+// Starts the loop of w with the edges to w and to blocks already in its loop. The other edges move to the lists of
+// their targets.
 static void take_edges(Search *s, uint32_t w)
 {
     for (uint32_t e = s->node[w].meet, next; e; e = next) {
@@ -148,7 +152,7 @@ static bool header_dominates(const Analyses *a, uint32_t loop)
     return true;
 }
 
-// Puts the blocks in order, each loop behind its header, and numbers the loops in that order.
+// Numbers the loops in the order of their headers, and finds the innermost loop of each block.
 static void make_forest(const Search *s, LoopForest *f, uint32_t n, const Tree *t)
 {
     uint32_t loops = 0;
@@ -207,7 +211,7 @@ void loops_build(const Fn *fn, Analyses *a)
 
 /* -- Comparison ----------------------------------------------------------------------------------------- */
 
-// Where a loop is, or a block that is in no other loop: `that of b3`.
+// Returns a loop as text: `that of b3`, for number 0 "none", or "nothing" if unreachable.
 static const char *loop_text(const Fn *fn, const LoopForest *f, uint32_t loop, bool reachable, char text[static 24])
 {
     if (!loop)
@@ -228,7 +232,7 @@ static bool same_block(const Fn *fn, const LoopForest *kept, const LoopForest *n
     return false;
 }
 
-// The loops of the same header.
+// Compares two loops of the same header.
 static bool same_loop(const Fn *fn, const LoopForest *kept, const LoopForest *now, uint32_t k, uint32_t n,
                       char why[static 150])
 {

@@ -1,26 +1,32 @@
 // SPDX-License-Identifier: MIT
-// Where addresses come from (ir/analysis/origins.h).
+// Pointer analysis (ir/analysis/origins.h): the underlying object, the offset and the escape of addresses.
 //
-// One walk over the function finds the instructions that take the address of a symbol; their values are addresses, and
-// in the end those of cvta of what comes from elsewhere, which another walk finds. From there on, users of what is new
-// are looked at until nothing changes: moves, phis, selects, sums, conversions between integers, and cvta make
-// addresses of addresses. In multi form the only definition of a plain register stands in front of all that reads it,
-// so the walk itself comes to these; others, and those of values that change, are looked up. Of several that meet,
-// those that may be addresses yet say nothing until nothing changes any more; then they are numbers. Where two symbols
-// meet, the symbol is not known any more; where two spaces meet, nor is the space. A range that grows more than
-// GROW_MAX times becomes open on the side on which it grew, so each value changes a bounded number of times.
+// One walk over the function finds the instructions that take the address of a symbol. A worklist propagates addresses
+// through moves, phis, selects, sums, conversions between integers, and cvta, to a fixed point. In multi form the only
+// definition of a plain register precedes all uses in the layout, so the walk itself visits these uses. Uses of other
+// registers, and of values that change, are looked up. A second walk adds the results of cvta of other values:
+// addresses in the space of the cvta.
 //
-// A symbol is *exposed* where its address goes where it is not followed: it is stored, passed on, compared with what is
-// no constant, computed with in another way, or is one of several symbols that meet. As long as a symbol is not
-// exposed, all that accesses it are operands whose origin it is: an address that comes from elsewhere is none of it.
+// At a join, inputs that may still be found to be addresses are ignored before the fixed point; from then on they are
+// numbers. The join of two symbols has an unknown symbol, the join of two spaces an unknown space. A range that grows
+// more than GROW_MAX times is widened to the end on the side on which it grew. So each value changes a bounded number
+// of times.
 //
-// What is added to an address is a number, whose range is a signed interval of the value ranges (value_ranges.h), under
-// the conditions that dominate the sum.
+// A symbol *escapes* (`exposed`) where its address is stored, passed on, joined with a number or with another symbol,
+// or used in another computation: the analysis does not follow it there. A comparison with a constant, or with an
+// address of the same symbol, is no escape. As long as a symbol does not escape, each access to it has an operand with
+// this underlying object: no address from elsewhere points to it.
+//
+// A value added to an address is a number. Its range is the signed interval of its value range (value_ranges.h), under
+// the dominating conditions of the sum.
+//
+// shared::cluster (SP_CLUSTER) is a space of its own that contains shared::cta (SP_SHARED, plain `.shared`):
+// space_contains(). An address in shared::cluster may be memory of any CTA of the cluster.
 #include "ir/analysis/origins.h"
 
 enum { GROW_MAX = 4, PLACES = 256 };
 
-/* -- Origins by themselves ------------------------------------------------------------------------------ */
+/* -- Abstract values ------------------------------------------------------------------------------------ */
 
 static Origin number_between(int64_t lo, int64_t hi) { return (Origin){.kind = OR_NUMBER, .lo = lo, .hi = hi}; }
 
@@ -35,14 +41,14 @@ static bool is_any(const Origin *o) { return o->lo == INT64_MIN && o->hi == INT6
 
 static bool is_signed_type(Type t) { return type_info[t].class == TC_S; }
 
-// The numbers that a register of this width can hold.
+// Returns the range of signed numbers of this width.
 static Origin of_width(uint32_t bits)
 {
     return bits >= 64 ? any_number() : number_between(-((int64_t)1 << (bits - 1)), ((int64_t)1 << (bits - 1)) - 1);
 }
 
-// Addresses by what bits of them there are. In fewer than 64 they wrap: from what may have wrapped anything may be
-// added to the symbol, and so it may where a number of 32 bits that is less than 0 goes on as one of 64.
+// Returns an address of which `bits` bits remain. Below 64 bits addresses wrap. So the offset is unknown if the address
+// may have wrapped, or if a negative address of 32 bits is widened to 64.
 static Origin address_of_width(Origin o, uint32_t bits, bool widened)
 {
     if (o.kind != OR_ADDRESS || bits >= 64)
@@ -55,7 +61,7 @@ static Origin address_of_width(Origin o, uint32_t bits, bool widened)
     return o;
 }
 
-// The range of the sum (or difference) of two.
+// Returns the sum of a and b, or the difference if `minus`, with the kind and symbol of a.
 static Origin plus(Origin a, Origin b, bool minus)
 {
     Origin sum = a;
@@ -68,7 +74,7 @@ static Origin plus(Origin a, Origin b, bool minus)
     return sum;
 }
 
-/* -- Exposed symbols ------------------------------------------------------------------------------------ */
+/* -- Escape --------------------------------------------------------------------------------------------- */
 
 static void expose(Origins *o, SymId sym, InstrId where)
 {
@@ -92,7 +98,7 @@ static void expose_data(Origins *o)
     }
 }
 
-// What a value may be that is one of two. What is not known yet says nothing.
+// Join of two abstract values. OR_NONE is neutral. Symbols that join with anything else escape at `where`.
 static Origin join(Origins *o, Origin a, Origin b, InstrId where)
 {
     if (a.kind == OR_NONE || b.kind == OR_NONE)
@@ -157,10 +163,10 @@ Origin origin_of(Origins *o, InstrId id, uint32_t k)
     return number_of_operand(o, id, k);
 }
 
-// Whether a value may turn out to be an address yet.
+// True if a value may still be found to be an address.
 static bool is_coming(const Origins *o, ValueId v) { return !o->settled && v && v != VALUE_ANY && !o->address[v]; }
 
-// Of one of several that meet. What is undefined, or may be an address yet, says nothing.
+// Returns the abstract value of an input of a join; OR_NONE if it is undefined or may still be found to be an address.
 static Origin origin_of_input(Origins *o, InstrId id, uint32_t k)
 {
     Operand op = ir_ops(o->fn, ir_instr(o->fn, id))[k];
@@ -180,16 +186,17 @@ static Origin symbol_origin(Origins *o, const Instr *i, bool generic)
         .kind = OR_ADDRESS, .space = s->space, .generic = generic, .sym = op_index(base), .lo = number, .hi = number};
 }
 
-// True if the address lies in a variable: the offset may be that of its end, too.
+// True if the address lies in a variable or at its end.
 static bool lies_inside(const Origins *o, const Origin *at)
 {
     const Sym *s = at->kind == OR_ADDRESS && at->sym ? ir_sym(o->fn, at->sym) : NULL;
     return s && s->kind == SYM_VAR && at->lo >= 0 && at->hi <= INT64_MAX / 2 && (uint64_t)at->hi <= s->size;
 }
 
-// A cast between an address in a space and a generic one. What `cvta.shared::cluster` makes of the address of a
-// variable lies in the thread's own CTA; other addresses in shared::cluster may be those of any CTA of the cluster, and
-// remain in that space even if they are sums of addresses in shared::cta.
+// Returns the result of a cast between an address in a space and a generic one. Through `cvta.shared::cluster` the
+// address of a variable, within its bounds, stays in the thread's own CTA (SP_SHARED). Other addresses in
+// shared::cluster may be those of any CTA of the cluster. They remain in that space even if they are sums of addresses
+// in shared::cta.
 static Origin moved_to_space(Origins *o, InstrId id, Origin from, bool to_generic)
 {
     const Mnem *m = tab_mnem(o->fn->tables, ir_desc(o->fn, ir_instr(o->fn, id))->mnem);
@@ -204,7 +211,8 @@ static Origin moved_to_space(Origins *o, InstrId id, Origin from, bool to_generi
     return address_in(space, to_generic);
 }
 
-// The sum of an address and a number, whichever is which.
+// Returns the sum of an address and a number, in either order, or their difference. Two operands that are addresses
+// escape.
 static Origin sum_of(Origins *o, InstrId id, Origin a, Origin b, bool minus)
 {
     if (b.kind == OR_ADDRESS && (a.kind == OR_ADDRESS || minus)) {
@@ -222,7 +230,8 @@ static Origin sum_of(Origins *o, InstrId id, Origin a, Origin b, bool minus)
     return sum;
 }
 
-// `or` adds where no bit is in both: the symbol is aligned, and the number less than that.
+// True if the `or` of an address and a number is their sum, since no bit is set in both: the symbol is aligned, and the
+// number is less than the alignment.
 static bool or_adds(const Origins *o, Origin address, Origin number)
 {
     if (address.kind != OR_ADDRESS || !address.sym || number.kind != OR_NUMBER)
@@ -233,7 +242,7 @@ static bool or_adds(const Origins *o, Origin address, Origin number)
            (uint64_t)number.lo < align && !(address.lo & number.lo);
 }
 
-// The value of an instruction that has an address among its operands, or makes one.
+// Returns the abstract value of an instruction that takes an address or has one among its operands.
 static Origin address_of_definition(Origins *o, InstrId id)
 {
     const Instr *i = ir_instr(o->fn, id);
@@ -268,7 +277,7 @@ static Origin address_of_definition(Origins *o, InstrId id)
     }
 }
 
-// Whether an address as operand k makes the result an address, and nothing else comes of it.
+// True if an address as operand k makes the result an address, and has no other use there.
 static bool passes_address_on(Origins *o, InstrId id, uint32_t k)
 {
     const Instr *i = ir_instr(o->fn, id);
@@ -303,7 +312,8 @@ static bool passes_address_on(Origins *o, InstrId id, uint32_t k)
     }
 }
 
-// Whether the address tells the instruction nothing but how it compares.
+// True if the instruction only tests the address: by its space, or by comparison with a constant or with an address of
+// the same symbol.
 static bool only_compares(Origins *o, InstrId id, Origin address)
 {
     const Instr *i = ir_instr(o->fn, id);
@@ -329,7 +339,7 @@ static bool same_origin(const Origin *a, const Origin *b)
            a->lo == b->lo && a->hi == b->hi;
 }
 
-// Notes what a value may be besides what it was known to be.
+// Joins an abstract value to that of v. If the latter changes, adds v to the worklist, unless the walk visits its uses.
 static void add_origin(Origins *o, ValueId v, Origin found, InstrId where)
 {
     bool first = !o->address[v];
@@ -379,7 +389,7 @@ static void visit_definition(Origins *o, InstrId id)
     add_origin(o, v, found, id);
 }
 
-// An address is operand k of an instruction.
+// Propagates an address that is operand k of an instruction.
 static void visit_use(Origins *o, InstrId id, uint32_t k, Origin address)
 {
     const Instr *i = ir_instr(o->fn, id);
@@ -390,7 +400,7 @@ static void visit_use(Origins *o, InstrId id, uint32_t k, Origin address)
         return;
     if (!tied && only_compares(o, id, address))
         return;
-    // All that meets in a phi is looked at once; from then on it is enough to add what is new.
+    // The first visit of a phi joins all inputs; later visits only add the new address.
     ValueId met = d->op == OP_PHI ? value_of(o->fn, o->a, id, 0) : 0;
     if (met && met != VALUE_ANY && o->address[met])
         add_origin(o, met, address, id);
@@ -400,10 +410,10 @@ static void visit_use(Origins *o, InstrId id, uint32_t k, Origin address)
         expose_origin(o, address, id);
 }
 
-/* -- Readers of values ---------------------------------------------------------------------------------- */
+/* -- Uses of joined registers --------------------------------------------------------------------------- */
 
-// Readers of values of joined registers: occurrences first, inputs of phis behind them, then guarded definitions that
-// have the value before them.
+// Returns the number of uses of values of joined registers. First come the occurrences, then the inputs of phis, then
+// the guarded definitions, which use the old value.
 static uint32_t reader_count(const ReachingDefs *rd)
 {
     return rd->noccurrences + rd->ninputs + (rd->first_phi - rd->first_def);
@@ -433,7 +443,7 @@ static void index_readers(Origins *o)
         add_reader(o, rd->old[k], olds + k);
 }
 
-// The phi that an input is of; inputs of phis lie in the order of these.
+// Returns the phi of an input. The inputs lie in the order of their phis.
 static ValueId phi_of_input(const ReachingDefs *rd, uint32_t input)
 {
     uint32_t low = 0, high = rd->nphis;
@@ -501,7 +511,7 @@ static void look_at_readers(Origins *o, ValueId v)
 
 static bool is_source(const Desc *d) { return d->op == OP_ADDR || d->op == OP_CVTA_ADDR; }
 
-// Whether the symbol of an access is one that it can name.
+// True if the space that an access names contains the symbol.
 static bool names_its_space(const Fn *fn, const Desc *d, SymId sym)
 {
     Space space = mod_space((Mod)tab_mnem(fn->tables, d->mnem)->mod[MC_SPACE]);
@@ -514,7 +524,7 @@ static void follow(Origins *o)
         look_at_readers(o, o->work.at[--o->work.n]);
 }
 
-// Looks at what meets addresses and has not turned out to be one.
+// Visits the phis and selects that are addresses again, now with their other inputs as numbers.
 static void settle(Origins *o)
 {
     const Fn *fn = o->fn;
@@ -535,7 +545,7 @@ static void settle(Origins *o)
     follow(o);
 }
 
-// Uses of values that are known to be addresses since there were `from` of them.
+// Propagates the addresses that an instruction uses, if their index in `known` is at least `from`.
 static void look_at_uses(Origins *o, InstrId id, uint32_t from)
 {
     const Instr *i = ir_instr(o->fn, id);
@@ -547,8 +557,8 @@ static void look_at_uses(Origins *o, InstrId id, uint32_t from)
     }
 }
 
-// Casts of what comes from elsewhere are addresses, too: of something in their space. Which they are shows when all
-// others are followed to their end.
+// Adds the casts of values from elsewhere: they are addresses of an unknown symbol in their space. The fixed point of
+// all other addresses shows which casts these are.
 static void find_casts(Origins *o)
 {
     const Fn *fn = o->fn;
@@ -605,14 +615,15 @@ static Origin address_of_access(Origins *o, InstrId id)
     return op_is_reg(base) ? address_of_width(at, width_bits(ir_reg(o->fn, op_index(base))->width), false) : at;
 }
 
-// A place that was looked at: a value or a symbol, and what is added to it.
+// A cached address: base (a value or a symbol) and offset.
 typedef struct Place {
     uint64_t base;
     uint32_t offset;
-    const Origin *at;  // NULL: it is no address
+    const Origin *at;  // NULL: empty
 } Place;
 
-// Naive code accesses the same few places over and over.
+// Returns the address of an access, NULL if it is a number. The cache serves naive code, which accesses the same few
+// places over and over.
 static const Origin *place_of_access(Origins *o, Place *places, InstrId id, ValueId v)
 {
     const Instr *i = ir_instr(o->fn, id);

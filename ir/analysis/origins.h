@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Where addresses come from: of each value that is computed from the address of a symbol, or by cvta, the state space,
-// the symbol, and the range of what is added to it: AN_POINTERS.
+// Pointer analysis, AN_POINTERS: the symbols that escape, and the state space, underlying object (a symbol) and offset
+// range of addresses. Addresses are values that are computed from the address of a symbol or by cvta.
 #ifndef ORI_ORIGINS_H
 #define ORI_ORIGINS_H
 
@@ -8,25 +8,25 @@
 
 typedef enum { OR_NONE, OR_NUMBER, OR_ADDRESS } OriginKind;
 
-// A number in [lo, hi], or an address: that of a symbol with a number in [lo, hi] added to it. Numbers are read as
-// signed ones of the register's width; from INT64_MIN to INT64_MAX is any.
+// The abstract value of a register: a number in [lo, hi], or an address, which is that of a symbol plus a number in
+// [lo, hi]. Numbers are signed, of the register's width; [INT64_MIN, INT64_MAX] is the full range.
 typedef struct Origin {
-    uint8_t kind;   // OriginKind; OR_NONE: nothing is known yet
-    uint8_t space;  // of an address: the Space; SP_NONE = one or another
-    bool generic;   // a generic address of something in the space; otherwise an address in the space
-    uint8_t grown;  // how often the range has grown
-    SymId sym;      // of an address; 0 = one or another
+    uint8_t kind;   // OriginKind; OR_NONE: not computed yet
+    uint8_t space;  // of an address: the Space; SP_NONE = unknown
+    bool generic;   // a generic address of an object in the space; otherwise an address in the space
+    uint8_t grown;  // number of times that the range has grown
+    SymId sym;      // of an address: the underlying object; 0 = unknown
     int64_t lo, hi;
 } Origin;
 
 static inline bool origin_is_exact(const Origin *o) { return o->lo == o->hi; }
 
-// A memory operand whose address is known to come from a symbol or a space. Base and offset are the first two uses of
-// the instruction, which is one of ld, ldu, st, atom, red and prefetch.
+// A memory operand whose address is derived from a symbol or a space. Base and offset are the first two uses of the
+// instruction, which is one of ld, ldu, st, atom, red and prefetch.
 typedef struct MemAccess {
     InstrId instr;
-    Space space;       // that the instruction names; SP_GENERIC = none
-    const Origin *at;  // of base and offset together; accesses of the same place may share it
+    Space space;       // named by the instruction; SP_GENERIC = none
+    const Origin *at;  // base plus offset; accesses to the same place may share it
 } MemAccess;
 
 #define EXPOSED_BY_DATA UINT32_MAX
@@ -35,28 +35,28 @@ typedef struct Origins {
     const Fn *fn;
     Analyses *a;
     Arena *arena;
-    InstrId *exposed;         // by local symbol: where its address goes out of sight, EXPOSED_BY_DATA, 0 = nowhere
+    InstrId *exposed;         // by local symbol: where it escapes; EXPOSED_BY_DATA = in an initializer, 0 = nowhere
     VEC(MemAccess) accesses;  // in layout order
-    InstrId absolute;         // an access to local memory at an address that is a number; 0 = there is none
-    // The rest belongs to origins.c.
+    InstrId absolute;         // an access to local memory at an address that is a number; 0 = none
+    // The rest is private to origins.c.
     VEC(Origin) known;
-    uint32_t *address;  // by ValueId: its place in `known`, 0 = none
+    uint32_t *address;  // by ValueId: index in `known`, 0 = no address
     VEC(ValueId) work;
-    InstrId at;                            // where a walk is behind which all readers of what it defines stand
-    bool meet;                             // some phi or selp is an address
-    bool casts;                            // there are any
-    bool settled;                          // what is no address by now will not be one
-    uint32_t *first_reader, *next_reader;  // of values of joined registers
+    InstrId at;    // the instruction of a walk that visits all uses of its definitions later; 0 = none
+    bool meet;     // some phi or selp has an address as an input
+    bool casts;    // the function has casts (cvta)
+    bool settled;  // values that are no addresses by now count as numbers
+    uint32_t *first_reader, *next_reader;  // by value of a joined register - first_def; by use
     EvalCache evals;
     ValueRanges ranges;
 } Origins;
 
 /* origins.c */
-// Makes AN_POINTERS of a function valid and returns it. It answers as long as the function does not change.
+// Makes AN_POINTERS of a function valid and returns its result. Queries require that the function has not changed.
 Origins *pointers_of(Fn *fn);
-// What is known of operand k of an instruction, a register or a constant.
+// Returns the abstract value of operand k of an instruction, a register or a constant.
 Origin origin_of(Origins *o, InstrId i, uint32_t k);
-// The number of the function's own symbol, for Origins.exposed; 0 = it is another's.
+// Returns the index of a symbol of the function, for Origins.exposed; 0 for a symbol of the module.
 static inline uint32_t local_symbol(SymId s) { return s & SYM_LOCAL ? s & ~(uint32_t)SYM_LOCAL : 0; }
 
 #endif

@@ -1,21 +1,23 @@
 // SPDX-License-Identifier: MIT
 // Post-dominators: the dominator tree of the reversed control-flow graph, whose root is a virtual exit with number 0.
-// Linear but for dom_tree.c, without recursion.
+// Linear except for dom_tree.c, without recursion.
 //
-// A block leads to the exit if its terminator names no successor but the one for a false guard: `@%p0 ret` leads to its
-// other successor and to the exit. Calls and traps may end a thread, too, but are no terminators and do not count.
+// A block leads to the exit if its terminator names no successor except the one for a false guard: `@%p0 ret` leads to
+// its other successor and to the exit. Calls and traps may also end a thread, but are no terminators and do not count.
+// AN_CFG does not distinguish a guarded return from a jump, since both have one edge. So a phase that replaces one by
+// the other drops AN_PDOM, even if it keeps AN_CFG.
 //
 // An endless loop is an outermost loop that no edge leaves and that has no block that leads to the exit. One of its
-// blocks is connected to the exit, as if the loop were left there: of those that lead back to its header, the last in
-// reverse postorder. So a loop that ends in one jump to its start looks like one that is left at that jump, and what
-// follows a branch inside is found as in other loops; if the header were taken, it would post-dominate the loop and
-// nothing would post-dominate it. From every block a path then leads to the exit, since from every block that reaches
-// no end one leads into an endless loop.
+// latches gets an edge to the exit, the last in reverse postorder. So an endless loop with one jump to its start has
+// the post-dominators of a loop that is left at that jump. The header would be a bad choice: it would post-dominate the
+// loop, and no other block would post-dominate the header. Each block then has a path to the exit, since a block that
+// reaches no end reaches an endless loop.
 //
-// That is sound for whoever asks whether each path from b leads through a, if a loop that can be left counts as left,
-// as it does with post-dominators anyhow: a thread that is in an endless loop comes by the connected block sooner or
-// later, and if a post-dominates b, a is on the way from b there. It says less than what is true (the thread comes by
-// every block of the loop), never more. Which block it is may depend on the order of successors.
+// That is sound for clients that count a loop with an exit as left, as post-dominance does anyhow. Under that
+// assumption a thread in an endless loop reaches the connected latch. If a post-dominates b, a is on the path from b to
+// the latch. The tree lacks some post-dominators that hold in fact, but has none that does not hold. The chosen latch
+// may depend on the order of successors. So a phase that swaps the targets of branches may keep AN_PDOM only if all
+// loops are reducible and none is endless.
 #include "ir/analysis/analysis_internal.h"
 
 static bool is_end(const Fn *fn, const Analyses *a, BlockId b)
@@ -46,7 +48,7 @@ static BlockId last_latch(const Analyses *a, uint32_t loop)
     return last;
 }
 
-// By BlockId: what leads to the exit.
+// Returns, by BlockId, whether the block leads to the exit.
 static bool *find_exits(const Fn *fn, const Analyses *a, Arena *scratch)
 {
     bool *exits = NEW_ARRAY(scratch, bool, fn->blocks.n);
@@ -60,7 +62,7 @@ static bool *find_exits(const Fn *fn, const Analyses *a, Arena *scratch)
 
 /* -- The reversed graph --------------------------------------------------------------------------------- */
 
-// From the exit to what leads there, from each block to its reachable predecessors.
+// Fills the edges from the exit to the blocks that lead there, and from each block to its reachable predecessors.
 static void reverse_successors(RootedGraph *g, const Analyses *a, const bool *exits)
 {
     uint32_t n = 0;
@@ -107,7 +109,7 @@ void pdom_build(const Fn *fn, Analyses *a)
     reverse_successors(&g, a, exits);
     reverse_predecessors(&g, a, exits);
     dom_tree_build(&g, &a->pdom, &a->arena[AX_PDOM]);
-    a->pdom.pre[0] = UINT32_MAX;  // the exit stands in front of the first block
+    a->pdom.pre[0] = UINT32_MAX;  // the exit comes before the first block
     a->pdom.size[0] = g.n;
     arena_free(&scratch);
 }

@@ -1,27 +1,29 @@
 // SPDX-License-Identifier: MIT
-// Reaching definitions: for each use the value that it reads, named as ssa construction would name it. A value is a
-// definition, or a phi where several meet, or nothing (0) where no definition reaches.
+// Reaching definitions: computes the value that each use reads, as ssa construction would name it. A value is a
+// definition, a phi where several values meet, or 0 where no definition reaches. In unreachable code a use may read 0,
+// or the register's only definition.
 //
-// Registers with one definition that dominates their uses are plain (AN_DEF): there is nothing to search for. In ssa
-// form all are. For each other register, which is called joined:
-//   1. its uses and definitions are walked in layout order, which finds the blocks that read it before they write it,
-//      and the last definition of each block;
-//   2. phis go to the iterated dominance frontier of its definitions (Cytron et al., "Efficiently computing static
-//      single assignment form and the control dependence graph", 1991);
-//   3. the blocks that matter (with definitions, with phis, predecessors of these, with exposed uses) are sorted by the
-//      dominator tree; the last one before a block that dominates it and has a value leaves that value to it;
-//   4. a second walk gives each use its value; phis that no use needs, directly or through phis, are dropped.
-// So the cost does not depend on how long a register lives. A guarded definition reads the value before it.
+// Registers with one definition that dominates their uses are plain (AN_DEF) and require no search. In ssa form all are
+// plain. All other registers are called joined. For each joined register:
+//   1. A walk over its uses and definitions in layout order finds the blocks with upward-exposed uses, and the last
+//      definition of each block.
+//   2. Phis are placed at the iterated dominance frontier of its definitions (Cytron et al., "Efficiently computing
+//      static single assignment form and the control dependence graph", 1991).
+//   3. The relevant blocks (those with definitions, phis or upward-exposed uses, and predecessors of phis) are sorted
+//      by the dominator tree. Each receives its value from the nearest dominating block with a value.
+//   4. A second walk gives each use its value. Phis that no use reads, directly or through phis, are dead and dropped.
+// So the cost does not depend on the length of live ranges. A guarded definition reads the value before it.
 //
-// The dominance frontiers of all blocks together may be quadratic (many loops that end at one place). Where they have
-// more than FRONTIER_MAX entries for an edge, the frontier of a register is searched for instead: its defining blocks
-// are taken from the deepest in the dominator tree up, and what each dominates is looked through once for edges that
-// leave to a block no deeper than itself (Sreedhar and Gao, "A linear time algorithm for placing phi-nodes", 1995), but
-// only where the register is live. So it is for a single register whose frontier is out of proportion.
+// The dominance frontiers of all blocks together may have quadratic size (many loops that end at one place). If they
+// have more than FRONTIER_MAX entries for each edge, the frontier of each register is searched instead. The search
+// takes the defining blocks from the deepest in the dominator tree up. It visits the subtree of each block once, only
+// where the register is live, for edges to a block no deeper than the root of the subtree (Sreedhar and Gao, "A linear
+// time algorithm for placing phi-nodes", 1995). The frontier of a single register is searched, too, if it is out of
+// proportion (place_phis_at_frontier()).
 //
-// Phis may be as many as registers times joins. rdefs_limit_phis() builds the result with a limit on the inputs of all
-// phis together: a register that would exceed it is pinned, which keeps it out of ssa form for good, and costs nothing
-// from then on. The search for its phis stops at the limit.
+// The number of phis may be the product of registers and joins. rdefs_limit_phis() builds the result with a limit on
+// the inputs of all phis together. A register that would exceed the limit is pinned, which keeps it out of ssa form for
+// good at no further cost. The search for its phis stops at the limit.
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -29,13 +31,13 @@
 
 enum { FRONTIER_MAX = 8, INPUTS_MAX = 8, FEW = 16, AHEAD = 16, STEPS_MAX = 16 };
 
-// What is known of a block for the register at hand; a stamp that is not the register's id means nothing is.
+// State of a block for the current register. A stamp is set if it equals the register's id.
 typedef struct Place {
     uint32_t live, defines, phi, parent, visited, resolved;  // stamps
     ValueId last;                                            // defines: the value at the end of the block
     ValueId in;                                              // resolved: the value at its start
-    BlockId child;    // parent: first live block that this one dominates immediately
-    BlockId sibling;  // live: the next of those with the same immediate dominator
+    BlockId child;    // parent: first live block of which this one is the immediate dominator
+    BlockId sibling;  // live: the next one with the same immediate dominator
 } Place;
 
 typedef struct Search {
@@ -45,21 +47,21 @@ typedef struct Search {
     Arena *arena;  // of the result
     Arena scratch;
     RegId reg;
-    uint32_t ndefs;       // numbered so far
-    uint32_t row, count;  // its place in r->joined, and how many occurrences it has
+    uint32_t ndefs;       // definitions numbered so far
+    uint32_t row, count;  // index of the register in r->joined, and number of its occurrences
     Place *at;            // by BlockId
     uint32_t *level;      // by BlockId: depth in the dominator tree
-    Edges frontier;       // first is NULL: searched for instead
-    bool by_frontier;     // the register at hand
-    uint32_t *count_of;   // by RegId: its occurrences; of joined ones then where its row ends so far
+    Edges frontier;       // first is NULL: too large, searched instead
+    bool by_frontier;     // the frontier serves the current register
+    uint32_t *count_of;   // by RegId: number of occurrences; then, for joined ones, the end of the row so far
     VEC(Occurrence) found;
     VEC(BlockId) live, heap, stack;
-    VEC(uint64_t) nodes;  // blocks that matter, below their place in the dominator tree
+    VEC(uint64_t) nodes;  // relevant blocks: index in the dominator tree << 32 | block
     VEC(ValueId) inputs;
     VEC(ReachingPhi) phis;
     bool limited;
-    uint64_t limit;     // limited: inputs of all phis
-    uint64_t steps;     // limited: blocks that were walked
+    uint64_t limit;     // limited: maximum of the inputs of all phis
+    uint64_t steps;     // limited: visited blocks
     VEC(RegId) beyond;  // limited: registers that exceed it
 } Search;
 
@@ -67,7 +69,7 @@ static bool is_beyond(const Search *s) { return s->limited && s->inputs.n > s->l
 
 /* -- Blocks by level ------------------------------------------------------------------------------------ */
 
-// A heap by level, the deepest first.
+// Adds a block to the heap by level, the deepest first.
 static void heap_push(Search *s, BlockId b)
 {
     VEC_PUSH(&s->scratch, &s->heap, b);
@@ -107,7 +109,7 @@ static inline void add_if_joined(Search *s, InstrId id, const Instr *i, uint32_t
     s->count_of[r]++;
 }
 
-// In layout order, uses of an instruction first. As long as they have no values, each has its register instead.
+// Collects occurrences in layout order, uses of an instruction first. Occurrence.value holds the register for now.
 static void find_occurrences(Search *s)
 {
     const Fn *fn = s->fn;
@@ -128,7 +130,7 @@ static void find_occurrences(Search *s)
     s->r->at = keep(s->arena, s->found.at, s->found.n * sizeof *s->found.at);
 }
 
-// The occurrences of each joined register, by their counts.
+// Makes the row of occurrences of each joined register, from their counts.
 static void make_rows(Search *s)
 {
     ReachingDefs *r = s->r;
@@ -172,8 +174,8 @@ static void make_live(Search *s, BlockId b)
     VEC_PUSH(&s->scratch, &s->live, b);
 }
 
-// Step 1, which also numbers the definitions. Occurrences lie in layout order and are walked by register, so those to
-// come are asked for: the rows of other registers follow.
+// Step 1: finds upward-exposed uses, and numbers the definitions. Occurrences lie in layout order and are visited by
+// register, so the next ones are prefetched, beyond the end of the row: the rows of other registers follow.
 static void find_exposed(Search *s)
 {
     ReachingDefs *r = s->r;
@@ -196,7 +198,7 @@ static void find_exposed(Search *s)
     }
 }
 
-// Where the register is live at the start. s->live grows while it is walked.
+// Finds the blocks at whose start the register is live. s->live grows during the walk.
 static void find_live(Search *s)
 {
     const Edges *preds = &s->a->preds;
@@ -234,14 +236,14 @@ static void place_phi(Search *s, BlockId b)
         heap_push(s, b);
 }
 
-// False: these are out of proportion to what the register is for, and nothing was placed. Many blocks that lead to one
-// join, each with a register of its own, would be quadratic.
+// Step 2 with stored frontiers. False if the phis are out of proportion to the occurrences of the register; then none
+// is placed. Many blocks with an edge to one join, each with a register of its own, would take quadratic time.
 static bool place_phis_at_frontier(Search *s)
 {
     const Edges *frontier = &s->frontier;
     uint32_t phis = s->phis.n, inputs = s->inputs.n, defs = s->heap.n;
     uint32_t max = INPUTS_MAX * (8 + s->count);
-    for (uint32_t k = 0; k < s->heap.n && s->inputs.n - inputs <= max; k++)  // grows meanwhile
+    for (uint32_t k = 0; k < s->heap.n && s->inputs.n - inputs <= max; k++)  // the heap grows meanwhile
         for (uint32_t e = frontier->first[s->heap.at[k]]; e < frontier->first[s->heap.at[k] + 1]; e++)
             place_phi(s, frontier->at[e]);
     if (s->inputs.n - inputs <= max)
@@ -256,7 +258,7 @@ static bool place_phis_at_frontier(Search *s)
     return false;
 }
 
-// Edges out of what the root dominates, to where its value meets others.
+// Step 2 by search: places phis at the targets of edges that leave the subtree of `root` in the dominator tree.
 static void search_frontier(Search *s, BlockId root)
 {
     const Edges *succs = &s->a->succs;
@@ -293,7 +295,8 @@ static ValueId *value_at_end(Search *s, BlockId b)
     return p->defines == s->reg ? &p->last : p->resolved == s->reg ? &p->in : NULL;
 }
 
-// Climbs to where the value is known, and hands it down to the live blocks on the way.
+// Returns the value at the start of a block. Climbs the dominator tree to a block with a value, and stores the value in
+// the live blocks on the path.
 static ValueId value_at_start(Search *s, BlockId b)
 {
     s->stack.n = 0;
@@ -341,7 +344,8 @@ static void insert_in_order(uint64_t *at, uint32_t n)
     }
 }
 
-// Few are put in order at once, as most registers have few; many are found in their order sooner than they are sorted.
+// Sorts the relevant blocks by index in the dominator tree. Most registers have few, which are sorted by insertion.
+// Many are found faster by a walk over all blocks in that order.
 static void sort_nodes(Search *s)
 {
     if (s->nodes.n <= FEW) {
@@ -358,8 +362,8 @@ static void sort_nodes(Search *s)
             s->nodes.at[n++] = s->a->dom.order[k];
 }
 
-// Step 3: the values at the starts of the blocks that matter. On the stack are those that have one to leave and
-// dominate the block at hand.
+// Step 3: computes the values at the start of the relevant blocks. The stack has those that dominate the current block
+// and have a value at their end.
 static void sweep_nodes(Search *s, uint32_t first)
 {
     const Edges *preds = &s->a->preds;
@@ -405,10 +409,10 @@ static void fill_inputs(Search *s, uint32_t first)
     }
 }
 
-// The value in front of a definition.
+// Returns the value before a definition.
 static ValueId *old_value(const ReachingDefs *r, const Occurrence *def) { return &r->old[def->value - r->first_def]; }
 
-// Step 4.
+// Step 4: gives each use its value.
 static void give_values(Search *s)
 {
     ReachingDefs *r = s->r;
@@ -426,7 +430,8 @@ static void give_values(Search *s)
             o->value = value;
             continue;
         }
-        // One that defines the register twice leaves the last value, or the one before both.
+        // An instruction that defines the register twice leaves the last value, or under a false guard that before
+        // both.
         ValueId *old = old_value(r, o);
         *old = again ? old[-1] : o->guarded ? value : 0;
         value = o->value;
@@ -435,7 +440,7 @@ static void give_values(Search *s)
 
 /* -- Registers ------------------------------------------------------------------------------------------ */
 
-// Marks the phis that uses need; returns how many of those from `first` on there are.
+// Marks live phis, those that a use reads directly or through phis, from phi `first` on; returns their number.
 static uint32_t mark_needed(Search *s, uint32_t first, bool *needed)
 {
     const Analyses *a = s->a;
@@ -464,14 +469,14 @@ static uint32_t mark_needed(Search *s, uint32_t first, bool *needed)
     return n;
 }
 
-// The new number of a value after unneeded phis are dropped.
+// Returns the number of a value after dead phis are dropped.
 static ValueId moved(const Search *s, ValueId value, uint32_t first, const ValueId *to)
 {
     ValueId base = s->r->first_phi + first;
     return value >= base ? to[value - base] : value;
 }
 
-// Drops the phis that no use needs.
+// Drops dead phis.
 static void prune(Search *s, uint32_t first)
 {
     const Analyses *a = s->a;
@@ -513,8 +518,8 @@ static bool find_values(Search *s)
     s->live.n = s->heap.n = 0;
     find_exposed(s);
     s->by_frontier = s->frontier.first != NULL;
-    bool nothing_read = s->live.n == 0;  // each block writes it before it reads it
-    // Behind the first register beyond the limit most others are, too.
+    bool nothing_read = s->live.n == 0;  // no upward-exposed use
+    // After the first register beyond the limit, most others are beyond it, too.
     if (s->beyond.n && s->steps > STEPS_MAX * (s->limit + s->a->nrpo) && !nothing_read)
         return false;
     if (s->by_frontier && !nothing_read && !place_phis_at_frontier(s))
@@ -627,7 +632,7 @@ uint32_t rdefs_limit_phis(Fn *fn, uint64_t limit)
 
 struct PhiCounter {
     Search s;
-    Analyses none;  // without values: the first phi has number 0
+    Analyses none;  // has no values, so that the first phi has number 0
 };
 
 PhiCounter *phi_counter(Fn *fn, Arena *arena)
@@ -694,7 +699,7 @@ const Analyses *rdefs_of_part(Fn *fn, Analyses *own, uint32_t files, const bool 
 
 static bool same(const void *a, const void *b, uint32_t n, size_t elem) { return !n || memcmp(a, b, n * elem) == 0; }
 
-// Of the same definitions, so that the occurrences of joined registers are the same.
+// Compares the values of occurrences. AN_DEF is equal, and with it the joined registers and their occurrences.
 static bool same_reads(const ReachingDefs *a, const ReachingDefs *b)
 {
     for (uint32_t k = 0; k < a->noccurrences; k++)
@@ -707,7 +712,8 @@ bool rdefs_same(const Fn *fn, const Analyses *kept, Analyses *now, char why[stat
 {
     (void)fn;
     const ReachingDefs *a = &kept->rdefs, *b = &now->rdefs;
-    // Where tables are as long, the others are, too. Nothing is said of operands where no register is joined.
+    // Equal lengths here imply equal lengths of the other tables. These do not refer to operands if no register is
+    // joined.
     bool long_enough = a->first_def == b->first_def && (a->nops == b->nops || !b->njoined);
     if (long_enough && a->first_phi == b->first_phi && a->nphis == b->nphis && a->ninputs == b->ninputs &&
         a->noccurrences == b->noccurrences && same_reads(a, b) &&

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Compressed sparse rows are made in two walks: the first counts, the second fills. Between them counts become starts.
+// Compressed sparse rows, made in two walks: the first counts, the second fills. Between them the counts are turned
+// into starts.
 #include "ir/analysis/analysis_internal.h"
 
 uint32_t rows_start(uint32_t *first, uint32_t n)

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Trees of blocks as runs: a block stands in front of all that is below it, so that what is below it is one run, and
-// "is b below a" two subtractions. Linear, without recursion.
+// Lays out trees of blocks in preorder. The subtree of a block is then one run that begins with the block. So "is b
+// below a" takes a subtraction and a comparison. Linear, without recursion.
 #include "ir/analysis/analysis_internal.h"
 
-// Sizes from the leaves up, then each block takes the next free place below its parent.
+// Sums up sizes from the leaves, then gives each block the next free index below its parent.
 void tree_layout(const Tree *t, const BlockId *rpo, uint32_t n, uint32_t *place)
 {
     for (uint32_t k = n; k--;) {

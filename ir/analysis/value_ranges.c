@@ -1,41 +1,41 @@
 // SPDX-License-Identifier: MIT
-// Value ranges (value_ranges.h), on demand and memoized: a value's range is computed from the ranges of what defines
-// it, by the transfer functions of ir/eval, from special registers and directives, and in a block from the last
-// CONDITIONS that dominate it.
+// Value ranges (value_ranges.h), on demand and memoized. The range of a value is computed from its definition: by the
+// transfer functions of ir/eval, from special registers, or from directives. At a use, the last CONDITIONS dominating
+// conditions of the block apply, too.
 //
-// Dominating conditions. A condition on a value that is defined once holds wherever its block dominates. On any way
-// there the condition was evaluated behind the last definition of the value: otherwise the part of the way from that
-// definition on, behind any way to the definition for the first time, would lead there without the condition. So it is
-// with the definitions between a value and one that it is computed from. The argument needs no ssa form, but one
-// definition that dominates all reads; values of joined registers are not narrowed. The same holds at the end of a
-// block, where a phi reads its inputs, and the branch there adds the condition of its edge.
+// Dominating conditions. A condition on a value with one definition holds in all blocks that the block of the condition
+// dominates. On each path to such a block, the condition was evaluated after the last execution of the definition.
+// Otherwise a path to the definition, continued by the rest of this path, would lead there without the condition. The
+// same holds for the definitions between a value and a value that it is computed from. The argument requires no ssa
+// form, but one definition that dominates all uses; values of joined registers are not narrowed. Conditions hold at the
+// end of a block as well, where a phi reads its inputs. The branch there adds the condition of its edge.
 //
-// Phis. Inputs by edges that are no back edges are joined first, while the phi counts as unknown. Then a range is
-// assumed for the phi, and the inputs by back edges are computed under the assumption. If all inputs lie in the assumed
-// range, it holds: by induction over the time of execution, each value that the phi takes was computed from values in
-// their ranges. Otherwise the assumption was wrong, all that was memoized under it is forgotten, and another one is
-// tried (next_assumption()), the full range after three. A phi that is met while others are being computed is computed
-// under their assumptions, at most NEST deep, and is forgotten with them. WORK bounds how many definitions are looked
-// at on behalf of an outermost phi, so that the analysis is linear: a definition is looked at once, and WORK times for
-// each phi. Beyond a bound the range is full, and that is not memoized.
+// Phis. Inputs on edges that are no back edges are joined first, while the phi counts as unknown. Then a range is
+// assumed for the phi, and the inputs on back edges are computed under this assumption. If all inputs lie in the
+// assumed range, the range holds: by induction over execution time, each value of the phi was computed from values in
+// their ranges. Otherwise the assumption was wrong. All ranges memoized under it are discarded, and another one is
+// tried (next_assumption()), the full range after three. A phi that is reached while others are being computed is
+// computed under their assumptions, at most NEST deep, and is discarded with them. WORK limits the definitions that are
+// visited for an outermost phi. So the analysis is linear: it visits each definition once, and at most WORK definitions
+// for each phi. Beyond a limit the range is full, and is not memoized.
 //
-// The memo and changes. What is memoized of a register holds of all values that it ever takes, wherever it is read: no
-// condition on a block that reads it went in, only those on edges into phis. So it stays true as long as each register
-// takes the values that it took and branches stay, however it is computed; folding changes no more. A definition that
-// goes, or loses a guard that was always true, leaves a range that still holds.
+// The memo and changes. The memoized range of a register covers all values that it ever takes, at all uses: it depends
+// on no condition of a block with a use, only on conditions of edges into phis. So the range stays correct as long as
+// branches stay and each register takes the same values, however they are computed; folding changes no more. If a
+// definition is removed, or loses a guard that is always true, the range still holds.
 #include "ir/analysis/value_ranges.h"
 
 enum {
-    DEPTH = 40,  // definitions behind one another
-    ASKED = 2,   // so deep conditions count, too
+    DEPTH = 40,  // nested definitions
+    ASKED = 2,   // depth of definitions to which conditions apply
     CONDITIONS = 6,
-    LOGIC = 3,  // predicates made of predicates
-    AHEAD = 8,  // the block whose terminator is asked for
+    LOGIC = 3,  // depth of logic operations on predicates
+    AHEAD = 8,  // distance of the block whose terminator is prefetched
     NEST = 2,
     WORK = 48,
 };
 
-// What a condition compares, moves looked through; several: more than one comparison.
+// The operands that a condition compares, through moves. `several` = more than one comparison.
 typedef struct Subject {
     bool several;
     Operand x, y;
@@ -43,26 +43,26 @@ typedef struct Subject {
 
 typedef struct Condition {
     InstrId branch;
-    bool holds;  // the register of its guard
+    bool holds;  // the value of the guard's register
     Subject subject;
 } Condition;
 
-// The last conditions that hold at a block, or on an edge behind one.
+// The last conditions that hold in a block, or on an edge out of it.
 typedef struct Conditions {
     BlockId at;
     uint32_t n;
-    uint64_t about;  // bits of what these are about
+    uint64_t about;  // bit_of() of all operands that these compare
     const Condition *condition[CONDITIONS + 1];
     Condition edge;
 } Conditions;
 
 typedef struct Look {
     ValueRanges *k;
-    const Conditions *here;  // NULL: conditions do not count
+    const Conditions *here;  // NULL: no conditions apply
 } Look;
 
-// Places of values in the memo that are none: not known; full; a phi whose inputs by edges that are no back edges are
-// being computed since so many phis were open.
+// Entries of `place` that are no index of `known`: not computed; full; BUSY + n: a phi whose inputs on edges other than
+// back edges are being computed while n phis are iterated.
 enum { UNKNOWN, FULL, BUSY, FIRST_KNOWN = BUSY + NEST + 1 };
 
 static uint32_t bits_of(const Fn *fn, Operand o)
@@ -134,7 +134,7 @@ static ValueRange definition(const Look *l, InstrId id, RegId r, uint32_t bits, 
     const Desc *d = ir_desc(fn, i);
     uint32_t n = ir_nuse(i), ndef = i->ndef;
     ValueRange in[EVAL_IN_MAX], result;
-    // A guarded definition may leave the value from before.
+    // A guarded definition may leave the old value.
     if (ir_guarded(i) || op_index(*ir_def(fn, i, 0)) != r)
         return range_full(bits);
     if (d->op == OP_LD || d->op == OP_LDU) {
@@ -178,10 +178,10 @@ static bool compares(Mod cmp, RangeCompare *c, bool *is_unsigned)
     return false;
 }
 
-static const RangeCompare opposite[] = {RC_NE, RC_EQ, RC_GE, RC_GT, RC_LE, RC_LT};  // by what is not so
-static const RangeCompare mirrored[] = {RC_EQ, RC_NE, RC_GT, RC_GE, RC_LT, RC_LE};  // by what is, the other way round
+static const RangeCompare opposite[] = {RC_NE, RC_EQ, RC_GE, RC_GT, RC_LE, RC_LT};  // by comparison: the negation
+static const RangeCompare mirrored[] = {RC_EQ, RC_NE, RC_GT, RC_GE, RC_LT, RC_LE};  // with exchanged operands
 
-// What a comparison says of a value if it came out so.
+// Narrows the range of a value by a comparison, given its outcome.
 static void take_comparison(const Look *l, const Instr *i, Operand value, bool holds, ValueRange *f)
 {
     const Fn *fn = l->k->fn;
@@ -206,7 +206,7 @@ static void take_comparison(const Look *l, const Instr *i, Operand value, bool h
     *f = range_meet(f, &more);
 }
 
-// The same of a predicate, which may be made of others.
+// Narrows the range of a value by a predicate, given its outcome. The predicate may combine several comparisons.
 static void take_predicate(const Look *l, Operand p, Operand value, bool holds, int depth, ValueRange *f)
 {
     const Fn *fn = l->k->fn;
@@ -223,7 +223,7 @@ static void take_predicate(const Look *l, Operand p, Operand value, bool holds, 
     case OP_NOT: take_predicate(l, *ir_use(fn, i, 0), value, op == OP_MOV ? holds : !holds, depth - 1, f); return;
     case OP_AND:
     case OP_OR:
-        // Both came out so.
+        // Both operands have the same outcome.
         for (uint32_t k = 0; k < 2 && holds == (op == OP_AND); k++)
             take_predicate(l, *ir_use(fn, i, k), value, holds, depth - 1, f);
         return;
@@ -266,7 +266,7 @@ static void find_conditional(ValueRanges *k)
     }
 }
 
-// An operand as one of 64 bits, which others may have, too.
+// Returns a bit for an operand. Other operands may have the same bit.
 static uint64_t bit_of(Operand o) { return (uint64_t)1 << o.word % 64; }
 
 static void add_condition(Conditions *here, const Condition *c)
@@ -285,7 +285,7 @@ static void find_conditions(const ValueRanges *k, BlockId at, Conditions *here)
         add_condition(here, &k->condition[b]);
 }
 
-// Finds those that hold where control goes from the end of a block to another one.
+// Finds the last conditions that hold on the edge from a block to another one.
 static void find_edge_conditions(ValueRanges *k, BlockId from, BlockId to, Conditions *here)
 {
     Condition *c = &here->edge;
@@ -318,7 +318,7 @@ static void take_conditions(const Look *l, Operand value, ValueRange *f)
     }
 }
 
-// True if a condition may be on what an instruction reads.
+// True if a condition may be about an operand of the instruction.
 static bool is_about_operands(const Look *l, const Instr *i)
 {
     const Conditions *here = l->here;
@@ -349,7 +349,7 @@ static void reserve(ValueRanges *k, ValueId v)
 static void memoize(ValueRanges *k, ValueId v, const ValueRange *r)
 {
     if (range_is_full(r)) {
-        k->place[v] = FULL;  // whatever was assumed
+        k->place[v] = FULL;  // holds under any assumption
         return;
     }
     k->place[v] = k->known.n;
@@ -358,7 +358,7 @@ static void memoize(ValueRanges *k, ValueId v, const ValueRange *r)
         VEC_PUSH(k->arena, &k->trail, v);
 }
 
-// Forgets what was memoized since the trail and the ranges had this length.
+// Discards the ranges memoized since `trail` and `known` had these lengths.
 static void forget(ValueRanges *k, uint32_t trail, uint32_t known)
 {
     while (k->trail.n > trail)
@@ -368,11 +368,11 @@ static void forget(ValueRanges *k, uint32_t trail, uint32_t known)
 
 /* -- Phis ----------------------------------------------------------------------------------------------- */
 
-// A phi: an instruction of ssa form, or one of AN_RDEFS.
+// A phi: an instruction of ssa form, or a phi of AN_RDEFS.
 typedef struct Phi {
     BlockId block;
-    uint32_t bits, n;  // inputs
-    InstrId instr;     // 0: of AN_RDEFS
+    uint32_t bits, n;  // n inputs
+    InstrId instr;     // 0: a phi of AN_RDEFS
     const ReachingPhi *reaching;
 } Phi;
 
@@ -403,12 +403,12 @@ static ValueRange input_range(ValueRanges *k, const Phi *p, uint32_t n)
     return range_of_operand(&(Look){k, here.n ? &here : NULL}, o, ASKED);
 }
 
-// Adds the ranges of the inputs by back edges, or of the others, to *r. False: the join is full.
+// Joins the ranges of the inputs on back edges, or of the others, to *r. False: the join is full.
 static bool join_inputs(ValueRanges *k, const Phi *p, bool back, ValueRange *r, bool *any)
 {
     for (uint32_t n = 0; n < p->n; n++) {
         BlockId from = input_block(k, p, n);
-        // What nothing reaches passes nothing on.
+        // An unreachable block passes no value on.
         if (!is_reachable(k->a, from) || dominates(k->a, p->block, from) != back)
             continue;
         ValueRange in = input_range(k, p, n);
@@ -422,15 +422,15 @@ static bool join_inputs(ValueRanges *k, const Phi *p, bool back, ValueRange *r, 
     return true;
 }
 
-// Returns the bits below the lowest one that is known in `a` and not in `b`.
+// Returns the bits below the lowest bit that is known in `a` but not in `b`.
 static uint64_t stable_bits(const ValueRange *a, const ValueRange *b)
 {
     uint64_t changed = (a->zeros & ~b->zeros) | (a->ones & ~b->ones);
     return changed ? low_ones((uint32_t)__builtin_ctzll(changed)) : UINT64_MAX;
 }
 
-// Returns the join of an assumption and what came of it, with the bounds that moved at the ends: the greatest unsigned
-// number is then the greatest one with a sign, if that is enough.
+// Returns the join of an assumption and its result, with each bound that moved widened to the end of the interval. The
+// unsigned maximum is first widened to the signed maximum, if that suffices.
 static ValueRange widen(const ValueRange *old, const ValueRange *now)
 {
     ValueRange join = range_join(old, now), wide = range_full(join.bits);
@@ -444,8 +444,8 @@ static ValueRange widen(const ValueRange *old, const ValueRange *now)
     return range_meet(&s, &bits);
 }
 
-// Returns an assumption that did not hold with those bounds of what came of it that lie inside: a comparison with a
-// bound may have cut off what moved.
+// Returns an assumption that did not hold, narrowed to those bounds of its result that lie inside: a comparison with a
+// bound may have cut off the part that moved.
 static ValueRange clip(const ValueRange *old, const ValueRange *now)
 {
     ValueRange u = range_unsigned(MAX(old->umin, now->umin), MIN(old->umax, now->umax), old->bits);
@@ -465,8 +465,8 @@ static ValueRange next_assumption(const ValueRange *old, const ValueRange *now, 
     }
 }
 
-// Finds a range of a phi with back edges, of which `r` is the range of the other inputs. The first one that holds is
-// narrowed once to what came of it, if that holds, too.
+// Finds the range of a phi with back edges; `r` is the join of its other inputs. The first assumption that holds is
+// narrowed once, to its result, if the result holds as an assumption.
 static void iterate(ValueRanges *k, ValueId v, const Phi *p, const ValueRange *r)
 {
     uint32_t trail = k->trail.n, place = k->known.n;
@@ -526,7 +526,7 @@ static ValueRange compute_value(ValueRanges *k, ValueId v, uint32_t bits)
         p.reaching = value_phi(k->a, v);
         p.block = p.reaching->block;
         p.n = pred_count(k->a, p.block);
-        // What comes into the entry from outside is nothing that was written.
+        // Control also enters the entry from outside, with an undefined value.
         return p.block == fn->first ? range_full(bits) : find_phi(k, v, &p);
     }
     bool plain = !k->joined || v < k->a->rdefs.first_def;
@@ -545,7 +545,7 @@ static ValueRange compute_value(ValueRanges *k, ValueId v, uint32_t bits)
     return r;
 }
 
-// Returns the range of a value wherever it is read.
+// Returns the range of a value, which holds at all uses.
 static ValueRange range_of_value(ValueRanges *k, ValueId v, uint32_t bits)
 {
     if (!v || v == VALUE_ANY)
@@ -554,7 +554,7 @@ static ValueRange range_of_value(ValueRanges *k, ValueId v, uint32_t bits)
     uint32_t place = k->place[v];
     if (place >= FIRST_KNOWN)
         return k->known.at[place];
-    // A phi is met again before a range is assumed for one in between only where a cycle has several entries.
+    // Only a cycle with several entries leads back to a phi before a range is assumed for a phi in between.
     if (place == FULL || place == BUSY + k->open)
         return range_full(bits);
     if (k->depth == DEPTH || (k->open && k->work == WORK))
@@ -566,7 +566,7 @@ static ValueRange range_of_value(ValueRanges *k, ValueId v, uint32_t bits)
     return r;
 }
 
-// `asked`: how many definitions deep conditions count.
+// Returns the range of an operand. Conditions apply `asked` definitions deep.
 static ValueRange range_of_operand(const Look *l, Operand o, int asked)
 {
     const Fn *fn = l->k->fn;
@@ -603,7 +603,7 @@ void value_ranges_init(ValueRanges *k, const Fn *fn, const Analyses *a, bool joi
     read_directives(k);
 }
 
-// Prepares for the first query.
+// Makes the tables at the first query.
 static void prepare(ValueRanges *k)
 {
     find_conditional(k);

@@ -1,44 +1,44 @@
 // SPDX-License-Identifier: MIT
-// Value ranges of registers: known bits and intervals, by what defines them, through phis, and by the conditions that
-// dominate a block. Computed on demand and memoized; not kept with the function.
+// Value ranges of registers: known bits and intervals, from definitions, through phis, and under dominating conditions.
+// Computed on demand and memoized; not stored with the function.
 #ifndef ORI_VALUE_RANGES_H
 #define ORI_VALUE_RANGES_H
 
 #include "ir/analysis/analysis.h"
 #include "ir/eval/range.h"
 
-// Needs AN_CFG, AN_RPO, AN_DOM and AN_DEF. The function may change between queries as long as registers keep their
-// values and branches stay (value_ranges.c says why). With `joined` it stays as it is, and AN_RDEFS is valid: then
-// joined registers of multi form have ranges, too.
+// Requires AN_CFG, AN_RPO, AN_DOM and AN_DEF. The function may change between queries as long as registers keep their
+// values and branches stay (value_ranges.c has the argument). With `joined`, AN_RDEFS must be valid and the function
+// must not change; then joined registers of multi form have ranges, too.
 typedef struct ValueRanges {
     const Fn *fn;
     const Analyses *a;
     bool joined;
     EvalCache *evals;
     Arena *arena;
-    uint32_t threads;  // a block has at most so many; 0 = as many as there can be
-    uint32_t size[3];  // .reqntid; 0 = not said
-    // The rest belongs to value_ranges.c.
-    BlockId *conditional;         // by BlockId: the next block up the dominator tree, or itself, that has a condition
-    struct Condition *condition;  // by BlockId: what it is
-    struct Conditions *here;      // of the block that was asked about last
-    uint32_t *place;              // by ValueId: the range in `known`, or a code
+    uint32_t threads;  // maximum number of threads in a CTA; 0 = not declared
+    uint32_t size[3];  // .reqntid; 0 = not declared
+    // The rest is private to value_ranges.c.
+    BlockId *conditional;         // by BlockId: the nearest dominator with a condition, which may be the block itself
+    struct Condition *condition;  // by BlockId: the condition of the block
+    struct Conditions *here;      // of the last queried block
+    uint32_t *place;              // by ValueId: index in `known`, or a code
     uint32_t nplaces;
     VEC(ValueRange) known;
-    VEC(ValueId) trail;   // what was memoized while phis are open
-    uint32_t depth;       // definitions that are being looked at
-    uint32_t open, work;  // phis that are being iterated; definitions looked at on their behalf
+    VEC(ValueId) trail;   // values memoized while phis are iterated
+    uint32_t depth;       // nested definitions being computed
+    uint32_t open, work;  // phis being iterated; definitions visited for them
 } ValueRanges;
 
-// `evals` may be shared with the caller. All memory is of the arena.
+// Starts an analysis. The caller may share `evals`. All memory comes from the arena.
 void value_ranges_init(ValueRanges *k, const Fn *fn, const Analyses *a, bool joined, EvalCache *evals, Arena *arena);
-// Returns the range of an operand that is read in a block: a register or a constant of at most 64 bits. Joined
-// registers have the full range.
+// Returns the range of an operand that a block reads: a register or a constant of at most 64 bits. Joined registers
+// have the full range.
 ValueRange value_range(ValueRanges *k, Operand o, BlockId at);
-// Returns the range of operand n of an instruction. Of a joined register it needs that the function has not changed.
+// Returns the range of operand n of an instruction. For a joined register the function must not have changed.
 ValueRange value_range_of_use(ValueRanges *k, InstrId i, uint32_t n);
-// Returns the range of a value of AN_RDEFS wherever it is read. Of 0, VALUE_ANY and values of more than 64 bits nothing
-// is known. It needs that the function has not changed.
+// Returns the range of a value of AN_RDEFS, which holds at all uses. It is full for 0, VALUE_ANY and values of more
+// than 64 bits. The function must not have changed.
 ValueRange value_range_of_value(ValueRanges *k, ValueId v);
 
 #endif

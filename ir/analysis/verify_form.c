@@ -1,17 +1,19 @@
 // SPDX-License-Identifier: MIT
-// The verifier, level 3, form (F1 and F2, and levels 1 and 2: ir/core/verify.c):
+// Checks the form of a function: level 3 of the verifier (F1 and F2, and levels 1 and 2: ir/core/verify.c).
 //   F3  ssa form: a register that enters ssa (not pinned, not named elsewhere, not the carry) has at most one
-//       definition, and one if a reachable block uses it
+//       definition, and exactly one if a reachable block uses it
 //   F4  ssa form: a guarded instruction that defines such a register has tied uses
-//   F5  phis stand at the start of their block, not in the entry, and have one input for each predecessor: one for a
-//       block that branches here twice, one for an unreachable block, none for any other
-//   F6  ssa form: the definition of such a register dominates each use in a reachable block. Within a block it stands
-//       before it; an input of a phi is used at the end of the predecessor. Tied uses and guards are uses.
+//   F5  phis come first in their block, are not in the entry, and have one input for each predecessor: one for a block
+//       with two edges here, one for an unreachable block, none for any other
+//   F6  ssa form: the definition of such a register dominates each use in a reachable block. Within a block the
+//       definition comes before the use; a phi uses an input at the end of the predecessor. Tied uses and guards are
+//       uses.
 //   F7  a phi or a tied use names no register that stays outside ssa
-//   F8  successors and reachability that the function keeps are what would be computed now (other analyses, which take
-//       longer, are compared where contracts of phases are checked)
+//   F8  successors and reachability that the function keeps equal newly computed ones. Other analyses are compared
+//       where contracts of phases are checked: after each phase that would take as long as the phases.
 //
-// Linear but for the dominators, which only ssa form needs; they are computed here, so that F6 trusts nothing.
+// Linear except for the dominators, which only ssa form requires. They are computed anew, so that F6 does not rely on
+// kept ones; this check is in ir/analysis because of them.
 #include <stdio.h>
 
 #include "ir/analysis/analysis.h"
@@ -22,19 +24,19 @@ typedef struct FormVerifier {
     char *why;
     Arena scratch;
     Analyses an;
-    BlockId *defined_in;  // by RegId, 0 = nowhere
-    bool *passed;         // by RegId: the walk is behind its definition
-    BlockId *leads_to;    // by BlockId: the last block with phis that it was found to precede
-    InstrId *input_of;    // by BlockId: the last phi that was found to have an input from it
+    BlockId *defined_in;  // by RegId: the defining block, 0 = none
+    bool *passed;         // by RegId: the walk has passed its definition
+    BlockId *leads_to;    // by BlockId: the last block with phis of which it is a predecessor
+    InstrId *input_of;    // by BlockId: the last phi with an input from it
     char names[2][64];    // of blocks, for messages
     uint32_t nnames;
 } FormVerifier;
 
 #define FAIL(v, ...) (snprintf((v)->why, 200, __VA_ARGS__), false)
-// A register, for `%s%u`.
+// The arguments of `%s%u` for a register.
 #define REG_NAME(v, o) reg_file_names[op_file(o)], ir_reg((v)->fn, op_index(o))->ordinal
 
-// A block as Ori text names it, in memory that the next call but one uses again.
+// Returns the name of a block in Ori text. The next call but one overwrites it.
 static const char *block_name(FormVerifier *v, BlockId b)
 {
     const Block *block = ir_block(v->fn, b);
@@ -88,7 +90,7 @@ static bool check_use(FormVerifier *v, Operand o, BlockId b)
                                               REG_NAME(v, o), block_name(v, b), block_name(v, from));
 }
 
-// The input of a phi from an unreachable block is never taken.
+// Checks an input of a phi. The value of an input from an unreachable block is never used.
 static bool check_input(FormVerifier *v, Operand o, BlockId pred)
 {
     if (op_is_reg(o) && !in_ssa(v, o))
@@ -105,7 +107,7 @@ static bool check_input(FormVerifier *v, Operand o, BlockId pred)
 
 /* -- Ssa form: phis ------------------------------------------------------------------------------------- */
 
-// Marks the predecessors of a block; returns how many there are.
+// Marks the predecessors of a block; returns their number.
 static uint32_t mark_predecessors(FormVerifier *v, BlockId b)
 {
     uint32_t n = 0;

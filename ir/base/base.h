@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
-// What every part of the program stands on: memory, vectors, strings, diagnostics, files.
+// Memory, vectors, hashing, strings, diagnostics, files and line differences. Nothing in this folder depends on the IR.
 //
-// Nothing in this folder knows what an instruction is. Memory belongs to a Heap; arenas take chunks from it and
-// are freed whole. A failed allocation or an internal error does not return: it unwinds to the point that the
-// API armed with heap_guard(), which then frees everything that the heap still holds.
+// Memory belongs to a Heap; arenas take chunks from it and are freed whole. A failed allocation or an internal error
+// does not return: heap_fail() jumps to `Heap.unwind`, which the API function set, and heap_release() frees all chunks.
 #ifndef ORI_BASE_H
 #define ORI_BASE_H
 
@@ -30,48 +29,48 @@ typedef enum { ST_OK, ST_BAD_INPUT, ST_USAGE, ST_INTERNAL, ST_LIMIT, ST_IO } Sta
 
 typedef struct Chunk Chunk;
 typedef struct Slab Slab;
-enum { CHUNK_PAGES = 256 };  // a chunk out of a slab has up to so many pages of 4 KB
+enum { CHUNK_PAGES = 256 };  // pages of 4 KB in the largest chunk of a slab
 
-// Where a heap takes its memory from; alloc == NULL: malloc() and free(). Memory is aligned as malloc's is, NULL when
-// there is none. A heap that threads share asks one at a time.
+// Source of a heap's memory; alloc == NULL: malloc() and free(). alloc() aligns as malloc() does and returns NULL if
+// there is no memory. A heap that threads share calls it from one thread at a time.
 typedef struct Allocator {
     void *(*alloc)(void *user, size_t bytes);
     void (*free)(void *user, void *p, size_t bytes);
     void *user;
 } Allocator;
 
-// Creates and finishes temporary files. A program can install functions that also note them for its signal handler.
+// Creates and finishes temporary files. A program can install functions that also record them for its signal handler.
 typedef struct FileOps {
     int (*create)(char *temp);                          // as mkstemp()
     int (*finish)(const char *temp, const char *real);  // as rename(); real NULL: as unlink()
 } FileOps;
 
-// Takes memory from the system in slabs of some megabytes and hands out chunks of whole pages; what arenas give back is
-// used again. All of it is known here, so an unwound call leaks nothing. A heap with a pool takes its chunks from
-// there: so threads have each a heap to unwind, and arenas can change hands between them.
+// Takes memory from the system in slabs of 4 MB, hands out chunks of whole pages and reuses the chunks that arenas
+// free. The heap lists all its memory, so an unwound call leaks nothing. A heap with a pool takes its chunks from the
+// pool: each thread has a heap of its own to unwind, and arenas can pass from one thread to another.
 typedef struct Heap {
-    struct Heap *pool;      // NULL: it has memory of its own, as all that follows says; otherwise only that of failures
-    pthread_mutex_t *lock;  // of a pool that several threads use; NULL: one does
+    struct Heap *pool;      // NULL: the heap has memory of its own; else it uses only `files` and the rest below
+    pthread_mutex_t *lock;  // of a pool that several threads use; else NULL
     Allocator allocator;
     Slab *slabs;
     char *cur, *end;               // free part of the newest slab
-    Chunk *free[CHUNK_PAGES + 1];  // chunks that were given back, by pages
-    Chunk *large;                  // chunks from the system itself
-    Chunk *spare;                  // those of them that were given back
+    Chunk *free[CHUNK_PAGES + 1];  // free chunks of slabs, by number of pages
+    Chunk *large;                  // chunks in use that the system allocated singly
+    Chunk *spare;                  // free chunks that the system allocated singly
     size_t used, peak;             // bytes in chunks
     size_t spared;                 // bytes in `spare`
     size_t limit;                  // 0 = none
     const FileOps *files;          // NULL: mkstemp(), rename(), unlink()
-    jmp_buf *unwind;               // where a failure goes
-    Status status;                 // set by a failure
+    jmp_buf *unwind;               // target of a failure's longjmp()
+    Status status;                 // of the failure
     char message[800];             // of the failure
 } Heap;
 
 // Ends the current API call: records status and message, and unwinds.
 _Noreturn void heap_fail(Heap *heap, Status status, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
-// Frees every chunk of every arena; not for heaps with a pool, whose arenas go with it.
+// Frees every chunk of every arena. Not for a heap with a pool: its arenas' chunks belong to the pool.
 void heap_release(Heap *heap);
-// The bytes in chunks, and the most that there ever were, of the heap that has them.
+// Return the bytes in chunks, now and at most so far, of the heap or of its pool.
 size_t heap_used(const Heap *heap);
 size_t heap_peak(const Heap *heap);
 
@@ -86,7 +85,7 @@ void arena_init(Arena *arena, Heap *heap);
 void arena_free(Arena *arena);
 void *arena_refill(Arena *arena, size_t bytes);
 
-// Under AddressSanitizer each allocation is one of the system's, so that it sees where each ends.
+// Under AddressSanitizer each allocation comes from the system, so that overflows inside an arena are detected.
 #if defined(__SANITIZE_ADDRESS__)
 enum { ARENA_EXACT = 1 };
 #elif defined(__has_feature)
@@ -99,11 +98,11 @@ enum { ARENA_EXACT = 0 };
 enum { ARENA_EXACT = 0 };
 #endif
 
-// `bytes` of uninitialized memory, aligned to 8, valid until the arena is freed.
+// Returns `bytes` of uninitialized memory, aligned to 8, valid until the arena is freed.
 static inline void *arena_alloc(Arena *arena, size_t bytes)
 {
     bytes = bytes > SIZE_MAX - 7 ? bytes : (bytes + 7) & ~(size_t)7;
-    // `<=`: 0 bytes of an empty arena are not NULL, which memset() and pointer arithmetic exclude.
+    // `<=`: the result for 0 bytes in an empty arena must not be NULL: memset() and pointer arithmetic exclude NULL.
     if (ARENA_EXACT || (size_t)(arena->end - arena->cur) <= bytes)
         return arena_refill(arena, bytes);
     void *p = arena->cur;
@@ -111,12 +110,12 @@ static inline void *arena_alloc(Arena *arena, size_t bytes)
     return p;
 }
 
-// Returns a copy of `bytes` bytes; NULL for none.
+// Returns a copy of `bytes` bytes; NULL if `bytes` is 0.
 static inline void *arena_copy(Arena *arena, const void *from, size_t bytes)
 {
     return bytes ? memcpy(arena_alloc(arena, bytes), from, bytes) : NULL;
 }
-// Returns the first `len` bytes of a text, and a NUL behind them.
+// Returns a copy of the first `len` bytes of a text with a NUL after them.
 static inline char *arena_text(Arena *arena, const char *text, size_t len)
 {
     char *s = arena_alloc(arena, len + 1);
@@ -137,7 +136,7 @@ static inline void *arena_zalloc(Arena *arena, size_t bytes) { return memset(are
         uint32_t n, cap; \
     }
 void *vec_grow(Arena *arena, void *old, uint32_t n, uint32_t *cap, size_t elem);
-// Gives an empty vector room for so many.
+// Gives an empty vector the capacity `count`.
 #define VEC_RESERVE(arena, v, count) ((v)->at = arena_alloc((arena), ((v)->cap = (count)) * sizeof *(v)->at))
 #define VEC_PUSH(arena, v, x)                                                         \
     do {                                                                              \
@@ -147,14 +146,14 @@ void *vec_grow(Arena *arena, void *old, uint32_t n, uint32_t *cap, size_t elem);
         (v)->n++;                                                                     \
     } while (0)
 
-// Segmented array: elements never move, nothing is copied when it grows, and an index finds its element with one
-// shift and one add. Segment s holds SEG_FIRST << s elements.
+// Segmented array: elements never move, growth copies nothing, and an access takes one shift and one add. Segment s
+// holds SEG_FIRST << s elements.
 enum { SEG_SHIFT = 3, SEG_FIRST = 1 << SEG_SHIFT, SEG_COUNT = 28 };
 
 typedef struct Seg {
-    uintptr_t base[SEG_COUNT];  // address of the segment less (SEG_FIRST << s) elements
+    uintptr_t base[SEG_COUNT];  // address of the segment minus the size of (SEG_FIRST << s) elements
     uint32_t n;                 // elements in use
-    uint32_t end;               // of the segment that element n lies in
+    uint32_t end;               // end of the segment that holds element n
 } Seg;
 
 static inline void *seg_at(const Seg *seg, uint32_t i, size_t elem)
@@ -163,7 +162,7 @@ static inline void *seg_at(const Seg *seg, uint32_t i, size_t elem)
     return (void *)(seg->base[31 - SEG_SHIFT - (uint32_t)__builtin_clz(k)] + k * elem);
 }
 
-// Room for `count` consecutive elements in one segment, uninitialized; returns the index of the first.
+// Makes room for `count` consecutive elements in one segment, uninitialized; returns the index of the first.
 void seg_grow(Seg *seg, Arena *arena, uint32_t count, size_t elem);
 static inline uint32_t seg_push(Seg *seg, Arena *arena, uint32_t count, size_t elem)
 {
@@ -174,18 +173,18 @@ static inline uint32_t seg_push(Seg *seg, Arena *arena, uint32_t count, size_t e
     return i;
 }
 
-// Keeps the first n elements, n > 0, and the memory of the others for those to come.
+// Keeps the first n elements, n > 0, and keeps the memory of the rest for later elements.
 void seg_cut(Seg *seg, uint32_t n);
-// Gives `seg` segments of its own, in this arena, with the same elements.
+// Copies the elements to segments in this arena, which `seg` owns from now on.
 void seg_copy(Seg *seg, Arena *arena, size_t elem);
 
 /* idset.c: hash index ------------------------------------------------------------------------------------- */
 
-// Open addressing over records that live elsewhere: finds the ids that have a hash; the caller compares.
+// Hash index with open addressing over records that the caller stores: finds the ids with a hash; the caller compares.
 typedef struct IdSet {
     struct {
         uint32_t hash, id1;
-    } * slots;  // id + 1, 0 = free
+    } * slots;  // id1 = id + 1, 0 = free
     uint32_t mask, n;
 } IdSet;
 
@@ -206,7 +205,7 @@ typedef struct Str {
 } Str;
 static inline bool str_is(Str s, const char *z) { return s.len == strlen(z) && memcmp(s.text, z, s.len) == 0; }
 
-// Strings under ids that count from 0. A frozen parent is shared read-only; ids from parent->n on are this table's.
+// Interned strings with ids from 0. A frozen parent is shared read-only; ids from `first` on belong to this table.
 typedef struct StrTable {
     const struct StrTable *parent;
     Arena *arena;
@@ -217,13 +216,13 @@ typedef struct StrTable {
 
 void str_init(StrTable *table, Arena *arena, const StrTable *parent);
 StrId str_intern(StrTable *table, const char *text, size_t len);
-StrId str_find(const StrTable *table, const char *text, size_t len);  // STR_NONE if it is not there
+StrId str_find(const StrTable *table, const char *text, size_t len);  // STR_NONE if absent
 Str str_get(const StrTable *table, StrId id);
 static inline StrId str_intern_z(StrTable *table, const char *text) { return str_intern(table, text, strlen(text)); }
 
-// Whether the whole text is what the pattern says: `*` any run of bytes, `?` any byte, `[a-f_]` one of these, `[!a]`
-// none of these, `\` takes the next character as it is. A `]` right at the start of a class belongs to it; a `[` that
-// nothing closes is itself. With `fold_case`, ASCII letters match in both cases.
+// True if the pattern matches the whole text: `*` any run of bytes, `?` any byte, `[a-f_]` one of these, `[!a]` none of
+// these, `\` the next character literally. A `]` right at the start of a class belongs to the class; a `[` without a
+// closing bracket matches itself. With `fold_case`, ASCII letters match in both cases.
 bool glob_match(const char *pattern, const char *text, size_t len, bool fold_case);
 
 uint32_t hash_bytes(const void *p, size_t n);
@@ -235,28 +234,28 @@ static inline uint64_t hash_mix(uint64_t h, uint64_t x)
 
 /* nearest.c: names that are like another one ---------------------------------------------------------------- */
 
-// Of the names that were offered, the three with the fewest edits between them and a text that is none of them; the
-// earlier one where two have as many, each name once. All zero = nothing was offered.
+// The three offered names with the smallest edit distance to a text. Of names with equal distance the earlier one comes
+// first; no name occurs twice. All zero = no name was offered.
 typedef struct Nearest {
-    const char *name[3];  // nearest first; the caller's
+    const char *name[3];  // nearest first; owned by the caller
     unsigned distance[3];
     uint32_t n;
 } Nearest;
 
 void nearest_offer(Nearest *best, const char *text, size_t len, const char *name);
-// Writes "; did you mean A, B or C?" with as many names as there are; nothing where there are none.
+// Writes "; did you mean A, B or C?" with the names in `best`; an empty text if there are none.
 void nearest_print(const Nearest *best, char *text, size_t cap);
 
 /* source.c: input files ------------------------------------------------------------------------------------ */
 
-// A text that is being read. At least SOURCE_SLACK readable bytes follow it, the first
-// a NUL, so that a lexer may look at eight bytes at once.
+// An input text. At least SOURCE_SLACK readable bytes follow it, the first of them a NUL, so that a lexer may load
+// eight bytes at once.
 enum { SOURCE_SLACK = 16 };
 typedef struct Source {
     const char *name;
     const char *text;
     size_t len;
-    size_t mapped;  // bytes of pages to unmap; 0 when the text is in an arena
+    size_t mapped;  // bytes of pages to unmap; 0 if the text is in an arena
 } Source;
 
 // Opens a file ("-" is standard input). On failure returns false with the reason in `why`.
@@ -267,30 +266,30 @@ void source_close(Source *source);
 
 typedef enum { DIAG_ERROR, DIAG_WARNING, DIAG_NOTE } Severity;
 
-// A diagnostic in parts, valid while it is reported.
+// A diagnostic in parts, valid during the call of `report`.
 typedef struct DiagMessage {
     Severity severity;
     const char *file;    // NULL: none
     uint32_t line, col;  // 0: no position
     const char *text;
-    const char *rendered;  // with position, line and caret, as it would be printed
+    const char *rendered;  // with position, line and caret, as printed
 } DiagMessage;
 
 typedef struct Diag {
     const Source *source;
     void (*write)(void *user, const char *text, size_t n);
-    void (*report)(void *user, const DiagMessage *message);  // in the place of `write`, if it is there
+    void (*report)(void *user, const DiagMessage *message);  // replaces `write` if not NULL
     void *user;
-    const char *program;  // that says what has no file; NULL: oriopt
-    bool json;            // one JSON object a line instead of text
+    const char *program;  // printed instead of a file name if there is no source; NULL: oriopt
+    bool json;            // one JSON object per line instead of text
     bool errors_only;     // warnings and notes are dropped
     uint32_t errors;      // reported so far
-    uint32_t max_errors;  // reading stops at this many; 0 = no limit
+    uint32_t max_errors;  // reading stops at this number; 0 = no limit
     size_t line_offset;   // cache: offset of the start of line `line`
     uint32_t line;
 } Diag;
 
-// Where in the source a byte offset is: line and column count from 1, columns in bytes.
+// Converts a byte offset to line and column; both count from 1, columns in bytes.
 void diag_locate(Diag *diag, size_t offset, uint32_t *line, uint32_t *col, size_t *line_start);
 // Reports `file:line:col: error: ...` with the line and a caret.
 void diag_at(Diag *diag, Severity severity, size_t offset, const char *fmt, ...) __attribute__((format(printf, 4, 5)));
@@ -300,14 +299,14 @@ void diag_plain(Diag *diag, Severity severity, const char *fmt, ...) __attribute
 
 /* out.c: output -------------------------------------------------------------------------------------------- */
 
-// Buffered output. `write` gets full buffers and returns false when it cannot take them; later output is dropped.
+// Buffered output. `write` takes full buffers and returns false on failure; later output is dropped.
 typedef struct Out {
     bool (*write)(void *user, const char *text, size_t n);
     void *user;
     char *buf;
     size_t n, cap;
     bool failed;
-    uint64_t total;  // bytes handed over
+    uint64_t total;  // bytes passed to `write`
 } Out;
 
 void out_init(Out *out, Arena *arena, bool (*write)(void *, const char *, size_t), void *user);
@@ -317,7 +316,7 @@ void out_fmt(Out *out, const char *fmt, ...) __attribute__((format(printf, 2, 3)
 void out_u64(Out *out, uint64_t value);
 void out_i64(Out *out, int64_t value);
 void out_hex(Out *out, uint64_t value, unsigned digits);
-// A quoted JSON string. UTF-8 stays as it is; a byte that belongs to no UTF-8 character becomes U+FFFD.
+// Writes a quoted JSON string. UTF-8 stays as it is; a byte outside any UTF-8 character is replaced by U+FFFD.
 void out_json(Out *out, const char *text, size_t n);
 static inline void out_z(Out *out, const char *text) { out_bytes(out, text, strlen(text)); }
 static inline void out_char(Out *out, char c)
@@ -335,26 +334,26 @@ typedef struct TextBuffer {
 } TextBuffer;
 // A `write` for Out that appends to a TextBuffer.
 bool out_to_text(void *text, const char *bytes, size_t n);
-// The text as a source to read from, with the slack that readers want behind it.
+// Returns the text as a source, with the slack that readers require after it.
 Source text_source(TextBuffer *text, const char *name);
 
-// A file that appears whole or not at all: written beside its target and renamed by outfile_commit(). Devices and
-// FIFOs are written directly; "-" is standard output.
+// A file that appears whole or not at all: written beside its target and renamed by outfile_commit(). Devices and FIFOs
+// are written directly; "-" is standard output.
 typedef struct OutFile {
     int fd;
-    int held;           // what waits for outfile_commit() where there is no file to rename; 0 = nothing does
+    int held;           // descriptor of the buffer if there is no file to rename; 0 = none
     const char *path;   // as given, for messages
-    char *temp, *real;  // temp = NULL when written directly
-    int error;          // errno of the first write that failed; 0 = none did
+    char *temp, *real;  // NULL if written directly
+    int error;          // errno of the first failed write; 0 = none failed
     Arena *arena;
 } OutFile;
 
 bool outfile_open(OutFile *file, const char *path, Arena *arena, char why[static 200]);
-// For output that takes long, with errors still to come: keeps what is written to standard output or a FIFO until
-// outfile_commit(). False: there is no room for that.
+// For output that takes long while errors are still possible: buffers what goes to standard output or a FIFO until
+// outfile_commit(). Returns false if no temporary file can be created for the buffer.
 bool outfile_hold(OutFile *file);
 bool outfile_write(void *file, const char *text, size_t n);  // a `write` for Out
-// The reason of the first write that failed.
+// Returns the reason of the first failed write.
 const char *outfile_error(const OutFile *file);
 bool outfile_commit(OutFile *file, char why[static 200]);
 void outfile_abandon(OutFile *file);
@@ -367,23 +366,23 @@ typedef struct TextLine {
     uint32_t len;
 } TextLine;
 
-// Splits a text into lines without their newlines; a last line may lack its own. The lines point into the text, the
-// array is the arena's. Returns how many there are.
+// Splits a text into lines without newlines; the last line may lack a newline. The lines point into the text, and the
+// array lies in the arena. Returns the number of lines.
 uint32_t text_lines(const char *text, size_t len, Arena *arena, TextLine **lines);
 
 typedef struct DiffOptions {
     uint32_t context;  // unchanged lines around a change
-    // Whether a line opens a region (a function, a block), and of which level: 0 = none, 1 = outermost, up to 8. A
-    // region ends where one of its level or further out opens. It may cut the line down to the region's title. NULL =
-    // there are none.
+    // Returns the level of the region (a function, a block) that the line opens: 0 = none, 1 = outermost, up to 8. A
+    // region ends at a line that opens one of its level or further out. May cut the line down to the region's title.
+    // NULL = no regions.
     int (*heading)(TextLine *line);
 } DiffOptions;
 
-// Writes the unified differences of two texts, without file headers: hunks `@@ -a,b +c,d @@ HEADING1 HEADING2` as patch
-// takes them. The headings, outermost first, are those of the regions that hold the hunk's first changed line (the
-// heading itself may be that line), in the old text where that line is a removed one and in the new text where it is an
-// added one. The differences are correct for all texts, and minimal but for large ones that have little in common.
-// Texts are equal, too, when only the newline at their end differs: then it writes nothing and returns false.
+// Writes the unified differences of two texts, without file headers: hunks `@@ -a,b +c,d @@ HEADING1 HEADING2` that
+// patch accepts. The headings, outermost first, are those of the regions that hold the hunk's first changed line (or
+// that line itself). They come from the old text if that line is removed, and from the new text if it is added.
+// The differences are correct for all texts, and minimal except for large texts that have little in common. Returns
+// false and writes nothing for equal texts; a newline at the end of only one text does not make them different.
 bool diff_lines(Out *out, const char *old_text, size_t old_len, const char *new_text, size_t new_len,
                 const DiffOptions *options, Heap *heap);
 

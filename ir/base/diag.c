@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Diagnostics for people: file:line:col, the message, the line, a caret.
+// Prints diagnostics: file:line:col, the message, the source line, a caret.
 #include <stdio.h>
 
 #include "ir/base/base.h"
 
-enum { LINE_WINDOW = 120 };  // bytes of the offending line that are shown
+enum { LINE_WINDOW = 120 };  // bytes of the source line in the output
 
 static const char *const severity_names[] = {"error", "warning", "note"};
 
@@ -27,7 +27,7 @@ void diag_locate(Diag *d, size_t offset, uint32_t *line, uint32_t *col, size_t *
     *line_start = d->line_offset;
 }
 
-// Appends the part of the line that holds the offset, with control and non-ASCII bytes made visible, and the caret.
+// Appends the part of the line around the offset and the caret; prints control and non-ASCII bytes as '?'.
 static void render_line(Out *out, const Source *source, size_t start, size_t offset)
 {
     const char *nl = memchr(source->text + start, '\n', source->len - start);
@@ -77,7 +77,7 @@ static bool to_diag(void *user, const char *text, size_t n)
     return true;
 }
 
-// Keeps as much as there is room for, terminated.
+// A terminated text of at most 4095 bytes; the rest is dropped.
 typedef struct Kept {
     char text[4096];
     size_t n;

@@ -1,30 +1,30 @@
 // SPDX-License-Identifier: MIT
-// Line differences of two texts as unified hunks.
+// Computes the line differences of two texts as unified hunks.
 //
 // The search is Myers' ("An O(ND) Difference Algorithm and Its Variations", 1986) in its linear-space form: two fronts
-// of furthest-reaching paths grow from the corners of a box until they meet, which splits the box in two. Before it,
-// equal lines get equal numbers, and what cannot change the result is left out: the common head and tail of the texts,
-// and lines that only one of them has (they are changed whatever the rest is).
+// of furthest-reaching paths grow from the corners of a box until they meet, and the box is split at that point. Equal
+// lines first get equal numbers. The search excludes lines that cannot change its result: the common head and tail of
+// the texts, and lines that only one text has (they are changed in any case).
 //
-// Fronts that have not met after `max_cost` edits give up, and the box is split at the furthest point that one of them
-// reached. That bounds all the fronts' work by lines * max_cost (a try that costs max_cost^2 settles max_cost lines). A
-// split anywhere leaves a correct result, but perhaps not the smallest one.
+// Fronts that have not met after `max_cost` edits stop, and the box is split at the furthest point of either front.
+// That bounds the work of all fronts by lines * max_cost (a try that costs max_cost^2 settles max_cost lines). A split
+// at any point gives a correct result, but perhaps not the smallest one.
 #include "ir/base/base.h"
 
 enum {
-    MIN_MAX_COST = 256,           // edits that a front may always take
-    LINES_LIMIT = INT32_MAX / 8,  // of a text; no sum of coordinates overflows
-    HEADING_LEVELS = 8,           // deeper regions are not shown
+    MIN_MAX_COST = 256,           // smallest bound on the edits of a front
+    LINES_LIMIT = INT32_MAX / 8,  // lines of a text; no sum of coordinates overflows
+    HEADING_LEVELS = 8,           // deeper regions are omitted
 };
 
-// One of the texts. The lines that take part in the search are numbered apart from all others.
+// One of the texts. The candidates, the lines that take part in the search, have indices of their own.
 typedef struct Side {
     TextLine *lines;
     uint32_t n;
-    bool *changed;   // by line, and a false one at the end
-    uint32_t *ids;   // of the lines that take part: equal lines have equal ids
-    uint32_t *line;  // and which line of the text that is
-    uint32_t count;  // of them
+    bool *changed;   // by line, with a false one at the end
+    uint32_t *ids;   // of the candidates: equal lines have equal ids
+    uint32_t *line;  // line number of each candidate
+    uint32_t count;  // number of candidates
 } Side;
 
 typedef struct Diff {
@@ -64,7 +64,7 @@ static void side_init(Side *side, const char *text, size_t len, Arena *arena)
     side->changed = NEW_ARRAY(arena, bool, side->n + 1);
 }
 
-// Lets all lines take part but some at the ends.
+// Makes all lines except the head and the tail candidates.
 static void side_take(Side *side, uint32_t head, uint32_t tail, Arena *arena)
 {
     side->count = side->n - head - tail;
@@ -74,7 +74,7 @@ static void side_take(Side *side, uint32_t head, uint32_t tail, Arena *arena)
         side->line[k] = head + k;
 }
 
-// Leaves out what is equal at both ends of the texts; false if that is all.
+// Excludes the common head and tail of the texts; false if nothing else is left.
 static bool skip_equal_ends(Diff *d)
 {
     const Side *old = &d->old, *now = &d->now;
@@ -92,7 +92,7 @@ static bool skip_equal_ends(Diff *d)
 
 enum { IN_OLD = 1, IN_NOW = 2 };
 
-// The different lines, by id.
+// The distinct lines, by id.
 typedef struct Numbering {
     struct {
         const TextLine *line;
@@ -122,7 +122,7 @@ static void number_side(Numbering *all, Side *side, uint8_t where, Arena *arena)
     }
 }
 
-// Lines that the other text does not have are changed, and take no part in the search.
+// Marks lines that the other text does not have as changed, and excludes them from the search.
 static void drop_unmatched(const Numbering *all, Side *side)
 {
     uint32_t count = 0;
@@ -158,19 +158,19 @@ typedef struct Point {
     int32_t x, y;
 } Point;
 
-// How far in x the paths of `cost` edits get from a corner of the box, on each diagonal x - y. The front that starts at
-// the far corner counts backward from there, so that both are grown by the same code.
+// For each diagonal x - y, the furthest x of a path with `cost` edits from a corner of the box. The front at the far
+// corner counts backward from it, so that the same code advances both fronts.
 typedef struct Front {
     const uint32_t *old, *now;  // the lines at (0, 0)
-    int32_t step;               // from a line to the next: 1 or -1
+    int32_t step;               // 1 or -1, from a line to the next
     int32_t width, height;      // of the box
-    int32_t low, high;          // the diagonals, every second of them
+    int32_t low, high;          // outermost diagonals in use, every second one is valid
     int32_t cost;
-    int32_t *x;  // by diagonal, also negative ones
+    int32_t *x;  // by diagonal, which may be negative
 } Front;
 
-// Goes on to the diagonals of the next cost: one further out on both sides, until a path out there is at the edge of
-// the box. Beyond that there is nothing, and the next cost begins one further in.
+// Advances to the diagonals of the next cost: one further out on both sides, until a path there reaches the edge of the
+// box. Beyond the edge no path exists, and the next cost begins one further in.
 static void front_widen(Front *f)
 {
     f->cost++;
@@ -184,9 +184,9 @@ static void front_widen(Front *f)
         f->high--;
 }
 
-// Takes one more edit on every diagonal, and the equal lines after it. True when a path meets one of the other front:
-// then `at` lies on a path through the whole box that has as few edits as possible. Points may leave the box in x or y;
-// they get nowhere, and what they displace would not have got further (a path along the edge is ahead of it).
+// Extends the path on every diagonal by one edit and the equal lines after it. Returns true if a path meets one of the
+// other front; `at` then lies on a path through the whole box with the fewest edits. Points may leave the box in x or
+// y: their paths end there, and a path along the edge is ahead of every path that they replace.
 static bool front_advance(Front *f, const Front *other, Point *at)
 {
     front_widen(f);
@@ -206,7 +206,7 @@ static bool front_advance(Front *f, const Front *other, Point *at)
     return false;
 }
 
-// The point in the box that is furthest from the front's corner.
+// Returns the point in the box that is furthest from the front's corner.
 static Point front_furthest(const Front *f)
 {
     Point best = {0, 0};
@@ -218,7 +218,8 @@ static Point front_furthest(const Front *f)
     return best;
 }
 
-// Where to split a box whose first lines differ and whose last lines differ: neither its first nor its last point.
+// Returns the point that splits a box whose first lines differ and whose last lines differ: neither its first nor its
+// last point.
 static Point split_point(const Diff *d, Box box)
 {
     int32_t width = box.x_end - box.x, height = box.y_end - box.y;
@@ -256,7 +257,7 @@ static void mark_changed(Side *side, int32_t from, int32_t to)
         side->changed[side->line[k]] = true;
 }
 
-// Finds which of the lines that take part are changed.
+// Marks the changed candidates of both texts.
 static void search(Diff *d)
 {
     int32_t lines = (int32_t)(d->old.count + d->now.count);
@@ -284,14 +285,14 @@ static void search(Diff *d)
 
 /* -- Hunks ---------------------------------------------------------------------------------------------- */
 
-// Some lines in a row, of each text: those from `old` on become those from `now` on.
+// Replaces consecutive lines of the old text, from `old` on, by consecutive lines of the new text, from `now` on.
 typedef struct Change {
     uint32_t old, nold, now, nnow;
 } Change;
 
 typedef struct Regions {
-    uint32_t seen;                  // lines
-    TextLine open[HEADING_LEVELS];  // by level, text NULL = none
+    uint32_t seen;                  // lines visited
+    TextLine open[HEADING_LEVELS];  // innermost open region of each level, text NULL = none
 } Regions;
 
 typedef struct Writer {
@@ -301,7 +302,7 @@ typedef struct Writer {
     Regions old, now;
 } Writer;
 
-// The changes from first to last, none of them empty.
+// Collects the changes in order of lines, none of them empty.
 static uint32_t collect_changes(const Diff *d, Change **changes)
 {
     VEC(Change) found = {0};
@@ -321,7 +322,7 @@ static uint32_t collect_changes(const Diff *d, Change **changes)
     return found.n;
 }
 
-// Goes on to the regions that hold this line.
+// Advances to the regions that hold this line.
 static void regions_go(Regions *r, const TextLine *lines, uint32_t line, int (*heading)(TextLine *))
 {
     for (; r->seen <= line; r->seen++) {
@@ -358,7 +359,7 @@ static void write_headings(Writer *w, const Change *first)
     }
 }
 
-// A range without lines is named by the line before it.
+// Writes the range of a hunk header. A range without lines has the number of the line before it.
 static void write_range(Out *out, const char *sign, uint32_t first, uint32_t n)
 {
     out_z(out, sign);
@@ -401,7 +402,7 @@ static void write_hunk(Writer *w, const Change *c, uint32_t n)
     write_lines(w->out, ' ', old, old_end, old_end + trail);
 }
 
-// Changes whose context would touch share a hunk.
+// Groups changes into hunks: changes whose context would touch share one.
 static void write_hunks(Writer *w, const Change *changes, uint32_t n)
 {
     for (uint32_t first = 0, end; first < n; first = end) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Heaps, arenas, vectors and segmented arrays.
+// Implements heaps, arenas, vectors and segmented arrays.
 #define _DEFAULT_SOURCE
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,10 +14,10 @@ struct Slab {
 };
 
 struct Chunk {
-    Chunk *next;  // in the arena, or among the heap's free ones
+    Chunk *next;  // in the arena, or in a free list of the heap
     Chunk *large_next, *large_prev;
     size_t bytes;
-    uint32_t pages;  // 0 = from the system itself
+    uint32_t pages;  // 0 = allocated singly by the system
 };
 
 _Noreturn void heap_fail(Heap *heap, Status status, const char *fmt, ...)
@@ -57,8 +57,8 @@ static void free_spares(Heap *heap)
     heap->spared = 0;
 }
 
-// Memory from the system, NULL if there is none. Large pages, where there are any, save most of the page faults; an end
-// that would fill less than three quarters of one stays in small ones.
+// Returns memory from the system, NULL if there is none. Large pages save most of the page faults of big inputs. A tail
+// that fills less than three quarters of a large page stays in small pages.
 static void *system_alloc(Heap *heap, size_t bytes)
 {
     bool large = bytes >= HUGE_PAGE && !ARENA_EXACT;
@@ -76,7 +76,7 @@ static void *system_alloc(Heap *heap, size_t bytes)
 
 /* -- Chunks ---------------------------------------------------------------------------------------------- */
 
-// A chunk of whole pages out of the slabs; one that was given back may be a quarter larger than asked for.
+// Returns a chunk of whole pages of a slab; a reused chunk may be a quarter larger than requested.
 static Chunk *slab_chunk(Heap *heap, uint32_t pages)
 {
     for (uint32_t k = pages; k <= MIN(pages + pages / 4, CHUNK_PAGES); k++) {
@@ -103,7 +103,7 @@ static Chunk *slab_chunk(Heap *heap, uint32_t pages)
     return c;
 }
 
-// The smallest chunk that was given back of those up to four times as large as asked for.
+// Returns the smallest spare chunk of at least `bytes`, and at most about four times as many; NULL if none.
 static Chunk *spare_chunk(Heap *heap, size_t bytes)
 {
     Chunk **best = NULL;
@@ -122,7 +122,7 @@ static Chunk *large_chunk(Heap *heap, size_t bytes)
 {
     Chunk *c = spare_chunk(heap, bytes);
     if (!c) {
-        // With what is kept for later there is never much more than was in use at once.
+        // Chunks in use and spare ones together never take much more than the peak of those in use.
         size_t held = heap->used + heap->spared + bytes;
         if (held > heap->peak + heap->peak / 4 || (heap->limit && held > heap->limit))
             free_spares(heap);
@@ -147,7 +147,7 @@ static bool over_limit(const Heap *heap, size_t bytes)
     return heap->limit && heap->used + (is_large(bytes) ? bytes : pages_of(bytes) * PAGE) > heap->limit;
 }
 
-// At least `bytes`, header included. NULL: there is no more.
+// Returns a chunk of at least `bytes`, header included; NULL if there is no memory.
 static Chunk *take_chunk(Heap *heap, size_t bytes)
 {
     Chunk *c = is_large(bytes) ? large_chunk(heap, bytes) : slab_chunk(heap, (uint32_t)pages_of(bytes));
@@ -176,7 +176,7 @@ static void give_chunk(Heap *heap, Chunk *c)
         free_spares(heap);
 }
 
-// The heap that has the memory, which other threads now leave alone.
+// Returns the heap that owns the memory, locked.
 static Heap *pool_enter(Heap *heap)
 {
     Heap *pool = heap->pool ? heap->pool : heap;
@@ -240,8 +240,8 @@ void arena_free(Arena *arena)
     arena_init(arena, arena->heap);
 }
 
-// Slow path of arena_alloc: takes another chunk, whose size grows with the arena. A request that would fill much of one
-// gets a chunk of its own, so that the rest of the current chunk stays in use.
+// Slow path of arena_alloc: takes another chunk, whose size grows with the arena. A request that would fill much of a
+// chunk gets one of its own, so that the rest of the current chunk stays in use.
 void *arena_refill(Arena *arena, size_t bytes)
 {
     size_t head = (sizeof(Chunk) + 15) & ~(size_t)15;
@@ -254,7 +254,7 @@ void *arena_refill(Arena *arena, size_t bytes)
     arena->chunks = c;
     arena->size += c->bytes;
     char *p = (char *)c + head, *end = (char *)c + c->bytes;
-    // The larger remainder is the one to go on with.
+    // Goes on with the larger remainder.
     if (end - (p + bytes) > arena->end - arena->cur) {
         arena->cur = p + bytes;
         arena->end = end;
@@ -281,7 +281,8 @@ void *vec_grow(Arena *arena, void *old, uint32_t n, uint32_t *cap, size_t elem)
     return p;
 }
 
-// Goes on to the next segments until one holds `count` more; what is left of those before stays unused.
+// Advances through the segments until one has room for `count` more elements; the rest of earlier segments stays
+// unused.
 void seg_grow(Seg *seg, Arena *arena, uint32_t count, size_t elem)
 {
     while (seg->end - seg->n < count) {
@@ -291,7 +292,7 @@ void seg_grow(Seg *seg, Arena *arena, uint32_t count, size_t elem)
             heap_fail(arena->heap, ST_LIMIT, "a function is too large");
         seg->n = seg->end;
         seg->end += k;
-        // A segment that is too short for the run is skipped without memory.
+        // A segment that is too short for the run gets no memory.
         if (k >= count && !seg->base[s])
             seg->base[s] = (uintptr_t)arena_alloc(arena, (size_t)k * elem) - (size_t)k * elem;
     }
@@ -307,7 +308,7 @@ void seg_copy(Seg *seg, Arena *arena, size_t elem)
 {
     for (uint32_t s = 0, first = 0, n = SEG_FIRST; s < SEG_COUNT && seg->end; first += n, n *= 2, s++) {
         if (first >= seg->n)
-            seg->base[s] = 0;  // memory for more
+            seg->base[s] = 0;  // allocated, but without elements
         if (!seg->base[s])
             continue;
         char *to = arena_alloc(arena, n * elem);

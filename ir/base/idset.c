@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The hash index behind every interning table.
+// The hash index of every interning table.
 #include "ir/base/base.h"
 
 static void put(IdSet *set, uint32_t hash, uint32_t id1)

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: MIT
-// The names that somebody may have meant: those with the fewest edits between them and what was written.
+// Finds the names with the smallest edit distance to a text that is not a name.
+//
+// There is no maximum distance: three names of an unfamiliar table are useful in any case.
 #include <stdio.h>
 
 #include "ir/base/base.h"
 
-enum { LONGEST = 60 };  // bytes of a text that are compared
+enum { LONGEST = 60 };  // compared bytes of a text
 
-// Levenshtein's distance, letters in both cases being the same.
+// Returns Levenshtein's distance. `| 32` folds the case of letters, and makes some punctuation equal, too.
 static unsigned edit_distance(const char *a, size_t na, const char *b)
 {
     unsigned row[LONGEST + 4];

@@ -40,7 +40,7 @@ void out_bytes(Out *out, const char *text, size_t n)
     out->n += n;
 }
 
-// Of a text that is longer than the buffer.
+// Writes a text that is longer than the buffer.
 static void fmt_large(Out *out, size_t n, const char *fmt, va_list args)
 {
     char *big = malloc(n + 1);
@@ -100,7 +100,7 @@ void out_hex(Out *out, uint64_t value, unsigned digits)
         out_char(out, "0123456789ABCDEF"[(value >> (4 * digits)) & 15]);
 }
 
-// The bytes of the UTF-8 character at `text`; 0: there is none (RFC 3629: no surrogates, no longer forms than needed).
+// Returns the length of the UTF-8 character at `text`; 0 if there is none (RFC 3629: no surrogates, no overlong forms).
 static size_t utf8_length(const unsigned char *text, size_t n)
 {
     unsigned char c = text[0], second = n > 1 ? text[1] : 0;
@@ -163,8 +163,8 @@ static bool fail(char why[static 200])
     return false;
 }
 
-// Resolves the symbolic links of a path; the target of the last one need not exist. Returns NULL and sets errno if the
-// links form a cycle or a folder is missing.
+// Resolves the symbolic links of a path; the target of the last link need not exist. Returns NULL and sets errno if the
+// links form a cycle; returns an unresolved path if it is too long.
 static const char *follow_links(const char *path, char buf[static PATH_MAX])
 {
     char real[PATH_MAX], link[PATH_MAX];
@@ -190,7 +190,7 @@ static const char *follow_links(const char *path, char buf[static PATH_MAX])
 
 /* -- Temporary files ------------------------------------------------------------------------------------ */
 
-// A temporary file beside the target. Its name is the target's with an ending, or a short one where that is too long.
+// Creates a temporary file beside the target, named after the target, or with a short name if that is too long.
 static bool create_temp(OutFile *f)
 {
     static const char ending[] = ".tmp-XXXXXX";
@@ -211,7 +211,7 @@ static bool create_temp(OutFile *f)
     return f->fd >= 0;
 }
 
-// Gives the temporary file its name, or removes it (real NULL).
+// Renames the temporary file to `real`, or removes it if `real` is NULL.
 static int finish_temp(const OutFile *f, const char *real)
 {
     const FileOps *ops = f->arena->heap->files;
@@ -221,7 +221,7 @@ static int finish_temp(const OutFile *f, const char *real)
 bool outfile_open(OutFile *f, const char *path, Arena *arena, char why[static 200])
 {
     *f = (OutFile){.fd = STDOUT_FILENO, .path = path, .arena = arena};
-    // Where standard output is closed, the next file that is opened would take its place.
+    // If standard output is closed, the next file to be opened would get its descriptor.
     if (strcmp(path, "-") == 0)
         return fcntl(f->fd, F_GETFD) >= 0 || fail(why);
     char resolved[PATH_MAX];
@@ -259,10 +259,13 @@ bool outfile_hold(OutFile *f)
         return true;
     char temp[] = "/tmp/ori-XXXXXX";
     int fd = mkstemp(temp);
-    if (fd >= 0)
-        unlink(temp);
-    f->held = MAX(fd, 0);
-    return fd > 0;
+    if (fd < 0)
+        return false;
+    unlink(temp);
+    f->held = fd ? fd : fcntl(fd, F_DUPFD, 1);  // 0, if standard input is closed, means none
+    if (!fd)
+        close(fd);
+    return f->held > 0;
 }
 
 static bool write_fd(int fd, const char *text, size_t n)
@@ -289,7 +292,7 @@ bool outfile_write(void *user, const char *text, size_t n)
 
 const char *outfile_error(const OutFile *f) { return strerror(f->error ? f->error : EIO); }
 
-// Passes on what was held.
+// Copies the buffered output to its target.
 static bool release(OutFile *f)
 {
     char part[1 << 14];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Input files, read into memory.
+// Reads input files into memory.
 #define _GNU_SOURCE  // MAP_ANONYMOUS
 #include <errno.h>
 #include <fcntl.h>
@@ -10,7 +10,7 @@
 
 #include "ir/base/base.h"
 
-// Reads what is left of the file to `buf`; returns the bytes, at most `room`, or -1.
+// Reads up to `room` bytes of the rest of the file to `buf`; returns their number, or -1.
 static ssize_t read_some(int fd, char *buf, size_t room)
 {
     size_t n = 0;
@@ -26,8 +26,8 @@ static ssize_t read_some(int fd, char *buf, size_t room)
     return (ssize_t)n;
 }
 
-// Reads a regular file into pages of its own, outside of what the heap counts. It is not mapped: one that shrinks
-// meanwhile would end the process by SIGBUS. Here it is as long as what could be read.
+// Reads a regular file into pages of its own, which the heap does not count. The file is not mapped: SIGBUS would end
+// the process if the file shrank meanwhile. The length of the source is the number of bytes read.
 static bool read_file(Source *source, int fd, size_t len)
 {
     size_t page = (size_t)sysconf(_SC_PAGESIZE), bytes = ((len + SOURCE_SLACK) / page + 1) * page;

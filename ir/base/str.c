@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Interned strings: open addressing, ids in order of first appearance. Patterns for names.
+// Interned strings with ids in order of first appearance, hashing, and patterns for names.
 #include "ir/base/base.h"
 
 static inline uint64_t load64(const char *p)
@@ -22,7 +22,7 @@ uint32_t hash_bytes(const void *bytes, size_t n)
     uint64_t h = n * 0xC2B2AE3D27D4EB4Fu;
     for (; n > 8; p += 8, n -= 8)
         h = hash_mix(h, load64(p));
-    // The tail, by loads that may overlap what was read already, never by bytes beyond the end.
+    // The loads of the tail may overlap bytes that were read already, but never read beyond the end.
     if (n == 8 || (n && end - (const char *)bytes > 8))
         h = hash_mix(h, load64(end - 8));
     else if (n >= 4)
@@ -83,7 +83,7 @@ Str str_get(const StrTable *t, StrId id)
 static unsigned char lower(unsigned char c) { return c >= 'A' && c <= 'Z' ? (unsigned char)(c + ('a' - 'A')) : c; }
 static unsigned char upper(unsigned char c) { return c >= 'a' && c <= 'z' ? (unsigned char)(c - ('a' - 'A')) : c; }
 
-// One character of a pattern, escaped or not; goes behind it.
+// Returns one character of a pattern, escaped or not, and advances past it. A backslash at the end is itself.
 static unsigned char pattern_char(const char **pattern)
 {
     const char *p = *pattern;
@@ -93,7 +93,7 @@ static unsigned char pattern_char(const char **pattern)
     return (unsigned char)*p;
 }
 
-// The closing bracket of the class that opens at p; NULL when there is none.
+// Returns the closing bracket of the class that opens at p; NULL if there is none.
 static const char *class_end(const char *p)
 {
     p += p[1] == '!' ? 2 : 1;
@@ -105,7 +105,7 @@ static const char *class_end(const char *p)
     return p;
 }
 
-// Whether c is one of those between p and the closing bracket.
+// True if the class between p and the closing bracket contains c.
 static bool class_has(const char *p, const char *end, unsigned char c)
 {
     bool found = false;
@@ -120,7 +120,7 @@ static bool class_has(const char *p, const char *end, unsigned char c)
     return found;
 }
 
-// Matches a byte with the element at p, which is no `*`; returns what follows that, or NULL.
+// Matches a byte with the element at p, which is no `*`; returns the rest of the pattern, or NULL.
 static const char *match_one(const char *p, unsigned char c, bool fold_case)
 {
     const char *end = *p == '[' ? class_end(p) : NULL;
@@ -141,7 +141,7 @@ static const char *match_one(const char *p, unsigned char c, bool fold_case)
 
 bool glob_match(const char *pattern, const char *text, size_t len, bool fold_case)
 {
-    const char *star = NULL;  // what follows the last `*`: only that one need ever take more
+    const char *star = NULL;  // rest of the pattern after the last `*`: only this `*` ever has to match more bytes
     size_t k = 0, star_at = 0;
     for (;;) {
         if (*pattern == '*') {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A deep copy of a function: the same ids, nothing shared but the module.
+// Copies a function deeply: the same ids, nothing shared but the module.
 #include "ir/core/ir.h"
 
 #define COPY_VEC(arena, v)                                                        \

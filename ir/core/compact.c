@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: MIT
-// Puts instructions and operands into layout order and drops those that are not in the layout any more, so that walks
-// over the function are walks through memory.
+// Puts instructions and operands into layout order and drops removed ones, so that walks over the function are
+// sequential in memory. Removed and replaced records stay in the tables until then: the manager compacts a function
+// after a phase of the plan if most of its instructions are garbage. Only instructions and operands get new ids.
 #include "ir/core/ir.h"
 
-// What is kept of a function while its tables are filled anew.
+// The contents of a function while its tables are filled again.
 typedef struct Kept {
     Instr *instrs;  // in layout order
-    size_t *where;  // of those, NULL: not known
-    Operand *ops;   // their runs, then those of lists
+    size_t *where;  // offset in the source of each instruction; NULL: unknown
+    Operand *ops;   // their runs, then the runs of lists
     uint32_t nops;
 } Kept;
 
@@ -57,7 +58,7 @@ static uint32_t put_run(Fn *fn, const Operand **from, uint32_t n)
     return run;
 }
 
-// Number 0 of all tables stays.
+// Id 0 of all tables stays.
 static void put_all(Fn *fn, const Kept *kept)
 {
     const Instr *next = kept->instrs;

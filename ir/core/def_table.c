@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
-// Keeps a table of definitions (AN_DEF, ir/analysis/def.c) valid while instructions are inserted and removed.
+// Keeps a table of definitions (AN_DEF, ir/analysis/def.c) valid during insertion and removal of instructions.
 //
-// In ssa form the table stays exact: each register has one definition, which comes and goes with its instruction. In
-// multi form whether a register has one definition also depends on where it is read. There the table stays sound: a new
-// register has the definition that is inserted for it, and one that gets another definition counts as outside of ssa
-// form until the table is built again.
+// In ssa form the table stays exact: a register has one definition, which is inserted and removed with its instruction.
+// In multi form an exact entry also depends on the uses. There the table stays sound: a new register gets the
+// definition that is inserted for it. A register with a further definition counts as DEF_OUTSIDE until the table is
+// rebuilt.
 #include "ir/core/ir.h"
 
-// Makes the table as long as the function's. The memory of a shorter one is freed.
+// Extends the table to all registers of the function. Frees the memory of a shorter table.
 static void cover_registers(const Fn *fn, DefTable *t)
 {
     if (fn->regs.n > t->cap) {

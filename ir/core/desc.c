@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Descriptors: a mnemonic parsed once, and its operand signature matched against the operand syntax of an instruction.
+// Descriptors: parses a mnemonic once, and matches its operand signature against the operand syntax of an instruction.
 //
-// Matching walks signature and shape together, element by element (elements are separated by commas outside brackets),
-// and emits one Slot per operand. What a modelled mnemonic's rows do not know (a new modifier, a new type) makes the
-// instruction OPAQUE; operands that do not fit are an error.
+// Matching visits signature and shape together, element by element (commas outside brackets separate elements), and
+// emits one Slot per operand. A modifier or type that no row of a known mnemonic has makes the instruction OPAQUE;
+// operands that do not fit are an error.
 #include "ir/core/ir.h"
 
 enum { PARTS_MAX = 40, TEXT_MAX = 512, PREFIX_MAX = 5 };
@@ -55,7 +55,7 @@ static bool is_hint(Part p)
     return p.len >= 2 && p.text[0] == 'L' && (p.text[1] == '1' || p.text[1] == '2') && (p.len == 2 || p.text[2] == ':');
 }
 
-// Sorts the modifiers behind the mnemonic into their categories. False: something in there is not modelled.
+// Sorts the modifiers after the mnemonic into their categories; false if one of them is not modelled.
 static bool sort_modifiers(Mnem *m, const Part *parts, size_t n, Text *suffix)
 {
     uint32_t allowed = 0;
@@ -144,7 +144,7 @@ static bool parse(Mnem *m, const char *text, size_t len, Text *suffix, Text *can
     return true;
 }
 
-// The mnemonic whose canonical spelling this is; false: none so far.
+// Finds the mnemonic with this canonical spelling; false if there is none.
 static bool find_canonical(const Tables *t, const char *text, size_t len, uint32_t hash, MnemId *mnem)
 {
     for (const Tables *p = t; p; p = p->parent) {
@@ -162,7 +162,7 @@ MnemId mnem_intern(Tables *t, const char *text, size_t len)
 {
     MnemId known;
     Mnem m = {0};
-    // Phases ask for the same few over and over, in the canonical spelling.
+    // Fast path for phases, which request a few mnemonics again and again in the canonical spelling.
     if (find_canonical(t, text, len, hash_bytes(text, len), &known))
         return known;
     Text suffix = {.n = 0}, canonical = {.n = 0};
@@ -182,7 +182,7 @@ MnemId mnem_intern(Tables *t, const char *text, size_t len)
     return t->mnem_first + t->mnems.n - 1;
 }
 
-// Interns the mnemonic with these fields; its text is not looked at.
+// Interns the mnemonic with these fields; ignores its text.
 static MnemId mnem_of_fields(Tables *t, const Mnem *fields)
 {
     MnemId known;
@@ -238,7 +238,7 @@ static uint32_t vector_length(const Mnem *m)
     }
 }
 
-// A slot for a typed value. 16-bit floats and packed formats take no immediates (ptx-facts.md L3).
+// Returns a slot for a typed value. 16-bit floats and packed formats take no immediates (ptx-facts.md L3).
 static Slot typed(Type type, uint32_t flags)
 {
     TypeClass class = type_info[type].class;
@@ -281,7 +281,7 @@ const char *desc_element_end(const char *p, const char *end)
     return p;
 }
 
-// All remaining operands, as they are written: uses, or read-and-written registers of an opaque instruction.
+// Matches all remaining operands: uses, or registers of an opaque instruction, which are read and written.
 static void match_rest(Match *m, const char *shape, const char *end, bool opaque)
 {
     int brackets = 0;
@@ -299,7 +299,8 @@ static void match_rest(Match *m, const char *shape, const char *end, bool opaque
     }
 }
 
-// The inputs of a phi: `%:%,%:%,...`, a block and a value each.
+// Matches the inputs of a phi: `%:%,%:%,...`, a block and a value each. There is one shape for each number of inputs;
+// the number of edges bounds the length of all shapes.
 static bool match_phi(Match *m, const char *shape, const char *end)
 {
     for (; end - shape >= 3 && memcmp(shape, "%:%", 3) == 0; shape += 4) {
@@ -311,7 +312,7 @@ static bool match_phi(Match *m, const char *shape, const char *end)
     return false;
 }
 
-// `{%,%,...}` of n operands (0 = any number): true and their number, if the element is that.
+// True if the element is `{%,%,...}` with n operands (0 = any number); sets *count.
 static bool is_group(const char *shape, const char *end, uint32_t n, uint32_t *count)
 {
     if (end - shape < 3 || shape[0] != '{' || end[-1] != '}')
@@ -326,13 +327,13 @@ static bool is_group(const char *shape, const char *end, uint32_t n, uint32_t *c
     return n == 0 || k == n;
 }
 
-// One vector or scalar operand of a typed slot.
+// Matches one vector or scalar operand of a typed slot.
 static bool match_vector(Match *m, Slot slot, const char *shape, const char *end)
 {
     uint32_t n = vector_length(m->mnem), count = 1;
     bool scalar = end - shape == 1 && *shape == '%';
     if (scalar && n > 1 && m->op == OP_ATOM && slot.flags & SL_DEF) {
-        emit(m, (Slot){.flags = SL_DEF | SL_SINK});  // `_` in place of the whole vector
+        emit(m, (Slot){.flags = SL_DEF | SL_SINK});  // `_` instead of the whole vector
         return true;
     }
     if (n == 1 ? !scalar : !is_group(shape, end, n, &count))
@@ -352,7 +353,7 @@ static RangeId range_of_letter(char letter)
     return range;
 }
 
-// One letter of the signature against one operand.
+// Matches one letter of the signature with one operand.
 static bool match_letter(Match *m, char letter, const char *shape, const char *end)
 {
     const uint8_t *type = m->mnem->type;
@@ -364,7 +365,7 @@ static bool match_letter(Match *m, char letter, const char *shape, const char *e
     case 'V':
     case 'v': {
         Slot slot = typed(t0, letter == 'V' ? SL_DEF | SL_WIDER : SL_WIDER);
-        slot.rejects = 0;  // memory moves bits
+        slot.rejects = 0;  // memory operations accept any declared type
         if (m->op == OP_MOV_VEC)
             slot.flags = (uint16_t)((slot.flags & ~SL_WIDER) | (letter == 'v' ? SL_SREG : 0));
         return match_vector(m, slot, shape, end);
@@ -430,7 +431,7 @@ static bool match_letter(Match *m, char letter, const char *shape, const char *e
     }
 }
 
-// The operand that a conditional letter stands for: its plain letter, or 0 where it must be absent.
+// Returns the plain letter of a conditional one; 0 if the operand must be absent.
 static char resolve_conditional(const Mnem *m, char letter, Str suffix)
 {
     switch (letter) {
@@ -445,7 +446,7 @@ static char resolve_conditional(const Mnem *m, char letter, Str suffix)
     }
 }
 
-// Half of a pair of definitions, which may be the sink as the mark behind its letter says.
+// Matches one of a pair of definitions; the mark after its letter restricts the sink (tried on ptxas).
 static bool match_half(Match *m, const char *sig, const char *shape, const char *end)
 {
     if (!match_letter(m, sig[0], shape, end))
@@ -454,7 +455,7 @@ static bool match_half(Match *m, const char *sig, const char *shape, const char 
     return true;
 }
 
-// An element: letters joined by `|`, `[&]`, with hidden operands behind it.
+// Matches an element: letters joined by `|`, or `[&]`, and the hidden operands after it.
 static bool match_element(Match *m, const char *sig, const char *sig_end, const char *shape, const char *end)
 {
     bool bracket = *sig == '[';
@@ -537,7 +538,7 @@ static bool row_takes(Opcode op, const Mnem *m)
     return true;
 }
 
-// Other notes are about their block.
+// True for an annotation of the next instruction; other pragmas annotate their block and stay in it.
 static bool is_about_next(const Tables *t, const Mnem *pragma)
 {
     static const char key[] = "used_bytes_mask";
@@ -565,7 +566,7 @@ static uint32_t refine_traits(const Tables *t, Opcode op, const Mnem *m)
     return traits;
 }
 
-// The registers in a call's leading `(...)` are its results: definitions. False: symbols stand among them.
+// Marks the registers in a call's leading `(...)` as definitions; false if there are symbols among them.
 static bool mark_call_results(Match *m, const char *shape, size_t len)
 {
     if (!len || shape[0] != '(' || shape[1] != '%')
@@ -697,7 +698,7 @@ static void put_group(Text *shape, uint32_t n)
     put(shape, "}", 1);
 }
 
-// The operand that an element of a signature names; nothing for one that may be missing.
+// Appends the operand of an element of a signature; nothing for an optional operand.
 static void put_operand(Text *shape, const Mnem *m, const char *sig, const char *end)
 {
     const char *second = memchr(sig, '|', (size_t)(end - sig));

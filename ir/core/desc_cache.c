@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-// What readers look up for every instruction: a mnemonic by its spelling, and the descriptor for the shape that it had
-// last.
+// Caches the look-ups of readers for each instruction: the mnemonic of a spelling, and the descriptor of its latest
+// shape.
 #include "ir/core/ir.h"
 
 enum { SHAPE_CACHED = sizeof((MnemCache *)0)->shape };
 
-// Equality of short texts that may both be read to the next multiple of eight bytes.
+// True if two texts are equal; both must be readable up to the next multiple of eight bytes.
 static inline bool same_padded(const char *a, const char *b, size_t n)
 {
     uint64_t x, y;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The versions and targets of PTX that have an instruction, and those of a module.
+// Computes the versions and targets of PTX that have an instruction, and those of a module.
 #include "ir/core/ir.h"
 
 static bool has_type(const Mnem *m, Type type)
@@ -32,7 +32,7 @@ Isa isa_of(Opcode op, const Mnem *m)
     return need;
 }
 
-// The decimal number at `*p`, which moves behind it.
+// Reads the decimal number at `*p` and advances past it.
 static uint32_t number(const char **p, const char *end)
 {
     uint32_t n = 0;

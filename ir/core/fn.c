@@ -2,7 +2,7 @@
 // Functions and the builder: registers, symbols, blocks, instructions.
 #include "ir/core/ir.h"
 
-// One more record in a table of the function, uninitialized.
+// Adds an uninitialized record to a table of the function and returns its index.
 static uint32_t push(Fn *fn, Seg *seg, size_t elem, const char *what)
 {
     if (seg->n > INDEX_MAX)
@@ -45,7 +45,7 @@ void fn_own_tables(Fn *fn)
     fn->tables = own;
 }
 
-// The setting that a pragma is; false: it is none.
+// Returns true and sets *knob if the pragma is a knob setting.
 static bool knob_text(Tables *tables, const char *text, size_t len, size_t offset, KnobText *knob)
 {
     static const char start[] = "knob";
@@ -70,7 +70,7 @@ void fn_note_knob(Fn *fn, const char *text, size_t len, size_t offset)
         VEC_PUSH(&fn->arena, &fn->knobs, knob);
 }
 
-// Where a register of this operand is printed, if it is the first time that it appears.
+// Numbers the register of an operand at its first appearance.
 static void number_operand(Fn *fn, Operand o, uint8_t *seen, uint32_t *next)
 {
     if (!op_is_reg(o) || seen[op_index(o)])
@@ -80,7 +80,7 @@ static void number_operand(Fn *fn, Operand o, uint8_t *seen, uint32_t *next)
     r->ordinal = next[r->file]++;
 }
 
-// Where the layout has the order of the source, positions in the source are those in the layout.
+// Makes the source positions of blocks equal to their layout positions if both have the same order.
 static void renumber_sources(Fn *fn)
 {
     uint32_t n = 0;
@@ -113,7 +113,7 @@ void fn_renumber(Fn *fn)
                 number_operand(fn, ops[k], seen, next);
         }
     }
-    // Those that appear nowhere come last, so that numbers stay unique.
+    // Registers that do not appear come last, so that numbers stay unique.
     for (RegId k = 1; k < fn->regs.n; k++)
         number_operand(fn, op_reg(fn, k), seen, next);
     memcpy(fn->ordinals, next, sizeof next);
@@ -221,7 +221,7 @@ void block_take(Fn *fn, BlockId b, InstrId first)
 
 /* -- Instructions --------------------------------------------------------------------------------------- */
 
-// A record for operands that lie in fn->ops already.
+// Makes a record for operands that are already in fn->ops.
 static InstrId instr_new(Fn *fn, DescId desc, uint8_t flags, uint32_t run, uint32_t n)
 {
     const Operand *ops = ir_run(fn, run);

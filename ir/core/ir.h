@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 // Ori IR: module, function, block, instruction, operand, register; the opcode table; builder and verifier.
 //
-// Everything is named by 32-bit ids, 0 = none; records live in segmented arrays of the function's arena and never move.
-// An instruction is a record (36 bytes) and a run of operands (8 bytes each) in the order
+// All records have 32-bit ids, 0 = none. Those of a function live in segmented arrays of its arena and never move. An
+// instruction is a record (36 bytes) and a run of operands (8 bytes each) in the order
 //     definitions, uses, tied uses (one per definition; guarded instructions in ssa form only), guard.
-// Only the accessors below know that order.
+// Only the accessors below depend on that order.
 #ifndef ORI_IR_H
 #define ORI_IR_H
 
@@ -57,7 +57,7 @@ typedef enum {
 } Opcode;
 
 // State spaces. SP_SHARED is .shared::cta, the memory of the thread's own CTA; SP_CLUSTER is .shared::cluster, that of
-// all CTAs of the cluster. SP_GENERIC: what an instruction means that names none.
+// all CTAs of the cluster. SP_GENERIC is the space of an instruction that names none.
 typedef enum {
     SP_NONE,
     SP_GLOBAL,
@@ -71,7 +71,7 @@ typedef enum {
     SP_GENERIC
 } Space;
 
-// Traits of opcodes; desc->traits refines them by the modifiers.
+// Traits of an opcode. Desc.traits also depends on the modifiers.
 typedef enum {
     TR_PURE = 1 << 0,      // the value depends on the operands alone
     TR_COMM = 1 << 1,      // the first two uses commute
@@ -87,20 +87,20 @@ typedef enum {
     TR_ASYNC = 1 << 11,    // completes later
     TR_NOGUARD = 1 << 12,  // takes no guard
     TR_MARKER = 1 << 13,   // no code
-    TR_ORDERED = 1 << 14,  // volatile, relaxed, acquire, ...: never touched
-    TR_RDONLY = 1 << 15,   // reads memory that nobody writes while the kernel runs
+    TR_ORDERED = 1 << 14,  // volatile, relaxed, acquire, ...: left unchanged
+    TR_RDONLY = 1 << 15,   // reads memory that is constant while the kernel runs
     TR_PSEUDO = 1 << 16,   // in ssa form only
-    TR_OF_NEXT = 1 << 17,  // a marker that is about the next instruction, and goes with it
-    TR_BITWISE = 1 << 18,  // a bit of the result depends on the same bit of the operands alone
+    TR_OF_NEXT = 1 << 17,  // a marker that annotates the next instruction and moves with it
+    TR_BITWISE = 1 << 18,  // each result bit depends only on the same bit of the operands
 } Trait;
 
 typedef struct OpInfo {
     const char *id;        // "MUL_WIDE"
     const char *mnemonic;  // "mul.wide"
-    uint16_t number;       // in the source documents
-    uint8_t ntypes;        // OP_RAW: what follows the mnemonic is kept as text
-    uint64_t types;        // bit per Type that the first type may be
-    uint32_t mods;         // bit per ModCategory, and OP_HINT
+    uint16_t number;       // opcode number in the source documents
+    uint8_t ntypes;        // OP_RAW: the text after the mnemonic is kept as it is
+    uint64_t types;        // allowed first types, a bit per Type
+    uint32_t mods;         // allowed categories, a bit per ModCategory, and OP_HINT
     const char *signature;
     uint32_t traits;
     const char *meaning;
@@ -119,27 +119,26 @@ typedef struct SregInfo {
     const char *name;
     uint32_t len;  // of the name
     Width width;
-    bool fresh;            // a new value at each read
-    uint32_t least, most;  // most is 0: not known
+    bool fresh;            // each read may return another value
+    uint32_t least, most;  // bounds of the value; most = 0: unknown
 } SregInfo;
 extern const SregInfo sreg_info[SREG_COUNT];
 
 /* opcode.c */
 Type type_find(const char *text, size_t len);
-// Returns the type of a class and width, that of the name without a suffix; TY_NONE if there is none. A predicate is
-// untyped bits.
+// Returns the plain type of a class and width (f32, not f16x2); TY_NONE if there is none. TC_B with W1 gives `pred`.
 Type type_make(TypeClass class, Width width);
 Mod mod_find(const char *text, size_t len, uint32_t categories);
 ModCategory mod_category(Mod mod);
 const char *mod_text(Mod mod);
-Space mod_space(Mod mod);    // that the modifier names; SP_GENERIC if none
-Mod space_mod(Space space);  // the modifier that names a space; MOD_NONE if none
-// True if each address in `inner` is one in `outer`.
+Space mod_space(Mod mod);    // the space that the modifier names; SP_GENERIC if none
+Mod space_mod(Space space);  // the modifier that names the space; MOD_NONE if none
+// True if `outer` contains every address of `inner`.
 bool space_contains(Space outer, Space inner);
-// The first row whose mnemonic is exactly this text, through SPELLING too; OPCODE_COUNT if none.
+// Returns the first row with exactly this mnemonic, also through SPELLING; OPCODE_COUNT if none.
 Opcode op_find(const char *text, size_t len);
 bool op_family_known(const char *base, size_t len);
-// True if an instruction that the tables lack may begin with this word: ptxas has words in lower case only.
+// True if the word may begin an instruction that is not in the tables: mnemonics of ptxas are in lower case.
 bool op_name_possible(const char *base, size_t len);
 int sreg_find(const char *text, size_t len);  // -1 if none
 
@@ -162,21 +161,21 @@ typedef struct Const {
     uint64_t bits;  // truncated to the width
     Width width;
 } Const;
-enum { CONST_UNDEF = 0 };  // the constant of its own
+enum { CONST_UNDEF = 0 };  // the id of `undef`
 
 /* -- Descriptors -------------------------------------------------------------------------------------------- */
 
 // A mnemonic with its modifiers and types, parsed once.
 typedef struct Mnem {
-    Opcode first;  // first row with the mnemonic; OP_OPAQUE when it is not modelled
+    Opcode first;  // first row with the mnemonic; OP_OPAQUE if not modelled
     uint8_t ntypes;
     uint8_t type[3];
     uint8_t mod[MC_COUNT];
-    StrId suffix;  // hints, or all that follows the mnemonic of a RAW row, with the leading dot
+    StrId suffix;  // hints, or the text after the mnemonic of a RAW row, with the leading dot
     StrId text;    // canonical spelling
 } Mnem;
 
-// What an operand position takes.
+// Operands that a slot accepts, and its role.
 typedef enum {
     SL_REG = 1 << 0,
     SL_IMM = 1 << 1,
@@ -189,17 +188,16 @@ typedef enum {
     SL_WIDER = 1 << 8,    // the register may be wider
     SL_INOUT = 1 << 9,    // opaque: read and written
     SL_HIDDEN = 1 << 10,  // not printed in PTX
-    SL_NOT = 1 << 11,     // may be negated with `!`
-    SL_AS_DEF = 1 << 12,  // of the width of the (one) definition
-    SL_BARE =
-        1 << 13,  // with SL_SINK: the sink only where there is no guard, since ptxas 13.0 crashes (ir/ptx/defects.def)
+    SL_NOT = 1 << 11,     // `!` may negate the operand
+    SL_AS_DEF = 1 << 12,  // has the width of the (one) definition
+    SL_BARE = 1 << 13,    // with SL_SINK: no sink under a guard: ptxas 13.0 crashes (ir/ptx/defects.def)
 } SlotFlag;
 
 typedef struct Slot {
     uint16_t flags;
     uint8_t width;    // W_NONE = any
-    uint8_t type;     // how an immediate is read and printed
-    uint8_t rejects;  // bit per TypeClass that a register may not be declared with
+    uint8_t type;     // for reading and printing an immediate
+    uint8_t rejects;  // declared types of registers that do not fit, a bit per TypeClass
     uint8_t range;    // RangeId, of constants
 } Slot;
 
@@ -210,7 +208,7 @@ typedef enum {
     RANGE_COUNT
 } RangeId;
 
-// The constants that a slot takes; ranges.def describes the columns.
+// The constants that a slot accepts; ranges.def describes the columns.
 typedef struct RangeInfo {
     char letter;
     uint64_t least, most, step, reads;
@@ -223,7 +221,7 @@ static inline bool range_takes(RangeId range, uint64_t bits)
     return range == RANGE_ALL || (bits >= r->least && bits <= r->most && bits % r->step == 0);
 }
 
-// A version of PTX, times ten, and the number of a target: what an instruction needs, or what a module has.
+// A version of PTX, times ten, and the number of a target: the requirement of an instruction, or the module's own.
 typedef struct Isa {
     uint16_t version, sm;
 } Isa;
@@ -234,10 +232,10 @@ typedef struct Desc {
     StrId shape;  // operand syntax: `%` operand, `$` symbol in a call, `&` base and offset, `~` guard-false successor
     Opcode op;
     uint32_t traits;
-    uint32_t ndef, nops;  // guard and tied uses not counted
-    const Slot *slots;    // nops of them
+    uint32_t ndef, nops;  // without guard and tied uses
+    const Slot *slots;    // nops slots
     Isa needs;            // features.def
-    bool plain;           // a modelled instruction that goes on, with operands of the usual kinds
+    bool plain;           // modelled, no terminator or pseudo, and no slot is hidden, in-out or as-def
 } Desc;
 
 // The fields of a mnemonic: opcode, types, and modifiers of different categories.
@@ -248,8 +246,8 @@ typedef struct MnemFields {
 } MnemFields;
 
 typedef struct Tables Tables;
-// Interned strings, mnemonics, descriptors and constants. A module's tables are frozen after reading; what a function
-// adds later goes into its own, whose ids continue the parent's.
+// Interned strings, mnemonics, descriptors and constants. The tables of a module are frozen after reading. Later
+// entries of a function go into its own tables, whose ids continue the parent's.
 struct Tables {
     const Tables *parent;
     Arena *arena;
@@ -262,7 +260,7 @@ struct Tables {
     struct {
         MnemFields fields;
         DescId desc;  // 0 = none
-    } made[16];       // what desc_of_fields() found last, by a hash of the fields
+    } made[16];       // cache of desc_of_fields(), by a hash of the fields
 };
 
 /* tables.c */
@@ -287,45 +285,45 @@ static inline Const tab_const(const Tables *t, ConstId id)
     return t->consts.at[id - t->const_first];
 }
 static inline Str tab_str(const Tables *t, StrId id) { return str_get(&t->strs, id); }
-// The sign-extended value of a constant.
+// Returns the sign-extended value of a constant; a predicate is 0 or 1.
 int64_t const_signed(Const c);
-// Splits an identifier into stem and number: returns the number (or NO_NUMBER) and where the stem ends.
+// Splits an identifier into stem and number: returns the number (or NO_NUMBER) and sets *stem_end.
 uint32_t name_number(const char *text, const char *end, const char **stem_end);
 void name_print(Out *out, const Tables *t, Name name);
-// The same as a terminated string; a stem that does not fit is cut.
+// Returns the name as a terminated string in `buf`; truncates a stem that does not fit.
 const char *name_text(const Tables *t, Name name, char *buf, size_t cap);
 
 /* desc.c */
 // Parses and interns a mnemonic in any spelling ("mul.f32.rn").
 MnemId mnem_intern(Tables *t, const char *text, size_t len);
-// The descriptor for a mnemonic with this operand syntax. If its operands do not fit: 0, and *why is the signature that
-// they should fit.
+// Returns the descriptor for a mnemonic with this operand syntax. If its operands do not fit, returns 0 and sets *why
+// to the expected signature.
 DescId desc_intern(Tables *t, MnemId mnem, const char *shape, size_t len, const char **why);
-// A signature in words, for messages: "dst, src, src".
+// Writes a signature in words, for messages: "dst, src, src".
 void desc_expected(const char *signature, char words[static 200]);
-// The end of the shape's (or signature's) element that begins at `p`: the next comma outside brackets, or `end`.
+// Returns the end of the element of a shape or signature that begins at `p`: the next comma outside brackets, or `end`.
 const char *desc_element_end(const char *p, const char *end);
-// Builders. An instruction that does not exist is an internal error unless 0 is mentioned.
-// Returns the descriptor of an instruction with the operands of its signature, without those that may be missing:
+// Builders. A nonexistent instruction is an internal error unless the comment mentions 0.
+// Returns the descriptor of an instruction with the operands of its signature except the optional ones:
 //     desc_make(t, OP_BRA), desc_make(t, OP_CVT, TY_S32, TY_S8), desc_make(t, OP_MUL, TY_F32, .mods = {MOD_RN})
-// OP_PACK and OP_UNPACK are of two halves.
+// OP_PACK and OP_UNPACK have two parts.
 #define desc_make(t, ...) desc_of_fields((t), (MnemFields){.op = __VA_ARGS__})
 DescId desc_of_fields(Tables *t, MnemFields fields);
-// Returns the descriptor for the mnemonic with the fields of `m`, its text aside, and this operand syntax; 0 if its
-// operands do not fit. The suffix must be one of these tables.
+// Returns the descriptor for the mnemonic with the fields of `m`, except its text, and this operand syntax; 0 if its
+// operands do not fit. The suffix must be a string of these tables.
 DescId desc_of_mnem(Tables *t, const Mnem *m, const char *shape);
-// Returns the descriptor of the same instruction in a state space; 0 if it names none.
+// Returns the descriptor of the same instruction in another state space; 0 if there is none.
 DescId desc_with_space(Tables *t, DescId desc, Space space);
-// Returns the descriptor of a comparison of another kind and type with the same operand syntax.
+// Returns the descriptor of a comparison with another comparison operator and type and the same operand syntax.
 DescId desc_with_cmp(Tables *t, DescId desc, Mod cmp, Type type);
-// Returns the descriptor of `.pragma` and this text; 0 if the text is too long.
+// Returns the descriptor of `.pragma` with this text; 0 if the text is too long.
 DescId desc_pragma(Tables *t, const char *text, size_t len);
-// Returns the descriptor of a phi with so many inputs.
+// Returns the descriptor of a phi with this number of inputs.
 DescId desc_phi(Tables *t, uint32_t inputs);
 // Returns the descriptor for the text of a mnemonic.
 DescId desc_parse(Tables *t, const char *mnemonic, const char *shape);
 
-// A mnemonic as it is spelled, and the descriptor for the shape that it had last.
+// A mnemonic in the spelling of the input, and the descriptor of its latest shape.
 typedef struct MnemCache {
     const char *text;
     uint32_t len;  // of text, which is padded to eight bytes
@@ -345,10 +343,10 @@ typedef struct DescCache {
 } DescCache;
 
 /* desc_cache.c */
-// The mnemonic with this spelling; at least eight bytes must be readable from the start of each eight of `text`. Valid
-// until the next call.
+// Returns the entry of a mnemonic in this spelling, valid until the next call. `text` must be readable up to the next
+// multiple of eight bytes from its start.
 MnemCache *desc_cache_mnem(DescCache *c, const char *text, size_t len);
-// As desc_intern(). The same holds for `shape`.
+// As desc_intern(). `shape` must be readable in the same way.
 DescId desc_cache_find(DescCache *c, MnemCache *mnem, const char *shape, uint32_t n, const char **why);
 // Warns once for each mnemonic of an instruction that the version or the target of the module lacks: ptxas rejects it.
 void desc_cache_warn(MnemCache *mnem, const Module *m, DescId desc, Diag *diag, size_t offset);
@@ -369,9 +367,9 @@ enum {
     OPM_ABS = 1 << 1,
     OPM_NOT = 1 << 2,
     OPM_INOUT = 1 << 3,    // operand of an opaque instruction: read and written
-    OPM_F32 = 1 << 4,      // immediate without a typed slot: written as 0f...
-    OPM_F64 = 1 << 5,      // immediate without a typed slot: written as 0d...
-    OPM_SPELLED = 1 << 6,  // offset 0 that a debug function spells out, `[%SP+0]`: ptxas -O0 makes other code of it
+    OPM_F32 = 1 << 4,      // immediate without a typed slot: printed as 0f...
+    OPM_F64 = 1 << 5,      // immediate without a typed slot: printed as 0d...
+    OPM_SPELLED = 1 << 6,  // offset 0 that a debug function prints, `[%SP+0]`: ptxas -O0 generates other code for it
     OPM_CONSTRAINTS = 0x1C00,
     OPM_CONSTRAINT_SHIFT = 10,
 };
@@ -399,20 +397,20 @@ static inline bool op_same(Operand a, Operand b) { return a.word == b.word && a.
 
 /* -- Registers, symbols, blocks, instructions --------------------------------------------------------------- */
 
-// PINNED: touched by an instruction that we do not model; NAMED: declared elsewhere (module, formals), so its name
-// stays.
+// PINNED: an operand of an instruction that the IR does not model. NAMED: declared outside the body (module, formals),
+// so its name stays.
 enum { REG_PINNED = 1, REG_NAMED = 2 };
 
 typedef struct Reg {
-    Name name;         // in the input; stem 0 for a register that a phase made
-    uint32_t ordinal;  // its number within its file, stable during a run
+    Name name;         // in the input; stem 0 if a phase made the register
+    uint32_t ordinal;  // number within its file, stable during a run
     uint8_t file, width;
     uint8_t flags;  // REG_*
     uint8_t type;   // as declared
 } Reg;
 
-// Whether the register has but one definition in ssa form. The others have as many as they like in any form, and no
-// phi, tied use or copy propagation touches them.
+// True if the register has a single definition in ssa form. Other registers may have several definitions in every form,
+// and no phi, tied use or copy propagation touches them.
 static inline bool reg_in_ssa(const Reg *r) { return !(r->flags & (REG_PINNED | REG_NAMED)) && r->file != RF_CC; }
 
 typedef enum { SYM_VAR, SYM_FUNC, SYM_FORMAL, SYM_CALLPARAM, SYM_PROTO, SYM_CALLTARGETS, SYM_BRANCHTARGETS } SymKind;
@@ -427,11 +425,11 @@ enum {
     SYM_PTR = 1 << 6,        // kernel parameter declared `.ptr`
     SYM_DEFINED = 1 << 7,    // function: has a body
     SYM_KERNEL = 1 << 8,     // function: .entry
-    SYM_ALIGNED = 1 << 9,    // alignment was written
+    SYM_ALIGNED = 1 << 9,    // alignment is in the text
     SYM_RETURN = 1 << 10,    // formal: a return value
-    SYM_GONE = 1 << 11,      // variable of a function: nothing names it any more, so it is not printed
-    SYM_NORETURN = 1 << 12,  // function: a call of it does not come back
-    SYM_PURE = 1 << 13,      // function: defined, and a call of it does nothing but to compute its results
+    SYM_GONE = 1 << 11,      // symbol of a function: unused, so it is not printed
+    SYM_NORETURN = 1 << 12,  // function: its calls do not return
+    SYM_PURE = 1 << 13,      // function: defined, and a call of it only computes its results
 };
 
 // Part of an initializer that the linker fills in.
@@ -439,13 +437,13 @@ typedef struct Reloc {
     uint64_t offset;  // in the initializer's bytes
     SymId sym;
     int64_t addend;
-    uint64_t mask;  // 0xff(sym): which byte; 0 = all of the address
+    uint64_t mask;  // of 0xff(sym): the mask of the byte; 0 = the whole address
     bool generic;   // generic(sym)
 } Reloc;
 
 typedef struct Init {
     uint8_t *bytes;
-    uint64_t size;  // bytes that were given
+    uint64_t size;  // bytes given in the text
     Reloc *relocs;  // by offset
     uint32_t nrelocs;
     bool braces;
@@ -456,7 +454,7 @@ typedef struct Init {
 typedef struct Sig {
     SymId *rets, *params;  // symbols of the function (or of the module for declarations)
     uint32_t nrets, nparams;
-    bool has_params;  // `()` was written
+    bool has_params;  // `()` is in the text
     bool noreturn;    // of a prototype; functions: SYM_NORETURN
 } Sig;
 
@@ -474,7 +472,7 @@ typedef struct Sym {
     Fn *fn;            // function: its last declaration or its definition
     Sig *sig;          // prototype
     ListId list;       // branch targets, call targets
-    uint32_t callseq;  // while reading: the call that last wrote it
+    uint32_t callseq;  // during reading: the call that last wrote the symbol
 } Sym;
 
 enum { BLOCK_KEEP_LABEL = 1 };
@@ -483,12 +481,12 @@ typedef struct Block {
     Name label;  // stem 0 = none
     InstrId first, last;
     BlockId next, prev;  // layout
-    uint32_t ordinal;    // its number in Ori text, stable during a run
+    uint32_t ordinal;    // number in Ori text, stable during a run
     uint32_t source;     // position in the source, for PlaceBlocksInSourceOrder
     uint32_t flags;
 } Block;
 
-// IMPLICIT: a terminator that the text need not spell out: falling into the next block, or off the function's end.
+// IMPLICIT: PTX output omits the terminator as long as it is a branch to the next block or a return at the end.
 enum { IF_GUARDED = 1, IF_TIED = 2, IF_PINNED = 4, IF_IMPLICIT = 8 };
 
 typedef struct Instr {
@@ -509,10 +507,10 @@ typedef struct Line {
     uint32_t in_file, in_line, in_col;  // inlined_at, in_file 0 = none
     Name function;                      // function_name label
     uint32_t function_offset;
-    LineId after;  // a .loc directly before this one, which no instruction has
+    LineId after;  // the preceding .loc if no instruction has it, else 0
 } Line;
 
-// Of file, line and column, for look-up by position.
+// Hashes file, line and column, for look-up by position.
 static inline uint32_t line_hash(const Line *l)
 {
     uint64_t h = hash_mix(hash_mix(l->file, l->line), l->col);
@@ -535,7 +533,7 @@ typedef struct Directive {
     uint32_t value[3];
 } Directive;
 
-// A setting of knobs in a pragma, which is for us: what stands behind `knob `, and where it does in the source.
+// A knob setting of a pragma: the text after `knob `, and its offset in the source.
 typedef struct KnobText {
     StrId text;
     size_t offset;
@@ -546,26 +544,26 @@ typedef enum { FORM_MULTI, FORM_SSA } Form;
 enum {
     FN_KERNEL = 1,
     FN_DEFINED = 2,
-    FN_PASSTHROUGH = 4,      // something in it is beyond the model: no phase may change it
+    FN_PASSTHROUGH = 4,      // contains code that the IR does not model: no phase may change it
     FN_DEBUG = 8,            // debug target: register names and labels stay
-    FN_NO_WORKAROUNDS = 16,  // PTX output may meet known defects of ptxas
+    FN_NO_WORKAROUNDS = 16,  // PTX output works around no defects of ptxas
 };
 
 struct Analyses;
 
-// Entries of a DefTable that are no instruction: a register with several definitions, or one that does not dominate all
-// uses (never in ssa form); a register outside of ssa form.
+// Entries of a DefTable that are no instruction. JOINED: several definitions, or one that does not dominate all uses
+// (multi form only). OUTSIDE: not in ssa form, or treated so.
 #define DEF_JOINED (UINT32_MAX - 1)
 #define DEF_OUTSIDE UINT32_MAX
 
-// The one definition of each register: AN_DEF.
+// AN_DEF: the only definition of each register.
 typedef struct DefTable {
     InstrId *at;  // by RegId; 0 = none
-    RegId n;      // registers that it has entries for; newer ones have no definition
+    RegId n;      // registers with entries; newer ones have no definition
     RegId cap;
     Arena *arena;  // of the table alone
 } DefTable;
-// Returns the length of a table for so many registers and some more.
+// Returns the capacity for a table of n registers that may grow.
 static inline RegId def_table_cap(RegId n) { return n + n / 8 + 16; }
 
 struct Fn {
@@ -577,7 +575,7 @@ struct Fn {
     Form form;
     Sig sig;
     VEC(Directive) directives;
-    VEC(KnobText) knobs;  // those of the module above it first
+    VEC(KnobText) knobs;  // those of the module before the function come first
     Seg instrs, ops, regs, blocks, syms, lines, lists;
     BlockId first, last;  // layout
     uint32_t ninstrs, nblocks;
@@ -585,47 +583,47 @@ struct Fn {
     uint32_t ordinals[REG_FILES], block_ordinals;  // next numbers in Ori text
     RegId cc;                                      // the carry register
     struct Analyses *analyses;
-    DefTable *defs;        // that of AN_DEF while it is valid, which insertion and removal keep so; else NULL
-    uint32_t version;      // counts the phases that changed it
-    uint32_t properties;   // PROP_*: those that hold
-    uint32_t verified[4];  // by level: the version that was verified
-    VEC(size_t) where;     // by InstrId: offset in the source, if the reader was asked for it
+    DefTable *defs;        // the table of AN_DEF while it is valid, kept up to date by insertion and removal; else NULL
+    uint32_t version;      // incremented by each phase that changes the function
+    uint32_t properties;   // PROP_* that hold
+    uint32_t verified[4];  // by level: the version verified last
+    VEC(size_t) where;     // by InstrId: offset in the source, if the reader records positions
     size_t offset;         // in the source, for messages
 };
 
-// Properties that phases establish. The manager clears those that a phase with progress does not keep.
+// Properties that phases establish. After progress the manager clears those that the phase does not keep.
 enum {
-    PROP_NO_DEAD = 1 << 16,            // there is no dead code
-    PROP_NO_REDUNDANT_MOVE = 1 << 17,  // there is no redundant move
-    PROP_NO_SELF_MOVE = 1 << 18,       // there is no move of a register to itself
-    PROP_CONVENTIONAL = 1 << 19,       // in ssa form: no members of a phi's congruence class are live at once
+    PROP_NO_DEAD = 1 << 16,            // no dead code
+    PROP_NO_REDUNDANT_MOVE = 1 << 17,  // no redundant moves
+    PROP_NO_SELF_MOVE = 1 << 18,       // no moves of a register to itself
+    PROP_CONVENTIONAL = 1 << 19,       // in ssa form: no two members of a phi's congruence class are live at once
     PROP_BRANCH_DECIDED = 1 << 20,     // OriBranchOpt has just decided a branch
 };
 
 typedef enum { ITEM_VAR, ITEM_FN, ITEM_RAW } ItemKind;
 
-// One thing at module level, in the order of the input.
+// An item at module level, in the order of the input.
 typedef struct Item {
     ItemKind kind;
-    uint32_t index;  // SymId; index of a function; StrId of text that is printed as it stands
+    uint32_t index;  // SymId; index of a function; StrId of text that is printed verbatim
 } Item;
 
 struct Module {
     Arena arena;
     Tables tables;
-    StrId version, target;  // texts behind `.version` and `.target`
+    StrId version, target;  // texts after `.version` and `.target`
     StrId sm;               // first entry of the target, "sm_90"
-    size_t sm_offset;       // in the source, of this entry
-    Isa isa;                // both as numbers; UINT16_MAX: not known
-    uint32_t address_size;  // 0 = not written
+    size_t sm_offset;       // source offset of this entry
+    Isa isa;                // both as numbers; UINT16_MAX: unknown
+    uint32_t address_size;  // 0 = not in the text
     bool debug;
     VEC(Item) items;
     VEC(Sym) syms;        // 0 is no symbol
-    VEC(Fn *) fns;        // NULL: it was dropped
-    uint32_t frozen;      // functions that have tables of their own
-    VEC(KnobText) knobs;  // for functions that are yet to come
+    VEC(Fn *) fns;        // NULL = dropped
+    uint32_t frozen;      // number of functions with tables of their own
+    VEC(KnobText) knobs;  // for functions created later
     IdSet index;          // SymIds by name
-    VEC(bool) reserved;   // by StrId: stem of a module symbol that could be taken for a name of ours
+    VEC(bool) reserved;   // by StrId: stem of a module symbol that looks like a generated name
 };
 
 /* -- Accessors ---------------------------------------------------------------------------------------------- */
@@ -646,14 +644,14 @@ static inline bool ir_is_phi(const Fn *fn, InstrId i) { return ir_desc(fn, ir_in
 
 static inline Operand op_reg(const Fn *fn, RegId r) { return op_make(K_REG, (RegFile)ir_reg(fn, r)->file, r); }
 
-// True for a register that enters ssa form, without modifiers.
+// True for a register in ssa form, without modifiers.
 static inline bool op_in_ssa(const Fn *fn, Operand o)
 {
     return op_is_reg(o) && !o.mods && reg_in_ssa(ir_reg(fn, op_index(o)));
 }
 
-// True if `def`, a definition of an instruction of this descriptor, is a 32-bit register that its operands alone
-// decide.
+// True if `def`, a definition of an instruction with this descriptor, is a 32-bit register whose value depends on the
+// operands alone.
 static inline bool is_pure_word(const Fn *fn, const Desc *d, Operand def)
 {
     return d->traits & TR_PURE && op_is_reg(def) && ir_reg(fn, op_index(def))->width == W32;
@@ -665,18 +663,18 @@ static inline uint32_t ir_nuse(const Instr *i) { return i->nops - i->ndef - ir_n
 static inline Operand *ir_def(const Fn *fn, const Instr *i, uint32_t k) { return ir_ops(fn, i) + k; }
 static inline Operand *ir_use(const Fn *fn, const Instr *i, uint32_t k) { return ir_ops(fn, i) + i->ndef + k; }
 static inline Operand *ir_tied(const Fn *fn, const Instr *i, uint32_t k) { return ir_use(fn, i, ir_nuse(i) + k); }
-// Of a guarded instruction: the place of its guard among the operands, and the guard.
+// For a guarded instruction: the index of its guard among the operands, and the guard.
 static inline uint32_t ir_guard_index(const Instr *i) { return i->nops - 1; }
 static inline Operand *ir_guard(const Fn *fn, const Instr *i) { return ir_ops(fn, i) + ir_guard_index(i); }
-// The guard, or none.
+// Returns the guard, or op_none().
 static inline Operand ir_condition(const Fn *fn, const Instr *i)
 {
     return ir_guarded(i) ? *ir_guard(fn, i) : op_none();
 }
 
 #define FOR_BLOCKS(fn, b) for (BlockId b = (fn)->first; b; b = ir_block((fn), b)->next)
-// The same for walks that look at the first or last instruction of each block alone. These lie far apart in memory, so
-// those of a block that is likely to come soon are asked for.
+// The same for walks that read only the first or last instruction of each block. These lie far apart in memory, so
+// block_ahead() prefetches those of a block that is likely to come soon.
 #define FOR_BLOCK_ENDS(fn, b) \
     for (BlockId b = block_ahead((fn), (fn)->first); b; b = block_ahead((fn), ir_block((fn), b)->next))
 static inline BlockId block_ahead(const Fn *fn, BlockId b)
@@ -689,8 +687,8 @@ static inline BlockId block_ahead(const Fn *fn, BlockId b)
     return b;
 }
 #define FOR_INSTRS(fn, b, i) for (InstrId i = ir_block((fn), (b))->first; i; i = instr_behind((fn), i))
-// Most are numbered in layout order. Where that is guessed, the next one is at hand before `next` has come from memory;
-// the empty statement keeps the compiler from seeing that both ways lead to the same number.
+// Most instructions are numbered in layout order. If the guess i + 1 is right, the next id is available before `next`
+// has been loaded; the empty statement hides from the compiler that both are equal.
 static inline InstrId instr_behind(const Fn *fn, InstrId i)
 {
     InstrId next = ir_instr(fn, i)->next, guess = i + 1;
@@ -715,7 +713,7 @@ static inline InstrId instr_before(const Fn *fn, InstrId i)
 Module *module_new(Heap *heap);
 void module_free(Module *m);
 SymId module_sym(Module *m, Name name, SymKind kind);
-// The first symbol of this name; 0 if there is none. The name's stem may come from a function's tables.
+// Returns the first symbol of this name; 0 if there is none. The name's stem may come from a function's tables.
 SymId module_find(const Module *m, Name name);
 void module_item(Module *m, ItemKind kind, uint32_t index);
 // Returns whether an item is `.file NUMBER "NAME"`, with these.
@@ -723,115 +721,116 @@ bool module_file(const Module *m, uint32_t item, uint32_t *number, Str *name);
 // Writes the position in the source that .loc and .file give, "a.cu:3"; empty: they give none.
 void fn_source_position(const Fn *fn, LineId line, char text[static 200]);
 void module_add_fn(Module *m, Fn *fn);
-// Says of a function that is done with that it is pure, if it is, for those that are looked at later.
+// Sets SYM_PURE for a function that has run through its plan, if it is pure, for the functions that follow.
 void module_note_pure(Module *m, const Fn *fn);
-// Frees a function that is done with: its symbol stays, without a declaration.
+// Frees a finished function: its symbol stays, without a declaration.
 void module_drop_fn(Module *m, uint32_t index);
-// Ends reading, for now: the module's tables are read-only from here on. Functions that were read since the last time
-// get tables of their own. Before more is read, functions must have been dropped, since ids of theirs go on from these.
+// Ends reading: makes the module's tables read-only and gives each new function tables of its own. Before more is read,
+// the functions with tables must be dropped, since the ids of these tables continue the module's.
 void module_freeze(Module *m);
-// Says that a symbol of the module has this stem, so that the writer does not use it for names of its own.
+// Records the stem of a module symbol, so that the writer does not use it in generated names.
 void module_reserve_stem(Module *m, StrId stem);
 bool module_is_reserved(const Module *m, StrId stem);
-bool stem_could_be_ours(Str stem);  // begins like a name that the writer makes
+bool stem_could_be_ours(Str stem);  // true if it begins like a generated name
 
 /* features.c */
-// Returns what the text of a module needs to name an instruction of this opcode and mnemonic.
+// Returns the version and target that a module must have for an instruction of this opcode and mnemonic.
 Isa isa_of(Opcode op, const Mnem *m);
 // Sets `isa` from the texts of version and target.
 void module_set_isa(Module *m);
-// Returns whether the text of the module may name an instruction. The backend has no part in it.
+// True if the text of the module may name an instruction. The backend has no influence.
 static inline bool module_takes(const Module *m, Isa needs)
 {
     return m->isa.version >= needs.version && m->isa.sm >= needs.sm;
 }
 
 /* fn.c */
-// A function without a place in the module yet.
+// Returns a new function without a place in the module.
 Fn *fn_new(Module *m, SymId sym);
 void fn_free(Fn *fn);
-// Keeps where in the source an instruction stands; fn_where() = SIZE_MAX: that is not known.
+// Records the source offset of an instruction; fn_where() returns SIZE_MAX if it is unknown.
 void fn_note_where(Fn *fn, InstrId i, size_t offset);
 size_t fn_where(const Fn *fn, InstrId i);
-// Numbers registers by appearance and blocks by layout, as they are printed in final output.
+// Numbers registers by appearance and blocks by layout, for final output. All other code keeps the numbers, through
+// clones and rereading, too.
 void fn_renumber(Fn *fn);
 // Gives the function tables of its own (after module_freeze, before the first phase).
 void fn_own_tables(Fn *fn);
-// Notes what a pragma says if it is a setting of knobs, `knob NAME=VALUE`; the offset is that of its `k`. What a module
-// says holds for functions that are made later.
+// Record the text of a pragma if it is a knob setting, `knob NAME=VALUE`; the offset is that of its `k`. Settings of a
+// module apply to functions that are created later.
 void module_note_knob(Module *m, const char *text, size_t len, size_t offset);
 void fn_note_knob(Fn *fn, const char *text, size_t len, size_t offset);
 RegId reg_new(Fn *fn, RegFile file, Width width);
-RegId reg_like(Fn *fn, RegId r);  // one of the same file, width, name and declared type
+RegId reg_like(Fn *fn, RegId r);  // of the same file, width, name and declared type
 Operand op_const(Fn *fn, uint64_t bits, Width width);
 SymId fn_sym(Fn *fn, Name name, SymKind kind);
 ListId list_new(Fn *fn, const Operand *targets, uint32_t n);
-// A symbol for a table of branch or call targets; its `list` is what instructions name.
+// Returns a new symbol for a table of branch or call targets; instructions name its `list`.
 SymId fn_table(Fn *fn, Name name, SymKind kind, const Operand *targets, uint32_t n);
 BlockId block_new(Fn *fn);             // not yet in the layout
 void block_append(Fn *fn, BlockId b);  // at the end of the layout
 void block_insert_after(Fn *fn, BlockId b, BlockId where);
 void block_unlink(Fn *fn, BlockId b);
-// Moves an instruction of another block and all behind it to the end of `b`.
+// Moves an instruction of another block and all instructions after it to the end of `b`.
 void block_take(Fn *fn, BlockId b, InstrId first);
-// A new instruction at the end of a block. `ops` in the canonical order; guard last.
+// Appends a new instruction to a block. `ops` are in canonical order, the guard last.
 InstrId ir_append(Fn *fn, BlockId b, DescId desc, uint8_t flags, const Operand *ops, uint32_t n);
-// The same for operands that were put into `run` = ops_new(fn, n) already.
+// The same for operands that are already in `run` = ops_new(fn, n).
 uint32_t ops_new(Fn *fn, uint32_t n);
 InstrId ir_append_run(Fn *fn, BlockId b, DescId desc, uint8_t flags, uint32_t run, uint32_t n);
 InstrId ir_insert_before(Fn *fn, InstrId where, DescId desc, uint8_t flags, const Operand *ops, uint32_t n);
 void ir_remove(Fn *fn, InstrId i);
 InstrId ir_terminator(const Fn *fn, BlockId b);
-// Calls `visit` for each block operand of a terminator (guard-false successor included); it may change it. The same
-// target is visited as often as it is named.
+// Calls `visit` for each block operand of a terminator, including the guard-false successor; `visit` may change it. A
+// target that occurs twice is visited twice.
 typedef void SuccVisit(void *user, Operand *target);
 void ir_successors(const Fn *fn, InstrId terminator, SuccVisit *visit, void *user);
-// A hash of everything that printing shows. Ids of strings and descriptors are those of one run, so it compares states
-// of one run only.
+// Returns a hash of the code and symbols of a function, without propagation marks and labels. Ids of strings and
+// descriptors differ between runs, so hashes of different runs are not comparable.
 uint64_t ir_hash(const Fn *fn);
 
 /* def_table.c */
-// The insertion and removal of instructions call these. Whoever changes a definition in place calls them, too.
+// Insertion and removal of instructions call these. Code that changes a definition in place must call them, too.
 // Enters the definitions of an instruction into fn->defs.
 void def_table_define(Fn *fn, InstrId id);
-// Makes an instruction (0 = none) the one definition of a register that is renamed.
+// Sets the only definition of a renamed register (0 = none).
 void def_table_set(Fn *fn, RegId r, InstrId id);
-// Removes `def`, which is no definition of the instruction any more, from fn->defs.
+// Removes `def` from fn->defs if it is entered as a definition of this instruction.
 void def_table_forget(Fn *fn, InstrId id, Operand def);
 
 /* clone.c */
-// A copy with the same ids, in an arena of its own. Analyses are not copied.
+// Returns a copy with the same ids, in an arena of its own. Analyses are not copied.
 Fn *fn_clone(const Fn *fn);
 
 /* compact.c */
-// Puts instructions and operands into layout order, without those that are no more in the layout. InstrIds and the
-// numbers of runs are new ones.
+// Puts instructions and operands into layout order and drops removed ones. InstrIds and the numbers of operand runs
+// change.
 void fn_compact(Fn *fn);
 
 /* pure.c */
-// Whether a call of the function does nothing but to compute its results.
+// True if a call of the function only computes its results.
 bool fn_is_pure(const Fn *fn);
-// The function that a call names; 0 = it is indirect.
+// Returns the function that a call names; 0 if the call is indirect.
 SymId ir_callee(const Fn *fn, const Instr *call);
-// Whether the instruction is a call of a function known to be pure, with its results in parameters.
+// True for a call of a function known to be pure, with its results in parameters.
 bool ir_calls_pure(const Fn *fn, const Instr *i);
 
 /* verify.c */
-enum { VERIFY_STRUCTURE = 1, VERIFY_TYPES = 2, VERIFY_FORM = 3 };  // the whole of level 3: fn_verify()
-// The first violation as text in `why` (empty = none); *instr is where, if it is an instruction.
+enum { VERIFY_STRUCTURE = 1, VERIFY_TYPES = 2, VERIFY_FORM = 3 };  // fn_verify() checks all of level 3
+// Returns false at the first violation and sets its text in `why` and its instruction, 0 = none, in *instr.
 bool ir_verify(const Fn *fn, int level, InstrId *instr, char why[static 200]);
-// Whether an operand may stand in a slot; otherwise what is wrong with it.
+// Returns NULL if an operand may stand in a slot, else the reason, in `why`.
 const char *slot_check(const Fn *fn, const Slot *slot, Operand o, char why[static 200]);
-// Returns whether definition k may become the sink `_`, so that ptxas takes the instruction: another one stays a
+// True if the sink `_` may replace definition k so that ptxas accepts the instruction: another definition stays a
 // register, unless it is an atomic operation.
 bool sink_fits(const Fn *fn, const Instr *i, uint32_t k);
-// True if an instruction without a guard may get one: PTX takes a guard there, it has no old values, and no result is a
-// sink that ptxas takes only without. Convergence, order and traps are the caller's to check.
+// True if an instruction without a guard may get one: PTX allows a guard there, and no result is a sink that ptxas
+// accepts only without. False for pinned instructions. The caller checks convergence, order and traps.
 bool ir_may_guard(const Fn *fn, const Instr *i);
-// Returns the constant that PTX names in the slot in place of `o`: the equal one within the slot's range if the
-// instruction reads only the low bits of it, else `o`.
+// Returns the constant that PTX names in the slot instead of `o`: the equivalent one within the slot's range if the
+// instruction reads only the low bits of the constant, else `o`.
 Operand slot_constant(Fn *fn, const Slot *slot, Operand o);
-// The common case of slot_check: a register of just the slot's width.
+// The common case of slot_check(): a register of exactly the slot's width.
 static inline bool slot_takes_reg(const Slot *slot, const Reg *r)
 {
     return slot->flags & SL_REG && slot->width == r->width && !(slot->rejects >> type_info[r->type].class & 1);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Modules: what stands outside function bodies.
+// Modules: everything outside function bodies.
 #include "ir/core/ir.h"
 
 Module *module_new(Heap *heap)
@@ -48,7 +48,7 @@ void module_add_fn(Module *m, Fn *fn) { VEC_PUSH(&m->arena, &m->fns, fn); }
 void module_note_pure(Module *m, const Fn *fn)
 {
     Sym *s = &m->syms.at[fn->sym];
-    // What the linker may replace by another definition says nothing.
+    // The linker may replace a weak definition by another one.
     if (!(s->flags & SYM_WEAK) && fn_is_pure(fn))
         s->flags |= SYM_PURE;
 }

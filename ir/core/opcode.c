@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The tables of types, modifiers, special registers and opcodes, and look-up in them by text. A mnemonic is looked up
-// once per program, so the searches are linear.
+// The tables of types, modifiers, special registers and opcodes, and linear searches in them by text: a mnemonic is
+// looked up once per program.
 #include "ir/core/ir.h"
 
 const TypeInfo type_info[TYPE_COUNT] = {
@@ -88,7 +88,6 @@ const char *const reg_file_names[REG_FILES] = {"R", "UR", "P", "UP", "CC"};
 #define PSEUDO TR_PSEUDO
 #define BITWISE TR_BITWISE
 
-// selp, slct, setp, min and max of bits: `.bN` is accepted wherever the size is all that matters.
 const OpInfo op_info[OPCODE_COUNT] = {
 #define OP(id, mnemonic, number, ntypes, types, mods, signature, traits, meaning) \
     {#id, mnemonic, number, ntypes, types, mods, signature, traits, meaning},

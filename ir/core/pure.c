@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Functions whose calls do nothing but to compute their results: all that they write are their results, variables of
-// their own and parameters of calls of such functions; nothing in them meets or stops other threads, ends the thread,
-// or goes back in the layout, so that they return. They may read memory.
+// Finds functions whose calls only compute results. Such a function writes only its results, its own variables and
+// parameters of calls of pure functions. It may read memory. It contains nothing that synchronizes, stops other threads
+// or ends the thread, and no branch backward in the layout: a loop might not terminate.
+//
+// SYM_PURE is set when a function has run through its plan, for the functions after it in the module. Code that runs
+// functions in parallel must therefore finish the callees that precede a function before it.
 #include "ir/core/ir.h"
 
 enum { OTHER_EFFECT = TR_BARRIER | TR_CONV | TR_ORDERED | TR_ASYNC };

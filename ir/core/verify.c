@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: MIT
-// The verifier. Level 1, structure:
-//   S1  blocks form a doubly linked layout that ends at fn->last, each block once
-//   S2  instructions of a block form a doubly linked list, each knows its block
+// Verifies functions. Level 1, structure:
+//   S1  the layout is a doubly linked list of blocks that ends at fn->last, each block once
+//   S2  the instructions of a block are a doubly linked list; Instr.block names the block
 //   S3  every block ends in a terminator and has no other
 //   S4  operand counts are those of the descriptor, plus one tied use per definition where flagged, plus the guard; a
 //       terminator names the successor of a false guard exactly if it is guarded
-//   S5  definitions come first and nothing behind them is flagged as one
-//   S6  every index names something that exists: registers, constants, symbols, blocks in the layout, lists, and every
-//       list that an instruction uses belongs to a table symbol
+//   S5  definitions come first, and no operand after them is flagged as one
+//   S6  every index refers to an existing register, constant, symbol, block of the layout or list; every list that an
+//       instruction uses belongs to a symbol of branch targets, so that any plan can end in PTX
 //   S7  the counters of blocks and instructions are right
 // Level 2, types:
-//   T1  each operand is of a kind, register file and width that its slot takes, with modifiers that it takes
+//   T1  each operand has a kind, register file, width and modifiers that its slot accepts
 //   T2  the guard is a predicate register, and the instruction takes one
-//   T3  tied uses stand on guarded instructions in ssa form only; they are registers or constants of the width of their
-//       definition, without modifiers, but the sink where the definition is the sink or never enters ssa
-//   T4  a call sequence lies in one block: its st.param before the call, its ld.param behind it
-//   T5  the carry is defined before it is read, within the block
-// Level 3, form, as far as single instructions tell (the rest: ir/analysis/verify_form.c):
-//   F1  multi form: no instruction that only ssa form has (and no tied use: T3)
-//   F2  the registers of an opaque instruction, but for its guard, are pinned
+//   T3  tied uses occur only on guarded instructions in ssa form; they are registers or constants of the width of their
+//       definition, without modifiers; a definition that is the sink or never in ssa form has the sink as its tied use
+//   T4  a call sequence lies in one block: its st.param before the call, its ld.param after it
+//   T5  the carry is defined before it is read, within the block, except in FN_PASSTHROUGH functions
+// Level 3, form, as far as single instructions show it (the rest: ir/analysis/verify_form.c):
+//   F1  multi form has no pseudo instruction (and no tied use: T3)
+//   F2  the registers of an opaque instruction, except its guard, are pinned
 #include <stdarg.h>
 #include <stdio.h>
 
@@ -32,7 +32,7 @@ typedef struct Verifier {
     Arena scratch;
     BlockId *called_in;  // by call sequence
     bool *has_table;     // by ListId
-    bool sequences;      // the block at hand has calls or the carry in it
+    bool sequences;      // the block contains calls or the carry
 } Verifier;
 
 __attribute__((cold, format(printf, 2, 3))) static bool fail(Verifier *v, const char *fmt, ...)
@@ -185,7 +185,7 @@ static bool check_list(Verifier *v, ListId id)
     return true;
 }
 
-// Whether the last operand is the successor of a false guard.
+// True if the last operand is the successor of a false guard.
 static bool takes_other_way(const Desc *d)
 {
     return d->nops && d->slots[d->nops - 1].flags & SL_BLOCK && d->slots[d->nops - 1].flags & SL_HIDDEN;
@@ -219,7 +219,7 @@ static inline bool check_place(Verifier *v, const Instr *i, uint32_t k, Operand 
 
 /* -- Level 2 -------------------------------------------------------------------------------------------- */
 
-// A sink keeps nothing, and a register outside ssa keeps its old value by itself.
+// A sink has no old value, and a register outside ssa form keeps its own.
 static bool has_old_value(const Fn *fn, Operand def) { return op_is_reg(def) && reg_in_ssa(ir_reg(fn, op_index(def))); }
 
 static bool check_tied(Verifier *v, const Instr *i)
@@ -248,7 +248,7 @@ static bool check_tied(Verifier *v, const Instr *i)
     return true;
 }
 
-// No PTX instruction takes a negated or absolute register; predicates are negated where the slot says so.
+// No PTX instruction takes a negated or absolute register; the slot states if a predicate may be negated.
 static const char *check_modifiers(const Slot *slot, Operand o, char why[static 200])
 {
     bool inout = slot->flags & SL_INOUT && op_is_reg(o);
@@ -265,7 +265,7 @@ static const char *check_modifiers(const Slot *slot, Operand o, char why[static 
     return why;
 }
 
-// The value of a phi is as wide as its definition.
+// Checks that the value of a phi is as wide as its definition.
 static const char *check_as_def(const Fn *fn, Operand def, Operand o, char why[static 200])
 {
     Width has = op_is_reg(o) ? (Width)ir_reg(fn, op_index(o))->width : tab_const(fn->tables, op_index(o)).width;
@@ -317,7 +317,7 @@ static bool writes_carry(const Fn *fn, const Instr *i)
     return false;
 }
 
-// Call sequences and carry chains of a block.
+// Checks call sequences and carry chains of a block.
 static bool check_sequences(Verifier *v, BlockId b)
 {
     const Fn *fn = v->fn;
@@ -367,8 +367,7 @@ static bool check_form(Verifier *v, const Instr *i, const Desc *d)
     return true;
 }
 
-/* -- Instructions, at all levels
- * ------------------------------------------------------------------------------------------- */
+/* -- All levels ----------------------------------------------------------------------------------------- */
 
 static bool check_operands(Verifier *v, const Instr *i, const Desc *d)
 {
@@ -380,7 +379,7 @@ static bool check_operands(Verifier *v, const Instr *i, const Desc *d)
     return true;
 }
 
-// The operands of a call are variables of the .param space: formals of the caller lie elsewhere.
+// Checks the operands of a call: they are variables of the .param space, not formals of the caller.
 static bool check_call(Verifier *v, const Instr *i, const Desc *d)
 {
     const Fn *fn = v->fn;
@@ -409,7 +408,7 @@ static bool check_instr(Verifier *v, const Instr *i, const Desc *d)
     return v->level < VERIFY_FORM || check_form(v, i, d);
 }
 
-// A register, not the carry, or a constant; if `typed`, of just the slot's width.
+// True for a register except the carry, or a constant; if `typed`, with exactly the slot's width.
 static inline bool is_plain_operand(const Fn *fn, const Slot *slot, Operand o, bool def, bool typed)
 {
     enum { FILES_BUT_CARRY = 3 };
@@ -424,7 +423,7 @@ static inline bool is_plain_operand(const Fn *fn, const Slot *slot, Operand o, b
            (slot->flags & SL_IMM && !slot->range && tab_const(fn->tables, id).width == slot->width && !o.mods);
 }
 
-// What most instructions are, and nothing is wrong with.
+// Fast path: true for common instructions without a violation.
 static inline bool is_plain(const Fn *fn, const Instr *i, const Desc *d, bool typed)
 {
     if (!d->plain || i->ndef != d->ndef || i->nops != d->nops || i->flags || (typed && i->callseq))

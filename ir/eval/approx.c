@@ -1,26 +1,26 @@
 // SPDX-License-Identifier: MIT
-// rsqrt, sin, cos, lg2, ex2 and tanh, correctly rounded, in integer arithmetic.
+// Computes rsqrt, sin, cos, lg2, ex2 and tanh, correctly rounded, in integer arithmetic.
 //
-// rsqrt is exact: Newton's iteration only guesses the root, whose remainder then says what it should have been.
+// rsqrt is exact: Newton's iteration only estimates the root, and the remainder then corrects it.
 //
 // The others take operands of up to 24 significant bits (f16, bf16, f32), and compute with fractions of 128 bits:
 //
 //     ex2       2^(n + y) = 2^n e^(y ln 2), 0 <= y < 1, the exponential by its power series
 //     tanh      (1 - e^-2x) / (1 + e^-2x), the power as in ex2
 //     lg2       log2(2^n m) = n + 2 / ln 2 artanh((m - 1) / (m + 1)), sqrt(1/2) <= m < sqrt(2), by the power series
-//     sin, cos  the operand as a fraction of a turn: times 1 / 2pi, of which only 192 bits are taken, since those above
-//               them give whole turns; then folded into an eighth of a turn, and a power series
+//     sin, cos  the operand as a fraction of a turn: times 1 / 2pi, of which only 192 bits matter, since the bits above
+//               give whole turns; then reduced to an eighth of a turn, and a power series
 //
-// Why once is enough. A step is wrong by a few units of 2^-128, and what the series leave out is below 2^-105. Leading
-// bits are never lost to that: m - 1 is exact, the angle has 192 bits before it is folded, and 1 - e^-2x is not below
-// 2^-13, as x is not. So a result is wrong by less than 2^-90 of itself. All operands of f32 were tried: but for the
-// results that come out exactly (ex2 of an integer, lg2 of a power of 2), none is nearer than 2^-60 of itself to the
-// middle between two numbers of f32. The worst of them are in the unit test, and so are all operands of f16 and bf16.
+// Error bound: a step is wrong by a few units of 2^-128, and the omitted terms of the series are below 2^-105. No
+// leading bits cancel: m - 1 is exact, the angle has 192 bits before its reduction, and 1 - e^-2x is at least 2^-13,
+// since x is. So the relative error of a result is below 2^-90. All operands of f32 were tried: no inexact
+// result is within a relative distance of 2^-60 of the middle between two numbers of f32. Exact are ex2 of an integer
+// and lg2 of a power of 2. The unit test has the worst operands of f32, and all of f16 and bf16.
 //
-// Special values are those of the ISA's tables. What these leave open follows from the function: a negative subnormal
-// has no root and no logarithm, a subnormal is its own sine and hyperbolic tangent, and lg2(1) is +0.
+// Special values are those of the ISA's tables. Cases that the tables leave open follow from the function: a negative
+// subnormal has no root and no logarithm, a subnormal is its own sine and hyperbolic tangent, and lg2(1) is +0.
 //
-// tests/exec/gen_approx.py prints the constants and tables, and --check compares those that stand here.
+// tests/exec/gen_approx.py prints the constants and tables, and --check compares them with this file.
 #include "ir/eval/approx.h"
 
 __extension__ typedef unsigned __int128 u128;
@@ -31,12 +31,12 @@ static const u128 one = C128(0x8000000000000000, 0);  // with 127 bits of fracti
 
 /* -- Constants ------------------------------------------------------------------------------------------ */
 
-// With 128 bits of fraction; log2(e) with 127, or its half with 128.
+// With 128 bits of fraction; log2(e) with 127, or half of it with 128.
 static const u128 pi_4 = C128(0xC90FDAA22168C234, 0xC4C6628B80DC1CD1);
 static const u128 ln2 = C128(0xB17217F7D1CF79AB, 0xC9E3B39803F2F6AF);
 static const u128 log2_e = C128(0xB8AA3B295C17F0BB, 0xBE87FED0691D3E88);
 
-// 1 / 2pi from the bit of weight 2^-1, with 64 zeros in front.
+// 1 / 2pi from the bit of weight 2^-1, after 64 zeros.
 static const uint64_t turn[] = {
     0x0000000000000000, 0x28BE60DB9391054A, 0x7F09D5F47D4D3770,
     0x36D8A5664F10E410, 0x7F9458EAF7AEF158, 0x6DC91B8E909374B8,
@@ -82,7 +82,7 @@ enum {
 
 /* -- Fractions ------------------------------------------------------------------------------------------ */
 
-// The upper half of the product: a * b of two fractions.
+// Returns the upper half of the product: a * b of two fractions.
 static u128 mul(u128 a, u128 b)
 {
     uint64_t ah = (uint64_t)(a >> 64), al = (uint64_t)a, bh = (uint64_t)(b >> 64), bl = (uint64_t)b;
@@ -91,10 +91,11 @@ static u128 mul(u128 a, u128 b)
     return (u128)ah * bh + (x >> 64) + (y >> 64) + (carry >> 64);
 }
 
-// a / b, where a < b and b has its top bit: 1 / b in 64 bits from below, then one step of Newton's.
+// Returns a / b, for a < b and b with its top bit set: a lower estimate of 1 / b in 64 bits, then one step of Newton's
+// iteration.
 static u128 divide(u128 a, u128 b)
 {
-    u128 r = one / ((b >> 64) + 1) << 64;  // like the next ones with 127 bits of fraction
+    u128 r = one / ((b >> 64) + 1) << 64;  // as below, with 127 bits of fraction
     r += mul(r, one - mul(b, r)) << 1;
     return mul(a, r) << 1;
 }
@@ -105,7 +106,7 @@ static uint32_t leading_zeros(u128 a)
     return hi ? (uint32_t)__builtin_clzll(hi) : 64 + (uint32_t)__builtin_clzll(lo);
 }
 
-// (-1)^negative * a * 2^exp in the format; a is not zero.
+// Returns (-1)^negative * a * 2^exp in the format; a is not zero.
 static uint64_t round_to(const Format *f, bool negative, u128 a, int32_t exp)
 {
     uint32_t n = leading_zeros(a);
@@ -114,7 +115,7 @@ static uint64_t round_to(const Format *f, bool negative, u128 a, int32_t exp)
     return float_pack(f, r, ROUND_NEAREST_EVEN, false);
 }
 
-// Whether the absolute value of a zero, a number or infinity is below 2^n.
+// True if the absolute value of a zero, a number or infinity is below 2^n.
 static bool is_below(const Format *f, uint64_t a, int32_t n)
 {
     switch (float_class(f, a)) {
@@ -128,7 +129,7 @@ static uint64_t one_of(const Format *f, bool negative) { return round_to(f, nega
 
 /* -- Power series --------------------------------------------------------------------------------------- */
 
-// e^y - 1 of y below ln 2.
+// Returns e^y - 1 for y below ln 2.
 static u128 exp_minus_1(u128 y)
 {
     u128 sum = 0;
@@ -137,10 +138,10 @@ static u128 exp_minus_1(u128 y)
     return y + mul(y, sum);
 }
 
-// 2^y, with 127 bits of fraction.
+// Returns 2^y, with 127 bits of fraction.
 static u128 exp2_of(u128 y) { return one + (exp_minus_1(mul(y, ln2)) >> 1); }
 
-// artanh(s) of s below 0.172.
+// Returns artanh(s) for s below 0.172.
 static u128 artanh(u128 s)
 {
     u128 square = mul(s, s), sum = 0;
@@ -149,7 +150,8 @@ static u128 artanh(u128 s)
     return s + mul(s, sum);
 }
 
-// square / n! - square^2 / (n + 2)! + square^3 / (n + 4)! - ...: 1 - cos(y) with n = 2, 1 - sin(y) / y with n = 3.
+// Returns square / n! - square^2 / (n + 2)! + square^3 / (n + 4)! - ...
+// This is 1 - cos(y) for n = 2 and 1 - sin(y) / y for n = 3.
 static u128 sine_series(u128 square, uint32_t n)
 {
     u128 sum = 0;
@@ -162,10 +164,10 @@ static u128 sine_series(u128 square, uint32_t n)
 
 static uint64_t mul64(uint64_t a, uint64_t b) { return (uint64_t)((u128)a * b >> 64); }
 
-// 1 / sqrt(m) with 63 bits of fraction, wrong in the last few; m from 1 to below 4 with 62 bits of fraction.
+// Estimates 1 / sqrt(m) with 63 bits of fraction, wrong in the last few; 1 <= m < 4, with 62 bits of fraction.
 static uint64_t guess_rsqrt(uint64_t m)
 {
-    // 1.0663 - 0.1523 m is wrong by less than 9 %; the steps leave 1.2 %, 2^-12, 2^-24, 2^-47, 2^-60.
+    // The relative error of 1.0663 - 0.1523 m is below 9 %; the steps leave 1.2 %, 2^-12, 2^-24, 2^-47, 2^-60.
     uint64_t y = 0x887C840000000000 - mul64(m, 0x4DFA430000000000);
     for (uint32_t k = 0; k < 5; k++)
         y = mul64(y, ((uint64_t)3 << 60) - mul64(m, mul64(y, y))) << 3;
@@ -182,8 +184,8 @@ uint64_t approx_rsqrt(const Format *f, uint64_t a)
         return f->nan;
     if (class == FLOAT_INF)
         return 0;
-    // a = m / 2^52 * 2^(2k), the root q / 2^56 * 2^-k. Where q is a root to the bit, or too large or small by a few,
-    // the remainder 2^164 - q^2 m is far below 2^128, and so known from its lower bits.
+    // a = m / 2^52 * 2^(2k), and the root is q / 2^56 * 2^-k. The error of q is a few units at most, so the remainder
+    // 2^164 - q^2 m is far below 2^128, and its lower bits suffice.
     Number n = float_unpack(f, a);
     uint32_t odd = (uint32_t)(n.exp + 63) & 1;
     int32_t k = (n.exp + 63 - (int32_t)odd) / 2;
@@ -203,11 +205,11 @@ uint64_t approx_rsqrt(const Format *f, uint64_t a)
 
 /* -- sin, cos ------------------------------------------------------------------------------------------- */
 
-// The sine of the operand and a number of quarter turns; the operand is a number, and not below 2^-13.
+// Returns the sine of the operand plus a number of quarter turns; the operand is a number and at least 2^-13.
 static uint64_t sine(const Format *f, uint64_t a, uint32_t quarters)
 {
     Number x = float_unpack(f, a);
-    // |x| = m * 2^e. Of 1 / 2pi those bits count which 2^e brings behind the point; m then adds its own whole turns.
+    // |x| = m * 2^e. The bits of 1 / 2pi after the point, when scaled by 2^e, give the fraction; m adds whole turns.
     uint64_t m = x.sig >> 40, word[3];
     uint32_t from = (uint32_t)(x.exp + 40 + 64);
     for (uint32_t k = 0; k < 3; k++) {
@@ -228,8 +230,8 @@ static uint64_t sine(const Format *f, uint64_t a, uint32_t quarters)
         for (uint32_t k = 0; k < 3; k++)
             word[k] = ~word[k];
     u128 angle = C128(word[0], word[1]) << 3 | word[2] >> 61;
-    uint32_t n = leading_zeros(angle);  // at most 28: no operand comes nearer to a whole quarter turn
-    angle = mul(angle << n | (u128)(word[2] << 3) << n >> 64, pi_4);  // * 2^-n: its leading bit stays on top
+    uint32_t n = leading_zeros(angle);  // at most 28: no operand is nearer to a whole quarter turn
+    angle = mul(angle << n | (u128)(word[2] << 3) << n >> 64, pi_4);  // * 2^-n: the leading bit stays on top
     u128 square = mul(angle, angle) >> 2 * n;
     if ((eighth + 1) & 2)
         return round_to(f, negative, one - (sine_series(square, 2) >> 1), -127);
@@ -241,7 +243,7 @@ uint64_t approx_sin(const Format *f, uint64_t a)
     FloatClass class = float_class(f, a);
     if (class == FLOAT_NAN || class == FLOAT_INF)
         return f->nan;
-    // x - x^3 / 6 is x to 24 bits.
+    // x - x^3 / 6 rounds to x in 24 bits.
     return is_below(f, a, -13) ? a : sine(f, a, 0);
 }
 
@@ -281,7 +283,7 @@ uint64_t approx_lg2(const Format *f, uint64_t a)
     u128 log = mul(artanh(s), log2_e);  // with 126 bits of fraction
     if (n == 0)
         return round_to(f, negative, log, -126);
-    // With 119 bits of fraction; the integer is the larger part, and |n| is below 256.
+    // With 119 bits of fraction; the integer is the larger term, and |n| is below 256.
     u128 whole = (u128)(n < 0 ? -n : n) << 119;
     return round_to(f, n < 0, negative == (n < 0) ? whole + (log >> 7) : whole - (log >> 7), -119);
 }
@@ -298,7 +300,7 @@ uint64_t approx_ex2(const Format *f, uint64_t a)
         return one_of(f, false);
     if (class == FLOAT_INF || !is_below(f, a, 10))
         return negative ? 0 : float_inf(f, false);
-    // As a sum of an integer and a fraction that is not negative, with 64 bits of fraction, which hold all of it.
+    // x as an integer plus a nonnegative fraction, with 64 bits of fraction, which hold all bits of the operand.
     Number n = float_unpack(f, a);
     u128 x = C128(n.sig, 0) >> -n.exp;
     if (negative)

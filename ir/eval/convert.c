@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: MIT
 // Conversion: PTX ISA 9.7.9 (cvt, cvt.pack).
 //
-// A number is taken from the low end of its register as the second type says, converted, and extended as the first type
-// says. From float to integer what is too large becomes the nearest that fits, `.sat` or not; a NaN becomes 0, but if
-// one of the types is f64, s64 or u64, only the highest bit is set. `.ftz` is about f32 alone, on either side.
+// The operand is read from the low bits of its register as the second type, converted, and extended as the first type.
+// From float to integer, a number that is too large gives the nearest integer in range, `.sat` or not. A NaN gives 0,
+// but if one of the types is f64, s64 or u64, it gives only the highest bit. `.ftz` applies to f32 only, on either
+// side.
 //
-// Decided here, since the ISA is silent: `.sat` and `.relu` make +0 of -0; `.ftz` flushes a result that was rounded as
-// if there were subnormals. What lacks the rounding that the ISA demands (cvt.f16.bf16, cvt.f32.s32) does not
-// decode: ptxas takes some of it, but nothing says how it is rounded.
+// The ISA is silent on the following: `.sat` and `.relu` make +0 of -0; `.ftz` flushes a result that was rounded as if
+// there were subnormals. A conversion without the rounding modifier that the ISA requires (cvt.f16.bf16, cvt.f32.s32)
+// does not decode: ptxas accepts some of them, but their rounding is not documented.
 #include "ir/eval/eval_internal.h"
 
 /* -- Integers ------------------------------------------------------------------------------------------- */
 
-// The nearest integer of `bits` bits to one of 64.
+// Returns the integer of `bits` bits nearest to a 64-bit integer.
 static uint64_t clamp(uint64_t a, bool from_signed, uint32_t bits, bool is_signed)
 {
     uint64_t max = mask_of(bits) >> is_signed, min = is_signed ? ~max : 0;
@@ -40,7 +41,7 @@ static uint64_t float_operand(const Eval *e, uint64_t a)
     return e->ftz && e->g == &format_f32 ? float_flush(e->g, a) : a;
 }
 
-// .ftz, .relu and .sat of a result. The bits of positive numbers are in the order of their values.
+// Applies .ftz, .relu and .sat to a result. The bits of positive numbers are in the order of their values.
 static uint64_t finish(const Eval *e, uint64_t a)
 {
     bool nan = float_class(e->f, a) == FLOAT_NAN, negative = !nan && a & float_sign(e->f);
@@ -51,8 +52,8 @@ static uint64_t finish(const Eval *e, uint64_t a)
     return e->sat ? MIN(a, float_one(e->f)) : a;
 }
 
-// Returns what a NaN becomes. The ISA is silent; this is what ptxas 13.0 folds for all targets from sm_75 to sm_100
-// (tests/ptxas/same/nan.ptx):
+// Returns the result for a NaN operand. The ISA is silent; ptxas 13.0 folds as follows for all targets from sm_75 to
+// sm_100 (tests/ptxas/same/nan.ptx):
 //
 //     f32 to f32, f64 to f64      a move; `.ftz` makes the NaN quiet
 //     f64 to f32, f32 to f64      sign and the upper bits of the payload, quiet
@@ -106,13 +107,13 @@ static void run_from_integer(const Eval *e, const Value *in, Value *out)
     out[0] = (Value){finish(e, float_from_integer(e->f, in[0].lo, e->from_bits, e->from_signed, e->round)), 0};
 }
 
-// Two halves of one operand.
+// Converts two halves of one operand.
 static void run_halves(const Eval *e, const Value *in, Value *out)
 {
     out[0] = (Value){convert(e, in[0].lo) | convert(e, in[0].lo >> e->from_bits) << e->bits, 0};
 }
 
-// Two operands, the first into the upper half.
+// Converts two operands, the first into the upper half.
 static void run_pair(const Eval *e, const Value *in, Value *out)
 {
     out[0] = (Value){convert(e, in[1].lo) | convert(e, in[0].lo) << e->bits, 0};
@@ -120,7 +121,7 @@ static void run_pair(const Eval *e, const Value *in, Value *out)
 
 /* -- cvt.pack ------------------------------------------------------------------------------------------- */
 
-// a and b in the low end, a above b, and c above both.
+// Clamps a and b into the low bits, a above b, and puts c above both.
 static void run_pack(const Eval *e, const Value *in, Value *out)
 {
     uint64_t result = e->nin > 2 ? in[2].lo << 2 * e->bits : 0;
@@ -131,7 +132,7 @@ static void run_pack(const Eval *e, const Value *in, Value *out)
     out[0] = (Value){result & UINT32_MAX, 0};
 }
 
-// u2 to u16, s2 to s16: some of them are no types elsewhere.
+// Reads u2 to u16 or s2 to s16; some of them are not types elsewhere.
 static bool read_packed_type(Str text, Eval *e)
 {
     static const char *const widths[] = {"2", "4", "8", "16"};
@@ -160,7 +161,7 @@ static bool decode_pack(const Tables *t, const Desc *d, Eval *e)
             ntypes++;
     }
     e->run = run_pack;
-    // 16-bit parts leave no place for c.
+    // 16-bit parts leave no room for c.
     uint32_t nin = e->bits == 16 ? 2 : 3;
     return e->sat && ntypes == nin && e->nin == nin && str_is(shape, nin == 2 ? "%,%,%" : "%,%,%,%");
 }
@@ -179,7 +180,7 @@ static bool is_to_integral(const Eval *e)
     return e->rnd == MOD_RNI || e->rnd == MOD_RZI || e->rnd == MOD_RMI || e->rnd == MOD_RPI;
 }
 
-// All numbers of the second format are numbers of the first.
+// True if all numbers of the second format are numbers of the first.
 static bool is_wider(const Eval *e) { return e->f->exp_bits >= e->g->exp_bits && e->f->frac_bits >= e->g->frac_bits; }
 
 static EvalRun *run_of(const Eval *e, Type to, Type from)
@@ -203,7 +204,7 @@ static EvalRun *run_of(const Eval *e, Type to, Type from)
     return (e->rnd ? is_directed(e) : is_wider(e)) ? run_float : NULL;
 }
 
-// Whether the ISA has these modifiers for these types.
+// True if the ISA has these modifiers for these types.
 static bool modifiers_fit(const Eval *e, Type to, Type from)
 {
     bool limits = from == TY_F32 && (to == TY_F16 || to == TY_BF16 || to == TY_TF32);
@@ -224,7 +225,7 @@ static bool has_certain_nan(const Eval *e, Type to, Type from)
     return to == TY_F16 && (from == TY_F32 || from == TY_F64) && e->rnd == MOD_RN && !e->relu && !e->satfinite;
 }
 
-// The form with two operands; its modifiers are .rn, .rz, .relu and .satfinite only.
+// Decodes the form with two operands; its modifiers are .rn, .rz, .relu and .satfinite only.
 static bool decode_pair(Eval *e, Type to, Type from)
 {
     e->run = run_pair;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Decoding: what modifiers and types say of any instruction, and which file knows the rest.
+// Decodes descriptors: enters the modifiers and types that all instructions share, and calls the decoder of the
+// opcode's file. Also narrows instructions, decides if results are foldable, and caches decoded descriptors.
 #include "ir/eval/eval_internal.h"
 
 static EvalDecode *const decoders[OPCODE_COUNT] = {
@@ -150,7 +151,7 @@ bool eval_decode(const Tables *t, const Desc *d, Eval *e)
 
 /* -- Other widths --------------------------------------------------------------------------------------- */
 
-// How wide the instructions of one shape may be made; 0 = they have a shape of their own.
+// Returns the greatest width that an instruction may be narrowed to; 0 if it depends on its width.
 static uint32_t widest(const Eval *e)
 {
     switch (e->op) {
@@ -193,8 +194,8 @@ static bool divides(const Eval *e, const Value *in)
     return b != 0 && !(least && b == e->mask);
 }
 
-// A NaN result is foldable if it is the canonical one of f16 or f32 and the instruction always makes that one. Whether
-// clamping makes +0 of -0 is not said anywhere.
+// A NaN result is foldable if it is the canonical one of f16 or f32 and the instruction always makes that one. The ISA
+// does not state if clamping gives +0 for -0.
 bool eval_foldable(const Eval *e, const Value *in, const Value *out)
 {
     if (e->nofold || ((e->op == OP_DIV || e->op == OP_REM) && !e->f && !divides(e, in)))
@@ -219,7 +220,7 @@ void eval_cache_init(EvalCache *c, const Tables *tables, Arena *arena)
     c->rows = NEW_ARRAY(arena, EvalRow, c->n);
 }
 
-// For descriptors that came since.
+// Adds rows for newer descriptors.
 static void grow(EvalCache *c)
 {
     EvalCache old = *c;

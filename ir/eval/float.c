@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: MIT
 // Floating-point arithmetic, approximate functions and comparison: PTX ISA 9.7.3 (Floating-Point Instructions), 9.7.4
-// (Half Precision Floating-Point Instructions), 9.7.6 and 9.7.7 (set and setp, of integers too).
+// (Half Precision Floating-Point Instructions), 9.7.6 and 9.7.7 (set and setp, of integers, too).
 //
-// An instruction has a plain function; modifiers are put around it, so that what has none runs nothing but that.
-// Decided here, since the ISA is silent: approximate forms give the correctly rounded result wherever no table of
-// special values says otherwise; `.sat` and `.relu` make +0 of -0; abs and neg of a NaN are what ptxas folds them to.
+// An instruction has a plain function; other functions wrap it to apply modifiers, so that an instruction without
+// modifiers runs only the plain one. The ISA is silent on the following: approximate forms give the correctly rounded
+// result except where a table of special values applies; `.sat` and `.relu` make +0 of -0; abs and neg of a NaN give
+// the result that ptxas folds.
 #include "ir/eval/approx.h"
 #include "ir/eval/eval_internal.h"
 
-// The upper word of an f64, which is all that rcp.approx.ftz.f64 and rsqrt.approx.ftz.f64 read and write.
+// The upper word of an f64: rcp.approx.ftz.f64 and rsqrt.approx.ftz.f64 read and write only this word.
 static const Format format_upper_f64 = {
     .exp_bits = 11, .frac_bits = 20, .unused_bits = 32, .nan = UINT64_C(0x7fffffff00000000)};
 
@@ -44,7 +45,7 @@ static void run_div(const Eval *e, const Value *in, Value *out)
 {
     uint64_t a = operand(e, in, 0), b = operand(e, in, 1);
     uint64_t sign = float_sign(e->f), magnitude = b & ~sign;
-    // f32: beyond 2^126 the reciprocal of the divisor counts as 0.
+    // f32: the reciprocal of a divisor beyond 2^126 counts as 0.
     if (e->rnd == MOD_APPROX && magnitude > 0x7e800000 && magnitude < float_inf(e->f, false) && !is_nan(e->f, a))
         out[0] = value((a & ~sign) == float_inf(e->f, false) ? e->f->nan : (a ^ b) & sign);
     else
@@ -63,9 +64,9 @@ static void run_sqrt(const Eval *e, const Value *in, Value *out)
 
 /* -- 9.7.3, 9.7.4: abs, neg, copysign, testp ------------------------------------------------------------- */
 
-// Returns a number or NaN whose sign abs or neg has changed. ptxas 13.0 folds neg and abs of a NaN to these: f32 keeps
-// the payload and becomes quiet; f64 and f16x2 keep all other bits; f16 and bf16 become canonical. It leaves f16x2.ftz
-// and bf16x2 to the machine; those are canonical here.
+// Returns a number or NaN after abs or neg has changed its sign. ptxas 13.0 folds a NaN like this: f32 keeps the
+// payload and gets the quiet bit; f64 and f16x2 keep all other bits; f16 and bf16 give the canonical NaN. ptxas does
+// not fold f16x2.ftz and bf16x2; their result here is the canonical NaN.
 static uint64_t with_new_sign(const Eval *e, uint64_t a)
 {
     if (!is_nan(e->f, a) || e->f == &format_f64)
@@ -96,7 +97,7 @@ static void run_testp(const Eval *e, const Value *in, Value *out)
     out[0] = value(e->extra >> float_class(e->f, operand(e, in, 0)) & 1);
 }
 
-// Sets of FloatClass. Zeros are normal here.
+// Sets of FloatClass. Zeros count as normal.
 static const uint8_t testp_classes[MOD_COUNT] = {
     [MOD_FINITE] = 1 << FLOAT_ZERO | 1 << FLOAT_SUBNORMAL | 1 << FLOAT_NORMAL,
     [MOD_INFINITE] = 1 << FLOAT_INF,
@@ -108,7 +109,7 @@ static const uint8_t testp_classes[MOD_COUNT] = {
 
 /* -- 9.7.3, 9.7.4: min, max ------------------------------------------------------------------------------ */
 
-// Of numbers; -0 is less than +0.
+// Compares numbers; -0 is less than +0.
 static bool less(const Format *f, uint64_t a, uint64_t b)
 {
     uint64_t sign = float_sign(f);
@@ -117,7 +118,7 @@ static bool less(const Format *f, uint64_t a, uint64_t b)
     return a & sign ? a > b : a < b;
 }
 
-// What a NaN and `b` give: `b`, unless it is a NaN too or all NaN count.
+// Returns the min or max of a NaN and `b`: `b`, or the canonical NaN if `b` is a NaN or the modifier is .NaN.
 static uint64_t beside_nan(const Eval *e, uint64_t b) { return e->nan || is_nan(e->f, b) ? e->f->nan : b; }
 
 static uint64_t lesser(const Eval *e, uint64_t a, uint64_t b)
@@ -181,7 +182,7 @@ static void run_tanh(const Eval *e, const Value *in, Value *out)
 
 /* -- Modifiers ------------------------------------------------------------------------------------------ */
 
-// What the opcodes do without modifiers.
+// The functions without modifiers.
 static EvalRun *const plain[OPCODE_COUNT] = {
     [OP_ADD] = run_add,     [OP_SUB] = run_sub,   [OP_MUL] = run_mul,     [OP_FMA] = run_fma,
     [OP_MAD] = run_fma,     [OP_DIV] = run_div,   [OP_RCP] = run_rcp,     [OP_SQRT] = run_sqrt,
@@ -191,7 +192,7 @@ static EvalRun *const plain[OPCODE_COUNT] = {
     [OP_EX2] = run_ex2,     [OP_TANH] = run_tanh,
 };
 
-// .ftz: the result was rounded as if there were subnormals.
+// Applies .ftz: flushes operands, and the result after rounding as if there were subnormals.
 static void run_flushed(const Eval *e, const Value *in, Value *out)
 {
     Value flushed[3];
@@ -207,7 +208,7 @@ static void run_unclamped(const Eval *e, const Value *in, Value *out)
     run(e, in, out);
 }
 
-// .relu
+// Applies .relu.
 static void run_positive(const Eval *e, const Value *in, Value *out)
 {
     run_unclamped(e, in, out);
@@ -215,7 +216,7 @@ static void run_positive(const Eval *e, const Value *in, Value *out)
         out[0].lo = 0;
 }
 
-// .sat: to [0, 1]; the bits of positive numbers are in the order of their values.
+// Applies .sat: clamps to [0, 1]; the bits of positive numbers are in the order of their values.
 static void run_saturated(const Eval *e, const Value *in, Value *out)
 {
     run_unclamped(e, in, out);
@@ -224,7 +225,7 @@ static void run_saturated(const Eval *e, const Value *in, Value *out)
     out[0].lo = MIN(out[0].lo, float_one(e->f));
 }
 
-// .abs and .xorsign.abs
+// Applies .abs and .xorsign.abs.
 static void run_magnitudes(const Eval *e, const Value *in, Value *out)
 {
     uint64_t sign = float_sign(e->f), signs = 0;
@@ -238,7 +239,7 @@ static void run_magnitudes(const Eval *e, const Value *in, Value *out)
         out[0].lo |= signs;
 }
 
-// An instruction of PTX before 1.4, where no modifier means .approx.ftz.
+// True for an instruction of PTX before 1.4, which without a modifier means .approx.ftz.
 static bool is_legacy(const Eval *e)
 {
     switch (e->op) {
@@ -302,7 +303,7 @@ enum {
     ANYTHING = NUMBERS | 1 << COMPARE_BITS,
 };
 
-// For which orders a comparison holds, and what it compares.
+// The orders for which a comparison holds, and the kinds of operands that it compares.
 static const struct {
     uint8_t orders, compares;
 } comparisons[MOD_COUNT] = {
@@ -326,7 +327,7 @@ static const struct {
     [MOD_NAN_CMP] = {UNORDERED, FLOATING},
 };
 
-// The result for each of the comparison's result (bit 1 of the index) and the predicate operand (bit 0).
+// Truth tables: the index has the comparison's result in bit 1 and the predicate operand in bit 0.
 static const uint8_t combinations[MOD_COUNT] = {
     [MOD_NONE] = 0xc,
     [MOD_BOOL_AND] = 0x8,
@@ -358,7 +359,7 @@ static FloatOrder order_float(const Format *f, uint64_t a, uint64_t b, bool ftz)
     return ftz ? float_compare(f, float_flush(f, a), float_flush(f, b)) : float_compare(f, a, b);
 }
 
-// Of the k-th halves.
+// Compares the k-th halves.
 static FloatOrder order_half(const Format *f, const Value *in, uint32_t k, bool ftz)
 {
     return order_float(f, in[0].lo >> 16 * k & 0xffff, in[1].lo >> 16 * k & 0xffff, ftz);
@@ -386,7 +387,7 @@ static void run_setp_float(const Eval *e, const Value *in, Value *out)
     set_predicates(e, in, out, order_float(e->f, operand(e, in, 0), operand(e, in, 1), e->ftz));
 }
 
-// A predicate for each half, and none for the complement.
+// Sets a predicate for each half, and none for the complement.
 static void run_setp_packed(const Eval *e, const Value *in, Value *out)
 {
     for (uint32_t k = 0; k < e->nout; k++)
@@ -418,7 +419,7 @@ static void run_set_float(const Eval *e, const Value *in, Value *out)
     set_number(e, in, out, order_float(e->g, in[0].lo & mask, in[1].lo & mask, e->ftz));
 }
 
-// Halves of an integer are all ones, those of f16x2 and bf16x2 are 1.0.
+// Sets halves: all ones in an integer, 1.0 in f16x2 and bf16x2.
 static void run_set_packed(const Eval *e, const Value *in, Value *out)
 {
     uint64_t result = 0, half = e->f ? float_one(e->f) : 0xffff;
@@ -465,7 +466,7 @@ bool decode_compare(const Tables *t, const Desc *d, Eval *e)
     Compare c = compare_of(type);
     if (c == COMPARE_NONE || !(comparisons[e->cmp].compares & 1 << c))
         return false;
-    // Packed results are those of packed operands of the same type; 32 bits take those of any.
+    // Packed results take packed operands of the same type; 32-bit integers take those of any type.
     if (set && (e->parts > 1 ? m->type[0] != type : c == COMPARE_PACKED && (e->f || e->bits != 32)))
         return false;
     e->extra = comparisons[e->cmp].orders | (uint32_t)combinations[e->combine] << COMBINE_SHIFT;

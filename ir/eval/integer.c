@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 // Integer arithmetic: PTX ISA 9.7.1 (Integer Arithmetic Instructions) and 9.7.2 (Extended-Precision Integer Arithmetic
-// Instructions). Widths come from the Eval, so that eval_narrow() makes any of these one of 8 bits. Written with
-// unsigned 64-bit arithmetic, which wraps; a product of 64-bit factors is two halves.
+// Instructions). Widths come from the Eval, so that eval_narrow() works. The code uses unsigned 64-bit arithmetic,
+// which wraps; a product of 64-bit factors has two halves.
 //
-// There is one carry flag, the carry out of a sum. A difference is the sum a + ~b + 1, so `sub.cc` and `subc.cc` write
-// 1 if there is no borrow, and `subc` subtracts 1 if the flag is 0. The ISA writes of a borrow flag; ptxas and GPUs do
-// what is described here, which shows if additions and subtractions share the flag.
+// There is one carry flag, the carry out of a sum. A difference is the sum a + ~b + 1. So `sub.cc` and `subc.cc` write
+// 1 if there is no borrow, and `subc` subtracts 1 if the flag is 0. The ISA describes a borrow flag, but ptxas and GPUs
+// compute this; code in which additions and subtractions share the flag shows the difference.
 #include "ir/eval/eval_internal.h"
 
 typedef struct Wide {
@@ -14,7 +14,7 @@ typedef struct Wide {
 
 /* -- Operands ------------------------------------------------------------------------------------------- */
 
-// An operand of the first type, extended to 64 bits by its sign.
+// Returns an operand of the first type, extended to 64 bits by its sign.
 static uint64_t operand(const Eval *e, Value v)
 {
     return e->is_signed ? (uint64_t)sign_extend(v.lo, e->bits) : v.lo & e->mask;
@@ -33,7 +33,7 @@ static Wide multiply(const Eval *e, Value a, Value b)
 {
     uint64_t x = operand(e, a), y = operand(e, b);
     Wide w = multiply_unsigned(x, y);
-    if (e->is_signed)  // a negative factor counted 2^64 too much
+    if (e->is_signed)  // each negative factor was 2^64 too large
         w.hi -= ((int64_t)x < 0 ? y : 0) + ((int64_t)y < 0 ? x : 0);
     return w;
 }
@@ -46,7 +46,7 @@ static uint64_t product_high(const Eval *e, const Value *in)
     return e->bits == 64 ? w.hi : w.lo >> e->bits | w.hi << (64 - e->bits);
 }
 
-// Of 24-bit factors, 48 bits.
+// Returns the product of 24-bit factors, 48 bits.
 static uint64_t product_24(const Eval *e, const Value *in)
 {
     if (e->is_signed)
@@ -54,7 +54,7 @@ static uint64_t product_24(const Eval *e, const Value *in)
     return (in[0].lo & mask_of(24)) * (in[1].lo & mask_of(24));
 }
 
-// To the nearest number that a signed first type has, which has at most 32 bits.
+// Clamps to the range of a signed first type, which has at most 32 bits.
 static uint64_t saturate(const Eval *e, uint64_t a)
 {
     int64_t max = (int64_t)(e->mask >> 1), x = (int64_t)a;
@@ -97,7 +97,7 @@ static void run_mad_hi_sat(const Eval *e, const Value *in, Value *out)
     out[0] = integer_result(e, saturate(e, high + operand(e, in[2])));
 }
 
-// The result is twice as wide.
+// Returns a result of twice the width.
 static Value wide_result(const Eval *e, uint64_t a)
 {
     return (Value){e->is_signed ? (uint64_t)sign_extend(a, 2 * e->bits) : a & mask_of(2 * e->bits), 0};
@@ -141,7 +141,7 @@ static void run_sad(const Eval *e, const Value *in, Value *out)
     out[0] = integer_result(e, in[2].lo + (less(e, a, b) ? b - a : a - b));
 }
 
-// By zero: all ones. The least number by -1 is itself.
+// Returns all ones for division by zero, and the least number for the least number divided by -1.
 static uint64_t quotient(const Eval *e, uint64_t a, uint64_t b)
 {
     if (b == 0)
@@ -186,7 +186,7 @@ static void run_max(const Eval *e, const Value *in, Value *out)
 
 /* -- 9.7.1: bits ---------------------------------------------------------------------------------------- */
 
-// The place of the highest one; -1 if there is none.
+// Returns the position of the highest one; -1 if there is none.
 static int32_t highest(uint64_t a) { return a ? 63 - __builtin_clzll(a) : -1; }
 
 static void run_popc(const Eval *e, const Value *in, Value *out)
@@ -208,7 +208,7 @@ static void run_bfind(const Eval *e, const Value *in, Value *out)
     out[0] = (Value){(uint32_t)place, 0};
 }
 
-// From bit `base` on, up or down by the sign of the offset, the |offset|-th one; all ones if there is none.
+// Finds the |offset|-th one from bit `base` on, in the direction of the offset's sign; all ones if there is none.
 static void run_fns(const Eval *e, const Value *in, Value *out)
 {
     uint32_t mask = (uint32_t)in[0].lo, base = (uint32_t)in[1].lo, place = base;
@@ -239,7 +239,7 @@ static void run_bfe(const Eval *e, const Value *in, Value *out)
     uint32_t at = in[1].lo & 0xff, length = in[2].lo & 0xff, last = MIN(at + length - 1, e->bits - 1u);
     uint64_t a = in[0].lo & e->mask, field = at < e->bits ? a >> at & mask_of(length) : 0;
     bool sign = e->is_signed && length && a >> last & 1;
-    // Above what was there of the field, the sign.
+    // The sign fills the bits above the part of the field that lies in the operand.
     uint32_t found = at < e->bits ? MIN(length, e->bits - at) : 0;
     out[0] = integer_result(e, sign ? field | ~mask_of(found) : field);
 }
@@ -303,7 +303,7 @@ static void add_with_carry(const Eval *e, uint64_t a, uint64_t b, uint64_t carry
     a &= e->mask;
     b &= e->mask;
     uint64_t sum = a + b, all = sum + carry;
-    bool beyond = sum < a || all < sum;  // of 64 bits
+    bool beyond = sum < a || all < sum;  // carry out of 64 bits
     out[0] = integer_result(e, all);
     if (e->nout > 1)
         out[1] = (Value){e->bits == 64 ? beyond : all >> e->bits & 1, 0};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// TruthTable and shifts: PTX ISA 9.7.8 (TruthTable and Shift Instructions), and prmt of 9.7.9.
+// Logic and shifts: PTX ISA 9.7.8 (Logic and Shift Instructions), and prmt of 9.7.9.
 #include "ir/eval/eval_internal.h"
 
 /* -- and, or, xor, not, cnot, lop3 ------------------------------------------------------------------------ */
@@ -53,14 +53,14 @@ static void run_shr(const Eval *e, const Value *in, Value *out)
         out[0] = integer_result(e, n < e->bits ? (in[0].lo & e->mask) >> n : 0);
 }
 
-// How far the funnel goes: at most the width, or wrapped.
+// Returns the distance of a funnel shift: clamped to the width, or wrapped.
 static uint32_t funnel(const Eval *e, Value v)
 {
     uint32_t n = (uint32_t)v.lo;
     return e->mode == MOD_CLAMP ? MIN(n, e->bits) : n & (e->bits - 1u);
 }
 
-// in[0] is the lower half of what is shifted.
+// in[0] is the lower half of the shifted value.
 static void run_shf_l(const Eval *e, const Value *in, Value *out)
 {
     uint32_t n = funnel(e, in[2]);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What only moves bits: PTX ISA 9.7.9 (mov, packing and unpacking) and 9.7.7 (selp, slct).
+// Moves of bits: PTX ISA 9.7.9 (mov, packing and unpacking) and 9.7.6 (selp, slct).
 #include "ir/eval/eval_internal.h"
 
 static Value cut(Value v, uint32_t bits)
@@ -13,7 +13,7 @@ static void run_mov(const Eval *e, const Value *in, Value *out)
         out[k] = cut(in[k], e->bits);
 }
 
-// From the lowest up.
+// Packs from the lowest part up.
 static void run_pack(const Eval *e, const Value *in, Value *out)
 {
     Value all = {0, 0};
@@ -59,6 +59,6 @@ bool decode_move(const Tables *t, const Desc *d, Eval *e)
     }
     e->bits = (uint8_t)(e->bits * e->parts);
     e->part_bits = (uint8_t)(e->bits / MAX(e->nin, e->nout));
-    e->f = NULL;  // to these, numbers are bits
+    e->f = NULL;  // these instructions treat numbers as bits
     return true;
 }

@@ -44,14 +44,14 @@ static ValueRange tighten(ValueRange f)
         take_signed(&f, low, sign_extended(signless & sign_of(&f) ? high : high & ~sign_of(&f), f.bits));
         if (f.umin > f.umax || f.smin > f.smax)
             return range_full(f.bits);
-        // Within one half of the numbers, both orders are one.
+        // If all values have one sign, the unsigned and the signed order agree.
         if (f.umax < sign_of(&f) || f.umin >= sign_of(&f))
             take_signed(&f, sign_extended(f.umin, f.bits), sign_extended(f.umax, f.bits));
         if (f.smin >= 0 || f.smax < 0)
             take_unsigned(&f, (uint64_t)f.smin & ones_of(&f), (uint64_t)f.smax & ones_of(&f));
         if (f.umin > f.umax || f.smin > f.smax)
             return range_full(f.bits);
-        // The bits above the highest in which the ends differ are those of all between them.
+        // All values share the bits above the highest bit in which umin and umax differ.
         uint64_t differ = f.umin ^ f.umax;
         uint64_t same = ones_of(&f) & ~(differ ? low_ones(64 - (uint32_t)__builtin_clzll(differ)) : 0);
         f.ones |= f.umin & same;
@@ -146,7 +146,7 @@ ValueRange range_of_comparison(RangeCompare cmp, bool is_signed, const ValueRang
         return f.umin > f.umax || f.smin > f.smax ? range_full(bits) : tighten(f);
     }
     if (is_signed) {
-        // Nothing is less than the least.
+        // No number is less than the least or greater than the greatest.
         if (other && (above ? y->smin == greatest(bits) : y->smax == least(bits)))
             return range_full(bits);
         return above ? range_signed(y->smin + other, greatest(bits), bits)
@@ -187,8 +187,8 @@ ValueRange range_xor(const ValueRange *a, const ValueRange *b)
 
 /* -- Sums ----------------------------------------------------------------------------------------------- */
 
-// The bits of a + b + carry: where both operands are known, and so is what is carried in, which lies between that of
-// the least and that of the greatest operands.
+// Returns the known bits of a + b + carry. A bit is known if the operands' bits and its carry in are known; the carry
+// in lies between the carries of the least and of the greatest operands.
 static ValueRange sum_of_bits(const ValueRange *a, const ValueRange *b, uint64_t carry)
 {
     uint64_t high = ~a->zeros + ~b->zeros + carry, low = a->ones + b->ones + carry;
@@ -200,7 +200,7 @@ static ValueRange sum_of_bits(const ValueRange *a, const ValueRange *b, uint64_t
 static void take_numbers(ValueRange *f, SignedWide umin, SignedWide umax, SignedWide smin, SignedWide smax)
 {
     SignedWide all = (SignedWide)1 << f->bits;
-    // All wrap equally often, or none is told.
+    // The unsigned bounds hold only if the least and the greatest sum wrap equally often.
     SignedWide times = umin >> f->bits;
     if (times == umax >> f->bits)
         take_unsigned(f, (uint64_t)(umin - times * all), (uint64_t)(umax - times * all));
@@ -271,7 +271,7 @@ ValueRange range_div(const ValueRange *a, const ValueRange *b, bool is_signed)
         return b->umin ? range_unsigned(a->umin / b->umax, a->umax / b->umin, a->bits) : range_full(a->bits);
     if (b->smin <= 0)
         return range_full(a->bits);
-    // Towards zero, so the quotient is nearest to it where the divisor is greatest.
+    // Division truncates, so the quotient is nearest to zero for the greatest divisor.
     return range_signed(a->smin / (a->smin < 0 ? b->smin : b->smax), a->smax / (a->smax < 0 ? b->smax : b->smin),
                         a->bits);
 }
@@ -282,7 +282,7 @@ ValueRange range_rem(const ValueRange *a, const ValueRange *b, bool is_signed)
         return b->umin ? range_unsigned(0, MIN(a->umax, b->umax - 1), a->bits) : range_full(a->bits);
     if (b->smin <= 0)
         return range_full(a->bits);
-    // As far from zero as what is divided, on the same side, but nearer than the divisor.
+    // The remainder has the dividend's sign, and its magnitude is at most the dividend's and less than the divisor.
     int64_t most = b->smax - 1;
     return range_signed(a->smin < 0 ? MAX(a->smin, -most) : 0, a->smax > 0 ? MIN(a->smax, most) : 0, a->bits);
 }
@@ -306,7 +306,7 @@ ValueRange range_shl(const ValueRange *a, const ValueRange *count)
 
 ValueRange range_shr(const ValueRange *a, const ValueRange *count, bool is_signed)
 {
-    // By so much at least and at most; what is shifted out is gone, or all sign.
+    // Bounds of the shift count, clamped; a signed shift by `bits` or more leaves only the sign.
     uint32_t least_n = (uint32_t)MIN(count->umin, (uint64_t)a->bits - is_signed);
     uint32_t most_n = (uint32_t)MIN(count->umax, (uint64_t)a->bits - is_signed);
     if (!is_signed && least_n == a->bits)
@@ -350,7 +350,7 @@ ValueRange range_abs(const ValueRange *a)
 {
     if (a->smin >= 0)
         return *a;
-    // That of the least number is itself.
+    // The magnitude of the least number is the least number itself.
     if (a->smin == least(a->bits))
         return range_unsigned(0, sign_of(a), a->bits);
     return range_signed(a->smax < 0 ? -a->smax : 0, MAX(-a->smin, a->smax), a->bits);

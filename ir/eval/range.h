@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Value ranges: known bits, an unsigned and a signed interval of a value of up to 64 bits, as LLVM's KnownBits and
-// ConstantRange. The three domains are kept together, and each one narrows the others.
+// Value ranges: known bits, an unsigned and a signed interval of a value of up to 64 bits, like LLVM's KnownBits and
+// ConstantRange. The three domains form one range, and each domain narrows the others.
 #ifndef ORI_RANGE_H
 #define ORI_RANGE_H
 
@@ -8,7 +8,7 @@
 
 typedef struct ValueRange {
     uint32_t bits;         // 1 to 64
-    uint64_t zeros, ones;  // the bits that are known to be 0, and to be 1; none above `bits`
+    uint64_t zeros, ones;  // bits known to be 0, bits known to be 1; none above `bits`
     uint64_t umin, umax;   // bounds of the unsigned number
     int64_t smin, smax;    // bounds of the signed number
 } ValueRange;
@@ -22,10 +22,10 @@ static inline int64_t sign_extended(uint64_t x, uint32_t bits) { return (int64_t
 ValueRange range_full(uint32_t bits);
 static inline bool range_is_full(const ValueRange *r)
 {
-    return !r->zeros && !r->ones && !r->umin && r->umax == low_ones(r->bits) && r->smin == -r->smax - 1 &&
+    return !r->zeros && !r->ones && !r->umin && r->umax == low_ones(r->bits) && r->smin == ~r->smax &&
            r->smax == (int64_t)low_ones(r->bits - 1);
 }
-// True if all values of the range are in the other one.
+// True if the other range contains all values of this range.
 bool range_is_within(const ValueRange *r, const ValueRange *in);
 ValueRange range_constant(uint64_t x, uint32_t bits);
 ValueRange range_of_bits(uint64_t zeros, uint64_t ones, uint32_t bits);
@@ -55,16 +55,17 @@ ValueRange range_max(const ValueRange *a, const ValueRange *b, bool is_signed);
 ValueRange range_div(const ValueRange *a, const ValueRange *b, bool is_signed);
 ValueRange range_rem(const ValueRange *a, const ValueRange *b, bool is_signed);
 ValueRange range_abs(const ValueRange *a);
-// |a - b|, as an unsigned number.
+// Returns the range of |a - b| as an unsigned number.
 ValueRange range_distance(const ValueRange *a, const ValueRange *b, bool is_signed);
-// Returns the range of the low `bits` bits, or of the value extended to so many.
+// Returns the range of the low `bits` bits, or of the value extended to `bits` bits.
 ValueRange range_resize(const ValueRange *a, uint32_t bits, bool is_signed);
 
 /* transfer.c */
 // True if the opcode and types of a decoded instruction have a transfer function.
 bool range_has_transfer(const Eval *e);
-// Returns the range of the first result of an instruction that has one, by the ranges of its inputs. It has as many
-// bits as the instruction computes, as Value does; a wider register holds them extended by the sign of the first type.
+// Returns the range of the first result of an instruction that has a transfer function, from the ranges of its inputs.
+// The range has as many bits as the instruction computes; a wider register holds them extended by the sign of the first
+// type.
 ValueRange range_transfer(const Eval *e, const ValueRange *in);
 
 #endif

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 // Floating point in integer arithmetic.
 //
-// Operands are taken apart into Numbers whose significand fills 64 bits, the exact result is formed, and encode()
-// rounds it once. Of a result that needs more than 64 bits the lowest bit kept is sticky: set if any bit lost was, too.
-// Rounding only asks whether what it cuts off is nothing, less than half of the last place, half or more, and no format
-// has more than 53 bits, so that the lowest bit is always right of the half.
+// Operands are unpacked into Numbers with a significand of 64 bits, the exact result is computed, and encode() rounds
+// it once. If a result needs more than 64 bits, its lowest bit is sticky: set if any lost bit was set. Rounding only
+// distinguishes a remainder of zero, less than half of the last place, half, or more. No format has more than 53 bits,
+// so the sticky bit is always right of the half.
 //
 // Arithmetic is written once for all formats, with the format as a value, and compiled three times: for f32 and f64,
-// which are called most and where all that depends on the format folds to constants, and for any.
+// the most frequent ones, so that all code that depends on the format folds to constants, and for any format.
 #include "ir/eval/softfloat.h"
 
 #define KERNEL static inline __attribute__((always_inline))
@@ -16,8 +16,8 @@
 
 __extension__ typedef unsigned __int128 uint128_t;
 
-// PTX says of no NaN of f32 which one it is, and that instructions keep the payloads of f64, which is not done here:
-// eval_foldable() lets no NaN of f64 pass. 0x7fffffff is what the machines make; tf32 has its upper end.
+// PTX does not specify the NaN of f32. For f64 it requires that instructions keep the payload; this code does not keep
+// it, and eval_foldable() rejects every NaN of f64. GPUs make 0x7fffffff; tf32 has the upper bits of that.
 const Format format_f16 = {5, 10, 0, false, 0x7fff};
 const Format format_bf16 = {8, 7, 0, false, 0x7fff};
 const Format format_tf32 = {8, 10, 13, false, 0x7fffe000};
@@ -26,7 +26,7 @@ const Format format_f64 = {11, 52, 0, false, 0x7ff8000000000000};
 const Format format_e4m3 = {4, 3, 0, true, 0x7f};
 const Format format_e5m2 = {5, 2, 0, false, 0x7f};
 
-// Makes float_xxx() of the kernel xxx_in(). The three are functions of their own, so that none saves registers for
+// Makes float_xxx() of the kernel xxx_in(). The three variants are separate functions, so that none saves registers for
 // another.
 #define COMPILE(type, name, params, ...)                                                           \
     static NOINLINE type name##_f32 params { return (void)f, name##_in(format_f32, __VA_ARGS__); } \
@@ -43,7 +43,7 @@ const Format format_e5m2 = {5, 2, 0, false, 0x7f};
 
 KERNEL uint64_t ones(uint32_t n) { return ((uint64_t)1 << n) - 1; }  // n < 64
 
-// All but the sign, in the low end. Magnitudes are ordered like the numbers that they stand for.
+// Returns all bits but the sign, shifted to the low end. Magnitudes have the order of the numbers that they encode.
 KERNEL uint64_t magnitude(Format f, uint64_t a) { return a >> f.unused_bits & ones(f.exp_bits + f.frac_bits); }
 KERNEL bool is_negative(Format f, uint64_t a) { return a >> (f.unused_bits + f.exp_bits + f.frac_bits) & 1; }
 KERNEL uint64_t compose(Format f, bool negative, uint64_t m)
@@ -51,14 +51,14 @@ KERNEL uint64_t compose(Format f, bool negative, uint64_t m)
     return ((uint64_t)negative << (f.exp_bits + f.frac_bits) | m) << f.unused_bits;
 }
 
-// The first magnitude that is no finite number: infinity, or NaN where there is none.
+// Returns the first magnitude that is not a finite number: infinity, or NaN if the format has no infinity.
 KERNEL uint64_t limit(Format f) { return f.no_inf ? ones(f.exp_bits + f.frac_bits) : ones(f.exp_bits) << f.frac_bits; }
 KERNEL bool is_nan(Format f, uint64_t m) { return m > limit(f) || (f.no_inf && m == limit(f)); }
 KERNEL uint64_t infinity(Format f, bool negative) { return compose(f, negative, limit(f) - f.no_inf); }
 
 KERNEL int32_t bias(Format f) { return (1 << (f.exp_bits - 1)) - 1; }
 
-// s * 2^-n, the lowest bit set if any bit was lost.
+// Returns s * 2^-n, with the lowest bit set if any bit was lost.
 KERNEL uint64_t shift_sticky(uint64_t s, uint32_t n)
 {
     n = n < 63 ? n : 63;
@@ -72,7 +72,7 @@ KERNEL uint128_t shift_sticky_wide(uint128_t s, uint32_t n)
 
 /* -- Numbers -------------------------------------------------------------------------------------------- */
 
-// Of a finite magnitude, not 0.
+// Unpacks a finite magnitude that is not 0.
 KERNEL Number unpack(Format f, bool negative, uint64_t m)
 {
     uint64_t frac = m & ones(f.frac_bits);
@@ -84,10 +84,10 @@ KERNEL Number unpack(Format f, bool negative, uint64_t m)
     return (Number){negative, false, exp, (frac | (uint64_t)1 << f.frac_bits) << (63 - f.frac_bits)};
 }
 
-// s * 2^-n as an integer, rounded; 0 < n < 64.
+// Returns s * 2^-n as an integer, rounded; 0 < n < 64.
 KERNEL uint64_t shift_rounding(uint64_t s, uint32_t n, bool negative, Rounding r)
 {
-    uint64_t half = (uint64_t)1 << (n - 1), up = 0;  // up + what is cut off reaches 2^n if the integer is one more
+    uint64_t half = (uint64_t)1 << (n - 1), up = 0;  // the integer is one more if up + the cut bits reach 2^n
     switch (r) {
     case ROUND_NEAREST_EVEN: up = half - 1 + (s >> n & 1); break;
     case ROUND_NEAREST_AWAY: up = half; break;
@@ -98,11 +98,11 @@ KERNEL uint64_t shift_rounding(uint64_t s, uint32_t n, bool negative, Rounding r
     return (s >> n) + (((s & ones(n)) + up) >> n);
 }
 
-// The format's number nearest to (-1)^negative * sig * 2^exp; the top bit of sig is set, the lowest is sticky.
+// Returns the format's number nearest to (-1)^negative * sig * 2^exp; the top bit of sig is set, the lowest is sticky.
 KERNEL uint64_t encode(Format f, bool negative, int32_t exp, uint64_t sig, Rounding r, bool finite)
 {
     exp += bias(f) + 63;
-    if (RARELY(exp < 1)) {  // subnormal, if rounding does not make it a normal number
+    if (RARELY(exp < 1)) {  // subnormal, unless rounding gives a normal number
         sig = shift_sticky(sig, (uint32_t)(1 - exp));
         exp = 1;
     }
@@ -118,13 +118,13 @@ KERNEL uint64_t encode(Format f, bool negative, int32_t exp, uint64_t sig, Round
     return compose(f, negative, limit(f) - 1);
 }
 
-// A result that is exactly zero, of terms that are not.
+// Returns the zero that a sum of nonzero terms gives.
 KERNEL uint64_t cancelled(Format f, Rounding r) { return compose(f, r == ROUND_DOWN, 0); }
 
 /* -- Sums ----------------------------------------------------------------------------------------------- */
 
-// The sum of two numbers of at most 53 bits, so that bits of the smaller one are only lost where the exponents differ
-// by more than 10. Then at most one leading bit cancels, and those lost stay right of the half.
+// Returns the sum of two numbers of at most 53 bits: bits of the smaller one are lost only if the exponents differ by
+// more than 10. Then at most one leading bit cancels, and the lost bits stay right of the half.
 KERNEL uint64_t sum(Format f, Number a, Number b, Rounding r)
 {
     bool swap = a.exp != b.exp ? a.exp < b.exp : a.sig < b.sig;
@@ -137,7 +137,7 @@ KERNEL uint64_t sum(Format f, Number a, Number b, Rounding r)
     return encode(f, big.negative, big.exp + 1 - n, s << n, r, false);
 }
 
-// One of the terms is infinite or NaN.
+// Returns the sum if one of the terms is infinite or NaN.
 KERNEL uint64_t sum_special(Format f, bool neg_a, uint64_t a, bool neg_b, uint64_t b)
 {
     if (is_nan(f, a) || is_nan(f, b) || (a == b && neg_a != neg_b))
@@ -145,7 +145,7 @@ KERNEL uint64_t sum_special(Format f, bool neg_a, uint64_t a, bool neg_b, uint64
     return infinity(f, a > b ? neg_a : neg_b);
 }
 
-// One of the terms is 0.
+// Returns the sum if one of the terms is 0.
 KERNEL uint64_t sum_zero(Format f, bool neg_a, uint64_t a, bool neg_b, uint64_t b, Rounding r)
 {
     if (a || b)
@@ -168,10 +168,10 @@ COMPILE(uint64_t, add, (const Format *f, uint64_t a, uint64_t b, Rounding r), a,
 
 /* -- Products ------------------------------------------------------------------------------------------- */
 
-// Whether a product fits 64 bits. The significands are then in the upper 32.
+// True if a product fits 64 bits; the significands are then in the upper 32.
 KERNEL bool is_narrow(Format f) { return f.frac_bits < 32; }
 
-// The product, exact if it fits 64 bits.
+// Returns the product, exact if it fits 64 bits.
 KERNEL Number product(Format f, Number a, Number b)
 {
     Number p = {a.negative != b.negative, false, a.exp + b.exp + 64, 0};
@@ -187,7 +187,7 @@ KERNEL Number product(Format f, Number a, Number b)
     return p;
 }
 
-// An operand is infinite or NaN.
+// Returns the product if an operand is infinite or NaN.
 KERNEL uint64_t product_special(Format f, bool negative, uint64_t a, uint64_t b)
 {
     return is_nan(f, a) || is_nan(f, b) || !a || !b ? f.nan : infinity(f, negative);
@@ -207,7 +207,7 @@ KERNEL uint64_t mul_in(Format f, uint64_t x, uint64_t y, Rounding r)
 
 COMPILE(uint64_t, mul, (const Format *f, uint64_t a, uint64_t b, Rounding r), a, b, r)
 
-// a * b + c with a product of up to 106 bits: like sum() in twice the width.
+// Returns a * b + c for a product of up to 106 bits: like sum() in twice the width.
 KERNEL uint64_t fma_wide(Format f, Number a, Number b, Number c, Rounding r)
 {
     bool negative = a.negative != b.negative;
@@ -233,7 +233,7 @@ KERNEL uint64_t fma_wide(Format f, Number a, Number b, Number c, Rounding r)
     return encode(f, negative, exp + 64 - (int32_t)n, (uint64_t)(p >> 64) | ((uint64_t)p != 0), r, false);
 }
 
-// An operand is infinite or NaN.
+// Returns a * b + c if an operand is infinite or NaN.
 KERNEL uint64_t fma_special(Format f, bool neg_p, uint64_t a, uint64_t b, bool neg_c, uint64_t c)
 {
     bool infinite = a >= limit(f) || b >= limit(f);
@@ -302,8 +302,8 @@ KERNEL uint64_t sqrt_in(Format f, uint64_t x, Rounding r)
     if (a >= limit(f))
         return infinity(f, false);
     Number m = unpack(f, false, a);
-    // Of a significand with an even exponent each two bits, then zeros, give a bit of the root, the first of which
-    // is 1. One more than the format has says whether the rest is half or more.
+    // With an even exponent, each two bits of the significand, then zeros, give a bit of the root; the first one is 1.
+    // One bit more than the format has determines if the rest is half or more.
     uint32_t odd = m.exp & 1, n = f.frac_bits + 2u;
     int32_t exp = (m.exp + (int32_t)odd) / 2 - 32;
     uint64_t bits = m.sig >> odd, root = 0, rest = 0;
@@ -320,7 +320,7 @@ KERNEL uint64_t sqrt_in(Format f, uint64_t x, Rounding r)
 
 COMPILE(uint64_t, sqrt, (const Format *f, uint64_t a, Rounding r), a, r)
 
-/* -- Numbers as they are -------------------------------------------------------------------------------- */
+/* -- Classes and constants ------------------------------------------------------------------------------ */
 
 FloatClass float_class(const Format *f, uint64_t a)
 {
@@ -339,7 +339,7 @@ uint64_t float_flush(const Format *f, uint64_t a)
     return magnitude(*f, a) >> f->frac_bits ? a : compose(*f, is_negative(*f, a), 0);
 }
 
-// That of two numbers is that of their magnitudes with the sign as a sign.
+// Compares magnitudes with their signs as signed integers.
 KERNEL FloatOrder compare_in(Format f, uint64_t x, uint64_t y)
 {
     uint64_t a = magnitude(f, x), b = magnitude(f, y);
@@ -367,14 +367,14 @@ uint64_t float_convert(const Format *from, const Format *to, uint64_t a, Roundin
     return encode(*to, negative, n.exp, n.sig, r, finite);
 }
 
-// The nearest integer to |n|, which is less than 2^64.
+// Returns the nearest integer to |n|, which is less than 2^64.
 static uint64_t nearest_integer(Number n, Rounding r)
 {
     if (n.exp == 0)
         return n.sig;
     uint32_t shift = (uint32_t)-n.exp;
     if (shift > 63) {
-        n.sig = shift_sticky(n.sig, shift - 63);  // it is less than 1 and has no low bits
+        n.sig = shift_sticky(n.sig, shift - 63);  // the number is below 1, and sig has no low bits
         shift = 63;
     }
     return shift_rounding(n.sig, shift, n.negative, r);
@@ -386,7 +386,7 @@ uint64_t float_integral(const Format *f, uint64_t a, Rounding r)
     bool negative = is_negative(*f, a);
     if (is_nan(*f, m))
         return f->nan;
-    if (!m || m >> f->frac_bits >= (uint64_t)(bias(*f) + f->frac_bits))  // an integer as it is, or infinite
+    if (!m || m >> f->frac_bits >= (uint64_t)(bias(*f) + f->frac_bits))  // an integer already, or infinite
         return compose(*f, negative, m);
     uint64_t whole = nearest_integer(unpack(*f, negative, m), r);
     if (!whole)
@@ -403,7 +403,7 @@ uint64_t float_to_integer(const Format *f, uint64_t a, Rounding r, uint32_t bits
     if (*nan || !m)
         return 0;
     uint64_t mask = UINT64_MAX >> (64 - bits);
-    uint64_t most = is_signed ? (mask >> 1) + negative : negative ? 0 : mask;  // how far from 0 it reaches
+    uint64_t most = is_signed ? (mask >> 1) + negative : negative ? 0 : mask;  // the greatest magnitude of this sign
     uint64_t whole = UINT64_MAX;
     if (m < limit(*f)) {
         Number n = unpack(*f, negative, m);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-// Floating point in integer arithmetic: the same bits on any machine and under any compiler flag. Formats of up to 64
-// bits; numbers are bits in the low end of a uint64_t, the rest 0. PTX ISA, "Floating Point Instructions" and "Half
-// Precision Floating Point Instructions".
+// Floating point in integer arithmetic: the same bits on any machine and under any compiler flag. Formats have up to 64
+// bits; a number is stored in the low bits of a uint64_t, the rest is 0. PTX ISA, "Floating Point Instructions" and
+// "Half Precision Floating Point Instructions".
 //
-// NaN operands give the format's canonical NaN (Format.nan) in all functions but float_quiet(); results are rounded
-// once. Subnormals are numbers like others: who wants `.ftz` flushes operands and result with float_flush(). Nothing
-// here has state or fails.
+// A NaN operand gives the format's canonical NaN (Format.nan) in all functions but float_quiet(). Each result is
+// rounded once. Subnormals are not flushed: for `.ftz` the caller flushes operands and result with float_flush(). No
+// function has state or fails.
 #ifndef ORI_SOFTFLOAT_H
 #define ORI_SOFTFLOAT_H
 
@@ -21,15 +21,15 @@ typedef enum {
 } Rounding;
 
 typedef struct Format {
-    uint8_t exp_bits, frac_bits;  // stored ones; the sign is the bit above them
-    uint8_t unused_bits;          // below the fraction, always 0: tf32 lives in the upper end of 32 bits
-    bool no_inf;   // the topmost exponent has numbers, but for the fraction of ones only, which is NaN (e4m3)
-    uint64_t nan;  // the canonical one
+    uint8_t exp_bits, frac_bits;  // stored bits; the sign is the bit above them
+    uint8_t unused_bits;          // below the fraction, always 0: tf32 is in the upper bits of 32
+    bool no_inf;                  // e4m3: the largest exponent has numbers, except that a fraction of all ones is NaN
+    uint64_t nan;                 // canonical NaN
 } Format;
 
 extern const Format format_f16, format_bf16, format_tf32, format_f32, format_f64, format_e4m3, format_e5m2;
 
-/* -- Numbers as they are -------------------------------------------------------------------------------- */
+/* -- Classes and constants ------------------------------------------------------------------------------ */
 
 typedef enum { FLOAT_ZERO, FLOAT_SUBNORMAL, FLOAT_NORMAL, FLOAT_INF, FLOAT_NAN } FloatClass;
 FloatClass float_class(const Format *f, uint64_t a);
@@ -37,7 +37,7 @@ static inline uint32_t float_bits(const Format *f) { return 1u + f->exp_bits + f
 static inline uint64_t float_sign(const Format *f) { return (uint64_t)1 << (float_bits(f) - 1); }
 uint64_t float_inf(const Format *f, bool negative);  // the largest number if the format has no infinity
 uint64_t float_max(const Format *f, bool negative);  // the largest finite number
-// 1.0
+// Returns 1.0.
 static inline uint64_t float_one(const Format *f)
 {
     return (((uint64_t)1 << (f->exp_bits - 1)) - 1) << (f->frac_bits + f->unused_bits);
@@ -47,7 +47,7 @@ static inline uint64_t float_quiet(const Format *f, uint64_t a)
 {
     return a | (uint64_t)1 << (f->frac_bits + f->unused_bits - 1);
 }
-// Subnormals become zeros of the same sign.
+// Replaces a subnormal by a zero of the same sign.
 uint64_t float_flush(const Format *f, uint64_t a);
 
 /* -- Arithmetic, rounded once --------------------------------------------------------------------------- */
@@ -63,30 +63,30 @@ FloatOrder float_compare(const Format *f, uint64_t a, uint64_t b);  // -0 and +0
 
 /* -- Conversion ----------------------------------------------------------------------------------------- */
 
-// From one format to another. What is too large becomes infinity or the largest number, as the rounding says; if
-// `finite`, always the largest number (infinity, too).
+// Converts between formats. A number that is too large gives infinity or the largest number, depending on the rounding;
+// if `finite`, it and infinity give the largest number.
 uint64_t float_convert(const Format *from, const Format *to, uint64_t a, Rounding r, bool finite);
-// To an integral value in the same format; a zero keeps the operand's sign, infinity stays.
+// Rounds to an integral value in the same format; a zero keeps the operand's sign, infinity stays.
 uint64_t float_integral(const Format *f, uint64_t a, Rounding r);
-// To an integer of 8 to 64 bits, in the low end of the result (sign bits are cut off above `bits`). What does not fit
-// becomes the nearest that does. NaN: *nan = true, and 0; what it becomes is the caller's to say.
+// Converts to an integer of 8 to 64 bits, in the low bits of the result (bits above `bits` are 0). A number out of
+// range gives the nearest integer in range. NaN gives *nan = true and 0; the caller replaces that result.
 uint64_t float_to_integer(const Format *f, uint64_t a, Rounding r, uint32_t bits, bool is_signed, bool *nan);
-// From an integer, of which the bits above `bits` do not count.
+// Converts from an integer; ignores the bits above `bits`.
 uint64_t float_from_integer(const Format *to, uint64_t a, uint32_t bits, bool is_signed, Rounding r);
 
 /* -- Building blocks for other functions ---------------------------------------------------------------- */
 
-// (-1)^negative * sig * 2^exp. `sig` has its top bit set, or is 0 for zero; `sticky`: the exact value lies a bit
-// further from zero, by less than 1 in the last place of sig.
+// The number (-1)^negative * sig * 2^exp. `sig` has its top bit set, or is 0 for zero. `sticky`: the exact value is
+// further from zero by less than 1 in the last place of sig.
 typedef struct Number {
     bool negative, sticky;
     int32_t exp;
     uint64_t sig;
 } Number;
 
-// A zero, a subnormal or a normal number, exactly.
+// Unpacks a zero, a subnormal or a normal number exactly.
 Number float_unpack(const Format *f, uint64_t a);
-// The nearest number of the format. If `finite`, what is too large becomes the largest number.
+// Returns the nearest number of the format. If `finite`, a number that is too large gives the largest number.
 uint64_t float_pack(const Format *f, Number n, Rounding r, bool finite);
 
 #endif

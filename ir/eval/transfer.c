@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT
-// Transfer functions: the range of an instruction's first result by the ranges of its inputs, one function per opcode
-// in a table, for what eval_run() computes. tests/proofs/ranges.c compares each with the evaluator.
+// Transfer functions: computes the range of an instruction's first result from the ranges of its inputs, one function
+// per opcode in a table, corresponding to eval_run(). tests/proofs/ranges.c compares each function with the evaluator.
 //
-// A function reads its inputs through operand(), which takes the bits that the instruction reads, and returns a range
-// of as many bits as the instruction computes. Results that eval_foldable() leaves open have the full range.
+// A function reads its inputs through operand(), which returns the range of the bits that the instruction reads. Its
+// result has as many bits as the instruction computes. Results that eval_foldable() rejects have the full range.
 #include "ir/eval/eval_internal.h"
 #include "ir/eval/range.h"
 
 /* -- Operands ------------------------------------------------------------------------------------------- */
 
-// Returns the range of the low `bits` bits. Nothing is known of an operand that has fewer.
+// Returns the range of the low `bits` bits; the full range for an operand that has fewer.
 static ValueRange low_bits(const ValueRange *in, uint32_t bits)
 {
     return in->bits < bits ? range_full(bits) : range_resize(in, bits, false);
@@ -28,7 +28,7 @@ static ValueRange extended(const Eval *e, const ValueRange *in, uint32_t bits)
 
 static bool is_single(const ValueRange *r) { return r->umin == r->umax; }
 
-// True if the lowest byte of a count is known.
+// Returns true and the value if the lowest byte of a count is known.
 static bool is_known_byte(const ValueRange *in, uint32_t *byte)
 {
     ValueRange low = low_bits(in, 8);
@@ -48,7 +48,7 @@ static ValueRange shifted_right(const ValueRange *x, uint32_t n, bool is_signed)
     return range_shr(x, &by, is_signed);
 }
 
-// Returns the range of the bits of `high` above those of `low`.
+// Returns the range of a value with the bits of `high` above those of `low`.
 static ValueRange concatenated(const ValueRange *high, const ValueRange *low)
 {
     uint32_t bits = high->bits + low->bits;
@@ -92,7 +92,7 @@ static ValueRange of_cvt(const Eval *e, const ValueRange *in)
     ValueRange x = low_bits(&in[0], e->from_bits);
     if (!e->sat)
         return range_resize(&x, e->bits, e->from_signed);
-    // Clamped in a type that has all numbers of both, but for large ones without a sign.
+    // Clamps as 64-bit signed numbers, which contain all values of both types except large unsigned ones.
     x = range_resize(&x, 64, e->from_signed);
     if (!e->from_signed && x.smin < 0)
         return range_full(e->bits);
@@ -162,7 +162,7 @@ static ValueRange of_mad_wide(const Eval *e, const ValueRange *in)
     return range_add(&product, &z);
 }
 
-// Returns the range of the product of factors of 24 bits, which has 48.
+// Returns the range of the product of 24-bit factors, 48 bits.
 static ValueRange product_24(const Eval *e, const ValueRange *in)
 {
     ValueRange x = low_bits(&in[0], 24), y = low_bits(&in[1], 24);
@@ -202,7 +202,7 @@ static ValueRange of_add_carry(const Eval *e, const ValueRange *in)
     return range_add(&sum, &carry);
 }
 
-// The difference a + ~b + carry.
+// Returns the range of a + ~b + carry.
 static ValueRange of_sub_carry(const Eval *e, const ValueRange *in)
 {
     ValueRange difference = of_sub(e, in), borrow = range_unsigned(0, e->nin > 2, e->bits);
@@ -293,7 +293,7 @@ static ValueRange of_clz(const Eval *e, const ValueRange *in)
     return range_unsigned(leading_zeros(x.umax, e->bits), leading_zeros(x.umin, e->bits), 32);
 }
 
-// -1 if no bit is found.
+// The result is -1 if no bit is found.
 static ValueRange of_bfind(const Eval *e, const ValueRange *in)
 {
     ValueRange x = operand(e, &in[0]);
@@ -401,11 +401,11 @@ static ValueRange of_cnot(const Eval *e, const ValueRange *in)
     return range_unsigned(x.umax == 0, x.umin == 0, e->bits);
 }
 
-// Bit by bit: the bits of the table that the known bits of the inputs leave.
+// Combines the table entries that are possible for the known bits of the inputs, bit by bit.
 static ValueRange of_lop3(const Eval *e, const ValueRange *in)
 {
     ValueRange x = operand(e, &in[0]), y = operand(e, &in[1]), z = operand(e, &in[2]);
-    uint64_t may[2] = {0, 0};  // where the result may be 0, and 1
+    uint64_t may[2] = {0, 0};  // bits of the result that may be 0, bits that may be 1
     if (!is_single(&in[3]))
         return range_full(e->bits);
     for (uint32_t k = 0; k < 8; k++)
@@ -454,7 +454,7 @@ static ValueRange of_prmt(const Eval *e, const ValueRange *in)
     return all;
 }
 
-// All ones, or 0.
+// The result is all ones or 0.
 static ValueRange of_set(const Eval *e, const ValueRange *in)
 {
     (void)in;

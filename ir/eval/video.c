@@ -2,29 +2,29 @@
 // Video instructions: PTX ISA 9.7.18, scalar ones (vadd vsub vabsdiff vmin vmax vshl vshr vmad vset) and those on two
 // halves or four bytes (vadd2 ... vset4).
 //
-// Their types and modifiers stand in the mnemonic's text, parts of operands and minus signs in the shape; both are read
-// once, into these fields:
+// The mnemonic's text contains types and modifiers, the shape contains parts of operands and minus signs. Decoding
+// reads both into these fields:
 //     is_signed, from_signed   of d (unsigned for vset) and a
-//     select[3]                flags: what else is signed, vmad's signs
-//     scalar: select[0] to [2] part of d, a, b; extra: how far vmad shifts right
-//     packed: parts, from_bits; select[0] mask of parts of d; extra: four bits for each part of a and b, lowest first,
-//             which of the 32 / from_bits * 2 parts of b:a it is, those of b in the upper half
+//     select[3]                flags: signs of b and c, signs of vmad's terms, .po
+//     scalar: select[0] to [2] part of d, a, b; extra: right shift of vmad
+//     packed: parts, from_bits; select[0] mask of parts of d; extra: four bits for each part of a and b, lowest first:
+//             its index among the 32 / from_bits * 2 parts of b:a, those of b in the upper half
 //     combine, cmp, mode       secondary operation, comparison, .clamp or .wrap
 //
-// The ISA leaves some of it open. It is computed as follows, but not folded:
-//     - A primary result that the type of d cannot hold, not saturated, goes into .min or .max: as 32 bits of d's type.
-//       Into the sum of a packed .add: as it is.
+// The ISA leaves the following open. It is computed as follows, but not folded:
+//     - A primary result that does not fit the type of d, without .sat, enters .min or .max as 32 bits of d's type,
+//       and into the sum of a packed .add as it is.
 //     - vshl.sat saturates the exact result, however long.
-//     - vmad saturates by the sign of the result, as the operands give it, also where the type of d is another; and the
-//       exact result, also where that needs more than 64 bits (unsigned a and b, and a minus).
-//     - vmad of unsigned a and b subtracts an unsigned c (the ISA's table) and not a signed one (its pseudocode), which
-//       .sat and the shifts tell apart.
-// What is outside of the ISA's syntax does not decode: c where nothing uses it, a minus elsewhere than in vmad.
+//     - vmad saturates by the sign of the result that the operands determine, even if the type of d differs; and the
+//       exact result, even if that needs more than 64 bits (unsigned a and b, and a minus).
+//     - vmad of unsigned a and b subtracts an unsigned c (the ISA's table) and not a signed one (its pseudocode); .sat
+//       and the shifts show the difference.
+// Forms outside the ISA's syntax do not decode: an unused c, a minus except in vmad.
 #include "ir/eval/eval_internal.h"
 
 __extension__ typedef __int128 Wide;
 
-enum { WHOLE = 0, BYTE = 0x10, HALF = 0x20 };  // a part: one of these, and which one in the lowest bits
+enum { WHOLE = 0, BYTE = 0x10, HALF = 0x20 };  // a part: one of these, and its index in the lowest bits
 
 enum { B_SIGNED = 1, C_SIGNED = 2, FINAL_SIGNED = 4, MINUS_PRODUCT = 8, MINUS_C = 16, PLUS_ONE = 32 };
 
@@ -43,7 +43,7 @@ static int64_t part_of(uint64_t a, uint32_t select, bool is_signed)
     return extend((uint32_t)a >> part_at(select), part_bits(select), is_signed);
 }
 
-// `a` with `x` in the place of the bits from `at` on.
+// Returns `a` with its bits from `at` on replaced by `x`.
 static uint64_t insert(uint64_t a, uint64_t x, uint32_t at, uint32_t bits)
 {
     uint64_t mask = mask_of(bits) << at;
@@ -66,7 +66,7 @@ static bool compare(uint32_t cmp, int64_t a, int64_t b)
 
 static uint32_t shift_amount(const Eval *e, int64_t b) { return (uint32_t)(e->mode == MOD_WRAP ? b & 31 : MIN(b, 32)); }
 
-// Of operands of 32 bits at most, exactly.
+// Returns the exact primary result of operands of at most 32 bits.
 static Wide primary(const Eval *e, int64_t a, int64_t b)
 {
     switch (e->op) {
@@ -154,7 +154,7 @@ static void run_packed(const Eval *e, const Value *in, Value *out)
 
 /* -- Reading the mnemonic ------------------------------------------------------------------------------- */
 
-// What kind of instruction it is.
+// Kinds of instructions.
 enum { SET = 1, SHIFT = 2, MULTIPLY = 4 };
 
 static uint32_t kind_of(Opcode op)
@@ -191,7 +191,7 @@ static uint32_t parts_of(Opcode op)
     }
 }
 
-// A modifier of the mnemonic; each at most once.
+// Reads a modifier of the mnemonic; false if it is unknown or repeated.
 static bool read_modifier(Str part, Eval *e)
 {
     Mod mod = mod_find(part.text, part.len, 1u << MC_OP | 1u << MC_CMP | 1u << MC_MODE | 1u << MC_SAT);
@@ -220,7 +220,7 @@ static bool read_modifier(Str part, Eval *e)
     return !again;
 }
 
-// Of d, a and b; vset has none for d, which is unsigned.
+// Reads the types of d, a and b, and the modifiers; vset has no type for d, which is unsigned.
 static bool read_mnemonic(Str suffix, Eval *e)
 {
     uint32_t kind = kind_of(e->op), n = kind & SET ? 1 : 0;
@@ -247,10 +247,10 @@ static bool read_mnemonic(Str suffix, Eval *e)
 
 typedef struct Place {
     bool minus;
-    Str select;  // behind the dot; empty = none
+    Str select;  // after the dot; empty = none
 } Place;
 
-// An operand: `%`, `%.b0`, `-%.h1`.
+// Reads an operand: `%`, `%.b0`, `-%.h1`.
 static bool read_place(const char *p, const char *end, Place *place)
 {
     *place = (Place){.minus = p < end && *p == '-'};
@@ -275,7 +275,7 @@ static bool read_places(Str shape, Place *places, uint32_t n)
     return true;
 }
 
-// b0 to b3, h0, h1.
+// Reads a part: b0 to b3, h0, h1.
 static bool read_part(Str s, uint8_t *select)
 {
     *select = WHOLE;
@@ -288,7 +288,7 @@ static bool read_part(Str s, uint8_t *select)
     return which < n;
 }
 
-// The parts' digits, highest first: into four bits each, lowest first. Each is less than `limit`.
+// Reads the digits of parts, highest first, into four bits each, lowest first. Each digit is less than `limit`.
 static bool read_digits(Str s, uint32_t parts, uint32_t limit, uint32_t *digits)
 {
     *digits = 0;
@@ -302,7 +302,7 @@ static bool read_digits(Str s, uint32_t parts, uint32_t limit, uint32_t *digits)
     return s.len <= parts + 1;
 }
 
-// Which parts of d are written: their numbers, descending.
+// Reads the written parts of d: their numbers, descending.
 static bool read_mask(Str s, uint32_t parts, uint8_t *mask)
 {
     uint32_t digits, last = parts;
@@ -329,7 +329,7 @@ static bool read_selected(Str s, uint32_t parts, uint32_t otherwise, uint32_t *d
 
 /* -- Decoding ------------------------------------------------------------------------------------------- */
 
-// Whether the primary result always is a number of d's type, of as many bits as the operands have at most.
+// True if the primary result always fits d's type, with at most as many bits as the operands.
 static bool always_fits(const Eval *e)
 {
     bool alike = e->from_signed == !!(e->select[3] & B_SIGNED);
@@ -369,7 +369,7 @@ static bool decode_scalar(Eval *e, const Place *places)
 static bool decode_vmad(Eval *e, const Place *places)
 {
     bool minus_product = places[1].minus != places[2].minus, minus_c = e->nin == 3 && places[3].minus;
-    bool factors = e->from_signed || e->select[3] & B_SIGNED;  // which of them are signed
+    bool factors = e->from_signed || e->select[3] & B_SIGNED;  // a factor is signed
     bool product = factors || minus_product, final = product || minus_c;
     if (e->nin != 3 || places[0].select.len || !read_part(places[1].select, &e->select[1]) ||
         !read_part(places[2].select, &e->select[2]))

@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: MIT
-// What happens later: copies to and from shared memory, and the barriers in memory that count them. PTX ISA 9.7.9.25
-// (cp.async, cp.async.bulk), 9.7.13.15 (mbarrier).
+// Runs asynchronous copies to and from shared memory, and the mbarriers that count them. PTX ISA 9.7.9.25 (cp.async,
+// cp.async.bulk), 9.7.13.15 (mbarrier).
 //
-// A copy is checked where it stands, but made as late as may be, so that a missing wait is seen: by the wait for its
-// group, by a look at the mbarrier that it reports to (mbarrier.test_wait, .try_wait), or when its thread ends. Until
-// then neither end of it has been touched. Copies of a thread are made in their order, an mbarrier's arrival among them
-// (cp.async.mbarrier.arrive).
+// A copy is checked at its issue and made as late as possible, so that a missing wait shows. The wait for its group
+// makes the copy, or a test of the mbarrier to which the copy reports (mbarrier.test_wait, .try_wait), or the end of
+// its thread. Until then neither source nor destination is touched. Copies of a thread and its cp.async.mbarrier.arrive
+// are made in program order.
 //
-// A thread that looks at an mbarrier in vain lets the other warps go on.
+// A warp yields to the other warps after a test of an mbarrier that fails.
 //
-// An mbarrier is 64 bits in shared memory, which nobody but these instructions may read:
-//     0 to 19    arrivals still to come in this phase
-//     20 to 39   arrivals of each later phase
-//     40 to 60   bytes still to come, a signed number
+// An mbarrier is 64 bits in shared memory, which only these instructions may read:
+//     0 to 19    pending arrivals of this phase
+//     20 to 39   expected arrivals of each later phase
+//     40 to 60   pending bytes, a signed number
 //     61, 62     number of the phase
-//     63         1: it was initialized and not invalidated
-// The state that an arrival gives is that word as it was before.
+//     63         1: initialized and not invalidated
+// The state that an arrival returns is this word before the arrival.
 //
-// Decided here, since the ISA calls it undefined: arrivals beyond the count, a state that is older than the last phase,
-// and mbarrier operations on anything else are faults. Not here: multicast, tensor maps, reductions, st.async.
+// Faults, since undefined in the ISA: arrivals beyond the count, a state older than the last phase, and mbarrier
+// operations on other memory. Not supported: multicast, tensor maps, reductions, st.async.
 #include "ir/eval/eval_internal.h"
 #include "ir/machine/machine_internal.h"
 
@@ -55,7 +55,7 @@ static uint64_t pack(Mbarrier b)
            (uint64_t)b.valid << 63;
 }
 
-// What is wrong with the change; NULL: nothing, and it was made.
+// Adds arrivals and bytes to an mbarrier, and completes its phase. Returns NULL, or a description of the error.
 static const char *change(Span at, uint32_t arrivals, int32_t bytes, bool drop)
 {
     Mbarrier b = unpack(span_load(at, 0, 8));
@@ -82,17 +82,17 @@ static const char *change(Span at, uint32_t arrivals, int32_t bytes, bool drop)
 typedef struct Copy Copy;
 struct Copy {
     Copy *next;
-    Span to;  // no bytes: it is an arrival
+    Span to;  // no bytes: the entry is an arrival
     Span from;
-    uint32_t bytes, zeros;  // behind the bytes
+    uint32_t bytes, zeros;  // zeros: number of zero bytes after the copied ones
     uint32_t group;
-    Span barrier;  // that it reports to; no bytes = none
+    Span barrier;  // mbarrier to which the copy reports; no bytes = none
 };
 
-// In the order of the program.
+// The copies of a lane in program order.
 typedef struct Queue {
     Copy *first, **end;
-    uint32_t group;  // that is open
+    uint32_t group;  // the open group
 } Queue;
 
 typedef enum { QUEUE_PLAIN, QUEUE_BULK, QUEUES } QueueKind;
@@ -129,17 +129,17 @@ static void push(Run *r, QueueKind kind, uint32_t lane, Copy copy)
     q->end = &p->next;
 }
 
-// What is wrong with its report; NULL = nothing.
+// Makes a copy or an arrival, and reports to its mbarrier. Returns NULL, or a description of the error.
 static const char *make_copy(const Copy *p)
 {
     if (!p->to.bytes)
         return change(p->barrier, 1, 0, false);
-    span_copy(p->to, p->from, p->bytes);  // definedness of the zeroes was noted at the issue
+    span_copy(p->to, p->from, p->bytes);  // the issue set the definedness of the zeroes
     span_zero(p->to, p->bytes, p->zeros);
     return p->barrier.bytes ? change(p->barrier, 0, -(int32_t)p->bytes, false) : NULL;
 }
 
-// The first copy of a queue, which goes.
+// Removes the first copy from a queue and makes it. Returns the result of make_copy().
 static const char *make_first(Copies *copies, Queue *q)
 {
     Copy *p = q->first;
@@ -151,7 +151,7 @@ static const char *make_first(Copies *copies, Queue *q)
     return make_copy(p);
 }
 
-// The copies of a lane up to one that lies behind all that must be made.
+// Makes the copies of a lane before `end`. False after a fault.
 static bool make_until(Run *r, const Group *g, const Code *c, uint32_t lane, QueueKind kind, const Copy *end)
 {
     Copies *copies = copies_of(r);
@@ -164,7 +164,7 @@ static bool make_until(Run *r, const Group *g, const Code *c, uint32_t lane, Que
     return true;
 }
 
-// Until at most `open` groups are left that were closed; 0, and `all`: those of the open group, too.
+// Makes copies until at most `open` closed groups are left; with `all`, makes all copies. False after a fault.
 static bool wait_groups(Run *r, const Group *g, const Code *c, uint32_t lane, QueueKind kind, uint32_t open, bool all)
 {
     const Queue *q = &copies_of(r)->queues[kind][lane];
@@ -174,7 +174,8 @@ static bool wait_groups(Run *r, const Group *g, const Code *c, uint32_t lane, Qu
     return make_until(r, g, c, lane, kind, p);
 }
 
-// All that reports to a barrier, in all threads of the cluster, and what comes before it in its thread.
+// Makes the copies that report to an mbarrier, in all threads of the cluster, and all earlier copies of these threads.
+// False after a fault.
 static bool make_for_barrier(Run *r, const Group *g, const Code *c, const uint8_t *barrier)
 {
     Warp *const here = r->warp;
@@ -204,19 +205,19 @@ void async_end(Warp *w, Mask lanes)
 
 /* -- Instructions on barriers --------------------------------------------------------------------------- */
 
-// eval.extra
+// Flags of eval.extra
 enum {
     F_PARITY = 1,
     F_DROP = 2,
-    F_EXPECT = 4,       // bytes
-    F_NO_COMPLETE = 8,  // an arrival that must not end the phase
+    F_EXPECT = 4,       // the operand is a number of expected bytes
+    F_NO_COMPLETE = 8,  // the arrival must not complete the phase
     F_NOINC = 16,
-    F_COMPLETE = 32,  // bytes
+    F_COMPLETE = 32,  // completes bytes at an mbarrier
     F_ALL = 64,
     F_BULK = 128,
     F_TO_SHARED = 256,
     F_FROM_SHARED = 512,
-    F_TO_CLUSTER = 1024,  // besides F_TO_SHARED
+    F_TO_CLUSTER = 1024,  // with F_TO_SHARED
 };
 
 // Returns the bytes of an mbarrier at an address of a space; no bytes after a fault.
@@ -277,7 +278,7 @@ static bool run_inval(Run *r, Group *g, const Code *c)
     return true;
 }
 
-// mbarrier.expect_tx, mbarrier.complete_tx.
+// Runs mbarrier.expect_tx and mbarrier.complete_tx.
 static bool run_expect(Run *r, Group *g, const Code *c)
 {
     FOR_LANES(g->lanes, lane) {
@@ -311,7 +312,7 @@ static bool run_arrive(Run *r, Group *g, const Code *c)
     return true;
 }
 
-// mbarrier.test_wait, mbarrier.try_wait: both look once.
+// Runs mbarrier.test_wait and mbarrier.try_wait; both test once.
 static bool run_test(Run *r, Group *g, const Code *c)
 {
     FOR_LANES(g->lanes, lane) {
@@ -326,7 +327,7 @@ static bool run_test(Run *r, Group *g, const Code *c)
         if (!(c->eval.extra & F_PARITY) && (!then.valid || (now.phase - then.phase) % PHASES > 1))
             return fault(r, g, c, lane, "not a state of the mbarrier's present or last phase");
         if (done)
-            cluster_order(r);  // what the others wrote before is ordered
+            cluster_order(r);  // orders the earlier writes of the other threads
         else
             r->warp->gives_way = true;
         write_lane(r, g, &c->out[0], lane, (Value){done, 0});
@@ -350,7 +351,8 @@ static Span end_at(Run *r, const Group *g, const Code *c, Space space, uint32_t 
     return memory_in(r, g, c, lane, space, address_at(r, g, c, k, lane), bytes, align, write);
 }
 
-// How many bytes come from the source, the others being 0: the operand behind the size says so, or that none do.
+// Returns the number of bytes from the source; the others are 0. The operand after the size is this number, or a
+// predicate that drops the source.
 static uint32_t source_bytes(const Run *r, const Group *g, const Code *c, uint32_t lane)
 {
     if (c->eval.nin == 5)
@@ -360,7 +362,7 @@ static uint32_t source_bytes(const Run *r, const Group *g, const Code *c, uint32
     return !ignores ? n : n & 1 ? 0 : c->bytes;
 }
 
-// The source has the alignment of the whole, however much of it is read.
+// Returns the source of cp.async, `n` bytes with the alignment of the whole copy; no bytes after a fault.
 static Span source_at(Run *r, const Group *g, const Code *c, uint32_t lane, uint32_t n)
 {
     uint64_t address = address_at(r, g, c, 2, lane);
@@ -410,7 +412,7 @@ static bool run_wait(Run *r, Group *g, const Code *c)
     return true;
 }
 
-// Without .noinc, the arrival is one that the barrier did not count on.
+// Runs cp.async.mbarrier.arrive. Without .noinc, the pending count is incremented for this arrival.
 static bool run_cp_async_arrive(Run *r, Group *g, const Code *c)
 {
     FOR_LANES(g->lanes, lane) {
@@ -457,7 +459,7 @@ static bool run_cp_async_bulk(Run *r, Group *g, const Code *c)
 
 /* -- Decoding ------------------------------------------------------------------------------------------- */
 
-// What the text begins with goes.
+// Removes a prefix from a text. False if the text does not begin with the prefix.
 static bool take(Str *s, const char *start)
 {
     uint32_t n = (uint32_t)strlen(start);
@@ -468,7 +470,7 @@ static bool take(Str *s, const char *start)
     return true;
 }
 
-// Words of mbarrier instructions that change what they do, and those that do not; others are not supported.
+// Reads the modifiers of an mbarrier instruction. False if one of them is not supported.
 static bool read_words(Code *c, Str rest)
 {
     static const struct {
@@ -506,11 +508,11 @@ static bool read_words(Code *c, Str rest)
 static bool decode_mbarrier(Code *c, Str rest)
 {
     static const struct {
-        const char *text;  // the longer first
+        const char *text;  // longer texts first
         CodeRun *run;
         uint16_t flags;
-        bool gives;           // a result
-        uint8_t least, most;  // other operands, an address being two
+        bool gives;           // has a result
+        uint8_t least, most;  // bounds of the number of inputs; an address counts as two
     } rows[] = {
         {".arrive_drop", run_arrive, F_DROP, true, 2, 3},
         {".arrive", run_arrive, 0, true, 2, 3},
@@ -534,7 +536,7 @@ static bool decode_mbarrier(Code *c, Str rest)
     return c->nout == rows[k].gives && c->nin >= rows[k].least && c->nin <= rows[k].most && read_words(c, rest);
 }
 
-// Bulk copies: the space to, the space from, and who is told.
+// Decodes a bulk copy: the destination space, the source space, and the completion mechanism.
 static bool decode_bulk(Code *c, Str rest)
 {
     uint32_t *flags = &c->eval.extra;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-// Atomic operations on memory, PTX ISA 9.7.13 (atom, red). Lanes have their turns in ascending order, so that a run
-// gives the same bytes everywhere; the elements of a vector are operated on one by one, as are the halves of a packed
-// type.
+// Runs atomic operations on memory, PTX ISA 9.7.13 (atom, red). Lanes run in ascending order, so that a run gives the
+// same bytes everywhere. The elements of a vector and the halves of a packed type are processed one by one.
 //
-// Additions of floating point round to nearest even. Those of f32 flush subnormal operands and results in global
-// memory, and do not in shared memory; a generic address counts as what it points to. Others flush nothing. The ISA
-// does not say what min and max of f16 and bf16 do with NaN and zeros: here what the instructions min and max do.
+// Floating-point additions round to nearest even. Additions of f32 flush subnormal operands and results in global
+// memory, but not in shared memory (PTX ISA). A generic address counts as the space to which it points. Other types
+// flush nothing. The ISA does not specify min and max of f16 and bf16 for NaN and zeros; here these follow the
+// instructions min and max.
 #include "ir/machine/machine_internal.h"
 
 static uint64_t cut(uint64_t a, uint32_t bits) { return bits < 64 ? a & ((UINT64_C(1) << bits) - 1) : a; }
@@ -56,7 +56,7 @@ static uint64_t combine_floats(const Format *f, Mod action, bool flush, uint64_t
     }
 }
 
-// The format of the type, or of its halves; NULL = it is no floating point, or its bits alone count.
+// Returns the format of a floating-point type or of its halves. NULL if the type is none, or the operation is on bits.
 static const Format *format_of(const Code *c)
 {
     if (c->action != MOD_ADD && c->action != MOD_MIN && c->action != MOD_MAX)
@@ -101,7 +101,7 @@ static void old_value(Run *r, const Group *g, const Code *c, uint32_t k, uint32_
     write_lane(r, g, &c->out[k], lane, old);
 }
 
-// Operands behind the address: an element each, and what compare-and-swap writes.
+// Returns the k-th operand after the address: an element, or the new value of compare-and-swap.
 static const OperandRef *source(const Code *c, uint32_t k) { return &c->in[2 + k]; }
 
 static Value read_source(const Run *r, const Group *g, const Code *c, uint32_t k, uint32_t lane)
@@ -110,7 +110,7 @@ static Value read_source(const Run *r, const Group *g, const Code *c, uint32_t k
     return (Value){cut(lo, 8u * MIN(c->bytes, 8u)), c->bytes == 16 ? read_high(r, g, source(c, k), lane) : 0};
 }
 
-// exch and cas, the only ones that there are for 128 bits.
+// Runs exch and cas. No other operation has 128 bits.
 static void swap(Run *r, const Group *g, const Code *c, uint32_t lane, Span at)
 {
     uint32_t low = MIN(c->bytes, 8u), high = c->bytes - low;
@@ -127,7 +127,7 @@ static void operate(Run *r, const Group *g, const Code *c, uint32_t lane, uint64
 {
     bool flush = c->type == TY_F32 && !is_shared(c, address);
     uint32_t at = 0;
-    uint64_t sources[8];  // before results are written, which may be their registers
+    uint64_t sources[8];  // read before the results are written, since both may be in the same registers
     for (uint32_t k = 0; k < c->vec; k++)
         sources[k] = read_source(r, g, c, k, lane).lo;
     for (uint32_t k = 0; k < c->vec; k++, at += c->bytes) {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Functions without a body that the system gives: vprintf, malloc, free, __assertfail, __assert_fail. Lanes call them
-// in ascending order.
+// Runs the functions without a body that the system provides: vprintf, malloc, free, __assertfail, __assert_fail. Lanes
+// call them in ascending order.
 //
-// Decided here: memory of malloc is zeroes and outlives the launch; no more than HEAP_BYTES of it are there at once,
-// and beyond that malloc gives NULL, as on a device with its default heap. What was freed is never given out again, so
-// that an access to it is a fault. vprintf returns how many arguments the format takes, and -1 if there is no format.
+// Memory of malloc is zeroed and outlives the launch. At most HEAP_BYTES are allocated at once; beyond that malloc
+// returns NULL, as on a device with its default heap. Freed memory is never allocated again, so that an access to it is
+// a fault. vprintf returns the number of arguments that the format takes, and -1 if there is no format.
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -23,7 +23,7 @@ typedef struct Call {
     uint32_t lane;
 } Call;
 
-// Sets *value to argument `n`, or to 0 if the call has fewer. False: there was a fault.
+// Sets *value to argument `n`, or to 0 if the call has fewer arguments. False after a fault.
 static bool argument(const Call *k, uint32_t n, uint64_t *value)
 {
     const Fn *fn = k->g->frame->func->fn;
@@ -45,7 +45,7 @@ static bool argument(const Call *k, uint32_t n, uint64_t *value)
     return true;
 }
 
-// Sets the result of the call. False: there was a fault.
+// Sets the result of the call. False after a fault.
 static bool give_result(const Call *k, uint64_t bits)
 {
     if (k->c->nout) {
@@ -80,7 +80,7 @@ static bool read_memory(const Call *k, uint64_t address, uint32_t bytes, uint64_
 
 typedef VEC(char) Text;
 
-// Appends a terminated string. False: there was a fault.
+// Appends a terminated string. False after a fault.
 static bool read_text(const Call *k, Arena *arena, uint64_t address, Text *text)
 {
     uint64_t c = 0;
@@ -96,11 +96,11 @@ static bool read_text(const Call *k, Arena *arena, uint64_t address, Text *text)
 
 /* -- vprintf -------------------------------------------------------------------------------------------- */
 
-// `%[flags][width][.precision][size]conversion`
+// A field `%[flags][width][.precision][size]conversion` of a format.
 typedef struct Field {
     char flags[6];
     int width, precision;  // precision -1 = none
-    uint32_t size;         // bytes of an integer
+    uint32_t size;         // number of bytes of an integer
     char conversion;
 } Field;
 
@@ -108,9 +108,9 @@ typedef struct Print {
     const Call *call;
     Arena *arena;
     Text text;
-    const char *at;   // in the format
-    uint64_t buffer;  // the next argument
-    uint32_t count;   // of arguments
+    const char *at;   // position in the format
+    uint64_t buffer;  // address of the next argument
+    uint32_t count;   // number of arguments so far
 } Print;
 
 static bool next_argument(Print *p, uint32_t bytes, uint64_t *value)
@@ -123,7 +123,7 @@ static bool next_argument(Print *p, uint32_t bytes, uint64_t *value)
     return true;
 }
 
-// A number in the format, or `*`.
+// Reads a number in the format, or the argument of a `*`. False after a fault.
 static bool read_number(Print *p, int *number)
 {
     uint64_t value = 0;
@@ -180,7 +180,7 @@ static void put_padded(Print *p, const Field *f, const char *text, size_t n)
         put(p, " ", 1);
 }
 
-// The host's format for the field, with width and precision from arguments.
+// Returns the host's format for the field. Width and precision are arguments.
 static const char *host_format(const Field *f, const char *size, char format[static 16])
 {
     uint32_t n = 0;
@@ -285,7 +285,7 @@ static bool put_field(Print *p)
     case 'c': return put_char(p, &f);
     case 's': return put_string(p, &f);
     case '%': put(p, "%", 1); return true;
-    default:  // as it stands
+    default:  // an unknown conversion is printed as written
         put(p, "%", 1);
         put(p, start, (size_t)(p->at - start));
         return true;
@@ -376,7 +376,7 @@ static bool call_free(const Call *k)
 
 /* -- Assertions ----------------------------------------------------------------------------------------- */
 
-// The k-th argument is the address of a text.
+// Reads the text to which argument `n` points. False after a fault.
 static bool text_argument(const Call *k, Arena *arena, uint32_t n, Text *text)
 {
     uint64_t address;

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: MIT
-// What may be asked of a run beside its results: that no thread uses what nothing wrote (what that is says undef.c),
-// that no two threads touch a byte, one of them writing, with nothing to order them, and who wrote a byte last.
+// Checks accesses to memory: uses of undefined values (undef.c), data races, and the last writer of each byte.
 //
-// Races: of each byte of shared and global memory the last write and the last read are kept. Threads of different
-// clusters are ordered by nothing, those of different CTAs by barriers of their cluster, those of different warps of a
-// CTA by its own barriers, too, those of one warp by their instructions.
-// Atomic, volatile and ordered accesses are taken for synchronization. Of several readers only the last is known, so a
-// race with an earlier one may go unseen; what is reported is one.
+// A data race is two unordered accesses of different threads to a byte, at least one of them a write. Each byte of
+// shared and global memory has records of its last write and its last read. Launches are ordered, threads of different
+// clusters are not. Barriers of the cluster order the threads of its CTAs, barriers of a CTA its warps, and
+// instructions the lanes of a warp. Order by fences and flags is not followed, so code that relies on it is reported.
+//
+// Atomic, volatile and ordered accesses count as synchronization. Only the last read is recorded, so a race with an
+// earlier read may be missed.
 #include "ir/machine/machine_internal.h"
 
 typedef struct Touch {
-    uint32_t cta, thread;  // CTAs count from 1 over all launches; 0 = nobody
+    uint32_t cta, thread;  // CTAs count from 1 over all launches; 0 = no access
     uint32_t epoch, phase;
 } Touch;
 

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: MIT
-// Clusters of CTAs: their shape, addresses in each other's shared memory, and their barrier. PTX ISA 9.7.9 (mapa,
-// getctarank), 9.7.13 (barrier.cluster).
+// Runs clusters of CTAs: their shape, addresses in shared memory of other CTAs, and the cluster's barrier. PTX
+// ISA 9.7.9 (mapa, getctarank), 9.7.13 (barrier.cluster).
 //
-// The CTAs of a cluster run concurrently. An address in shared::cluster has the offset in its low SHARED_BITS bits, and
-// above them the rank of the CTA plus 1. 0 is the thread's own CTA, so that an address in shared::cta is one in
-// shared::cluster, too. Only that form is an address in shared::cta: mapa to the thread's own CTA returns it, and
-// `cvta.to.shared::cta` restores it.
+// The CTAs of a cluster run concurrently. An address in shared::cluster has the offset in its low SHARED_BITS bits.
+// Above these it has the rank of the CTA plus 1, or 0 for the thread's own CTA. So an address in shared::cta is an
+// address in shared::cluster, too. Only the form with 0 is an address in shared::cta: mapa to the thread's own CTA
+// returns this form, and `cvta.to.shared::cta` restores it.
 //
-// All threads of the cluster that have not ended arrive at its barrier; then its next phase begins. A thread that waits
-// goes on as soon as the phase in which it arrived is complete. A phase orders memory unless some thread arrived with
-// `.relaxed`: fences are not followed.
+// A phase of the barrier is complete when all threads of the cluster have arrived or ended. A waiting thread continues
+// as soon as the phase in which it arrived is complete. A phase orders memory unless a thread arrived with `.relaxed`:
+// fences are not followed.
 //
-// Faults where the ISA leaves the behaviour undefined: a rank outside of the cluster, an address outside of shared
-// memory, access to a CTA that has ended, two arrivals without a wait between them, and a wait without an arrival.
+// Faults, since undefined in the ISA: a rank outside of the cluster, an address outside of shared memory, and access to
+// a CTA that has ended. Also two arrivals without a wait between them, and a wait without an arrival.
 #include "ir/machine/machine_internal.h"
 
 static uint32_t first_lane(const Group *g) { return (uint32_t)__builtin_ctz(g->lanes); }
@@ -37,7 +37,7 @@ static Dim dim_of(const Directive *d)
     return (Dim){d->n > 0 ? d->value[0] : 1, d->n > 1 ? d->value[1] : 1, d->n > 2 ? d->value[2] : 1};
 }
 
-// Returns what is wrong with the cluster of a launch in words, or NULL.
+// Returns a description of the error in the cluster of a launch, or NULL.
 static const char *find_fault(const Run *r, const Fn *fn)
 {
     const Directive *required = directive_of(fn, ".reqnctapercluster"), *most = directive_of(fn, ".maxclusterrank");
@@ -94,7 +94,7 @@ bool cta_is_live(const Run *r, const CtaState *cta)
     return false;
 }
 
-// Returns the CTA in whose shared memory the first operand lies, and the address in shared::cluster; NULL after a
+// Returns the CTA to whose shared memory the first operand points, and its address in shared::cluster. NULL after a
 // fault.
 static CtaState *cta_of_operand(Run *r, const Group *g, const Code *c, uint32_t lane, uint64_t *address)
 {
@@ -148,7 +148,7 @@ static bool is_complete(const Run *r)
     return arrived;
 }
 
-// Lets the groups of the warp at hand go on that wait.
+// Continues the groups of a warp that wait at the cluster's barrier.
 static void release_waiting(Warp *w)
 {
     Group *leaving[LANES];
@@ -220,7 +220,7 @@ bool run_cluster_wait(Run *r, Group *g, const Code *c)
         g->state = GROUP_AT_CLUSTER;
         return false;
     }
-    // Those whose phase is not complete run the instruction on their own.
+    // Lanes whose phase is not complete run the instruction again, in a group of their own.
     if (waiting) {
         group_join(w, g, g->pc + 1);
         group_split(w, g, waiting);

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: MIT
-// What threads do together. PTX ISA 9.7.9 (shfl), 9.7.13 (bar, barrier, bar.warp.sync, vote, match, activemask, redux,
-// elect).
+// Runs instructions that threads execute together. PTX ISA 9.7.9 (shfl), 9.7.13 (bar, barrier, bar.warp.sync, vote,
+// match, activemask, redux, elect).
 //
-// Lanes named in a mask come together: a group that does not hold all of them (but for those that have ended) waits
-// until the others are at an instruction with the same qualifiers and the same mask, which may be another one, in
-// another call. The last to come does it for all.
+// A group that lacks some of the live lanes of its member mask waits for these lanes. The lanes of a mask meet when all
+// are at instructions of the same kind with the same mask. These may be different instructions in different calls. The
+// last group to arrive executes the operation for all.
 //
-// At a barrier of the CTA warps arrive: each when all of its live lanes are there, and each counts as 32 threads, as in
-// the ISA. A barrier without a count wants all warps that have not ended.
+// A warp arrives at a barrier of the CTA when all its live lanes are there, and counts as 32 threads, as in the ISA. A
+// barrier without a count requires all warps that have not ended.
 //
-// Decided here, since the ISA leaves it open: a lane that reads from one which does not take part gets its own value;
-// elect.sync elects the lowest lane. What the ISA calls undefined is a fault where it can be seen: a lane outside its
-// own mask, lanes of a warp that name different barriers, other counts at the same barrier.
+// Open in the ISA: a lane that reads from a lane outside the mask gets its own value; elect.sync elects the lowest
+// lane. Faults, since undefined in the ISA: a lane outside its own mask, lanes of a warp at different barriers,
+// different counts at one barrier.
 #include "ir/machine/machine_internal.h"
 
 static uint32_t first_lane(const Group *g) { return (uint32_t)__builtin_ctz(g->lanes); }
@@ -26,11 +26,11 @@ static void go_on(Warp *w, Group *g)
 
 /* -- Meetings ------------------------------------------------------------------------------------------- */
 
-// Lanes that act together, each in its own group and at that group's instruction.
+// Lanes that execute an operation together, each at the instruction of its group.
 typedef struct Meeting {
     Run *r;
     Mask lanes;
-    Mask defined;               // those that give defined values
+    Mask defined;               // lanes with defined inputs
     const Group *group[LANES];  // by lane
     const Code *code[LANES];
 } Meeting;
@@ -51,7 +51,7 @@ static uint64_t input(const Meeting *m, uint32_t k, uint32_t lane)
     return read_lane(m->r, m->group[lane], &m->code[lane]->in[k], lane);
 }
 
-// `defined`: its bytes that are.
+// Writes the k-th output of a lane; `defined`: a bit for each defined byte.
 static void output_bytes(const Meeting *m, uint32_t k, uint32_t lane, uint64_t bits, uint32_t defined)
 {
     Run *r = m->r;
@@ -67,7 +67,7 @@ static void output(const Meeting *m, uint32_t k, uint32_t lane, uint64_t bits)
     output_bytes(m, k, lane, bits, m->defined == m->lanes ? ALL_BYTES : 0);
 }
 
-// The lanes whose k-th input is true.
+// Returns the lanes whose k-th input is true.
 static Mask ballot(const Meeting *m, uint32_t k)
 {
     Mask yes = 0;
@@ -76,11 +76,12 @@ static Mask ballot(const Meeting *m, uint32_t k)
     return yes;
 }
 
-/* -- What is done there --------------------------------------------------------------------------------- */
+/* -- Operations ----------------------------------------------------------------------------------------- */
 
 static void act_nothing(const Meeting *m) { (void)m; }
 
-// The lane that this one reads from; *in_range: it is in the segment. Otherwise it is itself.
+// Returns the lane from which `lane` reads. *in_range is false if this lane is outside the segment; then returns
+// `lane`.
 static uint32_t source_lane(const Meeting *m, uint32_t lane, bool *in_range)
 {
     uint32_t b = input(m, 1, lane) & 31, c = (uint32_t)input(m, 2, lane);
@@ -108,7 +109,7 @@ static uint32_t source_lane(const Meeting *m, uint32_t lane, bool *in_range)
     return *in_range ? from : lane;
 }
 
-// What a lane gets has the state that it had where it comes from, if the lane says so in defined operands.
+// Moves values with the states of their bytes. The result of a lane is undefined if its other operands are.
 static void act_shfl(const Meeting *m)
 {
     uint64_t values[LANES];
@@ -229,7 +230,7 @@ static bool is_alike(const Code *a, const Code *b)
     return a->op == b->op && a->action == b->action && a->type == b->type;
 }
 
-// The group, and those that wait for the same lanes as it does.
+// Collects the group and all groups that wait for the same lanes. Returns their number.
 static uint32_t party_of(Warp *w, Group *g, Group **party)
 {
     const Code *c = code_at(g);
@@ -242,7 +243,8 @@ static uint32_t party_of(Warp *w, Group *g, Group **party)
     return n;
 }
 
-// If all that the group waits for are there, they act, and all but the group itself go on.
+// Executes the operation if all lanes of the group's mask are there, and continues the other groups. False if lanes are
+// missing.
 static bool act_together(Run *r, Group *g)
 {
     Warp *w = r->warp;
@@ -267,7 +269,8 @@ static bool act_together(Run *r, Group *g)
     return true;
 }
 
-// Lanes of the group that name other members than its lowest come later, and are waited for behind the instruction.
+// Splits off the lanes whose mask differs from that of the lowest lane. These lanes run the instruction later and join
+// the group after it.
 static void keep_unanimous(Run *r, Group *g, const OperandRef *mask)
 {
     Mask same = 0;
@@ -300,7 +303,7 @@ static bool act_alone(Run *r, Group *g, const Code *c)
     return true;
 }
 
-// The mask is the last operand of what has one.
+// Returns the member mask, which is the last input.
 static const OperandRef *mask_of_members(const Code *c) { return &c->in[c->nin - 1]; }
 
 bool run_bar_warp(Run *r, Group *g, const Code *c) { return meet(r, g, c, mask_of_members(c)); }
@@ -331,7 +334,7 @@ static bool is_arrive(const Code *c) { return c->op == OP_BAR_ARRIVE || c->op ==
 
 static bool waits_at(const Group *g, uint32_t n) { return g->lanes && g->state == GROUP_AT_BARRIER && g->barrier == n; }
 
-// Whether all live lanes of the warp are there.
+// True if all live lanes of the warp wait at barrier `n`.
 static bool warp_waits_at(const Warp *w, uint32_t n)
 {
     Mask lanes = 0;
@@ -353,7 +356,7 @@ static void leave_barrier(Run *r, Group *g, const Barrier *b)
     go_on(r->warp, g);
 }
 
-// Groups of the warp at hand that wait there go on; if `only_arrive`, those that need not wait for other warps.
+// Continues the groups of the current warp at barrier `n`; if `only_arrive`, those that need not wait for other warps.
 static void leave_barriers(Run *r, uint32_t n, const Barrier *b, bool only_arrive)
 {
     Group *leaving[LANES];
@@ -388,7 +391,7 @@ static bool is_complete(const Run *r, const Barrier *b)
     return b->arrived && b->arrived >= wanted;
 }
 
-// Takes down how many the group wants, and what it says.
+// Records the thread count and the predicates of a group at a barrier. False after a fault.
 static bool note_arrival(Run *r, const Group *g, Barrier *b)
 {
     const Code *c = code_at(g);
@@ -411,7 +414,7 @@ static bool note_arrival(Run *r, const Group *g, Barrier *b)
     return true;
 }
 
-// All live lanes of the warp at hand are there.
+// Records the arrival of the current warp, whose live lanes all wait at barrier `n`.
 static void warp_arrives(Run *r, uint32_t n)
 {
     Barrier *b = &r->cta->barriers[n];
@@ -425,7 +428,7 @@ static void warp_arrives(Run *r, uint32_t n)
         leave_barriers(r, n, b, true);
 }
 
-// What the lanes of the group agree on.
+// Reads an input that must be the same in all lanes of the group. False after a fault.
 static bool read_unanimous(Run *r, const Group *g, const Code *c, uint32_t k, uint32_t *value)
 {
     *value = (uint32_t)read_lane(r, g, &c->in[k], first_lane(g));

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Branches, calls, returns. Lanes that go different ways leave the group; the one that called goes on with the lanes
-// that the table of warp.c chooses.
+// Runs branches, calls, returns. A divergent branch splits its group; warp_next() selects the group that runs next.
+//
+// Arguments and results of a call must have the number and, in memory, the sizes of the callee's parameters. Otherwise
+// the call is a fault: an indirect call may reach any function.
 #include "ir/machine/machine_internal.h"
 
 Mask lanes_where(const Run *r, const Group *g, const OperandRef *o)
@@ -11,8 +13,8 @@ Mask lanes_where(const Run *r, const Group *g, const OperandRef *o)
     return mask;
 }
 
-// The group leaves its block. Phis take their values here: lanes that wait for one another at the next block come from
-// different ones.
+// Moves the group along an edge. Phis take their values here, since the lanes that join at the next block come from
+// different blocks.
 static void leave_block(Run *r, Group *g, const Way *way)
 {
     for (uint32_t k = 0; k < way->nmoves; k++)
@@ -20,7 +22,7 @@ static void leave_block(Run *r, Group *g, const Way *way)
     group_go(r->warp, g, way->pc);
 }
 
-// The group goes to `to` with some of its lanes, the others to `other`.
+// Moves some lanes of the group to `to`, and the others to `other`.
 static void part(Run *r, Group *g, const Code *c, Mask lanes, const Way *to, const Way *other)
 {
     Warp *w = r->warp;
@@ -45,7 +47,8 @@ bool run_bra(Run *r, Group *g, const Code *c)
     return false;
 }
 
-// The lanes that go where the lowest goes; the others look again.
+// Returns the lanes whose operand equals that of the lowest lane. The caller splits off the others, which run the
+// instruction again.
 static Mask lanes_alike(const Run *r, const Group *g, const OperandRef *o)
 {
     uint64_t first = read_lane(r, g, o, (uint32_t)__builtin_ctz(g->lanes));
@@ -93,7 +96,7 @@ bool run_trap(Run *r, Group *g, const Code *c) { return fault(r, g, c, (uint32_t
 
 /* -- Calls ---------------------------------------------------------------------------------------------- */
 
-// The register that a formal is; REF_NONE: it is memory.
+// Returns the register of a formal; REF_NONE if the formal is in memory.
 static OperandRef formal_register(const Frame *f, SymId formal)
 {
     const Fn *fn = f->func->fn;
@@ -104,7 +107,7 @@ static OperandRef formal_register(const Frame *f, SymId formal)
     return (OperandRef){.kind = REF_NONE};
 }
 
-// A value that is passed, and which of its bytes are defined.
+// A value that a call passes, and a bit for each defined byte.
 typedef struct Passed {
     uint64_t bits;
     uint32_t defined;
@@ -134,15 +137,14 @@ static void store_passed(Span s, Passed p)
         s.defined[b] = p.defined >> b & 1;
 }
 
-// One end of what a call hands over in a lane: a value, or the memory of a parameter.
+// Source or destination of a value that a call passes in a lane: an operand, or the memory of a parameter.
 typedef struct CallSlot {
-    OperandRef value;  // REF_NONE = it is memory
+    OperandRef value;  // REF_NONE = the slot is memory
     const Group *group;
     Span memory;
 } CallSlot;
 
-// Copies in a lane from one slot to another. Parameters of different sizes are a fault: an indirect call may reach a
-// function that its prototype does not describe.
+// Copies in a lane from one slot to another. Parameters of different sizes are a fault.
 static bool hand_over(Run *r, const Group *g, const Code *c, uint32_t lane, const CallSlot *to, const CallSlot *from)
 {
     if (to->value.kind == REF_NONE && from->value.kind == REF_NONE) {
@@ -162,7 +164,7 @@ static bool hand_over(Run *r, const Group *g, const Code *c, uint32_t lane, cons
     return true;
 }
 
-// Returns the slot of a formal in a frame. Without memory and without a value there was a fault.
+// Returns the slot of a formal in a frame; an empty slot after a fault.
 static CallSlot formal_slot(Run *r, const Group *g, const Code *c, uint32_t lane, const Group *in, SymId formal)
 {
     CallSlot s = {.value = formal_register(in->frame, formal), .group = in};
@@ -171,7 +173,7 @@ static CallSlot formal_slot(Run *r, const Group *g, const Code *c, uint32_t lane
     return s;
 }
 
-// Returns the slot of an operand of the call, which is a parameter or has a value.
+// Returns the slot of an operand of the call; an empty slot after a fault.
 static CallSlot operand_slot(Run *r, const Group *g, const Code *c, uint32_t lane, Operand o, const OperandRef *value)
 {
     CallSlot s = {.group = g};
@@ -191,7 +193,7 @@ static bool count_fits(Run *r, const Group *g, const Code *c, const char *what, 
                                 "a call with %u %s of a function that has %u", n, what, wanted);
 }
 
-// Returns how many arguments are passed; those of an open formal (`.param .b8 a[]`, the last one) are not.
+// Returns the number of arguments that are passed, without those of an open formal (`.param .b8 a[]`, the last one).
 static uint32_t passed_arguments(const Fn *callee, uint32_t given)
 {
     uint32_t n = callee->sig.nparams;
@@ -220,7 +222,8 @@ static bool pass_arguments(Run *r, const Group *caller, const Code *call, Frame 
     return true;
 }
 
-// Results in memory come before those in registers.
+// Passes the results of a function to its caller. Results in memory come before those in registers. False after a
+// fault.
 static bool pass_results(Run *r, const Group *g)
 {
     const Frame *from = g->frame;
@@ -242,7 +245,8 @@ static bool pass_results(Run *r, const Group *g)
     return true;
 }
 
-// What the lowest lane calls; lanes that call something else are split off, and look again.
+// Returns the function that the lowest lane calls, or 0. Splits off the lanes with another callee; they run the call
+// again.
 static SymId callee_of(Run *r, Group *g, const Code *c)
 {
     const OperandRef *o = &c->in[0];

@@ -1,29 +1,29 @@
 // SPDX-License-Identifier: MIT
-// Matrices that a warp holds together: PTX ISA 9.7.14 (ldmatrix, stmatrix, movmatrix, mma, wmma).
+// Runs instructions on matrices that a warp holds together: PTX ISA 9.7.14 (ldmatrix, stmatrix, movmatrix, mma, wmma).
 //
-// All 32 lanes must come together; otherwise the run stops. What the mnemonic says is read once, into these fields:
-//     extra        which row of shapes[]
-//     select[4]    element types of d, a, b, c; of a load or store the one that it moves
-//     mode         which matrix a load or store moves
-//     is_signed    a, or the matrix in memory, lies by columns; matrices of halves are transposed
-//     from_signed  b lies by columns
-//     parts        matrices of ldmatrix and stmatrix
-//     nin, nout    registers of a and b; of wmma.store, nout those of d
+// All 32 lanes must be in the group; otherwise it is a fault. The mnemonic is decoded once, into these fields of Eval:
+//     extra        row of shapes[]
+//     select[4]    element types of d, a, b, c; of a load or store, the type of its matrix
+//     mode         the matrix that a load or store moves (MatrixRole)
+//     is_signed    a, or the matrix in memory, is in column-major order; matrices of halves are transposed
+//     from_signed  b is in column-major order
+//     parts        number of matrices of ldmatrix and stmatrix
+//     nin, nout    numbers of registers of a and b; of wmma.store, nout is that of d
 //     combine      MOD_XOR, MOD_AND of single bits
 //
-// Of floating point, d = c + a0 * b0 + a1 * b1 + ... in the order of k: each product is exact and goes into the sum
-// with one rounding, to nearest even (.f64: as the instruction says), in the type of c and d; if one of these is f32
-// and the other f16, in f32, and d is rounded once more. Subnormals count. Integers are added exactly; the sum wraps,
-// or with .satfinite becomes the nearest of 32 bits. wmma.mma.satfinite with f16: infinities become the largest
-// numbers, NaN 0.
+// In floating point, d = c + a0 * b0 + a1 * b1 + ... in the order of k, one fma for each k. An fma rounds to nearest
+// even (.f64: with the rounding of the instruction), in the type of c and d. If one of c and d is f32 and the other
+// f16, the sum is f32, and d is rounded once more. Subnormals are kept. Integers are added exactly; the sum wraps, or
+// with .satfinite saturates at 32 bits. wmma.mma.satfinite of f16 turns infinities into the largest numbers, NaN into
+// 0.
 //
-// The layouts of mma are those of the ISA, where a lane's registers hold 8 x 4 squares of what goes into one register.
-// That of wmma is nobody's business: here a fragment is made of those of mma, and of f16 multiplicands, which have more
-// registers than the matrix needs, the first copy counts.
+// The layouts of mma are those of the ISA. Register k of all lanes holds a tile of 8 rows and 4 columns, each entry of
+// which fills a register. The layout of wmma is unspecified in the ISA; here a fragment of wmma consists of fragments
+// of mma. Fragments of f16 multiplicands have more registers than the matrix; the first copy is used.
 //
-// Decided here: tf32 is read without its 13 lowest bits; wmma.load and wmma.store want the same address and stride in
-// all lanes, and rows (or columns) that begin at a multiple of a lane's bytes, but no more than 16, as CUDA has it: the
-// ISA says 32. Not here: sparse matrices, scales, types below 8 bits that are no integers.
+// tf32 is read without its 13 lowest bits. wmma.load and wmma.store require the same address and stride in all lanes.
+// Rows (or columns) must be aligned to the bytes that a lane holds, but to 16 at most, as in CUDA; the ISA requires 32.
+// Not supported: sparse matrices, scales, types below 8 bits that are not integers.
 #include "ir/eval/eval_internal.h"
 #include "ir/machine/machine_internal.h"
 
@@ -47,7 +47,7 @@ typedef enum {
     E_B16,
 } ElementType;
 
-// Multiplicands of one kind go together.
+// Kinds of multiplicands; a and b have the same kind.
 typedef enum {
     F16S = 1,
     BF16S = 2,
@@ -114,15 +114,15 @@ static const Shape shapes[] = {
     {true, false, 8, 8, 128, BITS1},
 };
 
-enum { A_MAX = 16 * 256, B_MAX = 256 * 8, C_MAX = 16 * 16 };  // elements
-enum { ALIGN_MAX = 16 };                                      // bytes
+enum { A_MAX = 16 * 256, B_MAX = 256 * 8, C_MAX = 16 * 16 };  // numbers of elements
+enum { ALIGN_MAX = 16 };                                      // in bytes
 
 typedef enum { MATRIX_D, MATRIX_A, MATRIX_B, MATRIX_C } MatrixRole;
 
 static uint32_t rows_of(const Shape *s, MatrixRole role) { return role == MATRIX_B ? s->k : s->m; }
 static uint32_t cols_of(const Shape *s, MatrixRole role) { return role == MATRIX_A ? s->k : s->n; }
 
-// Elements that a lane holds, not counting copies.
+// Returns the number of elements that a lane holds, without copies.
 static uint32_t elements_of(const Shape *s, MatrixRole role)
 {
     return rows_of(s, role) * cols_of(s, role) * (s->quads ? 4 : 1) / LANES;
@@ -139,12 +139,12 @@ static uint32_t registers_of(const Shape *s, MatrixRole role, ElementType type)
 
 /* -- Layouts -------------------------------------------------------------------------------------------- */
 
-// Where the i-th element of a lane lies.
+// Position of an element in its matrix.
 typedef struct Place {
     uint32_t row, col;
 } Place;
 
-// The eight rows of a square are groups of four lanes; these have its columns.
+// Returns the position of the i-th element of a lane in a. In a tile, four consecutive lanes hold a row.
 static Place place_in_a(const Shape *s, uint32_t per, uint32_t lane, uint32_t i)
 {
     uint32_t r = i / per, high = MIN(s->m / 8, 2), wide = s->k / (4 * per), deep = MAX(s->m / 16, 1);
@@ -165,8 +165,8 @@ static Place place_in_c(const Shape *s, uint32_t lane, uint32_t i)
                    .col = lane % 4 * 2 + i % 2 + 8 * (r / high % wide)};
 }
 
-// mma.m8n8k4 of f16: lanes 4q to 4q + 3, and those 16 above, have the product q. Here all are one matrix: rows of a and
-// columns of b beside each other would mix, so the products lie one below the other (a, c) or beside each other (b).
+// Returns the position of the i-th element of a lane in mma.m8n8k4 of f16. Lanes 4q to 4q + 3, and those 16 above, hold
+// the product q. The matrices of all four products are joined into one: one below the other (a, c) or side by side (b).
 static Place place_in_quad(const Eval *e, MatrixRole role, uint32_t lane, uint32_t i)
 {
     uint32_t q = lane / 4 % 4, upper = lane / 16 * 4, t = lane % 4;
@@ -205,7 +205,7 @@ static bool warp_is_whole(Run *r, const Group *g, const Code *c)
                  op_info[c->op].mnemonic, (uint32_t)__builtin_popcount(g->lanes));
 }
 
-// A register of a fragment. A number that is written down has the width of its spelling.
+// Reads a register of a fragment. A floating-point immediate has the width of its spelling and is converted.
 static uint64_t read_register(const Run *r, const Group *g, const Code *c, uint32_t k, ElementType type, uint32_t lane)
 {
     uint64_t bits = read_lane(r, g, &c->in[k], lane);
@@ -219,7 +219,7 @@ static uint64_t read_register(const Run *r, const Group *g, const Code *c, uint3
     return bits;
 }
 
-// The rows of the matrix that the inputs from the k-th on hold, one behind the other.
+// Collects the matrix that the inputs from the k-th on hold, in row-major order.
 static void gather(const Run *r, const Group *g, const Code *c, MatrixRole role, uint32_t k, uint64_t *to)
 {
     const Eval *e = &c->eval;
@@ -235,7 +235,7 @@ static void gather(const Run *r, const Group *g, const Code *c, MatrixRole role,
         }
 }
 
-// Into the outputs, with all copies.
+// Writes a matrix to the outputs, with all copies.
 static void scatter(Run *r, const Group *g, const Code *c, MatrixRole role, const uint64_t *from)
 {
     const Eval *e = &c->eval;
@@ -255,13 +255,13 @@ static void scatter(Run *r, const Group *g, const Code *c, MatrixRole role, cons
 
 /* -- Products ------------------------------------------------------------------------------------------- */
 
-// The type in which sums are kept.
+// Returns the format of the sums; NULL for integers.
 static const Format *sum_format(const Eval *e)
 {
     return elements[e->select[MATRIX_D] == E_F16 ? e->select[MATRIX_C] : e->select[MATRIX_D]].format;
 }
 
-// Exact: the type of the sum holds all numbers of a, b and c.
+// Converts elements to the type of the sum, which holds all numbers of a, b and c exactly.
 static void widen_elements(const Element *from, const Format *to, uint64_t *a, uint32_t n)
 {
     for (uint32_t k = 0; k < n; k++) {
@@ -278,7 +278,7 @@ static void extend(const Element *from, uint64_t *a, uint32_t n)
         a[k] = (uint64_t)sign_extend(a[k], from->bits);
 }
 
-// The sum as an element of d.
+// Converts the sum to an element of d.
 static uint64_t finish_float(const Eval *e, const Format *f, uint64_t sum)
 {
     const Format *d = elements[e->select[MATRIX_D]].format;
@@ -309,7 +309,7 @@ static uint64_t product_of_integers(const Eval *e, const uint64_t *a, const uint
     return (uint64_t)sum & UINT32_MAX;
 }
 
-// Elements in the places and of the type that they are computed in.
+// The matrices in row-major order, converted to the type of the sum.
 typedef struct Factors {
     uint64_t a[A_MAX], b[B_MAX], c[C_MAX];
 } Factors;
@@ -353,7 +353,7 @@ static bool run_mma(Run *r, Group *g, const Code *c)
 
 /* -- Matrices in memory --------------------------------------------------------------------------------- */
 
-// The element's number in memory.
+// Returns the index of an element in memory.
 static uint64_t index_of(const Code *c, Place p, uint32_t stride)
 {
     return c->eval.is_signed ? (uint64_t)p.col * stride + p.row : (uint64_t)p.row * stride + p.col;
@@ -366,8 +366,8 @@ static Span element_at(Run *r, const Group *g, const Code *c, uint32_t lane, uin
     return memory_at(r, g, c, lane, address_of(r, g, c, lane) + index * bits / 8, MAX(bits / 8, 1), write);
 }
 
-// How many elements there are from one row (or column) to the next; UINT32_MAX: there was a fault. `k`: its operand, if
-// there are so many.
+// Returns the number of elements from one row (or column) to the next; UINT32_MAX after a fault. `k`: index of the
+// optional operand with this number.
 static uint32_t stride_of(Run *r, const Group *g, const Code *c, uint32_t k)
 {
     const Shape *s = &shapes[c->eval.extra];
@@ -440,7 +440,7 @@ static bool run_wmma_store(Run *r, Group *g, const Code *c)
 
 typedef uint16_t Halves[8][8];
 
-// The k-th matrix; lanes 8k to 8k + 7 have the addresses of its rows.
+// Reads or writes the k-th matrix in memory. Lanes 8k to 8k + 7 have the addresses of its rows. False after a fault.
 static bool move_rows(Run *r, const Group *g, const Code *c, uint32_t k, Halves rows, bool write)
 {
     for (uint32_t row = 0; row < 8; row++) {
@@ -458,7 +458,7 @@ static bool move_rows(Run *r, const Group *g, const Code *c, uint32_t k, Halves 
     return true;
 }
 
-// The element of the matrix that a lane has in its lower or upper half.
+// Returns the element of the matrix in a lane's lower (i = 0) or upper half.
 static uint16_t *half_of(Halves rows, bool transposed, uint32_t lane, uint32_t i)
 {
     uint32_t a = lane / 4, b = lane % 4 * 2 + i;
@@ -520,7 +520,7 @@ static bool run_movmatrix(Run *r, Group *g, const Code *c)
 
 /* -- Decoding ------------------------------------------------------------------------------------------- */
 
-// What stands in a mnemonic.
+// The modifiers of a mnemonic.
 typedef struct Words {
     uint32_t m, n, k;
     uint32_t ntypes, nlayouts, count;
@@ -610,7 +610,7 @@ static bool read_word(Words *w, Str s)
     return true;
 }
 
-// The row of shapes[] for these multiplicands; false: there is none.
+// Finds the row of shapes[] for these multiplicands. False if there is none.
 static bool find_shape(const Words *w, bool wmma, uint32_t kinds, Eval *e)
 {
     for (uint32_t k = 0; k < ARRAY_LEN(shapes); k++) {
@@ -642,7 +642,7 @@ static bool decode_mma(const Words *w, Code *c, bool wmma)
     const uint8_t *type = w->type;
     if (w->ntypes == 4)
         memcpy(e->select, type, 4);
-    else if (w->ntypes == 2 && wmma)  // of f16 multiplicands
+    else if (w->ntypes == 2 && wmma)  // f16 multiplicands
         memcpy(e->select, (uint8_t[]){type[0], E_F16, E_F16, type[1]}, 4);
     else
         return false;
@@ -666,7 +666,7 @@ static bool decode_mma(const Words *w, Code *c, bool wmma)
            c->nin == e->nin + e->nout + registers_of(s, MATRIX_C, e->select[MATRIX_C]);
 }
 
-// wmma.load and wmma.store: a shape that has such a matrix of these elements.
+// Decodes wmma.load and wmma.store. Finds a shape that has such a matrix with these elements.
 static bool decode_move_matrix(const Words *w, Code *c, bool load)
 {
     Eval *e = &c->eval;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-// What lies at an address. Global and constant memory is made of allocations, each with nothing around it, so that one
-// byte beyond is a fault; shared, local and parameter memory are windows of the generic address space. An access that
-// is out of bounds, not aligned, or to an address that is nobody's stops the run.
+// Maps addresses of kernels to host memory. Global and constant memory consists of allocations. After each is a gap of
+// GAP bytes, so that an access to the first byte beyond is a fault. Shared, local and parameter memory are windows of
+// the generic address space. An access that is out of bounds, not aligned, or not in any allocation ends the run.
 #include "ir/machine/machine_internal.h"
 
 enum { GAP = 4096, ALIGN = 256 };
 
-// More than a space of any machine holds; sums of sizes stop here, so that none wraps.
+// More than any space holds. Sums of sizes saturate here, so that none wraps.
 #define ROOM_MAX (UINT64_C(1) << 62)
 
 static uint64_t round_up(uint64_t a, uint64_t to) { return (a + to - 1) / to * to; }
@@ -36,7 +36,7 @@ static Allocation *find_allocation(Machine *m, uint64_t address, uint32_t *cache
     uint32_t low = 0, high = m->allocations.n;
     if (*cache < high && address - m->allocations.at[*cache].base < m->allocations.at[*cache].size)
         return &m->allocations.at[*cache];
-    while (low < high) {  // the first that begins behind it
+    while (low < high) {  // finds the first allocation that begins after the address
         uint32_t mid = low + (high - low) / 2;
         if (m->allocations.at[mid].base <= address)
             low = mid + 1;
@@ -99,7 +99,7 @@ static void write_initial(Machine *m, const Sym *s, Span to)
     }
 }
 
-// Returns the symbol that defines a variable which is only declared; 0 = there is none.
+// Returns the symbol that defines an extern variable, or 0.
 static SymId definition_of(const Module *m, SymId s)
 {
     const Sym *sym = &m->syms.at[s];
@@ -166,10 +166,10 @@ typedef struct Request {
 
 static const char *verb(const Request *q) { return q->write ? "write" : "read"; }
 
-// False if a checker rejects the access, which it reported.
+// False, after a fault, if a checker rejects the access.
 static bool is_allowed(Run *r, const Access *a) { return !r->machine->watches || check_access(r, a); }
 
-// Returns the part of a window that is accessed.
+// Returns the accessed part of a window; no bytes after a fault.
 static Span in_window(Run *r, const Group *g, const Code *c, uint32_t lane, const Request *q, CtaState *owner,
                       Span window)
 {
@@ -184,7 +184,7 @@ static Span in_window(Run *r, const Group *g, const Code *c, uint32_t lane, cons
     return is_allowed(r, &a) ? s : NO_SPAN;
 }
 
-// Returns the part of an allocation that is accessed.
+// Returns the accessed part of an allocation; no bytes after a fault.
 static Span in_global(Run *r, const Group *g, const Code *c, uint32_t lane, const Request *q)
 {
     uint32_t cache = c->cache;
@@ -211,7 +211,7 @@ static Span in_global(Run *r, const Group *g, const Code *c, uint32_t lane, cons
     return is_allowed(r, &access) ? s : NO_SPAN;
 }
 
-// Returns the space that a generic address belongs to, and makes *address relative to it.
+// Returns the space of a generic address, and makes *address relative to the space.
 static Space space_at(uint64_t *address)
 {
     switch (*address / WINDOW_BYTES) {
@@ -229,7 +229,7 @@ static Span frame_parameters(const Frame *f, uint32_t lane)
     return (Span){f->params + at, f->params_defined ? f->params_defined + at : NULL, size};
 }
 
-// Returns the window of a space; for parameters those of the frame, or else those of the kernel.
+// Returns the window of a space. Parameters are those of the frame or of the kernel.
 static Span window_span(Run *r, const Group *g, uint32_t lane, Space space, const CtaState *owner, bool of_frame)
 {
     const Warp *w = r->warp;
@@ -242,13 +242,14 @@ static Span window_span(Run *r, const Group *g, uint32_t lane, Space space, cons
     }
 }
 
-// Turns an access to shared::cluster into one to the shared memory of the CTA that it returns; NULL after a fault.
+// Returns the CTA that an access to shared::cluster reaches, and makes the access relative to its shared memory. NULL
+// after a fault.
 static CtaState *owner_of(Run *r, const Group *g, const Code *c, uint32_t lane, Request *q)
 {
     CtaState *owner = cluster_cta(r, q->address);
     q->space = SP_SHARED;
     if (!owner && r->nctas == 1)
-        return r->cta;  // the address is out of its bounds
+        return r->cta;  // in_window() reports the address as out of bounds
     if (!owner)
         fault(r, g, c, lane, "%s of %u bytes at %#llx of shared memory of the cluster, which has %u CTAs", verb(q),
               q->size, (unsigned long long)q->address, r->nctas);
@@ -263,7 +264,7 @@ static CtaState *owner_of(Run *r, const Group *g, const Code *c, uint32_t lane, 
 // of a kernel into a pointer.
 static Span reach(Run *r, const Group *g, const Code *c, uint32_t lane, Request q)
 {
-    // Parameters that a symbol names lie in the frame, except those of the kernel.
+    // Parameters that a symbol names are in the frame, except those of the kernel.
     bool of_frame = q.space == SP_PARAM && (g->frame->call || c->symbol);
     CtaState *owner = r->cta;
     if (q.space == SP_GENERIC)
@@ -292,14 +293,14 @@ Span memory_in(Run *r, const Group *g, const Code *c, uint32_t lane, Space space
 
 Span memory_at(Run *r, const Group *g, const Code *c, uint32_t lane, uint64_t address, uint32_t size, bool write)
 {
-    // ptxas accepts vectors of parameters that are aligned as their elements are.
+    // ptxas accepts vectors of parameters with the alignment of their elements.
     uint32_t align = (Space)c->space == SP_PARAM ? MIN(size, c->bytes) : size;
     return reach(r, g, c, lane, (Request){(Space)c->space, address, size, align, write});
 }
 
 Span memory_changed_at(Run *r, const Group *g, const Code *c, uint32_t lane, uint64_t address, uint32_t size)
 {
-    // The read matters only where definedness is tracked.
+    // The read has an effect only if definedness is tracked.
     if (r->machine->tracks && !memory_at(r, g, c, lane, address, size, false).bytes)
         return NO_SPAN;
     return memory_at(r, g, c, lane, address, size, true);
@@ -319,7 +320,7 @@ Span parameter_at(Run *r, const Group *g, const Code *c, uint32_t lane, const Fr
     return part;
 }
 
-// Returns a copy of `old` bytes with zeroes behind them, `bytes` in all.
+// Returns a copy of `old` bytes, extended by zeroes to `bytes` bytes.
 static uint8_t *enlarge(Arena *arena, const uint8_t *from, uint64_t old, uint64_t bytes)
 {
     uint8_t *more = arena_zalloc(arena, bytes);
@@ -354,7 +355,7 @@ bool local_grow(Run *r, const Group *g, const Code *c, uint64_t fresh)
 
 /* -- Loads and stores ----------------------------------------------------------------------------------- */
 
-// The operands of an address are a base and an offset. In a window a base of 32 bits wraps.
+// Returns the sum of base and offset. A base of 32 bits wraps.
 uint64_t address_of(const Run *r, const Group *g, const Code *c, uint32_t lane)
 {
     uint64_t address = read_lane(r, g, &c->in[0], lane) + c->in[1].bits;
@@ -396,7 +397,7 @@ bool run_st(Run *r, Group *g, const Code *c)
 
 /* -- The stack ------------------------------------------------------------------------------------------ */
 
-// alloca: room behind the frame's variables until it is left, as much as the lane that wants most.
+// Runs alloca: extends the frame, for all lanes by the largest size that a lane requests.
 static bool run_alloca(Run *r, Group *g, const Code *c)
 {
     Frame *f = g->frame;
@@ -439,8 +440,8 @@ bool stack_decode(const Tables *t, const Desc *d, Code *c)
     static const struct {
         const char *text;
         CodeRun *run;
-        uint8_t least;  // operands
-        bool gives;     // a result
+        uint8_t least;  // minimum number of inputs
+        bool gives;     // has a result
     } rows[] = {
         {"alloca.u64", run_alloca, 2, true},
         {"stacksave.u64", run_stacksave, 1, true},
@@ -489,7 +490,8 @@ bool run_cvta_to(Run *r, Group *g, const Code *c)
     return true;
 }
 
-// What is in no other window is global, and so are the parameters of the kernel.
+// True if a generic address is in a space. An address outside all windows is global, and so are the parameters of the
+// kernel (PTX ISA, Generic Addressing).
 static bool lies_in(Run *r, uint64_t address, Space space)
 {
     uint32_t cache = 0;

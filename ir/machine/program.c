@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Functions made ready to run: operands resolved to rows of a frame and constants, branches to places in the code,
-// symbols to addresses, and each instruction to the function that runs it.
+// Decodes functions for execution. Resolves operands to rows of a frame and constants, branches to positions in the
+// code, and symbols to addresses. Selects the function that runs each instruction.
 #include "ir/machine/machine_internal.h"
 
 typedef struct Maker {
@@ -8,9 +8,9 @@ typedef struct Maker {
     Func *func;
     const Fn *fn;
     uint32_t *row;      // by RegId
-    uint32_t *start;    // by BlockId: place of its first instruction that is no phi
-    uint32_t nrows;     // of registers
-    uint32_t *written;  // by RegId: the last edge on which a phi wrote it
+    uint32_t *start;    // by BlockId: position of its first instruction that is no phi
+    uint32_t nrows;     // number of rows of registers
+    uint32_t *written;  // by RegId: the last edge on which a phi wrote the register
     uint32_t nedges;
     Analyses analyses;
 } Maker;
@@ -21,6 +21,7 @@ static uint32_t local_of(SymId s) { return s & ~(uint32_t)SYM_LOCAL; }
 
 bool is_kernel_parameter(const Fn *fn, const Sym *s) { return s->kind == SYM_FORMAL && fn->flags & FN_KERNEL; }
 
+// Places a local symbol in its space. Shared variables of all functions have disjoint places.
 static void place_symbol(Machine *m, Func *f, uint32_t id)
 {
     const Sym *s = ir_sym(f->fn, id | SYM_LOCAL);
@@ -92,7 +93,7 @@ static OperandRef ref_of_symbol(Maker *k, SymId s)
     return (OperandRef){.kind = REF_CONST, .bits = k->func->param_at[local_of(s)]};
 }
 
-// A parameter that lies in the frame.
+// True for a parameter in the frame.
 static bool is_frame_parameter(const Fn *fn, Operand o)
 {
     if (op_kind(o) != K_SYM || !(op_index(o) & SYM_LOCAL))
@@ -101,7 +102,7 @@ static bool is_frame_parameter(const Fn *fn, Operand o)
     return sym->kind != SYM_VAR && !is_kernel_parameter(fn, sym);
 }
 
-// Registers that are declared elsewhere are the function's formals, or the module's.
+// True for a register of the module: a named register that is no formal of the function.
 static bool is_of_module(const Fn *fn, RegId r)
 {
     const Reg *reg = ir_reg(fn, r);
@@ -171,7 +172,7 @@ static void make_operands(Maker *k, Code *c, const Instr *i)
             c->symbol = op_index(*ir_use(k->fn, i, n));
 }
 
-// An undefined value is a move of one.
+// Turns OP_UNDEF into a move of the constant undef.
 static void make_undef(Maker *k, Code *c)
 {
     static const Operand undef = {.word = (uint32_t)K_IMM << 28 | CONST_UNDEF};
@@ -196,8 +197,8 @@ static uint32_t count_phis(const Fn *fn, BlockId b)
     return n;
 }
 
-// What a phi takes from a block. *near is where the input was found, and is looked at first: the phis of a block have
-// their inputs in the same order, as a rule.
+// Returns the input of a phi for a predecessor. The search begins at *near, the index of the previous input: the phis
+// of a block usually have their inputs in the same order.
 static Operand input_from(const Fn *fn, const Instr *phi, BlockId from, uint32_t *near)
 {
     if (*near >= ir_nuse(phi) || op_index(*ir_use(fn, phi, *near)) != from)
@@ -206,13 +207,13 @@ static Operand input_from(const Fn *fn, const Instr *phi, BlockId from, uint32_t
     return *ir_use(fn, phi, *near + 1);
 }
 
-// All phis of a block read before any of them writes: what one of them takes and another one before it overwrites goes
-// into a row of its own first.
+// Returns the way along an edge, with the moves of the phis. All phis of a block read before any of them writes. So an
+// input that an earlier phi overwrites is first copied to a temporary row.
 static Way way_to(Maker *k, BlockId from, BlockId to)
 {
     const Fn *fn = k->fn;
     uint32_t n = count_phis(fn, to), naside = 0, near = 0, rows = k->nrows, edge = ++k->nedges;
-    Move *moves = NEW_ARRAY(&k->machine->arena, Move, 2 * n);  // what is put aside from the middle down
+    Move *moves = NEW_ARRAY(&k->machine->arena, Move, 2 * n);  // temporaries from the middle down
     InstrId id = ir_block(fn, to)->first;
     for (uint32_t p = 0; p < n; p++, id = ir_instr(fn, id)->next) {
         const Instr *phi = ir_instr(fn, id);
@@ -236,8 +237,8 @@ static Way way_to(Maker *k, BlockId from, BlockId to)
 
 static uint32_t elements_of(Mod vec) { return vec == MOD_V2 ? 2 : vec == MOD_V4 ? 4 : vec == MOD_V8 ? 8 : 1; }
 
-// Functions that run the instructions which the evaluator does not, with the least numbers of operands that they read
-// and write. A load, a store or an atomic operation has one more for each element.
+// Functions that run the instructions outside the evaluator, with the minimum numbers of their inputs and outputs. A
+// load, a store or an atomic operation has one more for each element.
 static const struct {
     CodeRun *run;
     uint8_t nin, nout;
@@ -287,7 +288,7 @@ static const struct {
     [OP_PREFETCHU] = {run_nothing, 0, 0},
 };
 
-// Returns the operands of a memory access behind its address.
+// Returns the number of inputs of a memory access after its address.
 static uint32_t elements_in(const Code *c)
 {
     if (c->op == OP_ATOM || c->op == OP_RED)
@@ -295,7 +296,7 @@ static uint32_t elements_in(const Code *c)
     return c->op == OP_ST ? c->vec : 0;
 }
 
-// True if the instruction has the operands that its function reads: a name or a text may promise others.
+// True if the instruction has the operands that its function reads. An instruction of the input may have fewer.
 static bool has_operands(const Code *c)
 {
     bool loads = c->op == OP_LD || c->op == OP_LDU, accesses = loads || c->op == OP_ST || elements_in(c);
@@ -381,7 +382,7 @@ static void make_code(Maker *k, Code *c, InstrId id)
 
 /* -- Functions ------------------------------------------------------------------------------------------ */
 
-// What runs by itself; phis do on the way to their block.
+// True for instructions with code of their own. Phis run on the edges to their block.
 static bool is_code(const Fn *fn, const Instr *i)
 {
     const Desc *d = ir_desc(fn, i);
@@ -423,7 +424,7 @@ static void make_func(Machine *m, Func *f)
     analysis_free(&k.analyses);
 }
 
-// The function of this name; 0 = there is none.
+// Returns the function with this name, or 0.
 static SymId find_function(const Module *m, const char *text, size_t len)
 {
     char name[500];
@@ -434,7 +435,7 @@ static SymId find_function(const Module *m, const char *text, size_t len)
     return 0;
 }
 
-// `.alias NAME, FUNCTION`: another name of a function.
+// Resolves `.alias NAME, FUNCTION`, another name of a function.
 static void name_aliases(Machine *m)
 {
     const Module *module = m->module;
@@ -467,7 +468,7 @@ void program_make(Machine *m)
             m->funcs[fn->sym] = place_symbols(m, fn);
     }
     name_aliases(m);
-    // Dynamic shared memory begins behind the rest.
+    // Dynamic shared memory follows the shared variables.
     memory_place(&m->nstatic, 16, 0);
     for (SymId s = 1; s < module->syms.n; s++) {
         const Sym *sym = &module->syms.at[s];

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: MIT
-// Launches: the clusters of a grid one after the other, the warps of a cluster's CTAs in turn, each until it waits or
-// ends, and of a warp an instruction at a time for the lanes of a group. Without clusters each CTA is one by itself.
+// Runs launches. The clusters of a grid run one after the other, the warps of a cluster's CTAs in turn, each until it
+// waits or ends. A warp executes one instruction at a time for the lanes of a group. Without clusters, each CTA is a
+// cluster by itself. There is one streaming multiprocessor.
 #include <stdarg.h>
 #include <stdio.h>
 
 #include "ir/machine/machine_internal.h"
 
-enum { PATIENCE = 1 << 20 };  // steps of a warp until others have theirs
+enum { PATIENCE = 1 << 20 };  // number of steps after which a warp yields
 
-// splitmix64; 0 in the fixed order.
+// Returns the next number of splitmix64; 0 in the fixed order.
 uint64_t run_draw(Run *r)
 {
     uint64_t z = r->random += UINT64_C(0x9e3779b97f4a7c15);
@@ -86,7 +87,7 @@ static uint64_t sreg_value(const Run *r, Sreg sreg, uint32_t lane)
     case SREG_CLOCK:
     case SREG_CLOCK64:
     case SREG_GLOBALTIMER:
-    case SREG_GLOBALTIMER_LO: return r->steps;
+    case SREG_GLOBALTIMER_LO: return r->steps;  // of the launch
     case SREG_DYNAMIC_SMEM_SIZE: return l->shared;
     case SREG_TOTAL_SMEM_SIZE:
     case SREG_AGGR_SMEM_SIZE: return r->nshared;
@@ -202,7 +203,7 @@ bool run_unknown_sreg(Run *r, Group *g, const Code *c)
 
 /* -- Warps ---------------------------------------------------------------------------------------------- */
 
-// What acts together, for some of the lanes: the others go on and wait behind it.
+// Splits a group at a convergent instruction with a guard. Lanes with a false guard continue and join after it.
 static void run_apart(Run *r, Group *g, Mask lanes)
 {
     Warp *w = r->warp;
@@ -215,7 +216,7 @@ static void run_apart(Run *r, Group *g, Mask lanes)
     }
 }
 
-// What the instruction made in the lane that is looked at.
+// Prints the instruction and its results in the traced lane.
 static void trace(Run *r, const Group *g, const Frame *frame, const Code *c, Mask lanes)
 {
     const MachineOptions *o = &r->machine->options;
@@ -245,7 +246,7 @@ static bool execute(Run *r, Group *g, const Code *c)
     Frame *frame = g->frame;
     Mask lanes = g->lanes;
     bool goes_on = c->run(r, g, c);
-    // Otherwise somebody else completes it, now or later, and says the same of its results.
+    // Otherwise another function completes the instruction, now or later, and sets the states of its results.
     if (m->tracks && goes_on)
         undef_end(r, g, c);
     if (m->options.trace)
@@ -253,7 +254,7 @@ static bool execute(Run *r, Group *g, const Code *c)
     return goes_on;
 }
 
-// Where the guard is false, definitions are what they were, or in ssa form what is tied to them.
+// Sets the definitions in lanes where the guard is false: they keep their values, or in ssa form take the tied ones.
 static void pass_by(Run *r, const Group *g, const Code *c, Mask lanes)
 {
     for (uint32_t k = 0; c->tied && k < c->nout; k++)
@@ -263,7 +264,7 @@ static void pass_by(Run *r, const Group *g, const Code *c, Mask lanes)
         undef_pass_by(r, g, c, lanes);
 }
 
-// False: the group is not to go on by itself.
+// Executes one instruction of a group. False if the group must not continue by itself.
 static bool step(Run *r, Group *g)
 {
     Code *c = &g->frame->func->code[g->pc];
@@ -307,8 +308,7 @@ static bool out_of_steps(Run *r)
     return true;
 }
 
-// Until all groups wait or none is left, or others may have something to do that this warp waits for in a loop; true:
-// some of them ran.
+// Runs a warp until all its groups wait or have ended, or until it yields to the other warps. True if a group ran.
 static bool run_warp(Run *r, Warp *w)
 {
     Group *g;
@@ -358,7 +358,7 @@ static void start_warps(Run *r, const Func *f)
     }
 }
 
-// `first` is where the CTA of rank 0 lies in the grid.
+// Starts the CTAs of a cluster; `first`: position of the CTA of rank 0 in the grid.
 static void start_ctas(Run *r, const Func *f, Dim first)
 {
     r->first_of_cluster = r->machine->nctas + 1;
@@ -375,7 +375,7 @@ static void start_ctas(Run *r, const Func *f, Dim first)
     }
 }
 
-// The places of the clusters in the grid, in the order in which they run; NULL = as they come.
+// Returns the order in which the clusters of the grid run; NULL = ascending.
 static uint64_t *order_clusters(Run *r, uint64_t n)
 {
     if (!r->machine->options.seed)
@@ -438,7 +438,7 @@ static void clear_counts(Machine *m)
     }
 }
 
-// False, after a fault at the kernel's first instruction, if it needs more memory than there is, or another cluster.
+// False, after a fault at the kernel's first instruction, if the kernel requires too much memory or another cluster.
 static bool launch_fits(Run *r, const Func *f)
 {
     Frame start = {.func = f};

@@ -1,31 +1,31 @@
 // SPDX-License-Identifier: MIT
-// Which bytes of values are defined: those that something wrote, and that were computed of such ones alone. A register
-// has a state for each byte and lane (Frame.defined), memory one for each byte; what begins undefined are registers,
-// shared and local memory, parameters of calls, and what malloc gives.
+// Tracks which bytes of values are defined: bytes that were written, and that were computed from defined bytes alone. A
+// register has a state for each byte and lane (Frame.defined), memory has one for each byte. So a struct may be copied
+// in words, padding included. Registers, shared and local memory, parameters of calls and memory of malloc begin
+// undefined.
 //
-// Three kinds of instructions:
-// - What copies hands states on byte by byte: loads, stores, moves, phis, old values of guarded definitions,
-// parameters,
-//   shuffles, copies that are made later. The sign above what is loaded has the state of the byte that it comes from.
-// - What puts bits together, so that each bit of a result depends on at most one bit of each operand: logic, shifts,
-//   prmt, bfe, bfi, packing, selp, conversions of integers to others. Such an instruction is evaluated with the
-//   undefined bytes of its operands being zeroes, then ones, in all combinations if bits of several operands meet. What
-//   comes out different is undefined, with the rest of its byte: `and` with 0 defines, `shl` by 4 makes a byte of two
-//   halves. What says which bits go where (amount, selector, position, condition) must be defined as a whole.
-// - All others give what is undefined if a byte is of anything that they read. Elements of vectors are apart. An atomic
-//   operation, of which each lane has its turn, does the same to memory. What lanes do together is undefined for all of
-//   them if it is in one.
-// A guard is read by all of them. So a value may count as undefined that is not (`xor` with itself), but never the
+// There are three kinds of instructions:
+// - A copy moves states byte by byte: loads, stores, moves, phis, old values of guarded definitions, parameters,
+//   shuffles, asynchronous copies. The sign extension of a loaded value has the state of the value's highest byte.
+// - Bit operations are logic, shifts, prmt, bfe, bfi, packing, selp, slct, and conversions between integers: each bit
+//   of a result depends on at most one bit of each operand. A bit operation is evaluated with the undefined bytes of
+//   its operands set to zeroes, then to ones. Logic is evaluated with all combinations of zeroes and ones. A byte of
+//   the result with a bit that differs is undefined. So `and` with 0 defines a byte, `shl` by 8 moves states, and `shl`
+//   by 4 mixes the states of two bytes. The operands that select bits (amount, selector, position, condition) must be
+//   defined as a whole.
+// - All other instructions give an undefined result if a byte of an input is undefined. Elements of vectors are
+//   independent. An atomic operation does the same to memory, lane by lane. The result of an instruction that lanes
+//   execute together is undefined in all of them if it is undefined in one.
+// A guard is an input of all three kinds. A defined value may count as undefined (`xor` with itself), but never the
 // other way round.
 //
-// An undefined value that decides what is done where, and not only what the result is, leaves the launch unspecified:
-// conditions of branches, addresses, masks of lanes, numbers of barriers, what is called, the guard of what does more
-// than to give a result.
+// A launch is unspecified if an undefined value affects more than a result. Such values are the condition of a branch,
+// an address, a mask of lanes, the number of a barrier, a callee, or the guard of an instruction with side effects.
 //
-// The states serve two masters. With `follow_undef` they are all that happens. With `check_uninit` the first use of
-// what is undefined ends the run. Handing it on is no use: not of the first kind, nor of the second but for the
-// operands that say what goes where. Guards, addresses, all operands of others are used; and so is what is stored to
-// global memory if no byte of it is defined, since that is a result and no padding of one.
+// With `follow_undef` the states are only tracked. With `check_uninit` the first use of an undefined value is a fault.
+// A copy is no use, and neither is a bit operation, except of the operands that select bits. Uses are guards,
+// addresses, and all operands of other instructions. A store to global memory is a use if no byte of its value is
+// defined: such a value is not the padding of a struct.
 #include <stdio.h>
 
 #include "ir/machine/machine_internal.h"
@@ -34,14 +34,14 @@
 
 static const char *const used = "a use of a value that nothing wrote";
 
-// Those of a register, by row; NULL = they are not kept.
+// Returns the states of a register, by row; NULL if none are tracked.
 static RowStates *states_of(const Run *r, const Group *g, const OperandRef *o)
 {
     RowStates *all = o->kind == REF_REG ? g->frame->defined : o->kind == REF_MODULE ? r->warp->module_defined : NULL;
     return all ? all + o->at : NULL;
 }
 
-// A predicate counts as a byte.
+// Returns the number of bytes of an operand. A predicate counts as a byte.
 static uint32_t bytes_of(const OperandRef *o) { return o->width <= W8 ? 1 : width_bits((Width)o->width) / 8; }
 
 static Mask *byte_of(RowStates *rows, uint32_t b) { return &rows[b / WORD_BYTES].byte[b % WORD_BYTES]; }
@@ -64,7 +64,7 @@ void set_defined(Run *r, const Group *g, const OperandRef *o, Mask lanes, Mask d
     }
 }
 
-// All bytes alike.
+// Returns states with all bytes alike.
 static States same_states(Mask defined)
 {
     States s;
@@ -116,7 +116,7 @@ void set_bytes_defined(Run *r, const Group *g, const OperandRef *o, uint32_t lan
     }
 }
 
-/* -- What decides --------------------------------------------------------------------------------------- */
+/* -- Effects -------------------------------------------------------------------------------------------- */
 
 void undef_decides(Run *r, const Group *g, const Code *c, Mask lanes)
 {
@@ -129,7 +129,7 @@ void undef_decides(Run *r, const Group *g, const Code *c, Mask lanes)
     locate(r, g, c, (uint32_t)__builtin_ctz(lanes), e);
 }
 
-// Whether an input decides what the instruction does, and not only what it gives.
+// True if an input of the instruction affects more than its result.
 static bool decides(const Code *c, uint32_t k)
 {
     switch (c->op) {
@@ -169,7 +169,7 @@ static bool decides(const Code *c, uint32_t k)
     }
 }
 
-// Whether it does more than to give a result, so that its guard decides, too.
+// True if the instruction has side effects, so that its guard affects more than its result.
 static bool has_effect(const Group *g, const Code *c)
 {
     return tab_desc(g->frame->func->fn->tables, c->instr->desc)->traits & (TR_WRITE | TR_CONV | TR_EFFECT);
@@ -180,9 +180,9 @@ static Mask guard_defined(const Run *r, const Group *g, const Code *c)
     return c->guarded ? lanes_defined(r, g, &c->guard) : UINT32_MAX;
 }
 
-/* -- What puts bits together ---------------------------------------------------------------------------- */
+/* -- Bit operations ------------------------------------------------------------------------------------- */
 
-// The inputs, a bit each, whose bits go to places that the other inputs say; 0: it is not of this kind.
+// Returns the inputs of a bit operation, a bit each, that do not select bits; 0 for other instructions.
 static uint32_t parts_of(const Code *c)
 {
     if (c->run != run_eval)
@@ -213,10 +213,10 @@ static uint32_t parts_of(const Code *c)
     }
 }
 
-// Whether a bit of the result comes of several operands; otherwise of one.
+// True if a bit of the result may depend on several operands.
 static bool mixes(Opcode op) { return op == OP_AND || op == OP_OR || op == OP_XOR || op == OP_LOP3; }
 
-// Ones in the bytes of a word that a mask names.
+// Returns a word with ones in the bytes of a mask.
 static uint64_t bits_of(uint32_t bytes)
 {
     uint64_t bits = 0;
@@ -233,15 +233,15 @@ static uint32_t bytes_where(uint64_t bits)
     return bytes;
 }
 
-// A lane of such an instruction, some of its parts not being defined.
+// Evaluations of a bit operation in a lane with undefined inputs.
 typedef struct Trial {
     const Code *code;
     uint32_t parts;
-    Value in[EVAL_IN_MAX], undefined[EVAL_IN_MAX];  // ones where it is undefined
-    Value differs[EVAL_OUT_MAX];                    // ones where a result depends on that
+    Value in[EVAL_IN_MAX], undefined[EVAL_IN_MAX];  // undefined: ones in the undefined bits
+    Value differs[EVAL_OUT_MAX];                    // ones in the bits of a result that depend on undefined bits
 } Trial;
 
-// With the undefined bits of the inputs that a mask names being ones, and those of others zeroes.
+// Evaluates the operation. The undefined bits of the inputs in the mask `ones` are ones, those of other inputs zeroes.
 static void try_with(Trial *t, uint32_t ones, Value *out)
 {
     Value in[EVAL_IN_MAX];
@@ -266,7 +266,7 @@ static void try_all(Trial *t)
     }
 }
 
-// False: an operand is not defined that says what goes where.
+// Evaluates the operation in a lane with all trials. False if an operand that selects bits is undefined.
 static bool try_lane(const Run *r, const Group *g, Trial *t, uint32_t lane)
 {
     const Code *c = t->code;
@@ -299,12 +299,13 @@ static void put_together(Run *r, const Group *g, const Code *c, Mask lanes)
 
 static bool is_shuffle(const Code *c) { return c->op == OP_SHFL || c->op == OP_SHFL_SYNC; }
 
-// Inputs, a bit each, that the instruction hands on, and does not use. The last bit stands for those behind, too.
+// Returns the inputs, a bit each, that the instruction copies and does not use. The last bit stands for all later
+// inputs, too.
 static uint32_t handed_on(const Code *c)
 {
     switch (c->op) {
-    case OP_ST: return ~UINT32_C(3);    // behind the address
-    case OP_CALL: return ~UINT32_C(1);  // behind the callee
+    case OP_ST: return ~UINT32_C(3);    // after the address
+    case OP_CALL: return ~UINT32_C(1);  // after the callee
     case OP_UNDEF:
     case OP_SHFL:
     case OP_SHFL_SYNC: return 1;
@@ -312,7 +313,7 @@ static uint32_t handed_on(const Code *c)
     }
 }
 
-// Lanes in which all inputs are defined, but for those that a mask names.
+// Returns the lanes in which all inputs except those of a mask are defined.
 static Mask all_defined(const Run *r, const Group *g, const Code *c, uint32_t but)
 {
     Mask defined = UINT32_MAX;
@@ -354,7 +355,7 @@ static void begin_others(Run *r, const Group *g, const Code *c, Mask guard)
         inputs |= parts;
         r->ndefined = c->nout;
     } else if (c->converges && g->lanes & ~(inputs & guard)) {
-        inputs = 0;  // of what lanes do together, all have a part
+        inputs = 0;  // the result depends on the inputs of all lanes
     }
     for (uint32_t k = 0; k < r->ndefined; k++)
         r->defined[k] = same_states(inputs & guard);
@@ -365,7 +366,7 @@ static void begin_others(Run *r, const Group *g, const Code *c, Mask guard)
 bool undef_begin(Run *r, const Group *g, const Code *c)
 {
     if (c->run == run_unsupported)
-        return true;  // it need not have the operands of its kind
+        return true;  // the instruction may lack operands
     Mask guard = guard_defined(r, g, c);
     if (r->machine->options.check_uninit) {
         undef_decides(r, g, c, g->lanes & ~(guard & all_defined(r, g, c, handed_on(c))));
@@ -385,7 +386,7 @@ void undef_end(Run *r, const Group *g, const Code *c)
 {
     Mask others = 0;
     if (is_shuffle(c))
-        return;  // lanes have what they got
+        return;  // act_shfl() wrote the states
     if (c->converges)
         for (uint32_t b = 0; b < VALUE_BYTES; b++)
             others |= g->lanes & ~r->defined[0].byte[b];
@@ -409,7 +410,7 @@ void undef_pass_by(Run *r, const Group *g, const Code *c, Mask lanes)
 
 static bool is_load(const Code *c) { return c->op == OP_LD || c->op == OP_LDU; }
 
-// Copies that are made later have states of their own then.
+// True for loads and asynchronous copies. The latter move the states when the copy is made.
 static bool is_copy(const Code *c) { return is_load(c) || c->op == OP_CP_ASYNC_CA || c->op == OP_CP_ASYNC_CG; }
 
 static void forget_from(States *s, uint32_t first, uint32_t end, uint32_t lane)
@@ -418,7 +419,7 @@ static void forget_from(States *s, uint32_t first, uint32_t end, uint32_t lane)
         s->byte[b] &= ~(UINT32_C(1) << lane);
 }
 
-// Behind its last byte, a value has its sign, or zeroes.
+// Sets the states of a loaded value. Bytes above the value are its sign extension, or zeroes.
 static void load_bytes_of(States *s, const Access *a, const uint8_t *defined, uint32_t bytes)
 {
     for (uint32_t b = 0; b < bytes; b++)
@@ -444,11 +445,11 @@ static void store_states(const Run *r, const Access *a, uint32_t elements)
 {
     uint32_t bytes = a->size / elements;
     for (uint32_t k = 0; k < elements; k++)
-        for (uint32_t b = 0; b < bytes; b++)  // but for `st` all are alike
+        for (uint32_t b = 0; b < bytes; b++)  // all bytes are alike except for `st`
             a->defined[k * bytes + b] = r->defined[k].byte[b % VALUE_BYTES] >> a->lane & 1;
 }
 
-// Whether a store to global memory writes nothing that is defined.
+// True if a store to global memory writes no defined byte.
 static bool gives_nothing(const Access *a)
 {
     return a->code->op == OP_ST && a->allocation && !memchr(a->defined, 1, a->size);
@@ -469,7 +470,7 @@ bool undef_access(Run *r, const Access *a)
     return !checks || !gives_nothing(a) || fault(r, a->group, a->code, a->lane, "%s", used);
 }
 
-/* -- Questions ------------------------------------------------------------------------------------------ */
+/* -- Queries -------------------------------------------------------------------------------------------- */
 
 const uint8_t *machine_defined(Machine *m, uint64_t address)
 {

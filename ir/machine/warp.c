@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
-// Which lanes of a warp are where. Lanes at one place are a group. Where a branch sends them two ways the group falls
-// apart, and both wait for one another at the branch's immediate post-dominator (a join); a call waits for its lanes
-// behind it. Lanes that end are waited for nowhere.
+// Tracks the positions of the lanes of a warp. Lanes at one position are a group. A divergent branch splits its group,
+// and the parts join at the branch's immediate post-dominator. The lanes of a call join after the call. No join waits
+// for lanes that have ended.
 //
-// Of the groups that can run, the one with the lowest lane does, whatever way its branch went; but one that has gone
-// back many times lets others have a turn, since what it waits for may be theirs to do.
+// Of the groups that can run, the one with the lowest lane runs, whichever way its branch went. A group that went back
+// TURNS times yields to the other groups, since it may wait for an action of theirs.
 #include "ir/machine/machine_internal.h"
 
-enum { TURNS = 1024 };  // ways back until others have theirs
+enum { TURNS = 1024 };  // number of backward jumps after which a group yields
 
 /* -- Frames --------------------------------------------------------------------------------------------- */
 
@@ -89,7 +89,7 @@ static Group *free_group(Warp *w)
     return g;
 }
 
-// All have come: they go on as one.
+// Merges the lanes that have arrived into one group, which continues.
 static void release_join(Warp *w, Join *j)
 {
     Group *g = free_group(w);
@@ -99,7 +99,7 @@ static void release_join(Warp *w, Join *j)
     group_go(w, g, pc);
 }
 
-// The lanes will not come there.
+// Removes from a join the lanes that will not arrive.
 static void give_up(Warp *w, Join *j, Mask lanes)
 {
     j->expected &= ~lanes;
@@ -180,7 +180,7 @@ void group_end(Warp *w, Group *g)
 Group *warp_next(Warp *w)
 {
     Group *best = NULL;
-    uint32_t skip = (uint32_t)(run_draw(w->run) % LANES);  // of the groups that could run
+    uint32_t skip = (uint32_t)(run_draw(w->run) % LANES);  // number of ready groups to skip
     for (Group *g = w->groups; g < w->groups + LANES; g++) {
         if (!g->lanes || g->state != GROUP_READY)
             continue;

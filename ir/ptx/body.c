@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Function bodies: statements to blocks and instructions.
+// Reads function bodies: turns statements into blocks and instructions.
 //
-// The path of an instruction: its mnemonic is looked up by its text (parsed only when it is new); its operands are
-// read in one flat loop, which writes down their syntax as a shape (`%,[&]`) and the operands beside it; mnemonic and
-// shape give the descriptor, whose slots say what each operand has to be and how literals are to be read.
+// The mnemonic of an instruction is looked up by its text and parsed only when it is new. A flat loop reads the
+// operands into a list and their syntax into a shape (`%,[&]`). Mnemonic and shape give the descriptor; its slots
+// constrain the operands and give literals their types.
 #include <stdio.h>
 
 #include "ir/ptx/read.h"
@@ -26,7 +26,7 @@ void rd_need_block(Reader *r)
         start_block(r, block_new(r->fn));
 }
 
-// Falling into the next block is a branch of its own in the IR.
+// Appends an implicit branch: blocks of the IR end in a terminator.
 static void append_branch(Reader *r, BlockId to)
 {
     Operand target = op_block(to);
@@ -34,7 +34,8 @@ static void append_branch(Reader *r, BlockId to)
     ir_instr(r->fn, id)->line = r->line;
 }
 
-// A label directly behind a guarded terminator is where that goes on: takes back the block that was begun for it.
+// Makes `next` the fall-through successor of the guarded terminator before the open block, and removes that block.
+// False if the open block has code or a label, or is no such successor.
 static bool take_block_back(Reader *r, BlockId next)
 {
     Fn *fn = r->fn;
@@ -51,7 +52,7 @@ static bool take_block_back(Reader *r, BlockId next)
     return true;
 }
 
-// Ends the open block so that `next` follows it.
+// Ends the open block with a branch to `next`, and opens `next`.
 static void fall_into(Reader *r, BlockId next)
 {
     if (r->block && !take_block_back(r, next))
@@ -94,7 +95,7 @@ static DescId find_desc(Reader *r, MnemCache *mnem, size_t at)
     rd_fail(r, at, "these operands do not fit '%.*s', which takes: %s", (int)mnem->len, mnem->text, words);
 }
 
-// The predicate in front of an instruction: `@p` or `@!p`.
+// Reads a guard, `@p` or `@!p`.
 static Operand read_guard(Reader *r)
 {
     rd_next(r);
@@ -112,7 +113,7 @@ static Operand read_guard(Reader *r)
     return op;
 }
 
-// The mnemonic as one text, also when blanks stand in it (`add .u32`).
+// Reads a mnemonic as one text, without the blanks that it may contain (`add .u32`).
 static void read_mnemonic(Reader *r, const char **text, size_t *len)
 {
     *text = r->lx.start;
@@ -142,7 +143,7 @@ static void append_instr(Reader *r, DescId desc, bool guarded, uint32_t run, uin
         fn_note_where(fn, id, at);
     for (uint32_t k = 0; k < d->ndef && k < 2; k++)
         if (d->slots[k].flags & SL_HIDDEN) {
-            // A guarded carry may keep the old one.
+            // A guarded definition of the carry may keep the old carry.
             if (guarded && !r->carry)
                 fn->flags |= FN_PASSTHROUGH;
             r->carry = true;
@@ -203,7 +204,7 @@ static uint32_t line_number(Reader *r)
     return n;
 }
 
-// .loc FILE LINE COLUMN [, function_name LABEL [+ OFFSET], inlined_at FILE LINE COLUMN]   (no semicolon)
+// Reads `.loc FILE LINE COLUMN [, function_name LABEL [+ OFFSET], inlined_at FILE LINE COLUMN]` (no semicolon).
 static void read_loc(Reader *r)
 {
     Line line = {0};
@@ -212,7 +213,7 @@ static void read_loc(Reader *r)
     line.line = line_number(r);
     if (r->tok == T_INT)
         line.col = line_number(r);
-    // What follows is a statement unless it is a comma; a statement's first token is lexed differently.
+    // A comma continues the directive. Any other token begins a statement and is lexed again as such.
     if (r->tok == ',') {
         rd_next(r);
         if (!rd_is(r, "function_name"))
@@ -229,7 +230,7 @@ static void read_loc(Reader *r)
         line.in_line = line_number(r);
         line.in_col = line_number(r);
     }
-    r->lx.cur = r->lx.start;  // the token behind is the next statement's
+    r->lx.cur = r->lx.start;
     if (r->options.strip_debug)
         return;
     Fn *fn = r->fn;
@@ -260,7 +261,7 @@ static void read_pragma(Reader *r)
     rd_expect(r, ';', "behind the pragma");
 }
 
-// NAME: .branchtargets A, B, C<2>;   or .calltargets f, g;
+// Reads `.branchtargets A, B, C<2>;` or `.calltargets f, g;` after `NAME:`.
 static void read_targets(Reader *r, Name name, size_t at, bool calls)
 {
     VEC(Operand) list = {0};
@@ -292,7 +293,7 @@ static void read_targets(Reader *r, Name name, size_t at, bool calls)
     scope_declare(r, name, BIND_SYM, s, 0, at);
 }
 
-// NAME: .callprototype (results) _ (parameters) [.noreturn];
+// Reads `.callprototype (results) _ (parameters) [.noreturn];` after `NAME:`.
 static void read_prototype(Reader *r, Name name, size_t at)
 {
     Sig *sig = NEW(&r->fn->arena, Sig);
@@ -314,7 +315,7 @@ static void read_prototype(Reader *r, Name name, size_t at)
     scope_declare(r, name, BIND_SYM, s, 0, at);
 }
 
-// Behind `NAME :` -- a table or prototype of that name, or a label. Leaves the next statement's first token.
+// Reads a table or a prototype after `NAME:`, or defines the label. Leaves the next statement's first token.
 static void read_labelled(Reader *r, Name name, size_t at, Lexer spelled)
 {
     rd_next_statement(r);
@@ -355,7 +356,7 @@ static void read_directive(Reader *r)
 
 /* -- Bodies --------------------------------------------------------------------------------------------- */
 
-// One statement, whose first token is current. Leaves the next one's. False at the end of the body.
+// Reads one statement from its first token, and leaves the first token of the next one. False at the end of the body.
 static bool read_statement(Reader *r)
 {
     r->braces = 0;
@@ -429,7 +430,6 @@ void body_read(Reader *r)
     }
 }
 
-// Labels that turned out to be one after their uses were read.
 void body_finish(Reader *r)
 {
     Fn *fn = r->fn;

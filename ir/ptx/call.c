@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Calls: their syntax, their arguments against the callee's formals, and call sequences.
+// Reads calls, checks their arguments against the callee's formals, and numbers call sequences.
 #include "ir/ptx/read.h"
 
 enum { PENDING_MAX = 4096 };
@@ -39,7 +39,7 @@ static void read_call_argument(Reader *r, bool result)
     rd_shape(r, sym ? '$' : '%');
 }
 
-// A part of r->ops.
+// A range of r->ops.
 typedef struct OpRange {
     uint32_t from, n;
 } OpRange;
@@ -62,7 +62,7 @@ static OpRange read_call_list(Reader *r, bool results)
     return range;
 }
 
-// The arguments or results of a call against the formals of the callee.
+// Checks the arguments or results of a call against the callee's formals: count, size, scalar or array.
 static void check_formals(Reader *r, const Fn *of, const SymId *formals, uint32_t n, OpRange given, const char *what,
                           size_t at)
 {
@@ -73,7 +73,7 @@ static void check_formals(Reader *r, const Fn *of, const SymId *formals, uint32_
         const Sym *formal = ir_sym(of, formals[k]);
         const Parsed *p = &r->ops.at[given.from + k];
         if (!p->literal && op_kind(p->op) == K_NONE)
-            continue;  // `_`
+            continue;  // the sink `_`
         uint64_t bytes = op_is_reg(p->op) ? MAX(width_bits((Width)ir_reg(r->fn, op_index(p->op))->width) / 8, 1)
                          : op_kind(p->op) == K_SYM   ? ir_sym(r->fn, op_index(p->op))->size
                          : formal->flags & SYM_ARRAY ? 0
@@ -106,7 +106,7 @@ static void read_call_symbol(Reader *r, bool callee)
     rd_shape(r, reg ? '%' : '$');
 }
 
-// call (results), callee, (arguments), prototype;  all but the callee may be missing.
+// Syntax: `call (results), callee, (arguments), prototype;`. Only the callee is required.
 void rd_call(Reader *r)
 {
     OpRange results = {0}, arguments = {0};
@@ -147,7 +147,6 @@ void rd_call(Reader *r)
     check_formals(r, of, sig->params, sig->nparams, arguments, "arguments", at);
 }
 
-// Numbers the call's sequence: the stores into its arguments before it and, as they come, the loads of its results.
 void rd_number_call(Reader *r, InstrId call)
 {
     Fn *fn = r->fn;

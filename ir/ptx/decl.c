@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Declarations: registers, variables with their initializers, formal parameters.
+// Reads declarations: registers, variables with their initializers, formal parameters. The dimensions of an array are
+// flattened to one count.
 #include "ir/ptx/read.h"
 
 enum { DIMS_MAX = 16, PARAM_ALIGN_MAX = 128 };
-// ptxas: "Constant overflow" for a larger dimension of a parameter.
+// ptxas reports "Constant overflow" for a larger dimension of a parameter.
 #define PARAM_BYTES_MAX UINT32_MAX
 
 /* -- Literals ------------------------------------------------------------------------------------------- */
@@ -39,7 +40,7 @@ bool literal_bits(Type type, Value v, uint64_t *bits, const char **why)
     case TC_S: *why = "a floating-point constant cannot stand for an integer"; return v.kind == LIT_INT;
     case TC_P:
         *why = "a predicate constant is an integer, zero for false";
-        *bits = v.bits != 0;
+        *bits = v.bits != 0;  // as ptxas (tried)
         return v.kind == LIT_INT;
     case TC_B:
         *why = "this floating-point constant has another width than its place";
@@ -63,7 +64,7 @@ Space decl_space(const Reader *r)
     return SP_NONE;
 }
 
-// What may stand between a space and a name, in any order.
+// Attributes of a declaration, between the state space and the name, in any order.
 typedef struct Attributes {
     Type type;
     uint8_t vec, ptr_space;
@@ -195,11 +196,11 @@ void decl_registers(Reader *r, bool module_level)
 typedef struct InitReader {
     Reader *r;
     Type type;
-    uint32_t bytes;           // of an element
-    uint64_t dims[DIMS_MAX];  // elements below each level of braces; [0] = all, 0 = open
+    uint32_t bytes;           // size of an element
+    uint64_t dims[DIMS_MAX];  // number of elements inside each level of braces; [0] = of the array, 0 = open
     int ndims;
-    uint64_t pos;   // in elements
-    uint64_t rows;  // braces directly inside the outermost
+    uint64_t pos;   // number of elements so far
+    uint64_t rows;  // number of braces directly inside the outermost brace
     VEC(uint8_t) data;
     VEC(Reloc) relocs;
 } InitReader;
@@ -225,7 +226,7 @@ static SymId init_symbol(Reader *r)
     return bind->id;
 }
 
-// The address of a symbol: `g`, `g+4`, `generic(g)`, `generic(g)+4`, and these inside `mask(...)`.
+// Reads the address of a symbol: `g`, `g+4`, `generic(g)`, `generic(g)+4`, and these inside `mask(...)`.
 static void init_address(InitReader *in, uint64_t mask)
 {
     Reader *r = in->r;
@@ -278,8 +279,8 @@ static void init_element(InitReader *in)
     Value v = expr_parse(r);
     uint64_t bits;
     const char *why;
-    // Into .b32 a double goes as a float, into narrower bits with its low end; a float goes in as its bits. .f16x2 is
-    // filled like .b32 (tried).
+    // In .b32 and .f16x2, a double is rounded to a float. Other bit types take the low bits of a double. A float gives
+    // its bits to any bit type (all tried).
     bool bits32 = in->type == TY_B32 || in->type == TY_F16X2;
     Type type = bits32 && v.kind == LIT_F64 ? TY_F32 : bits32 ? TY_B32 : in->type;
     if (type_info[type].class == TC_B && v.kind != LIT_INT)
@@ -289,8 +290,8 @@ static void init_element(InitReader *in)
     put_element(in, bits);
 }
 
-// Nested braces without recursion. A brace at depth k holds at most dims[k] elements; one that holds fewer does not
-// pad: the next element follows at once, and zeros come at the very end (as ptxas does, tried; not as C does).
+// Reads nested braces without recursion. A brace at depth k holds at most dims[k] elements. Unlike C, ptxas does not
+// pad an inner brace that holds fewer: `{{1},{4,5}}` is 1, 4, 5, 0, ... (tried).
 static void init_braces(InitReader *in)
 {
     Reader *r = in->r;
@@ -351,7 +352,7 @@ static Init *read_initializer(Reader *r, Type type, const uint64_t *dims, int nd
 
 /* -- Variables ------------------------------------------------------------------------------------------ */
 
-// `[d0][d1]...` behind a name. products[k] = elements (of the vector type) below level k of braces.
+// Reads `[d0][d1]...` after a name. products[k] = number of elements (of the vector type) inside level k of braces.
 static int read_dims(Reader *r, uint64_t products[DIMS_MAX], uint32_t *flags, uint64_t *count)
 {
     uint64_t dims[DIMS_MAX] = {0};
@@ -404,8 +405,8 @@ static void set_attributes(Sym *s, Space space, const Attributes *a)
     s->attribute = a->attribute;
 }
 
-// True if a declaration of a variable agrees with another one of that name: in type, vector and dimensions, of which
-// the first may be open. The alignment may differ.
+// True if two declarations of a variable agree in type, vector and dimensions. The first dimension may be open, and the
+// alignment may differ.
 static bool is_consistent(const Sym *a, const Sym *b)
 {
     bool open = (a->flags | b->flags) & SYM_OPEN;
@@ -413,8 +414,8 @@ static bool is_consistent(const Sym *a, const Sym *b)
            (open || a->count == b->count);
 }
 
-// The symbol for a module-level variable. An extern declaration and its definition are one symbol for operands; the
-// second record only keeps what is printed.
+// Makes the symbol of a variable. A name that is declared again at module level stays bound to its first symbol; the
+// later symbol is only printed.
 static SymId new_variable(Reader *r, Name name, uint32_t linkage, size_t at)
 {
     if (r->fn) {
@@ -433,7 +434,7 @@ static SymId new_variable(Reader *r, Name name, uint32_t linkage, size_t at)
     return s;
 }
 
-// Adds a variable to the module's items. All declarations of a name agree with the first one.
+// Adds a variable to the module's items, and reports one that differs from the first declaration of its name.
 static void add_module_variable(Reader *r, SymId id, size_t at)
 {
     const Sym *s = &r->m->syms.at[id];
@@ -460,7 +461,7 @@ static void read_variable(Reader *r, Space space, uint32_t linkage, const Attrib
     uint32_t flags = linkage;
     int ndims = read_dims(r, dims, &flags, &count);
     Arena *arena = r->fn ? &r->fn->arena : &r->m->arena;
-    // The name exists only from here on: an initializer cannot refer to its own variable.
+    // The name is declared after the initializer, which cannot refer to its own variable (fact D2 of facts.md).
     Init *init = NULL;
     if (rd_accept(r, '=')) {
         if (space == SP_SHARED || space == SP_LOCAL || space == SP_PARAM)
@@ -468,14 +469,14 @@ static void read_variable(Reader *r, Space space, uint32_t linkage, const Attrib
         if (linkage & SYM_EXTERN)
             rd_fail(r, at, "an .extern variable cannot have an initial value: its definition has it");
         uint64_t row = MAX(dims[1], 1), rows = 0, vec = MAX(a->vec, 1);
-        // The elements of a vector are one level of braces further in, and so is an .f16x2.
+        // A vector has braces of its own around its elements, and so has an .f16x2.
         if (a->vec || a->type == TY_F16X2) {
             for (int k = 0; k <= ndims; k++)
                 dims[k] *= vec;
             dims[++ndims] = 1;
         }
         init = read_initializer(r, a->type, dims, ndims, arena, &rows);
-        // An open dimension has as many rows as inner braces; without any, what the values fill (tried).
+        // An open dimension has one row per inner brace; without inner braces, as many rows as the values fill (tried).
         if (flags & SYM_OPEN) {
             uint64_t given = init->size / element_bytes(a->type, 0);
             count = rows ? rows * row : (given + row * vec - 1) / (row * vec) * row;

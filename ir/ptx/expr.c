@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Constant expressions: the operators of C on 64-bit integers, + - * / and comparisons on doubles. Where ptxas differs
-// from C, ptxas is followed (tried): `%` and `~` are unsigned, shift counts are taken mod 64, and `?:` has the type of
-// the arm that is chosen.
-// Precedence climbing; nesting is limited, so that hostile input cannot exhaust the stack.
+// Parses constant expressions by precedence climbing: the operators of C on 64-bit integers, and + - * / and
+// comparisons on doubles. The nesting is limited, so that hostile input cannot exhaust the stack.
+//
+// Differences from C are those of ptxas (tried): `%` and `~` are unsigned, shift counts are taken mod 64, `?:` has the
+// type of the chosen arm.
 #include "ir/ptx/read.h"
 
 enum { DEPTH_MAX = 200 };
@@ -69,7 +70,7 @@ static Value literal(Reader *r)
     return v;
 }
 
-// `(.s64)` or `(.u64)` in front of a unary expression.
+// Reads a cast, `(.s64)` or `(.u64)`, whose opening parenthesis was read. False if there is none.
 static bool accept_cast(Reader *r, bool *is_unsigned)
 {
     if (r->tok != T_DOT)
@@ -232,7 +233,7 @@ static Value parse_ternary(Reader *r, int depth)
 
 Value expr_parse(Reader *r)
 {
-    // Most are one literal, which the next byte tells.
+    // Fast path for a single literal.
     char next = *r->lx.cur;
     if (r->tok == T_INT && (next == ',' || next == ';' || next == ']' || next == '}'))
         return literal(r);

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: MIT
-// Legalization for PTX output: changes what ptxas would crash on. The rows of defects.def are the list.
+// Rewrites instructions on which ptxas crashes, for PTX output. The rows of defects.def list the defects.
 //
-//     @P0 _|P1 = setp.lt.s32 R1, R2        @P0 P2|P1 = setp.lt.s32 R1, R2     ; nothing reads P2
+//     @P0 _|P1 = setp.lt.s32 R1, R2        @P0 P2|P1 = setp.lt.s32 R1, R2     ; P2 has no use
 //     R4 = lop3.b32 R1, R2, R3, 0x80       ...
 //     P1 = setp.eq.b32 R4, 0          ->   P1 = setp.lt.u32 R4, 1
 //
 // Must not fire:
 //     _|P1 = setp.lt.s32 R1, R2            there is no guard
-//     P1 = setp.eq.s32 R5, 0               R5 comes of no lop3
+//     P1 = setp.eq.s32 R5, 0               R5 does not depend on a lop3
 //     P1 = setp.eq.b64 R4, 0; P1 = setp.eq.and.s32 R4, 0, P2; P1 = setp.ne.b32 R4, 0; P1 = setp.eq.s32 R4, 5
 #include <stdio.h>
 
 #include "ir/ptx/ptx.h"
 
-enum { FOLLOWED = 4 };  // walks in which a lop3 is followed
+enum { FOLLOWED = 4 };  // number of walks that follow results of lop3
 
 /* -- Sinks ---------------------------------------------------------------------------------------------- */
 
@@ -34,7 +34,7 @@ static bool has_guarded_sink(const Fn *fn)
     return false;
 }
 
-// Puts one register that nothing reads into all of them.
+// Replaces all guarded sinks by one register without uses.
 static void fill_guarded_sinks(Fn *fn)
 {
     RegId unread = reg_new(fn, RF_P, W1);
@@ -50,7 +50,7 @@ static void fill_guarded_sinks(Fn *fn)
 /* -- Comparisons of lop3 -------------------------------------------------------------------------------- */
 
 typedef struct Values {
-    bool *lop3;  // by RegId: may turn out to be a lop3
+    bool *lop3;  // by RegId: may hold the result of a lop3
     bool *zero;  // by RegId: each definition is a move of 0
 } Values;
 
@@ -74,8 +74,8 @@ static bool marks_lop3(const Fn *fn, const Instr *i, bool *lop3, bool any)
     return more;
 }
 
-// Marks the registers that may hold the result of a lop3. After FOLLOWED walks over the function, any definition
-// counts.
+// Marks the registers that may hold the result of a lop3. If FOLLOWED walks over the function reach no fixed point,
+// each definition counts as a lop3.
 static void find_lop3(const Fn *fn, bool *lop3)
 {
     bool more = true;
@@ -110,7 +110,7 @@ static Values values_of(const Fn *fn, Arena *scratch)
     return v;
 }
 
-// A comparison of 32 bits for equality, without a third operand.
+// True for a 32-bit comparison for equality without a third operand.
 static bool is_equality(const Fn *fn, const Instr *i)
 {
     const Desc *d = ir_desc(fn, i);
@@ -120,7 +120,7 @@ static bool is_equality(const Fn *fn, const Instr *i)
     return d->op == OP_SETP && m->mod[MC_CMP] == MOD_EQ && !m->mod[MC_BOOL] && number && type->width == W32;
 }
 
-// Returns the operand of an equality that is compared with 0 and may be a lop3; none = there is none.
+// Returns the operand that an equality compares with 0 if a lop3 may have computed that operand, else K_NONE.
 static Operand compared_lop3(const Fn *fn, const Instr *i, const Values *v)
 {
     for (uint32_t k = 0; k < 2 && is_equality(fn, i); k++) {
@@ -159,7 +159,7 @@ static void compare_below_one(Fn *fn, Instr *i, Operand x)
     i->desc = desc_with_cmp(fn->tables, i->desc, MOD_LT, TY_U32);
     *ir_use(fn, i, 0) = x;
     *ir_use(fn, i, 1) = op_const(fn, 1, W32);
-    ir_reg(fn, op_index(x))->type = TY_NONE;  // it may have been declared of what `.b32` takes only
+    ir_reg(fn, op_index(x))->type = TY_NONE;  // a declared type such as .f32 fits `.b32` only
 }
 
 static void rewrite_comparisons(Fn *fn)

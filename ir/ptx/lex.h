@@ -7,13 +7,13 @@
 
 typedef enum {
     T_EOF = 256,
-    T_BAD,       // nothing in PTX begins like this
-    T_COMMENT,   // a comment that does not end
+    T_BAD,       // no token of PTX
+    T_COMMENT,   // an unterminated comment
     T_ID,        // identifier
     T_MNEMONIC,  // identifier with modifiers, at the start of a statement
     T_DOT,       // .name
     T_INT,       // value in `ival`
-    T_BIGINT,    // does not fit 64 bits
+    T_BIGINT,    // integer of more than 64 bits
     T_F32,       // 0f........, bits in `ival`
     T_F64,       // 0d................, bits in `ival`
     T_DEC,       // decimal floating point, bits of the double in `ival`
@@ -30,17 +30,17 @@ typedef enum {
 
 typedef struct Lexer {
     const char *cur;          // next byte
-    const char *limit;        // the NUL behind the text
+    const char *limit;        // the NUL after the text
     const char *start, *end;  // the token
-    const char *stem_end;     // identifier like %r12: where the digits begin; NULL for others
-    uint32_t number;          // and their value
+    const char *stem_end;     // start of the digits of an identifier like %r12; NULL for other identifiers
+    uint32_t number;          // value of these digits
     uint64_t ival;
     bool is_unsigned;  // integer with the suffix U
 } Lexer;
 
-// A token at the start of a statement, where mnemonics stand.
+// Reads a token at the start of a statement, which may be a mnemonic.
 int lex_statement(Lexer *lx);
-// A token anywhere else.
+// Reads a token at any other position.
 int lex_token(Lexer *lx);
 
 #endif

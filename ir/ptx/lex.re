@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The PTX lexer. The text is followed by a NUL; no byte is copied.
+// Splits PTX into tokens. A NUL follows the text; tokens point into it.
 #include <stdlib.h>
 
 #include "ir/ptx/lex.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Operands: from text to a shape and a list beside it, and from there into the slots of a descriptor.
+// Reads operands: from text to a shape and a list of operands, and from these into the slots of a descriptor.
 #include "ir/ptx/read.h"
 
 /* -- Reading -------------------------------------------------------------------------------------------- */
@@ -15,7 +15,7 @@ static void push_offset(Reader *r, int64_t bytes, size_t offset)
     rd_push_literal(r, (Value){.kind = LIT_INT, .bits = (uint64_t)bytes}, offset);
 }
 
-// `.x .y .z .w` or `.r .g .b .a`; -1 if the token is none.
+// Returns the index of the element that `.x .y .z .w` or `.r .g .b .a` names, or -1 if the token is none of these.
 static int vector_element(const Reader *r)
 {
     static const char letters[] = "xyzwrgba";
@@ -25,7 +25,7 @@ static int vector_element(const Reader *r)
     return at ? (int)(at - letters) & 3 : -1;
 }
 
-// `+ offset` behind an address, which may be missing.
+// Reads `+ offset` after an address. A missing offset is 0.
 static void read_offset(Reader *r, size_t at)
 {
     bool spelled = rd_accept(r, '+');
@@ -34,7 +34,7 @@ static void read_offset(Reader *r, size_t at)
         r->ops.at[r->ops.n - 1].op.mods = OPM_SPELLED;
 }
 
-// Computes a part of an operand in a register of its own, in front of the instruction.
+// Emits an instruction that computes a part of an operand in a new register.
 static RegId emit_step(Reader *r, Width width, DescId desc, Operand a, Operand b, uint32_t n)
 {
     RegId to =
@@ -46,8 +46,8 @@ static RegId emit_step(Reader *r, Width width, DescId desc, Operand a, Operand b
     return to;
 }
 
-// Reads `+ constant` behind a register that is a source: the sum, in integers as wide as the register, whatever the
-// instruction's type is (tried on ptxas).
+// Reads `+ constant` after a source register. The sum is an integer as wide as the register, whatever the instruction's
+// type is (tried on ptxas).
 static void read_sum(Reader *r, RegId reg, size_t at)
 {
     const Reg *of = ir_reg(r->fn, reg);
@@ -98,7 +98,7 @@ static void read_register(Reader *r, RegId reg, uint32_t vec, uint32_t mods, siz
     }
 }
 
-// `%tid` and its like as a whole: the four elements.
+// Reads a whole vector of special registers, such as `%tid`, as its four elements. False if the name is none.
 static bool read_special_vector(Reader *r, Lexer lx, size_t at)
 {
     char text[24];
@@ -148,7 +148,7 @@ static void read_special(Reader *r, size_t at)
     rd_shape(r, '%');
 }
 
-// The index as 32 bits.
+// Converts an element index to 32 bits.
 static RegId narrow_index(Reader *r, RegId index, size_t at)
 {
     Width width = (Width)ir_reg(r->fn, index)->width;
@@ -161,15 +161,15 @@ static RegId narrow_index(Reader *r, RegId index, size_t at)
     return emit_step(r, W32, cvt, op_reg(r->fn, index), op_none(), 2);
 }
 
-// What an address with an element index is for.
+// Use of an address with an element index.
 typedef struct IndexUse {
-    bool memory;   // an access, not a value
-    bool generic;  // an access that names no state space
-    Width width;   // of the value
+    bool memory;   // the address of an access, not a value
+    bool generic;  // the access names no state space
+    Width width;   // width of the value
 } IndexUse;
 
-// The address of `sym[reg + plus]`, as ptxas computes it: the index as 32 bits, scaled, then zero-extended; for
-// `.shared` all of it in 32 bits (tried).
+// Computes the address of `sym[reg + plus]` as ptxas does: the index is taken as 32 bits, scaled, then zero-extended.
+// For `.shared` all steps have 32 bits (tried).
 static RegId index_symbol(Reader *r, SymId sym, RegId index, int64_t plus, uint32_t element, IndexUse use, size_t at)
 {
     Fn *fn = r->fn;
@@ -202,7 +202,7 @@ static void read_symbol(Reader *r, const MnemCache *mnem, const Bind *bind, size
         rd_shape(r, '%');
         return;
     }
-    // Vectors count by their scalars, arrays without a size by bytes (tried).
+    // An index counts scalars, also of vector variables, and bytes if the array has no size (tried).
     uint32_t element = s->flags & SYM_OPEN ? 1 : MAX(width_bits(type_info[s->type].width) / 8, 1);
     rd_push_op(r, op_sym(id), at);
     if (address || r->tok != '[') {
@@ -210,7 +210,7 @@ static void read_symbol(Reader *r, const MnemCache *mnem, const Bind *bind, size
         read_offset(r, at);
         return;
     }
-    // `sym[4]` without brackets around it counts elements.
+    // `sym[4]` without brackets around it is an element index.
     const Mnem *m = tab_mnem(r->t, mnem->mnem);
     IndexUse use = {.memory = op_info[mnem->first].traits & (TR_READ | TR_WRITE), .width = type_info[m->type[0]].width};
     use.generic = use.memory && !m->mod[MC_SPACE];
@@ -221,10 +221,10 @@ static void read_symbol(Reader *r, const MnemCache *mnem, const Bind *bind, size
     if (index) {
         rd_next(r);
         int64_t plus = rd_accept(r, '+') ? expr_integer(r, "an element index") : 0;
-        r->ops.n--;  // the register takes the place of the symbol
+        r->ops.n--;  // replace the symbol by the register
         rd_push_op(r, op_reg(r->fn, index_symbol(r, id, index, plus, element, use, at)), at);
     } else {
-        // 32 bits, unsigned, whatever the index was; in the 32-bit spaces that is the same as signed (tried).
+        // The offset has 32 bits and is unsigned (tried). In the 32-bit spaces, signed is the same.
         uint32_t bytes = (uint32_t)((uint64_t)expr_integer(r, "an element index") * element);
         bool narrow = s->space == SP_SHARED || s->space == SP_CONST || s->space == SP_LOCAL || s->space == SP_PARAM;
         offset = narrow ? (int64_t)(int32_t)bytes : (int64_t)bytes;
@@ -291,7 +291,7 @@ static bool names_register(Reader *r)
     return r->tok == T_ID && !rd_is(r, "WARP_SZ") && scope_find_reg(r, rd_token_name(r), &vec);
 }
 
-// `!p` and, in video instructions, `-r`; otherwise the sign belongs to a constant.
+// Reads `!p`, `-r` of a video instruction, or a constant with a sign.
 static void read_signed(Reader *r, const MnemCache *mnem, bool address)
 {
     Lexer lx = r->lx;
@@ -310,8 +310,8 @@ static void read_signed(Reader *r, const MnemCache *mnem, bool address)
     read_literal(r, address);
 }
 
-// A register that is followed by a comma or the semicolon: most operands are that. Takes the comma as well. False:
-// none.
+// Fast path for a known scalar register before a comma or the semicolon. Takes the comma as well. False for any other
+// operand.
 static bool read_plain_register(Reader *r, Name name)
 {
     char next = *r->lx.cur;
@@ -330,12 +330,11 @@ static bool read_plain_register(Reader *r, Name name)
     return true;
 }
 
-// Everything up to the semicolon.
 void rd_operands(Reader *r, const MnemCache *mnem)
 {
     char open[32];
     bool want = true;      // an operand may stand here
-    bool address = false;  // the first in a bracket
+    bool address = false;  // the operand is the first one in a bracket
     r->ops.n = r->shape.n = r->braces = r->brackets = 0;
     bool labels = mnem->first == OP_BRA;
     while (r->tok != ';') {
@@ -396,9 +395,10 @@ void rd_operands(Reader *r, const MnemCache *mnem)
 
 /* -- Fitting -------------------------------------------------------------------------------------------- */
 
-// A floating-point constant among the elements of a vector or a packing move, where ptxas does not round (all tried):
-// 64 bits take the bits of what was written, 32 bits the low ones, fewer take 0. Signed 64 bits take 0 for a double.
-// Elements of .f32 are rounded as elsewhere, but not in atom, red and st.v8. False: none of these.
+// Gives the bits of a floating-point constant among the elements of a vector or a packing move. ptxas does not round
+// such a constant (all tried). A 64-bit element takes the bits as written, a 32-bit element the low bits, a narrower
+// element 0. A signed 64-bit element takes 0 for a double. An .f32 element is rounded as elsewhere, but not in atom,
+// red and st.v8. False for any other constant.
 static bool element_bits(const Reader *r, const Desc *d, const Slot *slot, Value v, uint64_t *bits)
 {
     uint8_t vec = tab_mnem(r->t, d->mnem)->mod[MC_VEC];
@@ -431,7 +431,7 @@ static Operand literal_operand(Reader *r, const Parsed *p, const Desc *d, const 
     const char *why;
     if (!element_bits(r, d, slot, v, &bits) && !literal_bits((Type)slot->type, v, &bits, &why))
         rd_fail(r, p->offset, "%s", why);
-    // A slot of any width reads its constants by its type.
+    // A slot of any width has constants as wide as its type.
     Operand op = op_const(r->fn, bits, slot->width ? (Width)slot->width : type_info[slot->type].width);
     op.mods = p->op.mods;
     char words[200];
@@ -445,7 +445,7 @@ static Operand carry_register(Reader *r, bool definition)
     Fn *fn = r->fn;
     if (!fn->cc)
         fn->cc = reg_new(fn, RF_CC, W1);
-    // A carry that comes from another block is beyond the model (rule 8 of phases/soundness.md).
+    // A carry from another block is not modelled (rule 8 of phases/soundness.md).
     if (!definition && !r->carry)
         fn->flags |= FN_PASSTHROUGH;
     Operand op = op_reg(fn, fn->cc);
@@ -461,7 +461,7 @@ static void check_space(Reader *r, const Desc *d, const Parsed *base)
                 "state space mismatch: the variable lies in another state space than the instruction says");
 }
 
-// A written operand against its slot: checked, literals made constants, flags set.
+// Checks an operand against its slot, turns a literal into a constant and sets flags.
 static Operand fit_operand(Reader *r, const MnemCache *mnem, const Desc *d, uint32_t k, const Parsed *p)
 {
     const Slot *slot = &d->slots[k];
@@ -490,7 +490,6 @@ static Operand fit_operand(Reader *r, const MnemCache *mnem, const Desc *d, uint
     return slot->flags & SL_DEF ? op_def(op) : op;
 }
 
-// Puts the operands into canonical order, the guard last. Returns the run and its length.
 uint32_t rd_fit_operands(Reader *r, const MnemCache *mnem, DescId desc, const Operand *guard, BlockId next, uint32_t *n)
 {
     const Desc *d = tab_desc(r->t, desc);

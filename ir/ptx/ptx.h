@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// PTX in and out.
+// Reader and writer of PTX.
 #ifndef ORI_PTX_H
 #define ORI_PTX_H
 
@@ -7,15 +7,15 @@
 
 typedef struct PtxReadOptions {
     bool strip_debug;  // drop .loc, .file, debug sections and the `debug` target option
-    bool positions;    // keep where instructions stand: fn_where()
+    bool positions;    // record the source positions of instructions, for fn_where()
 } PtxReadOptions;
 
 /* read.c */
-// Reads a module piece by piece: functions that are done with may be dropped between two pieces. Errors go to `diag`;
-// what is behind them is read on for more of them. The source stays open until the reader is closed; the module stays.
+// Reads a module piece by piece; the caller may drop functions between two pieces. Errors go to `diag`, and reading
+// continues after them. The source must stay open until the reader is closed; the module outlives the reader.
 typedef struct PtxReader PtxReader;
 PtxReader *ptx_open(Heap *heap, const Source *source, Diag *diag, const PtxReadOptions *options);
-// Reads whole items until more than so many bytes of the source are through. False: that was the end of the module.
+// Reads whole items until more than `bytes` bytes of the source are consumed. False at the end of the module.
 bool ptx_more(PtxReader *reader, size_t bytes);
 Module *ptx_module(const PtxReader *reader);
 void ptx_close(PtxReader *reader);
@@ -23,15 +23,15 @@ void ptx_close(PtxReader *reader);
 Module *ptx_read(Heap *heap, const Source *source, Diag *diag, const PtxReadOptions *options);
 
 /* legalize.c */
-// Returns a copy of a function in multi form that meets no known defect of ptxas, or NULL if the function meets none,
-// or its flags say that it may. The caller frees it with fn_free().
+// Returns a copy of a function in multi form that meets no known defect of ptxas. The caller frees the copy with
+// fn_free(). Returns NULL if the function meets no defect, or has FN_NO_WORKAROUNDS.
 Fn *ptx_legalize(const Fn *fn);
 
 /* write.c */
 void ptx_write_header(const Module *m, Out *out);
-// One item of the module, in order. A function that was changed since it was read must verify.
+// Writes one item of the module; the caller keeps the order. A function that was changed after reading must verify.
 void ptx_write_item(const Module *m, const Item *item, Out *out);
-// Writes what ptx_legalize() makes of the function.
+// Writes the function, legalized by ptx_legalize().
 void ptx_write_fn(const Fn *fn, Out *out);
 
 #endif

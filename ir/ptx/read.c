@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The module level of PTX: directives, variables, function headers; and the reader's token handling and error recovery.
+// Reads the module level of PTX: directives, variables, function headers. Also has the reader's token handling and
+// error recovery. `.section`, `.file`, `.alias`, `.pragma` and `@@DWARF` at module level are kept as text.
 #include <ctype.h>
 #include <stdio.h>
 
@@ -103,13 +104,13 @@ void rd_expect(Reader *r, int token, const char *where)
             rd_fail_end(r, rd_offset(r), message);
         rd_fail(r, rd_offset(r), "%s", message);
     }
-    // What follows a semicolon begins a statement; the caller asks for it.
+    // After a semicolon the caller reads the next token, since statements have a lexer of their own.
     if (token != ';')
         rd_next(r);
 }
 
-// Register prefixes, all short, come by the million: a direct-mapped cache keyed by their bytes. Reading eight bytes at
-// once is covered by the slack behind the source.
+// Interns a stem, through a direct-mapped cache keyed by the bytes of short stems: a source may have millions of
+// register names. The slack after the source covers the read of eight bytes.
 static StrId rd_stem(Reader *r, const char *text, size_t len)
 {
     if (len > 8 || len == 0)
@@ -148,7 +149,8 @@ Name rd_name(Reader *r)
     return name;
 }
 
-// Error recovery in a body: behind the next semicolon outside braces, or to the brace that closes the scope.
+// Recovers from an error in a body: skips past the next semicolon outside braces, or to the brace that closes the
+// scope.
 void rd_skip_statement(Reader *r)
 {
     uint32_t depth = r->braces;
@@ -164,7 +166,7 @@ void rd_skip_statement(Reader *r)
         while (r->tok == T_BAD || r->tok == ';');
 }
 
-// True if two tokens that end and begin with these characters could be read as one without a blank between.
+// True if two adjacent tokens could be lexed as one; `end` is the last character of the first, `begin` of the second.
 static bool could_join(char end, char begin)
 {
     static const char word[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_$%0123456789",
@@ -215,7 +217,7 @@ static void raw_item(Reader *r, const char *from, const char *to)
     module_item(r->m, ITEM_RAW, str_intern(&r->t->strs, from, (size_t)(to - from)));
 }
 
-// The directive up to a token, in canonical spelling: words apart by a blank, commas with one behind them.
+// Keeps the directive up to `to` in canonical spelling: one blank between words and after a comma, none before a comma.
 static void canonical_item(Reader *r, const char *directive, const char *to, const char *end)
 {
     VEC(char) text = {0};
@@ -288,7 +290,7 @@ static void read_address_size(Reader *r)
     rd_next_statement(r);
 }
 
-// .file INDEX "NAME" [, TIMESTAMP, SIZE]   (no semicolon)
+// Reads `.file INDEX "NAME" [, TIMESTAMP, SIZE]` (no semicolon).
 static void read_file(Reader *r)
 {
     const char *from = r->lx.start, *to;
@@ -311,7 +313,7 @@ static void read_file(Reader *r)
         canonical_item(r, from, to, "");
 }
 
-// .section NAME { ... }: kept as it stands.
+// Reads `.section NAME { ... }` and keeps its text unchanged.
 static void read_section(Reader *r)
 {
     const char *from = r->lx.start;
@@ -330,7 +332,7 @@ static void read_section(Reader *r)
         raw_item(r, from, to);
 }
 
-// .pragma "...", "...";
+// Reads `.pragma "...", "...";`.
 static void read_pragma_item(Reader *r)
 {
     const char *from = r->lx.start;
@@ -346,7 +348,7 @@ static void read_pragma_item(Reader *r)
     canonical_item(r, from, to, ";");
 }
 
-// .alias NAME, FUNCTION;
+// Reads `.alias NAME, FUNCTION;`.
 static void read_alias(Reader *r)
 {
     const char *from = r->lx.start;
@@ -366,7 +368,7 @@ static void read_alias(Reader *r)
     canonical_item(r, from, to, ";");
 }
 
-// PTX 1.x debug lines: `@@DWARF ...` to the end of the line.
+// Reads a debug line of PTX 1.x, `@@DWARF ...`, to the end of the line.
 static void read_dwarf_line(Reader *r)
 {
     const char *from = r->lx.start;
@@ -390,7 +392,7 @@ static bool starts_item(const Reader *r)
     return false;
 }
 
-// True behind a prototype that no semicolon ends, as nvopencc wrote them.
+// True if the current token follows a prototype without a semicolon. nvopencc wrote these, and ptxas accepts them.
 static bool ends_prototype(const Reader *r)
 {
     Space space = decl_space(r);
@@ -436,7 +438,7 @@ static void read_function_directives(Reader *r, Sym *sym)
     }
 }
 
-// The symbol of a function that is declared or defined here.
+// Returns the symbol of a function that is declared or defined here. Makes the symbol of a new name.
 static SymId function_symbol(Reader *r, Name name, size_t at, bool kernel, uint32_t linkage)
 {
     const Bind *old = scope_find_global(r, name);
@@ -454,7 +456,7 @@ static void discard_function(Reader *r)
     while (r->scopes.n)
         scope_close(r);
     if (r->fn) {
-        // Later calls must not find the header that is dropped.
+        // Later calls must not find the dropped header.
         Sym *sym = &r->m->syms.at[r->fn->sym];
         if (sym->fn == r->fn)
             sym->fn = NULL;
@@ -491,7 +493,7 @@ static void check_kernel_parameters(Reader *r, const Fn *fn, size_t at)
                            : "the parameters of kernel '%.*s' have more than 32764 bytes");
 }
 
-// Drops the pragmas of a prototype: they are about a body, and ptxas takes none in front of a semicolon.
+// Drops the pragmas of a prototype: they apply to a body, and ptxas rejects them before a semicolon.
 static void drop_pragmas(Reader *r, Fn *fn)
 {
     uint32_t kept = 0;
@@ -507,7 +509,7 @@ static void read_function(Reader *r, uint32_t linkage, StrId attribute)
 {
     bool kernel = rd_is(r, ".entry");
     rd_next(r);
-    // Results come before the name that says which function this is: read into a function without a symbol yet.
+    // Results stand before the name, so they are read into a function without a symbol.
     r->fn = fn_new(r->m, 0);
     scope_function_start(r);
     r->vectors.n = 0;
@@ -618,7 +620,7 @@ static void read_item(Reader *r)
     read_linked(r);
 }
 
-// Error recovery at module level: to the next item, behind a semicolon outside braces, or behind a closed body.
+// Recovers from an error at module level: skips to the next item, past a semicolon outside braces, or past a body.
 static void skip_item(Reader *r)
 {
     uint32_t depth = r->braces;
@@ -637,7 +639,7 @@ static void skip_item(Reader *r)
     while (r->tok == T_BAD || r->tok == ';');
 }
 
-// What the module lacks when all is read.
+// Reports a missing .version or .target at the end of the module.
 static void check_header(Reader *r)
 {
     if (!r->saw_version)
@@ -693,7 +695,7 @@ Module *ptx_module(const PtxReader *r) { return r->m; }
 
 void ptx_close(PtxReader *r)
 {
-    Arena arena = r->arena;  // the reader itself lies in it
+    Arena arena = r->arena;  // the reader is allocated in its own arena
     arena_free(&arena);
 }
 

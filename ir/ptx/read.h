@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The PTX reader's inside: shared state, scopes, expressions, declarations, bodies.
+// Internals of the PTX reader: shared state, scopes, expressions, declarations, bodies.
 #ifndef ORI_PTX_READ_H
 #define ORI_PTX_READ_H
 
@@ -15,28 +15,28 @@ typedef enum { BIND_NONE, BIND_REG, BIND_SYM, BIND_LABEL } BindKind;
 typedef struct Bind {
     Name name;
     uint32_t shadowed;  // the bind of the same name in an outer scope
-    uint32_t outer;     // the innermost defined label among those; 0 = none
-    uint32_t depth;     // of the scope; 0 = module
+    uint32_t outer;     // the innermost defined label among the shadowed binds; 0 = none
+    uint32_t depth;     // depth of the scope; 0 = module
     uint8_t kind;       // BindKind
-    uint8_t vec;        // register: elements of a vector register, else 0
-    bool defined;       // label: has been seen
+    uint8_t vec;        // number of elements of a vector register, else 0
+    bool defined;       // false for a label before its definition
     uint32_t id;        // RegId, SymId, BlockId
     size_t offset;      // in the source
 } Bind;
 
-// `.reg .b32 %r<100>`: registers come into being when they are first named.
+// A range `.reg .b32 %r<100>`. A register of it is made when it is first named.
 typedef struct Range {
     StrId stem;
     uint32_t shadowed, depth, count;
     uint8_t vec, file, width, type;
-    RegId **pages;  // of RANGE_PAGE entries, made when first touched; an entry is the first of a vector's registers
+    RegId **pages;  // of RANGE_PAGE entries, made on first use; an entry of a vector is its first register
 } Range;
 enum { RANGE_PAGE_BITS = 12, RANGE_PAGE = 1 << RANGE_PAGE_BITS };
 
 typedef struct NameSlot {
     Name name;
     uint32_t bind;   // innermost
-    uint32_t epoch;  // the slot is free unless this is the table's
+    uint32_t epoch;  // the slot is free unless this equals the table's epoch
 } NameSlot;
 
 typedef struct NameTable {
@@ -51,23 +51,23 @@ typedef struct StemInfo {
 } StemInfo;
 
 typedef struct Scope {
-    uint32_t binds, ranges;  // how many there were when it opened
+    uint32_t binds, ranges;  // their numbers when the scope opened
 } Scope;
 
 /* -- Reader ------------------------------------------------------------------------------------------------- */
 
-// An operand as it was written: literals get their width when the instruction is known.
+// An operand as written: a literal gets its width from the instruction later.
 typedef struct Parsed {
     Operand op;
-    const Reg *reg;   // of op, if it is a register
+    const Reg *reg;   // the register of `op`, or NULL
     uint8_t literal;  // LIT_*
-    bool sum;         // of a register and a constant, which an instruction in front computes
+    bool sum;         // sum of a register and a constant, which an instruction before this one computes
     uint64_t value;
     size_t offset;
 } Parsed;
 enum { LIT_NONE, LIT_INT, LIT_F32, LIT_F64 };
 
-// A vector register that is a formal parameter, an argument or a result, and the array that stands for it.
+// A vector register that is a formal parameter, an argument or a result, and the array that replaces it.
 typedef struct Vector {
     SymId sym;
     RegId reg;  // the first of `count`
@@ -76,14 +76,14 @@ typedef struct Vector {
     size_t at;
 } Vector;
 
-// A constant expression's value.
+// Value of a constant expression.
 typedef struct Value {
     uint8_t kind;  // LIT_*
     bool is_unsigned;
     uint64_t bits;  // integer, float bits or double bits by kind
 } Value;
 
-// Short stems by their bytes.
+// Entry of the cache of short stems.
 typedef struct StemCache {
     uint64_t key;
     StrId id;
@@ -96,22 +96,22 @@ typedef struct PtxReader {
     const Source *source;
     Diag *diag;
     PtxReadOptions options;
-    jmp_buf *recover;  // where a syntax error goes: to the next statement
+    jmp_buf *recover;  // target of a syntax error, which continues at the next statement
     Module *m;
     Tables *t;            // &m->tables
-    Arena arena;          // dies with the reader, which lies in it
+    Arena arena;          // holds the reader itself too
     bool begun;           // the first token was read
     bool stop;            // too many errors
     VEC(Vector) vectors;  // formals of the function
-    VEC(Vector) results;  // of the call that is being read
-    uint32_t brackets;    // of any kind that are open in the operands that are being read
-    uint32_t braces;      // open in the statement that is being read, for error recovery
+    VEC(Vector) results;  // results of the current call
+    uint32_t brackets;    // number of open brackets of all kinds in the current operands
+    uint32_t braces;      // number of open braces in the current statement, for error recovery
     bool saw_version, saw_target;
-    size_t piece;           // where the piece begins that is being read
-    const char *statement;  // the start of the statement or item that is being read
+    size_t piece;           // offset of the current piece
+    const char *statement;  // start of the current statement or item
 
     VEC(Reg) module_regs;             // PTX 1.x and 2.x: registers at module level
-    NameTable globals, locals, used;  // used: label and symbol names of the function, to keep them unique
+    NameTable globals, locals, used;  // used: printed names of labels and symbols of the function
     VEC(Bind) binds;                  // 0 is none
     VEC(Bind) global_binds;
     VEC(Range) ranges;    // 0 is none
@@ -122,49 +122,49 @@ typedef struct PtxReader {
         BlockId from, to;
     } * aliases;
     uint32_t naliases, cap_aliases;
-    uint64_t label_moves;  // of undefined labels from scope to scope
+    uint64_t label_moves;  // number of moves of undefined labels to outer scopes
 
-    // The function being read.
+    // The current function.
     Fn *fn;
     BlockId block;     // open block, 0 = unreachable until a label
-    uint32_t sources;  // blocks placed so far
+    uint32_t sources;  // number of blocks placed so far
     LineId line;
-    bool line_used;  // an instruction has it
+    bool line_used;  // an instruction has this line
     DescId desc_bra;
     bool carry;  // the carry was written in this block
     VEC(Parsed) ops;
     VEC(char) shape;
-    VEC(InstrId) pending;  // st.param of call temporaries in this block that no call has taken
-    uint32_t block_seq;    // call sequences before this block
+    VEC(InstrId) pending;  // st.param of call arguments in this block that belong to no call yet
+    uint32_t block_seq;    // number of call sequences before this block
 } Reader;
 
 /* read.c */
 // Reports at the offset and unwinds to the next statement.
 _Noreturn void rd_fail(Reader *r, size_t offset, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
-// The same with the word at the offset for the `%.*s` of the format.
+// Like rd_fail(), with the word at the offset for the `%.*s` of the format.
 _Noreturn void rd_fail_word(Reader *r, size_t offset, const char *fmt);
-// Reports a missing semicolon before the token at the offset: at the end of the token before it, if that stands on an
+// Reports a semicolon that is missing before the token at the offset: at the end of the previous token if that is on an
 // earlier line. Unwinds to the next statement.
 _Noreturn void rd_fail_end(Reader *r, size_t offset, const char *message);
-// Reports and goes on.
+// Reports at the offset and returns.
 void rd_error(Reader *r, size_t offset, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 void rd_next(Reader *r);            // operand token
 void rd_next_statement(Reader *r);  // token at the start of a statement
 static inline size_t rd_offset(const Reader *r)
 {
     return (size_t)(r->lx.start - r->source->text);
-}  // of the current token
+}  // offset of the current token
 bool rd_accept(Reader *r, int token);
 void rd_expect(Reader *r, int token, const char *where);
 static inline bool rd_is_text(const Reader *r, const char *text, size_t len)
 {
     return (size_t)(r->lx.end - r->lx.start) == len && memcmp(r->lx.start, text, len) == 0;
 }
-#define rd_is(r, literal) rd_is_text((r), literal, sizeof(literal) - 1)  // the current token is this text
-Name rd_split(Reader *r, const char *text, const char *end);             // source text to a name
+#define rd_is(r, literal) rd_is_text((r), literal, sizeof(literal) - 1)  // true if the current token is this text
+Name rd_split(Reader *r, const char *text, const char *end);             // splits a name of the source into a Name
 Name rd_token_name(Reader *r);                                           // the current identifier
 Name rd_name(Reader *r);                                                 // takes an identifier
-// The text of the tokens up to and with `close`, which matches the bracket that is the current token.
+// Returns `prefix` and the text of the tokens from the current one, `open`, to the matching `close`.
 StrId rd_balanced(Reader *r, const char *prefix, int open, int close);
 void rd_skip_statement(Reader *r);
 
@@ -176,8 +176,8 @@ void scope_close(Reader *r);
 const Bind *scope_find(Reader *r, Name name);
 const Bind *scope_find_global(const Reader *r, Name name);
 void scope_declare_global(Reader *r, Name name, BindKind kind, uint32_t id, size_t offset);
-RegId scope_find_reg(Reader *r, Name name, uint32_t *vec);  // 0 if it is no register
-// The common case of scope_find_reg: a scalar register of a range that was named before. 0 = look properly.
+RegId scope_find_reg(Reader *r, Name name, uint32_t *vec);  // 0 if the name is no register
+// Fast path of scope_find_reg() for a scalar register of a range that was named before. 0 = call scope_find_reg().
 static inline RegId scope_known_reg(const Reader *r, Name name)
 {
     const StemInfo *info = name.stem < r->stems.n ? &r->stems.at[name.stem] : NULL;
@@ -192,23 +192,23 @@ void scope_declare_range(Reader *r, Name name, Range range, size_t offset);
 RegId scope_new_reg(Reader *r, Name name, uint8_t file, uint8_t width, uint8_t type, uint32_t vec);
 BlockId scope_label_use(Reader *r, Name name, size_t offset);
 BlockId scope_label_define(Reader *r, Name name, size_t offset);
-// The name itself, or the name with a suffix if the function has that already.
+// Returns the name, with a suffix if the function has the name already.
 Name scope_unique(Reader *r, Name name);
 
 /* expr.c */
-// A constant expression; unwinds on error.
+// Reads a constant expression; unwinds on error.
 Value expr_parse(Reader *r);
 int64_t expr_integer(Reader *r, const char *what);
 bool expr_starts(const Reader *r);
 
 /* decl.c */
-// The bits of a literal in a place of this type; false (and *why) if it may not stand there.
+// Gives the bits of a literal for a slot of this type; false (and *why) if the type takes no such literal.
 bool literal_bits(Type type, Value v, uint64_t *bits, const char **why);
 void decl_registers(Reader *r, bool module_level);
 void decl_variable(Reader *r, Space space, uint32_t linkage);
-// `(formals)`; `declare` enters them into the scope.
+// Reads `(formals)`; `declare` enters them into the scope.
 void decl_formals(Reader *r, Sig *sig, bool returns, bool declare);
-// `.reg .global ...`: the space that a directive opens; SP_NONE if it is none.
+// Returns the state space that a directive names (`.reg`, `.global`), or SP_NONE.
 Space decl_space(const Reader *r);
 
 /* operand.c */
@@ -222,35 +222,37 @@ static inline void rd_push_literal(Reader *r, Value v, size_t offset)
 {
     VEC_PUSH(&r->arena, &r->ops, ((Parsed){.literal = v.kind, .value = v.bits, .offset = offset}));
 }
-// Everything up to the semicolon, into r->shape and r->ops.
+// Reads the operands up to the semicolon into r->shape and r->ops.
 void rd_operands(Reader *r, const MnemCache *mnem);
-// r->ops against the slots, in canonical order, the guard last. Returns the run in fn->ops and its length.
+// Checks r->ops against the slots and puts them into canonical order, the guard last. Returns the run in fn->ops and
+// its length.
 uint32_t rd_fit_operands(Reader *r, const MnemCache *mnem, DescId desc, const Operand *guard, BlockId next,
                          uint32_t *n);
 
 /* call.c */
-// The operands of a call up to the semicolon, into r->shape and r->ops.
+// Reads the operands of a call up to the semicolon into r->shape and r->ops.
 void rd_call(Reader *r);
-// Numbers the call's sequence: the stores into its arguments before it and, as they come, the loads of its results.
+// Numbers the call's sequence: the call and the earlier stores to its arguments. Loads of results follow in
+// rd_note_param().
 void rd_number_call(Reader *r, InstrId call);
-// Notes an ld.param or st.param that may belong to a call sequence.
+// Records an ld.param or st.param that may belong to a call sequence.
 void rd_note_param(Reader *r, InstrId id, Opcode op);
 
 /* vector.c */
-// Makes the formal with the vector's type an array; reg: the first of its registers, 0 in a prototype.
+// Turns a formal of a vector type into an array; reg: the first register of the vector, 0 in a prototype.
 void vector_formal(Reader *r, SymId sym, RegId reg, bool returns, size_t at);
 void vector_check_linkage(Reader *r, uint32_t flags);  // once the function's SYM_* flags are known
-void vector_load_formals(Reader *r);                   // where the body begins
-void vector_store_results(Reader *r);                  // in front of a return
-// Returns the array for an argument of a call, which is stored, or for a result, which vector_load_results() loads.
+void vector_load_formals(Reader *r);                   // at the start of the body
+void vector_store_results(Reader *r);                  // before a return
+// Returns a new array for an argument of a call, and stores the argument. vector_load_results() loads a result.
 SymId vector_argument(Reader *r, RegId reg, uint32_t count, bool result);
-void vector_load_results(Reader *r);  // behind the call
+void vector_load_results(Reader *r);  // after the call
 
 /* body.c */
 void rd_need_block(Reader *r);  // opens a block if none is open
-// The statements up to the closing brace, which stays the current token.
+// Reads the statements up to the closing brace, which stays the current token.
 void body_read(Reader *r);
-// After the function's scope is closed: what could not be settled earlier.
+// Resolves the aliases of labels, after the function's scope is closed.
 void body_finish(Reader *r);
 
 #endif

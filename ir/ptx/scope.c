@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-// Names in scope while PTX is read. Registers, symbols and labels share one name space per scope; inner scopes shadow.
-// Everything becomes flat and unique here: registers are ids, blocks are ids, hoisted names get a suffix on collision.
+// Resolves names while PTX is read. Registers, symbols and labels share one name space per scope; inner scopes shadow.
+// The result is flat: names of registers and labels turn into ids, and a hoisted name that occurs twice gets a suffix.
 //
-// A label may be used before it is there, and then belongs to the innermost scope around the use that defines it. A use
-// makes a block and an undefined bind in its own scope; when the scope closes, what is still undefined becomes the
-// innermost label of that name that is defined by then, or moves outwards (that is how ptxas does it, tried). Two
-// blocks that turn out to be one label are recorded as aliases, which one sweep at the end resolves.
+// A label may be used before its definition. A use makes a block and an undefined bind in its own scope. When the scope
+// closes, a bind that is still undefined is resolved to the innermost label of its name that is defined by then. If
+// there is none, the bind moves to the outer scope (as in ptxas, tried). Two blocks that turn out to be one label are
+// recorded as aliases, which body_finish() resolves in one sweep.
 #include "ir/ptx/read.h"
 
 enum { LABEL_MOVES_MAX = 20000000 };
@@ -97,8 +97,8 @@ static void alias(Reader *r, BlockId from, BlockId to)
     r->aliases[r->naliases++].to = to;
 }
 
-// The innermost defined label among a bind and those that it shadows. Only the innermost bind of a name can become
-// defined, so what a bind knows of outer ones when it is made stays right.
+// Returns the innermost defined label among a bind and the binds that it shadows. Only the innermost bind of a name can
+// still be defined, so the field `outer` that a bind gets when it is made stays valid.
 static uint32_t defined_label(const Reader *r, uint32_t bind)
 {
     const Bind *b = &r->binds.at[bind];
@@ -149,7 +149,7 @@ void scope_close(Reader *r)
     uint32_t top = r->binds.n;
     for (uint32_t k = top; k-- > scope.binds;)
         table_slot(r, &r->locals, r->binds.at[k].name)->bind = r->binds.at[k].shadowed;
-    // Re-pushing what moves outwards overwrites only slots that were read already: it cannot overtake k.
+    // A label that moves outwards overwrites only slots that were read already: pushing cannot overtake k.
     r->binds.n = scope.binds;
     for (uint32_t k = scope.binds; k < top; k++)
         if (r->binds.at[k].kind == BIND_LABEL && !r->binds.at[k].defined)
@@ -168,7 +168,7 @@ const Bind *scope_find(Reader *r, Name name)
     if (slot && slot->bind)
         return &r->binds.at[slot->bind];
     const Bind *global = scope_find_global(r, name);
-    // A local that is declared further down must not take the name of what is meant here.
+    // Reserves the name: a local symbol that is declared later must not shadow this use of the global one.
     if (global && global->kind == BIND_SYM && r->fn) {
         NameSlot *used = table_slot(r, &r->used, name);
         used->bind = MAX(used->bind, 1);
@@ -184,7 +184,7 @@ RegId scope_new_reg(Reader *r, Name name, uint8_t file, uint8_t width, uint8_t t
     bool debug = r->fn->flags & FN_DEBUG;
     for (uint32_t k = 0; k < MAX(vec, 1); k++) {
         RegId id = reg_new(r->fn, (RegFile)file, (Width)width);
-        // A debug target prints registers under their names: flat, so each name once.
+        // A debug target prints registers under their names in one flat scope, so each name must be unique.
         ir_reg(r->fn, id)->name = debug ? scope_unique(r, name) : name;
         ir_reg(r->fn, id)->type = type;
         first = first ? first : id;
@@ -225,7 +225,7 @@ RegId scope_find_reg(Reader *r, Name name, uint32_t *vec)
         *vec = bind->vec;
         if (bind->depth > 0)
             return bind->id;
-        // A module-level register (PTX 1.x, 2.x): the function gets a register that keeps the name.
+        // For a register at module level (PTX 1.x, 2.x) the function gets a register that keeps the name.
         Reg global = r->module_regs.at[bind->id];
         RegId id = scope_new_reg(r, name, global.file, global.width, global.type, 0);
         ir_reg(r->fn, id)->flags |= REG_NAMED | REG_PINNED;
@@ -271,7 +271,8 @@ void scope_declare(Reader *r, Name name, BindKind kind, uint32_t id, uint8_t vec
     push_bind(r, slot, bind);
 }
 
-// Whether this scope has a single name that stem and a number below `count` make: by the shorter of the two ways.
+// True if this scope binds a single name that consists of the stem and a number below `count`. The search goes over the
+// binds or over the numbers, whichever are fewer.
 static bool names_again(const Reader *r, StrId stem, uint32_t count)
 {
     uint32_t first = r->scopes.at[depth(r) - 1].binds;
@@ -307,7 +308,7 @@ void scope_declare_range(Reader *r, Name name, Range range, size_t offset)
 
 /* -- Labels --------------------------------------------------------------------------------------------- */
 
-// The label's bind in the current scope, made if it is not there.
+// Returns the label's bind in the current scope. Makes an undefined bind if there is none.
 static Bind *label_bind(Reader *r, Name name, size_t offset)
 {
     NameSlot *slot = table_slot(r, &r->locals, name);
@@ -347,7 +348,7 @@ Name scope_unique(Reader *r, Name name)
             slot->bind = 1;
             return unique;
         }
-        // `name_1`, `name_2`, ...; where the next free one is, is remembered.
+        // Tries `name_1`, `name_2`, ...; the slot of the plain name holds the next number.
         if (k == 1 && slot->bind > 1)
             k = slot->bind;
         table_slot(r, &r->used, name)->bind = k + 1;

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Vector registers as formal parameters and as arguments: `.func (.reg .v2 .u32 o) f (.reg .v4 .f32 i)`, `call (t), f,
-// (v)`.
+// Replaces vector registers that are formals or arguments by arrays of bytes in .param space, which is their ABI:
+// `.func (.reg .v2 .u32 o) f (.reg .v4 .f32 i)`, `call (t), f, (v)`.
 //
-// A formal becomes an array of bytes in .param space, aligned to its size. Its elements are registers like others,
-// which are loaded where the body begins or stored in front of each `ret`. A call gets such an array for each vector,
-// stored in front of the call or loaded behind it.
+// The array of a formal is aligned to its size. The elements are ordinary registers, loaded at the start of the body or
+// stored before each `ret`. A call gets such an array for each vector, stored before the call or loaded after it.
 //
 //     .func (.reg .v2 .u32 o) f (.reg .v2 .u32 i)      .func (.param .align 8 .b8 o[8]) f (.param .align 8 .b8 i[8])
 //     {                                                {
@@ -14,15 +13,15 @@
 //         ret;                                             ret;
 //     }                                                }
 //
-// ptxas makes the same code of both forms, caller and callee, if elements have 32 or 64 bits (compared with `-c`). It
-// passes narrower elements in another way. So those are an error where another module may be on the other side:
-// functions that are not local to the module, and prototypes of indirect calls. Scalars in place of the array were
-// rejected: several results turn off the ABI for the whole module.
+// If elements have 32 or 64 bits, ptxas generates the same code from both forms, for caller and callee (compared with
+// `-c`). Narrower elements, which ptxas passes in another way, are an error if the other side may be in another module.
+// These cases are functions that are not local to the module, and prototypes of indirect calls. Scalars instead of the
+// array were rejected: several results turn off the ABI for the whole module.
 #include <stdio.h>
 
 #include "ir/ptx/read.h"
 
-// Makes the symbol an array in .param space that holds a vector.
+// Turns the symbol into an array in .param space that holds a vector.
 static void make_array(Sym *s, Type type, uint32_t vec)
 {
     uint32_t bytes = width_bits(type_info[type].width) / 8 * vec;

@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: MIT
-// The PTX writer: streams a module item by item. Registers are numbered per class in order of appearance, so that
-// writing what was read back from this writer gives the same bytes.
+// Writes a module as PTX, item by item. Registers are numbered per class in order of appearance, so that a second trip
+// through reader and writer gives the same bytes.
 //
-// An instruction is its canonical mnemonic and its shape filled with operands. A branch to the block that follows is
-// left out where it was implicit; blocks get a label if the input had one or if something branches to them.
+// An instruction is printed as its canonical mnemonic, with the types of the input, and its shape filled with operands.
+// An implicit branch to the next block is not printed. A block gets a label if the input had one or if a branch needs
+// it.
+//
+// Registers are declared by width (`.b32`). 8-bit registers stay 8-bit: if they are widened, ptxas generates other and
+// sometimes longer code (measured). A function of a `debug` target keeps names and types of registers, labels, branches
+// to the next block, and written zero offsets (`[%SP+0]`). Without these, ptxas -O0 generates other code (measured).
 #include "ir/ptx/ptx.h"
 
 typedef enum { CL_P, CL_B, CL_H, CL_R, CL_RD, CL_RQ, CLASS_COUNT } RegClass;
@@ -23,17 +28,17 @@ typedef struct Writer {
     const Tables *t;
     Out *out;
     Arena scratch;
-    uint32_t *number;  // by RegId: its printed number, 0 = not named
+    uint32_t *number;  // by RegId: its printed number, 0 = not printed
     uint32_t count[CLASS_COUNT];
-    Prefix prefix[CLASS_COUNT], label;  // of registers, and of labels that we make
-    uint32_t *made;                     // by BlockId: number of a label that we make
-    const Operand *falls;               // the operand that names the block behind
+    Prefix prefix[CLASS_COUNT], label;  // of registers, and of generated labels
+    uint32_t *made;                     // by BlockId: number of the generated label
+    const Operand *falls;               // the operand of a terminator that names the next block
     uint8_t *needs_label;               // by BlockId
-    SymId *list_sym;                    // by ListId: the table that has it
+    SymId *list_sym;                    // by ListId: the branch table with this list
     uint8_t *declared;                  // by local symbol: tables and prototypes that are printed
-    VEC(LineId) chain;                  // of put_line
-    IdSet lines, printed;               // LineIds by their position: all, and those that are printed
-    IdSet stems;  // of labels, symbols and registers of this function that could be taken for names of ours
+    VEC(LineId) chain;                  // lines that put_line() will print
+    IdSet lines, printed;               // LineIds by position: all lines, and the printed lines
+    IdSet stems;                        // stems of printed input names that a generated name could have
 } Writer;
 
 static void put_str(Writer *w, StrId id)
@@ -55,7 +60,7 @@ static RegClass reg_class(const Reg *r)
     return (RegClass)by_width[r->width];
 }
 
-// Whether the register prints under the name that it had in the input.
+// True if the register prints under the name that it had in the input.
 static bool keeps_name(const Fn *fn, const Reg *r)
 {
     return r->flags & REG_NAMED || (fn->flags & FN_DEBUG && r->name.stem);
@@ -69,7 +74,7 @@ static void number_register(Writer *w, Operand o)
     if (w->number[op_index(o)] || r->flags & REG_NAMED)
         return;
     if (keeps_name(w->fn, r))
-        w->number[op_index(o)] = 1;  // used: it will be declared
+        w->number[op_index(o)] = 1;  // used, so declare_named() declares it
     else
         w->number[op_index(o)] = ++w->count[reg_class(r)];
 }
@@ -89,7 +94,6 @@ static void number_registers(Writer *w)
         }
 }
 
-// A prefix that no symbol or label shares, so that no name of ours can shadow what the function refers to.
 static bool has_stem(const Writer *w, StrId stem)
 {
     IDSET_EACH(&w->stems, stem * 0x9E3779B9u, id) {
@@ -105,7 +109,7 @@ static void take_stem(Writer *w, StrId stem)
         idset_add(&w->stems, &w->scratch, stem * 0x9E3779B9u, stem);
 }
 
-// The names that this function prints and that are not ours.
+// Collects the stems of the names that this function prints as in the input.
 static void take_stems(Writer *w)
 {
     const Fn *fn = w->fn;
@@ -124,6 +128,8 @@ static bool is_taken(const Writer *w, const Prefix *p)
     return id != STR_NONE && (module_is_reserved(w->m, id) || has_stem(w, id));
 }
 
+// Appends `_` to a prefix until no symbol, label or kept register has it as its stem. So a generated name cannot shadow
+// a name to which the function refers.
 static void choose_prefix(Writer *w, Prefix *p, const char *wish)
 {
     p->len = (uint32_t)strlen(wish);
@@ -165,7 +171,7 @@ static void declare_numbered(Writer *w)
     }
 }
 
-// A debug target: every register under its own name.
+// Declares the registers of a debug target under their own names.
 static void declare_named(Writer *w)
 {
     for (RegId k = 1; k < w->fn->regs.n; k++) {
@@ -243,7 +249,7 @@ static void put_init(Writer *w, const Sym *s)
         put_str(w, init->raw);
         return;
     }
-    // The elements of a vector are one level of braces further in, and so is an .f16x2.
+    // A vector has braces of its own around its elements, and so has an .f16x2.
     uint32_t group = !init->braces || !(s->flags & SYM_ARRAY) ? 0 : s->type == TY_F16X2 ? 1 : s->vec;
     put_z(w, init->braces ? "{" : "");
     for (uint64_t at = 0; at < init->size; at += bytes) {
@@ -264,7 +270,7 @@ static void put_init(Writer *w, const Sym *s)
     put_z(w, init->braces ? "}" : "");
 }
 
-// `.param .align 4 .b8 name[16]`
+// Prints `.param .align 4 .b8 name[16]`.
 static void put_declarator(Writer *w, const Sym *s)
 {
     put_z(w, space_name(s->space));
@@ -380,7 +386,7 @@ static void put_shape(Writer *w, const Desc *d, const Operand *ops)
     }
 }
 
-// A line of the set with the same position; 0 if there is none.
+// Returns a line of the set with the same position, or 0.
 static LineId find_position(const Writer *w, const IdSet *set, const Line *l)
 {
     IDSET_EACH(set, line_hash(l), id) {
@@ -420,8 +426,8 @@ static void note_printed(Writer *w, const Line *l, LineId id)
         idset_add(&w->printed, &w->scratch, line_hash(l), id);
 }
 
-// A .loc, behind those that it needs: `inlined_at` has to name a position that a .loc has given before, and those that
-// stood directly before it in the input.
+// Prints a .loc after the lines that must precede it: the adjacent ones of the input, and the line whose position its
+// `inlined_at` names.
 static void put_line(Writer *w, LineId id)
 {
     w->chain.n = 0;
@@ -445,7 +451,7 @@ static void put_list(Writer *w, const List *list)
     }
 }
 
-// Branch tables and prototypes stand in front of the first instruction that names them.
+// Prints a branch table or a prototype before the first instruction that names it.
 static void declare_table(Writer *w, SymId id)
 {
     const Sym *s = ir_sym(w->fn, id);
@@ -507,7 +513,7 @@ static void mark_target(void *user, Operand *target)
         w->needs_label[op_index(*target)] = 1;
 }
 
-// The successor that a guarded terminator falls into; 0 if there is none.
+// Returns the fall-through successor of a guarded terminator, or 0.
 static BlockId fallthrough(const Fn *fn, const Instr *i)
 {
     const Desc *d = ir_desc(fn, i);
@@ -516,8 +522,8 @@ static BlockId fallthrough(const Fn *fn, const Instr *i)
                : 0;
 }
 
-// What the input did not spell out is not spelled out again, as long as it is still true: a branch to the block that
-// follows, and the return at the end of a function.
+// True if an implicit terminator is still redundant: a branch to the next block, or a return at the end of the
+// function.
 static bool is_silent(const Fn *fn, const Instr *i, BlockId next)
 {
     if (!(i->flags & IF_IMPLICIT))
@@ -525,7 +531,7 @@ static bool is_silent(const Fn *fn, const Instr *i, BlockId next)
     return ir_desc(fn, i)->op == OP_BRA ? op_index(*ir_use(fn, i, 0)) == next : !next;
 }
 
-// Falling into the block behind needs no label; everything else that a terminator names does.
+// Marks the blocks that need a label: all targets of terminators except a fall-through to the next block.
 static void mark_labels(Writer *w)
 {
     const Fn *fn = w->fn;
@@ -597,7 +603,7 @@ static void put_header(Writer *w)
     const Fn *fn = w->fn;
     const Sym *s = &w->m->syms.at[fn->sym];
     uint32_t linkage = s->flags;
-    // `.extern` is for a declaration only.
+    // Only a declaration can be `.extern`.
     if (fn->flags & FN_DEFINED)
         linkage &= ~(uint32_t)SYM_EXTERN;
     put_z(w, "\n");

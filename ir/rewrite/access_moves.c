@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Moves that do to a value what storing and loading it would: for phases that take memory out of the way between them.
+// Makes moves with the effect of a store and a load on a value, for phases that remove the memory between the two.
 #include <stdio.h>
 
 #include "ir/rewrite/rewrite.h"
@@ -21,7 +21,7 @@ Width width_of_operand(const Fn *fn, Operand o)
 
 Width width_of_bytes(uint32_t bytes) { return bytes >= 8 ? W64 : bytes >= 4 ? W32 : W16; }
 
-// The low bytes of a constant, extended.
+// Returns the low bytes of a constant, extended.
 static Operand extended(Fn *fn, Operand src, uint32_t bytes, bool is_signed, Width to)
 {
     uint32_t unused = 64 - MIN(8 * bytes, 64u);
@@ -29,7 +29,7 @@ static Operand extended(Fn *fn, Operand src, uint32_t bytes, bool is_signed, Wid
     return op_const(fn, is_signed ? (uint64_t)((int64_t)bits >> unused) : bits >> unused, to);
 }
 
-// The descriptor of the move, and its operands, n of them.
+// Returns the descriptor of the move, and its n operands in `ops`.
 static DescId make_move(Fn *fn, const AccessMove *move, Operand ops[static 4], uint32_t *n)
 {
     Operand src = move->src;

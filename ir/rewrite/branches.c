@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Editing of terminators, and merging of blocks.
+// Edits terminators and merges blocks.
 #include "ir/rewrite/rewrite.h"
 
 /* -- Terminators ---------------------------------------------------------------------------------------- */
@@ -45,7 +45,7 @@ bool drop_conditions(Fn *fn)
 
 /* -- Merging -------------------------------------------------------------------------------------------- */
 
-// A note about the block, not about one of its instructions.
+// True if the block has an annotation of its own, which describes no instruction.
 static bool has_note(const Fn *fn, BlockId b)
 {
     FOR_INSTRS(fn, b, id)
@@ -54,14 +54,15 @@ static bool has_note(const Fn *fn, BlockId b)
     return false;
 }
 
-// Whether a block had one successor, and was its only predecessor, before anything was appended.
+// True if, before any merge, a block had one successor and was the only predecessor of that successor.
 static bool leads_alone(const Analyses *a, BlockId b)
 {
     BlockId c = only_succ(a, b);
     return c && pred_count(a, c) == 1;
 }
 
-// Appends to each block what only it leads to. A table names its blocks, so they have another predecessor.
+// Appends blocks to their only predecessors. A branch names each table of branch targets, so the blocks of a table have
+// another predecessor.
 bool merge_blocks(Fn *fn)
 {
     const Analyses *a = analysis_need(fn, AN_CFG);

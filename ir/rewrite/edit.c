@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Editing of instructions: moves, replacing an instruction by another one, guards, annotations.
+// Edits instructions: inserts moves, replaces instructions, adds guards, removes annotations.
 #include "ir/rewrite/rewrite.h"
 
 /* -- Moves ---------------------------------------------------------------------------------------------- */
 
-// Of a move (a `not` of a negated predicate) between registers of this width.
+// Returns the descriptor of a move between registers of this width; for a negated predicate that of `not`.
 static DescId desc_of_move(Fn *fn, Width width, Operand from)
 {
     if (from.mods & OPM_NOT)

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Redirects branches to empty blocks, which hold only an unguarded branch, to the targets of these, and removes empty
-// blocks that nothing names any more.
+// Redirects branches that lead to empty blocks to the targets of these blocks, and removes the blocks. An empty block
+// holds only an unguarded branch.
 #include "ir/rewrite/rewrite.h"
 
-// Where an empty block leads; 0 if it is not empty.
+// Returns the target of an empty block; 0 if the block is not empty, or branches to itself.
 static BlockId leads_to(const Fn *fn, BlockId b)
 {
     const Block *block = ir_block(fn, b);
@@ -14,8 +14,8 @@ static BlockId leads_to(const Fn *fn, BlockId b)
 }
 
 typedef struct Forward {
-    BlockId *to;    // by BlockId: the first block on its way that is not empty
-    uint8_t *sent;  // by BlockId: its terminator is sent on
+    BlockId *to;    // by BlockId: the end of its chain of empty blocks
+    uint8_t *sent;  // by BlockId: its terminator is redirected
     bool progress;
 } Forward;
 
@@ -27,9 +27,8 @@ static void send_on(void *user, Operand *target)
     *target = op_block(to);
 }
 
-// Follows chains of empty blocks with path compression. Blocks on a cycle of empty blocks lead to themselves; a chain
-// that runs into one ends where it meets it.
-// False: no block is empty.
+// Follows chains of empty blocks with path compression. Blocks on a cycle of empty blocks are their own targets; a
+// chain into a cycle ends at the cycle. False: no block is empty.
 static bool find_ends(const Fn *fn, Forward *f, BlockId *chain)
 {
     bool any = false;
@@ -55,7 +54,8 @@ static bool find_ends(const Fn *fn, Forward *f, BlockId *chain)
     return any;
 }
 
-// Whatever leads to an empty block. Empty blocks that are skipped keep their own branches: they go away.
+// Redirects all branches and branch tables that name an empty block. Skipped blocks keep their own branches, since they
+// are removed.
 static void send_all_on(Fn *fn, Forward *f)
 {
     const Analyses *a = analysis_need(fn, AN_CFG);
@@ -77,7 +77,7 @@ static void send_all_on(Fn *fn, Forward *f)
     }
 }
 
-// They lead elsewhere, and nothing names them any more.
+// Removes the skipped blocks, which no branch names any more.
 static void remove_empty(Fn *fn, Forward *f)
 {
     for (BlockId b = fn->first, next; b; b = next) {

@@ -1,31 +1,31 @@
 // SPDX-License-Identifier: MIT
-// Replacing registers of ssa form: map[old] = new, and one sweep at the end of the phase. Serves all phases that find a
-// register to be what something else is already.
+// Replaces registers of ssa form: map[old] = new, and one sweep at the end of the phase. Serves all phases that find a
+// value to equal an existing one.
 //
 //     ReplaceMap map;
 //     replace_begin(&map, fn);
-//     ... replace_set(&map, old, new) ...      ; as often as one likes; replace_find() is what an operand is by then
+//     ... replace_set(&map, old, new) ...      ; any number of times; replace_find() returns the current replacement
 //     replace_apply(&map);                     ; the sweep
 //
-// `new` is a whole operand: a register, a constant, or a predicate with a `!`. It must be available wherever `old` is
-// read, which is what the caller has found out; a register with one definition is, if that dominates the definition of
-// `old`. The definition of `old` goes, so the sweep rewrites all its uses: guards, inputs of phis and old values of
-// guarded definitions too. Where a slot does not take `new` (a constant as an address), the register stays, and gets
-// its value from a move in place of its definition; behind the phis of the block if that was a phi.
+// `new` is a whole operand: a register, a constant, or a predicate with a `!`. The caller proves that `new` is
+// available at all uses of `old`. A register with one definition is available if the definition dominates that of
+// `old`. The definition of `old` is removed, so the sweep rewrites all its uses: guards, inputs of phis and old values
+// of guarded definitions, too. If a slot does not take `new` (a constant as an address), the register stays. A move
+// then replaces its definition, after the phis of the block if that was a phi.
 //
-//     R1 = add.s32 2, 3                 (nothing)
+//     R1 = add.s32 2, 3                 (removed)
 //     st.global.b32 [R9], R1       ->   st.global.b32 [R9], 5        ; rep[R1] = 5
-//     ld.global.b32 R2, [R1]            R1 = mov.b32 5; ... [R1]     ; the same, where an address needs a register
+//     ld.global.b32 R2, [R1]            R1 = mov.b32 5; ... [R1]     ; the same, where an address requires a register
 //     @P1 bra b2                        @!P0 bra b2                  ; rep[P1] = !P0
 //
-// An instruction goes if all that it defines is replaced, so what has an effect besides must not come here; one that
-// defines another register, too, stays as it is.
+// An instruction is removed if all its definitions are replaced, so an instruction with another effect must not be
+// replaced. An instruction that also defines another register stays as it is.
 //
-// Must not fire: on registers that are pinned or named elsewhere, neither as `old` nor as `new`: they change. `undef`
-// is no operand to replace by: each of its readers would see another value.
+// Must not fire: on registers that are pinned or named elsewhere, neither as `old` nor as `new`, since they change; nor
+// on `undef` as `new`, since each use would read another value.
 //
-// Chains are followed with path halving. replace_set() looks where `new` leads by then, so a cycle shows at once.
-// Documented: that the map is of whole operands, and one sweep. Inferred: the rest.
+// Chains are followed with path halving. replace_set() resolves `new` first, so it detects cycles. Documented: a map of
+// whole operands, and one sweep. Inferred: the rest.
 #include "ir/rewrite/rewrite.h"
 
 void replace_begin(ReplaceMap *map, Fn *fn)
@@ -51,14 +51,14 @@ bool replace_allowed(const Fn *fn, RegId old, Operand by)
     return reg_in_ssa(to) && to->file == r->file && to->width == r->width;
 }
 
-// What the register of an operand is replaced by; NULL = nothing.
+// Returns the replacement of the register of an operand; NULL = none.
 static Operand *entry(const ReplaceMap *map, Operand o)
 {
     bool may = op_is_reg(o) && op_index(o) < map->nregs;
     return may && op_kind(map->by[op_index(o)]) != K_NONE ? &map->by[op_index(o)] : NULL;
 }
 
-// An operand whose register is replaced.
+// Returns an operand with its register replaced by `by`.
 static Operand through(const ReplaceMap *map, Operand o, Operand by)
 {
     uint32_t negate = (o.mods ^ by.mods) & OPM_NOT;
@@ -92,10 +92,10 @@ void replace_set(ReplaceMap *map, RegId old, Operand by)
 typedef struct Sweep {
     ReplaceMap *map;
     Fn *fn;
-    bool *read;         // by RegId: replaced, but there is a use that cannot be rewritten
+    bool *read;         // by RegId: replaced, but has a use that cannot be rewritten
     VEC(InstrId) gone;  // instructions all of whose definitions are replaced, in layout order
-    BlockId block;      // whose phis are being looked at
-    InstrId behind;     // what stands behind them
+    BlockId block;      // the block of the last phi of place_of_move()
+    InstrId behind;     // its first instruction that is no phi
 } Sweep;
 
 static void rewrite_uses(Sweep *s, const Instr *i)
@@ -124,7 +124,7 @@ static bool is_replaced(const Sweep *s, const Instr *i)
     return regs > 0;
 }
 
-// In front of what a move goes that takes the place of an instruction.
+// Returns the instruction before which to insert a move that replaces this instruction.
 static InstrId place_of_move(Sweep *s, InstrId id)
 {
     const Instr *i = ir_instr(s->fn, id);

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Rewriting of functions: what phases share when they change code.
+// Rewrites functions: replaces values, edits instructions and the flow graph, repairs ssa form, composes truth tables.
+// All phases that change code share these functions.
 //
-// Functions that return progress say whether they changed the function. "Drops the analyses" is analysis_drop(fn, 0).
-// Scratch memory comes from the heap of the function; nothing here is kept between calls.
+// A function that returns progress returns true if it changed the function. "Drops the analyses" means
+// analysis_drop(fn, 0). Scratch memory comes from the heap of the function; nothing is kept between calls.
 #ifndef ORI_REWRITE_H
 #define ORI_REWRITE_H
 
@@ -11,18 +12,18 @@
 
 /* -- Replacing values (replace.c) ------------------------------------------------------------------------- */
 
-// Maps registers in ssa form to the operands that replace them. One sweep at the end applies it.
+// Maps registers of ssa form to the operands that replace them. One sweep at the end applies the map.
 typedef struct ReplaceMap {
     Fn *fn;
     Arena scratch;
-    Operand *by;  // by RegId; none = the register stays
-    RegId nregs;  // of the function when the map was made; newer registers are not replaced
-    uint32_t n;   // replaced registers
+    Operand *by;  // by RegId; K_NONE = not replaced
+    RegId nregs;  // number of registers when the map was made; newer ones are not replaced
+    uint32_t n;   // number of replaced registers
 } ReplaceMap;
 
 void replace_begin(ReplaceMap *map, Fn *fn);
-// True if the operand may replace the register: registers of ssa form and of one file and width, a constant of the
-// width, a negated predicate. Availability is the caller's proof.
+// True if the operand may replace the register. It is a register of ssa form with the same file and width, or a
+// constant of that width; a predicate may be negated. The caller proves that the operand is available.
 bool replace_allowed(const Fn *fn, RegId old, Operand by);
 void replace_set(ReplaceMap *map, RegId old, Operand by);
 // Returns the replacement of an operand, through chains; the operand itself if its register is not replaced.
@@ -32,20 +33,20 @@ bool replace_apply(ReplaceMap *map);
 
 /* -- Editing instructions (edit.c) ------------------------------------------------------------------------ */
 
-// Returns whether operand k of an instruction may be *o, which has the width of the present operand, and makes *o the
-// constant that stands for it there (slot_constant).
+// True if *o may be operand k of an instruction; *o has the width of the present operand. Replaces a constant *o by the
+// one that stands for it in the slot (slot_constant).
 bool fit_operand(Fn *fn, const Instr *i, uint32_t k, Operand *o);
-// True if operand k of such an instruction is the base of an access. The next operand is its offset.
+// True if operand k of an instruction with this descriptor is the base of an access. The next operand is the offset.
 bool operand_is_base(const Fn *fn, const Desc *d, uint32_t k);
 // Replaces an instruction with one definition by another one with these uses. Guard and old value stay.
 void instr_replace(Fn *fn, InstrId id, DescId desc, const Operand *uses, uint32_t n);
-// Replaces it by a move of this operand.
+// Replaces an instruction with one definition by a move of this operand.
 void instr_replace_by_move(Fn *fn, InstrId id, Operand from);
-// Inserts a move in front of an instruction and its annotations; it takes the instruction's source line.
+// Inserts a move before an instruction and its annotations. The move has the source line of the instruction.
 InstrId insert_move(Fn *fn, InstrId before, RegId to, Operand from);
-// Gives an instruction that ir_may_guard() a guard: a predicate, perhaps negated. In ssa form the old values of its
-// definitions become `undef`, which is right if all uses are under the same guard (rule 1); otherwise the caller sets
-// them by ir_tied(). AN_FLOW and AN_DEF stay valid.
+// Adds a guard, a predicate that may be negated, to an instruction that ir_may_guard() permits. In ssa form the old
+// values of its definitions are set to `undef`. That is correct if all uses are under the same guard (rule 1);
+// otherwise the caller sets the old values by ir_tied(). AN_FLOW and AN_DEF stay valid.
 void instr_guard(Fn *fn, InstrId id, Operand guard);
 // Returns the first instruction of a block that is no phi.
 InstrId first_non_phi(const Fn *fn, BlockId b);
@@ -60,10 +61,10 @@ InstrId first_annotation(const Fn *fn, InstrId id);
 void remove_annotations(Fn *fn, InstrId id);
 // Removes an instruction with its annotations.
 void remove_annotated(Fn *fn, InstrId id);
-// Makes definition k of an instruction, which nothing reads, the sink `_`.
+// Replaces definition k of an instruction by the sink `_`. The definition must have no uses.
 void remove_definition(Fn *fn, InstrId id, uint32_t k);
 
-// True for a move of a register to itself, which has no effect, guarded or not.
+// True for a move of a register to itself. Such a move has no effect, guarded or not.
 static inline bool is_self_move(const Fn *fn, const Instr *i)
 {
     if (ir_desc(fn, i)->op != OP_MOV || i->flags & (IF_PINNED | IF_TIED))
@@ -72,21 +73,21 @@ static inline bool is_self_move(const Fn *fn, const Instr *i)
     return op_is_reg(to) && op_is_reg(from) && op_index(to) == op_index(from) && !to.mods && !from.mods &&
            !(ir_reg(fn, op_index(to))->flags & REG_PINNED);
 }
-// Removes self-moves; returns progress. The analyses stay.
+// Removes self-moves; returns progress. Does not drop analyses.
 bool remove_self_moves(Fn *fn);
 
 /* -- Accesses as moves (access_moves.c) ------------------------------------------------------------------- */
 
-// The operands behind the uses of an instruction: the old value of one definition, and the guard.
+// The operands after the uses of an instruction: the old value of one definition, and the guard.
 typedef struct Tail {
     uint8_t flags;  // IF_TIED, IF_GUARDED
     Operand old, guard;
 } Tail;
 Tail tail_of(const Fn *fn, const Instr *i, uint32_t def);
 Width width_of_operand(const Fn *fn, Operand o);  // of a register or a constant
-Width width_of_bytes(uint32_t bytes);             // of registers for so many bytes, at least 16 bits
-// The effect of a store and a load on a value: dst = the low bytes of src, a register or a constant, extended to the
-// width of dst or cut to it. Both are operands of an access that access_is_movable().
+Width width_of_bytes(uint32_t bytes);             // of a register for this many bytes; at least 16 bits
+// A move with the effect of a store and a load: dst = the low bytes of src, a register or a constant, extended or
+// truncated to the width of dst. Both are operands of an access for which access_is_movable() is true.
 typedef struct AccessMove {
     Operand dst, src;
     uint32_t bytes;
@@ -100,41 +101,42 @@ void instr_replace_by_access_move(Fn *fn, InstrId id, const AccessMove *move);
 
 // Replaces a terminator by an unguarded branch.
 void instr_replace_by_branch(Fn *fn, InstrId id, BlockId to);
-// Removes the guard of a terminator, and the successor for a false one.
+// Removes the guard of a terminator, and the successor for a false guard.
 void terminator_drop_guard(Fn *fn, InstrId id);
-// Makes branches with two equal targets unguarded; returns progress, and then drops the analyses.
+// Removes the guard of branches with two equal targets; returns progress. Drops the analyses on progress.
 bool drop_conditions(Fn *fn);
-// Merges each block with its only successor if it is the only predecessor of that; returns progress, and then drops the
-// analyses.
+// Merges each block with its only successor if the block is the only predecessor of that successor; returns progress.
+// Drops the analyses on progress.
 bool merge_blocks(Fn *fn);
-// Redirects branches through empty blocks, and removes the blocks; returns progress, and then drops the analyses.
+// Redirects branches that lead to empty blocks to the targets of these blocks, and removes the blocks; returns
+// progress. Drops the analyses on progress.
 bool skip_empty_blocks(Fn *fn);
 // Removes unreachable blocks, the inputs of phis from them, and tables of branch targets that no branch names; returns
-// progress, and drops the analyses if a block went.
+// progress. Drops the analyses if a block was removed.
 bool remove_unreachable(Fn *fn);
 
 /* -- SSA (ssa_repair.c) ----------------------------------------------------------------------------------- */
 
-// Puts an empty block in front of an entry block that has predecessors; returns progress, and then drops the analyses.
+// Inserts an empty block before an entry block that has predecessors; returns progress. Drops the analyses on progress.
 bool ssa_split_entry(Fn *fn);
-// Gives each value of the joined registers a register of its own, with AN_CFG and AN_RDEFS of `a` and an entry without
-// predecessors. AN_DEF of the function becomes that of ssa form if it is valid.
+// Gives each value of the joined registers a register of its own. Requires AN_CFG and AN_RDEFS in `a`, and an entry
+// without predecessors. If AN_DEF of the function is valid, it is updated to that of ssa form.
 void ssa_name_values(Fn *fn, const Analyses *a);
-// Restores ssa form for registers from `first` on, which have several definitions; AN_FLOW and AN_DEF stay valid. Does
-// nothing in multi form.
+// Restores ssa form for registers from `first` on, which may have several definitions. AN_FLOW and AN_DEF stay valid,
+// unless ssa_split_entry() changes the entry. Has no effect in multi form.
 void ssa_repair(Fn *fn, RegId first);
 
-/* -- Scoped facts (scoped_table.c) ------------------------------------------------------------------------ */
+/* -- Scoped tables (scoped_table.c) ----------------------------------------------------------------------- */
 
-// Words that hold facts, and a log of their changes. Each change is undone when the scope is left in which it was made.
+// A log of changes of words. Each change is undone at the end of the scope in which it was made.
 typedef struct ScopedChange {
     uint32_t *word, old;
 } ScopedChange;
 
 typedef struct Scope {
     BlockId block;
-    uint32_t changes;  // in the log when it was opened
-    bool open;         // otherwise the block waits to be visited
+    uint32_t changes;  // length of the log when the scope was opened
+    bool open;         // false: the block waits for its visit
 } Scope;
 
 typedef struct ScopedTable {
@@ -144,16 +146,16 @@ typedef struct ScopedTable {
 } ScopedTable;
 
 void scoped_init(ScopedTable *t, Arena *arena);
-// Changes a word, which must stay where it is, in the innermost scope.
+// Changes a word in the innermost scope. The word must not move in memory.
 void scoped_set(ScopedTable *t, uint32_t *word, uint32_t value);
-// A walk over trees of blocks. The blocks that are pushed before scoped_next() are visited inside the scope that is
-// innermost then, the last one first.
+// Adds a block to a walk over trees of blocks. Blocks that are pushed before a call of scoped_next() are visited inside
+// the innermost scope of that time, the last one first.
 void scoped_push(ScopedTable *t, BlockId b);
-// Leaves the scopes in which no block waits, opens that of the next block, and returns the block. 0: none waits, and
-// all changes are undone.
+// Closes the scopes in which no block waits, opens the scope of the next block, and returns the block. 0: no block
+// waits, and all changes are undone.
 BlockId scoped_next(ScopedTable *t);
-// Opens the scope of the next block of a walk in preorder of the dominator tree: leaves those of blocks that do not
-// dominate it.
+// Opens the scope of the next block of a walk of the dominator tree in preorder. First closes the scopes of blocks that
+// do not dominate it.
 void scoped_enter(ScopedTable *t, const Analyses *a, BlockId b);
 
 /* -- Truth tables (truth_table.c) ------------------------------------------------------------------------- */
@@ -161,31 +163,31 @@ void scoped_enter(ScopedTable *t, const Analyses *a, BlockId b);
 enum { TRUTH_INPUTS = 3 };
 
 // A bitwise function of up to three 32-bit values, as lop3 computes it. Bit 4 * a + 2 * b + c of the table is the
-// result for inputs a, b and c. It does not depend on inputs that it does not have. Inputs are registers and, behind
-// them, constants, ascending, each once.
+// result for inputs a, b and c. The table does not depend on missing inputs. Inputs are ascending without duplicates,
+// registers before constants.
 typedef struct TruthTable {
     Operand input[TRUTH_INPUTS];
     uint8_t n, table;
 } TruthTable;
 // The tables of the inputs themselves.
 extern const uint8_t truth_input[TRUTH_INPUTS];
-// Returns the function that is an operand, a register or a constant that is not `undef`. A constant and its complement
-// have one input, so that a mask and its complement are one; zeroes and ones have none.
+// Returns the function whose result is an operand: a register, or a constant other than `undef`. A constant and its
+// complement have one input in common, so a mask and its complement count once. All zeros and all ones have no input.
 TruthTable truth_of_operand(Fn *fn, Operand o);
 TruthTable truth_complement(TruthTable f);
-// Adds the inputs of another function. False: they are too many.
+// Adds the inputs of another function. False if that makes more than TRUTH_INPUTS.
 bool truth_add_inputs(TruthTable *to, const TruthTable *from);
-// Returns the table of a function over these inputs. It must not depend on inputs that are not among them.
+// Returns the table of a function over these inputs. The function must not depend on other inputs.
 uint8_t truth_table_over(const TruthTable *f, const TruthTable *inputs);
-// Returns the table of lop3 with this table, its operands being given as tables over the same inputs.
+// Returns the table of a lop3 with this table whose operands have the tables `of`, over the same inputs.
 uint8_t truth_compose(uint8_t table, const uint8_t of[static TRUTH_INPUTS]);
-// Drops the inputs that a function does not depend on.
+// Removes the inputs on which a function does not depend.
 void truth_reduce(TruthTable *f);
-// True if it is one of its inputs, or a constant.
+// True if the function is one of its inputs, or a constant.
 bool truth_is_move(const TruthTable *f);
-// True if a move, not, and, or or xor computes it.
+// True if a move, not, and, or, or xor computes the function.
 bool truth_is_plain(Fn *fn, const TruthTable *f);
-// Replaces an instruction by one that computes the function: one of the above if there is one, else lop3.
+// Replaces an instruction by one that computes the function: a plain one if truth_is_plain(), else lop3.
 void truth_replace(Fn *fn, InstrId id, const TruthTable *of);
 
 #endif

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Facts that hold in scopes: words with an undo log (ir/rewrite/rewrite.h).
+// Tables with scopes: words with an undo log (ir/rewrite/rewrite.h).
 //
-// A scope is a block and what is visited inside of it. Scopes are a stack, in which blocks that wait to be visited
-// stand between the open ones; each open scope knows how long the log was when it was opened. All takes time linear in
-// the blocks and the changes.
+// A scope is a block and all blocks that are visited inside it. Scopes form a stack, in which blocks that wait for
+// their visit lie between the open scopes. Each open scope records the length of the log at its start. The total time
+// is linear in the blocks and the changes.
 #include "ir/rewrite/rewrite.h"
 
 void scoped_init(ScopedTable *t, Arena *arena) { *t = (ScopedTable){.arena = arena}; }

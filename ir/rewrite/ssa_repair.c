@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 // Gives each value of a register a register of its own: the renaming step of SSA construction, and SSA repair.
 //
-// The analysis of reaching definitions (ir/analysis/rdefs.c) computes which definition a use reads, and where phis
-// stand. The first definition of a register keeps it. Phis are pruned. A guarded definition gets its old value as a
-// tied use. A value that nothing wrote is `undef` where a phi or a tied use alone reads it, otherwise one `mov.undef`
-// at the entry, so that all its readers see the same value.
+// The analysis of reaching definitions (ir/analysis/rdefs.c) computes the definition that each use reads, and the
+// positions of pruned phis. The first definition of a register keeps its name. A guarded definition gets its old value
+// as a tied use. An undefined value is `undef` if its only use is one phi input or tied use; otherwise one `mov.undef`
+// at the entry defines it, so that all uses read the same value.
 #include "ir/rewrite/rewrite.h"
 
 typedef struct Naming {
@@ -12,10 +12,10 @@ typedef struct Naming {
     const Analyses *a;
     Arena scratch;
     RegId *name;           // by ValueId from first_def on
-    uint32_t *undef_uses;  // by RegId: reads of the value before any definition
+    uint32_t *undef_uses;  // by RegId: uses of the value before any definition
     RegId *undef;          // by RegId: the register that holds this value, 0 = none yet
-    bool *defined;         // by RegId: it has a definition
-    DescId phi;            // the descriptor for so many inputs
+    bool *defined;         // by RegId: a definition has this name
+    DescId phi;            // the descriptor for phi_inputs inputs
     uint32_t phi_inputs;
     uint32_t *seen;  // by BlockId: the last phi that has an input from it
     VEC(Operand) ops;
@@ -42,7 +42,7 @@ bool ssa_split_entry(Fn *fn)
 
 static RegId *name_of(const Naming *n, ValueId value) { return &n->name[value - n->a->rdefs.first_def]; }
 
-// Registers for the values of joined registers.
+// Chooses the registers of the values of joined registers.
 static void name_values(Naming *n)
 {
     const ReachingDefs *rd = &n->a->rdefs;
@@ -66,7 +66,7 @@ static void count_undef(Naming *n)
     const ReachingDefs *rd = &a->rdefs;
     for (uint32_t k = 0; k < rd->njoined; k++) {
         uint32_t *uses = &n->undef_uses[rd->joined[k]];
-        // A read by an instruction counts twice: it needs a register.
+        // A use by an instruction counts twice, since it requires a register.
         FOR_OCCURRENCES(rd, k, at) {
             const Occurrence *o = &rd->at[*at];
             *uses += o->def ? o->guarded && !rd->old[o->value - rd->first_def] : o->value ? 0 : 2;
@@ -90,7 +90,7 @@ static RegId undef_register(Naming *n, RegId r)
     return id;
 }
 
-// The operand for a value of register r.
+// Returns the operand for a value of register r.
 static Operand value_operand(Naming *n, RegId r, ValueId value)
 {
     if (value)
@@ -115,7 +115,7 @@ static void rename_operands(Naming *n)
     }
 }
 
-// Room for tied uses behind the uses, each a sink so far.
+// Adds tied uses after the uses, each a sink for now.
 static void make_tied(Fn *fn, Instr *i)
 {
     uint32_t old = i->ops, n = i->nops, run = ops_new(fn, n + i->ndef);
@@ -159,7 +159,7 @@ static void insert_phi(Naming *n, uint32_t k)
     FOR_PREDS(n->a, phi->block, from) {
         ValueId value = *input++;
         if (n->seen[*from] == k + 1)
-            continue;  // it branches here twice
+            continue;  // another edge from the same block
         n->seen[*from] = k + 1;
         VEC_PUSH(&n->scratch, &n->ops, op_block(*from));
         VEC_PUSH(&n->scratch, &n->ops, value_operand(n, phi->reg, value));
@@ -187,7 +187,7 @@ void ssa_name_values(Fn *fn, const Analyses *a)
     rename_operands(&n);
     tie(&n);
     for (uint32_t k = rd->nphis; k--;) {
-        // By register they go all over the function.
+        // Phis in the order of registers are spread over the function, so their blocks are prefetched.
         BlockId ahead = rd->phi[k - MIN(k, 8)].block;
         __builtin_prefetch(ir_instr(fn, ir_block(fn, ahead)->first));
         insert_phi(&n, k);
@@ -195,7 +195,7 @@ void ssa_name_values(Fn *fn, const Analyses *a)
     arena_free(&n.scratch);
 }
 
-// Makes AN_DEF that of ssa form for registers from `first` on that are not joined in the part `a`.
+// Updates AN_DEF to that of ssa form for registers from `first` on that are not joined in the part `a`.
 static void define_plain(Fn *fn, const Analyses *a, RegId first)
 {
     for (RegId r = first; r < fn->regs.n; r++)

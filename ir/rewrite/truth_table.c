@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Functions of three values, bit by bit. What lop3 computes the evaluator knows; here it is asked about tables, whose
-// eight bits are all that its inputs can be.
+// Bitwise functions of three values. The evaluator computes lop3; here its operands are tables, whose eight bits are
+// all combinations of the inputs.
 #include "ir/rewrite/rewrite.h"
 
 #include "ir/eval/eval.h"
@@ -96,7 +96,7 @@ static const struct Plain *find_plain(const TruthTable *f)
     return NULL;
 }
 
-// The same function of the complement of its last input, a constant; itself if that is none.
+// Returns the same function of the complement of its last input if that is a constant; else the function itself.
 static TruthTable with_other_constant(Fn *fn, const TruthTable *f)
 {
     TruthTable to = *f;
@@ -110,7 +110,7 @@ static TruthTable with_other_constant(Fn *fn, const TruthTable *f)
     return to;
 }
 
-// What decides the order of operands that are written, whatever numbers the inputs have in the function.
+// Returns the key that orders written operands, whatever numbers the inputs have in the function.
 static uint64_t place_of(const Fn *fn, Operand o)
 {
     return op_is_reg(o) ? ir_reg(fn, op_index(o))->ordinal

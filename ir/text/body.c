@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Function bodies of Ori text: declarations, blocks, instructions.
+// Reads function bodies of Ori text: declarations, blocks, instructions.
 //
-// The path of an instruction: what stands left of the `=` and right of its mnemonic is read in one flat loop, which
-// writes down the operand syntax as a shape; mnemonic and shape give the descriptor, whose slots say how literals are
-// to be read. Whether the operands fit their slots is the verifier's business, since the width of a register may stand
-// further down.
+// A flat loop reads the operands left of the `=` and right of the mnemonic, and writes their syntax into a shape.
+// Mnemonic and shape give the descriptor; its slots give literals their types. The verifier checks that the operands
+// fit their slots, since the width of a register may stand in a later line.
 #include "ir/text/read.h"
 
 /* -- Numbers to ids ------------------------------------------------------------------------------------- */
@@ -42,7 +41,7 @@ static Width width_of_bits(uint64_t bits)
     return W_NONE;
 }
 
-// `:32` behind a register, W_NONE if there is none. Predicates and the carry have one width.
+// Reads `:32` after a register. Returns W_NONE if there is none. Predicates and the carry have a fixed width.
 static Width read_width(Reader *r, RegFile file)
 {
     if (r->tok != ':' || file == RF_P || file == RF_UP || file == RF_CC)
@@ -55,7 +54,7 @@ static Width read_width(Reader *r, RegFile file)
     return width;
 }
 
-// The register of the current token, which it takes, with the width behind it.
+// Reads a register and the width after it.
 static RegId read_register(Reader *r, bool *sized)
 {
     size_t at = tx_at(r);
@@ -113,7 +112,7 @@ static BlockId labelled_block(Reader *r)
     return b;
 }
 
-// `b3` or `"$L__BB0_3"`
+// Reads `b3` or `"$L__BB0_3"`.
 static BlockId read_block(Reader *r)
 {
     if (r->tok == T_STRING)
@@ -133,7 +132,7 @@ static BlockId read_block(Reader *r)
     return *slot;
 }
 
-// `b3:` or `b3 {source 7}:`
+// Reads `b3:` or `b3 {source 7}:`.
 static void start_block(Reader *r)
 {
     size_t at = tx_at(r);
@@ -171,7 +170,7 @@ static void push_literal(Reader *r, uint8_t literal, uint64_t value, uint32_t mo
     VEC_PUSH(&r->arena, &r->ops, ((Parsed){.literal = literal, .value = value, .op.mods = mods, .at = at}));
 }
 
-// `{c:3}` behind an operand.
+// Reads `{c:3}` after an operand.
 static uint32_t read_constraints(Reader *r)
 {
     if (r->tok != '{')
@@ -190,14 +189,14 @@ static uint32_t read_constraints(Reader *r)
     return bits << OPM_CONSTRAINT_SHIFT;
 }
 
-// An operand behind which its constraints stand.
+// Adds an operand with the constraints that follow it.
 static void push(Reader *r, Operand op, size_t at)
 {
     op.mods |= read_constraints(r);
     VEC_PUSH(&r->arena, &r->ops, ((Parsed){.op = op, .at = at}));
 }
 
-// `+16`, `-4` or nothing, behind a base. What a debug function spells out is kept.
+// Reads `+16`, `-4` or nothing after a base. An offset 0 that is written in a debug function is kept.
 static void read_offset(Reader *r)
 {
     size_t at = tx_at(r);
@@ -210,7 +209,7 @@ static void read_offset(Reader *r)
     push_literal(r, LIT_INT, minus ? 0 - n : n, given && r->fn->flags & FN_DEBUG ? OPM_SPELLED : 0, at);
 }
 
-// The carry is not in the shape: it stands where the descriptor wants it.
+// Moves the carry to the hidden operands: the descriptor gives its position, the shape does not contain it.
 static void take_carry(Reader *r, RegId reg, size_t at)
 {
     if (!r->shape.n || r->shape.at[r->shape.n - 1] != ',')
@@ -313,7 +312,8 @@ static void read_special(Reader *r)
     shape_put(r, "%", 1);
 }
 
-// `!`: read and written, in an opaque instruction outside brackets; a negated predicate elsewhere.
+// Reads `!`. In an opaque instruction outside brackets, the first `!` marks a register that is read and written. Any
+// other `!` negates a predicate.
 static uint32_t read_bangs(Reader *r, bool opaque, bool in_brackets)
 {
     uint32_t mods = 0;
@@ -331,7 +331,7 @@ static void read_operand(Reader *r, bool address, bool opaque, bool in_brackets)
     if (r->tok == '-') {
         Lexer lx = r->lx;
         tx_next(r);
-        if (r->tok == T_REG || r->tok == '!') {  // of a video or an opaque instruction
+        if (r->tok == T_REG || r->tok == '!') {  // operand of a video or an opaque instruction
             shape_put(r, "-", 1);
         } else {
             r->lx = lx;
@@ -382,7 +382,7 @@ static bool is_line(Reader *r)
     return found;
 }
 
-// Where the operands end: at `=`, `else`, notes, or the end of the line.
+// True at the end of the operands: at `=`, `else`, annotations, or the end of the line.
 static bool at_end(Reader *r)
 {
     switch (r->tok) {
@@ -399,14 +399,14 @@ static bool at_end(Reader *r)
 
 static int closing(int open) { return open == '{' ? '}' : open == '[' ? ']' : ')'; }
 
-// Operands of one side of an instruction into r->shape and r->ops, r->hidden.
+// Reads the operands of one side of an instruction into r->shape, r->ops and r->hidden.
 static void read_operands(Reader *r, bool opaque)
 {
     const char *more = r->left ? "expected ',' or '='" : "expected ',' or the end of the line";
     char open[32];
     uint32_t depth = 0;
     bool want = true;      // an operand may stand here
-    bool address = false;  // the first in a bracket
+    bool address = false;  // the operand is the first one in a bracket
     while (!at_end(r)) {
         size_t at = tx_at(r);
         int tok = r->tok;
@@ -446,7 +446,7 @@ static void read_operands(Reader *r, bool opaque)
 
 /* -- Fitting -------------------------------------------------------------------------------------------- */
 
-// The constant for a literal in a place of this type and width (W_NONE = any).
+// Returns the constant for a literal in a slot of this type and width (W_NONE = any).
 static Operand literal_operand(Reader *r, const Parsed *p, Type type, Width width)
 {
     Operand op;
@@ -486,7 +486,7 @@ static Operand fit_operand(Reader *r, const Desc *d, const Slot *slot, const Par
     return slot->flags & SL_DEF ? op_def(op) : op;
 }
 
-// `else R7, 0` behind a guarded instruction of n definitions: into `out`.
+// Writes the old values of n definitions, `else R7, 0`, to `out`.
 static void fit_tied(Reader *r, Operand *out, const Operand *defs, uint32_t n, size_t at)
 {
     if (r->tied.n != n)
@@ -504,11 +504,11 @@ typedef struct Statement {
     Operand guard;
     bool opaque, pragma;
     MnemCache *mnem;
-    uint32_t nleft, hidden_left;  // operands of the left side
+    uint32_t nleft, hidden_left;  // number of operands of the left side
     size_t else_at;               // 0 = none
 } Statement;
 
-// The operands in canonical order. Returns the run and its length.
+// Puts the operands into canonical order. Returns the run and its length.
 static uint32_t fit_operands(Reader *r, const Statement *s, const Desc *d, uint8_t *flags, uint32_t *n)
 {
     uint32_t ntied = r->tied.n ? d->ndef : 0, used = 0, hidden = 0;
@@ -550,7 +550,7 @@ static bool is_declaration(const Reader *r)
     return found;
 }
 
-// `@P0` or `@!P0`
+// Reads `@P0` or `@!P0`.
 static void read_guard(Reader *r, Statement *s)
 {
     bool negated = false;
@@ -559,7 +559,7 @@ static void read_guard(Reader *r, Statement *s)
         tx_next(r);
         negated = tx_accept(r, '!');
     } else {
-        // One token with the `@`: a symbol in form.
+        // The lexer took `@P0` for a symbol: lex the name again.
         r->lx.cur = r->lx.start;
         tx_next(r);
     }
@@ -570,7 +570,7 @@ static void read_guard(Reader *r, Statement *s)
     s->guard.mods = (negated ? OPM_NOT : 0) | read_constraints(r);
 }
 
-// A string that would be a mnemonic without its quotes.
+// True if the current token is a string that would be a mnemonic without its quotes.
 static bool is_quoted_mnemonic(const Reader *r)
 {
     Lexer lx = {.cur = r->lx.start, .limit = r->lx.limit};
@@ -584,7 +584,7 @@ static bool is_quoted_mnemonic(const Reader *r)
 
 static void reject_mnemonic(Reader *r, size_t at, const char *text, size_t len)
 {
-    r->lx.cur = text;  // the word again
+    r->lx.cur = text;  // lex the word again
     tx_next(r);
     if (is_declaration(r))
         tx_fail(r, at, "declarations stand in front of the first block");
@@ -636,7 +636,7 @@ static void read_else(Reader *r, Statement *s)
     }
     if (!s->guarded)
         tx_fail(r, s->else_at, "`else` without a guard");
-    // Old values are read like operands and then taken out again.
+    // Old values are read like operands, and then removed from operands and shape.
     uint32_t ops = r->ops.n, shape = r->shape.n;
     r->left = false;
     do {
@@ -671,7 +671,7 @@ static LineId new_line(Reader *r, Line line)
     return id;
 }
 
-// `!1:20:3`, or `!4` for a declared line.
+// Reads `!1:20:3`, or `!4` for a declared line.
 static LineId read_line(Reader *r)
 {
     tx_next(r);
@@ -695,7 +695,7 @@ static LineId read_line(Reader *r)
     return id;
 }
 
-// `{prop}`, `#7`, `!1:20` behind an instruction.
+// Reads the annotations `{prop}`, `#7`, `!1:20` after an instruction.
 static void read_notes(Reader *r, Instr *i)
 {
     static const char *const marks[] = {"prop", "defer", "under"};
@@ -794,7 +794,7 @@ static void read_instruction(Reader *r)
 
 /* -- Declarations --------------------------------------------------------------------------------------- */
 
-// reg R5:32 "%r1" .u32 named pinned
+// Reads `reg R5:32 "%r1" .u32 named pinned`.
 static void read_reg(Reader *r)
 {
     bool sized;
@@ -821,7 +821,7 @@ static void read_reg(Reader *r)
     tx_end_of_line(r);
 }
 
-// line !3 1:12:5 inlined "$L__info_string3"+16 1:20:3 after !2
+// Reads `line !3 1:12:5 inlined "$L__info_string3"+16 1:20:3 after !2`.
 static void read_line_declaration(Reader *r)
 {
     Line line = {0}, in = {0};
@@ -851,7 +851,7 @@ static void read_line_declaration(Reader *r)
     tx_end_of_line(r);
 }
 
-// table @t b1, b2    targets @t @f, @g
+// Reads `table @t b1, b2` or `targets @t @f, @g`.
 static void read_table(Reader *r)
 {
     VEC(Operand) list = {0};
@@ -875,7 +875,7 @@ static void read_table(Reader *r)
     tx_end_of_line(r);
 }
 
-// proto @p (32, 64) -> 32 noreturn
+// Reads `proto @p (32, 64) -> 32 noreturn`.
 static void read_proto(Reader *r)
 {
     tx_next(r);
@@ -890,7 +890,7 @@ static void read_proto(Reader *r)
     tx_end_of_line(r);
 }
 
-// What may stand before the first block. False: it is something else.
+// Reads a declaration before the first block. False if the current line is none.
 static bool read_declaration(Reader *r)
 {
     static void (*const readers[])(Reader *) = {read_reg, read_line_declaration, read_table, read_table, read_proto};
@@ -926,7 +926,8 @@ static void read_statement(Reader *r)
         read_instruction(r);
 }
 
-// What can only be said of the whole function. The message stands where the thing is named first.
+// Checks that the function has a block, that its registers have widths, and that its blocks exist. An error is reported
+// at the first mention of the register or block.
 static void check_whole(Reader *r)
 {
     const Fn *fn = r->fn;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Declarations of Ori text: variables with their initializers, formal parameters, signatures; the names of symbols.
+// Reads declarations of Ori text: variables with their initializers, formal parameters, signatures; resolves the names
+// of symbols.
 #include "ir/text/read.h"
 
 enum { COUNT_MAX_BITS = 40 };
@@ -86,7 +87,7 @@ static Type bits_type(Reader *r)
     }
 }
 
-// `[4]` or `[]`
+// Reads `[4]` or `[]`.
 static void read_dimension(Reader *r, Sym *s)
 {
     if (!tx_accept(r, '['))
@@ -99,7 +100,7 @@ static void read_dimension(Reader *r, Sym *s)
     tx_expect(r, ']', "behind the number of elements");
 }
 
-// `32`, `.f32`, `.v4.f32[16]`
+// Reads `32`, `.f32` or `.v4.f32[16]`.
 static void read_type(Reader *r, Sym *s)
 {
     s->count = 1;
@@ -122,7 +123,7 @@ static void read_type(Reader *r, Sym *s)
     read_dimension(r, s);
 }
 
-// `ptr`, `ptr(global)`, `ptr(16)`, `ptr(global, 16)`
+// Reads the rest of `ptr`, `ptr(global)`, `ptr(16)` or `ptr(global, 16)`.
 static void read_pointer(Reader *r, Sym *s)
 {
     Type handle;
@@ -144,8 +145,8 @@ static uint32_t element_bytes(const Sym *s)
     return MAX(width_bits(type_info[s->type].width) / 8, 1) * MAX(s->vec, 1u);
 }
 
-// `@name: TYPE ptr align N size N managed`, all but one of type and size optional; the name too, where it may be
-// missing.
+// Reads `@name: TYPE ptr align N size N managed`. Either type or size is required, all other parts are optional; the
+// name is optional if `may_be_anonymous`.
 static void read_declarator(Reader *r, Sym *s, bool may_be_anonymous)
 {
     size_t at = tx_at(r);
@@ -187,7 +188,7 @@ static void read_declarator(Reader *r, Sym *s, bool may_be_anonymous)
 typedef struct InitReader {
     Reader *r;
     const Sym *s;
-    uint32_t bytes;  // of an element
+    uint32_t bytes;  // size of an element
     VEC(uint8_t) data;
     VEC(Reloc) relocs;
 } InitReader;
@@ -200,7 +201,7 @@ static void put_value(InitReader *in, uint64_t bits)
         VEC_PUSH(&in->r->arena, &in->data, (uint8_t)(k < 8 ? bits >> (8 * k) : 0));
 }
 
-// `@x`, `@x+4`, `generic(@x)-4`
+// Reads `@x`, `@x+4` or `generic(@x)-4`.
 static void read_address(InitReader *in, uint64_t mask)
 {
     Reader *r = in->r;
@@ -296,7 +297,7 @@ static SymId new_variable(Reader *r, const Sym *s, size_t at)
         tx_enter(r, s->name, id, at);
         return id;
     }
-    // A declaration and its definition are one symbol for operands; the second record is only printed.
+    // Operands refer to the first symbol of a name. The symbol of a later declaration is only printed.
     SymId old = module_find(r->m, s->name);
     bool again = old && r->m->syms.at[old].kind == SYM_VAR && (r->m->syms.at[old].flags | s->flags) & SYM_EXTERN;
     if (old && !again)

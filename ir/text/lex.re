@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The lexer of Ori text. The text is followed by a NUL; no byte is copied.
+// Splits Ori text into tokens. A NUL follows the text; tokens point into it.
 #include "ir/text/lex.h"
 
 static uint64_t hex_value(const char *p, const char *end)

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// The reader of Ori text: tokens, errors, the module level, function headers.
+// Reads Ori text: tokens, errors, the module level, function headers.
 //
-// A statement is a line, so an error costs a line. What can only be known at the end of a function (widths of registers
-// that are used before they are defined, blocks that are named and not there) is checked there, and then the verifier
-// has its say; each of its messages is shown at the instruction that it is about.
+// A statement is a line, so the reader continues at the next line after an error. Two checks run at the end of a
+// function: each register has a width, and each named block exists. Then the verifier runs; its messages are shown at
+// the instruction.
 #include <ctype.h>
 #include <stdio.h>
 
@@ -159,7 +159,7 @@ static char hex_digit(Reader *r, const char *p)
     return (char)(*p <= '9' ? *p - '0' : (*p | 32) - 'a' + 10);
 }
 
-// The current string's characters, behind r->text.
+// Appends the characters of the current string to r->text.
 static void text_put_string(Reader *r)
 {
     for (const char *p = r->lx.start; p < r->lx.end; p++) {
@@ -179,7 +179,7 @@ static void text_put_string(Reader *r)
     }
 }
 
-// Whether the current string is a label with what may stand behind one.
+// True if the current string is the label of a block.
 static bool starts_block(Reader *r)
 {
     Lexer lx = r->lx;
@@ -193,7 +193,7 @@ StrId tx_string(Reader *r, const char *what)
     if (r->tok != T_STRING)
         tx_fail(r, tx_at(r), "expected %s in quotes", what);
     r->text.n = 0;
-    // A newline may stand between the parts: only the label of a block begins a statement with a string.
+    // A newline is permitted between the parts: a statement that begins with a string can only be the label of a block.
     while (r->tok == T_STRING) {
         text_put_string(r);
         tx_next(r);
@@ -220,7 +220,7 @@ Str tx_put_ptx_string(Reader *r)
     return (Str){.text = r->text.at + n, .len = r->text.n - n - 1};
 }
 
-// The tokens up to the end of the line, with single blanks, into r->text.
+// Puts `first` and the tokens up to the end of the line into r->text, with single blanks.
 static void put_canonical(Reader *r, const char *first)
 {
     bool pragma = strcmp(first, ".pragma") == 0;
@@ -241,7 +241,7 @@ static void put_canonical(Reader *r, const char *first)
 
 /* -- Module directives ---------------------------------------------------------------------------------- */
 
-// target sm_90, debug ptx 9.0 address 64
+// Reads `target sm_90, debug ptx 9.0 address 64`.
 static void read_target(Reader *r)
 {
     if (r->saw_target)
@@ -280,7 +280,7 @@ static void read_target(Reader *r)
 
 static const char *const canonical[][2] = {{"file", ".file"}, {"pragma", ".pragma"}, {"alias", ".alias"}};
 
-// file 1 "a.cu"    pragma "x"    alias a, b
+// Reads `file 1 "a.cu"`, `pragma "x"` or `alias a, b`.
 static void read_canonical(Reader *r)
 {
     size_t k = 0;
@@ -341,7 +341,7 @@ static void read_directive(Reader *r)
     VEC_PUSH(&r->fn->arena, &r->fn->directives, d);
 }
 
-// Everything between the signature and the brace or the end of the line.
+// Reads the words between the signature and the brace or the end of the line.
 static void read_header_words(Reader *r, Sym *s)
 {
     Fn *fn = r->fn;
@@ -404,7 +404,7 @@ static void start_function(Reader *r)
     r->errors = r->diag->errors;
 }
 
-// The verifier's message, at the instruction that it is about.
+// Runs the verifier unless the function has errors, and reports its message at the instruction.
 static void verify(Reader *r)
 {
     InstrId at;
@@ -453,13 +453,13 @@ static void read_function(Reader *r)
 
 /* -- Module --------------------------------------------------------------------------------------------- */
 
-// What a driver of tests reads, not we.
+// True at a line for the test driver, which this reader skips.
 static bool is_test_line(const Reader *r)
 {
     return tx_is(r, "test") || tx_is(r, "set") || tx_is(r, "idempotent") || tx_is(r, "precise");
 }
 
-// What looks like an item further right stands in the body of a function that is skipped.
+// True if the current line begins an item. A word that does not start its line is in the body of a skipped function.
 static bool starts_item(const Reader *r)
 {
     Type handle;
@@ -497,7 +497,7 @@ static void read_item(Reader *r)
     }
 }
 
-// Behind an error: the next line that begins an item.
+// Recovers from an error: drops the function and skips to the next line that begins an item.
 static void skip_to_item(Reader *r)
 {
     if (r->fn) {
@@ -563,7 +563,7 @@ Module *text_module(const TextReader *r) { return r->m; }
 
 void text_close(TextReader *r)
 {
-    Arena arena = r->self;  // the reader itself lies in it
+    Arena arena = r->self;  // the reader is allocated in this arena
     arena_free(&r->scratch);
     arena_free(&r->arena);
     arena_free(&arena);

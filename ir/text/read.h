@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The inside of the reader of Ori text: shared state, tokens, declarations, bodies.
+// Internals of the reader of Ori text: shared state, tokens, declarations, bodies.
 #ifndef ORI_TEXT_READ_H
 #define ORI_TEXT_READ_H
 
@@ -8,13 +8,13 @@
 #include "ir/text/lex.h"
 #include "ir/text/text.h"
 
-// Numbers of the text (R7, b3) to ids, in pages that are made when first touched.
+// Map from numbers of the text (R7, b3) to ids, in pages that are made on first use.
 typedef struct IdMap {
     uint32_t **pages;
     uint32_t npages;
 } IdMap;
 
-// An operand as it was written: literals get their width when the instruction is known.
+// An operand as written: a literal gets its width from the instruction later.
 typedef struct Parsed {
     Operand op;
     uint8_t literal;  // LIT_*
@@ -31,47 +31,47 @@ typedef struct TextReader {
     int tok;
     const Source *source;
     Diag *diag;
-    jmp_buf *recover;  // where a syntax error goes: to the next line
+    jmp_buf *recover;  // target of a syntax error, which continues at the next line
     Module *m;
     Tables *t;          // new strings, mnemonics, constants
-    Arena self, arena;  // die with the reader, which lies in the first
+    Arena self, arena;  // memory of the reader; `self` holds the reader itself
     DescCache descs;
-    bool again;  // one function of a module that is there already
+    bool again;  // the reader reads one function of an existing module
     bool begun;  // the first token was read
     bool stop;   // too many errors
     bool saw_target;
-    size_t piece;    // where the piece begins that is being read
-    VEC(char) text;  // of strings
+    size_t piece;    // offset of the current piece
+    VEC(char) text;  // text of the current strings
 
-    // The function being read.
+    // The current function.
     Fn *fn;
-    Arena scratch;    // dies with the function
-    uint32_t errors;  // before it; before the first function: before all
+    Arena scratch;    // freed at the end of the function
+    uint32_t errors;  // number of errors before the function; before the first function: before the text
     IdMap regs[REG_FILES], blocks;
     IdSet labels, symbols, lines;   // by name: BlockIds and SymIds; by position: LineIds
-    Offsets reg_at, block_at;       // by id: where it is named first
-    Flags block_seen;               // by BlockId: stands in the layout
+    Offsets reg_at, block_at;       // by id: offset of the first mention
+    Flags block_seen;               // by BlockId: the block is in the layout
     Offsets instr_at;               // by InstrId
     BlockId block;                  // open block, 0 = none
     bool closed;                    // the open block has its terminator
-    bool lost;                      // behind an error, up to the next label: nothing is said about blocks
-    bool in_call, left;             // of the instruction being read: symbols are `$`; the side of the `=`
-    VEC(Parsed) ops, hidden, tied;  // hidden: what the shape does not show
+    bool lost;                      // set by an error up to the next label: suppresses errors about blocks
+    bool in_call, left;             // in a call, symbols are `$` in the shape; left of the `=`
+    VEC(Parsed) ops, hidden, tied;  // hidden: operands that are not in the shape
     VEC(char) shape;
 } Reader;
 
 /* read.c */
 // Reports at the offset and unwinds to the next line.
 _Noreturn void tx_fail(Reader *r, size_t at, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
-// Reports and goes on.
+// Reports at the offset and returns.
 void tx_error(Reader *r, size_t at, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 void tx_next(Reader *r);
-// Where the current token begins; that of a symbol or a string is behind its `@` or quote.
+// Returns the offset of the current token, with the `@` of a symbol or the quote of a string.
 static inline size_t tx_at(const Reader *r)
 {
     return (size_t)(r->lx.start - r->source->text) - (r->tok == T_SYMBOL || r->tok == T_STRING);
 }
-bool tx_is(const Reader *r, const char *word);  // the current token is this word
+bool tx_is(const Reader *r, const char *word);  // true if the current token is this word
 bool tx_accept(Reader *r, int token);
 bool tx_accept_word(Reader *r, const char *word);
 void tx_expect(Reader *r, int token, const char *where);
@@ -81,28 +81,28 @@ void tx_skip_empty(Reader *r);  // newlines
 uint64_t tx_number(Reader *r, uint64_t max, const char *what);
 Name tx_name(Reader *r, const char *what);     // takes a symbol's name
 Name tx_quoted_name(Reader *r);                // takes a name in quotes
-StrId tx_string(Reader *r, const char *what);  // takes strings, joined, escapes resolved
-// Puts the current string with its quotes behind r->text, for PTX: its strings know neither quotes nor newlines.
-// Returns what stands there, without the quotes, until more is put.
+StrId tx_string(Reader *r, const char *what);  // takes strings, joins them and resolves escapes
+// Appends the current string with its quotes to r->text, for PTX, whose strings hold neither quotes nor newlines.
+// Returns the string without the quotes; the result is valid until r->text grows.
 Str tx_put_ptx_string(Reader *r);
 static inline StrId tx_intern(Reader *r) { return str_intern(&r->t->strs, r->text.at ? r->text.at : "", r->text.n); }
 
 /* decl.c */
-// A variable behind its keyword, which was `word`; up to the end of the line.
+// Reads a variable after its keyword, up to the end of the line.
 void tx_variable(Reader *r, Space space, Type handle);
-// `global`, `const`, ...: what the current word declares. SP_NONE: nothing.
+// Returns the state space that the current word declares (`global`, `const`, ...), or SP_NONE.
 Space tx_space(const Reader *r, Type *handle);
-// `(parameters) -> results`, which may both be missing.
+// Reads `(parameters) -> results`; both are optional.
 void tx_signature(Reader *r, Sig *sig, bool declare);
-// `extern`, `visible`, ...: takes the word and sets its flag. `internal` has none.
+// Takes `extern`, `visible`, ..., and sets its flag. `internal` has none. False if the word is none of these.
 bool tx_linkage(Reader *r, uint32_t *flags);
-// `managed` or `attribute "..."`.
+// Reads `managed` or `attribute "..."`. False if there is none.
 bool tx_attribute(Reader *r, StrId *attribute);
-SymId tx_find(Reader *r, Name name);  // a symbol of the function or the module, 0 if there is none
+SymId tx_find(Reader *r, Name name);  // returns a symbol of the function or the module, or 0
 void tx_enter(Reader *r, Name name, SymId id, size_t at);
 
 /* body.c */
-// Lines from behind the `{` to the closing brace; then what can only be said of the whole function.
+// Reads the lines after `{` up to the closing brace, and checks the whole function.
 void tx_body(Reader *r);
 
 #endif

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
-// The writer of Ori text. Every register and block prints under its own number, which a run never changes, so that the
-// difference of two dumps is what a phase did.
+// Writes Ori text. Each register and block prints under its own number, which no run changes. So the difference of two
+// dumps is the effect of a phase.
 //
-// An instruction is its shape filled with operands, as in PTX; the element of the shape that holds the definitions
-// stands on the left of a `=`, and what PTX does not show (carry, tied uses, the other successor) is written out.
+// An instruction prints as its shape filled with operands, as in PTX. The element of the shape that holds the
+// definitions stands left of a `=`. Operands that PTX does not show (carry, tied uses, the other successor) are
+// printed.
 #include <stdlib.h>
 
 #include "ir/text/text.h"
@@ -16,10 +17,10 @@ typedef struct Writer {
     Arena scratch;
     uint8_t *reg_seen;  // by RegId: SEEN_*
     SymId *table_of;    // by ListId
-    BlockId *preds;     // by BlockId, up to PREDS_SHOWN, and how many there are
-    uint32_t *npreds;
-    BlockId from;     // whose edges are being counted
-    bool line_table;  // lines are declared and named by number
+    BlockId *preds;     // by BlockId: the first PREDS_SHOWN predecessors
+    uint32_t *npreds;   // by BlockId: number of predecessors
+    BlockId from;       // source of the edges that count_pred() counts
+    bool line_table;    // lines are declared, and instructions name them by number
 } Writer;
 
 enum { SEEN_USED = 1, SEEN_DEFINED = 2, SEEN_OPAQUE = 4, PREDS_SHOWN = 8, VALUES_PER_LINE = 16 };
@@ -33,7 +34,7 @@ static void put_symbol(Writer *w, Name name)
     name_print(w->out, w->t, name);
 }
 
-// A text in quotes; lines are strings of their own, which the reader joins.
+// Prints a text in quotes, each line as a string of its own; the reader joins them.
 static void put_quoted(Writer *w, const char *text, size_t n)
 {
     put_z(w, "\"");
@@ -53,7 +54,7 @@ static void put_quoted(Writer *w, const char *text, size_t n)
     put_z(w, "\"");
 }
 
-// A text in which strings of PTX stand, which know no escapes.
+// Prints a text that contains strings of PTX. These strings have no escapes.
 static void put_with_strings(Writer *w, const char *text, size_t n)
 {
     const char *end = text + n, *quote, *close;
@@ -77,7 +78,7 @@ static void put_register(Writer *w, RegId id)
     out_u64(w->out, r->ordinal);
 }
 
-// A register where its width is stated.
+// Prints a register with its width.
 static void put_sized_register(Writer *w, RegId id)
 {
     put_register(w, id);
@@ -148,7 +149,7 @@ static void put_address(Writer *w, Operand base, Operand offset)
         out_i64(w->out, bytes);
 }
 
-// Hidden operands behind operand k: the carry.
+// Prints the hidden operands from operand k on: the carry. Returns the next operand.
 static uint32_t put_hidden(Writer *w, const Desc *d, const Operand *ops, uint32_t k)
 {
     for (; k < d->nops && d->slots[k].flags & SL_HIDDEN && d->slots[k].flags & SL_REG; k++) {
@@ -158,7 +159,7 @@ static uint32_t put_hidden(Writer *w, const Desc *d, const Operand *ops, uint32_
     return k;
 }
 
-// Fills a part of the shape; returns the next operand.
+// Prints a part of the shape filled with operands. Returns the next operand.
 static uint32_t put_shape(Writer *w, const char *p, const char *end, const Desc *d, const Operand *ops, uint32_t k)
 {
     for (; p < end; p++) {
@@ -271,7 +272,7 @@ static void put_linkage(Writer *w, uint32_t flags)
             put_z(w, words[k].word);
 }
 
-// The attribute of a symbol, which the IR holds as `.attribute(...)`.
+// Prints the attribute of a symbol, which the IR holds as `.attribute(...)`.
 static void put_attribute(Writer *w, StrId id)
 {
     static const char managed[] = ".attribute(.managed)";
@@ -284,7 +285,7 @@ static void put_attribute(Writer *w, StrId id)
     }
 }
 
-// Bytes are the default type of an array: `size 16` is `.b8[16]`.
+// True for an array of bytes, which prints as `size 16` instead of `.b8[16]`.
 static bool is_bytes(const Sym *s)
 {
     return s->type == TY_B8 && !s->vec && s->space != SP_TEX && s->flags & SYM_ARRAY && !(s->flags & SYM_OPEN);
@@ -305,7 +306,7 @@ static void put_type(Writer *w, const Sym *s)
         out_fmt(w->out, "[%llu]", (unsigned long long)s->count);
 }
 
-// `@name: .f32[4] ptr(global, 16) align 16`, or for bytes `@name align 4 size 16`. `_` is no name.
+// Prints `@name: .f32[4] ptr(global, 16) align 16`, or for bytes `@name align 4 size 16`. The name `_` is omitted.
 static void put_declarator(Writer *w, const Sym *s, bool typed)
 {
     Str name = tab_str(w->t, s->name.stem);
@@ -410,8 +411,8 @@ static void put_formals(Writer *w, const SymId *syms, uint32_t n)
     }
 }
 
-// `(parameters) -> results`; a lone result needs no parentheses, unless attributes or directives follow that could be
-// taken for its own.
+// Prints `(parameters) -> results`. A single result has no parentheses if `lone`: if no attributes or directives follow
+// that could be read as its own.
 static void put_signature(Writer *w, const Sig *sig, bool lone)
 {
     const char *open = lone && sig->nrets == 1 ? "" : "(";
@@ -436,7 +437,7 @@ static void put_targets(Writer *w, const List *list)
     }
 }
 
-// What is declared inside a function.
+// Prints a local symbol: a variable, a prototype, or a table.
 static void put_local(Writer *w, const Sym *s)
 {
     if (s->flags & SYM_GONE)
@@ -488,7 +489,7 @@ static void look_at_registers(Writer *w)
     }
 }
 
-// A register is declared if its definitions do not say all of it.
+// Declares the registers with properties that their definitions do not state.
 static void put_register_declarations(Writer *w)
 {
     const Fn *fn = w->fn;
@@ -513,7 +514,7 @@ static void put_register_declarations(Writer *w)
     }
 }
 
-// Whether lines are no more than positions, each there once: then an instruction can spell its own.
+// True if all lines are plain positions without duplicates, so that each instruction can have its position.
 static bool lines_are_positions(Writer *w)
 {
     const Fn *fn = w->fn;
@@ -531,7 +532,7 @@ static bool lines_are_positions(Writer *w)
     return true;
 }
 
-// Otherwise all of them stand in a table.
+// Declares all lines of the function unless they are plain positions.
 static void put_lines(Writer *w)
 {
     const Fn *fn = w->fn;
@@ -561,7 +562,7 @@ static void count_pred(void *user, Operand *target)
     BlockId *shown = w->preds + (size_t)b * PREDS_SHOWN;
     uint32_t n = w->npreds[b];
     if (n && shown[MIN(n, PREDS_SHOWN) - 1] == w->from)
-        return;  // a branch that names it twice
+        return;  // a terminator that names the block twice
     if (n < PREDS_SHOWN)
         shown[n] = w->from;
     w->npreds[b]++;
@@ -640,7 +641,7 @@ static void put_header(Writer *w, bool body)
 static void put_blocks(Writer *w, TextAround *around, void *user)
 {
     const Fn *fn = w->fn;
-    uint32_t source = 0;  // blocks follow each other in the source, unless they say that they do not
+    uint32_t source = 0;  // default place of the next block in the source
     FOR_BLOCKS(fn, b) {
         if (around)
             around(user, b, true);
@@ -717,7 +718,8 @@ void text_write_header(const Module *m, Out *out)
     put_z(&w, "\n");
 }
 
-// Module-level text: `.file 1 "a.cu"`, `.pragma "x";` and `.alias a, b;` without dot and semicolon, the rest in quotes.
+// Prints module-level text: `.file 1 "a.cu"`, `.pragma "x";` and `.alias a, b;` without dot and semicolon, any other
+// text in quotes.
 static void put_raw(Writer *w, StrId id)
 {
     static const char *const words[] = {".file ", ".pragma ", ".alias "};
@@ -751,7 +753,7 @@ typedef struct References {
     Arena scratch;
     VEC(SymId) at;
     IdSet seen;
-    bool initial;  // the function's own address is in the initial value of a variable
+    bool initial;  // the initial value of a variable contains the function's own address
 } References;
 
 static void refer(References *refs, SymId id)
@@ -780,7 +782,7 @@ static void refer_operands(References *refs, const Operand *ops, uint32_t n)
             refer(refs, op_index(ops[k]));
 }
 
-// The module's symbols that a function names, and those that their initializers name.
+// Collects the module's symbols that a function names, and the symbols that their initializers name.
 static void find_references(References *refs, const Fn *fn)
 {
     refer(refs, fn->sym);
@@ -814,7 +816,7 @@ void text_write_dump(const Fn *fn, Out *out)
     Writer w = {.m = m, .t = &m->tables, .out = out};
     arena_init(&refs.scratch, fn->arena.heap);
     find_references(&refs, fn);
-    // In the order of the module: what is named stands before it is named.
+    // In the order of the module, each symbol stands before its first mention.
     qsort(refs.at.at, refs.at.n, sizeof *refs.at.at, by_id);
     text_write_header(m, out);
     for (uint32_t k = 0; k < refs.at.n; k++) {

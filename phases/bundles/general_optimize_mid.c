@@ -1,27 +1,26 @@
 // SPDX-License-Identifier: MIT
-// Promotes memory to registers, and cleans up behind that until it pays no more.
+// Promotes memory to registers and runs the scalar cleanups, in rounds as long as a round gains enough.
 //
-// Slot: 37 GeneralOptimizeMid, the largest of the GeneralOptimize bundles. It runs sub-passes; each says by its
-// progress what has changed, and which of them have something to do then says the table: a work list of sub-passes. In
-// front of all that stand a look at the function (there must be something to promote, to propagate or to fold), the
-// knob GeneralOptimizeEnable (487), and the name: where ConvertMemoryToRegisterOrUniform is disabled, all of the bundle
-// is.
+// Slot: 37 GeneralOptimizeMid, the largest of the GeneralOptimize bundles. It runs a worklist of sub-passes in rounds.
+// A sub-pass that makes progress adds those that read the kinds of change that it leaves (table `sub_passes`). The
+// bundle does nothing if the function has nothing to promote, propagate or fold. The knob GeneralOptimizeEnable (487)
+// turns it off, and so does disabling ConvertMemoryToRegisterOrUniform.
 //
-// What sub-passes simplify is weighed. An instruction counts 1, one that is exempt from costs (packed compares, lop3,
-// prmt, shf, accesses of vectors) MovWeightForConvertMemToReg (474, 0.25) as long as it has at most four readers, a
-// dead one nothing. Rounds go on while they bring that weight at least, or a hundredth of
-// ConvertMemoryToRegIndexedSizeLimit (135) where that is set.
+// The gain of a round is the weight of the instructions that its sub-passes simplify. An instruction weighs 1. An
+// exempt one (packed compares, lop3, prmt, shf, vector accesses) weighs MovWeightForConvertMemToReg (474, 0.25) if it
+// has at most four uses. A dead one weighs 0. Another round follows if the gain is at least that knob's value, or a
+// hundredth of ConvertMemoryToRegIndexedSizeLimit (135) if that is set.
 //
 //     st.local.b32 [@i], 3; R1 = ld.local.b32 [@i]; R2 = add.s64 @a, R1 * 4; R3 = ld.local.b32 [R2]
-//         first round: @i is promoted, R1 becomes 3, R2 becomes @a+12; second round: so is @a
-//         (where its stores stand in one block, forwarding has seen to it in the first)
+//         first round: @i is promoted, 3 replaces R1, @a+12 replaces R2; second round: @a is promoted
+//         (if all stores to @a are in one block, forwarding handles @a in the first round)
 //
-// Must not fire: where the knob is 0, or one of the two names is disabled.
+// Must not fire: if the knob is 0, or GeneralOptimizeMid or ConvertMemoryToRegisterOrUniform is disabled.
 //
-// Does not do: keep the bundle's sets by register. The documents have three, of definitions, of registers that live on,
-// and of what can be folded; here these are what sub-passes read and leave behind, as a whole. Rows of definitions and
-// uses are made by one walk and not updated, so a sub-pass that visits the readers of some registers costs that walk.
-// Documented: gates, the order, costs, threshold, the exempt opcodes, the four readers. Inferred: what costs are of.
+// Does not do: keep the sets by register of the documents: definitions, registers that stay live, and foldable
+// instructions. Here `reads` and `leaves` of a sub-pass stand for these sets as a whole. Rows of definitions and uses
+// are built in one walk and not updated, so each sub-pass that visits uses costs that walk.
+// Documented: gates, the order, costs, threshold, the exempt opcodes, the four uses. Inferred: what costs count.
 #include "phases/bodies.h"
 
 enum { ROUNDS_MAX = 16, READERS_MAX = 4 };
@@ -63,7 +62,7 @@ void note_cost(Ctx *ctx, Fn *fn, InstrId id)
     costs->count++;
 }
 
-// What a round must bring for another one.
+// Returns the gain of a round that is required for another round.
 static double threshold(Ctx *ctx)
 {
     if (knob_is_set(&ctx->knobs, KNOB_MEM_TO_REG_SIZE))
@@ -73,13 +72,13 @@ static double threshold(Ctx *ctx)
 
 /* -- The bundle ----------------------------------------------------------------------------------------- */
 
-// What sub-passes look for, and leave behind.
+// Kinds of change: new definitions, new uses, new constants, fewer uses.
 enum { DEFINITIONS = 1, READERS = 2, CONSTANTS = 4, FEWER_READERS = 8, EVERYTHING = 15 };
 
 typedef struct SubPass {
     int row;
-    uint32_t reads, leaves;
-    bool sees;  // it looks through moves, so what only moves copies gives it nothing to do
+    uint32_t reads, leaves;  // kinds of change
+    bool sees;               // it looks through moves, so forwarded moves give it no work
 } SubPass;
 
 static const SubPass sub_passes[] = {
@@ -93,7 +92,7 @@ static const SubPass sub_passes[] = {
     {PH_SIMPLE_LIVE_DEAD, READERS, FEWER_READERS, false},
 };
 
-// Whether any of the sub-passes could have something to do.
+// True if some sub-pass may have work.
 static bool has_work(const Fn *fn)
 {
     FOR_BLOCKS(fn, b) {

@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: MIT
 // Optimizes a function again after OriBranchOpt at slot 73 has decided branches.
 //
-// Sub-pass: OriReoptimize, behind slot 73. GeneralOptimizeMid computes the conditions that OriBranchOpt decides outside
-// of SSA form. A decided branch merges blocks, which leaves phis with one input, and equal computations in one block.
-// So the function goes through SSA form once more: 23, the phases of the window that clean up, 73, 164 and 15, until 15
-// decides nothing, TURNS times at most. Without this, a second run of the program on its own output would find more to
-// do.
+// Sub-pass: OriReoptimize, after slot 73. GeneralOptimizeMid computes conditions, which OriBranchOpt decides outside of
+// SSA form. A decided branch merges blocks, which leaves phis with one input, and equal computations in one block. So
+// the function goes through SSA form once more: 23, the cleanups of the SSA window, 73, 164 and 15. This repeats until
+// 15 decides nothing, TURNS times at most. Otherwise a second run of the program on its own output would find more
+// work.
 //
 //     @P0 bra b2; R2 = add.s32 R1, R0            @P0 bra b2
 //     b2: @P0 bra b3; R3 = add.s32 R0, R1   ->   R2 = add.s32 R1, R0
 //     b3:                                        b3:
 //
-// Must not fire: where OriBranchOpt decided nothing at slot 73, unless the sub-pass is named by itself.
+// Must not fire: if OriBranchOpt decided nothing at slot 73, unless the sub-pass is named by itself.
 //
 // Documented: nothing. Inferred: all.
 #include "phases/bodies.h"
 
 enum { TURNS = 3 };
 
-// Takes the function through SSA form and back; returns whether OriBranchOpt then decides a branch.
+// Takes the function through SSA form and back; true if OriBranchOpt then decides a branch.
 static bool run_window(Ctx *ctx, Fn *fn)
 {
     static const int window[] = {PH_GENERAL_OPTIMIZE_MID, PH_EQUAL_PHIS, PH_LIVE_DEAD_THIRD, PH_REDUNDANT_PHIS,

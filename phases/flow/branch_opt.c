@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: MIT
-// Branches that are decided, and blocks that follow each other.
+// Decides branches with known conditions, threads jumps, merges blocks, and lays out the arms of branches.
 //
-// Slot: 15 OriBranchOpt. Until nothing is decided any more (a few rounds at most):
-//   1. branches through empty blocks go to their end; blocks that nothing reaches go, with branch tables that nothing
-//      uses;
-//   2. a guarded terminator whose condition is known loses its guard, or becomes a branch to its other successor. Known
-//      is a condition that unguarded moves made of a constant, and one that a branch tested before whose edge is the
-//      only way in to a block that dominates this one; one condition is one value of the analysis of reaching
-//      definitions. A branch whose two targets are one is no condition;
-//   3. a block that holds nothing but a guarded branch is jumped over by predecessors that know its condition: because
-//      they branch on the same register, or because they have just made it a constant;
-// Then a block that is the only successor of its only predecessor is appended to it, and the arms of a guarded branch
-// to the block behind are laid out so that it needs no second branch.
+// Slot: 15 OriBranchOpt. Repeats these steps until no branch is decided any more (at most ROUNDS times):
+//   1. Redirects branches through empty blocks. Removes unreachable blocks and unused branch tables.
+//   2. Removes the guard of a terminator whose condition is true, and replaces a terminator whose condition is false by
+//      a branch to its other successor. A condition is known if unguarded moves made it of a constant, or if it equals
+//      a dominating condition. Two conditions are equal if they are one value of the analysis of reaching definitions.
+//      A branch whose two targets are equal has no condition.
+//   3. Threads jumps over a block that holds only a guarded branch, from predecessors that determine its condition: the
+//      predecessor branches on the same register, or its input of the condition's phi is a constant.
+// Then appends each block that is the only successor of its only predecessor to that predecessor. Finally lays out the
+// arms of a guarded branch to the next block so that the branch needs no second one.
 //
 //     b0: P0 = mov.pred 1; @P0 bra b2 else b1     ->   b0: P0 = mov.pred 1; bra b2
 //
@@ -31,27 +30,27 @@
 //     b3:                                              b3:
 //
 // Must not fire:
-//     b2: ...; @P0 bra b4 else b5    when b3 leads to b2 as well, or when P0 is written between
+//     b2: ...; @P0 bra b4 else b5    if b3 is a predecessor of b2 as well, or P0 is written between
 //     b1: @P0 bra b2 else b3; b2: @P0 bra b4 else b5   if P0 is pinned
-//     b1: ...; @P0 bra b2 else b1    (a loop) nor a branch to arms that do not meet: they keep their second branch
-//     b2: .pragma "nounroll"; ...    the note belongs to the start of its block: not appended
+//     b1: ...; @P0 bra b2 else b1    (a loop) or a branch whose arms do not meet: these keep their second branch
+//     b2: .pragma "nounroll"; ...    the annotation belongs to the start of its block: not appended
 //
-// Sound: what is taken out is never executed. 3 changes where threads that came apart may meet again, so it keeps off
-// functions with convergent instructions unless both branches are uniform. `.uni` stays with branches whose condition
+// Sound: removed code is never executed. Step 3 changes the points where diverged threads may reconverge, so it skips
+// functions with convergent instructions unless both branches are uniform. `.uni` stays on branches whose condition
 // stays.
 //
-// Layout: nvcc prints `@p bra T; bra.uni E; T:` where T comes next in its own layout. What ptxas 13.0 -O3 makes of the
-// forms (707 functions, most of nvcc -O3, sm_80 and sm_90; SASS instructions relative to the pair of branches):
+// Layout: nvcc prints `@p bra T; bra.uni E; T:` where T comes next in its own layout. Code of ptxas 13.0 -O3 for the
+// alternatives (707 functions, most of nvcc -O3, sm_80 and sm_90; SASS instructions relative to the pair of branches):
 //     one arm, `T: ..; E:`           inverted (`@!p bra E`): the same code for all 39 of them
 //     diamond, `T: ..; bra J; E: ..; J:` (156 in 38 functions)
 //         E first (`@p bra T; E: ..; bra J; T: ..; J:`): the same code but for -12 in 1 function, +1 in 5 functions
-//         inverted: 11 more for conditional appends in a loop (55 -> 66), and 2 more for others, where T has more
-//         instructions than E; -84 in 27 functions and +1 in 3 where T has fewer, so the smaller arm falls through
+//         inverted, if T has more instructions than E: +11 for conditional appends in a loop (55 -> 66), +2 for others
+//         inverted, if T has fewer: -84 in 27 functions and +1 in 3, so the smaller arm falls through
 //     back edge, `@p bra X; bra L; X:`   inverted: 3 of 21 loops are not unrolled any more (128 -> 95, 233 -> 148)
 //     other, such as the guard of a loop, or arms that end in exits   inverted: +1 to +5 in 16 functions, 3 of which
-//         lose the unrolling of the loop behind, fewer in none
+//         lose the unrolling of the next loop, fewer in none
 //
-// Does not do: conditions that follow from others, duplication of code; inversion of branches that are one already.
+// Does not do: conditions implied by other conditions, duplication of code, inversion of branches that need no second.
 // Documented: slot and name. Inferred: the rest.
 #include "ir/rewrite/rewrite.h"
 #include "phases/bodies.h"
@@ -65,9 +64,9 @@ typedef struct BranchOpt {
     const Analyses *a;
     Arena scratch;
     uint32_t *known;     // by ValueId: Truth
-    ValueId *condition;  // by BlockId, where the walk has been: the value of its terminator's guard, 0 = none
-    ScopedTable facts;   // the changes of known
-    Truth convergent;    // some instruction is; UNKNOWN = not yet looked
+    ValueId *condition;  // by BlockId, for visited blocks: the value of the terminator's guard, 0 = none
+    ScopedTable facts;   // the changes of `known`
+    Truth convergent;    // the function has a convergent instruction; UNKNOWN = not computed yet
 } BranchOpt;
 
 /* -- Terminators ---------------------------------------------------------------------------------------- */
@@ -92,7 +91,7 @@ static Truth negated_if(Truth t, bool negate)
 
 /* -- Known conditions ----------------------------------------------------------------------------------- */
 
-// Returns the constant that unguarded moves make a value of.
+// Returns the truth of a value that unguarded moves make of a constant, else UNKNOWN.
 static Truth constant_truth(const BranchOpt *o, ValueId value)
 {
     const Fn *fn = o->fn;
@@ -105,14 +104,14 @@ static Truth constant_truth(const BranchOpt *o, ValueId value)
     return tab_const(fn->tables, op_index(from)).bits ? IS_TRUE : IS_FALSE;
 }
 
-// Returns the value of a terminator's guard, 0 if it may be one or another.
+// Returns the value of a terminator's guard, 0 if that is not a single value.
 static ValueId guard_value(const BranchOpt *o, InstrId terminator)
 {
     ValueId value = value_of(o->fn, o->a, terminator, ir_guard_index(ir_instr(o->fn, terminator)));
     return value == VALUE_ANY ? 0 : value;
 }
 
-// Notes the condition that dominates a block.
+// Records the dominating condition of a block.
 static void learn(BranchOpt *o, BlockId b)
 {
     bool holds;
@@ -146,7 +145,7 @@ static bool fold_branches(BranchOpt *o)
             truth = IS_TRUE;
         if (truth == UNKNOWN)
             continue;
-        // Below, the edge that stays is the only one: nothing is learnt from a branch that is decided.
+        // A decided branch is no dominating condition any more: only one of its edges stays.
         decide(fn, id, truth == IS_TRUE);
         progress = true;
     }
@@ -155,7 +154,7 @@ static bool fold_branches(BranchOpt *o)
 
 /* -- Jumping over branches ------------------------------------------------------------------------------ */
 
-// Whether the block is only a guarded branch that decides something.
+// True if the block holds only a guarded branch with two targets.
 static bool is_bare_split(const Fn *fn, BlockId b)
 {
     const Block *block = ir_block(fn, b);
@@ -167,7 +166,7 @@ static bool is_uniform(const Fn *fn, const Instr *i)
     return tab_mnem(fn->tables, ir_desc(fn, i)->mnem)->mod[MC_UNI] != MOD_NONE;
 }
 
-// Where a bare split leads if the register of its guard holds this; itself if that is not known.
+// Returns the target of a bare split if the register of its guard has this truth; the block itself for UNKNOWN.
 static BlockId past(const Fn *fn, BlockId b, Truth holds)
 {
     const Instr *i = ir_instr(fn, ir_block(fn, b)->first);
@@ -175,7 +174,7 @@ static BlockId past(const Fn *fn, BlockId b, Truth holds)
     return truth == UNKNOWN ? b : truth == IS_TRUE ? op_index(*ir_use(fn, i, 0)) : op_index(*other_way(fn, i));
 }
 
-// What the register holds on one of the ways out of a split on the same register.
+// Returns the truth of the register on an outgoing edge of a split on the same register.
 static Truth truth_on_edge(const Fn *fn, const Instr *from, const Operand *way, RegId guard)
 {
     if (!branch_is_split(fn, from) || op_index(*ir_guard(fn, from)) != guard)
@@ -184,7 +183,7 @@ static Truth truth_on_edge(const Fn *fn, const Instr *from, const Operand *way, 
     return negated_if(truth, ir_guard(fn, from)->mods & OPM_NOT);
 }
 
-// What the register of the block's guard holds behind a predecessor: the input of a phi that is a constant.
+// Returns the truth of the block's guard register on an incoming edge, if the input of its phi is a constant.
 static Truth truth_behind(const BranchOpt *o, BlockId b, uint32_t edge)
 {
     const Analyses *a = o->a;
@@ -194,7 +193,7 @@ static Truth truth_behind(const BranchOpt *o, BlockId b, uint32_t edge)
     return constant_truth(o, a->rdefs.input[value_phi(a, value)->inputs + edge]);
 }
 
-// Whether some instruction has the trait, or is this one.
+// True if some instruction has one of the traits or this opcode.
 static bool has_trait_or_opcode(const Fn *fn, uint32_t traits, Opcode op)
 {
     FOR_BLOCKS(fn, b) {
@@ -214,7 +213,7 @@ static bool is_convergent(BranchOpt *o)
     return o->convergent == IS_TRUE;
 }
 
-// Sends the ways from this predecessor, of which this edge is one, over a bare split.
+// Redirects the edges from this predecessor to a bare split, of which `edge` is one, past the split.
 static bool jump_over(BranchOpt *o, BlockId from, BlockId b, uint32_t edge)
 {
     Fn *fn = o->fn;
@@ -257,7 +256,7 @@ typedef struct Arm {
     uint32_t instrs;
 } Arm;
 
-// Finds the run of at most ARM_BLOCKS blocks from `first` to the block in front of `end`. False: there is none.
+// Finds the run of at most ARM_BLOCKS blocks from `first` to the block before `end`. False: there is none.
 static bool find_arm(const Fn *fn, BlockId first, BlockId end, Arm *arm)
 {
     *arm = (Arm){.first = first};
@@ -300,7 +299,7 @@ static void invert(Fn *fn, Instr *i)
     ir_guard(fn, i)->mods ^= OPM_NOT;
 }
 
-// Lays out what a split whose taken successor is the block behind leads to, so that it is one branch.
+// Lays out the arms of a split whose taken successor is the next block, so that the split needs no second branch.
 static bool lay_out_split(Fn *fn, BlockId b)
 {
     Instr *i = ir_instr(fn, ir_terminator(fn, b));
@@ -323,17 +322,17 @@ static bool lay_out_split(Fn *fn, BlockId b)
 
 static bool lay_out_splits(Fn *fn)
 {
-    // Of the blocks as they are now; successors change their order on the way.
     bool progress = false;
     FOR_BLOCKS(fn, b) {
         const Instr *i = ir_instr(fn, ir_terminator(fn, b));
         if (!branch_is_split(fn, i) || op_index(*ir_use(fn, i, 0)) != ir_block(fn, b)->next)
             continue;
-        // ptxas makes more of asynchronous matrix code whose branches are inverted (tried).
+        // ptxas makes more instructions of asynchronous matrix code with inverted branches (measured).
         if (!progress && has_trait_or_opcode(fn, 0, OP_OPAQUE))
             return false;
         progress |= lay_out_split(fn, b);
     }
+    // Inverting a branch swaps the successors of its block, and moving an arm changes the layout.
     if (progress)
         analysis_drop(fn, 0);
     return progress;
@@ -341,7 +340,7 @@ static bool lay_out_splits(Fn *fn)
 
 /* -- The phase ------------------------------------------------------------------------------------------ */
 
-// Decides what can be decided; returns progress.
+// Decides branches, or else threads jumps; returns progress.
 static bool decide_branches(Ctx *ctx, Fn *fn)
 {
     BranchOpt o = {.ctx = ctx, .fn = fn};
@@ -371,7 +370,7 @@ bool phase_branch_opt(Ctx *ctx, Fn *fn)
     bool progress = empty || decided || unreachable || merged || laid_out;
     if (decided)
         phase_gains(ctx, PROP_BRANCH_DECIDED);
-    // As long as no condition and no code went, what was live stays live.
+    // If no condition and no code was removed, all live code stays live.
     if (!decided && !unreachable)
         phase_keeps(ctx, PROP_NO_DEAD);
     return progress;

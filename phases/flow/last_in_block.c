@@ -1,20 +1,19 @@
 // SPDX-License-Identifier: MIT
-// Splits blocks so that what control does not come back from is the last in its block.
+// Splits blocks after calls that never return.
 //
-// Slot: 6 SetControlFlowOpLastInBB. Branches and returns are that already: a block ends with its first terminator, and
-// the verifier sees to it. What is left are calls of functions that never return (`.noreturn`, of a function or of a
-// prototype). What stands behind such a call goes to a block of its own, to which nothing leads unless it has other
-// ways in, and the call's block ends with an exit that is never reached. So what follows of the call not coming back
-// shows in the control flow graph: conditions that it tested are known behind it, values need no phi.
+// Slot: 6 SetControlFlowOpLastInBB. The verifier requires that a block ends with its first terminator. So only calls of
+// functions that never return remain (`.noreturn`, of a function or of a prototype). The instructions after such a call
+// go to a new, unreachable block. The call's block ends with an exit that is never executed. So the control flow graph
+// shows that the call does not return: later blocks have a dominating condition and need fewer phis.
 //
 //     b1: ...; call (), @die, (@a); R1 = ...; bra b2     ->   b1: ...; call (), @die, (@a); exit
 //                                                             b3: R1 = ...; bra b2           ; unreachable
 //
 // Must not fire:
-//     b1: @P0 call @die; bra b2             it returns where P0 is false
-//     b1: call @f; bra b2                   nothing says that it does not return
+//     b1: @P0 call @die; bra b2             control goes on where P0 is false
+//     b1: call @f; bra b2                   @f is not declared `.noreturn`
 //     b1: trap; bra b2                      a debugger may go on; ptxas does not end blocks there either
-//     b1: call @die; exit                   nothing is behind it
+//     b1: call @die; exit                   no code follows the call
 //     b1: R1, CC0 = add.cc ...; call @die; R2 = addc ..., CC0     a carry or a call sequence lies in one block
 //
 // Sound: a program in which a function declared `.noreturn` returns has no meaning (PTX ISA, `.noreturn`).
@@ -37,15 +36,15 @@ static bool never_returns(const Fn *fn, const Instr *i)
     return false;
 }
 
-// Whether the thread ends here, or the function does.
+// True if the thread or the function ends here.
 static bool is_end(const Fn *fn, const Instr *i)
 {
     Opcode op = ir_desc(fn, i)->op;
     return (op == OP_EXIT || op == OP_RET) && !ir_guarded(i);
 }
 
-// Whether call sequences and the carry are all on one side or the other: each lies in one block. Sequences are numbered
-// as their calls come.
+// True if a split after the call cuts no call sequence and no live range of the carry, each of which lies in one block.
+// Sequences are numbered in the order of their calls.
 static bool may_split_behind(const Fn *fn, InstrId call)
 {
     uint32_t before = 0;
@@ -82,7 +81,7 @@ bool phase_last_in_block(Ctx *ctx, Fn *fn)
 {
     (void)ctx;
     bool progress = false;
-    // A block that was split off comes next.
+    // The walk visits a block that was split off next.
     FOR_BLOCKS(fn, b) {
         InstrId id = ir_block(fn, b)->first;
         while (id && !never_returns(fn, ir_instr(fn, id)))

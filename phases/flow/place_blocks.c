@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: MIT
-// Puts the blocks into the order of the source again.
+// Sorts the blocks into the order of the source.
 //
-// Slot: 112 PlaceBlocksInSourceOrder. Every block carries the position at which it was read; a block that a phase makes
-// takes the position of the block that it was split from. The layout is sorted by that position, stably, so blocks of
-// one position keep their order. The entry stays first: nothing can branch in front of it.
+// Slot: 112 PlaceBlocksInSourceOrder. Every block has the position at which it was read; a block that a phase makes has
+// the position of the block that it was split from. The sort is stable, so blocks of one position keep their order. The
+// entry stays first, since the layout defines it.
 //
 //     b0: @P0 bra b2 else b1        b0: @P0 bra b2 else b1
 //     b2: ...; exit            ->   b1: ...; bra b2
 //     b1: ...; bra b2               b2: ...; exit
 //
-// Must not fire: when the layout is in that order already (no progress).
-// Sound because every terminator names its successors; the layout carries no meaning but the entry.
+// Must not fire: if the layout is in that order already (no progress).
+// Sound: every terminator names its successors, so the layout has no meaning but the entry.
 // Documented: slot and name. Inferred: the rest.
 #include "phases/bodies.h"
 
-// Whether the blocks behind the entry are sorted.
+// True if the blocks after the entry are sorted.
 static bool in_order(const Fn *fn)
 {
     for (BlockId b = ir_block(fn, fn->first)->next, next; b && (next = ir_block(fn, b)->next); b = next)
@@ -23,7 +23,7 @@ static bool in_order(const Fn *fn)
     return true;
 }
 
-// Stable, bottom-up merge sort of `blocks` by source position.
+// Sorts blocks by source position: a stable bottom-up merge sort.
 static void sort_blocks(const Fn *fn, BlockId *blocks, BlockId *spare, uint32_t n)
 {
     for (uint32_t width = 1; width < n; width *= 2) {

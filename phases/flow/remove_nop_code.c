@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Removes code that does nothing.
+// Removes self-moves, empty blocks and branches to the next block.
 //
-// Slot: 107 OriRemoveNopCode. Three things do nothing in this IR: a move of a register to itself, guarded or not; a
-// block that holds only an unguarded branch; and a branch to the block that follows, which becomes implicit (the
-// writer leaves it out as long as it is true). Self-moves are deleted. Branches to an empty block are sent to where it
-// leads (through chains of them; a cycle of empty blocks is an endless loop and stays), and empty blocks that nothing
-// names any more are taken out of the layout.
+// Slot: 107 OriRemoveNopCode. A move of a register to itself, guarded or not, is deleted. A branch to an empty block,
+// which holds only an unguarded branch, is redirected through the chain of empty blocks. A cycle of empty blocks is an
+// endless loop and stays. Empty blocks without a predecessor are removed from the layout. A branch to the next block is
+// marked implicit; the writer omits it as long as its target is the next block.
 //
 //     R1 = mov.b32 R1                 (nothing)
 //     @P0 R2 = mov.b64 R2        ->   (nothing)
@@ -18,18 +17,19 @@
 // Must not fire:
 //     R1 = mov.b32 R2                 another register
 //     b1: bra b1                      an endless loop is behaviour
-//     b1: .pragma "nounroll"; bra b2  the note belongs to this block
-//     R3! = mov.b32 R3!               pinned: written by something that we do not model
+//     b1: .pragma "nounroll"; bra b2  the annotation belongs to this block
+//     R3! = mov.b32 R3!               pinned: written by an instruction that is not modelled
 //
-// Sound: a branch through an empty block computes nothing, and convergence is that of its end. A conditional branch
-// whose two targets become equal stays a conditional branch; `.uni` stays true, since the condition does not change.
+// Sound: a branch through an empty block computes nothing, and threads reconverge at its final target. A conditional
+// branch whose two targets become equal stays a conditional branch; `.uni` stays true, since the condition does not
+// change.
 //
 // Does not do: unreachable code, merging of blocks, constant conditions (OriBranchOpt).
 // Documented: slot and name. Inferred: the rest.
 #include "ir/rewrite/rewrite.h"
 #include "phases/bodies.h"
 
-// An unguarded branch to the block that follows in the layout.
+// Marks unguarded branches to the next block in the layout as implicit; returns progress.
 static bool fall_through(Fn *fn)
 {
     bool progress = false;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-// Verification as phases.
+// Verifies the function as a phase.
 //
-// Slots: 0 OriCheckInitialProgram (structure), 12 OriSanitize (types as well), 94 FinalInspectionPass (and what the
-// form promises, ssa or multi). A violation is an internal error: what the readers accept and what phases leave behind
-// must verify. ir/core/verify.c and ir/analysis/verify_form.c list the invariants. Never makes progress.
+// Slots: 0 OriCheckInitialProgram (structure), 12 OriSanitize (types as well), 94 FinalInspectionPass (and the
+// invariants of ssa or multi form). A violation is an internal error: every function that a reader accepts or a phase
+// makes must verify. ir/core/verify.c and ir/analysis/verify_form.c list the invariants. Never makes progress.
 //
 // Does not do: repair anything.
-// Documented: the three slots and their places. Inferred: what each of them checks.
+// Documented: the three slots and their places. Inferred: the checks of each.
 #include "phases/bodies.h"
 
 bool phase_verify(Ctx *ctx, Fn *fn, int level, InstrId *at, char why[static 200])

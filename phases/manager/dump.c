@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
-// Dumps: --print-before, --print-after, --print-changed, --dump-cfg, --ir-dump-dir.
+// Writes dumps: --print-before, --print-after, --print-changed, --dump-cfg, --ir-dump-dir.
 //
-// Every dump is a file of its own that reads back. Banners are LLVM's behind a comment sign, so that programs that cut
-// such output into passes can cut this. A directory of dumps has a folder per function with a file for each phase that
-// changed it, and an index of all that ran. Names begin with the number of the phase in the run of the function, so
-// that they sort in the order of execution. The hash of the function tells whether a phase changed it, not the phase.
-// While dumps are on, functions stay in memory, since others may show their declarations. With --dump-cfg, dumps are
-// digraphs and comments are those of Graphviz, but for --print-changed=diff.
+// Every dump is Ori text that reads back by itself. Banners are those of LLVM after a comment sign, so that programs
+// that split such output into passes can split this. A directory of dumps has a folder per function, and an index of
+// all phases that ran. The folder has a file for each phase that changed the function. File names begin with the number
+// of the phase in the run of the function, so they sort in the order of execution. The hash of the function determines
+// a change, not the progress that the phase reports. With --dump-cfg, dumps are digraphs of Graphviz, and banners are
+// its comments; --print-changed=diff stays text. While dumps are on, functions stay in memory, since dumps of other
+// functions may print their declarations.
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -17,7 +18,7 @@
 
 enum { CONTEXT_LINES = 3, FOLDER_MAX = 150 };
 
-/* -- Which ---------------------------------------------------------------------------------------------- */
+/* -- Filters -------------------------------------------------------------------------------------------- */
 
 static bool function_wanted(const Ctx *ctx, const char *name)
 {
@@ -32,7 +33,7 @@ static bool phase_wanted(const Ctx *ctx, int row)
 
 /* -- Banners -------------------------------------------------------------------------------------------- */
 
-// ; *** IR Dump After 049.GvnCse (GvnCse) on kern ***
+// Writes `; *** IR Dump After 049.GvnCse (GvnCse) on kern ***`.
 static void banner(Ctx *ctx, const char *when, int row, const char *remark)
 {
     bool graph = ctx->options.dump_cfg && ctx->options.print_changed != PC_DIFF;
@@ -79,7 +80,7 @@ static void cut_at(TextLine *line, char c)
         line->len = (uint32_t)(end - line->text);
 }
 
-// Functions hold blocks: `kernel @sum`, `b3`.
+// Returns the level of a heading, cut to its name: 1 for functions `kernel @sum`, 2 for blocks `b3`, 0 for other lines.
 static int heading(TextLine *line)
 {
     if (begins(line, "kernel @") || begins(line, "device @")) {
@@ -103,7 +104,7 @@ static void render(Ctx *ctx, const Fn *fn, Arena *arena, TextBuffer *text)
     out_flush(&out);
 }
 
-// The function against its last text, which this replaces.
+// Prints the difference between a function and its last text, and replaces that text.
 static void print_difference(Ctx *ctx, const Fn *fn, int row)
 {
     Dumps *d = &ctx->dumps;
@@ -128,7 +129,7 @@ static void make_folder(Ctx *ctx, const char *path)
         heap_fail(&ctx->heap, ST_IO, "cannot make the folder '%.150s': %s", path, strerror(errno));
 }
 
-// A name that is good for a folder: what is odd becomes `_`, what is long is cut and gets a hash.
+// Makes a folder name of a function's name: replaces `%` and `/` by `_`, and the tail of a long name by a hash.
 static void folder_name(const char *function, char folder[static FOLDER_MAX + 10])
 {
     size_t n = 0;

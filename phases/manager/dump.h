@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT
-// What people see of a run: the function before and after phases, as Ori text.
+// Dumps and checks that the manager makes around phases.
 #ifndef ORI_PHASE_DUMP_H
 #define ORI_PHASE_DUMP_H
 
 #include "phases/phase.h"
 
 /* manager/dump.c */
-// Around the plan of one function.
+// Starts and ends the dumps of one function, around its plan.
 void dump_start(Ctx *ctx, const Fn *fn);
 void dump_end(Ctx *ctx, const Fn *fn);
-// Around a phase. `changed`: whether the function is another than before.
+// Makes the dumps before and after a phase. `changed`: the hash of the function changed.
 void dump_before(Ctx *ctx, const Fn *fn, int row);
 void dump_after(Ctx *ctx, const Fn *fn, int row, bool changed);
 
@@ -18,9 +18,9 @@ void dump_after(Ctx *ctx, const Fn *fn, int row, bool changed);
 void dump_graph(const Fn *fn, const char *title, Out *out);
 
 /* self_check.c */
-// Whether the phase kept to its contract; unwinds with an internal error otherwise.
+// Checks the contract of the phase that ran; unwinds with an internal error if it is broken.
 void check_contract(Ctx *ctx, Fn *fn, int row, bool progress, bool changed);
-// With --self-check: the function, or an equal one that takes its place.
+// Returns the function, or with --self-check an equal one that replaces it.
 Fn *self_check(Ctx *ctx, Fn *fn, int row);
 
 #endif

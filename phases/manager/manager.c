@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: MIT
-// The phase manager: runs a plan over functions, and does around each phase what no phase does itself: knobs, forms,
-// analyses, verification, timing.
+// Runs a plan over functions. Around each phase, handles knobs, forms, analyses, verification, dumps and timing.
 //
-// Functions of debug targets, whose sections name registers and labels, and those marked FN_PASSTHROUGH get phases that
-// verify and report only. PTX output ends in multi form, Ori text in the form that the plan ends in.
+// Functions of debug targets and those marked FN_PASSTHROUGH only take phases that verify or report: debug sections
+// name registers and labels. PTX output ends in multi form, Ori text in the form that the plan ends in.
 //
-// OptBudget is spent by each row with a gate above -O1 that would run, whatever it changes. Once it is spent, such rows
-// do not run, and `ctx->run.level` of the others is 1. Gates are evaluated when a plan is made, so plans do not show
-// it.
+// Each row with a gate above -O1 that would run spends one unit of OptBudget, whatever the row changes. When the budget
+// is spent, such rows do not run, and `ctx->run.level` of all other rows is 1. Plans do not show this, since gates are
+// evaluated when a plan is made.
 //
-// The number of phis is bounded, since registers times joins may be a thousand times the function: registers beyond
-// the limit are pinned when the function enters its plan (knob PhiInputLimit, remark TooManyPhis).
+// The number of phi inputs is bounded, since registers times joins may be a thousand times the function. Registers
+// beyond the limit are pinned when the function enters its plan (knob PhiInputLimit, remark TooManyPhis).
 #define _DEFAULT_SOURCE
 #include <stdio.h>
 #include <time.h>
@@ -58,7 +57,7 @@ bool phase_self_checks(PhaseOptions *o, const char *list)
 
 /* -- Running -------------------------------------------------------------------------------------------- */
 
-// After a phase, or after the last one (row < 0).
+// Verifies a function after a row, or after the last phase (row < 0). Unwinds if it is invalid.
 static void verify(Ctx *ctx, Fn *fn, int row)
 {
     InstrId at;
@@ -75,8 +74,8 @@ static void verify(Ctx *ctx, Fn *fn, int row)
     heap_fail(&ctx->heap, ST_INTERNAL, "%s, function %s%s: %.100s", phase, function, where, why);
 }
 
-// Functions that the model does not cover, and those of debug targets, whose sections name registers and labels, are
-// only looked at.
+// True if a phase of this kind may run on the function. Only phases that verify or report run on functions that the
+// model does not cover, and on those of debug targets.
 static bool may_run(const Fn *fn, PhaseKind kind)
 {
     bool looks_only = kind == PK_VERIFY || kind == PK_REPORT;
@@ -85,7 +84,8 @@ static bool may_run(const Fn *fn, PhaseKind kind)
 
 static void run_row(Ctx *ctx, Fn **at, int row, int slot, FnStats *stats);
 
-// A function may come in another form than the plan was made for: the conversion runs first, if there is one.
+// Converts a function to the form of a row. A plan is made for functions in multi form, but a function may come in ssa
+// form.
 static void enter_form(Ctx *ctx, Fn **at, int row, FnStats *stats)
 {
     PhaseForm wants = phase_info[row].form, has = (*at)->form == FORM_SSA ? PF_SSA : PF_MULTI;
@@ -103,7 +103,7 @@ static void enter_form(Ctx *ctx, Fn **at, int row, FnStats *stats)
         phase_info[row].name, row, phase_form_name(wants), function, phase_form_name(has), phase_info[conversion].name);
 }
 
-// Gates above -O1 take from the knob OptBudget; where that is spent, a function goes on as at -O1.
+// Spends OptBudget for a gate above -O1. False: the budget is spent, and the function goes on as at -O1.
 static bool gate_has_budget(Ctx *ctx, PhaseGate gate)
 {
     return (gate != PG_O2 && gate != PG_O3) || knob_spend(&ctx->knobs, KNOB_OPT_BUDGET);
@@ -119,14 +119,14 @@ static bool execute(Ctx *ctx, Fn *fn, int row, int slot)
     uint32_t outer = analysis_requested(fn, 0);
     bool progress = phase->vtable->execute(phase, fn);
     ctx->run.requested = analysis_requested(fn, outer);
-    // What a sub-pass takes counts for it alone.
+    // The time of a sub-pass counts for the sub-pass alone.
     double seconds = ctx->options.timing ? phase_clock() - start : 0;
     ctx->seconds[row] += seconds - ctx->nested_seconds;
     ctx->nested_seconds = seconds;
     return progress;
 }
 
-// Runs a phase, with all that goes on around it in the same function. Returns progress.
+// Runs a phase with its dumps, remarks, counts, checks and analyses. Returns progress.
 static bool run_body(Ctx *ctx, Fn *fn, int row, int slot)
 {
     const PhaseInfo *p = &phase_info[row];
@@ -156,7 +156,7 @@ static bool run_body(Ctx *ctx, Fn *fn, int row, int slot)
     return progress;
 }
 
-// Drops the garbage of a function that is mostly that.
+// Compacts a large function of which at least half is garbage.
 static void tidy(Fn *fn)
 {
     if (fn->instrs.n < TIDY_FROM || fn->instrs.n / 2 < fn->ninstrs)
@@ -199,7 +199,7 @@ bool phase_subpass(Ctx *ctx, Fn *fn, int row)
     return progress;
 }
 
-// The figures of a function that is through its plan, which it entered at `start`.
+// Records the statistics of a function after its plan, which it entered at `start`.
 static void add_stats(Ctx *ctx, Fn *fn, FnStats *s, double start)
 {
     s->instrs_out = fn->ninstrs;
@@ -223,8 +223,8 @@ static bool transforms(const Fn *fn, const Plan *plan)
     return false;
 }
 
-// Clears the declared types of registers: they restrict where PTX may name a register, and phases rename registers.
-// Those of named registers are the module's.
+// Clears the declared types of registers. A declared type restricts the operands that may name the register, and phases
+// rename registers. The module declares named registers, so these keep their types.
 static void forget_types(Fn *fn)
 {
     for (RegId r = 1; r < fn->regs.n; r++)
@@ -232,11 +232,11 @@ static void forget_types(Fn *fn)
             ir_reg(fn, r)->type = TY_NONE;
 }
 
-// Keeps registers out of ssa form whose phis would be out of proportion to the function. All phases that look for
-// reaching definitions would pay for them otherwise, so the limit holds from the start.
+// Pins registers whose phis would be out of proportion to the function. The limit holds from the start, because every
+// phase that computes reaching definitions pays for phis.
 static void limit_phis(Ctx *ctx, Fn *fn)
 {
-    enum { SMALL = 64 };  // a few phis more or less do not matter
+    enum { SMALL = 64 };  // allowance of instructions for small functions
     ctx->phi_limit = (uint64_t)knob_int(&ctx->knobs, KNOB_PHI_LIMIT) * ((uint64_t)fn->ninstrs + SMALL);
     if (fn->form == FORM_MULTI)
         ctx->beyond_ssa = rdefs_limit_phis(fn, ctx->phi_limit);
@@ -252,7 +252,7 @@ void phase_run(Ctx *ctx, Fn **at)
     ctx->own_plan = (Plan){0};
     const Plan *plan = phase_enter_function(ctx, fn, &arena, &ctx->own_plan);
     ctx->running = plan;
-    ctx->recipes = UINT32_MAX;  // phase 1 knows better
+    ctx->recipes = UINT32_MAX;  // all of them, until phase 1 evaluates the conditions
     s.text_hash = ctx->options.stats ? phase_text_hash(fn) : 0;
     s.instrs_in = fn->ninstrs;
     s.blocks_in = fn->nblocks;
@@ -270,7 +270,7 @@ void phase_run(Ctx *ctx, Fn **at)
         if (!e->recipe || ctx->recipes >> (e->recipe - 1) & 1)
             run_row(ctx, at, e->row, e->slot, &s);
     }
-    // A function that came in ssa form may have met no row that asks for another.
+    // A function that came in ssa form may have met no row that requires multi form.
     if ((*at)->form == FORM_SSA && !ctx->options.stay_in_ssa)
         run_row(ctx, at, PH_CONVERT_MOV_PHI, PH_CONVERT_MOV_PHI, &s);
     dump_end(ctx, *at);
@@ -314,7 +314,7 @@ void ctx_fork(Ctx *worker, Ctx *ctx)
     worker->rules = rules_of(ctx);
     worker->rules_off = ctx->rules_off;
     arena_init(&worker->arena, &worker->heap);
-    knobs_init(&worker->knobs, worker->settings, &ctx->heap);  // as yet, nothing guards the worker
+    knobs_init(&worker->knobs, worker->settings, &ctx->heap);  // the worker's heap cannot unwind yet
     knobs_adopt(&worker->knobs, &worker->heap);
     phase_factory(worker);
 }
@@ -408,7 +408,7 @@ void phase_print_times(const Ctx *ctx, Out *out, double read_s, double write_s, 
         print_times_text(ctx, out, rows, n, total);
 }
 
-// How often the rules of folding were applied, those that were.
+// Prints the number of applications of each rule of folding that was applied.
 static void print_rules(const Ctx *ctx, Out *out, bool json)
 {
     for (uint32_t k = 1, n = 0; ctx->rule_uses && k <= ctx->rules->n; k++) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Slot 158 NOP: the phase that does nothing. `--named-phases NOP` reads and writes without a change, which is how the
-// readers and writers are judged by themselves.
+// Does nothing. Slot: 158 NOP. `--named-phases NOP` reads and writes without a change, which tests readers and writers
+// alone.
 #include "phases/bodies.h"
 
 bool phase_nop(Ctx *ctx, Fn *fn)

@@ -1,21 +1,20 @@
 // SPDX-License-Identifier: MIT
-// Plans: which phases run, in which order.
+// Builds plans: the list of phases that run, in order.
 //
 // A plan is a list of rows. The default plan is the identity: every slot that does something and whose gate is open,
-// and behind it what recipes put there. Naming, disabling, starting and stopping only edit the list. Where a row asks
-// for another form than the function is in, the conversion (23 GenerateMovPhi, 73 ConvertAllMovPhiToMov) is inserted in
-// front of it, once.
+// each followed by its recipes. Naming, disabling, starting and stopping only edit the list. Before a row that requires
+// the other form, the plan gets the conversion once (23 GenerateMovPhi, 73 ConvertAllMovPhiToMov).
 //
-// There is one plan for all functions, and another for a function for which the knobs NamedPhases, DisablePhases or
-// NvOptRecipes say something else, by a pragma or a WHEN record. They are read when a function is entered, outside of
-// phases, so WHEN=PH has no effect on them, nor on DUMPIR. --named-phases wins over the knob for all functions;
-// --disable-phases and DisablePhases add up. Lists in knobs are parsed when they are read, so that errors have a place.
+// All functions share one plan, except where a pragma or a WHEN record changes NamedPhases, DisablePhases or
+// NvOptRecipes for a function. These knobs and DUMPIR are read when a function is entered, outside of phases, so
+// WHEN=PH has no effect on them. --named-phases overrides the knob for all functions; --disable-phases and
+// DisablePhases add up. Lists in knobs are parsed when the settings are read, so that errors have a position.
 //
-// A recipe goes with its slot when that is disabled, and lies between it and the next slot for --start-before and
-// --stop-after. --print-pipeline prints `Name@index`; of a sub-pass, the index is the slot that it follows, so
+// Disabling a slot disables its recipes. For --start-before and --stop-after a recipe lies between its slot and the
+// next slot. --print-pipeline prints `Name@index`; the index of a sub-pass is the slot that the sub-pass follows. So
 // `OriRemoveRedundantMov@9` is the recipe, and plain `OriRemoveRedundantMov` is the row, for any function. A range A..B
-// means the slots in it that do something on this backend. Lists of what does not run, or is printed, are sets of rows.
-// ORDER rows are checked against the default plan only. Report slots run when they are named or with --reports.
+// is the slots in it that do something on this backend. Lists of disabled or printed phases are sets of rows. ORDER
+// rows are checked against the default plan only. Report slots run if they are named or with --reports.
 #include <stdio.h>
 
 #include "ir/text/text.h"
@@ -32,7 +31,7 @@ static bool runs_by_default(const Ctx *ctx, int row)
 {
     const PhaseInfo *p = &phase_info[row];
     bool quiet = p->kind != PK_REPORT || ctx->options.reports;
-    // At -O0 nothing that transforms runs, gate or not, so that there is no use for another form either.
+    // At -O0 no transformation runs, whatever its gate, so the conversions of form are not needed either.
     bool transforms = p->kind == PK_TRANSFORM || p->form == PF_TO_SSA || p->form == PF_TO_MULTI;
     bool allowed = !transforms || ctx->options.level > 0;
     return does_something(ctx, row) && quiet && allowed && gate_open(p->gate, ctx->options.level);
@@ -40,7 +39,7 @@ static bool runs_by_default(const Ctx *ctx, int row)
 
 /* -- Lists of phases ------------------------------------------------------------------------------------ */
 
-// A list as somebody gave it: the rows, and where in the pipeline they stand.
+// A parsed list of phases: rows and their places in the pipeline.
 typedef struct PhaseList {
     Arena *arena;
     const char *what;  // an option or a knob, for messages
@@ -55,7 +54,7 @@ static PlanEntry entry_of(int row, int slot)
     return (PlanEntry){.row = (uint8_t)row, .slot = (uint8_t)slot, .recipe = (uint8_t)(recipe + 1)};
 }
 
-// A range means the slots in it that do something. Without a context a list is only looked at.
+// Adds the slots of a range that do something. Without a context, only checks the range.
 static bool add_range(const Ctx *ctx, PhaseList *list, const char *text, size_t len, const char *dots,
                       char why[static 500])
 {
@@ -93,8 +92,8 @@ static bool add_phase(const Ctx *ctx, PhaseList *list, const char *text, size_t 
     return true;
 }
 
-// A list of phases: names, `Name@index`, indices, ranges `A..B`; separated by `,`, `+` or blanks;
-// `;` begins a comment that runs to the end of the line (what --print-pipeline writes can be given back).
+// Parses a list of phases: names, `Name@index`, indices, ranges `A..B`; separated by `,`, `+` or blanks. `;` begins a
+// comment that runs to the end of the line, so the output of --print-pipeline is a list too.
 static bool parse_list(const Ctx *ctx, PhaseList *list, const char *text, char why[static 500])
 {
     while (text && *text) {
@@ -137,22 +136,22 @@ typedef struct Planner {
     const Ctx *ctx;
     Arena *arena;
     Plan *plan;
-    PhaseForm form;    // that the function is in so far; it starts in multi form
-    bool named;        // somebody gave a list
-    uint32_t recipes;  // bit per recipe that may add its entry
+    PhaseForm form;    // form of the function after the entries so far; initially multi
+    bool named;        // an option or a knob lists the phases
+    uint32_t recipes;  // bit per recipe: enabled
     int start, stop;   // rows
     int first, last;   // places
 } Planner;
 
-// Where an entry stands for --start-before and --stop-after: sub-passes lie between their slot and the next; those that
-// have none stand nowhere.
+// Returns the place of an entry for --start-before and --stop-after: a sub-pass lies between its slot and the next. A
+// sub-pass without a slot has no place.
 enum { NOWHERE = -1 };
 static int place_of(int row, int slot)
 {
     return row < PHASE_SLOTS && slot == row ? 2 * row : slot < PHASE_SLOTS ? 2 * slot + 1 : NOWHERE;
 }
 
-// Of a sub-pass: the first or the last place that a recipe gives it.
+// Returns the place of a row; for a sub-pass, the first or last place that a recipe gives it.
 static int bound_of(int row, bool last)
 {
     int place = place_of(row, row);
@@ -162,7 +161,7 @@ static int bound_of(int row, bool last)
     return place;
 }
 
-// Makes the form that the next row needs, if the conversion exists.
+// Adds the conversion to the form of the next row, if that differs and the conversion exists.
 static void adapt_form(Planner *p, PhaseForm wanted)
 {
     int row = wanted == PF_SSA ? PH_GENERATE_MOV_PHI : PH_CONVERT_MOV_PHI;
@@ -183,7 +182,7 @@ static void add_entry(Planner *p, PlanEntry e)
     if (has == PF_TO_SSA || has == PF_TO_MULTI) {
         PhaseForm result = has == PF_TO_SSA ? PF_SSA : PF_MULTI;
         if (p->form == result && !p->named)
-            return;  // never twice in a row, unless one asks for it: a function may come in the other form
+            return;  // redundant; a named conversion stays, since a function may come in the other form
         p->form = result;
     } else {
         adapt_form(p, has);
@@ -191,7 +190,7 @@ static void add_entry(Planner *p, PlanEntry e)
     VEC_PUSH(p->arena, &p->plan->at, e);
 }
 
-// A slot of the default plan, and what recipes put behind it. A recipe goes with its slot, and with phase 1.
+// Adds a slot of the default plan and its recipes. Disabling the slot or phase 1 disables the recipes.
 static void add_slot(Planner *p, int slot)
 {
     if (p->plan->off[slot])
@@ -227,7 +226,7 @@ static bool check_order(const Plan *plan, char why[static 500])
     return true;
 }
 
-// What options say of every plan, and the knobs of this one.
+// Reads the limits of a plan: disabled rows, bounds and recipes, from the options and the knobs.
 static bool read_limits(Planner *p, const PlanKnobs *knobs, char why[static 500])
 {
     const PhaseOptions *o = &p->ctx->options;
@@ -290,7 +289,7 @@ KnobStore *phase_knobs(Arena *arena)
 
 /* -- The plans of a context ----------------------------------------------------------------------------- */
 
-// NULL: the knob is not asked, since an option says something else.
+// Returns the values of the knobs in force; NULL where an option overrides a knob.
 static PlanKnobs plan_knobs(Ctx *ctx)
 {
     return (PlanKnobs){.named = ctx->options.named ? NULL : knob_str(&ctx->knobs, KNOB_NAMED_PHASES),
@@ -299,7 +298,8 @@ static PlanKnobs plan_knobs(Ctx *ctx)
                        .dumped = knob_str(&ctx->knobs, KNOB_DUMP_IR)};
 }
 
-// What is printed, of all functions or of one. What some function has printed counts as something from the start.
+// Makes the sets of phases to dump, for all functions or for one. `any` is true if any setting has DUMPIR, even under a
+// condition.
 static bool find_dumps(Ctx *ctx, const char *dumped, char why[static 500])
 {
     static const bool unread[KNOB_COUNT];
@@ -341,7 +341,7 @@ void phase_print_plan(const Ctx *ctx, Out *out)
 
 /* -- Rows that do nothing ------------------------------------------------------------------------------- */
 
-// Why a row does nothing.
+// Returns the reason why a row does nothing.
 static const char *idle_reason(const Ctx *ctx, int row, char text[static 100])
 {
     const char *status = phase_status(row);
@@ -355,6 +355,7 @@ static const char *idle_reason(const Ctx *ctx, int row, char text[static 100])
     return text;
 }
 
+// Warns of the idle rows of one list.
 static void warn_idle(Ctx *ctx, const char *what, const char *text)
 {
     PhaseList list = {.arena = &ctx->arena, .what = what};
@@ -387,7 +388,7 @@ void phase_warn_idle(Ctx *ctx)
     ctx->diag.source = source;
 }
 
-// WHEN records and pragmas can give a function a plan of its own.
+// Includes WHEN records and pragmas, which can give a function a plan with report slots.
 bool phase_may_report(const Ctx *ctx, const Module *m)
 {
     static const bool unread[KNOB_COUNT];
@@ -424,7 +425,7 @@ uint64_t phase_text_hash(const Fn *fn)
 
 static uint64_t hash_of(void *fn) { return phase_text_hash(fn); }
 
-// Texts of pragmas. Without a source nobody asks where they stand.
+// Returns the texts of pragmas, with their offsets if there is a source to report errors in.
 static KnobPragma *pragmas_of(Arena *arena, const Tables *tables, const KnobText *knobs, uint32_t n, const Diag *diag)
 {
     KnobPragma *pragmas = NEW_ARRAY(arena, KnobPragma, n);
@@ -435,7 +436,7 @@ static KnobPragma *pragmas_of(Arena *arena, const Tables *tables, const KnobText
     return pragmas;
 }
 
-// Has the view show what is set for a function. False: there are errors in its pragmas.
+// Puts the settings for a function in force. False: its pragmas have errors.
 static bool enter(Ctx *ctx, const Fn *fn, Arena *arena, Diag *diag)
 {
     char name[1000];  // longer names are cut
@@ -454,13 +455,13 @@ static bool same_plan(const PlanKnobs *a, const PlanKnobs *b)
     return a->named == b->named && a->disabled == b->disabled && a->recipes == b->recipes;
 }
 
-// What is printed of the function, and its plan.
+// Makes the sets of phases to dump for a function, and returns its plan; NULL: `why` has the error.
 static const Plan *plan_function(Ctx *ctx, const Fn *fn, Arena *arena, Plan *own, char why[static 500])
 {
     PlanKnobs knobs = plan_knobs(ctx);
     if ((ctx->dumps.stale || ctx->dumps.dumped != knobs.dumped) && !find_dumps(ctx, knobs.dumped, why))
         return NULL;
-    ctx->dumps.stale = fn->knobs.n > 0;  // texts of pragmas go with their function
+    ctx->dumps.stale = fn->knobs.n > 0;  // texts of pragmas are freed with their function
     if (same_plan(&knobs, &ctx->plan_knobs))
         return &ctx->plan;
     return make_plan(ctx, arena, &knobs, own, why) ? own : NULL;
@@ -480,7 +481,7 @@ const Plan *phase_enter_function(Ctx *ctx, const Fn *fn, Arena *arena, Plan *own
     return plan;
 }
 
-// Those of the module, once for all of its functions.
+// Checks the pragmas of the module, once for all of its functions.
 static bool check_module(Ctx *ctx, const Module *m)
 {
     Arena arena;

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: MIT
-// Phase 1 ApplyNvOptRecipes: which recipes a function gets.
+// Evaluates the conditions of recipes for a function. Slot: 1 ApplyNvOptRecipes.
 //
-// A recipe is data: a sub-pass, the slot that it follows, and a condition. One plan serves all functions; its entries
-// that come from recipes do nothing for a function that does not meet the condition when it comes to phase 1:
+// A recipe is data: a sub-pass, the slot that the sub-pass follows, and a condition. One plan serves all functions. An
+// entry that comes from a recipe does nothing for a function that does not meet the condition at phase 1:
 //
 //     ApplyNvOptRecipes@1
 //     ...
 //     ReportInitialRepresentation@9
 //     OriRemoveRedundantMov@9          ; if the function has a move
 //
-// The knob NvOptRecipes leaves recipes out of the plan, all of them (`off`, which is the bare order of the slots) or
-// all but those that it lists. Without phase 1 in the plan there are none, but those that the plan names run for any
-// function.
+// The knob NvOptRecipes removes recipes from the plan: all of them (`off`, the bare order of the slots) or all that it
+// does not list. If phase 1 is disabled, the default plan has no recipes. Recipes that a named plan has without phase 1
+// run for any function.
 //
-// Does not do: change anything. That the phase exists, that it applies recipes by name and that a knob turns them off
-// is documented; the conditions are ours.
+// Does not do: change the function.
+// Documented: the phase exists, applies recipes by name, and a knob turns recipes off. Inferred: the conditions.
 #include <stdio.h>
 
 #include "phases/bodies.h"
@@ -52,7 +52,7 @@ int recipe_at(int row, int slot)
     return -1;
 }
 
-// Adds the recipes that one entry of the list means.
+// Adds the recipes that one entry of the list names.
 static bool add_recipes(const char *text, size_t len, uint32_t *recipes, char why[static 500])
 {
     char reason[400];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Recipes: sub-passes that the default plan runs at a slot, for functions that meet a condition.
+// Recipes: sub-passes that the default plan runs after a slot, for functions that meet a condition.
 #ifndef ORI_RECIPES_H
 #define ORI_RECIPES_H
 
@@ -7,7 +7,7 @@
 
 typedef struct RecipeInfo {
     int row, slot;                  // the sub-pass, and the slot that it follows
-    bool (*applies)(const Fn *fn);  // asked by phase 1
+    bool (*applies)(const Fn *fn);  // condition, evaluated by phase 1
     const char *reason;
 } RecipeInfo;
 
@@ -19,10 +19,10 @@ enum {
 extern const RecipeInfo recipe_info[RECIPE_COUNT];
 
 /* recipes.c */
-// The recipe that runs this row at this slot; -1 if there is none.
+// Returns the recipe that runs this row after this slot; -1 if there is none.
 int recipe_at(int row, int slot);
-// What NvOptRecipes says: a bit per recipe. `on` (NULL, too), `off`, or a list of `Name@slot`, or `Name` for all of its
-// slots, as lists of phases are. False: `why` says what is wrong.
+// Parses a value of NvOptRecipes into a bit per recipe: `on` (also NULL), `off`, or a list of `Name@slot` or `Name`
+// (for all of its slots), with the separators of lists of phases. False: `why` names the wrong entry.
 bool recipes_parse(const char *text, uint32_t *recipes, char why[static 500]);
 
 /* The conditions of recipes */

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Remarks of phases, and their YAML.
+// Collects the remarks of phases, and writes them as YAML.
 #include "phases/manager/remarks.h"
 
-/* -- Who is asked --------------------------------------------------------------------------------------- */
+/* -- Collections of remarks ----------------------------------------------------------------------------- */
 
 void remarks_init(Remarks *r, Heap *heap, const char *glob)
 {
@@ -51,9 +51,9 @@ void remarks_run(Remarks *r, int row)
     r->at.n = n;
 }
 
-/* -- Saying --------------------------------------------------------------------------------------------- */
+/* -- Formatting ----------------------------------------------------------------------------------------- */
 
-// One conversion of a format; `*fmt` is left at its last character.
+// Formats one conversion, and leaves `*fmt` at its last character.
 static void convert(TextBuffer *text, const char **fmt, va_list *args)
 {
     char digits[24];
@@ -80,7 +80,7 @@ static void end_part(Remarks *r, Remark *m, const char *key, TextBuffer *text)
     *text = (TextBuffer){.arena = &r->arena};
 }
 
-// Up to the colon behind a `{`, where `*fmt` is left.
+// Returns the key between `{` and the colon, and leaves `*fmt` at the colon.
 static const char *key_of_part(Remarks *r, const char **fmt)
 {
     size_t n = strcspn(*fmt, ":");
@@ -178,7 +178,7 @@ const char *remark_text(const Remark *m, Arena *arena)
     return text.at;
 }
 
-// Whether a text without quotes is read as that text: words, but for those that mean something.
+// True if YAML reads the unquoted text as that string: a word that is not null or a boolean.
 static bool is_plain(const char *text)
 {
     static const char *const words[] = {"null", "true", "false", "yes", "no", "on", "off", "y", "n"};
@@ -189,7 +189,8 @@ static bool is_plain(const char *text)
     return letter && text[strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-")] == 0;
 }
 
-// The length of what may stand in YAML as it is: a character of ASCII that prints, or one of UTF-8. 0 = it may not.
+// Returns the length of the first character if YAML takes it unescaped: printable ASCII, or UTF-8 that is no control,
+// line break or noncharacter. 0 = it must be escaped.
 static size_t printable(const char *text)
 {
     const unsigned char *p = (const unsigned char *)text;
@@ -208,7 +209,7 @@ static size_t printable(const char *text)
     return shortest && !surrogate && !breaks && c != 0xfeff && c != 0xfffe && c != 0xffff && c < 0x110000 ? n : 0;
 }
 
-// With what cannot stand there as it is in the escapes of JSON; bytes that are no UTF-8 become characters of Latin-1.
+// Writes a text in double quotes, with the escapes of YAML. Bytes that are no UTF-8 become characters of Latin-1.
 static void put_escaped(Out *out, const char *text)
 {
     out_char(out, '"');

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Remarks: what phases say, to whom writes kernels, about what they did and what they did not do, and why. They come
-// out as YAML in the form of LLVM, which opt-viewer and llvm-opt-report read, or by the callback of ori.h.
+// Remarks: messages of phases to the author of a kernel about rewrites that they made or missed, and why. They are
+// written as YAML in the format of LLVM, which opt-viewer and llvm-opt-report read, or passed to the callback of ori.h.
 #ifndef ORI_REMARKS_H
 #define ORI_REMARKS_H
 
@@ -8,7 +8,7 @@
 
 typedef enum { RM_PASSED, RM_MISSED, RM_ANALYSIS } RemarkKind;
 
-// A part of what is said; the parts behind each other are a sentence.
+// A part of a message; the texts of the parts in order are the sentence.
 typedef struct RemarkArg {
     const char *key;  // "String": words between values
     const char *text;
@@ -19,42 +19,42 @@ typedef struct Remark {
     int row;  // of the phase
     const char *name, *function;
     uint32_t file, line, col;  // of .loc; file 0 = none
-    const char *path;          // of the file, once remarks_name_files() was called; NULL = not known
+    const char *path;          // of the file, set by remarks_name_files(); NULL = unknown
     VEC(RemarkArg) args;
 } Remark;
 
-// What was said, in the order of the module. All in memory of its own.
+// Remarks in the order of the module, all in its own arena.
 typedef struct Remarks {
     Arena arena;
-    bool rows[PHASE_ROWS];  // who is asked
-    uint32_t first;         // of the function that runs
+    bool rows[PHASE_ROWS];  // phases whose remarks are collected
+    uint32_t first;         // first remark of the running function
     VEC(Remark) at;
 } Remarks;
 
 /* remarks.c */
-// Of phases by this glob; NULL = all.
+// Makes an empty collection for the phases that a glob matches; NULL = all.
 void remarks_init(Remarks *r, Heap *heap, const char *glob);
-// For a function of another thread: the same phases are asked.
+// Makes an empty collection for the same phases, for a function of another thread.
 void remarks_fork(Remarks *own, const Remarks *r, Heap *heap);
-// Takes what was said there, and frees it.
+// Appends the remarks of another collection, and frees that.
 void remarks_take(Remarks *r, Remarks *own);
 
-// A function begins.
+// Starts a function.
 void remarks_start(Remarks *r);
-// A phase runs. If that is not the first time in this function, what it missed before does not count any more.
+// Starts a run of a phase. Removes the remarks of its earlier runs on this function, except those that are RM_PASSED.
 void remarks_run(Remarks *r, int row);
 
-// Whether somebody listens to the phase that runs: for work that has to be done for remarks alone.
+// True if remarks of the running phase are collected. Guards work that serves remarks alone.
 static inline bool remarks_wanted(const Ctx *ctx) { return ctx->remarks && ctx->remarks->rows[ctx->run.row]; }
-// Says something about an instruction (0 = about the function). In the format, `{Key:%u}` is a value with a key of its
-// own; conversions are %s %u %d %llu %lld %%. Nothing happens where nobody listens.
+// Adds a remark about an instruction (0 = about the function), if remarks of the running phase are collected. In the
+// format, `{Key:%u}` is a value with a key; conversions are %s %u %d %llu %lld %%.
 void remark(Ctx *ctx, const Fn *fn, InstrId i, RemarkKind kind, const char *name, const char *fmt, ...)
     __attribute__((format(printf, 6, 7)));
 
-// Looks the paths up, when all of the module was read: .file may stand at its end.
+// Sets the paths of remarks. Called after the whole module was read, since .file may stand at its end.
 void remarks_name_files(Remarks *r, const Module *m);
 const char *remark_kind_name(RemarkKind kind);  // "Passed"
-// The whole sentence, in this arena.
+// Returns the whole sentence, in this arena.
 const char *remark_text(const Remark *m, Arena *arena);
 void remarks_write(const Remarks *r, Out *out);
 

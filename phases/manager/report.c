@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Reports: the function as PTX text (in ssa form, which PTX does not have, as Ori text), and the memory it takes.
+// Prints the function as PTX text (as Ori text in ssa form, which PTX does not have), and the memory that it takes.
 //
 // Slots: 9 ReportInitialRepresentation, 96 ReportBeforeScheduling, 102 ReportAfterRegisterAllocation, 129 and 155
-// DumpNVuCodeText (text); 126 and 151 ReportFinalMemoryUsage (memory). They run when they are named, or with --reports,
-// and write to the report stream. Never makes progress.
+// DumpNVuCodeText (text); 126 and 151 ReportFinalMemoryUsage (memory). These slots run if they are named or with
+// --reports, and write to the report stream. Never makes progress.
 //
 // Documented: slots and names. Inferred: the form of the output.
 #include "ir/ptx/ptx.h"

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// What the manager checks of phases and of the IR's own machinery, when asked to.
+// Checks the contract of a phase after its run, and the clone and the text of the function.
 //
-// Contracts: a phase reports progress exactly if it changed the function (by hash); the analyses that it keeps are what
-// computing them again gives; it requests no analysis that its row does not need; and it makes no instruction that the
-// module's PTX does not have. Self-check: the run goes on with a clone, or with what reading the printed function gives
-// back, so that anything that a copy or the text loses shows in what follows.
+// Contracts: a phase reports progress exactly if it changed the function (by hash). The analyses that it keeps equal a
+// new computation. It requests no analysis outside of its row's needs, and makes no instruction that the .version and
+// .target of the module lack. Self-checks: the run goes on with a clone, or with the function as its text reads back.
+// So later phases show what cloning or printing loses.
 #include <stdio.h>
 
 #include "ir/text/text.h"
@@ -17,7 +17,7 @@ static _Noreturn void fail(Ctx *ctx, const Fn *fn, int row, const char *what)
     heap_fail(&ctx->heap, ST_INTERNAL, "%s (phase %d), function %s: %.120s", phase_info[row].name, row, function, what);
 }
 
-// Instructions that phases made: those of descriptors that reading did not have.
+// Checks the instructions that phases made: those whose descriptors the module's tables lack.
 static void check_instructions(Ctx *ctx, Fn *fn, int row)
 {
     char why[120];
@@ -48,12 +48,12 @@ void check_contract(Ctx *ctx, Fn *fn, int row, bool progress, bool changed)
         snprintf(why, sizeof why, "requests %s, which its row does not need", analysis_names[__builtin_ctz(more)]);
         fail(ctx, fn, row, why);
     }
-    // What was read back has descriptors of its own for all of its instructions.
+    // A function that was read back has descriptors of its own for all of its instructions.
     if (changed && !ctx->options.self_roundtrip)
         check_instructions(ctx, fn, row);
 }
 
-// Puts one function in the place of another.
+// Replaces a function by another one, and frees it.
 static Fn *replace(Fn *fn, Fn *by)
 {
     Sym *s = &fn->module->syms.at[fn->sym];
@@ -104,7 +104,7 @@ static Fn *check_roundtrip(Ctx *ctx, Fn *fn, int row)
     if (second.n != text.n || memcmp(second.at, text.at, text.n) != 0)
         fail(ctx, fn, row, "the printed and reread function prints other text");
     arena_free(&arena);
-    // The text does not say this.
+    // The text does not have this property.
     again->properties |= fn->properties & PROP_BRANCH_DECIDED;
     return replace(fn, again);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The phase table made from phases.def: rows, vtables, the factory, look-up by name, the printed list.
+// Makes the phase table from phases.def: rows, vtables, the factory, look-up by name, the printed list.
 #include <stdio.h>
 #include <strings.h>
 
@@ -7,7 +7,7 @@
 #include "phases/manager/recipes.h"
 
 #define none NULL
-#define backend NULL  // body_of() asks it
+#define backend NULL  // body_of() finds it
 #define ALL UINT32_MAX
 #define CFG AN_CFG
 #define RPO AN_RPO
@@ -33,7 +33,7 @@ const PhaseInfo phase_info[PHASE_ROWS] = {
 
 /* -- Objects -------------------------------------------------------------------------------------------- */
 
-// What runs at a row; NULL if there is nothing.
+// Returns the body of a row: that of the table, else that of the backend; NULL = none.
 static PhaseBody *body_of(const Phase *phase, int row)
 {
     return phase_info[row].body ? phase_info[row].body : sm_pass(phase->ctx->target.backend, row);
@@ -72,7 +72,7 @@ void phase_factory(Ctx *ctx)
 
 /* -- Names ---------------------------------------------------------------------------------------------- */
 
-// Whether there is a body for a row, on some backend.
+// True if a row has a body on some backend.
 static bool is_implemented(int row)
 {
     bool some = phase_info[row].body;
@@ -111,7 +111,7 @@ const char *phase_gate_name(PhaseGate gate)
     return names[gate];
 }
 
-// Rows by name, case-insensitively; those of one name by index.
+// Compares a name with that of a row, without regard to case.
 static int by_name(const char *a, size_t len, int row)
 {
     const char *b = phase_info[row].name;
@@ -174,7 +174,7 @@ int phase_find_at(const char *text, size_t len, int *slot, char why[static 400])
     }
     sort_names(sorted);
     int low = 0, high = PHASE_ROWS;
-    while (low < high) {  // the first that is not less
+    while (low < high) {  // lower bound
         int mid = (low + high) / 2;
         if (by_name(text, name_len, sorted[mid]) > 0)
             low = mid + 1;

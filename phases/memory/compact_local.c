@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 // Packs the function's variables in `.local` memory.
 //
-// Slot: 32 CompactLocalMemory. Frames of compilers (`__local_depot0[112]`) keep their size when most of what lay in
-// them has become registers. Variables that nothing names are dropped. Of a variable all of whose accesses are known,
-// the bytes that accesses connect are pieces (ir/analysis/local_memory.h); what lies between them is squeezed out: the
-// pieces are laid out anew, those with the greatest alignment first, then the largest. A piece keeps its layout, and
-// moves by a multiple of its alignment. Only the offsets of accesses change, by how far their piece moved: registers
-// keep the addresses that they have, so comparisons and further sums are what they were.
+// Slot: 32 CompactLocalMemory. Frames of compilers (`__local_depot0[112]`) keep their size when promotion moves most of
+// their variables to registers. Variables that no instruction names are removed. If all accesses to a variable are
+// known, bytes that accesses connect form pieces (ir/analysis/local_memory.h), and the gaps between pieces are removed.
+// The new layout has the pieces with the greatest alignment first, then the largest. A piece keeps its inner layout,
+// and moves by a multiple of its alignment. Only the offsets of accesses change, by the distance that their piece
+// moves. Registers keep their addresses, so comparisons and further sums do not change.
 //
 //     local @frame align 16 size 112              local @frame align 4 size 68
 //     R1 = mov.b64 @frame+48                      R1 = mov.b64 @frame+48
@@ -14,21 +14,21 @@
 //     st.local.b32 [R3], R4                  ->   st.local.b32 [R3-48], R4
 //     R5 = ld.local.b32 [@frame+8]                R5 = ld.local.b32 [@frame+64]
 //
-//     local @x size 16, and nothing names it      (nothing)
+//     local @x size 16, which is never named      (nothing)
 //
 // Must not fire:
-//     st.global.b64 [R9], R1, R1 = @x             others may access any byte: its layout stays
+//     st.global.b64 [R9], R1, R1 = @x             the address of @x escapes: its layout stays
 //     ld.local.b32 [R1], R1 = @x + R2             R2 may be any number: the access reaches all bytes
-//     ld.local.b32 [@x+2]; beyond the end         these fault, or not: whatever they do, they go on
+//     ld.local.b32 [@x+2]; beyond the end         these may fault, and still do so
 //     ld.volatile.local, atom, prefetch of @x     stay as they are
 //     [R1+8], R1 is a sum of 32 bits below @x     another offset could wrap where this one does not
-//     .local of the module                        other functions see it
+//     .local of the module                        other functions access it
 //
-// Where `or` makes addresses, it adds only as long as the variable is aligned; its alignment stays then.
+// An `or` that computes an address is a sum only if the variable is aligned, so the alignment of the variable stays.
 //
 // Does not do: sharing of bytes by variables or pieces that are never live at once, though the slot is known to do it;
-// splitting what dynamic indices connect.
-// Documented: slot and name, dropping of what is not used, packing. Inferred: how.
+// splitting of pieces that dynamic indices connect.
+// Documented: slot and name, removal of unused variables, packing. Inferred: the algorithm.
 #include <stdlib.h>
 
 #include "ir/analysis/local_memory.h"
@@ -40,13 +40,13 @@ typedef struct Compaction {
     Fn *fn;
     Arena scratch;
     LocalMemory memory;
-    bool *keeps;         // by local symbol: something about it is not understood
-    bool *keeps_align;   // by local symbol
+    bool *keeps;         // by local symbol: the offset of some access must not change
+    bool *keeps_align;   // by local symbol: an `or` computes an address in it
     uint32_t *new_size;  // by local symbol; 0 = its layout stays
-    int64_t *shift;      // by piece
+    int64_t *shift;      // by piece: distance of the move
 } Compaction;
 
-/* -- Variables that nothing names ----------------------------------------------------------------------- */
+/* -- Unused variables ----------------------------------------------------------------------------------- */
 
 static void note_symbol(bool *named, SymId s)
 {
@@ -96,9 +96,9 @@ static bool drop_unnamed(Compaction *c)
     return progress;
 }
 
-/* -- What can move -------------------------------------------------------------------------------------- */
+/* -- Movable variables ---------------------------------------------------------------------------------- */
 
-// Whether the address stays what it is meant to be with another offset.
+// True if a change of the offset changes the address by the same distance, without wrapping.
 static bool may_shift(Compaction *c, const LocalAccess *access)
 {
     const Fn *fn = c->fn;
@@ -154,7 +154,7 @@ static int compare_pieces(const void *a, const void *b)
     return x->first < y->first ? -1 : x->first > y->first;
 }
 
-// Where the pieces of a variable go. Pieces are those that it has in the order of their places.
+// Computes the new places of the pieces of a variable.
 static void lay_out(Compaction *c, uint32_t s)
 {
     const LocalVariable *v = &c->memory.variables[s];

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
-// Removes stores to local variables that nothing reads before they are overwritten or the function ends. Part of
+// Removes stores to local variables whose bytes are overwritten, or die with the function, before any read. Part of
 // OriStoreForwarding (store_forwarding.c), in both forms.
 //
-// A walk from the end of each block to its start knows of each byte whether it is overwritten, or gone with the
-// function, before anything reads it. Blocks with a single successor begin with what is known at the start of that; a
-// guarded exit that goes on is such a block, too, since variables are gone where it leaves. What is known is when a
-// byte was last seen to be overwritten and to be read; a scoped table restores what was known at the successor.
-// Besides, bytes of a variable whose address is not exposed that no load of the function may reach need no stores at
-// all. Exposed variables may be read by whatever may read memory.
+// A backward walk over each block computes for each byte whether an overwrite or the end of the function comes before
+// the next read. A block with a single successor begins with the state at the start of that successor. A block that
+// ends with a guarded exit has a single successor, too, since variables die at the exit. The state of a byte is the
+// times of its last overwrite and its last read in the walk; a scoped table restores the state at the successor. Bytes
+// of a variable whose address does not escape need no stores if no load of the function may reach them. Every
+// instruction that may read memory may read escaped variables.
 //
 //     st.local.b32 [@x], R1                       (nothing)
 //     st.local.b64 [@x], R2                  ->   st.local.b64 [@x], R2
@@ -20,34 +20,34 @@
 //     st.local.b32 [@x], R1; R3 = ld.local.b32 [R9]; st.local.b32 [@x], R2      R9 may be the address of @x
 //     st.local.b32 [@x], R1; @P0 st.local.b32 [@x], R2                          the first stays where P0 is false
 //     st.local.b64 [@x], R1; st.local.b32 [@x], R2                              the upper half is read
-//     st.local.b32 [@x], R1; call @f, ...; exit                                 if the address of @x is exposed
+//     st.local.b32 [@x], R1; call @f, ...; exit                                 if the address of @x escapes
 //     st.volatile.local.b32 [@x], R1; exit                                      volatile accesses stay
 //
-// Does not do: stores that are overwritten on all of several ways, or under the same guard; parts of a vector.
+// Does not do: stores that are overwritten on all of several paths, or under the same guard; parts of a vector.
 #include "phases/memory/dead_stores.h"
 #include "ir/analysis/local_memory.h"
 #include "ir/rewrite/rewrite.h"
 #include "phases/bodies.h"
 
-enum { BYTEWISE = 64 };  // ranges up to this size are looked at byte by byte
+enum { BYTEWISE = 64 };  // ranges up to this size are tracked byte by byte
 
-// Times count reads and overwritings on the way up from where the walk began; 0 = never.
+// The state of the walk. Times count reads and overwrites since its start; 0 = never.
 typedef struct DeadStores {
     Ctx *ctx;
     Fn *fn;
     Arena scratch;
     const Analyses *a;
     LocalMemory memory;
-    uint32_t *unread;  // by byte: how many bytes before it no load of the function may reach
-    uint32_t now;
-    uint32_t *over, *read;     // by byte
-    uint32_t *range, *any;     // by piece: reads of more than BYTEWISE bytes; of all kinds
-    uint32_t exposed, ending;  // reads of exposed variables by what is not known; the end of the function
-    ScopedTable known;         // the changes of all but unread and now
+    uint32_t *unread;          // by byte: number of lower bytes that no load of the function may reach
+    uint32_t now;              // current time
+    uint32_t *over, *read;     // by byte: last overwrite, last read of at most BYTEWISE bytes
+    uint32_t *range, *any;     // by piece: last read of more than BYTEWISE bytes, last read
+    uint32_t exposed, ending;  // last read of escaped variables by an unknown access; end of the function
+    ScopedTable known;         // the changes of over, read, range, any, exposed and ending
     VEC(InstrId) dead;
 } DeadStores;
 
-/* -- Bytes that nothing reads --------------------------------------------------------------------------- */
+/* -- Bytes that are never read -------------------------------------------------------------------------- */
 
 static void find_unread(DeadStores *d)
 {
@@ -72,9 +72,9 @@ static bool is_never_read(const DeadStores *d, const LocalAccess *access)
            d->unread[access->end] - d->unread[access->first] == access->end - access->first;
 }
 
-/* -- Bytes that nothing reads any more ------------------------------------------------------------------ */
+/* -- Bytes that are dead -------------------------------------------------------------------------------- */
 
-// Whether everything that a store writes is overwritten, or gone, before it is read.
+// True if all bytes of a store are overwritten, or die with the function, before they are read.
 static bool is_overwritten(const DeadStores *d, const LocalAccess *access)
 {
     uint32_t piece = d->memory.piece[access->first];

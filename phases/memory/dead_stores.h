@@ -4,8 +4,8 @@
 
 #include "phases/phase.h"
 
-// Removes stores to local variables that are overwritten, or whose variables end, before anything reads them; returns
-// progress. Part of OriStoreForwarding.
+// Removes stores to local variables that are overwritten, or die with the function, before any read; returns progress.
+// Part of OriStoreForwarding.
 bool remove_dead_stores(Ctx *ctx, Fn *fn);
 
 #endif

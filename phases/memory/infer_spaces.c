@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
-// Makes generic accesses accesses of the state space that their addresses lie in.
+// Replaces generic accesses by accesses of the state space that their addresses lie in.
 //
-// Sub-pass: OriInferAddressSpaces, behind phase 3 and in the bundle of phase 37. Where an address comes from says
-// ir/analysis/origins.h: cvta of a space, or of a symbol in it, through moves, phis, selects, sums and conversions. An
-// access of a known place of a variable names the variable. For any other the address is computed a second time, in the
-// space: each instruction that makes the generic address gets a twin in front of it that makes the other one of the
-// twins of its operands, down to cvta, whose twin is a move. What is left of the generic computation is dead if nothing
-// else needs it. The address that cvta.to makes of one is its twin, and isspacep of a known space is a constant.
+// Sub-pass: OriInferAddressSpaces, after phase 3 and in the bundle of phase 37. Pointer analysis
+// (ir/analysis/origins.h) finds the underlying object and the space of an address. It follows moves, phis, selects,
+// sums and conversions from a cvta of a space, or of a symbol in the space. An access to a known place of a variable
+// names the variable. For any other access the address is computed a second time, in the space. Each instruction that
+// computes the generic address gets a twin before it, which computes the address in the space from the twins of its
+// operands; the twin of a cvta is a move. The generic computation is dead afterwards if it has no other use. cvta.to is
+// replaced by a move of the twin, and isspacep of a known space by a constant.
 //
 //     R2 = cvta.shared.u64 R1                     R3 = mov.b64 R1
 //     R4 = add.s64 R2, R9                    ->   R5 = add.s64 R3, R9
@@ -21,14 +22,14 @@
 //     P1 = isspacep.shared R2                     P1 = mov.pred 0
 //
 // Must not fire:
-//     R4 = selp.b64 R2, R3, P0                    one of two spaces, or a number that may be anything
+//     R4 = selp.b64 R2, R3, P0                    if R2 and R3 are in two spaces, or one may be any number
 //     ld.volatile.b32 [R4]                        ordered accesses stay as they are
-//     ld.b32 [R9], R9 a kernel's parameter        nothing says where that points
+//     ld.b32 [R9], R9 a kernel's parameter        its space is unknown
 //     atom.add.u32 [R4], R4 in .local             there is no such instruction
-//     ld.L1::no_allocate.b32 [R4], R4 in .shared  there neither
+//     ld.L1::no_allocate.b32 [R4], R4 in .shared  there is no such instruction
 //     ld.b32 [R2], R2 = cvta.shared::cluster R1   ptxas makes the same of ld.shared::cluster (tried)
-//     isspacep.shared::cta R2                     may be true of that
-//     cvta.to.shared::cta R2                      where R1 is of another CTA, this is not R1
+//     isspacep.shared::cta R2                     may be true for this R2
+//     cvta.to.shared::cta R2                      differs from R1 if that is an address of another CTA
 //
 // Does not do: parameters declared `.ptr`; addresses in `.param`.
 // Documented: nothing; ptxas leaves generic accesses (section 6 of ir/ptx/facts.md).
@@ -44,14 +45,14 @@ typedef struct Inference {
     Origins *origins;
     RegId nregs;
     DescId ndescs;
-    DescId *in_space[SP_GENERIC];  // by DescId: the same access in this space, once asked for; 0 = none
+    DescId *in_space[SP_GENERIC];  // by DescId: the same access in this space; 0 = none, or not computed yet
     RegId *twin;                   // by RegId: the register with the address in the space; 0 = none
-    VEC(RegId) work;               // registers whose definitions have no twins yet
+    VEC(RegId) work;               // worklist of registers with a twin that has no definitions yet
     VEC(InstrId) copied;           // instructions that get a twin
     bool progress;
 } Inference;
 
-// Whether it is a generic address in one space, which accesses can name.
+// True for a generic address in one space that accesses can name.
 static bool has_space(const Origin *o)
 {
     return o->kind == OR_ADDRESS && o->generic &&
@@ -77,7 +78,7 @@ static bool can_name(const Fn *fn, const Desc *d, Space space)
     }
 }
 
-// The descriptor of the same access in a space; 0 = there is none.
+// Returns the descriptor of the same access in a space; 0 = none.
 static DescId desc_in_space(Inference *f, DescId of, Space space)
 {
     Fn *fn = f->fn;
@@ -102,7 +103,7 @@ static Operand twin_of(Inference *f, RegId r)
     return op_reg(f->fn, f->twin[r]);
 }
 
-// The origin of what an instruction defines, from outside.
+// True if an instruction defines a generic address in a known space.
 static bool defines_address(Inference *f, InstrId id)
 {
     const Instr *i = ir_instr(f->fn, id);
@@ -110,7 +111,7 @@ static bool defines_address(Inference *f, InstrId id)
     return v && v != VALUE_ANY && f->origins->address[v] && has_space(&f->origins->known.at[f->origins->address[v]]);
 }
 
-// Asks for twins of all that the twins asked for so far are made of.
+// Collects the instructions that get twins: those that define a register with a twin, and transitively their operands.
 static void find_sources(Inference *f)
 {
     const Analyses *a = f->work.n ? analysis_need(f->fn, AN_DEFUSE) : NULL;
@@ -130,7 +131,7 @@ static void find_sources(Inference *f)
     }
 }
 
-// In front of an instruction that makes a generic address, one that makes the address in the space.
+// Inserts the twin of an instruction that computes a generic address, with operands `ops`, before the instruction.
 static void make_twin(Inference *f, InstrId id, const Operand *ops)
 {
     Fn *fn = f->fn;
@@ -169,17 +170,17 @@ static void make_twins(Inference *f)
 
 /* -- Accesses ------------------------------------------------------------------------------------------- */
 
-// An instruction that is going to be another one. What it becomes may need twins that are not made yet.
+// A planned replacement of an instruction. It may use twins that are not defined yet.
 typedef struct Change {
     InstrId instr;
-    DescId desc;   // of an access; 0 = it becomes a move
-    Operand from;  // the base; of a move, what is moved
+    DescId desc;   // new descriptor of an access; 0 = replaced by a move
+    Operand from;  // new base, or source of the move
     Operand offset;
 } Change;
 
 typedef VEC(Change) Changes;
 
-// Where an access lies in a variable, if it is one place there.
+// True if an address is one place in a variable.
 static bool lies_in_variable(const Fn *fn, const Origin *at)
 {
     const Sym *s = at->sym ? ir_sym(fn, at->sym) : NULL;
@@ -210,15 +211,15 @@ static void look_at_accesses(Inference *f, Changes *changes)
     }
 }
 
-// True if isspacep of a space is a constant for generic addresses of what lies in another one. An address in
-// shared::cluster may be one in shared::cta. Constant variables may lie in global memory.
+// True if isspacep of a space is a constant for generic addresses in space `of`. An address in shared::cluster may be
+// one in shared::cta. Constant variables may lie in global memory.
 static bool is_decided(Space space, Space of)
 {
     bool own_cta = space == SP_SHARED && of == SP_CLUSTER;
     return space != SP_CONST && of != SP_CONST && !own_cta;
 }
 
-// cvta.to and isspacep of what is known.
+// Plans the replacements of cvta.to and isspacep of addresses in a known space.
 static void look_at_questions(Inference *f, Changes *changes)
 {
     Fn *fn = f->fn;

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
-// Keeps variables of the function in registers that lie in `.local` memory.
+// Promotes the function's `.local` variables to registers (SROA and mem2reg).
 //
-// Sub-pass: ConvertMemoryToRegisterOrUniform, of phase 37 and behind phase 3. Where an address comes from, and which
-// variables are accessed by nothing but what is seen, says ir/analysis/origins.h: through moves of the symbol, sums,
-// phis and selects, through cvta and back, as `__local_depot` frames of compilers have it. Variables are taken apart by
-// bytes: each aligned group of eight is a tree whose nodes are halves of each other. A node that is whole is a
-// register: what accesses a part of it takes a field out, or puts one in. A node that is apart is what its halves are:
-// stores split what they write, loads put together what they read. Which costs less is decided for each by counting. In
-// front of ssa form a register simply has several definitions, in ssa form ssa_repair() makes them single ones. What
-// nobody wrote is undefined.
+// Sub-pass: ConvertMemoryToRegisterOrUniform, of phase 37 and after phase 3. Pointer analysis (ir/analysis/origins.h)
+// finds the underlying object of each address and the variables whose address does not escape: through moves of the
+// symbol, sums, phis and selects, through cvta and back, as in the `__local_depot` frames of compilers. Variables are
+// split by bytes: each aligned group of eight is a binary tree, whose inner nodes have two halves. A whole node is one
+// register: an access to a part of it extracts or inserts a field. A node that is apart consists of its halves: stores
+// split their value, loads join the halves. The cheaper of the two is chosen for each node by counting accesses. In
+// multi form a register may have several definitions; in ssa form ssa_repair() gives each value its own register. Bytes
+// that were never written are undefined.
 //
 //     st.local.b32 [@x], R1                       R9 = mov.b32 R1
 //     R2 = ld.local.b32 [@x]                 ->   R2 = mov.b32 R9
@@ -22,25 +22,24 @@
 //     R2 = ld.local.s8 [@x+3]                     R2 = cvt.s32.s8 R9
 //
 // Must not fire:
-//     R3 = ld.local.b32 [R1], R1 = @x + R2        it may be any element: all that it may reach stays in memory, and
-//                                                 all accesses of that stay
+//     R3 = ld.local.b32 [R1], R1 = @x + R2        all bytes that the load may reach stay in memory, and all accesses to
+//                                                 these bytes
 //     st.param.b64 [@arg], R1, R1 = @x            the callee may access all of @x
-//     ld.volatile.local, atom, prefetch           stay, and with them what they access
-//     .local of the module                        other functions see it
-//     ld.local.b32 [@x+2]                         not aligned, or outside of the variable: it faults
+//     ld.volatile.local, atom, prefetch           stay, and so do the bytes that they access
+//     .local of the module                        other functions access it
+//     ld.local.b32 [@x+2]                         unaligned, or outside of the variable: it faults
 //     ld.local.b32 [4]                            any variable may lie there: none is promoted
 //
-// Bytes: a register that holds a byte has anything in its upper half, so stores of bytes are plain moves, and loads
-// extend, which they have to do anyway.
+// Bytes: the upper half of a register for a byte is arbitrary, so stores of bytes are plain moves. Loads extend anyway.
 //
-// A variable is a symbol, and an address of it that is not followed may reach all of it, as PTX has it: `__local_depot`
-// is one variable. So one address that escapes, or one index of unknown range, keeps all of a frame in memory; an index
-// that is masked keeps what it may reach. Knob 136 has no name in the sources (ConvertMemoryToRegWhole here): where a
-// smaller share of the accessed bytes can be promoted, groups of eight bytes are weighed one by one, a move costing
+// A variable is a symbol: in PTX an address of it that is not tracked may reach all of it, and `__local_depot` is one
+// variable. So one escaped address, or one index of unknown range, keeps a whole frame in memory; a masked index keeps
+// the bytes that it may reach. Knob 136 has no name in the sources (ConvertMemoryToRegWhole here). If a smaller share
+// of the accessed bytes than this knob can be promoted, each group of eight bytes is weighed by itself; a move costs
 // MovWeightForConvertMemToReg of an access.
 //
-// Does not do: `.shared` variables, since other threads may see them; elements of 16 bytes; `.param` of calls.
-// Documented: the name, that it is part of phase 37, and its knobs. Inferred: the rest.
+// Does not do: `.shared` variables, since other threads may access them; elements of 16 bytes; `.param` of calls.
+// Documented: the name, its place in phase 37, and its knobs. Inferred: the rest.
 #include "phases/memory/promote_memory.h"
 
 /* -- Accesses ------------------------------------------------------------------------------------------- */
@@ -61,7 +60,7 @@ bool is_promotable(const Promotion *p, const MemAccess *access, Direct *direct)
            size <= direct->variable->size - direct->offset && access_is_movable(p->fn, i) && direct->offset % size == 0;
 }
 
-/* -- What stays in memory ------------------------------------------------------------------------------- */
+/* -- Bytes that stay in memory -------------------------------------------------------------------------- */
 
 static void keep_range(Variable *v, int64_t lo, int64_t hi)
 {
@@ -77,7 +76,7 @@ int64_t end_of_access(const Promotion *p, const MemAccess *access)
     return !bytes || __builtin_add_overflow(access->at->hi, bytes, &end) ? INT64_MAX : end;
 }
 
-// Keeps in memory all of an access some byte of which stays there. True: there is more that stays than before.
+// Keeps all bytes of an access in memory if one of them stays there. True if this keeps more bytes.
 static bool keep_rest(const Direct *d)
 {
     bool stays = false, more = false;
@@ -101,7 +100,7 @@ uint64_t promotion_limit(Promotion *p)
     return MIN(limit, SIZE_MAX_BYTES);
 }
 
-// Variables that nothing but loads and stores get at whose addresses are known to be theirs.
+// Selects the variables that only known accesses in a matching space reach. False: there are none.
 static bool choose_variables(Promotion *p)
 {
     Fn *fn = p->fn;
@@ -156,8 +155,8 @@ static void find_what_stays(Promotion *p)
         keep_rests(p);
 }
 
-// Counts for the inner nodes around and at an access what it costs there. Halves of 64 bits are registers of their own
-// anyway, so what puts them together or apart costs less than what gets at a byte.
+// Adds the cost of an access to its node, if that is apart, and to the nodes around it, if these are whole. Halves of
+// 64 bits are registers of their own anyway, so splitting and joining them costs less than extracting a byte.
 static void count_access(Group *g, uint32_t node, bool store)
 {
     g->touched |= (uint8_t)mask_of_node(node);
@@ -169,7 +168,7 @@ static void count_access(Group *g, uint32_t node, bool store)
         g->whole[outer] += store && outer == 1 ? 2 : 1;
 }
 
-// Takes a node apart if that costs less, or if nothing accesses all of it.
+// Splits a node if that costs less, or if no access is to all of it.
 static void decide(Group *g, uint32_t node)
 {
     if (node >= GROUP || !g->whole[node])
@@ -183,7 +182,7 @@ static void decide(Group *g, uint32_t node)
     decide(g, 2 * node + 1);
 }
 
-// Takes groups apart, as far as that pays.
+// Splits groups as far as that pays.
 static void find_parts(Promotion *p)
 {
     Direct direct;
@@ -199,8 +198,8 @@ static void find_parts(Promotion *p)
             decide(&p->variables[v].groups[k], 1);
 }
 
-// Where much of a variable stays in memory anyway, only groups are promoted whose moves cost less than their accesses.
-// Returns whether any are not.
+// If much of a variable stays in memory anyway, keeps all groups there whose moves cost at least as much as their
+// accesses. True if there are any.
 static bool keep_costly_groups(Promotion *p, Variable *v)
 {
     uint32_t promoted = 0, accessed = 0;
@@ -230,7 +229,7 @@ static void weigh_variables(Promotion *p)
         keep_rests(p);
 }
 
-// The registers of a group, more or less: the parts that accesses have to do with.
+// Returns the approximate number of registers of a group: its parts.
 static uint32_t parts_of(const Group *g)
 {
     uint32_t parts = 1;
@@ -239,7 +238,7 @@ static uint32_t parts_of(const Group *g)
     return parts;
 }
 
-// The direct accesses to a group, in layout order: a list through `next`, from `first` on, of indices plus 1.
+// The list of direct accesses to a group, in layout order, linked through `next`; 0 = end.
 typedef struct GroupList {
     uint32_t first, last;
 } GroupList;
@@ -250,7 +249,7 @@ typedef struct Toucher {
     uint32_t next;
 } Toucher;
 
-// Lists the accesses by group; `base` has the first list of each variable.
+// Lists the accesses by group; `base` has the index of the first list of each variable.
 static Toucher *list_touchers(Promotion *p, GroupList *lists, const uint64_t *base, uint32_t room)
 {
     Fn *fn = p->fn;
@@ -275,7 +274,7 @@ static Toucher *list_touchers(Promotion *p, GroupList *lists, const uint64_t *ba
     return touchers;
 }
 
-// The inputs of phis that there are, or would be in ssa form.
+// Returns the number of inputs of phis that the function has, or would have in ssa form.
 static uint64_t count_inputs(Fn *fn)
 {
     uint64_t n = 0;
@@ -291,8 +290,7 @@ static uint64_t count_inputs(Fn *fn)
     return n;
 }
 
-// Keeps groups in memory whose registers would have phis out of proportion to the function. Returns whether there are
-// any.
+// Keeps groups in memory whose registers would have phis out of proportion to the function. True if there are any.
 static bool limit_groups(Promotion *p)
 {
     Fn *fn = p->fn;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Promotion of `.local` variables: what its decision, its rewriting and its remarks share.
+// Promotion of `.local` variables: the state that decision, rewriting and remarks share.
 #ifndef ORI_PROMOTE_MEMORY_H
 #define ORI_PROMOTE_MEMORY_H
 
@@ -18,19 +18,19 @@ enum {
 typedef struct Group {
     uint8_t stays;                        // bit per byte: it stays in memory
     uint8_t split;                        // bit per inner node: its halves are apart
-    uint8_t touched;                      // bit per byte: a direct access has to do with it
-    uint32_t apart[GROUP], whole[GROUP];  // by inner node: what it costs to have it apart, to have it whole
-    uint32_t accesses, moves;             // direct ones; what promotion makes of them, about
-    RegId reg[NODES];                     // of nodes that are whole; 0 = none yet
+    uint8_t touched;                      // bit per byte: a direct access covers it
+    uint32_t apart[GROUP], whole[GROUP];  // by inner node: cost if it is apart, if it is whole
+    uint32_t accesses, moves;             // direct accesses; estimate of the moves that replace them
+    RegId reg[NODES];                     // of whole nodes; 0 = none yet
 } Group;
 
 typedef struct Variable {
-    Group *groups;  // NULL: it is not promoted
+    Group *groups;  // NULL = not promoted
     uint64_t size;
-    bool limited;  // some of it stays, since there would be too many phis
+    bool limited;  // some groups stay in memory, since they would have too many phis
 } Variable;
 
-// The instructions that are made, for a width each.
+// The instructions that promotion makes.
 typedef enum { MK_MOV, MK_SPLIT, MK_JOIN, MK_AND, MK_OR, MK_SHL, MK_SHR, MK_BFE, MK_BFI, MK_CVT, MAKES } Make;
 
 typedef struct Promotion {
@@ -38,10 +38,10 @@ typedef struct Promotion {
     Fn *fn;
     Arena scratch;
     Origins *origins;
-    InstrId *exposed;     // by local symbol: as in `origins`, and where an access names another space
+    InstrId *exposed;     // by local symbol: as in `origins`, or an access of it that names another space
     Variable *variables;  // by local symbol
     DescId descs[MAKES][WIDTH_COUNT][WIDTH_COUNT][2];
-    InstrId before;  // in front of what instructions are made
+    InstrId before;  // new instructions are inserted before this one
     bool progress;
 } Promotion;
 
@@ -69,12 +69,12 @@ static inline uint32_t bytes_of_node(uint32_t node) { return GROUP >> (31 - (uin
 
 static inline uint32_t first_byte(uint32_t node) { return node * bytes_of_node(node) - GROUP; }
 
-// The bytes of its group that a node is.
+// Returns a bit for each byte of its group that a node covers.
 static inline uint32_t mask_of_node(uint32_t node) { return ((1u << bytes_of_node(node)) - 1) << first_byte(node); }
 
 static inline bool stays_in_memory(const Direct *d) { return group_at(d, 0)->stays & mask_of_node(node_at(d, 0)); }
 
-// Of an access to a variable that may be promoted; NULL otherwise.
+// Returns the variable of an access if that may be promoted, else NULL.
 static inline Variable *variable_of(const Promotion *p, const MemAccess *access)
 {
     uint32_t s = access->at->kind == OR_ADDRESS ? local_symbol(access->at->sym) : 0;
@@ -94,7 +94,7 @@ uint64_t promotion_limit(Promotion *p);
 void promote_accesses(Promotion *p);
 
 /* promote_remarks.c */
-// Reports what is promoted, what stays in memory, and why.
+// Reports the promoted bytes of each variable, those that stay in memory, and why.
 void promote_report(Ctx *ctx, Promotion *p);
 
 #endif

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: MIT
-// Remarks of promotion: for each variable what is promoted, what stays in memory, and why.
+// Makes the remarks of promotion: the promoted bytes of each variable, those that stay in memory, and why.
 #include "phases/manager/remarks.h"
 #include "phases/memory/promote_memory.h"
 
 /* -- Remarks -------------------------------------------------------------------------------------------- */
 
-// Why an access stays in memory; WHY_NOT: it does not.
+// The reason why an access stays in memory; WHY_NOT = it does not.
 typedef enum { WHY_NOT, WHY_ORDERED, WHY_INDEX, WHY_BOUNDS, WHY_MISALIGNED, WHY_KIND, WHY_PARTLY, WHYS } Why;
 
 // The accesses to a variable.
 typedef struct Tally {
-    uint32_t n[WHYS], all, stores;  // stores: of those that are promoted
+    uint32_t n[WHYS], all, stores;  // stores: only promoted ones
     InstrId first[WHYS], any;
-    int64_t lo, end;  // of what those with unknown indices may reach
+    int64_t lo, end;  // range of bytes that accesses with unknown indices may reach
 } Tally;
 
 static Why why_in_memory(const Promotion *p, const MemAccess *access)
@@ -52,7 +52,7 @@ static Tally *tally_accesses(Promotion *p)
     return tallies;
 }
 
-// What becomes of the address of a variable where it goes out of sight.
+// Returns the text for the use by which the address of a variable escapes.
 static const char *what_becomes(Promotion *p, uint32_t variable)
 {
     InstrId id = p->exposed[variable];
@@ -79,7 +79,7 @@ static const char *what_becomes(Promotion *p, uint32_t variable)
     return param ? "is an argument of a call or a result" : "is stored to memory";
 }
 
-// About a variable that stays in memory as a whole. False: it does not.
+// Reports a variable that stays in memory as a whole. False: it does not.
 static bool say_whole(Ctx *ctx, Promotion *p, uint32_t variable, InstrId access, const char *name)
 {
     const Sym *sym = ir_sym(p->fn, variable | SYM_LOCAL);

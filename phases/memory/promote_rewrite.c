@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-// Rewriting of promotion: replaces accesses by moves of the registers that hold parts of variables. A part that is
-// whole is a register, from which loads extract fields and into which stores insert them; a part that is apart is its
+// Rewrites promoted accesses: replaces them by moves of the registers that hold parts of variables. A whole node is one
+// register, from which loads extract fields and into which stores insert them; a node that is apart consists of its
 // halves.
 #include "phases/memory/promote_memory.h"
 
 /* -- Making instructions -------------------------------------------------------------------------------- */
 
-// The descriptor of a conversion from one width to another, or of what works on the width `to`.
+// Returns the descriptor of a conversion between two widths, or of another instruction of width `to`.
 static DescId desc_of(Promotion *p, Make make, Width to, Width from, bool is_signed)
 {
     static const struct {
@@ -27,7 +27,7 @@ static DescId desc_of(Promotion *p, Make make, Width to, Width from, bool is_sig
     return *desc;
 }
 
-// Returns whether the module has such an instruction of 32 bits.
+// True if the module may have such an instruction of 32 bits.
 static bool has(Promotion *p, Make make)
 {
     return module_takes(p->fn->module, tab_desc(p->fn->tables, desc_of(p, make, W32, W32, false))->needs);
@@ -41,7 +41,7 @@ static void append_instr(Promotion *p, DescId desc, uint8_t flags, const Operand
 
 static Operand new_register(Promotion *p, Width width) { return op_reg(p->fn, reg_new(p->fn, RF_R, width)); }
 
-// A new register that gets what an instruction makes of up to four operands of its width.
+// Makes an instruction with up to four operands, and returns its result, a new register of this width.
 static Operand compute(Promotion *p, Make make, Width width, const Operand *uses, uint32_t n)
 {
     Operand ops[5] = {op_def(new_register(p, width))};
@@ -59,7 +59,7 @@ static Operand register_of(Promotion *p, Group *g, uint32_t node)
 
 static Operand number(Promotion *p, uint64_t n) { return op_const(p->fn, n, W32); }
 
-// A value as one of this width, with anything in the bits that it does not have.
+// Returns a value in this width; additional bits are arbitrary.
 static Operand with_width(Promotion *p, Operand value, Width width)
 {
     Width from = width_of_operand(p->fn, value);
@@ -74,7 +74,7 @@ static Operand with_width(Promotion *p, Operand value, Width width)
 
 /* -- Halves and fields ---------------------------------------------------------------------------------- */
 
-// The halves of a value of so many bytes. The lower one of two bytes is the value itself.
+// Splits a value of so many bytes into its halves. The lower half of two bytes is the value itself.
 static void split_value(Promotion *p, Operand value, uint32_t bytes, Operand half[2])
 {
     Width width = width_of_bytes(bytes), half_width = width_of_bytes(bytes / 2);
@@ -94,7 +94,7 @@ static void split_value(Promotion *p, Operand value, uint32_t bytes, Operand hal
     }
 }
 
-// The value whose halves these are.
+// Returns the value of so many bytes with these halves.
 static Operand join_halves(Promotion *p, Operand low, Operand high, uint32_t bytes)
 {
     if (bytes > 2)
@@ -104,7 +104,7 @@ static Operand join_halves(Promotion *p, Operand low, Operand high, uint32_t byt
     return compute(p, MK_OR, W16, (Operand[]){low, high}, 2);
 }
 
-// `size` bytes of a value of `bytes` bytes, with anything above them.
+// Extracts `size` bytes of a value of `bytes` bytes; the bits above them are arbitrary.
 static Operand field_of(Promotion *p, Operand value, uint32_t bytes, uint32_t first, uint32_t size)
 {
     Operand half[2];
@@ -121,7 +121,7 @@ static Operand field_of(Promotion *p, Operand value, uint32_t bytes, uint32_t fi
     return compute(p, MK_SHR, W16, (Operand[]){value, number(p, first * 8)}, 2);
 }
 
-// The same as bfi, for modules whose PTX has none.
+// Inserts a field as bfi does, for modules whose PTX has no bfi.
 static Operand insert_by_masks(Promotion *p, Operand field, Operand all, uint32_t first, uint32_t size)
 {
     uint64_t mask = (UINT64_C(1) << size * 8) - 1;
@@ -131,7 +131,7 @@ static Operand insert_by_masks(Promotion *p, Operand field, Operand all, uint32_
     return compute(p, MK_OR, W32, (Operand[]){rest, moved}, 2);
 }
 
-// A value of `bytes` bytes with `size` of them replaced.
+// Returns a value of `bytes` bytes with `size` of them replaced by a field.
 static Operand with_field(Promotion *p, Operand all, uint32_t bytes, uint32_t first, uint32_t size, Operand field)
 {
     Operand half[2];
@@ -151,7 +151,7 @@ static Operand with_field(Promotion *p, Operand all, uint32_t bytes, uint32_t fi
 
 static bool is_apart(const Group *g, uint32_t node) { return node < GROUP && g->split >> node & 1; }
 
-// The whole node that a node is, or is a part of; 0 = it is apart itself.
+// Returns the whole node that contains a node, perhaps itself; 0 = it is apart.
 static uint32_t whole_around(const Group *g, uint32_t node)
 {
     uint32_t whole = 0;
@@ -161,7 +161,7 @@ static uint32_t whole_around(const Group *g, uint32_t node)
     return whole;
 }
 
-// The last one of an access takes its place.
+// Makes a move of an access. The last one replaces the access, others are inserted before it.
 static void move(Promotion *p, Operand dst, Operand src, uint32_t bytes, bool is_signed, const Tail *tail, bool last)
 {
     AccessMove move = {dst, src, bytes, is_signed, *tail};
@@ -186,7 +186,7 @@ static void store_node(Promotion *p, Group *g, uint32_t node, Operand value, con
     move(p, reg, value, MAX(around, 2u), false, tail, last);
 }
 
-// A register with what a node holds, and anything above it.
+// Returns a register with the value of a node; the bits above it are arbitrary.
 static Operand load_node(Promotion *p, Group *g, uint32_t node)
 {
     uint32_t whole = whole_around(g, node);
@@ -223,7 +223,7 @@ static void rewrite(Promotion *p, InstrId id, const Direct *d)
             done = last;
         }
     }
-    if (!done)  // the last element is read by nobody
+    if (!done)  // the last element has no register
         ir_remove(fn, id);
     p->progress = true;
 }

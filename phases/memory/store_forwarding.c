@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: MIT
-// Forwards what was stored to a local variable, or loaded from it, to later loads; then removes stores that nothing
-// reads any more (dead_stores.c).
+// Forwards values that were stored to a local variable, or loaded from it, to later loads; then removes dead stores
+// (dead_stores.c).
 //
-// Sub-pass: OriStoreForwarding, for what promotion leaves in `.local`: arrays with dynamic indices, and variables whose
-// address goes elsewhere. Works on extended basic blocks: a block with a single predecessor goes on with what is known
-// at the end of that. For each byte of a variable it is known which register (or constant) was stored there last, or
-// loaded from there. A load of an exact address all of whose bytes are low bytes of one value becomes a move of it,
-// with the extension of the load's type. A store of what is there already goes. A write to a range that is not known
-// exactly makes all bytes unknown that some access connects with it (ir/analysis/local_memory.h). Variables whose
-// address is not exposed are written by nothing else. Exposed ones are forgotten where anything may write them or order
-// memory: calls, atomics, barriers, stores to addresses from elsewhere. Where another way branches off, a scoped
-// table restores what was known there. All takes linear time; tables are by byte of local variables.
+// Sub-pass: OriStoreForwarding, for variables that promotion leaves in `.local`: arrays with dynamic indices, and
+// variables whose address escapes. Works on extended basic blocks: a block with a single predecessor begins with the
+// state at the end of that predecessor. The state of a byte is the register (or constant) that was last stored there or
+// loaded from there. If all bytes of a load from an exact address are low bytes of one value, a move replaces the load,
+// with the extension of the load's type. A store of the value that memory already holds is removed. A write to an
+// inexact range makes all bytes of its piece unknown (ir/analysis/local_memory.h). No other access writes variables
+// whose address does not escape. Escaped variables become unknown where an instruction may write them or order memory:
+// calls, atomics, barriers, stores to unknown addresses. A scoped table restores the state where paths branch. All
+// takes linear time; tables are by byte of local variables.
 //
 //     st.local.b32 [@x+4], R1                     st.local.b32 [@x+4], R1
 //     st.local.b32 [R9], R2, R9 = @x + 16 + R8    st.local.b32 [R9], R2           ; R8 is in [0, 15]
@@ -28,17 +28,17 @@
 //
 // Must not fire:
 //     st.local.b32 [@x], R1; st.local.b32 [R9], R2; R3 = ld.local.b32 [@x]      R9 may be the same address
-//     @P0 st.local.b32 [@x], R1; R2 = ld.local.b32 [@x]                         not under the guard
-//     st.local.b32 [@x], R1; R3 = ld.local.b64 [@x]                             the other half is not known
-//     st.local.b32 [@x], R1; call @f, ...; R2 = ld.local.b32 [@x]               if the address of @x is exposed
+//     @P0 st.local.b32 [@x], R1; R2 = ld.local.b32 [@x]                         the load is not under the guard
+//     st.local.b32 [@x], R1; R3 = ld.local.b64 [@x]                             the other half is unknown
+//     st.local.b32 [@x], R1; call @f, ...; R2 = ld.local.b32 [@x]               if the address of @x escapes
 //     st.local.b32 [@x], R1; ld.volatile.local.b32 [@x]                         volatile accesses stay
-//     st.local.b32 [@x], undef; ld; ld                                          each would see a value of its own
-//     st.local.b32 [@x], R1 on one of two ways to a block that loads it
+//     st.local.b32 [@x], undef; ld; ld                                          each load would have its own value
+//     st.local.b32 [@x], R1 on one of two paths to a block that loads it
 //
-// Does not do: upper parts of a value, values put together, what is known at all ends that meet, memory other than the
-// function's own variables; multi form, where registers change.
-// The technique is in the books (Muchnick, "Advanced Compiler Design and Implementation", 1997, section 12.3, on
-// extended basic blocks); that ptxas forwards stores is known from trying it. The sub-pass is ours.
+// Does not do: upper parts of a value, values that are joined of parts, join of the states of several predecessors,
+// memory other than the function's own variables; multi form, where registers change.
+// Documented: nothing. The technique is in the textbooks (Muchnick, "Advanced Compiler Design and Implementation",
+// 1997, section 12.3, on extended basic blocks), and ptxas forwards stores (tried). Inferred: the sub-pass.
 #include "ir/analysis/local_memory.h"
 #include "ir/rewrite/rewrite.h"
 #include "phases/bodies.h"
@@ -46,20 +46,20 @@
 
 enum { BYTEWISE = 32 };  // ranges up to this size are made unknown byte by byte
 
-// What memory holds from a byte on.
+// A value in memory.
 typedef struct Held {
     Operand value;
     uint32_t first, bytes;
-    Operand guard;  // none = whether a guard holds or not
+    Operand guard;  // condition of the value; none = always
 } Held;
 
-// An element of a load that is to become a move.
+// An element of a load that a move replaces.
 typedef struct Forward {
     const LocalAccess *access;
     uint32_t element, held;
 } Forward;
 
-// The low bytes of a register that are those of something held: it is loaded.
+// A loaded register, whose low bytes are those of a value in memory.
 typedef struct Copy {
     uint32_t held, bytes;
 } Copy;
@@ -70,24 +70,24 @@ typedef struct Forwarding {
     Arena scratch;
     const Analyses *a;
     LocalMemory memory;
-    VEC(Held) values;         // from 1; their numbers ascend along each way
-    uint32_t *held;           // by byte: what it is of; 0 = not known
-    uint32_t *forgotten;      // by piece: values before this one are not known to be there any more
-    uint32_t forgot_exposed;  // the same for exposed variables
+    VEC(Held) values;         // from 1 on; indices ascend along each path
+    uint32_t *held;           // by byte: index of the value that it is part of; 0 = unknown
+    uint32_t *forgotten;      // by piece: values with a lower index are unknown now
+    uint32_t forgot_exposed;  // the same for escaped variables
     ScopedTable known;        // the changes of held, forgotten and forgot_exposed
     VEC(Forward) forwards;
     Copy *copies;            // by RegId
-    VEC(InstrId) redundant;  // stores of what is there
+    VEC(InstrId) redundant;  // stores of the value that memory holds
 } Forwarding;
 
-/* -- What is known -------------------------------------------------------------------------------------- */
+/* -- The state ------------------------------------------------------------------------------------------ */
 
 static bool is_stable(const Fn *fn, Operand o)
 {
     return op_kind(o) == K_NONE || op_kind(o) == K_IMM || (op_is_reg(o) && reg_in_ssa(ir_reg(fn, op_index(o))));
 }
 
-// What a byte is known to hold; 0 = nothing is.
+// Returns the value that a byte of an access is part of; 0 = unknown.
 static uint32_t held_at(const Forwarding *f, const LocalAccess *access, uint32_t byte)
 {
     uint32_t h = f->held[byte];
@@ -95,8 +95,7 @@ static uint32_t held_at(const Forwarding *f, const LocalAccess *access, uint32_t
     return h >= f->forgotten[f->memory.piece[byte]] && (!exposed || h >= f->forgot_exposed) ? h : 0;
 }
 
-// The value whose low bytes an element of a movable access is, where the guard of the instruction holds; 0 = none is
-// known.
+// Returns the value whose low bytes an element of a movable access is, under the guard of the instruction; 0 = unknown.
 static uint32_t find_held(const Forwarding *f, const LocalAccess *access, uint32_t element)
 {
     uint32_t first = access->first + element * access->bytes, h = held_at(f, access, first);
@@ -147,7 +146,7 @@ static void note_element(Forwarding *f, const LocalAccess *access, uint32_t elem
         scoped_set(&f->known, &f->held[first + k], h);
 }
 
-// A load says what is there. Under a guard that is not worth forgetting something else for.
+// True if the value of a loaded element is recorded. A guarded load does not replace known bytes.
 static bool is_worth_noting(const Forwarding *f, const LocalAccess *access, uint32_t element)
 {
     uint32_t first = access->first + element * access->bytes;
@@ -193,7 +192,7 @@ static void look_at_load(Forwarding *f, const LocalAccess *access)
             note_element(f, access, k);
 }
 
-// Whether the low bytes of an operand are those of a value.
+// True if the low bytes of an operand are those of a value.
 static bool is_same(const Forwarding *f, Operand o, Operand value, uint32_t bytes)
 {
     if (op_same(o, value))
@@ -240,7 +239,7 @@ static void look_at(Forwarding *f, InstrId id)
         scoped_set(&f->known, &f->forgot_exposed, f->values.n);
 }
 
-// Whether a block goes on from a single other one.
+// True if a block begins with the state of its single predecessor.
 static bool goes_on(const Forwarding *f, BlockId b) { return b != f->fn->first && pred_count(f->a, b) == 1; }
 
 static void visit_from(Forwarding *f, BlockId root)

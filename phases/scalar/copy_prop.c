@@ -1,31 +1,32 @@
 // SPDX-License-Identifier: MIT
-// Lets instructions read what was copied instead of the copy.
+// Replaces uses of copies by the source of the copy.
 //
-// Sub-pass: OriCopyProp, of the GeneralOptimize bundles. One walk in layout order; a use that reads a copy gets what
-// the copy was made of, as far back as goes and its slot takes. So a copy of a copy is one step, since its own use was
-// rewritten before. In ssa form a value is there wherever a copy of it is. In multi form a source is if it has one
-// definition that dominates what reads it (AN_DEF) and the use reads no other definition of the copy; or, within a
-// block, if nothing wrote either since. Copies are moves of registers and constants, `not` of a predicate, conversions
-// of an integer type of the register's width into itself, and the parts of what was packed. The address of a symbol
-// goes into the memory operands that take it. Copies that nobody reads any more are left for dead code removal.
+// Sub-pass: OriCopyProp, of the GeneralOptimize bundles. One walk in layout order follows each use through copies, to
+// the last available source that its slot takes. A copy of a copy is one step, since its own use was rewritten before.
+// In ssa form a source is available wherever its copy is. In multi form a source is available if it has one definition,
+// which dominates the use, and the copy is the only definition that the use reads (AN_DEF). Within a block, a source is
+// also available if neither register was written since the copy. Copies are those of ir/analysis/copies.c, guarded ones
+// included: moves, `not` of a predicate, conversions of an integer type into itself, and parts of packed values. A
+// symbol replaces its address as the base of memory operands that take symbols. Copies without uses are left for dead
+// code removal.
 //
 //     R2 = mov.b32 R1                             R2 = mov.b32 R1
 //     R3 = add.s32 R2, 1                     ->   R3 = add.s32 R1, 1
 //
 //     P2 = not.pred P1; @P2 bra b2 else b3              ...; @!P1 bra b2 else b3
-//     R3 = mov.b64 {R1, R2}; {R4, R5} = mov.b64 R3      ...; what reads R4 reads R1
+//     R3 = mov.b64 {R1, R2}; {R4, R5} = mov.b64 R3      ...; R1 replaces R4
 //     R1 = mov.b64 @x; R2 = ld.shared.b32 [R1+4]        ...; R2 = ld.shared.b32 [@x+4]
 //     @P0 R2 = mov.b32 R1 else R9; @P0 st [R8], R2      ...; @P0 st [R8], R1
 //
 // Must not fire:
-//     R2 = mov.b32 R1; R1 = mov.b32 5; st [R8], R2      R1 is another value by then
-//     @P0 R2 = mov.b32 R1 else R9; st [R8], R2          not under the guard
-//     R2 = mov.b32 R1 where R1 or R2 is pinned          an instruction that we do not model may write it meanwhile
-//     @P0 R2 = mov.b32 R1; @P0 st [R8], R2              nor where P0 is
-//     R2:16 = cvt.u8.u8 R1                              it clears the upper half
-//     R1 = mov.b64 @x; R2 = ld.b32 [R1]                 a generic address is not the symbol's
-//     R2 = mov.b32 undef                                each reader would see a value of its own
-//     R2 = mov.b32 5; R4 = mov.phi b1: R2, b2: R3       leaving ssa form, the constant would get its move again
+//     R2 = mov.b32 R1; R1 = mov.b32 5; st [R8], R2      R1 has another value at the store
+//     @P0 R2 = mov.b32 R1 else R9; st [R8], R2          the store is not under the guard
+//     R2 = mov.b32 R1 where R1 or R2 is pinned          an instruction that is not modelled may write it in between
+//     @P0 R2 = mov.b32 R1; @P0 st [R8], R2              the same, if P0 is pinned
+//     R2:16 = cvt.u8.u8 R1                              the conversion clears the upper half
+//     R1 = mov.b64 @x; R2 = ld.b32 [R1]                 the symbol is no generic address
+//     R2 = mov.b32 undef                                each use would have a value of its own
+//     R2 = mov.b32 5; R4 = mov.phi b1: R2, b2: R3       leaving ssa form would insert the move again
 //
 // Does not do: selects of equal values (folding); phis of one value (62); in multi form, sources that have several
 // definitions, beyond their block.
@@ -33,10 +34,10 @@
 #include "ir/rewrite/rewrite.h"
 #include "phases/bodies.h"
 
-// A copy in the block at hand, of a function in multi form.
+// A copy in the current block, in multi form.
 typedef struct LocalCopy {
     InstrId instr;
-    uint32_t at;  // when it ran, on the clock of the walk
+    uint32_t at;  // its time on the clock of the walk
 } LocalCopy;
 
 typedef struct CopyProp {
@@ -45,33 +46,33 @@ typedef struct CopyProp {
     const Analyses *a;
     Arena scratch;
     uint32_t now, block_start;  // the clock: counts instructions
-    uint32_t *written;          // by RegId: when it was written last
+    uint32_t *written;          // by RegId: time of the last write
     LocalCopy *local;           // by RegId
     bool progress;
 } CopyProp;
 
-/* -- Whether it can be read here ------------------------------------------------------------------------ */
+/* -- Available sources ---------------------------------------------------------------------------------- */
 
 static bool guarded_alike(const Fn *fn, const Instr *a, const Instr *b)
 {
     return ir_guarded(a) && ir_guarded(b) && op_same(*ir_guard(fn, a), *ir_guard(fn, b));
 }
 
-// Whether a guarded copy is one for this reader: it has the same guard.
+// True if the copy is unguarded, or operand k of `reader` is used under the same guard only.
 static bool passes_guard(const CopyProp *c, InstrId copy, InstrId reader, uint32_t k)
 {
     const Fn *fn = c->fn;
     const Instr *i = ir_instr(fn, copy), *user = ir_instr(fn, reader);
     if (!ir_guarded(i))
         return true;
-    // A guard is read whether it holds or not.
+    // The guard itself is used whether it holds or not.
     bool is_use = k < user->ndef + ir_nuse(user);
     RegId guard = op_index(*ir_guard(fn, i));
     return is_use && guarded_alike(fn, i, user) &&
            (fn->form == FORM_MULTI ? reg_in_ssa(ir_reg(fn, guard)) : def_of(c->a, guard));
 }
 
-// In multi form: whether a copy of the block is one still.
+// True if no register of the last definition of r in the current block was written since (multi form).
 static bool is_fresh(const CopyProp *c, RegId r)
 {
     const LocalCopy *copy = &c->local[r];
@@ -86,7 +87,7 @@ static bool is_fresh(const CopyProp *c, RegId r)
     return true;
 }
 
-// What operand `o` of an instruction is a copy of, one step back; none = of nothing that can be read there.
+// Returns the source of the copy that defines `o` if it is available at `id`, else K_NONE.
 static Operand step_back(const CopyProp *c, InstrId id, uint32_t k, Operand o, InstrId *copy)
 {
     const Fn *fn = c->fn;
@@ -111,7 +112,7 @@ static Operand step_back(const CopyProp *c, InstrId id, uint32_t k, Operand o, I
 
 /* -- Rewriting ------------------------------------------------------------------------------------------ */
 
-// Takes what a rewriting costs off the budgets; false: they are spent.
+// Spends the budgets for a rewrite; false: they are spent.
 static bool may_rewrite(CopyProp *c, InstrId id, InstrId copy)
 {
     Knobs *knobs = &c->ctx->knobs;
@@ -122,7 +123,7 @@ static bool may_rewrite(CopyProp *c, InstrId id, InstrId copy)
     return !global || knob_spend(knobs, KNOB_COPY_PROP_GLOBAL_BUDGET);
 }
 
-// The address of a symbol as the base of an access that names its space.
+// Replaces the base of an access that names its space by the symbol whose address it is; returns progress.
 static bool take_symbol(CopyProp *c, InstrId id, uint32_t k)
 {
     Fn *fn = c->fn;
@@ -148,7 +149,7 @@ static bool take_symbol(CopyProp *c, InstrId id, uint32_t k)
                                const_signed(tab_const(fn->tables, op_index(*ir_use(fn, address, 1)))), &sum);
     bool named = s->space == SP_SHARED || s->space == SP_LOCAL || s->space == SP_GLOBAL || s->space == SP_CONST;
     bool fits = s->kind == SYM_VAR && named && space_contains(space, (Space)s->space);
-    // Where the sum of a 32-bit register and an offset ends is another matter than where that of a symbol does.
+    // The sum must lie in the symbol, since a 32-bit register plus an offset wraps differently from a symbol.
     if (overflow || sum < 0 || (uint64_t)sum >= MAX(s->size, 1u) || !fits || !may_rewrite(c, id, from))
         return false;
     *base = symbol;
@@ -156,8 +157,8 @@ static bool take_symbol(CopyProp *c, InstrId id, uint32_t k)
     return true;
 }
 
-// Whether an operand may become a constant, where its slot takes one. Inputs of phis would get a move of it again where
-// ssa form is left.
+// True if a constant may replace an operand whose slot takes constants. For an input of a phi, leaving ssa form would
+// insert the move again.
 static bool may_be_constant(const Fn *fn, const Instr *i) { return ir_desc(fn, i)->op != OP_PHI; }
 
 static void rewrite_use(CopyProp *c, InstrId id, uint32_t k)
@@ -175,7 +176,7 @@ static void rewrite_use(CopyProp *c, InstrId id, uint32_t k)
             last = copy;
         }
     }
-    // In blocks that nothing reaches, copies may go round in a circle.
+    // In unreachable blocks copies may form a cycle, so the source may be the operand itself.
     if (last && !op_same(best, was) && may_rewrite(c, id, last)) {
         note_cost(c->ctx, c->fn, id);
         ir_ops(c->fn, ir_instr(c->fn, id))[k] = best;
@@ -187,7 +188,7 @@ static void rewrite_use(CopyProp *c, InstrId id, uint32_t k)
         c->progress |= take_symbol(c, id, k);
 }
 
-// Notes what an instruction writes, in multi form.
+// Records the writes of an instruction, in multi form.
 static void note_writes(CopyProp *c, InstrId id)
 {
     const Fn *fn = c->fn;

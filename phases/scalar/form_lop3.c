@@ -1,43 +1,43 @@
 // SPDX-License-Identifier: MIT
-// Maps networks of logic instructions to fewer ones of three inputs.
+// Maps networks of logic instructions to fewer instructions of three inputs.
 //
-// Sub-pass: OriFormLop3, where the SM backend has lop3, behind the last slot in ssa form: rules do not look into one.
-// The and, or, xor, not and lop3 of a block that read each other are a network of nodes. A cut of a node is up to three
-// values of which it is a function, bit by bit (logic.h). Those of a node come from those of its operands; the ones
-// with the least area flow are kept, which is an instruction and a share in those of the inputs, by how many read these
-// (Cong, Wu, Ding, "Cut ranking and pruning", 1999; Mishchenko, Cho, Chatterjee, Brayton, "Combinational and sequential
-// mapping with priority cuts", 2007). Then the nodes that something else reads get their best cuts, the nodes that are
-// inputs of those get theirs, and all others are dead. A network becomes what that makes of it where it is fewer
-// instructions: ptxas, which forms lop3 too, makes no function twice, and takes 3 for a full adder where 2 do (40
-// random networks at sm_80: 3 % fewer SASS instructions, none has more; the samples the same, or one or two less).
+// Sub-pass: OriFormLop3, if the SM backend has lop3. Runs after the last slot in ssa form, since rules of folding do
+// not match lop3. The and, or, xor, not and lop3 of a block that use each other form a network of nodes. A cut of a
+// node is a set of up to three values of which the node is a bitwise function (truth tables of rewrite.h). The cuts of
+// a node are merged from the cuts of its operands, and those with the least area flow are kept. Area flow is one
+// instruction plus the flow of each input divided by the number of its uses (Cong, Wu, Ding, "Cut ranking and pruning",
+// 1999; Mishchenko, Cho, Chatterjee, Brayton, "Combinational and sequential mapping with priority cuts", 2007). Then
+// nodes that other instructions use get their best cuts, and so do the nodes that are inputs of these cuts. All other
+// nodes are dead. This mapping replaces a network if it has fewer instructions. ptxas forms lop3 too, but computes no
+// function twice, and takes 3 for a full adder, where 2 suffice (40 random networks at sm_80: 3 % fewer SASS
+// instructions, none has more; the samples the same, or one or two less).
 //
 //     R4 = xor.b32 R1, R2                        R5 = lop3.b32 R1, R2, R3, 0x96
 //     R5 = xor.b32 R4, R3                        R8 = lop3.b32 R1, R2, R3, 0xe8
 //     R6 = and.b32 R1, R2                   ->
 //     R7 = and.b32 R4, R3
-//     R8 = or.b32 R6, R7                         ; R4, R6 and R7 are read by nothing else
+//     R8 = or.b32 R6, R7                         ; R4, R6 and R7 have no other uses
 //
 //     R3 = not.b32 R1; R4 = and.b32 R3, R2       R4 = lop3.b32 R1, R2, 0, 0x0c
 //
-// Logic that a comparison may read, also through other computations, is not mapped: ptxas fuses it with a comparison
-// with 0, and crashes on some comparisons of a lop3 (ir/ptx/defects.def), from which PtxasWorkarounds=0 does not
-// protect. The samples have no fewer instructions where such networks are mapped and the writer rewrites the
-// comparisons.
+// Logic that a comparison may use, also through other computations, is not mapped. ptxas fuses it with a comparison
+// with 0, and crashes on some comparisons of a lop3 (ir/ptx/defects.def); with PtxasWorkarounds=0 the writer does not
+// avoid these. Mapping such networks, with comparisons that the writer rewrites, saves no instruction in the samples.
 //
 // Must not fire:
-//     R3 = and.b32 R1, R2; R4 = xor.b32 R3, R0; R5 = add.s32 R3, R4     R3 is needed: nothing is gained
+//     R3 = and.b32 R1, R2; R4 = xor.b32 R3, R0; R5 = add.s32 R3, R4     R3 is live: no instruction is saved
 //     R4 = or.b32 R3, R2; P1 = setp.ne.s32 R4, 0                        see above
-//     R3 = shl.b32 R1, 8; R4 = and.b32 R2, 255; R5 = or.b32 R3, R4      parts side by side: ptxas knows better
-//     R3 = shl.b32 R1, 24; R4 = shl.b32 R2, 16; R5 = or.b32 R3, R4      so may these be, as far as ptxas knows
-//     b0: R3 = and.b32 R1, R2; b1: R4 = xor.b32 R3, R0                  b1 may be in a loop, where R1 and R2 take room
+//     R3 = shl.b32 R1, 8; R4 = and.b32 R2, 255; R5 = or.b32 R3, R4      packing, for which ptxas has better code
+//     R3 = shl.b32 R1, 24; R4 = shl.b32 R2, 16; R5 = or.b32 R3, R4      perhaps packing, by the known bits of ptxas
+//     b0: R3 = and.b32 R1, R2; b1: R4 = xor.b32 R3, R0                  b1 may be in a loop, where R1 and R2 stay live
 //     @P0 R3 = and.b32 R1, R2 else R9                                   R3 is R9 where the guard is false
 //     R3 = and.b64 R1, R2; P3 = and.pred P1, P2                         there is no such lop3
-//     R5! = xor.b32 R1!, R2                                             R1 may be something else behind it
+//     R5! = xor.b32 R1!, R2                                             R1 may change after it
 //     .target sm_35; .version 4.2                                       there is no lop3
 //
-// Does not do: networks that go over the bounds of blocks, but for a `not` whose only reader is in another one; through
-// selects and shifts; 64 bits as two halves.
-// Documented: nothing. The name is ours.
+// Does not do: networks across blocks, but for a `not` whose only use is in another one; through selects and shifts; 64
+// bits as two halves.
+// Documented: nothing. Inferred: all, and the name.
 #include "ir/analysis/value_ranges.h"
 #include "ir/eval/eval.h"
 #include "ir/rewrite/rewrite.h"
@@ -45,10 +45,10 @@
 #include "phases/manager/remarks.h"
 
 enum {
-    NODES = 4096,   // that are looked at at once
-    CUTS = 6,       // of a node that are kept
-    ROUNDS = 2,     // the second one knows how often the first one reads what
-    UNIT = 1 << 8,  // of area flow: an instruction
+    NODES = 4096,   // mapped together
+    CUTS = 6,       // kept for a node
+    ROUNDS = 2,     // the second one counts uses by the cuts that the first one chose
+    UNIT = 1 << 8,  // area flow of an instruction
     FLOW_MAX = 1 << 24,
     COMPARED = 1,
     PASSED = 2,
@@ -61,33 +61,33 @@ typedef struct Cut {
 
 typedef struct Node {
     InstrId instr;
-    RegId reg;         // which it defines
-    uint32_t network;  // the first node of it, or one on the way there
-    uint32_t readers;  // nodes that read it; from the second round on, as the first one has it
-    uint8_t table;     // of its operands
-    bool outside;      // something else reads it
-    bool stays;        // as it is
-    bool needed;
+    RegId reg;         // its definition
+    uint32_t network;  // union-find parent; the root is the first node of the network
+    uint32_t readers;  // uses by nodes; in the second round, by their chosen cuts
+    uint8_t table;     // truth table over its operands
+    bool outside;      // an instruction that is no node uses it
+    bool stays;        // it is not mapped
+    bool needed;       // live under the chosen cuts
     uint8_t ncuts, best;
-    uint32_t share;  // in its flow, of each that reads it
-    Cut cuts[CUTS];  // the first one is what the instruction reads
+    uint32_t share;  // its flow divided by its uses
+    Cut cuts[CUTS];  // the first one is the instruction as it is
 } Node;
 
-// A node whose cuts are made.
+// State of merge_cuts() for one node.
 typedef struct Merge {
     const struct Mapping *m;
     Node *v;
-    uint32_t n;                          // operands
-    const Node *from[TRUTH_INPUTS];      // that they are; NULL: something else
-    TruthTable operand[TRUTH_INPUTS];    // themselves
-    const TruthTable *of[TRUTH_INPUTS];  // what is chosen for them
+    uint32_t n;                          // number of operands
+    const Node *from[TRUTH_INPUTS];      // nodes that define the operands; NULL = no node
+    TruthTable operand[TRUTH_INPUTS];    // operands as functions of themselves
+    const TruthTable *of[TRUTH_INPUTS];  // functions that are chosen for the operands
 } Merge;
 
-// At the place of its first node.
+// A network, at the index of its first node.
 typedef struct Network {
     uint32_t before, after;  // instructions
-    uint32_t last;           // needed node
-    bool maps;
+    uint32_t last;           // last live node
+    bool maps;               // it is replaced
 } Network;
 
 typedef struct Mapping {
@@ -99,15 +99,15 @@ typedef struct Mapping {
     ValueRanges ranges;
     VEC(Node) nodes;  // in the order of the block
     VEC(Network) networks;
-    uint32_t *node_of;  // by RegId: its number among them + 1
-    uint32_t *readers;  // by RegId; NULL: nobody asked yet
-    uint8_t *compared;  // by RegId: COMPARED = a comparison may read it, or what it may turn out to be; PASSED
+    uint32_t *node_of;  // by RegId: index of its node + 1, 0 = none
+    uint32_t *readers;  // by RegId: number of uses; NULL = not computed yet
+    uint8_t *compared;  // by RegId: COMPARED = a comparison may use it or an equal value; PASSED = definition visited
     bool progress;
 } Mapping;
 
 /* -- Instructions --------------------------------------------------------------------------------------- */
 
-// Whether an instruction can be a node: 32 bits, made bit by bit of values that stay what they are.
+// True if an instruction can be a node: a 32-bit bitwise function of values that do not change.
 static bool is_node(const Fn *fn, const Instr *i)
 {
     const Desc *d = ir_desc(fn, i);
@@ -123,7 +123,7 @@ static bool is_node(const Fn *fn, const Instr *i)
     return true;
 }
 
-// Its operands, without the table of a lop3.
+// Returns the number of operands, without the table of a lop3.
 static uint32_t ninputs(const Instr *i) { return MIN(ir_nuse(i), TRUTH_INPUTS); }
 
 static uint8_t table_of(Mapping *m, const Instr *i)
@@ -149,7 +149,7 @@ static Node *node_at(const Mapping *m, Operand o)
 
 /* -- Cuts ----------------------------------------------------------------------------------------------- */
 
-// What an operand is. The complement of something, which another block makes for this reader alone, is that here.
+// Returns the function of an operand. A `not` of another block whose only use is this one is the complement.
 static TruthTable operand_itself(const Mapping *m, Operand o)
 {
     const Instr *i = node_at(m, o) ? NULL : defining(m, o);
@@ -158,10 +158,10 @@ static TruthTable operand_itself(const Mapping *m, Operand o)
     return truth_of_operand(m->fn, o);
 }
 
-// The machine's lop3 has room for one. They stand behind registers.
+// True if two inputs are constants, which stand after registers. The machine's lop3 takes only one.
 static bool has_two_constants(const TruthTable *f) { return f->n > 1 && !op_is_reg(f->input[f->n - 2]); }
 
-// What the inputs of a function cost, if all who read them pay for them.
+// Returns the flow of the inputs of a function, divided among their uses.
 static uint32_t flow_of_inputs(const Mapping *m, const TruthTable *f)
 {
     uint32_t flow = 0;
@@ -179,7 +179,7 @@ static bool has_same_inputs(const TruthTable *a, const TruthTable *b)
     return a->n == b->n && memcmp(a->input, b->input, a->n * sizeof *a->input) == 0;
 }
 
-// Among its cuts from number k on.
+// True if the node has a cut with the same inputs at index k or later.
 static bool has_cut(const Node *v, uint32_t k, const TruthTable *f)
 {
     for (; k < v->ncuts; k++)
@@ -188,7 +188,7 @@ static bool has_cut(const Node *v, uint32_t k, const TruthTable *f)
     return false;
 }
 
-// Puts a cut among those of a node, which are ascending behind the first one.
+// Inserts a cut into those of a node, which are sorted from the second one on.
 static void keep_cut(Node *v, const Cut *cut)
 {
     uint32_t at = v->ncuts;
@@ -203,7 +203,7 @@ static void keep_cut(Node *v, const Cut *cut)
     v->cuts[at] = *cut;
 }
 
-// The table of the node over these inputs, which are those of what is chosen.
+// Returns the table of the node over these inputs, which include those of the chosen functions.
 static uint8_t compose(const Merge *g, const TruthTable *inputs)
 {
     uint8_t table[TRUTH_INPUTS] = {0};
@@ -215,7 +215,7 @@ static uint8_t compose(const Merge *g, const TruthTable *inputs)
 static void make_cut(const Merge *g, const TruthTable *inputs)
 {
     Cut cut = {.f = *inputs};
-    if (has_cut(g->v, 1, inputs))  // which is the same function
+    if (has_cut(g->v, 1, inputs))  // the same function
         return;
     cut.f.table = compose(g, inputs);
     truth_reduce(&cut.f);
@@ -224,7 +224,8 @@ static void make_cut(const Merge *g, const TruthTable *inputs)
         keep_cut(g->v, &cut);
 }
 
-// Makes the cuts of all that may be chosen for operand k and those behind it; what is chosen has these inputs.
+// Makes the cuts for all choices of functions for operand k and later ones. The functions that are chosen so far have
+// these inputs.
 static void merge_cuts(Merge *g, uint32_t k, const TruthTable *inputs)
 {
     const Node *from = g->from[k];
@@ -273,8 +274,8 @@ static uint32_t network_of(const Mapping *m, uint32_t node)
     return node;
 }
 
-// Makes nodes of a part of a block, from an instruction on. Whether some read others; *next is where the next part
-// begins.
+// Makes nodes of a part of a block, from an instruction on. True if some node uses another. *next is the first
+// instruction of the next part.
 static bool find_nodes(Mapping *m, InstrId id, InstrId *next)
 {
     Fn *fn = m->fn;
@@ -325,11 +326,11 @@ static void find_readers(Mapping *m)
     }
 }
 
-/* -- What stays as it is -------------------------------------------------------------------------------- */
+/* -- Nodes that stay ------------------------------------------------------------------------------------ */
 
 typedef VEC(RegId) Work;
 
-// What an instruction reads may be compared. Where the walk has been at the definition, that waits.
+// Marks the operands of an instruction as compared. Those whose definition the walk has passed go to the worklist.
 static void note_compared(Mapping *m, const Instr *i, Work *work)
 {
     const Operand *ops = ir_ops(m->fn, i);
@@ -343,8 +344,8 @@ static void note_compared(Mapping *m, const Instr *i, Work *work)
     }
 }
 
-// Counts readers, and finds what comparisons read and what that is computed of: any of it may turn out to be the same
-// number, where others are 0. Most of it comes of one walk from the end to the start.
+// Counts uses, and marks operands of comparisons and the values that they are computed from: these may be the compared
+// value if the other operands are 0. One walk from the end to the start marks most of them.
 static void look_at_all(Mapping *m)
 {
     Fn *fn = m->fn;
@@ -378,9 +379,9 @@ static void look_at_all(Mapping *m)
     }
 }
 
-// True if one of two values has whole low bytes of zeros, the other one has fewer low zeros, and no upper bounds of
-// them are known here: ptxas has some, such as those of conversions (10 functions of 725 have 61 SASS instructions
-// fewer, 1 has one more).
+// True if one of two values has whole low bytes of zeros, and the other one has fewer low zeros. Both lack a known
+// upper bound here, but ptxas has more bounds, such as those of conversions (10 functions of 725 have 61 SASS
+// instructions fewer, 1 has one more).
 static bool begins_bytes(uint32_t x, uint32_t y)
 {
     bool low_zeros_alone = !(x & (x + 1)) && !(y & (y + 1));
@@ -388,7 +389,7 @@ static bool begins_bytes(uint32_t x, uint32_t y)
     return low_zeros_alone && x != y && (high == 0xff || high == 0xffff || high == 0xffffff);
 }
 
-// Whether it puts parts side by side, of which ptxas makes sums, permutations and insertions.
+// True if an instruction may pack parts without common bits. ptxas makes sums, permutations and insertions of these.
 static bool is_packing(Mapping *m, const Instr *i)
 {
     Opcode op = ir_desc(m->fn, i)->op;
@@ -411,7 +412,7 @@ static void find_what_stays(Mapping *m)
 
 /* -- Mapping -------------------------------------------------------------------------------------------- */
 
-// Chooses cuts, and finds what is needed then.
+// Chooses cuts, and marks the nodes that are live under these cuts.
 static void choose(Mapping *m)
 {
     for (uint32_t k = 0; k < m->nodes.n; k++)
@@ -434,7 +435,7 @@ static void choose(Mapping *m)
     }
 }
 
-// Which networks become fewer instructions.
+// Selects the networks that become fewer instructions.
 static void choose_networks(Mapping *m)
 {
     m->networks.n = 0;
@@ -500,7 +501,7 @@ bool phase_form_lop3(Ctx *ctx, Fn *fn)
     Mapping m = {.ctx = ctx, .fn = fn, .a = analysis_need(fn, AN_RPO | AN_DOM | AN_DEF)};
     arena_init(&m.scratch, &ctx->heap);
     m.node_of = NEW_ARRAY(&m.scratch, uint32_t, fn->regs.n);
-    for (uint32_t k = 0; k < m.a->nrpo; k++) {  // so that what a block takes from another one has been looked at there
+    for (uint32_t k = 0; k < m.a->nrpo; k++) {  // in reverse postorder, so that operands of other blocks are mapped
         BlockId b = m.a->rpo[k];
         for (InstrId id = ir_block(fn, b)->first, next; id; id = next) {
             if (find_nodes(&m, id, &next))

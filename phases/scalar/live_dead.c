@@ -1,23 +1,26 @@
 // SPDX-License-Identifier: MIT
-// Removes instructions whose results nobody needs.
+// Removes dead code.
 //
-// Slots: 10 EarlyOriSimpleLiveDead; 16, 33, 61 and 84 OriPerformLiveDead. Needed is what has an effect, what something
-// needed reads, and the branches that decide whether something needed runs; all else goes (Cytron et al., "Efficiently
-// computing static single assignment form and the control dependence graph", 1991, section 7.1). It begins with nothing
-// needed, so what only feeds itself round a loop goes too, and one walk finds all. Which definition a use reads is
-// known exactly in both forms (ir/analysis/rdefs.c). A guarded definition that is needed needs the value before it. A
-// phi needs the branches that lead to it. A branch that is not needed goes on to the next block that something needs on
-// all its ways. A call of a function that does nothing but to compute its result (ir/core/pure.c) is needed for that
-// alone. A `.local` variable or a parameter of a call that is named by nothing needed but stores makes these stores
-// dead; then its declaration goes. Where some of several definitions are dead and the syntax takes it, they become `_`.
+// Slots: 10 EarlyOriSimpleLiveDead; 16, 33, 61 and 84 OriPerformLiveDead; sub-pass OriSimpleLiveDead. Live are
+// instructions with an effect, the definitions that live instructions use, and the branches that decide whether a live
+// instruction runs; all others are dead (Cytron et al., "Efficiently computing static single assignment form and the
+// control dependence graph", 1991, section 7.1). Initially nothing is live, so values that only feed themselves around
+// a loop are dead, too, and one walk finds all dead code. The analysis of reaching definitions (ir/analysis/rdefs.c)
+// gives the exact definitions of each use in both forms.
 //
-// The function is walked from its end to its start, so that most of what is needed is known to be before the walk comes
-// to it; the rest is on a list.
+// A live guarded definition makes its old value live. A live phi makes the branches that lead to it live. A dead branch
+// is replaced by a branch to the nearest live block that post-dominates it. A call of a function that only computes its
+// result (ir/core/pure.c) is live only if the result is. If live instructions only store to a `.local` variable or a
+// parameter of a call, these stores are dead and the declaration is removed. In an instruction with several
+// definitions, dead ones are replaced by `_` if the syntax permits.
+//
+// The function is walked from its end to its start, so most instructions are marked before the walk visits them. The
+// others are on a worklist.
 //
 //     R1 = add.s32 R2, 1                          (nothing)
 //     st.local.b32 [@x], R3   ; no load of @x     (nothing)
 //     {R1, R2} = ld.global.v2.b32 [R3]       ->   {R1, _} = ld.global.v2.b32 [R3]   ; R2 is dead
-//     b1: R4 = add.s32 R4, 1; ...; bra b1         b1: ...; bra b1                   ; nothing else reads R4
+//     b1: R4 = add.s32 R4, 1; ...; bra b1         b1: ...; bra b1                   ; R4 has no other use
 //     b1: @P0 bra b2 else b3                 ->   b1: bra b3
 //     b2: R1 = add.s32 R2, 1; bra b3
 //
@@ -26,17 +29,16 @@
 //     R1 = shfl.sync.idx.b32 R2, 0, 31, -1        lanes meet there; so do all convergent instructions
 //     R1 = atom.global.add.u32 [R3], 1            writes memory
 //     call (@r), @f, (@a)                         unless @f is known to write nothing but @r, and to return
-//     @P0 R1 = mov.b32 5; st.local.b32 [R2], R1   R1 before it is needed too
+//     @P0 R1 = mov.b32 5; st.local.b32 [R2], R1   the old value of R1 is live, too
 //     R1, CC0 = add.cc.u32 R2, R3                 dead sum, live carry
 //     @P0 P1|P2 = setp.lt.s32 R1, R2              ptxas 13.0 crashes on `_|P2` under a guard
-//     R5! = mov.b32 1                             pinned or named registers may be read later by what we do not model
+//     R5! = mov.b32 1                             code that is not shown may use pinned or named registers
 //     b1: @P0 bra b1 else b2                      a loop stays, even if it does nothing: it may be endless
 //
-// A dead load goes, although it could fault: an access outside of memory is undefined, and ptxas drops such loads too
-// (tried).
+// A dead load is removed although it could fault: an access outside of memory is undefined, and ptxas drops such loads
+// too (tried).
 //
-// Does not do: calls of functions that are defined further down or have
-// loops, stores that other stores cover.
+// Does not do: calls of functions that are defined later or have loops, stores that other stores overwrite.
 // Documented: slots and names. Inferred: the rest.
 #include "ir/rewrite/rewrite.h"
 #include "phases/bodies.h"
@@ -48,25 +50,25 @@ typedef struct Dead {
     const Analyses *a;
     Arena scratch;
     ControlDeps deps;
-    uint8_t *state;        // by InstrId: LIVE; PASSED = the walk has been there; FOLLOWS = not dead by itself
-    bool in_part;          // there are instructions of which a part may be dead
-    uint8_t *runs;         // by BlockId: something in it is live
+    uint8_t *state;        // by InstrId: LIVE; PASSED = visited; FOLLOWS = an annotation or a branch
+    bool in_part;          // some instruction may have dead definitions or old values
+    uint8_t *runs;         // by BlockId: an instruction in it is live
     uint8_t *joins;        // by BlockId: a phi in it is live
-    uint8_t *needed;       // by ValueId
-    InstrId *carry;        // by InstrId: the last definition of the carry in front of it; NULL if there is no carry
-    uint8_t *sym_live;     // by local symbol
-    InstrId *first_store;  // by local symbol: stores to it, and calls, that wait for it to be needed
+    uint8_t *needed;       // by ValueId: it is live
+    InstrId *carry;        // by InstrId: the last definition of the carry before it; NULL if there is no carry
+    uint8_t *sym_live;     // by local symbol: it is live
+    InstrId *first_store;  // by local symbol: list of stores and calls that are live if it is
     InstrId *next_store;   // by InstrId
     InstrId *call;         // by call sequence
-    VEC(InstrId) work;     // live and passed, their operands not yet looked at
-    VEC(ValueId) values;   // needed, what they come from not yet looked at
+    VEC(InstrId) work;     // worklist of live, visited instructions
+    VEC(ValueId) values;   // worklist of live values
 } Dead;
 
 enum { STAYS = TR_EFFECT | TR_BARRIER | TR_CONV | TR_TERM | TR_ORDERED | TR_ASYNC | TR_MARKER };
 
 static uint32_t local(SymId s) { return s & ~(uint32_t)SYM_LOCAL; }
 
-/* -- What is needed ------------------------------------------------------------------------------------- */
+/* -- Marking -------------------------------------------------------------------------------------------- */
 
 static void need_instr(Dead *d, InstrId id)
 {
@@ -77,7 +79,7 @@ static void need_instr(Dead *d, InstrId id)
         VEC_PUSH(&d->scratch, &d->work, id);
 }
 
-// A block of which something is needed needs the branches that decide whether it runs.
+// Marks a block live, and the branches that decide whether it runs.
 static void need_block(Dead *d, BlockId b)
 {
     if (d->runs[b])
@@ -87,7 +89,7 @@ static void need_block(Dead *d, BlockId b)
         need_instr(d, ir_terminator(d->fn, from));
 }
 
-// Which input a phi takes is decided where its predecessors branch.
+// Marks the branches to a block with a live phi live: they decide which input the phi takes.
 static void need_ways_to(Dead *d, BlockId b)
 {
     if (d->joins[b])
@@ -110,7 +112,7 @@ static void need_value(Dead *d, ValueId value)
         VEC_PUSH(&d->scratch, &d->values, value);
 }
 
-// The old value of what an instruction defines in ssa form.
+// Marks the old value of a definition live, in ssa form.
 static void need_tied(Dead *d, InstrId id, RegId def)
 {
     const Fn *fn = d->fn;
@@ -122,7 +124,7 @@ static void need_tied(Dead *d, InstrId id, RegId def)
     }
 }
 
-// A definition needs its instruction and, under a guard, the value before it; where values meet, those that do.
+// Marks the sources of a value live: its instruction and, under a guard, its old value; for a phi, the inputs.
 static void need_sources(Dead *d, ValueId value)
 {
     const Analyses *a = d->a;
@@ -149,7 +151,7 @@ static void need_symbol(Dead *d, SymId s)
         need_instr(d, id);
 }
 
-// What wrote the carry last.
+// Marks the last definition of the carry live.
 static void need_carry(Dead *d, InstrId id)
 {
     if (d->carry[id])
@@ -189,7 +191,7 @@ static void need_everything(Dead *d)
     }
 }
 
-// The carry lives inside one block.
+// Finds the last definition of the carry before each instruction. The carry is live in one block only.
 static void find_carry(Dead *d)
 {
     const Fn *fn = d->fn;
@@ -210,7 +212,7 @@ static void find_carry(Dead *d)
 
 /* -- Roots ---------------------------------------------------------------------------------------------- */
 
-// The local variable or call temporary that a plain store writes by its name; 0 if it is none.
+// Returns the local variable or call parameter that a plain store writes by its name; 0 = none.
 static SymId stored_symbol(const Fn *fn, const Instr *i)
 {
     Operand base = *ir_use(fn, i, 0);
@@ -220,7 +222,7 @@ static SymId stored_symbol(const Fn *fn, const Instr *i)
     return s->kind == SYM_CALLPARAM || (s->kind == SYM_VAR && s->space == SP_LOCAL) ? op_index(base) : 0;
 }
 
-// What writes a symbol is needed once that is.
+// Makes an instruction live as soon as the symbol that it writes is live.
 static void wait_for(Dead *d, InstrId id, SymId symbol)
 {
     if (d->sym_live[local(symbol)]) {
@@ -231,7 +233,7 @@ static void wait_for(Dead *d, InstrId id, SymId symbol)
     d->first_store[local(symbol)] = id;
 }
 
-// False: the store may write something else.
+// Makes a store wait for its symbol. False: it may write other memory.
 static bool is_written_for(Dead *d, InstrId store)
 {
     SymId symbol = stored_symbol(d->fn, ir_instr(d->fn, store));
@@ -241,14 +243,14 @@ static bool is_written_for(Dead *d, InstrId store)
     return true;
 }
 
-// False: it has several results.
+// Makes a pure call wait for its result. False: it has several.
 static bool is_called_for(Dead *d, InstrId call)
 {
     const Fn *fn = d->fn;
     const Instr *i = ir_instr(fn, call);
     SymId callee = ir_callee(fn, i), result = op_index(*ir_use(fn, i, 0));
     if (result == callee)
-        return true;  // for nothing
+        return true;  // it has no result, so it is dead
     if (op_index(*ir_use(fn, i, 1)) != callee)
         return false;
     wait_for(d, call, result);
@@ -266,7 +268,7 @@ static bool defines_outside_ssa(const Dead *d, InstrId id)
     return false;
 }
 
-// Branches that choose nothing but what runs next.
+// True for a branch that only selects its successor.
 static bool is_choice(const Instr *i, const Desc *desc)
 {
     return (desc->op == OP_BRA && ir_guarded(i)) || desc->op == OP_BRX;
@@ -293,7 +295,7 @@ static void look_for_root(Dead *d, InstrId id)
         need_instr(d, id);
 }
 
-// Variables whose address another one's initial value holds may be reached through it.
+// Marks the variables live whose address is in the initializer of another one: their accesses need not name them.
 static void need_addressed(Dead *d)
 {
     for (uint32_t k = 1; k < d->fn->syms.n; k++) {
@@ -303,7 +305,7 @@ static void need_addressed(Dead *d)
     }
 }
 
-// Loops stay: what goes back, which is on the way round each, is needed.
+// Marks the sources of back edges live, so that loops stay.
 static void need_loops(Dead *d)
 {
     const Analyses *a = d->a;
@@ -334,7 +336,7 @@ static void find_needed(Dead *d)
 
 /* -- Sweeping ------------------------------------------------------------------------------------------- */
 
-// Makes dead ones among several definitions `_`, where ptxas takes that.
+// Replaces the dead ones of several definitions by `_`, where ptxas takes that.
 static bool drop_definitions(Dead *d, InstrId id)
 {
     Fn *fn = d->fn;
@@ -354,7 +356,7 @@ static bool drop_definitions(Dead *d, InstrId id)
     return progress;
 }
 
-// In ssa form nobody reads the old value of a definition that nobody reads.
+// Replaces the old values of dead definitions by `undef`, in ssa form.
 static bool drop_old_values(Dead *d, InstrId id)
 {
     const Fn *fn = d->fn;
@@ -370,7 +372,7 @@ static bool drop_old_values(Dead *d, InstrId id)
     return progress;
 }
 
-// A note goes with the instruction that it is about.
+// True for an instruction that is not live, and for an annotation of such an instruction.
 static bool is_dead(const Dead *d, InstrId id)
 {
     const Fn *fn = d->fn;
@@ -381,7 +383,7 @@ static bool is_dead(const Dead *d, InstrId id)
     return ir_instr(fn, id)->next && !(d->state[id] & LIVE);
 }
 
-// Where a call went, what stays of its sequence is memory that somebody else reads.
+// Removes an instruction from the sequence of a dead call: its symbol is used elsewhere, too.
 static void leave_sequence(Dead *d, InstrId id)
 {
     Instr *i = ir_instr(d->fn, id);
@@ -414,7 +416,7 @@ static bool sweep_instrs(Dead *d)
     return progress;
 }
 
-// Declarations of variables that nothing names any more.
+// Removes the declarations of variables that no live instruction names.
 static bool sweep_symbols(Dead *d)
 {
     Fn *fn = d->fn;
@@ -430,8 +432,8 @@ static bool sweep_symbols(Dead *d)
     return progress;
 }
 
-// Branches that are not needed go to the nearest block that runs on all their ways: there is one, since returns and
-// loops do. What only they led to is not reachable any more.
+// Replaces dead branches by branches to the nearest live block that post-dominates them. It exists, since returns and
+// loops are live. The other blocks that only dead branches led to become unreachable.
 static bool sweep_branches(Dead *d)
 {
     const DomTree *pdom = &d->a->pdom;
@@ -450,7 +452,8 @@ static bool sweep_branches(Dead *d)
     return progress;
 }
 
-// A loop needs each block that leads back as long as it is there, and thereby what decides which of them is taken.
+// True if a back edge comes from an empty block. Such a block is live as long as it exists, and so are the branches
+// that select it.
 static bool has_empty_latch(const Fn *fn, const Analyses *a)
 {
     for (uint32_t k = 0; k < a->nrpo; k++) {
@@ -464,8 +467,8 @@ static bool has_empty_latch(const Fn *fn, const Analyses *a)
 
 /* -- The phase ------------------------------------------------------------------------------------------ */
 
-// *again: what is needed may be less once empty blocks are gone. Outside of ssa form only loops ask for such blocks, so
-// where none leads back nothing else depends on them.
+// Removes dead code; returns progress. Sets *again if more code may be dead after the removal of empty blocks. In multi
+// form only back edges make empty blocks live, so this takes an empty block with a back edge.
 static bool remove_dead(Ctx *ctx, Fn *fn, bool *again)
 {
     bool unreachable = remove_unreachable(fn);
@@ -493,8 +496,8 @@ static bool remove_dead(Ctx *ctx, Fn *fn, bool *again)
     return unreachable || instrs || symbols || branches;
 }
 
-// What goes round a loop by empty blocks only chooses nothing, but each way back is needed as long as it is one. In ssa
-// form phis may lie on such ways.
+// Removes empty blocks, of which those with back edges keep branches live, and conditions between equal targets. In ssa
+// form phis may distinguish such edges.
 static bool remove_empty_ways(Fn *fn)
 {
     if (fn->form == FORM_SSA)

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
-// Removes moves that give a register the value that it has already.
+// Removes moves that give a register the value that it already has.
 //
-// Sub-pass: OriRemoveRedundantMov, behind slot 73: what OriRemoveRedundantMultiDefMov does to phis, for registers with
-// several definitions. What a register holds in front of a move says its nearest occurrence before: a use what it
-// reads, a definition what it makes. It is looked for in the block, and up blocks that have one predecessor. Values are
-// those of the analysis of reaching definitions. Two are equal if one is made by an unguarded move of the other, or
-// both of the same constant, or where values meet all of which are equal, round loops too: copy_representatives()
-// tells. A move that is taken out did nothing whenever it ran, so all can go at once.
+// Sub-pass: OriRemoveRedundantMov, after slots 9 and 73. It does for registers with several definitions what
+// OriRemoveRedundantMultiDefMov does for phis. The value of a register before a move is that of its nearest earlier
+// occurrence: the value that a use reads or a definition makes. The search goes back through the block and its single
+// predecessors. Values are those of the analysis of reaching definitions. Two values are equal if they have one
+// representative (copy_representatives()). An unguarded move has the representative of its source. A join has the
+// representative of its inputs if these agree, through loops too. Removed moves had no effect, so all can be removed at
+// once.
 //
 //     R1 = mov.b32 R2                             R1 = mov.b32 R2
 //     st.global.b32 [R9], R1                 ->   st.global.b32 [R9], R1
@@ -16,24 +17,24 @@
 //     b1: R1 = mov.b32 0; bra b3             ->   b1: bra b3                ; only from b0
 //
 // Must not fire:
-//     R1 = mov.b32 R2; R2 = add.s32 R2, 1; R1 = mov.b32 R2    R2 is another value by then
-//     @P0 R1 = mov.b32 R2; R1 = mov.b32 R2        where P0 is false R1 was something else
-//     R1 = mov.b32 R2; @P0 R1 = mov.b32 R2        guarded moves are left alone
-//     R1 = mov.b32 R2 where R1 or R2 is pinned    an instruction that we do not model may write it meanwhile
+//     R1 = mov.b32 R2; R2 = add.s32 R2, 1; R1 = mov.b32 R2    R2 has another value at the second move
+//     @P0 R1 = mov.b32 R2; R1 = mov.b32 R2        R1 has its old value where P0 is false
+//     R1 = mov.b32 R2; @P0 R1 = mov.b32 R2        guarded moves stay
+//     R1 = mov.b32 R2 where R1 or R2 is pinned    an instruction that is not modelled may write it in between
 //
-// Most functions are done with after one look: with registers and constants as nodes, and moves as edges whichever way
-// they go, a value reaches a register by two ways only where edges close a cycle.
+// A quick test rules out most functions. In an undirected graph of registers and constants, with moves as edges, a
+// value reaches a register by two paths only if there is a cycle.
 //
-// Does not do: registers that are dead in front of the move, where they occur neither in the block nor above it.
-// Documented: that copies into registers of several definitions are looked at. Inferred: the rest.
+// Does not do: registers that occur neither in the block before the move nor in the predecessors that are searched.
+// Documented: copies into registers of several definitions are handled. Inferred: the rest.
 #include "phases/bodies.h"
 
-enum { CLIMB = 16 };  // blocks up
+enum { CLIMB = 16 };  // predecessors that are searched
 
 typedef enum { N_NONE, N_VALUE, N_CONST, N_NOTHING, N_REGISTER } NodeKind;
 
-// A node of the graph of values: a value, a constant, or what a register holds that nothing wrote. For the first look
-// registers are nodes.
+// A node of the graph of values: a value, a constant, or the undefined value of a register. In the quick test registers
+// are nodes.
 typedef struct Node {
     NodeKind kind;
     uint32_t id;
@@ -45,13 +46,13 @@ typedef struct Candidate {
     uint32_t held, moved;
 } Candidate;
 
-// A plain move, from one node to another, which is a register.
+// A plain move from one node to another, which is a register.
 typedef struct Copy {
     InstrId move;
     uint32_t from, to;
 } Copy;
 
-// How many copies have to do with a node, and the exclusive or of their numbers: the number itself if there is one.
+// The number of copies at a node, and the exclusive or of their indices: the index itself if there is only one.
 typedef struct Degree {
     uint32_t n, copies;
 } Degree;
@@ -60,19 +61,19 @@ typedef struct Moves {
     Fn *fn;
     const Analyses *a;
     Arena scratch;
-    VEC(Node) nodes;  // 0 is none
+    VEC(Node) nodes;  // from 1 on
     IdSet index;
     VEC(uint32_t) first, input;
     VEC(Copy) copies;
-    uint32_t steps;  // that may still be gone
-    bool *suspect;   // by RegId: what some move of them writes
-    bool *moved;     // by RegId: some plain move names it
+    uint32_t steps;  // left for searches of the quick test
+    bool *suspect;   // by RegId: a move that may be redundant writes it
+    bool *moved;     // by RegId: a plain move names it
     VEC(Candidate) candidates;
-    uint32_t *last;   // by BlockId: the last occurrence of the register at hand
-    uint32_t *stamp;  // by BlockId: for which register that is
+    uint32_t *last;   // by BlockId: the last occurrence of the current register
+    uint32_t *stamp;  // by BlockId: index of that register among the joined ones, plus 1
 } Moves;
 
-// Whether it copies a register or a constant, and nothing else.
+// True for an unguarded move of a register or a constant, without modifiers, to a register of ssa form.
 static bool is_plain_move(const Fn *fn, const Instr *i)
 {
     Operand from = copy_of_move(fn, i);
@@ -99,7 +100,7 @@ static uint32_t node_of_value(Moves *m, ValueId value, RegId r)
     return value ? node_of(m, N_VALUE, value) : node_of(m, N_NOTHING, r);
 }
 
-// What a plain move moves.
+// Returns the node that a plain move copies.
 static uint32_t node_of_source(Moves *m, InstrId move)
 {
     Operand from = *ir_use(m->fn, ir_instr(m->fn, move), 0);
@@ -108,7 +109,7 @@ static uint32_t node_of_source(Moves *m, InstrId move)
     return node_of_value(m, value_of(m->fn, m->a, move, 1), op_index(from));
 }
 
-/* -- The first look ------------------------------------------------------------------------------------- */
+/* -- The quick test ------------------------------------------------------------------------------------- */
 
 static void collect_copies(Moves *m)
 {
@@ -126,7 +127,7 @@ static void collect_copies(Moves *m)
     }
 }
 
-// Takes copies out as long as one of their nodes has no other, which leaves the cycles and what is between them.
+// Removes copies as long as one of their nodes has no other copy. Cycles and the paths between cycles remain.
 static void strip_copies(Moves *m)
 {
     Degree *degree = NEW_ARRAY(&m->scratch, Degree, m->nodes.n);
@@ -153,7 +154,7 @@ static void strip_copies(Moves *m)
     }
 }
 
-// The block that all ways into this one come from; 0 = there is none.
+// Returns the only predecessor of a block; 0 = none.
 static BlockId only_predecessor(const Moves *m, BlockId b)
 {
     BlockId from = 0;
@@ -176,8 +177,8 @@ static bool names(const Fn *fn, const Instr *i, RegId r)
     return false;
 }
 
-// Whether the register of a move occurs in front of it where occurrence_before() looks. After as many steps as the
-// function has instructions it may, for all that one knows.
+// True if the register of a move occurs before the move, within the search of occurrence_before(). All searches
+// together have as many steps as the function has instructions; after that the answer is true.
 static bool may_hold_something(Moves *m, InstrId move)
 {
     const Fn *fn = m->fn;
@@ -196,8 +197,8 @@ static bool may_hold_something(Moves *m, InstrId move)
     return false;
 }
 
-// Moves that may be redundant: they lie on a cycle of copies, and their register holds something before. False: there
-// are none.
+// Finds moves that may be redundant: they lie on a cycle of copies, and their register occurs before. False: there are
+// none.
 static bool find_suspects(Moves *m)
 {
     bool any = false;
@@ -221,10 +222,10 @@ static bool find_suspects(Moves *m)
     return any;
 }
 
-/* -- What registers hold -------------------------------------------------------------------------------- */
+/* -- Values before moves -------------------------------------------------------------------------------- */
 
-// The occurrence of the register whose value it still has in front of this one, of which `last` is the one before in
-// the layout; NULL = not found.
+// Returns the occurrence whose value the register still has before occurrence `o`; NULL = not found. `last` is the
+// occurrence before `o` in the layout.
 static const Occurrence *occurrence_before(const Moves *m, uint32_t joined, const Occurrence *last, const Occurrence *o)
 {
     const ReachingDefs *rd = &m->a->rdefs;
@@ -286,11 +287,11 @@ static void add_meeting_values(Moves *m, const ReachingPhi *phi)
         if (is_reachable(m->a, *p))
             VEC_PUSH(&m->scratch, &m->input, node_of_value(m, value, phi->reg));
     }
-    if (phi->block == m->fn->first)  // it is entered from outside, too
+    if (phi->block == m->fn->first)  // the caller is a predecessor, too
         VEC_PUSH(&m->scratch, &m->input, node_of(m, N_NOTHING, phi->reg));
 }
 
-// Appends what a node copies, which may be new nodes.
+// Appends the nodes that a node copies, which may be new ones.
 static void add_copied(Moves *m, Node n)
 {
     bool phi = n.kind == N_VALUE && value_is_phi(m->a, n.id);

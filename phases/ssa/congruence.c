@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Congruence classes for leaving SSA form (Boissinot et al., "Revisiting out-of-SSA translation for correctness, code
-// quality, and efficiency", 2009).
+// Computes congruence classes for leaving SSA form (Boissinot et al., "Revisiting out-of-SSA translation for
+// correctness, code quality, and efficiency", 2009).
 //
 // Two variables interfere if one is live at the definition of the other and their values may differ. The value of a
 // variable is the register or constant at the start of the chain of moves that defines it. So a register and a copy of
@@ -11,9 +11,9 @@
 // the stack. `ancestor` links members of equal value that are live at each other's definitions, so the check only
 // follows this chain.
 //
-// A copy is read at its own position: an input of a phi at the end of the predecessor (and live along the edge, where
-// nothing is defined), the result of a phi right behind the phis, an old value right in front of the guarded
-// instruction. All copies at one position read before any of them writes.
+// A copy is used at its own position. The copy of a phi's input is at the end of the predecessor, and live along the
+// edge, where nothing is defined. The copy of a phi's result is directly after the phis, that of an old value directly
+// before the guarded instruction. All copies at one position read before any of them writes.
 //
 // Documented: nothing. Inferred: all.
 #include "phases/ssa/congruence.h"
@@ -31,14 +31,14 @@ static Var *var_of(const Classes *c, VarId v) { return &c->vars.at[v]; }
 
 /* -- Interference --------------------------------------------------------------------------------------- */
 
-// True if the register is live behind a position of block b. Phis read at the ends of the predecessors, in front of the
-// terminators.
+// True if the register is live after a position of block b. Phis use their inputs at the ends of the predecessors,
+// before the terminators.
 static bool is_live_behind(Classes *c, RegId r, BlockId b, uint32_t position)
 {
     const Analyses *a = c->a;
     uint32_t low = a->uses.first[r], high = a->uses.first[r + 1];
     uint32_t from = MAX(position, position_of(c->phi_end[b]));
-    while (low < high) {  // the first use behind it
+    while (low < high) {  // first use after the position
         uint32_t mid = low + (high - low) / 2;
         if (position_of(a->place[a->uses.at[mid].instr]) <= from)
             low = mid + 1;
@@ -51,7 +51,8 @@ static bool is_live_behind(Classes *c, RegId r, BlockId b, uint32_t position)
     return at_end ? live_check_successors(&c->live, r, b) : live_check_out(&c->live, r, b);
 }
 
-// True if `above`, which dominates v, is live at the definition of v. Variables defined at one position are.
+// True if `above`, whose definition dominates that of v, is live there. Variables that are defined at one position are
+// live at each other's definitions.
 static bool is_live_at(Classes *c, VarId above, VarId v)
 {
     const Var *x = var_of(c, above), *y = var_of(c, v);
@@ -126,7 +127,7 @@ static int by_class_and_order(const void *x, const void *y)
     return (a->var > b->var) - (a->var < b->var);
 }
 
-// Puts the members of one set into c->members, in dominance order; returns the index behind them.
+// Puts the members of one set into c->members, in dominance order; returns the index after the set.
 static uint32_t next_set(Classes *c, const Member *all, uint32_t first, uint32_t n)
 {
     uint32_t end = first;
@@ -233,7 +234,7 @@ static uint64_t value_defined(const Classes *c, const Instr *i, RegId r)
     return op_is_reg(from) && !from.mods ? var_of(c, op_index(from))->value : value_of_var(r);
 }
 
-// Notes where an instruction defines registers, and their values.
+// Records the positions and values of the registers that an instruction defines.
 static void note_definitions(Classes *c, BlockId b, InstrId id)
 {
     const Instr *i = ir_instr(c->fn, id);

@@ -18,18 +18,18 @@ typedef struct Var {
     uint32_t position;  // of the definition in the block
     uint64_t value;     // variables of equal value hold the same bits wherever both are live
     VarId parent;       // union-find
-    VarId first;        // of a class's leader: its first member in dominance order
+    VarId first;        // of a representative: the first member of its class in dominance order
     VarId next;         // the next member in dominance order, 0 = none
     VarId ancestor;     // the nearest member of equal value that is live at this definition, 0 = none
-    bool member;        // joined with something
-    bool apart;         // was in a set with interference
+    bool member;        // in a joined set
+    bool apart;         // was in a set whose members interfere
 } Var;
 
 typedef struct Classes {
     const Fn *fn;
     const Analyses *a;
     Arena *arena;
-    RegId nregs;  // as there were when it was made
+    RegId nregs;  // registers of the function when the classes were made
     LiveCheck live;
     uint32_t *phi_end;  // by BlockId: the place of its last phi, 0 = none
     VEC(Var) vars;      // by VarId
@@ -40,20 +40,21 @@ typedef struct Classes {
 static inline uint64_t value_of_var(VarId v) { return v; }
 static inline uint64_t value_of_constant(ConstId id) { return UINT64_C(1) << 32 | id; }
 
-// Each register in a class of its own. `a` has AN_DOM, AN_LOOPS and AN_DEFUSE; NULL: sets are joined without a test,
-// and neither classes_take_apart() nor classes_merge() may be called. Memory comes from the arena.
+// Puts each register into a class of its own. `a` has AN_DOM, AN_LOOPS and AN_DEFUSE. If `a` is NULL, sets are joined
+// without a test, and neither classes_take_apart() nor classes_merge() may be called. Memory comes from the arena.
 void classes_init(Classes *c, Fn *fn, const Analyses *a, Arena *arena);
-// A variable in a class of its own that is defined, and read, at this position.
+// Adds a variable in a class of its own that is defined and used at this position.
 VarId classes_add_copy(Classes *c, BlockId at, uint32_t position, uint64_t value);
-// The representative of a class: the register with the least number if there is one.
+// Returns the representative of a class: the register with the least number if the class has a register.
 VarId class_of(Classes *c, VarId v);
-// Makes one set of two, without a test.
+// Joins the sets of two variables, without a test.
 void classes_join(Classes *c, VarId a, VarId b);
-// Turns the joined sets into classes. Where members interfere, each gets a class of its own. Returns whether any do.
+// Turns the joined sets into classes. If members of a set interfere, each member gets a class of its own. True if this
+// happened to any set.
 bool classes_take_apart(Classes *c);
-// Makes one class of copies that cannot interfere, each in a class of its own.
+// Makes one class of variables that cannot interfere. Before, each must be alone in its class.
 void classes_join_copies(Classes *c, const VarId *copies, uint32_t n);
-// Makes one class of two if no members interfere; returns whether they are one now.
+// Merges the classes of two variables if no members interfere; true if they are in one class now.
 bool classes_merge(Classes *c, VarId a, VarId b);
 
 #endif

@@ -2,16 +2,17 @@
 // Takes a function out of SSA form.
 //
 // Slot: 73 ConvertAllMovPhiToMov. A phi is a copy of each input at the end of its predecessor, and a copy of the result
-// behind the phis; a tied use is a copy in front of its guarded instruction. All copies at one place are parallel. Most
-// of them vanish because source and destination share a register (congruence.h).
+// after the phis; a tied use is a copy before its guarded instruction. All copies at one place are parallel. Most of
+// them vanish because source and destination share a register (congruence.h).
 //
-// First, all registers that phis and tied uses join are one set. Where no members interfere, they are what 23 took
-// apart, and become one register again. The members of any other set start in classes of their own, and each phi with a
-// class for its copies. Then source and destination of each copy are merged unless that makes members interfere: copies
-// in deep loops first, and in equally deep ones those of tied uses, then of phis, in dominance order.
+// First, the registers that phis and tied uses join form sets. If no members of a set interfere, the set is a register
+// that 23 split, and its members share one register again. The members of any other set start in classes of their own,
+// and the copies of each phi form a class. Then the classes of source and destination of each copy are merged unless
+// members would interfere. Copies in deep loops come first; at equal depth those of tied uses, then those of phis, in
+// dominance order.
 //
-// The copies that remain are sequenced (parallel_copy.h). A copy of a register that a constant was moved into is one of
-// the constant. Undefined inputs need no copy.
+// The copies that remain are sequenced (parallel_copy.h). A copy of a register that holds a constant copies the
+// constant. Undefined inputs need no copy.
 //
 //     b0: R1 = mov.b32 1; bra b1              b0: R1 = mov.b32 1; bra b1
 //     b1: R2 = mov.phi b0: R1, b1: R3    ->   b1: R1 = add.s32 R1, 1
@@ -20,9 +21,9 @@
 //
 //     b1: R2 = mov.phi b0: R1, b1: R3         b1: R2 = mov.b32 R1
 //         R3 = add.s32 R2, 1             ->       R1 = add.s32 R2, 1
-//     b2: st.global.b32 [R9], R2              b2: st.global.b32 [R9], R2      ; R2 is live behind R3: a lost copy
+//     b2: st.global.b32 [R9], R2              b2: st.global.b32 [R9], R2      ; R2 is live after R3 (lost copy)
 //
-// Must not fire: on registers that are pinned or named elsewhere; they are in no class.
+// Must not fire: on registers that are pinned or named elsewhere; these are in no class.
 //
 // Does not do: coalescing of moves that neither phis nor tied uses made (OriBackCopyPropagate).
 // Documented: slot and name. Inferred: the rest.
@@ -33,7 +34,7 @@
 #include "phases/ssa/congruence.h"
 #include "phases/ssa/parallel_copy.h"
 
-// A copy whose source and destination may become one register.
+// A copy whose source and destination may share one register.
 typedef struct Affinity {
     VarId to, from;
     uint32_t depth;  // of the loop that the copy is in
@@ -58,16 +59,16 @@ typedef struct Leaving {
     const Analyses *a;  // NULL: the function is conventional, and all that is joined shares a register
     Arena scratch;
     Classes classes;
-    VarId *copies;  // by RegId that a phi or a guarded instruction defines, of a set taken apart: its first copy
-    RegId *name;    // by VarId that leads a class of copies alone: its register, once there is one
+    VarId *copies;  // by RegId whose set interferes and that a phi or guarded instruction defines: its first copy
+    RegId *name;    // by VarId that represents a class of copies alone: its register, 0 = none yet
     VEC(Affinity) affinities;
     VEC(EndCopy) end_copies;
     VEC(VarId) web;
-    VEC(OrderedPhi) phis;  // of the block at hand
+    VEC(OrderedPhi) phis;  // of the current block
     ParallelCopy parallel;
-    uint32_t *rank;  // by RegId: when it appears first in the layout, 0 = not yet
+    uint32_t *rank;  // by RegId: order of first appearance in the layout, 0 = none yet
     uint32_t nranks;
-    bool bypassed;  // a constant was copied, and who had it may not be needed any more
+    bool bypassed;  // a constant was copied in place of its register, which may be dead now
 } Leaving;
 
 static bool may_run(const Leaving *l, BlockId b) { return !l->a || is_reachable(l->a, b); }
@@ -82,7 +83,7 @@ static uint64_t value_of_source(const Leaving *l, Operand from)
     return op_is_reg(from) ? l->classes.vars.at[op_index(from)].value : value_of_constant(op_index(from));
 }
 
-// True if the two can be one register.
+// True if the two registers have the same file and width.
 static bool same_shape(const Fn *fn, Operand a, Operand b)
 {
     const Reg *x = ir_reg(fn, op_index(a)), *y = ir_reg(fn, op_index(b));
@@ -91,8 +92,8 @@ static bool same_shape(const Fn *fn, Operand a, Operand b)
 
 static uint32_t end_of(const Leaving *l, BlockId b) { return position_before(l->a->place[ir_terminator(l->fn, b)]); }
 
-// Joins a definition with what is copied into it in block `at`. Registers that phis read at the position are live
-// there: no copies of them are in the set.
+// Joins a definition with the source that is copied into it at a position of block `at`. A register of the same shape
+// joins the set itself, since it is live at the position; any other source joins as a copy.
 static void join_source(Leaving *l, Operand def, Operand from, BlockId at, uint32_t position)
 {
     Classes *c = &l->classes;
@@ -135,7 +136,7 @@ static void add_affinity(Leaving *l, VarId to, Operand def, Operand from, BlockI
     VEC_PUSH(&l->scratch, &l->affinities, f);
 }
 
-// Makes copies of the old values of a definition whose set was taken apart, which are of its class.
+// Adds a copy of the old value for each definition whose set interferes, in the class of the definition.
 static void add_tied_copies(Leaving *l, InstrId id)
 {
     const Fn *fn = l->fn;
@@ -151,7 +152,7 @@ static void add_tied_copies(Leaving *l, InstrId id)
     }
 }
 
-// Makes copies of the result and the inputs of a phi whose set was taken apart, which are one class.
+// Adds copies of the result and the inputs of a phi whose set interferes. These copies form one class.
 static void add_phi_copies(Leaving *l, InstrId id)
 {
     const Fn *fn = l->fn;
@@ -185,7 +186,7 @@ static int by_use(const void *x, const void *y)
     return a->id < b->id ? -1 : 1;
 }
 
-// Returns the first operand that reads a register and is no phi's input, in layout order.
+// Returns a key of the first use of a register, in layout order, that is no input of a phi.
 static uint64_t first_use(const Leaving *l, RegId r)
 {
     FOR_USES(l->a, r, u)
@@ -194,7 +195,7 @@ static uint64_t first_use(const Leaving *l, RegId r)
     return UINT64_MAX;
 }
 
-// Returns the first definition or constant among the inputs of a phi, those of phis apart, in the order of the inputs.
+// Returns a key of the first input of a phi that is a constant or not defined by a phi.
 static uint64_t first_input(const Leaving *l, const Instr *i)
 {
     const Analyses *a = l->a;
@@ -209,7 +210,7 @@ static uint64_t first_input(const Leaving *l, const Instr *i)
     return UINT64_MAX;
 }
 
-// Phis of one block come in an order that does not depend on how registers are numbered.
+// Adds the copies of the phis of a block, in an order that does not depend on the numbers of registers.
 static void add_copies_of_block(Leaving *l, BlockId b)
 {
     const Fn *fn = l->fn;
@@ -251,7 +252,7 @@ static void merge_classes(Leaving *l)
 
 /* -- Copies --------------------------------------------------------------------------------------------- */
 
-// Returns the register of a variable, one like `def` for a class of copies alone.
+// Returns the register of a variable; for a class of copies alone, a new one like `def`.
 static RegId name_of(Leaving *l, VarId v, RegId def)
 {
     VarId leader = class_of(&l->classes, v);
@@ -262,7 +263,7 @@ static RegId name_of(Leaving *l, VarId v, RegId def)
     return l->name[leader];
 }
 
-// Returns what to copy to have the value of `from` in register `to`.
+// Returns the operand to copy into register `to` for the value of `from`: the constant if the value is one.
 static Operand source_for(Leaving *l, RegId to, Operand from)
 {
     if (!op_is_reg(from))
@@ -309,7 +310,7 @@ static void leave_tied(Leaving *l, InstrId id)
     i->flags &= (uint8_t)~IF_TIED;
 }
 
-// Notes that registers of an instruction appear, in the order in which they are numbered in final output.
+// Ranks the registers of an instruction in the order in which final output numbers them.
 static void rank_operands(Leaving *l, const Instr *i)
 {
     const Operand *ops = ir_ops(l->fn, i);
@@ -320,12 +321,12 @@ static void rank_operands(Leaving *l, const Instr *i)
     }
 }
 
-// Returns the place of a copy among those at the end of its block: by the number that its register will have in final
-// output. So what comes out does not depend on the numbers that came in.
-static uint64_t order_of_copy(const Leaving *l, RegId to)
+// Returns the sort key of a copy at the end of a block: the number that its register will have in final output, or
+// `index`, its place among the phis. So the output does not depend on the numbers of registers in the input.
+static uint64_t order_of_copy(const Leaving *l, RegId to, uint32_t index)
 {
     uint32_t rank = to < l->parallel.nregs ? l->rank[to] : 0;
-    return rank ? rank : ((uint64_t)ir_reg(l->fn, to)->width + 1) << 32 | to;
+    return rank ? rank : ((uint64_t)ir_reg(l->fn, to)->width + 1) << 32 | index;
 }
 
 static int by_order(const void *x, const void *y)
@@ -337,7 +338,7 @@ static int by_order(const void *x, const void *y)
 static void insert_copies_of_block(Leaving *l, InstrId terminator, EndCopy *copies, uint32_t n)
 {
     for (uint32_t k = 0; k < n; k++)
-        copies[k].order = order_of_copy(l, copies[k].to);
+        copies[k].order = order_of_copy(l, copies[k].to, k);
     qsort(copies, n, sizeof *copies, by_order);
     InstrId before = ir_instr(l->fn, terminator)->prev;
     for (uint32_t k = 0; k < n; k++)
@@ -381,7 +382,8 @@ static void rename_operands(Leaving *l, const Instr *i)
             ops[k].word = (ops[k].word & ~(uint32_t)INDEX_MAX) | name_of(l, op_index(ops[k]), 0);
 }
 
-// Undefined values need no instruction; moves within a class do nothing.
+// Replaces phis and tied uses by copies, and renames operands. Removes `mov.undef`, which needs no instruction, and
+// moves within a class.
 static void leave_block(Leaving *l, BlockId b)
 {
     Fn *fn = l->fn;
@@ -447,7 +449,7 @@ bool phase_convert_mov_phi(Ctx *ctx, Fn *fn)
     fn->form = FORM_MULTI;
     if (!bypassed)
         phase_keeps(ctx, PROP_NO_DEAD);
-    // Of a conventional function, each set is one register without a move.
+    // In a conventional function each set shares one register, so no moves are added.
     if (conventional)
         phase_keeps(ctx, PROP_NO_REDUNDANT_MOVE);
     return true;

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
-// Makes phis that are always equal one.
+// Replaces phis of one block that are always equal by the first of them.
 //
-// Slot: 52 OriReplaceEquivMultiDefMov. Phis of one block and width are equal if from each predecessor they take the
-// same register, the same constant, or phis that are equal. Phis in loops may take each other, so they are taken for
-// equal until something shows that they are not: classes of phis that look alike, phis among their inputs aside, are
-// split by where their inputs lie (Alpern, Wegman and Zadeck, "Detecting equality of variables in programs", 1988).
-// Each class splits others when it is new, and of two parts of a class the smaller does (Hopcroft, "An n log n
-// algorithm for minimizing states in a finite automaton", 1971). The first phi of a class takes the place of the
-// others, and with it the one definition dominates all uses.
+// Slot: 52 OriReplaceEquivMultiDefMov. Phis of one block and width are congruent if they take the same register, the
+// same constant, or congruent phis from each predecessor. Phis in loops may take each other, so the algorithm is
+// optimistic. It starts with classes of phis that are equal except for inputs that are phis. Then it splits each class
+// by the classes of its members' inputs (Alpern, Wegman and Zadeck, "Detecting equality of variables in programs",
+// 1988). Each new class splits others; of two parts of a class the smaller one does (Hopcroft, "An n log n algorithm
+// for minimizing states in a finite automaton", 1971). The first phi of a class replaces the others. It is in the same
+// block, so it dominates all their uses.
 //
 //     b1: R2 = mov.phi b0: R1, b2: R4             b1: R2 = mov.phi b0: R1, b2: R4
 //         R3 = mov.phi b0: R1, b2: R5        ->
@@ -17,11 +17,11 @@
 //
 // Must not fire:
 //     R2 = mov.phi b0: R1, b1: R4; R3 = mov.phi b0: R1, b1: R5      R4 and R5 are two values
-//     R2 = mov.phi b0: R1, b1: undef; R3 = mov.phi b0: R1, b1: undef    so is each `undef`
-//     b1: R2 = mov.phi b0: 1, b1: 2;  b2: R3 = mov.phi b0: 1, b1: 2     control may have come to one block only
+//     R2 = mov.phi b0: R1, b1: undef; R3 = mov.phi b0: R1, b1: undef    each `undef` is a value of its own
+//     b1: R2 = mov.phi b0: 1, b1: 2;  b2: R3 = mov.phi b0: 1, b1: 2     the blocks may be reached by different edges
 //
-// Does not do: phis that are one of their inputs (OriRemoveRedundantMultiDefMov); inputs that are equal for another
-// reason (GvnCse); registers whose several copies agree, outside ssa form (OriRemoveRedundantMov).
+// Does not do: phis that equal one of their inputs (OriRemoveRedundantMultiDefMov); inputs that are equal for another
+// reason (GvnCse); registers with several equal copies, outside of ssa form (OriRemoveRedundantMov).
 // Documented: slot and name. Inferred: the rest.
 #include <stdlib.h>
 
@@ -37,12 +37,12 @@ typedef struct Phi {
 
 typedef struct Class {
     uint32_t first, n;  // its phis: n places of `order`
-    uint32_t marked;    // of these, from the first on
-    uint32_t next;      // in the list of those that have marked phis
-    bool waits;         // to split others
+    uint32_t marked;    // number of marked phis, which are the first ones
+    uint32_t next;      // in the list of classes with marked phis
+    bool waits;         // on the worklist, to split other classes
 } Class;
 
-// Phi `phi` takes a phi of the class at hand from this predecessor.
+// A use of a phi as the input of phi `phi` from predecessor `from`.
 typedef struct Use {
     BlockId from;
     uint32_t phi;
@@ -51,20 +51,20 @@ typedef struct Use {
 typedef struct Equal {
     Fn *fn;
     Arena scratch;
-    VEC(Phi) phis;        // 0 is none; in layout order
+    VEC(Phi) phis;        // in layout order, from 1 on
     uint32_t *of_reg;     // by RegId: its phi, 0 = none
-    uint32_t *order;      // phis, those of a class together
-    VEC(Class) classes;   // 0 is none
-    InstrSet looks;       // a phi of each class, at first
+    uint32_t *order;      // phis by class
+    VEC(Class) classes;   // from 1 on
+    InstrSet looks;       // a phi of each initial class
     uint32_t *first_use;  // by phi: uses as inputs of phis, first_use[k] .. first_use[k + 1] of `use`
     Use *use;
-    VEC(uint32_t) work;  // classes that wait
-    VEC(Use) split;      // uses of the class at hand
+    VEC(uint32_t) work;  // worklist of classes
+    VEC(Use) split;      // uses of phis of the current class
 } Equal;
 
 static Instr *instr_of(const Equal *e, uint32_t phi) { return ir_instr(e->fn, e->phis.at[phi].instr); }
 
-// The phi that an operand is, 0 = none.
+// Returns the phi that defines an operand, 0 = none.
 static uint32_t phi_of(const Equal *e, Operand o) { return op_is_reg(o) ? e->of_reg[op_index(o)] : 0; }
 
 /* -- Phis ----------------------------------------------------------------------------------------------- */
@@ -91,7 +91,7 @@ static bool may_have_equals(const Fn *fn)
     return false;
 }
 
-// Those that have company and no undefined input.
+// Collects the phis without undefined inputs of blocks that have several phis.
 static void collect_phis(Equal *e)
 {
     Fn *fn = e->fn;
@@ -108,9 +108,9 @@ static void collect_phis(Equal *e)
     }
 }
 
-/* -- How phis look -------------------------------------------------------------------------------------- */
+/* -- Initial classes ------------------------------------------------------------------------------------ */
 
-// An operand of a phi, where phis of one block look alike.
+// Returns the key of an operand: all phis of one block have the same key.
 static Operand representative(const void *user, Operand o)
 {
     const Equal *e = user;
@@ -128,7 +128,7 @@ static uint32_t class_of_look(Equal *e, uint32_t phi)
     return e->classes.n - 1;
 }
 
-// Phis that look alike, one after the other. False: no two do.
+// Makes the initial classes, and sorts phis by class. False: no two phis share a class.
 static bool find_classes(Equal *e)
 {
     VEC_PUSH(&e->scratch, &e->classes, (Class){0});
@@ -155,7 +155,7 @@ static bool find_classes(Equal *e)
 
 static bool is_alone(const Equal *e, uint32_t phi) { return e->classes.at[e->phis.at[phi].class].n == 1; }
 
-// Where phis are inputs of phis that are not alone, by the input. In two rounds: the first counts.
+// Collects the uses of each phi as an input of phis that are not alone. The first round counts, the second fills.
 static void find_uses(Equal *e)
 {
     e->first_use = NEW_ARRAY(&e->scratch, uint32_t, e->phis.n + 2);
@@ -172,7 +172,7 @@ static void find_uses(Equal *e)
         uint32_t sum = 0;
         for (uint32_t k = 1; k < e->phis.n && !round; k++) {
             uint32_t n = e->first_use[k + 1];
-            e->first_use[k + 1] = sum;  // which is moved to the end of the row
+            e->first_use[k + 1] = sum;  // start of the row; the second round moves it to the end
             sum += n;
         }
         if (!round)
@@ -188,7 +188,7 @@ static int by_predecessor(const void *x, const void *y)
     return a->phi < b->phi ? -1 : a->phi > b->phi;
 }
 
-// Moves a phi to the front of its class; returns the class if it is the first there.
+// Marks a phi: moves it to the front of its class. Returns the class if the phi is its first marked one, else 0.
 static uint32_t mark(Equal *e, uint32_t phi)
 {
     uint32_t class = e->phis.at[phi].class;
@@ -207,7 +207,7 @@ static void make_wait(Equal *e, uint32_t class)
     VEC_PUSH(&e->scratch, &e->work, class);
 }
 
-// Takes the marked phis out of a class, if it has others.
+// Moves the marked phis of a class to a new class, unless all are marked.
 static void split_class(Equal *e, uint32_t class)
 {
     Class *c = &e->classes.at[class];
@@ -226,7 +226,7 @@ static void split_class(Equal *e, uint32_t class)
     make_wait(e, waits || smaller ? new : class);
 }
 
-// Splits classes by which of their phis take one of this class, from each predecessor.
+// Splits each class, for each predecessor, into phis that take a phi of this class from there and other phis.
 static void split_by(Equal *e, uint32_t class)
 {
     Class c = e->classes.at[class];

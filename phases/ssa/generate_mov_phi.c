@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 // Puts a function into ssa form.
 //
-// Slot: 23 GenerateMovPhi. Which definition a use reads, and where phis stand, says the analysis of reaching
-// definitions (ir/analysis/rdefs.c); this phase gives each value a register of its own. The first definition of a
-// register keeps it, so a register with one definition stays as it is. Phis are pruned. A guarded definition gets its
-// old value as a tied use. Where nothing was written before, the value is an undefined one: `undef` where a phi or a
-// tied use alone reads it, otherwise one `mov.undef` at the entry, so that all its readers see the same. An entry that
-// something branches to gets an empty block in front of it, since it has no phis.
-// Moves of a register to itself go first: they would become real ones.
+// Slot: 23 GenerateMovPhi. The analysis of reaching definitions (ir/analysis/rdefs.c) gives the definition that each
+// use reads and the places of phis; this phase gives each value a register of its own. The first definition of a
+// register keeps the register, so a register with one definition does not change. Phis are pruned. A guarded definition
+// gets its old value as a tied use. A value without a definition is `undef` if only phis or tied uses read it.
+// Otherwise one `mov.undef` at the entry defines it, so that all uses read one value. An entry block with predecessors
+// gets an empty block before it, since the entry has no phis. Self-moves are removed first, since renaming would turn
+// them into real moves.
 //
 //     b0: R1 = mov.b32 1; bra b1         b0: R1 = mov.b32 1; bra b1
 //     b1: R1 = add.s32 R1, 1        ->   b1: R2 = mov.phi b0: R1, b1: R3
@@ -15,17 +15,18 @@
 //
 //     @P0 R1 = mov.b32 5            ->   @P0 R2 = mov.b32 5 else R1
 //
-// Must not fire: on registers that are pinned (an instruction that we do not model may write them later) or named by
-// the module, and on the carry. They keep their definitions. So do registers that the manager pinned when the function
-// came, since their phis would be out of proportion to it (knob PhiInputLimit).
+// Must not fire: on registers that are pinned (an instruction that is not modelled may write them later) or named by
+// the module, and on the carry. These keep their definitions. The manager also pins registers whose phis would be out
+// of proportion to the function (knob PhiInputLimit).
 //
-// Does not do: critical edges, which are split where leaving ssa form needs it.
+// Does not do: split critical edges.
 // Documented: slot and name. Inferred: the rest.
 #include "ir/rewrite/rewrite.h"
 #include "phases/bodies.h"
 #include "phases/manager/remarks.h"
 
-// They are definitions of joined registers, since none dominates its own use, and such a use is the one before.
+// True if the function has self-moves. Their registers are joined, since no definition dominates its own use, and the
+// use is the occurrence before the definition.
 static bool has_self_moves(const Fn *fn, const Analyses *a)
 {
     const ReachingDefs *rd = &a->rdefs;

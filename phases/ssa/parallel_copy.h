@@ -15,16 +15,16 @@ typedef struct ParallelCopy {
     Arena *arena;
     VEC(Copy) copies;
     VEC(RegId) ready;
-    uint32_t *write_of;  // by RegId: 1 + the copy that writes it and was not made yet, 0 = none
-    RegId *held_in;      // by RegId: where its value is now, if a copy reads it; 0 = no copy does
+    uint32_t *write_of;  // by RegId: 1 + the pending copy that writes it, 0 = none
+    RegId *held_in;      // by RegId that a copy reads: the register that holds its value now; 0 = no copy reads it
     uint32_t nregs;
 } ParallelCopy;
 
-// For the registers that the function has now. Memory comes from the arena.
+// Makes an empty set for the current registers of the function. Memory comes from the arena.
 void parallel_copy_init(ParallelCopy *p, Fn *fn, Arena *arena);
-// Adds a copy to the set. Copies to one register must have equal values, and copies of a register to itself do nothing.
+// Adds a copy to the set, unless it copies a register to itself. Copies to one register must have equal values.
 void parallel_copy_add(ParallelCopy *p, RegId to, Operand from);
-// Inserts moves in front of an instruction that do what the set does, and empties it. A cycle takes a new register.
+// Inserts moves with the effect of the set before an instruction, and empties the set. A cycle takes a new register.
 void parallel_copy_insert(ParallelCopy *p, InstrId before);
 
 #endif

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-// Removes phis that choose between nothing.
+// Removes phis that have only one value, and phis that only phis use.
 //
-// Slot: 62 OriRemoveRedundantMultiDefMov. A phi all of whose inputs, itself aside, are one value is that value; so is
-// each of several phis that take nothing but each other and one value from outside. copy_representatives() tells of
-// each phi what it is. A register takes its place in all its uses; a constant is written behind the phis of its block,
-// since its uses need not take constants. Inputs from blocks that nothing reaches are never taken. An input that is
-// `undef` may be what the others are, if the definition of that dominates the phi: where it does not, the phi is left
-// alone. Phis that nothing but phis read go, too, unless the function is known to have no dead code.
+// Slot: 62 OriRemoveRedundantMultiDefMov. A phi equals a value if each input is that value or the phi itself. So does
+// each of several phis whose inputs are only each other and that value. copy_representatives() computes the value. A
+// register replaces the phi in all uses. A constant is moved to the phi's register after the phis of the block, since
+// not every use takes constants. Inputs from unreachable blocks are ignored. An `undef` input may be chosen equal to
+// the other inputs if their definition dominates the phi; otherwise the phi stays. Phis that only phis use are dead and
+// are removed, too, unless the function has no dead code (NO_DEAD).
 //
 //     b3: R4 = mov.phi b1: R1, b2: R1                  b3: ... R1 ...
 //         ... R4 ...                              ->
@@ -18,34 +18,34 @@
 //     b3: R4 = mov.phi b1: 7, b2: 7                    b3: R4 = mov.b32 7
 //         ... R4 ...                              ->       ... R4 ...
 //
-//     b3: R4 = mov.phi b1: undef, b2: R1               b3: ... R1 ...       ; R1 is defined in front of b1 and b2
+//     b3: R4 = mov.phi b1: undef, b2: R1               b3: ... R1 ...       ; R1 is defined before b1 and b2
 //
 // Must not fire:
-//     b3: R4 = mov.phi b1: undef, b2: R1               where R1 is defined in b2: on the way by b1 it has no value
-//     b1: R2 = mov.phi b0: undef, b1: R3               where R3 is a phi of b1, too: R2 is what that was a round ago
+//     b3: R4 = mov.phi b1: undef, b2: R1               if R1 is defined in b2: on the path through b1 it has no value
+//     b1: R2 = mov.phi b0: undef, b1: R3               if R3 is a phi of b1, too: R2 is R3 of the last iteration
 //         R3 = mov.phi b0: R1, b1: R4
-//     R4 = mov.phi b1: R1, b2: R2                      where R1 and R2 are both `mov.undef`: they are two values
-//     R4 = mov.phi b1: 7, b2: 7; .pragma "nounroll"    nothing can come in front of what a note to ptxas is about
-//     R4 = mov.phi b1: UR1, b2: UR1                    it makes another file's value of it
+//     R4 = mov.phi b1: R1, b2: R2                      if R1 and R2 are both `mov.undef`: they are two values
+//     R4 = mov.phi b1: 7, b2: 7; .pragma "nounroll"    no move may stand before an annotation for ptxas
+//     R4 = mov.phi b1: UR1, b2: UR1                    the phi moves the value to another register file
 //
-// What it does to the ranges of registers: an input that is the phi is live up to it on every way, so both together are
-// no more than one of them; with `undef` it becomes live on a way where it was not.
+// Effect on live ranges: an input that equals the phi is live up to the phi on every path, so no live range becomes
+// longer. An `undef` input makes the value live on a path where it was not.
 //
-// Does not do: phis of `undef` alone; phis that are equal to each other (OriReplaceEquivMultiDefMov); phis of copies
+// Does not do: phis of `undef` alone; phis that equal each other (OriReplaceEquivMultiDefMov); phis of copies
 // (OriCopyProp).
 // Documented: slot and name. Inferred: the rest.
 #include "ir/rewrite/rewrite.h"
 #include "phases/bodies.h"
 
-enum { ROUNDS = 4 };  // of finding out which phis are what they seem to be
+enum { ROUNDS = 4 };  // of root_phis(); the last roots all phis that it would have to test
 
 typedef struct Phi {
     InstrId instr;
     BlockId block;
-    bool marker;     // a note to ptxas stands behind the phis, about what is there: nothing can come between
+    bool marker;     // an annotation for ptxas follows the phis: no move may stand between
     bool undefined;  // an input is `undef`
     bool rooted;     // it stays, whatever its inputs are
-    bool needed;     // something else than phis reads it
+    bool needed;     // live: an instruction that is no dead phi uses it
 } Phi;
 
 typedef struct Redundant {
@@ -58,9 +58,9 @@ typedef struct Redundant {
     IdSet of_const;      // values by constant
     VEC(uint32_t) first, input;
     uint32_t *leader;
-    VEC(uint32_t) work;  // phis whose inputs are needed
-    bool found;          // some phi is something else
-    bool extended;       // a register is live where it was not
+    VEC(uint32_t) work;  // live phis whose inputs are to be marked live
+    bool found;          // some phi equals another value
+    bool extended;       // a live range becomes longer
 } Redundant;
 
 static bool is_phi_value(const Redundant *r, uint32_t value) { return value && value <= r->phis.n; }
@@ -133,7 +133,7 @@ static void add_phi_inputs(Redundant *r, uint32_t value)
 static void build_graph(Redundant *r)
 {
     r->first.n = r->input.n = 0;
-    VEC_PUSH(&r->scratch, &r->first, 0);  // value 0, which stands for all that is not a phi, has no inputs
+    VEC_PUSH(&r->scratch, &r->first, 0);  // value 0, the input of values that are no copies, has no inputs
     for (uint32_t v = 1; v <= r->phis.n; v++) {
         VEC_PUSH(&r->scratch, &r->first, r->input.n);
         add_phi_inputs(r, v);
@@ -148,7 +148,7 @@ static void build_graph(Redundant *r)
 
 /* -- Phis that stay ------------------------------------------------------------------------------------- */
 
-// Whether a value is there on every way to a phi, before control comes to the phi's block.
+// True if a value is a constant or is defined on every path to a phi, before control reaches the phi's block.
 static bool is_there(Redundant *r, uint32_t value, BlockId b)
 {
     Fn *fn = r->fn;
@@ -160,7 +160,8 @@ static bool is_there(Redundant *r, uint32_t value, BlockId b)
     return home != b && dominates(r->a, home, b);
 }
 
-// Whether a phi must stay that is something else by its inputs. With `all` those that might have to.
+// True if a phi must stay although its inputs are one value. With `all`, every such phi with an undefined input stays,
+// without a test of availability.
 static bool is_on_its_own(Redundant *r, uint32_t v, bool all)
 {
     const Phi *phi = phi_of(r, v);
@@ -173,7 +174,7 @@ static bool is_on_its_own(Redundant *r, uint32_t v, bool all)
     return phi->undefined && (all || !is_there(r, r->leader[v], phi->block));
 }
 
-// Finds such phis. False: there are none.
+// Roots the phis that must stay. False: there are none.
 static bool root_phis(Redundant *r, bool all)
 {
     bool found = false;
@@ -192,7 +193,7 @@ static void find_values(Redundant *r)
         build_graph(r);
 }
 
-/* -- What is needed ------------------------------------------------------------------------------------- */
+/* -- Live phis ------------------------------------------------------------------------------------------ */
 
 static bool leads_to_constant(const Redundant *r, uint32_t value) { return !op_is_reg(r->value.at[r->leader[value]]); }
 
@@ -224,7 +225,8 @@ static void need_uses(Redundant *r, const Instr *i)
         need(r, ops[k]);
 }
 
-// From what is no phi down. Without dead code all are needed, as long as they stay as they are.
+// Marks live phis, from the uses by other instructions. In a function without dead code all are live, if none equals
+// another value.
 static void find_needed(Redundant *r)
 {
     const Fn *fn = r->fn;
@@ -241,7 +243,7 @@ static void find_needed(Redundant *r)
 
 /* -- The phase ------------------------------------------------------------------------------------------ */
 
-// Gives a phi's register its constant behind the phis of its block.
+// Moves its constant to a phi's register after the phis of the block.
 static void become_constant(Redundant *r, uint32_t value, InstrId behind)
 {
     RegId def = op_index(r->value.at[value]);
@@ -305,7 +307,7 @@ bool phase_redundant_phis(Ctx *ctx, Fn *fn)
     if (progress)
         take_out(&r);
     arena_free(&r.scratch);
-    // With a phi, branches may be dead that chose for it; other phis do not show that they live for another reason.
+    // NO_DEAD is lost: the branches that selected an input may be dead now, even if other phis depend on them.
     if (!r.extended)
         phase_keeps(ctx, PROP_CONVENTIONAL);
     return progress;

@@ -130,6 +130,14 @@ ln -s target link
 run "a link to nothing yet" 0 in.ptx -o link
 if [ -s target ] && [ -L link ]; then ok; else bad "the link is not followed"; fi
 
+# Without standard input, descriptor 0 is free for the files of the program.
+name="no standard input"
+"$ORIOPT" in.ptx -o - >expected
+"$ORIOPT" - <in.ptx >piped
+"$ORIOPT" in.ptx -o - <&- | cat >closed
+same expected piped
+same expected closed
+
 # -- JSON -------------------------------------------------------------------------------------------------------------
 
 if have python3; then

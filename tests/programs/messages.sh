@@ -454,7 +454,7 @@ is "$(find . -maxdepth 1 -name 'oriopt-crash-*' -o -name '*.tmp*')" ""
 name="a stack that overflows"
 rm -rf crashes
 : >err
-for kilobytes in $(awk 'BEGIN { for (k = 16; k < 800; k += k < 100 ? 4 : 32) print k }'); do
+for kilobytes in $(awk 'BEGIN { for (k = 16; k < 800; k += k < 100 ? 2 : 32) print k }'); do
     sh -c "ulimit -s $kilobytes
         exec \"\$0\" --crash-dir=crashes \"\$1\" -o out4.ptx 2>err" "$ORIOPT" "$root/samples/ptx/fsm.O0.ptx" 2>wait.err
     if grep -q '^oriopt: SIG[A-Z]* in phase [A-Za-z0-9]* ([0-9]*)$' err; then break; fi

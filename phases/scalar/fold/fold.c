@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
-// Folding: evaluates what is constant, and puts something cheaper in the place of what has a pattern.
+// Folds constants, and replaces patterns of instructions by cheaper ones.
 //
-// Sub-pass: OriFold, of the GeneralOptimize bundles. One walk in reverse postorder, so that what an instruction reads
-// is folded already. Where each use of a pure instruction is a constant the evaluator says what it computes, and it
-// becomes a move of that; what has no result that is the same on all machines is left alone, which the evaluator says,
-// too. For all others stand rules in fold_rules.def, found by the form of the root of their pattern, which is opcode,
-// comparison and types, and by where its operands come from. Patterns look through moves, and at definitions that are
-// the only one of their register, unguarded, and dominate its uses, so that a value that is read there is the same
-// here. Sums of a register and a constant become base and offset of an access.
+// Sub-pass: OriFold, of the GeneralOptimize bundles. One walk in reverse postorder, so operands are folded before their
+// uses. If all operands of a pure instruction are constants, the evaluator computes its result, and a move of the
+// result replaces it. The evaluator reports results that are not the same on all machines; these are not folded. Other
+// instructions are matched against the rules of fold_rules.def. Rules are found by the form of their root (opcode,
+// comparison and types) and by the sources of its operands. Patterns look through moves, and into definitions that are
+// unguarded, are the only one of their register, and dominate its uses. So the operands of such a definition have the
+// same values at the root. Sums of a register and a constant become base and offset of an access.
 //
 //     R1 = mov.b32 3; R2 = shl.b32 R1, 2             R1 = mov.b32 3; R2 = mov.b32 12
 //     R1 = cvt.s64.s32 R0; R2 = shl.b64 R1, 2   ->   R1 = cvt.s64.s32 R0; R2 = mul.wide.s32 R0, 4
@@ -15,37 +15,38 @@
 //     @P0 R3 = add.s32 R1, 0                         @P0 R3 = mov.b32 R1
 //     P1 = mov.pred 0; @P1 st.b32 [R1], R2           P1 = mov.pred 0
 //
-// What dies by that goes with the next search for dead code. A result that is larger than its root is made only where
-// the rest of the pattern dies.
+// Instructions that die are left for dead code removal. A result that is larger than its root is made only if the rest
+// of the pattern dies.
 //
 // Must not fire:
-//     R1 = div.s32 7, 0; R1 = rcp.approx.ftz.f32 0f40000000     nothing says what that is, or each machine has its own
-//     @P0 R1 = add.s32 R0, 1; R2 = add.s32 R1, 1                R1 may be something else
-//     R1 = add.s32 R0, 1; R0 = mov.b32 5; R2 = add.s32 R1, 1    R0 is another value by now
-//     R1 = add.s32 R0, 4; ld.shared.b32 [R1]                    32 bits wrap where an offset does not
+//     R1 = div.s32 7, 0; R1 = rcp.approx.ftz.f32 0f40000000     the result is unspecified, or differs between machines
+//     @P0 R1 = add.s32 R0, 1; R2 = add.s32 R1, 1                R1 may have its old value
+//     R1 = add.s32 R0, 1; R0 = mov.b32 5; R2 = add.s32 R1, 1    R0 has another value at the second sum
+//     R1 = add.s32 R0, 4; ld.shared.b32 [R1]                    32 bits wrap, an offset does not
 //     R1 = shr.u32 R0, 8; R2 = and.b32 R1, 255                  in PTX 1.4, which has no bfe
 //     R4 = mul.wide.s32 R1 + 1, 4; st.b64 [R0], R4              the constant would not become an offset of an access
-//     R3 = add.s32 R1, 5; b1: R6 = add.s32 R3, R5 (phi of b1)   the loop would add twice where it adds once
-//     R1 = add.sat.s32 R0, 0; R1, CC0 = add.cc.u32 R0, 0        rules are about plain instructions
+//     R3 = add.s32 R1, 5; b1: R6 = add.s32 R3, R5 (phi of b1)   the loop would add twice instead of once
+//     R1 = add.sat.s32 R0, 0; R1, CC0 = add.cc.u32 R0, 0        rules match plain instructions only
 //
-// Comparisons with a sum are rewritten only if nothing else reads the sum: ptxas unrolls no loop whose exit compares
-// the old value of the counter (tried: up to half of the SASS of a kernel). Signed 64-bit division stays signed unless
-// both operands fit 32 bits, since ptxas makes a third more of the unsigned one (tried). bfe is made at byte bounds and
-// bfi at 32 bits, where ptxas makes an instruction or two less (sm_75 to sm_90, tried). No offsets of `.local` accesses
-// are made: ptxas makes up to a twelfth more of them. The knob limit-fold-fp leaves instructions alone that compute
-// with floats, but not selects of floats. Division of f64 by powers of two stays, since its NaN is not specified.
+// Comparisons with a sum are rewritten only if the sum has no other use: ptxas unrolls no loop whose exit compares the
+// old value of the counter (tried: up to half of the SASS of a kernel). Signed 64-bit division stays signed unless both
+// operands fit 32 bits, since ptxas makes a third more instructions of the unsigned one (tried). bfe is made at byte
+// bounds and bfi at 32 bits, where ptxas makes an instruction or two less (sm_75 to sm_90, tried). `.local` accesses
+// get no offsets: ptxas makes up to a twelfth more instructions of them. The knob limit-fold-fp excludes instructions
+// that compute with floats, but not selects of floats. Division of f64 by powers of two stays, since its NaN is not
+// specified.
 //
-// Ends: each rule makes something that is less in an order (fold_rules.def), and AGAIN bounds what happens to one
+// Terminates: the result of each rule is less in an order (fold_rules.def), and AGAIN bounds the rewrites of one
 // instruction in one walk.
 //
 // Does not do: floating point, but for constants and division by powers of two; branches on constants (15).
-// Documented: that GeneralOptimize folds constants and simplifies; the name and the rules are ours.
+// Documented: GeneralOptimize folds constants and simplifies. Inferred: the name and the rules.
 #include "phases/scalar/fold/fold.h"
 #include "ir/analysis/value_ranges.h"
 
 enum {
-    AGAIN = 8,  // how often an instruction is folded in one walk
-    AHEAD = 4,  // the block whose instructions are asked for
+    AGAIN = 8,  // rewrites of an instruction in one walk
+    AHEAD = 4,  // distance in blocks of the prefetch
 };
 
 /* -- Values -------------------------------------------------------------------------------------------- */
@@ -74,7 +75,7 @@ void fold_count_readers(Fold *f, const Instr *i, int more)
         fold_count_reader(f, ir_ops(f->fn, i)[k], more);
 }
 
-// What the operands of an instruction are. Whether all are constants.
+// Finds the sources of the operands of an instruction. True if all are constants.
 static bool look_at_uses(const Fold *f, const Instr *i, Uses *uses)
 {
     const Fn *fn = f->fn;
@@ -98,7 +99,7 @@ static bool look_at_uses(const Fold *f, const Instr *i, Uses *uses)
 
 /* -- Rules ---------------------------------------------------------------------------------------------- */
 
-// Ahead of the change, so that what is told of it is about the instruction as it was.
+// Called before the change, so that cost and remark are of the old instruction.
 void fold_begin_rule(Fold *f, uint32_t rule, InstrId id)
 {
     const Rule *r = &f->rules->rules[rule];
@@ -116,7 +117,7 @@ void fold_begin_rule(Fold *f, uint32_t rule, InstrId id)
 
 /* -- The walk ------------------------------------------------------------------------------------------- */
 
-// Whether an instruction is what rules are about: it computes one register from operands.
+// True if folding may change an instruction: it computes one register from operands.
 static bool may_fold(Fold *f, const Instr *i)
 {
     return fold_role(f, i->desc)->folds && i->ndef == 1 && !(i->flags & IF_PINNED) &&
@@ -140,7 +141,7 @@ bool fold_instr(Fold *f, InstrId id)
     return progress;
 }
 
-// The rules that are off in this function; NULL: none is.
+// Returns the rules that are disabled in this function; NULL = none.
 static bool *find_off(Fold *f)
 {
     char why[500];
@@ -148,13 +149,13 @@ static bool *find_off(Fold *f)
     if (!names)
         return f->ctx->rules_off;
     bool *off = NEW_ARRAY(&f->scratch, bool, f->rules->n + 1);
-    rules_find(names, off, why);  // it was looked at when it was read
+    rules_find(names, off, why);  // the list was checked when it was read
     for (uint32_t k = 1; k <= f->rules->n && f->ctx->rules_off; k++)
         off[k] |= f->ctx->rules_off[k];
     return off;
 }
 
-// Readers and definitions of what is reachable, in layout order.
+// Counts uses and records definitions in reachable blocks, in layout order.
 static void note_all(Fold *f)
 {
     const Fn *fn = f->fn;

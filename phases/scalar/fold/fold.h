@@ -11,29 +11,30 @@
 #include "phases/scalar/fold/fold_rules.h"
 
 enum {
-    OFFSET_MAX = 1 << 23,  // of an access, which ptxas takes without an instruction
+    CALL_LOOPS = 32,
+    OFFSET_MAX = 1 << 23,  // bound of the offsets that ptxas takes without an instruction
     READERS_MANY = UINT8_MAX,
-    KNOWN = 32,  // that are at hand, a power of two
+    KNOWN = 32,  // cached value ranges, a power of two
     DESCS = 128,
 };
 
-// A kind of instruction, as patterns tell them apart, and the rules whose root it may be.
+// The form of an instruction, by which patterns distinguish instructions, and the rules whose root may have it.
 typedef struct RootForm {
     uint16_t op, cmp;
-    char letter[2];  // of its types
+    char letter[2];  // of the types
     uint8_t bits[2];
-    uint32_t first, end;  // of the candidates
+    uint32_t first, end;  // candidates
 } RootForm;
 
-// A rule that an instruction may be the root of, and the width that it then has; 0 = a predicate does not say.
+// A rule whose root may have a form, and its width then; 0 = not determined by a root that is a predicate.
 typedef struct Candidate {
     uint16_t rule;
     uint8_t bits;
     bool commutes, same;
-    uint32_t need[3];  // of its first operands: FROM_*
+    uint32_t need[3];  // FROM_* of the first operands
 } Candidate;
 
-// The forms that were met in a context, which are few, so that it is found once which rules are about them.
+// The forms that occurred in a context, which are few. The candidates of each form are found once.
 typedef struct FoldForms {
     IdSet index;
     VEC(RootForm) forms;
@@ -42,34 +43,34 @@ typedef struct FoldForms {
 
 #define FORMLESS UINT32_MAX
 
-// What is asked of an instruction, by its descriptor.
+// Properties of the instructions of a descriptor.
 typedef struct Role {
-    bool known;
+    bool known;  // the properties are computed
     uint16_t op;
-    bool folds;     // it computes something from operands
-    bool accesses;  // memory, whose address may get an offset
-    uint32_t from;  // FROM_*, of what it defines
-    uint32_t form;  // its place among the forms, FORMLESS
+    bool folds;     // it computes values from operands
+    bool accesses;  // it accesses memory, and its address may get an offset
+    uint32_t from;  // FROM_* of its definitions
+    uint32_t form;  // index of its form, FORMLESS = none
 } Role;
 
-// What is known of an operand in a block.
+// A cached value range of an operand in a block.
 typedef struct Known {
     Operand o;
     BlockId block;
     ValueRange range;
 } Known;
 
-// What the letters of a pattern are.
+// The bindings of the letters of a pattern.
 typedef struct Match {
     uint32_t bits;
-    uint32_t values, constants;  // which are bound
+    uint32_t values, constants;  // bit per letter: bound
     Operand value[RULE_VARS];
     uint64_t constant[RULE_VARS];
     InstrId inner[RULE_KIDS];  // the instructions below the root
     uint32_t ninner;
 } Match;
 
-// The descriptor of a node of a result.
+// A cached descriptor of a node of a result.
 typedef struct Made {
     uint16_t node, width;
     DescId desc;  // 0 = none yet
@@ -78,8 +79,8 @@ typedef struct Made {
 // The operands of a root.
 typedef struct Uses {
     uint32_t from[RULE_KIDS];   // FROM_*
-    Operand source[RULE_KIDS];  // what they are copies of
-    bool same;                  // the first two are copies of the same
+    Operand source[RULE_KIDS];  // sources of the operands (copy_source)
+    bool same;                  // the first two have one source
 } Uses;
 
 typedef struct Fold {
@@ -89,21 +90,25 @@ typedef struct Fold {
     Arena scratch;
     EvalCache evals;
     const RuleSet *rules;
-    bool *off;      // by rule: not to be applied; NULL: none is off
+    bool *off;      // by rule: disabled; NULL = none is
     bool no_float;  // limit-fold-fp
-    bool spent;     // FoldBudget
+    bool spent;     // FoldBudget is spent
     FoldForms *forms;
-    VEC(Role) roles;   // by DescId
-    uint8_t *readers;  // by RegId, of those that were there in the beginning
-    RegId nregs;
-    uint8_t *kept;  // by RegId below nregs: a constant in a sum with it stays a sum somewhere; NULL = not yet looked
-    VEC(uint32_t) from;  // by RegId: FROM_*, of registers with one definition that has no guard
+    VEC(Role) roles;     // by DescId
+    uint8_t *readers;    // by RegId below nregs: number of uses, up to READERS_MANY
+    RegId nregs;         // registers at the start
+    uint8_t *kept;       // by RegId below nregs: it has a use that takes no offset; NULL = not computed yet
+    VEC(uint32_t) from;  // by RegId: FROM_* of registers with one unguarded definition
     InstrId root;
-    bool root_offset;    // constants in sums with what is being matched become offsets
-    const Match *match;  // whose condition is looked at
+    bool root_offset;  // constants in sums with the root become offsets
+    bool past_calls;   // a loop with a call lies between the pattern's inner instruction and the root
+    bool calls_found;  // `calls` is computed
+    uint32_t ncalls;
+    BlockId calls[CALL_LOOPS];  // a block with a call in each of some loops
+    const Match *match;         // match whose condition is evaluated
     ValueRanges ranges;
-    Known known[KNOWN];  // by the operand
-    BlockId block;       // where the walk is
+    Known known[KNOWN];  // by a hash of the operand
+    BlockId block;       // current block of the walk
     Made descs[DESCS];   // by node and width
     bool progress;
 } Fold;
@@ -129,7 +134,7 @@ static inline uint32_t from_of(const Fold *f, Operand o)
     return !is_bare_constant(o) ? FROM_ANY : bits_of_constant(f->fn, o) ? FROM_CONSTANT : FROM_ZERO;
 }
 
-// As copy_source(), without a look at definitions that are no moves.
+// Returns copy_source(), without a call if the definition is no move.
 static inline Operand copied_from(const Fold *f, Operand o)
 {
     return from_of(f, o) == FROM_MOVE ? copy_source(f->fn, f->a, o) : o;
@@ -138,11 +143,11 @@ static inline Operand copied_from(const Fold *f, Operand o)
 static inline bool may_apply(const Fold *f, uint32_t rule) { return !f->spent && !(f->off && f->off[rule]); }
 
 /* fold.c */
-// Notes where the registers that an instruction defines come from.
+// Records FROM_* of the registers that an instruction defines.
 void fold_note_definition(Fold *f, InstrId id);
-// Adds to the readers of a register, which are counted up to READERS_MANY.
+// Adds `more` to the number of uses of a register, which is counted up to READERS_MANY.
 void fold_count_reader(Fold *f, Operand o, int more);
-// The same for all that an instruction reads.
+// Does the same for all registers that an instruction uses.
 void fold_count_readers(Fold *f, const Instr *i, int more);
 // Counts and reports that a rule is about to change an instruction.
 void fold_begin_rule(Fold *f, uint32_t rule, InstrId id);
@@ -150,11 +155,11 @@ void fold_begin_rule(Fold *f, uint32_t rule, InstrId id);
 bool fold_instr(Fold *f, InstrId id);
 
 /* fold_match.c */
-// True if constants in sums with the register become offsets of accesses, all of them.
+// True if all constants in sums with the register become offsets of accesses.
 bool fold_becomes_offset(Fold *f, RegId r);
-// Returns what folding may do with instructions of a descriptor.
+// Returns the properties of the instructions of a descriptor.
 const Role *fold_role(Fold *f, DescId desc);
-// Applies the first rule that matches an instruction; returns whether there is one.
+// Applies the first rule that matches an instruction; true if there is one.
 bool fold_try_rules(Fold *f, InstrId id, const Uses *uses);
 
 /* fold_coded.c */
@@ -162,7 +167,7 @@ bool fold_try_rules(Fold *f, InstrId id, const Uses *uses);
 bool fold_constants(Fold *f, InstrId id);
 // Puts the constant of a commutative instruction to the right.
 bool fold_order(Fold *f, InstrId id, const Uses *uses);
-// Lets a conversion read the source of the conversion that it reads.
+// Replaces the operand of a conversion by the source of the conversion that defines it.
 bool fold_conversion(Fold *f, InstrId id);
 // Drops inputs of a lop3 that are constant, equal or have no effect.
 bool fold_table(Fold *f, InstrId id, const Uses *uses);
@@ -170,7 +175,7 @@ bool fold_table(Fold *f, InstrId id, const Uses *uses);
 bool fold_reciprocal(Fold *f, InstrId id);
 // Moves constants of sums into the offset of an access.
 bool fold_address(Fold *f, InstrId id);
-// Removes a guard that is constant, or the instruction under it.
+// Removes a constant guard, or the instruction under it.
 bool fold_guard(Fold *f, InstrId id);
 
 #endif

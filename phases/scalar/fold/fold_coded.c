@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-// Rules of folding that take more than patterns (CODED of fold_rules.def): constants, order of operands, conversions,
-// tables of lop3, reciprocals, addresses, guards. Each returns whether it changed the instruction.
+// Implements rules of folding that take more than patterns (CODED of fold_rules.def): constants, order of operands,
+// conversions, tables of lop3, reciprocals, addresses, guards. Each function is true if it changed the instruction.
 #include "phases/scalar/fold/fold.h"
 
 /* -- Constants ------------------------------------------------------------------------------------------ */
 
-// Whether it computes with floating-point numbers; selp only passes them on.
+// True if an instruction computes with floating-point numbers; selp only copies them.
 static bool is_float(const Fn *fn, const Desc *d)
 {
     const Mnem *m = tab_mnem(fn->tables, d->mnem);
@@ -42,7 +42,7 @@ bool fold_constants(Fold *f, InstrId id)
 
 /* -- Order ---------------------------------------------------------------------------------------------- */
 
-// Of integers: which NaN comes of two may depend on their order.
+// Handles integers only: the NaN that results from two may depend on their order.
 bool fold_order(Fold *f, InstrId id, const Uses *uses)
 {
     Fn *fn = f->fn;
@@ -61,7 +61,8 @@ bool fold_order(Fold *f, InstrId id, const Uses *uses)
 
 /* -- Conversions ---------------------------------------------------------------------------------------- */
 
-// How many bits an integer conversion takes, and makes; 0 = it is none, or does more than cut and extend.
+// Returns the number of bits that an integer conversion reads, and sets *made to those that it makes. 0 = it is no
+// conversion, or does more than cut and extend.
 static uint32_t bits_taken(const Fn *fn, const Instr *i, uint32_t *made)
 {
     const Desc *d = ir_desc(fn, i);
@@ -77,7 +78,7 @@ static uint32_t bits_taken(const Fn *fn, const Instr *i, uint32_t *made)
     return integers ? width_bits(from->width) : 0;
 }
 
-// Low bits pass through conversions that have at least as many on both sides.
+// Skips a conversion that reads and makes at least as many bits: these pass through unchanged.
 bool fold_conversion(Fold *f, InstrId id)
 {
     Fn *fn = f->fn;
@@ -101,7 +102,7 @@ bool fold_conversion(Fold *f, InstrId id)
 
 /* -- Tables --------------------------------------------------------------------------------------------- */
 
-// A lop3 that depends on two of its operands at most, which may be so because some are equal or constants.
+// Handles a lop3 that depends on at most two operands, perhaps because some are equal or constant.
 bool fold_table(Fold *f, InstrId id, const Uses *uses)
 {
     Fn *fn = f->fn;
@@ -132,8 +133,8 @@ bool fold_table(Fold *f, InstrId id, const Uses *uses)
 
 /* -- Floats --------------------------------------------------------------------------------------------- */
 
-// Division by a power of two whose reciprocal is no subnormal, either: the quotient and the product are the same number
-// in front of the one rounding. A product that is rounded by name is never contracted. NaN of f32 is canonical.
+// Handles powers of two that are not subnormal and whose reciprocal is not: before the one rounding, quotient and
+// product are equal. A product with an explicit rounding modifier is never contracted. NaN of f32 is canonical.
 bool fold_reciprocal(Fold *f, InstrId id)
 {
     Fn *fn = f->fn;
@@ -158,7 +159,7 @@ bool fold_reciprocal(Fold *f, InstrId id)
 
 /* -- Addresses ------------------------------------------------------------------------------------------ */
 
-// The base and the constant that the only definition of an address adds to it.
+// True if the only definition of an address adds a constant (*more) to a base (*base).
 static bool is_sum(const Fold *f, Operand o, Operand *base, int64_t *more)
 {
     const Fn *fn = f->fn;
@@ -210,8 +211,8 @@ bool fold_address(Fold *f, InstrId id)
 
 /* -- Guards --------------------------------------------------------------------------------------------- */
 
-// Whether an instruction may lose its guard, or go for good. Terminators are for branch_opt.c; in ssa form old values
-// would have to be passed on; and a note in front would be about what comes next.
+// True if an instruction may lose its guard, or be removed (`goes`). OriBranchOpt handles terminators; in ssa form the
+// old values would have to be copied; an annotation of a removed instruction would describe the next one.
 static bool may_lose_guard(const Fn *fn, InstrId id, bool goes)
 {
     const Instr *i = ir_instr(fn, id);
@@ -224,7 +225,7 @@ static bool may_lose_guard(const Fn *fn, InstrId id, bool goes)
     return !goes || (d->op != OP_CALL && first_annotation(fn, id) == id);
 }
 
-// What stands behind the instruction is the next to be looked at, whatever becomes of it.
+// The caller has fetched the next instruction, so this one may be removed.
 bool fold_guard(Fold *f, InstrId id)
 {
     Fn *fn = f->fn;

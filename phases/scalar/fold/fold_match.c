@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT
-// Matching of rules: finds the rules that an instruction may be the root of, binds the letters of their patterns, and
-// builds their results.
+// Matches rules: finds the rules whose root an instruction may be, binds the letters of their patterns, and builds
+// their results.
 //
-// Rules are found by the form of the root (opcode, comparison, types) and by where its operands come from, once in a
-// context. Matching looks through definitions, never at positions: in multi form it reads only registers with one
+// Rules are found by the form of the root (opcode, comparison, types), once in a context, and by the sources of its
+// operands. Matching follows definitions and ignores positions: in multi form it follows only registers with one
 // unguarded definition that dominates their uses.
 #include "phases/scalar/fold/fold.h"
 
 /* -- Offsets -------------------------------------------------------------------------------------------- */
 
-// Moves count as sums, since rules look through moves.
+// True for a 64-bit sum, and for a move, since rules look through moves.
 static bool is_wide_sum(const Fn *fn, const Instr *i)
 {
     const Desc *d = ir_desc(fn, i);
@@ -17,7 +17,7 @@ static bool is_wide_sum(const Fn *fn, const Instr *i)
     return (d->op == OP_ADD && (type == TY_S64 || type == TY_U64)) || d->op == OP_MOV;
 }
 
-// True if a constant in a sum with the register of use k becomes an offset, as far as this reader is concerned.
+// True if a constant in a sum with the register of operand k becomes an offset in this use.
 static bool takes_offset(const Fold *f, const Instr *i, uint32_t k, bool access, bool sum)
 {
     const Fn *fn = f->fn;
@@ -28,7 +28,8 @@ static bool takes_offset(const Fold *f, const Instr *i, uint32_t k, bool access,
     return sum && op_is_reg(ops[0]) && op_index(ops[0]) < f->nregs && !f->kept[op_index(ops[0])];
 }
 
-// Readers are met before definitions, but for those by way of phis, which take no offset.
+// Finds registers with a use that takes no offset. Uses are visited before definitions, except in phis, which take
+// none.
 static void find_kept(Fold *f)
 {
     const Fn *fn = f->fn;
@@ -46,7 +47,7 @@ static void find_kept(Fold *f)
     }
 }
 
-// True if constants in sums with the register become offsets of accesses, all of them. Sums of 32 bits may wrap.
+// Sums of 32 bits may wrap, so they are no offsets.
 bool fold_becomes_offset(Fold *f, RegId r)
 {
     if (r >= f->nregs || ir_reg(f->fn, r)->width != W64)
@@ -70,7 +71,7 @@ static bool fits_type(RuleType t, char letter, uint32_t bits, uint32_t width)
     return same && (t.letter == 'p' || bits == width << t.times);
 }
 
-// Rules whose root an instruction may be, as far as its form says.
+// Finds the rules whose root may have a form.
 static void find_candidates(Fold *f, RootForm *form)
 {
     const RuleSet *set = f->rules;
@@ -97,7 +98,7 @@ static void find_candidates(Fold *f, RootForm *form)
     form->end = forms->candidates.n;
 }
 
-// The place of a form, whose candidates are not there yet.
+// Returns the index of a form; a new form gets its candidates.
 static uint32_t form_place(Fold *f, RootForm *form)
 {
     FoldForms *forms = f->forms;
@@ -115,7 +116,7 @@ static uint32_t form_place(Fold *f, RootForm *form)
     return forms->forms.n - 1;
 }
 
-// False: it has modifiers, or types that rules know nothing of.
+// Finds the form of a descriptor. False: it has modifiers, or types that no pattern has.
 static bool find_form(const Tables *t, const Desc *d, const Mnem *m, RootForm *form)
 {
     if (!d->plain || !(d->traits & TR_PURE) || m->ntypes > 2)
@@ -132,8 +133,8 @@ static bool find_form(const Tables *t, const Desc *d, const Mnem *m, RootForm *f
     return may;
 }
 
-// Not accesses of `.local`: an offset gains nothing there, since ptxas does it anyway, and where it sees the offset of
-// a store among accesses that walk it makes up to a twelfth more of the function (tried).
+// True for an access, but not of `.local`. There an offset gains nothing, since ptxas makes it anyway. If a store has
+// an offset among accesses through a moving pointer, ptxas makes up to a twelfth more instructions (tried).
 static bool takes_offsets(const Desc *d, const Mnem *m)
 {
     return d->traits & (TR_READ | TR_WRITE) && op_info[d->op].ntypes != OP_RAW &&
@@ -164,7 +165,7 @@ const Role *fold_role(Fold *f, DescId desc)
     return &f->roles.at[desc];
 }
 
-// NULL: it has none.
+// Returns the form of a descriptor; NULL = none.
 static const RootForm *form_of(Fold *f, DescId desc)
 {
     uint32_t form = fold_role(f, desc)->form;
@@ -184,7 +185,7 @@ static bool match_kids(Fold *f, Match *m, const RuleNode *n, const Instr *i, boo
     return true;
 }
 
-// `uses`: of the root; NULL for other instructions.
+// Matches an instruction with a node. `uses` are those of the root; NULL for an inner instruction.
 static bool match_instr(Fold *f, Match *m, const RuleNode *n, InstrId id, const Uses *uses)
 {
     const Fn *fn = f->fn;
@@ -225,6 +226,7 @@ static uint64_t compute(Fold *f, const Match *m, uint16_t code)
     values.bits = m->bits;
     values.proving = false;
     values.offset = f->root_offset;
+    values.past_calls = f->past_calls;
     values.known = 0;
     values.user = f;
     values.of = range_of;
@@ -233,8 +235,8 @@ static uint64_t compute(Fold *f, const Match *m, uint16_t code)
     return rule_eval(f->rules, code, &values);
 }
 
-// `from`: what the operand is a copy of. `inner`: it stands in a definition that the root reads, where only what has
-// one value is the same.
+// Matches an operand, whose source is `from`, with a node. `inner`: the operand is that of an inner instruction, so its
+// value is the same at the root only if it has one definition.
 static bool match_operand(Fold *f, Match *m, uint16_t node, Operand o, Operand from, bool inner)
 {
     const Fn *fn = f->fn;
@@ -294,6 +296,50 @@ static bool goes_into_loop(Fold *f, const Match *m)
     return false;
 }
 
+// True if ptxas calls a function for the instruction: a subroutine, or slow paths of 64-bit division.
+static bool calls_function(const Fn *fn, const Instr *i)
+{
+    const Desc *d = ir_desc(fn, i);
+    bool divides = d->op == OP_DIV || d->op == OP_REM || d->op == OP_RCP || d->op == OP_SQRT;
+    return d->op == OP_CALL || (divides && type_info[tab_mnem(fn->tables, d->mnem)->type[0]].width == W64);
+}
+
+// Finds a block with a call in each innermost loop that has one, at most CALL_LOOPS of them.
+static void find_calls(Fold *f, const Analyses *a)
+{
+    const Fn *fn = f->fn;
+    bool *seen = NEW_ARRAY(&f->scratch, bool, a->loops.n + 1);
+    f->calls_found = true;
+    FOR_BLOCKS(fn, b) {
+        uint32_t loop = loop_of(a, b);
+        for (InstrId id = ir_block(fn, b)->first; loop && !seen[loop] && f->ncalls < CALL_LOOPS && id;
+             id = instr_behind(fn, id)) {
+            if (!calls_function(fn, ir_instr(fn, id)))
+                continue;
+            seen[loop] = true;
+            f->calls[f->ncalls++] = b;
+        }
+    }
+}
+
+// True if a loop with a call lies between the inner instruction of the pattern and the root.
+static bool is_past_calls(Fold *f, const Match *m)
+{
+    BlockId from = m->ninner ? ir_instr(f->fn, m->inner[0])->block : f->block;
+    if (from == f->block)
+        return false;
+    const Analyses *a = analysis_need(f->fn, AN_LOOPS | AN_DOM | AN_RPO);
+    if (!f->calls_found)
+        find_calls(f, a);
+    for (uint32_t k = 0; k < f->ncalls; k++) {
+        BlockId b = f->calls[k];
+        if (dominates(a, from, b) && !loop_contains(a, loop_of(a, b), f->block) &&
+            a->rpo_index[b] < a->rpo_index[f->block])
+            return true;
+    }
+    return false;
+}
+
 /* -- Results -------------------------------------------------------------------------------------------- */
 
 static uint32_t width_index(const Match *m) { return m->bits == 16 ? 0 : m->bits == 32 ? 1 : 2; }
@@ -319,7 +365,7 @@ static uint32_t build_uses(Fold *f, const Match *m, uint16_t node, Operand *uses
     return n->nkids;
 }
 
-// An operand for a node: of this width, in front of the root.
+// Returns an operand of this width for a node, which is computed before the root.
 static Operand build_node(Fold *f, const Match *m, uint16_t node, Width width)
 {
     Fn *fn = f->fn;
@@ -371,7 +417,7 @@ static bool comes_from(uint32_t need, uint32_t from)
     return need == FROM_ANY || need == from || (need == FROM_CONSTANT && from == FROM_ZERO);
 }
 
-// Whether the first operands of the root may be what the rule wants them to be.
+// True if the sources of the root's first operands permit a match.
 static inline bool may_match(const Candidate *c, const Uses *uses)
 {
     const uint32_t *from = uses->from;
@@ -385,6 +431,8 @@ static bool holds(Fold *f, const Match *m, const Rule *rule, InstrId id)
 {
     if (rule->offset)
         f->root_offset = fold_becomes_offset(f, op_index(*ir_def(f->fn, ir_instr(f->fn, id), 0)));
+    if (rule->past_calls)
+        f->past_calls = is_past_calls(f, m);
     return compute(f, m, rule->when) != 0;
 }
 

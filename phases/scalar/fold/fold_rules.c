@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Reads the rules of folding: patterns to trees of nodes, expressions to code for a stack machine.
+// Reads the rules of folding: patterns into trees of nodes, expressions into code for a stack machine.
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,9 +9,9 @@
 typedef struct Reader {
     RuleSet *set;
     Arena *arena;
-    Tables tables;  // for looking instructions up
+    Tables tables;  // for look-up of instructions
     const char *rule, *at;
-    bool *widths;  // at which the instructions of the rule are there
+    bool *widths;  // by width: all instructions of the rule exist
 } Reader;
 
 static const struct {
@@ -54,12 +54,12 @@ static void expect(Reader *r, const char *text)
 
 /* -- Expressions ---------------------------------------------------------------------------------------- */
 
-// Code is words: an operation, or one of those that have a number, with it above the low byte.
+// Operations of code. A word has the operation in its low byte, and the variable of the operation, if any, above it.
 typedef enum {
     X_END,
     X_NUMBER,  // the next word
-    X_CONST,   // with a variable
-    X_ZEROS,   // with a variable, as all up to X_SMAX
+    X_CONST,   // has a variable
+    X_ZEROS,   // has a variable, like all up to X_SMAX
     X_SET,
     X_UMIN,
     X_UMAX,
@@ -68,6 +68,7 @@ typedef enum {
     X_BITS,
     X_PAYS,
     X_OFFSET,
+    X_PAST_CALLS,
     X_ONES,
     X_NEG,
     X_NOT,
@@ -104,10 +105,10 @@ typedef enum {
     X_REM,
 } Operation;
 
-// Operators of C, the longer before those that they begin with.
+// Operators of C. An operator comes before its prefixes.
 static const struct {
     const char *text;
-    uint8_t level;  // the higher binds tighter
+    uint8_t level;  // precedence
     uint8_t op;
 } operators[] = {
     {"<=s", 7, X_SLE}, {"<s", 7, X_SLT}, {"||", 1, X_EITHER}, {"&&", 2, X_BOTH}, {"==", 6, X_EQ},
@@ -123,7 +124,7 @@ static const struct {
                  {"ufits(", X_UFITS}, {"umagic(", X_UMAGIC}, {"ushift(", X_USHIFT}, {"sfits(", X_SFITS},
                  {"pays(", X_PAYS},   {"smagic(", X_SMAGIC}, {"sshift(", X_SSHIFT}};
 
-// Of values.
+// Functions of value ranges.
 static const struct {
     const char *text;
     uint8_t op;
@@ -156,6 +157,8 @@ static void read_primary(Reader *r)
         emit_word(r, X_ONES);
     } else if (accept(r, "offset")) {
         emit_word(r, X_OFFSET);
+    } else if (accept(r, "past_calls")) {
+        emit_word(r, X_PAST_CALLS);
     } else if (accept(r, "w")) {
         emit_word(r, X_BITS);
     } else if (accept(r, "(")) {
@@ -214,13 +217,13 @@ static uint64_t extended(uint64_t x, uint32_t bits)
 }
 
 /* Division by a constant as multiplication: Granlund and Montgomery, "Division by invariant integers using
-   multiplication" (1994). x / d is the upper half of x * m, shifted right by s, where m = 2^(bits + s) / d, rounded up,
-   is so little too large that no x of `bits` bits notices. */
+   multiplication" (1994). x / d is the upper half of x * m, shifted right by s, where m = 2^(bits + s) / d, rounded up.
+   The error of m is too small to change the quotient of any x of `bits` bits. */
 
 __extension__ typedef unsigned __int128 Wide;
 
 typedef struct Magic {
-    bool fits;  // m, into `bits` bits, of a signed type without its sign; otherwise m is without its highest bit
+    bool fits;  // m fits into `bits` bits (signed: `bits` - 1); otherwise the highest bit of m is left out
     uint64_t m;
     uint32_t s;
 } Magic;
@@ -237,7 +240,7 @@ static Magic magic_of(uint64_t d, uint32_t bits, bool is_signed)
             return (Magic){true, (uint64_t)m, s};
     }
     uint32_t s = most - is_signed;
-    // 2^(bits + s) - 2^bits * d fits, where 2^(bits + s) may not.
+    // 2^(bits + s) - 2^bits * d fits into Wide; 2^(bits + s) may not.
     Wide rest = is_signed ? ((Wide)1 << (bits + s)) / d : (((Wide)(((Wide)1 << s) - d)) << bits) / d;
     return (Magic){false, (uint64_t)(rest + 1) & (UINT64_MAX >> (64 - bits)), s};
 }
@@ -272,6 +275,7 @@ uint64_t rule_eval(const RuleSet *set, uint16_t code, RuleValues *values)
         case X_BITS: stack[n++] = values->bits; continue;
         case X_PAYS: stack[n - 1] = a || values->proving; continue;
         case X_OFFSET: stack[n++] = values->offset; continue;
+        case X_PAST_CALLS: stack[n++] = values->past_calls; continue;
         case X_ONES: stack[n++] = UINT64_MAX >> (64 - values->bits); continue;
         case X_NEG: stack[n - 1] = 0 - a; continue;
         case X_NOT: stack[n - 1] = !a; continue;
@@ -326,7 +330,7 @@ static RuleType read_type(Reader *r)
     return t;
 }
 
-// The type at a width; TY_NONE if there is none.
+// Returns the type at a width; TY_NONE = none.
 static Type type_at(RuleType t, uint32_t bits)
 {
     static const struct {
@@ -342,7 +346,7 @@ static Type type_at(RuleType t, uint32_t bits)
     return TY_NONE;
 }
 
-// The instruction at each width, as far as it is there.
+// Looks up the instruction of a node at each width, where it exists.
 static void look_up(Reader *r, RuleNode *n, const char *name, size_t len)
 {
     static const char *const shapes[] = {"%", "%,%", "%,%,%", "%,%,%,%", "%,%,%,%,%"};
@@ -422,7 +426,7 @@ static uint16_t read_pattern(Reader *r)
 
 /* -- The set -------------------------------------------------------------------------------------------- */
 
-// Whether something in a pattern has a width.
+// True if an instruction in a pattern has a width.
 static bool has_width(const RuleSet *set, uint16_t node)
 {
     const RuleNode *n = &set->nodes.at[node];
@@ -432,7 +436,7 @@ static bool has_width(const RuleSet *set, uint16_t node)
     return has;
 }
 
-// Raises what a rule needs at each width to what the instructions of a pattern do.
+// Raises the needs of a rule at each width to those of the instructions of a pattern.
 static void add_needs(const RuleSet *set, uint16_t node, Rule *rule)
 {
     const RuleNode *n = &set->nodes.at[node];
@@ -482,6 +486,7 @@ static void read_rule(Reader *r, Rule *rule, uint32_t k)
     for (uint32_t kid = 0; to->kind == RN_OP && kid < to->nkids; kid++)
         rule->deep |= nodes[to->kids[kid]].kind == RN_OP;
     rule->offset = strstr(rule->cond, "offset") != NULL;
+    rule->past_calls = strstr(rule->cond, "past_calls") != NULL;
     rule->same = root->nkids > 1 && first->kind == RN_VALUE && second->kind == RN_VALUE && first->var == second->var;
 }
 
@@ -533,7 +538,7 @@ RuleSet *rules_read(Arena *arena)
     Arena scratch;
     arena_init(&scratch, arena->heap);
     tables_init(&r.tables, &scratch, NULL);
-    emit_word(&r, X_END);  // 0 is no code
+    emit_word(&r, X_END);  // code 0 = none
     set->n = ARRAY_LEN(sources);
     set->npatterns = set->n - CODED_COUNT;
     set->rules = NEW_ARRAY(arena, Rule, set->n + 1);
