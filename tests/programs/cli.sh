@@ -105,6 +105,7 @@ says err "takes no value"
 run "value missing" 2 good.ptx --named-phases
 says err "needs a value"
 run "output missing" 2 good.ptx -o
+is "$(cat err)" "oriopt: option '-o' needs a value"
 run "bad level" 2 -O5 good.ptx
 is "$(cat err)" "oriopt: '-O5' is not a level from -O0 to -O4"
 run "level without a number" 2 -O good.ptx

@@ -123,6 +123,8 @@ for p in $names; do
     name="$p: the table"
     is "$(grep '^OPTION(' "$(table_of "$p")" | grep -vc ', LINE, "')" "$(wc -l <"$work/options")"
     is "$(awk -F '\t' 'length($4) < 5 || $4 !~ /[a-z]/ { print $1 }' "$work/options")" ""
+    # A help text says what the option does or is, and begins with no question word.
+    is "$(awk -F '\t' 'tolower($4) ~ /^(what|whether|which|where|how) / { print $1 }' "$work/options")" ""
     for o in help h version v generate; do
         is "$(grep "^$o	" "$work/options")" "$(options_of oriopt | grep "^$o	")"
     done

@@ -165,7 +165,7 @@ refused "more than one input file" one.ptx store.ptx
 refused "unknown option '--frobnicate'; --help lists them all" --frobnicate one.ptx
 refused "unknown option '--keep'; --help lists them all" --keep one.ptx
 refused "option '--entry' needs a value" one.ptx --entry
-refused "option 'coverage' takes no value" --coverage=1 one.ptx
+refused "option '--coverage' takes no value" --coverage=1 one.ptx
 refused "--count: '1' is not lines" --count=1 one.ptx
 refused "-x: 'c' is not ptx or ori" -x c one.ptx
 refused "--trace: 'x' is not a lane from 0 to 31" --trace=x one.ptx

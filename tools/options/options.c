@@ -5,13 +5,6 @@
 
 #include "tools/options/options.h"
 
-static int fail(OptionParser *p, const char *fmt, const char *what)
-{
-    p->status = ST_USAGE;
-    snprintf(p->error, sizeof p->error, fmt, what);
-    return OPTION_ERROR;
-}
-
 const char *option_dashes(const Option *o) { return o->kind == ARG_JOINED || !o->name[1] ? "-" : "--"; }
 
 /* -- Words for values ----------------------------------------------------------------------------------- */
@@ -90,6 +83,14 @@ static const Option *find_similar(const OptionParser *p, const char *name, size_
     return NULL;
 }
 
+// Reports an option that is used in a wrong way.
+static int fail(OptionParser *p, const char *what)
+{
+    p->status = ST_USAGE;
+    snprintf(p->error, sizeof p->error, "option '%s%s' %s", option_dashes(p->option), p->option->name, what);
+    return OPTION_ERROR;
+}
+
 static int fail_unknown(OptionParser *p, const char *name, size_t len)
 {
     char hint[100] = "";
@@ -145,12 +146,12 @@ int option_next(OptionParser *p)
     if (!o)
         return fail_unknown(p, name, len);
     if (o->kind == ARG_NONE)
-        return equals ? fail(p, "option '%s' takes no value", o->name) : o->id;
+        return equals ? fail(p, "takes no value") : o->id;
     if (equals)
         p->value = equals + 1;
     else if (o->kind == ARG_VALUE && p->at < p->argc)
         p->value = p->argv[p->at++];
     else if (o->kind != ARG_OPTIONAL)
-        return fail(p, "option '--%s' needs a value", o->name);
+        return fail(p, "needs a value");
     return o->id;
 }
