@@ -327,6 +327,7 @@ if have zsh && zsh -fc 'zmodload zsh/zpty' 2>/dev/null; then
     offers zsh 'oriopt --stats=' --stats=json
     offers zsh 'oriopt --named-phases=OriBranchOpt,OriFol' --named-phases=OriBranchOpt,OriFold
     offers zsh 'oriopt @on' @one.ptx
+    offers zsh 'origen @on' @one.ptx
     offers zsh 'oriopt --reproducer=on' --reproducer=one.ptx
     offers zsh 'oriopt --check-each=t' --check-each=two.run
     offers zsh 'oriopt --ir-dump-dir r' runs
@@ -358,6 +359,8 @@ if have fish; then
     offers fish 'oriopt --stop-after=orifol'
     offers fish 'oriopt --stop-after=OriFol' --stop-after=OriFold
     offers fish 'oriopt --check-each=t' --check-each=two.run
+    offers fish 'oriopt @on' @one.ptx
+    offers fish 'origen @on' @one.ptx
     offers fish 'oriopt --ir-dump-dir r' runs/
     offers fish 'oriopt --list-phases on' one.ptx
     name="fish offers every option"

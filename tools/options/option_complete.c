@@ -402,8 +402,17 @@ void complete_fish(const Program *p, Out *out)
             "    $program $argv[2] 2>/dev/null | awk '{ print $1 }'\n"
             "end\n\n",
             name, name, name);
+    out_fmt(out,
+            "# response files\n"
+            "function __%s_responses\n"
+            "    set -l token (commandline -ct)\n"
+            "    string match -q -- '@*' \"$token\"; or return\n"
+            "    string replace -r -- '^' '@' (__fish_complete_path (string sub -s 2 -- \"$token\"))\n"
+            "end\n\n",
+            name);
     if (!takes_files(p))
         out_fmt(out, "complete -c %s -f\n", name);
+    out_fmt(out, "complete -c %s -a '(__%s_responses)'\n", name, name);
     for (size_t k = 0; k < p->noptions; k++)
         fish_option(p, &p->options[k], p->options[k].name[1] ? 'l' : 's', out);
     for (size_t k = 0; k < p->noptions; k++)
