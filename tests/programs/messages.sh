@@ -360,6 +360,10 @@ same again.ptx out.ptx
 cp k.ptx over.ptx
 run "a reproducer where the output replaces the input" 0 --reproducer rep3.ptx over.ptx -o over.ptx
 if grep -q 'mov.u32 	*%r1, %tid.x' rep3.ptx && grep -q '\.reg \.pred %p<2>' rep3.ptx; then ok; else bad "it has the output"; fi
+{ printf '// option: --frobnicate\n'; cat k.ptx; } >comments.ptx
+run "a reproducer of an input that begins with comments" 0 --reproducer rep4.ptx --named-phases=107 comments.ptx -o out.ptx
+run "it repeats, too" 0 --run-reproducer rep4.ptx -o again.ptx
+same again.ptx out.ptx
 run "both options" 2 --reproducer rep.ptx --no-reproducer k.ptx
 said "oriopt: --reproducer and --no-reproducer exclude each other"
 
@@ -430,7 +434,7 @@ oriopt: $1 repeats it: oriopt --run-reproducer $1"
     is "$(sed -n 2,4p "$1")" "// error: SIG$signal
 // option: --named-phases=NOP
 // option: -O2"
-    tail -n +5 "$1" >rest
+    tail -n +6 "$1" >rest
     same rest long.ptx
     run "it repeats" 0 --run-reproducer "$1" -o again.ptx
     silent err

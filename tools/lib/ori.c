@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// ori.h: the calls of the library, each behind a guard that failures unwind to.
+// The calls of ori.h. Each has a guard to which failures unwind.
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -9,7 +9,7 @@
 #include "tools/options/options.h"
 
 struct OriContext {
-    Ctx ctx;  // its arena dies with each call
+    Ctx ctx;  // its arena is freed after each call
     Allocator allocator;
     OriMessageFn *receive;
     void *user;
@@ -22,7 +22,7 @@ struct OriContext {
     unsigned threads;
     uint64_t max_instructions;  // 0 = no limit
     double seconds;
-    Arena settings;  // of what is set: the texts in their order, and what they say
+    Arena settings;  // of knobs: the texts in their order, and the store
     VEC(char *) texts;
 };
 
@@ -117,7 +117,7 @@ typedef struct Call {
     OriModule *module;
     OriLanguage language;
     const char *text;   // a name, a plan, settings
-    const char *value;  // that was found
+    const char *value;  // of a knob
     const Source *source;
     OriWriteFn *write;
     void *user;
@@ -151,7 +151,7 @@ static void end_call(OriContext *ori)
     ctx_begin(ctx);
 }
 
-// What the call does in the context's own arena is gone when it returns, by either way.
+// Runs a call. The context's arena is freed when it returns or is unwound.
 static OriStatus guarded(Call *call, OriStatus (*body)(Call *))
 {
     Ctx *ctx = &call->ori->ctx;
@@ -228,7 +228,7 @@ OriStatus ori_set_verify(OriContext *ori, OriVerify when)
     return ORI_OK;
 }
 
-// All that was set, and a text more, as a store of its own: an error leaves the old one in force.
+// Reads all texts of settings and a new one into a new store; an error keeps the old store.
 static OriStatus set_knobs(Call *call)
 {
     OriContext *ori = call->ori;
@@ -303,7 +303,7 @@ static void check_instructions(const OriContext *ori, const Module *m)
                   (unsigned long long)n);
 }
 
-// A source with the slack that readers want.
+// Reads a module from a copy of the text, which has the slack that readers need.
 static OriStatus parse(Call *call)
 {
     Ctx *ctx = &call->ori->ctx;
@@ -373,7 +373,7 @@ static OriStatus run_plan(Call *call)
         out_init(&call->ori->report, &ctx->arena, pass_report_on, call->ori);
         ctx->report = &call->ori->report;
     }
-    call->module->broken = true;  // until all went well
+    call->module->broken = true;  // until all phases have run
     batch_run(&(Batch){.ctx = ctx,
                        .module = call->module->m,
                        .end = call->module->m->items.n,

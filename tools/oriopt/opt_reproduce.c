@@ -111,6 +111,7 @@ void reproducer_header(Job *job, Out *out)
     print_options(job, ori ? ";" : "//", false, out);
     if (job->check.ctx)
         run_each_print(&job->check, ori ? "; run: " : "// run: ", out);
+    out_char(out, '\n');  // the input may begin with comments, which are not part of the header
 }
 
 // Prints the input with all options.

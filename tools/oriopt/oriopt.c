@@ -36,8 +36,10 @@ static bool is_selected(void *user, const Fn *fn)
 static bool matches_filter(const Module *m, const Fn *fn, const char *glob)
 {
     char buf[4096];  // longer names are cut
+    if (!glob)
+        return false;
     name_text(&m->tables, m->syms.at[fn->sym].name, buf, sizeof buf);
-    return glob && glob_match(glob, buf, strlen(buf), false);
+    return glob_match(glob, buf, strlen(buf), false);
 }
 
 // Notes the --entry options and filters that match functions of this piece, and counts its instructions.
@@ -104,10 +106,12 @@ static void warn_of_unread(Job *job)
 static void warn_of_unused(Job *job)
 {
     const char *glob = job->settings->phases.filter_funcs;
+    const Source *source = job->ctx.diag.source;
     job->ctx.diag.source = NULL;
     if (glob && !job->filter_seen)
         diag_plain(&job->ctx.diag, DIAG_WARNING, "--filter-funcs: '%s' matches no function of this module", glob);
     warn_of_unread(job);
+    job->ctx.diag.source = source;
 }
 
 static bool cannot_write(Job *job, const char *path, const char *why)
