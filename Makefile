@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 #
-#   make               build/oriopt and build/libori.a          make check      the tests, in six minutes
+#   make               programs and libraries, in build/        make check      the tests, in six minutes
 #   make check-quick   some of them, in a minute                make check-all  all of them, in hours
 #   make asan          the tests under ASan and UBSan           make bench      figures (they judge nothing)
 #   make fuzz          libFuzzer targets in build-fuzz/         tests/fuzz/fuzz.sh run|text|knobs runs one
@@ -9,16 +9,24 @@
 #   make lexers        regenerate the lexers (re2c)             make WERROR=1   warnings are errors
 #   make quality       the code beside LLVM's and nvcc's        make quality Q=--nvcc, Q=--executed, Q='-m "--disable-phases=X"'
 #   make install       into PREFIX (/usr/local), below DESTDIR  make uninstall  takes it away again
+#   make dist          build/ori-VERSION.tar.gz, reproducible
+#
+# CC, AR, OBJCOPY, CPPFLAGS, CFLAGS and LDFLAGS are those of the environment or of the command line.
 
 CC      ?= cc
 AR      ?= ar
+OBJCOPY ?= $(shell $(CC) -print-prog-name=objcopy)
 CFLAGS  ?= -O2 -g
 B       ?= build
 WARN     = -std=c11 -Wall -Wextra -Wpedantic $(if $(WERROR),-Werror)
-FLAGS    = $(WARN) $(CFLAGS) $(SANITIZE) -pthread -I. -MMD -MP
+FLAGS    = $(WARN) $(CPPFLAGS) $(CFLAGS) $(SANITIZE) -pthread -I. -MMD -MP
+LINK     = $(CC) $(CFLAGS) $(SANITIZE) $(LDFLAGS) -pthread
+# Objects of the library serve programs, libori.a and libori.so: -fPIC costs no time where symbols are hidden. Archives
+# hold machine code even if CFLAGS has -flto.
+LIB_FLAGS = -fPIC -fvisibility=hidden -fno-lto
 RE2C     = re2c -W --tags --no-debug-info --no-generation-date
 
-# What is installed, and where.
+# The folders of an installation. Debian reserves site-functions of /usr for its administrators.
 PREFIX      = /usr/local
 BINDIR      = $(PREFIX)/bin
 LIBDIR      = $(PREFIX)/lib
@@ -26,58 +34,85 @@ INCLUDEDIR  = $(PREFIX)/include
 DATADIR     = $(PREFIX)/share
 MANDIR      = $(DATADIR)/man
 BASHDIR     = $(DATADIR)/bash-completion/completions
-ZSHDIR      = $(DATADIR)/zsh/site-functions
+ZSHDIR      = $(DATADIR)/zsh/$(if $(and $(filter /usr,$(PREFIX)),$(wildcard /etc/debian_version)),vendor-completions,site-functions)
 FISHDIR     = $(DATADIR)/fish/vendor_completions.d
 INSTALL     = install
-VERSION     = $(shell sed -n 's/^.define ORI_VERSION "\([^"]*\)".*/\1/p' tools/options/options.h)
 
-PROGRAMS = oriopt oricheck orirun
+# ORI_VERSION_MAJOR, _MINOR and _PATCH of ori.h.
+version_of = $(shell sed -n 's/^.define ORI_VERSION_$(1) \([0-9]*\)$$/\1/p' tools/lib/ori.h)
+VERSION := $(call version_of,MAJOR).$(call version_of,MINOR).$(call version_of,PATCH)
+SONAME  := libori.so.$(call version_of,MAJOR)
+
+PROGRAMS = oriopt oricheck orirun ori-ptxas
 LIB_SRC  = $(wildcard ir/*/*.c knobs/*.c phases/*.c phases/*/*.c phases/*/*/*.c sm/*.c tools/lib/*.c)
-LIB_OBJ  = $(LIB_SRC:%.c=$B/%.o)
+LIB_OBJ  = $(LIB_SRC:%.c=$B/%.pic.o)
 # What programs share and is nothing for a library: it reads command lines, and prints.
 PROGRAM_OBJ = $(patsubst %.c,$B/%.o,$(wildcard tools/options/*.c tools/orirun/run_*.c))
 CHECK_OBJ = $(patsubst %.c,$B/%.o,$(wildcard tools/oricheck/*.c))
 OPT_OBJ  = $(patsubst %.c,$B/%.o,$(wildcard tools/oriopt/*.c))
 RUN_OBJ  = $B/tools/orirun/orirun.o
-MAIN_OBJ = $(CHECK_OBJ) $(OPT_OBJ) $(RUN_OBJ)
+PTXAS_OBJ = $(patsubst %.c,$B/%.o,$(wildcard tools/oriptxas/*.c))
+MAIN_OBJ = $(CHECK_OBJ) $(OPT_OBJ) $(RUN_OBJ) $(PTXAS_OBJ)
 GEN_OBJ  = $(patsubst %.c,$B/%.o,$(wildcard tools/origen/*.c))
 UNIT_SRC = $(wildcard tests/unit/*.c)
 RULES_SRC = $(wildcard tests/proofs/*.c)
-FORMATTED = $(filter-out %/lex.c,$(wildcard ir/*/*.[ch] knobs/*.[ch] phases/*.[ch] phases/*/*.[ch] phases/*/*/*.[ch] sm/*.[ch] tools/*/*.[ch] tests/*/*.[ch] tests/programs/embed/*.[ch] samples/embed/*.[ch]))
+FORMATTED = $(filter-out %/lex.c,$(wildcard ir/*/*.[ch] knobs/*.[ch] phases/*.[ch] phases/*/*.[ch] phases/*/*/*.[ch] sm/*.[ch] tools/*/*.[ch] tests/*/*.[ch] tests/programs/embed/*.[ch] samples/embed/*.[ch] samples/embed/*.cpp))
 
 INSTALLED = $(PROGRAMS) origen
 DOCS     = $(INSTALLED:%=$B/docs/man/%.1) $(INSTALLED:%=$B/docs/bash/%) $(INSTALLED:%=$B/docs/zsh/_%) \
-           $(INSTALLED:%=$B/docs/fish/%.fish)
+           $(INSTALLED:%=$B/docs/fish/%.fish) $B/docs/man/ori.h.3
 
-all: $(INSTALLED:%=$B/%) $B/libori.a $(DOCS)
+all: $(INSTALLED:%=$B/%) $B/libori.a $B/libori.so $(DOCS)
 
-$B/libori.a: $(LIB_OBJ)
+# For the programs and tests of the tree, which use more than ori.h declares.
+$B/ori.a: $(LIB_OBJ)
 $B/programs.a: $(PROGRAM_OBJ)
-$B/libori.a $B/programs.a:
+$B/libori.a: $B/ori.o
+$B/ori.a $B/programs.a $B/libori.a:
 	@rm -f $@
 	$(AR) rcs $@ $^
+
+# One object, in which only ori_* symbols are global.
+$B/ori.o: $(LIB_OBJ)
+	$(CC) -r -nostdlib $^ -o $@
+	$(OBJCOPY) --localize-hidden $@
+
+# clang leaves the symbols of a sanitizer to the program.
+NO_UNDEFINED = $(if $(findstring -fsanitize,$(CFLAGS) $(SANITIZE)),,-Wl,-z,defs)
+$B/$(SONAME): $(LIB_OBJ) tools/lib/ori.map
+	$(LINK) -shared -Wl,-soname,$(SONAME) -Wl,--version-script=tools/lib/ori.map $(NO_UNDEFINED) \
+	  $(LIB_OBJ) -o $@
+$B/libori.so: $B/$(SONAME)
+	ln -sf $(SONAME) $@
 
 $B/oricheck: $(CHECK_OBJ)
 $B/oriopt: $(OPT_OBJ)
 $B/orirun: $(RUN_OBJ)
-$(PROGRAMS:%=$B/%): $B/programs.a $B/libori.a
-	$(CC) $(CFLAGS) $(SANITIZE) -pthread $(filter %.o,$^) $B/programs.a $B/libori.a -o $@
+$B/ori-ptxas: $(PTXAS_OBJ)
+$(PROGRAMS:%=$B/%): $B/programs.a $B/ori.a
+	$(LINK) $(filter %.o,$^) $B/programs.a $B/ori.a -o $@
 
-$B/origen: $(GEN_OBJ) $B/programs.a $B/libori.a
-	$(CC) $(CFLAGS) $(SANITIZE) -pthread $^ -o $@
+$B/origen: $(GEN_OBJ) $B/programs.a $B/ori.a
+	$(LINK) $^ -o $@
 
 $B/%.o: %.c
 	@mkdir -p $(@D)
 	$(CC) $(FLAGS) -c $< -o $@
 
-$B/unit: $(UNIT_SRC) $(wildcard tests/unit/*.h tests/exec/*.tbl) $B/libori.a
-	$(CC) $(filter-out -MMD -MP,$(FLAGS)) $(UNIT_SRC) $B/libori.a -o $@
+$B/%.pic.o: %.c
+	@mkdir -p $(@D)
+	$(CC) $(FLAGS) $(LIB_FLAGS) -c $< -o $@
 
-$B/rules: $(RULES_SRC) tests/proofs/rules.h $B/libori.a
-	$(CC) $(filter-out -MMD -MP,$(FLAGS)) $(RULES_SRC) $B/libori.a -o $@
+# From sources to a program.
+BUILD = $(CC) $(filter-out -MMD -MP,$(FLAGS)) $(LDFLAGS)
+$B/unit: $(UNIT_SRC) $(wildcard tests/unit/*.h tests/exec/*.tbl) $B/ori.a
+	$(BUILD) $(UNIT_SRC) $B/ori.a -o $@
 
-$B/net: tests/net/net.c $B/programs.a $B/libori.a
-	$(CC) $(filter-out -MMD -MP,$(FLAGS)) $^ -o $@
+$B/rules: $(RULES_SRC) tests/proofs/rules.h $B/ori.a
+	$(BUILD) $(RULES_SRC) $B/ori.a -o $@
+
+$B/net: tests/net/net.c $B/programs.a $B/ori.a
+	$(BUILD) $^ -o $@
 
 # The programs print their man pages and completions.
 GENERATE = @mkdir -p $(@D) && $< --generate=$(1) >$@.new && mv $@.new $@
@@ -90,32 +125,51 @@ $B/docs/zsh/_%: $B/%
 $B/docs/fish/%.fish: $B/%
 	$(call GENERATE,fish)
 
-# Written again only when it changes: an installation as another user leaves the build folder alone.
-IN_PREFIX = $(patsubst $(PREFIX)/%,$${prefix}/%,$(1))
-$B/docs/ori.pc: tools/lib/ori.pc.in FORCE
+# The manual of the library is its header.
+$B/docs/man/ori.h.3: tools/lib/ori_man.awk tools/lib/ori.h
 	@mkdir -p $(@D)
-	@text="$$(sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@LIBDIR@|$(call IN_PREFIX,$(LIBDIR))|' \
-	  -e 's|@INCLUDEDIR@|$(call IN_PREFIX,$(INCLUDEDIR))|' -e 's|@VERSION@|$(VERSION)|' $<)" && \
+	awk -v version=$(VERSION) -f $^ >$@.new && mv $@.new $@
+
+# Files that name the folders of an installation. Each is written only if it changes, so an installation as another user
+# leaves the build folder alone.
+PACKAGE   = $B/docs/ori.pc $B/docs/ori-config.cmake $B/docs/ori-config-version.cmake
+$(PACKAGE): VARIABLE = prefix
+$B/docs/ori-config.cmake: VARIABLE = _ori_prefix
+IN_PREFIX = $(patsubst $(PREFIX)/%,$${$(VARIABLE)}/%,$(1))
+# The prefix as seen from LIBDIR/cmake/ori: with `..` if LIBDIR is below it.
+UP        = $(if $(filter $(PREFIX)/%,$(LIBDIR)),$(shell echo '$(LIBDIR:$(PREFIX)/%=%)/cmake/ori' | sed 's|[^/][^/]*|..|g'),$(PREFIX))
+$(PACKAGE): $B/docs/%: tools/lib/%.in FORCE
+	@mkdir -p $(@D)
+	@text="$$(sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@LIBDIR@|$(call IN_PREFIX,$(LIBDIR))|' -e 's|@UP@|$(UP)|' \
+	  -e 's|@INCLUDEDIR@|$(call IN_PREFIX,$(INCLUDEDIR))|' -e 's|@VERSION@|$(VERSION)|' -e 's|@SONAME@|$(SONAME)|' $<)" && \
 	{ [ "$$text" = "$$(cat $@ 2>/dev/null)" ] || printf '%s\n' "$$text" >$@; }
 FORCE:
 
 # install FILES of a MODE into a folder below DESTDIR
 PUT = $(INSTALL) -d "$(DESTDIR)$(3)" && $(INSTALL) -m $(1) $(2) "$(DESTDIR)$(3)"
-install: all $B/docs/ori.pc
+install: all $(PACKAGE)
 	$(call PUT,755,$(INSTALLED:%=$B/%),$(BINDIR))
-	$(call PUT,644,$B/libori.a,$(LIBDIR))
+	$(call PUT,644,$B/libori.a $B/$(SONAME),$(LIBDIR))
+	ln -sf $(SONAME) "$(DESTDIR)$(LIBDIR)/libori.so"
 	$(call PUT,644,$B/docs/ori.pc,$(LIBDIR)/pkgconfig)
+	$(call PUT,644,$(filter %.cmake,$(PACKAGE)),$(LIBDIR)/cmake/ori)
 	$(call PUT,644,tools/lib/ori.h,$(INCLUDEDIR))
 	$(call PUT,644,$(INSTALLED:%=$B/docs/man/%.1),$(MANDIR)/man1)
+	$(call PUT,644,$B/docs/man/ori.h.3,$(MANDIR)/man3)
 	$(call PUT,644,$(INSTALLED:%=$B/docs/bash/%),$(BASHDIR))
 	$(call PUT,644,$(INSTALLED:%=$B/docs/zsh/_%),$(ZSHDIR))
 	$(call PUT,644,$(INSTALLED:%=$B/docs/fish/%.fish),$(FISHDIR))
 
 uninstall:
-	rm -f $(INSTALLED:%="$(DESTDIR)$(BINDIR)"/%) "$(DESTDIR)$(LIBDIR)/libori.a" \
-	  "$(DESTDIR)$(LIBDIR)/pkgconfig/ori.pc" "$(DESTDIR)$(INCLUDEDIR)/ori.h" \
+	rm -f $(INSTALLED:%="$(DESTDIR)$(BINDIR)"/%) "$(DESTDIR)$(INCLUDEDIR)/ori.h" \
+	  $(patsubst %,"$(DESTDIR)$(LIBDIR)"/%,libori.a libori.so $(SONAME) pkgconfig/ori.pc) \
+	  $(patsubst $B/docs/%,"$(DESTDIR)$(LIBDIR)/cmake/ori"/%,$(filter %.cmake,$(PACKAGE))) \
+	  "$(DESTDIR)$(MANDIR)/man3/ori.h.3" \
 	  $(INSTALLED:%="$(DESTDIR)$(MANDIR)/man1"/%.1) $(INSTALLED:%="$(DESTDIR)$(BASHDIR)"/%) \
 	  $(INSTALLED:%="$(DESTDIR)$(ZSHDIR)"/_%) $(INSTALLED:%="$(DESTDIR)$(FISHDIR)"/%.fish)
+
+dist:
+	tools/lib/dist.sh $B/ori-$(VERSION).tar.gz
 
 lexers:
 	$(RE2C) -o ir/ptx/lex.c ir/ptx/lex.re
@@ -156,8 +210,8 @@ fuzz:
 	  $(MAKE) CC=clang B=build-fuzz CFLAGS="-O1 -g" SANITIZE="$(FUZZ_SANITIZE)" $(FUZZ_TARGETS:%=build-fuzz/fuzz-%); \
 	else echo "SKIP fuzz: clang with libFuzzer is not here (Debian: apt-get install clang libclang-rt-dev)"; fi
 
-$B/fuzz-%: $B/tests/fuzz/%.o $B/tests/fuzz/common.o $B/libori.a
-	$(CC) $(CFLAGS) $(SANITIZE) -fsanitize=fuzzer -pthread $^ -o $@
+$B/fuzz-%: $B/tests/fuzz/%.o $B/tests/fuzz/common.o $B/ori.a
+	$(LINK) -fsanitize=fuzzer $^ -o $@
 
 bench: all
 	tests/bench/bench.sh
@@ -177,5 +231,5 @@ format-check:
 clean:
 	rm -rf build build-asan build-asan-clang build-debug build-clang build-fuzz
 
-.PHONY: all install uninstall FORCE debug lexers check check-quick check-all proven asan fuzz bench quality layers format-check clean
+.PHONY: all install uninstall dist FORCE debug lexers check check-quick check-all proven asan fuzz bench quality layers format-check clean
 -include $(LIB_OBJ:.o=.d) $(PROGRAM_OBJ:.o=.d) $(MAIN_OBJ:.o=.d) $(GEN_OBJ:.o=.d)

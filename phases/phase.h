@@ -231,7 +231,7 @@ void phase_list(Out *out, bool json);
 
 /* bundles/general_optimize_mid.c */
 // Adds an instruction that a sub-pass is about to simplify to ctx->costs, while phase 37 runs.
-void note_cost(Ctx *ctx, Fn *fn, InstrId id);
+void record_cost(Ctx *ctx, Fn *fn, InstrId id);
 
 // Records that the running phase keeps properties if they held before.
 static inline void phase_keeps(Ctx *ctx, uint32_t properties) { ctx->run.keeps |= properties; }

@@ -42,7 +42,7 @@ bool phase_template(Ctx *ctx, Fn *fn)
             Operand by = copied_value(fn, i), def = i->ndef == 1 ? *ir_def(fn, i, 0) : op_none();
             if (op_kind(by) == K_NONE || !op_is_reg(def) || !replace_allowed(fn, op_index(def), by))
                 continue;
-            note_cost(ctx, fn, id);
+            record_cost(ctx, fn, id);
             replace_set(&map, op_index(def), by);
         }
     }

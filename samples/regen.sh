@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Makes ptx/NAME.sm_80.ptx, ptx/NAME.sm_90.ptx and ptx/NAME.O0.ptx from every NAME.cu beside this script (or
-# from the names given), and has ptxas assemble what it made. A line "// flags: ..." in the source adds options.
-# The files are checked in; run this only after a source or the compiler has changed.
+# Makes ptx/NAME.sm_80.ptx, ptx/NAME.sm_90.ptx and ptx/NAME.O0.ptx from every NAME.cu beside this script (or from the
+# given names), and assembles them with ptxas. A line "// flags: ..." in the source adds options. The files are checked
+# in; run this only after a change of a source or of the compiler.
 #
 # usage: ./regen.sh [NAME...]        NVCC and PTXAS name other programs than those on the PATH
 
@@ -29,13 +29,13 @@ trap 'rm -rf "$tmp"' EXIT
 trap 'exit 1' HUP INT TERM
 mkdir -p ptx
 
-# make NAME VARIANT ARCH OPTIONS...: one PTX file
+# make_ptx NAME VARIANT ARCH OPTIONS...: makes one PTX file.
 make_ptx() {
     name=$1 variant=$2 arch=$3
     shift 3
     "$nvcc" "$@" -ptx -arch="$arch" -o "$tmp/out.ptx" "$name.cu"
-    # -lineinfo writes the folder of the sources and of the toolkit into .file; keep what comes behind them.
-    # Names of internal linkage hold a hash of the same folder: make it zero.
+    # -lineinfo writes the folders of the sources and of the toolkit into .file; remove them. Names of internal linkage
+    # contain a hash of the same folder; replace it by zeros.
     sed -e "s|\"$here/|\"|" -e "s/_[0-9a-f]\{8\}_\([0-9]*_${name}_cu_\)/_00000000_\1/g" \
         -e 's|"/[^"]*/include/|"include/|' "$tmp/out.ptx" >"$tmp/clean.ptx"
     if grep -n '"/' "$tmp/clean.ptx" | grep '\.file' || grep -nF "$here" "$tmp/clean.ptx"; then

@@ -1,15 +1,15 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# check.sh: the tests, in three layers (tests/README.md lists the parts and their times).
+# check.sh: runs the tests, in three layers (tests/README.md lists the parts and their times).
 #
 #   tests/check.sh [quick | check | all]        default: check
 #
-# The parts run in two lanes, the longest first. Behind each that is done comes what it has to say, and a line with its
-# counts and CPU seconds; in the end one line `N passed, N failed, N skipped` for all. Exit 0 all passed, 1 failed.
+# The parts run in two lanes, the longest first. After each part check.sh prints its messages, and a line with its
+# counts and CPU seconds. The last line is `N passed, N failed, N skipped` for all. Exit 0 all passed, 1 failed.
 #
-# Run by `make check-quick`, `make check` and `make check-all`. Environment: B, where the programs are (build); P=Name,
-# only the tests of that phase; SANITIZE, as the programs were built with it; CC, RE2C, MAKE.
+# Run by `make check-quick`, `make check` and `make check-all`. Environment: B, folder of the programs (build); P=Name,
+# only the tests of that phase; SANITIZE, the sanitizer options of the build; CC, RE2C, MAKE.
 layer=${1:-check}
 . "$(dirname "$0")/lib.sh"
 cd "$root" || exit 2
@@ -22,13 +22,13 @@ ORIGEN=$programs/origen
 export ORIOPT ORICHECK ORIRUN ORIGEN CC
 results=$programs/check
 
-# oricheck is one process for many files: let it say in which of them a sanitizer found something.
+# oricheck is one process for many files. A sanitizer must abort it, so that it prints the name of the failing file.
 oricheck() {
     ASAN_OPTIONS=${ASAN_OPTIONS:+$ASAN_OPTIONS:}abort_on_error=1 \
         UBSAN_OPTIONS=${UBSAN_OPTIONS:+$UBSAN_OPTIONS:}halt_on_error=1:abort_on_error=1 "$ORICHECK" "$@"
 }
 
-# The folder of tests whose name is most like this one.
+# Prints the folder of tests with the nearest name.
 nearest() {
     ls tests/golden/phases | awk -v want="$1" '
     function distance(a, b,    i, j, row, diagonal, above, best) {
@@ -62,7 +62,7 @@ fi
 
 # -- Parts -------------------------------------------------------------------------------------------------------------
 
-# The generated lexer is what re2c makes of its source, if this is the re2c that made it.
+# Compares each generated lexer with the output of re2c, if the version of re2c is the one that made the lexer.
 lexers() {
     for re in $(find ir knobs -name '*.re'); do
         c=${re%.re}.c
@@ -79,7 +79,7 @@ lexers() {
     finish
 }
 
-# clang has no warnings, either.
+# Compiles the sources with clang, without warnings.
 warnings() {
     have clang || {
         skip "no clang"
@@ -103,20 +103,20 @@ format() {
     finish
 }
 
-# The unit tests but for those that take seconds.
+# Runs the unit tests, except those that take seconds.
 quick_units() {
     # shellcheck disable=SC2046
     "$B/unit" $(sed -n 's/^ *X(\([a-z_]*\)).*/\1/p' tests/unit/main.c |
         grep -vxE 'ssa|softfloat|control|phis|rdefs|recovery|ori|eval|live|logic|batch|diff')
 }
 
-# Samples that go by many phases: memory, loops, calls, logic, divergence.
+# Runs samples that exercise many phases: memory, loops, calls, logic, divergence.
 quick_net() {
     tests/net/diff.sh -q samples/run/structs.run samples/run/local_array.run samples/run/fsm.run samples/run/linkage.run \
         samples/run/handwritten/flow.run samples/run/handwritten/phis.run
 }
 
-# All mutants are caught.
+# Fails unless all mutants are caught.
 mutants() {
     tests/mutants/mutants.sh
     status=$?
@@ -124,7 +124,7 @@ mutants() {
     finish
 }
 
-# The fuzzers find nothing for a while.
+# Runs each fuzzer for two minutes.
 fuzzers() {
     ${MAKE:-make} -s fuzz || bad "make fuzz"
     for target in run text knobs; do
@@ -148,14 +148,14 @@ asan() { # CC FOLDER
     (unset B P SANITIZE MAKEFLAGS MFLAGS MAKELEVEL ORIOPT && ${MAKE:-make} --no-print-directory CC="$1" ASAN="$2" asan)
 }
 
-# Runs a part; under sanitizers some do less.
+# Runs a part. Some parts do less under sanitizers.
 part() { # NAME
     case $1 in
     lexers | warnings | format) $1 ;;
-    layers) tests/layers.sh ;;
+    layers | prose) "tests/$1.sh" ;;
     read | phases | text) oricheck "tests/golden/$1" ;;
     grammar) tests/grammar.sh ;;
-    oricheck | cli | messages | files | knobs | orirun | install | faults | origen | malformed) B=$programs "tests/programs/$1.sh" ;;
+    oricheck | cli | messages | files | knobs | orirun | install | package | readme | faults | origen | malformed | ptxas_dropin) B=$programs "tests/programs/$1.sh" ;;
     samples) tests/net/samples.sh ;;
     vectors | verdicts) "tests/exec/$1.sh" ;;
     same | features | defects) "tests/ptxas/$1.sh" ;;
@@ -181,24 +181,24 @@ part() { # NAME
     esac
 }
 
-# The parts of a layer, the longest first.
-small='read phases text samples faults orirun oricheck layers grammar lexers'
+# Parts of each layer, the longest first.
+small='read phases text samples faults orirun oricheck layers prose grammar lexers'
 quick="quick-net quick-unit quick-rules files $small"
 judges='same features defects'
-check="net ptxas rules unit verdicts vectors malformed knobs origen embed messages cli install threads files $judges $small"
-# The program that stands between a GPU's driver and ours is not built with sanitizers, and sources are the same.
+check="net ptxas rules unit verdicts vectors malformed knobs origen embed messages ptxas_dropin cli install package readme threads files $judges $small"
+# Excluded under sanitizers: gpurun, which is not built with sanitizers, and checks of sources, which do not change.
 [ "${SANITIZE-}" ] || check="$check gpurun gpu warnings format"
 all="asan asan-clang all-ptxas mutants random all-net fuzzers all-rules unit all-threads all-embed verdicts vectors
-    malformed knobs warnings format origen messages cli install files $judges $small gpurun gpu"
+    malformed knobs warnings format origen messages ptxas_dropin cli install package readme files $judges $small gpurun gpu"
 
 # -- One part ----------------------------------------------------------------------------------------------------------
 
-# What a part prints is NAME.log; what is shown of it, and its line, is NAME.shown. Prints the name when it is done.
+# Runs a part, with its output in NAME.log; NAME.shown has the shown lines and the summary. Prints the name at the end.
 run_part() { # NAME
     log=$results/$1.log
     (part "$1") >"$log" 2>&1
     status=$?
-    times >"$log.times" # of the processes that this shell waited for, in the second line
+    times >"$log.times" # the second line has the times of the child processes
     seconds=$(sed -n 2p "$log.times" | tr 'ms' '  ' | awk '{ printf "%.1f", 60 * $1 + $2 + 60 * $3 + $4 }')
     last=$(tail -n 1 "$log")
     case $last in

@@ -1,17 +1,17 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# grammar.sh: each production of the grammar in ir/text/README.md has a test of its name in tests/golden/text/grammar, and each
-# test there has a production. The tests themselves are run by oricheck.
+# grammar.sh: checks that each production of the grammar in ir/text/README.md has a test of its name in
+# tests/golden/text/grammar, and that each test there has a production. oricheck runs the tests themselves.
 #
-# One line per failure; the last line is `N passed, N failed`. Exit 0 all passed, 1 failed.
+# Prints one line per failure; the last line is `N passed, N failed`. Exit 0 all passed, 1 failed.
 
 . "$(dirname "$0")/lib.sh"
 cd "$root" || exit 2
 readme=ir/text/README.md
 folder=tests/golden/text/grammar
 
-# What stands left of a `=` at the start of a line, in the code block of the section `Grammar`.
+# Names of productions: left sides of `=` at the start of a line, in the code block of the section `Grammar`.
 productions=$(awk '
     /^## / { inside = $0 == "## Grammar" }
     /^```/ { code = !code }

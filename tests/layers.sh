@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# layers.sh: an #include may only point to a lower level or its own (the levels of the README). Prints each offence;
-# ends in `N passed, N failed`, a test being a source file.
+# layers.sh: checks that each #include points to a lower level or its own (the levels of the README). Prints each
+# offence; ends in `N passed, N failed`, a test being a source file.
 cd "$(dirname "$0")/.." || exit 2
 find ir knobs sm phases tools -name '*.[ch]' -o -name '*.re' -o -name '*.def' | sort | xargs awk '
 function level(f) {

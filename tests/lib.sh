@@ -1,20 +1,20 @@
 # shellcheck shell=sh disable=SC2034
 # SPDX-License-Identifier: MIT
 #
-# lib.sh: what the test scripts share. A script begins with
+# lib.sh: functions and variables of the test scripts. A script begins with
 #
 #     . "$(dirname "$0")/../lib.sh"
 #
-# and ends with `finish`. In between it has
+# and ends with `finish`. lib.sh sets
 #
 #   $root, $script             the tree, and the name of the script
-#   $ORIOPT                    from the environment, or in build/; absolute, as are the three behind it
-#   $ORIRUN $ORICHECK $ORIGEN  from the environment, or beside it
+#   $ORIOPT                    from the environment, or in build/; absolute, as are the next three
+#   $ORIRUN $ORICHECK $ORIGEN  from the environment, or beside $ORIOPT
 #   $CC                        from the environment, or cc
-#   $limit                     a command prefix that ends what hangs, if there is timeout(1)
+#   $limit                     a command prefix with a time limit, if timeout(1) exists
 #
-# Messages are `FAIL SCRIPT: NAME: TEXT`, with the $name of the case at hand if there is one. A report of a sanitizer is
-# exit status 99, which is no status of the programs.
+# Messages are `FAIL SCRIPT: NAME: TEXT`, with the $name of the current case, if there is one. A sanitizer's report
+# gives exit status 99, which no program uses.
 
 set -u
 LC_ALL=C
@@ -35,18 +35,18 @@ ORIGEN=$(absolute "${ORIGEN:-${ORIOPT%/*}/origen}")
 limit=
 ! have timeout || limit='timeout 60'
 
-# usage TEXT: the command line is wrong.
+# usage TEXT: reports a wrong command line.
 usage() {
     echo "usage: $1" >&2
     exit 2
 }
-# needs FILE...: the programs under test are there.
+# needs FILE...: ends the script unless the programs under test exist.
 needs() {
     for file; do
         [ -x "$file" ] || usage "$script: there is no '$file' (run make, or set ORIOPT)"
     done
 }
-# Makes the folder $work, which goes when the script ends.
+# Makes the folder $work, and removes it at the end of the script.
 make_work() {
     work=$(mktemp -d "${TMPDIR:-/tmp}/ori-${script%.sh}.XXXXXX") || exit 2
     trap 'chmod -R u+w "$work" 2>/dev/null; rm -rf "$work"' EXIT
@@ -66,7 +66,7 @@ skip() {
     skipped=$((skipped + 1))
     echo "SKIP $script: ${name:+$name: }$1"
 }
-# finish: the closing line; exit status 1 if something failed.
+# finish: prints the closing line; exit status 1 if a check failed.
 finish() {
     echo "$passed passed, $failed failed, $skipped skipped"
     [ "$failed" -eq 0 ]
@@ -81,7 +81,8 @@ without_ptxas() {
 
 # -- Checks ------------------------------------------------------------------------------------------------------------
 
-# exits NAME STATUS COMMAND...: stdout in out, stderr in err. A crash or another exit status is a failure.
+# exits NAME STATUS COMMAND...: runs a command, with stdout in `out` and stderr in `err`. A crash or another exit status
+# is a failure.
 exits() {
     name=$1 want=$2
     shift 2
@@ -95,13 +96,13 @@ says() { if grep -qF -e "$2" "$1"; then ok; else bad "std$1 does not say \`$2\`:
 silent() { if [ ! -s "$1" ]; then ok; else bad "std$1 should be empty: $(head -n 1 "$1" | cut -c1-150)"; fi; }
 same() { if cmp -s "$1" "$2"; then ok; else bad "$1 and $2 differ: $(diff "$1" "$2" | head -n 3 | cut -c1-150)"; fi; }
 absent() { if [ ! -e "$1" ]; then ok; else bad "$1 was left"; fi; }
-# runs COMMAND...: it succeeds and prints nothing.
+# runs COMMAND...: checks that a command succeeds and prints nothing.
 runs() {
     if "$@" >"$work/out" 2>&1 && [ ! -s "$work/out" ]; then ok; else bad "$1: $(head -n 3 "$work/out")"; fi
 }
-# made TARGETS...: make, not with what an outer make was told.
+# made TARGETS...: runs make, without the settings of an outer make.
 made() {
     (unset MAKEFLAGS MFLAGS MAKELEVEL DESTDIR && make -s "$@") >"$work/out" 2>&1 || bad "make $*: $(tail -n 2 "$work/out")"
 }
-# repeat TEXT N
+# repeat TEXT N: prints TEXT N times.
 repeat() { awk -v s="$1" -v n="$2" 'BEGIN { while (n-- > 0) printf "%s", s }'; }

@@ -151,7 +151,7 @@ typedef struct Analyses {
     Live live;
     DefTable def;
     ReachingDefs rdefs;
-    struct Origins *pointers;  // ir/analysis/origins.h
+    struct Pointers *pointers;  // ir/analysis/pointers.h
 } Analyses;
 
 /* analysis.c */
@@ -218,8 +218,8 @@ static inline BlockId dom_child(const Analyses *an, BlockId b)
 static inline BlockId dom_sibling(const Analyses *an, BlockId c)
 {
     const DomTree *d = &an->dom;
-    uint32_t behind = d->pre[c] + d->size[c], end = d->idom[c] ? d->pre[d->idom[c]] + d->size[d->idom[c]] : 0;
-    return behind < end ? d->order[behind] : 0;
+    uint32_t after = d->pre[c] + d->size[c], end = d->idom[c] ? d->pre[d->idom[c]] + d->size[d->idom[c]] : 0;
+    return after < end ? d->order[after] : 0;
 }
 
 /* defuse.c: queries on AN_DEFUSE */

@@ -54,7 +54,7 @@ static uint32_t count_reached(const Edges *outputs, uint32_t n, Arena *arena)
 uint32_t *copy_representatives(const Edges *inputs, uint32_t n, Arena *arena)
 {
     Arena scratch;
-    uint32_t *leader = NEW_ARRAY(arena, uint32_t, n);
+    uint32_t *representative = NEW_ARRAY(arena, uint32_t, n);
     arena_init(&scratch, arena->heap);
     RootedGraph g = {.succs = turned(inputs, n, &scratch), .preds = *inputs, .root = 0, .ids = n};
     g.n = count_reached(&g.succs, n, &scratch);
@@ -62,8 +62,8 @@ uint32_t *copy_representatives(const Edges *inputs, uint32_t n, Arena *arena)
     dom_tree_build(&g, &d, &scratch);
     for (uint32_t k = 0; k + 1 < g.n; k++) {
         uint32_t v = d.order[k];
-        leader[v] = d.idom[v] ? leader[d.idom[v]] : v;
+        representative[v] = d.idom[v] ? representative[d.idom[v]] : v;
     }
     arena_free(&scratch);
-    return leader;
+    return representative;
 }

@@ -126,7 +126,7 @@ static bool reaches_marked(LiveCheck *c, RegId r, BlockId def, BlockId b)
     return false;
 }
 
-static bool is_read_behind(LiveCheck *c, RegId r, BlockId b, bool at_end_counts)
+static bool is_read_after(LiveCheck *c, RegId r, BlockId b, bool at_end_counts)
 {
     const Analyses *a = c->a;
     BlockId def = ir_instr(c->fn, a->defs.at[a->defs.first[r]].instr)->block;
@@ -138,6 +138,6 @@ static bool is_read_behind(LiveCheck *c, RegId r, BlockId b, bool at_end_counts)
     return (mark_reads(c, r, b) && at_end_counts) || reaches_marked(c, r, def, b);
 }
 
-bool live_check_out(LiveCheck *c, RegId r, BlockId b) { return is_read_behind(c, r, b, true); }
+bool live_check_out(LiveCheck *c, RegId r, BlockId b) { return is_read_after(c, r, b, true); }
 
-bool live_check_successors(LiveCheck *c, RegId r, BlockId b) { return is_read_behind(c, r, b, false); }
+bool live_check_successors(LiveCheck *c, RegId r, BlockId b) { return is_read_after(c, r, b, false); }

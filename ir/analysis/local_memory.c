@@ -73,18 +73,18 @@ static bool names_space_of_address(const MemAccess *access)
 static void lay_out(LocalMemory *m)
 {
     m->variables = NEW_ARRAY(m->arena, LocalVariable, m->fn->syms.n);
-    for (uint32_t k = 0; k < m->origins->accesses.n; k++) {
-        const MemAccess *access = &m->origins->accesses.at[k];
+    for (uint32_t k = 0; k < m->pointers->accesses.n; k++) {
+        const MemAccess *access = &m->pointers->accesses.at[k];
         uint32_t s = variable_of(m, access);
         if (!s)
             continue;
         LocalVariable *v = &m->variables[s];
         uint64_t size = ir_sym(m->fn, s | SYM_LOCAL)->size;
         if (!v->size && size <= BYTES_MAX - m->nbytes) {
-            *v = (LocalVariable){.first = m->nbytes, .size = (uint32_t)size, .exposed = m->origins->exposed[s]};
+            *v = (LocalVariable){.first = m->nbytes, .size = (uint32_t)size, .escaped = m->pointers->escaped[s]};
             m->nbytes += v->size;
         }
-        v->exposed |= !names_space_of_address(access);
+        v->escaped |= !names_space_of_address(access);
     }
 }
 
@@ -126,8 +126,8 @@ static void find_accesses(LocalMemory *m)
 {
     m->access_of = NEW_ARRAY(m->arena, uint32_t, m->fn->instrs.n);
     VEC_PUSH(m->arena, &m->accesses, ((LocalAccess){0}));
-    for (uint32_t k = 0; k < m->origins->accesses.n; k++) {
-        const MemAccess *found = &m->origins->accesses.at[k];
+    for (uint32_t k = 0; k < m->pointers->accesses.n; k++) {
+        const MemAccess *found = &m->pointers->accesses.at[k];
         uint32_t s = variable_of(m, found);
         if (s && m->variables[s].size && names_space_of_address(found))
             add_access(m, found, s);
@@ -137,7 +137,7 @@ static void find_accesses(LocalMemory *m)
 // True for a space that does not contain local memory.
 static bool is_elsewhere(Space space) { return space != SP_GENERIC && space != SP_LOCAL && space != SP_NONE; }
 
-bool local_may_reach_exposed(const LocalMemory *m, InstrId id)
+bool local_may_reach_escaped(const LocalMemory *m, InstrId id)
 {
     const Fn *fn = m->fn;
     const Instr *i = ir_instr(fn, id);
@@ -156,7 +156,7 @@ static void count_reach(LocalMemory *m, uint32_t *reached, uint32_t *joined)
     for (uint32_t k = 1; k < m->accesses.n; k++) {
         const LocalAccess *access = &m->accesses.at[k];
         const LocalVariable *v = &m->variables[access->variable];
-        uint32_t first = v->exposed ? v->first : access->first, end = v->exposed ? v->first + v->size : access->end;
+        uint32_t first = v->escaped ? v->first : access->first, end = v->escaped ? v->first + v->size : access->end;
         reached[first]++;
         reached[end]--;
         joined[first + 1]++;
@@ -201,8 +201,8 @@ bool local_memory_find(LocalMemory *m, Fn *fn, Arena *arena)
     *m = (LocalMemory){.fn = fn, .arena = arena};
     if (!has_variables(fn))
         return false;
-    m->origins = pointers_of(fn);
-    if (m->origins->absolute)
+    m->pointers = pointers_of(fn);
+    if (m->pointers->absolute)
         return false;
     lay_out(m);
     if (!m->nbytes)

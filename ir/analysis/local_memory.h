@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: MIT
 // Accesses of a function to its own `.local` variables: the bytes that each access may reach, and the pieces of
-// variables that accesses connect. Computed anew for each client from the pointer analysis (ir/analysis/origins.h).
+// variables that accesses connect. Computed anew for each client from the pointer analysis (ir/analysis/pointers.h).
 #ifndef ORI_LOCAL_MEMORY_H
 #define ORI_LOCAL_MEMORY_H
 
-#include "ir/analysis/origins.h"
+#include "ir/analysis/pointers.h"
 
 // Tables by byte number the bytes of all variables consecutively.
 typedef struct LocalVariable {
     uint32_t first, size;  // size 0: not analyzed
     uint32_t first_piece, npieces;
-    bool exposed;  // there may be unknown accesses: its address escapes, or is used in another space
+    bool escaped;  // there may be unknown accesses: its address escapes, or is used in another space
     bool odd;      // an access is beyond its end, unaligned, ordered, pinned, or neither ld nor st
 } LocalVariable;
 
@@ -35,7 +35,7 @@ typedef struct LocalPiece {
 typedef struct LocalMemory {
     Fn *fn;
     Arena *arena;
-    Origins *origins;
+    Pointers *pointers;
     LocalVariable *variables;  // by local symbol
     uint32_t nbytes;
     VEC(LocalAccess) accesses;  // in layout order, from 1
@@ -54,7 +54,7 @@ static inline const LocalAccess *local_access(const LocalMemory *m, InstrId i)
     return m->access_of[i] ? &m->accesses.at[m->access_of[i]] : NULL;
 }
 // True if an instruction that is no known access may read or write variables whose address escapes (`exposed`).
-bool local_may_reach_exposed(const LocalMemory *m, InstrId i);
+bool local_may_reach_escaped(const LocalMemory *m, InstrId i);
 // Returns the number of elements of a vector access; 1 for other accesses.
 uint32_t access_elements(const Mnem *m);
 // True for a load or store of elements of at most 8 bytes that is neither ordered nor pinned, and in no call sequence.

@@ -176,7 +176,7 @@ static void make_live(Search *s, BlockId b)
 
 // Step 1: finds upward-exposed uses, and numbers the definitions. Occurrences lie in layout order and are visited by
 // register, so the next ones are prefetched, beyond the end of the row: the rows of other registers follow.
-static void find_exposed(Search *s)
+static void find_upward_exposed(Search *s)
 {
     ReachingDefs *r = s->r;
     s->count = 0;
@@ -441,7 +441,7 @@ static void give_values(Search *s)
 /* -- Registers ------------------------------------------------------------------------------------------ */
 
 // Marks live phis, those that a use reads directly or through phis, from phi `first` on; returns their number.
-static uint32_t mark_needed(Search *s, uint32_t first, bool *needed)
+static uint32_t mark_used(Search *s, uint32_t first, bool *marked)
 {
     const Analyses *a = s->a;
     ValueId base = s->r->first_phi + first;
@@ -450,8 +450,8 @@ static uint32_t mark_needed(Search *s, uint32_t first, bool *needed)
 #define NEED(value)                                                 \
     do {                                                            \
         ValueId v_ = (value);                                       \
-        if (v_ >= base && !needed[v_ - base]) {                     \
-            needed[v_ - base] = true;                               \
+        if (v_ >= base && !marked[v_ - base]) {                     \
+            marked[v_ - base] = true;                               \
             VEC_PUSH(&s->scratch, &s->stack, v_ - s->r->first_phi); \
         }                                                           \
     } while (0)
@@ -484,13 +484,13 @@ static void prune(Search *s, uint32_t first)
     uint32_t inputs = count ? s->phis.at[first].inputs : 0;
     Arena scratch;
     arena_init(&scratch, s->scratch.heap);
-    bool *needed = NEW_ARRAY(&scratch, bool, count);
-    if (mark_needed(s, first, needed) < count) {
+    bool *marked = NEW_ARRAY(&scratch, bool, count);
+    if (mark_used(s, first, marked) < count) {
         ValueId *to = NEW_ARRAY(&scratch, ValueId, count);
         for (uint32_t k = 0, n = 0; k < count; k++)
-            to[k] = needed[k] ? s->r->first_phi + first + n++ : 0;
+            to[k] = marked[k] ? s->r->first_phi + first + n++ : 0;
         for (uint32_t k = 0; k < count; k++) {
-            if (!needed[k])
+            if (!marked[k])
                 continue;
             ReachingPhi phi = s->phis.at[first + k];
             uint32_t degree = a->preds.first[phi.block + 1] - a->preds.first[phi.block];
@@ -516,7 +516,7 @@ static bool find_values(Search *s)
 {
     uint32_t first = s->phis.n;
     s->live.n = s->heap.n = 0;
-    find_exposed(s);
+    find_upward_exposed(s);
     s->by_frontier = s->frontier.first != NULL;
     bool nothing_read = s->live.n == 0;  // no upward-exposed use
     // After the first register beyond the limit, most others are beyond it, too.

@@ -686,10 +686,10 @@ static inline BlockId block_ahead(const Fn *fn, BlockId b)
     }
     return b;
 }
-#define FOR_INSTRS(fn, b, i) for (InstrId i = ir_block((fn), (b))->first; i; i = instr_behind((fn), i))
+#define FOR_INSTRS(fn, b, i) for (InstrId i = ir_block((fn), (b))->first; i; i = instr_after((fn), i))
 // Most instructions are numbered in layout order. If the guess i + 1 is right, the next id is available before `next`
 // has been loaded; the empty statement hides from the compiler that both are equal.
-static inline InstrId instr_behind(const Fn *fn, InstrId i)
+static inline InstrId instr_after(const Fn *fn, InstrId i)
 {
     InstrId next = ir_instr(fn, i)->next, guess = i + 1;
     if (next != guess)

@@ -46,7 +46,7 @@ bool drop_conditions(Fn *fn)
 /* -- Merging -------------------------------------------------------------------------------------------- */
 
 // True if the block has an annotation of its own, which describes no instruction.
-static bool has_note(const Fn *fn, BlockId b)
+static bool has_annotation(const Fn *fn, BlockId b)
 {
     FOR_INSTRS(fn, b, id)
         if ((ir_desc(fn, ir_instr(fn, id))->traits & (TR_MARKER | TR_OF_NEXT)) == TR_MARKER)
@@ -71,7 +71,7 @@ bool merge_blocks(Fn *fn)
         while (leads_alone(a, b)) {
             const Instr *i = ir_instr(fn, ir_terminator(fn, b));
             BlockId c = ir_desc(fn, i)->op == OP_BRA && !ir_guarded(i) ? op_index(*ir_use(fn, i, 0)) : 0;
-            if (!c || c == b || c == fn->first || pred_count(a, c) != 1 || has_note(fn, c))
+            if (!c || c == b || c == fn->first || pred_count(a, c) != 1 || has_annotation(fn, c))
                 break;
             ir_remove(fn, ir_terminator(fn, b));
             block_take(fn, b, ir_block(fn, c)->first);

@@ -91,8 +91,8 @@ uint32_t phi_input(const Fn *fn, const Instr *phi, BlockId from)
 void phi_remove_input(Fn *fn, InstrId id, BlockId from)
 {
     Instr *phi = ir_instr(fn, id);
-    uint32_t n = ir_nuse(phi), behind = phi_input(fn, phi, from) + 1;
-    memmove(ir_use(fn, phi, behind - 2), ir_use(fn, phi, behind), (n - behind) * sizeof(Operand));
+    uint32_t n = ir_nuse(phi), after = phi_input(fn, phi, from) + 1;
+    memmove(ir_use(fn, phi, after - 2), ir_use(fn, phi, after), (n - after) * sizeof(Operand));
     phi->nops -= 2;
     phi->desc = desc_phi(fn->tables, n / 2 - 1);
 }
@@ -164,7 +164,7 @@ bool remove_self_moves(Fn *fn)
     bool progress = false;
     FOR_BLOCKS(fn, b) {
         for (InstrId id = ir_block(fn, b)->first, next; id; id = next) {
-            next = instr_behind(fn, id);
+            next = instr_after(fn, id);
             if (is_self_move(fn, ir_instr(fn, id))) {
                 ir_remove(fn, id);
                 progress = true;

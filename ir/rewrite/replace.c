@@ -95,7 +95,7 @@ typedef struct Sweep {
     bool *read;         // by RegId: replaced, but has a use that cannot be rewritten
     VEC(InstrId) gone;  // instructions all of whose definitions are replaced, in layout order
     BlockId block;      // the block of the last phi of place_of_move()
-    InstrId behind;     // its first instruction that is no phi
+    InstrId after;      // its first instruction that is no phi
 } Sweep;
 
 static void rewrite_uses(Sweep *s, const Instr *i)
@@ -131,9 +131,9 @@ static InstrId place_of_move(Sweep *s, InstrId id)
     if (ir_desc(s->fn, i)->op != OP_PHI)
         return id;
     if (s->block != i->block)
-        s->behind = first_non_phi(s->fn, i->block);
+        s->after = first_non_phi(s->fn, i->block);
     s->block = i->block;
-    return s->behind;
+    return s->after;
 }
 
 static void remove_replaced(Sweep *s, InstrId id)

@@ -38,7 +38,7 @@ static void remove_blocks(Fn *fn, const Analyses *a)
     }
 }
 
-static void note_list(const Fn *fn, InstrId terminator, bool *used)
+static void list_annotations(const Fn *fn, InstrId terminator, bool *used)
 {
     const Instr *i = ir_instr(fn, terminator);
     for (uint32_t k = 0; k < ir_nuse(i); k++)
@@ -57,7 +57,7 @@ static bool remove_tables(Fn *fn)
     arena_init(&scratch, fn->arena.heap);
     bool *used = NEW_ARRAY(&scratch, bool, fn->lists.n);
     FOR_BLOCKS(fn, b)
-        note_list(fn, ir_terminator(fn, b), used);
+        list_annotations(fn, ir_terminator(fn, b), used);
     for (uint32_t k = 1; k < fn->syms.n; k++) {
         Sym *s = ir_sym(fn, k | SYM_LOCAL);
         if (!is_table(s) || used[s->list])

@@ -696,7 +696,7 @@ static LineId read_line(Reader *r)
 }
 
 // Reads the annotations `{prop}`, `#7`, `!1:20` after an instruction.
-static void read_notes(Reader *r, Instr *i)
+static void read_annotations(Reader *r, Instr *i)
 {
     static const char *const marks[] = {"prop", "defer", "under"};
     for (;;) {
@@ -787,7 +787,7 @@ static void read_instruction(Reader *r)
     note(r, &r->instr_at, id, s.at);
     fn_note_where(fn, id, s.at);
     r->closed = d->traits & TR_TERM;
-    read_notes(r, i);
+    read_annotations(r, i);
     fn->callseqs = MAX(fn->callseqs, i->callseq);
     tx_end_of_line(r);
 }
@@ -893,7 +893,7 @@ static void read_proto(Reader *r)
 // Reads a declaration before the first block. False if the current line is none.
 static bool read_declaration(Reader *r)
 {
-    static void (*const readers[])(Reader *) = {read_reg, read_line_declaration, read_table, read_table, read_proto};
+    static void (*const nuses[])(Reader *) = {read_reg, read_line_declaration, read_table, read_table, read_proto};
     Type handle;
     Space space = tx_space(r, &handle);
     if (space != SP_NONE) {
@@ -901,9 +901,9 @@ static bool read_declaration(Reader *r)
         tx_variable(r, space, handle);
         return true;
     }
-    for (size_t k = 0; k < ARRAY_LEN(readers); k++)
+    for (size_t k = 0; k < ARRAY_LEN(nuses); k++)
         if (tx_is(r, declaration_words[k])) {
-            readers[k](r);
+            nuses[k](r);
             return true;
         }
     return false;

@@ -204,7 +204,7 @@ static void put_position(Writer *w, const Line *l)
     out_fmt(w->out, l->col ? "%u:%u:%u" : "%u:%u", l->file, l->line, l->col);
 }
 
-static void put_notes(Writer *w, const Instr *i, const Desc *d)
+static void put_annotations(Writer *w, const Instr *i, const Desc *d)
 {
     static const char *const marks[] = {" {prop}", " {defer}", " {under}"};
     for (uint32_t k = 0; k < ARRAY_LEN(marks); k++)
@@ -251,7 +251,7 @@ static void put_instr(Writer *w, const Instr *i)
         put_z(w, t ? ", " : " else ");
         put_operand(w, *ir_tied(w->fn, i, t), TY_NONE);
     }
-    put_notes(w, i, d);
+    put_annotations(w, i, d);
     put_z(w, "\n");
 }
 
@@ -468,7 +468,7 @@ static void put_local(Writer *w, const Sym *s)
 
 /* -- Registers and lines -------------------------------------------------------------------------------- */
 
-static void look_at_registers(Writer *w)
+static void visit_registers(Writer *w)
 {
     const Fn *fn = w->fn;
     w->reg_seen = NEW_ARRAY(&w->scratch, uint8_t, fn->regs.n);
@@ -667,7 +667,7 @@ static void put_body(Writer *w)
 {
     const Fn *fn = w->fn;
     find_tables(w);
-    look_at_registers(w);
+    visit_registers(w);
     find_preds(w);
     put_register_declarations(w);
     put_lines(w);

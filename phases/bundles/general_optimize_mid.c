@@ -23,7 +23,7 @@
 // Documented: gates, the order, costs, threshold, the exempt opcodes, the four uses. Inferred: what costs count.
 #include "phases/bodies.h"
 
-enum { ROUNDS_MAX = 16, READERS_MAX = 4 };
+enum { ROUNDS_MAX = 16, USES_MAX = 4 };
 
 /* -- Costs ---------------------------------------------------------------------------------------------- */
 
@@ -42,21 +42,21 @@ static bool is_exempt(const Fn *fn, const Desc *d)
     }
 }
 
-void note_cost(Ctx *ctx, Fn *fn, InstrId id)
+void record_cost(Ctx *ctx, Fn *fn, InstrId id)
 {
     MidCosts *costs = &ctx->costs;
     if (!costs->counts)
         return;
     const Instr *i = ir_instr(fn, id);
     double weight = 1;
-    uint32_t readers = READERS_MAX;
+    uint32_t nuses = USES_MAX;
     const Analyses *a = fn->analyses;
     if (i->ndef == 1 && op_is_reg(*ir_def(fn, i, 0)) && a && a->valid & AN_DEFUSE &&
         op_index(*ir_def(fn, i, 0)) < a->nregs)
-        readers = use_count(a, op_index(*ir_def(fn, i, 0)));
-    if (is_exempt(fn, ir_desc(fn, i)) && readers <= READERS_MAX)
+        nuses = use_count(a, op_index(*ir_def(fn, i, 0)));
+    if (is_exempt(fn, ir_desc(fn, i)) && nuses <= USES_MAX)
         weight = knob_double(&ctx->knobs, KNOB_MOV_WEIGHT);
-    double live = readers ? 1 : 0;
+    double live = nuses ? 1 : 0;
     costs->weighted += weight * live;
     costs->total += live;
     costs->count++;
@@ -73,7 +73,7 @@ static double threshold(Ctx *ctx)
 /* -- The bundle ----------------------------------------------------------------------------------------- */
 
 // Kinds of change: new definitions, new uses, new constants, fewer uses.
-enum { DEFINITIONS = 1, READERS = 2, CONSTANTS = 4, FEWER_READERS = 8, EVERYTHING = 15 };
+enum { DEFINITIONS = 1, USES = 2, CONSTANTS = 4, FEWER_USES = 8, EVERYTHING = 15 };
 
 typedef struct SubPass {
     int row;
@@ -82,14 +82,14 @@ typedef struct SubPass {
 } SubPass;
 
 static const SubPass sub_passes[] = {
-    {PH_INFER_SPACES, DEFINITIONS, DEFINITIONS | READERS, true},
-    {PH_PROMOTE_MEMORY, DEFINITIONS | CONSTANTS, DEFINITIONS | READERS, true},
-    {PH_STORE_FORWARDING, DEFINITIONS | CONSTANTS, DEFINITIONS | READERS, true},
-    {PH_FOLD, DEFINITIONS | CONSTANTS | FEWER_READERS, CONSTANTS | READERS, true},
-    {PH_COPY_PROP, DEFINITIONS | CONSTANTS, DEFINITIONS | READERS, false},
-    {PH_EQUAL_PHIS, READERS, DEFINITIONS, false},
-    {PH_COMMONING, DEFINITIONS | CONSTANTS, READERS, false},
-    {PH_SIMPLE_LIVE_DEAD, READERS, FEWER_READERS, false},
+    {PH_INFER_SPACES, DEFINITIONS, DEFINITIONS | USES, true},
+    {PH_PROMOTE_MEMORY, DEFINITIONS | CONSTANTS, DEFINITIONS | USES, true},
+    {PH_STORE_FORWARDING, DEFINITIONS | CONSTANTS, DEFINITIONS | USES, true},
+    {PH_FOLD, DEFINITIONS | CONSTANTS | FEWER_USES, CONSTANTS | USES, true},
+    {PH_COPY_PROP, DEFINITIONS | CONSTANTS, DEFINITIONS | USES, false},
+    {PH_EQUAL_PHIS, USES, DEFINITIONS, false},
+    {PH_COMMONING, DEFINITIONS | CONSTANTS, USES, false},
+    {PH_SIMPLE_LIVE_DEAD, USES, FEWER_USES, false},
 };
 
 // True if some sub-pass may have work.

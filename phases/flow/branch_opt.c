@@ -184,7 +184,7 @@ static Truth truth_on_edge(const Fn *fn, const Instr *from, const Operand *way, 
 }
 
 // Returns the truth of the block's guard register on an incoming edge, if the input of its phi is a constant.
-static Truth truth_behind(const BranchOpt *o, BlockId b, uint32_t edge)
+static Truth truth_after(const BranchOpt *o, BlockId b, uint32_t edge)
 {
     const Analyses *a = o->a;
     ValueId value = o->condition[b];
@@ -228,7 +228,7 @@ static bool jump_over(BranchOpt *o, BlockId from, BlockId b, uint32_t edge)
         if (op_index(*ways[k]) != b)
             continue;
         Truth holds = truth_on_edge(fn, i, ways[k], guard);
-        BlockId to = past(fn, b, holds != UNKNOWN ? holds : truth_behind(o, b, edge));
+        BlockId to = past(fn, b, holds != UNKNOWN ? holds : truth_after(o, b, edge));
         progress |= to != b;
         *ways[k] = op_block(to);
     }

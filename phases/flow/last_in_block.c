@@ -45,7 +45,7 @@ static bool is_end(const Fn *fn, const Instr *i)
 
 // True if a split after the call cuts no call sequence and no live range of the carry, each of which lies in one block.
 // Sequences are numbered in the order of their calls.
-static bool may_split_behind(const Fn *fn, InstrId call)
+static bool may_split_after(const Fn *fn, InstrId call)
 {
     uint32_t before = 0;
     bool carry = false;
@@ -67,7 +67,7 @@ static bool may_split_behind(const Fn *fn, InstrId call)
     return true;
 }
 
-static void split_behind(Fn *fn, InstrId call)
+static void split_after(Fn *fn, InstrId call)
 {
     BlockId b = ir_instr(fn, call)->block, rest = block_new(fn);
     ir_block(fn, rest)->source = ir_block(fn, b)->source;
@@ -86,9 +86,9 @@ bool phase_last_in_block(Ctx *ctx, Fn *fn)
         InstrId id = ir_block(fn, b)->first;
         while (id && !never_returns(fn, ir_instr(fn, id)))
             id = ir_instr(fn, id)->next;
-        if (!id || is_end(fn, ir_instr(fn, ir_instr(fn, id)->next)) || !may_split_behind(fn, id))
+        if (!id || is_end(fn, ir_instr(fn, ir_instr(fn, id)->next)) || !may_split_after(fn, id))
             continue;
-        split_behind(fn, id);
+        split_after(fn, id);
         progress = true;
     }
     return progress;

@@ -54,7 +54,7 @@ static void note_symbol(bool *named, SymId s)
         named[local_symbol(s)] = true;
 }
 
-static void note_named(const Fn *fn, bool *named)
+static void record_named(const Fn *fn, bool *named)
 {
     for (uint32_t k = 1; k < fn->syms.n; k++) {
         const Init *init = ir_sym(fn, k | SYM_LOCAL)->init;
@@ -85,7 +85,7 @@ static bool drop_unnamed(Compaction *c)
 {
     Fn *fn = c->fn;
     bool progress = false, *named = NEW_ARRAY(&c->scratch, bool, fn->syms.n);
-    note_named(fn, named);
+    record_named(fn, named);
     for (uint32_t k = 1; k < fn->syms.n; k++) {
         Sym *s = ir_sym(fn, k | SYM_LOCAL);
         if (!is_there(s) || named[k])
@@ -111,7 +111,7 @@ static bool may_shift(Compaction *c, const LocalAccess *access)
         return false;
     if (!op_is_reg(base) || ir_reg(fn, op_index(base))->width == W64)
         return true;
-    Origin from = origin_of(c->memory.origins, access->instr, i->ndef);
+    Pointer from = pointer_of(c->memory.pointers, access->instr, i->ndef);
     return from.kind == OR_ADDRESS && from.lo >= 0;
 }
 
@@ -133,7 +133,7 @@ static void find_kept_alignment(Compaction *c)
             if (ir_desc(fn, i)->op != OP_OR)
                 continue;
             for (uint32_t k = 0; k < 2; k++) {
-                Origin from = origin_of(c->memory.origins, id, i->ndef + k);
+                Pointer from = pointer_of(c->memory.pointers, id, i->ndef + k);
                 if (from.kind == OR_ADDRESS)
                     note_symbol(c->keeps_align, from.sym);
             }
@@ -205,7 +205,7 @@ static bool compact(Compaction *c)
     c->new_size = NEW_ARRAY(&c->scratch, uint32_t, c->fn->syms.n);
     c->shift = NEW_ARRAY(&c->scratch, int64_t, m->pieces.n);
     for (uint32_t s = 1; s < c->fn->syms.n; s++)
-        if (m->variables[s].npieces && !m->variables[s].exposed && !m->variables[s].odd && !c->keeps[s])
+        if (m->variables[s].npieces && !m->variables[s].escaped && !m->variables[s].odd && !c->keeps[s])
             lay_out(c, s);
     for (uint32_t k = 1; k < m->accesses.n; k++)
         if (c->new_size[m->accesses.at[k].variable])

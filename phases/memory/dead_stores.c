@@ -42,7 +42,7 @@ typedef struct DeadStores {
     uint32_t now;              // current time
     uint32_t *over, *read;     // by byte: last overwrite, last read of at most BYTEWISE bytes
     uint32_t *range, *any;     // by piece: last read of more than BYTEWISE bytes, last read
-    uint32_t exposed, ending;  // last read of escaped variables by an unknown access; end of the function
+    uint32_t escaped, ending;  // last read of escaped variables by an unknown access; end of the function
     ScopedTable known;         // the changes of over, read, range, any, exposed and ending
     VEC(InstrId) dead;
 } DeadStores;
@@ -52,23 +52,23 @@ typedef struct DeadStores {
 static void find_unread(DeadStores *d)
 {
     const LocalMemory *m = &d->memory;
-    uint32_t *readers = NEW_ARRAY(&d->scratch, uint32_t, m->nbytes + 1);
+    uint32_t *nuses = NEW_ARRAY(&d->scratch, uint32_t, m->nbytes + 1);
     d->unread = NEW_ARRAY(&d->scratch, uint32_t, m->nbytes + 1);
     for (uint32_t k = 1; k < m->accesses.n; k++) {
         if (!m->accesses.at[k].reads)
             continue;
-        readers[m->accesses.at[k].first]++;
-        readers[m->accesses.at[k].end]--;
+        nuses[m->accesses.at[k].first]++;
+        nuses[m->accesses.at[k].end]--;
     }
     for (uint32_t k = 0; k < m->nbytes; k++) {
-        d->unread[k + 1] = d->unread[k] + !readers[k];
-        readers[k + 1] += readers[k];
+        d->unread[k + 1] = d->unread[k] + !nuses[k];
+        nuses[k + 1] += nuses[k];
     }
 }
 
 static bool is_never_read(const DeadStores *d, const LocalAccess *access)
 {
-    return !d->memory.variables[access->variable].exposed &&
+    return !d->memory.variables[access->variable].escaped &&
            d->unread[access->end] - d->unread[access->first] == access->end - access->first;
 }
 
@@ -78,7 +78,7 @@ static bool is_never_read(const DeadStores *d, const LocalAccess *access)
 static bool is_overwritten(const DeadStores *d, const LocalAccess *access)
 {
     uint32_t piece = d->memory.piece[access->first];
-    uint32_t unknown = d->memory.variables[access->variable].exposed ? d->exposed : 0;
+    uint32_t unknown = d->memory.variables[access->variable].escaped ? d->escaped : 0;
     if (d->ending > MAX(d->any[piece], unknown))
         return true;
     if (access->end - access->first > BYTEWISE)
@@ -89,7 +89,7 @@ static bool is_overwritten(const DeadStores *d, const LocalAccess *access)
     return true;
 }
 
-static void look_at_read(DeadStores *d, const LocalAccess *access)
+static void visit_read(DeadStores *d, const LocalAccess *access)
 {
     uint32_t piece = d->memory.piece[access->first];
     scoped_set(&d->known, &d->any[piece], ++d->now);
@@ -100,7 +100,7 @@ static void look_at_read(DeadStores *d, const LocalAccess *access)
             scoped_set(&d->known, &d->read[k], d->now);
 }
 
-static void look_at_store(DeadStores *d, const LocalAccess *access)
+static void visit_store(DeadStores *d, const LocalAccess *access)
 {
     const Instr *i = ir_instr(d->fn, access->instr);
     bool ordered = ir_desc(d->fn, i)->traits & TR_ORDERED || i->flags & IF_PINNED || i->callseq;
@@ -119,18 +119,18 @@ static void look_at_store(DeadStores *d, const LocalAccess *access)
 
 /* -- The walk ------------------------------------------------------------------------------------------- */
 
-static void look_at_block(DeadStores *d, BlockId b)
+static void visit_block(DeadStores *d, BlockId b)
 {
     FOR_INSTRS_BACK(d->fn, b, id) {
         const LocalAccess *access = local_access(&d->memory, id);
         const Desc *desc = ir_desc(d->fn, ir_instr(d->fn, id));
         bool only_writes = desc->op == OP_ST && !(desc->traits & TR_ORDERED);
         if (access && access->reads)
-            look_at_read(d, access);
+            visit_read(d, access);
         else if (access)
-            look_at_store(d, access);
-        else if (!only_writes && local_may_reach_exposed(&d->memory, id))
-            scoped_set(&d->known, &d->exposed, ++d->now);
+            visit_store(d, access);
+        else if (!only_writes && local_may_reach_escaped(&d->memory, id))
+            scoped_set(&d->known, &d->escaped, ++d->now);
     }
 }
 
@@ -141,7 +141,7 @@ static void visit_from(DeadStores *d, BlockId root)
         Opcode last = ir_desc(d->fn, ir_instr(d->fn, ir_terminator(d->fn, b)))->op;
         if (!succ_count(d->a, b) && (last == OP_RET || last == OP_EXIT))
             scoped_set(&d->known, &d->ending, ++d->now);
-        look_at_block(d, b);
+        visit_block(d, b);
         FOR_PREDS(d->a, b, p)
             if (succ_count(d->a, *p) == 1 && is_reachable(d->a, *p))
                 scoped_push(&d->known, *p);

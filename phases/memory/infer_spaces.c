@@ -2,7 +2,7 @@
 // Replaces generic accesses by accesses of the state space that their addresses lie in.
 //
 // Sub-pass: OriInferAddressSpaces, after phase 3 and in the bundle of phase 37. Pointer analysis
-// (ir/analysis/origins.h) finds the underlying object and the space of an address. It follows moves, phis, selects,
+// (ir/analysis/pointers.h) finds the underlying object and the space of an address. It follows moves, phis, selects,
 // sums and conversions from a cvta of a space, or of a symbol in the space. An access to a known place of a variable
 // names the variable. For any other access the address is computed a second time, in the space. Each instruction that
 // computes the generic address gets a twin before it, which computes the address in the space from the twins of its
@@ -33,7 +33,7 @@
 //
 // Does not do: parameters declared `.ptr`; addresses in `.param`.
 // Documented: nothing; ptxas leaves generic accesses (section 6 of ir/ptx/facts.md).
-#include "ir/analysis/origins.h"
+#include "ir/analysis/pointers.h"
 #include "ir/rewrite/rewrite.h"
 #include "phases/bodies.h"
 
@@ -42,7 +42,7 @@ enum { TEXT_MAX = 256 };
 typedef struct Inference {
     Fn *fn;
     Arena scratch;
-    Origins *origins;
+    Pointers *pointers;
     RegId nregs;
     DescId ndescs;
     DescId *in_space[SP_GENERIC];  // by DescId: the same access in this space; 0 = none, or not computed yet
@@ -53,7 +53,7 @@ typedef struct Inference {
 } Inference;
 
 // True for a generic address in one space that accesses can name.
-static bool has_space(const Origin *o)
+static bool has_space(const Pointer *o)
 {
     return o->kind == OR_ADDRESS && o->generic &&
            (o->space == SP_GLOBAL || o->space == SP_SHARED || o->space == SP_CLUSTER || o->space == SP_LOCAL ||
@@ -107,8 +107,8 @@ static Operand twin_of(Inference *f, RegId r)
 static bool defines_address(Inference *f, InstrId id)
 {
     const Instr *i = ir_instr(f->fn, id);
-    ValueId v = i->ndef == 1 ? value_of(f->fn, f->origins->a, id, 0) : 0;
-    return v && v != VALUE_ANY && f->origins->address[v] && has_space(&f->origins->known.at[f->origins->address[v]]);
+    ValueId v = i->ndef == 1 ? value_of(f->fn, f->pointers->a, id, 0) : 0;
+    return v && v != VALUE_ANY && f->pointers->address[v] && has_space(&f->pointers->known.at[f->pointers->address[v]]);
 }
 
 // Collects the instructions that get twins: those that define a register with a twin, and transitively their operands.
@@ -123,7 +123,7 @@ static void find_sources(Inference *f)
                 continue;
             VEC_PUSH(&f->scratch, &f->copied, def->instr);
             for (uint32_t k = i->ndef; k < i->nops; k++) {
-                Origin o = origin_of(f->origins, def->instr, k);
+                Pointer o = pointer_of(f->pointers, def->instr, k);
                 if (op_is_reg(ir_ops(f->fn, i)[k]) && has_space(&o))
                     twin_of(f, op_index(ir_ops(f->fn, i)[k]));
             }
@@ -160,7 +160,7 @@ static void make_twins(Inference *f)
         memcpy(ops, ir_ops(fn, i), i->nops * sizeof *ops);
         ops[0] = op_def(op_reg(fn, f->twin[op_index(ops[0])]));
         for (uint32_t k = i->ndef; k < i->nops; k++) {
-            Origin o = origin_of(f->origins, id, k);
+            Pointer o = pointer_of(f->pointers, id, k);
             if (op_is_reg(ops[k]) && has_space(&o))
                 ops[k] = op_reg(fn, f->twin[op_index(ops[k])]);
         }
@@ -181,17 +181,17 @@ typedef struct Change {
 typedef VEC(Change) Changes;
 
 // True if an address is one place in a variable.
-static bool lies_in_variable(const Fn *fn, const Origin *at)
+static bool lies_in_variable(const Fn *fn, const Pointer *at)
 {
     const Sym *s = at->sym ? ir_sym(fn, at->sym) : NULL;
-    return s && s->kind == SYM_VAR && origin_is_exact(at) && at->lo >= 0 && (uint64_t)at->lo < s->size;
+    return s && s->kind == SYM_VAR && pointer_is_exact(at) && at->lo >= 0 && (uint64_t)at->lo < s->size;
 }
 
-static void look_at_accesses(Inference *f, Changes *changes)
+static void visit_accesses(Inference *f, Changes *changes)
 {
     Fn *fn = f->fn;
-    for (uint32_t k = 0; k < f->origins->accesses.n; k++) {
-        const MemAccess *access = &f->origins->accesses.at[k];
+    for (uint32_t k = 0; k < f->pointers->accesses.n; k++) {
+        const MemAccess *access = &f->pointers->accesses.at[k];
         const Instr *i = ir_instr(fn, access->instr);
         Operand base = *ir_use(fn, i, 0), offset = *ir_use(fn, i, 1);
         if (access->space != SP_GENERIC || !has_space(access->at) || !op_is_reg(base) ||
@@ -220,7 +220,7 @@ static bool is_decided(Space space, Space of)
 }
 
 // Plans the replacements of cvta.to and isspacep of addresses in a known space.
-static void look_at_questions(Inference *f, Changes *changes)
+static void visit_queries(Inference *f, Changes *changes)
 {
     Fn *fn = f->fn;
     FOR_BLOCKS(fn, b) {
@@ -230,7 +230,7 @@ static void look_at_questions(Inference *f, Changes *changes)
             bool asks = d->op == OP_CVTA_TO || d->op == OP_ISSPACEP;
             if (!asks || !op_is_reg(*ir_use(fn, i, 0)) || !op_is_reg(*ir_def(fn, i, 0)) || i->flags & IF_PINNED)
                 continue;
-            Origin o = origin_of(f->origins, id, i->ndef);
+            Pointer o = pointer_of(f->pointers, id, i->ndef);
             Space space = mod_space((Mod)tab_mnem(fn->tables, d->mnem)->mod[MC_SPACE]);
             if (!has_space(&o))
                 continue;
@@ -286,10 +286,10 @@ bool phase_infer_spaces(Ctx *ctx, Fn *fn)
     Inference f = {.fn = fn, .nregs = fn->regs.n, .ndescs = fn->tables->desc_first + fn->tables->descs.n};
     Changes changes = {0};
     arena_init(&f.scratch, &ctx->heap);
-    f.origins = pointers_of(fn);
+    f.pointers = pointers_of(fn);
     f.twin = NEW_ARRAY(&f.scratch, RegId, f.nregs);
-    look_at_accesses(&f, &changes);
-    look_at_questions(&f, &changes);
+    visit_accesses(&f, &changes);
+    visit_queries(&f, &changes);
     find_sources(&f);
     make_twins(&f);
     apply_changes(&f, &changes);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Promotes the function's `.local` variables to registers (SROA and mem2reg).
 //
-// Sub-pass: ConvertMemoryToRegisterOrUniform, of phase 37 and after phase 3. Pointer analysis (ir/analysis/origins.h)
+// Sub-pass: ConvertMemoryToRegisterOrUniform, of phase 37 and after phase 3. Pointer analysis (ir/analysis/pointers.h)
 // finds the underlying object of each address and the variables whose address does not escape: through moves of the
 // symbol, sums, phis and selects, through cvta and back, as in the `__local_depot` frames of compilers. Variables are
 // split by bytes: each aligned group of eight is a binary tree, whose inner nodes have two halves. A whole node is one
@@ -56,7 +56,7 @@ bool is_promotable(const Promotion *p, const MemAccess *access, Direct *direct)
                        .type = (Type)m->type[0],
                        .store = d->op == OP_ST};
     uint64_t size = (uint64_t)direct->bytes * direct->n;
-    return origin_is_exact(access->at) && direct->offset < direct->variable->size &&
+    return pointer_is_exact(access->at) && direct->offset < direct->variable->size &&
            size <= direct->variable->size - direct->offset && access_is_movable(p->fn, i) && direct->offset % size == 0;
 }
 
@@ -107,19 +107,19 @@ static bool choose_variables(Promotion *p)
     bool found = false;
     uint64_t limit = promotion_limit(p);
     p->variables = NEW_ARRAY(&p->scratch, Variable, fn->syms.n);
-    for (uint32_t k = 0; k < p->origins->accesses.n; k++) {
-        const MemAccess *access = &p->origins->accesses.at[k];
+    for (uint32_t k = 0; k < p->pointers->accesses.n; k++) {
+        const MemAccess *access = &p->pointers->accesses.at[k];
         uint32_t s = local_symbol(access->at->sym);
         bool wrong = access->at->generic != (access->space == SP_GENERIC) ||
                      (access->space != SP_GENERIC && access->space != SP_LOCAL);
-        if (s && wrong && ir_sym(fn, access->at->sym)->space == SP_LOCAL && !p->exposed[s])
-            p->exposed[s] = access->instr;
+        if (s && wrong && ir_sym(fn, access->at->sym)->space == SP_LOCAL && !p->escaped[s])
+            p->escaped[s] = access->instr;
     }
-    for (uint32_t k = 0; k < p->origins->accesses.n; k++) {
-        uint32_t s = local_symbol(p->origins->accesses.at[k].at->sym);
+    for (uint32_t k = 0; k < p->pointers->accesses.n; k++) {
+        uint32_t s = local_symbol(p->pointers->accesses.at[k].at->sym);
         const Sym *sym = s ? ir_sym(fn, s | SYM_LOCAL) : NULL;
         bool variable = s && sym->kind == SYM_VAR && sym->space == SP_LOCAL && !sym->init;
-        if (!variable || p->exposed[s] || p->variables[s].groups || !sym->size || sym->size > limit)
+        if (!variable || p->escaped[s] || p->variables[s].groups || !sym->size || sym->size > limit)
             continue;
         p->variables[s] =
             (Variable){.groups = NEW_ARRAY(&p->scratch, Group, (sym->size + GROUP - 1) / GROUP), .size = sym->size};
@@ -133,8 +133,8 @@ static void keep_rests(Promotion *p)
     Direct direct;
     for (bool more = true; more;) {
         more = false;
-        for (uint32_t k = 0; k < p->origins->accesses.n; k++)
-            if (variable_of(p, &p->origins->accesses.at[k]) && is_promotable(p, &p->origins->accesses.at[k], &direct))
+        for (uint32_t k = 0; k < p->pointers->accesses.n; k++)
+            if (variable_of(p, &p->pointers->accesses.at[k]) && is_promotable(p, &p->pointers->accesses.at[k], &direct))
                 more |= keep_rest(&direct);
     }
 }
@@ -143,8 +143,8 @@ static void find_what_stays(Promotion *p)
 {
     Direct direct;
     bool stays = false;
-    for (uint32_t k = 0; k < p->origins->accesses.n; k++) {
-        const MemAccess *access = &p->origins->accesses.at[k];
+    for (uint32_t k = 0; k < p->pointers->accesses.n; k++) {
+        const MemAccess *access = &p->pointers->accesses.at[k];
         Variable *v = variable_of(p, access);
         if (!v || is_promotable(p, access, &direct))
             continue;
@@ -186,8 +186,8 @@ static void decide(Group *g, uint32_t node)
 static void find_parts(Promotion *p)
 {
     Direct direct;
-    for (uint32_t k = 0; k < p->origins->accesses.n; k++) {
-        const MemAccess *access = &p->origins->accesses.at[k];
+    for (uint32_t k = 0; k < p->pointers->accesses.n; k++) {
+        const MemAccess *access = &p->pointers->accesses.at[k];
         if (!variable_of(p, access) || !is_promotable(p, access, &direct) || stays_in_memory(&direct))
             continue;
         for (uint32_t e = 0; e < direct.n; e++)
@@ -258,9 +258,9 @@ static Toucher *list_touchers(Promotion *p, GroupList *lists, const uint64_t *ba
     uint32_t at = 0, n = 0;
     FOR_BLOCKS(fn, b)
         FOR_INSTRS(fn, b, id) {
-            if (at == p->origins->accesses.n || p->origins->accesses.at[at].instr != id)
+            if (at == p->pointers->accesses.n || p->pointers->accesses.at[at].instr != id)
                 continue;
-            const MemAccess *access = &p->origins->accesses.at[at++];
+            const MemAccess *access = &p->pointers->accesses.at[at++];
             if (!variable_of(p, access) || !is_promotable(p, access, &direct) || stays_in_memory(&direct))
                 continue;
             for (uint32_t e = 0; e < direct.n; e++) {
@@ -346,10 +346,10 @@ bool phase_promote_memory(Ctx *ctx, Fn *fn)
     Promotion p = {.ctx = ctx, .fn = fn};
     RegId first = fn->regs.n;
     arena_init(&p.scratch, &ctx->heap);
-    p.origins = pointers_of(fn);
-    p.exposed = NEW_ARRAY(&p.scratch, InstrId, fn->syms.n);
-    memcpy(p.exposed, p.origins->exposed, fn->syms.n * sizeof *p.exposed);
-    bool chosen = !p.origins->absolute && choose_variables(&p);
+    p.pointers = pointers_of(fn);
+    p.escaped = NEW_ARRAY(&p.scratch, InstrId, fn->syms.n);
+    memcpy(p.escaped, p.pointers->escaped, fn->syms.n * sizeof *p.escaped);
+    bool chosen = !p.pointers->absolute && choose_variables(&p);
     if (chosen) {
         find_what_stays(&p);
         find_parts(&p);

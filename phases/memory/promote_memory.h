@@ -37,8 +37,8 @@ typedef struct Promotion {
     Ctx *ctx;
     Fn *fn;
     Arena scratch;
-    Origins *origins;
-    InstrId *exposed;     // by local symbol: as in `origins`, or an access of it that names another space
+    Pointers *pointers;
+    InstrId *escaped;     // by local symbol: as in `pointers`, or an access of it that names another space
     Variable *variables;  // by local symbol
     DescId descs[MAKES][WIDTH_COUNT][WIDTH_COUNT][2];
     InstrId before;  // new instructions are inserted before this one

@@ -24,7 +24,7 @@ static Why why_in_memory(const Promotion *p, const MemAccess *access)
     uint64_t size = (uint64_t)direct.bytes * direct.n;
     if (d->traits & TR_ORDERED || d->op == OP_ATOM || d->op == OP_RED)
         return WHY_ORDERED;
-    if (!origin_is_exact(access->at))
+    if (!pointer_is_exact(access->at))
         return WHY_INDEX;
     if (access->at->lo < 0 || direct.offset + size > direct.variable->size)
         return WHY_BOUNDS;
@@ -34,8 +34,8 @@ static Why why_in_memory(const Promotion *p, const MemAccess *access)
 static Tally *tally_accesses(Promotion *p)
 {
     Tally *tallies = NEW_ARRAY(&p->scratch, Tally, p->fn->syms.n);
-    for (uint32_t k = 0; k < p->origins->accesses.n; k++) {
-        const MemAccess *access = &p->origins->accesses.at[k];
+    for (uint32_t k = 0; k < p->pointers->accesses.n; k++) {
+        const MemAccess *access = &p->pointers->accesses.at[k];
         Tally *t = &tallies[local_symbol(access->at->sym)];
         t->any = t->any ? t->any : access->instr;
         if (!p->variables || !variable_of(p, access))
@@ -55,15 +55,15 @@ static Tally *tally_accesses(Promotion *p)
 // Returns the text for the use by which the address of a variable escapes.
 static const char *what_becomes(Promotion *p, uint32_t variable)
 {
-    InstrId id = p->exposed[variable];
-    if (id == EXPOSED_BY_DATA)
+    InstrId id = p->escaped[variable];
+    if (id == ESCAPED_BY_DATA)
         return "is in the initial value of a variable";
     const Instr *i = ir_instr(p->fn, id);
     const Desc *d = ir_desc(p->fn, i);
     uint32_t k = i->ndef, end = i->ndef + ir_nuse(i);
     for (; k < end; k++) {
         Operand o = ir_ops(p->fn, i)[k];
-        SymId sym = op_kind(o) == K_SYM ? op_index(o) : op_is_reg(o) ? origin_of(p->origins, id, k).sym : 0;
+        SymId sym = op_kind(o) == K_SYM ? op_index(o) : op_is_reg(o) ? pointer_of(p->pointers, id, k).sym : 0;
         if (local_symbol(sym) == variable)
             break;
     }
@@ -83,7 +83,7 @@ static const char *what_becomes(Promotion *p, uint32_t variable)
 static bool say_whole(Ctx *ctx, Promotion *p, uint32_t variable, InstrId access, const char *name)
 {
     const Sym *sym = ir_sym(p->fn, variable | SYM_LOCAL);
-    InstrId exposed = p->exposed[variable];
+    InstrId escaped = p->escaped[variable];
     if (sym->init)
         remark(ctx, p->fn, access, RM_MISSED, "InitializedData", "{Variable:%s} stays in memory: it is initialized",
                name);
@@ -91,11 +91,11 @@ static bool say_whole(Ctx *ctx, Promotion *p, uint32_t variable, InstrId access,
         remark(ctx, p->fn, access, RM_MISSED, "TooLarge",
                "{Variable:%s} stays in memory: its {Bytes:%llu} bytes are too many", name,
                (unsigned long long)sym->size);
-    else if (exposed)
-        remark(ctx, p->fn, exposed == EXPOSED_BY_DATA ? 0 : exposed, RM_MISSED, "AddressEscapes",
+    else if (escaped)
+        remark(ctx, p->fn, escaped == ESCAPED_BY_DATA ? 0 : escaped, RM_MISSED, "AddressEscapes",
                "{Variable:%s} stays in memory: its address {How:%s}", name, what_becomes(p, variable));
-    else if (p->origins->absolute)
-        remark(ctx, p->fn, p->origins->absolute, RM_MISSED, "AbsoluteAddress",
+    else if (p->pointers->absolute)
+        remark(ctx, p->fn, p->pointers->absolute, RM_MISSED, "AbsoluteAddress",
                "{Variable:%s} stays in memory: the address of an access is a number", name);
     else
         return false;
@@ -145,7 +145,7 @@ void promote_report(Ctx *ctx, Promotion *p)
     const Tally *tallies = tally_accesses(p);
     for (uint32_t k = 1; k < p->fn->syms.n; k++) {
         const Sym *s = ir_sym(p->fn, k | SYM_LOCAL);
-        bool used = tallies[k].any || p->exposed[k];
+        bool used = tallies[k].any || p->escaped[k];
         if (s->kind != SYM_VAR || s->space != SP_LOCAL || !used)
             continue;
         name_text(p->fn->tables, s->name, name, sizeof name);

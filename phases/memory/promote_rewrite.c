@@ -203,7 +203,7 @@ static Operand load_node(Promotion *p, Group *g, uint32_t node)
 static void rewrite(Promotion *p, InstrId id, const Direct *d)
 {
     Fn *fn = p->fn;
-    note_cost(p->ctx, fn, id);
+    record_cost(p->ctx, fn, id);
     remove_annotations(fn, id);
     p->before = id;
     bool done = false;
@@ -231,8 +231,8 @@ static void rewrite(Promotion *p, InstrId id, const Direct *d)
 void promote_accesses(Promotion *p)
 {
     Direct direct;
-    for (uint32_t k = 0; k < p->origins->accesses.n; k++) {
-        const MemAccess *access = &p->origins->accesses.at[k];
+    for (uint32_t k = 0; k < p->pointers->accesses.n; k++) {
+        const MemAccess *access = &p->pointers->accesses.at[k];
         if (variable_of(p, access) && is_promotable(p, access, &direct) && !stays_in_memory(&direct))
             rewrite(p, access->instr, &direct);
     }

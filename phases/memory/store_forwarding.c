@@ -73,7 +73,7 @@ typedef struct Forwarding {
     VEC(Held) values;         // from 1 on; indices ascend along each path
     uint32_t *held;           // by byte: index of the value that it is part of; 0 = unknown
     uint32_t *forgotten;      // by piece: values with a lower index are unknown now
-    uint32_t forgot_exposed;  // the same for escaped variables
+    uint32_t forgot_escaped;  // the same for escaped variables
     ScopedTable known;        // the changes of held, forgotten and forgot_exposed
     VEC(Forward) forwards;
     Copy *copies;            // by RegId
@@ -91,8 +91,8 @@ static bool is_stable(const Fn *fn, Operand o)
 static uint32_t held_at(const Forwarding *f, const LocalAccess *access, uint32_t byte)
 {
     uint32_t h = f->held[byte];
-    bool exposed = f->memory.variables[access->variable].exposed;
-    return h >= f->forgotten[f->memory.piece[byte]] && (!exposed || h >= f->forgot_exposed) ? h : 0;
+    bool escaped = f->memory.variables[access->variable].escaped;
+    return h >= f->forgotten[f->memory.piece[byte]] && (!escaped || h >= f->forgot_escaped) ? h : 0;
 }
 
 // Returns the value whose low bytes an element of a movable access is, under the guard of the instruction; 0 = unknown.
@@ -183,7 +183,7 @@ static bool forward_load(Forwarding *f, const LocalAccess *access)
     return true;
 }
 
-static void look_at_load(Forwarding *f, const LocalAccess *access)
+static void visit_load(Forwarding *f, const LocalAccess *access)
 {
     if (!access->movable || forward_load(f, access))
         return;
@@ -211,7 +211,7 @@ static bool is_redundant(const Forwarding *f, const LocalAccess *access)
     return true;
 }
 
-static void look_at_store(Forwarding *f, const LocalAccess *access)
+static void visit_store(Forwarding *f, const LocalAccess *access)
 {
     if (!access->movable) {
         forget(f, access);
@@ -225,18 +225,18 @@ static void look_at_store(Forwarding *f, const LocalAccess *access)
         note_element(f, access, k);
 }
 
-static void look_at(Forwarding *f, InstrId id)
+static void visit(Forwarding *f, InstrId id)
 {
     const LocalAccess *access = local_access(&f->memory, id);
     const Instr *i = ir_instr(f->fn, id);
     const Desc *d = ir_desc(f->fn, i);
     bool only_reads = d->op == OP_LD && !(d->traits & TR_ORDERED);
     if (access && access->writes)
-        look_at_store(f, access);
+        visit_store(f, access);
     else if (access)
-        look_at_load(f, access);
-    else if (!only_reads && !ir_calls_pure(f->fn, i) && local_may_reach_exposed(&f->memory, id))
-        scoped_set(&f->known, &f->forgot_exposed, f->values.n);
+        visit_load(f, access);
+    else if (!only_reads && !ir_calls_pure(f->fn, i) && local_may_reach_escaped(&f->memory, id))
+        scoped_set(&f->known, &f->forgot_escaped, f->values.n);
 }
 
 // True if a block begins with the state of its single predecessor.
@@ -247,7 +247,7 @@ static void visit_from(Forwarding *f, BlockId root)
     scoped_push(&f->known, root);
     for (BlockId b; (b = scoped_next(&f->known));) {
         FOR_INSTRS(f->fn, b, id)
-            look_at(f, id);
+            visit(f, id);
         FOR_SUCCS(f->a, b, s)
             if (goes_on(f, *s))
                 scoped_push(&f->known, *s);

@@ -38,8 +38,8 @@ typedef struct Commoning {
     const Analyses *a;
     Arena scratch;
     ReplaceMap map;
-    InstrSet set;            // of equal instructions the one that the walk visited last
-    uint8_t *other_readers;  // by RegId: it has a use that is no 64-bit sum; NULL = not computed yet
+    InstrSet set;         // of equal instructions the one that the walk visited last
+    uint8_t *other_uses;  // by RegId: it has a use that is no 64-bit sum; NULL = not computed yet
 } Commoning;
 
 static bool is_fresh_register(Operand o) { return op_kind(o) == K_SREG && sreg_info[op_index(o)].fresh; }
@@ -81,14 +81,14 @@ static bool is_expensive(const Fn *fn, const Instr *i)
 }
 
 // True if the definitions of `leader` may replace those of the equal instruction `i`.
-static bool may_replace(const Commoning *c, const Instr *leader, const Instr *i)
+static bool may_replace(const Commoning *c, const Instr *representative, const Instr *i)
 {
     const Fn *fn = c->fn;
-    bool near = leader->block == i->block || is_expensive(fn, i);
-    if (!near || !dominates(c->a, leader->block, i->block))
+    bool near = representative->block == i->block || is_expensive(fn, i);
+    if (!near || !dominates(c->a, representative->block, i->block))
         return false;
     for (uint32_t k = 0; k < i->ndef; k++)
-        if (!replace_allowed(fn, op_index(*ir_def(fn, i, k)), op_reg(fn, op_index(*ir_def(fn, leader, k)))))
+        if (!replace_allowed(fn, op_index(*ir_def(fn, i, k)), op_reg(fn, op_index(*ir_def(fn, representative, k)))))
             return false;
     return true;
 }
@@ -102,10 +102,10 @@ static bool is_wide_sum(const Fn *fn, const Instr *i)
     return d->op == OP_ADD && (type == TY_S64 || type == TY_U64);
 }
 
-static void find_other_readers(Commoning *c)
+static void find_other_uses(Commoning *c)
 {
     const Fn *fn = c->fn;
-    c->other_readers = NEW_ARRAY(&c->scratch, uint8_t, fn->regs.n);
+    c->other_uses = NEW_ARRAY(&c->scratch, uint8_t, fn->regs.n);
     FOR_BLOCKS(fn, b) {
         FOR_INSTRS(fn, b, id) {
             const Instr *i = ir_instr(fn, id);
@@ -113,7 +113,7 @@ static void find_other_readers(Commoning *c)
             bool sum = is_wide_sum(fn, i);
             for (uint32_t k = i->ndef; k < i->nops; k++)
                 if (op_is_reg(ops[k]) && !sum)
-                    c->other_readers[op_index(ops[k])] = true;
+                    c->other_uses[op_index(ops[k])] = true;
         }
     }
 }
@@ -125,27 +125,27 @@ static bool scales(Commoning *c, const Instr *i)
     if (d->op != OP_SHL || op_kind(*ir_use(c->fn, i, 1)) != K_IMM ||
         ir_reg(c->fn, op_index(*ir_def(c->fn, i, 0)))->width != W64)
         return false;
-    if (!c->other_readers)
-        find_other_readers(c);
-    return !c->other_readers[op_index(*ir_def(c->fn, i, 0))];
+    if (!c->other_uses)
+        find_other_uses(c);
+    return !c->other_uses[op_index(*ir_def(c->fn, i, 0))];
 }
 
-static void look_at(Commoning *c, InstrId id)
+static void visit(Commoning *c, InstrId id)
 {
     Fn *fn = c->fn;
     const Instr *i = ir_instr(fn, id);
     if (!is_value(fn, i))
         return;
     InstrId *member = instr_set_at(&c->set, id);
-    const Instr *leader = ir_instr(fn, *member);
-    if (*member && scales(c, i) && scales(c, leader))
+    const Instr *representative = ir_instr(fn, *member);
+    if (*member && scales(c, i) && scales(c, representative))
         return;
-    if (!*member || !may_replace(c, leader, i)) {
+    if (!*member || !may_replace(c, representative, i)) {
         *member = id;
         return;
     }
     for (uint32_t k = 0; k < i->ndef; k++)
-        replace_set(&c->map, op_index(*ir_def(fn, i, k)), op_reg(fn, op_index(*ir_def(fn, leader, k))));
+        replace_set(&c->map, op_index(*ir_def(fn, i, k)), op_reg(fn, op_index(*ir_def(fn, representative, k))));
 }
 
 bool phase_commoning(Ctx *ctx, Fn *fn)
@@ -156,7 +156,7 @@ bool phase_commoning(Ctx *ctx, Fn *fn)
     instr_set_init(&c.set, &c.scratch, fn, replacement, &c.map);
     for (uint32_t k = 0; k < c.a->nrpo; k++)
         FOR_INSTRS(fn, c.a->dom.order[k], id)
-            look_at(&c, id);
+            visit(&c, id);
     bool progress = replace_apply(&c.map);
     arena_free(&c.scratch);
     return progress;

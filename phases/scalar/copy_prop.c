@@ -178,7 +178,7 @@ static void rewrite_use(CopyProp *c, InstrId id, uint32_t k)
     }
     // In unreachable blocks copies may form a cycle, so the source may be the operand itself.
     if (last && !op_same(best, was) && may_rewrite(c, id, last)) {
-        note_cost(c->ctx, c->fn, id);
+        record_cost(c->ctx, c->fn, id);
         ir_ops(c->fn, ir_instr(c->fn, id))[k] = best;
         c->progress = true;
         if (ir_desc(c->fn, ir_instr(c->fn, last))->op != OP_MOV || ir_guarded(ir_instr(c->fn, last)))
@@ -189,7 +189,7 @@ static void rewrite_use(CopyProp *c, InstrId id, uint32_t k)
 }
 
 // Records the writes of an instruction, in multi form.
-static void note_writes(CopyProp *c, InstrId id)
+static void record_writes(CopyProp *c, InstrId id)
 {
     const Fn *fn = c->fn;
     const Instr *i = ir_instr(fn, id);
@@ -226,7 +226,7 @@ bool phase_copy_prop(Ctx *ctx, Fn *fn)
                 if (op_is_reg(ir_ops(fn, i)[k]) && !is_old_value(i, k))
                     rewrite_use(&c, id, k);
             if (multi)
-                note_writes(&c, id);
+                record_writes(&c, id);
         }
     }
     arena_free(&c.scratch);

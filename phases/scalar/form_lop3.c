@@ -63,11 +63,11 @@ typedef struct Node {
     InstrId instr;
     RegId reg;         // its definition
     uint32_t network;  // union-find parent; the root is the first node of the network
-    uint32_t readers;  // uses by nodes; in the second round, by their chosen cuts
+    uint32_t nuses;    // uses by nodes; in the second round, by their chosen cuts
     uint8_t table;     // truth table over its operands
     bool outside;      // an instruction that is no node uses it
     bool stays;        // it is not mapped
-    bool needed;       // live under the chosen cuts
+    bool marked;       // live under the chosen cuts
     uint8_t ncuts, best;
     uint32_t share;  // its flow divided by its uses
     Cut cuts[CUTS];  // the first one is the instruction as it is
@@ -100,7 +100,7 @@ typedef struct Mapping {
     VEC(Node) nodes;  // in the order of the block
     VEC(Network) networks;
     uint32_t *node_of;  // by RegId: index of its node + 1, 0 = none
-    uint32_t *readers;  // by RegId: number of uses; NULL = not computed yet
+    uint32_t *nuses;    // by RegId: number of uses; NULL = not computed yet
     uint8_t *compared;  // by RegId: COMPARED = a comparison may use it or an equal value; PASSED = definition visited
     bool progress;
 } Mapping;
@@ -153,7 +153,7 @@ static Node *node_at(const Mapping *m, Operand o)
 static TruthTable operand_itself(const Mapping *m, Operand o)
 {
     const Instr *i = node_at(m, o) ? NULL : defining(m, o);
-    if (i && ir_desc(m->fn, i)->op == OP_NOT && is_node(m->fn, i) && m->readers[op_index(o)] == 1)
+    if (i && ir_desc(m->fn, i)->op == OP_NOT && is_node(m->fn, i) && m->nuses[op_index(o)] == 1)
         return truth_complement(truth_of_operand(m->fn, *ir_use(m->fn, i, 0)));
     return truth_of_operand(m->fn, o);
 }
@@ -261,7 +261,7 @@ static void find_cuts(const Mapping *m, Node *v)
     if (!v->stays)
         merge_cuts(&g, 0, &none);
     v->best = v->ncuts > 1 && v->cuts[1].flow < own.flow;
-    v->share = v->outside ? 0 : v->cuts[v->best].flow / MAX(v->readers, 1);
+    v->share = v->outside ? 0 : v->cuts[v->best].flow / MAX(v->nuses, 1);
 }
 
 /* -- Networks ------------------------------------------------------------------------------------------- */
@@ -281,7 +281,7 @@ static bool find_nodes(Mapping *m, InstrId id, InstrId *next)
     Fn *fn = m->fn;
     bool any = false;
     m->nodes.n = 0;
-    for (; id && m->nodes.n < NODES; id = instr_behind(fn, id)) {
+    for (; id && m->nodes.n < NODES; id = instr_after(fn, id)) {
         const Instr *i = ir_instr(fn, id);
         if (!is_node(fn, i) || first_annotation(fn, id) != id)
             continue;
@@ -308,7 +308,7 @@ static void forget_nodes(Mapping *m)
         m->node_of[m->nodes.at[k].reg] = 0;
 }
 
-static void find_readers(Mapping *m)
+static void count_uses(Mapping *m)
 {
     const Fn *fn = m->fn;
     for (uint32_t k = 0; k < m->nodes.n; k++) {
@@ -317,12 +317,12 @@ static void find_readers(Mapping *m)
         for (uint32_t n = 0; n < ninputs(i); n++) {
             Node *from = node_at(m, *ir_use(fn, i, n));
             if (from)
-                from->readers++;
+                from->nuses++;
         }
     }
     for (uint32_t k = 0; k < m->nodes.n; k++) {
         Node *v = &m->nodes.at[k];
-        v->outside = m->readers[v->reg] > v->readers;
+        v->outside = m->nuses[v->reg] > v->nuses;
     }
 }
 
@@ -331,7 +331,7 @@ static void find_readers(Mapping *m)
 typedef VEC(RegId) Work;
 
 // Marks the operands of an instruction as compared. Those whose definition the walk has passed go to the worklist.
-static void note_compared(Mapping *m, const Instr *i, Work *work)
+static void record_compared(Mapping *m, const Instr *i, Work *work)
 {
     const Operand *ops = ir_ops(m->fn, i);
     for (uint32_t k = i->ndef; k < i->nops; k++) {
@@ -346,11 +346,11 @@ static void note_compared(Mapping *m, const Instr *i, Work *work)
 
 // Counts uses, and marks operands of comparisons and the values that they are computed from: these may be the compared
 // value if the other operands are 0. One walk from the end to the start marks most of them.
-static void look_at_all(Mapping *m)
+static void visit_all(Mapping *m)
 {
     Fn *fn = m->fn;
     Work work = {0};
-    m->readers = NEW_ARRAY(&m->scratch, uint32_t, fn->regs.n);
+    m->nuses = NEW_ARRAY(&m->scratch, uint32_t, fn->regs.n);
     m->compared = NEW_ARRAY(&m->scratch, uint8_t, fn->regs.n);
     m->compared[0] = COMPARED;
     for (BlockId b = fn->last; b; b = ir_block(fn, b)->prev) {
@@ -366,16 +366,16 @@ static void look_at_all(Mapping *m)
                 }
             for (uint32_t k = i->ndef; k < i->nops; k++)
                 if (op_is_reg(ops[k]))
-                    m->readers[op_index(ops[k])]++;
+                    m->nuses[op_index(ops[k])]++;
             if (reached)
-                note_compared(m, i, &work);
+                record_compared(m, i, &work);
         }
     }
     while (work.n) {
         Operand o = op_reg(fn, work.at[--work.n]);
         const Instr *i = defining(m, o);
         if (i && is_pure_word(fn, ir_desc(fn, i), o))
-            note_compared(m, i, &work);
+            record_compared(m, i, &work);
     }
 }
 
@@ -419,18 +419,18 @@ static void choose(Mapping *m)
         find_cuts(m, &m->nodes.at[k]);
     for (uint32_t k = 0; k < m->nodes.n; k++) {
         Node *v = &m->nodes.at[k];
-        v->readers = 0;
-        v->needed = v->outside;
+        v->nuses = 0;
+        v->marked = v->outside;
     }
     for (uint32_t k = m->nodes.n; k-- > 0;) {
         const Node *v = &m->nodes.at[k];
         const TruthTable *f = &v->cuts[v->best].f;
-        for (uint32_t n = 0; n < f->n && v->needed; n++) {
+        for (uint32_t n = 0; n < f->n && v->marked; n++) {
             Node *from = node_at(m, f->input[n]);
             if (!from)
                 continue;
-            from->needed = true;
-            from->readers++;
+            from->marked = true;
+            from->nuses++;
         }
     }
 }
@@ -444,7 +444,7 @@ static void choose_networks(Mapping *m)
         VEC_PUSH(&m->scratch, &m->networks, ((Network){0}));
         Network *network = &m->networks.at[network_of(m, k)];
         network->before++;
-        if (!v->needed)
+        if (!v->marked)
             continue;
         network->after += !v->best || !truth_is_move(&v->cuts[v->best].f);
         network->last = k;
@@ -461,7 +461,7 @@ static void replace_node(Mapping *m, const Node *v)
 {
     Fn *fn = m->fn;
     m->progress = true;
-    if (!v->needed) {
+    if (!v->marked) {
         ir_remove(fn, v->instr);
     } else if (v->best) {
         truth_replace(fn, v->instr, &v->cuts[v->best].f);
@@ -470,12 +470,12 @@ static void replace_node(Mapping *m, const Node *v)
 
 static void map_nodes(Mapping *m)
 {
-    if (!m->readers) {
+    if (!m->nuses) {
         eval_cache_init(&m->evals, m->fn->tables, &m->scratch);
-        look_at_all(m);
+        visit_all(m);
         value_ranges_init(&m->ranges, m->fn, m->a, false, &m->evals, &m->scratch);
     }
-    find_readers(m);
+    count_uses(m);
     find_what_stays(m);
     for (int round = 0; round < ROUNDS; round++)
         choose(m);

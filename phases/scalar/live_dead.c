@@ -54,7 +54,7 @@ typedef struct Dead {
     bool in_part;          // some instruction may have dead definitions or old values
     uint8_t *runs;         // by BlockId: an instruction in it is live
     uint8_t *joins;        // by BlockId: a phi in it is live
-    uint8_t *needed;       // by ValueId: it is live
+    uint8_t *marked;       // by ValueId: it is live
     InstrId *carry;        // by InstrId: the last definition of the carry before it; NULL if there is no carry
     uint8_t *sym_live;     // by local symbol: it is live
     InstrId *first_store;  // by local symbol: list of stores and calls that are live if it is
@@ -70,7 +70,7 @@ static uint32_t local(SymId s) { return s & ~(uint32_t)SYM_LOCAL; }
 
 /* -- Marking -------------------------------------------------------------------------------------------- */
 
-static void need_instr(Dead *d, InstrId id)
+static void mark_instr(Dead *d, InstrId id)
 {
     if (d->state[id] & LIVE)
         return;
@@ -80,114 +80,114 @@ static void need_instr(Dead *d, InstrId id)
 }
 
 // Marks a block live, and the branches that decide whether it runs.
-static void need_block(Dead *d, BlockId b)
+static void mark_block(Dead *d, BlockId b)
 {
     if (d->runs[b])
         return;
     d->runs[b] = 1;
     for (BlockId from; (from = control_deps_take(&d->deps, b));)
-        need_instr(d, ir_terminator(d->fn, from));
+        mark_instr(d, ir_terminator(d->fn, from));
 }
 
 // Marks the branches to a block with a live phi live: they decide which input the phi takes.
-static void need_ways_to(Dead *d, BlockId b)
+static void mark_ways_to(Dead *d, BlockId b)
 {
     if (d->joins[b])
         return;
     d->joins[b] = 1;
     FOR_PREDS(d->a, b, p) {
-        need_instr(d, ir_terminator(d->fn, *p));
-        need_block(d, *p);
+        mark_instr(d, ir_terminator(d->fn, *p));
+        mark_block(d, *p);
     }
 }
 
-static void need_value(Dead *d, ValueId value)
+static void mark_value(Dead *d, ValueId value)
 {
-    if (!value || value == VALUE_ANY || d->needed[value])
+    if (!value || value == VALUE_ANY || d->marked[value])
         return;
-    d->needed[value] = 1;
+    d->marked[value] = 1;
     if (value < d->a->rdefs.first_def && d->fn->form == FORM_MULTI)
-        need_instr(d, def_of(d->a, value));
+        mark_instr(d, def_of(d->a, value));
     else
         VEC_PUSH(&d->scratch, &d->values, value);
 }
 
 // Marks the old value of a definition live, in ssa form.
-static void need_tied(Dead *d, InstrId id, RegId def)
+static void mark_tied(Dead *d, InstrId id, RegId def)
 {
     const Fn *fn = d->fn;
     const Instr *i = ir_instr(fn, id);
     for (uint32_t k = 0; k < ir_ntied(i); k++) {
         Operand old = *ir_tied(fn, i, k);
         if (op_is_reg(old) && op_index(*ir_def(fn, i, k)) == def)
-            need_value(d, op_index(old));
+            mark_value(d, op_index(old));
     }
 }
 
 // Marks the sources of a value live: its instruction and, under a guard, its old value; for a phi, the inputs.
-static void need_sources(Dead *d, ValueId value)
+static void mark_sources(Dead *d, ValueId value)
 {
     const Analyses *a = d->a;
     const ReachingDefs *rd = &a->rdefs;
     if (!value_is_phi(a, value)) {
-        need_instr(d, value_def(a, value));
+        mark_instr(d, value_def(a, value));
         if (value < rd->first_def)
-            need_tied(d, def_of(a, value), value);
+            mark_tied(d, def_of(a, value), value);
         else
-            need_value(d, rd->old[value - rd->first_def]);
+            mark_value(d, rd->old[value - rd->first_def]);
         return;
     }
     const ReachingPhi *phi = value_phi(a, value);
     for (uint32_t k = 0; k < pred_count(a, phi->block); k++)
-        need_value(d, rd->input[phi->inputs + k]);
+        mark_value(d, rd->input[phi->inputs + k]);
 }
 
-static void need_symbol(Dead *d, SymId s)
+static void mark_symbol(Dead *d, SymId s)
 {
     if (!(s & SYM_LOCAL) || d->sym_live[local(s)])
         return;
     d->sym_live[local(s)] = 1;
     for (InstrId id = d->first_store[local(s)]; id; id = d->next_store[id])
-        need_instr(d, id);
+        mark_instr(d, id);
 }
 
 // Marks the last definition of the carry live.
-static void need_carry(Dead *d, InstrId id)
+static void mark_carry(Dead *d, InstrId id)
 {
     if (d->carry[id])
-        need_instr(d, d->carry[id]);
+        mark_instr(d, d->carry[id]);
 }
 
-static void need_operands(Dead *d, InstrId id)
+static void mark_operands(Dead *d, InstrId id)
 {
     const Fn *fn = d->fn;
     const Instr *i = ir_instr(fn, id);
     const Operand *ops = ir_ops(fn, i);
-    need_block(d, i->block);
+    mark_block(d, i->block);
     if (ir_desc(fn, i)->op == OP_PHI)
-        need_ways_to(d, i->block);
+        mark_ways_to(d, i->block);
     const Occurrence *at = reads_begin(d->a, id);
     for (uint32_t k = i->ndef; k < i->nops; k++) {
         bool tied = i->flags & IF_TIED && k + 1 < i->nops && k >= i->ndef + ir_nuse(i);
         if (op_kind(ops[k]) == K_SYM)
-            need_symbol(d, op_index(ops[k]));
+            mark_symbol(d, op_index(ops[k]));
         else if (op_is_reg(ops[k]) && op_file(ops[k]) == RF_CC)
-            need_carry(d, id);
+            mark_carry(d, id);
         else if (op_is_reg(ops[k]) && !tied)
-            need_value(d, reads_next(d->a, op_index(ops[k]), &at));
+            mark_value(d, reads_next(d->a, op_index(ops[k]), &at));
     }
     for (uint32_t k = 0; k < i->ndef && ir_guarded(i); k++)
         if (op_is_reg(ops[k]) && op_file(ops[k]) == RF_CC)
-            need_carry(d, id);
+            mark_carry(d, id);
 }
 
-static void need_everything(Dead *d)
+static void mark_everything(Dead *d)
 {
     while (d->work.n || d->values.n) {
         while (d->values.n)
-            need_sources(d, d->values.at[--d->values.n]);
+            mark_sources(d, d->values.at[--d->values.n]);
         if (d->work.n)
-            need_operands(d, d->work.at[--d->work.n]);
+            mark_operands(d, d->work.at[--d->work.n]);
     }
 }
 
@@ -226,7 +226,7 @@ static SymId stored_symbol(const Fn *fn, const Instr *i)
 static void wait_for(Dead *d, InstrId id, SymId symbol)
 {
     if (d->sym_live[local(symbol)]) {
-        need_instr(d, id);
+        mark_instr(d, id);
         return;
     }
     d->next_store[id] = d->first_store[local(symbol)];
@@ -274,7 +274,7 @@ static bool is_choice(const Instr *i, const Desc *desc)
     return (desc->op == OP_BRA && ir_guarded(i)) || desc->op == OP_BRX;
 }
 
-static void look_for_root(Dead *d, InstrId id)
+static void mark_root(Dead *d, InstrId id)
 {
     const Fn *fn = d->fn;
     const Instr *i = ir_instr(fn, id);
@@ -292,44 +292,44 @@ static void look_for_root(Dead *d, InstrId id)
     if (desc->op == OP_CALL && ir_calls_pure(fn, i) && is_called_for(d, id))
         return;
     if (desc->traits & (STAYS | TR_WRITE) || i->flags & IF_PINNED || defines_outside_ssa(d, id))
-        need_instr(d, id);
+        mark_instr(d, id);
 }
 
 // Marks the variables live whose address is in the initializer of another one: their accesses need not name them.
-static void need_addressed(Dead *d)
+static void mark_addressed(Dead *d)
 {
     for (uint32_t k = 1; k < d->fn->syms.n; k++) {
         const Init *init = ir_sym(d->fn, k | SYM_LOCAL)->init;
         for (uint32_t r = 0; init && r < init->nrelocs; r++)
-            need_symbol(d, init->relocs[r].sym);
+            mark_symbol(d, init->relocs[r].sym);
     }
 }
 
 // Marks the sources of back edges live, so that loops stay.
-static void need_loops(Dead *d)
+static void mark_loops(Dead *d)
 {
     const Analyses *a = d->a;
     for (uint32_t k = 0; k < a->nrpo; k++) {
         BlockId b = a->rpo[k];
         FOR_SUCCS(a, b, s)
             if (a->rpo_index[*s] <= k)
-                need_block(d, b);
+                mark_block(d, b);
     }
 }
 
-static void find_needed(Dead *d)
+static void find_marked(Dead *d)
 {
     const Fn *fn = d->fn;
-    need_addressed(d);
-    need_loops(d);
+    mark_addressed(d);
+    mark_loops(d);
     for (BlockId b = fn->last; b; b = ir_block(fn, b)->prev) {
         FOR_INSTRS_BACK(fn, b, id) {
-            look_for_root(d, id);
+            mark_root(d, id);
             d->state[id] |= PASSED;
             if (d->state[id] & LIVE)
-                need_operands(d, id);
+                mark_operands(d, id);
             if (d->values.n || d->work.n)
-                need_everything(d);
+                mark_everything(d);
         }
     }
 }
@@ -348,7 +348,7 @@ static bool drop_definitions(Dead *d, InstrId id)
     for (uint32_t k = 0; k < i->ndef; k++) {
         Operand def = *ir_def(fn, i, k);
         bool may = op_is_reg(def) && sink_fits(fn, i, k) && reg_in_ssa(ir_reg(fn, op_index(def)));
-        if (!may || d->needed[value_of(fn, d->a, id, k)])
+        if (!may || d->marked[value_of(fn, d->a, id, k)])
             continue;
         remove_definition(fn, id, k);
         progress = true;
@@ -364,7 +364,7 @@ static bool drop_old_values(Dead *d, InstrId id)
     bool progress = false;
     for (uint32_t k = 0; k < ir_ntied(i); k++) {
         Operand def = *ir_def(fn, i, k), *old = ir_tied(fn, i, k);
-        if (!op_is_reg(def) || !op_is_reg(*old) || d->needed[op_index(def)])
+        if (!op_is_reg(def) || !op_is_reg(*old) || d->marked[op_index(def)])
             continue;
         *old = op_imm(CONST_UNDEF);
         progress = true;
@@ -400,7 +400,7 @@ static bool sweep_instrs(Dead *d)
     FOR_BLOCKS(fn, b) {
         for (InstrId id = ir_block(fn, b)->first, next; id; id = next) {
             const Instr *i = ir_instr(fn, id);
-            next = instr_behind(fn, id);
+            next = instr_after(fn, id);
             bool dead = is_dead(d, id);
             if (!dead && i->callseq)
                 leave_sequence(d, id);
@@ -479,13 +479,13 @@ static bool remove_dead(Ctx *ctx, Fn *fn, bool *again)
     d.state = NEW_ARRAY(&d.scratch, uint8_t, fn->instrs.n);
     d.runs = NEW_ARRAY(&d.scratch, uint8_t, fn->blocks.n);
     d.joins = NEW_ARRAY(&d.scratch, uint8_t, fn->blocks.n);
-    d.needed = NEW_ARRAY(&d.scratch, uint8_t, value_count(d.a));
+    d.marked = NEW_ARRAY(&d.scratch, uint8_t, value_count(d.a));
     d.sym_live = NEW_ARRAY(&d.scratch, uint8_t, fn->syms.n);
     d.first_store = NEW_ARRAY(&d.scratch, InstrId, fn->syms.n);
     d.next_store = NEW_ARRAY(&d.scratch, InstrId, fn->syms.n > 1 ? fn->instrs.n : 0);
     d.call = NEW_ARRAY(&d.scratch, InstrId, fn->callseqs + 1);
     find_carry(&d);
-    find_needed(&d);
+    find_marked(&d);
     bool instrs = sweep_instrs(&d), symbols = sweep_symbols(&d), branches = sweep_branches(&d);
     *again = has_empty_latch(fn, d.a);
     arena_free(&d.scratch);

@@ -243,7 +243,7 @@ static bool is_candidate(const Moves *m, const Occurrence *o)
     return o->def && is_reachable(m->a, o->block) && is_plain_move(m->fn, ir_instr(m->fn, o->instr));
 }
 
-static void look_at_register(Moves *m, uint32_t joined)
+static void visit_register(Moves *m, uint32_t joined)
 {
     const ReachingDefs *rd = &m->a->rdefs;
     const Occurrence *last = NULL;
@@ -274,7 +274,7 @@ static void find_candidates(Moves *m)
     m->stamp = NEW_ARRAY(&m->scratch, uint32_t, m->fn->blocks.n);
     for (uint32_t k = 0; k < m->a->rdefs.njoined; k++)
         if (m->suspect[m->a->rdefs.joined[k]])
-            look_at_register(m, k);
+            visit_register(m, k);
 }
 
 /* -- The graph of values -------------------------------------------------------------------------------- */
@@ -319,11 +319,11 @@ static uint32_t *build_graph(Moves *m)
 
 static bool remove_moves(Moves *m)
 {
-    uint32_t *leader = build_graph(m);
+    uint32_t *representative = build_graph(m);
     bool progress = false;
     for (uint32_t k = 0; k < m->candidates.n; k++) {
         const Candidate *c = &m->candidates.at[k];
-        if (!leader[c->held] || leader[c->held] != leader[c->moved])
+        if (!representative[c->held] || representative[c->held] != representative[c->moved])
             continue;
         ir_remove(m->fn, c->move);
         progress = true;

@@ -33,7 +33,7 @@ static Var *var_of(const Classes *c, VarId v) { return &c->vars.at[v]; }
 
 // True if the register is live after a position of block b. Phis use their inputs at the ends of the predecessors,
 // before the terminators.
-static bool is_live_behind(Classes *c, RegId r, BlockId b, uint32_t position)
+static bool is_live_after(Classes *c, RegId r, BlockId b, uint32_t position)
 {
     const Analyses *a = c->a;
     uint32_t low = a->uses.first[r], high = a->uses.first[r + 1];
@@ -58,7 +58,7 @@ static bool is_live_at(Classes *c, VarId above, VarId v)
     const Var *x = var_of(c, above), *y = var_of(c, v);
     if (x->at == y->at && x->position == y->position)
         return true;
-    return above < c->nregs && is_live_behind(c, above, y->at, y->position);
+    return above < c->nregs && is_live_after(c, above, y->at, y->position);
 }
 
 // Returns the first variable on the chain of ancestors from `above` on that is live at the definition of v; 0 = none.
@@ -137,7 +137,7 @@ static uint32_t next_set(Classes *c, const Member *all, uint32_t first, uint32_t
     return end;
 }
 
-bool classes_take_apart(Classes *c)
+bool classes_split(Classes *c)
 {
     VEC(Member) all = {0};
     for (VarId v = 1; v < c->vars.n; v++) {
@@ -235,7 +235,7 @@ static uint64_t value_defined(const Classes *c, const Instr *i, RegId r)
 }
 
 // Records the positions and values of the registers that an instruction defines.
-static void note_definitions(Classes *c, BlockId b, InstrId id)
+static void record_definitions(Classes *c, BlockId b, InstrId id)
 {
     const Instr *i = ir_instr(c->fn, id);
     bool phi = ir_desc(c->fn, i)->op == OP_PHI;
@@ -245,7 +245,7 @@ static void note_definitions(Classes *c, BlockId b, InstrId id)
             continue;
         Var *var = var_of(c, op_index(def));
         var->at = b;
-        var->position = phi ? position_behind(c->phi_end[b]) : position_of(c->a->place[id]);
+        var->position = phi ? position_after(c->phi_end[b]) : position_of(c->a->place[id]);
         var->value = value_defined(c, i, op_index(def));
     }
 }
@@ -265,6 +265,6 @@ void classes_init(Classes *c, Fn *fn, const Analyses *a, Arena *arena)
         for (InstrId id = ir_block(fn, b)->first; ir_is_phi(fn, id); id = ir_instr(fn, id)->next)
             c->phi_end[b] = a->place[id];
         FOR_INSTRS(fn, b, id)
-            note_definitions(c, b, id);
+            record_definitions(c, b, id);
     }
 }

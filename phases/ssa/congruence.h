@@ -11,7 +11,7 @@ typedef uint32_t VarId;
 // Positions in a block: instructions are four apart, so that copies fit between them.
 static inline uint32_t position_of(uint32_t place) { return 4 * place; }
 static inline uint32_t position_before(uint32_t place) { return 4 * place - 1; }
-static inline uint32_t position_behind(uint32_t place) { return 4 * place + 1; }
+static inline uint32_t position_after(uint32_t place) { return 4 * place + 1; }
 
 typedef struct Var {
     BlockId at;         // the block of the definition, 0 = unreachable or none
@@ -51,7 +51,7 @@ VarId class_of(Classes *c, VarId v);
 void classes_join(Classes *c, VarId a, VarId b);
 // Turns the joined sets into classes. If members of a set interfere, each member gets a class of its own. True if this
 // happened to any set.
-bool classes_take_apart(Classes *c);
+bool classes_split(Classes *c);
 // Makes one class of variables that cannot interfere. Before, each must be alone in its class.
 void classes_join_copies(Classes *c, const VarId *copies, uint32_t n);
 // Merges the classes of two variables if no members interfere; true if they are in one class now.

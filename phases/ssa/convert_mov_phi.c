@@ -255,12 +255,12 @@ static void merge_classes(Leaving *l)
 // Returns the register of a variable; for a class of copies alone, a new one like `def`.
 static RegId name_of(Leaving *l, VarId v, RegId def)
 {
-    VarId leader = class_of(&l->classes, v);
-    if (leader < l->classes.nregs)
-        return leader;
-    if (!l->name[leader])
-        l->name[leader] = reg_like(l->fn, def);
-    return l->name[leader];
+    VarId representative = class_of(&l->classes, v);
+    if (representative < l->classes.nregs)
+        return representative;
+    if (!l->name[representative])
+        l->name[representative] = reg_like(l->fn, def);
+    return l->name[representative];
 }
 
 // Returns the operand to copy into register `to` for the value of `from`: the constant if the value is one.
@@ -395,7 +395,7 @@ static void leave_block(Leaving *l, BlockId b)
     parallel_copy_insert(&l->parallel, id);
     for (InstrId next; id; id = next) {
         Instr *i = ir_instr(fn, id);
-        next = instr_behind(fn, id);
+        next = instr_after(fn, id);
         if (ir_ntied(i))
             leave_tied(l, id);
         rename_operands(l, i);
@@ -424,7 +424,7 @@ static void leave_ssa(Leaving *l, bool conventional)
         l->a = analysis_need(fn, AN_RPO | AN_DOM | AN_LOOPS | AN_DEFUSE);
     classes_init(&l->classes, fn, l->a, &l->scratch);
     join_all(l);
-    if (!conventional && classes_take_apart(&l->classes))
+    if (!conventional && classes_split(&l->classes))
         merge_classes(l);
     parallel_copy_init(&l->parallel, fn, &l->scratch);
     FOR_BLOCKS(fn, b)

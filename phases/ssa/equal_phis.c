@@ -111,7 +111,7 @@ static void collect_phis(Equal *e)
 /* -- Initial classes ------------------------------------------------------------------------------------ */
 
 // Returns the key of an operand: all phis of one block have the same key.
-static Operand representative(const void *user, Operand o)
+static Operand canonical_input(const void *user, Operand o)
 {
     const Equal *e = user;
     uint32_t phi = phi_of(e, o);
@@ -259,11 +259,11 @@ static void split_by(Equal *e, uint32_t class)
 static bool replace_equals(Equal *e)
 {
     ReplaceMap map;
-    uint32_t *leader = NEW_ARRAY(&e->scratch, uint32_t, e->classes.n);
+    uint32_t *representative = NEW_ARRAY(&e->scratch, uint32_t, e->classes.n);
     replace_begin(&map, e->fn);
     for (uint32_t k = 1; k < e->phis.n; k++) {
         Operand def = *ir_def(e->fn, instr_of(e, k), 0);
-        uint32_t *first = &leader[e->phis.at[k].class];
+        uint32_t *first = &representative[e->phis.at[k].class];
         if (*first)
             replace_set(&map, op_index(def), op_reg(e->fn, *first));
         else
@@ -279,7 +279,7 @@ bool phase_equal_phis(Ctx *ctx, Fn *fn)
     Equal e = {.fn = fn};
     arena_init(&e.scratch, &ctx->heap);
     e.of_reg = NEW_ARRAY(&e.scratch, uint32_t, fn->regs.n);
-    instr_set_init(&e.looks, &e.scratch, fn, representative, &e);
+    instr_set_init(&e.looks, &e.scratch, fn, canonical_input, &e);
     collect_phis(&e);
     bool progress = false;
     if (find_classes(&e)) {

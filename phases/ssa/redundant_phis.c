@@ -45,7 +45,7 @@ typedef struct Phi {
     bool marker;     // an annotation for ptxas follows the phis: no move may stand between
     bool undefined;  // an input is `undef`
     bool rooted;     // it stays, whatever its inputs are
-    bool needed;     // live: an instruction that is no dead phi uses it
+    bool marked;     // live: an instruction that is no dead phi uses it
 } Phi;
 
 typedef struct Redundant {
@@ -57,7 +57,7 @@ typedef struct Redundant {
     uint32_t *of_reg;    // by RegId: its value, 0 = none
     IdSet of_const;      // values by constant
     VEC(uint32_t) first, input;
-    uint32_t *leader;
+    uint32_t *representative;
     VEC(uint32_t) work;  // live phis whose inputs are to be marked live
     bool found;          // some phi equals another value
     bool extended;       // a live range becomes longer
@@ -143,7 +143,7 @@ static void build_graph(Redundant *r)
         VEC_PUSH(&r->scratch, &r->input, 0);
     }
     VEC_PUSH(&r->scratch, &r->first, r->input.n);
-    r->leader = copy_representatives(&(Edges){r->first.at, r->input.at}, r->value.n, &r->scratch);
+    r->representative = copy_representatives(&(Edges){r->first.at, r->input.at}, r->value.n, &r->scratch);
 }
 
 /* -- Phis that stay ------------------------------------------------------------------------------------- */
@@ -165,13 +165,13 @@ static bool is_there(Redundant *r, uint32_t value, BlockId b)
 static bool is_on_its_own(Redundant *r, uint32_t v, bool all)
 {
     const Phi *phi = phi_of(r, v);
-    if (!r->leader[v])  // it takes nothing but undefined values
+    if (!r->representative[v])  // it takes nothing but undefined values
         return true;
-    if (r->leader[v] == v)
+    if (r->representative[v] == v)
         return false;
-    if (!op_is_reg(r->value.at[r->leader[v]]) && phi->marker)
+    if (!op_is_reg(r->value.at[r->representative[v]]) && phi->marker)
         return true;
-    return phi->undefined && (all || !is_there(r, r->leader[v], phi->block));
+    return phi->undefined && (all || !is_there(r, r->representative[v], phi->block));
 }
 
 // Roots the phis that must stay. False: there are none.
@@ -195,12 +195,15 @@ static void find_values(Redundant *r)
 
 /* -- Live phis ------------------------------------------------------------------------------------------ */
 
-static bool leads_to_constant(const Redundant *r, uint32_t value) { return !op_is_reg(r->value.at[r->leader[value]]); }
+static bool leads_to_constant(const Redundant *r, uint32_t value)
+{
+    return !op_is_reg(r->value.at[r->representative[value]]);
+}
 
 static void sum_up(Redundant *r)
 {
     for (uint32_t v = 1; v <= r->phis.n; v++) {
-        bool found = r->leader[v] != v;
+        bool found = r->representative[v] != v;
         r->found |= found;
         r->extended |= found && phi_of(r, v)->undefined && !leads_to_constant(r, v);
     }
@@ -210,15 +213,15 @@ static void need(Redundant *r, Operand o)
 {
     uint32_t v = op_is_reg(o) ? r->of_reg[op_index(o)] : 0;
     if (is_phi_value(r, v) && !leads_to_constant(r, v))
-        v = r->leader[v];
-    if (!is_phi_value(r, v) || phi_of(r, v)->needed)
+        v = r->representative[v];
+    if (!is_phi_value(r, v) || phi_of(r, v)->marked)
         return;
-    phi_of(r, v)->needed = true;
-    if (r->leader[v] == v)
+    phi_of(r, v)->marked = true;
+    if (r->representative[v] == v)
         VEC_PUSH(&r->scratch, &r->work, v);
 }
 
-static void need_uses(Redundant *r, const Instr *i)
+static void mark_uses(Redundant *r, const Instr *i)
 {
     const Operand *ops = ir_ops(r->fn, i);
     for (uint32_t k = i->ndef; k < i->nops; k++)
@@ -227,27 +230,27 @@ static void need_uses(Redundant *r, const Instr *i)
 
 // Marks live phis, from the uses by other instructions. In a function without dead code all are live, if none equals
 // another value.
-static void find_needed(Redundant *r)
+static void find_marked(Redundant *r)
 {
     const Fn *fn = r->fn;
     bool all = fn->properties & PROP_NO_DEAD && !r->found;
     for (uint32_t v = 1; v <= r->phis.n; v++)
-        phi_of(r, v)->needed = all;
+        phi_of(r, v)->marked = all;
     for (BlockId b = all ? 0 : fn->first; b; b = ir_block(fn, b)->next)
         FOR_INSTRS(fn, b, id)
             if (!ir_is_phi(fn, id) || !is_reachable(r->a, b))
-                need_uses(r, ir_instr(fn, id));
+                mark_uses(r, ir_instr(fn, id));
     while (r->work.n)
-        need_uses(r, ir_instr(fn, phi_of(r, r->work.at[--r->work.n])->instr));
+        mark_uses(r, ir_instr(fn, phi_of(r, r->work.at[--r->work.n])->instr));
 }
 
 /* -- The phase ------------------------------------------------------------------------------------------ */
 
 // Moves its constant to a phi's register after the phis of the block.
-static void become_constant(Redundant *r, uint32_t value, InstrId behind)
+static void replace_by_constant(Redundant *r, uint32_t value, InstrId after)
 {
     RegId def = op_index(r->value.at[value]);
-    InstrId move = insert_move(r->fn, behind, def, r->value.at[r->leader[value]]);
+    InstrId move = insert_move(r->fn, after, def, r->value.at[r->representative[value]]);
     ir_instr(r->fn, move)->line = ir_instr(r->fn, phi_of(r, value)->instr)->line;
 }
 
@@ -255,21 +258,21 @@ static void take_out(Redundant *r)
 {
     Fn *fn = r->fn;
     BlockId block = 0;
-    InstrId behind = 0;
+    InstrId after = 0;
     ReplaceMap map;
     replace_begin(&map, fn);
     for (uint32_t v = 1; v <= r->phis.n; v++) {
         const Phi *phi = phi_of(r, v);
-        if (r->leader[v] == v && phi->needed)
+        if (r->representative[v] == v && phi->marked)
             continue;
-        if (!leads_to_constant(r, v) && r->leader[v] != v) {
-            replace_set(&map, op_index(r->value.at[v]), r->value.at[r->leader[v]]);
+        if (!leads_to_constant(r, v) && r->representative[v] != v) {
+            replace_set(&map, op_index(r->value.at[v]), r->value.at[r->representative[v]]);
             continue;
         }
-        behind = phi->block == block ? behind : first_non_phi(fn, phi->block);
+        after = phi->block == block ? after : first_non_phi(fn, phi->block);
         block = phi->block;
-        if (phi->needed)
-            become_constant(r, v, behind);
+        if (phi->marked)
+            replace_by_constant(r, v, after);
         ir_remove(fn, phi->instr);
     }
     replace_apply(&map);
@@ -286,7 +289,7 @@ static bool has_phis(const Fn *fn)
 static bool has_work(const Redundant *r)
 {
     for (uint32_t v = 1; v <= r->phis.n; v++)
-        if (r->leader[v] != v || !phi_of(r, v)->needed)
+        if (r->representative[v] != v || !phi_of(r, v)->marked)
             return true;
     return false;
 }
@@ -302,7 +305,7 @@ bool phase_redundant_phis(Ctx *ctx, Fn *fn)
     collect_phis(&r);
     find_values(&r);
     sum_up(&r);
-    find_needed(&r);
+    find_marked(&r);
     bool progress = has_work(&r);
     if (progress)
         take_out(&r);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// optimize.c: the optimizer inside another program.
+// Example of the library in another program.
 //
 //     optimize [-O LEVEL] [-k 'KNOB=VALUE'] [-p PHASES] FILE.ptx > OUT.ptx
 //
-// Reads a module, runs the default phases over it (or just those of -p), says what it did, and prints the result. All
-// that goes wrong comes as messages and as a status; nothing in the library prints or exits.
+// Reads a module, runs the default phases (or those of -p), reports its functions, and prints the result. Errors are
+// reported as messages and as a status; nothing in the library prints or exits.
 //
 //     cc optimize.c $(pkg-config --cflags --libs ori) -o optimize
 #include <ori.h>
@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-// A whole file; NULL: it cannot be read.
+// Returns the contents of a file; NULL if it cannot be read.
 static char *read_file(const char *path, size_t *size)
 {
     FILE *file = fopen(path, "rb");
@@ -50,7 +50,7 @@ static OriStatus optimize(OriContext *ori, const char *path, const char *phases)
     OriModule *module = ori_parse(ori, path, text, size, ORI_ANY);
     free(text);
     if (!module)
-        return ORI_BAD_INPUT;
+        return ori_parse_status(ori);
     OriStatus status = phases ? ori_run_phases(ori, module, phases) : ori_optimize(ori, module);
     for (size_t k = 0; status == ORI_OK && k < ori_function_count(module); k++)
         fprintf(stderr, "optimize: %s\n", ori_function_name(module, k));

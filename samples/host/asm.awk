@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: MIT
-# Makes CUDA's asm statements calls: asm volatile("T" : "=r"(a) : "r"(b) : "memory") becomes
-# ptx_asm("T", {ptx_out("=r", a), ptx_in("r", b)}). Comments that hold quotes inside an asm statement are not known.
-# A line stays a line, so that messages of the compiler point into the source.
+# Converts CUDA's asm statements to calls: asm volatile("T" : "=r"(a) : "r"(b) : "memory") becomes ptx_asm("T",
+# {ptx_out("=r", a), ptx_in("r", b)}). Comments with quotes inside an asm statement are not supported. Line numbers stay
+# the same, so that messages of the compiler refer to the source.
 
 { text = text $0 "\n" }
 
-# The position behind the string or the parenthesis that begins at `at`.
+# Returns the position after the string or the parenthesis that begins at `at`.
 function skip(at,    c, depth) {
     if (substr(text, at, 1) == "\"") {
         for (at++; (c = substr(text, at, 1)) != "\"" && c != ""; at++)
@@ -26,7 +26,7 @@ function skip(at,    c, depth) {
     return at
 }
 
-# Writes the statement whose parenthesis begins at `at`; gives the position behind it.
+# Writes the statement whose parenthesis begins at `at`; returns the position after it.
 function statement(at,    end, c, section, next_, first, word) {
     end = skip(at) - 1
     printf "ptx_asm("

@@ -1,3 +1,3 @@
 // SPDX-License-Identifier: MIT
-// Stands for the header of that name of CUDA.
+// Replaces CUDA's header of this name.
 #include "host_half.h"

@@ -1,25 +1,25 @@
 // SPDX-License-Identifier: MIT
-// CUDA for the host, as much of it as the samples use: a program includes this and a sample's source, describes
+// The subset of CUDA that the samples use, for the host. A program includes this file and a sample's source, describes
 // launches, runs them and prints them as a .run file with the results (run.sh makes the files of samples/run).
 //
 //     #include "cuda_shim.h"
 //     #include "bitonic.cu"
 //     int main()
 //     {
-//         run_file("bitonic", "What the reader should know.");
+//         run_file("bitonic", "A comment for the reader.");
 //         {
 //             Run r("bitonic_warp", 2, 64);           // entry, grid, block, bytes of dynamic shared memory
 //             auto data = r.rand<unsigned>(128, 7);   // arguments in order; see struct Run
-//             r.run(bitonic_warp, data);              // one thread after another, switching where they wait
+//             r.run(bitonic_warp, data);              // runs one thread after another, switching at waits
 //         }                                           // printed at the end of the scope
 //     }
 //
-// Threads are user-level contexts that switch only where they wait (barriers, warp operations, host_yield), blocks run
-// in order. A wait that nothing ends stops the program. Warp operations pair up threads that give the same mask.
+// Threads are user-level contexts that switch only where they wait (barriers, warp operations, host_yield). Blocks run
+// in order. A deadlock stops the program. A warp operation joins the threads that give the same mask.
 //
-// Asm statements become calls of ptx_asm() (asm.awk does that, ptx_asm.h holds the instructions).
-// `extern __shared__ T name[]` needs a definition `thread_local T name[COUNT];` in the program: __shared__ is
-// thread_local, which means static in a function and goes with extern.
+// asm.awk converts asm statements to calls of ptx_asm() (ptx_asm.h executes the instructions). `extern __shared__ T
+// name[]` needs a definition `thread_local T name[COUNT];` in the program: __shared__ is thread_local, which is static
+// in a function and compatible with extern.
 #ifndef CUDA_SHIM_H
 #define CUDA_SHIM_H
 
@@ -100,24 +100,24 @@ struct HostThread {
     ucontext_t context;
     std::unique_ptr<char[]> stack;
     uint3 index;
-    unsigned id;  // in the block
+    unsigned id;  // index in the block
     bool done;
-    const char *waits;  // for what; NULL = can run
-    int barrier;        // where it waits: a barrier's number
-    unsigned mask;      // or the lanes that it waits for
-    uint64_t value;     // what it brings to them
-    uint64_t seen[32];  // and what they brought
-    unsigned present;   // those of them that were alive
+    const char *waits;  // reason of a wait; NULL = runnable
+    int barrier;        // number of the barrier that it waits at
+    unsigned mask;      // lanes that it waits for
+    uint64_t value;     // value that it gives these lanes
+    uint64_t seen[32];  // values of these lanes
+    unsigned present;   // lanes among them that were alive
 };
 
 struct HostBarrier {
-    unsigned waiting, arrived;  // threads that wait, and those that only count
+    unsigned waiting, arrived;  // threads that wait, and threads that only arrive
     unsigned expected;          // 0 = all threads of the block that are alive
-    unsigned count;             // of true predicates, of the round under way
-    unsigned result;            // of the last round
+    unsigned count;             // true predicates of the current round
+    unsigned result;            // true predicates of the last round
 };
 
-inline std::vector<HostThread> host_threads;  // of the block that runs
+inline std::vector<HostThread> host_threads;  // threads of the current block
 inline HostThread *host_self;
 inline ucontext_t host_scheduler;
 inline HostBarrier host_barriers[16];
@@ -137,7 +137,7 @@ inline std::function<void()> host_body;
     exit(1);
 }
 
-// Lets the other threads go on; for loops that wait for one of them.
+// Runs the other threads; for loops that wait for one of them.
 inline void host_yield() { swapcontext(&host_self->context, &host_scheduler); }
 
 inline void host_wait(const char *what)
@@ -154,7 +154,7 @@ inline unsigned host_alive()
     return n;
 }
 
-// Releases those who wait at barrier b if it is complete.
+// Releases the threads at barrier b if it is complete.
 inline void host_barrier_check(int b)
 {
     HostBarrier &bar = host_barriers[b];
@@ -168,7 +168,7 @@ inline void host_barrier_check(int b)
             t.waits = nullptr, t.barrier = -1;
 }
 
-// Barrier b with n threads, 0 = all; returns for how many the predicate was true.
+// Waits at barrier b with n threads, 0 = all. Returns the number of true predicates.
 inline unsigned host_barrier(int b, unsigned n = 0, bool predicate = false, bool wait = true)
 {
     HostBarrier &bar = host_barriers[b];
@@ -192,7 +192,7 @@ inline unsigned host_barrier(int b, unsigned n = 0, bool predicate = false, bool
 
 inline unsigned host_lane() { return host_self->id % 32; }
 
-// Releases the threads of a warp that wait for the lanes of a mask if all of these that live are there.
+// Releases the threads of a warp that wait for a mask if all live lanes of the mask wait.
 inline void host_warp_check(unsigned warp, unsigned mask)
 {
     size_t first = warp * 32, last = std::min(first + 32, host_threads.size());
@@ -215,7 +215,7 @@ inline void host_warp_check(unsigned warp, unsigned mask)
         }
 }
 
-// Brings a value to the lanes of a mask; afterwards host_self->seen has all of theirs.
+// Exchanges a value with the lanes of a mask; host_self->seen gets their values.
 inline void host_warp(unsigned mask, uint64_t value = 0)
 {
     HostThread *self = host_self;
@@ -293,7 +293,7 @@ inline void host_launch(dim3 grid, dim3 block, std::function<void()> body)
             }
 }
 
-// Addresses of shared memory have 32 bits: the distance from a word that lies where all thread_local variables do.
+// A 32-bit address of shared memory is the distance from this variable, since all shared memory is thread_local.
 inline thread_local char host_shared_origin;
 inline size_t __cvta_generic_to_shared(const void *p)
 {
@@ -313,7 +313,7 @@ inline void __threadfence_block() {}
 inline void __threadfence_system() {}
 [[noreturn]] inline void __trap() { host_fail("trap"); }
 
-// The lanes of the warp that are alive: right only where the sample has not diverged.
+// Returns the live lanes of the warp, which is correct only without divergence.
 inline unsigned __activemask()
 {
     unsigned mask = 0;
@@ -337,7 +337,7 @@ template <class T> T host_from_bits(uint64_t u)
     return v;
 }
 
-// A lane outside its segment reads itself; from a lane that takes no part the result is undefined, here zero.
+// A lane outside its segment gets its own value. The value of an inactive lane is undefined, here zero.
 template <class T> T host_shuffle(unsigned mask, T v, int from, bool inside)
 {
     host_warp(mask, host_to_bits(v));
@@ -431,12 +431,12 @@ inline unsigned __reduce_xor_sync(unsigned mask, unsigned v)
     return host_reduce(mask, v, [](unsigned a, unsigned b) { return a ^ b; });
 }
 
-/* -- Atomics: nothing comes between ---------------------------------------- */
+/* -- Atomics: one thread runs at a time ------------------------------------ */
 
 template <class T> struct HostSame {
     using type = T;
 };
-template <class T> using Same = typename HostSame<T>::type;  // takes its type from the other argument
+template <class T> using Same = typename HostSame<T>::type;  // excluded from deduction of T
 
 template <class T, class F> T host_atomic(T *p, F f)
 {
@@ -592,7 +592,7 @@ inline unsigned __dp4a(unsigned a, unsigned b, unsigned c)
         c += (a >> 8 * k & 0xff) * (b >> 8 * k & 0xff);
     return c;
 }
-// The two halves of a with bytes 0 and 1 of b (lo), or 2 and 3 (hi).
+// Multiplies the two halves of a by bytes 0 and 1 of b (lo), or 2 and 3 (hi).
 inline int host_dp2a(int a, int b, int c)
 {
     return (int)((unsigned)c + (unsigned)((int16_t)a * (int8_t)b) + (unsigned)((int16_t)(a >> 16) * (int8_t)(b >> 8)));
@@ -606,7 +606,7 @@ inline int __dp2a_hi(int a, int b, int c) { return host_dp2a(a, b >> 16, c); }
 inline unsigned __dp2a_lo(unsigned a, unsigned b, unsigned c) { return host_dp2a(a, b, c); }
 inline unsigned __dp2a_hi(unsigned a, unsigned b, unsigned c) { return host_dp2a(a, b >> 16, c); }
 
-// A lane of a word at a time: n bits each, extended by sign or not.
+// Applies f to each lane of n bits, sign-extended or not.
 template <class F> unsigned host_lanes(unsigned a, unsigned b, int n, bool sign, F f)
 {
     unsigned r = 0, mask = (1u << n) - 1;
@@ -654,7 +654,7 @@ inline long long __double_as_longlong(double v) { return (long long)host_to_bits
 inline int __double2hiint(double v) { return (int)(host_to_bits(v) >> 32); }
 inline int __double2loint(double v) { return (int)host_to_bits(v); }
 
-// f in a rounding mode; what it needs goes through volatile, so that nothing is computed before or after.
+// Computes f in a rounding mode. Its operands and result are volatile, so that nothing moves across the mode change.
 template <class F> auto host_rounded(int mode, F f)
 {
     int old = fegetround();
@@ -690,8 +690,8 @@ inline double __dsqrt_rn(double a) { return sqrt(a); }
 inline float __frcp_rn(float a) { return 1.0f / a; }
 inline double __drcp_rn(double a) { return 1.0 / a; }
 
-// To an integer type as the device does it: out of range becomes the nearest value. NaN becomes 0, but
-// the top bit alone where one of the two has 64 bits.
+// Converts to an integer type as the device does: values out of range give the nearest value. NaN gives 0, or the top
+// bit alone if one of the two types has 64 bits.
 template <class I, class F> I host_to_integer(F v)
 {
     if (v != v)
@@ -719,7 +719,7 @@ inline float __double2float_rz(double v)
 
 /* -- Generated data: as `orirun` makes it ---------------------------------- */
 
-// Value k (from 0) of splitmix64 with a seed.
+// Returns value k (from 0) of splitmix64 with a seed.
 inline uint64_t host_random(uint64_t seed, uint64_t k)
 {
     uint64_t z = seed + (k + 1) * 0x9e3779b97f4a7c15ull;
@@ -745,7 +745,7 @@ template <class T> const char *host_type()
     }
 }
 
-// A value of a type as text. Bits (b8 to b64, f16, bf16) are hexadecimal; infinities and NaN are in PTX's spelling.
+// Returns a value as text: hexadecimal for b8 to b64, f16, bf16; PTX's spelling for infinities and NaN.
 inline std::string host_text(const std::string &type, const void *p)
 {
     int n = atoi(type.c_str() + type.find_first_of("0123456789")) / 8;
@@ -771,7 +771,7 @@ template <class T> std::string host_text(T v) { return host_text(host_type<T>(),
 
 /* -- A launch of a .run file ----------------------------------------------- */
 
-// The head of the file; the comment may have several lines.
+// Prints the head of the file; the comment may have several lines.
 inline bool host_first_launch = true;
 inline void run_file(const char *sample, const char *comment, const char *variant = "sm_80")
 {
@@ -786,13 +786,13 @@ inline void run_file(const char *sample, const char *comment, const char *varian
     printf("file ../ptx/%s.%s.ptx\n", sample, variant);
 }
 
-// One launch. Each of the functions below that makes an argument gives what to pass to the kernel.
+// A launch. Functions that make an argument return the value for the kernel.
 struct Run {
     struct Argument {
-        std::string text;         // as behind `arg`
-        std::string type;         // of a buffer's values
-        std::vector<char> bytes;  // of a buffer, now
-        std::vector<char> first;  // and before
+        std::string text;         // text after `arg`
+        std::string type;         // type of a buffer's values
+        std::vector<char> bytes;  // current bytes of a buffer
+        std::vector<char> first;  // bytes before the launch
         size_t width = 0;         // bytes of a value; 0 = no buffer
         bool nondet = false;
         int ulp = 0;
@@ -801,7 +801,7 @@ struct Run {
     dim3 grid, block;
     unsigned shared;
     bool digests = true;
-    size_t limit = 300;  // the longest list of values
+    size_t limit = 300;  // length of the longest list of values
     std::vector<std::unique_ptr<Argument>> args;
 
     Run(std::string entry, dim3 grid, dim3 block, unsigned shared = 0, std::string comment = "")
@@ -815,7 +815,7 @@ struct Run {
         args.back()->text = text;
         return *args.back();
     }
-    // A scalar of the type that T is.
+    // Adds a scalar of type T.
     template <class T> T scalar(T v)
     {
         add(std::string(host_type<T>()) + ":" + host_text(v));
@@ -831,7 +831,7 @@ struct Run {
         a.first = a.bytes;
         return (T *)a.bytes.data();
     }
-    // count values of T from start in steps.
+    // Adds a buffer of `count` values, from start in steps.
     template <class T> T *iota(size_t count, T start = 0, T step = 1)
     {
         std::vector<T> v(count);
@@ -846,12 +846,12 @@ struct Run {
         return buffer("buf:" + std::to_string(count) + "x" + host_type<T>() + ":fill:" + host_text(value),
                       std::vector<T>(count, value), host_type<T>());
     }
-    // count zeroes.
+    // Adds a buffer of `count` zeros.
     template <class T> T *zero(size_t count)
     {
         return buffer("buf:" + std::to_string(count * sizeof(T)), std::vector<T>(count), host_type<T>());
     }
-    // Integers of T: the low bits of random values.
+    // Adds a buffer of integers: the low bits of random values.
     template <class T> T *rand(size_t count, uint64_t seed)
     {
         static_assert(std::is_integral_v<T>, "floats need bounds");
@@ -861,7 +861,7 @@ struct Run {
         return buffer("buf:" + std::to_string(count) + "x" + host_type<T>() + ":rand:" + std::to_string(seed), v,
                       host_type<T>());
     }
-    // From lo up to and not including hi; f32 and integers.
+    // Adds a buffer of random values in [lo, hi); f32 and integers.
     template <class T> T *rand(size_t count, uint64_t seed, T lo, T hi)
     {
         static_assert(!std::is_same_v<T, double>, "not defined");
@@ -877,7 +877,7 @@ struct Run {
                           host_text(lo) + ":" + host_text(hi),
                       v, host_type<T>());
     }
-    // These values, of any type: written as bytes. The type is that of the values in `expect`.
+    // Adds a buffer of these values, written as bytes. `type` is the type of `expect`.
     template <class T> T *values(const std::vector<T> &v, const char *type)
     {
         std::string text = "buf:hex:";
@@ -889,15 +889,15 @@ struct Run {
         return buffer(text, v, type);
     }
     template <class T> T *values(const std::vector<T> &v) { return values(v, host_type<T>()); }
-    // Text as bytes, with no zero at its end.
+    // Adds a buffer of the bytes of a text, without a final zero.
     char *bytes(const std::string &s) { return values(std::vector<char>(s.begin(), s.end()), "b8"); }
-    // The address of argument n's buffer again.
+    // Adds the address of argument n's buffer.
     template <class T> T *ref(size_t n)
     {
         add("ref:" + std::to_string(n));
         return (T *)args.at(n)->bytes.data();
     }
-    // An aggregate by value.
+    // Adds an aggregate by value.
     template <class T> T aggregate(const T &v)
     {
         std::string text = "struct:hex:";
@@ -909,22 +909,21 @@ struct Run {
         add(text);
         return v;
     }
-    // Argument n's buffer holds values of another type than its pointer says.
+    // Sets the type of argument n's values, if it is not the type of the pointer.
     void type(size_t n, const char *name)
     {
         args.at(n)->type = name;
         args.at(n)->width = (size_t)atoi(strpbrk(name, "0123456789")) / 8;
     }
     void nondet(size_t n) { args.at(n)->nondet = true; }
-    // Argument n is compared within so many units in the last place, and there are no digests.
+    // Compares argument n within `ulp` units in the last place, and disables digests.
     void approximate(size_t n, int ulp)
     {
         args.at(n)->ulp = ulp;
         digests = false;
     }
 
-    // A variable of the module holds these values at the end. Digests would need all variables that change, so there
-    // are none.
+    // Expects these values of a module variable. Disables digests, which would need all variables that change.
     template <class T> void variable(std::string name, const T *v, size_t count = 1)
     {
         variables += "expect " + name + ":" + host_type<T>();
@@ -947,7 +946,7 @@ struct Run {
         return d.z > 1 ? s + "," + std::to_string(d.z) : s;
     }
 
-    // Prints the launch: lists of what changed where they are short, and digests of all buffers.
+    // Prints the launch: values of changed buffers that are short, and digests of all buffers.
     ~Run()
     {
         if (!host_first_launch)

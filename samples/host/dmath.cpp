@@ -3,7 +3,7 @@
 
 #include "dmath.cu"
 
-// The kernel `convert` with values beyond the range of its types: undefined for casts on the host.
+// The kernel `convert` for values out of range, which casts on the host leave undefined.
 static void convert_any(const double *in, long long *out, float *outf)
 {
     unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -23,7 +23,7 @@ static std::vector<double> uniform(size_t n, uint64_t seed, double lo, double hi
         v.push_back(lo + (double)(host_random(seed, k) >> 11) * 0x1p-53 * (hi - lo));
     return v;
 }
-// Any bits that are no NaN nor infinity, as numbers.
+// Returns random bits of finite numbers.
 static std::vector<double> any(size_t n, uint64_t seed)
 {
     std::vector<double> v;

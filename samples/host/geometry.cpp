@@ -2,7 +2,7 @@
 #include "cuda_shim.h"
 
 #include <cmath>
-// A conversion out of range is undefined on the host.
+// Defined for values out of range, unlike a cast on the host.
 static int rounded(float v) { return host_to_integer<int>(rintf(v)); }
 #define rintf rounded
 #include "geometry.cu"

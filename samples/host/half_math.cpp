@@ -3,7 +3,7 @@
 
 #include "half_math.cu"
 
-// Zeroes, smallest and largest subnormal, smallest normal, 1 and its neighbour, largest, infinity, NaN, of both signs.
+// Zero, smallest and largest subnormal, smallest normal, 1 and its neighbour, largest, infinity, NaN, of both signs.
 static const unsigned short edge[] = {0x0000, 0x8000, 0x0001, 0x8001, 0x03ff, 0x83ff, 0x0400, 0x8400, 0x3c00, 0xbc00,
                                       0x3c01, 0xbc01, 0x7bff, 0xfbff, 0x7c00, 0xfc00, 0x7e00, 0xfe01, 0x4248, 0xc49a};
 

@@ -44,7 +44,7 @@ int main()
         r.run(table_insert, (uint2 *)pairs, n, keys, values, r.scalar(63u));
     }
     {
-        // A table as it may be: filled here by hand, with collisions.
+        // A hand-made table with collisions.
         std::vector<unsigned> table(32, EMPTY), value(32), wanted;
         for (unsigned k = 0; k < 20; k++) {
             unsigned key = k * 7 + 1, slot = mix<0x1234u>(key) & 31;

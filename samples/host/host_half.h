@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-// Half and bfloat16 for the host: a value is a double, rounded once. Both have NaN 0x7fff, the canonical one.
+// Half and bfloat16 on the host: a value is a double, rounded once. Both have the canonical NaN 0x7fff.
 #ifndef HOST_HALF_H
 #define HOST_HALF_H
 
 #include "cuda_shim.h"
 
-// The format: bits of the mantissa, smallest exponent.
+// A format: bits of the mantissa, smallest exponent.
 struct HostFormat {
     int mantissa, lowest;
 };
@@ -21,7 +21,7 @@ inline double host_small_value(HostFormat f, unsigned bits)
     return bits & 0x8000 ? -v : v;
 }
 
-// To the nearest value, of two to the even one; or toward zero.
+// Rounds to the nearest value, ties to even, or toward zero.
 inline unsigned short host_small_bits(HostFormat f, double v, bool toward_zero = false)
 {
     if (std::isnan(v))
@@ -33,14 +33,15 @@ inline unsigned short host_small_bits(HostFormat f, double v, bool toward_zero =
     int e = a > 0 ? std::max(ilogb(a), f.lowest) : f.lowest;
     double units = ldexp(a, f.mantissa - e);
     double n = toward_zero ? trunc(units) : nearbyint(units);
-    // A rounding up to the next power of two carries into the exponent by itself.
+    // A carry of the rounding into the next power of two increments the exponent.
     double bits = ldexp(e - f.lowest, f.mantissa) + n;
     if (bits >= infinity)
         bits = toward_zero ? infinity - 1 : infinity;
     return (unsigned short)(sign | (unsigned)bits);
 }
 
-// a * b + c for a second rounding: where the sum is inexact, its last bit is set. The product is exact.
+// Returns a * b + c rounded to odd (an inexact sum gets an odd last bit), so that a second rounding is correct. The
+// product is exact.
 inline double host_fma_odd(double a, double b, double c)
 {
     volatile double p = a * b, s = p + c, back = s - p, error = (p - (s - back)) + (c - back);
@@ -70,7 +71,7 @@ inline double host_value(__nv_bfloat16 v) { return host_small_value(HOST_BF16, v
 inline __half host_half(double v) { return {host_small_bits(HOST_HALF, v)}; }
 inline __nv_bfloat16 host_bf16(double v) { return {host_small_bits(HOST_BF16, v)}; }
 
-// Of two zeroes the positive one is larger; a NaN gives way to a number.
+// Returns the minimum or maximum: -0 is less than +0, and a number wins over a NaN.
 inline __half host_extreme(__half a, __half b, bool largest)
 {
     double x = host_value(a), y = host_value(b);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Launches of samples/inline_asm.cu. Each asm statement stands here once more as C++, known by how its text begins.
+// Launches of samples/inline_asm.cu. This file has each asm statement in C++, identified by the beginning of its text.
 #include "cuda_shim.h"
 
 static void split(uint32_t v, uint16_t half[2]) { memcpy(half, &v, 4); }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Does on the host what a .run file says, and prints the file again with its expectations filled in:
+// Runs the launches of a .run file on the host, and prints the file with its expectations filled in:
 //
 //     #include "cuda_shim.h"
 //     #include "launches.h"
@@ -8,9 +8,9 @@
 //     LAUNCHES("sha256", KERNEL(sha256_block), KERNEL(fnv1a))
 //
 // `expect N:TYPE` and `expect NAME:TYPE` get the values of argument N's buffer, or of a variable, and `expect digest`
-// the digests of all buffers. What stood behind them goes, but for `~ULP`; of a list as many values are printed as it
-// had, of an empty one all from TYPE[INDEX] on. So a launch is described in one place, and programs only say what the
-// names of kernels and variables mean.
+// the digests of all buffers. Old values are replaced, but `~ULP` stays. A list keeps its length; an empty list gets
+// all values from TYPE[INDEX] on. So the .run file alone describes a launch, and programs only bind the names of
+// kernels and variables.
 #ifndef LAUNCHES_H
 #define LAUNCHES_H
 
@@ -23,7 +23,7 @@ namespace launches
 using Words = std::vector<std::string>;
 using Bytes = std::vector<uint8_t>;
 
-// The bytes that a parameter gets, and the buffer of which these are the address.
+// Bytes of a parameter, and the buffer that they address.
 struct Arg {
     Bytes value;
     std::shared_ptr<Bytes> buffer;
@@ -37,7 +37,7 @@ struct Launch {
     std::vector<size_t> nondet;
 };
 
-// What a name of the PTX file stands for: a kernel, or a variable.
+// Meaning of a name of the PTX file: a kernel, or a variable.
 struct Name {
     std::string name;
     std::function<void(const Launch &)> run;
@@ -96,7 +96,7 @@ inline Bytes hex(const std::string &text)
     return b;
 }
 
-// buf:COUNTxTYPE:HOW:...
+// Makes the contents of `buf:COUNTxTYPE:HOW:...`.
 inline Bytes generate(const Words &p)
 {
     size_t count = number(p[1]);
@@ -205,7 +205,7 @@ inline std::string digests(const Launch &l)
     return text;
 }
 
-// The line of an expectation, of which the first words are given.
+// Returns the line of an expectation with these first words.
 inline std::string expect(const Words &words, const Launch &l, const std::vector<Name> &names)
 {
     std::string line = "expect " + words[1];

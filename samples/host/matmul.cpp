@@ -4,7 +4,7 @@
 
 #include "matmul.cu"
 
-// Values of double that are exact, and whose products and sums are not.
+// Returns random values; doubles are exact, but their products and sums are inexact.
 template <class T> T *matrix(Run &r, int n, uint64_t seed)
 {
     if constexpr (std::is_same_v<T, int>)
@@ -23,7 +23,7 @@ template <class T, int TILE> static void product(const char *entry, int n, uint6
     r.run(matmul<T, TILE>, a, b, c, n);
 }
 
-// One row of threads, as there is one row of results.
+// Runs one row of threads, for one row of results.
 template <class T, int TILE> static void empty(const char *entry)
 {
     Run r(entry, 1, TILE, 0, "Sums of nothing.");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Launches of samples/nbody.cu. nbody_fast is written out as the compiler contracts it: its PTX has the same fma.
+// Launches of samples/nbody.cu. nbody_fast has the same explicit fma as its PTX, which the compiler contracted.
 #include "cuda_shim.h"
 
 extern "C" {
@@ -24,7 +24,7 @@ static void nbody_fast(const float4 *body, float *potential, int n)
     potential[i] = sum;
 }
 
-// The device has one NaN.
+// Makes all NaNs canonical, as the device does.
 static void one_nan(float *v, size_t n)
 {
     for (size_t k = 0; k < n; k++)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Launches of samples/ordering.cu. One thread runs at a time, so memory order asks for nothing: asm statements are
-// loads and stores, and a thread that waits for the flag lets the others go on.
+// Launches of samples/ordering.cu. Only one thread runs at a time, so memory order needs no work: asm statements are
+// loads and stores, and a thread that waits for the flag yields.
 #include "cuda_shim.h"
 
 static void memory_asm(const char *text, std::vector<PtxOperand> o)

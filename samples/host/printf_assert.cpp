@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Launches of samples/printf_assert.cu. What the kernels print becomes a comment of the launch.
+// Launches of samples/printf_assert.cu. The printed text becomes a comment of the launch.
 #include "cuda_shim.h"
 
 #include <cassert>
@@ -14,7 +14,7 @@ __attribute__((format(printf, 1, 2))) static void print(const char *format, ...)
     vsnprintf(line, sizeof line, format, ap);
     va_end(ap);
     printed += std::string("\n#     ") + line;
-    printed.pop_back();  // lines are whole ones
+    printed.pop_back();  // each printed text ends in a newline
 }
 
 #define printf print

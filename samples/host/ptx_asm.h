@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Asm statements on the host: asm.awk has made them calls of ptx_asm(), which reads the text and computes it, an
-// instruction at a time. Registers hold 64 bits; an instruction takes the low ones that its type has. There is what
-// the samples use; anything else stops the program.
+// Interprets asm statements on the host: asm.awk converts them to calls of ptx_asm(), which parses and executes one
+// instruction at a time. Registers hold 64 bits; an instruction uses the low bits of its type. Only instructions of the
+// samples are supported; any other stops the program.
 #ifndef PTX_ASM_H
 #define PTX_ASM_H
 
@@ -9,7 +9,7 @@
 
 struct PtxOperand {
     uint64_t value;
-    void *out;  // NULL = only read
+    void *out;  // NULL = input only
     size_t size;
 };
 
@@ -21,7 +21,7 @@ template <class T> PtxOperand ptx_out(const char *constraint, T &v)
 
 using Words = std::vector<std::string>;
 
-// The parts of a text between separators, which inside of braces and brackets are none.
+// Splits a text at separators outside of braces and brackets.
 inline Words ptx_split(const std::string &s, char separator)
 {
     Words parts(1);
@@ -46,14 +46,14 @@ struct PtxAsm {
     std::map<std::string, uint64_t> registers;
     bool carry = false;
 
-    Words op;      // the mnemonic's parts
-    Words arg;     // the operands of the instruction under way
-    int bits = 0;  // of its type
+    Words op;      // parts of the mnemonic
+    Words arg;     // operands of the current instruction
+    int bits = 0;  // width of its type
     bool is_signed = false, is_float = false;
 
     bool has(const char *part) const { return std::find(op.begin(), op.end(), part) != op.end(); }
 
-    // An operand's bits, or those of a selector such as %1.b2, as they are.
+    // Returns the bits of an operand, or of a selector such as %1.b2, unextended.
     uint64_t raw(const std::string &s)
     {
         if (s.empty())
@@ -92,7 +92,7 @@ struct PtxAsm {
     }
     void result(uint64_t v) { set(arg.at(0), v, bits); }
 
-    // An operand in braces as words, one without as itself.
+    // Returns the elements of an operand in braces, else the operand itself.
     static Words elements(const std::string &s)
     {
         Words v = ptx_split(s[0] == '{' ? s.substr(1, s.size() - 2) : s, ',');
@@ -126,7 +126,7 @@ struct PtxAsm {
         }
     }
 
-    // Sum with a carry in; leaves the carry out where the instruction wants it.
+    // Adds with a carry in, and sets the carry if the instruction does.
     void sum(uint64_t a, uint64_t b, bool in)
     {
         unsigned __int128 r = (unsigned __int128)extend(a, bits, false) + extend(b, bits, false) + in;
@@ -192,7 +192,7 @@ struct PtxAsm {
             p += bits / 8;
         }
     }
-    // Positions and lengths are the low 8 bits; what lies beyond bit 31 is zero.
+    // Returns the mask of a bit field. Positions and lengths are the low 8 bits; bits beyond 31 are zero.
     static uint64_t field(uint64_t pos, uint64_t len)
     {
         pos &= 255, len &= 255;
@@ -211,7 +211,7 @@ struct PtxAsm {
             r |= (get(4) >> ((get(1) >> k & 1) << 2 | (get(2) >> k & 1) << 1 | (get(3) >> k & 1)) & 1) << k;
         result(r);
     }
-    // A byte (.b0-.b3) or half (.h0, .h1) of a register, as the video instructions take them.
+    // Returns a byte (.b0-.b3) or half (.h0, .h1) of a register, for video instructions.
     int64_t selected(const std::string &s, bool sign)
     {
         size_t dot = s.find('.');
@@ -247,7 +247,7 @@ struct PtxAsm {
     float f32(size_t n) { return host_from_bits<float>(raw(arg.at(n))); }
     double f64(size_t n) { return host_from_bits<double>(raw(arg.at(n))); }
 
-    // Copies at once: nothing may look before the wait.
+    // Copies immediately, because valid code does not access the data before the wait.
     void copy()
     {
         if (op[0] == "cp" && op[1] == "async" && (op[2] == "cg" || op[2] == "ca"))
@@ -266,7 +266,7 @@ struct PtxAsm {
         }
         host_barrier((int)raw(arg[0]), arg.size() > 1 ? (unsigned)raw(arg[1]) : 0, false, !has("arrive"));
     }
-    // Bits 0-15 pending, 16-31 expected, from 32 on the phase, which is the state.
+    // Layout: bits 0-15 pending, 16-31 expected, from 32 on the phase, which is the state.
     void mbarrier()
     {
         if (has("init")) {
@@ -355,7 +355,7 @@ struct PtxAsm {
 
     void run(const char *text)
     {
-        // Statements without scopes and declarations, and where labels are.
+        // Statements without scopes and declarations, and positions of labels.
         Words code;
         std::map<std::string, size_t> labels;
         std::string s;

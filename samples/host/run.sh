@@ -1,9 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Makes ../run/NAME.run from every NAME.cpp beside this script and in handwritten/ (or from the names given): compiles the
-# sample for the host, runs it, and writes what it prints. The files are checked in; run this after a sample or a program has changed.
+# Makes ../run/NAME.run from every NAME.cpp beside this script and in handwritten/ (or from the given names): compiles
+# the sample for the host, runs it, and writes its output. The files are checked in; run this after a change of a sample
+# or a program.
 #
-# usage: ./run.sh [-n] [NAME...]      -n: only says which files would change; CXX names another compiler
+# usage: ./run.sh [-n] [NAME...]      -n: only reports which files would change; CXX names another compiler
 
 set -eu
 LC_ALL=C

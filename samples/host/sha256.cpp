@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What SHA-256 and FNV-1a of the launches in ../run/sha256.run give.
+// Computes the results of ../run/sha256.run.
 #include "cuda_shim.h"
 #include "launches.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the launches in ../run/sobel.run give. The kernels with textures only compile.
+// Computes the results of ../run/sobel.run. The kernels with textures only compile.
 #include "cuda_shim.h"
 #include "launches.h"
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What the launches in ../run/spaces.run give. Which space a pointer is of follows from what the kernel chose by.
+// Computes the results of ../run/spaces.run. The space of a pointer follows from the value that the kernel selects it
+// by.
 #include "cuda_shim.h"
 #include "launches.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the launches in ../run/stencil.run give.
+// Computes the results of ../run/stencil.run.
 #include "cuda_shim.h"
 #include "launches.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the launches in ../run/structs.run give.
+// Computes the results of ../run/structs.run.
 #include "cuda_shim.h"
 #include "launches.h"
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// What the launches in ../run/tensor.run give: plain products of matrices, which say nothing about fragments.
+// Computes the results of ../run/tensor.run: plain products of matrices, without fragments.
 #include "cuda_shim.h"
 #include "launches.h"
 
-// Finite halves only.
+// Returns the value of a finite half.
 static double half(uint16_t h)
 {
     int exponent = h >> 10 & 31, digits = h & 0x3ff;
@@ -11,7 +11,7 @@ static double half(uint16_t h)
     return h >> 15 ? -v : v;
 }
 
-// d (m x n, rows) = a (m x k, rows) * b (k x n, columns) + c, by the first thread for all.
+// Computes d (m x n, rows) = a (m x k, rows) * b (k x n, columns) + c, in the first thread for all.
 template <class T, class A, class F> void multiply(const A *a, const A *b, T *d, int m, int n, int k, F c)
 {
     if (threadIdx.x != 0)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the launches in ../run/transpose.run give.
+// Computes the results of ../run/transpose.run.
 #include "cuda_shim.h"
 #include "launches.h"
 

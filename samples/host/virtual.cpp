@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the launches in ../run/virtual.run give.
+// Computes the results of ../run/virtual.run.
 #include "cuda_shim.h"
 #include "launches.h"
 

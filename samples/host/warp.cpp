@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// What the launches in ../run/warp.run give.
+// Computes the results of ../run/warp.run.
 #include "cuda_shim.h"
 #include "launches.h"
 
-// The lanes that tickets() has chosen.
+// Lanes that tickets() has chosen.
 #define __activemask() chosen(in + (i & ~31))
 static unsigned chosen(const int *in)
 {

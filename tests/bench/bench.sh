@@ -1,14 +1,14 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# bench.sh: how fast oriopt reads, writes and runs its phases, what memory it takes, how both grow; LLVM beside it.
+# bench.sh: measures speed, memory and growth of reading, writing and phases in oriopt, and compares them with LLVM.
 #
 #   tests/bench/bench.sh [-r RUNS] [N...]       default: 5 runs, N = 100000 1000000
 #
 # For each shape of program and each N it generates about N instructions, runs `oriopt -O3 -o /dev/null
-# --time-phases=json` on them, and prints tables (report.awk). The shapes of gen.c are like nvcc's output, and are
-# measured as Ori text as well; those of naive.c like unoptimized code of clang. Those of ssa.c are in SSA form; the same
-# programs go as LLVM IR through `opt`, text to text. It measures only: the exit status is 0.
+# --time-phases=json` on them, and prints tables (report.awk). The shapes of gen.c resemble nvcc's output, and are also
+# measured as Ori text; those of naive.c resemble unoptimized code of clang. Those of ssa.c are in SSA form; `opt` runs
+# the same programs as LLVM IR, text to text. It only measures: the exit status is 0.
 #
 # Environment: ORIOPT (default build/oriopt), ORI_BENCH_FLAGS (more options), ORI_BENCH_LIMIT (seconds for a run,
 # default 120), OPT (LLVM's opt).
@@ -56,9 +56,9 @@ seconds=${ORI_BENCH_LIMIT:-120}
 limit=
 command -v timeout >/dev/null 2>&1 && limit="timeout $seconds"
 
-# measure NAME N COMMAND...: a line of results in $dir/table, the best of the runs: name, N, instructions, cpu and wall
-# seconds, largest rss in kB, seconds of reading, of writing and of the phases, exit status. -1 is unknown. What takes
-# more than 5 s is not repeated.
+# measure NAME N COMMAND...: adds a line of results to $dir/table, the best of the runs: name, N, instructions, cpu and
+# wall seconds, largest rss in kB, seconds of reading, of writing and of the phases, exit status. -1 is unknown. A run
+# of more than 5 s is not repeated.
 measure() {
     name=$1
     n=$2
@@ -75,7 +75,7 @@ measure() {
         [ $rc -eq 0 ] || break
         tail -n 1 $dir/runs | awk '{ exit $3 > 5 }' || break
     done
-    # the report is one JSON object a run; its numbers are found by their keys
+    # the report is one JSON object per run; its numbers are found by their keys
     awk -v name="$name" -v n="$n" '
         function number(key, text) {
             if (!match(text, "\"" key "\"[ \t]*:[ \t]*[-+0-9.eE]+")) return -1
@@ -111,7 +111,7 @@ oriopt() { # NAME N FILE
     measure "$1" "$2" "$ORIOPT" -O3 ${ORI_BENCH_FLAGS-} --time-phases=json -o /dev/null "$3"
 }
 
-# LLVM's passes for what oriopt is to do, without the verifier that opt runs otherwise.
+# LLVM's passes that correspond to oriopt's phases, without the verifier that opt runs by default.
 lean='function(sroa,early-cse,simplifycfg,instcombine,gvn,reassociate,loop-mssa(licm),adce)'
 llvm() { # NAME N FILE
     measure "$1" "$2" "$OPT" -disable-verify -passes="$lean" -S -o /dev/null "$3"
@@ -186,7 +186,7 @@ oriopt -O3 ${ORI_BENCH_FLAGS-}${ORI_BENCH_FLAGS:+ }-o /dev/null; the best of $ru
 EOF
 awk -v limit="$seconds" -v lean="$lean" -v skip="$skip" -f tests/bench/report.awk $dir/table
 
-# The interpreter: instructions of threads (a warp's counts 32 times) a second of cpu time, start-up included.
+# The interpreter: instructions of threads (a warp's count 32 times) per second of cpu time, start-up included.
 [ -x "$ORIRUN" ] || exit 0
 printf '\n%-22s %12s %9s\n' orirun instructions 'M/s >= 30'
 for f in tests/bench/run/*.run; do

@@ -1,20 +1,19 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# corpus.sh: compiles CUDA programs from other projects to PTX, as input for ptxas.sh and sassdiff.sh
+# corpus.sh: compiles CUDA programs of other projects to PTX, as input for ptxas.sh and sassdiff.sh.
 #
 #   tests/bench/corpus.sh [-j N] [-a ARCH] [-I DIR] SRCDIR OUTDIR
 #
 # Each .cu file below SRCDIR is compiled with `nvcc -ptx -arch=ARCH -O3` (default sm_80) to OUTDIR/O3/NAME.ptx, and with
 # `-Xcicc -O0` to OUTDIR/O0/NAME.ptx. NAME is the path of the file with `_` for `/`. The include path is the folder of
 # the file and, for each folder above it up to SRCDIR, that folder and its subfolders Common, common, inc, include and
-# utils; -I adds a folder for all files. A file that does not compile is tried again with definitions of names that old
-# programs use and the toolkit has no longer, then with `-rdc=true --extended-lambda`, too.
+# utils; -I adds a folder for all files. A file that does not compile is tried again with definitions of names that the
+# toolkit has removed, then also with `-rdc=true --extended-lambda`.
 #
-# A result without a function body, and one whose text is that of an earlier one apart from comments, is renamed to
-# NAME.ptx.dropped.
-# OUTDIR/failed.txt lists the files that do not compile with the first error of each. Files that are there already are
-# not compiled again; -j is the number of processes (default: one for each processor).
+# A result without a function body, or with the text of an earlier result apart from comments, is renamed to
+# NAME.ptx.dropped. OUTDIR/failed.txt lists the files that do not compile, with the first error of each. Existing
+# results are not compiled again; -j is the number of processes (default: one for each processor).
 
 set -u
 LC_ALL=C
@@ -25,7 +24,7 @@ usage() {
     exit 2
 }
 
-# compile LEVEL FLAGS... : $file to $out/LEVEL/$name.ptx; false with the messages in $err
+# compile LEVEL FLAGS...: compiles $file to $out/LEVEL/$name.ptx; false with the messages in $err.
 compile() {
     level=$1
     shift
@@ -37,11 +36,11 @@ compile() {
     return 1
 }
 
-# What programs for old toolkits need: names that are gone, and headers that other headers no longer include.
+# Options for programs of old toolkits: definitions of removed names, and headers that other headers no longer include.
 old='-DcudaThreadSynchronize=cudaDeviceSynchronize -DcudaThreadExit=cudaDeviceReset -DclockRate=major -DcomputeMode=major
 -DdeviceOverlap=major -include sys/time.h -include unistd.h -include cstring'
 
-# worker SRCDIR OUTDIR ARCH INCLUDE FILE
+# worker SRCDIR OUTDIR ARCH INCLUDE FILE: compiles one file.
 worker() {
     src=$1 out=$2 arch=$3 file=$5
     name=$(printf '%s\n' "${file#"$src"/}" | sed 's/\.cu$//; s/[^A-Za-z0-9._+-]/_/g')
@@ -105,7 +104,7 @@ xargs -n 1 -P "$jobs" sh "$0" --worker "$src" "$out" "$arch" "$include" <"$out/s
 find "$out/log" -name '*.failed' -exec cat {} + | sort >"$out/failed.txt"
 rm -rf "$out/log"
 
-# Results without code, and repeated ones.
+# Drops results without code, and duplicates.
 for level in O3 O0; do
     for ptx in "$out/$level"/*.ptx; do
         [ -e "$ptx" ] || continue

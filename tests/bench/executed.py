@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Estimates how many SASS instructions the kernels of a PTX file execute, without a GPU.
+"""Estimates the number of SASS instructions that the kernels of a PTX file execute, without a GPU.
 
     tests/bench/executed.py [-O 1,3] [-arch=sm_80] [--orirun=PATH] [--ptxas=PATH] [--blocks] FILE.run FILE.ptx
 
@@ -9,16 +9,17 @@ Prints a line for each level of ptxas and each kernel that ran, executions count
     LEVEL FUNCTION STATIC EXECUTED FIT REGISTERS PTX        PTX: executed instructions of the PTX; `-`: no estimate
 
 1. orirun runs the launches of FILE.run on FILE.ptx and counts executions of each line (--count=lines).
-2. ptxas -lineinfo states for each SASS instruction the line of the PTX that it comes from. .loc and .file lines of the
-   input are blanked so that these are lines of the PTX itself. The code is the same with and without -lineinfo.
+2. ptxas -lineinfo records for each SASS instruction the line of its PTX instruction. .loc and .file lines of the input
+   are blanked so that these are lines of the PTX itself. The code is the same with and without -lineinfo.
 3. The control-flow graph of the SASS gives one unknown for each edge outside of a spanning tree (circulation of a flow
    network), so conservation of flow holds exactly. The flows are non-negative and minimize the weighted sum of absolute
-   deviations from the counts: the frequencies of all copies of a line sum up to its count. Only those lines take part
-   that ptxas turns into one instruction of a class. A guarded instruction may execute more often than its line.
-   A small cost of every instruction chooses among flows that the counts do not determine.
+   deviations from the counts: the frequencies of all copies of a line sum up to its count. Only lines that ptxas turns
+   into one instruction of a class take part. A guarded instruction may execute more often than its line. A small cost
+   of every instruction chooses among flows that the counts do not determine.
 4. EXECUTED is the sum of block sizes by frequency; FIT is the share of the weighted counts that the flow reproduces.
 
-The minimum is found by iteratively reweighted least squares. Functions with more than MAX_UNKNOWNS unknowns have none.
+The minimum is found by iteratively reweighted least squares. Functions with more than MAX_UNKNOWNS unknowns get no
+estimate.
 """
 import argparse
 import collections
@@ -34,12 +35,12 @@ MAX_UNKNOWNS = 260
 ITERATIONS = 40
 INSN_COST = 1e-4
 
-# Weights of a line's count: effects happen exactly as often as in the PTX, arithmetic may be shared or split.
+# Weights of a line's count. Effects happen exactly as often as in the PTX; arithmetic may be shared or split.
 WEIGHTS = dict.fromkeys(("gst", "sst", "atom", "mma"), 8.0)
 WEIGHTS.update(dict.fromkeys(("gld", "sld", "fp64", "fp32", "mufu", "warp"), 3.0))
-EXACT_WEIGHT, HELD_WEIGHT = 1e8, 1e6  # of squared deviations
+EXACT_WEIGHT, HELD_WEIGHT = 1e8, 1e6  # weights of squared deviations
 
-# The PTX instructions that ptxas turns into one SASS instruction of a class.
+# PTX instructions that ptxas turns into one SASS instruction of a class.
 SINGLE = {
     "int": r"(?:add|sub|mul\.lo|mad\.lo|and|or|xor|shl|shr|setp|selp|min|max|lop3|prmt|bfe|not|neg)\S*\.[bsu]32",
     "fp32": r"(?:add|sub|mul|fma|mad|min|max|setp|selp)\S*\.f32",
@@ -69,7 +70,7 @@ LINE = re.compile(r"^LINE (\S+) (\d+) (\d+) (\d+) (\d+) (\d+) (\S+) (\S+)$", re.
 
 
 def count_lines(orirun, run, ptx):
-    """{kernel: {line: executions in threads}}, with the lines of the functions that it calls; {kernel: starts}"""
+    """Returns {kernel: {line: executions in threads}}, with the lines of called functions, and {kernel: starts}."""
     done = subprocess.run([orirun, run, "--file", ptx, "--count=lines"], capture_output=True, text=True)
     if done.returncode not in (0, 1):
         raise RuntimeError(done.stderr.strip().split("\n")[0])
@@ -81,7 +82,7 @@ def count_lines(orirun, run, ptx):
         if kernel == function:
             starts.setdefault(kernel, int(threads))
         key = kernel, int(line), opcode
-        of_opcode[key] += int(threads)  # a line may have several instructions; it counts for the most frequent opcode
+        of_opcode[key] += int(threads)  # its most frequent opcode counts for a line
         counts[kernel][key[1]] = max(counts[kernel].get(key[1], 0), of_opcode[key])
     if not counts:
         raise RuntimeError("orirun counted nothing: " + done.stderr.strip().split("\n")[0])
@@ -102,7 +103,8 @@ def reached(graph):
 
 
 def edges_of(graph):
-    """Edges (from, to) of reachable blocks. A node beyond the blocks is the outside: it leads to all entries."""
+    """Returns the edges (from, to) of reachable blocks. An additional node is the outside, with edges to all
+    entries."""
     outside, live = len(graph.blocks), reached(graph)
     edges = [(outside, entry) for entry in sorted(graph.entries)]
     for block in sorted(live):
@@ -111,7 +113,7 @@ def edges_of(graph):
 
 
 def spanning_tree(edges, nodes):
-    """Numbers of the edges of a spanning forest, and of the others."""
+    """Returns the numbers of the edges of a spanning forest, and of the other edges."""
     root = list(range(nodes))
 
     def find(node):
@@ -132,11 +134,11 @@ def spanning_tree(edges, nodes):
 
 
 def circulation(edges, nodes):
-    """The flow of each edge as {unknown: factor}, such that flow is conserved; and the number of unknowns."""
+    """Returns the flow of each edge as {unknown: factor}, such that flow is conserved, and the number of unknowns."""
     tree, free = spanning_tree(edges, nodes)
     flow = {edge: {unknown: 1.0} for unknown, edge in enumerate(free)}
     incident = collections.defaultdict(set)
-    surplus = [collections.defaultdict(float) for _ in range(nodes)]  # inflow without outflow
+    surplus = [collections.defaultdict(float) for _ in range(nodes)]  # inflow minus outflow
     for edge in tree:
         incident[edges[edge][0]].add(edge)
         incident[edges[edge][1]].add(edge)
@@ -169,7 +171,7 @@ def add_terms(to, terms, factor=1.0):
 
 
 def block_terms(edges, flow, blocks):
-    """The frequency of each block: the sum of the flows into it."""
+    """Returns the frequency of each block: the sum of the flows into it."""
     terms = [collections.defaultdict(float) for _ in range(blocks)]
     for edge, (_, to) in enumerate(edges):
         if to < blocks:
@@ -181,19 +183,20 @@ def block_terms(edges, flow, blocks):
 
 
 def takes_part(insn):
-    """True if the line of the instruction may have made it alone; moves and zeroes come with others."""
+    """True if the line of the instruction may correspond to it alone; moves and zeros belong to other instructions."""
     if insn.opcode in (sass.MOV, sass.CS2R) or insn.cls not in SINGLE:
         return False
     return insn.cls != "ctl" or insn.opcode == sass.BRA and insn.conditional
 
 
 def may_make(statement, insn):
-    """False for instructions of a jump table, which ptxas makes of several comparisons under the line of the first."""
+    """False for instructions of a jump table, which ptxas makes of several comparisons under the line of the first
+    one."""
     return not SETP.match(statement) or insn.opcode in sass.SETP
 
 
 def vote_rows(graph, code, counts, terms, text):
-    """A row for each line and class of instruction: the copies together execute as often as the line."""
+    """Returns a row for each line and class of instruction: the copies together execute as often as the line."""
     groups = collections.defaultdict(list)
     for at, insn in enumerate(code):
         if insn.line in counts and takes_part(insn) and insn.line <= len(text) and may_make(text[insn.line - 1], insn):
@@ -211,7 +214,8 @@ def vote_rows(graph, code, counts, terms, text):
 
 
 def exact_rows(graph, terms, entry_count):
-    """(terms, value, weight): the entry executes as often as the kernel starts, a callee as often as its call sites."""
+    """Returns rows (terms, value, weight): the entry executes once per kernel start, a callee as often as its call
+    sites."""
     rows = [(terms[0], entry_count, EXACT_WEIGHT)]
     for callee, sites in graph.calls.items():
         of = collections.defaultdict(float)
@@ -230,7 +234,7 @@ def value(terms, x):
 
 
 def solve_normal(matrix, right):
-    """Solves a positive definite system, of which `matrix` holds the upper triangle, by Gaussian elimination."""
+    """Solves a positive definite system by Gaussian elimination; `matrix` holds its upper triangle."""
     n = len(right)
     for a in range(n):
         row = matrix[a]
@@ -250,17 +254,17 @@ def solve_normal(matrix, right):
 
 
 def reweighted(row, x, scale, smallest):
-    """The weight under which a squared deviation costs what the absolute one does."""
+    """Returns the weight with which a squared deviation costs as much as the absolute one."""
     deviation = value(row.terms, x) - row.count
     weight = row.weight / max(abs(deviation) / scale, smallest)
     return weight * 0.05 if row.at_least and deviation > 0 else weight
 
 
 def least_deviations(rows, exact, bounds, cost, n, scale):
-    """Minimizes the sum of the rows' weighted absolute deviations plus `cost`, where all `bounds` stay non-negative."""
+    """Minimizes the sum of the rows' weighted absolute deviations plus `cost`, with non-negative `bounds`."""
     x, held = [0.0] * n, set()
     for turn in range(ITERATIONS):
-        if turn:  # the penalty leaves a held flow a little below 0, or above it if it need not be held
+        if turn:  # the penalty leaves a held flow slightly below 0, or above 0 if it need not be held
             held = {k for k, of in enumerate(bounds) if value(of, x) < (1e-9 if k in held else -1e-7) * scale}
         matrix, right = [[0.0] * n for _ in range(n)], [-cost.get(k, 0.0) for k in range(n)]
         smallest = max(1e-4, 0.3 * 0.6**turn)  # a large bound at first keeps rows from being fixed too early
@@ -291,7 +295,7 @@ def fit_of(rows, x):
 
 
 def frequencies(function, counts, started, text):
-    """(graph, frequency of each block, fit), or None"""
+    """Returns (graph, frequency of each block, fit), or None."""
     graph = sass.Graph(function)
     nblocks = len(graph.blocks)
     edges = edges_of(graph)
@@ -313,7 +317,8 @@ def frequencies(function, counts, started, text):
 
 
 def without_loc(text):
-    """The text with empty lines for .loc and .file, so that ptxas -lineinfo names lines of the text itself."""
+    """Returns the text with empty lines for .loc and .file, so that ptxas -lineinfo refers to lines of the text
+    itself."""
     return "\n".join("" if re.match(r"\s*\.(loc|file)\b", line) else line for line in text.split("\n"))
 
 

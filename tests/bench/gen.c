@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * gen: PTX of any size for benchmarks, in nvcc's spelling and with the opcode mix of real kernels.
+ * Generates PTX of any size for benchmarks, in nvcc's spelling and with the opcode mix of real kernels.
  *
  *   gen module N SEED      about N instructions in many functions: log-normal sizes, median 90, at most 8000
  *   gen func N SEED        one function of about N instructions: a long row of loops, diamonds and straight code
  *
  * Each function computes on pools of values (32-bit integers, floats, doubles). An operand is preferably a recent value
- * that nothing has read yet, so that hardly anything is dead, and only values that dominate the place: a pool is a
- * stack that is cut back at the end of each arm. Values cross a join as a register that both arms write, and loops
- * carry their counter and an accumulator, so that some registers have several definitions, as in nvcc's output. About
- * 21 instructions a label. The output depends on nothing but the arguments: integer and IEEE double arithmetic only.
- * Programs in SSA form are ssa.c's.
+ * without a use, so that little code is dead. Its definition dominates the place: a pool is a stack that is cut back at
+ * the end of each arm. Values cross a join as a register that both arms define, and loops carry their counter and an
+ * accumulator, so that some registers have several definitions, as in nvcc's output. There are about 21 instructions
+ * per label. The output depends only on the arguments: integer and IEEE double arithmetic only. ssa.c generates
+ * programs in SSA form.
  */
 #include "gen.h"
 
@@ -28,24 +28,24 @@ typedef struct {
     int n, cap;
 } Pool;
 
-/* One function while it is made. Registers are numbered per class in order of appearance. */
+/* The current function. Registers are numbered per class in order of appearance. */
 typedef struct {
     Text *out;
     uint64_t rng;
-    int index;                 /* of the function: part of its labels */
+    int index;                 /* number of the function: part of its labels */
     int np, nr, nf, nfd, nrd;  /* registers used so far, per class */
     int labels, count, budget; /* count: instructions so far */
     bool doubles;              /* 14 % of the functions compute in f64 */
-    bool calls;                /* 6 % call a function */
+    bool calls;                /* 12 % may call a function */
     Pool pool[POOLS];
-    int pending, pending_kind; /* the result of the instruction being written: readable after it (0: none) */
+    int pending, pending_kind; /* result of the current instruction: usable after it (0: none) */
 } Gen;
 
 static void label(Gen *g, int l) { print(g->out, "\n$L__BB#_#:\n", g->index, l); }
 
 static int roll(Gen *g, int n) { return below(&g->rng, n); }
 
-/* Makes `reg` readable from here to the end of the scope. */
+/* Makes `reg` usable until the end of the scope. */
 static void push(Gen *g, int kind, int reg)
 {
     Pool *p = &g->pool[kind];
@@ -54,7 +54,7 @@ static void push(Gen *g, int kind, int reg)
     p->v[p->n++] = (Value){reg, false};
 }
 
-/* Writes an instruction; its result, if `define` announced one, is readable from now on. */
+/* Writes an instruction; a result announced by `define` becomes usable. */
 static void emit(Gen *g, const char *s, ...)
 {
     va_list args;
@@ -71,18 +71,18 @@ static void emit(Gen *g, const char *s, ...)
 
 static int *counter(Gen *g, int kind) { return kind == INT ? &g->nr : kind == FLOAT ? &g->nf : &g->nfd; }
 
-/* A new register of the class; readable only when pushed. */
+/* Returns a new register of the class, usable after push(). */
 static int fresh(Gen *g, int kind) { return ++*counter(g, kind); }
 
-/* The result of the instruction that is written next. Arguments of a call have no order: this draws no random number
-   and leaves the pools alone, so that it may stand beside one `pick` or `roll` (never two of those). */
+/* Returns the result register of the next instruction. The order of arguments is unspecified in C: define() draws no
+   random number and leaves the pools unchanged, so it may stand beside one `pick` or `roll` (never two). */
 static int define(Gen *g, int kind)
 {
     g->pending_kind = kind;
     return g->pending = fresh(g, kind);
 }
 
-/* An operand: mostly the oldest unread of the last few values, else one of the last dozen, seldom any. */
+/* Returns an operand: mostly the oldest unused of the last ten values, else one of the last ten, seldom any. */
 static int pick(Gen *g, int kind)
 {
     Pool *p = &g->pool[kind];
@@ -100,7 +100,7 @@ static int pick(Gen *g, int kind)
 
 static int pick_float(Gen *g) { return g->doubles && roll(g, 2) ? DOUBLE : FLOAT; }
 
-/* %rdN of an element of one of the three global arrays. */
+/* Returns the %rd register with the address of an element of one of the three global arrays. */
 static int address(Gen *g, int scale)
 {
     int wide = ++g->nrd, sum, index = pick(g, INT);
@@ -110,7 +110,7 @@ static int address(Gen *g, int scale)
     return sum;
 }
 
-/* %rN of an element of the shared array. */
+/* Returns the %r register with the address of an element of the shared array. */
 static int shared_address(Gen *g)
 {
     int shifted = fresh(g, INT), base, sum, masked = fresh(g, INT);
@@ -186,7 +186,7 @@ static void store(Gen *g)
     }
 }
 
-/* A new predicate register with a comparison in it. */
+/* Returns a new predicate register defined by a comparison. */
 static int compare(Gen *g)
 {
     static const char *const by_int[] = {
@@ -209,7 +209,7 @@ static int compare(Gen *g)
     return g->np;
 }
 
-/* d = a op b of 32-bit integers; the second operand is often a constant. */
+/* Writes d = a op b of 32-bit integers; the second operand is often a constant. */
 static void integer(Gen *g)
 {
     static const char *const rrr[] = {
@@ -413,7 +413,7 @@ static Mark mark(const Gen *g)
     return m;
 }
 
-/* Cuts the pools back to the mark; a value of the scope that nothing has read is stored first. */
+/* Cuts the pools back to the mark; half of the unused values of the scope are stored first. */
 static void release(Gen *g, Mark m)
 {
     static const char *const text[] = {"st.global.b32 \t[%rd#+#], %r#", "st.global.b32 \t[%rd#+#], %f#",
@@ -428,14 +428,14 @@ static void release(Gen *g, Mark m)
     }
 }
 
-/* A few statements in a scope of their own. */
+/* Writes a few statements. */
 static void arm(Gen *g, int depth)
 {
     for (int k = 4 + roll(g, 7); k > 0; k--)
         statement(g, depth + 1);
 }
 
-/* if without else: the arm may overwrite a value, which is then a join of two definitions. */
+/* Writes an if without else, whose arm reassigns a register: two definitions reach the join. */
 static void if_then(Gen *g, int depth)
 {
     int over = fresh(g, INT), end = ++g->labels, p;
@@ -467,7 +467,7 @@ static void diamond(Gen *g, int depth)
     push(g, FLOAT, phi);
 }
 
-/* A counted loop with an accumulator; its bound is a parameter or a constant. */
+/* Writes a counted loop with an accumulator; its bound is a parameter or a constant. */
 static void loop(Gen *g, int depth)
 {
     int i = fresh(g, INT), sum = fresh(g, FLOAT), head = ++g->labels;
@@ -509,7 +509,7 @@ static void declare(Text *t, const char *s, int n)
         print(t, s, n + 1);
 }
 
-/* A kernel of about `size` instructions, in `body`, then `out`. */
+/* Writes a kernel of about `size` instructions to `out`, with `body` as a buffer. */
 static int kernel(Text *out, Text *body, Pool *pools, uint64_t *rng, int index, int size)
 {
     Gen g = {.out = body, .rng = next(rng), .index = index, .budget = size - 6};
@@ -552,7 +552,7 @@ static int kernel(Text *out, Text *body, Pool *pools, uint64_t *rng, int index, 
     while (g.count < g.budget)
         statement(&g, 0);
     Mark none = {{0}};
-    for (int k = 0; k < POOLS; k++) /* of a long function only the end: the others are far away by now */
+    for (int k = 0; k < POOLS; k++) /* in a long function only the latest values: the others are far away */
         none.n[k] = g.pool[k].n > 16 ? g.pool[k].n - 16 : 0;
     release(&g, none);
     label(&g, ret);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* gen.h: what the generators share: a growing text and repeatable random numbers. */
+/* Shared parts of the generators: a growing text and repeatable random numbers. */
 #ifndef BENCH_GEN_H
 #define BENCH_GEN_H
 
@@ -51,7 +51,7 @@ static inline void put_number(Text *t, long long v)
     put(t, p, (size_t)(buf + sizeof buf - p));
 }
 
-/* Appends a text in which each # stands for the next int argument. */
+/* Appends a text, with each # replaced by the next int argument. */
 static inline void vprint(Text *t, const char *s, va_list args)
 {
     for (const char *p; (p = strchr(s, '#')); s = p + 1) {
@@ -88,7 +88,7 @@ static inline uint64_t next(uint64_t *state) /* splitmix64 */
 
 static inline int below(uint64_t *state, int n) { return (int)(next(state) >> 33) % n; }
 
-/* 90 * exp(1.55 * normal); without libm, whose last bits differ between machines. */
+/* Returns 90 * exp(1.55 * normal), without libm, whose last bits differ between machines. */
 static inline int function_size(uint64_t *state)
 {
     double x = -6, e = 1, term = 1;

@@ -2,11 +2,11 @@
 # SPDX-License-Identifier: MIT
 """Prints a kernel of one of ten families in OpenCL C, for clang and nvptx64.
 
-    python3 tests/bench/gen_cl.py FAMILY N [SEED]       about N instructions of LLVM at -O0; SEED is 1 if not given
+    python3 tests/bench/gen_cl.py FAMILY N [SEED]       about N instructions of LLVM at -O0; default SEED is 1
     python3 tests/bench/gen_cl.py --list                the names of the families
 
-A kernel is units of some statements each; the seed decides what is in them, the size how many there are. Loops are not
-to be unrolled, neither by LLVM nor by ptxas: counts of instructions compare only code with equal unrolling.
+A kernel consists of units of some statements each; the seed selects their contents, the size their number. LLVM and
+ptxas must not unroll loops: counts of instructions are comparable only with equal unrolling.
 """
 import random
 import sys
@@ -25,7 +25,7 @@ __kernel void k_%s(__global float *A, __global float *B, __global float *C, __gl
 
 
 def loop(head):
-    """The lines that begin a loop; the last one opens a brace."""
+    """Returns the lines that begin a loop; the last one opens a brace."""
     return ["#pragma nounroll", "for (%s) {" % head]
 
 
@@ -34,7 +34,7 @@ def loop(head):
 
 
 def matmul(units, rng):
-    """A 4 by 4 tile of a product of matrices in registers; a unit is a step of the inner loop."""
+    """Makes a 4 by 4 tile of a product of matrices in registers; a unit is a step of the inner loop."""
     body = ["float acc[16]; int k;"] + ["acc[%d] = 0;" % i for i in range(16)] + loop("k = 0; k < n; k += %d" % units)
     for q in range(units):
         body += ["{"] + ["float a%d = A[(gid * 4 + %d) * n + k + %d];" % (i, i, q) for i in range(4)]
@@ -44,7 +44,7 @@ def matmul(units, rng):
 
 
 def stencil(units, rng):
-    """Weighted neighbours in three dimensions; a unit is a neighbour."""
+    """Makes a sum of weighted neighbours in three dimensions; a unit is a neighbour."""
     body = ["int z;"] + loop("z = 1; z < n - 1; z++") + ["float t = 0;"]
     for _ in range(units):
         x, y, z = rng.randint(-2, 2), rng.randint(-2, 2), rng.randint(-1, 1)
@@ -54,7 +54,7 @@ def stencil(units, rng):
 
 
 def fft(units, rng):
-    """Butterflies of complex numbers in two arrays, at constant indices; a unit is a butterfly."""
+    """Makes butterflies of complex numbers in two arrays, at constant indices; a unit is a butterfly."""
     size = 32
     body = ["float re[%d], im[%d], t, v;" % (size, size)]
     body += ["re[%d] = A[gid * %d + %d]; im[%d] = B[gid * %d + %d];" % (i, size, i, i, size, i) for i in range(size)]
@@ -71,7 +71,7 @@ def fft(units, rng):
 
 
 def hashing(units, rng):
-    """Mixing of four words: rotations, products by constants, a table in memory; a unit is a round."""
+    """Makes a mix of four words: rotations, products by constants, a table in memory; a unit is a round."""
     body = ["unsigned a = U[gid], b = U[gid + 1] ^ 0x9e3779b9u, c = (unsigned)n, d = (unsigned)m;"]
     for _ in range(units):
         x, y, z = rng.sample("abcd", 3)
@@ -87,7 +87,7 @@ def hashing(units, rng):
 
 
 def fsm(units, rng):
-    """A loop around a switch; a unit is a state."""
+    """Makes a loop around a switch; a unit is a state."""
     body = ["int st = 0, i, acc = 0;"] + loop("i = 0; i < n; i++") + ["int c = I[gid * n + i];", "switch (st) {"]
     for q in range(units):
         step, mix, k = rng.choice("+-^|&"), rng.choice("+*^&"), rng.randint(1, 64)
@@ -104,7 +104,7 @@ def fsm(units, rng):
 
 
 def branchy(units, rng):
-    """Small ifs, with and without else, one behind the other."""
+    """Makes a sequence of small ifs, with and without else."""
     body = ["int x = I[gid], y = I[gid + 1], z = n; float f = s;"]
     for q in range(units):
         way, bound, k = rng.choice("<>"), rng.randint(-9, 99), rng.choice([2, 3, 4, 8])
@@ -119,7 +119,7 @@ def branchy(units, rng):
 
 
 def poly(units, rng):
-    """Float expressions, a quarter of which stood there before; a unit is an assignment."""
+    """Makes float expressions, a quarter of them repeated; a unit is an assignment."""
     names = ["v%d" % i for i in range(12)]
     body = ["float %s;" % ", ".join("%s = A[gid + %d]" % (v, i) for i, v in enumerate(names)), "int w = n * 4 + m;"]
     others = names + ["(2.0f * 3.0f)", "s", "B[gid * m + n]", "(float)(w * 2 + 1)", "1.0f", "0.0f"]
@@ -135,7 +135,7 @@ def poly(units, rng):
 
 
 def nest(units, rng):
-    """Nests of two loops with what is invariant in each; a unit is a nest."""
+    """Makes nests of two loops with invariant expressions in each; a unit is a nest."""
     body = ["int i, j;"]
     for q in range(units):
         body += loop("i = 0; i < n; i++") + ["int base = (gid * m + %d) * n;" % q] + loop("j = 0; j < m; j++")
@@ -144,7 +144,7 @@ def nest(units, rng):
 
 
 def sortnet(units, rng):
-    """Comparators of a sorting network in an array, at constant indices; a unit is a comparator."""
+    """Makes comparators of a sorting network in an array, at constant indices; a unit is a comparator."""
     size = 24
     body = ["int a[%d], t;" % size] + ["a[%d] = I[gid * %d + %d];" % (i, size, i) for i in range(size)]
     for _ in range(units):
@@ -154,7 +154,7 @@ def sortnet(units, rng):
 
 
 def nbody(units, rng):
-    """Forces on a point; a unit is another point, in a block with variables of its own."""
+    """Makes forces on a point; a unit is another point, in a block with variables of its own."""
     body = ["float px = A[gid * 4], py = A[gid * 4 + 1], pz = A[gid * 4 + 2], ax = 0, ay = 0, az = 0; int j;"]
     body += loop("j = 0; j < n; j += %d" % units)
     for q in range(units):
@@ -169,7 +169,7 @@ def nbody(units, rng):
     return body + ["}", "C[gid * 4] = ax; C[gid * 4 + 1] = ay; C[gid * 4 + 2] = az;"]
 
 
-# Each with the instructions of LLVM 14 in a unit, at -O0.
+# Families, with the LLVM 14 instructions of a unit at -O0.
 FAMILIES = {
     "matmul": (matmul, 208),
     "stencil": (stencil, 19),

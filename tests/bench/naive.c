@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: MIT
-// naive func|module N SEED: about N instructions in the manner of clang -O0 and llc -O0, in one kernel or in kernels of
-// 1000: all variables lie in one frame of `.local` memory, which generic accesses reach by %SP; each statement loads
-// what it reads and stores what it writes.
+// Generates unoptimized PTX, as clang -O0 and llc -O0 make it.
+//
+//   naive func|module N SEED      about N instructions, in one kernel or in kernels of 1000
+//
+// All variables are in one frame of `.local` memory, which generic accesses reach by %SP. Each statement loads its
+// operands and stores its result.
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,7 +26,7 @@ static unsigned slot(void) { return 8 + 4 * pick(VARIABLES); }
 
 static long reg, wide, pred, labels, count;
 
-// a = b op c; sometimes an element of an array in global memory, or half of a pair that was stored as one.
+// Writes a = b op c; in one of eight, the second operand is an element of an array in global memory.
 static void statement(void)
 {
     static const char *const ops[] = {"add.s32", "sub.s32", "mul.lo.s32", "xor.b32", "and.b32", "or.b32"};

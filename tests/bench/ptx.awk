@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: MIT
 #
-# ptx.awk: what is in a PTX file, a line for each function that has a body
+# ptx.awk: counts instructions in a PTX file, a line for each function that has a body
 #
-#   NAME entry|func INSTRUCTIONS BYTES        BYTES: what its .local variables take
+#   NAME entry|func INSTRUCTIONS BYTES        BYTES: size of its .local variables
 #
-# A statement ends in `;` and may be several lines long. It is an instruction unless it begins with a dot, behind its
-# labels and scope braces. A last line `- - 0 BYTES` is for the .local variables outside of functions, if there are any.
+# A statement ends in `;` and may have several lines. It is an instruction unless it begins with a dot after its labels
+# and scope braces. If .local variables outside of functions exist, the last line is `- - 0 BYTES`.
 
-# Bytes of a declaration `.local .align 8 .b8 a[4][2], b`.
+# Returns the bytes of a declaration `.local .align 8 .b8 a[4][2], b`.
 function local_bytes(text,    unit, n, part, bytes, total) {
     sub(/^.*\.local[ \t]*/, "", text)
     sub(/=.*/, "", text)
@@ -27,7 +27,7 @@ function local_bytes(text,    unit, n, part, bytes, total) {
     return total + 0
 }
 
-# `text` is a statement without its `;`.
+# Counts a statement, which has no `;`.
 function statement(text) {
     if (text ~ /^\.(visible|extern|weak|common)[ \t]+\.local/ || text ~ /^\.local/) {
         if (name == "") outside += local_bytes(text)
@@ -36,7 +36,7 @@ function statement(text) {
         count++
 }
 
-# `text` is what stands between a function's linkage and its opening brace.
+# Begins a function; `text` is its head from linkage to opening brace.
 function head(text) {
     kind = text ~ /\.entry/ ? "entry" : "func"
     sub(/^.*\.(entry|func)[ \t]*/, "", text)
@@ -51,7 +51,7 @@ function head(text) {
     sub(/\/\/.*/, "")
     line = $0
     if (rest == "" && line ~ /^[ \t]*\.(loc|file|version|target|address_size|section)[ \t]/) next
-    # a character that ends something, and what stands in front of it
+    # a character that ends a part, and the text before it
     while (match(line, /[;{}]/)) {
         mark = substr(line, RSTART, 1)
         rest = rest substr(line, 1, RSTART - 1)

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
 #
-# quality.awk: the tables of quality.sh for the families, out of its lines
+# quality.awk: prints the tables of quality.sh for the families, from its lines
 #
 #   FAMILY SEED VARIANT PTX SASS1 SASS3 REGISTERS STACK LOCAL
 #
-# VARIANT is naive, ref, ours or, if `compared`, other. A program counts in a mean only if both variants are there.
+# VARIANT is naive, ref, ours or, if `compared`, other. A mean includes a program only if both variants exist.
 
 {
     program = $1 " " $2
@@ -24,7 +24,7 @@ function ratio(program, a, b, k) {
 
 function of(program, variant, k) { return is_there(program, variant) ? value[program, variant, k] : "-" }
 
-# The geometric mean of all programs; k is the column.
+# Returns the geometric mean of all programs; k is the column.
 function mean(a, b, k,    p, sum, count, name) {
     for (p = 1; p <= n; p++) {
         name = programs[p]
@@ -35,7 +35,7 @@ function mean(a, b, k,    p, sum, count, name) {
     return count ? sprintf("%.3f", exp(sum / count)) : "-"
 }
 
-# In how many of the programs a column is not 0.
+# Returns the number of programs in which a column is not 0.
 function left(variant, k,    p, count, all) {
     for (p = 1; p <= n; p++) {
         if (!is_there(programs[p], variant)) continue

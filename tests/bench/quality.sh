@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# quality.sh: how good is the code that oriopt makes of naive PTX, beside that of LLVM's optimizer and of nvcc -O3?
+# quality.sh: compares the code that oriopt makes of naive PTX with that of LLVM's optimizer and of nvcc -O3.
 #
 #   tests/bench/quality.sh [-s SEEDS] [-n N] [-f FAMILIES] [-m OPTIONS] [-k DIR] [--] [OPTIONS OF ORIOPT...]
 #   tests/bench/quality.sh --nvcc                 [-m OPTIONS] [-k DIR] [--] [OPTIONS OF ORIOPT...]
@@ -9,27 +9,27 @@
 #
 #   -s SEEDS      seeds of the programs (default "1 2")
 #   -n N          their size in instructions of LLVM at -O0 (default 1000)
-#   -f FAMILIES   some of the families that gen_cl.py knows (default all ten)
-#   -m OPTIONS    measure oriopt with these options, too, and compare both
-#   -k DIR        keep all files in DIR
+#   -f FAMILIES   some of the families of gen_cl.py (default all ten)
+#   -m OPTIONS    also measures oriopt with these options, and compares both
+#   -k DIR        keeps all files in DIR
 #   --nvcc        the samples instead of the families
 #   --executed    the samples as above; estimates executed SASS instructions
 #
-# Each program goes three ways, and ptxas compiles what comes out at -O1 and at -O3 for sm_80:
+# Each program is compiled in three ways, and ptxas assembles the results at -O1 and at -O3 for sm_80:
 #   naive       clang -O0, llc -O0: all variables in .local
 #   reference   the same IR through opt -O2, without unrolling and vectorizing, and llc -O2
 #   ours        the naive PTX through oriopt
-# Loops bear a pragma against unrolling, so that ptxas unrolls in none of them: without it, counts at -O3 do not compare.
+# Loops have a pragma against unrolling, so that ptxas unrolls none of them: otherwise counts at -O3 are not comparable.
 #
-# --nvcc takes the samples that are there both as naive PTX (NAME.O0.ptx) and as that of nvcc -O3 (NAME.sm_80.ptx), and
-# lists the functions in which oriopt leaves more .local than nvcc -O3 does.
+# --nvcc uses samples that exist both as naive PTX (NAME.O0.ptx) and as PTX of nvcc -O3 (NAME.sm_80.ptx). It lists the
+# functions for which oriopt leaves more .local than nvcc -O3.
 #
-# --executed takes the samples that have launches in samples/run, in both forms, before and after oriopt. For each kernel
-# it prints static SASS instructions and an estimate of those that the launches execute (executed.py), at ptxas -O1 and
-# -O3. A kernel whose estimate explains less than 0.85 of the counts, on either side, is dropped there and listed.
-# -f names the samples (default all).
+# --executed uses samples with launches in samples/run, in both forms, before and after oriopt. For each kernel it
+# prints static SASS instructions and an estimate of the executed ones (executed.py), at ptxas -O1 and -O3. A kernel
+# whose estimate explains less than 0.85 of the counts, on either side, is dropped and listed. -f names the samples
+# (default all).
 #
-# It measures only: the exit status is 0, but 1 if a tool fails, 2 for wrong usage.
+# It only measures: the exit status is 0, but 1 if a tool fails, 2 for wrong usage.
 #
 # Environment: ORIOPT (default build/oriopt), PTXAS, CLANG, OPT and LLC (default: of one version, on the PATH).
 
@@ -81,7 +81,7 @@ have "$ORIOPT" || skip 'no oriopt (run make, or set ORIOPT)'
 PTXAS=${PTXAS:-ptxas}
 have "$PTXAS" || skip "no '$PTXAS': nothing says what the code is worth (set PTXAS)"
 
-# llvm SUFFIX: are clang, opt and llc of this version here, and does llc know nvptx64?
+# llvm SUFFIX: true if clang, opt and llc of this version exist, and llc supports nvptx64.
 llvm() {
     have "clang$1" && have "opt$1" && have "llc$1" && "llc$1" --version 2>/dev/null | grep -q nvptx64
 }
@@ -108,7 +108,7 @@ fi
 failed=0
 : >"$dir/table"
 
-# step OUT COMMAND...: a failure is shown with the last lines that the command said
+# step OUT COMMAND...: runs a command, and reports a failure with the last lines of its output.
 step() {
     out=$1
     shift
@@ -120,32 +120,32 @@ step() {
     return 1
 }
 
-# optimize IN OUT OPTIONS
+# optimize IN OUT OPTIONS: runs oriopt.
 optimize() {
     # shellcheck disable=SC2086 # options are words
     step "$2" "$ORIOPT" $3 -o "$2" "$1"
 }
 
-# assemble PTX LEVEL: PTX.ON.cubin, and PTX.ON.log with what ptxas says of registers and stack
+# assemble PTX LEVEL: makes PTX.ON.cubin, and PTX.ON.log with ptxas's report of registers and stack.
 assemble() {
     step "$1.O$2.cubin" "$PTXAS" -arch=sm_80 "-O$2" -v -o "$1.O$2.cubin" "$1" && cp "$dir/log" "$1.O$2.log"
 }
 
-# The options that are measured.
+# Prints the measured options.
 what() {
     echo "ours: oriopt${options:+ $options}"
     [ $compared = 0 ] || echo "other: oriopt${other:+ $other}"
 }
 
-# What ptxas -v says of each function: NAME BYTES, those of its stack frame.
+# Prints a line NAME BYTES for the stack frame of each function in a log of ptxas -v.
 stacks() {
     awk '/Function properties for/ { name = $NF } / bytes stack frame/ { print name, $1 }' "$1"
 }
 
 # -- Samples ----------------------------------------------------------------------------------------------------------
 
-# frames VARIANT PTX: a line `VARIANT NAME KIND LOCAL STACK` for each function in $dir/table; `-` where ptxas says nothing,
-# which is of functions that it has inlined everywhere
+# frames VARIANT PTX: adds a line `VARIANT NAME KIND LOCAL STACK` for each function to $dir/table; STACK is `-` for a
+# function that ptxas has inlined everywhere.
 frames() {
     assemble "$2" 3 || return 1
     stacks "$2.O3.log" >"$dir/stacks"
@@ -171,8 +171,8 @@ samples() {
 
 # -- Executed instructions --------------------------------------------------------------------------------------------
 
-# estimates: for each line `SAMPLE FORM VARIANT RUN PTX` of $dir/jobs, rows `SAMPLE FORM VARIANT LEVEL FUNCTION STATIC
-# EXECUTED FIT` in $dir/table. As many processes as processors; a failed job leaves a file in $dir/failed.
+# estimates: adds rows `SAMPLE FORM VARIANT LEVEL FUNCTION STATIC EXECUTED FIT` to $dir/table for each line `SAMPLE FORM
+# VARIANT RUN PTX` of $dir/jobs. Runs one process per processor; a failed job leaves a file in $dir/failed.
 estimates() {
     mkdir "$dir/rows" "$dir/failed" || exit 1
     export bench ORIRUN PTXAS dir
@@ -220,7 +220,7 @@ executed() {
 
 # -- Families ---------------------------------------------------------------------------------------------------------
 
-# measure VARIANT PTX: a line `FAMILY SEED VARIANT PTX SASS1 SASS3 REGISTERS STACK LOCAL` in $dir/table
+# measure VARIANT PTX: adds a line `FAMILY SEED VARIANT PTX SASS1 SASS3 REGISTERS STACK LOCAL` to $dir/table.
 measure() {
     assemble "$2" 1 && assemble "$2" 3 || return 1
     for level in 1 3; do
@@ -237,11 +237,11 @@ measure() {
         ' "$dir/count1" "$dir/count3" "$dir/stacks" - >>"$dir/table"
 }
 
-# program FAMILY SEED
+# program FAMILY SEED: measures one program.
 program() {
     f=$dir/$1-$2
     python3 "$bench/gen_cl.py" "$1" "$size" "$2" >"$f.cl" || exit 2
-    # without -disable-O0-optnone each function says that opt must leave it alone
+    # without -disable-O0-optnone each function has an attribute that disables opt
     step "$f.ll" "$CLANG" -x cl -cl-std=CL1.2 -target nvptx64-nvidia-cuda -O0 -Xclang -disable-O0-optnone \
         -S -emit-llvm -o "$f.ll" "$f.cl" || return
     step "$f.naive.ptx" "$LLC" -O0 -march=nvptx64 -mcpu=sm_80 -o "$f.naive.ptx" "$f.ll" || return

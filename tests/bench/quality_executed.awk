@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: MIT
 #
-# quality_executed.awk: the table of quality.sh --executed, out of its lines
+# quality_executed.awk: prints the table of quality.sh --executed, from its lines
 #
 #   SAMPLE FORM VARIANT LEVEL FUNCTION STATIC EXECUTED FIT
 #
-# FORM is O0 (naive) or sm_80 (nvcc -O3); VARIANT is before or the one to be compared, in `variant`; LEVEL that of ptxas.
-# `causes` names the file of kernels of nvcc -O3 samples that are known to be worse: SAMPLE FUNCTION CAUSE.
+# FORM is O0 (naive) or sm_80 (nvcc -O3); VARIANT is before or the variant to compare, in `variant`; LEVEL that of
+# ptxas. `causes` names the file of kernels of nvcc -O3 samples with known regressions: SAMPLE FUNCTION CAUSE.
 
 BEGIN {
     least = 0.85

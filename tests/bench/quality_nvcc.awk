@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: MIT
 #
-# quality_nvcc.awk: the table of quality.sh --nvcc, out of its lines
+# quality_nvcc.awk: prints the table of quality.sh --nvcc, from its lines
 #
 #   SAMPLE VARIANT FUNCTION entry|func LOCAL STACK
 #
-# VARIANT is naive, O3, ours or, if `compared`, other; LOCAL the bytes of .local variables in the PTX, STACK those that
-# ptxas leaves, or `-`. A function that nvcc -O3 does not have is inlined there. Shown are those with more .local in ours
-# (or the other) than at -O3.
+# VARIANT is naive, O3, ours or, if `compared`, other; LOCAL the bytes of .local variables in the PTX, STACK the bytes
+# that ptxas leaves, or `-`. nvcc -O3 has inlined a function that it lacks. The table has functions with more .local in
+# ours (or the other) than at -O3.
 
 {
     at = $1 SUBSEP $3

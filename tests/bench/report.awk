@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: MIT
 #
-# report.awk: the tables of bench.sh, out of its lines
+# report.awk: prints the tables of bench.sh, from its lines
 #
 #   NAME N INSTRUCTIONS CPU WALL RSS READ WRITE PHASES STATUS
 #
-# NAME is a shape or `empty`, which is start-up; LLVM's end in .ll. Its instructions are counted as those of the same
-# program in PTX, so that both rates are about the same work.
+# NAME is a shape or `empty`, which is start-up; LLVM's names end in .ll. Its instructions are counted in the PTX of the
+# same program, so that both rates refer to the same work.
 
 $1 == "empty" || $1 == "empty.ll" { start_cpu[$1] = $4 > 0 ? $4 : 0; start_rss[$1] = $6; next }
 
@@ -33,7 +33,7 @@ function rate(n, s) { return s > 0 ? sprintf("%.2f", n / s / 1e6) : "-" }
 
 function failure(key) { return status[key] == 124 ? "more than " limit " s" : "failed: exit status " status[key] }
 
-# The exponent of the times between the last two sizes of a shape; LLVM's if `name` is the shape with .ll.
+# Returns the exponent of the times between the last two sizes of a shape, or LLVM's if `name` is the shape with .ll.
 function growth(times, name, shape,    a, b) {
     if (!before[shape]) return "-"
     a = name SUBSEP before[shape]
@@ -42,7 +42,7 @@ function growth(times, name, shape,    a, b) {
     return sprintf("%.2f", log(times[b] / times[a]) / log(insns[b] / insns[a]))
 }
 
-# How many times as fast as LLVM, or at least that if it was stopped.
+# Returns the speed relative to LLVM, or a lower bound if LLVM was stopped.
 function times_llvm(shape, n,    theirs) {
     theirs = shape ".ll" SUBSEP n
     if (!(theirs in cpu) || whole[shape, n] <= 0) return "-"
@@ -97,7 +97,7 @@ function rows_of_growth(    k, s) {
     }
 }
 
-# Of the shapes of ssa.c; those like nvcc's output have no targets.
+# Prints the targets for the shapes of ssa.c; those of gen.c have none.
 function rows_of_targets(    k, s, n) {
     printf "\n%-22s %14s %14s %14s %14s %14s %14s\n", "targets", "phases M/s", "text M/s", "growth, whole",
            "growth, phases", "B/insn", "times LLVM"

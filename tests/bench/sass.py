@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""Reads what ptxas writes for sm_70 to sm_90: the functions of a cubin, their instructions with opcode class, guard,
-branch target and line of the PTX text, and their control-flow graphs.
+"""Reads cubins of ptxas for sm_70 to sm_90: functions, their instructions with opcode class, guard, branch target and
+line of the PTX text, and their control-flow graphs.
 
-A cubin is an ELF64 file. Section .text.NAME holds the code of NAME and of the device functions that NAME calls, 16 bytes
-an instruction: opcode in bits 0..11, guard in bits 12..15, target of a relative branch in bits 32..81 as a signed offset
-in bytes from the next instruction. With -lineinfo, .nv_debug_line_sass is a DWARF line table over the lines of the PTX.
+A cubin is an ELF64 file. Section .text.NAME holds the code of NAME and of the device functions that NAME calls. An
+instruction has 16 bytes: opcode in bits 0..11, guard in bits 12..15, target of a relative branch in bits 32..81 as a
+signed offset in bytes from the next instruction. With -lineinfo, .nv_debug_line_sass is a DWARF line table over the
+lines of the PTX.
 """
 import collections
 import struct
@@ -40,14 +41,15 @@ NOP12, BRA12 = 0x918, 0x947  # with the operand form
 ALWAYS = 7  # the guard PT
 IMMEDIATE = 4  # operand form
 INDIRECT_TARGETS = 0x34  # attribute of .nv.info.NAME
-OUTSIDE = -1  # the successor of a block that ends the function
+OUTSIDE = -1  # successor of a block that ends the function
 
 Section = collections.namedtuple("Section", "name type data size info link")
 Symbol = collections.namedtuple("Symbol", "name section value is_function")
 
 
 class Insn:
-    """opcode: without the operand form; line: of the PTX, or None; target: index of an instruction, or None"""
+    """An instruction. opcode: without the operand form; line: of the PTX, or None; target: index of an instruction,
+    or None."""
 
     __slots__ = ("opcode", "cls", "guarded", "conditional", "target", "line")
 
@@ -67,16 +69,16 @@ class Insn:
 
 
 class Function:
-    """name; code: instructions without the padding; entries: indices where the functions in it begin; jumps: {index of an
-    indirect branch: its targets}; regs"""
+    """A function. code: instructions without the padding; entries: indices of the first instructions of the
+    functions in it; jumps: {index of an indirect branch: its targets}."""
 
     def __init__(self, name, code, entries, jumps, regs):
         self.name, self.code, self.entries, self.jumps, self.regs = name, code, entries, jumps, regs
 
 
 class Graph:
-    """blocks: (first, end) of each; successors: block numbers or OUTSIDE; entries: blocks that the outside leads to;
-    calls: {block of a callee: all of its call sites}, of callees that no indirect call may reach"""
+    """A control-flow graph. blocks: (first, end) of each; successors: block numbers or OUTSIDE; entries: blocks with
+    an edge from the outside; calls: {block of a callee: all of its call sites}, for callees without indirect calls."""
 
     def __init__(self, function):
         code, jumps = function.code, function.jumps
@@ -150,7 +152,7 @@ def read_symbols(sections):
 
 
 class Reader:
-    """Numbers of a DWARF table one after the other."""
+    """Reads the numbers of a DWARF table in order."""
 
     def __init__(self, data, at):
         self.data, self.at = data, at
@@ -177,7 +179,7 @@ class Reader:
 
 
 def line_rows(reader, end, relocated, base, scale, lengths):
-    """Runs one line program; yields (section, address, line), with line None where a sequence ends."""
+    """Runs one line program; yields (section, address, line), with line None at the end of a sequence."""
     line_base, line_range, opcode_base = base
     address, line, section = 0, 1, None
     while reader.at < end:
@@ -212,7 +214,7 @@ def line_rows(reader, end, relocated, base, scale, lengths):
 
 
 def read_lines(sections, symbols):
-    """{name of a text section: sorted [(address, line)]}"""
+    """Returns {name of a text section: sorted [(address, line)]}."""
     by_name = {section.name: section for section in sections}
     table = by_name.get(".nv_debug_line_sass")
     rows = collections.defaultdict(list)
@@ -247,7 +249,7 @@ def read_lines(sections, symbols):
 
 
 def indirect_targets(info):
-    """{index of an indirect branch: indices of its targets} of a section .nv.info.NAME"""
+    """Returns {index of an indirect branch: indices of its targets} of a section .nv.info.NAME."""
     jumps, at = {}, 0
     while at + 4 <= len(info):
         form, attribute, size = struct.unpack_from("<BBH", info, at)
@@ -277,7 +279,7 @@ def read_code(data, rows):
             row += 1
         code.append(Insn(at, low, high, line))
     if size >= 2 and words[size - 1][0] & 0xFFF == BRA12 and code[-1].target == size - 1:
-        code.pop()  # the branch to itself in front of the padding
+        code.pop()  # the branch to itself before the padding
     return code
 
 

@@ -1,24 +1,24 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# sassdiff.sh: SASS instructions and registers of each function before and after oriopt, sorted by the difference
+# sassdiff.sh: compares SASS instructions and registers of each function before and after oriopt, sorted by difference.
 #
 #   tests/bench/sassdiff.sh [-j N] [-n ROWS] [-o OPTIONS] [-b OPTIONS] [-p FLAGS] [-t FILE] FILES|DIRS...
 #
 #   -j N         processes (default: one for each processor)
-#   -n ROWS      rows of the functions that got worse, and of those that got better (default 30)
-#   -o OPTIONS   of oriopt (default -O3)
-#   -b OPTIONS   compare with the output of oriopt under these options instead of the input; the program is ORIOPT_BASE
+#   -n ROWS      rows of worse functions, and of better functions (default 30)
+#   -o OPTIONS   options of oriopt (default -O3)
+#   -b OPTIONS   compares with the output of oriopt under these options instead of the input; the program is ORIOPT_BASE
 #                (default: ORIOPT), so that two builds can be compared
-#   -p FLAGS     of ptxas (default -O3)
-#   -t FILE      write the rows of all functions there, as `INSNS REGS INSNS REGS FILE FUNCTION`, unsorted
+#   -p FLAGS     flags of ptxas (default -O3)
+#   -t FILE      writes the rows of all functions to FILE, as `INSNS REGS INSNS REGS FILE FUNCTION`, unsorted
 #
-# FILES are .ptx; of a folder, those in it. A row is for a function that has code on both sides. Instruction counts at
-# ptxas -O3 include the effect of loop unrolling in ptxas; `-p -O1` shows them without it.
+# FILES are .ptx; a folder stands for its .ptx files. A row is a function that has code on both sides. Instruction
+# counts at ptxas -O3 include the effect of loop unrolling in ptxas; `-p -O1` excludes it.
 #
-# Environment: ORIOPT (default build/oriopt), ORIOPT_BASE, PTXAS (default ptxas), ORI_PTX_CACHE (default build/ptx-cache:
-# counts by hash of PTX and flags, shared with ptxas.sh, so that a rerun compiles only outputs that changed).
-# It measures only: exit 0, 1 if a tool failed on a file, 2 for wrong usage.
+# Environment: ORIOPT (default build/oriopt), ORIOPT_BASE, PTXAS (default ptxas), ORI_PTX_CACHE (default
+# build/ptx-cache: counts by hash of PTX and flags, shared with ptxas.sh, so that a rerun compiles only changed
+# outputs). It only measures: exit 0, 1 if a tool failed on a file, 2 for wrong usage.
 
 set -u
 LC_ALL=C
@@ -31,7 +31,8 @@ usage() {
 
 # -- The worker: one file ---------------------------------------------------------------------------------------------
 
-# flags_for FILE: the flags of ptxas for the file's target, spelled as ptxas.sh does, whose cache is shared
+# flags_for FILE: prints the flags of ptxas for the file's target, spelled as in ptxas.sh, with which the cache is
+# shared.
 flags_for() {
     arch=$(sed -n 's/^[[:space:]]*\.target[[:space:]]\{1,\}\([a-z0-9_]*\).*/\1/p' "$1" | head -n 1)
     number=${arch#sm_}
@@ -41,7 +42,7 @@ flags_for() {
     echo "-arch=$arch $SD_FLAGS"
 }
 
-# count PTX OUT FLAGS: the lines of sasscount in OUT; false with a message in $work.log
+# count PTX OUT FLAGS: writes the lines of sasscount to OUT; false with a message in $work.log.
 count() {
     key=$( (printf '%s\n' "$3 $SD_VERSION"; cat "$1") | sha256sum | cut -c1-40)
     seen=$ORI_PTX_CACHE/as/$key.ok
@@ -53,13 +54,13 @@ count() {
     cp "$seen" "$2"
 }
 
-# optimized PROGRAM OPTIONS FILE OUT
+# optimized PROGRAM OPTIONS FILE OUT: runs oriopt.
 optimized() {
     # shellcheck disable=SC2086 # options are words
     "$1" $2 -o "$4" "$3" >"$work.log" 2>&1
 }
 
-# measure FILE: prints the rows of its functions; false with a message
+# measure FILE: prints the rows of its functions; false with a message.
 measure() {
     flags=$(flags_for "$1") before=$1
     if [ "$SD_BASE" != - ]; then
@@ -67,7 +68,7 @@ measure() {
         optimized "$ORIOPT_BASE" "$SD_BASE" "$1" "$before" || return 1
     fi
     if ! count "$before" "$work.a" "$flags"; then
-        flags="$flags -c" # it may be a part of a program
+        flags="$flags -c" # it may be only a part of a program
         count "$before" "$work.a" "$flags" || return 1
     fi
     optimized "$ORIOPT" "$SD_OPTIONS" "$1" "$work.out.ptx" && count "$work.out.ptx" "$work.b" "$flags" || return 1
@@ -136,7 +137,8 @@ find "$SD_TMP/rows" -type f -exec cat {} + >"$SD_TMP/all"
 grep -v '^FAIL ' "$SD_TMP/all" | sort -k5 >"$SD_TMP/table"
 [ -n "$table" ] && cp "$SD_TMP/table" "$table"
 
-# show KEY: rows by difference of instructions, then of registers, worst first or best first
+# show ORDER SIGN: prints rows by difference of instructions, then of registers: worse ones (r, 1), or better ones ('',
+# -1).
 show() {
     awk '$3 != $1 || $4 != $2 {
         n = split($5, path, "/")

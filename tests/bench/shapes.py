@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""PTX shapes that are hard on compilers, for make bench: each has one size that grows.
+"""Prints PTX shapes that are hard for compilers, for make bench. Each shape has one size parameter.
 
     shapes.py SHAPE N
 
-The size that gives about one megabyte stands in bench.sh.
+bench.sh has the sizes that give about one megabyte.
 """
 import sys
 
@@ -52,7 +52,7 @@ elif kind=="switchloop":  # dispatch in loop with many state registers
 elif kind=="block":  # one huge block, all live
     b="".join("\tmad.lo.s32 %%v%d, %%v%d, %%v%d, %d;\n"%(i+1,i,i*7919%(i+1),i) for i in range(n))
     kernel("\tmov.u32 %v0, %r1;\n"+b+"\tst.global.u32 [%%rd1], %%v%d;\n"%n,".reg .b32 %%r<64>;\n\t.reg .b32 %%v<%d>;\n\t.reg .b64 %%rd<64>;\n\t.reg .pred %%p<64>;"%(n+1))
-elif kind=="blockmem": # one block with loads and stores to global, generic, shared
+elif kind=="blockmem": # one block with loads and stores of global memory
     b="".join("\tld.global.u32 %%r2, [%%rd1+%d];\n\tadd.u32 %%r2, %%r2, %%r1;\n\tst.global.u32 [%%rd1+%d], %%r2;\n"%(i*4,(i*7919%n)*4) for i in range(n))
     kernel(b)
 elif kind=="blockshared":
@@ -76,7 +76,7 @@ elif kind=="scopelabel":
 elif kind=="scopelabels": # each scope its own label, all outward
     kernel("\tmov.u32 %r2, 0;\n\tsetp.eq.u32 %p1, %r1, 1;\n"+"".join("{\n\t@%%p1 bra O%d;\n"%i for i in range(n))+"\tadd.u32 %r2, %r2, 1;\n"+"}\n"*n+"".join("O%d:\n"%i for i in range(n))+"\tst.global.u32 [%rd1], %r2;\n")
 elif kind=="scopelabelhalf":
-    # n/2 labels used at depth n/2 .. bubbles
+    # n/2 labels used at depth n/2
     h=n//2
     kernel("\tmov.u32 %r2, 0;\n\tsetp.eq.u32 %p1, %r1, 1;\n"+"{\n"*h+"".join("\t@%%p1 bra O%d;\n"%i for i in range(h))+"}\n"*h+"".join("O%d:\n"%i for i in range(h))+"\tst.global.u32 [%rd1], %r2;\n")
 elif kind=="calls":

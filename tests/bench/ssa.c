@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * ssa: programs in SSA form for benchmarks, printed as PTX or, the same program, as LLVM IR.
+ * Generates programs in SSA form for benchmarks, printed as PTX or, the same program, as LLVM IR.
  *
  *   ssa SHAPE N SEED ptx|ll       about N instructions
  *
@@ -8,31 +8,31 @@
  *   branchy           a row of nested if/else with a phi or two at each join; the dominator tree of a million
  *                     instructions is some thousand levels deep
  *   deep              a chain of blocks, each of which may leave the function: a level of the dominator tree every ten
- *                     instructions; sixteen ways out meet in a phi
- *   switch            a row of loops around a switch of 64 cases, with 16 variables that live around the loop and of
- *                     which each case changes a few: phis of 64 inputs, an input every five instructions
+ *                     instructions; sixteen exits join in a phi
+ *   switch            a row of loops around a switch of 64 cases, with 16 loop-carried variables, a few of which each
+ *                     case changes: phis of 64 inputs, an input every five instructions
  *   branchy-module    branchy, as many functions
  *
- * A register has one definition, but for those that stand for a phi: in PTX each way to the join writes that register,
- * by the operation that computes the value or by a move, as nvcc prints it. In LLVM IR these definitions are %r7.1,
- * %r7.2 and so on, and the phi is %r7. Both texts come out of one walk, which counts in PTX instructions; nearly all of
- * them are one instruction in LLVM IR, too.
+ * A register has one definition, except those that stand for a phi: in PTX each predecessor of the join defines that
+ * register, by the operation that computes the value or by a move, as in nvcc's output. In LLVM IR these definitions
+ * are %r7.1, %r7.2 and so on, and the phi is %r7. One walk makes both texts and counts PTX instructions; nearly all of
+ * them are also one instruction in LLVM IR.
  *
- * Nothing is dead, redundant or invariant but by chance: an operand is preferably the oldest value that nothing has
- * read yet, what is left at the end of a scope is stored, no two addresses have the same index, and a condition is
- * about what was loaded just in front of it. So a tool has to look at everything, and leaves 99 % of it.
+ * Code is dead, redundant or invariant only by chance: an operand is preferably the oldest unused value, unused values
+ * are stored at the end of a scope, no two addresses have the same index, and a condition depends on a value loaded
+ * just before it. So a tool must analyze all code, and keeps 99 % of it.
  */
 #include "gen.h"
 
 typedef enum { INT, FLOAT, POOLS, WIDE = POOLS, PRED, LABEL, TABLE, PARAMETER, NUMBER, KINDS } Kind;
 
-/* A register, label, number and so on. Only LLVM IR tells the versions of a register apart. */
+/* A register, label, number and so on. Only LLVM IR distinguishes the versions of a register. */
 typedef struct {
     Kind kind;
     int n, version;
 } Value;
 
-/* The readable values of a kind, innermost scope last. All before `unread` were read. */
+/* The usable values of a kind, innermost scope last. All before `unread` have uses. */
 typedef struct {
     struct {
         Value value;
@@ -41,27 +41,27 @@ typedef struct {
     int n, cap, unread;
 } Pool;
 
-/* How many values the pools held when a scope began. */
+/* Sizes of the pools at the start of a scope. */
 typedef struct {
     int n[POOLS];
 } Mark;
 
-/* One function while it is made. */
+/* The current function. */
 typedef struct {
     Text *out;
     bool llvm;
     uint64_t rng;
-    int index;         /* of the function */
+    int index;         /* number of the function */
     int count, budget; /* in PTX instructions */
     int last[KINDS];   /* number of the last register or label of a kind */
     Value block;       /* the label of the current block */
     Pool pool[POOLS];
-    Mark floor; /* operands are above it: what varies in a loop; what a case has not overwritten */
+    Mark floor; /* operands are above it: values that vary in a loop; values that a case has not overwritten */
 } Gen;
 
 /* -- Printing --------------------------------------------------------------------------------------------------- */
 
-/* What stands in front of the number of a value; # is the function. */
+/* Prefix of the number of a value; # is the function. */
 static const struct {
     const char *ptx, *llvm, *type;
 } spelling[KINDS] = {
@@ -85,7 +85,7 @@ static void put_value(Gen *g, Value v)
         print(g->out, ".#", v.version);
 }
 
-/* Prints an instruction in the language of the output; $0 to $9 in it are operands. It may be empty in one of them. */
+/* Prints an instruction in the output language; $0 to $9 are operands. It may be empty in one language. */
 static void emit(Gen *g, const char *ptx, const char *llvm, const Value *operands)
 {
     const char *s = g->llvm ? llvm : ptx;
@@ -105,7 +105,7 @@ static const Value some = {.kind = NUMBER}; /* no particular register */
 
 static Value fresh(Gen *g, Kind kind) { return (Value){kind, ++g->last[kind], 0}; }
 
-/* Starts a block at which a branch may arrive. */
+/* Starts a block that branches may reach. */
 static void begin(Gen *g, Value label)
 {
     put_text(g, "\n");
@@ -114,7 +114,7 @@ static void begin(Gen *g, Value label)
     g->block = label;
 }
 
-/* Goes on in a block that only the one above leads to: PTX does not name it. */
+/* Starts a block whose only predecessor is the previous one: PTX needs no label. */
 static void go_on(Gen *g, Value label)
 {
     if (g->llvm)
@@ -126,13 +126,13 @@ static void jump(Gen *g, Value to) { emit(g, "bra.uni \t$0", "br label %$0", &to
 /* Ends a block whose successor is printed next. */
 static void fall(Gen *g, Value to) { emit(g, "", "br label %$0", &to); }
 
-/* `other` is printed next. */
+/* Prints a branch to `to` or `other`; the block `other` must follow. */
 static void branch(Gen *g, Value condition, Value to, Value other)
 {
     emit(g, "@$0 bra \t$1", "br i1 $0, label %$1, label %$2", (Value[]){condition, to, other});
 }
 
-/* The start of a join: `v` is inputs[k] if control came from the block from[k]. In PTX it already is. */
+/* Prints a phi: `v` is inputs[k] on the edge from from[k]. In PTX the predecessors have assigned `v`. */
 static void phi(Gen *g, Value v, const Value *inputs, const Value *from, int n)
 {
     if (!g->llvm)
@@ -155,7 +155,7 @@ static void phi(Gen *g, Value v, const Value *inputs, const Value *from, int n)
 
 static int roll(Gen *g, int n) { return below(&g->rng, n); }
 
-/* Makes a value readable from here to the end of the scope. */
+/* Makes a value usable until the end of the scope. */
 static void push(Gen *g, Value v)
 {
     Pool *p = &g->pool[v.kind];
@@ -165,7 +165,7 @@ static void push(Gen *g, Value v)
     p->v[p->n++].value = v;
 }
 
-/* The first value from `lo` on that nothing has read, or -1. */
+/* Returns the index of the first unused value from `lo` on, or -1. */
 static int oldest_unread(Pool *p, int lo)
 {
     while (p->unread < p->n && p->v[p->unread].used)
@@ -176,7 +176,8 @@ static int oldest_unread(Pool *p, int lo)
     return -1;
 }
 
-/* An operand: mostly the oldest unread value, else one of the last dozen, seldom one from far above; not `but`. */
+/* Returns an operand other than `but`: mostly the oldest unused value, else one of the last 12, seldom of the last 200.
+ */
 static Value pick(Gen *g, Kind kind, Value but)
 {
     Pool *p = &g->pool[kind];
@@ -196,7 +197,7 @@ static Value newest(Gen *g, Kind kind)
     return p->v[p->n - 1].value;
 }
 
-/* An integer that is no index yet, so that addresses differ; one of the last few, or any if there is none. */
+/* Returns an integer that is no index yet, so that addresses differ; any integer if there is none nearby. */
 static Value pick_index(Gen *g)
 {
     Pool *p = &g->pool[INT];
@@ -228,9 +229,9 @@ static void release(Gen *g, Mark m)
 /* -- Instructions ----------------------------------------------------------------------------------------------- */
 
 /*
- * The operands, the result first, a letter each: i an integer, f a float, I and F the newest of them, p the predicate
- * of a comparison in front of it, n a small odd number, 1 to 4 the address of an element of that array, - no result.
- * The arrays 1 and 3 are of integers, 2 and 4 of floats; 1 and 2 are read, 3 and 4 written.
+ * Operands, the result first, a letter each: i an integer, f a float, I and F the newest of them, p the predicate of a
+ * comparison before the instruction, n a small odd number, 1 to 4 the address of an element of that array, - no result.
+ * Arrays 1 and 3 have integers, 2 and 4 floats; 1 and 2 are read, 3 and 4 written.
  */
 typedef struct {
     int weight;
@@ -271,7 +272,7 @@ static const Op stores[POOLS] = {
     [FLOAT] = {1, "-4f", "st.global.b32 \t[$1], $2", "store float $2, float addrspace(1)* $1"},
 };
 
-/* Strict ones only: that some are false proves of no other that it is true, so that no chain of exits is cut short. */
+/* Only strict comparisons: a set of false ones never implies a true one, so that no chain of exits can be cut. */
 static const Op comparisons[] = {
     {5, "pIi", "setp.lt.s32 \t$0, $1, $2", "$0 = icmp slt i32 $1, $2"},
     {3, "pIi", "setp.gt.s32 \t$0, $1, $2", "$0 = icmp sgt i32 $1, $2"},
@@ -280,7 +281,7 @@ static const Op comparisons[] = {
     {3, "pFf", "setp.lt.f32 \t$0, $1, $2", "$0 = fcmp olt float $1, $2"},
 };
 
-/* A row of a table, as often as its weight says. */
+/* Returns a row of a table, with a probability by its weight. */
 static const Op *choose(Gen *g, const Op *table, size_t bytes)
 {
     int total = 0;
@@ -295,7 +296,7 @@ static const Op *choose(Gen *g, const Op *table, size_t bytes)
 
 static Value compare(Gen *g);
 
-/* The address of an element of an array, whose index is some integer. */
+/* Returns the address of an element of an array, indexed by an integer. */
 static Value address(Gen *g, int array)
 {
     Value index = pick_index(g), offset = fresh(g, WIDE), sum = fresh(g, WIDE);
@@ -320,7 +321,7 @@ static Value operand(Gen *g, char what, Value but)
     }
 }
 
-/* Prints `op` with operands of its kinds, as a definition of `result` or of some new register. */
+/* Prints `op` with operands of its kinds, as a definition of `result` or of a new register. */
 static Value perform(Gen *g, const Op *op, Value result)
 {
     Value v[4] = {result, result, result, result};
@@ -334,7 +335,7 @@ static Value perform(Gen *g, const Op *op, Value result)
 
 static Value compare(Gen *g) { return perform(g, CHOOSE(g, comparisons), some); }
 
-/* A condition that nobody can decide: it is about a value loaded just in front of it. */
+/* Returns an unknown condition: it depends on a value loaded just before it. */
 static Value condition(Gen *g)
 {
     const Op *op = CHOOSE(g, comparisons);
@@ -357,7 +358,7 @@ static void statements(Gen *g, int size)
         statement(g);
 }
 
-/* Stores what nothing has read since the mark. */
+/* Stores the unused values since the mark. */
 static void drain(Gen *g, Mark m)
 {
     for (int k = 0; k < POOLS; k++)
@@ -365,7 +366,7 @@ static void drain(Gen *g, Mark m)
             perform(g, &stores[k], some);
 }
 
-/* The end of a way to a join: gives `v` its value on that way. Returns the name of it for the phi. */
+/* Assigns `v` at the end of a predecessor of a join. Returns the value for the phi. */
 static Value assign(Gen *g, Value v, int version)
 {
     if (!roll(g, 3)) {
@@ -418,7 +419,7 @@ static void diamond(Gen *g, int size)
     }
 }
 
-/* An arm: straight code, and diamonds in it while there is room. */
+/* Writes an arm: straight code, and diamonds while there is room. */
 static void region(Gen *g, int size)
 {
     int end = g->count + size, left;
@@ -437,7 +438,7 @@ static void branchy(Gen *g)
     }
 }
 
-/* Sixteen blocks in a chain, each with a branch to a block that returns, which stands behind the last. */
+/* Writes a chain of sixteen blocks, each with a branch to a returning block after the last one. */
 static void early_exits(Gen *g)
 {
     enum { BLOCKS = 16 };
@@ -470,7 +471,7 @@ static void deep(Gen *g)
 
 enum { CASES = 64, VARIABLES = 16, CHANGES = 4 };
 
-/* The versions of a variable: of the header, in front of the loop, in front of the back edge, of the first case. */
+/* The versions of a variable: in the header, before the loop, before the back edge, in the first case. */
 enum { HEADER, START, NEXT, CASE };
 
 static Value version(Value v, int n) { return (Value){v.kind, v.n, n}; }
@@ -492,7 +493,7 @@ static void switch_to(Gen *g, Value selector, const Value *label)
     emit(g, "", "]", NULL);
 }
 
-/* The case `c`: computes something and gives some variables new values. result[k] is that of v[k] at its end. */
+/* Writes case `c`, which changes some variables. result[k] is the value of v[k] at its end. */
 static void switch_case(Gen *g, int size, const Value *v, Value *result, int c)
 {
     Mark outside = mark(g), floor = g->floor;
@@ -507,8 +508,8 @@ static void switch_case(Gen *g, int size, const Value *v, Value *result, int c)
     release(g, outside);
 }
 
-/* The body of a loop: a switch over what it loads, and the join in front of the back edge, where v[k] gets its next
-   version. Nothing in it is invariant: it reads the variables only. */
+/* Writes the body of a loop: a switch over a loaded value, and the join before the back edge, where v[k] gets its next
+   version. Its operands are only the variables, so it has no invariant code. */
 static void switch_body(Gen *g, int size, const Value *v, Value join)
 {
     Value result[CASES][VARIABLES], label[CASES], from[CASES], inputs[CASES];
@@ -534,7 +535,7 @@ static void switch_body(Gen *g, int size, const Value *v, Value join)
     }
 }
 
-/* The variables start as what can be read in front of the loop, and can be read behind it. */
+/* Writes a loop around a switch. Variables start with values from before the loop, and are usable after it. */
 static void switch_loop(Gen *g, int size)
 {
     Value counter = fresh(g, INT), again = fresh(g, PRED), v[VARIABLES], start[VARIABLES];
@@ -591,7 +592,7 @@ static const struct {
 };
 enum { PARAMETERS = sizeof parameters / sizeof *parameters, ARRAYS = 4 };
 
-/* The first lines of the body: in LLVM IR, parameters already are values. */
+/* Prints the start of the body; in LLVM IR, parameters are values already. */
 static void prologue(Gen *g)
 {
     memcpy(g->last, (int[KINDS]){[INT] = 2, [FLOAT] = 2, [WIDE] = 2 * ARRAYS}, sizeof g->last);
@@ -614,7 +615,7 @@ static void prologue(Gen *g)
     push(g, index);
 }
 
-/* What stands in front of the body, once that is known. */
+/* Prints the head of the function, after its body is known. */
 static void opening(Gen *g)
 {
     static const char *const classes[] = {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * timed: runs a command and says what it took.
+ * Runs a command and measures its time and memory.
  *
  *   timed OUT COMMAND ARGS...      appends a line "user system wall maxrss_kb status" to the file OUT
  *
  * Times are in seconds, from wait4's accounting of the child; status is the exit status, or 128 + the signal.
- * The command's output goes where it would without timed.
+ * The command's output is not redirected.
  */
 #define _DEFAULT_SOURCE
 #include <errno.h>

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""gen_approx.py: the constants of ir/eval/approx.c.
+"""Computes the constants of ir/eval/approx.c.
 
     gen_approx.py             print them as C
-    gen_approx.py --check     see that ir/eval/approx.c has them
+    gen_approx.py --check     compare them with ir/eval/approx.c
 
-Integers only: pi by Machin's formula, ln 2 by the series of artanh, all with 64 bits more than are printed.
+Uses integers only: pi by Machin's formula, ln 2 by the series of artanh, all with 64 bits more than are printed.
 """
 import os
 import re
@@ -17,7 +17,7 @@ ODDS = 20  # the last is 1 / 41
 
 
 def artan(n, one, sign):
-    """artan(1 / n) (sign -1) or artanh(1 / n) (sign 1), times `one`."""
+    """Returns artan(1 / n) (sign -1) or artanh(1 / n) (sign 1), times `one`."""
     total, power, k = 0, one // n, 1
     while power:
         total += power // k if k % 4 == 1 or sign > 0 else -(power // k)
@@ -40,7 +40,7 @@ def constants():
     yield "pi_4", 128, [fraction(pi // 4, 128)]
     yield "ln2", 128, [fraction(ln2, 128)]
     yield "log2_e", 128, [fraction(one * one // ln2, 127)]
-    # Tables are indexed with n; what is 1 has no fraction and is not used.
+    # Tables are indexed with n. An entry for the value 1 has no fraction and is not used.
     factorial, table = 1, [0, 0]
     for n in range(2, FACTORIALS + 1):
         factorial *= n

@@ -4,10 +4,10 @@
 
     python3 gen_approx_cases.py > approx.tbl
 
-Each value is computed by mpmath with 300 bits and rounded here; that it is no nearer than 2^-280 of itself to where
-rounding changes is checked. The arguments: special ones, some of each exponent, those next to multiples of pi/2, those
-next to where a result overflows, underflows or stops to change, and those whose values lie worst for rounding. Of f16
-and bf16 a hash of the results of all arguments, too.
+mpmath computes each value with 300 bits; nearest() rounds it, and checks that a relative error of 2^-280 does not
+change the rounded value. The arguments are special ones, some of each exponent, neighbours of multiples of pi/2,
+neighbours of points where a result overflows, underflows or becomes constant, and the hardest ones to round. For f16
+and bf16 a hash of the results of all arguments is added.
 """
 import random
 
@@ -28,13 +28,13 @@ class Format:
         self.one = self.bias << frac_bits
 
     def unpack(self, a):
-        """m, e of the finite number (-1)^s m 2^e, m with its sign."""
+        """Returns m, e of the finite number (-1)^s m 2^e, m with its sign."""
         e, m = (a & self.sign - 1) >> self.frac_bits, a & (1 << self.frac_bits) - 1
         m, e = (m | 1 << self.frac_bits, e) if e else (m, 1)
         return -m if a & self.sign else m, e - self.bias - self.frac_bits
 
     def round(self, m, e):
-        """The nearest number to m 2^e, ties to even; m has more bits than a number."""
+        """Returns the nearest number to m 2^e, ties to even; m has more bits than a number."""
         sign, m = (self.sign, -m) if m < 0 else (0, m)
         cut = max(m.bit_length() - 1 - self.frac_bits, 1 - self.bias - self.frac_bits - e)
         if cut > m.bit_length() + 1:
@@ -64,7 +64,7 @@ F64 = Format("f64", 11, 52, 0x7FF8000000000000)
 
 # -- Functions ------------------------------------------------------------------------------------------
 
-# Results where there is no value: of -inf, -0, +0, +inf; as the PTX ISA has them. None: there is a value.
+# Results for -inf, -0, +0, +inf, from the PTX ISA.
 NAN = "nan"
 SPECIAL = {
     "rsqrt": (NAN, "-inf", "+inf", "+0"),
@@ -99,7 +99,7 @@ def result(function, f, a):
         power = m & m - 1 == 0
         return f.nearest(mpmath.mpf(m.bit_length() - 1 + e) if power else mpmath.log(x, 2), power)
     if function == "ex2":
-        if abs(x) > 5000:  # far beyond all formats
+        if abs(x) > 5000:  # out of range of all formats
             return 0 if negative else f.inf
         n = int(mpmath.floor(x))
         return f.nearest(mpmath.ldexp(mpmath.mpf(2) ** (x - n), n), x == n)
@@ -110,8 +110,8 @@ def result(function, f, a):
 
 # -- Arguments ------------------------------------------------------------------------------------------
 
-# Those of f32 whose values lie nearest to the middle between two numbers, of all: that of sin(73243f06), for instance,
-# is 5e-10 of the distance of two numbers off. Found by trying all.
+# Arguments of f32 whose values are nearest to the middle between two numbers, found by exhaustive search:
+# sin(73243f06), for instance, is 5e-10 of the distance of two numbers away from it.
 HARD = {
     "sin": """
         73243f06 46199998 55cafb2a 67a9242b 4371ade3 5f208d82 7a5aacdb 6446cec0 79d1f6d3 61dfc847 5dadd689
@@ -214,21 +214,21 @@ def specials(f):
 
 
 def each_exponent(f, rng, lowest=None, highest=None):
-    """One of each exponent, with either sign."""
+    """Returns one number of each exponent, with a random sign."""
     low = 0 if lowest is None else lowest + f.bias
     high = (f.inf >> f.frac_bits) - 1 if highest is None else highest + f.bias
     return [e << f.frac_bits | rng.getrandbits(f.frac_bits) | rng.getrandbits(1) * f.sign for e in range(low, high + 1)]
 
 
 def around(f, x, n):
-    """The n numbers on either side of x, and the nearest one."""
+    """Returns the nearest number to x and its n neighbours on each side."""
     a = f.nearest(mpmath.mpf(x), True)
     return [a + k for k in range(-n, n + 1)]
 
 
 def near_quarter_turns():
-    """For each exponent of f32 the number that comes nearest to a multiple of pi/2: by continued fractions, m times
-    2^e / (pi/2) is nearest to an integer where m is the denominator of a convergent."""
+    """Returns for each exponent of f32 the number nearest to a multiple of pi/2. By continued fractions, m times 2^e
+    / (pi/2) is nearest to an integer if m is the denominator of a convergent."""
     found = []
     for e in range(0, 105):
         rest = mpmath.ldexp(2 / mp.pi, e)
@@ -249,8 +249,8 @@ def near_quarter_turns():
 
 
 def hard_roots(f, rng, tries, n):
-    """Arguments whose 1 / sqrt() comes near to the middle between two numbers: for random middles q, the m for which
-    q^2 m comes nearest to a power of two."""
+    """Returns arguments whose 1 / sqrt() is near the middle between two numbers: for random middles q, the m for
+    which q^2 m is nearest to a power of two."""
     p = f.frac_bits + 1
     found = []
     for _ in range(tries):
@@ -294,7 +294,7 @@ def arguments(function, f):
 
 
 def hash_of_all(function, f):
-    """FNV-1a, 64 bits, of the bytes of the results, the lower one first."""
+    """Returns the 64-bit FNV-1a hash of all results, low byte first."""
     h = 0xCBF29CE484222325
     for a in range(1 << 16):
         r = result(function, f, a)

@@ -1,16 +1,16 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Prints the vectors of the floating-point instructions, of comparisons of floating point, and of all conversions:
+"""Prints the vectors of floating-point instructions, of comparisons of floating point, and of all conversions:
 
     python3 gen_float.py float   > float.vec
     python3 gen_float.py compare > compare.vec
     python3 gen_float.py convert > convert.vec
 
-Every number is computed here from the text of the PTX ISA (9.0; its section numbers stand beside the functions) with
-exact integers and fractions; mpmath gives the transcendental functions to 1,000 bits, which are then rounded. Tests
-read the tables and do not run this.
+Every number is computed from the text of the PTX ISA (9.0; section numbers stand beside the functions) with exact
+integers and fractions; mpmath gives the transcendental functions to 1,000 bits, which are then rounded. Tests read only
+the tables.
 
-Where the ISA leaves something open the output is `_`, or what is chosen stands in HEADER, which opens each file.
+If the ISA leaves a result open, the output is `_`, or HEADER, which opens each file, states the choice.
 """
 
 import sys
@@ -26,7 +26,7 @@ HEADER = """\
 # Printed by gen_float.py {name}: do not edit. Inputs in hexadecimal, in the order of the operands, then the outputs;
 # `_`: any value is right. `d:32` is a destination register of 32 bits.
 #
-# What the ISA leaves open, and holds for the whole file:
+# Left open by the ISA, and fixed for the whole file:
 # - NaN results are 7fffffff (f32) and 7fff (f16, bf16) where it says "unspecified" or "canonical"; those of f64 are
 #   `_`. But abs, neg and cvt keep of a NaN what ptxas keeps when it folds them (tests/ptxas/same/nan.ptx).
 # - .ftz looks at results after rounding: what rounds up to the least normal number is not flushed.
@@ -38,7 +38,7 @@ HEADER = """\
 
 
 class Real(NamedTuple):
-    """A number with the sign that a zero has too."""
+    """A number with a separate sign, for -0."""
 
     sign: int
     mag: Fraction
@@ -55,13 +55,13 @@ def real(x):
 
 
 def log2_floor(mag):
-    """The e with 2^e <= mag < 2^(e+1)."""
+    """Returns the e with 2^e <= mag < 2^(e+1)."""
     e = mag.numerator.bit_length() - mag.denominator.bit_length()
     return e if mag >= Fraction(2) ** e else e - 1
 
 
 def rounds_up(mode, sign, odd, rest, half):
-    """Whether a magnitude with `rest` above the one below it (0 < rest < 2 half) goes to the one above."""
+    """True if a magnitude `rest` above a representable one (0 < rest < 2 half) is rounded to the next one."""
     if mode in ("rn", "rni"):
         return rest > half or (rest == half and odd)
     if mode == "rna":
@@ -70,24 +70,24 @@ def rounds_up(mode, sign, odd, rest, half):
 
 
 class Format:
-    """sign, exp bits of exponent, frac bits of fraction, and zeros below them (tf32)."""
+    """A format: sign, exp bits of exponent, frac bits of fraction, and zeros below them (tf32)."""
 
     def __init__(self, name, exp, frac, nan, unused=0, has_inf=True):
         self.name, self.frac, self.unused, self.has_inf = name, frac, unused, has_inf
         self.width = 1 + exp + frac + unused
-        self.nan = nan  # what an instruction gives; ANY: the ISA keeps payloads, and does not say which
+        self.nan = nan  # NaN of results; ANY: an unspecified payload is kept
         self.sign_bit = 1 << (self.width - 1)
         self.inf_bits = ((1 << exp) - 1) << (frac + unused)
         bias = (1 << (exp - 1)) - 1
         self.emin, self.emax = 1 - bias, bias + (not has_inf)
-        self.ulp = Fraction(1, 1 << frac)  # of 1
+        self.ulp = Fraction(1, 1 << frac)  # unit in the last place of 1
         self.tiny = Fraction(2) ** (self.emin - frac)  # least subnormal
         self.low = Fraction(2) ** self.emin  # least normal
         self.big = Fraction(2) ** self.emax * (2 - self.ulp * (1 if has_inf else 2))  # greatest
-        self.half_big = Fraction(2) ** (self.emax - frac - 1)  # half the distance of `big` to what follows
+        self.half_big = Fraction(2) ** (self.emax - frac - 1)  # half a unit in the last place of `big`
 
     def bits(self, x):
-        """Of a number that the format has exactly."""
+        """Returns the bits of a number that the format represents exactly."""
         if isinstance(x, str):
             quiet = self.inf_bits | 1 << (self.frac + self.unused - 1)
             return {NAN: self.sign_bit - 1, SNAN: self.inf_bits | 1, NNAN: self.sign_bit | quiet | 1}[x]
@@ -111,7 +111,7 @@ class Format:
         return Real(sign, (1 + fraction * self.ulp) * Fraction(2) ** (exponent - 1 + self.emin))
 
     def round(self, x, mode, satfinite=False):
-        """The bits of a number of any size, rounded once."""
+        """Returns the bits of any number, rounded once."""
         sign, mag = x
         top = self.sign_bit if sign else 0
         if mag == INFINITE:
@@ -147,7 +147,7 @@ FLOATS = {f.name: f for f in (F16, BF16, F32, F64)}
 
 
 def format_of(type_name):
-    """The format of a type's parts, and how many there are."""
+    """Returns the format of a type's parts, and their number."""
     return (PACKED[type_name], 2) if type_name in PACKED else (FLOATS[type_name], 1)
 
 
@@ -171,7 +171,7 @@ def digits(value, width):
 
 
 def instruction(text, in_widths, out_widths, cases, run, note=None):
-    """One instruction with its cases: tuples of inputs; run() gives an output or a tuple of them."""
+    """Prints an instruction with its cases: tuples of inputs; run() returns an output or a tuple of outputs."""
     if note:
         print(f"# {note}")
     print(text)
@@ -186,18 +186,18 @@ def instruction(text, in_widths, out_widths, cases, run, note=None):
 
 
 def encode(f, cases):
-    """Cases of numbers, or of tuples of them, as bits; those that the format has not are left out."""
+    """Returns cases of numbers, or of tuples of numbers, as bits, without numbers that the format lacks."""
     cases = [c if isinstance(c, tuple) and not isinstance(c, Real) else (c,) for c in cases]
     return [tuple(f.bits(x) for x in c) for c in cases if all(f.has(x) for x in c)]
 
 
 def thin(cases):
-    """About half of the cases, for spellings that mean what another one does."""
+    """Returns about half of the cases, for spellings with the meaning of another one."""
     return cases[::2] if len(cases) >= 24 else cases
 
 
 def pair_up(cases):
-    """Pairs of cases, each of them once in the lower and once in the upper part."""
+    """Returns pairs of cases, each case once in the lower and once in the upper part."""
     n = len(cases)
     step = next(s for s in (7, 5, 3, 11) if n % s)
     return [(cases[i], cases[(step * i + 3) % n]) for i in range(n)]
@@ -212,7 +212,7 @@ def split(bits, width):
 
 
 def instruction_of_type(text, type_name, arity, cases, run, note=None):
-    """An instruction whose operands and result are of one type, from the cases and the function of one part."""
+    """Prints an instruction whose operands and result have one type, from the cases and the function of one part."""
     f, parts = format_of(type_name)
     if parts == 1:
         instruction(text, [f.width] * arity, [f.width], cases, run, note)
@@ -229,8 +229,8 @@ def instruction_of_type(text, type_name, arity, cases, run, note=None):
 
 
 # -- Arithmetic on exact numbers -------------------------------------------------------------------------------
-# Each function takes Reals (or NAN) and a rounding, which decides about the sign of a sum that is zero, and gives the
-# exact result.
+# Each function takes Reals (or NAN) and a rounding, which determines the sign of a zero sum, and returns the exact
+# result.
 
 
 def exact_add(a, b, mode):
@@ -278,7 +278,7 @@ def exact_rcp(a, mode):
 
 
 def root(mag):
-    """The square root, exact or so near that it rounds as the exact one does in any format."""
+    """Returns the square root, exact or with an error that affects no rounding."""
     scaled = mag * 4**2000
     r = isqrt(scaled.numerator // scaled.denominator)
     return (Fraction(r) if r * r == scaled else r + Fraction(1, 2)) / 2**2000
@@ -299,7 +299,7 @@ def exact_rsqrt(a, mode):
 
 
 def finish(f, x, mode, ftz=False, sat=False, relu=False, satfinite=False):
-    """Rounds an exact result, then .ftz, .sat and .relu. Notes of 9.7.3.3 and its like."""
+    """Rounds an exact result, then applies .ftz, .sat and .relu. Notes of 9.7.3.3 and similar sections."""
     if x == NAN:
         return 0 if sat else f.nan
     bits = f.round(x, mode, satfinite)
@@ -312,7 +312,7 @@ def finish(f, x, mode, ftz=False, sat=False, relu=False, satfinite=False):
 
 
 def arithmetic(f, exact, mode="rn", ftz=False, **limits):
-    """The function of bits that an exact function makes."""
+    """Returns the function on bits for an exact function."""
 
     def run(*operands):
         values = [f.value(f.flush(o) if ftz else o) for o in operands]
@@ -321,14 +321,14 @@ def arithmetic(f, exact, mode="rn", ftz=False, **limits):
     return run
 
 
-# -- Cases: numbers that any format has, or leaves out ---------------------------------------------------------
+# -- Cases: numbers for all formats (encode() drops unrepresentable ones) ---------------------------------------
 
 PI, E = Fraction(355, 113), Fraction(193, 71)
 HALF, QUARTER = Fraction(1, 2), Fraction(1, 4)
 
 
 def near(f, x):
-    """A number of the format close to x."""
+    """Returns the nearest number of the format."""
     return f.value(f.round(real(x), "rn"))
 
 
@@ -402,7 +402,7 @@ def unary_cases(f):
 
 
 def root_cases(f):
-    """For sqrt and rsqrt."""
+    """Returns cases of sqrt and rsqrt."""
     u, tiny, low, big = f.ulp, f.tiny, f.low, f.big
     return [
         0, NZ, 1, 2, 3, 4, QUARTER, Fraction(9, 16), 1 + u, 1 - u / 2, 1 + 2 * u, 2 - u, near(f, PI), -1, -low, -tiny,
@@ -446,7 +446,7 @@ def f32_forms(roundings, sats=("", ".sat")):
 
 
 def arithmetic_section(number, name, exact, arity, cases, roundings, packed=False):
-    """add, sub, mul, fma, mad of f32, f32x2 and f64."""
+    """Prints add, sub, mul, fma, mad of f32, f32x2 and f64."""
     section(f"{number} Floating Point Instructions: {name}")
     operands = ", ".join("dabc"[: arity + 1])
     for rnd, ftz, sat in f32_forms(roundings):
@@ -464,7 +464,7 @@ def arithmetic_section(number, name, exact, arity, cases, roundings, packed=Fals
 
 
 def testp():
-    """9.7.3.1; zeros are normal."""
+    """Prints testp (9.7.3.1); zeros are normal."""
     tests = {
         "finite": lambda f, x: x != NAN and x.mag < INFINITE,
         "infinite": lambda f, x: x != NAN and x.mag == INFINITE,
@@ -480,7 +480,7 @@ def testp():
 
 
 def copysign():
-    """9.7.3.2: the sign bit of a, the other bits of b, whatever they are."""
+    """Prints copysign (9.7.3.2): the sign bit of a, and all other bits of b."""
     section("9.7.3.2 Floating Point Instructions: copysign", "Bits are copied: NaNs keep their payload.")
     for f in (F32, F64):
         run = lambda a, b: (a & f.sign_bit) | (b & (f.sign_bit - 1))
@@ -490,7 +490,7 @@ def copysign():
 
 
 def div_approx(a, b, mode):
-    """9.7.3.8: computed as a * (1/b), which is zero for large b."""
+    """Returns a * (1/b), which is zero for large b (9.7.3.8)."""
     if NAN not in (a, b) and 2**126 < b.mag < 2**128:
         return NAN if a.mag == INFINITE else Real(a.sign ^ b.sign, Fraction(0))
     return exact_div(a, b, mode)
@@ -519,7 +519,8 @@ def quiet(f, a):
 
 
 def sign_function(f, parts, negate, ftz):
-    """abs and neg. A NaN keeps its payload: of f32 it becomes quiet; those of f16, bf16 and bf16x2 are canonical."""
+    """Returns abs or neg. NaNs keep their payload in f32 (made quiet), f64 and f16x2 without .ftz; others are
+    canonical."""
     keeps = f in (F32, F64) or (f is F16 and parts == 2 and not ftz)
 
     def run(a):
@@ -544,7 +545,7 @@ def abs_neg(number, name, types, family="Floating Point Instructions"):
 
 
 def two_inputs(f, greatest, nan, x, y):
-    """min_num, min_nan, max_num, max_nan of 9.7.3.11 and 9.7.3.12 on bits; -0 is less than +0."""
+    """Returns min_num, min_nan, max_num or max_nan of 9.7.3.11 and 9.7.3.12 on bits; -0 is less than +0."""
     a, b = f.value(x), f.value(y)
     if NAN in (a, b):
         if nan or a == b:
@@ -588,19 +589,19 @@ def min_max_3(name):
 
 
 def high_half(exact):
-    """9.7.3.14, 9.7.3.17: of the upper word of an f64 alone, to one; the lower word of the result is zero."""
+    """Returns a function on the upper word of an f64 (9.7.3.14, 9.7.3.17); the lower word of its result is zero."""
 
     def run(a):
         x = HIGH.value(HIGH.flush(a >> 32))
         if x != NAN and x.mag == INFINITE and a & 0xFFFFFFFF:
-            return ANY  # a NaN, of which the upper word is infinity
+            return ANY  # a NaN whose upper word is that of infinity
         return finish(HIGH, exact(x, "rn"), "rn", ftz=True) << 32
 
     return run
 
 
 def high_half_cases(cases):
-    """Upper words with lower words that do not count."""
+    """Returns cases of upper words, some with ignored lower words."""
     words = [w for (w,) in encode(HIGH, cases(HIGH))]
     infinite = (0x7FF00000, 0xFFF00000)
     some = [(w << 32,) for w in words] + [(w << 32 | 0xFFFFFFFF,) for w in words[::3] if w not in infinite]
@@ -614,7 +615,7 @@ HIGH_HALF_NOTES = (
 
 
 def exact_and_approx(number, name, exact, cases):
-    """rcp and sqrt: four roundings, and .approx, which is the nearest."""
+    """Prints rcp or sqrt: four roundings, and .approx, which rounds to nearest."""
     section(f"{number} Floating Point Instructions: {name}", f"{name}.approx is the correctly rounded value.")
     for rnd, ftz in product((".rn", ".rz", ".rm", ".rp", ".approx"), ("", ".ftz")):
         run = arithmetic(F32, exact, "rn" if rnd == ".approx" else rnd[1:], bool(ftz))
@@ -647,7 +648,7 @@ def from_mp(x):
 
 
 def transcendental(function, x):
-    """function(x) to 1,000 bits: nothing here but the exact cases comes that near to a tie."""
+    """Returns function(x) to 1,000 bits: only exact cases are nearer to a tie."""
     with mpmath.workprec(1000):
         y = function(mpmath.mpf(-x.mag.numerator if x.sign else x.mag.numerator) / x.mag.denominator)
         return real(from_mp(y))
@@ -679,7 +680,7 @@ def exact_lg2(a, mode):
 def exact_ex2(a, mode):
     if a == NAN:
         return NAN
-    if a.mag > 5000:  # beyond all formats
+    if a.mag > 5000:  # out of range of all formats
         return Real(0, Fraction(2) ** (-5000 if a.sign else 5000) if a.mag != INFINITE else (0 if a.sign else INFINITE))
     whole = (-a.mag if a.sign else a.mag).__floor__()
     rest = (-a.mag if a.sign else a.mag) - whole
@@ -733,7 +734,7 @@ def half_section(number, name):
 
 
 def half_arithmetic(number, name, exact, cases):
-    """add, sub, mul: only .rn, which is also what no modifier means."""
+    """Prints add, sub or mul: only .rn, which is also the default."""
     half_section(number, name)
     for t, rnd, ftz, sat in product(HALVES, ("", ".rn"), ("", ".ftz"), ("", ".sat")):
         f, _ = format_of(t)
@@ -816,7 +817,7 @@ def order(name, a, b):
 
 
 def compare(name, a, b):
-    """9.3.1.2, of Reals or NAN."""
+    """Returns a comparison of Reals or NAN (9.3.1.2)."""
     unordered = NAN in (a, b)
     if name in ("num", "nan"):
         return int(unordered == (name == "nan"))
@@ -833,14 +834,14 @@ def compare_cases(f):
 
 
 def combined_cases(f):
-    """With both values of the predicate."""
+    """Returns cases with both values of the predicate."""
     u, tiny = f.ulp, f.tiny
     pairs = [(1, 2), (2, 1), (1, 1), (0, NZ), (1, NAN), (NAN, NAN), (-tiny, tiny), (tiny, 0), (1 + u, 1)]
     return [case + (c,) for case in encode(f, pairs) for c in (0, 1)]
 
 
 def comparison(f, name, ftz=False, boolean=None):
-    """(a, b) or (a, b, c) to t and to BoolOp(t, c), BoolOp(!t, c)."""
+    """Returns a function from (a, b) to (t, !t), or from (a, b, c) to BoolOp(t, c), BoolOp(!t, c)."""
 
     def run(a, b, c=None):
         t = compare(name, *(f.value(f.flush(x) if ftz else x) for x in (a, b)))
@@ -850,7 +851,7 @@ def comparison(f, name, ftz=False, boolean=None):
 
 
 def parts_of_cases(f, cases):
-    """Cases of a packed type from those of a part, with the predicate of the lower one if there is one."""
+    """Returns cases of a packed type from cases of a part, with the predicate of the lower one if there is one."""
     return [tuple(join(lo[i], hi[i], f.width) for i in (0, 1)) + lo[2:] for lo, hi in pair_up(cases)]
 
 
@@ -865,7 +866,8 @@ def packed_comparison(f, name, ftz=False, boolean=None):
 
 
 def setp(number, types, family):
-    """p is the comparison (of the lower part), q its complement (9.7.6.2) or that of the upper part (9.7.7.2)."""
+    """Prints setp: p is the comparison (of the lower part), q its complement (9.7.6.2) or the upper comparison
+    (9.7.7.2)."""
     section(f"{number} {family}: setp")
     booleans = list(BOOLEANS)
     for t, ftz in product(types, ("", ".ftz")):
@@ -897,7 +899,7 @@ INTEGERS = {s + str(b): (s == "s", b) for b in (8, 16, 32, 64) for s in "su"}
 
 
 def truth(dtype):
-    """What `set` writes for true, and its width."""
+    """Returns the bits that `set` writes for true, and their width."""
     if dtype in INTEGERS:
         return (1 << INTEGERS[dtype][1]) - 1, INTEGERS[dtype][1]
     return FLOATS[dtype].bits(1), FLOATS[dtype].width
@@ -925,7 +927,7 @@ def set_instruction(name, boolean, ftz, dtype, stype):
 
 
 def set_section(number, family, pairs, *notes):
-    """All comparisons for the first destination of a source, some for the others."""
+    """Prints all comparisons for the first destination of a source, some for the others."""
     section(f"{number} {family}: set", *notes)
     booleans, seen = list(BOOLEANS), set()
     for dtype, stype in pairs:
@@ -945,7 +947,7 @@ def integer_set_cases(bits):
 
 
 def set_of_integers(dtype, stype, names):
-    """9.7.7.1 with integer sources: .f16 and .bf16 results."""
+    """Prints set with integer sources and .f16 or .bf16 results (9.7.7.1)."""
     signed, bits = stype[0] == "s", int(stype[1:])
     yes, width = truth(dtype)
     for name in names:
@@ -998,7 +1000,8 @@ def clamp(type_name, v):
 
 
 def in_register(type_name, v, width):
-    """An integer cut to its type, then extended to the register by the type's sign (9.4.1, note of table 15)."""
+    """Returns an integer truncated to its type, then extended to the register by the type's sign (9.4.1, note of
+    table 15)."""
     bits = INTEGERS[type_name][1]
     return signed_value(type_name, v & ((1 << bits) - 1)) & ((1 << width) - 1)
 
@@ -1008,7 +1011,7 @@ def destination(width, register):
 
 
 def interesting_integers(type_name, others=()):
-    """Values of the type: its own bounds, those of other types, powers of two, patterns."""
+    """Returns values of the type: its own bounds, those of other types, powers of two, patterns."""
     lo, hi = bounds(type_name)
     values = [0, 1, -1, 2, lo, hi, lo + 1, hi - 1]
     for other in others:
@@ -1066,7 +1069,7 @@ def int_to_float(f, src, mode, sat=False, register=0, ftz=""):
 
 
 def round_integral(mode, x):
-    """A magnitude with a sign to an integral one: .rni .rzi .rmi .rpi."""
+    """Rounds a number to an integral one: .rni .rzi .rmi .rpi."""
     n, rest = divmod(x.mag, 1)
     return Real(x.sign, Fraction(n + (bool(rest) and rounds_up(mode, x.sign, n & 1, rest, Fraction(1, 2)))))
 
@@ -1096,16 +1099,16 @@ def float_to_int_cases(f, dst):
     values += [near(f, Fraction(4951, 40))]
     for v in (lo - 1, lo - HALF, lo, lo + HALF, hi - HALF, hi, hi + HALF, hi + Fraction(3, 4), hi + 1):
         values += [v] if f.has(v) else []
-    # The neighbours of a bound that the format does not have.
+    # Neighbours of bounds that the format lacks.
     values += [f.value(f.round(real(v), m)) for v in (lo, hi) for m in ("rz", "rm", "rp")]
     values += [f.tiny, -f.tiny, f.low, f.big, -f.big, INF, NINF, NAN, NNAN, SNAN]
     return encode(f, values)
 
 
 def rounded_float_cases(f, g):
-    """Numbers of f that are of interest to g's rounding."""
+    """Returns numbers of f near the rounding boundaries of g."""
     u, tiny, low, big = g.ulp, g.tiny, g.low, g.big
-    over = big + g.half_big  # what rounds to infinity
+    over = big + g.half_big  # least magnitude that rounds to infinity
     values = [0, NZ, 1, -1, HALF, -3 * HALF, 2, near(f, PI), 1 + f.ulp, -1 - f.ulp]
     values += [1 + u / 2, 1 + 3 * u / 2, -1 - u / 2, 1 + u / 2 + f.ulp, 1 + u / 2 - f.ulp]
     values += [big, -big, over, -over, over + g.half_big, over * (1 - f.ulp), over * (1 - f.ulp / 2), f.big, -f.big]
@@ -1115,7 +1118,8 @@ def rounded_float_cases(f, g):
 
 
 def converted_nan(g, f, a, mode, ftz):
-    """What ptxas makes of a NaN of f when it folds a conversion to g, and the canonical one where it does not fold."""
+    """Returns the NaN that ptxas makes of a NaN of f when it folds a conversion to g; if it does not fold, the
+    canonical one."""
     if mode.endswith("i"):
         return g.nan
     if g is f:
@@ -1131,9 +1135,9 @@ def converted_nan(g, f, a, mode, ftz):
 
 
 def float_to_float(g, f, rnd="", ftz="", sat="", relu="", satfinite="", register=0, note=None):
-    """Rounded to g, or with an integer rounding to an integral value of the same format."""
+    """Prints a conversion to g, or with an integer rounding to an integral value of the same format."""
     register = register or g.width
-    mode = rnd[1:] or "rn"  # without a rounding the value is exact
+    mode = rnd[1:] or "rn"  # conversions without a rounding are exact
 
     def run(a):
         x = f.value(f.flush(a) if ftz and f is F32 else a)
@@ -1186,7 +1190,8 @@ def float_conversions():
 
 
 def pair_conversion(type_name, g, f, mods, packed_source):
-    """Two numbers into one register: from two operands, a to the upper part, or from the parts of one."""
+    """Prints a conversion of two numbers into one register: of two operands, a to the upper part, or of one packed
+    operand."""
     mode = mods[1:3]
     relu, satfinite = ".relu" in mods, ".satfinite" in mods
     part = lambda a: finish(g, f.value(a), mode, relu=relu, satfinite=satfinite)

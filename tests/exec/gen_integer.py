@@ -4,9 +4,9 @@
 
     python3 tests/exec/gen_integer.py > tests/exec/integer.vec
 
-Each function below stands for one section of the PTX ISA and says it again in exact integers; the numbers come from
-nowhere else. A function that computes takes the numbers that the operands stand for (signed or not, as the type says)
-and returns a number, which show() cuts to the width of the destination. None is any value: the ISA leaves it open.
+Each function below computes one section of the PTX ISA in exact integers, independent of other implementations. It
+takes the numbers of the operands (signed or not, by the type) and returns a number, which show() truncates to the width
+of the destination. None is any value: the ISA leaves it open.
 """
 import random
 
@@ -17,7 +17,7 @@ CASES_MIN = 12
 
 
 def signed(x, bits):
-    """The number that `bits` bits are in two's complement."""
+    """Returns the low `bits` bits of x as a two's complement number."""
     x %= 1 << bits
     return x - (1 << bits) if x >> (bits - 1) else x
 
@@ -55,18 +55,18 @@ WIDE = "u32 s32 u64 s64"
 
 
 def noise(bits):
-    """Eight numbers without meaning, always the same."""
+    """Returns eight random numbers, the same in each run."""
     r = random.Random(bits)
     return [r.getrandbits(bits) for _ in range(8)]
 
 
 def corners(bits):
-    """0, 1, the greatest and the least signed number, all ones."""
+    """Returns 0, 1, the greatest and the least signed number, all ones."""
     return 0, 1, (1 << (bits - 1)) - 1, 1 << (bits - 1), (1 << bits) - 1
 
 
 def ones(bits):
-    """Operands of an instruction with one source."""
+    """Returns operands of an instruction with one source."""
     z, o, p, m, f = corners(bits)
     r = noise(bits)
     return [(x,) for x in (z, o, p, m, f, 2, m + 1, f - 1, p - 1, 0x5A, *r[:5])]
@@ -80,7 +80,7 @@ def pairs(bits):
 
 
 def halves(bits):
-    """Factors near the square root of what fits."""
+    """Returns factors near the square root of the largest number."""
     h = 1 << (bits // 2)
     return [(h, h), (h - 1, h + 1), (h - 1, h - 1), (h // 2, h), (-h, h - 1), (-h, -h)]
 
@@ -96,7 +96,7 @@ def products(bits):
 
 
 def with_bit(rows):
-    """Each with a carry or predicate of 1, every second one with 0, too."""
+    """Returns each row with a carry or predicate of 1, and every second one also with 0."""
     return [(*x, c) for i, x in enumerate(rows) for c in ((0, 1) if i % 2 == 0 else (1,))]
 
 
@@ -121,12 +121,12 @@ def section(title):
 def instruction(text, sources, results, rows, f, why=""):
     """Prints an instruction and its cases.
 
-    sources, results: widths of the operands, hidden ones last; rows: bits of the sources; f: from a row to a result,
-    or to a tuple of them; why: said of the cases with a result that may be any value.
+    sources, results: widths of the operands, hidden ones last; rows: bits of the sources; f: maps a row to a result or
+    a tuple of results; why: comment of cases with an open result.
     """
     print(text)
     rows = list(dict.fromkeys(tuple(x % (1 << n) for x, n in zip(row, sources)) for row in rows))
-    while len(rows) < CASES_MIN and set(sources) == {1}:  # predicates have no more values
+    while len(rows) < CASES_MIN and set(sources) == {1}:  # predicates have only few combinations
         rows += rows
     assert len(rows) >= CASES_MIN, text
     for row in rows:
@@ -140,7 +140,7 @@ def instruction(text, sources, results, rows, f, why=""):
 
 
 def plain(mnemonic, names, operands, rows, f, why=""):
-    """An instruction of which all operands are of its type, in several types."""
+    """Prints an instruction in several types; all its operands have the type."""
     for t in types(names):
         instruction(f"{mnemonic}.{t.name} {operands}", [t.bits] * operands.count(","), [t.bits], rows(t.bits),
                     lambda *x: f(t, *map(t.number, x)), why)
@@ -150,7 +150,7 @@ def plain(mnemonic, names, operands, rows, f, why=""):
 
 
 def packed(f):
-    """f on each half of 32 bits."""
+    """Returns f applied to each half of 32 bits."""
     def run(t, *x):
         low, high = (f(*(t.number(v >> n) for v in x)) for n in (0, 16))
         return low % 0x10000 | high % 0x10000 << 16
@@ -206,7 +206,7 @@ def mad():
                     lambda a, b, c: t.number(a) * t.number(b) + w.number(c))
 
 
-# "24-bit integer values held in 32-bit source registers": the low 24 bits of a register, whatever is above.
+# "24-bit integer values held in 32-bit source registers": the low 24 bits of a register, independent of the others.
 def factors24(_):
     z, o, p, m, f = corners(24)
     return pairs(24) + [(0x1000, 0x1000), (0x800, 0x1000), (0xFF000003, 0x7F000005), (0xFFFFFFFF, 0x80000001),
@@ -251,7 +251,7 @@ def quotients(bits):
 
 
 def truncated(t, a, b):
-    """The quotient rounded towards zero; None for x / 0 and for one that the type does not hold."""
+    """Returns the quotient rounded towards zero; None for x / 0 and for a quotient out of range."""
     if b == 0:
         return None
     q = abs(a) // abs(b)
@@ -314,7 +314,7 @@ def bfind():
     for t in types(WIDE):
         def position(a):
             a = t.number(a)
-            return (a if a >= 0 else ~a).bit_length() - 1  # -1 = 0xffffffff: there is none
+            return (a if a >= 0 else ~a).bit_length() - 1  # -1 = 0xffffffff: none
         def amount(a):
             return t.bits - 1 - position(a) if position(a) >= 0 else -1
         instruction(f"bfind.{t.name} d, a", [t.bits], [32], powers(t.bits), position)
@@ -346,7 +346,7 @@ def brev():
         instruction(f"brev.b{n} d, a", [n], [n], ones(n), lambda a: sum(bit(a, i) << (n - 1 - i) for i in range(n)))
 
 
-# Starts and lengths of fields; bits 31:8 of both do not count.
+# Starts and lengths of fields; bits 31:8 of both are ignored.
 def fields(n):
     return [(0, 0), (0, 1), (0, n), (4, 8), (n - 8, 8), (n - 8, 9), (n - 1, 1), (n - 1, 2), (n, 1), (n, 0), (8, n),
             (3, n), (1, n - 1), (0, n - 1), (0, 255), (255, 255), (255, 1), (16, 0), (0x104, 8), (4, 0x108),
@@ -445,12 +445,12 @@ def dp2a():
 
 # -- 9.7.2 Extended-precision integer arithmetic instructions -----------------------------------------------
 # CC.CF is the carry of a sum of bits: "behavior is the same for unsigned and signed integers". A difference is the sum
-# a + ~b + 1, in a chain a + ~b + CC.CF. So CC.CF is 1 if there is no borrow, unlike the text of the ISA ("borrow-out
-# written to CC.CF"), but like ptxas and GPUs; tests/ptxas/same/carry.ptx compares that with ptxas.
+# a + ~b + 1, in a chain a + ~b + CC.CF. So CC.CF is 1 without a borrow, unlike the text of the ISA ("borrow-out written
+# to CC.CF"), but as on ptxas and GPUs; tests/ptxas/same/carry.ptx compares the semantics with ptxas.
 
 
 def carried(mnemonic, operands, rows, f, cc_in, cc_out):
-    """f: the exact sum of unsigned numbers; what does not fit in the width is the carry."""
+    """f: the exact sum of unsigned numbers; the bits beyond the width are the carry."""
     for t in types(WIDE):
         n = t.bits
         def run(*x):
@@ -488,7 +488,7 @@ def subc():
 
 
 def half(t, which, a, b):
-    """The bits of one half of a product, as an unsigned number."""
+    """Returns the bits of one half of a product, as an unsigned number."""
     product = t.number(a) * t.number(b)
     return (product if which == "lo" else product >> t.bits) % (1 << t.bits)
 
@@ -597,7 +597,7 @@ def logic(number, name, f, names=BITS):
 
 
 def looked_up(k, a, b, c):
-    """Bit i of the result is the bit of the table k that the bits i of a, b and c number."""
+    """Returns lop3: bit i of the result is the bit of table k at the index from bits i of a, b and c."""
     return sum(bit(k, bit(a, i) << 2 | bit(b, i) << 1 | bit(c, i)) << i for i in range(32))
 
 

@@ -4,7 +4,7 @@
 
     python3 tests/exec/gen_move.py > tests/exec/move.vec
 
-Like gen_integer.py: a function for each section of the PTX ISA.
+Has a function for each section of the PTX ISA, as gen_integer.py does.
 """
 import sys
 
@@ -26,7 +26,7 @@ def selp():
 
 
 def f32_at_least_zero(c, ftz):
-    """Whether the number is >= 0: -0 is, NaN is not; .ftz makes -0 of a negative subnormal."""
+    """True if the number is >= 0: -0 is, NaN is not; .ftz flushes a negative subnormal to -0."""
     magnitude = c & 0x7FFFFFFF
     if magnitude > 0x7F800000:
         return False
@@ -58,7 +58,7 @@ def mov():
     section("9.7.9.3 Data Movement and Conversion Instructions: mov")
     for t in types("pred b128 " + ANY):
         rows = [(0,), (1,)] if t.bits == 1 else ones(t.bits)
-        if t.name[0] == "f":  # -0, infinities, quiet and signalling NaNs: their bits do not change
+        if t.name[0] == "f":  # -0, infinities, quiet and signalling NaNs, whose bits stay the same
             top = {32: 0x7F8, 64: 0x7FF}[t.bits] << t.bits - 12
             rows += [(top,), (top | 1 << t.bits - 1,), (top | 1,), (top | 1 << t.bits - 10,), (-1,)]
         instruction(f"mov.{t.name} d, a", [t.bits], [t.bits], rows, lambda a: a)
@@ -93,7 +93,7 @@ def packing():
                         lambda a: tuple(None if k == "_" else a >> part * i for i, k in enumerate(kept)), "the sink")
 
 
-# The numbers of the source bytes of d.b3, d.b2, d.b1, d.b0 by the selector c[1:0].
+# Source bytes of d.b3, d.b2, d.b1, d.b0 by the selector c[1:0].
 PERMUTED = {
     "f4e": ("3210", "4321", "5432", "6543"),
     "b4e": ("5670", "6701", "7012", "0123"),
@@ -121,7 +121,7 @@ def prmt():
     instruction("prmt.b32 d, a, b, c", [32] * 3, [32], [(*values[i % 3], c) for i, c in enumerate(controls)], generic)
     for mode, table in PERMUTED.items():
         rows = [(*x, c) for x in values for c in range(4)]
-        rows += [(*values[i], c) for i, c in enumerate((4, 0xFFFFFFFD, 0x3212))]  # only two bits count
+        rows += [(*values[i], c) for i, c in enumerate((4, 0xFFFFFFFD, 0x3212))]  # only two bits are used
         instruction(f"prmt.b32.{mode} d, a, b, c", [32] * 3, [32], rows,
                     lambda a, b, c: sum(byte(a, b, int(n)) << 8 * i for i, n in enumerate(reversed(table[c % 4]))))
 

@@ -4,8 +4,8 @@
 
     python3 tests/exec/gen_video.py > tests/exec/video.vec
 
-Like gen_integer.py: a function for each section of the PTX ISA. Where the ISA's prose and its pseudo code allow more
-than one result for a case, all of them are computed, and the case takes any value if they differ.
+Has a function for each section of the PTX ISA, as gen_integer.py does. If the ISA's prose and its pseudo code permit
+several results for a case, all of them are computed, and the case takes any value if they differ.
 """
 import sys
 
@@ -18,14 +18,14 @@ from gen_integer import COMPARE, Type, header, instruction, noise, section, sign
 CMPS = ["eq", "ne", "lt", "le", "gt", "ge"]
 OPEN = "the ISA allows several"
 
-# Bytes and halves at their bounds in all places.
+# Bytes and halves with boundary values at all positions.
 WORDS = [0x7FFFFFFF, 0x80000000, 0xFFFFFFFF, 0x00000001, 0x807FFF01, 0x7F8001FF, 0xFF00807F, 0x8000FFFF, 0x7FFF8001,
          0x01FF7F80, 0x00000000, *noise(32)[:6]]
 THIRD = [0, 1, 0xFFFFFFFF, 0x80000000, 0x7FFFFFFF, 0x12345678, 0x00FF0080]
 
 
 def words(turn):
-    """Twelve rows of a, b and c; turn: which."""
+    """Returns twelve rows of a, b and c, which depend on turn."""
     head = [(0, 0), (1, 1), (0, 1), (1, 0), (2, 2), (0, 10)]  # indices of WORDS
     n = len(WORDS)
     pairs = head + [((i + turn) % n, (3 * i + turn // 2 + 4) % n) for i in range(6)]
@@ -44,17 +44,17 @@ def size(selector):
 
 
 def select(x, t, selector):
-    """The part of an operand, extended by the sign of its type."""
+    """Returns the selected part of an operand, extended by the sign of its type."""
     bits = size(selector)
     place = bits * int(selector[2]) if selector else 0
     return Type(f"{t.name[0]}{bits}").number(x >> place)
 
 
 def intermediate(tmp, t, sat, dsel):
-    """What the result before the second operation may be.
+    """Returns the permitted results before the second operation.
 
-    The pseudo code computes without bounds; the prose says 34 bits in front of the clamp, 33 behind it, and that the
-    sign depends on the type of the destination.
+    The pseudo code has unbounded width. The prose has 34 bits before the clamp and 33 after it, and a sign by the type
+    of the destination.
     """
     if sat:
         part = Type(f"{t.name[0]}{size(dsel)}")
@@ -80,14 +80,14 @@ SECOND = ["", ".add", ".min", ".max"]
 
 
 def picked(turn):
-    """Selectors of a and b, in turns: each with each, almost."""
+    """Returns selectors of a and b, which cover nearly all pairs over the turns."""
     return SELECTORS[turn % 7], SELECTORS[(turn * 3 + turn // 7 + 2) % 7]
 
 
 def forms(types):
-    """(types, sat, second operation, selector of d, those of a and b) of an instruction's lines.
+    """Yields (types, sat, second operation, selector of d, selectors of a and b) of an instruction's lines.
 
-    types: of d and the sources, in all combinations. Without .sat and second operation that of d says nothing.
+    types: of d and the sources, in all combinations. Without .sat and second operation the type of d has no effect.
     """
     half = len(types) // 2
     whole = ("", "")
@@ -101,7 +101,7 @@ def forms(types):
 
 
 def scalar_lines(name, types, mode, f, rows):
-    """f: the intermediate result of the parts of a and b."""
+    """f: computes the intermediate result from the parts of a and b."""
     for turn, (names, sat, second, dsel, (asel, bsel)) in enumerate(forms(types)):
         d, *sources = (Type(x) for x in names)
         third = bool(second or dsel)
@@ -125,11 +125,11 @@ def vadd_family():
 
 
 def amounts(turn, bsel):
-    """Rows with shift amounts in all parts of b that a selector may name."""
+    """Returns rows with shift amounts in all parts of b that a selector can name."""
     repeated = {32: 1, 16: 0x10001, 8: 0x1010101}[size(bsel)]
     numbers = [0, 1, 4, 7, 8, 15, 16, 24, 31, 32, 33, 63, 64, 255]
     values = [0x80000001, 0x7FFFFFFF, 0xFFFFFFFF, 0x807F01FF, 0x7F8000FF, 0x12345678]
-    small = [1, 0xFFFFFFFF, 3, 0x01010101]  # what they are shifted to mostly has 34 bits
+    small = [1, 0xFFFFFFFF, 3, 0x01010101]  # most shifted values have 34 bits
     rows = []
     for i, n in enumerate(numbers):
         of = small if (i + turn) % 2 else values
@@ -149,10 +149,10 @@ def vshl_vshr():
 
 
 def multiplied(ta, tb, c, types, minus_a, minus_b, minus_c, po, sat, scale):
-    """The results that the pseudo code and the prose of vmad allow.
+    """Returns the results that the pseudo code and the prose of vmad permit.
 
-    They differ in the sign of c where unsigned factors are not negated, but c is; and the width of what the clamp sees,
-    64 bits or all, is not said.
+    They disagree on the sign of c if unsigned factors are not negated but c is. The width of the clamp's input, 64 bits
+    or unbounded, is not specified.
     """
     negated = minus_a != minus_b
     factors = "s" if "s32" in types else "u"
@@ -210,7 +210,7 @@ def average(x, y):
 SIMD = {"vadd": lambda x, y: x + y, "vsub": lambda x, y: x - y, "vavrg": average, "vabsdiff": lambda x, y: abs(x - y),
         "vmin": min, "vmax": max}
 
-# Selectors of both sources and masks; "" = the default, which the first row of each spells out.
+# Selectors of both sources and masks; "" = the default, which the first row of each list spells out.
 PICKS = {
     2: [("", "", ""), (".h10", ".h32", ".h10"), (".h32", ".h10", ".h0"), (".h00", ".h11", ".h1"), (".h23", ".h31", ""),
         (".h01", "", ".h10"), ("", ".h22", ".h1"), (".h13", ".h20", ".h0"), (".h30", ".h33", "")],
@@ -223,13 +223,13 @@ PICKS = {
 
 
 def elements(a, b, selector, default, t, n):
-    """The parts of b:a that a selector names, the first one last, extended."""
+    """Returns the selected parts of b:a, extended, the last one first."""
     part = Type(f"{t.name[0]}{32 // n}")
     return [part.number((b << 32 | a) >> part.bits * int(k)) for k in reversed((selector or default)[2:])]
 
 
 def simd(n, f, types, sat, add, pick, rows, text):
-    """f: of two elements; text: the mnemonic."""
+    """f: function of two elements; text: the mnemonic."""
     bits = 32 // n
     asel, bsel, mask = pick
     d, *sources = (Type(t) for t in types)
@@ -251,7 +251,7 @@ def simd_lines(n):
     turn = 0
     for name, f in SIMD.items():
         for k, types in enumerate(THREE):
-            # without .sat the type of d says nothing: one form is enough
+            # without .sat the type of d has no effect: one form is enough
             for form in (".sat", ".add" if (k + k // 4) % 2 else ""):
                 simd(n, f, types, form == ".sat", form == ".add", PICKS[n][turn % len(PICKS[n])], words(turn),
                      f"{name}{n}.{'.'.join(types)}{form}")

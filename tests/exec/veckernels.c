@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: MIT
-// veckernels: kernels of one instruction each out of a table of vectors (tests/exec), and the launches that check them.
+// Converts a table of vectors (tests/exec) to kernels of one instruction each, and launches that check them.
 //
 //   veckernels TABLE.vec DIR     writes DIR/TABLE.1.sm_90.ptx and .run, TABLE.2.sm_90.ptx and .run, ..., and the same
-//                                for sm_100a where the table asks for it
+//                                for sm_100a where the table requires it
 //
 // Thread k of a kernel loads the operands of case k, each from a buffer of its own, executes the instruction and stores
-// each result to a buffer of its own. Operands are as wide as their digits; predicates and the carry are words of 0 and
-// 1 in memory. Cases with a result that the ISA leaves open are left out.
-// Prints a line `DIR/TABLE.sm_90.run KERNELS CASES LEFT_OUT` for each .run file. Exit 0 done, 1 bad table, 2 usage, 5
-// I/O.
+// each result to a buffer of its own. The width of an operand is that of its digits; predicates and the carry are words
+// of 0 and 1 in memory. Cases with a result that the ISA leaves open are omitted. Prints a line `DIR/TABLE.sm_90.run
+// KERNELS CASES OMITTED` for each .run file. Exit 0 done, 1 bad table, 2 usage, 5 I/O.
 //
 //     addc.u32 d, a, b                    ld.global.b32 %a, ...   likewise %b and %carry
 //         00000001 00000002 1 -> ...      add.cc.u32 %low, %carry, 0xffffffff;
@@ -23,9 +22,9 @@
 
 enum {
     LINE_BYTES = 1000,
-    SIDE_MAX = 8,       // operands before or behind the arrow
+    SIDE_MAX = 8,       // operands before or after the arrow
     CASES_MAX = 1024,   // threads of a block
-    KERNELS_MAX = 100,  // of a module: each launch costs something for each kernel beside it
+    KERNELS_MAX = 100,  // kernels of a module: the cost of a launch grows with the kernels
     EXIT_IO = 5
 };
 
@@ -37,7 +36,7 @@ typedef struct Value {
 typedef struct Operand {
     char name[10];
     bool carry, sink;
-    uint32_t digits;  // 1 = a predicate or the carry; 0 = not known yet
+    uint32_t digits;  // 1 = a predicate or the carry; 0 = unknown so far
 } Operand;
 
 typedef struct Side {
@@ -50,7 +49,7 @@ typedef struct Instruction {
     char code[LINE_BYTES];  // with registers
     char entry[LINE_BYTES];
     uint32_t line;
-    bool sm_100, begun;  // begun: a case was read
+    bool sm_100, begun;  // begun: a case has been read
     Side in, out;
     Value ins[CASES_MAX][SIDE_MAX], outs[CASES_MAX][SIDE_MAX];
     uint32_t ncases, left_out;
@@ -66,7 +65,7 @@ typedef struct Product {
 typedef struct Tool {
     const char *table, *dir;
     uint32_t line;
-    bool sm_100;  // said of the next instruction
+    bool sm_100;  // applies to the next instruction
     Product products[2];
     Instruction i;
 } Tool;
@@ -88,11 +87,11 @@ static _Noreturn void bad_file(const char *path)
 static bool is_predicate(const Operand *o) { return o->digits == 1 && !o->carry; }
 static bool is_wide(const Operand *o) { return o->digits == 32; }
 
-// In memory.
+// Returns the size in memory.
 static uint32_t bytes_of(const Operand *o) { return o->digits == 1 ? 4 : o->digits / 2; }
 
-// Registers of 8 bits are rare: packing has to have them, and ptxas wants them where bf16 is the other type. Elsewhere
-// such an operand is the low half of 16 bits.
+// True if an 8-bit operand is the low half of a 16-bit register. Only packing, and ptxas where bf16 is the other type,
+// require registers of 8 bits.
 static bool is_low_half(const Instruction *i, const Operand *o)
 {
     return o->digits == 2 && strncmp(i->text, "mov.", 4) != 0 && !strstr(i->text, "bf16");
@@ -122,7 +121,7 @@ static void print_load(FILE *out, const Instruction *i, const Operand *o)
         fprintf(out, "\tmov.b128 %%%s, {%%low, %%high};\n", o->name);
     } else {
         fprintf(out, "\tld.global.b%u %%%s, [%%at];\n", 8 * bytes_of(o), o->name);
-        if (is_low_half(i, o))  // the upper half does not count
+        if (is_low_half(i, o))  // a nonzero upper half, which must be ignored
             fprintf(out, "\tor.b16 %%%s, %%%s, 0xa500;\n", o->name, o->name);
     }
 }
@@ -142,7 +141,7 @@ static void print_store(FILE *out, const Operand *o)
 
 static const Operand *find_carry(const Side *s) { return s->n && s->at[s->n - 1].carry ? &s->at[s->n - 1] : NULL; }
 
-// Additions write and read the carry for all instructions, since there is one flag.
+// Prints additions that set and get the carry, which is one flag for all instructions.
 static void print_instruction(FILE *out, const Instruction *i)
 {
     if (find_carry(&i->in))
@@ -187,7 +186,7 @@ static void print_kernel(FILE *out, const Tool *t, const Instruction *i)
 
 /* -- Launches ------------------------------------------------------------------------------------------- */
 
-// The bytes of operand k of all cases. Results are turned over, so that what is never stored shows.
+// Prints the bytes of operand k of all cases. Results are complemented, so that a missing store shows.
 static void print_buffer(FILE *out, const Instruction *i, const Operand *o, Value (*values)[SIDE_MAX], uint32_t k,
                          bool turned)
 {
@@ -296,8 +295,8 @@ static void add_operand(Tool *t, Side *side, const char *name, size_t len, bool 
     memcpy(o->name, name, len);
 }
 
-// What follows the mnemonic: names become registers, and what stands before the first comma outside of braces are
-// results. Numbers are no operands, `:32` tells only how many digits there will be.
+// Parses the operands after the mnemonic: prefixes names as registers. Operands before the first comma outside of
+// braces are results. Numbers are no operands; `:32` is dropped, since the digits give the width.
 static void read_operands(Tool *t, const char *p, char *to)
 {
     Instruction *i = &t->i;
@@ -338,7 +337,7 @@ static void begin_instruction(Tool *t, const char *text)
     i->begun = false;
     i->in.n = i->out.n = i->ncases = i->left_out = 0;
     snprintf(i->text, sizeof i->text, "%s", text);
-    if (2 * strlen(text) >= sizeof i->code)  // every name becomes longer by a letter
+    if (2 * strlen(text) >= sizeof i->code)  // each name gets a prefix of one letter
         bad_table(t, "too long a line");
     memcpy(i->code, text, mnemonic);
     read_operands(t, text + mnemonic, i->code + mnemonic);
@@ -363,7 +362,7 @@ static bool read_value(const char **p, Value *v)
     return v->digits > 0;
 }
 
-// A value more than there are names is the carry.
+// Reads the values of one side. A value without a name is the carry.
 static const char *read_side(Tool *t, const char *p, Side *side, Value values[SIDE_MAX])
 {
     uint32_t n = 0;

@@ -1,13 +1,13 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# vectors.sh: the evaluator's tables (tests/exec) as kernels of one instruction, which orirun runs on all cases.
-# unit/eval.c runs the same cases; here they pass through the reader, memory and registers. A kernel is a test. With
-# ptxas on the PATH it must assemble each module, which is a test, too. What fails is kept in build/vectors-fail/.
+# vectors.sh: runs the evaluator's tables (tests/exec) in orirun, as kernels of one instruction that cover all cases.
+# unit/eval.c runs the same cases; here the reader, memory and registers take part. A kernel is a test. If ptxas is on
+# the PATH, it must assemble each module, which is also a test. Failing modules stay in build/vectors-fail/.
 #
 #   tests/exec/vectors.sh [TABLES...]             default: tests/exec/*.vec, and then at least 600 kernels must have run
 #
-# One line per failure; the last line is `N passed, N failed, N skipped`. Exit 0 all passed, 1 failed, 2 usage.
+# Prints one line per failure; the last line is `N passed, N failed, N skipped`. Exit 0 all passed, 1 failed, 2 usage.
 # Environment: ORIRUN, the program to test (default: beside ORIOPT, or build/orirun); CC.
 
 . "$(dirname "$0")/../lib.sh"
@@ -24,20 +24,20 @@ mkdir -p build || exit 2
 $CC -std=c11 -O1 -o build/veckernels tests/exec/veckernels.c || exit 2
 
 kernels=0 cases=0 left_out=0
-# wrong N TEXT: so many kernels are.
+# wrong N TEXT: counts N failed kernels.
 wrong() {
     bad "$2"
     failed=$((failed + $1 - 1))
 }
 
-# missed LAUNCHES MESSAGES: of the launches that ran, those that orirun complains of
+# missed LAUNCHES MESSAGES: prints the numbers of launches that ran and of launches with errors.
 missed() {
     awk 'FILENAME == ARGV[1] { ran += /^launch [0-9]+ entry /; next }
          match($0, /: error: launch [0-9]+/) && !seen[substr($0, RSTART + 16, RLENGTH - 16)]++ { n++ }
          END { print ran + 0, n + 0 }' "$1" "$2"
 }
 
-# differences RUN MESSAGES: these with the instructions, which end in the line of the table
+# differences RUN MESSAGES: prints the messages with the kernels' names, which end in the line of the table.
 differences() {
     awk 'FILENAME == ARGV[1] { if (/^entry /) entry[++n] = $2; next }
          !/error: |ERROR: / { next }
@@ -51,8 +51,8 @@ keep() {
     cp "$1.ptx" "$1.run" build/vectors-fail
 }
 
-# A module that is being assembled while orirun runs it. After a fault of a kernel the launches behind it do not run:
-# they count as failed.
+# run_module RUN N: runs a module of N kernels while ptxas assembles it. After a fault of a kernel, the remaining
+# launches do not run and count as failed.
 run_module() {
     run=$1 module=${1%.run}
     assembler=
@@ -62,7 +62,7 @@ run_module() {
     fi
     $limit "$ORIRUN" "$run" >"$module.out" 2>"$module.err" </dev/null
     status=$?
-    # Two numbers.
+    # missed prints two numbers.
     set -- "$2" $(missed "$module.out" "$module.err")
     if [ $status -eq 0 ] && [ "$2" -eq "$1" ] && [ "$3" -eq 0 ]; then
         passed=$((passed + $1))

@@ -1,14 +1,14 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# verdicts.sh: ptxas as the judge of the .ptx test files: it must accept those that expect no errors, reject the others,
-# and accept what oriopt makes of them. Needs ptxas, and says so when there is none.
+# verdicts.sh: checks the .ptx test files with ptxas. It must accept files without expected errors, reject the others,
+# and accept the output of oriopt. Skips if there is no ptxas.
 #
 #   tests/exec/verdicts.sh [FILES|DIRS...]        default: tests/golden/read and tests/golden/phases
 #
-# In the files, `ptxas: FLAGS` are more flags for ptxas; `ptxas: no` = not this file, with the reason behind it.
-# One line per failure; the last line is `N passed, N failed, N skipped`. Exit 0 all passed, 1 failed, 2 usage.
-# Environment: ORIOPT, the program to test (default build/oriopt).
+# In the files, `ptxas: FLAGS` adds flags for ptxas; `ptxas: no` excludes the file, with the reason after it. Prints one
+# line per failure; the last line is `N passed, N failed, N skipped`. Exit 0 all passed, 1 failed, 2 usage. Environment:
+# ORIOPT, the program to test (default build/oriopt).
 
 . "$(dirname "$0")/../lib.sh"
 set -f
@@ -17,17 +17,17 @@ export ORIOPT
 
 # -- One file ----------------------------------------------------------------------------------------------------------
 
-# ask FILE FLAGS: the verdict of ptxas, its messages in $work/said
+# ask FILE FLAGS: runs ptxas; its exit status is the verdict, and $work/said has its messages.
 ask() {
     sm=$(tr '\r' '\n' <"$1" | sed -n 's/^\([^/]*[[:space:]]\)*\.target[[:space:]]*\(sm_[0-9a-z]*\).*/\2/p' |
         head -n 1)
     case $sm in
-    sm_1? | sm_2? | sm_3? | sm_5? | sm_6? | sm_70 | sm_72 | "") sm=sm_75 ;;  # nothing older is supported any more
+    sm_1? | sm_2? | sm_3? | sm_5? | sm_6? | sm_70 | sm_72 | "") sm=sm_75 ;;  # ptxas supports no older target
     esac
     $limit ptxas -arch "$sm" $2 -o "$work/cubin" "$1" >"$work/said" 2>&1
 }
 
-# The directives of a file as shell assignments: kind, list, options, flags, errors.
+# directives FILE: prints the directives as shell assignments: kind, list, options, flags, errors.
 directives() {
     awk -v q="'" '
     function say(name, value) { gsub(q, q "\\" q q, value); printf "%s=%s%s%s\n", name, q, value, q }

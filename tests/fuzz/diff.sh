@@ -1,23 +1,23 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# diff.sh: random programs (origen) through the phases, each checked in the interpreter (oriopt --check-each).
+# diff.sh: runs phases on random programs (origen), and checks each run in the interpreter (oriopt --check-each).
 #
 #   tests/fuzz/diff.sh [-a] [-o DIR] N [SEED]
 #
-# Programs SEED to SEED + N - 1 (default 1) go through the pipeline at -O3, and through a random plan of single phases,
-# at random also by way of clones and Ori text. -a: through each implemented phase alone instead. Behind the pipeline
-# and a single phase digests are compared, and what happens is looked at more closely where they differ; a plan is
-# checked behind each of its phases. What differs is kept in DIR (default
-# build/fuzz) with its reproducer; the first ten of each process are reduced (reduce.sh). Prints for each phase how many
-# of the programs it changed, and ends in `N passed, N failed` runs.
+# Programs SEED to SEED + N - 1 (default 1) run through the pipeline at -O3, and through a random plan of single phases,
+# which may also use clones and Ori text. -a: they run through each implemented phase alone instead. After the pipeline
+# or a single phase, digests are compared; if they differ, the run is repeated with --check-each. A plan is checked
+# after each of its phases. Failures are kept in DIR (default build/fuzz) with their reproducers; the first ten of each
+# process are reduced (reduce.sh). Prints for each phase the number of programs that it changed, and ends in `N passed,
+# N failed` runs.
 #
 # Environment: ORIOPT (default build/oriopt), ORIRUN and ORIGEN (beside it), JOBS (the number of cores), ORIGEN_FLAGS.
 set -u
 LC_ALL=C
 export LC_ALL
 
-# One of the processes: diff.sh --worker DIR MODE FIRST STEP LAST PHASES
+# Runs one process: diff.sh --worker DIR MODE FIRST STEP LAST PHASES
 if [ "${1-}" = --worker ]; then
     dir=$2 mode=$3 seed=$4 step=$5 last=$6 phases=$7
     here=$dir/worker.$seed
@@ -25,7 +25,7 @@ if [ "${1-}" = --worker ]; then
     log=$dir/log.$seed
     kept=0
 
-    keep() { # what went wrong, by the name of the run
+    keep() { # NAME OPTIONS: reports and keeps the failure of a run
         to=$dir/$seed-$(echo "$1" | tr -c 'A-Za-z0-9\n' '-' | cut -c1-60)
         echo "failed $seed $2: $(grep -m 1 'error' err || tail -n 1 err)"
         cp t.ptx "$to.ptx"
@@ -44,7 +44,7 @@ if [ "${1-}" = --worker ]; then
             keep "$1" "$2"
         fi
     }
-    # Whether the program gives what it gave before. What was tried once is known.
+    # True if the output has the digests of the input. Outputs that passed before are not run again.
     same_digests() { # OPTIONS
         # shellcheck disable=SC2086
         "$ORIOPT" $1 --time-phases -o out.ptx t.ptx 2>err >/dev/null || return 1
@@ -66,7 +66,7 @@ if [ "${1-}" = --worker ]; then
             keep "$1" "$2"
         fi
     }
-    # Numbers that follow from the seed.
+    # Random numbers that depend on the seed.
     draw() { # N: sets $drawn to one below N
         state=$(((state * 1103515245 + 12345) % 2147483648))
         drawn=$((state / 65536 % $1))

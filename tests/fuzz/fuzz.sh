@@ -5,9 +5,8 @@
 #
 #   tests/fuzz/fuzz.sh [-s SECONDS] [-o DIR] TARGET [OPTIONS OF LIBFUZZER...]
 #
-# SECONDS is 600. The corpus, findings (crash-*, timeout-*, oom-*) and the dictionary are in DIR (default
-# build-fuzz/work/TARGET); a second run goes on with the corpus. `make fuzz` builds the targets. Exit status 1: something was
-# found.
+# SECONDS is 600. DIR (default build-fuzz/work/TARGET) has the corpus, findings (crash-*, timeout-*, oom-*) and the
+# dictionary; a second run continues with the corpus. `make fuzz` builds the targets. Exit status 1: there is a finding.
 #
 # Environment: FUZZ (the folder of the targets, default build-fuzz).
 set -u
@@ -38,7 +37,7 @@ fi
 dir=${dir:-$FUZZ/work/$target}
 mkdir -p "$dir/corpus" || exit 2
 
-# Seeds: small files of the tests and samples, under names that do not collide.
+# Prints the seeds: small files of the tests and samples. Their copies get unique names.
 seeds() {
     case $target in
     knobs)
@@ -52,7 +51,7 @@ seeds | while read -r file; do
     cp "$file" "$dir/corpus/$(echo "$file" | tr '/' '_')"
 done
 if [ "$target" = knobs ]; then
-    # Settings that tests give in directives, a file each.
+    # Settings of directives in tests, one file each.
     grep -rhoE 'set knob .*' tests/golden/phases tests/golden/oricheck | sed 's/^set knob //' | sort -u | awk -v d="$dir/corpus" '
         { f = d "/knob" NR; print > f; close(f) }'
     sed -n 's/^KNOB([^"]*"\([A-Za-z0-9_]*\)".*/\1/p' knobs/knobs.def | sed 's/.*/"&"/' >"$dir/dictionary"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// libFuzzer target: a text of knob settings is read as a file and as an option; a function that has it as a pragma is
-// entered; what is printed reads back.
+// libFuzzer target: reads a text of knob settings as a file and as an option, enters a function with the text as a
+// pragma, and reads the printed settings back.
 #include "phases/phase.h"
 #include "tests/fuzz/fuzz.h"
 

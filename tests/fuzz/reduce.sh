@@ -1,15 +1,15 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# reduce.sh: makes a program on which --check-each finds a difference smaller, line by line, as long as the same phase
-# goes wrong in the same way (a difference, a fault, something else).
+# reduce.sh: reduces a program on which --check-each finds a difference, line by line, while the same phase fails in the
+# same way (a difference, a fault, another error).
 #
 #   tests/fuzz/reduce.sh FILE.ptx FILE.run OUT.ptx [OPTIONS of oriopt...]
 #
-# Chunks of lines are left out, large ones first, until no single line can be (delta debugging). Lines that the run
-# cannot do without make it fail in another way. Exit 1: nothing goes wrong in the first place.
+# Removes chunks of lines, large ones first, until no single line can be removed (delta debugging). Removing a line that
+# the run requires changes the failure, so such lines stay. Exit 1: the input does not fail.
 #
-# Environment: ORIOPT (default build/oriopt), TRIES (default 4000): after so many it stops.
+# Environment: ORIOPT (default build/oriopt), TRIES (limit of attempts, default 4000).
 set -u
 LC_ALL=C
 export LC_ALL
@@ -22,7 +22,7 @@ dir=$(mktemp -d) || exit 2
 trap 'rm -rf "$dir"' EXIT
 extension=${input##*.}
 
-# The phase and the kind of the failure of a candidate.
+# Prints the phase and the kind of the failure of a candidate.
 failure() {
     (cd "$dir" && timeout 20 "$ORIOPT" "$@" --check-each="$run" --no-reproducer -o /dev/null "try.$extension" 2>&1 >/dev/null |
         sed -n '/internal error: /{
@@ -57,7 +57,7 @@ while [ "$size" -gt 0 ] && [ $n -lt "$tries" ]; do
             at=$((at + size))
         fi
     done
-    # Once more with single lines as long as that helps.
+    # Repeats single lines as long as one can be removed.
     [ "$size" -eq 1 ] && [ "$shrunk" ] || size=$((size / 2))
 done
 cp "$dir/best" "$output"

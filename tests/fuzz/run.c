@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
-// libFuzzer target: a module in PTX or Ori text is read, and each of its kernels runs on the machine with small limits.
-// Sanitizers tell whether a kernel reaches memory that is not its own. Options of the machine are chosen by a hash of
-// the input.
+// libFuzzer target: reads a module in PTX or Ori text, and runs each of its kernels with small limits. Sanitizers
+// report accesses of kernels to foreign memory. A hash of the input selects the options of the machine.
 #include "ir/machine/machine.h"
 #include "tests/fuzz/fuzz.h"
 
@@ -22,7 +21,7 @@ static MachineOptions options_of(uint64_t seed, Out *out)
                             .print = out};
 }
 
-// Fills the parameters of a kernel: those of a pointer's size with buffers, others with small numbers.
+// Fills the parameters of a kernel: buffers for parameters of a pointer's size, small numbers for others.
 static uint8_t *make_params(Fuzz *f, Machine *m, const Module *module, SymId entry, uint64_t *bytes)
 {
     uint32_t n = machine_params(module, entry), pointer = module->address_size == 32 ? 4 : 8;

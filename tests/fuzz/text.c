@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// libFuzzer target: a module in PTX or Ori text is read and written as Ori text, and as PTX if it came so; what was
-// written reads back, and is written again with the same bytes.
+// libFuzzer target: reads a module in PTX or Ori text, and writes it as Ori text, and also as PTX if it was PTX. The
+// written text must read back, and be written again with the same bytes.
 #include "tests/fuzz/fuzz.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -41,7 +41,7 @@ static void body(Fuzz *f)
     if (!m)
         return;
     round_trip(f, m, LANG_ORI);
-    if (lang_of(&f->source) == LANG_PTX)  // Ori text may say what PTX cannot
+    if (lang_of(&f->source) == LANG_PTX)  // Ori text has constructs that PTX lacks
         round_trip(f, m, LANG_PTX);
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The part of the CUDA driver's interface (libcuda) that gpurun uses, written down from its documentation, so that no
-// toolkit is needed to build. One row a function: the member that holds it, its name in the library, its parameters.
+// Declares the functions of the CUDA driver (libcuda) that gpurun uses, from their documentation, so that the build
+// needs no toolkit. One row per function: the member that holds it, its name in the library, its parameters.
 #ifndef ORI_GPU_DRIVER_H
 #define ORI_GPU_DRIVER_H
 

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: MIT
-// A stand-in for libcuda that runs launches by the interpreter, so that gpurun can be tried where there is no GPU. It
-// is loaded in place of the driver, finds the library's functions in gpurun itself, and serves one module at a time, in
-// which all buffers live.
+// A substitute for libcuda that runs launches in the interpreter, for tests of gpurun without a GPU. It is loaded
+// instead of the driver, has a copy of the library, and has at most one module, which owns all buffers.
 //
-// FAKE_CUDA says what shall go wrong: `none` no device, `old` a driver without a GPU that it knows, `ptx` no module
-// compiles, `flip` a bit of the first byte of every download is wrong, `fault` every kernel fails. FAKE_CUDA_SM is the
+// FAKE_CUDA selects a failure: `none` no device, `old` the driver supports no GPU of the machine, `ptx` no module
+// compiles, `flip` flips a bit of the first byte of every download, `fault` every kernel fails. FAKE_CUDA_SM is the
 // architecture (90).
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,13 +18,13 @@ DRIVER_FUNCTIONS(PROTOTYPE)
 
 enum { MAX_STEPS = 1 << 26 };
 
-// A driver has its state in the process, and so does this one.
+// The state is global, as that of a real driver.
 static struct {
     Ctx ctx;
     Source source;
     Module *module;
     Machine *machine;
-    bool failed;  // a kernel did; nothing works any more
+    bool failed;  // a kernel failed; all later calls fail
 } fake;
 
 static bool asked_for(const char *trouble)
@@ -117,7 +116,7 @@ static bool read_module(const char *text)
         return false;
     module_freeze(fake.module);
     fake.machine = machine_new(&fake.ctx.heap, fake.module, (MachineOptions){.max_steps = MAX_STEPS});
-    machine_alloc(fake.machine, 123456, "nobody's");  // so that buffers lie elsewhere than in another machine
+    machine_alloc(fake.machine, 123456, "nobody's");  // so that addresses differ from those of another machine
     return true;
 }
 
@@ -209,10 +208,10 @@ CuResult cuMemAlloc_v2(CuAddress *at, size_t bytes)
     return CU_SUCCESS;
 }
 
-// It goes with the module.
+// Buffers are freed with the module.
 CuResult cuMemFree_v2(CuAddress at) { return at ? CU_SUCCESS : CU_INVALID_VALUE; }
 
-// NULL: there are not so many bytes.
+// Returns the memory at an address; NULL if it has fewer bytes.
 static uint8_t *bytes_at(CuAddress at, size_t bytes)
 {
     uint64_t have;
@@ -260,7 +259,7 @@ CuResult cuLaunchKernel(CuFunction *function, unsigned grid_x, unsigned grid_y, 
     if (setjmp(unwind)) {
         fake.ctx.heap.unwind = NULL;
         fake.failed = true;
-        return CU_SUCCESS;  // what a kernel does is seen when it is waited for
+        return CU_SUCCESS;  // errors of a kernel are reported by cuCtxSynchronize
     }
     fake.ctx.heap.unwind = &unwind;
     if (!machine_run(fake.machine, &launch)) {

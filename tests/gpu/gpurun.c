@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
-// gpurun: runs the launches of .run files on a GPU, and compares what they leave in memory with what the file expects,
-// and with what the interpreter makes of the same launch. The driver does the compiling and the running; it is opened
-// at run time, so that this builds anywhere.
+// Runs the launches of .run files on a GPU, and compares the memory with the expectations of the file and with the
+// interpreter's. The driver compiles and runs the PTX. It is opened at run time, so gpurun builds on any machine.
 //
-// Both sides have buffers of their own with the same bytes at first. Afterwards all buffers and module variables must
-// be equal byte for byte, but for
-//   - what is declared `nondet`,
-//   - buffers with an expectation `~ULPS`: their values may be twice as far apart, since each side may be so far off,
-//   - addresses: where the interpreter left the address of a byte of a buffer or a variable, the GPU must have left its
-//     own address of that byte. What an initializer says of addresses is left out.
+// Both sides have buffers of their own with equal initial bytes. At the end all buffers and module variables must be
+// equal byte for byte, except
+//   - data declared `nondet`,
+//   - buffers with an expectation `~ULPS`: values may differ by twice the distance, since both sides may be inexact,
+//   - addresses: if the interpreter stored the address of a byte, the GPU must have stored its own address of that
+//   byte.
+//     Addresses in initializers are ignored.
 #define _DEFAULT_SOURCE
 #include <dlfcn.h>
 #include <inttypes.h>
@@ -27,7 +27,7 @@ typedef struct Driver {
     int sm;  // 90 for 9.0
 } Driver;
 
-// A region on the GPU. Its view there has the bytes after the run.
+// A region on the GPU. Its view has the bytes after the run.
 typedef struct Remote {
     uint64_t address;
     uint8_t *bytes;
@@ -35,7 +35,7 @@ typedef struct Remote {
 
 typedef enum { PASSED, FAILED, SKIPPED, VERDICTS } Verdict;
 
-// The work on one .run file.
+// State of one .run file.
 typedef struct Job {
     const Driver *driver;
     const char *replacement;  // --file
@@ -46,9 +46,9 @@ typedef struct Job {
     RunState state;
     CuContext *context;
     CuModule *there;
-    VEC(Remote) remotes;  // of the regions of the state
-    VEC(RunView) views;   // of these
-    bool lost;            // the GPU's memory of the launch before is gone
+    VEC(Remote) remotes;  // remote of each region of the state
+    VEC(RunView) views;   // view of each remote
+    bool lost;            // the GPU's memory of the previous launch is lost
     uint32_t verdicts[VERDICTS];
 } Job;
 
@@ -62,7 +62,7 @@ static void to_stdout(void *user, const char *text, size_t n)
     fwrite(text, 1, n, stdout);
 }
 
-// False: the driver refused, and a message was written.
+// Reports an error of the driver; returns true if there is none.
 static bool driver_ok(Job *job, const RunLaunch *l, CuResult r, const char *what)
 {
     const char *name = NULL, *text = NULL;
@@ -98,7 +98,7 @@ static bool load_module(Job *job, const RunLaunch *l)
     return driver_ok(job, l, r, "cuModuleLoadDataEx");
 }
 
-// A module variable, as it is before the first launch.
+// Finds a module variable on the GPU and checks its size. It may be absent.
 static bool find_variable(Job *job, const RunLaunch *l, const RunRegion *region, Remote *r, RunView *view)
 {
     size_t have = 0;
@@ -121,7 +121,7 @@ static bool make_buffer(Job *job, const RunLaunch *l, uint32_t k, Remote *r)
            driver_ok(job, l, job->driver->upload(r->address, job->state.here.at[k].bytes, size), "cuMemcpyHtoD");
 }
 
-// Regions that the state has and the GPU has not.
+// Makes the regions that the state has but the GPU lacks.
 static bool make_remotes(Job *job, const RunLaunch *l)
 {
     for (uint32_t k = job->remotes.n; k < job->state.regions.n; k++) {
@@ -140,7 +140,7 @@ static bool make_remotes(Job *job, const RunLaunch *l)
     return true;
 }
 
-// Buffers go with the context, or here.
+// Ends the launches of one machine: frees buffers (unless they went with the context) and unloads the module.
 static void end_launches(Job *job)
 {
     for (uint32_t k = 0; k < job->remotes.n && job->there; k++)
@@ -153,18 +153,18 @@ static void end_launches(Job *job)
     run_state_end(&job->state);
 }
 
-// The module as it is before the first launch.
+// Loads the module in its initial state.
 static bool start_launches(Job *job, const RunLaunch *l)
 {
     end_launches(job);
     if (!job->context &&
         !driver_ok(job, l, job->driver->context_create(&job->context, 0, job->driver->device), "cuCtxCreate"))
         return false;
-    job->driver->context_limit(CU_LIMIT_STACK, STACK);  // deep recursions; where it cannot be had, it may do without
+    job->driver->context_limit(CU_LIMIT_STACK, STACK);  // for deep recursions; most kernels need less, so it may fail
     return load_module(job, l);
 }
 
-// After an error of a kernel the context refuses everything.
+// Destroys the context after an error of a kernel, because it then rejects every call.
 static void lose_context(Job *job)
 {
     end_launches(job);
@@ -173,9 +173,9 @@ static void lose_context(Job *job)
     job->lost = true;
 }
 
-/* -- What the interpreter makes of it ------------------------------------------------------------------- */
+/* -- The interpreter ------------------------------------------------------------------------------------ */
 
-// The loosest of the expectations about a region that are not exact; NULL if there is none.
+// Returns the loosest inexact expectation for a region; NULL if there is none.
 static const RunExpect *loosest(Job *job, const RunLaunch *l, const RunRegion *r)
 {
     const RunExpect *found = NULL;
@@ -204,7 +204,7 @@ static void compare_values(Job *job, uint32_t region, const RunExpect *e)
         run_miss(s, e->target.place, "%u of %" PRIu64 " values differ from the interpreter's", wrong, n);
 }
 
-// Whether two words are addresses of the same byte, each on its side. One past the end is somewhere, too.
+// True if two words are addresses of the same byte, each on its side, or of the end of one region.
 static bool same_address(const Job *job, uint64_t is, uint64_t interpreted)
 {
     for (uint32_t k = 0; k < job->remotes.n; k++) {
@@ -216,7 +216,7 @@ static bool same_address(const Job *job, uint64_t is, uint64_t interpreted)
     return false;
 }
 
-// Whether an initializer makes an address, or a byte of one, of the byte at an offset.
+// True if an initializer puts an address, or a byte of one, at an offset.
 static bool is_relocated(const Job *job, const RunRegion *r, uint64_t offset)
 {
     const Init *init = r->symbol ? job->module->syms.at[r->symbol].init : NULL;
@@ -299,7 +299,7 @@ static bool run_there(Job *job, const RunLaunch *l, Launch launch)
         return false;
     size_t bytes = launch.nparams;
     void *extra[] = {CU_PARAMS_BYTES, (void *)(uintptr_t)launch.params, CU_PARAMS_SIZE, &bytes, CU_PARAMS_END};
-    fflush(stdout);  // what kernels print comes from the driver
+    fflush(stdout);  // the driver prints the text of kernels
     if (!driver_ok(job, l,
                    d->launch(function, l->grid.x, l->grid.y, l->grid.z, l->block.x, l->block.y, l->block.z, l->shared,
                              NULL, NULL, extra),
@@ -315,7 +315,8 @@ static bool run_there(Job *job, const RunLaunch *l, Launch launch)
     return true;
 }
 
-// False: it went wrong, and what the next launch would keep is lost.
+// Runs a launch on both sides and compares them. Returns false if it failed and a `keep` of the next launch is
+// impossible.
 static bool run_launch(Job *job, const RunLaunch *l)
 {
     RunState *s = &job->state;
@@ -350,7 +351,7 @@ static void say(Job *job, const RunLaunch *l, Verdict v, SymId entry)
     job->verdicts[v]++;
 }
 
-// Why this GPU has nothing to say about the module; NULL if it has.
+// Returns the reason why this GPU cannot run the module; NULL if it can.
 static const char *unfit(const Job *job)
 {
     const Module *m = job->module;
@@ -410,7 +411,7 @@ static void run_file(Job *job, const char *path)
 
 /* -- The driver ----------------------------------------------------------------------------------------- */
 
-// Finds the functions of the driver; the name of one that is not there, or NULL.
+// Finds the functions of the driver. Returns the name of a missing one, or NULL.
 static const char *find_functions(Driver *d, void *library)
 {
     void *at;
@@ -462,7 +463,7 @@ static bool open_driver(Driver *d)
 
 static void run_job(const Driver *driver, const char *replacement, const char *path, uint32_t *verdicts)
 {
-    static Job job;  // large
+    static Job job;  // too large for the stack
     jmp_buf unwind;
     memset(&job, 0, sizeof job);
     job.driver = driver;

@@ -2,13 +2,13 @@
 # SPDX-License-Identifier: MIT
 #
 # run.sh: runs the launches of samples/run on a GPU, on the PTX that each .run file names and on the other forms of the
-# sample, and compares with what the files expect and with what the interpreter makes of them (gpurun.c).
+# sample. Compares with the expectations of the files and with the interpreter (gpurun.c).
 #
 #   tests/gpu/run.sh [FILES.run...]
-#   tests/gpu/run.sh --self-test      gpurun itself, with a stand-in for the driver (fake_cuda.c); needs no GPU
+#   tests/gpu/run.sh --self-test      tests gpurun itself, with a substitute for the driver (fake_cuda.c); needs no GPU
 #
-# Prints what went wrong; the last line is `N passed, N failed, N skipped`, counted in launches (--self-test: in checks).
-# Without a GPU it says SKIP. Exit 0 all passed, 1 failed, 2 usage or no build.
+# Prints the failures; the last line is `N passed, N failed, N skipped`, counted in launches (--self-test: in checks).
+# Prints SKIP without a GPU. Exit 0 all passed, 1 failed, 2 usage or no build.
 # Environment: B (build), CC (cc), CFLAGS (-O2 -g; those of B), ORI_TIMEOUT (seconds for one file, 300), V=1 prints all
 # lines.
 
@@ -21,25 +21,25 @@ case ${1-} in
 --self-test) self_test=1 && shift ;;
 -*) echo "usage: run.sh [--self-test] [FILES.run...]" >&2 && exit 2 ;;
 esac
-[ -e "$B/libori.a" ] || { echo "run.sh: there is no '$B/libori.a' (run make, or set B)" >&2 && exit 2; }
+[ -e "$B/ori.a" ] || { echo "run.sh: there is no '$B/ori.a' (run make, or set B)" >&2 && exit 2; }
 make_work
 
 # compile OPTIONS...
 compile() {
-    # shellcheck disable=SC2086  # CFLAGS are several
+    # CFLAGS are several words
     $CC -std=c11 -Wall -Wextra -Wpedantic ${CFLAGS:--O2 -g} -I. "$@"
 }
 
-# The stand-in takes the library's functions from the program, hence -rdynamic. Not everywhere is there a libdl.
-compile -rdynamic tests/gpu/gpurun.c "$B/programs.a" "$B/libori.a" -ldl -o "$work/gpurun" 2>"$work/err" ||
-    compile -rdynamic tests/gpu/gpurun.c "$B/programs.a" "$B/libori.a" -o "$work/gpurun" || exit 2
+# Some systems have no libdl.
+compile tests/gpu/gpurun.c "$B/programs.a" "$B/ori.a" -ldl -o "$work/gpurun" 2>"$work/err" ||
+    compile tests/gpu/gpurun.c "$B/programs.a" "$B/ori.a" -o "$work/gpurun" || exit 2
 
 limit=
 ! have timeout || limit="timeout ${ORI_TIMEOUT:-300}"
 
 # -- The launches -----------------------------------------------------------------------------------------------------
 
-# try NAME ARGUMENTS...
+# try NAME ARGUMENTS...: runs gpurun and adds its counts.
 try() {
     what=$1
     shift
@@ -66,7 +66,7 @@ try() {
 run_all() {
     [ $# -gt 0 ] || set -- samples/run/*.run samples/run/handwritten/*.run
     for run; do
-        grep -q '^file .*\.ptx' "$run" || continue  # a driver takes nothing else
+        grep -q '^file .*\.ptx' "$run" || continue  # a driver accepts only PTX
         name=$(basename "$run" .run)
         try "$run" "$run"
         for form in sm_90 O0; do
@@ -79,7 +79,7 @@ run_all() {
 
 # -- Self-test --------------------------------------------------------------------------------------------------------
 
-# expect WHAT STATUS TEXT ARGUMENTS...: gpurun with the stand-in ends so, and a line of its output holds the text.
+# expect WHAT STATUS TEXT ARGUMENTS...: checks the exit status and output of gpurun with the substitute.
 expect() {
     what=$1 status=$2 text=$3
     shift 3
@@ -103,7 +103,7 @@ trouble() {
 }
 
 self_test() {
-    compile -shared -fPIC tests/gpu/fake_cuda.c -o "$work/libcuda.so.1" || exit 2
+    compile -shared -fPIC tests/gpu/fake_cuda.c "$B/ori.a" -o "$work/libcuda.so.1" || exit 2
     cat >"$work/k.ptx" <<'END'
 .version 8.0
 .target sm_80
@@ -151,7 +151,7 @@ block 4
 expect 1:f32 ~1 2 4 6 8
 expect sum:u32 12
 ---
-# The address that it leaves is another on each side, and of the same byte.
+# Each side leaves its own address of the same byte.
 entry twice
 block 1
 arg buf:4xf32:fill:1

@@ -1,25 +1,25 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# mutants.sh: do the tests notice a mistake? Each patch of tests/mutants plants one: those whose names begin with a
-# number the violation of that soundness rule, the others (phase-, ssa-, analysis-, core-, ptx-, text-) a slip of a
-# programmer. The first line says what is wrong, and which test catches it if one is there for just that. For each, in a
-# copy of the tree under build/mutants: apply, build, and ask layer by layer until one notices:
+# mutants.sh: measures the tests by planted mistakes. Each patch of tests/mutants plants one. A patch with a number
+# breaks that soundness rule; the others (phase-, ssa-, analysis-, core-, ptx-, text-) are slips of a programmer. The
+# first line of a patch describes the mistake, and names the test that was written for it, if there is one. The script
+# applies each patch to a copy of the tree under build/mutants, builds it, and runs these layers until one fails:
 #
 #   oricheck   the files of tests/golden/phases, tests/golden/text and tests/golden/read
-#   net        the launches of the samples and of random programs (origen): the mutant optimizes, the interpreter as it
-#              is runs what went in and what came out, and both must give the same
-#   unit       the unit tests, but for those of the interpreter
+#   net        the launches of the samples and of random programs (origen): the mutant optimizes them, and the original
+#              interpreter compares input with output
+#   unit       the unit tests, except those of the interpreter
 #
 #   tests/mutants/mutants.sh [--all] [PATCHES...]      default: all patches
 #
-# --all: all layers always, and in each all that fails. A line a patch: `caught NAME by LAYER: ` with how much failed
-# there, and what first; or `missed NAME: ` and what is wrong. Then how many each layer caught, and `N caught, N missed,
-# N %`. A patch that does not apply, does not build, or whose first line names a test that does not fail, is an error.
-# Exit 0 all caught, 1 something missed or an error, 2 usage. It takes a few seconds a patch, half a minute where only
-# the unit tests notice, and is no part of `make check`.
+# --all: runs all layers, and all tests of each. Prints a line per patch: `caught NAME by LAYER: ` with the first three
+# failures and the number of others, or `missed NAME: ` with the mistake. Then the number of mutants that each layer
+# caught, and `N caught, N missed, N %`. It is an error if a patch does not apply or does not build, or if the test that
+# its first line names does not fail. Exit 0 all caught, 1 a miss or an error, 2 usage. A patch takes a few seconds, or
+# half a minute if only the unit tests catch it. The script is no part of `make check`.
 #
-# Environment: SEEDS, how many random programs (default 100).
+# Environment: SEEDS, number of random programs (default 100).
 
 set -u
 LC_ALL=C
@@ -37,11 +37,11 @@ done
 limit=
 command -v timeout >/dev/null 2>&1 && limit="timeout 120"
 
-# The unit tests by object, so that they too are compiled again only where something changed.
+# Builds the unit tests by object, so that only changed sources are compiled again.
 rules='
 include Makefile
 UNIT_OBJ = $(UNIT_SRC:%.c=$B/%.o)
-$B/mutant-unit: $(UNIT_OBJ) $B/libori.a
+$B/mutant-unit: $(UNIT_OBJ) $B/ori.a
 	$(CC) $(CFLAGS) $(filter %.o %.a,$^) -o $@
 -include $(UNIT_OBJ:.o=.d)
 '
@@ -52,29 +52,29 @@ build() { # TREE TARGETS...
 }
 
 # -- Layers ------------------------------------------------------------------------------------------------------------
-# Each prints what fails in a tree, a line each.
+# A layer prints the failures in a tree, one per line.
 
 layers="oricheck net unit"
 
 oricheck() { # TREE
     (cd "$1" && find tests/golden/phases tests/golden/text tests/golden/read -type f \( -name '*.ori' -o -name '*.ptx' \) | sort |
         xargs $limit mutant/oricheck) >"$work/out" 2>&1 && return
-    # A crash ends the driver, and may leave no name.
+    # A crash ends the driver, and its name may be missing.
     sed -n 's/^tests\/\([^ :]*\.\(ori\|ptx\)\):.*/\1/p' "$work/out" | sort -u | grep . || echo "a crash"
 }
 
-# How the mutant optimizes: all; all, going on with what is read back, so that what text and clones lose shows; and ssa
-# form first, on what nothing has tidied up.
+# Plans of the mutant: the pipeline; the pipeline on modules that were cloned, printed and read back after each phase,
+# so that losses of text and clones show; and SSA form first, on code that no phase has simplified.
 plans='-O3
 -O3 --self-check=clone,roundtrip
 --named-phases=23,62,52,33,73,164,15,84,107,112'
 
-# What the launches of a .run file give on a module. Lines of printf may come in any order.
+# Prints the results of a .run file's launches on a module, sorted because lines of printf may come in any order.
 results() { # RUN MODULE
     $limit "$work/base/mutant/orirun" --max-steps=1M --file="$2" "$1" 2>&1 | sort
 }
 
-# The modules of the net: lines `RUN MODULE`, and what line N gives in N.want.
+# Writes the modules of the net as lines `RUN MODULE`, and the expected results of line N in N.want.
 prepare_net() {
     rm -rf "$work/net"
     mkdir "$work/net"
@@ -127,7 +127,8 @@ unit() { # TREE
         tail -n 1 "$work/out"
 }
 
-# Asks the layers about a tree: what fails in $work/LAYER, the names of those in which something does in $by.
+# Runs the layers on a tree. Sets $by to the layers with failures, and writes these to $work/LAYER.failed. True if there
+# is none.
 check() { # TREE
     by=
     for layer in $layers; do
@@ -142,7 +143,7 @@ check() { # TREE
     [ ! "$by" ]
 }
 
-# ` by oricheck: 3, tests/golden/phases/A.ori B.ori; by ...`
+# Prints ` by oricheck: golden/phases/A.ori, golden/phases/B.ori and 2 more; by ...`.
 findings() {
     for layer in $by; do
         printf ' by %s: %s' "$layer" "$(sed -n '1,3{H;};${g;s/\n/, /g;s/^, //;p;}' "$work/$layer.failed")"

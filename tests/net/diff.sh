@@ -1,20 +1,20 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# diff.sh: phases keep what kernels compute. The launches of the samples are run in the interpreter before the phases and
-# behind each that changed something, and on what is written in the end, read back: by the whole pipeline at each level,
-# on each backend, through Ori text, and by each implemented phase alone. A process takes a module through all plans
-# (net.c); where plans lead to the same code, that runs once.
+# diff.sh: checks that phases preserve the results of kernels. It runs the launches of the samples in the interpreter
+# before the phases, after each phase that made progress, and on the output, read back. Plans are the whole pipeline at
+# each level, on each backend and through Ori text, and each implemented phase alone. One process runs all plans of a
+# module (net.c); plans that produce equal code share one run.
 #
 #   tests/net/diff.sh [-c | -q] [RUN...]      default: all of samples/run, with all plans, on all forms of the sample
 #
-#   -c   as in `make check`: backends only where code depends on them, and samples that compute for long only by the
-#        pipeline, in one form
-#   -q   only -O3 and the phases alone, a form a sample
+#   -c   as in `make check`: backends only on hand-written samples, and samples with long runs only by the pipeline, in
+#        one form
+#   -q   only -O3 and the phases alone, one form per sample
 #
-# Prints each difference and where its reproducer lies (diff/ beside oriopt), then for each phase how many of the
-# programs it changed, by itself and in the pipeline. A phase that changes none is not tested here.
-# Ends in `N passed, N failed`, a test being a module and a plan.
+# Prints each difference and its reproducer (in diff/ beside oriopt). Then prints for each phase the number of programs
+# that it changed, alone and in the pipeline. A phase that changes none is not tested here. Ends in `N passed, N
+# failed`, a test being a module and a plan.
 #
 # Environment: ORIOPT (default build/oriopt; net lies beside it), JOBS (default: the number of cores).
 . "$(dirname "$0")/../lib.sh"
@@ -29,7 +29,7 @@ options() {
     esac
 }
 
-# One module: diff.sh --module WORK RUN PTX PLANS. What came out, a line a plan, with the reproducer of what failed.
+# Runs one module: diff.sh --module WORK RUN PTX PLANS. Prints one line per plan, and the reproducers of failures.
 if [ "${1-}" = --module ]; then
     work=$2 run=$3 ptx=$4
     shift 4
@@ -68,11 +68,11 @@ work=${ORIOPT%/*}/diff
 rm -rf "$work"
 mkdir -p "$work" || exit 2
 
-# The implemented phases that may change a function.
+# Implemented phases that may change a function.
 phases=$("$ORIOPT" --list-phases | awk '/ implemented / && $3 != "verify" && $3 != "report" && $3 != "analysis" { print $2 "@" $1 }')
 backends="arch:sm_30 arch:sm_50 arch:sm_60 arch:sm_70 arch:sm_80 arch:sm_89 arch:sm_90"
 
-# plans RUN PTX
+# plans RUN PTX: prints the plans of a module in this layer.
 plans() {
     case $layer,$1,$2 in
     quick,*) echo -O3 "$phases" ;;
@@ -84,7 +84,7 @@ plans() {
     esac
 }
 
-# The module of a .run file, and the other forms of the same sample.
+# Prints the module of a .run file, and the other forms of the same sample.
 forms() {
     folder=$(dirname "$1")
     sample=$(basename "$1" .run)

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-// net: a module through many plans, checked in the interpreter behind each phase that changed something.
+// Runs a module through many plans, and checks it in the interpreter after each phase that made progress.
 //
 //   net RUN MODULE PLAN...
 //
-// The module is read once for each plan from the same memory. Its launches run once as it came; states that several
-// plans have in common run once, too (tools/orirun/run_each.h). A plan is -O0 to -O4; arch:sm_NN, -O3 by that backend;
-// text, -O3 through Ori text behind each phase; or a list of phases. Prints a line `plan PLAN` in front of each, so
-// that a crash has a name, and behind it
+// The module is read from memory once for each plan. Its launches run once on the original; states that several plans
+// share also run only once (tools/orirun/run_each.h). A plan is -O0 to -O4; arch:sm_NN, which is -O3 with that backend;
+// text, which is -O3 through Ori text after each phase; or a list of phases. Prints a line `plan PLAN` before each
+// plan, so that a crash has a name, and after it
 //
 //   changed PLAN PHASE     a phase made progress
 //   passed PLAN            or
@@ -23,7 +23,7 @@
 typedef struct Net {
     Source run, source;
     Lang lang;
-    Ctx first;  // of the original
+    Ctx first;  // context of the original
     RunEach each;
 } Net;
 
@@ -33,7 +33,7 @@ static void to_stderr(void *user, const char *text, size_t n)
     fwrite(text, 1, n, stderr);
 }
 
-// Makes a context, with no module and no plan yet. Failures go to *unwind.
+// Makes a context without module and plan. Failures go to *unwind.
 static void start(Ctx *ctx, jmp_buf *unwind)
 {
     *ctx = (Ctx){0};

@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# samples.sh: the samples run, and give what an independent computation expects of them (samples/host): each
-# .run file on the PTX that it names, and samples/run/NAME.run on the other forms of NAME in samples/ptx as well. A .run
-# file of a single form is called NAME.FORM.run. Prints each failure; ends in `N passed, N failed`.
+# samples.sh: checks that the samples run and give the results of an independent computation (samples/host). It runs
+# each .run file on the PTX that the file names, and samples/run/NAME.run also on the other forms of NAME in
+# samples/ptx. A .run file of a single form is called NAME.FORM.run. Prints each failure; ends in `N passed, N failed`.
 #
 # Environment: ORIRUN (default build/orirun).
 . "$(dirname "$0")/../lib.sh"
@@ -29,8 +29,8 @@ for run in samples/run/*.run; do
         [ -e "$ptx" ] && [ ! -e "samples/run/$sample.$form.run" ] && try "$run $form" "$ORIRUN" "$run" --file "$ptx"
     done
 done
-# What kernels print stands in a comment of the .run file; the order of threads does not count.
-prints() { # RUN: its lines `#     TEXT`, sorted, are what it prints beside the reports
+# A comment of the .run file has the text that kernels print; the order of its lines does not count.
+prints() { # RUN: compares its lines `#     TEXT`, sorted, with the printed lines that are no reports
     sed -n 's/^#     //p' "$1" | sort >"$out.want"
     "$ORIRUN" "$1" | grep -Ev '^(launch [0-9]+ entry |arg[0-9]+ [0-9a-f]{16}$)' | sort >"$out.said"
     cmp "$out.want" "$out.said"

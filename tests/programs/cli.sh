@@ -1,11 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# cli.sh: the command line of oriopt: options, exit codes, messages, output files, limits, hostile input.
+# cli.sh: tests the command line of oriopt: options, exit codes, messages, output files, limits, hostile input.
 #
 #   tests/programs/cli.sh
 #
-# One line per failure; the last line is `N passed, N failed, N skipped`. Exit 0 all passed, 1 failed, 2 usage.
+# Prints one line per failure; the last line is `N passed, N failed, N skipped`. Exit 0 all passed, 1 failed, 2 usage.
 # Environment: ORIOPT, the program to test (default build/oriopt).
 
 . "$(dirname "$0")/../lib.sh"
@@ -25,7 +25,7 @@ run() {
 lines() { if [ "$(wc -l <"$1")" -eq "$2" ]; then ok; else bad "$1 has $(wc -l <"$1") lines, expected $2"; fi; }
 clean() { if [ -z "$(find . -name '*.tmp*')" ]; then ok; else bad "a temporary file was left: $(find . -name '*.tmp*')"; fi; }
 
-# json FILE: the file is one JSON value (or one per line with a second argument).
+# json FILE: checks that the file is one JSON value (or one per line with a second argument).
 json() {
     if have python3; then
         if python3 -c '
@@ -311,7 +311,7 @@ run "a module's target that nobody knows" 0 future.ptx
 says err "future.ptx:2:9: warning: 'sm_999' is no target and is optimized as sm_90; did you mean sm_121?"
 lines err 3
 says out ".target sm_999"
-# What a backend makes the text must take, too.
+# Instructions that a backend makes must exist in the version and target of the text.
 for try in sm_80:9.0:sm_80:lop3 sm_80:9.0:sm_35:xor sm_35:9.0:sm_80:xor sm_80:4.2:sm_80:xor sm_53:4.3:sm_121:lop3; do
     text=${try%:*:*} arch=${try%:*} arch=${arch##*:}
     cat >logic.ptx <<END
@@ -340,7 +340,7 @@ same out plan
 run "pipeline for a module with an error" 1 --print-pipeline bad.ptx
 silent out
 
-# -- What is written ----------------------------------------------------------------------------------------------------
+# -- Output -------------------------------------------------------------------------------------------------------------
 
 run "to standard output" 0 good.ptx
 silent err
@@ -474,8 +474,7 @@ for how in "" --piece=1 "--piece=1 -j4" --list-phases --print-pipeline; do
     $limit "$ORIOPT" $how good.ptx >&- 2>err
     [ $? -eq 5 ] && ok || bad "exit code"
     says err "cannot write"
-    # What is opened next has its number, then.
-    # shellcheck disable=SC2086
+    # The next opened file then gets its descriptor.
     $limit "$ORIOPT" $how - <good.ptx >&- 2>err
     [ $? -eq 5 ] && ok || bad "exit code, from standard input"
 done
@@ -484,7 +483,7 @@ $limit "$ORIOPT" --piece=1 good.ptx -o closed.ptx <&- >&- 2>&-
 [ $? -eq 0 ] && ok || bad "exit code"
 same closed.ptx first.ptx
 
-# -- Kernels run before and behind phases -----------------------------------------------------------------------------
+# -- Kernels run before and after phases ------------------------------------------------------------------------------
 
 cat >clock.ptx <<'PTX'
 .version 8.0
@@ -538,7 +537,7 @@ run 'with more options' 3 --run-reproducer "$1" --print-changed=quiet
 says err 'IR Dump'
 rm -f "$1"
 run 'what is not determined is not compared' 0 --check-each=nondet.run -o out3 clock.ptx
-# What nothing wrote is not compared, byte by byte.
+# Undefined bytes are not compared.
 sed 's/st.global.u32 .%rd1., %r4;/shl.b64 %rd2, %rd2, 1; ld.param.u64 %rd1, [p]; add.s64 %rd1, %rd1, %rd2; VALUE st.global.b64 [%rd1], %rd2;/' clock.ptx >pair.ptx
 printf 'file pair.ptx\nblock 4\narg buf:32\n' >pair.run
 pair() { # EXIT VALUE INSTRUCTIONS
@@ -626,7 +625,7 @@ name="an error behind good functions, to a FIFO"
 if mkfifo late.fifo 2>/dev/null; then
     for how in "" --piece=1 "--piece=1 -j4"; do
         cat late.fifo >through &
-        exec 3>late.fifo  # a writer more: cat ends even where oriopt does not come to open it
+        exec 3>late.fifo  # an additional writer: cat ends even if oriopt never opens the FIFO
         # shellcheck disable=SC2086
         $limit "$ORIOPT" $how late.ptx -o late.fifo 2>err
         [ $? -eq 1 ] && ok || bad "exit code $how"
@@ -660,7 +659,7 @@ run "--piece x" 2 --piece=x good.ptx
 
 # -- Remarks ------------------------------------------------------------------------------------------------------------
 
-# What phases say is what stands beside the input, on one thread and on several, in one piece and in many.
+# Remarks must equal the file beside the input, on one thread and on several, in one piece and in many.
 for input in "$tests"/golden/remarks/*.ptx "$tests"/golden/remarks/*.ori; do
     said=${input%.*}.yaml
     base=$(basename "$input")
@@ -1063,7 +1062,7 @@ same old.ptx old.copy
 clean
 run "max-memory is enough" 0 --max-memory=1G big.ptx -o limited.ptx
 
-# functions N: a module of so many, of some 100 instructions each.
+# functions N: prints a module of N functions of some 100 instructions each.
 functions() {
     awk -v n="$1" 'BEGIN {
         print ".version 8.0\n.target sm_90\n.address_size 64"
@@ -1075,7 +1074,7 @@ functions() {
         }
     }'
 }
-# A limit for the one is enough for the other, which is twice as long: what is needed hardly grows with the module.
+# A limit for the module suffices for one of twice the length: memory hardly grows with the module.
 functions 300 >functions.ptx
 functions 600 >more.ptx
 run "a whole module is too much" 4 --max-memory=3M functions.ptx -o limited3.ptx
@@ -1094,7 +1093,7 @@ run "max-time is enough" 0 --max-time=100 big.ptx -o limited2.ptx
 
 # -- Hostile input: a message, an exit code, no output ------------------------------------------------------------------
 
-# refused NAME FILE: exit 1 with a position, no output.
+# refused NAME FILE: checks exit 1 with a position, and no output.
 refused() {
     run "$1" 1 "$2" -o refused.ptx
     absent refused.ptx
@@ -1115,7 +1114,7 @@ awk 'BEGIN { for (k = 0; k < 5000; k++) printf "\n" }' >newlines.txt
 refused "only line ends" newlines.txt
 
 header='.version 8.0\n.target sm_90\n.address_size 64\n.visible .entry k()\n{\n'
-# repeat N TEXT
+# repeat N TEXT: prints TEXT N times.
 repeat() { awk -v n="$1" -v t="$2" 'BEGIN { s = t; while (length(s) < 4096) s = s t; m = length(s) / length(t); for (k = 0; k + m <= n; k += m) printf "%s", s; for (; k < n; k++) printf "%s", t }'; }
 { printf "$header"; repeat 1000000 '{'; } >braces.ptx
 refused "a million braces" braces.ptx
@@ -1160,7 +1159,7 @@ refused "a comment of a million stars" stars.ptx
 awk 'BEGIN { srand(7); for (k = 0; k < 100000; k++) printf "%c", 1 + int(rand() * 254) }' >random.txt
 refused "random bytes" random.txt
 
-# Every truncation of a file that uses most of the syntax: no crash, and exit 0 or 1.
+# Truncations of a file that uses most of the syntax: no crash, and exit 0 or 1.
 cat "$tests/golden/read/call-sequence.ptx" "$tests/golden/read/comments-everywhere.ptx" "$tests/golden/read/init-address-masks.ptx" 2>/dev/null |
     grep -v '^//' >whole.ptx
 size=$(wc -c <whole.ptx)

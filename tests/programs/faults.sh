@@ -1,18 +1,18 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# faults.sh: what orirun says of kernels that go wrong (tests/programs/faults/faults.ptx), in clusters (clusters.ptx), and of
-# kernels that try to reach memory of the host (hostile.ptx): each first line, to the letter, and the exit status. A row:
-# kernel | options | exit status | position | [block/]thread | message; no message: it must run to its end. Under
-# `make asan` a report of a sanitizer is a failure, since it changes the first line. Prints each failure; ends in
-# `N passed, N failed`.
+# faults.sh: checks the messages of orirun for faulting kernels (tests/programs/faults/faults.ptx), in clusters
+# (clusters.ptx), and for kernels that try to access host memory (hostile.ptx): the exact first line, and the exit
+# status. A row: kernel | options | exit status | position | [block/]thread | message; without a message the kernel must
+# end normally. Under `make asan` a report of a sanitizer is a failure, since it changes the first line. Prints each
+# failure; ends in `N passed, N failed`.
 #
 # Environment: ORIRUN (default build/orirun).
 . "$(dirname "$0")/../lib.sh"
 cd "$root" || exit 2
 needs "$ORIRUN"
 
-# check FILE, rows on standard input
+# check FILE: checks the rows on standard input.
 check() {
     file=tests/programs/faults/$1
     while IFS='|' read -r kernel options status position thread message; do
@@ -315,7 +315,7 @@ find_bit|--arg u32:0xffffffff --arg u32:0xffffffff --arg u32:0xffffffff|0|||
 find_bit|--arg u32:0 --arg u32:0x80000000 --arg u32:0x80000000|0|||
 EOF
 
-# A variable that is larger than memory ends the run before it begins.
+# A variable that is larger than memory is an error before the run.
 said=$("$ORIRUN" tests/programs/faults/global-of-a-terabyte.ptx --max-memory 1G 2>&1)
 if [ $? -eq 4 ] && [ "$said" = "orirun: memory limit of 1073741824 bytes reached" ]; then
     ok

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# files.sh: outputs of oriopt on the way: signals, full devices, odd names and links, inputs that change, bytes in JSON.
-# Nothing half-written stays, and messages give the reason.
+# files.sh: tests outputs of oriopt under signals, full devices, odd names and links, changing inputs, and odd bytes in
+# JSON. No partial output may stay, and messages must give the reason.
 #
 #   tests/programs/files.sh
 #
@@ -14,7 +14,7 @@ cp "$root/samples/ptx/fsm.O0.ptx" "$work/in.ptx"
 cd "$work" || exit 2
 
 clean() { is "$(find . -name '*.tmp-*' | head -n 1)" ""; }
-# run NAME EXIT ARGS...
+# run NAME EXIT ARGS...: runs oriopt.
 run() {
     name=$1 want=$2
     shift 2
@@ -24,7 +24,7 @@ run() {
 
 # -- Signals ----------------------------------------------------------------------------------------------------------
 
-# The output is open when the first piece is done, and the others take seconds.
+# The output is open after the first piece, and the other pieces take seconds.
 awk 'BEGIN {
     print ".version 8.0\n.target sm_80\n.address_size 64"
     for (k = 0; k < 60000; k++) printf ".func more%d()\n{\n\tret;\n}\n", k
@@ -37,7 +37,7 @@ for signal in TERM INT HUP XFSZ; do
     kill -s $signal $pid 2>/dev/null
     wait $pid 2>/dev/null
     status=$?
-    # A shell without job control has INT ignored in the background, and oriopt leaves that as it is.
+    # A shell without job control ignores INT in the background, and oriopt keeps that setting.
     if [ $status -eq 0 ]; then
         [ $signal = INT ] || skip "it was done before the signal came"
     else

@@ -1,12 +1,12 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# install.sh: make install and uninstall, the installed library from C and C++, and what the programs print about
-# themselves: help, man pages, completions. Shells and checkers of man pages that are not there are skipped.
+# install.sh: tests make install and uninstall, the installed library from C and C++, and the programs' help, man pages
+# and completions. Missing shells and checkers of man pages are skipped.
 #
 #   tests/programs/install.sh
 #
-# One line per failure; the last line is `N passed, N failed, N skipped`. Exit 0 all passed, 1 failed, 2 usage.
+# Prints one line per failure; the last line is `N passed, N failed, N skipped`. Exit 0 all passed, 1 failed, 2 usage.
 # Environment: B, the folder of the build (default: that of ORIOPT, or build).
 
 [ ! "${B-}" ] || ORIOPT=$B/oriopt
@@ -17,14 +17,16 @@ cd "$root" || exit 2
 tests=$root/tests B=${ORIOPT%/*}
 programs=$B
 make_work
-names='oriopt orirun oricheck origen'
+names='oriopt orirun oricheck origen ori-ptxas'
 
 has_man_db() { man --version 2>/dev/null | grep -q '^man [0-9]'; }
 files() { (cd "$1" && find . ! -type d | sort); }
-table_of() { echo "tools/$1/$1.def"; }
-# name<TAB>kind<TAB>argument<TAB>help of the options of a program
+table_of() { echo "tools/$1/$1.def" | tr -d -; }
+# The options --help and --version of ori-ptxas are those of ptxas.
+own_of() { case $1 in ori-ptxas) echo ori- ;; esac; }
+# options_of PROGRAM: prints name<TAB>kind<TAB>argument<TAB>help of its options.
 options_of() {
-    sed -n 's/^OPTION([A-Z_]*, "\([^"]*\)", \([A-Z]*\), "\([^"]*\)", \(COMMAND, \|LAUNCH, \|RUN, \|\)"\(.*\)")$/\1	\2	\3	\5/p' \
+    sed -n 's/^\(OPTION\|PTXAS\|PTXAS_SAME\)([A-Z_]*, "\([^"]*\)", \([A-Z]*\), "\([^"]*\)", \(COMMAND, \|LAUNCH, \|RUN, \|"[A-Za-z-]*", [A-Z_]*, \|PLAIN, \|AS_IS, \|\)"\(.*\)")$/\2	\3	\4	\6/p' \
         "$(table_of "$1")"
 }
 
@@ -32,7 +34,7 @@ options_of() {
 
 name=install
 dest="$work/a folder"
-made B="$B" all "$B/docs/ori.pc"
+made B="$B" all "$B/docs/ori.pc" "$B/docs/ori-config.cmake" "$B/docs/ori-config-version.cmake"
 touch "$work/before" && sleep 1
 made B="$B" install DESTDIR="$dest"
 expected=$(for p in $names; do
@@ -42,13 +44,17 @@ expected=$(for p in $names; do
     echo "./usr/local/share/zsh/site-functions/_$p"
     echo "./usr/local/share/fish/vendor_completions.d/$p.fish"
 done
-for f in include/ori.h lib/libori.a lib/pkgconfig/ori.pc; do echo "./usr/local/$f"; done)
+for f in include/ori.h lib/libori.a lib/libori.so lib/libori.so.0 lib/pkgconfig/ori.pc lib/cmake/ori/ori-config.cmake \
+    lib/cmake/ori/ori-config-version.cmake share/man/man3/ori.h.3; do
+    echo "./usr/local/$f"
+done)
 is "$(files "$dest")" "$(echo "$expected" | sort)"
-is "$(find "$dest" ! -type d ! -perm 755 ! -perm 644)" ""
-is "$(find "$dest/usr/local/bin" -type f -perm 755 | wc -l)" 4
+is "$(find "$dest" -type f ! -perm 755 ! -perm 644)" ""
+is "$(find "$dest" -type l)" "$dest/usr/local/lib/libori.so"
+is "$(find "$dest/usr/local/bin" -type f -perm 755 | wc -l)" 5
 name="install writes nothing outside of DESTDIR"
 is "$(find "$work" -newer "$work/before" ! -type d ! -path "$dest/*" ! -path "$work/out")" ""
-is "$(find "$programs/docs" "$programs/libori.a" "$programs/oriopt" -newer "$work/before" ! -type d)" ""
+is "$(find "$programs/docs" "$programs"/libori.* "$programs/oriopt" -newer "$work/before" ! -type d)" ""
 
 name=uninstall
 mkdir "$dest/usr/local/lib/other" && touch "$dest/usr/local/lib/other/file"
@@ -58,13 +64,32 @@ is "$(files "$dest")" ./usr/local/lib/other/file
 name="install with folders of its own"
 made B="$B" install DESTDIR="$work/own" PREFIX=/opt/ori BINDIR=/usr/bin LIBDIR=/opt/ori/lib64 MANDIR=/usr/man \
     INCLUDEDIR=/usr/include/ori
-is "$(files "$work/own" | grep -cE '^\./usr/(bin/ori|man/man1/ori|include/ori/ori\.h)|^\./opt/ori/(lib64|share)/')" 23
-is "$(files "$work/own" | wc -l)" 23
+is "$(files "$work/own" | grep -cE '^\./usr/(bin/ori|man/man1/ori|include/ori/ori\.h)|^\./opt/ori/(lib64|share)/|^\./usr/man/man3/ori')" 33
+is "$(files "$work/own" | wc -l)" 33
 is "$(sed -n 's/^[a-z]*=//p' "$work/own/opt/ori/lib64/pkgconfig/ori.pc" | tr '\n' ' ')" \
     '/opt/ori ${prefix}/lib64 /usr/include/ori '
+# The prefix, LIBDIR and INCLUDEDIR of a package file of CMake.
+folders_of() { sed -n '/BASE_DIR/s/^[^"]*"\([^"]*\)".*/\1/p; s/^set(_ori_.*"\(.*\)")$/\1/p' "$1" | tr '\n' ' '; }
+is "$(folders_of "$work/own/opt/ori/lib64/cmake/ori/ori-config.cmake")" '../../.. ${_ori_prefix}/lib64 /usr/include/ori '
 made B="$B" uninstall DESTDIR="$work/own" PREFIX=/opt/ori BINDIR=/usr/bin LIBDIR=/opt/ori/lib64 MANDIR=/usr/man \
     INCLUDEDIR=/usr/include/ori
 is "$(files "$work/own")" ""
+
+# In /usr of Debian, zsh reads another folder than in /usr/local and elsewhere.
+name="folders of Debian"
+multiarch=/usr/lib/x86_64-linux-gnu
+made B="$B" install DESTDIR="$work/debian" PREFIX=/usr LIBDIR=$multiarch
+zsh=site-functions
+[ ! -e /etc/debian_version ] || zsh=vendor-completions
+for f in bin/oriopt "${multiarch#/usr/}/libori.so.0" share/bash-completion/completions/oriopt share/zsh/$zsh/_oriopt \
+    share/fish/vendor_completions.d/oriopt.fish share/man/man1/oriopt.1 share/man/man3/ori.h.3; do
+    if [ -s "$work/debian/usr/$f" ]; then ok; else bad "there is no /usr/$f"; fi
+done
+is "$(sed -n 's/^libdir=//p' "$work/debian$multiarch/pkgconfig/ori.pc")" '${prefix}/lib/x86_64-linux-gnu'
+is "$(folders_of "$work/debian$multiarch/cmake/ori/ori-config.cmake")" \
+    '../../../.. ${_ori_prefix}/lib/x86_64-linux-gnu ${_ori_prefix}/include '
+made B="$B" install DESTDIR="$work/split" PREFIX=/usr LIBDIR=/lib64
+is "$(folders_of "$work/split/lib64/cmake/ori/ori-config.cmake")" '/usr /lib64 ${_ori_prefix}/include '
 
 # -- The library -------------------------------------------------------------------------------------------------------
 
@@ -74,7 +99,7 @@ version=$("$dest/usr/local/bin/oriopt" --version | sed 's/.* //')
 name=version
 case $version in [0-9]*.[0-9]*) ok ;; *) bad "oriopt says '$version'" ;; esac
 is "$(sed -n 's/^Version: //p' "$dest/usr/local/lib/pkgconfig/ori.pc")" "$version"
-for p in $names; do is "$("$dest/usr/local/bin/$p" --version)" "$p $version"; done
+for p in $names; do is "$("$dest/usr/local/bin/$p" "--$(own_of "$p")version")" "$p $version"; done
 
 cat >"$work/client.c" <<'END'
 #include <ori.h>
@@ -82,8 +107,9 @@ cat >"$work/client.c" <<'END'
 int main(void) { return puts(ori_version()) < 0; }
 END
 cp "$work/client.c" "$work/client.cc"
-# client COMPILER SOURCE: against what is installed
+# client COMPILER SOURCE: compiles with the installed library.
 client() {
+    export LD_LIBRARY_PATH="$dest/usr/local/lib"
     name="client, $1"
     if ! have "$1"; then
         skip "no $1"
@@ -93,26 +119,42 @@ client() {
         skip "no pkg-config; its flags are written out"
         runs "$1" ${SANITIZE-} -I"$dest/usr/local/include" "$work/$2" -L"$dest/usr/local/lib" -lori -pthread -o "$work/client"
     else
-        # below a DESTDIR, the prefix is elsewhere than ori.pc says
+        # below a DESTDIR the prefix differs from the one in ori.pc
         flags=$(PKG_CONFIG_PATH="$dest/usr/local/lib/pkgconfig" \
             pkg-config --define-variable=prefix="$dest/usr/local" --cflags --libs ori 2>&1)
         eval "runs \"$1\" ${SANITIZE-} \"$work/$2\" $flags -o \"$work/client\""
     fi
     is "$("$work/client" 2>&1)" "$version"
     rm -f "$work/client"
+    unset LD_LIBRARY_PATH
 }
 client "$CC" client.c
 client g++ client.cc
 name="the header alone, strictly"
 runs "$CC" -std=c11 -Wall -Wextra -Wpedantic -Werror -fsyntax-only -x c "$dest/usr/local/include/ori.h"
-name="names that the library exports"
-if have nm; then
-    is "$(nm -g --defined-only "$dest/usr/local/lib/libori.a" 2>/dev/null | grep -c ' T main$')" 0
-else
-    skip "no nm"
-fi
+
+name="ori.h(3)"
+man="$dest/usr/local/share/man/man3/ori.h.3"
+sed 's/\\-/-/g; s/\\f.//g' "$man" >"$work/man"
+for f in $(sed -n 's/^ORI_API .*[ *]\(ori_[a-z_]*\)(.*/\1/p' tools/lib/ori.h); do
+    if grep -qE "^[A-Za-z].*[ *]$f\(" "$work/man"; then ok; else bad "$f is not in it"; fi
+done
+is "$(grep '^\.SH' "$man" | sed 's/.*"\(.*\)"/\1/' | head -n 3 | tr '\n' ',')" NAME,SYNOPSIS,DESCRIPTION,
+is "$(sed -n 's/^\.TH ORI\.H 3 "" "ori \(.*\)" "ori"$/\1/p' "$man")" "$version"
+is "$(awk 'length > 80 && !/^\\fB/' "$man")" ""
 
 # -- Texts -------------------------------------------------------------------------------------------------------------
+
+# check_man PAGE: man page checkers have no complaints. A date would change without anything that the page says.
+check_man() {
+    ! have groff || runs groff -man -Tascii -ww -z "$1"
+    ! have mandoc || is "$(mandoc -T lint -W warning "$1" | grep -v 'missing date, using ""')" ""
+    has_man_db || return
+    man --warnings -l "$1" >/dev/null 2>"$work/err"
+    is "$(cat "$work/err")" ""
+}
+name="ori.h(3)"
+check_man "$dest/usr/local/share/man/man3/ori.h.3"
 
 share="$dest/usr/local/share"
 PATH=$dest/usr/local/bin:$PATH
@@ -121,16 +163,20 @@ for p in $names; do
     man="$share/man/man1/$p.1"
     options_of "$p" >"$work/options"
     name="$p: the table"
-    is "$(grep '^OPTION(' "$(table_of "$p")" | grep -vc ', LINE, "')" "$(wc -l <"$work/options")"
+    is "$(grep -E '^(OPTION|PTXAS|PTXAS_SAME)\(' "$(table_of "$p")" | grep -vc ', LINE, "')" "$(wc -l <"$work/options")"
     is "$(awk -F '\t' 'length($4) < 5 || $4 !~ /[a-z]/ { print $1 }' "$work/options")" ""
     # A help text says what the option does or is, and begins with no question word.
     is "$(awk -F '\t' 'tolower($4) ~ /^(what|whether|which|where|how) / { print $1 }' "$work/options")" ""
-    for o in help h version v generate; do
-        is "$(grep "^$o	" "$work/options")" "$(options_of oriopt | grep "^$o	")"
+    for o in help version generate; do
+        is "$(sed 's/^ori-//; s/ (--.*//' "$work/options" | grep "^$o	" | head -n 1)" "$(options_of oriopt | grep "^$o	")"
+    done
+    # -h and -v of ori-ptxas are those of ptxas.
+    for o in h v; do
+        [ "$p" = ori-ptxas ] || is "$(grep "^$o	" "$work/options")" "$(options_of oriopt | grep "^$o	")"
     done
 
     name="$p: --help"
-    "$p" --help >"$work/help" 2>&1
+    "$p" "--$(own_of "$p")help" >"$work/help" 2>&1
     is "$(awk 'length > 80' "$work/help")" ""
     is "$(grep -c '[[:space:]]$' "$work/help")" 0
 
@@ -139,7 +185,7 @@ for p in $names; do
         "$p" --generate=$kind >"$work/one" 2>&1
         (cd / && TZ=Asia/Tokyo HOME=/nowhere "$dest/usr/local/bin/$p" -generate $kind) >"$work/two" 2>&1
         if [ -s "$work/one" ] && cmp -s "$work/one" "$work/two"; then ok; else bad "$kind is not the same twice"; fi
-        # What a C locale cannot print is a slip.
+        # All characters must be printable in a C locale.
         is "$(tr -d '\n\t -~' <"$work/one" | wc -c)" 0
         if [ -w /dev/full ]; then
             "$p" --generate=$kind >/dev/full 2>/dev/null
@@ -170,13 +216,7 @@ for p in $names; do
     done
     is "$(sed -n '/^\.SH "NAME"/{n;p;}' "$man" | grep -c "^$p \\\\- [a-z]")" 1
     is "$(awk 'length > 80 && !/^\\fB/' "$man")" ""
-    have groff && runs groff -man -Tascii -ww -z "$man"
-    # There is no date: it would change with nothing.
-    have mandoc && is "$(mandoc -T lint -W warning "$man" | grep -v 'missing date, using ""')" ""
-    if has_man_db; then
-        man --warnings -l "$man" >/dev/null 2>"$work/err"
-        is "$(cat "$work/err")" ""
-    fi
+    check_man "$man"
 done
 name="man pages"
 for checker in groff mandoc; do have $checker || skip "no $checker"; done
@@ -194,10 +234,10 @@ done <"$work/lists"
 
 # -- Completions -------------------------------------------------------------------------------------------------------
 
-# A word, a line in a folder with these files and the lines that complete it: in bash what takes the place of the part
-# behind the last `=`, `:` or `@`, elsewhere whole words.
+# Completions in a folder with these files: bash completes the part after the last `=`, `:` or `@`, other shells whole
+# words.
 mkdir -p "$work/cwd/some folder" "$work/cwd/runs" && touch "$work/cwd/one.ptx" "$work/cwd/two.run" "$work/cwd/o d.ptx"
-# offers SHELL LINE EXPECTED...: completions of the line, in any order.
+# offers SHELL LINE EXPECTED...: checks the completions of the line, in any order.
 offers() {
     shell=$1
     line=$2
@@ -212,7 +252,7 @@ phases() {
         END { for (row in of) print of[row] (n[of[row]] > 1 ? "@" row : "") }'
 }
 
-# What all shells do.
+# Checks completions that all shells share.
 common() {
     offers "$1" 'oriopt --emi' "$2"
     offers "$1" 'oriopt --emit p' ptx
@@ -237,7 +277,7 @@ common() {
 complete_bash() {
     bash --norc -c '
         . "$1"
-        # readline takes words apart at these, too
+        # readline also splits words at these characters
         COMP_LINE=$2 COMP_POINT=${#2} COMP_WORDS=() rest=$2
         while [[ $rest =~ ^[[:space:]]*([^[:space:]=:@]+|[=:@]+)(.*)$ ]]; do
             COMP_WORDS+=("${BASH_REMATCH[1]}") rest=${BASH_REMATCH[2]}
@@ -276,6 +316,10 @@ if have bash; then
     offers bash 'oricheck ' 'o d.ptx' one.ptx runs 'some folder' two.run
     offers bash 'oricheck "o' 'o d.ptx' one.ptx
     offers bash 'oriopt -- --em'
+    offers bash 'ori-ptxas --opt-l' --opt-level=
+    offers bash 'ori-ptxas -opt-l'
+    offers bash 'ori-ptxas --opt-level ' 0 1 2 3 4
+    offers bash 'ori-ptxas on' one.ptx
     offers bash 'oriopt --list-phases on' one.ptx
     offers bash 'origen --style=' mixed naive optimized
     offers bash 'origen --features -irr' -irreducible
@@ -288,7 +332,7 @@ else
     skip "no bash"
 fi
 
-# A zsh of its own on a pseudo-terminal, whose compadd writes down what it offers.
+# An interactive zsh on a pseudo-terminal, whose compadd records its completions.
 cat >"$work/capture.zsh" <<'END'
 zmodload zsh/zpty || exit 1
 export TERM=dumb
@@ -355,7 +399,7 @@ if have fish; then
     offers fish 'oriopt --stats=' --stats=json
     offers fish 'oriopt --named-phases=OriBranchOpt,OriFol' --named-phases=OriBranchOpt,OriFold
     offers fish 'oriopt --reproducer=on' --reproducer=one.ptx
-    # What it would offer it puts in the place of all of the word.
+    # fish inserts a completion of another case in place of the whole word, so it lists none.
     offers fish 'oriopt --stop-after=orifol'
     offers fish 'oriopt --stop-after=OriFol' --stop-after=OriFold
     offers fish 'oriopt --check-each=t' --check-each=two.run

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# knobs.sh: knobs through oriopt: where settings come from and which of them wins, conditions, what the manager does
-# with them, the printed tables, every message of the language with its place, reproducers, threads.
+# knobs.sh: tests knobs in oriopt: sources of settings and their precedence, conditions, plans, the printed tables, all
+# messages with their positions, reproducers, threads.
 #
 #   tests/programs/knobs.sh
 #
@@ -21,7 +21,7 @@ run() {
     shift 2
     exits "$name" "$want" "$ORIOPT" "$@"
 }
-# with SETTINGS NAME EXIT ARGS...: the same with ORI_KNOBS.
+# with SETTINGS NAME EXIT ARGS...: runs oriopt with ORI_KNOBS.
 with() {
     ORI_KNOBS=$1
     export ORI_KNOBS
@@ -31,11 +31,11 @@ with() {
 }
 differ() { if cmp -s "$1" "$2"; then bad "$1 and $2 are the same"; else ok; fi; }
 lacks() { if grep -qF -e "$2" "$1"; then bad "std$1 says \`$2\`"; else ok; fi; }
-# Where functions were printed: `012 k, 012 other`.
+# Prints the dumps of functions: `012 k, 012 other`.
 dumps() { sed -n 's/^; \*\*\* IR Dump After \([0-9]*\)\..* on \(.*\) \*\*\*$/\1 \2/p' err | paste -s -d, - | sed 's/,/, /g'; }
 dumped() { is "$(dumps)" "$1"; }
 
-# kernel NAME [PRAGMA-LINES]
+# kernel NAME [PRAGMA-LINES]: prints a kernel.
 kernel() {
     printf '.visible .entry %s(.param .u64 p)\n{\n%s' "$1" "${2-}"
     cat <<'END'
@@ -71,8 +71,8 @@ head=".version 8.0
 
 # -- Sources ------------------------------------------------------------------------------------------------------------
 
-# Each source has the function printed behind a phase of its own; the later one in this order must win. `when-x` is the
-# same under a condition that holds.
+# Each source selects a dump after a phase of its own; the later source in this order must win. `when-x` is the same
+# source under a true condition.
 sources="environment file command module function when-environment when-file when-command when-module when-function"
 set -- 000 003 006 012 010 016 094 107 112 158
 for source in $sources; do
@@ -80,7 +80,7 @@ for source in $sources; do
     shift
 done
 
-# set_source NAME: adds it to what try_sources runs with.
+# set_source NAME: adds a source to the next run of try_sources.
 set_source() {
     eval "phase=\$$(echo "$1" | tr - _)"
     setting=DUMPIR=$phase
@@ -96,7 +96,7 @@ set_source() {
 " ;;
     esac
 }
-# try_sources WINNER SOURCES...: they are set in this order.
+# try_sources WINNER SOURCES...: sets the sources in this order, and checks the winner.
 try_sources() {
     eval "expect=\$$(echo "$1" | tr - _)"
     title="sources:"
@@ -136,7 +136,7 @@ done
 # shellcheck disable=SC2086
 try_sources when-function $sources
 
-# Within a source the later one wins.
+# Within a source the later setting wins.
 printf '[knobs]\nDUMPIR=3\nDUMPIR=12\n' >a.knobs
 printf '[knobs]\nDUMPIR=94 ~ dumpir=10\n' >b.knobs
 with 'DUMPIR=3~DUMPIR=12' "twice in the environment" 0 one.ptx -o /dev/null
@@ -334,7 +334,7 @@ for level in 0 1 2 3 4; do
         run "-O$level $knobs, printed" 0 -O$level --print-pipeline --knob "$knobs"
         cp out plan
         list=$(names plan | tr ' ' +)
-        budget= # of which plans say nothing
+        budget= # a knob that printed plans omit
         [ "$knobs" != OptBudget=0 ] || budget=OptBudget=0
         run "-O$level $knobs" 0 -O$level --knob "$knobs" two.ptx -o direct.ptx
         run "-O$level $knobs, printed and given to --named-phases" 0 -O$level --named-phases="$(cat plan)" --knob "$budget" two.ptx -o named.ptx
@@ -361,7 +361,7 @@ same out plan
 
 # -- Phases --------------------------------------------------------------------------------------------------------------
 
-# lines FILE PHASES TEXT ROWS...: rows `SETTINGS: N`; with these settings N lines of the output hold TEXT.
+# lines FILE PHASES TEXT ROWS...: checks rows `SETTINGS: N`: with these settings N lines of the output contain TEXT.
 lines() {
     file=$1 phases=$2 text=$3
     shift 3
@@ -371,7 +371,7 @@ lines() {
     done
 }
 
-# Eight bytes that are known, and thirty-two of which a third of the bytes that are accessed are.
+# Eight bytes with constant indices, and thirty-two of which a third of the accessed bytes have constant indices.
 {
     echo "$head"
     cat <<'END'
@@ -416,7 +416,7 @@ lines memory.ptx $promote local.u32 $weight=0:3 $weight=100:6 $whole=0:3 $whole=
 lines memory.ptx GeneralOptimizeMid local.u32 GeneralOptimizeEnable=1:3 GeneralOptimizeEnable=0:9
 lines memory.ptx '' local.u32 :3 'GeneralOptimizeEnable=0~NvOptRecipes=off:9' "DisablePhases=$promote:9"
 
-# Four uses of a copy, of which two are in other blocks.
+# Four uses of a copy, two of them in other blocks.
 {
     echo "$head"
     cat <<'END'
@@ -444,7 +444,7 @@ all=CopyPropBudget global=CopyPropGlobalBudget
 lines copies.ptx OriCopyProp 'add.*%r2,' :0 $all=0:4 $all=1:3 $all=3:1 $all=4:0 $all=5:0 $global=0:2 $global=1:1 $global=2:0 \
     $all=3~$global=1:1 $all=1~$global=1:3
 
-# Two loads of what was stored; then nothing reads the stores.
+# Two loads of stored values; after forwarding the stores are dead.
 {
     echo "$head"
     cat <<'END'
@@ -467,7 +467,7 @@ END
 budget=StoreForwardingBudget
 lines forward.ptx 23,167,73 local.u32 :0 $budget=0:4 $budget=1:3 $budget=2:2 $budget=3:1 $budget=4:0
 
-# Three things to fold.
+# Four instructions to fold.
 {
     echo "$head"
     cat <<'END'
@@ -569,7 +569,7 @@ fi
 run "list of knobs as XML" 2 --list-knobs=xml
 run "--print-knobs as JSON" 2 --print-knobs=json
 
-# values: the settings that --print-knobs printed, without where they came from.
+# values FILE: prints the settings of --print-knobs without their sources.
 values() { sed 's/  *; .*//' "$1"; }
 printf '[knobs]\n  optbudget = 0x10 ; why\nWHEN=FN=a*;DUMPIR="1;2";OptBudget=3\n[other]\nFoo=1\n[KNOBS]\nNamedPhases=" 1 + 2 "\n' >c.knobs
 for row in '' 'OptBudget=3' 'DUMPIR="1 2"' 'WHEN=FN=k;OptBudget=1' 'WHEN=FN="a;b";WHEN=PH= 3 .. 9;DUMPIR=3;OptBudget=2~NvOptRecipes=off' \
@@ -598,10 +598,10 @@ says out 'WHEN=FN=a*;DUMPIR="1;2";OptBudget=3      ; c.knobs:3:12'
 
 # -- Messages -----------------------------------------------------------------------------------------------------------
 
-# What is wrong with a setting is said with file, line, column, the line and a caret, wherever the setting stands:
+# Errors of settings are reported with file, line, column, the line and a caret, for every source:
 # error COLUMN SETTING MESSAGE
 caret() { printf "%$(($2 - 1))s^\n" '' | sed "s/^/$1/"; }
-# The message is the one expected, of whose suggestions only the first counts: those behind it depend on all names.
+# Compares messages with only the first suggestion: the others depend on all names.
 same_message() {
     sed 's/\(; did you mean [^,?]*\).*/\1?/' err >first.err
     same first.err want.err
@@ -650,7 +650,7 @@ error() {
 count='a count such as 12 or 0x1f'
 semicolon="';' separates settings only behind WHEN; elsewhere it is a newline or '~'"
 condition='expected FN=glob, FH=hash or PH=phase'
-# Names.
+# Errors in names.
 error 1 'OptBudgt=1' "unknown knob 'OptBudgt'; did you mean OptBudget?"
 error 1 'namedphase=1' "unknown knob 'namedphase'; did you mean NamedPhases?"
 error 14 'OptBudget=1 ~Foo' "unknown knob 'Foo'; did you mean WHEN?"
@@ -659,11 +659,11 @@ error 1 '=3' "expected the name of a knob"
 error 1 '3=3' "expected the name of a knob"
 error 2 ' "OptBudget"=3' "expected the name of a knob"
 error 13 'OptBudget=3~[knobs]' "expected the name of a knob"
-# Settings.
+# Errors in the syntax of settings.
 error 11 'OptBudget 3' "expected '=' or the end of the setting behind OptBudget"
 error 12 'OptBudget=3;DUMPIR=1' "$semicolon"
 error 24 'OptBudget=3 ~OptBudget=;' "$semicolon"
-# Values.
+# Errors in values.
 error 1 'OptBudget' "OptBudget has no value; expected $count"
 error 11 'OptBudget=' "OptBudget has no value; expected $count"
 error 11 'OptBudget=many' "OptBudget: bad number 'many'; expected $count"
@@ -679,7 +679,7 @@ error 8 'DUMPIR=' 'DUMPIR has no value; expected a text ("" is the empty one)'
 error 8 'DUMPIR="12' "nothing closes this quote"
 error 13 'DUMPIR="12" 3' "something stands behind the closing quote"
 error 12 'DUMPIR="12";OptBudget=3' "$semicolon"
-# Lists of phases.
+# Errors in lists of phases.
 rows=$(grep -c '^PHASE(' "$root/phases/phases.def")
 no_such="there is no phase $rows; the last is $((rows - 1))"
 for knob in NamedPhases DisablePhases; do
@@ -698,7 +698,7 @@ error 14 'NvOptRecipes=GvnCse' \
 error 14 'NvOptRecipes=OriRemoveRedundantMov@10' \
     "NvOptRecipes: 'OriRemoveRedundantMov@10' is no recipe; it takes on, off, or recipes such as ConvertMemoryToRegisterOrUniform@3"
 error 15 'NvOptRecipes= 0ff' "NvOptRecipes: unknown phase '0ff'; did you mean NOP?"
-# Conditions.
+# Errors in conditions.
 error 1 'WHEN' "WHEN has no condition; $condition"
 error 1 'WHEN;OptBudget=1' "WHEN has no condition; $condition"
 error 6 'WHEN=' "WHEN has no condition; $condition"
@@ -730,7 +730,7 @@ error 2 ' WHEN=FN=k ;OptBudget=1' "WHEN without settings: they stand behind a ';
 error 23 'WHEN=FN=k;OptBudget=1;WHEN=FN=j;OptBudget=2' \
     "WHEN stands behind a setting; conditions come first in a record"
 
-# What a pragma cannot hold, and what only files know.
+# Bytes that pragmas cannot contain, and errors of files.
 printf 'DUMPIR=1\0012' >bytes
 with "$(cat bytes)" "control character" 2 one.ptx
 says err "ORI_KNOBS:1:9: error: control character 0x01"
@@ -759,7 +759,7 @@ run "an error and no file" 5 --knob Foo=1 --knobs-file no.knobs one.ptx
 with '' "nothing in the environment" 0 one.ptx -o /dev/null
 silent err
 
-# All errors are said, those of all sources; the records around them do not run.
+# All errors of all sources are reported; nothing runs.
 printf '[knobs]\nFoo=1\nDUMPIR=12\nOptBudget=x\n' >bad.knobs
 with 'Bar=1' "many errors" 2 --knobs-file bad.knobs --knob Baz --knob OptBudget=3 one.ptx -o left.ptx
 sed -n 's/^\(.*\): error: .*/\1/p' err | paste -s -d' ' - >where

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# malformed.sh [RUNS]: damaged and hostile input, PTX and Ori text. Whatever it is, oriopt ends with status 0 or 1; with 1 it has printed an
-# error with a position and has left no output. RUNS (default 50) is the number of seeds per kind of damage.
+# malformed.sh [RUNS]: tests damaged and hostile input, PTX and Ori text. oriopt must end with status 0 or 1; with 1 it
+# must print an error with a position and leave no output. RUNS (default 50) is the number of seeds per kind of damage.
 # Ends in `N passed, N failed, N skipped`.
 . "$(dirname "$0")/../lib.sh"
 cd "$root" || exit 2
@@ -20,7 +20,7 @@ fail() {
     head -n 5 "$dir/err"
 }
 
-# judge NAME WANT: runs oriopt over in; WANT is a status or `any` (0 or 1)
+# judge NAME WANT: runs oriopt on `in`; WANT is a status or `any` (0 or 1).
 judge() {
     rm -f "$dir/out"
     timeout 60 "$ORIOPT" --verify=each "$dir/in" -o "$dir/out" 2>"$dir/err"

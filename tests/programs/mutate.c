@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// mutate: damages a file, the same way on every machine.
+// Damages a file, the same way on every machine.
 //
 //   mutate MODE SEED [FILE] > damaged
 //
-// truncate  the first part          flip      some bytes changed       insert   some bytes put in
-// drop      some lines left out     swap      some lines exchanged     splice   a part of the file again elsewhere
+// truncate  the first part          flip      some bytes changed       insert   some bytes added
+// drop      some lines removed      swap      some lines exchanged     splice   a part of the file repeated elsewhere
 // noise     random bytes (no FILE)  tokens    random PTX tokens (no FILE)
 #include <stdint.h>
 #include <stdio.h>

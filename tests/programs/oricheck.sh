@@ -1,12 +1,12 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# oricheck.sh: tests of the test driver. Each file of tests/golden/oricheck is run on its own: a test file by oricheck, a .cmd
-# by the shell, with the program in $oricheck. What it prints, and the exit status, must be what FILE.expected says.
+# oricheck.sh: tests the test driver. It runs each file of tests/golden/oricheck alone: a test file by oricheck, a .cmd
+# by the shell, with the program in $oricheck. Output and exit status must equal FILE.expected.
 #
 #   tests/programs/oricheck.sh [--bless]        --bless: writes the .expected files
 #
-# One line per failure and a diff; the last line is `N passed, N failed`. Exit 0 all passed, 1 failed, 2 usage.
+# Prints one line per failure and a diff; the last line is `N passed, N failed`. Exit 0 all passed, 1 failed, 2 usage.
 # Environment: ORICHECK, the program to test (default build/oricheck).
 
 . "$(dirname "$0")/../lib.sh"
@@ -19,7 +19,7 @@ oricheck=$ORICHECK
 export oricheck
 make_work
 
-# Commands leave files: each case has the folder as it is.
+# Copies the folder: commands leave files, and each case needs the original one.
 fresh_copy() {
     rm -rf "$work/run"
     cp -R "$tests/golden/oricheck" "$work/run"
@@ -42,7 +42,7 @@ for file in "$tests"/golden/oricheck/*; do
         echo "exit $?" >>"$work/got"
         ;;
     esac
-    # the reason is the C library's
+    # the reason depends on the C library
     sed 's/\(bad regular expression `[^`]*`\): .*/\1/' "$work/got" >"$work/got.1" && mv "$work/got.1" "$work/got"
     if [ "$bless" ]; then
         cmp -s "$work/got" "$file.expected" || { cp "$work/got" "$file.expected" && echo "blessed $name"; }

@@ -1,13 +1,13 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# origen.sh: the generator of programs: its command line; programs of many seeds, of each feature alone and of several
-# sizes are read, run without a fault, a race or a read of what nothing wrote, and give the same in every order of
-# threads; ptxas takes them.
+# origen.sh: tests the generator of programs: its command line, and programs of many seeds, of each feature alone and of
+# several sizes. They must be read, run without a fault, a race or an undefined read, and give the same results in every
+# order of threads; ptxas must accept them.
 #
 #   tests/programs/origen.sh [SEEDS]        default 60, and 15 with a sanitizer
 #
-# One line per failure; the last line is `N passed, N failed, N skipped`. Exit 0 all passed, 1 failed, 2 usage.
+# Prints one line per failure; the last line is `N passed, N failed, N skipped`. Exit 0 all passed, 1 failed, 2 usage.
 # Environment: ORIOPT (default build/oriopt), ORIRUN and ORIGEN (default beside it).
 
 . "$(dirname "$0")/../lib.sh"
@@ -19,7 +19,7 @@ make_work
 cd "$work" || exit 2
 
 
-# refused MESSAGE ARGS...: a usage error with this message.
+# refused MESSAGE ARGS...: checks a usage error with this message.
 refused() {
     message=$1
     shift
@@ -69,7 +69,7 @@ if cmp -s a.ptx c.ptx; then bad 'the same program'; else ok; fi
 
 # -- Programs ----------------------------------------------------------------------------------------------------------
 
-# try NAME CHECKS ARGS...: a program with these options is read, and runs in three orders with the same result.
+# try NAME CHECKS ARGS...: checks that a program with these options is read, and gives the same result in three orders.
 try() {
     label=$1
     checks=$2
@@ -82,7 +82,7 @@ try() {
         exits "$label: schedule $order" 0 "$ORIRUN" k.run --schedule $order && same out first
     done
 }
-# judged: ptxas takes the last program.
+# judged: checks that ptxas accepts the last program.
 judged() {
     if have ptxas; then
         exits "$label: ptxas" 0 ptxas -arch sm_80 -O1 k.ptx -o cubin

@@ -1,12 +1,12 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# orirun.sh: the command line of orirun and .run files: messages, arguments of every kind, dumps, digests, expectations,
-# exit codes. What instructions compute is tested elsewhere.
+# orirun.sh: tests the command line of orirun and .run files: messages, arguments of every kind, dumps, digests,
+# expectations, exit codes. Other tests cover the results of instructions.
 #
 #   tests/programs/orirun.sh
 #
-# One line per failure; the last line is `N passed, N failed, N skipped`. Exit 0 all passed, 1 failed, 2 usage.
+# Prints one line per failure; the last line is `N passed, N failed, N skipped`. Exit 0 all passed, 1 failed, 2 usage.
 # Environment: ORIRUN, the program to test (default: beside ORIOPT, or build/orirun).
 
 . "$(dirname "$0")/../lib.sh"
@@ -22,9 +22,9 @@ run() {
     shift 2
     exits "$name" "$want" "$ORIRUN" "$@"
 }
-# prints FILE LINE: the file of the last run has this line.
+# prints FILE LINE: checks that a file of the last run has this line.
 prints() { if grep -qxF -e "$2" "$1"; then ok; else bad "std$1 has no line \`$2\`: $(head -n 1 "$1" | cut -c1-150)"; fi; }
-# printed LINE...: standard output is just these lines, and standard error is empty.
+# printed LINE...: checks that standard output has exactly these lines, and standard error is empty.
 printed() {
     : >want
     [ $# -eq 0 ] || printf '%s\n' "$@" >want
@@ -32,7 +32,7 @@ printed() {
     silent err
 }
 
-# refused MESSAGE ARGS...: a usage error with just this message.
+# refused MESSAGE ARGS...: checks a usage error with exactly this message.
 refused() {
     message=$1
     shift
@@ -41,12 +41,12 @@ refused() {
     silent out
 }
 
-# file NAME EXIT: a .run file from standard input is run.
+# file NAME EXIT: runs a .run file from standard input.
 file() {
     cat >t.run
     run "$1" "$2" t.run
 }
-# wrong TEXT PLACE MESSAGE [EXIT]: a .run file with this text is refused there, with just this message.
+# wrong TEXT PLACE MESSAGE [EXIT]: checks that a .run file with this text is rejected there, with exactly this message.
 wrong() {
     printf %b "$1" >t.run
     run "$3" "${4-1}" t.run
@@ -215,7 +215,7 @@ refused "'buf:4', an address, has 8 bytes, but parameter 1 of 'keep8' has 1" sto
 
 # -- Values -------------------------------------------------------------------------------------------------------------
 
-# scalar BITS TYPE VALUE PRINTED: the value reaches the kernel, and a dump prints it.
+# scalar BITS TYPE VALUE PRINTED: checks that the value reaches the kernel, and that a dump prints it.
 scalar() {
     run "$2:$3" 0 store.ptx --entry keep$1 --arg buf:$(($1 / 8)) --arg "$2:$3" --dump 0:$2
     printed "arg0:$2[0] $4"
@@ -254,7 +254,7 @@ scalar 64 f64 0.1 0.1
 scalar 64 f64 0d7ff0000000000000 inf
 scalar 64 f64 3.141592653589793 3.141592653589793
 
-# no_scalar MESSAGE VALUE
+# no_scalar MESSAGE VALUE: checks that the value is rejected.
 no_scalar() { refused "--arg: $1" store.ptx --entry look --arg "$2"; }
 no_scalar "'256' does not fit: u8 goes from 0 to 255" u8:256
 no_scalar "'-1' does not fit: u32 goes from 0 to 4294967295" u32:-1
@@ -288,7 +288,7 @@ no_scalar "3 hexadecimal digits are no whole number of bytes" buf:hex:012
 
 # -- Buffers ------------------------------------------------------------------------------------------------------------
 
-# buffer VALUE TYPE LINE...: the lines are what a dump prints of it.
+# buffer VALUE TYPE LINE...: checks the dump of a buffer.
 buffer() {
     run "$1" 0 store.ptx --entry look --arg "$1" --dump "0${2:+:$2}"
     shift 2
@@ -308,11 +308,11 @@ buffer buf:4xs8:iota:126 s8 "arg0:s8[0] 126 127 -128 -127"
 buffer buf:5xu16:iota:3:65535 u16 "arg0:u16[0] 3 2 1 0 65535"
 buffer buf:4xf32:iota:0.5:0.25 f32 "arg0:f32[0] 0.5 0.75 1 1.25"
 buffer buf:3xf64:iota:-1:-0.5 f64 "arg0:f64[0] -1 -1.5 -2"
-# In f64, rounded once.
+# Computed in f64, rounded once.
 buffer buf:8xf32:iota:0.1:0.1 b32 "arg0:b32[0] 0x3dcccccd 0x3e4ccccd 0x3e99999a 0x3ecccccd 0x3f000000 0x3f19999a 0x3f333333 0x3f4ccccd"
 buffer buf:2xf16:fill:2.5 f16 "arg0:f16[0] 2.5 2.5"
 buffer buf:2xu64:fill:7 u64 "arg0:u64[0] 7 7"
-# The first numbers of splitmix64 from 0 and from 1234567, as its authors print them.
+# The first numbers of splitmix64 for seeds 0 and 1234567, as its authors publish them.
 buffer buf:3xb64:rand:0 b64 "arg0:b64[0] 0xe220a8397b1dcdaf 0x6e789e6aa1b965f4 0x06c45d188009454f"
 buffer buf:3xu64:rand:1234567 u64 "arg0:u64[0] 6457827717110365317 3203168211198807973 9817491932198370423"
 buffer buf:3xf32:rand:9:-2:2 b32 "arg0:b32[0] 0x3f3abd48 0x3f805b14 0xbf704f54"

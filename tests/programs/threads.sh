@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# threads.sh: the output does not depend on the number of threads, nor on the pieces in which a module is read: all
-# samples and some random programs, on one thread, on eight, and on eight in pieces of a function each. Where the
-# compiler knows ThreadSanitizer, the threads are watched by it.
+# threads.sh: checks that the output does not depend on the number of threads, nor on the pieces in which a module is
+# read: all samples and some random programs, on one thread, on eight, and on eight in pieces of one function each. Uses
+# ThreadSanitizer if the compiler supports it.
 #
 #   tests/programs/threads.sh [-q]        -q: without ThreadSanitizer
 #
@@ -13,7 +13,7 @@ cd "$root" || exit 2
 needs "$ORIOPT" "$ORIGEN"
 B=${ORIOPT%/*}
 make_work
-# compare NAME FILE PROGRAM OPTIONS...: the program's output is $work/one
+# compare NAME FILE PROGRAM OPTIONS...: compares the program's output with $work/one.
 compare() {
     name=$1 file=$2 program=$3
     shift 3

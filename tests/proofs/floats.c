@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT
-// floats: proves the rule of folding that is about floating point: division by a power of two, whose reciprocal is one
-// without being subnormal, is multiplication by the reciprocal, to the bit.
+// Proves the rule of folding for floating point: division by a power of two equals multiplication by its reciprocal,
+// bit for bit, if the reciprocal is a normal number.
 //
-// In f16 for all operands, with the same arithmetic and another format; in f32 for corners and random operands, by what
-// the evaluator says of both instructions.
+// In f16 for all operands, with the same arithmetic in another format; in f32 for corners and random operands, with the
+// evaluator's results of both instructions.
 #include <stdio.h>
 
 #include "ir/eval/eval.h"
 #include "tests/proofs/rules.h"
 
-// The power of two with this exponent, and its reciprocal.
+// Returns the power of two with this exponent.
 static uint64_t power(const Format *f, uint32_t exponent, bool negative)
 {
     return (uint64_t)exponent << f->frac_bits | (uint64_t)negative << (f->frac_bits + f->exp_bits);
@@ -60,7 +60,7 @@ static unsigned long prove_singles(Arena *arena, bool ftz, unsigned long n)
         uint64_t bits = draw();
         uint32_t exponent = 1 + (uint32_t)(bits >> 40) % 253;
         bool negative = bits >> 39 & 1;
-        // Numbers whose quotients are subnormal or too large are corners.
+        // Numbers whose quotients are subnormal or overflow are corners.
         uint64_t x = bits & UINT32_MAX;
         if (bits >> 60 == 0)
             x = (x & 0x807fffff) | (uint64_t)(bits >> 50 & 3) << 23;

@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: MIT
-// ranges: proves value ranges (ir/eval/range.h), transfer functions, and the ranges of registers
-// (ir/analysis/value_ranges.h).
+// Proves value ranges (ir/eval/range.h), transfer functions, and the ranges of registers (ir/analysis/value_ranges.h).
 //
-// The domain, at WIDTH bits: ranges that are made of intervals and known bits contain just those values; meet, join,
-// comparisons and conversions to other widths contain each result of values in the operands' ranges.
+// The domain, at WIDTH bits: a range made of an interval or of known bits contains exactly its values. Results of meet,
+// join, comparisons and conversions to other widths contain each result of values in the operands' ranges.
 //
-// Transfer functions, at WIDTH bits: instructions are decoded and made so narrow, the evaluator computes their results
-// for all values once, and the range of the result must contain the results of all values in the inputs' ranges. One
-// and two inputs are all unsigned and signed intervals and all sets of known bits; more are drawn. Ranges of single
-// values give the result exactly, unless the operation is marked as vague.
+// Transfer functions, at WIDTH bits: instructions are decoded and narrowed, and the evaluator computes their results
+// for all values once. The range of the result must contain the results of all values in the inputs' ranges. For one
+// and two inputs, all unsigned and signed intervals and all sets of known bits are tried; more inputs are drawn. Ranges
+// of single values must give the exact result, unless the operation is marked as vague.
 //
-// Instructions: functions of random ones on loaded values, at 16, 32 and 64 bits, are computed by the evaluator for
-// random values; the range of each register must contain its value.
+// Instructions: the evaluator computes functions of random instructions on loaded values, at 16, 32 and 64 bits, for
+// random values. The range of each register must contain its value.
 #include "tests/proofs/rules.h"
 
 #include <stdio.h>
@@ -28,11 +27,11 @@ static unsigned long failed_so_far;
 
 static int64_t number(uint64_t x) { return sign_extended(x, WIDTH); }
 
-// Instructions that are proven. Of the operands, `w` has WIDTH bits, `W` twice as many, `c` is a count and `T` a table
-// of lop3, in ranges of 32 bits, `k` a known count, `p` a carry or predicate.
+// Proven instructions. Operands: `w` has WIDTH bits, `W` twice as many; `c` is a count and `T` a table of lop3, in
+// ranges of 32 bits; `k` is a known count, `p` a carry or predicate.
 static const struct {
     const char *mnemonic, *shape, *operands;
-    bool vague;  // ranges of single values may give more than the result
+    bool vague;  // ranges of single values may give a larger range than the result
 } operations[] = {
     {"mov.b32", "%,%", "w", 0},
     {"selp.b32", "%,%,%,%", "wwp", 1},
@@ -112,7 +111,7 @@ static void fail(const char *what, const ValueRange *a, const ValueRange *b, con
         return;
     const ValueRange *all[] = {a, b, f};
     printf("ranges: %s of %llu and %llu", what, (unsigned long long)x, (unsigned long long)y);
-    for (int k = 0; k < 3; k++)
+    for (int k = 0; k < 3 && all[k]; k++)
         printf("; zeros %llx ones %llx, %llu..%llu, %lld..%lld", (unsigned long long)all[k]->zeros,
                (unsigned long long)all[k]->ones, (unsigned long long)all[k]->umin, (unsigned long long)all[k]->umax,
                (long long)all[k]->smin, (long long)all[k]->smax);
@@ -134,7 +133,7 @@ static uint32_t make_all(ValueRange all[static ALL])
     return n;
 }
 
-// A range contains the values that it was made for, and no others.
+// Proves that a range contains exactly the values that it was made for.
 static void prove_making(void)
 {
     for (uint64_t lo = 0; lo < VALUES; lo++)
@@ -225,7 +224,7 @@ typedef struct Narrow {
     bool vague;
     Eval e;
     uint32_t n;
-    uint32_t bits;  // of the result
+    uint32_t bits;  // width of the result
 } Narrow;
 
 static uint64_t result_of(const Narrow *i, const uint64_t *x, bool *open)
@@ -238,7 +237,7 @@ static uint64_t result_of(const Narrow *i, const uint64_t *x, bool *open)
     return out[0].lo & low_ones(i->bits);
 }
 
-// Runs through the values of one input after the other, from the given one on, that the ranges contain.
+// Checks the results of all values in the ranges of the inputs from k on.
 static void prove_values(const Narrow *i, const ValueRange *in, const ValueRange *f, uint64_t *x, uint32_t k)
 {
     if (k < i->n) {
@@ -341,10 +340,9 @@ static unsigned long prove_arithmetic(Heap *heap, bool quick)
 
 /* -- Instructions --------------------------------------------------------------------------------------- */
 
-// `#` stands for the width, `<` and `>` for half of it and twice as much. Operands: `w` a register of the width, `h`
-// and `d` of half and twice the width, `n` of 32 bits, `c` a count, `p` a predicate, `C` a constant, `K` one that is a
-// count, `T` one of eight bits, `S` one of sixteen. Widths: `A` 16, 32 and 64 bits, `W` 32 and 64, `S` 16 and 32,
-// `N` 32.
+// `#` stands for the width, `<` and `>` for half and twice the width. Operands: `w` a register of the width, `h` and
+// `d` of half and twice the width, `n` of 32 bits, `c` a count, `p` a predicate, `C` a constant, `K` a constant count,
+// `T` a constant of eight bits, `S` of sixteen. Widths: `A` 16, 32 and 64 bits, `W` 32 and 64, `S` 16 and 32, `N` 32.
 static const struct {
     const char *mnemonic, *operands;
     char widths, result;
@@ -486,7 +484,7 @@ typedef struct Chain {
     uint64_t value[REGS];
 } Chain;
 
-// One of the registers of that width, mostly a late one; 0 = there is none.
+// Returns a register of that width, mostly a late one; none if there is none.
 static Operand some_register(const Chain *c, Width width)
 {
     uint32_t from = (uint32_t)(draw() % c->n);
@@ -563,7 +561,7 @@ static uint64_t value_of_operand(const Chain *c, Operand o)
     return 0;
 }
 
-// False: something has no value.
+// Computes the values of all registers. Returns false if an instruction has no defined result.
 static bool compute(Chain *c, EvalCache *evals)
 {
     for (uint32_t k = 0; k < c->n; k++) {

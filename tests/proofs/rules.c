@@ -1,27 +1,27 @@
 // SPDX-License-Identifier: MIT
-// rules: proves the rules of folding (phases/scalar/fold/fold_rules.def), and that folding applies them.
+// Proves the rules of folding (phases/scalar/fold/fold_rules.def), and that folding applies them.
 //
 //   rules [-q] [-n] [-p FILE]... [NAMES...]
 //
 //   -q   quickly, with fewer inputs
-//   -p   a list of what was proven: that is tried quickly. The last of these files is written anew, with all that is
-//        proven by then; it need not be there
-//   -n   leaves out what was proven
+//   -p   a list of proven rules, which are tried quickly. The last of these files is rewritten with all rules proven by
+//        then; it may be missing
+//   -n   omits proven rules
 //
-// For each rule: with instructions narrowed to 8 bits (eval_narrow) pattern and result are computed for all values of
-// all that the pattern names, or for random ones where that are more than three things; at 16, 32 and 64 bits for
-// corners and random values. Where the condition holds, both must be the same. What the
-// condition takes to be known of a value is drawn, too, such that it holds of the value.
+// For each rule, pattern and result are computed with instructions narrowed to 8 bits (eval_narrow): for all values of
+// all names in the pattern, or for random ones if the pattern has more than three names. At 16, 32 and 64 bits, corners
+// and random values are used. If the condition holds, pattern and result must be equal. Value ranges that the condition
+// uses are drawn so that they contain the values.
 //
-// Then the phase runs on a function with the pattern, which must become something else by that rule, and on functions
-// in which something is missing: a constant is another one, two values are not the same, what is read is written under
-// a guard, something else reads what only the pattern may. There the rule must not be applied. Where something else
-// reads an instruction inside of the pattern, and the rule is applied, there must not be more instructions than before.
+// Then the phase runs on a function with the pattern, which it must replace by that rule, and on functions with one
+// mistake: another constant, two different values, a use of a guarded definition, or an additional use of an
+// instruction that only the pattern may use. There the rule must not be applied. If an inner instruction of the pattern
+// has another use, and the rule is applied, the number of instructions must not grow.
 //
-// A list of what was proven begins with a hash of the sources that decide what a proof is, and holds for no others:
-// evaluator, value ranges, conditions of rules, and this prover. Then comes a hash of each rule, of all its text. So a
-// rule that has a line holds as far as this program can tell; a line can only come of a run that passed. What the
-// hashes do not cover (memory, tables of names) shows in the quick proof.
+// A list of proven rules begins with a hash of the sources that define a proof, and is valid only for these: evaluator,
+// value ranges, conditions of rules, and this prover. Then it has a hash of the complete text of each rule. A hash
+// enters the list only in a run that passed, so a listed rule holds as far as this program can check it. The quick
+// proof covers sources outside of the hash (memory, tables of names).
 //
 // Ends in `N passed, N failed`.
 #define _DEFAULT_SOURCE
@@ -63,16 +63,16 @@ typedef struct Proof {
     const Rule *rule;
     Arena *arena;
     Tables tables;
-    uint32_t bits, width;  // of the rule now; the number of the width that instructions are taken from
+    uint32_t bits, width;  // current width of the rule; index of the width that instructions are taken from
     Eval *evals;           // by node
     bool *known;
     uint32_t nthings;
     struct {
-        uint8_t var, bits_of;  // the width of a value: 1, or as many times the rule's; a constant: 0
+        uint8_t var, bits_of;  // bits_of: width, encoded as by times_of_operand()
         bool constant;
     } thing[THINGS];
     uint64_t value[RULE_VARS];
-    ValueRange range[RULE_VARS];  // of values
+    ValueRange range[RULE_VARS];  // by value
     RuleValues values;
     bool undefined;  // a division by zero
     const char *what;
@@ -80,9 +80,10 @@ typedef struct Proof {
 
 static const RuleNode *node(const Proof *p, uint16_t n) { return &p->set->nodes.at[n]; }
 
-/* -- What a pattern is about ---------------------------------------------------------------------------- */
+/* -- Values and constants of a pattern ------------------------------------------------------------------ */
 
-// How wide operand k of an instruction is: 0 = one bit, otherwise times the rule's width; 3 = a count of 32 bits.
+// Returns the width of operand k of an instruction: 0 = one bit, 3 = a count of 32 bits, else a multiple of the rule's
+// width.
 static uint32_t times_of_operand(const RuleNode *n, uint32_t k)
 {
     RuleType t = n->op == OP_CVT ? n->type[1] : n->type[0];
@@ -125,7 +126,7 @@ static void note_things(Proof *p, uint16_t at, uint32_t times)
 
 static ValueRange range_of(void *user, uint32_t var) { return ((Proof *)user)->range[var]; }
 
-// What is known of the values was drawn anew.
+// Evaluates the condition. The cached value ranges are invalid, since new ones were drawn.
 static bool holds(Proof *p)
 {
     p->values.known = 0;
@@ -138,7 +139,7 @@ static uint64_t extend(uint64_t x, uint32_t bits)
     return (uint64_t)((int64_t)(x << unused) >> unused);
 }
 
-// What a node gives, of so many bits.
+// Returns the value of a node, of `bits` bits.
 static uint64_t compute(Proof *p, uint16_t at, uint32_t bits)
 {
     const RuleNode *n = node(p, at);
@@ -152,7 +153,7 @@ static uint64_t compute(Proof *p, uint16_t at, uint32_t bits)
     for (uint32_t k = 0; k < n->nkids; k++)
         in[k].lo = compute(p, n->kids[k], bits_of_times(p, times_of_operand(n, k)));
     uint32_t result = bits_of_times(p, times_of_result(n));
-    if (n->op == OP_CVT) {  // from the rule's width to twice that, or back
+    if (n->op == OP_CVT) {  // from the rule's width to twice that width, or back
         bool extends = n->type[1].letter == 's' && n->type[1].times < n->type[0].times;
         return (extends ? extend(in[0].lo, p->bits) : in[0].lo) & ones(result);
     }
@@ -169,7 +170,7 @@ static uint64_t compute(Proof *p, uint16_t at, uint32_t bits)
     return out[0].lo & ones(result);
 }
 
-// Returns whether the condition held.
+// Compares pattern and result for the current values. Returns true if the condition held.
 static bool try_one(Proof *p)
 {
     const RuleNode *from = node(p, p->rule->from);
@@ -192,8 +193,8 @@ static void set_thing(Proof *p, uint32_t k, uint64_t x)
     *(p->thing[k].constant ? &p->values.constant[p->thing[k].var] : &p->value[p->thing[k].var]) = x & ones(bits);
 }
 
-// ValueRange of one kind that hold of a value: bits at the lower end, at the upper, anywhere; between which numbers it
-// lies.
+// Returns a random value range that contains a value: of known bits at the lower end, at the upper end or anywhere, or
+// of an unsigned or signed interval.
 static ValueRange draw_range(uint64_t x, uint32_t bits)
 {
     uint32_t n = (uint32_t)(draw() % (bits + 1));
@@ -222,7 +223,7 @@ static void draw_all_ranges(Proof *p, bool wanted)
     }
 }
 
-// Whether the condition asks for what is known of values.
+// True if the condition uses value ranges.
 static bool uses_ranges(const Proof *p)
 {
     static const char *const asks[] = {"zeros(", "set(", "umin(", "umax(", "smin(", "smax("};
@@ -262,7 +263,7 @@ static void report(const Proof *p, const char *what)
     printf("\n");
 }
 
-// All values at 8 bits, if these are not too many.
+// Tries all values at 8 bits.
 static uint64_t try_all(Proof *p, bool ranges)
 {
     uint64_t held = 0, n = 1;
@@ -281,7 +282,8 @@ static uint64_t try_all(Proof *p, bool ranges)
     return held;
 }
 
-// Something that has to do with another constant: with its lowest bit, with the hole in a mask.
+// Returns a constant related to another one: the same, its lowest bit, its complement, the position of its lowest zero,
+// or the bits from there.
 static uint64_t draw_alike(uint64_t x)
 {
     uint32_t hole = ~x ? (uint32_t)__builtin_ctzll(~x) : 0;
@@ -334,7 +336,7 @@ static void prove(Proof *p, uint32_t bits, uint32_t width)
 
 /* -- The phase ------------------------------------------------------------------------------------------ */
 
-// What is wrong with a pattern.
+// Mistakes in a pattern.
 typedef enum { NOTHING, CONDITION, LITERAL, VARIABLE, VALUES, GUARD, READER, MISTAKES } Mistake;
 static const char *const mistakes[MISTAKES] = {"nothing",    "the condition", "another number", "no constant",
                                                "two values", "a guard",       "another reader"};
@@ -346,17 +348,17 @@ typedef struct Build {
     Proof *p;
     uint32_t width;
     Mistake mistake;
-    bool made;        // the mistake
-    uint32_t reader;  // the inner instruction that something else reads, too, counted from 1; 0 = none
-    uint32_t inner;   // those that are built
+    bool made;        // the mistake was made
+    uint32_t reader;  // number from 1 of the inner instruction with another use; 0 = none
+    uint32_t inner;   // inner instructions so far
     RegId reg[RULE_VARS];
     RegId guard, address;
 } Build;
 
 // The outcome of folding a function with a pattern.
 typedef struct Outcome {
-    bool applied, made;  // the rule, the mistake
-    bool read;           // there is an inner instruction with the wanted reader
+    bool applied, made;  // applied: the rule; made: the mistake
+    bool read;           // the function has an inner instruction with this number
     uint32_t before, after;
 } Outcome;
 
@@ -381,7 +383,7 @@ static RegId load(Build *b, Width width)
     return r;
 }
 
-// Makes the value of a register needed.
+// Stores a register, so that it is live.
 static void store(Build *b, RegId r, Width width)
 {
     char text[32];
@@ -408,7 +410,7 @@ static RegId limit(Build *b, const char *name, RegId r, uint64_t by, Width width
     return to;
 }
 
-// A value of which is known what the rule wants, by instructions that say so.
+// Returns a register with the value range that the rule requires, by instructions that limit its value.
 static RegId value(Build *b, const RuleNode *n, Width width)
 {
     const ValueRange *f = &b->p->range[n->var];
@@ -481,7 +483,7 @@ static Operand build(Build *b, uint16_t at, Width width, bool root)
     return op_reg(b->fn, r);
 }
 
-// Returns what the instructions cost but for moves; an immediate beyond the first takes a register of its own.
+// Returns the cost of all instructions except moves; a second immediate takes a register of its own.
 static uint32_t cost_of(const Fn *fn, BlockId b)
 {
     uint32_t cost = 0;
@@ -567,7 +569,7 @@ static void check(bool ok, const Proof *p, const char *what, Mistake mistake)
         printf("%s: %s (%s) at %u bits\n", p->rule->name, what, mistakes[mistake], p->bits);
 }
 
-// Checks that the rule does not make more instructions where something else reads one of those inside of the pattern.
+// Checks that the rule makes no more instructions than before if an inner instruction has another use.
 static void check_readers(Proof *p, uint32_t width)
 {
     Outcome o = fold_pattern(p, width, NOTHING, 1);
@@ -580,7 +582,7 @@ static void apply(Proof *p, uint32_t width)
     bool any = false;
     p->bits = rule_bits(width);
     p->values = (RuleValues){.bits = p->bits, .offset = true, .user = p, .of = range_of};
-    // Some constants leave nothing but a constant.
+    // Some constants fold the whole pattern to a constant.
     bool applied = false;
     for (int n = 0; n < 50 && !applied; n++)
         applied = draw_constants(p, true) && fold_pattern(p, width, NOTHING, 0).applied;
@@ -600,7 +602,7 @@ static void apply(Proof *p, uint32_t width)
         check(false, p, "nothing can be wrong with it", NOTHING);
 }
 
-// Whether there is something in a pattern that is about bytes, which cannot be narrowed.
+// True if a pattern has an operation on bytes, which cannot be narrowed.
 static bool has_bytes(const Proof *p, uint16_t at)
 {
     const RuleNode *n = node(p, at);
@@ -610,7 +612,7 @@ static bool has_bytes(const Proof *p, uint16_t at)
     return has;
 }
 
-// One rule, at all its widths.
+// Proves one rule at all its widths, and checks that folding applies it.
 static void try_rule(const RuleSet *set, const Rule *rule, Arena *arena)
 {
     Proof p = {.set = set, .rule = rule, .arena = arena};
@@ -626,17 +628,17 @@ static void try_rule(const RuleSet *set, const Rule *rule, Arena *arena)
         prove(&p, rule_bits(w), w);
         bool pays =
             (w == 2 || !strstr(rule->cond, "pays(w == 64)")) && (w == 1 || !strstr(rule->cond, "pays(w == 32)"));
-        pays &= w == 1 || !rule->offset;  // its result, of twice the width, is an address
+        pays &= w == 1 || !rule->offset;  // the result, of twice the width, is an address
         if (pays)
             apply(&p, w);
     }
 }
 
-/* -- What was proven ------------------------------------------------------------------------------------ */
+/* -- List of proven rules ------------------------------------------------------------------------------- */
 
 enum { PROVEN_MAX = 480 };
 
-// What is proven, as hashes. Those of a share go through a pipe in one piece.
+// Hashes of proven rules. A pipe transfers those of a share in one write.
 typedef struct Proven {
     unsigned long passed, failed;
     uint32_t n;
@@ -677,7 +679,7 @@ static uint64_t hash_text(uint64_t hash, const char *text)
     return hash * 0x100000001b3u;
 }
 
-// Without lines that are comments, or empty.
+// Returns a hash of the proof sources, without comment lines and empty lines.
 static uint64_t hash_sources(void)
 {
     uint64_t hash = 0xcbf29ce484222325u;
@@ -751,7 +753,7 @@ static bool write_proven(Proven *p, const char *path, uint64_t sources)
 
 /* -- The whole ------------------------------------------------------------------------------------------ */
 
-// What is to be proven.
+// Rules to prove.
 typedef struct Task {
     int nnames;
     char **names;
@@ -768,7 +770,7 @@ static bool is_wanted(const Task *t, const char *name)
     return wanted;
 }
 
-// Chooses how hard something of this hash is tried; false: not at all.
+// Sets the effort for a rule with this hash. Returns false if the rule is to be skipped.
 static bool begin_proof(const Task *t, uint64_t hash)
 {
     bool old = is_proven(t->old, hash);
@@ -805,7 +807,7 @@ static void prove_law(Task *t, const char *name, Prover *prove_it, Heap *heap)
     end_proof(t, hash, failures);
 }
 
-// Proves a share of all; each rule draws the same numbers whoever proves it.
+// Proves a share of the rules. The numbers that a rule draws do not depend on the share.
 static void prove_share(Task *t)
 {
     Ctx ctx = {0};
@@ -830,7 +832,7 @@ static void prove_share(Task *t)
     heap_release(&ctx.heap);
 }
 
-// Starts a process for each share, which sends what it did.
+// Starts a process for each share, which sends its results to the pipe.
 static void start_shares(Task *t, int to)
 {
     for (t->share = 0; t->share < t->shares; t->share++) {

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
-// What the proofs of folding share.
+// Declarations that the proofs of folding share.
 #ifndef ORI_TESTS_RULES_H
 #define ORI_TESTS_RULES_H
 
 #include "ir/base/base.h"
 
-// A random number (rules.c).
+// Returns a random number (rules.c).
 uint64_t draw(void);
 
-// Each proves what its file says, and adds to the counts.
+// Each function runs the proofs of its file, and adds to the counts.
 void prove_ranges(Heap *heap, bool quick, unsigned long *passed, unsigned long *failed);
 void prove_floats(Heap *heap, bool quick, unsigned long *passed, unsigned long *failed);
 

@@ -1,11 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# defects.sh: the rows of ir/ptx/defects.def. Each has a file of its name in tests/ptxas/defects, whose output ptxas must take,
-# whether phases run or not. Where the ptxas on the PATH is of a version that the row names, the output without the
-# workaround must crash it: otherwise the row is not needed any more.
-# Needs ptxas, and says so when there is none. Ends in `N passed, N failed, N skipped`.
-# Environment: ORIOPT, the program to test (default build/oriopt).
+# defects.sh: checks the rows of ir/ptx/defects.def. Each row has a file of its name in tests/ptxas/defects. ptxas must
+# accept the output for this file, with and without phases. If the ptxas on the PATH has a version that the row names,
+# it must crash on the output without the workaround: otherwise the row is obsolete. Skips if there is no ptxas. Ends in
+# `N passed, N failed, N skipped`. Environment: ORIOPT, the program to test (default build/oriopt).
 . "$(dirname "$0")/../lib.sh"
 tests=$root/tests
 needs "$ORIOPT"
@@ -13,7 +12,7 @@ without_ptxas
 rows=$(sed -n 's/^DEFECT([A-Z0-9_]*, "\([a-z0-9-]*\)", "\([0-9. ]*\)".*/\1:\2/p' "$root/ir/ptx/defects.def" | tr ' ' ,)
 version=$(ptxas --version | sed -n 's/.*release \([0-9.]*\),.*/\1/p')
 make_work
-# assemble FILE: the exit status of ptxas; above 128 a signal ended it.
+# assemble FILE: returns the exit status of ptxas; above 128 a signal ended it.
 assemble() { (ptxas -arch sm_86 -O3 -o "$work/cubin" "$1"; exit $?) >"$work/said" 2>&1; }
 
 for row in $rows; do

@@ -1,18 +1,17 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# features.sh: ptxas as the judge of ir/core/features.def. The instructions of features/instructions.ptx are put under
-# pairs of .version and .target: oriopt must warn of those, and only those, of which ptxas says that they require a later
-# one. The kernels of features/old-*.ptx, which have a pattern for each instruction that phases make, go through oriopt
-# under the same pairs: where ptxas takes the input it must take the output.
-# Needs ptxas, and says so when there is none. Ends in `N passed, N failed, N skipped`.
-# Environment: ORIOPT, the program to test (default build/oriopt).
+# features.sh: checks ir/core/features.def with ptxas. The instructions of features/instructions.ptx are put under pairs
+# of .version and .target: oriopt must warn of exactly the instructions for which ptxas requires a later one. The
+# kernels of features/old-*.ptx have a pattern for each instruction that phases make, and pass through oriopt under the
+# same pairs: if ptxas accepts the input, it must accept the output. Skips if there is no ptxas. Ends in `N passed, N
+# failed, N skipped`. Environment: ORIOPT, the program to test (default build/oriopt).
 . "$(dirname "$0")/../lib.sh"
 tests=$root/tests
 needs "$ORIOPT"
 without_ptxas
 make_work
-# retarget FILE VERSION TARGET: FILE under another header, in $work/in.ptx. Its line numbers are those of FILE + 2.
+# retarget FILE VERSION TARGET: writes FILE with another header to $work/in.ptx. Its line numbers are those of FILE + 2.
 retarget() {
     {
         echo ".version $2"
@@ -21,7 +20,7 @@ retarget() {
     } >"$work/in.ptx"
 }
 
-# ask FILE TARGET: what ptxas says of it, in $work/said.
+# ask FILE TARGET: runs ptxas, with its messages in $work/said.
 ask() {
     case $2 in sm_9* | sm_8* | sm_75 | sm_1[0-9][0-9]*) arch=$2 ;; *) arch=sm_75 ;; esac
     ptxas -arch "$arch" -o "$work/cubin" "$1" >"$work/said" 2>&1
@@ -32,7 +31,7 @@ for pair in 1.4,sm_10 1.4,sm_13 2.0,sm_10 1.4,sm_20 2.0,sm_20 3.0,sm_30 3.1,sm_3
     version=${pair%,*} target=${pair#*,}
     retarget "$tests/ptxas/features/instructions.ptx" "$version" "$target"
     ask "$work/in.ptx" "$target"
-    # `requires` is also said of a rounding modifier that is missing.
+    # ptxas also reports `requires` for a missing rounding modifier.
     sed -n 's/.*, line \([0-9]*\); error.* requires \(PTX ISA\|\.target\).*/\1/p' "$work/said" | sort -u >"$work/ptxas"
     "$ORIOPT" --max-errors=0 --named-phases=NOP --emit=none "$work/in.ptx" 2>&1 |
         sed -n 's/^[^:]*:\([0-9]*\):[0-9]*: warning: .* needs \.version .*/\1/p' | sort -u >"$work/oriopt"

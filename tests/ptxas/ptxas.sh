@@ -1,52 +1,52 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# ptxas.sh: does ptxas take what oriopt makes of real PTX?
+# ptxas.sh: checks that ptxas accepts the output of oriopt for real PTX.
 #
 #   tests/ptxas/ptxas.sh [--compare] [--tree] [--quick] [-j N] [--keep DIR] [--list] [FILES...]
 #
-# Makes all the real PTX that this machine can make, and for each file checks that
+# Makes all real PTX that the tools of this machine can make, and checks for each file that
 #   1. `oriopt -O3` succeeds,
 #   2. a second run gives the same bytes,
-#   3. ptxas accepts the result with the flags that it took for the input,
-#   4. oriopt on its own output changes nothing any more after four runs at most,
-#   5. the way through Ori text (PTX, Ori text, PTX) gives the same bytes as without it, Ori text is a fixed point of it,
-#   6. going on with a clone and with the reread text after each phase gives the same bytes, verified each time.
-# With --compare also, from the SASS that ptxas makes of input and output (instructions and registers of each function):
-#   nop   for `--named-phases NOP` both are the input's; exceptions stand in tests/ptxas/real/nop-exceptions.txt with their cause,
+#   3. ptxas accepts the output with the flags of the input,
+#   4. oriopt on its own output reaches a fixed point after at most four runs,
+#   5. the way through Ori text (PTX, Ori text, PTX) gives the bytes of the direct one, and Ori text is a fixed point,
+#   6. continuing with a clone and with the reread text after each phase gives the same bytes, verified each time.
+# With --compare it also compares the SASS of input and output (instructions and registers per function):
+#   nop   for `--named-phases NOP` both equal the input's; exceptions are in tests/ptxas/real/nop-exceptions.txt,
 #   sass  at ptxas -O3 no function of PTX from nvcc -O3 has more than max(1 %, 2 instructions) or 2 registers more than
-#         before. Exceptions stand in tests/ptxas/real/sass-exceptions.txt with their cause: at most 1 % of these functions,
-#         and no row without effect. A table shows the totals and the ten worst functions.
+#         before. Exceptions are in tests/ptxas/real/sass-exceptions.txt: at most 1 % of these functions, and no row
+#         without effect. A table shows the totals and the ten worst functions.
 #         No function of other PTX is worse by more than max(3 %, 8 instructions) or, unless a twentieth of its
-#         instructions went, 2 registers. It counts as worse only if it is so at ptxas -O1 too, where ptxas does not
+#         instructions is gone, 2 registers. It is worse only if it is also worse at ptxas -O1, where ptxas does not
 #         unroll. The sums of all inputs are no worse.
-# Of the PTX from nvcc -O3, a second run of oriopt on its own output changes at most 1 % of the files.
+# A second run of oriopt on its own output changes at most 1 % of the files of PTX from nvcc -O3.
 #
-# --tree: only PTX that is in the tree. --quick: fewer of each.
-# FILES (.cu .cl .c .cpp .ptx, folders of .ptx from nvcc -O3) replace the whole corpus, which is
+# --tree: only PTX in the tree. --quick: fewer of each. FILES (.cu .cl .c .cpp .ptx, folders of .ptx from nvcc -O3)
+# replace the whole corpus:
 #   samples/*.cu                        nvcc: five targets, -Xcicc -O0, -rdc=true, -lineinfo, -G
-#   tests/ptxas/real/*.cu                     nvcc, fewer targets; toolkit headers (cub, cuda::std, ...) and the newest instructions
-#   samples/ptx samples/handwritten tests/ptxas/real: *.ptx      as they are
-#   tests/ptxas/real/*.cl *.c *.cpp           clang -O0 and -O2, then llc
+#   tests/ptxas/real/*.cu               nvcc, fewer targets; toolkit headers (cub, cuda::std, ...), newest instructions
+#   samples/ptx samples/handwritten tests/ptxas/real: *.ptx      unchanged
+#   tests/ptxas/real/*.cl *.c *.cpp     clang -O0 and -O2, then llc
 #   llvm-stress                         many seeds through llc
 #   libdevice.10.bc of the toolkit      through llc
 #   tests/bench/gen.c                   the generator of the benchmarks
 #   $ORI_CORPUS                         a folder of .ptx from nvcc -O3 (tests/bench/corpus.sh makes one)
-# The files of such folders get checks 1 to 4 and sass only.
+# Files of such folders get only checks 1 to 4 and sass.
 # Comments in a source: `// flags: ...` (more flags for nvcc), `// min-arch: sm_NN` (with a letter: only this target),
 # `// ptxas: ...` (flags for ptxas). An input that ptxas rejects is not counted, but listed as skipped with the reason.
 #
-# Environment: ORIOPT (default build/oriopt), ORI_CORPUS (a folder, see above), ORI_PTX_CACHE (default build/ptx-cache: compiled inputs by hash of source and flags,
-# ptxas verdicts by hash of PTX and flags), ORI_TIMEOUT (seconds for one run of oriopt, default 120), ORI_STRESS (seeds, default 100).
-# Files of failures are kept in build/ptxas-fail/. --keep DIR keeps those of every input, --list only names the inputs.
+# Environment: ORIOPT (default build/oriopt), ORI_CORPUS (a folder, see above), ORI_PTX_CACHE (default build/ptx-cache:
+# compiled inputs by hash of source and flags, ptxas verdicts by hash of PTX and flags), ORI_TIMEOUT (seconds for one
+# run of oriopt, default 120), ORI_STRESS (seeds, default 100). Files of failures are kept in build/ptxas-fail/. --keep
+# DIR keeps those of every input, --list only names the inputs.
 
 set -u
 LC_ALL=C
 export LC_ALL
 tab=$(printf '\t')
 
-# What a phase finds out may be something to do for one that stands further up, so the pipeline does not come to its end
-# in one run everywhere; a few must do.
+# settles: true if runs 2 to 4 reach a fixed point. One run may not, because a phase can enable an earlier phase.
 settles() {
     changes=1
     cmp -s "$work/out.ptx" "$work/fixed.ptx" && changes=0
@@ -62,7 +62,7 @@ settles() {
 
 have() { command -v "$1" >/dev/null 2>&1; }
 
-# first NAME...: prints the first of the programs that is on the PATH
+# first NAME...: prints the first program that is on the PATH.
 first() {
     for prog; do
         have "$prog" && echo "$prog" && return
@@ -74,22 +74,22 @@ hash_stdin() {
     if have sha256sum; then sha256sum; elif have shasum; then shasum -a 256; else cksum; fi | cut -d' ' -f1 | cut -c1-40
 }
 
-# limit SECONDS COMMAND...
+# limit SECONDS COMMAND...: runs a command with a time limit, if timeout(1) exists.
 limit() {
     limit_s=$1
     shift
     if have timeout; then timeout "$limit_s" "$@"; else "$@"; fi
 }
 
-# comment NAME FILE: the text after `// NAME:`, once per line
+# comment NAME FILE: prints the texts after `// NAME:`.
 comment() { sed -n "s|^//[[:space:]]*$1:[[:space:]]*||p" "$2" 2>/dev/null | tr -d '\r' | tr '\n' ' '; }
 
 # -- The worker: one input -------------------------------------------------------------------------------------------
 
-# Part of the cache's keys: to be changed with the recipes below.
+# Part of the cache's keys; increment it with a change of the recipes below.
 recipes=2
 
-# make_input: $kind $src $flags -> $work/in.ptx; false with the reason in $work/msg
+# make_input: makes $work/in.ptx from $kind $src $flags; false with the reason in $work/msg.
 make_input() {
     case $kind in
     file) cp "$src" "$work/in.ptx" && return ;;
@@ -133,7 +133,8 @@ make_input() {
     fi
 }
 
-# assemble FILE COUNTS: ptxas $pflags on $work/FILE; $work/COUNTS gets the lines of sasscount; false with $work/msg
+# assemble FILE COUNTS: runs ptxas $pflags on $work/FILE; $work/COUNTS gets the lines of sasscount; false with
+# $work/msg.
 assemble() {
     key=$( (printf '%s\n' "$pflags $PX_PTXAS"; cat "$work/$1") | hash_stdin)
     seen=$ORI_PTX_CACHE/as/$key
@@ -148,7 +149,7 @@ assemble() {
             mv "$seen.$$" "$seen.ok"
         else
             (grep -E 'rror|fatal' "$work/made.log" || cat "$work/made.log") | head -n 8 >"$work/msg"
-            if [ $rc -gt 1 ] && [ $rc -ne 255 ]; then # killed, crashed or out of time: say so, and do not remember it
+            if [ $rc -gt 1 ] && [ $rc -ne 255 ]; then # killed, crashed or out of time: report it, but do not cache it
                 echo "ptxas: exit status $rc" >>"$work/msg"
                 return 1
             fi
@@ -161,7 +162,7 @@ assemble() {
     fi
 }
 
-# run_oriopt IN OUT ARGS...: false with $work/msg
+# run_oriopt IN OUT ARGS...: runs oriopt; false with $work/msg.
 run_oriopt() {
     from=$1 to=$2
     shift 2
@@ -172,7 +173,7 @@ run_oriopt() {
     false
 }
 
-# fail STEP: reports, keeps the files
+# fail STEP: reports a failure and keeps its files.
 fail() {
     {
         echo "FAIL $id: $1"
@@ -187,12 +188,12 @@ fail() {
     } >>"$PX_FAIL/$name/message.txt"
 }
 
-# excepted KIND FUNCTION: prints the row of this input and function in the exceptions; false if there is none
+# excepted KIND FUNCTION: prints the row of this input and function in the exceptions; false if there is none.
 excepted() {
     [ -f "tests/ptxas/real/$1-exceptions.txt" ] || return 1
     while read -r ex_id ex_fn ex_cause; do
         case $ex_id in '' | \#*) continue ;; esac
-        # the row's globs are patterns on purpose
+        # the globs of a row must stay unquoted
         case $id in $ex_id) case $2 in $ex_fn)
             echo "$ex_id $ex_fn $ex_cause"
             return 0
@@ -201,7 +202,7 @@ excepted() {
     return 1
 }
 
-# judge KIND MESSAGE: a verdict on the functions in $work/diff, after the exceptions of this kind
+# judge KIND MESSAGE: reports the functions in $work/diff, except listed exceptions of this kind.
 judge() {
     : >"$work/msg"
     while read -r fn ai ar bi br; do
@@ -220,9 +221,9 @@ from_nvcc_O3() {
     case $group in nvcc | nvcc-ptx | rdc | lineinfo | corpus) ;; *) false ;; esac
 }
 
-# compare A B INSNS PERCENT REGS KEPT: functions of $work/B worse than those of $work/A, as `name insns regs insns regs`
-# lines; INSNS < 0: any difference counts. More registers are no defect where fewer than KEPT % of the instructions are
-# left. An entry that is in A only counts too (a device function may be inlined away).
+# compare A B INSNS PERCENT REGS KEPT: prints the functions of $work/B worse than those of $work/A, as lines `name insns
+# regs insns regs`; INSNS < 0: any difference counts. More registers count only if at least KEPT % of the instructions
+# are left. An entry that is only in A counts too (a device function may be inlined).
 compare() {
     sed -n 's/.*\.entry[[:space:]]\{1,\}\([A-Za-z0-9_$%]*\).*/\1/p' "$work/in.ptx" >"$work/entries"
     awk -v insns="$3" -v percent="$4" -v regs="$5" -v kept="$6" '
@@ -237,7 +238,7 @@ compare() {
                 }
                 slack = ai[f] * percent / 100
                 if (slack < insns) slack = insns
-                # what leaves the stack, and what is computed once, goes into registers
+                # values promoted from the stack, and values computed once, need registers
                 more = br[f] > ar[f] + regs && bi[f] > ai[f] * kept / 100
                 if (insns < 0 ? ai[f] != bi[f] || ar[f] != br[f] : bi[f] > ai[f] + slack || more)
                     print f, ai[f], ar[f], bi[f], br[f]
@@ -247,13 +248,14 @@ compare() {
         }' "$work/entries" "$work/$1" "$work/$2" | sort
 }
 
-# same_unrolling: keeps of $work/diff what is worse at ptxas -O1 too. ptxas decides how far it unrolls a loop before it
-# removes dead code, so that a shorter input may come out longer; counts compare only code with equal unrolling.
+# same_unrolling: removes functions from $work/diff that are not worse at ptxas -O1. ptxas decides the unrolling of a
+# loop before it removes dead code, so a shorter input may become longer. Counts are comparable only with equal
+# unrolling.
 same_unrolling() {
     full=$pflags
     pflags="$pflags -O1"
     if assemble in.ptx in1.count && assemble out.ptx out1.count; then
-        # compare() looks at one file's name
+        # compare() depends on the name in.count
         mv "$work/in.count" "$work/in3.count" && cp "$work/in1.count" "$work/in.count"
         compare in.count out1.count 8 3 2 95 >"$work/diff1"
         mv "$work/in3.count" "$work/in.count"
@@ -263,7 +265,7 @@ same_unrolling() {
     pflags=$full
 }
 
-# nop_checks: what --named-phases NOP makes of one input
+# nop_checks: runs the nop check of one input.
 nop_checks() {
     if ! run_oriopt in.ptx nop.ptx --named-phases NOP; then
         fail 'nop: oriopt --named-phases NOP'
@@ -275,7 +277,7 @@ nop_checks() {
     fi
 }
 
-# sass_checks: --compare of one input
+# sass_checks: runs the sass check of one input.
 sass_checks() {
     if from_nvcc_O3; then
         compare in.count out.count 2 1 2 0 >"$work/diff"
@@ -287,7 +289,7 @@ sass_checks() {
         [ -s "$work/diff" ] && same_unrolling
     fi
     judge sass 'worse than the input'
-    # only functions that are in both, so that what was inlined away is no gain
+    # only functions in both, so that inlined functions are no gain
     awk -v group="$group" '
         FILENAME ~ /\/in\.count$/ { i[$1] += $2; r[$1] = $3; next }
         FILENAME ~ /\/nop\.count$/ { if ($1 in i) { ni += $2; nr += $3 } next }
@@ -296,7 +298,7 @@ sass_checks() {
         "$work/in.count" "$([ -f "$work/nop.count" ] && echo "$work/nop.count" || echo /dev/null)" "$work/out.count" >>"$result"
 }
 
-# ori_checks: the way through Ori text, and --self-check, of one input
+# ori_checks: runs checks 5 and 6 of one input.
 ori_checks() {
     if ! run_oriopt in.ptx straight.ptx --named-phases NOP ||
         ! run_oriopt in.ptx in.ori --named-phases NOP --emit=ori ||
@@ -320,7 +322,7 @@ ori_checks() {
     fi
 }
 
-# checks: everything about one input whose fields are set
+# checks: runs all checks of one input, whose fields are set.
 checks() {
     if ! make_input; then
         echo "SKIP $id: not made: $(head -n 1 "$work/msg" | cut -c1-150)" >>"$result"
@@ -341,7 +343,7 @@ checks() {
     case " $pflags " in *' -g '*) ;; *) case $target in *debug*) pflags="$pflags -g -O0" ;; esac ;; esac
     if ! assemble in.ptx in.count; then
         reason=$(head -n 1 "$work/msg" | cut -c1-150)
-        pflags="$pflags -c" # perhaps it is only a part of a program
+        pflags="$pflags -c" # it may be only a part of a program
         if [ "$kind" != file ] || ! assemble in.ptx in.count; then
             echo "SKIP $id: ptxas rejects the input: $reason" >>"$result"
             return
@@ -372,7 +374,7 @@ checks() {
     sass_checks
 }
 
-if [ "${1-}" = --worker ]; then # the number of the line in $PX_TMP/inputs; the rest comes by the environment
+if [ "${1-}" = --worker ]; then # argument: a line number of $PX_TMP/inputs; all else comes from the environment
     result=$PX_TMP/result/$2
     IFS=$tab read -r id group kind src flags pflags <<EOF
 $(sed -n "$2p" "$PX_TMP/inputs" | tr '~' ' ')
@@ -390,10 +392,10 @@ fi
 
 # -- The list of inputs -----------------------------------------------------------------------------------------------
 
-# input ID GROUP KIND SRC FLAGS PTXAS-FLAGS: one line, fields by tabs, blanks inside a field as ~
+# input ID GROUP KIND SRC FLAGS PTXAS-FLAGS: adds one line, fields by tabs, blanks inside a field as ~.
 input() { printf '%s\t%s\t%s\t%s\t%s\t%s\n' "$1" "$2" "$3" "$4" "${5:--}" "${6:--}" | tr ' ' '~' >>"$PX_TMP/inputs"; }
 
-# arch_list FILE DEFAULTS: those of the default targets that the file's min-arch allows
+# arch_list FILE DEFAULTS: prints the default targets that the file's min-arch permits.
 arch_list() {
     min=$(comment min-arch "$1")
     min=${min%% *}
@@ -410,7 +412,7 @@ arch_list() {
     esac
 }
 
-# nvcc_input FILE TARGET VARIANT
+# nvcc_input FILE TARGET VARIANT: adds one compilation by nvcc.
 nvcc_input() {
     more=$(comment flags "$1") to=$(comment ptxas "$1")
     case $3 in
@@ -426,7 +428,7 @@ nvcc_input() {
     input "$1@sm_$2$v" $group nvcc "$1" "-arch=sm_$2 $add $more" "$to"
 }
 
-# cu_inputs FILE DEFAULT-TARGETS: every variant of a .cu; with --quick a few of them in turn
+# cu_inputs FILE DEFAULT-TARGETS: adds every variant of a .cu; with --quick a few of them in turn.
 cu_inputs() {
     set -- "$1" $(arch_list "$1" "$2")
     file=$1
@@ -469,7 +471,7 @@ clang_inputs() {
     input "$1@clang-O2-llc-O2" clang-O2 clang "$1" "$lang $std -O2 -O2 sm_86" "$to"
 }
 
-# any_input FILE TARGETS
+# any_input FILE TARGETS: adds a file or a folder, by its extension.
 any_input() {
     if [ -d "$1" ]; then
         for ptx in "$1"/*.ptx; do
@@ -486,7 +488,7 @@ any_input() {
     esac
 }
 
-# The PTX in the tree: what nvcc made of the samples, and what was written by hand.
+# Adds the PTX in the tree: the samples by nvcc, and hand-written PTX.
 tree_corpus() {
     for f in samples/ptx/*.ptx samples/handwritten/*.ptx tests/ptxas/real/*.ptx; do
         [ -f "$f" ] && any_input "$f" ''
@@ -494,7 +496,7 @@ tree_corpus() {
 }
 
 corpus() {
-    # the slowest compilations first, so that no worker is left alone with them at the end
+    # the slowest compilations first, so that no worker runs them alone at the end
     for f in tests/ptxas/real/*.cu; do
         [ -f "$f" ] || continue
         case $quick$(comment quick "$f") in 1no*) continue ;; esac
@@ -517,7 +519,7 @@ corpus() {
         seeds=${ORI_STRESS:-100}
         [ "$quick" = 1 ] && seeds=8
         while [ $seed -le "$seeds" ]; do
-            # llc -O0 folds least, but cannot select every compare that a long function has: those seeds are skipped
+            # llc -O0 folds least, but cannot select all compares of a long function: such seeds are skipped
             input "stress/$seed-O0" stress stress $seed "$((60 + seed * 37 % 260)) -O0 sm_75" -c
             [ $((seed % 4)) -eq 0 ] && input "stress/$seed-O2" stress stress $seed "$((100 + seed * 40)) -O2 sm_80" -c
             seed=$((seed + 1))
@@ -565,7 +567,7 @@ while [ $# -gt 0 ]; do
     --keep) [ $# -ge 2 ] || usage; PX_KEEP=$(absolute "$2"); shift ;;
     --keep=*) PX_KEEP=$(absolute "${1#*=}") ;;
     -*) usage ;;
-    *) # inside the tree the name from its root is the name of the input
+    *) # the name of an input inside the tree is its path from the root
         f=$(absolute "$1")
         files="$files ${f#"$root"/}" ;;
     esac
@@ -620,14 +622,14 @@ find "$ORI_PTX_CACHE" -type f -mtime +30 -exec rm -f {} + 2>/dev/null
 PX_FAIL=$root/build/ptxas-fail
 : >"$PX_TMP/inputs"
 
-# the oldest target that this ptxas assembles for: older .target lines are assembled for it
+# Finds the oldest target of this ptxas, which is used for older .target lines.
 PX_MIN=75
 printf '.version 6.3\n.target sm_30\n.address_size 64\n' >"$PX_TMP/empty.ptx"
 for n in $(ptxas --help 2>/dev/null | tr -c 'a-z0-9_' '\n' | sed -n 's/^sm_\([0-9]\{2,3\}\)$/\1/p' | sort -nu); do
     ptxas -arch=sm_$n -o "$PX_TMP/empty.cubin" "$PX_TMP/empty.ptx" >/dev/null 2>&1 && PX_MIN=$n && break
 done
 
-# compile NAME SOURCE: a helper in C, rebuilt when its source is newer
+# compile NAME SOURCE: builds a helper in C if its source is newer.
 compile() {
     out=build/$1
     if [ ! -x "$out" ] || [ -n "$(find "$2" -newer "$out" 2>/dev/null)" ]; then
@@ -665,7 +667,7 @@ while [ $k -le "$total" ]; do
     k=$((k + 1))
 done >"$PX_TMP/all"
 
-if [ $PX_COMPARE = 1 ]; then # sums by group; the verdict on the sums is a check of its own
+if [ $PX_COMPARE = 1 ]; then # sums by group; the comparison of the sums is a check of its own
     awk '
         function row(name, n, i, r, ni, nr, oi, or) {
             printf "%-10s %6d  %9d %9d %9d %+8.2f%%  %8d %8d %8d %+8.2f%%\n", name, n, i, ni, oi, i ? 100 * (oi - i) / i : 0, r, nr, or, r ? 100 * (or - r) / r : 0
@@ -685,7 +687,7 @@ if [ $PX_COMPARE = 1 ]; then # sums by group; the verdict on the sums is a check
     cat "$PX_TMP/sums" >>"$PX_TMP/all"
     grep -v -e '^PASS' -e '^FAIL' "$PX_TMP/sums"
 fi
-# The functions of PTX from nvcc -O3, the share of exceptions among them, and rows of exceptions that had no effect.
+# Prints the functions of PTX from nvcc -O3, the share of exceptions among them, and exceptions without effect.
 if [ $PX_COMPARE = 1 ]; then
     grep '^FUNC ' "$PX_TMP/all" | cut -d' ' -f2- >"$PX_TMP/functions"
     awk '
@@ -721,7 +723,7 @@ if [ $PX_COMPARE = 1 ]; then
         }' "$PX_TMP/all" >"$PX_TMP/share"
     cat "$PX_TMP/share" >>"$PX_TMP/all"
 fi
-# Too few files say nothing about a limit of 1 %.
+# A limit of 1 % is checked only with enough files.
 awk '
     $1 == "SECOND" { n++; if ($2) { changed++; which = which "\n     " $3 } }
     END {

@@ -1,15 +1,15 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# same.sh: pairs of kernels that compute the same, in the files of same/. ptxas must make the same code of both, so what
-# it folds in one is what the other has as a constant; orirun must leave the same memory after both, in the file and in
-# what oriopt makes of it.
+# same.sh: checks pairs of kernels that compute the same, in the files of same/. ptxas must make the same code of both,
+# which proves how it folds the first one. orirun must leave the same memory after both, for the file and for the output
+# of oriopt.
 #
 #   tests/ptxas/same.sh [FILES...]             default: tests/ptxas/same/*.ptx
 #
-# In the files, `// same: A B` is such a pair and `// differ: A B` one that must differ everywhere. Kernels have one
-# parameter, the address of 256 bytes. One line per failure; the last line is `N passed, N failed, N skipped`, a test
-# being a pair and who judges it. Exit 0 all passed, 1 failed, 2 usage.
+# In the files, `// same: A B` is such a pair and `// differ: A B` a pair that must differ everywhere. Kernels have one
+# parameter, the address of 256 bytes. Prints one line per failure; the last line is `N passed, N failed, N skipped`, a
+# test being a pair and its judge (ptxas, orirun, or oriopt and orirun). Exit 0 all passed, 1 failed, 2 usage.
 # Environment: ORIOPT, ORIRUN, the programs to test (default build/oriopt, and orirun beside it); CC.
 
 . "$(dirname "$0")/../lib.sh"
@@ -19,10 +19,10 @@ cd "$root" || exit 2
 needs "$ORIOPT" "$ORIRUN"
 make_work
 
-# pairs FILE: "same A B" and "differ A B", a line each
+# pairs FILE: prints "same A B" and "differ A B", one per line.
 pairs() { sed -nE 's,^// (same|differ): ,\1 ,p' "$1"; }
 
-# results MODULE PAIRS: "kernel digest" lines of orirun
+# results MODULE PAIRS: prints lines "kernel digest" of orirun.
 results() {
     pairs "$2" | awk '{ print $2; print $3 }' | sort -u | while read -r kernel; do
         digest=$("$ORIRUN" -x ptx --entry="$kernel" --arg=buf:256 --digest "$1" 2>&1) || digest="fails: $digest"
@@ -31,7 +31,7 @@ results() {
     done
 }
 
-# judge FILE WHO: holds the pairs of FILE against the values in $work/values
+# judge FILE WHO: compares the pairs of FILE by the values in $work/values.
 judge() {
     pairs "$1" >"$work/pairs"
     while read -r relation a b; do

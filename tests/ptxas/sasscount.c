@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sasscount: SASS instructions and registers of every function of a cubin, without a disassembler.
+ * Counts SASS instructions and registers of every function of a cubin, without a disassembler.
  *
  *   sasscount FILE.cubin...            prints a line "name insts regs" for each .text section
- *   sasscount --digest FILE.cubin...   prints a line "name digest" with the FNV-1a 64 of its bytes instead
+ *   sasscount --digest FILE.cubin...   prints a line "name digest" with the 64-bit FNV-1a of its bytes instead
  *
  * A cubin is an ELF64 file; each section .text.NAME holds one function (and, in whole-program mode, the device
- * functions that were placed behind an entry). Since sm_70 an instruction has 16 bytes, and the opcode is in the low
+ * functions that were placed after an entry). Since sm_70 an instruction has 16 bytes, and the opcode is in the low
  * 12 bits. ptxas ends each section with a branch to itself and NOPs up to a 128 byte boundary; neither is counted.
  * Registers come from .nv.info (EIATTR_REGCOUNT, by symbol), else from the top byte of the section's sh_info.
  *
@@ -58,7 +58,7 @@ static uint64_t get64(const uint8_t *p) { return get32(p) | (uint64_t)get32(p + 
 /* True if [off, off+len) lies in the file. */
 static bool inside(const File *f, uint64_t off, uint64_t len) { return off <= f->size && len <= f->size - off; }
 
-/* The string at offset `off` of a string table, or NULL if it is not terminated inside the table. */
+/* Returns the string at offset `off` of a string table, or NULL if it is not terminated inside the table. */
 static const char *string_at(const uint8_t *table, uint64_t size, uint64_t off)
 {
     if (!table || off >= size || !memchr(table + off, 0, size - off))
@@ -127,11 +127,11 @@ static const char *read_sections(const File *f, Elf *elf)
         if (inside(f, off, s->size))
             s->data =
                 f->data +
-                off; /* NULL otherwise: sections of shared memory have a size but no bytes, under types of their own */
+                off; /* NULL otherwise: sections of shared memory have a size but no bytes, and types of their own */
         if (s->type == SHT_SYMTAB && elf->symtab == n)
             elf->symtab = k;
     }
-    for (uint32_t k = 0; k < n; k++) { /* names last: their table must have been checked */
+    for (uint32_t k = 0; k < n; k++) { /* names last: their table must be checked first */
         const uint8_t *h = f->data + shoff + (uint64_t)k * entsize;
         elf->section[k].name = string_at(elf->section[strndx].data, elf->section[strndx].size, get32(h));
         if (!elf->section[k].name)
@@ -140,7 +140,7 @@ static const char *read_sections(const File *f, Elf *elf)
     return NULL;
 }
 
-/* The name of symbol `index`, or NULL. */
+/* Returns the name of symbol `index`, or NULL. */
 static const char *symbol_name(const Elf *elf, uint32_t index)
 {
     if (elf->symtab == elf->n)
@@ -152,7 +152,7 @@ static const char *symbol_name(const Elf *elf, uint32_t index)
     return string_at(s->data, s->size, get32(t->data + (uint64_t)index * SYM_SIZE));
 }
 
-/* EIATTR_REGCOUNT of the function `name` in .nv.info; `otherwise` if it is not there. The last one counts. */
+/* Returns the last EIATTR_REGCOUNT of the function `name` in .nv.info; `otherwise` if there is none. */
 static uint32_t reg_count(const Elf *elf, const char *name, uint32_t otherwise)
 {
     for (uint32_t k = 0; k < elf->n; k++) {
@@ -179,7 +179,7 @@ static uint32_t reg_count(const Elf *elf, const char *name, uint32_t otherwise)
 
 static uint32_t opcode(const Section *s, uint64_t k) { return get16(s->data + k * INSN_SIZE) & 0xfff; }
 
-/* Instructions without the NOPs at the end and without the branch to itself before them. */
+/* Returns the number of instructions without the final NOPs and the branch to itself before them. */
 static uint64_t insn_count(const Section *s)
 {
     uint64_t k = s->size / INSN_SIZE;
@@ -208,7 +208,7 @@ static bool count_file(const char *path, bool digests)
     for (uint32_t k = 0; !error && k < elf.n; k++) {
         const Section *s = &elf.section[k];
         if (strncmp(s->name, ".text", 5) || (!s->name[5] && !s->size))
-            continue; /* relocatable files have an empty .text beside those of the functions */
+            continue; /* relocatable files have an empty .text beside the functions' sections */
         if (!s->data) {
             error = "code outside the file";
             break;

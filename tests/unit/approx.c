@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Approximate functions: tables of values that were computed elsewhere (tests/exec/gen_approx_cases.py), and what holds
-// of any correctly rounded result.
+// Tests approximate functions, with tables of independently computed values (tests/exec/gen_approx_cases.py) and with
+// laws of correctly rounded results.
 #include "ir/eval/approx.h"
 #include "tests/unit/unit.h"
 
@@ -51,7 +51,7 @@ TEST(approx_tanh_table)
     CHECK_TABLE(tanh, bf16);
 }
 
-// Of the results of all arguments.
+// Returns a hash of the results of all arguments.
 static uint64_t hash_all(Function *function, const Format *f)
 {
     uint64_t h = 0xCBF29CE484222325;
@@ -73,15 +73,16 @@ TEST(approx_all_of_16_bits)
 
 /* -- Laws ----------------------------------------------------------------------------------------------- */
 
-static const uint64_t sign = 0x80000000, unit = 1 << 23;  // of f32: the sign; what doubles a normal number
+static const uint64_t sign = 0x80000000,
+                      unit = 1 << 23;  // of f32: the sign; the increment that doubles a number
 
-// n / 2^16, n not 0.
+// Returns n / 2^16, n not 0.
 static uint64_t fixed(int32_t n)
 {
     return float_from_integer(&format_f32, (uint64_t)n, 32, true, ROUND_NEAREST_EVEN) - 16 * unit;
 }
 
-// 2^n, n from -149 to 127.
+// Returns 2^n, n from -149 to 127.
 static uint64_t power(int32_t n) { return n < -126 ? (uint64_t)1 << (n + 149) : (uint64_t)(n + 127) * unit; }
 
 TEST(approx_powers)

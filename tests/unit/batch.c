@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Functions side by side: in which order they are through, who waits for whom, and what is left behind an error.
+// Tests batches on several threads: the order in which functions complete, waits between them, and the state after an
+// error.
 #include <stdio.h>
 
 #include "knobs/knobs.h"
@@ -16,9 +17,9 @@ typedef struct Trial {
     Out sink;
     pthread_t home;
     uint32_t asked;       // calls of is_wanted()
-    uint32_t last;        // function that was asked for last
+    uint32_t last;        // function of the last call
     uint32_t elsewhere;   // calls on other threads
-    uint32_t descending;  // calls that were not in the order of the module, but for the first of a round
+    uint32_t descending;  // calls out of module order, except the first of a round
     const Fn *unwanted;
     unsigned threads;
     bool keep;
@@ -27,8 +28,8 @@ typedef struct Trial {
 
 static void say(Sink *s, const char *text) { sink_note(s, text, strlen(text)); }
 
-// Function k has more instructions the smaller k is, so that those further down are faster; each calls the one before,
-// whose result nobody reads: what a caller may know of it decides whether the call stays.
+// The size of function k falls with k, so that later functions complete first. Each calls the previous one without a
+// use of its result, so the call stays unless the caller's summary of the callee permits its removal.
 static void write_functions(Sink *s, const char *form)
 {
     char line[200];
@@ -108,8 +109,8 @@ static void close_run(Trial *r)
     sink_free(&r->out);
 }
 
-// The same bytes on any number of threads; functions are asked for on this thread, in the order of the module, once to
-// begin with and once each when they are through; and then they are dropped or stay.
+// The bytes do not depend on the number of threads. is_wanted() is called on this thread, in module order, once per
+// function at the start and once when each completes; then the functions are dropped or stay.
 TEST(batch_order)
 {
     Trial one;
@@ -136,7 +137,7 @@ TEST(batch_order)
     close_run(&one);
 }
 
-// Whoever calls a function sees what it came to, however slow it was: none of the calls does anything.
+// A caller waits for the summary of its callee, however slow that is: no call has an effect, so all are removed.
 TEST(batch_waits)
 {
     for (unsigned threads = 1; threads <= 8; threads++) {
@@ -153,7 +154,7 @@ TEST(batch_waits)
     }
 }
 
-// A function in the middle cannot be printed as PTX: nothing of it or of those behind it is written, and those that
+// A function in the middle cannot be printed as PTX: neither it nor later functions are written, and functions that
 // wait for it end.
 TEST(batch_error)
 {
@@ -173,7 +174,7 @@ TEST(batch_error)
     }
 }
 
-// The time is over: the message is that of the first function.
+// After a time-out the message is that of the first function.
 TEST(batch_time)
 {
     for (unsigned threads = 1; threads <= 4; threads += 3) {
@@ -200,7 +201,7 @@ static bool ends_well(Trial *r)
     return r->ctx.heap.status == ST_OK;
 }
 
-// With so many bytes more than it has taken to read the module.
+// True if the batch succeeds with this many bytes beyond those of reading the module.
 static bool is_enough(size_t bytes, unsigned threads)
 {
     Trial r;
@@ -215,7 +216,7 @@ static bool is_enough(size_t bytes, unsigned threads)
     return well;
 }
 
-// Whatever chunk there is no room for, the batch ends, and says so.
+// A batch fails with a message, whichever allocation exceeds the limit.
 TEST(batch_limits)
 {
     for (unsigned threads = 1; threads <= 4; threads += 3)

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// The builder: instructions and blocks go where they should, and lists and counters stay right.
+// Tests the builder: positions of instructions and blocks, lists, and counters.
 #include <stdio.h>
 
 #include "tests/unit/unit.h"
 
-// The instructions of a block as text, "3 1 2".
+// Returns the instructions of a block as text, "3 1 2".
 static const char *order(const Fn *fn, BlockId b, char text[static 200])
 {
     size_t n = 0;
@@ -51,7 +51,7 @@ TEST(build_append)
     fixture_close(&f);
 }
 
-// Operands that were written into the function's own run.
+// Operands may lie in the function's own run.
 TEST(build_append_run)
 {
     Fixture f;
@@ -148,7 +148,7 @@ TEST(build_blocks)
     BlockId b1 = block_new(fn), b2 = block_new(fn), b3 = block_new(fn), b4 = block_new(fn);
     CHECK_EQ(fn->nblocks, 0);
     block_append(fn, b2);
-    block_insert_after(fn, b1, 0);   // in front of all
+    block_insert_after(fn, b1, 0);   // before all others
     block_insert_after(fn, b4, b2);  // at the end
     block_insert_after(fn, b3, b2);  // between
     CHECK_Z(layout(fn, text, sizeof text), "1 2 3 4");
@@ -166,7 +166,7 @@ TEST(build_blocks)
     block_unlink(fn, b4);
     CHECK_EQ(fn->last, b3);
     CHECK_Z(layout(fn, text, sizeof text), "3");
-    block_append(fn, b1);  // back again, elsewhere
+    block_append(fn, b1);  // appended again, at another place
     block_insert_after(fn, b4, b3);
     block_insert_after(fn, b2, 0);
     CHECK_Z(layout(fn, text, sizeof text), "2 3 4 1");
@@ -181,7 +181,7 @@ TEST(build_blocks)
 typedef struct Visit {
     uint32_t n;
     BlockId at[20];
-    BlockId from, to;  // rewrites
+    BlockId from, to;  // replaces `from` by `to`
 } Visit;
 
 static void note_target(void *user, Operand *target)
@@ -226,7 +226,7 @@ TEST(build_successors)
     v = (Visit){0};
     ir_successors(fn, same, note_target, &v);
     CHECK(v.n == 2 && v.at[0] == b[4] && v.at[1] == b[4]);
-    // The visitor may change what it sees.
+    // The visitor may change the targets.
     v = (Visit){.from = b[1], .to = b[2]};
     ir_successors(fn, brx, note_target, &v);
     v = (Visit){0};
@@ -317,7 +317,7 @@ TEST(hash_equal_for_equal)
     open_shape(&b);
     CHECK(ir_hash(a.fn) == ir_hash(b.fn));
     uint64_t before = ir_hash(a.fn);
-    ir_instr(a.fn, a.mov)->marks = 7;  // marks stay outside
+    ir_instr(a.fn, a.mov)->marks = 7;  // the hash ignores marks
     CHECK(ir_hash(a.fn) == before);
     InstrId extra =
         ir_insert_before(a.fn, a.add, ir_instr(a.fn, a.mov)->desc, 0, ir_ops(a.fn, ir_instr(a.fn, a.mov)), 2);
@@ -328,7 +328,7 @@ TEST(hash_equal_for_equal)
     fixture_close(&a.f);
 }
 
-// Changes a field, expects another hash, puts it back and expects the first one.
+// Changes a field, expects another hash, restores the field and expects the first hash.
 #define CHANGES_HASH(fn, place, value)     \
     do {                                   \
         uint64_t before_ = ir_hash(fn);    \
@@ -370,7 +370,7 @@ TEST(hash_different_after_change)
     fixture_close(&s.f);
 }
 
-// Targets of a branch table are printed too.
+// The hash covers the targets of branch tables.
 TEST(hash_covers_branch_tables)
 {
     Shape s;

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
-// Control-flow graph and reverse postorder against a naive reference, at size, and what is valid when.
+// Tests control-flow graph and reverse postorder against a naive reference, with large functions, and the validity of
+// analyses.
 #include "tests/unit/unit.h"
 
 enum { BLOCKS = 40, TARGETS = 6 };
 
-// A random graph as it was built, by BlockId.
+// A random graph by BlockId.
 typedef struct Graph {
     uint32_t n;  // ids 1 .. n
     uint32_t nsucc[BLOCKS + 1];
@@ -22,7 +23,7 @@ static void build_random(Fixture *f, Graph *g, uint64_t *seed)
     g->n = 1 + unit_random(seed, BLOCKS);
     for (uint32_t k = 0; k < g->n; k++)
         block_new(fn);
-    // The layout is a random one: each block in front of all, behind all, or behind one that is there.
+    // The layout is random: a block is inserted first, last, or after an inserted one.
     block_append(fn, 1 + unit_random(seed, g->n));
     for (BlockId b = 1; b <= g->n; b++) {
         if (b == fn->first || ir_block(fn, b)->prev)
@@ -124,7 +125,7 @@ TEST(cfg_one_block)
     fixture_close(&f);
 }
 
-// Blocks that were taken out of the layout have no edges.
+// Unlinked blocks have no edges.
 TEST(cfg_unlinked_blocks)
 {
     Fixture f;
@@ -212,11 +213,11 @@ TEST(analysis_validity)
     CHECK(analysis_need(fn, AN_RPO) == a);
     CHECK_EQ(a->valid, AN_CFG | AN_RPO);
     CHECK_EQ(a->nrpo, 3);
-    // What is valid is not computed again.
+    // Valid analyses are not computed again.
     BlockId *rpo = a->rpo, *edges = a->succs.at;
     analysis_need(fn, AN_CFG | AN_RPO);
     CHECK(a->rpo == rpo && a->succs.at == edges);
-    // After a change: drop, and it is.
+    // A dropped analysis is computed again.
     *ir_use(fn, ir_instr(fn, jump), 0) = op_block(b3);
     analysis_drop(fn, UINT32_MAX);
     CHECK_EQ(a->valid, AN_CFG | AN_RPO);
@@ -226,14 +227,14 @@ TEST(analysis_validity)
     analysis_need(fn, AN_RPO);
     CHECK_EQ(a->nrpo, 2);
     CHECK_EQ(a->rpo_index[b2], UINT32_MAX);
-    // The order goes, the edges stay.
+    // Dropping the order keeps the edges.
     edges = a->succs.at;
     analysis_drop(fn, AN_CFG);
     CHECK_EQ(a->valid, AN_CFG);
     analysis_need(fn, AN_RPO);
     CHECK(a->succs.at == edges);
     CHECK_EQ(a->nrpo, 2);
-    // The edges go, and are new when they are asked for again.
+    // Dropped edges are computed again on request.
     *ir_use(fn, ir_instr(fn, jump), 0) = op_block(b2);
     analysis_drop(fn, AN_RPO);
     analysis_need(fn, AN_CFG);
@@ -241,7 +242,7 @@ TEST(analysis_validity)
     fixture_close(&f);
 }
 
-// Dropping and computing again takes no more memory each time.
+// Dropping and computing again needs no additional memory.
 TEST(analysis_memory)
 {
     Fixture f;
@@ -263,7 +264,7 @@ TEST(analysis_memory)
     fixture_close(&f);
 }
 
-// Slot 3 leaves what it says.
+// Slot 3 makes its analyses valid.
 TEST(cfg_analyze_control_flow)
 {
     Fixture f;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// fn_clone(), fn_compact(), fn_renumber(), and the numbers under which registers and blocks print.
+// Tests fn_clone(), fn_compact(), fn_renumber(), and the printed numbers of registers and blocks.
 #include "ir/text/text.h"
 #include "tests/unit/unit.h"
 
@@ -17,7 +17,7 @@ static const char *printed(const Fn *fn, char *buf, size_t cap)
     return buf;
 }
 
-// A function with everything that lies in memory of its own: an initialized variable, a table, a prototype, tables.
+// Builds a function with all objects that have separate memory: an initialized variable, a table, a prototype, tables.
 static void build(Fixture *f)
 {
     Fn *fn = f->fn;
@@ -63,7 +63,7 @@ TEST(clone_is_equal)
     fixture_close(&f);
 }
 
-// Nothing of the clone lies in the original: it may be freed first, and changed without the other noticing.
+// The clone shares no memory with the original: freeing or changing one does not affect the other.
 TEST(clone_shares_nothing)
 {
     Fixture f;
@@ -83,7 +83,7 @@ TEST(clone_shares_nothing)
     fn_free(fn);
     f.module->fns.at[0] = clone;
     CHECK_Z(printed(clone, after, sizeof after), before);
-    // It can be added to: its tables continue those of the original.
+    // The clone can grow: its tables continue those of the original.
     ConstId id = const_intern(clone->tables, 123456, W32);
     CHECK_EQ(tab_const(clone->tables, id).bits, 123456);
     emit(clone, clone->first, "sub.s32", "%,%,%", 0, OPS(def(clone, 2), use(clone, 2), op_imm(id)));
@@ -118,7 +118,7 @@ TEST(clone_of_many)
     fixture_close(&f);
 }
 
-// What is printed stays, ids ascend in layout order without gaps, and what is known of the source goes along.
+// Checks that the text stays, that ids ascend in layout order without gaps, and that source positions stay.
 static void check_compacted(Fn *fn)
 {
     char before[2000], after[2000];
@@ -160,7 +160,7 @@ TEST(compact_keeps_all)
     fixture_close(&f);
 }
 
-// Tables that shrank by several segments grow again, in the function and in a clone, which shares no memory with it.
+// Tables that shrank by several segments grow again, in the function and in a clone without shared memory.
 TEST(compact_of_many)
 {
     Fixture f;
@@ -221,7 +221,7 @@ TEST(renumber_by_appearance)
     fixture_close(&f);
 }
 
-// Positions in the source stay where the layout has another order.
+// Source positions stay if the layout order differs from the source order.
 TEST(renumber_keeps_source)
 {
     Fixture f;
@@ -262,9 +262,9 @@ TEST(hash_sees_what_prints)
     CHANGES(ir_run(fn, ir_list(fn, 1)->ops)[1].word, op_block(1).word);
     CHANGES(fn->form, FORM_SSA);
 #undef CHANGES
-    ir_instr(fn, first)->marks = 1;  // marks are no part of what is computed
+    ir_instr(fn, first)->marks = 1;  // marks do not affect the computation
     CHECK(ir_hash(fn) == h);
-    reg_new(fn, RF_R, W32);  // nor is a register that nothing names
+    reg_new(fn, RF_R, W32);  // nor does an unused register
     CHECK(ir_hash(fn) == h);
     fixture_close(&f);
 }

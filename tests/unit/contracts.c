@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-// What the manager catches: phases that lie about their progress, about what they keep, that break the function; forms.
+// Tests the errors that the manager detects: phases with a false progress or a false `keeps`, broken functions, forms.
 #include <stdio.h>
 
 #include "tests/unit/unit.h"
 
 enum { ROW_NOP = 158 };  // keeps everything
 
-// A function of two blocks, in a context that checks contracts and runs NOP.
+// Builds a function of two blocks, in a context that checks contracts and runs NOP.
 static void start(Fixture *f)
 {
     static char why[500];
@@ -35,7 +35,7 @@ static PhaseVtable vtable_with(const Fixture *f, bool (*execute)(Phase *, Fn *))
     return v;
 }
 
-// The message of the failure, behind the phase and the function.
+// Returns the message of the failure, after phase and function.
 static const char *message(const Fixture *f)
 {
     const char *colon = strstr(f->ctx.heap.message, ": ");
@@ -58,7 +58,7 @@ static bool change(Phase *phase, Fn *fn)
     return true;
 }
 
-// Leaves the second block without a predecessor, although the row says that the CFG stays valid.
+// Leaves the second block without a predecessor, although the row keeps the CFG.
 static bool change_the_flow(Phase *phase, Fn *fn)
 {
     (void)phase;
@@ -108,7 +108,7 @@ TEST(contract_no_progress) { lie(boast, "reports progress and changed nothing");
 TEST(contract_keeps) { lie(need_and_change_the_flow, "CFG was kept but is out of date"); }
 TEST(contract_verifies) { lie(break_it, "function f: block 2 has no instructions"); }
 
-// Without contracts and verification nobody looks.
+// Without contracts and verification there is no check.
 TEST(contract_off)
 {
     Fixture f;
@@ -122,7 +122,7 @@ TEST(contract_off)
     fixture_close(&f);
 }
 
-// What is not valid is no contract: the flow changes, no analysis was there.
+// An invalid analysis is not checked: the flow changes, but no analysis was valid.
 TEST(contract_keeps_nothing)
 {
     Fixture f;
@@ -150,7 +150,7 @@ TEST(self_checks_replace)
     fixture_close(&f);
 }
 
-// A function in ssa form meets a phase of multi form, and the conversion is not there yet.
+// A function in ssa form gets a phase of multi form, and the conversion is not implemented.
 TEST(form_mismatch)
 {
     Fixture f;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// What phases do to control flow: structured random programs (nests of branches, loops of all sorts, switches, early
-// exits, dead arms) with some edges bent and the layout shuffled. Each phase and random lists of them must keep the
-// trace of effects, and whether the program ends; dead code removal must find all in one run.
+// Tests phases that change control flow, on structured random programs (nests of branches, loops of all sorts,
+// switches, early exits, dead arms) with some redirected edges and a shuffled layout. Each phase and random lists of
+// phases must preserve the trace of effects and termination; dead code removal must find all dead code in one run.
 #include <stdio.h>
 
 #include "tests/unit/unit.h"
@@ -10,8 +10,8 @@
 
 enum { ROUNDS = 1500, POOL = 5, LOCALS = 3, BLOCKS = 45, DEPTH = 4, SALTS = 3 };
 
-// What may stand in a block. Operands: d p = definition of a value, predicate; u q = use of one; c C = the carry,
-// defined, used; a = base of an address, o = offset, other for each access; x z = local variable; k t m = constants.
+// Instructions of blocks. Operands: d p = definition of a value, predicate; u q = use of one; c C = the carry, defined,
+// used; a = base of an address, o = offset, unique for each access; x z = local variable; k t m = constants.
 static const struct {
     const char *mnemonic, *shape, *ops;
 } forms[] = {
@@ -46,14 +46,14 @@ typedef struct Program {
     Fn *fn;
     uint64_t *seed;
     RegId value[POOL], pred[POOL];
-    RegId outside, outside_pred;  // written, outside ssa
-    RegId input[2], address;      // never written: what the program is given
+    RegId outside, outside_pred;  // defined, outside ssa
+    RegId input[2], address;      // never defined: input of the program
     SymId local[LOCALS];
     uint32_t accesses;
-    bool converges;            // has instructions that converge
-    bool has_carry;            // so has the block at hand
-    uint32_t stores;           // of a hundred instructions
-    BlockId exits[DEPTH + 1];  // where loops at hand go on when they are left
+    bool converges;            // has convergent instructions
+    bool has_carry;            // the current block has a carry
+    uint32_t stores;           // stores among a hundred instructions
+    BlockId exits[DEPTH + 1];  // exits of the enclosing loops
     uint32_t nexits;
 } Program;
 
@@ -138,7 +138,7 @@ static void emit_some(Program *p, BlockId b, uint32_t max)
         emit_form(p, b);
 }
 
-/* -- Their control flow --------------------------------------------------------------------------------- */
+/* -- Random control flow -------------------------------------------------------------------------------- */
 
 static BlockId new_block(Program *p)
 {
@@ -166,7 +166,7 @@ static BlockId fill_if(Program *p, BlockId b, uint32_t depth)
     return join;
 }
 
-// Left at the start, at the end, both or never; a counter may see to it that it is left.
+// Makes a loop with an exit at the start, at the end, at both or without one; a counter may bound it.
 static BlockId fill_loop(Program *p, BlockId b, uint32_t depth)
 {
     BlockId head = new_block(p), body = head, behind = new_block(p);
@@ -223,7 +223,7 @@ static BlockId fill_exit(Program *p, BlockId b)
     return next;
 }
 
-// Code that begins in block b, which has no end yet; returns the block in which it goes on.
+// Adds code from the open block b on; returns the last block, which is open.
 static BlockId fill(Program *p, BlockId b, uint32_t depth)
 {
     for (uint32_t parts = 1 + unit_random(p->seed, 3); parts; parts--) {
@@ -249,7 +249,7 @@ static void bend(void *user, Operand *target)
         *target = op_block(chance(p, 4) ? p->fn->first : 1 + unit_random(p->seed, p->fn->blocks.n - 1));
 }
 
-// Some tables are shared, some branches get a guard.
+// Redirects some edges, shares some tables, and guards some branches.
 static void bend_edges(Program *p)
 {
     FOR_BLOCKS(p->fn, b)
@@ -282,7 +282,7 @@ static void shuffle_layout(Program *p)
     }
 }
 
-// What has no first value reads as nobody knows what.
+// Initializes registers; the others have an undefined value.
 static void initialize(Program *p, BlockId b)
 {
     bool all = !chance(p, 3);
@@ -351,7 +351,7 @@ static void build_random(Program *p, uint64_t *seed)
 
 enum { MAX_STEPS = 250, MAX_EVENTS = 3000 };
 
-// `undef`: computed from what was never written.
+// `undef`: depends on an undefined register.
 typedef struct Value {
     uint32_t bits;
     bool undef;
@@ -362,12 +362,12 @@ typedef struct Event {
     Value value;
 } Event;
 
-typedef enum { RAN_OUT, EXITED, LOST } End;  // LOST: control or an address depends on a value that means nothing
+typedef enum { RAN_OUT, EXITED, LOST } End;  // LOST: control or an address depends on an undefined value
 
 typedef struct Machine {
     const Fn *fn;
     uint32_t salt;
-    bool stops;  // before control depends on a value that means nothing
+    bool stops;  // stops before control depends on an undefined value
     Value *reg, local[LOCALS];
     bool *written;
     Event event[MAX_EVENTS + 50];
@@ -381,7 +381,8 @@ static uint32_t noise(uint32_t a, uint32_t b)
     return unit_random(&seed, UINT32_MAX);
 }
 
-// Registers outside ssa keep their ordinals; their first values are the program's input.
+// Returns the initial value of a register. Registers outside ssa keep their ordinals; their initial values are the
+// program's input.
 static Value unwritten(const Machine *m, RegId r)
 {
     const Reg *reg = ir_reg(m->fn, r);
@@ -420,7 +421,7 @@ static Value add(Value a, Value b, Value carry, Value *out)
     return (Value){(uint32_t)sum, undef};
 }
 
-// What the definitions get, if the guard allows it; what is noted is, too.
+// Computes the values of the definitions for a true guard, and records effects.
 static void evaluate(Machine *m, const Instr *i, Opcode op, Value r[2])
 {
     Value u[4] = {{0}}, zero = {0};
@@ -491,7 +492,7 @@ static void run_phis(Machine *m, BlockId b, BlockId from)
     }
 }
 
-// Where control goes on; 0 = nowhere.
+// Returns the next block; 0 = none.
 static BlockId leave(Machine *m, const Instr *i, Opcode op, bool runs)
 {
     const Fn *fn = m->fn;
@@ -568,8 +569,8 @@ static bool same_event(const Event *before, const Event *after)
     return before->what == after->what && (before->value.undef || before->value.bits == after->value.bits);
 }
 
-// Whatever the program before did for certain, the one after does, and ends if and only if it ended. A step of the one
-// after stands for at least one before, and for no more than a round through all blocks.
+// Checks that `after` has all certain effects of `before`, and ends if and only if `before` does. A step of `after`
+// corresponds to at least one step of `before`, and at most to one pass over all blocks.
 static void check_same(const Fn *before, const Fn *after)
 {
     static Machine a = {.stops = true}, b;
@@ -577,7 +578,7 @@ static void check_same(const Fn *before, const Fn *after)
         uint32_t k = 0;
         interpret(&a, before, salt, MAX_STEPS);
         interpret(&b, after, salt,
-                  MAX_STEPS + 1);  // an empty block may stand in front
+                  MAX_STEPS + 1);  // an empty block may come first
         while (k < a.n && k < b.n && same_event(&a.event[k], &b.event[k]))
             k++;
         CHECK_EQ(k, a.n);
@@ -604,7 +605,7 @@ static void run_phases(Program *p, const char *named, bool ssa)
     phase_run(ctx, place(p));
 }
 
-// Runs phases over a copy, which is in its place afterwards.
+// Starts a copy, which replaces the program in the module.
 static void start_copy(Program *p)
 {
     *place(p) = fn_clone(p->fn);
@@ -627,7 +628,7 @@ static void set_options(Program *p, uint32_t round)
     p->f.ctx.options.self_roundtrip = round % 16 >= 13;
 }
 
-// What 23 never leaves behind: constants as inputs of phis and as old values, without the moves in front.
+// Makes code that phase 23 never makes: constants as inputs of phis and as old values, without moves.
 static void propagate_constants(Fn *fn, const Analyses *a)
 {
     FOR_BLOCKS(fn, b) {
@@ -649,7 +650,7 @@ static void propagate_constants(Fn *fn, const Analyses *a)
     analysis_drop(fn, AN_FLOW);
 }
 
-// Runs phases over a copy; with `constants`, over what ssa form may come to be.
+// Runs phases on a copy; with `constants`, after propagate_constants().
 static void check_list(Program *p, const char *phases, bool ssa, bool constants)
 {
     start_copy(p);
@@ -673,13 +674,13 @@ static void check_random_list(Program *p)
     check_list(p, context, chance(p, 2), chance(p, 2));
 }
 
-// Dead code removal finds all in one run, where nothing is unreachable: unreachable code may need something until it
-// goes.
+// Checks that dead code removal finds all dead code in one run, if no code is unreachable: unreachable code may have
+// uses until its removal.
 static void check_idempotent(Program *p, const char *phases, bool ssa)
 {
     start_copy(p);
     run_phases(p, phases, ssa);
-    (*place(p))->properties = 0;  // as if nobody had looked
+    (*place(p))->properties = 0;  // no property is established
     uint64_t before = ir_hash(*place(p));
     run_phases(p, "16", ssa);
     CHECK(ir_hash(*place(p)) == before);

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
-// Control dependence against its definition, on random graphs; shapes at size.
+// Tests control dependence against its definition, on random graphs and large shapes.
 #include "tests/unit/graph.h"
 
-// Whether an edge of a branch from u to v decides that b runs.
+// True if b is control dependent on the edge from u to v.
 static bool depends(const Analyses *a, BlockId b, BlockId u, BlockId v)
 {
     return post_dominates(a, b, v) && (b == u || !post_dominates(a, b, u));
 }
 
-// Edges that were not given out yet, and that b depends on: `n` of them from each block.
+// Counts edges that b depends on and no other block has counted: `n` from each block.
 static void count_edges(const Analyses *a, BlockId b, bool *given, uint32_t *n)
 {
     for (uint32_t k = 0; k < a->nrpo; k++) {
@@ -58,7 +58,7 @@ TEST(control_deps_random)
     }
 }
 
-// Loops in loops that are left at their ends: each block depends on all branches behind it.
+// Nested loops with exits at their ends: each block depends on all later branches.
 TEST(control_deps_quadratic)
 {
     Shape s;

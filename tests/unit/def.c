@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The one definition of each register: what the analysis finds, and that insertion and removal keep it.
+// Tests the single definitions of registers: the analysis, and their update by insertion and removal.
 #include "ir/rewrite/rewrite.h"
 #include "tests/unit/unit.h"
 
@@ -62,7 +62,7 @@ TEST(def_multi)
         CHECK(def_is_joined(a, joined[k]) && !def_of(a, joined[k]));
     CHECK(def_is_outside(a, pinned) && !def_of(a, pinned) && !def_is_joined(a, pinned));
     CHECK(!def_of(a, unused) && !def_is_joined(a, unused) && !def_is_outside(a, unused));
-    // New registers are found, and a second definition is not taken for the one.
+    // New registers have definitions; a register with a second definition has no single one.
     RegId fresh = new_reg(fn, 0);
     InstrId made = insert_one(fn, ret, fresh);
     CHECK_EQ(def_of(a, fresh), made);
@@ -97,7 +97,7 @@ TEST(def_edits)
         CHECK(def_of(a, fresh) == (k % 7 && k % 5 ? id : 0));
     }
     KEPT();
-    // The order in which a definition takes the place of another one does not matter.
+    // The order of insertion and removal is irrelevant when a definition replaces another one.
     InstrId second = insert_one(fn, first, r);
     ir_remove(fn, first);
     CHECK_EQ(def_of(a, r), second);
@@ -133,7 +133,7 @@ TEST(def_sink)
     fixture_close(&f);
 }
 
-// A register with two definitions that meet, another with one, beside one that stays as it is.
+// A register with two definitions that reach a join, one with one definition, and one that stays unchanged.
 TEST(def_ssa_repair)
 {
     Fixture f;

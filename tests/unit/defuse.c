@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
-// Definitions and uses against a naive list, by hand, and at size.
+// Tests definitions and uses against a naive list, on small examples, and on large functions.
 #include <stdio.h>
 
 #include "tests/unit/unit.h"
 
 enum { BLOCKS = 12, INSTRS = 8, VALUES = 6, MANY = 1000000 };
 
-// What may stand in a block. Operands: d p c = definition of a value, predicate, carry; u q C = use of one; a 64-bit
-// use; k o 32-bit and 64-bit constant; x = register of an opaque instruction; _ = sink, a definition.
+// Instructions of blocks. Operands: d p c = definition of a value, predicate, carry; u q C = use of one; a 64-bit use;
+// k o 32-bit and 64-bit constant; x = register of an opaque instruction; _ = sink, a definition.
 static const struct {
     const char *mnemonic, *shape, *ops;
 } forms[] = {
@@ -51,7 +51,7 @@ static Operand operand(Program *p, char letter)
     }
 }
 
-// What a guarded definition keeps where the guard is false.
+// Returns the tied operand of a guarded definition.
 static Operand tied(Program *p, Operand defined)
 {
     if (!op_is_reg(defined) || op_file(defined) == RF_CC)
@@ -78,7 +78,7 @@ static void emit_form(Program *p, BlockId b)
     emit(p->fn, b, forms[form].mnemonic, forms[form].shape, flags, ops, n);
 }
 
-// The inputs need not come from predecessors for this.
+// The inputs need not match the predecessors in this test.
 static void emit_phi(Program *p, BlockId b)
 {
     emit(p->fn, b, "mov.phi", "%,%:%,%:%", 0,
@@ -98,7 +98,7 @@ static void build_random(Program *p)
     }
     p->address = reg_new(fn, RF_R, W64);
     p->cc = fn->cc = reg_new(fn, RF_CC, W1);
-    fn->flags |= FN_PASSTHROUGH;  // the carry may be read anywhere
+    fn->flags |= FN_PASSTHROUGH;  // the carry may be used anywhere
     p->n = 1 + unit_random(p->seed, BLOCKS);
     for (uint32_t k = 0; k < p->n; k++)
         block_new(fn);
@@ -117,14 +117,14 @@ static void build_random(Program *p)
     }
 }
 
-// A reference that is expected next in the row of a register.
+// Checks the next reference in the row of a register.
 static bool is_next(const Refs *refs, uint32_t *at, RegId r, InstrId i, uint32_t op)
 {
     const Ref *ref = &refs->at[*at];
     return (*at)++ < refs->first[r + 1] && ref->instr == i && ref->op == op;
 }
 
-// Every operand of the register that the accessors show, in layout order, and nothing else.
+// Checks that the rows have exactly the operands that the accessors return, in layout order.
 static void check_register(const Fn *fn, const Analyses *a, RegId r)
 {
     uint32_t d = a->defs.first[r], u = a->uses.first[r];
@@ -168,7 +168,7 @@ TEST(defuse_random)
         build_random(&p);
         CHECK_VERIFIES(p.fn);
         const Analyses *a = analysis_need(p.fn, AN_DEFUSE);
-        CHECK_EQ(a->valid, AN_DEFUSE);  // it stands on nothing
+        CHECK_EQ(a->valid, AN_DEFUSE);  // it needs no other analysis
         for (RegId r = 1; r < p.fn->regs.n; r++)
             check_register(p.fn, a, r);
         check_places(p.fn, a);
@@ -177,7 +177,7 @@ TEST(defuse_random)
     }
 }
 
-// A row as text, "i3.0 i4.2".
+// Checks a row as text, "i3.0 i4.2".
 static void check_row(const Analyses *a, bool uses, RegId r, const char *expected, int line)
 {
     char text[200] = "";
@@ -281,13 +281,13 @@ TEST(defuse_stale)
     STALE("DEFUSE was kept but is out of date: R0 has other uses");
     *ir_use(fn, ir_instr(fn, mov), 0) = use(fn, r);
     STALE("");
-    // Another order, without which no row changes.
+    // Another layout order, with the same rows.
     block_unlink(fn, b2);
     block_insert_after(fn, b2, 0);
     STALE("DEFUSE was kept but is out of date: an instruction of b0 stands elsewhere");
     block_unlink(fn, b2);
     block_append(fn, b2);
-    // What is gone and named no register leaves a gap.
+    // A removed instruction without registers leaves a gap.
     ir_remove(fn, bar);
     STALE("");
     ir_remove(fn, mov);
@@ -304,7 +304,7 @@ TEST(defuse_stale)
 
 /* -- At size -------------------------------------------------------------------------------------------- */
 
-// One block, each instruction upon the last and one register that all use.
+// One block; each instruction uses the previous result and one register that all use.
 TEST(defuse_one_block)
 {
     Fixture f;
@@ -331,7 +331,7 @@ TEST(defuse_one_block)
     fixture_close(&f);
 }
 
-// A switch to as many blocks, each of which defines the register that the last uses.
+// A switch to many blocks, each of which defines the register that the join uses.
 TEST(defuse_wide_join)
 {
     enum { N = 100000 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Descriptors: which operand syntax a mnemonic takes, and what operands, traits and widths come out.
+// Tests descriptors: accepted operand syntax of mnemonics, and the resulting operands, traits and widths.
 #include "tests/unit/unit.h"
 
 #define REFUSED OPCODE_COUNT
@@ -10,7 +10,7 @@ static const struct {
     uint32_t ndef, nops;
     uint32_t has, lacks;  // traits
 } rows[] = {
-    // Moves: the syntax tells the opcodes of one mnemonic apart.
+    // Moves: the syntax distinguishes the opcodes of one mnemonic.
     {"mov.u32", "%,%", OP_MOV, 1, 2, TR_PURE, TR_COMM | TR_EFFECT},
     {"mov.pred", "%,%", OP_MOV, 1, 2, TR_PURE, 0},
     {"mov.u64", "%,&", OP_ADDR, 1, 3, TR_PURE, 0},
@@ -169,7 +169,7 @@ static const struct {
     {"trap", "", OP_TRAP, 0, 0, TR_TRAP, TR_TERM},
     {".pragma \"nounroll\"", "", OP_PRAGMA, 0, 0, TR_MARKER | TR_NOGUARD, 0},
     {".pragma \"nounroll\"", "%", REFUSED, 0, 0, 0, 0},
-    // Opaque: everything fits.
+    // Opaque: any operands fit.
     {"wgmma.fence.sync.aligned", "", OP_OPAQUE, 0, 0, TR_CONV | TR_EFFECT, TR_PURE},
     {"frob.u32", "%,{%,%},[&],%", OP_OPAQUE, 0, 6, TR_CONV, 0},
     {"frob.u32", "%|%,[%,{%,&}]", OP_OPAQUE, 0, 6, TR_CONV, 0},
@@ -271,7 +271,7 @@ TEST(descriptor_flags)
 {
     Fixture f;
     fixture_open(&f);
-    // Memory takes wider registers, arithmetic does not.
+    // Memory accesses permit wider registers, arithmetic does not.
     CHECK(slot_of(&f, "ld.global.u8", "%,[&]", 0)->flags & SL_WIDER);
     CHECK(slot_of(&f, "st.global.u8", "[&],%", 2)->flags & SL_WIDER);
     CHECK(!(slot_of(&f, "add.u32", "%,%,%", 0)->flags & SL_WIDER));
@@ -297,7 +297,7 @@ TEST(descriptor_flags)
     // Predicates may be negated, other values not.
     CHECK(slot_of(&f, "selp.b32", "%,%,%,%", 3)->flags & SL_NOT);
     CHECK(!(slot_of(&f, "selp.b32", "%,%,%,%", 1)->flags & SL_NOT));
-    // What PTX does not show.
+    // Hidden operands.
     CHECK(slot_of(&f, "add.cc.u32", "%,%,%", 1)->flags & SL_HIDDEN);
     CHECK(slot_of(&f, "addc.u32", "%,%,%", 3)->flags & SL_HIDDEN);
     CHECK_EQ(slot_of(&f, "bra", "%~", 1)->flags, SL_BLOCK | SL_HIDDEN);
@@ -322,14 +322,14 @@ TEST(descriptor_make)
     fixture_open(&f);
     CHECK_FAILS(&f.ctx.heap, ST_INTERNAL, make_wrong, f.fn->tables);
     CHECK(strstr(f.ctx.heap.message, "add.u32") != NULL);
-    // Spelling does not matter, shape does.
+    // The order of modifiers is irrelevant, the shape is not.
     Tables *t = f.fn->tables;
     CHECK_EQ(desc_parse(t, "mul.f32.rn", "%,%,%"), desc_parse(t, "mul.rn.f32", "%,%,%"));
     CHECK(desc_parse(t, "bra", "%") != desc_parse(t, "bra", "%~"));
     fixture_close(&f);
 }
 
-// What builders make of fields is what the text gives.
+// Builders make the same descriptors from fields as the parser from text.
 TEST(descriptor_fields)
 {
     Fixture f;
@@ -381,7 +381,7 @@ TEST(descriptor_no_such_fields)
     fixture_close(&f);
 }
 
-// The signature in words, for messages.
+// Signatures in words, for messages.
 TEST(descriptor_expected)
 {
     char words[200];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Diagnostics: positions, the line and its caret, JSON.
+// Tests diagnostics: positions, the line and its caret, JSON.
 #include "tests/unit/unit.h"
 
 typedef struct DiagTest {
@@ -32,7 +32,7 @@ static void locate_slowly(const char *text, size_t offset, uint32_t *line, uint3
     *col = (uint32_t)(offset - *start + 1);
 }
 
-// All offsets, forward, backward and shuffled, against counting from the front.
+// All offsets, in ascending, descending and random order, against counting from the start.
 TEST(diag_positions)
 {
     static const char text[] = "first\n\n\tthird\twith tabs\r\nfourth\r\n\n\nlast, without a newline";
@@ -76,7 +76,7 @@ TEST(diag_tabs)
     DiagTest t;
     open_diag(&t, "\tmov\t%r1, x;", 12);
     diag_at(&t.diag, DIAG_ERROR, 10, "m");
-    // The caret line has the tabs of the line, so that both are spaced alike.
+    // The caret line repeats the tabs of the line, so that columns match.
     expect(&t, "in.ptx:1:11: error: m\n\tmov\t%r1, x;\n\t   \t     ^\n");
     sink_free(&t.sink);
 }
@@ -107,7 +107,7 @@ TEST(diag_end_of_file)
     open_diag(&t, "abc", 3);
     diag_at(&t.diag, DIAG_ERROR, 3, "m");
     expect(&t, "in.ptx:1:4: error: m\nabc\n   ^\n");
-    diag_at(&t.diag, DIAG_ERROR, 1000, "m");  // beyond the end means the end
+    diag_at(&t.diag, DIAG_ERROR, 1000, "m");  // an offset beyond the end is the end
     expect(&t, "in.ptx:1:4: error: m\nabc\n   ^\n");
     sink_free(&t.sink);
     open_diag(&t, "abc\n", 4);
@@ -120,7 +120,7 @@ TEST(diag_end_of_file)
     sink_free(&t.sink);
 }
 
-// Of a long line a window is shown, with the caret below the right byte.
+// A long line is cut to a window, with the caret below the right byte.
 TEST(diag_long_line)
 {
     static char text[5001];
@@ -177,7 +177,7 @@ TEST(diag_without_position)
     sink_free(&t.sink);
 }
 
-// A message and a name that are longer than the buffers.
+// A message and a name longer than the buffers.
 TEST(diag_long_message)
 {
     static char name[6000], message[3000];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Line differences: exact texts, and random ones that are applied again.
+// Tests line differences: exact texts, and random diffs that are applied to the old text.
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -119,13 +119,13 @@ TEST(diff_one_change)
     expect(&t, &all, eight, "1\n2\n3\n4\n5\n6\n7\neight\n",
            "@@ -1,8 +1,8 @@\n 1\n 2\n 3\n 4\n 5\n 6\n 7\n-8\n+eight\n");
     expect(&t, &three, "a", "b", "@@ -1 +1 @@\n-a\n+b\n");
-    // A final newline that is missing makes no change of the line.
+    // A missing final newline does not change the line.
     expect(&t, &one, "a\nb\nc", "a\nb\nc\nd\n", "@@ -3 +3,2 @@\n c\n+d\n");
     expect(&t, &one, "a\nb", "b\n", "@@ -1,2 +1 @@\n-a\n b\n");
     close_diff(&t);
 }
 
-// Six unchanged lines between two changes are shown whole with three lines of context, seven are not.
+// With three lines of context, six unchanged lines between two changes are in one hunk, seven are not.
 TEST(diff_merged_hunks)
 {
     const DiffOptions three = {.context = 3}, none = {.context = 0};
@@ -139,7 +139,7 @@ TEST(diff_merged_hunks)
     close_diff(&t);
 }
 
-// What takes part in the search: lines that both texts have, moved and repeated.
+// The search considers lines of both texts, also moved and repeated ones.
 TEST(diff_common_lines)
 {
     const DiffOptions three = {.context = 3};
@@ -198,7 +198,8 @@ TEST(diff_headings)
     close_diff(&t);
 }
 
-// A removed line is looked for in the old text, an added one in the new; a heading is in its own region.
+// The heading of a removed line is from the old text, that of an added line from the new one; a heading is in its own
+// region.
 TEST(diff_headings_of_side)
 {
     const DiffOptions options = {.context = 1, .heading = test_heading};
@@ -216,7 +217,7 @@ TEST(diff_headings_of_side)
 
 static int strange_heading(TextLine *line) { return line->len ? line->text[0] - '0' : 0; }
 
-// Eight levels are shown; others open nothing.
+// Eight levels are shown; lines of other levels open no region.
 TEST(diff_heading_levels)
 {
     const DiffOptions options = {.context = 0, .heading = strange_heading};
@@ -232,8 +233,8 @@ TEST(diff_heading_levels)
 typedef struct Patch {
     const TextLine *diff, *old;
     uint32_t ndiff, nold;
-    uint32_t taken;  // lines of the old text
-    uint32_t given;  // lines of the result
+    uint32_t taken;  // used lines of the old text
+    uint32_t given;  // lines of the result so far
     uint32_t edits;  // lines removed or added
     char *result;    // never longer than both texts
     size_t n;
@@ -257,7 +258,7 @@ static bool copy_old(Patch *p, uint32_t to)
     return true;
 }
 
-// Reads `-a,b` or `-a` with either sign; returns what follows, or NULL.
+// Parses `-a,b` or `-a` with either sign; returns the text after it, or NULL.
 static const char *read_range(const char *text, char sign, uint32_t *at, uint32_t *n)
 {
     char *end;
@@ -267,7 +268,7 @@ static const char *read_range(const char *text, char sign, uint32_t *at, uint32_
     *n = 1;
     if (*end == ',')
         *n = (uint32_t)strtoul(end + 1, &end, 10);
-    // Where a range is empty, the line before it is named.
+    // An empty range has the number of the line before it.
     *at -= *n > 0;
     return end;
 }
@@ -308,7 +309,7 @@ static bool apply_hunk(Patch *p, uint32_t *k)
     return p->taken == old_at + old_n && p->given == now_at + now_n;
 }
 
-// Whether the diff in the sink turns one text into the other; returns in `edits` how many lines it removes and adds.
+// True if the diff in the sink turns one text into the other; sets `edits` to the number of removed and added lines.
 // Both texts end in a newline or are empty.
 static bool turns(DiffTest *t, const char *old, size_t old_len, const char *now, size_t now_len, uint32_t *edits)
 {
@@ -334,7 +335,7 @@ static bool turns(DiffTest *t, const char *old, size_t old_len, const char *now,
 
 enum { SMALL_MAX = 60 };
 
-// Lines of one letter each, for texts that are short enough to compare by the book.
+// Makes lines of one letter each, for texts short enough for the quadratic algorithm.
 static uint32_t random_letters(uint64_t *seed, char *letters, uint32_t kinds)
 {
     uint32_t n = unit_random(seed, SMALL_MAX);
@@ -343,7 +344,7 @@ static uint32_t random_letters(uint64_t *seed, char *letters, uint32_t kinds)
     return n;
 }
 
-// The letters with some removed, replaced or added.
+// Returns the letters with some removed, replaced or added.
 static uint32_t edit_letters(uint64_t *seed, const char *letters, uint32_t n, char *edited, uint32_t kinds)
 {
     uint32_t m = 0, rate = 2 + unit_random(seed, 20);
@@ -366,7 +367,7 @@ static size_t letters_text(const char *letters, uint32_t n, char *text)
     return (size_t)2 * n;
 }
 
-// Lines removed and added by a smallest diff: all but twice the longest common subsequence.
+// Returns the number of edits of a smallest diff: all lines except twice the longest common subsequence.
 static uint32_t fewest_edits(const char *one, uint32_t n, const char *two, uint32_t m)
 {
     uint32_t length[SMALL_MAX + 1][SMALL_MAX + 1] = {{0}};
@@ -399,7 +400,7 @@ TEST(diff_random)
 
 /* -- Big texts ------------------------------------------------------------------------------------------ */
 
-// A text of numbered lines that grows.
+// A growing text of numbered lines.
 typedef struct Text {
     char *at;
     size_t n, cap;
@@ -416,7 +417,7 @@ static void add_line(Text *text, uint32_t number)
     text->n += (size_t)snprintf(text->at + text->n, 40, "    add R%u, R%u, 1\n", number, number % 97);
 }
 
-// Checks that the diff is right and frees both; returns its edits.
+// Checks the diff and frees both texts; returns its edits.
 static uint32_t check_big(Text *old, Text *now)
 {
     const DiffOptions options = {.context = 3};
@@ -431,7 +432,7 @@ static uint32_t check_big(Text *old, Text *now)
     return edits;
 }
 
-// Changed lines are unlike all others, or copies of some.
+// Compares texts with scattered changes: unique lines, or copies of other lines.
 static uint32_t scattered(bool copies, uint32_t lines, uint32_t changes)
 {
     Text old = {0}, now = {0};
@@ -460,8 +461,8 @@ TEST(diff_big_different)
     CHECK_EQ(check_big(&old, &now), 2 * N);
 }
 
-// All lines of one text are somewhere in the other, which makes the search give up: in another order, the whole text
-// backward, or lines of few kinds.
+// All lines of one text are in the other one, in another order, backward, or of few kinds: the search exceeds its
+// limit.
 TEST(diff_big_search)
 {
     enum { N = 50000 };

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Dominators against a naive reference, by hand, and at size; what is valid when analyses stand on each other.
+// Tests dominators against a naive reference, on small examples, and on large functions; and the validity of dependent
+// analyses.
 #include "tests/unit/graph.h"
 
 // Dominators by definition: a dominates b if b cannot be reached without a.
@@ -21,7 +22,7 @@ static bool naively_dominates(const Reference *r, BlockId a, BlockId b)
     return a == b || !has(r->reachable, b) || (has(r->reachable, a) && !has(r->reached_without[a], b));
 }
 
-// The dominator of b, other than b, that all its other dominators dominate.
+// Returns the immediate dominator of b: the strict dominator that all other strict dominators dominate.
 static BlockId naive_idom(const Reference *r, BlockId b)
 {
     BlockId idom = 0;
@@ -31,7 +32,7 @@ static BlockId naive_idom(const Reference *r, BlockId b)
     return idom;
 }
 
-// Each block is the child of its immediate dominator, once.
+// Checks that each block is a child of its immediate dominator exactly once.
 static void check_children(const Graph *g, const Analyses *a)
 {
     uint32_t n = 0;
@@ -111,7 +112,7 @@ TEST(dom_unreachable)
 {
     Graph g = {.n = 5, .nsucc = {0, 1, 0, 1, 1, 1}, .succ = {{0}, {2}, {0}, {2}, {5}, {4}}};
     Reference r;
-    check_graph(&g, &r);  // 3 leads to 2, 4 and 5 are a loop of their own
+    check_graph(&g, &r);  // 3 has an edge to 2; 4 and 5 are an unreachable loop
     CHECK_EQ(naive_idom(&r, 2), 1);
     CHECK(!naively_dominates(&r, 3, 2) && naively_dominates(&r, 2, 3) && naively_dominates(&r, 4, 5));
 }
@@ -154,7 +155,7 @@ TEST(dom_wide_switch_and_join)
     shape_close(&s);
 }
 
-// Two rails down, each block to the next of both: the entry dominates all at once.
+// Two chains, with edges from each block to the next blocks of both: the entry is the immediate dominator of all.
 TEST(dom_crossed_ladder)
 {
     Shape s;
@@ -172,7 +173,8 @@ TEST(dom_crossed_ladder)
     shape_close(&s);
 }
 
-// Down on the left (1 .. n), over each rung, up on the right (n + 1 .. 2n): a rung's left end dominates its right.
+// A ladder, down on the left (1 .. n), over the rungs, up on the right (n + 1 .. 2n): the left end of a rung dominates
+// its right end.
 TEST(dom_ladder_down_and_up)
 {
     enum { N = MANY };
@@ -193,13 +195,14 @@ TEST(dom_ladder_down_and_up)
     shape_close(&s);
 }
 
-// A long chain that ends in a switch to leaves which the entry leads to as well: each leaf's way up is long.
+// A long chain that ends in a switch to leaves, which the entry also branches to: paths from the leaves to the root are
+// long.
 TEST(dom_leaves_of_a_chain)
 {
     enum { N = MANY / 2 };
     Shape s;
     shape_open(&s, 2 * N + 1);
-    s.targets[0] = 2;  // the chain 2 .. N + 1, behind it the leaves
+    s.targets[0] = 2;  // the chain 2 .. N + 1, then the leaves
     for (BlockId b = 1; b <= N; b++)
         s.targets[b] = N + 1 + b;
     emit_brx(s.fn, 1, s.r, s.targets, N + 1);
@@ -218,7 +221,7 @@ TEST(dom_leaves_of_a_chain)
     shape_close(&s);
 }
 
-// Loops in loops: each block of the way down may go on, each of the way up back to its partner.
+// Nested loops: each block of the way down continues, each block of the way up may branch back to its partner.
 TEST(dom_nested_loops)
 {
     enum { N = MANY };
@@ -246,7 +249,7 @@ typedef struct Diamond {
     InstrId branch, left;
 } Diamond;
 
-// b0: to b1 or b2; both to b3.
+// Makes a diamond: b0 to b1 or b2; both to b3.
 static void open_diamond(Diamond *d)
 {
     fixture_open(&d->f);
@@ -270,12 +273,12 @@ TEST(dom_validity)
     CHECK_EQ(a->valid, AN_CFG | AN_RPO | AN_DOM);
     CHECK_EQ(a->dom.idom[4], 1);
     BlockId *idom = a->dom.idom;
-    // What it is built on goes, unless it is kept; it stays if it is kept.
+    // The analyses it needs are dropped unless they are kept; the analysis itself stays if it is kept.
     analysis_drop(d.fn, AN_DOM);
     CHECK_EQ(a->valid, AN_DOM);
     CHECK_EQ(a->arena[AX_CFG].size + a->arena[AX_RPO].size, 0);
     CHECK(dominates(a, 1, 4) && !dominates(a, 2, 4));
-    // Asking for it brings back the rest, and does not compute it again.
+    // A request computes the dropped analyses again, but not the kept one.
     analysis_need(d.fn, AN_DOM);
     CHECK_EQ(a->valid, AN_CFG | AN_RPO | AN_DOM);
     CHECK(a->dom.idom == idom);
@@ -287,7 +290,7 @@ TEST(dom_validity)
     analysis_drop(d.fn, 0);
     analysis_need(d.fn, AN_DOM);
     CHECK_EQ(a->dom.idom[4], 3);
-    // Others of the same function, apart from those that it keeps.
+    // Separate analyses of the same function, apart from its own.
     Analyses own;
     *target(&d, d.left, 0) = op_block(4);
     analysis_init(&own, d.fn->arena.heap);
@@ -300,7 +303,7 @@ TEST(dom_validity)
     fixture_close(&d.f);
 }
 
-// Dropping and computing a part again takes no more memory each time.
+// Dropping and computing a part again needs no additional memory.
 TEST(dom_memory)
 {
     Diamond d;
@@ -329,19 +332,19 @@ TEST(analysis_check_stale)
 {
     Diamond d;
     open_diamond(&d);
-    STALE(UINT32_MAX, "");  // there are none
+    STALE(UINT32_MAX, "");  // no analyses yet
     analysis_need(d.fn, AN_DOM);
     STALE(UINT32_MAX, "");
-    // b1 goes to b2.
+    // b1 branches to b2.
     *target(&d, d.left, 0) = op_block(3);
     STALE(UINT32_MAX, "CFG was kept but is out of date: b1 has other successors");
     STALE(AN_RPO, "RPO was kept but is out of date: b2 stands where b1 should");
     STALE(AN_DOM, "DOM was kept but is out of date: the immediate dominator of b3 is b2, not b0");
     STALE(0, "");
     analysis_drop(d.fn, AN_DOM);
-    STALE(AN_CFG | AN_RPO, "");  // what is not valid is no matter
+    STALE(AN_CFG | AN_RPO, "");  // invalid analyses are not checked
     STALE(UINT32_MAX, "DOM was kept but is out of date: the immediate dominator of b3 is b2, not b0");
-    // A block falls out.
+    // A block becomes unreachable.
     *target(&d, d.left, 0) = op_block(2);
     *target(&d, d.branch, 1) = op_block(2);
     analysis_drop(d.fn, 0);
@@ -363,7 +366,7 @@ TEST(analysis_check_new_block)
     fixture_close(&d.f);
 }
 
-// The targets of a branch change places: other edges, another order, the same dominators.
+// Swapped targets of a branch: other edges, another order, the same dominators.
 TEST(analysis_check_kept_alone)
 {
     Diamond d;
@@ -379,7 +382,7 @@ TEST(analysis_check_kept_alone)
     fixture_close(&d.f);
 }
 
-// Another layout gives the predecessors another order, which is no difference; losing one is.
+// Another layout reorders the predecessors, which is no difference; a lost one is.
 TEST(analysis_check_layout)
 {
     Diamond d;

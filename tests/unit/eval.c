@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The evaluator against tables of vectors (tests/exec/*.vec, whose README gives the format), and against wide integer
-// arithmetic on random operands and on all of 8 bits.
+// Tests the evaluator with tables of vectors (tests/exec/*.vec, whose README gives the format), and with wide integer
+// arithmetic on random operands and on all 8-bit values.
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 
 enum { LINE_MAX_BYTES = 1000, OPERANDS = EVAL_IN_MAX + EVAL_OUT_MAX, CASES_MIN = 12 };
 
-// Where descriptors are made.
+// Tables for descriptors.
 typedef struct Desk {
     Heap heap;
     Arena arena;
@@ -32,7 +32,7 @@ static void close_desk(Desk *d)
 
 /* -- Instructions by text ------------------------------------------------------------------------------- */
 
-// An instruction of a table: what it decodes to, and its operands that are numbers.
+// An instruction of a table: its decoded form, and its immediate operands.
 typedef struct Instruction {
     char text[LINE_MAX_BYTES];
     Eval eval;
@@ -44,7 +44,7 @@ typedef struct Instruction {
     uint32_t cases;
 } Instruction;
 
-// The syntax of operands, as descriptors want it: `%` for each, and what stands between them.
+// Converts operands to the shape of a descriptor: `%` for each, and the text between them.
 static uint32_t shape_of(const char *p, char *shape, Instruction *i)
 {
     uint32_t n = 0;
@@ -221,24 +221,24 @@ static void check_table(const char *file, bool *seen)
     close_desk(&t.desk);
 }
 
-/* -- Integers against wide arithmetic --------------------------------------------------------------------- */
+/* -- Integers against wide arithmetic ------------------------------------------------------------------- */
 
 __extension__ typedef __int128 Int;
 __extension__ typedef unsigned __int128 Bits;
 
-// The number that `bits` bits are.
+// Returns the low `bits` bits of a as a number.
 static Int number(uint64_t a, uint32_t bits, bool is_signed)
 {
     Int x = bits < 64 ? (Int)(a & (((uint64_t)1 << bits) - 1)) : (Int)a;
     return is_signed && x >> (bits - 1) & 1 ? x - ((Int)1 << bits) : x;
 }
 
-// As wide as the first type and signed like it.
+// Operands with the width and signedness of the first type.
 typedef struct Operands {
     uint32_t bits;
     bool is_signed;
     Int a, b, c;
-    uint32_t n, m;  // as they are
+    uint32_t n, m;  // unconverted
 } Operands;
 
 static Int floor_shift(Int a, uint32_t n) { return n >= 127 ? (a < 0 ? -1 : 0) : a >> n; }
@@ -318,7 +318,7 @@ typedef struct Trial {
     uint64_t random;
 } Trial;
 
-// One set of operands, at the width that the instruction was given.
+// Tries one set of operands, at the width of the instruction.
 static bool try_operands(Trial *t, uint64_t a, uint64_t b, uint64_t c, uint32_t n, uint32_t m)
 {
     const Eval *e = &t->i.eval;
@@ -362,7 +362,7 @@ static bool try_random(Trial *t)
     return true;
 }
 
-// All a and b, with a few of the rest.
+// Tries all a and b, with a few values of the others.
 static bool try_all(Trial *t)
 {
     static const uint32_t amounts[] = {0, 1, 3, 7, 8, 9, 255, 256};
@@ -404,9 +404,10 @@ TEST(integers_are_those_of_wide_arithmetic)
     close_desk(&desk);
 }
 
-/* -- Tables: what they cover ------------------------------------------------------------------------------ */
+/* -- Coverage of the tables ----------------------------------------------------------------------------- */
 
-// Opcodes that are pure and do not decode: addresses are the interpreter's, the rest is no function of operands.
+// True for pure opcodes that do not decode: the interpreter computes addresses, and the others are no functions of
+// operands.
 static bool has_no_value(Opcode op)
 {
     return op == OP_ADDR || op == OP_CVTA || op == OP_CVTA_ADDR || op == OP_CVTA_TO || op == OP_ISSPACEP ||
@@ -443,7 +444,7 @@ TEST(memory_and_control_do_not_decode)
     close_desk(&desk);
 }
 
-/* -- Folding ---------------------------------------------------------------------------------------------- */
+/* -- Folding -------------------------------------------------------------------------------------------- */
 
 TEST(what_is_folded)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Input files, and output files that appear whole or not at all.
+// Tests input files, and output files that appear whole or not at all.
 #define _DEFAULT_SOURCE
 #include <dirent.h>
 #include <fcntl.h>
@@ -66,7 +66,7 @@ static bool file_is(const char *path, const char *text)
     return n == strlen(text) && memcmp(back, text, n) == 0;
 }
 
-// Files in the test's directory.
+// Returns the number of files in the test's directory.
 static int count_files(void)
 {
     int n = 0;
@@ -97,11 +97,11 @@ TEST(source_lengths)
         if (CHECK(source_open(&s, path, &t.arena, t.why))) {
             check_source(&s, sizes[k]);
             CHECK(s.name == path);
-            CHECK(truncate(path, 0) == 0);  // what was read stays
+            CHECK(truncate(path, 0) == 0);  // the text that was read stays
             check_source(&s, sizes[k]);
             source_close(&s);
             CHECK_EQ(s.mapped, 0);
-            source_close(&s);  // twice does nothing
+            source_close(&s);  // a second close has no effect
         }
     }
     unlink(path);
@@ -204,7 +204,7 @@ TEST(outfile_appears_at_commit)
     mode_t mask = umask(0);
     umask(mask);
     CHECK(stat(path, &st) == 0 && (st.st_mode & 0777) == (0666 & ~mask));
-    outfile_abandon(&f);  // does nothing any more
+    outfile_abandon(&f);  // no effect after the commit
     CHECK(file_is(path, "hello world"));
     unlink(path);
     close_test(&t);
@@ -219,7 +219,7 @@ TEST(outfile_replaces)
     const char *path = unit_path("result");
     make_file(path, 10);
     chmod(path, 0640);
-    FILE *reader = fopen(path, "rb");  // still sees the old file afterwards
+    FILE *reader = fopen(path, "rb");  // still reads the old file after the commit
     if (!CHECK(outfile_open(&f, path, &t.arena, t.why)))
         return;
     CHECK(outfile_write(&f, "new", 3));
@@ -312,7 +312,7 @@ TEST(outfile_errors)
     close_test(&t);
 }
 
-// Out on top of a file, over several buffers.
+// An Out that writes to a file, over several buffers.
 TEST(outfile_through_out)
 {
     FileTest t;

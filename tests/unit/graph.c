@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Control flow for the tests of analyses.
+// Makes control-flow graphs for the tests of analyses.
 #include "tests/unit/graph.h"
 
 /* -- Small graphs --------------------------------------------------------------------------------------- */
 
-// Some graphs are all tangle, some long with a few jumps back and forth.
+// Some graphs are dense and irregular, some are long chains with a few jumps.
 void graph_random(Graph *g, uint64_t *seed)
 {
     memset(g, 0, sizeof *g);

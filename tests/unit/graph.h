@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Control flow for the tests of analyses: small graphs with sets of blocks for naive references, and functions of many
-// blocks.
+// Control-flow graphs for the tests of analyses: small graphs with sets of blocks for naive references, and functions
+// of many blocks.
 #ifndef ORI_UNIT_GRAPH_H
 #define ORI_UNIT_GRAPH_H
 
@@ -26,9 +26,9 @@ void graph_random(Graph *g, uint64_t *seed);
 void graph_build(Fixture *f, const Graph *g);
 Blocks graph_all(const Graph *g);
 Blocks graph_succs(const Graph *g, BlockId b);
-// The blocks that those of `from` reach by paths within `in`; with those of `from` that are in `in`.
+// Returns the blocks reachable from `from` by paths within `in`, including the blocks of `from` in `in`.
 Blocks graph_reach(const Graph *g, Blocks from, Blocks in);
-// The same for the blocks that reach those of `to`.
+// Returns the blocks that reach blocks of `to`, in the same way.
 Blocks graph_reaching(const Graph *g, Blocks to, Blocks in);
 
 enum { MANY = 100000 };
@@ -46,9 +46,9 @@ void shape_open(Shape *s, uint32_t blocks);
 void shape_close(Shape *s);
 void shape_branch(Shape *s, BlockId b, BlockId to, BlockId otherwise);
 void shape_guarded_ret(Shape *s, BlockId b, BlockId otherwise);
-// To the n blocks from `first` on.
+// Adds a switch to the n blocks from `first` on.
 void shape_switch(Shape *s, BlockId b, BlockId first, uint32_t n);
-// Verifies the function and computes analyses of it.
+// Verifies the function and computes analyses.
 const Analyses *shape_need(Shape *s, uint32_t mask);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Heaps, arenas and vectors.
+// Tests heaps, arenas and vectors.
 #include "tests/unit/unit.h"
 
 TEST(arena_alignment)
@@ -18,7 +18,7 @@ TEST(arena_alignment)
     heap_release(&heap);
 }
 
-// Allocations of all sizes overlap nowhere: each keeps its fill.
+// Allocations of all sizes do not overlap: each keeps its contents.
 TEST(arena_growth)
 {
     enum { N = 2000 };
@@ -109,7 +109,7 @@ TEST(arena_large_between_small)
     heap_release(&heap);
 }
 
-// What an arena gives back serves the next one: no more from the system.
+// Chunks of a freed arena are reused without new memory from the system.
 TEST(arena_reuse)
 {
     Heap heap;
@@ -135,7 +135,8 @@ TEST(arena_reuse)
     heap_release(&heap);
 }
 
-// Several arenas are freed in another order than they were made in, large chunks in the middle of their list too.
+// Several arenas are freed in another order than they were made in, also with large chunks in the middle of their
+// lists.
 TEST(arena_interleaved)
 {
     enum { N = 20 };
@@ -202,7 +203,7 @@ TEST(heap_limit)
     CHECK(strstr(heap.message, "1048576") != NULL);
     CHECK(heap.used <= heap.limit && heap.peak <= heap.limit);
     CHECK(heap.used > heap.limit / 2);
-    // It goes on after the memory is back.
+    // Allocation succeeds again after memory was freed.
     arena_free(&arena);
     CHECK_EQ(heap.used, 0);
     arena_alloc(&arena, 10000);
@@ -227,7 +228,7 @@ static void fail_deep(void *user)
     Heap *heap = user;
     Arena arena;
     arena_init(&arena, heap);
-    arena_alloc(&arena, 5 << 20);  // lost, but known to the heap
+    arena_alloc(&arena, 5 << 20);  // unreferenced, but owned by the heap
     fail_long(heap);
 }
 
@@ -280,7 +281,7 @@ TEST(vec_grows)
     heap_release(&heap);
 }
 
-// The newest allocation grows where it lies; what was allocated behind it stops that.
+// The newest allocation grows in place, unless there was a later allocation.
 TEST(vec_in_place)
 {
     Heap heap;
@@ -293,11 +294,11 @@ TEST(vec_in_place)
     for (uint32_t k = 2; k <= 200; k++)
         VEC_PUSH(&arena, &v, k);
     CHECK(v.at == first || ARENA_EXACT);
-    uint32_t *behind = NEW(&arena, uint32_t);
-    *behind = 77;
+    uint32_t *after = NEW(&arena, uint32_t);
+    *after = 77;
     while (v.at == first && v.n < 10000)
         VEC_PUSH(&arena, &v, v.n + 1);
-    CHECK_EQ(*behind, 77);
+    CHECK_EQ(*after, 77);
     bool same = true;
     for (uint32_t k = 0; k < v.n; k++)
         same &= v.at[k] == k + 1;

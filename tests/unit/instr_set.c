@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Instruction sets: what is equal, representatives, members that are replaced, sets at size.
+// Tests instruction sets: equality, representatives, replaced members, large sets.
 #include "ir/analysis/instr_set.h"
 #include "tests/unit/unit.h"
 
@@ -40,13 +40,13 @@ static void sets_close(Sets *s)
     fixture_close(&s->f);
 }
 
-// An instruction that defines a new register.
+// Adds an instruction that defines a new register.
 static InstrId make2(Sets *s, const char *mnemonic, Operand x, Operand y)
 {
     return emit(s->fn, s->b, mnemonic, "%,%,%", 0, OPS(def(s->fn, reg_new(s->fn, RF_R, W32)), x, y));
 }
 
-// Adds an instruction, or returns the member that is equal to it.
+// Adds an instruction to the set, or returns the equal member.
 static InstrId enter(Sets *s, InstrId id)
 {
     InstrId *member = instr_set_at(&s->set, id);
@@ -132,7 +132,7 @@ TEST(instr_set_representatives)
     CHECK_EQ(enter(&s, make2(&s, "add.s32", b, c)), sum);
     s.representative[s.r[3]] = one;
     CHECK_EQ(enter(&s, make2(&s, "add.s32", use(s.fn, s.r[3]), c)), ones);
-    s.representative[s.r[0]] = b;  // keys stay what they were
+    s.representative[s.r[0]] = b;  // keys stay unchanged
     CHECK_EQ(enter(&s, make2(&s, "add.s32", b, c)), sum);
     sets_close(&s);
 }
@@ -153,7 +153,7 @@ TEST(instr_set_members)
     sets_close(&s);
 }
 
-/* -- Phis ------------------------------------------------------------------------------------------------ */
+/* -- Phis ----------------------------------------------------------------------------------------------- */
 
 static InstrId make_phi(Sets *s, BlockId b, RegId to, const Operand *inputs, const BlockId *from, uint32_t n)
 {

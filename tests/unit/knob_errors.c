@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Knobs: every error with its message and its place, and texts that are none.
+// Tests errors of knob settings: every message with its position, and malformed texts.
 #include <stdlib.h>
 
 #include "tests/unit/knobs_test.h"
@@ -578,7 +578,7 @@ TEST(knob_record_errors) { check_errors(KS_COMMAND_LINE, "--knob", record_errors
 
 TEST(knob_file_errors) { check_errors(KS_FILE, "f.knobs", file_errors, ARRAY_LEN(file_errors)); }
 
-// Reads bytes that may hold NULs.
+// Reads bytes that may contain NULs.
 static bool read_bytes(KnobTest *t, KnobSource from, const char *text, size_t len)
 {
     t->sink.n = 0;
@@ -616,7 +616,7 @@ TEST(knob_nul_bytes)
     }
 }
 
-// A record with an error is dropped whole, the others hold.
+// A record with an error is dropped completely; the others apply.
 TEST(knob_errors_drop_their_record)
 {
     KnobTest t;
@@ -645,7 +645,7 @@ TEST(knob_errors_end_at_their_limit)
     knobs_close(&t);
 }
 
-// Phases of another level: without a callback there are none.
+// Without a callback for phases there are none.
 TEST(knob_errors_without_phases)
 {
     KnobTest t;
@@ -656,14 +656,14 @@ TEST(knob_errors_without_phases)
     knobs_close(&t);
 }
 
-/* -- Texts that are none -------------------------------------------------------------------------------- */
+/* -- Malformed texts ------------------------------------------------------------------------------------ */
 
 static const char long_text[] =
     "junk\n[other]\n; c\n[knobs] ; ours\r\nSwitch~Num=-0x10 ; why\nText=\"a \\\"b\\\\ ;~c\"\nList=1, 2 ,-3\n"
     "Weights=FADD,3,FMUL,2~Double=.5e-1~Float=1.5\nSpan=..8\nWHEN=FN=a*;WHEN=FH=0x10..0x20;WHEN=PH=P3 .. 7;Budget=3;"
     "Text=b ; c\nWHEN=FN=\"x;y\";Ratio=1\r\nSmall=+5\n[end]\nNum=x\n[knobs]\nZone=1..2~Bits=0x1f\n";
 
-// Reads, and if that is in order prints and reads again.
+// Reads a text; if that succeeds, prints it and reads it again.
 static void torture(const char *text, size_t len, KnobSource from)
 {
     KnobTest t;
@@ -683,7 +683,7 @@ static void torture(const char *text, size_t len, KnobSource from)
     knobs_close(&t);
 }
 
-// The bytes lie at the end of a block of their own, so that a sanitizer sees who reads on.
+// Reads a copy of the text at the end of an allocation, so that a sanitizer reports reads beyond it.
 static void torture_copy(const char *text, size_t len, KnobSource from)
 {
     char *copy = malloc(len + 1);
@@ -739,7 +739,7 @@ TEST(knob_random_bytes)
     }
 }
 
-// A byte of a good text becomes another.
+// Changes bytes of a valid text.
 TEST(knob_changed_bytes)
 {
     char text[sizeof long_text];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Knobs: values of every type, which setting wins, conditions, budgets, what is printed and read back.
+// Tests knobs: values of every type, precedence, conditions, budgets, and printed settings that are read back.
 #define _POSIX_C_SOURCE 200809L  // strdup
 #include <locale.h>
 #include <math.h>
@@ -98,7 +98,7 @@ void knobs_enter(KnobTest *t, const char *function, const char *pragma)
         CHECK_SILENT(t);
 }
 
-// A store with this one text from the command line, and a view of it.
+// Returns a view of a store with this one text from the command line.
 static Knobs *view_of(KnobTest *t, const char *text)
 {
     unit_context("%s", text);
@@ -112,7 +112,7 @@ static Knobs *view_of(KnobTest *t, const char *text)
 
 /* -- The table ------------------------------------------------------------------------------------------ */
 
-// Names and indices are unique, defaults and ranges can be read, every text is there.
+// Names and indices are unique, defaults and ranges are valid, and every text exists.
 TEST(knob_table_rows)
 {
     Heap heap;
@@ -327,7 +327,7 @@ TEST(knob_lists_of_numbers)
     CHECK(list.at[0] == 16 && list.at[1] == 8 && list.at[2] == 5);
     CHECK_EQ(knob_ints(view_of(&t, "List=7"), T_LIST).n, 1);
     CHECK_EQ(knob_ints(view_of(&t, "Bits=0,31"), T_BITS).at[1], 31);
-    // A long one.
+    // A long list.
     char text[6000];
     size_t len = (size_t)snprintf(text, sizeof text, "List=0");
     for (int n = 1; n < 1000; n++)
@@ -355,9 +355,9 @@ TEST(knob_doubles)
                 {"0.93", 0x1.dc28f5c28f5c3p-1},
                 {"1.7976931348623157e308", 0x1.fffffffffffffp+1023},
                 {"4.9406564584124654e-324", 0x1p-1074},
-                {"2.4703282292062327e-324", 0},          // below half of the least: to zero
-                {"2.4703282292062328e-324", 0x1p-1074},  // above half of it
-                {"9007199254740993", 9007199254740992},  // halfway: to even
+                {"2.4703282292062327e-324", 0},          // below half of the least number: rounds to zero
+                {"2.4703282292062328e-324", 0x1p-1074},  // above half of the least number
+                {"9007199254740993", 9007199254740992},  // a tie: rounds to even
                 {"9007199254740993.00000000000000000001", 9007199254740994},
                 {"9007199254740995", 9007199254740996},
                 {"2.2250738585072011e-308", 0x0.fffffffffffffp-1022},
@@ -375,7 +375,7 @@ TEST(knob_doubles)
     knobs_close(&t);
 }
 
-// A float is rounded once: 1 + 2^-24 + 2^-60 is above half, but a double of it lies on it.
+// A float is rounded once: 1 + 2^-24 + 2^-60 is above the tie, but rounding to a double first gives the tie.
 TEST(knob_floats)
 {
     KnobTest t = {0};
@@ -386,7 +386,7 @@ TEST(knob_floats)
     knobs_close(&t);
 }
 
-// The decimal point is a point whatever the locale says.
+// The decimal point is a point in every locale.
 TEST(knob_doubles_in_other_locales)
 {
     static const char *const names[] = {"de_DE.UTF-8", "de_DE.utf8", "fr_FR.UTF-8", "ps_AF.UTF-8"};
@@ -395,7 +395,7 @@ TEST(knob_doubles_in_other_locales)
         if (!setlocale(LC_ALL, names[n]))
             continue;  // not installed
         CHECK(knob_double(view_of(&t, "Double=1.5"), T_DOUBLE) == 1.5);
-        CHECK(strtod(localeconv()->decimal_point, NULL) == 0);  // it is the locale's again
+        CHECK(strtod(localeconv()->decimal_point, NULL) == 0);  // the locale is restored
         setlocale(LC_ALL, "C");
     }
     CHECK(knob_double(view_of(&t, "Double=1.5"), T_DOUBLE) == 1.5);
@@ -497,9 +497,9 @@ TEST(knob_sections)
     }
 }
 
-/* -- Which one wins ------------------------------------------------------------------------------------- */
+/* -- Precedence ----------------------------------------------------------------------------------------- */
 
-// Sources win by their order, whatever the order in which they are read.
+// Sources win by their order, not by the order in which they are read.
 TEST(knob_sources)
 {
     static const char *const texts[] = {NULL, "Small=0x1", "[knobs]\nSmall=2", "Small=4", "Small=5"};
@@ -537,7 +537,7 @@ TEST(knob_later_wins_within_a_source)
     knobs_close(&t);
 }
 
-// Conditional settings win over all others, among themselves by source and then by place.
+// Conditional settings win over all others; among themselves they are ordered by source, then by position.
 TEST(knob_when_wins)
 {
     KnobTest t;
@@ -588,7 +588,7 @@ TEST(knob_pragmas)
     knobs_close(&t);
 }
 
-// A pragma with an error leaves the others, and the error has the place in the PTX.
+// A pragma with an error does not affect others, and the error has its position in the PTX.
 TEST(knob_pragma_errors)
 {
     static const char text[] = "aaaa\nbb Nun=3\ncc Num=4";
@@ -679,7 +679,7 @@ TEST(knob_function_hashes)
     knobs_close(&t);
 }
 
-// Nobody computes a hash that nothing asks for.
+// Hashes are computed only for conditions that use them.
 TEST(knob_hashes_are_lazy)
 {
     HashCall call = {7, 0};
@@ -690,7 +690,7 @@ TEST(knob_hashes_are_lazy)
     enter_hashed(k, "f", &call);
     CHECK_EQ(call.calls, 1);
     CHECK_EQ(knob_int(k, T_NUM), 1);
-    knobs_enter(&t, "f", NULL);  // without a hash: it does not hold
+    knobs_enter(&t, "f", NULL);  // without a hash the condition is false
     CHECK_EQ(knob_int(k, T_NUM), 0);
     enter_hashed(view_of(&t, "WHEN=FN=*;Num=1"), "f", &call);
     CHECK_EQ(call.calls, 0);
@@ -723,7 +723,7 @@ TEST(knob_phases)
     knobs_close(&t);
 }
 
-// Phase 0 is one; no phase is none of them.
+// Phase 0 is a phase; outside of phases no condition on phases holds.
 TEST(knob_first_phase)
 {
     KnobTest t = {0};
@@ -741,7 +741,7 @@ TEST(knob_first_phase)
     knobs_close(&t);
 }
 
-// Where nothing is conditional a view shows the store's array itself.
+// Without conditions a view uses the store's array itself.
 TEST(knob_views_are_free_without_conditions)
 {
     KnobTest t = {0};
@@ -759,7 +759,7 @@ TEST(knob_views_are_free_without_conditions)
     knobs_enter(&t, "f", NULL);
     CHECK(k->now == base && !k->by_phase);
     used = 0;
-    for (int n = 0; n < 10000; n++) {  // nor does memory grow with functions
+    for (int n = 0; n < 10000; n++) {  // memory does not grow with functions either
         knobs_enter(&t, "g", "Small=1");
         knobs_enter_phase(k, 3);
         CHECK_EQ(knob_int(k, T_NUM), 2);
@@ -798,7 +798,7 @@ TEST(knob_budgets)
     knobs_close(&t);
 }
 
-// A conditional budget has its own count, which outlives its phase but not its function.
+// A conditional budget has a count of its own, which outlives its phase but not its function.
 TEST(knob_budgets_of_phases)
 {
     KnobTest t = {0};
@@ -945,7 +945,7 @@ TEST(knob_prints_values_and_records)
     knobs_close(&t);
 }
 
-// Reads what was printed as a file into a new store, and checks that printing that gives the same.
+// Reads the printed settings as a file into a new store, and checks that printing again gives the same text.
 static void check_fixed_point(KnobTest *t, bool origins)
 {
     char *before = strdup(printed(t, false)), *text = strdup(printed(t, origins));

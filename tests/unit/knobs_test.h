@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the tests of knobs share: a table with a knob of every type, a store on it, and a view.
+// Shared parts of the knob tests: a table with a knob of every type, a store on it, and a view.
 #ifndef ORI_UNIT_KNOBS_TEST_H
 #define ORI_UNIT_KNOBS_TEST_H
 
@@ -33,20 +33,20 @@ typedef struct KnobTest {
     KnobStore *store;
     Source source;
     Diag diag;
-    Sink sink;  // what was reported
+    Sink sink;  // reported messages
     Knobs view;
 } KnobTest;
 
-// Nothing was reported.
+// Checks that nothing was reported.
 #define CHECK_SILENT(t) CHECK_TEXT((t)->sink.n ? (t)->sink.text : "", (t)->sink.n, "")
 
 void knobs_open(KnobTest *t);
 void knobs_close(KnobTest *t);
-// Reads a text and returns whether it was in order; what is reported replaces what was.
+// Reads a text and returns true if it is valid; its messages replace earlier ones.
 bool knobs_read(KnobTest *t, KnobSource from, const char *name, const char *text);
-// The same, and it is in order.
+// Reads a text that must be valid.
 void knobs_set(KnobTest *t, KnobSource from, const char *text);
-// Makes the view; enters a function and checks that its pragmas are in order.
+// knobs_view makes the view; knobs_enter enters a function and checks that its pragmas are valid.
 void knobs_view(KnobTest *t);
 void knobs_enter(KnobTest *t, const char *function, const char *pragma);
 // Phases of the tests: `P0` .. `P99` or a number; like phase_find().

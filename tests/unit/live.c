@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Liveness against a naive fixpoint, rule by rule, and at size.
+// Tests liveness against a naive fixed point, rule by rule, and on large functions.
 #include <stdio.h>
 
 #include "tests/unit/unit.h"
@@ -8,8 +8,8 @@
 
 enum { BLOCKS = 14, INSTRS = 6, PHIS = 3, REGS = 256, POOL = 6 };
 
-// What may stand in a block. Operands: d p c = definition of a value, predicate, carry; u q C = use of one; a 64-bit
-// use; k o 32-bit and 64-bit constant; x = register of an opaque instruction; _ = sink, a definition; s = symbol.
+// Instructions of blocks. Operands: d p c = definition of a value, predicate, carry; u q C = use of one; a 64-bit use;
+// k o 32-bit and 64-bit constant; x = register of an opaque instruction; _ = sink, a definition; s = symbol.
 static const struct {
     const char *mnemonic, *shape, *ops;
 } forms[] = {
@@ -24,11 +24,11 @@ static const struct {
     {"tcgen05.ld", "{%,%},[&]", "xxao"},
     {"call", "$", "s"},
     {"add.cc.u32", "%,%,%", "dcuu"},
-    {"addc.u32", "%,%,%", "duuC"},  // the last: needs a carry
+    {"addc.u32", "%,%,%", "duuC"},  // the last row needs a carry
 };
 
-// In multi form all registers are there from the start and may be used anywhere; in ssa form each definition makes one,
-// and uses take what dominates them. Pinned and named registers are taken as one likes in both.
+// In multi form all registers exist from the start and may be used anywhere. In ssa form each definition makes a
+// register, and uses take dominating definitions. Pinned and named registers are used arbitrarily in both forms.
 typedef struct Program {
     Fixture f;
     Fn *fn;
@@ -36,10 +36,10 @@ typedef struct Program {
     uint32_t n;            // blocks 1 .. n
     Analyses edges;        // of the blocks with their terminators
     BlockId home[REGS];    // block of the definition, 0 = none or not in ssa
-    RegId loose[2][POOL];  // values, predicates that are not in ssa, or none is
+    RegId loose[2][POOL];  // values and predicates outside ssa, or of a function in multi form
     RegId address, cc;
     SymId callee;
-    RegId phi[BLOCKS + 1][PHIS];  // what the phis of a block define
+    RegId phi[BLOCKS + 1][PHIS];  // definitions of the phis of a block
 } Program;
 
 static RegId new_reg(Program *p, Width width, uint8_t flags)
@@ -62,7 +62,7 @@ static void make_registers(Program *p)
 static BlockId any_block(Program *p) { return 1 + unit_random(p->seed, p->n); }
 static RegId loose(Program *p, bool pred) { return p->loose[pred][unit_random(p->seed, POOL)]; }
 
-// A register to read at a place of block b, or at its end.
+// Returns a register that may be used in block b, or at its end.
 static RegId readable(Program *p, bool pred, BlockId b)
 {
     if (p->fn->form == FORM_MULTI)
@@ -121,7 +121,7 @@ static void emit_form(Program *p, BlockId b, bool carry)
     uint32_t form = unit_random(p->seed, ARRAY_LEN(forms) - !carry), n = 0, ndef = 0;
     uint8_t flags = unit_random(p->seed, 3) ? 0 : IF_GUARDED;
     Operand ops[16];
-    // Uses first, so that what is defined is not yet there.
+    // Uses first, so that they exclude the new definitions.
     const char *letters = forms[form].ops;
     for (n = (uint32_t)strlen(letters); n > 0; n--) {
         ops[n - 1] = operand(p, letters[n - 1], b);
@@ -172,7 +172,7 @@ static void emit_terminator(Program *p, BlockId b)
     }
 }
 
-// Inputs come from each predecessor once; the entry has no phis.
+// Adds a phi with one input per predecessor; the entry has no phis.
 static void emit_phi(Program *p, BlockId b, RegId r)
 {
     Operand ops[1 + 2 * BLOCKS];
@@ -200,7 +200,7 @@ static void choose_phis(Program *p)
                 p->phi[b][k] = new_reg(p, unit_random(p->seed, 3) ? W32 : W1, 0);
 }
 
-// Blocks, dominators first; at last those that no path leads to.
+// Fills the blocks, dominators first; unreachable blocks come last.
 static void emit_blocks(Program *p)
 {
     for (uint32_t k = 0; k < p->edges.nrpo; k++)
@@ -246,7 +246,7 @@ static void read_named(const Fn *fn, bool *live)
         live[r] |= (ir_reg(fn, r)->flags & REG_NAMED) != 0;
 }
 
-// What is live in front of an instruction, from what is behind it.
+// Computes the registers live before an instruction from those live after it.
 static void step(const Fn *fn, InstrId id, bool *live)
 {
     const Instr *i = ir_instr(fn, id);
@@ -264,7 +264,7 @@ static void step(const Fn *fn, InstrId id, bool *live)
         read_named(fn, live);
 }
 
-// What the phis of `to` take from the end of `from`.
+// Adds the inputs of the phis of `to` for the edge from `from`.
 static void read_by_phis(const Fn *fn, BlockId from, BlockId to, bool *live)
 {
     FOR_INSTRS(fn, to, id) {
@@ -301,7 +301,7 @@ static void find_naively(const Program *p, Truth *t)
     }
 }
 
-// A row holds just those, ascending.
+// Checks that a row has exactly these registers, in ascending order.
 static void check_row(const RegId *row, uint32_t n, const bool *live)
 {
     uint32_t k = 0;
@@ -334,7 +334,7 @@ static void check_walk(const Program *p, const Analyses *a, LiveSet *set, BlockI
     }
 }
 
-// Each register that phases ask about alone; a check for each, so that none runs out of work.
+// Checks liveness queries for single registers; each has a new work limit.
 static void check_single(const Program *p, const Truth *t)
 {
     const Analyses *a = analysis_need(p->fn, AN_RPO | AN_DOM | AN_LOOPS | AN_DEFUSE);
@@ -394,7 +394,7 @@ TEST(live_random_ssa) { check_random(FORM_SSA, 4000); }
 
 /* -- Rule by rule --------------------------------------------------------------------------------------- */
 
-// b0 to b1 or b2, both to b3; b3 back to itself or to b4, which returns.
+// A small function: b0 to b1 or b2, both to b3; b3 back to itself or to b4, which returns.
 typedef struct Small {
     Fixture f;
     Fn *fn;
@@ -433,7 +433,7 @@ static InstrId put(Small *s, int block, const char *mnemonic, const char *shape,
 #define MOV(block, to, from) put(&s, (block), "mov.u32", "%,%", 0, OPS(to, from))
 #define MOV_IF(block, to, from) put(&s, (block), "mov.u32", "%,%", IF_GUARDED, OPS(to, from, USE(p)))
 
-// The registers at the starts and ends of all blocks but for P0: "R0 | R0 R1; ...".
+// Checks the registers at the starts and ends of all blocks except P0: "R0 | R0 R1; ...".
 static void check_all(Small *s, const char *expected, int line)
 {
     char text[400] = "";
@@ -463,7 +463,7 @@ TEST(live_definitions_kill)
     LIVE("R0 | R0 ; | R0 ; R0 | R0 ; R0 | R0 ; R0 | ");
     InstrId right = MOV(2, DEF(r[0]), op_const(s.fn, 2, W32));
     LIVE("| ; | R0 ; | R0 ; R0 | R0 ; R0 | ");
-    // A use in front of the definition, or by itself.
+    // A use before the definition, or without one.
     *ir_use(s.fn, ir_instr(s.fn, right), 0) = USE(r[0]);
     LIVE("R0 | R0 ; | R0 ; R0 | R0 ; R0 | R0 ; R0 | ");
     ir_remove(s.fn, left);
@@ -481,7 +481,7 @@ TEST(live_guarded_definitions)
     MOV(4, DEF(r[1]), USE(r[0]));
     InstrId mov = MOV_IF(3, DEF(r[0]), op_const(s.fn, 1, W32));
     LIVE("R0 | R0 ; R0 | R0 ; R0 | R0 ; R0 | R0 ; R0 | ");
-    // The unguarded one behind it kills, and so does one in front.
+    // The unguarded definition after it kills, and so does one before it.
     InstrId after = MOV(3, DEF(r[0]), op_const(s.fn, 1, W32));
     LIVE("| ; | ; | ; | R0 ; R0 | ");
     ir_remove(s.fn, after);
@@ -498,14 +498,14 @@ TEST(live_tied_uses)
     put(&s, 3, "mov.u32", "%,%", IF_GUARDED | IF_TIED, OPS(DEF(r[0]), op_const(s.fn, 1, W32), USE(r[1]), USE(p)));
     MOV(4, DEF(r[2]), USE(r[0]));
     LIVE("| R1 ; R1 | R1 ; R1 | R1 ; R1 | R0 R1 ; R0 | ");
-    // One that stays outside ssa keeps its old value by itself.
+    // A guarded definition outside ssa keeps its old value implicitly.
     put(&s, 3, "mov.u32", "%,%", IF_GUARDED | IF_TIED, OPS(DEF(pinned), op_const(s.fn, 1, W32), op_none(), USE(p)));
     MOV(4, DEF(r[3]), USE(pinned));
     LIVE("R4 | R1 R4 ; R1 R4 | R1 R4 ; R1 R4 | R1 R4 ; R1 R4 | R0 R1 R4 ; R0 R4 | ");
     fixture_close(&s.f);
 }
 
-// Two values change places each time around.
+// Two phis swap values in each iteration.
 TEST(live_phis)
 {
     Small s;
@@ -519,7 +519,7 @@ TEST(live_phis)
     LIVE("| R2 ; | R3 ; R2 | R2 ; | R0 R1 ; | ");
     MOV(4, DEF(pinned), USE(r[1]));
     LIVE("| R2 ; | R3 ; R2 | R2 ; | R0 R1 ; R1 | ");
-    // An input that lives on behind the phi.
+    // An input that is live after the phi.
     MOV(4, DEF(pinned), USE(r[2]));
     LIVE("| R2 ; R2 | R2 R3 ; R2 | R2 ; R2 | R0 R1 R2 ; R1 R2 | ");
     fixture_close(&s.f);
@@ -550,7 +550,7 @@ TEST(live_named)
     LIVE("R5 | R5 ; R5 | R5 ; R5 | R5 ; R5 | R5 ; R5 | R5 ");
     MOV(3, DEF(named), op_const(fn, 1, W32));
     LIVE("| ; | ; | ; | R5 ; R5 | R5 ");
-    // A call reads it, where no definition stands in front, and does not kill.
+    // A call uses the register if no definition precedes it, and does not kill it.
     MOV(1, DEF(named), op_const(fn, 1, W32));
     Operand callee = op_sym(module_sym(s.f.module, (Name){0, 1}, SYM_FUNC));
     put(&s, 1, "call", "$", 0, OPS(callee));
@@ -570,7 +570,7 @@ TEST(live_named)
     fixture_close(&s.f);
 }
 
-// Nothing is live in unreachable blocks, and what they use is not live elsewhere for that.
+// No register is live in unreachable blocks, and their uses make no register live elsewhere.
 TEST(live_unreachable)
 {
     Small s;
@@ -602,7 +602,7 @@ TEST(live_stale)
     CHECK_Z(why, "LIVE was kept but is out of date: R2 is live at the start of b0");
     *ir_def(fn, ir_instr(fn, top), 0) = DEF(r[0]);
     *ir_use(fn, ir_instr(fn, top), 0) = USE(r[0]);
-    CHECK(analysis_check(fn, AN_LIVE, why));  // it lives across no other boundary
+    CHECK(analysis_check(fn, AN_LIVE, why));  // it is live across no other boundary
     *ir_guard(fn, ir_instr(fn, ir_terminator(fn, s.b[3]))) = use(fn, reg_new(fn, RF_P, W1));
     CHECK(!analysis_check(fn, AN_LIVE, why));
     CHECK_Z(why, "LIVE was kept but is out of date: P1 is live at the start of b0");
@@ -619,7 +619,7 @@ TEST(live_stale)
 
 enum { MANY = 100000, CARRIED = 16 };
 
-// A function of so many blocks, with descriptors and registers at hand.
+// A function of many blocks, with descriptors and registers.
 typedef struct Shape {
     Fixture f;
     Fn *fn;
@@ -661,7 +661,7 @@ static uint32_t count_out(const Analyses *a, BlockId b)
     return n;
 }
 
-// A million instructions, no boundary.
+// A million instructions in one block.
 TEST(live_one_block)
 {
     enum { N = 1000000 };
@@ -690,7 +690,7 @@ TEST(live_one_block)
     fixture_close(&s.f);
 }
 
-// A register goes through all blocks, and one from each to the next.
+// A register that is live through all blocks, and one from each block to the next.
 TEST(live_long_chain)
 {
     Shape s;
@@ -714,7 +714,7 @@ TEST(live_long_chain)
     fixture_close(&s.f);
 }
 
-// A switch to many blocks that all go to the same one, which uses what comes from the top and from each.
+// A switch to many blocks with one join, which uses registers of the entry and of each block.
 TEST(live_wide_switch_and_join)
 {
     Shape s;
@@ -743,7 +743,7 @@ TEST(live_wide_switch_and_join)
     fixture_close(&s.f);
 }
 
-// The same in ssa form: a phi with as many inputs, each live at the end of its block only.
+// The same in ssa form: a phi with as many inputs, each live only at the end of its block.
 TEST(live_wide_phi)
 {
     Shape s;
@@ -776,7 +776,7 @@ TEST(live_wide_phi)
     fixture_close(&s.f);
 }
 
-// Each entry of a large branch table names the same block: for each register that is one edge, not that many.
+// All entries of a large branch table name one block: for each register they are one edge.
 TEST(live_table_of_one_target)
 {
     enum { N = 10000 };
@@ -793,7 +793,7 @@ TEST(live_table_of_one_target)
     fixture_close(&s.f);
 }
 
-// Registers that go around a long loop; each block uses one, the last redefines all.
+// Loop-carried registers of a long loop; each block uses one, the last one redefines all.
 TEST(live_carried)
 {
     Shape s;
@@ -818,7 +818,7 @@ TEST(live_carried)
     fixture_close(&s.f);
 }
 
-// Dropping and computing again takes no more memory each time.
+// Dropping and computing again needs no additional memory.
 TEST(live_memory)
 {
     Small s;

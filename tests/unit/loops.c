@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The loop nesting forest against its definition, against natural loops, by hand, and at size.
+// Tests the loop nesting forest against its definition, against natural loops, on small examples, and on large
+// functions.
 #include "tests/unit/graph.h"
 
 /* -- Small graphs --------------------------------------------------------------------------------------- */
@@ -38,7 +39,7 @@ static BlockId first_reached(const Reference *r, Blocks set)
     return first;
 }
 
-// Whether no edge from outside leads to a block of the loop other than the header.
+// True if all edges from outside lead to the header.
 static bool has_one_entry(const Reference *r, BlockId header, Blocks loop)
 {
     for (BlockId b = 1; b <= r->g->n; b++)
@@ -47,7 +48,7 @@ static bool has_one_entry(const Reference *r, BlockId header, Blocks loop)
     return true;
 }
 
-// By definition: the strongly connected regions, and those of each without its header.
+// Finds loops by definition: the strongly connected regions, and those of each region without its header.
 static void find_regions(Reference *r, Blocks set, uint32_t parent)
 {
     while (set) {
@@ -86,7 +87,7 @@ static Blocks slice(const Analyses *a, const Loop *l)
     return set;
 }
 
-// The loop of the forest with the same header.
+// Returns the loop of the forest with the same header.
 static uint32_t counterpart(const Analyses *a, const NaiveLoop *naive)
 {
     uint32_t l = a->loops.n;
@@ -111,7 +112,7 @@ static void check_loop(const Reference *r, const Analyses *a, const NaiveLoop *n
         CHECK_EQ(loop_contains(a, l, b), has(naive->blocks, b));
 }
 
-// Where all loops have one entry, all edges but those back go forward in `order`.
+// Checks that all edges except back edges go forward in `order` if all loops have one entry.
 static void check_order(const Reference *r, const Analyses *a)
 {
     for (uint32_t k = 0; k < a->nrpo; k++)
@@ -137,11 +138,11 @@ static void check_blocks(const Reference *r, const Analyses *a)
     }
 }
 
-// The natural loops, if all cycles lead through edges to dominators; whether they do.
+// Checks the natural loops if all cycles have an edge to a dominator; returns true if they have.
 static bool check_natural_loops(const Reference *r, const Analyses *a)
 {
     const Graph *g = r->g;
-    Blocks back[GRAPH_BLOCKS + 1] = {0};  // ends of the edges back, by header
+    Blocks back[GRAPH_BLOCKS + 1] = {0};  // sources of the back edges, by header
     Graph forward = *g;
     uint32_t n = 0;
     for (BlockId b = 1; b <= g->n; b++)
@@ -228,7 +229,7 @@ TEST(loops_small_graphs)
     }
 }
 
-// A loop with two entries inside another, and one that is no loop without its header.
+// A loop with two entries inside another one, and a region that is no loop without its header.
 TEST(loops_irreducible)
 {
     //         1 -> 2;  2 -> 3, 4;  3 -> 4, 5;  4 -> 3;  5 -> 2, 6
@@ -250,7 +251,7 @@ TEST(loops_none)
 {
     Fixture f;
     fixture_open(&f);
-    Graph g = {.n = 3, .nsucc = {0, 1, 0, 1}, .succ = {{0}, {2}, {0}, {3}}};  // 3 is a loop that nothing leads to
+    Graph g = {.n = 3, .nsucc = {0, 1, 0, 1}, .succ = {{0}, {2}, {0}, {3}}};  // 3 is an unreachable loop
     graph_build(&f, &g);
     const Analyses *a = analysis_need(f.fn, AN_LOOPS);
     CHECK_EQ(a->loops.n, 0);
@@ -262,7 +263,7 @@ TEST(loops_none)
 
 /* -- Shapes at size ------------------------------------------------------------------------------------- */
 
-// Down the way 1 .. N, and up again, from each block back to its partner.
+// A chain 1 .. N down, and up again with a back edge from each block to its partner.
 TEST(loops_deep_nest)
 {
     enum { N = MANY };
@@ -285,7 +286,7 @@ TEST(loops_deep_nest)
     shape_close(&s);
 }
 
-// Many ways back to the same header are one loop.
+// Many back edges to one header are one loop.
 TEST(loops_one_header)
 {
     Shape s;
@@ -302,7 +303,7 @@ TEST(loops_one_header)
     shape_close(&s);
 }
 
-// Many loops beside each other, in one around them.
+// Many sibling loops in one outer loop.
 TEST(loops_many_siblings)
 {
     Shape s;
@@ -312,7 +313,7 @@ TEST(loops_many_siblings)
     shape_branch(&s, MANY + 1, 1, MANY + 2);
     emit_ret(s.fn, MANY + 2);
     const Analyses *a = shape_need(&s, AN_LOOPS);
-    // The first is the header of the outer loop, too, and so has none of its own.
+    // The first block is also the header of the outer loop, so it has no loop of its own.
     bool right = a->loops.n == MANY && a->loops.loop[1].n == MANY + 1;
     for (BlockId b = 2; b <= MANY; b++)
         right &= loop_of(a, b) == b && a->loops.loop[b].header == b && a->loops.loop[b].parent == 1;
@@ -320,8 +321,8 @@ TEST(loops_many_siblings)
     shape_close(&s);
 }
 
-// Nested loops (N + 1 .. 3N, as above), and a way beside them (1 .. N) that leads into each: edges that enter an inner
-// loop enter all around it.
+// Nested loops (N + 1 .. 3N, as above), and a chain beside them (1 .. N) with an edge into each: edges into an inner
+// loop enter all loops around it.
 TEST(loops_entered_everywhere)
 {
     enum { N = MANY / 2 };
@@ -336,7 +337,7 @@ TEST(loops_entered_everywhere)
         shape_branch(&s, b, 4 * N + 1 - b, b + 1);
     emit_ret(s.fn, 3 * N);
     const Analyses *a = shape_need(&s, AN_LOOPS);
-    // Loop l has the header N + 1 + l. The last, which has one block on the way down, is entered at its header only.
+    // Loop l has the header N + 1 + l. The last one, with one block on the way down, is entered only at its header.
     bool right = a->loops.n == N - 1;
     for (uint32_t l = 1; l < N; l++) {
         const Loop *loop = &a->loops.loop[l];
@@ -347,7 +348,7 @@ TEST(loops_entered_everywhere)
     shape_close(&s);
 }
 
-// Two rails down, each block to the next of both, and from the end of each back to its start.
+// Two chains with edges from each block to the next blocks of both, and from the end of each chain back to its start.
 TEST(loops_crossed_ladder)
 {
     Shape s;
@@ -364,7 +365,7 @@ TEST(loops_crossed_ladder)
     shape_close(&s);
 }
 
-// Each block leads up one and down one: the whole is a loop, and so is what is left without its header.
+// Each block has edges to its neighbours: the whole is a loop, and so is the rest without its header.
 TEST(loops_two_way_chain)
 {
     Shape s;
@@ -381,7 +382,7 @@ TEST(loops_two_way_chain)
     shape_close(&s);
 }
 
-// Two jumps from each block to anywhere: most of it is one tangle, in which loops lie deep.
+// Two random jumps from each block: one large irreducible region with deeply nested loops.
 TEST(loops_tangle)
 {
     Shape s;
@@ -437,27 +438,27 @@ TEST(loops_validity)
     analysis_drop(s.fn, AN_LOOPS);
     CHECK_EQ(a->valid, AN_LOOPS);
     CHECK(loop_of(a, 3) == 2 && loop_contains(a, 1, 3));
-    // Targets change places: another order, the same loops.
+    // Swapped targets: another order, the same loops.
     retarget(&s, 4, 2, 5);
     retarget(&s, 3, 3, 4);
     STALE(UINT32_MAX, "");
-    // b2 goes back to b1 instead of itself.
+    // b2 branches back to b1 instead of itself.
     retarget(&s, 3, 2, 4);
     STALE(UINT32_MAX, "LOOPS was kept but is out of date: the innermost loop of b2 is that of b1, not that of b2");
-    // The outer loop opens; then the inner one is entered from b0.
+    // The outer loop loses its back edge; then the inner one gets an entry from b0.
     retarget(&s, 3, 3, 4);
     retarget(&s, 4, 5, 5);
     STALE(UINT32_MAX, "LOOPS was kept but is out of date: the innermost loop of b1 is none, not that of b1");
     retarget(&s, 4, 2, 5);
     retarget(&s, 1, 2, 3);
     STALE(UINT32_MAX, "LOOPS was kept but is out of date: the loop of b1 is irreducible");
-    // Nothing leads to b1 .. b3.
+    // b1 .. b3 become unreachable.
     retarget(&s, 1, 5, 5);
     STALE(UINT32_MAX, "LOOPS was kept but is out of date: the innermost loop of b1 is nothing, not that of b1");
     shape_close(&s);
 }
 
-// Each block is in the loop that it was in, but one loop is no longer in the other.
+// Each block stays in its innermost loop, but one loop is no longer in the other.
 TEST(loops_validity_of_parents)
 {
     Shape s;
@@ -470,7 +471,7 @@ TEST(loops_validity_of_parents)
     CHECK(a->loops.n == 2 && a->loops.loop[2].parent == 1);
     retarget(&s, 3, 3, 3);
     STALE(AN_LOOPS, "LOOPS was kept but is out of date: the loop around that of b2 is none, not that of b1");
-    // Nor is what is in no loop the same as what nothing leads to.
+    // A block without a loop differs from an unreachable one.
     retarget(&s, 3, 3, 2);
     retarget(&s, 2, 3, 4);
     analysis_drop(s.fn, 0);

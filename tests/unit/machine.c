@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
-// The interpreter: functions in ssa form, and who wrote a byte last. Small kernels of Ori text (rig.h), a situation
-// each.
+// Tests the interpreter: functions in ssa form, and the last writer of a byte. Each test is a small kernel of Ori text
+// (rig.h).
 #include <stdio.h>
 
 #include "tests/unit/rig.h"
 
 static const MachineOptions plain = {0};
 
-// Each thread must have said this as the k-th.
+// Checks the k-th reported word of each thread.
 static void said(const Rig *r, uint32_t k, uint32_t (*expected)(uint32_t thread))
 {
     for (uint32_t t = 0; t < 32; t++)
@@ -19,7 +19,7 @@ static void said(const Rig *r, uint32_t k, uint32_t (*expected)(uint32_t thread)
 
 static uint32_t seven_or_thread(uint32_t t) { return t < 10 ? 7 : t; }
 
-// Lanes meet in front of the phi; each takes the input of the block it came from.
+// Lanes reconverge before the phi; each takes the input of its predecessor.
 TEST(phi_behind_divergent_arms)
 {
     Rig r;
@@ -37,7 +37,7 @@ TEST(phi_behind_divergent_arms)
     rig_close(&r);
 }
 
-// An edge that neither block has for itself.
+// A critical edge.
 TEST(phi_behind_a_critical_edge)
 {
     Rig r;
@@ -69,7 +69,7 @@ TEST(phi_behind_two_edges_from_one_block)
 static uint32_t trips(uint32_t t) { return MAX(t, 1); }
 static uint32_t trips_before(uint32_t t) { return trips(t) - 1; }
 
-// The phi's value is read behind the definition that takes its place.
+// The phi's value is live after the definition of its next input.
 TEST(phi_lost_copy)
 {
     Rig r;
@@ -89,7 +89,7 @@ TEST(phi_lost_copy)
 static uint32_t first_swapped(uint32_t t) { return trips(t) % 2 ? 10 : 20; }
 static uint32_t second_swapped(uint32_t t) { return trips(t) % 2 ? 20 : 10; }
 
-// Two carried values change places at each turn, and not all lanes go round as often.
+// Two loop-carried values swap in each iteration, with different trip counts of lanes.
 TEST(phi_swap)
 {
     Rig r;
@@ -111,7 +111,7 @@ TEST(phi_swap)
 static uint32_t rotated(uint32_t t) { return 10 + (trips(t) - 1) % 3; }
 static uint32_t rotated_high(uint32_t t) { return 100 + rotated(t); }
 
-// Three in a ring, of the widest registers, beside a phi that takes what one of them was.
+// A rotation of three of the widest registers, beside a phi that takes the old value of one.
 TEST(phi_rotation)
 {
     Rig r;
@@ -154,7 +154,7 @@ TEST(phi_rotation)
 
 static uint32_t sum_below(uint32_t t) { return trips(t) * (trips(t) - 1) / 2; }
 
-// Each takes what the one before it was, in either order.
+// Each phi takes the old value of the previous one, in either order.
 TEST(phi_chain)
 {
     static const char *const orders[] = {"  R10:32 = mov.phi b0: 0, b1: R13\n  R11:32 = mov.phi b0: 0, b1: R10\n",
@@ -184,7 +184,8 @@ TEST(phi_chain)
 static uint32_t by_case(uint32_t t) { return (uint32_t[]){100, 200, 100, t}[t & 3]; }
 static uint32_t by_case_or_five(uint32_t t) { return t < 16 ? by_case(t) : 5; }
 
-// A table that leads to one block twice and to another one past none of its own; its guard leads there, too.
+// A branch table with one target twice and another target over a critical edge, which is also the successor under a
+// false guard.
 TEST(phi_behind_a_switch)
 {
     Rig r;
@@ -209,7 +210,7 @@ TEST(phi_behind_a_switch)
 
 static uint32_t zero_or_nine(uint32_t t) { return t < 10 ? 0 : 9; }
 
-// The way on from a guarded exit, and from a guarded return, which is one in a kernel.
+// The edge after a guarded exit, and after a guarded return, which is an exit in a kernel.
 TEST(phi_behind_an_exit)
 {
     static const char *const ends[] = {"exit", "ret"};
@@ -225,7 +226,7 @@ TEST(phi_behind_an_exit)
     }
 }
 
-// What the kernel below does.
+// Returns the result of the kernel below.
 static uint32_t nested(uint32_t t)
 {
     uint32_t outer = 0, sum = 0;
@@ -238,7 +239,8 @@ static uint32_t nested(uint32_t t)
     return sum;
 }
 
-// The inner loop's phi begins with the outer one's, and gives it back what it was one turn ago. Predicates, too.
+// The inner loop's phi starts with the outer one's value, and gives the outer one its value of the previous iteration.
+// Also with predicates.
 TEST(phi_of_nested_loops)
 {
     Rig r;
@@ -294,7 +296,7 @@ TEST(tied_values)
     rig_close(&r);
 }
 
-// One instruction with several definitions, one of which nobody wants, and one in which all lanes are alike.
+// One instruction with several definitions, one of them unused, and one that is equal in all lanes.
 TEST(tied_values_of_vectors)
 {
     Rig r;
@@ -320,7 +322,7 @@ TEST(tied_values_of_vectors)
 
 static uint32_t lane_nine_or_thread(uint32_t t) { return t < 10 ? 9 : t; }
 
-// What lanes do together is done by some of them, while the others go on with what is tied.
+// Some lanes execute a warp operation, while the others keep the tied values.
 TEST(tied_value_of_a_shuffle)
 {
     Rig r;
@@ -351,7 +353,7 @@ TEST(tied_value_of_a_call)
 
 /* -- Undefined values ----------------------------------------------------------------------------------- */
 
-// One value for all that read it, in whatever width, and not 0.
+// An undefined value is the same for all uses, in any width, and not 0.
 TEST(undef_is_fixed)
 {
     Rig r;
@@ -386,7 +388,7 @@ TEST(undef_is_fixed)
         "  @P0 R11:32 = mov.b32 R10 else undef\n" \
         "  R12:32 = selp.b32 R6, 3, P0\n"
 
-// With check_uninit: to hand an undefined value on is not to read it.
+// With check_uninit, copying an undefined value is no read.
 TEST(undef_is_reported_when_read)
 {
     Rig r;
@@ -438,7 +440,7 @@ static uint32_t factorial(uint32_t t)
     return f;
 }
 
-// A loop in a function that lanes leave one after the other; then the same by recursion, beside the first value.
+// A loop in a function that lanes leave at different iterations; then the same by recursion, beside the first value.
 TEST(calls_in_ssa_form)
 {
     Rig r;
@@ -494,8 +496,7 @@ TEST(calls_in_ssa_form)
 
 static uint32_t five_or_six(uint32_t t) { return t < 10 ? 6 : 5; }
 
-// A register outside ssa keeps its value where the guard is false: nothing is tied to it, though something may be to
-// another result.
+// A register outside ssa keeps its value under a false guard without a tied use, also if another result has one.
 TEST(named_register_in_ssa_form)
 {
     Rig r;
@@ -519,7 +520,7 @@ TEST(named_register_in_ssa_form)
 
 static const MachineOptions noting = {.note_writers = true};
 
-// Who wrote the byte at an offset of out.
+// The writer of a byte of out.
 typedef struct Writer {
     Dim block, thread;
     const Fn *fn;
@@ -546,9 +547,9 @@ static void wrote(Rig *r, uint64_t offset, Dim block, Dim thread, const char *mn
     unit_context("%s", "");
 }
 
-static const Dim origin = {0, 0, 0};
+static const Dim pointer = {0, 0, 0};
 
-// The last of those who wrote, and for each byte by itself.
+// The last writer counts, for each byte separately.
 TEST(writers_of_bytes)
 {
     Rig r;
@@ -559,13 +560,13 @@ TEST(writers_of_bytes)
                              "  @P1 st.global.v2.b32 [R0+16], {R6, R6}\n"
                              "  P2 = setp.lt.u32 R6, 9\n"
                              "  @P2 red.global.add.u32 [R0+8], 1\n" END);
-    wrote(&r, 0, origin, origin, "st.global.b32");
-    wrote(&r, 1, origin, (Dim){6, 0, 0}, "st.global.b8");
-    wrote(&r, 2, origin, origin, "st.global.b32");
-    wrote(&r, 8, origin, (Dim){8, 0, 0}, "red.global.add.u32");
-    wrote(&r, 16, origin, (Dim){7, 0, 0}, "st.global.v2.b32");
-    wrote(&r, 23, origin, (Dim){7, 0, 0}, "st.global.v2.b32");
-    wrote(&r, 24, origin, (Dim){6, 0, 0}, "st.global.b32");
+    wrote(&r, 0, pointer, pointer, "st.global.b32");
+    wrote(&r, 1, pointer, (Dim){6, 0, 0}, "st.global.b8");
+    wrote(&r, 2, pointer, pointer, "st.global.b32");
+    wrote(&r, 8, pointer, (Dim){8, 0, 0}, "red.global.add.u32");
+    wrote(&r, 16, pointer, (Dim){7, 0, 0}, "st.global.v2.b32");
+    wrote(&r, 23, pointer, (Dim){7, 0, 0}, "st.global.v2.b32");
+    wrote(&r, 24, pointer, (Dim){6, 0, 0}, "st.global.b32");
     Writer w;
     CHECK(!machine_writer(r.machine, r.address[1], &w.block, &w.thread));
     CHECK(!writer(&r, 4 * ROW, &w));
@@ -574,7 +575,7 @@ TEST(writers_of_bytes)
     rig_close(&r);
 }
 
-// Dimensions of the grid and of the block, in whatever order CTAs run.
+// Positions in grid and block, for every order of CTAs.
 TEST(writers_in_a_grid)
 {
     for (uint64_t seed = 0; seed < 2; seed++) {
@@ -596,7 +597,7 @@ TEST(writers_in_a_grid)
     }
 }
 
-// Buffers outlive launches, and so does what is known of them.
+// Buffers and their writers outlive launches.
 TEST(writers_of_several_launches)
 {
     Rig r;
@@ -607,12 +608,12 @@ TEST(writers_of_several_launches)
                  "  st.global.b32 [R12], R10\n" END);
     CHECK(rig_launch(&r, (Dim){1, 1, 1}, (Dim){5, 1, 1}));
     CHECK(rig_launch(&r, (Dim){2, 1, 1}, (Dim){1, 2, 3}));
-    wrote(&r, 20, origin, (Dim){4, 0, 0}, "st.global.b32");
+    wrote(&r, 20, pointer, (Dim){4, 0, 0}, "st.global.b32");
     wrote(&r, 4, (Dim){1, 0, 0}, (Dim){0, 1, 2}, "st.global.b32");
     rig_close(&r);
 }
 
-// A function that the kernel calls writes a variable; the variable is made new.
+// A called function writes a variable; the variable is made new.
 TEST(writers_of_variables)
 {
     Rig r;

@@ -33,7 +33,7 @@
     X(live)            \
     X(def)             \
     X(rdefs)           \
-    X(origins)         \
+    X(pointers)        \
     X(verify_form)     \
     X(clone)           \
     X(contracts)       \
@@ -64,7 +64,7 @@
 #define DECLARE(name) void test_##name(void);
 FILES(DECLARE)
 
-enum { SHOWN = 12 };  // failures of one test that are printed
+enum { SHOWN = 12 };  // printed failures of one test
 
 static struct {
     char **names;  // of the command line

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Matrices of a warp against sums of products, with fragments laid out as the tables of the ISA have it, and copies
-// that are made later: small kernels, made of text, run on the machine.
+// Tests matrix operations of a warp against sums of products, with the fragment layouts of the ISA's tables, and
+// asynchronous copies, in generated kernels on the machine.
 #include <stdarg.h>
 #include <stdio.h>
 
@@ -144,7 +144,7 @@ static const Element *element(const char *name)
     return e;
 }
 
-// A number that the type holds; of floating point a small one, so that all sums are exact.
+// Returns a number of the type; for floating point a small one, so that all sums are exact.
 static int64_t random_value(const Element *e, uint64_t *seed)
 {
     if (e->format || e->bits == 32)
@@ -185,15 +185,15 @@ static void make_product(Product *p, uint32_t m, uint32_t n, uint32_t k, const E
         }
 }
 
-// As the ISA gives rows and columns of the elements of a fragment: with g = lane / 4 and t = lane % 4, those of a whose
-// number has `low8` are 8 rows below g, and of each `wide` elements, in a and in b, the columns go on.
+// Rows and columns of the elements of a fragment, from the ISA, with g = lane / 4 and t = lane % 4: elements of a whose
+// number has `low8` are 8 rows below g, and each group of `wide` elements, in a and in b, continues in further columns.
 typedef struct MmaCase {
     const char *shape;
     uint32_t m, k;
     const char *types[4];  // d, a, b, c
     uint32_t na, nb;       // elements
     uint32_t low8, wide_a;
-    const char *behind;
+    const char *after;
 } MmaCase;
 
 static const MmaCase mma_cases[] = {
@@ -225,7 +225,7 @@ static const MmaCase mma_cases[] = {
 
 static uint32_t register_width(const Element *e) { return e->bits == 64 ? 64 : 32; }
 
-// `{%r10, %r11, ...}`
+// Returns `{%r10, %r11, ...}`.
 static const char *registers(char text[static 400], uint32_t first, uint32_t n, bool wide)
 {
     int at = 0;
@@ -235,7 +235,7 @@ static const char *registers(char text[static 400], uint32_t first, uint32_t n, 
     return text;
 }
 
-// A lane's registers lie one behind the other in the buffer.
+// Loads or stores a lane's registers, which are contiguous in the buffer.
 static void move_registers(Kernel *k, bool load, int buffer, uint32_t first, uint32_t n, uint32_t width)
 {
     const char *name = width == 64 ? "rd" : "r";
@@ -291,12 +291,12 @@ TEST(mma_is_a_sum_of_products)
         move_registers(&k, true, 1, 30, nb, width);
         move_registers(&k, true, 2, 50, nc, wide);
         line(&k, "mma.sync.aligned.%s.row.col.%s.%s.%s.%s%s %s, %s, %s, %s;", t->shape, t->types[0], t->types[1],
-             t->types[2], t->types[3], t->behind, registers(text[0], 70, nc, wide == 64),
+             t->types[2], t->types[3], t->after, registers(text[0], 70, nc, wide == 64),
              registers(text[1], 10, na, width == 64), registers(text[2], 30, nb, width == 64),
              registers(text[3], 50, nc, wide == 64));
         move_registers(&k, false, 3, 70, nc, wide);
         load_kernel(&k);
-        make_product(&p, t->m, 8, t->k, type, strstr(t->behind, "xor"));
+        make_product(&p, t->m, 8, t->k, type, strstr(t->after, "xor"));
         fill_fragments(&k, t, type, &p);
         run_kernel(&k, 32);
         check_fragments(&k, t, type[0], &p);
@@ -305,7 +305,7 @@ TEST(mma_is_a_sum_of_products)
     unit_context("%s", "");
 }
 
-// Eight lanes have a product of 8 x 8 x 4 each: 0 to 3 and 16 to 19, ...
+// Fills the operands of quads: eight lanes share a product of 8 x 8 x 4: 0 to 3 and 16 to 19, ...
 static void fill_quads(Kernel *k, bool a_by_columns, bool b_by_columns, const Product *p)
 {
     const Element *f16 = element("f16");
@@ -354,7 +354,7 @@ TEST(quads_have_products_of_their_own)
     unit_context("%s", "");
 }
 
-// One element of the first row, all others being 0.
+// Returns element d[0][0] of a product whose operands are equal in all lanes.
 static uint64_t first_of(const char *mnemonic, uint64_t c, const uint32_t a[static 4], const uint32_t b[static 2])
 {
     Kernel k;
@@ -373,10 +373,11 @@ TEST(each_step_rounds)
 {
     static const char f16[] = "m16n8k16.row.col.f32.f16.f16.f32", s8[] = "m16n8k32.row.col.s32.s8.s8.s32";
     const uint32_t ones[] = {0x3c003c00, 0, 0, 0}, bytes[] = {0x7f7f7f7f, 0, 0, 0};
-    // 2^24 + 1, eight times, each a tie that goes to even: the exact sum would be 2^24 + 8. And from 2^24 + 2.
+    // Adds 1 to 2^24 eight times, each a tie that rounds to even, although the exact sum is 2^24 + 8. Then the same
+    // from 2^24 + 2.
     CHECK_EQ(first_of(f16, 0x4b800000, ones, ones), 0x4b800000);
     CHECK_EQ(first_of(f16, 0x4b800001, ones, ones), 0x4b800002);
-    // The least halves: four products of 2^-48.
+    // The least subnormal halves: four products of 2^-48.
     CHECK_EQ(first_of(f16, 0, (uint32_t[]){1, 0, 0, 0}, (uint32_t[]){1, 0}), 0x28800000);
     CHECK_EQ(first_of(s8, 0x7fffffff, bytes, bytes), (0x7fffffff + 16u * 127 * 127) & UINT32_MAX);
     CHECK_EQ(first_of("m16n8k32.row.col.satfinite.s32.s8.s8.s32", 0x7fffffff, bytes, bytes), 0x7fffffff);
@@ -447,7 +448,7 @@ static const WmmaCase wmma_cases[] = {
     {"m8n8k128", 8, 8, 128, {"s32", "b1", "b1", "s32"}, 1, 1, 2, true},
 };
 
-// Where an element of a matrix in memory is.
+// Returns the index of an element of a matrix in memory.
 static uint32_t at_in(uint32_t row, uint32_t col, bool by_columns, uint32_t stride)
 {
     return by_columns ? col * stride + row : row * stride + col;
@@ -522,7 +523,7 @@ TEST(wmma_is_a_sum_of_products)
 
 /* -- 8 x 8 halves --------------------------------------------------------------------------------------- */
 
-// Through shared memory: a lane stores its row of 16 bytes, and loads its parts of four matrices.
+// Tests ldmatrix: a lane stores its row of 16 bytes in shared memory, and loads its parts of four matrices.
 static void test_ldmatrix(bool trans)
 {
     Kernel k;
@@ -562,7 +563,7 @@ TEST(matrices_move)
 
 /* -- Copies --------------------------------------------------------------------------------------------- */
 
-// Four copies of 16 bytes in two groups and one that is open; then `wait`, and what is in shared memory goes to the
+// Makes four copies of 16 bytes, in two groups and an open one; then waits by `wait`, and stores shared memory to
 // buffer 3.
 static void test_copies(const char *wait, uint32_t visible)
 {
@@ -625,7 +626,7 @@ TEST(copies_fill_with_zeroes)
 static const char set_up[] = "mov.u32 %r5, room;\nmov.u32 %r20, 0;\n"
                              "setp.eq.u32 %p0, %r0, 0;\n@%p0 mbarrier.init.shared.b64 [%r5], 64;\nbar.sync 0;";
 
-// The first warp's lanes copy, and tell the barrier; the second warp waits for them, and reads.
+// Lanes of the first warp copy and arrive at the barrier; the second warp waits for them, and loads.
 TEST(arrivals_bring_their_copies)
 {
     Kernel k;

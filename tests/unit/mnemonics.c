@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Mnemonics: one canonical spelling for all orders of the modifiers, OPAQUE for what is not modelled.
+// Tests mnemonics: one canonical spelling for all orders of modifiers, OPAQUE for unmodelled ones.
 #include <stdio.h>
 
 #include "tests/unit/unit.h"
@@ -8,7 +8,7 @@ static const struct {
     const char *text, *canonical;
     Opcode first;
 } rows[] = {
-    // As they are written.
+    // Canonical spellings.
     {"mov.u32", "mov.u32", OP_MOV},
     {"mov.v2.u32", "mov.v2.u32", OP_MOV},
     {"mov.u32.v2", "mov.v2.u32", OP_MOV},
@@ -41,7 +41,7 @@ static const struct {
     {"shf.l.wrap.b32", "shf.l.wrap.b32", OP_SHF_L},
     {"shf.r.clamp.b32", "shf.r.clamp.b32", OP_SHF_R},
     {"dp4a.u32.s32", "dp4a.u32.s32", OP_DP4A},
-    // The carry is part of the opcode, wherever it stands.
+    // The carry is part of the opcode, at any position.
     {"add.cc.u32", "add.cc.u32", OP_ADD_CC},
     {"add.u32.cc", "add.cc.u32", OP_ADD_CC},
     {"addc.cc.s32", "addc.cc.s32", OP_ADDC_CC},
@@ -51,7 +51,7 @@ static const struct {
     {"madc.hi.cc.u32", "madc.hi.cc.u32", OP_MADC_HI_CC},
     {"madc.hi.u32.cc", "madc.hi.cc.u32", OP_MADC_HI_CC},
     {"mul.lo.cc.u32", "mul.lo.cc.u32", OP_OPAQUE},
-    // Comparison and conversion: the order of types stays, that of modifiers does not matter.
+    // Comparison and conversion: the order of types matters, that of modifiers does not.
     {"setp.eq.and.u32", "setp.eq.and.u32", OP_SETP},
     {"setp.u32.eq.and", "setp.eq.and.u32", OP_SETP},
     {"setp.and.u32.eq", "setp.eq.and.u32", OP_SETP},
@@ -124,7 +124,7 @@ static const struct {
     {"call.uni", "call.uni", OP_CALL},
     {"ret.uni", "ret.uni", OP_RET},
     {"exit", "exit", OP_EXIT},
-    // RAW rows keep what follows as it is written.
+    // RAW rows keep the rest as written.
     {"mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32", "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32", OP_MMA},
     {"ldmatrix.sync.aligned.m8n8.x4.shared.b16", "ldmatrix.sync.aligned.m8n8.x4.shared.b16", OP_LDMATRIX},
     {"wmma.load.a.sync.aligned.row.m16n16k16.f16", "wmma.load.a.sync.aligned.row.m16n16k16.f16", OP_WMMA_LOAD},
@@ -133,7 +133,7 @@ static const struct {
     {"mbarrier.try_wait.parity.shared::cta.b64", "mbarrier.try_wait.parity.shared::cta.b64", OP_MBAR_TRY},
     {"createpolicy.fractional.L2::evict_last.b64", "createpolicy.fractional.L2::evict_last.b64", OP_CREATEPOLICY},
     {".pragma \"nounroll\"", ".pragma \"nounroll\"", OP_PRAGMA},
-    // What is not modelled keeps its text.
+    // Unmodelled mnemonics keep their text.
     {"add.frob.u32", "add.frob.u32", OP_OPAQUE},
     {"add.rn.rz.f32", "add.rn.rz.f32", OP_OPAQUE},
     {"ld.global.shared.u32", "ld.global.shared.u32", OP_OPAQUE},
@@ -161,7 +161,7 @@ TEST(mnemonic_spellings)
         Str text = tab_str(t, m->text);
         CHECK_TEXT(text.text, text.len, rows[k].canonical);
         CHECK_EQ(m->first, rows[k].first);
-        // The canonical spelling is its own, and means the same record.
+        // The canonical spelling is a fixed point, with the same record.
         CHECK_EQ(mnem_intern(t, rows[k].canonical, strlen(rows[k].canonical)), id);
         CHECK_EQ(mnem_intern(t, rows[k].text, strlen(rows[k].text)), id);
     }
@@ -240,7 +240,7 @@ TEST(mnemonic_rows)
         Opcode first = op_find(op_info[op].mnemonic, strlen(op_info[op].mnemonic));
         if (!CHECK(first <= op))
             continue;
-        // Rows of one mnemonic stand together.
+        // Rows of one mnemonic are contiguous.
         for (Opcode k = first; k <= op; k++)
             CHECK(strcmp(op_info[k].mnemonic, op_info[op].mnemonic) == 0);
     }

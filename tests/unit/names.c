@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Identifiers as stem and number, and constants.
+// Tests identifiers as stem and number, and constants.
 #include <stdio.h>
 
 #include "tests/unit/unit.h"
@@ -102,7 +102,7 @@ TEST(name_round_trip)
     out_init(&out, &f.ctx.arena, sink_write, &sink);
     for (size_t k = 0; k < ARRAY_LEN(names); k++)
         round_trip(f.fn->tables, &out, &sink, names[k]);
-    // All texts of up to six characters out of three.
+    // All texts of one to six of three characters.
     char text[8] = "";
     for (uint32_t k = 0; k < 3 * 3 * 3 * 3 * 3 * 3; k++)
         for (uint32_t len = 1; len <= 6; len++) {
@@ -123,7 +123,7 @@ TEST(name_round_trip)
     fixture_close(&f);
 }
 
-// Equal names are equal records, different names different ones.
+// Equal names have equal records, different names different ones.
 TEST(name_identity)
 {
     static const char *const names[] = {"a1", "a01", "a001", "a10",         "a010",

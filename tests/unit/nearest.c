@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// The names that somebody may have meant.
+// Tests suggestions of similar names.
 #include "tests/unit/unit.h"
 
-// Offers the names, up to a NULL, and checks what is said about a text.
+// Adds the names, up to a NULL, and checks the suggestion for a text.
 static void check_nearest(const char *text, const char *const *names, const char *expected)
 {
     Nearest best = {0};
@@ -26,7 +26,7 @@ TEST(nearest_counts_edits)
 
 TEST(nearest_ignores_case) { check_nearest("NOP", NAMES("xop", "nop"), "; did you mean nop or xop?"); }
 
-// Of names that are as near the earlier one comes first; a name counts once.
+// Equally similar names keep their order; duplicates count once.
 TEST(nearest_keeps_order)
 {
     check_nearest("a", NAMES("b", "c", "d", "e"), "; did you mean b, c or d?");
@@ -41,7 +41,7 @@ TEST(nearest_of_few)
     check_nearest("", NAMES("ab", "c"), "; did you mean c or ab?");
 }
 
-// Only so much of a text is compared; nothing is written beyond the end.
+// Only a prefix of a long text is compared; nothing is written beyond the end.
 TEST(nearest_of_long_texts)
 {
     static char name[300], text[300];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The library's own face: contexts, messages, allocators that fail, modules that break.
+// Tests the interface of the library: contexts, messages, failing allocators, broken modules.
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -14,7 +14,7 @@ static const char kernel[] =
 
 typedef struct Taken {
     char text[1 << 14];
-    size_t n, room;  // room: of what is taken at most
+    size_t n, room;  // room: limit of the taken text
     unsigned messages;
     OriMessage last;
     char last_text[300], last_file[100];
@@ -112,7 +112,7 @@ TEST(ori_named_plan)
     CHECK_EQ(ori_run_phases(ori, m, "NOP"), ORI_OK);
     CHECK_EQ(ori_print(ori, m, ORI_PTX, take, &t), ORI_OK);
     CHECK(strstr(t.text, ", 7;") != NULL);
-    // ssa form stays, and PTX has none.
+    // The module stays in ssa form, which PTX cannot express.
     CHECK_EQ(ori_run_phases(ori, m, "GenerateMovPhi"), ORI_OK);
     CHECK_EQ(ori_print(ori, m, ORI_PTX, take, &t), ORI_BAD_INPUT);
     CHECK(strstr(t.last_text, "ssa form") != NULL);
@@ -137,7 +137,7 @@ TEST(ori_messages)
     CHECK_Z(t.last_file, "k.ptx");
     CHECK(parse(ori, "") == NULL);
     CHECK_EQ(t.messages, 2);
-    // Nobody listens.
+    // No callback for messages.
     ori_on_message(ori, NULL, NULL);
     CHECK(parse(ori, "nonsense") == NULL);
     CHECK(ori_parse(ori, NULL, kernel, sizeof kernel - 1, ORI_PTX) != NULL);
@@ -145,6 +145,216 @@ TEST(ori_messages)
     CHECK_Z(ori_status_text((OriStatus)99), "no status");
     ori_close(ori);
     ori_close(NULL);
+}
+
+TEST(ori_parse_statuses)
+{
+    Taken t;
+    OriContext *ori = open_with(NULL, &t);
+    CHECK_EQ(ori_parse_status(ori), ORI_OK);
+    CHECK(parse(ori, "nonsense") == NULL);
+    CHECK_EQ(ori_parse_status(ori), ORI_BAD_INPUT);
+    CHECK(parse(ori, kernel) != NULL);
+    CHECK_EQ(ori_parse_status(ori), ORI_OK);
+    CHECK_EQ(ori_set_max_instructions(ori, 3), ORI_OK);
+    CHECK(parse(ori, kernel) == NULL);
+    CHECK_EQ(ori_parse_status(ori), ORI_LIMIT);
+    ori_close(ori);
+}
+
+/* -- Parts of a module and of the pipeline -------------------------------------------------------------- */
+
+static const char two_functions[] = ".version 8.0\n.target sm_80\n.address_size 64\n\n"
+                                    ".visible .entry first()\n{\n\t.reg .b32 %r<3>;\n\tmov.u32 %r1, 7;\n\tret;\n}\n"
+                                    ".visible .entry second()\n{\n\t.reg .b32 %r<3>;\n\tmov.u32 %r1, 8;\n\tret;\n}\n";
+
+// True if the module's text has the two instructions that the phases remove, in this combination.
+static bool has(OriContext *ori, OriModule *m, Taken *t, bool seven, bool eight)
+{
+    t->n = 0;
+    return CHECK_EQ(ori_print(ori, m, ORI_PTX, take, t), ORI_OK) && !strstr(t->text, ", 7;") == !seven &&
+           !strstr(t->text, ", 8;") == !eight;
+}
+
+TEST(ori_entries)
+{
+    Taken t;
+    OriContext *ori = open_with(NULL, &t);
+    char name[] = "second";
+    const char *names[] = {name, name}, *missing[] = {"first", "third"};
+    for (unsigned threads = 1; threads <= 2; threads++) {
+        CHECK_EQ(ori_set_threads(ori, threads), ORI_OK);
+        OriModule *m = parse(ori, two_functions);
+        CHECK_EQ(ori_set_entries(ori, missing, 2), ORI_OK);
+        CHECK_EQ(ori_optimize(ori, m), ORI_USAGE);
+        CHECK(strstr(t.last_text, "no function 'third'") != NULL);
+        CHECK(has(ori, m, &t, true, true));
+        strcpy(name, "second");
+        CHECK_EQ(ori_set_entries(ori, names, 2), ORI_OK);
+        strcpy(name, "gone");  // the context has copies
+        CHECK_EQ(ori_optimize(ori, m), ORI_OK);
+        CHECK(has(ori, m, &t, true, false));
+        CHECK_EQ(ori_set_entries(ori, NULL, 0), ORI_OK);
+        CHECK_EQ(ori_run_phases(ori, m, "EarlyOriSimpleLiveDead"), ORI_OK);
+        CHECK(has(ori, m, &t, false, false));
+    }
+    CHECK_EQ(t.messages, 2);
+    ori_close(ori);
+}
+
+TEST(ori_range)
+{
+    Taken t;
+    OriContext *ori = open_with(NULL, &t);
+    OriModule *m = parse(ori, two_functions);
+    CHECK_EQ(ori_set_range(ori, "NoSuchPhase", NULL), ORI_USAGE);
+    CHECK_EQ(ori_set_range(ori, NULL, "NoSuchPhase"), ORI_USAGE);
+    CHECK_EQ(t.messages, 2);
+    CHECK(strstr(t.last_text, "unknown phase") != NULL);
+    CHECK_EQ(ori_set_range(ori, NULL, "AnalyzeControlFlow"), ORI_OK);
+    CHECK_EQ(ori_print_table(ori, ORI_PIPELINE, take, &t), ORI_OK);
+    CHECK(strstr(t.text, "AnalyzeControlFlow") && !strstr(t.text, "EarlyOriSimpleLiveDead"));
+    CHECK_EQ(ori_optimize(ori, m), ORI_OK);
+    CHECK(has(ori, m, &t, true, true));
+    CHECK_EQ(ori_set_range(ori, "10", "EarlyOriSimpleLiveDead"), ORI_OK);
+    t.n = 0;
+    CHECK_EQ(ori_print_table(ori, ORI_PIPELINE, take, &t), ORI_OK);
+    CHECK(strncmp(t.text, "EarlyOriSimpleLiveDead@10 ", 26) == 0 && strchr(t.text, '\n') == t.text + t.n - 1);
+    CHECK_EQ(ori_optimize(ori, m), ORI_OK);
+    CHECK(has(ori, m, &t, false, false));
+    CHECK_EQ(ori_set_range(ori, NULL, NULL), ORI_OK);
+    t.n = 0;
+    CHECK_EQ(ori_print_table(ori, ORI_PIPELINE, take, &t), ORI_OK);
+    CHECK(strstr(t.text, "OriCheckInitialProgram") != NULL);
+    ori_close(ori);
+}
+
+/* -- Statistics and lists ------------------------------------------------------------------------------- */
+
+typedef struct Figures {
+    unsigned functions, phases, runs, changed, phases_run, phases_changed;
+    int last_phase;
+    OriFunctionStats first;
+} Figures;
+
+static void note_function(void *user, const OriFunctionStats *stats)
+{
+    Figures *f = user;
+    CHECK_Z(stats->function, f->functions ? "second" : "first");
+    CHECK(stats->seconds >= 0 && stats->arena_bytes > 0 && stats->hash && stats->text_hash);
+    if (f->functions++ == 0)
+        f->first = *stats;
+    f->phases_run += stats->phases_run;
+    f->phases_changed += stats->phases_changed;
+}
+
+static void note_phase(void *user, const OriPhaseStats *stats)
+{
+    Figures *f = user;
+    CHECK(stats->index > f->last_phase && stats->runs >= stats->changed && stats->runs > 0 && stats->seconds >= 0);
+    f->last_phase = stats->index;
+    if (stats->index == 10)
+        CHECK_Z(stats->phase, "EarlyOriSimpleLiveDead");
+    f->phases++;
+    f->runs += stats->runs;
+    f->changed += stats->changed;
+}
+
+TEST(ori_statistics)
+{
+    Taken t;
+    for (unsigned threads = 1; threads <= 2; threads++) {
+        OriContext *ori = open_with(NULL, &t);
+        Figures f = {.last_phase = -1};
+        ori_on_function_stats(ori, note_function, &f);
+        ori_on_phase_stats(ori, note_phase, &f);
+        CHECK_EQ(ori_set_threads(ori, threads), ORI_OK);
+        OriModule *m = parse(ori, kernel);
+        CHECK_EQ(ori_run_phases(ori, m, "EarlyOriSimpleLiveDead,NOP"), ORI_OK);
+        CHECK_EQ(f.functions, 2);
+        CHECK_EQ(f.first.instructions_in, 5);
+        CHECK_EQ(f.first.instructions, 4);
+        CHECK_EQ(f.first.blocks_in, 1);
+        CHECK_EQ(f.first.reachable_blocks, 1);
+        CHECK_EQ(f.phases, 2);
+        CHECK_EQ(f.runs, f.phases_run);
+        CHECK_EQ(f.runs, 4);
+        CHECK_EQ(f.changed, 1);
+        CHECK_EQ(f.phases_changed, 1);
+        // A call that fails passes nothing on, and nobody hears of the next one.
+        CHECK_EQ(ori_run_phases(ori, m, "NoSuchPhase"), ORI_USAGE);
+        ori_on_function_stats(ori, NULL, NULL);
+        ori_on_phase_stats(ori, NULL, NULL);
+        CHECK_EQ(ori_optimize(ori, m), ORI_OK);
+        CHECK_EQ(f.functions, 2);
+        CHECK_EQ(f.phases, 2);
+        ori_close(ori);
+    }
+}
+
+static void note_row(void *user, const OriPhase *phase)
+{
+    int *n = user;
+    CHECK_EQ(phase->index, *n);
+    CHECK(*phase->name && *phase->kind && *phase->status && *phase->form && *phase->summary);
+    CHECK(phase->min_level >= 0 && phase->min_level <= phase->max_level && phase->max_level <= 4);
+    if (*n == 10)
+        CHECK(strcmp(phase->name, "EarlyOriSimpleLiveDead") == 0 && strcmp(phase->status, "implemented") == 0 &&
+              strcmp(phase->kind, "transform") == 0 && phase->min_level == 1 && phase->max_level == 4);
+    ++*n;
+}
+
+static void note_knob(void *user, const OriKnob *knob)
+{
+    int *n = user;
+    CHECK(*knob->name && *knob->type && knob->value && knob->range && *knob->reader && *knob->help);
+    if (strcmp(knob->name, "GeneralOptimizeEnable") == 0) {
+        CHECK(knob->index == 487 && strcmp(knob->type, "INT") == 0 && strcmp(knob->range, "0..1") == 0);
+        CHECK_Z(knob->value, "1");
+        *n += 1000;
+    }
+    ++*n;
+}
+
+// Returns the number of rows of a table in JSON.
+static int rows(const char *json)
+{
+    int n = 0;
+    for (const char *at = json; (at = strstr(at, "\n{\"index\":")); at++)
+        n++;
+    return n;
+}
+
+static int grow(void *sink, const char *text, size_t n)
+{
+    sink_note(sink, text, n);
+    return 1;
+}
+
+TEST(ori_lists)
+{
+    Taken t;
+    int phases = 0, knobs = 0;
+    Sink json_phases = {0}, json_knobs = {0};
+    OriContext *ori = open_with(NULL, &t);
+    ori_list_phases(note_row, &phases);
+    ori_list_knobs(note_knob, &knobs);
+    CHECK_EQ(ori_print_table(ori, ORI_PHASES, grow, &json_phases), ORI_OK);
+    CHECK_EQ(ori_print_table(ori, ORI_KNOBS, grow, &json_knobs), ORI_OK);
+    sink_note(&json_phases, "", 1);
+    sink_note(&json_knobs, "", 1);
+    CHECK_EQ(phases, rows(json_phases.text));
+    CHECK_EQ(knobs, 1000 + rows(json_knobs.text));
+    sink_free(&json_phases);
+    sink_free(&json_knobs);
+    ori_close(ori);
+}
+
+TEST(ori_versions)
+{
+    char text[40];
+    snprintf(text, sizeof text, "%d.%d.%d", ORI_VERSION_MAJOR, ORI_VERSION_MINOR, ORI_VERSION_PATCH);
+    CHECK_Z(ori_version(), text);
 }
 
 TEST(ori_writer_fails)
@@ -180,7 +390,7 @@ static void count_free(void *user, void *p, size_t bytes)
     free(p);
 }
 
-// Some functions with loops, each of which calls the one before; freed by the caller.
+// Returns functions with loops, each of which calls the previous one; the caller frees the text.
 static char *many_functions(unsigned n)
 {
     Sink s = {0};
@@ -219,19 +429,21 @@ static int count_bytes(void *user, const char *text, size_t n)
     return 1;
 }
 
-// Reads, optimizes and prints; what it came to.
+// Reads, optimizes and prints; returns the status.
 static OriStatus all_calls(OriContext *ori, const char *text, unsigned threads, Taken *t)
 {
     OriStatus status = ori_set_threads(ori, threads);
     if (status == ORI_OK)
         status = ori_set_knobs(ori, "NvOptRecipes=off~WHEN=FN=f1;DisablePhases=NOP");
+    if (status == ORI_OK)
+        status = ori_set_entries(ori, NULL, 0);
     OriModule *m = status == ORI_OK ? parse(ori, text) : NULL;
     if (status == ORI_OK)
         status = m ? ori_optimize(ori, m) : ORI_LIMIT;
     return status == ORI_OK ? ori_print(ori, m, ORI_PTX, count_bytes, t) : status;
 }
 
-// Whatever allocation fails, calls say so and all memory comes back; until none does.
+// Fails each allocation in turn: calls report the failure and free all memory. Ends when none fails.
 static void fail_each_allocation(const char *text, unsigned threads)
 {
     Taken t;
@@ -264,7 +476,7 @@ TEST(ori_allocator_threads)
     free(text);
 }
 
-// The same with limits, which fail at each chunk and not only where the system is asked.
+// The same with limits, which fail at each chunk, not only at calls of the system.
 TEST(ori_memory_limits)
 {
     char *text = many_functions(12);
@@ -280,7 +492,7 @@ TEST(ori_memory_limits)
             status = all_calls(ori, text, threads, &t);
             if (status != ORI_OK && CHECK_EQ(status, ORI_LIMIT))
                 CHECK(strstr(t.last_text, "memory limit of ") != NULL);
-            // The context is none the worse for it.
+            // The context still works.
             CHECK_EQ(ori_set_limits(ori, 0, 0), ORI_OK);
             t.n = 0;
             CHECK_EQ(all_calls(ori, text, threads, &t), ORI_OK);
@@ -303,7 +515,7 @@ TEST(ori_memory_limit)
     CHECK_EQ(ori_set_limits(ori, 0, 0), ORI_OK);
     OriModule *m = parse(ori, kernel);
     CHECK(m != NULL);
-    // A call that fails halfway leaves a module that says so.
+    // A call that fails midway leaves a module that reports it.
     CHECK_EQ(ori_set_limits(ori, 1000, 0), ORI_OK);
     CHECK_EQ(ori_optimize(ori, m), ORI_LIMIT);
     CHECK_EQ(ori_set_limits(ori, 0, 0), ORI_OK);
@@ -338,6 +550,12 @@ void test_ori(void)
     RUN(ori_settings);
     RUN(ori_named_plan);
     RUN(ori_messages);
+    RUN(ori_parse_statuses);
+    RUN(ori_entries);
+    RUN(ori_range);
+    RUN(ori_statistics);
+    RUN(ori_lists);
+    RUN(ori_versions);
     RUN(ori_writer_fails);
     RUN(ori_allocator);
     RUN(ori_allocator_threads);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Buffered output.
+// Tests buffered output.
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -47,7 +47,7 @@ TEST(out_empty)
     close_out(&t);
 }
 
-// Pieces of all kinds across the end of the buffer, at each distance from it.
+// Writes of all kinds across the end of the buffer, at each distance from it.
 TEST(out_boundaries)
 {
     OutTest t;
@@ -109,7 +109,7 @@ TEST(out_formatted)
     OutTest t;
     char text[600];
     open_out(&t);
-    // Around the size of the small buffer inside.
+    // Around the size of the internal small buffer.
     for (size_t n = 500; n < 530; n++) {
         memset(text, 'f', n);
         text[n] = 0;
@@ -185,7 +185,7 @@ TEST(out_failing_writer)
         out_bytes(&t.out, text, cap);
     out_flush(&t.out);
     CHECK(t.out.failed);
-    CHECK_EQ(t.sink.calls, 2);  // nothing is handed over after the failure
+    CHECK_EQ(t.sink.calls, 2);  // no write after the failure
     CHECK_EQ(t.sink.n, cap);
     CHECK_EQ(t.out.total, 6 * cap);
     free(text);
@@ -202,7 +202,7 @@ static void check_json(const char *text, const char *expected)
     close_out(&t);
 }
 
-// Characters of UTF-8 stay; bytes that are none become U+FFFD, one each.
+// Valid UTF-8 characters stay; each invalid byte gives U+FFFD.
 TEST(out_json_utf8)
 {
     check_json("a\"b\\\n", "\"a\\\"b\\\\\\u000a\"");

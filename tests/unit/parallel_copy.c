@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Parallel copies: random sets, executed move by move, give what all copies at once give.
+// Tests parallel copies: the moves of random sets, executed in order, have the effect of simultaneous copies.
 #include "phases/ssa/parallel_copy.h"
 
 #include "tests/unit/unit.h"
@@ -19,7 +19,7 @@ static Operand source_of(const Copies *c, uint32_t k)
     return c->source[k] < REGS ? op_reg(c->f.fn, c->reg[c->source[k]]) : op_const(c->f.fn, 1000 + c->source[k], W32);
 }
 
-// Executes the moves of the block; every register holds its own number before.
+// Executes the moves of the block; each register starts with its own number.
 static void execute(const Copies *c, uint64_t *value, uint32_t n)
 {
     const Fn *fn = c->f.fn;
@@ -80,7 +80,7 @@ static void check_random(uint64_t *seed)
         c.source[k] = unit_random(seed, REGS + 1);
         copies += c.written[k] && c.source[k] != k;
     }
-    // A cycle has at least two copies, and takes one move more.
+    // A cycle has at least two copies, and needs one additional move.
     uint32_t moves = insert(&c, &p, ret);
     check(&c, moves, copies + copies / 2);
     fixture_close(&c.f);
@@ -95,7 +95,7 @@ TEST(parallel_copies_random)
     }
 }
 
-// A set leaves nothing behind for the next one: the second is the first one's inverse.
+// A set leaves no state for the next one, which is its inverse.
 TEST(parallel_copies_again)
 {
     Copies c;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Post-dominators against a naive reference, by hand, and at size.
+// Tests post-dominators against a naive reference, on small examples, and on large functions.
 #include "tests/unit/graph.h"
 
 /* -- Small graphs --------------------------------------------------------------------------------------- */
@@ -7,9 +7,9 @@
 // Post-dominators by definition: a post-dominates b if b cannot reach the exit without a.
 typedef struct Reference {
     Blocks reachable;
-    Blocks ends;                                // lead to the exit
-    Blocks connected;                           // of endless regions
-    Blocks reaching_without[GRAPH_BLOCKS + 1];  // the exit, by block
+    Blocks ends;                                // blocks with an edge to the exit
+    Blocks connected;                           // blocks of endless regions with an edge to the virtual exit
+    Blocks reaching_without[GRAPH_BLOCKS + 1];  // blocks that reach the exit without a block, by block
     uint32_t nendless;
     Blocks endless[GRAPH_BLOCKS];  // regions
 } Reference;
@@ -32,7 +32,7 @@ static BlockId last_of(Blocks set, const Analyses *a)
     return last;
 }
 
-// What is left when nothing leads out of a strongly connected region.
+// Finds endless regions: strongly connected regions without an edge out.
 static void find_endless(Reference *r, const Graph *g, const Analyses *a)
 {
     Blocks all = graph_all(g), left = r->reachable & ~graph_reaching(g, r->ends, all);
@@ -77,7 +77,7 @@ static BlockId naive_ipdom(const Reference *r, BlockId b)
     return ipdom;
 }
 
-// Without a, nothing that a thread may come to from b ends, or is an endless region in which it does not come by a.
+// True if every path from b to the exit or into an endless region passes through a.
 static bool always_comes_by(const Reference *r, const Graph *g, BlockId b, BlockId a)
 {
     Blocks without = graph_reach(g, bit(b), graph_all(g) & ~bit(a)), stays = r->ends;
@@ -136,7 +136,7 @@ TEST(pdom_random_graphs)
     CHECK(endless > 500 && several > 20);
 }
 
-// All graphs of three blocks that end, go on, branch, or do both under a guard.
+// All graphs of three blocks that return, jump, branch, or return under a guard.
 TEST(pdom_small_graphs)
 {
     static const uint8_t kinds[][3] = {{0}, {1}, {2}, {3}, {1, 2}, {1, 3}, {2, 3}, {1, 0, 1}, {2, 0, 1}, {3, 0, 1}};
@@ -155,7 +155,7 @@ TEST(pdom_small_graphs)
     }
 }
 
-// An endless loop that branches and continues in the middle: the last jump back counts as its end.
+// An endless loop with branches and an inner back edge: the last back edge counts as its end.
 TEST(pdom_endless_loop)
 {
     //          1 -> 2 -> 3 -> 2, 4;  4 -> 5, 6;  5 -> 7;  6 -> 7;  7 -> 2
@@ -228,7 +228,7 @@ TEST(pdom_wide_switch_and_join)
     shape_close(&s);
 }
 
-// Two rails down, each block to the next of both, to one end.
+// Two chains, with edges from each block to the next blocks of both, to one end.
 TEST(pdom_crossed_ladder)
 {
     Shape s;
@@ -246,7 +246,7 @@ TEST(pdom_crossed_ladder)
     shape_close(&s);
 }
 
-// One loop of all blocks, without an end: the last counts as one.
+// One endless loop of all blocks: the last one counts as its end.
 TEST(pdom_endless_chain)
 {
     Shape s;
@@ -261,7 +261,7 @@ TEST(pdom_endless_chain)
     shape_close(&s);
 }
 
-// A switch to many loops of two blocks that never end.
+// A switch to many endless loops of two blocks.
 TEST(pdom_many_endless_loops)
 {
     enum { N = MANY / 2 };
@@ -280,7 +280,7 @@ TEST(pdom_many_endless_loops)
     shape_close(&s);
 }
 
-// Endless loops in endless loops: the jump back of the outermost counts as the end.
+// Nested endless loops: the outermost back edge counts as the end.
 TEST(pdom_endless_nest)
 {
     enum { N = MANY };
@@ -321,12 +321,12 @@ TEST(pdom_validity)
     const Analyses *a = shape_need(&s, AN_PDOM);
     CHECK_EQ(a->valid, AN_CFG | AN_RPO | AN_DOM | AN_LOOPS | AN_PDOM);
     STALE(UINT32_MAX, "");
-    // What it is built on goes.
+    // The analyses it needs are dropped.
     analysis_drop(s.fn, AN_PDOM);
     CHECK_EQ(a->valid, AN_PDOM);
     CHECK(post_dominates(a, 4, 1) && !post_dominates(a, 2, 1));
     STALE(UINT32_MAX, "");
-    // b1 goes to b2 instead of b3, then nowhere, then no path leads there.
+    // b1 branches to b2 instead of b3, then returns, then becomes unreachable.
     *ir_use(s.fn, ir_instr(s.fn, left), 0) = op_block(3);
     STALE(UINT32_MAX, "PDOM was kept but is out of date: the immediate post-dominator of b0 is b2, not b3");
     ir_remove(s.fn, left);
@@ -341,7 +341,7 @@ TEST(pdom_validity)
     shape_close(&s);
 }
 
-// A guarded return has the edges of a jump, but is no jump.
+// A guarded return has the edges of a jump, but differs from one.
 TEST(pdom_same_edges)
 {
     Shape s;

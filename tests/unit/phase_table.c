@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The phase table and look-up by name.
+// Tests the phase table and lookup by name.
 #include <ctype.h>
 #include <stdio.h>
 
@@ -33,7 +33,7 @@ TEST(phase_rows)
     CHECK(strcmp(phase_info[158].name, "NOP") == 0);
 }
 
-// A letter a slot. Gates: `-` always, 1 2 3 least level, 0 only at -O0.
+// One letter per slot. Gates: `-` always, 1 2 3 least level, 0 only at -O0.
 TEST(phase_gates)
 {
     static const char gates[] =
@@ -47,7 +47,7 @@ TEST(phase_gates)
             ['-'] = PG_ALWAYS, ['0'] = PG_O0_ONLY, ['1'] = PG_O1, ['2'] = PG_O2, ['3'] = PG_O3};
         CHECK_EQ(phase_info[k].gate, by_letter[(unsigned char)gates[k]]);
         CHECK(strcmp(phase_gate_name(phase_info[k].gate), texts[phase_info[k].gate]) == 0);
-        // At -O0 nothing that transforms runs.
+        // No transformation runs at -O0.
         CHECK(phase_info[k].kind != PK_TRANSFORM || phase_info[k].gate != PG_ALWAYS);
     }
 }
@@ -199,7 +199,7 @@ TEST(phase_find_errors)
     }
 }
 
-// The three names that are suggested differ.
+// The three suggested names differ.
 TEST(phase_find_suggests_different_names)
 {
     static const char *const texts[] = {"MercGenerateWARs", "MercGenerateWAR", "OriDoRema", "OriPerformLiveDead",

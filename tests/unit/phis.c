@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Replacing registers, leaders of values, and phases on phis and moves: what tests in Ori text cannot say, and size.
+// Tests replacement of registers, representatives of copy classes, and phases on phis and moves: cases that Ori text
+// cannot express, and large functions.
 #include "ir/rewrite/rewrite.h"
 #include "ir/text/text.h"
 #include "tests/unit/graph.h"
@@ -47,7 +48,7 @@ static void close_text(Text *t)
     heap_release(&t->ctx.heap);
 }
 
-// The function as text, from its first label on.
+// Returns the function as text, from its first label on.
 static const char *body_of(Text *t)
 {
     Out out;
@@ -104,8 +105,8 @@ TEST(rep_registers)
     close_text(&t);
 }
 
-// Where a constant may not stand, the register stays: as an address, a vector of 16-bit floats, a wider register, and
-// where an instruction's operands are not modelled one by one.
+// A register stays if its slot permits no constant: in an address, a vector of 16-bit floats, a wider register, or an
+// instruction whose operands are not modelled one by one.
 TEST(rep_constants)
 {
     Text t;
@@ -131,7 +132,7 @@ TEST(rep_constants)
     close_text(&t);
 }
 
-// A `!` goes where the slot takes one, and two are none; elsewhere the register stays.
+// A `!` is added if the slot permits one, and two cancel; otherwise the register stays.
 TEST(rep_negated)
 {
     Text t;
@@ -160,7 +161,7 @@ TEST(rep_negated)
     close_text(&t);
 }
 
-// A guard is a register; a negated constant is the other one.
+// A guard must be a register; a negated constant is the complement.
 TEST(rep_constant_predicates)
 {
     Text t;
@@ -176,7 +177,7 @@ TEST(rep_constant_predicates)
     close_text(&t);
 }
 
-// An instruction goes if all that it defines is replaced; a phi leaves its move behind the other phis.
+// An instruction is removed if all its definitions are replaced; a phi leaves a move after the other phis.
 TEST(rep_definitions)
 {
     Text t;
@@ -201,8 +202,8 @@ TEST(rep_definitions)
     close_text(&t);
 }
 
-// The manager clears declared types: a register may take the place of one that was declared with another type, and
-// stand where its own may not. Named registers keep theirs.
+// The manager clears declared types, so a register may replace one with another declared type, also in slots that
+// reject its own type. Named registers keep their types.
 TEST(rep_types)
 {
     static char why[500];
@@ -225,7 +226,7 @@ TEST(rep_types)
     close_text(&t);
 }
 
-// phases/template.c is right, though no row names it.
+// phases/template.c works, although no row names it.
 TEST(template_phase)
 {
     Text t;
@@ -243,7 +244,7 @@ TEST(template_phase)
     close_text(&t);
 }
 
-// What may get a guard.
+// Instructions that may get a guard.
 TEST(may_guard)
 {
     Text t;
@@ -264,7 +265,7 @@ TEST(may_guard)
     close_text(&t);
 }
 
-// A guard makes old values for definitions that enter ssa form, and for no others.
+// A guard adds tied uses for definitions in ssa form, and for no others.
 TEST(guard_instructions)
 {
     Text t;
@@ -282,7 +283,7 @@ TEST(guard_instructions)
     close_text(&t);
 }
 
-// In multi form a register keeps its old value by itself.
+// In multi form a register keeps its old value implicitly.
 TEST(guard_in_multi_form)
 {
     Text t;
@@ -316,7 +317,7 @@ TEST(phi_inputs)
         unit_context("input %u", k);
         CHECK(strstr(body_of(&t), left[k]));
         CHECK_EQ(ir_nuse(ir_instr(fn, phi)), 4);
-        // The edge goes, too.
+        // Also removes the edge.
         instr_replace_by_branch(fn, ir_terminator(fn, from), k < 2 ? ir_block(fn, from)->next : from);
         close_text(&t);
     }
@@ -377,7 +378,7 @@ TEST(rep_cycle)
     close_text(&t);
 }
 
-// Whatever the order in which they are set.
+// Checks chains of replacements, set in either order.
 static void check_chain(bool upward)
 {
     Text t;
@@ -403,11 +404,12 @@ static void check_chain(bool upward)
 TEST(rep_chain_up) { check_chain(true); }
 TEST(rep_chain_down) { check_chain(false); }
 
-/* -- Leaders -------------------------------------------------------------------------------------------- */
+/* -- Representatives ------------------------------------------------------------------------------------ */
 
 enum { VALUES = 24, INPUTS = 4 };
 
-// Whether something that is copied into `to` does not come by `by`; 0 is all that is no value.
+// True if a value is copied into `to` on a way that does not pass through `by`; 0 stands for all sources that are no
+// value.
 static bool comes_otherwise(const uint32_t *first, const uint32_t *input, uint32_t n, uint32_t by, uint32_t to)
 {
     bool from[VALUES] = {true};
@@ -418,13 +420,13 @@ static bool comes_otherwise(const uint32_t *first, const uint32_t *input, uint32
     return from[to];
 }
 
-// By the definition.
+// Returns the representative by definition.
 static uint32_t naive_leader(const uint32_t *first, const uint32_t *input, uint32_t n, uint32_t v)
 {
     if (!comes_otherwise(first, input, n, 0, v))
         return 0;
     for (uint32_t by = 1; by < n; by++) {
-        bool top = true;  // nothing leads it
+        bool top = true;  // no other value represents it
         for (uint32_t above = 1; above < n; above++)
             top &= above == by || comes_otherwise(first, input, n, above, by);
         if (top && (by == v || !comes_otherwise(first, input, n, by, v)) && comes_otherwise(first, input, n, 0, by))
@@ -451,19 +453,19 @@ TEST(leaders_random)
                 input[edges++] = 0;
         }
         first[n] = edges;
-        uint32_t *leader = copy_representatives(&(Edges){first, input}, n, &f.ctx.arena);
+        uint32_t *representative = copy_representatives(&(Edges){first, input}, n, &f.ctx.arena);
         for (uint32_t v = 1; v < n; v++) {
             unit_context("round %u, value %u", round, v);
-            CHECK_EQ(leader[v], naive_leader(first, input, n, v));
+            CHECK_EQ(representative[v], naive_leader(first, input, n, v));
         }
     }
     fixture_close(&f);
 }
 
-/* -- What is said of functions -------------------------------------------------------------------------- */
+/* -- Properties of functions ---------------------------------------------------------------------------- */
 
-// Two counters from one phi on: as long as there are two, neither needs a copy. Afterwards both begin as one, and so
-// what they are joined with meets.
+// Two counters that start from one phi: while they are two, neither needs a copy. Once they are one, the values that
+// they join interfere.
 TEST(equal_phis_meet)
 {
     Text t;
@@ -492,7 +494,7 @@ TEST(equal_phis_meet)
 typedef struct Big {
     Shape s;
     Fn *fn;
-    RegId source[2], address, phi;  // phi + k is that of block k, with a second one behind it in `twice`
+    RegId source[2], address, phi;  // phi + k is the phi of block k; with `twice`, a second one follows it
     bool twice;
     DescId desc[3];
 } Big;
@@ -522,7 +524,7 @@ static RegId phi_reg(const Big *g, BlockId b, int which) { return g->phi + 2 * b
 
 static Operand phi_of(const Big *g, BlockId b, int which) { return use(g->fn, phi_reg(g, b, which)); }
 
-// A phi of block b, which is given one input or two.
+// Adds a phi of block b with one input or two.
 static void put_phi(Big *g, BlockId b, int which, BlockId x, Operand from_x, BlockId y, Operand from_y)
 {
     Operand ops[] = {def(g->fn, phi_reg(g, b, which)), op_block(x), from_x, op_block(y), from_y};
@@ -551,7 +553,7 @@ static void reverse_layout(Fn *fn)
     }
 }
 
-// Runs a phase, which leaves so many phis; a second run finds nothing.
+// Runs a phase and checks the number of phis left; a second run makes no progress.
 static void expect_phis(Big *g, PhaseBody *phase, uint32_t n)
 {
     InstrId at;
@@ -565,7 +567,7 @@ static void expect_phis(Big *g, PhaseBody *phase, uint32_t n)
     CHECK(!phase(&g->s.f.ctx, g->fn));
 }
 
-// Blocks in a row, each with a phi of the one before; `round` leads back from the last.
+// Makes a chain of blocks, each with a phi of the previous one; `round` adds a back edge from the last.
 static void big_row(Big *g, bool round)
 {
     BlockId n = g->s.n;
@@ -582,8 +584,7 @@ static void big_row(Big *g, bool round)
     emit_ret(g->fn, n);
 }
 
-// Blocks that lead to the one before and the one behind, entered at both ends. Of each phi, `right` comes in at the
-// end.
+// Makes a chain with edges to both neighbours, entered at both ends. Each phi gets `right` at the end.
 static void big_ladder(Big *g, const int right[2])
 {
     BlockId n = g->s.n;
@@ -591,8 +592,8 @@ static void big_ladder(Big *g, const int right[2])
     for (BlockId b = 2; b < n; b++) {
         for (int k = 0; k <= g->twice; k++) {
             Operand before = b == 2 ? use(g->fn, g->source[0]) : phi_of(g, b - 1, k);
-            Operand behind = b == n - 1 ? use(g->fn, g->source[right[k]]) : phi_of(g, b + 1, k);
-            put_phi(g, b, k, b - 1, before, b == n - 1 ? 1 : b + 1, behind);
+            Operand after = b == n - 1 ? use(g->fn, g->source[right[k]]) : phi_of(g, b + 1, k);
+            put_phi(g, b, k, b - 1, before, b == n - 1 ? 1 : b + 1, after);
         }
         for (int k = 0; k <= g->twice; k++)
             put_store(g, b, phi_of(g, b, k));
@@ -627,7 +628,7 @@ TEST(phis_both_ways)
     }
 }
 
-// Only the last block tells that they are not equal, and then the one before, and so on.
+// Only the last block shows that they differ, then the one before it, and so on.
 TEST(equal_phis_both_ways)
 {
     for (int way = 0; way < 4; way++) {
@@ -667,7 +668,7 @@ TEST(phis_in_one_block)
     }
 }
 
-// A block that many lead to.
+// A block with many predecessors.
 TEST(phis_with_many_inputs)
 {
     Big g;
@@ -695,7 +696,7 @@ TEST(phis_with_many_inputs)
     shape_close(&g.s);
 }
 
-// One register that each block writes again, behind a use; and a chain of registers, each a move of the one before.
+// One register that each block redefines after a use; and a chain of registers, each a move of the previous one.
 TEST(moves_in_a_row)
 {
     Shape s;

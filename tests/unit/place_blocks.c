@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// PlaceBlocksInSourceOrder: sorted by source position, stably, the entry first.
+// Tests PlaceBlocksInSourceOrder: blocks are sorted by source position, stably, with the entry first.
 #include "tests/unit/unit.h"
 
-// Runs the phase; expects this progress and, of a second run, none; the function verifies.
+// Runs the phase; checks its progress, that a second run makes none, and that the function verifies.
 static void run_phase(Fixture *f, bool progress)
 {
     CHECK_EQ(phase_place_blocks(&f->ctx, f->fn), progress);
@@ -46,7 +46,7 @@ TEST(place_shuffled)
     expect_order(ORDER_OF(0, 1, 0, 1, 0), true, "1 3 5 2 4");
 }
 
-// Nothing may be placed in front of the entry, whatever its position is.
+// No block is placed before the entry, at any source position.
 TEST(place_entry_first) { expect_order(ORDER_OF(9, 2, 1), true, "1 3 2"); }
 
 TEST(place_entry_first_in_order) { expect_order(ORDER_OF(9, 1, 2), false, "1 2 3"); }
@@ -68,7 +68,7 @@ TEST(place_random)
         bool sorted = true;
         for (BlockId b = 2; b <= n; b++)
             sorted &= ir_block(f.fn, b - 1)->source <= ir_block(f.fn, b)->source;
-        // Insertion sort of all but the entry.
+        // Insertion sort of all blocks except the entry.
         for (BlockId b = 1; b <= n; b++) {
             uint32_t k = at++;
             for (; k > 1 && ir_block(f.fn, want[k - 1])->source > ir_block(f.fn, b)->source; k--)
@@ -77,7 +77,7 @@ TEST(place_random)
         }
         size_t used = f.ctx.heap.used;
         run_phase(&f, !sorted);
-        CHECK_EQ(f.ctx.heap.used, used);  // scratch memory is back
+        CHECK_EQ(f.ctx.heap.used, used);  // scratch memory was freed
         at = 0;
         FOR_BLOCKS(f.fn, b)
             CHECK_EQ(b, want[at++]);

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
-// Plans and budgets: what knobs make of them, for the module and for one function, on a backend whose hooks say what
-// they were run with.
+// Tests plans and budgets: the effects of knobs, for the module and for one function, on a backend whose hooks record
+// their calls.
 #include <stdio.h>
 
 #include "tests/unit/unit.h"
 
 /* -- Hooks ---------------------------------------------------------------------------------------------- */
 
-// What ran, in order: the row, the slot, the level.
+// Executed hooks, in order: row, slot, level.
 static Run seen[16];
 static uint32_t nseen;
 
@@ -90,7 +90,7 @@ static void close_plan(Planned *p)
     fixture_close(&p->f);
 }
 
-// What ran, as `row/level row/level`.
+// Returns the executed hooks as `row/level row/level`.
 static const char *ran(void)
 {
     static char text[200];
@@ -101,7 +101,7 @@ static const char *ran(void)
     return text;
 }
 
-// A plan as text, rows with their slots where these are others.
+// Returns a plan as text, with slots that differ from rows.
 static const char *rows(const Plan *plan)
 {
     static char text[1000];
@@ -117,7 +117,7 @@ static const char *rows(const Plan *plan)
 
 /* -- OptBudget ------------------------------------------------------------------------------------------ */
 
-// Disables all gates above -O1 but five, so that the cases stay right when another phase gets a body.
+// Disables all gates above -O1 except five, so that the cases stay valid when another phase gets a body.
 static void leave_five_gates(Planned *p)
 {
     static char list[5 * PHASE_ROWS];
@@ -129,7 +129,7 @@ static void leave_five_gates(Planned *p)
     p->f.ctx.options.disabled = list;
 }
 
-// A budget is spent by gates above -O1; where nothing is left, phases see -O1.
+// Gates above -O1 spend the budget; after its end, phases see -O1.
 TEST(plan_opt_budget)
 {
     static const struct {
@@ -170,7 +170,7 @@ TEST(plan_opt_budget)
     }
 }
 
-// Budgets are full again in the next function, and those of a record or pragma are counted by themselves.
+// Budgets are restored for each function, and those of a record or pragma are counted separately.
 TEST(plan_budget_of_a_function)
 {
     static const struct {
@@ -204,7 +204,7 @@ TEST(plan_budget_of_a_function)
     }
 }
 
-// A plan that somebody gave spends, too.
+// An explicit plan spends the budget, too.
 TEST(plan_budget_of_named_phases)
 {
     Planned p;
@@ -226,22 +226,22 @@ TEST(plan_recipes)
         const char *recipes, *disabled;
         bool moves;
         const char *named;
-        uint32_t runs;  // of 164
+        uint32_t runs;  // runs of row 164
     } cases[] = {
         {NULL, NULL, true, NULL, 2},
-        {NULL, NULL, false, NULL, 1},  // the one behind 73 asks nothing
+        {NULL, NULL, false, NULL, 1},  // the one after 73 has no condition
         {"on", NULL, true, NULL, 2},
         {"off", NULL, true, NULL, 0},
         {"OriRemoveRedundantMov@9", NULL, true, NULL, 1},
         {"OriRemoveRedundantMov@9", NULL, false, NULL, 0},
         {"OriRemoveRedundantMov@73", NULL, false, NULL, 1},
         {"164", NULL, true, NULL, 2},
-        {NULL, "1", true, NULL, 0},  // nobody asks the conditions
+        {NULL, "1", true, NULL, 0},  // the conditions are not evaluated
         {NULL, "9", true, NULL, 1},
         {NULL, "73", true, NULL, 1},
         {NULL, "164", true, NULL, 0},
         {"off", NULL, false, "164", 1},
-        {NULL, NULL, false, "OriRemoveRedundantMov@9", 1},  // no phase 1: for any function
+        {NULL, NULL, false, "OriRemoveRedundantMov@9", 1},  // no phase 1: unconditional
         {NULL, NULL, false, "1,OriRemoveRedundantMov@9", 0},
         {NULL, NULL, true, "1,OriRemoveRedundantMov@9", 1},
         {NULL, NULL, false, "1,164", 1},  // no recipe
@@ -262,7 +262,7 @@ TEST(plan_recipes)
     }
 }
 
-// ctx->run says which slot a sub-pass follows.
+// ctx->run has the slot that a sub-pass follows.
 static struct {
     int row[8], slot[8];
     uint32_t n;
@@ -317,8 +317,8 @@ TEST(plan_recipe_texts)
 {
     static const struct {
         const char *text;
-        uint32_t recipes;  // UINT32_MAX: all there may be
-        const char *why;   // NULL: it is in order
+        uint32_t recipes;  // UINT32_MAX: all possible ones
+        const char *why;   // NULL: valid
     } texts[] = {
         {NULL, UINT32_MAX, NULL},
         {"on", UINT32_MAX, NULL},
@@ -347,7 +347,7 @@ TEST(plan_recipe_texts)
 
 /* -- Plans of functions --------------------------------------------------------------------------------- */
 
-// The plan of the one function, which is the context's own where nothing says something else.
+// The plan of a function is the context's own unless a setting differs.
 TEST(plan_of_a_function)
 {
     static const struct {
@@ -388,7 +388,7 @@ TEST(plan_of_a_function)
     }
 }
 
-// A module's pragma counts for functions that are made behind it, under those of the function.
+// A module's pragma applies to later functions, with lower precedence than those of the function.
 TEST(plan_of_a_module)
 {
     Planned p;
@@ -417,7 +417,7 @@ TEST(plan_of_a_module)
 
 /* -- Errors --------------------------------------------------------------------------------------------- */
 
-// Lists are looked at where they are read, whether their condition ever holds or not.
+// Lists are checked when they are read, even if their condition never holds.
 TEST(plan_list_errors)
 {
     static const char *const errors[] = {
@@ -461,7 +461,7 @@ TEST(plan_list_errors)
     }
 }
 
-// Options are named as such; a bad pragma that nobody looked at is left out.
+// Messages name options as options; an invalid pragma that was not checked is ignored.
 TEST(plan_option_errors)
 {
     Planned p;

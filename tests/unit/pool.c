@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Heaps that share a pool: several threads take chunks and give them back, and fail each for itself.
+// Tests heaps that share a pool: threads allocate and free chunks concurrently, and fail independently.
 #include <stdlib.h>
 
 #include "tests/unit/unit.h"
@@ -9,7 +9,7 @@ enum { THREADS = 6, ROUNDS = 60, SLOTS = 8 };
 typedef struct Shared {
     Heap pool;
     pthread_mutex_t pool_lock, lock;
-    Arena slot[SLOTS];  // arenas that change hands, under the lock
+    Arena slot[SLOTS];  // arenas passed between threads, under the lock
     bool full[SLOTS];
     bool busy, overlapped;  // in the allocator
     unsigned calls, fail_from;
@@ -22,12 +22,12 @@ typedef struct Member {
     jmp_buf unwind;
     pthread_t thread;
     uint64_t seed;
-    size_t bytes;  // that are asked for at once
+    size_t bytes;  // bytes of one allocation
     unsigned rounds, failures, damaged;
     bool strange;  // a failure of another kind
 } Member;
 
-// Without a lock of its own: the pool asks one at a time.
+// Has no lock of its own: the pool serializes calls.
 static void *watch_alloc(void *user, size_t bytes)
 {
     Shared *s = user;
@@ -49,7 +49,7 @@ static void watch_free(void *user, void *p, size_t bytes)
     s->busy = false;
 }
 
-// Takes an arena that another thread filled, or one of its own, and says of each byte whose it is.
+// Takes an arena of another thread or a new one, and marks each byte with its owner.
 static void one_round(Member *m)
 {
     Shared *s = m->shared;
@@ -103,7 +103,7 @@ static void *work(void *user)
     return NULL;
 }
 
-// Runs the threads; what is in the slots goes back.
+// Runs the threads, and frees the arenas in the slots.
 static void run_members(Shared *s, Member *members, size_t bytes, bool own_allocator, size_t limit)
 {
     unit_heap(&s->pool);
@@ -141,7 +141,7 @@ static void end_members(Shared *s)
     pthread_mutex_destroy(&s->pool_lock);
 }
 
-// Small chunks out of slabs and large ones from the system, by way of the default allocator and of one's own.
+// Small chunks from slabs and large ones from the system, with the default and a custom allocator.
 TEST(pool_shared)
 {
     static const size_t sizes[] = {3000, 60000, 900000};
@@ -152,13 +152,13 @@ TEST(pool_shared)
         run_members(&s, members, sizes[k / 2], k % 2, 0);
         for (unsigned j = 0; j < THREADS; j++)
             CHECK_EQ(members[j].failures, 0);
-        CHECK_EQ(s.pool.used, 0);  // all that was taken was given back
+        CHECK_EQ(s.pool.used, 0);  // all memory was freed
         CHECK(s.pool.peak >= sizes[k / 2]);
         end_members(&s);
     }
 }
 
-// There is never more than the limit; who reaches it fails alone, and what it had is the pool's to free.
+// Use never exceeds the limit; a heap that reaches the limit fails alone, and the pool frees its memory.
 TEST(pool_limit)
 {
     Shared s = {0};
@@ -176,7 +176,7 @@ TEST(pool_limit)
     end_members(&s);
 }
 
-// The system has no more from some allocation on.
+// The system fails from some allocation on.
 TEST(pool_without_memory)
 {
     for (unsigned fail_from = 1; fail_from <= 6; fail_from++) {

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
-// Reaching definitions against a bit-set data flow, with both ways of placing phis; shapes at size.
+// Tests reaching definitions against a bit-set data flow, with both ways of placing phis, and on large shapes.
 #include "tests/unit/graph.h"
 
 /* -- Random functions ----------------------------------------------------------------------------------- */
 
-// NEST loops in loops have more than enough dominance frontiers for phis to be placed by search.
+// NEST nested loops have enough dominance frontiers for phis to be placed by search.
 enum { NEST = 80, BLOCKS = GRAPH_BLOCKS + 2 * NEST, REGS = 40, POOL = 5, INSTRS = 5, DEFS = 62 };
 
-// What may stand in a block. Operands: d p = definition of a value, predicate; u q = use of one; a 64-bit use; k o
-// 32-bit and 64-bit constant; x = register of an opaque instruction; _ = sink, a definition.
+// Instructions of blocks. Operands: d p = definition of a value, predicate; u q = use of one; a 64-bit use; k o 32-bit
+// and 64-bit constant; x = register of an opaque instruction; _ = sink, a definition.
 static const struct {
     const char *mnemonic, *shape, *ops;
 } forms[] = {
@@ -99,7 +99,7 @@ static void emit_form(Program *p, BlockId b)
     ir_insert_before(p->fn, ir_terminator(p->fn, b), desc, flags, ops, n);
 }
 
-// Terminators read other registers than those that they were made with.
+// Replaces the registers that terminators use.
 static void reread(Program *p, BlockId b)
 {
     const Instr *end = ir_instr(p->fn, ir_terminator(p->fn, b));
@@ -110,7 +110,7 @@ static void reread(Program *p, BlockId b)
     }
 }
 
-// Loops in loops whose ends go on to each other: tops, then bottoms. Returns the first block.
+// Adds nested loops with edges between their ends: headers, then latches. Returns the first block.
 static BlockId add_nest(Fn *fn, RegId pred, uint32_t depth)
 {
     BlockId first = fn->blocks.n, bottom = first + depth;
@@ -124,7 +124,7 @@ static BlockId add_nest(Fn *fn, RegId pred, uint32_t depth)
     return first;
 }
 
-// Any block that can be reached branches to the nest as well, and the nest's end to any block.
+// Adds a nest, with an edge from a random reachable block, and from the nest's end to a random block.
 static void append_nest(Program *p)
 {
     Fn *fn = p->fn;
@@ -146,11 +146,11 @@ static void append_nest(Program *p)
 static void shuffle_layout(Program *p)
 {
     for (BlockId b = 2; b < p->fn->blocks.n; b++) {
-        BlockId behind = 1 + unit_random(p->seed, p->fn->blocks.n - 1);
-        if (unit_random(p->seed, 3) || b == behind)
+        BlockId after = 1 + unit_random(p->seed, p->fn->blocks.n - 1);
+        if (unit_random(p->seed, 3) || b == after)
             continue;
         block_unlink(p->fn, b);
-        block_insert_after(p->fn, b, behind);
+        block_insert_after(p->fn, b, after);
     }
 }
 
@@ -179,7 +179,7 @@ static void build_random(Program *p, uint64_t *seed, bool nest)
 
 /* -- A naive reference ---------------------------------------------------------------------------------- */
 
-// Definitions of one register: bit 0 is that there was none, bit 1 + k the one in place k of its row.
+// Definitions of one register: bit 0 is the absence of one, bit 1 + k the definition at index k of its row.
 typedef uint64_t Defs;
 
 typedef struct Naive {
@@ -237,7 +237,7 @@ static void flow(Naive *n)
     }
 }
 
-// Whether the first that a block does to the register is to read it; -1 = it does nothing.
+// Returns 1 if the first access of the register in a block is a read, 0 if it is a definition, -1 if there is none.
 static int reads_first(const Naive *n, BlockId b)
 {
     FOR_INSTRS(n->fn, b, id) {
@@ -270,7 +270,7 @@ static void find_live(Naive *n)
     }
 }
 
-// Marks the frontier of a block; returns whether there is something new in it.
+// Marks the dominance frontier of a block; returns true if a mark is new.
 static bool mark_frontier(const Naive *n, BlockId d, bool *marked)
 {
     const Edges *preds = &n->a->preds;
@@ -285,7 +285,7 @@ static bool mark_frontier(const Naive *n, BlockId d, bool *marked)
     return changed;
 }
 
-// Where phis stand: where the register is live in the iterated dominance frontier of its definitions.
+// Finds the phis: blocks of the iterated dominance frontier of its definitions in which the register is live.
 static void find_phis(Naive *n)
 {
     bool done[BLOCKS + 1] = {false}, writes[BLOCKS + 1] = {false};
@@ -307,7 +307,7 @@ static void find_phis(Naive *n)
 
 /* -- Comparison ----------------------------------------------------------------------------------------- */
 
-// The definitions that a value stands for. seen[] has the phis on the way, and stays.
+// Returns the definitions of a value. seen[] collects the phis on the way.
 static Defs expand(Naive *n, ValueId value)
 {
     const ReachingDefs *rd = &n->a->rdefs;
@@ -352,7 +352,7 @@ static bool writes_register(const Naive *n, InstrId id)
     return false;
 }
 
-// What code that no path leads to reads is no matter, if only it is there.
+// Checks a read; in unreachable code it need only exist.
 static void check_read(Naive *n, BlockId b, ValueId value, Defs expected)
 {
     if (is_reachable(n->a, b))
@@ -391,7 +391,7 @@ static void check_uses(Naive *n)
     }
 }
 
-// The phis of the register stand where they should, each once, and what comes in over an edge is what leaves there.
+// Checks that the register has exactly the expected phis, and that the input of an edge is the value at its source.
 static void check_phis(Naive *n)
 {
     const ReachingDefs *rd = &n->a->rdefs;
@@ -414,7 +414,7 @@ static void check_phis(Naive *n)
     CHECK(memcmp(found, n->phi, sizeof found) == 0);
 }
 
-// Uses and old values need all phis, directly or through phis.
+// Checks that uses and old values require all phis, directly or through phis.
 static void check_pruned(const Fn *fn, const Analyses *a)
 {
     const ReachingDefs *rd = &a->rdefs;
@@ -448,7 +448,7 @@ static void check_pruned(const Fn *fn, const Analyses *a)
     arena_free(&arena);
 }
 
-// What an operand reads.
+// Returns the value that an operand reads.
 static ValueId read_by(const Fn *fn, const Analyses *a, const Ref *ref) { return value_of(fn, a, ref->instr, ref->op); }
 
 static void check_others(const Fn *fn, const Analyses *a, RegId r)
@@ -520,7 +520,7 @@ static RegId add_registers(Fn *fn, uint32_t n)
     return first;
 }
 
-// The value that an operand of the only definition or use of a register in the block reads.
+// Returns the value that the only definition or use of a register in the block reads.
 static ValueId value_in(const Fn *fn, const Analyses *a, RegId r, BlockId b)
 {
     FOR_USES(a, r, u)
@@ -535,7 +535,7 @@ static const ReachingPhi *phi_of(const Analyses *a, ValueId value)
     return is_phi ? value_phi(a, value) : &a->rdefs.phi[0];
 }
 
-// Each block writes what the next one reads.
+// Each block defines a register that the next one uses.
 TEST(rdefs_long_chain)
 {
     Shape s;
@@ -561,7 +561,7 @@ TEST(rdefs_long_chain)
     shape_close(&s);
 }
 
-// Many blocks write a register, and where they meet it is read.
+// Many blocks define a register that their join uses.
 TEST(rdefs_wide_join)
 {
     Shape s;
@@ -615,7 +615,7 @@ TEST(rdefs_switch_in_loop)
     shape_close(&s);
 }
 
-// Loops in loops: the frontiers are quadratic, so phis are searched for.
+// Nested loops: the frontiers are quadratic, so phis are placed by search.
 TEST(rdefs_nested_loops)
 {
     Fixture f;
@@ -632,7 +632,7 @@ TEST(rdefs_nested_loops)
     uint32_t phis = 0;
     CHECK(a->rdefs.searched);
     for (uint32_t k = 0; k < CARRIED; k++) {
-        // Of all loops that the definition is in.
+        // One phi for each loop around the definition.
         phis += DEPTH - k * (DEPTH / CARRIED);
         const ReachingPhi *phi = phi_of(a, value_in(fn, a, first + k, DEPTH + 1 + k * (DEPTH / CARRIED)));
         CHECK_EQ(phi->block, DEPTH - k * (DEPTH / CARRIED));
@@ -641,7 +641,7 @@ TEST(rdefs_nested_loops)
     fixture_close(&f);
 }
 
-// Cases that each have a register and a diamond of their own.
+// Cases with a register and a diamond each.
 TEST(rdefs_diamonds_in_cases)
 {
     enum { CASES = MANY / 5 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A context goes on after any failure: each failing allocation, each limit, each error of the caller. The next module
-// gives the bytes that a new context gives.
+// Tests that a context works after any failure: each failing allocation, each limit, each error of the caller. The next
+// module must give the bytes of a new context.
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -45,8 +45,8 @@ static OriModule *read_text(OriContext *ori, const char *text)
 
 static OriStatus set_knobs(OriContext *ori) { return ori_set_knobs(ori, "CopyPropGlobalBudget=1000\nFoldBudget=9999"); }
 
-// Reads, optimizes and prints the text, as far as that goes. A module that was not printed for want of memory is
-// printed again by the caller.
+// Reads, optimizes and prints the text, until a failure. The caller prints a module again if printing ran out of
+// memory.
 static OriStatus all_calls(OriContext *ori, const char *text, Output *out, OriModule **left)
 {
     ori_on_report(ori, report_to, out);
@@ -77,7 +77,7 @@ static bool same(const Sink *a, const Sink *b)
     return a->n == b->n && (!a->n || memcmp(a->text, b->text, a->n) == 0);
 }
 
-// A module that could not be printed prints now, and the context does all of it again as a new one does.
+// Checks that a module that could not be printed prints now, and that the context repeats everything as a new one does.
 static void check_goes_on(OriContext *ori, const char *text, OriModule *left, const Output *expected)
 {
     Output out = {0};
@@ -150,8 +150,8 @@ static void fail_allocation(const char *text, uint64_t k, const Output *expected
     CHECK_EQ(f.held, 0);
 }
 
-// Under AddressSanitizer each allocation of an arena asks the system, otherwise one in a few megabytes. At most `most`
-// of them fail, a run each.
+// Fails allocations, at most `most`, one per run. Under AddressSanitizer each allocation of an arena calls the system,
+// otherwise one in a few megabytes.
 static void fail_allocations(const char *text, uint64_t most)
 {
     Output expected = expected_of(text);
@@ -177,7 +177,7 @@ static char *read_sample(const char *path)
 
 static const char sample[] = "samples/ptx/local_array.O0.ptx";
 
-// Small enough for every allocation.
+// Small enough to fail every allocation.
 static const char tiny[] =
     ".version 8.0\n.target sm_80\n.address_size 64\n.entry k(.param .u32 n)\n{\n\t.reg .b32 %r<3>;\n"
     "\tld.param.u32 %r1, [n];\nL:\n\tadd.s32 %r1, %r1, 1;\n\tbra L;\n}\n";
@@ -196,7 +196,7 @@ TEST(recovery_allocations_sample)
 
 /* -- Limits --------------------------------------------------------------------------------------------- */
 
-// Memory limits fail at each chunk that an arena takes. `growth`: each limit is a part of this size above the last.
+// Tries memory limits, which fail at each chunk of an arena. Each limit exceeds the last one by 1 / `growth`.
 static void limit_memory(const char *text, size_t growth)
 {
     Output expected = expected_of(text);
@@ -228,7 +228,7 @@ TEST(recovery_memory_limits_sample)
     free(text);
 }
 
-// In one context, one after the other.
+// All in one context.
 TEST(recovery_other_limits)
 {
     char *text = read_sample(sample);
@@ -328,8 +328,8 @@ TEST(recovery_errors)
 
 /* -- Reports -------------------------------------------------------------------------------------------- */
 
-// By phases, by a knob, by a knob under a condition and by a pragma, on one thread and on several; without somebody who
-// takes them, too.
+// Reports by phases, by a knob, by a conditional knob and by a pragma, on one thread and on several; also without a
+// callback.
 TEST(recovery_reports)
 {
     static const char *const knobs[] = {"DUMPIR=GenerateMovPhi", "WHEN=FN=k;DUMPIR=12", "WHEN=FN=k;NamedPhases=9,102"};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Remarks: who is asked, what a format says, which of them go, and how names stand in YAML.
+// Tests remarks: filters, formats, retraction, and names in YAML.
 #include "phases/manager/remarks.h"
 
 #include <stdio.h>
@@ -52,7 +52,7 @@ TEST(remarks_format)
     heap_release(&r.ctx.heap);
 }
 
-// What a name is in YAML: as it is, in quotes, or with escapes.
+// Names in YAML: plain, in quotes, or with escapes.
 TEST(remarks_names)
 {
     static const char *const names[][2] = {
@@ -81,7 +81,7 @@ TEST(remarks_names)
     }
 }
 
-// A phase that runs again in a function takes back what it missed there, and nothing else.
+// A phase that runs again in a function retracts its missed remarks there, and no others.
 TEST(remarks_again)
 {
     Trial r;

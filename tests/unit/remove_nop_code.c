@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// OriRemoveNopCode: moves of a register to itself, and blocks that only branch.
+// Tests OriRemoveNopCode: moves of a register to itself, and blocks with only a branch.
 #include "tests/unit/unit.h"
 
 typedef struct Nop {
@@ -9,7 +9,7 @@ typedef struct Nop {
     BlockId b[20];
 } Nop;
 
-// `n` blocks b[1] .. b[n], empty so far.
+// Makes `n` empty blocks b[1] .. b[n].
 static void open_nop(Nop *t, uint32_t n)
 {
     fixture_open(&t->f);
@@ -23,13 +23,13 @@ static void open_nop(Nop *t, uint32_t n)
         t->b[k] = add_block(t->fn, k);
 }
 
-// Something that is not nothing.
+// Adds an instruction that the phase must keep.
 static void work(Nop *t, BlockId b)
 {
     emit(t->fn, b, "add.u32", "%,%,%", 0, OPS(def(t->fn, t->r), use(t->fn, t->r), use(t->fn, t->r2)));
 }
 
-// Runs the phase and expects this progress and layout; a second run finds nothing.
+// Runs the phase and checks progress and layout; a second run makes no progress.
 static void expect(Nop *t, bool progress, const char *blocks)
 {
     char text[200];
@@ -111,7 +111,7 @@ TEST(nop_keeps_pinned_moves)
     fixture_close(&t.f);
 }
 
-// A block that holds only self-moves and a branch is empty in the end.
+// A block with only self-moves and a branch is empty after the moves are removed.
 TEST(nop_moves_then_block)
 {
     Nop t;
@@ -142,7 +142,7 @@ TEST(nop_nothing_to_do)
     fixture_close(&t.f);
 }
 
-// A branch to the block that follows becomes implicit; one to any other, and a guarded one, does not.
+// A branch to the next block is replaced by falling through; a branch to another block, and a guarded one, stays.
 TEST(nop_falls_through)
 {
     Nop t;
@@ -203,7 +203,7 @@ TEST(nop_long_chain)
     fixture_close(&t.f);
 }
 
-// Endless loops are behaviour.
+// Endless loops stay.
 TEST(nop_self_loop)
 {
     Nop t;
@@ -229,7 +229,7 @@ TEST(nop_cycle)
     CHECK_VERIFIES(t.fn);
     phase_remove_nop_code(&t.f.ctx, t.fn);
     CHECK_VERIFIES(t.fn);
-    // Still an endless loop, from the same condition, and the other arm untouched.
+    // The endless loop stays, under the same condition, and the other arm is unchanged.
     BlockId b = target(&t, t.b[1], 0);
     for (int k = 0; k < 10; k++) {
         CHECK_EQ(count_instrs(t.fn, b), 1);
@@ -241,7 +241,7 @@ TEST(nop_cycle)
     fixture_close(&t.f);
 }
 
-// Blocks that lead into a cycle, before and behind it in the layout.
+// Blocks with an edge into a cycle, before and after it in the layout.
 TEST(nop_into_cycle)
 {
     Nop t;
@@ -269,7 +269,7 @@ TEST(nop_into_cycle)
     fixture_close(&t.f);
 }
 
-// The entry stays the entry, though it is empty; branches to it go on to where it leads.
+// An empty entry stays; branches to it are redirected to its target.
 TEST(nop_entry)
 {
     Nop t;
@@ -311,7 +311,7 @@ TEST(nop_branch_table)
     work(&t, t.b[4]);
     emit_bra(t.fn, t.b[4], t.b[3]);
     emit_ret(t.fn, t.b[5]);
-    work(&t, t.b[6]);  // not reachable, but not empty
+    work(&t, t.b[6]);  // unreachable, but not empty
     emit_bra(t.fn, t.b[6], t.b[2]);
     expect(&t, true, "1 4 5 6");
     const List *list = ir_list(t.fn, op_index(*ir_use(t.fn, ir_instr(t.fn, brx), 1)));
@@ -325,7 +325,7 @@ TEST(nop_branch_table)
     fixture_close(&t.f);
 }
 
-// A declared list of targets is printed, so what it names is sent on and stays, though no branch uses the list.
+// A declared list of targets is printed, so its targets are redirected and kept, even if no branch uses the list.
 TEST(nop_branch_targets_symbol)
 {
     Nop t;
@@ -353,7 +353,7 @@ TEST(nop_guarded_exits)
     open_nop(&t, 4);
     emit(t.fn, t.b[1], "ret", "~", IF_GUARDED, OPS(op_block(t.b[2]), use(t.fn, t.p)));
     emit_bra(t.fn, t.b[2], t.b[3]);
-    emit_branch(t.fn, t.b[3], t.p, t.b[4], t.b[2]);  // a conditional branch is not nothing
+    emit_branch(t.fn, t.b[3], t.p, t.b[4], t.b[2]);  // a conditional branch must stay
     emit_ret(t.fn, t.b[4]);
     expect(&t, true, "1 3 4");
     CHECK_EQ(target(&t, t.b[1], 0), t.b[3]);
@@ -362,7 +362,7 @@ TEST(nop_guarded_exits)
     fixture_close(&t.f);
 }
 
-// A note belongs to its block.
+// An annotation belongs to its block.
 TEST(nop_pragma)
 {
     Nop t;
@@ -377,7 +377,7 @@ TEST(nop_pragma)
     fixture_close(&t.f);
 }
 
-// Random graphs of blocks that are mostly empty: where each non-empty block leads stays the same.
+// Random graphs of mostly empty blocks: the next non-empty block of each non-empty block stays the same.
 TEST(nop_random)
 {
     enum { MANY = 40 };
@@ -398,7 +398,7 @@ TEST(nop_random)
                 work(&t, b);
             emit_bra(t.fn, b, to[b]);
         }
-        // The first block on the way from b that is not empty; 0 = an endless loop of empty ones.
+        // The first non-empty block after b; 0 = an endless loop of empty ones.
         for (BlockId b = 1; b <= n; b++) {
             end[b] = to[b];
             for (uint32_t k = 0; k < n && end[b] && !full[end[b]]; k++)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Kernels of Ori text on the machine.
+// Runs kernels of Ori text on the machine.
 #include "tests/unit/rig.h"
 
 #include "ir/text/text.h"

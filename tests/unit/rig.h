@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A kernel, written as Ori text, that runs on the machine. It is called k, and its parameters are the addresses of two
-// buffers of words, out and in. What thread t says k-th lies in out[k * ROW + t].
+// A kernel in Ori text that runs on the machine. It is called k, and its parameters are the addresses of two buffers of
+// words, out and in. The k-th word that thread t reports is out[k * ROW + t].
 #ifndef ORI_UNIT_RIG_H
 #define ORI_UNIT_RIG_H
 
@@ -23,9 +23,9 @@ typedef struct Rig {
     SymId entry;
 } Rig;
 
-// What texts begin with: the module, and what each thread has at first,
+// Starts of texts: the module, and the initial registers of each thread,
 //     R0, R1  out and in          R4, R5  the thread's words of them
-//     R2      %tid.x              R6      in[%tid.x], which is %tid.x if the test did not write something else
+//     R2      %tid.x              R6      in[%tid.x], which is %tid.x unless the test wrote another value
 #define MODULE "target sm_80 ptx 8.0 address 64\n"
 #define KERNEL(form) "kernel @k(@out: 64, @in: 64) form " form " {\n"
 #define START                         \
@@ -38,7 +38,7 @@ typedef struct Rig {
     "  R6:32 = ld.global.b32 [R5]\n"
 #define SSA MODULE KERNEL("ssa") "b0:\n" START
 #define END "  exit\n}\n"
-// Says a register as the k-th.
+// Reports a register as the k-th word.
 #define SAY(k, reg) "  st.global.b32 [R4+" SAY_##k "], " reg "\n"
 #define SAY_0 "0"
 #define SAY_1 "256"
@@ -50,11 +50,11 @@ typedef struct Rig {
 // Reads the text and makes the machine.
 void rig_open(Rig *r, MachineOptions options, const char *text);
 bool rig_launch(Rig *r, Dim grid, Dim block);
-// Both, with one warp, which must run to its end.
+// Opens and launches one warp, which must run to its end.
 void rig_run(Rig *r, MachineOptions options, const char *text);
 void rig_close(Rig *r);
 
 uint32_t rig_word(const Rig *r, uint32_t k, uint32_t thread);
-void rig_set(Rig *r, uint32_t thread, uint32_t word);  // of in
+void rig_set(Rig *r, uint32_t thread, uint32_t word);  // word of in
 
 #endif

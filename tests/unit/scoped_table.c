@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Scoped tables: walks over trees of blocks and over dominator trees, against what the paths to the root set.
+// Tests scoped tables: walks over trees of blocks and over dominator trees, against the settings on the path to the
+// root.
 #include "ir/rewrite/rewrite.h"
 #include "tests/unit/graph.h"
 
@@ -38,7 +39,7 @@ TEST(scoped_table_walks)
     heap_release(&heap);
 }
 
-// Sets words in a walk of the dominator tree; in each block they are what its dominators set last.
+// Sets words in a walk of the dominator tree, and checks that each block sees the last settings of its dominators.
 static void check_dominators(const Analyses *a, Arena *arena, uint32_t nblocks, uint64_t *seed)
 {
     uint32_t word[WORDS] = {0};

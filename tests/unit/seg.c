@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Segmented arrays.
+// Tests segmented arrays.
 #include <stdlib.h>
 
 #include "tests/unit/unit.h"
@@ -37,7 +37,7 @@ TEST(seg_elements_stay)
     heap_release(&heap);
 }
 
-// A run is contiguous, runs do not overlap, and what was there stays.
+// A run is contiguous, runs do not overlap, and earlier contents stay.
 TEST(seg_runs)
 {
     enum { N = 20000 };
@@ -74,7 +74,7 @@ TEST(seg_runs)
     heap_release(&heap);
 }
 
-// A first run of each size lies in one segment; the segments that are too short for it take no memory.
+// A first run of each size is in one segment; segments that are too short for it take no memory.
 TEST(seg_large_runs)
 {
     Heap heap;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// SM backends: their figures against the documents', what targets mean, and that hooks run.
+// Tests SM backends: their figures against the documents, the meaning of targets, and the dispatch of hooks.
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -55,7 +55,7 @@ TEST(sm_profiles)
     }
 }
 
-// The bits where the documents have them.
+// Capability bits at the documents' positions.
 TEST(sm_capability_bits)
 {
     static const struct {
@@ -74,7 +74,7 @@ TEST(sm_capability_bits)
     CHECK(caps[SM_CAP_BIT_NVLINK].byte == 1418 && caps[SM_CAP_BIT_NVLINK].bit == 0);
 }
 
-// A family is a class or a bit, for classes that no backend has, too.
+// A family is a class or a bit, also for classes without a backend.
 TEST(sm_families)
 {
     for (unsigned id = 0; id < 16; id++)
@@ -213,7 +213,7 @@ TEST(sm_target_of_any_module)
     CHECK_EQ(sm_newest().encoded, 0x8000);
 }
 
-// The list is what sm_find() takes, but for suffixes that make no difference.
+// The list has all names that sm_find() accepts, except suffixes without effect.
 TEST(sm_target_list)
 {
     size_t k = 0;
@@ -234,7 +234,7 @@ TEST(sm_target_list)
 
 /* -- Members -------------------------------------------------------------------------------------------- */
 
-// The documents' numbers: slots, byte offsets where they give these, and rows.
+// Numbers of the documents: slots, byte offsets if given, and rows.
 TEST(sm_slots)
 {
     static const struct {
@@ -272,7 +272,7 @@ TEST(sm_slots)
     CHECK_EQ(SM_MEMBER_COUNT, 31);
 }
 
-// The rows that say `backend` are those that have a member, and all hooks are among them.
+// Exactly the rows with `backend` have a member, and all hooks are among them.
 TEST(sm_rows)
 {
     static const char *const functions[] = {
@@ -343,7 +343,7 @@ TEST(sm_query_status)
     CHECK_EQ(sm_status(&own, SM_AT_refuses_source), SM_NO_OP);
 }
 
-// No member is missing, in the template neither, which no target means.
+// No member is missing, also in the template, which no target selects.
 TEST(sm_template_is_whole)
 {
     const SmBackend *all[] = {&sm_30, &sm_50, &sm_60, &sm_70, &sm_80, &sm_89, &sm_90, &sm_template};
@@ -359,7 +359,7 @@ TEST(sm_template_is_whole)
     }
 }
 
-/* -- Answers -------------------------------------------------------------------------------------------- */
+/* -- Queries -------------------------------------------------------------------------------------------- */
 
 TEST(sm_operand_bytes)
 {
@@ -427,7 +427,7 @@ static bool remove_first(Ctx *ctx, Fn *fn)
     return true;
 }
 
-// A function `mov; mov; ret`, in a context for this backend.
+// Builds a function `mov; mov; ret`, in a context for this backend.
 static void start(Fixture *f, const SmBackend *backend, const char *named)
 {
     static char why[500];
@@ -489,7 +489,7 @@ TEST(sm_dispatch)
         phase_run(&f.ctx, &f.module->fns.at[0]);
         CHECK_EQ(f.ctx.runs[row], 1);
         fixture_close(&f);
-        // A range means what does something.
+        // A range includes rows with an effect.
         snprintf(all, sizeof all, "0..%d", PHASE_ROWS - 1);
         start(&f, &own, all);
         CHECK(in_plan(&f, row));
@@ -497,7 +497,7 @@ TEST(sm_dispatch)
     }
 }
 
-// A row whose member is a sentinel does nothing.
+// A row whose member is a sentinel has no effect.
 TEST(sm_no_dispatch)
 {
     uint32_t implemented = 0;
@@ -526,7 +526,7 @@ TEST(sm_no_dispatch)
     CHECK_EQ(implemented, SM_BACKEND_COUNT - 1);
 }
 
-// The options' target, else the module's, else the newest.
+// The target is the options', else the module's, else the newest.
 TEST(sm_target_of_plan)
 {
     Fixture f;
@@ -550,7 +550,7 @@ TEST(sm_target_of_plan)
     fixture_close(&f);
 }
 
-// A context keeps the target that it has.
+// A context keeps its target.
 TEST(sm_target_of_factory)
 {
     Ctx *ctx = calloc(1, sizeof *ctx);

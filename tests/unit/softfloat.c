@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Floating point against its definition: a result m, rounded to zero, is right if |exact| lies in [m, next m), and
-// where in there says what the other roundings give. The comparisons are of sums of products of integers, without
-// division or root. Then against the machine that this runs on, where it has what it takes.
+// Tests floating point against its definition. A result m, rounded to zero, is correct if |exact| is in [m, next m),
+// and the position in this interval determines the results of the other roundings. The comparisons use sums of products
+// of integers, without division or root. Other tests compare with the host's arithmetic, if the host supports it.
 #include <float.h>
 #include <limits.h>
 
@@ -9,7 +9,7 @@
 #include "tests/unit/unit.h"
 
 #if defined(__x86_64__) && FLT_EVAL_METHOD == 0
-#define HOST 1  // elsewhere roundings cannot be set without the mathematics library, and the other tests must do
+#define HOST 1  // other hosts need the mathematics library to set roundings; the other tests must suffice there
 #include <immintrin.h>
 #endif
 
@@ -24,14 +24,14 @@ static uint64_t random64(uint64_t *seed)
     return high << 32 ^ (uint64_t)unit_random(seed, UINT32_MAX) << 8 ^ high >> 8;
 }
 
-/* -- Formats, said once more ---------------------------------------------------------------------------- */
+/* -- Formats, defined again ----------------------------------------------------------------------------- */
 
 typedef struct Layout {
     const char *name;
     const Format *f;
     int exp_bits, frac_bits, unused;
     uint64_t max;  // magnitude of the largest number, without unused bits
-    uint64_t inf;  // 0 = there is none
+    uint64_t inf;  // 0 = none
     uint64_t nan;
 } Layout;
 
@@ -47,7 +47,7 @@ static const Layout layouts[LAYOUTS] = {
 };
 
 static int width(const Layout *k) { return 1 + k->exp_bits + k->frac_bits; }
-// Of small formats the number of bit patterns, to try them all.
+// Returns the number of bit patterns of a small format, for exhaustive tests, else 0.
 static uint64_t patterns(const Layout *k) { return width(k) <= 16 ? (uint64_t)1 << width(k) : 0; }
 static uint64_t magnitude(const Layout *k, uint64_t a)
 {
@@ -63,7 +63,7 @@ static bool is_nan(const Layout *k, uint64_t a) { return magnitude(k, a) > (k->i
 static bool is_zero(const Layout *k, uint64_t a) { return magnitude(k, a) == 0; }
 static uint64_t too_large(const Layout *k, bool sign) { return number(k, sign, k->inf ? k->inf : k->max); }
 
-// The value of a finite magnitude, and of the one above the largest as if it were finite: sig * 2^exp. The next one is
+// The value of a finite magnitude, or of the one above the largest as if it were finite: sig * 2^exp. The next one is
 // (sig + 1) * 2^exp.
 typedef struct Decoded {
     uint64_t sig;
@@ -137,7 +137,7 @@ static int sign_of_sum(const Term *t, int n)
 
 /* -- Rounding by its definition ------------------------------------------------------------------------- */
 
-// A number that is not 0: the sum of the terms over the divisor, or the root of the sum.
+// A nonzero number: the sum of the terms over the divisor, or the root of the sum.
 typedef struct Exact {
     Term t[2];
     int n;
@@ -145,7 +145,7 @@ typedef struct Exact {
     Decoded divisor;
 } Exact;
 
-// The sign of |e| - d.
+// Returns the sign of |e| - d.
 static int compare_exact(const Exact *e, Decoded d)
 {
     Term t[3];
@@ -168,11 +168,11 @@ static Exact exact_sum(const Term *t, int n)
 }
 
 typedef struct Expected {
-    bool bracketed;  // the result of rounding to zero is right
+    bool bracketed;  // the result of rounding to zero is correct
     uint64_t of[ROUNDINGS];
 } Expected;
 
-// What a number rounds to if `zero` is what it was rounded to with ROUND_ZERO.
+// Returns the results of all roundings, if `zero` is the result of ROUND_ZERO.
 static Expected expected_of(const Layout *k, const Exact *e, uint64_t zero, bool finite)
 {
     uint64_t m = magnitude(k, zero);
@@ -194,7 +194,7 @@ static Expected expected_of(const Layout *k, const Exact *e, uint64_t zero, bool
     return x;
 }
 
-// What a failure is about; said only then.
+// Sets the context of a failure's message.
 static void note(const char *what, const Layout *k, const uint64_t *v, int r)
 {
     unit_context("%s.%s %#llx %#llx %#llx, rounding %d", what, k->name, (unsigned long long)v[0],
@@ -234,7 +234,8 @@ static uint64_t compute(Op op, const Format *f, const uint64_t *v, Rounding r)
     }
 }
 
-// What IEEE 754 says of infinities and NaNs, and of zero results but for sums. False: nothing.
+// Computes results that IEEE 754 defines for infinities and NaNs, and zero results except of sums. Returns false for
+// other operands.
 static bool special(const Layout *k, Op op, const uint64_t *v, uint64_t *result)
 {
     uint64_t a = v[0], b = op == SQRT ? a : v[1], c = op == FMA ? v[2] : a;
@@ -274,7 +275,7 @@ static bool special(const Layout *k, Op op, const uint64_t *v, uint64_t *result)
     }
 }
 
-// The exact result of finite operands.
+// Returns the exact result of finite operands.
 static Exact exact_result(const Layout *k, Op op, const uint64_t *v)
 {
     Decoded a = decode(k, magnitude(k, v[0])), b = decode(k, magnitude(k, v[1])), c = decode(k, magnitude(k, v[2]));
@@ -313,13 +314,13 @@ static void check_op(const Layout *k, Op op, const uint64_t *v)
             check_rounded(op_names[op], k, v, &e, got);
             return;
         }
-        for (int r = 0; r < ROUNDINGS; r++)  // a sum of zero
+        for (int r = 0; r < ROUNDINGS; r++)  // a zero sum
             x.of[r] = number(k, e.t[0].sign == e.t[1].sign ? e.t[0].sign < 0 : r == ROUND_DOWN, 0);
     }
     check_all(op_names[op], k, v, got, &x);
 }
 
-// A number that something may go wrong with.
+// Returns a number near a boundary case.
 static uint64_t hard_operand(const Layout *k, uint64_t *seed)
 {
     uint64_t bits = random64(seed), one = (uint64_t)1 << k->frac_bits, frac = bits & (one - 1), bias, m;
@@ -327,13 +328,13 @@ static uint64_t hard_operand(const Layout *k, uint64_t *seed)
     bias = ((uint64_t)1 << (k->exp_bits - 1)) - 1;
     switch (unit_random(seed, 8)) {
     case 0: m = (bias - 3 + unit_random(seed, 7)) * one + frac; break;
-    case 1: {  // the edges
+    case 1: {  // boundary values
         const uint64_t edge[] = {0, one, k->max, k->max + 1, bias * one, one / 2};
         m = edge[unit_random(seed, ARRAY_LEN(edge))] + unit_random(seed, 5) - 2;
         break;
     }
     case 2:
-    case 3:  // few bits, or all but few
+    case 3:  // few set or few clear bits
         frac = (uint64_t)1 << unit_random(seed, (uint32_t)k->frac_bits + 1);
         frac += ((uint64_t)1 << unit_random(seed, (uint32_t)k->frac_bits + 1)) * (bits & 3) - (bits >> 2 & 1);
         m = (bias - (uint64_t)k->frac_bits / 2 + unit_random(seed, (uint32_t)k->frac_bits)) * one + (frac & (one - 1));
@@ -358,7 +359,7 @@ static void hard_operands(const Layout *k, Op op, uint64_t *v, uint64_t *seed)
         v[n] = hard_operand(k, seed);
     uint64_t minus = number(k, true, 0);
     if (unit_random(seed, 3) == 0)
-        switch (op) {  // cancellation, exact quotients and roots, or almost
+        switch (op) {  // cancellation, exact or nearly exact quotients and roots
         case ADD: v[1] = nearby(k, v[0], seed) ^ minus; break;
         case FMA: v[2] = nearby(k, float_mul(k->f, v[0], v[1], ROUND_NEAREST_EVEN), seed) ^ minus; break;
         case DIV: v[0] = nearby(k, float_mul(k->f, v[1], v[2], ROUND_NEAREST_EVEN), seed); break;
@@ -381,7 +382,7 @@ TEST(hard_cases)
             }
 }
 
-// All operands of formats of 8 bits; a third one at random.
+// All operands of 8-bit formats; a third operand is random.
 TEST(all_of_8_bits)
 {
     uint64_t seed = 2;
@@ -402,7 +403,7 @@ TEST(all_roots)
 
 /* -- All operands of f16 -------------------------------------------------------------------------------- */
 
-// In fixed point, since there are many: numbers of f16 in 2^-24.
+// Returns a number of f16 in units of 2^-24: fixed point is fast enough for all operands.
 static int64_t fixed_of(uint64_t a)
 {
     Decoded d = decode(&layouts[F16], a & 0x7fff);
@@ -410,7 +411,7 @@ static int64_t fixed_of(uint64_t a)
     return a >> 15 ? -v : v;
 }
 
-// The result is n / d. ROUND_ZERO finds it, and one other rounding is looked at.
+// Checks the result n / d by ROUND_ZERO and one other rounding.
 static bool right_half(Op op, const uint64_t *v, Int n, Int d, Rounding r)
 {
     bool sign = n < 0;
@@ -458,7 +459,7 @@ TEST(all_of_f16)
         for (uint64_t a = 0; a < 0x10000; a++)
             for (Op op = ADD; op <= DIV; op++) {
                 uint64_t v[3] = {a, b, 0};
-                if (op == FMA)  // cancellation, every other time
+                if (op == FMA)  // cancellation in every second case
                     v[2] = a & 1 ? nearby(&layouts[F16], float_mul(&format_f16, a, b, ROUND_ZERO), &seed) ^ 0x8000
                                  : unit_random(&seed, 0x10000);
                 check_half(op, v, others[(a + n) % ARRAY_LEN(others)]);
@@ -527,7 +528,7 @@ __attribute__((target("fma"))) static uint64_t host_fma(const Layout *k, const u
     return k->f == &format_f64 ? bits : (uint32_t)bits;
 }
 
-// What the host makes of a batch; the rounding is that of the control word, bits 13 and 14.
+// Computes a batch on the host; the rounding is in bits 13 and 14 of the control word.
 static void host_batch(const Layout *k, Op op, Batch *b, Rounding r)
 {
     static const uint32_t control[] = {0x1f80, 0x7f80, 0x3f80, 0x5f80};
@@ -602,7 +603,7 @@ TEST(convert)
                 check_convert(from, to, a);
             for (int n = 0; n < 4000; n++)
                 check_convert(from, to, hard_operand(from, &seed));
-            // Between numbers of `to`, above and below their middle.
+            // Numbers between two numbers of `to`, above and below their midpoint.
             for (int n = 0; n < 4000 && from->frac_bits > to->frac_bits && from->exp_bits >= to->exp_bits; n++) {
                 uint64_t a = float_convert(to->f, from->f, hard_operand(to, &seed), ROUND_ZERO, true);
                 uint64_t half = (uint64_t)1 << (from->frac_bits - to->frac_bits - 1);
@@ -611,7 +612,7 @@ TEST(convert)
         }
 }
 
-// |a|, rounded, with a from `k` and finite; UINT64_MAX + 1 and above: what is so large.
+// Returns |a| rounded to an integer, with a finite; larger values give at least UINT64_MAX + 1.
 static Bits whole_of(const Layout *k, uint64_t a, Rounding r)
 {
     Decoded d = decode(k, magnitude(k, a));
@@ -683,7 +684,7 @@ TEST(to_integer)
             check_integers(k, a);
         for (int n = 0; n < 10000; n++)
             check_integers(k, hard_operand(k, &seed));
-        // The edges of the integers and halves around them, and integers of all sizes.
+        // Boundaries of integer types with halves around them, and integers of all sizes.
         for (uint32_t n = 0; n < 65 * 20; n++) {
             uint64_t edge = ((uint64_t)1 << n / 20 % 64) - (n / 20 == 64) + random64(&seed) % ((uint64_t)2 << n / 40);
             uint64_t a = float_from_integer(k->f, edge, 64, n & 1, (Rounding)(n % 3));
@@ -723,7 +724,7 @@ TEST(from_integer)
                 check_from_integer(k, a, a < 0x100 ? 8 : 16, is_signed);
             for (uint32_t n = 0; n < 40000; n++) {
                 uint64_t a = random64(&seed) >> unit_random(&seed, 64);
-                if (n % 3 == 0)  // close to where a format's places end, and to the ends of the integers
+                if (n % 3 == 0)  // near the precision of a format, and near the bounds of integers
                     a = ((uint64_t)1 << unit_random(&seed, 64)) * (1 + 2 * unit_random(&seed, 4)) + a % 5 - 2;
                 check_from_integer(k, a, 8u << n % 4, is_signed);
             }
@@ -740,7 +741,7 @@ TEST(pack)
         for (int n = 0; n < 20000; n++) {
             uint64_t got[ROUNDINGS], bits = random64(&seed);
             Number x = {.negative = bits & 1, .sticky = bits >> 1 & 1};
-            // Mostly numbers that end close to where they are cut off.
+            // Mostly numbers whose last bit is near the rounding position.
             int cut = k->frac_bits + 2 - (int)unit_random(&seed, 4);
             x.sig = (bits % 5 ? bits & ~(UINT64_MAX >> cut) : bits) | (uint64_t)1 << 63;
             x.exp =
@@ -759,7 +760,7 @@ TEST(pack)
     }
 }
 
-// Exponents far beyond all formats, and zero.
+// Exponents out of range of all formats, and zero.
 TEST(pack_extremes)
 {
     for (const Layout *k = layouts; k < layouts + LAYOUTS; k++)
@@ -869,12 +870,12 @@ TEST(vectors)
         {ADD, F32, ROUND_NEAREST_EVEN, 0x7f7fffff, 0x7f7fffff, 0, 0x7f800000},
         {ADD, F32, ROUND_ZERO, 0x7f7fffff, 0x7f7fffff, 0, 0x7f7fffff},
         {MUL, F32, ROUND_NEAREST_EVEN, 0x00800000, 0x3f000000, 0, 0x00400000},  // 2^-126 / 2: subnormal
-        {MUL, F32, ROUND_NEAREST_EVEN, 1, 0x3f000000, 0, 0},                    // half of the least
+        {MUL, F32, ROUND_NEAREST_EVEN, 1, 0x3f000000, 0, 0},                    // half of the least number
         {MUL, F32, ROUND_NEAREST_EVEN, 1, 0x3f000001, 0, 1},
         {MUL, F32, ROUND_UP, 0x80000001, 0x3f000000, 0, 0x80000000},
-        {MUL, F32, ROUND_NEAREST_EVEN, 0x00ffffff, 0x3f000000, 0, 0x00800000},  // up to the least normal number
+        {MUL, F32, ROUND_NEAREST_EVEN, 0x00ffffff, 0x3f000000, 0, 0x00800000},  // rounds up to the least normal number
         {MUL, F32, ROUND_NEAREST_EVEN, 0, 0xff800000, 0, 0x7fffffff},
-        {FMA, F32, ROUND_NEAREST_EVEN, 0x3f800001, 0x3f800001, 0xbf800002, 0x28800000},  // 2^-46 is left
+        {FMA, F32, ROUND_NEAREST_EVEN, 0x3f800001, 0x3f800001, 0xbf800002, 0x28800000},  // the result is 2^-46
         {FMA, F32, ROUND_DOWN, 0x3f800000, 0x3f800000, 0xbf800000, 0x80000000},
         {FMA, F32, ROUND_NEAREST_EVEN, 0x7f800000, 0, 0x7fc00000, 0x7fffffff},
         {FMA, F32, ROUND_NEAREST_EVEN, 0x7f7fffff, 0x40000000, 0xff800000, 0xff800000},

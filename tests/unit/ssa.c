@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT
-// Into ssa form and out of it, and phases on phis between: what random programs do, run by a small interpreter, is the
-// same before and after; also after copies and constants went into phis and tied uses, and where phis are redundant,
-// equal or undefined, which 23 never leaves behind.
+// Tests conversions into and out of ssa form, and phases on phis between them: a small interpreter runs random programs
+// before and after, with the same results. Also with copies and constants propagated into phis and tied uses, and with
+// redundant, equal or undefined phis, which phase 23 never makes.
 #include "tests/unit/graph.h"
 
 /* -- Random programs ------------------------------------------------------------------------------------ */
 
 enum { POOL = 5, INSTRS = 7, SALTS = 3 };
 
-// What may stand in a block. Operands: d p = definition of a value, predicate; u q = use of one; a = base of an
-// address; k = constant, t = truth value, o = offset, other for each store.
+// Instructions of blocks. Operands: d p = definition of a value, predicate; u q = use of one; a = base of an address; k
+// = constant, t = truth value, o = offset, unique for each store.
 static const struct {
     const char *mnemonic, *shape, *ops;
 } forms[] = {
@@ -32,8 +32,8 @@ typedef struct Program {
     Fn *fn;
     uint64_t *seed;
     RegId value[POOL], pred[POOL];
-    RegId outside, outside_pred;  // written, outside ssa
-    RegId input[2], address;      // never written: what the program is given
+    RegId outside, outside_pred;  // defined, outside ssa
+    RegId input[2], address;      // never defined: input of the program
     uint32_t stores;
 } Program;
 
@@ -103,7 +103,7 @@ static void emit_form(Program *p, BlockId b)
     insert(p, b, form, flags, ops, n);
 }
 
-// First values in front of all else. What has none reads as nobody knows what.
+// Initializes registers at the start; the others have an undefined value.
 static void initialize(Program *p, BlockId b, bool all)
 {
     for (int k = 0; k < POOL; k++) {
@@ -129,7 +129,7 @@ static void put_first_values(Program *p)
         emit_bra(p->fn, b, 1);
         return;
     }
-    // Into the entry, which may have predecessors.
+    // Moves the instructions to the entry, which may have predecessors.
     for (InstrId id = ir_block(p->fn, b)->first, next; id; id = next) {
         Instr i = *ir_instr(p->fn, id);
         next = i.next;
@@ -139,7 +139,7 @@ static void put_first_values(Program *p)
     block_unlink(p->fn, b);
 }
 
-// Terminators read other registers than those that they were made with.
+// Replaces the registers that terminators use.
 static void reread(Program *p, BlockId b)
 {
     Instr *end = ir_instr(p->fn, ir_terminator(p->fn, b));
@@ -182,8 +182,8 @@ static void build_random(Program *p, uint64_t *seed, bool large)
 
 enum { MAX_BLOCKS = 200, MAX_STORES = MAX_BLOCKS * (INSTRS + 1), UNKNOWN = INT32_MAX, FRESH = 1 << 24 };
 
-// A number, and whether it means anything: 0 = yes, UNKNOWN = it was computed from what does not, otherwise what it is
-// a copy of: a register that was never written, or FRESH and more, an input of a phi that was undefined.
+// A number and its state: 0 = defined, UNKNOWN = computed from an undefined value, else the origin of an undefined
+// copy: an undefined register, or FRESH and more for an undefined input of a phi.
 typedef struct Value {
     uint32_t bits, undef;
 } Value;
@@ -193,12 +193,12 @@ typedef struct Store {
     Value value;
 } Store;
 
-typedef enum { RAN_OUT, EXITED, LOST } End;  // LOST: control depends on a value that means nothing
+typedef enum { RAN_OUT, EXITED, LOST } End;  // LOST: control depends on an undefined value
 
 typedef struct Machine {
     const Fn *fn;
-    uint32_t salt;   // of the values of registers that were not written
-    bool stops;      // before control depends on a value that means nothing
+    uint32_t salt;   // of the values of undefined registers
+    bool stops;      // stops before control depends on an undefined value
     uint32_t fresh;  // undefined inputs so far
     Value *reg;
     bool *written;
@@ -213,7 +213,8 @@ static uint32_t noise(uint32_t a, uint32_t b)
     return unit_random(&seed, UINT32_MAX);
 }
 
-// Registers outside ssa keep their ordinals; their first values are the program's input.
+// Returns the initial value of a register. Registers outside ssa keep their ordinals; their initial values are the
+// program's input.
 static Value unwritten(const Machine *m, RegId r)
 {
     const Reg *reg = ir_reg(m->fn, r);
@@ -268,7 +269,7 @@ static Value select(Value a, Value b, Value q)
     return q.undef && !copies(a, b) ? (Value){v.bits, UNKNOWN} : v;
 }
 
-// What the definitions get, if the guard allows it.
+// Computes the values of the definitions for a true guard.
 static void evaluate(Machine *m, const Instr *i, Opcode op, Value result[2])
 {
     Value use[4] = {{0}};
@@ -331,7 +332,7 @@ static void run_phis(Machine *m, BlockId b, BlockId from)
     }
 }
 
-// Where control goes on; 0 = nowhere.
+// Returns the next block; 0 = none.
 static BlockId leave(Machine *m, const Instr *i, Opcode op, bool runs)
 {
     const Fn *fn = m->fn;
@@ -398,13 +399,13 @@ static bool same_store(const Store *before, const Store *after)
     return before->address == after->address && (before->value.undef || before->value.bits == after->value.bits);
 }
 
-// Whatever the program before did for certain, the one after does. What it takes nobody-knows-what for is up to it.
+// Checks that `after` has all certain effects of `before`; effects that depend on undefined values may differ.
 static void check_same(const Fn *before, const Fn *after)
 {
     static Machine a = {.stops = true}, b;
     for (uint32_t salt = 0; salt < SALTS; salt++) {
         interpret(&a, before, salt, MAX_BLOCKS);
-        interpret(&b, after, salt, MAX_BLOCKS + 1);  // an empty block may stand in front
+        interpret(&b, after, salt, MAX_BLOCKS + 1);  // an empty block may come first
         uint32_t k = 0;
         while (k < a.nstores && k < b.nstores && same_store(&a.store[k], &b.store[k]))
             k++;
@@ -446,7 +447,7 @@ static void run_phases(Program *p, const char *named, Form result)
     CHECK_EQ((*place(p))->form, result);
 }
 
-// Runs phases over a copy, which is in its place afterwards.
+// Starts a copy, which replaces the program in the module.
 static void start_copy(Program *p)
 {
     *place(p) = fn_clone(p->fn);
@@ -512,7 +513,7 @@ static bool is_tied(const Instr *i, uint32_t k)
     return k >= first && k < first + ir_ntied(i);
 }
 
-// Replaces uses of a register: all, or about half of them; constants only as inputs of phis and old values.
+// Replaces all uses of a register, or about half of them; constants only replace inputs of phis and old values.
 static void propagate(Fn *fn, RegId r, Operand by, bool all, uint64_t *seed)
 {
     FOR_BLOCKS(fn, b) {
@@ -574,7 +575,7 @@ static void check_propagated(uint32_t rounds, uint64_t seed, bool large)
         }
         fixture_close(&p.f);
     }
-    CHECK(more > rounds / 4);  // it takes copies
+    CHECK(more > rounds / 4);  // copies are needed
 }
 
 TEST(ssa_propagated) { check_propagated(800, 1994, false); }
@@ -586,7 +587,7 @@ typedef struct Scramble {
     Fn *fn;
     const Analyses *a;
     uint64_t *seed;
-    RegId nregs;  // that the analyses know
+    RegId nregs;  // registers when the analyses were computed
 } Scramble;
 
 static BlockId home_of(const Scramble *s, RegId r)
@@ -594,7 +595,7 @@ static BlockId home_of(const Scramble *s, RegId r)
     return def_count(s->a, r) ? ir_instr(s->fn, s->a->defs.at[s->a->defs.first[r]].instr)->block : 0;
 }
 
-// Whether a phi may take the operand from this block.
+// True if a phi may take the operand from this block.
 static bool may_take(const Scramble *s, Operand o, BlockId from)
 {
     return !op_is_reg(o) || s->a->rpo_index[from] == UINT32_MAX || dominates(s->a, home_of(s, op_index(o)), from);
@@ -630,7 +631,7 @@ static void scramble_inputs(const Scramble *s, const Instr *phi)
     }
 }
 
-// Some uses of a register go to another one, which is the same.
+// Replaces some uses of a register by an equal register.
 static void share_uses(const Scramble *s, RegId r, RegId other)
 {
     FOR_BLOCKS(s->fn, b) {
@@ -657,7 +658,7 @@ static void double_phi(const Scramble *s, InstrId id)
     share_uses(s, r, other);
 }
 
-// Whether a use is behind the start of a block, on all ways.
+// True if the start of block b dominates a use.
 static bool is_behind(const Scramble *s, BlockId b, const Instr *i, uint32_t k)
 {
     bool input = is_phi_input(s->fn, i, k);
@@ -665,7 +666,7 @@ static bool is_behind(const Scramble *s, BlockId b, const Instr *i, uint32_t k)
            dominates(s->a, b, input ? op_index(ir_ops(s->fn, i)[k - 1]) : i->block);
 }
 
-// Puts a phi of one register, which is there, in front of a block, for all that reads the register behind it.
+// Inserts a redundant phi of an available register at the start of a block, and replaces the register's uses after it.
 static void insert_redundant_phi(const Scramble *s, BlockId b, RegId r)
 {
     Fn *fn = s->fn;
@@ -727,7 +728,7 @@ static void scramble_phis(Fn *fn, uint64_t *seed)
     fn->properties = 0;
 }
 
-// Whether there is dead code to be found, whatever is said of the function; there is none then.
+// Removes all dead code, regardless of the function's properties; returns true if there was any.
 static bool had_dead_code(Program *p)
 {
     uint32_t *progress = &p->f.ctx.progress[61];
@@ -741,7 +742,7 @@ static bool had_dead_code(Program *p)
     return found;
 }
 
-// Where phis go from a function without dead code and nothing else is said of it, there is none.
+// Checks that a function without dead code has none after the phases, if they keep the property.
 static void check_without_dead(Program *p, const char *phases, uint32_t *said)
 {
     start_copy(p);
@@ -754,7 +755,7 @@ static void check_without_dead(Program *p, const char *phases, uint32_t *said)
     drop_copy(p);
 }
 
-// The classes of registers that phis and old values join.
+// Copy classes of registers joined by phis and old values.
 typedef struct Classes {
     const Fn *fn;
     const Analyses *a;
@@ -789,7 +790,7 @@ static void join_all(Classes *c)
     }
 }
 
-// Whether a register that is live here, not the operand's own, is of its class.
+// True if another live register is of the operand's class.
 static bool meets_live(const Classes *c, Operand o)
 {
     for (uint32_t k = 0; op_is_reg(o) && k < c->live.n; k++)
@@ -810,7 +811,7 @@ static bool defs_meet(const Classes *c, const Instr *a, const Instr *b)
     return false;
 }
 
-// Phis are written at once.
+// True if a phi interferes with a register of its class; the phis of a block are parallel.
 static bool phi_meets(Classes *c, BlockId b, const Instr *phi)
 {
     FOR_INSTRS(c->fn, b, id) {
@@ -823,8 +824,7 @@ static bool phi_meets(Classes *c, BlockId b, const Instr *phi)
     return false;
 }
 
-// Whether the end of block b, where constants for phis are written, writes one to a class that is live or written
-// there.
+// True if a constant for a phi, written at the end of block b, interferes with a live or written register of its class.
 static bool constants_meet(Classes *c, BlockId b)
 {
     VEC(RegId) written = {0};
@@ -865,7 +865,7 @@ static bool block_meets(Classes *c, BlockId b)
     return false;
 }
 
-// Whether no registers of a class are live at once.
+// True if no two registers of a class are live at the same time.
 static bool is_conventional(Fn *fn)
 {
     bool meet = false;
@@ -910,7 +910,7 @@ static void check_plan(Program *p, const char *phases, Form result, uint32_t *fi
     drop_copy(p);
 }
 
-// In ssa form 23 makes, with other phis.
+// Starts a copy in ssa form, with scrambled phis.
 static void start_scrambled(Program *p, uint64_t *seed)
 {
     InstrId at;
@@ -994,7 +994,7 @@ static void emit_store(Program *p, BlockId b, RegId r)
     emit(p->fn, b, "st.global.b32", "[&],%", 0, OPS(use(p->fn, p->address), op_const(p->fn, 4, W64), use(p->fn, r)));
 }
 
-// Into ssa form, copies and constants everywhere, dead code out, and back; for the first inputs.
+// Converts to ssa form, propagates copies and constants, removes dead code, and converts back; for the first inputs.
 static void check_by_hand(Program *p)
 {
     uint64_t seed = 0;
@@ -1010,7 +1010,8 @@ static void check_by_hand(Program *p)
     fixture_close(&p->f);
 }
 
-// Block 1 ends in constants for the phis of 4 and of 5, which are one class with the phi of 6, and never live at once.
+// Block 1 ends in constants for the phis of 4 and of 5, which are in one class with the phi of 6, and never live at the
+// same time.
 TEST(ssa_two_constants)
 {
     Program p;
@@ -1038,7 +1039,7 @@ TEST(ssa_two_constants)
     check_by_hand(&p);
 }
 
-// A loop of nothing but two phis that swap: what they take at the end of the block they were given at its start.
+// A loop of only two phis that swap: their inputs at the end of the block are their values at its start.
 TEST(ssa_swap_in_empty_loop)
 {
     Program p;
@@ -1059,7 +1060,7 @@ TEST(ssa_swap_in_empty_loop)
     check_by_hand(&p);
 }
 
-// An instruction that defines a register twice leaves the last of its values, or none where its guard is false.
+// An instruction that defines a register twice keeps its last value, or the old one under a false guard.
 TEST(ssa_twice_the_same)
 {
     Program p;
@@ -1075,7 +1076,7 @@ TEST(ssa_twice_the_same)
     check_by_hand(&p);
 }
 
-// An old value that is a constant is written between the instruction and the one before, whose result it reads.
+// A constant old value is written between the instruction and the previous one, whose result it reads.
 TEST(ssa_constant_behind_definition)
 {
     Program p;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Interned strings, the hash index, the hash, patterns.
+// Tests interned strings, the hash index, the hash, patterns.
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -133,7 +133,7 @@ TEST(idset_collisions)
     unit_heap(&heap);
     arena_init(&arena, &heap);
     CHECK_EQ(ids_of(&set, 0, &sum), 0);
-    // One hash a thousand times, and hashes that begin at the same slot for every mask.
+    // One hash a thousand times, and hashes that begin at the same slot under every mask.
     for (uint32_t k = 0; k < 1000; k++) {
         idset_add(&set, &arena, 0xffffffff, k);
         idset_add(&set, &arena, k << 16, k + 5000);
@@ -178,8 +178,8 @@ TEST(idset_random)
     heap_release(&heap);
 }
 
-// Buffers of just the length, so that a read beyond the end shows under the address sanitizer; the hash depends on
-// every byte and on the length, not on the address.
+// Buffers of exact length, so that the address sanitizer detects reads beyond the end. The hash depends on every byte
+// and on the length, not on the address.
 TEST(hash_lengths)
 {
     for (size_t n = 0; n <= 300; n++) {
@@ -206,7 +206,7 @@ TEST(hash_lengths)
         CHECK(hash_bytes(zeros, n) != hash_bytes(zeros, n - 1));
 }
 
-// 2^16 names into 2^16 buckets by the low bits, as IdSet takes them: an even hash uses some 63 % of them.
+// Puts 2^16 names into 2^16 buckets by the low bits, as IdSet does: a uniform hash uses some 63 % of them.
 TEST(hash_spread)
 {
     enum { N = 1 << 16 };
@@ -229,7 +229,7 @@ TEST(hash_spread)
 
 static bool matches(const char *pattern, const char *text, bool fold_case)
 {
-    // Memory of just the length, so that the address sanitizer sees a read beyond it.
+    // Memory of exact length, so that the address sanitizer detects a read beyond it.
     size_t len = strlen(text);
     char *copy = malloc(len ? len : 1);
     memcpy(copy, text, len);
@@ -269,7 +269,7 @@ static const GlobRow globs[] = {
     {"[a\\-c]", {"a", "-", "c"}, {"b", "\\"}},
     {"[*?]", {"*", "?"}, {"a", ""}},
     {"[\xe0-\xff]", {"\xe9"}, {"a", "\xc0"}},
-    // Nothing closes these.
+    // Unclosed brackets.
     {"[", {"["}, {"", "a"}},
     {"a[b", {"a[b"}, {"ab", "a["}},
     {"[]", {"[]"}, {"]", ""}},
@@ -319,7 +319,7 @@ TEST(glob_bytes)
     CHECK(glob_match("abc", "abcd", 3, false));
 }
 
-// A star that took everything again for each one before it would not come to an end here.
+// Backtracking over every star would not end here.
 TEST(glob_many_stars)
 {
     enum { N = 20000 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Helpers of the unit tests: numbers, sinks, small functions.
+// Implements helpers of the unit tests: numbers, sinks, small functions.
 #include <stdio.h>
 #include <stdlib.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Rereading one function of a module that is frozen; dumps as files of their own.
+// Tests rereading of one function of a frozen module, and dumps as files.
 #include "ir/text/text.h"
 #include "tests/unit/unit.h"
 
@@ -65,7 +65,7 @@ static Fn *read_again(Reading *r, const char *text)
     return text_read_fn(r->module, &source, &r->diag);
 }
 
-// The message of what must not read.
+// Checks the message for a text that must be rejected.
 static void refused(const char *text, const char *expected)
 {
     Reading r;
@@ -115,7 +115,7 @@ TEST(read_fn_refuses)
     refused("kernel @k() form multi {\nb0:\n  R0:32 = mov.b64 1\n  ret\n}\n", "in:3:3: error: operand 1");
 }
 
-// What a dump holds: what the function refers to, in the order of the module, and nothing else.
+// A dump has exactly the objects that the function refers to, in module order.
 TEST(dump_is_a_file)
 {
     Reading r;

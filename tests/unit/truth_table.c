@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Truth tables: functions of three inputs for all tables, lop3 in folding for all tables, and networks of logic
-// instructions, which OriFormLop3 maps. What instructions compute says the evaluator; the inputs of straight-line code
-// are moves of a special register, and each gets all values that there can be beside those of the others.
+// Tests truth tables: functions of three inputs for all tables, lop3 in folding for all tables, and networks of logic
+// instructions, which OriFormLop3 maps. The evaluator computes the results of instructions. Inputs of straight-line
+// code are moves of a special register; together they take all combinations of values.
 #include "ir/eval/eval.h"
 #include "ir/rewrite/rewrite.h"
 #include "tests/unit/unit.h"
@@ -41,7 +41,7 @@ static void store(Code *c, RegId r)
     emit(fn, c->block, "st.global.b32", "[&],%", 0, OPS(use(fn, c->base), op_const(fn, 0, W64), use(fn, r)));
 }
 
-// What is stored, in its order; the number of these values.
+// Runs the code; sets `stored` to the stored values in order, and returns their number.
 static uint32_t run_code(const Fn *fn, uint32_t stored[static STORED])
 {
     Heap *heap = fn->arena.heap;
@@ -75,7 +75,7 @@ static uint32_t run_code(const Fn *fn, uint32_t stored[static STORED])
     return n;
 }
 
-// The instructions that are logic, and not moves.
+// Returns the number of logic instructions, without moves.
 static uint32_t logic_of(const Fn *fn)
 {
     uint32_t n = 0;
@@ -84,7 +84,7 @@ static uint32_t logic_of(const Fn *fn)
     return n;
 }
 
-// Runs a phase over the code, which must store the same then. The logic instructions that are left.
+// Runs a phase and checks that the code stores the same values. Returns the number of logic instructions left.
 static uint32_t run_phase(Code *c, const char *phase)
 {
     static char why[500];
@@ -103,7 +103,7 @@ static uint32_t run_phase(Code *c, const char *phase)
 
 /* -- Functions ------------------------------------------------------------------------------------------ */
 
-// Bit k of a table is what the function is where its inputs are the bits of k.
+// Returns the function's value for three inputs: bit k of a table is the value for the inputs in the bits of k.
 static bool at(uint32_t table, uint32_t a, uint32_t b, uint32_t c) { return table >> (4 * a + 2 * b + c) & 1; }
 
 TEST(logic_reduces)
@@ -117,19 +117,19 @@ TEST(logic_reduces)
             f.input[k] = use(c.f.fn, c.input[k]);
         TruthTable less = f;
         truth_reduce(&less);
-        bool needed[3] = {false, false, false};
+        bool marked[3] = {false, false, false};
         for (uint32_t k = 0; k < 4; k++) {
             uint32_t x = k >> 1, y = k & 1;
-            needed[0] |= at(table, 0, x, y) != at(table, 1, x, y);
-            needed[1] |= at(table, x, 0, y) != at(table, x, 1, y);
-            needed[2] |= at(table, x, y, 0) != at(table, x, y, 1);
+            marked[0] |= at(table, 0, x, y) != at(table, 1, x, y);
+            marked[1] |= at(table, x, 0, y) != at(table, x, 1, y);
+            marked[2] |= at(table, x, y, 0) != at(table, x, y, 1);
         }
-        CHECK_EQ(less.n, needed[0] + needed[1] + needed[2]);
+        CHECK_EQ(less.n, marked[0] + marked[1] + marked[2]);
         CHECK_EQ(truth_table_over(&less, &f), table);
         TruthTable other = truth_complement(f);
         CHECK_EQ(other.table, table ^ 0xff);
         for (uint32_t k = 0, at_input = 0; k < 3; k++)
-            if (needed[k])
+            if (marked[k])
                 CHECK(op_same(less.input[at_input++], f.input[k]));
     }
     fixture_close(&c.f);
@@ -158,7 +158,7 @@ TEST(logic_inputs)
     fixture_close(&c.f);
 }
 
-// All tables, of one input to three, the last one of which may be a constant.
+// All tables of one to three inputs, the last of which may be a constant.
 TEST(logic_becomes)
 {
     for (uint32_t table = 0; table < 256; table++)
@@ -176,7 +176,7 @@ TEST(logic_becomes)
                 TruthTable less = f;
                 truth_reduce(&less);
                 bool depends = false;
-                for (uint32_t k = n; k < 3; k++)  // on an input that it does not have
+                for (uint32_t k = n; k < 3; k++)  // depends on an input that it lacks
                     depends |= (table & truth_input[k]) >> (4 >> k) != (table & ~(uint32_t)truth_input[k] & 0xff);
                 if (!depends && less.n == f.n) {
                     RegId r = reg_new(fn, RF_R, W32);
@@ -201,7 +201,7 @@ TEST(logic_becomes)
 
 /* -- Folding -------------------------------------------------------------------------------------------- */
 
-// All tables of these operands, one after the other: letters are inputs, digits constants.
+// All tables of these operands: letters are inputs, digits constants.
 TEST(logic_folds)
 {
     static const char *const operands[] = {"abc", "aab", "aba", "baa", "aaa", "0ab", "a0b", "ab0", "1ab", "a1b", "ab1",
@@ -230,8 +230,8 @@ TEST(logic_folds)
 
 /* -- Networks ------------------------------------------------------------------------------------------- */
 
-// Random logic of the inputs, each time of values that are not far behind; some of it is stored. Five inputs have all
-// of their values. What the phase leaves, and what there was.
+// Maps random logic: operands are mostly recent values, and some results are stored. Five inputs take all combinations
+// of values. Returns the number of logic instructions after the phase; `before` gets the number before it.
 static uint32_t map_network(uint64_t *seed, uint32_t nodes, uint32_t near, uint32_t *before)
 {
     static const char *const plain[] = {"and.b32", "or.b32", "xor.b32"};
@@ -282,7 +282,7 @@ TEST(logic_maps_networks)
     CHECK(saved > 5 * NETWORKS);
 }
 
-// A block that is looked at in parts.
+// A block that the phase processes in parts.
 TEST(logic_maps_long_blocks)
 {
     uint64_t seed = 18;

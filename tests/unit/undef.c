@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
-// Which values the machine takes for defined: a rule of ir/machine/undef.c each, in a kernel around a few instructions.
+// Tests the rules of undefined values in the machine: one rule of ir/machine/undef.c each, in a kernel around a few
+// instructions.
 #include <stdio.h>
 
 #include "tests/unit/rig.h"
 
 static const MachineOptions following = {.follow_undef = true};
 
-// Of a word of out: 1 it is defined, 0 it is not, -1 some of its bytes are.
+// Returns the state of a word of out: 1 = defined, 0 = undefined, -1 = partly defined.
 static int state(const Rig *r, uint32_t k, uint32_t thread)
 {
     const uint8_t *defined = machine_defined(r->machine, r->address[0]);
@@ -18,11 +19,11 @@ static int state(const Rig *r, uint32_t k, uint32_t thread)
 
 /* -- Kernels of a few instructions ---------------------------------------------------------------------- */
 
-// What they find:
-//     R20, R27, P9  undefined                R22   16 bytes of shared memory for the thread, which nothing wrote
+// Registers and memory before the instructions:
+//     R20, R27, P9  undefined                R22   16 undefined bytes of shared memory for the thread
 //     R21, P10      defined in lanes below   R24   16 bytes of local memory; @x, @y, @wide, @wider: parameters
 //                   10, which are where P0   R25   16 bytes of out for the thread, from row 8 on
-// and what they leave in R30 is looked at.
+// The tests check R30.
 #define FUNCTIONS                                    \
     MODULE "global @g: 32 = 7\n"                     \
            "device @vprintf(64, 64) -> 32 extern\n"  \
@@ -94,7 +95,7 @@ static void run_found(Rig *r, const char *instructions)
     rig_run(r, following, text);
 }
 
-// Instructions, and whether R30 is defined behind them, as state() says it: in lanes below 10, and in the others.
+// Instructions, and the state of R30 after them, as returned by state(): in lanes below 10, and in the others.
 typedef struct Rule {
     const char *instructions;
     int low, high;
@@ -124,13 +125,13 @@ TEST(undef_of_registers)
         {"  R30:32 = add.s32 R21, R6\n", 1, 0},
         {"  R30:32 = mov.b32 R21\n", 1, 0},
         {"  R30:32 = mov.b32 %laneid\n", 1, 1},
-        // What is written over is defined again.
+        // A new value is defined again.
         {"  R30:32 = mov.b32 R20\n  R30:32 = mov.b32 5\n", 1, 1},
         {"  R30:32 = mov.b32 5\n  R30:32 = mov.b32 R20\n", 0, 0},
-        // So for results beside the first, and the carry.
+        // The same for results after the first, and for the carry.
         {"  P1|P2 = setp.lt.and.u32 R6, 9, P10\n  R30:32 = selp.b32 1, 2, P2\n", 1, 0},
         {"  R31:32, CC0 = add.cc.u32 R6, R21\n  R30:32 = addc.u32 0, 0, CC0\n", 1, 0},
-        // Elements of a vector have states of their own, and so have bytes.
+        // Elements of a vector, and halves of a wide register, have separate states.
         {"  {R30:32, _} = mov.v2.u32 {R6, R21}\n", 1, 1},
         {"  {_, R30:32} = mov.v2.u32 {R6, R21}\n", 1, 0},
         {"  R40:64 = mov.b64 {R6, R21}\n  {R30:32, _} = mov.b64 R40\n", 1, 1},
@@ -139,8 +140,8 @@ TEST(undef_of_registers)
     CHECK_RULES(rules);
 }
 
-// R40 and R41 have a defined lower half, R42 a defined byte at 1, all of them R21 elsewhere. What is left of them is
-// looked at by way of an addition, which wants all.
+// R40 and R41 have a defined lower half, R42 a defined byte 1; the other bytes are those of R21. An addition, which
+// requires all bytes, shows the state of the result.
 #define PARTS                              \
     "  R40:32 = prmt.b32 R6, R21, 21520\n" \
     "  R41:64 = mov.b64 {R6, R21}\n"       \
@@ -164,7 +165,7 @@ TEST(undef_of_bytes_that_move)
         {PARTS "  R51:128 = mov.b128 {R5, R41}\n  R51:128 = mov.b128 R51\n  {_, R50:64} = mov.b128 R51\n"
                "  {_, R30:32} = mov.b64 R50\n",
          1, 0},
-        // Other widths: zeroes are defined, a sign is what it comes from.
+        // Other widths: zero extension is defined, sign extension has the state of the sign.
         {PARTS "  R50:64 = cvt.u64.u32 R40\n  R50:64 = shr.u64 R50, 32\n" SEEN_WIDE, 1, 1},
         {PARTS "  R50:64 = cvt.s64.s32 R40\n  R50:64 = shr.u64 R50, 32\n" SEEN_WIDE, 1, 0},
         {PARTS "  R30:32 = cvt.u32.u16 R40\n" SEEN, 1, 1},
@@ -186,7 +187,7 @@ TEST(undef_of_bytes_that_move)
         {PARTS "  R30:32 = shf.l.wrap.b32 R40, R6, 16\n" SEEN, 1, 0},
         {PARTS "  R30:32 = shf.r.clamp.b32 R6, R40, 16\n" SEEN, 1, 1},
         {PARTS "  R30:32 = shf.r.clamp.b32 R6, R40, 24\n" SEEN, 1, 0},
-        // prmt, its sign too.
+        // prmt, also of signs.
         {PARTS "  R30:32 = prmt.b32 R40, R6, 5456\n" SEEN, 1, 1},
         {PARTS "  R30:32 = prmt.b32 R40, R6, 5440\n" SEEN, 1, 1},
         {PARTS "  R30:32 = prmt.b32 R40, R6, 5424\n" SEEN, 1, 0},
@@ -225,7 +226,7 @@ TEST(undef_of_bytes_that_meet)
         {PARTS "  R30:32 = not.b32 R40\n  R30:32 = cvt.u32.u16 R30\n" SEEN, 1, 1},
         {PARTS "  R30:32 = xor.b32 R40, R42\n  R30:32 = bfe.u32 R30, 8, 8\n" SEEN, 1, 1},
         {PARTS "  R30:32 = xor.b32 R40, R42\n  R30:32 = and.b32 R30, 255\n" SEEN, 1, 0},
-        // Both undefined, and the same: it could be seen to be 0, but is not.
+        // Both undefined and equal: the result 0 would be provable, but counts as undefined.
         {"  R30:32 = xor.b32 R21, R21\n", 1, 0},
         {"  R30:32 = and.b32 R21, R20\n", -1, 0},
         {PARTS "  R50:32 = and.b32 R40, 65535\n  R51:32 = and.b32 R20, -65536\n  R50:32 = or.b32 R50, R51\n"
@@ -243,7 +244,7 @@ TEST(undef_of_bytes_that_meet)
         {"  P1 = setp.eq.u32 R6, R6\n  P1 = not.pred P1\n  P2 = and.pred P10, P1\n  R30:32 = selp.b32 1, 2, P2\n", 1,
          1},
         {"  P1 = setp.eq.u32 R6, R6\n  P2 = or.pred !P1, P9\n  R30:32 = selp.b32 1, 2, P2\n", 0, 0},
-        // Others want all.
+        // Other operations require all bytes.
         {PARTS "  R30:32 = add.u32 R40, R6\n  R30:32 = cvt.u32.u8 R30\n", 1, -1},
         {PARTS "  R30:32 = mul.lo.u32 R40, 0\n", 1, 0},
         {PARTS "  R30:32|P2 = lop3.or.b32 R40, 65535, R6, 192, P0\n", 1, 0},
@@ -256,10 +257,10 @@ TEST(undef_of_bytes_that_meet)
 TEST(undef_of_guards)
 {
     static const Rule rules[] = {
-        // A guard that is false leaves the old value alone.
+        // A false guard keeps the old value.
         {"  R30:32 = mov.b32 R20\n  @P0 R30:32 = mov.b32 1\n", 1, 0},
         {"  R30:32 = mov.b32 1\n  @P0 R30:32 = mov.b32 R20\n", 0, 1},
-        // One that is undefined could be either, whatever it is here: false, or true.
+        // An undefined guard may be false or true, whatever its value here.
         {"  R30:32 = mov.b32 1\n  @P9 R30:32 = mov.b32 2\n", 0, 0},
         {"  R30:32 = mov.b32 1\n  @!P9 R30:32 = mov.b32 2\n", 0, 0},
         {"  R30:32 = mov.b32 1\n  @P10 R30:32 = mov.b32 2\n", 1, 0},
@@ -286,7 +287,7 @@ TEST(undef_of_selections)
     CHECK_RULES(rules);
 }
 
-// In ssa form: phis and old values hand states on, as moves do; `undef` is undefined.
+// In ssa form phis and old values copy states, as moves do; `undef` is undefined.
 TEST(undef_in_ssa_form)
 {
     Rig r;
@@ -319,7 +320,7 @@ TEST(undef_in_ssa_form)
     rig_close(&r);
 }
 
-// Values that change places in a loop, by way of a row that nothing names.
+// Values that swap in a loop, through a temporary row.
 TEST(undef_of_a_swap)
 {
     Rig r;
@@ -374,7 +375,7 @@ TEST(undef_of_memory)
         {"  st.global.b32 [R25], R21\n  st.global.b32 [R25], 1\n  R30:32 = ld.global.b32 [R25]\n", 1, 1},
         {"  R30:32 = ld.global.b32 [@g]\n", 1, 1},
         {"  st.global.b32 [@g], R20\n  R30:32 = ld.global.b32 [@g]\n", 0, 0},
-        // By a generic address, too.
+        // Also by a generic address.
         {"  R40:64 = cvt.u64.u32 R22\n  R40:64 = cvta.shared.u64 R40\n  st.b32 [R40], 1\n  R30:32 = ld.b32 [R40]\n", 1,
          1},
     };
@@ -387,7 +388,7 @@ TEST(undef_of_bytes)
         {"  st.shared.b8 [R22+1], R6\n  R30:32 = ld.shared.b32 [R22]\n", -1, -1},
         {"  st.shared.b8 [R22+1], R6\n  R30:32 = ld.shared.u8 [R22+1]\n", 1, 1},
         {"  st.shared.b8 [R22+1], R6\n  R30:32 = ld.shared.u8 [R22]\n", -1, -1},
-        // Loads and stores hand them on, whatever their width; a sign is what it comes from.
+        // Loads and stores copy states in any width; sign extension has the state of the sign.
         {"  st.shared.b8 [R22+1], R6\n  R31:32 = ld.shared.b32 [R22]\n  R30:32 = bfe.u32 R31, 8, 8\n", 1, 1},
         {"  st.shared.b8 [R22+1], R6\n  R31:32 = ld.shared.b32 [R22]\n  R30:32 = bfe.u32 R31, 16, 8\n", -1, -1},
         {"  st.shared.b32 [R22], R6\n  R40:64 = ld.shared.b64 [R22]\n  st.local.b64 [R24], R40\n"
@@ -409,11 +410,11 @@ TEST(undef_of_bytes)
         {"  R40:64 = mov.b64 {R6, R20}\n  st.param.b64 [@wide], R40\n  R41:64 = ld.param.b64 [@wide]\n"
          "  R30:32 = cvt.u32.u64 R41\n",
          1, 1},
-        // An atomic operation wants all, and leaves nothing.
+        // An atomic operation requires all bytes; otherwise its whole result is undefined.
         {"  st.shared.b8 [R22+1], R6\n  red.shared.or.b32 [R22], 0\n  R30:32 = ld.shared.u8 [R22+1]\n", -1, -1},
         {"  st.shared.b32 [R22], 1\n  st.shared.b8 [R22+3], R21\n  R30:32 = ld.shared.b32 [R22]\n", 1, -1},
         {"  st.shared.b32 [R22], 1\n  st.shared.b8 [R22+3], R21\n  R30:32 = ld.shared.u16 [R22]\n", 1, 1},
-        // Elements of a vector are apart.
+        // Elements of a vector have separate states.
         {"  st.shared.v2.b32 [R22], {R6, R21}\n  {R30:32, _} = ld.shared.v2.b32 [R22]\n", 1, 1},
         {"  st.shared.v2.b32 [R22], {R6, R21}\n  {_, R30:32} = ld.shared.v2.b32 [R22]\n", 1, 0},
         {"  st.shared.v4.b32 [R22], {R20, 1, R21, 2}\n  {_, _, R30:32, _} = ld.shared.v4.b32 [R22]\n", 1, 0},
@@ -430,7 +431,7 @@ TEST(undef_of_a_part)
     CHECK_EQ(state(&r, 1, 3), 1);
     CHECK_EQ(state(&r, 1, 20), -1);
     rig_close(&r);
-    // As they are stored in one.
+    // A word stored with a partial state.
     run_found(&r, PARTS "  R30:32 = mov.b32 R40\n");
     CHECK_EQ(state(&r, 0, 3), 1);
     for (uint32_t b = 0; b < 4; b++)
@@ -445,17 +446,17 @@ TEST(undef_of_atomics)
         {"  st.shared.b32 [R22], 1\n  R30:32 = atom.shared.add.u32 [R22], 1\n", 1, 1},
         {"  st.shared.b32 [R22], 1\n  R30:32 = atom.shared.add.u32 [R22], R21\n", 1, 0},
         {"  st.shared.b32 [R22], 1\n  R30:32 = atom.shared.cas.b32 [R22], R21, 2\n", 1, 0},
-        // What it leaves behind.
+        // The state of memory after it.
         {"  st.shared.b32 [R22], 1\n  red.shared.add.u32 [R22], R21\n  R30:32 = ld.shared.b32 [R22]\n", 1, 0},
         {"  red.shared.add.u32 [R22], 1\n  R30:32 = ld.shared.b32 [R22]\n", 0, 0},
-        // The turns of lanes at one address: what is undefined stays so for those behind.
+        // Lanes take turns at one address: an undefined value stays undefined for later lanes.
         {"  red.global.add.u32 [R0+2048], R21\n  R30:32 = ld.global.b32 [R0+2048]\n", 0, 0},
         {"  R30:32 = atom.global.add.u32 [R0+2048], R21\n", 1, 0},
     };
     CHECK_RULES(rules);
 }
 
-// A copy that is made later hands on the state of each byte, and its zeroes are defined.
+// An asynchronous copy copies the state of each byte, and its zero fill is defined.
 TEST(undef_of_copies)
 {
     static const Rule rules[] = {
@@ -474,12 +475,12 @@ TEST(undef_of_copies)
 
 /* -- Threads together ----------------------------------------------------------------------------------- */
 
-// One lane that gives something undefined is enough.
+// One undefined input of a lane suffices.
 TEST(undef_of_lanes_together)
 {
     static const Rule rules[] = {
         {"  R30:32 = shfl.sync.idx.b32 R6, 0, 31, -1\n", 1, 1},
-        // What a lane gets is as it was where it comes from, byte by byte.
+        // A lane gets the state of the source lane, byte by byte.
         {"  R30:32 = shfl.sync.idx.b32 R21, 0, 31, -1\n", 1, 1},
         {"  R30:32 = shfl.sync.idx.b32 R21, 10, 31, -1\n", 0, 0},
         {"  R30:32 = shfl.sync.bfly.b32 R21, 16, 31, -1\n", 0, 1},
@@ -500,7 +501,7 @@ TEST(undef_of_lanes_together)
         {"  R30:32 = match.any.sync.b32 R6, -1\n", 1, 1},
         {"  R30:32 = match.any.sync.b32 R21, -1\n", 0, 0},
         {"  R30:32 = redux.sync.add.u32 R21, -1\n", 0, 0},
-        // Lanes that meet from different places.
+        // Lanes that execute the operation at different places.
         {"  @P0 bra b1 else b2\n"
          "b1:\n  R30:32 = shfl.sync.idx.b32 R6, 0, 31, -1\n  bra b3\n"
          "b2:\n  R30:32 = shfl.sync.idx.b32 R6, 0, 31, -1\n  bra b3\n"
@@ -516,13 +517,13 @@ TEST(undef_of_lanes_together)
         {"  R30:32 = movmatrix.sync.aligned.m8n8.trans.b16 R21\n", 0, 0},
         {"  R30:32 = bar.red.popc.u32 0, P0\n", 1, 1},
         {"  R30:32 = bar.red.popc.u32 0, P10\n", 0, 0},
-        // But those alone that take part: the others come from elsewhere.
+        // Only lanes in the mask count: the others execute another instruction.
         {"  @P0 R30:32 = shfl.sync.idx.b32 R21, 0, 31, 1023\n", 1, 0},
     };
     CHECK_RULES(rules);
 }
 
-// Matrices go through other lanes' addresses.
+// Matrix loads use other lanes' addresses.
 TEST(undef_of_matrices_in_memory)
 {
     static const Rule rules[] = {
@@ -539,7 +540,7 @@ TEST(undef_of_matrices_in_memory)
     CHECK_RULES(rules);
 }
 
-// The threads of two warps: one says something undefined at a barrier, and all get it.
+// Threads of two warps: one gives an undefined value at a barrier, and all get it.
 TEST(undef_of_two_warps)
 {
     Rig r;
@@ -569,15 +570,15 @@ TEST(undef_of_calls)
         {"  st.param.b32 [@x], R6  #1\n" CALL("same", 1) "  R30:32 = ld.param.b32 [@y]  #1\n", 1, 1},
         {"  st.param.b32 [@x], R21  #1\n" CALL("same", 1) "  R30:32 = ld.param.b32 [@y]  #1\n", 1, 0},
         {CALL("same", 1) "  R30:32 = ld.param.b32 [@y]  #1\n", 0, 0},
-        // Nothing is returned, though the parameter had a value.
+        // No value is returned, although the parameter had one.
         {"  st.param.b32 [@x], R6  #1\n" CALL("same", 1) "  st.param.b32 [@x], R6  #2\n" CALL(
              "nothing", 2) "  R30:32 = ld.param.b32 [@y]  #2\n",
          0, 0},
-        // A local variable is a new one in the second call.
+        // A local variable is new in the second call.
         {"  st.param.b32 [@x], R6  #1\n" CALL("once", 1) "  st.param.b32 [@x], R6  #2\n" CALL(
              "once", 2) "  R30:32 = ld.param.b32 [@y]  #2\n",
          0, 0},
-        // So are its registers, and what it does not return.
+        // So are its registers, and a missing result.
         {"  st.param.b32 [@x], 1  #1\n" CALL("sometimes", 1) "  R30:32 = ld.param.b32 [@y]  #1\n", 1, 1},
         {"  st.param.b32 [@x], 1  #1\n" CALL("sometimes", 1) "  st.param.b32 [@x], 0  #2\n" CALL(
              "sometimes", 2) "  R30:32 = ld.param.b32 [@y]  #2\n",
@@ -590,11 +591,11 @@ TEST(undef_of_calls)
         {"  st.param.b16 [@x], R6  #1\n" CALL("same", 1) "  R30:32 = ld.param.u16 [@y+2]  #1\n", -1, -1},
         {"  R40:32 = prmt.b32 R6, R21, 21520\n  (R41:32) = call @same, (R40)  #1\n  R30:32 = cvt.u32.u16 R41\n", 1, 1},
         {"  R40:32 = prmt.b32 R6, R21, 21520\n  (R41:32) = call @same, (R40)  #1\n  R30:32 = shr.u32 R41, 24\n", 1, -1},
-        // Values that are passed by themselves.
+        // Values passed as register operands.
         {"  (R30:32) = call @same, (R21)  #1\n", 1, 0},
         // Local memory grows.
         {"  st.local.b32 [R24], R21\n" CALL("big", 1) "  R30:32 = ld.local.b32 [R24]\n", 1, 0},
-        // What malloc gives is undefined, though it is zeroes here.
+        // Memory of malloc is undefined, although it is zero here.
         {"  st.param.b64 [@wide], 16  #1\n  call (@wider), @malloc, (@wide)  #1\n  R40:64 = ld.param.b64 [@wider]  #1\n"
          "  R30:32 = ld.b32 [R40]\n",
          0, 0},
@@ -625,9 +626,9 @@ TEST(undef_of_registers_that_are_passed)
     rig_close(&r);
 }
 
-/* -- What decides --------------------------------------------------------------------------------------- */
+/* -- Unspecified launches ------------------------------------------------------------------------------- */
 
-// Instructions behind which the launch is unspecified, and which of them is the first to make it so.
+// Instructions that make the launch unspecified, and the first of them.
 static const struct {
     const char *instructions, *first;
 } decisions[] = {
@@ -676,7 +677,7 @@ static const struct {
     {"  @!P9 R31:32 = vote.ballot.b32 P0\n", "vote.ballot.b32"},
     {"  R31:64 = mbarrier.arrive.shared.b64 [R22]\n", "mbarrier.arrive.shared.b64"},
     {"  call (@wider), @malloc, (@wide)  #1\n", "call"},
-    // The first one alone counts.
+    // Only the first one counts.
     {"  @P9 st.shared.b32 [R22], 1\n  bar.sync R20\n", "st.shared.b32"},
 };
 
@@ -700,7 +701,7 @@ TEST(undef_that_decides)
     }
 }
 
-// What is said of a launch is said of no other, but what is in memory stays. A variable is made new.
+// The state of a launch does not affect other launches, but memory keeps its state. A variable is made new.
 TEST(undef_and_launches)
 {
     Rig r;
@@ -733,7 +734,7 @@ TEST(undef_and_launches)
     rig_close(&r);
 }
 
-// What is printed is seen, so it must be defined.
+// Printed values are visible, so they must be defined.
 TEST(undef_that_is_printed)
 {
     static const char *const formats[] = {"  st.local.b32 [R24], R6\n", "  st.local.b32 [R24], R20\n"};
@@ -761,7 +762,7 @@ TEST(undef_that_is_printed)
     }
 }
 
-// Without the option there are no states; with it nothing is reported, even if check_uninit is there as well.
+// Without the option there are no states; with it no undefined read is reported, even with check_uninit.
 TEST(undef_is_followed_on_request)
 {
     static const char text[] = MODULE KERNEL("multi") "  reg R20:32\n"

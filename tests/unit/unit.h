@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What the unit tests stand on. A test is a function TEST(name) that its file's test_xxx() starts with RUN(name).
-// A failed check prints file:line and the test goes on; an unexpected heap_fail() ends the test as a failure.
+// Framework of the unit tests. A test is a function TEST(name) that its file's test_xxx() runs with RUN(name). A failed
+// check prints file:line and the test continues; an unexpected heap_fail() ends the test as a failure.
 #ifndef ORI_UNIT_H
 #define ORI_UNIT_H
 
@@ -10,14 +10,14 @@
 #define TEST(name) static void name(void)
 #define RUN(name) unit_run(#name, name)
 
-// Each check returns whether it held.
+// Each check returns true if it held.
 #define CHECK(cond) unit_check((cond), __FILE__, __LINE__, #cond)
 #define CHECK_EQ(a, b) unit_check_eq((long long)(a), (long long)(b), __FILE__, __LINE__, #a " == " #b)
 #define CHECK_TEXT(text, len, expected) unit_check_text((text), (len), (expected), __FILE__, __LINE__)
-// The same for a terminated text.
+// The same for a NUL-terminated text.
 #define CHECK_Z(text, expected) unit_check_text((text), SIZE_MAX, (expected), __FILE__, __LINE__)
 #define CHECK_VERIFIES(fn) unit_check_verifies((fn), __FILE__, __LINE__)
-// The statement must end in heap_fail(heap, status, ...).
+// Checks that the body ends in heap_fail(heap, status, ...).
 #define CHECK_FAILS(heap, status, body, user) unit_check_fails((heap), (status), (body), (user), __FILE__, __LINE__)
 
 /* main.c */
@@ -27,18 +27,18 @@ bool unit_check_eq(long long a, long long b, const char *file, int line, const c
 bool unit_check_text(const char *text, size_t len, const char *expected, const char *file, int line);
 bool unit_check_verifies(const Fn *fn, const char *file, int line);
 bool unit_check_fails(Heap *heap, Status status, void (*body)(void *), void *user, const char *file, int line);
-// Says what is being tested now (the row of a table); printed with failures.
+// Sets the description of the current case (the row of a table), which is printed with failures.
 void unit_context(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
-// A heap whose failures end the running test.
+// Makes a heap whose failures end the running test.
 void unit_heap(Heap *heap);
-// A path in a directory of this run, in static memory that the next call but seven uses again.
+// Returns a path in a directory of this run, in static memory that is reused after seven more calls.
 const char *unit_path(const char *name);
 
 /* support.c */
-// Numbers from a fixed seed: 0 .. n-1.
+// Returns random numbers 0 .. n-1 of a fixed sequence.
 uint32_t unit_random(uint64_t *state, uint32_t n);
 
-// Everything that is written to it, for comparison. Free with sink_free().
+// Collects all text written to it, for comparison. Free with sink_free().
 typedef struct Sink {
     char *text;
     size_t n, cap;
@@ -67,7 +67,7 @@ InstrId emit_ret(Fn *fn, BlockId b);
 InstrId emit_bra(Fn *fn, BlockId b, BlockId to);
 InstrId emit_branch(Fn *fn, BlockId b, RegId pred, BlockId to, BlockId otherwise);
 InstrId emit_brx(Fn *fn, BlockId b, RegId index, const BlockId *to, uint32_t n);
-// The layout as text, "1 2 3".
+// Returns the layout as text, "1 2 3".
 const char *layout(const Fn *fn, char *text, size_t cap);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The verifier: each invariant of ir/core/verify.c is broken by itself and must be reported; before and after, the
+// Tests the verifier: each invariant of ir/core/verify.c is broken alone and must be reported; before and after, the
 // function verifies.
 #include "tests/unit/unit.h"
 
@@ -14,7 +14,8 @@ typedef struct Small {
     SymId argument, result, callee;
 } Small;
 
-// b1: mov, carry chain, setp, guarded add, branch to b3 or b2; b2: a call sequence; b3: brx to b3 or b4; b4: ret.
+// Builds a function. b1: mov, carry chain, setp, guarded add, branch to b3 or b2; b2: a call sequence; b3: brx to b3 or
+// b4; b4: ret.
 static void open_small(Small *s)
 {
     fixture_open(&s->f);
@@ -61,12 +62,12 @@ static void check_reported(const Fn *fn, int level, const char *words, const cha
     bool reported = !ir_verify(fn, level, &at, why);
     unit_context("%s", reported ? why : "it verifies");
     unit_check(reported && strstr(why, words), file, line, words);
-    if (level == VERIFY_TYPES)  // nothing but the types is wrong
+    if (level == VERIFY_TYPES)  // only the types are wrong
         unit_check(ir_verify(fn, VERIFY_STRUCTURE, &at, why), file, line, "the structure is right");
     unit_context("%s", "");
 }
 
-// Changes one field, expects the report, puts the field back.
+// Changes one field, expects the report, restores the field.
 #define BREAK(s, level, words, place, value)                          \
     do {                                                              \
         __typeof__(place) kept_ = (place);                            \
@@ -96,7 +97,7 @@ TEST(verify_s1_layout)
     fixture_close(&s.f);
 }
 
-// The layout ends early, with its counters right.
+// The layout ends early, with correct counters.
 TEST(verify_s1_last)
 {
     Small s;
@@ -140,7 +141,7 @@ TEST(verify_s3_terminators)
     check_reported(s.fn, VERIFY_STRUCTURE, "does not end in a terminator", __FILE__, __LINE__);
     InstrId ret = emit_ret(s.fn, s.b4);
     CHECK_VERIFIES(s.fn);
-    // Two of them.
+    // Two terminators.
     InstrId second = emit_ret(s.fn, s.b4);
     check_reported(s.fn, VERIFY_STRUCTURE, "terminator in the middle", __FILE__, __LINE__);
     ir_remove(s.fn, second);
@@ -149,7 +150,7 @@ TEST(verify_s3_terminators)
     check_reported(s.fn, VERIFY_STRUCTURE, "terminator in the middle", __FILE__, __LINE__);
     ir_remove(s.fn, second);
     CHECK_VERIFIES(s.fn);
-    // A block with nothing in it.
+    // An empty block.
     ir_remove(s.fn, mov);
     ir_remove(s.fn, ret);
     check_reported(s.fn, VERIFY_STRUCTURE, "has no instructions", __FILE__, __LINE__);
@@ -213,11 +214,11 @@ TEST(verify_s6_indices)
     STRUCTURE("layout", target[0], op_block(s.unlinked));
     STRUCTURE("layout", target[1], op_block(fn->blocks.n));
     STRUCTURE("layout", target[1], op_block(0));
-    // A list belongs to a table symbol: without one PTX could not name it.
+    // A list belongs to a table symbol; otherwise PTX could not name it.
     for (uint32_t k = 1; k < fn->syms.n; k++)
         if (ir_sym(fn, k | SYM_LOCAL)->kind == SYM_BRANCHTARGETS)
             STRUCTURE("branch table 1 has no symbol", ir_sym(fn, k | SYM_LOCAL)->kind, SYM_CALLTARGETS);
-    // The entry is in the layout, though no block precedes it.
+    // The entry is a valid target, although no block precedes it.
     OPERAND(branch, 1) = op_block(s.b1);
     CHECK_VERIFIES(fn);
     fixture_close(&s.f);
@@ -271,7 +272,7 @@ TEST(verify_t1_widths)
     TYPES("expected a 32-bit", OPERAND(brx, 0), use(fn, s.d));
     TYPES("predicate", OPERAND(ld, 1), use(fn, s.p));
     TYPES("expected", OPERAND(mov, 1), op_make(K_SREG, 0, SREG_CLOCK64));
-    // Memory takes wider registers, not narrower ones.
+    // Memory accesses permit wider registers, not narrower ones.
     OPERAND(ld, 0) = def(fn, s.d);
     CHECK_VERIFIES(fn);
     OPERAND(ld, 0) = def(fn, s.r2);
@@ -358,7 +359,7 @@ TEST(verify_t2_guards)
     TYPES("guard", OPERAND(branch, 2), use(fn, s.d));
     OPERAND(guarded, 3).mods = OPM_NOT;
     CHECK_VERIFIES(fn);
-    // A note takes none.
+    // An annotation has no guard.
     InstrId note = ir_insert_before(fn, s.mov, desc_parse(fn->tables, ".pragma \"nounroll\"", ""), 0, NULL, 0);
     CHECK_VERIFIES(fn);
     ir_remove(fn, note);
@@ -410,7 +411,7 @@ TEST(verify_t4_call_order)
     Operand st[3], ld[3];
     memcpy(st, ir_ops(fn, &INSTR(st)), sizeof st);
     memcpy(ld, ir_ops(fn, &INSTR(ld)), sizeof ld);
-    // An argument is stored behind the call.
+    // An argument is stored after the call.
     InstrId late = ir_insert_before(fn, s.jump, INSTR(st).desc, 0, st, 3);
     CHECK_VERIFIES(fn);
     ir_instr(fn, late)->callseq = 1;
@@ -469,7 +470,7 @@ TEST(verify_t5_carry)
     InstrId definition = ir_insert_before(fn, other, INSTR(add_cc).desc, 0, add, 4);
     CHECK_VERIFIES(fn);
     ir_remove(fn, definition);
-    // Such a function passes through untouched.
+    // A pass-through function may do so.
     fn->flags |= FN_PASSTHROUGH;
     CHECK_VERIFIES(fn);
     fn->flags &= ~(uint32_t)FN_PASSTHROUGH;
@@ -478,7 +479,7 @@ TEST(verify_t5_carry)
     fixture_close(&s.f);
 }
 
-// What is wrong, where.
+// Messages and places of reports.
 TEST(verify_reports_place)
 {
     Small s;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The verifier, level 3: each invariant of ir/analysis/verify_form.c (and those about tied uses of level 2) is broken
-// by itself and must be reported in these words; before and after, the function verifies.
+// Tests level 3 of the verifier: each invariant of ir/analysis/verify_form.c (and those of level 2 about tied uses) is
+// broken alone and must be reported in these words; before and after, the function verifies.
 #include "tests/unit/unit.h"
 
 enum { REGS = 12 };
@@ -40,7 +40,7 @@ static void check_broken(const Fn *fn, InstrId where, const char *expected, int 
 
 #define BROKEN(id, expected) check_broken(s.fn, (id), (expected), __LINE__)
 #define VERIFIES() verifies(s.fn, __LINE__)
-// Changes one field, expects the report at the instruction, puts the field back.
+// Changes one field, expects the report at the instruction, restores the field.
 #define BREAK(id, expected, place, value)  \
     do {                                   \
         __typeof__(place) kept_ = (place); \
@@ -54,7 +54,7 @@ static void check_broken(const Fn *fn, InstrId where, const char *expected, int 
 #define USE(reg) use(s.fn, s.reg)
 #define DEF(reg) def(s.fn, s.reg)
 
-// b0: everything that may stand in straight code, then to b1 or b2
+// Fills b0 with all kinds of straight-line code, then a branch to b1 or b2.
 static void emit_entry(Ssa *s)
 {
     Fn *fn = s->fn;
@@ -78,7 +78,7 @@ static void emit_entry(Ssa *s)
     s->branch = emit_branch(fn, b, s->p[0], s->b[1], s->b[2]);
 }
 
-// b1 and b2 to b3; b3 to b3 or b4; b4 to b5 (twice) or itself; the unreachable b6 to b5.
+// Fills the other blocks: b1 and b2 to b3; b3 to b3 or b4; b4 to b5 (twice) or itself; the unreachable b6 to b5.
 static void emit_rest(Ssa *s)
 {
     Fn *fn = s->fn;
@@ -157,7 +157,7 @@ TEST(form_f2_definitions)
     BREAK(s.sum, "R11 is used but has no definition", OPERAND(sum, 1), USE(r[11]));
     BREAK(s.phi, "R11 is used but has no definition", OPERAND(phi, 2), USE(r[11]));
     BREAK(s.guarded, "R11 is used but has no definition", OPERAND(guarded, 3), USE(r[11]));
-    // Those outside ssa may have as many as they like: R2, the carry, the named one have two or none here.
+    // Registers outside ssa may have any number of definitions: R2, the carry and the named one have two or none here.
     BREAK(s.vector, "tied use 1 is neither a register nor a constant", ir_reg(s.fn, s.r[2])->flags, 0);
     OPERAND(sum, 1) = USE(named);
     VERIFIES();
@@ -176,7 +176,7 @@ TEST(form_f3_tied)
     ir_remove(fn, add);
     add = ir_insert_before(fn, s.branch, INSTR(guarded).desc, IF_GUARDED, plain, 4);
     BROKEN(add, "R11 is defined under a guard without a tied use");
-    // One that keeps its old value by itself needs none.
+    // A register outside ssa keeps its old value implicitly and needs no tied use.
     *ir_def(fn, ir_instr(fn, add), 0) = DEF(r[2]);
     VERIFIES();
     *ir_def(fn, ir_instr(fn, add), 0) = DEF(named);
@@ -249,7 +249,7 @@ TEST(form_f5_within_a_block)
     BREAK(s.setp, "R1 is used before its definition", OPERAND(setp, 1), USE(r[1]));
     BREAK(s.sum, "R8 is used before its definition", OPERAND(sum, 1), USE(r[8]));
     BREAK(s.guarded, "R1 is used before its definition", OPERAND(guarded, 3), USE(r[1]));
-    // Behind it, and in phis of a loop, it is fine.
+    // After the definition, and in phis of a loop, the use is valid.
     OPERAND(phi, 6) = USE(r[6]);
     OPERAND(carry, 2) = USE(r[1]);
     OPERAND(carry, 4) = USE(r[1]);
@@ -269,7 +269,7 @@ TEST(form_f5_dominance)
     BREAK(s.branch, "P1 is used in b0, which its definition in b3 does not dominate", OPERAND(branch, 2), USE(p[1]));
     BREAK(s.guarded, "P1 is used in b0, which its definition in b3 does not dominate", OPERAND(guarded, 4), USE(p[1]));
     BREAK(s.guarded, "R8 is used in b0, which its definition in b3 does not dominate", OPERAND(guarded, 3), USE(r[8]));
-    // In an unreachable block anything goes, until it is reachable; so does what a phi takes from there.
+    // An unreachable block may contain any use, and a phi may take any input from it.
     OPERAND(stray, 1) = USE(r[10]);
     VERIFIES();
     OPERAND(stray, 1) = USE(r[5]);
@@ -322,7 +322,7 @@ TEST(form_f7_analyses)
     Ssa s;
     open_ssa(&s);
     Fn *fn = s.fn;
-    CHECK(fn->analyses == NULL);  // what it needs it computes for itself
+    CHECK(fn->analyses == NULL);  // the verifier computes its own analyses
     analysis_need(fn, AN_DOM);
     VERIFIES();
     OPERAND(stray_jump, 0) = op_block(s.b[6]);
@@ -359,7 +359,7 @@ TEST(form_levels)
     fixture_close(&s.f);
 }
 
-// A switch to many blocks that meet in phis, then a chain as long that uses what stands at its top.
+// A switch to many blocks that join in phis, then an equally long chain that uses values of its start.
 TEST(form_large)
 {
     enum { N = 100000, PHIS = 4 };

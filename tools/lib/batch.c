@@ -296,7 +296,7 @@ static void stop(Crew *c)
     pthread_mutex_destroy(&c->lock);
 }
 
-// What the functions have goes back to the context, whatever became of them, and their texts go.
+// Returns the results of the functions to the context, whatever their status, and frees their texts.
 static void take_back(Crew *c)
 {
     Batch *b = c->batch;

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Items of a module on their way out: each function through its plan and written, in the order of the module, on one
-// thread or on several.
+// Runs the plans of functions on one thread or on several, and writes them in the order of the module.
 //
-// What comes out does not depend on how many threads there are: functions share nothing but what the module says of
-// functions that are through, and one that names another of the batch waits until that, if it stands further up, is
-// through and written.
+// The output does not depend on the number of threads. Functions share only the results that the module keeps of
+// finished functions. A function that names an earlier function of the batch waits until that one is written.
 #ifndef ORI_BATCH_H
 #define ORI_BATCH_H
 

@@ -1,30 +1,48 @@
 // SPDX-License-Identifier: MIT
-// The calls of ori.h. Each has a guard to which failures unwind.
+// Implements ori.h. Each call that may fail runs under a guard, to which failures unwind.
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "phases/manager/remarks.h"
 #include "tools/lib/batch.h"
+#include "tools/lib/entries.h"
 #include "tools/lib/ori.h"
 #include "tools/options/options.h"
+
+_Static_assert(sizeof(void *) == 8, "the library needs 64-bit addresses");
+#ifdef __BYTE_ORDER__
+_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "the library needs a little-endian machine");
+#endif
+
+// A receiver of something, and the argument that it gets.
+#define RECEIVER(Type) \
+    struct {           \
+        Type *call;    \
+        void *user;    \
+    }
 
 struct OriContext {
     Ctx ctx;  // its arena is freed after each call
     Allocator allocator;
-    OriMessageFn *receive;
-    void *user;
-    OriRemarkFn *receive_remark;
-    void *remark_user;
-    OriReportFn *receive_report;
-    void *report_user;
+    RECEIVER(OriMessageFn) on_message;
+    RECEIVER(OriRemarkFn) on_remark;
+    RECEIVER(OriReportFn) on_report;
+    RECEIVER(OriFunctionStatsFn) on_function_stats;
+    RECEIVER(OriPhaseStatsFn) on_phase_stats;
     Out report;       // of a call
     Remarks remarks;  // of a call
     unsigned threads;
     uint64_t max_instructions;  // 0 = no limit
     double seconds;
-    Arena settings;  // of knobs: the texts in their order, and the store
+    OriStatus parse_status;
+    char start[8], stop[8];  // rows, which ctx.options points to
+    Arena settings;          // texts of knob settings in their order, and their store
     VEC(char *) texts;
+    Arena names;  // of `entries`
+    Entries entries;
 };
+
+enum { LEVEL_MAX = 4 };
 
 struct OriModule {
     Module *m;
@@ -61,8 +79,8 @@ static void receive(void *user, const DiagMessage *message)
                     .column = message->col,
                     .text = message->text,
                     .rendered = message->rendered};
-    if (ori->receive)
-        ori->receive(ori->user, &m);
+    if (ori->on_message.call)
+        ori->on_message.call(ori->on_message.user, &m);
 }
 
 OriContext *ori_open(const OriAllocator *given)
@@ -80,6 +98,7 @@ OriContext *ori_open(const OriAllocator *given)
     ctx->diag = (Diag){.report = receive, .user = ori, .program = "ori"};
     ctx_begin(ctx);
     arena_init(&ori->settings, &ctx->heap);
+    arena_init(&ori->names, &ctx->heap);
     return ori;
 }
 
@@ -92,23 +111,17 @@ void ori_close(OriContext *ori)
     a.free(a.user, ori, sizeof *ori);
 }
 
-void ori_on_message(OriContext *ori, OriMessageFn *message, void *user)
-{
-    ori->receive = message;
-    ori->user = user;
-}
-
-void ori_on_remark(OriContext *ori, OriRemarkFn *receive_remark, void *user)
-{
-    ori->receive_remark = receive_remark;
-    ori->remark_user = user;
-}
-
-void ori_on_report(OriContext *ori, OriReportFn *receive_report, void *user)
-{
-    ori->receive_report = receive_report;
-    ori->report_user = user;
-}
+#define ON(what, Type)                                             \
+    void ori_on_##what(OriContext *ori, Type *receive, void *user) \
+    {                                                              \
+        ori->on_##what.call = receive;                             \
+        ori->on_##what.user = user;                                \
+    }
+ON(message, OriMessageFn)
+ON(remark, OriRemarkFn)
+ON(report, OriReportFn)
+ON(function_stats, OriFunctionStatsFn)
+ON(phase_stats, OriPhaseStatsFn)
 
 /* -- Calls ---------------------------------------------------------------------------------------------- */
 
@@ -117,7 +130,9 @@ typedef struct Call {
     OriModule *module;
     OriLanguage language;
     const char *text;   // a name, a plan, settings
-    const char *value;  // of a knob
+    const char *value;  // result
+    const char *const *names;
+    size_t count;  // of names
     const Source *source;
     OriWriteFn *write;
     void *user;
@@ -133,11 +148,11 @@ static OriStatus wrong_use(OriContext *ori, const char *what)
 static bool pass_report_on(void *user, const char *text, size_t n)
 {
     OriContext *ori = user;
-    ori->receive_report(ori->report_user, text, n);
+    ori->on_report.call(ori->on_report.user, text, n);
     return true;
 }
 
-// Ends a call that returned or was unwound: frees its memory and clears what points to it.
+// Ends a call that returned or was unwound: frees its memory and clears the pointers to it.
 static void end_call(OriContext *ori)
 {
     Ctx *ctx = &ori->ctx;
@@ -151,7 +166,7 @@ static void end_call(OriContext *ori)
     ctx_begin(ctx);
 }
 
-// Runs a call. The context's arena is freed when it returns or is unwound.
+// Runs the body of a call, and frees the arena of the context however the body ends.
 static OriStatus guarded(Call *call, OriStatus (*body)(Call *))
 {
     Ctx *ctx = &call->ori->ctx;
@@ -182,7 +197,7 @@ static Lang language_of(OriLanguage language)
 
 OriStatus ori_set_level(OriContext *ori, int level)
 {
-    if (level < 0 || level > 4)
+    if (level < 0 || level > LEVEL_MAX)
         return wrong_use(ori, "the optimization level is a number from 0 to 4");
     ori->ctx.options.level = level;
     return ORI_OK;
@@ -228,7 +243,7 @@ OriStatus ori_set_verify(OriContext *ori, OriVerify when)
     return ORI_OK;
 }
 
-// Reads all texts of settings and a new one into a new store; an error keeps the old store.
+// Reads the earlier texts and a new one into a store of its own. An error leaves the old store in force.
 static OriStatus set_knobs(Call *call)
 {
     OriContext *ori = call->ori;
@@ -284,13 +299,55 @@ OriStatus ori_get_knob(OriContext *ori, const char *name, char *value, size_t si
     return status;
 }
 
+static OriStatus set_entries(Call *call)
+{
+    OriContext *ori = call->ori;
+    Arena arena;
+    arena_init(&arena, &ori->ctx.heap);
+    const char **names = NEW_ARRAY(&arena, const char *, call->count);
+    for (size_t k = 0; k < call->count; k++)
+        names[k] = arena_text(&arena, call->names[k], strlen(call->names[k]));
+    ori->entries = (Entries){.names = names, .seen = NEW_ARRAY(&arena, bool, call->count), .n = call->count};
+    arena_free(&ori->names);
+    ori->names = arena;
+    return ORI_OK;
+}
+
+OriStatus ori_set_entries(OriContext *ori, const char *const *names, size_t count)
+{
+    Call call = {.ori = ori, .names = names, .count = count};
+    return guarded(&call, set_entries);
+}
+
+// Finds the row of a phase, -1 without a text. False: there is no such phase.
+static bool find_row(OriContext *ori, const char *text, int *row)
+{
+    char why[400];
+    *row = text ? phase_find(text, strlen(text), why) : -1;
+    if (text && *row < 0)
+        wrong_use(ori, why);
+    return !text || *row >= 0;
+}
+
+OriStatus ori_set_range(OriContext *ori, const char *start_before, const char *stop_after)
+{
+    PhaseOptions *o = &ori->ctx.options;
+    int start, stop;
+    if (!find_row(ori, start_before, &start) || !find_row(ori, stop_after, &stop))
+        return ORI_USAGE;
+    snprintf(ori->start, sizeof ori->start, "%d", start);
+    snprintf(ori->stop, sizeof ori->stop, "%d", stop);
+    o->start = start_before ? ori->start : NULL;
+    o->stop = stop_after ? ori->stop : NULL;
+    return ORI_OK;
+}
+
 /* -- Modules -------------------------------------------------------------------------------------------- */
 
-static const char *function_name(Module *m, const Fn *fn)
+static const char *text_of(const Module *m, Name name, Arena *arena)
 {
-    Name name = m->syms.at[fn->sym].name;
     size_t cap = tab_str(&m->tables, name.stem).len + 13;
-    return name_text(&m->tables, name, arena_alloc(&m->arena, cap), cap);
+    return name_text(&m->tables, name, arena_alloc(arena, cap), cap);
 }
 
 static void check_instructions(const OriContext *ori, const Module *m)
@@ -303,7 +360,7 @@ static void check_instructions(const OriContext *ori, const Module *m)
                   (unsigned long long)n);
 }
 
-// Reads a module from a copy of the text, which has the slack that readers need.
+// Copies the text, since readers need slack after its end.
 static OriStatus parse(Call *call)
 {
     Ctx *ctx = &call->ori->ctx;
@@ -317,19 +374,19 @@ static OriStatus parse(Call *call)
     if (!m)
         return ORI_BAD_INPUT;
     lang = lang == LANG_AUTO ? lang_of(&source) : lang;
-    bool planned = phase_plan(ctx, m, why);
-    if (!planned)
-        wrong_use(call->ori, why);
-    if (!planned || !phase_check_pragmas(ctx, m, 0)) {
+    OriStatus status = !phase_plan(ctx, m, why)          ? wrong_use(call->ori, why)
+                       : !phase_check_pragmas(ctx, m, 0) ? ORI_BAD_INPUT
+                                                         : ORI_OK;
+    if (status != ORI_OK) {
         module_free(m);
-        return ORI_BAD_INPUT;
+        return status;
     }
     check_instructions(call->ori, m);
     module_freeze(m);
     call->module = NEW(&m->arena, OriModule);
     *call->module = (OriModule){.m = m, .lang = lang, .names = NEW_ARRAY(&m->arena, const char *, m->fns.n)};
     for (uint32_t k = 0; k < m->fns.n; k++)
-        call->module->names[k] = function_name(m, m->fns.at[k]);
+        call->module->names[k] = text_of(m, m->syms.at[m->fns.at[k]->sym].name, &m->arena);
     return ORI_OK;
 }
 
@@ -337,10 +394,15 @@ OriModule *ori_parse(OriContext *ori, const char *name, const char *text, size_t
 {
     Source source = {.name = name ? name : "<text>", .text = text, .len = size};
     Call call = {.ori = ori, .source = &source, .language = language};
-    return guarded(&call, parse) == ORI_OK ? call.module : NULL;
+    ori->parse_status = guarded(&call, parse);
+    return ori->parse_status == ORI_OK ? call.module : NULL;
 }
 
-static void pass_remark_on(OriContext *ori, const Remark *m)
+OriStatus ori_parse_status(const OriContext *ori) { return ori->parse_status; }
+
+/* -- Running phases ------------------------------------------------------------------------------------- */
+
+static void pass_remark(OriContext *ori, const Remark *m)
 {
     Arena *arena = &ori->ctx.arena;
     OriRemarkPart *parts = NEW_ARRAY(arena, OriRemarkPart, m->args.n);
@@ -356,34 +418,104 @@ static void pass_remark_on(OriContext *ori, const Remark *m)
                         .text = remark_text(m, arena),
                         .parts = parts,
                         .part_count = m->args.n};
-    ori->receive_remark(ori->remark_user, &remark);
+    ori->on_remark.call(ori->on_remark.user, &remark);
+}
+
+static void pass_function_stats(OriContext *ori, const Module *m, const FnStats *s)
+{
+    OriFunctionStats stats = {.function = text_of(m, s->name, &ori->ctx.arena),
+                              .instructions_in = s->instrs_in,
+                              .instructions = s->instrs_out,
+                              .blocks_in = s->blocks_in,
+                              .blocks = s->blocks_out,
+                              .reachable_blocks = s->reachable_out,
+                              .registers_in = s->regs_in,
+                              .registers = s->regs_out,
+                              .phases_run = s->ran,
+                              .phases_changed = s->changed,
+                              .arena_bytes = s->arena_bytes,
+                              .hash = s->hash,
+                              .text_hash = s->text_hash,
+                              .seconds = s->seconds};
+    ori->on_function_stats.call(ori->on_function_stats.user, &stats);
+}
+
+static void pass_phase_stats(OriContext *ori, int row)
+{
+    const Ctx *ctx = &ori->ctx;
+    OriPhaseStats stats = {.index = row,
+                           .phase = phase_info[row].name,
+                           .runs = ctx->runs[row],
+                           .changed = ctx->progress[row],
+                           .seconds = ctx->seconds[row]};
+    ori->on_phase_stats.call(ori->on_phase_stats.user, &stats);
+}
+
+// Prepares the context to collect for the receivers that there are.
+static void start_collecting(OriContext *ori)
+{
+    Ctx *ctx = &ori->ctx;
+    ctx->options.stats = ori->on_function_stats.call;
+    ctx->options.timing = ori->on_phase_stats.call;
+    if (ori->on_remark.call) {
+        remarks_init(&ori->remarks, &ctx->heap, NULL);
+        ctx->remarks = &ori->remarks;
+    }
+    if (ori->on_report.call) {
+        out_init(&ori->report, &ctx->arena, pass_report_on, ori);
+        ctx->report = &ori->report;
+    }
+}
+
+// Passes to the receivers all that was collected while phases ran over the module.
+static void pass_collected(OriContext *ori, const Module *m)
+{
+    Ctx *ctx = &ori->ctx;
+    if (ctx->remarks)
+        remarks_name_files(ctx->remarks, m);
+    for (uint32_t k = 0; ctx->remarks && k < ctx->remarks->at.n; k++)
+        pass_remark(ori, &ctx->remarks->at.at[k]);
+    for (uint32_t k = 0; ori->on_function_stats.call && k < ctx->stats.n; k++)
+        pass_function_stats(ori, m, &ctx->stats.at[k]);
+    for (int row = 0; ori->on_phase_stats.call && row < PHASE_ROWS; row++)
+        if (ctx->runs[row])
+            pass_phase_stats(ori, row);
+}
+
+static OriStatus check_entries(OriContext *ori, const Module *m)
+{
+    Entries *entries = &ori->entries;
+    entries_clear(entries);
+    for (uint32_t k = 0; k < m->fns.n; k++)
+        entries_note(entries, m->fns.at[k]);
+    const char *missing = entries_missing(entries);
+    if (missing)
+        diag_plain(&ori->ctx.diag, DIAG_ERROR, "the module has no function '%s', which ori_set_entries() names",
+                   missing);
+    return missing ? ORI_USAGE : ORI_OK;
 }
 
 static OriStatus run_plan(Call *call)
 {
     Ctx *ctx = &call->ori->ctx;
     char why[500];
-    if (!phase_plan(ctx, call->module->m, why))
-        return wrong_use(call->ori, why);
-    if (call->ori->receive_remark) {
-        remarks_init(&call->ori->remarks, &ctx->heap, NULL);
-        ctx->remarks = &call->ori->remarks;
-    }
-    if (call->ori->receive_report) {
-        out_init(&call->ori->report, &ctx->arena, pass_report_on, call->ori);
-        ctx->report = &call->ori->report;
-    }
-    call->module->broken = true;  // until all phases have run
+    OriContext *ori = call->ori;
+    Module *m = call->module->m;
+    if (!phase_plan(ctx, m, why))
+        return wrong_use(ori, why);
+    if (check_entries(ori, m) != ORI_OK)
+        return ORI_USAGE;
+    start_collecting(ori);
+    call->module->broken = true;  // until the phases are through
     batch_run(&(Batch){.ctx = ctx,
-                       .module = call->module->m,
-                       .end = call->module->m->items.n,
-                       .threads = phase_may_report(ctx, call->module->m) ? 1 : call->ori->threads,
+                       .module = m,
+                       .end = m->items.n,
+                       .wanted = entries_have,
+                       .user = &ori->entries,
+                       .threads = phase_may_report(ctx, m) ? 1 : ori->threads,
                        .keep = true});
     call->module->broken = false;
-    if (ctx->remarks)
-        remarks_name_files(ctx->remarks, call->module->m);
-    for (uint32_t k = 0; ctx->remarks && k < ctx->remarks->at.n; k++)
-        pass_remark_on(call->ori, &ctx->remarks->at.at[k]);
+    pass_collected(ori, m);
     return ORI_OK;
 }
 
@@ -402,6 +534,8 @@ static OriStatus run(OriContext *ori, OriModule *module, const char *phases)
 OriStatus ori_optimize(OriContext *ori, OriModule *module) { return run(ori, module, NULL); }
 
 OriStatus ori_run_phases(OriContext *ori, OriModule *module, const char *phases) { return run(ori, module, phases); }
+
+/* -- Writing -------------------------------------------------------------------------------------------- */
 
 static bool pass_on(void *user, const char *text, size_t n)
 {
@@ -447,6 +581,38 @@ const char *ori_function_name(const OriModule *module, size_t index)
 }
 
 /* -- Tables --------------------------------------------------------------------------------------------- */
+
+void ori_list_phases(OriPhaseFn *receive, void *user)
+{
+    for (int row = 0; row < PHASE_ROWS; row++) {
+        const PhaseInfo *p = &phase_info[row];
+        bool only_0 = p->gate == PG_O0_ONLY;
+        OriPhase phase = {.index = row,
+                          .name = p->name,
+                          .kind = phase_kind_name(p->kind),
+                          .status = phase_status(row),
+                          .form = phase_form_name(p->form),
+                          .min_level = only_0 ? 0 : (int)p->gate,
+                          .max_level = only_0 ? 0 : LEVEL_MAX,
+                          .summary = p->summary};
+        receive(user, &phase);
+    }
+}
+
+void ori_list_knobs(OriKnobFn *receive, void *user)
+{
+    for (int row = 0; row < knob_table.n; row++) {
+        const KnobInfo *info = &knob_table.rows[row];
+        OriKnob knob = {.index = info->index,
+                        .name = info->name,
+                        .type = knob_type_name(info->type),
+                        .value = info->value,
+                        .range = info->range,
+                        .reader = info->reader,
+                        .help = info->help};
+        receive(user, &knob);
+    }
+}
 
 static OriStatus print_table(Call *call)
 {

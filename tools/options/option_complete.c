@@ -156,9 +156,10 @@ static void bash_options(const Program *p, Out *out)
         const char *dashes = option_dashes(o);
         out_fmt(out, "%s%s%s%s", k ? " " : "", dashes, o->name, o->kind == ARG_VALUE && dashes[1] ? "=" : "");
     }
-    out_z(out, "'\n"
-               "        [[ $whole == -[!-]* ]] && words=${words//--/-}\n"
-               "        ;;\n");
+    out_z(out, "'\n");
+    if (!p->spelling)
+        out_z(out, "        [[ $whole == -[!-]* ]] && words=${words//--/-}\n");
+    out_z(out, "        ;;\n");
 }
 
 void complete_bash(const Program *p, Out *out)
@@ -195,9 +196,10 @@ void complete_bash(const Program *p, Out *out)
                     "    elif [[ $whole =~ ^--?(%s)(.*)$ ]]; then\n"
                     "        option=${BASH_REMATCH[1]} value=${BASH_REMATCH[2]}\n",
                     p->options[k].name);
-    out_z(out, "    elif [[ $whole == @* ]]; then\n"
-               "        option=@ value=${whole#@}\n"
-               "    elif [[ $whole == -* ]]; then\n"
+    if (!p->spelling)
+        out_z(out, "    elif [[ $whole == @* ]]; then\n"
+                   "        option=@ value=${whole#@}\n");
+    out_z(out, "    elif [[ $whole == -* ]]; then\n"
                "        option=-\n"
                "    fi\n"
                "    local words= files= several= program=${COMP_WORDS[0]}\n"
@@ -323,10 +325,13 @@ void complete_zsh(const Program *p, Out *out)
             "# a file, or a response file\n"
             "_%s_files()\n"
             "{\n"
-            "    compset -P '@'%s\n"
+            "%s"
             "    _files\n"
             "}\n\n",
-            name, takes_files(p) ? "" : " || return 1");
+            name,
+            p->spelling      ? ""
+            : takes_files(p) ? "    compset -P '@'\n"
+                             : "    compset -P '@' || return 1\n");
     out_fmt(out, "_%s()\n{\n    local -a options=(\n", name);
     for (size_t k = 0; k < p->noptions; k++)
         zsh_option(p, &p->options[k], out);
@@ -369,6 +374,19 @@ static void fish_option(const Program *p, const Option *o, char form, Out *out)
     out_z(out, "'\n");
 }
 
+static void fish_responses(const char *name, Out *out)
+{
+    out_fmt(out,
+            "# response files\n"
+            "function __%s_responses\n"
+            "    set -l token (commandline -ct)\n"
+            "    string match -q -- '@*' \"$token\"; or return\n"
+            "    string replace -r -- '^' '@' (__fish_complete_path (string sub -s 2 -- \"$token\"))\n"
+            "end\n"
+            "complete -c %s -a '(__%s_responses)'\n",
+            name, name, name);
+}
+
 void complete_fish(const Program *p, Out *out)
 {
     const char *name = p->name;
@@ -402,20 +420,13 @@ void complete_fish(const Program *p, Out *out)
             "    $program $argv[2] 2>/dev/null | awk '{ print $1 }'\n"
             "end\n\n",
             name, name, name);
-    out_fmt(out,
-            "# response files\n"
-            "function __%s_responses\n"
-            "    set -l token (commandline -ct)\n"
-            "    string match -q -- '@*' \"$token\"; or return\n"
-            "    string replace -r -- '^' '@' (__fish_complete_path (string sub -s 2 -- \"$token\"))\n"
-            "end\n\n",
-            name);
     if (!takes_files(p))
         out_fmt(out, "complete -c %s -f\n", name);
-    out_fmt(out, "complete -c %s -a '(__%s_responses)'\n", name, name);
+    if (!p->spelling)
+        fish_responses(name, out);
     for (size_t k = 0; k < p->noptions; k++)
         fish_option(p, &p->options[k], p->options[k].name[1] ? 'l' : 's', out);
     for (size_t k = 0; k < p->noptions; k++)
-        if (p->options[k].name[1])
+        if (p->options[k].name[1] && !p->spelling)
             fish_option(p, &p->options[k], 'o', out);
 }

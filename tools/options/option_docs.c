@@ -8,8 +8,17 @@
 
 enum { WIDTH = 80, HELP_COLUMN = 34 };
 
-// The programs that a man page refers to.
-static const char *const programs[] = {"oriopt", "orirun", "oricheck", "origen"};
+// Pages that each man page refers to.
+static const struct {
+    const char *name;
+    int section;
+} pages[] = {{"oriopt", 1}, {"orirun", 1}, {"oricheck", 1}, {"origen", 1}, {"ori-ptxas", 1}, {"ori.h", 3}};
+
+static const char usual_spelling[] = "`-x` and `--x` are the same, and so are `--x=VALUE` and `--x VALUE`. A value in "
+                                     "brackets is optional and needs the "
+                                     "`=`. `--` ends the options. `@FILE` stands for the arguments in FILE, which are "
+                                     "separated by blanks and line ends; "
+                                     "quotes hold blanks, and a backslash takes the next character as it is.";
 
 // Returns the text between an option and its value in help: the `=` of `--emit=ptx|ori`.
 static const char *value_separator(const Option *o)
@@ -93,7 +102,8 @@ static void program_help(const Program *program, Out *out)
         snprintf(term, sizeof term, "%s%s%s%s", option_dashes(o), o->name, value_separator(o), o->arg);
         help_row(out, term, o->help);
     }
-    help_row(out, "@FILE", "the arguments in FILE, separated by blanks and line ends; quotes hold blanks");
+    if (!program->spelling)
+        help_row(out, "@FILE", "the arguments in FILE, separated by blanks and line ends; quotes hold blanks");
     for (size_t k = 0; k < program->nsections; k++)
         help_section(out, &program->sections[k]);
     help_statuses(program, out);
@@ -247,11 +257,7 @@ static void program_man(const Program *program, Out *out)
     man_title(out, "description");
     man_text(out, program->about);
     man_title(out, "options");
-    man_text(out,
-             "`-x` and `--x` are the same, and so are `--x=VALUE` and `--x VALUE`. A value in brackets is optional "
-             "and needs the `=`. `--` ends the options. `@FILE` stands for the arguments in FILE, which are "
-             "separated by blanks and line ends; quotes hold blanks, and a backslash takes the next character as "
-             "it is.");
+    man_text(out, program->spelling ? program->spelling : usual_spelling);
     for (size_t k = 0; k < program->noptions; k++)
         man_option(out, &program->options[k]);
     for (size_t k = 0; k < program->nsections; k++)
@@ -261,10 +267,10 @@ static void program_man(const Program *program, Out *out)
         man_section(out, &program->last[k]);
     man_title(out, "see also");
     bool any = false;
-    for (size_t k = 0; k < ARRAY_LEN(programs); k++) {
-        if (strcmp(programs[k], program->name) == 0)
+    for (size_t k = 0; k < ARRAY_LEN(pages); k++) {
+        if (strcmp(pages[k].name, program->name) == 0)
             continue;
-        out_fmt(out, "%s\\fB%s\\fR(1)", any ? ",\n" : "", programs[k]);
+        out_fmt(out, "%s\\fB%s\\fR(%d)", any ? ",\n" : "", pages[k].name, pages[k].section);
         any = true;
     }
     out_char(out, '\n');
@@ -332,6 +338,7 @@ int program_next(const Program *program, OptionParser *p, Out *out)
     if (id < 0)
         return id;
     const char *name = p->option->name;
+    name += strncmp(name, "ori-", 4) == 0 ? 4 : 0;
     if (strcmp(name, "help") == 0 || strcmp(name, "h") == 0) {
         program_help(program, out);
     } else if (strcmp(name, "version") == 0 || strcmp(name, "v") == 0) {

@@ -32,6 +32,7 @@ typedef struct Program {
     const char *purpose;   // a line, for lists of programs
     const char *operands;  // for the synopsis: `FILE`, `FILES|DIRS...`; empty: the program takes none
     const char *about;
+    const char *spelling;  // of options, where one dash is not the same as two; NULL: as option_next() takes them
     const Option *options;
     size_t noptions;
     const DocSection *sections;
@@ -51,9 +52,11 @@ bool program_fail_at(const Program *program, const OptionParser *p, const char *
     __attribute__((format(printf, 3, 4)));
 // Prints that the value of the current option is not `expected`; NULL: not one of its choices. Returns false.
 bool program_bad_value(const Program *program, const OptionParser *p, const char *expected);
-// `arena` holds the arguments of response files and must live as long as the values of options.
+// `arena` holds the arguments of response files and must live as long as the values of options; NULL: `@FILE` is an
+// operand.
 OptionParser program_parser(const Program *program, int argc, char **argv, Arena *arena);
-// As option_next(), but prints the texts of `help`, `version` and `generate`, which all programs have.
+// As option_next(), but prints the texts of `help`, `version` and `generate`, which all programs have. The first two
+// are `ori-help` and `ori-version` if the plain names belong to another program.
 int program_next(const Program *program, OptionParser *p, Out *out);
 // Flushes standard output. False: this failed, and a message was printed.
 bool program_written(const Program *program);

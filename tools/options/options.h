@@ -14,9 +14,13 @@
 #ifndef ORI_OPTIONS_H
 #define ORI_OPTIONS_H
 
+#include "tools/lib/ori.h"
 #include "tools/options/files.h"
 
-#define ORI_VERSION "0.1"  // of the programs
+// The version of ori.h as text.
+#define VERSION_TEXT(major, minor, patch) #major "." #minor "." #patch
+#define VERSION_OF(major, minor, patch) VERSION_TEXT(major, minor, patch)
+#define ORI_VERSION VERSION_OF(ORI_VERSION_MAJOR, ORI_VERSION_MINOR, ORI_VERSION_PATCH)
 
 typedef enum {
     ARG_NONE,      // --x

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The launches of `run:` lines: options of orirun, a launch a line.
+// Launches of `run:` lines, each of which has the options of orirun for one launch.
 #include <ctype.h>
 #include <stdio.h>
 
@@ -9,7 +9,7 @@
 
 static void put(Test *t, const char *text, size_t n) { out_to_text(&t->launches, text, n); }
 
-// The end of a word, which may have quotes in it.
+// Returns the end of a word, which may contain quotes.
 static const char *word_end(const char *p)
 {
     for (bool quoted = false; *p && (quoted || !isspace((unsigned char)*p)); p++)
@@ -17,7 +17,7 @@ static const char *word_end(const char *p)
     return p;
 }
 
-// `--name=value` or `--name`, which a value may follow.
+// Converts `--name=value` or `--name` to a line of a .run file. Returns true if a value may follow.
 static bool put_option(Test *t, const char *p, const char *end)
 {
     const char *name = p + strspn(p, "-"), *equals = memchr(p, '=', (size_t)(end - p));
@@ -56,7 +56,7 @@ void check_add_launch(Test *t, uint32_t line, const char *text)
 
 static void note(void *user, const char *text, size_t n) { out_to_text(user, text, n); }
 
-// The first message; false.
+// Reports the first message as a failure and returns false.
 static bool fail(Test *t, const TextBuffer *said)
 {
     const char *nl = said->n ? memchr(said->at, '\n', said->n) : NULL;
@@ -66,7 +66,7 @@ static bool fail(Test *t, const TextBuffer *said)
 
 static Source launches_source(Test *t) { return text_source(&t->launches, "run"); }
 
-/* -- The face ------------------------------------------------------------------------------------------- */
+/* -- Interface ------------------------------------------------------------------------------------------ */
 
 bool check_watch_launches(Test *t, RunEach *each, Module *m)
 {
@@ -81,7 +81,7 @@ bool check_watch_launches(Test *t, RunEach *each, Module *m)
     return fail(t, said);
 }
 
-// What a launch does is part of the result, faults too; false if the plan is wrong.
+// Prints the dumps and digests of a launch, or its fault, as part of the result. Returns false if the plan is wrong.
 static bool print_launch(RunState *s, const RunLaunch *l, Out *out)
 {
     Launch launch;

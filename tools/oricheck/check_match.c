@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Checks on the lines of a result, in their order: label, check, next, not, count.
+// Matches the lines of a result against label, check, next, not and count, in their order.
 //
-// Labels are found first and cut the result in regions, each with the checks and the names that stand behind its label.
-// In a region each match begins where the last one ended; the first check that does not match ends it. A `not` is about
-// the lines between the matches around it, with the names as they were bound where it stands.
+// Labels are matched first and divide the result into regions. A region has the checks and the names that follow its
+// label. A search starts after the previous match of its region; the first check that fails ends the region. A `not`
+// covers the lines between the matches around it, with the bindings at its position.
 
 #include "tools/oricheck/check.h"
 
@@ -15,8 +15,8 @@ typedef struct Not {
 typedef struct Matcher {
     Test *test;
     const Result *result;
-    TextLine *bound;  // by name
-    VEC(Not) nots;    // that wait for the next match
+    TextLine *bound;  // by index of the name
+    VEC(Not) nots;    // waiting for the next match
 } Matcher;
 
 Result result_lines(Arena *arena, const TextBuffer *text)
@@ -44,7 +44,7 @@ bool check_holds(Test *t, const Pattern *p, const char *text)
 
 /* -- Searching ------------------------------------------------------------------------------------------ */
 
-// The first of lines [from, to) that holds the pattern; `to` if none does.
+// Returns the first of lines [from, to) that contains the pattern, else `to`.
 static uint32_t search(const Matcher *m, Finder *f, uint32_t from, uint32_t to, TextLine *bound)
 {
     uint32_t k = from;
@@ -76,8 +76,8 @@ static uint32_t literal_length(const Pattern *p)
     return n;
 }
 
-// The line that somebody will look for who wonders why a pattern is not found: the one with the longest piece of it, if
-// that is half of its literal text. `to` if there is none.
+// Returns the line that shares the longest substring with the pattern, for the message of a failed match. The substring
+// must have half the length of the pattern's literal text; returns `to` if there is none.
 static uint32_t nearest(const Matcher *m, const Pattern *p, uint32_t from, uint32_t to)
 {
     uint32_t best = 0, at = to;
@@ -145,7 +145,7 @@ static void check_nots(Matcher *m, uint32_t from, uint32_t to)
     m->nots.n = 0;
 }
 
-// The line that a check or next matches; `to` if none does, which is a failure.
+// Returns the line that a check or next matches; no match is a failure and returns `to`.
 static uint32_t match(Matcher *m, const Check *c, uint32_t at, uint32_t to)
 {
     bool next = c->kind == DIR_NEXT;
@@ -163,7 +163,7 @@ static uint32_t match(Matcher *m, const Check *c, uint32_t at, uint32_t to)
     return to;
 }
 
-// Checks [first, last) on the lines [at, to).
+// Runs checks [first, last) on lines [at, to).
 static void check_region(Matcher *m, uint32_t first, uint32_t last, uint32_t at, uint32_t to)
 {
     Arena *arena = &m->test->ctx->arena;
@@ -186,7 +186,7 @@ static void check_region(Matcher *m, uint32_t first, uint32_t last, uint32_t at,
     check_nots(m, at, to);
 }
 
-// Those that use no names: wherever they stand, they are about the whole result.
+// Runs the counts without names. They apply to the whole result, wherever they stand.
 static void check_counts(Matcher *m)
 {
     for (uint32_t k = 0; k < m->test->checks.n; k++) {

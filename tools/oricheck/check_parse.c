@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// The directives of a test file.
+// Parses the directives of a test file.
 //
-// They stand in comments of the file's language; `test`, `set`, `idempotent` and `precise` also as bare lines of Ori
-// text. What looks like a directive and is none is a mistake, so that a slip of the pen does not pass for a remark: a
-// lower-case word with a colon at the start of a comment, or the word of a directive in any other spelling.
+// Directives stand in comments of the file's language; `test`, `set`, `idempotent` and `precise` also as bare lines of
+// Ori text. A comment that resembles a directive is an error, so that a misspelled directive is not ignored. This holds
+// for a lower-case word with a colon at the start of a comment, and for the word of a directive in another spelling.
 #define _DEFAULT_SOURCE
 #include <ctype.h>
 #include <stdio.h>
@@ -23,7 +23,7 @@ static const struct {
 
 static const struct {
     const char *word, *argument;
-    bool checks;  // must check something
+    bool checks;  // must contain a check
 } kinds[] = {
     {NULL, NULL, false},
 #define TEST(id, word, argument, checks, help) {word, argument, checks},
@@ -43,7 +43,7 @@ static const char *const settings[] = {
 
 enum { OPT_LEVEL, OPT_ENTRY, OPT_ENTRY_SHORT, OPT_STRIP_DEBUG, OPT_SELF_CHECK, OPT_REPORTS, OPT_DISABLE, OPT_ARCH };
 
-// What `set opt` takes, a part of the options of oriopt.
+// Options of `set opt`, a subset of the options of oriopt.
 static const Option options[] = {
     {OPT_LEVEL, "O", ARG_JOINED, "0..4", ""},
     {OPT_ENTRY, "entry", ARG_VALUE, "NAME", ""},
@@ -59,9 +59,9 @@ typedef struct Parser {
     Test *test;
     Arena *arena;
     uint32_t line;
-    uint32_t open;  // the last so many `error:` stand alone and wait for a line
-    bool matched;   // there was a label, check or next
-    bool wrong;     // the first directive is not `test`: said once
+    uint32_t open;  // number of trailing `error:` comments that wait for a line
+    bool matched;   // a label, check or next has been parsed
+    bool wrong;     // reported already: the first directive is not `test`
 } Parser;
 
 const char *check_comment(Lang lang) { return lang == LANG_ORI ? ";" : "//"; }
@@ -82,7 +82,7 @@ static const char *trim(const char *p, const char *end)
 
 /* -- Options -------------------------------------------------------------------------------------------- */
 
-// Splits at blanks, but not behind `-O`; argv[0] is for the program's name.
+// Splits at blanks, but not after `-O`; argv[0] is for the program's name.
 static int split_words(Arena *arena, const char *text, char ***argv)
 {
     VEC(char *) words = {0};
@@ -170,7 +170,7 @@ static void parse_test(Parser *p, const char *text)
     size_t n = strcspn(text, " \t");
     TestKind kind = find_kind(text, n);
     if (t->kind_line) {
-        // A remark may begin with this word.
+        // A plain comment may begin with this word.
         if (kind)
             check_fail(t, p->line, "a second `test` directive; the first is in line %u", t->kind_line);
         return;
@@ -238,7 +238,7 @@ static void parse_set(Parser *p, const char *text)
 
 /* -- Checks --------------------------------------------------------------------------------------------- */
 
-// Each scope has names of its own: registers belong to a function.
+// Ends the scope of all names: registers belong to a function.
 static void end_scope(Test *t)
 {
     for (uint32_t k = 0; k < t->names.n; k++)
@@ -284,7 +284,7 @@ static void add_remark(Parser *p, const char *text)
         VEC_PUSH(p->arena, &p->test->remarks, c);
 }
 
-// A line has come that is more than an `error:`.
+// Assigns the current line, which has more than an `error:`, to the errors that wait for a line.
 static void close_errors(Parser *p)
 {
     for (; p->open; p->open--)
@@ -312,7 +312,7 @@ static DirectiveKind find_directive(const char *word, size_t len, DirectiveForm 
     return d;
 }
 
-// A directive that stands in front of `test` is a mistake.
+// Reports a directive before `test`, once. Returns true if `test` came first.
 static bool comes_first(Parser *p)
 {
     if (p->test->kind_line || p->wrong)
@@ -322,7 +322,7 @@ static bool comes_first(Parser *p)
     return false;
 }
 
-// A line without a colon; false if it is no directive.
+// Parses a directive without a colon; returns false if the line is none.
 static bool parse_words(Parser *p, const char *text)
 {
     size_t n = strcspn(text, " \t");
@@ -341,7 +341,7 @@ static bool parse_words(Parser *p, const char *text)
     return true;
 }
 
-// A word of a directive with a colon, but written in another way.
+// True if a word before a colon is a directive in another spelling.
 static bool looks_like_directive(const char *word, size_t len)
 {
     for (size_t d = 0; d < ARRAY_LEN(directives); d++)
@@ -359,7 +359,7 @@ static void unknown_directive(Parser *p, const char *text, size_t len)
     check_fail(p->test, p->line, "unknown directive `%.*s`; there are%s", (int)len, text, known);
 }
 
-// A line with a colon behind its first word. Other lines are remarks.
+// Parses a directive with a colon. Other lines are plain comments.
 static void parse_colon(Parser *p, const char *text, const char *line_end)
 {
     static const char letters[] = "abcdefghijklmnopqrstuvwxyz", *capitals = "ABCDEFGHIJKLMNOPQRSTUVWXYZ-_";
@@ -393,7 +393,7 @@ static void parse_colon(Parser *p, const char *text, const char *line_end)
     }
 }
 
-// Behind the `error:` of a comment in this line; NULL if there is none.
+// Returns the text after `error:` in a comment of this line; NULL if there is none.
 static const char *find_error(const char *p, const char *end, const char *comment)
 {
     size_t n = strlen(comment);
@@ -432,7 +432,7 @@ static void parse_line(Parser *p, const char *text, const char *end, const char 
     }
 }
 
-// Nothing but comments may stand behind `precise:`.
+// Reports a line after `precise:` that is no comment.
 static void check_block_line(Parser *p, const char *text, const char *end)
 {
     const char *comment = check_comment(p->test->lang), *start = skip_blanks(text, end);

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
-// Patterns of checks: literal text with {{regex}}, [[NAME:regex]] and [[NAME]] in it.
+// Parses and matches patterns: literal text with {{regex}}, [[NAME:regex]] and [[NAME]].
 //
-// A pattern without regular expressions is looked for as it is. Any other becomes one POSIX extended expression:
-// literal text quoted, regular expressions in groups of their own, names replaced by what they are bound to. The groups
-// of a match are the new bindings. POSIX has no back-references in extended expressions, so where a pattern uses a name
-// that it binds itself, the expression only says which lines are worth a search by pieces.
+// A pattern without regular expressions is searched as literal text. Any other is compiled to one POSIX extended
+// regular expression: literal text quoted, regular expressions in groups of their own, names replaced by their
+// bindings. The groups of a match are the new bindings. POSIX extended expressions have no back-references. If a
+// pattern uses a name that it binds itself, the expression only selects candidate lines, and a search by pieces
+// decides.
 #include <ctype.h>
 #include <regex.h>
 
@@ -43,7 +44,7 @@ static void add_piece(Parser *p, PieceKind kind, const char *text, size_t len, u
     VEC_PUSH(&p->test->ctx->arena, &p->pieces, piece);
 }
 
-// Behind the bracket expression that opens at p; NULL if it does not end.
+// Returns the end of the bracket expression that opens at p; NULL if it does not end.
 static const char *skip_brackets(const char *p)
 {
     p += p[1] == '^' ? 2 : 1;
@@ -60,11 +61,11 @@ static const char *skip_brackets(const char *p)
     return *p ? p + 1 : NULL;
 }
 
-// Where the two characters `close` end the regular expression at p; NULL if nothing does.
+// Returns the two characters `close` that end the regular expression at p; NULL if it does not end.
 static const char *regex_end(const char *p, char close)
 {
     while (p && *p) {
-        // In `{{a{2}}}` the last two close.
+        // In `{{a{2}}}` the last two braces close the expression.
         if (p[0] == close && p[1] == close && (close == ']' || p[2] != close))
             return p;
         if (*p == '\\' && p[1])
@@ -75,7 +76,7 @@ static const char *regex_end(const char *p, char close)
     return NULL;
 }
 
-// Some systems know `\1` here, and would count the groups of all pieces.
+// Some systems support `\1` here, and number it by the groups of all pieces.
 static bool has_back_reference(const char *text, size_t len)
 {
     for (size_t k = 0; k + 1 < len; k++)
@@ -110,7 +111,7 @@ static bool add_regex(Parser *p, PieceKind kind, const char *text, size_t len, u
     return p->pattern->groups <= GROUPS_MAX;
 }
 
-// The index of a name among the test's.
+// Returns the index of a name, which is added if it is new.
 static uint32_t find_name(Test *t, const char *text, size_t len)
 {
     for (uint32_t k = 0; k < t->names.n; k++)
@@ -146,7 +147,7 @@ static bool add_use(Parser *p, uint32_t name)
     return true;
 }
 
-// [[NAME]] or [[NAME:regex]], whose name begins at `text`. Returns what follows; NULL on a mistake.
+// Parses [[NAME]] or [[NAME:regex]], whose name begins at `text`. Returns the text after it; NULL on a mistake.
 static const char *parse_name(Parser *p, const char *text)
 {
     const char *end = text;
@@ -182,7 +183,7 @@ static const char *parse_regex(Parser *p, const char *text)
     return add_regex(p, PIECE_REGEX, text, (size_t)(close - text), 0) ? close + 2 : NULL;
 }
 
-// The end of literal text: in `[[[X]]]` the last two brackets open.
+// Returns the end of literal text: in `[[[X]]]` the last two brackets open a name.
 static const char *text_end(const char *p)
 {
     while (*p && !(p[0] == '{' && p[1] == '{') && !(p[0] == '[' && p[1] == '[' && p[2] != '['))
@@ -223,9 +224,9 @@ struct Finder {
     const Pattern *pattern;
     bool literal;
     bool open;             // the expressions are compiled
-    const char *source;    // the text, or the expression
-    regex_t whole, *each;  // each: by piece, with pattern->again
-    TextLine *text;        // by piece: TEXT and USE
+    const char *source;    // the literal text, or the expression
+    regex_t whole, *each;  // each: by piece, if pattern->again
+    TextLine *text;        // text of TEXT and USE, by piece
 };
 
 static void put_quoted(Out *out, TextLine text)
@@ -291,7 +292,7 @@ static bool has_regex(const Piece *p) { return p->kind == PIECE_REGEX || p->kind
 
 void finder_open(Finder *f)
 {
-    // The pieces compiled when they were parsed, so this fails only for want of memory, and nothing matches.
+    // The pieces compiled in add_regex(), so an error here is lack of memory; then nothing matches.
     f->open = !f->literal && regcomp(&f->whole, f->source, REG_EXTENDED) == 0;
     for (uint32_t k = 0; k < f->pattern->n && f->open && f->pattern->again; k++)
         if (has_regex(&f->pattern->at[k]))
@@ -309,8 +310,8 @@ void finder_close(Finder *f)
             regfree(&f->each[k]);
 }
 
-// Whether the expression takes all of line[from..to). A match is the leftmost and there the longest, so if the whole is
-// one, that is what is found. The line is cut there meanwhile.
+// True if the expression matches all of line[from..to). A match is the leftmost and longest one, so a match of the
+// whole range is found. The line is terminated at `to` meanwhile.
 static bool takes(const regex_t *re, char *line, size_t from, size_t to)
 {
     regmatch_t m;

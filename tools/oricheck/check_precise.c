@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Tests that expect the whole result: the block of comments behind `precise:` at the end of the file.
+// Compares the whole result with the block of comments after `precise:` at the end of the file.
 #include "tools/oricheck/check.h"
 
 static void put(TextBuffer *to, const char *text, size_t n) { out_to_text(to, text, n); }
@@ -14,7 +14,7 @@ static size_t trimmed(const TextLine *line)
     return n;
 }
 
-// The result as it stands in a block: editors drop blanks at the ends of lines.
+// Returns the result without blanks at the ends of lines: editors remove them from a block.
 static TextBuffer trim_lines(Arena *arena, const TextBuffer *text)
 {
     TextBuffer out = {.arena = arena};
@@ -27,7 +27,7 @@ static TextBuffer trim_lines(Arena *arena, const TextBuffer *text)
     return out;
 }
 
-// What the block says, without the comment signs.
+// Returns the text of the block, without comment signs.
 static TextBuffer block_text(const Test *t)
 {
     TextBuffer out = {.arena = &t->ctx->arena};
@@ -39,7 +39,7 @@ static TextBuffer block_text(const Test *t)
         while (p < end && (*p == ' ' || *p == '\t'))
             p++;
         if (p == end)
-            continue;  // an empty line has a comment sign
+            continue;  // not part of the block: an empty line of the result has a comment sign
         p += strlen(comment);
         p += p < end && *p == ' ';
         put(&out, p, (size_t)(end - p));
@@ -48,7 +48,7 @@ static TextBuffer block_text(const Test *t)
     return out;
 }
 
-// The file with this block.
+// Returns the file with the result as its block.
 static TextBuffer blessed_text(const Test *t, const TextBuffer *result)
 {
     TextBuffer out = {.arena = &t->ctx->arena};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Runs a test file: reads it, runs its phases, prints the result, and judges what came out.
+// Runs a test file: parses it, runs its phases, prints the result, and checks it.
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -9,7 +9,7 @@
 
 /* -- Reading -------------------------------------------------------------------------------------------- */
 
-// An error that a reader reported; line 0 = it has no position.
+// line 0 = no position
 typedef struct Message {
     uint32_t line, col;
     const char *text;
@@ -28,7 +28,7 @@ static void note_message(void *user, const DiagMessage *d)
         VEC_PUSH(m->arena, &m->at, message);
 }
 
-// Errors of the source go to `messages`.
+// Reads a module, with its errors in `messages`.
 static Module *read_source(Test *t, const Source *source, Lang lang, Messages *messages)
 {
     Ctx *ctx = t->ctx;
@@ -43,7 +43,7 @@ static Module *read_source(Test *t, const Source *source, Lang lang, Messages *m
     return m && phase_check_pragmas(ctx, m, 0) ? m : NULL;
 }
 
-// A text that we printed must read. NULL: it did not, which is a failure.
+// Reads printed text again. An error is a failure and returns NULL.
 static Module *read_back(Test *t, TextBuffer *text, Lang lang)
 {
     Messages messages;
@@ -62,9 +62,9 @@ static Module *read_back(Test *t, TextBuffer *text, Lang lang)
     return NULL;
 }
 
-/* -- Errors that are expected --------------------------------------------------------------------------- */
+/* -- Expected errors ------------------------------------------------------------------------------------ */
 
-// The first expected error that this one is.
+// Marks the first expected error that matches a message. Returns false if none does.
 static bool take_error(Test *t, const Message *m)
 {
     for (uint32_t k = 0; k < t->errors.n; k++) {
@@ -111,7 +111,7 @@ static bool is_selected(void *user, const Fn *fn)
     return t->entries.n == 0;
 }
 
-// Every -e must name a function.
+// Reports each -e that names no function.
 static void check_entries(Test *t, const Module *m)
 {
     for (uint32_t k = 0; k < t->entries.n; k++) {
@@ -163,7 +163,7 @@ static TextBuffer print(Test *t, const Module *m, Lang lang)
 
 /* -- Remarks -------------------------------------------------------------------------------------------- */
 
-// Missed IndexUnknown of kern at a.cu:12:3: 2 of 4 accesses ...
+// Returns the text of a remark: `Missed IndexUnknown of kern at a.cu:12:3: 2 of 4 accesses ...`.
 static const char *remark_line(Test *t, const Remark *r)
 {
     TextBuffer text = {.arena = &t->ctx->arena};
@@ -178,7 +178,7 @@ static const char *remark_line(Test *t, const Remark *r)
     return text.at;
 }
 
-// Each remark is one of those that are expected, and the other way round.
+// Reports remarks that are not expected, and expected remarks that were not made.
 static void judge_remarks(Test *t, Remarks *said, const Module *m)
 {
     remarks_name_files(said, m);
@@ -207,7 +207,7 @@ static void must_equal(Test *t, const char *what, const TextBuffer *old, const T
     check_diff(t, old, now);
 }
 
-// Printing what was read back gives the same bytes.
+// Reports a text that changes when it is read and printed again.
 static Module *check_fixed_point(Test *t, TextBuffer *text, Lang lang)
 {
     Module *m = read_back(t, text, lang);
@@ -235,11 +235,11 @@ static void check_roundtrip(Test *t, const Module *m)
     must_equal(t, "the printed PTX (-) is another by way of Ori text (+)", &direct, &by_ori);
 }
 
-// The conversions between the forms change a function each time.
+// True for conversions between the forms, which change a function in each run.
 static bool is_conversion(int row) { return phase_info[row].form == PF_TO_SSA || phase_info[row].form == PF_TO_MULTI; }
 
-// Again over the functions as they are: no progress. And over what was printed, where PTX may have lost something that
-// the functions have (a branch whose two targets are one): the same bytes.
+// Runs the phases again over the functions, which must make no progress. Then runs them over the printed result, which
+// must give equal bytes; PTX may have lost a property of the functions (two equal targets of a branch).
 static void check_idempotent(Test *t, Module *m, TextBuffer *text)
 {
     Ctx *ctx = t->ctx;
@@ -265,7 +265,7 @@ static void check_idempotent(Test *t, Module *m, TextBuffer *text)
 
 /* -- The whole ------------------------------------------------------------------------------------------ */
 
-// A phase without a body would pass as one that must not fire.
+// Skips a test of a phase without a body: it would pass as a test of a phase that must not fire.
 static void skip_missing(Test *t)
 {
     enum { REASON_MAX = 120 };
@@ -279,7 +279,7 @@ static void skip_missing(Test *t)
     }
 }
 
-// For the target of the module, once that is read.
+// Makes the plan for the target of the module. A call with NULL, before the module is read, checks the phases' names.
 static bool plan(Test *t, const Module *m)
 {
     char why[500];
@@ -298,7 +298,7 @@ static bool plan(Test *t, const Module *m)
     return false;
 }
 
-// Reports in front of what was printed.
+// Returns the reports followed by the printed text.
 static TextBuffer join(Arena *arena, const TextBuffer *report, const TextBuffer *text)
 {
     TextBuffer all = {.arena = arena};

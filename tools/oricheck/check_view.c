@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a failing test prints.
+// Prints failures, parts of results, and differences.
 #include <stdio.h>
 
 #include "tools/oricheck/check.h"

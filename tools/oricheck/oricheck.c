@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// oricheck: runs test files, each in a context of its own.
+// Runs test files, each in a context of its own.
 #define _DEFAULT_SOURCE
 #include <dirent.h>
 #include <errno.h>
@@ -14,7 +14,7 @@
 #include "tools/oricheck/check.h"
 
 enum { EXIT_PASSED = 0, EXIT_FAILED = 1, EXIT_USAGE = 2, EXIT_IO = 5, MAX_SECONDS = 60 };
-#define MAX_MEMORY ((size_t)2 << 30)  // of one test
+#define MAX_MEMORY ((size_t)2 << 30)  // memory of one test
 
 enum {
 #define OPTION(id, ...) OPT_##id,
@@ -37,7 +37,7 @@ typedef struct Driver {
     uint32_t passed, failed, skipped;
     Out out;
     char buf[1 << 14];
-    // The test that runs.
+    // The current test.
     Ctx ctx;
     Test test;
 } Driver;
@@ -97,7 +97,7 @@ static const Program program = {
     .nlast = ARRAY_LEN(last),
 };
 
-// Other results than EXIT_PASSED: a message was printed. *done: nothing is left to do.
+// Returns EXIT_PASSED, or another status after an error message. Sets *done if no test is to run.
 static int parse_command_line(Driver *d, int argc, char **argv, bool *done)
 {
     OptionParser p = program_parser(&program, argc, argv, &d->arena);
@@ -148,7 +148,7 @@ static bool add_found(Driver *d, const char *path)
 {
     struct stat st;
     if (stat(path, &st) != 0)
-        return true;  // a link to nothing
+        return true;  // a broken link
     if (S_ISDIR(st.st_mode))
         return add_folder(d, path);
     return !S_ISREG(st.st_mode) || !(has_suffix(path, ".ori") || has_suffix(path, ".ptx")) || add_file(d, path);
@@ -206,7 +206,7 @@ static int find_files(Driver *d)
 
 /* -- Crashes -------------------------------------------------------------------------------------------- */
 
-// The only state outside of the driver: a signal handler has no other way to get at it.
+// Global because a signal handler takes no other argument.
 static const char *volatile running;
 
 static void report_crash(int signal_number)
@@ -268,7 +268,7 @@ static void run_file(Driver *d, const char *path)
     running = NULL;
     source_close(&d->test.source);
     count(d);
-    heap_release(&ctx->heap);  // after the last use of the reason of a skip
+    heap_release(&ctx->heap);  // after count(), which prints t->skip
     out_flush(&d->out);
     fflush(stdout);
 }
@@ -297,7 +297,7 @@ static int run(Driver *d, int argc, char **argv)
 
 int main(int argc, char **argv)
 {
-    static Driver driver;  // large; there is one
+    static Driver driver;  // too large for the stack
     Driver *d = &driver;
     jmp_buf unwind;
     volatile int status = EXIT_USAGE;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Atomic operations: of all threads, such as commute, and any on what nobody else touches.
+// Makes atomic operations: commutative ones of all threads, and any operation on memory that one thread owns.
 #include <stdio.h>
 
 #include "tools/origen/kernel.h"
@@ -28,7 +28,7 @@ void make_count(Gen *g, uint32_t n)
     Place p = {counts, NULL, 8 * k};
     if (chance(g, 2, 3))
         snprintf(pattern, sizeof pattern, "red%s$s.$s.$s $o, %s;", scope, atomics[k].operand);
-    else  // the result depends on the order, so nothing looks at it
+    else  // the result depends on the order, so it stays unused
         snprintf(pattern, sizeof pattern, "atom%s$s.$s.$s $%c1, $o, %s;", scope, letter, atomics[k].operand);
     code(g, pattern, space_name(counts->space), atomics[k].op, atomics[k].type, &p);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Branches that meet again, guards, and ways out.
+// Makes branches whose arms join again, guarded instructions, jumps out of loops, and early exits.
 #include "tools/origen/origen.h"
 
 /* -- Phis ----------------------------------------------------------------------------------------------- */
@@ -71,7 +71,7 @@ void arm(Gen *g, uint32_t n, uint32_t lanes, Fact fact, bool may_end, const Phis
     scope_leave(g);
 }
 
-// If, and as many else-ifs as there are arms beside the first.
+// Makes an if and `arms` - 1 else-ifs.
 static void chain(Gen *g, uint32_t n, uint32_t arms, uint32_t end, const Phis *phis)
 {
     uint32_t next = label_new(g), lanes = lanes_of_arms(g);
@@ -100,7 +100,7 @@ void make_if(Gen *g, uint32_t n)
     phis_end(g, &phis);
 }
 
-// A branch that a dominating one, or a constant, decides.
+// Makes a branch that a dominating condition or a constant decides.
 void make_known(Gen *g, uint32_t n)
 {
     const Scope *s = g->fn.scope;
@@ -181,14 +181,14 @@ static void exit_here(Gen *g, Value *p)
     label_put(g, on);
 }
 
-// All leave what they have, and those that stay do it again.
+// All threads store their result; threads that stay overwrite it at their end.
 static void exit_guarded(Gen *g, Value *p)
 {
     g->fn.leave(g);
     code(g, g->fn.kernel ? "@$v <ret|exit>;" : "@$v ret;", p);
 }
 
-// Once some threads have gone, nothing waits for all.
+// Sets `gone` after a divergent exit: later barriers and warp operations could wait for threads that ended.
 void make_exit(Gen *g, uint32_t n)
 {
     static void (*const exits[])(Gen *, Value *) = {exit_at_the_end, exit_here, exit_guarded};

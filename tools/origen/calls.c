@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Calls: as nvcc writes them, with parameters in a scope of their own; with registers in their place; through a
-// register.
+// Makes calls: with .param variables in a scope (as nvcc does), with registers as arguments, and through a register.
 #include <stdio.h>
 
 #include "tools/origen/function.h"
@@ -9,13 +8,13 @@ enum { TEXT_MOST = 300 };
 
 typedef struct Call {
     const Function *f;
-    const Value *callee;  // NULL: the function by its name
+    const Value *callee;  // NULL: a direct call
     uint32_t number;
-    Value *arguments[FORMALS_MOST];  // NULL: a structure
-    char prefix[24];                 // of the names of parameters
+    Value *arguments[FORMALS_MOST];  // NULL: passed as a structure
+    char prefix[24];                 // of parameter names
 } Call;
 
-// One that may be called here, rather one that nobody has called; NULL: there is none.
+// Returns a function that may be called here, preferably one without a call so far; NULL if there is none.
 static Function *pick_function(Gen *g)
 {
     const Fn *fn = &g->fn;
@@ -127,7 +126,7 @@ static void prototype(Gen *g, const Call *c)
     line(g, "prototype_%u: .callprototype %s);", c->number, to);
 }
 
-// The call with names of parameters.
+// Writes a call whose arguments are .param variables.
 static void call_by_names(Gen *g, const Call *c)
 {
     char args[TEXT_MOST] = "";

@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: MIT
-// Patterns: text of instructions in which what is variable is marked.
+// Expands patterns: text of instructions with marks for their variable parts.
 //
 //     add.<s32|u32> $=r, $r, $r#;      ->    add.s32 %r14, %r7, 12;
 //
 //     <a|b|c>   one of these texts
-//     $=c       a result of class c (its letter in classes.def): a new value, or a variable that is assigned
-//     $c        a value of class c; $c# or a literal; $c! one whose NaNs are canonical, since its bits are looked at
-//     $c1       scratch register 1 (to 9) of class c, for use inside of this pattern
+//     $=c       a result of class c (its letter in classes.def): a new value, or a reassigned variable
+//     $c        a value of class c; $c# also a literal; $c! a value with canonical NaNs, because its bits show
+//     $c1       scratch register 1 (to 9) of class c, local to the pattern
 //     $#32      an integer below 32
-//     $+ $*     the rounding modifier of an addition, of a multiplication, which nobody may contract to an fma
+//     $+ $*     the rounding modifier that keeps ptxas from contracting an addition and a multiplication into an fma
 //     $m $q     the mask of the lanes that are here, the number of one of them
 //     $a $A     the accumulator of hashes, read and written; $c $C the wide one
-// and what the caller hands over, in the order of the text:
+// Arguments of the caller, in the order of the text:
 //     $v $w     a Value *, read and written      $i  an Operand *       $l  a label
 //     $o        a Place *, as an address         $s  a string           $u  an unsigned int
 //
-// Variables of the frame are loaded in front of the pattern and stored behind it, so what one instruction of a pattern
-// writes, another may read only from a scratch register. A pattern that may be REPEATed is kept, with everything
-// decided but its results and scratch registers, to be written again some time.
+// Variables of the frame are loaded before the pattern and stored after it, so an instruction of a pattern may use a
+// result of another one only through a scratch register. The expansion of a REPEAT pattern is kept for repetition, with
+// all choices fixed except results and scratch registers.
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -93,7 +93,7 @@ static bool is_assigned(const Unit *u, const Value *v)
     return false;
 }
 
-// A variable for results that only some of the threads have: it has a value before.
+// Returns a variable for a guarded result, initialized so that the guard may be false.
 static Value *prepared(Gen *g, Class c)
 {
     const Value *guard = g->fn.guard;
@@ -107,7 +107,7 @@ static Value *prepared(Gen *g, Class c)
     return v;
 }
 
-// A variable for a result, NULL: it becomes a new value.
+// Returns the variable that a result is assigned to; NULL: the result is a new value.
 static Value *reassigned(Unit *u, Class c)
 {
     Gen *g = u->g;
@@ -196,7 +196,7 @@ static void put_argument(Unit *u, char mark)
     }
 }
 
-// Writes what is marked here and returns what follows.
+// Expands a mark and returns the text after it.
 static const char *put_marked(Unit *u, const char *mark)
 {
     Fn *fn = &u->g->fn;
@@ -234,7 +234,7 @@ static const char *put_marked(Unit *u, const char *mark)
 
 static void expand(Unit *u, const char *at, const char *end);
 
-// Writes one of the texts between < and >, and returns what follows.
+// Expands one of the texts between < and >, and returns the text after it.
 static const char *put_choice(Unit *u, const char *open)
 {
     const char *close = strchr(open, '>'), *from = open + 1;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What branches, guards and loops decide by.
+// Makes predicates for branches, guards and loops, and bounds of loops.
 #include "tools/origen/origen.h"
 
 enum { MOST_WEIGHT = 10 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Features: which of them a program has, and lists of them.
+// Chooses the features of a program; parses and prints lists of features.
 #include <stdio.h>
 
 #include "tools/origen/origen.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Device functions, as those see them who call.
+// Interface of device functions for their callers.
 #ifndef ORIGEN_FUNCTION_H
 #define ORIGEN_FUNCTION_H
 
@@ -11,8 +11,8 @@ typedef enum Passing { BY_VALUE, BY_STRUCT, BY_POINTER, NOTHING } Passing;
 typedef struct Formal {
     Passing passing;
     Class cls;              // of a value
-    uint32_t bytes, align;  // of the structure, or of what a pointer leads to
-    bool written;           // the function stores there
+    uint32_t bytes, align;  // of the structure, or of the memory that the pointer points to
+    bool written;           // the function stores through the pointer
 } Formal;
 
 enum { FORMALS_MOST = 5 };
@@ -22,11 +22,11 @@ struct Function {
     Formal formals[FORMALS_MOST], result;
     uint32_t n;
     bool in_registers;  // .reg parameters
-    bool pure;          // no effect beside its result
-    bool called;        // by now
+    bool pure;          // no effect except its result
+    bool called;        // a call exists already
     uint64_t work;
-    const Function *twin;  // another with the same parameters and result; NULL: none
+    const Function *twin;  // another function with the same signature; NULL: none
 };
-const char *formal_type(const Formal *f);  // of the parameter of a value
+const char *formal_type(const Formal *f);  // type of the .param of a value
 
 #endif

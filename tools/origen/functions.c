@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Device functions: what they take, what they give back, and what is between. A function may call those before it.
+// Makes device functions: signature, parameters, body, result. A function may call functions before it.
 #include <stdio.h>
 
 #include "tools/origen/function.h"
@@ -98,7 +98,7 @@ static void take_all(Gen *g, const Function *f)
 
 /* -- Results -------------------------------------------------------------------------------------------- */
 
-// All that the accumulators have, in 32 bits.
+// Returns a 32-bit hash of all accumulators.
 static Value *hash_total(Gen *g)
 {
     Fn *fn = &g->fn;
@@ -138,7 +138,7 @@ static void give_structure(Gen *g, const Function *f)
     code(g, "st.param.b32 $o, $v;", &first, total);
 }
 
-// Through the first pointer that the function stores through.
+// Stores the result through the first writable pointer argument.
 static void give_through_pointer(Gen *g)
 {
     uint32_t k = 0;

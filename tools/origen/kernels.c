@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Kernels: their launches, what they begin and end with, and what is between.
+// Makes kernels: launches, thread index, shared memory, body, result.
 #include <stdio.h>
 
 #include "tools/origen/kernel.h"
@@ -55,7 +55,7 @@ static uint32_t most_threads(const Kernel *k, bool of_grid)
 
 /* -- The beginning -------------------------------------------------------------------------------------- */
 
-// What a number is in grids and blocks with one dimension, and with three.
+// Patterns of an index in grids and blocks with one dimension, and with three.
 enum { THREAD, THREADS, CTA };
 static const char *const numbers[][2] = {
     [THREAD] = {"mov.u32 $w, %tid.x;",
@@ -73,7 +73,7 @@ static Value *fixed_value(Gen *g, Value *v, bool uniform)
 {
     v->uniform = uniform;
     value_push(g, v);
-    v->pending = false;  // it shows wherever a thread stores
+    v->pending = false;  // each thread's stores depend on it already
     return v;
 }
 
@@ -84,7 +84,7 @@ static Value *number(Gen *g, bool cube, uint32_t which, bool uniform)
     return fixed_value(g, v, uniform);
 }
 
-// The number of the thread in the grid.
+// Returns the index of the thread in the grid.
 static Value *who(Gen *g, const Kernel *k)
 {
     Fn *fn = &g->fn;

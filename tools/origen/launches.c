@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The launches, as a .run file for orirun.
+// Writes the launches as a .run file for orirun.
 #include <inttypes.h>
 
 #include "tools/origen/kernel.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Literals: mostly the values at which something happens.
+// Makes literals, mostly boundary values.
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -9,7 +9,7 @@ typedef struct FloatShape {
     uint32_t bytes, exponent_bits, fraction_bits;
 } FloatShape;
 
-// Small numbers, powers of two and what is beside them, anything.
+// Returns a small number, a number next to a power of two, or any number.
 static uint64_t integer(Gen *g, uint32_t bits)
 {
     uint64_t power = UINT64_C(1) << roll(g, bits);
@@ -43,7 +43,7 @@ static void print_integer(Gen *g, uint64_t x, uint32_t bits, Literal *l)
     }
 }
 
-// Zeros, ones, integers, fractions, subnormals, the largest, infinities, the NaN.
+// Returns a zero, one, integer, fraction, subnormal, largest number, infinity, or the NaN.
 static uint64_t floating(Gen *g, const FloatShape *s)
 {
     uint64_t one = (UINT64_C(1) << (s->exponent_bits - 1)) - 1, top = (UINT64_C(1) << s->exponent_bits) - 1;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-// Loops. All are bounded by a counter or by fuel, and by what a thread may execute altogether.
+// Makes loops. A counter or fuel bounds each of them, and so does the work that is left to a thread (`most_work`).
 #include "tools/origen/origen.h"
 
 enum { MOST_TURNS = 10 };
 
 typedef enum Form { TEST_FIRST, TEST_LAST, TEST_BOTH, FORM_COUNT } Form;
 
-// $i is the number of turns.
+// $i is the trip count.
 static const struct {
     Class cls;
     const char *start, *test, *step;
@@ -28,7 +28,7 @@ typedef struct Turns {
     Value *counter, *test;
 } Turns;
 
-// How often a thread may go through so many instructions here.
+// Returns the trip count that `most_work` permits for a loop of n instructions.
 static uint32_t affordable(const Gen *g, uint32_t n)
 {
     const Fn *fn = &g->fn;
@@ -56,7 +56,7 @@ static void count_step(Gen *g, const Turns *t) { code(g, countings[t->counting].
 
 /* -- Variables that change places ----------------------------------------------------------------------- */
 
-// at[0] takes at[1], ..., the last takes `last`, or what the first was.
+// Assigns at[1] to at[0] and so on; the last takes `last`, or the old value of at[0] if that is NULL.
 static void shift(Gen *g, Value *const *at, uint32_t n, Value *last)
 {
     const char *bits = class_info[at[0]->cls].bits;
@@ -87,7 +87,7 @@ static Carried carried_begin(Gen *g)
     return c;
 }
 
-// At the end of a turn: they move on, and the last gets something new, or the first.
+// Shifts the carried variables at the end of an iteration; the last one takes a new value or the first one's.
 static void carried_turn(Gen *g, const Carried *c)
 {
     if (!c->n)
@@ -138,7 +138,7 @@ static void pragma(Gen *g)
         line(g, ".pragma \"nounroll\";");
 }
 
-// The loop itself, from its first test to its last.
+// Writes the loop, from its first test to its last.
 static void turn(Gen *g, uint32_t n, Form form, const Loop *loop, const Turns *t, const Carried *carried)
 {
     uint32_t head = label_new(g);

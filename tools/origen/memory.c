@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Loads and stores: any type at any place of an object that its alignment allows, so that sizes overlap.
+// Makes loads and stores of any type at any offset that the object's alignment permits, so that accesses overlap.
 #include "tools/origen/origen.h"
 
 enum { WIDEST = 16 };  // bytes of a vector
@@ -90,13 +90,13 @@ void generic_address_of(Gen *g, const Object *o, Value *address)
     code(g, "cvta$s.u64 $w, $v;", space_name(o->space), address, in_space);
 }
 
-// How any number becomes one below n; $u is a constant that says what n is.
+// Patterns that reduce any number to one below n. $u is a constant that depends on n.
 typedef enum { OF_N, OF_LAST, OF_MASK, OF_BITS, OF_UNUSED_BITS, OF_DIVISOR } Bound;
 
 static const struct {
     const char *pattern;
     Bound bound;
-    bool value_first;  // in the text: $v, $w, $u; otherwise $w, $v, $u
+    bool value_first;  // arguments in the order $v, $w, $u; otherwise $w, $v, $u
 } bounds[] = {
     {"and.b32 $w, $v, $u;", OF_MASK, false},
     {"not.b32 $r1, $v; and.b32 $w, $r1, $u;", OF_MASK, true},
@@ -130,7 +130,7 @@ static uint32_t bound_of(Bound bound, uint32_t n)
     return 0;
 }
 
-// An index of one of n elements.
+// Returns an index below n.
 static Value *index_below(Gen *g, uint32_t n)
 {
     Value *index = value_scratch(g, CLASS_R), *v = value_pick(g, CLASS_R);
@@ -142,7 +142,7 @@ static Value *index_below(Gen *g, uint32_t n)
     return index;
 }
 
-// $v the index, $u the bytes of an element, $w the address, $v what it counts from.
+// $v index, $u bytes of an element, $w address, $v base.
 static const char *const scalings[] = {
     "mul.wide.<u32|s32> $d1, $v, $u; add.s64 $w, $v, $d1;",
     "cvt.u64.u32 $d2, $v; mul.lo.s64 $d1, $d2, $u; add.s64 $w, $v, $d1;",
@@ -151,7 +151,7 @@ static const char *const scalings[] = {
     "mul.wide.<u32|s32> $d1, $v, $u; neg.s64 $d2, $d1; sub.s64 $w, $v, $d2;",
 };
 
-// Shared and local memory may be addressed in 32 bits.
+// Writes a 32-bit address, which shared and local memory permit.
 static void narrow_element(Gen *g, const Object *o, Value *index, uint32_t bytes, Value *to)
 {
     if (o->base) {
@@ -199,7 +199,6 @@ static const Access *pick_access(Gen *g, const Object *o, uint32_t most)
     }
 }
 
-// No more than `most` bytes.
 Move move_pick(Gen *g, const Object *o, uint32_t most)
 {
     Move m = {pick_access(g, o, most), 1};
@@ -211,7 +210,7 @@ Move move_pick(Gen *g, const Object *o, uint32_t most)
 
 static const char *vector_name(uint32_t n) { return n == 4 ? ".v4" : n == 2 ? ".v2" : ""; }
 
-// What stands between the opcode and the space or behind it; most of the time nothing.
+// Returns the pattern of the qualifiers and the state space; most often the space alone.
 static const char *qualifier(Gen *g, const Object *o, bool load)
 {
     static const char *const loads[] = {".volatile$s", ".relaxed.cta$s", "$s.ca", "$s.cg", "$s.cs"};
@@ -226,7 +225,7 @@ static const char *qualifier(Gen *g, const Object *o, bool load)
     return s == SPACE_GLOBAL || (strong && s == SPACE_SHARED) ? q : "$s";
 }
 
-// A register or, of several, a vector of them.
+// Returns one register, or a vector of registers.
 static const char *list(Gen *g, const char *const *of, uint32_t n)
 {
     if (n == 1)
@@ -242,7 +241,7 @@ void load_at(Gen *g, Move m, const Place *p)
     code_with(g, traits, pattern, space_name(p->object->space), vector_name(m.n), m.access->type, p);
 }
 
-// A literal, or a value. NaNs whose bits are open are made canonical before others can look at them.
+// Returns the pattern of a literal or of a value. NaNs with unspecified bits are made canonical before they are stored.
 static const char *source(Gen *g, Class c, Value **v)
 {
     if (class_info[c].literals != LITERALS_NONE && class_info[c].bytes <= 4 && chance(g, 1, 5)) {
@@ -280,7 +279,7 @@ static void store_to(Gen *g, const Object *o)
     store_at(g, m, &p);
 }
 
-// Calls `at` for pieces that cover the object.
+// Calls `at` for accesses that cover the object.
 static void cover(Gen *g, const Object *o, void (*at)(Gen *, Move, const Place *))
 {
     for (uint32_t offset = 0; offset < o->bytes;) {
@@ -322,7 +321,7 @@ void make_store(Gen *g, uint32_t n)
         make_straight(g, n);
 }
 
-// A copy from global to shared memory.
+// Makes an asynchronous copy from global to shared memory, and the wait for it.
 void make_async(Gen *g, uint32_t n)
 {
     const Object *to = pick_object(g, is_shared_slot, 4), *from = pick_object(g, is_global_input, 4);
@@ -334,12 +333,12 @@ void make_async(Gen *g, uint32_t n)
     while (bytes * 2 <= most && chance(g, 2, 3))
         bytes *= 2;
     Place p = place_in(g, to, bytes), q = place_in(g, from, bytes);
-    if (chance(g, 1, 4))  // the rest becomes zero
+    if (chance(g, 1, 4))  // zero-fills the rest
         code(g, "cp.async.ca.shared.global $o, $o, $u, $u;", &p, &q, bytes, roll(g, bytes + 1));
     else
         code(g, bytes == 16 ? "cp.async.<ca|cg>.shared.global $o, $o, $u;" : "cp.async.ca.shared.global $o, $o, $u;",
              &p, &q, bytes);
-    if (chance(g, 1, 2))  // not any operation: it could load what is under way
+    if (chance(g, 1, 2))  // no random operation: it could load bytes in flight
         code(g, "<add|sub>.s32 $=r, $r, $r#;");
     code(g, "<cp.async.wait_all|cp.async.commit_group; cp.async.wait_group 0>;");
     Move m = move_pick(g, to, bytes);
@@ -347,7 +346,7 @@ void make_async(Gen *g, uint32_t n)
     load_at(g, m, &p);
 }
 
-// Stores to one place, of which only the last counts; what a load behind them gives is known.
+// Makes dead stores to one place, and a load that forwarding can replace.
 void make_overwrite(Gen *g, uint32_t n)
 {
     const Object *o = object_pick(g, true);

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// How values get into the output: through the accumulators of a function, or straight into the record that a thread
-// leaves.
+// Makes values reach the output: through the hashes of a function, or directly in the record of a thread.
 #include "tools/origen/origen.h"
 
 // Each step is a bijection of the accumulator for any value, and of the value for any accumulator.
@@ -30,7 +29,7 @@ Value *one_nan_of(Gen *g, Value *v)
     return copy;
 }
 
-// Of class R or D.
+// Returns the bits of a value as class R or D.
 static Value *bits_of(Gen *g, Value *v)
 {
     v = one_nan_of(g, v);
@@ -50,7 +49,7 @@ static void mix(Gen *g, Value *bits)
     code(g, mixes[k].pattern, bits);
 }
 
-// Halves of what is too wide for the accumulator.
+// Mixes the halves of a value that is too wide for the accumulator.
 static void mix_halves(Gen *g, Value *bits)
 {
     Value *low = value_scratch(g, CLASS_R), *high = value_scratch(g, CLASS_R);
@@ -62,7 +61,7 @@ static void mix_halves(Gen *g, Value *bits)
     mix(g, high);
 }
 
-// Whether the record of this thread has taken it.
+// Stores the bits in the record of this thread, by chance and if there is room. Returns true if it did.
 static bool leave(Gen *g, Value *bits)
 {
     Fn *fn = &g->fn;
@@ -93,7 +92,7 @@ void observe(Gen *g, Value *v)
     fn->guard = guard;
 }
 
-// An accumulator is a variable that nothing but observe() assigns.
+// An accumulator is a variable that only observe() assigns.
 void hash_begin(Gen *g)
 {
     Fn *fn = &g->fn;

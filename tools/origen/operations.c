@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Operations: the rows of templates.def, and repetitions of what was written before.
+// Makes operations: rows of templates.def, and repetitions of earlier instructions.
 #include "tools/origen/origen.h"
 
 enum { X = EXACT, L = LANE, W = WARP, A = WHOLE };
@@ -15,7 +15,7 @@ static const Template templates[] = {
 #include "tools/origen/templates.def"
 };
 
-// How a class gets its first value.
+// Patterns that make the first value of a class.
 static const char *const births[CLASS_COUNT] = {
     [CLASS_P] = "setp.<eq|ne|lt|ge>.<s32|u32> $=p, $r, $r#;",
     [CLASS_H] = "cvt.u16.u32 $=h, $r;",
@@ -45,7 +45,7 @@ Class any_class(Gen *g)
     return c;
 }
 
-// Whether a pattern is about classes that the program has.
+// True if the program has all classes of a pattern.
 static bool has_classes(const Gen *g, const char *pattern)
 {
     for (const char *at = pattern; (at = strchr(at, '$')); at++) {

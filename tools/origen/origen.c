@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// origen: makes random PTX programs that are well-defined, for differential tests.
+// Makes random, well-defined PTX programs for differential tests.
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -49,7 +49,7 @@ typedef struct Job {
     Arena arena;
     Gen gen;
     const char *output, *features;
-    bool done;  // nothing is left to do
+    bool done;  // an option such as --help did all work
     Out out;    // standard output
     char out_buf[1 << 14];
 } Job;
@@ -106,7 +106,7 @@ static bool take_option(Job *job, int id, const OptionParser *p)
     return job->done = true;
 }
 
-// What the seed decides, where nothing else does.
+// Completes the options with choices of the seed.
 static bool complete(Job *job)
 {
     Options *o = &job->gen.options;
@@ -199,7 +199,7 @@ static Status run(Job *job)
 
 int main(int argc, char **argv)
 {
-    static Job job;  // large; there is one
+    static Job job;  // too large for the stack
     jmp_buf unwind;
     volatile Status status;
     job.out = (Out){.write = out_to_stdio, .user = stdout, .buf = job.out_buf, .cap = sizeof job.out_buf};

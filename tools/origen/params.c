@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Parameters of kernels: which there are, and how a kernel begins with them.
+// Plans the parameters of a kernel, and loads them at its start.
 #include "tools/origen/kernel.h"
 
-enum { RECORD_HEAD = 16 };  // bytes for the accumulators
+enum { RECORD_HEAD = 16 };  // bytes of the accumulators
 
 static const struct {
     const char *type, *range;
@@ -123,7 +123,7 @@ static void leave_at_once(Gen *g, Value *limit, Value *thread)
     g->fn.gone = true;
 }
 
-// What most kernels begin with: each thread takes an element of its own.
+// Loads one element for each thread, as most kernels do.
 static void load_own_element(Gen *g, const Object *o, Value *thread)
 {
     Move m = move_pick(g, o, 16);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What an optimizer should see: copies, branches that lead nowhere else, arms that are alike, dead code.
+// Plants code that an optimizer should simplify: copies, redundant branches, equal arms, dead code.
 #include <stdio.h>
 
 #include "tools/origen/origen.h"
@@ -41,7 +41,7 @@ static void both_to_the_same(Gen *g)
     label_put(g, next);
 }
 
-// Two ways through empty blocks to the same place.
+// Makes two paths through empty blocks to one block.
 static void through_empty_blocks(Gen *g)
 {
     uint32_t one = label_new(g), two = label_new(g), end = label_new(g);
@@ -55,7 +55,7 @@ static void through_empty_blocks(Gen *g)
     label_put(g, end);
 }
 
-// A block that no way leads to.
+// Makes an unreachable block.
 static void around_dead_code(Gen *g)
 {
     uint32_t dead = label_new(g), end = label_new(g);
@@ -83,11 +83,11 @@ static void twin(Gen *g, const char *pattern, Value **result)
     if (!*result)
         *result = value_make(g, v->cls);
     code(g, "mov.$s $w, $v;", class_info[v->cls].bits, *result, v);
-    v->pending = false;  // the copy is
+    v->pending = false;  // the copy is pending
     scope_leave(g);
 }
 
-// An instruction that was written before, in both arms.
+// Writes an earlier instruction in both arms of a branch.
 void make_twins(Gen *g, uint32_t n)
 {
     uint32_t repeats = g->fn.repeats.n, other = label_new(g), end = label_new(g);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Local arrays, and pointers: into the middle of an object, to one of two, walking through one.
+// Makes local arrays and structures, and pointers: into an object, to one of two objects, and walking through an
+// object.
 #include "tools/origen/origen.h"
 
 /* -- Local arrays --------------------------------------------------------------------------------------- */
@@ -47,7 +48,7 @@ static const Object *record(Gen *g, uint32_t bytes, bool fixed)
     return object_push(g, o);
 }
 
-// A field, or its address, which is computed from what is constant.
+// Returns the place of a field, by a constant offset or by an address computed from constants.
 static Place field(Gen *g, const Object *o, uint32_t bytes)
 {
     static const char *const ways[] = {
@@ -101,7 +102,7 @@ void make_record(Gen *g, uint32_t n)
 
 /* -- Pointers ------------------------------------------------------------------------------------------- */
 
-// What is left of an object behind its first bytes, through a register.
+// Makes an object of the last bytes of another one, addressed by a register.
 static void view(Gen *g, const Object *o)
 {
     Object part = *o;
@@ -125,7 +126,7 @@ static void view(Gen *g, const Object *o)
     object_push(g, part);
 }
 
-// An object through its address in its own space again.
+// Makes an object addressed in its own space from its generic address.
 static void back(Gen *g, const Object *o)
 {
     Object again = *o;
@@ -151,7 +152,7 @@ static void choose_by_branch(Gen *g, Value *to, Value *a, Value *b)
     label_put(g, end);
 }
 
-// One of two objects, which one is known when it runs.
+// Makes a pointer to one of two objects, chosen at run time.
 static void either(Gen *g, const Object *o, const Object *other)
 {
     bool same = o->space == other->space && o->space != SPACE_GENERIC;

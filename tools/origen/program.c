@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A program: its head, its functions one after the other, and what they have in common.
+// Makes and prints a program: head, variables, functions, kernels.
 #include <stdio.h>
 
 #include "tools/origen/origen.h"
@@ -10,7 +10,7 @@ static const Flavor flavors[] = {
 #include "tools/origen/flavors.def"
 };
 
-// Versions of PTX by target: what ptxas asks for, and enough for all that is written.
+// PTX version by target: ptxas requires it, and it has all instructions that origen writes.
 static const struct {
     uint32_t sm;
     const char *version;
@@ -113,7 +113,7 @@ static const char *version_of(uint32_t sm)
     return version;
 }
 
-// The options by which this program is made again.
+// Prints the options that reproduce the program.
 static void print_options(const Options *o, Out *out)
 {
     static const char *const styles[] = {"", "naive", "optimized", "mixed"};

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Random numbers: splitmix64, the same on every machine.
 //
-// The order of draws is part of what a seed means, so no two of them stand in one expression whose order C leaves open.
+// The order of draws is part of the meaning of a seed, so no expression with unspecified order of evaluation has two
+// draws.
 #include "tools/origen/origen.h"
 
 uint64_t random_next(uint64_t *state)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Blocks: rows of statements.def, as they come.
+// Makes blocks: random rows of statements.def.
 #include "tools/origen/origen.h"
 
 enum { N = 1, L = 2, T = 4, K = 8, P = 16 };

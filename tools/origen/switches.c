@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Switches: chains of comparisons, and jumps through tables.
+// Makes switches: chains of comparisons, and jumps through tables.
 #include "tools/origen/origen.h"
 
 enum { MOST_CASES = 6, TABLE_MOST = 8 };
@@ -34,7 +34,7 @@ static void begin(Gen *g, Switch *s)
         s->labels[k] = label_new(g);
 }
 
-// The cases one behind the other; some go on into the next.
+// Writes the cases; some fall through.
 static void cases(Gen *g, const Switch *s, uint32_t n)
 {
     for (uint32_t k = 0; k < s->n; k++) {
@@ -78,7 +78,7 @@ void make_brx(Gen *g, uint32_t n)
     Switch s;
     begin(g, &s);
     uint32_t number = g->fn.symbols++;
-    if (chance(g, 1, 3)) {  // a test of the range, as compilers leave it
+    if (chance(g, 1, 3)) {  // the range check that compilers emit
         Value *p = value_scratch(g, CLASS_P);
         code(g, "setp.gt.u32 $w, $v, $u;", p, s.selector, s.range - 1);
         branch(g, p, true, s.otherwise);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Labels and branches in the manner of the flavor, and what is no instruction.
+// Writes labels and branches in the style of the flavor, and text that is no instruction.
 #include <stdio.h>
 
 #include "tools/origen/origen.h"

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
-// What threads do together: looks at each other's shared memory, also in another CTA of the cluster, warps that part.
+// Makes communication of threads: reads of another thread's shared memory (also in another CTA of the cluster), and
+// divergent warps.
 #include "tools/origen/kernel.h"
 
 /* -- Exchange ------------------------------------------------------------------------------------------- */
 
 static void barrier(Gen *g) { code(g, "<bar.sync|bar.sync|barrier.sync> 0;"); }
 
-// Another thread of the CTA.
+// Returns the index of another thread of the CTA.
 static Value *peer(Gen *g)
 {
     Fn *fn = &g->fn;
@@ -28,7 +29,7 @@ static const Object *slot_of(Gen *g, const Shared *s, Value *thread)
     return object_push(g, o);
 }
 
-// Rows of matrices: each thread names one of its peer.
+// Loads matrices; each thread gives the address of a row of its peer.
 static void load_matrices(Gen *g, const Object *o)
 {
     static const char *const patterns[] = {
@@ -71,7 +72,7 @@ static void cluster_barrier(Gen *g)
     code(g, "barrier.cluster.arrive<|.release|.aligned>; barrier.cluster.wait<|.acquire>;");
 }
 
-// A generic address of a thread's slot in the other CTA of the cluster.
+// Returns an object for a thread's slot in the other CTA of the cluster, addressed generically.
 static const Object *slot_of_neighbour(Gen *g, const Shared *s, Value *thread)
 {
     static const char *const maps[] = {

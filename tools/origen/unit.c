@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What units are made of: text, registers, the frame; and what they leave behind.
+// Writes a unit: text, registers, loads and stores of the frame. At its end, registers the results.
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -111,7 +111,7 @@ static void store(Gen *g, const Value *v, Value *reg)
     code(g, "st$s.$s $o, $v;", space_name(p.object->space), class_info[v->cls].memory, &p, byte);
 }
 
-/* -- What it leaves ------------------------------------------------------------------------------------- */
+/* -- End of a unit -------------------------------------------------------------------------------------- */
 
 static void print_scratch_declarations(Unit *u)
 {
@@ -137,7 +137,7 @@ static void print(Unit *u)
     fn->work += u->instrs * fn->times;
 }
 
-// Operands of an exact instruction live on in its result.
+// Operands of an exact instruction reach the output through its result, so they stop pending.
 static void pass_on(Unit *u)
 {
     const Fn *fn = &u->g->fn;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A unit: the instructions of one pattern while they are put together. They are written when all is known, behind what
-// their operands need and in front of what their results need.
+// A unit: the instructions of one pattern during its expansion. It is printed at its end, after the loads of its
+// operands and before the stores of its results.
 #ifndef ORIGEN_UNIT_H
 #define ORIGEN_UNIT_H
 
@@ -15,22 +15,22 @@ typedef struct UnitText {
 
 typedef struct Def {
     Value *value;
-    Value *reg;  // where the instruction leaves it
-    bool fresh;  // it goes into a pool
+    Value *reg;  // register of the result
+    bool fresh;  // a new value for a pool
 } Def;
 
 typedef struct Unit {
     Gen *g;
     uint32_t traits;
-    UnitText text, again;  // again: the pattern of its repetition
+    UnitText text, again;  // again: the pattern that repeats it
     Value *scratch[CLASS_COUNT][SCRATCHES];
     Value *uses[UNIT_VALUES];
     Def defs[UNIT_VALUES];
     uint32_t nuses, ndefs, nscratch, instrs;
-    bool starts;      // an instruction begins here
-    uint32_t blanks;  // so many to the operands of the instruction
-    bool uniform;     // no operand differs between threads
-    bool braced;      // scratch registers have a scope of their own
+    bool starts;      // at the start of an instruction
+    uint32_t blanks;  // blanks before the operands of the instruction
+    bool uniform;     // all operands are uniform
+    bool braced;      // scratch registers have a nested scope
     va_list args;     // of the pattern
 } Unit;
 
@@ -39,10 +39,10 @@ void unit_char(Unit *u, char c);
 void unit_text(Unit *u, const char *s);
 void unit_number(Unit *u, int64_t n);
 void unit_register(Unit *u, const Value *v);
-// A register of which a repetition has one of its own, as the mark (3 characters) says.
+// Writes a register that a repetition replaces by a new one; `mark` has 3 characters.
 void unit_own_register(Unit *u, const Value *v, const char *mark);
 void unit_start_instruction(Unit *u);
-Value *unit_load(Gen *g, Value *v);  // the register in which a value can be read
+Value *unit_load(Gen *g, Value *v);  // returns a register that holds the value
 void unit_finish(Unit *u);
 
 #endif

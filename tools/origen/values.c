@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-// Values, their registers and places in the frame, and scopes.
+// Manages values, their registers and frame slots, and scopes.
 //
-// A pool is a stack of the values of a class that are written on every way to here; a scope ends with what was pushed
-// in it. A value of which nothing on the way to the output knows is pending, and observed before it goes.
+// A pool is a stack of the values of a class that are defined on every path to the place. The end of a scope removes
+// the values pushed in it. A value that has not reached the output is pending, and is observed before it is removed.
 #include "tools/origen/origen.h"
 
 enum { POOL_MOST = 40, RECENT = 10, LOOK_BACK = 32 };
-enum { LARGE_FRAME = 4096 };  // bytes, from which on places are used again
+enum { LARGE_FRAME = 4096 };  // bytes; larger frames reuse slots
 
 const ClassInfo class_info[CLASS_COUNT] = {
 #define CLASS(id, letter, bank, bytes, bits, memory, literals, one, view, one_nan) \
@@ -124,7 +124,7 @@ Value *value_pick(Gen *g, Class c)
     return pool->at[pool->n - 1 - roll(g, recent ? MIN(pool->n, RECENT) : pool->n)];
 }
 
-// One of the values of the class that pass, among the latest `most`; NULL: there is none.
+// Returns one of the latest `most` values of the class that pass; NULL: none.
 static Value *pick_where(Gen *g, Class c, uint32_t most, bool (*pass)(const Fn *, const Value *))
 {
     const Pool *pool = &g->fn.pool[c];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Variables of the module: tables in .const and .global that nothing writes, and pointers to them.
+// Makes variables of the module: read-only tables in .const and .global, and pointers to them.
 #include <inttypes.h>
 
 #include "tools/origen/origen.h"
@@ -26,7 +26,7 @@ static void element(Gen *g, uint32_t kind)
     out_z(&g->head, l.text + unsigned_type);
 }
 
-// The rest of the elements may be left to be zeroes.
+// Declares a table. Elements after the initializer are zero.
 static void table(Gen *g, uint32_t number)
 {
     uint32_t kind = roll(g, ARRAY_LEN(kinds)), size = kind == 0 ? 1 : class_info[kinds[kind].cls].bytes;
@@ -49,7 +49,7 @@ static void table(Gen *g, uint32_t number)
     VEC_PUSH(g->arena, &g->variables, copy);
 }
 
-// A variable with the address of a table; the table is an object by way of it.
+// Declares a variable that holds the address of a table, and makes the table accessible through it.
 static void pointer(Gen *g, uint32_t number, uint32_t tables)
 {
     const Object *to = g->variables.at[roll(g, tables)];

@@ -18,21 +18,6 @@ static void to_nowhere(void *user, const char *text, size_t n) { (void)user, (vo
 
 static bool out_to_nowhere(void *user, const char *text, size_t n) { return (void)user, (void)text, (void)n, true; }
 
-static bool is_named(const Module *m, const Fn *fn, const char *entry)
-{
-    char buf[4096];  // longer names are cut
-    return strcmp(entry, name_text(&m->tables, m->syms.at[fn->sym].name, buf, sizeof buf)) == 0;
-}
-
-static bool is_selected(void *user, const Fn *fn)
-{
-    const Job *job = user;
-    for (size_t k = 0; k < job->settings->nentries; k++)
-        if (is_named(fn->module, fn, job->settings->entries[k]))
-            return true;
-    return job->settings->nentries == 0;
-}
-
 static bool matches_filter(const Module *m, const Fn *fn, const char *glob)
 {
     char buf[4096];  // longer names are cut
@@ -42,7 +27,7 @@ static bool matches_filter(const Module *m, const Fn *fn, const char *glob)
     return glob_match(glob, buf, strlen(buf), false);
 }
 
-// Notes the --entry options and filters that match functions of this piece, and counts its instructions.
+// Marks the --entry options and filters that match functions of this piece, and counts its instructions.
 static void survey_piece(Job *job, const Module *m, uint32_t first)
 {
     const Settings *s = job->settings;
@@ -51,8 +36,8 @@ static void survey_piece(Job *job, const Module *m, uint32_t first)
         const Fn *fn = item->kind == ITEM_FN ? m->fns.at[item->index] : NULL;
         job->instrs += fn ? fn->ninstrs : 0;
         job->filter_seen |= fn && matches_filter(m, fn, s->phases.filter_funcs);
-        for (size_t e = 0; fn && e < s->nentries; e++)
-            job->entry_seen[e] |= is_named(m, fn, s->entries[e]);
+        if (fn)
+            entries_note(&job->entries, fn);
     }
     if (s->max_insns && job->instrs > s->max_insns)
         heap_fail(&job->ctx.heap, ST_LIMIT, "the module has %llu instructions, more than --max-insns allows",
@@ -62,11 +47,8 @@ static void survey_piece(Job *job, const Module *m, uint32_t first)
 // True if every --entry names a function; otherwise a message was printed.
 static bool entries_exist(const Job *job)
 {
-    for (size_t k = 0; k < job->settings->nentries; k++)
-        if (!job->entry_seen[k])
-            return program_fail(&opt_program, "--entry: '%s' is not a function of this module",
-                                job->settings->entries[k]);
-    return true;
+    const char *missing = entries_missing(&job->entries);
+    return !missing || program_fail(&opt_program, "--entry: '%s' is not a function of this module", missing);
 }
 
 // Warns of a glob that matches no phase.
@@ -214,8 +196,8 @@ static void run_piece(Job *job, Module *m, uint32_t first, Out *out)
                    .module = m,
                    .first = first,
                    .end = m->items.n,
-                   .wanted = is_selected,
-                   .user = job,
+                   .wanted = entries_have,
+                   .user = &job->entries,
                    .out = s->emit ? out : NULL,
                    .lang = job->output_lang,
                    .threads = job->alone || phase_may_report(&job->ctx, m) ? 1 : s->threads,
@@ -473,6 +455,7 @@ Status run_job(const Settings *s, bool quiet)
     if (!job)
         return ST_LIMIT;
     job->settings = s;
+    job->entries = (Entries){.names = s->entries, .seen = job->entry_seen, .n = s->nentries};
     Ctx *ctx = &job->ctx;
     jmp_buf unwind;
     volatile Status status;

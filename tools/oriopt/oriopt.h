@@ -5,6 +5,7 @@
 #define ORI_ORIOPT_H
 
 #include "phases/manager/remarks.h"
+#include "tools/lib/entries.h"
 #include "tools/options/option_docs.h"
 #include "tools/orirun/run_each.h"
 
@@ -58,9 +59,10 @@ typedef struct Job {
     KnobStore *knobs;
     Lang lang, output_lang;
     Module *module;
-    bool whole;           // the module is read before the first function is optimized
-    bool alone;           // phases run on this thread
-    bool entry_seen[64];  // by settings->entries: a function has this name
+    bool whole;  // the module is read before the first function is optimized
+    bool alone;  // phases run on this thread
+    Entries entries;
+    bool entry_seen[64];  // of `entries`
     bool filter_seen;     // a function matches --filter-funcs
     uint64_t instrs;      // read so far
     double read_s, write_s;

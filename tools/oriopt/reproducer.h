@@ -2,7 +2,7 @@
 // Reproducers: a module with the command line of a failed run in comments at its top. A reproducer is a module like any
 // other, and `oriopt --run-reproducer` repeats the run. The sign of its comments tells its language, whatever its name.
 //
-//     ; oriopt 0.1 --run-reproducer
+//     ; oriopt 0.1.0 --run-reproducer
 //     ; error: OriBranchOpt (phase 15), function k: launch 1: arg0:s32[3] is 4, it was 5
 //     ; option: --named-phases=OriBranchOpt@15
 //     ; run: entry k

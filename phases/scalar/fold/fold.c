@@ -60,23 +60,23 @@ void fold_note_definition(Fold *f, InstrId id)
             f->from.at[op_index(ops[k])] = ir_guarded(i) ? FROM_ANY : fold_role(f, i->desc)->from;
 }
 
-void fold_count_reader(Fold *f, Operand o, int more)
+void fold_count_use(Fold *f, Operand o, int more)
 {
     if (!op_is_reg(o) || op_index(o) >= f->nregs)
         return;
-    uint8_t *n = &f->readers[op_index(o)];
-    if (*n != READERS_MANY && (more > 0 || *n))
+    uint8_t *n = &f->nuses[op_index(o)];
+    if (*n != USES_MANY && (more > 0 || *n))
         *n = (uint8_t)(*n + more);
 }
 
-void fold_count_readers(Fold *f, const Instr *i, int more)
+void fold_count_uses(Fold *f, const Instr *i, int more)
 {
     for (uint32_t k = i->ndef; k < i->nops; k++)
-        fold_count_reader(f, ir_ops(f->fn, i)[k], more);
+        fold_count_use(f, ir_ops(f->fn, i)[k], more);
 }
 
 // Finds the sources of the operands of an instruction. True if all are constants.
-static bool look_at_uses(const Fold *f, const Instr *i, Uses *uses)
+static bool visit_uses(const Fold *f, const Instr *i, Uses *uses)
 {
     const Fn *fn = f->fn;
     uint32_t n = ir_nuse(i), constants = 0;
@@ -103,7 +103,7 @@ static bool look_at_uses(const Fold *f, const Instr *i, Uses *uses)
 void fold_begin_rule(Fold *f, uint32_t rule, InstrId id)
 {
     const Rule *r = &f->rules->rules[rule];
-    note_cost(f->ctx, f->fn, id);
+    record_cost(f->ctx, f->fn, id);
     knob_spend(&f->ctx->knobs, KNOB_FOLD_BUDGET);
     f->spent = knob_left(&f->ctx->knobs, KNOB_FOLD_BUDGET) <= 0;
     f->ctx->rule_uses[rule]++;
@@ -130,7 +130,7 @@ bool fold_instr(Fold *f, InstrId id)
     Uses uses = {0};
     for (int k = 0; k < AGAIN && may_fold(f, ir_instr(f->fn, id)); k++) {
         Opcode op = fold_role(f, ir_instr(f->fn, id)->desc)->op;
-        bool constant = look_at_uses(f, ir_instr(f->fn, id), &uses);
+        bool constant = visit_uses(f, ir_instr(f->fn, id), &uses);
         if (!(constant && fold_constants(f, id)) && !fold_try_rules(f, id, &uses) && !fold_order(f, id, &uses) &&
             !(op == OP_CVT && fold_conversion(f, id)) && !(op == OP_DIV && fold_reciprocal(f, id)) &&
             !(op == OP_LOP3 && fold_table(f, id, &uses)))
@@ -156,12 +156,12 @@ static bool *find_off(Fold *f)
 }
 
 // Counts uses and records definitions in reachable blocks, in layout order.
-static void note_all(Fold *f)
+static void record_all(Fold *f)
 {
     const Fn *fn = f->fn;
     FOR_BLOCKS(fn, b) {
         InstrId first = is_reachable(f->a, b) ? ir_block(fn, b)->first : 0;
-        for (InstrId id = first; id; id = instr_behind(fn, id)) {
+        for (InstrId id = first; id; id = instr_after(fn, id)) {
             const Instr *i = ir_instr(fn, id);
             const Operand *ops = ir_ops(fn, i);
             uint32_t from = ir_guarded(i) ? FROM_ANY : fold_role(f, i->desc)->from;
@@ -170,7 +170,7 @@ static void note_all(Fold *f)
                     f->from.at[op_index(ops[k])] = from;
             for (uint32_t k = i->ndef; k < i->nops; k++)
                 if (op_is_reg(ops[k]))
-                    f->readers[op_index(ops[k])] += f->readers[op_index(ops[k])] != READERS_MANY;
+                    f->nuses[op_index(ops[k])] += f->nuses[op_index(ops[k])] != USES_MANY;
         }
     }
 }
@@ -187,17 +187,17 @@ bool phase_fold(Ctx *ctx, Fn *fn)
     if (!ctx->fold_forms)
         ctx->fold_forms = NEW(&ctx->arena, FoldForms);
     f.forms = ctx->fold_forms;
-    f.readers = NEW_ARRAY(&f.scratch, uint8_t, f.nregs);
+    f.nuses = NEW_ARRAY(&f.scratch, uint8_t, f.nregs);
     f.from.at = NEW_ARRAY(&f.scratch, uint32_t, f.nregs);
     f.from.n = f.from.cap = f.nregs;
-    note_all(&f);
+    record_all(&f);
     value_ranges_init(&f.ranges, fn, f.a, false, &f.evals, &f.scratch);
     for (uint32_t k = 0; k < f.a->nrpo; k++) {
         f.block = f.a->rpo[k];
         BlockId ahead = f.a->rpo[MIN(k + AHEAD, f.a->nrpo - 1)];
         __builtin_prefetch(ir_instr(fn, ir_block(fn, ahead)->first));
         for (InstrId id = ir_block(fn, f.block)->first, next; id; id = next) {
-            next = instr_behind(fn, id);
+            next = instr_after(fn, id);
             const Instr *i = ir_instr(fn, id);
             if (ir_guarded(i) && fold_guard(&f, id) && !i->block)
                 continue;

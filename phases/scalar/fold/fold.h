@@ -13,7 +13,7 @@
 enum {
     CALL_LOOPS = 32,
     OFFSET_MAX = 1 << 23,  // bound of the offsets that ptxas takes without an instruction
-    READERS_MANY = UINT8_MAX,
+    USES_MANY = UINT8_MAX,
     KNOWN = 32,  // cached value ranges, a power of two
     DESCS = 128,
 };
@@ -95,7 +95,7 @@ typedef struct Fold {
     bool spent;     // FoldBudget is spent
     FoldForms *forms;
     VEC(Role) roles;     // by DescId
-    uint8_t *readers;    // by RegId below nregs: number of uses, up to READERS_MANY
+    uint8_t *nuses;      // by RegId below nregs: number of uses, up to READERS_MANY
     RegId nregs;         // registers at the start
     uint8_t *kept;       // by RegId below nregs: it has a use that takes no offset; NULL = not computed yet
     VEC(uint32_t) from;  // by RegId: FROM_* of registers with one unguarded definition
@@ -146,9 +146,9 @@ static inline bool may_apply(const Fold *f, uint32_t rule) { return !f->spent &&
 // Records FROM_* of the registers that an instruction defines.
 void fold_note_definition(Fold *f, InstrId id);
 // Adds `more` to the number of uses of a register, which is counted up to READERS_MANY.
-void fold_count_reader(Fold *f, Operand o, int more);
+void fold_count_use(Fold *f, Operand o, int more);
 // Does the same for all registers that an instruction uses.
-void fold_count_readers(Fold *f, const Instr *i, int more);
+void fold_count_uses(Fold *f, const Instr *i, int more);
 // Counts and reports that a rule is about to change an instruction.
 void fold_begin_rule(Fold *f, uint32_t rule, InstrId id);
 // Folds an instruction as often as rules apply; returns progress.

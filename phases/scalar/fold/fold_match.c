@@ -263,7 +263,7 @@ static bool match_operand(Fold *f, Match *m, uint16_t node, Operand o, Operand f
     InstrId def = def_of_operand(f, from);
     if (!def || ir_guarded(ir_instr(fn, def)))
         return false;
-    bool single = op_index(from) < f->nregs && f->readers[op_index(from)] == 1 && op_same(from, o);
+    bool single = op_index(from) < f->nregs && f->nuses[op_index(from)] == 1 && op_same(from, o);
     if (n->single && !single && !(n->sums && fold_becomes_offset(f, op_index(from))))
         return false;
     if (m->ninner < ARRAY_LEN(m->inner))
@@ -313,7 +313,7 @@ static void find_calls(Fold *f, const Analyses *a)
     FOR_BLOCKS(fn, b) {
         uint32_t loop = loop_of(a, b);
         for (InstrId id = ir_block(fn, b)->first; loop && !seen[loop] && f->ncalls < CALL_LOOPS && id;
-             id = instr_behind(fn, id)) {
+             id = instr_after(fn, id)) {
             if (!calls_function(fn, ir_instr(fn, id)))
                 continue;
             seen[loop] = true;
@@ -384,7 +384,7 @@ static Operand build_node(Fold *f, const Match *m, uint16_t node, Width width)
     ir_instr(fn, id)->line = ir_instr(fn, f->root)->line;
     VEC_PUSH(&f->scratch, &f->from, FROM_ANY);
     fold_note_definition(f, id);
-    fold_count_readers(f, ir_instr(fn, id), 1);
+    fold_count_uses(f, ir_instr(fn, id), 1);
     InstrId root = f->root;
     fold_instr(f, id);
     f->root = root;
@@ -398,7 +398,7 @@ static void apply_rule(Fold *f, const Match *m, uint32_t number, InstrId id)
     const RuleNode *to = &f->rules->nodes.at[rule->to];
     Width width = (Width)ir_reg(fn, op_index(*ir_def(fn, ir_instr(fn, id), 0)))->width;
     fold_begin_rule(f, number, id);
-    fold_count_readers(f, ir_instr(fn, id), -1);
+    fold_count_uses(f, ir_instr(fn, id), -1);
     f->root = id;
     if (to->kind == RN_OP) {
         Operand uses[RULE_KIDS];
@@ -407,7 +407,7 @@ static void apply_rule(Fold *f, const Match *m, uint32_t number, InstrId id)
     } else {
         instr_replace_by_move(fn, id, build_node(f, m, rule->to, width));
     }
-    fold_count_readers(f, ir_instr(fn, id), 1);
+    fold_count_uses(f, ir_instr(fn, id), 1);
 }
 
 /* -- Rules --------------------------------------------------------------------------------------------- */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What handwritten/branch_tables.ptx computes.
+// Computes the results of handwritten/branch_tables.ptx.
 #include "cuda_shim.h"
 #include "launches.h"
 

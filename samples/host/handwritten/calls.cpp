@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What handwritten/calls.ptx computes.
+// Computes the results of handwritten/calls.ptx.
 #include "cuda_shim.h"
 #include "launches.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What handwritten/carry.ptx computes: carries are bits above the words, borrows the sign.
+// Computes the results of handwritten/carry.ptx: carries are bits above the words, borrows are signs.
 #include "cuda_shim.h"
 #include "launches.h"
 
@@ -22,7 +22,7 @@ static void carry(u32 *out, u64 a, u64 b, u32 n)
     out[8] = (u32)high;
     out[9] = high < 0 ? 0xffffffff : 0;
 
-    // -1 + 1 carries; with n > 5 it is n + 1 that decides.
+    // -1 + 1 carries; for n > 5, n + 1 sets the carry.
     bool carried = n > 5 ? n == 0xffffffff : true;
     out[10] = n > 5 ? n + 1 : 0;
     out[11] = n + n + carried;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-// What handwritten/comparisons.ptx computes, but for its approximate functions.
+// Computes the results of handwritten/comparisons.ptx, except its approximate functions.
 #include "cuda_shim.h"
 #include "launches.h"
 
-// As results are; copies keep their bits.
+// Returns the bits of a result, with a canonical NaN; copies keep their bits.
 static uint32_t bits(float v) { return v != v ? 0x7fffffff : __float_as_uint(v); }
 
-// min and max of PTX: a NaN is passed over, -0 is less than +0.
+// min and max of PTX: the other operand of a NaN, and -0 is less than +0.
 static float least(float a, float b)
 {
     if (a == 0 && b == 0)
@@ -20,7 +20,7 @@ static float greatest_or_nan(float a, float b)
     return -least(-a, -b);
 }
 
-// To a type with so many digits behind the point and bits of the exponent, to nearest even.
+// Rounds to nearest even, to a type with these widths of mantissa and exponent.
 static uint16_t narrow(float v, int digits, int exponent_bits)
 {
     int lowest = 2 - (1 << (exponent_bits - 1)), highest = 1 - lowest;
@@ -31,7 +31,7 @@ static uint16_t narrow(float v, int digits, int exponent_bits)
         return sign;
     int e = std::isinf(v) ? highest + 1 : std::max(ilogb(v), lowest);
     int units = std::isinf(v) ? 1 << digits : (int)nearbyint(ldexp(fabs((double)v), digits - e));
-    // A subnormal has no leading one, for which the exponent would be one too high; a carry corrects the exponent.
+    // A subnormal has no leading one, so its exponent is one too high; a carry corrects it.
     int magnitude = ((e - lowest) << digits) + units, infinite = ((1 << exponent_bits) - 1) << digits;
     return (uint16_t)(sign | std::min(magnitude, infinite));
 }
@@ -52,7 +52,7 @@ static void comparisons(const float *in, uint32_t *out)
     int64_t whole = host_to_integer<int64_t>(nearbyint(d1));
 
     out[0] = f0 < f1 ? 0xffffffff : 0;
-    out[1] = 0;  // if the bits are equal; else it depends on a predicate that nothing wrote
+    out[1] = 0;  // 0 if the bits are equal; else it depends on an undefined predicate
     out[2] = f2 >= 0 ? r0 : 5;
     out[3] = std::isinf(d0) || !(r0 >= 7 && r0 < r1) ? 0xA : 0xB;
     out[4] = f0 < f1 ? 0 : bits(1.0f);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What handwritten/constants.ptx computes, and what its initializers say. The compiler of this program evaluates the
-// same expressions, in 64 bits as PTX does.
+// Computes the results and initializers of handwritten/constants.ptx. The host compiler evaluates the same expressions
+// in 64 bits, as PTX does.
 #include "cuda_shim.h"
 #include "launches.h"
 
@@ -46,7 +46,7 @@ static void constants(uint8_t *out)
     double d[] = {0.1 + 1.0, DBL_MAX};
     uint64_t w[] = {65536ull * 0x10000, 1 | (uint64_t)(uint32_t)4294967297 << 32};
     float last[] = {-1.0f, sqrtf(2.0f)};
-    uint32_t flag = 0x1FF, none = 0;  // -1 is not less than 1 without a sign
+    uint32_t flag = 0x1FF, none = 0;  // -1 is not less than 1 as unsigned
     out[3] = (uint8_t)300;
     memcpy(out + 8, &flag, 4);
     memcpy(out + 16, words, sizeof words);

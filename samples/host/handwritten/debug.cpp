@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What handwritten/debug.ptx computes.
+// Computes the results of handwritten/debug.ptx.
 #include "cuda_shim.h"
 #include "launches.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The one kernel of handwritten/directives.ptx that needs no texture and does not race.
+// Computes the results of the one kernel of handwritten/directives.ptx that needs no texture and has no race.
 #include "cuda_shim.h"
 #include "launches.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What handwritten/dynamic_stack.ptx computes.
+// Computes the results of handwritten/dynamic_stack.ptx.
 #include "cuda_shim.h"
 #include "launches.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What handwritten/empty_corners.ptx computes.
+// Computes the results of handwritten/empty_corners.ptx.
 #include "cuda_shim.h"
 #include "launches.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What handwritten/flow.ptx computes; the loops with two entries are written with goto.
+// Computes the results of handwritten/flow.ptx; loops with two entries use goto.
 #include "cuda_shim.h"
 #include "launches.h"
 

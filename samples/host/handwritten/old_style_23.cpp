@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What handwritten/old_style_23.ptx computes with whole warps.
+// Computes the results of handwritten/old_style_23.ptx for whole warps.
 #include "cuda_shim.h"
 #include "launches.h"
 

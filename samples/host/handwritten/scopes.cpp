@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What handwritten/scopes.ptx computes.
+// Computes the results of handwritten/scopes.ptx.
 #include "cuda_shim.h"
 #include "launches.h"
 

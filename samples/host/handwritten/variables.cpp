@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// What handwritten/variables.ptx computes, and what its initializers say; addresses are no expectation.
+// Computes the results and initializers of handwritten/variables.ptx, without addresses.
 #include "cuda_shim.h"
 #include "launches.h"
 
 static uint32_t seen = 1, weak_word = 2, defined_below = 77, managed_word = 3, managed_too;
-// Nested braces are filled without gaps: ptxas does so (tried).
+// ptxas fills nested braces without gaps (tried).
 static int32_t cube[12] = {1, 2, 3, 4, -1, -2, 7, 8, 9};
 static uint16_t open_ended[] = {1, 2, 3, 4, 5};
 static uint32_t partial[8] = {9, 8};

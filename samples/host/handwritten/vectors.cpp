@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What handwritten/vectors.ptx computes in one thread.
+// Computes the results of handwritten/vectors.ptx for one thread.
 #include "cuda_shim.h"
 #include "launches.h"
 

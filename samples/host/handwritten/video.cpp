@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What handwritten/video.ptx computes, by the pseudocode of the PTX ISA.
+// Computes the results of handwritten/video.ptx, by the pseudocode of the PTX ISA.
 #include "cuda_shim.h"
 #include "launches.h"
 
@@ -43,7 +43,7 @@ static void video(const uint32_t *in, uint32_t *out)
     for (int k = 0; k < 4; k++)
         out[6] |= (uint32_t)(std::max(signed_byte(r0, k), signed_byte(r1, k)) & 0xff) << 8 * k;
     out[7] = (uint32_t)(abs(byte(r0, 0) - byte(r1, 0)) + abs(byte(r0, 1) - byte(r1, 1))) + r2;
-    // .h32 of both sources is the second, .h10 the first: the average does not care.
+    // .h32 of both sources is the second, .h10 the first: the average is symmetric.
     out[8] = 0;
     for (int k = 0; k < 2; k++) {
         int sum = signed_half(r0, k) + signed_half(r1, k);

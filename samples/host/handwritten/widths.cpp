@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What handwritten/widths.ptx computes; where a register is wider than the value it is extended by the value's type,
-// untyped ones and floats by zeroes.
+// Computes the results of handwritten/widths.ptx. A wider register is filled by extension: by the type of a typed
+// value, by zeros for untyped values and floats.
 #include "cuda_shim.h"
 #include "launches.h"
 

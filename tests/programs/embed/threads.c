@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-// threads.c: many threads, each with a context of its own, over the same modules: all get the same bytes.
+// Runs many threads, each with a context of its own, over the same modules, and checks that all get the same bytes.
 //
 //     threads THREADS TIMES FILE...
 //
-// Each thread starts with another file, so that at any time they are at work on different ones, and goes on until each
-// file was done by at least TIMES of them. Every other context has threads of its own. Prints each difference; the last
-// line is `N passed, N failed`, a test being a file on a thread.
+// Each thread starts with a different file, so that different files are processed at the same time, and continues until
+// at least TIMES threads have processed each file. Every other context has threads of its own. Prints each difference;
+// the last line is `N passed, N failed`, a test being a file on a thread.
 #include <ori.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -47,7 +47,7 @@ static OriContext *open_context(unsigned threads)
     return ori;
 }
 
-// What goes through a context of its own comes out as text; an empty one, if it fails.
+// Returns the optimized text of a module; empty on failure.
 static Text optimized(OriContext *ori, const char *path, const Text *in)
 {
     Text out = {0};

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: MIT
+// Children, signals, and the temporary folder.
+//
+// The signals that end programs are blocked and taken by sigwait(), so that nothing runs in a handler: one that comes
+// goes to the child, and when that is done this process removes its files and ends by the same signal. Signals that are
+// ignored when the program starts stay ignored.
+#define _DEFAULT_SOURCE
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "tools/oriptxas/oriptxas.h"
+
+extern char **environ;
+
+static const int ending[] = {SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGXFSZ, SIGPIPE};
+
+// Of the process, as signals are.
+static struct {
+    sigset_t before, blocked;
+    bool begun;
+    int stopped_by;  // 0: no signal came
+} signals;
+
+/* -- Signals ------------------------------------------------------------------------------------------ */
+
+static void ignore_child(int signal_number) { (void)signal_number; }
+
+void processes_begin(void)
+{
+    // With a handler the signal is there to be waited for, also where a parent ignored it.
+    struct sigaction now, child = {.sa_handler = ignore_child};
+    sigemptyset(&child.sa_mask);
+    sigaction(SIGCHLD, &child, NULL);
+    sigemptyset(&signals.blocked);
+    sigaddset(&signals.blocked, SIGCHLD);
+    for (size_t k = 0; k < ARRAY_LEN(ending); k++)
+        if (sigaction(ending[k], NULL, &now) == 0 && now.sa_handler != SIG_IGN)
+            sigaddset(&signals.blocked, ending[k]);
+    sigprocmask(SIG_BLOCK, &signals.blocked, &signals.before);
+    signals.begun = true;
+}
+
+bool processes_stopped(void) { return signals.stopped_by != 0; }
+
+static void end_by_signal(int number)
+{
+    sigset_t one;
+    sigemptyset(&one);
+    sigaddset(&one, number);
+    signal(number, SIG_DFL);
+    raise(number);
+    sigprocmask(SIG_UNBLOCK, &one, NULL);
+}
+
+void process_end(int status)
+{
+    if (signals.stopped_by)
+        end_by_signal(signals.stopped_by);
+    if (WIFSIGNALED(status)) {
+        end_by_signal(WTERMSIG(status));
+        exit(128 + WTERMSIG(status));
+    }
+    exit(WEXITSTATUS(status));
+}
+
+/* -- Children ----------------------------------------------------------------------------------------- */
+
+static char **argument_list(Arena *arena, const Texts *argv)
+{
+    char **list = arena_alloc(arena, (argv->n + 1) * sizeof *list);
+    for (uint32_t k = 0; k < argv->n; k++)
+        list[k] = arena_text(arena, argv->at[k], strlen(argv->at[k]));
+    list[argv->n] = NULL;
+    return list;
+}
+
+static int start(pid_t *child, char **argv, const char *out, const char *err)
+{
+    const int flags = O_WRONLY | O_CREAT | O_TRUNC | O_APPEND;  // both may name one file
+    posix_spawn_file_actions_t files;
+    posix_spawnattr_t attributes;
+    posix_spawn_file_actions_init(&files);
+    posix_spawnattr_init(&attributes);
+    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
+    posix_spawnattr_setsigmask(&attributes, &signals.before);
+    if (out)
+        posix_spawn_file_actions_addopen(&files, STDOUT_FILENO, out, flags, 0600);
+    if (err)
+        posix_spawn_file_actions_addopen(&files, STDERR_FILENO, err, flags, 0600);
+    int error = posix_spawn(child, argv[0], &files, &attributes, argv, environ);
+    posix_spawnattr_destroy(&attributes);
+    posix_spawn_file_actions_destroy(&files);
+    return error;
+}
+
+int process_run(Arena *arena, const Texts *argv, const char *out, const char *err)
+{
+    pid_t child;
+    int status = -1, number;
+    if ((errno = start(&child, argument_list(arena, argv), out, err)) != 0)
+        return -1;
+    while (waitpid(child, &status, WNOHANG) == 0) {
+        if (sigwait(&signals.blocked, &number) != 0 || number == SIGCHLD || number == SIGPIPE)
+            continue;
+        signals.stopped_by = number;
+        kill(child, number);
+    }
+    return status;
+}
+
+void process_replace(Arena *arena, const Texts *argv)
+{
+    char **list = argument_list(arena, argv);
+    if (signals.begun)
+        sigprocmask(SIG_SETMASK, &signals.before, NULL);
+    execve(list[0], list, environ);
+}
+
+/* -- The folder --------------------------------------------------------------------------------------- */
+
+const char *path_join(Arena *arena, const char *folder, const char *name)
+{
+    size_t n = strlen(folder) + strlen(name) + 2;
+    char *path = arena_alloc(arena, n);
+    snprintf(path, n, "%s/%s", folder, name);
+    return path;
+}
+
+const char *folder_make(Arena *arena)
+{
+    const char *place = getenv("TMPDIR");
+    const char *path = path_join(arena, place && *place ? place : "/tmp", "ori-ptxas.XXXXXX");
+    return mkdtemp(arena_text(arena, path, strlen(path)));
+}
+
+void folder_remove(Arena *arena, const char *folder)
+{
+    DIR *files = opendir(folder);
+    for (const struct dirent *file; files && (file = readdir(files));)
+        unlink(path_join(arena, folder, file->d_name));
+    if (files)
+        closedir(files);
+    rmdir(folder);
+}
