@@ -42,7 +42,7 @@ extern const KnobTable knob_table;
 const char *knob_type_name(KnobType type);
 // Returns the row of a name, without regard to case; -1 = none.
 int knob_find(const KnobTable *table, const char *name, size_t len);
-// Prints --list-knobs: a line for each knob, or {"schema":1,"knobs":[..]}.
+// Prints --list-knobs: a line for each knob with its help below, in 100 columns; or {"schema":1,"knobs":[..]}.
 void knob_list(Out *out, const KnobTable *table, bool json);
 
 /* -- Settings ----------------------------------------------------------------------------------------------- */

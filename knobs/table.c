@@ -33,6 +33,26 @@ static const char *shown_default(const KnobInfo *info)
     return info->value[0] ? info->value : info->type == KT_BDGT ? "unlimited" : "";
 }
 
+// Writes a text in lines that end before the width of the list.
+static void list_help(Out *out, const char *text)
+{
+    enum { INDENT = 8, WIDTH = 100 };
+    size_t at = 0;
+    for (size_t n; *text; text += n + (text[n] == ' ')) {
+        n = strcspn(text, " ");
+        if (at && at + 1 + n <= WIDTH) {
+            out_char(out, ' ');
+            at++;
+        } else {
+            out_fmt(out, "%s%*s", at ? "\n" : "", INDENT, "");
+            at = INDENT;
+        }
+        out_bytes(out, text, n);
+        at += n;
+    }
+    out_char(out, '\n');
+}
+
 static void list_text(Out *out, const KnobInfo *info)
 {
     const char *value = shown_default(info);
@@ -40,8 +60,9 @@ static void list_text(Out *out, const KnobInfo *info)
         out_z(out, "  -");
     else
         out_fmt(out, "%3d", info->index);
-    out_fmt(out, "  %-40s %-15s %-10s %-10s %-24s %s\n", info->name, knob_type_name(info->type), value[0] ? value : "-",
-            info->range[0] ? info->range : "-", info->reader, info->help);
+    out_fmt(out, "  %-35s %-4s %-10s %-5s %s\n", info->name, knob_type_name(info->type), value[0] ? value : "-",
+            info->range[0] ? info->range : "-", info->reader);
+    list_help(out, info->help);
 }
 
 static void json_text(Out *out, const char *key, const char *text)

@@ -107,6 +107,7 @@ typedef struct PhaseOptions {
     PrintChanged print_changed;
     const char *filter_funcs, *filter_phases;  // globs, NULL = all
     const char *dump_dir;                      // --ir-dump-dir
+    bool dump_cfg;                             // dumps are control flow graphs for Graphviz
     bool self_clone, self_roundtrip;           // --self-check
     bool contracts;                            // check the contract of each phase (manager/self_check.c)
     bool positions;                            // readers keep the source offset of each instruction
@@ -146,6 +147,7 @@ typedef struct FnStats {
 // A line of index.json.
 typedef struct DumpEntry {
     const char *function, *file;  // file: NULL if the phase changed nothing
+    uint32_t sequence;            // phases of the function that ran, this one included
     int row;                      // -1: the input
     bool changed;
     uint64_t hash;
@@ -161,9 +163,9 @@ typedef struct Dumps {
     bool wanted;
     char function[1000];  // longer names are cut
     const char *index_name, *file;
-    uint32_t count[PHASE_ROWS];
-    Arena arena;      // of text
-    TextBuffer text;  // last printed text, for differences
+    uint32_t sequence;  // number of phases that ran over the function
+    Arena arena;        // of text
+    TextBuffer text;    // last printed text, for differences
 } Dumps;
 
 // Weighted count of the rewrites by sub-passes of phase 37 (003, "Phase 37 Fold Cost Model").
@@ -253,6 +255,8 @@ KnobStore *phase_knobs(Arena *arena);
 // Checks the value of a knob if that is a list of phases, recipes or rules. False: `why` names the wrong entry.
 bool phase_check_knob(int row, const char *text, char why[static 500]);
 void phase_print_plan(const Ctx *ctx, Out *out);
+// Warns of rows in lists of options and knobs that do nothing on the target, once for each row of a list.
+void phase_warn_idle(Ctx *ctx);
 // True if some function of the module may write to ctx->report because of the plan, knobs or pragmas. The functions
 // then run one after the other.
 bool phase_may_report(const Ctx *ctx, const Module *m);

@@ -74,6 +74,12 @@ static unsigned nearest(const char *text)
     return best;
 }
 
+// Appends the nearest target to n bytes of a message. Returns their number then.
+static int suggest(const char *text, char why[static 300], int n)
+{
+    return nearest(text) ? n + snprintf(why + n, 300 - (size_t)n, "; did you mean sm_%u?", nearest(text)) : n;
+}
+
 bool sm_find(const char *text, SmTarget *target, char why[static 300])
 {
     unsigned number;
@@ -82,9 +88,7 @@ bool sm_find(const char *text, SmTarget *target, char why[static 300])
         *target = target_of(number, *p);
         return true;
     }
-    int n = snprintf(why, 300, "'%.60s' is no target", text);
-    if (nearest(text))
-        n += snprintf(why + n, 300 - (size_t)n, "; did you mean sm_%u?", nearest(text));
+    int n = suggest(text, why, snprintf(why, 300, "'%.60s' is no target", text));
     n += snprintf(why + n, 300 - (size_t)n, "%s there are backends for", nearest(text) ? "" : ";");
     for (size_t k = 0; k < SM_BACKEND_COUNT; k++)
         n += snprintf(why + n, 300 - (size_t)n, " %s", sm_backends[k]->profile.name);
@@ -97,6 +101,19 @@ SmTarget sm_of_module(const Module *m)
     Str s = tab_str(&m->tables, m->sm);
     const char *end = s.text + s.len, *p = take_number(s.text, end, &number);
     return p ? target_of(number, (char)(p < end ? *p : 0)) : sm_newest();
+}
+
+bool sm_check_module(const Module *m, char why[static 300])
+{
+    SmTarget target;
+    char text[80];
+    Str s = tab_str(&m->tables, m->sm);
+    snprintf(text, sizeof text, "%.*s", (int)MIN(s.len, 70), s.text);
+    if (sm_find(text, &target, why))
+        return true;
+    const char *taken = sm_of_module(m).backend->profile.name;
+    suggest(text, why, snprintf(why, 300, "'%.60s' is no target and is optimized as %s", text, taken));
+    return false;
 }
 
 // A target whose suffix has its own version comes after the plain one.

@@ -282,6 +282,7 @@ typedef struct Diag {
     void *user;
     const char *program;  // printed instead of a file name if there is no source; NULL: oriopt
     bool json;            // one JSON object per line instead of text
+    bool errors_only;     // warnings and notes are dropped
     uint32_t errors;      // reported so far
     uint32_t max_errors;  // reading stops at this number; 0 = no limit
     size_t line_offset;   // cache: offset of the start of line `line`

@@ -95,6 +95,8 @@ static bool to_kept(void *user, const char *text, size_t n)
 
 static void report(Diag *d, Severity severity, bool placed, size_t offset, const char *fmt, va_list args)
 {
+    if (severity != DIAG_ERROR && d->errors_only)
+        return;
     char text[1024], buf[4096];
     Kept kept = {.n = 0};
     size_t start = 0;

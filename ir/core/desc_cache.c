@@ -51,3 +51,13 @@ DescId desc_cache_find(DescCache *c, MnemCache *mnem, const char *shape, uint32_
     }
     return desc;
 }
+
+void desc_cache_warn(MnemCache *mnem, const Module *m, DescId desc, Diag *diag, size_t offset)
+{
+    Isa needs = tab_desc(&m->tables, desc)->needs;
+    if (mnem->warned || module_takes(m, needs))
+        return;
+    mnem->warned = true;
+    diag_at(diag, DIAG_WARNING, offset, "'%.*s' needs .version %u.%u and .target sm_%u, or later ones",
+            (int)MIN(mnem->len, 80), mnem->text, needs.version / 10, needs.version % 10, needs.sm);
+}

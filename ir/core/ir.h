@@ -348,6 +348,8 @@ typedef struct DescCache {
 MnemCache *desc_cache_mnem(DescCache *c, const char *text, size_t len);
 // As desc_intern(). `shape` must be readable in the same way.
 DescId desc_cache_find(DescCache *c, MnemCache *mnem, const char *shape, uint32_t n, const char **why);
+// Warns once for each mnemonic of an instruction that the version or the target of the module lacks: ptxas rejects it.
+void desc_cache_warn(MnemCache *mnem, const Module *m, DescId desc, Diag *diag, size_t offset);
 
 /* -- Operands ----------------------------------------------------------------------------------------------- */
 
@@ -611,6 +613,7 @@ struct Module {
     Tables tables;
     StrId version, target;  // texts after `.version` and `.target`
     StrId sm;               // first entry of the target, "sm_90"
+    size_t sm_offset;       // source offset of this entry
     Isa isa;                // both as numbers; UINT16_MAX: unknown
     uint32_t address_size;  // 0 = not in the text
     bool debug;
@@ -713,6 +716,10 @@ SymId module_sym(Module *m, Name name, SymKind kind);
 // Returns the first symbol of this name; 0 if there is none. The name's stem may come from a function's tables.
 SymId module_find(const Module *m, Name name);
 void module_item(Module *m, ItemKind kind, uint32_t index);
+// Returns whether an item is `.file NUMBER "NAME"`, with these.
+bool module_file(const Module *m, uint32_t item, uint32_t *number, Str *name);
+// Writes the position in the source that .loc and .file give, "a.cu:3"; empty: they give none.
+void fn_source_position(const Fn *fn, LineId line, char text[static 200]);
 void module_add_fn(Module *m, Fn *fn);
 // Sets SYM_PURE for a function that has run through its plan, if it is pure, for the functions that follow.
 void module_note_pure(Module *m, const Fn *fn);

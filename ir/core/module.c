@@ -65,6 +65,36 @@ void module_drop_fn(Module *m, uint32_t index)
 
 void module_item(Module *m, ItemKind kind, uint32_t index) { VEC_PUSH(&m->arena, &m->items, ((Item){kind, index})); }
 
+bool module_file(const Module *m, uint32_t item, uint32_t *number, Str *name)
+{
+    static const char word[] = ".file ";
+    if (m->items.at[item].kind != ITEM_RAW)
+        return false;
+    Str s = tab_str(&m->tables, m->items.at[item].index);
+    const char *p = s.text + sizeof word - 1, *end = s.text + s.len;
+    if (s.len < sizeof word || memcmp(s.text, word, sizeof word - 1) != 0)
+        return false;
+    for (*number = 0; p < end && *p >= '0' && *p <= '9'; p++)
+        *number = *number * 10 + (uint32_t)(*p - '0');
+    const char *from = memchr(p, '"', (size_t)(end - p));
+    const char *to = from ? memchr(from + 1, '"', (size_t)(end - from - 1)) : NULL;
+    *name = (Str){.text = to ? from + 1 : NULL, .len = to ? (uint32_t)(to - from - 1) : 0};
+    return to;
+}
+
+void fn_source_position(const Fn *fn, LineId line, char text[static 200])
+{
+    const Module *m = fn->module;
+    uint32_t number;
+    Str name;
+    text[0] = 0;
+    for (uint32_t k = 0; line && k < m->items.n; k++)
+        if (module_file(m, k, &number, &name) && number == ir_line(fn, line)->file) {
+            snprintf(text, 200, "%.*s:%u", (int)MIN(name.len, 180), name.text, ir_line(fn, line)->line);
+            return;
+        }
+}
+
 bool stem_could_be_ours(Str s)
 {
     return s.len && (s.text[0] == '%' || (s.len >= 6 && memcmp(s.text, "$L_ori", 6) == 0));

@@ -231,7 +231,9 @@ static void trace(Run *r, const Group *g, const Frame *frame, const Code *c, Mas
     for (uint32_t k = 0; k < c->nout && g->frame == frame; k++)
         if (c->out[k].kind == REF_REG)
             out_fmt(o->trace, " %#llx", (unsigned long long)frame->rows[c->out[k].at][o->lane]);
-    out_fmt(o->trace, "\n");
+    char source[200];
+    fn_source_position(fn, c->instr->line, source);
+    out_fmt(o->trace, *source ? " (at %s)\n" : "%s\n", source);
 }
 
 static bool execute(Run *r, Group *g, const Code *c)

@@ -82,23 +82,12 @@ static MnemCache *find_mnemonic(Reader *r, const char *text, size_t len, size_t 
     return m;
 }
 
-// Warns once of a mnemonic that the module's `.version` and `.target` lack: ptxas rejects it.
-static void check_isa(Reader *r, MnemCache *mnem, DescId desc, size_t at)
-{
-    Isa needs = tab_desc(r->t, desc)->needs;
-    if (mnem->warned || module_takes(r->m, needs))
-        return;
-    mnem->warned = true;
-    diag_at(r->diag, DIAG_WARNING, at, "'%.*s' needs .version %u.%u and .target sm_%u, or later ones", (int)mnem->len,
-            mnem->text, needs.version / 10, needs.version % 10, needs.sm);
-}
-
 static DescId find_desc(Reader *r, MnemCache *mnem, size_t at)
 {
     const char *why;
     DescId desc = desc_cache_find(&r->descs, mnem, r->shape.at, r->shape.n, &why);
     if (desc) {
-        check_isa(r, mnem, desc, at);
+        desc_cache_warn(mnem, r->m, desc, r->diag, at);
         return desc;
     }
     char words[200];
@@ -371,6 +360,7 @@ static void read_directive(Reader *r)
 static bool read_statement(Reader *r)
 {
     r->braces = 0;
+    r->statement = r->lx.start;
     switch (r->tok) {
     case '{': scope_open(r); break;
     case '}':

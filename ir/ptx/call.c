@@ -133,7 +133,7 @@ void rd_call(Reader *r)
         }
     }
     if (r->tok != ';')
-        rd_fail(r, rd_offset(r), "expected ';' behind the call");
+        rd_fail_end(r, rd_offset(r), "expected ';' behind the call");
     bool indirect = op_is_reg(callee);
     if (indirect != (prototype != 0))
         rd_fail(r, at,

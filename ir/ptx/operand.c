@@ -117,6 +117,17 @@ static bool read_special_vector(Reader *r, Lexer lx, size_t at)
     return sreg >= 0;
 }
 
+// True if an unknown name on a line of its own is a label or a mnemonic. `lx` has the name, the current token follows.
+static bool starts_statement(const Reader *r, const Lexer *lx)
+{
+    size_t n = (size_t)(lx->end - lx->start);
+    const char *line = lx->start;
+    while (line > r->source->text && (line[-1] == ' ' || line[-1] == '\t'))
+        line--;
+    bool first = line == r->source->text || line[-1] == '\n';
+    return first && (r->tok == ':' || op_find(lx->start, n) != OPCODE_COUNT || op_family_known(lx->start, n));
+}
+
 static void read_special(Reader *r, size_t at)
 {
     Lexer lx = r->lx;
@@ -129,6 +140,8 @@ static void read_special(Reader *r, size_t at)
         if (sreg >= 0)
             rd_next(r);
     }
+    if (sreg < 0 && !r->shape.n && starts_statement(r, &lx))
+        rd_fail_end(r, at, "expected ';' behind the instruction");
     if (sreg < 0)
         rd_fail(r, at, "'%.*s' is not declared", (int)(lx.end - lx.start), lx.start);
     rd_push_op(r, op_make(K_SREG, 0, (uint32_t)sreg), at);
@@ -333,18 +346,22 @@ void rd_operands(Reader *r, const MnemCache *mnem)
             continue;
         }
         if (tok == T_EOF)
-            rd_fail(r, at, "expected ';' behind the instruction");
+            rd_fail_end(r, at, "expected ';' behind the instruction");
         if (tok == '{' || tok == '[') {
-            if (!want || r->brackets == sizeof open)
-                rd_fail(r, at, !want ? "expected ',' or ';'" : "brackets are nested too deeply");
+            if (!want)
+                rd_fail_end(r, at, "expected ',' or ';'");
+            if (r->brackets == sizeof open)
+                rd_fail(r, at, "brackets are nested too deeply");
             open[r->brackets++] = tok == '{' ? '}' : ']';
             rd_shape(r, (char)tok);
             address = tok == '[';
             r->braces += tok == '{';
             rd_next(r);
         } else if (tok == '}' || tok == ']') {
-            if (!r->brackets || open[r->brackets - 1] != tok)
-                rd_fail(r, at, r->brackets ? "this bracket does not match" : "expected ';' behind the instruction");
+            if (!r->brackets)
+                rd_fail_end(r, at, "expected ';' behind the instruction");
+            if (open[r->brackets - 1] != tok)
+                rd_fail(r, at, "this bracket does not match");
             r->brackets--;
             rd_shape(r, (char)tok);
             want = false;
@@ -356,7 +373,7 @@ void rd_operands(Reader *r, const MnemCache *mnem)
             address = false;
             rd_next(r);
         } else if (!want) {
-            rd_fail(r, at, "expected ',' or ';'");
+            rd_fail_end(r, at, "expected ',' or ';'");
         } else {
             if (tok == T_ID && !rd_is(r, "WARP_SZ"))
                 read_identifier(r, mnem, name, 0, address);
@@ -364,6 +381,8 @@ void rd_operands(Reader *r, const MnemCache *mnem)
                 read_signed(r, mnem, address);
             else if (expr_starts(r))
                 read_literal(r, address);
+            else if (tok == '@' && !r->shape.n)
+                rd_fail_end(r, at, "expected ';' behind the instruction");
             else
                 rd_fail(r, at, "expected an operand");
             want = false;

@@ -42,6 +42,23 @@ _Noreturn void rd_fail_word(Reader *r, size_t offset, const char *fmt)
     rd_fail(r, offset, "%s", message);
 }
 
+// Returns the end of the last token of the statement before an offset.
+static const char *end_before(const Reader *r, const char *offset)
+{
+    const char *end = r->statement;
+    Lexer lx = {.cur = r->statement, .limit = r->lx.limit};
+    for (int tok = lex_token(&lx); lx.start < offset && tok != T_EOF; tok = lex_token(&lx))
+        end = lx.end;
+    return end;
+}
+
+_Noreturn void rd_fail_end(Reader *r, size_t offset, const char *message)
+{
+    const char *token = r->source->text + offset, *end = end_before(r, token);
+    bool later_line = end < token && memchr(end, '\n', (size_t)(token - end));
+    rd_fail(r, later_line ? (size_t)(end - r->source->text) : offset, "%s", message);
+}
+
 static void reject_token(Reader *r)
 {
     unsigned char c = (unsigned char)*r->lx.start;
@@ -80,8 +97,13 @@ bool rd_accept(Reader *r, int token)
 
 void rd_expect(Reader *r, int token, const char *where)
 {
-    if (r->tok != token)
-        rd_fail(r, rd_offset(r), "expected '%c' %s", token, where);
+    if (r->tok != token) {
+        char message[100];
+        snprintf(message, sizeof message, "expected '%c' %s", token, where);
+        if (token == ';')
+            rd_fail_end(r, rd_offset(r), message);
+        rd_fail(r, rd_offset(r), "%s", message);
+    }
     // After a semicolon the caller reads the next token, since statements have a lexer of their own.
     if (token != ';')
         rd_next(r);
@@ -238,8 +260,10 @@ static void read_target(Reader *r)
         bool debug = rd_is(r, "debug");
         if (first && (r->lx.end - r->lx.start < 5 || memcmp(r->lx.start, "sm_", 3) != 0))
             rd_fail(r, rd_offset(r), "expected a target such as sm_80");
-        if (first)
+        if (first) {
             r->m->sm = word;
+            r->m->sm_offset = rd_offset(r);
+        }
         if (!debug || !r->options.strip_debug) {
             if (!first) {
                 VEC_PUSH(&r->arena, &text, ',');
@@ -315,7 +339,7 @@ static void read_pragma_item(Reader *r)
     while (r->tok != ';') {
         rd_next(r);
         if (r->tok == T_EOF)
-            rd_fail(r, rd_offset(r), "expected ';'");
+            rd_fail_end(r, rd_offset(r), "expected ';' behind the pragma");
         if (r->tok == T_STRING)
             module_note_knob(r->m, r->lx.start + 1, (size_t)(r->lx.end - r->lx.start) - 2, rd_offset(r) + 1);
     }
@@ -400,7 +424,7 @@ static void read_function_directives(Reader *r, Sym *sym)
                     VEC_PUSH(&r->arena, &text, *p);
             }
             if (r->tok != ';')
-                rd_fail(r, rd_offset(r), "expected ';' behind the pragma");
+                rd_fail_end(r, rd_offset(r), "expected ';' behind the pragma");
             VEC_PUSH(&r->arena, &text, ';');
             rd_next(r);
             d.text = str_intern(&r->t->strs, text.at, text.n);
@@ -570,6 +594,7 @@ static void read_linked(Reader *r)
 static void read_item(Reader *r)
 {
     r->braces = 0;
+    r->statement = r->lx.start;
     static const struct {
         const char *text;
         void (*read)(Reader *);

@@ -107,7 +107,8 @@ typedef struct PtxReader {
     uint32_t brackets;    // number of open brackets of all kinds in the current operands
     uint32_t braces;      // number of open braces in the current statement, for error recovery
     bool saw_version, saw_target;
-    size_t piece;  // offset of the current piece
+    size_t piece;           // offset of the current piece
+    const char *statement;  // start of the current statement or item
 
     VEC(Reg) module_regs;             // PTX 1.x and 2.x: registers at module level
     NameTable globals, locals, used;  // used: printed names of labels and symbols of the function
@@ -142,6 +143,9 @@ typedef struct PtxReader {
 _Noreturn void rd_fail(Reader *r, size_t offset, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 // Like rd_fail(), with the word at the offset for the `%.*s` of the format.
 _Noreturn void rd_fail_word(Reader *r, size_t offset, const char *fmt);
+// Reports a semicolon that is missing before the token at the offset: at the end of the previous token if that is on an
+// earlier line. Unwinds to the next statement.
+_Noreturn void rd_fail_end(Reader *r, size_t offset, const char *message);
 // Reports at the offset and returns.
 void rd_error(Reader *r, size_t offset, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 void rd_next(Reader *r);            // operand token

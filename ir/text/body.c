@@ -737,6 +737,8 @@ static DescId find_desc(Reader *r, const Statement *s)
                 opaque ? "'%.*s' is not modelled with these types and operands: write `opaque` and its name in quotes"
                        : "'%.*s' is modelled: write it without `opaque` and the quotes",
                 (int)s->mnem->len, s->mnem->text);
+    if (!r->again)
+        desc_cache_warn(s->mnem, r->m, desc, r->diag, s->at);
     if (s->nleft != d->ndef - (r->hidden.n && s->hidden_left ? s->hidden_left : 0))
         tx_fail(r, s->at, "definitions left of the `=` of '%.*s': %u, expected %u", (int)s->mnem->len, s->mnem->text,
                 s->nleft + s->hidden_left, d->ndef);

@@ -254,8 +254,10 @@ static void read_target(Reader *r)
             tx_fail(r, tx_at(r), "expected a target such as sm_80");
         if (!r->text.n && (r->lx.end - r->lx.start < 5 || memcmp(r->lx.start, "sm_", 3) != 0))
             tx_fail(r, tx_at(r), "expected a target such as sm_80");
-        if (!r->text.n)
+        if (!r->text.n) {
             r->m->sm = str_intern(&r->t->strs, r->lx.start, (size_t)(r->lx.end - r->lx.start));
+            r->m->sm_offset = tx_at(r);
+        }
         text_put_z(r, r->text.n ? ", " : "");
         text_put(r, r->lx.start, r->lx.end);
         r->m->debug |= tx_is(r, "debug");

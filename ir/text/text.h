@@ -23,6 +23,9 @@ void text_write_header(const Module *m, Out *out);
 // Writes one item of the module; the caller keeps the order.
 void text_write_item(const Module *m, const Item *item, Out *out);
 void text_write_fn(const Fn *fn, Out *out);
+// Writes the blocks of a function, each between two calls of `around`, for other forms than Ori files.
+typedef void TextAround(void *user, BlockId b, bool begins);
+void text_write_blocks(const Fn *fn, Out *out, TextAround *around, void *user);
 // Writes a complete file: the module's target, the symbols to which the function refers, and the function.
 void text_write_dump(const Fn *fn, Out *out);
 

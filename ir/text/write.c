@@ -638,26 +638,42 @@ static void put_header(Writer *w, bool body)
     put_z(w, "\n");
 }
 
-static void put_body(Writer *w)
+static void put_blocks(Writer *w, TextAround *around, void *user)
 {
     const Fn *fn = w->fn;
     uint32_t source = 0;  // default place of the next block in the source
+    FOR_BLOCKS(fn, b) {
+        if (around)
+            around(user, b, true);
+        put_block_head(w, b, source);
+        source = ir_block(fn, b)->source + 1;
+        FOR_INSTRS(fn, b, id)
+            put_instr(w, ir_instr(fn, id));
+        if (around)
+            around(user, b, false);
+    }
+}
+
+static void find_tables(Writer *w)
+{
+    const Fn *fn = w->fn;
     w->table_of = NEW_ARRAY(&w->scratch, SymId, fn->lists.n);
     for (uint32_t k = 1; k < fn->syms.n; k++)
         if (ir_sym(fn, k | SYM_LOCAL)->kind == SYM_BRANCHTARGETS)
             w->table_of[ir_sym(fn, k | SYM_LOCAL)->list] = k | SYM_LOCAL;
+}
+
+static void put_body(Writer *w)
+{
+    const Fn *fn = w->fn;
+    find_tables(w);
     visit_registers(w);
     find_preds(w);
     put_register_declarations(w);
     put_lines(w);
     for (uint32_t k = 1; k < fn->syms.n; k++)
         put_local(w, ir_sym(fn, k | SYM_LOCAL));
-    FOR_BLOCKS(fn, b) {
-        put_block_head(w, b, source);
-        source = ir_block(fn, b)->source + 1;
-        FOR_INSTRS(fn, b, id)
-            put_instr(w, ir_instr(fn, id));
-    }
+    put_blocks(w, NULL, NULL);
     put_z(w, "}\n");
 }
 
@@ -675,6 +691,17 @@ static void put_fn(Writer *w, const Fn *fn, bool body)
 void text_write_fn(const Fn *fn, Out *out)
 {
     put_fn(&(Writer){.m = fn->module, .out = out}, fn, fn->flags & FN_DEFINED);
+}
+
+void text_write_blocks(const Fn *fn, Out *out, TextAround *around, void *user)
+{
+    Writer w = {.m = fn->module, .fn = fn, .t = fn->tables, .out = out};
+    arena_init(&w.scratch, fn->arena.heap);
+    find_tables(&w);
+    find_preds(&w);
+    w.line_table = !lines_are_positions(&w);
+    put_blocks(&w, around, user);
+    arena_free(&w.scratch);
 }
 
 /* -- Modules -------------------------------------------------------------------------------------------- */

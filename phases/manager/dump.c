@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
-// Writes dumps: --print-before, --print-after, --print-changed, --ir-dump-dir.
+// Writes dumps: --print-before, --print-after, --print-changed, --dump-cfg, --ir-dump-dir.
 //
 // Every dump is Ori text that reads back by itself. Banners are those of LLVM after a comment sign, so that programs
 // that split such output into passes can split this. A directory of dumps has a folder per function, and an index of
-// all phases that ran. The folder has a file for each phase that changed the function, in the order of the slots. The
-// hash of the function determines a change, not the progress that the phase reports. The second run of a phase writes
-// NNN-Name.2.after.ori. While dumps are on, functions stay in memory, since dumps of other functions may print their
-// declarations.
+// all phases that ran. The folder has a file for each phase that changed the function. File names begin with the number
+// of the phase in the run of the function, so they sort in the order of execution. The hash of the function determines
+// a change, not the progress that the phase reports. With --dump-cfg, dumps are digraphs of Graphviz, and banners are
+// its comments; --print-changed=diff stays text. While dumps are on, functions stay in memory, since dumps of other
+// functions may print their declarations.
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -35,7 +36,8 @@ static bool phase_wanted(const Ctx *ctx, int row)
 // Writes `; *** IR Dump After 049.GvnCse (GvnCse) on kern ***`.
 static void banner(Ctx *ctx, const char *when, int row, const char *remark)
 {
-    out_fmt(ctx->report, "; *** IR Dump %s ", when);
+    bool graph = ctx->options.dump_cfg && ctx->options.print_changed != PC_DIFF;
+    out_fmt(ctx->report, "%s *** IR Dump %s ", graph ? "//" : ";", when);
     if (row >= 0)
         out_fmt(ctx->report, "%03d.%s (%s) ", row, phase_info[row].name, phase_info[row].name);
     out_z(ctx->report, "on ");
@@ -43,10 +45,22 @@ static void banner(Ctx *ctx, const char *when, int row, const char *remark)
     out_fmt(ctx->report, "%s ***\n", remark);
 }
 
+static void write_graph(Ctx *ctx, const Fn *fn, const char *when, int row, Out *out)
+{
+    char title[1200];
+    int n = snprintf(title, sizeof title, "%s %s", ctx->dumps.function, when);
+    if (row >= 0)
+        snprintf(title + n, sizeof title - (size_t)n, " %03d.%s", row, phase_info[row].name);
+    dump_graph(fn, title, out);
+}
+
 static void print(Ctx *ctx, const Fn *fn, const char *when, int row)
 {
     banner(ctx, when, row, "");
-    text_write_dump(fn, ctx->report);
+    if (ctx->options.dump_cfg)
+        write_graph(ctx, fn, when, row, ctx->report);
+    else
+        text_write_dump(fn, ctx->report);
     out_char(ctx->report, '\n');
     out_flush(ctx->report);
 }
@@ -126,8 +140,10 @@ static void folder_name(const char *function, char folder[static FOLDER_MAX + 10
         snprintf(folder + n, 10, "-%08x", hash_bytes(function, strlen(function)));
 }
 
-static void write_file(Ctx *ctx, const char *path, const Fn *fn)
+// Writes the function as Ori text, or its graph if the path ends in .dot.
+static void write_file(Ctx *ctx, const char *path, const Fn *fn, int row)
 {
+    size_t len = strlen(path);
     char why[200];
     Arena arena;
     arena_init(&arena, &ctx->heap);
@@ -136,7 +152,10 @@ static void write_file(Ctx *ctx, const char *path, const Fn *fn)
     if (!outfile_open(&file, path, &arena, why))
         heap_fail(&ctx->heap, ST_IO, "cannot write '%.100s': %.100s", path, why);
     out_init(&out, &arena, outfile_write, &file);
-    text_write_dump(fn, &out);
+    if (strcmp(path + len - 4, ".dot") == 0)
+        write_graph(ctx, fn, row < 0 ? "At Start" : "After", row, &out);
+    else
+        text_write_dump(fn, &out);
     out_flush(&out);
     bool ok = !out.failed && outfile_commit(&file, why);
     if (out.failed) {
@@ -148,7 +167,7 @@ static void write_file(Ctx *ctx, const char *path, const Fn *fn)
     arena_free(&arena);
 }
 
-// Writes D/kern/049-GvnCse.after.ori, or 049-GvnCse.2.after.ori after the second run of the phase.
+// Writes D/kern/007.049-GvnCse.after.ori for the seventh phase that ran.
 static void dump_file(Ctx *ctx, const Fn *fn, int row)
 {
     Dumps *d = &ctx->dumps;
@@ -156,17 +175,20 @@ static void dump_file(Ctx *ctx, const Fn *fn, int row)
     folder_name(d->function, folder);
     if (row < 0)
         snprintf(name, sizeof name, "000-Input.ori");
-    else if (d->count[row] > 1)
-        snprintf(name, sizeof name, "%03d-%s.%u.after.ori", row, phase_info[row].name, d->count[row]);
     else
-        snprintf(name, sizeof name, "%03d-%s.after.ori", row, phase_info[row].name);
+        snprintf(name, sizeof name, "%03u.%03d-%s.after.ori", d->sequence, row, phase_info[row].name);
     int n = snprintf(path, sizeof path, "%s/%s", ctx->options.dump_dir, folder);
     if (n < 0 || (size_t)n + strlen(name) + 2 > sizeof path)
         heap_fail(&ctx->heap, ST_IO, "the name of the folder for dumps is too long");
     make_folder(ctx, ctx->options.dump_dir);
     make_folder(ctx, path);
     snprintf(path + n, sizeof path - (size_t)n, "/%s", name);
-    write_file(ctx, path, fn);
+    write_file(ctx, path, fn, row);
+    if (ctx->options.dump_cfg) {
+        memcpy(path + strlen(path) - 3, "dot", 3);
+        write_file(ctx, path, fn, row);
+        memcpy(path + strlen(path) - 3, "ori", 3);
+    }
     d->file = path + strlen(ctx->options.dump_dir) + 1;
     d->file = arena_text(&ctx->arena, d->file, strlen(d->file));
 }
@@ -174,7 +196,12 @@ static void dump_file(Ctx *ctx, const Fn *fn, int row)
 static void index_entry(Ctx *ctx, const Fn *fn, int row, bool changed)
 {
     Dumps *d = &ctx->dumps;
-    DumpEntry e = {.function = d->index_name, .file = d->file, .row = row, .changed = changed, .hash = ir_hash(fn)};
+    DumpEntry e = {.function = d->index_name,
+                   .file = d->file,
+                   .sequence = d->sequence,
+                   .row = row,
+                   .changed = changed,
+                   .hash = ir_hash(fn)};
     VEC_PUSH(&ctx->arena, &d->index, e);
     d->file = NULL;
 }
@@ -196,8 +223,8 @@ bool phase_write_index(Ctx *ctx, char why[static 200])
         const DumpEntry *e = &ctx->dumps.index.at[k];
         out_z(&out, k ? ",\n{\"function\":" : "\n{\"function\":");
         out_json(&out, e->function, strlen(e->function));
-        out_fmt(&out, ",\"index\":%d,\"name\":\"%s\",\"changed\":%s,\"hash\":\"%016llx\",\"file\":", e->row,
-                e->row < 0 ? "Input" : phase_info[e->row].name, e->changed ? "true" : "false",
+        out_fmt(&out, ",\"sequence\":%u,\"index\":%d,\"name\":\"%s\",\"changed\":%s,\"hash\":\"%016llx\",\"file\":",
+                e->sequence, e->row, e->row < 0 ? "Input" : phase_info[e->row].name, e->changed ? "true" : "false",
                 (unsigned long long)e->hash);
         if (e->file)
             out_json(&out, e->file, strlen(e->file));
@@ -223,7 +250,7 @@ void dump_start(Ctx *ctx, const Fn *fn)
     d->wanted = d->any && (ctx->report || ctx->options.dump_dir) && function_wanted(ctx, d->function);
     if (!d->wanted)
         return;
-    memset(d->count, 0, sizeof d->count);
+    d->sequence = 0;
     if (ctx->options.print_changed == PC_ALL || ctx->options.print_changed == PC_QUIET)
         print(ctx, fn, "At Start", -1);
     if (ctx->options.print_changed == PC_DIFF)
@@ -235,8 +262,18 @@ void dump_start(Ctx *ctx, const Fn *fn)
     index_entry(ctx, fn, -1, true);
 }
 
-void dump_end(Ctx *ctx)
+// True if no option chooses phases for dumps: then --dump-cfg prints the last state.
+static bool prints_last(const Ctx *ctx)
 {
+    const PhaseOptions *o = &ctx->options;
+    return o->dump_cfg && !ctx->dumps.dumped && o->print_changed == PC_OFF && !o->dump_dir && !o->print_before &&
+           !o->print_after && !o->print_before_all && !o->print_after_all;
+}
+
+void dump_end(Ctx *ctx, const Fn *fn)
+{
+    if (ctx->dumps.wanted && prints_last(ctx))
+        print(ctx, fn, "At End", -1);
     if (ctx->dumps.wanted && ctx->options.print_changed == PC_DIFF)
         arena_free(&ctx->dumps.arena);
 }
@@ -270,7 +307,7 @@ void dump_after(Ctx *ctx, const Fn *fn, int row, bool changed)
     Dumps *d = &ctx->dumps;
     if (!d->wanted)
         return;
-    d->count[row]++;
+    d->sequence++;
     if (!phase_wanted(ctx, row))
         return;
     if (d->after[row])

@@ -8,10 +8,14 @@
 /* manager/dump.c */
 // Starts and ends the dumps of one function, around its plan.
 void dump_start(Ctx *ctx, const Fn *fn);
-void dump_end(Ctx *ctx);
+void dump_end(Ctx *ctx, const Fn *fn);
 // Makes the dumps before and after a phase. `changed`: the hash of the function changed.
 void dump_before(Ctx *ctx, const Fn *fn, int row);
 void dump_after(Ctx *ctx, const Fn *fn, int row, bool changed);
+
+/* dump_cfg.c */
+// Writes the control flow graph of a function as a digraph of Graphviz with this title.
+void dump_graph(const Fn *fn, const char *title, Out *out);
 
 /* self_check.c */
 // Checks the contract of the phase that ran; unwinds with an internal error if it is broken.

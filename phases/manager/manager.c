@@ -273,7 +273,7 @@ void phase_run(Ctx *ctx, Fn **at)
     // A function that came in ssa form may have met no row that requires multi form.
     if ((*at)->form == FORM_SSA && !ctx->options.stay_in_ssa)
         run_row(ctx, at, PH_CONVERT_MOV_PHI, PH_CONVERT_MOV_PHI, &s);
-    dump_end(ctx);
+    dump_end(ctx, *at);
     fn = *at;
     if (!knob_int(&ctx->knobs, KNOB_PTXAS_WORKAROUNDS))
         fn->flags |= FN_NO_WORKAROUNDS;
@@ -335,27 +335,77 @@ void ctx_join(Ctx *ctx, Ctx *worker)
 
 /* -- Figures -------------------------------------------------------------------------------------------- */
 
+typedef struct TimeRow {
+    const char *name;
+    int row;  // -1: reading or writing
+    double seconds;
+} TimeRow;
+
+// Longest first; equal times in the order of the table.
+static void sort_times(TimeRow *rows, uint32_t n)
+{
+    for (uint32_t k = 1; k < n; k++) {
+        TimeRow row = rows[k];
+        uint32_t at = k;
+        for (; at && rows[at - 1].seconds < row.seconds; at--)
+            rows[at] = rows[at - 1];
+        rows[at] = row;
+    }
+}
+
+static void print_times_text(const Ctx *ctx, Out *out, const TimeRow *rows, uint32_t n, double total)
+{
+    uint64_t runs = 0, changed = 0;
+    out_fmt(out, "%-44s %10s %6s %8s %8s\n", "phase", "seconds", "%", "runs", "changed");
+    for (uint32_t k = 0; k < n; k++) {
+        const TimeRow *t = &rows[k];
+        double percent = total > 0 ? 100 * t->seconds / total : 0;
+        if (t->row < 0) {
+            out_fmt(out, "%-44s %10.6f %6.1f\n", t->name, t->seconds, percent);
+            continue;
+        }
+        out_fmt(out, "%3d %-40s %10.6f %6.1f %8u %8u\n", t->row, t->name, t->seconds, percent, ctx->runs[t->row],
+                ctx->progress[t->row]);
+        runs += ctx->runs[t->row];
+        changed += ctx->progress[t->row];
+    }
+    out_fmt(out, "%-44s %10.6f %6.1f %8llu %8llu\n", "(total)", total, total > 0 ? 100.0 : 0.0,
+            (unsigned long long)runs, (unsigned long long)changed);
+}
+
+static void print_times_json(const Ctx *ctx, Out *out, const TimeRow *rows, uint32_t n, double total, double read_s,
+                             double write_s, uint64_t instrs)
+{
+    uint32_t written = 0;
+    out_fmt(out, "{\"schema\":1,\"read_s\":%.6f,\"write_s\":%.6f,\"total_s\":%.6f,\"instructions\":%llu,\"phases\":[",
+            read_s, write_s, total, (unsigned long long)instrs);
+    for (uint32_t k = 0; k < n; k++) {
+        const TimeRow *t = &rows[k];
+        if (t->row >= 0)
+            out_fmt(out,
+                    "%s{\"index\":%d,\"name\":\"%s\",\"seconds\":%.6f,\"percent\":%.1f,\"runs\":%u,"
+                    "\"changed\":%u}",
+                    written++ ? "," : "", t->row, t->name, t->seconds, total > 0 ? 100 * t->seconds / total : 0,
+                    ctx->runs[t->row], ctx->progress[t->row]);
+    }
+    out_z(out, "]}\n");
+}
+
 void phase_print_times(const Ctx *ctx, Out *out, double read_s, double write_s, uint64_t instrs, bool json)
 {
+    TimeRow rows[PHASE_ROWS + 2] = {{"(read)", -1, read_s}, {"(write)", -1, write_s}};
+    uint32_t n = 2;
+    double total = read_s + write_s;
+    for (int row = 0; row < PHASE_ROWS; row++)
+        if (ctx->runs[row]) {
+            rows[n++] = (TimeRow){phase_info[row].name, row, ctx->seconds[row]};
+            total += ctx->seconds[row];
+        }
+    sort_times(rows, n);
     if (json)
-        out_fmt(out, "{\"schema\":1,\"read_s\":%.6f,\"write_s\":%.6f,\"instructions\":%llu,\"phases\":[", read_s,
-                write_s, (unsigned long long)instrs);
+        print_times_json(ctx, out, rows, n, total, read_s, write_s, instrs);
     else
-        out_fmt(out, "%-44s %10s %8s %8s\n%-44s %10.6f\n", "phase", "seconds", "runs", "changed", "(read)", read_s);
-    for (int row = 0, n = 0; row < PHASE_ROWS; row++) {
-        if (!ctx->runs[row])
-            continue;
-        if (json)
-            out_fmt(out, "%s{\"index\":%d,\"name\":\"%s\",\"seconds\":%.6f,\"runs\":%u,\"changed\":%u}", n++ ? "," : "",
-                    row, phase_info[row].name, ctx->seconds[row], ctx->runs[row], ctx->progress[row]);
-        else
-            out_fmt(out, "%3d %-40s %10.6f %8u %8u\n", row, phase_info[row].name, ctx->seconds[row], ctx->runs[row],
-                    ctx->progress[row]);
-    }
-    if (json)
-        out_z(out, "]}\n");
-    else
-        out_fmt(out, "%-44s %10.6f\n", "(write)", write_s);
+        print_times_text(ctx, out, rows, n, total);
 }
 
 // Prints the number of applications of each rule of folding that was applied.

@@ -310,7 +310,7 @@ static bool find_dumps(Ctx *ctx, const char *dumped, char why[static 500])
     memset(d->before, o->print_before_all, sizeof d->before);
     memset(d->after, o->print_after_all, sizeof d->after);
     d->any = o->print_changed != PC_OFF || o->dump_dir || o->print_before || o->print_after || o->print_before_all ||
-             o->print_after_all || dumped || knob_unread(ctx->settings, unread, KNOB_DUMP_IR);
+             o->print_after_all || o->dump_cfg || dumped || knob_unread(ctx->settings, unread, KNOB_DUMP_IR);
     return add_rows(ctx, &ctx->arena, "--print-before", o->print_before, d->before, why) &&
            add_rows(ctx, &ctx->arena, "--print-after", o->print_after, d->after, why) &&
            add_rows(ctx, &ctx->arena, "DUMPIR", dumped, d->after, why);
@@ -337,6 +337,55 @@ void phase_print_plan(const Ctx *ctx, Out *out)
         out_fmt(out, "%-44s; %s%s%s\n", name, phase_info[e->row].summary, e->inserted ? " (inserted for the form)" : "",
                 e->recipe ? " (a recipe)" : "");
     }
+}
+
+/* -- Rows that do nothing ------------------------------------------------------------------------------- */
+
+// Returns the reason why a row does nothing.
+static const char *idle_reason(const Ctx *ctx, int row, char text[static 100])
+{
+    const char *status = phase_status(row);
+    if (strcmp(status, "not-yet") == 0)
+        return "it is not implemented yet";
+    if (strcmp(status, "machine") == 0)
+        return "it belongs to machine code, which is not made here";
+    if (strcmp(status, "hook") == 0)
+        return "no backend has code for this hook";
+    snprintf(text, 100, "the backend %s has no code for it", ctx->target.backend->profile.name);
+    return text;
+}
+
+// Warns of the idle rows of one list.
+static void warn_idle(Ctx *ctx, const char *what, const char *text)
+{
+    PhaseList list = {.arena = &ctx->arena, .what = what};
+    bool seen[PHASE_ROWS] = {false};
+    char why[500];
+    if (!parse_list(ctx, &list, text, why))
+        return;
+    for (uint32_t k = 0; k < list.at.n; k++) {
+        int row = list.at.at[k].row;
+        if (!seen[row] && !does_something(ctx, row))
+            diag_plain(&ctx->diag, DIAG_WARNING, "%s: %s (phase %d) does nothing: %s", what, phase_info[row].name, row,
+                       idle_reason(ctx, row, why));
+        seen[row] = true;
+    }
+}
+
+void phase_warn_idle(Ctx *ctx)
+{
+    const PhaseOptions *o = &ctx->options;
+    const PlanKnobs *knobs = &ctx->plan_knobs;
+    const Source *source = ctx->diag.source;
+    ctx->diag.source = NULL;  // the input has no part in it
+    warn_idle(ctx, "--named-phases", o->named);
+    warn_idle(ctx, "--disable-phases", o->disabled);
+    warn_idle(ctx, "--print-before", o->print_before);
+    warn_idle(ctx, "--print-after", o->print_after);
+    warn_idle(ctx, "NamedPhases", knobs->named);
+    warn_idle(ctx, "DisablePhases", knobs->disabled);
+    warn_idle(ctx, "DUMPIR", knobs->dumped);
+    ctx->diag.source = source;
 }
 
 // Includes WHEN records and pragmas, which can give a function a plan with report slots.

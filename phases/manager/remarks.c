@@ -144,39 +144,17 @@ void remark(Ctx *ctx, const Fn *fn, InstrId i, RemarkKind kind, const char *name
 
 /* -- Files ---------------------------------------------------------------------------------------------- */
 
-// Parses `.file NUMBER "NAME"`.
-static bool read_file(Str s, Arena *arena, uint32_t *number, const char **name)
-{
-    static const char word[] = ".file ";
-    const char *p = s.text + sizeof word - 1, *end = s.text + s.len;
-    if (s.len < sizeof word || memcmp(s.text, word, sizeof word - 1) != 0)
-        return false;
-    for (*number = 0; p < end && *p >= '0' && *p <= '9'; p++)
-        *number = *number * 10 + (uint32_t)(*p - '0');
-    const char *from = memchr(p, '"', (size_t)(end - p));
-    const char *to = from ? memchr(from + 1, '"', (size_t)(end - from - 1)) : NULL;
-    if (!to)
-        return false;
-    size_t n = (size_t)(to - from - 1);
-    char *text = arena_alloc(arena, n + 1);
-    memcpy(text, from + 1, n);
-    text[n] = 0;
-    *name = text;
-    return true;
-}
-
 void remarks_name_files(Remarks *r, const Module *m)
 {
     VEC(const char *) names = {0};
     IdSet index = {0};
     for (uint32_t k = 0; k < m->items.n && r->at.n; k++) {
         uint32_t number;
-        const char *name;
-        if (m->items.at[k].kind != ITEM_RAW ||
-            !read_file(tab_str(&m->tables, m->items.at[k].index), &r->arena, &number, &name))
+        Str name;
+        if (!module_file(m, k, &number, &name))
             continue;
         idset_add(&index, &r->arena, number, names.n);
-        VEC_PUSH(&r->arena, &names, name);
+        VEC_PUSH(&r->arena, &names, arena_text(&r->arena, name.text, name.len));
     }
     for (uint32_t k = 0; k < r->at.n; k++)
         IDSET_EACH(&index, r->at.at[k].file, id)

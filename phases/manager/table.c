@@ -223,6 +223,16 @@ bool phase_matches(const char *glob, int row)
            glob_match(glob, text, 3, true);
 }
 
+// Writes the knobs that a row reads, each after `before` with `between` between them. Returns how many there are.
+static uint32_t list_knobs(Out *out, int row, const char *before, const char *between)
+{
+    uint32_t n = 0;
+    for (int k = 0; k < knob_table.n; k++)
+        if (strcmp(knob_table.rows[k].reader, phase_info[row].name) == 0)
+            out_fmt(out, "%s%s", n++ ? between : before, knob_table.rows[k].name);
+    return n;
+}
+
 void phase_list(Out *out, bool json)
 {
     static const int min_opt[] = {0, 1, 2, 3, 0};
@@ -231,8 +241,9 @@ void phase_list(Out *out, bool json)
     for (int row = 0; row < PHASE_ROWS; row++) {
         const PhaseInfo *p = &phase_info[row];
         if (!json) {
-            out_fmt(out, "%3d  %-40s %-9s %-11s %-4s %-8s %s\n", row, p->name, phase_kind_name(p->kind),
+            out_fmt(out, "%3d  %-40s %-9s %-11s %-4s %-8s %s", row, p->name, phase_kind_name(p->kind),
                     phase_status(row), phase_gate_name(p->gate), phase_form_name(p->form), p->summary);
+            out_z(out, list_knobs(out, row, " [knobs: ", ", ") ? "]\n" : "\n");
             continue;
         }
         out_fmt(out, "%s\n{\"index\":%d,\"name\":\"%s\",\"kind\":\"%s\",\"status\":\"%s\",\"min_opt\":%d,",
@@ -244,6 +255,8 @@ void phase_list(Out *out, bool json)
         list_masks(out, p->needs);
         out_z(out, ",\"keeps\":");
         list_masks(out, p->keeps);
+        out_z(out, ",\"knobs\":[");
+        out_z(out, list_knobs(out, row, "\"", "\",\"") ? "\"]" : "]");
         out_z(out, ",\"summary\":");
         out_json(out, p->summary, strlen(p->summary));
         out_char(out, '}');

@@ -39,7 +39,7 @@ if [ "${1-}" = --worker ]; then
         # shellcheck disable=SC2086
         if "$ORIOPT" $2 --check-each --time-phases -o /dev/null t.ptx 2>err >/dev/null; then
             echo "passed $1"
-            awk -v name="$1" '$1 ~ /^[0-9]+$/ && $5 > 0 { print "changed", name, $2 }' err
+            awk -v name="$1" '$1 ~ /^[0-9]+$/ && $6 > 0 { print "changed", name, $2 }' err
         else
             keep "$1" "$2"
         fi
@@ -58,7 +58,7 @@ if [ "${1-}" = --worker ]; then
     try_digests() { # NAME OPTIONS
         if same_digests "$2"; then
             echo "passed $1"
-            awk -v name="$1" '$1 ~ /^[0-9]+$/ && $5 > 0 { print "changed", name, $2 }' err
+            awk -v name="$1" '$1 ~ /^[0-9]+$/ && $6 > 0 { print "changed", name, $2 }' err
         elif "$ORIOPT" "$2" --check-each -o /dev/null t.ptx 2>err >/dev/null; then
             echo 'error: the digests differ, but behind no phase' >err
             keep "$1" "$2"

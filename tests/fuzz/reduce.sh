@@ -24,7 +24,7 @@ extension=${input##*.}
 
 # Prints the phase and the kind of the failure of a candidate.
 failure() {
-    (cd "$dir" && timeout 20 "$ORIOPT" "$@" --check-each="$run" -o /dev/null "try.$extension" 2>&1 >/dev/null |
+    (cd "$dir" && timeout 20 "$ORIOPT" "$@" --check-each="$run" --no-reproducer -o /dev/null "try.$extension" 2>&1 >/dev/null |
         sed -n '/internal error: /{
             s/.*internal error: //
             s/, function [^:]*: launch [0-9]*: block.*/: stops/
@@ -33,8 +33,7 @@ failure() {
             s/: launch [0-9]*:.*/: differs/
             p
             q
-        }'
-        rm -f oriopt-crash-*)
+        }')
 }
 
 cp "$input" "$dir/try.$extension"

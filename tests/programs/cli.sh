@@ -105,15 +105,21 @@ says err "takes no value"
 run "value missing" 2 good.ptx --named-phases
 says err "needs a value"
 run "output missing" 2 good.ptx -o
+is "$(cat err)" "oriopt: option '-o' needs a value"
 run "bad level" 2 -O5 good.ptx
-says err "level"
+is "$(cat err)" "oriopt: '-O5' is not a level from -O0 to -O4"
 run "level without a number" 2 -O good.ptx
 run "bad emit" 2 --emit=sass good.ptx
+is "$(cat err)" "oriopt: --emit: 'sass' is not ptx, ori or none"
 run "bad verify" 2 --verify=sometimes good.ptx
+is "$(cat err)" "oriopt: --verify: 'sometimes' is not none, final or each"
 run "bad kind of input" 2 -x c good.ptx
+is "$(cat err)" "oriopt: -x: 'c' is not ptx or ori"
 run "bad diagnostics" 2 --diagnostics=xml good.ptx
 run "bad time mode" 2 --time-phases=xml good.ptx
+is "$(cat err)" "oriopt: --time-phases: 'xml' is not json"
 run "bad list mode" 2 --list-phases=xml
+is "$(cat err)" "oriopt: --list-phases: 'xml' is not json or names"
 for option in max-errors max-memory max-time max-insns; do
     run "bad number for $option" 2 --$option=many good.ptx
     run "negative number for $option" 2 --$option=-1 good.ptx
@@ -129,11 +135,21 @@ run "list of phases" 0 --list-phases
 lines out "$rows"
 silent err
 for status in implemented hook machine not-yet; do says out " $status "; done
+name="list of phases has their knobs"
+is "$(sed -n 's/^ *\([0-9]*\) .*\[knobs: \(.*\)\]$/\1 \2/p' out)" "1 NvOptRecipes
+23 PhiInputLimit
+37 MovWeightForConvertMemToReg, GeneralOptimizeEnable
+159 CopyPropBudget, CopyPropGlobalBudget
+160 ConvertMemoryToRegIndexedSizeLimit, ConvertMemoryToRegWhole
+165 FoldBudget, FoldRulesOff, limit-fold-fp
+167 StoreForwardingBudget
+168 FormLop3Budget"
 run "list of phases as JSON" 0 --list-phases=json
 json out
 name="list of phases as JSON has all rows"
 if [ "$(grep -o '"index":[0-9]*' out | sort -u | wc -l)" -eq "$rows" ]; then ok; else bad "not $rows rows"; fi
 says out '"index":49,"name":"GvnCse","kind":"transform","status":'
+says out '"knobs":["CopyPropBudget","CopyPropGlobalBudget"],"summary":'
 for level in 0 1 2 3 4; do
     run "pipeline at -O$level" 0 --print-pipeline -O$level
     cp out plan
@@ -292,7 +308,8 @@ run "no target, by the other name" 2 --gpu-name=sm_85 good.ptx
 says err "--gpu-name: 'sm_85' is no target; did you mean sm_86?"
 sed 's/sm_90/sm_999/' good.ptx >future.ptx
 run "a module's target that nobody knows" 0 future.ptx
-silent err
+says err "future.ptx:2:9: warning: 'sm_999' is no target and is optimized as sm_90; did you mean sm_121?"
+lines err 3
 says out ".target sm_999"
 # Instructions that a backend makes must exist in the version and target of the text.
 for try in sm_80:9.0:sm_80:lop3 sm_80:9.0:sm_35:xor sm_35:9.0:sm_80:xor sm_80:4.2:sm_80:xor sm_53:4.3:sm_121:lop3; do
@@ -728,9 +745,22 @@ run "times" 0 --time-phases --emit=none good.ptx
 says err "OriRemoveNopCode"
 says err "(read)"
 silent out
+name="times: longest first, with percent and a total"
+if awk '
+    NR == 1 { if ($0 !~ /^phase +seconds +% +runs +changed$/) bad = 1; next }
+    { n = NF - ($1 ~ /^\((read|write)\)$/ ? 0 : 2); seconds = $(n - 1); percent = $n }
+    /^\(total\)/ { total = seconds; all = percent; runs = $(NF - 1); next }
+    { if (NR > 2 && seconds > before) bad = 1; before = seconds; sum += seconds; share += percent }
+    n != NF { sum_runs += $(NF - 1) }
+    END { exit bad || all != 100 || runs != sum_runs || sum - total > 0.0002 || total - sum > 0.0002 || share < 95 || share > 105 }
+' err; then ok; else bad "$(head -n 3 err)"; fi
+is "$(grep -c '^(read)\|^(write)' err)" 2
+is "$(tail -n 1 err | cut -d ' ' -f 1)" "(total)"
 run "times as JSON" 0 --time-phases=json --emit=none good.ptx
 json err
 says err '"phases":['
+says err '"total_s":'
+says err '"percent":'
 run "figures" 0 --stats --emit=none good.ptx
 says err "k: instructions 4 -> 3"
 run "figures as JSON" 0 --stats=json --emit=none good.ptx
@@ -864,22 +894,95 @@ find dumps -type f | sort >files
 cat >want <<'END'
 dumps/index.json
 dumps/k/000-Input.ori
-dumps/k/107-OriRemoveNopCode.after.ori
+dumps/k/001.107-OriRemoveNopCode.after.ori
 dumps/other/000-Input.ori
-dumps/other/107-OriRemoveNopCode.after.ori
+dumps/other/001.107-OriRemoveNopCode.after.ori
 END
 same files want
 json dumps/index.json
-says dumps/index.json '"file":"k/107-OriRemoveNopCode.after.ori"'
-says dumps/index.json '"name":"NOP","changed":false,'
-run "dump directory: a file reads back" 0 --named-phases=NOP --emit=none dumps/k/107-OriRemoveNopCode.after.ori
-run "dump directory: a phase twice" 0 --emit=none --ir-dump-dir=twice --named-phases=107,112,107 good.ptx
-name="dump directory: twice"
-if [ -e twice/k/107-OriRemoveNopCode.after.ori ]; then ok; else bad "$(find twice)"; fi
+says dumps/index.json '"file":"k/001.107-OriRemoveNopCode.after.ori"'
+says dumps/index.json '"sequence":2,"index":158,"name":"NOP","changed":false,'
+run "dump directory: a file reads back" 0 --named-phases=NOP --emit=none dumps/k/001.107-OriRemoveNopCode.after.ori
+cat >steps.ptx <<'END'
+.version 8.0
+.target sm_90
+.address_size 64
+.visible .entry k()
+{
+	.reg .b32 %r<4>;
+	mov.u32 %r1, 1;
+	add.u32 %r2, %r1, 2;
+	mov.u32 %r3, %r2;
+	mov.u32 %r3, %r3;
+	st.local.u32 [16], %r3;
+	ret;
+}
+END
+run "dump directory: in the order of execution" 0 --emit=none --ir-dump-dir=twice \
+    --named-phases=OriFold,107,NOP,OriCopyProp,10 steps.ptx
+name="dump directory: in the order of execution"
+is "$(ls twice/k | tr '\n' ' ')" "000-Input.ori 001.165-OriFold.after.ori 002.107-OriRemoveNopCode.after.ori \
+004.159-OriCopyProp.after.ori 005.010-EarlyOriSimpleLiveDead.after.ori "
 : >file
 run "dump directory is a file" 5 --emit=none --ir-dump-dir=file good.ptx
 clean
 rm -rf dumps twice
+
+cat >flow.ptx <<'END'
+.version 8.0
+.target sm_90
+.address_size 64
+.visible .entry k()
+{
+	.reg .b32 %r<2>;
+	.reg .pred %p<2>;
+	mov.u32 %r1, %tid.x;
+	setp.eq.u32 %p1, %r1, 0;
+	@%p1 bra $L1;
+	st.local.u32 [16], %r1;
+$L1:
+	ret;
+}
+END
+# graphs FILE: Graphviz reads it, if it is there.
+graphs() {
+    if ! have dot; then skip "no dot"; elif dot -Tcanon "$1" >canon 2>&1; then ok; else bad "$(head -n 1 canon)"; fi
+}
+run "graphs after the last phase" 0 --emit=none --named-phases=NOP --dump-cfg flow.ptx
+cat >want <<'END'
+// *** IR Dump At End on k ***
+digraph "k At End" {
+  node [shape=box, fontname=monospace];
+  b0 [label="b0:\l  R0:32 = mov.u32 %tid.x\l  P0 = setp.eq.u32 R0, 0\l  @P0 bra \"$L1\" else b2\l"];
+  b2 [label="b2:                                     ; preds b0\l  st.local.u32 [16], R0\l  bra \"$L1\" {implicit}\l"];
+  b1 [label="\"$L1\":                                  ; preds b0 b2\l  ret\l"];
+  b0 -> b1 [label="true"];
+  b0 -> b2 [label="false"];
+  b2 -> b1;
+}
+
+END
+same err want
+graphs err
+run "graphs around phases" 0 --emit=none --dump-cfg=dot --print-before=10 --print-after=107 flow.ptx
+is "$(grep -v '^  \|^}$\|^$' err | cut -d ' ' -f 1-8)" '// *** IR Dump Before 010.EarlyOriSimpleLiveDead (EarlyOriSimpleLiveDead) on
+digraph "k Before 010.EarlyOriSimpleLiveDead" {
+// *** IR Dump After 107.OriRemoveNopCode (OriRemoveNopCode) on
+digraph "k After 107.OriRemoveNopCode" {'
+graphs err
+run "graphs where something changed" 0 --emit=none --dump-cfg --print-changed=quiet --named-phases=107,NOP good.ptx
+is "$(grep -c '^digraph' err)" 4
+run "graphs of some functions" 0 --emit=none --dump-cfg --filter-funcs=other good.ptx
+is "$(grep -c '^digraph "other At End"' err)" "$(grep -c '^digraph' err)"
+run "graphs beside dumps" 0 --emit=none --dump-cfg --ir-dump-dir=graphs --named-phases=107 good.ptx
+is "$(ls graphs/k | tr '\n' ' ')" "000-Input.dot 000-Input.ori 001.107-OriRemoveNopCode.after.dot 001.107-OriRemoveNopCode.after.ori "
+is "$(head -n 1 graphs/k/001.107-OriRemoveNopCode.after.dot)" 'digraph "k After 107.OriRemoveNopCode" {'
+silent err
+run "graphs of brx.idx" 0 --emit=none --named-phases=NOP --dump-cfg "$tests/golden/read/cf-brx-table.ptx"
+graphs err
+run "graphs of something else" 2 --dump-cfg=svg good.ptx
+is "$(cat err)" "oriopt: --dump-cfg: 'svg' is not dot"
+rm -rf graphs
 
 run "self-check" 0 --self-check=clone,roundtrip,contracts --verify=each good.ptx -o checked.ptx
 run "without self-check" 0 good.ptx -o unchecked.ptx

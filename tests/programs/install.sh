@@ -64,8 +64,8 @@ is "$(files "$dest")" ./usr/local/lib/other/file
 name="install with folders of its own"
 made B="$B" install DESTDIR="$work/own" PREFIX=/opt/ori BINDIR=/usr/bin LIBDIR=/opt/ori/lib64 MANDIR=/usr/man \
     INCLUDEDIR=/usr/include/ori
-is "$(files "$work/own" | grep -cE '^\./usr/(bin/ori|man/man1/ori|include/ori/ori\.h)|^\./opt/ori/(lib64|share)/|^\./usr/man/man3/ori')" 28
-is "$(files "$work/own" | wc -l)" 28
+is "$(files "$work/own" | grep -cE '^\./usr/(bin/ori|man/man1/ori|include/ori/ori\.h)|^\./opt/ori/(lib64|share)/|^\./usr/man/man3/ori')" 33
+is "$(files "$work/own" | wc -l)" 33
 is "$(sed -n 's/^[a-z]*=//p' "$work/own/opt/ori/lib64/pkgconfig/ori.pc" | tr '\n' ' ')" \
     '/opt/ori ${prefix}/lib64 /usr/include/ori '
 # The prefix, LIBDIR and INCLUDEDIR of a package file of CMake.
@@ -165,8 +165,14 @@ for p in $names; do
     name="$p: the table"
     is "$(grep -E '^(OPTION|PTXAS|PTXAS_SAME)\(' "$(table_of "$p")" | grep -vc ', LINE, "')" "$(wc -l <"$work/options")"
     is "$(awk -F '\t' 'length($4) < 5 || $4 !~ /[a-z]/ { print $1 }' "$work/options")" ""
+    # A help text says what the option does or is, and begins with no question word.
+    is "$(awk -F '\t' 'tolower($4) ~ /^(what|whether|which|where|how) / { print $1 }' "$work/options")" ""
     for o in help version generate; do
         is "$(sed 's/^ori-//; s/ (--.*//' "$work/options" | grep "^$o	" | head -n 1)" "$(options_of oriopt | grep "^$o	")"
+    done
+    # -h and -v of ori-ptxas are those of ptxas.
+    for o in h v; do
+        [ "$p" = ori-ptxas ] || is "$(grep "^$o	" "$work/options")" "$(options_of oriopt | grep "^$o	")"
     done
 
     name="$p: --help"
@@ -188,7 +194,7 @@ for p in $names; do
     done
     "$p" --generate=tcsh >"$work/out" 2>"$work/err"
     is $? 2
-    is "$(cat "$work/out" "$work/err")" "$p: --generate: 'tcsh' is not man|bash|zsh|fish"
+    is "$(cat "$work/out" "$work/err")" "$p: --generate: 'tcsh' is not man, bash, zsh or fish"
 
     name="$p: every option is in help, man page and completions"
     sed 's/\\-/-/g; s/\\f.//g' "$man" >"$work/man"
@@ -217,13 +223,13 @@ for checker in groff mandoc; do have $checker || skip "no $checker"; done
 has_man_db || skip "no man_db"
 
 name="lists that completions ask for"
-sed -n 's/^LIST("[^"]*", "\([^"]*\)", "\([^"]*\)", \([0-9]*\), "\([^"]*\)")/\1 \2 \3 \4/p' tools/options/option_lists.def >"$work/lists"
+sed -n 's/^LIST("[^"]*", "\([^"]*\)", "\([^"]*\)")/\1 \2/p' tools/options/option_lists.def >"$work/lists"
 if [ -s "$work/lists" ]; then ok; else bad "tools/options/option_lists.def has no rows"; fi
-while read -r program option column prefix; do
+while read -r program option; do
     name="$program $option"
-    "$program" "$option" | awk -v column="$column" -v prefix="$prefix" 'index($column, prefix) == 1 { print $column }' >"$work/out"
-    if [ "$(grep -cE '^[A-Za-z0-9_.-]+$' "$work/out")" -ge 5 ]; then ok; else bad "column $column has no names"; fi
-    is "$(grep -vE '^[A-Za-z0-9_.-]+$' "$work/out")" ""
+    "$program" "$option" | awk '{ print $1 }' >"$work/out"
+    if [ "$(grep -cE '^[A-Za-z0-9_.@-]+$' "$work/out")" -ge 5 ]; then ok; else bad "there are no names"; fi
+    is "$(grep -vE '^[A-Za-z0-9_.@-]+$' "$work/out")" ""
 done <"$work/lists"
 
 # -- Completions -------------------------------------------------------------------------------------------------------
@@ -240,7 +246,11 @@ offers() {
     want=$(if [ $# -gt 0 ]; then printf '%s\n' "$@"; fi | sort)
     is "$(cd "$work/cwd" && "complete_$shell" "$line" | sort -u)" "$want"
 }
-phases() { oriopt --list-phases | awk '{ print $2 }' | sort -u; }
+# Phases that do something; the number tells apart those of one name.
+phases() {
+    oriopt --list-phases | awk '$4 == "implemented" { n[$2]++; of[$1] = $2 }
+        END { for (row in of) print of[row] (n[of[row]] > 1 ? "@" row : "") }'
+}
 
 # Checks completions that all shells share.
 common() {
@@ -250,10 +260,11 @@ common() {
     offers "$1" 'oriopt -x ' ori ptx
     offers "$1" 'oriopt -O' -O0 -O1 -O2 -O3 -O4
     offers "$1" 'oriopt k.ptx --verify ' each final none
-    offers "$1" 'oriopt --named-phases Gvn' GvnCse
-    offers "$1" 'oriopt --named-phases gvn' GvnCse
-    offers "$1" 'oriopt --named-phases OriBranchOpt,Gvn' OriBranchOpt,GvnCse
-    offers "$1" 'oriopt --named-phases OriBranchOpt+NOP,Gvn' OriBranchOpt+NOP,GvnCse
+    offers "$1" 'oriopt --named-phases OriFo' OriFold OriFormLop3
+    offers "$1" 'oriopt --named-phases orifol' OriFold
+    offers "$1" 'oriopt --named-phases Gvn'
+    offers "$1" 'oriopt --named-phases OriBranchOpt,OriFol' OriBranchOpt,OriFold
+    offers "$1" 'oriopt --named-phases OriBranchOpt+NOP,OriFol' OriBranchOpt+NOP,OriFold
     offers "$1" 'oriopt --self-check clone,r' clone,roundtrip
     offers "$1" 'origen --features none,+irr' none,+irreducible
     offers "$1" 'oriopt --stop-after ' $(phases)
@@ -286,9 +297,18 @@ if have bash; then
     offers bash 'oriopt --ver' --verify= --verify-each --version
     offers bash 'oriopt -ver' -verify= -verify-each -version
     offers bash 'oriopt --stats=' json
-    offers bash 'oriopt --named-phases=OriBranchOpt,Gvn' OriBranchOpt,GvnCse
-    offers bash 'oriopt --named-phases=NOP@12,Gvn' 12,GvnCse
-    offers bash 'oriopt --named-phases X:1,Gvn' 1,GvnCse
+    offers bash 'oriopt --list-sm=' json names
+    offers bash 'oriopt --named-phases=OriBranchOpt,OriFol' OriBranchOpt,OriFold
+    offers bash 'oriopt --named-phases=NOP@12,OriFol' 12,OriFold
+    offers bash 'oriopt --named-phases X:1,OriFol' 1,OriFold
+    offers bash 'oriopt --named-phases=DumpNVu' DumpNVuCodeText@129 DumpNVuCodeText@155
+    offers bash 'oriopt --named-phases=DumpNVuCodeText@1' 129 155
+    offers bash 'oriopt --knob OptB' OptBudget=
+    offers bash 'oriopt --arch sm_8' sm_80 sm_86 sm_87 sm_88 sm_89
+    offers bash 'oriopt @on' one.ptx
+    offers bash 'oriopt @' 'o d.ptx' one.ptx runs 'some folder' two.run
+    offers bash 'origen @on' one.ptx
+    offers bash 'oriopt -- @on'
     offers bash 'oriopt --reproducer=on' one.ptx
     offers bash 'oriopt --check-each=' runs 'some folder' two.run
     offers bash 'oriopt --ir-dump-dir r' runs
@@ -349,7 +369,9 @@ if have zsh && zsh -fc 'zmodload zsh/zpty' 2>/dev/null; then
     common zsh --emit
     offers zsh 'oriopt --emit=p' --emit=ptx
     offers zsh 'oriopt --stats=' --stats=json
-    offers zsh 'oriopt --named-phases=OriBranchOpt,Gvn' --named-phases=OriBranchOpt,GvnCse
+    offers zsh 'oriopt --named-phases=OriBranchOpt,OriFol' --named-phases=OriBranchOpt,OriFold
+    offers zsh 'oriopt @on' @one.ptx
+    offers zsh 'origen @on' @one.ptx
     offers zsh 'oriopt --reproducer=on' --reproducer=one.ptx
     offers zsh 'oriopt --check-each=t' --check-each=two.run
     offers zsh 'oriopt --ir-dump-dir r' runs
@@ -375,12 +397,14 @@ if have fish; then
     common fish --emit
     offers fish 'oriopt --emit=p' --emit=ptx
     offers fish 'oriopt --stats=' --stats=json
-    offers fish 'oriopt --named-phases=OriBranchOpt,Gvn' --named-phases=OriBranchOpt,GvnCse
+    offers fish 'oriopt --named-phases=OriBranchOpt,OriFol' --named-phases=OriBranchOpt,OriFold
     offers fish 'oriopt --reproducer=on' --reproducer=one.ptx
     # fish inserts a completion of another case in place of the whole word, so it lists none.
-    offers fish 'oriopt --stop-after=gvn'
-    offers fish 'oriopt --stop-after=Gvn' --stop-after=GvnCse
+    offers fish 'oriopt --stop-after=orifol'
+    offers fish 'oriopt --stop-after=OriFol' --stop-after=OriFold
     offers fish 'oriopt --check-each=t' --check-each=two.run
+    offers fish 'oriopt @on' @one.ptx
+    offers fish 'origen @on' @one.ptx
     offers fish 'oriopt --ir-dump-dir r' runs/
     offers fish 'oriopt --list-phases on' one.ptx
     name="fish offers every option"

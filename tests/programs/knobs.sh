@@ -257,7 +257,7 @@ dumped "012 k, 094 k"
 run "DUMPIR of nothing" 0 --knob 'DUMPIR=""' one.ptx -o /dev/null
 silent err
 run "DUMPIR of a phase that does not run" 0 --knob DUMPIR=49 one.ptx -o /dev/null
-silent err
+is "$(cat err)" "oriopt: warning: DUMPIR: GvnCse (phase 49) does nothing: it is not implemented yet"
 
 names() { awk '{ print $1 }' "$1" | paste -s -d' ' -; }
 recipes() { grep -o 'OriRemoveRedundantMov@[0-9]*' out | paste -s -d' ' -; }
@@ -537,9 +537,19 @@ for row in NamedPhases:298 DisablePhases:185 OptBudget:499 DUMPIR:- NvOptRecipes
 done
 name="list of knobs and knobs.def"
 sed -n 's/^KNOB([A-Z0-9_]*, *\(-*[0-9]*\), *"\([A-Za-z0-9-]*\)", *\([A-Z_]*\), .*/\1 \2 \3/p' "$root/knobs/knobs.def" | sed 's/^-1 /- /' >rows
-is "$(grep -c . rows)" "$(grep -c . out)"
-awk '{ print $1, $2, $3 }' out >listed
+grep -v '^        ' out | awk '{ print $1, $2, $3 }' >listed
 same rows listed
+name="list of knobs fits 100 columns, with all texts"
+is "$(awk 'length > 100' out)" ""
+is "$(grep -cE '^(  -|[0-9]{3})  [A-Za-z0-9-]+ +[A-Z]+ ' out)" "$(grep -c . rows)"
+sed -n 's/^KNOB(.*, "\([^"]*\)")$/\1/p' "$root/knobs/knobs.def" >texts
+awk '/^        / { sub(/^ +/, ""); text = text (text == "" ? "" : " ") $0; next }
+    text != "" { print text; text = "" }
+    END { print text }' out >listed
+same texts listed
+run "names of knobs" 0 --list-knobs=names
+cut -d ' ' -f 2 rows >texts
+same texts out
 name="knobs.def has a number once"
 is "$(grep -v '^-' rows | cut -d' ' -f1 | sort | uniq -d)" ""
 run "list of knobs as JSON" 0 --list-knobs=json
@@ -779,14 +789,14 @@ run "errors of --knob come first" 2 --knob Foo bad.ptx
 # -- Settings for nothing -----------------------------------------------------------------------------------------------
 
 run "NamedPhases and --named-phases" 0 --named-phases=12 --knob NamedPhases=3 one.ptx -o /dev/null
-is "$(cat err)" "one.ptx: warning: --knob:1:1: knob NamedPhases was set, but nothing that ran reads it"
+is "$(cat err)" "oriopt: warning: --knob:1:1: knob NamedPhases was set, but nothing that ran reads it"
 with 'DUMPIR=158~  NvOptRecipes=off' "NvOptRecipes and --named-phases" 0 --named-phases=12 one.ptx -o warned.ptx
-is "$(cat err)" "one.ptx: warning: ORI_KNOBS:1:14: knob NvOptRecipes was set, but nothing that ran reads it"
+is "$(cat err)" "oriopt: warning: ORI_KNOBS:1:14: knob NvOptRecipes was set, but nothing that ran reads it"
 run "the same output" 0 --named-phases=12 one.ptx -o plain.ptx
 same plain.ptx warned.ptx
 printf '[knobs]\n\nWHEN=FN=k;NamedPhases=3\n' >unread.knobs
 run "unread in a record of a file" 0 --named-phases=12 --knobs-file unread.knobs one.ptx -o /dev/null
-is "$(cat err)" "one.ptx: warning: unread.knobs:3:11: knob NamedPhases was set, but nothing that ran reads it"
+is "$(cat err)" "oriopt: warning: unread.knobs:3:11: knob NamedPhases was set, but nothing that ran reads it"
 run "unread as JSON" 0 --diagnostics=json --named-phases=12 --knob NamedPhases=3 one.ptx -o /dev/null
 says err '"severity":"warning"'
 run "unread with -j" 0 -j4 --named-phases=12 --knob NamedPhases=3 two.ptx -o /dev/null

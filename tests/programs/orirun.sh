@@ -165,7 +165,7 @@ refused "more than one input file" one.ptx store.ptx
 refused "unknown option '--frobnicate'; --help lists them all" --frobnicate one.ptx
 refused "unknown option '--keep'; --help lists them all" --keep one.ptx
 refused "option '--entry' needs a value" one.ptx --entry
-refused "option 'coverage' takes no value" --coverage=1 one.ptx
+refused "option '--coverage' takes no value" --coverage=1 one.ptx
 refused "--count: '1' is not lines" --count=1 one.ptx
 refused "-x: 'c' is not ptx or ori" -x c one.ptx
 refused "--trace: 'x' is not a lane from 0 to 31" --trace=x one.ptx
@@ -343,8 +343,8 @@ no_scalar "'' does not say what the buffer holds (iota, rand or fill)" buf:3xf32
 no_scalar "'iota:1:2:3' is not iota[:START[:STEP]]" buf:3xf32:iota:1:2:3
 no_scalar "'rand' is not rand:SEED or rand:SEED:LO:HI" buf:3xf32:rand
 no_scalar "'rand:1:2' is not rand:SEED or rand:SEED:LO:HI" buf:3xf32:rand:1:2
-no_scalar "there is nothing from 2 up to, not including, 2" buf:3xf32:rand:1:2:2
-no_scalar "there is nothing from 1 up to, not including, -1" buf:3xs32:rand:1:1:-1
+no_scalar "the range from 2 to 2, without its end, is empty" buf:3xf32:rand:1:2:2
+no_scalar "the range from 1 to -1, without its end, is empty" buf:3xs32:rand:1:1:-1
 no_scalar "'fill' is not fill:VALUE" buf:3xf32:fill
 no_scalar "a buffer of 9223372036854775808 values is too large" buf:9223372036854775808xu64:iota
 run "missing file of a buffer" 5 store.ptx --entry look --arg buf:@missing
@@ -423,7 +423,7 @@ prints err "orirun: launch 1: 2 digests are expected, but there is 1"
 run "too few digests" 1 store.ptx --entry same --arg buf:8 --arg buf:8 --expect 'digest af63dc4c8601ec8c'
 prints err "orirun: launch 1: 1 digest is expected, but there are 2"
 refused "4 values are expected from index 1 on, but arg0 has room for 4" $copy --expect '0:u32[1] 1 2 3 4'
-refused "--expect: what is expected? \`digest HEX...\` or \`N:TYPE VALUE...\`" $copy --expect ''
+refused "--expect: no expectation follows: write \`digest HEX...\` or \`N:TYPE VALUE...\`" $copy --expect ''
 refused "--expect: '0' needs a type, as in 0:u32" $copy --expect '0 1'
 refused "--expect: no values follow '0:u32'" $copy --expect '0:u32'
 refused "--expect: no values follow 'digest'" $copy --expect 'digest'
@@ -549,10 +549,10 @@ wrong 'entry x' 1:1 "the first line must be \`file FILE\`, the module"
 wrong '---' 1:1 "the first line must be \`file FILE\`, the module"
 wrong 'file one.ptx\nfile one.ptx\n' 2:1 "there is one \`file\` line in a .run file"
 wrong 'file one.ptx\n---\n' 2:1 "there is no launch before this line"
-wrong 'file one.ptx\ngrid 1\n---\n# end\n' 3:1 "there is no launch behind this line"
+wrong 'file one.ptx\ngrid 1\n---\n# end\n' 3:1 "there is no launch after this line"
 wrong 'file one.ptx\ngrid 1\n---\n---\n' 4:1 "there is no launch before this line"
-wrong 'file one.ptx\ngrd 1\n' 2:1 "'grd' is nothing that a line can say; did you mean 'grid'?"
-wrong 'file one.ptx\n  xyzzyplugh 1\n' 2:3 "'xyzzyplugh' is nothing that a line can say"
+wrong 'file one.ptx\ngrd 1\n' 2:1 "'grd' is not an option of .run files; did you mean 'grid'?"
+wrong 'file one.ptx\n  xyzzyplugh 1\n' 2:3 "'xyzzyplugh' is not an option of .run files"
 wrong 'file one.ptx\n--grid 1\n' 2:1 "write 'grid' without dashes"
 wrong 'file one.ptx\ncount\n' 2:1 "'count' is for the command line only"
 wrong 'file one.ptx\ngrid\n' 2:1 "a value must follow 'grid'"
@@ -667,12 +667,12 @@ prints err "            10            125  ret"
 prints err "LINE twice 4 6 80 0 0 ret one"
 run "coverage" 0 $copy --coverage
 silent out
-prints err "coverage of copy: 3 of 3 blocks, 2 of 2 ways out of branches"
+prints err "coverage of copy: 3 of 3 blocks, 2 of 2 edges of branches"
 run "coverage, branch never taken" 0 store.ptx --entry copy --block 2 --arg buf:8 --arg buf:8 --arg u32:2 --coverage
 prints err "store.ptx:15: copy: the branch was never taken"
 run "coverage, block never reached" 0 store.ptx --entry copy --block 2 --arg buf:8 --arg buf:8 --arg u32:0 --coverage
 prints err "store.ptx:15: copy: the branch was always taken"
-prints err "store.ptx:16: copy: from here to the end of the block nothing ever ran"
+prints err "store.ptx:16: copy: the block that begins here never ran"
 cat >t.run <<'END'
 file store.ptx
 entry copy
@@ -688,7 +688,7 @@ arg buf:8
 arg u32:2
 END
 run "coverage of several launches" 0 t.run --coverage
-prints err "coverage of copy: 3 of 3 blocks, 2 of 2 ways out of branches"
+prints err "coverage of copy: 3 of 3 blocks, 2 of 2 edges of branches"
 # The compiler copies a struct with its padding (launch 8), and adds nothing to it.
 run "padding that is copied" 0 "$root"/samples/run/local_array.run --check-uninit
 silent err

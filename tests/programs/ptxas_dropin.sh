@@ -317,7 +317,7 @@ arguments() { # NAME ARGUMENTS WANT
     mode accept
     # shellcheck disable=SC2086
     exits "arguments of oriopt: $1" 0 own/ori-ptxas $2 one.ptx
-    is "$(tr '\n' ' ' <oriopt-args | sed "s,$work/tmp/[^ ]*,OPT,")" "$3-x ptx --emit=ptx -o OPT one.ptx "
+    is "$(tr '\n' ' ' <oriopt-args | sed "s,$work/tmp/[^ ]*,OPT,")" "$3-x ptx --emit=ptx -o OPT -- one.ptx "
 }
 arguments "no level" "-arch sm_90" ""
 arguments "-O1" "-O1" "-O1 "

@@ -188,10 +188,33 @@ TEST(knob_lists)
     knob_list(&out, &(KnobTable){rows, 2}, false);
     out_flush(&out);
     CHECK_TEXT(sink.text, sink.n,
-               "  0  Seven                                    BDGT            unlimited  0..9       p               "
-               "         a \"b\"\n"
-               "  -  Other                                    STR             x          -          q               "
-               "         h\n");
+               "  0  Seven                               BDGT unlimited  0..9  p\n"
+               "        a \"b\"\n"
+               "  -  Other                               STR  x          -     q\n"
+               "        h\n");
+    sink_free(&sink);
+}
+
+// Help is broken at 100 columns, and only there.
+TEST(knob_list_width)
+{
+    static const char fits[] =
+        "01234567 01234567 01234567 01234567 01234567 01234567 01234567 01234567 01234567 01234567 ab";
+    static const KnobInfo rows[] = {{0, "A", KT_STR, "", "", "p", fits},
+                                    {1, "B", KT_STR, "", "", "p",
+                                     "01234567 01234567 01234567 01234567 01234567 01234567 01234567 01234567 01234567 "
+                                     "01234567 abc d"}};
+    Sink sink = {0};
+    char buf[64];
+    Out out = {.write = sink_write, .user = &sink, .buf = buf, .cap = sizeof buf};
+    knob_list(&out, &(KnobTable){rows, 2}, false);
+    out_flush(&out);
+    CHECK_TEXT(sink.text, sink.n,
+               "  0  A                                   STR  -          -     p\n"
+               "        01234567 01234567 01234567 01234567 01234567 01234567 01234567 01234567 01234567 01234567 ab\n"
+               "  1  B                                   STR  -          -     p\n"
+               "        01234567 01234567 01234567 01234567 01234567 01234567 01234567 01234567 01234567 01234567\n"
+               "        abc d\n");
     sink_free(&sink);
 }
 
@@ -967,6 +990,7 @@ void test_knobs(void)
     RUN(knob_find_ignores_case);
     RUN(knob_bad_default_is_internal);
     RUN(knob_lists);
+    RUN(knob_list_width);
     RUN(knob_unset);
     RUN(knob_switches);
     RUN(knob_integers);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// PTX or Ori text, by choice or by content.
+// The language of a module: PTX or Ori text, by choice, by name or by content.
 #include <ctype.h>
 
 #include "ir/ptx/ptx.h"
@@ -12,12 +12,26 @@ static bool ends_in(const char *name, const char *suffix)
     return n >= m && strcmp(name + n - m, suffix) == 0;
 }
 
-// By the file's name, or else by its first words: Ori text begins with a word or a `;` comment, PTX with a directive,
-// `//`, `/*` or `#`.
+// True if the first line is that of a reproducer (tools/oriopt/reproducer.h), after the sign of a comment.
+static bool is_reproducer(const Source *source, const char *comment)
+{
+    static const char last[] = "--run-reproducer";
+    const char *end = memchr(source->text, '\n', source->len);
+    size_t n = end ? (size_t)(end - source->text) : source->len, begin = strlen(comment);
+    return n > begin + sizeof last && memcmp(source->text, comment, begin) == 0 &&
+           memcmp(source->text + n - sizeof last + 1, last, sizeof last - 1) == 0;
+}
+
+static bool is_named(const Source *source) { return ends_in(source->name, ".ptx") || ends_in(source->name, ".ori"); }
+
+// Without a name, the first words decide: Ori text begins with a word or a `;` comment, PTX with a directive, `//`,
+// `/*` or `#`.
 Lang lang_of(const Source *source)
 {
     const char *p = source->text, *end = p + source->len;
-    if (ends_in(source->name, ".ptx") || ends_in(source->name, ".ori"))
+    if (is_reproducer(source, "; oriopt ") || is_reproducer(source, "// oriopt "))
+        return *p == ';' ? LANG_ORI : LANG_PTX;
+    if (is_named(source))
         return ends_in(source->name, ".ori") ? LANG_ORI : LANG_PTX;
     while (p < end && isspace((unsigned char)*p))
         p++;
@@ -32,17 +46,41 @@ Lang lang_of(const Source *source)
 
 LangReader lang_open(Ctx *ctx, const Source *source, Lang lang, bool strip_debug)
 {
-    LangReader r = {.lang = lang == LANG_AUTO ? lang_of(source) : lang};
+    LangReader r = {.lang = lang == LANG_AUTO ? lang_of(source) : lang, .diag = &ctx->diag};
+    size_t offset;
     ctx->diag.source = source;
+    ctx->diag.line = 0;
     if (r.lang == LANG_ORI)
         r.text = text_open(&ctx->heap, source, &ctx->diag);
     else
         r.ptx = ptx_open(&ctx->heap, source, &ctx->diag, &(PtxReadOptions){strip_debug, ctx->options.positions});
     r.module = r.text ? text_module(r.text) : ptx_module(r.ptx);
+    const char *foreign = lang_foreign(source, lang == LANG_AUTO && !is_named(source), &offset);
+    if (foreign)
+        diag_at(&ctx->diag, DIAG_ERROR, offset, "%s", foreign);
+    r.foreign = foreign;
     return r;
 }
 
-bool lang_more(LangReader *r, size_t bytes) { return r->text ? text_more(r->text, bytes) : ptx_more(r->ptx, bytes); }
+// Warns once if the module's target does not exist.
+static void check_target(LangReader *r)
+{
+    char why[300];
+    if (r->target_checked || !r->module->sm)
+        return;
+    r->target_checked = true;
+    if (!sm_check_module(r->module, why))
+        diag_at(r->diag, DIAG_WARNING, r->module->sm_offset, "%s", why);
+}
+
+bool lang_more(LangReader *r, size_t bytes)
+{
+    if (r->foreign)
+        return false;
+    bool more = r->text ? text_more(r->text, bytes) : ptx_more(r->ptx, bytes);
+    check_target(r);
+    return more;
+}
 
 void lang_close(LangReader *r)
 {

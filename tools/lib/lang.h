@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The two languages in which modules come and go, behind one face: PTX and Ori text.
+// One interface to the two languages of modules, PTX and Ori text.
 #ifndef ORI_LANG_H
 #define ORI_LANG_H
 
@@ -7,24 +7,33 @@
 
 typedef enum { LANG_AUTO, LANG_PTX, LANG_ORI } Lang;
 
-// What a text is, by its file's name or its first words.
+// Returns the language of a text: by its content for reproducers, else by the name of its file, else by its content.
 Lang lang_of(const Source *source);
-// A module that is read piece by piece, as ir/ptx/ptx.h says.
+// A module that is read piece by piece, as ptx_open() and text_open() do.
 typedef struct LangReader {
     Module *module;
     Lang lang;
+    Diag *diag;
+    bool foreign;         // the source is neither PTX nor Ori text; this was reported
+    bool target_checked;  // a warning about the module's target was given if needed
     struct PtxReader *ptx;
     struct TextReader *text;
 } LangReader;
-// Errors go to ctx->diag. `strip_debug` is for PTX: drop what a debugger needs.
+// Errors go to ctx->diag. `lang` is LANG_AUTO unless the user chose it. `strip_debug` is for PTX: it drops debug
+// information.
 LangReader lang_open(Ctx *ctx, const Source *source, Lang lang, bool strip_debug);
-// Reads items until more than so many bytes of the source are through. False: that was the end of the module.
+// Reads items until more than `bytes` of the source are through. False: that was the end of the module.
 bool lang_more(LangReader *reader, size_t bytes);
 void lang_close(LangReader *reader);
 // Reads a whole module; NULL if there was an error.
 Module *lang_read(Ctx *ctx, const Source *source, Lang lang, bool strip_debug);
 void lang_write_header(const Module *m, Lang lang, Out *out);
-// Bad input: a function in ssa form as PTX.
+// Fails with ST_BAD_INPUT for a function in ssa form as PTX.
 void lang_write_item(const Module *m, const Item *item, Lang lang, Out *out);
+
+/* foreign.c */
+// Returns a message about a source that is neither PTX nor Ori text, and its offset: a binary file, LLVM IR, C++, and
+// with `any` everything else that neither of the two can begin with. NULL: the source may be a module.
+const char *lang_foreign(const Source *source, bool any, size_t *offset);
 
 #endif

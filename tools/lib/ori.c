@@ -369,11 +369,11 @@ static OriStatus parse(Call *call)
     out_to_text(&text, call->source->text, call->source->len);
     Source source = text_source(&text, call->source->name);
     Lang lang = language_of(call->language);
-    lang = lang == LANG_AUTO ? lang_of(&source) : lang;
     ctx->diag.line = 0;
     Module *m = lang_read(ctx, &source, lang, false);
     if (!m)
         return ORI_BAD_INPUT;
+    lang = lang == LANG_AUTO ? lang_of(&source) : lang;
     OriStatus status = !phase_plan(ctx, m, why)          ? wrong_use(call->ori, why)
                        : !phase_check_pragmas(ctx, m, 0) ? ORI_BAD_INPUT
                                                          : ORI_OK;

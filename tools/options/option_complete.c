@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Completions for bash, zsh and fish. What a value may be is read off the word for it in the table of options, as
-// options.h says; names that only the installed program knows are asked for while completing.
+// Completions for bash, zsh and fish. The word for a value in the table of options determines how the value completes
+// (options.h). Names that depend on the installed program come from running it (option_lists.def).
 //
-// The bash script is a function of its own, because bash splits words at `=` and `:`, which no helper mends that is
-// there without the bash-completion package. zsh and fish have tables of options themselves, with descriptions.
+// The bash script contains all of its logic: bash splits words at `=`, `:` and `@`, and helpers that join them exist
+// only in the bash-completion package. zsh and fish have tables of options themselves, with descriptions.
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,12 +14,10 @@
 
 typedef struct NameList {
     const char *word, *program, *option;
-    int column;
-    const char *prefix;  // of the names; what has another is none
 } NameList;
 
 static const NameList lists[] = {
-#define LIST(word, program, option, column, prefix) {word, program, option, column, prefix},
+#define LIST(word, program, option) {word, program, option},
 #include "tools/options/option_lists.def"
 #undef LIST
 };
@@ -29,9 +27,9 @@ typedef enum { VALUE_TEXT, VALUE_FILE, VALUE_DIR, VALUE_WORDS, VALUE_NAMES } Val
 typedef struct Value {
     ValueKind kind;
     bool several;           // with `,` or `+` between them
-    char words[200];        // VALUE_WORDS: with blanks between; VALUE_FILE: the ending, or nothing
+    char words[200];        // VALUE_WORDS: separated by blanks; VALUE_FILE: the ending, or empty
     const NameList *names;  // VALUE_NAMES
-    const char *behind;     // each name: `=` or nothing
+    const char *suffix;     // of each name: `=` or empty
 } Value;
 
 static bool ends_in(const char *text, const char *end)
@@ -40,7 +38,7 @@ static bool ends_in(const char *text, const char *end)
     return n >= k && strcmp(text + n - k, end) == 0;
 }
 
-// `a|b|c`, `a,b,c`, `0..4`
+// Takes the words of `a|b|c`, `a,b,c` and `0..4`. False: `arg` has another form.
 static bool take_words(Value *v, const char *arg)
 {
     int least, most, end = 0;
@@ -65,32 +63,25 @@ static bool take_words(Value *v, const char *arg)
     return true;
 }
 
+// Takes a word of option_lists.def.
 static bool take_names(Value *v, const char *arg)
 {
     for (size_t k = 0; k < ARRAY_LEN(lists); k++) {
         size_t n = strlen(lists[k].word);
         if (strncmp(arg, lists[k].word, n) == 0 && (!arg[n] || arg[n] == '=')) {
             v->names = &lists[k];
-            v->behind = arg[n] ? "=" : "";
+            v->suffix = arg[n] ? "=" : "";
             return true;
         }
     }
     return false;
 }
 
-// The word for the value of an option, without brackets.
-static void bare_arg(const Option *o, char arg[static 200])
-{
-    snprintf(arg, 200, "%s", *o->arg == '[' ? o->arg + 1 + (o->arg[1] == '=') : o->arg);
-    if (*o->arg == '[' && ends_in(arg, "]"))
-        arg[strlen(arg) - 1] = 0;
-}
-
 static Value value_of(const Option *o)
 {
     Value v = {.kind = VALUE_TEXT};
     char arg[200];
-    bare_arg(o, arg);
+    option_word(o, arg);
     if (ends_in(arg, ",...")) {
         v.several = true;
         arg[strlen(arg) - 4] = 0;
@@ -115,7 +106,7 @@ static void print_head(const Program *p, const char *shell, Out *out)
     out_fmt(out, "# %s completion of %s; `%s --generate=%s` prints it.\n", shell, p->name, p->name, shell);
 }
 
-// A text within single quotes of a shell. `how`: what stands for a quote and, in fish, for a backslash.
+// Writes a text that stands within single quotes of a shell. `quote` and `backslash` replace these characters.
 static void quoted(Out *out, const char *text, const char *quote, const char *backslash)
 {
     for (; *text; text++) {
@@ -130,7 +121,7 @@ static void quoted(Out *out, const char *text, const char *quote, const char *ba
 
 /* -- bash ----------------------------------------------------------------------------------------------- */
 
-// The names of the options of a kind, with something between them. Returns how many there are.
+// Writes the names of the options of a kind, with `between` between them. Returns their number.
 static size_t names_of_kind(const Program *p, ArgKind kind, const char *between, Out *out)
 {
     size_t n = 0;
@@ -151,9 +142,8 @@ static void bash_case(const Program *p, const Option *o, Out *out)
     case VALUE_DIR: out_z(out, "files=folders"); break;
     case VALUE_WORDS: out_fmt(out, "words='%s'", v.words); break;
     default:
-        out_fmt(out, "words=$(%s %s 2>/dev/null | awk '$%d ~ /^%s/ { print $%d \"%s\" }')",
-                strcmp(v.names->program, p->name) == 0 ? "\"$program\"" : v.names->program, v.names->option,
-                v.names->column, v.names->prefix, v.names->column, v.behind);
+        out_fmt(out, "words=$(%s %s 2>/dev/null | awk '{ print $1 \"%s\" }')",
+                strcmp(v.names->program, p->name) == 0 ? "\"$program\"" : v.names->program, v.names->option, v.suffix);
     }
     out_z(out, v.several ? " several=1 ;;\n" : " ;;\n");
 }
@@ -190,7 +180,7 @@ void complete_bash(const Program *p, Out *out)
                "        rest=${rest#\"$part\"} whole+=$part\n"
                "    done\n"
                "    [[ $part =~ ^[=:@]+$ ]] && part=\n"
-               "    # the option whose value this is, or - where an option begins\n"
+               "    # the option whose value this is; - where an option begins, @ in the name of a response file\n"
                "    local option= value=$whole takes='^--?(");
     names_of_kind(p, ARG_VALUE, "|", out);
     out_z(out, ")$'\n"
@@ -206,6 +196,9 @@ void complete_bash(const Program *p, Out *out)
                     "    elif [[ $whole =~ ^--?(%s)(.*)$ ]]; then\n"
                     "        option=${BASH_REMATCH[1]} value=${BASH_REMATCH[2]}\n",
                     p->options[k].name);
+    if (!p->spelling)
+        out_z(out, "    elif [[ $whole == @* ]]; then\n"
+                   "        option=@ value=${whole#@}\n");
     out_z(out, "    elif [[ $whole == -* ]]; then\n"
                "        option=-\n"
                "    fi\n"
@@ -213,8 +206,7 @@ void complete_bash(const Program *p, Out *out)
                "    [[ $program == \\~/* ]] && program=$HOME${program:1}\n"
                "    case $option in\n");
     bash_options(p, out);
-    if (takes_files(p))
-        out_z(out, "    '') files=any ;;\n");
+    out_z(out, takes_files(p) ? "    '' | @) files=any ;;\n" : "    @) files=any ;;\n");
     for (size_t k = 0; k < p->noptions; k++)
         bash_case(p, &p->options[k], out);
     out_z(out, "    esac\n"
@@ -261,7 +253,7 @@ void complete_bash(const Program *p, Out *out)
 
 /* -- zsh ------------------------------------------------------------------------------------------------ */
 
-// Part of a specification for _arguments, in single quotes: brackets and colons have a meaning there.
+// Writes a part of a specification for _arguments, which stands in single quotes. Brackets and colons are escaped.
 static void zsh_text(Out *out, const char *text)
 {
     for (; *text; text++) {
@@ -281,7 +273,7 @@ static void zsh_option(const Program *p, const Option *o, Out *out)
     out_char(out, ']');
     if (o->kind != ARG_NONE) {
         char arg[200];
-        bare_arg(o, arg);
+        option_word(o, arg);
         out_z(out, o->kind == ARG_OPTIONAL ? "::" : ":");
         zsh_text(out, arg);
         out_char(out, ':');
@@ -292,8 +284,7 @@ static void zsh_option(const Program *p, const Option *o, Out *out)
         case VALUE_DIR: out_z(out, "_files -/"); break;
         case VALUE_WORDS: out_fmt(out, " _%s_words %s \"\" %s", p->name, amount, v.words); break;
         case VALUE_NAMES:
-            out_fmt(out, " _%s_names %s \"%s\" %s %s %d \"%s\"", p->name, amount, v.behind, v.names->program,
-                    v.names->option, v.names->column, v.names->prefix);
+            out_fmt(out, " _%s_names %s \"%s\" %s %s", p->name, amount, v.suffix, v.names->program, v.names->option);
         }
     }
     out_z(out, "'\n");
@@ -305,7 +296,7 @@ void complete_zsh(const Program *p, Out *out)
     out_fmt(out, "#compdef %s\n", name);
     print_head(p, "zsh", out);
     out_fmt(out,
-            "\n# one or several, what stands behind each, and the words\n"
+            "\n# one or several, the suffix of each, and the words\n"
             "_%s_words()\n"
             "{\n"
             "    local -a end=(-S \"$2\")\n"
@@ -322,31 +313,40 @@ void complete_zsh(const Program *p, Out *out)
             "}\n\n",
             name);
     out_fmt(out,
-            "# the same, the words being a column of what a program prints\n"
+            "# the same, with words that a program prints\n"
             "_%s_names()\n"
             "{\n"
             "    local program=$3\n"
             "    [[ $program == %s ]] && program=$words[1]\n"
-            "    _%s_words $1 \"$2\" "
-            "${(f)\"$(_call_program names $program $4 2>/dev/null | awk -v column=$5 -v prefix=$6 'index($column, "
-            "prefix) == 1 { print $column }')\"}\n"
+            "    _%s_words $1 \"$2\" ${(f)\"$(_call_program names $program $4 2>/dev/null | awk '{ print $1 }')\"}\n"
             "}\n\n",
             name, name, name);
+    out_fmt(out,
+            "# a file, or a response file\n"
+            "_%s_files()\n"
+            "{\n"
+            "%s"
+            "    _files\n"
+            "}\n\n",
+            name,
+            p->spelling      ? ""
+            : takes_files(p) ? "    compset -P '@'\n"
+                             : "    compset -P '@' || return 1\n");
     out_fmt(out, "_%s()\n{\n    local -a options=(\n", name);
     for (size_t k = 0; k < p->noptions; k++)
         zsh_option(p, &p->options[k], out);
     out_z(out, "    )\n"
-               "    # one dash does, too, but is not offered\n"
+               "    # one dash works, too, but is not offered\n"
                "    options+=(${options/#\\*--/!*-})\n");
-    out_fmt(out, "    _arguments -S : $options%s\n}\n\n", takes_files(p) ? " '*:file:_files'" : "");
+    out_fmt(out, "    _arguments -S : $options '*:file:_%s_files'\n}\n\n", name);
     out_fmt(out, "if [[ $funcstack[1] == _%s ]]; then\n    _%s \"$@\"\nelse\n    compdef _%s %s\nfi\n", name, name,
             name, name);
 }
 
 /* -- fish ----------------------------------------------------------------------------------------------- */
 
-// `form`: l for two dashes, o for a name behind one dash, s for a letter. Names behind one dash are offered where one
-// dash and more is there.
+// `form`: l for two dashes, o for a name after one dash, s for a letter. Names after one dash are offered only where a
+// word begins with a single dash and a letter.
 static void fish_option(const Program *p, const Option *o, char form, Out *out)
 {
     Value v = value_of(o);
@@ -366,12 +366,25 @@ static void fish_option(const Program *p, const Option *o, char form, Out *out)
     case VALUE_DIR: out_z(out, " -a '(__fish_complete_directories)'"); break;
     case VALUE_WORDS: out_fmt(out, " -a '(__%s_words %s %s)'", p->name, amount, v.words); break;
     case VALUE_NAMES:
-        out_fmt(out, " -a '(__%s_words %s (__%s_names %s %s %d \"%s\")%s)'", p->name, amount, p->name, v.names->program,
-                v.names->option, v.names->column, v.names->prefix, v.behind);
+        out_fmt(out, " -a '(__%s_words %s (__%s_names %s %s)%s)'", p->name, amount, p->name, v.names->program,
+                v.names->option, v.suffix);
     }
     out_z(out, " -d '");
     quoted(out, o->help, "\\'", "\\\\");
     out_z(out, "'\n");
+}
+
+static void fish_responses(const char *name, Out *out)
+{
+    out_fmt(out,
+            "# response files\n"
+            "function __%s_responses\n"
+            "    set -l token (commandline -ct)\n"
+            "    string match -q -- '@*' \"$token\"; or return\n"
+            "    string replace -r -- '^' '@' (__fish_complete_path (string sub -s 2 -- \"$token\"))\n"
+            "end\n"
+            "complete -c %s -a '(__%s_responses)'\n",
+            name, name, name);
 }
 
 void complete_fish(const Program *p, Out *out)
@@ -388,7 +401,7 @@ void complete_fish(const Program *p, Out *out)
             "        set head (string match -r -- '^(?:.*[,+])?-?' \"$value\")\n"
             "    end\n"
             "    set -l words \"$head\"$argv[2..-1]\n"
-            "    # fish loses what stands before a = when what stands behind it is only nearly right\n"
+            "    # fish drops the text before a = where the text after it differs in case\n"
             "    if test \"$token\" != \"$value\"\n"
             "        set words (string match -r -- '^'(string escape --style=regex -- \"$value\")'.*' $words)\n"
             "    end\n"
@@ -397,19 +410,20 @@ void complete_fish(const Program *p, Out *out)
             "function __ori_one_dash\n"
             "    not string match -qr -- '^(-$|--)' (commandline -ct)\n"
             "end\n\n"
-            "# a column of what a program prints\n"
+            "# names that a program prints\n"
             "function __%s_names\n"
             "    set -l program $argv[1]\n"
             "    if test $program = %s\n"
             "        set program (commandline -poc)[1]\n"
             "        set program (string replace -r '^~/' \"$HOME/\" -- $program)\n"
             "    end\n"
-            "    $program $argv[2] 2>/dev/null | awk -v column=$argv[3] -v prefix=$argv[4] 'index($column, prefix) == "
-            "1 { print $column }'\n"
+            "    $program $argv[2] 2>/dev/null | awk '{ print $1 }'\n"
             "end\n\n",
             name, name, name);
     if (!takes_files(p))
         out_fmt(out, "complete -c %s -f\n", name);
+    if (!p->spelling)
+        fish_responses(name, out);
     for (size_t k = 0; k < p->noptions; k++)
         fish_option(p, &p->options[k], p->options[k].name[1] ? 'l' : 's', out);
     for (size_t k = 0; k < p->noptions; k++)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Temporary files of a program, and the signals that remove them.
 //
-// A slot of the table belongs to one file. It is filled, and the file is renamed, with the signals blocked in this
-// thread; a handler in another thread waits for that. The handler calls what is safe in handlers only.
+// A slot of the table belongs to one file. The slot is filled, and the file renamed, with the signals blocked in this
+// thread; a handler in another thread waits for that. The handler calls async-signal-safe functions only.
 #define _DEFAULT_SOURCE
 #include <errno.h>
 #include <limits.h>
@@ -13,7 +13,7 @@
 
 #include "tools/options/files.h"
 
-enum { FILES_MAX = 16 };  // at once; more are not removed
+enum { FILES_MAX = 16 };  // temporary files at once; signals do not remove further ones
 
 static char names[FILES_MAX][PATH_MAX];
 static atomic_bool used[FILES_MAX];
@@ -71,21 +71,26 @@ static int finish(const char *temp, const char *real)
 
 const FileOps program_files = {create, finish};
 
-static void remove_files(int signal_number)
+void files_remove(void)
 {
-    while (changing)
-        continue;
     for (size_t k = 0; k < FILES_MAX; k++)
         if (used[k])
             unlink(names[k]);
-    // The handler is gone (SA_RESETHAND): this ends the process in the way that its parent expects.
+}
+
+static void remove_and_end(int signal_number)
+{
+    while (changing)
+        continue;
+    files_remove();
+    // SA_RESETHAND removed this handler: the signal now ends the process, as its parent expects.
     raise(signal_number);
 }
 
 void files_watch_signals(void)
 {
     for (size_t k = 0; k < ARRAY_LEN(ending); k++) {
-        struct sigaction now, action = {.sa_handler = remove_files, .sa_flags = (int)SA_RESETHAND};
+        struct sigaction now, action = {.sa_handler = remove_and_end, .sa_flags = (int)SA_RESETHAND};
         sigfillset(&action.sa_mask);
         if (sigaction(ending[k], NULL, &now) == 0 && now.sa_handler != SIG_IGN)
             sigaction(ending[k], &action, NULL);

@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "tools/options/crash.h"
 #include "tools/options/option_docs.h"
 #include "tools/oricheck/check.h"
 
@@ -96,13 +97,13 @@ static const Program program = {
     .nlast = ARRAY_LEN(last),
 };
 
-// Returns false after an error message. Sets *done if no test is to run.
-static bool parse_command_line(Driver *d, int argc, char **argv, bool *done)
+// Returns EXIT_PASSED, or another status after an error message. Sets *done if no test is to run.
+static int parse_command_line(Driver *d, int argc, char **argv, bool *done)
 {
-    OptionParser p = program_parser(&program, argc, argv);
+    OptionParser p = program_parser(&program, argc, argv, &d->arena);
     for (int id; (id = program_next(&program, &p, &d->out)) != OPTION_END && !*done;) {
         switch (id) {
-        case OPTION_ERROR: return program_fail(&program, "%s", p.error);
+        case OPTION_ERROR: program_fail_at(&program, &p, "%s", p.error); return (int)p.status;
         case OPTION_OPERAND: VEC_PUSH(&d->arena, &d->operands, p.value); break;
         case OPT_BLESS: d->bless = true; break;
         case OPT_FILTER: d->filter = p.value; break;
@@ -111,10 +112,19 @@ static bool parse_command_line(Driver *d, int argc, char **argv, bool *done)
         case OPTION_DONE: *done = true; break;
         }
     }
-    return *done || d->operands.n || program_fail(&program, "no test files; --help explains the use");
+    if (*done || d->operands.n)
+        return EXIT_PASSED;
+    program_fail(&program, "no test files; --help explains the use");
+    return EXIT_USAGE;
 }
 
 /* -- Files ---------------------------------------------------------------------------------------------- */
+
+// Prints why a path cannot be read. Returns false.
+static bool cannot_read(const char *path)
+{
+    return program_fail(&program, "cannot read '%s': %s", path, strerror(errno));
+}
 
 static bool has_suffix(const char *path, const char *suffix)
 {
@@ -127,7 +137,7 @@ static bool add_file(Driver *d, const char *path)
     if (d->filter && !strstr(path, d->filter))
         return true;
     if (access(path, R_OK) != 0)
-        return program_fail(&program, "cannot read '%s': %s", path, strerror(errno));
+        return cannot_read(path);
     VEC_PUSH(&d->arena, &d->files, path);
     return true;
 }
@@ -148,7 +158,7 @@ static bool add_folder(Driver *d, const char *path)
 {
     DIR *dir = opendir(path);
     if (!dir)
-        return program_fail(&program, "cannot read '%s': %s", path, strerror(errno));
+        return cannot_read(path);
     size_t n = strlen(path);
     bool ok = true;
     for (struct dirent *e; ok && (e = readdir(dir));) {
@@ -171,7 +181,7 @@ static bool add_operand(Driver *d, const char *path)
 {
     struct stat st;
     if (stat(path, &st) != 0)
-        return program_fail(&program, "cannot read '%s': %s", path, strerror(errno));
+        return cannot_read(path);
     uint32_t first = d->files.n;
     if (!(S_ISDIR(st.st_mode) ? add_folder(d, path) : add_file(d, path)))
         return false;
@@ -180,50 +190,33 @@ static bool add_operand(Driver *d, const char *path)
     return true;
 }
 
-static bool find_files(Driver *d)
+static int find_files(Driver *d)
 {
     for (uint32_t k = 0; k < d->operands.n; k++)
         if (!add_operand(d, d->operands.at[k]))
-            return false;
-    return d->files.n || (d->filter ? program_fail(&program, "no path of a test file holds '%s'", d->filter)
-                                    : program_fail(&program, "no test files"));
+            return EXIT_IO;
+    if (d->files.n)
+        return EXIT_PASSED;
+    if (d->filter)
+        program_fail(&program, "no path of a test file holds '%s'", d->filter);
+    else
+        program_fail(&program, "no test files");
+    return EXIT_USAGE;
 }
 
 /* -- Crashes -------------------------------------------------------------------------------------------- */
 
 // Global because a signal handler takes no other argument.
 static const char *volatile running;
-static const int fatal[] = {SIGSEGV, SIGABRT, SIGBUS, SIGFPE, SIGILL, SIGALRM};
-static struct sigaction before[ARRAY_LEN(fatal)];
 
-static void say(const char *text)
+static void report_crash(int signal_number)
 {
-    ssize_t written = write(STDERR_FILENO, text, strlen(text));
-    (void)written;
-}
-
-// Names the file, then restores the default handling: a sanitizer's report, a core.
-static void crashed(int sig, siginfo_t *info, void *context)
-{
-    (void)context;
-    if (running) {
-        say(running);
-        say(sig == SIGALRM ? ": the test did not end\n" : sig == SIGABRT ? ": aborted\n" : ": crashed\n");
-    }
-    for (size_t k = 0; k < ARRAY_LEN(fatal); k++)
-        if (fatal[k] == sig)
-            sigaction(sig, &before[k], NULL);
-    if (info->si_code <= 0 || sig == SIGALRM)
-        raise(sig);  // sent by a program, so returning does not raise it again
-}
-
-static void watch_crashes(void)
-{
-    static char stack[1 << 16];  // stack of the handler: the main stack may have overflowed
-    sigaltstack(&(stack_t){.ss_sp = stack, .ss_size = sizeof stack}, NULL);
-    struct sigaction action = {.sa_sigaction = crashed, .sa_flags = SA_SIGINFO | SA_ONSTACK};
-    for (size_t k = 0; k < ARRAY_LEN(fatal); k++)
-        sigaction(fatal[k], &action, &before[k]);
+    if (!running)
+        return;
+    crash_print(running);
+    crash_print(signal_number == SIGALRM   ? ": the test did not end\n"
+                : signal_number == SIGABRT ? ": aborted\n"
+                                           : ": crashed\n");
 }
 
 /* -- Tests ---------------------------------------------------------------------------------------------- */
@@ -283,12 +276,14 @@ static void run_file(Driver *d, const char *path)
 static int run(Driver *d, int argc, char **argv)
 {
     bool done = false;
-    if (!parse_command_line(d, argc, argv, &done))
-        return EXIT_USAGE;
+    int status = parse_command_line(d, argc, argv, &done);
+    if (status != EXIT_PASSED)
+        return status;
     if (done)
         return program_written(&program) ? EXIT_PASSED : EXIT_IO;
-    if (!find_files(d))
-        return EXIT_USAGE;
+    status = find_files(d);
+    if (status != EXIT_PASSED)
+        return status;
     for (uint32_t k = 0; k < d->files.n; k++) {
         if (d->list)
             puts(d->files.at[k]);
@@ -309,7 +304,7 @@ int main(int argc, char **argv)
     d->heap = (Heap){.files = &program_files, .unwind = &unwind};
     d->out = (Out){.write = out_to_stdio, .user = stdout, .buf = d->buf, .cap = sizeof d->buf};
     arena_init(&d->arena, &d->heap);
-    watch_crashes();
+    crash_watch(report_crash, true);
     files_watch_signals();
     if (setjmp(unwind))
         program_fail(&program, "%s", d->heap.message);

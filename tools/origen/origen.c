@@ -56,51 +56,50 @@ typedef struct Job {
 
 /* -- Command line --------------------------------------------------------------------------------------- */
 
-static bool number(const char *option, const char *text, uint64_t least, uint64_t most, uint64_t *n)
+static bool number(const OptionParser *p, uint64_t least, uint64_t most, uint64_t *n)
 {
-    char *end;
+    const char *text = p->value;
+    char *end, expected[100];
     errno = 0;
     *n = strtoull(text, &end, 0);
-    if (*text < '0' || *text > '9' || *end || errno || *n < least || *n > most)
-        return program_fail(&program, "--%s: '%s' is not a number from %llu to %llu", option, text,
-                            (unsigned long long)least, (unsigned long long)most);
-    return true;
+    if (*text >= '0' && *text <= '9' && !*end && !errno && *n >= least && *n <= most)
+        return true;
+    snprintf(expected, sizeof expected, "a number from %llu to %llu", (unsigned long long)least,
+             (unsigned long long)most);
+    return program_bad_value(&program, p, expected);
 }
 
-static bool take_style(Options *o, const char *value)
+static bool take_style(Options *o, const OptionParser *p)
 {
-    static const char *const names[] = {"naive", "optimized", "mixed"};
-    for (uint32_t k = 0; k < ARRAY_LEN(names); k++)
-        if (strcmp(value, names[k]) == 0) {
-            o->style = (Style)(STYLE_NAIVE + k);
-            return true;
-        }
-    return program_fail(&program, "--style: '%s' is not naive, optimized or mixed", value);
+    int which = option_choice(p->option, p->value);
+    o->style = (Style)(STYLE_NAIVE + which);
+    return which >= 0 || program_bad_value(&program, p, NULL);
 }
 
-static bool take_target(Options *o, const char *value)
+static bool take_target(Options *o, const OptionParser *p)
 {
+    const char *value = p->value;
     char *end = NULL;
     unsigned long sm = strncmp(value, "sm_", 3) == 0 ? strtoul(value + 3, &end, 10) : 0;
     if (sm < 30 || sm > 999 || (*end && (strcmp(end, "a") != 0 && strcmp(end, "f") != 0)))
-        return program_fail(&program, "--target: '%s' is not sm_30 or later", value);
+        return program_bad_value(&program, p, "sm_30 or later");
     o->target = value;
     o->sm = (uint32_t)sm;
     return true;
 }
 
-static bool take_option(Job *job, int id, const char *value)
+static bool take_option(Job *job, int id, const OptionParser *p)
 {
     Options *o = &job->gen.options;
     uint64_t n = 0;
     switch (id) {
-    case OPT_OUTPUT: job->output = value; return true;
-    case OPT_SEED: return number("seed", value, 0, UINT64_MAX, &o->seed);
-    case OPT_SIZE: return number("size", value, SIZE_LEAST, SIZE_MOST, &n) && (o->size = (uint32_t)n);
-    case OPT_KERNELS: return number("kernels", value, 1, KERNELS_MOST, &n) && (o->kernels = (uint32_t)n);
-    case OPT_STYLE: return take_style(o, value);
-    case OPT_FEATURES: job->features = value; return true;
-    case OPT_TARGET: return take_target(o, value);
+    case OPT_OUTPUT: job->output = p->value; return true;
+    case OPT_SEED: return number(p, 0, UINT64_MAX, &o->seed);
+    case OPT_SIZE: return number(p, SIZE_LEAST, SIZE_MOST, &n) && (o->size = (uint32_t)n);
+    case OPT_KERNELS: return number(p, 1, KERNELS_MOST, &n) && (o->kernels = (uint32_t)n);
+    case OPT_STYLE: return take_style(o, p);
+    case OPT_FEATURES: job->features = p->value; return true;
+    case OPT_TARGET: return take_target(o, p);
     case OPT_LIST_FEATURES: features_list(&job->out); break;
     case OPTION_DONE: break;
     }
@@ -122,23 +121,29 @@ static bool complete(Job *job)
     return true;
 }
 
-static bool parse_command_line(Job *job, int argc, char **argv)
+static Status parse_command_line(Job *job, int argc, char **argv)
 {
-    OptionParser p = program_parser(&program, argc, argv);
+    OptionParser p = program_parser(&program, argc, argv, &job->arena);
     job->gen.options = (Options){.seed = 1, .size = 200, .target = "sm_80", .sm = 80};
     job->output = "-";
     for (int id; !job->done && (id = program_next(&program, &p, &job->out)) != OPTION_END;) {
-        if (id == OPTION_ERROR)
-            return program_fail(&program, "%s", p.error);
-        if (id == OPTION_OPERAND)
-            return program_fail(&program, "there are no files to read: '%s'", p.value);
-        if (!take_option(job, id, p.value))
-            return false;
+        if (id == OPTION_ERROR) {
+            program_fail_at(&program, &p, "%s", p.error);
+            return p.status;
+        }
+        if (id == OPTION_OPERAND) {
+            program_fail_at(&program, &p, "there are no files to read: '%s'", p.value);
+            return ST_USAGE;
+        }
+        if (!take_option(job, id, &p))
+            return ST_USAGE;
     }
     size_t n = strlen(job->output);
-    if (strcmp(job->output, "-") != 0 && (n < 5 || strcmp(job->output + n - 4, ".ptx") != 0))
-        return program_fail(&program, "-o: '%s' does not end in .ptx", job->output);
-    return job->done || complete(job);
+    if (strcmp(job->output, "-") != 0 && (n < 5 || strcmp(job->output + n - 4, ".ptx") != 0)) {
+        program_fail(&program, "-o: '%s' does not end in .ptx", job->output);
+        return ST_USAGE;
+    }
+    return job->done || complete(job) ? ST_OK : ST_USAGE;
 }
 
 /* -- Output --------------------------------------------------------------------------------------------- */
@@ -205,7 +210,9 @@ int main(int argc, char **argv)
         program_fail(&program, "%s%s", status == ST_INTERNAL ? "internal error: " : "", job.heap.message);
     } else {
         arena_init(&job.arena, &job.heap);
-        status = parse_command_line(&job, argc, argv) ? run(&job) : ST_USAGE;
+        status = parse_command_line(&job, argc, argv);
+        if (status == ST_OK)
+            status = run(&job);
     }
     out_flush(&job.out);
     if (status == ST_OK && !program_written(&program))

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What oriopt says about itself.
+// The texts of oriopt's help and man page.
 #include "tools/oriopt/oriopt.h"
 
 static const DocRow statuses[] = {
@@ -9,28 +9,33 @@ static const DocRow statuses[] = {
 
 static const DocRow environment[] = {
     {"ORI_KNOBS",
-     "settings of knobs, with a newline or `~` between them. Files (`--knobs-file`), `--knob` and pragmas win "
-     "over it, in this order; settings under `WHEN` win over all others. --run-reproducer does not look at it."},
+     "settings of knobs, separated by newlines or `~`. Files (`--knobs-file`), `--knob` and pragmas override it, in "
+     "this order; settings under `WHEN` override all others. --run-reproducer ignores it."},
 };
 
 static const DocRow files[] = {
-    {"FILE.knobs", "settings for --knobs-file, a line each below `[knobs]`; --print-knobs writes such a file."},
+    {"FILE.knobs", "settings for --knobs-file, one on a line, below `[knobs]`; --print-knobs writes such a file."},
     {"oriopt-crash-HASH.ori, oriopt-crash-HASH.ptx",
-     "what repeats an internal error, with the command line in its comments; written into the current folder unless "
-     "--reproducer names another file. --run-reproducer takes it."},
-    {"DIR/FUNCTION/INDEX-PHASE.after.ori", "what --ir-dump-dir=DIR writes, with DIR/index.json about all of them"},
+     "reproducers of internal errors and crashes: the input with the command line in its comments. They go to the "
+     "current folder, to the folder of --crash-dir, or to the file of --reproducer; --run-reproducer runs them."},
+    {"DIR/FUNCTION/NUMBER.SLOT-PHASE.after.ori",
+     "dumps of --ir-dump-dir=DIR, numbered in the order of execution; DIR/index.json lists them. With --dump-cfg, a "
+     ".dot file with the control flow graph stands beside each."},
 };
 
 static const DocRow examples[] = {
     {"oriopt k.ptx -o out.ptx", "the default pipeline"},
-    {"oriopt --print-pipeline -O2", "what would run, in a form that --named-phases takes"},
+    {"oriopt --print-pipeline -O2", "print the phases that would run, in a form that --named-phases takes"},
     {"oriopt --named-phases OriRemoveNopCode k.ptx", "one phase alone"},
-    {"oriopt --remarks=k.opt.yaml k.ptx -o out.ptx", "what phases did and did not do, and why, for opt-viewer"},
-    {"oriopt --print-changed=diff k.ptx -o /dev/null", "what each phase changed, and nothing else"},
-    {"oriopt --emit=ori --stop-after 12 k.ptx -o k.ori", "the module as the first phases leave it, as Ori text"},
-    {"oriopt --start-before 13 --emit=ptx k.ori", "the rest of it"},
+    {"oriopt --remarks=k.opt.yaml k.ptx -o out.ptx",
+     "write remarks on applied and missed optimizations for opt-viewer"},
+    {"oriopt --print-changed=diff k.ptx -o /dev/null", "print the differences that each phase makes"},
+    {"oriopt --emit=ori --stop-after 12 k.ptx -o k.ori", "the module after the first phases, as Ori text"},
+    {"oriopt --start-before 13 --emit=ptx k.ori", "the remaining phases"},
     {"oriopt --knob 'WHEN=FN=gemm*;DisablePhases=OriBranchOpt' k.ptx -o out.ptx", "without a phase in some functions"},
-    {"oriopt --check-each=k.run k.ptx -o /dev/null", "run the kernels behind each phase"},
+    {"oriopt --dump-cfg --print-after OriBranchOpt --emit=none k.ptx 2>k.dot", "control flow graphs after a phase"},
+    {"oriopt --check-each=k.run k.ptx -o /dev/null", "run the kernels after each phase"},
+    {"oriopt @k.args k.ptx", "options from the file k.args"},
 };
 
 static const DocSection last[] = {
@@ -43,7 +48,7 @@ const Program opt_program = {
     .name = "oriopt",
     .purpose = "run the phases of a GPU compiler over PTX or Ori text",
     .operands = "FILE",
-    .about = "Reads PTX or Ori text, runs phases over it, writes what computes the same. FILE may be `-`.\n\n"
+    .about = "Reads PTX or Ori text, runs phases over it, and writes an equivalent program. FILE may be `-`.\n\n"
              "A phase is a name (case-insensitive), Name@index, an index or a range A..B; lists take `,` or `+`.",
     .options = opt_options,
     .noptions = OPT_COUNT,

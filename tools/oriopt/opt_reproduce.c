@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: MIT
-// What repeats a run that went wrong. Where --check-each found a difference behind a phase, that is the module as it
-// was before, and this phase alone, if it goes wrong alone, too; otherwise it is the input with all options.
+// Writes and repeats reproducers. If --check-each found a difference after a phase and this phase fails alone, too, the
+// reproducer is the module before the phase, with this phase only; otherwise it is the input with all options.
+#include <errno.h>
 #include <stdio.h>
+#include <sys/stat.h>
 
 #include "tools/oriopt/oriopt.h"
 #include "tools/oriopt/reproducer.h"
 
-// Whether an option has to do with what goes wrong. `alone`: a phase is run by itself, on Ori text.
+// True if an option may influence the failure. `alone`: the reproducer runs a single phase on Ori text.
 static bool option_matters(int id, bool alone)
 {
     switch (id) {
@@ -14,6 +16,8 @@ static bool option_matters(int id, bool alone)
     case OPT_CHECK_EACH:
     case OPT_REPRODUCER:
     case OPT_RUN_REPRODUCER:
+    case OPT_CRASH_DIR:
+    case OPT_NO_REPRODUCER:
     case OPT_REMARKS:
     case OPT_REMARKS_FILTER:
     case OPT_DUMP_DIR: return false;
@@ -28,8 +32,8 @@ static bool option_matters(int id, bool alone)
     }
 }
 
-// What all sources set, as one option, so that neither files nor the environment are needed, and there may be any
-// number of settings.
+// Prints the knobs of all sources as one option: a reproducer needs neither files nor the environment, and the number
+// of settings has no limit.
 static void print_knobs(Job *job, const char *comment, Out *out)
 {
     TextBuffer text = {.arena = &job->ctx.arena};
@@ -80,7 +84,7 @@ static void print_options(Job *job, const char *comment, bool alone, Out *out)
         reproducer_line(out, comment, "option", "--check-each");
 }
 
-// The module as it was before the phase that went wrong, with that phase alone.
+// Prints the module before the phase that failed, with that phase as the only one.
 static void print_alone(Job *job, const char *error, Out *out)
 {
     Module *m = job->check.module;
@@ -101,25 +105,24 @@ static void print_alone(Job *job, const char *error, Out *out)
     }
 }
 
-// The input with all options.
-static bool print_whole(Job *job, const char *error, Out *out)
+void reproducer_header(Job *job, Out *out)
 {
-    const char *comment = job->lang == LANG_ORI ? ";" : "//", *run = job->lang == LANG_ORI ? "; run: " : "// run: ";
-    char why[200];
-    Source again = {0};
-    if (!job->settings->text && !source_open(&again, job->settings->input, &job->ctx.arena, why))
-        return false;
-    const Source *source = job->settings->text ? job->settings->text : &again;
-    reproducer_start(out, comment, error);
-    print_options(job, comment, false, out);
+    bool ori = job->lang == LANG_ORI;
+    print_options(job, ori ? ";" : "//", false, out);
     if (job->check.ctx)
-        run_each_print(&job->check, run, out);
-    out_bytes(out, source->text, source->len);
-    source_close(&again);
-    return true;
+        run_each_print(&job->check, ori ? "; run: " : "// run: ", out);
+    out_char(out, '\n');  // the input may begin with comments, which are not part of the header
 }
 
-// A command line out of a reproducer. False: a message was printed.
+// Prints the input with all options.
+static void print_whole(Job *job, const char *error, Out *out)
+{
+    reproducer_start(out, job->lang == LANG_ORI ? ";" : "//", error);
+    reproducer_header(job, out);
+    out_bytes(out, job->source.text, job->source.len);
+}
+
+// Takes the command line of a reproducer. False: a message was printed.
 static bool take_reproducer(Settings *s, const Source *source, Source *run, Arena *arena)
 {
     Reproducer r;
@@ -135,9 +138,12 @@ static bool take_reproducer(Settings *s, const Source *source, Source *run, Aren
     s->text = source;
     s->run_text = run;
     s->ignore_environment = true;
-    return settings_take(s, (int)r.options.n, r.options.at, &done);
+    return settings_take(s, (int)r.options.n, r.options.at, NULL, &done) == ST_OK;
 }
 
+bool wants_reproducer(const Settings *s) { return s->input && !s->no_reproducer && !s->run_text; }
+
+// True if the reproducer fails as the job did.
 static bool repeats(Job *job, TextBuffer *text)
 {
     Settings s;
@@ -147,23 +153,42 @@ static bool repeats(Job *job, TextBuffer *text)
     return take_reproducer(&s, &source, &run, &job->ctx.arena) && run_job(&s, true) == ST_INTERNAL;
 }
 
+// Returns `name` in a folder; NULL: the current one.
+static const char *path_in(Arena *arena, const char *folder, const char *name)
+{
+    size_t n = folder ? strlen(folder) : 0;
+    if (!n)
+        return name;
+    char *path = arena_alloc(arena, n + strlen(name) + 2);
+    sprintf(path, "%s%s%s", folder, folder[n - 1] == '/' ? "" : "/", name);
+    return path;
+}
+
 static void save_reproducer(Job *job, const TextBuffer *text, Lang lang)
 {
-    char path[60], why[200];
+    const Settings *s = job->settings;
+    char name[60], why[200];
     OutFile file;
-    const char *to = job->settings->reproducer;
-    snprintf(path, sizeof path, "oriopt-crash-%016llx.%s",
+    snprintf(name, sizeof name, REPRODUCER_NAME "%016llx.%s",
              (unsigned long long)bytes_digest((uint8_t *)text->at, text->n), lang == LANG_ORI ? "ori" : "ptx");
-    to = to ? to : path;
-    bool ok = outfile_open(&file, to, &job->ctx.arena, why) && outfile_write(&file, text->at, text->n) &&
-              outfile_commit(&file, why);
+    const char *to = s->reproducer ? s->reproducer : path_in(&job->ctx.arena, s->crash_dir, name);
+    if (s->crash_dir && !s->reproducer)
+        mkdir(s->crash_dir, 0777);
+    bool ok = outfile_open(&file, to, &job->ctx.arena, why);
+    if (ok && !outfile_write(&file, text->at, text->n)) {
+        snprintf(why, sizeof why, "%s", outfile_error(&file));
+        outfile_abandon(&file);
+        ok = false;
+    } else if (ok) {
+        ok = outfile_commit(&file, why);
+    }
     if (ok)
         fprintf(stderr, "oriopt: %s repeats it: oriopt --run-reproducer %s\n", to, to);
     else
-        fprintf(stderr, "oriopt: cannot write '%s'\n", to);
+        fprintf(stderr, "oriopt: cannot write '%s': %s\n", to, why);
 }
 
-// What goes wrong here may go on going wrong: then there is no reproducer.
+// A failure while the reproducer is made ends this function without one.
 void write_reproducer(Job *job, const char *error)
 {
     Ctx *ctx = &job->ctx;
@@ -182,14 +207,13 @@ void write_reproducer(Job *job, const char *error)
     if (!job->check.before || !repeats(job, &text)) {
         text.n = 0;
         lang = job->lang;
-        if (!print_whole(job, error, &out))
-            return;
+        print_whole(job, error, &out);
         out_flush(&out);
     }
     save_reproducer(job, &text, lang);
 }
 
-Status run_reproducer(const Settings *given, int argc, char **argv)
+Status run_reproducer(const Settings *given, int argc, char **argv, Arena *responses)
 {
     jmp_buf unwind;
     char why[200];
@@ -209,7 +233,9 @@ Status run_reproducer(const Settings *given, int argc, char **argv)
         } else if (!take_reproducer(&s, &source, &run, &arena)) {
             status = ST_USAGE;
         } else {
-            status = settings_take(&s, argc, argv, &done) ? run_job(&s, false) : ST_USAGE;
+            status = settings_take(&s, argc, argv, responses, &done);
+            if (status == ST_OK)
+                status = run_job(&s, false);
         }
     }
     source_close(&source);

@@ -13,48 +13,52 @@ const Option opt_options[OPT_COUNT] = {
 
 bool settings_usage(const char *message) { return program_fail(&opt_program, "%s", message); }
 
-bool settings_bad_value(const char *option, const char *value, const char *expected)
+// Prints that the value of the current option is not `expected`; NULL: not one of its choices. Returns false.
+static bool bad_value(const OptionParser *p, const char *expected)
 {
-    char message[600];
-    snprintf(message, sizeof message, "--%s: '%s' is not %s", option, value, expected);
-    return settings_usage(message);
+    return program_bad_value(&opt_program, p, expected);
 }
 
-static bool number(const char *option, const char *text, uint64_t *n)
+static bool usage_at(const OptionParser *p, const char *message)
+{
+    return program_fail_at(&opt_program, p, "%s", message);
+}
+
+static bool number(const OptionParser *p, uint64_t *n)
 {
     char *end;
-    *n = strtoull(text, &end, 10);
-    if (end == text || *text == '-')
-        return settings_bad_value(option, text, "a number");
+    *n = strtoull(p->value, &end, 10);
+    if (end == p->value || *p->value == '-')
+        return bad_value(p, "a number");
     uint64_t scale = *end == 'K' ? 1 << 10 : *end == 'M' ? 1 << 20 : *end == 'G' ? 1 << 30 : 1;
     end += scale > 1;
     if (*end || *n > UINT64_MAX / scale)
-        return settings_bad_value(option, text, "a number");
+        return bad_value(p, "a number");
     *n *= scale;
     return true;
 }
 
-static bool print_mode(const char *option, const char *value, PrintMode *mode)
+// Takes the index of the value among the choices of the option.
+static bool choice(const OptionParser *p, int *which)
 {
-    *mode = value ? PRINT_JSON : PRINT_TEXT;
-    return !value || strcmp(value, "json") == 0 || settings_bad_value(option, value, "json");
+    *which = option_choice(p->option, p->value);
+    return *which >= 0 || bad_value(p, NULL);
 }
 
-static bool one_of(const char *option, const char *value, const char *const *names, int n, int *which)
+static bool print_mode(const OptionParser *p, PrintMode *mode)
 {
-    for (*which = 0; *which < n; ++*which)
-        if (strcmp(value, names[*which]) == 0)
-            return true;
-    return settings_bad_value(option, value, "one of its values; --help lists them");
+    int which = -1;
+    if (p->value && !choice(p, &which))
+        return false;
+    *mode = (PrintMode)(PRINT_JSON + which);
+    return true;
 }
 
-static bool target(const char *option, const char *value, SmTarget *target)
+static bool target(const OptionParser *p, SmTarget *target)
 {
-    char why[300], message[340];
-    if (sm_find(value, target, why))
-        return true;
-    snprintf(message, sizeof message, "--%s: %s", option, why);
-    return settings_usage(message);
+    char why[300];
+    return sm_find(p->value, target, why) ||
+           program_fail_at(&opt_program, p, "%s%s: %s", option_dashes(p->option), p->option->name, why);
 }
 
 int settings_counter(const char *value, char *text, size_t cap)
@@ -72,7 +76,7 @@ int settings_counter(const char *value, char *text, size_t cap)
     return row;
 }
 
-static bool bad_counter(const char *value)
+static bool bad_counter(const OptionParser *p)
 {
     static const char suffix[] = "Budget";
     char expected[400];
@@ -84,123 +88,164 @@ static bool bad_counter(const char *value)
             strcmp(knob->name + len, suffix) == 0)
             n += snprintf(expected + n, sizeof expected - (size_t)n, " %.*s", len, knob->name);
     }
-    return settings_bad_value("debug-counter", value, expected);
+    return bad_value(p, expected);
 }
 
-static bool take_option(Settings *s, int id, const char *value)
+static bool add_entry(Settings *s, const OptionParser *p)
 {
-    static const char *const emits[] = {"none", "ptx", "ori"}, *const verifies[] = {"none", "final", "each"},
-                             *const diags[] = {"text", "json"}, *const changes[] = {"quiet", "diff"};
-    int which;
+    if (s->nentries == ARRAY_LEN(s->entries))
+        return usage_at(p, "too many --entry options");
+    s->entries[s->nentries++] = p->value;
+    return true;
+}
+
+static bool add_knob(Settings *s, const OptionParser *p)
+{
+    bool counter = p->option->id == OPT_DEBUG_COUNTER;
+    if (counter && settings_counter(p->value, NULL, 0) < 0)
+        return bad_counter(p);
+    if (s->nknobs == ARRAY_LEN(s->knobs))
+        return usage_at(p, "too many --knob options; --knobs-file takes any number of settings");
+    s->counters[s->nknobs] = counter;
+    s->knobs[s->nknobs++] = p->value;
+    return true;
+}
+
+static bool add_knobs_file(Settings *s, const OptionParser *p)
+{
+    if (s->nknobs_files == ARRAY_LEN(s->knobs_files))
+        return usage_at(p, "too many --knobs-file options");
+    s->knobs_files[s->nknobs_files++] = p->value;
+    return true;
+}
+
+static bool level(Settings *s, const OptionParser *p)
+{
+    if (p->value[0] < '0' || p->value[0] > '4' || p->value[1])
+        return bad_value(p, "a level from -O0 to -O4");
+    s->phases.level = p->value[0] - '0';
+    return true;
+}
+
+static bool threads(Settings *s, const OptionParser *p)
+{
+    char *end;
+    unsigned long n = strtoul(p->value, &end, 10);
+    if (end == p->value || *end || n < 1 || n > 1024)
+        return bad_value(p, "a number of threads from 1 to 1024");
+    s->threads = (unsigned)n;
+    return true;
+}
+
+static bool seconds(const OptionParser *p, double *to)
+{
+    char *end;
+    *to = strtod(p->value, &end);
+    return (end != p->value && !*end && *to > 0) || bad_value(p, "a time in seconds");
+}
+
+static bool take_option(Settings *s, const OptionParser *p)
+{
+    const char *value = p->value;
+    int which = -1;
     uint64_t n;
-    switch (id) {
+    switch (p->option->id) {
     case OPT_OUTPUT: s->output = value; return true;
     case OPT_EMIT:
-        if (!one_of("emit", value, emits, 3, &which))
+        if (!choice(p, &which))
             return false;
-        s->emit = which > 0;
-        s->output_lang = which == 2 ? LANG_ORI : LANG_PTX;
+        s->emit = which < 2;
+        s->output_lang = which == 1 ? LANG_ORI : LANG_PTX;
         return true;
     case OPT_INPUT_KIND:
-        if (!one_of("x", value, emits + 1, 2, &which))
+        if (!choice(p, &which))
             return false;
         s->input_lang = which ? LANG_ORI : LANG_PTX;
         return true;
     case OPT_ARCH:
-    case OPT_GPU_NAME: return target(opt_options[id].name, value, &s->phases.target);
-    case OPT_LEVEL:
-        if (value[0] < '0' || value[0] > '4' || value[1])
-            return settings_bad_value("O", value, "a level from 0 to 4");
-        s->phases.level = value[0] - '0';
-        return true;
+    case OPT_GPU_NAME: return target(p, &s->phases.target);
+    case OPT_LEVEL: return level(s, p);
     case OPT_NAMED: s->phases.named = value; return true;
     case OPT_DISABLE: s->phases.disabled = value; return true;
     case OPT_START: s->phases.start = value; return true;
     case OPT_STOP: s->phases.stop = value; return true;
     case OPT_REPORTS: s->phases.reports = true; return true;
     case OPT_VERIFY:
-        if (!one_of("verify", value, verifies, 3, &which))
+        if (!choice(p, &which))
             return false;
         s->phases.verify = (VerifyMode)which;
         return true;
     case OPT_VERIFY_EACH: s->phases.verify = VM_EACH; return true;
     case OPT_SELF_CHECK:
-        return phase_self_checks(&s->phases, value) ||
-               settings_bad_value("self-check", value, "a list of clone, roundtrip and contracts");
+        return phase_self_checks(&s->phases, value) || bad_value(p, "a list of clone, roundtrip and contracts");
     case OPT_CHECK_EACH:
         s->check_each = true;
         s->run_file = value;
         return true;
     case OPT_REPRODUCER: s->reproducer = value; return true;
     case OPT_RUN_REPRODUCER: s->run_reproducer = value; return true;
+    case OPT_CRASH_DIR: s->crash_dir = value; return true;
+    case OPT_NO_REPRODUCER: s->no_reproducer = true; return true;
     case OPT_PRINT_BEFORE: s->phases.print_before = value; return true;
     case OPT_PRINT_AFTER: s->phases.print_after = value; return true;
     case OPT_PRINT_BEFORE_ALL: s->phases.print_before_all = true; return true;
     case OPT_PRINT_AFTER_ALL: s->phases.print_after_all = true; return true;
     case OPT_PRINT_CHANGED:
-        if (value && !one_of("print-changed", value, changes, 2, &which))
+        if (value && !choice(p, &which))
             return false;
-        s->phases.print_changed = !value ? PC_ALL : which ? PC_DIFF : PC_QUIET;
+        s->phases.print_changed = (PrintChanged)(PC_QUIET + which);
         return true;
+    case OPT_DUMP_CFG: s->phases.dump_cfg = true; return !value || choice(p, &which);
     case OPT_FILTER_FUNCS: s->phases.filter_funcs = value; return true;
     case OPT_FILTER_PHASES: s->phases.filter_phases = value; return true;
     case OPT_DUMP_DIR: s->phases.dump_dir = value; return true;
     case OPT_ENTRY:
-    case OPT_ENTRY_SHORT:
-        if (s->nentries == ARRAY_LEN(s->entries))
-            return settings_usage("too many --entry options");
-        s->entries[s->nentries++] = value;
-        return true;
-    case OPT_JOBS:
-        if (!number("j", value, &n) || n < 1 || n > 1024)
-            return settings_bad_value("j", value, "a number of threads from 1 to 1024");
-        s->threads = (unsigned)n;
-        return true;
-    case OPT_PIECE: return number("piece", value, &s->piece);
+    case OPT_ENTRY_SHORT: return add_entry(s, p);
+    case OPT_JOBS: return threads(s, p);
+    case OPT_PIECE: return number(p, &s->piece);
     case OPT_REMARKS: s->remarks = value; return true;
     case OPT_REMARKS_FILTER: s->remarks_filter = value; return true;
     case OPT_STRIP_DEBUG: s->strip_debug = true; return true;
-    case OPT_TIME_PHASES: s->phases.timing = true; return print_mode("time-phases", value, &s->times);
-    case OPT_STATS: s->phases.stats = true; return print_mode("stats", value, &s->stats);
-    case OPT_LIST_PHASES: return print_mode("list-phases", value, &s->list_phases);
+    case OPT_TIME_PHASES: s->phases.timing = true; return print_mode(p, &s->times);
+    case OPT_STATS: s->phases.stats = true; return print_mode(p, &s->stats);
+    case OPT_LIST_PHASES: return print_mode(p, &s->list_phases);
     case OPT_DEBUG_COUNTER:
-        if (settings_counter(value, NULL, 0) < 0)
-            return bad_counter(value);
-        s->counters[MIN(s->nknobs, ARRAY_LEN(s->counters) - 1)] = true;  // fall through
-    case OPT_KNOB:
-        if (s->nknobs == ARRAY_LEN(s->knobs))
-            return settings_usage("too many --knob options; --knobs-file takes any number of settings");
-        s->knobs[s->nknobs++] = value;
-        return true;
-    case OPT_KNOBS_FILE:
-        if (s->nknobs_files == ARRAY_LEN(s->knobs_files))
-            return settings_usage("too many --knobs-file options");
-        s->knobs_files[s->nknobs_files++] = value;
-        return true;
-    case OPT_LIST_KNOBS: return print_mode("list-knobs", value, &s->list_knobs);
+    case OPT_KNOB: return add_knob(s, p);
+    case OPT_KNOBS_FILE: return add_knobs_file(s, p);
+    case OPT_LIST_KNOBS: return print_mode(p, &s->list_knobs);
     case OPT_PRINT_KNOBS: s->print_knobs = true; return true;
-    case OPT_LIST_SM: return print_mode("list-sm", value, &s->list_sm);
+    case OPT_LIST_SM: return print_mode(p, &s->list_sm);
     case OPT_PRINT_PIPELINE: s->print_pipeline = true; return true;
     case OPT_MAX_ERRORS:
-        if (!number("max-errors", value, &n))
+        if (!number(p, &n))
             return false;
         s->max_errors = (uint32_t)MIN(n, UINT32_MAX);
         return true;
     case OPT_DIAGNOSTICS:
-        if (!one_of("diagnostics", value, diags, 2, &which))
+        if (!choice(p, &which))
             return false;
         s->json_diagnostics = which;
         return true;
-    case OPT_MAX_MEMORY: return number("max-memory", value, &s->max_memory);
-    case OPT_MAX_TIME: {
-        char *end;
-        s->phases.max_seconds = strtod(value, &end);
-        return (end != value && !*end && s->phases.max_seconds > 0) ||
-               settings_bad_value("max-time", value, "a time in seconds");
-    }
-    case OPT_MAX_INSNS: return number("max-insns", value, &s->max_insns);
+    case OPT_MAX_MEMORY: return number(p, &s->max_memory);
+    case OPT_MAX_TIME: return seconds(p, &s->phases.max_seconds);
+    case OPT_MAX_INSNS: return number(p, &s->max_insns);
     default: return true;
     }
+}
+
+// True if the options go together; otherwise a message was printed.
+static bool options_agree(const Settings *s)
+{
+    if (s->run_reproducer && s->input && !s->text)
+        return settings_usage("--run-reproducer takes no other input");
+    if (s->reproducer && s->no_reproducer)
+        return settings_usage("--reproducer and --no-reproducer exclude each other");
+    if (s->remarks && s->emit && strcmp(s->remarks, s->output) == 0)
+        return settings_usage("--remarks and -o name the same file; --emit=none writes no module");
+    if (s->remarks_filter && !s->remarks)
+        return settings_usage("--remarks-filter goes with --remarks");
+    return s->input || s->run_reproducer || settings_tables(s) ||
+           settings_usage("no input file; --help explains the use");
 }
 
 bool settings_tables(const Settings *s)
@@ -214,31 +259,30 @@ Settings settings_default(void)
         .output = "-", .emit = true, .max_errors = 20, .piece = 8 << 20, .phases = phase_default_options()};
 }
 
-bool settings_take(Settings *s, int argc, char **argv, bool *done)
+Status settings_take(Settings *s, int argc, char **argv, Arena *responses, bool *done)
 {
     char buf[4096];
     Out out = {.write = out_to_stdio, .user = stdout, .buf = buf, .cap = sizeof buf};
-    OptionParser p = program_parser(&opt_program, argc, argv);
+    OptionParser p = program_parser(&opt_program, argc, argv, responses);
     for (int id; (id = program_next(&opt_program, &p, &out)) != OPTION_END;) {
-        if (id == OPTION_ERROR)
-            return settings_usage(p.error);
-        if (id == OPTION_DONE)
-            return *done = true;
-        if (id == OPTION_OPERAND && s->input)
-            return settings_usage("more than one input file");
+        if (id == OPTION_ERROR) {
+            usage_at(&p, p.error);
+            return p.status;
+        }
+        if (id == OPTION_DONE) {
+            *done = true;
+            return ST_OK;
+        }
+        if (id == OPTION_OPERAND && s->input) {
+            usage_at(&p, "more than one input file");
+            return ST_USAGE;
+        }
         if (id == OPTION_OPERAND)
             s->input = p.value;
-        else if (!take_option(s, id, p.value))
-            return false;
+        else if (!take_option(s, &p))
+            return ST_USAGE;
         else if (id != OPT_KNOB && id != OPT_KNOBS_FILE && s->ngiven < ARRAY_LEN(s->given))
             s->given[s->ngiven++] = (Given){id, p.value};
     }
-    if (s->run_reproducer && s->input && !s->text)
-        return settings_usage("--run-reproducer takes no other input");
-    if (s->remarks && s->emit && strcmp(s->remarks, s->output) == 0)
-        return settings_usage("--remarks and -o name the same file; --emit=none writes no module");
-    if (s->remarks_filter && !s->remarks)
-        return settings_usage("--remarks-filter goes with --remarks");
-    return s->input || s->run_reproducer || settings_tables(s) ||
-           settings_usage("no input file; --help explains the use");
+    return options_agree(s) ? ST_OK : ST_USAGE;
 }

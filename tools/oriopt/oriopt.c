@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// oriopt: PTX or Ori text in, phases, PTX or Ori text out.
+// oriopt: reads PTX or Ori text, runs phases over it, and writes PTX or Ori text.
 #define _DEFAULT_SOURCE
 #include <errno.h>
 #include <stdio.h>
@@ -18,7 +18,16 @@ static void to_nowhere(void *user, const char *text, size_t n) { (void)user, (vo
 
 static bool out_to_nowhere(void *user, const char *text, size_t n) { return (void)user, (void)text, (void)n, true; }
 
-// Marks the --entry options that name functions of this piece, and counts its instructions.
+static bool matches_filter(const Module *m, const Fn *fn, const char *glob)
+{
+    char buf[4096];  // longer names are cut
+    if (!glob)
+        return false;
+    name_text(&m->tables, m->syms.at[fn->sym].name, buf, sizeof buf);
+    return glob_match(glob, buf, strlen(buf), false);
+}
+
+// Marks the --entry options and filters that match functions of this piece, and counts its instructions.
 static void survey_piece(Job *job, const Module *m, uint32_t first)
 {
     const Settings *s = job->settings;
@@ -26,6 +35,7 @@ static void survey_piece(Job *job, const Module *m, uint32_t first)
         const Item *item = &m->items.at[k];
         const Fn *fn = item->kind == ITEM_FN ? m->fns.at[item->index] : NULL;
         job->instrs += fn ? fn->ninstrs : 0;
+        job->filter_seen |= fn && matches_filter(m, fn, s->phases.filter_funcs);
         if (fn)
             entries_note(&job->entries, fn);
     }
@@ -34,11 +44,56 @@ static void survey_piece(Job *job, const Module *m, uint32_t first)
                   (unsigned long long)job->instrs);
 }
 
-// True if every --entry names a function; otherwise a message says which does not.
+// True if every --entry names a function; otherwise a message was printed.
 static bool entries_exist(const Job *job)
 {
     const char *missing = entries_missing(&job->entries);
-    return !missing || settings_bad_value("entry", missing, "a function of this module");
+    return !missing || program_fail(&opt_program, "--entry: '%s' is not a function of this module", missing);
+}
+
+// Warns of a glob that matches no phase.
+static void check_phase_glob(Job *job, const char *option, const char *glob)
+{
+    bool any = !glob;
+    for (int row = 0; row < PHASE_ROWS && !any; row++)
+        any = phase_matches(glob, row);
+    if (!any)
+        diag_plain(&job->ctx.diag, DIAG_WARNING, "%s: '%s' matches no phase", option, glob);
+}
+
+// Prints warnings about options, once the plan for the module's target exists.
+static void warn_of_options(Job *job)
+{
+    const Source *source = job->ctx.diag.source;
+    job->ctx.diag.source = NULL;  // the warnings have no place in the input
+    phase_warn_idle(&job->ctx);
+    check_phase_glob(job, "--filter-phases", job->settings->phases.filter_phases);
+    check_phase_glob(job, "--remarks-filter", job->settings->remarks_filter);
+    job->ctx.diag.source = source;
+}
+
+// Warns of knobs that were set, but not read.
+static void warn_of_unread(Job *job)
+{
+    const Ctx *ctx = &job->ctx;
+    for (int row = 0; row < KNOB_COUNT; row++) {
+        const KnobSetting *s = knob_unread(ctx->settings, ctx->knobs.read, row);
+        if (s)
+            diag_plain(&job->ctx.diag, DIAG_WARNING, "%s:%u:%u: knob %s was set, but nothing that ran reads it",
+                       s->file, s->line, s->col, knob_table.rows[row].name);
+    }
+}
+
+// Warns of options that had no effect, when the module is through.
+static void warn_of_unused(Job *job)
+{
+    const char *glob = job->settings->phases.filter_funcs;
+    const Source *source = job->ctx.diag.source;
+    job->ctx.diag.source = NULL;
+    if (glob && !job->filter_seen)
+        diag_plain(&job->ctx.diag, DIAG_WARNING, "--filter-funcs: '%s' matches no function of this module", glob);
+    warn_of_unread(job);
+    job->ctx.diag.source = source;
 }
 
 static bool cannot_write(Job *job, const char *path, const char *why)
@@ -72,7 +127,7 @@ static bool open_input(Job *job)
     return false;
 }
 
-// The .run file of --check-each: the one that is named, or the one beside the input.
+// Returns the .run file of --check-each: the one that was given, or the one beside the input.
 static const char *run_path(Job *job)
 {
     const Settings *s = job->settings;
@@ -97,12 +152,14 @@ static Status start_check(Job *job, Module *m)
         return ST_IO;
     }
     Status status = run_each_read(&job->check, &job->ctx, &job->run_source);
+    if (status == ST_OK)
+        crash_prepare(job);
     if (status == ST_OK && !run_each_start(&job->check, m, job->source.name))
         status = job->check.plan.status == ST_OK ? ST_BAD_INPUT : job->check.plan.status;
     return status;
 }
 
-// For the module's target, or for what is known without one.
+// Makes the plan for the module's target; NULL: for the target of the options, or the newest.
 static Status make_plan(Job *job, const Module *m)
 {
     char why[500];
@@ -112,7 +169,7 @@ static Status make_plan(Job *job, const Module *m)
     return ST_USAGE;
 }
 
-// What is done once, when the first piece is there: the end of its header, at least.
+// Opens outputs and writes the header, once the first piece was read, which includes the header.
 static Status begin_output(Job *job, Module *m, bool more, bool *whole, Out *out)
 {
     const Settings *s = job->settings;
@@ -150,10 +207,10 @@ static void run_piece(Job *job, Module *m, uint32_t first, Out *out)
     job->write_s += batch.write_s;
 }
 
-// Reads, runs and writes the module in pieces, so that memory does not grow with it. Each has an item, and so the first
-// one the whole header. It is one piece where dumps of a function show the declarations of others, where kernels run
-// what others call, and where there is no place to keep what must not be seen before all is read. Behind an error the
-// rest is only read, for more of them.
+// Reads, optimizes and writes the module in pieces, so that memory does not grow with it. Each piece has an item, and
+// so the first one has the whole header. The module is one piece if dumps show declarations of other functions, if
+// kernels run, and if the output cannot be held back until all is read. After an error the rest is only read, to find
+// more.
 static Status run_module(Job *job, LangReader *reader, Out *out)
 {
     Module *m = reader->module;
@@ -172,6 +229,8 @@ static Status run_module(Job *job, LangReader *reader, Out *out)
         module_freeze(m);
         if (!begun)
             status = make_plan(job, m);
+        if (!begun && status == ST_OK)
+            warn_of_options(job);
         if (status == ST_OK && !phase_check_pragmas(&job->ctx, m, first_fn))
             status = ST_BAD_INPUT;
         if (status == ST_OK && job->settings->print_pipeline) {
@@ -190,7 +249,7 @@ static Status run_module(Job *job, LangReader *reader, Out *out)
     return status;
 }
 
-// All of them, into a file that is not there yet.
+// Writes all remarks to the file, which appears when it is committed.
 static bool write_remarks(Job *job)
 {
     Out out;
@@ -237,7 +296,7 @@ static Status finish_output(Job *job, const Out *out)
 
 /* -- Knobs ---------------------------------------------------------------------------------------------- */
 
-// Reads the settings of one text. False: messages say what is wrong with it.
+// Reads the settings of one text. False: there are errors in it, and messages were written.
 static bool read_knobs(Job *job, KnobSource from, const Source *source)
 {
     job->ctx.diag.source = source;
@@ -266,7 +325,7 @@ static Status read_knobs_file(Job *job, const char *path)
     return ok ? ST_OK : ST_USAGE;
 }
 
-// What the environment, files and the command line set.
+// Reads the settings of the environment, of files and of the command line.
 static Status gather_knobs(Job *job)
 {
     const Settings *s = job->settings;
@@ -291,34 +350,45 @@ static Status gather_knobs(Job *job)
     return status;
 }
 
-// What was set for nothing.
-static void warn_of_unread(Job *job)
-{
-    const Ctx *ctx = &job->ctx;
-    for (int row = 0; row < KNOB_COUNT; row++) {
-        const KnobSetting *s = knob_unread(ctx->settings, ctx->knobs.read, row);
-        if (s)
-            diag_plain(&job->ctx.diag, DIAG_WARNING, "%s:%u:%u: knob %s was set, but nothing that ran reads it",
-                       s->file, s->line, s->col, knob_table.rows[row].name);
-    }
-}
-
 /* -- The whole ------------------------------------------------------------------------------------------ */
 
-// Returns whether that was all; the plan for a module waits until that has been read.
+// Prints the names that completions offer: phases that do something on some backend, knobs, and targets.
+static void list_names(const Settings *s, Out *out)
+{
+    SmTarget target;
+    char name[12], why[400];
+    for (int row = 0; s->list_phases == PRINT_NAMES && row < PHASE_ROWS; row++) {
+        const char *phase = phase_info[row].name;
+        if (strcmp(phase_status(row), "implemented") != 0)
+            continue;
+        out_z(out, phase);
+        if (phase_find(phase, strlen(phase), why) < 0)  // it stands at two slots
+            out_fmt(out, "@%d", row);
+        out_char(out, '\n');
+    }
+    for (int row = 0; s->list_knobs == PRINT_NAMES && row < KNOB_COUNT; row++)
+        out_fmt(out, "%s\n", knob_table.rows[row].name);
+    for (size_t k = 0; s->list_sm == PRINT_NAMES && sm_nth_target(k, &target, name); k++)
+        out_fmt(out, "%s\n", name);
+}
+
+// Prints the tables that options ask for. True: that was all; the plan for a module waits until the module was read.
 static bool print_tables(Job *job)
 {
     const Settings *s = job->settings;
-    if (s->list_phases)
+    list_names(s, &job->err);
+    if (s->list_phases && s->list_phases != PRINT_NAMES)
         phase_list(&job->err, s->list_phases == PRINT_JSON);
-    if (s->list_knobs)
+    if (s->list_knobs && s->list_knobs != PRINT_NAMES)
         knob_list(&job->err, &knob_table, s->list_knobs == PRINT_JSON);
-    if (s->list_sm)
+    if (s->list_sm && s->list_sm != PRINT_NAMES)
         sm_list(&job->err, s->list_sm == PRINT_JSON);
     if (s->print_knobs)
         knob_print(&job->ctx.knobs, &job->err, true);
-    if (s->print_pipeline && !s->input)
+    if (s->print_pipeline && !s->input) {
+        warn_of_options(job);
         phase_print_plan(&job->ctx, &job->err);
+    }
     return s->print_pipeline ? !s->input : settings_tables(s);
 }
 
@@ -339,20 +409,21 @@ static Status optimize(Job *job)
     if (print_tables(job))
         return ST_OK;
     Out out = {0};
+    crash_prepare(job);
     ctx->options.positions = s->check_each;
     if (s->remarks) {
         remarks_init(&job->remarks, &ctx->heap, s->remarks_filter);
         ctx->remarks = &job->remarks;
     }
-    // What watches functions on their way, or writes of them as it goes, sees one after the other.
+    // Dumps, checks and the like need the functions one after the other.
     job->whole = s->check_each || ctx->dumps.any;
     job->alone = job->whole || s->phases.self_roundtrip;
-    LangReader reader = lang_open(ctx, &job->source, job->lang, s->strip_debug);
+    LangReader reader = lang_open(ctx, &job->source, s->input_lang, s->strip_debug);
     job->module = reader.module;
     status = run_module(job, &reader, &out);
     if (status != ST_OK || s->print_pipeline)
         return status;
-    warn_of_unread(job);
+    warn_of_unused(job);
     if (!write_remarks(job))
         return ST_IO;
     status = finish_output(job, &out);
@@ -363,6 +434,7 @@ static Status optimize(Job *job)
 
 static void end_job(Job *job)
 {
+    crash_forget(job);
     out_flush(&job->err);
     run_each_close(&job->check);
     if (job->file_open)
@@ -410,21 +482,40 @@ Status run_job(const Settings *s, bool quiet)
     out_flush(&job->err);
     if (status == ST_OK && !quiet && settings_tables(s) && !program_written(&opt_program))
         status = ST_IO;
-    if (!quiet && !s->run_text && (status == ST_INTERNAL || (s->reproducer && s->input)))
+    if (!quiet && ((status == ST_INTERNAL && wants_reproducer(s)) || (s->reproducer && s->input && !s->run_text)))
         write_reproducer(job, *error ? error : NULL);
     Status result = status;
     end_job(job);
     return result;
 }
 
-int main(int argc, char **argv)
+static Status run(int argc, char **argv, Arena *arena)
 {
     Settings settings = settings_default();
     bool done = false;
-    files_watch_signals();
-    if (!settings_take(&settings, argc, argv, &done))
-        return ST_USAGE;
+    Status status = settings_take(&settings, argc, argv, arena, &done);
+    if (status != ST_OK)
+        return status;
     if (done)
         return program_written(&opt_program) ? ST_OK : ST_IO;
-    return settings.run_reproducer ? run_reproducer(&settings, argc, argv) : run_job(&settings, false);
+    return settings.run_reproducer ? run_reproducer(&settings, argc, argv, arena) : run_job(&settings, false);
+}
+
+int main(int argc, char **argv)
+{
+    Heap heap = {0};
+    Arena arena;
+    jmp_buf unwind;
+    volatile Status status = ST_LIMIT;
+    files_watch_signals();
+    crash_start();
+    if (setjmp(unwind)) {
+        settings_usage(heap.message);
+    } else {
+        heap.unwind = &unwind;
+        arena_init(&arena, &heap);
+        status = run(argc, argv, &arena);
+    }
+    heap_release(&heap);
+    return status;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Between the files of oriopt: oriopt.c is the program and its job, opt_settings.c the command line, opt_reproduce.c
-// what repeats a run that went wrong.
+// The files of oriopt: oriopt.c is the program and its job, opt_settings.c the command line, opt_reproduce.c writes and
+// repeats reproducers, opt_crash.c writes them when a signal ends the program.
 #ifndef ORI_ORIOPT_H
 #define ORI_ORIOPT_H
 
@@ -17,9 +17,9 @@ enum {
 };
 extern const Option opt_options[OPT_COUNT];
 
-typedef enum { PRINT_NO, PRINT_TEXT, PRINT_JSON } PrintMode;
+typedef enum { PRINT_NO, PRINT_TEXT, PRINT_JSON, PRINT_NAMES } PrintMode;
 
-// An option as it was given.
+// An option of the command line.
 typedef struct Given {
     int id;
     const char *value;
@@ -29,24 +29,26 @@ typedef struct Settings {
     const char *input, *output;
     const char *entries[64];
     size_t nentries;
-    Lang input_lang, output_lang;  // LANG_AUTO: by content; what came in
+    Lang input_lang, output_lang;  // LANG_AUTO: by name or content; that of the input
     bool emit, print_pipeline, json_diagnostics, strip_debug;
     PrintMode list_phases, list_knobs, list_sm, times, stats;
     const char *knobs[128], *knobs_files[16];
-    bool counters[128];  // by knob: it is of --debug-counter
+    bool counters[128];  // by knob: true for --debug-counter
     size_t nknobs, nknobs_files;
     bool print_knobs, ignore_environment;
     PhaseOptions phases;
     uint32_t max_errors;
     unsigned threads;
-    uint64_t piece;  // bytes of text that are read before the functions in it run
+    uint64_t piece;  // bytes of text that are read before its functions are optimized
     uint64_t max_memory, max_insns;
     const char *remarks, *remarks_filter;
     bool check_each;
     const char *run_file;  // of check_each; NULL: beside the input
     const char *reproducer, *run_reproducer;
-    const Source *text, *run_text;  // a reproducer: the input, and the .run file of check_each
-    Given given[128];               // but for knobs, which the store has
+    const char *crash_dir;  // NULL: the current folder
+    bool no_reproducer;
+    const Source *text, *run_text;  // of a reproducer: the input, and the .run file of check_each
+    Given given[128];               // without knobs, which the store has
     size_t ngiven;
 } Settings;
 
@@ -57,13 +59,14 @@ typedef struct Job {
     KnobStore *knobs;
     Lang lang, output_lang;
     Module *module;
-    bool whole;  // read before the first function runs
-    bool alone;  // on this thread
+    bool whole;  // the module is read before the first function is optimized
+    bool alone;  // phases run on this thread
     Entries entries;
     bool entry_seen[64];  // of `entries`
+    bool filter_seen;     // a function matches --filter-funcs
     uint64_t instrs;      // read so far
     double read_s, write_s;
-    TextBuffer text;  // of check_each: what is to be written
+    TextBuffer text;  // the output, with check_each
     RunEach check;
     Remarks remarks;
     OutFile file, remarks_file;
@@ -77,24 +80,35 @@ extern const Program opt_program;
 
 /* opt_settings.c */
 Settings settings_default(void);
-// Takes a command line; several may follow one another. False: a message was printed. *done: nothing is left to do.
-bool settings_take(Settings *s, int argc, char **argv, bool *done);
-// Whether tables are asked for, which go to standard output.
+// Takes a command line; several may follow one another. The arena holds the arguments of response files; NULL: `@FILE`
+// is an operand. Other results than ST_OK: a message was printed. *done: help or the like was printed.
+Status settings_take(Settings *s, int argc, char **argv, Arena *responses, bool *done);
+// True if the options print tables, which go to standard output.
 bool settings_tables(const Settings *s);
 // Prints a message and returns false.
 bool settings_usage(const char *message);
-// The knob of `NAME:N`, a counter of --debug-counter, and a setting of it as text; -1: there is none.
+// Returns the knob of `NAME:N`, a value of --debug-counter, and writes its setting as text; -1: no such counter exists.
 int settings_counter(const char *value, char *text, size_t cap);
-bool settings_bad_value(const char *option, const char *value, const char *expected);
 
 /* oriopt.c */
-// quiet: somebody only wants to know how it ends.
+// `quiet`: prints nothing; the caller uses the status only.
 Status run_job(const Settings *s, bool quiet);
 
 /* opt_reproduce.c */
-// Writes what repeats the job, which ended with this error (NULL: with none), to a file, and says so.
+// True if internal errors and crashes of this job leave reproducers; the runs of reproducers leave none.
+bool wants_reproducer(const Settings *s);
+// Writes the lines of the header for the input with all options: those after reproducer_start().
+void reproducer_header(Job *job, Out *out);
+// Writes a reproducer of the job to a file and prints its name. `error`: the job failed with it; NULL: it succeeded.
 void write_reproducer(Job *job, const char *error);
-// Repeats a run, with a command line that goes on behind what the reproducer says.
-Status run_reproducer(const Settings *given, int argc, char **argv);
+// Repeats a run. The options of this command line follow those of the reproducer.
+Status run_reproducer(const Settings *given, int argc, char **argv, Arena *responses);
+
+/* opt_crash.c */
+// From now on, the signals of a crash print a line, and write a reproducer of the job of crash_prepare().
+void crash_start(void);
+// Prepares the texts of a reproducer of the job if it wants one. They and the input must last until crash_forget().
+void crash_prepare(Job *job);
+void crash_forget(const Job *job);
 
 #endif

@@ -25,7 +25,7 @@ void reproducer_start(Out *out, const char *comment, const char *error)
         reproducer_line(out, comment, "error", error);
 }
 
-// The line without its escapes, terminated.
+// Returns the text without its escapes, terminated.
 static char *unescaped(const char *text, size_t n, Arena *arena)
 {
     char *to = arena_alloc(arena, n + 1), *end = to;
@@ -38,7 +38,8 @@ static char *unescaped(const char *text, size_t n, Arena *arena)
     return to;
 }
 
-static const char *behind(const char *text, size_t n, const char *start)
+// Returns the text after `start`; NULL: it begins in another way.
+static const char *after(const char *text, size_t n, const char *start)
 {
     size_t len = strlen(start);
     return n >= len && memcmp(text, start, len) == 0 ? text + len : NULL;
@@ -46,7 +47,7 @@ static const char *behind(const char *text, size_t n, const char *start)
 
 static void read_line(Reproducer *r, const char *line, size_t n, Arena *arena)
 {
-    const char *end = line + n, *option = behind(line, n, "option: "), *run = behind(line, n, "run: ");
+    const char *end = line + n, *option = after(line, n, "option: "), *run = after(line, n, "run: ");
     if (option)
         VEC_PUSH(arena, &r->options, unescaped(option, (size_t)(end - option), arena));
     if (!run)
@@ -65,11 +66,11 @@ bool reproducer_read(Reproducer *r, const Source *source, Arena *arena)
     for (const char *next; p < end; p = next, first = false) {
         const char *newline = memchr(p, '\n', (size_t)(end - p)), *stop = newline ? newline : end;
         next = newline ? newline + 1 : end;
-        const char *line = behind(p, (size_t)(stop - p), "; ");
-        line = line ? line : behind(p, (size_t)(stop - p), "// ");
-        if (!line || (first && !behind(line, (size_t)(stop - line), "oriopt ")))
+        const char *line = after(p, (size_t)(stop - p), "; ");
+        line = line ? line : after(p, (size_t)(stop - p), "// ");
+        if (!line || (first && !after(line, (size_t)(stop - line), "oriopt ")))
             return !first;
-        if (first && !behind(line, (size_t)(stop - line), magic))
+        if (first && !after(line, (size_t)(stop - line), magic))
             return false;
         read_line(r, line, (size_t)(stop - line), arena);
     }

@@ -123,7 +123,7 @@ static bool oriopt_words(const Compile *c, const Input *input, const char *outpu
         return false;
     if (c->log)
         VEC_PUSH(c->arena, argv, "--stats=json");
-    const char *const rest[] = {"-x", "ptx", "--emit=ptx", "-o", output, input->path};
+    const char *const rest[] = {"-x", "ptx", "--emit=ptx", "-o", output, "--", input->path};
     for (size_t k = 0; k < ARRAY_LEN(rest); k++)
         VEC_PUSH(c->arena, argv, rest[k]);
     return true;

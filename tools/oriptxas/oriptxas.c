@@ -117,7 +117,7 @@ static Status answer(Arena *arena, int argc, char **argv)
 {
     char buffer[4096];
     Out out = {.write = out_to_stdio, .user = stdout, .buf = buffer, .cap = sizeof buffer};
-    OptionParser p = program_parser(&ptxas_program, argc, argv);
+    OptionParser p = program_parser(&ptxas_program, argc, argv, NULL);
     Status status = ST_OK;
     p.n = OWN_OPTIONS;
     int id = program_next(&ptxas_program, &p, &out);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// orirun: runs kernels of a PTX or Ori file, and shows and checks what they leave in memory.
+// orirun: runs kernels of a PTX or Ori file, and prints and checks the content of memory afterwards.
 #define _DEFAULT_SOURCE
 #include <inttypes.h>
 #include <stdio.h>
@@ -9,7 +9,7 @@
 #include "tools/options/option_docs.h"
 #include "tools/orirun/run_launch.h"
 
-// Options are the rows that are not lines of .run files only.
+// Rows with LINE are for .run files only; all others are options.
 #define AS_OPTION(id, name, kind, arg, help) {RO_##id, name, ARG_##kind, arg, help},
 #define AS_LINE(id, name, kind, arg, help) {name, help},
 #define NOTHING(...)
@@ -40,37 +40,37 @@ static const DocRow arguments[] = {
     {"u32:7 s64:-1 f32:1.5 b8:0xff ...", "a value of a type; `0x...` are its bits"},
     {"struct:hex:DIGITS", "an aggregate by value"},
     {"buf:SIZE", "the address of a buffer of zeroes (K, M and G may follow)"},
-    {"buf:@FILE  buf:hex:DIGITS", "of a buffer with a file's bytes, with these bytes"},
-    {"buf:COUNTxTYPE:iota[:START:STEP]", "of a buffer of START, START + STEP, ... (0, 1, ...)"},
-    {"buf:COUNTxTYPE:rand:SEED[:LO:HI]", "of random values from LO up to, not including, HI (integers: all; 0, 1)"},
-    {"buf:COUNTxTYPE:fill:VALUE", "of one value"},
-    {"ref:N", "of the buffer of argument N again (the first is 0)"},
-    {"keep:N", "in a launch that says `keep`: of argument N of the launch before"},
+    {"buf:@FILE  buf:hex:DIGITS", "the address of a buffer with a file's bytes, with these bytes"},
+    {"buf:COUNTxTYPE:iota[:START:STEP]", "the address of a buffer of START, START + STEP, ... (default: 0, 1, ...)"},
+    {"buf:COUNTxTYPE:rand:SEED[:LO:HI]",
+     "the address of a buffer of random values from LO to HI, without HI (default: all integers, 0 to 1)"},
+    {"buf:COUNTxTYPE:fill:VALUE", "the address of a buffer with the same value everywhere"},
+    {"ref:N", "the address of the buffer of argument N (the first is 0)"},
+    {"keep:N", "in a launch with `keep`: the address of the buffer of argument N of the launch before"},
 };
 
 static const DocRow expectations[] = {
-    {"N:TYPE VALUE...", "what the buffer of argument N begins with"},
-    {"N:TYPE[INDEX] ~ULPS VALUE...", "from a value on; within so many units in the last place"},
-    {"NAME:TYPE VALUE...", "the same of a variable of the module"},
+    {"N:TYPE VALUE...", "the first values of the buffer of argument N"},
+    {"N:TYPE[INDEX] ~ULPS VALUE...", "values from this index on; within this number of units in the last place"},
+    {"NAME:TYPE VALUE...", "the first values of a variable of the module"},
     {"digest HEX...", "the digests of all buffers, and of variables that changed"},
 };
 
 static const DocRow line_counts[] = {
     {"LINE FUNCTION LINE WARPS THREADS TAKEN NOT_TAKEN MNEMONIC KERNEL",
-     "the first word is `LINE`, then the function, the line of the module's text, how often the instruction ran in "
-     "warps and in threads, how many threads took and did not take it if it is a branch, its opcode, the kernel "
-     "launched"},
+     "the word `LINE`, the function, the line of the module's text, the executions by warps and by threads, of a "
+     "branch the threads that took it and that did not, the opcode, and the kernel of the launch"},
 };
 
 static const DocSection sections[] = {
     {"arguments", "In the order of the parameters:", DOC_ROWS(arguments)},
     {"expectations", "What --expect takes:", DOC_ROWS(expectations)},
     {"counts of lines",
-     "`--count=lines` prints a row for each instruction of each function that ran, apart for each kernel:",
+     "`--count=lines` prints, for each kernel, a row for each instruction of each function that ran:",
      DOC_ROWS(line_counts)},
     {"run files",
-     "A .run file has one option a line, without dashes, `file FILE` first; `---` is between launches, `#` begins a "
-     "comment, paths are relative to the file. Further lines:",
+     "A .run file has one option on a line, without dashes, and `file FILE` on the first; `---` separates launches, "
+     "`#` begins a comment, and paths are relative to the file. Further lines:",
      DOC_ROWS(lines)},
 };
 
@@ -86,10 +86,10 @@ static const DocRow statuses[] = {
 static const DocRow examples[] = {
     {"orirun k.ptx --entry saxpy --grid 4 --block 64 --arg buf:256xf32:iota --arg buf:256xf32:rand:1 --arg f32:2 "
      "--dump 1:f32",
-     "run a kernel with made-up arguments and print what it leaves in the second one"},
-    {"orirun k.run", "run the launches of a file and compare with what it expects"},
+     "run a kernel with generated arguments and print the second one afterwards"},
+    {"orirun k.run", "run the launches of a file and check its expectations"},
     {"orirun k.run --file optimized.ptx", "the same launches on other code"},
-    {"orirun k.run --check-races --check-uninit", "what threads do to one another, and what nothing wrote"},
+    {"orirun k.run --check-races --check-uninit", "report data races and uses of undefined values"},
 };
 
 static const DocSection last[] = {{"examples", DOC_ROWS(examples), .man_only = true}};
@@ -98,7 +98,7 @@ static const Program program = {
     .name = "orirun",
     .purpose = "run kernels of PTX or Ori text on the CPU",
     .operands = "FILE",
-    .about = "Runs kernels of a PTX or Ori file, `-` for standard input, or what a .run file says.",
+    .about = "Runs kernels of a PTX or Ori file, `-` for standard input, or the launches of a .run file.",
     .options = options,
     .noptions = ARRAY_LEN(options),
     .sections = sections,
@@ -112,19 +112,19 @@ static const Program program = {
 /* -- The job -------------------------------------------------------------------------------------------- */
 
 typedef struct Ways {
-    bool seen;  // there is such an instruction
+    bool seen;  // the function has such an instruction
     uint64_t warps, threads, taken, not_taken;
 } Ways;
 
 typedef struct Job {
-    const char *input;  // NULL: there is nothing to run
+    const char *input;  // NULL: nothing is run
     const char *path;   // of the module
     bool digest, trace, count, count_lines, coverage;
     uint64_t lane, max_memory;
     Lang lang;
     Ctx ctx;
-    RunPlan command, file;  // what the command line and the .run file say
-    RunPlan *plan;          // whose launches are run
+    RunPlan command, file;  // of the command line and of the .run file
+    RunPlan *plan;          // the one of them with the launches
     Source run_source, source;
     Module *module;
     RunState state;
@@ -144,37 +144,36 @@ static bool ends_in(const char *text, const char *end)
     return n > k && strcmp(text + n - k, end) == 0;
 }
 
-static bool number(const char *option, const char *text, uint64_t most, uint64_t *n)
+static bool number(const OptionParser *p, uint64_t most, uint64_t *n)
 {
-    return (run_number(text, n) && *n <= most) || program_fail(&program, "--%s: '%s' is not a number", option, text);
+    return (run_number(p->value, n) && *n <= most) || program_bad_value(&program, p, "a number");
 }
 
-static bool lane(const char *option, const char *text, uint64_t *n)
+static bool take_lane(const OptionParser *p, uint64_t *n)
 {
-    enum { LAST = 31 };
-    return (run_number(text, n) && *n <= LAST) ||
-           program_fail(&program, "--%s: '%s' is not a lane from 0 to %d", option, text, LAST);
+    return (run_number(p->value, n) && *n <= 31) || program_bad_value(&program, p, "a lane from 0 to 31");
 }
 
-static bool take_option(Job *job, RunOption o, const char *value)
+static bool take_option(Job *job, const OptionParser *p)
 {
+    RunOption o = (RunOption)p->option->id;
+    int which = 0;
+    if (p->value && (o == RO_COUNT || o == RO_INPUT_KIND))
+        which = option_choice(p->option, p->value);
+    if (which < 0)
+        return program_bad_value(&program, p, NULL);
     switch (o) {
     case RO_DIGEST: job->digest = true; return true;
-    case RO_COUNT:
-        *(value ? &job->count_lines : &job->count) = true;
-        return !value || strcmp(value, "lines") == 0 || program_fail(&program, "--count: '%s' is not lines", value);
+    case RO_COUNT: *(p->value ? &job->count_lines : &job->count) = true; return true;
     case RO_COVERAGE: job->coverage = true; return true;
-    case RO_TRACE: job->trace = true; return !value || lane("trace", value, &job->lane);
-    case RO_MAX_MEMORY: return number("max-memory", value, SIZE_MAX, &job->max_memory);
-    case RO_INPUT_KIND:
-        job->lang = strcmp(value, "ori") == 0 ? LANG_ORI : LANG_PTX;
-        return job->lang == LANG_ORI || strcmp(value, "ptx") == 0 ||
-               program_fail(&program, "-x: '%s' is not ptx or ori", value);
-    default: return run_plan_set(&job->command, o, value, NO_PLACE);
+    case RO_TRACE: job->trace = true; return !p->value || take_lane(p, &job->lane);
+    case RO_MAX_MEMORY: return number(p, SIZE_MAX, &job->max_memory);
+    case RO_INPUT_KIND: job->lang = which ? LANG_ORI : LANG_PTX; return true;
+    default: job->command.place = p->place; return run_plan_set(&job->command, o, p->value, NO_PLACE);
     }
 }
 
-// Whether the options go with the kind of file.
+// True if the options go with the kind of file.
 static bool options_fit(const Job *job, const char *launch_option)
 {
     if (!job->input)
@@ -187,28 +186,33 @@ static bool options_fit(const Job *job, const char *launch_option)
     return true;
 }
 
-// False: a message was printed.
-static bool parse_command_line(Job *job, int argc, char **argv)
+// Other results than ST_OK: a message was printed. job->input is NULL if nothing is left to do.
+static Status parse_command_line(Job *job, int argc, char **argv)
 {
-    OptionParser p = program_parser(&program, argc, argv);
+    OptionParser p = program_parser(&program, argc, argv, &job->ctx.arena);
     const char *launch_option = NULL;
     for (int id; (id = program_next(&program, &p, &job->out)) != OPTION_END;) {
-        if (id == OPTION_ERROR)
-            return program_fail(&program, "%s", p.error);
+        if (id == OPTION_ERROR) {
+            program_fail_at(&program, &p, "%s", p.error);
+            return p.status;
+        }
         if (id == OPTION_DONE) {
             job->input = NULL;
-            return true;
+            return ST_OK;
         }
-        if (id == OPTION_OPERAND && job->input)
-            return program_fail(&program, "more than one input file");
+        if (id == OPTION_OPERAND && job->input) {
+            program_fail_at(&program, &p, "more than one input file");
+            return ST_USAGE;
+        }
         if (id == OPTION_OPERAND)
             job->input = p.value;
-        else if (!take_option(job, (RunOption)id, p.value))
-            return false;
+        else if (!take_option(job, &p))
+            return ST_USAGE;
         if (id >= 0 && run_option_where((RunOption)id) == WHERE_LAUNCH)
             launch_option = p.option->name;
     }
-    return options_fit(job, launch_option);
+    job->command.place = NULL;
+    return options_fit(job, launch_option) ? ST_OK : ST_USAGE;
 }
 
 /* -- After the run -------------------------------------------------------------------------------------- */
@@ -219,7 +223,7 @@ static bool dump_to_file(Job *job, const RunTarget *t, const uint8_t *bytes, uin
     OutFile file;
     if (!outfile_open(&file, t->path, &job->ctx.arena, why))
         return run_fail(job->plan, ST_IO, t->place, "cannot write '%s': %s", t->path, why);
-    out_flush(&job->out);  // it may be standard output, too
+    out_flush(&job->out);  // the file may be standard output, too
     fflush(stdout);
     bool written = outfile_write(&file, (const char *)bytes, size);
     if (written && outfile_commit(&file, why))
@@ -286,7 +290,7 @@ static void add_launch(Job *job, SymId kernel)
     machine_executed(job->state.machine, add_executed, job);
 }
 
-// The opcodes that ran, those that ran most often first.
+// Prints the opcodes that ran, the most frequent first.
 static void print_counts(Job *job)
 {
     uint64_t all[2] = {0};
@@ -340,6 +344,14 @@ static void print_lines(Job *job)
         }
 }
 
+// Prints the source line of an instruction, if .loc gives one, and ends the line.
+static void end_with_source(Job *job, const Fn *fn, InstrId i)
+{
+    char source[200];
+    fn_source_position(fn, ir_instr(fn, i)->line, source);
+    out_fmt(&job->err, *source ? " (at %s)\n" : "%s\n", source);
+}
+
 static void print_where(Job *job, const Fn *fn, InstrId i)
 {
     size_t at = fn_where(fn, i), start;
@@ -351,7 +363,7 @@ static void print_where(Job *job, const Fn *fn, InstrId i)
     out_fmt(&job->err, "%s: ", run_sym_name(&job->state, fn->sym));
 }
 
-// Adds to n: blocks that ran, blocks, ways out of branches that were gone, such ways.
+// Adds to n: blocks that ran, blocks, edges of branches that were taken, such edges.
 static void cover_block(Job *job, const Fn *fn, BlockId b, const Ways *ways, uint32_t n[static 4])
 {
     InstrId first = 0;
@@ -369,10 +381,11 @@ static void cover_block(Job *job, const Fn *fn, BlockId b, const Ways *ways, uin
         char label[300];
         print_where(job, fn, first);
         if (ir_block(fn, b)->label.stem)
-            out_fmt(&job->err, "block %s never ran\n",
+            out_fmt(&job->err, "block %s never ran",
                     name_text(fn->tables, ir_block(fn, b)->label, label, sizeof label));
         else
-            out_z(&job->err, "from here to the end of the block nothing ever ran\n");
+            out_z(&job->err, "the block that begins here never ran");
+        end_with_source(job, fn, first);
     }
     FOR_INSTRS(fn, b, i) {
         const Instr *instr = ir_instr(fn, i);
@@ -382,7 +395,8 @@ static void cover_block(Job *job, const Fn *fn, BlockId b, const Ways *ways, uin
         n[3] += 2;
         if (ran && (!ways[i].taken || !ways[i].not_taken)) {
             print_where(job, fn, i);
-            out_fmt(&job->err, "the branch was %s taken\n", ways[i].taken ? "always" : "never");
+            out_fmt(&job->err, "the branch was %s taken", ways[i].taken ? "always" : "never");
+            end_with_source(job, fn, i);
         }
     }
 }
@@ -396,26 +410,19 @@ static void print_coverage(Job *job)
             continue;
         FOR_BLOCKS(fn, b)
             cover_block(job, fn, b, job->ways[fn->sym], n);
-        out_fmt(&job->err, "coverage of %s: %u of %u blocks, %u of %u ways out of branches\n",
+        out_fmt(&job->err, "coverage of %s: %u of %u blocks, %u of %u edges of branches\n",
                 run_sym_name(&job->state, fn->sym), n[0], n[1], n[2], n[3]);
     }
 }
 
 /* -- Launches ------------------------------------------------------------------------------------------- */
 
-static Status say_fault(Job *job, SymId entry)
+static Status report_fault(Job *job, SymId entry)
 {
-    const RunError *e = machine_error(job->state.machine);
-    size_t at = e->fn ? fn_where(e->fn, e->instr) : SIZE_MAX;
-    const char *kernel = run_sym_name(&job->state, entry);
-    char text[600];
-    snprintf(text, sizeof text, "launch %u, %s, block %u,%u,%u, thread %u,%u,%u: %s", job->state.number, kernel,
-             e->block.x, e->block.y, e->block.z, e->thread.x, e->thread.y, e->thread.z, e->text);
-    if (at != SIZE_MAX)
-        diag_at(&job->ctx.diag, DIAG_ERROR, at, "%s", text);
-    else
-        diag_plain(&job->ctx.diag, DIAG_ERROR, "%s", text);
-    return e->status == RUN_LIMIT ? ST_LIMIT : ST_BAD_INPUT;
+    char what[600];
+    snprintf(what, sizeof what, "launch %u, %s", job->state.number, run_sym_name(&job->state, entry));
+    run_report_fault(&job->state, &job->ctx.diag, what);
+    return machine_error(job->state.machine)->status == RUN_LIMIT ? ST_LIMIT : ST_BAD_INPUT;
 }
 
 static Status run_launch(Job *job, const RunLaunch *l)
@@ -431,7 +438,7 @@ static Status run_launch(Job *job, const RunLaunch *l)
     bool done = machine_run(job->state.machine, &launch);
     add_launch(job, launch.entry);
     if (!done)
-        return say_fault(job, launch.entry);
+        return report_fault(job, launch.entry);
     return show_and_check(job, l) ? ST_OK : p->status;
 }
 
@@ -463,7 +470,7 @@ static Status run_launches(Job *job)
 
 /* -- All of it ------------------------------------------------------------------------------------------ */
 
-// What the command line says goes before what the .run file says.
+// Adds the options of the command line, which override the .run file.
 static void merge_plans(Job *job)
 {
     const MachineOptions *o = &job->command.options;
@@ -478,7 +485,7 @@ static void merge_plans(Job *job)
     }
 }
 
-// Finds out what is to be run, and leaves the module's path in job->path.
+// Reads the launches and sets job->path to the path of the module.
 static Status read_plan(Job *job)
 {
     char why[200];
@@ -501,12 +508,11 @@ static Status read_plan(Job *job)
 static Status run(Job *job, int argc, char **argv)
 {
     char why[200];
-    if (!parse_command_line(job, argc, argv))
-        return ST_USAGE;
-    if (!job->input)
-        return ST_OK;
+    Status status = parse_command_line(job, argc, argv);
+    if (status != ST_OK || !job->input)
+        return status;
     job->ctx.heap.limit = (size_t)job->max_memory;
-    Status status = read_plan(job);
+    status = read_plan(job);
     if (status != ST_OK)
         return status;
     if (!source_open(&job->source, job->path, &job->ctx.arena, why)) {
@@ -523,7 +529,7 @@ static Status run(Job *job, int argc, char **argv)
 static void to_stderr(void *user, const char *text, size_t n)
 {
     Job *job = user;
-    out_flush(&job->out);  // what came before a message is seen before it
+    out_flush(&job->out);  // keeps output and messages in order
     fflush(stdout);
     out_flush(&job->err);
     fwrite(text, 1, n, stderr);
@@ -531,7 +537,7 @@ static void to_stderr(void *user, const char *text, size_t n)
 
 int main(int argc, char **argv)
 {
-    static Job job;  // large; there is one
+    static Job job;  // too large for the stack
     jmp_buf unwind;
     volatile Status status;
     Ctx *ctx = &job.ctx;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-// What launches left in memory against what the plan expects.
+// Compares memory after launches with the expectations of the plan.
 #include <inttypes.h>
 #include <stdio.h>
 
 #include "tools/options/files.h"
 #include "tools/orirun/run_launch.h"
 
-enum { SHOWN = 4 };  // of the values that differ
+enum { SHOWN = 4 };  // values that differ
 
 RunDigests run_digests(const RunState *s, const RunView *views)
 {
@@ -54,7 +54,7 @@ bool run_miss(RunState *s, RunPlace place, const char *fmt, ...)
     return run_fail(s->plan, ST_BAD_INPUT, place, "launch %u: %s", s->number, text);
 }
 
-// Variables may be left off at the end of the list.
+// Compares digests. The list may lack variables at its end.
 static void check_digests(RunState *s, const RunExpect *e, const RunView *views)
 {
     RunDigests d = run_digests(s, views);

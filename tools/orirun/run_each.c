@@ -1,33 +1,33 @@
 // SPDX-License-Identifier: MIT
-// Launches before and behind phases.
+// Launches before and after phases.
 //
-// A launch goes on with the memory of the one before where it says `keep`; such chains are run as a whole. A chain is
-// run again if one of its kernels is the function that changed, or if that is no kernel.
+// A launch with `keep` uses the memory of the launch before; such chains run as a whole. A chain runs again if one of
+// its kernels is the function that changed, or if this function is not a kernel.
 #include <inttypes.h>
 #include <stdio.h>
 
 #include "tools/orirun/run_each.h"
 
-// A region as the original module leaves it.
+// The content of a region after a launch of the original module.
 typedef struct Area {
     const char *name;
     SymId symbol;  // 0: a buffer
     uint64_t size;
     const uint8_t *bytes;
-    const uint8_t *defined;  // by byte; NULL: all are
+    const uint8_t *defined;  // by byte; NULL: all bytes are
 } Area;
 
-// What the original module does in a launch.
+// The results of a launch of the original module.
 struct OriginalLaunch {
     const RunLaunch *l;
     SymId entry;
-    bool unspecified;  // undefined values decide what happens
+    bool unspecified;  // undefined values decided branches, addresses or barriers
     uint64_t steps;
     TextBuffer printed;
     VEC(Area) areas;
 };
 
-// A module at hand, in one chain of launches.
+// One chain of launches of a module.
 typedef struct Chain {
     RunEach *c;
     RunState state;
@@ -56,7 +56,7 @@ static void chain_end(Chain *chain)
     arena_free(&chain->arena);
 }
 
-// What the launch at hand printed, and only that.
+// Takes the text that the current launch printed.
 static TextBuffer take_printed(Chain *chain)
 {
     out_flush(&chain->print);
@@ -74,17 +74,11 @@ static bool is_chain_end(const RunEach *c, uint32_t k)
 
 static const char *keep_text(RunEach *c, const char *text) { return arena_text(&c->ctx->arena, text, strlen(text)); }
 
-static bool say_fault(RunEach *c, const Chain *chain)
+static bool report_fault(RunEach *c, const Chain *chain)
 {
-    const RunError *e = machine_error(chain->state.machine);
-    char text[600];
-    size_t at = e->fn ? fn_where(e->fn, e->instr) : SIZE_MAX;
-    snprintf(text, sizeof text, "before any phase, launch %u, block %u,%u,%u, thread %u,%u,%u: %s", chain->state.number,
-             e->block.x, e->block.y, e->block.z, e->thread.x, e->thread.y, e->thread.z, e->text);
-    if (at != SIZE_MAX)
-        diag_at(&c->ctx->diag, DIAG_ERROR, at, "%s", text);
-    else
-        diag_plain(&c->ctx->diag, DIAG_ERROR, "%s", text);
+    char what[60];
+    snprintf(what, sizeof what, "before any phase, launch %u", chain->state.number);
+    run_report_fault(&chain->state, &c->ctx->diag, what);
     return false;
 }
 
@@ -110,7 +104,7 @@ static bool run_original(RunEach *c, Chain *chain, OriginalLaunch *launch)
     if (!run_prepare(&chain->state, launch->l, &l))
         return false;
     if (!machine_run(chain->state.machine, &l))
-        return say_fault(c, chain);
+        return report_fault(c, chain);
     launch->entry = l.entry;
     launch->steps = machine_steps(chain->state.machine);
     launch->unspecified = machine_unspecified(chain->state.machine);
@@ -124,7 +118,7 @@ static bool run_original(RunEach *c, Chain *chain, OriginalLaunch *launch)
 
 static _Noreturn void differ(RunEach *c, const Fn *fn, const char *what)
 {
-    char where[200] = "what was written, read back", function[100];
+    char where[200] = "the output, read back", function[100];
     if (c->row >= 0) {
         name_text(fn->tables, fn->module->syms.at[fn->sym].name, function, sizeof function);
         snprintf(where, sizeof where, "%s (phase %d), function %s", phase_info[c->row].name, c->row, function);
@@ -132,7 +126,7 @@ static _Noreturn void differ(RunEach *c, const Fn *fn, const char *what)
     heap_fail(&c->ctx->heap, ST_INTERNAL, "%s: %s", where, what);
 }
 
-// As what the values of a buffer are shown: as what they were made, or else as what is expected of them.
+// Returns the type in which values of a region are shown: that of the generator, or else that of an expectation.
 static Type type_of(const OriginalLaunch *launch, const RunState *s, uint32_t region)
 {
     const RunLaunch *l = launch->l;
@@ -156,7 +150,7 @@ static void print_writer(const RunState *s, Dim size, uint64_t address, Out *out
                 thread.y, thread.z, ((thread.z * size.y + thread.y) * size.x + thread.x) % 32);
 }
 
-// The byte at an offset of a region is another one.
+// Fails because of a different byte at an offset of a region.
 static _Noreturn void differ_at(RunEach *c, const Fn *fn, const Chain *chain, const OriginalLaunch *launch,
                                 uint32_t region, const Area *a, uint64_t offset)
 {
@@ -179,7 +173,7 @@ static _Noreturn void differ_at(RunEach *c, const Fn *fn, const Chain *chain, co
     differ(c, fn, text);
 }
 
-// The region that an area was. In a module that was read back variables may have other numbers.
+// Returns the region of an area. Variables may have other numbers in a module that was read back.
 static uint32_t find_region(const RunState *s, const Area *a, uint32_t guess)
 {
     for (uint32_t k = 0; k < s->regions.n; k++) {
@@ -191,7 +185,7 @@ static uint32_t find_region(const RunState *s, const Area *a, uint32_t guess)
     return UINT32_MAX;
 }
 
-// The first byte that counts and differs; the size if none does.
+// Returns the offset of the first defined byte that differs; the size if no byte does.
 static uint64_t first_difference(const Area *a, const uint8_t *bytes)
 {
     if (memcmp(a->bytes, bytes, a->size) == 0)
@@ -210,7 +204,7 @@ static void compare(RunEach *c, const Fn *fn, Chain *chain, const OriginalLaunch
         const Area *a = &launch->areas.at[k];
         uint32_t region = find_region(s, a, k);
         if (region == UINT32_MAX)
-            continue;  // nothing names the variable any more
+            continue;  // the module does not use the variable any more
         uint64_t offset = first_difference(a, s->here.at[region].bytes);
         if (offset < a->size)
             differ_at(c, fn, chain, launch, region, a, offset);
@@ -226,10 +220,9 @@ static void compare(RunEach *c, const Fn *fn, Chain *chain, const OriginalLaunch
 
 static _Noreturn void differ_in_fault(RunEach *c, const Fn *fn, const Chain *chain)
 {
-    const RunError *e = machine_error(chain->state.machine);
-    char text[500];
-    snprintf(text, sizeof text, "launch %u: block %u,%u,%u, thread %u,%u,%u: %s", chain->state.number, e->block.x,
-             e->block.y, e->block.z, e->thread.x, e->thread.y, e->thread.z, e->text);
+    char text[700], fault[600];
+    run_fault_text(&chain->state, fault);
+    snprintf(text, sizeof text, "launch %u: %s", chain->state.number, fault);
     differ(c, fn, text);
 }
 
@@ -242,7 +235,7 @@ static void run_again(RunEach *c, const Fn *fn, const Module *m, uint32_t first,
     for (uint32_t k = first; k < end; k++) {
         const OriginalLaunch *launch = &c->launches.at[k];
         if (launch->unspecified)
-            break;  // nothing is known of what follows
+            break;  // later results are undefined
         chain.state.number = k + 1;
         chain.plan.options.max_steps = 4 * launch->steps + 10000;
         c->runs++;
@@ -255,7 +248,7 @@ static void run_again(RunEach *c, const Fn *fn, const Module *m, uint32_t first,
     chain_end(&chain);
 }
 
-// Whether a launch of the chain may get to the function.
+// True if a launch of the chain may reach the function.
 static bool runs_function(const RunEach *c, uint32_t first, uint32_t end, const Fn *fn)
 {
     bool any = !fn || !(fn->module->syms.at[fn->sym].flags & SYM_KERNEL);
@@ -264,7 +257,7 @@ static bool runs_function(const RunEach *c, uint32_t first, uint32_t end, const 
     return any;
 }
 
-// Returns a hash of the functions that a chain may reach: its kernels, and all that is no kernel.
+// Returns a hash of the functions that a chain may reach: its kernels, and all functions that are not kernels.
 static uint64_t reached_hash(const RunEach *c, const Module *m, uint32_t first, uint32_t end)
 {
     uint64_t hash = first;
@@ -284,7 +277,8 @@ static bool has_passed(const RunEach *c, uint64_t hash)
     return false;
 }
 
-// fn: what changed; NULL: everything may have. `text` is a hash of what the module was read from, 0 = of the original.
+// Runs the chains that may reach `fn`, which changed; NULL: any function may have changed. `text` is a hash of the text
+// that the module was read from; 0 = the original.
 static void check_module(RunEach *c, const Fn *fn, const Module *m, uint64_t text)
 {
     for (uint32_t first = 0, k = 0; k < c->launches.n; k++) {
@@ -323,7 +317,7 @@ static void watch_after(void *user, Fn *fn, int row, bool progress)
     forget_before(c);
 }
 
-/* -- The face ------------------------------------------------------------------------------------------- */
+/* -- Interface ------------------------------------------------------------------------------------------ */
 
 Status run_each_read(RunEach *c, Ctx *ctx, const Source *source)
 {
@@ -366,11 +360,14 @@ void run_each_again(RunEach *c, Ctx *ctx, Module *m)
 
 void run_each_output(RunEach *c, TextBuffer *text, Lang lang)
 {
-    Source source = text_source(text, "what was written");
+    Source source = text_source(text, "output");
     const Source *input = c->ctx->diag.source;
     c->row = -1;
+    c->ctx->diag.errors_only = true;  // the input had the same warnings
     Module *again = lang_read(c->ctx, &source, lang, false);
+    c->ctx->diag.errors_only = false;
     c->ctx->diag.source = input;
+    c->ctx->diag.line = 0;
     if (!again)
         differ(c, NULL, "it is not accepted");
     module_freeze(again);
@@ -393,7 +390,7 @@ static void print_dim(Out *out, const char *prefix, const char *name, Dim d)
     out_fmt(out, "%s%s %u,%u,%u\n", prefix, name, d.x, d.y, d.z);
 }
 
-// Files come along.
+// Prints an argument; the bytes of files are included.
 static void print_arg(RunEach *c, const RunArg *a, const char *prefix, Out *out)
 {
     char why[200];

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Parser of .run files and of the values of options. A line and an option with the same name mean the same, since both
-// end in run_plan_set().
+// Parser of .run files and of the values of options. A line and an option of the same name have the same meaning: both
+// call run_plan_set().
 #define _DEFAULT_SOURCE
 #include <ctype.h>
 #include <errno.h>
@@ -31,7 +31,7 @@ RunWhere run_option_where(RunOption o) { return option_info[o].where; }
 
 bool run_fail(RunPlan *p, Status status, RunPlace place, const char *fmt, ...)
 {
-    char text[1000], line[1200];
+    char text[1000], line[1500];
     va_list args;
     va_start(args, fmt);
     vsnprintf(text, sizeof text, fmt, args);
@@ -42,13 +42,13 @@ bool run_fail(RunPlan *p, Status status, RunPlace place, const char *fmt, ...)
         diag_at(&p->diag, DIAG_ERROR, place, "%s", text);
         return false;
     }
-    int n = snprintf(line, sizeof line, "%s: %s%s%s%s\n", p->program, p->option ? "--" : "", p->option ? p->option : "",
-                     p->option ? ": " : "", text);
+    int n = snprintf(line, sizeof line, "%s: %s%s%s%s%s\n", p->place ? p->place : p->program, p->place ? "error: " : "",
+                     p->option ? "--" : "", p->option ? p->option : "", p->option ? ": " : "", text);
     p->diag.write(p->diag.user, line, (size_t)MIN(n, (int)sizeof line - 1));
     return false;
 }
 
-// What is wrong with what somebody wrote.
+// Reports an error of the command line or the .run file. Returns false.
 #define WRONG(p, place, ...) run_fail((p), (place) == NO_PLACE ? ST_USAGE : ST_BAD_INPUT, (place), __VA_ARGS__)
 
 static uint32_t edit_distance(const char *a, size_t na, const char *b)
@@ -87,7 +87,7 @@ const char *run_nearest(const char *text, size_t len, const char *const *names, 
     return best;
 }
 
-// "; did you mean 'NAME'?", or nothing.
+// Writes "; did you mean 'NAME'?"; NULL: an empty text.
 static const char *did_you_mean(char buf[static 100], const char *name)
 {
     buf[0] = 0;
@@ -106,7 +106,7 @@ static char *copy_text(Arena *a, const char *text, size_t n)
     return copy;
 }
 
-// A path as it is said in the .run file.
+// Returns a path, relative to the folder of the .run file if that has it.
 static const char *path_of(const RunPlan *p, RunPlace place, const char *path)
 {
     size_t n = strlen(path), folder = p->folder ? strlen(p->folder) : 0;
@@ -118,7 +118,7 @@ static const char *path_of(const RunPlan *p, RunPlace place, const char *path)
     return whole;
 }
 
-// The number at the start of a text; NULL: there is none, or it is too large.
+// Reads the number at the start of a text and returns its end; NULL: there is none, or it is too large.
 static const char *leading_number(const char *text, uint64_t *n)
 {
     char *end;
@@ -148,7 +148,7 @@ static bool take_number(RunPlan *p, RunPlace place, const char *text, uint64_t m
     return WRONG(p, place, "'%s' is not a number from 0 to %" PRIu64, text, most);
 }
 
-// X, X,Y or X,Y,Z.
+// Reads X, X,Y or X,Y,Z.
 static bool take_dim(RunPlan *p, RunPlace place, const char *text, Dim *d)
 {
     uint64_t n[3] = {1, 1, 1};
@@ -241,7 +241,7 @@ static bool take_hex(RunPlan *p, RunPlace place, const char *text, const uint8_t
 
 /* -- Arguments ------------------------------------------------------------------------------------------ */
 
-// Splits at colons, in place; returns how many parts there are, `max` + 1 if too many.
+// Splits at colons, in place. Returns the number of parts, `max` + 1 if there are too many.
 static uint32_t split(char *text, char **part, uint32_t max)
 {
     uint32_t n = 0;
@@ -262,10 +262,10 @@ static bool take_range(RunPlan *p, RunPlace place, Fill *f, const char *low, con
     if (!take_wide(p, place, f->type, low, &f->low) || !take_wide(p, place, f->type, high, &f->high))
         return false;
     return value_less_wide(f->type, f->low, f->high) ||
-           WRONG(p, place, "there is nothing from %s up to, not including, %s", low, high);
+           WRONG(p, place, "the range from %s to %s, without its end, is empty", low, high);
 }
 
-// iota[:START[:STEP]], rand:SEED[:LO:HI], fill:V
+// Reads iota[:START[:STEP]], rand:SEED[:LO:HI] or fill:V.
 static bool take_generator(RunPlan *p, RunPlace place, const char *text, Fill *f)
 {
     static const char *const names[] = {"iota", "rand", "fill"};
@@ -294,7 +294,7 @@ static bool take_generator(RunPlan *p, RunPlace place, const char *text, Fill *f
                  did_you_mean(hint, run_nearest(part[0], strlen(part[0]), names, ARRAY_LEN(names))));
 }
 
-// SIZE, @FILE, hex:DIGITS, COUNTxTYPE[:generator]
+// Reads SIZE, @FILE, hex:DIGITS or COUNTxTYPE[:generator].
 static bool take_buffer(RunPlan *p, RunPlace place, const char *text, RunArg *a)
 {
     Fill *f = &a->fill;
@@ -338,7 +338,7 @@ static bool take_scalar(RunPlan *p, RunPlace place, Type t, const char *text, Ru
     return true;
 }
 
-// The number of an argument with a buffer: an earlier one of this launch.
+// Reads the number of an earlier argument that has a buffer.
 static bool take_reference(RunPlan *p, RunPlace place, const RunLaunch *l, const char *text, RunArg *a)
 {
     uint64_t n;
@@ -406,7 +406,7 @@ static bool take_arg(RunPlan *p, RunPlace place, RunLaunch *l, const char *text)
 
 typedef enum { NAMES_ARG, NAMES_SYMBOL, NAMES_EITHER } Names;
 
-// WHICH[:TYPE][[FIRST]]. A number is an argument, anything else a variable of the module.
+// Reads NAME[:TYPE][[FIRST]]. A number names an argument, any other name a variable of the module.
 static bool take_target(RunPlan *p, RunPlace place, const char *text, size_t len, Names names, RunTarget *t)
 {
     size_t open = len && text[len - 1] == ']' ? len : 0;
@@ -466,13 +466,13 @@ static bool take_digest(RunPlan *p, RunPlace place, const char *text, uint64_t *
     return true;
 }
 
-// digest HEX..., or N:TYPE [~ULPS] VALUE...
+// Reads digest HEX..., or N:TYPE [~ULPS] VALUE...
 static bool take_expect(RunPlan *p, RunPlace place, RunLaunch *l, const char *text)
 {
     RunExpect e = {.target = {.place = place}};
     char *words = copy_text(p->arena, text, strlen(text)), *rest, *word = strtok_r(words, " \t", &rest);
     if (!word)
-        return WRONG(p, place, "what is expected? `digest HEX...` or `N:TYPE VALUE...`");
+        return WRONG(p, place, "no expectation follows: write `digest HEX...` or `N:TYPE VALUE...`");
     e.digest = strcmp(word, "digest") == 0;
     if (!e.digest && !take_target(p, place, word, strlen(word), NAMES_EITHER, &e.target))
         return false;
@@ -567,7 +567,7 @@ bool run_plan_set(RunPlan *p, RunOption o, const char *value, RunPlace place)
 
 /* -- .run files ----------------------------------------------------------------------------------------- */
 
-// A line without its comment: a name, and behind it the value without quotes, or NULL.
+// A line without its comment: a name, and its value without quotes, or NULL.
 typedef struct RunLine {
     const char *name;
     size_t len;
@@ -637,7 +637,7 @@ static bool unknown_line(RunPlan *p, const RunLine *line)
     const char *near = run_nearest(line->name + dashes, line->len - dashes, names, n);
     if (dashes && near && is_word(line->name + dashes, line->len - dashes, near))
         return WRONG(p, line->name_at, "write '%s' without dashes", near);
-    return WRONG(p, line->name_at, "'%.*s' is nothing that a line can say%s", (int)MIN(line->len, 60), line->name,
+    return WRONG(p, line->name_at, "'%.*s' is not an option of .run files%s", (int)MIN(line->len, 60), line->name,
                  did_you_mean(hint, near));
 }
 
@@ -711,7 +711,7 @@ bool run_plan_read(RunPlan *p, const Source *source)
     if (!p->module)
         return WRONG(p, 0, "the first line must be `file FILE`, the module");
     if (separator != NO_PLACE && p->launches.at[p->launches.n - 1].place == NO_PLACE)
-        return WRONG(p, separator, "there is no launch behind this line");
+        return WRONG(p, separator, "there is no launch after this line");
     if (p->launches.at[0].place == NO_PLACE)
         p->launches.at[0].place = 0;
     return true;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-// Launches made ready: names looked up, buffers filled, parameters placed.
+// Prepares launches: looks names up, fills buffers, lays out parameters. Reports faults.
 #include <inttypes.h>
 #include <stdio.h>
 
 #include "tools/orirun/run_launch.h"
 
-// What is wrong with what the command line or the .run file says.
+// Reports an error of the command line or the .run file. Returns false.
 #define WRONG(s, place, ...) run_fail((s)->plan, (place) == NO_PLACE ? ST_USAGE : ST_BAD_INPUT, (place), __VA_ARGS__)
 
 void run_state_init(RunState *s, RunPlan *plan, const Module *module, const char *name, Heap *heap, Arena *arena)
@@ -55,8 +55,8 @@ static void no_such_sym(RunState *s, RunPlace place, const char *name, bool (*is
               names.n > 1 ? " and others" : "");
 }
 
-// The symbol that `is` what it has to be and has this name; the only such symbol if there is no name. 0: a message was
-// written.
+// Returns the symbol that satisfies `is` and has this name; without a name, the only one that satisfies `is`. 0: a
+// message was written.
 static SymId find_sym(RunState *s, RunPlace place, const char *name, bool (*is)(const Sym *), const char *what)
 {
     const Module *m = s->module;
@@ -269,7 +269,7 @@ void run_params(const RunState *s, const uint64_t *addresses, Launch *launch)
     }
 }
 
-/* -- What is asked about memory ------------------------------------------------------------------------- */
+/* -- Targets in memory ---------------------------------------------------------------------------------- */
 
 static bool check_expect(RunState *s, const RunExpect *e)
 {
@@ -284,7 +284,7 @@ static bool check_expect(RunState *s, const RunExpect *e)
     return true;
 }
 
-// Before the run, so that a slip in a name does not cost one.
+// Checks the names in dumps and expectations before the run, so that a wrong one costs no run.
 static bool check_targets(RunState *s, const RunLaunch *l)
 {
     for (uint32_t k = 0; k < l->dumps.n; k++)
@@ -317,4 +317,28 @@ bool run_prepare(RunState *s, const RunLaunch *l, Launch *launch)
         return false;
     run_params(s, NULL, launch);
     return true;
+}
+
+/* -- Faults --------------------------------------------------------------------------------------------- */
+
+void run_fault_text(const RunState *s, char text[static 600])
+{
+    const RunError *e = machine_error(s->machine);
+    char source[200] = "";
+    if (e->fn)
+        fn_source_position(e->fn, ir_instr(e->fn, e->instr)->line, source);
+    snprintf(text, 600, "block %u,%u,%u, thread %u,%u,%u: %s%s%s%s", e->block.x, e->block.y, e->block.z, e->thread.x,
+             e->thread.y, e->thread.z, e->text, *source ? " (at " : "", source, *source ? ")" : "");
+}
+
+void run_report_fault(const RunState *s, Diag *diag, const char *what)
+{
+    const RunError *e = machine_error(s->machine);
+    size_t at = e->fn ? fn_where(e->fn, e->instr) : SIZE_MAX;
+    char text[600];
+    run_fault_text(s, text);
+    if (at != SIZE_MAX)
+        diag_at(diag, DIAG_ERROR, at, "%s, %s", what, text);
+    else
+        diag_plain(diag, DIAG_ERROR, "%s, %s", what, text);
 }

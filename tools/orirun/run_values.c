@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Values as text and as bytes. Floating point is computed by ir/eval/softfloat.h, so that no compiler's idea of
-// contraction or of wider intermediates shows in a generated buffer; only the decimal text of a number is left to libc.
+// Values as text and as bytes. Floating point uses ir/eval/softfloat.h, so that generated buffers do not depend on the
+// compiler's contraction and wider intermediates; libc converts decimal text only.
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -13,7 +13,7 @@
 
 static uint32_t type_bits(Type t) { return width_bits(type_info[t].width); }
 
-// NULL: not one number in floating point.
+// Returns the format of a floating-point type; NULL: it is another type, or packed.
 static const Format *format_of(Type t)
 {
     switch (t) {
@@ -68,7 +68,7 @@ static bool not_a_value(Type t, const char *text, const char *expected, char why
     return false;
 }
 
-// The bits behind `0x`, `0f` or `0d`.
+// Reads the bits after `0x`, `0f` or `0d`.
 static bool parse_bits(Type t, const char *text, uint64_t *bits, char why[static 200])
 {
     char *end;
@@ -94,7 +94,7 @@ static bool parse_float(Type t, const char *text, uint64_t *bits, char why[stati
 {
     const Format *f = format_of(t);
     char *end;
-    if (t == TY_F32) {  // by way of a double it would be rounded twice
+    if (t == TY_F32) {  // strtod() and a conversion would round twice
         float single = strtof(text, &end);
         uint32_t word;
         memcpy(&word, &single, sizeof word);
@@ -138,7 +138,7 @@ static bool parse_integer(Type t, const char *text, uint64_t *bits, char why[sta
     return true;
 }
 
-// Whether the text gives bits instead of a number.
+// True if the text gives bits instead of a number.
 static bool is_bits(Type t, const char *text)
 {
     bool hex = text[0] == '0' && (text[1] == 'x' || text[1] == 'X') && !strpbrk(text, ".pP");
@@ -253,7 +253,7 @@ bool value_less_wide(Type t, uint64_t a, uint64_t b)
 /* -- Generated contents --------------------------------------------------------------------------------- */
 
 // splitmix64 (Steele, Lea, Flood: "Fast splittable pseudorandom number generators"): element k of a buffer takes the
-// k-th number behind the seed.
+// k-th number after the seed.
 static uint64_t splitmix64(uint64_t *state)
 {
     uint64_t z = *state += UINT64_C(0x9E3779B97F4A7C15);
@@ -262,8 +262,8 @@ static uint64_t splitmix64(uint64_t *state)
     return z ^ (z >> 31);
 }
 
-// low + u * (high - low) in f64, rounded to the type, where u has the draw's top 24 bits (53 for f64) behind the point.
-// Without a range [0, 1). Where the type is coarse, rounding may give `high` itself.
+// Returns low + u * (high - low) in f64, rounded to the type; the fraction u has the draw's top 24 bits (53 for f64).
+// The default range is [0, 1). Rounding to a coarse type may give `high` itself.
 static uint64_t random_float(const Fill *f, uint64_t draw)
 {
     const Format *d = &format_f64;
@@ -277,7 +277,7 @@ static uint64_t random_float(const Fill *f, uint64_t draw)
     return float_convert(d, format_of(f->type), float_add(d, low, rise, ROUND_NEAREST_EVEN), ROUND_NEAREST_EVEN, false);
 }
 
-// low + draw mod (high - low): the bias is below what anybody tests with. Without a range the draw's low bits.
+// Returns low + draw mod (high - low), with a negligible bias; without a range, the draw's low bits.
 static uint64_t random_integer(const Fill *f, uint64_t draw)
 {
     uint32_t bits = type_bits(f->type);
@@ -287,7 +287,7 @@ static uint64_t random_integer(const Fill *f, uint64_t draw)
     return low_bits(f->low + draw % span, bits);
 }
 
-// start + k * step: two operations in f64, then rounded to the type.
+// Returns start + k * step, for floating point by two operations in f64, then rounded to the type.
 static uint64_t iota(const Fill *f, uint64_t k)
 {
     const Format *d = &format_f64, *t = format_of(f->type);
