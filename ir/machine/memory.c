@@ -260,6 +260,12 @@ static CtaState *owner_of(Run *r, const Group *g, const Code *c, uint32_t lane, 
     return r->machine->error.status == RUN_DONE ? owner : NULL;
 }
 
+// Avoids a division where the alignment is a power of two.
+static bool is_aligned(uint64_t address, uint32_t align)
+{
+    return align & (align - 1) ? address % align == 0 : !align || !(address & (align - 1));
+}
+
 // Returns the host memory that an access in a lane reaches; no bytes after a fault. No other function turns an address
 // of a kernel into a pointer.
 static Span reach(Run *r, const Group *g, const Code *c, uint32_t lane, Request q)
@@ -269,7 +275,7 @@ static Span reach(Run *r, const Group *g, const Code *c, uint32_t lane, Request 
     CtaState *owner = r->cta;
     if (q.space == SP_GENERIC)
         q.space = space_at(&q.address);
-    if (q.address % MAX(q.align, 1)) {
+    if (!is_aligned(q.address, q.align)) {
         fault(r, g, c, lane, "%s of %u bytes at address %#llx, which is not aligned", verb(&q), q.size,
               (unsigned long long)q.address);
         return NO_SPAN;
