@@ -18,7 +18,23 @@ typedef struct Dim {
     uint32_t x, y, z;
 } Dim;
 
-enum { CLUSTER_MAX = 16 };  // maximum number of CTAs of a cluster
+// Limits of a launch: CTAs of a cluster, threads of a CTA, CTAs of a grid in y and in z.
+enum { CLUSTER_MAX = 16, BLOCK_THREADS = 1024, GRID_YZ = 65535 };
+
+// Bytes of the host from `base` on.
+typedef struct HostRange {
+    uint64_t base, size;
+    bool read_only;
+} HostRange;
+
+// Memory of the host that kernels reach at its own addresses. Without it a kernel reaches no memory of the host.
+typedef struct HostMemory {
+    // Gives the range that holds the byte at an address; false if there is none. The machine keeps a range until the
+    // launch ends. NULL = none of the host's memory is reached.
+    bool (*find)(void *user, uint64_t address, HostRange *range);
+    void *user;
+    const char *name;  // of a range, in messages
+} HostMemory;
 
 typedef struct MachineOptions {
     uint64_t max_steps;  // limit of the instructions that groups of lanes execute in a launch; 0 = no limit
@@ -32,6 +48,7 @@ typedef struct MachineOptions {
     Out *trace;          // receives the executed instructions of a lane; NULL = no trace
     uint32_t lane;       // lane of the trace
     Out *print;          // receives the output of vprintf; NULL = discarded
+    HostMemory host;
 } MachineOptions;
 
 typedef struct Launch {
@@ -58,7 +75,9 @@ typedef struct RunError {
 // must outlive the machine.
 Machine *machine_new(Heap *heap, const Module *m, MachineOptions options);
 void machine_free(Machine *m);
-// Restores the initial values of module variables. Buffers keep theirs.
+// Returns the options. Between launches max_steps and print may change.
+MachineOptions *machine_options(Machine *m);
+// Restores the initial values of module variables, and frees what kernels allocated. Buffers keep their values.
 void machine_reset(Machine *m);
 // Allocates a zeroed buffer of global memory and returns its address. An access to the gap around the buffer is a
 // fault.

@@ -513,13 +513,20 @@ static void run_cluster(Run *r)
     }
 }
 
-static void clear_counts(Machine *m)
+static void clear_code(Code *c)
+{
+    c->warps = c->threads = c->ways[0] = c->ways[1] = 0;
+    c->host.size = 0;
+}
+
+// Clears what launches leave in the code.
+static void clear_launch(Machine *m)
 {
     for (uint32_t k = 0; k < m->module->fns.n; k++) {
         const Fn *fn = m->module->fns.at[k];
         const Func *f = fn && fn->flags & FN_DEFINED ? m->funcs[fn->sym] : NULL;
         for (Code *c = f ? f->code : NULL; f && c < f->code + f->ncode; c++)
-            c->warps = c->threads = c->ways[0] = c->ways[1] = 0;
+            clear_code(c);
     }
 }
 
@@ -558,7 +565,7 @@ bool machine_run(Machine *m, const Launch *l)
     const Func *f = func_of(m, l->entry);
     Run r = {.machine = m, .launch = l, .nthreads = l->block.x * l->block.y * l->block.z};
     m->error = m->unspecified = (RunError){.status = RUN_DONE};
-    clear_counts(m);
+    clear_launch(m);
     r.nwarps = (r.nthreads + LANES - 1) / LANES;
     r.nshared = m->nstatic + l->shared;
     r.first_cta = m->nctas + 1;
@@ -597,6 +604,7 @@ Machine *machine_new(Heap *heap, const Module *module, MachineOptions options)
     arena_init(&arena, heap);
     Machine *m = NEW(&arena, Machine);
     *m = (Machine){.heap = heap, .arena = arena, .module = module, .options = options};
+    arena_init(&m->blocks, heap);
     m->options.check_uninit &= !options.follow_undef;
     m->tracks = options.check_uninit || options.follow_undef;
     m->observes = m->tracks || options.trace;
@@ -609,5 +617,8 @@ Machine *machine_new(Heap *heap, const Module *module, MachineOptions options)
 void machine_free(Machine *m)
 {
     Arena arena = m->arena;
+    arena_free(&m->blocks);
     arena_free(&arena);
 }
+
+MachineOptions *machine_options(Machine *m) { return &m->options; }
