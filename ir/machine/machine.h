@@ -85,6 +85,9 @@ uint64_t machine_alloc(Machine *m, uint64_t bytes, const char *name);
 // Returns the bytes at an address of global memory; *size = number of bytes to the end of the buffer or variable. NULL
 // if the address is in none.
 uint8_t *machine_bytes(Machine *m, uint64_t address, uint64_t *size);
+// True if kernels can reach a range of the host's memory: it is not empty, has no null pointer, and overlaps no address
+// that has another meaning.
+bool machine_can_reach(const HostRange *range);
 // Returns the address of a module variable in global or constant memory, or 0.
 uint64_t machine_symbol(const Machine *m, SymId s);
 // Returns the offset of a kernel's parameter in Launch.params, and its size in *bytes.
@@ -93,6 +96,8 @@ uint32_t machine_params(const Module *m, SymId entry);
 
 bool machine_run(Machine *m, const Launch *l);
 const RunError *machine_error(const Machine *m);
+// Writes the error with its place: `launch 1, k, block 0,0,0, thread 9,0,0: trap`.
+void machine_error_text(const Machine *m, uint32_t launch, const char *kernel, char *text, size_t cap);
 uint64_t machine_steps(const Machine *m);  // steps of the last launch, as max_steps counts them
 
 // With follow_undef: returns the states of the bytes from an address of global memory to the end of the buffer or

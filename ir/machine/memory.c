@@ -189,6 +189,13 @@ static Span in_window(Run *r, const Group *g, const Code *c, uint32_t lane, cons
     return is_allowed(r, &a) ? s : NO_SPAN;
 }
 
+bool machine_can_reach(const HostRange *range)
+{
+    uint64_t end = range->base + range->size;
+    bool before = end <= SHARED_WINDOW, after = range->base >= CODE_WINDOW + WINDOW_BYTES;
+    return range->base >= GAP && range->base < end && end <= GLOBAL_BASE_BESIDE_HOST && (before || after);
+}
+
 // Finds the range of the host's memory that an access begins in, and keeps it in the code. False after a fault.
 static bool find_host(Run *r, const Group *g, const Code *c, uint32_t lane, const Request *q)
 {

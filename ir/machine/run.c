@@ -49,6 +49,13 @@ bool fault(Run *r, const Group *g, const Code *c, uint32_t lane, const char *fmt
 
 const RunError *machine_error(const Machine *m) { return &m->error; }
 
+void machine_error_text(const Machine *m, uint32_t launch, const char *kernel, char *text, size_t cap)
+{
+    const RunError *e = &m->error;
+    snprintf(text, cap, "launch %u, %s, block %u,%u,%u, thread %u,%u,%u: %s", launch, kernel, e->block.x, e->block.y,
+             e->block.z, e->thread.x, e->thread.y, e->thread.z, e->text);
+}
+
 /* -- Special registers ---------------------------------------------------------------------------------- */
 
 bool sreg_is_known(Sreg sreg) { return sreg <= SREG_DYNAMIC_SMEM_SIZE; }

@@ -407,10 +407,8 @@ static Status say_fault(Job *job, SymId entry)
 {
     const RunError *e = machine_error(job->state.machine);
     size_t at = e->fn ? fn_where(e->fn, e->instr) : SIZE_MAX;
-    const char *kernel = run_sym_name(&job->state, entry);
     char text[600];
-    snprintf(text, sizeof text, "launch %u, %s, block %u,%u,%u, thread %u,%u,%u: %s", job->state.number, kernel,
-             e->block.x, e->block.y, e->block.z, e->thread.x, e->thread.y, e->thread.z, e->text);
+    machine_error_text(job->state.machine, job->state.number, run_sym_name(&job->state, entry), text, sizeof text);
     if (at != SIZE_MAX)
         diag_at(&job->ctx.diag, DIAG_ERROR, at, "%s", text);
     else
