@@ -155,7 +155,7 @@ part() { # NAME
     layers) tests/layers.sh ;;
     read | phases | text) oricheck "tests/golden/$1" ;;
     grammar) tests/grammar.sh ;;
-    oricheck | cli | files | knobs | orirun | install | package | faults | origen | malformed) B=$programs "tests/programs/$1.sh" ;;
+    oricheck | cli | files | knobs | orirun | install | package | ptxrun | faults | origen | malformed) B=$programs "tests/programs/$1.sh" ;;
     samples) tests/net/samples.sh ;;
     vectors | verdicts) "tests/exec/$1.sh" ;;
     same | features | defects) "tests/ptxas/$1.sh" ;;
@@ -185,11 +185,11 @@ part() { # NAME
 small='read phases text samples faults orirun oricheck layers grammar lexers'
 quick="quick-net quick-unit quick-rules files $small"
 judges='same features defects'
-check="net ptxas rules unit verdicts vectors malformed knobs origen embed cli install package threads files $judges $small"
+check="net ptxas rules unit verdicts vectors malformed knobs origen embed cli ptxrun install package threads files $judges $small"
 # The program that stands between a GPU's driver and ours is not built with sanitizers, and sources are the same.
 [ "${SANITIZE-}" ] || check="$check gpurun gpu warnings format"
 all="asan asan-clang all-ptxas mutants random all-net fuzzers all-rules unit all-threads all-embed verdicts vectors
-    malformed knobs warnings format origen cli install package files $judges $small gpurun gpu"
+    malformed knobs warnings format origen cli ptxrun install package files $judges $small gpurun gpu"
 
 # -- One part ----------------------------------------------------------------------------------------------------------
 
