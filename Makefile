@@ -42,10 +42,12 @@ INSTALL     = install
 version_of = $(shell sed -n 's/^.define ORI_VERSION_$(1) \([0-9]*\)$$/\1/p' tools/lib/ori.h)
 VERSION := $(call version_of,MAJOR).$(call version_of,MINOR).$(call version_of,PATCH)
 SONAME  := libori.so.$(call version_of,MAJOR)
+PTXRUN  := libori-ptxrun.so.$(call version_of,MAJOR)
 
 PROGRAMS = oriopt oricheck orirun ori-ptxas
 LIB_SRC  = $(wildcard ir/*/*.c knobs/*.c phases/*.c phases/*/*.c phases/*/*/*.c sm/*.c tools/lib/*.c)
 LIB_OBJ  = $(LIB_SRC:%.c=$B/%.pic.o)
+PTXRUN_OBJ = $(patsubst %.c,$B/%.pic.o,$(wildcard tools/ptxrun/*.c))
 # What programs share and is nothing for a library: it reads command lines, and prints.
 PROGRAM_OBJ = $(patsubst %.c,$B/%.o,$(wildcard tools/options/*.c tools/orirun/run_*.c))
 CHECK_OBJ = $(patsubst %.c,$B/%.o,$(wildcard tools/oricheck/*.c))
@@ -62,7 +64,7 @@ INSTALLED = $(PROGRAMS) origen
 DOCS     = $(INSTALLED:%=$B/docs/man/%.1) $(INSTALLED:%=$B/docs/bash/%) $(INSTALLED:%=$B/docs/zsh/_%) \
            $(INSTALLED:%=$B/docs/fish/%.fish) $B/docs/man/ori.h.3
 
-all: $(INSTALLED:%=$B/%) $B/libori.a $B/libori.so $(DOCS)
+all: $(INSTALLED:%=$B/%) $B/libori.a $B/libori.so $B/libori-ptxrun.so $(DOCS)
 
 # For the programs and tests of the tree, which use more than ori.h declares.
 $B/ori.a: $(LIB_OBJ)
@@ -79,11 +81,17 @@ $B/ori.o: $(LIB_OBJ)
 
 # clang leaves the symbols of a sanitizer to the program.
 NO_UNDEFINED = $(if $(findstring -fsanitize,$(CFLAGS) $(SANITIZE)),,-Wl,-z,defs)
+# A shared library exports the names of the version script after its objects.
+SHARED = $(LINK) -shared -Wl,-soname,$(@F) -Wl,--version-script=$(filter %.map,$^) $(NO_UNDEFINED) $(filter %.o,$^) -o $@
 $B/$(SONAME): $(LIB_OBJ) tools/lib/ori.map
-	$(LINK) -shared -Wl,-soname,$(SONAME) -Wl,--version-script=tools/lib/ori.map $(NO_UNDEFINED) \
-	  $(LIB_OBJ) -o $@
+	$(SHARED)
+# The library whole, since a program may load it beside another version of libori.so.
+$B/$(PTXRUN): $(LIB_OBJ) $(PTXRUN_OBJ) tools/ptxrun/ptxrun.map
+	$(SHARED)
 $B/libori.so: $B/$(SONAME)
-	ln -sf $(SONAME) $@
+$B/libori-ptxrun.so: $B/$(PTXRUN)
+$B/libori.so $B/libori-ptxrun.so:
+	ln -sf $(<F) $@
 
 $B/oricheck: $(CHECK_OBJ)
 $B/oriopt: $(OPT_OBJ)
@@ -132,7 +140,7 @@ $B/docs/man/ori.h.3: tools/lib/ori_man.awk tools/lib/ori.h
 
 # Files that name the folders of an installation. Each is written only if it changes, so an installation as another user
 # leaves the build folder alone.
-PACKAGE   = $B/docs/ori.pc $B/docs/ori-config.cmake $B/docs/ori-config-version.cmake
+PACKAGE   = $B/docs/ori.pc $B/docs/ori-ptxrun.pc $B/docs/ori-config.cmake $B/docs/ori-config-version.cmake
 $(PACKAGE): VARIABLE = prefix
 $B/docs/ori-config.cmake: VARIABLE = _ori_prefix
 IN_PREFIX = $(patsubst $(PREFIX)/%,$${$(VARIABLE)}/%,$(1))
@@ -149,11 +157,12 @@ FORCE:
 PUT = $(INSTALL) -d "$(DESTDIR)$(3)" && $(INSTALL) -m $(1) $(2) "$(DESTDIR)$(3)"
 install: all $(PACKAGE)
 	$(call PUT,755,$(INSTALLED:%=$B/%),$(BINDIR))
-	$(call PUT,644,$B/libori.a $B/$(SONAME),$(LIBDIR))
+	$(call PUT,644,$B/libori.a $B/$(SONAME) $B/$(PTXRUN),$(LIBDIR))
 	ln -sf $(SONAME) "$(DESTDIR)$(LIBDIR)/libori.so"
-	$(call PUT,644,$B/docs/ori.pc,$(LIBDIR)/pkgconfig)
+	ln -sf $(PTXRUN) "$(DESTDIR)$(LIBDIR)/libori-ptxrun.so"
+	$(call PUT,644,$(filter %.pc,$(PACKAGE)),$(LIBDIR)/pkgconfig)
 	$(call PUT,644,$(filter %.cmake,$(PACKAGE)),$(LIBDIR)/cmake/ori)
-	$(call PUT,644,tools/lib/ori.h,$(INCLUDEDIR))
+	$(call PUT,644,tools/lib/ori.h tools/ptxrun/ptxrun.h,$(INCLUDEDIR))
 	$(call PUT,644,$(INSTALLED:%=$B/docs/man/%.1),$(MANDIR)/man1)
 	$(call PUT,644,$B/docs/man/ori.h.3,$(MANDIR)/man3)
 	$(call PUT,644,$(INSTALLED:%=$B/docs/bash/%),$(BASHDIR))
@@ -161,8 +170,9 @@ install: all $(PACKAGE)
 	$(call PUT,644,$(INSTALLED:%=$B/docs/fish/%.fish),$(FISHDIR))
 
 uninstall:
-	rm -f $(INSTALLED:%="$(DESTDIR)$(BINDIR)"/%) "$(DESTDIR)$(INCLUDEDIR)/ori.h" \
-	  $(patsubst %,"$(DESTDIR)$(LIBDIR)"/%,libori.a libori.so $(SONAME) pkgconfig/ori.pc) \
+	rm -f $(INSTALLED:%="$(DESTDIR)$(BINDIR)"/%) $(patsubst %,"$(DESTDIR)$(INCLUDEDIR)"/%,ori.h ptxrun.h) \
+	  $(patsubst %,"$(DESTDIR)$(LIBDIR)"/%,libori.a libori.so $(SONAME) libori-ptxrun.so $(PTXRUN) \
+	    $(patsubst $B/docs/%,pkgconfig/%,$(filter %.pc,$(PACKAGE)))) \
 	  $(patsubst $B/docs/%,"$(DESTDIR)$(LIBDIR)/cmake/ori"/%,$(filter %.cmake,$(PACKAGE))) \
 	  "$(DESTDIR)$(MANDIR)/man3/ori.h.3" \
 	  $(INSTALLED:%="$(DESTDIR)$(MANDIR)/man1"/%.1) $(INSTALLED:%="$(DESTDIR)$(BASHDIR)"/%) \
@@ -232,4 +242,4 @@ clean:
 	rm -rf build build-asan build-asan-clang build-debug build-clang build-fuzz
 
 .PHONY: all install uninstall dist FORCE debug lexers check check-quick check-all proven asan fuzz bench quality layers format-check clean
--include $(LIB_OBJ:.o=.d) $(PROGRAM_OBJ:.o=.d) $(MAIN_OBJ:.o=.d) $(GEN_OBJ:.o=.d)
+-include $(LIB_OBJ:.o=.d) $(PTXRUN_OBJ:.o=.d) $(PROGRAM_OBJ:.o=.d) $(MAIN_OBJ:.o=.d) $(GEN_OBJ:.o=.d)

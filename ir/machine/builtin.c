@@ -336,12 +336,23 @@ static bool call_malloc(const Call *k)
     if (!argument(k, 0, &bytes))
         return false;
     bool fits = bytes <= HEAP_BYTES - m->heap_used;
-    uint64_t address = fits ? machine_alloc(m, bytes, heap_name) : 0;
+    uint64_t address = fits ? allocate(m, &m->blocks, bytes, heap_name)->base : 0;
     Allocation *a = m->tracks ? allocation_of(m, address) : NULL;
     if (a)
         memset(a->defined, 0, bytes);
     m->heap_used += fits ? bytes : 0;
     return give_result(k, address);
+}
+
+void blocks_free(Machine *m)
+{
+    uint32_t n = 0;
+    for (uint32_t k = 0; k < m->allocations.n; k++)
+        if (m->allocations.at[k].name != heap_name)
+            m->allocations.at[n++] = m->allocations.at[k];
+    m->allocations.n = n;
+    m->heap_used = 0;
+    arena_free(&m->blocks);
 }
 
 static Allocation *allocation_at(Machine *m, uint64_t base)

@@ -18,7 +18,23 @@ typedef struct Dim {
     uint32_t x, y, z;
 } Dim;
 
-enum { CLUSTER_MAX = 16 };  // maximum number of CTAs of a cluster
+// Limits of a launch: CTAs of a cluster, threads of a CTA, CTAs of a grid in y and in z.
+enum { CLUSTER_MAX = 16, BLOCK_THREADS = 1024, GRID_YZ = 65535 };
+
+// Bytes of the host from `base` on.
+typedef struct HostRange {
+    uint64_t base, size;
+    bool read_only;
+} HostRange;
+
+// Memory of the host that kernels reach at its own addresses. Without it a kernel reaches no memory of the host.
+typedef struct HostMemory {
+    // Gives the range that holds the byte at an address; false if there is none. The machine keeps a range until the
+    // launch ends. NULL = none of the host's memory is reached.
+    bool (*find)(void *user, uint64_t address, HostRange *range);
+    void *user;
+    const char *name;  // of a range, in messages
+} HostMemory;
 
 typedef struct MachineOptions {
     uint64_t max_steps;  // limit of the instructions that groups of lanes execute in a launch; 0 = no limit
@@ -32,6 +48,7 @@ typedef struct MachineOptions {
     Out *trace;          // receives the executed instructions of a lane; NULL = no trace
     uint32_t lane;       // lane of the trace
     Out *print;          // receives the output of vprintf; NULL = discarded
+    HostMemory host;
 } MachineOptions;
 
 typedef struct Launch {
@@ -58,7 +75,9 @@ typedef struct RunError {
 // must outlive the machine.
 Machine *machine_new(Heap *heap, const Module *m, MachineOptions options);
 void machine_free(Machine *m);
-// Restores the initial values of module variables. Buffers keep theirs.
+// Returns the options. Between launches max_steps and print may change.
+MachineOptions *machine_options(Machine *m);
+// Restores the initial values of module variables, and frees what kernels allocated. Buffers keep their values.
 void machine_reset(Machine *m);
 // Allocates a zeroed buffer of global memory and returns its address. An access to the gap around the buffer is a
 // fault.
@@ -66,6 +85,9 @@ uint64_t machine_alloc(Machine *m, uint64_t bytes, const char *name);
 // Returns the bytes at an address of global memory; *size = number of bytes to the end of the buffer or variable. NULL
 // if the address is in none.
 uint8_t *machine_bytes(Machine *m, uint64_t address, uint64_t *size);
+// True if kernels can reach a range of the host's memory: it is not empty, has no null pointer, and overlaps no address
+// that has another meaning.
+bool machine_can_reach(const HostRange *range);
 // Returns the address of a module variable in global or constant memory, or 0.
 uint64_t machine_symbol(const Machine *m, SymId s);
 // Returns the offset of a kernel's parameter in Launch.params, and its size in *bytes.
@@ -74,6 +96,8 @@ uint32_t machine_params(const Module *m, SymId entry);
 
 bool machine_run(Machine *m, const Launch *l);
 const RunError *machine_error(const Machine *m);
+// Writes the error with its place: `block 0,0,0, thread 9,0,0: trap (at k.cu:3)`.
+void machine_error_text(const Machine *m, char text[static 600]);
 uint64_t machine_steps(const Machine *m);  // steps of the last launch, as max_steps counts them
 
 // With follow_undef: returns the states of the bytes from an address of global memory to the end of the buffer or

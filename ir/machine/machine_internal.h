@@ -31,6 +31,8 @@ typedef struct CtaState CtaState;
 #define PARAM_WINDOW UINT64_C(0x0000030000000000)  // the kernel's parameters
 #define CODE_WINDOW UINT64_C(0x0000040000000000)   // functions, 16 bytes each
 #define GLOBAL_BASE UINT64_C(0x0000100000000000)
+// Global memory of machines that reach memory of the host. No host has memory there.
+#define GLOBAL_BASE_BESIDE_HOST UINT64_C(0x1000000000000000)
 #define WINDOW_BYTES UINT64_C(0x0000010000000000)
 
 /* -- Definedness ---------------------------------------------------------------------------------------- */
@@ -116,6 +118,7 @@ struct Code {
     uint64_t warps, threads;  // number of executions by groups, and by lanes
     uint64_t ways[2];         // numbers of lanes that took a branch, and that did not
     uint32_t cache;           // index of the last allocation found
+    HostRange host;           // found last in this launch
 };
 
 struct Func {
@@ -344,6 +347,7 @@ typedef struct Cta {
 struct Machine {
     Heap *heap;
     Arena arena;
+    Arena blocks;  // memory that kernels allocated
     const Module *module;
     MachineOptions options;
     VEC(Allocation) allocations;  // by base
@@ -390,6 +394,8 @@ static inline void warp_take_up(Run *r, Warp *w)
 }
 
 /* memory.c */
+// Adds zeroed global memory, whose bytes are in this arena.
+Allocation *allocate(Machine *m, Arena *arena, uint64_t bytes, const char *name);
 Allocation *allocation_of(Machine *m, uint64_t address);  // the allocation that holds this byte, or NULL
 // Returns the address of an access, whose first two inputs are a base and an offset.
 uint64_t address_of(const Run *r, const Group *g, const Code *c, uint32_t lane);
@@ -475,6 +481,8 @@ void move_lanes(Run *r, const Group *g, const OperandRef *to, const OperandRef *
 /* builtin.c */
 // Runs a function that the system provides: vprintf, malloc, free, __assertfail.
 bool run_builtin(Run *r, Group *g, const Code *c, SymId s);
+// Frees all memory of malloc.
+void blocks_free(Machine *m);
 /* control.c */
 Mask lanes_where(const Run *r, const Group *g, const OperandRef *o);  // lanes of the group in which the operand is true
 CodeRun run_bra, run_brx, run_call, run_ret, run_exit, run_trap;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Maps addresses of kernels to host memory. Global and constant memory consists of allocations. After each is a gap of
-// GAP bytes, so that an access to the first byte beyond is a fault. Shared, local and parameter memory are windows of
-// the generic address space. An access that is out of bounds, not aligned, or not in any allocation ends the run.
+// GAP bytes, so that an access to the first byte beyond is a fault. Ranges of the host's memory, if the machine has
+// any, are at their own addresses. Shared, local and parameter memory are windows of the generic address space. An
+// access that is out of bounds, not aligned, or not in any allocation ends the run.
 #include "ir/machine/machine_internal.h"
 
 enum { GAP = 4096, ALIGN = 256 };
@@ -20,12 +21,12 @@ uint64_t memory_place(uint64_t *end, uint64_t align, uint64_t size)
 
 /* -- Allocations ---------------------------------------------------------------------------------------- */
 
-static Allocation *add_allocation(Machine *m, uint64_t bytes, const char *name)
+Allocation *allocate(Machine *m, Arena *arena, uint64_t bytes, const char *name)
 {
     Allocation a = {.base = m->next, .size = bytes, .name = name};
-    a.bytes = arena_zalloc(&m->arena, MAX(bytes, 1));
+    a.bytes = arena_zalloc(arena, MAX(bytes, 1));
     if (m->tracks)
-        a.defined = memset(arena_alloc(&m->arena, MAX(bytes, 1)), 1, bytes);
+        a.defined = memset(arena_alloc(arena, MAX(bytes, 1)), 1, bytes);
     m->next = round_up(m->next + bytes + GAP, ALIGN);
     VEC_PUSH(&m->arena, &m->allocations, a);
     return &m->allocations.at[m->allocations.n - 1];
@@ -49,7 +50,10 @@ static Allocation *find_allocation(Machine *m, uint64_t address, uint32_t *cache
     return &m->allocations.at[low - 1];
 }
 
-uint64_t machine_alloc(Machine *m, uint64_t bytes, const char *name) { return add_allocation(m, bytes, name)->base; }
+uint64_t machine_alloc(Machine *m, uint64_t bytes, const char *name)
+{
+    return allocate(m, &m->arena, bytes, name)->base;
+}
 
 Allocation *allocation_of(Machine *m, uint64_t address)
 {
@@ -71,7 +75,7 @@ uint8_t *machine_bytes(Machine *m, uint64_t address, uint64_t *size)
 
 static uint64_t add_variable(Machine *m, const Sym *s)
 {
-    Allocation *a = add_allocation(m, s->size, NULL);
+    Allocation *a = allocate(m, &m->arena, s->size, NULL);
     a->read_only = s->space == SP_CONST;
     return a->base;
 }
@@ -117,7 +121,7 @@ static SymId definition_of(const Module *m, SymId s)
 void memory_lay_out(Machine *m)
 {
     const Module *module = m->module;
-    m->next = GLOBAL_BASE;
+    m->next = m->options.host.find ? GLOBAL_BASE_BESIDE_HOST : GLOBAL_BASE;
     m->symbols = NEW_ARRAY(&m->arena, uint64_t, module->syms.n);
     for (SymId s = 1; s < module->syms.n; s++) {
         const Sym *sym = &module->syms.at[s];
@@ -140,6 +144,7 @@ void memory_lay_out(Machine *m)
 void machine_reset(Machine *m)
 {
     const Module *module = m->module;
+    blocks_free(m);
     for (SymId s = 1; s < module->syms.n; s++) {
         const Sym *sym = &module->syms.at[s];
         bool is_own = is_module_variable(sym) && !definition_of(module, s);
@@ -184,17 +189,59 @@ static Span in_window(Run *r, const Group *g, const Code *c, uint32_t lane, cons
     return is_allowed(r, &a) ? s : NO_SPAN;
 }
 
-// Returns the accessed part of an allocation; no bytes after a fault.
+bool machine_can_reach(const HostRange *range)
+{
+    uint64_t end = range->base + range->size;
+    bool before = end <= SHARED_WINDOW, after = range->base >= CODE_WINDOW + WINDOW_BYTES;
+    return range->base >= GAP && range->base < end && end <= GLOBAL_BASE_BESIDE_HOST && (before || after);
+}
+
+// Finds the range of the host's memory that an access begins in, and keeps it in the code. False after a fault.
+static bool find_host(Run *r, const Group *g, const Code *c, uint32_t lane, const Request *q)
+{
+    const HostMemory *host = &r->machine->options.host;
+    HostRange *range = &((Code *)(uintptr_t)c)->host;
+    bool is_null = q->address < GAP;
+    if (q->address - range->base < range->size)
+        return true;
+    if (!is_null && host->find && host->find(host->user, q->address, range))
+        return true;
+    const char *why = is_null ? "a null pointer" : host->find ? "which is in no " : "where nothing is";
+    const char *name = is_null || !host->find ? "" : host->name;
+    return fault(r, g, c, lane, "%s of %u bytes at address %#llx, %s%s", verb(q), q->size,
+                 (unsigned long long)q->address, why, name);
+}
+
+// Returns the accessed part of the host's memory; no bytes after a fault.
+static Span in_host(Run *r, const Group *g, const Code *c, uint32_t lane, const Request *q)
+{
+    if (!find_host(r, g, c, lane, q))
+        return NO_SPAN;
+    HostRange range = c->host;
+    uint64_t at = q->address - range.base;
+    Span s = span_part((Span){(uint8_t *)(uintptr_t)range.base, NULL, range.size}, at, q->size);
+    if (q->write && range.read_only) {
+        fault(r, g, c, lane, "write of %u bytes at address %#llx, which is read-only", q->size,
+              (unsigned long long)q->address);
+        return NO_SPAN;
+    }
+    if (!s.bytes) {
+        fault(r, g, c, lane, "%s of %u bytes at %#llx of a %s, which has %llu bytes", verb(q), q->size,
+              (unsigned long long)at, r->machine->options.host.name, (unsigned long long)range.size);
+        return s;
+    }
+    Access access = {g, c, lane, SP_GLOBAL, NULL, NULL, NULL, at, q->size, q->write};
+    return is_allowed(r, &access) ? s : NO_SPAN;
+}
+
+// Returns the accessed part of an allocation or of the host's memory; no bytes after a fault.
 static Span in_global(Run *r, const Group *g, const Code *c, uint32_t lane, const Request *q)
 {
     uint32_t cache = c->cache;
     Allocation *a = find_allocation(r->machine, q->address, &cache);
     ((Code *)(uintptr_t)c)->cache = cache;
-    if (!a) {
-        fault(r, g, c, lane, "%s of %u bytes at address %#llx, %s", verb(q), q->size, (unsigned long long)q->address,
-              q->address < GAP ? "a null pointer" : "where nothing is");
-        return NO_SPAN;
-    }
+    if (!a)
+        return in_host(r, g, c, lane, q);
     uint64_t at = q->address - a->base;
     Span s = a->freed ? NO_SPAN : span_part((Span){a->bytes, a->defined, a->size}, at, q->size);
     if (q->write && a->read_only) {
@@ -260,6 +307,12 @@ static CtaState *owner_of(Run *r, const Group *g, const Code *c, uint32_t lane, 
     return r->machine->error.status == RUN_DONE ? owner : NULL;
 }
 
+// Avoids a division where the alignment is a power of two.
+static bool is_aligned(uint64_t address, uint32_t align)
+{
+    return align & (align - 1) ? address % align == 0 : !align || !(address & (align - 1));
+}
+
 // Returns the host memory that an access in a lane reaches; no bytes after a fault. No other function turns an address
 // of a kernel into a pointer.
 static Span reach(Run *r, const Group *g, const Code *c, uint32_t lane, Request q)
@@ -269,7 +322,7 @@ static Span reach(Run *r, const Group *g, const Code *c, uint32_t lane, Request 
     CtaState *owner = r->cta;
     if (q.space == SP_GENERIC)
         q.space = space_at(&q.address);
-    if (q.address % MAX(q.align, 1)) {
+    if (!is_aligned(q.address, q.align)) {
         fault(r, g, c, lane, "%s of %u bytes at address %#llx, which is not aligned", verb(&q), q.size,
               (unsigned long long)q.address);
         return NO_SPAN;

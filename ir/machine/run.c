@@ -49,6 +49,16 @@ bool fault(Run *r, const Group *g, const Code *c, uint32_t lane, const char *fmt
 
 const RunError *machine_error(const Machine *m) { return &m->error; }
 
+void machine_error_text(const Machine *m, char text[static 600])
+{
+    const RunError *e = &m->error;
+    char source[200] = "";
+    if (e->fn)
+        fn_source_position(e->fn, ir_instr(e->fn, e->instr)->line, source);
+    snprintf(text, 600, "block %u,%u,%u, thread %u,%u,%u: %s%s%s%s", e->block.x, e->block.y, e->block.z, e->thread.x,
+             e->thread.y, e->thread.z, e->text, *source ? " (at " : "", source, *source ? ")" : "");
+}
+
 /* -- Special registers ---------------------------------------------------------------------------------- */
 
 bool sreg_is_known(Sreg sreg) { return sreg <= SREG_DYNAMIC_SMEM_SIZE; }
@@ -154,15 +164,102 @@ void move_lanes(Run *r, const Group *g, const OperandRef *to, const OperandRef *
 
 /* -- Instructions --------------------------------------------------------------------------------------- */
 
-bool run_eval(Run *r, Group *g, const Code *c)
+// The values of an operand in all lanes.
+typedef struct Column {
+    const uint64_t *low, *high;  // by lane; high: bits 64 to 127, NULL = zeroes
+    uint64_t flip;               // inverts the low bits
+} Column;
+
+// Finds the column of an operand. `room` receives values that no row holds.
+static Column column_of(const Run *r, const Group *g, const OperandRef *o, uint64_t room[static LANES])
+{
+    if (o->kind == REF_REG)
+        return (Column){g->frame->rows[o->at], o->width == W128 ? g->frame->rows[o->at + 1] : NULL, o->negated};
+    if (o->kind == REF_MODULE)
+        return (Column){r->warp->module_rows[o->at], NULL, o->negated};
+    if (o->kind == REF_SREG)
+        FOR_LANES(g->lanes, lane)
+            room[lane] = read_lane(r, g, o, lane);
+    else
+        for (uint64_t lane = 0, bits = read_lane(r, g, o, 0); lane < LANES; lane++)
+            room[lane] = bits;
+    return (Column){room, NULL, 0};
+}
+
+// The row of a result; `mask` has ones in the bits of the register.
+typedef struct Target {
+    uint64_t *low, *high;  // by lane; NULL: not kept
+    uint64_t mask;
+} Target;
+
+static Target target_of(const Run *r, const Group *g, const OperandRef *o)
+{
+    uint32_t bits = width_bits((Width)o->width);
+    Target t = {.mask = bits < 64 ? (UINT64_C(1) << bits) - 1 : UINT64_MAX};
+    if (o->kind == REF_MODULE)
+        t.low = r->warp->module_rows[o->at];
+    if (o->kind == REF_REG)
+        t.low = g->frame->rows[o->at];
+    if (o->kind == REF_REG && bits == 128)
+        t.high = g->frame->rows[o->at + 1];
+    return t;
+}
+
+// The operands of an instruction, resolved once for all lanes.
+typedef struct Columns {
+    Column in[EVAL_IN_MAX];
+    Target out[EVAL_OUT_MAX];
+    uint64_t room[EVAL_IN_MAX][LANES];
+} Columns;
+
+enum { SIMPLE_IN = 3 };
+
+// Evaluates an instruction with one result and `nin` operands, all of 64 bits at most.
+static inline void eval_simple(const Code *c, const Columns *k, Mask lanes, uint32_t nin)
+{
+    Value in[SIMPLE_IN] = {{0, 0}, {0, 0}, {0, 0}}, out[EVAL_OUT_MAX];
+    FOR_LANES(lanes, lane) {
+        for (uint32_t n = 0; n < nin; n++)
+            in[n].lo = k->in[n].low[lane] ^ k->in[n].flip;
+        eval_run(&c->eval, in, out);
+        k->out[0].low[lane] = out[0].lo & k->out[0].mask;
+    }
+}
+
+static void eval_lanes(const Code *c, const Columns *k, Mask lanes)
 {
     Value in[EVAL_IN_MAX], out[EVAL_OUT_MAX];
-    FOR_LANES(g->lanes, lane) {
-        for (uint32_t k = 0; k < c->nin; k++)
-            in[k] = (Value){read_lane(r, g, &c->in[k], lane), read_high(r, g, &c->in[k], lane)};
+    FOR_LANES(lanes, lane) {
+        for (uint32_t n = 0; n < c->nin; n++)
+            in[n] = (Value){k->in[n].low[lane] ^ k->in[n].flip, k->in[n].high ? k->in[n].high[lane] : 0};
         eval_run(&c->eval, in, out);
-        for (uint32_t k = 0; k < c->nout; k++)
-            write_lane(r, g, &c->out[k], lane, out[k]);
+        for (uint32_t n = 0; n < c->nout; n++) {
+            if (k->out[n].low)
+                k->out[n].low[lane] = out[n].lo & k->out[n].mask;
+            if (k->out[n].high)
+                k->out[n].high[lane] = out[n].hi;
+        }
+    }
+}
+
+// Operands are resolved once for all lanes: for each lane, this took most of the time of a simple instruction.
+bool run_eval(Run *r, Group *g, const Code *c)
+{
+    Columns k;
+    bool simple = c->nout == 1;
+    for (uint32_t n = 0; n < c->nin; n++) {
+        k.in[n] = column_of(r, g, &c->in[n], k.room[n]);
+        simple &= !k.in[n].high;
+    }
+    for (uint32_t n = 0; n < c->nout; n++) {
+        k.out[n] = target_of(r, g, &c->out[n]);
+        simple &= k.out[n].low && !k.out[n].high;
+    }
+    switch (simple ? c->nin : 0) {
+    case 1: eval_simple(c, &k, g->lanes, 1); break;
+    case 2: eval_simple(c, &k, g->lanes, 2); break;
+    case 3: eval_simple(c, &k, g->lanes, 3); break;
+    default: eval_lanes(c, &k, g->lanes); break;
     }
     return true;
 }
@@ -428,13 +525,20 @@ static void run_cluster(Run *r)
     }
 }
 
-static void clear_counts(Machine *m)
+static void clear_code(Code *c)
+{
+    c->warps = c->threads = c->ways[0] = c->ways[1] = 0;
+    c->host.size = 0;
+}
+
+// Clears what launches leave in the code.
+static void clear_launch(Machine *m)
 {
     for (uint32_t k = 0; k < m->module->fns.n; k++) {
         const Fn *fn = m->module->fns.at[k];
         const Func *f = fn && fn->flags & FN_DEFINED ? m->funcs[fn->sym] : NULL;
         for (Code *c = f ? f->code : NULL; f && c < f->code + f->ncode; c++)
-            c->warps = c->threads = c->ways[0] = c->ways[1] = 0;
+            clear_code(c);
     }
 }
 
@@ -473,7 +577,7 @@ bool machine_run(Machine *m, const Launch *l)
     const Func *f = func_of(m, l->entry);
     Run r = {.machine = m, .launch = l, .nthreads = l->block.x * l->block.y * l->block.z};
     m->error = m->unspecified = (RunError){.status = RUN_DONE};
-    clear_counts(m);
+    clear_launch(m);
     r.nwarps = (r.nthreads + LANES - 1) / LANES;
     r.nshared = m->nstatic + l->shared;
     r.first_cta = m->nctas + 1;
@@ -512,6 +616,7 @@ Machine *machine_new(Heap *heap, const Module *module, MachineOptions options)
     arena_init(&arena, heap);
     Machine *m = NEW(&arena, Machine);
     *m = (Machine){.heap = heap, .arena = arena, .module = module, .options = options};
+    arena_init(&m->blocks, heap);
     m->options.check_uninit &= !options.follow_undef;
     m->tracks = options.check_uninit || options.follow_undef;
     m->observes = m->tracks || options.trace;
@@ -524,5 +629,8 @@ Machine *machine_new(Heap *heap, const Module *module, MachineOptions options)
 void machine_free(Machine *m)
 {
     Arena arena = m->arena;
+    arena_free(&m->blocks);
     arena_free(&arena);
 }
+
+MachineOptions *machine_options(Machine *m) { return &m->options; }

@@ -34,7 +34,7 @@ options_of() {
 
 name=install
 dest="$work/a folder"
-made B="$B" all "$B/docs/ori.pc" "$B/docs/ori-config.cmake" "$B/docs/ori-config-version.cmake"
+made B="$B" all "$B/docs/ori.pc" "$B/docs/ori-ptxrun.pc" "$B/docs/ori-config.cmake" "$B/docs/ori-config-version.cmake"
 touch "$work/before" && sleep 1
 made B="$B" install DESTDIR="$dest"
 expected=$(for p in $names; do
@@ -45,16 +45,17 @@ expected=$(for p in $names; do
     echo "./usr/local/share/fish/vendor_completions.d/$p.fish"
 done
 for f in include/ori.h lib/libori.a lib/libori.so lib/libori.so.0 lib/pkgconfig/ori.pc lib/cmake/ori/ori-config.cmake \
-    lib/cmake/ori/ori-config-version.cmake share/man/man3/ori.h.3; do
+    include/ptxrun.h lib/libori-ptxrun.so lib/libori-ptxrun.so.0 lib/pkgconfig/ori-ptxrun.pc lib/cmake/ori/ori-config-version.cmake share/man/man3/ori.h.3; do
     echo "./usr/local/$f"
 done)
 is "$(files "$dest")" "$(echo "$expected" | sort)"
 is "$(find "$dest" -type f ! -perm 755 ! -perm 644)" ""
-is "$(find "$dest" -type l)" "$dest/usr/local/lib/libori.so"
+is "$(find "$dest" -type l | sort)" "$dest/usr/local/lib/libori-ptxrun.so
+$dest/usr/local/lib/libori.so"
 is "$(find "$dest/usr/local/bin" -type f -perm 755 | wc -l)" 5
 name="install writes nothing outside of DESTDIR"
 is "$(find "$work" -newer "$work/before" ! -type d ! -path "$dest/*" ! -path "$work/out")" ""
-is "$(find "$programs/docs" "$programs"/libori.* "$programs/oriopt" -newer "$work/before" ! -type d)" ""
+is "$(find "$programs/docs" "$programs"/libori* "$programs/oriopt" -newer "$work/before" ! -type d)" ""
 
 name=uninstall
 mkdir "$dest/usr/local/lib/other" && touch "$dest/usr/local/lib/other/file"
@@ -64,8 +65,8 @@ is "$(files "$dest")" ./usr/local/lib/other/file
 name="install with folders of its own"
 made B="$B" install DESTDIR="$work/own" PREFIX=/opt/ori BINDIR=/usr/bin LIBDIR=/opt/ori/lib64 MANDIR=/usr/man \
     INCLUDEDIR=/usr/include/ori
-is "$(files "$work/own" | grep -cE '^\./usr/(bin/ori|man/man1/ori|include/ori/ori\.h)|^\./opt/ori/(lib64|share)/|^\./usr/man/man3/ori')" 33
-is "$(files "$work/own" | wc -l)" 33
+is "$(files "$work/own" | grep -cE '^\./usr/(bin/ori|man/man1/ori|include/ori/(ori|ptxrun)\.h)|^\./opt/ori/(lib64|share)/|^\./usr/man/man3/ori')" 37
+is "$(files "$work/own" | wc -l)" 37
 is "$(sed -n 's/^[a-z]*=//p' "$work/own/opt/ori/lib64/pkgconfig/ori.pc" | tr '\n' ' ')" \
     '/opt/ori ${prefix}/lib64 /usr/include/ori '
 # The prefix, LIBDIR and INCLUDEDIR of a package file of CMake.
@@ -132,6 +133,7 @@ client "$CC" client.c
 client g++ client.cc
 name="the header alone, strictly"
 runs "$CC" -std=c11 -Wall -Wextra -Wpedantic -Werror -fsyntax-only -x c "$dest/usr/local/include/ori.h"
+runs "$CC" -std=c11 -Wall -Wextra -Wpedantic -Werror -fsyntax-only -x c "$dest/usr/local/include/ptxrun.h"
 
 name="ori.h(3)"
 man="$dest/usr/local/share/man/man3/ori.h.3"

@@ -27,7 +27,7 @@ programs="$none/unit $none/rules $none/net $none/fuzz-run"
 planned all $programs >"$work/commands"
 grep '^cc ' "$work/commands" | grep -v ' -r -nostdlib ' >"$work/compilers"
 name="commands of the compiler"
-for program in oriopt orirun oricheck origen unit rules net fuzz-run libori.so.0; do
+for program in oriopt orirun oricheck origen unit rules net fuzz-run libori.so.0 libori-ptxrun.so.0; do
     is "$(grep -c -- " -o $none/$program\$" "$work/compilers")" 1
 done
 name="CFLAGS"
@@ -38,7 +38,7 @@ if [ "$(grep -c -- ' -Dcppflags ' "$work/compilers")" -gt 100 ]; then ok; else b
 name="LDFLAGS, where programs and libraries are linked"
 is "$(grep -v -- ' -c ' "$work/compilers" | grep -v -- ' -Wl,ldflags ')" ""
 name="the library's undefined symbols"
-is "$(grep -c -- ' -Wl,-z,defs ' "$work/compilers")" 1
+is "$(grep -c -- ' -Wl,-z,defs ' "$work/compilers")" 2
 
 # -- re2c -------------------------------------------------------------------------------------------------------------
 

@@ -59,6 +59,7 @@
     X(remarks)         \
     X(logic)           \
     X(ori)             \
+    X(ori_run)         \
     X(recovery)
 
 #define DECLARE(name) void test_##name(void);

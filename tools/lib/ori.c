@@ -3,10 +3,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "phases/manager/remarks.h"
 #include "tools/lib/batch.h"
-#include "tools/lib/entries.h"
-#include "tools/lib/ori.h"
+#include "tools/lib/ori_internal.h"
 #include "tools/options/options.h"
 
 _Static_assert(sizeof(void *) == 8, "the library needs 64-bit addresses");
@@ -14,42 +12,7 @@ _Static_assert(sizeof(void *) == 8, "the library needs 64-bit addresses");
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "the library needs a little-endian machine");
 #endif
 
-// A receiver of something, and the argument that it gets.
-#define RECEIVER(Type) \
-    struct {           \
-        Type *call;    \
-        void *user;    \
-    }
-
-struct OriContext {
-    Ctx ctx;  // its arena is freed after each call
-    Allocator allocator;
-    RECEIVER(OriMessageFn) on_message;
-    RECEIVER(OriRemarkFn) on_remark;
-    RECEIVER(OriReportFn) on_report;
-    RECEIVER(OriFunctionStatsFn) on_function_stats;
-    RECEIVER(OriPhaseStatsFn) on_phase_stats;
-    Out report;       // of a call
-    Remarks remarks;  // of a call
-    unsigned threads;
-    uint64_t max_instructions;  // 0 = no limit
-    double seconds;
-    OriStatus parse_status;
-    char start[8], stop[8];  // rows, which ctx.options points to
-    Arena settings;          // texts of knob settings in their order, and their store
-    VEC(char *) texts;
-    Arena names;  // of `entries`
-    Entries entries;
-};
-
 enum { LEVEL_MAX = 4 };
-
-struct OriModule {
-    Module *m;
-    Lang lang;
-    bool broken;
-    const char **names;  // of the functions
-};
 
 const char *ori_version(void) { return ORI_VERSION; }
 
@@ -95,10 +58,12 @@ OriContext *ori_open(const OriAllocator *given)
     Ctx *ctx = &ori->ctx;
     ctx->heap.allocator = given ? a : (Allocator){0};
     ctx->options = phase_default_options();
+    ctx->options.positions = true;  // for faults of ori_run()
     ctx->diag = (Diag){.report = receive, .user = ori, .program = "ori"};
     ctx_begin(ctx);
     arena_init(&ori->settings, &ctx->heap);
     arena_init(&ori->names, &ctx->heap);
+    run_init(ori);
     return ori;
 }
 
@@ -107,6 +72,8 @@ void ori_close(OriContext *ori)
     if (!ori)
         return;
     Allocator a = ori->allocator;
+    for (OriModule *m = ori->modules; m; m = m->next)
+        run_end(m);
     heap_release(&ori->ctx.heap);
     a.free(a.user, ori, sizeof *ori);
 }
@@ -122,24 +89,11 @@ ON(remark, OriRemarkFn)
 ON(report, OriReportFn)
 ON(function_stats, OriFunctionStatsFn)
 ON(phase_stats, OriPhaseStatsFn)
+ON(print, OriReportFn)
 
 /* -- Calls ---------------------------------------------------------------------------------------------- */
 
-typedef struct Call {
-    OriContext *ori;
-    OriModule *module;
-    OriLanguage language;
-    const char *text;   // a name, a plan, settings
-    const char *value;  // result
-    const char *const *names;
-    size_t count;  // of names
-    const Source *source;
-    OriWriteFn *write;
-    void *user;
-    OriTable table;
-} Call;
-
-static OriStatus wrong_use(OriContext *ori, const char *what)
+OriStatus wrong_use(OriContext *ori, const char *what)
 {
     diag_plain(&ori->ctx.diag, DIAG_ERROR, "%s", what);
     return ORI_USAGE;
@@ -166,8 +120,7 @@ static void end_call(OriContext *ori)
     ctx_begin(ctx);
 }
 
-// Runs the body of a call, and frees the arena of the context however the body ends.
-static OriStatus guarded(Call *call, OriStatus (*body)(Call *))
+OriStatus guarded(Call *call, OriStatus (*body)(Call *))
 {
     Ctx *ctx = &call->ori->ctx;
     jmp_buf unwind;
@@ -360,33 +313,53 @@ static void check_instructions(const OriContext *ori, const Module *m)
                   (unsigned long long)n);
 }
 
-// Copies the text, since readers need slack after its end.
-static OriStatus parse(Call *call)
+// Reads a module from its text.
+static OriStatus read_module(Call *call, const Source *source, Module **module)
 {
     Ctx *ctx = &call->ori->ctx;
-    TextBuffer text = {.arena = &ctx->arena};
     char why[500];
-    out_to_text(&text, call->source->text, call->source->len);
-    Source source = text_source(&text, call->source->name);
     Lang lang = language_of(call->language);
     ctx->diag.line = 0;
-    Module *m = lang_read(ctx, &source, lang, false);
+    Module *m = *module = lang_read(ctx, source, lang, false);
     if (!m)
         return ORI_BAD_INPUT;
-    lang = lang == LANG_AUTO ? lang_of(&source) : lang;
+    call->lang = lang == LANG_AUTO ? lang_of(source) : lang;
     OriStatus status = !phase_plan(ctx, m, why)          ? wrong_use(call->ori, why)
                        : !phase_check_pragmas(ctx, m, 0) ? ORI_BAD_INPUT
                                                          : ORI_OK;
-    if (status != ORI_OK) {
+    if (status != ORI_OK)
         module_free(m);
+    return status;
+}
+
+// Copies the text, since readers need slack after its end, and faults of ori_run() name lines of it.
+static OriStatus parse(Call *call)
+{
+    OriContext *ori = call->ori;
+    Arena arena;
+    arena_init(&arena, &ori->ctx.heap);
+    TextBuffer text = {.arena = &arena};
+    out_to_text(&text, call->source->text, call->source->len);
+    const char *name = arena_text(&arena, call->source->name, strlen(call->source->name));
+    Source source = text_source(&text, name);
+    Module *m;
+    OriStatus status = read_module(call, &source, &m);
+    if (status != ORI_OK) {
+        arena_free(&arena);
         return status;
     }
-    check_instructions(call->ori, m);
+    check_instructions(ori, m);
     module_freeze(m);
-    call->module = NEW(&m->arena, OriModule);
-    *call->module = (OriModule){.m = m, .lang = lang, .names = NEW_ARRAY(&m->arena, const char *, m->fns.n)};
+    OriModule *module = call->module = NEW(&m->arena, OriModule);
+    *module = (OriModule){.next = ori->modules,
+                          .m = m,
+                          .lang = call->lang,
+                          .names = NEW_ARRAY(&m->arena, const char *, m->fns.n),
+                          .text = arena,
+                          .source = source};
     for (uint32_t k = 0; k < m->fns.n; k++)
-        call->module->names[k] = text_of(m, m->syms.at[m->fns.at[k]->sym].name, &m->arena);
+        module->names[k] = text_of(m, m->syms.at[m->fns.at[k]->sym].name, &m->arena);
+    ori->modules = module;
     return ORI_OK;
 }
 
@@ -506,6 +479,7 @@ static OriStatus run_plan(Call *call)
     if (check_entries(ori, m) != ORI_OK)
         return ORI_USAGE;
     start_collecting(ori);
+    run_end(call->module);
     call->module->broken = true;  // until the phases are through
     batch_run(&(Batch){.ctx = ctx,
                        .module = m,
@@ -568,9 +542,16 @@ OriStatus ori_print(OriContext *ori, OriModule *module, OriLanguage language, Or
 
 void ori_free(OriContext *ori, OriModule *module)
 {
-    (void)ori;
-    if (module)
-        module_free(module->m);
+    if (!module)
+        return;
+    OriModule **at = &ori->modules;
+    while (*at != module)
+        at = &(*at)->next;
+    *at = module->next;
+    run_end(module);
+    Arena text = module->text;
+    module_free(module->m);
+    arena_free(&text);
 }
 
 size_t ori_function_count(const OriModule *module) { return module->m->fns.n; }

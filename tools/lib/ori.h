@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* ori.h: the optimizer as a library, for C and C++
+/* ori.h: the optimizer and the interpreter as a library, for C and C++
  *
  *     OriContext *ori = ori_open(NULL);
  *     OriModule *m = ori_parse(ori, "k.ptx", text, size, ORI_ANY);
@@ -7,8 +7,8 @@
  *         ori_print(ori, m, ORI_PTX, write, file);
  *     ori_close(ori);
  *
- * The library reads PTX or Ori text, runs phases over the functions of the module, and writes the module. The language
- * of phases and knobs is that of oriopt(1).
+ * The library reads PTX or Ori text, runs phases over the functions of the module, and writes the module. It also runs
+ * kernels, in an interpreter: ori_run(). The language of phases and knobs is that of oriopt(1).
  *
  * Memory and threads: a context owns all memory that its calls allocate: settings, modules, and whatever a call returns
  * a pointer to. One thread at a time may use a context and its modules. Different contexts share nothing, so each
@@ -26,7 +26,8 @@
  * returns, unless the description says more.
  *
  * Versions: while the major version is 0, a minor version may change functions and structures. A patch version changes
- * neither. From 1.0 on, minor versions only add functions, and members at the end of structures for callbacks.
+ * neither. From 1.0 on, minor versions only add functions, and members at the end of structures for callbacks
+ * and of OriLaunch and OriFault.
  */
 #ifndef ORI_H
 #define ORI_H
@@ -258,6 +259,84 @@ ORI_API size_t ori_function_count(const OriModule *module);
 /* Returns the name of a function, counted from 0 in the order of the module; NULL beyond the last. The name is valid as
  * long as the module. */
 ORI_API const char *ori_function_name(const OriModule *module, size_t index);
+
+/* -- Running kernels ------------------------------------------------------------------------------------ */
+
+typedef enum { ORI_MAP_READ_ONLY = 1 } OriMapFlags;
+
+/* Lets kernels reach the `size` bytes at `memory`. The address of a byte in a kernel is its address in the program, and
+ * kernels read and write the bytes themselves, so the memory must stay valid until ori_unmap() or ori_close(). Kernels
+ * reach no other memory of the program: any other access is a fault. `flags` is 0 or ORI_MAP_READ_ONLY, with which a
+ * write is a fault. Two contexts may have the same range; launches on two threads then access it without any order.
+ * ORI_USAGE: the range is empty, overlaps another one, or has addresses with another meaning for
+ * kernels (the first 4096, and those from 1 << 40 to 5 << 40). */
+ORI_API OriStatus ori_map(OriContext *ori, void *memory, size_t size, unsigned flags);
+
+/* Ends the access to the range that begins at `memory`. ORI_USAGE: no range begins there. */
+ORI_API OriStatus ori_unmap(OriContext *ori, const void *memory);
+
+typedef struct OriDim {
+    unsigned x, y, z;
+} OriDim;
+
+/* The bytes of an argument as the kernel reads them: of an integer, of an address, or of a structure. */
+typedef struct OriArgument {
+    const void *value;
+    size_t size;
+} OriArgument;
+
+/* Returns the size of a kernel's parameter in bytes, counted from 0; 0 if the kernel or the parameter does not exist.
+ * A `kernel` of NULL is the first of the module. */
+ORI_API size_t ori_parameter_size(const OriModule *module, const char *kernel, size_t index);
+
+/* A launch of a kernel. Members that are not set must be 0. */
+typedef struct OriLaunch {
+    size_t size;           /* sizeof(OriLaunch): later versions may add members at the end */
+    const char *kernel;    /* NULL: the first of the module */
+    OriDim grid, block;    /* number of blocks, and of the threads of a block; each at least 1 */
+    OriDim cluster;        /* blocks of a cluster; 0, 0, 0: as the kernel requires, or else 1, 1, 1 */
+    unsigned shared_bytes; /* dynamic shared memory of a block */
+    const OriArgument *arguments;
+    size_t argument_count; /* that of the kernel's parameters */
+} OriLaunch;
+
+/* Runs a kernel in an interpreter, on the thread of the call, and returns when all its threads have ended. They run in
+ * a fixed order, so equal launches give equal bytes. Atomic operations are atomic among the threads of a launch only.
+ *
+ * The module owns its variables, and memory that kernels allocate. Both keep their values from launch to launch, also
+ * after a fault. They end with ori_reset(), with a call that runs phases over the module, and with a launch for which
+ * there is no memory; the next launch begins with initial values.
+ *
+ * ORI_USAGE: the launch does not fit the kernel, or the module is broken. ORI_BAD_INPUT: a fault, such as an access out
+ * of bounds, a misaligned one, a trap, a deadlock, or an unsupported instruction. ORI_LIMIT: a limit of
+ * ori_set_run_limits() was reached, or there is no memory. The message of a fault is that of orirun(1); what threads
+ * wrote before it stays written. */
+ORI_API OriStatus ori_run(OriContext *ori, OriModule *module, const OriLaunch *launch);
+
+/* The reason for which a launch ended early. */
+typedef struct OriFault {
+    const char *reason;
+    const char *kernel, *function; /* function: that of the instruction; NULL: it is about no instruction */
+    const char *file;              /* the name given to ori_parse() */
+    unsigned line, column;         /* of the instruction; 0: unknown */
+    OriDim block, thread;
+} OriFault;
+
+/* Returns the fault of the last ori_run(); NULL if it had none. It is valid until the next ori_run(), and as long as
+ * the module. */
+ORI_API const OriFault *ori_fault(const OriContext *ori);
+
+/* Ends the variables of a module and the memory that its kernels allocated. */
+ORI_API OriStatus ori_reset(OriContext *ori, OriModule *module);
+
+/* Limits each later launch: the `steps` that warps execute, an instruction each, and the `bytes` of the module's
+ * variables, of memory that kernels allocate, and of threads. 0, the default of both, is no limit. These bytes do not
+ * count for ori_set_limits(). */
+ORI_API OriStatus ori_set_run_limits(OriContext *ori, unsigned long long steps, size_t bytes);
+
+/* Sets the receiver of what kernels print with vprintf(). It comes in pieces, in the order of execution, before
+ * ori_run() returns. NULL drops it, which is the default. */
+ORI_API void ori_on_print(OriContext *ori, OriReportFn *receive, void *user);
 
 /* -- Tables --------------------------------------------------------------------------------------------- */
 

@@ -23,7 +23,7 @@ static const RunOptionInfo option_info[RUN_OPTION_COUNT] = {
 #undef OPTION
 };
 
-enum { BLOCK_THREADS = 1024, GRID_YZ = 65535, ARGS_MAX = 4096 };
+enum { ARGS_MAX = 4096 };
 
 RunWhere run_option_where(RunOption o) { return option_info[o].where; }
 

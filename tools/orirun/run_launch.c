@@ -321,22 +321,12 @@ bool run_prepare(RunState *s, const RunLaunch *l, Launch *launch)
 
 /* -- Faults --------------------------------------------------------------------------------------------- */
 
-void run_fault_text(const RunState *s, char text[static 600])
-{
-    const RunError *e = machine_error(s->machine);
-    char source[200] = "";
-    if (e->fn)
-        fn_source_position(e->fn, ir_instr(e->fn, e->instr)->line, source);
-    snprintf(text, 600, "block %u,%u,%u, thread %u,%u,%u: %s%s%s%s", e->block.x, e->block.y, e->block.z, e->thread.x,
-             e->thread.y, e->thread.z, e->text, *source ? " (at " : "", source, *source ? ")" : "");
-}
-
 void run_report_fault(const RunState *s, Diag *diag, const char *what)
 {
     const RunError *e = machine_error(s->machine);
     size_t at = e->fn ? fn_where(e->fn, e->instr) : SIZE_MAX;
     char text[600];
-    run_fault_text(s, text);
+    machine_error_text(s->machine, text);
     if (at != SIZE_MAX)
         diag_at(diag, DIAG_ERROR, at, "%s, %s", what, text);
     else

@@ -69,8 +69,6 @@ const char *run_target_name(const RunState *s, const RunTarget *t);
 // Reports the fault that ended the run in the machine, with the position of the instruction in PTX and in the source of
 // that. `what` begins the message.
 void run_report_fault(const RunState *s, Diag *diag, const char *what);
-// Writes block, thread, text and source line of this fault.
-void run_fault_text(const RunState *s, char text[static 600]);
 static inline uint32_t run_region_number(const RunState *s, const RunRegion *r)
 {
     return (uint32_t)(r - s->regions.at);
