@@ -20,18 +20,25 @@ typedef struct Dim {
 
 enum { CLUSTER_MAX = 16 };  // maximum number of CTAs of a cluster
 
+// Agents of the race check. The lanes of a warp are ordered with RACES_WARPS, and independent with RACES_LANES.
+typedef enum { RACES_OFF, RACES_WARPS, RACES_LANES } RaceCheck;
+
+#define RACE_MEMORY (UINT64_C(1) << 30)  // default limit in bytes
+
 typedef struct MachineOptions {
-    uint64_t max_steps;  // limit of the instructions that groups of lanes execute in a launch; 0 = no limit
-    bool check_uninit;   // the first use of an undefined value is a fault; a copy is no use
-    bool follow_undef;   // tracks undefined values for machine_defined(), and overrides check_uninit
-    bool check_races;    // a data race is a fault
-    bool note_writers;   // for machine_writer()
-    bool count;          // not read: instructions are always counted
-    bool coverage;       // not read either
-    uint64_t seed;       // seed of the order of execution; 0 = fixed order
-    Out *trace;          // receives the executed instructions of a lane; NULL = no trace
-    uint32_t lane;       // lane of the trace
-    Out *print;          // receives the output of vprintf; NULL = discarded
+    uint64_t max_steps;     // limit of the instructions that groups of lanes execute in a launch; 0 = no limit
+    bool check_uninit;      // the first use of an undefined value is a fault; a copy is no use
+    bool follow_undef;      // tracks undefined values for machine_defined(), and overrides check_uninit
+    RaceCheck check_races;  // a data race is a fault
+    uint64_t race_memory;   // bytes that the race check may take; 0 = RACE_MEMORY
+    bool check_bounds;      // variables of all spaces have gaps around them, and an access to a gap is a fault
+    bool note_writers;      // for machine_writer()
+    bool count;             // not read: instructions are always counted
+    bool coverage;          // not read either
+    uint64_t seed;          // seed of the order of execution; 0 = fixed order
+    Out *trace;             // receives the executed instructions of a lane; NULL = no trace
+    uint32_t lane;          // lane of the trace
+    Out *print;             // receives the output of vprintf; NULL = discarded
 } MachineOptions;
 
 typedef struct Launch {
@@ -45,13 +52,22 @@ typedef struct Launch {
 
 typedef enum { RUN_DONE, RUN_FAULT, RUN_LIMIT } RunStatus;
 
+// Another access that an error is about.
+typedef struct RunOther {
+    const Fn *fn;  // NULL = there is none
+    InstrId instr;
+    Dim block, thread;
+    char text[60];
+} RunOther;
+
 // The reason for the end of a run.
 typedef struct RunError {
     RunStatus status;
-    char text[300];
+    char text[400];
     const Fn *fn;  // NULL = the error has no instruction
     InstrId instr;
     Dim block, thread;
+    RunOther other;  // of a data race: the earlier access
 } RunError;
 
 // Makes a machine with the initial values of the module's variables. The module must have been read with positions, and

@@ -180,6 +180,13 @@ bool run_addr(Run *r, Group *g, const Code *c)
     return true;
 }
 
+bool run_fence(Run *r, Group *g, const Code *c)
+{
+    if (r->races)
+        race_fence(r, g, c);
+    return true;
+}
+
 bool run_nothing(Run *r, Group *g, const Code *c)
 {
     (void)r, (void)g, (void)c;
@@ -352,7 +359,7 @@ static void start_warps(Run *r, const Func *f)
             w->module_defined = NEW_ARRAY(r->arena, RowStates, MAX(r->machine->registers.n, 1));
         warp_start(w, f, left >= LANES ? UINT32_MAX : (UINT32_C(1) << left) - 1);
         r->warp = w;
-        local_grow(r, &w->groups[0], NULL, w->groups[0].frame->locals);
+        local_grow(r, &w->groups[0], NULL, w->groups[0].frame->host);
     }
 }
 
@@ -360,8 +367,6 @@ static void start_warps(Run *r, const Func *f)
 static void start_ctas(Run *r, const Func *f, Dim first)
 {
     r->first_of_cluster = r->machine->nctas + 1;
-    r->phase = 1;
-    r->relaxed = false;
     for (uint32_t k = 0; k < r->nctas; k++) {
         Dim at = dim_at(r->cluster, k);
         r->cta = &r->ctas[k];
@@ -441,10 +446,10 @@ static bool launch_fits(Run *r, const Func *f)
 {
     Frame start = {.func = f};
     const Group g = {.lanes = 1, .frame = &start};
-    if (r->nshared > SHARED_MAX)
+    if (r->nshared > SHARED_MAX || r->machine->shared.end + r->launch->shared > SHARED_MAX)
         return fault(r, &g, f->code, 0, "%llu bytes of shared memory, of which there are no more than %u",
                      (unsigned long long)r->nshared, SHARED_MAX);
-    if (f->locals + r->machine->nlocal > LOCAL_MAX)
+    if (f->locals + r->machine->local.host > LOCAL_MAX)
         return fault(r, &g, f->code, 0, "more than %u bytes of local memory", LOCAL_MAX);
     return frame_fits(r, &g, f->code, f) && cluster_shape(r, &g, f->code);
 }
@@ -461,7 +466,11 @@ static void run_grid(Run *r, const Func *f)
         arena_init(&arena, r->machine->heap);
         r->arena = &arena;
         start_ctas(r, f, first);
+        if (r->races)
+            race_start_cluster(r);
         run_cluster(r);
+        if (r->races)
+            race_end_cluster(r);
         arena_free(&arena);
     }
 }
@@ -473,13 +482,15 @@ bool machine_run(Machine *m, const Launch *l)
     m->error = m->unspecified = (RunError){.status = RUN_DONE};
     clear_counts(m);
     r.nwarps = (r.nthreads + LANES - 1) / LANES;
-    r.nshared = m->nstatic + l->shared;
+    r.nshared = m->shared.host + l->shared;
     r.first_cta = m->nctas + 1;
     Arena launch;
     arena_init(&launch, m->heap);
     r.arena = &launch;
     r.random = m->options.seed;
     r.cta = &r.ctas[0];
+    if (m->options.check_races)
+        race_start(&r, &launch);
     if (launch_fits(&r, f))
         run_grid(&r, f);
     arena_free(&launch);
@@ -514,6 +525,7 @@ Machine *machine_new(Heap *heap, const Module *module, MachineOptions options)
     m->tracks = options.check_uninit || options.follow_undef;
     m->observes = m->tracks || options.trace;
     m->watches = m->tracks || options.check_races || options.note_writers;
+    layout_init(m);
     memory_lay_out(m);
     program_make(m);
     return m;
