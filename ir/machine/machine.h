@@ -23,14 +23,14 @@ enum { CLUSTER_MAX = 16 };  // maximum number of CTAs of a cluster
 // Agents of the race check. The lanes of a warp are ordered with RACES_WARPS, and independent with RACES_LANES.
 typedef enum { RACES_OFF, RACES_WARPS, RACES_LANES } RaceCheck;
 
-#define RACE_MEMORY (UINT64_C(1) << 30)  // default limit in bytes
+#define RACE_MEMORY_MAX (UINT64_C(1) << 30)  // bytes of the race check, if MachineOptions has no limit
 
 typedef struct MachineOptions {
     uint64_t max_steps;     // limit of the instructions that groups of lanes execute in a launch; 0 = no limit
     bool check_uninit;      // the first use of an undefined value is a fault; a copy is no use
     bool follow_undef;      // tracks undefined values for machine_defined(), and overrides check_uninit
     RaceCheck check_races;  // a data race is a fault
-    uint64_t race_memory;   // bytes that the race check may take; 0 = RACE_MEMORY
+    uint64_t race_memory;   // bytes that the race check may take; 0 = RACE_MEMORY_MAX
     bool check_bounds;      // variables of all spaces have gaps around them, and an access to a gap is a fault
     bool note_writers;      // for machine_writer()
     bool count;             // not read: instructions are always counted

@@ -647,7 +647,7 @@ void race_start(Run *r, Arena *arena)
     uint64_t ctas = (uint64_t)grid->x * grid->y * grid->z;
     x->run = r;
     x->arena = x->pool.arena = arena;
-    x->limit = m->options.race_memory ? m->options.race_memory : RACE_MEMORY;
+    x->limit = m->options.race_memory ? m->options.race_memory : RACE_MEMORY_MAX;
     x->by_lane = m->options.check_races == RACES_LANES;
     x->now = 1;
     x->cta_level = x->by_lane;

@@ -403,6 +403,16 @@ static void print_coverage(Job *job)
 
 /* -- Launches ------------------------------------------------------------------------------------------- */
 
+// Reports the other access of a data race.
+static void report_other(Job *job)
+{
+    const RunOther *o = &machine_error(job->state.machine)->other;
+    size_t at = o->fn ? fn_where(o->fn, o->instr) : SIZE_MAX;
+    if (at != SIZE_MAX)
+        diag_at(&job->ctx.diag, DIAG_NOTE, at, "block %u,%u,%u, thread %u,%u,%u: %s", o->block.x, o->block.y,
+                o->block.z, o->thread.x, o->thread.y, o->thread.z, o->text);
+}
+
 static Status say_fault(Job *job, SymId entry)
 {
     const RunError *e = machine_error(job->state.machine);
@@ -415,6 +425,7 @@ static Status say_fault(Job *job, SymId entry)
         diag_at(&job->ctx.diag, DIAG_ERROR, at, "%s", text);
     else
         diag_plain(&job->ctx.diag, DIAG_ERROR, "%s", text);
+    report_other(job);
     return e->status == RUN_LIMIT ? ST_LIMIT : ST_BAD_INPUT;
 }
 
@@ -468,7 +479,9 @@ static void merge_plans(Job *job)
 {
     const MachineOptions *o = &job->command.options;
     MachineOptions *to = &job->file.options;
-    to->check_races |= o->check_races;
+    to->check_races = MAX(to->check_races, o->check_races);
+    to->race_memory = o->race_memory ? o->race_memory : to->race_memory;
+    to->check_bounds |= o->check_bounds;
     to->check_uninit |= o->check_uninit;
     to->max_steps = o->max_steps ? o->max_steps : to->max_steps;
     to->seed = o->seed ? o->seed : to->seed;
