@@ -182,25 +182,28 @@ typedef struct Request {
 
 static const char *verb(const Request *q) { return q->write ? "write" : "read"; }
 
-// False, after a fault, if a checker rejects the access.
-static bool is_allowed(Run *r, const Access *a) { return !r->machine->watches || check_access(r, a); }
-
 // Returns the accessed part of a window; no bytes after a fault. `of_frame` = the window has parameters of the frame.
 static Span in_window(Run *r, const Group *g, const Code *c, uint32_t lane, const Request *q, CtaState *owner,
                       Span window, bool of_frame)
 {
     static const char *const names[] = {[SP_SHARED] = "shared", [SP_LOCAL] = "local", [SP_PARAM] = "parameter"};
-    BoundsCheck b = {q->space, q->address, q->size, q->write, q->address};
-    if (r->machine->options.check_bounds && !bounds_check(r, g, c, lane, &b, of_frame))
-        return NO_SPAN;
-    Span s = span_part(window, b.host, q->size);
+    uint64_t at = q->address;
+    if (r->machine->options.check_bounds) {
+        BoundsCheck b = {q->space, at, q->size, q->write, 0};
+        if (!bounds_check(r, g, c, lane, &b, of_frame))
+            return NO_SPAN;
+        at = b.host;
+    }
+    Span s = span_part(window, at, q->size);
     if (!s.bytes) {
         fault(r, g, c, lane, "%s of %u bytes at %#llx of %s memory, which has %llu bytes", verb(q), q->size,
               (unsigned long long)q->address, names[q->space], (unsigned long long)window.size);
         return s;
     }
-    Access a = {g, c, lane, q->space, NULL, owner, s.defined, b.host, q->size, q->write};
-    return is_allowed(r, &a) ? s : NO_SPAN;
+    if (!r->machine->watches)
+        return s;
+    Access a = {g, c, lane, q->space, NULL, owner, s.defined, at, q->size, q->write};
+    return check_access(r, &a) ? s : NO_SPAN;
 }
 
 // Returns the accessed part of an allocation; no bytes after a fault.
@@ -230,8 +233,10 @@ static Span in_global(Run *r, const Group *g, const Code *c, uint32_t lane, cons
               (unsigned long long)at, a->name, a->freed ? "was freed and had" : "has", (unsigned long long)a->size);
         return s;
     }
+    if (!r->machine->watches)
+        return s;
     Access access = {g, c, lane, SP_GLOBAL, a, NULL, s.defined, at, q->size, q->write};
-    return is_allowed(r, &access) ? s : NO_SPAN;
+    return check_access(r, &access) ? s : NO_SPAN;
 }
 
 // Returns the space of a generic address, and makes *address relative to the space.

@@ -455,6 +455,7 @@ static const Code *code_of(const Machine *m, uint32_t number, const Func **func)
             return &f->code[number - f->first];
         }
     }
+    *func = NULL;
     return NULL;
 }
 
@@ -478,33 +479,28 @@ static const char *describe(const Touch *t, const Code *c)
 
 static const char *scope_name(Scope s) { return s == SCOPE_CTA ? ".cta" : s == SCOPE_CLUSTER ? ".cluster" : ".gpu"; }
 
-static void note_other(Races *x, const Touch *t)
+// Returns an earlier access of the lowest of its lanes, for a report.
+static RunOther other_of(const Races *x, const Touch *t)
 {
-    Run *r = x->run;
-    RunOther *o = &r->machine->error.other;
+    const Run *r = x->run;
     const Func *f;
     const Code *c = code_of(r->machine, t->code, &f);
     uint32_t lane = t->flags & TOUCH_COPY_BARRIER ? t->lanes % LANES : (uint32_t)__builtin_ctz(t->lanes);
-    o->fn = f->fn;
-    o->instr = c->id;
-    o->block = x->ctas.at[t->cta - r->first_cta].at;
-    o->thread = dim_at(r->launch->block, t->warp * (uint32_t)LANES + lane);
-    snprintf(o->text, sizeof o->text, "the %s", describe(t, c));
+    RunOther o = {.fn = f->fn, .instr = c->id, .block = x->ctas.at[t->cta - r->first_cta].at};
+    o.thread = dim_at(r->launch->block, t->warp * (uint32_t)LANES + lane);
+    snprintf(o.text, sizeof o.text, "the %s", describe(t, c));
+    return o;
 }
 
-// Reports a race of the current access with an earlier one.
-static bool report(Races *x, const Access *a, const Touch *now, const Touch *earlier, uint64_t at)
+// Reports a race of the current access with an earlier one, at an offset of the memory. Returns false.
+static bool report(const Races *x, const Access *a, const Touch *now, const Touch *earlier, uint64_t at)
 {
-    const Func *f;
     Run *r = x->run;
     Touch t = *earlier;
     char place[160], scopes[60] = "";
-    Mask lanes = unordered(x, &t, now);
     if (!(t.flags & TOUCH_COPY))
-        t.lanes = lanes;
-    note_other(x, &t);
-    const RunOther other = r->machine->error.other;
-    const char *what = describe(&t, code_of(r->machine, t.code, &f));
+        t.lanes = unordered(x, &t, now);
+    const RunOther other = other_of(x, &t);
     if (t.flags & now->flags & TOUCH_STRONG)
         snprintf(scopes, sizeof scopes, "; their scopes are %s and %s", scope_name(touch_scope(now)),
                  scope_name(touch_scope(&t)));
@@ -512,9 +508,9 @@ static bool report(Races *x, const Access *a, const Touch *now, const Touch *ear
     byte.at = at;
     variable_place(r, &byte, place);
     fault(r, a->group, a->code, a->lane,
-          "a data race at %s: nothing orders this %s after the %s of block %u,%u,%u, thread %u,%u,%u%s", place,
-          describe(now, a->code), what, other.block.x, other.block.y, other.block.z, other.thread.x, other.thread.y,
-          other.thread.z, scopes);
+          "a data race at %s: nothing orders this %s after %s of block %u,%u,%u, thread %u,%u,%u%s", place,
+          describe(now, a->code), other.text, other.block.x, other.block.y, other.block.z, other.thread.x,
+          other.thread.y, other.thread.z, scopes);
     r->machine->error.other = other;
     return false;
 }
