@@ -19,6 +19,8 @@
 //
 // Faults, since undefined in the ISA: arrivals beyond the count, a state older than the last phase, and mbarrier
 // operations on other memory. Not supported: multicast, tensor maps, reductions, st.async.
+#include <stdio.h>
+
 #include "ir/eval/eval_internal.h"
 #include "ir/machine/machine_internal.h"
 
@@ -337,6 +339,27 @@ static bool run_arrive(Run *r, Group *g, const Code *c)
     return true;
 }
 
+// Records the result of a test: the lane lets other warps run while it fails.
+static void note_test(Run *r, uint32_t lane, Span at, bool done)
+{
+    Warp *w = r->warp;
+    Mask bit = UINT32_C(1) << lane;
+    w->tests = done ? w->tests & ~bit : w->tests | bit;
+    w->tested[lane] = (uint32_t)(at.bytes - w->cta->shared);
+    w->gives_way |= !done;
+}
+
+void async_describe(Run *r, CtaState *cta, uint32_t offset, size_t cap, char *text)
+{
+    char place[160];
+    const Span shared = {cta->shared, NULL, r->nshared};
+    const Mbarrier b = unpack(span_load(shared, offset, 8));
+    const Access a = {.space = SP_SHARED, .owner = cta, .at = offset};
+    variable_place(r, &a, place);
+    snprintf(text, cap, "the mbarrier at %s: %u of %u arrivals and %d bytes to come", place, b.pending, b.expected,
+             b.bytes);
+}
+
 // Runs mbarrier.test_wait and mbarrier.try_wait; both test once.
 static bool run_test(Run *r, Group *g, const Code *c)
 {
@@ -352,9 +375,8 @@ static bool run_test(Run *r, Group *g, const Code *c)
         bool done = c->eval.extra & F_PARITY ? (now.phase & 1) != (uint32_t)state : now.phase != then.phase;
         if (!(c->eval.extra & F_PARITY) && (!then.valid || (now.phase - then.phase) % PHASES > 1))
             return fault(r, g, c, lane, "not a state of the mbarrier's present or last phase");
-        if (!done)
-            r->warp->gives_way = true;
-        else if (sync)
+        note_test(r, lane, at, done);
+        if (done && sync)
             race_mbarrier_wait(r, g, c, lane, sync);
         write_lane(r, g, &c->out[0], lane, (Value){done, 0});
     }

@@ -90,6 +90,18 @@ uint32_t machine_params(const Module *m, SymId entry);
 
 bool machine_run(Machine *m, const Launch *l);
 const RunError *machine_error(const Machine *m);
+
+// Lanes of a warp at one place that had not ended when a run stopped at a deadlock or at max_steps.
+typedef struct RunWait {
+    const Fn *fn;
+    InstrId instr;  // the next one
+    Dim block;
+    uint32_t warp, lanes;  // number in the block, mask
+    char text[200];        // what the lanes wait for
+} RunWait;
+// Returns the rows of the last launch, by block and warp; *n = 0 if it did not stop in this way. Blocks that had not
+// started have none; *unstarted = their number. Valid until the next launch.
+const RunWait *machine_waits(const Machine *m, uint32_t *n, uint64_t *unstarted);
 uint64_t machine_steps(const Machine *m);  // steps of the last launch, as max_steps counts them
 
 // With follow_undef: returns the states of the bytes from an address of global memory to the end of the buffer or

@@ -310,6 +310,8 @@ struct Warp {
     uint64_t (*module_rows)[LANES];
     RowStates *module_defined;  // by row; NULL = not tracked
     Copies *copies;             // pending asynchronous copies; NULL = none
+    Mask tests;                 // lanes whose last test of an mbarrier failed
+    uint32_t tested[LANES];     // offset of that mbarrier in shared memory
     bool gives_way;             // the warp yields to the others: it may wait for an action of theirs
 };
 
@@ -400,6 +402,8 @@ struct Machine {
     bool watches;                    // checks accesses to memory
     uint64_t steps;                  // steps of the last launch
     RunError error;
+    VEC(RunWait) waits;    // for machine_waits()
+    uint64_t unstarted;    // the same
     RunError unspecified;  // without text: the launch is specified
 };
 
@@ -508,6 +512,8 @@ void race_commit(Run *r);  // separates groups of copies
 // The copies of a lane up to a time have ended, or only their reads; UINT64_MAX = all copies.
 void race_copied(Run *r, uint32_t lane, bool sources_only, uint64_t time);
 void race_complete(Run *r, const RaceCopy *copy);  // at its mbarrier
+/* waits.c */
+void waits_note(Run *r);  // for machine_waits()
 /* undef.c: only if the machine tracks definedness */
 // Before an instruction: sets Run.defined to the states of the values that it moves or computes. False after a fault.
 bool undef_begin(Run *r, const Group *g, const Code *c);
@@ -591,6 +597,8 @@ bool matrix_decode(const Tables *t, const Desc *d, Code *c);
 /* async.c */
 // Decodes an asynchronous copy or an instruction on an mbarrier. False as matrix_decode().
 bool async_decode(const Tables *t, const Desc *d, Code *c);
+// Writes what a thread waits for that waits at an mbarrier of the CTA.
+void async_describe(Run *r, CtaState *cta, uint32_t offset, size_t cap, char *text);
 void async_end(Warp *w, Mask lanes);  // makes the copies of threads that end
 
 #endif

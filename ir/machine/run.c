@@ -309,6 +309,7 @@ static bool out_of_steps(Run *r)
     if (!max || r->steps < max)
         return false;
     fault(r, NULL, NULL, 0, "more than %llu steps", (unsigned long long)max);
+    waits_note(r);
     r->machine->error.status = RUN_LIMIT;
     return true;
 }
@@ -405,6 +406,7 @@ static const char *place_of_wait(GroupState state)
 
 static void report_deadlock(Run *r)
 {
+    waits_note(r);
     for (uint32_t k = 0; k < r->nctas * r->nwarps; k++) {
         warp_take_up(r, warp_in_cluster(r, k));
         for (Group *g = r->warp->groups; g < r->warp->groups + LANES; g++) {
@@ -480,6 +482,7 @@ bool machine_run(Machine *m, const Launch *l)
     const Func *f = func_of(m, l->entry);
     Run r = {.machine = m, .launch = l, .nthreads = l->block.x * l->block.y * l->block.z};
     m->error = m->unspecified = (RunError){.status = RUN_DONE};
+    m->waits.n = 0;
     clear_counts(m);
     r.nwarps = (r.nthreads + LANES - 1) / LANES;
     r.nshared = m->shared.host + l->shared;
