@@ -155,7 +155,7 @@ part() { # NAME
     layers | prose) "tests/$1.sh" ;;
     read | phases | text) oricheck "tests/golden/$1" ;;
     grammar) tests/grammar.sh ;;
-    oricheck | cli | messages | files | knobs | orirun | install | package | ptxrun | readme | faults | origen | malformed | ptxas_dropin) B=$programs "tests/programs/$1.sh" ;;
+    oricheck | cli | messages | files | knobs | orirun | install | package | ptxrun | readme | faults | races | origen | malformed | ptxas_dropin) B=$programs "tests/programs/$1.sh" ;;
     samples) tests/net/samples.sh ;;
     vectors | verdicts) "tests/exec/$1.sh" ;;
     same | features | defects) "tests/ptxas/$1.sh" ;;
@@ -182,7 +182,7 @@ part() { # NAME
 }
 
 # Parts of each layer, the longest first.
-small='read phases text samples faults orirun oricheck layers prose grammar lexers'
+small='read phases text samples faults races orirun oricheck layers prose grammar lexers'
 quick="quick-net quick-unit quick-rules files $small"
 judges='same features defects'
 check="net ptxas rules unit verdicts vectors malformed knobs origen embed messages ptxas_dropin cli ptxrun install package readme threads files $judges $small"

@@ -19,6 +19,8 @@
 //
 // Faults, since undefined in the ISA: arrivals beyond the count, a state older than the last phase, and mbarrier
 // operations on other memory. Not supported: multicast, tensor maps, reductions, st.async.
+#include <stdio.h>
+
 #include "ir/eval/eval_internal.h"
 #include "ir/machine/machine_internal.h"
 
@@ -77,6 +79,16 @@ static const char *change(Span at, uint32_t arrivals, int32_t bytes, bool drop)
     return NULL;
 }
 
+// Like change(), for the mbarrier of the race check, too.
+static const char *change_checked(Run *r, Sync *s, Span at, uint32_t arrivals, int32_t bytes, bool drop)
+{
+    uint32_t phase = unpack(span_load(at, 0, 8)).phase;
+    const char *why = change(at, arrivals, bytes, drop);
+    if (s && unpack(span_load(at, 0, 8)).phase != phase)
+        race_mbarrier_phase(r, s);
+    return why;
+}
+
 /* -- Copies --------------------------------------------------------------------------------------------- */
 
 typedef struct Copy Copy;
@@ -87,6 +99,7 @@ struct Copy {
     uint32_t bytes, zeros;  // zeros: number of zero bytes after the copied ones
     uint32_t group;
     Span barrier;  // mbarrier to which the copy reports; no bytes = none
+    RaceCopy race;
 };
 
 // The copies of a lane in program order.
@@ -130,17 +143,19 @@ static void push(Run *r, QueueKind kind, uint32_t lane, Copy copy)
 }
 
 // Makes a copy or an arrival, and reports to its mbarrier. Returns NULL, or a description of the error.
-static const char *make_copy(const Copy *p)
+static const char *make_copy(Run *r, const Copy *p)
 {
+    if (p->race.sync)
+        race_complete(r, &p->race);
     if (!p->to.bytes)
-        return change(p->barrier, 1, 0, false);
+        return change_checked(r, p->race.sync, p->barrier, 1, 0, false);
     span_copy(p->to, p->from, p->bytes);  // the issue set the definedness of the zeroes
     span_zero(p->to, p->bytes, p->zeros);
-    return p->barrier.bytes ? change(p->barrier, 0, -(int32_t)p->bytes, false) : NULL;
+    return p->barrier.bytes ? change_checked(r, p->race.sync, p->barrier, 0, -(int32_t)p->bytes, false) : NULL;
 }
 
 // Removes the first copy from a queue and makes it. Returns the result of make_copy().
-static const char *make_first(Copies *copies, Queue *q)
+static const char *make_first(Run *r, Copies *copies, Queue *q)
 {
     Copy *p = q->first;
     q->first = p->next;
@@ -148,7 +163,7 @@ static const char *make_first(Copies *copies, Queue *q)
         q->end = &q->first;
     p->next = copies->free;
     copies->free = p;
-    return make_copy(p);
+    return make_copy(r, p);
 }
 
 // Makes the copies of a lane before `end`. False after a fault.
@@ -157,7 +172,7 @@ static bool make_until(Run *r, const Group *g, const Code *c, uint32_t lane, Que
     Copies *copies = copies_of(r);
     Queue *q = &copies->queues[kind][lane];
     while (q->first != end) {
-        const char *why = make_first(copies, q);
+        const char *why = make_first(r, copies, q);
         if (why)
             return fault(r, g, c, lane, "a copy that is waited for: %s", why);
     }
@@ -165,13 +180,17 @@ static bool make_until(Run *r, const Group *g, const Code *c, uint32_t lane, Que
 }
 
 // Makes copies until at most `open` closed groups are left; with `all`, makes all copies. False after a fault.
-static bool wait_groups(Run *r, const Group *g, const Code *c, uint32_t lane, QueueKind kind, uint32_t open, bool all)
+static bool wait_groups(Run *r, const Group *g, const Code *c, uint32_t lane, QueueKind kind, uint32_t open, bool all,
+                        bool sources_only)
 {
     const Queue *q = &copies_of(r)->queues[kind][lane];
     const Copy *p = q->first;
     while (p && (all || q->group - p->group > open))
         p = p->next;
-    return make_until(r, g, c, lane, kind, p);
+    bool ok = make_until(r, g, c, lane, kind, p);
+    if (r->races)
+        race_copied(r, lane, sources_only, p ? p->race.time - 1 : UINT64_MAX);
+    return ok;
 }
 
 // Makes the copies that report to an mbarrier, in all threads of the cluster, and all earlier copies of these threads.
@@ -199,7 +218,7 @@ void async_end(Warp *w, Mask lanes)
     FOR_LANES(lanes, lane) {
         for (uint32_t k = 0; w->copies && k < QUEUES; k++)
             while (w->copies->queues[k][lane].first)
-                make_first(w->copies, &w->copies->queues[k][lane]);
+                make_first(w->run, w->copies, &w->copies->queues[k][lane]);
     }
 }
 
@@ -217,6 +236,7 @@ enum {
     F_BULK = 128,
     F_TO_SHARED = 256,
     F_FROM_SHARED = 512,
+    F_SOURCES = 2048,     // waits for reads only
     F_TO_CLUSTER = 1024,  // with F_TO_SHARED
 };
 
@@ -235,7 +255,9 @@ static Span barrier_at(Run *r, const Group *g, const Code *c, Space space, uint3
 
 static Span word_in(Run *r, const Group *g, const Code *c, Space space, uint32_t k, uint32_t lane)
 {
+    r->access = ACCESS_MBARRIER;
     const Span at = barrier_at(r, g, c, space, k, lane, true);
+    r->access = ACCESS_PLAIN;
     if (at.bytes && r->machine->tracks)
         undef_decides(r, g, c, UINT32_C(1) << lane & ~r->defined[0].byte[0]);
     return at;
@@ -284,7 +306,9 @@ static bool run_expect(Run *r, Group *g, const Code *c)
     FOR_LANES(g->lanes, lane) {
         const Span at = word_at(r, g, c, 0, lane);
         int32_t bytes = (int32_t)MIN((uint32_t)read_lane(r, g, &c->in[2], lane), COUNT_MAX + 1);
-        if (!at.bytes || !changed(r, g, c, lane, change(at, 0, c->eval.extra & F_COMPLETE ? -bytes : bytes, false)))
+        if (!at.bytes ||
+            !changed(r, g, c, lane,
+                     change_checked(r, race_sync(r), at, 0, c->eval.extra & F_COMPLETE ? -bytes : bytes, false)))
             return false;
     }
     return true;
@@ -305,11 +329,35 @@ static bool run_arrive(Run *r, Group *g, const Code *c)
             return fault(r, g, c, lane, "an arrival at an mbarrier that counts 0");
         if (flags & F_NO_COMPLETE && arrivals >= unpack(before).pending)
             return fault(r, g, c, lane, "%s ends the phase", "mbarrier.arrive.noComplete");
-        if (!changed(r, g, c, lane, change(at, arrivals, bytes, flags & F_DROP)))
+        Sync *sync = race_sync(r);
+        if (sync)
+            race_mbarrier_arrive(r, g, c, lane, sync);
+        if (!changed(r, g, c, lane, change_checked(r, sync, at, arrivals, bytes, flags & F_DROP)))
             return false;
         write_lane(r, g, &c->out[0], lane, (Value){before, 0});
     }
     return true;
+}
+
+// Records the result of a test: the lane lets other warps run while it fails.
+static void note_test(Run *r, uint32_t lane, Span at, bool done)
+{
+    Warp *w = r->warp;
+    Mask bit = UINT32_C(1) << lane;
+    w->tests = done ? w->tests & ~bit : w->tests | bit;
+    w->tested[lane] = (uint32_t)(at.bytes - w->cta->shared);
+    w->gives_way |= !done;
+}
+
+void async_describe(Run *r, CtaState *cta, uint32_t offset, size_t cap, char *text)
+{
+    char place[160];
+    const Span shared = {cta->shared, NULL, r->nshared};
+    const Mbarrier b = unpack(span_load(shared, offset, 8));
+    const Access a = {.space = SP_SHARED, .owner = cta, .at = offset};
+    variable_place(r, &a, place);
+    snprintf(text, cap, "the mbarrier at %s: %u of %u arrivals and %d bytes to come", place, b.pending, b.expected,
+             b.bytes);
 }
 
 // Runs mbarrier.test_wait and mbarrier.try_wait; both test once.
@@ -318,6 +366,7 @@ static bool run_test(Run *r, Group *g, const Code *c)
     FOR_LANES(g->lanes, lane) {
         const Span at = word_at(r, g, c, 0, lane);
         uint64_t state = read_lane(r, g, &c->in[2], lane);
+        const Sync *sync = race_sync(r);
         if (!at.bytes || !make_for_barrier(r, g, c, at.bytes))
             return false;
         Mbarrier now = unpack(span_load(at, 0, 8)), then = unpack(state);
@@ -326,10 +375,9 @@ static bool run_test(Run *r, Group *g, const Code *c)
         bool done = c->eval.extra & F_PARITY ? (now.phase & 1) != (uint32_t)state : now.phase != then.phase;
         if (!(c->eval.extra & F_PARITY) && (!then.valid || (now.phase - then.phase) % PHASES > 1))
             return fault(r, g, c, lane, "not a state of the mbarrier's present or last phase");
-        if (done)
-            cluster_order(r);  // orders the earlier writes of the other threads
-        else
-            r->warp->gives_way = true;
+        note_test(r, lane, at, done);
+        if (done && sync)
+            race_mbarrier_wait(r, g, c, lane, sync);
         write_lane(r, g, &c->out[0], lane, (Value){done, 0});
     }
     return true;
@@ -348,7 +396,11 @@ static bool run_pending_count(Run *r, Group *g, const Code *c)
 static Span end_at(Run *r, const Group *g, const Code *c, Space space, uint32_t k, uint32_t lane, uint32_t bytes,
                    uint32_t align, bool write)
 {
-    return memory_in(r, g, c, lane, space, address_at(r, g, c, k, lane), bytes, align, write);
+    bool bulk = c->eval.extra & F_BULK;
+    r->access = c->eval.extra & F_COMPLETE ? ACCESS_COPY_BARRIER : bulk && !write ? ACCESS_COPY_SOURCE : ACCESS_COPY;
+    const Span at = memory_in(r, g, c, lane, space, address_at(r, g, c, k, lane), bytes, align, write);
+    r->access = ACCESS_PLAIN;
+    return at;
 }
 
 // Returns the number of bytes from the source; the others are 0. The operand after the size is this number, or a
@@ -388,6 +440,7 @@ static bool run_cp_async(Run *r, Group *g, const Code *c)
             return false;
         copy.bytes = n;
         copy.zeros = c->bytes - n;
+        copy.race = race_copy(r, lane, NULL, false);
         push(r, QUEUE_PLAIN, lane, copy);
     }
     return true;
@@ -399,6 +452,8 @@ static bool run_commit(Run *r, Group *g, const Code *c)
 {
     FOR_LANES(g->lanes, lane)
         copies_of(r)->queues[queue_of(c)][lane].group++;
+    if (r->races)
+        race_commit(r);
     return true;
 }
 
@@ -407,7 +462,7 @@ static bool run_wait(Run *r, Group *g, const Code *c)
     bool all = c->eval.extra & F_ALL;
     uint32_t open = all ? 0 : (uint32_t)read_lane(r, g, &c->in[0], first_lane(g));
     FOR_LANES(g->lanes, lane)
-        if (!wait_groups(r, g, c, lane, queue_of(c), open, all))
+        if (!wait_groups(r, g, c, lane, queue_of(c), open, all, c->eval.extra & F_SOURCES))
             return false;
     return true;
 }
@@ -427,7 +482,7 @@ static bool run_cp_async_arrive(Run *r, Group *g, const Code *c)
                 return fault(r, g, c, lane, "more arrivals than an mbarrier can count");
             span_store(at, 0, pack(b), 8);
         }
-        push(r, QUEUE_PLAIN, lane, (Copy){.barrier = at});
+        push(r, QUEUE_PLAIN, lane, (Copy){.barrier = at, .race = race_copy(r, lane, race_sync(r), true)});
     }
     return true;
 }
@@ -452,6 +507,7 @@ static bool run_cp_async_bulk(Run *r, Group *g, const Code *c)
         copy.from = end_at(r, g, c, flags & F_FROM_SHARED ? SP_SHARED : SP_GLOBAL, 2, lane, n, 16, false);
         if (!copy.to.bytes || !copy.from.bytes)
             return false;
+        copy.race = race_copy(r, lane, flags & F_COMPLETE ? race_sync(r) : NULL, false);
         push(r, QUEUE_BULK, lane, copy);
     }
     return true;
@@ -547,6 +603,7 @@ static bool decode_bulk(Code *c, Str rest)
     }
     if (take(&rest, ".wait_group")) {
         c->run = run_wait;
+        *flags |= rest.len ? F_SOURCES : 0;
         return c->nin == 1 && (!rest.len || str_is(rest, ".read"));
     }
     c->run = run_cp_async_bulk;

@@ -111,7 +111,7 @@ static Value read_source(const Run *r, const Group *g, const Code *c, uint32_t k
 }
 
 // Runs exch and cas. No other operation has 128 bits.
-static void swap(Run *r, const Group *g, const Code *c, uint32_t lane, Span at)
+static bool swap(Run *r, const Group *g, const Code *c, uint32_t lane, Span at)
 {
     uint32_t low = MIN(c->bytes, 8u), high = c->bytes - low;
     Value old = {span_load(at, 0, low), span_load(at, low, high)};
@@ -121,6 +121,7 @@ static void swap(Run *r, const Group *g, const Code *c, uint32_t lane, Span at)
     span_store(at, 0, written.lo, low);
     span_store(at, low, written.hi, high);
     old_value(r, g, c, 0, lane, old);
+    return c->action != MOD_CAS || (old.lo == b.lo && old.hi == b.hi);
 }
 
 static void operate(Run *r, const Group *g, const Code *c, uint32_t lane, uint64_t address, Span s)
@@ -146,10 +147,11 @@ bool run_atom(Run *r, Group *g, const Code *c)
         const Span at = memory_changed_at(r, g, c, lane, address, size);
         if (!at.bytes)
             return false;
-        if (swaps)
-            swap(r, g, c, lane, at);
-        else
+        bool wrote = !swaps || swap(r, g, c, lane, at);
+        if (!swaps)
             operate(r, g, c, lane, address, at);
+        if (r->races && !race_atomic(r, wrote))
+            return false;
     }
     return true;
 }

@@ -8,8 +8,7 @@
 // returns this form, and `cvta.to.shared::cta` restores it.
 //
 // A phase of the barrier is complete when all threads of the cluster have arrived or ended. A waiting thread continues
-// as soon as the phase in which it arrived is complete. A phase orders memory unless a thread arrived with `.relaxed`:
-// fences are not followed.
+// as soon as the phase in which it arrived is complete.
 //
 // Faults, since undefined in the ISA: a rank outside of the cluster, an address outside of shared memory, and access to
 // a CTA that has ended. Also two arrivals without a wait between them, and a wait without an arrival.
@@ -158,16 +157,11 @@ static void release_waiting(Warp *w)
             leaving[n++] = g;
     for (uint32_t k = 0; k < n; k++) {
         w->unwaited &= ~leaving[k]->lanes;
+        if (w->run->races)
+            race_cluster_wait(w->run, leaving[k]->lanes);
         leaving[k]->state = GROUP_READY;
         group_go(w, leaving[k], leaving[k]->pc + 1);
     }
-}
-
-void cluster_order(Run *r)
-{
-    r->phase++;
-    for (uint32_t k = 0; k < r->nctas; k++)
-        r->ctas[k].epoch++;
 }
 
 void cluster_check(Run *r)
@@ -175,9 +169,8 @@ void cluster_check(Run *r)
     if (!is_complete(r))
         return;
     Warp *at_hand = r->warp;
-    if (!r->relaxed)
-        cluster_order(r);
-    r->relaxed = false;
+    if (r->races)
+        race_cluster_open(r);
     for (uint32_t k = 0; k < r->nctas * r->nwarps; k++)
         warp_in_cluster(r, k)->arrived = 0;
     for (uint32_t k = 0; k < r->nctas * r->nwarps; k++) {
@@ -202,7 +195,8 @@ bool run_cluster_arrive(Run *r, Group *g, const Code *c)
                      "a second arrival at the barrier of the cluster, with no wait since the first");
     w->arrived |= g->lanes;
     w->unwaited |= g->lanes;
-    r->relaxed |= code_says(g, c, ".relaxed");
+    if (r->races)
+        race_cluster_arrive(r, g->lanes, code_says(g, c, ".relaxed"));
     cluster_check(r);
     return true;
 }
@@ -226,5 +220,7 @@ bool run_cluster_wait(Run *r, Group *g, const Code *c)
         group_split(w, g, waiting);
     }
     w->unwaited &= ~g->lanes;
+    if (r->races)
+        race_cluster_wait(r, g->lanes);
     return true;
 }

@@ -256,6 +256,8 @@ static bool act_together(Run *r, Group *g)
     if (m.lanes != (g->members & w->live))
         return false;
     act(&m, code_at(g)->op);
+    if (r->races)
+        race_meet(r, m.lanes, code_at(g)->op == OP_BAR_WARP);
     for (uint32_t k = 1; k < n; k++) {
         Group *other = party[k];
         if (other->frame == g->frame && other->pc == g->pc && other->join == g->join) {
@@ -353,6 +355,8 @@ static void leave_barrier(Run *r, Group *g, const Barrier *b)
             write_lane(r, g, &c->out[0], lane, (Value){result, 0});
         set_defined(r, g, &c->out[0], g->lanes, b->undefined ? 0 : UINT32_MAX);
     }
+    if (r->races && !is_arrive(c))
+        race_bar_leave(r, g->barrier, g->lanes);
     go_on(r->warp, g);
 }
 
@@ -373,12 +377,15 @@ static void release_barrier(Run *r, uint32_t n)
     Barrier b = r->cta->barriers[n];
     Warp *at_hand = r->warp;
     r->cta->barriers[n] = (Barrier){0};
-    r->cta->epoch++;
+    if (r->races)
+        race_bar_open(r, n, b.everyone);
     for (uint32_t k = 0; k < r->nwarps; k++) {
         r->warp = &r->cta->warps[k];
         if (warp_waits_at(r->warp, n))
             leave_barriers(r, n, &b, false);
     }
+    if (r->races)
+        race_bar_close(r, n);
     r->warp = at_hand;
 }
 
@@ -421,6 +428,9 @@ static void warp_arrives(Run *r, uint32_t n)
     for (const Group *g = r->warp->groups; g < r->warp->groups + LANES; g++)
         if (waits_at(g, n) && !note_arrival(r, g, b))
             return;
+    for (const Group *g = r->warp->groups; r->races && g < r->warp->groups + LANES; g++)
+        if (waits_at(g, n))
+            race_bar_arrive(r, n, g->lanes, !is_arrive(code_at(g)));
     b->arrived += LANES;
     if (is_complete(r, b))
         release_barrier(r, n);

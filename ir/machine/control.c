@@ -275,7 +275,7 @@ bool run_call(Run *r, Group *g, const Code *c)
         return false;
     Group caller = *g;
     group_call(r->warp, g, f, c, g->pc + 1);
-    return pass_arguments(r, &caller, c, g->frame) && local_grow(r, g, c, g->frame->locals);
+    return pass_arguments(r, &caller, c, g->frame) && local_grow(r, g, c, g->frame->host);
 }
 
 bool run_ret(Run *r, Group *g, const Code *c)

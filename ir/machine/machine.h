@@ -36,18 +36,25 @@ typedef struct HostMemory {
     const char *name;  // of a range, in messages
 } HostMemory;
 
+// Agents of the race check. The lanes of a warp are ordered with RACES_WARPS, and independent with RACES_LANES.
+typedef enum { RACES_OFF, RACES_WARPS, RACES_LANES } RaceCheck;
+
+#define RACE_MEMORY_MAX (UINT64_C(1) << 30)  // bytes of the race check, if MachineOptions has no limit
+
 typedef struct MachineOptions {
-    uint64_t max_steps;  // limit of the instructions that groups of lanes execute in a launch; 0 = no limit
-    bool check_uninit;   // the first use of an undefined value is a fault; a copy is no use
-    bool follow_undef;   // tracks undefined values for machine_defined(), and overrides check_uninit
-    bool check_races;    // a data race is a fault
-    bool note_writers;   // for machine_writer()
-    bool count;          // not read: instructions are always counted
-    bool coverage;       // not read either
-    uint64_t seed;       // seed of the order of execution; 0 = fixed order
-    Out *trace;          // receives the executed instructions of a lane; NULL = no trace
-    uint32_t lane;       // lane of the trace
-    Out *print;          // receives the output of vprintf; NULL = discarded
+    uint64_t max_steps;     // limit of the instructions that groups of lanes execute in a launch; 0 = no limit
+    bool check_uninit;      // the first use of an undefined value is a fault; a copy is no use
+    bool follow_undef;      // tracks undefined values for machine_defined(), and overrides check_uninit
+    RaceCheck check_races;  // a data race is a fault
+    uint64_t race_memory;   // bytes that the race check may take; 0 = RACE_MEMORY_MAX
+    bool check_bounds;      // variables of all spaces have gaps around them, and an access to a gap is a fault
+    bool note_writers;      // for machine_writer()
+    bool count;             // not read: instructions are always counted
+    bool coverage;          // not read either
+    uint64_t seed;          // seed of the order of execution; 0 = fixed order
+    Out *trace;             // receives the executed instructions of a lane; NULL = no trace
+    uint32_t lane;          // lane of the trace
+    Out *print;             // receives the output of vprintf; NULL = discarded
     HostMemory host;
 } MachineOptions;
 
@@ -62,13 +69,22 @@ typedef struct Launch {
 
 typedef enum { RUN_DONE, RUN_FAULT, RUN_LIMIT } RunStatus;
 
+// Another access that an error is about.
+typedef struct RunOther {
+    const Fn *fn;  // NULL = there is none
+    InstrId instr;
+    Dim block, thread;
+    char text[60];
+} RunOther;
+
 // The reason for the end of a run.
 typedef struct RunError {
     RunStatus status;
-    char text[300];
+    char text[400];
     const Fn *fn;  // NULL = the error has no instruction
     InstrId instr;
     Dim block, thread;
+    RunOther other;  // of a data race: the earlier access
 } RunError;
 
 // Makes a machine with the initial values of the module's variables. The module must have been read with positions, and
@@ -97,7 +113,19 @@ uint32_t machine_params(const Module *m, SymId entry);
 bool machine_run(Machine *m, const Launch *l);
 const RunError *machine_error(const Machine *m);
 // Writes the error with its place: `block 0,0,0, thread 9,0,0: trap (at k.cu:3)`.
-void machine_error_text(const Machine *m, char text[static 600]);
+void machine_error_text(const Machine *m, char text[static 800]);
+
+// Lanes of a warp at one place that had not ended when a run stopped at a deadlock or at max_steps.
+typedef struct RunWait {
+    const Fn *fn;
+    InstrId instr;  // the next one
+    Dim block;
+    uint32_t warp, lanes;  // number in the block, mask
+    char text[200];        // what the lanes wait for
+} RunWait;
+// Returns the rows of the last launch, by block and warp; *n = 0 if it did not stop in this way. Blocks that had not
+// started have none; *unstarted = their number. Valid until the next launch.
+const RunWait *machine_waits(const Machine *m, uint32_t *n, uint64_t *unstarted);
 uint64_t machine_steps(const Machine *m);  // steps of the last launch, as max_steps counts them
 
 // With follow_undef: returns the states of the bytes from an address of global memory to the end of the buffer or

@@ -21,6 +21,8 @@ typedef struct Code Code;
 typedef struct Func Func;
 typedef struct Copies Copies;
 typedef struct CtaState CtaState;
+typedef struct Races Races;
+typedef struct Sync Sync;  // races.h
 
 /* -- Addresses ------------------------------------------------------------------------------------------ */
 
@@ -103,11 +105,12 @@ struct Code {
     const OperandRef *tied;  // by output: its value where the guard is false; NULL = its old value
     Eval eval;
     // memory
-    uint8_t space;   // Space
-    uint8_t vec;     // number of elements
-    uint8_t bytes;   // size of an element
-    bool extends;    // sign-extends a loaded value
-    uint8_t action;  // Mod of atom, red, redux, vote, shfl
+    uint8_t space;       // Space
+    uint8_t vec;         // number of elements
+    uint8_t bytes;       // size of an element
+    bool extends;        // sign-extends a loaded value
+    uint8_t action;      // Mod of atom, red, redux, vote, shfl
+    uint8_t sem, scope;  // Mod of ld, st, atom, red, fence, membar; 0 = none
     Type type;
     SymId symbol;  // the parameter of the frame that an operand names, or 0
     // control
@@ -121,16 +124,35 @@ struct Code {
     HostRange host;           // found last in this launch
 };
 
+// A variable of shared, local or parameter memory.
+typedef struct Variable {
+    uint64_t at, host, size;  // address in the layout, offset in host memory
+    Name name;
+    const Tables *tables;  // of the name; NULL = `text` is the name
+    const char *text;
+} Variable;
+
+// Variables that lie one after the other, with gaps if the machine checks bounds.
+typedef struct Layout {
+    VEC(Variable) variables;  // by address
+    uint64_t end, host;       // end of the addresses, and of host memory
+} Layout;
+
 struct Func {
     const Fn *fn;
     SymId sym;
     Code *code;
     uint32_t ncode;
+    uint32_t first;  // number of the first instruction, counted over all functions
     uint32_t nrows;
     const uint32_t *row;      // by RegId
     uint64_t params, locals;  // bytes per lane
-    uint64_t *param_at;       // by local symbol: offset of a parameter
-    uint64_t *local_at;       // by local symbol: offset of a variable
+    uint64_t span;            // addresses of `locals`, with gaps
+    uint64_t *param_at;       // by local symbol: offset of a parameter of the frame
+    uint64_t *local_at;       // by local symbol: address of a variable or a parameter
+    Layout variables;         // in local memory
+    Layout formals;           // parameters of the frame
+    Layout launched;          // parameters of the kernel
 };
 
 /* -- Memory --------------------------------------------------------------------------------------------- */
@@ -204,14 +226,14 @@ static inline void span_zero(Span s, uint64_t at, uint64_t bytes)
 // True if every byte is defined.
 static inline bool span_is_defined(Span s) { return !s.defined || !memchr(s.defined, 0, s.size); }
 
-typedef struct Shadow Shadow;  // last accesses to a byte
+typedef struct Shadow Shadow;  // accesses to memory (races.h)
 typedef struct Store Store;    // last write to a byte: thread and instruction
 
 typedef struct Allocation {
     uint64_t base, size;
     uint8_t *bytes;
     uint8_t *defined;  // 0 or 1 for each byte; NULL = all are defined
-    Shadow *shadow;    // for each byte; NULL = no access yet, or not tracked
+    Shadow *shadow;    // NULL = no access yet, or not tracked
     Store *stores;     // for each byte; NULL = no write yet, or not tracked
     const char *name;
     bool read_only, freed;
@@ -242,7 +264,8 @@ struct Frame {
     RowStates *defined;       // by row; NULL = not tracked
     uint8_t *params;          // func->params bytes for each lane
     uint8_t *params_defined;  // by byte; NULL = all are defined
-    uint64_t locals;          // offset of its variables in a lane's local memory
+    uint64_t locals;          // address of its variables in local memory
+    uint64_t host;            // their offset in a lane's local memory; the same without gaps
     uint64_t dynamic;         // bytes that alloca took
     uint64_t stacked;         // bytes of parameters in a lane, including those of its callers
     uint32_t depth;
@@ -290,6 +313,8 @@ struct Warp {
     uint64_t (*module_rows)[LANES];
     RowStates *module_defined;  // by row; NULL = not tracked
     Copies *copies;             // pending asynchronous copies; NULL = none
+    Mask tests;                 // lanes whose last test of an mbarrier failed
+    uint32_t tested[LANES];     // offset of that mbarrier in shared memory
     bool gives_way;             // the warp yields to the others: it may wait for an action of theirs
 };
 
@@ -313,10 +338,24 @@ struct CtaState {
     uint32_t number;  // counted from 1 over all launches
     Warp *warps;
     uint8_t *shared, *shared_defined;  // as in Allocation
-    Shadow *shadow;                    // last accesses to shared memory
-    uint32_t epoch;                    // incremented when a barrier of the CTA opens
+    Shadow *shadow;                    // accesses to shared memory, if the machine checks races
     Barrier barriers[BARRIERS];
 };
+
+// Accesses that are not what the opcode says, for the race check.
+typedef enum {
+    ACCESS_PLAIN,
+    ACCESS_MBARRIER,
+    ACCESS_COPY,          // by a copy that wait_group completes
+    ACCESS_COPY_SOURCE,   // the same by a copy that wait_group.read completes
+    ACCESS_COPY_BARRIER,  // by a copy that completes at an mbarrier
+} AccessKind;
+
+// What the race check keeps of a copy until it ends.
+typedef struct RaceCopy {
+    Sync *sync;  // of the mbarrier that the copy completes; NULL = none
+    uint64_t key, time;
+} RaceCopy;
 
 struct Run {
     Machine *machine;
@@ -331,8 +370,8 @@ struct Run {
     uint32_t nthreads, nwarps;  // numbers per CTA
     uint64_t nshared;
     uint32_t first_cta, first_of_cluster;  // numbers of the first CTA of the launch, and of the cluster
-    uint32_t phase;                        // incremented when the cluster's barrier opens and orders memory
-    bool relaxed;                          // a thread arrived at the cluster's barrier without ordering memory
+    Races *races;                          // NULL = the machine does not check races
+    uint8_t access;                        // AccessKind of the next access
     uint64_t steps;
     uint64_t random;               // state of run_draw()
     States defined[EVAL_OUT_MAX];  // states of the values that the current instruction moves or computes; the first
@@ -350,21 +389,25 @@ struct Machine {
     Arena blocks;  // memory that kernels allocated
     const Module *module;
     MachineOptions options;
-    VEC(Allocation) allocations;  // by base
-    uint64_t next;                // next free address
-    uint64_t heap_used;           // bytes that kernels allocated by malloc
-    uint64_t *symbols;            // by SymId: address; of shared variables the offset
-    Func **funcs;                 // by SymId; NULL = no body
-    uint64_t nstatic;             // bytes of static shared memory
-    uint64_t nlocal;              // bytes of the module's variables in local memory
-    VEC(Name) registers;          // registers of the module, by row
-    uint32_t nctas;               // number of CTAs that ran in all launches
-    VEC(Cta) ctas;                // positions of these CTAs, with note_writers
-    bool tracks;                  // tracks definedness
-    bool observes;                // observes instructions: tracks definedness, or traces
-    bool watches;                 // checks accesses to memory
-    uint64_t steps;               // steps of the last launch
+    VEC(Allocation) allocations;     // by base
+    uint64_t next;                   // next free address
+    uint64_t heap_used;              // bytes that kernels allocated by malloc
+    uint64_t *symbols;               // by SymId: address; of shared variables the offset
+    Func **funcs;                    // by SymId; NULL = no body
+    Layout shared;                   // static shared memory of all functions
+    Layout local;                    // the module's variables in local memory
+    uint64_t shared_gap, stack_gap;  // between variables; 0 = bounds are not checked
+    uint32_t ncode;                  // number of instructions of all functions
+    VEC(Name) registers;             // registers of the module, by row
+    uint32_t nctas;                  // number of CTAs that ran in all launches
+    VEC(Cta) ctas;                   // positions of these CTAs, with note_writers
+    bool tracks;                     // tracks definedness
+    bool observes;                   // observes instructions: tracks definedness, or traces
+    bool watches;                    // checks accesses to memory
+    uint64_t steps;                  // steps of the last launch
     RunError error;
+    VEC(RunWait) waits;    // for machine_waits()
+    uint64_t unstarted;    // the same
     RunError unspecified;  // without text: the launch is specified
 };
 
@@ -414,7 +457,8 @@ Span parameter_at(Run *r, const Group *g, const Code *c, uint32_t lane, const Fr
 // wrap.
 uint64_t memory_place(uint64_t *end, uint64_t align, uint64_t size);
 // Returns the end of a frame in the local memory of a lane.
-static inline uint64_t frame_end(const Frame *f) { return f->locals + f->func->locals + f->dynamic; }
+static inline uint64_t frame_end(const Frame *f) { return f->locals + f->func->span + f->dynamic; }
+static inline uint64_t frame_host_end(const Frame *f) { return f->host + f->func->locals + f->dynamic; }
 // Allocates the local memory of the group's frame; bytes from `fresh` on are new. Always returns false, so that a call
 // can return the result.
 bool local_grow(Run *r, const Group *g, const Code *c, uint64_t fresh);
@@ -426,6 +470,56 @@ void check_start_cta(Run *r);
 // Checks and records an access, if the machine watches accesses. False after a fault.
 bool check_access(Run *r, const Access *a);
 void check_forget(Machine *m, uint64_t variable);  // marks its bytes as defined and unwritten
+/* bounds.c */
+void layout_init(Machine *m);
+// Places a variable and returns its address. `gap` = Machine.shared_gap or .stack_gap.
+uint64_t layout_place(Machine *m, Layout *l, uint64_t gap, const Tables *t, const Sym *s);
+// Returns the address after all variables and the last gap.
+uint64_t layout_close(Layout *l, uint64_t gap);
+// An access to shared, local or parameter memory at an address of a layout.
+typedef struct BoundsCheck {
+    Space space;
+    uint64_t at;
+    uint32_t size;
+    bool write;
+    uint64_t host;  // result: offset in host memory
+} BoundsCheck;
+bool bounds_check(Run *r, const Group *g, const Code *c, uint32_t lane, BoundsCheck *b, bool of_frame);
+// Writes the place of an access to shared or global memory as an offset and a variable.
+void variable_place(Run *r, const Access *a, char place[static 160]);
+/* races.c: only if the machine checks races (Run.races), but for race_sync() and race_copy() */
+void race_start(Run *r, Arena *arena);
+void race_start_cluster(Run *r);
+void race_end_cluster(Run *r);
+bool race_access(Run *r, const Access *a);
+// Completes the atomic operation whose memory was accessed last; `wrote`: it was no compare that failed.
+bool race_atomic(Run *r, bool wrote);
+/* order.c: the same */
+void race_fence(Run *r, const Group *g, const Code *c);
+// The current warp arrives at barrier `n` of the CTA with these lanes; the barrier opens; a warp leaves; all have left.
+void race_bar_arrive(Run *r, uint32_t n, Mask lanes, bool waits);
+void race_bar_open(Run *r, uint32_t n, bool everyone);
+void race_bar_leave(Run *r, uint32_t n, Mask lanes);
+void race_bar_close(Run *r, uint32_t n);
+void race_end(Warp *w, Mask lanes);  // threads end
+// Lanes of the current warp execute an instruction with .sync together; `orders`: bar.warp.sync.
+void race_meet(Run *r, Mask lanes, bool orders);
+void race_cluster_arrive(Run *r, Mask lanes, bool relaxed);
+void race_cluster_open(Run *r);
+void race_cluster_wait(Run *r, Mask lanes);
+// Returns the mbarrier that was accessed last, or NULL.
+Sync *race_sync(Run *r);
+void race_mbarrier_arrive(Run *r, const Group *g, const Code *c, uint32_t lane, Sync *s);
+void race_mbarrier_phase(Run *r, Sync *s);
+void race_mbarrier_wait(Run *r, const Group *g, const Code *c, uint32_t lane, const Sync *s);
+// Returns the record of a copy that a lane starts, or of an arrival after its copies.
+RaceCopy race_copy(Run *r, uint32_t lane, Sync *s, bool arrives);
+void race_commit(Run *r);  // separates groups of copies
+// The copies of a lane up to a time have ended, or only their reads; UINT64_MAX = all copies.
+void race_copied(Run *r, uint32_t lane, bool sources_only, uint64_t time);
+void race_complete(Run *r, const RaceCopy *copy);  // at its mbarrier
+/* waits.c */
+void waits_note(Run *r);  // for machine_waits()
 /* undef.c: only if the machine tracks definedness */
 // Before an instruction: sets Run.defined to the states of the values that it moves or computes. False after a fault.
 bool undef_begin(Run *r, const Group *g, const Code *c);
@@ -468,7 +562,7 @@ Group *warp_next(Warp *w);
 uint64_t run_draw(Run *r);  // returns a random number if the order of execution has a seed, otherwise 0
 // True if the machine implements the special register.
 bool sreg_is_known(Sreg sreg);
-CodeRun run_eval, run_addr, run_undef, run_nothing, run_unsupported, run_unknown_sreg;
+CodeRun run_eval, run_addr, run_undef, run_fence, run_nothing, run_unsupported, run_unknown_sreg;
 // Sets the position of an error; c = NULL: the error has no instruction.
 void locate(const Run *r, const Group *g, const Code *c, uint32_t lane, RunError *e);
 bool fault(Run *r, const Group *g, const Code *c, uint32_t lane, const char *fmt, ...)
@@ -500,8 +594,6 @@ CtaState *cluster_cta(Run *r, uint64_t address);
 // Converts an address in shared::cluster to shared::cta if it is in the current CTA. Otherwise returns it unchanged.
 uint64_t cluster_own(Run *r, uint64_t address);
 bool cta_is_live(const Run *r, const CtaState *cta);
-// Orders all earlier accesses of the cluster before all later ones, for check_races.
-void cluster_order(Run *r);
 // Opens the barrier of the cluster if all threads have arrived or ended.
 void cluster_check(Run *r);
 CodeRun run_mapa, run_ctarank, run_cluster_arrive, run_cluster_wait;
@@ -513,6 +605,8 @@ bool matrix_decode(const Tables *t, const Desc *d, Code *c);
 /* async.c */
 // Decodes an asynchronous copy or an instruction on an mbarrier. False as matrix_decode().
 bool async_decode(const Tables *t, const Desc *d, Code *c);
+// Writes what a thread waits for that waits at an mbarrier of the CTA.
+void async_describe(Run *r, CtaState *cta, uint32_t offset, size_t cap, char *text);
 void async_end(Warp *w, Mask lanes);  // makes the copies of threads that end
 
 #endif

@@ -3,9 +3,12 @@
 // GAP bytes, so that an access to the first byte beyond is a fault. Ranges of the host's memory, if the machine has
 // any, are at their own addresses. Shared, local and parameter memory are windows of the generic address space. An
 // access that is out of bounds, not aligned, or not in any allocation ends the run.
+#include <stdio.h>
+
 #include "ir/machine/machine_internal.h"
 
 enum { GAP = 4096, ALIGN = 256 };
+#define GAP_CHECKED (UINT64_C(1) << 36)  // with check_bounds
 
 // More than any space holds. Sums of sizes saturate here, so that none wraps.
 #define ROOM_MAX (UINT64_C(1) << 62)
@@ -27,7 +30,7 @@ Allocation *allocate(Machine *m, Arena *arena, uint64_t bytes, const char *name)
     a.bytes = arena_zalloc(arena, MAX(bytes, 1));
     if (m->tracks)
         a.defined = memset(arena_alloc(arena, MAX(bytes, 1)), 1, bytes);
-    m->next = round_up(m->next + bytes + GAP, ALIGN);
+    m->next = round_up(m->next + bytes + (m->options.check_bounds ? GAP_CHECKED : GAP), ALIGN);
     VEC_PUSH(&m->arena, &m->allocations, a);
     return &m->allocations.at[m->allocations.n - 1];
 }
@@ -44,10 +47,21 @@ static Allocation *find_allocation(Machine *m, uint64_t address, uint32_t *cache
         else
             high = mid;
     }
-    if (!low || address - m->allocations.at[low - 1].base >= MAX(m->allocations.at[low - 1].size + GAP / 2, 1))
+    uint64_t gap = m->options.check_bounds ? GAP_CHECKED : GAP;
+    if (!low || address - m->allocations.at[low - 1].base >= MAX(m->allocations.at[low - 1].size + gap / 2, 1))
         return NULL;
     *cache = low - 1;
     return &m->allocations.at[low - 1];
+}
+
+// Returns the allocation whose gap in front holds an address; NULL = there is none.
+static Allocation *allocation_after(Machine *m, uint64_t address)
+{
+    uint32_t k = 0;
+    while (k < m->allocations.n && m->allocations.at[k].base <= address)
+        k++;
+    bool near = k < m->allocations.n && m->allocations.at[k].base - address <= GAP_CHECKED / 2;
+    return near && address >= GLOBAL_BASE - GAP_CHECKED / 2 ? &m->allocations.at[k] : NULL;
 }
 
 uint64_t machine_alloc(Machine *m, uint64_t bytes, const char *name)
@@ -75,7 +89,9 @@ uint8_t *machine_bytes(Machine *m, uint64_t address, uint64_t *size)
 
 static uint64_t add_variable(Machine *m, const Sym *s)
 {
-    Allocation *a = allocate(m, &m->arena, s->size, NULL);
+    char name[100], quoted[sizeof name + 2];
+    snprintf(quoted, sizeof quoted, "'%s'", name_text(&m->module->tables, s->name, name, sizeof name));
+    Allocation *a = allocate(m, &m->arena, s->size, arena_text(&m->arena, quoted, strlen(quoted)));
     a->read_only = s->space == SP_CONST;
     return a->base;
 }
@@ -130,11 +146,11 @@ void memory_lay_out(Machine *m)
         else if (is_module_variable(sym) && !definition_of(module, s))
             m->symbols[s] = add_variable(m, sym);
         else if (sym->kind == SYM_VAR && sym->space == SP_LOCAL)
-            m->symbols[s] = memory_place(&m->nlocal, sym->align, sym->size);
+            m->symbols[s] = layout_place(m, &m->local, m->stack_gap, &module->tables, sym);
         else if (sym->kind == SYM_VAR && sym->space == SP_SHARED && !(sym->flags & SYM_OPEN))
-            m->symbols[s] = memory_place(&m->nstatic, sym->align, sym->size);
+            m->symbols[s] = layout_place(m, &m->shared, m->shared_gap, &module->tables, sym);
     }
-    memory_place(&m->nlocal, 16, 0);
+    layout_close(&m->local, m->stack_gap);
     for (SymId s = 1; s < module->syms.n; s++)
         if (definition_of(module, s))
             m->symbols[s] = m->symbols[definition_of(module, s)];
@@ -171,22 +187,28 @@ typedef struct Request {
 
 static const char *verb(const Request *q) { return q->write ? "write" : "read"; }
 
-// False, after a fault, if a checker rejects the access.
-static bool is_allowed(Run *r, const Access *a) { return !r->machine->watches || check_access(r, a); }
-
-// Returns the accessed part of a window; no bytes after a fault.
+// Returns the accessed part of a window; no bytes after a fault. `of_frame` = the window has parameters of the frame.
 static Span in_window(Run *r, const Group *g, const Code *c, uint32_t lane, const Request *q, CtaState *owner,
-                      Span window)
+                      Span window, bool of_frame)
 {
     static const char *const names[] = {[SP_SHARED] = "shared", [SP_LOCAL] = "local", [SP_PARAM] = "parameter"};
-    Span s = span_part(window, q->address, q->size);
+    uint64_t at = q->address;
+    if (r->machine->options.check_bounds) {
+        BoundsCheck b = {q->space, at, q->size, q->write, 0};
+        if (!bounds_check(r, g, c, lane, &b, of_frame))
+            return NO_SPAN;
+        at = b.host;
+    }
+    Span s = span_part(window, at, q->size);
     if (!s.bytes) {
         fault(r, g, c, lane, "%s of %u bytes at %#llx of %s memory, which has %llu bytes", verb(q), q->size,
               (unsigned long long)q->address, names[q->space], (unsigned long long)window.size);
         return s;
     }
-    Access a = {g, c, lane, q->space, NULL, owner, s.defined, q->address, q->size, q->write};
-    return is_allowed(r, &a) ? s : NO_SPAN;
+    if (!r->machine->watches)
+        return s;
+    Access a = {g, c, lane, q->space, NULL, owner, s.defined, at, q->size, q->write};
+    return check_access(r, &a) ? s : NO_SPAN;
 }
 
 bool machine_can_reach(const HostRange *range)
@@ -230,8 +252,10 @@ static Span in_host(Run *r, const Group *g, const Code *c, uint32_t lane, const 
               (unsigned long long)at, r->machine->options.host.name, (unsigned long long)range.size);
         return s;
     }
+    if (!r->machine->watches)
+        return s;
     Access access = {g, c, lane, SP_GLOBAL, NULL, NULL, NULL, at, q->size, q->write};
-    return is_allowed(r, &access) ? s : NO_SPAN;
+    return check_access(r, &access) ? s : NO_SPAN;
 }
 
 // Returns the accessed part of an allocation or of the host's memory; no bytes after a fault.
@@ -240,6 +264,11 @@ static Span in_global(Run *r, const Group *g, const Code *c, uint32_t lane, cons
     uint32_t cache = c->cache;
     Allocation *a = find_allocation(r->machine, q->address, &cache);
     ((Code *)(uintptr_t)c)->cache = cache;
+    if (!a && r->machine->options.check_bounds && (a = allocation_after(r->machine, q->address))) {
+        fault(r, g, c, lane, "%s of %u bytes at -%#llx of %s, which has %llu bytes", verb(q), q->size,
+              (unsigned long long)(a->base - q->address), a->name, (unsigned long long)a->size);
+        return NO_SPAN;
+    }
     if (!a)
         return in_host(r, g, c, lane, q);
     uint64_t at = q->address - a->base;
@@ -250,12 +279,13 @@ static Span in_global(Run *r, const Group *g, const Code *c, uint32_t lane, cons
     }
     if (!s.bytes) {
         fault(r, g, c, lane, "%s of %u bytes at %#llx of %s, which %s %llu bytes", verb(q), q->size,
-              (unsigned long long)at, a->name ? a->name : "a module variable", a->freed ? "was freed and had" : "has",
-              (unsigned long long)a->size);
+              (unsigned long long)at, a->name, a->freed ? "was freed and had" : "has", (unsigned long long)a->size);
         return s;
     }
+    if (!r->machine->watches)
+        return s;
     Access access = {g, c, lane, SP_GLOBAL, a, NULL, s.defined, at, q->size, q->write};
-    return is_allowed(r, &access) ? s : NO_SPAN;
+    return check_access(r, &access) ? s : NO_SPAN;
 }
 
 // Returns the space of a generic address, and makes *address relative to the space.
@@ -335,7 +365,7 @@ static Span reach(Run *r, const Group *g, const Code *c, uint32_t lane, Request 
         fault(r, g, c, lane, "a write to a parameter of the kernel");
         return NO_SPAN;
     }
-    return in_window(r, g, c, lane, &q, owner, window_span(r, g, lane, q.space, owner, of_frame));
+    return in_window(r, g, c, lane, &q, owner, window_span(r, g, lane, q.space, owner, of_frame), of_frame);
 }
 
 Span memory_in(Run *r, const Group *g, const Code *c, uint32_t lane, Space space, uint64_t address, uint32_t size,
@@ -396,7 +426,7 @@ static void enlarge_all(Run *r, uint64_t bytes)
 bool local_grow(Run *r, const Group *g, const Code *c, uint64_t fresh)
 {
     Warp *w = r->warp;
-    uint64_t needed = frame_end(g->frame);
+    uint64_t needed = frame_host_end(g->frame);
     if (needed > LOCAL_MAX)
         return fault(r, g, c, (uint32_t)__builtin_ctz(g->lanes), "more than %u bytes of local memory", LOCAL_MAX);
     if (needed > w->nlocal)
@@ -457,15 +487,16 @@ static bool run_alloca(Run *r, Group *g, const Code *c)
     uint64_t bytes = 0, align = c->nin > 1 ? MAX(c->in[1].bits, 1) : 16, at = frame_end(f);
     FOR_LANES(g->lanes, lane)
         bytes = MAX(bytes, read_lane(r, g, &c->in[0], lane));
-    at = align > LOCAL_MAX ? LOCAL_MAX : round_up(at, align);
-    if (bytes > LOCAL_MAX || at + bytes > LOCAL_MAX)
+    uint64_t gaps = frame_end(f) - frame_host_end(f);
+    at = round_up(at, MIN(align, LOCAL_MAX));
+    if (align > LOCAL_MAX || bytes > LOCAL_MAX || at - gaps + bytes > LOCAL_MAX)
         return fault(r, g, c, (uint32_t)__builtin_ctz(g->lanes),
                      "alloca of %llu bytes, with more than %u bytes of local memory", (unsigned long long)bytes,
                      LOCAL_MAX);
-    f->dynamic = at + bytes - f->locals - f->func->locals;
+    f->dynamic = at + bytes - f->locals - f->func->span;
     FOR_LANES(g->lanes, lane)
         write_lane(r, g, &c->out[0], lane, (Value){at, 0});
-    local_grow(r, g, c, at);
+    local_grow(r, g, c, frame_host_end(f) - bytes);
     return r->machine->error.status == RUN_DONE;
 }
 
@@ -480,7 +511,7 @@ static bool run_stackrestore(Run *r, Group *g, const Code *c)
 {
     Frame *f = g->frame;
     uint32_t lane = (uint32_t)__builtin_ctz(g->lanes);
-    uint64_t end = read_lane(r, g, &c->in[0], lane), fixed = f->locals + f->func->locals;
+    uint64_t end = read_lane(r, g, &c->in[0], lane), fixed = f->locals + f->func->span;
     if (end < fixed || end > frame_end(f))
         return fault(r, g, c, lane, "stackrestore of %#llx, which no stacksave of this call gave",
                      (unsigned long long)end);

@@ -25,37 +25,35 @@ bool is_kernel_parameter(const Fn *fn, const Sym *s) { return s->kind == SYM_FOR
 static void place_symbol(Machine *m, Func *f, uint32_t id)
 {
     const Sym *s = ir_sym(f->fn, id | SYM_LOCAL);
-    uint64_t *at = NULL, *end = NULL;
+    const Tables *t = f->fn->tables;
+    if (is_kernel_parameter(f->fn, s))
+        return;
     if (s->kind == SYM_CALLPARAM || s->kind == SYM_FORMAL) {
-        at = &f->param_at[id];
-        end = &f->params;
+        f->local_at[id] = layout_place(m, &f->formals, m->stack_gap, t, s);
+        f->param_at[id] = f->formals.variables.at[f->formals.variables.n - 1].host;
     } else if (s->kind == SYM_VAR && s->space == SP_LOCAL) {
-        at = &f->local_at[id];
-        end = &f->locals;
+        f->local_at[id] = layout_place(m, &f->variables, m->stack_gap, t, s);
     } else if (s->kind == SYM_VAR && s->space == SP_SHARED) {
-        at = &f->local_at[id];
-        end = &m->nstatic;
+        f->local_at[id] = layout_place(m, &m->shared, m->shared_gap, t, s);
     }
-    if (at && !is_kernel_parameter(f->fn, s))
-        *at = memory_place(end, s->align, s->size);
 }
 
 static Func *place_symbols(Machine *m, const Fn *fn)
 {
     Func *f = NEW(&m->arena, Func);
     uint32_t n = fn->syms.n;
-    uint64_t end = 0;
     *f = (Func){.fn = fn, .sym = fn->sym};
     f->param_at = NEW_ARRAY(&m->arena, uint64_t, n);
     f->local_at = NEW_ARRAY(&m->arena, uint64_t, n);
     for (uint32_t id = 1; id < n; id++)
         place_symbol(m, f, id);
-    memory_place(&f->params, 16, 0);
-    memory_place(&f->locals, 16, 0);
-    for (uint32_t p = 0; fn->flags & FN_KERNEL && p < fn->sig.nparams; p++) {
-        const Sym *s = ir_sym(fn, fn->sig.params[p]);
-        f->param_at[local_of(fn->sig.params[p])] = memory_place(&end, s->align, s->size);
-    }
+    layout_close(&f->formals, m->stack_gap);
+    f->params = f->formals.host;
+    f->span = layout_close(&f->variables, m->stack_gap);
+    f->locals = f->variables.host;
+    for (uint32_t p = 0; fn->flags & FN_KERNEL && p < fn->sig.nparams; p++)
+        f->local_at[local_of(fn->sig.params[p])] =
+            layout_place(m, &f->launched, m->stack_gap, fn->tables, ir_sym(fn, fn->sig.params[p]));
     return f;
 }
 
@@ -88,9 +86,7 @@ static OperandRef ref_of_symbol(Maker *k, SymId s)
         return (OperandRef){.kind = REF_CONST, .bits = k->machine->symbols[s]};
     if (sym->kind == SYM_VAR && sym->space == SP_LOCAL)
         return (OperandRef){.kind = REF_LOCAL, .bits = k->func->local_at[local_of(s)]};
-    if (sym->kind == SYM_VAR)
-        return (OperandRef){.kind = REF_CONST, .bits = k->func->local_at[local_of(s)]};
-    return (OperandRef){.kind = REF_CONST, .bits = k->func->param_at[local_of(s)]};
+    return (OperandRef){.kind = REF_CONST, .bits = k->func->local_at[local_of(s)]};
 }
 
 // True for a parameter in the frame.
@@ -281,8 +277,8 @@ static const struct {
     [OP_REDUX] = {run_redux, 2, 0},
     [OP_ACTIVEMASK] = {run_activemask, 0, 1},
     [OP_ELECT] = {run_elect, 1, 0},
-    [OP_MEMBAR] = {run_nothing, 0, 0},
-    [OP_FENCE] = {run_nothing, 0, 0},
+    [OP_MEMBAR] = {run_fence, 0, 0},
+    [OP_FENCE] = {run_fence, 0, 0},
     [OP_NANOSLEEP] = {run_nothing, 0, 0},
     [OP_PREFETCH] = {run_nothing, 0, 0},
     [OP_PREFETCHU] = {run_nothing, 0, 0},
@@ -363,6 +359,8 @@ static void make_code(Maker *k, Code *c, InstrId id)
     c->bytes = (uint8_t)(width_bits(type_info[c->type].width) / 8);
     c->extends = type_info[c->type].class == TC_S;
     c->action = m->mod[MC_OP] ? m->mod[MC_OP] : m->mod[MC_MODE] ? m->mod[MC_MODE] : m->mod[MC_UNI];
+    c->sem = m->mod[MC_SEM] ? m->mod[MC_SEM] : m->mod[MC_MMIO] ? MOD_RELAXED : MOD_NONE;
+    c->scope = m->mod[MC_SCOPE];
     c->transfers = d->traits & TR_TERM;
     c->converges = d->traits & TR_CONV;
     if (d->traits & TR_TERM)
@@ -415,6 +413,8 @@ static void make_func(Machine *m, Func *f)
     number_rows(&k);
     k.written = NEW_ARRAY(&m->arena, uint32_t, fn->regs.n);
     f->row = k.row;
+    f->first = m->ncode;
+    m->ncode += f->ncode;
     f->code = arena_alloc(&m->arena, MAX(f->ncode, 1) * sizeof *f->code);
     uint32_t n = 0;
     FOR_BLOCKS(fn, b)
@@ -469,11 +469,11 @@ void program_make(Machine *m)
     }
     name_aliases(m);
     // Dynamic shared memory follows the shared variables.
-    memory_place(&m->nstatic, 16, 0);
+    layout_close(&m->shared, m->shared_gap);
     for (SymId s = 1; s < module->syms.n; s++) {
         const Sym *sym = &module->syms.at[s];
         if (sym->kind == SYM_VAR && sym->space == SP_SHARED && sym->flags & SYM_OPEN)
-            m->symbols[s] = m->nstatic;
+            m->symbols[s] = m->shared.end;
     }
     for (SymId s = 1; s < module->syms.n; s++)
         if (m->funcs[s] && m->funcs[s]->sym == s)

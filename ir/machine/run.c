@@ -49,13 +49,13 @@ bool fault(Run *r, const Group *g, const Code *c, uint32_t lane, const char *fmt
 
 const RunError *machine_error(const Machine *m) { return &m->error; }
 
-void machine_error_text(const Machine *m, char text[static 600])
+void machine_error_text(const Machine *m, char text[static 800])
 {
     const RunError *e = &m->error;
     char source[200] = "";
     if (e->fn)
         fn_source_position(e->fn, ir_instr(e->fn, e->instr)->line, source);
-    snprintf(text, 600, "block %u,%u,%u, thread %u,%u,%u: %s%s%s%s", e->block.x, e->block.y, e->block.z, e->thread.x,
+    snprintf(text, 800, "block %u,%u,%u, thread %u,%u,%u: %s%s%s%s", e->block.x, e->block.y, e->block.z, e->thread.x,
              e->thread.y, e->thread.z, e->text, *source ? " (at " : "", source, *source ? ")" : "");
 }
 
@@ -277,6 +277,13 @@ bool run_addr(Run *r, Group *g, const Code *c)
     return true;
 }
 
+bool run_fence(Run *r, Group *g, const Code *c)
+{
+    if (r->races)
+        race_fence(r, g, c);
+    return true;
+}
+
 bool run_nothing(Run *r, Group *g, const Code *c)
 {
     (void)r, (void)g, (void)c;
@@ -401,6 +408,7 @@ static bool out_of_steps(Run *r)
     if (!max || r->steps < max)
         return false;
     fault(r, NULL, NULL, 0, "more than %llu steps", (unsigned long long)max);
+    waits_note(r);
     r->machine->error.status = RUN_LIMIT;
     return true;
 }
@@ -451,7 +459,7 @@ static void start_warps(Run *r, const Func *f)
             w->module_defined = NEW_ARRAY(r->arena, RowStates, MAX(r->machine->registers.n, 1));
         warp_start(w, f, left >= LANES ? UINT32_MAX : (UINT32_C(1) << left) - 1);
         r->warp = w;
-        local_grow(r, &w->groups[0], NULL, w->groups[0].frame->locals);
+        local_grow(r, &w->groups[0], NULL, w->groups[0].frame->host);
     }
 }
 
@@ -459,8 +467,6 @@ static void start_warps(Run *r, const Func *f)
 static void start_ctas(Run *r, const Func *f, Dim first)
 {
     r->first_of_cluster = r->machine->nctas + 1;
-    r->phase = 1;
-    r->relaxed = false;
     for (uint32_t k = 0; k < r->nctas; k++) {
         Dim at = dim_at(r->cluster, k);
         r->cta = &r->ctas[k];
@@ -499,6 +505,7 @@ static const char *place_of_wait(GroupState state)
 
 static void report_deadlock(Run *r)
 {
+    waits_note(r);
     for (uint32_t k = 0; k < r->nctas * r->nwarps; k++) {
         warp_take_up(r, warp_in_cluster(r, k));
         for (Group *g = r->warp->groups; g < r->warp->groups + LANES; g++) {
@@ -547,10 +554,10 @@ static bool launch_fits(Run *r, const Func *f)
 {
     Frame start = {.func = f};
     const Group g = {.lanes = 1, .frame = &start};
-    if (r->nshared > SHARED_MAX)
+    if (r->nshared > SHARED_MAX || r->machine->shared.end + r->launch->shared > SHARED_MAX)
         return fault(r, &g, f->code, 0, "%llu bytes of shared memory, of which there are no more than %u",
                      (unsigned long long)r->nshared, SHARED_MAX);
-    if (f->locals + r->machine->nlocal > LOCAL_MAX)
+    if (f->locals + r->machine->local.host > LOCAL_MAX)
         return fault(r, &g, f->code, 0, "more than %u bytes of local memory", LOCAL_MAX);
     return frame_fits(r, &g, f->code, f) && cluster_shape(r, &g, f->code);
 }
@@ -567,7 +574,11 @@ static void run_grid(Run *r, const Func *f)
         arena_init(&arena, r->machine->heap);
         r->arena = &arena;
         start_ctas(r, f, first);
+        if (r->races)
+            race_start_cluster(r);
         run_cluster(r);
+        if (r->races)
+            race_end_cluster(r);
         arena_free(&arena);
     }
 }
@@ -577,15 +588,18 @@ bool machine_run(Machine *m, const Launch *l)
     const Func *f = func_of(m, l->entry);
     Run r = {.machine = m, .launch = l, .nthreads = l->block.x * l->block.y * l->block.z};
     m->error = m->unspecified = (RunError){.status = RUN_DONE};
+    m->waits.n = 0;
     clear_launch(m);
     r.nwarps = (r.nthreads + LANES - 1) / LANES;
-    r.nshared = m->nstatic + l->shared;
+    r.nshared = m->shared.host + l->shared;
     r.first_cta = m->nctas + 1;
     Arena launch;
     arena_init(&launch, m->heap);
     r.arena = &launch;
     r.random = m->options.seed;
     r.cta = &r.ctas[0];
+    if (m->options.check_races)
+        race_start(&r, &launch);
     if (launch_fits(&r, f))
         run_grid(&r, f);
     arena_free(&launch);
@@ -621,6 +635,7 @@ Machine *machine_new(Heap *heap, const Module *module, MachineOptions options)
     m->tracks = options.check_uninit || options.follow_undef;
     m->observes = m->tracks || options.trace;
     m->watches = m->tracks || options.check_races || options.note_writers;
+    layout_init(m);
     memory_lay_out(m);
     program_make(m);
     return m;

@@ -45,7 +45,8 @@ Frame *frame_new(Warp *w, const Func *f, Frame *caller, const Code *call, Mask l
     frame->func = f;
     frame->caller = caller;
     frame->call = call;
-    frame->locals = caller ? caller->locals + caller->func->locals + caller->dynamic : w->run->machine->nlocal;
+    frame->locals = caller ? frame_end(caller) : w->run->machine->local.end;
+    frame->host = caller ? frame_host_end(caller) : w->run->machine->local.host;
     frame->dynamic = 0;
     frame->stacked = (caller ? caller->stacked : 0) + f->params;
     frame->depth = caller ? caller->depth + 1 : 0;
@@ -167,6 +168,8 @@ void group_end(Warp *w, Group *g)
     g->lanes = 0;
     w->live &= ~lanes;
     async_end(w, lanes);
+    if (w->run->races)
+        race_end(w, lanes);
     for (Join *j = g->join, *outer; j; j = outer) {
         outer = j->outer;
         give_up(w, j, lanes);

@@ -71,7 +71,7 @@ padding|--arg buf:64 --arg u32:7 --check-uninit|1|:262:5|0,0,0|a use of a value 
 padding|--arg buf:64 --arg u32:8 --check-uninit|1|:264:5|0,0,0|a use of a value that nothing wrote
 race|--block 64|0|||
 race|--block 32 --check-races|0|||
-race|--block 64 --check-races|1|:194:2|32,0,0|a data race: this thread writes what thread 31 of CTA 0 wrote, with nothing between
+race|--block 64 --check-races|1|:194:2|32,0,0|a data race at 0 of 's' of shared memory: nothing orders this write after the write of block 0,0,0, thread 31,0,0
 no_race|--block 64 --check-races --check-uninit|0|||
 EOF
 
@@ -94,7 +94,7 @@ cluster_deadlock|--grid 2 --block 32|0|||
 cluster_deadlock|--grid 2 --block 64|1|:92:2|0,0,0|deadlock: all threads that have not ended wait, this one at the barrier of the cluster
 cluster_race|--grid 2 --arg u32:0|0|||
 cluster_race|--grid 2 --arg u32:2 --check-races|0|||
-cluster_race|--grid 2 --arg u32:1 --check-races|1|:112:2|1,0,0/0,0,0|a data race: this thread reads what thread 0 of CTA 0 wrote, with nothing between
+cluster_race|--grid 2 --arg u32:1 --check-races|1|:112:2|1,0,0/0,0,0|a data race at 0 of 'room' of shared memory of block 0,0,0: nothing orders this read after the write of block 0,0,0, thread 0,0,0
 cluster_unwritten|--grid 2|0|||
 cluster_unwritten|--grid 2 --check-uninit|1|:130:2|1,0,0/0,0,0|a use of a value that nothing wrote
 cluster_free||0|||
@@ -150,16 +150,16 @@ reduce_8|--arg buf:7|1|:91:2|0,0,0|write of 8 bytes at 0 of the buffer of argume
 reduce_8|--arg u64:0xfffffffffffffff8|1|:91:2|0,0,0|write of 8 bytes at address 0xfffffffffffffff8, where nothing is
 load_global|--arg u64:0x10000000000|1|:100:2|0,0,0|read of 4 bytes at address 0x10000000000, where nothing is
 load_symbol|--arg u64:60|0|||
-load_symbol|--arg u64:64|1|:111:2|0,0,0|read of 4 bytes at 0x40 of a module variable, which has 64 bytes
+load_symbol|--arg u64:64|1|:111:2|0,0,0|read of 4 bytes at 0x40 of 'bytes', which has 64 bytes
 load_symbol|--arg u64:4160|1|:111:2|0,0,0|read of 4 bytes at address 0x100000001040, where nothing is
 load_symbol|--arg u64:0xfffffffffffffffc|1|:111:2|0,0,0|read of 4 bytes at address 0xffffffffffc, where nothing is
 load_extern|--arg u64:0|0|||
-load_extern|--arg u64:4|1|:122:2|0,0,0|read of 4 bytes at 0x4 of a module variable, which has 4 bytes
-store_weak|--arg u64:4|1|:132:2|0,0,0|write of 4 bytes at 0x4 of a module variable, which has 4 bytes
+load_extern|--arg u64:4|1|:122:2|0,0,0|read of 4 bytes at 0x4 of 'elsewhere', which has 4 bytes
+store_weak|--arg u64:4|1|:132:2|0,0,0|write of 4 bytes at 0x4 of 'weak', which has 4 bytes
 store_const|--arg u64:0|1|:143:2|0,0,0|a write to constant memory
 store_const|--arg u64:32|1|:143:2|0,0,0|a write to constant memory
 load_const|--arg u64:28|0|||
-load_const|--arg u64:32|1|:154:2|0,0,0|read of 4 bytes at 0x20 of a module variable, which has 32 bytes
+load_const|--arg u64:32|1|:154:2|0,0,0|read of 4 bytes at 0x20 of 'fixed', which has 32 bytes
 load_const|--arg u64:0x100000000|1|:154:2|0,0,0|read of 4 bytes at address 0x100100001100, where nothing is
 add_const|--arg u64:0|1|:166:2|0,0,0|a write to constant memory
 load_shared|--arg u32:48|0|||
@@ -232,7 +232,7 @@ print|--arg buf:hex:2573257300 --arg u64:0xfffffffffffffff9|1|:568:2|0,0,0|read 
 print|--arg buf:hex:252e35303030303030306600 --arg buf:8|0|||
 print_parameters|--arg u64:0x6425|0|||
 print_parameters|--arg u64:0x4141414141414141|1|:581:2|0,0,0|read of 1 bytes at 0x8 of parameter memory, which has 8 bytes
-print_endless||1|:593:2|0,0,0|read of 1 bytes at 0x8 of a module variable, which has 8 bytes
+print_endless||1|:593:2|0,0,0|read of 1 bytes at 0x8 of 'endless_text', which has 8 bytes
 print_text_at|--arg u64:0|0|||
 print_text_at|--arg u64:8|1|:611:2|0,0,0|read of 1 bytes at address 0x8, a null pointer
 print_text_at|--arg u64:0x10000000040|1|:611:2|0,0,0|read of 1 bytes at 0x40 of shared memory, which has 64 bytes

@@ -597,6 +597,114 @@ same out want
 run "limit of steps" 4 store.ptx --entry spin --max-steps 1K
 says err "launch 1, spin"
 
+# -- Threads that wait ---------------------------------------------------------------------------------------------------
+
+cat >waits.ptx <<'END'
+.version 8.0
+.target sm_90
+.address_size 64
+.visible .entry numbers()
+{
+	.reg .pred %p<2>;
+	.reg .b32 %r<2>;
+	mov.u32 %r1, %tid.x;
+	setp.lt.u32 %p1, %r1, 32;
+	@%p1 bar.sync 2;
+	bar.sync 1;
+	ret;
+}
+.visible .entry lanes()
+{
+	.reg .pred %p<2>;
+	.reg .b32 %r<2>;
+	mov.u32 %r1, %laneid;
+	setp.lt.u32 %p1, %r1, 8;
+	@%p1 bra low;
+	bar.warp.sync 0xffffffff;
+	ret;
+low:
+	bar.warp.sync 0xffff;
+	ret;
+}
+.visible .entry lock(.param .u64 lock)
+{
+	.reg .pred %p<3>;
+	.reg .b32 %r<3>;
+	.reg .b64 %rd<2>;
+	ld.param.u64 %rd1, [lock];
+	mov.u32 %r1, %laneid;
+	setp.eq.u32 %p2, %r1, 31;
+take:
+	@%p2 bra taken;
+	atom.global.cas.b32 %r2, [%rd1], 0, 1;
+	setp.ne.u32 %p1, %r2, 0;
+	@%p1 bra take;
+taken:
+	ret;
+}
+.visible .entry mbarrier()
+{
+	.reg .pred %p<3>;
+	.reg .b32 %r<3>;
+	.reg .b64 %rd<2>;
+	.shared .align 8 .b64 other;
+	.shared .align 8 .b64 full;
+	mov.u32 %r1, %tid.x;
+	setp.eq.u32 %p1, %r1, 0;
+	@%p1 mbarrier.init.shared.b64 [full], 40;
+	bar.sync 0;
+	mbarrier.arrive.shared.b64 %rd1, [full];
+again:
+	mbarrier.test_wait.shared.b64 %p2, [full], %rd1;
+	@!%p2 bra again;
+	ret;
+}
+.visible .entry cluster() .reqnctapercluster 2, 1, 1
+{
+	.reg .pred %p<2>;
+	.reg .b32 %r<2>;
+	mov.u32 %r1, %cluster_ctarank;
+	setp.eq.u32 %p1, %r1, 0;
+	@%p1 bar.sync 0, 64;
+	barrier.cluster.arrive;
+	barrier.cluster.wait;
+	ret;
+}
+END
+# table LINE...: the table of the last run has just these rows.
+table() {
+    sed -n '/^block  *warp/,$p' err >rows
+    : >want
+    [ $# -eq 0 ] || printf '%s\n' "$@" >want
+    same rows want
+}
+run "deadlock at barriers" 1 waits.ptx --entry numbers --block 96
+table \
+    "block  warp  lanes     at            instruction  waits for" \
+    "0,0,0  0     ffffffff  waits.ptx:10  bar.sync     barrier 2: 32 of 96 threads have arrived" \
+    "0,0,0  1     ffffffff  waits.ptx:11  bar.sync     barrier 1: 64 of 96 threads have arrived" \
+    "0,0,0  2     ffffffff  waits.ptx:11  bar.sync     barrier 1: 64 of 96 threads have arrived"
+run "deadlock of lanes" 1 waits.ptx --entry lanes --block 32 --grid 5
+table \
+    "block  warp  lanes     at            instruction    waits for" \
+    "0,0,0  0     000000ff  waits.ptx:24  bar.warp.sync  lanes 0xff00 of its warp" \
+    "0,0,0  0     ffffff00  waits.ptx:21  bar.warp.sync  lanes 0xff of its warp" \
+    "blocks that had not started: 4"
+run "limit of steps at a lock" 4 waits.ptx --entry lock --block 32 --arg buf:4xu32:fill:1 --max-steps 100
+table \
+    "block  warp  lanes     at            instruction  waits for" \
+    "0,0,0  0     7fffffff  waits.ptx:36  bra          nothing: still running" \
+    "0,0,0  0     80000000  waits.ptx:41  ret          lanes 0x7fffffff of its warp, to go on together"
+run "limit of steps at an mbarrier" 4 waits.ptx --entry mbarrier --block 32 --max-steps 1K
+says err "the mbarrier at 0 of 'full' of shared memory: 8 of 40 arrivals and 0 bytes to come"
+run "deadlock of a cluster" 1 waits.ptx --entry cluster --block 32 --grid 2
+table \
+    "block  warp  lanes     at            instruction           waits for" \
+    "0,0,0  0     ffffffff  waits.ptx:66  bar.sync              barrier 0: 32 of 64 threads have arrived" \
+    "1,0,0  0     ffffffff  waits.ptx:68  barrier.cluster.wait  the barrier of the cluster: 32 of 64 threads have arrived"
+run "a fault has no table" 1 store.ptx --entry copy --block 4 --arg buf:16 --arg buf:8 --arg u32:4
+table
+
 # -- Counts and coverage ------------------------------------------------------------------------------------------------
 
 run "count" 0 $copy --count

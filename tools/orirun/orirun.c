@@ -417,11 +417,92 @@ static void print_coverage(Job *job)
 
 /* -- Launches ------------------------------------------------------------------------------------------- */
 
+// Reports the other access of a data race.
+static void report_other(Job *job)
+{
+    const RunOther *o = &machine_error(job->state.machine)->other;
+    size_t at = o->fn ? fn_where(o->fn, o->instr) : SIZE_MAX;
+    if (at != SIZE_MAX)
+        diag_at(&job->ctx.diag, DIAG_NOTE, at, "block %u,%u,%u, thread %u,%u,%u: %s", o->block.x, o->block.y,
+                o->block.z, o->thread.x, o->thread.y, o->thread.z, o->text);
+}
+
+// Writes the place of an instruction in the module, as FILE:LINE.
+static void place_text(Job *job, const Fn *fn, InstrId i, char text[static 300])
+{
+    size_t at = fn_where(fn, i), start;
+    uint32_t line = 0, col;
+    if (at != SIZE_MAX)
+        diag_locate(&job->ctx.diag, at, &line, &col, &start);
+    snprintf(text, 300, "%.280s:%u", job->source.name, line);
+}
+
+static Str mnemonic_of(const Fn *fn, InstrId i)
+{
+    return tab_str(fn->tables, tab_mnem(fn->tables, ir_desc(fn, ir_instr(fn, i))->mnem)->text);
+}
+
+// A row of the table of threads as text.
+typedef struct WaitRow {
+    char block[40], warp[12], lanes[12], place[300], instruction[100];
+    const char *waits;
+} WaitRow;
+
+enum { WAIT_COLUMNS = 5 };
+
+static const char *cell(const WaitRow *r, int column)
+{
+    const char *const cells[WAIT_COLUMNS] = {r->block, r->warp, r->lanes, r->place, r->instruction};
+    return cells[column];
+}
+
+static void make_row(Job *job, const RunWait *w, WaitRow *row)
+{
+    Str text = mnemonic_of(w->fn, w->instr);
+    snprintf(row->block, sizeof row->block, "%u,%u,%u", w->block.x, w->block.y, w->block.z);
+    snprintf(row->warp, sizeof row->warp, "%u", w->warp);
+    snprintf(row->lanes, sizeof row->lanes, "%08x", w->lanes);
+    snprintf(row->instruction, sizeof row->instruction, "%.*s", (int)text.len, text.text);
+    place_text(job, w->fn, w->instr, row->place);
+    row->waits = w->text;
+}
+
+// Prints a table of the threads that had not ended when a run stopped at a deadlock or a limit of steps.
+static void print_waits(Job *job)
+{
+    enum { SHOWN = 64 };
+    uint32_t n;
+    uint64_t unstarted;
+    int wide[WAIT_COLUMNS] = {0};
+    const RunWait *waits = machine_waits(job->state.machine, &n, &unstarted);
+    uint32_t shown = MIN(n, SHOWN) + (n > 0);
+    WaitRow *rows = NEW_ARRAY(&job->ctx.arena, WaitRow, shown);
+    for (uint32_t k = 0; k < shown; k++) {
+        if (k)
+            make_row(job, &waits[k - 1], &rows[k]);
+        else
+            rows[k] = (WaitRow){"block", "warp", "lanes", "at", "instruction", "waits for"};
+        for (int c = 0; c < WAIT_COLUMNS; c++)
+            wide[c] = MAX(wide[c], (int)strlen(cell(&rows[k], c)));
+    }
+    for (uint32_t k = 0; k < shown; k++) {
+        for (int c = 0; c < WAIT_COLUMNS; c++)
+            out_fmt(&job->err, "%-*s  ", wide[c], cell(&rows[k], c));
+        out_fmt(&job->err, "%s\n", rows[k].waits);
+    }
+    if (n > SHOWN)
+        out_fmt(&job->err, "and %u more rows\n", n - SHOWN);
+    if (n && unstarted)
+        out_fmt(&job->err, "blocks that had not started: %" PRIu64 "\n", unstarted);
+}
+
 static Status report_fault(Job *job, SymId entry)
 {
     char what[600];
     snprintf(what, sizeof what, "launch %u, %s", job->state.number, run_sym_name(&job->state, entry));
     run_report_fault(&job->state, &job->ctx.diag, what);
+    report_other(job);
+    print_waits(job);
     return machine_error(job->state.machine)->status == RUN_LIMIT ? ST_LIMIT : ST_BAD_INPUT;
 }
 
@@ -475,7 +556,9 @@ static void merge_plans(Job *job)
 {
     const MachineOptions *o = &job->command.options;
     MachineOptions *to = &job->file.options;
-    to->check_races |= o->check_races;
+    to->check_races = MAX(to->check_races, o->check_races);
+    to->race_memory = o->race_memory ? o->race_memory : to->race_memory;
+    to->check_bounds |= o->check_bounds;
     to->check_uninit |= o->check_uninit;
     to->max_steps = o->max_steps ? o->max_steps : to->max_steps;
     to->seed = o->seed ? o->seed : to->seed;

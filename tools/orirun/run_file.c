@@ -551,7 +551,11 @@ static bool set(RunPlan *p, RunOption o, const char *value, RunPlace place)
         return true;
     case RO_MAX_STEPS: return take_number(p, place, value, UINT64_MAX, &p->options.max_steps);
     case RO_SCHEDULE: return take_number(p, place, value, UINT64_MAX, &p->options.seed);
-    case RO_CHECK_RACES: p->options.check_races = true; return true;
+    case RO_CHECK_RACES:
+        p->options.check_races = value ? RACES_LANES : RACES_WARPS;
+        return !value || strcmp(value, "warp") == 0 || WRONG(p, place, "'%s' is not warp", value);
+    case RO_RACE_MEMORY: return take_number(p, place, value, UINT64_MAX, &p->options.race_memory);
+    case RO_CHECK_BOUNDS: p->options.check_bounds = true; return true;
     case RO_CHECK_UNINIT: p->options.check_uninit = true; return true;
     default: return true;
     }
@@ -660,7 +664,7 @@ static bool take_line(RunPlan *p, const RunLine *line)
     const char *name = option_info[o].name;
     if (option_info[o].kind == ARG_NONE && line->value)
         return WRONG(p, line->value_at, "nothing may follow '%s'", name);
-    if (option_info[o].kind != ARG_NONE && !line->value)
+    if (option_info[o].kind == ARG_VALUE && !line->value)
         return WRONG(p, line->name_at, "a value must follow '%s'", name);
     if (line->several && o != RO_EXPECT)
         return WRONG(p, line->value_at, "one value follows '%s'; if it holds blanks, put it in quotes", name);

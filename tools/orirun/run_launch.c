@@ -325,7 +325,7 @@ void run_report_fault(const RunState *s, Diag *diag, const char *what)
 {
     const RunError *e = machine_error(s->machine);
     size_t at = e->fn ? fn_where(e->fn, e->instr) : SIZE_MAX;
-    char text[600];
+    char text[800];
     machine_error_text(s->machine, text);
     if (at != SIZE_MAX)
         diag_at(diag, DIAG_ERROR, at, "%s, %s", what, text);

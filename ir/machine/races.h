@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: MIT
+// State of the race check: shadow memory (races.c) and clocks (order.c).
+#ifndef ORI_RACES_H
+#define ORI_RACES_H
+
+#include "ir/machine/clock.h"
+#include "ir/machine/machine_internal.h"
+
+// Threads that a strong access or a fence includes. `.gpu` and `.sys` are the same here.
+typedef enum { SCOPE_CTA, SCOPE_CLUSTER, SCOPE_GPU, SCOPES } Scope;
+
+// Knowledge of a thread: what happened before its next access. Copies are agents of their own, since they end later
+// than the instruction that starts them.
+typedef struct Clock {
+    ClockNode *threads, *copies;
+} Clock;
+
+enum {
+    TOUCH_WRITES = 1,
+    TOUCH_STRONG = 2,
+    TOUCH_SCOPE = 4,          // factor of the scope of a strong access
+    TOUCH_COPY = 16,          // an asynchronous copy, which cp.async.wait_group completes
+    TOUCH_COPY_SOURCE = 32,   // which cp.async.bulk.wait_group.read completes, too
+    TOUCH_COPY_BARRIER = 64,  // which an mbarrier completes
+    TOUCH_OBSERVES = 128,     // a strong access that gives the value
+};
+
+// An access to a cell.
+typedef struct Touch {
+    uint32_t cta;    // number of the CTA, as CtaState.number; 0 = no access
+    uint32_t code;   // number of the instruction
+    uint32_t lanes;  // mask; of TOUCH_COPY_BARRIER: number of the mbarrier in its CTA * LANES + lane
+    uint32_t time_low;
+    uint16_t time_high;
+    uint8_t warp, flags;
+} Touch;
+
+typedef struct TouchSet TouchSet;
+struct TouchSet {
+    uint32_t n, cap;
+    union {
+        TouchSet *next;  // of a free set
+        Touch at[1];     // `cap` of them
+    } u;
+};
+
+// What strong accesses to a location synchronize, or operations on an mbarrier.
+struct Sync {
+    Sync *next;       // free objects
+    TouchSet *set;    // strong accesses
+    bool narrow;      // one of them has another scope than SCOPE_GPU
+    uint32_t number;  // of an mbarrier in its CTA, from 1; 0 = none yet
+    uint32_t first;   // Run.first_of_cluster when `cta` and `cluster` were valid
+    uint64_t sole;    // key + 1 of the only agent that released; 0 = none, UINT64_MAX = several
+    Clock gpu, cluster;
+    Clock *cta;                 // by rank
+    Clock arrivals, completed;  // of the mbarrier's phase, and of the phase before
+};
+
+// History of a word, or of a byte where bytes of a word have different histories.
+typedef struct Cell {
+    Touch write;      // the last plain write
+    Touch read;       // the last plain read after it
+    TouchSet *reads;  // other plain reads that no later access is ordered after
+    Sync *sync;       // NULL = no strong access
+} Cell;
+
+// Clocks that few threads need. Arrays are by scope.
+typedef struct Fences {
+    Clock fence[SCOPES];    // released by the last fence of at least this scope
+    Clock sc[SCOPES];       // of fence.sc alone, which barriers carry on
+    Clock pending[SCOPES];  // observed by strong reads, acquired by the next fence
+} Fences;
+
+typedef struct Agent {
+    Clock clock;
+    Fences *fences;  // NULL = all are empty
+} Agent;
+
+typedef struct BarrierClock {
+    Clock clock, sc[SCOPES];
+    uint32_t waiting;  // mask of warps that arrived and wait
+    bool passed;       // a warp arrived without waiting
+} BarrierClock;
+
+typedef struct RaceCta {
+    Dim at;
+    uint64_t published;  // time of its cluster's last release with SCOPE_GPU
+} RaceCta;
+
+enum { PAGE_WORDS = 256, SET_CLASSES = 32, WORD = 4 };
+// Copies of a CTA are agents by the way in which they end: groups, reads of groups, numbers of mbarriers.
+enum { REGION_BITS = 6, REGION_GROUPS = 0, REGION_SOURCES = 1, REGION_BARRIERS = 2 };
+
+// Cells of the bytes of a word.
+typedef union Split {
+    union Split *next;  // of a free one
+    Cell cell[WORD];
+} Split;
+
+typedef struct Page Page;
+struct Page {
+    Page *next;  // free pages
+    Cell cell[PAGE_WORDS];
+    Cell *split[PAGE_WORDS];  // WORD cells, by byte; NULL = the word has one history
+};
+
+struct Shadow {
+    uint64_t npages;
+    Page **pages;  // NULL = not touched
+};
+
+struct Races {
+    Run *run;
+    Arena *arena;  // of the launch
+    ClockPool pool;
+    uint64_t used, limit;  // bytes; without the pool
+    bool by_lane;          // agents are lanes, not warps
+    uint32_t cta_level, thread_root, copy_root;
+    uint64_t now;                      // of accesses; grows with each release
+    uint64_t published;                // as RaceCta.published, of the current cluster
+    Agent *agents;                     // of the cluster, by rank, warp, and lane
+    VEC(RaceCta) ctas;                 // of the launch
+    BarrierClock *barriers;            // BARRIERS of each rank
+    Clock *ended;                      // by rank: what threads did that have ended
+    Clock arrivals, completed;         // of the cluster's barrier
+    uint32_t nmbarriers[CLUSTER_MAX];  // by rank
+    Page *pages;                       // free ones
+    Split *splits;                     // free ones
+    TouchSet *sets[SET_CLASSES];
+    Sync *syncs;
+    Access access;  // the last one
+    Sync *sync;     // of the last strong access
+};
+
+static inline Scope scope_of(const Code *c)
+{
+    return c->scope == MOD_CTA ? SCOPE_CTA : c->scope == MOD_CLUSTER ? SCOPE_CLUSTER : SCOPE_GPU;
+}
+
+static inline uint64_t touch_time(const Touch *t) { return (uint64_t)t->time_high << 32 | t->time_low; }
+static inline Scope touch_scope(const Touch *t) { return (Scope)(t->flags / TOUCH_SCOPE & 3); }
+
+/* order.c */
+Agent *agent_of(const Races *x, const Warp *w, uint32_t lane);
+uint64_t thread_key(const Races *x, uint32_t cta, uint32_t warp, uint32_t lane);
+// Returns the key of the agent that a copy's accesses count for.
+uint64_t copy_key(const Races *x, const Touch *t);
+// Lets the agent acquire what the location synchronizes, now or at its next fence.
+void order_observe(Races *x, Agent *a, Sync *s, Scope scope, bool acquires);
+// Releases to readers of the location. `modifies`: by an atomic operation, which keeps earlier releases.
+void order_publish(Races *x, const Warp *w, uint32_t lane, Sync *s, Scope scope, bool releases, bool modifies);
+// Forgets what a location synchronizes: a plain write replaced the value.
+void order_forget(Races *x, Sync *s);
+void order_start_cluster(Races *x);
+void order_end_cluster(Races *x);
+
+#endif

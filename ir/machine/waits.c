@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: MIT
+// The threads of a run that stopped: where they are and what each group waits for. A group that does not wait runs: it
+// may spin at a lock or a flag, which no instruction shows, or at an mbarrier, whose last test failed.
+#include <stdio.h>
+
+#include "ir/machine/machine_internal.h"
+
+enum { TEXT = sizeof((RunWait *)0)->text };
+
+static uint32_t count(Mask lanes) { return (uint32_t)__builtin_popcount(lanes); }
+
+// Returns the number of threads that must arrive at barrier `n`; 0 = no warp has arrived yet.
+static uint32_t wanted_at(const Run *r, const CtaState *cta, uint32_t n)
+{
+    const Barrier *b = &cta->barriers[n];
+    uint32_t wanted = b->wanted;
+    for (uint32_t k = 0; b->everyone && k < r->nwarps; k++)
+        wanted -= cta->warps[k].live ? 0 : LANES;
+    return wanted;
+}
+
+static Mask lanes_at_barrier(const Warp *w, uint32_t n)
+{
+    Mask lanes = 0;
+    for (const Group *g = w->groups; g < w->groups + LANES; g++)
+        lanes |= g->lanes && g->state == GROUP_AT_BARRIER && g->barrier == n ? g->lanes : 0;
+    return lanes;
+}
+
+static void describe_barrier(const Run *r, const Warp *w, const Group *g, char text[static TEXT])
+{
+    Mask missing = w->live & ~lanes_at_barrier(w, g->barrier);
+    if (missing)
+        snprintf(text, TEXT, "barrier %u, for lanes %#x of its warp", g->barrier, missing);
+    else
+        snprintf(text, TEXT, "barrier %u: %u of %u threads have arrived", g->barrier,
+                 w->cta->barriers[g->barrier].arrived, wanted_at(r, w->cta, g->barrier));
+}
+
+static void describe_cluster(const Run *r, char text[static TEXT])
+{
+    uint32_t arrived = 0, live = 0;
+    for (uint32_t k = 0; k < r->nctas * r->nwarps; k++) {
+        const Warp *w = warp_in_cluster(r, k);
+        arrived += count(w->live & w->arrived);
+        live += count(w->live);
+    }
+    snprintf(text, TEXT, "the barrier of the cluster: %u of %u threads have arrived", arrived, live);
+}
+
+static void describe_sync(const Warp *w, const Group *g, char text[static TEXT])
+{
+    Mask here = 0;
+    for (const Group *other = w->groups; other < w->groups + LANES; other++)
+        here |= other->lanes && other->state == GROUP_AT_SYNC && other->members == g->members ? other->lanes : 0;
+    snprintf(text, TEXT, "lanes %#x of its warp", g->members & w->live & ~here);
+}
+
+static void describe(Run *r, const Warp *w, const Group *g, char text[static TEXT])
+{
+    Mask tests = g->lanes & w->tests;
+    switch (g->state) {
+    case GROUP_AT_BARRIER: describe_barrier(r, w, g, text); return;
+    case GROUP_AT_CLUSTER: describe_cluster(r, text); return;
+    case GROUP_AT_SYNC: describe_sync(w, g, text); return;
+    default: break;
+    }
+    if (tests)
+        async_describe(r, w->cta, w->tested[__builtin_ctz(tests)], TEXT, text);
+    else
+        snprintf(text, TEXT, "nothing: still running");
+}
+
+static RunWait *add(Run *r, const Warp *w, const Frame *f, uint32_t pc, Mask lanes)
+{
+    Machine *m = r->machine;
+    RunWait row = {.fn = f->func->fn, .block = w->cta->at, .warp = w->index, .lanes = lanes};
+    row.instr = f->func->code[MIN(pc, f->func->ncode - 1)].id;
+    VEC_PUSH(&m->arena, &m->waits, row);
+    return &m->waits.at[m->waits.n - 1];
+}
+
+// Notes the lanes that arrived at the joins of a group, each join once.
+static void note_joins(Run *r, const Warp *w, const Group *g, Mask *noted)
+{
+    for (const Join *j = g->join; j; j = j->outer) {
+        if (!j->arrived || j->arrived & *noted)
+            continue;
+        *noted |= j->arrived;
+        RunWait *row = add(r, w, j->frame, j->pc, j->arrived);
+        snprintf(row->text, TEXT, "lanes %#x of its warp, to go on together", j->expected & ~j->arrived);
+    }
+}
+
+void waits_note(Run *r)
+{
+    Warp *const here = r->warp;
+    for (uint32_t k = 0; k < r->nctas * r->nwarps; k++) {
+        Warp *w = warp_in_cluster(r, k);
+        Mask noted = 0;
+        warp_take_up(r, w);
+        for (const Group *g = w->groups; g < w->groups + LANES; g++) {
+            if (!g->lanes)
+                continue;
+            RunWait *row = add(r, w, g->frame, g->pc, g->lanes);
+            describe(r, w, g, row->text);
+            note_joins(r, w, g, &noted);
+        }
+    }
+    warp_take_up(r, here);
+    const Dim *grid = &r->launch->grid;
+    r->machine->unstarted = (uint64_t)grid->x * grid->y * grid->z - (r->first_of_cluster + r->nctas - r->first_cta);
+}
+
+const RunWait *machine_waits(const Machine *m, uint32_t *n, uint64_t *unstarted)
+{
+    *n = m->waits.n;
+    *unstarted = m->unstarted;
+    return m->waits.at;
+}
