@@ -351,7 +351,7 @@ typedef enum {
     ACCESS_COPY_BARRIER,  // by a copy that completes at an mbarrier
 } AccessKind;
 
-// What the race check keeps of a copy until it ends.
+// State of the race check for a copy until it ends.
 typedef struct RaceCopy {
     Sync *sync;  // of the mbarrier that the copy completes; NULL = none
     uint64_t key, time;

@@ -44,7 +44,7 @@ struct TouchSet {
     } u;
 };
 
-// What strong accesses to a location synchronize, or operations on an mbarrier.
+// Clocks that strong accesses to a location synchronize, or operations on an mbarrier.
 struct Sync {
     Sync *next;       // free objects
     TouchSet *set;    // strong accesses
