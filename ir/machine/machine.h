@@ -113,7 +113,8 @@ uint32_t machine_params(const Module *m, SymId entry);
 bool machine_run(Machine *m, const Launch *l);
 const RunError *machine_error(const Machine *m);
 // Writes the error with its place: `block 0,0,0, thread 9,0,0: trap (at k.cu:3)`.
-void machine_error_text(const Machine *m, char text[static 800]);
+enum { MACHINE_ERROR_TEXT = 800 };
+void machine_error_text(const Machine *m, char text[static MACHINE_ERROR_TEXT]);
 
 // Lanes of a warp at one place that had not ended when a run stopped at a deadlock or at max_steps.
 typedef struct RunWait {

@@ -49,13 +49,13 @@ bool fault(Run *r, const Group *g, const Code *c, uint32_t lane, const char *fmt
 
 const RunError *machine_error(const Machine *m) { return &m->error; }
 
-void machine_error_text(const Machine *m, char text[static 800])
+void machine_error_text(const Machine *m, char text[static MACHINE_ERROR_TEXT])
 {
     const RunError *e = &m->error;
     char source[200] = "";
     if (e->fn)
         fn_source_position(e->fn, ir_instr(e->fn, e->instr)->line, source);
-    snprintf(text, 800, "block %u,%u,%u, thread %u,%u,%u: %s%s%s%s", e->block.x, e->block.y, e->block.z, e->thread.x,
+    snprintf(text, MACHINE_ERROR_TEXT, "block %u,%u,%u, thread %u,%u,%u: %s%s%s%s", e->block.x, e->block.y, e->block.z, e->thread.x,
              e->thread.y, e->thread.z, e->text, *source ? " (at " : "", source, *source ? ")" : "");
 }
 

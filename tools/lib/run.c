@@ -231,7 +231,7 @@ static OriStatus take_fault(OriContext *ori, const OriModule *module, const char
     RunSettings *run = &ori->run;
     Diag *diag = &ori->ctx.diag;
     size_t at = e->fn ? fn_where(e->fn, e->instr) : SIZE_MAX, start;
-    char place[800], text[1100];
+    char place[MACHINE_ERROR_TEXT], text[MACHINE_ERROR_TEXT + 300];
     memcpy(run->reason, e->text, sizeof run->reason);
     run->faulted = true;
     run->fault = (OriFault){.reason = run->reason,

@@ -417,16 +417,6 @@ static void print_coverage(Job *job)
 
 /* -- Launches ------------------------------------------------------------------------------------------- */
 
-// Reports the other access of a data race.
-static void report_other(Job *job)
-{
-    const RunOther *o = &machine_error(job->state.machine)->other;
-    size_t at = o->fn ? fn_where(o->fn, o->instr) : SIZE_MAX;
-    if (at != SIZE_MAX)
-        diag_at(&job->ctx.diag, DIAG_NOTE, at, "block %u,%u,%u, thread %u,%u,%u: %s", o->block.x, o->block.y,
-                o->block.z, o->thread.x, o->thread.y, o->thread.z, o->text);
-}
-
 // Writes the place of an instruction in the module, as FILE:LINE.
 static void place_text(Job *job, const Fn *fn, InstrId i, char text[static 300])
 {
@@ -501,7 +491,6 @@ static Status report_fault(Job *job, SymId entry)
     char what[600];
     snprintf(what, sizeof what, "launch %u, %s", job->state.number, run_sym_name(&job->state, entry));
     run_report_fault(&job->state, &job->ctx.diag, what);
-    report_other(job);
     print_waits(job);
     return machine_error(job->state.machine)->status == RUN_LIMIT ? ST_LIMIT : ST_BAD_INPUT;
 }

@@ -220,7 +220,7 @@ static void compare(RunEach *c, const Fn *fn, Chain *chain, const OriginalLaunch
 
 static _Noreturn void differ_in_fault(RunEach *c, const Fn *fn, const Chain *chain)
 {
-    char text[900], fault[800];
+    char text[MACHINE_ERROR_TEXT + 100], fault[MACHINE_ERROR_TEXT];
     machine_error_text(chain->state.machine, fault);
     snprintf(text, sizeof text, "launch %u: %s", chain->state.number, fault);
     differ(c, fn, text);

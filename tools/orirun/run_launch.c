@@ -321,14 +321,38 @@ bool run_prepare(RunState *s, const RunLaunch *l, Launch *launch)
 
 /* -- Faults --------------------------------------------------------------------------------------------- */
 
+// Adds the source line of an instruction, if .loc gives one, to a text.
+static void add_position(const Fn *fn, InstrId i, char text[static MACHINE_ERROR_TEXT])
+{
+    char source[200];
+    size_t n = strlen(text);
+    fn_source_position(fn, ir_instr(fn, i)->line, source);
+    if (*source)
+        snprintf(text + n, MACHINE_ERROR_TEXT - n, " (at %s)", source);
+}
+
+// Reports the other access of a data race.
+static void report_other(Diag *diag, const RunOther *o)
+{
+    size_t at = o->fn ? fn_where(o->fn, o->instr) : SIZE_MAX;
+    char text[MACHINE_ERROR_TEXT];
+    if (at == SIZE_MAX)
+        return;
+    snprintf(text, sizeof text, "block %u,%u,%u, thread %u,%u,%u: %s", o->block.x, o->block.y, o->block.z, o->thread.x,
+             o->thread.y, o->thread.z, o->text);
+    add_position(o->fn, o->instr, text);
+    diag_at(diag, DIAG_NOTE, at, "%s", text);
+}
+
 void run_report_fault(const RunState *s, Diag *diag, const char *what)
 {
     const RunError *e = machine_error(s->machine);
     size_t at = e->fn ? fn_where(e->fn, e->instr) : SIZE_MAX;
-    char text[800];
+    char text[MACHINE_ERROR_TEXT];
     machine_error_text(s->machine, text);
     if (at != SIZE_MAX)
         diag_at(diag, DIAG_ERROR, at, "%s, %s", what, text);
     else
         diag_plain(diag, DIAG_ERROR, "%s, %s", what, text);
+    report_other(diag, &e->other);
 }

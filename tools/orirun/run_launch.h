@@ -67,7 +67,7 @@ const RunRegion *run_region(RunState *s, const RunTarget *t);
 // Returns the name of the variable, or `arg2` for the buffer of argument 2.
 const char *run_target_name(const RunState *s, const RunTarget *t);
 // Reports the fault that ended the run in the machine, with the position of the instruction in PTX and in the source of
-// that. `what` begins the message.
+// that; of a data race both accesses. `what` begins the message.
 void run_report_fault(const RunState *s, Diag *diag, const char *what);
 static inline uint32_t run_region_number(const RunState *s, const RunRegion *r)
 {
