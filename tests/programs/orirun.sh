@@ -336,7 +336,7 @@ refused "--arg: argument 0 has no buffer" store.ptx --entry look --arg u32:1 --a
 refused "'keep:0' is for launches that say \`keep\`" store.ptx --entry look --arg keep:0
 no_scalar "'buf:x' is not buf:SIZE, buf:@FILE, buf:hex:DIGITS or buf:COUNTxTYPE:..." buf:x
 no_scalar "'buf:-1' is not buf:SIZE, buf:@FILE, buf:hex:DIGITS or buf:COUNTxTYPE:..." buf:-1
-no_scalar "a file name must follow buf:@" buf:@
+no_scalar "a file name must follow \`@\`" buf:@
 no_scalar "'f31' is no type of values; did you mean 'f32'?" buf:3xf31:iota
 no_scalar "'itoa' does not say what the buffer holds; did you mean 'iota'? (iota, rand or fill)" buf:3xf32:itoa
 no_scalar "'' does not say what the buffer holds (iota, rand or fill)" buf:3xf32:
@@ -428,10 +428,135 @@ refused "--expect: '0' needs a type, as in 0:u32" $copy --expect '0 1'
 refused "--expect: no values follow '0:u32'" $copy --expect '0:u32'
 refused "--expect: no values follow 'digest'" $copy --expect 'digest'
 refused "--expect: 'xyz' is not a digest, 16 hexadecimal digits" $copy --expect 'digest xyz'
-refused "--expect: '~x' is not ~N, N units in the last place" $copy --expect '0:f32 ~x 1'
+refused "--expect: '~x' is not ~N (units in the last place), ~abs:X or ~rel:X" $copy --expect '0:f32 ~x 1'
 refused "--expect: u32 has no units in the last place" $copy --expect '0:u32 ~1 1'
 refused "--expect: '-1' does not fit: u8 goes from 0 to 255" $copy --expect '0:u8 -1'
 refused "--expect: '0:u32[x]' does not end in [INDEX]" $copy --expect '0:u32[x] 1'
+
+# -- Tolerances, files of values and .npy -----------------------------------------------------------------------------
+
+near="store.ptx --entry look --arg buf:hex:0000803f0000c842"    # 1, 100
+run "absolute tolerance" 0 $near --expect '0:f32 ~abs:0.5 1.5 99.5'
+run "absolute tolerance, missed" 1 $near --expect '0:f32 ~abs:0.5 1.25 101'
+prints err "orirun: launch 1: arg0:f32[1] is 100, expected 101"
+run "relative tolerance" 0 $near --expect '0:f32 ~rel:0.01 1.009 101'
+run "relative tolerance, missed" 1 $near --expect '0:f32 ~rel:0.01 1.02 101'
+prints err "orirun: launch 1: arg0:f32[0] is 1, expected 1.02"
+run "both add up" 0 $near --expect '0:f32 ~abs:1 ~rel:0.01 2 102'
+run "both, missed" 1 $near --expect '0:f32 ~abs:1 ~rel:0.01 2 103'
+run "units in the last place, or a distance" 0 $near --expect '0:f32 ~1 ~abs:0.5 1.0000001 99.6'
+run "distance of integers" 0 store.ptx --entry look --arg buf:hex:ff0a --expect '0:u8 ~abs:2 253 12'
+run "distance of signed integers" 1 store.ptx --entry look --arg buf:hex:ff0a --expect '0:s8 ~abs:2 1 13'
+prints err "orirun: launch 1: arg0:s8[1] is 10, expected 13"
+run "NaN and infinity" 0 store.ptx --entry look --arg buf:hex:0000c07f0000807f --expect '0:f32 ~rel:1 nan inf'
+run "infinity is far from numbers" 1 store.ptx --entry look --arg buf:hex:0000807f --expect '0:f32 ~rel:1 3e38'
+refused "--expect: '~abs:-1' is not ~abs:X, X being a number from 0 on" $near --expect '0:f32 ~abs:-1 1'
+refused "--expect: '~rel:nan' is not ~rel:X, X being a number from 0 on" $near --expect '0:f32 ~rel:nan 1'
+refused "--expect: values of b32 have no distance" $near --expect '0:b32 ~abs:1 1'
+
+# npy FILE DTYPE SHAPE [FORTRAN]: an array with the bytes of standard input.
+npy() {
+    header="{'descr': '$2', 'fortran_order': ${4-False}, 'shape': $3, }"
+    printf '\223NUMPY\001\000\166\000%-117s\n' "$header" >"$1"
+    cat >>"$1"
+}
+ints() { for i; do printf "\\$(printf %03o "$i")\\000\\000\\000"; done; }
+
+ints 10 11 12 13 >four
+run "expected values in a file" 0 $copy --expect '1:u32 @four'
+refused "4 values are expected from index 1 on, but arg1 has room for 4" $copy --expect '1:u32[1] @four'
+run "expected values in a file, missed" 1 $copy --expect '0:u32 @four'
+prints err "orirun: launch 1: arg0:u32[3] is 0, expected 13"
+run "expected values in a file, with a tolerance" 0 $copy --expect '0:u32 ~abs:13 @four'
+run "no such file of values" 5 $copy --expect '1:u32 @missing'
+prints err "orirun: cannot read 'missing': No such file or directory"
+run "no whole number of values" 1 $copy --expect '1:u64 @bytes'
+prints err "orirun: 'bytes': 3 bytes are no whole number of u64 values"
+refused "--expect: a file name must follow \`@\`" $copy --expect '1:u32 @'
+
+npy a.npy '<u4' '(2, 2)' <four
+npy scalar.npy '<u4' '()' <four
+npy 'with blank.npy' '<u4' '(4,)' <four
+npy fortran.npy '<u4' '(2, 2)' True <four
+npy big.npy '>u4' '(4,)' <four
+npy object.npy '|O' '(4,)' <four
+npy text.npy '<U4' '(1,)' <four
+npy short.npy '<u4' '(5,)' <four
+npy huge.npy '<u4' '(4294967296, 4294967296)' <four
+npy signed.npy '<i4' '(4,)' <four
+npy bool.npy '|b1' '(16,)' <four
+printf '\223NUMPY\002\000\100\000\000\000%-63s\n' "{'shape':(4,),\"descr\":\"<f4\",'fortran_order':False}" | cat - four >two.npy
+printf "\\223NUMPY\\001\\000\\166\\000%-117s\\n" "{'descr': [('a', '<u4')], 'fortran_order': False, 'shape': (4,), }" | cat - four >structure.npy
+printf '\223NUMPY\001\000\377\377' >cut.npy
+printf '\223NUMPY\011\000\001\000{' >version.npy
+
+run "values of a .npy file" 0 store.ptx --entry look --arg buf:@a.npy --dump 0:u32 --expect '0:u32 @a.npy' --expect '0:s32 @signed.npy' --expect '0:b32 @a.npy'
+printed "arg0:u32[0] 10 11 12 13"
+run "version 2, and other quotes" 0 store.ptx --entry look --arg buf:f32:@two.npy --dump 0:b8
+run "booleans" 0 store.ptx --entry look --arg buf:16xu8:@bool.npy --dump 0:u8
+printed "arg0:u8[0] 10 0 0 0 11 0 0 0" "arg0:u8[8] 12 0 0 0 13 0 0 0"
+run "an argument with a type" 0 store.ptx --entry look --arg buf:4xu32:@four --dump 0:u32
+printed "arg0:u32[0] 10 11 12 13"
+# bad_npy FILE TYPE MESSAGE: an argument of this type is refused, on the command line and in an expectation.
+bad_npy() {
+    run "$1 as $2" 1 store.ptx --entry look --arg "buf:$2:@$1"
+    prints err "orirun: '$1': $3"
+    run "$1 as $2, expected" 1 store.ptx --entry look --arg buf:64 --expect "0:$2 @$1"
+    prints err "orirun: '$1': $3"
+}
+bad_npy a.npy s32 "dtype '<u4' does not have the values of s32, which is '<i4'"
+bad_npy a.npy u64 "dtype '<u4' does not have the values of u64, which is '<u8'"
+bad_npy a.npy f32 "dtype '<u4' does not have the values of f32, which is '<f4'"
+bad_npy a.npy bf16 "dtype '<u4' does not have the values of bf16, which is '|V2'"
+bad_npy fortran.npy u32 "the .npy file is in Fortran order; write it with order='C'"
+bad_npy big.npy u32 "dtype '>u4' is big endian"
+bad_npy object.npy u32 "dtype '|O': Python objects have no values"
+bad_npy text.npy u32 "dtype '<U4' is not a number"
+bad_npy structure.npy u32 "a .npy file of structures has no values of one type"
+bad_npy short.npy u32 "the .npy file has 16 bytes of values, but its shape 20"
+bad_npy scalar.npy u32 "the .npy file has 16 bytes of values, but its shape 4"
+bad_npy huge.npy u32 "the shape of the .npy file has too many values"
+bad_npy cut.npy u32 "the header of the .npy file is malformed"
+bad_npy version.npy u32 "version 9 of .npy is not supported"
+run "a .npy file without a type" 1 store.ptx --entry look --arg buf:@big.npy
+prints err "orirun: 'big.npy': dtype '>u4' is big endian"
+run "another number of values" 1 store.ptx --entry look --arg buf:5xu32:@four
+prints err "orirun: 'four' has 4 values of u32, not 5"
+for header in '' '{' "{'descr'" "{'descr': '<u4" "{'descr': '<u4', 'shape': (4,)}" "{'descr': '<u4', 'shape': 4, 'fortran_order': False}" \
+    "{'descr': '<u4', 'shape': (4, 'fortran_order': False}" "{'descr': '<u4', 'shape': (-4,), 'fortran_order': False}" "{'other': 1}"; do
+    printf '\223NUMPY\001\000\166\000%-117s\n' "$header" | cat - four >bad.npy
+    run "header $header" 1 store.ptx --entry look --arg buf:@bad.npy
+    prints err "orirun: 'bad.npy': the header of the .npy file is malformed"
+done
+run "dump into a .npy file" 0 $copy --dump-file 1:u32=written.npy
+name="dump into a .npy file: bytes"
+npy want '<u4' '(4,)' <four
+same written.npy want
+run "dump into a .npy file without a type" 0 $copy --dump-file 1=written.npy
+npy want '|u1' '(16,)' <four
+same written.npy want
+run "dump of bf16" 0 $copy --dump-file 1:bf16=written.npy
+npy want '|V2' '(8,)' <four
+same written.npy want
+run "a type of bits takes any dtype of its size" 0 store.ptx --entry look --arg buf:f16x2:@two.npy --expect '0:b32 @a.npy'
+run "what was written is read" 0 store.ptx --entry look --arg buf:bf16:@written.npy --expect '0:u32 @four'
+run "no whole number of values in a .npy file" 1 store.ptx --entry look --arg buf:3 --dump-file 0:u32=no.npy
+prints err "orirun: 3 bytes are no whole number of u32 values"
+absent no.npy
+file "files of values in a .run file" 0 <<'END'
+file store.ptx
+entry look
+arg buf:u32:@a.npy
+expect 0:u32 ~abs:1 @with blank.npy
+expect 0:u32 "@with blank.npy"
+END
+file "missed value of a file" 1 <<'END'
+file store.ptx
+entry look
+arg buf:16
+expect 0:s32 ~abs:10 @signed.npy
+END
+prints err "t.run:4:8: error: launch 1: arg0:s32[1] is 0, expected 11"
 
 # -- .run files ---------------------------------------------------------------------------------------------------------
 

@@ -8,6 +8,7 @@
 #include "tools/lib/lang.h"
 #include "tools/options/option_docs.h"
 #include "tools/orirun/run_launch.h"
+#include "tools/orirun/run_npy.h"
 
 // Rows with LINE are for .run files only; all others are options.
 #define AS_OPTION(id, name, kind, arg, help) {RO_##id, name, ARG_##kind, arg, help},
@@ -41,6 +42,8 @@ static const DocRow arguments[] = {
     {"struct:hex:DIGITS", "an aggregate by value"},
     {"buf:SIZE", "the address of a buffer of zeroes (K, M and G may follow)"},
     {"buf:@FILE  buf:hex:DIGITS", "the address of a buffer with a file's bytes, with these bytes"},
+    {"buf:TYPE:@FILE  buf:COUNTxTYPE:@FILE",
+     "the same for a file that has values of this type, and this number of them"},
     {"buf:COUNTxTYPE:iota[:START:STEP]", "the address of a buffer of START, START + STEP, ... (default: 0, 1, ...)"},
     {"buf:COUNTxTYPE:rand:SEED[:LO:HI]",
      "the address of a buffer of random values from LO to HI, without HI (default: all integers, 0 to 1)"},
@@ -51,9 +54,28 @@ static const DocRow arguments[] = {
 
 static const DocRow expectations[] = {
     {"N:TYPE VALUE...", "the first values of the buffer of argument N"},
-    {"N:TYPE[INDEX] ~ULPS VALUE...", "values from this index on; within this number of units in the last place"},
+    {"N:TYPE[INDEX] VALUE...", "values from this index on"},
     {"NAME:TYPE VALUE...", "the first values of a variable of the module"},
+    {"N:TYPE @FILE", "the values in a file; the path is the rest of the text"},
+    {"N:TYPE ~ULPS VALUE...", "within this number of units in the last place; `@FILE` may stand for values here, too"},
+    {"N:TYPE ~abs:X ~rel:Y VALUE...", "within X + Y * |expected value|, where the one that is left out is 0"},
     {"digest HEX...", "the digests of all buffers, and of variables that changed"},
+};
+
+static const DocRow files[] = {
+    {".npy",
+     "a file that begins as NumPy's .npy gives the values of its array, in C order, and --dump-file writes one if the "
+     "name ends in .npy; its dtype must be that of the type, if one is given. Fortran order, big endian and objects "
+     "are "
+     "errors"},
+    {"others", "raw bytes, the lowest byte of a value first"},
+};
+
+static const DocRow races[] = {
+    {"--check-races", "the lanes of a warp count as one thread"},
+    {"--check-races=warp",
+     "each lane is a thread: only barriers and bar.warp.sync order lanes, even where they run together; shfl.sync and "
+     "vote.sync order memory only between fences"},
 };
 
 static const DocRow line_counts[] = {
@@ -65,6 +87,14 @@ static const DocRow line_counts[] = {
 static const DocSection sections[] = {
     {"arguments", "In the order of the parameters:", DOC_ROWS(arguments)},
     {"expectations", "What --expect takes:", DOC_ROWS(expectations)},
+    {"files", "Files of values:", DOC_ROWS(files)},
+    {"races",
+     "Two accesses to a byte of shared or global memory race if one of them writes, nothing orders them, and they are "
+     "not both atomic, volatile or relaxed with scopes that include each other. It does not matter whether the values "
+     "are equal. Order comes from barriers, from fences with flags or atomic operations, from release and acquire, "
+     "from "
+     "mbarriers and from waits for copies, as in the memory model of PTX. The first race ends the run:",
+     DOC_ROWS(races)},
     {"counts of lines",
      "`--count=lines` prints, for each kernel, a row for each instruction of each function that ran:",
      DOC_ROWS(line_counts)},
@@ -220,12 +250,20 @@ static Status parse_command_line(Job *job, int argc, char **argv)
 static bool dump_to_file(Job *job, const RunTarget *t, const uint8_t *bytes, uint64_t size)
 {
     char why[200];
+    char header[NPY_HEADER];
     OutFile file;
+    bool npy = npy_is_name(t->path);
+    uint32_t each = t->type ? value_bytes(t->type) : 1;
+    if (npy && size % each)
+        return run_fail(job->plan, ST_BAD_INPUT, t->place, "%" PRIu64 " bytes are no whole number of %s values", size,
+                        type_info[t->type].name);
     if (!outfile_open(&file, t->path, &job->ctx.arena, why))
         return run_fail(job->plan, ST_IO, t->place, "cannot write '%s': %s", t->path, why);
     out_flush(&job->out);  // the file may be standard output, too
     fflush(stdout);
-    bool written = outfile_write(&file, (const char *)bytes, size);
+    npy_header(header, t->type, size / each);
+    bool written =
+        (!npy || outfile_write(&file, header, sizeof header)) && outfile_write(&file, (const char *)bytes, size);
     if (written && outfile_commit(&file, why))
         return true;
     outfile_abandon(&file);

@@ -83,10 +83,18 @@ void run_miss_value(RunState *s, RunPlace place, const char *name, Type t, uint6
     run_miss(s, place, "%.*s", (int)out.n, text);
 }
 
+// True if a value is as expected, or within one of the tolerances.
+static bool is_expected(const RunExpect *e, uint64_t is, uint64_t expected)
+{
+    Type t = e->target.type;
+    return is == expected || (e->near && value_near(t, is, expected, e->ulps)) ||
+           (e->within && value_within(t, is, expected, e->absolute, e->relative));
+}
+
 static void check_values(RunState *s, const RunExpect *e, const RunView *views)
 {
     Type t = e->target.type;
-    uint32_t wrong = 0;
+    uint64_t wrong = 0;
     const RunRegion *r = run_region(s, &e->target);
     if (!r)
         return;
@@ -95,16 +103,17 @@ static void check_values(RunState *s, const RunExpect *e, const RunView *views)
         run_miss(s, e->target.place, "the variable '%s' is not there", r->name);
         return;
     }
-    for (uint32_t k = 0; k < e->values.n; k++) {
+    uint64_t n = run_expect_count(e);
+    for (uint64_t k = 0; k < n; k++) {
         uint64_t index = e->target.first + k, is = value_load(v->bytes + index * value_bytes(t), t);
-        if (is == e->values.at[k] || (e->near && value_near(t, is, e->values.at[k], e->ulps)))
+        uint64_t expected = e->path ? value_load(e->bytes + k * value_bytes(t), t) : e->values.at[k];
+        if (is_expected(e, is, expected))
             continue;
         if (wrong++ < SHOWN)
-            run_miss_value(s, e->target.place, run_target_name(s, &e->target), t, index, is, "expected",
-                           e->values.at[k]);
+            run_miss_value(s, e->target.place, run_target_name(s, &e->target), t, index, is, "expected", expected);
     }
     if (wrong > SHOWN)
-        run_miss(s, e->target.place, "%u of %u values differ", wrong, e->values.n);
+        run_miss(s, e->target.place, "%" PRIu64 " of %" PRIu64 " values differ", wrong, n);
 }
 
 bool run_check(RunState *s, const RunLaunch *l, const RunView *views)

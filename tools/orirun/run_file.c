@@ -294,21 +294,28 @@ static bool take_generator(RunPlan *p, RunPlace place, const char *text, Fill *f
                  did_you_mean(hint, run_nearest(part[0], strlen(part[0]), names, ARRAY_LEN(names))));
 }
 
-// Reads SIZE, @FILE, hex:DIGITS or COUNTxTYPE[:generator].
+// Reads @FILE.
+static bool take_file(RunPlan *p, RunPlace place, const char *text, Fill *f)
+{
+    f->kind = FILL_FILE;
+    f->path = path_of(p, place, text + 1);
+    return text[1] || WRONG(p, place, "a file name must follow `@`");
+}
+
+// Reads SIZE, @FILE, TYPE:@FILE, hex:DIGITS or COUNTxTYPE[:generator or :@FILE].
 static bool take_buffer(RunPlan *p, RunPlace place, const char *text, RunArg *a)
 {
     Fill *f = &a->fill;
     a->kind = RA_BUFFER;
-    if (*text == '@') {
-        f->kind = FILL_FILE;
-        f->path = path_of(p, place, text + 1);
-        return text[1] || WRONG(p, place, "a file name must follow buf:@");
-    }
+    if (*text == '@')
+        return take_file(p, place, text, f);
     if (strncmp(text, "hex:", 4) == 0) {
         f->kind = FILL_BYTES;
         return take_hex(p, place, text + 4, &f->bytes, &a->size);
     }
-    const char *end = leading_number(text, &f->count);
+    const char *end = leading_number(text, &f->count), *colon = strchr(text, ':');
+    if (!end && colon && colon[1] == '@')
+        return take_type(p, place, text, (size_t)(colon - text), &f->type) && take_file(p, place, colon + 1, f);
     if (!end || (*end && *end != 'x'))
         return WRONG(p, place, "'buf:%s' is not buf:SIZE, buf:@FILE, buf:hex:DIGITS or buf:COUNTxTYPE:...", text);
     if (!*end) {
@@ -322,6 +329,8 @@ static bool take_buffer(RunPlan *p, RunPlace place, const char *text, RunArg *a)
         return WRONG(p, place, "a buffer of %" PRIu64 " values is too large", f->count);
     a->size = f->count * value_bytes(f->type);
     const char *generator = end + 1 + type;
+    if (strncmp(generator, ":@", 2) == 0)
+        return take_file(p, place, generator + 1, f);
     return !*generator || take_generator(p, place, generator + 1, f);
 }
 
@@ -466,7 +475,27 @@ static bool take_digest(RunPlan *p, RunPlace place, const char *text, uint64_t *
     return true;
 }
 
-// Reads digest HEX..., or N:TYPE [~ULPS] VALUE...
+// Reads ~N, ~abs:X or ~rel:X.
+static bool take_tolerance(RunPlan *p, RunPlace at, const char *word, RunExpect *e)
+{
+    char why[200];
+    Type t = e->target.type;
+    uint64_t *bound = strncmp(word, "~abs:", 5) == 0   ? &e->absolute
+                      : strncmp(word, "~rel:", 5) == 0 ? &e->relative
+                                                       : NULL;
+    if (bound) {
+        e->within = true;
+        if (!value_parse(TY_F64, word + 5, bound, why) || *bound >= UINT64_C(0x7ff) << 52)
+            return WRONG(p, at, "'%s' is not %.5sX, X being a number from 0 on", word, word);
+        return value_is_number(t) || WRONG(p, at, "values of %s have no distance", type_info[t].name);
+    }
+    e->near = true;
+    if (!run_number(word + 1, &e->ulps))
+        return WRONG(p, at, "'%s' is not ~N (units in the last place), ~abs:X or ~rel:X", word);
+    return value_has_ulps(t) || WRONG(p, at, "%s has no units in the last place", type_info[t].name);
+}
+
+// Reads digest HEX..., or N:TYPE [~ULPS] [~abs:X] [~rel:X] VALUE... or @FILE.
 static bool take_expect(RunPlan *p, RunPlace place, RunLaunch *l, const char *text)
 {
     RunExpect e = {.target = {.place = place}};
@@ -482,19 +511,24 @@ static bool take_expect(RunPlan *p, RunPlace place, RunLaunch *l, const char *te
     for (word = strtok_r(NULL, " \t", &rest); word; word = strtok_r(NULL, " \t", &rest)) {
         RunPlace at = place == NO_PLACE ? place : place + (size_t)(word - words);
         uint64_t value;
-        if (*word == '~' && !e.digest && !e.near && !e.values.n) {
-            e.near = true;
-            if (!run_number(word + 1, &e.ulps))
-                return WRONG(p, at, "'%s' is not ~N, N units in the last place", word);
-            if (!value_has_ulps(e.target.type))
-                return WRONG(p, at, "%s has no units in the last place", type_info[e.target.type].name);
+        if (*word == '~' && !e.digest && !e.values.n) {
+            if (!take_tolerance(p, at, word, &e))
+                return false;
             continue;
+        }
+        if (*word == '@' && !e.digest && !e.values.n) {
+            // The path is all that follows; it may have blanks.
+            const char *path = text + (word - words) + 1;
+            e.path = path_of(p, place, copy_text(p->arena, path, strlen(path)));
+            if (!*path)
+                return WRONG(p, at, "a file name must follow `@`");
+            break;
         }
         if (!(e.digest ? take_digest(p, at, word, &value) : take_value(p, at, e.target.type, word, &value)))
             return false;
         VEC_PUSH(p->arena, &e.values, value);
     }
-    if (!e.values.n)
+    if (!e.values.n && !e.path)
         return WRONG(p, place, "no values follow '%s'", last);
     VEC_PUSH(p->arena, &l->expects, e);
     return true;

@@ -55,14 +55,19 @@ typedef struct RunTarget {
     uint32_t arg;
     Type type;         // TY_NONE: bytes
     uint64_t first;    // index of the first value
-    const char *path;  // --dump-file
+    const char *path;  // --dump-file; with `.npy` at the end the file has a header
 } RunTarget;
 
 typedef struct RunExpect {
     RunTarget target;
-    bool digest;    // the values are digests
-    bool near;      // values may differ by `ulps`
-    uint64_t ulps;  // units in the last place
+    bool digest;                  // the values are digests
+    bool near;                    // values may differ by `ulps`
+    uint64_t ulps;                // units in the last place
+    bool within;                  // values may differ by `absolute` + `relative` * |expected value|
+    uint64_t absolute, relative;  // bits of f64
+    const char *path;             // of a file with the values; NULL: `values`
+    const uint8_t *bytes;         // of the file's values; NULL until run_prepare()
+    uint64_t n;                   // number of the file's values
     VEC(uint64_t) values;
 } RunExpect;
 

@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "tools/orirun/run_launch.h"
+#include "tools/orirun/run_npy.h"
 
 // Reports an error of the command line or the .run file. Returns false.
 #define WRONG(s, place, ...) run_fail((s)->plan, (place) == NO_PLACE ? ST_USAGE : ST_BAD_INPUT, (place), __VA_ARGS__)
@@ -135,32 +136,55 @@ const RunRegion *run_region(RunState *s, const RunTarget *t)
 
 static uint32_t address_bytes(const RunState *s) { return s->module->address_size == 32 ? 4 : 8; }
 
-static void fill_buffer(const RunArg *a, const Source *file, uint8_t *bytes, uint64_t size)
+// Opens a file with values of a type (TY_NONE: any). False: a message was written. The caller calls values_close().
+static bool open_values(RunState *s, RunPlace place, ValuesFile *file, const char *path, Type t)
+{
+    char why[VALUES_WHY];
+    Status status = values_open(file, path, t, s->arena, why);
+    if (status == ST_IO)
+        return run_fail(s->plan, status, place, "cannot read '%s': %s", path, why);
+    return status == ST_OK || run_fail(s->plan, status, place, "'%s': %s", path, why);
+}
+
+static void fill_buffer(const RunArg *a, const ValuesFile *file, uint8_t *bytes, uint64_t size)
 {
     if (!bytes)
         return;
     if (a->fill.kind == FILL_FILE)
-        memcpy(bytes, file->text, size);
+        memcpy(bytes, file->bytes, size);
     else if (a->fill.kind == FILL_BYTES)
         memcpy(bytes, a->fill.bytes, size);
     else
         fill_write(&a->fill, bytes);
 }
 
+// Opens the file of a buffer, whose size may be given. False: a message was written.
+static bool open_file(RunState *s, const RunArg *a, ValuesFile *file)
+{
+    const Fill *f = &a->fill;
+    if (!open_values(s, a->place, file, f->path, f->type))
+        return false;
+    return !f->count || file->size == a->size ||
+           run_fail(s->plan, ST_BAD_INPUT, a->place, "'%s' has %" PRIu64 " values of %s, not %" PRIu64, f->path,
+                    file->size / value_bytes(f->type), type_info[f->type].name, f->count);
+}
+
 static bool new_buffer(RunState *s, const RunArg *a, uint32_t k, RunBound *b)
 {
-    char why[200], *name = arena_alloc(s->arena, 40);
-    Source file = {0};
+    char *name = arena_alloc(s->arena, 40);
+    ValuesFile file = {.size = 0};
     RunRegion r = {.size = a->size};
     if (a->fill.kind == FILL_FILE) {
-        if (!source_open(&file, a->fill.path, s->arena, why))
-            return run_fail(s->plan, ST_IO, a->place, "cannot read '%s': %s", a->fill.path, why);
-        r.size = file.len;
+        if (!open_file(s, a, &file)) {
+            values_close(&file);
+            return false;
+        }
+        r.size = file.size;
     }
     snprintf(name, 40, "the buffer of argument %u", k);
     r.address = machine_alloc(s->machine, r.size, name);
     fill_buffer(a, &file, bytes_of(s, &r), r.size);
-    source_close(&file);
+    values_close(&file);
     b->region = add_region(s, r);
     return true;
 }
@@ -271,15 +295,33 @@ void run_params(const RunState *s, const uint64_t *addresses, Launch *launch)
 
 /* -- Targets in memory ---------------------------------------------------------------------------------- */
 
-static bool check_expect(RunState *s, const RunExpect *e)
+// Reads the values of a file, which stay as long as the plan.
+static bool read_expected(RunState *s, RunExpect *e)
+{
+    ValuesFile file;
+    bool ok = open_values(s, e->target.place, &file, e->path, e->target.type);
+    if (ok) {
+        uint8_t *bytes = arena_alloc(s->plan->arena, file.size + 1);
+        memcpy(bytes, file.bytes, file.size);
+        e->bytes = bytes;
+        e->n = file.size / value_bytes(e->target.type);
+    }
+    values_close(&file);
+    return ok;
+}
+
+static bool check_expect(RunState *s, RunExpect *e)
 {
     const RunRegion *r = e->digest ? NULL : run_region(s, &e->target);
     if (!r)
         return e->digest;
     uint64_t have = r->size / value_bytes(e->target.type);
-    if (e->target.first > have || e->values.n > have - e->target.first)
+    if (e->path && !e->bytes && !read_expected(s, e))
+        return false;
+    uint64_t n = run_expect_count(e);
+    if (e->target.first > have || n > have - e->target.first)
         return WRONG(s, e->target.place,
-                     "%u values are expected from index %" PRIu64 " on, but %s has room for %" PRIu64, e->values.n,
+                     "%" PRIu64 " values are expected from index %" PRIu64 " on, but %s has room for %" PRIu64, n,
                      e->target.first, run_target_name(s, &e->target), have);
     return true;
 }

@@ -74,6 +74,9 @@ static inline uint32_t run_region_number(const RunState *s, const RunRegion *r)
     return (uint32_t)(r - s->regions.at);
 }
 
+// Returns the number of values that are expected.
+static inline uint64_t run_expect_count(const RunExpect *e) { return e->path ? e->n : e->values.n; }
+
 /* run_check.c */
 // The regions that have digests: buffers in the order of the arguments, then variables that changed.
 typedef struct RunDigests {

@@ -243,6 +243,31 @@ bool value_near(Type t, uint64_t a, uint64_t b, uint64_t ulps)
     return apart <= ulps;
 }
 
+bool value_is_number(Type t) { return format_of(t) || type_info[t].class == TC_U || is_signed(t); }
+
+static uint64_t to_wide(Type t, uint64_t bits)
+{
+    const Format *f = format_of(t);
+    if (f)
+        return float_convert(f, &format_f64, bits, ROUND_NEAREST_EVEN, false);
+    uint64_t n = is_signed(t) ? (uint64_t)sign_extend(bits, type_bits(t)) : bits;
+    return float_from_integer(&format_f64, n, 64, is_signed(t), ROUND_NEAREST_EVEN);
+}
+
+bool value_within(Type t, uint64_t a, uint64_t b, uint64_t absolute, uint64_t relative)
+{
+    const Format *d = &format_f64;
+    uint64_t sign = float_sign(d), x = to_wide(t, a), y = to_wide(t, b);
+    FloatClass cx = float_class(d, x), cy = float_class(d, y);
+    if (cx == FLOAT_NAN || cy == FLOAT_NAN)
+        return cx == cy;
+    if (cx == FLOAT_INF || cy == FLOAT_INF)
+        return x == y;
+    uint64_t apart = float_add(d, x, y ^ sign, ROUND_NEAREST_EVEN) & ~sign;
+    uint64_t bound = float_mul(d, relative, y & ~sign, ROUND_NEAREST_EVEN);
+    return float_compare(d, float_add(d, absolute, bound, ROUND_NEAREST_EVEN), apart) != FLOAT_LESS;
+}
+
 bool value_less_wide(Type t, uint64_t a, uint64_t b)
 {
     if (format_of(t))

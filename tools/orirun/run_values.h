@@ -36,6 +36,10 @@ void value_store(uint8_t *to, Type t, uint64_t bits);
 bool value_has_ulps(Type t);
 // True if two floating-point values differ by at most `ulps` units in the last place. All NaNs are equal.
 bool value_near(Type t, uint64_t a, uint64_t b, uint64_t ulps);
+// True if two numbers differ by at most absolute + relative * |b|. The bounds are bits of f64. All NaNs are equal.
+bool value_within(Type t, uint64_t a, uint64_t b, uint64_t absolute, uint64_t relative);
+// True if values of the type are numbers, which have a distance.
+bool value_is_number(Type t);
 // True if a < b, for values of value_parse_wide().
 bool value_less_wide(Type t, uint64_t a, uint64_t b);
 
