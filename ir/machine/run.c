@@ -55,8 +55,8 @@ void machine_error_text(const Machine *m, char text[static MACHINE_ERROR_TEXT])
     char source[200] = "";
     if (e->fn)
         fn_source_position(e->fn, ir_instr(e->fn, e->instr)->line, source);
-    snprintf(text, MACHINE_ERROR_TEXT, "block %u,%u,%u, thread %u,%u,%u: %s%s%s%s", e->block.x, e->block.y, e->block.z, e->thread.x,
-             e->thread.y, e->thread.z, e->text, *source ? " (at " : "", source, *source ? ")" : "");
+    snprintf(text, MACHINE_ERROR_TEXT, "block %u,%u,%u, thread %u,%u,%u: %s%s%s%s", e->block.x, e->block.y, e->block.z,
+             e->thread.x, e->thread.y, e->thread.z, e->text, *source ? " (at " : "", source, *source ? ")" : "");
 }
 
 /* -- Special registers ---------------------------------------------------------------------------------- */
