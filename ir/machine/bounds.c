@@ -85,14 +85,24 @@ static bool holds(const Variable *v, uint64_t at, uint32_t size)
     return at >= v->at && at - v->at <= v->size && size <= v->size - (at - v->at);
 }
 
-// Returns the variable whose end or begin is nearest to an address; NULL = there is none.
-static const Variable *nearest(const Layout *l, uint64_t at)
+// Returns the distance of an address from the nearest byte of a variable, or from its end.
+static uint64_t distance(const Variable *v, uint64_t at)
+{
+    if (at < v->at)
+        return v->at - at;
+    return at - v->at < v->size ? 0 : at - v->at - v->size;
+}
+
+// Returns the variable that is nearest to an address; NULL = there is none. `more` as in translate().
+static const Variable *nearest(const Layout *l, uint64_t at, const Variable *more)
 {
     const Variable *before = variable_before(l, at, false);
     const Variable *after = before ? before + 1 : l->variables.at;
     if (after == l->variables.at + l->variables.n)
-        return before;
-    return before && at - before->at < after->at - at + before->size ? before : after;
+        after = more;
+    if (!before || !after)
+        return before ? before : after;
+    return distance(before, at) <= distance(after, at) ? before : after;
 }
 
 /* -- Reports -------------------------------------------------------------------------------------------- */
@@ -136,10 +146,7 @@ static bool translate(Run *r, const Group *g, const Code *c, uint32_t lane, Boun
         b->host = v->host + (b->at - v->at);
         return true;
     }
-    v = nearest(l, b->at);
-    if (more && (!v || b->at >= more->at || more->at - b->at < b->at - v->at))
-        v = more;
-    return outside(r, g, c, lane, b, v);
+    return outside(r, g, c, lane, b, nearest(l, b->at, more));
 }
 
 static bool check_shared(Run *r, const Group *g, const Code *c, uint32_t lane, BoundsCheck *b)
@@ -147,7 +154,7 @@ static bool check_shared(Run *r, const Group *g, const Code *c, uint32_t lane, B
     const Machine *m = r->machine;
     const Variable dynamic = {
         .at = m->shared.end, .host = m->shared.host, .size = r->launch->shared, .text = "the dynamic part"};
-    return translate(r, g, c, lane, b, &m->shared, dynamic.size ? &dynamic : NULL);
+    return translate(r, g, c, lane, b, &m->shared, dynamic.size || m->names_dynamic ? &dynamic : NULL);
 }
 
 static bool check_local(Run *r, const Group *g, const Code *c, uint32_t lane, BoundsCheck *b)
@@ -157,6 +164,8 @@ static bool check_local(Run *r, const Group *g, const Code *c, uint32_t lane, Bo
         f = f->caller;
     if (!f)
         return translate(r, g, c, lane, b, &r->machine->local, NULL);
+    if (b->at >= frame_end(f))
+        return outside(r, g, c, lane, b, NULL);
     uint64_t at = b->at;
     const Variable stack = {
         .at = f->func->span, .host = f->func->locals, .size = f->dynamic, .text = "the part of alloca"};

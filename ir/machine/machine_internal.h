@@ -395,6 +395,7 @@ struct Machine {
     uint64_t *symbols;               // by SymId: address; of shared variables the offset
     Func **funcs;                    // by SymId; NULL = no body
     Layout shared;                   // static shared memory of all functions
+    bool names_dynamic;              // the module names the dynamic part of shared memory
     Layout local;                    // the module's variables in local memory
     uint64_t shared_gap, stack_gap;  // between variables; 0 = bounds are not checked
     uint32_t ncode;                  // number of instructions of all functions

@@ -472,8 +472,10 @@ void program_make(Machine *m)
     layout_close(&m->shared, m->shared_gap);
     for (SymId s = 1; s < module->syms.n; s++) {
         const Sym *sym = &module->syms.at[s];
-        if (sym->kind == SYM_VAR && sym->space == SP_SHARED && sym->flags & SYM_OPEN)
-            m->symbols[s] = m->shared.end;
+        if (sym->kind != SYM_VAR || sym->space != SP_SHARED || !(sym->flags & SYM_OPEN))
+            continue;
+        m->symbols[s] = m->shared.end;
+        m->names_dynamic = true;
     }
     for (SymId s = 1; s < module->syms.n; s++)
         if (m->funcs[s] && m->funcs[s]->sym == s)

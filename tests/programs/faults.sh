@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: MIT
 #
 # faults.sh: checks the messages of orirun for faulting kernels (tests/programs/faults/faults.ptx), in clusters
-# (clusters.ptx), and for kernels that try to access host memory (hostile.ptx): the exact first line, and the exit
-# status. A row: kernel | options | exit status | position | [block/]thread | message; without a message the kernel must
+# (clusters.ptx), for accesses that leave a variable (bounds.ptx), and for kernels that try to access host memory
+# (hostile.ptx): the exact first line, and the exit status. A row: kernel | options | exit status | position | [block/]thread | message; without a message the kernel must
 # end normally. Under `make asan` a report of a sanitizer is a failure, since it changes the first line. Prints each
 # failure; ends in `N passed, N failed`.
 #
@@ -104,6 +104,55 @@ cluster_explicit|--grid 4|1|:143:2|0,0,0|a cluster of 1,1,1 CTAs, though the ker
 cluster_explicit|--grid 4 --cluster 4|0|||
 cluster_explicit|--grid 8 --cluster 8|1|:143:2|0,0,0|a cluster of 8,1,1 CTAs, more than the kernel allows
 cluster_race|--grid 4 --arg u32:0 --cluster 4|1|:101:2|0,0,0|a cluster of 4,1,1 CTAs, not of the size that the kernel requires
+EOF
+
+check bounds.ptx <<'EOF'
+shared|--arg u32:28 --check-bounds|0|||
+shared|--arg u32:32|0|||
+shared|--arg u32:32 --check-bounds|1|:23:2|0,0,0|write of 4 bytes at 0x20 of 'box' of shared memory, which has 32 bytes
+shared|--arg u32:30000 --check-bounds|1|:23:2|0,0,0|write of 4 bytes at 0x7530 of 'box' of shared memory, which has 32 bytes
+shared|--arg u32:0xffffffe0|0|||
+shared|--arg u32:0xfffffffc --check-bounds|1|:23:2|0,0,0|write of 4 bytes at -0x4 of 'box' of shared memory, which has 32 bytes
+generic|--arg u64:60 --check-bounds|0|||
+generic|--arg u64:64|0|||
+generic|--arg u64:64 --check-bounds|1|:34:2|0,0,0|write of 4 bytes at 0x40 of 'tile' of shared memory, which has 64 bytes
+shared_dynamic|--arg u32:28 --shared 32 --check-bounds|0|||
+shared_dynamic|--arg u32:32 --shared 32 --check-bounds|1|:43:2|0,0,0|write of 4 bytes at 0x20 of the dynamic part of shared memory, which has 32 bytes
+shared_dynamic|--arg u32:0xfffffffc --shared 32|0|||
+shared_dynamic|--arg u32:0xfffffffc --shared 32 --check-bounds|1|:43:2|0,0,0|write of 4 bytes at -0x4 of the dynamic part of shared memory, which has 32 bytes
+shared_dynamic|--arg u32:0 --check-bounds|1|:43:2|0,0,0|write of 4 bytes at 0 of the dynamic part of shared memory, which has 0 bytes
+local|--arg u64:12 --check-bounds|0|||
+local|--arg u64:16|0|||
+local|--arg u64:16 --check-bounds|1|:55:2|0,0,0|read of 4 bytes at 0x10 of 'array' of local memory, which has 16 bytes
+local|--arg u64:0xfffffffffffffffc --check-bounds|1|:55:2|0,0,0|read of 4 bytes at -0x4 of 'array' of local memory, which has 16 bytes
+local_of_module|--arg u64:12 --check-bounds|0|||
+local_of_module|--arg u64:16|0|||
+local_of_module|--arg u64:16 --check-bounds|1|:66:2|0,0,0|read of 4 bytes at 0x10 of 'module_local' of local memory, which has 16 bytes
+local_of_caller|--arg u64:12 --check-bounds|0|||
+local_of_caller|--arg u64:16|0|||
+local_of_caller|--arg u64:16 --check-bounds|1|:76:2|0,0,0|read of 4 bytes at 0x10 of 'array' of local memory, which has 16 bytes
+local_returned||0|||
+local_returned|--check-bounds|1|:117:2|0,0,0|read of 4 bytes at 0x50020 of local memory, where no variable is
+stack|--arg u64:28 --check-bounds|0|||
+stack|--arg u64:32 --check-bounds|1|:128:2|0,0,0|write of 4 bytes at 0x40040 of local memory, where no variable is
+stack|--arg u64:0xfffffffffffffffc|0|||
+stack|--arg u64:0xfffffffffffffffc --check-bounds|1|:128:2|0,0,0|write of 4 bytes at -0x4 of the part of alloca of local memory, which has 32 bytes
+global|--arg u64:60 --check-bounds|0|||
+global|--arg u64:4352|0|||
+global|--arg u64:4352 --check-bounds|1|:137:2|0,0,0|write of 4 bytes at 0x1100 of 'first', which has 64 bytes
+global|--arg u64:1000000000 --check-bounds|1|:137:2|0,0,0|write of 4 bytes at 0x3b9aca00 of 'first', which has 64 bytes
+global|--arg u64:0xfffffffffffffffc --check-bounds|1|:137:2|0,0,0|write of 4 bytes at -0x4 of 'first', which has 64 bytes
+constant|--arg u64:60 --check-bounds|0|||
+constant|--arg u64:4352|0|||
+constant|--arg u64:4352 --check-bounds|1|:147:2|0,0,0|read of 4 bytes at 0x1100 of 'fixed', which has 64 bytes
+buffer|--arg buf:64 --arg u64:4352 --arg buf:64|0|||
+buffer|--arg buf:64 --arg u64:4352 --arg buf:64 --check-bounds|1|:156:2|0,0,0|write of 4 bytes at 0x1100 of the buffer of argument 0, which has 64 bytes
+buffer|--arg buf:64 --arg u64:60 --arg buf:64 --check-bounds|0|||
+parameter|--arg u32:1 --arg u32:2 --arg u64:4|0|||
+parameter|--arg u32:1 --arg u32:2 --arg u64:0 --check-bounds|0|||
+parameter|--arg u32:1 --arg u32:2 --arg u64:4 --check-bounds|1|:166:2|0,0,0|read of 4 bytes at 0x4 of 'a' of parameter memory, which has 4 bytes
+call_parameter||0|||
+call_parameter|--check-bounds|1|:172:2|0,0,0|read of 4 bytes at 0x8 of 'pair' of parameter memory, which has 8 bytes
 EOF
 
 check hostile.ptx <<'EOF'

@@ -142,6 +142,44 @@ mbarrier|--grid 4|||||
 racy_mbarrier|--grid 4|197:2|0,0,0/0,0,0|0 of 'box' of shared memory: nothing orders this read after the write of block 1,0,0, thread 0,0,0|191:2|1,0,0, thread 0,0,0: the write
 EOF
 
+# -- Limits ------------------------------------------------------------------------------------------------------------
+
+# Each thread writes a word of its own: shadow memory grows with the words.
+cat >"$work/wide.ptx" <<'EOF'
+.version 8.0
+.target sm_80
+.address_size 64
+.visible .entry wide(.param .u64 to)
+{
+	.reg .b32 %r<4>;
+	.reg .b64 %rd<4>;
+	ld.param.u64 %rd1, [to];
+	mov.u32 %r1, %tid.x;
+	mov.u32 %r2, %ctaid.x;
+	mad.lo.u32 %r3, %r2, 1024, %r1;
+	mul.wide.u32 %rd2, %r3, 4;
+	add.u64 %rd3, %rd1, %rd2;
+	st.global.u32 [%rd3], %r1;
+	ret;
+}
+EOF
+wide="--grid 64 --block 1024 --arg buf:256K --check-races"
+# shellcheck disable=SC2086
+{
+    name='enough memory'
+    "$ORIRUN" "$work/wide.ptx" $wide --race-memory=8M >"$work/out" 2>&1
+    is $? 0
+    name='too little memory'
+    "$ORIRUN" "$work/wide.ptx" $wide --race-memory=1M >"$work/out" 2>&1
+    is $? 4
+    is "$(grep -c 'the race check needs more than 1048576 bytes of memory' "$work/out")" 1
+}
+# Many blocks read the same words: one read stands for those of blocks that have ended.
+sed 's/%ctaid.x/0/; s/st.global.u32 \[%rd3\], %r1/ld.global.u32 %r1, [%rd3]/' "$work/wide.ptx" >"$work/same.ptx"
+name='reads of many blocks'
+"$ORIRUN" "$work/same.ptx" --grid 500 --block 1024 --arg buf:4K --check-races --race-memory=300K >"$work/out" 2>&1
+is $? 0
+
 # -- Samples -----------------------------------------------------------------------------------------------------------
 
 # Samples with a launch that has a race. Two blocks write the same values to the same buffer (async_copy), atomicAdd_block

@@ -52,6 +52,7 @@
     X(softfloat)       \
     X(approx)          \
     X(matrix)          \
+    X(clock)           \
     X(machine)         \
     X(undef)           \
     X(eval)            \
