@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
-// Vector clocks of the race check. A clock maps agents to times: it holds what an agent did up to a time. The times of
-// all agents come from one counter, so one number can stand for a whole subtree of agents.
+// Vector clocks of the race check. A clock maps agents to times, and includes the accesses of each agent up to its
+// time. The times of all agents come from one counter, so one number can stand for a subtree of agents.
 //
 // A clock is a persistent trie over the digits (5 bits) of the agents' keys. Nodes are immutable, counted and shared
 // among clocks; a join of equal subtrees costs nothing.
 //
 //     ClockNode *c = NULL;                    // the empty clock
-//     clock_set(pool, &c, root, key, time);   // includes what the agent `key` did up to `time`
+//     clock_set(pool, &c, root, key, time);   // includes the accesses of agent `key` up to `time`
 //     clock_join(pool, &c, other);            // the pointwise maximum
-//     if (clock_at(c, key) >= time) ...       // the clock includes what the agent did at `time`
+//     if (clock_at(c, key) >= time) ...       // the clock includes an access of the agent at `time`
 //     clock_clear(pool, &c);
 #ifndef ORI_CLOCK_H
 #define ORI_CLOCK_H
@@ -28,7 +28,7 @@ typedef struct ClockPool {
 
 // Returns the time up to which the clock includes the agent; 0 = nothing.
 uint64_t clock_at(const ClockNode *c, uint64_t key);
-// Gives the agent a time that is not less than any other in the clock. `root` = level of the root: keys have
+// Gives the agent a time, which must not be less than its time in the clock. `root` is the level of the root: keys have
 // CLOCK_BITS * (root + 1) bits.
 void clock_set(ClockPool *pool, ClockNode **c, uint32_t root, uint64_t key, uint64_t time);
 // Like clock_set() for all agents whose keys differ from `key` only in the lowest `level` digits; level > 0.

@@ -122,7 +122,7 @@ typedef struct RunWait {
     InstrId instr;  // the next one
     Dim block;
     uint32_t warp, lanes;  // number in the block, mask
-    char text[200];        // what the lanes wait for
+    char text[200];        // the event for which the lanes wait
 } RunWait;
 // Returns the rows of the last launch, by block and warp; *n = 0 if it did not stop in this way. Blocks that had not
 // started have none; *unstarted = their number. Valid until the next launch.

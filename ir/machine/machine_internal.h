@@ -342,7 +342,7 @@ struct CtaState {
     Barrier barriers[BARRIERS];
 };
 
-// Accesses that are not what the opcode says, for the race check.
+// Kinds of accesses for the race check; ACCESS_PLAIN depends on the instruction.
 typedef enum {
     ACCESS_PLAIN,
     ACCESS_MBARRIER,
@@ -493,11 +493,12 @@ void race_start(Run *r, Arena *arena);
 void race_start_cluster(Run *r);
 void race_end_cluster(Run *r);
 bool race_access(Run *r, const Access *a);
-// Completes the atomic operation whose memory was accessed last; `wrote`: it was no compare that failed.
+// Completes the atomic operation whose memory was accessed last. `wrote` is false for a compare that failed.
 bool race_atomic(Run *r, bool wrote);
 /* order.c: the same */
 void race_fence(Run *r, const Group *g, const Code *c);
-// The current warp arrives at barrier `n` of the CTA with these lanes; the barrier opens; a warp leaves; all have left.
+// Events at barrier `n` of the CTA: the current warp arrives with these lanes; the barrier opens; the current warp
+// leaves; all warps have left.
 void race_bar_arrive(Run *r, uint32_t n, Mask lanes, bool waits);
 void race_bar_open(Run *r, uint32_t n, bool everyone);
 void race_bar_leave(Run *r, uint32_t n, Mask lanes);
@@ -606,7 +607,7 @@ bool matrix_decode(const Tables *t, const Desc *d, Code *c);
 /* async.c */
 // Decodes an asynchronous copy or an instruction on an mbarrier. False as matrix_decode().
 bool async_decode(const Tables *t, const Desc *d, Code *c);
-// Writes what a thread waits for that waits at an mbarrier of the CTA.
+// Describes the state of an mbarrier of the CTA.
 void async_describe(Run *r, CtaState *cta, uint32_t offset, size_t cap, char *text);
 void async_end(Warp *w, Mask lanes);  // makes the copies of threads that end
 

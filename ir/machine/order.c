@@ -1,31 +1,30 @@
 // SPDX-License-Identifier: MIT
-// Happens-before order of the race check: what barriers, fences, atomic operations and asynchronous copies do to the
-// clocks of threads. PTX ISA 8 (memory consistency model), 9.7.13 (barriers), 9.7.9.25 (copies).
+// Happens-before order of the race check: the effect of barriers, fences, atomic operations and asynchronous copies on
+// clocks. PTX ISA 8 (memory consistency model), 9.7.13 (barriers), 9.7.9.25 (copies).
 //
-// Agents are warps, whose lanes then count as one thread, or lanes (RACES_LANES). A release gives away the agent's
-// clock with its own accesses up to now; time goes on after it, so later accesses are not included.
+// An agent is a warp, or a lane (RACES_LANES). A release gives away the agent's clock, with its own accesses up to now.
+// Time advances after a release, so the clock does not include later accesses.
 //
-// - A release pattern is a release, or a fence followed by a strong write; an acquire pattern is an acquire, or a
-// strong
-//   read followed by a fence. They synchronize if the read observes the write, also through atomic operations on the
-//   way, and if the scopes of all four include both threads. So a location has a clock for each scope and, for .cta,
-//   for each CTA; a thread has the clock of its last fence and what it observed since, for each scope.
-// - A barrier of the CTA (sync, red, arrive) joins the clocks of all that arrive; those that wait acquire it. A warp
-// that
-//   has ended counts as arrived at a barrier without a count. bar.warp.sync does the same for its lanes.
-// - shfl, vote, match, redux and elect with .sync pass values, and order memory only together with fences of both
-// lanes.
-// - A phase of the cluster's barrier or of an mbarrier is a clock that arrivals release and waits acquire. With
-// .relaxed
-//   they do it only by fences. An arrival at an mbarrier of another CTA has scope .cluster if none is given.
-// - An asynchronous copy is an agent that inherits the order of its issue. Its accesses are ordered before what follows
-//   the wait for its group, or before what follows a wait at the mbarrier that it completes. Proxies are not modelled.
+// - Strong accesses. A release pattern is a release, or a fence and a later strong write. An acquire pattern is an
+//   acquire, or a strong read and a later fence. The two synchronize if the read observes the write and all scopes
+//   include both threads. The read may observe the write through atomic operations. So a location has a clock for each
+//   scope (for .cta one for each CTA). An agent has the clock of its last fence, and the clock that it observed since,
+//   for each scope.
+// - Barriers of the CTA. sync, red and arrive release, sync and red acquire. A warp that has ended counts as arrived at
+//   a barrier without a count. bar.warp.sync does the same for its lanes.
+// - Collectives. shfl, vote, match, redux and elect with .sync pass values between lanes as relaxed accesses do. They
+//   order memory only between fences.
+// - Phases of the cluster's barrier and of mbarriers. Arrivals release, waits acquire; with .relaxed they need fences.
+//   An arrival without a scope at an mbarrier of another CTA has the scope .cluster.
+// - Copies. An asynchronous copy is an agent of its own that inherits the clock of its issue. A wait for its group, or
+//   for the mbarrier that it completes, acquires its accesses. Proxies are not modelled.
 //
 // Design notes:
-// - A barrier of the CTA or the cluster completes acquire patterns: a strong read before it needs no fence. The guide's
-//   example of __threadfence() (the last block adds up) relies on that.
-// - Such a barrier carries fence.sc and membar of one thread to a strong write of another one. Fence-SC order says that
-//   where the reader has a fence.sc, too.
+// - A barrier of the CTA or of the cluster completes acquire patterns like a fence. The ISA requires a fence, but the
+//   example of __threadfence() in the CUDA guide, in which the last block adds up, has only the barrier.
+// - A barrier of the CTA carries fence.sc and membar from one thread to a strong write of another thread. Fence-SC
+// order
+//   implies that if the reader has a fence.sc.
 #include "ir/machine/races.h"
 
 static bool is_empty(const Clock *c) { return !c->threads && !c->copies; }

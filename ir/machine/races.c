@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT
-// The race check: two accesses to a byte by different agents are a race if one of them writes, nothing orders them
-// (order.c), and they are not both strong with scopes that include each other. Agents are warps, or lanes. The lanes of
-// a warp are ordered by barriers alone, even where they run together: two lanes that write a byte with one instruction
-// race, whatever they write.
+// The race check. Two accesses to a byte by different agents race if one of them writes, nothing orders them (order.c),
+// and they are not both strong with scopes that include each other. Agents are warps, or lanes. Only barriers order the
+// lanes of a warp, even of lanes that run together: two lanes that write a byte with one instruction race, also with
+// equal values.
 //
-// Shadow memory has a cell for each word, and one for each byte where bytes of a word have different histories. As in
-// FastTrack (Flanagan and Freund, 2009), a cell keeps the last plain write, which is ordered after all accesses before
-// it, and one plain read where reads are ordered. Reads that are not ordered are kept as a set, as are strong accesses.
+// Shadow memory has a cell for each word. A word whose bytes have different histories has a cell for each byte. As in
+// FastTrack (Flanagan and Freund, 2009), a cell has the last plain write, which is ordered after all earlier accesses.
+// It has one plain read while reads are ordered. Unordered reads, and strong accesses, form sets.
 //
-// Sets stay small: an access replaces those that are ordered before it. Nothing is ever ordered after the accesses of a
-// CTA that ended and published no clock since, so such a read stands for all others.
+// Sets stay small, since an access replaces the accesses that are ordered before it. If a CTA has ended and published
+// no clock after a read, no access of another CTA is ever ordered after the read. Such a read stands for all others.
 //
 // Memory is bounded by MachineOptions.race_memory: a run that needs more ends with RUN_LIMIT.
 #include <stdio.h>
@@ -90,7 +90,7 @@ static void cell_clear(Races *x, Cell *c)
     *c = (Cell){.sync = NULL};
 }
 
-// Gives each byte of a word the word's history. What the word synchronizes goes to its first byte.
+// Gives each byte of a word the word's history. Clocks of the word go to its first byte.
 static Cell *split(Races *x, Page *p, uint32_t k)
 {
     Split *s = x->splits;
@@ -258,7 +258,8 @@ static bool is_final(const Races *x, const Touch *t)
     return t->cta < r->first_of_cluster && x->ctas.at[t->cta - r->first_cta].published < touch_time(t);
 }
 
-// True if an access races with whatever races with another one, which is ordered before it or of the same agent.
+// True if each later access that races with `t`, and not with `now`, is impossible. `t` is ordered before `now`, or of
+// the same agent.
 static bool stands_for(const Touch *now, const Touch *t)
 {
     if (t->flags & TOUCH_COPY || (t->flags & TOUCH_WRITES && !(now->flags & TOUCH_WRITES)))
@@ -281,7 +282,7 @@ static bool replaces(const Races *x, const Touch *now, Touch *t)
 
 /* -- Sets ----------------------------------------------------------------------------------------------- */
 
-// Removes what the current access replaces, and what an access that nothing is ordered after stands for.
+// Removes accesses that the current one replaces, and accesses for which a final one stands.
 static void set_compact(Races *x, TouchSet *s, const Touch *now)
 {
     Touch final = {.cta = 0};
@@ -318,7 +319,7 @@ static bool set_merge(const Races *x, TouchSet *s, const Touch *now)
     return false;
 }
 
-// Adds an access, which is the current one or older. What the current one replaces may go.
+// Adds an access, the current one or an older one. May remove accesses that the current one replaces.
 static void set_add(Races *x, TouchSet **at, const Touch *t, const Touch *now)
 {
     TouchSet *s = *at;
@@ -354,8 +355,8 @@ static const Touch *last_observation(const Races *x, const TouchSet *s, const To
     return last;
 }
 
-// Returns a strong access that a plain one races with. What an observation found is ordered before all that is ordered
-// after the observation, since the accesses to one location have one order.
+// Returns a strong access that races with a plain one, or NULL. The strong accesses to a location have one order. So a
+// strong access that another one observed is ordered before all accesses after the observation.
 static const Touch *strong_conflict(const Races *x, const TouchSet *s, const Touch *now)
 {
     const Touch *seen = last_observation(x, s, now);
@@ -554,7 +555,7 @@ static bool check_all(Races *x, const Access *a, Shadow *s, const Touch *now)
     return true;
 }
 
-// Returns what the first byte of a strong access synchronizes.
+// Returns the clocks of a strong access, which are those of its first byte.
 static Sync *sync_of(Races *x, Shadow *s, uint64_t at)
 {
     const Page *p = page_of(x, s, at / WORD);
@@ -565,7 +566,7 @@ static Sync *sync_of(Races *x, Shadow *s, uint64_t at)
 static bool acquires(const Code *c) { return c->sem == MOD_ACQUIRE || c->sem == MOD_ACQ_REL || c->sem == MOD_SC; }
 static bool releases(const Code *c) { return c->sem == MOD_RELEASE || c->sem == MOD_ACQ_REL || c->sem == MOD_SC; }
 
-// A strong access synchronizes. race_atomic() completes atomic operations.
+// Acquires or releases the clocks of a strong access. race_atomic() completes atomic operations.
 static void synchronize(Races *x, const Access *a, Shadow *s)
 {
     const Run *r = x->run;

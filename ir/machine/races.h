@@ -9,8 +9,8 @@
 // Threads that a strong access or a fence includes. `.gpu` and `.sys` are the same here.
 typedef enum { SCOPE_CTA, SCOPE_CLUSTER, SCOPE_GPU, SCOPES } Scope;
 
-// Knowledge of a thread: what happened before its next access. Copies are agents of their own, since they end later
-// than the instruction that starts them.
+// Accesses that happened before the next access of an agent. Copies are agents of their own, since they end later than
+// the instruction that starts them.
 typedef struct Clock {
     ClockNode *threads, *copies;
 } Clock;
@@ -122,7 +122,7 @@ struct Races {
     Agent *agents;                     // of the cluster, by rank, warp, and lane
     VEC(RaceCta) ctas;                 // of the launch
     BarrierClock *barriers;            // BARRIERS of each rank
-    Clock *ended;                      // by rank: what threads did that have ended
+    Clock *ended;                      // by rank: accesses of threads that have ended
     Clock arrivals, completed;         // of the cluster's barrier
     uint32_t nmbarriers[CLUSTER_MAX];  // by rank
     Page *pages;                       // free ones
@@ -146,11 +146,11 @@ Agent *agent_of(const Races *x, const Warp *w, uint32_t lane);
 uint64_t thread_key(const Races *x, uint32_t cta, uint32_t warp, uint32_t lane);
 // Returns the key of the agent that a copy's accesses count for.
 uint64_t copy_key(const Races *x, const Touch *t);
-// Lets the agent acquire what the location synchronizes, now or at its next fence.
+// Lets the agent acquire the clocks of the location, now or at its next fence.
 void order_observe(Races *x, Agent *a, Sync *s, Scope scope, bool acquires);
-// Releases to readers of the location. `modifies`: by an atomic operation, which keeps earlier releases.
+// Releases the agent's clock to readers of the location. `modifies`: by an atomic operation, which keeps earlier ones.
 void order_publish(Races *x, const Warp *w, uint32_t lane, Sync *s, Scope scope, bool releases, bool modifies);
-// Forgets what a location synchronizes: a plain write replaced the value.
+// Clears the clocks of a location: a plain write replaced the value.
 void order_forget(Races *x, Sync *s);
 void order_start_cluster(Races *x);
 void order_end_cluster(Races *x);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The threads of a run that stopped: where they are and what each group waits for. A group that does not wait runs: it
-// may spin at a lock or a flag, which no instruction shows, or at an mbarrier, whose last test failed.
+// Describes the threads of a run that stopped: the position and the wait of each group. A group that runs may spin at a
+// lock or a flag, which no instruction tells, or at an mbarrier whose last test failed.
 #include <stdio.h>
 
 #include "ir/machine/machine_internal.h"
