@@ -25,8 +25,8 @@
 //     b3:                                              b3:
 //
 //     @P0 bra b1 else b2                               @P0 bra b1 else b2
-//     b1: (many); bra b3                           ->  b2: (few); bra b3
-//     b2: (few); bra b3                                b1: (many); bra b3
+//     b1: ...; bra b3                              ->  b2: ...; bra b3
+//     b2: ...; bra b3                                  b1: ...; bra b3
 //     b3:                                              b3:
 //
 // Must not fire:
@@ -45,7 +45,10 @@
 //     diamond, `T: ..; bra J; E: ..; J:` (156 in 38 functions)
 //         E first (`@p bra T; E: ..; bra J; T: ..; J:`): the same code but for -12 in 1 function, +1 in 5 functions
 //         inverted, if T has more instructions than E: +11 for conditional appends in a loop (55 -> 66), +2 for others
-//         inverted, if T has fewer: -84 in 27 functions and +1 in 3, so the smaller arm falls through
+//         inverted, if T has fewer: -84 in 27 functions and +1 in 3, so the smaller arm falls through. But ptxas
+//             predicates a block of up to 9 instructions that falls through: all threads execute them, and one branch
+//             less. That pays for one instruction (executed: heat2d -6.6 %), and costs for more (transcendental
+//             +1.0 %, shapes_local +1.1 %), so E falls through then
 //     back edge, `@p bra X; bra L; X:`   inverted: 3 of 21 loops are not unrolled any more (128 -> 95, 233 -> 148)
 //     other, such as the guard of a loop, or arms that end in exits   inverted: +1 to +5 in 16 functions, 3 of which
 //         lose the unrolling of the next loop, fewer in none
@@ -55,7 +58,7 @@
 #include "ir/rewrite/rewrite.h"
 #include "phases/bodies.h"
 
-enum { ROUNDS = 8, ARM_BLOCKS = 256 };
+enum { ROUNDS = 8, ARM_BLOCKS = 256, PREDICATED = 9 };
 typedef enum { UNKNOWN, IS_FALSE, IS_TRUE } Truth;
 
 typedef struct BranchOpt {
@@ -253,7 +256,7 @@ static bool jump_over_branches(BranchOpt *o)
 // A run of blocks in the layout.
 typedef struct Arm {
     BlockId first, last;
-    uint32_t instrs;
+    uint32_t instrs;  // with the branch at the end
 } Arm;
 
 // Finds the run of at most ARM_BLOCKS blocks from `first` to the block before `end`. False: there is none.
@@ -276,6 +279,13 @@ static BlockId only_target(const Fn *fn, BlockId b)
 {
     const Instr *i = ir_instr(fn, ir_terminator(fn, b));
     return ir_desc(fn, i)->op == OP_BRA && !ir_guarded(i) ? op_index(*ir_use(fn, i, 0)) : 0;
+}
+
+// True if ptxas predicates an arm of several instructions, should the arm fall through.
+static bool predication_costs(const Arm *arm)
+{
+    uint32_t n = arm->instrs - 1;
+    return arm->first == arm->last && n > 1 && n <= PREDICATED;
 }
 
 static void move_arm(Fn *fn, const Arm *arm, BlockId where, uint32_t source)
@@ -313,7 +323,7 @@ static bool lay_out_split(Fn *fn, BlockId b)
     bool diamond = !one_arm && join && find_arm(fn, end, join, &other) && only_target(fn, other.last) == join;
     if (!one_arm && !diamond)
         return false;
-    if (one_arm || taken.instrs < other.instrs)
+    if (one_arm || (taken.instrs < other.instrs && !predication_costs(&taken)))
         invert(fn, i);
     else
         move_arm(fn, &other, b, ir_block(fn, taken.first)->source);
