@@ -26,6 +26,7 @@
 //     R2:16 = cvt.u8.u8 R1                              the conversion clears the upper half
 //     R1 = mov.b64 @x; R2 = ld.b32 [R1]                 the symbol is no generic address
 //     R2 = mov.b32 undef                                each use would have a value of its own
+//     b1: R3 = mov.b64 {R1, R2}; b2: {R4, R5} = mov.b64 R3     R1 would live on beside R3
 //     R2 = mov.b32 5; R4 = mov.phi b1: R2, b2: R3       leaving ssa form would insert the move again
 //
 // Does not do: selects of equal values (folding); phis of one value (62); in multi form, sources that have several
@@ -87,6 +88,16 @@ static bool is_fresh(const CopyProp *c, RegId r)
     return true;
 }
 
+// True if a copy reads a part of a packed value that was packed in another block. The packed value holds the part
+// anyway, in a register of its own, so a longer live range of the part costs a register and often a move.
+static bool is_distant_part(const CopyProp *c, const Instr *copy)
+{
+    if (ir_desc(c->fn, copy)->op != OP_UNPACK)
+        return false;
+    InstrId pack = def_of(c->a, op_index(*ir_use(c->fn, copy, 0)));
+    return pack && ir_instr(c->fn, pack)->block != copy->block;
+}
+
 // Returns the source of the copy that defines `o` if it is available at `id`, else K_NONE.
 static Operand step_back(const CopyProp *c, InstrId id, uint32_t k, Operand o, InstrId *copy)
 {
@@ -103,6 +114,8 @@ static Operand step_back(const CopyProp *c, InstrId id, uint32_t k, Operand o, I
         return op_none();
     Operand from = copy_of_any(fn, c->a, *copy, r);
     if (op_kind(from) == K_NONE || (op_is_reg(from) && !local && !def_of(c->a, op_index(from))))
+        return op_none();
+    if (op_is_reg(from) && is_distant_part(c, ir_instr(fn, *copy)))
         return op_none();
     uint32_t negate = o.mods & OPM_NOT;
     if (op_kind(from) == K_IMM && negate)
