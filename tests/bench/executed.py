@@ -61,6 +61,8 @@ SINGLE = {
 GUARD = r"^[\s{]*(?:@!?[%\w$]+\s+)?"
 SINGLE = {cls: re.compile(GUARD + "(?:" + of + ")") for cls, of in SINGLE.items()}
 SETP = re.compile(GUARD + "setp")
+BRANCH = re.compile(r"^[\s{]*@!?[%\w$]+\s+bra(?:\.uni)?\s+([%\w$]+)")
+LABEL = re.compile(r"^[\s{]*([%\w$]+):")
 
 Row = collections.namedtuple("Row", "terms count weight at_least")  # terms: {unknown: factor}
 LINE = re.compile(r"^LINE (\S+) (\d+) (\d+) (\d+) (\d+) (\d+) (\S+) (\S+)$", re.M)
@@ -70,13 +72,14 @@ LINE = re.compile(r"^LINE (\S+) (\d+) (\d+) (\d+) (\d+) (\d+) (\S+) (\S+)$", re.
 
 
 def count_lines(orirun, run, ptx):
-    """Returns {kernel: {line: executions in threads}}, with the lines of called functions, and {kernel: starts}."""
+    """Returns {kernel: {line: executions in threads}}, with the lines of called functions, {kernel: {line of a branch:
+    (taken, not taken)}}, and {kernel: starts}."""
     done = subprocess.run([orirun, run, "--file", ptx, "--count=lines"], capture_output=True, text=True)
     if done.returncode not in (0, 1):
         raise RuntimeError(done.stderr.strip().split("\n")[0])
-    counts, starts = collections.defaultdict(dict), {}
+    counts, ways, starts = collections.defaultdict(dict), collections.defaultdict(dict), {}
     of_opcode = collections.Counter()
-    for function, line, warps, threads, _, _, opcode, kernel in LINE.findall(done.stderr):
+    for function, line, warps, threads, taken, not_taken, opcode, kernel in LINE.findall(done.stderr):
         if kernel != function and warps == "0":
             continue
         if kernel == function:
@@ -84,9 +87,12 @@ def count_lines(orirun, run, ptx):
         key = kernel, int(line), opcode
         of_opcode[key] += int(threads)  # its most frequent opcode counts for a line
         counts[kernel][key[1]] = max(counts[kernel].get(key[1], 0), of_opcode[key])
+        if opcode.startswith("bra"):
+            before = ways[kernel].get(key[1], (0, 0))
+            ways[kernel][key[1]] = before[0] + int(taken), before[1] + int(not_taken)
     if not counts:
         raise RuntimeError("orirun counted nothing: " + done.stderr.strip().split("\n")[0])
-    return counts, starts
+    return counts, ways, starts
 
 
 # -- Flows --------------------------------------------------------------------------------------------------
@@ -213,6 +219,43 @@ def vote_rows(graph, code, counts, terms, text):
     return rows
 
 
+def lines_after(text, line):
+    """Returns the lines (from 1) from `line` to the end of its basic block. A label at `line` does not end it."""
+    end = line
+    while end < len(text) and not (LABEL.match(text[end]) or BRANCH.match(text[end - 1])):
+        end += 1
+    return range(line, end + 1)
+
+
+def branch_rows(graph, code, ways, edges, flow, text):
+    """Returns two rows for each branch of the PTX: the flows of its copies to either side, as often as it was taken
+    and not taken. Copies whose sides have no lines of one successor alone exclude the branch."""
+    labels = {match[1]: number for number, line in enumerate(text, 1) if (match := LABEL.match(line))}
+    copies = collections.defaultdict(list)
+    for block, (_, end) in enumerate(graph.blocks):
+        if code[end - 1].opcode == sass.BRA and code[end - 1].conditional and len(graph.successors[block]) == 2:
+            copies[code[end - 1].line].append(block)
+    rows = []
+    for line, blocks in copies.items():
+        match = line in ways and line <= len(text) and BRANCH.match(text[line - 1])
+        if not match or match[1] not in labels or line == len(text):
+            continue
+        sides = lines_after(text, labels[match[1]]), lines_after(text, line + 1)
+        of = collections.defaultdict(float), collections.defaultdict(float)
+        for block in blocks:
+            found = [{side for side in (0, 1) for at in range(*graph.blocks[to]) if code[at].line in sides[side]}
+                     if to != sass.OUTSIDE else set() for to in graph.successors[block]]
+            if {0} not in found and {1} not in found or found[0] == found[1]:
+                break
+            first = found[0] == {0} or found[1] == {1}  # the side of the first successor is the taken one
+            for successor, to in enumerate(graph.successors[block]):
+                edge = edges[block, len(graph.blocks) if to == sass.OUTSIDE else to]
+                add_terms(of[(successor == 0) != first], flow.get(edge, {}))
+        else:
+            rows += [Row(dict(terms), count, WEIGHTS.get("ctl", 1.0), False) for terms, count in zip(of, ways[line])]
+    return rows
+
+
 def exact_rows(graph, terms, entry_count):
     """Returns rows (terms, value, weight): the entry executes once per kernel start, a callee as often as its call
     sites."""
@@ -294,7 +337,7 @@ def fit_of(rows, x):
     return 1 - missed / total if total else 0.0
 
 
-def frequencies(function, counts, started, text):
+def frequencies(function, counts, ways, started, text):
     """Returns (graph, frequency of each block, fit), or None."""
     graph = sass.Graph(function)
     nblocks = len(graph.blocks)
@@ -303,7 +346,9 @@ def frequencies(function, counts, started, text):
     if n > MAX_UNKNOWNS:
         return None
     terms = block_terms(edges, flow, nblocks)
+    number = {edge: at for at, edge in enumerate(edges)}
     rows = vote_rows(graph, function.code, counts, terms, text)
+    rows += branch_rows(graph, function.code, ways, number, flow, text)
     scale = max(1.0, *counts.values())
     cost = collections.defaultdict(float)
     for (first, end), of in zip(graph.blocks, terms):
@@ -330,8 +375,8 @@ def assemble(ptxas, flags, ptx, cubin):
         return data.read()
 
 
-def report(level, function, counts, started, text, blocks):
-    found = frequencies(function, counts, started, text)
+def report(level, function, counts, ways, started, text, blocks):
+    found = frequencies(function, counts, ways, started, text)
     columns = [level, function.name, len(function.code), "-", "-", function.regs, sum(counts.values())]
     if found:
         graph, frequency, fit = found
@@ -359,13 +404,13 @@ def main():
         with open(ptx, "w") as copy:
             copy.write(text)
         try:
-            counts, starts = count_lines(args.orirun, args.run, ptx)
+            counts, ways, starts = count_lines(args.orirun, args.run, ptx)
             for level in args.levels.split(","):
                 data = assemble(args.ptxas, ["-O" + level, "-arch=" + args.arch], ptx, cubin)
                 for function in sass.read_functions(data):
                     of = counts.get(function.name)
                     if of and any(of.values()):
-                        report(level, function, of, starts[function.name], text.split("\n"), args.blocks)
+                        report(level, function, of, ways[function.name], starts[function.name], text.split("\n"), args.blocks)
         except (OSError, RuntimeError) as error:
             sys.exit("executed.py: %s: %s" % (args.ptx, error))
 
