@@ -84,8 +84,8 @@ const Analyses *analysis_need(Fn *fn, uint32_t mask)
     return fn->analyses;
 }
 
-// A row of the phase table has one mask for both forms. The form decides only this: in multi form AN_DEF holds
-// registers that reach all their uses, so it is dropped with AN_RDEFS.
+// A row of the phase table has one mask for both forms. In multi form AN_DEF depends on the positions of uses, so it is
+// dropped with AN_RDEFS.
 void analysis_drop(Fn *fn, uint32_t keep)
 {
     if (!fn->analyses)

@@ -2,10 +2,10 @@
 // Analyses of a function. They are stored beside the IR, with a mask of those that are valid. Code that changes the
 // function drops the analyses that the change invalidates.
 //
-// An analysis allocates from an arena of its own and copies what it uses of its prerequisites. So each can be kept
-// without them. A phase that swaps the targets of a branch changes AN_CFG but may keep AN_DOM; the next request for
-// AN_DOM then computes only AN_CFG again. AN_RDEFS reads the table of AN_DEF and is dropped with it. AN_POINTERS is
-// dropped with any of its prerequisites.
+// An analysis allocates from an arena of its own and copies the parts of its prerequisites that it uses. So it can be
+// kept without its prerequisites. A phase that swaps the targets of a branch changes AN_CFG but may keep AN_DOM; the
+// next request for AN_DOM then computes only AN_CFG again. AN_RDEFS reads the table of AN_DEF and is dropped with it.
+// AN_POINTERS is dropped with any of its prerequisites.
 #ifndef ORI_ANALYSIS_H
 #define ORI_ANALYSIS_H
 
@@ -38,8 +38,8 @@ typedef struct Edges {
     BlockId *at;
 } Edges;
 
-// A dominator tree. A block and all blocks that it dominates are consecutive in `order`: size[b] blocks from index
-// pre[b] on, b first. Its children are in reverse postorder, each followed by its own subtree.
+// A dominator tree. Block b and the blocks that it dominates are order[pre[b]] .. order[pre[b] + size[b] - 1], b first.
+// The children of b are in reverse postorder, each followed by its own subtree.
 typedef struct DomTree {
     BlockId *idom;  // by BlockId; 0 = none (the entry, unreachable blocks); in a post-dominator tree: the exit
     BlockId *order;
@@ -68,7 +68,7 @@ typedef struct LoopForest {
     uint32_t *of;    // by BlockId: the innermost loop that contains it, 0 = none
 } LoopForest;
 
-// An operand: its instruction, and its index there.
+// An operand: the instruction, and the index of the operand in it.
 typedef struct Ref {
     InstrId instr;
     uint32_t op;
@@ -91,9 +91,8 @@ typedef struct Live {
 } Live;
 
 // Reaching definitions. A ValueId names the value that a use reads. A plain register has one definition (AN_DEF), and
-// its only value has the register's number. A joined register has several values: each of its definitions is one, and
-// so is each phi at which they meet. 0 is the value of a register before any definition. In ssa form no register is
-// joined.
+// its only value has the register's number. A joined register has a value for each of its definitions, and for each phi
+// at which definitions meet. 0 is the value of a register before any definition. In ssa form no register is joined.
 typedef uint32_t ValueId;
 #define VALUE_ANY UINT32_MAX  // an unknown value: that of a register outside ssa form
 
@@ -159,15 +158,15 @@ typedef struct Analyses {
 const Analyses *analysis_need(Fn *fn, uint32_t mask);
 // Returns the mask with the prerequisites of its analyses.
 uint32_t analysis_closure(uint32_t mask);
-// Returns the record of requested analyses (Analyses.requested), and sets it to `mask`.
+// Returns Analyses.requested, and sets it to `mask`.
 uint32_t analysis_requested(Fn *fn, uint32_t mask);
 // Invalidates and frees all analyses except those of the mask. Callers pass 0 before they free a function. An analysis
 // may be kept without its prerequisites if its own result is still correct, as AN_DOM is after swapping branch targets.
 // After adding blocks no analysis may be kept: tables by BlockId are too short. In multi form AN_DEF depends on the
 // positions of uses, and is kept only with AN_RDEFS.
 void analysis_drop(Fn *fn, uint32_t keep);
-// Drops all analyses and makes `heap` the heap of the function. The two heaps must share a page pool, so that another
-// thread can take the function over.
+// Drops all analyses and makes `heap` the heap of the function, for another thread. The old and the new heap must share
+// a page pool.
 void fn_adopt(Fn *fn, Heap *heap);
 // True if the valid analyses of the mask equal newly computed ones; otherwise `why` has the reason. Successors, order
 // and dominators must be equal. Predecessors may be permuted, since they follow the layout.
@@ -190,7 +189,7 @@ static inline uint32_t pred_count(const Analyses *an, BlockId b) { return edge_c
 static inline uint32_t succ_count(const Analyses *an, BlockId b) { return edge_count(&an->succs, b); }
 // True if a path leads from the entry to the block.
 static inline bool is_reachable(const Analyses *an, BlockId b) { return an->rpo_index[b] != UINT32_MAX; }
-// Returns the block at the other end of the only edge; 0 if there are several edges, or none.
+// Return the only predecessor or successor; 0 if there are several edges, or none.
 static inline BlockId only_pred(const Analyses *an, BlockId b)
 {
     return pred_count(an, b) == 1 ? an->preds.at[an->preds.first[b]] : 0;
@@ -239,11 +238,11 @@ static inline uint32_t use_count(const Analyses *an, RegId r) { return an->uses.
 static inline bool stands_before(const Analyses *an, InstrId i, InstrId j) { return an->place[i] < an->place[j]; }
 
 /* def.c: queries on AN_DEF */
-// Returns the defining instruction, DEF_JOINED, DEF_OUTSIDE, or 0 (no definition; so for registers beyond the end of
-// the table). Insertion and removal of instructions update the table (ir/core/def_table.c).
+// Returns the defining instruction, DEF_JOINED, DEF_OUTSIDE, or 0 (no definition, or the register is newer than the
+// table). Insertion and removal of instructions update the table (ir/core/def_table.c).
 static inline InstrId def_entry(const Analyses *an, RegId r) { return r < an->def.n ? an->def.at[r] : 0; }
-// Returns the only definition of a register; 0 if there is none or are several, or if the register is outside ssa form.
-// In multi form the definition is unguarded and dominates all uses.
+// Returns the only definition of a register; 0 if it has none, has several, or is outside ssa form. In multi form the
+// definition is unguarded and dominates all uses.
 static inline InstrId def_of(const Analyses *an, RegId r)
 {
     InstrId def = def_entry(an, r);
@@ -257,14 +256,14 @@ static inline bool def_is_joined(const Analyses *an, RegId r) { return def_entry
 /* copies.c: queries on AN_DEF */
 enum { COPY_CHAIN = 16 };  // limit of the length of a chain of copies
 // Returns the operand that an unguarded move copies to its definition, else K_NONE. The operand is a constant or a
-// register of ssa form (if a predicate, perhaps negated), and has the width of the definition.
+// register of ssa form, and has the width of the definition. A predicate may be negated.
 Operand copy_of_move(const Fn *fn, const Instr *i);
 // Returns the operand that an instruction, guarded or not, copies to register r, by a move or in another way, else
 // K_NONE. The operand may replace r: if it is a register, it has the same file.
 Operand copy_of_any(const Fn *fn, const Analyses *a, InstrId id, RegId r);
 // Returns the source of the chain of unguarded moves that defines an operand: a constant, or a register with one
 // definition that is available wherever the operand is. Follows at most COPY_CHAIN moves. Returns the operand itself if
-// it is no such copy.
+// no move defines it.
 Operand copy_source(const Fn *fn, const Analyses *a, Operand o);
 
 /* rdefs.c: queries on AN_RDEFS */
@@ -287,7 +286,7 @@ static inline ValueId value_of(const Fn *fn, const Analyses *an, InstrId i, uint
     InstrId def = def_entry(an, r);
     return def == DEF_JOINED ? occurrence_of(fn, an, i, k)->value : def == DEF_OUTSIDE ? VALUE_ANY : def ? r : 0;
 }
-// Return the values that an instruction reads, for its register operands after the definitions, in order:
+// Return the values that an instruction reads, one for each register operand after the definitions, in order:
 //     const Occurrence *at = reads_begin(an, i);  // then for each: reads_next(an, its register, &at)
 static inline const Occurrence *reads_begin(const Analyses *an, InstrId i)
 {
@@ -311,14 +310,14 @@ static inline const ReachingPhi *value_phi(const Analyses *an, ValueId v)
     return &an->rdefs.phi[v - an->rdefs.first_phi];
 }
 
-// Returns AN_CFG, AN_RPO and AN_DOM of a function, and AN_DEF and AN_RDEFS as in multi form for some registers: those
-// of `files` (a bit for each RegFile) for which about[RegId] is true, or all of `files` if `about` is NULL. In ssa form
-// these are registers that temporarily have several definitions. Operands of other registers may have the value
-// VALUE_ANY. Unless AN_RDEFS is valid, takes memory of `own`, which analysis_free() returns.
+// Returns AN_CFG, AN_RPO and AN_DOM of a function, and AN_DEF and AN_RDEFS as in multi form for some registers. These
+// are the registers of `files` (a bit for each RegFile) for which about[RegId] is true, or all registers of `files` if
+// `about` is NULL. In ssa form they are registers that temporarily have several definitions. Operands of other
+// registers may have the value VALUE_ANY. Unless AN_RDEFS is valid, allocates from `own`, which analysis_free() frees.
 const Analyses *rdefs_of_part(Fn *fn, Analyses *own, uint32_t files, const bool *about);
 
-// Makes AN_RDEFS of a function in multi form valid if its phis have at most `limit` inputs in total. Otherwise pins
-// registers until they have, and returns the number of pinned registers.
+// Makes AN_RDEFS of a function in multi form valid, with at most `limit` inputs of phis in total. Pins registers whose
+// phis would exceed the limit, and returns their number.
 uint32_t rdefs_limit_phis(Fn *fn, uint64_t limit);
 
 // Counts the inputs of the phis that a variable would have as a register. Between phi_counter_start() and
@@ -334,10 +333,10 @@ void phi_counter_free(PhiCounter *c);
 
 /* live.c: queries on AN_LIVE */
 // live.c defines uses and kills. Registers that may be read before they are written are live at the start of the entry.
-// Dead code elimination must exempt pinned registers: instructions that complete later write them after their position
-// in the layout.
+// Dead code elimination must keep definitions of pinned registers: an asynchronous instruction writes such a register
+// after its position in the layout.
 //
-// Return the registers that are live at the start and at the end of a block, ascending, and their number in *n.
+// Return the registers that are live at the start or at the end of a block, ascending, and their number in *n.
 static inline const RegId *live_in(const Analyses *an, BlockId b, uint32_t *n)
 {
     const RegRows *rows = &an->live.in;
@@ -397,13 +396,13 @@ static inline void live_set_remove(LiveSet *set, RegId r)
     set->at[set->index[r]] = last;
     set->index[last] = set->index[r];
 }
-// Makes an empty set for the registers that the function has now, in memory of the arena. The set serves any number of
-// blocks.
+// Makes an empty set for the current registers of the function, in memory of the arena. The set may be used for any
+// number of blocks.
 void live_set_init(LiveSet *set, Arena *arena, const Fn *fn);
 // Sets the set to the registers that are live at the end of a block, after the terminator.
 void live_set_at_end(LiveSet *set, const Analyses *an, BlockId b);
-// Moves up over an instruction: removes the registers that it kills and adds those that it reads. A phi reads at the
-// end of the predecessors, so its uses are not added.
+// Moves up over an instruction: removes the registers that it kills and adds the registers that it reads. A phi reads
+// at the end of the predecessors, so its uses are not added.
 void live_set_step(LiveSet *set, const Fn *fn, InstrId i);
 
 /* live_check.c: queries on AN_LOOPS and AN_DEFUSE (and AN_CFG, AN_RPO, AN_DOM) */
@@ -422,11 +421,12 @@ void live_check_init(LiveCheck *c, Arena *arena, const Fn *fn, const Analyses *a
 // True if a register is live at the end of a reachable block. The register has one definition and is not named
 // elsewhere. A true result is conservative once the queries have exceeded the work limit; a false one is exact.
 bool live_check_out(LiveCheck *c, RegId r, BlockId b);
-// Returns the same without the uses of phis in the successors of b: liveness after the copies at the end of b.
+// True if a register is live at the end of b without the uses by phis in the successors of b, as after copies at the
+// end of b.
 bool live_check_successors(LiveCheck *c, RegId r, BlockId b);
 
 /* loops.c: queries on AN_LOOPS */
-// Returns the innermost loop that contains the block, which is its own if it is a header; 0 = none.
+// Returns the innermost loop that contains the block; 0 = none. A header is in its own loop.
 static inline uint32_t loop_of(const Analyses *an, BlockId b) { return an->loops.of[b]; }
 // Returns the number of loops that contain the block.
 static inline uint32_t loop_depth(const Analyses *an, BlockId b) { return an->loops.loop[an->loops.of[b]].depth; }
@@ -439,10 +439,10 @@ static inline bool loop_contains(const Analyses *an, uint32_t loop, BlockId b)
 }
 
 /* pdom.c: queries on AN_PDOM */
-// True if every path from b to the exit contains a, in constant time. The exit is virtual: 0 as an immediate
-// post-dominator, and as an argument here. Returns, guarded returns and one block of each endless loop lead to the exit
-// (pdom.c). A block post-dominates itself. Every block post-dominates an unreachable b; an unreachable a post-dominates
-// only unreachable blocks.
+// True if every path from b to the exit contains a, in constant time. The virtual exit has number 0, also as an
+// argument here. Returns, guarded returns and one block of each endless loop lead to the exit (pdom.c). A block
+// post-dominates itself. Every block post-dominates an unreachable b; an unreachable a post-dominates only unreachable
+// blocks.
 static inline bool post_dominates(const Analyses *an, BlockId a, BlockId b)
 {
     const DomTree *d = &an->pdom;
@@ -480,8 +480,8 @@ InstrId dominating_condition(const Fn *fn, const Analyses *an, BlockId b, bool *
 
 /* copy_classes.c */
 // Returns the representatives of values 1 .. n-1 in their copy classes, in memory of the arena. Row v of `inputs` has
-// the values of which v copies one; 0 among them means that v is no copy. A value without another representative
-// represents itself. Copies that are fed only by each other have representative 0.
+// the values of which v copies one; a 0 in the row means that v is no copy. A value without another representative
+// represents itself. Copies whose inputs are only each other have representative 0.
 uint32_t *copy_representatives(const Edges *inputs, uint32_t n, Arena *arena);
 
 /* control_deps.c: queries on AN_PDOM (and AN_CFG, AN_RPO) */
@@ -494,7 +494,8 @@ typedef struct ControlDeps {
     uint32_t leaves;
 } ControlDeps;
 void control_deps_init(ControlDeps *c, Arena *arena, const Analyses *a);
-// Returns a block on whose terminator b is control dependent, and removes the edge from further results. 0 = no (more).
+// Returns a block on whose terminator b is control dependent, and removes the edge from further results. 0 = none is
+// left.
 BlockId control_deps_take(ControlDeps *c, BlockId b);
 
 /* verify_form.c */

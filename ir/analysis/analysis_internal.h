@@ -5,7 +5,7 @@
 
 #include "ir/analysis/analysis.h"
 
-// xxx_build() reads its prerequisites from `a` and takes memory from its own arena there. xxx_same() is true if a kept
+// xxx_build() reads its prerequisites from `a` and allocates from its own arena in `a`. xxx_same() is true if a kept
 // result equals a new one; otherwise `why` has the reason. It may use the arena of the new result.
 #define ANALYSIS_BUILDER(id, builder, on)            \
     void builder##_build(const Fn *fn, Analyses *a); \
@@ -14,8 +14,8 @@ ANALYSES(ANALYSIS_BUILDER)
 #undef ANALYSIS_BUILDER
 
 /* def.c */
-// Builds the table as in multi form for some registers: those of `files` (a bit for each RegFile) for which
-// about[RegId] is true, or all of `files` if `about` is NULL. All other registers count as outside ssa form.
+// Builds the table as in multi form for the registers of `files` (a bit for each RegFile) for which about[RegId] is
+// true, or for all registers of `files` if `about` is NULL. All other registers count as outside ssa form.
 void def_build_part(const Fn *fn, Analyses *a, uint32_t files, const bool *about);
 
 /* tree_layout.c */
@@ -26,12 +26,12 @@ typedef struct Tree {
     uint32_t *pre, *size;   // index in `order`; number of blocks of the subtree
 } Tree;
 // Computes `order`, `pre` and, from zero, `size` for the n blocks of `rpo`, in which parents come before their
-// children. Siblings keep their order of `rpo`. Sets size[0] to n; `place` is scratch memory by BlockId.
+// children. Siblings keep their order of `rpo`. Sets size[0] to n. `place` is scratch memory, indexed by BlockId.
 void tree_layout(const Tree *t, const BlockId *rpo, uint32_t n, uint32_t *place);
 
 /* dom_tree.c */
-// True if the trees are equal except for the order of siblings; otherwise `why` has the reason. The reason names the
-// relation `what`, and `root` for parent 0.
+// True if the trees are equal except for the order of siblings; otherwise `why` has the reason. In the reason `what` is
+// the name of the relation, and `root` that of parent 0.
 bool dom_tree_same(const Fn *fn, const DomTree *kept, const DomTree *now, const char *what, const char *root,
                    char why[static 150]);
 

@@ -70,8 +70,8 @@ void cfg_build(const Fn *fn, Analyses *a)
     arena_free(&e.scratch);
 }
 
-// True if row b has the same blocks with the same multiplicities, in any order. count[BlockId] is zero on entry, and
-// again if the result is true.
+// True if row b has the same blocks with the same multiplicities, in any order. count[] must be zero, and is zero
+// afterwards if the result is true.
 static bool same_blocks(const Edges *kept, const Edges *now, BlockId b, uint32_t *count)
 {
     for (uint32_t e = now->first[b]; e < now->first[b + 1]; e++)

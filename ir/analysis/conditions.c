@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Finds conditions of edges and dominating conditions (analysis.h), from terminators and predecessors alone.
+// Finds conditions of edges and dominating conditions (analysis.h), from terminators and predecessors only.
 #include "ir/analysis/analysis.h"
 
 bool branch_is_split(const Fn *fn, const Instr *i)

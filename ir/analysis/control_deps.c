@@ -3,12 +3,12 @@
 // post-dominate if it is, or post-dominates, one of the branch's successors (Ferrante, Ottenstein and Warren, "The
 // program dependence graph and its use in optimization", 1987).
 //
-// All pairs may be quadratically many, but a client that marks live code uses each branch only once. An edge of a
-// branch from u to v makes some blocks depend on u: in the post-dominator tree, those from v up to below the immediate
-// post-dominator of u (Pingali and Bilardi, "Optimal control dependence computation and the Roman chariots problem",
-// 1997). In preorder, the edges to the descendants of a block b are a range. Those that make b dependent have an
-// immediate post-dominator of u above b, that is, with a smaller place. A tree of minima over the edges finds and
-// removes each in logarithmic time.
+// There may be quadratically many pairs, but a client that marks live code uses each branch only once. An edge of a
+// branch from u to v makes the blocks depend on u that lie on the path in the post-dominator tree from v up to, but
+// without, the immediate post-dominator of u (Pingali and Bilardi, "Optimal control dependence computation and the
+// Roman chariots problem", 1997). In preorder, the edges to the descendants of a block b are a range. An edge of this
+// range makes b dependent if the immediate post-dominator of its source u is above b, that is, has a smaller place. A
+// tree of minima over the edges finds and removes each such edge in logarithmic time.
 #include "ir/analysis/analysis.h"
 
 // Returns the place of a block in preorder, from 1; the exit has place 0.

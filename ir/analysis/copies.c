@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Copies: the operand that an instruction passes on unchanged, and the source at the end of a chain of copies.
+// Finds the operand that an instruction copies unchanged, and the source at the end of a chain of copies.
 //
-// A copy is a move of a register or a constant. copy_of_any() also takes `not` of a predicate, a conversion of an
-// integer type of the register's width into itself, and a part of what was packed.
+// A copy is a move of a register or a constant. For copy_of_any() these are copies, too: `not` of a predicate, a
+// conversion between equal integer types of the register's width, and the unpacking of a packed value.
 //
 //     R2 = mov.b32 R1                                        R2 is a copy of R1
 //     P2 = not.pred P1                                       P2 is a copy of !P1
@@ -17,7 +17,7 @@
 // definition dominates all uses of the register, so the source is available wherever the copy is.
 #include "ir/analysis/analysis.h"
 
-// Returns the operand that an instruction passes on to its definition, if the two have one width.
+// Returns the operand that an instruction copies to its definition, if both have the same width.
 static Operand passed_on(const Fn *fn, const Instr *i)
 {
     Operand to = *ir_def(fn, i, 0), from = *ir_use(fn, i, 0);
@@ -37,7 +37,7 @@ Operand copy_of_move(const Fn *fn, const Instr *i)
     return ir_desc(fn, i)->op == OP_MOV && !ir_guarded(i) ? passed_on(fn, i) : op_none();
 }
 
-// True if a conversion has equal integer types, whose width is that of the register.
+// True if a conversion has two equal integer types of the register's width.
 static bool is_identity(const Fn *fn, const Desc *d, RegId to)
 {
     const Mnem *m = tab_mnem(fn->tables, d->mnem);
@@ -46,7 +46,7 @@ static bool is_identity(const Fn *fn, const Desc *d, RegId to)
            type->width == ir_reg(fn, to)->width;
 }
 
-// Returns the part of a packed value that an unpacking gives to a register.
+// Returns the part of a packed value that an unpacking move writes to register r.
 static Operand copy_of_part(const Fn *fn, const Analyses *a, const Instr *i, RegId r)
 {
     Operand whole = *ir_use(fn, i, 0);

@@ -8,7 +8,7 @@
 // the graph whose edges lead from inputs to copies, and from a root to each value that is no copy. In this graph v
 // represents a copy if v dominates the copy. So the representative of a value is its dominator next to the root.
 //
-// This handles cycles of phis that feed each other and are fed by one value, nested ones too, in one pass. Repeated
+// One pass handles cycles of phis whose only other input is one value, also if the cycles are nested. Repeated
 // decomposition into strongly connected components (Braun et al., "Simple and efficient construction of static single
 // assignment form", 2013) finds the same, in quadratic time where cycles are deeply nested.
 //

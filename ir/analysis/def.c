@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 // Finds the single definition of each register (AN_DEF).
 //
-// In ssa form each register that enters it has one definition. In multi form a register has a single definition if one
-// unguarded instruction defines it and dominates its uses. One walk in layout order finds these registers; a use before
-// the definition in the layout counts as not dominated. All other registers that are used or defined are joined.
+// In ssa form each register has one definition, except pinned and named registers (DEF_OUTSIDE). In multi form a
+// register has a single definition if one unguarded instruction defines it and dominates its uses. One walk in layout
+// order finds these registers; a use before the definition in the layout counts as not dominated. All other registers
+// that are used or defined are joined.
 //
 //     b0: R1 = mov.b32 1; @P0 bra b1 else b2; b1: R2 = add.s32 R1, 1     R1 and R2 have a single definition
 //     b0: @P0 bra b1 else b2; b1: R3 = mov.b32 1; b2: st [R9], R3        R3 is joined: b2 may read its old value

@@ -2,8 +2,8 @@
 // Lists the definitions and uses of each register, and the position of each instruction. Two walks over the function:
 // the first counts, the second fills the rows, which are therefore in layout order. Linear; 36 bytes an instruction.
 //
-// New registers or instructions invalidate the tables. An instruction without registers may be removed: positions may
-// have gaps.
+// New registers or instructions invalidate the tables. Removing an instruction without registers does not: positions
+// may have gaps.
 #include <stdio.h>
 
 #include "ir/analysis/analysis_internal.h"

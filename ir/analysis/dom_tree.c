@@ -3,19 +3,20 @@
 // flowgraph", 1979) with path compression but without balancing: O(m log n), without recursion.
 //
 // The blocks that the root reaches get numbers in preorder of a depth-first tree. The semidominator of w is the least
-// number from which a path leads to w through greater numbers than w only. Semidominators are computed from the highest
-// number down. That of w is the least of its predecessors' numbers, and of the semidominators of predecessors and their
-// ancestors with numbers above w. The blocks already processed form a forest, in which best_above() finds the latter.
-// On the tree path from the semidominator of w, excluded, to w, some block has the least semidominator. The immediate
-// dominator of w is that of this block, or the semidominator of w if the block is w.
+// number from which a path leads to w through numbers greater than w only. Semidominators are computed from the highest
+// number down. The semidominator of w is the least of two sets: the numbers of its predecessors, and the semidominators
+// of its predecessors and their ancestors with numbers above w. The processed blocks form a forest, in which
+// best_above() finds the least of the second set. Let u be the block with the least semidominator on the tree path from
+// the semidominator of w, excluded, to w. The immediate dominator of w is its semidominator if u is w, else the
+// immediate dominator of u.
 //
-// Semi-NCA climbs the dominator tree in place of that last step. It is shorter, but quadratic where many blocks hang on
-// the end of a long chain and also have edges from its top.
+// Semi-NCA replaces the last step by climbing the dominator tree. It is shorter, but quadratic if many blocks are
+// successors of the end of a long chain and also of its start.
 #include <stdio.h>
 
 #include "ir/analysis/analysis_internal.h"
 
-// A block that the root reaches. All fields but the first are numbers in preorder, 0 = none.
+// A block that the root reaches. All fields except `block` are numbers in preorder, 0 = none.
 typedef struct Node {
     BlockId block;
     uint32_t parent;  // in the depth-first tree
@@ -62,8 +63,8 @@ static void number_blocks(Search *s, uint32_t *next)
 }
 
 // Returns the number with the least semidominator on the path from v up to, but without, the root of its tree in the
-// forest; v if v is a root. Numbers from `linked` on are linked to their parents, the others are roots. Compresses the
-// path: links each block on it to the root, with the best number of the skipped part.
+// forest; v if v is a root. Numbers from `linked` on are linked to their parents; smaller numbers are roots. Compresses
+// the path: links each block on it to the root, and stores the best number of the skipped part.
 static uint32_t best_above(Search *s, uint32_t v, uint32_t linked)
 {
     Node *node = s->node;
@@ -94,8 +95,8 @@ static void find_semidominator(Search *s, uint32_t w)
     s->node[node->semi].bucket = w;
 }
 
-// Gives each block whose semidominator is the parent of w its immediate dominator, or a block with the same immediate
-// dominator.
+// Sets idom of each block whose semidominator is the parent of w to its immediate dominator, or to a block with the
+// same immediate dominator.
 static void empty_bucket(Search *s, uint32_t w)
 {
     Node *node = s->node, *parent = &node[node[w].parent];
@@ -142,8 +143,8 @@ void dom_tree_build(const RootedGraph *g, DomTree *d, Arena *arena)
 
 /* -- Comparison ----------------------------------------------------------------------------------------- */
 
-// Returns the immediate dominator of a block as text, `b3`. For 0 that is `root` for a block in the tree, else
-// "nothing".
+// Returns the immediate dominator of a block as text, such as `b3`. If it has none: `root` for a block in the tree,
+// else "nothing".
 static const char *idom_text(const Fn *fn, const DomTree *d, BlockId b, const char *root, char text[static 16])
 {
     if (!d->idom[b])

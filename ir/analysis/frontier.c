@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Computes dominance frontiers. The frontier of a block has the joins of which the block dominates a predecessor, but
-// which it does not strictly dominate. Climbs the dominator tree from the predecessors of each join (Cooper, Harvey and
+// Computes dominance frontiers. The frontier of block b is the set of joins that b does not strictly dominate, but of
+// which b dominates a predecessor. Climbs the dominator tree from the predecessors of each join (Cooper, Harvey and
 // Kennedy, "A simple, fast dominance algorithm", 2001).
 #include "ir/analysis/analysis_internal.h"
 

@@ -16,7 +16,7 @@ static int compare_operands(Operand x, Operand y)
     return x.mods < y.mods ? -1 : x.mods > y.mods;
 }
 
-// An input of a phi: predecessor and value, as they lie in the run of operands.
+// An input of a phi: predecessor and value, in the layout of the operands.
 typedef struct PhiInput {
     Operand from, value;
 } PhiInput;

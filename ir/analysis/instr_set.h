@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT
 // Sets of instructions that are compared by descriptor and operands, for phases that find redundant instructions.
 //
-// Two instructions are equal if they have the same descriptor and the same operands after their definitions, guards and
-// old values included. The first two uses of a commutative instruction may be in either order, the inputs of a phi in
-// any order. Phis are also compared by block and by the register file and width of the definition. Equal instructions
+// Two instructions are equal if they have the same descriptor and the same operands other than definitions; guards and
+// old values count. The first two uses of a commutative instruction may be in either order, the inputs of a phi in any
+// order. Phis are also compared by block and by the register file and width of the definition. Equal instructions
 // compute equal values only if they are pure and no operand is undefined or volatile, so the caller adds only such
 // instructions.
 //
 // A function of the caller maps each operand of a key to its representative: the operand that replaces it
-// (replace_find), or its congruence class. A key is made once and kept. So when an instruction is looked up, the
-// representatives of its operands must be final, or the caller's current assumption.
+// (replace_find), or its congruence class. A key is computed once, when an instruction is looked up. So the
+// representatives of its operands must then be final, or the caller's current assumption.
 //
 // Scopes: a walk of the dominator tree in preorder keeps one instruction for each key, the last one. If that
 // instruction does not dominate the current one, the walk has left its subtree for good. The current instruction then

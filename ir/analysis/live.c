@@ -2,9 +2,9 @@
 // Computes sparse liveness: the registers that are live at the start and at the end of each reachable block.
 //
 // Each register is handled separately. A backward search runs from its upward-exposed uses to the blocks that define
-// it. The cost is the size of the result, plus a step for each edge that the search crosses. A register that stays
-// within its block costs only the test for that. No table has the size blocks x registers. The result is as large as
-// the product where many registers live through many blocks; beyond 2^32 - 1 entries the analysis fails with ST_LIMIT.
+// it. The cost is the size of the result, plus a step for each edge that the search crosses. A register that is used
+// only in its block costs one test. No table has the size blocks x registers. Only the result may reach that size, if
+// many registers are live through many blocks; beyond 2^32 - 1 entries the analysis fails with ST_LIMIT.
 //
 // All searches run twice, first to count and then to fill the rows, so that each array is allocated once. The second
 // run omits registers that cross no block boundary. LIVE stays valid until blocks are added or liveness changes.
@@ -12,11 +12,12 @@
 // Uses and kills:
 //   - A use reads. The inputs of a phi are read at the end of the predecessors; the definition of a phi is not live at
 //     the start of its block.
-//   - An unguarded definition kills. A guarded one does not. Keeping the old value where the guard is false is no use:
-//     the old value matters exactly if the register is live after the definition.
-//   - A tied use reads the old value, so that the definition kills, guarded or not.
-//   - An opaque instruction reads its registers, so their definitions there do not matter.
-//   - Registers that are named elsewhere outlive the function, as results or as variables of the module. They are live
+//   - An unguarded definition kills. A guarded definition does not kill, nor does it use the old value, although it
+//   keeps that value if the guard is false: the old value is needed only if the register is live after the definition.
+//   - A tied use reads the old value, so its definition kills, guarded or not.
+//   - An opaque instruction reads all of its registers, so it does not matter that it also defines them.
+//   - Registers that are named elsewhere are used after the function, as results or as variables of the module. They
+//   are live
 //     at the end of blocks that end in RET or EXIT. A call reads all of them and kills none, since it may or may not
 //     use the variables of the module. The analysis does not determine which registers are results, nor which variables
 //     the callee can name.
@@ -25,7 +26,7 @@
 
 #include "ir/analysis/analysis_internal.h"
 
-// True if a definition of r by this instruction kills the old value, or a tied use reads that.
+// True if a definition of r by this instruction kills the old value, or if a tied use reads the old value.
 static bool kills(const Fn *fn, const Instr *i, RegId r)
 {
     return !ir_guarded(i) || (i->flags & IF_TIED && reg_in_ssa(ir_reg(fn, r)));
@@ -86,7 +87,7 @@ static void live_at_end(Search *s, BlockId b)
         live_at_start(s, b);
 }
 
-// Handles a use by an instruction that is no phi.
+// Records a use by an instruction other than a phi.
 static void read_by(Search *s, InstrId i)
 {
     BlockId b = ir_instr(s->fn, i)->block;
@@ -95,8 +96,8 @@ static void read_by(Search *s, InstrId i)
         live_at_start(s, b);
 }
 
-// Marks the blocks that kill the register. Definitions come in layout order, so the first kill found in a block is its
-// first.
+// Marks the blocks that kill the register. Definitions are visited in layout order, so the first kill found in a block
+// is the first one of the block.
 static void mark_kills(Search *s)
 {
     FOR_DEFS(s->a, s->reg, d) {
@@ -151,8 +152,8 @@ static void read_by_others(Search *s)
         live_at_end(s, s->exits.at[k]);
 }
 
-// True if all uses follow the first definition in its block. Most registers are like that, and then only the first and
-// the last use are checked. A use by a phi, which reads in a predecessor, would be the first use of the block.
+// True if all uses follow the first definition, in the same block. Checks only the first and the last use. A use by a
+// phi, which reads in a predecessor, would be the first use in its block.
 static bool is_local(const Search *s)
 {
     const Analyses *a = s->a;
@@ -189,8 +190,8 @@ static bool find_boundaries(Search *s, RegId r)
 
 /* -- Rows ----------------------------------------------------------------------------------------------- */
 
-// Collects the edges from reachable blocks, without duplicates: each register would visit all entries of a branch table
-// that name one block.
+// Collects the edges from reachable blocks, without duplicates. Otherwise the search of each register would visit all
+// entries of a branch table that name the same block.
 static void collect_predecessors(Search *s)
 {
     const Edges *all = &s->a->preds;

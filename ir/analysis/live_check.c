@@ -2,19 +2,20 @@
 // Liveness queries for single registers of a function in ssa form. They avoid AN_LIVE, which is as large as all live
 // ranges together (cf. Boissinot et al., "Fast liveness checking for SSA-form programs", 2008).
 //
-// A register is live at the end of a block if a path leads from there to a use over blocks strictly dominated by the
-// definition. A path that leaves these blocks reaches the definition before a use. The search for the path runs
-// forward. Two tests of constant time end the search, nearly always in its first steps:
-//   - True: the current block dominates a use. Then a path leads from the block to the use without the definition,
-//     which is above.
+// A register is live at the end of a block if a path leads from there to a use over blocks that the definition strictly
+// dominates. A path that leaves these blocks reaches the definition before a use. The search for the path runs forward.
+// Two tests of constant time end the search, nearly always in its first steps:
+//   - True: the current block dominates a use. Then a path leads from the block to the use and avoids the definition,
+//   which is above the block.
 //   - False: from block b a path leads up, in reverse postorder, only to the headers of the loops around b and to
 //     blocks after these headers. No use is reached if all uses are above the outermost header that the definition
 //     strictly dominates, or above b if there is none. That holds in irreducible loops, too. On a path that leads up,
 //     the block that is first in reverse postorder is an ancestor of b in the depth-first tree. b reaches this block
 //     over blocks after it, so it is the header of a loop that contains b.
 //
-// Most registers have their last use in a block that a join on the path dominates, or above the queried block. When all
-// searches together have cost WORK times the size of the function, further searches return true.
+// Most searches end early: the last use of most registers is in a block that a join on the path dominates, or above the
+// queried block. After all searches together have taken WORK steps for each unit of size of the function, further
+// searches return true.
 #include "ir/analysis/analysis.h"
 
 enum { WORK = 16, LAST_USES = 8 };
@@ -32,7 +33,7 @@ void live_check_init(LiveCheck *c, Arena *arena, const Fn *fn, const Analyses *a
     c->stack = arena_alloc(arena, n * sizeof(BlockId));
 }
 
-// Returns the block in which a use reads; for a phi the predecessor, at its end. 0 = unreachable.
+// Returns the block in which a use reads, 0 if it is unreachable. A phi reads at the end of the predecessor.
 static BlockId read_in(const LiveCheck *c, const Ref *use, bool *at_end)
 {
     const Instr *i = ir_instr(c->fn, use->instr);
@@ -69,7 +70,8 @@ static bool may_lead_to_use(LiveCheck *c, RegId r, BlockId def, BlockId b)
     return last_read(c, r) >= 2 + a->rpo_index[first];
 }
 
-// True if the block strictly dominates one of the last uses, or reads one at its end and `at_end_counts`.
+// True if the block strictly dominates one of the last uses. If `at_end_counts`, a use at the end of the block itself
+// counts, too.
 static bool leads_to_use(const LiveCheck *c, RegId r, BlockId b, bool at_end_counts)
 {
     const Analyses *a = c->a;
@@ -90,7 +92,7 @@ static bool spend(LiveCheck *c, uint32_t work)
     return enough;
 }
 
-// Marks the blocks that read the register, for this search. True if it is read at the end of b.
+// Marks the blocks that read the register, for the current search. True if a phi reads it at the end of b.
 static bool mark_reads(LiveCheck *c, RegId r, BlockId b)
 {
     bool at_its_end = false;

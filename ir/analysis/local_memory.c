@@ -63,7 +63,7 @@ static uint32_t variable_of(const LocalMemory *m, const MemAccess *access)
     return s && is_local_variable(ir_sym(m->fn, s | SYM_LOCAL)) ? s : 0;
 }
 
-// True if the address is of the space that the instruction names.
+// True if the address is in the space that the instruction names.
 static bool names_space_of_address(const MemAccess *access)
 {
     return access->at->generic ? access->space == SP_GENERIC : access->space == SP_LOCAL;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-// Accesses of a function to its own `.local` variables: the bytes that each access may reach, and the pieces of
-// variables that accesses connect. Computed anew for each client from the pointer analysis (ir/analysis/pointers.h).
+// Accesses of a function to its own `.local` variables: the bytes that each access may reach, and pieces of variables
+// (LocalPiece). Each client computes this from the pointer analysis (ir/analysis/pointers.h).
 #ifndef ORI_LOCAL_MEMORY_H
 #define ORI_LOCAL_MEMORY_H
 
 #include "ir/analysis/pointers.h"
 
-// Tables by byte number the bytes of all variables consecutively.
+// In tables by byte, the bytes of all variables are numbered consecutively.
 typedef struct LocalVariable {
     uint32_t first, size;  // size 0: not analyzed
     uint32_t first_piece, npieces;
@@ -25,8 +25,8 @@ typedef struct LocalAccess {
     bool reads, writes;  // both: atom or red
 } LocalAccess;
 
-// Bytes of a variable that accesses connect; they are consecutive. If its address escapes, all bytes of a variable are
-// connected.
+// A piece: consecutive bytes of a variable, connected by accesses that may reach several of them. If its address
+// escapes, the whole variable is one piece.
 typedef struct LocalPiece {
     uint32_t first, end;
     uint32_t align;  // the greatest that an access requires
@@ -53,12 +53,12 @@ static inline const LocalAccess *local_access(const LocalMemory *m, InstrId i)
 {
     return m->access_of[i] ? &m->accesses.at[m->access_of[i]] : NULL;
 }
-// True if an instruction that is no known access may read or write variables whose address escapes (`exposed`).
+// True if an instruction without a known access may read or write variables whose address escapes.
 bool local_may_reach_escaped(const LocalMemory *m, InstrId i);
 // Returns the number of elements of a vector access; 1 for other accesses.
 uint32_t access_elements(const Mnem *m);
-// True for a load or store of elements of at most 8 bytes that is neither ordered nor pinned, and in no call sequence.
-// If the access were to a register, moves or conversions of its registers and constants could replace it.
+// True if moves or conversions could replace a load or store, were its memory a register. The access must have elements
+// of at most 8 bytes, be neither ordered nor pinned, and be in no call sequence.
 bool access_is_movable(const Fn *fn, const Instr *i);
 
 #endif

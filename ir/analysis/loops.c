@@ -1,33 +1,33 @@
 // SPDX-License-Identifier: MIT
-// Computes the loop nesting forest, irreducible loops included: the algorithm of Tarjan and Havlak ("Nesting of
+// Computes the loop nesting forest, irreducible loops included, by the algorithm of Tarjan and Havlak ("Nesting of
 // reducible and irreducible loops", 1997) with Ramalingam's modification ("Identifying loops in almost linear time",
-// 1999). O(m log n), since find() compresses paths without balancing; without recursion.
+// 1999). Takes O(m log n), since find() compresses paths without balancing; without recursion.
 //
 // A loop is a strongly connected region. Its header is the block that a depth-first search reaches first, and its inner
 // loops are those of the region without the header. So the loop of header w has the blocks that reach w within the
-// subtree of w in the depth-first tree. Headers are tried from the last reached to the first, so inner loops are found
-// before outer ones. Each loop is then collapsed into its header. The loop of w is found by a backward walk from the
-// sources of the edges to w, over blocks and collapsed loops.
+// subtree of w in the depth-first tree. Blocks are tried as headers from the last reached to the first, so inner loops
+// are found before outer loops. Each loop is then collapsed into its header. The loop of w is found by a backward walk
+// from the sources of the edges to w, over blocks and collapsed loops.
 //
-// The walk may only use edges within the subtree of w. Havlak's walk visits other edges, too, and passes them on to w,
-// repeatedly where irreducible loops are nested. Here an edge is first visited when the nearest common ancestor of its
-// ends is tried. The edge then belongs to the header into which its target is collapsed. The search finds that
-// ancestor: for an edge to a block reached before, it is the last ancestor of the block that is not finished.
+// The walk may only use edges within the subtree of w. Havlak's walk also visits other edges and moves them to w,
+// repeatedly if irreducible loops are nested. Here an edge is added when the nearest common ancestor of its ends is
+// tried as a header. The target of the edge is then the header into which its target is collapsed. The depth-first
+// search finds the nearest common ancestor: for an edge to a visited block, it is the nearest unfinished ancestor of
+// that block.
 //
-// Dominance decides whether the header is the only entry: it is if it dominates the sources of the back edges. The
-// header of an irreducible loop depends on the order of successors, as AN_RPO does, and not on block ids. So a function
-// that is printed and read again has the same headers. A phase that swaps the targets of branches may keep AN_LOOPS
-// only if all loops are reducible.
+// The header is the only entry if it dominates the sources of the back edges. The header of an irreducible loop depends
+// on the order of successors, as AN_RPO does, and not on block ids. So a function that is printed and read again has
+// the same headers. A phase that swaps the targets of branches may keep AN_LOOPS only if all loops are reducible.
 #include <stdio.h>
 
 #include "ir/analysis/analysis_internal.h"
 
-// A reachable block. All fields but the first are numbers in preorder or of edges, 0 = none.
+// A reachable block. All fields except `block` are numbers in preorder or of edges, 0 = none.
 typedef struct Node {
     BlockId block;
     uint32_t parent;  // in the depth-first tree
     uint32_t up;      // itself, or an ancestor on the path to the result of find()
-    uint32_t around;  // the header of the innermost loop around it, itself excluded
+    uint32_t around; // the header of the innermost loop that contains it, other than itself
     uint32_t meet;    // list of the edges whose nearest common ancestor this is
     uint32_t in;      // list of the edges into it and into blocks collapsed into it
     bool header;
@@ -95,7 +95,7 @@ static void search_blocks(Search *s, BlockId entry, uint32_t *next)
 
 /* -- Loops, from the inside out ------------------------------------------------------------------------- */
 
-// Adds the block into which y is collapsed to the loop of w, unless that block is w.
+// Adds to the loop of w the block into which y is collapsed, unless it is w.
 static void collapse(Search *s, uint32_t y, uint32_t w)
 {
     y = find(s->node, y);
@@ -211,7 +211,7 @@ void loops_build(const Fn *fn, Analyses *a)
 
 /* -- Comparison ----------------------------------------------------------------------------------------- */
 
-// Returns a loop as text: `that of b3`, for number 0 "none", or "nothing" if unreachable.
+// Returns a loop as text: "that of b3", "none" for number 0, or "nothing" if the block is unreachable.
 static const char *loop_text(const Fn *fn, const LoopForest *f, uint32_t loop, bool reachable, char text[static 24])
 {
     if (!loop)

@@ -2,22 +2,22 @@
 // Post-dominators: the dominator tree of the reversed control-flow graph, whose root is a virtual exit with number 0.
 // Linear except for dom_tree.c, without recursion.
 //
-// A block leads to the exit if its terminator names no successor except the one for a false guard: `@%p0 ret` leads to
-// its other successor and to the exit. Calls and traps may also end a thread, but are no terminators and do not count.
+// A block leads to the exit if its terminator has no successor, or only a successor for a false guard: `@%p0 ret` leads
+// to that successor and to the exit. Calls and traps may also end a thread, but are no terminators and do not count.
 // AN_CFG does not distinguish a guarded return from a jump, since both have one edge. So a phase that replaces one by
 // the other drops AN_PDOM, even if it keeps AN_CFG.
 //
-// An endless loop is an outermost loop that no edge leaves and that has no block that leads to the exit. One of its
-// latches gets an edge to the exit, the last in reverse postorder. So an endless loop with one jump to its start has
-// the post-dominators of a loop that is left at that jump. The header would be a bad choice: it would post-dominate the
-// loop, and no other block would post-dominate the header. Each block then has a path to the exit, since a block that
-// reaches no end reaches an endless loop.
+// An endless loop is an outermost loop without an edge that leaves it and without a block that leads to the exit. Its
+// latch that is last in reverse postorder gets an edge to the exit. So an endless loop with one latch has the
+// post-dominators of a loop with an exit at that latch. An edge from the header was rejected: the header would
+// post-dominate the loop, and no other block would post-dominate the header. Every block then has a path to the exit,
+// since a block without such a path leads to an endless loop.
 //
-// That is sound for clients that count a loop with an exit as left, as post-dominance does anyhow. Under that
-// assumption a thread in an endless loop reaches the connected latch. If a post-dominates b, a is on the path from b to
-// the latch. The tree lacks some post-dominators that hold in fact, but has none that does not hold. The chosen latch
-// may depend on the order of successors. So a phase that swaps the targets of branches may keep AN_PDOM only if all
-// loops are reducible and none is endless.
+// This is sound for clients that assume that a loop with an exit terminates, as post-dominance does in any case. Under
+// this assumption a thread in an endless loop reaches the connected latch. If a post-dominates b, a is on the path from
+// b to the latch. The tree may lack a true post-dominator, but never has a false one. The chosen latch may depend on
+// the order of successors. So a phase that swaps the targets of branches may keep AN_PDOM only if all loops are
+// reducible and none is endless.
 #include "ir/analysis/analysis_internal.h"
 
 static bool is_end(const Fn *fn, const Analyses *a, BlockId b)
@@ -48,7 +48,7 @@ static BlockId last_latch(const Analyses *a, uint32_t loop)
     return last;
 }
 
-// Returns, by BlockId, whether the block leads to the exit.
+// Returns a table by BlockId: true if the block leads to the exit.
 static bool *find_exits(const Fn *fn, const Analyses *a, Arena *scratch)
 {
     bool *exits = NEW_ARRAY(scratch, bool, fn->blocks.n);

@@ -3,24 +3,23 @@
 //
 // One walk over the function finds the instructions that take the address of a symbol. A worklist propagates addresses
 // through moves, phis, selects, sums, conversions between integers, and cvta, to a fixed point. In multi form the only
-// definition of a plain register precedes all uses in the layout, so the walk itself visits these uses. Uses of other
-// registers, and of values that change, are looked up. A second walk adds the results of cvta of other values:
-// addresses in the space of the cvta.
+// definition of a plain register precedes all uses in the layout, so the walk itself visits these uses. Uses of joined
+// registers, and of values that change later, are looked up in tables. A second walk adds cvta of operands that are no
+// known addresses: each result is an address in the space of the cvta.
 //
-// At a join, inputs that may still be found to be addresses are ignored before the fixed point; from then on they are
-// numbers. The join of two symbols has an unknown symbol, the join of two spaces an unknown space. A range that grows
-// more than GROW_MAX times is widened to the end on the side on which it grew. So each value changes a bounded number
-// of times.
+// At a join, inputs without an abstract value are ignored before the fixed point; from then on they are numbers. The
+// join of two symbols has an unknown symbol, the join of two spaces an unknown space. After GROW_MAX changes of a
+// value, a bound that moves is widened to the end of the interval. So each value changes a bounded number of times.
 //
-// A symbol *escapes* (`exposed`) where its address is stored, passed on, joined with a number or with another symbol,
-// or used in another computation: the analysis does not follow it there. A comparison with a constant, or with an
-// address of the same symbol, is no escape. As long as a symbol does not escape, each access to it has an operand with
-// this underlying object: no address from elsewhere points to it.
+// A symbol escapes at an instruction that stores its address, passes it to a call, joins it with a number or another
+// symbol, or uses it in another computation, which the analysis does not model. A comparison with a constant, or with
+// an address of the same symbol, is no escape. If a symbol does not escape, each access to it has an address with this
+// underlying object.
 //
-// A value added to an address is a number. Its range is the signed interval of its value range (value_ranges.h), under
-// the dominating conditions of the sum.
+// A value that is added to an address is a number. Its interval is the signed interval of its value range
+// (value_ranges.h), under the dominating conditions of the addition.
 //
-// shared::cluster (SP_CLUSTER) is a space of its own that contains shared::cta (SP_SHARED, plain `.shared`):
+// shared::cluster (SP_CLUSTER) is a separate space, which contains shared::cta (SP_SHARED, plain `.shared`):
 // space_contains(). An address in shared::cluster may be memory of any CTA of the cluster.
 #include "ir/analysis/pointers.h"
 
@@ -47,7 +46,7 @@ static Pointer of_width(uint32_t bits)
     return bits >= 64 ? any_number() : number_between(-((int64_t)1 << (bits - 1)), ((int64_t)1 << (bits - 1)) - 1);
 }
 
-// Returns an address of which `bits` bits remain. Below 64 bits addresses wrap. So the offset is unknown if the address
+// Returns an address truncated to `bits` bits. Below 64 bits addresses wrap. So the offset is unknown if the address
 // may have wrapped, or if a negative address of 32 bits is widened to 64.
 static Pointer address_of_width(Pointer o, uint32_t bits, bool widened)
 {
@@ -98,7 +97,8 @@ static void escape_data(Pointers *o)
     }
 }
 
-// Join of two abstract values. OR_NONE is neutral. Symbols that join with anything else escape at `where`.
+// Returns the join of two abstract values. OR_NONE is neutral. A symbol that is joined with a number or another symbol
+// escapes at `where`.
 static Pointer join(Pointers *o, Pointer a, Pointer b, InstrId where)
 {
     if (a.kind == OR_NONE || b.kind == OR_NONE)
@@ -163,10 +163,10 @@ Pointer pointer_of(Pointers *o, InstrId id, uint32_t k)
     return number_of_operand(o, id, k);
 }
 
-// True if a value may still be found to be an address.
+// True if a value has no abstract value yet but may still become an address.
 static bool is_coming(const Pointers *o, ValueId v) { return !o->settled && v && v != VALUE_ANY && !o->address[v]; }
 
-// Returns the abstract value of an input of a join; OR_NONE if it is undefined or may still be found to be an address.
+// Returns the abstract value of an input of a join; OR_NONE if the input is undefined or may still become an address.
 static Pointer pointer_of_input(Pointers *o, InstrId id, uint32_t k)
 {
     Operand op = ir_ops(o->fn, ir_instr(o->fn, id))[k];
@@ -195,8 +195,8 @@ static bool lies_inside(const Pointers *o, const Pointer *at)
 
 // Returns the result of a cast between an address in a space and a generic one. Through `cvta.shared::cluster` the
 // address of a variable, within its bounds, stays in the thread's own CTA (SP_SHARED). Other addresses in
-// shared::cluster may be those of any CTA of the cluster. They remain in that space even if they are sums of addresses
-// in shared::cta.
+// shared::cluster may point to any CTA of the cluster. They remain in that space even if they are sums of addresses in
+// shared::cta.
 static Pointer moved_to_space(Pointers *o, InstrId id, Pointer from, bool to_generic)
 {
     const Mnem *m = tab_mnem(o->fn->tables, ir_desc(o->fn, ir_instr(o->fn, id))->mnem);
@@ -211,8 +211,8 @@ static Pointer moved_to_space(Pointers *o, InstrId id, Pointer from, bool to_gen
     return address_in(space, to_generic);
 }
 
-// Returns the sum of an address and a number, in either order, or their difference. Two operands that are addresses
-// escape.
+// Returns the sum of an address and a number, in either order, or their difference. If both operands are addresses,
+// both escape.
 static Pointer sum_of(Pointers *o, InstrId id, Pointer a, Pointer b, bool minus)
 {
     if (b.kind == OR_ADDRESS && (a.kind == OR_ADDRESS || minus)) {
@@ -242,7 +242,8 @@ static bool or_adds(const Pointers *o, Pointer address, Pointer number)
            (uint64_t)number.lo < align && !(address.lo & number.lo);
 }
 
-// Returns the abstract value of an instruction that takes an address or has one among its operands.
+// Returns the abstract value that an instruction defines. The instruction takes the address of a symbol, or has an
+// address as an operand.
 static Pointer address_of_definition(Pointers *o, InstrId id)
 {
     const Instr *i = ir_instr(o->fn, id);
@@ -277,7 +278,7 @@ static Pointer address_of_definition(Pointers *o, InstrId id)
     }
 }
 
-// True if an address as operand k makes the result an address, and has no other use there.
+// True if an address as operand k makes the result an address, and the instruction uses the address for nothing else.
 static bool passes_address_on(Pointers *o, InstrId id, uint32_t k)
 {
     const Instr *i = ir_instr(o->fn, id);
@@ -339,7 +340,8 @@ static bool same_pointer(const Pointer *a, const Pointer *b)
            a->lo == b->lo && a->hi == b->hi;
 }
 
-// Joins an abstract value to that of v. If the latter changes, adds v to the worklist, unless the walk visits its uses.
+// Joins `found` to the abstract value of v. If that changes, adds v to the worklist, unless the walk will visit its
+// uses.
 static void add_pointer(Pointers *o, ValueId v, Pointer found, InstrId where)
 {
     bool first = !o->address[v];
@@ -389,7 +391,7 @@ static void visit_definition(Pointers *o, InstrId id)
     add_pointer(o, v, found, id);
 }
 
-// Propagates an address that is operand k of an instruction.
+// Propagates an address through operand k of an instruction.
 static void visit_use(Pointers *o, InstrId id, uint32_t k, Pointer address)
 {
     const Instr *i = ir_instr(o->fn, id);
@@ -524,7 +526,7 @@ static void follow(Pointers *o)
         visit_users(o, o->work.at[--o->work.n]);
 }
 
-// Visits the phis and selects that are addresses again, now with their other inputs as numbers.
+// Visits phis and selects of addresses again. Inputs without an abstract value now count as numbers.
 static void settle(Pointers *o)
 {
     const Fn *fn = o->fn;
@@ -557,8 +559,8 @@ static void visit_uses(Pointers *o, InstrId id, uint32_t from)
     }
 }
 
-// Adds the casts of values from elsewhere: they are addresses of an unknown symbol in their space. The fixed point of
-// all other addresses shows which casts these are.
+// Adds casts of operands without an abstract value after the fixed point. Each result is an address of an unknown
+// symbol in the space of the cast.
 static void find_casts(Pointers *o)
 {
     const Fn *fn = o->fn;
@@ -622,8 +624,8 @@ typedef struct Place {
     const Pointer *at;  // NULL: empty
 } Place;
 
-// Returns the address of an access, NULL if it is a number. The cache serves naive code, which accesses the same few
-// places over and over.
+// Returns the address of an access, NULL if it is a number. Naive code accesses the same few addresses repeatedly, so
+// the last ones are cached.
 static const Pointer *place_of_access(Pointers *o, Place *places, InstrId id, ValueId v)
 {
     const Instr *i = ir_instr(o->fn, id);

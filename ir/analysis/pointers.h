@@ -8,8 +8,8 @@
 
 typedef enum { OR_NONE, OR_NUMBER, OR_ADDRESS } PointerKind;
 
-// The abstract value of a register: a number in [lo, hi], or an address, which is that of a symbol plus a number in
-// [lo, hi]. Numbers are signed, of the register's width; [INT64_MIN, INT64_MAX] is the full range.
+// The abstract value of a register: a number in [lo, hi], or the address of a symbol plus a number in [lo, hi]. Numbers
+// are signed, of the register's width; [INT64_MIN, INT64_MAX] is the full range.
 typedef struct Pointer {
     uint8_t kind;   // OriginKind; OR_NONE: not computed yet
     uint8_t space;  // of an address: the Space; SP_NONE = unknown
@@ -35,7 +35,7 @@ typedef struct Pointers {
     const Fn *fn;
     Analyses *a;
     Arena *arena;
-    InstrId *escaped;         // by local symbol: where it escapes; EXPOSED_BY_DATA = in an initializer, 0 = nowhere
+    InstrId *escaped;         // by local symbol: where it escapes; ESCAPED_BY_DATA = in an initializer, 0 = nowhere
     VEC(MemAccess) accesses;  // in layout order
     InstrId absolute;         // an access to local memory at an address that is a number; 0 = none
     // The rest is private to pointers.c.
@@ -45,7 +45,7 @@ typedef struct Pointers {
     InstrId at;    // the instruction of a walk that visits all uses of its definitions later; 0 = none
     bool meet;     // some phi or selp has an address as an input
     bool casts;    // the function has casts (cvta)
-    bool settled;  // values that are no addresses by now count as numbers
+    bool settled; // after the fixed point: values without an abstract value are numbers
     uint32_t *first_user, *next_user;  // by value of a joined register - first_def; by use
     EvalCache evals;
     ValueRanges ranges;
@@ -56,7 +56,7 @@ typedef struct Pointers {
 Pointers *pointers_of(Fn *fn);
 // Returns the abstract value of operand k of an instruction, a register or a constant.
 Pointer pointer_of(Pointers *o, InstrId i, uint32_t k);
-// Returns the index of a symbol of the function, for Origins.exposed; 0 for a symbol of the module.
+// Returns the index of a symbol of the function in Pointers.escaped; 0 for a symbol of the module.
 static inline uint32_t local_symbol(SymId s) { return s & SYM_LOCAL ? s & ~(uint32_t)SYM_LOCAL : 0; }
 
 #endif

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Reaching definitions: computes the value that each use reads, as ssa construction would name it. A value is a
+// Reaching definitions: computes the value that each use reads, numbered as in ssa construction. A value is a
 // definition, a phi where several values meet, or 0 where no definition reaches. In unreachable code a use may read 0,
 // or the register's only definition.
 //
-// Registers with one definition that dominates their uses are plain (AN_DEF) and require no search. In ssa form all are
-// plain. All other registers are called joined. For each joined register:
+// Registers with one definition that dominates their uses are plain (AN_DEF) and require no search. In ssa form all
+// registers are plain. All other registers are called joined. For each joined register:
 //   1. A walk over its uses and definitions in layout order finds the blocks with upward-exposed uses, and the last
 //      definition of each block.
 //   2. Phis are placed at the iterated dominance frontier of its definitions (Cytron et al., "Efficiently computing
@@ -16,14 +16,14 @@
 //
 // The dominance frontiers of all blocks together may have quadratic size (many loops that end at one place). If they
 // have more than FRONTIER_MAX entries for each edge, the frontier of each register is searched instead. The search
-// takes the defining blocks from the deepest in the dominator tree up. It visits the subtree of each block once, only
-// where the register is live, for edges to a block no deeper than the root of the subtree (Sreedhar and Gao, "A linear
-// time algorithm for placing phi-nodes", 1995). The frontier of a single register is searched, too, if it is out of
-// proportion (place_phis_at_frontier()).
+// visits the defining blocks from the deepest in the dominator tree up. It walks the subtree of each block once, only
+// where the register is live. An edge to a block no deeper than the root of the subtree leads to the frontier (Sreedhar
+// and Gao, "A linear time algorithm for placing phi-nodes", 1995). The frontier of a single register is also searched
+// if its phis are too many for its occurrences (place_phis_at_frontier()).
 //
 // The number of phis may be the product of registers and joins. rdefs_limit_phis() builds the result with a limit on
-// the inputs of all phis together. A register that would exceed the limit is pinned, which keeps it out of ssa form for
-// good at no further cost. The search for its phis stops at the limit.
+// the inputs of all phis together. A register that would exceed the limit is pinned, so it never enters ssa form and
+// costs nothing more. The search for its phis stops at the limit.
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -109,7 +109,8 @@ static inline void add_if_joined(Search *s, InstrId id, const Instr *i, uint32_t
     s->count_of[r]++;
 }
 
-// Collects occurrences in layout order, uses of an instruction first. Occurrence.value holds the register for now.
+// Collects occurrences in layout order, uses of an instruction before its definitions. Occurrence.value temporarily
+// holds the register.
 static void find_occurrences(Search *s)
 {
     const Fn *fn = s->fn;
@@ -236,8 +237,8 @@ static void place_phi(Search *s, BlockId b)
         heap_push(s, b);
 }
 
-// Step 2 with stored frontiers. False if the phis are out of proportion to the occurrences of the register; then none
-// is placed. Many blocks with an edge to one join, each with a register of its own, would take quadratic time.
+// Step 2 with stored frontiers. False, without any phi, if there are too many phis for the occurrences of the register.
+// Otherwise many blocks with an edge to one join, each with a register of its own, would take quadratic time.
 static bool place_phis_at_frontier(Search *s)
 {
     const Edges *frontier = &s->frontier;
@@ -344,8 +345,8 @@ static void insert_in_order(uint64_t *at, uint32_t n)
     }
 }
 
-// Sorts the relevant blocks by index in the dominator tree. Most registers have few, which are sorted by insertion.
-// Many are found faster by a walk over all blocks in that order.
+// Sorts the relevant blocks by index in the dominator tree. A few blocks, as for most registers, are sorted by
+// insertion. Many blocks are found faster by a walk over all blocks in that order.
 static void sort_nodes(Search *s)
 {
     if (s->nodes.n <= FEW) {
@@ -362,8 +363,8 @@ static void sort_nodes(Search *s)
             s->nodes.at[n++] = s->a->dom.order[k];
 }
 
-// Step 3: computes the values at the start of the relevant blocks. The stack has those that dominate the current block
-// and have a value at their end.
+// Step 3: computes the values at the start of the relevant blocks. The stack has the blocks with a value at their end
+// that dominate the current block.
 static void sweep_nodes(Search *s, uint32_t first)
 {
     const Edges *preds = &s->a->preds;
@@ -430,8 +431,8 @@ static void give_values(Search *s)
             o->value = value;
             continue;
         }
-        // An instruction that defines the register twice leaves the last value, or under a false guard that before
-        // both.
+        // If an instruction defines the register twice, the last value remains; under a false guard, the value before
+        // both definitions.
         ValueId *old = old_value(r, o);
         *old = again ? old[-1] : o->guarded ? value : 0;
         value = o->value;
@@ -440,7 +441,7 @@ static void give_values(Search *s)
 
 /* -- Registers ------------------------------------------------------------------------------------------ */
 
-// Marks live phis, those that a use reads directly or through phis, from phi `first` on; returns their number.
+// Marks the live phis from phi `first` on, which a use reads directly or through phis; returns their number.
 static uint32_t mark_used(Search *s, uint32_t first, bool *marked)
 {
     const Analyses *a = s->a;
@@ -699,7 +700,7 @@ const Analyses *rdefs_of_part(Fn *fn, Analyses *own, uint32_t files, const bool 
 
 static bool same(const void *a, const void *b, uint32_t n, size_t elem) { return !n || memcmp(a, b, n * elem) == 0; }
 
-// Compares the values of occurrences. AN_DEF is equal, and with it the joined registers and their occurrences.
+// Compares the values of occurrences. AN_DEF must be equal; then the joined registers and their occurrences are, too.
 static bool same_reads(const ReachingDefs *a, const ReachingDefs *b)
 {
     for (uint32_t k = 0; k < a->noccurrences; k++)
@@ -712,7 +713,7 @@ bool rdefs_same(const Fn *fn, const Analyses *kept, Analyses *now, char why[stat
 {
     (void)fn;
     const ReachingDefs *a = &kept->rdefs, *b = &now->rdefs;
-    // Equal lengths here imply equal lengths of the other tables. These do not refer to operands if no register is
+    // If these lengths are equal, so are those of the other tables. The tables refer to no operands if no register is
     // joined.
     bool long_enough = a->first_def == b->first_def && (a->nops == b->nops || !b->njoined);
     if (long_enough && a->first_phi == b->first_phi && a->nphis == b->nphis && a->ninputs == b->ninputs &&

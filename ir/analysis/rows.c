@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Compressed sparse rows, made in two walks: the first counts, the second fills. Between them the counts are turned
-// into starts.
+// Compressed sparse rows. A first walk counts the entries of each row, rows_start() turns the counts into starts, and a
+// second walk fills the rows.
 #include "ir/analysis/analysis_internal.h"
 
 uint32_t rows_start(uint32_t *first, uint32_t n)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Lays out trees of blocks in preorder. The subtree of a block is then one run that begins with the block. So "is b
-// below a" takes a subtraction and a comparison. Linear, without recursion.
+// Lays out trees of blocks in preorder. The subtree of a block is then one run that begins with the block. So a
+// subtraction and a comparison test if b is in the subtree of a. Linear, without recursion.
 #include "ir/analysis/analysis_internal.h"
 
 // Sums up sizes from the leaves, then gives each block the next free index below its parent.

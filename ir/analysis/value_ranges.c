@@ -5,24 +5,25 @@
 //
 // Dominating conditions. A condition on a value with one definition holds in all blocks that the block of the condition
 // dominates. On each path to such a block, the condition was evaluated after the last execution of the definition.
-// Otherwise a path to the definition, continued by the rest of this path, would lead there without the condition. The
-// same holds for the definitions between a value and a value that it is computed from. The argument requires no ssa
-// form, but one definition that dominates all uses; values of joined registers are not narrowed. Conditions hold at the
-// end of a block as well, where a phi reads its inputs. The branch there adds the condition of its edge.
+// Otherwise a path from the entry to the definition, followed by the rest of this path, would reach the block without
+// the condition. The same holds for all definitions in the chain between a value and a value that it is computed from.
+// The argument requires one definition that dominates all uses, not ssa form; values of joined registers are not
+// narrowed. The conditions of a block also hold at its end, where a phi reads its inputs. The branch there adds the
+// condition of its edge.
 //
-// Phis. Inputs on edges that are no back edges are joined first, while the phi counts as unknown. Then a range is
+// Phis. Inputs on edges other than back edges are joined first, while the phi has the full range. Then a range is
 // assumed for the phi, and the inputs on back edges are computed under this assumption. If all inputs lie in the
-// assumed range, the range holds: by induction over execution time, each value of the phi was computed from values in
-// their ranges. Otherwise the assumption was wrong. All ranges memoized under it are discarded, and another one is
-// tried (next_assumption()), the full range after three. A phi that is reached while others are being computed is
-// computed under their assumptions, at most NEST deep, and is discarded with them. WORK limits the definitions that are
-// visited for an outermost phi. So the analysis is linear: it visits each definition once, and at most WORK definitions
-// for each phi. Beyond a limit the range is full, and is not memoized.
+// assumed range, the assumption is true, by induction over execution time: each value of the phi is computed from
+// values in their ranges. Otherwise all ranges memoized under the assumption are discarded, and the next one is tried
+// (next_assumption()), the full range after three. A phi that is reached while other phis are iterated is computed
+// under their assumptions, at most NEST deep, and its range is discarded with them. WORK limits the definitions that
+// are visited for an outermost phi. So the analysis is linear: it visits each definition once, and at most WORK
+// definitions for each phi. Beyond a limit the range is full, and is not memoized.
 //
-// The memo and changes. The memoized range of a register covers all values that it ever takes, at all uses: it depends
-// on no condition of a block with a use, only on conditions of edges into phis. So the range stays correct as long as
-// branches stay and each register takes the same values, however they are computed; folding changes no more. If a
-// definition is removed, or loses a guard that is always true, the range still holds.
+// The memo and changes. The memoized range of a register covers all values that it ever has, at all uses. It depends on
+// no condition of a block with a use, only on conditions of edges into phis. So the range stays correct while branches
+// stay and each register has the same values, however they are computed. Folding preserves both. If a definition is
+// removed, or loses a guard that is always true, the range still holds.
 #include "ir/analysis/value_ranges.h"
 
 enum {
@@ -61,8 +62,8 @@ typedef struct Look {
     const Conditions *here;  // NULL: no conditions apply
 } Look;
 
-// Entries of `place` that are no index of `known`: not computed; full; BUSY + n: a phi whose inputs on edges other than
-// back edges are being computed while n phis are iterated.
+// Entries of `place` that are no index of `known`: not computed; full; BUSY + n: a phi that is being computed while n
+// phis are iterated, and whose inputs on edges other than back edges are not joined yet.
 enum { UNKNOWN, FULL, BUSY, FIRST_KNOWN = BUSY + NEST + 1 };
 
 static uint32_t bits_of(const Fn *fn, Operand o)
@@ -403,7 +404,7 @@ static ValueRange input_range(ValueRanges *k, const Phi *p, uint32_t n)
     return range_of_operand(&(Look){k, here.n ? &here : NULL}, o, ASKED);
 }
 
-// Joins the ranges of the inputs on back edges, or of the others, to *r. False: the join is full.
+// Joins to *r the ranges of the inputs on back edges, or on other edges if not `back`. False: the join is full.
 static bool join_inputs(ValueRanges *k, const Phi *p, bool back, ValueRange *r, bool *any)
 {
     for (uint32_t n = 0; n < p->n; n++) {
@@ -429,8 +430,8 @@ static uint64_t stable_bits(const ValueRange *a, const ValueRange *b)
     return changed ? low_ones((uint32_t)__builtin_ctzll(changed)) : UINT64_MAX;
 }
 
-// Returns the join of an assumption and its result, with each bound that moved widened to the end of the interval. The
-// unsigned maximum is first widened to the signed maximum, if that suffices.
+// Returns the join of an assumption and its result. Each bound that moved is widened to the end of the interval, the
+// unsigned maximum first to the signed maximum, if that suffices.
 static ValueRange widen(const ValueRange *old, const ValueRange *now)
 {
     ValueRange join = range_join(old, now), wide = range_full(join.bits);
@@ -444,8 +445,8 @@ static ValueRange widen(const ValueRange *old, const ValueRange *now)
     return range_meet(&s, &bits);
 }
 
-// Returns an assumption that did not hold, narrowed to those bounds of its result that lie inside: a comparison with a
-// bound may have cut off the part that moved.
+// Returns an assumption that failed, narrowed to the bounds of its result that are inside it. A bound of the result is
+// tighter if a comparison limits the value.
 static ValueRange clip(const ValueRange *old, const ValueRange *now)
 {
     ValueRange u = range_unsigned(MAX(old->umin, now->umin), MIN(old->umax, now->umax), old->bits);
@@ -554,7 +555,7 @@ static ValueRange range_of_value(ValueRanges *k, ValueId v, uint32_t bits)
     uint32_t place = k->place[v];
     if (place >= FIRST_KNOWN)
         return k->known.at[place];
-    // Only a cycle with several entries leads back to a phi before a range is assumed for a phi in between.
+    // Only an irreducible cycle leads back to this phi before a range is assumed for a phi of the cycle.
     if (place == FULL || place == BUSY + k->open)
         return range_full(bits);
     if (k->depth == DEPTH || (k->open && k->work == WORK))

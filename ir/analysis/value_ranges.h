@@ -8,8 +8,8 @@
 #include "ir/eval/range.h"
 
 // Requires AN_CFG, AN_RPO, AN_DOM and AN_DEF. The function may change between queries as long as registers keep their
-// values and branches stay (value_ranges.c has the argument). With `joined`, AN_RDEFS must be valid and the function
-// must not change; then joined registers of multi form have ranges, too.
+// values and branches stay (the file comment of value_ranges.c has the reason). If `joined` is set, joined registers of
+// multi form have ranges, too. Then AN_RDEFS must be valid and the function must not change.
 typedef struct ValueRanges {
     const Fn *fn;
     const Analyses *a;
