@@ -60,7 +60,7 @@ typedef struct PhaseInfo {
 } PhaseInfo;
 extern const PhaseInfo phase_info[PHASE_ROWS];
 
-// A phase object as the documents have it: a vtable of five slots, and the context.
+// A phase object as documented: a vtable of five slots, and the context.
 typedef struct Phase Phase;
 typedef struct PhaseVtable {
     bool (*execute)(Phase *phase, Fn *fn);
@@ -208,9 +208,9 @@ struct Ctx {
     double deadline;
 };
 
-// Prepares a context for a run: keeps the heap, diagnostics and report stream, options, knob settings and watch. All
-// other fields point into memory of an earlier run, or to a stack that was unwound, and are cleared. The arena of that
-// run must have been freed.
+// Prepares a context for a run: keeps the heap, diagnostics, report stream, options, knob settings and watch, and
+// clears all other fields. These may point into memory of an earlier run, or into a stack that was unwound. The arena
+// of that run must have been freed.
 void ctx_begin(Ctx *ctx);
 
 /* manager/table.c */
@@ -221,16 +221,17 @@ const char *phase_status(int row);
 const char *phase_kind_name(PhaseKind kind);
 const char *phase_form_name(PhaseForm form);
 const char *phase_gate_name(PhaseGate gate);
-// Returns the row of a name, `Name@index` or number; -1 and a message that suggests the nearest names.
+// Returns the row of a name, `Name@index` or number. If there is none, returns -1, and `why` suggests the nearest
+// names.
 int phase_find(const char *text, size_t len, char why[static 400]);
-// Does the same, and sets *slot: to the slot of `Name@slot` for a sub-pass, else to the row.
+// Does the same, and sets *slot to the slot of `Name@slot` for a sub-pass, else to the row.
 int phase_find_at(const char *text, size_t len, int *slot, char why[static 400]);
 // True if a glob matches a row by name, by number, or by both as in file names of dumps, `049-GvnCse`.
 bool phase_matches(const char *glob, int row);
 void phase_list(Out *out, bool json);
 
 /* bundles/general_optimize_mid.c */
-// Adds an instruction that a sub-pass is about to simplify to ctx->costs, while phase 37 runs.
+// Adds to ctx->costs, while phase 37 runs, an instruction that a sub-pass is about to simplify.
 void record_cost(Ctx *ctx, Fn *fn, InstrId id);
 
 // Records that the running phase keeps properties if they held before.
@@ -262,13 +263,14 @@ void phase_warn_idle(Ctx *ctx);
 bool phase_may_report(const Ctx *ctx, const Module *m);
 // Checks the knob pragmas of the module and of its functions from this index on. False: ctx->diag has the errors.
 bool phase_check_pragmas(Ctx *ctx, const Module *m, uint32_t first_fn);
-// Puts the knobs of a function in force. Returns its plan: that of the context, or `own`, made in the arena.
+// Activates the knobs of a function. Returns its plan: the plan of the context, or `own`, which is made in the arena.
 const Plan *phase_enter_function(Ctx *ctx, const Fn *fn, Arena *arena, Plan *own);
 // Returns the hash of a function as Ori text, which FH of knob settings matches.
 uint64_t phase_text_hash(const Fn *fn);
 
 /* manager/manager.c */
-// Returns -O3, verified at the end; debug builds (ORI_DEBUG) verify after each phase and check contracts.
+// Returns the default options: -O3, verification at the end. In debug builds (ORI_DEBUG): verification and check of
+// contracts after each phase.
 PhaseOptions phase_default_options(void);
 // Parses a list of `clone`, `roundtrip`, `contracts`. False: the list has another word.
 bool phase_self_checks(PhaseOptions *o, const char *list);
@@ -278,9 +280,9 @@ void phase_run(Ctx *ctx, Fn **fn);
 // Runs a sub-pass as part of the running phase, any number of times, and returns progress. Analyses, counts and dumps
 // are handled as for an entry of the plan. A disabled sub-pass does not run.
 bool phase_subpass(Ctx *ctx, Fn *fn, int row);
-// Makes a context for a worker thread, with the plan and options of `ctx` and memory from its heap, which must have a
-// lock. `ctx` must not change until all workers are joined. ctx_join() adds the statistics of a worker to those of
-// `ctx`.
+// Makes a context for a worker thread, with the plan and options of `ctx` and memory from the heap of `ctx`, which must
+// have a lock. `ctx` must not change until all workers are joined. ctx_join() adds the statistics of a worker to those
+// of `ctx`.
 void ctx_fork(Ctx *worker, Ctx *ctx);
 void ctx_join(Ctx *ctx, Ctx *worker);
 void phase_print_times(const Ctx *ctx, Out *out, double read_s, double write_s, uint64_t instrs, bool json);

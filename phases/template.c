@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Replaces the sum of a value and zero by the value. This file is the template of a phase; no row names it, but it is
-// compiled with the others, so that it stays right. README.md describes how to add a phase.
+// Replaces the sum of a value and zero by the value. This file is the template of a phase. No row names it, but it is
+// compiled with the other phases, so that it stays correct. README.md describes how to add a phase.
 //
-// Slot: NN TheName (the documented name). The first paragraphs state the algorithm in prose. One walk replaces each
-// register that an addition of zero defines by its operand, whose one definition dominates the addition (ssa form).
+// Slot: NN TheName (the documented name). The first paragraphs state the algorithm in prose. One walk finds the
+// registers that additions of zero define, and replaces their uses by the other operand. The operand has one
+// definition, which dominates the addition (ssa form).
 //
 //     R2 = add.s32 R1, 0; st.global.b32 [R9], R2       ->   st.global.b32 [R9], R1
 //
@@ -17,7 +18,7 @@
 #include "ir/rewrite/rewrite.h"
 #include "phases/bodies.h"
 
-// Returns the operand that an addition of zero copies; none for other instructions.
+// Returns the operand that an addition of zero copies; K_NONE for other instructions.
 static Operand copied_value(const Fn *fn, const Instr *i)
 {
     const Desc *d = ir_desc(fn, i);
@@ -30,8 +31,7 @@ static Operand copied_value(const Fn *fn, const Instr *i)
     return integer && is_zero ? *ir_use(fn, i, 0) : op_none();
 }
 
-// The body reads as a summary of the algorithm: collect, then apply in one sweep. The manager has checked gate and
-// form.
+// Collects the replacements, then applies them in one sweep. The manager has checked gate and form.
 bool phase_template(Ctx *ctx, Fn *fn)
 {
     ReplaceMap map;

@@ -13,14 +13,14 @@
 //   - A use reads. The inputs of a phi are read at the end of the predecessors; the definition of a phi is not live at
 //     the start of its block.
 //   - An unguarded definition kills. A guarded definition does not kill, nor does it use the old value, although it
-//   keeps that value if the guard is false: the old value is needed only if the register is live after the definition.
+//     keeps that value if the guard is false: the old value is needed only if the register is live after the
+//     definition.
 //   - A tied use reads the old value, so its definition kills, guarded or not.
 //   - An opaque instruction reads all of its registers, so it does not matter that it also defines them.
 //   - Registers that are named elsewhere are used after the function, as results or as variables of the module. They
-//   are live
-//     at the end of blocks that end in RET or EXIT. A call reads all of them and kills none, since it may or may not
-//     use the variables of the module. The analysis does not determine which registers are results, nor which variables
-//     the callee can name.
+//     are live at the end of blocks that end in RET or EXIT. A call reads all of them and kills none, since it may or
+//     may not use the variables of the module. The analysis does not determine which registers are results, nor which
+//     variables the callee can name.
 //   - The carry is a register like the others. It crosses blocks only in functions that pass through (T5).
 #include <stdio.h>
 

@@ -6,7 +6,7 @@
 // dominates. A path that leaves these blocks reaches the definition before a use. The search for the path runs forward.
 // Two tests of constant time end the search, nearly always in its first steps:
 //   - True: the current block dominates a use. Then a path leads from the block to the use and avoids the definition,
-//   which is above the block.
+//     which is above the block.
 //   - False: from block b a path leads up, in reverse postorder, only to the headers of the loops around b and to
 //     blocks after these headers. No use is reached if all uses are above the outermost header that the definition
 //     strictly dominates, or above b if there is none. That holds in irreducible loops, too. On a path that leads up,

@@ -27,7 +27,7 @@ typedef struct Node {
     BlockId block;
     uint32_t parent;  // in the depth-first tree
     uint32_t up;      // itself, or an ancestor on the path to the result of find()
-    uint32_t around; // the header of the innermost loop that contains it, other than itself
+    uint32_t around;  // the header of the innermost loop that contains it, other than itself
     uint32_t meet;    // list of the edges whose nearest common ancestor this is
     uint32_t in;      // list of the edges into it and into blocks collapsed into it
     bool header;

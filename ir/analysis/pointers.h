@@ -11,7 +11,7 @@ typedef enum { OR_NONE, OR_NUMBER, OR_ADDRESS } PointerKind;
 // The abstract value of a register: a number in [lo, hi], or the address of a symbol plus a number in [lo, hi]. Numbers
 // are signed, of the register's width; [INT64_MIN, INT64_MAX] is the full range.
 typedef struct Pointer {
-    uint8_t kind;   // OriginKind; OR_NONE: not computed yet
+    uint8_t kind;   // PointerKind; OR_NONE: not computed yet
     uint8_t space;  // of an address: the Space; SP_NONE = unknown
     bool generic;   // a generic address of an object in the space; otherwise an address in the space
     uint8_t grown;  // number of times that the range has grown
@@ -45,7 +45,7 @@ typedef struct Pointers {
     InstrId at;    // the instruction of a walk that visits all uses of its definitions later; 0 = none
     bool meet;     // some phi or selp has an address as an input
     bool casts;    // the function has casts (cvta)
-    bool settled; // after the fixed point: values without an abstract value are numbers
+    bool settled;  // after the fixed point: values without an abstract value are numbers
     uint32_t *first_user, *next_user;  // by value of a joined register - first_def; by use
     EvalCache evals;
     ValueRanges ranges;

@@ -3,14 +3,14 @@
 //   F3  ssa form: a register that enters ssa (not pinned, not named elsewhere, not the carry) has at most one
 //       definition, and exactly one if a reachable block uses it
 //   F4  ssa form: a guarded instruction that defines such a register has tied uses
-//   F5 phis come first in their block, are not in the entry, and have one input for each predecessor: one if two edges
-//   lead here from one block, one for an unreachable predecessor, none for other blocks
+//   F5  phis come first in their block, are not in the entry, and have one input for each predecessor: one if two edges
+//       lead here from one block, one for an unreachable predecessor, none for other blocks
 //   F6  ssa form: the definition of such a register dominates each use in a reachable block. Within a block the
 //       definition comes before the use; a phi uses an input at the end of the predecessor. Tied uses and guards are
 //       uses.
 //   F7  a phi or a tied use names no register that stays outside ssa
-//   F8 successors and reachability that the function keeps equal newly computed ones. Other kept analyses are compared
-//   only with --self-check=contracts: after each phase, this takes as long as the phases.
+//   F8  successors and reachability that the function keeps equal newly computed ones. Other kept analyses are
+//       compared only with --self-check=contracts: after each phase, this takes as long as the phases.
 //
 // Linear except for the dominators, which only ssa form requires. Dominators are computed anew, so that F6 does not
 // rely on kept ones. The check needs them, so it is in ir/analysis and not beside ir/core/verify.c.

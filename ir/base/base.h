@@ -18,7 +18,7 @@
 // The compilation context; completed in phases/phase.h.
 typedef struct Ctx Ctx;
 
-// Exit status of a program and result of an API call; the numbers are those of the command line.
+// Result of an API call, and exit status of a program; the numbers are the exit codes.
 typedef enum { ST_OK, ST_BAD_INPUT, ST_USAGE, ST_INTERNAL, ST_LIMIT, ST_IO } Status;
 
 #define ARRAY_LEN(a) (sizeof(a) / sizeof((a)[0]))
@@ -32,7 +32,7 @@ typedef struct Slab Slab;
 enum { CHUNK_PAGES = 256 };  // pages of 4 KB in the largest chunk of a slab
 
 // Source of a heap's memory; alloc == NULL: malloc() and free(). alloc() aligns as malloc() does and returns NULL if
-// there is no memory. A heap that threads share calls it from one thread at a time.
+// there is no memory. A heap that threads share calls alloc() from one thread at a time.
 typedef struct Allocator {
     void *(*alloc)(void *user, size_t bytes);
     void (*free)(void *user, void *p, size_t bytes);
@@ -47,7 +47,7 @@ typedef struct FileOps {
 
 // Takes memory from the system in slabs of 4 MB, hands out chunks of whole pages and reuses the chunks that arenas
 // free. The heap lists all its memory, so an unwound call leaks nothing. A heap with a pool takes its chunks from the
-// pool: each thread has a heap of its own to unwind, and arenas can pass from one thread to another.
+// pool. So each thread unwinds its own heap, but arenas can be handed from one thread to another.
 typedef struct Heap {
     struct Heap *pool;      // NULL: the heap has memory of its own; else it uses only `files` and the rest below
     pthread_mutex_t *lock;  // of a pool that several threads use; else NULL
@@ -70,7 +70,7 @@ typedef struct Heap {
 _Noreturn void heap_fail(Heap *heap, Status status, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 // Frees every chunk of every arena. Not for a heap with a pool: its arenas' chunks belong to the pool.
 void heap_release(Heap *heap);
-// Return the bytes in chunks, now and at most so far, of the heap or of its pool.
+// Return the bytes in chunks of the heap or of its pool: the current number, and the maximum so far.
 size_t heap_used(const Heap *heap);
 size_t heap_peak(const Heap *heap);
 
@@ -102,7 +102,7 @@ enum { ARENA_EXACT = 0 };
 static inline void *arena_alloc(Arena *arena, size_t bytes)
 {
     bytes = bytes > SIZE_MAX - 7 ? bytes : (bytes + 7) & ~(size_t)7;
-    // `<=`: the result for 0 bytes in an empty arena must not be NULL: memset() and pointer arithmetic exclude NULL.
+    // `<=`, so that the result for 0 bytes in an empty arena is not NULL: memset() and pointer arithmetic exclude NULL.
     if (ARENA_EXACT || (size_t)(arena->end - arena->cur) <= bytes)
         return arena_refill(arena, bytes);
     void *p = arena->cur;
@@ -146,8 +146,8 @@ void *vec_grow(Arena *arena, void *old, uint32_t n, uint32_t *cap, size_t elem);
         (v)->n++;                                                                     \
     } while (0)
 
-// Segmented array: elements never move, growth copies nothing, and an access takes one shift and one add. Segment s
-// holds SEG_FIRST << s elements.
+// Segmented array: elements never move, growth copies nothing. An access finds the segment by a count of leading zeros.
+// Segment s holds SEG_FIRST << s elements.
 enum { SEG_SHIFT = 3, SEG_FIRST = 1 << SEG_SHIFT, SEG_COUNT = 28 };
 
 typedef struct Seg {
@@ -173,7 +173,7 @@ static inline uint32_t seg_push(Seg *seg, Arena *arena, uint32_t count, size_t e
     return i;
 }
 
-// Keeps the first n elements, n > 0, and keeps the memory of the rest for later elements.
+// Keeps the first n elements, n > 0. Later elements reuse the memory of the others.
 void seg_cut(Seg *seg, uint32_t n);
 // Copies the elements to segments in this arena, which `seg` owns from now on.
 void seg_copy(Seg *seg, Arena *arena, size_t elem);
@@ -234,8 +234,8 @@ static inline uint64_t hash_mix(uint64_t h, uint64_t x)
 
 /* nearest.c: names that are like another one ---------------------------------------------------------------- */
 
-// The three offered names with the smallest edit distance to a text. Of names with equal distance the earlier one comes
-// first; no name occurs twice. All zero = no name was offered.
+// The three candidate names with the smallest edit distance to a text. Of names with equal distance the earlier one
+// comes first; no name occurs twice. All zero = no candidates.
 typedef struct Nearest {
     const char *name[3];  // nearest first; owned by the caller
     unsigned distance[3];
@@ -349,8 +349,8 @@ typedef struct OutFile {
 } OutFile;
 
 bool outfile_open(OutFile *file, const char *path, Arena *arena, char why[static 200]);
-// For output that takes long while errors are still possible: buffers what goes to standard output or a FIFO until
-// outfile_commit(). Returns false if no temporary file can be created for the buffer.
+// Buffers output to standard output or a FIFO until outfile_commit(), so that none appears if an error occurs later.
+// Returns false if no temporary file can be created for the buffer.
 bool outfile_hold(OutFile *file);
 bool outfile_write(void *file, const char *text, size_t n);  // a `write` for Out
 // Returns the reason of the first failed write.
@@ -373,14 +373,14 @@ uint32_t text_lines(const char *text, size_t len, Arena *arena, TextLine **lines
 typedef struct DiffOptions {
     uint32_t context;  // unchanged lines around a change
     // Returns the level of the region (a function, a block) that the line opens: 0 = none, 1 = outermost, up to 8. A
-    // region ends at a line that opens one of its level or further out. May cut the line down to the region's title.
-    // NULL = no regions.
+    // region ends at a line that opens a region of the same or an outer level. May shorten the line to the region's
+    // title. NULL = no regions.
     int (*heading)(TextLine *line);
 } DiffOptions;
 
 // Writes the unified differences of two texts, without file headers: hunks `@@ -a,b +c,d @@ HEADING1 HEADING2` that
-// patch accepts. The headings, outermost first, are those of the regions that hold the hunk's first changed line (or
-// that line itself). They come from the old text if that line is removed, and from the new text if it is added.
+// patch accepts. The headings, outermost first, are the titles of the regions that contain or begin with the hunk's
+// first changed line. They come from the old text if that line is removed, and from the new text if it is added.
 // The differences are correct for all texts, and minimal except for large texts that have little in common. Returns
 // false and writes nothing for equal texts; a newline at the end of only one text does not make them different.
 bool diff_lines(Out *out, const char *old_text, size_t old_len, const char *new_text, size_t new_len,

@@ -4,11 +4,11 @@
 // The search is Myers' ("An O(ND) Difference Algorithm and Its Variations", 1986) in its linear-space form: two fronts
 // of furthest-reaching paths grow from the corners of a box until they meet, and the box is split at that point. Equal
 // lines first get equal numbers. The search excludes lines that cannot change its result: the common head and tail of
-// the texts, and lines that only one text has (they are changed in any case).
+// the texts, and lines that only one text has, which are changed in any case.
 //
 // Fronts that have not met after `max_cost` edits stop, and the box is split at the furthest point of either front.
-// That bounds the work of all fronts by lines * max_cost (a try that costs max_cost^2 settles max_cost lines). A split
-// at any point gives a correct result, but perhaps not the smallest one.
+// This bounds the total work by lines * max_cost, since a search of cost max_cost^2 handles max_cost lines. A split at
+// any point gives a correct result, but maybe not the smallest one.
 #include "ir/base/base.h"
 
 enum {
@@ -17,7 +17,7 @@ enum {
     HEADING_LEVELS = 8,           // deeper regions are omitted
 };
 
-// One of the texts. The candidates, the lines that take part in the search, have indices of their own.
+// One of the texts. The candidates are the lines in the search, with separate indices.
 typedef struct Side {
     TextLine *lines;
     uint32_t n;
@@ -64,7 +64,7 @@ static void side_init(Side *side, const char *text, size_t len, Arena *arena)
     side->changed = NEW_ARRAY(arena, bool, side->n + 1);
 }
 
-// Makes all lines except the head and the tail candidates.
+// Makes candidates of all lines except the head and the tail.
 static void side_take(Side *side, uint32_t head, uint32_t tail, Arena *arena)
 {
     side->count = side->n - head - tail;
@@ -74,7 +74,7 @@ static void side_take(Side *side, uint32_t head, uint32_t tail, Arena *arena)
         side->line[k] = head + k;
 }
 
-// Excludes the common head and tail of the texts; false if nothing else is left.
+// Excludes the common head and tail of the texts. False if no other lines are left.
 static bool skip_equal_ends(Diff *d)
 {
     const Side *old = &d->old, *now = &d->now;
@@ -169,8 +169,8 @@ typedef struct Front {
     int32_t *x;  // by diagonal, which may be negative
 } Front;
 
-// Advances to the diagonals of the next cost: one further out on both sides, until a path there reaches the edge of the
-// box. Beyond the edge no path exists, and the next cost begins one further in.
+// Advances to the diagonals of the next cost: one further out on each side. After a path on the outermost diagonal has
+// reached the edge of the box, one further in: no path exists beyond the edge.
 static void front_widen(Front *f)
 {
     f->cost++;
@@ -186,7 +186,7 @@ static void front_widen(Front *f)
 
 // Extends the path on every diagonal by one edit and the equal lines after it. Returns true if a path meets one of the
 // other front; `at` then lies on a path through the whole box with the fewest edits. Points may leave the box in x or
-// y: their paths end there, and a path along the edge is ahead of every path that they replace.
+// y. Such a path ends, and a path along the edge is at least as far as each path that it replaces.
 static bool front_advance(Front *f, const Front *other, Point *at)
 {
     front_widen(f);
@@ -218,8 +218,8 @@ static Point front_furthest(const Front *f)
     return best;
 }
 
-// Returns the point that splits a box whose first lines differ and whose last lines differ: neither its first nor its
-// last point.
+// Returns the point that splits a box whose first lines differ and whose last lines differ. It is neither the first nor
+// the last point of the box.
 static Point split_point(const Diff *d, Box box)
 {
     int32_t width = box.x_end - box.x, height = box.y_end - box.y;
@@ -302,7 +302,7 @@ typedef struct Writer {
     Regions old, now;
 } Writer;
 
-// Collects the changes in order of lines, none of them empty.
+// Collects the changes in line order, without empty ones.
 static uint32_t collect_changes(const Diff *d, Change **changes)
 {
     VEC(Change) found = {0};
@@ -322,7 +322,7 @@ static uint32_t collect_changes(const Diff *d, Change **changes)
     return found.n;
 }
 
-// Advances to the regions that hold this line.
+// Advances to the regions that are open at this line.
 static void regions_go(Regions *r, const TextLine *lines, uint32_t line, int (*heading)(TextLine *))
 {
     for (; r->seen <= line; r->seen++) {

@@ -57,8 +57,8 @@ static void free_spares(Heap *heap)
     heap->spared = 0;
 }
 
-// Returns memory from the system, NULL if there is none. Large pages save most of the page faults of big inputs. A tail
-// that fills less than three quarters of a large page stays in small pages.
+// Returns memory from the system, NULL if there is none. Large pages avoid most page faults of big inputs. A tail that
+// fills less than three quarters of a large page stays in small pages.
 static void *system_alloc(Heap *heap, size_t bytes)
 {
     bool large = bytes >= HUGE_PAGE && !ARENA_EXACT;
@@ -103,7 +103,7 @@ static Chunk *slab_chunk(Heap *heap, uint32_t pages)
     return c;
 }
 
-// Returns the smallest spare chunk of at least `bytes`, and at most about four times as many; NULL if none.
+// Returns the smallest spare chunk of at least `bytes` and at most about four times `bytes`; NULL if there is none.
 static Chunk *spare_chunk(Heap *heap, size_t bytes)
 {
     Chunk **best = NULL;
@@ -122,7 +122,7 @@ static Chunk *large_chunk(Heap *heap, size_t bytes)
 {
     Chunk *c = spare_chunk(heap, bytes);
     if (!c) {
-        // Chunks in use and spare ones together never take much more than the peak of those in use.
+        // Used and spare chunks together never take much more memory than the peak of used chunks.
         size_t held = heap->used + heap->spared + bytes;
         if (held > heap->peak + heap->peak / 4 || (heap->limit && held > heap->limit))
             free_spares(heap);
@@ -241,7 +241,7 @@ void arena_free(Arena *arena)
 }
 
 // Slow path of arena_alloc: takes another chunk, whose size grows with the arena. A request that would fill much of a
-// chunk gets one of its own, so that the rest of the current chunk stays in use.
+// chunk gets a separate chunk, so that the rest of the current chunk stays in use.
 void *arena_refill(Arena *arena, size_t bytes)
 {
     size_t head = (sizeof(Chunk) + 15) & ~(size_t)15;
@@ -254,7 +254,7 @@ void *arena_refill(Arena *arena, size_t bytes)
     arena->chunks = c;
     arena->size += c->bytes;
     char *p = (char *)c + head, *end = (char *)c + c->bytes;
-    // Goes on with the larger remainder.
+    // Continues with the chunk that has more free space.
     if (end - (p + bytes) > arena->end - arena->cur) {
         arena->cur = p + bytes;
         arena->end = end;
@@ -292,7 +292,7 @@ void seg_grow(Seg *seg, Arena *arena, uint32_t count, size_t elem)
             heap_fail(arena->heap, ST_LIMIT, "a function is too large");
         seg->n = seg->end;
         seg->end += k;
-        // A segment that is too short for the run gets no memory.
+        // A segment that is too short for the elements gets no memory.
         if (k >= count && !seg->base[s])
             seg->base[s] = (uintptr_t)arena_alloc(arena, (size_t)k * elem) - (size_t)k * elem;
     }

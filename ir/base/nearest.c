@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Finds the names with the smallest edit distance to a text that is not a name.
 //
-// There is no maximum distance: three names of an unfamiliar table are useful in any case.
+// There is no maximum distance: three valid names are useful in any case.
 #include <stdio.h>
 
 #include "ir/base/base.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Interned strings with ids in order of first appearance, hashing, and patterns for names.
+// Implements interned strings with ids in order of first appearance, hashing, and patterns for names.
 #include "ir/base/base.h"
 
 static inline uint64_t load64(const char *p)
@@ -83,7 +83,7 @@ Str str_get(const StrTable *t, StrId id)
 static unsigned char lower(unsigned char c) { return c >= 'A' && c <= 'Z' ? (unsigned char)(c + ('a' - 'A')) : c; }
 static unsigned char upper(unsigned char c) { return c >= 'a' && c <= 'z' ? (unsigned char)(c - ('a' - 'A')) : c; }
 
-// Returns one character of a pattern, escaped or not, and advances past it. A backslash at the end is itself.
+// Returns one character of a pattern, escaped or not, and advances past it. A backslash at the end matches itself.
 static unsigned char pattern_char(const char **pattern)
 {
     const char *p = *pattern;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Copies a function deeply: the same ids, nothing shared but the module.
+// Copies a function deeply: with the same ids, and nothing shared except the module.
 #include "ir/core/ir.h"
 
 #define COPY_VEC(arena, v)                                                        \

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Puts instructions and operands into layout order and drops removed ones, so that walks over the function are
-// sequential in memory. Removed and replaced records stay in the tables until then: the manager compacts a function
-// after a phase of the plan if most of its instructions are garbage. Only instructions and operands get new ids.
+// sequential in memory. Until then, removed and replaced records stay in the tables. The manager compacts a large
+// function after a phase if at least half of its instructions are garbage. Only instructions and operands get new ids.
 #include "ir/core/ir.h"
 
 // The contents of a function while its tables are filled again.

@@ -3,7 +3,7 @@
 //
 // In ssa form the table stays exact: a register has one definition, which is inserted and removed with its instruction.
 // In multi form an exact entry also depends on the uses. There the table stays sound: a new register gets the
-// definition that is inserted for it. A register with a further definition counts as DEF_OUTSIDE until the table is
+// definition that is inserted for it. A register that gets another definition is DEF_OUTSIDE until the table is
 // rebuilt.
 #include "ir/core/ir.h"
 

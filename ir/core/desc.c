@@ -2,8 +2,8 @@
 // Descriptors: parses a mnemonic once, and matches its operand signature against the operand syntax of an instruction.
 //
 // Matching visits signature and shape together, element by element (commas outside brackets separate elements), and
-// emits one Slot per operand. A modifier or type that no row of a known mnemonic has makes the instruction OPAQUE;
-// operands that do not fit are an error.
+// emits one Slot per operand. An instruction with a modifier or type that no row of its mnemonic has is OPAQUE.
+// Operands that do not fit are an error.
 #include "ir/core/ir.h"
 
 enum { PARTS_MAX = 40, TEXT_MAX = 512, PREFIX_MAX = 5 };
@@ -144,7 +144,7 @@ static bool parse(Mnem *m, const char *text, size_t len, Text *suffix, Text *can
     return true;
 }
 
-// Finds the mnemonic with this canonical spelling; false if there is none.
+// Finds the mnemonic with this canonical spelling. False if there is none.
 static bool find_canonical(const Tables *t, const char *text, size_t len, uint32_t hash, MnemId *mnem)
 {
     for (const Tables *p = t; p; p = p->parent) {
@@ -162,7 +162,7 @@ MnemId mnem_intern(Tables *t, const char *text, size_t len)
 {
     MnemId known;
     Mnem m = {0};
-    // Fast path for phases, which request a few mnemonics again and again in the canonical spelling.
+    // Fast path for phases, which often request the same few mnemonics in the canonical spelling.
     if (find_canonical(t, text, len, hash_bytes(text, len), &known))
         return known;
     Text suffix = {.n = 0}, canonical = {.n = 0};
@@ -299,8 +299,8 @@ static void match_rest(Match *m, const char *shape, const char *end, bool opaque
     }
 }
 
-// Matches the inputs of a phi: `%:%,%:%,...`, a block and a value each. There is one shape for each number of inputs;
-// the number of edges bounds the length of all shapes.
+// Matches the inputs of a phi: `%:%,%:%,...`, a block and a value each. There is one shape for each number of inputs,
+// so the number of edges bounds the total length of the shapes.
 static bool match_phi(Match *m, const char *shape, const char *end)
 {
     for (; end - shape >= 3 && memcmp(shape, "%:%", 3) == 0; shape += 4) {

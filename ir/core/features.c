@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Computes the versions and targets of PTX that have an instruction, and those of a module.
+// Computes the PTX version and the target that an instruction requires, and the version and target of a module.
 #include "ir/core/ir.h"
 
 static bool has_type(const Mnem *m, Type type)

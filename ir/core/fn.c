@@ -45,7 +45,7 @@ void fn_own_tables(Fn *fn)
     fn->tables = own;
 }
 
-// Returns true and sets *knob if the pragma is a knob setting.
+// True if the pragma is a knob setting, which is then returned in *knob.
 static bool knob_text(Tables *tables, const char *text, size_t len, size_t offset, KnobText *knob)
 {
     static const char start[] = "knob";

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Ori IR: module, function, block, instruction, operand, register; the opcode table; builder and verifier.
 //
-// All records have 32-bit ids, 0 = none. Those of a function live in segmented arrays of its arena and never move. An
-// instruction is a record (36 bytes) and a run of operands (8 bytes each) in the order
+// All records have 32-bit ids, 0 = none. The records of a function are in segmented arrays of its arena and never move.
+// An instruction is a record (36 bytes) and a run of operands (8 bytes each) in the order
 //     definitions, uses, tied uses (one per definition; guarded instructions in ssa form only), guard.
 // Only the accessors below depend on that order.
 #ifndef ORI_IR_H
@@ -56,8 +56,8 @@ typedef enum {
     OPCODE_COUNT
 } Opcode;
 
-// State spaces. SP_SHARED is .shared::cta, the memory of the thread's own CTA; SP_CLUSTER is .shared::cluster, that of
-// all CTAs of the cluster. SP_GENERIC is the space of an instruction that names none.
+// State spaces. SP_SHARED is .shared::cta, the memory of the thread's own CTA; SP_CLUSTER is .shared::cluster, the
+// memory of all CTAs of the cluster. SP_GENERIC is the space of an instruction that names no space.
 typedef enum {
     SP_NONE,
     SP_GLOBAL,
@@ -190,7 +190,7 @@ typedef enum {
     SL_HIDDEN = 1 << 10,  // not printed in PTX
     SL_NOT = 1 << 11,     // `!` may negate the operand
     SL_AS_DEF = 1 << 12,  // has the width of the (one) definition
-    SL_BARE = 1 << 13,    // with SL_SINK: no sink under a guard: ptxas 13.0 crashes (ir/ptx/defects.def)
+    SL_BARE = 1 << 13,    // with SL_SINK: no sink under a guard, since ptxas 13.0 crashes (ir/ptx/defects.def)
 } SlotFlag;
 
 typedef struct Slot {
@@ -247,7 +247,7 @@ typedef struct MnemFields {
 
 typedef struct Tables Tables;
 // Interned strings, mnemonics, descriptors and constants. The tables of a module are frozen after reading. Later
-// entries of a function go into its own tables, whose ids continue the parent's.
+// entries of a function are added to its own tables, whose ids continue the module's.
 struct Tables {
     const Tables *parent;
     Arena *arena;
@@ -303,7 +303,7 @@ DescId desc_intern(Tables *t, MnemId mnem, const char *shape, size_t len, const 
 void desc_expected(const char *signature, char words[static 200]);
 // Returns the end of the element of a shape or signature that begins at `p`: the next comma outside brackets, or `end`.
 const char *desc_element_end(const char *p, const char *end);
-// Builders. A nonexistent instruction is an internal error unless the comment mentions 0.
+// Builders. A nonexistent instruction is an internal error unless the comment states that the result is then 0.
 // Returns the descriptor of an instruction with the operands of its signature except the optional ones:
 //     desc_make(t, OP_BRA), desc_make(t, OP_CVT, TY_S32, TY_S8), desc_make(t, OP_MUL, TY_F32, .mods = {MOD_RN})
 // OP_PACK and OP_UNPACK have two parts.
@@ -346,7 +346,7 @@ typedef struct DescCache {
 // Returns the entry of a mnemonic in this spelling, valid until the next call. `text` must be readable up to the next
 // multiple of eight bytes from its start.
 MnemCache *desc_cache_mnem(DescCache *c, const char *text, size_t len);
-// As desc_intern(). `shape` must be readable in the same way.
+// Does the same as desc_intern(). `shape` must be readable up to the next multiple of eight bytes from its start.
 DescId desc_cache_find(DescCache *c, MnemCache *mnem, const char *shape, uint32_t n, const char **why);
 // Warns once for each mnemonic of an instruction that the version or the target of the module lacks: ptxas rejects it.
 void desc_cache_warn(MnemCache *mnem, const Module *m, DescId desc, Diag *diag, size_t offset);
@@ -397,8 +397,8 @@ static inline bool op_same(Operand a, Operand b) { return a.word == b.word && a.
 
 /* -- Registers, symbols, blocks, instructions --------------------------------------------------------------- */
 
-// PINNED: an operand of an instruction that the IR does not model. NAMED: declared outside the body (module, formals),
-// so its name stays.
+// PINNED: an operand of an instruction that the IR does not model, or a register with too many phis. NAMED: declared
+// outside the body (module, formals), so its name stays.
 enum { REG_PINNED = 1, REG_NAMED = 2 };
 
 typedef struct Reg {
@@ -432,7 +432,7 @@ enum {
     SYM_PURE = 1 << 13,      // function: defined, and a call of it only computes its results
 };
 
-// Part of an initializer that the linker fills in.
+// A part of an initializer that the linker sets.
 typedef struct Reloc {
     uint64_t offset;  // in the initializer's bytes
     SymId sym;
@@ -551,8 +551,8 @@ enum {
 
 struct Analyses;
 
-// Entries of a DefTable that are no instruction. JOINED: several definitions, or one that does not dominate all uses
-// (multi form only). OUTSIDE: not in ssa form, or treated so.
+// Entries of a DefTable other than instructions. JOINED: several definitions, or one that does not dominate all uses
+// (multi form only). OUTSIDE: outside ssa form, or treated as outside.
 #define DEF_JOINED (UINT32_MAX - 1)
 #define DEF_OUTSIDE UINT32_MAX
 
@@ -673,8 +673,8 @@ static inline Operand ir_condition(const Fn *fn, const Instr *i)
 }
 
 #define FOR_BLOCKS(fn, b) for (BlockId b = (fn)->first; b; b = ir_block((fn), b)->next)
-// The same for walks that read only the first or last instruction of each block. These lie far apart in memory, so
-// block_ahead() prefetches those of a block that is likely to come soon.
+// The same for walks that read only the first or last instruction of each block. These are far apart in memory, so
+// block_ahead() prefetches the instructions of a block that the walk probably reaches soon.
 #define FOR_BLOCK_ENDS(fn, b) \
     for (BlockId b = block_ahead((fn), (fn)->first); b; b = block_ahead((fn), ir_block((fn), b)->next))
 static inline BlockId block_ahead(const Fn *fn, BlockId b)
@@ -688,7 +688,7 @@ static inline BlockId block_ahead(const Fn *fn, BlockId b)
 }
 #define FOR_INSTRS(fn, b, i) for (InstrId i = ir_block((fn), (b))->first; i; i = instr_after((fn), i))
 // Most instructions are numbered in layout order. If the guess i + 1 is right, the next id is available before `next`
-// has been loaded; the empty statement hides from the compiler that both are equal.
+// has been loaded. The empty asm statement prevents the compiler from using `next` for the guess.
 static inline InstrId instr_after(const Fn *fn, InstrId i)
 {
     InstrId next = ir_instr(fn, i)->next, guess = i + 1;
@@ -716,17 +716,17 @@ SymId module_sym(Module *m, Name name, SymKind kind);
 // Returns the first symbol of this name; 0 if there is none. The name's stem may come from a function's tables.
 SymId module_find(const Module *m, Name name);
 void module_item(Module *m, ItemKind kind, uint32_t index);
-// Returns whether an item is `.file NUMBER "NAME"`, with these.
+// True if an item is `.file NUMBER "NAME"`, which are then returned in *number and *name.
 bool module_file(const Module *m, uint32_t item, uint32_t *number, Str *name);
-// Writes the position in the source that .loc and .file give, "a.cu:3"; empty: they give none.
+// Writes the source position that .loc and .file give, such as "a.cu:3"; an empty text if they give none.
 void fn_source_position(const Fn *fn, LineId line, char text[static 200]);
 void module_add_fn(Module *m, Fn *fn);
-// Sets SYM_PURE for a function that has run through its plan, if it is pure, for the functions that follow.
+// Sets SYM_PURE if a function is pure, for later functions of the module. Called after the function's plan.
 void module_note_pure(Module *m, const Fn *fn);
-// Frees a finished function: its symbol stays, without a declaration.
+// Frees a finished function. Its symbol stays, without a declaration.
 void module_drop_fn(Module *m, uint32_t index);
-// Ends reading: makes the module's tables read-only and gives each new function tables of its own. Before more is read,
-// the functions with tables must be dropped, since the ids of these tables continue the module's.
+// Ends reading: makes the module's tables read-only and gives each new function its own tables. Before reading resumes,
+// functions with their own tables must be dropped, since the ids of these tables continue the module's.
 void module_freeze(Module *m);
 // Records the stem of a module symbol, so that the writer does not use it in generated names.
 void module_reserve_stem(Module *m, StrId stem);
@@ -751,10 +751,10 @@ void fn_free(Fn *fn);
 // Records the source offset of an instruction; fn_where() returns SIZE_MAX if it is unknown.
 void fn_note_where(Fn *fn, InstrId i, size_t offset);
 size_t fn_where(const Fn *fn, InstrId i);
-// Numbers registers by appearance and blocks by layout, for final output. All other code keeps the numbers, through
-// clones and rereading, too.
+// Numbers registers by appearance and blocks by layout, for final output. All other code, including clones and
+// rereading, keeps the numbers.
 void fn_renumber(Fn *fn);
-// Gives the function tables of its own (after module_freeze, before the first phase).
+// Gives the function its own tables (after module_freeze, before the first phase).
 void fn_own_tables(Fn *fn);
 // Record the text of a pragma if it is a knob setting, `knob NAME=VALUE`; the offset is that of its `k`. Settings of a
 // module apply to functions that are created later.
@@ -790,7 +790,8 @@ void ir_successors(const Fn *fn, InstrId terminator, SuccVisit *visit, void *use
 uint64_t ir_hash(const Fn *fn);
 
 /* def_table.c */
-// Insertion and removal of instructions call these. Code that changes a definition in place must call them, too.
+// Insertion and removal of instructions call these functions. Code that changes a definition in place must call them,
+// too.
 // Enters the definitions of an instruction into fn->defs.
 void def_table_define(Fn *fn, InstrId id);
 // Sets the only definition of a renamed register (0 = none).
@@ -799,7 +800,7 @@ void def_table_set(Fn *fn, RegId r, InstrId id);
 void def_table_forget(Fn *fn, InstrId id, Operand def);
 
 /* clone.c */
-// Returns a copy with the same ids, in an arena of its own. Analyses are not copied.
+// Returns a copy with the same ids, in a new arena. Analyses are not copied.
 Fn *fn_clone(const Fn *fn);
 
 /* compact.c */
@@ -817,18 +818,18 @@ bool ir_calls_pure(const Fn *fn, const Instr *i);
 
 /* verify.c */
 enum { VERIFY_STRUCTURE = 1, VERIFY_TYPES = 2, VERIFY_FORM = 3 };  // fn_verify() checks all of level 3
-// Returns false at the first violation and sets its text in `why` and its instruction, 0 = none, in *instr.
+// Returns false at the first violation, with a message in `why` and the instruction, 0 = none, in *instr.
 bool ir_verify(const Fn *fn, int level, InstrId *instr, char why[static 200]);
-// Returns NULL if an operand may stand in a slot, else the reason, in `why`.
+// Returns NULL if a slot accepts an operand, else the reason, in `why`.
 const char *slot_check(const Fn *fn, const Slot *slot, Operand o, char why[static 200]);
-// True if the sink `_` may replace definition k so that ptxas accepts the instruction: another definition stays a
-// register, unless it is an atomic operation.
+// True if ptxas accepts the instruction with the sink `_` as definition k. Another definition must stay a register,
+// unless the instruction is an atomic operation.
 bool sink_fits(const Fn *fn, const Instr *i, uint32_t k);
-// True if an instruction without a guard may get one: PTX allows a guard there, and no result is a sink that ptxas
-// accepts only without. False for pinned instructions. The caller checks convergence, order and traps.
+// True if an instruction without a guard may get a guard: PTX permits it, and no result is a sink that ptxas accepts
+// only in unguarded instructions. False for pinned instructions. The caller checks convergence, order and traps.
 bool ir_may_guard(const Fn *fn, const Instr *i);
-// Returns the constant that PTX names in the slot instead of `o`: the equivalent one within the slot's range if the
-// instruction reads only the low bits of the constant, else `o`.
+// Returns the constant for the slot. If the instruction reads only the low bits of `o`, that is the equivalent constant
+// within the slot's range, else `o`.
 Operand slot_constant(Fn *fn, const Slot *slot, Operand o);
 // The common case of slot_check(): a register of exactly the slot's width.
 static inline bool slot_takes_reg(const Slot *slot, const Reg *r)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The tables of types, modifiers, special registers and opcodes, and linear searches in them by text: a mnemonic is
-// looked up once per program.
+// The tables of types, modifiers, special registers and opcodes. Searches by text are linear, since each mnemonic is
+// looked up only once.
 #include "ir/core/ir.h"
 
 const TypeInfo type_info[TYPE_COUNT] = {
@@ -38,7 +38,7 @@ const RangeInfo range_info[RANGE_COUNT] = {
 
 const char *const reg_file_names[REG_FILES] = {"R", "UR", "P", "UP", "CC"};
 
-// The vocabulary of opcodes.def.
+// The words that opcodes.def uses.
 #define T(id) ((uint64_t)1 << TY_##id)
 #define B16T T(B16)
 #define B32T T(B32)

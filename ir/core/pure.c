@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 // Finds functions whose calls only compute results. Such a function writes only its results, its own variables and
-// parameters of calls of pure functions. It may read memory. It contains nothing that synchronizes, stops other threads
-// or ends the thread, and no branch backward in the layout: a loop might not terminate.
+// parameters of calls of pure functions. It may read memory. It has no instruction that synchronizes, stops other
+// threads or ends the thread. It has no backward branch in the layout, since a loop might not terminate.
 //
-// SYM_PURE is set when a function has run through its plan, for the functions after it in the module. Code that runs
-// functions in parallel must therefore finish the callees that precede a function before it.
+// SYM_PURE is set after the plan of a function has run, and serves later functions of the module. So code that runs
+// functions in parallel must finish a function's earlier callees before the function.
 #include "ir/core/ir.h"
 
 enum { OTHER_EFFECT = TR_BARRIER | TR_CONV | TR_ORDERED | TR_ASYNC };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The interning tables of a module, and a function's own tables, whose ids continue the module's. The module's tables
-// are read-only while phases run, so that threads share them.
+// are read-only while phases run, so threads can share them.
 #include "ir/core/ir.h"
 
 void tables_init(Tables *t, Arena *arena, const Tables *parent)
@@ -46,7 +46,7 @@ int64_t const_signed(Const c)
 }
 
 // The number is the longest run of up to nine final digits without a leading zero (or a single `0`). Stem and number
-// together give the identifier again. With this split, a million registers share a few strings.
+// together are the identifier. With this split, a million registers share a few strings.
 uint32_t name_number(const char *text, const char *end, const char **stem_end)
 {
     const char *bound = end - text > 10 ? end - 9 : text + 1, *p = end;

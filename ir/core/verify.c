@@ -219,7 +219,7 @@ static inline bool check_place(Verifier *v, const Instr *i, uint32_t k, Operand 
 
 /* -- Level 2 -------------------------------------------------------------------------------------------- */
 
-// A sink has no old value, and a register outside ssa form keeps its own.
+// A sink has no old value, and a register outside ssa form keeps its old value without a tied use.
 static bool has_old_value(const Fn *fn, Operand def) { return op_is_reg(def) && reg_in_ssa(ir_reg(fn, op_index(def))); }
 
 static bool check_tied(Verifier *v, const Instr *i)

@@ -11,11 +11,12 @@
 //     sin, cos  the operand as a fraction of a turn: times 1 / 2pi, of which only 192 bits matter, since the bits above
 //               give whole turns; then reduced to an eighth of a turn, and a power series
 //
-// Error bound: a step is wrong by a few units of 2^-128, and the omitted terms of the series are below 2^-105. No
+// Error bound: the error of a step is a few units of 2^-128, and the omitted terms of the series are below 2^-105. No
 // leading bits cancel: m - 1 is exact, the angle has 192 bits before its reduction, and 1 - e^-2x is at least 2^-13,
-// since x is. So the relative error of a result is below 2^-90. All operands of f32 were tried: no inexact
-// result is within a relative distance of 2^-60 of the middle between two numbers of f32. Exact are ex2 of an integer
-// and lg2 of a power of 2. The unit test has the worst operands of f32, and all of f16 and bf16.
+// since x is at least 2^-13. So the relative error of a result is below 2^-90. All operands of f32 were tried: no
+// inexact result is within a relative distance of 2^-60 of the midpoint between two numbers of f32. The exact results
+// are ex2 of an integer and lg2 of a power of 2. The unit test has the worst operands of f32, and all operands of f16
+// and bf16.
 //
 // Special values are those of the ISA's tables. Cases that the tables leave open follow from the function: a negative
 // subnormal has no root and no logarithm, a subnormal is its own sine and hyperbolic tangent, and lg2(1) is +0.
@@ -164,10 +165,12 @@ static u128 sine_series(u128 square, uint32_t n)
 
 static uint64_t mul64(uint64_t a, uint64_t b) { return (uint64_t)((u128)a * b >> 64); }
 
-// Estimates 1 / sqrt(m) with 63 bits of fraction, wrong in the last few; 1 <= m < 4, with 62 bits of fraction.
+// Estimates 1 / sqrt(m) with 63 bits of fraction, of which the last few may be wrong; 1 <= m < 4, with 62 bits of
+// fraction.
 static uint64_t guess_rsqrt(uint64_t m)
 {
-    // The relative error of 1.0663 - 0.1523 m is below 9 %; the steps leave 1.2 %, 2^-12, 2^-24, 2^-47, 2^-60.
+    // The relative error of 1.0663 - 0.1523 m is below 9 %; after the steps it is below 1.2 %, 2^-12, 2^-24, 2^-47,
+    // 2^-60.
     uint64_t y = 0x887C840000000000 - mul64(m, 0x4DFA430000000000);
     for (uint32_t k = 0; k < 5; k++)
         y = mul64(y, ((uint64_t)3 << 60) - mul64(m, mul64(y, y))) << 3;
@@ -221,7 +224,7 @@ static uint64_t sine(const Format *f, uint64_t a, uint32_t quarters)
     word[1] = (uint64_t)middle;
     word[2] = (uint64_t)low;
 
-    // sin(-x) = -sin(x); cos(-x) = cos(x). In odd eighths of a turn the angle is measured from the next one.
+    // sin(-x) = -sin(x); cos(-x) = cos(x). In odd eighths of a turn the angle is measured from the next eighth.
     uint32_t eighth = (uint32_t)(word[0] >> 61) + 2 * quarters;
     bool negative = (eighth & 4) != 0;
     if (x.negative && !quarters)
@@ -283,7 +286,7 @@ uint64_t approx_lg2(const Format *f, uint64_t a)
     u128 log = mul(artanh(s), log2_e);  // with 126 bits of fraction
     if (n == 0)
         return round_to(f, negative, log, -126);
-    // With 119 bits of fraction; the integer is the larger term, and |n| is below 256.
+    // With 119 bits of fraction. |n| is below 256, and the integer is the larger of the two terms.
     u128 whole = (u128)(n < 0 ? -n : n) << 119;
     return round_to(f, n < 0, negative == (n < 0) ? whole + (log >> 7) : whole - (log >> 7), -119);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Functions that PTX computes approximately: returns the correctly rounded value (to nearest, ties to even) in the
+// Functions that PTX computes approximately. They return the correctly rounded value (to nearest, ties to even) in the
 // format of the operand, in integer arithmetic. Special values are those of the PTX ISA's tables. No function flushes
 // subnormals: the caller does that for `.ftz`.
 #ifndef ORI_APPROX_H

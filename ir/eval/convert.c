@@ -2,13 +2,13 @@
 // Conversion: PTX ISA 9.7.9 (cvt, cvt.pack).
 //
 // The operand is read from the low bits of its register as the second type, converted, and extended as the first type.
-// From float to integer, a number that is too large gives the nearest integer in range, `.sat` or not. A NaN gives 0,
-// but if one of the types is f64, s64 or u64, it gives only the highest bit. `.ftz` applies to f32 only, on either
-// side.
+// From float to integer, a number that is too large gives the nearest integer in range, with or without `.sat`. A NaN
+// gives 0; if one of the types is f64, s64 or u64, it gives the integer with only the highest bit set. `.ftz` applies
+// to f32 only, on either side.
 //
-// The ISA is silent on the following: `.sat` and `.relu` make +0 of -0; `.ftz` flushes a result that was rounded as if
-// there were subnormals. A conversion without the rounding modifier that the ISA requires (cvt.f16.bf16, cvt.f32.s32)
-// does not decode: ptxas accepts some of them, but their rounding is not documented.
+// The ISA does not specify the following: `.sat` and `.relu` turn -0 into +0; `.ftz` flushes the result after rounding
+// it as if there were subnormals. A conversion without the rounding modifier that the ISA requires (cvt.f16.bf16,
+// cvt.f32.s32) does not decode: ptxas accepts some of them, but their rounding is not documented.
 #include "ir/eval/eval_internal.h"
 
 /* -- Integers ------------------------------------------------------------------------------------------- */
@@ -52,8 +52,8 @@ static uint64_t finish(const Eval *e, uint64_t a)
     return e->sat ? MIN(a, float_one(e->f)) : a;
 }
 
-// Returns the result for a NaN operand. The ISA is silent; ptxas 13.0 folds as follows for all targets from sm_75 to
-// sm_100 (tests/ptxas/same/nan.ptx):
+// Returns the result for a NaN operand. The ISA does not specify it; ptxas 13.0 folds as follows for all targets from
+// sm_75 to sm_100 (tests/ptxas/same/nan.ptx):
 //
 //     f32 to f32, f64 to f64      a move; `.ftz` makes the NaN quiet
 //     f64 to f32, f32 to f64      sign and the upper bits of the payload, quiet
@@ -132,7 +132,7 @@ static void run_pack(const Eval *e, const Value *in, Value *out)
     out[0] = (Value){result & UINT32_MAX, 0};
 }
 
-// Reads u2 to u16 or s2 to s16; some of them are not types elsewhere.
+// Reads u2 to u16 or s2 to s16. Some of these are types only here.
 static bool read_packed_type(Str text, Eval *e)
 {
     static const char *const widths[] = {"2", "4", "8", "16"};
@@ -161,7 +161,7 @@ static bool decode_pack(const Tables *t, const Desc *d, Eval *e)
             ntypes++;
     }
     e->run = run_pack;
-    // 16-bit parts leave no room for c.
+    // With 16-bit parts there is no operand c.
     uint32_t nin = e->bits == 16 ? 2 : 3;
     return e->sat && ntypes == nin && e->nin == nin && str_is(shape, nin == 2 ? "%,%,%" : "%,%,%,%");
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Decodes descriptors: enters the modifiers and types that all instructions share, and calls the decoder of the
-// opcode's file. Also narrows instructions, decides if results are foldable, and caches decoded descriptors.
+// Decodes descriptors: sets the fields for modifiers and types that all instructions share, and calls the decoder in
+// the opcode's file. Also narrows instructions, tests if results are foldable, and caches decoded descriptors.
 #include "ir/eval/eval_internal.h"
 
 static EvalDecode *const decoders[OPCODE_COUNT] = {
@@ -194,7 +194,7 @@ static bool divides(const Eval *e, const Value *in)
     return b != 0 && !(least && b == e->mask);
 }
 
-// A NaN result is foldable if it is the canonical one of f16 or f32 and the instruction always makes that one. The ISA
+// A NaN result is foldable if it is the canonical NaN of f16 or f32 and the instruction returns no other NaN. The ISA
 // does not state if clamping gives +0 for -0.
 bool eval_foldable(const Eval *e, const Value *in, const Value *out)
 {

@@ -17,7 +17,8 @@
 #include "ir/eval/softfloat.h"
 
 // The bits of an operand. The evaluator ignores input bits that the instruction does not read. An output is
-// sign-extended to 64 bits if the type is signed, else zero-extended: the caller cuts it to the width of the register.
+// sign-extended to 64 bits if the type is signed, else zero-extended. The caller truncates it to the width of the
+// register.
 typedef struct Value {
     uint64_t lo, hi;  // hi: bits 64 to 127
 } Value;
@@ -27,7 +28,8 @@ enum { EVAL_IN_MAX = 9, EVAL_OUT_MAX = 9 };
 typedef struct Eval Eval;
 typedef void EvalRun(const Eval *e, const Value *in, Value *out);
 
-// A decoded descriptor. The fields are for this folder and ir/machine/matrix.c; each kind of instruction uses its own.
+// A decoded descriptor. The fields are for this folder and ir/machine/matrix.c. Some fields have a different meaning
+// for each kind of instruction.
 struct Eval {
     EvalRun *run;
     EvalRun *part;        // operation on each part of a packed type
@@ -50,8 +52,8 @@ struct Eval {
 
 // Decodes a descriptor; false if the instruction is not a function of its operands.
 bool eval_decode(const Tables *t, const Desc *d, Eval *e);
-// Cache of decoded descriptors for callers that decode many instructions. `rows` are initially zero, one for each of
-// the first `n` descriptors.
+// Cache of decoded descriptors, for callers that decode many instructions. `rows` has a row for each of the first `n`
+// descriptors, initially zero.
 typedef struct EvalRow {
     bool asked, can;
     Eval eval;

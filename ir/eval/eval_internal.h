@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Interface between the files of the evaluator: a decoder for each kind of instruction, which reads the descriptor once
-// and selects the function that runs. eval_decode() has already entered modifiers and types that all instructions
-// share.
+// and selects the function that runs. eval_decode() has already set the fields for modifiers and types that all
+// instructions share.
 #ifndef ORI_EVAL_INTERNAL_H
 #define ORI_EVAL_INTERNAL_H
 
@@ -31,7 +31,7 @@ EvalDecode decode_video;
 const Format *eval_format(Type t);
 // Splits the next modifier, without its dot, from a mnemonic's text; false if there is none.
 bool eval_next_part(Str *rest, Str *part);
-// Runs e->part on each part of packed operands, which are all packed alike.
+// Runs e->part on each part of packed operands. All operands have the same number of parts.
 EvalRun eval_run_parts;
 
 static inline uint64_t mask_of(uint32_t bits) { return bits >= 64 ? UINT64_MAX : ((uint64_t)1 << bits) - 1; }

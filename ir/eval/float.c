@@ -2,10 +2,10 @@
 // Floating-point arithmetic, approximate functions and comparison: PTX ISA 9.7.3 (Floating-Point Instructions), 9.7.4
 // (Half Precision Floating-Point Instructions), 9.7.6 and 9.7.7 (set and setp, of integers, too).
 //
-// An instruction has a plain function; other functions wrap it to apply modifiers, so that an instruction without
-// modifiers runs only the plain one. The ISA is silent on the following: approximate forms give the correctly rounded
-// result except where a table of special values applies; `.sat` and `.relu` make +0 of -0; abs and neg of a NaN give
-// the result that ptxas folds.
+// An instruction has a plain function. Other functions wrap it to apply modifiers, so an instruction without modifiers
+// runs only the plain function. The ISA does not specify the following: approximate forms give the correctly rounded
+// result, unless a table of special values applies; `.sat` and `.relu` turn -0 into +0; abs and neg of a NaN give the
+// result that ptxas folds.
 #include "ir/eval/approx.h"
 #include "ir/eval/eval_internal.h"
 
@@ -239,7 +239,7 @@ static void run_magnitudes(const Eval *e, const Value *in, Value *out)
         out[0].lo |= signs;
 }
 
-// True for an instruction of PTX before 1.4, which without a modifier means .approx.ftz.
+// True for an instruction without a modifier in PTX before 1.4, where it means .approx.ftz.
 static bool is_legacy(const Eval *e)
 {
     switch (e->op) {
@@ -466,7 +466,8 @@ bool decode_compare(const Tables *t, const Desc *d, Eval *e)
     Compare c = compare_of(type);
     if (c == COMPARE_NONE || !(comparisons[e->cmp].compares & 1 << c))
         return false;
-    // Packed results take packed operands of the same type; 32-bit integers take those of any type.
+    // Packed results require packed operands of the same type; 32-bit integer results allow packed operands of any
+    // type.
     if (set && (e->parts > 1 ? m->type[0] != type : c == COMPARE_PACKED && (e->f || e->bits != 32)))
         return false;
     e->extra = comparisons[e->cmp].orders | (uint32_t)combinations[e->combine] << COMBINE_SHIFT;

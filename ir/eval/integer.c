@@ -4,8 +4,8 @@
 // which wraps; a product of 64-bit factors has two halves.
 //
 // There is one carry flag, the carry out of a sum. A difference is the sum a + ~b + 1. So `sub.cc` and `subc.cc` write
-// 1 if there is no borrow, and `subc` subtracts 1 if the flag is 0. The ISA describes a borrow flag, but ptxas and GPUs
-// compute this; code in which additions and subtractions share the flag shows the difference.
+// 1 if there is no borrow, and `subc` subtracts 1 more if the flag is 0. The ISA describes a borrow flag, but ptxas and
+// GPUs implement the carry flag. The difference is visible if additions and subtractions share the flag.
 #include "ir/eval/eval_internal.h"
 
 typedef struct Wide {

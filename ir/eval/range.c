@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Arithmetic on value ranges. Each operation computes a result in each domain, and tighten() narrows the domains by
-// each other. Proven at 4 bits for all ranges (tests/proofs/ranges.c).
+// Arithmetic on value ranges. Each operation computes a result in each domain, and tighten() narrows each domain by the
+// others. Proven at 4 bits for all ranges (tests/proofs/ranges.c).
 #include "ir/eval/range.h"
 
 #include "ir/base/base.h"

@@ -35,7 +35,7 @@ ValueRange range_signed(int64_t min, int64_t max, uint32_t bits);
 bool range_contains(const ValueRange *f, uint64_t x);
 // Meet. A contradiction (dead code) gives the full range.
 ValueRange range_meet(const ValueRange *a, const ValueRange *b);
-// Join: contains what either range contains.
+// Join: contains the values of both ranges.
 ValueRange range_join(const ValueRange *a, const ValueRange *b);
 // Returns the range of x if `x cmp y` holds.
 ValueRange range_of_comparison(RangeCompare cmp, bool is_signed, const ValueRange *y);

@@ -3,11 +3,11 @@
 //
 // Operands are unpacked into Numbers with a significand of 64 bits, the exact result is computed, and encode() rounds
 // it once. If a result needs more than 64 bits, its lowest bit is sticky: set if any lost bit was set. Rounding only
-// distinguishes a remainder of zero, less than half of the last place, half, or more. No format has more than 53 bits,
-// so the sticky bit is always right of the half.
+// distinguishes four remainders: zero, less than half a unit of the last place, half, or more. No format has more than
+// 53 bits, so the sticky bit is always below the half.
 //
-// Arithmetic is written once for all formats, with the format as a value, and compiled three times: for f32 and f64,
-// the most frequent ones, so that all code that depends on the format folds to constants, and for any format.
+// Arithmetic is written once, with the format as a value, and compiled three times: for f32, for f64, and for any
+// format. For f32 and f64, the most frequent formats, code that depends on the format folds to constants.
 #include "ir/eval/softfloat.h"
 
 #define KERNEL static inline __attribute__((always_inline))
@@ -26,8 +26,8 @@ const Format format_f64 = {11, 52, 0, false, 0x7ff8000000000000};
 const Format format_e4m3 = {4, 3, 0, true, 0x7f};
 const Format format_e5m2 = {5, 2, 0, false, 0x7f};
 
-// Makes float_xxx() of the kernel xxx_in(). The three variants are separate functions, so that none saves registers for
-// another.
+// Makes float_xxx() of the kernel xxx_in(). The three variants are separate functions, so that no variant saves
+// registers that only another one needs.
 #define COMPILE(type, name, params, ...)                                                           \
     static NOINLINE type name##_f32 params { return (void)f, name##_in(format_f32, __VA_ARGS__); } \
     static NOINLINE type name##_f64 params { return (void)f, name##_in(format_f64, __VA_ARGS__); } \
@@ -43,7 +43,7 @@ const Format format_e5m2 = {5, 2, 0, false, 0x7f};
 
 KERNEL uint64_t ones(uint32_t n) { return ((uint64_t)1 << n) - 1; }  // n < 64
 
-// Returns all bits but the sign, shifted to the low end. Magnitudes have the order of the numbers that they encode.
+// Returns all bits except the sign, shifted to the low end. Magnitudes have the order of the numbers that they encode.
 KERNEL uint64_t magnitude(Format f, uint64_t a) { return a >> f.unused_bits & ones(f.exp_bits + f.frac_bits); }
 KERNEL bool is_negative(Format f, uint64_t a) { return a >> (f.unused_bits + f.exp_bits + f.frac_bits) & 1; }
 KERNEL uint64_t compose(Format f, bool negative, uint64_t m)
@@ -124,7 +124,7 @@ KERNEL uint64_t cancelled(Format f, Rounding r) { return compose(f, r == ROUND_D
 /* -- Sums ----------------------------------------------------------------------------------------------- */
 
 // Returns the sum of two numbers of at most 53 bits: bits of the smaller one are lost only if the exponents differ by
-// more than 10. Then at most one leading bit cancels, and the lost bits stay right of the half.
+// more than 10. Then at most one leading bit cancels, and the lost bits stay below the half.
 KERNEL uint64_t sum(Format f, Number a, Number b, Rounding r)
 {
     bool swap = a.exp != b.exp ? a.exp < b.exp : a.sig < b.sig;
@@ -302,8 +302,8 @@ KERNEL uint64_t sqrt_in(Format f, uint64_t x, Rounding r)
     if (a >= limit(f))
         return infinity(f, false);
     Number m = unpack(f, false, a);
-    // With an even exponent, each two bits of the significand, then zeros, give a bit of the root; the first one is 1.
-    // One bit more than the format has determines if the rest is half or more.
+    // With an even exponent, each two bits of the significand, then of zeros, give a bit of the root; the first bit is
+    // 1. One bit more than the format has shows if the remainder is half a unit or more.
     uint32_t odd = m.exp & 1, n = f.frac_bits + 2u;
     int32_t exp = (m.exp + (int32_t)odd) / 2 - 32;
     uint64_t bits = m.sig >> odd, root = 0, rest = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Floating point in integer arithmetic: the same bits on any machine and under any compiler flag. Formats have up to 64
-// bits; a number is stored in the low bits of a uint64_t, the rest is 0. PTX ISA, "Floating Point Instructions" and
+// bits. A number is in the low bits of a uint64_t, whose other bits are 0. PTX ISA, "Floating Point Instructions" and
 // "Half Precision Floating Point Instructions".
 //
 // A NaN operand gives the format's canonical NaN (Format.nan) in all functions but float_quiet(). Each result is
@@ -63,8 +63,8 @@ FloatOrder float_compare(const Format *f, uint64_t a, uint64_t b);  // -0 and +0
 
 /* -- Conversion ----------------------------------------------------------------------------------------- */
 
-// Converts between formats. A number that is too large gives infinity or the largest number, depending on the rounding;
-// if `finite`, it and infinity give the largest number.
+// Converts between formats. A number that is too large gives infinity or the largest number, depending on the rounding.
+// If `finite`, such a number and infinity give the largest number.
 uint64_t float_convert(const Format *from, const Format *to, uint64_t a, Rounding r, bool finite);
 // Rounds to an integral value in the same format; a zero keeps the operand's sign, infinity stays.
 uint64_t float_integral(const Format *f, uint64_t a, Rounding r);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Transfer functions: computes the range of an instruction's first result from the ranges of its inputs, one function
-// per opcode in a table, corresponding to eval_run(). tests/proofs/ranges.c compares each function with the evaluator.
+// Transfer functions compute the range of an instruction's first result from the ranges of its inputs. A table has one
+// function for each opcode; range_transfer() corresponds to eval_run(). tests/proofs/ranges.c compares each function
+// with the evaluator.
 //
 // A function reads its inputs through operand(), which returns the range of the bits that the instruction reads. Its
 // result has as many bits as the instruction computes. Results that eval_foldable() rejects have the full range.

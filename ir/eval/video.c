@@ -11,12 +11,12 @@
 //             its index among the 32 / from_bits * 2 parts of b:a, those of b in the upper half
 //     combine, cmp, mode       secondary operation, comparison, .clamp or .wrap
 //
-// The ISA leaves the following open. It is computed as follows, but not folded:
-//     - A primary result that does not fit the type of d, without .sat, enters .min or .max as 32 bits of d's type,
-//       and into the sum of a packed .add as it is.
+// The ISA does not specify these cases. They are computed as follows, but not folded:
+//     - A primary result that does not fit the type of d, without .sat: .min and .max use its low 32 bits as d's type,
+//       the sum of a packed .add uses it unchanged.
 //     - vshl.sat saturates the exact result, however long.
-//     - vmad saturates by the sign of the result that the operands determine, even if the type of d differs; and the
-//       exact result, even if that needs more than 64 bits (unsigned a and b, and a minus).
+//     - vmad saturates the exact result, even if it needs more than 64 bits (unsigned a and b, and a minus). The
+//       operands determine the signedness of the range, even if the type of d differs.
 //     - vmad of unsigned a and b subtracts an unsigned c (the ISA's table) and not a signed one (its pseudocode); .sat
 //       and the shifts show the difference.
 // Forms outside the ISA's syntax do not decode: an unused c, a minus except in vmad.

@@ -2,10 +2,10 @@
 // Runs asynchronous copies to and from shared memory, and the mbarriers that count them. PTX ISA 9.7.9.25 (cp.async,
 // cp.async.bulk), 9.7.13.15 (mbarrier).
 //
-// A copy is checked at its issue and made as late as possible, so that a missing wait shows. The wait for its group
-// makes the copy, or a test of the mbarrier to which the copy reports (mbarrier.test_wait, .try_wait), or the end of
-// its thread. Until then neither source nor destination is touched. Copies of a thread and its cp.async.mbarrier.arrive
-// are made in program order.
+// A copy is checked at its issue and made as late as possible, so that a missing wait has an effect. It is made at the
+// wait for its group, at a test of the mbarrier to which it reports (mbarrier.test_wait, .try_wait), or at the end of
+// its thread. Until then neither source nor destination is accessed. Copies of a thread and its
+// cp.async.mbarrier.arrive are made in program order.
 //
 // A warp yields to the other warps after a test of an mbarrier that fails.
 //
@@ -79,7 +79,7 @@ static const char *change(Span at, uint32_t arrivals, int32_t bytes, bool drop)
     return NULL;
 }
 
-// Like change(), for the mbarrier of the race check, too.
+// Does the same as change(), and updates the race check's state of the mbarrier.
 static const char *change_checked(Run *r, Sync *s, Span at, uint32_t arrivals, int32_t bytes, bool drop)
 {
     uint32_t phase = unpack(span_load(at, 0, 8)).phase;
@@ -339,7 +339,7 @@ static bool run_arrive(Run *r, Group *g, const Code *c)
     return true;
 }
 
-// Records the result of a test: the lane lets other warps run while it fails.
+// Records the result of a test. While a test of a lane fails, its warp yields to other warps.
 static void note_test(Run *r, uint32_t lane, Span at, bool done)
 {
     Warp *w = r->warp;
@@ -392,7 +392,7 @@ static bool run_pending_count(Run *r, Group *g, const Code *c)
 
 /* -- Instructions that copy ----------------------------------------------------------------------------- */
 
-// Returns the host memory of one end of a copy; no bytes after a fault.
+// Returns the host memory of the source or the destination of a copy; no bytes after a fault.
 static Span end_at(Run *r, const Group *g, const Code *c, Space space, uint32_t k, uint32_t lane, uint32_t bytes,
                    uint32_t align, bool write)
 {
@@ -403,8 +403,8 @@ static Span end_at(Run *r, const Group *g, const Code *c, Space space, uint32_t 
     return at;
 }
 
-// Returns the number of bytes from the source; the others are 0. The operand after the size is this number, or a
-// predicate that drops the source.
+// Returns the number of bytes that cp.async reads; it fills the rest with zeros. The operand after the size is this
+// number, or a predicate that is true if the source is ignored.
 static uint32_t source_bytes(const Run *r, const Group *g, const Code *c, uint32_t lane)
 {
     if (c->eval.nin == 5)

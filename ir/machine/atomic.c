@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 // Runs atomic operations on memory, PTX ISA 9.7.13 (atom, red). Lanes run in ascending order, so that a run gives the
-// same bytes everywhere. The elements of a vector and the halves of a packed type are processed one by one.
+// same bytes on every machine. The elements of a vector and the halves of a packed type are processed one by one.
 //
 // Floating-point additions round to nearest even. Additions of f32 flush subnormal operands and results in global
 // memory, but not in shared memory (PTX ISA). A generic address counts as the space to which it points. Other types
-// flush nothing. The ISA does not specify min and max of f16 and bf16 for NaN and zeros; here these follow the
-// instructions min and max.
+// flush nothing. The ISA does not specify min and max of f16 and bf16 for NaN and zeros; here they have the results of
+// the instructions min and max.
 #include "ir/machine/machine_internal.h"
 
 static uint64_t cut(uint64_t a, uint32_t bits) { return bits < 64 ? a & ((UINT64_C(1) << bits) - 1) : a; }
@@ -56,7 +56,8 @@ static uint64_t combine_floats(const Format *f, Mod action, bool flush, uint64_t
     }
 }
 
-// Returns the format of a floating-point type or of its halves. NULL if the type is none, or the operation is on bits.
+// Returns the format of a floating-point type or of its halves. NULL if the type is not floating point, or the
+// operation is on bits.
 static const Format *format_of(const Code *c)
 {
     if (c->action != MOD_ADD && c->action != MOD_MIN && c->action != MOD_MAX)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Places of variables, and the check of bounds. Without the check, variables of a space lie one after the other, and
-// addresses in shared, local and parameter memory are offsets of host memory. With it, each variable has gaps around it
-// that no host memory backs. So an address that is computed from one variable reaches another one only if it skips a
-// whole gap, and any other access outside of a variable is a fault that names the nearest one.
+// Assigns addresses to variables, and checks bounds. Without the check, variables of a space are adjacent, and
+// addresses in shared, local and parameter memory are offsets of host memory. With the check, each variable has gaps
+// around it, without host memory. So an address that is computed from one variable reaches another variable only if it
+// skips a whole gap. Any other access outside of a variable is a fault, whose message names the nearest variable.
 //
 // Gaps: 64 KiB in local and parameter memory; in shared memory up to 256 KiB, less with more than 16 variables, since
 // all lie in SHARED_MAX; 64 GiB in global and constant memory.
@@ -135,7 +135,7 @@ static bool outside(Run *r, const Group *g, const Code *c, uint32_t lane, const 
 
 /* -- Checks --------------------------------------------------------------------------------------------- */
 
-// Turns an address of a layout into one of host memory. `more` = memory that follows the variables, or NULL.
+// Translates an address of a layout to an offset of host memory. `more` = memory that follows the variables, or NULL.
 static bool translate(Run *r, const Group *g, const Code *c, uint32_t lane, BoundsCheck *b, const Layout *l,
                       const Variable *more)
 {

@@ -2,9 +2,9 @@
 // Runs the functions without a body that the system provides: vprintf, malloc, free, __assertfail, __assert_fail. Lanes
 // call them in ascending order.
 //
-// Memory of malloc is zeroed and outlives the launch. At most HEAP_BYTES are allocated at once; beyond that malloc
-// returns NULL, as on a device with its default heap. Freed memory is never allocated again, so that an access to it is
-// a fault. vprintf returns the number of arguments that the format takes, and -1 if there is no format.
+// Memory of malloc is zeroed and outlives the launch. At most HEAP_BYTES are allocated at one time; then malloc returns
+// NULL, as on a device with its default heap. Freed memory is never allocated again, so that an access to it is a
+// fault. vprintf returns the number of arguments that the format takes, and -1 if there is no format.
 #include <stdio.h>
 #include <stdlib.h>
 

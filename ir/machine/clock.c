@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Vector clocks as persistent tries (clock.h).
 //
-// A node of level 0 has a time in each slot, a node above has a node. The time of an agent is the maximum of its slot
-// and of `base` in all nodes on the way. Slots that a base covers are left out where this is free.
+// Each slot of a node has a time (level 0) or a node (higher levels). The time of an agent is the maximum of its slot
+// and of `base` in all nodes on the path. Slots that are not above a base are omitted if this costs nothing.
 #include "ir/machine/clock.h"
 
 typedef union ClockSlot {
@@ -12,7 +12,7 @@ typedef union ClockSlot {
 
 struct ClockNode {
     uint64_t base;
-    uint32_t map;  // slots that are there
+    uint32_t map;  // mask of the slots that exist
     uint32_t refs;
     uint32_t level;
     ClockSlot slot[];  // by rank in `map`
@@ -67,7 +67,7 @@ static ClockNode *allocate(ClockPool *pool, uint32_t slots)
     return arena_alloc(pool->arena, bytes);
 }
 
-// Returns the node of a draft, which gives up its references.
+// Returns the node of a draft, and takes over the references of the draft.
 static ClockNode *finish(ClockPool *pool, const Draft *d)
 {
     ClockNode *n = allocate(pool, count(d->map));
@@ -108,7 +108,8 @@ uint64_t clock_at(const ClockNode *c, uint64_t key)
     return time;
 }
 
-// Returns a copy of the node in which the agents of `key` above the lowest `level` digits have a time.
+// Returns a copy of the node in which all agents have a time whose keys differ from `key` only in the lowest `level`
+// digits.
 static ClockNode *with_time(ClockPool *pool, const ClockNode *n, uint32_t at, uint64_t key, uint32_t level,
                             uint64_t time)
 {
@@ -143,7 +144,7 @@ void clock_set(ClockPool *pool, ClockNode **c, uint32_t root, uint64_t key, uint
 
 static ClockNode *join(ClockPool *pool, const ClockNode *a, const ClockNode *b, uint64_t floor);
 
-// Joins the slot `digit` of two nodes into a draft. Leaves out what `floor` covers.
+// Joins slot `digit` of two nodes into a draft. Omits times that are at most `floor`.
 static void join_slot(ClockPool *pool, Draft *d, const ClockNode *a, const ClockNode *b, uint32_t digit, uint64_t floor)
 {
     ClockSlot none = {.node = NULL}, slot = none;
@@ -172,8 +173,8 @@ static bool is_same(const Draft *d, const ClockNode *n)
     return same;
 }
 
-// Returns the join of two nodes of one level, as a reference; NULL = nothing above `floor`. Returns an operand where it
-// is the result, so that clocks share nodes.
+// Returns a new reference to the join of two nodes of one level; NULL = no time is above `floor`. If an operand equals
+// the join, returns the operand, so that clocks share nodes.
 static ClockNode *join(ClockPool *pool, const ClockNode *a, const ClockNode *b, uint64_t floor)
 {
     if (!a || !b || a == b) {

@@ -2,8 +2,8 @@
 // Vector clocks of the race check. A clock maps agents to times, and includes the accesses of each agent up to its
 // time. The times of all agents come from one counter, so one number can stand for a subtree of agents.
 //
-// A clock is a persistent trie over the digits (5 bits) of the agents' keys. Nodes are immutable, counted and shared
-// among clocks; a join of equal subtrees costs nothing.
+// A clock is a persistent trie over the digits (5 bits) of the agents' keys. Nodes are immutable, reference-counted and
+// shared among clocks; a join of equal subtrees takes constant time.
 //
 //     ClockNode *c = NULL;                    // the empty clock
 //     clock_set(pool, &c, root, key, time);   // includes the accesses of agent `key` up to `time`
@@ -28,10 +28,11 @@ typedef struct ClockPool {
 
 // Returns the time up to which the clock includes the agent; 0 = nothing.
 uint64_t clock_at(const ClockNode *c, uint64_t key);
-// Gives the agent a time, which must not be less than its time in the clock. `root` is the level of the root: keys have
-// CLOCK_BITS * (root + 1) bits.
+// Sets the time of an agent, which must not be less than its time in the clock. `root` is the level of the root: keys
+// have CLOCK_BITS * (root + 1) bits.
 void clock_set(ClockPool *pool, ClockNode **c, uint32_t root, uint64_t key, uint64_t time);
-// Like clock_set() for all agents whose keys differ from `key` only in the lowest `level` digits; level > 0.
+// Does the same as clock_set() for all agents whose keys differ from `key` only in the lowest `level` digits; level >
+// 0.
 void clock_raise(ClockPool *pool, ClockNode **c, uint32_t root, uint64_t key, uint32_t level, uint64_t time);
 // Joins `from` into *to.
 void clock_join(ClockPool *pool, ClockNode **to, const ClockNode *from);

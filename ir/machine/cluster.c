@@ -8,10 +8,10 @@
 // returns this form, and `cvta.to.shared::cta` restores it.
 //
 // A phase of the barrier is complete when all threads of the cluster have arrived or ended. A waiting thread continues
-// as soon as the phase in which it arrived is complete.
+// when the phase in which it arrived is complete.
 //
-// Faults, since undefined in the ISA: a rank outside of the cluster, an address outside of shared memory, and access to
-// a CTA that has ended. Also two arrivals without a wait between them, and a wait without an arrival.
+// Faults, since undefined in the ISA: a rank outside of the cluster, an address outside of shared memory, access to a
+// CTA that has ended, two arrivals without a wait between them, and a wait without an arrival.
 #include "ir/machine/machine_internal.h"
 
 static uint32_t first_lane(const Group *g) { return (uint32_t)__builtin_ctz(g->lanes); }
@@ -214,7 +214,7 @@ bool run_cluster_wait(Run *r, Group *g, const Code *c)
         g->state = GROUP_AT_CLUSTER;
         return false;
     }
-    // Lanes whose phase is not complete run the instruction again, in a group of their own.
+    // Lanes whose phase is not complete run the instruction again, in a separate group.
     if (waiting) {
         group_join(w, g, g->pc + 1);
         group_split(w, g, waiting);

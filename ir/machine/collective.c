@@ -6,11 +6,11 @@
 // are at instructions of the same kind with the same mask. These may be different instructions in different calls. The
 // last group to arrive executes the operation for all.
 //
-// A warp arrives at a barrier of the CTA when all its live lanes are there, and counts as 32 threads, as in the ISA. A
-// barrier without a count requires all warps that have not ended.
+// A warp arrives at a barrier of the CTA when all its live lanes are at the barrier, and counts as 32 threads, as in
+// the ISA. A barrier without a count requires all warps that have not ended.
 //
-// Open in the ISA: a lane that reads from a lane outside the mask gets its own value; elect.sync elects the lowest
-// lane. Faults, since undefined in the ISA: a lane outside its own mask, lanes of a warp at different barriers,
+// Not specified in the ISA: a lane that reads from a lane outside the mask gets its own value; elect.sync elects the
+// lowest lane. Faults, since undefined in the ISA: a lane outside its own mask, lanes of a warp at different barriers,
 // different counts at one barrier.
 #include "ir/machine/machine_internal.h"
 
@@ -109,7 +109,7 @@ static uint32_t source_lane(const Meeting *m, uint32_t lane, bool *in_range)
     return *in_range ? from : lane;
 }
 
-// Moves values with the states of their bytes. The result of a lane is undefined if its other operands are.
+// Moves values with the states of their bytes. The result of a lane is undefined if another operand of the lane is.
 static void act_shfl(const Meeting *m)
 {
     uint64_t values[LANES];
@@ -243,8 +243,8 @@ static uint32_t party_of(Warp *w, Group *g, Group **party)
     return n;
 }
 
-// Executes the operation if all lanes of the group's mask are there, and continues the other groups. False if lanes are
-// missing.
+// Executes the operation if all lanes of the group's mask have arrived, and continues the other groups. False if lanes
+// are missing.
 static bool act_together(Run *r, Group *g)
 {
     Warp *w = r->warp;
@@ -271,8 +271,8 @@ static bool act_together(Run *r, Group *g)
     return true;
 }
 
-// Splits off the lanes whose mask differs from that of the lowest lane. These lanes run the instruction later and join
-// the group after it.
+// Splits off the lanes whose mask differs from that of the lowest lane. These lanes run the instruction later, and join
+// the group after the instruction.
 static void keep_unanimous(Run *r, Group *g, const OperandRef *mask)
 {
     Mask same = 0;

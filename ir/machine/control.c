@@ -13,8 +13,8 @@ Mask lanes_where(const Run *r, const Group *g, const OperandRef *o)
     return mask;
 }
 
-// Moves the group along an edge. Phis take their values here, since the lanes that join at the next block come from
-// different blocks.
+// Moves the group along an edge, and runs the phis of the next block, since lanes that join there come from different
+// blocks.
 static void leave_block(Run *r, Group *g, const Way *way)
 {
     for (uint32_t k = 0; k < way->nmoves; k++)
@@ -186,7 +186,7 @@ static CallSlot operand_slot(Run *r, const Group *g, const Code *c, uint32_t lan
 
 static bool is_empty(const CallSlot *s) { return s->value.kind == REF_NONE && !s->memory.bytes; }
 
-// False, after a fault, if a call has another number of operands than the function.
+// False, after a fault, if the number of operands of a call differs from that of the function.
 static bool count_fits(Run *r, const Group *g, const Code *c, const char *what, uint32_t n, uint32_t wanted)
 {
     return n == wanted || fault(r, g, c, (uint32_t)__builtin_ctz(g->lanes),

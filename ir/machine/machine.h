@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // A SIMT machine that runs kernels. Its memory outlives launches. Threads run in a fixed order (README.md), so a run
-// gives the same bytes everywhere.
+// gives the same bytes on every host.
 //
 //     Machine *m = machine_new(heap, module, options);
 //     uint64_t buffer = machine_alloc(m, bytes, "argument 1");
@@ -29,8 +29,8 @@ typedef struct HostRange {
 
 // Memory of the host that kernels reach at its own addresses. Without it a kernel reaches no memory of the host.
 typedef struct HostMemory {
-    // Gives the range that holds the byte at an address; false if there is none. The machine keeps a range until the
-    // launch ends. NULL = none of the host's memory is reached.
+    // Sets *range to the range that contains an address. False if there is none. The machine keeps a range until the
+    // launch ends. find = NULL: kernels reach no memory of the host.
     bool (*find)(void *user, uint64_t address, HostRange *range);
     void *user;
     const char *name;  // of a range, in messages
@@ -69,7 +69,7 @@ typedef struct Launch {
 
 typedef enum { RUN_DONE, RUN_FAULT, RUN_LIMIT } RunStatus;
 
-// Another access that an error is about.
+// A second access in an error.
 typedef struct RunOther {
     const Fn *fn;  // NULL = there is none
     InstrId instr;
@@ -99,10 +99,10 @@ void machine_reset(Machine *m);
 // fault.
 uint64_t machine_alloc(Machine *m, uint64_t bytes, const char *name);
 // Returns the bytes at an address of global memory; *size = number of bytes to the end of the buffer or variable. NULL
-// if the address is in none.
+// if the address is in no buffer or variable.
 uint8_t *machine_bytes(Machine *m, uint64_t address, uint64_t *size);
-// True if kernels can reach a range of the host's memory: it is not empty, has no null pointer, and overlaps no address
-// that has another meaning.
+// True if kernels can reach a range of the host's memory: it is not empty, does not contain address 0, and overlaps no
+// addresses of the machine.
 bool machine_can_reach(const HostRange *range);
 // Returns the address of a module variable in global or constant memory, or 0.
 uint64_t machine_symbol(const Machine *m, SymId s);
@@ -124,8 +124,8 @@ typedef struct RunWait {
     uint32_t warp, lanes;  // number in the block, mask
     char text[200];        // the event for which the lanes wait
 } RunWait;
-// Returns the rows of the last launch, by block and warp; *n = 0 if it did not stop in this way. Blocks that had not
-// started have none; *unstarted = their number. Valid until the next launch.
+// Returns the waits of the last launch, by block and warp; *n = 0 if it did not stop in this way. Blocks that had not
+// started have no entries; *unstarted = their number. Valid until the next launch.
 const RunWait *machine_waits(const Machine *m, uint32_t *n, uint64_t *unstarted);
 uint64_t machine_steps(const Machine *m);  // steps of the last launch, as max_steps counts them
 
@@ -136,8 +136,8 @@ const uint8_t *machine_defined(Machine *m, uint64_t address);
 // With follow_undef: returns the first instruction of the last launch at which an undefined value affected a branch, an
 // address or a barrier. Definedness after it is unknown. NULL if there was none.
 const RunError *machine_unspecified(const Machine *m);
-// With note_writers: gives the CTA and the thread that wrote a byte of global memory last, in all launches. An
-// asynchronous copy counts at its issue. False if no thread wrote the byte.
+// With note_writers: returns in *block and *thread the CTA and the thread that wrote a byte of global memory last, in
+// all launches. An asynchronous copy counts at its issue. False if no thread wrote the byte.
 bool machine_writer(Machine *m, uint64_t address, Dim *block, Dim *thread);
 // Returns the instruction of that write, and its function; 0 if no thread wrote the byte.
 InstrId machine_store(Machine *m, uint64_t address, const Fn **fn);

@@ -63,7 +63,7 @@ typedef enum {
     REF_LOCAL,  // the address of a local variable: `bits` after the start of the frame's variables
 } RefKind;
 
-// Differs from the 0 of an unwritten register, so that a run shows code that relies on one of the two.
+// Differs from the 0 of an unwritten register, so that code that relies on one of the two values gives another result.
 #define UNDEF_BITS UINT64_C(0xa5a5a5a5a5a5a5a5)
 
 typedef struct OperandRef {
@@ -157,8 +157,8 @@ struct Func {
 
 /* -- Memory --------------------------------------------------------------------------------------------- */
 
-// Host memory that a kernel reaches. All data between a kernel and the host goes through a span, and span_part() cuts
-// all spans out of a larger one.
+// Host memory that a kernel reaches. A kernel accesses host memory only through spans, and span_part() makes each span
+// from a larger one.
 typedef struct Span {
     uint8_t *bytes;    // NULL = no bytes: the access is out of bounds
     uint8_t *defined;  // 0 or 1 for each byte; NULL = all are defined
@@ -175,8 +175,8 @@ static inline Span span_part(Span s, uint64_t at, uint64_t size)
     return (Span){s.bytes + at, s.defined ? s.defined + at : NULL, size};
 }
 
-// Like span_part(), for a size that the caller has checked. If the check is missing, debug builds trap; other builds
-// neither read nor write, since a library must not end the process.
+// Does the same as span_part(), for a size that the caller has checked. If the check is missing, debug builds trap;
+// other builds neither read nor write, since a library must not end the process.
 static inline Span span_within(Span s, uint64_t at, uint64_t size)
 {
     Span part = span_part(s, at, size);
@@ -421,7 +421,7 @@ typedef struct CallOperands {
 CallOperands call_operands(const Fn *fn, const Instr *i);
 // True for formals of a kernel: they are in the launch, not in the frame.
 bool is_kernel_parameter(const Fn *fn, const Sym *s);
-// Turns the first input of an opaque instruction into its result.
+// Makes the first input of an opaque instruction its result.
 void code_take_result(Code *c);
 void program_make(Machine *m);         // decodes all functions
 Func *func_of(Machine *m, SymId sym);  // NULL if the function has no body
@@ -447,10 +447,10 @@ void memory_lay_out(Machine *m);
 // Returns the host memory of `size` bytes at an address in the instruction's space; no bytes after a fault. The address
 // must be a multiple of the size.
 Span memory_at(Run *r, const Group *g, const Code *c, uint32_t lane, uint64_t address, uint32_t size, bool write);
-// Like memory_at(), with a space and an alignment.
+// Does the same as memory_at(), with a space and an alignment.
 Span memory_in(Run *r, const Group *g, const Code *c, uint32_t lane, Space space, uint64_t address, uint32_t size,
                uint32_t align, bool write);
-// Like memory_at(), for bytes that are read and then written.
+// Does the same as memory_at(), for bytes that are read and then written.
 Span memory_changed_at(Run *r, const Group *g, const Code *c, uint32_t lane, uint64_t address, uint32_t size);
 // Returns the bytes of a parameter of the call `c`, in frame `f` of the caller or the callee; no bytes after a fault.
 Span parameter_at(Run *r, const Group *g, const Code *c, uint32_t lane, const Frame *f, SymId s);
@@ -464,7 +464,7 @@ static inline uint64_t frame_host_end(const Frame *f) { return f->host + f->func
 // can return the result.
 bool local_grow(Run *r, const Group *g, const Code *c, uint64_t fresh);
 CodeRun run_ld, run_st, run_cvta, run_cvta_to, run_isspacep;
-// Decodes an instruction on the stack. False if the descriptor is none.
+// Decodes an instruction on the stack. False for other instructions.
 bool stack_decode(const Tables *t, const Desc *d, Code *c);
 /* check.c */
 void check_start_cta(Run *r);
@@ -497,14 +497,14 @@ bool race_access(Run *r, const Access *a);
 bool race_atomic(Run *r, bool wrote);
 /* order.c: the same */
 void race_fence(Run *r, const Group *g, const Code *c);
-// Events at barrier `n` of the CTA: the current warp arrives with these lanes; the barrier opens; the current warp
-// leaves; all warps have left.
+// Record events at barrier `n` of the CTA: the current warp arrives with these lanes; the barrier opens; the current
+// warp leaves; all warps have left.
 void race_bar_arrive(Run *r, uint32_t n, Mask lanes, bool waits);
 void race_bar_open(Run *r, uint32_t n, bool everyone);
 void race_bar_leave(Run *r, uint32_t n, Mask lanes);
 void race_bar_close(Run *r, uint32_t n);
 void race_end(Warp *w, Mask lanes);  // threads end
-// Lanes of the current warp execute an instruction with .sync together; `orders`: bar.warp.sync.
+// Records that lanes of the current warp execute an instruction with .sync together; `orders`: bar.warp.sync.
 void race_meet(Run *r, Mask lanes, bool orders);
 void race_cluster_arrive(Run *r, Mask lanes, bool relaxed);
 void race_cluster_open(Run *r);
@@ -517,24 +517,25 @@ void race_mbarrier_wait(Run *r, const Group *g, const Code *c, uint32_t lane, co
 // Returns the record of a copy that a lane starts, or of an arrival after its copies.
 RaceCopy race_copy(Run *r, uint32_t lane, Sync *s, bool arrives);
 void race_commit(Run *r);  // separates groups of copies
-// The copies of a lane up to a time have ended, or only their reads; UINT64_MAX = all copies.
+// Records that the copies of a lane up to a time have ended, or only their reads; UINT64_MAX = all copies.
 void race_copied(Run *r, uint32_t lane, bool sources_only, uint64_t time);
 void race_complete(Run *r, const RaceCopy *copy);  // at its mbarrier
 /* waits.c */
 void waits_note(Run *r);  // for machine_waits()
 /* undef.c: only if the machine tracks definedness */
-// Before an instruction: sets Run.defined to the states of the values that it moves or computes. False after a fault.
+// Called before an instruction: sets Run.defined to the states of the values that it moves or computes. False after a
+// fault.
 bool undef_begin(Run *r, const Group *g, const Code *c);
-// After an instruction: sets the states of its results from Run.defined.
+// Called after an instruction: sets the states of its results from Run.defined.
 void undef_end(Run *r, const Group *g, const Code *c);
-// Moves the states of a read to Run.defined, or from there to the memory of a write. False after a fault.
+// Copies the states of a read to Run.defined, or from Run.defined to the memory of a write. False after a fault.
 bool undef_access(Run *r, const Access *a);
 // Returns the lanes in which the guard and all inputs of a collective instruction are defined. The value that a shuffle
 // moves does not count.
 Mask undef_inputs(const Run *r, const Group *g, const Code *c);
 // Sets the states of the results in lanes where the guard is false.
 void undef_pass_by(Run *r, const Group *g, const Code *c, Mask lanes);
-// Records that an undefined value in one of these lanes affects more than a result; with check_uninit, a fault.
+// Records that an undefined value in one of these lanes affects more than a result. With check_uninit, this is a fault.
 void undef_decides(Run *r, const Group *g, const Code *c, Mask lanes);
 // Returns the lanes in which all bytes of an operand are defined, or sets the states of some lanes.
 Mask lanes_defined(const Run *r, const Group *g, const OperandRef *o);
@@ -549,9 +550,9 @@ void warp_start(Warp *w, const Func *f, Mask lanes);
 // False, after a fault, if the stack of the group is too deep or too large to call the function.
 bool frame_fits(Run *r, const Group *g, const Code *c, const Func *f);
 Frame *frame_new(Warp *w, const Func *f, Frame *caller, const Code *call, Mask lanes);
-// Moves the group to `pc` of its frame, and into its join if that is there.
+// Moves the group to `pc` of its frame, and into its join if the join is at `pc`.
 void group_go(Warp *w, Group *g, uint32_t pc);
-// Moves some lanes of the group, and not all, to a new group at the same position.
+// Moves some but not all lanes of the group to a new group at the same position.
 Group *group_split(Warp *w, Group *g, Mask lanes);
 // Adds a join of the group's lanes at `pc` of its frame.
 void group_join(Warp *w, Group *g, uint32_t pc);
@@ -602,10 +603,11 @@ CodeRun run_mapa, run_ctarank, run_cluster_arrive, run_cluster_wait;
 /* atomic.c */
 CodeRun run_atom;
 /* matrix.c */
-// Decodes an instruction on matrices, after its operands. False if the descriptor is none, or is not supported.
+// Decodes an instruction on matrices, after its operands. False for other instructions, and if it is not supported.
 bool matrix_decode(const Tables *t, const Desc *d, Code *c);
 /* async.c */
-// Decodes an asynchronous copy or an instruction on an mbarrier. False as matrix_decode().
+// Decodes an asynchronous copy or an instruction on an mbarrier. False for other instructions, and if it is not
+// supported.
 bool async_decode(const Tables *t, const Desc *d, Code *c);
 // Describes the state of an mbarrier of the CTA.
 void async_describe(Run *r, CtaState *cta, uint32_t offset, size_t cap, char *text);

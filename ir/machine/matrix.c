@@ -13,17 +13,17 @@
 //
 // In floating point, d = c + a0 * b0 + a1 * b1 + ... in the order of k, one fma for each k. An fma rounds to nearest
 // even (.f64: with the rounding of the instruction), in the type of c and d. If one of c and d is f32 and the other
-// f16, the sum is f32, and d is rounded once more. Subnormals are kept. Integers are added exactly; the sum wraps, or
-// with .satfinite saturates at 32 bits. wmma.mma.satfinite of f16 turns infinities into the largest numbers, NaN into
+// f16, the sum is f32, and d is rounded once more. Subnormals are kept. Integers are added exactly. The sum wraps to 32
+// bits; with .satfinite it saturates. wmma.mma.satfinite of f16 replaces infinities by the largest numbers, and NaN by
 // 0.
 //
-// The layouts of mma are those of the ISA. Register k of all lanes holds a tile of 8 rows and 4 columns, each entry of
-// which fills a register. The layout of wmma is unspecified in the ISA; here a fragment of wmma consists of fragments
-// of mma. Fragments of f16 multiplicands have more registers than the matrix; the first copy is used.
+// The layouts of mma are those of the ISA. Register k of all lanes holds a tile of 8 rows and 4 columns of registers.
+// The layout of wmma is unspecified in the ISA; here a fragment of wmma consists of fragments of mma. Fragments of f16
+// multiplicands have more registers than the matrix needs, with copies; only the first copy is read.
 //
 // tf32 is read without its 13 lowest bits. wmma.load and wmma.store require the same address and stride in all lanes.
-// Rows (or columns) must be aligned to the bytes that a lane holds, but to 16 at most, as in CUDA; the ISA requires 32.
-// Not supported: sparse matrices, scales, types below 8 bits that are not integers.
+// Rows (or columns) must be aligned to the number of bytes that a lane holds, at most 16, as in CUDA; the ISA requires
+// 32. Not supported: sparse matrices, scales, types below 8 bits that are not integers.
 #include "ir/eval/eval_internal.h"
 #include "ir/machine/machine_internal.h"
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Maps addresses of kernels to host memory. Global and constant memory consists of allocations. After each is a gap of
-// GAP bytes, so that an access to the first byte beyond is a fault. Ranges of the host's memory, if the machine has
-// any, are at their own addresses. Shared, local and parameter memory are windows of the generic address space. An
-// access that is out of bounds, not aligned, or not in any allocation ends the run.
+// Maps addresses of kernels to host memory. Global and constant memory consists of allocations. A gap of GAP bytes
+// follows each allocation, so that an access to the first byte beyond it is a fault. Ranges of the host's memory, if
+// the machine has any, have the addresses of the host. Shared, local and parameter memory are windows of the generic
+// address space. An access that is out of bounds, not aligned, or not in any allocation ends the run.
 #include <stdio.h>
 
 #include "ir/machine/machine_internal.h"
@@ -54,7 +54,7 @@ static Allocation *find_allocation(Machine *m, uint64_t address, uint32_t *cache
     return &m->allocations.at[low - 1];
 }
 
-// Returns the allocation whose gap in front holds an address; NULL = there is none.
+// Returns the allocation with an address in the gap before it; NULL = there is none.
 static Allocation *allocation_after(Machine *m, uint64_t address)
 {
     uint32_t k = 0;
@@ -218,7 +218,7 @@ bool machine_can_reach(const HostRange *range)
     return range->base >= GAP && range->base < end && end <= GLOBAL_BASE_BESIDE_HOST && (before || after);
 }
 
-// Finds the range of the host's memory that an access begins in, and keeps it in the code. False after a fault.
+// Finds the range of the host's memory in which an access begins, and caches it in the code. False after a fault.
 static bool find_host(Run *r, const Group *g, const Code *c, uint32_t lane, const Request *q)
 {
     const HostMemory *host = &r->machine->options.host;
@@ -347,7 +347,7 @@ static bool is_aligned(uint64_t address, uint32_t align)
 // of a kernel into a pointer.
 static Span reach(Run *r, const Group *g, const Code *c, uint32_t lane, Request q)
 {
-    // Parameters that a symbol names are in the frame, except those of the kernel.
+    // Parameters that a symbol names are in the frame, except kernel parameters.
     bool of_frame = q.space == SP_PARAM && (g->frame->call || c->symbol);
     CtaState *owner = r->cta;
     if (q.space == SP_GENERIC)
@@ -480,7 +480,7 @@ bool run_st(Run *r, Group *g, const Code *c)
 
 /* -- The stack ------------------------------------------------------------------------------------------ */
 
-// Runs alloca: extends the frame, for all lanes by the largest size that a lane requests.
+// Runs alloca: extends the frame in all lanes by the largest size that a lane requests.
 static bool run_alloca(Run *r, Group *g, const Code *c)
 {
     Frame *f = g->frame;

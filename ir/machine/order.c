@@ -2,8 +2,8 @@
 // Happens-before order of the race check: the effect of barriers, fences, atomic operations and asynchronous copies on
 // clocks. PTX ISA 8 (memory consistency model), 9.7.13 (barriers), 9.7.9.25 (copies).
 //
-// An agent is a warp, or a lane (RACES_LANES). A release gives away the agent's clock, with its own accesses up to now.
-// Time advances after a release, so the clock does not include later accesses.
+// An agent is a warp, or a lane (RACES_LANES). A release publishes the agent's clock, which includes its own accesses
+// up to the release. Time advances after a release, so the clock does not include later accesses.
 //
 // - Strong accesses. A release pattern is a release, or a fence and a later strong write. An acquire pattern is an
 //   acquire, or a strong read and a later fence. The two synchronize if the read observes the write and all scopes
@@ -16,15 +16,14 @@
 //   order memory only between fences.
 // - Phases of the cluster's barrier and of mbarriers. Arrivals release, waits acquire; with .relaxed they need fences.
 //   An arrival without a scope at an mbarrier of another CTA has the scope .cluster.
-// - Copies. An asynchronous copy is an agent of its own that inherits the clock of its issue. A wait for its group, or
-//   for the mbarrier that it completes, acquires its accesses. Proxies are not modelled.
+// - Copies. An asynchronous copy is a separate agent, with the clock of its issue. A wait for its group, or for the
+//   mbarrier that it completes, acquires its accesses. Proxies are not modelled.
 //
 // Design notes:
-// - A barrier of the CTA or of the cluster completes acquire patterns like a fence. The ISA requires a fence, but the
-//   example of __threadfence() in the CUDA guide, in which the last block adds up, has only the barrier.
-// - A barrier of the CTA carries fence.sc and membar from one thread to a strong write of another thread. Fence-SC
-// order
-//   implies that if the reader has a fence.sc.
+// - A barrier of the CTA or of the cluster completes acquire patterns like a fence. The ISA requires a fence. But the
+//   example of __threadfence() in the CUDA guide, in which the last block computes the sum, has only the barrier.
+// - A barrier of the CTA carries fence.sc and membar from one thread to a strong write of another thread. If the
+//   reader has a fence.sc, Fence-SC order implies this.
 #include "ir/machine/races.h"
 
 static bool is_empty(const Clock *c) { return !c->threads && !c->copies; }
@@ -51,7 +50,7 @@ static void clear_clock(Races *x, Clock *c)
 
 static uint32_t agents_of_warp(const Races *x) { return x->by_lane ? LANES : 1; }
 
-// Returns the lanes that stand for the agents of a mask.
+// Returns the lanes that represent the agents of a mask.
 static Mask agents(const Races *x, Mask lanes) { return x->by_lane || !lanes ? lanes : 1; }
 
 Agent *agent_of(const Races *x, const Warp *w, uint32_t lane)
@@ -96,7 +95,7 @@ static uint64_t key_of(const Races *x, const Warp *w, uint32_t lane)
     return thread_key(x, w->cta->number, w->index, lane);
 }
 
-// Includes the agent's own accesses in its clock. The caller calls advance() when it has given the clock away.
+// Includes the agent's own accesses in its clock. The caller calls advance() after it has published the clock.
 static Clock *release(Races *x, const Warp *w, uint32_t lane)
 {
     Agent *a = agent_of(x, w, lane);
@@ -130,7 +129,7 @@ void order_forget(Races *x, Sync *s)
     s->sole = 0;
 }
 
-// Forgets what was released to CTAs that have ended.
+// Clears clocks that were released to CTAs that have ended.
 static void refresh(Races *x, Sync *s)
 {
     if (s->first == x->run->first_of_cluster)
@@ -286,7 +285,7 @@ void race_end(Warp *w, Mask lanes)
 
 /* -- Lanes ---------------------------------------------------------------------------------------------- */
 
-// Lets lanes that pass values observe the fences of one another.
+// Lanes that pass values observe the fences of one another.
 static void exchange(Races *x, const Warp *w, Mask lanes)
 {
     Clock all = {NULL, NULL};

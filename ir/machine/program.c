@@ -380,7 +380,7 @@ static void make_code(Maker *k, Code *c, InstrId id)
 
 /* -- Functions ------------------------------------------------------------------------------------------ */
 
-// True for instructions with code of their own. Phis run on the edges to their block.
+// True for instructions that are decoded to code. Phis run on the edges to their block.
 static bool is_code(const Fn *fn, const Instr *i)
 {
     const Desc *d = ir_desc(fn, i);

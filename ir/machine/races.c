@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: MIT
 // The race check. Two accesses to a byte by different agents race if one of them writes, nothing orders them (order.c),
-// and they are not both strong with scopes that include each other. Agents are warps, or lanes. Only barriers order the
-// lanes of a warp, even of lanes that run together: two lanes that write a byte with one instruction race, also with
-// equal values.
+// and they are not both strong with scopes that include each other. Agents are warps, or lanes. If agents are lanes,
+// only barriers order the lanes of a warp, even lanes that run together: two lanes that write a byte with one
+// instruction race, also with equal values.
 //
 // Shadow memory has a cell for each word. A word whose bytes have different histories has a cell for each byte. As in
 // FastTrack (Flanagan and Freund, 2009), a cell has the last plain write, which is ordered after all earlier accesses.
-// It has one plain read while reads are ordered. Unordered reads, and strong accesses, form sets.
+// It has one plain read if all reads are ordered. Unordered reads, and strong accesses, form sets.
 //
 // Sets stay small, since an access replaces the accesses that are ordered before it. If a CTA has ended and published
-// no clock after a read, no access of another CTA is ever ordered after the read. Such a read stands for all others.
+// no clock after a read, no later access of another CTA is ordered after the read. Such a read represents all other
+// reads.
 //
 // Memory is bounded by MachineOptions.race_memory: a run that needs more ends with RUN_LIMIT.
 #include <stdio.h>
@@ -258,8 +259,8 @@ static bool is_final(const Races *x, const Touch *t)
     return t->cta < r->first_of_cluster && x->ctas.at[t->cta - r->first_cta].published < touch_time(t);
 }
 
-// True if each later access that races with `t`, and not with `now`, is impossible. `t` is ordered before `now`, or of
-// the same agent.
+// True if each later access that races with `t` also races with `now`. `t` is ordered before `now`, or has the same
+// agent.
 static bool stands_for(const Touch *now, const Touch *t)
 {
     if (t->flags & TOUCH_COPY || (t->flags & TOUCH_WRITES && !(now->flags & TOUCH_WRITES)))
@@ -282,7 +283,7 @@ static bool replaces(const Races *x, const Touch *now, Touch *t)
 
 /* -- Sets ----------------------------------------------------------------------------------------------- */
 
-// Removes accesses that the current one replaces, and accesses for which a final one stands.
+// Removes accesses that the current one replaces, and accesses that a final access represents.
 static void set_compact(Races *x, TouchSet *s, const Touch *now)
 {
     Touch final = {.cta = 0};
@@ -527,7 +528,7 @@ static bool check_cell(Races *x, const Access *a, Cell *c, const Touch *now, uin
     return true;
 }
 
-// Checks bytes `first` to `last` of a word.
+// Checks and records an access to bytes `first` to `last` of a word.
 static bool check_word(Races *x, const Access *a, Shadow *s, const Touch *now, uint64_t word, uint32_t first,
                        uint32_t last)
 {
@@ -628,7 +629,7 @@ bool race_atomic(Run *r, bool wrote)
 
 /* -- Launches and clusters ------------------------------------------------------------------------------ */
 
-// Returns the level of the root of clocks with so many nodes at a level.
+// Returns the level of the root of clocks that have `nodes` nodes at level `level`.
 static uint32_t root_above(uint32_t level, uint64_t nodes)
 {
     for (nodes--; nodes; nodes >>= CLOCK_BITS)

@@ -9,8 +9,8 @@
 // Threads that a strong access or a fence includes. `.gpu` and `.sys` are the same here.
 typedef enum { SCOPE_CTA, SCOPE_CLUSTER, SCOPE_GPU, SCOPES } Scope;
 
-// Accesses that happened before the next access of an agent. Copies are agents of their own, since they end later than
-// the instruction that starts them.
+// Accesses that happened before the next access of an agent. Copies are separate agents, since they end later than the
+// instruction that starts them.
 typedef struct Clock {
     ClockNode *threads, *copies;
 } Clock;
@@ -146,9 +146,10 @@ Agent *agent_of(const Races *x, const Warp *w, uint32_t lane);
 uint64_t thread_key(const Races *x, uint32_t cta, uint32_t warp, uint32_t lane);
 // Returns the key of the agent that a copy's accesses count for.
 uint64_t copy_key(const Races *x, const Touch *t);
-// Lets the agent acquire the clocks of the location, now or at its next fence.
+// Acquires the clocks of the location for the agent, now or at its next fence.
 void order_observe(Races *x, Agent *a, Sync *s, Scope scope, bool acquires);
-// Releases the agent's clock to readers of the location. `modifies`: by an atomic operation, which keeps earlier ones.
+// Releases the agent's clock to readers of the location. `modifies`: by an atomic operation, which keeps earlier
+// clocks.
 void order_publish(Races *x, const Warp *w, uint32_t lane, Sync *s, Scope scope, bool releases, bool modifies);
 // Clears the clocks of a location: a plain write replaced the value.
 void order_forget(Races *x, Sync *s);

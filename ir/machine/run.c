@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Runs launches. The clusters of a grid run one after the other, the warps of a cluster's CTAs in turn, each until it
-// waits or ends. A warp executes one instruction at a time for the lanes of a group. Without clusters, each CTA is a
-// cluster by itself. There is one streaming multiprocessor.
+// Runs launches. The clusters of a grid run one after the other. The warps of a cluster's CTAs run in turn, each until
+// it waits, yields or ends. A warp executes one instruction at a time for the lanes of a group. Without clusters, each
+// CTA is a cluster. There is one streaming multiprocessor.
 #include <stdarg.h>
 #include <stdio.h>
 
@@ -170,7 +170,7 @@ typedef struct Column {
     uint64_t flip;               // inverts the low bits
 } Column;
 
-// Finds the column of an operand. `room` receives values that no row holds.
+// Finds the column of an operand. `room` receives the values if no row has them.
 static Column column_of(const Run *r, const Group *g, const OperandRef *o, uint64_t room[static LANES])
 {
     if (o->kind == REF_REG)
@@ -242,7 +242,8 @@ static void eval_lanes(const Code *c, const Columns *k, Mask lanes)
     }
 }
 
-// Operands are resolved once for all lanes: for each lane, this took most of the time of a simple instruction.
+// Operands are resolved once for all lanes: separately for each lane, this took most of the time of a simple
+// instruction.
 bool run_eval(Run *r, Group *g, const Code *c)
 {
     Columns k;
@@ -358,7 +359,7 @@ static bool execute(Run *r, Group *g, const Code *c)
     return goes_on;
 }
 
-// Sets the definitions in lanes where the guard is false: they keep their values, or in ssa form take the tied ones.
+// Sets the definitions in lanes where the guard is false: they keep their values, or in ssa form take the tied values.
 static void pass_by(Run *r, const Group *g, const Code *c, Mask lanes)
 {
     for (uint32_t k = 0; c->tied && k < c->nout; k++)
@@ -368,7 +369,7 @@ static void pass_by(Run *r, const Group *g, const Code *c, Mask lanes)
         undef_pass_by(r, g, c, lanes);
 }
 
-// Executes one instruction of a group. False if the group must not continue by itself.
+// Executes one instruction of a group. False if the group must not continue at the next instruction.
 static bool step(Run *r, Group *g)
 {
     Code *c = &g->frame->func->code[g->pc];
@@ -538,7 +539,7 @@ static void clear_code(Code *c)
     c->host.size = 0;
 }
 
-// Clears what launches leave in the code.
+// Clears the state of a launch in the code.
 static void clear_launch(Machine *m)
 {
     for (uint32_t k = 0; k < m->module->fns.n; k++) {

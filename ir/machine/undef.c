@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Tracks which bytes of values are defined: bytes that were written, and that were computed from defined bytes alone. A
-// register has a state for each byte and lane (Frame.defined), memory has one for each byte. So a struct may be copied
-// in words, padding included. Registers, shared and local memory, parameters of calls and memory of malloc begin
+// Tracks which bytes of values are defined. A byte is defined if it was written, and computed only from defined bytes.
+// A register has a state for each byte and lane (Frame.defined), memory has a state for each byte. So a struct may be
+// copied in words, padding included. Registers, shared and local memory, parameters of calls and memory of malloc begin
 // undefined.
 //
 // There are three kinds of instructions:
@@ -16,16 +16,16 @@
 // - All other instructions give an undefined result if a byte of an input is undefined. Elements of vectors are
 //   independent. An atomic operation does the same to memory, lane by lane. The result of an instruction that lanes
 //   execute together is undefined in all of them if it is undefined in one.
-// A guard is an input of all three kinds. A defined value may count as undefined (`xor` with itself), but never the
-// other way round.
+// A guard is an input of all three kinds. A defined value may count as undefined (`xor` with itself), but an undefined
+// value never counts as defined.
 //
 // A launch is unspecified if an undefined value affects more than a result. Such values are the condition of a branch,
 // an address, a mask of lanes, the number of a barrier, a callee, or the guard of an instruction with side effects.
 //
 // With `follow_undef` the states are only tracked. With `check_uninit` the first use of an undefined value is a fault.
-// A copy is no use, and neither is a bit operation, except of the operands that select bits. Uses are guards,
-// addresses, and all operands of other instructions. A store to global memory is a use if no byte of its value is
-// defined: such a value is not the padding of a struct.
+// Copies are not uses, nor are bit operations, except of the operands that select bits. Uses are guards, addresses, and
+// all operands of other instructions. A store to global memory is a use if no byte of its value is defined: such a
+// value is not the padding of a struct.
 #include <stdio.h>
 
 #include "ir/machine/machine_internal.h"
@@ -182,7 +182,7 @@ static Mask guard_defined(const Run *r, const Group *g, const Code *c)
 
 /* -- Bit operations ------------------------------------------------------------------------------------- */
 
-// Returns the inputs of a bit operation, a bit each, that do not select bits; 0 for other instructions.
+// Returns a mask of the inputs of a bit operation that do not select bits; 0 for other instructions.
 static uint32_t parts_of(const Code *c)
 {
     if (c->run != run_eval)
@@ -266,7 +266,7 @@ static void try_all(Trial *t)
     }
 }
 
-// Evaluates the operation in a lane with all trials. False if an operand that selects bits is undefined.
+// Evaluates the operation in a lane in all trials. False if an operand that selects bits is undefined.
 static bool try_lane(const Run *r, const Group *g, Trial *t, uint32_t lane)
 {
     const Code *c = t->code;
@@ -299,8 +299,8 @@ static void put_together(Run *r, const Group *g, const Code *c, Mask lanes)
 
 static bool is_shuffle(const Code *c) { return c->op == OP_SHFL || c->op == OP_SHFL_SYNC; }
 
-// Returns the inputs, a bit each, that the instruction copies and does not use. The last bit stands for all later
-// inputs, too.
+// Returns a mask of the inputs that the instruction copies and does not use. The last bit also represents all later
+// inputs.
 static uint32_t handed_on(const Code *c)
 {
     switch (c->op) {

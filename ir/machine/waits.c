@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Describes the threads of a run that stopped: the position and the wait of each group. A group that runs may spin at a
-// lock or a flag, which no instruction tells, or at an mbarrier whose last test failed.
+// Describes the threads of a run that stopped: the position and the wait of each group. A running group may spin at a
+// lock or a flag, which no instruction shows, or at an mbarrier whose last test failed.
 #include <stdio.h>
 
 #include "ir/machine/machine_internal.h"
@@ -80,7 +80,7 @@ static RunWait *add(Run *r, const Warp *w, const Frame *f, uint32_t pc, Mask lan
     return &m->waits.at[m->waits.n - 1];
 }
 
-// Notes the lanes that arrived at the joins of a group, each join once.
+// Records the lanes that arrived at the joins of a group, each join once.
 static void note_joins(Run *r, const Warp *w, const Group *g, Mask *noted)
 {
     for (const Join *j = g->join; j; j = j->outer) {

@@ -3,8 +3,8 @@
 // and the parts join at the branch's immediate post-dominator. The lanes of a call join after the call. No join waits
 // for lanes that have ended.
 //
-// Of the groups that can run, the one with the lowest lane runs, whichever way its branch went. A group that went back
-// TURNS times yields to the other groups, since it may wait for an action of theirs.
+// Of the groups that can run, the group with the lowest lane runs, taken branch or not. After TURNS backward jumps, a
+// group yields to the other groups, since it may wait for one of them.
 #include "ir/machine/machine_internal.h"
 
 enum { TURNS = 1024 };  // number of backward jumps after which a group yields

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Makes moves with the effect of a store and a load on a value, for phases that remove the memory between the two.
+// Makes a move with the effect on a value of a store and a later load, for phases that replace memory by registers.
 #include <stdio.h>
 
 #include "ir/rewrite/rewrite.h"

@@ -45,7 +45,7 @@ bool drop_conditions(Fn *fn)
 
 /* -- Merging -------------------------------------------------------------------------------------------- */
 
-// True if the block has an annotation of its own, which describes no instruction.
+// True if the block has an annotation of the block, not of an instruction.
 static bool has_annotation(const Fn *fn, BlockId b)
 {
     FOR_INSTRS(fn, b, id)
@@ -61,8 +61,8 @@ static bool leads_alone(const Analyses *a, BlockId b)
     return c && pred_count(a, c) == 1;
 }
 
-// Appends blocks to their only predecessors. A branch names each table of branch targets, so the blocks of a table have
-// another predecessor.
+// Appends blocks to their only predecessors. A block of a table of branch targets also has the indirect branch as a
+// predecessor, so the table stays valid.
 bool merge_blocks(Fn *fn)
 {
     const Analyses *a = analysis_need(fn, AN_CFG);

@@ -54,8 +54,8 @@ static bool find_ends(const Fn *fn, Forward *f, BlockId *chain)
     return any;
 }
 
-// Redirects all branches and branch tables that name an empty block. Skipped blocks keep their own branches, since they
-// are removed.
+// Redirects all branches and branch tables that name an empty block. Empty blocks keep their branches, since they are
+// removed.
 static void send_all_on(Fn *fn, Forward *f)
 {
     const Analyses *a = analysis_need(fn, AN_CFG);

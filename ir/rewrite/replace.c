@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Replaces registers of ssa form: map[old] = new, and one sweep at the end of the phase. Serves all phases that find a
-// value to equal an existing one.
+// Replaces registers of ssa form: map[old] = new, and one sweep at the end of the phase. All phases that find a value
+// equal to an existing one use it.
 //
 //     ReplaceMap map;
 //     replace_begin(&map, fn);
@@ -11,7 +11,7 @@
 // available at all uses of `old`. A register with one definition is available if the definition dominates that of
 // `old`. The definition of `old` is removed, so the sweep rewrites all its uses: guards, inputs of phis and old values
 // of guarded definitions, too. If a slot does not take `new` (a constant as an address), the register stays. A move
-// then replaces its definition, after the phis of the block if that was a phi.
+// then replaces its definition; if the definition was a phi, the move is after the phis of the block.
 //
 //     R1 = add.s32 2, 3                 (removed)
 //     st.global.b32 [R9], R1       ->   st.global.b32 [R9], 5        ; rep[R1] = 5
@@ -21,8 +21,8 @@
 // An instruction is removed if all its definitions are replaced, so an instruction with another effect must not be
 // replaced. An instruction that also defines another register stays as it is.
 //
-// Must not fire: on registers that are pinned or named elsewhere, neither as `old` nor as `new`, since they change; nor
-// on `undef` as `new`, since each use would read another value.
+// Must not fire: on registers that are pinned or named elsewhere, as `old` or as `new`, since their values change; on
+// `undef` as `new`, since each use would read a different value.
 //
 // Chains are followed with path halving. replace_set() resolves `new` first, so it detects cycles. Documented: a map of
 // whole operands, and one sweep. Inferred: the rest.

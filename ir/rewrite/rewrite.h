@@ -2,8 +2,8 @@
 // Rewrites functions: replaces values, edits instructions and the flow graph, repairs ssa form, composes truth tables.
 // All phases that change code share these functions.
 //
-// A function that returns progress returns true if it changed the function. "Drops the analyses" means
-// analysis_drop(fn, 0). Scratch memory comes from the heap of the function; nothing is kept between calls.
+// "Returns progress" means: returns true if it changed the function. "Drops the analyses" means analysis_drop(fn, 0).
+// Scratch memory comes from the heap of the function, and is freed before return.
 #ifndef ORI_REWRITE_H
 #define ORI_REWRITE_H
 
@@ -33,8 +33,8 @@ bool replace_apply(ReplaceMap *map);
 
 /* -- Editing instructions (edit.c) ------------------------------------------------------------------------ */
 
-// True if *o may be operand k of an instruction; *o has the width of the present operand. Replaces a constant *o by the
-// one that stands for it in the slot (slot_constant).
+// True if *o may be operand k of an instruction. *o must have the width of the current operand. Replaces a constant *o
+// by slot_constant().
 bool fit_operand(Fn *fn, const Instr *i, uint32_t k, Operand *o);
 // True if operand k of an instruction with this descriptor is the base of an access. The next operand is the offset.
 bool operand_is_base(const Fn *fn, const Desc *d, uint32_t k);
@@ -50,7 +50,7 @@ InstrId insert_move(Fn *fn, InstrId before, RegId to, Operand from);
 void instr_guard(Fn *fn, InstrId id, Operand guard);
 // Returns the first instruction of a block that is no phi.
 InstrId first_non_phi(const Fn *fn, BlockId b);
-// Returns the index of the use of a phi that is its value from this predecessor.
+// Returns the index of the use of a phi that is its input value from this predecessor.
 uint32_t phi_input(const Fn *fn, const Instr *phi, BlockId from);
 // Removes the input of a phi from a predecessor. The phi stays, even with one input. AN_FLOW and AN_DEF stay valid.
 void phi_remove_input(Fn *fn, InstrId id, BlockId from);
@@ -119,8 +119,8 @@ bool remove_unreachable(Fn *fn);
 
 // Inserts an empty block before an entry block that has predecessors; returns progress. Drops the analyses on progress.
 bool ssa_split_entry(Fn *fn);
-// Gives each value of the joined registers a register of its own. Requires AN_CFG and AN_RDEFS in `a`, and an entry
-// without predecessors. If AN_DEF of the function is valid, it is updated to that of ssa form.
+// Assigns a separate register to each value of the joined registers. Requires AN_CFG and AN_RDEFS in `a`, and an entry
+// without predecessors. If AN_DEF of the function is valid, it is updated for ssa form.
 void ssa_name_values(Fn *fn, const Analyses *a);
 // Restores ssa form for registers from `first` on, which may have several definitions. AN_FLOW and AN_DEF stay valid,
 // unless ssa_split_entry() changes the entry. Has no effect in multi form.
@@ -128,7 +128,7 @@ void ssa_repair(Fn *fn, RegId first);
 
 /* -- Scoped tables (scoped_table.c) ----------------------------------------------------------------------- */
 
-// A log of changes of words. Each change is undone at the end of the scope in which it was made.
+// A log of changes of words. The end of a scope undoes the changes that were made in the scope.
 typedef struct ScopedChange {
     uint32_t *word, old;
 } ScopedChange;
@@ -148,11 +148,11 @@ typedef struct ScopedTable {
 void scoped_init(ScopedTable *t, Arena *arena);
 // Changes a word in the innermost scope. The word must not move in memory.
 void scoped_set(ScopedTable *t, uint32_t *word, uint32_t value);
-// Adds a block to a walk over trees of blocks. Blocks that are pushed before a call of scoped_next() are visited inside
-// the innermost scope of that time, the last one first.
+// Adds a block to a walk over trees of blocks. The block is visited inside the scope that is innermost at the time of
+// the push. Of several blocks, the last one is visited first.
 void scoped_push(ScopedTable *t, BlockId b);
-// Closes the scopes in which no block waits, opens the scope of the next block, and returns the block. 0: no block
-// waits, and all changes are undone.
+// Closes the scopes without unvisited blocks, opens the scope of the next block, and returns the block. 0: all blocks
+// were visited, and all changes are undone.
 BlockId scoped_next(ScopedTable *t);
 // Opens the scope of the next block of a walk of the dominator tree in preorder. First closes the scopes of blocks that
 // do not dominate it.
@@ -175,11 +175,12 @@ extern const uint8_t truth_input[TRUTH_INPUTS];
 // complement have one input in common, so a mask and its complement count once. All zeros and all ones have no input.
 TruthTable truth_of_operand(Fn *fn, Operand o);
 TruthTable truth_complement(TruthTable f);
-// Adds the inputs of another function. False if that makes more than TRUTH_INPUTS.
+// Adds the inputs of another function. False if there would be more than TRUTH_INPUTS.
 bool truth_add_inputs(TruthTable *to, const TruthTable *from);
 // Returns the table of a function over these inputs. The function must not depend on other inputs.
 uint8_t truth_table_over(const TruthTable *f, const TruthTable *inputs);
-// Returns the table of a lop3 with this table whose operands have the tables `of`, over the same inputs.
+// Returns the table of a lop3 over the inputs of its operands. `table` is its table over the operands, which have the
+// tables `of`.
 uint8_t truth_compose(uint8_t table, const uint8_t of[static TRUTH_INPUTS]);
 // Removes the inputs on which a function does not depend.
 void truth_reduce(TruthTable *f);
@@ -187,7 +188,7 @@ void truth_reduce(TruthTable *f);
 bool truth_is_move(const TruthTable *f);
 // True if a move, not, and, or, or xor computes the function.
 bool truth_is_plain(Fn *fn, const TruthTable *f);
-// Replaces an instruction by one that computes the function: a plain one if truth_is_plain(), else lop3.
+// Replaces an instruction by a plain instruction that computes the function if truth_is_plain(), else by lop3.
 void truth_replace(Fn *fn, InstrId id, const TruthTable *of);
 
 #endif

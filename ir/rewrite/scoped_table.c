@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Tables with scopes: words with an undo log (ir/rewrite/rewrite.h).
 //
-// A scope is a block and all blocks that are visited inside it. Scopes form a stack, in which blocks that wait for
-// their visit lie between the open scopes. Each open scope records the length of the log at its start. The total time
-// is linear in the blocks and the changes.
+// A scope is a block and all blocks that are visited inside it. A stack has the open scopes and, between them, the
+// blocks that are not visited yet. Each open scope records the length of the log at its start. The total time is linear
+// in the blocks and the changes.
 #include "ir/rewrite/rewrite.h"
 
 void scoped_init(ScopedTable *t, Arena *arena) { *t = (ScopedTable){.arena = arena}; }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Gives each value of a register a register of its own: the renaming step of SSA construction, and SSA repair.
+// Assigns a separate register to each value of a register: the renaming step of SSA construction, and SSA repair.
 //
 // The analysis of reaching definitions (ir/analysis/rdefs.c) computes the definition that each use reads, and the
 // positions of pruned phis. The first definition of a register keeps its name. A guarded definition gets its old value
@@ -66,7 +66,7 @@ static void count_undef(Naming *n)
     const ReachingDefs *rd = &a->rdefs;
     for (uint32_t k = 0; k < rd->njoined; k++) {
         uint32_t *uses = &n->undef_uses[rd->joined[k]];
-        // A use by an instruction counts twice, since it requires a register.
+        // A use by an instruction counts twice, since it requires a register; a use by a new phi counts once.
         FOR_OCCURRENCES(rd, k, at) {
             const Occurrence *o = &rd->at[*at];
             *uses += o->def ? o->guarded && !rd->old[o->value - rd->first_def] : o->value ? 0 : 2;
@@ -195,7 +195,7 @@ void ssa_name_values(Fn *fn, const Analyses *a)
     arena_free(&n.scratch);
 }
 
-// Updates AN_DEF to that of ssa form for registers from `first` on that are not joined in the part `a`.
+// Updates AN_DEF for ssa form, for the registers from `first` on that are not joined in the partial analyses `a`.
 static void define_plain(Fn *fn, const Analyses *a, RegId first)
 {
     for (RegId r = first; r < fn->regs.n; r++)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Bitwise functions of three values. The evaluator computes lop3; here its operands are tables, whose eight bits are
-// all combinations of the inputs.
+// Computes bitwise functions of three values. The evaluator runs lop3 on truth tables: their eight bits are the results
+// for all combinations of the inputs.
 #include "ir/rewrite/rewrite.h"
 
 #include "ir/eval/eval.h"
@@ -96,7 +96,8 @@ static const struct Plain *find_plain(const TruthTable *f)
     return NULL;
 }
 
-// Returns the same function of the complement of its last input if that is a constant; else the function itself.
+// If the last input is a constant, returns the same function with the complement of the constant as input; else the
+// function itself.
 static TruthTable with_other_constant(Fn *fn, const TruthTable *f)
 {
     TruthTable to = *f;
@@ -110,7 +111,7 @@ static TruthTable with_other_constant(Fn *fn, const TruthTable *f)
     return to;
 }
 
-// Returns the key that orders written operands, whatever numbers the inputs have in the function.
+// Returns the key by which operands are sorted in the output: registers by ordinal, then constants by value.
 static uint64_t place_of(const Fn *fn, Operand o)
 {
     return op_is_reg(o) ? ir_reg(fn, op_index(o))->ordinal

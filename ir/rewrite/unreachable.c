@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Removes unreachable blocks, with the inputs that phis have from them, and tables of branch targets that no branch
-// names. Serves OriBranchOpt and OriPerformLiveDead.
+// Removes unreachable blocks, the inputs that phis have from them, and tables of branch targets that no branch names,
+// for OriBranchOpt and OriPerformLiveDead.
 #include "ir/rewrite/rewrite.h"
 
 static void drop_inputs(Fn *fn, const Analyses *a, Instr *phi)

@@ -2,8 +2,8 @@
 // Reads function bodies of Ori text: declarations, blocks, instructions.
 //
 // A flat loop reads the operands left of the `=` and right of the mnemonic, and writes their syntax into a shape.
-// Mnemonic and shape give the descriptor; its slots give literals their types. The verifier checks that the operands
-// fit their slots, since the width of a register may stand in a later line.
+// Mnemonic and shape determine the descriptor, whose slots determine the types of literals. The width of a register may
+// be in a later line, so the verifier checks that operands fit their slots.
 #include "ir/text/read.h"
 
 /* -- Numbers to ids ------------------------------------------------------------------------------------- */
@@ -405,7 +405,7 @@ static void read_operands(Reader *r, bool opaque)
     const char *more = r->left ? "expected ',' or '='" : "expected ',' or the end of the line";
     char open[32];
     uint32_t depth = 0;
-    bool want = true;      // an operand may stand here
+    bool want = true;      // an operand is allowed here
     bool address = false;  // the operand is the first one in a bracket
     while (!at_end(r)) {
         size_t at = tx_at(r);
@@ -559,7 +559,7 @@ static void read_guard(Reader *r, Statement *s)
         tx_next(r);
         negated = tx_accept(r, '!');
     } else {
-        // The lexer took `@P0` for a symbol: lex the name again.
+        // The lexer has read `@P0` as a symbol: lex the name again.
         r->lx.cur = r->lx.start;
         tx_next(r);
     }
@@ -890,7 +890,7 @@ static void read_proto(Reader *r)
     tx_end_of_line(r);
 }
 
-// Reads a declaration before the first block. False if the current line is none.
+// Reads a declaration before the first block. False if the current line is not a declaration.
 static bool read_declaration(Reader *r)
 {
     static void (*const nuses[])(Reader *) = {read_reg, read_line_declaration, read_table, read_table, read_proto};

@@ -297,7 +297,7 @@ static SymId new_variable(Reader *r, const Sym *s, size_t at)
         tx_enter(r, s->name, id, at);
         return id;
     }
-    // Operands refer to the first symbol of a name. The symbol of a later declaration is only printed.
+    // Operands refer to the first symbol with a name. The symbol of a later declaration is only printed.
     SymId old = module_find(r->m, s->name);
     bool again = old && r->m->syms.at[old].kind == SYM_VAR && (r->m->syms.at[old].flags | s->flags) & SYM_EXTERN;
     if (old && !again)

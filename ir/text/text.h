@@ -14,7 +14,7 @@ Module *text_module(const TextReader *reader);
 void text_close(TextReader *reader);
 // Reads a whole module; NULL if there was an error. The source may be closed afterwards.
 Module *text_read(Heap *heap, const Source *source, Diag *diag);
-// Reads one function definition that refers to the symbols of a frozen module, with tables of its own. Returns NULL and
+// Reads one function definition that refers to the symbols of a frozen module, into new tables. Returns NULL and
 // reports to `diag` if there was an error.
 Fn *text_read_fn(Module *m, const Source *source, Diag *diag);
 
@@ -23,7 +23,7 @@ void text_write_header(const Module *m, Out *out);
 // Writes one item of the module; the caller keeps the order.
 void text_write_item(const Module *m, const Item *item, Out *out);
 void text_write_fn(const Fn *fn, Out *out);
-// Writes the blocks of a function, each between two calls of `around`, for other forms than Ori files.
+// Writes the blocks of a function, each between two calls of `around`, for formats other than Ori files.
 typedef void TextAround(void *user, BlockId b, bool begins);
 void text_write_blocks(const Fn *fn, Out *out, TextAround *around, void *user);
 // Writes a complete file: the module's target, the symbols to which the function refers, and the function.

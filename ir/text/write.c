@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Writes Ori text. Each register and block prints under its own number, which no run changes. So the difference of two
-// dumps is the effect of a phase.
+// Writes Ori text. Registers and blocks keep their numbers during a run, so the difference of two dumps is the effect
+// of a phase.
 //
-// An instruction prints as its shape filled with operands, as in PTX. The element of the shape that holds the
-// definitions stands left of a `=`. Operands that PTX does not show (carry, tied uses, the other successor) are
-// printed.
+// An instruction prints as its shape filled with operands, as in PTX. The element of the shape with the definitions is
+// left of a `=`. Operands that PTX does not show (carry, tied uses, the guard-false successor) are printed.
 #include <stdlib.h>
 
 #include "ir/text/text.h"
@@ -285,7 +284,7 @@ static void put_attribute(Writer *w, StrId id)
     }
 }
 
-// True for an array of bytes, which prints as `size 16` instead of `.b8[16]`.
+// True for an array of bytes, which is printed as `size 16` instead of `.b8[16]`.
 static bool is_bytes(const Sym *s)
 {
     return s->type == TY_B8 && !s->vec && s->space != SP_TEX && s->flags & SYM_ARRAY && !(s->flags & SYM_OPEN);
@@ -411,8 +410,8 @@ static void put_formals(Writer *w, const SymId *syms, uint32_t n)
     }
 }
 
-// Prints `(parameters) -> results`. A single result has no parentheses if `lone`: if no attributes or directives follow
-// that could be read as its own.
+// Prints `(parameters) -> results`. If `lone`, a single result has no parentheses: no attributes or directives follow
+// that the reader could take as those of the result.
 static void put_signature(Writer *w, const Sig *sig, bool lone)
 {
     const char *open = lone && sig->nrets == 1 ? "" : "(";
@@ -641,7 +640,7 @@ static void put_header(Writer *w, bool body)
 static void put_blocks(Writer *w, TextAround *around, void *user)
 {
     const Fn *fn = w->fn;
-    uint32_t source = 0;  // default place of the next block in the source
+    uint32_t source = 0;  // default source position of the next block
     FOR_BLOCKS(fn, b) {
         if (around)
             around(user, b, true);
@@ -816,7 +815,7 @@ void text_write_dump(const Fn *fn, Out *out)
     Writer w = {.m = m, .t = &m->tables, .out = out};
     arena_init(&refs.scratch, fn->arena.heap);
     find_references(&refs, fn);
-    // In the order of the module, each symbol stands before its first mention.
+    // In the order of the module, each symbol is before its first mention.
     qsort(refs.at.at, refs.at.n, sizeof *refs.at.at, by_id);
     text_write_header(m, out);
     for (uint32_t k = 0; k < refs.at.n; k++) {

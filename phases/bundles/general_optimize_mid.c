@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT
-// Promotes memory to registers and runs the scalar cleanups, in rounds as long as a round gains enough.
+// Promotes memory to registers and runs the scalar cleanups, in rounds until the gain of a round is too small.
 //
 // Slot: 37 GeneralOptimizeMid, the largest of the GeneralOptimize bundles. It runs a worklist of sub-passes in rounds.
-// A sub-pass that makes progress adds those that read the kinds of change that it leaves (table `sub_passes`). The
+// When a sub-pass makes progress, the sub-passes that read its kinds of change are added (table `sub_passes`). The
 // bundle does nothing if the function has nothing to promote, propagate or fold. The knob GeneralOptimizeEnable (487)
 // turns it off, and so does disabling ConvertMemoryToRegisterOrUniform.
 //
-// The gain of a round is the weight of the instructions that its sub-passes simplify. An instruction weighs 1. An
-// exempt one (packed compares, lop3, prmt, shf, vector accesses) weighs MovWeightForConvertMemToReg (474, 0.25) if it
-// has at most four uses. A dead one weighs 0. Another round follows if the gain is at least that knob's value, or a
-// hundredth of ConvertMemoryToRegIndexedSizeLimit (135) if that is set.
+// The gain of a round is the total weight of the instructions that its sub-passes simplify. An instruction has weight
+// 1; a dead one has weight 0. An exempt instruction (packed compares, lop3, prmt, shf, vector accesses) with at most
+// four uses has weight MovWeightForConvertMemToReg (474, 0.25). Another round follows if the gain is at least the value
+// of this knob, or a hundredth of ConvertMemoryToRegIndexedSizeLimit (135) if that knob is set.
 //
 //     st.local.b32 [@i], 3; R1 = ld.local.b32 [@i]; R2 = add.s64 @a, R1 * 4; R3 = ld.local.b32 [R2]
 //         first round: @i is promoted, 3 replaces R1, @a+12 replaces R2; second round: @a is promoted
@@ -17,9 +17,9 @@
 //
 // Must not fire: if the knob is 0, or GeneralOptimizeMid or ConvertMemoryToRegisterOrUniform is disabled.
 //
-// Does not do: keep the sets by register of the documents: definitions, registers that stay live, and foldable
-// instructions. Here `reads` and `leaves` of a sub-pass stand for these sets as a whole. Rows of definitions and uses
-// are built in one walk and not updated, so each sub-pass that visits uses costs that walk.
+// Does not do: the documented sets of registers (definitions, registers that stay live, foldable instructions). Here
+// `reads` and `leaves` of a sub-pass replace them. The lists of definitions and uses are built in one walk and not
+// updated, so each sub-pass that visits uses costs a walk.
 // Documented: gates, the order, costs, threshold, the exempt opcodes, the four uses. Inferred: what costs count.
 #include "phases/bodies.h"
 
@@ -78,7 +78,7 @@ enum { DEFINITIONS = 1, USES = 2, CONSTANTS = 4, FEWER_USES = 8, EVERYTHING = 15
 typedef struct SubPass {
     int row;
     uint32_t reads, leaves;  // kinds of change
-    bool sees;               // it looks through moves, so forwarded moves give it no work
+    bool sees;               // it looks through moves, so copy propagation gives it no work
 } SubPass;
 
 static const SubPass sub_passes[] = {

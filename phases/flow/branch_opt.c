@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: MIT
 // Decides branches with known conditions, threads jumps, merges blocks, and lays out the arms of branches.
 //
-// Slot: 15 OriBranchOpt. Repeats these steps until no branch is decided any more (at most ROUNDS times):
+// Slot: 15 OriBranchOpt. Repeats these steps until a round decides no branch (at most ROUNDS times):
 //   1. Redirects branches through empty blocks. Removes unreachable blocks and unused branch tables.
 //   2. Removes the guard of a terminator whose condition is true, and replaces a terminator whose condition is false by
-//      a branch to its other successor. A condition is known if unguarded moves made it of a constant, or if it equals
-//      a dominating condition. Two conditions are equal if they are one value of the analysis of reaching definitions.
+//      a branch to its other successor. A condition is known if it is a constant (through unguarded moves), or if it
+//      equals a dominating condition. Two conditions are equal if reaching definitions give both the same value.
 //      A branch whose two targets are equal has no condition.
 //   3. Threads jumps over a block that holds only a guarded branch, from predecessors that determine its condition: the
 //      predecessor branches on the same register, or its input of the condition's phi is a constant.
 // Then appends each block that is the only successor of its only predecessor to that predecessor. Finally lays out the
-// arms of a guarded branch to the next block so that the branch needs no second one.
+// arms of guarded branches to the next block: by inversion, or by moving an arm, the second branch becomes a
+// fall-through.
 //
 //     b0: P0 = mov.pred 1; @P0 bra b2 else b1     ->   b0: P0 = mov.pred 1; bra b2
 //
@@ -32,16 +33,16 @@
 // Must not fire:
 //     b2: ...; @P0 bra b4 else b5    if b3 is a predecessor of b2 as well, or P0 is written between
 //     b1: @P0 bra b2 else b3; b2: @P0 bra b4 else b5   if P0 is pinned
-//     b1: ...; @P0 bra b2 else b1    (a loop) or a branch whose arms do not meet: these keep their second branch
+//     b1: ...; @P0 bra b2 else b1    (a loop), or a branch whose arms do not meet: the second branch stays
 //     b2: .pragma "nounroll"; ...    the annotation belongs to the start of its block: not appended
 //
 // Sound: removed code is never executed. Step 3 changes the points where diverged threads may reconverge, so it skips
 // functions with convergent instructions unless both branches are uniform. `.uni` stays on branches whose condition
 // stays.
 //
-// Layout: nvcc prints `@p bra T; bra.uni E; T:` where T comes next in its own layout. Code of ptxas 13.0 -O3 for the
-// alternatives (707 functions, most of nvcc -O3, sm_80 and sm_90; SASS instructions relative to the pair of branches):
-//     one arm, `T: ..; E:`           inverted (`@!p bra E`): the same code for all 39 of them
+// Layout: nvcc prints `@p bra T; bra.uni E; T:` where T comes next in its own layout. SASS instructions by ptxas 13.0
+// -O3 for the alternatives, relative to the pair of branches (707 functions, most of nvcc -O3, sm_80 and sm_90):
+//     one arm, `T: ..; E:`           inverted (`@!p bra E`): the same code for all 39
 //     diamond, `T: ..; bra J; E: ..; J:` (156 in 38 functions)
 //         E first (`@p bra T; E: ..; bra J; T: ..; J:`): the same code but for -12 in 1 function, +1 in 5 functions
 //         inverted, if T has more instructions than E: +11 for conditional appends in a loop (55 -> 66), +2 for others
@@ -53,7 +54,7 @@
 //     other, such as the guard of a loop, or arms that end in exits   inverted: +1 to +5 in 16 functions, 3 of which
 //         lose the unrolling of the next loop, fewer in none
 //
-// Does not do: conditions implied by other conditions, duplication of code, inversion of branches that need no second.
+// Does not do: conditions implied by other conditions, duplication of code, inversion of branches with a fall-through.
 // Documented: slot and name. Inferred: the rest.
 #include "ir/rewrite/rewrite.h"
 #include "phases/bodies.h"
@@ -94,7 +95,7 @@ static Truth negated_if(Truth t, bool negate)
 
 /* -- Known conditions ----------------------------------------------------------------------------------- */
 
-// Returns the truth of a value that unguarded moves make of a constant, else UNKNOWN.
+// Returns the truth of a value that is a constant through unguarded moves, else UNKNOWN.
 static Truth constant_truth(const BranchOpt *o, ValueId value)
 {
     const Fn *fn = o->fn;
@@ -107,7 +108,7 @@ static Truth constant_truth(const BranchOpt *o, ValueId value)
     return tab_const(fn->tables, op_index(from)).bits ? IS_TRUE : IS_FALSE;
 }
 
-// Returns the value of a terminator's guard, 0 if that is not a single value.
+// Returns the value of a terminator's guard; 0 = it has no single value.
 static ValueId guard_value(const BranchOpt *o, InstrId terminator)
 {
     ValueId value = value_of(o->fn, o->a, terminator, ir_guard_index(ir_instr(o->fn, terminator)));
@@ -148,7 +149,7 @@ static bool fold_branches(BranchOpt *o)
             truth = IS_TRUE;
         if (truth == UNKNOWN)
             continue;
-        // A decided branch is no dominating condition any more: only one of its edges stays.
+        // The branch keeps only one edge, so it is no longer a dominating condition.
         decide(fn, id, truth == IS_TRUE);
         progress = true;
     }
@@ -169,7 +170,7 @@ static bool is_uniform(const Fn *fn, const Instr *i)
     return tab_mnem(fn->tables, ir_desc(fn, i)->mnem)->mod[MC_UNI] != MOD_NONE;
 }
 
-// Returns the target of a bare split if the register of its guard has this truth; the block itself for UNKNOWN.
+// Returns the target of a bare split if the register of its guard has the value `holds`; the block itself for UNKNOWN.
 static BlockId past(const Fn *fn, BlockId b, Truth holds)
 {
     const Instr *i = ir_instr(fn, ir_block(fn, b)->first);
@@ -177,7 +178,7 @@ static BlockId past(const Fn *fn, BlockId b, Truth holds)
     return truth == UNKNOWN ? b : truth == IS_TRUE ? op_index(*ir_use(fn, i, 0)) : op_index(*other_way(fn, i));
 }
 
-// Returns the truth of the register on an outgoing edge of a split on the same register.
+// Returns the truth of register `guard` on an outgoing edge of a split on this register.
 static Truth truth_on_edge(const Fn *fn, const Instr *from, const Operand *way, RegId guard)
 {
     if (!branch_is_split(fn, from) || op_index(*ir_guard(fn, from)) != guard)
@@ -216,7 +217,7 @@ static bool is_convergent(BranchOpt *o)
     return o->convergent == IS_TRUE;
 }
 
-// Redirects the edges from this predecessor to a bare split, of which `edge` is one, past the split.
+// Redirects the edges from block `from` to the bare split b past the split. `edge` is one of these edges.
 static bool jump_over(BranchOpt *o, BlockId from, BlockId b, uint32_t edge)
 {
     Fn *fn = o->fn;
@@ -274,7 +275,7 @@ static bool find_arm(const Fn *fn, BlockId first, BlockId end, Arm *arm)
     return b == end;
 }
 
-// Returns the target of the unguarded branch that ends a block, 0 if another terminator does.
+// Returns the target of a block that ends with an unguarded branch, else 0.
 static BlockId only_target(const Fn *fn, BlockId b)
 {
     const Instr *i = ir_instr(fn, ir_terminator(fn, b));
@@ -309,7 +310,7 @@ static void invert(Fn *fn, Instr *i)
     ir_guard(fn, i)->mods ^= OPM_NOT;
 }
 
-// Lays out the arms of a split whose taken successor is the next block, so that the split needs no second branch.
+// Lays out the arms of a split whose taken successor is the next block, so that one successor is a fall-through.
 static bool lay_out_split(Fn *fn, BlockId b)
 {
     Instr *i = ir_instr(fn, ir_terminator(fn, b));
@@ -380,7 +381,7 @@ bool phase_branch_opt(Ctx *ctx, Fn *fn)
     bool progress = empty || decided || unreachable || merged || laid_out;
     if (decided)
         phase_gains(ctx, PROP_BRANCH_DECIDED);
-    // If no condition and no code was removed, all live code stays live.
+    // All live code stays live if no condition and no code was removed.
     if (!decided && !unreachable)
         phase_keeps(ctx, PROP_NO_DEAD);
     return progress;

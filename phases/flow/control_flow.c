@@ -2,8 +2,8 @@
 // Computes the analyses of control flow.
 //
 // Slot: 3 AnalyzeControlFlow: successors and predecessors, reverse postorder, dominators, post-dominators and the loop
-// forest. These stay valid until a phase changes the flow. A later phase that needs an invalid analysis gets it
-// computed again, so this slot is never required.
+// forest. These stay valid until a phase changes the flow. An invalid analysis is computed again on request, so this
+// slot is never required.
 // Documented: slot and name. Inferred: the rest.
 #include "phases/bodies.h"
 

@@ -1,22 +1,23 @@
 // SPDX-License-Identifier: MIT
 // Splits blocks after calls that never return.
 //
-// Slot: 6 SetControlFlowOpLastInBB. The verifier requires that a block ends with its first terminator. So only calls of
-// functions that never return remain (`.noreturn`, of a function or of a prototype). The instructions after such a call
-// go to a new, unreachable block. The call's block ends with an exit that is never executed. So the control flow graph
-// shows that the call does not return: later blocks have a dominating condition and need fewer phis.
+// Slot: 6 SetControlFlowOpLastInBB. The verifier requires that a block ends with its first terminator. So the only
+// other instructions that end a block are calls of functions that never return (`.noreturn`, of a function or of a
+// prototype). The instructions after such a call go to a new, unreachable block. The call's block ends with an exit
+// that is never executed. So the control flow graph shows that the call does not return: later blocks have a dominating
+// condition and need fewer phis.
 //
 //     b1: ...; call (), @die, (@a); R1 = ...; bra b2     ->   b1: ...; call (), @die, (@a); exit
 //                                                             b3: R1 = ...; bra b2           ; unreachable
 //
 // Must not fire:
-//     b1: @P0 call @die; bra b2             control goes on where P0 is false
+//     b1: @P0 call @die; bra b2             control continues if P0 is false
 //     b1: call @f; bra b2                   @f is not declared `.noreturn`
-//     b1: trap; bra b2                      a debugger may go on; ptxas does not end blocks there either
+//     b1: trap; bra b2                      a debugger may continue; ptxas does not end blocks there either
 //     b1: call @die; exit                   no code follows the call
 //     b1: R1, CC0 = add.cc ...; call @die; R2 = addc ..., CC0     a carry or a call sequence lies in one block
 //
-// Sound: a program in which a function declared `.noreturn` returns has no meaning (PTX ISA, `.noreturn`).
+// Sound: a return from a function that is declared `.noreturn` is undefined behaviour (PTX ISA, `.noreturn`).
 // Documented: slot and name. Inferred: the rest.
 #include "phases/bodies.h"
 
@@ -43,7 +44,7 @@ static bool is_end(const Fn *fn, const Instr *i)
     return (op == OP_EXIT || op == OP_RET) && !ir_guarded(i);
 }
 
-// True if a split after the call cuts no call sequence and no live range of the carry, each of which lies in one block.
+// True if a split after the call cuts no call sequence and no live range of the carry: both must lie in one block.
 // Sequences are numbered in the order of their calls.
 static bool may_split_after(const Fn *fn, InstrId call)
 {
@@ -81,7 +82,7 @@ bool phase_last_in_block(Ctx *ctx, Fn *fn)
 {
     (void)ctx;
     bool progress = false;
-    // The walk visits a block that was split off next.
+    // The walk next visits the block that was split off.
     FOR_BLOCKS(fn, b) {
         InstrId id = ir_block(fn, b)->first;
         while (id && !never_returns(fn, ir_instr(fn, id)))

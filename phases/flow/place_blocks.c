@@ -10,7 +10,7 @@
 //     b1: ...; bra b2               b2: ...; exit
 //
 // Must not fire: if the layout is in that order already (no progress).
-// Sound: every terminator names its successors, so the layout has no meaning but the entry.
+// Sound: every terminator names its successors, so the layout determines only the entry.
 // Documented: slot and name. Inferred: the rest.
 #include "phases/bodies.h"
 

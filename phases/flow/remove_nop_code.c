@@ -21,8 +21,7 @@
 //     R3! = mov.b32 R3!               pinned: written by an instruction that is not modelled
 //
 // Sound: a branch through an empty block computes nothing, and threads reconverge at its final target. A conditional
-// branch whose two targets become equal stays a conditional branch; `.uni` stays true, since the condition does not
-// change.
+// branch stays conditional if its two targets become equal. `.uni` stays correct, since the condition does not change.
 //
 // Does not do: unreachable code, merging of blocks, constant conditions (OriBranchOpt).
 // Documented: slot and name. Inferred: the rest.

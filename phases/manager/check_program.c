@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Verifies the function as a phase.
 //
-// Slots: 0 OriCheckInitialProgram (structure), 12 OriSanitize (types as well), 94 FinalInspectionPass (and the
-// invariants of ssa or multi form). A violation is an internal error: every function that a reader accepts or a phase
-// makes must verify. ir/core/verify.c and ir/analysis/verify_form.c list the invariants. Never makes progress.
+// Slots: 0 OriCheckInitialProgram (structure), 12 OriSanitize (structure and types), 94 FinalInspectionPass (these, and
+// the invariants of ssa or multi form). A violation is an internal error: every function must verify that a reader
+// accepts or a phase writes. ir/core/verify.c and ir/analysis/verify_form.c list the invariants. Never makes progress.
 //
 // Does not do: repair anything.
 // Documented: the three slots and their places. Inferred: the checks of each.

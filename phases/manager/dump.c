@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 // Writes dumps: --print-before, --print-after, --print-changed, --dump-cfg, --ir-dump-dir.
 //
-// Every dump is Ori text that reads back by itself. Banners are those of LLVM after a comment sign, so that programs
-// that split such output into passes can split this. A directory of dumps has a folder per function, and an index of
-// all phases that ran. The folder has a file for each phase that changed the function. File names begin with the number
-// of the phase in the run of the function, so they sort in the order of execution. The hash of the function determines
-// a change, not the progress that the phase reports. With --dump-cfg, dumps are digraphs of Graphviz, and banners are
-// its comments; --print-changed=diff stays text. While dumps are on, functions stay in memory, since dumps of other
-// functions may print their declarations.
+// Every dump is Ori text that reads back by itself. Banners are those of LLVM after a comment sign, so that tools that
+// split LLVM's output into passes can split these dumps. A directory of dumps has a folder per function, and an index
+// of all phases that ran. The folder has a file for each phase that changed the function. File names begin with the
+// number of phases that ran over the function, so they sort in the order of execution. A function has changed if its
+// hash has; the progress that the phase reports does not count. With --dump-cfg, dumps are digraphs of Graphviz, and
+// banners are Graphviz comments; --print-changed=diff stays text. While dumps are on, functions stay in memory, since
+// dumps of other functions may print their declarations.
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -104,7 +104,7 @@ static void render(Ctx *ctx, const Fn *fn, Arena *arena, TextBuffer *text)
     out_flush(&out);
 }
 
-// Prints the difference between a function and its last text, and replaces that text.
+// Prints the difference between a function and its last printed text, and replaces that text.
 static void print_difference(Ctx *ctx, const Fn *fn, int row)
 {
     Dumps *d = &ctx->dumps;
@@ -167,7 +167,7 @@ static void write_file(Ctx *ctx, const char *path, const Fn *fn, int row)
     arena_free(&arena);
 }
 
-// Writes D/kern/007.049-GvnCse.after.ori for the seventh phase that ran.
+// Writes a file such as DIR/kern/007.049-GvnCse.after.ori, here for the seventh phase that ran.
 static void dump_file(Ctx *ctx, const Fn *fn, int row)
 {
     Dumps *d = &ctx->dumps;

@@ -20,7 +20,7 @@ void dump_graph(const Fn *fn, const char *title, Out *out);
 /* self_check.c */
 // Checks the contract of the phase that ran; unwinds with an internal error if it is broken.
 void check_contract(Ctx *ctx, Fn *fn, int row, bool progress, bool changed);
-// Returns the function, or with --self-check an equal one that replaces it.
+// Returns the function. With --self-check, returns an equal function that replaces it.
 Fn *self_check(Ctx *ctx, Fn *fn, int row);
 
 #endif

@@ -48,7 +48,7 @@ typedef struct GraphEdges {
     const Fn *fn;
     Out *out;
     BlockId from;
-    uint32_t n, at;  // successors, and those written
+    uint32_t n, at;  // number of successors; number of those that are written
     bool guarded;
 } GraphEdges;
 

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: MIT
 // Runs a plan over functions. Around each phase, handles knobs, forms, analyses, verification, dumps and timing.
 //
-// Functions of debug targets and those marked FN_PASSTHROUGH only take phases that verify or report: debug sections
-// name registers and labels. PTX output ends in multi form, Ori text in the form that the plan ends in.
+// On functions of debug targets, and on functions marked FN_PASSTHROUGH, only phases that verify or report run: debug
+// sections name registers and labels. PTX output is in multi form, Ori text in the form at the end of the plan.
 //
 // Each row with a gate above -O1 that would run spends one unit of OptBudget, whatever the row changes. When the budget
 // is spent, such rows do not run, and `ctx->run.level` of all other rows is 1. Plans do not show this, since gates are
 // evaluated when a plan is made.
 //
-// The number of phi inputs is bounded, since registers times joins may be a thousand times the function. Registers
-// beyond the limit are pinned when the function enters its plan (knob PhiInputLimit, remark TooManyPhis).
+// The number of phi inputs is bounded, since the product of registers and joins may be a thousand times the size of the
+// function. Registers that would exceed the bound are pinned before the plan runs (knob PhiInputLimit, remark
+// TooManyPhis).
 #define _DEFAULT_SOURCE
 #include <stdio.h>
 #include <time.h>
@@ -84,7 +85,7 @@ static bool may_run(const Fn *fn, PhaseKind kind)
 
 static void run_row(Ctx *ctx, Fn **at, int row, int slot, FnStats *stats);
 
-// Converts a function to the form of a row. A plan is made for functions in multi form, but a function may come in ssa
+// Converts a function to the form of a row. A plan is made for functions in multi form, but the input may be in ssa
 // form.
 static void enter_form(Ctx *ctx, Fn **at, int row, FnStats *stats)
 {
@@ -103,7 +104,7 @@ static void enter_form(Ctx *ctx, Fn **at, int row, FnStats *stats)
         phase_info[row].name, row, phase_form_name(wants), function, phase_form_name(has), phase_info[conversion].name);
 }
 
-// Spends OptBudget for a gate above -O1. False: the budget is spent, and the function goes on as at -O1.
+// Spends one unit of OptBudget for a gate above -O1. False: the budget is used up, and rows run as at -O1.
 static bool gate_has_budget(Ctx *ctx, PhaseGate gate)
 {
     return (gate != PG_O2 && gate != PG_O3) || knob_spend(&ctx->knobs, KNOB_OPT_BUDGET);
@@ -119,7 +120,7 @@ static bool execute(Ctx *ctx, Fn *fn, int row, int slot)
     uint32_t outer = analysis_requested(fn, 0);
     bool progress = phase->vtable->execute(phase, fn);
     ctx->run.requested = analysis_requested(fn, outer);
-    // The time of a sub-pass counts for the sub-pass alone.
+    // The time of a sub-pass is not part of the time of the phase that runs it.
     double seconds = ctx->options.timing ? phase_clock() - start : 0;
     ctx->seconds[row] += seconds - ctx->nested_seconds;
     ctx->nested_seconds = seconds;
@@ -232,8 +233,8 @@ static void forget_types(Fn *fn)
             ir_reg(fn, r)->type = TY_NONE;
 }
 
-// Pins registers whose phis would be out of proportion to the function. The limit holds from the start, because every
-// phase that computes reaching definitions pays for phis.
+// Pins registers that would have too many phis for the size of the function. This precedes all phases, because every
+// phase that computes reaching definitions computes phis.
 static void limit_phis(Ctx *ctx, Fn *fn)
 {
     enum { SMALL = 64 };  // allowance of instructions for small functions
@@ -270,7 +271,7 @@ void phase_run(Ctx *ctx, Fn **at)
         if (!e->recipe || ctx->recipes >> (e->recipe - 1) & 1)
             run_row(ctx, at, e->row, e->slot, &s);
     }
-    // A function that came in ssa form may have met no row that requires multi form.
+    // If the input was in ssa form, maybe no row of the plan required multi form.
     if ((*at)->form == FORM_SSA && !ctx->options.stay_in_ssa)
         run_row(ctx, at, PH_CONVERT_MOV_PHI, PH_CONVERT_MOV_PHI, &s);
     dump_end(ctx, *at);

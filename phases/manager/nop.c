@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Does nothing. Slot: 158 NOP. `--named-phases NOP` reads and writes without a change, which tests readers and writers
-// alone.
+// Does nothing. Slot: 158 NOP. `--named-phases NOP` only reads and writes, which tests readers and writers.
 #include "phases/bodies.h"
 
 bool phase_nop(Ctx *ctx, Fn *fn)

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: MIT
 // Builds plans: the list of phases that run, in order.
 //
-// A plan is a list of rows. The default plan is the identity: every slot that does something and whose gate is open,
-// each followed by its recipes. Naming, disabling, starting and stopping only edit the list. Before a row that requires
-// the other form, the plan gets the conversion once (23 GenerateMovPhi, 73 ConvertAllMovPhiToMov).
+// A plan is a list of rows. The default plan is every slot that does something and whose gate is open, in order, each
+// followed by its recipes. Options that name, disable, start or stop phases only edit the list. Before a row that
+// requires the other form, a conversion is inserted (23 GenerateMovPhi, 73 ConvertAllMovPhiToMov).
 //
 // All functions share one plan, except where a pragma or a WHEN record changes NamedPhases, DisablePhases or
 // NvOptRecipes for a function. These knobs and DUMPIR are read when a function is entered, outside of phases, so
-// WHEN=PH has no effect on them. --named-phases overrides the knob for all functions; --disable-phases and
-// DisablePhases add up. Lists in knobs are parsed when the settings are read, so that errors have a position.
+// WHEN=PH has no effect on them. --named-phases overrides the knob for all functions; phases of --disable-phases and of
+// DisablePhases are all disabled. Lists in knobs are parsed when the settings are read, so that errors have a position.
 //
 // Disabling a slot disables its recipes. For --start-before and --stop-after a recipe lies between its slot and the
 // next slot. --print-pipeline prints `Name@index`; the index of a sub-pass is the slot that the sub-pass follows. So
-// `OriRemoveRedundantMov@9` is the recipe, and plain `OriRemoveRedundantMov` is the row, for any function. A range A..B
-// is the slots in it that do something on this backend. Lists of disabled or printed phases are sets of rows. ORDER
-// rows are checked against the default plan only. Report slots run if they are named or with --reports.
+// `OriRemoveRedundantMov@9` is the recipe, and plain `OriRemoveRedundantMov` is the sub-pass, for any function. A range
+// A..B stands for its slots that do something on this backend. Lists of disabled or printed phases are sets of rows.
+// ORDER rows are checked against the default plan only. Report slots run if they are named or with --reports.
 #include <stdio.h>
 
 #include "ir/text/text.h"
@@ -31,7 +31,7 @@ static bool runs_by_default(const Ctx *ctx, int row)
 {
     const PhaseInfo *p = &phase_info[row];
     bool quiet = p->kind != PK_REPORT || ctx->options.reports;
-    // At -O0 no transformation runs, whatever its gate, so the conversions of form are not needed either.
+    // At -O0 no transformation runs, whatever its gate, so conversions of form are not needed.
     bool transforms = p->kind == PK_TRANSFORM || p->form == PF_TO_SSA || p->form == PF_TO_MULTI;
     bool allowed = !transforms || ctx->options.level > 0;
     return does_something(ctx, row) && quiet && allowed && gate_open(p->gate, ctx->options.level);
@@ -54,7 +54,7 @@ static PlanEntry entry_of(int row, int slot)
     return (PlanEntry){.row = (uint8_t)row, .slot = (uint8_t)slot, .recipe = (uint8_t)(recipe + 1)};
 }
 
-// Adds the slots of a range that do something. Without a context, only checks the range.
+// Adds the slots of a range that do something. If ctx is NULL, only checks the range.
 static bool add_range(const Ctx *ctx, PhaseList *list, const char *text, size_t len, const char *dots,
                       char why[static 500])
 {
@@ -161,7 +161,7 @@ static int bound_of(int row, bool last)
     return place;
 }
 
-// Adds the conversion to the form of the next row, if that differs and the conversion exists.
+// Adds the conversion to the form `wanted` of the next row, if the current form differs and the conversion exists.
 static void adapt_form(Planner *p, PhaseForm wanted)
 {
     int row = wanted == PF_SSA ? PH_GENERATE_MOV_PHI : PH_CONVERT_MOV_PHI;
@@ -289,7 +289,7 @@ KnobStore *phase_knobs(Arena *arena)
 
 /* -- The plans of a context ----------------------------------------------------------------------------- */
 
-// Returns the values of the knobs in force; NULL where an option overrides a knob.
+// Returns the current values of the knobs; NULL if an option overrides a knob.
 static PlanKnobs plan_knobs(Ctx *ctx)
 {
     return (PlanKnobs){.named = ctx->options.named ? NULL : knob_str(&ctx->knobs, KNOB_NAMED_PHASES),
@@ -377,7 +377,7 @@ void phase_warn_idle(Ctx *ctx)
     const PhaseOptions *o = &ctx->options;
     const PlanKnobs *knobs = &ctx->plan_knobs;
     const Source *source = ctx->diag.source;
-    ctx->diag.source = NULL;  // the input has no part in it
+    ctx->diag.source = NULL;  // not about the input
     warn_idle(ctx, "--named-phases", o->named);
     warn_idle(ctx, "--disable-phases", o->disabled);
     warn_idle(ctx, "--print-before", o->print_before);
@@ -436,7 +436,7 @@ static KnobPragma *pragmas_of(Arena *arena, const Tables *tables, const KnobText
     return pragmas;
 }
 
-// Puts the settings for a function in force. False: its pragmas have errors.
+// Activates the settings for a function. False: its pragmas have errors.
 static bool enter(Ctx *ctx, const Fn *fn, Arena *arena, Diag *diag)
 {
     char name[1000];  // longer names are cut

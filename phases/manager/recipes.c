@@ -9,9 +9,9 @@
 //     ReportInitialRepresentation@9
 //     OriRemoveRedundantMov@9          ; if the function has a move
 //
-// The knob NvOptRecipes removes recipes from the plan: all of them (`off`, the bare order of the slots) or all that it
-// does not list. If phase 1 is disabled, the default plan has no recipes. Recipes that a named plan has without phase 1
-// run for any function.
+// The knob NvOptRecipes removes recipes from the plan: all of them (`off`, only the slots run) or all that it does not
+// list. If phase 1 is disabled, the default plan has no recipes. In a named plan without phase 1, recipes run for any
+// function.
 //
 // Does not do: change the function.
 // Documented: the phase exists, applies recipes by name, and a knob turns recipes off. Inferred: the conditions.

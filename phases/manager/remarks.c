@@ -178,7 +178,7 @@ const char *remark_text(const Remark *m, Arena *arena)
     return text.at;
 }
 
-// True if YAML reads the unquoted text as that string: a word that is not null or a boolean.
+// True if YAML reads the unquoted text as a string: a word that is not null or a boolean.
 static bool is_plain(const char *text)
 {
     static const char *const words[] = {"null", "true", "false", "yes", "no", "on", "off", "y", "n"};
@@ -189,8 +189,8 @@ static bool is_plain(const char *text)
     return letter && text[strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-")] == 0;
 }
 
-// Returns the length of the first character if YAML takes it unescaped: printable ASCII, or UTF-8 that is no control,
-// line break or noncharacter. 0 = it must be escaped.
+// Returns the length of the first character if YAML permits it unescaped; 0 = it must be escaped. Unescaped are
+// printable ASCII, and UTF-8 except controls, line breaks and noncharacters.
 static size_t printable(const char *text)
 {
     const unsigned char *p = (const unsigned char *)text;
@@ -209,7 +209,7 @@ static size_t printable(const char *text)
     return shortest && !surrogate && !breaks && c != 0xfeff && c != 0xfffe && c != 0xffff && c < 0x110000 ? n : 0;
 }
 
-// Writes a text in double quotes, with the escapes of YAML. Bytes that are no UTF-8 become characters of Latin-1.
+// Writes a text in double quotes, with YAML escapes. Bytes that are not UTF-8 are taken as Latin-1.
 static void put_escaped(Out *out, const char *text)
 {
     out_char(out, '"');

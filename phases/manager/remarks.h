@@ -8,7 +8,7 @@
 
 typedef enum { RM_PASSED, RM_MISSED, RM_ANALYSIS } RemarkKind;
 
-// A part of a message; the texts of the parts in order are the sentence.
+// A part of a message. The message is the texts of its parts in order.
 typedef struct RemarkArg {
     const char *key;  // "String": words between values
     const char *text;
@@ -34,9 +34,9 @@ typedef struct Remarks {
 /* remarks.c */
 // Makes an empty collection for the phases that a glob matches; NULL = all.
 void remarks_init(Remarks *r, Heap *heap, const char *glob);
-// Makes an empty collection for the same phases, for a function of another thread.
+// Makes an empty collection for the same phases, for use by another thread.
 void remarks_fork(Remarks *own, const Remarks *r, Heap *heap);
-// Appends the remarks of another collection, and frees that.
+// Appends the remarks of `own`, and frees `own`.
 void remarks_take(Remarks *r, Remarks *own);
 
 // Starts a function.
@@ -44,10 +44,10 @@ void remarks_start(Remarks *r);
 // Starts a run of a phase. Removes the remarks of its earlier runs on this function, except those that are RM_PASSED.
 void remarks_run(Remarks *r, int row);
 
-// True if remarks of the running phase are collected. Guards work that serves remarks alone.
+// True if remarks of the running phase are collected. Guards work that is only needed for remarks.
 static inline bool remarks_wanted(const Ctx *ctx) { return ctx->remarks && ctx->remarks->rows[ctx->run.row]; }
 // Adds a remark about an instruction (0 = about the function), if remarks of the running phase are collected. In the
-// format, `{Key:%u}` is a value with a key; conversions are %s %u %d %llu %lld %%.
+// format, `{Key:%u}` is a value with a key. Conversions are %s %u %d %llu %lld %%.
 void remark(Ctx *ctx, const Fn *fn, InstrId i, RemarkKind kind, const char *name, const char *fmt, ...)
     __attribute__((format(printf, 6, 7)));
 

@@ -2,9 +2,9 @@
 // Checks the contract of a phase after its run, and the clone and the text of the function.
 //
 // Contracts: a phase reports progress exactly if it changed the function (by hash). The analyses that it keeps equal a
-// new computation. It requests no analysis outside of its row's needs, and makes no instruction that the .version and
-// .target of the module lack. Self-checks: the run goes on with a clone, or with the function as its text reads back.
-// So later phases show what cloning or printing loses.
+// new computation. It requests only analyses in the `needs` of its row, and makes only instructions that the .version
+// and .target of the module have. Self-checks: a clone replaces the function, or the function that is read back from
+// its text. So errors of cloning and printing show up in later phases.
 #include <stdio.h>
 
 #include "ir/text/text.h"
@@ -48,7 +48,7 @@ void check_contract(Ctx *ctx, Fn *fn, int row, bool progress, bool changed)
         snprintf(why, sizeof why, "requests %s, which its row does not need", analysis_names[__builtin_ctz(more)]);
         fail(ctx, fn, row, why);
     }
-    // A function that was read back has descriptors of its own for all of its instructions.
+    // A function that was read back has new descriptors for all of its instructions.
     if (changed && !ctx->options.self_roundtrip)
         check_instructions(ctx, fn, row);
 }
@@ -104,7 +104,7 @@ static Fn *check_roundtrip(Ctx *ctx, Fn *fn, int row)
     if (second.n != text.n || memcmp(second.at, text.at, text.n) != 0)
         fail(ctx, fn, row, "the printed and reread function prints other text");
     arena_free(&arena);
-    // The text does not have this property.
+    // The text does not state this property.
     again->properties |= fn->properties & PROP_BRANCH_DECIDED;
     return replace(fn, again);
 }

@@ -33,7 +33,7 @@ const PhaseInfo phase_info[PHASE_ROWS] = {
 
 /* -- Objects -------------------------------------------------------------------------------------------- */
 
-// Returns the body of a row: that of the table, else that of the backend; NULL = none.
+// Returns the body of a row, from the table or from the backend; NULL = none.
 static PhaseBody *body_of(const Phase *phase, int row)
 {
     return phase_info[row].body ? phase_info[row].body : sm_pass(phase->ctx->target.backend, row);
@@ -223,7 +223,7 @@ bool phase_matches(const char *glob, int row)
            glob_match(glob, text, 3, true);
 }
 
-// Writes the knobs that a row reads, each after `before` with `between` between them. Returns how many there are.
+// Writes the knobs that a row reads, each with the prefix `before`, separated by `between`. Returns their number.
 static uint32_t list_knobs(Out *out, int row, const char *before, const char *between)
 {
     uint32_t n = 0;

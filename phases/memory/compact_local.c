@@ -3,10 +3,10 @@
 //
 // Slot: 32 CompactLocalMemory. Frames of compilers (`__local_depot0[112]`) keep their size when promotion moves most of
 // their variables to registers. Variables that no instruction names are removed. If all accesses to a variable are
-// known, bytes that accesses connect form pieces (ir/analysis/local_memory.h), and the gaps between pieces are removed.
-// The new layout has the pieces with the greatest alignment first, then the largest. A piece keeps its inner layout,
-// and moves by a multiple of its alignment. Only the offsets of accesses change, by the distance that their piece
-// moves. Registers keep their addresses, so comparisons and further sums do not change.
+// known, its accessed bytes form pieces (ir/analysis/local_memory.h), and the gaps between pieces are removed. The new
+// layout has the pieces with the greatest alignment first, then the largest. A piece keeps its inner layout, and moves
+// by a multiple of its alignment. Only the offsets of accesses change, by the distance of the move. Registers keep
+// their addresses, so comparisons and further sums do not change.
 //
 //     local @frame align 16 size 112              local @frame align 4 size 68
 //     R1 = mov.b64 @frame+48                      R1 = mov.b64 @frame+48
@@ -19,7 +19,7 @@
 // Must not fire:
 //     st.global.b64 [R9], R1, R1 = @x             the address of @x escapes: its layout stays
 //     ld.local.b32 [R1], R1 = @x + R2             R2 may be any number: the access reaches all bytes
-//     ld.local.b32 [@x+2]; beyond the end         these may fault, and still do so
+//     ld.local.b32 [@x+2]; beyond the end         these may fault, and must still fault
 //     ld.volatile.local, atom, prefetch of @x     stay as they are
 //     [R1+8], R1 is a sum of 32 bits below @x     another offset could wrap where this one does not
 //     .local of the module                        other functions access it

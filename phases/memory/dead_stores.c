@@ -4,9 +4,9 @@
 //
 // A backward walk over each block computes for each byte whether an overwrite or the end of the function comes before
 // the next read. A block with a single successor begins with the state at the start of that successor. A block that
-// ends with a guarded exit has a single successor, too, since variables die at the exit. The state of a byte is the
-// times of its last overwrite and its last read in the walk; a scoped table restores the state at the successor. Bytes
-// of a variable whose address does not escape need no stores if no load of the function may reach them. Every
+// ends with a guarded exit also has a single successor, since variables die at the exit. The state of a byte is the
+// times of its last overwrite and its last read in the walk; a scoped table restores the state at the successor. If the
+// address of a variable does not escape, stores to its bytes that no load of the function may reach are dead. Every
 // instruction that may read memory may read escaped variables.
 //
 //     st.local.b32 [@x], R1                       (nothing)
@@ -43,7 +43,7 @@ typedef struct DeadStores {
     uint32_t *over, *read;     // by byte: last overwrite, last read of at most BYTEWISE bytes
     uint32_t *range, *any;     // by piece: last read of more than BYTEWISE bytes, last read
     uint32_t escaped, ending;  // last read of escaped variables by an unknown access; end of the function
-    ScopedTable known;         // the changes of over, read, range, any, exposed and ending
+    ScopedTable known;         // the changes of over, read, range, any, escaped and ending
     VEC(InstrId) dead;
 } DeadStores;
 

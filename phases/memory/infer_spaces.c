@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: MIT
-// Replaces generic accesses by accesses of the state space that their addresses lie in.
+// Replaces generic accesses by accesses to the state space of their addresses.
 //
 // Sub-pass: OriInferAddressSpaces, after phase 3 and in the bundle of phase 37. Pointer analysis
-// (ir/analysis/pointers.h) finds the underlying object and the space of an address. It follows moves, phis, selects,
-// sums and conversions from a cvta of a space, or of a symbol in the space. An access to a known place of a variable
-// names the variable. For any other access the address is computed a second time, in the space. Each instruction that
-// computes the generic address gets a twin before it, which computes the address in the space from the twins of its
-// operands; the twin of a cvta is a move. The generic computation is dead afterwards if it has no other use. cvta.to is
-// replaced by a move of the twin, and isspacep of a known space by a constant.
+// (ir/analysis/pointers.h) finds the underlying object and the space of an address. It propagates through moves, phis,
+// selects, sums and conversions from a cvta of a space, or of a symbol in the space. An access at a known offset of a
+// variable then names the variable. For any other access the address is computed a second time, in the space. A twin is
+// inserted before each instruction that computes the generic address. The twin computes the address in the space, from
+// the twins of the operands; the twin of a cvta is a move. The generic computation is dead afterwards if it has no
+// other use. cvta.to is replaced by a move of the twin, and isspacep of a known space by a constant.
 //
 //     R2 = cvta.shared.u64 R1                     R3 = mov.b64 R1
 //     R4 = add.s64 R2, R9                    ->   R5 = add.s64 R3, R9
 //     R6 = ld.b32 [R4+8]                          R6 = ld.shared.b32 [R5+8]
 //
-//     R2 = cvta.shared::cluster.u64 R1            ...                      ; of another CTA, perhaps
+//     R2 = cvta.shared::cluster.u64 R1            ...                      ; may be memory of another CTA
 //     P1 = isspacep.shared::cluster R2       ->   P1 = mov.pred 1
 //
 //     R2 = cvta.local.u64 @x                      ...
@@ -27,7 +27,7 @@
 //     ld.b32 [R9], R9 a kernel's parameter        its space is unknown
 //     atom.add.u32 [R4], R4 in .local             there is no such instruction
 //     ld.L1::no_allocate.b32 [R4], R4 in .shared  there is no such instruction
-//     ld.b32 [R2], R2 = cvta.shared::cluster R1   ptxas makes the same of ld.shared::cluster (tried)
+//     ld.b32 [R2], R2 = cvta.shared::cluster R1   ptxas makes the same code for ld.shared::cluster (tried)
 //     isspacep.shared::cta R2                     may be true for this R2
 //     cvta.to.shared::cta R2                      differs from R1 if that is an address of another CTA
 //
@@ -52,7 +52,7 @@ typedef struct Inference {
     bool progress;
 } Inference;
 
-// True for a generic address in one space that accesses can name.
+// True for a generic address in a single space, which accesses can name.
 static bool has_space(const Pointer *o)
 {
     return o->kind == OR_ADDRESS && o->generic &&
@@ -111,7 +111,8 @@ static bool defines_address(Inference *f, InstrId id)
     return v && v != VALUE_ANY && f->pointers->address[v] && has_space(&f->pointers->known.at[f->pointers->address[v]]);
 }
 
-// Collects the instructions that get twins: those that define a register with a twin, and transitively their operands.
+// Collects the instructions that get twins: the definitions of the registers with twins, and transitively those of
+// their operands.
 static void find_sources(Inference *f)
 {
     const Analyses *a = f->work.n ? analysis_need(f->fn, AN_DEFUSE) : NULL;
@@ -180,7 +181,7 @@ typedef struct Change {
 
 typedef VEC(Change) Changes;
 
-// True if an address is one place in a variable.
+// True if an address is a single known address in a variable.
 static bool lies_in_variable(const Fn *fn, const Pointer *at)
 {
     const Sym *s = at->sym ? ir_sym(fn, at->sym) : NULL;

@@ -3,12 +3,12 @@
 //
 // Sub-pass: ConvertMemoryToRegisterOrUniform, of phase 37 and after phase 3. Pointer analysis (ir/analysis/pointers.h)
 // finds the underlying object of each address and the variables whose address does not escape: through moves of the
-// symbol, sums, phis and selects, through cvta and back, as in the `__local_depot` frames of compilers. Variables are
-// split by bytes: each aligned group of eight is a binary tree, whose inner nodes have two halves. A whole node is one
-// register: an access to a part of it extracts or inserts a field. A node that is apart consists of its halves: stores
-// split their value, loads join the halves. The cheaper of the two is chosen for each node by counting accesses. In
-// multi form a register may have several definitions; in ssa form ssa_repair() gives each value its own register. Bytes
-// that were never written are undefined.
+// symbol, sums, phis, selects, and cvta in both directions, as for the `__local_depot` frames of compilers. Each
+// aligned group of eight bytes of a variable is a binary tree, whose inner nodes have two halves. A node is whole or
+// split. A whole node is one register: an access to a part of it extracts or inserts a field. A split node consists of
+// its halves: stores split their value, loads join the halves. For each node the cheaper choice is found by counting
+// accesses. In multi form a register may have several definitions; in ssa form ssa_repair() gives each value its own
+// register. Bytes that were never written are undefined.
 //
 //     st.local.b32 [@x], R1                       R9 = mov.b32 R1
 //     R2 = ld.local.b32 [@x]                 ->   R2 = mov.b32 R9
@@ -27,16 +27,17 @@
 //     st.param.b64 [@arg], R1, R1 = @x            the callee may access all of @x
 //     ld.volatile.local, atom, prefetch           stay, and so do the bytes that they access
 //     .local of the module                        other functions access it
-//     ld.local.b32 [@x+2]                         unaligned, or outside of the variable: it faults
+//     ld.local.b32 [@x+2]                         unaligned, or outside of the variable: the access faults
 //     ld.local.b32 [4]                            any variable may lie there: none is promoted
 //
-// Bytes: the upper half of a register for a byte is arbitrary, so stores of bytes are plain moves. Loads extend anyway.
+// Bytes: the upper half of a 16-bit register for a byte is arbitrary, so stores of bytes are plain moves. Loads extend
+// the byte in any case.
 //
-// A variable is a symbol: in PTX an address of it that is not tracked may reach all of it, and `__local_depot` is one
-// variable. So one escaped address, or one index of unknown range, keeps a whole frame in memory; a masked index keeps
-// the bytes that it may reach. Knob 136 has no name in the sources (ConvertMemoryToRegWhole here). If a smaller share
-// of the accessed bytes than this knob can be promoted, each group of eight bytes is weighed by itself; a move costs
-// MovWeightForConvertMemToReg of an access.
+// A variable is a symbol, and `__local_depot` is one variable. In PTX an untracked address of a variable may reach all
+// of it. So one escaped address, or one index of unknown range, keeps a whole frame in memory; a masked index keeps the
+// bytes that it may reach. Knob 136 has no documented name (ConvertMemoryToRegWhole here). If a smaller share of the
+// accessed bytes than its value can be promoted, the cost of each group of eight bytes is compared separately: a move
+// costs MovWeightForConvertMemToReg of an access.
 //
 // Does not do: `.shared` variables, since other threads may access them; elements of 16 bytes; `.param` of calls.
 // Documented: the name, its place in phase 37, and its knobs. Inferred: the rest.
@@ -155,8 +156,8 @@ static void find_what_stays(Promotion *p)
         keep_rests(p);
 }
 
-// Adds the cost of an access to its node, if that is apart, and to the nodes around it, if these are whole. Halves of
-// 64 bits are registers of their own anyway, so splitting and joining them costs less than extracting a byte.
+// Adds the cost of an access to its node, in case it is split, and to the enclosing nodes, in case they are whole. The
+// machine has two registers for 64 bits, so splitting and joining these costs less than extracting a byte.
 static void count_access(Group *g, uint32_t node, bool store)
 {
     g->touched |= (uint8_t)mask_of_node(node);
@@ -168,7 +169,7 @@ static void count_access(Group *g, uint32_t node, bool store)
         g->whole[outer] += store && outer == 1 ? 2 : 1;
 }
 
-// Splits a node if that costs less, or if no access is to all of it.
+// Splits a node if split costs less than whole, or if no access covers all of it.
 static void decide(Group *g, uint32_t node)
 {
     if (node >= GROUP || !g->whole[node])
@@ -182,7 +183,7 @@ static void decide(Group *g, uint32_t node)
     decide(g, 2 * node + 1);
 }
 
-// Splits groups as far as that pays.
+// Splits the nodes of groups for which split costs less.
 static void find_parts(Promotion *p)
 {
     Direct direct;
@@ -198,8 +199,8 @@ static void find_parts(Promotion *p)
             decide(&p->variables[v].groups[k], 1);
 }
 
-// If much of a variable stays in memory anyway, keeps all groups there whose moves cost at least as much as their
-// accesses. True if there are any.
+// If much of a variable stays in memory in any case, keeps all groups in memory whose moves cost at least as much as
+// their accesses. True if there are any.
 static bool keep_costly_groups(Promotion *p, Variable *v)
 {
     uint32_t promoted = 0, accessed = 0;
@@ -290,7 +291,7 @@ static uint64_t count_inputs(Fn *fn)
     return n;
 }
 
-// Keeps groups in memory whose registers would have phis out of proportion to the function. True if there are any.
+// Keeps groups in memory whose registers would have too many phis for the size of the function. True if there are any.
 static bool limit_groups(Promotion *p)
 {
     Fn *fn = p->fn;

@@ -10,16 +10,16 @@
 
 enum {
     GROUP = 8,                   // bytes of a tree
-    NODES = 2 * GROUP,           // node 1 is all of a group; the halves of node n are 2n and 2n + 1
+    NODES = 2 * GROUP,           // node 1 is the whole group; the halves of node n are 2n and 2n + 1
     SIZE_MAX_BYTES = 512 << 10,  // of a variable; no thread has more local memory
 };
 
 // Eight bytes of a variable.
 typedef struct Group {
     uint8_t stays;                        // bit per byte: it stays in memory
-    uint8_t split;                        // bit per inner node: its halves are apart
+    uint8_t split;                        // bit per inner node: it consists of its halves
     uint8_t touched;                      // bit per byte: a direct access covers it
-    uint32_t apart[GROUP], whole[GROUP];  // by inner node: cost if it is apart, if it is whole
+    uint32_t apart[GROUP], whole[GROUP];  // by inner node: cost if it is split, if it is whole
     uint32_t accesses, moves;             // direct accesses; estimate of the moves that replace them
     RegId reg[NODES];                     // of whole nodes; 0 = none yet
 } Group;
@@ -69,12 +69,12 @@ static inline uint32_t bytes_of_node(uint32_t node) { return GROUP >> (31 - (uin
 
 static inline uint32_t first_byte(uint32_t node) { return node * bytes_of_node(node) - GROUP; }
 
-// Returns a bit for each byte of its group that a node covers.
+// Returns the mask of the bytes that a node covers, with a bit for each byte of the group.
 static inline uint32_t mask_of_node(uint32_t node) { return ((1u << bytes_of_node(node)) - 1) << first_byte(node); }
 
 static inline bool stays_in_memory(const Direct *d) { return group_at(d, 0)->stays & mask_of_node(node_at(d, 0)); }
 
-// Returns the variable of an access if that may be promoted, else NULL.
+// Returns the variable that an access names if it may be promoted, else NULL.
 static inline Variable *variable_of(const Promotion *p, const MemAccess *access)
 {
     uint32_t s = access->at->kind == OR_ADDRESS ? local_symbol(access->at->sym) : 0;
@@ -82,9 +82,9 @@ static inline Variable *variable_of(const Promotion *p, const MemAccess *access)
 }
 
 /* promote_memory.c */
-// Describes an access; true if moves could replace it: it is exact, aligned and within its variable.
+// Describes an access in *direct. True if moves could replace it: it is exact, aligned and within its variable.
 bool is_promotable(const Promotion *p, const MemAccess *access, Direct *direct);
-// Returns the end of all that an access may reach.
+// Returns the end of the bytes that an access may reach.
 int64_t end_of_access(const Promotion *p, const MemAccess *access);
 // Returns the size of the largest variable that is promoted.
 uint64_t promotion_limit(Promotion *p);
@@ -94,7 +94,7 @@ uint64_t promotion_limit(Promotion *p);
 void promote_accesses(Promotion *p);
 
 /* promote_remarks.c */
-// Reports the promoted bytes of each variable, those that stay in memory, and why.
+// Reports for each variable the promoted bytes, the bytes that stay in memory, and the reason.
 void promote_report(Ctx *ctx, Promotion *p);
 
 #endif

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-// Makes the remarks of promotion: the promoted bytes of each variable, those that stay in memory, and why.
+// Makes the remarks of promotion: for each variable the promoted bytes, the bytes that stay in memory, and the reason.
 #include "phases/manager/remarks.h"
 #include "phases/memory/promote_memory.h"
 
 /* -- Remarks -------------------------------------------------------------------------------------------- */
 
-// The reason why an access stays in memory; WHY_NOT = it does not.
+// The reason why an access stays in memory; WHY_NOT = it is promoted.
 typedef enum { WHY_NOT, WHY_ORDERED, WHY_INDEX, WHY_BOUNDS, WHY_MISALIGNED, WHY_KIND, WHY_PARTLY, WHYS } Why;
 
 // The accesses to a variable.
@@ -52,7 +52,7 @@ static Tally *tally_accesses(Promotion *p)
     return tallies;
 }
 
-// Returns the text for the use by which the address of a variable escapes.
+// Returns a description of the use by which the address of a variable escapes.
 static const char *what_becomes(Promotion *p, uint32_t variable)
 {
     InstrId id = p->escaped[variable];
@@ -79,7 +79,7 @@ static const char *what_becomes(Promotion *p, uint32_t variable)
     return param ? "is an argument of a call or a result" : "is stored to memory";
 }
 
-// Reports a variable that stays in memory as a whole. False: it does not.
+// Reports a variable that stays in memory as a whole. False: parts of it are promoted.
 static bool say_whole(Ctx *ctx, Promotion *p, uint32_t variable, InstrId access, const char *name)
 {
     const Sym *sym = ir_sym(p->fn, variable | SYM_LOCAL);

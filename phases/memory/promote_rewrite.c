@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Rewrites promoted accesses: replaces them by moves of the registers that hold parts of variables. A whole node is one
-// register, from which loads extract fields and into which stores insert them; a node that is apart consists of its
-// halves.
+// Replaces promoted accesses by moves of the registers that hold parts of variables. A whole node is one register:
+// loads extract fields from it, and stores insert fields into it. A split node consists of its halves.
 #include "phases/memory/promote_memory.h"
 
 /* -- Making instructions -------------------------------------------------------------------------------- */
@@ -74,7 +73,8 @@ static Operand with_width(Promotion *p, Operand value, Width width)
 
 /* -- Halves and fields ---------------------------------------------------------------------------------- */
 
-// Splits a value of so many bytes into its halves. The lower half of two bytes is the value itself.
+// Splits a value of `bytes` bytes into its halves. If `bytes` is 2, the lower half is the value itself: upper bits are
+// arbitrary.
 static void split_value(Promotion *p, Operand value, uint32_t bytes, Operand half[2])
 {
     Width width = width_of_bytes(bytes), half_width = width_of_bytes(bytes / 2);
@@ -94,7 +94,7 @@ static void split_value(Promotion *p, Operand value, uint32_t bytes, Operand hal
     }
 }
 
-// Returns the value of so many bytes with these halves.
+// Joins two halves to a value of `bytes` bytes.
 static Operand join_halves(Promotion *p, Operand low, Operand high, uint32_t bytes)
 {
     if (bytes > 2)
@@ -151,7 +151,7 @@ static Operand with_field(Promotion *p, Operand all, uint32_t bytes, uint32_t fi
 
 static bool is_apart(const Group *g, uint32_t node) { return node < GROUP && g->split >> node & 1; }
 
-// Returns the whole node that contains a node, perhaps itself; 0 = it is apart.
+// Returns the whole node that contains a node, which may be the node itself; 0 = none.
 static uint32_t whole_around(const Group *g, uint32_t node)
 {
     uint32_t whole = 0;
@@ -161,7 +161,7 @@ static uint32_t whole_around(const Group *g, uint32_t node)
     return whole;
 }
 
-// Makes a move of an access. The last one replaces the access, others are inserted before it.
+// Makes a move of an access. The last move replaces the access; the others are inserted before it.
 static void move(Promotion *p, Operand dst, Operand src, uint32_t bytes, bool is_signed, const Tail *tail, bool last)
 {
     AccessMove move = {dst, src, bytes, is_signed, *tail};

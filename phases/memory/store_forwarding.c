@@ -4,13 +4,13 @@
 //
 // Sub-pass: OriStoreForwarding, for variables that promotion leaves in `.local`: arrays with dynamic indices, and
 // variables whose address escapes. Works on extended basic blocks: a block with a single predecessor begins with the
-// state at the end of that predecessor. The state of a byte is the register (or constant) that was last stored there or
-// loaded from there. If all bytes of a load from an exact address are low bytes of one value, a move replaces the load,
-// with the extension of the load's type. A store of the value that memory already holds is removed. A write to an
-// inexact range makes all bytes of its piece unknown (ir/analysis/local_memory.h). No other access writes variables
-// whose address does not escape. Escaped variables become unknown where an instruction may write them or order memory:
-// calls, atomics, barriers, stores to unknown addresses. A scoped table restores the state where paths branch. All
-// takes linear time; tables are by byte of local variables.
+// predecessor's final state. The state of a byte is the register (or constant) that was last stored there or loaded
+// from there. If all bytes of a load from an exact address are low bytes of one value, a move replaces the load, with
+// the extension of the load's type. A store of the value that memory already holds is removed. A write to an inexact
+// range of more than BYTEWISE bytes makes all bytes of its piece unknown (ir/analysis/local_memory.h). Variables whose
+// address escapes become unknown at each instruction that may write them or that orders memory: calls, atomics,
+// barriers, stores to unknown addresses. A scoped table restores the state where paths branch. The time is linear, with
+// tables indexed by byte of the local variables.
 //
 //     st.local.b32 [@x+4], R1                     st.local.b32 [@x+4], R1
 //     st.local.b32 [R9], R2, R9 = @x + 16 + R8    st.local.b32 [R9], R2           ; R8 is in [0, 15]
@@ -35,8 +35,8 @@
 //     st.local.b32 [@x], undef; ld; ld                                          each load would have its own value
 //     st.local.b32 [@x], R1 on one of two paths to a block that loads it
 //
-// Does not do: upper parts of a value, values that are joined of parts, join of the states of several predecessors,
-// memory other than the function's own variables; multi form, where registers change.
+// Does not do: upper parts of a value, values that consist of several stored values, join of the states of several
+// predecessors, memory other than the function's own variables; multi form, where registers change.
 // Documented: nothing. The technique is in the textbooks (Muchnick, "Advanced Compiler Design and Implementation",
 // 1997, section 12.3, on extended basic blocks), and ptxas forwards stores (tried). Inferred: the sub-pass.
 #include "ir/analysis/local_memory.h"
@@ -59,7 +59,7 @@ typedef struct Forward {
     uint32_t element, held;
 } Forward;
 
-// A loaded register, whose low bytes are those of a value in memory.
+// A loaded register, whose low bytes are equal to those of a value in memory.
 typedef struct Copy {
     uint32_t held, bytes;
 } Copy;
@@ -74,7 +74,7 @@ typedef struct Forwarding {
     uint32_t *held;           // by byte: index of the value that it is part of; 0 = unknown
     uint32_t *forgotten;      // by piece: values with a lower index are unknown now
     uint32_t forgot_escaped;  // the same for escaped variables
-    ScopedTable known;        // the changes of held, forgotten and forgot_exposed
+    ScopedTable known;        // the changes of held, forgotten and forgot_escaped
     VEC(Forward) forwards;
     Copy *copies;            // by RegId
     VEC(InstrId) redundant;  // stores of the value that memory holds
@@ -95,7 +95,7 @@ static uint32_t held_at(const Forwarding *f, const LocalAccess *access, uint32_t
     return h >= f->forgotten[f->memory.piece[byte]] && (!escaped || h >= f->forgot_escaped) ? h : 0;
 }
 
-// Returns the value whose low bytes an element of a movable access is, under the guard of the instruction; 0 = unknown.
+// Returns the value whose low bytes equal an element of a movable access, under the guard of the access; 0 = unknown.
 static uint32_t find_held(const Forwarding *f, const LocalAccess *access, uint32_t element)
 {
     uint32_t first = access->first + element * access->bytes, h = held_at(f, access, first);
@@ -192,7 +192,7 @@ static void visit_load(Forwarding *f, const LocalAccess *access)
             note_element(f, access, k);
 }
 
-// True if the low bytes of an operand are those of a value.
+// True if the low bytes of an operand are equal to those of a value.
 static bool is_same(const Forwarding *f, Operand o, Operand value, uint32_t bytes)
 {
     if (op_same(o, value))

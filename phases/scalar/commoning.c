@@ -3,8 +3,8 @@
 //
 // Sub-pass: OriCommoning, of the GeneralOptimize bundles. Blocks are walked in the preorder of the dominator tree. A
 // set (ir/analysis/instr_set.h) finds equal pure instructions; it compares operands after their replacement. Across
-// blocks only expensive instructions are replaced: ptxas finds the others itself, and weighs them against register
-// pressure (tried).
+// blocks only expensive instructions are replaced: ptxas finds the others itself, and takes register pressure into
+// account (tried).
 //
 //     R3 = add.s32 R1, R2                         R3 = add.s32 R1, R2
 //     R4 = add.s32 R2, R1                    ->   (nothing)
@@ -17,15 +17,15 @@
 //     b1: R3 = rem.u32 R1, R2; b2: R4 = rem.u32 R1, R2      neither dominates the other
 //     b0: R3 = add.s32 R1, R2; b1: R4 = add.s32 R1, R2      cheap, and in another block
 //     @P0 R3 = add.s32 R1, R2 else R9; R4 = add.s32 R1, R2  R3 is R9 where the guard is false
-//     R3 = mov.b32 %clock; R4 = mov.b32 %clock              a new value at each read
-//     R3 = shfl.sync...; R4 = shfl.sync...                  not pure; nor are accesses of memory
+//     R3 = mov.b32 %clock; R4 = mov.b32 %clock              each read gives a new value
+//     R3 = shfl.sync...; R4 = shfl.sync...                  not pure; accesses of memory are not pure either
 //     R3 = add.f32 R1, R2; R4 = add.rn.f32 R1, R2           not the same instruction
 //     R3 = mov.undef; R4 = mov.undef                        two values
 //     R3 = shl.b64 R1, 4; R4 = add.s64 R0, R3;              ptxas makes LEA of each shift with its sum; a shared shift
 //     R5 = shl.b64 R1, 4; R6 = add.s64 R2, R5               costs two more, and each sum two again (19 -> 21)
 //
-// Products (mul.wide) that only sums use are shared: otherwise 8 of 725 functions have 25 SASS instructions more, and
-// 9 have 13 fewer (tried).
+// Equal products (mul.wide) are replaced even if only sums use them: otherwise 8 of 725 functions have 25 SASS
+// instructions more, and 9 have 13 fewer (tried).
 //
 // Does not do: loads; values that are equal for another reason (GvnCse); hoisting (56).
 // Documented: the name. Inferred: the rest.
@@ -38,7 +38,7 @@ typedef struct Commoning {
     const Analyses *a;
     Arena scratch;
     ReplaceMap map;
-    InstrSet set;         // of equal instructions the one that the walk visited last
+    InstrSet set;         // for each key the instruction that the walk visited last
     uint8_t *other_uses;  // by RegId: it has a use that is no 64-bit sum; NULL = not computed yet
 } Commoning;
 
@@ -46,7 +46,7 @@ static bool is_fresh_register(Operand o) { return op_kind(o) == K_SREG && sreg_i
 
 static bool in_ssa(const Fn *fn, Operand o) { return op_file(o) != RF_CC && reg_in_ssa(ir_reg(fn, op_index(o))); }
 
-// True if equal instructions with equal operands give equal values.
+// True if equal instructions with equal operands compute equal values.
 static bool is_value(const Fn *fn, const Instr *i)
 {
     const Desc *d = ir_desc(fn, i);
@@ -65,7 +65,7 @@ static bool is_value(const Fn *fn, const Instr *i)
 
 static Operand replacement(const void *map, Operand o) { return replace_find(map, o); }
 
-// True if the machine takes many instructions for it.
+// True if ptxas makes many machine instructions for it.
 static bool is_expensive(const Fn *fn, const Instr *i)
 {
     const Desc *d = ir_desc(fn, i);
@@ -80,7 +80,7 @@ static bool is_expensive(const Fn *fn, const Instr *i)
     }
 }
 
-// True if the definitions of `leader` may replace those of the equal instruction `i`.
+// True if the definitions of `representative` may replace those of the equal instruction `i`.
 static bool may_replace(const Commoning *c, const Instr *representative, const Instr *i)
 {
     const Fn *fn = c->fn;

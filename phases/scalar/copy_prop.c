@@ -2,18 +2,18 @@
 // Replaces uses of copies by the source of the copy.
 //
 // Sub-pass: OriCopyProp, of the GeneralOptimize bundles. One walk in layout order follows each use through copies, to
-// the last available source that its slot takes. A copy of a copy is one step, since its own use was rewritten before.
-// In ssa form a source is available wherever its copy is. In multi form a source is available if it has one definition,
-// which dominates the use, and the copy is the only definition that the use reads (AN_DEF). Within a block, a source is
-// also available if neither register was written since the copy. Copies are those of ir/analysis/copies.c, guarded ones
-// included: moves, `not` of a predicate, conversions of an integer type into itself, and parts of packed values. A
-// symbol replaces its address as the base of memory operands that take symbols. Copies without uses are left for dead
-// code removal.
+// the last available source that its slot takes. A copy of a copy takes one step, since the use in the second copy was
+// rewritten before. In ssa form a source is available wherever its copy is. In multi form a source is available if it
+// has one definition, which dominates the use, and the copy is the only definition that the use reads (AN_DEF). Within
+// a block, a source is also available if neither register was written since the copy. Copies are those of
+// ir/analysis/copies.c, guarded ones included: moves, `not` of a predicate, conversions between equal integer types,
+// and parts of packed values. A symbol replaces the register with its address as the base of memory operands that take
+// symbols. Dead code removal deletes copies without uses.
 //
 //     R2 = mov.b32 R1                             R2 = mov.b32 R1
 //     R3 = add.s32 R2, 1                     ->   R3 = add.s32 R1, 1
 //
-//     P2 = not.pred P1; @P2 bra b2 else b3              ...; @!P1 bra b2 else b3
+//     P2 = not.pred P1; @P2 bra b2 else b3         ->   ...; @!P1 bra b2 else b3
 //     R3 = mov.b64 {R1, R2}; {R4, R5} = mov.b64 R3      ...; R1 replaces R4
 //     R1 = mov.b64 @x; R2 = ld.shared.b32 [R1+4]        ...; R2 = ld.shared.b32 [@x+4]
 //     @P0 R2 = mov.b32 R1 else R9; @P0 st [R8], R2      ...; @P0 st [R8], R1
@@ -59,14 +59,14 @@ static bool guarded_alike(const Fn *fn, const Instr *a, const Instr *b)
     return ir_guarded(a) && ir_guarded(b) && op_same(*ir_guard(fn, a), *ir_guard(fn, b));
 }
 
-// True if the copy is unguarded, or operand k of `reader` is used under the same guard only.
+// True if the copy is unguarded, or if `reader` uses operand k only under the same guard.
 static bool passes_guard(const CopyProp *c, InstrId copy, InstrId reader, uint32_t k)
 {
     const Fn *fn = c->fn;
     const Instr *i = ir_instr(fn, copy), *user = ir_instr(fn, reader);
     if (!ir_guarded(i))
         return true;
-    // The guard itself is used whether it holds or not.
+    // The guard itself is always used, also if it is false.
     bool is_use = k < user->ndef + ir_nuse(user);
     RegId guard = op_index(*ir_guard(fn, i));
     return is_use && guarded_alike(fn, i, user) &&
@@ -125,7 +125,7 @@ static Operand step_back(const CopyProp *c, InstrId id, uint32_t k, Operand o, I
 
 /* -- Rewriting ------------------------------------------------------------------------------------------ */
 
-// Spends the budgets for a rewrite; false: they are spent.
+// Spends one unit of each budget for a rewrite. False: a budget is used up.
 static bool may_rewrite(CopyProp *c, InstrId id, InstrId copy)
 {
     Knobs *knobs = &c->ctx->knobs;
@@ -136,7 +136,8 @@ static bool may_rewrite(CopyProp *c, InstrId id, InstrId copy)
     return !global || knob_spend(knobs, KNOB_COPY_PROP_GLOBAL_BUDGET);
 }
 
-// Replaces the base of an access that names its space by the symbol whose address it is; returns progress.
+// Replaces the base of an access that names its space by a symbol, if the base is the address of the symbol; returns
+// progress.
 static bool take_symbol(CopyProp *c, InstrId id, uint32_t k)
 {
     Fn *fn = c->fn;

@@ -2,15 +2,15 @@
 // Maps networks of logic instructions to fewer instructions of three inputs.
 //
 // Sub-pass: OriFormLop3, if the SM backend has lop3. Runs after the last slot in ssa form, since rules of folding do
-// not match lop3. The and, or, xor, not and lop3 of a block that use each other form a network of nodes. A cut of a
-// node is a set of up to three values of which the node is a bitwise function (truth tables of rewrite.h). The cuts of
-// a node are merged from the cuts of its operands, and those with the least area flow are kept. Area flow is one
-// instruction plus the flow of each input divided by the number of its uses (Cong, Wu, Ding, "Cut ranking and pruning",
-// 1999; Mishchenko, Cho, Chatterjee, Brayton, "Combinational and sequential mapping with priority cuts", 2007). Then
-// nodes that other instructions use get their best cuts, and so do the nodes that are inputs of these cuts. All other
-// nodes are dead. This mapping replaces a network if it has fewer instructions. ptxas forms lop3 too, but computes no
-// function twice, and takes 3 for a full adder, where 2 suffice (40 random networks at sm_80: 3 % fewer SASS
-// instructions, none has more; the samples the same, or one or two less).
+// not match lop3. The and, or, xor, not and lop3 instructions of a block that use each other form a network of nodes. A
+// cut of a node is a set of up to three values of which the node is a bitwise function (truth tables of rewrite.h). The
+// cuts of a node are merged from the cuts of its operands, and those with the least area flow are kept. Area flow is
+// one instruction plus the flow of each input divided by the number of its uses (Cong, Wu, Ding, "Cut ranking and
+// pruning", 1999; Mishchenko, Cho, Chatterjee, Brayton, "Combinational and sequential mapping with priority cuts",
+// 2007). Then nodes that other instructions use get their best cuts, and so do the nodes that are inputs of these cuts.
+// All other nodes are dead. This mapping replaces a network if it has fewer instructions. ptxas forms lop3 too, but
+// never duplicates a function, and makes 3 lop3 for a full adder, where 2 suffice (40 random networks at sm_80: 3 %
+// fewer SASS instructions, none has more; the samples the same, or one or two less).
 //
 //     R4 = xor.b32 R1, R2                        R5 = lop3.b32 R1, R2, R3, 0x96
 //     R5 = xor.b32 R4, R3                        R8 = lop3.b32 R1, R2, R3, 0xe8
@@ -20,9 +20,10 @@
 //
 //     R3 = not.b32 R1; R4 = and.b32 R3, R2       R4 = lop3.b32 R1, R2, 0, 0x0c
 //
-// Logic that a comparison may use, also through other computations, is not mapped. ptxas fuses it with a comparison
-// with 0, and crashes on some comparisons of a lop3 (ir/ptx/defects.def); with PtxasWorkarounds=0 the writer does not
-// avoid these. Mapping such networks, with comparisons that the writer rewrites, saves no instruction in the samples.
+// Logic that a comparison may use, also through other computations, is not mapped. ptxas fuses such logic with a
+// comparison with 0. It also crashes on some comparisons of a lop3 (ir/ptx/defects.def); with PtxasWorkarounds=0 the
+// writer does not avoid these. Mapping such networks, with comparisons that the writer rewrites, saves no instruction
+// in the samples.
 //
 // Must not fire:
 //     R3 = and.b32 R1, R2; R4 = xor.b32 R3, R0; R5 = add.s32 R3, R4     R3 is live: no instruction is saved
@@ -32,11 +33,11 @@
 //     b0: R3 = and.b32 R1, R2; b1: R4 = xor.b32 R3, R0                  b1 may be in a loop, where R1 and R2 stay live
 //     @P0 R3 = and.b32 R1, R2 else R9                                   R3 is R9 where the guard is false
 //     R3 = and.b64 R1, R2; P3 = and.pred P1, P2                         there is no such lop3
-//     R5! = xor.b32 R1!, R2                                             R1 may change after it
-//     .target sm_35; .version 4.2                                       there is no lop3
+//     R5! = xor.b32 R1!, R2                                             R1 may change after the instruction
+//     .target sm_35; .version 4.2                                       these have no lop3
 //
-// Does not do: networks across blocks, but for a `not` whose only use is in another one; through selects and shifts; 64
-// bits as two halves.
+// Does not do: networks across blocks, except for a `not` whose only use is in another block; networks through selects
+// and shifts; 64 bits as two halves.
 // Documented: nothing. Inferred: all, and the name.
 #include "ir/analysis/value_ranges.h"
 #include "ir/eval/eval.h"
@@ -47,7 +48,7 @@
 enum {
     NODES = 4096,   // mapped together
     CUTS = 6,       // kept for a node
-    ROUNDS = 2,     // the second one counts uses by the cuts that the first one chose
+    ROUNDS = 2,     // the second round counts uses by the cuts that the first one chose
     UNIT = 1 << 8,  // area flow of an instruction
     FLOW_MAX = 1 << 24,
     COMPARED = 1,
@@ -158,7 +159,7 @@ static TruthTable operand_itself(const Mapping *m, Operand o)
     return truth_of_operand(m->fn, o);
 }
 
-// True if two inputs are constants, which stand after registers. The machine's lop3 takes only one.
+// True if two inputs are constants, which come after registers. The machine's lop3 takes only one constant.
 static bool has_two_constants(const TruthTable *f) { return f->n > 1 && !op_is_reg(f->input[f->n - 2]); }
 
 // Returns the flow of the inputs of a function, divided among their uses.
@@ -224,8 +225,8 @@ static void make_cut(const Merge *g, const TruthTable *inputs)
         keep_cut(g->v, &cut);
 }
 
-// Makes the cuts for all choices of functions for operand k and later ones. The functions that are chosen so far have
-// these inputs.
+// Makes the cuts for all choices of functions for operand k and later operands. `inputs` has the inputs of the
+// functions that are already chosen.
 static void merge_cuts(Merge *g, uint32_t k, const TruthTable *inputs)
 {
     const Node *from = g->from[k];
@@ -274,7 +275,7 @@ static uint32_t network_of(const Mapping *m, uint32_t node)
     return node;
 }
 
-// Makes nodes of a part of a block, from an instruction on. True if some node uses another. *next is the first
+// Makes nodes for a part of a block that begins at an instruction. True if a node uses another one. *next is the first
 // instruction of the next part.
 static bool find_nodes(Mapping *m, InstrId id, InstrId *next)
 {
@@ -330,7 +331,8 @@ static void count_uses(Mapping *m)
 
 typedef VEC(RegId) Work;
 
-// Marks the operands of an instruction as compared. Those whose definition the walk has passed go to the worklist.
+// Marks the operands of an instruction as compared. If the walk has passed the definition of an operand, it goes to the
+// worklist.
 static void record_compared(Mapping *m, const Instr *i, Work *work)
 {
     const Operand *ops = ir_ops(m->fn, i);
@@ -344,8 +346,8 @@ static void record_compared(Mapping *m, const Instr *i, Work *work)
     }
 }
 
-// Counts uses, and marks operands of comparisons and the values that they are computed from: these may be the compared
-// value if the other operands are 0. One walk from the end to the start marks most of them.
+// Counts uses, and marks operands of comparisons and the values from which these are computed, since such a value
+// equals the operand if the other inputs are 0. One walk from the end to the start marks most of them.
 static void visit_all(Mapping *m)
 {
     Fn *fn = m->fn;
@@ -379,8 +381,8 @@ static void visit_all(Mapping *m)
     }
 }
 
-// True if one of two values has whole low bytes of zeros, and the other one has fewer low zeros. Both lack a known
-// upper bound here, but ptxas has more bounds, such as those of conversions (10 functions of 725 have 61 SASS
+// True if one of two values has one or more low bytes of zeros, and the other one has fewer low zeros. Value ranges
+// give no upper bound here, but ptxas has more bounds, such as those of conversions (10 functions of 725 have 61 SASS
 // instructions fewer, 1 has one more).
 static bool begins_bytes(uint32_t x, uint32_t y)
 {
@@ -389,7 +391,7 @@ static bool begins_bytes(uint32_t x, uint32_t y)
     return low_zeros_alone && x != y && (high == 0xff || high == 0xffff || high == 0xffffff);
 }
 
-// True if an instruction may pack parts without common bits. ptxas makes sums, permutations and insertions of these.
+// True if an instruction may pack parts without common bits. ptxas turns these into sums, permutations and insertions.
 static bool is_packing(Mapping *m, const Instr *i)
 {
     Opcode op = ir_desc(m->fn, i)->op;

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: MIT
 // Removes dead code.
 //
-// Slots: 10 EarlyOriSimpleLiveDead; 16, 33, 61 and 84 OriPerformLiveDead; sub-pass OriSimpleLiveDead. Live are
-// instructions with an effect, the definitions that live instructions use, and the branches that decide whether a live
-// instruction runs; all others are dead (Cytron et al., "Efficiently computing static single assignment form and the
-// control dependence graph", 1991, section 7.1). Initially nothing is live, so values that only feed themselves around
-// a loop are dead, too, and one walk finds all dead code. The analysis of reaching definitions (ir/analysis/rdefs.c)
-// gives the exact definitions of each use in both forms.
+// Slots: 10 EarlyOriSimpleLiveDead; 16, 33, 61 and 84 OriPerformLiveDead; sub-pass OriSimpleLiveDead. These
+// instructions are live: those with an effect, the definitions that live instructions use, and the branches on which
+// live instructions are control dependent. All others are dead (Cytron et al., "Efficiently computing static single
+// assignment form and the control dependence graph", 1991, section 7.1). Initially nothing is live, so a value that
+// only its own next value in a loop uses is dead, too, and one walk finds all dead code. The analysis of reaching
+// definitions (ir/analysis/rdefs.c) gives the exact definitions of each use in both forms.
 //
 // A live guarded definition makes its old value live. A live phi makes the branches that lead to it live. A dead branch
 // is replaced by a branch to the nearest live block that post-dominates it. A call of a function that only computes its
-// result (ir/core/pure.c) is live only if the result is. If live instructions only store to a `.local` variable or a
-// parameter of a call, these stores are dead and the declaration is removed. In an instruction with several
-// definitions, dead ones are replaced by `_` if the syntax permits.
+// result (ir/core/pure.c) is live only if the result is. If a `.local` variable or a parameter of a call is only stored
+// to, the stores are dead and the declaration is removed. In an instruction with several definitions, dead ones are
+// replaced by `_` if the syntax permits.
 //
 // The function is walked from its end to its start, so most instructions are marked before the walk visits them. The
 // others are on a worklist.
@@ -32,13 +32,13 @@
 //     @P0 R1 = mov.b32 5; st.local.b32 [R2], R1   the old value of R1 is live, too
 //     R1, CC0 = add.cc.u32 R2, R3                 dead sum, live carry
 //     @P0 P1|P2 = setp.lt.s32 R1, R2              ptxas 13.0 crashes on `_|P2` under a guard
-//     R5! = mov.b32 1                             code that is not shown may use pinned or named registers
+//     R5! = mov.b32 1                             unmodelled or other code may use pinned or named registers
 //     b1: @P0 bra b1 else b2                      a loop stays, even if it does nothing: it may be endless
 //
 // A dead load is removed although it could fault: an access outside of memory is undefined, and ptxas drops such loads
 // too (tried).
 //
-// Does not do: calls of functions that are defined later or have loops, stores that other stores overwrite.
+// Does not do: calls of functions that are defined later or have loops; stores that other stores overwrite.
 // Documented: slots and names. Inferred: the rest.
 #include "ir/rewrite/rewrite.h"
 #include "phases/bodies.h"
@@ -79,7 +79,7 @@ static void mark_instr(Dead *d, InstrId id)
         VEC_PUSH(&d->scratch, &d->work, id);
 }
 
-// Marks a block live, and the branches that decide whether it runs.
+// Marks a block live, and the branches on which it is control dependent.
 static void mark_block(Dead *d, BlockId b)
 {
     if (d->runs[b])
@@ -89,7 +89,7 @@ static void mark_block(Dead *d, BlockId b)
         mark_instr(d, ir_terminator(d->fn, from));
 }
 
-// Marks the branches to a block with a live phi live: they decide which input the phi takes.
+// Marks the branches to a block with a live phi live: they select the input of the phi.
 static void mark_ways_to(Dead *d, BlockId b)
 {
     if (d->joins[b])
@@ -222,7 +222,7 @@ static SymId stored_symbol(const Fn *fn, const Instr *i)
     return s->kind == SYM_CALLPARAM || (s->kind == SYM_VAR && s->space == SP_LOCAL) ? op_index(base) : 0;
 }
 
-// Makes an instruction live as soon as the symbol that it writes is live.
+// Makes an instruction live when the symbol that it writes becomes live.
 static void wait_for(Dead *d, InstrId id, SymId symbol)
 {
     if (d->sym_live[local(symbol)]) {
@@ -233,7 +233,7 @@ static void wait_for(Dead *d, InstrId id, SymId symbol)
     d->first_store[local(symbol)] = id;
 }
 
-// Makes a store wait for its symbol. False: it may write other memory.
+// Makes a store live only if its symbol is. False: it may write other memory.
 static bool is_written_for(Dead *d, InstrId store)
 {
     SymId symbol = stored_symbol(d->fn, ir_instr(d->fn, store));
@@ -243,7 +243,7 @@ static bool is_written_for(Dead *d, InstrId store)
     return true;
 }
 
-// Makes a pure call wait for its result. False: it has several.
+// Makes a pure call live only if its result is. False: it has several results.
 static bool is_called_for(Dead *d, InstrId call)
 {
     const Fn *fn = d->fn;
@@ -336,7 +336,7 @@ static void find_marked(Dead *d)
 
 /* -- Sweeping ------------------------------------------------------------------------------------------- */
 
-// Replaces the dead ones of several definitions by `_`, where ptxas takes that.
+// Replaces dead definitions by `_` in an instruction with several definitions, if ptxas accepts that.
 static bool drop_definitions(Dead *d, InstrId id)
 {
     Fn *fn = d->fn;
@@ -383,7 +383,7 @@ static bool is_dead(const Dead *d, InstrId id)
     return ir_instr(fn, id)->next && !(d->state[id] & LIVE);
 }
 
-// Removes an instruction from the sequence of a dead call: its symbol is used elsewhere, too.
+// Removes an instruction from the sequence of a dead call, if its symbol is also used elsewhere.
 static void leave_sequence(Dead *d, InstrId id)
 {
     Instr *i = ir_instr(d->fn, id);
@@ -432,8 +432,8 @@ static bool sweep_symbols(Dead *d)
     return progress;
 }
 
-// Replaces dead branches by branches to the nearest live block that post-dominates them. It exists, since returns and
-// loops are live. The other blocks that only dead branches led to become unreachable.
+// Replaces each dead branch by a branch to the nearest live block that post-dominates it. Such a block exists, since
+// returns and loops are live. Other blocks to which only dead branches led become unreachable.
 static bool sweep_branches(Dead *d)
 {
     const DomTree *pdom = &d->a->pdom;
@@ -468,7 +468,7 @@ static bool has_empty_latch(const Fn *fn, const Analyses *a)
 /* -- The phase ------------------------------------------------------------------------------------------ */
 
 // Removes dead code; returns progress. Sets *again if more code may be dead after the removal of empty blocks. In multi
-// form only back edges make empty blocks live, so this takes an empty block with a back edge.
+// form only back edges make empty blocks live, so *again requires an empty block with a back edge.
 static bool remove_dead(Ctx *ctx, Fn *fn, bool *again)
 {
     bool unreachable = remove_unreachable(fn);
@@ -496,8 +496,8 @@ static bool remove_dead(Ctx *ctx, Fn *fn, bool *again)
     return unreachable || instrs || symbols || branches;
 }
 
-// Removes empty blocks, of which those with back edges keep branches live, and conditions between equal targets. In ssa
-// form phis may distinguish such edges.
+// Removes empty blocks, since those with back edges keep branches live, and conditions of branches with equal targets.
+// In ssa form phis may distinguish the edges of such branches.
 static bool remove_empty_ways(Fn *fn)
 {
     if (fn->form == FORM_SSA)

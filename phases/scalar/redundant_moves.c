@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: MIT
-// Removes moves that give a register the value that it already has.
+// Removes moves to a register that already has the moved value.
 //
-// Sub-pass: OriRemoveRedundantMov, after slots 9 and 73. It does for registers with several definitions what
-// OriRemoveRedundantMultiDefMov does for phis. The value of a register before a move is that of its nearest earlier
-// occurrence: the value that a use reads or a definition makes. The search goes back through the block and its single
-// predecessors. Values are those of the analysis of reaching definitions. Two values are equal if they have one
-// representative (copy_representatives()). An unguarded move has the representative of its source. A join has the
-// representative of its inputs if these agree, through loops too. Removed moves had no effect, so all can be removed at
-// once.
+// Sub-pass: OriRemoveRedundantMov, after slots 9 and 73. It corresponds to OriRemoveRedundantMultiDefMov (for phis),
+// but handles registers with several definitions. The value of a register before a move is the value that its nearest
+// earlier occurrence reads or defines. The search runs backward through the block and its single predecessors. Values
+// are those of the analysis of reaching definitions. Two values are equal if they have one representative
+// (copy_representatives()). An unguarded move has the representative of its source. A join has the representative of
+// its inputs if these agree, also through loops. A redundant move has no effect, so all of them can be removed at once.
 //
 //     R1 = mov.b32 R2                             R1 = mov.b32 R2
 //     st.global.b32 [R9], R1                 ->   st.global.b32 [R9], R1
@@ -22,8 +21,8 @@
 //     R1 = mov.b32 R2; @P0 R1 = mov.b32 R2        guarded moves stay
 //     R1 = mov.b32 R2 where R1 or R2 is pinned    an instruction that is not modelled may write it in between
 //
-// A quick test rules out most functions. In an undirected graph of registers and constants, with moves as edges, a
-// value reaches a register by two paths only if there is a cycle.
+// A quick test excludes most functions. In an undirected graph of registers and constants, with moves as edges, a value
+// reaches a register by two paths only if there is a cycle.
 //
 // Does not do: registers that occur neither in the block before the move nor in the predecessors that are searched.
 // Documented: copies into registers of several definitions are handled. Inferred: the rest.
@@ -40,7 +39,7 @@ typedef struct Node {
     uint32_t id;
 } Node;
 
-// A move, the node that its register held before, and the one that it moves.
+// A move, the node that its register held before, and the node that it copies.
 typedef struct Candidate {
     InstrId move;
     uint32_t held, moved;
@@ -52,7 +51,8 @@ typedef struct Copy {
     uint32_t from, to;
 } Copy;
 
-// The number of copies at a node, and the exclusive or of their indices: the index itself if there is only one.
+// The number of copies at a node, and the exclusive or of their indices, which is the index of the copy if there is
+// only one.
 typedef struct Degree {
     uint32_t n, copies;
 } Degree;
@@ -177,8 +177,8 @@ static bool names(const Fn *fn, const Instr *i, RegId r)
     return false;
 }
 
-// True if the register of a move occurs before the move, within the search of occurrence_before(). All searches
-// together have as many steps as the function has instructions; after that the answer is true.
+// True if the register of a move occurs before the move, in the blocks that occurrence_before() searches. All searches
+// together take as many steps as the function has instructions; after that the result is true.
 static bool may_hold_something(Moves *m, InstrId move)
 {
     const Fn *fn = m->fn;
@@ -197,8 +197,7 @@ static bool may_hold_something(Moves *m, InstrId move)
     return false;
 }
 
-// Finds moves that may be redundant: they lie on a cycle of copies, and their register occurs before. False: there are
-// none.
+// Finds moves that may be redundant: moves on a cycle of copies whose register occurs before. False: there are none.
 static bool find_suspects(Moves *m)
 {
     bool any = false;
@@ -224,8 +223,8 @@ static bool find_suspects(Moves *m)
 
 /* -- Values before moves -------------------------------------------------------------------------------- */
 
-// Returns the occurrence whose value the register still has before occurrence `o`; NULL = not found. `last` is the
-// occurrence before `o` in the layout.
+// Returns the last occurrence of the register that is executed before occurrence `o`, which gives the register's value
+// there; NULL = not found. `last` is the occurrence before `o` in the layout.
 static const Occurrence *occurrence_before(const Moves *m, uint32_t joined, const Occurrence *last, const Occurrence *o)
 {
     const ReachingDefs *rd = &m->a->rdefs;

@@ -6,14 +6,14 @@
 // variable is the register or constant at the start of the chain of moves that defines it. So a register and a copy of
 // it may share a register while both are live, and so may two copies of one register.
 //
-// A class is checked in one walk over its members in dominance order, with those that dominate the current member on a
-// stack. As long as no two interfere, all members that are live at the current definition have the value of the top of
-// the stack. `ancestor` links members of equal value that are live at each other's definitions, so the check only
-// follows this chain.
+// A class is checked in one walk over its members in dominance order. A stack has the members that dominate the current
+// one. If no two of them interfere, all members that are live at the current definition have the value of the top of
+// the stack. `ancestor` links each member to the nearest dominating member of equal value that is live at its
+// definition, so the check only follows this chain.
 //
-// A copy is used at its own position. The copy of a phi's input is at the end of the predecessor, and live along the
-// edge, where nothing is defined. The copy of a phi's result is directly after the phis, that of an old value directly
-// before the guarded instruction. All copies at one position read before any of them writes.
+// A copy is live only at its own position. The copy of a phi's input is at the end of the predecessor, and is live
+// along the edge, on which nothing is defined. The copy of a phi's result is directly after the phis, the copy of an
+// old value directly before the guarded instruction. All copies at one position read before any of them writes.
 //
 // Documented: nothing. Inferred: all.
 #include "phases/ssa/congruence.h"
@@ -51,8 +51,8 @@ static bool is_live_after(Classes *c, RegId r, BlockId b, uint32_t position)
     return at_end ? live_check_successors(&c->live, r, b) : live_check_out(&c->live, r, b);
 }
 
-// True if `above`, whose definition dominates that of v, is live there. Variables that are defined at one position are
-// live at each other's definitions.
+// True if `above`, whose definition dominates that of v, is live at the definition of v. Variables that are defined at
+// one position are live at each other's definitions.
 static bool is_live_at(Classes *c, VarId above, VarId v)
 {
     const Var *x = var_of(c, above), *y = var_of(c, v);
@@ -224,7 +224,7 @@ VarId classes_add_copy(Classes *c, BlockId at, uint32_t position, uint64_t value
     return v;
 }
 
-// Returns the value of a register that an instruction defines: that of its source if it is a move.
+// Returns the value of a register that an instruction defines; for a move, the value of the source.
 static uint64_t value_defined(const Classes *c, const Instr *i, RegId r)
 {
     const Fn *fn = c->fn;

@@ -41,9 +41,9 @@ static inline uint64_t value_of_var(VarId v) { return v; }
 static inline uint64_t value_of_constant(ConstId id) { return UINT64_C(1) << 32 | id; }
 
 // Puts each register into a class of its own. `a` has AN_DOM, AN_LOOPS and AN_DEFUSE. If `a` is NULL, sets are joined
-// without a test, and neither classes_take_apart() nor classes_merge() may be called. Memory comes from the arena.
+// without a test, and neither classes_split() nor classes_merge() may be called. Memory comes from the arena.
 void classes_init(Classes *c, Fn *fn, const Analyses *a, Arena *arena);
-// Adds a variable in a class of its own that is defined and used at this position.
+// Adds a variable that is defined and used at this position, in a new class.
 VarId classes_add_copy(Classes *c, BlockId at, uint32_t position, uint64_t value);
 // Returns the representative of a class: the register with the least number if the class has a register.
 VarId class_of(Classes *c, VarId v);
@@ -52,9 +52,9 @@ void classes_join(Classes *c, VarId a, VarId b);
 // Turns the joined sets into classes. If members of a set interfere, each member gets a class of its own. True if this
 // happened to any set.
 bool classes_split(Classes *c);
-// Makes one class of variables that cannot interfere. Before, each must be alone in its class.
+// Makes one class of variables that cannot interfere. Each must be the only member of its class.
 void classes_join_copies(Classes *c, const VarId *copies, uint32_t n);
-// Merges the classes of two variables if no members interfere; true if they are in one class now.
+// Merges the classes of two variables if no members interfere; true if both variables are then in one class.
 bool classes_merge(Classes *c, VarId a, VarId b);
 
 #endif

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
 // Takes a function out of SSA form.
 //
-// Slot: 73 ConvertAllMovPhiToMov. A phi is a copy of each input at the end of its predecessor, and a copy of the result
-// after the phis; a tied use is a copy before its guarded instruction. All copies at one place are parallel. Most of
-// them vanish because source and destination share a register (congruence.h).
+// Slot: 73 ConvertAllMovPhiToMov. A phi becomes a copy of each input at the end of its predecessor, and a copy of the
+// result after the phis. A tied use becomes a copy before its guarded instruction. All copies at one place are
+// parallel. Most copies are removed because source and destination share a register (congruence.h).
 //
-// First, the registers that phis and tied uses join form sets. If no members of a set interfere, the set is a register
-// that 23 split, and its members share one register again. The members of any other set start in classes of their own,
-// and the copies of each phi form a class. Then the classes of source and destination of each copy are merged unless
-// members would interfere. Copies in deep loops come first; at equal depth those of tied uses, then those of phis, in
+// First, the registers that phis and tied uses connect form sets. If no members of a set interfere, as after phase 23
+// split a register, its members share one register. Each member of any other set starts in its own class, and the
+// copies of each phi form a class. Then the classes of source and destination of each copy are merged unless members
+// would interfere. Copies in deep loops come first; at equal depth copies of tied uses, then copies of phis, in
 // dominance order.
 //
 // The copies that remain are sequenced (parallel_copy.h). A copy of a register that holds a constant copies the
@@ -23,7 +23,7 @@
 //         R3 = add.s32 R2, 1             ->       R1 = add.s32 R2, 1
 //     b2: st.global.b32 [R9], R2              b2: st.global.b32 [R9], R2      ; R2 is live after R3 (lost copy)
 //
-// Must not fire: on registers that are pinned or named elsewhere; these are in no class.
+// Must not fire: on registers that are pinned or named elsewhere. These are in no class.
 //
 // Does not do: coalescing of moves that neither phis nor tied uses made (OriBackCopyPropagate).
 // Documented: slot and name. Inferred: the rest.
@@ -56,11 +56,11 @@ typedef struct OrderedPhi {
 
 typedef struct Leaving {
     Fn *fn;
-    const Analyses *a;  // NULL: the function is conventional, and all that is joined shares a register
+    const Analyses *a;  // NULL: the function is conventional, and the members of each set share a register
     Arena scratch;
     Classes classes;
-    VarId *copies;  // by RegId whose set interferes and that a phi or guarded instruction defines: its first copy
-    RegId *name;    // by VarId that represents a class of copies alone: its register, 0 = none yet
+    VarId *copies;  // by RegId that a phi or guarded instruction defines and whose set interferes: its first copy
+    RegId *name;    // by VarId that represents a class of copies only: its register, 0 = none yet
     VEC(Affinity) affinities;
     VEC(EndCopy) end_copies;
     VEC(VarId) web;
@@ -75,7 +75,7 @@ static bool may_run(const Leaving *l, BlockId b) { return !l->a || is_reachable(
 
 /* -- Sets ----------------------------------------------------------------------------------------------- */
 
-// True if the source needs a copy: it is a register or a constant that is not undefined.
+// True if the source needs a copy: it is a register or a constant, and not `undef`.
 static bool is_copied(Operand from) { return op_is_reg(from) || op_is_const(from); }
 
 static uint64_t value_of_source(const Leaving *l, Operand from)
@@ -92,8 +92,8 @@ static bool same_shape(const Fn *fn, Operand a, Operand b)
 
 static uint32_t end_of(const Leaving *l, BlockId b) { return position_before(l->a->place[ir_terminator(l->fn, b)]); }
 
-// Joins a definition with the source that is copied into it at a position of block `at`. A register of the same shape
-// joins the set itself, since it is live at the position; any other source joins as a copy.
+// Joins a definition with the source that is copied into it at a position of block `at`. A source register of the same
+// shape joins the set, since it is live at the position; for any other source a copy joins the set.
 static void join_source(Leaving *l, Operand def, Operand from, BlockId at, uint32_t position)
 {
     Classes *c = &l->classes;
@@ -252,7 +252,7 @@ static void merge_classes(Leaving *l)
 
 /* -- Copies --------------------------------------------------------------------------------------------- */
 
-// Returns the register of a variable; for a class of copies alone, a new one like `def`.
+// Returns the register of a variable; for a class of copies only, a new register like `def`.
 static RegId name_of(Leaving *l, VarId v, RegId def)
 {
     VarId representative = class_of(&l->classes, v);
@@ -263,7 +263,7 @@ static RegId name_of(Leaving *l, VarId v, RegId def)
     return l->name[representative];
 }
 
-// Returns the operand to copy into register `to` for the value of `from`: the constant if the value is one.
+// Returns the operand to copy into register `to` for the value of `from`: the constant if the value is a constant.
 static Operand source_for(Leaving *l, RegId to, Operand from)
 {
     if (!op_is_reg(from))
@@ -310,7 +310,7 @@ static void leave_tied(Leaving *l, InstrId id)
     i->flags &= (uint8_t)~IF_TIED;
 }
 
-// Ranks the registers of an instruction in the order in which final output numbers them.
+// Ranks the registers of an instruction in the order in which the final output numbers them.
 static void rank_operands(Leaving *l, const Instr *i)
 {
     const Operand *ops = ir_ops(l->fn, i);
@@ -321,7 +321,7 @@ static void rank_operands(Leaving *l, const Instr *i)
     }
 }
 
-// Returns the sort key of a copy at the end of a block: the number that its register will have in final output, or
+// Returns the sort key of a copy at the end of a block: the number that its register will have in the final output, or
 // `index`, its place among the phis. So the output does not depend on the numbers of registers in the input.
 static uint64_t order_of_copy(const Leaving *l, RegId to, uint32_t index)
 {
@@ -404,7 +404,7 @@ static void leave_block(Leaving *l, BlockId b)
     }
 }
 
-// True if the function has anything that only SSA form has.
+// True if the function has phis, tied uses or `mov.undef`.
 static bool has_ssa(const Fn *fn)
 {
     FOR_BLOCKS(fn, b) {

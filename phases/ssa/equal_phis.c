@@ -2,12 +2,12 @@
 // Replaces phis of one block that are always equal by the first of them.
 //
 // Slot: 52 OriReplaceEquivMultiDefMov. Phis of one block and width are congruent if they take the same register, the
-// same constant, or congruent phis from each predecessor. Phis in loops may take each other, so the algorithm is
-// optimistic. It starts with classes of phis that are equal except for inputs that are phis. Then it splits each class
-// by the classes of its members' inputs (Alpern, Wegman and Zadeck, "Detecting equality of variables in programs",
-// 1988). Each new class splits others; of two parts of a class the smaller one does (Hopcroft, "An n log n algorithm
-// for minimizing states in a finite automaton", 1971). The first phi of a class replaces the others. It is in the same
-// block, so it dominates all their uses.
+// same constant, or congruent phis from each predecessor. Phis in loops may be inputs of each other, so the algorithm
+// is optimistic. It starts with classes of phis that are equal except for inputs that are phis. Then it splits each
+// class by the classes of its members' inputs (Alpern, Wegman and Zadeck, "Detecting equality of variables in
+// programs", 1988). When a class is split, only the smaller part must split other classes again (Hopcroft, "An n log n
+// algorithm for minimizing states in a finite automaton", 1971). The first phi of a class replaces the others. It is in
+// the same block, so it dominates all their uses.
 //
 //     b1: R2 = mov.phi b0: R1, b2: R4             b1: R2 = mov.phi b0: R1, b2: R4
 //         R3 = mov.phi b0: R1, b2: R5        ->
@@ -17,7 +17,7 @@
 //
 // Must not fire:
 //     R2 = mov.phi b0: R1, b1: R4; R3 = mov.phi b0: R1, b1: R5      R4 and R5 are two values
-//     R2 = mov.phi b0: R1, b1: undef; R3 = mov.phi b0: R1, b1: undef    each `undef` is a value of its own
+//     R2 = mov.phi b0: R1, b1: undef; R3 = mov.phi b0: R1, b1: undef    each `undef` is a different value
 //     b1: R2 = mov.phi b0: 1, b1: 2;  b2: R3 = mov.phi b0: 1, b1: 2     the blocks may be reached by different edges
 //
 // Does not do: phis that equal one of their inputs (OriRemoveRedundantMultiDefMov); inputs that are equal for another
@@ -110,7 +110,7 @@ static void collect_phis(Equal *e)
 
 /* -- Initial classes ------------------------------------------------------------------------------------ */
 
-// Returns the key of an operand: all phis of one block have the same key.
+// Returns the key of an operand. All phis of one block have the same key.
 static Operand canonical_input(const void *user, Operand o)
 {
     const Equal *e = user;
@@ -155,7 +155,8 @@ static bool find_classes(Equal *e)
 
 static bool is_alone(const Equal *e, uint32_t phi) { return e->classes.at[e->phis.at[phi].class].n == 1; }
 
-// Collects the uses of each phi as an input of phis that are not alone. The first round counts, the second fills.
+// Collects the uses of each phi as an input of phis in classes with several members. The first round counts, the second
+// fills.
 static void find_uses(Equal *e)
 {
     e->first_use = NEW_ARRAY(&e->scratch, uint32_t, e->phis.n + 2);
@@ -226,7 +227,7 @@ static void split_class(Equal *e, uint32_t class)
     make_wait(e, waits || smaller ? new : class);
 }
 
-// Splits each class, for each predecessor, into phis that take a phi of this class from there and other phis.
+// Splits each class, for each predecessor, into phis whose input from there is a phi of this class, and other phis.
 static void split_by(Equal *e, uint32_t class)
 {
     Class c = e->classes.at[class];

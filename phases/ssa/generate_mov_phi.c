@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Puts a function into ssa form.
 //
-// Slot: 23 GenerateMovPhi. The analysis of reaching definitions (ir/analysis/rdefs.c) gives the definition that each
-// use reads and the places of phis; this phase gives each value a register of its own. The first definition of a
+// Slot: 23 GenerateMovPhi. The analysis of reaching definitions (ir/analysis/rdefs.c) computes the definition that each
+// use reads and the places of phis; this phase assigns a separate register to each value. The first definition of a
 // register keeps the register, so a register with one definition does not change. Phis are pruned. A guarded definition
 // gets its old value as a tied use. A value without a definition is `undef` if only phis or tied uses read it.
 // Otherwise one `mov.undef` at the entry defines it, so that all uses read one value. An entry block with predecessors
@@ -16,8 +16,8 @@
 //     @P0 R1 = mov.b32 5            ->   @P0 R2 = mov.b32 5 else R1
 //
 // Must not fire: on registers that are pinned (an instruction that is not modelled may write them later) or named by
-// the module, and on the carry. These keep their definitions. The manager also pins registers whose phis would be out
-// of proportion to the function (knob PhiInputLimit).
+// the module, and on the carry. These keep their definitions. The manager also pins registers that would have too many
+// phis for the size of the function (knob PhiInputLimit).
 //
 // Does not do: split critical edges.
 // Documented: slot and name. Inferred: the rest.
@@ -25,8 +25,8 @@
 #include "phases/bodies.h"
 #include "phases/manager/remarks.h"
 
-// True if the function has self-moves. Their registers are joined, since no definition dominates its own use, and the
-// use is the occurrence before the definition.
+// True if the function has self-moves. The register of a self-move is joined, since no definition dominates its own
+// use. The use is the occurrence directly before the definition.
 static bool has_self_moves(const Fn *fn, const Analyses *a)
 {
     const ReachingDefs *rd = &a->rdefs;

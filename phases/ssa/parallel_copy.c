@@ -2,9 +2,9 @@
 // Sequences parallel copies (Boissinot et al., "Revisiting out-of-SSA translation for correctness, code quality, and
 // efficiency", 2009, algorithm 1).
 //
-// A register can be written once no pending copy reads it. A copy leaves the value of its source in its destination, so
-// later copies read the destination, and the source can be written at once. Only cycles remain; a move to a new
-// register breaks each of them.
+// A register can be written when no pending copy reads it. After a copy, its destination has the value of its source:
+// later copies read the destination, so the source can be written next. Only cycles remain; a move to a new register
+// breaks each cycle.
 //
 //     R1, R2 = R2, R1     ->   R9 = mov R1; R1 = mov R2; R2 = mov R9
 //     R2, R1 = R1, R3     ->   R2 = mov R1; R1 = mov R3
@@ -22,7 +22,7 @@ void parallel_copy_init(ParallelCopy *p, Fn *fn, Arena *arena)
     p->held_in = NEW_ARRAY(arena, RegId, p->nregs);
 }
 
-// True if the register is in the tables. A newer register is in no other copy.
+// True if the register has an entry in the tables. A newer register is in no other copy.
 static bool has_row(const ParallelCopy *p, RegId r) { return r < p->nregs; }
 
 void parallel_copy_add(ParallelCopy *p, RegId to, Operand from)

@@ -24,7 +24,7 @@ typedef struct ParallelCopy {
 void parallel_copy_init(ParallelCopy *p, Fn *fn, Arena *arena);
 // Adds a copy to the set, unless it copies a register to itself. Copies to one register must have equal values.
 void parallel_copy_add(ParallelCopy *p, RegId to, Operand from);
-// Inserts moves with the effect of the set before an instruction, and empties the set. A cycle takes a new register.
+// Inserts moves with the effect of the set before an instruction, and empties the set. Each cycle takes a new register.
 void parallel_copy_insert(ParallelCopy *p, InstrId before);
 
 #endif

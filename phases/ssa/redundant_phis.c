@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 // Removes phis that have only one value, and phis that only phis use.
 //
-// Slot: 62 OriRemoveRedundantMultiDefMov. A phi equals a value if each input is that value or the phi itself. So does
-// each of several phis whose inputs are only each other and that value. copy_representatives() computes the value. A
+// Slot: 62 OriRemoveRedundantMultiDefMov. A phi equals a value if each input is that value or the phi itself. The same
+// holds for several phis whose inputs are only each other and that value. copy_representatives() computes the value. A
 // register replaces the phi in all uses. A constant is moved to the phi's register after the phis of the block, since
-// not every use takes constants. Inputs from unreachable blocks are ignored. An `undef` input may be chosen equal to
-// the other inputs if their definition dominates the phi; otherwise the phi stays. Phis that only phis use are dead and
-// are removed, too, unless the function has no dead code (NO_DEAD).
+// not every use takes constants. Inputs from unreachable blocks are ignored. An `undef` input counts as equal to the
+// other inputs if their definition dominates the phi; otherwise the phi stays. Phis that only phis use are dead and are
+// removed, too, unless the function has no dead code (NO_DEAD).
 //
 //     b3: R4 = mov.phi b1: R1, b2: R1                  b3: ... R1 ...
 //         ... R4 ...                              ->
@@ -25,11 +25,11 @@
 //     b1: R2 = mov.phi b0: undef, b1: R3               if R3 is a phi of b1, too: R2 is R3 of the last iteration
 //         R3 = mov.phi b0: R1, b1: R4
 //     R4 = mov.phi b1: R1, b2: R2                      if R1 and R2 are both `mov.undef`: they are two values
-//     R4 = mov.phi b1: 7, b2: 7; .pragma "nounroll"    no move may stand before an annotation for ptxas
+//     R4 = mov.phi b1: 7, b2: 7; .pragma "nounroll"    no move is allowed before an annotation for ptxas
 //     R4 = mov.phi b1: UR1, b2: UR1                    the phi moves the value to another register file
 //
-// Effect on live ranges: an input that equals the phi is live up to the phi on every path, so no live range becomes
-// longer. An `undef` input makes the value live on a path where it was not.
+// Effect on live ranges: if all inputs are the value, it is live up to the phi on every path, so no live range becomes
+// longer. With an `undef` input, the value becomes live on another path.
 //
 // Does not do: phis of `undef` alone; phis that equal each other (OriReplaceEquivMultiDefMov); phis of copies
 // (OriCopyProp).
@@ -42,7 +42,7 @@ enum { ROUNDS = 4 };  // of root_phis(); the last roots all phis that it would h
 typedef struct Phi {
     InstrId instr;
     BlockId block;
-    bool marker;     // an annotation for ptxas follows the phis: no move may stand between
+    bool marker;     // an annotation for ptxas follows the phis: no move is allowed between
     bool undefined;  // an input is `undef`
     bool rooted;     // it stays, whatever its inputs are
     bool marked;     // live: an instruction that is no dead phi uses it
@@ -148,7 +148,7 @@ static void build_graph(Redundant *r)
 
 /* -- Phis that stay ------------------------------------------------------------------------------------- */
 
-// True if a value is a constant or is defined on every path to a phi, before control reaches the phi's block.
+// True if a value is a constant, or is defined on every path to the block of a phi.
 static bool is_there(Redundant *r, uint32_t value, BlockId b)
 {
     Fn *fn = r->fn;
@@ -160,7 +160,7 @@ static bool is_there(Redundant *r, uint32_t value, BlockId b)
     return home != b && dominates(r->a, home, b);
 }
 
-// True if a phi must stay although its inputs are one value. With `all`, every such phi with an undefined input stays,
+// True if a phi must stay although its inputs are one value. If `all`, every such phi with an undefined input stays,
 // without a test of availability.
 static bool is_on_its_own(Redundant *r, uint32_t v, bool all)
 {
@@ -228,8 +228,8 @@ static void mark_uses(Redundant *r, const Instr *i)
         need(r, ops[k]);
 }
 
-// Marks live phis, from the uses by other instructions. In a function without dead code all are live, if none equals
-// another value.
+// Marks live phis, from the uses by other instructions. In a function without dead code all phis are live if none
+// equals another value.
 static void find_marked(Redundant *r)
 {
     const Fn *fn = r->fn;
@@ -246,7 +246,7 @@ static void find_marked(Redundant *r)
 
 /* -- The phase ------------------------------------------------------------------------------------------ */
 
-// Moves its constant to a phi's register after the phis of the block.
+// Inserts a move of the constant to the phi's register after the phis of the block.
 static void replace_by_constant(Redundant *r, uint32_t value, InstrId after)
 {
     RegId def = op_index(r->value.at[value]);
@@ -310,7 +310,7 @@ bool phase_redundant_phis(Ctx *ctx, Fn *fn)
     if (progress)
         take_out(&r);
     arena_free(&r.scratch);
-    // NO_DEAD is lost: the branches that selected an input may be dead now, even if other phis depend on them.
+    // NO_DEAD no longer holds: the branches that selected an input may be dead now, even if other phis depend on them.
     if (!r.extended)
         phase_keeps(ctx, PROP_CONVENTIONAL);
     return progress;

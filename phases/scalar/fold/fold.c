@@ -2,12 +2,13 @@
 // Folds constants, and replaces patterns of instructions by cheaper ones.
 //
 // Sub-pass: OriFold, of the GeneralOptimize bundles. One walk in reverse postorder, so operands are folded before their
-// uses. If all operands of a pure instruction are constants, the evaluator computes its result, and a move of the
-// result replaces it. The evaluator reports results that are not the same on all machines; these are not folded. Other
-// instructions are matched against the rules of fold_rules.def. Rules are found by the form of their root (opcode,
-// comparison and types) and by the sources of its operands. Patterns look through moves, and into definitions that are
-// unguarded, are the only one of their register, and dominate its uses. So the operands of such a definition have the
-// same values at the root. Sums of a register and a constant become base and offset of an access.
+// uses. If all operands of a pure instruction are constants, the evaluator computes the result, and a move of the
+// result replaces the instruction. The evaluator reports results that differ between machines; these are not folded.
+// Other instructions are matched against the rules of fold_rules.def. Rules are found by the form of their root
+// (opcode, comparison and types) and by the sources of its operands. Patterns look through moves, and match a
+// definition of an operand only if it is unguarded, is the only definition of its register, and dominates all uses. So
+// the operands of the definition have the same values at the root. Sums of a register and a constant become base and
+// offset of an access.
 //
 //     R1 = mov.b32 3; R2 = shl.b32 R1, 2             R1 = mov.b32 3; R2 = mov.b32 12
 //     R1 = cvt.s64.s32 R0; R2 = shl.b64 R1, 2   ->   R1 = cvt.s64.s32 R0; R2 = mul.wide.s32 R0, 4
@@ -15,8 +16,8 @@
 //     @P0 R3 = add.s32 R1, 0                         @P0 R3 = mov.b32 R1
 //     P1 = mov.pred 0; @P1 st.b32 [R1], R2           P1 = mov.pred 0
 //
-// Instructions that die are left for dead code removal. A result that is larger than its root is made only if the rest
-// of the pattern dies.
+// Dead code removal deletes the instructions that become dead. A result with more instructions than its root is made
+// only if the rest of the pattern becomes dead.
 //
 // Must not fire:
 //     R1 = div.s32 7, 0; R1 = rcp.approx.ftz.f32 0f40000000     the result is unspecified, or differs between machines
@@ -30,13 +31,13 @@
 //
 // Comparisons with a sum are rewritten only if the sum has no other use: ptxas unrolls no loop whose exit compares the
 // old value of the counter (tried: up to half of the SASS of a kernel). Signed 64-bit division stays signed unless both
-// operands fit 32 bits, since ptxas makes a third more instructions of the unsigned one (tried). bfe is made at byte
-// bounds and bfi at 32 bits, where ptxas makes an instruction or two less (sm_75 to sm_90, tried). `.local` accesses
-// get no offsets: ptxas makes up to a twelfth more instructions of them. The knob limit-fold-fp excludes instructions
-// that compute with floats, but not selects of floats. Division of f64 by powers of two stays, since its NaN is not
-// specified.
+// operands fit 32 bits, since ptxas makes a third more instructions for unsigned division (tried). bfe is made only at
+// byte bounds and bfi only at 32 bits, where ptxas makes one or two instructions fewer (sm_75 to sm_90, tried).
+// `.local` accesses get no offsets: with offsets, ptxas makes up to a twelfth more instructions. The knob limit-fold-fp
+// excludes instructions that compute with floats, but not selects of floats. Division of f64 by powers of two stays,
+// since its NaN is not specified.
 //
-// Terminates: the result of each rule is less in an order (fold_rules.def), and AGAIN bounds the rewrites of one
+// Termination: the result of each rule is smaller in an order (fold_rules.def), and AGAIN bounds the rewrites of one
 // instruction in one walk.
 //
 // Does not do: floating point, but for constants and division by powers of two; branches on constants (15).
@@ -99,7 +100,7 @@ static bool visit_uses(const Fold *f, const Instr *i, Uses *uses)
 
 /* -- Rules ---------------------------------------------------------------------------------------------- */
 
-// Called before the change, so that cost and remark are of the old instruction.
+// Called before the change, so that cost and remark describe the old instruction.
 void fold_begin_rule(Fold *f, uint32_t rule, InstrId id)
 {
     const Rule *r = &f->rules->rules[rule];

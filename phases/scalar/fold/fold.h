@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Folding: the state of one run, and what its parts share.
+// Folding: the state of one run, and the functions that its files share.
 #ifndef ORI_FOLD_H
 #define ORI_FOLD_H
 
@@ -18,7 +18,7 @@ enum {
     DESCS = 128,
 };
 
-// The form of an instruction, by which patterns distinguish instructions, and the rules whose root may have it.
+// The form of an instruction: the properties that patterns distinguish, and the rules whose root may have this form.
 typedef struct RootForm {
     uint16_t op, cmp;
     char letter[2];  // of the types
@@ -26,7 +26,8 @@ typedef struct RootForm {
     uint32_t first, end;  // candidates
 } RootForm;
 
-// A rule whose root may have a form, and its width then; 0 = not determined by a root that is a predicate.
+// A rule whose root may have a form, and the width of the rule for that form; 0 = the root is a predicate and
+// determines no width.
 typedef struct Candidate {
     uint16_t rule;
     uint8_t bits;
@@ -145,13 +146,13 @@ static inline bool may_apply(const Fold *f, uint32_t rule) { return !f->spent &&
 /* fold.c */
 // Records FROM_* of the registers that an instruction defines.
 void fold_note_definition(Fold *f, InstrId id);
-// Adds `more` to the number of uses of a register, which is counted up to READERS_MANY.
+// Adds `more` to the number of uses of a register, which is counted up to USES_MANY.
 void fold_count_use(Fold *f, Operand o, int more);
 // Does the same for all registers that an instruction uses.
 void fold_count_uses(Fold *f, const Instr *i, int more);
-// Counts and reports that a rule is about to change an instruction.
+// Counts an application of a rule and makes its remark, before the change of the instruction.
 void fold_begin_rule(Fold *f, uint32_t rule, InstrId id);
-// Folds an instruction as often as rules apply; returns progress.
+// Folds an instruction until no rule applies (at most AGAIN times); returns progress.
 bool fold_instr(Fold *f, InstrId id);
 
 /* fold_match.c */
@@ -165,7 +166,7 @@ bool fold_try_rules(Fold *f, InstrId id, const Uses *uses);
 /* fold_coded.c */
 // Replaces an instruction of constants by its result.
 bool fold_constants(Fold *f, InstrId id);
-// Puts the constant of a commutative instruction to the right.
+// Moves the constant of a commutative instruction to the right.
 bool fold_order(Fold *f, InstrId id, const Uses *uses);
 // Replaces the operand of a conversion by the source of the conversion that defines it.
 bool fold_conversion(Fold *f, InstrId id);

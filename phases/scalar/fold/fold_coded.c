@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Implements rules of folding that take more than patterns (CODED of fold_rules.def): constants, order of operands,
-// conversions, tables of lop3, reciprocals, addresses, guards. Each function is true if it changed the instruction.
+// Implements rules of folding that patterns cannot express (CODED of fold_rules.def): constants, order of operands,
+// conversions, tables of lop3, reciprocals, addresses, guards. Each function returns true if it changed the
+// instruction.
 #include "phases/scalar/fold/fold.h"
 
 /* -- Constants ------------------------------------------------------------------------------------------ */
@@ -42,7 +43,7 @@ bool fold_constants(Fold *f, InstrId id)
 
 /* -- Order ---------------------------------------------------------------------------------------------- */
 
-// Handles integers only: the NaN that results from two may depend on their order.
+// Handles integers only: the NaN that results from two NaNs may depend on their order.
 bool fold_order(Fold *f, InstrId id, const Uses *uses)
 {
     Fn *fn = f->fn;
@@ -61,8 +62,8 @@ bool fold_order(Fold *f, InstrId id, const Uses *uses)
 
 /* -- Conversions ---------------------------------------------------------------------------------------- */
 
-// Returns the number of bits that an integer conversion reads, and sets *made to those that it makes. 0 = it is no
-// conversion, or does more than cut and extend.
+// Returns the number of bits that an integer conversion reads, and sets *made to the number that it writes. 0 = not a
+// conversion, or one that does more than truncate and extend.
 static uint32_t bits_taken(const Fn *fn, const Instr *i, uint32_t *made)
 {
     const Desc *d = ir_desc(fn, i);
@@ -78,7 +79,8 @@ static uint32_t bits_taken(const Fn *fn, const Instr *i, uint32_t *made)
     return integers ? width_bits(from->width) : 0;
 }
 
-// Skips a conversion that reads and makes at least as many bits: these pass through unchanged.
+// Skips an inner conversion that reads and writes at least as many bits: it does not change the bits that the outer one
+// reads.
 bool fold_conversion(Fold *f, InstrId id)
 {
     Fn *fn = f->fn;
@@ -133,8 +135,9 @@ bool fold_table(Fold *f, InstrId id, const Uses *uses)
 
 /* -- Floats --------------------------------------------------------------------------------------------- */
 
-// Handles powers of two that are not subnormal and whose reciprocal is not: before the one rounding, quotient and
-// product are equal. A product with an explicit rounding modifier is never contracted. NaN of f32 is canonical.
+// Handles powers of two if neither the number nor its reciprocal is subnormal: the exact quotient and product are then
+// equal, and each is rounded once. A product with an explicit rounding modifier is never contracted. NaN of f32 is
+// canonical.
 bool fold_reciprocal(Fold *f, InstrId id)
 {
     Fn *fn = f->fn;
@@ -211,8 +214,9 @@ bool fold_address(Fold *f, InstrId id)
 
 /* -- Guards --------------------------------------------------------------------------------------------- */
 
-// True if an instruction may lose its guard, or be removed (`goes`). OriBranchOpt handles terminators; in ssa form the
-// old values would have to be copied; an annotation of a removed instruction would describe the next one.
+// True if the guard of an instruction may be removed, or the instruction (`goes`). False for terminators, which
+// OriBranchOpt handles; in ssa form if old values would require copies; for a removed instruction with an annotation,
+// which would then describe the next instruction.
 static bool may_lose_guard(const Fn *fn, InstrId id, bool goes)
 {
     const Instr *i = ir_instr(fn, id);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Matches rules: finds the rules whose root an instruction may be, binds the letters of their patterns, and builds
+// Matches rules: finds the rules whose root may match an instruction, binds the letters of their patterns, and builds
 // their results.
 //
 // Rules are found by the form of the root (opcode, comparison, types), once in a context, and by the sources of its
@@ -28,8 +28,8 @@ static bool takes_offset(const Fold *f, const Instr *i, uint32_t k, bool access,
     return sum && op_is_reg(ops[0]) && op_index(ops[0]) < f->nregs && !f->kept[op_index(ops[0])];
 }
 
-// Finds registers with a use that takes no offset. Uses are visited before definitions, except in phis, which take
-// none.
+// Finds registers with a use that takes no offset. The walk visits uses before definitions, except inputs of phis; a
+// phi takes no offset.
 static void find_kept(Fold *f)
 {
     const Fn *fn = f->fn;
@@ -98,7 +98,7 @@ static void find_candidates(Fold *f, RootForm *form)
     form->end = forms->candidates.n;
 }
 
-// Returns the index of a form; a new form gets its candidates.
+// Returns the index of a form. Finds the candidates of a new form.
 static uint32_t form_place(Fold *f, RootForm *form)
 {
     FoldForms *forms = f->forms;
@@ -133,8 +133,9 @@ static bool find_form(const Tables *t, const Desc *d, const Mnem *m, RootForm *f
     return may;
 }
 
-// True for an access, but not of `.local`. There an offset gains nothing, since ptxas makes it anyway. If a store has
-// an offset among accesses through a moving pointer, ptxas makes up to a twelfth more instructions (tried).
+// True for an access except to `.local`. There an offset gains nothing, since ptxas folds the sum itself. If one of
+// several accesses through a moving pointer is a store with an offset, ptxas makes up to a twelfth more instructions
+// (tried).
 static bool takes_offsets(const Desc *d, const Mnem *m)
 {
     return d->traits & (TR_READ | TR_WRITE) && op_info[d->op].ntypes != OP_RAW &&
@@ -185,7 +186,7 @@ static bool match_kids(Fold *f, Match *m, const RuleNode *n, const Instr *i, boo
     return true;
 }
 
-// Matches an instruction with a node. `uses` are those of the root; NULL for an inner instruction.
+// Matches an instruction with a node. `uses` describes the operands of the root; NULL for an inner instruction.
 static bool match_instr(Fold *f, Match *m, const RuleNode *n, InstrId id, const Uses *uses)
 {
     const Fn *fn = f->fn;
@@ -235,8 +236,8 @@ static uint64_t compute(Fold *f, const Match *m, uint16_t code)
     return rule_eval(f->rules, code, &values);
 }
 
-// Matches an operand, whose source is `from`, with a node. `inner`: the operand is that of an inner instruction, so its
-// value is the same at the root only if it has one definition.
+// Matches an operand, whose source is `from`, with a node. `inner`: the operand belongs to an inner instruction, so it
+// must have one definition, or its value at the root may differ.
 static bool match_operand(Fold *f, Match *m, uint16_t node, Operand o, Operand from, bool inner)
 {
     const Fn *fn = f->fn;
@@ -274,7 +275,7 @@ static bool match_operand(Fold *f, Match *m, uint16_t node, Operand o, Operand f
 /* -- Loops ---------------------------------------------------------------------------------------------- */
 
 // True if an instruction of the pattern is outside of a loop in which a value of the pattern changes: the result would
-// compute in the loop what the pattern computes once.
+// then be computed in each iteration.
 static bool goes_into_loop(Fold *f, const Match *m)
 {
     const Fn *fn = f->fn;
@@ -304,7 +305,7 @@ static bool calls_function(const Fn *fn, const Instr *i)
     return d->op == OP_CALL || (divides && type_info[tab_mnem(fn->tables, d->mnem)->type[0]].width == W64);
 }
 
-// Finds a block with a call in each innermost loop that has one, at most CALL_LOOPS of them.
+// Finds a block with a call in each innermost loop that has a call, at most CALL_LOOPS blocks.
 static void find_calls(Fold *f, const Analyses *a)
 {
     const Fn *fn = f->fn;
@@ -365,7 +366,7 @@ static uint32_t build_uses(Fold *f, const Match *m, uint16_t node, Operand *uses
     return n->nkids;
 }
 
-// Returns an operand of this width for a node, which is computed before the root.
+// Returns an operand of this width for a node of the result. Inserts its instructions before the root.
 static Operand build_node(Fold *f, const Match *m, uint16_t node, Width width)
 {
     Fn *fn = f->fn;

@@ -54,7 +54,8 @@ static void expect(Reader *r, const char *text)
 
 /* -- Expressions ---------------------------------------------------------------------------------------- */
 
-// Operations of code. A word has the operation in its low byte, and the variable of the operation, if any, above it.
+// Operations of the stack machine. A word of code has the operation in its low byte, and the variable of the operation,
+// if any, in the upper bits.
 typedef enum {
     X_END,
     X_NUMBER,  // the next word
@@ -105,7 +106,7 @@ typedef enum {
     X_REM,
 } Operation;
 
-// Operators of C. An operator comes before its prefixes.
+// Operators of C. An operator comes before the operators that are prefixes of it.
 static const struct {
     const char *text;
     uint8_t level;  // precedence
@@ -330,7 +331,7 @@ static RuleType read_type(Reader *r)
     return t;
 }
 
-// Returns the type at a width; TY_NONE = none.
+// Returns the type at a width; TY_NONE = it does not exist.
 static Type type_at(RuleType t, uint32_t bits)
 {
     static const struct {
@@ -346,7 +347,7 @@ static Type type_at(RuleType t, uint32_t bits)
     return TY_NONE;
 }
 
-// Looks up the instruction of a node at each width, where it exists.
+// Looks up the instruction of a node at each width at which it exists.
 static void look_up(Reader *r, RuleNode *n, const char *name, size_t len)
 {
     static const char *const shapes[] = {"%", "%,%", "%,%,%", "%,%,%,%", "%,%,%,%,%"};
@@ -426,7 +427,7 @@ static uint16_t read_pattern(Reader *r)
 
 /* -- The set -------------------------------------------------------------------------------------------- */
 
-// True if an instruction in a pattern has a width.
+// True if an instruction in a pattern has a type other than predicate, so that it determines the width.
 static bool has_width(const RuleSet *set, uint16_t node)
 {
     const RuleNode *n = &set->nodes.at[node];
@@ -436,7 +437,7 @@ static bool has_width(const RuleSet *set, uint16_t node)
     return has;
 }
 
-// Raises the needs of a rule at each width to those of the instructions of a pattern.
+// Raises the PTX version and target that a rule needs at each width to those of the instructions of a result.
 static void add_needs(const RuleSet *set, uint16_t node, Rule *rule)
 {
     const RuleNode *n = &set->nodes.at[node];

@@ -15,8 +15,8 @@ static inline uint32_t from_op(Opcode op, uint32_t cmp) { return FROM_OP + (uint
 
 typedef enum { RN_OP, RN_VALUE, RN_CONST, RN_EXPR } RuleNodeKind;
 
-// A type of a pattern: `a` (any integer), `i` (signed or not), `s`, `u`, `b`, `p`; of the rule's width, twice that
-// (`s2`) or four times (`s4`).
+// A type of a pattern: `a` (any integer), `i` (signed or unsigned), `s`, `u`, `b`, `p`. Its width is that of the rule,
+// twice (`s2`) or four times (`s4`) as much.
 typedef struct RuleType {
     char letter;    // 0 = no type
     uint8_t times;  // log2 of the factor of the width
@@ -85,11 +85,11 @@ typedef struct RuleValues {
 
 // Reads the rules into memory of this arena. A mistake in the table is an internal error.
 RuleSet *rules_read(Arena *arena);
-// Returns the rules of a context, which are read once.
+// Returns the rules of a context. The first call reads them.
 const RuleSet *rules_of(Ctx *ctx);
 static inline uint32_t coded_rule(const RuleSet *set, Coded coded) { return set->npatterns + 1 + coded; }
-// Marks the rules that a list of globs matches; `,` or `+` separates them. False: one matches no rule. `off` may be
-// NULL, to check the list alone.
+// Marks the rules that a list of globs matches; `,` or `+` separates globs. False: a glob matches no rule. If `off` is
+// NULL, only checks the list.
 bool rules_find(const char *names, bool *off, char why[static 500]);
 // Returns the value of an expression or a condition.
 uint64_t rule_eval(const RuleSet *set, uint16_t code, RuleValues *values);
