@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Knobs: named settings of phases. The table lists the knobs. A store holds the settings of command line, files and
-// environment. A view has the values in force in one function and phase. README.md describes the language.
+// Knobs: named settings of phases. The table lists the knobs. A store has the settings of command line, files and
+// environment. A view has the current values for one function and phase. README.md describes the language.
 #ifndef ORI_KNOBS_H
 #define ORI_KNOBS_H
 
@@ -17,7 +17,7 @@ typedef enum {
 } KnobType;
 
 typedef struct KnobInfo {
-    int index;  // in the original, -1 = none or unknown
+    int index;  // in ptxas, -1 = none or unknown
     const char *name;
     KnobType type;
     const char *value;  // the default as a setting has it, "" = none
@@ -25,7 +25,7 @@ typedef struct KnobInfo {
     const char *reader, *help;
 } KnobInfo;
 
-// Parser, store and views work on any table. Names must not differ in case alone.
+// A table of knobs, for parser, store and views. Names must not differ only in case.
 typedef struct KnobTable {
     const KnobInfo *rows;
     int n;
@@ -42,7 +42,8 @@ extern const KnobTable knob_table;
 const char *knob_type_name(KnobType type);
 // Returns the row of a name, without regard to case; -1 = none.
 int knob_find(const KnobTable *table, const char *name, size_t len);
-// Prints --list-knobs: a line for each knob with its help below, in 100 columns; or {"schema":1,"knobs":[..]}.
+// Prints --list-knobs: a line for each knob with its help below, in 100 columns. If `json`, prints
+// {"schema":1,"knobs":[..]}.
 void knob_list(Out *out, const KnobTable *table, bool json);
 
 /* -- Settings ----------------------------------------------------------------------------------------------- */
@@ -91,10 +92,11 @@ typedef struct KnobSetting {
 // All settings. One thread fills the store; then any number of threads read it.
 typedef struct KnobStore KnobStore;
 
-// Returns the row of the phase that a text names, or -1 with a message. A callback, since phases are on a higher level:
-// phase_find().
+// Returns the row of the phase that a text names, or -1 with a message. The callback is phase_find(): phases are on a
+// higher level.
 typedef int KnobFindPhase(const char *text, size_t len, char why[static 400]);
-// True if a text is a value of that row, a STR; otherwise `why` has the error. A callback, too: phase_check_knob().
+// True if a text is a valid value of row `row`, of type STR; otherwise `why` has the error. The callback is
+// phase_check_knob().
 typedef bool KnobCheckText(int row, const char *text, char why[static 500]);
 
 /* store.c */
@@ -103,7 +105,7 @@ KnobStore *knob_store_new(Arena *arena, const KnobTable *table, KnobFindPhase *f
 // Sets the check of STR values (lists of phases and the like). It runs when a setting is read, so that errors have a
 // position.
 void knob_store_check(KnobStore *store, KnobCheckText *check);
-// Returns the setting in force without conditions, or the default; NULL = unset.
+// Returns the effective setting without conditions, or the default; NULL = unset.
 const KnobSetting *knob_store_setting(const KnobStore *store, int row);
 // Returns the first setting of a row that no view has read, conditional or not; NULL = the row was read or never set.
 // knobs_merge_reads() fills `read`. Settings of pragmas do not count, since they are freed with their function.
@@ -114,8 +116,8 @@ const KnobSetting *knob_unread(const KnobStore *store, const bool *read, int row
 // `[knobs]` count. Each error is reported with its position, and its record dropped. The store copies the text and the
 // name of the source.
 bool knob_read(KnobStore *store, KnobSource from, Diag *diag);
-// Does the same for a text at `offset` of diag->source; it need not be terminated. KNOB_NO_OFFSET: it is not in the
-// source, and errors have no position.
+// Does the same for a text at `offset` of diag->source; the text need not be terminated. KNOB_NO_OFFSET: the text is
+// not in the source, and errors have no position.
 enum { KNOB_NO_OFFSET = -1 };
 bool knob_read_text(KnobStore *store, KnobSource from, const char *text, size_t len, int64_t offset, Diag *diag);
 
@@ -124,7 +126,7 @@ bool knob_read_text(KnobStore *store, KnobSource from, const char *text, size_t 
 struct KnobLayer;
 struct KnobRecord;
 
-// The values in force for one function and phase. A thread has its own; all of them read one store.
+// The current values for one function and phase. Each thread has its own view; all views read one store.
 typedef struct Knobs {
     const KnobStore *store;
     KnobTable table;
@@ -165,13 +167,13 @@ typedef struct KnobFunction {
 // Makes a view outside of functions, with the unconditional settings. The store must be complete.
 void knobs_init(Knobs *k, const KnobStore *store, Heap *heap);
 void knobs_free(Knobs *k);
-// Gives the view another heap, with the same memory, which unwinds on failures.
+// Sets the heap of the view, which unwinds on failures, to another heap with the same memory.
 void knobs_adopt(Knobs *k, Heap *heap);
-// Puts the values for a function in force, outside of any phase; budgets are full again. False: pragmas have errors,
-// which are reported, and records with errors are not in force. Without conditions and pragmas this costs a few stores.
+// Activates the values for a function, outside of any phase, and refills budgets. False: pragmas have errors, which are
+// reported, and records with errors are ignored. Without conditions and pragmas this costs a few stores.
 bool knobs_enter_function(Knobs *k, const KnobFunction *fn, Diag *diag);
 void knobs_change_phase(Knobs *k, int row);
-// Puts the values for a phase in force, -1 = none. Budgets keep their rest in the function.
+// Activates the values for a phase, -1 = none. Budgets are not refilled.
 static inline void knobs_enter_phase(Knobs *k, int row)
 {
     if (k->by_phase && k->phase != row)
@@ -182,7 +184,7 @@ void knobs_merge_reads(const Knobs *k, bool *read);
 
 // Readers of values. A row that does not exist, or is of another type, is an internal error that unwinds.
 
-// True if the knob has a value, by a setting or by default; a NONE is set if it is on, so `=0` unsets it again.
+// True if the knob has a value, by a setting or by default. A knob of type NONE is set if it is on, so `=0` unsets it.
 bool knob_is_set(Knobs *k, int row);
 int64_t knob_int(Knobs *k, int row);      // INT; unset: 0
 KnobRange knob_range(Knobs *k, int row);  // IRNG; unset: all numbers
@@ -193,19 +195,19 @@ KnobPairs knob_pairs(Knobs *k, int row);  // OPCODE_STR_LIST; unset: none
 // Finds the number of a name in an OPCODE_STR_LIST, without regard to case; of equal names the last. False: the list
 // lacks the name.
 bool knob_pair(Knobs *k, int row, const char *name, int64_t *number);
-// Takes one off a budget; false: it is spent. An unset budget is unlimited. Each setting has its own budget: one under
-// WHEN=PH goes on when its phase runs again. All are full again in the next function.
+// Spends one unit of a budget. False: the budget is used up. An unset budget is unlimited. Each setting has its own
+// budget; a budget under WHEN=PH continues when its phase runs again. The next function refills all budgets.
 bool knob_spend(Knobs *k, int row);
-// Returns the rest of a budget; unlimited: INT64_MAX.
+// Returns the remaining units of a budget; unlimited: INT64_MAX.
 int64_t knob_left(Knobs *k, int row);
-// Returns the setting in force of any row, for messages; NULL = unset.
+// Returns the current setting of any row, for messages; NULL = unset.
 const KnobSetting *knob_setting(Knobs *k, int row);
 
 /* print.c */
 // Writes the origin of a setting: `file.knobs:3:5`, `default`.
 void knob_print_origin(Out *out, const KnobSetting *setting);
-// Prints --print-knobs: the values in force and the conditional records, in order of precedence, as a file that reads
-// back to the same. With `origins` each has a comment with its origin. Defaults and unset knobs are comments.
+// Prints --print-knobs: the current values and the conditional records, in order of precedence, as a file that reads
+// back to the same settings. If `origins`, each has a comment with its origin. Defaults and unset knobs are comments.
 void knob_print(const Knobs *k, Out *out, bool origins);
 
 #endif

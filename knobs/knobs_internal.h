@@ -41,7 +41,7 @@ typedef struct KnobLexer {
 
 // Returns the next token of a setting, except its value. Comments are blanks.
 KnobToken knob_token(KnobLexer *lx);
-// Returns the value after `=`. In a guarded record a `;` ends it, too.
+// Returns the value after `=`. In a guarded record a `;` also ends the value.
 KnobToken knob_value(KnobLexer *lx, bool guarded);
 // Returns the next token in a value, which ends at lx->limit.
 KnobToken knob_item(KnobLexer *lx);
@@ -59,7 +59,7 @@ typedef struct KnobCondition {
     const char *written;  // as KnobSetting.written
 } KnobCondition;
 
-// Settings that are in force if all conditions hold.
+// Settings that apply if all conditions hold.
 typedef struct KnobRecord {
     KnobSource from;
     bool by_phase;  // one of the conditions is a phase
@@ -73,7 +73,7 @@ typedef struct KnobLayer {
     VEC(const KnobSetting *) settings;  // those without conditions, in the order in which they were read
     VEC(const KnobRecord *) records;    // those with conditions, in ascending precedence
     VEC(int64_t) budgets;               // initial values of budgets
-    uint32_t first_budget;              // index of the first
+    uint32_t first_budget;              // index of the first budget
 } KnobLayer;
 
 struct KnobStore {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Prints values in force and conditional records as a file that the lexer reads back. Values print as they were
+// Prints current values and conditional records as a file that the lexer reads back. Values are printed as they were
 // written, so nothing is lost and no number is formatted.
 #include "knobs/knobs_internal.h"
 

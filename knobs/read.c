@@ -189,7 +189,7 @@ static void locate(const KnobReader *r, const char *at, KnobSetting *s)
         diag_locate(r->diag, MIN(offset, r->diag->source->len), &s->line, &s->col, &start);
 }
 
-// Reads the value of a knob, if it has one. The current token is the name.
+// Reads the value of a knob, if `=` follows its name, which is the current token.
 static bool read_value(KnobReader *r, bool guarded, KnobSetting *s)
 {
     const KnobInfo *info = &r->table.rows[s->row];
@@ -279,7 +279,7 @@ static void accept(KnobReader *r, const KnobRecord *record)
         add_record(into, record);
 }
 
-// Reads a record, from its first token, which is current, to the token that ends it.
+// Reads a record, from its first token, which is the current token, to the token that ends it.
 static bool read_record(KnobReader *r)
 {
     KnobRecord record = {.from = r->from};

@@ -9,7 +9,7 @@ static void drop(void *user, const char *text, size_t n)
     (void)n;
 }
 
-// Reads a default like a setting, so that a wrong value in the table is found at once.
+// Reads a default like a setting, so that start-up reports a wrong value in the table.
 static void set_default(KnobStore *store, int row)
 {
     const char *value = store->table.rows[row].value;

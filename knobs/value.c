@@ -210,8 +210,9 @@ bool knob_parse_hash(const char *start, const char *end, uint64_t *lo, uint64_t 
 /* -- Floating point ------------------------------------------------------------------------------------- */
 
 // Returns the float or double nearest to a decimal number. The C library rounds correctly, but takes the decimal point
-// from the locale, so the thread reads in locale "C", which affects no other thread. (Putting localeconv()'s point into
-// a copy would race with a setlocale() elsewhere.) No text after the value continues the number.
+// from the locale. So the thread temporarily uses locale "C", which affects no other thread. (A copy of the text with
+// localeconv()'s decimal point would race with a setlocale() in another thread.) No text after the value continues the
+// number.
 static double decimal(Heap *heap, const char *text, bool single)
 {
     locale_t c = newlocale(LC_ALL_MASK, "C", (locale_t)0);

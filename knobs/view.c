@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Computes the values in force for a function and a phase. Without conditions and pragmas a view has the store's own
-// array. Otherwise the array is built for each function, and for each phase if a record that holds has a PH condition.
+// Computes the current values for a function and a phase. Without conditions and pragmas a view uses the array of the
+// store. Otherwise the array is built for each function, and also for each phase if an active record has a PH
+// condition.
 #include <strings.h>
 
 #include "knobs/knobs_internal.h"
@@ -49,7 +50,7 @@ static bool holds_in_phase(const KnobRecord *record, int phase)
 
 /* -- Entering ------------------------------------------------------------------------------------------- */
 
-// Puts the unconditional settings of the store in force, with full budgets.
+// Activates the unconditional settings of the store, with full budgets.
 static void show_plain(Knobs *k)
 {
     const KnobLayer *layer = &k->store->layer;
@@ -83,7 +84,7 @@ void knobs_free(Knobs *k)
 
 void knobs_adopt(Knobs *k, Heap *heap) { k->heap = k->arena.heap = k->fn_arena.heap = heap; }
 
-// Puts the settings of a function's pragmas in force, over those of the store.
+// Activates the settings of a function's pragmas, which override those of the store.
 static bool read_pragmas(Knobs *k, const KnobFunction *fn, Diag *diag)
 {
     bool ok = true;
@@ -120,8 +121,8 @@ static void activate(Knobs *k, const KnobLayer *layer, Entered *e)
     }
 }
 
-// Puts the settings of records whose conditions hold in force, over the others. A later record overrides an earlier
-// one.
+// Activates the settings of records whose conditions hold, which override the others. A later record overrides an
+// earlier one.
 static void mix(Knobs *k)
 {
     memcpy(k->mixed, k->under, (size_t)k->table.n * sizeof *k->mixed);
@@ -171,7 +172,7 @@ void knobs_merge_reads(const Knobs *k, bool *read)
 
 #define TYPE(name) (1u << KT_##name)
 
-// Returns the setting in force of a row, whose type must be one of these.
+// Returns the current setting of a row, whose type must be one of `types`.
 static const KnobSetting *setting_of(Knobs *k, int row, uint32_t types)
 {
     if (row < 0 || row >= k->table.n)

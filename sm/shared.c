@@ -4,14 +4,14 @@
 
 /* -- Passes --------------------------------------------------------------------------------------------- */
 
-// The two bodies differ, so that a linker that folds equal functions keeps two addresses.
+// The two bodies differ, so that a linker that merges equal functions keeps two addresses.
 bool sm_no_op_pass(Ctx *ctx, Fn *fn) { return (void)ctx, (void)fn, false; }
 
 bool sm_not_yet_pass(Ctx *ctx, Fn *fn) { return sm_no_op_pass(ctx, fn); }
 
 /* -- Queries -------------------------------------------------------------------------------------------- */
 
-// Orders value numbers ascending, so that `a + b` and `b + a` have one key.
+// Orders value numbers ascending, so that `a + b` and `b + a` have the same key.
 bool sm_shared_swap_operands(const Fn *fn, const Instr *i, uint32_t first, uint32_t second)
 {
     return ir_desc(fn, i)->traits & TR_COMM && first > second;
@@ -30,7 +30,7 @@ uint32_t sm_shared_fold_info(const Fn *fn, const Instr *i) { return (void)fn, (v
 
 bool sm_shared_marks_predicates(const Fn *fn) { return (void)fn, false; }
 
-// The documents' sentinel: the kinds of the operands alone decide.
+// The documented sentinel: the result depends only on the kinds of the operands.
 bool sm_shared_refuses_source(const Fn *fn, const Instr *i) { return (void)fn, (void)i, false; }
 
 uint64_t sm_shared_class_mask(const Fn *fn, const Instr *i) { return (void)fn, (void)i, 0; }

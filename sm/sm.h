@@ -2,9 +2,9 @@
 // SM backends: the properties of a generation of GPUs (profile), and the passes and queries in which generations differ
 // (vtable).
 //
-// The documents have one polymorphic object of this kind, at ctx+1584. "+N" are byte offsets in it, slots are indices
-// in its vtable, of eight bytes each. `cse` is the document on copy propagation and CSE, `general` the one on the
-// GeneralOptimize bundles, `phases` the list of the 159 slots.
+// The documents describe one polymorphic object of this kind, at ctx+1584. "+N" is a byte offset in this object; a slot
+// is an index in its vtable, whose entries have eight bytes. `cse` is the document on copy propagation and CSE,
+// `general` that on the GeneralOptimize bundles, `phases` the list of the 159 slots.
 #ifndef ORI_SM_H
 #define ORI_SM_H
 
@@ -13,8 +13,8 @@
 /* -- Profile ------------------------------------------------------------------------------------------------ */
 
 // CAP(id, name, byte, bit, document, text): capability bits, with their places in the documents. enhanced_cse is set on
-// sm_90, and clear on sm_60 and sm_70, as the documents imply. Inferred: it is clear on all others, which allows less;
-// full_scope is set where enhanced_cse is.
+// sm_90, and clear on sm_60 and sm_70, as the documents imply. Inferred: it is clear on all others, which permits fewer
+// rewrites; full_scope is set where enhanced_cse is.
 // clang-format off
 #define SM_CAPS(CAP) \
     CAP(ENHANCED_CSE, enhanced_cse, 1106, 6, "cse",     "MUFU, SHFL, ATOM and REDUX may be value-numbered, modes 5 and 6") \
@@ -51,13 +51,13 @@ typedef struct SmProfile {
 // Returns progress, as phases do.
 typedef bool SmPass(Ctx *ctx, Fn *fn);
 
-// PASS(member, slot of the vtable or -1, row of phases.def, common, document, text): `common` is the member of backends
-// that set no other: no_op (by design) or not_yet. The AdvancedPhase rows are phases of their own in the documents,
-// which a backend overrides, so they have no slot.
+// PASS(member, slot of the vtable or -1, row of phases.def, common, document, text): `common` is the default member,
+// no_op (by design) or not_yet. The AdvancedPhase rows have no slot: in the documents they are separate phases that a
+// backend overrides.
 //
-// Inferred: back propagation (82) is for sm_70, sm_80, sm_89 and sm_90, and a no-op by design below. The documents name
-// no backends for slots 44, 49 and 56, only that some skip 56. All backends are to have all three, since they keep the
-// results of programs.
+// Inferred: back propagation (82) is for sm_70, sm_80, sm_89 and sm_90, and a no-op by design below sm_70. The
+// documents do not name the backends with slots 44, 49 and 56, only that some skip 56. All backends will have all
+// three, since these preserve the results of programs.
 // clang-format off
 #define SM_PASSES(PASS) \
     PASS(gvn_cse,                   23,  49, no_op,   "cse",     "global value numbering; a no-op on sm30 sm50 sm80 sm89") \
@@ -86,14 +86,14 @@ typedef bool SmPass(Ctx *ctx, Fn *fn);
 
 /* -- Queries ------------------------------------------------------------------------------------------------ */
 
-// True if the first two uses of an instruction, with these value numbers, change places in its key.
+// True if the first two uses of an instruction, with these value numbers, are exchanged in its key.
 typedef bool SmSwap(const Fn *fn, const Instr *i, uint32_t first, uint32_t second);
 // True if a chain of branches that returns to its start through other registers may be rewritten. `entry` has the
-// blocks of its three entries, the primary one first.
+// blocks of its three entries, the primary entry first.
 typedef bool SmChain(const Fn *fn, const BlockId entry[static 3]);
 // Returns the bytes of an element that an instruction works on; 0 = unknown type.
 typedef uint32_t SmBytes(const Fn *fn, const Instr *i);
-// Returns further conditions on folding an instruction; the bits are not documented, 0 = none.
+// Returns further conditions on folding an instruction. The bits are not documented; 0 = none.
 typedef uint32_t SmFoldInfo(const Fn *fn, const Instr *i);
 // True if a function's predicates may be marked as known under their own guard.
 typedef bool SmFnTest(const Fn *fn);
@@ -104,7 +104,7 @@ typedef uint64_t SmClasses(const Fn *fn, const Instr *i);
 
 // QUERY(member, slot, type, shared, document, text): `shared` is the status of the implementation that all backends
 // share: IMPLEMENTED if its result depends on the arguments, NO_OP if it is constant. The documents do not state the
-// results of backends, so the shared results allow least.
+// results of backends, so the shared results permit the fewest rewrites.
 // clang-format off
 #define SM_QUERIES(QUERY) \
     QUERY(swap_operands,       79, SmSwap,     IMPLEMENTED, "cse",     "order of a commutative instruction's operands: by value number") \
@@ -183,7 +183,7 @@ const char *sm_status_name(SmStatus status);
 // A target: its backend and version.
 typedef struct SmTarget {
     const SmBackend *backend;
-    uint16_t encoded;  // version of the target itself: sm_100 has the backend of sm_90, but a version of its own
+    uint16_t encoded;  // version of the target itself: sm_100 has the backend of sm_90, but another version
 } SmTarget;
 
 /* targets.c */

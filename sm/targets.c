@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Maps names of targets to backends and versions. A target has the nearest backend that is not above it, else the
-// oldest: 75 has that of sm_70, 86 to 88 that of sm_80, 100 and up that of sm_90, below 30 that of sm_30. Its encoded
-// version is the backend's, unless the documents state its own. So sm_103 and up have 0x8000, which no threshold
-// distinguishes from the 0x9000 of sm_100.
+// Maps names of targets to backends and versions. A target has the newest backend that is not newer than the target,
+// else the oldest: 75 has the backend of sm_70, 86 to 88 that of sm_80, 100 and up that of sm_90, targets below 30 that
+// of sm_30. Its encoded version is that of the backend, unless the documents state another. So sm_103 and up have
+// 0x8000, which no threshold distinguishes from the 0x9000 of sm_100.
 #include <stdio.h>
 
 #include "sm/sm.h"
@@ -13,11 +13,11 @@ const SmBackend *const sm_backends[SM_BACKEND_COUNT] = {
 #undef BACKEND
 };
 
-// The targets that some release of ptxas takes.
+// The targets that any release of ptxas accepts.
 static const uint16_t numbers[] = {10, 11, 12, 13, 20, 21, 30, 32, 35, 37,  50,  52,  53,  60,  61, 62,
                                    70, 72, 75, 80, 86, 87, 88, 89, 90, 100, 101, 103, 110, 120, 121};
 
-// Targets with a version of their own.
+// Targets whose version differs from that of the backend.
 static const struct {
     uint16_t number;
     char suffix;  // 0 = none, or a suffix without a row
@@ -38,7 +38,7 @@ static SmTarget target_of(unsigned number, char suffix)
 
 SmTarget sm_newest(void) { return target_of(UINT16_MAX, 0); }
 
-// Parses `sm_` and a number of up to four digits; returns the end, NULL if the text does not begin so.
+// Parses `sm_` and a number of up to four digits. Returns the end, NULL if the text does not begin in this way.
 static const char *take_number(const char *text, const char *end, unsigned *number)
 {
     if (end - text < 4 || memcmp(text, "sm_", 3) != 0 || text[3] == '0')
@@ -74,7 +74,7 @@ static unsigned nearest(const char *text)
     return best;
 }
 
-// Appends the nearest target to n bytes of a message. Returns their number then.
+// Appends the nearest target to a message of n bytes. Returns the new length.
 static int suggest(const char *text, char why[static 300], int n)
 {
     return nearest(text) ? n + snprintf(why + n, 300 - (size_t)n, "; did you mean sm_%u?", nearest(text)) : n;

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: MIT
-// Template of a backend. It is compiled with the others, so that it stays right, but no target has it. To add one:
+// Template of a backend. It is compiled with the other backends, so that it stays correct, but no target has it. To add
+// a backend:
 //
 //  1. Copy this file to smNN.c; call the object sm_NN.
-//  2. Fill in the profile below. A member of the vtable that is not set is the shared one of SM_COMMON: a no-op by
-//     design, a body that does not exist yet, or a result that allows least. Set those that differ, each with the
-//     number of its slot in a comment.
+//  2. Fill in the profile below. A member of the vtable that is not set is the shared member of SM_COMMON: a no-op by
+//     design, a body that does not exist yet, or a result that permits the fewest rewrites. Set the members that
+//     differ, each with the number of its slot in a comment.
 //  3. A pass is a body of phases/bodies.h, `bool phase_xxx(Ctx *, Fn *)`, or a static function of this file if no
-//     other backend has it. It needs and keeps the analyses of its row of phases.def. Queries have the types of sm.h
-//     and must be sound for all arguments.
+//     other backend has it. Its row of phases.def states the analyses that it needs and keeps. Queries have the types
+//     of sm.h and must be sound for all arguments.
 //  4. Add BACKEND(NN) to SM_BACKENDS in sm.h, in ascending order; the list, the mapping of targets and --list-sm are
 //     made from it. Add new targets to sm/targets.c.
 //  5. Add its figures to tests/unit/sm.c, and its plan to tests/net/diff.sh.

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Reads function bodies: turns statements into blocks and instructions.
 //
-// The mnemonic of an instruction is looked up by its text and parsed only when it is new. A flat loop reads the
-// operands into a list and their syntax into a shape (`%,[&]`). Mnemonic and shape give the descriptor; its slots
-// constrain the operands and give literals their types.
+// The mnemonic of an instruction is looked up by its text, and parsed only if it is new. A flat loop reads the operands
+// into a list and their syntax into a shape (`%,[&]`). Mnemonic and shape determine the descriptor. Its slots constrain
+// the operands and determine the types of literals.
 #include <stdio.h>
 
 #include "ir/ptx/read.h"
@@ -34,8 +34,8 @@ static void append_branch(Reader *r, BlockId to)
     ir_instr(r->fn, id)->line = r->line;
 }
 
-// Makes `next` the fall-through successor of the guarded terminator before the open block, and removes that block.
-// False if the open block has code or a label, or is no such successor.
+// Makes `next` the fall-through successor of the guarded terminator before the open block, and removes the open block.
+// False if the open block has code or a label, or is not the successor of a guarded terminator.
 static bool take_block_back(Reader *r, BlockId next)
 {
     Fn *fn = r->fn;

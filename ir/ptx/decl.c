@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Reads declarations: registers, variables with their initializers, formal parameters. The dimensions of an array are
-// flattened to one count.
+// multiplied to one count.
 #include "ir/ptx/read.h"
 
 enum { DIMS_MAX = 16, PARAM_ALIGN_MAX = 128 };
@@ -414,7 +414,7 @@ static bool is_consistent(const Sym *a, const Sym *b)
            (open || a->count == b->count);
 }
 
-// Makes the symbol of a variable. A name that is declared again at module level stays bound to its first symbol; the
+// Makes the symbol of a variable. A name that is declared again at module level stays bound to its first symbol. The
 // later symbol is only printed.
 static SymId new_variable(Reader *r, Name name, uint32_t linkage, size_t at)
 {
@@ -469,7 +469,7 @@ static void read_variable(Reader *r, Space space, uint32_t linkage, const Attrib
         if (linkage & SYM_EXTERN)
             rd_fail(r, at, "an .extern variable cannot have an initial value: its definition has it");
         uint64_t row = MAX(dims[1], 1), rows = 0, vec = MAX(a->vec, 1);
-        // A vector has braces of its own around its elements, and so has an .f16x2.
+        // The elements of a vector have their own braces, and so have those of an .f16x2.
         if (a->vec || a->type == TY_F16X2) {
             for (int k = 0; k <= ndims; k++)
                 dims[k] *= vec;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Rewrites instructions on which ptxas crashes, for PTX output. The rows of defects.def list the defects.
+// Rewrites instructions on which ptxas crashes, for PTX output. defects.def lists the defects.
 //
 //     @P0 _|P1 = setp.lt.s32 R1, R2        @P0 P2|P1 = setp.lt.s32 R1, R2     ; P2 has no use
 //     R4 = lop3.b32 R1, R2, R3, 0x80       ...

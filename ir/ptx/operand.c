@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Reads operands: from text to a shape and a list of operands, and from these into the slots of a descriptor.
+// Reads operands in two steps: parses their text into a shape and a list of operands, and fits the list to the slots of
+// a descriptor.
 #include "ir/ptx/read.h"
 
 /* -- Reading -------------------------------------------------------------------------------------------- */
@@ -46,8 +47,8 @@ static RegId emit_step(Reader *r, Width width, DescId desc, Operand a, Operand b
     return to;
 }
 
-// Reads `+ constant` after a source register. The sum is an integer as wide as the register, whatever the instruction's
-// type is (tried on ptxas).
+// Reads `+ constant` after a source register. The sum is an integer with the width of the register, for every type of
+// the instruction (tried on ptxas).
 static void read_sum(Reader *r, RegId reg, size_t at)
 {
     const Reg *of = ir_reg(r->fn, reg);
@@ -98,7 +99,7 @@ static void read_register(Reader *r, RegId reg, uint32_t vec, uint32_t mods, siz
     }
 }
 
-// Reads a whole vector of special registers, such as `%tid`, as its four elements. False if the name is none.
+// Reads a whole vector of special registers, such as `%tid`, as its four elements. False if the name is no such vector.
 static bool read_special_vector(Reader *r, Lexer lx, size_t at)
 {
     char text[24];
@@ -117,7 +118,8 @@ static bool read_special_vector(Reader *r, Lexer lx, size_t at)
     return sreg >= 0;
 }
 
-// True if an unknown name on a line of its own is a label or a mnemonic. `lx` has the name, the current token follows.
+// True if an unknown name at the start of a line is a label or a mnemonic. `lx` has the name; the current token follows
+// it.
 static bool starts_statement(const Reader *r, const Lexer *lx)
 {
     size_t n = (size_t)(lx->end - lx->start);
@@ -333,7 +335,7 @@ static bool read_plain_register(Reader *r, Name name)
 void rd_operands(Reader *r, const MnemCache *mnem)
 {
     char open[32];
-    bool want = true;      // an operand may stand here
+    bool want = true;      // an operand is allowed here
     bool address = false;  // the operand is the first one in a bracket
     r->ops.n = r->shape.n = r->braces = r->brackets = 0;
     bool labels = mnem->first == OP_BRA;
@@ -395,10 +397,10 @@ void rd_operands(Reader *r, const MnemCache *mnem)
 
 /* -- Fitting -------------------------------------------------------------------------------------------- */
 
-// Gives the bits of a floating-point constant among the elements of a vector or a packing move. ptxas does not round
-// such a constant (all tried). A 64-bit element takes the bits as written, a 32-bit element the low bits, a narrower
-// element 0. A signed 64-bit element takes 0 for a double. An .f32 element is rounded as elsewhere, but not in atom,
-// red and st.v8. False for any other constant.
+// Computes the bits of a floating-point constant that is an element of a vector or of a packing move. ptxas does not
+// round such a constant (all tried). A 64-bit element has the bits as written, a 32-bit element the low bits, a
+// narrower element 0. A signed 64-bit element is 0 for a double. An .f32 element is rounded, as elsewhere, except in
+// atom, red and st.v8. False for any other constant.
 static bool element_bits(const Reader *r, const Desc *d, const Slot *slot, Value v, uint64_t *bits)
 {
     uint8_t vec = tab_mnem(r->t, d->mnem)->mod[MC_VEC];
@@ -431,7 +433,7 @@ static Operand literal_operand(Reader *r, const Parsed *p, const Desc *d, const 
     const char *why;
     if (!element_bits(r, d, slot, v, &bits) && !literal_bits((Type)slot->type, v, &bits, &why))
         rd_fail(r, p->offset, "%s", why);
-    // A slot of any width has constants as wide as its type.
+    // In a slot of any width, a constant has the width of the slot's type.
     Operand op = op_const(r->fn, bits, slot->width ? (Width)slot->width : type_info[slot->type].width);
     op.mods = p->op.mods;
     char words[200];

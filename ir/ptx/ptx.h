@@ -23,13 +23,14 @@ void ptx_close(PtxReader *reader);
 Module *ptx_read(Heap *heap, const Source *source, Diag *diag, const PtxReadOptions *options);
 
 /* legalize.c */
-// Returns a copy of a function in multi form that meets no known defect of ptxas. The caller frees the copy with
-// fn_free(). Returns NULL if the function meets no defect, or has FN_NO_WORKAROUNDS.
+// Returns a copy of a function in multi form that triggers no known defect of ptxas. The caller frees the copy with
+// fn_free(). Returns NULL if the function itself triggers no defect, or has FN_NO_WORKAROUNDS.
 Fn *ptx_legalize(const Fn *fn);
 
 /* write.c */
 void ptx_write_header(const Module *m, Out *out);
-// Writes one item of the module; the caller keeps the order. A function that was changed after reading must verify.
+// Writes one item of the module; the caller calls it in the order of the items. A function that was changed after
+// reading must verify.
 void ptx_write_item(const Module *m, const Item *item, Out *out);
 // Writes the function, legalized by ptx_legalize().
 void ptx_write_fn(const Fn *fn, Out *out);

@@ -104,7 +104,7 @@ void rd_expect(Reader *r, int token, const char *where)
             rd_fail_end(r, rd_offset(r), message);
         rd_fail(r, rd_offset(r), "%s", message);
     }
-    // After a semicolon the caller reads the next token, since statements have a lexer of their own.
+    // After a semicolon the caller reads the next token, since a different lexer reads the first token of a statement.
     if (token != ';')
         rd_next(r);
 }
@@ -217,7 +217,8 @@ static void raw_item(Reader *r, const char *from, const char *to)
     module_item(r->m, ITEM_RAW, str_intern(&r->t->strs, from, (size_t)(to - from)));
 }
 
-// Keeps the directive up to `to` in canonical spelling: one blank between words and after a comma, none before a comma.
+// Stores the text of the directive up to `to` in canonical spelling: one blank between words and after a comma, none
+// before a comma.
 static void canonical_item(Reader *r, const char *directive, const char *to, const char *end)
 {
     VEC(char) text = {0};
@@ -381,7 +382,7 @@ static void read_dwarf_line(Reader *r)
 
 /* -- Functions ------------------------------------------------------------------------------------------ */
 
-// True at a directive that can only stand at the start of an item.
+// True at a directive that occurs only at the start of an item.
 static bool starts_item(const Reader *r)
 {
     static const char *const directives[] = {".version", ".target",  ".address_size", ".file", ".section",
@@ -493,7 +494,8 @@ static void check_kernel_parameters(Reader *r, const Fn *fn, size_t at)
                            : "the parameters of kernel '%.*s' have more than 32764 bytes");
 }
 
-// Drops the pragmas of a prototype: they apply to a body, and ptxas rejects them before a semicolon.
+// Drops the pragmas of a declaration without a body: pragmas apply to a body, and ptxas rejects them before a
+// semicolon.
 static void drop_pragmas(Reader *r, Fn *fn)
 {
     uint32_t kept = 0;
@@ -509,7 +511,7 @@ static void read_function(Reader *r, uint32_t linkage, StrId attribute)
 {
     bool kernel = rd_is(r, ".entry");
     rd_next(r);
-    // Results stand before the name, so they are read into a function without a symbol.
+    // Results are before the name, so they are read into a function without a symbol.
     r->fn = fn_new(r->m, 0);
     scope_function_start(r);
     r->vectors.n = 0;

@@ -99,7 +99,7 @@ typedef struct PtxReader {
     jmp_buf *recover;  // target of a syntax error, which continues at the next statement
     Module *m;
     Tables *t;            // &m->tables
-    Arena arena;          // holds the reader itself too
+    Arena arena;          // also holds the reader
     bool begun;           // the first token was read
     bool stop;            // too many errors
     VEC(Vector) vectors;  // formals of the function
@@ -141,7 +141,7 @@ typedef struct PtxReader {
 /* read.c */
 // Reports at the offset and unwinds to the next statement.
 _Noreturn void rd_fail(Reader *r, size_t offset, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
-// Like rd_fail(), with the word at the offset for the `%.*s` of the format.
+// Does the same as rd_fail(), with the word at the offset for the `%.*s` of the format.
 _Noreturn void rd_fail_word(Reader *r, size_t offset, const char *fmt);
 // Reports a semicolon that is missing before the token at the offset: at the end of the previous token if that is on an
 // earlier line. Unwinds to the next statement.
@@ -202,7 +202,8 @@ int64_t expr_integer(Reader *r, const char *what);
 bool expr_starts(const Reader *r);
 
 /* decl.c */
-// Gives the bits of a literal for a slot of this type; false (and *why) if the type takes no such literal.
+// Computes the bits of a literal for a slot of this type. False, with the reason in *why, if the type takes no such
+// literal.
 bool literal_bits(Type type, Value v, uint64_t *bits, const char **why);
 void decl_registers(Reader *r, bool module_level);
 void decl_variable(Reader *r, Space space, uint32_t linkage);
@@ -239,7 +240,7 @@ void rd_number_call(Reader *r, InstrId call);
 void rd_note_param(Reader *r, InstrId id, Opcode op);
 
 /* vector.c */
-// Turns a formal of a vector type into an array; reg: the first register of the vector, 0 in a prototype.
+// Replaces a formal of a vector type by an array. `reg` is the first register of the vector, 0 in a prototype.
 void vector_formal(Reader *r, SymId sym, RegId reg, bool returns, size_t at);
 void vector_check_linkage(Reader *r, uint32_t flags);  // once the function's SYM_* flags are known
 void vector_load_formals(Reader *r);                   // at the start of the body

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 // Resolves names while PTX is read. Registers, symbols and labels share one name space per scope; inner scopes shadow.
-// The result is flat: names of registers and labels turn into ids, and a hoisted name that occurs twice gets a suffix.
+// The result is flat: registers and labels have ids, and a name that inner scopes declare again gets a suffix.
 //
 // A label may be used before its definition. A use makes a block and an undefined bind in its own scope. When the scope
 // closes, a bind that is still undefined is resolved to the innermost label of its name that is defined by then. If
-// there is none, the bind moves to the outer scope (as in ptxas, tried). Two blocks that turn out to be one label are
-// recorded as aliases, which body_finish() resolves in one sweep.
+// there is none, the bind moves to the outer scope (as in ptxas, tried). If two blocks are found to be the same label,
+// they are recorded as aliases, which body_finish() resolves in one sweep.
 #include "ir/ptx/read.h"
 
 enum { LABEL_MOVES_MAX = 20000000 };
@@ -149,7 +149,8 @@ void scope_close(Reader *r)
     uint32_t top = r->binds.n;
     for (uint32_t k = top; k-- > scope.binds;)
         table_slot(r, &r->locals, r->binds.at[k].name)->bind = r->binds.at[k].shadowed;
-    // A label that moves outwards overwrites only slots that were read already: pushing cannot overtake k.
+    // A label that moves outwards overwrites only a slot that the loop has already read: each step pushes at most one
+    // label.
     r->binds.n = scope.binds;
     for (uint32_t k = scope.binds; k < top; k++)
         if (r->binds.at[k].kind == BIND_LABEL && !r->binds.at[k].defined)
@@ -271,8 +272,8 @@ void scope_declare(Reader *r, Name name, BindKind kind, uint32_t id, uint8_t vec
     push_bind(r, slot, bind);
 }
 
-// True if this scope binds a single name that consists of the stem and a number below `count`. The search goes over the
-// binds or over the numbers, whichever are fewer.
+// True if this scope binds a single name that consists of the stem and a number below `count`. Searches the binds or
+// the numbers, whichever are fewer.
 static bool names_again(const Reader *r, StrId stem, uint32_t count)
 {
     uint32_t first = r->scopes.at[depth(r) - 1].binds;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Replaces vector registers that are formals or arguments by arrays of bytes in .param space, which is their ABI:
-// `.func (.reg .v2 .u32 o) f (.reg .v4 .f32 i)`, `call (t), f, (v)`.
+// Replaces vector registers that are formals or arguments, as in `.func (.reg .v2 .u32 o) f (.reg .v4 .f32 i)` and
+// `call (t), f, (v)`, by arrays of bytes in .param space, in which the ABI passes them.
 //
 // The array of a formal is aligned to its size. The elements are ordinary registers, loaded at the start of the body or
 // stored before each `ret`. A call gets such an array for each vector, stored before the call or loaded after it.
@@ -14,14 +14,14 @@
 //     }                                                }
 //
 // If elements have 32 or 64 bits, ptxas generates the same code from both forms, for caller and callee (compared with
-// `-c`). Narrower elements, which ptxas passes in another way, are an error if the other side may be in another module.
-// These cases are functions that are not local to the module, and prototypes of indirect calls. Scalars instead of the
-// array were rejected: several results turn off the ABI for the whole module.
+// `-c`). Narrower elements, which ptxas passes in another way, are an error if the caller or callee may be in another
+// module. These cases are functions that are not local to the module, and prototypes of indirect calls. Scalars instead
+// of the array were rejected: several results turn off the ABI for the whole module.
 #include <stdio.h>
 
 #include "ir/ptx/read.h"
 
-// Turns the symbol into an array in .param space that holds a vector.
+// Makes the symbol an array in .param space that holds a vector.
 static void make_array(Sym *s, Type type, uint32_t vec)
 {
     uint32_t bytes = width_bits(type_info[type].width) / 8 * vec;

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: MIT
-// Writes a module as PTX, item by item. Registers are numbered per class in order of appearance, so that a second trip
-// through reader and writer gives the same bytes.
+// Writes a module as PTX, item by item. Registers are numbered per class in order of appearance, so reading and writing
+// the output again gives the same bytes.
 //
 // An instruction is printed as its canonical mnemonic, with the types of the input, and its shape filled with operands.
 // An implicit branch to the next block is not printed. A block gets a label if the input had one or if a branch needs
 // it.
 //
-// Registers are declared by width (`.b32`). 8-bit registers stay 8-bit: if they are widened, ptxas generates other and
-// sometimes longer code (measured). A function of a `debug` target keeps names and types of registers, labels, branches
-// to the next block, and written zero offsets (`[%SP+0]`). Without these, ptxas -O0 generates other code (measured).
+// Registers are declared by width (`.b32`). 8-bit registers stay 8-bit: if they are widened, ptxas generates different
+// and sometimes longer code (measured). A function of a `debug` target keeps names and types of registers, labels,
+// branches to the next block, and written zero offsets (`[%SP+0]`). Without these, ptxas -O0 generates different code
+// (measured).
 #include "ir/ptx/ptx.h"
 
 typedef enum { CL_P, CL_B, CL_H, CL_R, CL_RD, CL_RQ, CLASS_COUNT } RegClass;
@@ -60,7 +61,7 @@ static RegClass reg_class(const Reg *r)
     return (RegClass)by_width[r->width];
 }
 
-// True if the register prints under the name that it had in the input.
+// True if the register is printed with its name in the input.
 static bool keeps_name(const Fn *fn, const Reg *r)
 {
     return r->flags & REG_NAMED || (fn->flags & FN_DEBUG && r->name.stem);
@@ -171,7 +172,7 @@ static void declare_numbered(Writer *w)
     }
 }
 
-// Declares the registers of a debug target under their own names.
+// Declares the registers of a debug target with their names in the input.
 static void declare_named(Writer *w)
 {
     for (RegId k = 1; k < w->fn->regs.n; k++) {
@@ -249,7 +250,7 @@ static void put_init(Writer *w, const Sym *s)
         put_str(w, init->raw);
         return;
     }
-    // A vector has braces of its own around its elements, and so has an .f16x2.
+    // The elements of a vector have their own braces, and so have those of an .f16x2.
     uint32_t group = !init->braces || !(s->flags & SYM_ARRAY) ? 0 : s->type == TY_F16X2 ? 1 : s->vec;
     put_z(w, init->braces ? "{" : "");
     for (uint64_t at = 0; at < init->size; at += bytes) {
@@ -426,7 +427,7 @@ static void note_printed(Writer *w, const Line *l, LineId id)
         idset_add(&w->printed, &w->scratch, line_hash(l), id);
 }
 
-// Prints a .loc after the lines that must precede it: the adjacent ones of the input, and the line whose position its
+// Prints a .loc after the lines that must precede it: the adjacent lines of the input, and the line whose position its
 // `inlined_at` names.
 static void put_line(Writer *w, LineId id)
 {

@@ -20,7 +20,7 @@ Fn *text_read_fn(Module *m, const Source *source, Diag *diag);
 
 /* write.c */
 void text_write_header(const Module *m, Out *out);
-// Writes one item of the module; the caller keeps the order.
+// Writes one item of the module; the caller calls it in the order of the items.
 void text_write_item(const Module *m, const Item *item, Out *out);
 void text_write_fn(const Fn *fn, Out *out);
 // Writes the blocks of a function, each between two calls of `around`, for formats other than Ori files.
