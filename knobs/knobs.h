@@ -136,7 +136,7 @@ typedef struct Knobs {
     bool *read;                     // by row: some code read it
     int phase;                      // row of the phase, -1 = none
     bool by_phase;                  // values depend on the phase
-    // The rest belongs to view.c.
+    // The other fields are private to view.c.
     Arena arena, fn_arena;             // for the view; for the function
     int64_t *budgets;                  // room for `left`
     struct KnobLayer *pragmas;         // of the function, NULL = none

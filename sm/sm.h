@@ -32,7 +32,7 @@ enum {
 #undef CAP
 };
 
-// Architecture classes, at +12. Inferred: sm_50 is 4, sm_70 and up are 11, the others 0; no backend is Grace.
+// Architecture classes, at +12. Inferred: sm_50 is 4, sm_70 and up are 11, all other backends 0; no backend is Grace.
 enum { SM_CLASS_OTHER = 0, SM_CLASS_DUAL_ISSUE = 4, SM_CLASS_GRACE = 10, SM_CLASS_NVLINK = 11 };
 
 // Inferred: the registers, 255 R from sm_50 on and 63 on sm_30; 7 P; 63 UR and 7 UP from sm_80 on.

@@ -2,9 +2,9 @@
 // Analyses of a function. They are stored beside the IR, with a mask of those that are valid. Code that changes the
 // function drops the analyses that the change invalidates.
 //
-// An analysis allocates from an arena of its own and copies the parts of its prerequisites that it uses. So it can be
-// kept without its prerequisites. A phase that swaps the targets of a branch changes AN_CFG but may keep AN_DOM; the
-// next request for AN_DOM then computes only AN_CFG again. AN_RDEFS reads the table of AN_DEF and is dropped with it.
+// An analysis allocates from its own arena and copies the parts of its prerequisites that it uses. So it can be kept
+// without its prerequisites. A phase that swaps the targets of a branch changes AN_CFG but may keep AN_DOM; the next
+// request for AN_DOM then computes only AN_CFG again. AN_RDEFS reads the table of AN_DEF and is dropped with it.
 // AN_POINTERS is dropped with any of its prerequisites.
 #ifndef ORI_ANALYSIS_H
 #define ORI_ANALYSIS_H
@@ -322,7 +322,7 @@ uint32_t rdefs_limit_phis(Fn *fn, uint64_t limit);
 
 // Counts the inputs of the phis that a variable would have as a register. Between phi_counter_start() and
 // phi_counter_inputs() the caller reports the accesses to the variable in layout order, including those of unreachable
-// blocks. The function must not change meanwhile. Counting stops above `max`.
+// blocks. The function must not change between these calls. Counting stops above `max`.
 typedef struct PhiCounter PhiCounter;
 PhiCounter *phi_counter(Fn *fn, Arena *arena);
 void phi_counter_start(PhiCounter *c);

@@ -9,9 +9,9 @@
 //     R3 = mov.b64 {R1, R2}; {R4, R5} = mov.b64 R3           R4 is a copy of R1
 //
 // No copy:
-//     R2 = mov.b32 R1 where R1 or R2 is pinned               an unmodelled instruction may write either meanwhile
+//     R2 = mov.b32 R1 where R1 or R2 is pinned               an unmodelled instruction may write R1 or R2 in between
 //     R2:16 = cvt.u8.u8 R1                                   the conversion clears the upper half
-//     R2 = mov.b32 undef                                     each use would read a value of its own
+//     R2 = mov.b32 undef                                     each use would read a different value
 //
 // A chain is followed from one definition to the next (AN_DEF), as long as each is unguarded. In multi form such a
 // definition dominates all uses of the register, so the source is available wherever the copy is.

@@ -12,7 +12,7 @@
 // representatives of its operands must then be final, or the caller's current assumption.
 //
 // Scopes: a walk of the dominator tree in preorder keeps one instruction for each key, the last one. If that
-// instruction does not dominate the current one, the walk has left its subtree for good. The current instruction then
+// instruction does not dominate the current one, the walk will not return to its subtree. The current instruction then
 // replaces it.
 #ifndef ORI_INSTR_SET_H
 #define ORI_INSTR_SET_H

@@ -21,7 +21,7 @@
 //     are live at the end of blocks that end in RET or EXIT. A call reads all of them and kills none, since it may or
 //     may not use the variables of the module. The analysis does not determine which registers are results, nor which
 //     variables the callee can name.
-//   - The carry is a register like the others. It crosses blocks only in functions that pass through (T5).
+//   - The carry is an ordinary register here. It is live across blocks only in functions that pass through (T5).
 #include <stdio.h>
 
 #include "ir/analysis/analysis_internal.h"

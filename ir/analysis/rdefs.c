@@ -238,13 +238,13 @@ static void place_phi(Search *s, BlockId b)
 }
 
 // Step 2 with stored frontiers. False, without any phi, if there are too many phis for the occurrences of the register.
-// Otherwise many blocks with an edge to one join, each with a register of its own, would take quadratic time.
+// Otherwise many blocks with an edge to one join, each with a different register, would take quadratic time.
 static bool place_phis_at_frontier(Search *s)
 {
     const Edges *frontier = &s->frontier;
     uint32_t phis = s->phis.n, inputs = s->inputs.n, defs = s->heap.n;
     uint32_t max = INPUTS_MAX * (8 + s->count);
-    for (uint32_t k = 0; k < s->heap.n && s->inputs.n - inputs <= max; k++)  // the heap grows meanwhile
+    for (uint32_t k = 0; k < s->heap.n && s->inputs.n - inputs <= max; k++)  // the heap grows in the loop
         for (uint32_t e = frontier->first[s->heap.at[k]]; e < frontier->first[s->heap.at[k] + 1]; e++)
             place_phi(s, frontier->at[e]);
     if (s->inputs.n - inputs <= max)

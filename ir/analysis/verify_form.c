@@ -36,7 +36,7 @@ typedef struct FormVerifier {
 // Expands to the arguments of `%s%u` for a register.
 #define REG_NAME(v, o) reg_file_names[op_file(o)], ir_reg((v)->fn, op_index(o))->ordinal
 
-// Returns the name of a block in Ori text. The next call but one overwrites it.
+// Returns the name of a block in Ori text, which is valid until the second call after this one.
 static const char *block_name(FormVerifier *v, BlockId b)
 {
     const Block *block = ir_block(v->fn, b);

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Memory, vectors, hashing, strings, diagnostics, files and line differences. Nothing in this folder depends on the IR.
 //
-// Memory belongs to a Heap; arenas take chunks from it and are freed whole. A failed allocation or an internal error
-// does not return: heap_fail() jumps to `Heap.unwind`, which the API function set, and heap_release() frees all chunks.
+// Memory belongs to a Heap. Arenas take chunks from the heap; an arena is freed as a whole. A failed allocation or an
+// internal error does not return: heap_fail() jumps to `Heap.unwind`, which the API function set, and heap_release()
+// frees all chunks.
 #ifndef ORI_BASE_H
 #define ORI_BASE_H
 
@@ -49,7 +50,7 @@ typedef struct FileOps {
 // free. The heap lists all its memory, so an unwound call leaks nothing. A heap with a pool takes its chunks from the
 // pool. So each thread unwinds its own heap, but arenas can be handed from one thread to another.
 typedef struct Heap {
-    struct Heap *pool;      // NULL: the heap has memory of its own; else it uses only `files` and the rest below
+    struct Heap *pool;      // NULL: the heap has its own memory; else it uses only `files` and the fields below it
     pthread_mutex_t *lock;  // of a pool that several threads use; else NULL
     Allocator allocator;
     Slab *slabs;
@@ -221,8 +222,8 @@ Str str_get(const StrTable *table, StrId id);
 static inline StrId str_intern_z(StrTable *table, const char *text) { return str_intern(table, text, strlen(text)); }
 
 // True if the pattern matches the whole text: `*` any run of bytes, `?` any byte, `[a-f_]` one of these, `[!a]` none of
-// these, `\` the next character literally. A `]` right at the start of a class belongs to the class; a `[` without a
-// closing bracket matches itself. With `fold_case`, ASCII letters match in both cases.
+// these, `\` the next character literally. A `]` directly after the `[` is in the class; a `[` without a closing
+// bracket matches itself. With `fold_case`, ASCII letters match in both cases.
 bool glob_match(const char *pattern, const char *text, size_t len, bool fold_case);
 
 uint32_t hash_bytes(const void *p, size_t n);

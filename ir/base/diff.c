@@ -197,7 +197,7 @@ static bool front_advance(Front *f, const Front *other, Point *at)
         while (x < f->width && y < f->height && f->old[x * f->step] == f->now[y * f->step])
             x++, y++;
         f->x[k] = x;
-        int32_t facing = delta - k;  // the same diagonal, seen from the other corner
+        int32_t facing = delta - k;  // number of the same diagonal, counted from the other corner
         if (may_meet && facing >= other->low && facing <= other->high && x + other->x[facing] >= f->width) {
             *at = (Point){x, y};
             return true;

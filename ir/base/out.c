@@ -262,7 +262,7 @@ bool outfile_hold(OutFile *f)
     if (fd < 0)
         return false;
     unlink(temp);
-    f->held = fd ? fd : fcntl(fd, F_DUPFD, 1);  // 0, if standard input is closed, means none
+    f->held = fd ? fd : fcntl(fd, F_DUPFD, 1);  // not 0, which means none (if standard input is closed)
     if (!fd)
         close(fd);
     return f->held > 0;

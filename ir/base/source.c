@@ -26,8 +26,8 @@ static ssize_t read_some(int fd, char *buf, size_t room)
     return (ssize_t)n;
 }
 
-// Reads a regular file into separate pages, which the heap does not count. The file is not mapped: SIGBUS would end the
-// process if the file shrank meanwhile. The length of the source is the number of bytes read.
+// Reads a regular file into separate pages, which the heap does not count. The file is not mapped: if it shrank during
+// the run, SIGBUS would end the process. The length of the source is the number of bytes read.
 static bool read_file(Source *source, int fd, size_t len)
 {
     size_t page = (size_t)sysconf(_SC_PAGESIZE), bytes = ((len + SOURCE_SLACK) / page + 1) * page;

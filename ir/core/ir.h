@@ -73,7 +73,7 @@ typedef enum {
 
 // Traits of an opcode. Desc.traits also depends on the modifiers.
 typedef enum {
-    TR_PURE = 1 << 0,      // the value depends on the operands alone
+    TR_PURE = 1 << 0,      // the value depends only on the operands
     TR_COMM = 1 << 1,      // the first two uses commute
     TR_ASSOC = 1 << 2,     // associative (integers)
     TR_READ = 1 << 3,      // reads memory
@@ -561,7 +561,7 @@ typedef struct DefTable {
     InstrId *at;  // by RegId; 0 = none
     RegId n;      // registers with entries; newer ones have no definition
     RegId cap;
-    Arena *arena;  // of the table alone
+    Arena *arena;  // has only the table
 } DefTable;
 // Returns the capacity for a table of n registers that may grow.
 static inline RegId def_table_cap(RegId n) { return n + n / 8 + 16; }
@@ -620,7 +620,7 @@ struct Module {
     VEC(Item) items;
     VEC(Sym) syms;        // 0 is no symbol
     VEC(Fn *) fns;        // NULL = dropped
-    uint32_t frozen;      // number of functions with tables of their own
+    uint32_t frozen;      // number of functions with their own tables
     VEC(KnobText) knobs;  // for functions created later
     IdSet index;          // SymIds by name
     VEC(bool) reserved;   // by StrId: stem of a module symbol that looks like a generated name
@@ -650,8 +650,8 @@ static inline bool op_in_ssa(const Fn *fn, Operand o)
     return op_is_reg(o) && !o.mods && reg_in_ssa(ir_reg(fn, op_index(o)));
 }
 
-// True if `def`, a definition of an instruction with this descriptor, is a 32-bit register whose value depends on the
-// operands alone.
+// True if `def`, a definition of an instruction with this descriptor, is a 32-bit register whose value depends only on
+// the operands.
 static inline bool is_pure_word(const Fn *fn, const Desc *d, Operand def)
 {
     return d->traits & TR_PURE && op_is_reg(def) && ir_reg(fn, op_index(def))->width == W32;

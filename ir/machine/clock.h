@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Vector clocks of the race check. A clock maps agents to times, and includes the accesses of each agent up to its
-// time. The times of all agents come from one counter, so one number can stand for a subtree of agents.
+// time. The times of all agents come from one counter, so one number can be the time of a whole subtree of agents.
 //
 // A clock is a persistent trie over the digits (5 bits) of the agents' keys. Nodes are immutable, reference-counted and
 // shared among clocks; a join of equal subtrees takes constant time.

@@ -132,7 +132,7 @@ typedef struct Variable {
     const char *text;
 } Variable;
 
-// Variables that lie one after the other, with gaps if the machine checks bounds.
+// Adjacent variables; if the machine checks bounds, there are gaps between them.
 typedef struct Layout {
     VEC(Variable) variables;  // by address
     uint64_t end, host;       // end of the addresses, and of host memory
@@ -315,7 +315,7 @@ struct Warp {
     Copies *copies;             // pending asynchronous copies; NULL = none
     Mask tests;                 // lanes whose last test of an mbarrier failed
     uint32_t tested[LANES];     // offset of that mbarrier in shared memory
-    bool gives_way;             // the warp yields to the others: it may wait for an action of theirs
+    bool gives_way;             // the warp yields to other warps, since it may wait for one of them
 };
 
 typedef struct Barrier {

@@ -68,7 +68,7 @@ typedef struct Cell {
 // Clocks that few threads need. Arrays are by scope.
 typedef struct Fences {
     Clock fence[SCOPES];    // released by the last fence of at least this scope
-    Clock sc[SCOPES];       // of fence.sc alone, which barriers carry on
+    Clock sc[SCOPES];       // the same for fence.sc, which barriers also pass to other threads
     Clock pending[SCOPES];  // observed by strong reads, acquired by the next fence
 } Fences;
 

@@ -213,7 +213,8 @@ static void read_loc(Reader *r)
     line.line = line_number(r);
     if (r->tok == T_INT)
         line.col = line_number(r);
-    // A comma continues the directive. Any other token begins a statement and is lexed again as such.
+    // A comma continues the directive. Any other token begins a statement, and is lexed again by the lexer of
+    // statements.
     if (r->tok == ',') {
         rd_next(r);
         if (!rd_is(r, "function_name"))

@@ -33,7 +33,7 @@ static void put_symbol(Writer *w, Name name)
     name_print(w->out, w->t, name);
 }
 
-// Prints a text in quotes, each line as a string of its own; the reader joins them.
+// Prints a text in quotes, each line as a separate string. The reader joins these strings.
 static void put_quoted(Writer *w, const char *text, size_t n)
 {
     put_z(w, "\"");

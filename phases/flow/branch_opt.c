@@ -18,7 +18,7 @@
 //     b1: @P0 bra b2 else b3                           b1: @P0 bra b2 else b3
 //     b2: ...; @P0 bra b4 else b5    ; only from b1 -> b2: ...; bra b4
 //
-//     b1: ...; bra b2                                  b1: ...; (what stood in b2)
+//     b1: ...; bra b2                                  b1: ...; (the instructions of b2)
 //     b2: ...                        ; only from b1 ->
 //
 //     @P0 bra b1 else b3                               @!P0 bra b3 else b1
@@ -40,11 +40,11 @@
 // functions with convergent instructions unless both branches are uniform. `.uni` stays on branches whose condition
 // stays.
 //
-// Layout: nvcc prints `@p bra T; bra.uni E; T:` where T comes next in its own layout. SASS instructions by ptxas 13.0
-// -O3 for the alternatives, relative to the pair of branches (707 functions, most of nvcc -O3, sm_80 and sm_90):
+// Layout: nvcc prints `@p bra T; bra.uni E; T:` if T is the next block. SASS instructions by ptxas 13.0 -O3 for the
+// alternatives, relative to the pair of branches (707 functions, most of nvcc -O3, sm_80 and sm_90):
 //     one arm, `T: ..; E:`           inverted (`@!p bra E`): the same code for all 39
 //     diamond, `T: ..; bra J; E: ..; J:` (156 in 38 functions)
-//         E first (`@p bra T; E: ..; bra J; T: ..; J:`): the same code but for -12 in 1 function, +1 in 5 functions
+//         E first (`@p bra T; E: ..; bra J; T: ..; J:`): the same code, except -12 in 1 function, +1 in 5 functions
 //         inverted, if T has more instructions than E: +11 for conditional appends in a loop (55 -> 66), +2 for others
 //         inverted, if T has fewer: -84 in 27 functions and +1 in 3, so the smaller arm falls through. But ptxas
 //             predicates a block of up to 9 instructions that falls through: all threads execute them, and one branch

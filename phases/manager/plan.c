@@ -182,7 +182,7 @@ static void add_entry(Planner *p, PlanEntry e)
     if (has == PF_TO_SSA || has == PF_TO_MULTI) {
         PhaseForm result = has == PF_TO_SSA ? PF_SSA : PF_MULTI;
         if (p->form == result && !p->named)
-            return;  // redundant; a named conversion stays, since a function may come in the other form
+            return;  // redundant; a named conversion stays, since the input may be in the other form
         p->form = result;
     } else {
         adapt_form(p, has);

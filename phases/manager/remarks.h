@@ -51,7 +51,7 @@ static inline bool remarks_wanted(const Ctx *ctx) { return ctx->remarks && ctx->
 void remark(Ctx *ctx, const Fn *fn, InstrId i, RemarkKind kind, const char *name, const char *fmt, ...)
     __attribute__((format(printf, 6, 7)));
 
-// Sets the paths of remarks. Called after the whole module was read, since .file may stand at its end.
+// Sets the paths of remarks. Called after the whole module was read, since .file may be at its end.
 void remarks_name_files(Remarks *r, const Module *m);
 const char *remark_kind_name(RemarkKind kind);  // "Passed"
 // Returns the whole sentence, in this arena.

@@ -26,8 +26,8 @@
 //
 // An `or` that computes an address is a sum only if the variable is aligned, so the alignment of the variable stays.
 //
-// Does not do: sharing of bytes by variables or pieces that are never live at once, though the slot is known to do it;
-// splitting of pieces that dynamic indices connect.
+// Does not do: sharing of bytes by variables or pieces that are never live at the same time, which the slot in ptxas
+// does; splitting of pieces that dynamic indices connect.
 // Documented: slot and name, removal of unused variables, packing. Inferred: the algorithm.
 #include <stdlib.h>
 

@@ -25,7 +25,7 @@
 //     @P0 R2 = mov.b32 R1; @P0 st [R8], R2              the same, if P0 is pinned
 //     R2:16 = cvt.u8.u8 R1                              the conversion clears the upper half
 //     R1 = mov.b64 @x; R2 = ld.b32 [R1]                 the symbol is no generic address
-//     R2 = mov.b32 undef                                each use would have a value of its own
+//     R2 = mov.b32 undef                                each use would have a different value
 //     b1: R3 = mov.b64 {R1, R2}; b2: {R4, R5} = mov.b64 R3     R1 would live on beside R3
 //     R2 = mov.b32 5; R4 = mov.phi b1: R2, b2: R3       leaving ssa form would insert the move again
 //

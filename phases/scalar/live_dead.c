@@ -28,7 +28,7 @@
 //     R1 = ld.volatile.global.b32 [R3]            volatile and ordered accesses are effects
 //     R1 = shfl.sync.idx.b32 R2, 0, 31, -1        lanes meet there; so do all convergent instructions
 //     R1 = atom.global.add.u32 [R3], 1            writes memory
-//     call (@r), @f, (@a)                         unless @f is known to write nothing but @r, and to return
+//     call (@r), @f, (@a)                         unless @f is known to write only @r, and to return
 //     @P0 R1 = mov.b32 5; st.local.b32 [R2], R1   the old value of R1 is live, too
 //     R1, CC0 = add.cc.u32 R2, R3                 dead sum, live carry
 //     @P0 P1|P2 = setp.lt.s32 R1, R2              ptxas 13.0 crashes on `_|P2` under a guard

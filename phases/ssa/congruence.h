@@ -40,7 +40,7 @@ typedef struct Classes {
 static inline uint64_t value_of_var(VarId v) { return v; }
 static inline uint64_t value_of_constant(ConstId id) { return UINT64_C(1) << 32 | id; }
 
-// Puts each register into a class of its own. `a` has AN_DOM, AN_LOOPS and AN_DEFUSE. If `a` is NULL, sets are joined
+// Puts each register into a separate class. `a` has AN_DOM, AN_LOOPS and AN_DEFUSE. If `a` is NULL, sets are joined
 // without a test, and neither classes_split() nor classes_merge() may be called. Memory comes from the arena.
 void classes_init(Classes *c, Fn *fn, const Analyses *a, Arena *arena);
 // Adds a variable that is defined and used at this position, in a new class.
@@ -49,7 +49,7 @@ VarId classes_add_copy(Classes *c, BlockId at, uint32_t position, uint64_t value
 VarId class_of(Classes *c, VarId v);
 // Joins the sets of two variables, without a test.
 void classes_join(Classes *c, VarId a, VarId b);
-// Turns the joined sets into classes. If members of a set interfere, each member gets a class of its own. True if this
+// Turns the joined sets into classes. If members of a set interfere, each member gets a separate class. True if this
 // happened to any set.
 bool classes_split(Classes *c);
 // Makes one class of variables that cannot interfere. Each must be the only member of its class.

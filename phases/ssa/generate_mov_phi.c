@@ -53,7 +53,7 @@ bool phase_generate_mov_phi(Ctx *ctx, Fn *fn)
     if (a->rdefs.njoined)
         ssa_name_values(fn, a);
     fn->form = FORM_SSA;
-    // The values of one register are never live at once.
+    // No two values of one register are live at the same point.
     phase_gains(ctx, PROP_CONVENTIONAL);
     return true;
 }

@@ -31,7 +31,7 @@
 // Effect on live ranges: if all inputs are the value, it is live up to the phi on every path, so no live range becomes
 // longer. With an `undef` input, the value becomes live on another path.
 //
-// Does not do: phis of `undef` alone; phis that equal each other (OriReplaceEquivMultiDefMov); phis of copies
+// Does not do: phis with only `undef` inputs; phis that equal each other (OriReplaceEquivMultiDefMov); phis of copies
 // (OriCopyProp).
 // Documented: slot and name. Inferred: the rest.
 #include "ir/rewrite/rewrite.h"
@@ -165,7 +165,7 @@ static bool is_there(Redundant *r, uint32_t value, BlockId b)
 static bool is_on_its_own(Redundant *r, uint32_t v, bool all)
 {
     const Phi *phi = phi_of(r, v);
-    if (!r->representative[v])  // it takes nothing but undefined values
+    if (!r->representative[v])  // all inputs are undefined
         return true;
     if (r->representative[v] == v)
         return false;

@@ -40,7 +40,7 @@
 // Termination: the result of each rule is smaller in an order (fold_rules.def), and AGAIN bounds the rewrites of one
 // instruction in one walk.
 //
-// Does not do: floating point, but for constants and division by powers of two; branches on constants (15).
+// Does not do: floating point, except constants and division by powers of two; branches on constants (15).
 // Documented: GeneralOptimize folds constants and simplifies. Inferred: the name and the rules.
 #include "phases/scalar/fold/fold.h"
 #include "ir/analysis/value_ranges.h"
