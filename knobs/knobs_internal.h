@@ -99,7 +99,7 @@ typedef struct KnobReader {
 } KnobReader;
 
 /* read.c */
-// Reports an error at a position of the text; returns false, as the result of the caller.
+// Reports an error at a position of the text. Always returns false, so that the caller can return the call.
 bool knob_error(KnobReader *r, const char *at, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 // Appends the settings of a text to a layer.
 bool knob_read_layer(const KnobStore *store, KnobLayer *into, KnobSource from, const char *text, size_t len,

@@ -222,9 +222,9 @@ static inline BlockId dom_sibling(const Analyses *an, BlockId c)
 }
 
 /* defuse.c: queries on AN_DEFUSE */
-// Guards, tied uses and the carry count as definitions and uses. A register of an opaque instruction (OPM_INOUT) is
-// both. Implicit accesses by calls and returns to registers that are named elsewhere are not listed. The tables do not
-// cover registers and instructions that are newer than the analysis.
+// The uses include guards, tied uses and hidden uses of the carry. A register of an opaque instruction (OPM_INOUT) is a
+// definition and a use. Implicit accesses by calls and returns to registers that are named elsewhere are not listed.
+// The tables do not cover registers and instructions that are newer than the analysis.
 static inline uint32_t def_count(const Analyses *an, RegId r) { return an->defs.first[r + 1] - an->defs.first[r]; }
 static inline uint32_t use_count(const Analyses *an, RegId r) { return an->uses.first[r + 1] - an->uses.first[r]; }
 // Iterate over the definitions or uses of a register: FOR_USES(an, r, u) visit(u->instr, u->op). They come in layout

@@ -39,8 +39,8 @@ static Opcode opcode_of(const Fn *fn, InstrId i) { return ir_desc(fn, ir_instr(f
 // State of a block. Each field holds the last register for which it was set.
 typedef struct Mark {
     RegId in, out;  // live at its start, its end
-    RegId killed;   // the block kills it,
-    uint32_t kill;  // first by the instruction at this place
+    RegId killed;   // a definition in the block kills it
+    uint32_t kill;  // place of the first instruction that kills `killed`
 } Mark;
 
 typedef struct Search {

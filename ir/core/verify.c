@@ -248,7 +248,8 @@ static bool check_tied(Verifier *v, const Instr *i)
     return true;
 }
 
-// No PTX instruction takes a negated or absolute register; the slot states if a predicate may be negated.
+// No PTX instruction takes a negated or absolute register (the minus of vmad is part of its shape). The slot states if
+// a predicate may be negated.
 static const char *check_modifiers(const Slot *slot, Operand o, char why[static 200])
 {
     bool inout = slot->flags & SL_INOUT && op_is_reg(o);

@@ -13,7 +13,7 @@ typedef struct ValueRange {
     int64_t smin, smax;    // bounds of the signed number
 } ValueRange;
 
-// Comparisons of two numbers. Equality does not depend on the sign.
+// Comparisons of two numbers. Equality does not depend on the signedness.
 typedef enum { RC_EQ, RC_NE, RC_LT, RC_LE, RC_GT, RC_GE } RangeCompare;
 
 static inline uint64_t low_ones(uint32_t n) { return n < 64 ? ((uint64_t)1 << n) - 1 : UINT64_MAX; }

@@ -9,7 +9,7 @@
 //
 // A warp yields to the other warps after a test of an mbarrier that fails.
 //
-// An mbarrier is 64 bits in shared memory, which only these instructions may read:
+// An mbarrier is a word of 64 bits in shared memory, which only these instructions may read. Its bits:
 //     0 to 19    pending arrivals of this phase
 //     20 to 39   expected arrivals of each later phase
 //     40 to 60   pending bytes, a signed number
@@ -149,7 +149,7 @@ static const char *make_copy(Run *r, const Copy *p)
         race_complete(r, &p->race);
     if (!p->to.bytes)
         return change_checked(r, p->race.sync, p->barrier, 1, 0, false);
-    span_copy(p->to, p->from, p->bytes);  // the issue set the definedness of the zeroes
+    span_copy(p->to, p->from, p->bytes);  // definedness of the zeroes was set at the issue
     span_zero(p->to, p->bytes, p->zeros);
     return p->barrier.bytes ? change_checked(r, p->race.sync, p->barrier, 0, -(int32_t)p->bytes, false) : NULL;
 }

@@ -31,8 +31,8 @@ uint64_t clock_at(const ClockNode *c, uint64_t key);
 // Sets the time of an agent, which must not be less than its time in the clock. `root` is the level of the root: keys
 // have CLOCK_BITS * (root + 1) bits.
 void clock_set(ClockPool *pool, ClockNode **c, uint32_t root, uint64_t key, uint64_t time);
-// Does the same as clock_set() for all agents whose keys differ from `key` only in the lowest `level` digits; level >
-// 0.
+// Does the same as clock_set() for all agents whose keys differ from `key` only in the lowest `level` digits. `level`
+// is at least 1.
 void clock_raise(ClockPool *pool, ClockNode **c, uint32_t root, uint64_t key, uint32_t level, uint64_t time);
 // Joins `from` into *to.
 void clock_join(ClockPool *pool, ClockNode **to, const ClockNode *from);

@@ -130,11 +130,11 @@ const RunWait *machine_waits(const Machine *m, uint32_t *n, uint64_t *unstarted)
 uint64_t machine_steps(const Machine *m);  // steps of the last launch, as max_steps counts them
 
 // With follow_undef: returns the states of the bytes from an address of global memory to the end of the buffer or
-// variable. 1 = defined, 0 = undefined; NULL = all bytes are defined. Buffers and variables begin as defined. A value
-// is undefined if it depends on an unwritten one. Valid until the next launch.
+// variable. 1 = defined, 0 = undefined; NULL = all bytes are defined. Buffers and variables are initially defined. A
+// value is undefined if it depends on an unwritten value. Valid until the next launch.
 const uint8_t *machine_defined(Machine *m, uint64_t address);
 // With follow_undef: returns the first instruction of the last launch at which an undefined value affected a branch, an
-// address or a barrier. Definedness after it is unknown. NULL if there was none.
+// address or a barrier. After this instruction, definedness is unknown. NULL if there was none.
 const RunError *machine_unspecified(const Machine *m);
 // With note_writers: returns in *block and *thread the CTA and the thread that wrote a byte of global memory last, in
 // all launches. An asynchronous copy counts at its issue. False if no thread wrote the byte.

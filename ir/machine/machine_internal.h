@@ -85,8 +85,8 @@ typedef struct Way {
     const Move *moves;
 } Way;
 
-// Runs an instruction for the lanes of a group. False after a fault, or if the group must not continue at the next
-// instruction by itself.
+// Runs an instruction for the lanes of a group. False after a fault, or if the function has moved the group or made it
+// wait.
 typedef bool CodeRun(Run *r, Group *g, const Code *c);
 
 #define NOWHERE UINT32_MAX
@@ -373,9 +373,11 @@ struct Run {
     Races *races;                          // NULL = the machine does not check races
     uint8_t access;                        // AccessKind of the next access
     uint64_t steps;
-    uint64_t random;               // state of run_draw()
-    States defined[EVAL_OUT_MAX];  // states of the values that the current instruction moves or computes; the first
-    uint32_t ndefined;             // one holds for all values from ndefined on (undef.c)
+    uint64_t random;  // state of run_draw()
+    // States of the values that the current instruction moves or computes. From value `ndefined` on, defined[0] holds
+    // for all values (undef.c).
+    States defined[EVAL_OUT_MAX];
+    uint32_t ndefined;
 };
 
 // Position of a CTA in its launch.

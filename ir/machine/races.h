@@ -61,7 +61,7 @@ struct Sync {
 typedef struct Cell {
     Touch write;      // the last plain write
     Touch read;       // the last plain read after it
-    TouchSet *reads;  // other plain reads that no later access is ordered after
+    TouchSet *reads;  // other plain reads, none of them ordered before a later access
     Sync *sync;       // NULL = no strong access
 } Cell;
 
@@ -94,7 +94,7 @@ enum { REGION_BITS = 6, REGION_GROUPS = 0, REGION_SOURCES = 1, REGION_BARRIERS =
 
 // Cells of the bytes of a word.
 typedef union Split {
-    union Split *next;  // of a free one
+    union Split *next;  // next free object
     Cell cell[WORD];
 } Split;
 
@@ -117,7 +117,7 @@ struct Races {
     uint64_t used, limit;  // bytes; without the pool
     bool by_lane;          // agents are lanes, not warps
     uint32_t cta_level, thread_root, copy_root;
-    uint64_t now;                      // of accesses; grows with each release
+    uint64_t now;                      // time of accesses; each release increments it
     uint64_t published;                // as RaceCta.published, of the current cluster
     Agent *agents;                     // of the cluster, by rank, warp, and lane
     VEC(RaceCta) ctas;                 // of the launch

@@ -15,8 +15,7 @@
 //   defined as a whole.
 // - All other instructions give an undefined result if a byte of an input is undefined. Elements of vectors are
 //   independent. An atomic operation also makes the memory undefined, separately for each lane. The result of an
-//   instruction that lanes
-//   execute together is undefined in all of them if it is undefined in one.
+//   instruction that lanes execute together is undefined in all of them if it is undefined in one.
 // A guard is an input of all three kinds. A defined value may count as undefined (`xor` with itself), but an undefined
 // value never counts as defined.
 //

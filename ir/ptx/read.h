@@ -47,11 +47,11 @@ typedef struct NameTable {
 typedef struct StemInfo {
     uint32_t epoch;
     uint32_t range;  // innermost range with this stem
-    bool scalars;    // a single name with this stem is bound too
+    bool scalars;    // a single name with this stem is also bound
 } StemInfo;
 
 typedef struct Scope {
-    uint32_t binds, ranges;  // their numbers when the scope opened
+    uint32_t binds, ranges;  // numbers of binds and ranges when the scope was opened
 } Scope;
 
 /* -- Reader ------------------------------------------------------------------------------------------------- */

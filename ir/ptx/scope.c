@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Resolves names while PTX is read. Registers, symbols and labels share one name space per scope; inner scopes shadow.
-// The result is flat: registers and labels have ids, and a name that inner scopes declare again gets a suffix.
+// Resolves names while PTX is read. Registers, symbols and labels share one name space per scope. A name of an inner
+// scope shadows that of an outer scope. The result is flat: registers and labels have ids, and a name that inner scopes
+// declare again gets a suffix.
 //
 // A label may be used before its definition. A use makes a block and an undefined bind in its own scope. When the scope
-// closes, a bind that is still undefined is resolved to the innermost label of its name that is defined by then. If
+// closes, a bind that is still undefined is resolved to the innermost label of this name that is already defined. If
 // there is none, the bind moves to the outer scope (as in ptxas, tried). If two blocks are found to be the same label,
 // they are recorded as aliases, which body_finish() resolves in one sweep.
 #include "ir/ptx/read.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Makes a move with the effect on a value of a store and a later load, for phases that replace memory by registers.
+// Makes moves that replace a store and a later load: they truncate and extend a value as the accesses would.
 #include <stdio.h>
 
 #include "ir/rewrite/rewrite.h"

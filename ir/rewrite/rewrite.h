@@ -86,7 +86,7 @@ typedef struct Tail {
 Tail tail_of(const Fn *fn, const Instr *i, uint32_t def);
 Width width_of_operand(const Fn *fn, Operand o);  // of a register or a constant
 Width width_of_bytes(uint32_t bytes);             // of a register for this many bytes; at least 16 bits
-// A move with the effect of a store and a load: dst = the low bytes of src, a register or a constant, extended or
+// A move that replaces a store and a later load: dst = the low bytes of src, a register or a constant, extended or
 // truncated to the width of dst. Both are operands of an access for which access_is_movable() is true.
 typedef struct AccessMove {
     Operand dst, src;

@@ -2,8 +2,8 @@
 // Reads Ori text: tokens, errors, the module level, function headers.
 //
 // A statement is a line, so the reader continues at the next line after an error. Two checks run at the end of a
-// function: each register has a width, and each named block exists. Then the verifier runs; its messages are shown at
-// the instruction.
+// function: each register has a width, and each named block exists. Then the verifier runs; a violation is reported at
+// its instruction.
 #include <ctype.h>
 #include <stdio.h>
 

@@ -1,24 +1,23 @@
 // SPDX-License-Identifier: MIT
-// Optimizes a function again after OriBranchOpt at slot 73 has decided branches.
+// Optimizes a function again if the run of OriBranchOpt after slot 73 has decided branches.
 //
-// Sub-pass: OriReoptimize, after slot 73. GeneralOptimizeMid computes conditions, which OriBranchOpt decides outside of
-// SSA form. A decided branch merges blocks, which leaves phis with one input, and equal computations in one block. So
-// the function goes through SSA form once more: 23, the cleanups of the SSA window, 73, 164 and 15. This repeats until
-// 15 decides nothing, TURNS times at most. Otherwise a second run of the program on its own output would find more
-// work.
+// Sub-pass: OriReoptimize, after slot 73. GeneralOptimizeMid finds constant conditions, which OriBranchOpt decides
+// outside of SSA form. Then blocks are merged, which leaves phis with one input, and equal computations in one block.
+// So these phases run again: 23, the cleanups in SSA form, 73, 164 and 15. This repeats until 15 decides no branch,
+// TURNS times at most. Otherwise oriopt would change its own output again.
 //
 //     @P0 bra b2; R2 = add.s32 R1, R0            @P0 bra b2
 //     b2: @P0 bra b3; R3 = add.s32 R0, R1   ->   R2 = add.s32 R1, R0
 //     b3:                                        b3:
 //
-// Must not fire: if OriBranchOpt decided nothing at slot 73, unless the sub-pass is named by itself.
+// Must not fire: if that run of OriBranchOpt decided no branch, unless the sub-pass was requested by name.
 //
 // Documented: nothing. Inferred: all.
 #include "phases/bodies.h"
 
 enum { TURNS = 3 };
 
-// Takes the function through SSA form and back; true if OriBranchOpt then decides a branch.
+// Converts the function into SSA form, optimizes it, and converts it back. True if OriBranchOpt then decides a branch.
 static bool run_window(Ctx *ctx, Fn *fn)
 {
     static const int window[] = {PH_GENERAL_OPTIMIZE_MID, PH_EQUAL_PHIS, PH_LIVE_DEAD_THIRD, PH_REDUNDANT_PHIS,

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 // Writes dumps: --print-before, --print-after, --print-changed, --dump-cfg, --ir-dump-dir.
 //
-// Every dump is Ori text that reads back by itself. Banners are those of LLVM after a comment sign, so that tools that
-// split LLVM's output into passes can split these dumps. A directory of dumps has a folder per function, and an index
-// of all phases that ran. The folder has a file for each phase that changed the function. File names begin with the
-// number of phases that ran over the function, so they sort in the order of execution. A function has changed if its
-// hash has; the progress that the phase reports does not count. With --dump-cfg, dumps are digraphs of Graphviz, and
-// banners are Graphviz comments; --print-changed=diff stays text. While dumps are on, functions stay in memory, since
-// dumps of other functions may print their declarations.
+// Every dump is a complete file of Ori text, which can be read back. Banners are those of LLVM after a comment sign, so
+// that tools that split LLVM's output into passes can split these dumps. A directory of dumps has a folder per
+// function, and an index of all phases that ran. The folder has a file for each phase that changed the function. File
+// names begin with the number of phases that ran over the function, so they sort in the order of execution. A function
+// counts as changed if its hash differs, whatever progress the phase reports. With --dump-cfg, dumps are digraphs of
+// Graphviz, and banners are Graphviz comments; --print-changed=diff stays text. If dumps are enabled, functions stay in
+// memory, since dumps of other functions may print their declarations.
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>

@@ -29,10 +29,10 @@
 //     ld.L1::no_allocate.b32 [R4], R4 in .shared  there is no such instruction
 //     ld.b32 [R2], R2 = cvta.shared::cluster R1   ptxas makes the same code for ld.shared::cluster (tried)
 //     isspacep.shared::cta R2                     may be true for this R2
-//     cvta.to.shared::cta R2                      differs from R1 if that is an address of another CTA
+//     cvta.to.shared::cta R2                      differs from R1 if R1 is an address of another CTA
 //
 // Does not do: parameters declared `.ptr`; addresses in `.param`.
-// Documented: nothing; ptxas leaves generic accesses (section 6 of ir/ptx/facts.md).
+// Documented: nothing. ptxas does not replace generic accesses (section 6 of ir/ptx/facts.md).
 #include "ir/analysis/pointers.h"
 #include "ir/rewrite/rewrite.h"
 #include "phases/bodies.h"

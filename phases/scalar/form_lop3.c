@@ -189,7 +189,7 @@ static bool has_cut(const Node *v, uint32_t k, const TruthTable *f)
     return false;
 }
 
-// Inserts a cut into those of a node, which are sorted from the second one on.
+// Inserts a cut into the cuts of a node, which are sorted from the second one on.
 static void keep_cut(Node *v, const Cut *cut)
 {
     uint32_t at = v->ncuts;
