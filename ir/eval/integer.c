@@ -14,7 +14,7 @@ typedef struct Wide {
 
 /* -- Operands ------------------------------------------------------------------------------------------- */
 
-// Returns an operand of the first type, extended to 64 bits by its sign.
+// Returns an operand of the first type, extended to 64 bits according to its signedness.
 static uint64_t operand(const Eval *e, Value v)
 {
     return e->is_signed ? (uint64_t)sign_extend(v.lo, e->bits) : v.lo & e->mask;

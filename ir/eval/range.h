@@ -64,8 +64,8 @@ ValueRange range_resize(const ValueRange *a, uint32_t bits, bool is_signed);
 // True if the opcode and types of a decoded instruction have a transfer function.
 bool range_has_transfer(const Eval *e);
 // Returns the range of the first result of an instruction that has a transfer function, from the ranges of its inputs.
-// The range has as many bits as the instruction computes; a wider register holds them extended by the sign of the first
-// type.
+// The range has as many bits as the instruction computes. In a wider register they are extended according to the
+// signedness of the first type.
 ValueRange range_transfer(const Eval *e, const ValueRange *in);
 
 #endif

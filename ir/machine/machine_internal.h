@@ -490,7 +490,7 @@ typedef struct BoundsCheck {
 bool bounds_check(Run *r, const Group *g, const Code *c, uint32_t lane, BoundsCheck *b, bool of_frame);
 // Writes the place of an access to shared or global memory as an offset and a variable.
 void variable_place(Run *r, const Access *a, char place[static 160]);
-/* races.c: only if the machine checks races (Run.races), but for race_sync() and race_copy() */
+/* races.c: only if the machine checks races (Run.races), except race_sync() and race_copy() */
 void race_start(Run *r, Arena *arena);
 void race_start_cluster(Run *r);
 void race_end_cluster(Run *r);

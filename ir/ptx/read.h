@@ -148,12 +148,10 @@ _Noreturn void rd_fail_word(Reader *r, size_t offset, const char *fmt);
 _Noreturn void rd_fail_end(Reader *r, size_t offset, const char *message);
 // Reports at the offset and returns.
 void rd_error(Reader *r, size_t offset, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
-void rd_next(Reader *r);            // operand token
-void rd_next_statement(Reader *r);  // token at the start of a statement
-static inline size_t rd_offset(const Reader *r)
-{
-    return (size_t)(r->lx.start - r->source->text);
-}  // offset of the current token
+void rd_next(Reader *r);            // reads the next token within a statement
+void rd_next_statement(Reader *r);  // reads the first token of a statement
+// Returns the offset of the current token.
+static inline size_t rd_offset(const Reader *r) { return (size_t)(r->lx.start - r->source->text); }
 bool rd_accept(Reader *r, int token);
 void rd_expect(Reader *r, int token, const char *where);
 static inline bool rd_is_text(const Reader *r, const char *text, size_t len)
@@ -163,7 +161,7 @@ static inline bool rd_is_text(const Reader *r, const char *text, size_t len)
 #define rd_is(r, literal) rd_is_text((r), literal, sizeof(literal) - 1)  // true if the current token is this text
 Name rd_split(Reader *r, const char *text, const char *end);             // splits a name of the source into a Name
 Name rd_token_name(Reader *r);                                           // the current identifier
-Name rd_name(Reader *r);                                                 // takes an identifier
+Name rd_name(Reader *r);                                                 // reads an identifier
 // Returns `prefix` and the text of the tokens from the current one, `open`, to the matching `close`.
 StrId rd_balanced(Reader *r, const char *prefix, int open, int close);
 void rd_skip_statement(Reader *r);

@@ -136,7 +136,7 @@ typedef struct ScopedChange {
 typedef struct Scope {
     BlockId block;
     uint32_t changes;  // length of the log when the scope was opened
-    bool open;         // false: the block waits for its visit
+    bool open;         // false: the block is not visited yet
 } Scope;
 
 typedef struct ScopedTable {

@@ -2,10 +2,11 @@
 // Verifies the function as a phase.
 //
 // Slots: 0 OriCheckInitialProgram (structure), 12 OriSanitize (structure and types), 94 FinalInspectionPass (these, and
-// the invariants of ssa or multi form). A violation is an internal error: every function must verify that a reader
-// accepts or a phase writes. ir/core/verify.c and ir/analysis/verify_form.c list the invariants. Never makes progress.
+// the invariants of ssa or multi form). A violation is an internal error: each function that a reader accepts or a
+// phase changes must pass the verifier. ir/core/verify.c and ir/analysis/verify_form.c list the invariants. Never makes
+// progress.
 //
-// Does not do: repair anything.
+// Does not do: repairs.
 // Documented: the three slots and their places. Inferred: the checks of each.
 #include "phases/bodies.h"
 
