@@ -97,7 +97,7 @@ typedef uint32_t SmBytes(const Fn *fn, const Instr *i);
 typedef uint32_t SmFoldInfo(const Fn *fn, const Instr *i);
 // True if a function's predicates may be marked as known under their own guard.
 typedef bool SmFnTest(const Fn *fn);
-// True for an instruction with some property.
+// True if an instruction has the property that the query tests.
 typedef bool SmTest(const Fn *fn, const Instr *i);
 // Returns the classes of an instruction, as bits of a commoning filter, which may only reject.
 typedef uint64_t SmClasses(const Fn *fn, const Instr *i);

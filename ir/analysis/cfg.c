@@ -104,7 +104,7 @@ bool cfg_same(const Fn *fn, const Analyses *kept, Analyses *now, char why[static
 
 /* -- Reverse postorder ---------------------------------------------------------------------------------- */
 
-// Depth-first search with an explicit stack. next[b] is the first successor of b that is not yet visited.
+// Runs a depth-first search with an explicit stack. next[b] is the first successor of b that is not yet visited.
 void rpo_build(const Fn *fn, Analyses *a)
 {
     Arena *arena = &a->arena[AX_RPO];

@@ -34,10 +34,10 @@ enum { FRONTIER_MAX = 8, INPUTS_MAX = 8, FEW = 16, AHEAD = 16, STEPS_MAX = 16 };
 // State of a block for the current register. A stamp is set if it equals the register's id.
 typedef struct Place {
     uint32_t live, defines, phi, parent, visited, resolved;  // stamps
-    ValueId last;                                            // defines: the value at the end of the block
-    ValueId in;                                              // resolved: the value at its start
-    BlockId child;    // parent: first live block of which this one is the immediate dominator
-    BlockId sibling;  // live: the next one with the same immediate dominator
+    ValueId last;                                            // if `defines`: the value at the end of the block
+    ValueId in;                                              // if `resolved`: the value at its start
+    BlockId child;    // if `parent`: the first live block whose immediate dominator is this block
+    BlockId sibling;  // if `live`: the next live block with the same immediate dominator
 } Place;
 
 typedef struct Search {
@@ -52,8 +52,8 @@ typedef struct Search {
     Place *at;            // by BlockId
     uint32_t *level;      // by BlockId: depth in the dominator tree
     Edges frontier;       // first is NULL: too large, searched instead
-    bool by_frontier;     // the frontier serves the current register
-    uint32_t *count_of;   // by RegId: number of occurrences; then, for joined ones, the end of the row so far
+    bool by_frontier;     // the stored frontiers are used for the current register
+    uint32_t *count_of;   // by RegId: number of occurrences; then, for joined registers, the current end of the row
     VEC(Occurrence) found;
     VEC(BlockId) live, heap, stack;
     VEC(uint64_t) nodes;  // relevant blocks: index in the dominator tree << 32 | block

@@ -181,7 +181,8 @@ void seg_copy(Seg *seg, Arena *arena, size_t elem);
 
 /* idset.c: hash index ------------------------------------------------------------------------------------- */
 
-// Hash index with open addressing over records that the caller stores: finds the ids with a hash; the caller compares.
+// Hash index with open addressing. Finds the ids of records with a hash. The caller stores the records, and compares
+// them.
 typedef struct IdSet {
     struct {
         uint32_t hash, id1;

@@ -8,7 +8,7 @@
 typedef struct Kept {
     Instr *instrs;  // in layout order
     size_t *where;  // offset in the source of each instruction; NULL: unknown
-    Operand *ops;   // their runs, then the runs of lists
+    Operand *ops;   // operands of these instructions, then those of lists
     uint32_t nops;
 } Kept;
 

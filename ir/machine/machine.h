@@ -27,7 +27,7 @@ typedef struct HostRange {
     bool read_only;
 } HostRange;
 
-// Memory of the host that kernels reach at its own addresses. Without it a kernel reaches no memory of the host.
+// Host memory that kernels reach at the addresses of the host. Without it a kernel reaches no host memory.
 typedef struct HostMemory {
     // Sets *range to the range that contains an address. False if there is none. The machine keeps a range until the
     // launch ends. find = NULL: kernels reach no memory of the host.

@@ -19,10 +19,10 @@ enum {
     TOUCH_WRITES = 1,
     TOUCH_STRONG = 2,
     TOUCH_SCOPE = 4,          // factor of the scope of a strong access
-    TOUCH_COPY = 16,          // an asynchronous copy, which cp.async.wait_group completes
-    TOUCH_COPY_SOURCE = 32,   // which cp.async.bulk.wait_group.read completes, too
-    TOUCH_COPY_BARRIER = 64,  // which an mbarrier completes
-    TOUCH_OBSERVES = 128,     // a strong access that gives the value
+    TOUCH_COPY = 16,          // by an asynchronous copy that cp.async.wait_group completes
+    TOUCH_COPY_SOURCE = 32,   // by a copy that cp.async.bulk.wait_group.read completes, too
+    TOUCH_COPY_BARRIER = 64,  // by a copy that an mbarrier completes
+    TOUCH_OBSERVES = 128,     // by a strong access that returns the value
 };
 
 // An access to a cell.
@@ -39,7 +39,7 @@ typedef struct TouchSet TouchSet;
 struct TouchSet {
     uint32_t n, cap;
     union {
-        TouchSet *next;  // of a free set
+        TouchSet *next;  // next free set
         Touch at[1];     // `cap` of them
     } u;
 };

@@ -312,7 +312,7 @@ static void read_signed(Reader *r, const MnemCache *mnem, bool address)
     read_literal(r, address);
 }
 
-// Fast path for a known scalar register before a comma or the semicolon. Takes the comma as well. False for any other
+// Reads a known scalar register before a comma or the semicolon, and the comma (fast path). False for any other
 // operand.
 static bool read_plain_register(Reader *r, Name name)
 {

@@ -3,7 +3,7 @@
 //
 // A scope is a block and all blocks that are visited inside it. A stack has the open scopes and, between them, the
 // blocks that are not visited yet. Each open scope records the length of the log at its start. The total time is linear
-// in the blocks and the changes.
+// in the number of blocks and changes.
 #include "ir/rewrite/rewrite.h"
 
 void scoped_init(ScopedTable *t, Arena *arena) { *t = (ScopedTable){.arena = arena}; }

@@ -20,7 +20,8 @@
 // Does not do: the documented sets of registers (definitions, registers that stay live, foldable instructions). Here
 // `reads` and `leaves` of a sub-pass replace them. The lists of definitions and uses are built in one walk and not
 // updated, so each sub-pass that visits uses costs a walk.
-// Documented: gates, the order, costs, threshold, the exempt opcodes, the four uses. Inferred: what costs count.
+// Documented: gates, the order, costs, threshold, the exempt opcodes, the four uses. Inferred: the rewrites whose costs
+// count.
 #include "phases/bodies.h"
 
 enum { ROUNDS_MAX = 16, USES_MAX = 4 };

@@ -342,7 +342,7 @@ typedef struct TimeRow {
     double seconds;
 } TimeRow;
 
-// Longest first; equal times in the order of the table.
+// Sorts rows by time, the longest first; rows of equal time stay in the order of the table.
 static void sort_times(TimeRow *rows, uint32_t n)
 {
     for (uint32_t k = 1; k < n; k++) {

@@ -59,7 +59,7 @@ typedef struct Leaving {
     const Analyses *a;  // NULL: the function is conventional, and the members of each set share a register
     Arena scratch;
     Classes classes;
-    VarId *copies;  // by RegId that a phi or guarded instruction defines and whose set interferes: its first copy
+    VarId *copies;  // by RegId of a definition by a phi or under a guard whose set interferes: its first copy
     RegId *name;    // by VarId that represents a class of copies only: its register, 0 = none yet
     VEC(Affinity) affinities;
     VEC(EndCopy) end_copies;

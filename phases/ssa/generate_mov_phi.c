@@ -4,7 +4,7 @@
 // Slot: 23 GenerateMovPhi. The analysis of reaching definitions (ir/analysis/rdefs.c) computes the definition that each
 // use reads and the places of phis; this phase assigns a separate register to each value. The first definition of a
 // register keeps the register, so a register with one definition does not change. Phis are pruned. A guarded definition
-// gets its old value as a tied use. A value without a definition is `undef` if only phis or tied uses read it.
+// gets its old value as a tied use. An undefined value is `undef` if its only use is one phi input or tied use.
 // Otherwise one `mov.undef` at the entry defines it, so that all uses read one value. An entry block with predecessors
 // gets an empty block before it, since the entry has no phis. Self-moves are removed first, since renaming would turn
 // them into real moves.
