@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The members that backends share: passes that do nothing and queries that are sound everywhere; the table of members.
+// The members that backends share: passes that do nothing, and queries that are sound for all backends. Also the table
+// of members.
 #include "sm/sm.h"
 
 /* -- Passes --------------------------------------------------------------------------------------------- */
