@@ -26,11 +26,11 @@ HEADER = """\
 # Printed by gen_float.py {name}: do not edit. Inputs in hexadecimal, in the order of the operands, then the outputs;
 # `_`: any value is right. `d:32` is a destination register of 32 bits.
 #
-# Left open by the ISA, and fixed for the whole file:
-# - NaN results are 7fffffff (f32) and 7fff (f16, bf16) where it says "unspecified" or "canonical"; those of f64 are
-#   `_`. But abs, neg and cvt keep of a NaN what ptxas keeps when it folds them (tests/ptxas/same/nan.ptx).
-# - .ftz looks at results after rounding: what rounds up to the least normal number is not flushed.
-# - -0 under .sat and .relu is `_`: "clamps to [0.0, 1.0]" and "to 0 if negative" do not say what becomes of its
+# Unspecified by the ISA, and fixed for the whole file:
+# - NaN results are 7fffffff (f32) and 7fff (f16, bf16) for "unspecified" or "canonical" ones; those of f64 are
+#   `_`. But abs, neg and cvt keep the parts of a NaN that ptxas keeps in folding (tests/ptxas/same/nan.ptx).
+# - .ftz applies after rounding: a result that rounds up to the least normal number is not flushed.
+# - -0 under .sat and .relu is `_`: "clamps to [0.0, 1.0]" and "to 0 if negative" do not specify its
 #   sign.
 """
 
@@ -481,7 +481,7 @@ def testp():
 
 def copysign():
     """Prints copysign (9.7.3.2): the sign bit of a, and all other bits of b."""
-    section("9.7.3.2 Floating Point Instructions: copysign", "Bits are copied: NaNs keep their payload.")
+    section("9.7.3.2 Floating Point Instructions: copysign", "The bits are copied: NaNs keep their payload.")
     for f in (F32, F64):
         run = lambda a, b: (a & f.sign_bit) | (b & (f.sign_bit - 1))
         cases = [(1, 2), (-1, 2), (1, -2), (-1, -2), (0, NZ), (NZ, 0), (NZ, 1), (NINF, f.tiny), (-f.tiny, INF)]
@@ -609,8 +609,8 @@ def high_half_cases(cases):
 
 
 HIGH_HALF_NOTES = (
-    "Chosen: the exact result for the upper word of a, rounded once to the 20 bits of fraction. Of the NaNs whose",
-    "upper word is infinity the ISA says both that the lower word is ignored and that NaN becomes NaN: `_`.",
+    "The exact result for the upper word of a, rounded once to the 20 bits of fraction. For NaNs with the upper",
+    "word of infinity, the ISA contradicts itself: the lower word is ignored, and NaN gives NaN. So `_`.",
 )
 
 
@@ -801,7 +801,7 @@ def print_float():
     min_max("9.7.4.7", "min", HALVES, family)
     min_max(
         "9.7.4.8", "max", HALVES, family,
-        ".xorsign is left out where the result is NaN, as the description says; packed pseudo code asks of a.",
+        ".xorsign has no effect on a NaN result, as in the description. The packed pseudo code tests a instead.",
     )
     half_transcendental()
 
@@ -970,8 +970,8 @@ def print_compare():
     narrow += [(d, "f16x2") for d in ("f16x2", "u32", "s32")] + [(d, "bf16x2") for d in ("bf16x2", "u32", "s32")]
     set_section(
         "9.7.7.1", half, narrow,
-        "For .bf16 and .bf16x2 sources the pseudo code chooses between 1.0 and ones by the source's type; taken is the",
-        "destination's, as in the description and for .f16.",
+        "For .bf16 and .bf16x2 sources the pseudo code selects 1.0 or ones by the source's type. Here the destination's",
+        "type selects, as in the description and for .f16.",
     )
     for dtype in ("f16", "bf16"):
         for bits in (16, 32, 64):
@@ -1040,7 +1040,7 @@ def can_saturate(dst, src):
 
 
 def integer_conversions():
-    remark("Integer to integer: what fits is kept, the rest cut off; .sat only where the value may not fit.")
+    remark("Integer to integer: truncated to the width; .sat only if the value may not fit.")
     for dst, src in product(INTEGERS, INTEGERS):
         width = INTEGERS[dst][1]
         int_to_int(dst, src, False, width)
@@ -1166,7 +1166,7 @@ def float_conversions():
         for rnd, ftz, sat in product((".rni", ".rzi", ".rmi", ".rpi"), ftz_of(f, f), ("", ".sat")):
             if not (sat and f is BF16):
                 float_to_float(f, f, rnd, ftz, sat)
-    remark("Float to float. Too large a number becomes infinity as in IEEE 754, for f16 too (6.5.1 says ~131,000).")
+    remark("Float to float. A too large number becomes infinity as in IEEE 754, for f16, too (~131,000 in 6.5.1).")
     for g, f in product(FLOATS.values(), FLOATS.values()):
         exact = g.frac >= f.frac and g.emax >= f.emax
         for rnd, ftz, sat in product(("",) if exact else nearest, ftz_of(g, f), ("", ".sat")):
@@ -1181,7 +1181,7 @@ def float_conversions():
     remark("A destination register of 32 bits: extended with zeros.")
     float_to_float(F16, F32, ".rn", register=32)
     float_to_float(F16, F64, ".rz", register=32)
-    remark("tf32, of which the layout is implementation-defined: the upper 19 bits, the rest zero; its NaN is `_` but for .rna.")
+    remark("tf32 has an implementation-defined layout: the upper 19 bits, the rest zero. Its NaN is `_`, except for .rna.")
     for satfinite in ("", ".satfinite"):
         float_to_float(TF32, F32, ".rna", satfinite=satfinite)
     for rnd, relu, satfinite in product((".rn", ".rz"), ("", ".relu"), ("", ".satfinite")):
@@ -1233,7 +1233,7 @@ def print_convert():
     int_to_float(F16, "s32", "rn", register=32)
     int_to_float(F32, "s64", "rm", ftz=".ftz")
     remark(
-        "Float to integer: clamped to the destination type, so that .sat says nothing more. NaN gives 0 if the source",
+        "Float to integer: clamped to the destination type, so .sat has no effect. NaN gives 0 if the source",
         "is not .f64 and the destination not of 64 bits, otherwise the highest bit of the destination alone.",
     )
     modes = ("rni", "rzi", "rmi", "rpi")

@@ -109,7 +109,7 @@ def show(x, bits):
 
 def header(name, *lines):
     print("# SPDX-License-Identifier: MIT")
-    print(f"# Made by gen_{name}.py, which says what the ISA says in exact integers.")
+    print(f"# Made by gen_{name}.py, which computes the ISA's definitions in exact integers.")
     for text in lines:
         print(f"# {text}")
 
@@ -220,7 +220,7 @@ def product24(t, a, b):
 
 def mul24():
     section("9.7.1.5 Integer Arithmetic Instructions: mul24")
-    print("# bits 31:24 of a and b do not count")
+    print("# bits 31:24 of a and b are ignored")
     plain("mul24.lo", "u32 s32", "d, a, b", factors24, product24)
     plain("mul24.hi", "u32 s32", "d, a, b", factors24, lambda t, a, b: product24(t, a, b) >> 16)
 
@@ -261,7 +261,7 @@ def truncated(t, a, b):
 
 def div():
     section("9.7.1.8 Integer Arithmetic Instructions: div")
-    print("# the ISA does not say how quotients are rounded: towards zero, as languages want it")
+    print("# the ISA does not specify the rounding of quotients: towards zero, as in C")
     plain("div", ALL, "d, a, b", quotients, truncated, "no value is specified")
 
 
@@ -276,7 +276,7 @@ def rem():
 
 def abs_():
     section("9.7.1.10 Integer Arithmetic Instructions: abs")
-    print("# the least number is its own absolute value: its bits are those of the true one")
+    print("# the least number is its own absolute value, which has the bits of the exact one")
     plain("abs", "s16 s32 s64", "d, a", ones, lambda t, a: abs(a))
 
 
@@ -495,7 +495,7 @@ def half(t, which, a, b):
 
 def mad_cc():
     section("9.7.2.5 Extended-Precision Arithmetic Instructions: mad.cc")
-    print("# the carry is that of the addition of c to the bits of the half")
+    print("# the carry is from the addition of c to the bits of the half")
     for w in ("lo", "hi"):
         carried(f"mad.{w}.cc", "d, a, b, c", lambda n: triples(n, products),
                 lambda t, a, b, c: half(t, w, a, b) + c, False, True)
@@ -562,7 +562,7 @@ def setp_line(t, cmp, name="", to="p|q"):
         return p if to == "p" else (None if to[0] == "_" else p, None if to[-1] == "_" else q)
     name_, c, width = (f".{name}", ", c", [1]) if name else ("", "", [])
     instruction(f"setp.{cmp}{name_}.{t.name} {to}, a, b{c}", [t.bits] * 2 + width, [1] * len(to.split("|")),
-                combined(t.bits) if name else compared(t.bits), run, "the sink keeps nothing")
+                combined(t.bits) if name else compared(t.bits), run, "the sink drops a result")
 
 
 def setp():
@@ -622,7 +622,7 @@ def lop3():
                     d = looked_up(k, a, b, c)
                     return d if to[0] == "d" else None, int(COMBINE[name](d != 0, bool(q)))
                 instruction(f"lop3.{name}.b32 {to}, a, b, c, {k:#04x}, q", [32, 32, 32, 1], [32, 1],
-                            with_bit(lop3_rows()), run, "the sink keeps nothing")
+                            with_bit(lop3_rows()), run, "the sink drops a result")
 
 
 def shf():

@@ -62,7 +62,7 @@ def mov():
             top = {32: 0x7F8, 64: 0x7FF}[t.bits] << t.bits - 12
             rows += [(top,), (top | 1 << t.bits - 1,), (top | 1,), (top | 1 << t.bits - 10,), (-1,)]
         instruction(f"mov.{t.name} d, a", [t.bits], [t.bits], rows, lambda a: a)
-    print("# vectors: each element for itself, all at once")
+    print("# vectors: one element at a time, and all at once")
     for name, n in (("b16", 2), ("b32", 2), ("b64", 2), ("u16", 4), ("s32", 4), ("f32", 4), ("f64", 2)):
         t = Type(name)
         names = "abce"[:n]
@@ -83,7 +83,7 @@ def packing():
         rows += [[noise(part)[(i + 3 * k) % 8] for k in range(n)] for i in range(8)]
         instruction(f"mov.b{bits} d, {{{', '.join('abce'[:n])}}}", [part] * n, [bits], rows,
                     lambda *x: sum(v << part * i for i, v in enumerate(x)))
-    print("# the sink counts as a destination, which keeps nothing")
+    print("# the sink is a destination that drops its value")
     for bits, n in forms:
         part = bits // n
         rows = [(x,) for x in (0, -1, *(((1 << part) - 1) << part * k for k in range(n)), *noise(bits))]
