@@ -24,7 +24,7 @@ __global__ void neighbour(const int *in, int *out)
 }
 #endif
 
-// 1024 bytes to shared memory, in one bulk copy where there is one.
+// Copies 1024 bytes to shared memory, in one bulk copy if the target has it.
 extern "C" __global__ void bulk_reverse(const int4 *in, int4 *out)
 {
     __shared__ __align__(128) int4 tile[64];

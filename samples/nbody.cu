@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// All-pairs gravity with float4 bodies (x, y, z, mass). Every operation has its rounding spelled out.
+// All-pairs gravity with float4 bodies (x, y, z, mass). Every operation has an explicit rounding mode.
 
 __device__ float3 attract(float4 a, float4 b, float3 acc, float soft)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Warp-level primitives: ballot, any, all, match, redux, activemask, compaction, named lanes.
 
-// Stable compaction of the non-zero inputs of each warp; counts[warp] says how many.
+// Stable compaction of the non-zero inputs of each warp; counts[warp] is their number.
 extern "C" __global__ void compact(const int *in, int *out, int *counts)
 {
     int i = blockIdx.x * blockDim.x + threadIdx.x, lane = threadIdx.x & 31;

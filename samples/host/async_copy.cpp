@@ -21,7 +21,7 @@ static void produce(int rounds, uint64_t seed)
 
 int main()
 {
-    run_file("async_copy", "Loops of no, one, and several rounds.");
+    run_file("async_copy", "Loops of zero, one, and several iterations.");
     sum(0, 1, 1);
     sum(1, 1, 2);
     sum(2, 1, 3);
@@ -35,7 +35,7 @@ int main()
         r.run(mbarrier_rotate, (const int *)in, r.zero<int>(64));
     }
     {
-        Run r("mbarrier_rotate", 3, 64, 0, "Blocks that do the same.");
+        Run r("mbarrier_rotate", 3, 64, 0, "Blocks with equal work.");
         auto in = r.iota<int>(64, 5, 7);
         r.run(mbarrier_rotate, (const int *)in, r.zero<int>(64));
     }

@@ -25,7 +25,7 @@ int main()
         r.run(atomic_float, (const int *)in, sum, dsum, r.zero<float>(1));
     }
     {
-        Run r("atomic_float", 1, 32, 0, "Nothing is larger than what is there.");
+        Run r("atomic_float", 1, 32, 0, "No value exceeds the stored one.");
         auto in = r.fill<int>(32, 7);
         auto sum = r.fill<float>(1, -100);
         auto dsum = r.fill<double>(1, -1e10);

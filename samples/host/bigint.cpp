@@ -5,9 +5,9 @@
 
 int main()
 {
-    run_file("bigint", "Carries that run through all words, and random numbers. Division by zero is left out.");
+    run_file("bigint", "Carries through all words, and random numbers. Division by zero is omitted.");
     {
-        Run r("add256", 1, 4, 0, "Carry and borrow through everything, and through nothing.");
+        Run r("add256", 1, 4, 0, "Carry and borrow through all words, and through none.");
         std::vector<unsigned> a(32), b(32);
         for (size_t k = 0; k < 8; k++) {
             a[k] = ~0u, b[k] = k == 0;
@@ -55,7 +55,7 @@ int main()
         r.run(divmod64, (const long long *)pa, (const long long *)pb, q, r.zero<unsigned long long>(128));
     }
     {
-        Run r("powmod", 2, 16, 0, "Exponents from 0 on.");
+        Run r("powmod", 2, 16, 0, "Exponents from 0.");
         auto base = r.rand<unsigned>(32, 7);
         auto exponent = r.iota<unsigned>(32);
         auto modulus = r.scalar(1000000007u);
@@ -68,7 +68,7 @@ int main()
         r.run(powmod, (const unsigned *)base, (const unsigned *)exponent, modulus, r.zero<unsigned>(48));
     }
     {
-        Run r("powmod", 1, 3, 0, "Modulo 1 all is 0, but for the empty product.");
+        Run r("powmod", 1, 3, 0, "Modulo 1 all results are 0, except the empty product.");
         auto base = r.iota<unsigned>(3), exponent = r.iota<unsigned>(3);
         auto modulus = r.scalar(1u);
         r.run(powmod, (const unsigned *)base, (const unsigned *)exponent, modulus, r.fill<unsigned>(3, 9));

@@ -5,7 +5,7 @@
 
 int main()
 {
-    run_file("bitonic", "Sorting: of random values, of equal ones, of what is sorted already, backwards.");
+    run_file("bitonic", "Sorts random values, equal values, sorted values, and values in reverse order.");
     {
         Run r("bitonic_warp", 1, 32);
         auto data = r.rand<unsigned>(32, 1);

@@ -17,7 +17,7 @@ int main()
         r.run(apply_table, op, arg, out);
     }
     {
-        Run r("apply_table", 2, 16, 0, "One function for all: no divergence.");
+        Run r("apply_table", 2, 16, 0, "One function for all lanes: no divergence.");
         auto op = r.fill<int>(32, 6);
         std::vector<int2> v;
         for (int k = 0; k < 32; k++)
@@ -27,7 +27,7 @@ int main()
         r.run(apply_table, op, arg, out);
     }
     {
-        Run r("apply_table", 1, 14, 0, "Ackermann's function for all.");
+        Run r("apply_table", 1, 14, 0, "Ackermann's function for all lanes.");
         auto op = r.fill<int>(14, 3);
         auto arg = r.values<int>({0, 7, 1, 0, 1, 9, 2, 0, 2, 5, 3, 0, 3, 1, 3, 2, 3, 3, 4, 0, 2, 9, 0, 0, 1, 1, 2, 2});
         auto out = r.zero<int>(14);
@@ -51,7 +51,7 @@ int main()
         r.run(folds, v, 9, out);
     }
     {
-        Run r("folds", 1, 32, 0, "No values: the seed comes back.");
+        Run r("folds", 1, 32, 0, "No values: the result is the seed.");
         auto v = r.iota<int>(1);
         r.scalar(0);
         auto out = r.zero<int>(32);

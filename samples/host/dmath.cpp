@@ -54,9 +54,9 @@ int main()
 {
     const double inf = INFINITY, tiny = 5e-324, huge = DBL_MAX;
     run_file("dmath",
-             "Bit for bit but for `transcendental`. Its functions are documented to be within 1 ULP (exp, log1p, cbrt) "
+             "Bit-exact, except `transcendental`. Its functions are documented to be within 1 ULP (exp, log1p, cbrt) "
              "or 2 ULP\n"
-             "(sin, pow), the host's are within 1. Results that are NaN are left out: their bits are not defined.");
+             "(sin, pow), the host's are within 1. NaN results are omitted: their bits are not defined.");
     {
         Run r("exact", 1, 16, 0, "Overflow and subnormal results in all roundings, halves, infinities.");
         auto a = r.values<double>({1, -1, huge, -huge, tiny, -tiny, 2.5, -3.5, 1e308, 1e-308, inf, -1e-320, 0.1, 3,
@@ -75,7 +75,7 @@ int main()
         r.run(exact, (const double *)a, (const double *)b, r.zero<double>(240));
     }
     {
-        Run r("convert", 1, 24, 0, "Halves, the ends of each type and what lies beyond, infinities.");
+        Run r("convert", 1, 24, 0, "Halves, the bounds of each type and values beyond them, infinities.");
         auto in = r.values<double>({0,
                                     -0.0,
                                     0.5,
@@ -118,15 +118,14 @@ int main()
         auto out = r.zero<long long>(256);
         r.run(convert, (const double *)in, out, r.zero<float>(128));
     }
-    functions(uniform(32, 6, 0, 30), 4, "Log1p and cbrt are added: their errors too, and one more rounding.");
+    functions(uniform(32, 6, 0, 30), 4, "The sum of log1p and cbrt has both errors and one more rounding.");
     functions({0, 1e-300, 1e-10, 0.5, 1, 2, 27, 1e5, 105615.5, 1e6, 1e15, 1e22, 1e100, 1e200, 1e205, 1e300}, 4,
               "Slow paths: arguments of sin beyond 105615, powers that overflow, exponentials that are 0.");
     functions({26, 26.5, 26.6, 27, 27.1, 27.2, 38.5, 38.6}, 4, "Exponentials that are subnormal.");
     functions({-0.5, -1, -2, -8, -20, -1000, -1e6, -0.01}, 64,
-              "The sum of log1p and cbrt cancels: up to four bits of it, with errors on either side.");
-    functions({inf, -inf, NAN, tiny, 1e-310}, 4,
-              "Results that are NaN, whatever its bits, and the smallest arguments.");
-    roots({2, 3, 10, 1e10, 1e300, 1.7976931348623157e308, 4, 9}, "Up to sixty steps where the way is long.");
-    roots({1, 0.25, 0, 1e-300, tiny, 0.1, 100, 0.999}, "From 1 downwards; the root of 0 is not reached.");
+              "The sum of log1p and cbrt cancels up to four bits, with errors of both terms.");
+    functions({inf, -inf, NAN, tiny, 1e-310}, 4, "NaN results with any bits, and the smallest arguments.");
+    roots({2, 3, 10, 1e10, 1e300, 1.7976931348623157e308, 4, 9}, "Up to sixty iterations.");
+    roots({1, 0.25, 0, 1e-300, tiny, 0.1, 100, 0.999}, "From 1 downwards. The iteration does not reach the root of 0.");
     roots(uniform(64, 7, 0, 1000), "");
 }

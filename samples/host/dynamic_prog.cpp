@@ -24,19 +24,19 @@ static void sack(const std::vector<int> &items, unsigned threads, const char *co
 
 int main()
 {
-    run_file("dynamic_prog", "Barriers in loops, with threads that have nothing to do.");
+    run_file("dynamic_prog", "Barriers in loops, with idle threads.");
     distance("kitten", "sitting", 32);
     distance("abcdefghijklmnopqrstuvwxyzabcdefghijklmnopqrstuvwxyz",
              "bcdefghijklmnopqrstuvwxyz0123456789abcdefghijklmnopqrstuvwx", 64, "Two warps.");
-    distance("same", "same", 5, "As few threads as possible.");
-    distance("", "all of it", 32, "Nothing against something: insertions only.");
+    distance("same", "same", 5, "The minimum number of threads.");
+    distance("", "all of it", 32, "Empty text against a nonempty one: insertions only.");
     distance("all of it", "", 1, "Deletions only.");
     distance("", "", 32);
     sack({5, 10, 4, 40, 6, 30, 3, 50}, 11);
     sack({1, 1, 2, 6, 5, 18, 6, 22, 7, 28, 70, 1000, 0, 3}, 100,
-         "An item that weighs nothing, and one that few can carry.");
-    sack({}, 40, "No items: the row of zeroes.");
-    sack({300, 5}, 64, "An item that nobody can carry.");
+         "An item of weight zero, and one that fits few capacities.");
+    sack({}, 40, "No items: a row of zeroes.");
+    sack({300, 5}, 64, "An item heavier than every capacity.");
     {
         Run r("shortest_paths", 1, dim3(16, 16));
         auto dist = r.rand<unsigned short>(256, 1, 1, 1000);
@@ -48,7 +48,7 @@ int main()
         r.run(shortest_paths, dist, r.scalar(7));
     }
     {
-        Run r("shortest_paths", 1, dim3(8, 8), 0, "A ring with its way back missing; sums that would not fit 16 bits.");
+        Run r("shortest_paths", 1, dim3(8, 8), 0, "A ring without its last edge; sums that exceed 16 bits.");
         std::vector<unsigned short> d(25, 0xffff);
         for (int k = 0; k < 5; k++)
             d[(size_t)(k * 6)] = 0;

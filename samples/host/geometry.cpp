@@ -64,7 +64,7 @@ int main()
         for (float x : edge)
             for (float y : edge)
                 a.push_back(x), b.push_back(y);
-        Run r("float_order", 4, 49, 0, "Each edge with each.");
+        Run r("float_order", 4, 49, 0, "Each pair of edge values.");
         auto pa = r.values(a), pb = r.values(b);
         auto out = r.zero<unsigned>(196);
         r.type(2, "b32");

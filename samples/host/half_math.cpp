@@ -9,10 +9,9 @@ static const unsigned short edge[] = {0x0000, 0x8000, 0x0001, 0x8001, 0x03ff, 0x
 
 int main()
 {
-    run_file("half_math", "All is rounded once, as the device does it; NaN is 0x7fff.");
+    run_file("half_math", "All results are rounded once, as on the device. NaN is 0x7fff.");
     {
-        Run r("axpy_half2", 2, 16, 0,
-              "Sums that cancel, overflow, and are subnormal; the last threads have nothing to do.");
+        Run r("axpy_half2", 2, 16, 0, "Sums that cancel, overflow, and are subnormal; the last threads are idle.");
         std::vector<unsigned short> x(edge, edge + 20), y;
         for (size_t k = 0; k < 20; k++)
             x.push_back((unsigned short)(0x3000 + 0x123 * k));
@@ -30,7 +29,7 @@ int main()
         r.run(axpy_half2, a, (const __half2 *)px, (__half2 *)py, r.scalar(80));
     }
     {
-        Run r("half_scalar", 4, 100, 0, "Each edge with each.");
+        Run r("half_scalar", 4, 100, 0, "Each pair of edge values.");
         std::vector<unsigned short> a, b;
         for (unsigned short v : edge)
             for (unsigned short w : edge)
@@ -47,7 +46,7 @@ int main()
         r.run(half_scalar, (const __half *)pa, (const __half *)pb, (__half *)out, r.zero<int>(40));
     }
     {
-        Run r("half2_compare", 5, 40, 0, "Each edge with each.");
+        Run r("half2_compare", 5, 40, 0, "Each pair of edge values.");
         std::vector<unsigned short> a, b;
         for (unsigned short v : edge)
             for (unsigned short w : edge)
@@ -59,13 +58,13 @@ int main()
         r.run(half2_compare, (const __half2 *)pa, (const __half2 *)pb, (__half2 *)out, (unsigned *)mask);
     }
     {
-        Run r("bf16_dot", 1, 16, 0, "Rows of 7: once through the unrolled loop, and its rest.");
+        Run r("bf16_dot", 1, 16, 0, "Rows of 7: once through the unrolled loop, and its remainder.");
         auto pa = r.rand<unsigned short>(224, 5, 0x3d00, 0x4200), pb = r.rand<unsigned short>(224, 6, 0xbe00, 0xc180);
         auto out = r.zero<float>(32);
         r.run(bf16_dot, (const __nv_bfloat162 *)pa, (const __nv_bfloat162 *)pb, out, r.scalar(7));
     }
     {
-        Run r("bf16_dot", 2, 4, 0, "Rows of 12, of any numbers that are no NaN nor overflow.");
+        Run r("bf16_dot", 2, 4, 0, "Rows of 12 numbers, without NaN and overflow.");
         std::vector<unsigned short> a, b;
         for (unsigned k = 0; k < 192; k++) {
             a.push_back((unsigned short)((host_random(7, k) & 0x8000) | (0x2000 + host_random(8, k) % 0x3e00)));

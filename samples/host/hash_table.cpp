@@ -7,8 +7,8 @@ int main()
 {
     run_file(
         "hash_table",
-        "Where a key lies after an insertion with collisions depends on the order of execution, and with it what a\n"
-        "table holds; its keys are compared where none collide, and all values where one key is all there is.");
+        "After an insertion with collisions, the position of a key and the contents of a table depend on the order of\n"
+        "execution. Keys are compared if none collide, and all values if there is only one key.");
     {
         Run r("table_insert", 1, 32, 0, "One key, whose values are added.");
         auto pairs = r.values<unsigned>({9, 1, 9, 10, 9, 100, 9, 1000, 9, 10000, 9, 100000, 9, 1000000});
@@ -35,7 +35,7 @@ int main()
         r.run(table_insert, (uint2 *)pairs, n, keys, values, r.scalar(63u));
     }
     {
-        Run r("table_insert", 4, 16, 0, "With collisions: it ends, and the input is as before.");
+        Run r("table_insert", 4, 16, 0, "With collisions: the kernel ends, and the input is unchanged.");
         auto pairs = r.rand<unsigned>(100, 1, 0, 40);
         auto n = r.scalar(50);
         auto keys = r.fill<unsigned>(64, EMPTY), values = r.zero<unsigned>(64);

@@ -36,7 +36,7 @@ int main()
         r.run(classify, in, out);
     }
     {
-        Run r("classify", 3, 45, 0, "Blocks that are no multiple of a warp.");
+        Run r("classify", 3, 45, 0, "Block sizes that are no multiple of a warp.");
         auto in = r.rand(135, 2, -4, 300);
         auto out = r.zero<int>(12);
         r.run(classify, in, out);
@@ -48,7 +48,7 @@ int main()
         r.run(classify, in, out);
     }
     {
-        Run r("histogram_packed", 5, 64, 0, "Many threads want the same words; some counters saturate.");
+        Run r("histogram_packed", 5, 64, 0, "Many threads update the same words; some counters saturate.");
         auto in = r.rand<unsigned char>(300, 3, 0, 12);
         int n = r.scalar(300);
         auto bins = r.fill<unsigned>(128, 0xfff0fff8);

@@ -103,7 +103,7 @@ int main()
         r.run(vector_moves, (const uint4 *)in, (uint4 *)out);
     }
     {
-        Run r("vector_moves", 1, 3, 0, "Equal elements, and those that differ in the sign.");
+        Run r("vector_moves", 1, 3, 0, "Equal elements, and elements that differ in the sign.");
         auto in = r.values<unsigned>({~0u, 5, 5, 1u << 31, 0x80000001, ~0u, 0, ~0u, 0, 0, 1, 0xf0000001});
         auto out = r.zero<unsigned>(12);
         r.run(vector_moves, (const uint4 *)in, (uint4 *)out);
@@ -116,8 +116,7 @@ int main()
         r.run(constraints<5>, h, f, d, out);
     }
     {
-        Run r(constraints5, 1, 6, 0,
-              "Sums that are cut off, not rounded; f is -1/2 and 2, so that the rest adds nothing.");
+        Run r(constraints5, 1, 6, 0, "Sums that are truncated, not rounded; f is -1/2 and 2, so the rest adds zero.");
         auto h = r.fill<short>(6, 0);
         auto f = r.values<float>({-0.5f, 2, -0.5f, 2, -0.5f, 2, -0.5f});
         auto d = r.values<double>({0x1.fffffffffffffp-2, 0x1.fffffffffffffp52, -0x1.fffffffffffffp52, -0x1p-60,

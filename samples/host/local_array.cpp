@@ -30,15 +30,15 @@ int main()
         r.run(insertion_sort, in, out);
     }
     {
-        Run r("insertion_sort", 1, 2, 0, "The other way round.");
+        Run r("insertion_sort", 1, 2, 0, "In reverse order.");
         auto in = r.iota<short>(32, 1000, -3);
         auto out = r.zero<short>(32);
         r.run(insertion_sort, in, out);
     }
-    key_stream(1, 3, 5, 5, 2, "Once through the unrolled loop, and once through the rest.");
+    key_stream(1, 3, 5, 5, 2, "Once through the unrolled loop, and once through the remainder.");
     key_stream(2, 4, 16, 32, 3);
     key_stream(1, 2, 1, 3, 4);
-    key_stream(1, 1, 3, 0, 5, "Nothing is asked for.");
+    key_stream(1, 1, 3, 0, 5, "No bytes are requested.");
     {
         Run r("poly_derivative", 1, 7, 0, "From no derivative up to the sixth, which is zero.");
         auto coeff = r.iota(6, 3, 5);

@@ -25,7 +25,7 @@ static void floating(const char *entry, dim3 grid, dim3 block, int w, int h, T x
 int main()
 {
     const char *f32 = "_Z6mandelIfEvPhiiT_S1_S1_", *f64 = "_Z6mandelIdEvPhiiT_S1_S1_";
-    run_file("mandelbrot", "Loops with two exits, and blocks that reach over the edge.");
+    run_file("mandelbrot", "Loops with two exits, and blocks beyond the edge.");
     fixed({3, 2}, {8, 8}, 20, 15, 50);
     fixed({1}, {8, 4}, 8, 4, 0, "The limit is reached at once.");
     fixed({1, 3}, {32, 1}, 30, 3, 300);

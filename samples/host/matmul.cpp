@@ -44,7 +44,7 @@ int main()
 {
     const char *s32 = "_Z6matmulIiLi8EEvPKT_S2_PS0_i", *f32 = "_Z6matmulIfLi16EEvPKT_S2_PS0_i",
                *f64 = "_Z6matmulIdLi4EEvPKT_S2_PS0_i";
-    run_file("matmul", "One tile and many, loops unrolled with and without a rest, threads beyond the edge.");
+    run_file("matmul", "One tile and many, unrolled loops with and without a remainder, threads beyond the edge.");
     product<int, 8>(s32, 8, 1);
     product<int, 8>(s32, 16, 3);
     product<int, 8>(s32, 40, 5);

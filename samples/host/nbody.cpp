@@ -48,7 +48,7 @@ static void fast(unsigned grid, unsigned block, float lo, float hi, uint64_t see
 {
     Run r("nbody_fast", grid, block, 0,
           "rsqrt.approx may be wrong by 2^-22.9, two units of the result, and each of n sums may round the other way;\n"
-          "# all masses are positive, so that nothing cancels.");
+          "# all masses are positive, so no terms cancel.");
     int n = (int)(grid * block);
     auto body = r.rand<float>(4 * n, seed, lo, hi);
     auto potential = r.zero<float>(n);
@@ -59,14 +59,14 @@ static void fast(unsigned grid, unsigned block, float lo, float hi, uint64_t see
 
 int main()
 {
-    run_file("nbody", "Rounding is spelled out, but for the last kernel.");
+    run_file("nbody", "Explicit rounding, except for the last kernel.");
     forces(2, 32, -1, 1, 0.01f, 1);
     forces(3, 5, -100, 100, 1e-6f, 2);
-    forces(1, 2, -4, 4, 0, 3, "Without softening a body attracts itself by 0 * inf.");
-    forces(1, 7, 0, 0x1p-23f, 0x1p-46f, 4, "So close that the sixth power is subnormal.");
-    forces(1, 4, -0x1p23f, 0x1p23f, 0.5f, 5, "So far that the sixth power overflows.");
+    forces(1, 2, -4, 4, 0, 3, "Without softening, a body attracts itself by 0 * inf.");
+    forces(1, 7, 0, 0x1p-23f, 0x1p-46f, 4, "Distances whose sixth power is subnormal.");
+    forces(1, 4, -0x1p23f, 0x1p23f, 0.5f, 5, "Distances whose sixth power overflows.");
     {
-        Run r("nbody_forces", 1, 3, 48, "No body at all.");
+        Run r("nbody_forces", 1, 3, 48, "No bodies.");
         auto body = r.fill<float>(12, 1), acc = r.fill<float>(9, 7);
         int n = r.scalar(0);
         float soft = r.scalar(1.0f);
@@ -93,7 +93,7 @@ int main()
     fast(2, 4, 1, 50, 12);
     fast(1, 3, 0, 1, 13);
     {
-        Run r("nbody_fast", 1, 2, 0, "No body.");
+        Run r("nbody_fast", 1, 2, 0, "No bodies.");
         auto body = r.fill<float>(8, 2), potential = r.fill<float>(2, 1);
         int n = r.scalar(0);
         r.run(nbody_fast, (const float4 *)body, potential, n);

@@ -33,7 +33,7 @@ static void say_hello(unsigned block, int n)
 
 int main()
 {
-    run_file("printf_assert", "Left out: assertions that fail and traps, which end the run, and malloc that fails.\n"
+    run_file("printf_assert", "Omitted: failing assertions and traps, which end the run, and a failing malloc.\n"
                               "The order of lines that different threads print is not defined.");
     say_hello(6, 5);
     say_hello(1, 0);

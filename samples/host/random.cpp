@@ -33,7 +33,7 @@ static void circle(unsigned grid, unsigned block, uint2 key, int samples)
 
 int main()
 {
-    run_file("random", "Integers of 32 and 64 bits; loops that are not entered, with and without a rest.");
+    run_file("random", "Integers of 32 and 64 bits; loops with zero iterations, with and without a remainder.");
     fill(2, 32, {0x67452301, 0xefcdab89}, 70);
     fill(2, 16, {0xffffffff, 0xffffffff}, 4);
     fill(1, 3, {0, 0}, 0);

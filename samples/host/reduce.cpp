@@ -32,10 +32,10 @@ int main()
 {
     const char *sum = "_Z6reduceIi3SumEvPKT_iPS1_S1_", *max = "_Z6reduceIi3MaxEvPKT_iPS1_S1_",
                *bits = "_Z6reduceIy3XorEvPKT_iPS1_S1_";
-    run_file("reduce", "Grid strides of no, one and several steps; blocks from one thread or warp to the largest.");
+    run_file("reduce", "Grid strides of zero, one and several steps; blocks from one thread or warp to the largest.");
     blocks<int, Sum>(sum, 3, 64, 1000, 0, 1);
     blocks<int, Sum>(sum, 1, 1024, 1500, 0, 2);
-    blocks<int, Sum>(sum, 2, 32, 0, 3, 3, "Nothing to sum up but the neutral element, which is none.");
+    blocks<int, Sum>(sum, 2, 32, 0, 3, 3, "Empty input: the neutral element is missing.");
     blocks<int, Max>(max, 4, 96, 300, INT_MIN, 4);
     blocks<int, Max>(max, 1, 32, 0, -5, 5);
     {
