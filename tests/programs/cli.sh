@@ -944,7 +944,7 @@ $L1:
 	ret;
 }
 END
-# graphs FILE: Graphviz reads it, if it is there.
+# graphs FILE: checks that Graphviz reads it, if installed.
 graphs() {
     if ! have dot; then skip "no dot"; elif dot -Tcanon "$1" >canon 2>&1; then ok; else bad "$(head -n 1 canon)"; fi
 }
@@ -1177,7 +1177,7 @@ while [ "$at" -lt "$size" ]; do
     at=$((at + 13))
 done
 if [ -z "$wrong" ]; then ok; else bad "crash or wrong exit code when cut at$wrong"; fi
-# One byte changed.
+# Changes of one byte.
 name="damaged file"
 at=0
 wrong=

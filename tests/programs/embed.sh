@@ -1,10 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# embed.sh: the library in another program. The samples in C and C++ (samples/embed) are built against the tree and
-# against an installation, with libori.a and with libori.so, and make of all samples what oriopt makes of them. The
-# libraries export ori_* alone, have no state, and cannot print or end the process. Threads with a context each get the
-# same bytes as one thread (embed/threads.c), under ThreadSanitizer where the compiler has it.
+# embed.sh: tests the library in other programs. The samples in C and C++ (samples/embed) are built against the tree and
+# against an installation, with libori.a and with libori.so. Their output for all samples must equal that of oriopt. The
+# libraries export only ori_*, have no state, and cannot print or end the process. Threads with a context each get the
+# same bytes as one thread (embed/threads.c), under ThreadSanitizer if the compiler has it.
 #
 #   tests/programs/embed.sh [-q]        -q: without ThreadSanitizer, and fewer samples on each thread
 #
@@ -32,7 +32,7 @@ dest=$work/dest
 made B="$B" install DESTDIR="$dest" PREFIX=/usr
 lib=$dest/usr/lib/libori.a
 pc=$dest/usr/lib/pkgconfig/ori.pc
-# by_hand FIELDS: these lines of ori.pc with its variables, whose prefix is below DESTDIR here.
+# by_hand FIELDS: prints these lines of ori.pc with expanded variables. Their prefix is below DESTDIR here.
 by_hand() {
     prefix=$dest$(sed -n 's/^prefix=//p' "$pc")
     libdir=$(sed -n 's/^libdir=//p' "$pc")
@@ -49,7 +49,7 @@ shared_flags=$(by_hand 'Cflags|Libs')
 static_flags=$(by_hand 'Cflags|Libs|Libs\.private')
 name=pkg-config
 if have pkg-config; then
-    # In any order; what a package says twice counts once.
+    # Order and repetitions of words do not matter.
     # shellcheck disable=SC2046,SC2086  # these are several
     is "$(one_a_line $(pc_flags --cflags --libs))" "$(one_a_line $shared_flags)"
     # shellcheck disable=SC2046,SC2086
@@ -60,12 +60,12 @@ fi
 
 # -- The samples in C and C++, everywhere -----------------------------------------------------------------------------
 
-# Away from the sources.
+# Runs outside of the sources.
 cp samples/embed/optimize.c samples/embed/optimize.cpp "$work"
 "$ORIOPT" samples/ptx/calls.O0.ptx >"$work/expected"
 # needs_library PROGRAM: prints the shared library that the loader has to find for it.
 needs_library() { if have readelf; then readelf -d "$1" | sed -n 's/.*NEEDED.*\[\(libori[^]]*\)\]/\1/p'; fi; }
-# sample NAME FLAGS...: builds $work/NAME-c and $work/NAME-cpp with these flags and runs both. $folder is that of a
+# sample NAME FLAGS...: builds $work/NAME-c and $work/NAME-cpp with these flags and runs both. $folder is the one of a
 # shared library, or empty.
 sample() {
     built=$1

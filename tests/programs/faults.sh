@@ -364,7 +364,7 @@ find_bit|--arg u32:0xffffffff --arg u32:0xffffffff --arg u32:0xffffffff|0|||
 find_bit|--arg u32:0 --arg u32:0x80000000 --arg u32:0x80000000|0|||
 EOF
 
-# A variable that is larger than memory is an error before the run.
+# A variable larger than memory is an error before the run.
 said=$("$ORIRUN" tests/programs/faults/global-of-a-terabyte.ptx --max-memory 1G 2>&1)
 if [ $? -eq 4 ] && [ "$said" = "orirun: memory limit of 1073741824 bytes reached" ]; then
     ok

@@ -147,7 +147,7 @@ is "$(awk 'length > 80 && !/^\\fB/' "$man")" ""
 
 # -- Texts -------------------------------------------------------------------------------------------------------------
 
-# check_man PAGE: man page checkers have no complaints. A date would change without anything that the page says.
+# check_man PAGE: man page checkers find no problem. A date would change without a change of the page.
 check_man() {
     ! have groff || runs groff -man -Tascii -ww -z "$1"
     ! have mandoc || is "$(mandoc -T lint -W warning "$1" | grep -v 'missing date, using ""')" ""
@@ -167,7 +167,7 @@ for p in $names; do
     name="$p: the table"
     is "$(grep -E '^(OPTION|PTXAS|PTXAS_SAME)\(' "$(table_of "$p")" | grep -vc ', LINE, "')" "$(wc -l <"$work/options")"
     is "$(awk -F '\t' 'length($4) < 5 || $4 !~ /[a-z]/ { print $1 }' "$work/options")" ""
-    # A help text says what the option does or is, and begins with no question word.
+    # A help text describes the option, and begins with no question word.
     is "$(awk -F '\t' 'tolower($4) ~ /^(what|whether|which|where|how) / { print $1 }' "$work/options")" ""
     for o in help version generate; do
         is "$(sed 's/^ori-//; s/ (--.*//' "$work/options" | grep "^$o	" | head -n 1)" "$(options_of oriopt | grep "^$o	")"
@@ -248,7 +248,7 @@ offers() {
     want=$(if [ $# -gt 0 ]; then printf '%s\n' "$@"; fi | sort)
     is "$(cd "$work/cwd" && "complete_$shell" "$line" | sort -u)" "$want"
 }
-# Phases that do something; the number tells apart those of one name.
+# Implemented phases; the number distinguishes those of one name.
 phases() {
     oriopt --list-phases | awk '$4 == "implemented" { n[$2]++; of[$1] = $2 }
         END { for (row in of) print of[row] (n[of[row]] > 1 ? "@" row : "") }'

@@ -786,7 +786,7 @@ absent left.ptx
 run "errors of pragmas and --print-pipeline" 1 --print-pipeline bad.ptx
 run "errors of --knob come first" 2 --knob Foo bad.ptx
 
-# -- Settings for nothing -----------------------------------------------------------------------------------------------
+# -- Unused settings ---------------------------------------------------------------------------------------------------
 
 run "NamedPhases and --named-phases" 0 --named-phases=12 --knob NamedPhases=3 one.ptx -o /dev/null
 is "$(cat err)" "oriopt: warning: --knob:1:1: knob NamedPhases was set, but nothing that ran reads it"

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# messages.sh: what all programs answer in the same way (help, version, unknown options, response files), and warnings
-# and errors about inputs and options that are of no use.
+# messages.sh: tests the common behaviour of all programs (help, version, unknown options, response files), and warnings
+# and errors about ineffective inputs and options.
 #
 #   tests/programs/messages.sh
 #
@@ -21,12 +21,12 @@ run() {
     shift 2
     exits "$name" "$want" "$ORIOPT" "$@"
 }
-# said LINE...: standard error is just these lines.
+# said LINE...: checks that standard error is exactly these lines.
 said() {
     printf '%s\n' "$@" >want
     same err want
 }
-# warned N TEXT: there are N warnings, one of which is this.
+# warned N TEXT: checks that there are N warnings, one of which is this.
 warned() {
     is "$(grep -c 'warning: ' err)" "$1"
     says err "$2"
@@ -79,7 +79,7 @@ done
 
 # -- Unknown options ----------------------------------------------------------------------------------------------------
 
-# unknown PROGRAM OPTION END: the message ends in this.
+# unknown PROGRAM OPTION END: checks the end of the message.
 unknown() {
     exits "${1##*/} $2" 2 "$1" "$2"
     said "${1##*/}: unknown option '$2'$3"
@@ -139,7 +139,7 @@ exits "origen takes them" 0 "$ORIGEN" @gen.args
 cp out sized
 exits "origen without" 0 "$ORIGEN" --size=30
 same out sized
-# Errors have the place of the argument.
+# Errors have the position of the argument.
 printf -- '-O2\n  --verify=some\n' >bad.args
 run "a value in a response file" 2 @bad.args k.ptx
 said "bad.args:2:3: error: --verify: 'some' is not none, final or each"
@@ -172,7 +172,7 @@ said "bad.args:1:1: error: --size: '1' is not a number from 20 to 1000000"
 
 # -- Files that are no modules ------------------------------------------------------------------------------------------
 
-# foreign NAME POSITION TEXT: the file is refused there, with just this message, by all that read modules.
+# foreign NAME POSITION TEXT: checks that all programs that read modules reject the file with exactly this message.
 foreign() {
     for program in "$ORIOPT" "$ORIRUN"; do
         exits "${program##*/}: $1" 1 "$program" "$1"
@@ -222,7 +222,7 @@ printf '\000\000\000\000' >zeros
 foreign zeros 1:1 "$neither"
 exits "no module on standard input" 1 sh -c "\"$ORIOPT\" - <a.cu"
 says err "<stdin>:2:1: error: $cuda"
-# Modules are still modules.
+# Valid modules are accepted.
 printf '# 1 "k.cu"\n' | cat - k.ptx >marker.txt
 run "a line marker" 0 marker.txt -o out.ptx
 run "Ori text" 0 --emit=ori --named-phases=NOP k.ptx -o k.ori
@@ -289,7 +289,7 @@ warned 1 "'lop3.b32' needs .version 4.3 and .target sm_50, or later ones"
 
 # -- Phases that do nothing ---------------------------------------------------------------------------------------------
 
-# idle OPTION VALUE WARNING...: just these warnings.
+# idle OPTION VALUE WARNING...: checks for exactly these warnings.
 idle() {
     option=$1 value=$2
     shift 2
@@ -367,7 +367,7 @@ same again.ptx out.ptx
 run "both options" 2 --reproducer rep.ptx --no-reproducer k.ptx
 said "oriopt: --reproducer and --no-reproducer exclude each other"
 
-# A phase that keeps the time from being read twice makes --check-each fail.
+# A phase that removes the second read of the clock makes --check-each fail.
 cat >clock.ptx <<'END'
 .version 8.0
 .target sm_80
@@ -402,14 +402,14 @@ run "a folder that cannot be made" 3 --check-each --crash-dir=no/such/folder clo
 says err "oriopt: cannot write 'no/such/folder/oriopt-crash-"
 rm -rf crashes
 
-# -- Signals that kill --------------------------------------------------------------------------------------------------
+# -- Fatal signals -----------------------------------------------------------------------------------------------------
 
 awk 'BEGIN {
     print ".version 8.0\n.target sm_80\n.address_size 64"
     for (k = 0; k < 3000; k++) printf ".func more%d()\n{\n\t.reg .b32 %%r<2>;\n\tmov.u32 %%r1, 1;\n\tst.local.u32 [16], %%r1;\n\tret;\n}\n", k
 }' >long.ptx
 mkfifo pipe
-# killed SIGNAL ARGS...: oriopt gets the signal while it waits to write to a pipe that nobody empties.
+# killed SIGNAL ARGS...: sends oriopt the signal while it waits to write to a pipe without a reader.
 killed() {
     name="$*" signal=$1
     shift
@@ -421,7 +421,7 @@ killed() {
     wait $pid 2>wait.err
     status=$?
     exec 3>&-
-    # A sanitizer has a handler of its own for what is left to do.
+    # The handler of a sanitizer ends the process with status 99.
     if [ $status -eq 99 ] || [ "$(kill -l $status 2>wait.err)" = "$signal" ]; then ok; else bad "exit status $status"; fi
 }
 for signal in SEGV BUS ABRT; do
@@ -454,7 +454,7 @@ is "$(head -n 1 err)" "oriopt: SIGSEGV"
 killed SEGV --crash-dir=no/such/folder
 says err "oriopt: cannot write 'no/such/folder/oriopt-crash-"
 is "$(find . -maxdepth 1 -name 'oriopt-crash-*' -o -name '*.tmp*')" ""
-# The stack may be used up. The size with which this happens in a phase depends on the build.
+# The stack may overflow. The size that causes this in a phase depends on the build.
 name="a stack that overflows"
 rm -rf crashes
 : >err
@@ -471,7 +471,7 @@ else
     skip "no size of the stack does it"
 fi
 
-# -- Places in the source of PTX ----------------------------------------------------------------------------------------
+# -- Positions in PTX sources ------------------------------------------------------------------------------------------
 
 exits "a fault" 1 "$ORIRUN" k.ptx --arg buf:2
 is "$(head -n 1 err)" "k.ptx:16:2: error: launch 1, k, block 0,0,0, thread 0,0,0: write of 4 bytes at 0 of the buffer of argument 0, which has 2 bytes (at src/vadd.cu:5)"

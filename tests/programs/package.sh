@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# package.sh: for those who package the tree. Flags of the environment reach all compilers and linkers, re2c is needed
-# for `make lexers` only, and `make dist` packs the same bytes wherever it runs. Nothing is compiled but one file.
+# package.sh: tests for packagers. Flags of the environment reach all compilers and linkers, only `make lexers` needs
+# re2c, and `make dist` packs the same bytes everywhere. Only one file is compiled.
 #
 #   tests/programs/package.sh
 #
@@ -13,7 +13,7 @@ cd "$root" || exit 2
 make_work
 none=$work/none
 
-# planned TARGETS...: the commands that make would run, a line each, with distinctive flags.
+# planned TARGETS...: prints the commands that make would run, one per line, with distinctive flags.
 planned() {
     (unset MAKEFLAGS MFLAGS MAKELEVEL DESTDIR SANITIZE && CC=cc CPPFLAGS=-Dcppflags CFLAGS=-Dcflags LDFLAGS=-Wl,ldflags \
         make -n B="$none" "$@") 2>"$work/err" | sed -e ':line' -e '/\\$/{N' -e 's/\\\n//' -e 'b line' -e '}'
@@ -51,7 +51,7 @@ is "$(grep -c '^re2c ' "$work/commands")" "$(find ir knobs -name '*.re' | wc -l)
 
 # -- make dist --------------------------------------------------------------------------------------------------------
 
-# pack TREE FOLDER [SECONDS]: $packed is the archive that `make dist` makes.
+# pack TREE FOLDER [SECONDS]: sets $packed to the archive that `make dist` makes.
 pack() {
     (
         cd "$1" || exit

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# ptxas_dropin.sh: ori-ptxas in place of ptxas. A stand-in for ptxas records its arguments and copies its inputs, so
-# that most of it runs without NVIDIA's tools; the last parts take ptxas, clang and nvcc where they are there.
+# ptxas_dropin.sh: tests ori-ptxas in place of ptxas. A stand-in for ptxas records its arguments and copies its inputs.
+# Most tests need no tools of NVIDIA. The last parts use ptxas, clang and nvcc if they are installed.
 #
 #   tests/programs/ptxas_dropin.sh
 #
@@ -20,14 +20,14 @@ ulimit -c 0
 mkdir tmp tools system
 TMPDIR=$work/tmp
 export TMPDIR work
-# A PATH without CUDA, but with what scripts need.
+# A PATH without CUDA, but with the tools that scripts need.
 for tool in sh cat grep sleep env mkdir rm sed; do ln -s "$(command -v $tool)" system/$tool; done
 outer_path=$PATH
 PATH=$work/tools:$work/system:$PATH
 export PATH
 bare_path=$work/system
 
-# An original has this comment, which oriopt drops.
+# An unoptimized input has this comment, which oriopt drops.
 ptx() { # KERNEL
     cat <<END_OF_PTX
 // original
@@ -52,8 +52,8 @@ printf '// original\n.version 8.0\n.target sm_80\n.entry k() {{\n' >bad.ptx
 
 # -- The stand-in ------------------------------------------------------------------------------------------------------
 
-# Records its arguments, a line each, below the line `run`. The inputs together are the output, beginning with the names
-# of the options that it saw. $work/mode says what it does otherwise.
+# Records its arguments, one per line, after the line `run`. Its output is the concatenated inputs, after the names
+# of the options that it got. $work/mode selects other behaviour.
 cat >tools/ptxas <<'END_OF_SCRIPT'
 #!/bin/sh
 read -r mode <"$work/mode"
@@ -111,15 +111,15 @@ printf '%s\n' "$text" >"$out"
 END_OF_SCRIPT
 chmod +x tools/ptxas
 
-# mode NAME: of the stand-in, with nothing left of the last run
+# mode NAME: sets the mode of the stand-in, and removes the results of the last run
 mode() {
     echo "$1" >mode
     rm -f record out.cubin started elf.o
 }
-# The arguments of the last run of the stand-in, a line, and how often it ran.
+# Prints the arguments of the last run of the stand-in, one per line, and the number of runs.
 last_run() { sed -n 'H; /^run$/h; ${g; p;}' record | sed '1d' | tr '\n' ' ' | sed 's/ $//'; }
 times_run() { grep -c '^run$' record 2>/dev/null; }
-# The same with temporary files called OPT.
+# The same with temporary files replaced by OPT.
 last_run_opt() { last_run | sed "s,$work/tmp/ori-ptxas[^ ]*,OPT,g"; }
 optimized() { if [ -s "$1" ] && ! grep -q '// original' "$1"; then ok; else bad "$1 is not optimized"; fi; }
 original() { if grep -q '// original' "$1" 2>/dev/null; then ok; else bad "$1 is not the original"; fi; }
@@ -152,7 +152,7 @@ mode accept
 exits "the default output" 0 "$ORIPTXAS" one.ptx
 optimized elf.o
 
-# Each with the words that ptxas gets; OPT is a temporary file.
+# Each row has the arguments that ptxas gets; OPT is a temporary file.
 while IFS= read -r args; do
     mode accept
     # shellcheck disable=SC2046
@@ -283,10 +283,10 @@ exits "there is no place for temporary files" 0 env TMPDIR=$work/nowhere "$ORIPT
 original elf.o
 says err "no folder for temporary files: No such file or directory"
 
-# A copy has an oriopt of its own beside it.
+# A copy runs the oriopt beside it.
 mkdir own
 cp "$ORIPTXAS" own/ori-ptxas
-# own_oriopt LINE...: what it does
+# own_oriopt LINE...: writes an oriopt with this behaviour
 own_oriopt() {
     printf '%s\n' '#!/bin/sh' 'printf "%s\n" "$@" >"$work/oriopt-args"' "$@" >own/oriopt
     chmod +x own/oriopt
@@ -311,7 +311,7 @@ mode accept
 exits "oriopt is on the PATH" 0 env PATH=$work/tools:$bare_path:$work/with_oriopt own/ori-ptxas one.ptx
 optimized elf.o
 
-# oriopt gets the level of ptxas, ORI_PTXAS_FLAGS, then what ori-ptxas needs.
+# oriopt gets the level of ptxas, then ORI_PTXAS_FLAGS, then the options of ori-ptxas.
 own_oriopt 'echo text >"$out"'
 arguments() { # NAME ARGUMENTS WANT
     mode accept
@@ -463,7 +463,7 @@ optimized elf.o
 
 # -- Options files -----------------------------------------------------------------------------------------------------
 
-# options TEXT ARGUMENTS WANT: f.opt has the text; ptxas gets these words, divided by |
+# options TEXT ARGUMENTS WANT: f.opt has the text. Checks the arguments that ptxas gets, separated by |
 options() {
     printf '%s' "$1" >f.opt
     mode accept
@@ -518,7 +518,7 @@ is "$(last_run)" "@nothing"
 
 # -- Signals -----------------------------------------------------------------------------------------------------------
 
-# interrupted NAME PROGRAM SIGNAL: ends the program as soon as a child has written `started`
+# interrupted NAME PROGRAM SIGNAL: sends the program the signal after a child has written `started`
 interrupted() {
     name=$1
     rm -f started
@@ -575,7 +575,7 @@ fi
 
 # -- ORI_PTXAS_LOG and ORI_PTXAS_KEEP ----------------------------------------------------------------------------------
 
-# Times of oriopt are not the same twice.
+# Times of oriopt differ between runs.
 log_lines() { sed 's/"oriopt_ms":[0-9.]*}/"oriopt_ms":N}/' log; }
 line() { # INPUT KERNEL
     printf '{"schema":1,"input":"%s","kernel":"%s","gpu":"sm_80","instructions_in":5,"instructions":3,"registers_in":12,"registers":11,"ptxas_ms_in":2.500,"ptxas_ms":1.500,"oriopt_ms":N}' "$1" "$2"
@@ -632,7 +632,7 @@ for pid in $pids; do wait "$pid" || bad "a run failed"; done
 is "$(wc -l <log | tr -d ' ')" 24
 is "$(log_lines | sort -u)" "$(line one.ptx one)
 $(line two.ptx two)"
-# The two lines of a run stay together.
+# The two lines of a run are adjacent.
 is "$(log_lines | awk 'NR % 2 && !/"one"/')" ""
 
 mode accept
@@ -720,7 +720,7 @@ is "$(last_run_opt)" "-lineinfo -v --fmad=false --gpu-name=sm_90a OPT -o out.cub
 optimized out.cubin
 name="the real ptxas"
 if [ "$real_ptxas" ]; then
-    # registers FILE: what ptxas -v says
+    # registers FILE: prints the output of ptxas -v
     registers() { sed -n 's/.*Used \([0-9]*\) registers.*/\1/p' "$1"; }
     ORI_PTXAS=$real_ptxas
     export ORI_PTXAS
@@ -756,7 +756,7 @@ else
     cat >kernel.cu <<'END_OF_CUDA'
 __attribute__((global)) void kernel(int *p, int n) { for (int i = 0; i < 3; i++) p[i * n] = i * n + 1; }
 END_OF_CUDA
-    # of clang LEVEL
+    # clang LEVEL
     by_clang() {
         ORI_PTXAS=$real_ptxas ORI_PTXAS_LOG=$1.log clang --ptxas-path="$ORIPTXAS" -x cuda --cuda-device-only -nocudainc \
             -nocudalib --cuda-gpu-arch=sm_80 -O$1 -c kernel.cu -o $1.cubin >out 2>err

@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# ptxrun.sh: kernels that other programs run through the libraries. The samples run.c and ori.py (samples/embed) print
-# the same results; ptx_run() of libori-ptxrun.so is called from C (embed/ptxrun.c) and from Python as test suites do;
-# the library exports ptx_run* alone. tests/unit/ori_run.c tests ori_run() in detail.
+# ptxrun.sh: tests kernels that other programs run through the libraries. The samples run.c and ori.py (samples/embed)
+# print the same results. C (embed/ptxrun.c) and Python call ptx_run() of libori-ptxrun.so, as test suites
+# do. The library exports only ptx_run*. tests/unit/ori_run.c tests ori_run() in detail.
 #
 #   tests/programs/ptxrun.sh
 #
@@ -18,7 +18,7 @@ B=$(absolute "${ORIOPT%/*}")
 make_work
 kernel=samples/embed/saxpy.ptx
 strict='-std=c11 -Wall -Wextra -Wpedantic -Werror'
-# A library with sanitizers needs a program with them, which Python is not.
+# A library with sanitizers needs a program with sanitizers, which Python is not.
 have_python() {
     if [ "${SANITIZE-}" ]; then
         skip "sanitizers are not in Python"
@@ -44,7 +44,7 @@ is "$(grep -c "^$kernel:3[34]:2: error: launch 3, saxpy, block 7,0,0, thread 104
 is "$?" 2
 is "$(cat "$work/err")" "ori: error: the module has no kernel 'saxpy'"
 
-# ori_py FILE: the sample with arrays of ctypes.
+# ori_py FILE: runs the sample with arrays of ctypes.
 ori_py() {
     ORI_LIBRARY=$B/libori.so python3 -c "
 import runpy, sys
@@ -108,7 +108,7 @@ for k in range(3):
     lib.ptx_run(source, len(args), (ctypes.c_void_p * len(args))(*args), *local, *size, smem)
     assert lib.ptx_run_error() is None, lib.ptx_run_error()
 assert y[7] == 42 and y[999] == 5994, (y[7], y[999])
-# The current form of it: each value by cast().
+# The current form: each value by cast().
 args = [ctypes.cast(a, ctypes.c_void_p) for a in args]
 image = bytearray(source + b"\0")
 lib.ptx_run(ctypes.cast(address(image), ctypes.c_char_p), len(args),

@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# races.sh: the race check of orirun on kernels that have a race and on kernels that have none (tests/programs/races/).
+# races.sh: tests the race check of orirun on kernels with and without a race (tests/programs/races/).
 # A row: kernel | options | position | block/thread | text of the error | position | text of the note. No position: the
-# kernel has no race. Each kernel runs again with other orders of execution, which do not change the verdict. Prints each
+# kernel has no race. Each kernel also runs with other orders of execution, which do not change the result. Prints each
 # failure; ends in `N passed, N failed`.
 #
 # Environment: ORIRUN (default build/orirun).
@@ -35,7 +35,7 @@ check() {
             # shellcheck disable=SC2086
             "$ORIRUN" "$file" --entry "$kernel" $common $options --schedule=$seed --max-steps=20K >"$work/out" 2>&1
             rc=$?
-            # Blocks run one after the other: a block that waits for a later one ends at the limit.
+            # Blocks run one after the other: a block that waits for a later one reaches the limit.
             [ $rc -eq 4 ] || is "$rc with --schedule=$seed" "$((!!${#position})) with --schedule=$seed"
         done
     done
@@ -144,7 +144,7 @@ EOF
 
 # -- Limits ------------------------------------------------------------------------------------------------------------
 
-# Each thread writes a word of its own: shadow memory grows with the words.
+# Each thread writes its own word: shadow memory grows with the words.
 cat >"$work/wide.ptx" <<'EOF'
 .version 8.0
 .target sm_80
@@ -174,7 +174,7 @@ wide="--grid 64 --block 1024 --arg buf:256K --check-races"
     is $? 4
     is "$(grep -c 'the race check needs more than 1048576 bytes of memory' "$work/out")" 1
 }
-# Many blocks read the same words: one read stands for those of blocks that have ended.
+# Many blocks read the same words: one read represents those of ended blocks.
 sed 's/%ctaid.x/0/; s/st.global.u32 \[%rd3\], %r1/ld.global.u32 %r1, [%rd3]/' "$work/wide.ptx" >"$work/same.ptx"
 name='reads of many blocks'
 "$ORIRUN" "$work/same.ptx" --grid 500 --block 1024 --arg buf:4K --check-races --race-memory=300K >"$work/out" 2>&1

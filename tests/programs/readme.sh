@@ -5,8 +5,8 @@
 #
 # Each line of a ```sh block runs by itself, in a folder with the files that the lines name: tenths.ptx and tenths.run (the
 # sample of the page), k.cu (a kernel), emit-ptx (prints the sample), kernel.py (calls ptxas as Triton does). The programs
-# come from a fresh `make install`, so that the page and the installation agree. A line whose tool is missing is skipped. The
-# instructions on the right side of the example are those that oriopt prints, and the program in C compiles against ori.h.
+# come from a fresh `make install`, so the page and the installation agree. A line whose tool is missing is skipped. The
+# right side of the example must be the instructions that oriopt prints, and the program in C must compile with ori.h.
 #
 # Prints each failure; ends in `N passed, N failed, N skipped`. Environment: ORIOPT, B (the build folder), CC.
 . "$(dirname "$0")/../lib.sh"
@@ -42,7 +42,7 @@ chmod +x bin/emit-ptx
 
 # -- Commands ----------------------------------------------------------------------------------------------------------
 
-# Prints the tools that a line needs beside the programs of the tree.
+# Prints the tools that a line needs in addition to the programs of the tree.
 tools_of() {
     case $1 in
     *nvcc*) echo nvcc ptxas ;;

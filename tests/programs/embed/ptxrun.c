@@ -31,7 +31,7 @@ static const char copy[] =
          "\tst.global.u32 [%rd2], %r1;\n\tret;\n}\n"
          ".visible .entry other()\n{\n\ttrap;\n}\n";
 enum { LOAD = 10, STORE = 11 };  // lines of `copy`
-// The sum over a block by way of shared memory, and a variable that counts launches.
+// The sum over a block in shared memory, and a variable that counts launches.
 static const char sum[] = HEAD
     ".global .u32 launches;\n.extern .shared .u32 all[];\n"
     ".visible .entry sum(.param .u64 out)\n{\n\t.reg .b64 %rd<2>;\n\t.reg .b32 %r<4>;\n\t.reg .pred %p<2>;\n"
@@ -58,7 +58,7 @@ static void run_copy(const void *from, void *to)
     ptx_run(copy, 2, args, 1, 1, 1, 1, 1, 1, 0);
 }
 
-// True if the last error says that the first kernel's access at this line failed for this reason.
+// True if the last error reports an access of the first kernel at this line, with this reason.
 static int failed_at(int line, const char *reason)
 {
     char place[40];
@@ -187,7 +187,7 @@ static void *work(void *user)
         *wrong += ptx_run_error() || out[0] != k + 2016;
         run_copy(out, &to);
         *wrong += ptx_run_error() || to != k + 2016;
-        // The errors of other threads are theirs.
+        // Other threads have their own errors.
         run_copy(NULL, &to);
         *wrong += !failed_at(LOAD, "a null pointer");
     }
