@@ -75,7 +75,7 @@ static int *counter(Gen *g, int kind) { return kind == INT ? &g->nr : kind == FL
 static int fresh(Gen *g, int kind) { return ++*counter(g, kind); }
 
 /* Returns the result register of the next instruction. The order of arguments is unspecified in C: define() draws no
-   random number and leaves the pools unchanged, so it may stand beside one `pick` or `roll` (never two). */
+   random number and leaves the pools unchanged, so it may be an argument beside one `pick` or `roll` (never two). */
 static int define(Gen *g, int kind)
 {
     g->pending_kind = kind;

@@ -13,7 +13,7 @@
 #   -p FLAGS     flags of ptxas (default -O3)
 #   -t FILE      writes the rows of all functions to FILE, as `INSNS REGS INSNS REGS FILE FUNCTION`, unsorted
 #
-# FILES are .ptx; a folder stands for its .ptx files. A row is a function that has code on both sides. Instruction
+# FILES are .ptx files, or folders of them. A row is a function that has code on both sides. Instruction
 # counts at ptxas -O3 include the effect of loop unrolling in ptxas; `-p -O1` excludes it.
 #
 # Environment: ORIOPT (default build/oriopt), ORIOPT_BASE, PTXAS (default ptxas), ORI_PTX_CACHE (default

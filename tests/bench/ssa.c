@@ -13,7 +13,7 @@
  *                     case changes: phis of 64 inputs, an input every five instructions
  *   branchy-module    branchy, as many functions
  *
- * A register has one definition, except those that stand for a phi: in PTX each predecessor of the join defines that
+ * A register has one definition, except the result of a phi: in PTX each predecessor of the join defines that
  * register, by the operation that computes the value or by a move, as in nvcc's output. In LLVM IR these definitions
  * are %r7.1, %r7.2 and so on, and the phi is %r7. One walk makes both texts and counts PTX instructions; nearly all of
  * them are also one instruction in LLVM IR.

@@ -340,7 +340,7 @@ static unsigned long prove_arithmetic(Heap *heap, bool quick)
 
 /* -- Instructions --------------------------------------------------------------------------------------- */
 
-// `#` stands for the width, `<` and `>` for half and twice the width. Operands: `w` a register of the width, `h` and
+// `#` is the width, `<` and `>` are half and twice the width. Operands: `w` a register of the width, `h` and
 // `d` of half and twice the width, `n` of 32 bits, `c` a count, `p` a predicate, `C` a constant, `K` a constant count,
 // `T` a constant of eight bits, `S` of sixteen. Widths: `A` 16, 32 and 64 bits, `W` 32 and 64, `S` 16 and 32, `N` 32.
 static const struct {

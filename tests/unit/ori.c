@@ -281,7 +281,7 @@ TEST(ori_statistics)
         CHECK_EQ(f.runs, 4);
         CHECK_EQ(f.changed, 1);
         CHECK_EQ(f.phases_changed, 1);
-        // A call that fails passes nothing on, and nobody hears of the next one.
+        // A failing call reports no statistics, and does not affect later calls.
         CHECK_EQ(ori_run_phases(ori, m, "NoSuchPhase"), ORI_USAGE);
         ori_on_function_stats(ori, NULL, NULL);
         ori_on_phase_stats(ori, NULL, NULL);

@@ -27,10 +27,10 @@ static const char text[] =
     "\tld.param.u64 %rd1, [a];\n\tld.param.u8 %rs1, [v];\n\tst.u8 [%rd1], %rs1;\n\tret;\n}\n"
     ".visible .entry add_one(.param .u64 a)\n{\n\t.reg .b64 %rd<2>;\n"
     "\tld.param.u64 %rd1, [a];\n\tred.global.add.u32 [%rd1], 1;\n\tret;\n}\n"
-    // Writes to *a how often it ran before, plus 5.
+    // Writes to *a the number of earlier runs, plus 5.
     ".visible .entry count(.param .u64 a)\n{\n\t.reg .b64 %rd<2>;\n\t.reg .b32 %r<2>;\n"
     "\tld.param.u64 %rd1, [a];\n\tatom.global.add.u32 %r1, [counter], 1;\n\tst.global.u32 [%rd1], %r1;\n\tret;\n}\n"
-    // Reverses the numbers of the threads by way of dynamic shared memory.
+    // Reverses the numbers of the threads through dynamic shared memory.
     ".visible .entry reverse(.param .u64 a)\n{\n\t.reg .b64 %rd<4>;\n\t.reg .b32 %r<9>;\n"
     "\tld.param.u64 %rd1, [a];\n\tmov.u32 %r1, %tid.x;\n\tmov.u32 %r2, %ntid.x;\n\tmov.u32 %r3, dynamic;\n"
     "\tshl.b32 %r4, %r1, 2;\n\tadd.s32 %r5, %r3, %r4;\n\tst.shared.u32 [%r5], %r1;\n\tbar.sync 0;\n"
@@ -137,7 +137,7 @@ TEST(run_reads_and_writes)
     CHECK_EQ(launch(&r, "load", 1, at(&words[2]), at(&words[0]), 2), ORI_OK);
     CHECK_EQ(words[0], 3);
     CHECK(ori_fault(r.ori) == NULL);
-    // The kernel sees what the host wrote since.
+    // The kernel reads the host's later writes.
     words[2] = 9;
     CHECK_EQ(launch(&r, NULL, 1, at(&words[2]), at(&words[0]), 2), ORI_OK);
     CHECK_EQ(words[0], 9);
@@ -188,14 +188,14 @@ TEST(run_hostile)
     CHECK_EQ(launch(&r, "load_16", 1, in + 32, 0, 1), ORI_OK);
     CHECK_EQ(launch(&r, "load_16", 1, in + 48, 0, 1), ORI_BAD_INPUT);
     CHECK_Z(ori_fault(r.ori)->reason, "read of 16 bytes at 0x30 of a registered range, which has 63 bytes");
-    // A neighbour does not help: an access is in one range.
+    // Adjacent ranges are not merged: an access is in one range.
     CHECK_EQ(ori_map(r.ori, bytes + 127, 65, 0), ORI_OK);
     refused(&r, in + 60, "read of 4 bytes at 0x3c of a registered range, which has 63 bytes");
     CHECK_EQ(launch(&r, "load", 1, in + 64, at(&r.out), 2), ORI_OK);
     ori_close(r.ori);
 }
 
-// Accesses whose size the kernel chooses, and those of functions of the system.
+// Accesses with sizes from the kernel, and accesses by system functions.
 TEST(run_hostile_copies)
 {
     Rig r;
@@ -319,7 +319,7 @@ TEST(run_ranges)
     CHECK_Z(r.said.last, "ori: error: ori_unmap(): no range begins here");
     refused_in_no_range(&r, at(bytes + 16));
     CHECK_EQ(launch(&r, "load", 1, at(bytes + 20), at(&r.out), 2), ORI_OK);
-    // Many ranges, of which every other one goes.
+    // Many ranges, of which every second one is removed.
     for (uint32_t k = 0; k < 1000; k++)
         CHECK_EQ(ori_map(r.ori, (void *)((uintptr_t)(k * 389 % 1000 + 1) << 20), 100, 0), ORI_OK);
     for (uint32_t k = 0; k < 1000; k += 2)
@@ -347,7 +347,7 @@ TEST(run_faults)
     CHECK_EQ(f->line, LOAD_LINE);
     CHECK_EQ(f->column, 2);
     CHECK_EQ(f->block.x + f->thread.x, 0);
-    // A fault leaves nothing behind.
+    // A fault does not affect later launches.
     r.out = 8;
     uint32_t word = 3;
     CHECK_EQ(ori_map(r.ori, &word, 4, 0), ORI_OK);
@@ -357,7 +357,7 @@ TEST(run_faults)
     ori_close(r.ori);
 }
 
-// Wrong launches change nothing and have a message.
+// Invalid launches change nothing and have a message.
 TEST(run_wrong_launches)
 {
     Rig r;
@@ -403,7 +403,7 @@ TEST(run_wrong_launches)
         CHECK_Z(r.said.last + 12, rows[k].message);
         CHECK(ori_fault(r.ori) == NULL);
     }
-    // A larger structure has zeroes where this library knows nothing.
+    // The members of a larger structure that this library lacks must be zero.
     struct {
         OriLaunch l;
         uint64_t later;
@@ -421,7 +421,7 @@ TEST(run_wrong_launches)
     ori_close(r.ori);
 }
 
-// Returns the value that the kernel `count` gives.
+// Returns the result of the kernel `count`.
 static uint32_t count(Rig *r)
 {
     r->out = 0;
@@ -435,19 +435,19 @@ TEST(run_variables)
     rig_open(&r, text);
     CHECK_EQ(count(&r), 5);
     CHECK_EQ(count(&r), 6);
-    // Also behind a fault, whose writes stay.
+    // Also after a fault, whose writes stay.
     CHECK_EQ(launch(&r, "count", 1, 16, 0, 1), ORI_BAD_INPUT);
     CHECK_EQ(count(&r), 8);
     CHECK_EQ(ori_reset(r.ori, r.module), ORI_OK);
     CHECK_EQ(count(&r), 5);
-    // Another module has variables of its own.
+    // Another module has its own variables.
     OriModule *first = r.module;
     r.module = ori_parse(r.ori, "again.ptx", text, strlen(text), ORI_ANY);
     CHECK_EQ(count(&r), 5);
     ori_free(r.ori, r.module);
     r.module = first;
     CHECK_EQ(count(&r), 6);
-    // Phases make new code.
+    // Phases change the code of the module.
     CHECK_EQ(ori_optimize(r.ori, r.module), ORI_OK);
     CHECK_EQ(count(&r), 5);
     CHECK_EQ(launch(&r, "load", 1, 16, 16, 2), ORI_BAD_INPUT);
@@ -548,7 +548,7 @@ TEST(run_limits)
     ori_close(r.ori);
 }
 
-// A launch whose memory cannot be allocated fails, and loses nothing.
+// A launch whose memory cannot be allocated fails, without loss of data.
 typedef struct Counted {
     size_t held, calls, fail_at;
 } Counted;

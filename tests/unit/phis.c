@@ -408,8 +408,8 @@ TEST(rep_chain_down) { check_chain(false); }
 
 enum { VALUES = 24, INPUTS = 4 };
 
-// True if a value is copied into `to` on a way that does not pass through `by`; 0 stands for all sources that are no
-// value.
+// True if a path copies a value into `to` without passing through `by`; the number 0 is the source of all operands that
+// are no value.
 static bool comes_otherwise(const uint32_t *first, const uint32_t *input, uint32_t n, uint32_t by, uint32_t to)
 {
     bool from[VALUES] = {true};
