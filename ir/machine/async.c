@@ -200,7 +200,7 @@ static bool make_for_barrier(Run *r, const Group *g, const Code *c, const uint8_
     Warp *const here = r->warp;
     bool ok = true;
     for (uint32_t k = 0; ok && k < r->nctas * r->nwarps; k++) {
-        warp_take_up(r, warp_in_cluster(r, k));
+        select_warp(r, warp_in_cluster(r, k));
         for (uint32_t n = 0; ok && r->warp->copies && n < QUEUES * LANES; n++) {
             const Copy *end = NULL, *first = r->warp->copies->queues[n / LANES][n % LANES].first;
             for (const Copy *p = first; p; p = p->next)
@@ -209,7 +209,7 @@ static bool make_for_barrier(Run *r, const Group *g, const Code *c, const uint8_
             ok = !end || make_until(r, g, c, n % LANES, (QueueKind)(n / LANES), end->next);
         }
     }
-    warp_take_up(r, here);
+    select_warp(r, here);
     return ok;
 }
 
@@ -259,7 +259,7 @@ static Span word_in(Run *r, const Group *g, const Code *c, Space space, uint32_t
     const Span at = barrier_at(r, g, c, space, k, lane, true);
     r->access = ACCESS_PLAIN;
     if (at.bytes && r->machine->tracks)
-        undef_decides(r, g, c, UINT32_C(1) << lane & ~r->defined[0].byte[0]);
+        undef_report_use(r, g, c, UINT32_C(1) << lane & ~r->defined[0].byte[0]);
     return at;
 }
 
@@ -340,13 +340,13 @@ static bool run_arrive(Run *r, Group *g, const Code *c)
 }
 
 // Records the result of a test. While a test of a lane fails, its warp yields to other warps.
-static void note_test(Run *r, uint32_t lane, Span at, bool done)
+static void record_test(Run *r, uint32_t lane, Span at, bool done)
 {
     Warp *w = r->warp;
     Mask bit = UINT32_C(1) << lane;
-    w->tests = done ? w->tests & ~bit : w->tests | bit;
-    w->tested[lane] = (uint32_t)(at.bytes - w->cta->shared);
-    w->gives_way |= !done;
+    w->failed_tests = done ? w->failed_tests & ~bit : w->failed_tests | bit;
+    w->tested_mbarrier[lane] = (uint32_t)(at.bytes - w->cta->shared);
+    w->yields |= !done;
 }
 
 void async_describe(Run *r, CtaState *cta, uint32_t offset, size_t cap, char *text)
@@ -375,7 +375,7 @@ static bool run_test(Run *r, Group *g, const Code *c)
         bool done = c->eval.extra & F_PARITY ? (now.phase & 1) != (uint32_t)state : now.phase != then.phase;
         if (!(c->eval.extra & F_PARITY) && (!then.valid || (now.phase - then.phase) % PHASES > 1))
             return fault(r, g, c, lane, "not a state of the mbarrier's present or last phase");
-        note_test(r, lane, at, done);
+        record_test(r, lane, at, done);
         if (done && sync)
             race_mbarrier_wait(r, g, c, lane, sync);
         write_lane(r, g, &c->out[0], lane, (Value){done, 0});
@@ -516,7 +516,7 @@ static bool run_cp_async_bulk(Run *r, Group *g, const Code *c)
 /* -- Decoding ------------------------------------------------------------------------------------------- */
 
 // Removes a prefix from a text. False if the text does not begin with the prefix.
-static bool take(Str *s, const char *start)
+static bool skip_prefix(Str *s, const char *start)
 {
     uint32_t n = (uint32_t)strlen(start);
     if (s->len < n || memcmp(s->text, start, n) != 0)
@@ -567,7 +567,7 @@ static bool decode_mbarrier(Code *c, Str rest)
         const char *text;  // longer texts first
         CodeRun *run;
         uint16_t flags;
-        bool gives;           // has a result
+        bool has_result;
         uint8_t least, most;  // bounds of the number of inputs; an address counts as two
     } rows[] = {
         {".arrive_drop", run_arrive, F_DROP, true, 2, 3},
@@ -581,15 +581,15 @@ static bool decode_mbarrier(Code *c, Str rest)
         {".pending_count", run_pending_count, 0, true, 1, 1},
     };
     uint32_t k = 0;
-    while (k < ARRAY_LEN(rows) && !take(&rest, rows[k].text))
+    while (k < ARRAY_LEN(rows) && !skip_prefix(&rest, rows[k].text))
         k++;
     if (k == ARRAY_LEN(rows))
         return false;
-    if (rows[k].gives && !c->nout && c->nin)
+    if (rows[k].has_result && !c->nout && c->nin)
         code_take_result(c);
     c->run = rows[k].run;
     c->eval.extra = rows[k].flags;
-    return c->nout == rows[k].gives && c->nin >= rows[k].least && c->nin <= rows[k].most && read_words(c, rest);
+    return c->nout == rows[k].has_result && c->nin >= rows[k].least && c->nin <= rows[k].most && read_words(c, rest);
 }
 
 // Decodes a bulk copy: the destination space, the source space, and the completion mechanism.
@@ -597,30 +597,30 @@ static bool decode_bulk(Code *c, Str rest)
 {
     uint32_t *flags = &c->eval.extra;
     *flags = F_BULK;
-    if (take(&rest, ".commit_group")) {
+    if (skip_prefix(&rest, ".commit_group")) {
         c->run = run_commit;
         return !rest.len;
     }
-    if (take(&rest, ".wait_group")) {
+    if (skip_prefix(&rest, ".wait_group")) {
         c->run = run_wait;
         *flags |= rest.len ? F_SOURCES : 0;
         return c->nin == 1 && (!rest.len || str_is(rest, ".read"));
     }
     c->run = run_cp_async_bulk;
-    if (take(&rest, ".shared::cluster"))
+    if (skip_prefix(&rest, ".shared::cluster"))
         *flags |= F_TO_SHARED | F_TO_CLUSTER;
-    else if (take(&rest, ".shared::cta"))
+    else if (skip_prefix(&rest, ".shared::cta"))
         *flags |= F_TO_SHARED;
-    if (!(*flags & F_TO_SHARED) && !take(&rest, ".global"))
+    if (!(*flags & F_TO_SHARED) && !skip_prefix(&rest, ".global"))
         return false;
-    if (take(&rest, ".shared::cta"))
+    if (skip_prefix(&rest, ".shared::cta"))
         *flags |= F_FROM_SHARED;
-    else if (!take(&rest, ".global"))
+    else if (!skip_prefix(&rest, ".global"))
         return false;
-    bool tells = take(&rest, ".mbarrier::complete_tx::bytes");
-    *flags |= tells ? F_COMPLETE : 0;
-    bool hint = (tells || take(&rest, ".bulk_group")) && take(&rest, ".L2::cache_hint");
-    return !rest.len && tells == !!(*flags & F_TO_SHARED) && c->nin == 5u + 2u * tells + hint;
+    bool completes_bytes = skip_prefix(&rest, ".mbarrier::complete_tx::bytes");
+    *flags |= completes_bytes ? F_COMPLETE : 0;
+    bool hint = (completes_bytes || skip_prefix(&rest, ".bulk_group")) && skip_prefix(&rest, ".L2::cache_hint");
+    return !rest.len && completes_bytes == !!(*flags & F_TO_SHARED) && c->nin == 5u + 2u * completes_bytes + hint;
 }
 
 static bool ends_with(Str s, const char *end)
@@ -662,16 +662,16 @@ bool async_decode(const Tables *t, const Desc *d, Code *c)
     case OP_OPAQUE: break;
     default: return false;
     }
-    if (take(&text, "fence.mbarrier_init.") || take(&text, "fence.proxy.")) {
+    if (skip_prefix(&text, "fence.mbarrier_init.") || skip_prefix(&text, "fence.proxy.")) {
         c->run = run_nothing;
         return true;
     }
     c->space = SP_GENERIC;
-    if (take(&text, "mbarrier"))
+    if (skip_prefix(&text, "mbarrier"))
         return decode_mbarrier(c, text);
-    if (take(&text, "cp.async.mbarrier.arrive")) {
+    if (skip_prefix(&text, "cp.async.mbarrier.arrive")) {
         c->run = run_cp_async_arrive;
         return c->nin == 2 && read_words(c, text);
     }
-    return take(&text, "cp.async.bulk") && decode_bulk(c, text);
+    return skip_prefix(&text, "cp.async.bulk") && decode_bulk(c, text);
 }

@@ -40,7 +40,7 @@ static bool argument(const Call *k, uint32_t n, uint64_t *value)
     if (!s.bytes)
         return false;
     if (!span_is_defined(s))
-        undef_decides(k->r, k->g, k->c, UINT32_C(1) << k->lane);
+        undef_report_use(k->r, k->g, k->c, UINT32_C(1) << k->lane);
     *value = span_load(s, 0, (uint32_t)MIN(s.size, 8));
     return true;
 }
@@ -74,7 +74,7 @@ static bool read_memory(const Call *k, uint64_t address, uint32_t bytes, uint64_
         return false;
     *value = span_load(s, 0, bytes);
     if (!span_is_defined(s))
-        undef_decides(k->r, k->g, k->c, UINT32_C(1) << k->lane);
+        undef_report_use(k->r, k->g, k->c, UINT32_C(1) << k->lane);
     return true;
 }
 

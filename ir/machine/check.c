@@ -5,12 +5,12 @@
 /* -- Writers -------------------------------------------------------------------------------------------- */
 
 struct Store {
-    uint32_t cta, thread;  // as in Touch
+    uint32_t cta, thread;  // as in RaceAccess
     SymId function;
     InstrId instr;
 };
 
-static void note_store(Run *r, const Access *a)
+static void record_store(Run *r, const Access *a)
 {
     Allocation *all = a->allocation;
     uint32_t thread = r->warp->index * LANES + a->lane;
@@ -54,8 +54,8 @@ bool check_access(Run *r, const Access *a)
         return false;
     if (r->races && !race_access(r, a))
         return false;
-    if (o->note_writers && a->write && a->allocation)
-        note_store(r, a);
+    if (o->record_writers && a->write && a->allocation)
+        record_store(r, a);
     return true;
 }
 
@@ -65,11 +65,11 @@ void check_start_cta(Run *r)
     uint64_t n = MAX(r->nshared, 1);
     if (m->tracks)
         r->cta->shared_defined = arena_zalloc(r->arena, n);
-    if (m->options.note_writers)
+    if (m->options.record_writers)
         VEC_PUSH(&m->arena, &m->ctas, ((Cta){r->cta->at, r->launch->block}));
 }
 
-void check_forget(Machine *m, uint64_t variable)
+void check_reset_variable(Machine *m, uint64_t variable)
 {
     Allocation *a = allocation_of(m, variable);
     if (a->defined)

@@ -174,15 +174,15 @@ void cluster_check(Run *r)
     for (uint32_t k = 0; k < r->nctas * r->nwarps; k++)
         warp_in_cluster(r, k)->arrived = 0;
     for (uint32_t k = 0; k < r->nctas * r->nwarps; k++) {
-        warp_take_up(r, warp_in_cluster(r, k));
+        select_warp(r, warp_in_cluster(r, k));
         release_waiting(r->warp);
     }
-    warp_take_up(r, at_hand);
+    select_warp(r, at_hand);
 }
 
 static bool diverges(Run *r, const Group *g, const Code *c)
 {
-    return g->lanes != r->warp->live && code_says(g, c, ".aligned");
+    return g->lanes != r->warp->live && code_has_word(g, c, ".aligned");
 }
 
 bool run_cluster_arrive(Run *r, Group *g, const Code *c)
@@ -196,7 +196,7 @@ bool run_cluster_arrive(Run *r, Group *g, const Code *c)
     w->arrived |= g->lanes;
     w->unwaited |= g->lanes;
     if (r->races)
-        race_cluster_arrive(r, g->lanes, code_says(g, c, ".relaxed"));
+        race_cluster_arrive(r, g->lanes, code_has_word(g, c, ".relaxed"));
     cluster_check(r);
     return true;
 }

@@ -18,7 +18,7 @@ static uint32_t first_lane(const Group *g) { return (uint32_t)__builtin_ctz(g->l
 
 static const Code *code_at(const Group *g) { return &g->frame->func->code[g->pc]; }
 
-static void go_on(Warp *w, Group *g)
+static void advance_group(Warp *w, Group *g)
 {
     g->state = GROUP_READY;
     group_go(w, g, g->pc + 1);
@@ -27,17 +27,17 @@ static void go_on(Warp *w, Group *g)
 /* -- Meetings ------------------------------------------------------------------------------------------- */
 
 // Lanes that execute an operation together, each at the instruction of its group.
-typedef struct Meeting {
+typedef struct Collective {
     Run *r;
     Mask lanes;
     Mask defined;               // lanes with defined inputs
     const Group *group[LANES];  // by lane
     const Code *code[LANES];
-} Meeting;
+} Collective;
 
-typedef void Act(const Meeting *m);
+typedef void CollectiveOp(const Collective *m);
 
-static void add_group(Meeting *m, const Group *g, const Code *c)
+static void add_group(Collective *m, const Group *g, const Code *c)
 {
     m->lanes |= g->lanes;
     FOR_LANES(g->lanes, lane) {
@@ -46,13 +46,13 @@ static void add_group(Meeting *m, const Group *g, const Code *c)
     }
 }
 
-static uint64_t input(const Meeting *m, uint32_t k, uint32_t lane)
+static uint64_t input(const Collective *m, uint32_t k, uint32_t lane)
 {
     return read_lane(m->r, m->group[lane], &m->code[lane]->in[k], lane);
 }
 
 // Writes the k-th output of a lane; `defined`: a bit for each defined byte.
-static void output_bytes(const Meeting *m, uint32_t k, uint32_t lane, uint64_t bits, uint32_t defined)
+static void output_bytes(const Collective *m, uint32_t k, uint32_t lane, uint64_t bits, uint32_t defined)
 {
     Run *r = m->r;
     if (k >= m->code[lane]->nout)
@@ -62,13 +62,13 @@ static void output_bytes(const Meeting *m, uint32_t k, uint32_t lane, uint64_t b
     set_bytes_defined(r, m->group[lane], o, lane, defined);
 }
 
-static void output(const Meeting *m, uint32_t k, uint32_t lane, uint64_t bits)
+static void output(const Collective *m, uint32_t k, uint32_t lane, uint64_t bits)
 {
     output_bytes(m, k, lane, bits, m->defined == m->lanes ? ALL_BYTES : 0);
 }
 
 // Returns the lanes whose k-th input is true.
-static Mask ballot(const Meeting *m, uint32_t k)
+static Mask ballot(const Collective *m, uint32_t k)
 {
     Mask yes = 0;
     FOR_LANES(m->lanes, lane)
@@ -78,11 +78,11 @@ static Mask ballot(const Meeting *m, uint32_t k)
 
 /* -- Operations ----------------------------------------------------------------------------------------- */
 
-static void act_nothing(const Meeting *m) { (void)m; }
+static void collective_none(const Collective *m) { (void)m; }
 
 // Returns the lane from which `lane` reads. *in_range is false if this lane is outside the segment; then returns
 // `lane`.
-static uint32_t source_lane(const Meeting *m, uint32_t lane, bool *in_range)
+static uint32_t source_lane(const Collective *m, uint32_t lane, bool *in_range)
 {
     uint32_t b = input(m, 1, lane) & 31, c = (uint32_t)input(m, 2, lane);
     uint32_t clamp = c & 31, segment = c >> 8 & 31;
@@ -110,7 +110,7 @@ static uint32_t source_lane(const Meeting *m, uint32_t lane, bool *in_range)
 }
 
 // Moves values with the states of their bytes. The result of a lane is undefined if another operand of the lane is.
-static void act_shfl(const Meeting *m)
+static void collective_shfl(const Collective *m)
 {
     uint64_t values[LANES];
     uint32_t defined[LANES];
@@ -127,7 +127,7 @@ static void act_shfl(const Meeting *m)
     }
 }
 
-static void act_vote(const Meeting *m)
+static void collective_vote(const Collective *m)
 {
     Mask yes = ballot(m, 0);
     FOR_LANES(m->lanes, lane) {
@@ -142,7 +142,7 @@ static void act_vote(const Meeting *m)
     }
 }
 
-static void act_match(const Meeting *m)
+static void collective_match(const Collective *m)
 {
     uint64_t values[LANES];
     Mask same[LANES];  // by lane
@@ -174,7 +174,7 @@ static uint32_t reduce(Mod op, bool is_signed, uint32_t a, uint32_t b)
     }
 }
 
-static void act_redux(const Meeting *m)
+static void collective_redux(const Collective *m)
 {
     uint32_t first = (uint32_t)__builtin_ctz(m->lanes);
     const Code *c = m->code[first];
@@ -185,7 +185,7 @@ static void act_redux(const Meeting *m)
         output(m, 0, lane, result);
 }
 
-static void act_elect(const Meeting *m)
+static void collective_elect(const Collective *m)
 {
     uint32_t leader = (uint32_t)__builtin_ctz(m->lanes);
     FOR_LANES(m->lanes, lane) {
@@ -194,22 +194,22 @@ static void act_elect(const Meeting *m)
     }
 }
 
-static Act *act_of(Opcode op)
+static CollectiveOp *collective_of(Opcode op)
 {
     switch (op) {
     case OP_SHFL:
-    case OP_SHFL_SYNC: return act_shfl;
+    case OP_SHFL_SYNC: return collective_shfl;
     case OP_VOTE:
-    case OP_VOTE_SYNC: return act_vote;
+    case OP_VOTE_SYNC: return collective_vote;
     case OP_MATCH_ANY:
-    case OP_MATCH_ALL: return act_match;
-    case OP_REDUX: return act_redux;
-    case OP_ELECT: return act_elect;
-    default: return act_nothing;
+    case OP_MATCH_ALL: return collective_match;
+    case OP_REDUX: return collective_redux;
+    case OP_ELECT: return collective_elect;
+    default: return collective_none;
     }
 }
 
-static Mask inputs_defined(const Meeting *m)
+static Mask inputs_defined(const Collective *m)
 {
     Mask defined = 0;
     FOR_LANES(m->r->machine->tracks ? m->lanes : 0, lane)
@@ -217,55 +217,55 @@ static Mask inputs_defined(const Meeting *m)
     return defined;
 }
 
-static void act(Meeting *m, Opcode op)
+static void apply(Collective *m, Opcode op)
 {
     m->defined = inputs_defined(m);
-    act_of(op)(m);
+    collective_of(op)(m);
 }
 
-/* -- Coming together ------------------------------------------------------------------------------------ */
+/* -- Synchronization ------------------------------------------------------------------------------------ */
 
-static bool is_alike(const Code *a, const Code *b)
+static bool is_same_operation(const Code *a, const Code *b)
 {
     return a->op == b->op && a->action == b->action && a->type == b->type;
 }
 
 // Collects the group and all groups that wait for the same lanes. Returns their number.
-static uint32_t party_of(Warp *w, Group *g, Group **party)
+static uint32_t matching_groups(Warp *w, Group *g, Group **groups)
 {
     const Code *c = code_at(g);
     uint32_t n = 0;
-    party[n++] = g;
+    groups[n++] = g;
     for (Group *other = w->groups; other < w->groups + LANES; other++)
         if (other != g && other->lanes && other->state == GROUP_AT_SYNC && other->members == g->members &&
-            is_alike(c, code_at(other)))
-            party[n++] = other;
+            is_same_operation(c, code_at(other)))
+            groups[n++] = other;
     return n;
 }
 
 // Executes the operation if all lanes of the group's mask have arrived, and continues the other groups. False if lanes
 // are missing.
-static bool act_together(Run *r, Group *g)
+static bool execute_if_complete(Run *r, Group *g)
 {
     Warp *w = r->warp;
-    Group *party[LANES];
-    uint32_t n = party_of(w, g, party);
-    Meeting m = {.r = r};
+    Group *groups[LANES];
+    uint32_t n = matching_groups(w, g, groups);
+    Collective m = {.r = r};
     for (uint32_t k = 0; k < n; k++)
-        add_group(&m, party[k], code_at(party[k]));
+        add_group(&m, groups[k], code_at(groups[k]));
     if (m.lanes != (g->members & w->live))
         return false;
-    act(&m, code_at(g)->op);
+    apply(&m, code_at(g)->op);
     if (r->races)
-        race_meet(r, m.lanes, code_at(g)->op == OP_BAR_WARP);
+        race_collective(r, m.lanes, code_at(g)->op == OP_BAR_WARP);
     for (uint32_t k = 1; k < n; k++) {
-        Group *other = party[k];
+        Group *other = groups[k];
         if (other->frame == g->frame && other->pc == g->pc && other->join == g->join) {
             g->lanes |= other->lanes;
             other->lanes = 0;
             other->state = GROUP_READY;
         } else {
-            go_on(w, other);
+            advance_group(w, other);
         }
     }
     return true;
@@ -273,7 +273,7 @@ static bool act_together(Run *r, Group *g)
 
 // Splits off the lanes whose mask differs from that of the lowest lane. These lanes run the instruction later, and join
 // the group after the instruction.
-static void keep_unanimous(Run *r, Group *g, const OperandRef *mask)
+static void split_other_masks(Run *r, Group *g, const OperandRef *mask)
 {
     Mask same = 0;
     FOR_LANES(g->lanes, lane)
@@ -284,43 +284,43 @@ static void keep_unanimous(Run *r, Group *g, const OperandRef *mask)
     group_split(r->warp, g, g->lanes & ~same);
 }
 
-static bool meet(Run *r, Group *g, const Code *c, const OperandRef *mask)
+static bool synchronize_lanes(Run *r, Group *g, const Code *c, const OperandRef *mask)
 {
     g->members = (Mask)read_lane(r, g, mask, first_lane(g));
-    keep_unanimous(r, g, mask);
+    split_other_masks(r, g, mask);
     if (g->lanes & ~g->members)
         return fault(r, g, c, (uint32_t)__builtin_ctz(g->lanes & ~g->members),
                      "a lane that is not in its own mask %#x of members", g->members);
-    if (act_together(r, g))
+    if (execute_if_complete(r, g))
         return true;
     g->state = GROUP_AT_SYNC;
     return false;
 }
 
-static bool act_alone(Run *r, Group *g, const Code *c)
+static bool execute_alone(Run *r, Group *g, const Code *c)
 {
-    Meeting m = {.r = r};
+    Collective m = {.r = r};
     add_group(&m, g, c);
-    act(&m, c->op);
+    apply(&m, c->op);
     return true;
 }
 
 // Returns the member mask, which is the last input.
 static const OperandRef *mask_of_members(const Code *c) { return &c->in[c->nin - 1]; }
 
-bool run_bar_warp(Run *r, Group *g, const Code *c) { return meet(r, g, c, mask_of_members(c)); }
-bool run_match(Run *r, Group *g, const Code *c) { return meet(r, g, c, mask_of_members(c)); }
-bool run_redux(Run *r, Group *g, const Code *c) { return meet(r, g, c, mask_of_members(c)); }
-bool run_elect(Run *r, Group *g, const Code *c) { return meet(r, g, c, mask_of_members(c)); }
+bool run_bar_warp(Run *r, Group *g, const Code *c) { return synchronize_lanes(r, g, c, mask_of_members(c)); }
+bool run_match(Run *r, Group *g, const Code *c) { return synchronize_lanes(r, g, c, mask_of_members(c)); }
+bool run_redux(Run *r, Group *g, const Code *c) { return synchronize_lanes(r, g, c, mask_of_members(c)); }
+bool run_elect(Run *r, Group *g, const Code *c) { return synchronize_lanes(r, g, c, mask_of_members(c)); }
 
 bool run_shfl(Run *r, Group *g, const Code *c)
 {
-    return c->op == OP_SHFL ? act_alone(r, g, c) : meet(r, g, c, mask_of_members(c));
+    return c->op == OP_SHFL ? execute_alone(r, g, c) : synchronize_lanes(r, g, c, mask_of_members(c));
 }
 
 bool run_vote(Run *r, Group *g, const Code *c)
 {
-    return c->op == OP_VOTE ? act_alone(r, g, c) : meet(r, g, c, mask_of_members(c));
+    return c->op == OP_VOTE ? execute_alone(r, g, c) : synchronize_lanes(r, g, c, mask_of_members(c));
 }
 
 bool run_activemask(Run *r, Group *g, const Code *c)
@@ -350,14 +350,14 @@ static void leave_barrier(Run *r, Group *g, const Barrier *b)
 {
     const Code *c = code_at(g);
     if (c->op == OP_BAR_RED) {
-        uint32_t result = c->action == MOD_POPC ? b->ones : c->action == MOD_AND ? !b->noes : b->ones != 0;
+        uint32_t result = c->action == MOD_POPC ? b->trues : c->action == MOD_AND ? !b->falses : b->trues != 0;
         FOR_LANES(g->lanes, lane)
             write_lane(r, g, &c->out[0], lane, (Value){result, 0});
         set_defined(r, g, &c->out[0], g->lanes, b->undefined ? 0 : UINT32_MAX);
     }
     if (r->races && !is_arrive(c))
         race_bar_leave(r, g->barrier, g->lanes);
-    go_on(r->warp, g);
+    advance_group(r->warp, g);
 }
 
 // Continues the groups of the current warp at barrier `n`; if `only_arrive`, those that need not wait for other warps.
@@ -378,7 +378,7 @@ static void release_barrier(Run *r, uint32_t n)
     Warp *at_hand = r->warp;
     r->cta->barriers[n] = (Barrier){0};
     if (r->races)
-        race_bar_open(r, n, b.everyone);
+        race_bar_open(r, n, b.all_warps);
     for (uint32_t k = 0; k < r->nwarps; k++) {
         r->warp = &r->cta->warps[k];
         if (warp_waits_at(r->warp, n))
@@ -391,32 +391,32 @@ static void release_barrier(Run *r, uint32_t n)
 
 static bool is_complete(const Run *r, const Barrier *b)
 {
-    uint32_t wanted = b->wanted;
-    for (uint32_t k = 0; b->everyone && k < r->nwarps; k++)
+    uint32_t expected = b->expected;
+    for (uint32_t k = 0; b->all_warps && k < r->nwarps; k++)
         if (!r->cta->warps[k].live)
-            wanted -= LANES;
-    return b->arrived && b->arrived >= wanted;
+            expected -= LANES;
+    return b->arrived && b->arrived >= expected;
 }
 
 // Records the thread count and the predicates of a group at a barrier. False after a fault.
-static bool note_arrival(Run *r, const Group *g, Barrier *b)
+static bool record_arrival(Run *r, const Group *g, Barrier *b)
 {
     const Code *c = code_at(g);
     bool reduces = c->op == OP_BAR_RED;
     uint32_t count = c->nin - reduces > 1 ? (uint32_t)read_lane(r, g, &c->in[1], first_lane(g)) : 0;
-    uint32_t wanted = count ? count : r->nwarps * LANES;
-    if (b->wanted && b->wanted != wanted)
-        return fault(r, g, c, first_lane(g), "a barrier for %u threads, at which others wait for %u", wanted,
-                     b->wanted);
-    b->everyone = !count && (b->everyone || !b->wanted);
-    b->wanted = wanted;
+    uint32_t expected = count ? count : r->nwarps * LANES;
+    if (b->expected && b->expected != expected)
+        return fault(r, g, c, first_lane(g), "a barrier for %u threads, at which others wait for %u", expected,
+                     b->expected);
+    b->all_warps = !count && (b->all_warps || !b->expected);
+    b->expected = expected;
     if (!reduces)
         return true;
     b->undefined |= g->lanes & ~lanes_defined(r, g, &c->in[c->nin - 1]);
     FOR_LANES(g->lanes, lane) {
         bool yes = read_lane(r, g, &c->in[c->nin - 1], lane) & 1;
-        b->ones += yes;
-        b->noes += !yes;
+        b->trues += yes;
+        b->falses += !yes;
     }
     return true;
 }
@@ -426,7 +426,7 @@ static void warp_arrives(Run *r, uint32_t n)
 {
     Barrier *b = &r->cta->barriers[n];
     for (const Group *g = r->warp->groups; g < r->warp->groups + LANES; g++)
-        if (waits_at(g, n) && !note_arrival(r, g, b))
+        if (waits_at(g, n) && !record_arrival(r, g, b))
             return;
     for (const Group *g = r->warp->groups; r->races && g < r->warp->groups + LANES; g++)
         if (waits_at(g, n))
@@ -439,7 +439,7 @@ static void warp_arrives(Run *r, uint32_t n)
 }
 
 // Reads an input that must be the same in all lanes of the group. False after a fault.
-static bool read_unanimous(Run *r, const Group *g, const Code *c, uint32_t k, uint32_t *value)
+static bool read_uniform(Run *r, const Group *g, const Code *c, uint32_t k, uint32_t *value)
 {
     *value = (uint32_t)read_lane(r, g, &c->in[k], first_lane(g));
     FOR_LANES(g->lanes, lane)
@@ -448,7 +448,7 @@ static bool read_unanimous(Run *r, const Group *g, const Code *c, uint32_t k, ui
     return true;
 }
 
-bool code_says(const Group *g, const Code *c, const char *word)
+bool code_has_word(const Group *g, const Code *c, const char *word)
 {
     const Tables *t = g->frame->func->fn->tables;
     Str suffix = tab_str(t, tab_mnem(t, tab_desc(t, c->instr->desc)->mnem)->suffix);
@@ -461,7 +461,7 @@ bool code_says(const Group *g, const Code *c, const char *word)
 
 static bool is_aligned(const Group *g, const Code *c)
 {
-    return (c->op != OP_BARRIER_SYNC && c->op != OP_BARRIER_ARRIVE) || code_says(g, c, ".aligned");
+    return (c->op != OP_BARRIER_SYNC && c->op != OP_BARRIER_ARRIVE) || code_has_word(g, c, ".aligned");
 }
 
 bool run_bar(Run *r, Group *g, const Code *c)
@@ -470,7 +470,7 @@ bool run_bar(Run *r, Group *g, const Code *c)
     bool counted = c->nin - (c->op == OP_BAR_RED) > 1;
     if (g->lanes != r->warp->live && is_aligned(g, c))
         return fault(r, g, c, first_lane(g), "divergence at an aligned barrier");
-    if (!read_unanimous(r, g, c, 0, &n) || (counted && !read_unanimous(r, g, c, 1, &count)))
+    if (!read_uniform(r, g, c, 0, &n) || (counted && !read_uniform(r, g, c, 1, &count)))
         return false;
     if (n >= BARRIERS)
         return fault(r, g, c, first_lane(g), "barrier %u, but there are %d", n, BARRIERS);
@@ -487,8 +487,8 @@ void barriers_check(Run *r)
 {
     Warp *w = r->warp;
     for (Group *g = w->groups; g < w->groups + LANES; g++)
-        if (g->lanes && g->state == GROUP_AT_SYNC && act_together(r, g))
-            go_on(w, g);
+        if (g->lanes && g->state == GROUP_AT_SYNC && execute_if_complete(r, g))
+            advance_group(w, g);
     for (uint32_t n = 0; n < BARRIERS; n++) {
         if (warp_waits_at(w, n))
             warp_arrives(r, n);

@@ -15,41 +15,41 @@ Mask lanes_where(const Run *r, const Group *g, const OperandRef *o)
 
 // Moves the group along an edge, and runs the phis of the next block, since lanes that join there come from different
 // blocks.
-static void leave_block(Run *r, Group *g, const Way *way)
+static void take_edge(Run *r, Group *g, const CodeEdge *edge)
 {
-    for (uint32_t k = 0; k < way->nmoves; k++)
-        move_lanes(r, g, &way->moves[k].to, &way->moves[k].from, g->lanes);
-    group_go(r->warp, g, way->pc);
+    for (uint32_t k = 0; k < edge->nmoves; k++)
+        move_lanes(r, g, &edge->moves[k].to, &edge->moves[k].from, g->lanes);
+    group_go(r->warp, g, edge->pc);
 }
 
 // Moves some lanes of the group to `to`, and the others to `other`.
-static void part(Run *r, Group *g, const Code *c, Mask lanes, const Way *to, const Way *other)
+static void branch_lanes(Run *r, Group *g, const Code *c, Mask lanes, const CodeEdge *to, const CodeEdge *other)
 {
     Warp *w = r->warp;
     if (lanes == g->lanes || !lanes) {
-        leave_block(r, g, lanes ? to : other);
+        take_edge(r, g, lanes ? to : other);
         return;
     }
-    if (c->join != NOWHERE)
+    if (c->join != NO_PC)
         group_join(w, g, c->join);
     Group *rest = group_split(w, g, g->lanes & ~lanes);
-    leave_block(r, g, to);
-    leave_block(r, rest, other);
+    take_edge(r, g, to);
+    take_edge(r, rest, other);
 }
 
 bool run_bra(Run *r, Group *g, const Code *c)
 {
     Mask taken = c->guarded ? lanes_where(r, g, &c->guard) : g->lanes;
     Code *counted = (Code *)(uintptr_t)c;
-    counted->ways[0] += (uint64_t)__builtin_popcount(taken);
-    counted->ways[1] += (uint64_t)__builtin_popcount(g->lanes & ~taken);
-    part(r, g, c, taken, &c->target, &c->other);
+    counted->outcomes[0] += (uint64_t)__builtin_popcount(taken);
+    counted->outcomes[1] += (uint64_t)__builtin_popcount(g->lanes & ~taken);
+    branch_lanes(r, g, c, taken, &c->target, &c->other);
     return false;
 }
 
 // Returns the lanes whose operand equals that of the lowest lane. The caller splits off the others, which run the
 // instruction again.
-static Mask lanes_alike(const Run *r, const Group *g, const OperandRef *o)
+static Mask lanes_equal(const Run *r, const Group *g, const OperandRef *o)
 {
     uint64_t first = read_lane(r, g, o, (uint32_t)__builtin_ctz(g->lanes));
     Mask mask = 0;
@@ -60,20 +60,20 @@ static Mask lanes_alike(const Run *r, const Group *g, const OperandRef *o)
 
 bool run_brx(Run *r, Group *g, const Code *c)
 {
-    const Way here = {.pc = g->pc};
+    const CodeEdge here = {.pc = g->pc};
     if (c->guarded) {
         Mask taken = lanes_where(r, g, &c->guard);
         if (taken != g->lanes) {
-            part(r, g, c, taken, &here, &c->other);
+            branch_lanes(r, g, c, taken, &here, &c->other);
             return false;
         }
     }
-    Mask alike = lanes_alike(r, g, &c->in[0]);
+    Mask equal = lanes_equal(r, g, &c->in[0]);
     uint64_t index = (uint32_t)read_lane(r, g, &c->in[0], (uint32_t)__builtin_ctz(g->lanes));
     if (index >= c->ntargets)
         return fault(r, g, c, (uint32_t)__builtin_ctz(g->lanes), "brx.idx: index %u, but the table has %u targets",
                      (uint32_t)index, c->ntargets);
-    part(r, g, c, alike, &c->targets[index], &here);
+    branch_lanes(r, g, c, equal, &c->targets[index], &here);
     return false;
 }
 
@@ -88,7 +88,7 @@ bool run_exit(Run *r, Group *g, const Code *c)
         barriers_check(r);
         return false;
     }
-    leave_block(r, g, &c->other);
+    take_edge(r, g, &c->other);
     return false;
 }
 
@@ -108,28 +108,28 @@ static OperandRef formal_register(const Frame *f, SymId formal)
 }
 
 // A value that a call passes, and a bit for each defined byte.
-typedef struct Passed {
+typedef struct PassedValue {
     uint64_t bits;
     uint32_t defined;
-} Passed;
+} PassedValue;
 
-static Passed pass(const Run *r, const Group *g, const OperandRef *o, uint32_t lane)
+static PassedValue passed_value(const Run *r, const Group *g, const OperandRef *o, uint32_t lane)
 {
-    return (Passed){read_lane(r, g, o, lane), r->machine->tracks ? bytes_defined(r, g, o, lane) : ALL_BYTES};
+    return (PassedValue){read_lane(r, g, o, lane), r->machine->tracks ? bytes_defined(r, g, o, lane) : ALL_BYTES};
 }
 
 // Returns the value in the first bytes of a parameter.
-static Passed load_passed(Span s)
+static PassedValue load_passed_value(Span s)
 {
     uint32_t bytes = (uint32_t)MIN(s.size, 8);
-    Passed p = {.bits = span_load(s, 0, bytes), .defined = ALL_BYTES};
+    PassedValue p = {.bits = span_load(s, 0, bytes), .defined = ALL_BYTES};
     for (uint32_t b = 0; s.defined && b < bytes; b++)
         if (!s.defined[b])
             p.defined &= ~(UINT32_C(1) << b);
     return p;
 }
 
-static void store_passed(Span s, Passed p)
+static void store_passed_value(Span s, PassedValue p)
 {
     uint32_t bytes = (uint32_t)MIN(s.size, 8);
     span_store(s, 0, p.bits, bytes);
@@ -145,7 +145,7 @@ typedef struct CallSlot {
 } CallSlot;
 
 // Copies in a lane from one slot to another. Parameters of different sizes are a fault.
-static bool hand_over(Run *r, const Group *g, const Code *c, uint32_t lane, const CallSlot *to, const CallSlot *from)
+static bool copy_slot(Run *r, const Group *g, const Code *c, uint32_t lane, const CallSlot *to, const CallSlot *from)
 {
     if (to->value.kind == REF_NONE && from->value.kind == REF_NONE) {
         if (to->memory.size != from->memory.size)
@@ -154,9 +154,10 @@ static bool hand_over(Run *r, const Group *g, const Code *c, uint32_t lane, cons
         span_copy(to->memory, from->memory, to->memory.size);
         return true;
     }
-    Passed p = from->value.kind == REF_NONE ? load_passed(from->memory) : pass(r, from->group, &from->value, lane);
+    PassedValue p = from->value.kind == REF_NONE ? load_passed_value(from->memory)
+                                                 : passed_value(r, from->group, &from->value, lane);
     if (to->value.kind == REF_NONE) {
-        store_passed(to->memory, p);
+        store_passed_value(to->memory, p);
     } else {
         write_lane(r, to->group, &to->value, lane, (Value){p.bits, 0});
         set_bytes_defined(r, to->group, &to->value, lane, p.defined);
@@ -187,10 +188,10 @@ static CallSlot operand_slot(Run *r, const Group *g, const Code *c, uint32_t lan
 static bool is_empty(const CallSlot *s) { return s->value.kind == REF_NONE && !s->memory.bytes; }
 
 // False, after a fault, if the number of operands of a call differs from that of the function.
-static bool count_fits(Run *r, const Group *g, const Code *c, const char *what, uint32_t n, uint32_t wanted)
+static bool count_fits(Run *r, const Group *g, const Code *c, const char *what, uint32_t n, uint32_t expected)
 {
-    return n == wanted || fault(r, g, c, (uint32_t)__builtin_ctz(g->lanes),
-                                "a call with %u %s of a function that has %u", n, what, wanted);
+    return n == expected || fault(r, g, c, (uint32_t)__builtin_ctz(g->lanes),
+                                  "a call with %u %s of a function that has %u", n, what, expected);
 }
 
 // Returns the number of arguments that are passed, without those of an open formal (`.param .b8 a[]`, the last one).
@@ -215,7 +216,7 @@ static bool pass_arguments(Run *r, const Group *caller, const Code *call, Frame 
         FOR_LANES(caller->lanes, lane) {
             CallSlot a = operand_slot(r, caller, call, lane, o, &call->in[ops.arguments + k]);
             CallSlot formal = formal_slot(r, caller, call, lane, &in, callee->sig.params[k]);
-            if (is_empty(&a) || is_empty(&formal) || !hand_over(r, caller, call, lane, &formal, &a))
+            if (is_empty(&a) || is_empty(&formal) || !copy_slot(r, caller, call, lane, &formal, &a))
                 return false;
         }
     }
@@ -239,7 +240,7 @@ static bool pass_results(Run *r, const Group *g)
             else
                 to.value = call->out[k - ops.results];
             bool sink = k >= ops.results && to.value.kind == REF_NONE;
-            if (!sink && (is_empty(&formal) || is_empty(&to) || !hand_over(r, &back, call, lane, &to, &formal)))
+            if (!sink && (is_empty(&formal) || is_empty(&to) || !copy_slot(r, &back, call, lane, &to, &formal)))
                 return false;
         }
     return true;
@@ -250,12 +251,12 @@ static bool pass_results(Run *r, const Group *g)
 static SymId callee_of(Run *r, Group *g, const Code *c)
 {
     const OperandRef *o = &c->in[0];
-    Mask alike = lanes_alike(r, g, o);
+    Mask equal = lanes_equal(r, g, o);
     uint64_t address = read_lane(r, g, o, (uint32_t)__builtin_ctz(g->lanes));
     const Module *m = r->machine->module;
-    if (alike != g->lanes) {
+    if (equal != g->lanes) {
         group_join(r->warp, g, g->pc + 1);
-        group_split(r->warp, g, g->lanes & ~alike);
+        group_split(r->warp, g, g->lanes & ~equal);
     }
     uint64_t s = (address - CODE_WINDOW) / 16;
     bool is_function = address >= CODE_WINDOW && address % 16 == 0 && s < m->syms.n && m->syms.at[s].kind == SYM_FUNC;
@@ -285,7 +286,7 @@ bool run_ret(Run *r, Group *g, const Code *c)
         return run_exit(r, g, c);
     if (returns != g->lanes) {
         Group *rest = group_split(r->warp, g, g->lanes & ~returns);
-        leave_block(r, rest, &c->other);
+        take_edge(r, rest, &c->other);
         if (!returns)
             return false;
     }

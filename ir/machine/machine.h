@@ -48,7 +48,7 @@ typedef struct MachineOptions {
     RaceCheck check_races;  // a data race is a fault
     uint64_t race_memory;   // bytes that the race check may take; 0 = RACE_MEMORY_MAX
     bool check_bounds;      // variables of all spaces have gaps around them, and an access to a gap is a fault
-    bool note_writers;      // for machine_writer()
+    bool record_writers;    // for machine_writer()
     bool count;             // not read: instructions are always counted
     bool coverage;          // not read either
     uint64_t seed;          // seed of the order of execution; 0 = fixed order
@@ -70,12 +70,12 @@ typedef struct Launch {
 typedef enum { RUN_DONE, RUN_FAULT, RUN_LIMIT } RunStatus;
 
 // A second access in an error.
-typedef struct RunOther {
+typedef struct RelatedAccess {
     const Fn *fn;  // NULL = there is none
     InstrId instr;
     Dim block, thread;
     char text[60];
-} RunOther;
+} RelatedAccess;
 
 // The reason for the end of a run.
 typedef struct RunError {
@@ -84,7 +84,7 @@ typedef struct RunError {
     const Fn *fn;  // NULL = the error has no instruction
     InstrId instr;
     Dim block, thread;
-    RunOther other;  // of a data race: the earlier access
+    RelatedAccess other;  // of a data race: the earlier access
 } RunError;
 
 // Makes a machine with the initial values of the module's variables. The module must have been read with positions, and

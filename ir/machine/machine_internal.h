@@ -79,17 +79,17 @@ typedef struct Move {
 } Move;
 
 // An edge of the flow graph: the target in Func.code, and the moves of the target's phis, in sequential order.
-typedef struct Way {
+typedef struct CodeEdge {
     uint32_t pc;
     uint32_t nmoves;
     const Move *moves;
-} Way;
+} CodeEdge;
 
 // Runs an instruction for the lanes of a group. False after a fault, or if the function has moved the group or made it
 // wait.
 typedef bool CodeRun(Run *r, Group *g, const Code *c);
 
-#define NOWHERE UINT32_MAX
+#define NO_PC UINT32_MAX
 
 struct Code {
     CodeRun *run;
@@ -114,12 +114,12 @@ struct Code {
     Type type;
     SymId symbol;  // the parameter of the frame that an operand names, or 0
     // control
-    Way target, other;
-    const Way *targets;
+    CodeEdge target, other;
+    const CodeEdge *targets;
     uint32_t ntargets;
-    uint32_t join;            // position in Func.code, or NOWHERE
+    uint32_t join;            // position in Func.code, or NO_PC
     uint64_t warps, threads;  // number of executions by groups, and by lanes
-    uint64_t ways[2];         // numbers of lanes that took a branch, and that did not
+    uint64_t outcomes[2];     // numbers of lanes that took a branch, and that did not
     uint32_t cache;           // index of the last allocation found
     HostRange host;           // found last in this launch
 };
@@ -267,7 +267,7 @@ struct Frame {
     uint64_t locals;          // address of its variables in local memory
     uint64_t host;            // their offset in a lane's local memory; the same without gaps
     uint64_t dynamic;         // bytes that alloca took
-    uint64_t stacked;         // bytes of parameters in a lane, including those of its callers
+    uint64_t param_bytes;     // bytes of parameters in a lane, including those of its callers
     uint32_t depth;
     Mask lanes;   // lanes in the frame
     Frame *next;  // next free frame
@@ -292,9 +292,9 @@ struct Group {
     Frame *frame;
     Join *join;  // the innermost join
     GroupState state;
-    uint32_t barrier;  // number of the barrier at which the group waits
-    Mask members;      // lanes for which the group waits
-    uint32_t turns;    // number of backward jumps
+    uint32_t barrier;     // number of the barrier at which the group waits
+    Mask members;         // lanes for which the group waits
+    uint32_t jumps_back;  // number of backward jumps
 };
 
 struct Warp {
@@ -311,18 +311,18 @@ struct Warp {
     uint8_t *local_defined[LANES];  // by byte; NULL = all are defined
     uint64_t nlocal;                // bytes of local memory per lane
     uint64_t (*module_rows)[LANES];
-    RowStates *module_defined;  // by row; NULL = not tracked
-    Copies *copies;             // pending asynchronous copies; NULL = none
-    Mask tests;                 // lanes whose last test of an mbarrier failed
-    uint32_t tested[LANES];     // offset of that mbarrier in shared memory
-    bool gives_way;             // the warp yields to other warps, since it may wait for one of them
+    RowStates *module_defined;        // by row; NULL = not tracked
+    Copies *copies;                   // pending asynchronous copies; NULL = none
+    Mask failed_tests;                // lanes whose last test of an mbarrier failed
+    uint32_t tested_mbarrier[LANES];  // offset of that mbarrier in shared memory
+    bool yields;                      // the warp yields to other warps, since it may wait for one of them
 };
 
 typedef struct Barrier {
-    uint32_t arrived, wanted;  // numbers of threads, in whole warps
-    uint32_t ones, noes;       // of bar.red: numbers of true and of false predicates
-    bool undefined;            // of bar.red: a predicate was undefined
-    bool everyone;             // the barrier requires all warps that have not ended
+    uint32_t arrived, expected;  // numbers of threads, in whole warps
+    uint32_t trues, falses;      // of bar.red: numbers of true and of false predicates
+    bool undefined;              // of bar.red: a predicate was undefined
+    bool all_warps;              // the barrier requires all warps that have not ended
 } Barrier;
 
 enum { BARRIERS = 16, DEPTH_MAX = 1000 };
@@ -403,7 +403,7 @@ struct Machine {
     uint32_t ncode;                  // number of instructions of all functions
     VEC(Name) registers;             // registers of the module, by row
     uint32_t nctas;                  // number of CTAs that ran in all launches
-    VEC(Cta) ctas;                   // positions of these CTAs, with note_writers
+    VEC(Cta) ctas;                   // positions of these CTAs, with record_writers
     bool tracks;                     // tracks definedness
     bool observes;                   // observes instructions: tracks definedness, or traces
     bool watches;                    // checks accesses to memory
@@ -433,7 +433,7 @@ static inline Dim dim_at(Dim all, uint32_t n) { return (Dim){n % all.x, n / all.
 // Returns the k-th warp of the cluster, in the order of the ranks of the CTAs.
 static inline Warp *warp_in_cluster(const Run *r, uint32_t k) { return &r->ctas[k / r->nwarps].warps[k % r->nwarps]; }
 
-static inline void warp_take_up(Run *r, Warp *w)
+static inline void select_warp(Run *r, Warp *w)
 {
     r->warp = w;
     r->cta = w->cta;
@@ -472,7 +472,7 @@ bool stack_decode(const Tables *t, const Desc *d, Code *c);
 void check_start_cta(Run *r);
 // Checks and records an access, if the machine watches accesses. False after a fault.
 bool check_access(Run *r, const Access *a);
-void check_forget(Machine *m, uint64_t variable);  // marks its bytes as defined and unwritten
+void check_reset_variable(Machine *m, uint64_t variable);  // marks its bytes as defined and unwritten
 /* bounds.c */
 void layout_init(Machine *m);
 // Places a variable and returns its address. `gap` = Machine.shared_gap or .stack_gap.
@@ -502,12 +502,12 @@ void race_fence(Run *r, const Group *g, const Code *c);
 // Record events at barrier `n` of the CTA: the current warp arrives with these lanes; the barrier opens; the current
 // warp leaves; all warps have left.
 void race_bar_arrive(Run *r, uint32_t n, Mask lanes, bool waits);
-void race_bar_open(Run *r, uint32_t n, bool everyone);
+void race_bar_open(Run *r, uint32_t n, bool all_warps);
 void race_bar_leave(Run *r, uint32_t n, Mask lanes);
 void race_bar_close(Run *r, uint32_t n);
 void race_end(Warp *w, Mask lanes);  // threads end
 // Records that lanes of the current warp execute an instruction with .sync together; `orders`: bar.warp.sync.
-void race_meet(Run *r, Mask lanes, bool orders);
+void race_collective(Run *r, Mask lanes, bool orders);
 void race_cluster_arrive(Run *r, Mask lanes, bool relaxed);
 void race_cluster_open(Run *r);
 void race_cluster_wait(Run *r, Mask lanes);
@@ -523,7 +523,7 @@ void race_commit(Run *r);  // separates groups of copies
 void race_copied(Run *r, uint32_t lane, bool sources_only, uint64_t time);
 void race_complete(Run *r, const RaceCopy *copy);  // at its mbarrier
 /* waits.c */
-void waits_note(Run *r);  // for machine_waits()
+void waits_record(Run *r);  // for machine_waits()
 /* undef.c: only if the machine tracks definedness */
 // Called before an instruction: sets Run.defined to the states of the values that it moves or computes. False after a
 // fault.
@@ -536,9 +536,9 @@ bool undef_access(Run *r, const Access *a);
 // moves does not count.
 Mask undef_inputs(const Run *r, const Group *g, const Code *c);
 // Sets the states of the results in lanes where the guard is false.
-void undef_pass_by(Run *r, const Group *g, const Code *c, Mask lanes);
+void undef_skip(Run *r, const Group *g, const Code *c, Mask lanes);
 // Records that an undefined value in one of these lanes affects more than a result. With check_uninit, this is a fault.
-void undef_decides(Run *r, const Group *g, const Code *c, Mask lanes);
+void undef_report_use(Run *r, const Group *g, const Code *c, Mask lanes);
 // Returns the lanes in which all bytes of an operand are defined, or sets the states of some lanes.
 Mask lanes_defined(const Run *r, const Group *g, const OperandRef *o);
 void set_defined(Run *r, const Group *g, const OperandRef *o, Mask lanes, Mask defined);
@@ -590,7 +590,7 @@ CodeRun run_bra, run_brx, run_call, run_ret, run_exit, run_trap;
 void barriers_check(Run *r);
 CodeRun run_bar, run_bar_warp, run_shfl, run_vote, run_match, run_redux, run_activemask, run_elect;
 // True if the modifiers of a RAW instruction contain a word.
-bool code_says(const Group *g, const Code *c, const char *word);
+bool code_has_word(const Group *g, const Code *c, const char *word);
 /* cluster.c */
 // Finds the shape of the launch's clusters. False after a fault.
 bool cluster_shape(Run *r, const Group *g, const Code *c);

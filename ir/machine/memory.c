@@ -169,7 +169,7 @@ void machine_reset(Machine *m)
             continue;
         memset(a->bytes, 0, a->size);
         write_initial(m, sym, (Span){a->bytes, NULL, a->size});
-        check_forget(m, m->symbols[s]);
+        check_reset_variable(m, m->symbols[s]);
     }
 }
 
@@ -345,7 +345,7 @@ static bool is_aligned(uint64_t address, uint32_t align)
 
 // Returns the host memory that an access in a lane reaches; no bytes after a fault. No other function turns an address
 // of a kernel into a pointer.
-static Span reach(Run *r, const Group *g, const Code *c, uint32_t lane, Request q)
+static Span accessed_memory(Run *r, const Group *g, const Code *c, uint32_t lane, Request q)
 {
     // Parameters that a symbol names are in the frame, except kernel parameters.
     bool of_frame = q.space == SP_PARAM && (g->frame->call || c->symbol);
@@ -371,14 +371,14 @@ static Span reach(Run *r, const Group *g, const Code *c, uint32_t lane, Request 
 Span memory_in(Run *r, const Group *g, const Code *c, uint32_t lane, Space space, uint64_t address, uint32_t size,
                uint32_t align, bool write)
 {
-    return reach(r, g, c, lane, (Request){space, address, size, align, write});
+    return accessed_memory(r, g, c, lane, (Request){space, address, size, align, write});
 }
 
 Span memory_at(Run *r, const Group *g, const Code *c, uint32_t lane, uint64_t address, uint32_t size, bool write)
 {
     // ptxas accepts vectors of parameters with the alignment of their elements.
     uint32_t align = (Space)c->space == SP_PARAM ? MIN(size, c->bytes) : size;
-    return reach(r, g, c, lane, (Request){(Space)c->space, address, size, align, write});
+    return accessed_memory(r, g, c, lane, (Request){(Space)c->space, address, size, align, write});
 }
 
 Span memory_changed_at(Run *r, const Group *g, const Code *c, uint32_t lane, uint64_t address, uint32_t size)
@@ -525,7 +525,7 @@ bool stack_decode(const Tables *t, const Desc *d, Code *c)
         const char *text;
         CodeRun *run;
         uint8_t least;  // minimum number of inputs
-        bool gives;     // has a result
+        bool has_result;
     } rows[] = {
         {"alloca.u64", run_alloca, 2, true},
         {"stacksave.u64", run_stacksave, 1, true},
@@ -536,7 +536,7 @@ bool stack_decode(const Tables *t, const Desc *d, Code *c)
         if (!str_is(text, rows[k].text) || c->nin < rows[k].least)
             continue;
         c->run = rows[k].run;
-        if (rows[k].gives)
+        if (rows[k].has_result)
             code_take_result(c);
         return true;
     }
@@ -576,7 +576,7 @@ bool run_cvta_to(Run *r, Group *g, const Code *c)
 
 // True if a generic address is in a space. An address outside all windows is global, and so are the parameters of the
 // kernel (PTX ISA, Generic Addressing).
-static bool lies_in(Run *r, uint64_t address, Space space)
+static bool is_in_space(Run *r, uint64_t address, Space space)
 {
     uint32_t cache = 0;
     const Allocation *a = find_allocation(r->machine, address, &cache);
@@ -593,7 +593,7 @@ bool run_isspacep(Run *r, Group *g, const Code *c)
 {
     FOR_LANES(g->lanes, lane) {
         uint64_t a = read_lane(r, g, &c->in[0], lane);
-        write_lane(r, g, &c->out[0], lane, (Value){lies_in(r, a, (Space)c->space), 0});
+        write_lane(r, g, &c->out[0], lane, (Value){is_in_space(r, a, (Space)c->space), 0});
     }
     return true;
 }

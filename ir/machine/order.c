@@ -78,15 +78,15 @@ uint64_t thread_key(const Races *x, uint32_t cta, uint32_t warp, uint32_t lane)
     return agent_key(x, cta - x->run->first_cta, warp, lane);
 }
 
-uint64_t copy_key(const Races *x, const Touch *t)
+uint64_t copy_key(const Races *x, const RaceAccess *t)
 {
     uint64_t cta = (uint64_t)(t->cta - x->run->first_cta) << REGION_BITS;
-    if (t->flags & TOUCH_COPY_BARRIER) {
+    if (t->flags & RACE_COPY_BARRIER) {
         uint32_t number = t->lanes / LANES;
         uint32_t region = REGION_BARRIERS + number / CLOCK_WIDTH % ((1 << REGION_BITS) - REGION_BARRIERS);
         return agent_key(x, cta | region, number % CLOCK_WIDTH, 0);
     }
-    return agent_key(x, cta | (t->flags & TOUCH_COPY_SOURCE ? REGION_SOURCES : REGION_GROUPS), t->warp,
+    return agent_key(x, cta | (t->flags & RACE_COPY_SOURCE ? REGION_SOURCES : REGION_GROUPS), t->warp,
                      (uint32_t)__builtin_ctz(t->lanes));
 }
 
@@ -122,15 +122,15 @@ static void clear_ctas(Races *x, Sync *s)
     clear_clock(x, &s->cluster);
 }
 
-void order_forget(Races *x, Sync *s)
+void order_clear(Races *x, Sync *s)
 {
     clear_ctas(x, s);
     clear_clock(x, &s->gpu);
-    s->sole = 0;
+    s->only_releaser = 0;
 }
 
 // Clears clocks that were released to CTAs that have ended.
-static void refresh(Races *x, Sync *s)
+static void drop_ended_ctas(Races *x, Sync *s)
 {
     if (s->first == x->run->first_of_cluster)
         return;
@@ -152,8 +152,8 @@ static Clock *clock_for(Races *x, Sync *s, Scope scope)
 
 void order_observe(Races *x, Agent *a, Sync *s, Scope scope, bool acquires)
 {
-    refresh(x, s);
-    for (Scope k = 0; s->sole && k <= scope; k++) {
+    drop_ended_ctas(x, s);
+    for (Scope k = 0; s->only_releaser && k <= scope; k++) {
         const Clock *c = clock_for(x, s, k);
         if (acquires)
             join_clock(x, &a->clock, c);
@@ -162,23 +162,23 @@ void order_observe(Races *x, Agent *a, Sync *s, Scope scope, bool acquires)
     }
 }
 
-void order_publish(Races *x, const Warp *w, uint32_t lane, Sync *s, Scope scope, bool releases, bool modifies)
+void order_release(Races *x, const Warp *w, uint32_t lane, Sync *s, Scope scope, bool releases, bool modifies)
 {
     Agent *a = agent_of(x, w, lane);
     uint64_t self = key_of(x, w, lane) + 1;
-    refresh(x, s);
-    if (!modifies && s->sole != self)
-        order_forget(x, s);
+    drop_ended_ctas(x, s);
+    if (!modifies && s->only_releaser != self)
+        order_clear(x, s);
     if (!releases && !a->fences)
         return;
-    s->sole = !s->sole || s->sole == self ? self : UINT64_MAX;
+    s->only_releaser = !s->only_releaser || s->only_releaser == self ? self : UINT64_MAX;
     if (releases)
         release(x, w, lane);
     for (Scope k = 0; k <= scope; k++) {
         const Clock *c = releases ? &a->clock : &a->fences->fence[k];
         join_clock(x, clock_for(x, s, k), c);
         if (k == SCOPE_GPU && !is_empty(c))
-            x->published = x->now;
+            x->last_release = x->now;
     }
     if (releases)
         advance(x);
@@ -249,15 +249,15 @@ void race_bar_arrive(Run *r, uint32_t n, Mask lanes, bool waits)
     advance(x);
 }
 
-void race_bar_open(Run *r, uint32_t n, bool everyone)
+void race_bar_open(Run *r, uint32_t n, bool all_warps)
 {
     Races *x = r->races;
     BarrierClock *b = barrier_of(r, n);
     uint32_t live = 0;
-    if (everyone)
+    if (all_warps)
         join_clock(x, &b->clock, &x->ended[r->cta->rank]);
     for (uint32_t k = 0; k < r->nwarps; k++)
-        live |= r->cta->warps[k].live || !everyone ? UINT32_C(1) << k : 0;
+        live |= r->cta->warps[k].live || !all_warps ? UINT32_C(1) << k : 0;
     if (b->passed || b->waiting != live)
         return;
     clock_raise(&x->pool, &b->clock.threads, x->thread_root, thread_key(x, r->cta->number, 0, 0), x->cta_level + 1,
@@ -299,7 +299,7 @@ static void exchange(Races *x, const Warp *w, Mask lanes)
     clear_clock(x, &all);
 }
 
-void race_meet(Run *r, Mask lanes, bool orders)
+void race_collective(Run *r, Mask lanes, bool orders)
 {
     Races *x = r->races;
     BarrierClock all = {.waiting = 0};
@@ -362,10 +362,10 @@ void race_mbarrier_arrive(Run *r, const Group *g, const Code *c, uint32_t lane, 
     Races *x = r->races;
     const Agent *a = agent_of(x, r->warp, lane);
     Scope needed = x->access.owner == r->cta ? SCOPE_CTA : SCOPE_CLUSTER;
-    Scope scope = code_says(g, c, ".cluster.") || !code_says(g, c, ".cta.") ? SCOPE_CLUSTER : SCOPE_CTA;
+    Scope scope = code_has_word(g, c, ".cluster.") || !code_has_word(g, c, ".cta.") ? SCOPE_CLUSTER : SCOPE_CTA;
     if (scope < needed)
         return;
-    if (!code_says(g, c, ".relaxed"))
+    if (!code_has_word(g, c, ".relaxed"))
         join_clock(x, &s->arrivals, release(x, r->warp, lane));
     else if (a->fences)
         join_clock(x, &s->arrivals, &a->fences->fence[needed]);
@@ -382,15 +382,15 @@ void race_mbarrier_wait(Run *r, const Group *g, const Code *c, uint32_t lane, co
 {
     Races *x = r->races;
     Agent *a = agent_of(x, r->warp, lane);
-    bool relaxed = code_says(g, c, ".relaxed");
+    bool relaxed = code_has_word(g, c, ".relaxed");
     join_clock(x, relaxed ? &fences_of(x, a)->pending[SCOPE_CLUSTER] : &a->clock, &s->completed);
 }
 
 /* -- Asynchronous copies -------------------------------------------------------------------------------- */
 
-static Touch touch_of_copies(const Run *r, uint32_t lane, uint8_t flags)
+static RaceAccess race_access_of_copies(const Run *r, uint32_t lane, uint8_t flags)
 {
-    return (Touch){
+    return (RaceAccess){
         .cta = r->cta->number, .warp = (uint8_t)r->warp->index, .lanes = UINT32_C(1) << lane, .flags = flags};
 }
 
@@ -400,9 +400,9 @@ RaceCopy race_copy(Run *r, uint32_t lane, Sync *s, bool arrives)
     RaceCopy copy = {.sync = s};
     if (!x)
         return copy;
-    Touch t = touch_of_copies(r, lane, TOUCH_COPY);
+    RaceAccess t = race_access_of_copies(r, lane, RACE_COPY);
     if (s && !arrives) {
-        t.flags |= TOUCH_COPY_BARRIER;
+        t.flags |= RACE_COPY_BARRIER;
         t.lanes = s->number * LANES;
     }
     copy.key = copy_key(x, &t);
@@ -424,7 +424,8 @@ void race_copied(Run *r, uint32_t lane, bool sources_only, uint64_t time)
     Races *x = r->races;
     time = MIN(time, x->now);
     Agent *a = agent_of(x, r->warp, lane);
-    Touch all = touch_of_copies(r, lane, TOUCH_COPY), sources = touch_of_copies(r, lane, TOUCH_COPY_SOURCE);
+    RaceAccess all = race_access_of_copies(r, lane, RACE_COPY),
+               sources = race_access_of_copies(r, lane, RACE_COPY_SOURCE);
     include_copies(x, &a->clock, copy_key(x, &sources), time);
     if (!sources_only)
         include_copies(x, &a->clock, copy_key(x, &all), time);
@@ -444,7 +445,7 @@ void order_start_cluster(Races *x)
     x->agents = NEW_ARRAY(r->arena, Agent, (size_t)r->nctas * r->nwarps * agents_of_warp(x));
     x->barriers = NEW_ARRAY(r->arena, BarrierClock, (size_t)r->nctas * BARRIERS);
     x->ended = NEW_ARRAY(r->arena, Clock, r->nctas);
-    x->published = 0;
+    x->last_release = 0;
     memset(x->nmbarriers, 0, sizeof x->nmbarriers);
 }
 

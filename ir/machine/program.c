@@ -3,7 +3,7 @@
 // code, and symbols to addresses. Selects the function that runs each instruction.
 #include "ir/machine/machine_internal.h"
 
-typedef struct Maker {
+typedef struct FuncBuilder {
     Machine *machine;
     Func *func;
     const Fn *fn;
@@ -13,7 +13,7 @@ typedef struct Maker {
     uint32_t *written;  // by RegId: the last edge on which a phi wrote the register
     uint32_t nedges;
     Analyses analyses;
-} Maker;
+} FuncBuilder;
 
 static uint32_t local_of(SymId s) { return s & ~(uint32_t)SYM_LOCAL; }
 
@@ -79,7 +79,7 @@ uint32_t machine_params(const Module *m, SymId entry)
 
 /* -- Operands ------------------------------------------------------------------------------------------- */
 
-static OperandRef ref_of_symbol(Maker *k, SymId s)
+static OperandRef ref_of_symbol(FuncBuilder *k, SymId s)
 {
     const Sym *sym = ir_sym(k->fn, s);
     if (!(s & SYM_LOCAL))
@@ -108,7 +108,7 @@ static bool is_of_module(const Fn *fn, RegId r)
     return reg->flags & REG_NAMED;
 }
 
-static uint32_t module_row(Maker *k, RegId r)
+static uint32_t module_row(FuncBuilder *k, RegId r)
 {
     Machine *m = k->machine;
     Name name = ir_reg(k->fn, r)->name;
@@ -120,7 +120,7 @@ static uint32_t module_row(Maker *k, RegId r)
     return row;
 }
 
-static OperandRef ref_of(Maker *k, Operand o)
+static OperandRef ref_of(FuncBuilder *k, Operand o)
 {
     OperandRef ref = {.kind = REF_NONE};
     switch (op_kind(o)) {
@@ -144,7 +144,7 @@ static OperandRef ref_of(Maker *k, Operand o)
     return ref;
 }
 
-static OperandRef *refs_of(Maker *k, const Operand *ops, uint32_t n)
+static OperandRef *refs_of(FuncBuilder *k, const Operand *ops, uint32_t n)
 {
     OperandRef *refs = NEW_ARRAY(&k->machine->arena, OperandRef, n);
     for (uint32_t o = 0; o < n; o++)
@@ -152,7 +152,7 @@ static OperandRef *refs_of(Maker *k, const Operand *ops, uint32_t n)
     return refs;
 }
 
-static void make_operands(Maker *k, Code *c, const Instr *i)
+static void make_operands(FuncBuilder *k, Code *c, const Instr *i)
 {
     c->nin = ir_nuse(i);
     c->nout = i->ndef;
@@ -169,7 +169,7 @@ static void make_operands(Maker *k, Code *c, const Instr *i)
 }
 
 // Turns OP_UNDEF into a move of the constant undef.
-static void make_undef(Maker *k, Code *c)
+static void make_undef(FuncBuilder *k, Code *c)
 {
     static const Operand undef = {.word = (uint32_t)K_IMM << 28 | CONST_UNDEF};
     c->in = refs_of(k, &undef, 1);
@@ -203,9 +203,9 @@ static Operand input_from(const Fn *fn, const Instr *phi, BlockId from, uint32_t
     return *ir_use(fn, phi, *near + 1);
 }
 
-// Returns the way along an edge, with the moves of the phis. All phis of a block read before any of them writes. So an
+// Returns an edge with the moves of the phis. All phis of a block read before any of them writes. So an
 // input that an earlier phi overwrites is first copied to a temporary row.
-static Way way_to(Maker *k, BlockId from, BlockId to)
+static CodeEdge edge_to(FuncBuilder *k, BlockId from, BlockId to)
 {
     const Fn *fn = k->fn;
     uint32_t n = count_phis(fn, to), naside = 0, near = 0, rows = k->nrows, edge = ++k->nedges;
@@ -226,7 +226,7 @@ static Way way_to(Maker *k, BlockId from, BlockId to)
             k->written[op_index(def)] = edge;
     }
     k->func->nrows = MAX(k->func->nrows, rows);
-    return (Way){.pc = k->start[to], .nmoves = naside + n, .moves = moves + n - naside};
+    return (CodeEdge){.pc = k->start[to], .nmoves = naside + n, .moves = moves + n - naside};
 }
 
 /* -- Instructions --------------------------------------------------------------------------------------- */
@@ -301,21 +301,21 @@ static bool has_operands(const Code *c)
     return c->nin >= runs[c->op].nin + elements_in(c) && c->nout >= (loads ? c->vec : runs[c->op].nout);
 }
 
-static void make_targets(Maker *k, Code *c, const Instr *i, const Desc *d)
+static void make_targets(FuncBuilder *k, Code *c, const Instr *i, const Desc *d)
 {
     const Fn *fn = k->fn;
     BlockId joins = is_reachable(&k->analyses, i->block) ? k->analyses.pdom.idom[i->block] : 0;
-    c->join = joins ? k->start[joins] : NOWHERE;
+    c->join = joins ? k->start[joins] : NO_PC;
     if (d->op == OP_BRA)
-        c->target = way_to(k, i->block, op_index(*ir_use(fn, i, 0)));
+        c->target = edge_to(k, i->block, op_index(*ir_use(fn, i, 0)));
     if (ir_guarded(i))
-        c->other = way_to(k, i->block, op_index(ir_ops(fn, i)[d->nops - 1]));
+        c->other = edge_to(k, i->block, op_index(ir_ops(fn, i)[d->nops - 1]));
     if (d->op != OP_BRX)
         return;
     const List *list = ir_list(fn, op_index(*ir_use(fn, i, 1)));
-    Way *targets = NEW_ARRAY(&k->machine->arena, Way, list->n);
+    CodeEdge *targets = NEW_ARRAY(&k->machine->arena, CodeEdge, list->n);
     for (uint32_t t = 0; t < list->n; t++)
-        targets[t] = way_to(k, i->block, op_index(ir_run(fn, list->ops)[t]));
+        targets[t] = edge_to(k, i->block, op_index(ir_run(fn, list->ops)[t]));
     c->targets = targets;
     c->ntargets = list->n;
 }
@@ -346,7 +346,7 @@ CallOperands call_operands(const Fn *fn, const Instr *i)
     return c;
 }
 
-static void make_code(Maker *k, Code *c, InstrId id)
+static void make_code(FuncBuilder *k, Code *c, InstrId id)
 {
     const Fn *fn = k->fn;
     const Instr *i = ir_instr(fn, id);
@@ -387,7 +387,7 @@ static bool is_code(const Fn *fn, const Instr *i)
     return !(d->traits & TR_MARKER) && d->op != OP_PHI;
 }
 
-static void number_rows(Maker *k)
+static void number_rows(FuncBuilder *k)
 {
     const Fn *fn = k->fn;
     k->row = NEW_ARRAY(&k->machine->arena, uint32_t, fn->regs.n);
@@ -401,7 +401,7 @@ static void number_rows(Maker *k)
 static void make_func(Machine *m, Func *f)
 {
     const Fn *fn = f->fn;
-    Maker k = {.machine = m, .func = f, .fn = fn};
+    FuncBuilder k = {.machine = m, .func = f, .fn = fn};
     analysis_init(&k.analyses, m->heap);
     analysis_compute(fn, &k.analyses, AN_CFG | AN_RPO | AN_PDOM);
     k.start = NEW_ARRAY(&m->arena, uint32_t, fn->blocks.n);

@@ -19,27 +19,27 @@
 
 /* -- Storage -------------------------------------------------------------------------------------------- */
 
-static void *take(Races *x, size_t bytes)
+static void *race_alloc(Races *x, size_t bytes)
 {
     x->used += bytes;
     return arena_zalloc(x->arena, bytes);
 }
 
-static size_t set_bytes(uint32_t class) { return sizeof(TouchSet) + sizeof(Touch) * ((size_t)1 << class); }
+static size_t set_bytes(uint32_t class) { return sizeof(AccessSet) + sizeof(RaceAccess) * ((size_t)1 << class); }
 
-static TouchSet *set_new(Races *x, uint32_t class)
+static AccessSet *set_new(Races *x, uint32_t class)
 {
-    TouchSet *s = x->sets[class];
+    AccessSet *s = x->sets[class];
     if (s)
         x->sets[class] = s->u.next;
     else
-        s = take(x, set_bytes(class));
+        s = race_alloc(x, set_bytes(class));
     s->n = 0;
     s->cap = UINT32_C(1) << class;
     return s;
 }
 
-static void set_free(Races *x, TouchSet *s)
+static void set_free(Races *x, AccessSet *s)
 {
     if (!s)
         return;
@@ -48,11 +48,11 @@ static void set_free(Races *x, TouchSet *s)
     x->sets[class] = s;
 }
 
-static TouchSet *set_copy(Races *x, const TouchSet *from)
+static AccessSet *set_copy(Races *x, const AccessSet *from)
 {
     if (!from)
         return NULL;
-    TouchSet *s = set_new(x, (uint32_t)__builtin_ctz(from->cap));
+    AccessSet *s = set_new(x, (uint32_t)__builtin_ctz(from->cap));
     s->n = from->n;
     memcpy(s->u.at, from->u.at, from->n * sizeof *from->u.at);
     return s;
@@ -65,7 +65,7 @@ static Sync *sync_new(Races *x)
     if (s)
         x->syncs = s->next;
     else
-        s = take(x, sizeof *s);
+        s = race_alloc(x, sizeof *s);
     *s = (Sync){.cta = cta};
     return s;
 }
@@ -74,7 +74,7 @@ static void sync_free(Races *x, Sync *s)
 {
     if (!s)
         return;
-    order_forget(x, s);
+    order_clear(x, s);
     clock_clear(&x->pool, &s->arrivals.threads);
     clock_clear(&x->pool, &s->arrivals.copies);
     clock_clear(&x->pool, &s->completed.threads);
@@ -99,7 +99,7 @@ static Cell *split(Races *x, Page *p, uint32_t k)
     if (s)
         x->splits = s->next;
     else
-        s = take(x, sizeof *s);
+        s = race_alloc(x, sizeof *s);
     for (uint32_t b = 0; b < WORD; b++) {
         s->cell[b] = *word;
         if (b && word->sync) {
@@ -124,7 +124,7 @@ static Page *page_of(Races *x, Shadow *s, uint64_t word)
         x->pages = (*p)->next;
         memset(*p, 0, sizeof **p);
     } else {
-        *p = take(x, sizeof **p);
+        *p = race_alloc(x, sizeof **p);
     }
     return *p;
 }
@@ -179,18 +179,18 @@ static bool is_strong(const Code *c) { return c->op == OP_ATOM || c->op == OP_RE
 
 static uint8_t flags_of(const Run *r, const Access *a)
 {
-    uint8_t writes = a->write ? TOUCH_WRITES : 0, strong = TOUCH_STRONG | TOUCH_SCOPE * SCOPE_GPU;
+    uint8_t writes = a->write ? RACE_WRITES : 0, strong = RACE_STRONG | RACE_SCOPE * SCOPE_GPU;
     switch (r->access) {
     case ACCESS_MBARRIER: return writes | strong;
-    case ACCESS_COPY: return writes | TOUCH_COPY;
-    case ACCESS_COPY_SOURCE: return writes | TOUCH_COPY | TOUCH_COPY_SOURCE;
-    case ACCESS_COPY_BARRIER: return writes | TOUCH_COPY | TOUCH_COPY_BARRIER;
+    case ACCESS_COPY: return writes | RACE_COPY;
+    case ACCESS_COPY_SOURCE: return writes | RACE_COPY | RACE_COPY_SOURCE;
+    case ACCESS_COPY_BARRIER: return writes | RACE_COPY | RACE_COPY_BARRIER;
     default: break;
     }
     if (!is_strong(a->code))
         return writes;
     bool observes = a->code->op == OP_ATOM || !a->write;
-    return (uint8_t)(writes | TOUCH_STRONG | TOUCH_SCOPE * scope_of(a->code) | (observes ? TOUCH_OBSERVES : 0));
+    return (uint8_t)(writes | RACE_STRONG | RACE_SCOPE * scope_of(a->code) | (observes ? RACE_OBSERVES : 0));
 }
 
 static uint32_t mbarrier_number(Races *x)
@@ -200,11 +200,12 @@ static uint32_t mbarrier_number(Races *x)
     return x->sync->number;
 }
 
-static Touch touch_of(Races *x, const Access *a)
+static RaceAccess race_access_of(Races *x, const Access *a)
 {
     const Run *r = x->run;
-    Touch t = {.cta = r->cta->number, .warp = (uint8_t)r->warp->index, .code = number_of(a), .flags = flags_of(r, a)};
-    t.lanes = t.flags & TOUCH_COPY_BARRIER ? mbarrier_number(x) * LANES + a->lane : UINT32_C(1) << a->lane;
+    RaceAccess t = {
+        .cta = r->cta->number, .warp = (uint8_t)r->warp->index, .code = number_of(a), .flags = flags_of(r, a)};
+    t.lanes = t.flags & RACE_COPY_BARRIER ? mbarrier_number(x) * LANES + a->lane : UINT32_C(1) << a->lane;
     t.time_low = (uint32_t)x->now;
     t.time_high = (uint16_t)(x->now >> 32);
     return t;
@@ -212,19 +213,19 @@ static Touch touch_of(Races *x, const Access *a)
 
 /* -- Order ---------------------------------------------------------------------------------------------- */
 
-static bool same_warp(const Touch *a, const Touch *b) { return a->cta == b->cta && a->warp == b->warp; }
+static bool same_warp(const RaceAccess *a, const RaceAccess *b) { return a->cta == b->cta && a->warp == b->warp; }
 
 // Returns the lanes of an earlier access that are not ordered before the current one.
-static Mask unordered(const Races *x, const Touch *t, const Touch *now)
+static Mask unordered(const Races *x, const RaceAccess *t, const RaceAccess *now)
 {
     const Agent *a = agent_of(x, x->run->warp, (uint32_t)__builtin_ctz(now->lanes));
-    uint64_t time = touch_time(t);
+    uint64_t time = time_of_access(t);
     Mask lanes = t->lanes, found = 0;
-    if (now->flags & TOUCH_COPY_BARRIER)
+    if (now->flags & RACE_COPY_BARRIER)
         a = agent_of(x, x->run->warp, now->lanes % LANES);
-    if (t->flags & TOUCH_COPY_BARRIER)
+    if (t->flags & RACE_COPY_BARRIER)
         lanes = UINT32_C(1) << t->lanes % LANES;
-    if (t->flags & TOUCH_COPY)
+    if (t->flags & RACE_COPY)
         return clock_at(a->clock.copies, copy_key(x, t)) < time ? lanes : 0;
     if (same_warp(t, now))
         lanes &= x->by_lane ? ~now->lanes : 0;
@@ -236,7 +237,7 @@ static Mask unordered(const Races *x, const Touch *t, const Touch *now)
     return found;
 }
 
-static bool are_morally_strong(const Races *x, const Touch *a, const Touch *b)
+static bool are_morally_strong(const Races *x, const RaceAccess *a, const RaceAccess *b)
 {
     const Run *r = x->run;
     Scope needed = SCOPE_GPU;
@@ -244,36 +245,36 @@ static bool are_morally_strong(const Races *x, const Touch *a, const Touch *b)
         needed = SCOPE_CTA;
     else if (MIN(a->cta, b->cta) >= r->first_of_cluster)
         needed = SCOPE_CLUSTER;
-    return touch_scope(a) >= needed && touch_scope(b) >= needed && a->flags & b->flags & TOUCH_STRONG;
+    return scope_of_access(a) >= needed && scope_of_access(b) >= needed && a->flags & b->flags & RACE_STRONG;
 }
 
-static bool conflict(const Races *x, const Touch *t, const Touch *now)
+static bool conflict(const Races *x, const RaceAccess *t, const RaceAccess *now)
 {
-    return (t->flags | now->flags) & TOUCH_WRITES && !are_morally_strong(x, t, now) && unordered(x, t, now);
+    return (t->flags | now->flags) & RACE_WRITES && !are_morally_strong(x, t, now) && unordered(x, t, now);
 }
 
 // True if no later access of another CTA will be ordered after this one.
-static bool is_final(const Races *x, const Touch *t)
+static bool is_final(const Races *x, const RaceAccess *t)
 {
     const Run *r = x->run;
-    return t->cta < r->first_of_cluster && x->ctas.at[t->cta - r->first_cta].published < touch_time(t);
+    return t->cta < r->first_of_cluster && x->ctas.at[t->cta - r->first_cta].last_release < time_of_access(t);
 }
 
 // True if each later access that races with `t` also races with `now`. `t` is ordered before `now`, or has the same
 // agent.
-static bool stands_for(const Touch *now, const Touch *t)
+static bool subsumes(const RaceAccess *now, const RaceAccess *t)
 {
-    if (t->flags & TOUCH_COPY || (t->flags & TOUCH_WRITES && !(now->flags & TOUCH_WRITES)))
+    if (t->flags & RACE_COPY || (t->flags & RACE_WRITES && !(now->flags & RACE_WRITES)))
         return false;
-    if (!(now->flags & t->flags & TOUCH_STRONG))
+    if (!(now->flags & t->flags & RACE_STRONG))
         return true;
-    return touch_scope(now) <= touch_scope(t) && !(t->flags & ~now->flags & TOUCH_OBSERVES);
+    return scope_of_access(now) <= scope_of_access(t) && !(t->flags & ~now->flags & RACE_OBSERVES);
 }
 
 // Removes lanes from an access that the current one replaces. True if no lane is left.
-static bool replaces(const Races *x, const Touch *now, Touch *t)
+static bool replaces(const Races *x, const RaceAccess *now, RaceAccess *t)
 {
-    if (!stands_for(now, t))
+    if (!subsumes(now, t))
         return false;
     Mask left = unordered(x, t, now);
     if (left)
@@ -284,30 +285,30 @@ static bool replaces(const Races *x, const Touch *now, Touch *t)
 /* -- Sets ----------------------------------------------------------------------------------------------- */
 
 // Removes accesses that the current one replaces, and accesses that a final access represents.
-static void set_compact(Races *x, TouchSet *s, const Touch *now)
+static void set_compact(Races *x, AccessSet *s, const RaceAccess *now)
 {
-    Touch final = {.cta = 0};
+    RaceAccess final = {.cta = 0};
     uint32_t n = 0;
     for (uint32_t k = 0; k < s->n; k++)
-        if (is_final(x, &s->u.at[k]) && (!final.cta || stands_for(&s->u.at[k], &final)))
+        if (is_final(x, &s->u.at[k]) && (!final.cta || subsumes(&s->u.at[k], &final)))
             final = s->u.at[k];
     for (uint32_t k = 0; k < s->n; k++) {
-        Touch *t = &s->u.at[k];
+        RaceAccess *t = &s->u.at[k];
         bool is_kept = final.cta && memcmp(t, &final, sizeof final) == 0;
-        if (is_kept || !(replaces(x, now, t) || (final.cta && stands_for(&final, t))))
+        if (is_kept || !(replaces(x, now, t) || (final.cta && subsumes(&final, t))))
             s->u.at[n++] = *t;
     }
     s->n = n;
 }
 
 // True if the set has an access of the same agent, which a later one joins or replaces.
-static bool set_merge(const Races *x, TouchSet *s, const Touch *now)
+static bool set_merge(const Races *x, AccessSet *s, const RaceAccess *now)
 {
     for (uint32_t k = s->n; k-- && s->u.at[k].cta >= x->run->first_of_cluster;) {
-        Touch *t = &s->u.at[k];
-        if (!same_warp(t, now) || t->flags != now->flags || t->flags & TOUCH_COPY)
+        RaceAccess *t = &s->u.at[k];
+        if (!same_warp(t, now) || t->flags != now->flags || t->flags & RACE_COPY)
             continue;
-        if (t->code == now->code && touch_time(t) == touch_time(now)) {
+        if (t->code == now->code && time_of_access(t) == time_of_access(now)) {
             t->lanes = x->by_lane ? t->lanes | now->lanes : now->lanes;
             return true;
         }
@@ -321,9 +322,9 @@ static bool set_merge(const Races *x, TouchSet *s, const Touch *now)
 }
 
 // Adds an access, the current one or an older one. May remove accesses that the current one replaces.
-static void set_add(Races *x, TouchSet **at, const Touch *t, const Touch *now)
+static void set_add(Races *x, AccessSet **at, const RaceAccess *t, const RaceAccess *now)
 {
-    TouchSet *s = *at;
+    AccessSet *s = *at;
     if (!s)
         s = set_new(x, 0);
     if (s->n && set_merge(x, s, t)) {
@@ -333,7 +334,7 @@ static void set_add(Races *x, TouchSet **at, const Touch *t, const Touch *now)
     if (s->n == s->cap)
         set_compact(x, s, now);
     if (s->n + 1 > s->cap || s->n > s->cap / 2) {
-        TouchSet *more = set_new(x, (uint32_t)__builtin_ctz(s->cap) + 1);
+        AccessSet *more = set_new(x, (uint32_t)__builtin_ctz(s->cap) + 1);
         more->n = s->n;
         memcpy(more->u.at, s->u.at, s->n * sizeof *s->u.at);
         set_free(x, s);
@@ -344,12 +345,12 @@ static void set_add(Races *x, TouchSet **at, const Touch *t, const Touch *now)
 }
 
 // Returns the last strong access that gave a value and is ordered before the current access, or NULL.
-static const Touch *last_observation(const Races *x, const TouchSet *s, const Touch *now)
+static const RaceAccess *last_observation(const Races *x, const AccessSet *s, const RaceAccess *now)
 {
-    const Touch *last = NULL;
+    const RaceAccess *last = NULL;
     for (uint32_t k = 0; s && k < s->n; k++) {
-        const Touch *t = &s->u.at[k];
-        bool later = t->flags & TOUCH_OBSERVES && (!last || touch_time(t) > touch_time(last));
+        const RaceAccess *t = &s->u.at[k];
+        bool later = t->flags & RACE_OBSERVES && (!last || time_of_access(t) > time_of_access(last));
         if (later && !unordered(x, t, now))
             last = t;
     }
@@ -358,19 +359,20 @@ static const Touch *last_observation(const Races *x, const TouchSet *s, const To
 
 // Returns a strong access that races with a plain one, or NULL. The strong accesses to a location have one order. So a
 // strong access that another one observed is ordered before all accesses after the observation.
-static const Touch *strong_conflict(const Races *x, const TouchSet *s, const Touch *now)
+static const RaceAccess *strong_conflict(const Races *x, const AccessSet *s, const RaceAccess *now)
 {
-    const Touch *seen = last_observation(x, s, now);
+    const RaceAccess *observed = last_observation(x, s, now);
     for (uint32_t k = 0; s && k < s->n; k++) {
-        const Touch *t = &s->u.at[k];
-        bool is_seen = seen && touch_time(t) <= touch_time(seen) && are_morally_strong(x, t, seen);
-        if (!is_seen && conflict(x, t, now))
+        const RaceAccess *t = &s->u.at[k];
+        bool is_observed =
+            observed && time_of_access(t) <= time_of_access(observed) && are_morally_strong(x, t, observed);
+        if (!is_observed && conflict(x, t, now))
             return t;
     }
     return NULL;
 }
 
-static const Touch *set_conflict(const Races *x, const TouchSet *s, const Touch *now)
+static const RaceAccess *set_conflict(const Races *x, const AccessSet *s, const RaceAccess *now)
 {
     for (uint32_t k = 0; s && k < s->n; k++)
         if (conflict(x, &s->u.at[k], now))
@@ -381,24 +383,24 @@ static const Touch *set_conflict(const Races *x, const TouchSet *s, const Touch 
 /* -- Cells ---------------------------------------------------------------------------------------------- */
 
 // Returns an earlier access that the current one races with, or NULL.
-static const Touch *find_race(const Races *x, const Cell *c, const Touch *now)
+static const RaceAccess *find_race(const Races *x, const Cell *c, const RaceAccess *now)
 {
-    const Touch *t = NULL;
-    bool same_scope = now->flags & TOUCH_STRONG && touch_scope(now) == SCOPE_GPU && c->sync && !c->sync->narrow;
+    const RaceAccess *t = NULL;
+    bool same_scope = now->flags & RACE_STRONG && scope_of_access(now) == SCOPE_GPU && c->sync && !c->sync->narrow;
     if (c->write.cta && conflict(x, &c->write, now))
         return &c->write;
-    if (now->flags & TOUCH_WRITES && c->read.cta && conflict(x, &c->read, now))
+    if (now->flags & RACE_WRITES && c->read.cta && conflict(x, &c->read, now))
         return &c->read;
-    if (now->flags & TOUCH_WRITES)
+    if (now->flags & RACE_WRITES)
         t = set_conflict(x, c->reads, now);
-    if (!t && c->sync && !(now->flags & TOUCH_STRONG))
+    if (!t && c->sync && !(now->flags & RACE_STRONG))
         t = strong_conflict(x, c->sync->set, now);
     else if (!t && c->sync && !same_scope)
         t = set_conflict(x, c->sync->set, now);
     return t;
 }
 
-static void note_write(Races *x, Cell *c, const Touch *now)
+static void record_write(Races *x, Cell *c, const RaceAccess *now)
 {
     c->write = *now;
     c->read.cta = 0;
@@ -409,14 +411,14 @@ static void note_write(Races *x, Cell *c, const Touch *now)
     set_free(x, c->sync->set);
     c->sync->set = NULL;
     c->sync->narrow = false;
-    order_forget(x, c->sync);
+    order_clear(x, c->sync);
 }
 
-static void note_read(Races *x, Cell *c, const Touch *now)
+static void record_read(Races *x, Cell *c, const RaceAccess *now)
 {
-    Touch *t = &c->read;
-    if (t->cta && same_warp(t, now) && t->code == now->code && touch_time(t) == touch_time(now) && x->by_lane &&
-        !(t->flags & TOUCH_COPY)) {
+    RaceAccess *t = &c->read;
+    if (t->cta && same_warp(t, now) && t->code == now->code && time_of_access(t) == time_of_access(now) && x->by_lane &&
+        !(t->flags & RACE_COPY)) {
         t->lanes |= now->lanes;
         return;
     }
@@ -428,22 +430,22 @@ static void note_read(Races *x, Cell *c, const Touch *now)
     *t = *now;
 }
 
-static void note_strong(Races *x, Cell *c, const Touch *now)
+static void record_strong(Races *x, Cell *c, const RaceAccess *now)
 {
     if (!c->sync)
         c->sync = sync_new(x);
-    c->sync->narrow |= touch_scope(now) != SCOPE_GPU;
+    c->sync->narrow |= scope_of_access(now) != SCOPE_GPU;
     set_add(x, &c->sync->set, now, now);
 }
 
-static void note(Races *x, Cell *c, const Touch *now)
+static void record_access(Races *x, Cell *c, const RaceAccess *now)
 {
-    if (now->flags & TOUCH_STRONG)
-        note_strong(x, c, now);
-    else if (now->flags & TOUCH_WRITES)
-        note_write(x, c, now);
+    if (now->flags & RACE_STRONG)
+        record_strong(x, c, now);
+    else if (now->flags & RACE_WRITES)
+        record_write(x, c, now);
     else
-        note_read(x, c, now);
+        record_read(x, c, now);
 }
 
 /* -- Reports -------------------------------------------------------------------------------------------- */
@@ -461,16 +463,16 @@ static const Code *code_of(const Machine *m, uint32_t number, const Func **func)
     return NULL;
 }
 
-static const char *describe(const Touch *t, const Code *c)
+static const char *describe(const RaceAccess *t, const Code *c)
 {
-    bool writes = t->flags & TOUCH_WRITES;
-    if (t->flags & TOUCH_COPY)
+    bool writes = t->flags & RACE_WRITES;
+    if (t->flags & RACE_COPY)
         return writes ? "write by an asynchronous copy" : "read by an asynchronous copy";
     if (c->op == OP_ATOM || c->op == OP_RED)
         return "atomic operation";
-    if (t->flags & TOUCH_STRONG && c->op != OP_LD && c->op != OP_ST)
+    if (t->flags & RACE_STRONG && c->op != OP_LD && c->op != OP_ST)
         return "operation on an mbarrier";
-    switch (t->flags & TOUCH_STRONG ? c->sem : MOD_WEAK) {
+    switch (t->flags & RACE_STRONG ? c->sem : MOD_WEAK) {
     case MOD_VOLATILE: return writes ? "volatile write" : "volatile read";
     case MOD_RELEASE: return "release write";
     case MOD_ACQUIRE: return "acquire read";
@@ -482,30 +484,30 @@ static const char *describe(const Touch *t, const Code *c)
 static const char *scope_name(Scope s) { return s == SCOPE_CTA ? ".cta" : s == SCOPE_CLUSTER ? ".cluster" : ".gpu"; }
 
 // Returns an earlier access of the lowest of its lanes, for a report.
-static RunOther other_of(const Races *x, const Touch *t)
+static RelatedAccess other_of(const Races *x, const RaceAccess *t)
 {
     const Run *r = x->run;
     const Func *f;
     const Code *c = code_of(r->machine, t->code, &f);
-    uint32_t lane = t->flags & TOUCH_COPY_BARRIER ? t->lanes % LANES : (uint32_t)__builtin_ctz(t->lanes);
-    RunOther o = {.fn = f->fn, .instr = c->id, .block = x->ctas.at[t->cta - r->first_cta].at};
+    uint32_t lane = t->flags & RACE_COPY_BARRIER ? t->lanes % LANES : (uint32_t)__builtin_ctz(t->lanes);
+    RelatedAccess o = {.fn = f->fn, .instr = c->id, .block = x->ctas.at[t->cta - r->first_cta].at};
     o.thread = dim_at(r->launch->block, t->warp * (uint32_t)LANES + lane);
     snprintf(o.text, sizeof o.text, "the %s", describe(t, c));
     return o;
 }
 
 // Reports a race of the current access with an earlier one, at an offset of the memory. Returns false.
-static bool report(const Races *x, const Access *a, const Touch *now, const Touch *earlier, uint64_t at)
+static bool report(const Races *x, const Access *a, const RaceAccess *now, const RaceAccess *earlier, uint64_t at)
 {
     Run *r = x->run;
-    Touch t = *earlier;
+    RaceAccess t = *earlier;
     char place[160], scopes[60] = "";
-    if (!(t.flags & TOUCH_COPY))
+    if (!(t.flags & RACE_COPY))
         t.lanes = unordered(x, &t, now);
-    const RunOther other = other_of(x, &t);
-    if (t.flags & now->flags & TOUCH_STRONG)
-        snprintf(scopes, sizeof scopes, "; their scopes are %s and %s", scope_name(touch_scope(now)),
-                 scope_name(touch_scope(&t)));
+    const RelatedAccess other = other_of(x, &t);
+    if (t.flags & now->flags & RACE_STRONG)
+        snprintf(scopes, sizeof scopes, "; their scopes are %s and %s", scope_name(scope_of_access(now)),
+                 scope_name(scope_of_access(&t)));
     Access byte = *a;
     byte.at = at;
     variable_place(r, &byte, place);
@@ -519,17 +521,17 @@ static bool report(const Races *x, const Access *a, const Touch *now, const Touc
 
 /* -- Checks --------------------------------------------------------------------------------------------- */
 
-static bool check_cell(Races *x, const Access *a, Cell *c, const Touch *now, uint64_t at)
+static bool check_cell(Races *x, const Access *a, Cell *c, const RaceAccess *now, uint64_t at)
 {
-    const Touch *earlier = find_race(x, c, now);
+    const RaceAccess *earlier = find_race(x, c, now);
     if (earlier)
         return report(x, a, now, earlier, at);
-    note(x, c, now);
+    record_access(x, c, now);
     return true;
 }
 
 // Checks and records an access to bytes `first` to `last` of a word.
-static bool check_word(Races *x, const Access *a, Shadow *s, const Touch *now, uint64_t word, uint32_t first,
+static bool check_word(Races *x, const Access *a, Shadow *s, const RaceAccess *now, uint64_t word, uint32_t first,
                        uint32_t last)
 {
     Page *p = page_of(x, s, word);
@@ -544,7 +546,7 @@ static bool check_word(Races *x, const Access *a, Shadow *s, const Touch *now, u
     return true;
 }
 
-static bool check_all(Races *x, const Access *a, Shadow *s, const Touch *now)
+static bool check_all(Races *x, const Access *a, Shadow *s, const RaceAccess *now)
 {
     uint64_t end = a->at + a->size;
     for (uint64_t at = a->at, next; at < end; at = next) {
@@ -578,7 +580,7 @@ static void synchronize(Races *x, const Access *a, Shadow *s)
     if (c->op == OP_ATOM || (c->op != OP_RED && !a->write))
         order_observe(x, agent_of(x, r->warp, a->lane), x->sync, scope_of(c), acquires(c));
     else if (c->op != OP_RED)
-        order_publish(x, r->warp, a->lane, x->sync, scope_of(c), releases(c), false);
+        order_release(x, r->warp, a->lane, x->sync, scope_of(c), releases(c), false);
 }
 
 static bool is_within_limit(Races *x, const Access *a)
@@ -598,14 +600,14 @@ bool race_access(Run *r, const Access *a)
     x->access = *a;
     if (!s)
         return true;
-    Touch now = touch_of(x, a);
+    RaceAccess now = race_access_of(x, a);
     if (a->code->op == OP_ATOM && a->code->action == MOD_CAS)
-        now.flags &= (uint8_t)~TOUCH_WRITES;
+        now.flags &= (uint8_t)~RACE_WRITES;
     if (!check_all(x, a, s, &now))
         return false;
-    if (now.flags & TOUCH_STRONG)
+    if (now.flags & RACE_STRONG)
         synchronize(x, a, s);
-    if (now.flags & TOUCH_OBSERVES)
+    if (now.flags & RACE_OBSERVES)
         x->now++;  // separates later strong accesses from those that this one found
     return is_within_limit(x, a);
 }
@@ -619,11 +621,11 @@ bool race_atomic(Run *r, bool wrote)
     if (!s || !wrote)
         return true;
     if (c->action == MOD_CAS) {
-        Touch now = touch_of(x, a);
+        RaceAccess now = race_access_of(x, a);
         if (!check_all(x, a, s, &now))
             return false;
     }
-    order_publish(x, r->warp, a->lane, x->sync, scope_of(c), releases(c), true);
+    order_release(x, r->warp, a->lane, x->sync, scope_of(c), releases(c), true);
     return true;
 }
 
@@ -670,7 +672,7 @@ void race_end_cluster(Run *r)
 {
     Races *x = r->races;
     for (uint32_t k = 0; k < r->nctas; k++) {
-        x->ctas.at[r->ctas[k].number - r->first_cta].published = x->published;
+        x->ctas.at[r->ctas[k].number - r->first_cta].last_release = x->last_release;
         for (uint64_t p = 0; p < r->ctas[k].shadow->npages; p++)
             if (r->ctas[k].shadow->pages[p])
                 page_free(x, r->ctas[k].shadow->pages[p]);

@@ -16,42 +16,42 @@ typedef struct Clock {
 } Clock;
 
 enum {
-    TOUCH_WRITES = 1,
-    TOUCH_STRONG = 2,
-    TOUCH_SCOPE = 4,          // factor of the scope of a strong access
-    TOUCH_COPY = 16,          // by an asynchronous copy that cp.async.wait_group completes
-    TOUCH_COPY_SOURCE = 32,   // by a copy that cp.async.bulk.wait_group.read completes, too
-    TOUCH_COPY_BARRIER = 64,  // by a copy that an mbarrier completes
-    TOUCH_OBSERVES = 128,     // by a strong access that returns the value
+    RACE_WRITES = 1,
+    RACE_STRONG = 2,
+    RACE_SCOPE = 4,          // factor of the scope of a strong access
+    RACE_COPY = 16,          // by an asynchronous copy that cp.async.wait_group completes
+    RACE_COPY_SOURCE = 32,   // by a copy that cp.async.bulk.wait_group.read completes, too
+    RACE_COPY_BARRIER = 64,  // by a copy that an mbarrier completes
+    RACE_OBSERVES = 128,     // by a strong access that returns the value
 };
 
 // An access to a cell.
-typedef struct Touch {
+typedef struct RaceAccess {
     uint32_t cta;    // number of the CTA, as CtaState.number; 0 = no access
     uint32_t code;   // number of the instruction
-    uint32_t lanes;  // mask; of TOUCH_COPY_BARRIER: number of the mbarrier in its CTA * LANES + lane
+    uint32_t lanes;  // mask; of RACE_COPY_BARRIER: number of the mbarrier in its CTA * LANES + lane
     uint32_t time_low;
     uint16_t time_high;
     uint8_t warp, flags;
-} Touch;
+} RaceAccess;
 
-typedef struct TouchSet TouchSet;
-struct TouchSet {
+typedef struct AccessSet AccessSet;
+struct AccessSet {
     uint32_t n, cap;
     union {
-        TouchSet *next;  // next free set
-        Touch at[1];     // `cap` of them
+        AccessSet *next;   // next free set
+        RaceAccess at[1];  // `cap` of them
     } u;
 };
 
 // Clocks that strong accesses to a location synchronize, or operations on an mbarrier.
 struct Sync {
-    Sync *next;       // free objects
-    TouchSet *set;    // strong accesses
-    bool narrow;      // one of them has another scope than SCOPE_GPU
-    uint32_t number;  // of an mbarrier in its CTA, from 1; 0 = none yet
-    uint32_t first;   // Run.first_of_cluster when `cta` and `cluster` were valid
-    uint64_t sole;    // key + 1 of the only agent that released; 0 = none, UINT64_MAX = several
+    Sync *next;              // free objects
+    AccessSet *set;          // strong accesses
+    bool narrow;             // one of them has another scope than SCOPE_GPU
+    uint32_t number;         // of an mbarrier in its CTA, from 1; 0 = none yet
+    uint32_t first;          // Run.first_of_cluster when `cta` and `cluster` were valid
+    uint64_t only_releaser;  // key + 1 of the only agent that released; 0 = none, UINT64_MAX = several
     Clock gpu, cluster;
     Clock *cta;                 // by rank
     Clock arrivals, completed;  // of the mbarrier's phase, and of the phase before
@@ -59,10 +59,10 @@ struct Sync {
 
 // History of a word, or of a byte where bytes of a word have different histories.
 typedef struct Cell {
-    Touch write;      // the last plain write
-    Touch read;       // the last plain read after it
-    TouchSet *reads;  // other plain reads, none of them ordered before a later access
-    Sync *sync;       // NULL = no strong access
+    RaceAccess write;  // the last plain write
+    RaceAccess read;   // the last plain read after it
+    AccessSet *reads;  // other plain reads, none of them ordered before a later access
+    Sync *sync;        // NULL = no strong access
 } Cell;
 
 // Clocks that few threads need. Arrays are by scope.
@@ -85,7 +85,7 @@ typedef struct BarrierClock {
 
 typedef struct RaceCta {
     Dim at;
-    uint64_t published;  // time of its cluster's last release with SCOPE_GPU
+    uint64_t last_release;  // time of its cluster's last release with SCOPE_GPU
 } RaceCta;
 
 enum { PAGE_WORDS = 256, SET_CLASSES = 32, WORD = 4 };
@@ -118,7 +118,7 @@ struct Races {
     bool by_lane;          // agents are lanes, not warps
     uint32_t cta_level, thread_root, copy_root;
     uint64_t now;                      // time of accesses; each release increments it
-    uint64_t published;                // as RaceCta.published, of the current cluster
+    uint64_t last_release;             // as RaceCta.published, of the current cluster
     Agent *agents;                     // of the cluster, by rank, warp, and lane
     VEC(RaceCta) ctas;                 // of the launch
     BarrierClock *barriers;            // BARRIERS of each rank
@@ -127,7 +127,7 @@ struct Races {
     uint32_t nmbarriers[CLUSTER_MAX];  // by rank
     Page *pages;                       // free ones
     Split *splits;                     // free ones
-    TouchSet *sets[SET_CLASSES];
+    AccessSet *sets[SET_CLASSES];
     Sync *syncs;
     Access access;  // the last one
     Sync *sync;     // of the last strong access
@@ -138,21 +138,21 @@ static inline Scope scope_of(const Code *c)
     return c->scope == MOD_CTA ? SCOPE_CTA : c->scope == MOD_CLUSTER ? SCOPE_CLUSTER : SCOPE_GPU;
 }
 
-static inline uint64_t touch_time(const Touch *t) { return (uint64_t)t->time_high << 32 | t->time_low; }
-static inline Scope touch_scope(const Touch *t) { return (Scope)(t->flags / TOUCH_SCOPE & 3); }
+static inline uint64_t time_of_access(const RaceAccess *t) { return (uint64_t)t->time_high << 32 | t->time_low; }
+static inline Scope scope_of_access(const RaceAccess *t) { return (Scope)(t->flags / RACE_SCOPE & 3); }
 
 /* order.c */
 Agent *agent_of(const Races *x, const Warp *w, uint32_t lane);
 uint64_t thread_key(const Races *x, uint32_t cta, uint32_t warp, uint32_t lane);
 // Returns the key of the agent that a copy's accesses count for.
-uint64_t copy_key(const Races *x, const Touch *t);
+uint64_t copy_key(const Races *x, const RaceAccess *t);
 // Acquires the clocks of the location for the agent, now or at its next fence.
 void order_observe(Races *x, Agent *a, Sync *s, Scope scope, bool acquires);
 // Releases the agent's clock to readers of the location. `modifies`: by an atomic operation, which keeps earlier
 // clocks.
-void order_publish(Races *x, const Warp *w, uint32_t lane, Sync *s, Scope scope, bool releases, bool modifies);
+void order_release(Races *x, const Warp *w, uint32_t lane, Sync *s, Scope scope, bool releases, bool modifies);
 // Clears the clocks of a location: a plain write replaced the value.
-void order_forget(Races *x, Sync *s);
+void order_clear(Races *x, Sync *s);
 void order_start_cluster(Races *x);
 void order_end_cluster(Races *x);
 

@@ -7,7 +7,7 @@
 
 #include "ir/machine/machine_internal.h"
 
-enum { PATIENCE = 1 << 20 };  // number of steps after which a warp yields
+enum { YIELD_STEPS = 1 << 20 };  // number of steps after which a warp yields
 
 // Returns the next number of splitmix64; 0 in the fixed order.
 uint64_t run_draw(Run *r)
@@ -309,7 +309,7 @@ bool run_unknown_sreg(Run *r, Group *g, const Code *c)
 /* -- Warps ---------------------------------------------------------------------------------------------- */
 
 // Splits a group at a convergent instruction with a guard. Lanes with a false guard continue and join after it.
-static void run_apart(Run *r, Group *g, Mask lanes)
+static void split_by_guard(Run *r, Group *g, Mask lanes)
 {
     Warp *w = r->warp;
     uint32_t next = g->pc + 1;
@@ -360,13 +360,13 @@ static bool execute(Run *r, Group *g, const Code *c)
 }
 
 // Sets the definitions in lanes where the guard is false: they keep their values, or in ssa form take the tied values.
-static void pass_by(Run *r, const Group *g, const Code *c, Mask lanes)
+static void skip_lanes(Run *r, const Group *g, const Code *c, Mask lanes)
 {
     for (uint32_t k = 0; c->tied && k < c->nout; k++)
         if (c->tied[k].kind != REF_NONE)
             move_lanes(r, g, &c->out[k], &c->tied[k], lanes);
     if (r->machine->tracks)
-        undef_pass_by(r, g, c, lanes);
+        undef_skip(r, g, c, lanes);
 }
 
 // Executes one instruction of a group. False if the group must not continue at the next instruction.
@@ -380,9 +380,9 @@ static bool step(Run *r, Group *g)
     if (c->guarded && !c->transfers) {
         Mask lanes = lanes_where(r, g, &c->guard);
         if (lanes != all)
-            pass_by(r, g, c, all & ~lanes);
+            skip_lanes(r, g, c, all & ~lanes);
         if (c->converges && lanes != all) {
-            run_apart(r, g, lanes);
+            split_by_guard(r, g, lanes);
             return false;
         }
         g->lanes = lanes;
@@ -409,7 +409,7 @@ static bool out_of_steps(Run *r)
     if (!max || r->steps < max)
         return false;
     fault(r, NULL, NULL, 0, "more than %llu steps", (unsigned long long)max);
-    waits_note(r);
+    waits_record(r);
     r->machine->error.status = RUN_LIMIT;
     return true;
 }
@@ -419,16 +419,16 @@ static bool run_warp(Run *r, Warp *w)
 {
     Group *g;
     bool ran = false;
-    uint64_t end = r->steps + (r->machine->options.seed ? 1 + run_draw(r) % 64 : PATIENCE);
-    warp_take_up(r, w);
+    uint64_t end = r->steps + (r->machine->options.seed ? 1 + run_draw(r) % 64 : YIELD_STEPS);
+    select_warp(r, w);
     while (r->steps < end && (g = warp_next(w))) {
         ran = true;
         do {
             if (r->machine->error.status != RUN_DONE || out_of_steps(r))
                 return true;
         } while (step(r, g));
-        if (w->gives_way) {
-            w->gives_way = false;
+        if (w->yields) {
+            w->yields = false;
             break;
         }
     }
@@ -506,9 +506,9 @@ static const char *place_of_wait(GroupState state)
 
 static void report_deadlock(Run *r)
 {
-    waits_note(r);
+    waits_record(r);
     for (uint32_t k = 0; k < r->nctas * r->nwarps; k++) {
-        warp_take_up(r, warp_in_cluster(r, k));
+        select_warp(r, warp_in_cluster(r, k));
         for (Group *g = r->warp->groups; g < r->warp->groups + LANES; g++) {
             if (!g->lanes)
                 continue;
@@ -535,7 +535,7 @@ static void run_cluster(Run *r)
 
 static void clear_code(Code *c)
 {
-    c->warps = c->threads = c->ways[0] = c->ways[1] = 0;
+    c->warps = c->threads = c->outcomes[0] = c->outcomes[1] = 0;
     c->host.size = 0;
 }
 
@@ -619,7 +619,7 @@ void machine_executed(const Machine *m, ExecutedVisit *visit, void *user)
         const Fn *fn = module->fns.at[k];
         const Func *f = fn && fn->flags & FN_DEFINED ? m->funcs[fn->sym] : NULL;
         for (const Code *c = f ? f->code : NULL; f && c < f->code + f->ncode; c++)
-            visit(user, &(Executed){fn, c->id, c->warps, c->threads, c->ways[0], c->ways[1]});
+            visit(user, &(Executed){fn, c->id, c->warps, c->threads, c->outcomes[0], c->outcomes[1]});
     }
 }
 
@@ -635,7 +635,7 @@ Machine *machine_new(Heap *heap, const Module *module, MachineOptions options)
     m->options.check_uninit &= !options.follow_undef;
     m->tracks = options.check_uninit || options.follow_undef;
     m->observes = m->tracks || options.trace;
-    m->watches = m->tracks || options.check_races || options.note_writers;
+    m->watches = m->tracks || options.check_races || options.record_writers;
     layout_init(m);
     memory_lay_out(m);
     program_make(m);

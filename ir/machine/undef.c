@@ -118,7 +118,7 @@ void set_bytes_defined(Run *r, const Group *g, const OperandRef *o, uint32_t lan
 
 /* -- Effects -------------------------------------------------------------------------------------------- */
 
-void undef_decides(Run *r, const Group *g, const Code *c, Mask lanes)
+void undef_report_use(Run *r, const Group *g, const Code *c, Mask lanes)
 {
     RunError *e = &r->machine->unspecified;
     if (lanes && r->machine->options.check_uninit)
@@ -130,7 +130,7 @@ void undef_decides(Run *r, const Group *g, const Code *c, Mask lanes)
 }
 
 // True if an input of the instruction affects more than its result.
-static bool decides(const Code *c, uint32_t k)
+static bool affects_control(const Code *c, uint32_t k)
 {
     switch (c->op) {
     case OP_LD:
@@ -183,7 +183,7 @@ static Mask guard_defined(const Run *r, const Group *g, const Code *c)
 /* -- Bit operations ------------------------------------------------------------------------------------- */
 
 // Returns a mask of the inputs of a bit operation that do not select bits; 0 for other instructions.
-static uint32_t parts_of(const Code *c)
+static uint32_t bitwise_inputs(const Code *c)
 {
     if (c->run != run_eval)
         return 0;
@@ -214,7 +214,7 @@ static uint32_t parts_of(const Code *c)
 }
 
 // True if a bit of the result may depend on several operands.
-static bool mixes(Opcode op) { return op == OP_AND || op == OP_OR || op == OP_XOR || op == OP_LOP3; }
+static bool combines_operands(Opcode op) { return op == OP_AND || op == OP_OR || op == OP_XOR || op == OP_LOP3; }
 
 // Returns a word with ones in the bytes of a mask.
 static uint64_t bits_of(uint32_t bytes)
@@ -257,7 +257,7 @@ static void try_all(Trial *t)
 {
     Value first[EVAL_OUT_MAX], other[EVAL_OUT_MAX];
     try_with(t, 0, first);
-    for (uint32_t ones = mixes(t->code->op) ? 1 : t->parts; ones <= t->parts; ones++) {
+    for (uint32_t ones = combines_operands(t->code->op) ? 1 : t->parts; ones <= t->parts; ones++) {
         try_with(t, ones, other);
         for (uint32_t k = 0; k < t->code->nout; k++) {
             t->differs[k].lo |= first[k].lo ^ other[k].lo;
@@ -281,10 +281,10 @@ static bool try_lane(const Run *r, const Group *g, Trial *t, uint32_t lane)
     return true;
 }
 
-static void put_together(Run *r, const Group *g, const Code *c, Mask lanes)
+static void evaluate_states(Run *r, const Group *g, const Code *c, Mask lanes)
 {
     FOR_LANES(lanes, lane) {
-        Trial t = {.code = c, .parts = parts_of(c)};
+        Trial t = {.code = c, .parts = bitwise_inputs(c)};
         bool known = try_lane(r, g, &t, lane);
         for (uint32_t k = 0; k < c->nout; k++) {
             uint32_t lost = bytes_where(t.differs[k].lo) | bytes_where(t.differs[k].hi) << WORD_BYTES;
@@ -301,7 +301,7 @@ static bool is_shuffle(const Code *c) { return c->op == OP_SHFL || c->op == OP_S
 
 // Returns a mask of the inputs that the instruction copies and does not use. The last bit also represents all later
 // inputs.
-static uint32_t handed_on(const Code *c)
+static uint32_t copied_inputs(const Code *c)
 {
     switch (c->op) {
     case OP_ST: return ~UINT32_C(3);    // after the address
@@ -309,7 +309,7 @@ static uint32_t handed_on(const Code *c)
     case OP_UNDEF:
     case OP_SHFL:
     case OP_SHFL_SYNC: return 1;
-    default: return parts_of(c);
+    default: return bitwise_inputs(c);
     }
 }
 
@@ -328,13 +328,13 @@ Mask undef_inputs(const Run *r, const Group *g, const Code *c)
     return guard_defined(r, g, c) & all_defined(r, g, c, is_shuffle(c));
 }
 
-static void look_for_decisions(Run *r, const Group *g, const Code *c)
+static void check_inputs(Run *r, const Group *g, const Code *c)
 {
     if (has_effect(g, c))
-        undef_decides(r, g, c, g->lanes & ~guard_defined(r, g, c));
+        undef_report_use(r, g, c, g->lanes & ~guard_defined(r, g, c));
     for (uint32_t k = 0; k < c->nin; k++)
-        if (decides(c, k))
-            undef_decides(r, g, c, g->lanes & ~lanes_defined(r, g, &c->in[k]));
+        if (affects_control(c, k))
+            undef_report_use(r, g, c, g->lanes & ~lanes_defined(r, g, &c->in[k]));
 }
 
 static void begin_store(Run *r, const Group *g, const Code *c, Mask defined)
@@ -347,11 +347,11 @@ static void begin_store(Run *r, const Group *g, const Code *c, Mask defined)
     }
 }
 
-static void begin_others(Run *r, const Group *g, const Code *c, Mask guard)
+static void begin_result(Run *r, const Group *g, const Code *c, Mask guard)
 {
     Mask inputs = all_defined(r, g, c, 0), parts = g->lanes & ~inputs;
     r->ndefined = c->vec;
-    if (parts && parts_of(c)) {
+    if (parts && bitwise_inputs(c)) {
         inputs |= parts;
         r->ndefined = c->nout;
     } else if (c->converges && g->lanes & ~(inputs & guard)) {
@@ -359,8 +359,8 @@ static void begin_others(Run *r, const Group *g, const Code *c, Mask guard)
     }
     for (uint32_t k = 0; k < r->ndefined; k++)
         r->defined[k] = same_states(inputs & guard);
-    if (parts && parts_of(c))
-        put_together(r, g, c, parts);
+    if (parts && bitwise_inputs(c))
+        evaluate_states(r, g, c, parts);
 }
 
 bool undef_begin(Run *r, const Group *g, const Code *c)
@@ -369,16 +369,16 @@ bool undef_begin(Run *r, const Group *g, const Code *c)
         return true;  // the instruction may lack operands
     Mask guard = guard_defined(r, g, c);
     if (r->machine->options.check_uninit) {
-        undef_decides(r, g, c, g->lanes & ~(guard & all_defined(r, g, c, handed_on(c))));
+        undef_report_use(r, g, c, g->lanes & ~(guard & all_defined(r, g, c, copied_inputs(c))));
         if (r->machine->error.status != RUN_DONE)
             return false;
     } else {
-        look_for_decisions(r, g, c);
+        check_inputs(r, g, c);
     }
     if (c->op == OP_ST)
         begin_store(r, g, c, guard & lanes_defined(r, g, &c->in[0]));
     else
-        begin_others(r, g, c, guard);
+        begin_result(r, g, c, guard);
     return true;
 }
 
@@ -386,7 +386,7 @@ void undef_end(Run *r, const Group *g, const Code *c)
 {
     Mask others = 0;
     if (is_shuffle(c))
-        return;  // act_shfl() wrote the states
+        return;  // collective_shfl() wrote the states
     if (c->converges)
         for (uint32_t b = 0; b < VALUE_BYTES; b++)
             others |= g->lanes & ~r->defined[0].byte[b];
@@ -397,11 +397,11 @@ void undef_end(Run *r, const Group *g, const Code *c)
             write_states(r, g, &c->out[k], g->lanes, &r->defined[k < r->ndefined ? k : 0]);
 }
 
-void undef_pass_by(Run *r, const Group *g, const Code *c, Mask lanes)
+void undef_skip(Run *r, const Group *g, const Code *c, Mask lanes)
 {
     Mask undefined = lanes & ~guard_defined(r, g, c);
     if (has_effect(g, c) || r->machine->options.check_uninit)
-        undef_decides(r, g, c, undefined);
+        undef_report_use(r, g, c, undefined);
     for (uint32_t k = 0; k < c->nout; k++)
         set_defined(r, g, &c->out[k], undefined, 0);
 }
@@ -413,7 +413,7 @@ static bool is_load(const Code *c) { return c->op == OP_LD || c->op == OP_LDU; }
 // True for loads and asynchronous copies. The latter move the states when the copy is made.
 static bool is_copy(const Code *c) { return is_load(c) || c->op == OP_CP_ASYNC_CA || c->op == OP_CP_ASYNC_CG; }
 
-static void forget_from(States *s, uint32_t first, uint32_t end, uint32_t lane)
+static void set_undefined(States *s, uint32_t first, uint32_t end, uint32_t lane)
 {
     for (uint32_t b = first; b < end; b++)
         s->byte[b] &= ~(UINT32_C(1) << lane);
@@ -424,7 +424,7 @@ static void load_bytes_of(States *s, const Access *a, const uint8_t *defined, ui
 {
     for (uint32_t b = 0; b < bytes; b++)
         if (!defined[b])
-            forget_from(s, b, a->code->extends && b + 1 == bytes ? VALUE_BYTES : b + 1, a->lane);
+            set_undefined(s, b, a->code->extends && b + 1 == bytes ? VALUE_BYTES : b + 1, a->lane);
 }
 
 static void load_states(Run *r, const Access *a, uint32_t elements)
@@ -437,7 +437,7 @@ static void load_states(Run *r, const Access *a, uint32_t elements)
         if (is_load(a->code))
             load_bytes_of(&r->defined[k], a, defined, bytes);
         else
-            forget_from(&r->defined[k], 0, VALUE_BYTES, a->lane);
+            set_undefined(&r->defined[k], 0, VALUE_BYTES, a->lane);
     }
 }
 
@@ -450,7 +450,7 @@ static void store_states(const Run *r, const Access *a, uint32_t elements)
 }
 
 // True if a store to global memory writes no defined byte.
-static bool gives_nothing(const Access *a)
+static bool writes_undefined(const Access *a)
 {
     return a->code->op == OP_ST && a->allocation && !memchr(a->defined, 1, a->size);
 }
@@ -467,7 +467,7 @@ bool undef_access(Run *r, const Access *a)
         return true;
     }
     store_states(r, a, a->code->vec);
-    return !checks || !gives_nothing(a) || fault(r, a->group, a->code, a->lane, "%s", used);
+    return !checks || !writes_undefined(a) || fault(r, a->group, a->code, a->lane, "%s", used);
 }
 
 /* -- Queries -------------------------------------------------------------------------------------------- */

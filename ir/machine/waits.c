@@ -10,13 +10,13 @@ enum { TEXT = sizeof((RunWait *)0)->text };
 static uint32_t count(Mask lanes) { return (uint32_t)__builtin_popcount(lanes); }
 
 // Returns the number of threads that must arrive at barrier `n`; 0 = no warp has arrived yet.
-static uint32_t wanted_at(const Run *r, const CtaState *cta, uint32_t n)
+static uint32_t expected_at(const Run *r, const CtaState *cta, uint32_t n)
 {
     const Barrier *b = &cta->barriers[n];
-    uint32_t wanted = b->wanted;
-    for (uint32_t k = 0; b->everyone && k < r->nwarps; k++)
-        wanted -= cta->warps[k].live ? 0 : LANES;
-    return wanted;
+    uint32_t expected = b->expected;
+    for (uint32_t k = 0; b->all_warps && k < r->nwarps; k++)
+        expected -= cta->warps[k].live ? 0 : LANES;
+    return expected;
 }
 
 static Mask lanes_at_barrier(const Warp *w, uint32_t n)
@@ -34,7 +34,7 @@ static void describe_barrier(const Run *r, const Warp *w, const Group *g, char t
         snprintf(text, TEXT, "barrier %u, for lanes %#x of its warp", g->barrier, missing);
     else
         snprintf(text, TEXT, "barrier %u: %u of %u threads have arrived", g->barrier,
-                 w->cta->barriers[g->barrier].arrived, wanted_at(r, w->cta, g->barrier));
+                 w->cta->barriers[g->barrier].arrived, expected_at(r, w->cta, g->barrier));
 }
 
 static void describe_cluster(const Run *r, char text[static TEXT])
@@ -58,15 +58,15 @@ static void describe_sync(const Warp *w, const Group *g, char text[static TEXT])
 
 static void describe(Run *r, const Warp *w, const Group *g, char text[static TEXT])
 {
-    Mask tests = g->lanes & w->tests;
+    Mask failed_tests = g->lanes & w->failed_tests;
     switch (g->state) {
     case GROUP_AT_BARRIER: describe_barrier(r, w, g, text); return;
     case GROUP_AT_CLUSTER: describe_cluster(r, text); return;
     case GROUP_AT_SYNC: describe_sync(w, g, text); return;
     default: break;
     }
-    if (tests)
-        async_describe(r, w->cta, w->tested[__builtin_ctz(tests)], TEXT, text);
+    if (failed_tests)
+        async_describe(r, w->cta, w->tested_mbarrier[__builtin_ctz(failed_tests)], TEXT, text);
     else
         snprintf(text, TEXT, "nothing: still running");
 }
@@ -81,33 +81,33 @@ static RunWait *add(Run *r, const Warp *w, const Frame *f, uint32_t pc, Mask lan
 }
 
 // Records the lanes that arrived at the joins of a group, each join once.
-static void note_joins(Run *r, const Warp *w, const Group *g, Mask *noted)
+static void record_joins(Run *r, const Warp *w, const Group *g, Mask *recorded)
 {
     for (const Join *j = g->join; j; j = j->outer) {
-        if (!j->arrived || j->arrived & *noted)
+        if (!j->arrived || j->arrived & *recorded)
             continue;
-        *noted |= j->arrived;
+        *recorded |= j->arrived;
         RunWait *row = add(r, w, j->frame, j->pc, j->arrived);
         snprintf(row->text, TEXT, "lanes %#x of its warp, to go on together", j->expected & ~j->arrived);
     }
 }
 
-void waits_note(Run *r)
+void waits_record(Run *r)
 {
     Warp *const here = r->warp;
     for (uint32_t k = 0; k < r->nctas * r->nwarps; k++) {
         Warp *w = warp_in_cluster(r, k);
-        Mask noted = 0;
-        warp_take_up(r, w);
+        Mask recorded = 0;
+        select_warp(r, w);
         for (const Group *g = w->groups; g < w->groups + LANES; g++) {
             if (!g->lanes)
                 continue;
             RunWait *row = add(r, w, g->frame, g->pc, g->lanes);
             describe(r, w, g, row->text);
-            note_joins(r, w, g, &noted);
+            record_joins(r, w, g, &recorded);
         }
     }
-    warp_take_up(r, here);
+    select_warp(r, here);
     const Dim *grid = &r->launch->grid;
     r->machine->unstarted = (uint64_t)grid->x * grid->y * grid->z - (r->first_of_cluster + r->nctas - r->first_cta);
 }

@@ -7,14 +7,14 @@
 // group yields to the other groups, since it may wait for one of them.
 #include "ir/machine/machine_internal.h"
 
-enum { TURNS = 1024 };  // number of backward jumps after which a group yields
+enum { YIELD_JUMPS = 1024 };  // number of backward jumps after which a group yields
 
 /* -- Frames --------------------------------------------------------------------------------------------- */
 
 bool frame_fits(Run *r, const Group *g, const Code *c, const Func *f)
 {
     uint32_t lane = (uint32_t)__builtin_ctz(g->lanes), depth = g->frame ? g->frame->depth : 0;
-    uint64_t used = g->frame ? g->frame->stacked : 0;
+    uint64_t used = g->frame ? g->frame->param_bytes : 0;
     if (depth >= DEPTH_MAX)
         return fault(r, g, c, lane, "calls are more than %d deep", DEPTH_MAX);
     return f->params <= PARAMS_MAX - used ||
@@ -48,7 +48,7 @@ Frame *frame_new(Warp *w, const Func *f, Frame *caller, const Code *call, Mask l
     frame->locals = caller ? frame_end(caller) : w->run->machine->local.end;
     frame->host = caller ? frame_host_end(caller) : w->run->machine->local.host;
     frame->dynamic = 0;
-    frame->stacked = (caller ? caller->stacked : 0) + f->params;
+    frame->param_bytes = (caller ? caller->param_bytes : 0) + f->params;
     frame->depth = caller ? caller->depth + 1 : 0;
     frame->lanes = lanes;
     return frame;
@@ -101,7 +101,7 @@ static void release_join(Warp *w, Join *j)
 }
 
 // Removes from a join the lanes that will not arrive.
-static void give_up(Warp *w, Join *j, Mask lanes)
+static void drop_lanes(Warp *w, Join *j, Mask lanes)
 {
     j->expected &= ~lanes;
     if (!j->expected)
@@ -121,7 +121,7 @@ void group_join(Warp *w, Group *g, uint32_t pc)
 void group_go(Warp *w, Group *g, uint32_t pc)
 {
     Join *j = g->join;
-    g->turns += pc <= g->pc;
+    g->jumps_back += pc <= g->pc;
     g->pc = pc;
     if (!j || j->frame != g->frame || j->pc != pc)
         return;
@@ -154,7 +154,7 @@ void group_return(Warp *w, Group *g)
     while (g->join->frame == frame) {
         Join *inner = g->join;
         g->join = inner->outer;
-        give_up(w, inner, lanes);
+        drop_lanes(w, inner, lanes);
     }
     g->frame = frame->caller;
     leave_frame(w, frame, lanes);
@@ -172,7 +172,7 @@ void group_end(Warp *w, Group *g)
         race_end(w, lanes);
     for (Join *j = g->join, *outer; j; j = outer) {
         outer = j->outer;
-        give_up(w, j, lanes);
+        drop_lanes(w, j, lanes);
     }
     for (Frame *caller; frame; frame = caller) {
         caller = frame->caller;
@@ -192,9 +192,9 @@ Group *warp_next(Warp *w)
             skip--;
             continue;
         }
-        uint32_t turns = g->turns / TURNS;
-        if (!best || turns < best->turns / TURNS ||
-            (turns == best->turns / TURNS && __builtin_ctz(g->lanes) < __builtin_ctz(best->lanes)))
+        uint32_t jumps_back = g->jumps_back / YIELD_JUMPS;
+        if (!best || jumps_back < best->jumps_back / YIELD_JUMPS ||
+            (jumps_back == best->jumps_back / YIELD_JUMPS && __builtin_ctz(g->lanes) < __builtin_ctz(best->lanes)))
             best = g;
     }
     return best;

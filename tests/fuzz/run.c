@@ -14,7 +14,7 @@ static MachineOptions options_of(uint64_t seed, Out *out)
                             .check_uninit = seed % 5 == 1,
                             .follow_undef = seed % 5 == 2,
                             .check_races = seed >> 8 & 1,
-                            .note_writers = seed >> 9 & 1,
+                            .record_writers = seed >> 9 & 1,
                             .seed = seed >> 10 & 1 ? seed : 0,
                             .trace = seed % 16 == 5 ? out : NULL,
                             .lane = (uint32_t)(seed >> 12 & 31),

@@ -518,7 +518,7 @@ TEST(named_register_in_ssa_form)
 
 /* -- Writers -------------------------------------------------------------------------------------------- */
 
-static const MachineOptions noting = {.note_writers = true};
+static const MachineOptions noting = {.record_writers = true};
 
 // The writer of a byte of out.
 typedef struct Writer {
@@ -580,7 +580,7 @@ TEST(writers_in_a_grid)
 {
     for (uint64_t seed = 0; seed < 2; seed++) {
         Rig r;
-        rig_open(&r, (MachineOptions){.note_writers = true, .seed = seed},
+        rig_open(&r, (MachineOptions){.record_writers = true, .seed = seed},
                  SSA "  R10:32 = mov.b32 %ctaid.x\n"
                      "  R11:32 = mov.b32 %ctaid.y\n"
                      "  R12:32 = mov.b32 %tid.y\n"

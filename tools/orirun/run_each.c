@@ -231,7 +231,7 @@ static void run_again(RunEach *c, const Fn *fn, const Module *m, uint32_t first,
     Chain chain;
     Launch l;
     chain_start(&chain, c, m);
-    chain.plan.options.note_writers = true;
+    chain.plan.options.record_writers = true;
     for (uint32_t k = first; k < end; k++) {
         const OriginalLaunch *launch = &c->launches.at[k];
         if (launch->unspecified)

@@ -374,7 +374,7 @@ static void add_position(const Fn *fn, InstrId i, char text[static MACHINE_ERROR
 }
 
 // Reports the other access of a data race.
-static void report_other(Diag *diag, const RunOther *o)
+static void report_other(Diag *diag, const RelatedAccess *o)
 {
     size_t at = o->fn ? fn_where(o->fn, o->instr) : SIZE_MAX;
     char text[MACHINE_ERROR_TEXT];
