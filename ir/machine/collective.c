@@ -24,7 +24,7 @@ static void advance_group(Warp *w, Group *g)
     group_go(w, g, g->pc + 1);
 }
 
-/* -- Meetings ------------------------------------------------------------------------------------------- */
+/* -- Collectives -------------------------------------------------------------------------------------- */
 
 // Lanes that execute an operation together, each at the instruction of its group.
 typedef struct Collective {

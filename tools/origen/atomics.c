@@ -43,7 +43,7 @@ void make_own_atomic(Gen *g, uint32_t n)
     };
     const Object *o = object_with_address(g, true, 8);
     bool wide = has(g, FT_WIDE) && o && o->align >= 8 && chance(g, 1, 3);
-    if (!o || (o->home != SPACE_GLOBAL && o->home != SPACE_SHARED)) {
+    if (!o || (o->actual_space != SPACE_GLOBAL && o->actual_space != SPACE_SHARED)) {
         make_straight(g, n);
         return;
     }

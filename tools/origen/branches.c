@@ -35,19 +35,19 @@ static void phis_set(Gen *g, const Phis *phis)
 void phis_end(Gen *g, const Phis *phis)
 {
     for (uint32_t k = 0; k < phis->n; k++) {
-        phis->at[k]->changes = has(g, FT_MULTIDEF) && chance(g, 1, 3);
+        phis->at[k]->reassignable = has(g, FT_MULTIDEF) && chance(g, 1, 3);
         value_push(g, phis->at[k]);
     }
 }
 
 /* -- Arms ----------------------------------------------------------------------------------------------- */
 
-uint32_t lanes_of_arms(Gen *g) { return lanes_here(g) && chance(g, 1, 2) ? lanes_here(g) : 0; }
+uint32_t lanes_of_arms(Gen *g) { return active_lanes(g) && chance(g, 1, 2) ? active_lanes(g) : 0; }
 
 static bool can_jump(const Gen *g)
 {
     const Loop *loop = g->fn.scope->loop;
-    return loop && loop->lanes == lanes_here(g);
+    return loop && loop->lanes == active_lanes(g);
 }
 
 static uint32_t jump_target(Gen *g)
@@ -56,13 +56,13 @@ static uint32_t jump_target(Gen *g)
     return chance(g, 1, 2) ? loop->next : loop->end;
 }
 
-void arm(Gen *g, uint32_t n, uint32_t lanes, Fact fact, bool may_end, const Phis *phis)
+void arm(Gen *g, uint32_t n, uint32_t lanes, KnownCondition known, bool may_end, const Phis *phis)
 {
     Scope s;
     scope_enter(g, &s, lanes);
-    s.fact = fact;
+    s.known = known;
     block(g, n);
-    if (!g->fn.ended && phis)
+    if (!g->fn.unreachable && phis)
         phis_set(g, phis);
     if (may_end && has(g, FT_JUMP) && can_jump(g) && !g->fn.dead && chance(g, 1, 5)) {
         scope_flush(g);
@@ -79,15 +79,15 @@ static void chain(Gen *g, uint32_t n, uint32_t arms, uint32_t end, const Phis *p
     Value *p = condition(g, lanes != 0);
     Scope s;
     branch(g, p, swapped, next);
-    arm(g, n / (arms + 1), lanes, (Fact){p, !swapped}, true, phis);
+    arm(g, n / (arms + 1), lanes, (KnownCondition){p, !swapped}, true, phis);
     jump(g, end);
     label_put(g, next);
     scope_enter(g, &s, lanes);
-    s.fact = (Fact){p, swapped};
+    s.known = (KnownCondition){p, swapped};
     if (arms > 1)
         chain(g, n - n / (arms + 1), arms - 1, end, phis);
     else if (phis->n || chance(g, 1, 2))
-        arm(g, n / 2, lanes, s.fact, false, phis);
+        arm(g, n / 2, lanes, s.known, false, phis);
     scope_leave(g);
 }
 
@@ -104,16 +104,17 @@ void make_if(Gen *g, uint32_t n)
 void make_known(Gen *g, uint32_t n)
 {
     const Scope *s = g->fn.scope;
-    while (s && !s->fact.predicate)
+    while (s && !s->known.predicate)
         s = s->outer;
     uint32_t end = label_new(g);
-    Value *p = s ? s->fact.predicate : value_scratch(g, CLASS_P);
-    bool holds = s ? s->fact.holds : true;
+    Value *p = s ? s->known.predicate : value_scratch(g, CLASS_P);
+    bool holds = s ? s->known.holds : true;
     if (!s)
         code(g, "mov.pred $w, 1;", p);
     bool sense = chance(g, 1, 2), entered = sense != holds;
     branch(g, p, sense, end);
-    arm(g, part_of(g, MIN(n, entered ? 30 : 8)), entered ? lanes_here(g) : 0, (Fact){p, !sense}, false, NULL);
+    arm(g, part_of(g, MIN(n, entered ? 30 : 8)), entered ? active_lanes(g) : 0, (KnownCondition){p, !sense}, false,
+        NULL);
     label_put(g, end);
 }
 
@@ -175,24 +176,24 @@ static void exit_here(Gen *g, Value *p)
 {
     uint32_t on = label_new(g);
     branch(g, p, false, on);
-    g->fn.leave(g);
+    g->fn.store_result(g);
     code(g, g->fn.kernel ? "<ret|exit>;" : "ret;");
-    g->fn.ended = true;
+    g->fn.unreachable = true;
     label_put(g, on);
 }
 
 // All threads store their result; threads that stay overwrite it at their end.
 static void exit_guarded(Gen *g, Value *p)
 {
-    g->fn.leave(g);
+    g->fn.store_result(g);
     code(g, g->fn.kernel ? "@$v <ret|exit>;" : "@$v ret;", p);
 }
 
-// Sets `gone` after a divergent exit: later barriers and warp operations could wait for threads that ended.
+// Sets `divergent_exit` after a divergent exit: later barriers and warp operations could wait for threads that ended.
 void make_exit(Gen *g, uint32_t n)
 {
     static void (*const exits[])(Gen *, Value *) = {exit_at_the_end, exit_here, exit_guarded};
-    bool all = lanes_here(g) == ALL_LANES && (in_loop_of_all(g) || chance(g, 2, 3));
+    bool all = active_lanes(g) == ALL_LANES && (in_loop_of_all(g) || chance(g, 2, 3));
     if (!all && in_loop_of_all(g)) {
         make_straight(g, n);
         return;
@@ -200,5 +201,5 @@ void make_exit(Gen *g, uint32_t n)
     Value *p = rare_condition(g, all);
     scope_flush(g);
     (*ANY_OF(g, exits))(g, p);
-    g->fn.gone = g->fn.gone || !all;
+    g->fn.divergent_exit = g->fn.divergent_exit || !all;
 }

@@ -22,7 +22,7 @@ static Function *pick_function(Gen *g)
     uint32_t n = g->functions.n - !fn->kernel, skip = n ? roll(g, n) : 0;
     for (uint32_t k = 0; k < n && (!found || found->called); k++) {
         Function *f = g->functions.at[(k + skip) % n];
-        bool affordable = fn->work + fn->times * (f->work + 20) <= fn->most_work;
+        bool affordable = fn->work + fn->frequency * (f->work + 20) <= fn->work_limit;
         if (affordable && (f->pure || !fn->dead) && (!found || !f->called))
             found = f;
     }
@@ -83,7 +83,7 @@ static Object structure_at(const Formal *f, const char *name)
     return o;
 }
 
-static void pass(Gen *g, const Call *c, uint32_t k)
+static void store_argument(Gen *g, const Call *c, uint32_t k)
 {
     const Formal *f = &c->f->formals[k];
     const char *name = parameter_name(g, c, "param", k);
@@ -93,7 +93,7 @@ static void pass(Gen *g, const Call *c, uint32_t k)
         return;
     }
     Object o = structure_at(f, name);
-    fill(g, &o);
+    store_all(g, &o);
 }
 
 /* -- The call itself ------------------------------------------------------------------------------------ */
@@ -150,7 +150,7 @@ static void take_result(Gen *g, const Call *c)
     char pattern[60];
     if (r->passing == BY_STRUCT) {
         Object o = structure_at(r, name);
-        drain(g, &o);
+        load_all(g, &o);
     } else if (r->passing == BY_VALUE) {
         snprintf(pattern, sizeof pattern, "ld.param.%s $=%c, [$s+0];", class_info[r->cls].bits,
                  class_info[r->cls].letter);
@@ -166,7 +166,7 @@ static void call_with_parameters(Gen *g, Call *c)
     else
         snprintf(c->prefix, sizeof c->prefix, "call%u_", c->number);
     for (uint32_t k = 0; k < c->f->n; k++)
-        pass(g, c, k);
+        store_argument(g, c, k);
     if (c->f->result.passing != NOTHING)
         declare(g, &c->f->result, parameter_name(g, c, "retval", 0));
     call_by_names(g, c);
@@ -211,7 +211,7 @@ static void call(Gen *g, Function *f)
         call_with_registers(g, &c);
     else
         call_with_parameters(g, &c);
-    g->fn.work += g->fn.times * MAX(c.f->work, c.f->twin ? c.f->twin->work : 0);
+    g->fn.work += g->fn.frequency * MAX(c.f->work, c.f->twin ? c.f->twin->work : 0);
 }
 
 void make_call(Gen *g, uint32_t n)
@@ -223,7 +223,7 @@ void make_call(Gen *g, uint32_t n)
         make_straight(g, n);
 }
 
-void call_the_rest(Gen *g)
+void call_remaining(Gen *g)
 {
     for (uint32_t k = 0; k < g->functions.n; k++)
         if (!g->functions.at[k]->called)

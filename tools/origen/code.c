@@ -28,23 +28,23 @@
 static void use(Unit *u, Value *v)
 {
     if (u->nuses == UNIT_VALUES)
-        unit_too_much(u, "many operands");
+        unit_overflow(u, "many operands");
     u->uses[u->nuses++] = v;
     u->uniform = u->uniform && v->uniform;
     unit_register(u, unit_load(u->g, v));
 }
 
-static void use_some(Unit *u, Class c, char how)
+static void use_of_class(Unit *u, Class c, char suffix)
 {
     Gen *g = u->g;
-    if (how == '#' && class_info[c].literals != LITERALS_NONE && chance(g, 1, 3)) {
+    if (suffix == '#' && class_info[c].literals != LITERALS_NONE && chance(g, 1, 3)) {
         Literal l = literal(g, c);
         unit_text(u, l.text);
         return;
     }
     Value *v = value_pick(g, c);
-    if (how == '!')
-        v = one_nan_of(g, v);
+    if (suffix == '!')
+        v = canonical_nan_of(g, v);
     use(u, v);
 }
 
@@ -81,7 +81,7 @@ static void put_address(Unit *u, const Place *p)
 static void add_def(Unit *u, Value *v, Value *reg, bool fresh)
 {
     if (u->ndefs == UNIT_VALUES)
-        unit_too_much(u, "many results");
+        unit_overflow(u, "many results");
     u->defs[u->ndefs++] = (Def){v, reg, fresh};
 }
 
@@ -94,21 +94,21 @@ static bool is_assigned(const Unit *u, const Value *v)
 }
 
 // Returns a variable for a guarded result, initialized so that the guard may be false.
-static Value *prepared(Gen *g, Class c)
+static Value *initialized_variable(Gen *g, Class c)
 {
     const Value *guard = g->fn.guard;
     Value *v = value_make(g, c);
     g->fn.guard = NULL;
     code(g, "mov.$s $w, $s;", class_info[c].bits, v, class_info[c].one);
     g->fn.guard = guard;
-    v->changes = true;
+    v->reassignable = true;
     value_push(g, v);
     v->pending = false;
     return v;
 }
 
 // Returns the variable that a result is assigned to; NULL: the result is a new value.
-static Value *reassigned(Unit *u, Class c)
+static Value *reassigned_variable(Unit *u, Class c)
 {
     Gen *g = u->g;
     if (!g->fn.guard && (!has(g, FT_MULTIDEF) || !chance(g, 1, 4)))
@@ -117,7 +117,7 @@ static Value *reassigned(Unit *u, Class c)
     if (v && is_assigned(u, v))
         v = NULL;
     if (!v && g->fn.guard)
-        v = prepared(g, c);
+        v = initialized_variable(g, c);
     if (v && v->pending)
         observe(g, v);
     return v;
@@ -126,7 +126,7 @@ static Value *reassigned(Unit *u, Class c)
 static void result(Unit *u, Class c, const char *mark)
 {
     Gen *g = u->g;
-    Value *v = reassigned(u, c);
+    Value *v = reassigned_variable(u, c);
     bool fresh = !v;
     if (fresh)
         v = value_make(g, c);
@@ -149,7 +149,7 @@ static Class class_of_letter(Unit *u, char letter)
     for (uint32_t c = 0; c < CLASS_COUNT; c++)
         if (class_info[c].letter == letter)
             return (Class)c;
-    unit_too_much(u, "unknown a class");
+    unit_overflow(u, "unknown a class");
 }
 
 static void put_rounding(Unit *u, bool add)
@@ -161,13 +161,13 @@ static void put_rounding(Unit *u, bool add)
 static void put_mask(Unit *u)
 {
     char buf[16];
-    snprintf(buf, sizeof buf, "0x%08X", lanes_here(u->g));
-    unit_text(u, lanes_here(u->g) == ALL_LANES ? "-1" : buf);
+    snprintf(buf, sizeof buf, "0x%08X", active_lanes(u->g));
+    unit_text(u, active_lanes(u->g) == ALL_LANES ? "-1" : buf);
 }
 
 static void put_lane(Unit *u)
 {
-    uint32_t lanes = lanes_here(u->g), skip = roll(u->g, (uint32_t)__builtin_popcount(lanes));
+    uint32_t lanes = active_lanes(u->g), skip = roll(u->g, (uint32_t)__builtin_popcount(lanes));
     for (; skip; skip--)
         lanes &= lanes - 1;
     unit_number(u, __builtin_ctz(lanes));
@@ -200,7 +200,7 @@ static void put_argument(Unit *u, char mark)
 static const char *put_marked(Unit *u, const char *mark)
 {
     Fn *fn = &u->g->fn;
-    char c = mark[1], how = mark[2];
+    char c = mark[1], suffix = mark[2];
     if (u->starts)
         unit_start_instruction(u);
     if (strchr("vwosuli", c)) {
@@ -208,7 +208,7 @@ static const char *put_marked(Unit *u, const char *mark)
         return mark + 2;
     }
     switch (c) {
-    case '=': result(u, class_of_letter(u, how), mark); return mark + 3;
+    case '=': result(u, class_of_letter(u, suffix), mark); return mark + 3;
     case '#': {
         char *end;
         unit_number(u, roll(u->g, (uint32_t)strtoul(mark + 2, &end, 10)));
@@ -224,12 +224,12 @@ static const char *put_marked(Unit *u, const char *mark)
     case 'C': assign(u, fn->wide_hash); return mark + 2;
     default: break;
     }
-    bool is_scratch = how >= '1' && how <= '9', has_how = is_scratch || how == '#' || how == '!';
+    bool is_scratch = suffix >= '1' && suffix <= '9', has_suffix = is_scratch || suffix == '#' || suffix == '!';
     if (is_scratch)
-        scratch(u, class_of_letter(u, c), (uint32_t)(how - '0'), mark);
+        scratch(u, class_of_letter(u, c), (uint32_t)(suffix - '0'), mark);
     else
-        use_some(u, class_of_letter(u, c), how);
-    return mark + 2 + has_how;
+        use_of_class(u, class_of_letter(u, c), suffix);
+    return mark + 2 + has_suffix;
 }
 
 static void expand(Unit *u, const char *at, const char *end);
@@ -292,6 +292,6 @@ Value *code_with(Gen *g, uint32_t traits, const char *pattern, ...)
 
 bool code_possible(const Gen *g, uint32_t traits)
 {
-    uint32_t lanes = g->fn.guard || g->fn.ended ? 0 : lanes_here(g);
+    uint32_t lanes = g->fn.guard || g->fn.unreachable ? 0 : active_lanes(g);
     return (!(traits & WARP) || lanes) && (!(traits & WHOLE) || lanes == ALL_LANES);
 }

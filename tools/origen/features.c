@@ -32,7 +32,7 @@ static bool set(Options *o, const char *name, size_t len, bool on)
     return found;
 }
 
-static bool take(Options *o, const char *name, size_t len)
+static bool apply_name(Options *o, const char *name, size_t len)
 {
     if (len == 4 && memcmp(name, "none", 4) == 0)
         return set(o, "all", 3, false);
@@ -41,11 +41,11 @@ static bool take(Options *o, const char *name, size_t len)
     return set(o, name, len, true);
 }
 
-bool features_take(Options *o, const char *list, char why[static 200])
+bool features_apply(Options *o, const char *list, char why[static 200])
 {
     for (const char *at = list;;) {
         size_t len = strcspn(at, ",");
-        if (!take(o, at, len)) {
+        if (!apply_name(o, at, len)) {
             snprintf(why, 200, "there is no feature '%.*s'; --list-features lists them", (int)MIN(len, 60), at);
             return false;
         }

@@ -60,7 +60,7 @@ static void signature(Gen *g, Function *f)
 
 /* -- Parameters ----------------------------------------------------------------------------------------- */
 
-static void take_value(Gen *g, const Function *f, uint32_t k, const char *name)
+static void load_value(Gen *g, const Function *f, uint32_t k, const char *name)
 {
     Class c = f->formals[k].cls;
     char pattern[60];
@@ -71,7 +71,7 @@ static void take_value(Gen *g, const Function *f, uint32_t k, const char *name)
     code(g, pattern, name);
 }
 
-static void take_pointer(Gen *g, const Function *f, uint32_t k, const char *name)
+static void load_pointer(Gen *g, const Function *f, uint32_t k, const char *name)
 {
     const Formal *p = &f->formals[k];
     Object o = {.space = SPACE_GENERIC, .bytes = p->bytes, .align = p->align, .constant = !p->written};
@@ -80,7 +80,7 @@ static void take_pointer(Gen *g, const Function *f, uint32_t k, const char *name
     object_push(g, o);
 }
 
-static void take_all(Gen *g, const Function *f)
+static void load_parameters(Gen *g, const Function *f)
 {
     for (uint32_t k = 0; k < f->n; k++) {
         const Formal *p = &f->formals[k];
@@ -88,11 +88,11 @@ static void take_all(Gen *g, const Function *f)
         Object o = {.space = SPACE_PARAM, .symbol = name, .bytes = p->bytes, .align = p->align};
         o.constant = o.fixed = true;
         if (p->passing == BY_VALUE)
-            take_value(g, f, k, name);
+            load_value(g, f, k, name);
         else if (p->passing == BY_POINTER)
-            take_pointer(g, f, k, name);
+            load_pointer(g, f, k, name);
         else
-            drain(g, object_push(g, o));
+            load_all(g, object_push(g, o));
     }
 }
 
@@ -127,19 +127,19 @@ static Value *hash_as(Gen *g, Class c)
     return v;
 }
 
-static void give_structure(Gen *g, const Function *f)
+static void store_structure(Gen *g, const Function *f)
 {
     Object o = {.space = SPACE_PARAM, .symbol = "func_retval0", .bytes = f->result.bytes, .align = f->result.align};
     o.fixed = true;
     Object *all = object_push(g, o);
-    fill(g, all);
+    store_all(g, all);
     Place first = {all, NULL, 0};
     Value *total = hash_total(g);
     code(g, "st.param.b32 $o, $v;", &first, total);
 }
 
 // Stores the result through the first writable pointer argument.
-static void give_through_pointer(Gen *g)
+static void store_through_pointer(Gen *g)
 {
     uint32_t k = 0;
     while (g->fn.objects.at[k]->space != SPACE_GENERIC || g->fn.objects.at[k]->constant)
@@ -148,16 +148,16 @@ static void give_through_pointer(Gen *g)
     code(g, "st.u32 $o, $v;", &p, hash_total(g));
 }
 
-static void give(Gen *g)
+static void store_result(Gen *g)
 {
     const Function *f = g->functions.at[g->functions.n - 1];
     const Formal *r = &f->result;
     Scope s;
     scope_enter(g, &s, 0);
     if (r->passing == NOTHING) {
-        give_through_pointer(g);
+        store_through_pointer(g);
     } else if (r->passing == BY_STRUCT) {
-        give_structure(g, f);
+        store_structure(g, f);
     } else if (f->in_registers) {
         code(g, "mov.$s func_retval0, $v;", class_info[r->cls].bits, hash_as(g, r->cls));
     } else {
@@ -203,17 +203,17 @@ static void make(Gen *g, Function *f, uint32_t n)
 {
     Scope root, body;
     fn_begin(g, f->name, NULL, n);
-    g->fn.leave = give;
+    g->fn.store_result = store_result;
     scope_enter(g, &root, 0);
     hash_begin(g);
-    take_all(g, f);
+    load_parameters(g, f);
     variables_enter(g);
     scope_enter(g, &body, 0);
     block(g, n);
     scope_leave(g);
     scope_flush(g);
     label_put(g, g->fn.exit);
-    give(g);
+    store_result(g);
     code(g, "ret;");
     scope_leave(g);
     f->work = g->fn.work;

@@ -85,7 +85,7 @@ static Value *number(Gen *g, bool cube, uint32_t which, bool uniform)
 }
 
 // Returns the index of the thread in the grid.
-static Value *who(Gen *g, const Kernel *k)
+static Value *load_thread_index(Gen *g, const Kernel *k)
 {
     Fn *fn = &g->fn;
     fn->thread = number(g, k->cube, THREAD, false);
@@ -95,10 +95,10 @@ static Value *who(Gen *g, const Kernel *k)
     return fixed_value(g, thread, false);
 }
 
-static void take_shared(Gen *g, const char *symbol, uint32_t stride)
+static void add_shared(Gen *g, const char *symbol, uint32_t stride)
 {
     Fn *fn = &g->fn;
-    Object o = {.space = SPACE_SHARED, .bytes = stride, .align = stride & (0 - stride), .watched = true};
+    Object o = {.space = SPACE_SHARED, .bytes = stride, .align = stride & (0 - stride), .observed = true};
     VEC_PUSH(g->arena, &fn->shared, ((Shared){symbol, stride}));
     if (chance(g, 1, 2)) {
         o.base = value_make(g, CLASS_R);
@@ -106,7 +106,7 @@ static void take_shared(Gen *g, const char *symbol, uint32_t stride)
     } else {
         o.base = part_of_thread(g, symbol, NULL, fn->thread, stride);
     }
-    fill(g, object_push(g, o));
+    store_all(g, object_push(g, o));
 }
 
 static void memory(Gen *g, Kernel *k, Value *thread)
@@ -116,11 +116,11 @@ static void memory(Gen *g, Kernel *k, Value *thread)
     if (has(g, FT_SHARED)) {
         const char *name = text(g, "%s_shared", k->name);
         out_fmt(&fn->declarations, "\t.shared .align 16 .b8 \t%s[%u];\n", name, stride * most_threads(k, false));
-        take_shared(g, name, stride);
+        add_shared(g, name, stride);
     }
     k->dynamic = has(g, FT_DYNAMIC) && chance(g, 1, 2) ? 4 * roll_between(g, 2, 4) : 0;
     if (k->dynamic)
-        take_shared(g, "dynamic_shared", k->dynamic);
+        add_shared(g, "dynamic_shared", k->dynamic);
     if (has(g, FT_VARIABLES) && has(g, FT_SLOTS) && chance(g, 1, 2)) {
         const char *name = text(g, "%s_slots", k->name);
         Object o = {.space = SPACE_GLOBAL, .bytes = 16, .align = 16};
@@ -128,12 +128,12 @@ static void memory(Gen *g, Kernel *k, Value *thread)
         o.base = part_of_thread(g, name, NULL, thread, o.bytes);
         object_push(g, o);
     }
-    if (k->cluster && fn->shared.n && lanes_here(g) == ALL_LANES)
+    if (k->cluster && fn->shared.n && active_lanes(g) == ALL_LANES)
         make_neighbours(g);
     variables_enter(g);
 }
 
-static void leave(Gen *g)
+static void store_result(Gen *g)
 {
     const Object *record = g->fn.record;
     Place first = {record, NULL, 0}, wide = {record, NULL, 8};
@@ -164,10 +164,10 @@ static void make(Gen *g, Kernel *k, bool last)
     Scope root, middle, inner;
     uint32_t size = g->options.size, debt;
     fn_begin(g, k->name, k, size);
-    g->fn.leave = leave;
+    g->fn.store_result = store_result;
     scope_enter(g, &root, ALL_LANES);
     hash_begin(g);
-    Value *thread = who(g, k);
+    Value *thread = load_thread_index(g, k);
     params_load(g, k, thread);
     scope_enter(g, &middle, ALL_LANES);
     memory(g, k, thread);
@@ -175,14 +175,14 @@ static void make(Gen *g, Kernel *k, bool last)
     scope_enter(g, &inner, ALL_LANES);
     block(g, g->fn.count + debt + 8 < size ? size - g->fn.count - debt - 4 : 4);
     if (last)
-        call_the_rest(g);
+        call_remaining(g);
     scope_leave(g);
     scope_leave(g);
     scope_flush(g);
     label_put(g, g->fn.exit);
-    leave(g);
+    store_result(g);
     code(g, "ret;");
-    g->fn.ended = true;
+    g->fn.unreachable = true;
     scope_leave(g);
     print_head(g, k);
     fn_print(g);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Makes loops. A counter or fuel bounds each of them, and so does the work that is left to a thread (`most_work`).
+// Makes loops. A counter or fuel bounds each of them, and so does the work that is left to a thread (`work_limit`).
 #include "tools/origen/origen.h"
 
-enum { MOST_TURNS = 10 };
+enum { MOST_TRIPS = 10 };
 
 typedef enum Form { TEST_FIRST, TEST_LAST, TEST_BOTH, FORM_COUNT } Form;
 
@@ -22,21 +22,22 @@ static const struct {
     {CLASS_H, "cvt.u16.u32 $w, $i;", "setp.<gt.s16|ne.s16|ne.u16> $w, $v, 0;", "add.s16 $w, $v, -1;"},
 };
 
-typedef struct Turns {
+typedef struct Countdown {
     uint32_t counting;
     Operand n;
     Value *counter, *test;
-} Turns;
+} Countdown;
 
-// Returns the trip count that `most_work` permits for a loop of n instructions.
-static uint32_t affordable(const Gen *g, uint32_t n)
+// Returns the trip count that `work_limit` permits for a loop of n instructions.
+static uint32_t affordable_trips(const Gen *g, uint32_t n)
 {
     const Fn *fn = &g->fn;
-    uint64_t left = fn->most_work > fn->work ? fn->most_work - fn->work : 0, turns = left / 2 / (fn->times * (n + 8));
-    return (uint32_t)MAX(MIN(turns, MOST_TURNS), 1);
+    uint64_t left = fn->work_limit > fn->work ? fn->work_limit - fn->work : 0,
+             trips = left / 2 / (fn->frequency * (n + 8));
+    return (uint32_t)MAX(MIN(trips, MOST_TRIPS), 1);
 }
 
-static void count_begin(Gen *g, Turns *t, uint32_t least, uint32_t most, bool uniform)
+static void count_begin(Gen *g, Countdown *t, uint32_t least, uint32_t most, bool uniform)
 {
     do
         t->counting = roll(g, ARRAY_LEN(countings));
@@ -46,13 +47,13 @@ static void count_begin(Gen *g, Turns *t, uint32_t least, uint32_t most, bool un
     t->counter = value_make(g, countings[t->counting].cls);
     t->test = value_scratch(g, CLASS_P);
     code(g, countings[t->counting].start, t->counter, &t->n);
-    t->counter->uniform = uniform && lanes_here(g) == ALL_LANES;
+    t->counter->uniform = uniform && active_lanes(g) == ALL_LANES;
     value_push(g, t->counter);
 }
 
-static void count_test(Gen *g, const Turns *t) { code(g, countings[t->counting].test, t->test, t->counter, &t->n); }
+static void count_test(Gen *g, const Countdown *t) { code(g, countings[t->counting].test, t->test, t->counter, &t->n); }
 
-static void count_step(Gen *g, const Turns *t) { code(g, countings[t->counting].step, t->counter, t->counter); }
+static void count_step(Gen *g, const Countdown *t) { code(g, countings[t->counting].step, t->counter, t->counter); }
 
 /* -- Variables that change places ----------------------------------------------------------------------- */
 
@@ -88,7 +89,7 @@ static Carried carried_begin(Gen *g)
 }
 
 // Shifts the carried variables at the end of an iteration; the last one takes a new value or the first one's.
-static void carried_turn(Gen *g, const Carried *c)
+static void rotate_carried(Gen *g, const Carried *c)
 {
     if (!c->n)
         return;
@@ -120,15 +121,15 @@ void make_rotation(Gen *g, uint32_t n)
 
 /* -- Counted loops -------------------------------------------------------------------------------------- */
 
-static void body(Gen *g, uint32_t n, const Loop *loop, Fact fact, const Carried *carried)
+static void write_body(Gen *g, uint32_t n, const Loop *loop, KnownCondition known, const Carried *carried)
 {
     Scope s;
     scope_enter(g, &s, loop->lanes);
     s.loop = loop;
-    s.fact = fact;
+    s.known = known;
     block(g, n);
-    if (!g->fn.ended)
-        carried_turn(g, carried);
+    if (!g->fn.unreachable)
+        rotate_carried(g, carried);
     scope_leave(g);
 }
 
@@ -139,7 +140,7 @@ static void pragma(Gen *g)
 }
 
 // Writes the loop, from its first test to its last.
-static void turn(Gen *g, uint32_t n, Form form, const Loop *loop, const Turns *t, const Carried *carried)
+static void write_loop(Gen *g, uint32_t n, Form form, const Loop *loop, const Countdown *t, const Carried *carried)
 {
     uint32_t head = label_new(g);
     if (form == TEST_BOTH) {
@@ -152,7 +153,7 @@ static void turn(Gen *g, uint32_t n, Form form, const Loop *loop, const Turns *t
         count_test(g, t);
         branch(g, t->test, false, loop->end);
     }
-    body(g, n, loop, form == TEST_LAST ? (Fact){0} : (Fact){t->test, true}, carried);
+    write_body(g, n, loop, form == TEST_LAST ? (KnownCondition){0} : (KnownCondition){t->test, true}, carried);
     label_put(g, loop->next);
     count_step(g, t);
     if (form == TEST_FIRST) {
@@ -167,23 +168,23 @@ static void turn(Gen *g, uint32_t n, Form form, const Loop *loop, const Turns *t
 void make_loop(Gen *g, uint32_t n)
 {
     Scope s;
-    Turns t;
+    Countdown t;
     Form form = (Form)roll(g, FORM_COUNT);
-    uint32_t part = part_of(g, MIN(n, 400)), turns = affordable(g, part), most = roll_between(g, 1, turns);
-    Loop loop = {.next = label_new(g), .lanes = chance(g, 3, 4) ? lanes_here(g) : 0};
+    uint32_t part = part_of(g, MIN(n, 400)), trips = affordable_trips(g, part), most = roll_between(g, 1, trips);
+    Loop loop = {.next = label_new(g), .lanes = chance(g, 3, 4) ? active_lanes(g) : 0};
     loop.end = label_new(g);
-    scope_enter(g, &s, lanes_here(g));
+    scope_enter(g, &s, active_lanes(g));
     count_begin(g, &t, form == TEST_LAST, most, loop.lanes != 0);
     Carried carried = carried_begin(g);
-    g->fn.times *= most;
-    turn(g, part, form, &loop, &t, &carried);
-    g->fn.times /= most;
+    g->fn.frequency *= most;
+    write_loop(g, part, form, &loop, &t, &carried);
+    g->fn.frequency /= most;
     scope_leave(g);
 }
 
 /* -- Loops with two entries ----------------------------------------------------------------------------- */
 
-static void burn(Gen *g, Value *fuel, uint32_t end)
+static void use_fuel(Gen *g, Value *fuel, uint32_t end)
 {
     Value *p = value_scratch(g, CLASS_P);
     code(g, "add.s32 $w, $v, -1;", fuel, fuel);
@@ -194,29 +195,30 @@ static void burn(Gen *g, Value *fuel, uint32_t end)
 void make_irreducible(Gen *g, uint32_t n)
 {
     Scope outer, last;
-    uint32_t part = part_of(g, MIN(n, 200)), turns = affordable(g, part), first = label_new(g), second = label_new(g);
+    uint32_t part = part_of(g, MIN(n, 200)), trips = affordable_trips(g, part), first = label_new(g),
+             second = label_new(g);
     Loop loop = {.next = label_new(g)};
     Carried none = {.n = 0};
     loop.end = label_new(g);
     scope_enter(g, &outer, 0);
     Value *fuel = value_make(g, CLASS_R);
-    code(g, "mov.u32 $w, $u;", fuel, turns);
+    code(g, "mov.u32 $w, $u;", fuel, trips);
     value_push(g, fuel);
     Value *p = condition(g, false);
     branch(g, p, true, second);
-    g->fn.times *= turns;
+    g->fn.frequency *= trips;
     label_put(g, first);
-    body(g, part / 2, &loop, (Fact){0}, &none);
+    write_body(g, part / 2, &loop, (KnownCondition){0}, &none);
     label_put(g, second);
-    body(g, part / 2, &loop, (Fact){0}, &none);
+    write_body(g, part / 2, &loop, (KnownCondition){0}, &none);
     label_put(g, loop.next);
-    burn(g, fuel, loop.end);
+    use_fuel(g, fuel, loop.end);
     scope_enter(g, &last, 0);
     p = condition(g, false);
     branch(g, p, true, chance(g, 1, 2) ? first : second);
     scope_leave(g);
     jump(g, chance(g, 1, 2) ? first : second);
     label_put(g, loop.end);
-    g->fn.times /= turns;
+    g->fn.frequency /= trips;
     scope_leave(g);
 }

@@ -16,7 +16,7 @@ Object *object_push(Gen *g, Object o)
     Object *copy = NEW(g->arena, Object);
     *copy = o;
     copy->depth = g->fn.scope->depth;
-    copy->home = o.space == SPACE_GENERIC ? o.home : o.space;
+    copy->actual_space = o.space == SPACE_GENERIC ? o.actual_space : o.space;
     VEC_PUSH(g->arena, &g->fn.objects, copy);
     return copy;
 }
@@ -134,11 +134,11 @@ static uint32_t bound_of(Bound bound, uint32_t n)
 static Value *index_below(Gen *g, uint32_t n)
 {
     Value *index = value_scratch(g, CLASS_R), *v = value_pick(g, CLASS_R);
-    uint32_t way = n == 1 || chance(g, 1, 3) ? 0 : roll(g, ARRAY_LEN(bounds)), u = bound_of(bounds[way].bound, n);
-    if (bounds[way].value_first)
-        code(g, bounds[way].pattern, v, index, u);
+    uint32_t row = n == 1 || chance(g, 1, 3) ? 0 : roll(g, ARRAY_LEN(bounds)), u = bound_of(bounds[row].bound, n);
+    if (bounds[row].value_first)
+        code(g, bounds[row].pattern, v, index, u);
     else
-        code(g, bounds[way].pattern, index, v, u);
+        code(g, bounds[row].pattern, index, v, u);
     return index;
 }
 
@@ -248,7 +248,7 @@ static const char *source(Gen *g, Class c, Value **v)
         Literal l = literal(g, c);
         return text(g, "%s", l.text);
     }
-    *v = one_nan_of(g, value_pick(g, c));
+    *v = canonical_nan_of(g, value_pick(g, c));
     return "$v";
 }
 
@@ -295,8 +295,8 @@ static void cover(Gen *g, const Object *o, void (*at)(Gen *, Move, const Place *
     }
 }
 
-void fill(Gen *g, const Object *o) { cover(g, o, store_at); }
-void drain(Gen *g, const Object *o) { cover(g, o, load_at); }
+void store_all(Gen *g, const Object *o) { cover(g, o, store_at); }
+void load_all(Gen *g, const Object *o) { cover(g, o, load_at); }
 
 /* -- Statements ----------------------------------------------------------------------------------------- */
 

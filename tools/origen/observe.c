@@ -19,9 +19,9 @@ static const struct {
 };
 enum { MOST_WEIGHT = 6 };
 
-Value *one_nan_of(Gen *g, Value *v)
+Value *canonical_nan_of(Gen *g, Value *v)
 {
-    const char *pattern = class_info[v->cls].one_nan;
+    const char *pattern = class_info[v->cls].canonical_nan;
     if (!*pattern || (v->cls != CLASS_G && has(g, FT_NANBITS)))
         return v;
     Value *copy = value_scratch(g, v->cls);
@@ -32,7 +32,7 @@ Value *one_nan_of(Gen *g, Value *v)
 // Returns the bits of a value as class R or D.
 static Value *bits_of(Gen *g, Value *v)
 {
-    v = one_nan_of(g, v);
+    v = canonical_nan_of(g, v);
     if (v->cls == CLASS_R || v->cls == CLASS_D)
         return v;
     Value *bits = value_scratch(g, class_info[v->cls].bytes == 8 ? CLASS_D : CLASS_R);
@@ -62,7 +62,7 @@ static void mix_halves(Gen *g, Value *bits)
 }
 
 // Stores the bits in the record of this thread, by chance and if there is room. Returns true if it did.
-static bool leave(Gen *g, Value *bits)
+static bool store_in_record(Gen *g, Value *bits)
 {
     Fn *fn = &g->fn;
     uint32_t bytes = class_info[bits->cls].bytes, at = (fn->record_used + bytes - 1) & ~(bytes - 1);
@@ -78,12 +78,12 @@ void observe(Gen *g, Value *v)
 {
     Fn *fn = &g->fn;
     const Value *guard = fn->guard;
-    if (fn->dead || fn->ended)
+    if (fn->dead || fn->unreachable)
         return;
     fn->guard = NULL;
     v->pending = false;
     Value *bits = bits_of(g, v);
-    if (leave(g, bits))
+    if (store_in_record(g, bits))
         ;
     else if (bits->cls == CLASS_R || fn->wide_hash)
         mix(g, bits);

@@ -16,7 +16,7 @@ static const Template templates[] = {
 };
 
 // Patterns that make the first value of a class.
-static const char *const births[CLASS_COUNT] = {
+static const char *const first_values[CLASS_COUNT] = {
     [CLASS_P] = "setp.<eq|ne|lt|ge>.<s32|u32> $=p, $r, $r#;",
     [CLASS_H] = "cvt.u16.u32 $=h, $r;",
     [CLASS_R] = "mov.u32 $=r, $#1000;",
@@ -66,11 +66,11 @@ void operations_init(Gen *g)
     }
 }
 
-void birth(Gen *g, Class c)
+void make_first_value(Gen *g, Class c)
 {
     const Value *guard = g->fn.guard;
     g->fn.guard = NULL;
-    code(g, births[c]);
+    code(g, first_values[c]);
     g->fn.guard = guard;
 }
 

@@ -115,7 +115,7 @@ static bool complete(Job *job)
     if (o->style == STYLE_BY_SEED)
         o->style = (Style)(STYLE_NAIVE + random_next(&state) % 3);
     features_by_seed(o);
-    if (job->features && !features_take(o, job->features, why))
+    if (job->features && !features_apply(o, job->features, why))
         return program_fail(&program, "--features: %s", why);
     features_for_target(o);
     return true;

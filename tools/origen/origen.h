@@ -49,7 +49,7 @@ typedef struct ClassInfo {
     uint32_t bytes;
     const char *bits, *memory;
     Literals literals;
-    const char *one, *view, *one_nan;
+    const char *one, *view, *canonical_nan;
 } ClassInfo;
 extern const ClassInfo class_info[CLASS_COUNT];
 
@@ -70,13 +70,13 @@ typedef struct Flavor {
 // A value lives in a register or in the frame.
 typedef struct Value {
     Class cls;
-    uint32_t reg;    // number in its bank; 0: the value is in the frame
-    uint32_t slot;   // offset in the frame
-    uint32_t depth;  // of the scope
-    bool braced;     // declared in a nested scope
-    bool changes;    // may be reassigned
-    bool pending;    // has not reached the output
-    bool uniform;    // equal in all threads of the CTA
+    uint32_t reg;       // number in its bank; 0: the value is in the frame
+    uint32_t slot;      // offset in the frame
+    uint32_t depth;     // of the scope
+    bool braced;        // declared in a nested scope
+    bool reassignable;  // may be reassigned
+    bool pending;       // has not reached the output
+    bool uniform;       // equal in all threads of the CTA
 } Value;
 typedef VEC(Value *) Pool;
 
@@ -99,8 +99,8 @@ typedef struct Object {
     const char *type;    // type of the elements; NULL: any
     bool constant;       // never written
     bool fixed;          // accessed only at constant offsets
-    bool watched;        // its contents at the end of the scope go into the output
-    Space home;          // actual space of a generic object; SPACE_GENERIC: unknown
+    bool observed;       // its contents at the end of the scope go into the output
+    Space actual_space;  // actual space of a generic object; SPACE_GENERIC: unknown
     bool is_pointer;     // for variables of the module: the symbol holds the address
     uint32_t depth;      // of the scope
 } Object;
@@ -124,10 +124,10 @@ typedef struct Loop {
 } Loop;
 
 // A condition with a known value in a scope.
-typedef struct Fact {
+typedef struct KnownCondition {
     Value *predicate;  // NULL: none
     bool holds;
-} Fact;
+} KnownCondition;
 
 #define ALL_LANES 0xFFFFFFFFu
 
@@ -137,7 +137,7 @@ typedef struct Scope {
     uint32_t values[CLASS_COUNT], objects, spent, repeats;  // sizes at the entry
     uint32_t lanes;    // mask of lanes that arrive, equal in all warps of the CTA; 0: unknown
     const Loop *loop;  // innermost loop
-    Fact fact;
+    KnownCondition known;
 } Scope;
 
 /* -- The program ------------------------------------------------------------------------------------------- */
@@ -165,27 +165,27 @@ typedef struct Fn {
     VEC(Reg) spent;             // registers without values that are free at the end of their scope
     VEC(const char *) repeats;  // patterns that may be repeated
     // Registers, the frame, names.
-    uint32_t regs[BANK_COUNT];       // registers used so far, by bank
-    VEC(uint32_t) idle[BANK_COUNT];  // registers that are free again
-    Object frame_object;             // all variables of the frame
-    uint32_t frame;                  // bytes
-    VEC(uint32_t) idle_slots[4];     // free offsets, by the logarithm of their bytes
+    uint32_t regs[BANK_COUNT];                 // registers used so far, by bank
+    VEC(uint32_t) free_registers[BANK_COUNT];  // registers that are free again
+    Object frame_object;                       // all variables of the frame
+    uint32_t frame;                            // bytes
+    VEC(uint32_t) free_slots[4];               // free offsets, by the logarithm of their bytes
     uint32_t labels, symbols;
     Out declarations;
     TextBuffer declarations_text;
     // State of the place.
-    uint32_t count;            // instructions so far
-    uint64_t work, most_work;  // bound of the instructions that a thread executes; its limit
-    uint64_t times;            // bound of the executions of this place
-    const Value *guard;        // guard of the instructions; NULL: none
+    uint32_t count;             // instructions so far
+    uint64_t work, work_limit;  // bound of the instructions that a thread executes; its limit
+    uint64_t frequency;         // bound of the executions of this place
+    const Value *guard;         // guard of the instructions; NULL: none
     bool guard_sense;
-    uint32_t dead;  // depth from which scopes are dead code; 0: none
-    bool ended;     // the place is unreachable
-    bool gone;      // some threads may have ended
+    uint32_t dead;        // depth from which scopes are dead code; 0: none
+    bool unreachable;     // the place is unreachable
+    bool divergent_exit;  // some threads may have ended
     // Results of the function.
-    Value *hash, *wide_hash;  // accumulators; the wide one may be NULL
-    uint32_t exit;            // label of the end
-    void (*leave)(Gen *);     // stores the results
+    Value *hash, *wide_hash;      // accumulators; the wide one may be NULL
+    uint32_t exit;                // label of the end
+    void (*store_result)(Gen *);  // stores the results
     // Kernels only.
     Value *thread, *threads;  // index in the CTA; size of the CTA
     VEC(Shared) shared;
@@ -225,7 +225,7 @@ bool chance(Gen *g, uint32_t k, uint32_t n);                      // true k time
 static inline bool has(const Gen *g, Feature f) { return g->options.on[f]; }
 void features_by_seed(Options *o);
 // Applies a list as --features takes it. On failure returns false, with the reason in `why`.
-bool features_take(Options *o, const char *list, char why[static 200]);
+bool features_apply(Options *o, const char *list, char why[static 200]);
 void features_for_target(Options *o);
 void features_list(Out *out);                     // prints names and help
 void features_print(Out *out, const Options *o);  // prints a list that --features takes
@@ -249,7 +249,7 @@ void scope_enter(Gen *g, Scope *s, uint32_t lanes);
 void scope_leave(Gen *g);
 uint32_t scope_debt(const Gen *g);  // estimated instructions at the end of the scope
 void scope_flush(Gen *g);           // observes all pending values of the scope
-uint32_t lanes_here(const Gen *g);
+uint32_t active_lanes(const Gen *g);
 
 /* -- code.c: patterns -------------------------------------------------------------------------------------- */
 
@@ -278,14 +278,14 @@ const char *space_name(Space s);  // with the dot; empty for generic
 /* -- observe.c --------------------------------------------------------------------------------------------- */
 
 void observe(Gen *g, Value *v);
-Value *one_nan_of(Gen *g, Value *v);  // v, or a copy with canonical NaNs if the bits of v must not show
+Value *canonical_nan_of(Gen *g, Value *v);  // v, or a copy with canonical NaNs if the bits of v must not show
 void hash_begin(Gen *g);
 
 /* -- operations.c ------------------------------------------------------------------------------------------ */
 
 void operations_init(Gen *g);
 void operation(Gen *g);
-void birth(Gen *g, Class c);
+void make_first_value(Gen *g, Class c);
 bool class_on(const Gen *g, Class c);
 Class any_class(Gen *g);  // a random class of data
 
@@ -315,7 +315,7 @@ typedef struct Phis {
 Phis phis_begin(Gen *g);
 void phis_end(Gen *g, const Phis *phis);
 // Writes a scope under a condition. May_end: it may end in a break or continue.
-void arm(Gen *g, uint32_t n, uint32_t lanes, Fact fact, bool may_end, const Phis *phis);
+void arm(Gen *g, uint32_t n, uint32_t lanes, KnownCondition known, bool may_end, const Phis *phis);
 uint32_t lanes_of_arms(Gen *g);  // lanes that take the branch together, by chance; 0: it depends on the thread
 
 /* -- memory.c ---------------------------------------------------------------------------------------------- */
@@ -340,15 +340,15 @@ static inline uint32_t move_bytes(Move m) { return m.n * m.access->bytes; }
 void load_at(Gen *g, Move m, const Place *p);
 void store_at(Gen *g, Move m, const Place *p);
 void load_from(Gen *g, const Object *o);
-void fill(Gen *g, const Object *o);                        // stores to all bytes
-void drain(Gen *g, const Object *o);                       // loads all bytes
+void store_all(Gen *g, const Object *o);                   // stores to all bytes
+void load_all(Gen *g, const Object *o);                    // loads all bytes
 void address_of(Gen *g, const Object *o, Value *address);  // address in its own space
 void generic_address_of(Gen *g, const Object *o, Value *address);
 
 /* -- functions.c, kernels.c -------------------------------------------------------------------------------- */
 
 void functions_make(Gen *g);
-void call_the_rest(Gen *g);  // calls the functions without a call so far
+void call_remaining(Gen *g);  // calls the functions without a call so far
 void kernels_make(Gen *g);
 
 /* -- variables.c, program.c, launches.c -------------------------------------------------------------------- */

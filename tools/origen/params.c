@@ -91,7 +91,7 @@ Value *part_of_thread(Gen *g, const char *symbol, Value *from, Value *thread, ui
 
 static Object buffer(Gen *g, const Param *p, const char *name, Value *thread)
 {
-    Object o = {.bytes = p->bytes, .align = 16, .home = SPACE_GLOBAL, .constant = p->kind == PARAM_INPUT};
+    Object o = {.bytes = p->bytes, .align = 16, .actual_space = SPACE_GLOBAL, .constant = p->kind == PARAM_INPUT};
     bool whole = p->kind == PARAM_INPUT || p->kind == PARAM_COUNTS;
     Value *base = value_make(g, CLASS_D);
     o.space = g->fn.flavor->generic && chance(g, 3, 4) ? SPACE_GENERIC : SPACE_GLOBAL;
@@ -115,12 +115,12 @@ static Value *scalar(Gen *g, const Param *p, const char *name)
     return v;
 }
 
-static void leave_at_once(Gen *g, Value *limit, Value *thread)
+static void exit_beyond_limit(Gen *g, Value *limit, Value *thread)
 {
     Value *p = value_scratch(g, CLASS_P);
     code(g, "setp.ge.<u32|s32> $w, $v, $v;", p, thread, limit);
     branch(g, p, true, g->fn.exit);
-    g->fn.gone = true;
+    g->fn.divergent_exit = true;
 }
 
 // Loads one element for each thread, as most kernels do.
@@ -140,7 +140,7 @@ static void load(Gen *g, const Param *p, const char *name, Value *thread)
     Object o = {.space = SPACE_PARAM, .symbol = name, .bytes = p->bytes, .align = 8, .constant = true, .fixed = true};
     switch (p->kind) {
     case PARAM_SCALAR: scalar(g, p, name); return;
-    case PARAM_LIMIT: leave_at_once(g, scalar(g, p, name), thread); return;
+    case PARAM_LIMIT: exit_beyond_limit(g, scalar(g, p, name), thread); return;
     case PARAM_STRUCT: object_push(g, o); return;
     default: break;
     }

@@ -75,7 +75,7 @@ void make_detour(Gen *g, uint32_t n)
 
 /* -- Twins ---------------------------------------------------------------------------------------------- */
 
-static void twin(Gen *g, const char *pattern, Value **result)
+static void write_twin(Gen *g, const char *pattern, Value **result)
 {
     Scope s;
     scope_enter(g, &s, 0);
@@ -98,10 +98,10 @@ void make_twins(Gen *g, uint32_t n)
     const char *pattern = g->fn.repeats.at[repeats - 1 - roll(g, MIN(repeats, 24))];
     Value *result = NULL, *p = condition(g, false);
     branch(g, p, false, other);
-    twin(g, pattern, &result);
+    write_twin(g, pattern, &result);
     jump(g, end);
     label_put(g, other);
-    twin(g, pattern, &result);
+    write_twin(g, pattern, &result);
     label_put(g, end);
     value_push(g, result);
 }
@@ -113,7 +113,7 @@ void make_dead(Gen *g, uint32_t n)
     Fn *fn = &g->fn;
     uint32_t dead = fn->dead;
     Scope s;
-    scope_enter(g, &s, lanes_here(g));
+    scope_enter(g, &s, active_lanes(g));
     if (!dead)
         fn->dead = s.depth;
     block(g, part_of(g, MIN(n, 30)));

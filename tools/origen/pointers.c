@@ -5,7 +5,7 @@
 
 /* -- Local arrays --------------------------------------------------------------------------------------- */
 
-static Object in_the_frame(Gen *g, uint32_t bytes, uint32_t align)
+static Object frame_variable(Gen *g, uint32_t bytes, uint32_t align)
 {
     Fn *fn = &g->fn;
     Object o = fn->frame_object;
@@ -14,7 +14,7 @@ static Object in_the_frame(Gen *g, uint32_t bytes, uint32_t align)
     return o;
 }
 
-static Object by_itself(Gen *g, uint32_t bytes, uint32_t align)
+static Object own_variable(Gen *g, uint32_t bytes, uint32_t align)
 {
     Fn *fn = &g->fn;
     const char *name = text(g, "%s_array%u", fn->name, fn->symbols++);
@@ -26,12 +26,12 @@ void make_local(Gen *g, uint32_t n)
 {
     uint32_t align = 4u << roll(g, 3), bytes = align * roll_between(g, 1, MAX(MIN(n, 64) / align, 1));
     bool framed = g->fn.flavor->in_frame && chance(g, 3, 4);
-    Object o = framed ? in_the_frame(g, bytes, align) : by_itself(g, bytes, align);
+    Object o = framed ? frame_variable(g, bytes, align) : own_variable(g, bytes, align);
     o.bytes = bytes;
     o.align = align;
-    o.home = SPACE_LOCAL;
-    o.watched = true;
-    fill(g, object_push(g, o));
+    o.actual_space = SPACE_LOCAL;
+    o.observed = true;
+    store_all(g, object_push(g, o));
 }
 
 /* -- Structures ----------------------------------------------------------------------------------------- */
@@ -39,11 +39,11 @@ void make_local(Gen *g, uint32_t n)
 static const Object *record(Gen *g, uint32_t bytes, bool fixed)
 {
     bool framed = g->fn.flavor->in_frame && chance(g, 3, 4);
-    Object o = framed ? in_the_frame(g, bytes, 8) : by_itself(g, bytes, 8);
+    Object o = framed ? frame_variable(g, bytes, 8) : own_variable(g, bytes, 8);
     o.bytes = bytes;
     o.align = 8;
-    o.home = SPACE_LOCAL;
-    o.watched = true;
+    o.actual_space = SPACE_LOCAL;
+    o.observed = true;
     o.fixed = fixed;
     return object_push(g, o);
 }
@@ -51,7 +51,7 @@ static const Object *record(Gen *g, uint32_t bytes, bool fixed)
 // Returns the place of a field, by a constant offset or by an address computed from constants.
 static Place field(Gen *g, const Object *o, uint32_t bytes)
 {
-    static const char *const ways[] = {
+    static const char *const patterns[] = {
         "mov.u32 $r1, $u; mul.wide.<u32|s32> $d1, $r1, $u; add.s64 $w, $v, $d1;",
         "mov.u32 $r1, $u; mul.lo.s32 $r2, $r1, $u; cvt.s64.s32 $d1, $r2; add.s64 $w, $d1, $v;",
         "mov.u64 $d1, $u; mov.u64 $d2, $u; mad.lo.s64 $w, $d1, $d2, $v;",
@@ -61,7 +61,7 @@ static Place field(Gen *g, const Object *o, uint32_t bytes)
         return (Place){o, NULL, k * bytes};
     Value *from = value_scratch(g, CLASS_D), *to = value_scratch(g, CLASS_D);
     address_of(g, o, from);
-    code(g, *ANY_OF(g, ways), k, bytes, to, from);
+    code(g, *ANY_OF(g, patterns), k, bytes, to, from);
     return (Place){o, to, 0};
 }
 
@@ -83,7 +83,7 @@ void make_record(Gen *g, uint32_t n)
     uint32_t bytes = 8 * roll_between(g, 1, 4);
     bool fixed = chance(g, 3, 4);
     const Object *o = record(g, bytes, fixed), *other = chance(g, 1, 2) ? record(g, bytes, true) : NULL;
-    fill(g, o);
+    store_all(g, o);
     if (other)
         copy_record(g, other, o);
     for (uint32_t k = roll_between(g, 2, MIN(n / 4 + 2, 8)); k; k--) {
@@ -103,7 +103,7 @@ void make_record(Gen *g, uint32_t n)
 /* -- Pointers ------------------------------------------------------------------------------------------- */
 
 // Makes an object of the last bytes of another one, addressed by a register.
-static void view(Gen *g, const Object *o)
+static void subobject(Gen *g, const Object *o)
 {
     Object part = *o;
     uint32_t skip = o->bytes > 4 ? roll(g, o->bytes / 4) * 4 : 0;
@@ -112,7 +112,7 @@ static void view(Gen *g, const Object *o)
     part.start = 0;
     while (skip % part.align)
         part.align /= 2;
-    part.watched = part.fixed = false;
+    part.observed = part.fixed = false;
     Value *from = value_scratch(g, CLASS_D);
     if (has(g, FT_GENERIC) && chance(g, 1, 2)) {
         generic_address_of(g, o, from);
@@ -121,22 +121,23 @@ static void view(Gen *g, const Object *o)
         address_of(g, o, from);
     }
     code(g, "add.<s64|u64> $w, $v, $u;", part.base, from, skip);
-    if (part.space == SPACE_GENERIC && part.home != SPACE_GENERIC && part.home != SPACE_CONST && chance(g, 1, 3))
+    if (part.space == SPACE_GENERIC && part.actual_space != SPACE_GENERIC && part.actual_space != SPACE_CONST &&
+        chance(g, 1, 3))
         code(g, "isspacep.<global|shared|local> $=p, $v;", part.base);
     object_push(g, part);
 }
 
 // Makes an object addressed in its own space from its generic address.
-static void back(Gen *g, const Object *o)
+static void cast_to_space(Gen *g, const Object *o)
 {
     Object again = *o;
     Value *from = value_scratch(g, CLASS_D);
     again.base = value_make(g, CLASS_D);
     again.start = 0;
-    again.space = o->home;
-    again.watched = again.fixed = false;
+    again.space = o->actual_space;
+    again.observed = again.fixed = false;
     address_of(g, o, from);
-    code(g, "cvta.to$s.u64 $w, $v;", space_name(o->home), again.base, from);
+    code(g, "cvta.to$s.u64 $w, $v;", space_name(o->actual_space), again.base, from);
     object_push(g, again);
 }
 
@@ -153,12 +154,12 @@ static void choose_by_branch(Gen *g, Value *to, Value *a, Value *b)
 }
 
 // Makes a pointer to one of two objects, chosen at run time.
-static void either(Gen *g, const Object *o, const Object *other)
+static void select_pointer(Gen *g, const Object *o, const Object *other)
 {
     bool same = o->space == other->space && o->space != SPACE_GENERIC;
     Object one = {.space = same ? o->space : SPACE_GENERIC, .base = value_make(g, CLASS_D)};
     Value *a = value_scratch(g, CLASS_D), *b = value_scratch(g, CLASS_D);
-    one.home = o->home == other->home ? o->home : SPACE_GENERIC;
+    one.actual_space = o->actual_space == other->actual_space ? o->actual_space : SPACE_GENERIC;
     one.bytes = MIN(o->bytes, other->bytes);
     one.align = MIN(o->align, other->align);
     one.constant = o->constant || other->constant;
@@ -179,12 +180,12 @@ void make_pointer(Gen *g, uint32_t n)
     const Object *o = object_with_address(g, to_write, 4), *other = object_with_address(g, to_write, 4);
     if (!o || !other)
         make_straight(g, n);
-    else if (o->space == SPACE_GENERIC && o->home != SPACE_GENERIC && chance(g, 1, 2))
-        back(g, o);
+    else if (o->space == SPACE_GENERIC && o->actual_space != SPACE_GENERIC && chance(g, 1, 2))
+        cast_to_space(g, o);
     else if (has(g, FT_GENERIC) && chance(g, 1, 2))
-        either(g, o, other);
+        select_pointer(g, o, other);
     else
-        view(g, o);
+        subobject(g, o);
 }
 
 /* -- Walks ---------------------------------------------------------------------------------------------- */
@@ -204,21 +205,21 @@ static void step(Gen *g, const Object *o, Value *pointer, Move m)
 void make_walk(Gen *g, uint32_t n)
 {
     const Object *o = object_with_address(g, false, 8);
-    if (!o || g->fn.work + g->fn.times * 60 > g->fn.most_work) {
+    if (!o || g->fn.work + g->fn.frequency * 60 > g->fn.work_limit) {
         make_straight(g, n);
         return;
     }
     Move m = move_pick(g, o, o->bytes / 2);
-    uint32_t turns = MIN(o->bytes / move_bytes(m), 6), head = label_new(g);
+    uint32_t trips = MIN(o->bytes / move_bytes(m), 6), head = label_new(g);
     Value *pointer = value_make(g, CLASS_D), *left = value_make(g, CLASS_R), *p = value_scratch(g, CLASS_P);
     address_of(g, o, pointer);
-    code(g, "mov.u32 $w, $u;", left, turns);
-    g->fn.times *= turns;
+    code(g, "mov.u32 $w, $u;", left, trips);
+    g->fn.frequency *= trips;
     label_put(g, head);
     step(g, o, pointer, m);
     code(g, "add.s64 $w, $v, $u;", pointer, pointer, move_bytes(m));
     code(g, "add.s32 $w, $v, -1;", left, left);
     code(g, "setp.<ne|gt>.s32 $w, $v, 0;", p, left);
     branch(g, p, true, head);
-    g->fn.times /= turns;
+    g->fn.frequency /= trips;
 }

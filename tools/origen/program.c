@@ -44,12 +44,12 @@ static const Flavor *flavor(Gen *g)
 void fn_begin(Gen *g, const char *name, const Kernel *kernel, uint32_t size)
 {
     Fn *fn = &g->fn;
-    *fn = (Fn){.number = g->numbers++, .kernel = kernel, .flavor = flavor(g), .times = 1};
+    *fn = (Fn){.number = g->numbers++, .kernel = kernel, .flavor = flavor(g), .frequency = 1};
     snprintf(fn->name, sizeof fn->name, "%s", name);
-    fn->most_work = kernel ? 3000 + 4 * (uint64_t)size : 300 + 2 * (uint64_t)size;
+    fn->work_limit = kernel ? 3000 + 4 * (uint64_t)size : 300 + 2 * (uint64_t)size;
     bool generic = !*fn->flavor->frame_space;
     fn->frame_object = (Object){.space = generic ? SPACE_GENERIC : SPACE_LOCAL, .symbol = generic ? "%SP" : "%SPL"};
-    fn->frame_object.home = SPACE_LOCAL;
+    fn->frame_object.actual_space = SPACE_LOCAL;
     fn->exit = label_new(g);
     g->body_text.n = 0;
     begin_text(g, &fn->declarations, &fn->declarations_text);

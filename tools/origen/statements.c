@@ -25,7 +25,7 @@ static bool fits(const Gen *g, uint32_t row, uint32_t n)
     const Fn *fn = &g->fn;
     uint32_t needs = rows[row].needs;
     return has(g, rows[row].feature) && n >= rows[row].least && (!(needs & N) || fn->scope->depth < DEEPEST) &&
-           (!(needs & L) || fn->scope->loop) && (!(needs & T) || lanes_here(g) == ALL_LANES) &&
+           (!(needs & L) || fn->scope->loop) && (!(needs & T) || active_lanes(g) == ALL_LANES) &&
            (!(needs & K) || fn->kernel) && (needs & P || !fn->dead);
 }
 
@@ -49,7 +49,7 @@ void block(Gen *g, uint32_t n)
     do {
         statement(g, end - spent);
         spent = g->fn.count + scope_debt(g);
-    } while (spent < end && !g->fn.ended);
+    } while (spent < end && !g->fn.unreachable);
 }
 
 void make_straight(Gen *g, uint32_t n)

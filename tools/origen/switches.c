@@ -39,12 +39,12 @@ static void cases(Gen *g, const Switch *s, uint32_t n)
 {
     for (uint32_t k = 0; k < s->n; k++) {
         label_put(g, s->labels[k]);
-        arm(g, n / s->n, s->lanes, (Fact){0}, true, &s->phis);
+        arm(g, n / s->n, s->lanes, (KnownCondition){0}, true, &s->phis);
         if (!chance(g, 1, 6))
             jump(g, s->end);
     }
     label_put(g, s->otherwise);
-    arm(g, n / s->n, s->lanes, (Fact){0}, false, &s->phis);
+    arm(g, n / s->n, s->lanes, (KnownCondition){0}, false, &s->phis);
     label_put(g, s->end);
     phis_end(g, &s->phis);
 }
@@ -85,6 +85,6 @@ void make_brx(Gen *g, uint32_t n)
     }
     table(g, &s, number);
     code(g, "brx.idx $v, T$u_$u;", s.selector, g->fn.number, number);
-    g->fn.ended = true;
+    g->fn.unreachable = true;
     cases(g, &s, part_of(g, n));
 }

@@ -36,18 +36,18 @@ uint32_t label_new(Gen *g) { return g->fn.labels++; }
 
 void label_put(Gen *g, uint32_t label)
 {
-    if (g->fn.flavor->blocks && !g->fn.ended)
+    if (g->fn.flavor->blocks && !g->fn.unreachable)
         jump(g, label);
     out_fmt(&g->body, "\n%s%u_%u:\n", g->fn.flavor->label, g->fn.number, label);
-    g->fn.ended = false;
+    g->fn.unreachable = false;
 }
 
 void jump(Gen *g, uint32_t label)
 {
-    if (g->fn.ended)
+    if (g->fn.unreachable)
         return;
     code(g, "bra.uni $l;", label);
-    g->fn.ended = true;
+    g->fn.unreachable = true;
 }
 
 void branch(Gen *g, const Value *predicate, bool sense, uint32_t label)

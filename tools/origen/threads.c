@@ -49,7 +49,7 @@ void make_exchange(Gen *g, uint32_t n)
         return;
     }
     Scope s;
-    scope_enter(g, &s, lanes_here(g));
+    scope_enter(g, &s, active_lanes(g));
     const Shared *shared = &fn->shared.at[roll(g, fn->shared.n)];
     const Object *o = slot_of(g, shared, peer(g));
     barrier(g);
@@ -96,7 +96,7 @@ void make_neighbours(Gen *g)
 {
     Fn *fn = &g->fn;
     Scope s;
-    scope_enter(g, &s, lanes_here(g));
+    scope_enter(g, &s, active_lanes(g));
     const Shared *shared = &fn->shared.at[roll(g, fn->shared.n)];
     const Object *o = slot_of_neighbour(g, shared, peer(g));
     cluster_barrier(g);
@@ -116,10 +116,10 @@ void make_lanes(Gen *g, uint32_t n)
     Phis phis = phis_begin(g);
     code(g, "mov.u32 $r1, %laneid; setp.lt.u32 $w, $r1, $u;", p, k);
     branch(g, p, false, other);
-    arm(g, part / 2, low, (Fact){p, true}, false, &phis);
+    arm(g, part / 2, low, (KnownCondition){p, true}, false, &phis);
     jump(g, end);
     label_put(g, other);
-    arm(g, part / 2, ~low, (Fact){p, false}, false, &phis);
+    arm(g, part / 2, ~low, (KnownCondition){p, false}, false, &phis);
     label_put(g, end);
     phis_end(g, &phis);
 }

@@ -7,7 +7,7 @@
 
 enum { REPEAT_BYTES = 300 };
 
-_Noreturn void unit_too_much(const Unit *u, const char *what)
+_Noreturn void unit_overflow(const Unit *u, const char *what)
 {
     heap_fail(u->g->arena->heap, ST_INTERNAL, "a pattern has too %s: %.80s", what, u->text.at);
 }
@@ -17,7 +17,7 @@ _Noreturn void unit_too_much(const Unit *u, const char *what)
 static void append(Unit *u, UnitText *t, const char *s, size_t n)
 {
     if (t->n + n >= UNIT_BYTES)
-        unit_too_much(u, "much text");
+        unit_overflow(u, "much text");
     memcpy(t->at + t->n, s, n);
     t->n += (uint32_t)n;
     t->at[t->n] = 0;
@@ -26,7 +26,7 @@ static void append(Unit *u, UnitText *t, const char *s, size_t n)
 void unit_text(Unit *u, const char *s)
 {
     append(u, &u->text, s, strlen(s));
-    append(u, &u->again, s, strlen(s));
+    append(u, &u->repeat, s, strlen(s));
 }
 
 void unit_number(Unit *u, int64_t n)
@@ -53,7 +53,7 @@ void unit_own_register(Unit *u, const Value *v, const char *mark)
     char buf[24];
     register_name(v, buf);
     append(u, &u->text, buf, strlen(buf));
-    append(u, &u->again, mark, 3);
+    append(u, &u->repeat, mark, 3);
 }
 
 void unit_start_instruction(Unit *u)
@@ -69,7 +69,7 @@ void unit_start_instruction(Unit *u)
 
 void unit_char(Unit *u, char c)
 {
-    append(u, &u->again, &c, 1);
+    append(u, &u->repeat, &c, 1);
     if (u->starts && c == ' ')
         return;
     if (u->starts) {
@@ -134,29 +134,29 @@ static void print(Unit *u)
     if (braces)
         line(u->g, "}");
     fn->count += u->instrs;
-    fn->work += u->instrs * fn->times;
+    fn->work += u->instrs * fn->frequency;
 }
 
 // Operands of an exact instruction reach the output through its result, so they stop pending.
-static void pass_on(Unit *u)
+static void clear_pending(Unit *u)
 {
     const Fn *fn = &u->g->fn;
     if (!(u->traits & EXACT) || fn->guard || fn->dead)
         return;
     for (uint32_t k = 0; k < u->nuses; k++) {
-        bool again = false;
+        bool repeat = false;
         for (uint32_t j = 0; j < u->nuses; j++)
-            again = again || (j != k && u->uses[j] == u->uses[k]);
-        if (!again && u->uses[k]->depth == fn->scope->depth)
+            repeat = repeat || (j != k && u->uses[j] == u->uses[k]);
+        if (!repeat && u->uses[k]->depth == fn->scope->depth)
             u->uses[k]->pending = false;
     }
 }
 
-static void settle(Unit *u)
+static void define_results(Unit *u)
 {
     Gen *g = u->g;
-    bool uniform = u->uniform && lanes_here(g) == ALL_LANES;
-    pass_on(u);
+    bool uniform = u->uniform && active_lanes(g) == ALL_LANES;
+    clear_pending(u);
     for (uint32_t k = 0; k < u->ndefs; k++) {
         Def *d = &u->defs[k];
         if (d->value != d->reg)
@@ -164,24 +164,24 @@ static void settle(Unit *u)
         d->value->pending = true;
         if (!d->fresh)
             continue;
-        d->value->changes = has(g, FT_MULTIDEF) && chance(g, 1, 4);
-        d->value->uniform = uniform && !d->value->changes;
+        d->value->reassignable = has(g, FT_MULTIDEF) && chance(g, 1, 4);
+        d->value->uniform = uniform && !d->value->reassignable;
         value_push(g, d->value);
     }
 }
 
-static void keep_for_repetition(Unit *u)
+static void record_pattern(Unit *u)
 {
     Fn *fn = &u->g->fn;
     bool alone = !(u->traits & (WARP | WHOLE)) && !fn->guard && u->ndefs;
-    if (!(u->traits & REPEAT) || !alone || u->again.n >= REPEAT_BYTES)
+    if (!(u->traits & REPEAT) || !alone || u->repeat.n >= REPEAT_BYTES)
         return;
-    VEC_PUSH(u->g->arena, &fn->repeats, text(u->g, "%s", u->again.at));
+    VEC_PUSH(u->g->arena, &fn->repeats, text(u->g, "%s", u->repeat.at));
 }
 
 void unit_finish(Unit *u)
 {
     print(u);
-    settle(u);
-    keep_for_repetition(u);
+    define_results(u);
+    record_pattern(u);
 }

@@ -22,7 +22,7 @@ typedef struct Def {
 typedef struct Unit {
     Gen *g;
     uint32_t traits;
-    UnitText text, again;  // again: the pattern that repeats it
+    UnitText text, repeat;  // again: the pattern that repeats it
     Value *scratch[CLASS_COUNT][SCRATCHES];
     Value *uses[UNIT_VALUES];
     Def defs[UNIT_VALUES];
@@ -34,7 +34,7 @@ typedef struct Unit {
     va_list args;     // of the pattern
 } Unit;
 
-_Noreturn void unit_too_much(const Unit *u, const char *what);
+_Noreturn void unit_overflow(const Unit *u, const char *what);
 void unit_char(Unit *u, char c);
 void unit_text(Unit *u, const char *s);
 void unit_number(Unit *u, int64_t n);

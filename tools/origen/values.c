@@ -9,8 +9,8 @@ enum { POOL_MOST = 40, RECENT = 10, LOOK_BACK = 32 };
 enum { LARGE_FRAME = 4096 };  // bytes; larger frames reuse slots
 
 const ClassInfo class_info[CLASS_COUNT] = {
-#define CLASS(id, letter, bank, bytes, bits, memory, literals, one, view, one_nan) \
-    {letter, BANK_##bank, bytes, bits, memory, LITERALS_##literals, one, view, one_nan},
+#define CLASS(id, letter, bank, bytes, bits, memory, literals, one, view, canonical_nan) \
+    {letter, BANK_##bank, bytes, bits, memory, LITERALS_##literals, one, view, canonical_nan},
 #include "tools/origen/classes.def"
 };
 
@@ -24,23 +24,23 @@ const BankInfo bank_info[BANK_COUNT] = {
 static uint32_t register_new(Gen *g, Bank bank)
 {
     Fn *fn = &g->fn;
-    if (fn->idle[bank].n && has(g, FT_REUSE) && chance(g, 1, 2))
-        return fn->idle[bank].at[--fn->idle[bank].n];
+    if (fn->free_registers[bank].n && has(g, FT_REUSE) && chance(g, 1, 2))
+        return fn->free_registers[bank].at[--fn->free_registers[bank].n];
     return ++fn->regs[bank];
 }
 
 static void register_free(Gen *g, Bank bank, uint32_t number)
 {
     if (has(g, FT_REUSE))
-        VEC_PUSH(g->arena, &g->fn.idle[bank], number);
+        VEC_PUSH(g->arena, &g->fn.free_registers[bank], number);
 }
 
 static uint32_t slot_new(Gen *g, uint32_t bytes)
 {
     Fn *fn = &g->fn;
     uint32_t log = (uint32_t)__builtin_ctz(bytes);
-    if (fn->idle_slots[log].n)
-        return fn->idle_slots[log].at[--fn->idle_slots[log].n];
+    if (fn->free_slots[log].n)
+        return fn->free_slots[log].at[--fn->free_slots[log].n];
     uint32_t at = (fn->frame + bytes - 1) & ~(bytes - 1);
     fn->frame = at + bytes;
     return at;
@@ -52,7 +52,7 @@ static void release(Gen *g, const Value *v)
     if (v->reg)
         register_free(g, info->bank, v->reg);
     else if (has(g, FT_REUSE) || g->fn.frame > LARGE_FRAME)
-        VEC_PUSH(g->arena, &g->fn.idle_slots[__builtin_ctz(info->bytes)], v->slot);
+        VEC_PUSH(g->arena, &g->fn.free_slots[__builtin_ctz(info->bytes)], v->slot);
 }
 
 /* -- Values --------------------------------------------------------------------------------------------- */
@@ -80,7 +80,7 @@ Value *value_scratch(Gen *g, Class c)
 }
 
 // Takes the oldest value of this scope out of the pool.
-static void retire(Gen *g, Class c)
+static void remove_oldest(Gen *g, Class c)
 {
     Pool *pool = &g->fn.pool[c];
     uint32_t at = g->fn.scope->values[c];
@@ -98,7 +98,7 @@ void value_push(Gen *g, Value *v)
     v->depth = s->depth;
     VEC_PUSH(g->arena, &g->fn.pool[v->cls], v);
     if (g->fn.pool[v->cls].n - s->values[v->cls] > POOL_MOST)
-        retire(g, v->cls);
+        remove_oldest(g, v->cls);
 }
 
 static Value *pick_pending(Gen *g, const Pool *pool)
@@ -116,7 +116,7 @@ Value *value_pick(Gen *g, Class c)
 {
     Pool *pool = &g->fn.pool[c];
     if (!pool->n)
-        birth(g, c);
+        make_first_value(g, c);
     Value *v = chance(g, 1, 2) ? pick_pending(g, pool) : NULL;
     if (v)
         return v;
@@ -138,20 +138,20 @@ static Value *pick_where(Gen *g, Class c, uint32_t most, bool (*pass)(const Fn *
 }
 
 static bool is_uniform(const Fn *fn, const Value *v) { return fn && v->uniform; }
-static bool changes(const Fn *fn, const Value *v) { return v->changes && v->depth >= fn->dead; }
-static bool changes_freely(const Fn *fn, const Value *v) { return changes(fn, v) && !v->pending; }
+static bool reassignable(const Fn *fn, const Value *v) { return v->reassignable && v->depth >= fn->dead; }
+static bool overwritable(const Fn *fn, const Value *v) { return reassignable(fn, v) && !v->pending; }
 
 Value *value_uniform(Gen *g) { return pick_where(g, CLASS_R, UINT32_MAX, is_uniform); }
 
 Value *value_assignable(Gen *g, Class c)
 {
-    Value *v = pick_where(g, c, LOOK_BACK, changes_freely);
-    return v ? v : pick_where(g, c, LOOK_BACK, changes);
+    Value *v = pick_where(g, c, LOOK_BACK, overwritable);
+    return v ? v : pick_where(g, c, LOOK_BACK, reassignable);
 }
 
 /* -- Scopes --------------------------------------------------------------------------------------------- */
 
-uint32_t lanes_here(const Gen *g) { return g->fn.gone || !g->fn.scope ? 0 : g->fn.scope->lanes; }
+uint32_t active_lanes(const Gen *g) { return g->fn.divergent_exit || !g->fn.scope ? 0 : g->fn.scope->lanes; }
 
 void scope_enter(Gen *g, Scope *s, uint32_t lanes)
 {
@@ -175,14 +175,14 @@ uint32_t scope_debt(const Gen *g)
         for (uint32_t k = fn->scope->values[c]; k < fn->pool[c].n; k++)
             n += fn->pool[c].at[k]->pending ? each : 0;
     for (uint32_t k = fn->scope->objects; k < fn->objects.n; k++)
-        n += fn->objects.at[k]->watched ? fn->objects.at[k]->bytes * each / 4 : 0;
+        n += fn->objects.at[k]->observed ? fn->objects.at[k]->bytes * each / 4 : 0;
     return n;
 }
 
 void scope_flush(Gen *g)
 {
     Fn *fn = &g->fn;
-    if (fn->ended || fn->dead)
+    if (fn->unreachable || fn->dead)
         return;
     for (uint32_t c = 0; c < CLASS_COUNT; c++)
         for (uint32_t k = fn->scope->values[c]; k < fn->pool[c].n; k++)
@@ -194,9 +194,9 @@ void scope_leave(Gen *g)
 {
     Fn *fn = &g->fn;
     const Scope *s = fn->scope;
-    for (uint32_t k = s->objects; k < fn->objects.n && !fn->ended && !fn->dead; k++)
-        if (fn->objects.at[k]->watched)
-            drain(g, fn->objects.at[k]);
+    for (uint32_t k = s->objects; k < fn->objects.n && !fn->unreachable && !fn->dead; k++)
+        if (fn->objects.at[k]->observed)
+            load_all(g, fn->objects.at[k]);
     scope_flush(g);
     for (uint32_t c = 0; c < CLASS_COUNT; c++)
         while (fn->pool[c].n > s->values[c])

@@ -43,7 +43,7 @@ static void table(Gen *g, uint32_t number)
         element(g, kind);
     }
     out_z(&g->head, "};\n");
-    o.home = o.space;
+    o.actual_space = o.space;
     Object *copy = NEW(g->arena, Object);
     *copy = o;
     VEC_PUSH(g->arena, &g->variables, copy);
