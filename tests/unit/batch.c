@@ -16,7 +16,7 @@ typedef struct Trial {
     Module *module;
     Out sink;
     pthread_t home;
-    uint32_t asked;       // calls of is_wanted()
+    uint32_t queries;     // calls of is_wanted()
     uint32_t last;        // function of the last call
     uint32_t elsewhere;   // calls on other threads
     uint32_t descending;  // calls out of module order, except the first of a round
@@ -26,25 +26,25 @@ typedef struct Trial {
     Lang lang;
 } Trial;
 
-static void say(Sink *s, const char *text) { sink_note(s, text, strlen(text)); }
+static void append(Sink *s, const char *text) { sink_append(s, text, strlen(text)); }
 
 // The size of function k falls with k, so that later functions complete first. Each calls the previous one without a
 // use of its result, so the call stays unless the caller's summary of the callee permits its removal.
 static void write_functions(Sink *s, const char *form)
 {
     char line[200];
-    say(s, "target sm_80 ptx 8.0 address 64\n");
+    append(s, "target sm_80 ptx 8.0 address 64\n");
     for (int k = 0; k < FUNCTIONS; k++) {
         snprintf(line, sizeof line, "device @f%d() form %s {\nb0:\n  R0:32 = mov.b32 %%tid.x\n", k, form);
-        say(s, line);
+        append(s, line);
         for (int j = 1; j < (FUNCTIONS - k) * 40; j++) {
             snprintf(line, sizeof line, "  R%d:32 = add.u32 R%d, %d\n", j, j - 1, j);
-            say(s, line);
+            append(s, line);
         }
         if (k)
             snprintf(line, sizeof line, "  call.uni @f%d\n", k - 1);
-        say(s, k ? line : "");
-        say(s, "  ret\n}\n");
+        append(s, k ? line : "");
+        append(s, "  ret\n}\n");
     }
 }
 
@@ -55,8 +55,8 @@ static bool is_wanted(void *user, const Fn *fn)
     while (at < r->module->fns.n && r->module->fns.at[at] != fn)
         at++;
     r->elsewhere += !pthread_equal(pthread_self(), r->home);
-    r->descending += r->asked % FUNCTIONS && at < r->last;
-    r->asked++;
+    r->descending += r->queries % FUNCTIONS && at < r->last;
+    r->queries++;
     r->last = at;
     return fn != r->unwanted;
 }
@@ -70,11 +70,11 @@ static void open_run(Trial *r, unsigned threads, const char *form)
     Ctx *ctx = &r->ctx;
     arena_init(&ctx->arena, &ctx->heap);
     ctx->options = phase_default_options();
-    ctx->diag = (Diag){.write = sink_note, .user = &r->messages};
+    ctx->diag = (Diag){.write = sink_append, .user = &r->messages};
     phase_factory(ctx);
     ctx->settings = knob_store_new(&ctx->arena, &knob_table, phase_find);
     write_functions(&r->text, form);
-    sink_note(&r->text, slack, sizeof slack);
+    sink_append(&r->text, slack, sizeof slack);
     r->source = (Source){.name = "f.ori", .text = r->text.text, .len = r->text.n - sizeof slack};
     r->module = lang_read(ctx, &r->source, LANG_ORI, false);
     if (!CHECK(r->module != NULL) || !CHECK(phase_plan(ctx, r->module, why)))
@@ -125,7 +125,7 @@ TEST(batch_order)
         run_batch(&r);
         out_flush(&r.sink);
         CHECK(r.out.n == one.out.n && memcmp(r.out.text, one.out.text, r.out.n) == 0);
-        CHECK_EQ(r.asked, 2 * FUNCTIONS);
+        CHECK_EQ(r.queries, 2 * FUNCTIONS);
         CHECK_EQ(r.elsewhere, 0);
         CHECK_EQ(r.descending, 0);
         for (uint32_t k = 0; k < FUNCTIONS; k++)
@@ -147,7 +147,7 @@ TEST(batch_waits)
         r.keep = true;
         run_batch(&r);
         out_flush(&r.sink);
-        sink_note(&r.out, "", 1);
+        sink_append(&r.out, "", 1);
         CHECK(strstr(r.out.text, "@f29") != NULL);
         CHECK(strstr(r.out.text, "call") == NULL);
         close_run(&r);
@@ -167,7 +167,7 @@ TEST(batch_error)
         CHECK_FAILS(&r.ctx.heap, ST_BAD_INPUT, run_batch, &r);
         CHECK(strncmp(r.ctx.heap.message, "function 12 of the module is in ssa form", 40) == 0);
         out_flush(&r.sink);
-        sink_note(&r.out, "", 1);
+        sink_append(&r.out, "", 1);
         CHECK(strstr(r.out.text, "f10(") != NULL || strstr(r.out.text, "f10\n") != NULL);
         CHECK(strstr(r.out.text, "f11\n") == NULL && strstr(r.out.text, "f12\n") == NULL);
         close_run(&r);

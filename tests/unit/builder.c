@@ -184,7 +184,7 @@ typedef struct Visit {
     BlockId from, to;  // replaces `from` by `to`
 } Visit;
 
-static void note_target(void *user, Operand *target)
+static void record_target(void *user, Operand *target)
 {
     Visit *v = user;
     if (v->from && op_index(*target) == v->from)
@@ -210,27 +210,27 @@ TEST(build_successors)
     InstrId same = emit_branch(fn, b[6], p, b[4], b[4]);
     CHECK_VERIFIES(fn);
     Visit v = {0};
-    ir_successors(fn, jump, note_target, &v);
+    ir_successors(fn, jump, record_target, &v);
     CHECK(v.n == 1 && v.at[0] == b[2]);
     v = (Visit){0};
-    ir_successors(fn, branch, note_target, &v);
+    ir_successors(fn, branch, record_target, &v);
     CHECK(v.n == 2 && v.at[0] == b[3] && v.at[1] == b[4]);
     v = (Visit){0};
-    ir_successors(fn, brx, note_target, &v);
+    ir_successors(fn, brx, record_target, &v);
     CHECK(v.n == 4 && v.at[0] == b[1] && v.at[1] == b[5] && v.at[2] == b[1] && v.at[3] == b[6]);
     v = (Visit){0};
-    ir_successors(fn, ret, note_target, &v);
+    ir_successors(fn, ret, record_target, &v);
     CHECK_EQ(v.n, 0);
-    ir_successors(fn, guarded_ret, note_target, &v);
+    ir_successors(fn, guarded_ret, record_target, &v);
     CHECK(v.n == 1 && v.at[0] == b[6]);
     v = (Visit){0};
-    ir_successors(fn, same, note_target, &v);
+    ir_successors(fn, same, record_target, &v);
     CHECK(v.n == 2 && v.at[0] == b[4] && v.at[1] == b[4]);
     // The visitor may change the targets.
     v = (Visit){.from = b[1], .to = b[2]};
-    ir_successors(fn, brx, note_target, &v);
+    ir_successors(fn, brx, record_target, &v);
     v = (Visit){0};
-    ir_successors(fn, brx, note_target, &v);
+    ir_successors(fn, brx, record_target, &v);
     CHECK(v.n == 4 && v.at[0] == b[2] && v.at[2] == b[2]);
     CHECK_VERIFIES(fn);
     fixture_close(&f);

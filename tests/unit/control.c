@@ -404,7 +404,7 @@ static void put(Machine *m, Operand o, Value v)
     m->written[op_index(o)] = true;
 }
 
-static void note(Machine *m, uint32_t what, Value value) { m->event[m->n++] = (Event){what, value}; }
+static void record_event(Machine *m, uint32_t what, Value value) { m->event[m->n++] = (Event){what, value}; }
 
 static uint32_t local_of(const Machine *m, Operand o) { return ir_sym(m->fn, op_index(o))->name.number; }
 
@@ -493,7 +493,7 @@ static void run_phis(Machine *m, BlockId b, BlockId from)
 }
 
 // Returns the next block; 0 = none.
-static BlockId leave(Machine *m, const Instr *i, Opcode op, bool runs)
+static BlockId next_block(Machine *m, const Instr *i, Opcode op, bool runs)
 {
     const Fn *fn = m->fn;
     if (!runs)
@@ -528,13 +528,13 @@ static BlockId run_block(Machine *m, BlockId b)
             return 0;
         }
         if (desc->traits & TR_TERM)
-            return leave(m, i, desc->op, guard.bits);
+            return next_block(m, i, desc->op, guard.bits);
         bool is_local = desc->op == OP_ST && op_kind(*ir_use(fn, i, 0)) == K_SYM;
         if (is_local && guard.bits)
             m->local[local_of(m, *ir_use(fn, i, 0))] = get(m, *ir_use(fn, i, 2));
         else if (acts && guard.bits && !is_local)
-            note(m, desc->op == OP_BAR_WARP ? 1 : get(m, *ir_use(fn, i, 1)).bits,
-                 desc->op == OP_BAR_WARP ? (Value){0} : get(m, *ir_use(fn, i, 2)));
+            record_event(m, desc->op == OP_BAR_WARP ? 1 : get(m, *ir_use(fn, i, 1)).bits,
+                         desc->op == OP_BAR_WARP ? (Value){0} : get(m, *ir_use(fn, i, 2)));
         if (desc->op == OP_UNDEF)
             put(m, *ir_def(fn, i, 0), unwritten(m, op_index(*ir_def(fn, i, 0))));
         else if (i->ndef)
@@ -592,7 +592,7 @@ static void check_same(const Fn *before, const Fn *after)
 
 /* -- Running phases ------------------------------------------------------------------------------------- */
 
-static Fn **place(Program *p) { return &p->f.module->fns.at[0]; }
+static Fn **current_fn(Program *p) { return &p->f.module->fns.at[0]; }
 
 static void run_phases(Program *p, const char *named, bool ssa)
 {
@@ -602,21 +602,21 @@ static void run_phases(Program *p, const char *named, bool ssa)
     ctx->options.stay_in_ssa = ssa;
     ctx->plan.at.n = 0;
     CHECK(phase_plan(ctx, NULL, why));
-    phase_run(ctx, place(p));
+    phase_run(ctx, current_fn(p));
 }
 
 // Starts a copy, which replaces the program in the module.
 static void start_copy(Program *p)
 {
-    *place(p) = fn_clone(p->fn);
-    p->f.module->syms.at[p->fn->sym].fn = *place(p);
+    *current_fn(p) = fn_clone(p->fn);
+    p->f.module->syms.at[p->fn->sym].fn = *current_fn(p);
 }
 
 static void drop_copy(Program *p)
 {
-    analysis_drop(*place(p), 0);
-    fn_free(*place(p));
-    *place(p) = p->fn;
+    analysis_drop(*current_fn(p), 0);
+    fn_free(*current_fn(p));
+    *current_fn(p) = p->fn;
     p->f.module->syms.at[p->fn->sym].fn = p->fn;
 }
 
@@ -656,10 +656,10 @@ static void check_list(Program *p, const char *phases, bool ssa, bool constants)
     start_copy(p);
     if (constants) {
         run_phases(p, "23", true);
-        propagate_constants(*place(p), analysis_need(*place(p), AN_DEFUSE));
+        propagate_constants(*current_fn(p), analysis_need(*current_fn(p), AN_DEFUSE));
     }
     run_phases(p, phases, ssa);
-    check_same(p->fn, *place(p));
+    check_same(p->fn, *current_fn(p));
     drop_copy(p);
 }
 
@@ -680,10 +680,10 @@ static void check_idempotent(Program *p, const char *phases, bool ssa)
 {
     start_copy(p);
     run_phases(p, phases, ssa);
-    (*place(p))->properties = 0;  // no property is established
-    uint64_t before = ir_hash(*place(p));
+    (*current_fn(p))->properties = 0;  // no property is established
+    uint64_t before = ir_hash(*current_fn(p));
     run_phases(p, "16", ssa);
-    CHECK(ir_hash(*place(p)) == before);
+    CHECK(ir_hash(*current_fn(p)) == before);
     drop_copy(p);
 }
 

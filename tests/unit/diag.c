@@ -11,7 +11,7 @@ typedef struct DiagTest {
 static void open_diag(DiagTest *t, const char *text, size_t len)
 {
     *t = (DiagTest){.source = {.name = "in.ptx", .text = text, .len = len}};
-    t->diag = (Diag){.source = &t->source, .write = sink_note, .user = &t->sink};
+    t->diag = (Diag){.source = &t->source, .write = sink_append, .user = &t->sink};
 }
 
 static void expect(DiagTest *t, const char *text)

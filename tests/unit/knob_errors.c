@@ -583,7 +583,7 @@ static bool read_bytes(KnobTest *t, KnobSource from, const char *text, size_t le
 {
     t->sink.n = 0;
     t->source = (Source){.name = "bytes", .text = text, .len = len};
-    t->diag = (Diag){.source = &t->source, .write = sink_note, .user = &t->sink};
+    t->diag = (Diag){.source = &t->source, .write = sink_append, .user = &t->sink};
     bool ok = knob_read(t->store, from, &t->diag);
     CHECK_EQ(ok, t->diag.errors == 0);
     return ok;
@@ -639,7 +639,7 @@ TEST(knob_errors_end_at_their_limit)
     KnobTest t;
     knobs_open(&t);
     t.source = (Source){.name = "--knob", .text = text, .len = sizeof text - 1};
-    t.diag = (Diag){.source = &t.source, .write = sink_note, .user = &t.sink, .max_errors = 3};
+    t.diag = (Diag){.source = &t.source, .write = sink_append, .user = &t.sink, .max_errors = 3};
     CHECK(!knob_read(t.store, KS_COMMAND_LINE, &t.diag));
     CHECK_EQ(t.diag.errors, 3);
     knobs_close(&t);

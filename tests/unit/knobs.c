@@ -67,7 +67,7 @@ bool knobs_read(KnobTest *t, KnobSource from, const char *name, const char *text
 {
     t->sink.n = 0;
     t->source = (Source){.name = name, .text = text, .len = strlen(text)};
-    t->diag = (Diag){.source = &t->source, .write = sink_note, .user = &t->sink};
+    t->diag = (Diag){.source = &t->source, .write = sink_append, .user = &t->sink};
     bool ok = knob_read(t->store, from, &t->diag);
     CHECK_EQ(ok, t->diag.errors == 0);
     return ok;
@@ -93,7 +93,7 @@ void knobs_enter(KnobTest *t, const char *function, const char *pragma)
     KnobFunction fn = {.name = function, .len = strlen(function), .pragmas = &p, .npragmas = pragma != NULL};
     t->sink.n = 0;
     t->source = (Source){.name = "k.ptx", .text = pragma ? pragma : "", .len = p.len};
-    t->diag = (Diag){.source = &t->source, .write = sink_note, .user = &t->sink};
+    t->diag = (Diag){.source = &t->source, .write = sink_append, .user = &t->sink};
     if (!CHECK(knobs_enter_function(&t->view, &fn, &t->diag)))
         CHECK_SILENT(t);
 }
@@ -575,7 +575,7 @@ TEST(knob_pragmas)
     knobs_open(&t);
     knobs_view(&t);
     t.source = (Source){.name = "k.ptx", .text = text, .len = sizeof text - 1};
-    t.diag = (Diag){.source = &t.source, .write = sink_note, .user = &t.sink};
+    t.diag = (Diag){.source = &t.source, .write = sink_append, .user = &t.sink};
     CHECK(knobs_enter_function(&t.view, &fn, &t.diag));
     CHECK_EQ(knob_int(&t.view, T_NUM), 4);
     CHECK_EQ(knob_setting(&t.view, T_NUM)->line, 3);
@@ -598,7 +598,7 @@ TEST(knob_pragma_errors)
     knobs_open(&t);
     knobs_view(&t);
     t.source = (Source){.name = "k.ptx", .text = text, .len = sizeof text - 1};
-    t.diag = (Diag){.source = &t.source, .write = sink_note, .user = &t.sink};
+    t.diag = (Diag){.source = &t.source, .write = sink_append, .user = &t.sink};
     CHECK(!knobs_enter_function(&t.view, &fn, &t.diag));
     CHECK_EQ(knob_int(&t.view, T_NUM), 4);
     CHECK_TEXT(t.sink.text, t.sink.n,

@@ -407,7 +407,7 @@ static void check_stale(const Fn *fn, uint32_t mask, const char *expected, int l
     char why[200];
     bool ok = analysis_check(fn, mask, why);
     unit_check_text(why, SIZE_MAX, expected, __FILE__, line);
-    unit_check_eq(ok, !expected[0], __FILE__, line, "analysis_check() says what the text says");
+    unit_check_eq(ok, !expected[0], __FILE__, line, "analysis_check() reports this text");
 }
 #define STALE(mask, expected) check_stale(s.fn, (mask), (expected), __LINE__)
 

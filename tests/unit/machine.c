@@ -8,7 +8,7 @@
 static const MachineOptions plain = {0};
 
 // Checks the k-th reported word of each thread.
-static void said(const Rig *r, uint32_t k, uint32_t (*expected)(uint32_t thread))
+static void check_reported(const Rig *r, uint32_t k, uint32_t (*expected)(uint32_t thread))
 {
     for (uint32_t t = 0; t < 32; t++)
         if (!CHECK_EQ(rig_word(r, k, t), expected(t)))
@@ -33,7 +33,7 @@ TEST(phi_behind_divergent_arms)
                 "  bra b3\n"
                 "b3:\n"
                 "  R11:32 = mov.phi b1: R10, b2: R6\n" SAY(0, "R11") END);
-    said(&r, 0, seven_or_thread);
+    check_reported(&r, 0, seven_or_thread);
     rig_close(&r);
 }
 
@@ -48,7 +48,7 @@ TEST(phi_behind_a_critical_edge)
                 "  bra b2\n"
                 "b2:\n"
                 "  R11:32 = mov.phi b0: 7, b1: R6\n" SAY(0, "R11") END);
-    said(&r, 0, seven_or_thread);
+    check_reported(&r, 0, seven_or_thread);
     rig_close(&r);
 }
 
@@ -62,7 +62,7 @@ TEST(phi_behind_two_edges_from_one_block)
                 "  @P0 bra b1 else b1\n"
                 "b1:\n"
                 "  R11:32 = mov.phi b0: 7\n" SAY(0, "R11") END);
-    said(&r, 0, seven);
+    check_reported(&r, 0, seven);
     rig_close(&r);
 }
 
@@ -81,8 +81,8 @@ TEST(phi_lost_copy)
                 "  P0 = setp.lt.s32 R11, R6\n"
                 "  @P0 bra b1 else b2\n"
                 "b2:\n" SAY(0, "R10") SAY(1, "R11") END);
-    said(&r, 0, trips_before);
-    said(&r, 1, trips);
+    check_reported(&r, 0, trips_before);
+    check_reported(&r, 1, trips);
     rig_close(&r);
 }
 
@@ -103,8 +103,8 @@ TEST(phi_swap)
                 "  P0 = setp.lt.s32 R13, R6\n"
                 "  @P0 bra b1 else b2\n"
                 "b2:\n" SAY(0, "R10") SAY(1, "R11") END);
-    said(&r, 0, first_swapped);
-    said(&r, 1, second_swapped);
+    check_reported(&r, 0, first_swapped);
+    check_reported(&r, 1, second_swapped);
     rig_close(&r);
 }
 
@@ -145,8 +145,8 @@ TEST(phi_rotation)
                 "  R49:32 = cvt.u32.u64 R41\n"
                 "  R50:32 = cvt.u32.u64 R44\n"
                 "  R51:32 = cvt.u32.u64 R45\n" SAY(0, "R48") SAY(1, "R49") SAY(2, "R50") SAY(3, "R51") END);
-    said(&r, 0, rotated);
-    said(&r, 1, rotated_high);
+    check_reported(&r, 0, rotated);
+    check_reported(&r, 1, rotated_high);
     CHECK_EQ(rig_word(&r, 2, 5), 0);
     CHECK_EQ(rig_word(&r, 3, 5), 0);
     rig_close(&r);
@@ -174,7 +174,7 @@ TEST(phi_chain)
                  "b2:\n"
                  "  R16:32 = sub.s32 R10, R11\n" SAY(0, "R15") SAY(1, "R16") END);
         rig_run(&r, plain, text);
-        said(&r, 0, sum_below);
+        check_reported(&r, 0, sum_below);
         CHECK_EQ(rig_word(&r, 1, 1), 0);
         CHECK_EQ(rig_word(&r, 1, 9), 1);
         rig_close(&r);
@@ -204,7 +204,7 @@ TEST(phi_behind_a_switch)
                                  "  bra b4\n"
                                  "b4:\n"
                                  "  R13:32 = mov.phi b0: R6, b1: R11, b2: 200, b3: R12\n" SAY(0, "R13") END);
-    said(&r, 0, by_case_or_five);
+    check_reported(&r, 0, by_case_or_five);
     rig_close(&r);
 }
 
@@ -221,7 +221,7 @@ TEST(phi_behind_an_exit)
                  "b1:\n"
                  "  R10:32 = mov.phi b0: 9\n" SAY(0, "R10") END);
         rig_run(&r, plain, text);
-        said(&r, 0, zero_or_nine);
+        check_reported(&r, 0, zero_or_nine);
         rig_close(&r);
     }
 }
@@ -269,7 +269,7 @@ TEST(phi_of_nested_loops)
                 "  P6 = setp.le.u32 R15, R7\n"
                 "  @P6 bra b1 else b4\n"
                 "b4:\n" SAY(0, "R12") END);
-    said(&r, 0, nested);
+    check_reported(&r, 0, nested);
     rig_close(&r);
 }
 
@@ -289,10 +289,10 @@ TEST(tied_values)
                 "  @P0 R11:32 = mov.b32 100 else 3\n"
                 "  @P0 R12:32 = mov.b32 100 else undef\n"
                 "  @!P0 R13:32 = mov.b32 R6 else 100\n" SAY(0, "R10") SAY(1, "R11") SAY(2, "R12") SAY(3, "R13") END);
-    said(&r, 0, hundred_or_thread);
-    said(&r, 1, hundred_or_three);
-    said(&r, 2, hundred_or_undef);
-    said(&r, 3, hundred_or_thread);
+    check_reported(&r, 0, hundred_or_thread);
+    check_reported(&r, 1, hundred_or_three);
+    check_reported(&r, 2, hundred_or_undef);
+    check_reported(&r, 3, hundred_or_thread);
     rig_close(&r);
 }
 
@@ -329,7 +329,7 @@ TEST(tied_value_of_a_shuffle)
     rig_run(&r, plain,
             SSA "  P0 = setp.lt.u32 R6, 10\n"
                 "  @P0 R10:32 = shfl.sync.idx.b32 R6, 9, 31, 1023 else R6\n" SAY(0, "R10") END);
-    said(&r, 0, lane_nine_or_thread);
+    check_reported(&r, 0, lane_nine_or_thread);
     rig_close(&r);
 }
 
@@ -347,7 +347,7 @@ TEST(tied_value_of_a_call)
                    "  ret\n"
                    "}\n" KERNEL("ssa") "b0:\n" START "  P0 = setp.lt.u32 R6, 10\n"
                                        "  @P0 (R10:32) = call @twice, (R6)  else R6  #1\n" SAY(0, "R10") END);
-    said(&r, 0, doubled_or_thread);
+    check_reported(&r, 0, doubled_or_thread);
     rig_close(&r);
 }
 
@@ -369,12 +369,12 @@ TEST(undef_is_fixed)
                 "  {R17:64, _} = mov.b128 R16\n"
                 "  R19:32 = cvt.u32.u64 R17\n" SAY(0, "R10") SAY(1, "R12") SAY(2, "R13") SAY(3, "R14") SAY(4, "R15")
                     SAY(5, "R19") END);
-    said(&r, 0, undef32);
+    check_reported(&r, 0, undef32);
     CHECK_EQ(rig_word(&r, 1, 3), 0);
-    said(&r, 2, undef32);
+    check_reported(&r, 2, undef32);
     CHECK_EQ(rig_word(&r, 3, 3), 1);
     CHECK_EQ(rig_word(&r, 4, 3), 0);
-    said(&r, 5, undef32);
+    check_reported(&r, 5, undef32);
     rig_close(&r);
 }
 
@@ -428,7 +428,7 @@ TEST(phi_behind_a_return)
                                        "b0:\n" START "  st.param.b32 [@x], R6  #1\n"
                                        "  call (@y), @f, (@x)  #1\n"
                                        "  R10:32 = ld.param.b32 [@y]  #1\n" SAY(0, "R10") END);
-    said(&r, 0, one_or_nine);
+    check_reported(&r, 0, one_or_nine);
     rig_close(&r);
 }
 
@@ -489,8 +489,8 @@ TEST(calls_in_ssa_form)
                                        "  st.param.b32 [@x], R10  #2\n"
                                        "  call (@y), @recursive, (@x)  #2\n"
                                        "  R12:32 = ld.param.b32 [@y]  #2\n" SAY(0, "R11") SAY(1, "R12") END);
-    said(&r, 0, factorial);
-    said(&r, 1, factorial);
+    check_reported(&r, 0, factorial);
+    check_reported(&r, 1, factorial);
     rig_close(&r);
 }
 
@@ -508,7 +508,7 @@ TEST(named_register_in_ssa_form)
                        "  @P0 R20:32 = add.s32 R20, 1\n" SAY(
                            0, "R20") "  @!P0 {R20:32, R21:32} = ld.global.v2.b32 [R1+80] else _, R6\n" SAY(1, "R20")
                            SAY(2, "R21") END);
-    said(&r, 0, five_or_six);
+    check_reported(&r, 0, five_or_six);
     CHECK_EQ(rig_word(&r, 1, 3), 6);
     CHECK_EQ(rig_word(&r, 1, 13), 20);
     CHECK_EQ(rig_word(&r, 2, 3), 3);

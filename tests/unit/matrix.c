@@ -59,7 +59,7 @@ static void load_kernel(Kernel *k)
 {
     line(k, "ret;\n}");
     k->source = text_source(&k->text, "k.ptx");
-    k->diag = (Diag){.source = &k->source, .write = sink_note, .user = &k->messages};
+    k->diag = (Diag){.source = &k->source, .write = sink_append, .user = &k->messages};
     k->module = ptx_read(&k->heap, &k->source, &k->diag, &(PtxReadOptions){.strip_debug = false});
     if (!k->module)
         heap_fail(&k->heap, ST_BAD_INPUT, "%.*s", (int)MIN(k->messages.n, 200), k->messages.text);

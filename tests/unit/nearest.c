@@ -6,12 +6,12 @@
 static void check_nearest(const char *text, const char *const *names, const char *expected)
 {
     Nearest best = {0};
-    char said[200];
+    char suggestion[200];
     unit_context("%s", text);
     for (; *names; names++)
         nearest_offer(&best, text, strlen(text), *names);
-    nearest_print(&best, said, sizeof said);
-    CHECK_Z(said, expected);
+    nearest_print(&best, suggestion, sizeof suggestion);
+    CHECK_Z(suggestion, expected);
 }
 
 #define NAMES(...) \
@@ -45,7 +45,7 @@ TEST(nearest_of_few)
 TEST(nearest_of_long_texts)
 {
     static char name[300], text[300];
-    char said[20];
+    char suggestion[20];
     Nearest best = {0};
     memset(name, 'n', sizeof name - 1);
     memset(text, 't', sizeof text);
@@ -54,8 +54,8 @@ TEST(nearest_of_long_texts)
     CHECK_Z(best.name[0], "t");
     CHECK_EQ(best.distance[0], 59);
     CHECK_EQ(best.n, 2);
-    nearest_print(&best, said, sizeof said);
-    CHECK_Z(said, "; did you mean t or");
+    nearest_print(&best, suggestion, sizeof suggestion);
+    CHECK_Z(suggestion, "; did you mean t or");
 }
 
 void test_nearest(void)

@@ -31,7 +31,7 @@ static int take(void *user, const char *text, size_t n)
     return 1;
 }
 
-static void hear(void *user, const OriMessage *message)
+static void record_message(void *user, const OriMessage *message)
 {
     Taken *t = user;
     t->messages++;
@@ -46,7 +46,7 @@ static OriContext *open_with(const OriAllocator *allocator, Taken *t)
     OriContext *ori = ori_open(allocator);
     *t = (Taken){.room = sizeof t->text - 1};
     if (ori)
-        ori_on_message(ori, hear, t);
+        ori_on_message(ori, record_message, t);
     return ori;
 }
 
@@ -237,7 +237,7 @@ typedef struct Figures {
     OriFunctionStats first;
 } Figures;
 
-static void note_function(void *user, const OriFunctionStats *stats)
+static void record_function(void *user, const OriFunctionStats *stats)
 {
     Figures *f = user;
     CHECK_Z(stats->function, f->functions ? "second" : "first");
@@ -248,7 +248,7 @@ static void note_function(void *user, const OriFunctionStats *stats)
     f->phases_changed += stats->phases_changed;
 }
 
-static void note_phase(void *user, const OriPhaseStats *stats)
+static void record_phase(void *user, const OriPhaseStats *stats)
 {
     Figures *f = user;
     CHECK(stats->index > f->last_phase && stats->runs >= stats->changed && stats->runs > 0 && stats->seconds >= 0);
@@ -266,8 +266,8 @@ TEST(ori_statistics)
     for (unsigned threads = 1; threads <= 2; threads++) {
         OriContext *ori = open_with(NULL, &t);
         Figures f = {.last_phase = -1};
-        ori_on_function_stats(ori, note_function, &f);
-        ori_on_phase_stats(ori, note_phase, &f);
+        ori_on_function_stats(ori, record_function, &f);
+        ori_on_phase_stats(ori, record_phase, &f);
         CHECK_EQ(ori_set_threads(ori, threads), ORI_OK);
         OriModule *m = parse(ori, kernel);
         CHECK_EQ(ori_run_phases(ori, m, "EarlyOriSimpleLiveDead,NOP"), ORI_OK);
@@ -292,7 +292,7 @@ TEST(ori_statistics)
     }
 }
 
-static void note_row(void *user, const OriPhase *phase)
+static void record_row(void *user, const OriPhase *phase)
 {
     int *n = user;
     CHECK_EQ(phase->index, *n);
@@ -304,7 +304,7 @@ static void note_row(void *user, const OriPhase *phase)
     ++*n;
 }
 
-static void note_knob(void *user, const OriKnob *knob)
+static void record_knob(void *user, const OriKnob *knob)
 {
     int *n = user;
     CHECK(*knob->name && *knob->type && knob->value && knob->range && *knob->reader && *knob->help);
@@ -327,7 +327,7 @@ static int rows(const char *json)
 
 static int grow(void *sink, const char *text, size_t n)
 {
-    sink_note(sink, text, n);
+    sink_append(sink, text, n);
     return 1;
 }
 
@@ -337,12 +337,12 @@ TEST(ori_lists)
     int phases = 0, knobs = 0;
     Sink json_phases = {0}, json_knobs = {0};
     OriContext *ori = open_with(NULL, &t);
-    ori_list_phases(note_row, &phases);
-    ori_list_knobs(note_knob, &knobs);
+    ori_list_phases(record_row, &phases);
+    ori_list_knobs(record_knob, &knobs);
     CHECK_EQ(ori_print_table(ori, ORI_PHASES, grow, &json_phases), ORI_OK);
     CHECK_EQ(ori_print_table(ori, ORI_KNOBS, grow, &json_knobs), ORI_OK);
-    sink_note(&json_phases, "", 1);
-    sink_note(&json_knobs, "", 1);
+    sink_append(&json_phases, "", 1);
+    sink_append(&json_knobs, "", 1);
     CHECK_EQ(phases, rows(json_phases.text));
     CHECK_EQ(knobs, 1000 + rows(json_knobs.text));
     sink_free(&json_phases);
@@ -395,29 +395,29 @@ static char *many_functions(unsigned n)
 {
     Sink s = {0};
     char line[200];
-    sink_note(&s, ".version 8.0\n.target sm_80\n.address_size 64\n", 44);
+    sink_append(&s, ".version 8.0\n.target sm_80\n.address_size 64\n", 44);
     for (unsigned k = 0; k < n; k++) {
-        sink_note(
+        sink_append(
             &s, line,
             (size_t)snprintf(line, sizeof line,
                              ".func (.param .b32 r) f%u(.param .b32 p)\n{\n\t.reg .b32 %%r<9>;\n\t.reg .pred %%p;\n"
                              "\tld.param.u32 %%r1, [p];\n\tmov.u32 %%r2, %u;\nL:\n",
                              k, k));
         for (unsigned j = 0; j < 8 * (k % 5); j++)
-            sink_note(&s, line, (size_t)snprintf(line, sizeof line, "\tmad.lo.s32 %%r1, %%r1, %%r2, %u;\n", j + 1));
-        sink_note(&s, line,
-                  (size_t)snprintf(line, sizeof line,
-                                   "\tadd.s32 %%r2, %%r2, 1;\n\tsetp.lt.s32 %%p, %%r2, 99;\n\t@%%p bra L;\n"
-                                   "\tst.param.b32 [r], %%r1;\n"));
+            sink_append(&s, line, (size_t)snprintf(line, sizeof line, "\tmad.lo.s32 %%r1, %%r1, %%r2, %u;\n", j + 1));
+        sink_append(&s, line,
+                    (size_t)snprintf(line, sizeof line,
+                                     "\tadd.s32 %%r2, %%r2, 1;\n\tsetp.lt.s32 %%p, %%r2, 99;\n\t@%%p bra L;\n"
+                                     "\tst.param.b32 [r], %%r1;\n"));
         if (k)
-            sink_note(&s, line,
-                      (size_t)snprintf(line, sizeof line,
-                                       "\t{\n\t.param .b32 a, b;\n\tst.param.b32 [a], %%r1;\n\tcall (b), f%u, (a);\n"
-                                       "\tld.param.b32 %%r3, [b];\n\t}\n",
-                                       k - 1));
-        sink_note(&s, "\tret;\n}\n", 8);
+            sink_append(&s, line,
+                        (size_t)snprintf(line, sizeof line,
+                                         "\t{\n\t.param .b32 a, b;\n\tst.param.b32 [a], %%r1;\n\tcall (b), f%u, (a);\n"
+                                         "\tld.param.b32 %%r3, [b];\n\t}\n",
+                                         k - 1));
+        sink_append(&s, "\tret;\n}\n", 8);
     }
-    sink_note(&s, "", 1);
+    sink_append(&s, "", 1);
     return s.text;
 }
 

@@ -58,22 +58,22 @@ static const char text[] =
 
 enum { LOAD_LINE = 17 };  // of the ld.global of `load`
 
-typedef struct Said {
+typedef struct Log {
     unsigned messages;
     char last[600];  // rendered, first line
     char printed[200];
-} Said;
+} Log;
 
-static void hear(void *user, const OriMessage *m)
+static void record_message(void *user, const OriMessage *m)
 {
-    Said *s = user;
+    Log *s = user;
     s->messages++;
     snprintf(s->last, sizeof s->last, "%.*s", (int)strcspn(m->rendered, "\n"), m->rendered);
 }
 
-static void take_print(void *user, const char *printed, size_t n)
+static void record_print(void *user, const char *printed, size_t n)
 {
-    Said *s = user;
+    Log *s = user;
     size_t at = strlen(s->printed);
     snprintf(s->printed + at, sizeof s->printed - at, "%.*s", (int)n, printed);
 }
@@ -81,15 +81,15 @@ static void take_print(void *user, const char *printed, size_t n)
 typedef struct Rig {
     OriContext *ori;
     OriModule *module;
-    Said said;
+    Log log;
     uint32_t out;  // mapped
 } Rig;
 
 static void rig_open(Rig *r, const char *module)
 {
     *r = (Rig){.ori = ori_open(NULL)};
-    ori_on_message(r->ori, hear, &r->said);
-    ori_on_print(r->ori, take_print, &r->said);
+    ori_on_message(r->ori, record_message, &r->log);
+    ori_on_print(r->ori, record_print, &r->log);
     CHECK_EQ(ori_map(r->ori, &r->out, sizeof r->out, 0), ORI_OK);
     r->module = ori_parse(r->ori, "k.ptx", module, strlen(module), ORI_ANY);
     CHECK(r->module != NULL);
@@ -152,7 +152,7 @@ TEST(run_reads_and_writes)
     l.argument_count = 2;
     CHECK_EQ(ori_run(r.ori, r.module, &l), ORI_OK);
     CHECK_EQ(words[3], 0xab04);
-    CHECK_EQ(r.said.messages, 0);
+    CHECK_EQ(r.log.messages, 0);
     ori_close(r.ori);
 }
 
@@ -229,7 +229,7 @@ TEST(run_hostile_copies)
             "write of 32 bytes at address 0xfffffffffffffff0, which is in no registered range");
     CHECK_EQ(bytes[0], 'H');
     CHECK_EQ(launch(&r, "print_at", 1, at(bytes), 0, 1), ORI_OK);
-    CHECK_Z(r.said.printed, "Hi\n");
+    CHECK_Z(r.log.printed, "Hi\n");
     memset(bytes, 'x', sizeof bytes);
     snprintf(reason, sizeof reason, "read of 1 bytes at address %#llx, which is in no registered range",
              (unsigned long long)at(bytes + 64));
@@ -306,7 +306,7 @@ TEST(run_ranges)
     for (uint32_t k = 0; k < ARRAY_LEN(wrong); k++) {
         unit_context("row %u", k);
         CHECK_EQ(ori_map(r.ori, (void *)(uintptr_t)wrong[k].base, wrong[k].size, wrong[k].flags), ORI_USAGE);
-        CHECK_Z(r.said.last, wrong[k].message);
+        CHECK_Z(r.log.last, wrong[k].message);
     }
     // Neighbours do not overlap.
     CHECK_EQ(ori_map(r.ori, bytes + 16, 4, 0), ORI_OK);
@@ -316,7 +316,7 @@ TEST(run_ranges)
     CHECK_EQ(ori_unmap(r.ori, bytes + 17), ORI_USAGE);
     CHECK_EQ(ori_unmap(r.ori, bytes + 16), ORI_OK);
     CHECK_EQ(ori_unmap(r.ori, bytes + 16), ORI_USAGE);
-    CHECK_Z(r.said.last, "ori: error: ori_unmap(): no range begins here");
+    CHECK_Z(r.log.last, "ori: error: ori_unmap(): no range begins here");
     refused_in_no_range(&r, at(bytes + 16));
     CHECK_EQ(launch(&r, "load", 1, at(bytes + 20), at(&r.out), 2), ORI_OK);
     // Many ranges, of which every second one is removed.
@@ -338,8 +338,8 @@ TEST(run_faults)
     rig_open(&r, text);
     CHECK_EQ(launch(&r, "load", 1, at(&r.out), at(&r.out), 2), ORI_OK);
     CHECK_EQ(launch(&r, "load", 2, 16, 16, 2), ORI_BAD_INPUT);
-    CHECK_Z(r.said.last, "k.ptx:17:2: error: launch 2, load, block 0,0,0, thread 0,0,0: "
-                         "read of 4 bytes at address 0x10, a null pointer");
+    CHECK_Z(r.log.last, "k.ptx:17:2: error: launch 2, load, block 0,0,0, thread 0,0,0: "
+                        "read of 4 bytes at address 0x10, a null pointer");
     const OriFault *f = ori_fault(r.ori);
     CHECK_Z(f->kernel, "load");
     CHECK_Z(f->function, "load");
@@ -399,8 +399,8 @@ TEST(run_wrong_launches)
     for (uint32_t k = 0; k < ARRAY_LEN(rows); k++) {
         unit_context("row %u", k);
         CHECK_EQ(ori_run(r.ori, r.module, &rows[k].l), ORI_USAGE);
-        CHECK(strncmp(r.said.last, "ori: error: ", 12) == 0);
-        CHECK_Z(r.said.last + 12, rows[k].message);
+        CHECK(strncmp(r.log.last, "ori: error: ", 12) == 0);
+        CHECK_Z(r.log.last + 12, rows[k].message);
         CHECK(ori_fault(r.ori) == NULL);
     }
     // The members of a larger structure that this library lacks must be zero.
@@ -416,7 +416,7 @@ TEST(run_wrong_launches)
     ori_close(r.ori);
     rig_open(&r, ".version 8.0\n.target sm_80\n.address_size 64\n.func f()\n{\n\tret;\n}\n");
     CHECK_EQ(launch(&r, NULL, 1, 0, 0, 0), ORI_USAGE);
-    CHECK_Z(r.said.last, "ori: error: the module has no kernel");
+    CHECK_Z(r.log.last, "ori: error: the module has no kernel");
     CHECK_EQ(launch(&r, "f", 1, 0, 0, 0), ORI_USAGE);
     ori_close(r.ori);
 }
@@ -504,10 +504,10 @@ TEST(run_prints)
     l.arguments = &argument;
     l.argument_count = 1;
     CHECK_EQ(ori_run(r.ori, r.module, &l), ORI_OK);
-    CHECK_Z(r.said.printed, "42\n42\n");
+    CHECK_Z(r.log.printed, "42\n42\n");
     ori_on_print(r.ori, NULL, NULL);
     CHECK_EQ(ori_run(r.ori, r.module, &l), ORI_OK);
-    CHECK_Z(r.said.printed, "42\n42\n");
+    CHECK_Z(r.log.printed, "42\n42\n");
     ori_close(r.ori);
 }
 
@@ -519,7 +519,7 @@ TEST(run_limits)
     CHECK_EQ(count(&r), 5);
     CHECK_EQ(launch(&r, "endless", 1, 0, 0, 0), ORI_LIMIT);
     CHECK_Z(ori_fault(r.ori)->reason, "more than 10000 steps");
-    CHECK_Z(r.said.last, "k.ptx: error: launch 2, endless, block 0,0,0, thread 0,0,0: more than 10000 steps");
+    CHECK_Z(r.log.last, "k.ptx: error: launch 2, endless, block 0,0,0, thread 0,0,0: more than 10000 steps");
     CHECK_EQ(count(&r), 6);
     // Memory of malloc counts. Two launches have 8 MB, and a third gets none.
     CHECK_EQ(launch(&r, "heap", 1, 0, 0, 0), ORI_OK);
@@ -532,7 +532,7 @@ TEST(run_limits)
     CHECK_EQ(ori_set_run_limits(r.ori, 0, 2 << 20), ORI_OK);
     CHECK_EQ(count(&r), 5);
     CHECK_EQ(launch(&r, "heap", 1, 0, 0, 0), ORI_LIMIT);
-    CHECK_Z(r.said.last, "ori: error: memory limit of 2097152 bytes reached");
+    CHECK_Z(r.log.last, "ori: error: memory limit of 2097152 bytes reached");
     CHECK(ori_fault(r.ori) == NULL);
     CHECK_EQ(count(&r), 5);  // the variables begin anew
     // Each limit too small ends in the same error, and the next launch succeeds.
@@ -602,7 +602,7 @@ TEST(run_broken_module)
     CHECK_EQ(ori_set_limits(r.ori, 0, 1e-9), ORI_OK);
     CHECK_EQ(ori_optimize(r.ori, r.module), ORI_LIMIT);
     CHECK_EQ(launch(&r, "count", 1, at(&r.out), 0, 1), ORI_USAGE);
-    CHECK(strstr(r.said.last, "broken") != NULL);
+    CHECK(strstr(r.log.last, "broken") != NULL);
     ori_close(r.ori);
 }
 

@@ -78,7 +78,7 @@ static BlockId naive_ipdom(const Reference *r, BlockId b)
 }
 
 // True if every path from b to the exit or into an endless region passes through a.
-static bool always_comes_by(const Reference *r, const Graph *g, BlockId b, BlockId a)
+static bool passes_through(const Reference *r, const Graph *g, BlockId b, BlockId a)
 {
     Blocks without = graph_reach(g, bit(b), graph_all(g) & ~bit(a)), stays = r->ends;
     for (uint32_t k = 0; k < r->nendless; k++)
@@ -112,7 +112,7 @@ static void check_graph(const Graph *g, Reference *r)
             bool expected = naively_post_dominates(r, b, c);
             CHECK_EQ(post_dominates(a, b, c), expected);
             if (expected && b != c && has(r->reachable, c))
-                CHECK(always_comes_by(r, g, c, b));
+                CHECK(passes_through(r, g, c, b));
         }
     }
     check_exit(r, g, a);
@@ -306,7 +306,7 @@ static void check_stale(const Fn *fn, uint32_t mask, const char *expected, int l
     char why[200];
     bool ok = analysis_check(fn, mask, why);
     unit_check_text(why, SIZE_MAX, expected, __FILE__, line);
-    unit_check_eq(ok, !expected[0], __FILE__, line, "analysis_check() says what the text says");
+    unit_check_eq(ok, !expected[0], __FILE__, line, "analysis_check() reports this text");
 }
 #define STALE(mask, expected) check_stale(s.fn, (mask), (expected), __LINE__)
 

@@ -26,7 +26,7 @@ static void open_text(Text *t, const char *form, const char *body)
     for (size_t k = 0; k < ARRAY_LEN(parts); k++)
         out_to_text(&text, parts[k], strlen(parts[k]));
     Source source = text_source(&text, "in");
-    Diag diag = {.source = &source, .write = sink_note, .user = &messages};
+    Diag diag = {.source = &source, .write = sink_append, .user = &messages};
     t->module = text_read(&t->ctx.heap, &source, &diag);
     if (!t->module)
         heap_fail(&t->ctx.heap, ST_BAD_INPUT, "%.*s", (int)MIN(messages.n, 200), messages.text);
@@ -410,7 +410,7 @@ enum { VALUES = 24, INPUTS = 4 };
 
 // True if a path copies a value into `to` without passing through `by`; the number 0 is the source of all operands that
 // are no value.
-static bool comes_otherwise(const uint32_t *first, const uint32_t *input, uint32_t n, uint32_t by, uint32_t to)
+static bool reaches_without(const uint32_t *first, const uint32_t *input, uint32_t n, uint32_t by, uint32_t to)
 {
     bool from[VALUES] = {true};
     for (uint32_t rounds = 0; rounds < n; rounds++)
@@ -423,13 +423,13 @@ static bool comes_otherwise(const uint32_t *first, const uint32_t *input, uint32
 // Returns the representative by definition.
 static uint32_t naive_leader(const uint32_t *first, const uint32_t *input, uint32_t n, uint32_t v)
 {
-    if (!comes_otherwise(first, input, n, 0, v))
+    if (!reaches_without(first, input, n, 0, v))
         return 0;
     for (uint32_t by = 1; by < n; by++) {
         bool top = true;  // no other value represents it
         for (uint32_t above = 1; above < n; above++)
-            top &= above == by || comes_otherwise(first, input, n, above, by);
-        if (top && (by == v || !comes_otherwise(first, input, n, by, v)) && comes_otherwise(first, input, n, 0, by))
+            top &= above == by || reaches_without(first, input, n, above, by);
+        if (top && (by == v || !reaches_without(first, input, n, by, v)) && reaches_without(first, input, n, 0, by))
             return by;
     }
     return UINT32_MAX;

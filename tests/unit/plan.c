@@ -55,7 +55,7 @@ static void open_plan(Planned *p, bool moves)
     emit_ret(fn, b);
     p->store = phase_knobs(&p->f.ctx.arena);
     p->f.ctx.settings = p->store;
-    p->f.ctx.diag = (Diag){.write = sink_note, .user = &p->messages};
+    p->f.ctx.diag = (Diag){.write = sink_append, .user = &p->messages};
     p->f.ctx.options = (PhaseOptions){.level = 3, .contracts = true, .verify = VM_EACH};
     p->f.ctx.options.target = (SmTarget){&p->backend, p->backend.profile.encoded};
     nseen = 0;

@@ -91,7 +91,7 @@ static const char *find(Found *f, const char *form, const char *body)
     for (size_t k = 0; k < ARRAY_LEN(parts); k++)
         out_to_text(&text, parts[k], strlen(parts[k]));
     Source source = text_source(&text, "in");
-    Diag diag = {.source = &source, .write = sink_note, .user = &messages};
+    Diag diag = {.source = &source, .write = sink_append, .user = &messages};
     f->module = text_read(&f->heap, &source, &diag);
     if (!f->module)
         heap_fail(&f->heap, ST_BAD_INPUT, "%.*s", (int)MIN(messages.n, 200), messages.text);

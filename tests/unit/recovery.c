@@ -29,7 +29,7 @@ typedef struct Output {
 
 static int print_to(void *user, const char *text, size_t n) { return sink_write(&((Output *)user)->printed, text, n); }
 
-static void report_to(void *user, const char *text, size_t n) { sink_note(&((Output *)user)->reported, text, n); }
+static void report_to(void *user, const char *text, size_t n) { sink_append(&((Output *)user)->reported, text, n); }
 
 static void output_free(Output *o)
 {
@@ -78,7 +78,7 @@ static bool same(const Sink *a, const Sink *b)
 }
 
 // Checks that a module that could not be printed prints now, and that the context repeats everything as a new one does.
-static void check_goes_on(OriContext *ori, const char *text, OriModule *left, const Output *expected)
+static void check_continues(OriContext *ori, const char *text, OriModule *left, const Output *expected)
 {
     Output out = {0};
     if (left) {
@@ -145,7 +145,7 @@ static void fail_allocation(const char *text, uint64_t k, const Output *expected
     f.fail_from = 0;
     if (!set)
         CHECK_EQ(set_knobs(ori), ORI_OK);
-    check_goes_on(ori, text, left, expected);
+    check_continues(ori, text, left, expected);
     ori_close(ori);
     CHECK_EQ(f.held, 0);
 }
@@ -169,8 +169,8 @@ static char *read_sample(const char *path)
     if (!CHECK(file != NULL))
         return NULL;
     for (size_t n; (n = fread(part, 1, sizeof part, file)) > 0;)
-        sink_note(&s, part, n);
-    sink_note(&s, "", 1);
+        sink_append(&s, part, n);
+    sink_append(&s, "", 1);
     fclose(file);
     return s.text;
 }
@@ -212,7 +212,7 @@ static void limit_memory(const char *text, size_t growth)
         CHECK(status == ORI_OK || status == ORI_LIMIT);
         output_free(&out);
         ori_set_limits(ori, 0, 0);
-        check_goes_on(ori, text, left, &expected);
+        check_continues(ori, text, left, &expected);
         ori_close(ori);
     }
     output_free(&expected);
@@ -246,7 +246,7 @@ TEST(recovery_other_limits)
         CHECK(status == ORI_LIMIT || (status == ORI_OK && seconds > 1e-9));
         output_free(&out);
         ori_set_limits(ori, 0, 0);
-        check_goes_on(ori, text, left, &expected);
+        check_continues(ori, text, left, &expected);
     }
     unit_context("a limit of 10 instructions");
     ori_set_max_instructions(ori, 10);
@@ -254,7 +254,7 @@ TEST(recovery_other_limits)
     CHECK_EQ(all_calls(ori, ".version 8.0\n.target sm_80\n.entry k()\n{\n\tret;\n}\n", &out, &left), ORI_OK);
     ori_set_max_instructions(ori, 0);
     output_free(&out);
-    check_goes_on(ori, text, NULL, &expected);
+    check_continues(ori, text, NULL, &expected);
     ori_close(ori);
     output_free(&expected);
     free(text);
@@ -320,7 +320,7 @@ TEST(recovery_errors)
     for (size_t k = 0; k < ARRAY_LEN(errors); k++) {
         unit_context("error %zu", k);
         errors[k](ori);
-        check_goes_on(ori, small, NULL, &expected);
+        check_continues(ori, small, NULL, &expected);
     }
     ori_close(ori);
     output_free(&expected);
@@ -349,7 +349,7 @@ TEST(recovery_reports)
                 CHECK_EQ(ori_run_phases(ori, m, "9,96,102,126,129"), ORI_OK);
             CHECK_EQ(ori_print(ori, m, ORI_ANY, print_to, &out), ORI_OK);
             CHECK_EQ(out.reported.n > 0, how >> 1 & 1);
-            sink_note(&out.reported, "", 1);
+            sink_append(&out.reported, "", 1);
             CHECK(!(how & 2) || strstr(out.reported.text, "*** "));
             output_free(&out);
             ori_close(ori);

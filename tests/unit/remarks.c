@@ -112,14 +112,14 @@ TEST(remarks_again)
 
 /* -- By ori.h ------------------------------------------------------------------------------------------- */
 
-typedef struct Heard {
+typedef struct Reported {
     unsigned n;
     char text[200];
-} Heard;
+} Reported;
 
-static void hear(void *user, const OriRemark *m)
+static void record_message(void *user, const OriRemark *m)
 {
-    Heard *h = user;
+    Reported *h = user;
     CHECK_EQ(m->kind, ORI_PASSED);
     CHECK_Z(m->phase, "ConvertMemoryToRegisterOrUniform");
     CHECK_Z(m->name, "Promoted");
@@ -140,10 +140,10 @@ TEST(remarks_in_library)
                                ".func f()\n{\n\t.local .b32 x;\n\t.loc 1 7 2\n\tst.local.u32 [x], 1;\n\tret;\n}\n"
                                ".func g()\n{\n\t.local .b32 x;\n\tst.local.u32 [x], 1;\n\tret;\n}\n.file 1 \"a.cu\"\n";
     for (unsigned threads = 1; threads <= 4; threads += 3) {
-        Heard heard = {0};
+        Reported heard = {0};
         OriContext *ori = ori_open(NULL);
         CHECK_EQ(ori_set_threads(ori, threads), ORI_OK);
-        ori_on_remark(ori, hear, &heard);
+        ori_on_remark(ori, record_message, &heard);
         OriModule *m = ori_parse(ori, "k.ptx", text, sizeof text - 1, ORI_ANY);
         CHECK_EQ(ori_optimize(ori, m), ORI_OK);
         CHECK_EQ(heard.n, 2);

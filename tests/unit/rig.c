@@ -13,7 +13,7 @@ void rig_open(Rig *r, MachineOptions options, const char *text)
     r->text.arena = &r->arena;
     out_to_text(&r->text, text, strlen(text));
     r->source = text_source(&r->text, "k.ori");
-    r->diag = (Diag){.source = &r->source, .write = sink_note, .user = &r->messages};
+    r->diag = (Diag){.source = &r->source, .write = sink_append, .user = &r->messages};
     r->module = text_read(&r->heap, &r->source, &r->diag);
     if (!r->module)
         heap_fail(&r->heap, ST_BAD_INPUT, "%.*s", (int)MIN(r->messages.n, 200), r->messages.text);

@@ -32,7 +32,7 @@ bool sink_write(void *user, const char *text, size_t n)
     return true;
 }
 
-void sink_note(void *user, const char *text, size_t n) { sink_write(user, text, n); }
+void sink_append(void *user, const char *text, size_t n) { sink_write(user, text, n); }
 
 void sink_free(Sink *s)
 {

@@ -41,7 +41,7 @@ static void open_reading(Reading *r)
     memset(r, 0, sizeof *r);
     unit_heap(&r->heap);
     arena_init(&r->arena, &r->heap);
-    r->diag = (Diag){.write = sink_note, .user = &r->messages};
+    r->diag = (Diag){.write = sink_append, .user = &r->messages};
     Source source = source_of(r, module_text);
     r->diag.source = &source;
     r->module = text_read(&r->heap, &source, &r->diag);

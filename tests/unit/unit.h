@@ -46,7 +46,7 @@ typedef struct Sink {
     uint32_t fail_at;  // the call that fails; 0 = none
 } Sink;
 bool sink_write(void *sink, const char *text, size_t n);
-void sink_note(void *sink, const char *text, size_t n);  // the same for Diag
+void sink_append(void *sink, const char *text, size_t n);  // the same for Diag
 void sink_free(Sink *sink);
 
 // A module with one function, and a context whose heap holds them.

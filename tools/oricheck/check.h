@@ -24,11 +24,11 @@ typedef enum { FORM_LINE, FORM_WORD, FORM_TEXT } DirectiveForm;  // `word ...`, 
 /* -- Patterns ----------------------------------------------------------------------------------------------- */
 
 typedef enum {
-    PIECE_TEXT,   // literal text
-    PIECE_REGEX,  // {{regex}}
-    PIECE_BIND,   // [[NAME:regex]]
-    PIECE_USE,    // [[NAME]], bound by an earlier line
-    PIECE_AGAIN,  // [[NAME]], bound by an earlier piece of this pattern
+    PIECE_TEXT,            // literal text
+    PIECE_REGEX,           // {{regex}}
+    PIECE_BIND,            // [[NAME:regex]]
+    PIECE_USE,             // [[NAME]], bound by an earlier line
+    PIECE_BACK_REFERENCE,  // [[NAME]], bound by an earlier piece of this pattern
 } PieceKind;
 
 typedef struct Piece {
@@ -43,9 +43,9 @@ typedef struct Pattern {
     const char *text;  // source text, blanks folded
     Piece *at;
     uint32_t n;
-    uint32_t groups;  // groups in the regular expression of the whole pattern
-    bool uses;        // it uses names that are bound in earlier lines
-    bool again;       // it uses names that it binds itself
+    uint32_t groups;      // groups in the regular expression of the whole pattern
+    bool uses;            // it uses names that are bound in earlier lines
+    bool back_reference;  // it uses names that it binds itself
 } Pattern;
 
 /* -- Tests -------------------------------------------------------------------------------------------------- */

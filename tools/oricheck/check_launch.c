@@ -54,13 +54,14 @@ void check_add_launch(Test *t, uint32_t line, const char *text)
 
 /* -- Messages ------------------------------------------------------------------------------------------- */
 
-static void note(void *user, const char *text, size_t n) { out_to_text(user, text, n); }
+static void append_message(void *user, const char *text, size_t n) { out_to_text(user, text, n); }
 
 // Reports the first message as a failure and returns false.
-static bool fail(Test *t, const TextBuffer *said)
+static bool fail(Test *t, const TextBuffer *messages)
 {
-    const char *nl = said->n ? memchr(said->at, '\n', said->n) : NULL;
-    check_fail(t, t->launches_line, "%.*s", (int)(nl ? (size_t)(nl - said->at) : said->n), said->n ? said->at : "");
+    const char *nl = messages->n ? memchr(messages->at, '\n', messages->n) : NULL;
+    check_fail(t, t->launches_line, "%.*s", (int)(nl ? (size_t)(nl - messages->at) : messages->n),
+               messages->n ? messages->at : "");
     return false;
 }
 
@@ -70,15 +71,15 @@ static Source launches_source(Test *t) { return text_source(&t->launches, "run")
 
 bool check_watch_launches(Test *t, RunEach *each, Module *m)
 {
-    TextBuffer *said = NEW(&t->ctx->arena, TextBuffer);
+    TextBuffer *messages = NEW(&t->ctx->arena, TextBuffer);
     Source *source = NEW(&t->ctx->arena, Source);
     *source = launches_source(t);
-    said->arena = &t->ctx->arena;
-    t->ctx->diag = (Diag){.source = &t->source, .write = note, .user = said};
+    messages->arena = &t->ctx->arena;
+    t->ctx->diag = (Diag){.source = &t->source, .write = append_message, .user = messages};
     if (run_each_read(each, t->ctx, source) == ST_OK && run_each_start(each, m, t->path))
         return true;
     run_each_close(each);
-    return fail(t, said);
+    return fail(t, messages);
 }
 
 // Prints the dumps and digests of a launch, or its fault, as part of the result. Returns false if the plan is wrong.
@@ -104,13 +105,13 @@ void check_print_launches(Test *t, const Module *m, Out *out)
 {
     RunPlan plan;
     RunState s;
-    TextBuffer said = {.arena = &t->ctx->arena};
+    TextBuffer messages = {.arena = &t->ctx->arena};
     if (!t->launches.n) {
         check_fail(t, t->kind_line, "`test run` needs a line `run:`");
         return;
     }
     Source source = launches_source(t);
-    run_plan_init(&plan, "oricheck", &t->ctx->arena, note, &said);
+    run_plan_init(&plan, "oricheck", &t->ctx->arena, append_message, &messages);
     plan.options.print = out;
     bool ok = run_plan_read(&plan, &source);
     run_state_init(&s, &plan, m, t->path, &t->ctx->heap, &t->ctx->arena);
@@ -120,5 +121,5 @@ void check_print_launches(Test *t, const Module *m, Out *out)
     }
     run_state_end(&s);
     if (!ok)
-        fail(t, &said);
+        fail(t, &messages);
 }

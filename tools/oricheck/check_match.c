@@ -7,16 +7,16 @@
 
 #include "tools/oricheck/check.h"
 
-typedef struct Not {
+typedef struct NotCheck {
     Finder *finder;
     const Check *check;
-} Not;
+} NotCheck;
 
 typedef struct Matcher {
     Test *test;
     const Result *result;
-    TextLine *bound;  // by index of the name
-    VEC(Not) nots;    // waiting for the next match
+    TextLine *bound;     // by index of the name
+    VEC(NotCheck) nots;  // waiting for the next match
 } Matcher;
 
 Result result_lines(Arena *arena, const TextBuffer *text)
@@ -135,7 +135,7 @@ static void check_count(Matcher *m, const Check *c)
 static void check_nots(Matcher *m, uint32_t from, uint32_t to)
 {
     for (uint32_t k = 0; k < m->nots.n; k++) {
-        const Not *no = &m->nots.at[k];
+        const NotCheck *no = &m->nots.at[k];
         uint32_t at = search(m, no->finder, from, to, NULL);
         if (at == to)
             continue;
@@ -171,7 +171,7 @@ static void check_region(Matcher *m, uint32_t first, uint32_t last, uint32_t at,
     for (uint32_t k = first; k < last; k++) {
         const Check *c = &m->test->checks.at[k];
         if (c->kind == DIR_NOT) {
-            VEC_PUSH(arena, &m->nots, ((Not){finder_new(arena, &c->pattern, m->bound), c}));
+            VEC_PUSH(arena, &m->nots, ((NotCheck){finder_new(arena, &c->pattern, m->bound), c}));
         } else if (c->kind == DIR_COUNT) {
             if (c->pattern.uses)
                 check_count(m, c);

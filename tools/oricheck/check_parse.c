@@ -118,7 +118,7 @@ static void set_target(Parser *p, const char *what, const char *value)
         check_fail(p->test, p->line, "%s: %s", what, why);
 }
 
-static void take_option(Parser *p, int id, const char *value)
+static void parse_option(Parser *p, int id, const char *value)
 {
     PhaseOptions *o = &p->test->ctx->options;
     switch (id) {
@@ -150,7 +150,7 @@ static void parse_options(Parser *p, const char *text, size_t table_len)
             check_fail(p->test, p->line, "'%s' is not an option", op.value);
             return;
         }
-        take_option(p, id, op.value);
+        parse_option(p, id, op.value);
     }
 }
 
@@ -190,7 +190,7 @@ static void parse_test(Parser *p, const char *text)
         t->phases = argument;
 }
 
-static void fail_of_knob(void *user, const DiagMessage *message)
+static void report_knob_error(void *user, const DiagMessage *message)
 {
     Parser *p = user;
     check_fail(p->test, p->line, "set knob: %s", message->text);
@@ -199,7 +199,7 @@ static void fail_of_knob(void *user, const DiagMessage *message)
 static void parse_knob(Parser *p, const char *text)
 {
     Ctx *ctx = p->test->ctx;
-    Diag diag = {.report = fail_of_knob, .user = p};
+    Diag diag = {.report = report_knob_error, .user = p};
     if (!p->test->knobs)
         ctx->settings = p->test->knobs = phase_knobs(&ctx->arena);
     knob_read_text(p->test->knobs, KS_COMMAND_LINE, text, strlen(text), KNOB_NO_OFFSET, &diag);
@@ -313,7 +313,7 @@ static DirectiveKind find_directive(const char *word, size_t len, DirectiveForm 
 }
 
 // Reports a directive before `test`, once. Returns true if `test` came first.
-static bool comes_first(Parser *p)
+static bool require_test(Parser *p)
 {
     if (p->test->kind_line || p->wrong)
         return true;
@@ -330,7 +330,7 @@ static bool parse_words(Parser *p, const char *text)
     DirectiveKind d = find_directive(text, n, FORM_LINE);
     if (d == DIRECTIVE_COUNT && !*rest)
         d = find_directive(text, n, FORM_WORD);
-    if (d == DIRECTIVE_COUNT || (d != DIR_TEST && !comes_first(p)))
+    if (d == DIRECTIVE_COUNT || (d != DIR_TEST && !require_test(p)))
         return d != DIRECTIVE_COUNT;
     switch (d) {
     case DIR_TEST: parse_test(p, rest); break;
@@ -380,7 +380,7 @@ static void parse_colon(Parser *p, const char *text, const char *line_end)
         return;
     }
     const char *rest = colon + 1 + strspn(colon + 1, " \t");
-    if (!comes_first(p) || d == DIR_PTXAS)
+    if (!require_test(p) || d == DIR_PTXAS)
         return;
     if (d == DIR_BLOCK) {
         begin_block(p, rest, line_end);
@@ -416,7 +416,7 @@ static void parse_line(Parser *p, const char *text, const char *end, const char 
     if (!error || !alone)
         close_errors(p);
     if (error) {
-        if (comes_first(p))
+        if (require_test(p))
             add_error(p, arena_text(p->arena, error, (size_t)(end - error)), alone);
         return;
     }

@@ -121,7 +121,7 @@ static uint32_t find_name(Test *t, const char *text, size_t len)
     return t->names.n - 1;
 }
 
-static bool bound_here(const Parser *p, uint32_t name)
+static bool is_bound_by_pattern(const Parser *p, uint32_t name)
 {
     for (uint32_t k = 0; k < p->pieces.n; k++)
         if (p->pieces.at[k].kind == PIECE_BIND && p->pieces.at[k].name == name)
@@ -132,18 +132,18 @@ static bool bound_here(const Parser *p, uint32_t name)
 static bool add_use(Parser *p, uint32_t name)
 {
     const Bound *b = &p->test->names.at[name];
-    bool again = bound_here(p, name);
-    if (!again && !(p->allowed & PATTERN_USES)) {
+    bool back_reference = is_bound_by_pattern(p, name);
+    if (!back_reference && !(p->allowed & PATTERN_USES)) {
         check_fail(p->test, p->line, "[[%s]] cannot be used in this directive", b->name);
         return false;
     }
-    if (!again && !b->now) {
+    if (!back_reference && !b->now) {
         check_fail(p->test, p->line, "[[%s]] is not bound here; names end at each label", b->name);
         return false;
     }
-    add_piece(p, again ? PIECE_AGAIN : PIECE_USE, "", 0, name);
-    p->pattern->again |= again;
-    p->pattern->uses |= !again;
+    add_piece(p, back_reference ? PIECE_BACK_REFERENCE : PIECE_USE, "", 0, name);
+    p->pattern->back_reference |= back_reference;
+    p->pattern->uses |= !back_reference;
     return true;
 }
 
@@ -164,7 +164,7 @@ static const char *parse_name(Parser *p, const char *text)
     const char *close = regex_end(end + 1, ']');
     const char *wrong = !close                          ? "is not closed"
                         : !(p->allowed & PATTERN_BINDS) ? "cannot be bound in this directive"
-                        : bound_here(p, name)           ? "is bound twice in one pattern"
+                        : is_bound_by_pattern(p, name)  ? "is bound twice in one pattern"
                                                         : NULL;
     if (wrong) {
         check_fail(p->test, p->line, "[[%s: %s", p->test->names.at[name].name, wrong);
@@ -260,7 +260,8 @@ static void put_pieces(const Finder *f, Out *out)
         else if (plain)
             put_quoted(out, f->text[k]);
         else
-            out_fmt(out, "(%s)", piece->kind == PIECE_AGAIN ? binder(f->pattern, piece->name)->text : piece->text);
+            out_fmt(out, "(%s)",
+                    piece->kind == PIECE_BACK_REFERENCE ? binder(f->pattern, piece->name)->text : piece->text);
     }
 }
 
@@ -294,7 +295,7 @@ void finder_open(Finder *f)
 {
     // The pieces compiled in add_regex(), so an error here is lack of memory; then nothing matches.
     f->open = !f->literal && regcomp(&f->whole, f->source, REG_EXTENDED) == 0;
-    for (uint32_t k = 0; k < f->pattern->n && f->open && f->pattern->again; k++)
+    for (uint32_t k = 0; k < f->pattern->n && f->open && f->pattern->back_reference; k++)
         if (has_regex(&f->pattern->at[k]))
             regcomp(&f->each[k], f->pattern->at[k].text, REG_EXTENDED);
 }
@@ -305,7 +306,7 @@ void finder_close(Finder *f)
         return;
     f->open = false;
     regfree(&f->whole);
-    for (uint32_t k = 0; k < f->pattern->n && f->pattern->again; k++)
+    for (uint32_t k = 0; k < f->pattern->n && f->pattern->back_reference; k++)
         if (has_regex(&f->pattern->at[k]))
             regfree(&f->each[k]);
 }
@@ -328,7 +329,7 @@ static bool match_pieces(Finder *f, uint32_t k, char *line, size_t at, TextLine 
     if (k == f->pattern->n)
         return true;
     if (!has_regex(piece)) {
-        TextLine want = piece->kind == PIECE_AGAIN ? bound[piece->name] : f->text[k];
+        TextLine want = piece->kind == PIECE_BACK_REFERENCE ? bound[piece->name] : f->text[k];
         return strncmp(line + at, want.text, want.len) == 0 && match_pieces(f, k + 1, line, at + want.len, bound);
     }
     for (size_t end = strlen(line) + 1; end-- > at;) {
@@ -350,7 +351,7 @@ bool finder_match(Finder *f, char *line, TextLine *bound)
         return strstr(line, f->source);
     if (!f->open || regexec(&f->whole, line, p->groups, m, 0) != 0)
         return false;
-    for (size_t at = 0; p->again; at++) {
+    for (size_t at = 0; p->back_reference; at++) {
         if (match_pieces(f, 0, line, at, bound))
             return true;
         if (!line[at])

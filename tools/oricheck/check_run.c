@@ -20,7 +20,7 @@ typedef struct Messages {
     VEC(Message) at;
 } Messages;
 
-static void note_message(void *user, const DiagMessage *d)
+static void record_message(void *user, const DiagMessage *d)
 {
     Messages *m = user;
     Message message = {d->line, d->col, arena_text(m->arena, d->text, strlen(d->text))};
@@ -36,7 +36,7 @@ static Module *read_source(Test *t, const Source *source, Lang lang, Messages *m
     *nameless = *source;
     nameless->name = "";
     *messages = (Messages){.arena = &ctx->arena};
-    ctx->diag = (Diag){.source = nameless, .report = note_message, .user = messages};
+    ctx->diag = (Diag){.source = nameless, .report = record_message, .user = messages};
     Module *m = lang_read(ctx, nameless, lang, t->strip_debug);
     if (m)
         module_freeze(m);
@@ -79,7 +79,7 @@ static bool take_error(Test *t, const Message *m)
     return false;
 }
 
-static void judge_errors(Test *t, const Messages *messages)
+static void compare_errors(Test *t, const Messages *messages)
 {
     for (uint32_t k = 0; k < messages->at.n; k++) {
         const Message *m = &messages->at.at[k];
@@ -179,11 +179,11 @@ static const char *remark_line(Test *t, const Remark *r)
 }
 
 // Reports remarks that are not expected, and expected remarks that were not made.
-static void judge_remarks(Test *t, Remarks *said, const Module *m)
+static void compare_remarks(Test *t, Remarks *emitted, const Module *m)
 {
-    remarks_name_files(said, m);
-    for (uint32_t k = 0; k < said->at.n; k++) {
-        const char *line = remark_line(t, &said->at.at[k]);
+    remarks_name_files(emitted, m);
+    for (uint32_t k = 0; k < emitted->at.n; k++) {
+        const char *line = remark_line(t, &emitted->at.at[k]);
         uint32_t c = 0;
         while (c < t->remarks.n && (t->remarks.at[c].seen || !check_holds(t, &t->remarks.at[c].pattern, line)))
             c++;
@@ -199,7 +199,7 @@ static void judge_remarks(Test *t, Remarks *said, const Module *m)
 
 /* -- Kinds of tests ------------------------------------------------------------------------------------- */
 
-static void must_equal(Test *t, const char *what, const TextBuffer *old, const TextBuffer *now)
+static void check_equal_texts(Test *t, const char *what, const TextBuffer *old, const TextBuffer *now)
 {
     if (old->n == now->n && (!now->n || memcmp(old->at, now->at, now->n) == 0))
         return;
@@ -214,10 +214,10 @@ static Module *check_fixed_point(Test *t, TextBuffer *text, Lang lang)
     if (!m)
         return NULL;
     TextBuffer again = print(t, m, lang);
-    must_equal(t,
-               lang == LANG_ORI ? "Ori text (-) prints otherwise when it was read back (+)"
-                                : "the printed PTX (-) prints otherwise when it was read back (+)",
-               text, &again);
+    check_equal_texts(t,
+                      lang == LANG_ORI ? "Ori text (-) prints otherwise when it was read back (+)"
+                                       : "the printed PTX (-) prints otherwise when it was read back (+)",
+                      text, &again);
     return m;
 }
 
@@ -232,7 +232,7 @@ static void check_roundtrip(Test *t, const Module *m)
     if (!again)
         return;
     TextBuffer by_ori = print(t, again, LANG_PTX);
-    must_equal(t, "the printed PTX (-) is another by way of Ori text (+)", &direct, &by_ori);
+    check_equal_texts(t, "the printed PTX (-) is another by way of Ori text (+)", &direct, &by_ori);
 }
 
 // True for conversions between the forms, which change a function in each run.
@@ -254,19 +254,19 @@ static void check_idempotent(Test *t, Module *m, TextBuffer *text)
             check_fail(t, t->kind_line, "idempotent: a second run reports progress in %s (%d)", phase_info[row].name,
                        row);
     TextBuffer second = print(t, m, t->emit);
-    must_equal(t, "idempotent: the second run (+) gives something else than the first (-)", text, &second);
+    check_equal_texts(t, "idempotent: the second run (+) gives something else than the first (-)", text, &second);
     Module *again = read_back(t, text, t->emit);
     if (!again)
         return;
     run_phases(t, again);
     TextBuffer third = print(t, again, t->emit);
-    must_equal(t, "idempotent: a run over the printed result (-) gives something else (+)", text, &third);
+    check_equal_texts(t, "idempotent: a run over the printed result (-) gives something else (+)", text, &third);
 }
 
 /* -- The whole ------------------------------------------------------------------------------------------ */
 
 // Skips a test of a phase without a body: it would pass as a test of a phase that must not fire.
-static void skip_missing(Test *t)
+static void skip_if_unimplemented(Test *t)
 {
     enum { REASON_MAX = 120 };
     for (uint32_t k = 0; k < t->ctx->plan.at.n && !t->skip; k++) {
@@ -290,7 +290,7 @@ static bool plan(Test *t, const Module *m)
     o->stay_in_ssa = t->emit == LANG_ORI;
     o->named = t->kind == TEST_PIPELINE ? NULL : phases ? t->phases : "";
     if (phase_plan(t->ctx, m, why)) {
-        skip_missing(t);
+        skip_if_unimplemented(t);
         return true;
     }
     const char *reason = strncmp(why, "--named-phases: ", 16) == 0 ? why + 16 : why;
@@ -319,16 +319,16 @@ static void run_module(Test *t, Module *m)
         check_print_launches(t, m, &out);
     else if (t->launches.n && !check_watch_launches(t, &each, m))
         return;
-    Remarks said;
+    Remarks emitted;
     if (t->remarks.n) {
-        remarks_init(&said, &ctx->heap, NULL);
-        ctx->remarks = &said;
+        remarks_init(&emitted, &ctx->heap, NULL);
+        ctx->remarks = &emitted;
     }
     run_phases(t, m);
     ctx->remarks = NULL;
     out_flush(&out);
     if (t->remarks.n)
-        judge_remarks(t, &said, m);
+        compare_remarks(t, &emitted, m);
     TextBuffer text = print(t, m, t->emit), all = t->kind == TEST_RUN ? report : join(&ctx->arena, &report, &text);
     if (each.ctx)
         run_each_output(&each, &text, t->emit);
@@ -356,7 +356,7 @@ void check_run(Test *t)
     Module *m = read_source(t, &t->source, t->lang, &messages);
     if (m)
         verify(t, m);
-    judge_errors(t, &messages);
+    compare_errors(t, &messages);
     if (m && !t->failures)
         check_entries(t, m);
     if (m && !t->failures && plan(t, m))

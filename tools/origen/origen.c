@@ -76,7 +76,7 @@ static bool take_style(Options *o, const OptionParser *p)
     return which >= 0 || program_bad_value(&program, p, NULL);
 }
 
-static bool take_target(Options *o, const OptionParser *p)
+static bool parse_target(Options *o, const OptionParser *p)
 {
     const char *value = p->value;
     char *end = NULL;
@@ -88,7 +88,7 @@ static bool take_target(Options *o, const OptionParser *p)
     return true;
 }
 
-static bool take_option(Job *job, int id, const OptionParser *p)
+static bool parse_option(Job *job, int id, const OptionParser *p)
 {
     Options *o = &job->gen.options;
     uint64_t n = 0;
@@ -99,7 +99,7 @@ static bool take_option(Job *job, int id, const OptionParser *p)
     case OPT_KERNELS: return number(p, 1, KERNELS_MOST, &n) && (o->kernels = (uint32_t)n);
     case OPT_STYLE: return take_style(o, p);
     case OPT_FEATURES: job->features = p->value; return true;
-    case OPT_TARGET: return take_target(o, p);
+    case OPT_TARGET: return parse_target(o, p);
     case OPT_LIST_FEATURES: features_list(&job->out); break;
     case OPTION_DONE: break;
     }
@@ -135,7 +135,7 @@ static Status parse_command_line(Job *job, int argc, char **argv)
             program_fail_at(&program, &p, "there are no files to read: '%s'", p.value);
             return ST_USAGE;
         }
-        if (!take_option(job, id, &p))
+        if (!parse_option(job, id, &p))
             return ST_USAGE;
     }
     size_t n = strlen(job->output);

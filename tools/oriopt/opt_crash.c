@@ -155,7 +155,7 @@ void crash_prepare(Job *job)
         crash.job = job;
 }
 
-void crash_forget(const Job *job)
+void crash_clear(const Job *job)
 {
     if (crash.job == job)
         crash.job = NULL;

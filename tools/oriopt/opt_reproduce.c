@@ -9,7 +9,7 @@
 #include "tools/oriopt/reproducer.h"
 
 // True if an option may influence the failure. `alone`: the reproducer runs a single phase on Ori text.
-static bool option_matters(int id, bool alone)
+static bool affects_failure(int id, bool alone)
 {
     switch (id) {
     case OPT_OUTPUT:
@@ -68,7 +68,7 @@ static void print_options(Job *job, const char *comment, bool alone, Out *out)
         const char *value = s->given[k].value, *equals = value && o->kind != ARG_JOINED ? "=" : "";
         size_t n = strlen(o->name) + (value ? strlen(value) : 0) + 8;
         char *line = arena_alloc(&job->ctx.arena, n);
-        if (!option_matters(s->given[k].id, alone))
+        if (!affects_failure(s->given[k].id, alone))
             continue;
         snprintf(line, n, "%s%s%s%s", o->kind == ARG_JOINED ? "-" : "--", o->name, equals, value ? value : "");
         reproducer_line(out, comment, "option", line);
@@ -123,7 +123,7 @@ static void print_whole(Job *job, const char *error, Out *out)
 }
 
 // Takes the command line of a reproducer. False: a message was printed.
-static bool take_reproducer(Settings *s, const Source *source, Source *run, Arena *arena)
+static bool parse_reproducer(Settings *s, const Source *source, Source *run, Arena *arena)
 {
     Reproducer r;
     bool done = false;
@@ -138,19 +138,19 @@ static bool take_reproducer(Settings *s, const Source *source, Source *run, Aren
     s->text = source;
     s->run_text = run;
     s->ignore_environment = true;
-    return settings_take(s, (int)r.options.n, r.options.at, NULL, &done) == ST_OK;
+    return settings_parse(s, (int)r.options.n, r.options.at, NULL, &done) == ST_OK;
 }
 
 bool wants_reproducer(const Settings *s) { return s->input && !s->no_reproducer && !s->run_text; }
 
 // True if the reproducer fails as the job did.
-static bool repeats(Job *job, TextBuffer *text)
+static bool is_reproduced(Job *job, TextBuffer *text)
 {
     Settings s;
     size_t n = text->n;
     Source source = text_source(text, "reproducer.ori"), run;
     text->n = n;
-    return take_reproducer(&s, &source, &run, &job->ctx.arena) && run_job(&s, true) == ST_INTERNAL;
+    return parse_reproducer(&s, &source, &run, &job->ctx.arena) && run_job(&s, true) == ST_INTERNAL;
 }
 
 // Returns `name` in a folder; NULL: the current one.
@@ -204,7 +204,7 @@ void write_reproducer(Job *job, const char *error)
         print_alone(job, error, &out);
         out_flush(&out);
     }
-    if (!job->check.before || !repeats(job, &text)) {
+    if (!job->check.before || !is_reproduced(job, &text)) {
         text.n = 0;
         lang = job->lang;
         print_whole(job, error, &out);
@@ -230,10 +230,10 @@ Status run_reproducer(const Settings *given, int argc, char **argv, Arena *respo
         if (!source_open(&source, given->run_reproducer, &arena, why)) {
             fprintf(stderr, "oriopt: cannot read '%s': %s\n", given->run_reproducer, why);
             status = ST_IO;
-        } else if (!take_reproducer(&s, &source, &run, &arena)) {
+        } else if (!parse_reproducer(&s, &source, &run, &arena)) {
             status = ST_USAGE;
         } else {
-            status = settings_take(&s, argc, argv, responses, &done);
+            status = settings_parse(&s, argc, argv, responses, &done);
             if (status == ST_OK)
                 status = run_job(&s, false);
         }

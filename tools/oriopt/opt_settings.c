@@ -144,7 +144,7 @@ static bool seconds(const OptionParser *p, double *to)
     return (end != p->value && !*end && *to > 0) || bad_value(p, "a time in seconds");
 }
 
-static bool take_option(Settings *s, const OptionParser *p)
+static bool parse_option(Settings *s, const OptionParser *p)
 {
     const char *value = p->value;
     int which = -1;
@@ -259,7 +259,7 @@ Settings settings_default(void)
         .output = "-", .emit = true, .max_errors = 20, .piece = 8 << 20, .phases = phase_default_options()};
 }
 
-Status settings_take(Settings *s, int argc, char **argv, Arena *responses, bool *done)
+Status settings_parse(Settings *s, int argc, char **argv, Arena *responses, bool *done)
 {
     char buf[4096];
     Out out = {.write = out_to_stdio, .user = stdout, .buf = buf, .cap = sizeof buf};
@@ -279,7 +279,7 @@ Status settings_take(Settings *s, int argc, char **argv, Arena *responses, bool 
         }
         if (id == OPTION_OPERAND)
             s->input = p.value;
-        else if (!take_option(s, &p))
+        else if (!parse_option(s, &p))
             return ST_USAGE;
         else if (id != OPT_KNOB && id != OPT_KNOBS_FILE && s->ngiven < ARRAY_LEN(s->given))
             s->given[s->ngiven++] = (Given){id, p.value};

@@ -14,9 +14,9 @@ static void to_stderr(void *user, const char *text, size_t n)
     fwrite(text, 1, n, stderr);
 }
 
-static void to_nowhere(void *user, const char *text, size_t n) { (void)user, (void)text, (void)n; }
+static void discard_message(void *user, const char *text, size_t n) { (void)user, (void)text, (void)n; }
 
-static bool out_to_nowhere(void *user, const char *text, size_t n) { return (void)user, (void)text, (void)n, true; }
+static bool discard_output(void *user, const char *text, size_t n) { return (void)user, (void)text, (void)n, true; }
 
 static bool matches_filter(const Module *m, const Fn *fn, const char *glob)
 {
@@ -28,7 +28,7 @@ static bool matches_filter(const Module *m, const Fn *fn, const char *glob)
 }
 
 // Marks the --entry options and filters that match functions of this piece, and counts its instructions.
-static void survey_piece(Job *job, const Module *m, uint32_t first)
+static void scan_piece(Job *job, const Module *m, uint32_t first)
 {
     const Settings *s = job->settings;
     for (uint32_t k = first; k < m->items.n; k++) {
@@ -225,7 +225,7 @@ static Status run_module(Job *job, LangReader *reader, Out *out)
         job->read_s += phase_clock() - start;
         if (job->ctx.diag.errors)
             return ST_BAD_INPUT;
-        survey_piece(job, m, first);
+        scan_piece(job, m, first);
         module_freeze(m);
         if (!begun)
             status = make_plan(job, m);
@@ -434,7 +434,7 @@ static Status optimize(Job *job)
 
 static void end_job(Job *job)
 {
-    crash_forget(job);
+    crash_clear(job);
     out_flush(&job->err);
     run_each_close(&job->check);
     if (job->file_open)
@@ -468,9 +468,9 @@ Status run_job(const Settings *s, bool quiet)
         ctx->heap = (Heap){.limit = (size_t)s->max_memory, .files = &program_files, .unwind = &unwind};
         ctx->options = s->phases;
         ctx->deadline = s->phases.max_seconds > 0 ? phase_total_clock() + s->phases.max_seconds : 0;
-        ctx->diag =
-            (Diag){.write = quiet ? to_nowhere : to_stderr, .json = s->json_diagnostics, .max_errors = s->max_errors};
-        job->err = (Out){.write = quiet ? out_to_nowhere : out_to_stdio,
+        ctx->diag = (Diag){
+            .write = quiet ? discard_message : to_stderr, .json = s->json_diagnostics, .max_errors = s->max_errors};
+        job->err = (Out){.write = quiet ? discard_output : out_to_stdio,
                          .user = settings_tables(s) ? stdout : stderr,
                          .buf = job->err_buf,
                          .cap = sizeof job->err_buf};
@@ -493,7 +493,7 @@ static Status run(int argc, char **argv, Arena *arena)
 {
     Settings settings = settings_default();
     bool done = false;
-    Status status = settings_take(&settings, argc, argv, arena, &done);
+    Status status = settings_parse(&settings, argc, argv, arena, &done);
     if (status != ST_OK)
         return status;
     if (done)

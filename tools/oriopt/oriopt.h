@@ -82,7 +82,7 @@ extern const Program opt_program;
 Settings settings_default(void);
 // Takes a command line; several may follow one another. The arena holds the arguments of response files; NULL: `@FILE`
 // is an operand. Other results than ST_OK: a message was printed. *done: help or the like was printed.
-Status settings_take(Settings *s, int argc, char **argv, Arena *responses, bool *done);
+Status settings_parse(Settings *s, int argc, char **argv, Arena *responses, bool *done);
 // True if the options print tables, which go to standard output.
 bool settings_tables(const Settings *s);
 // Prints a message and returns false.
@@ -107,8 +107,8 @@ Status run_reproducer(const Settings *given, int argc, char **argv, Arena *respo
 /* opt_crash.c */
 // From now on, the signals of a crash print a line, and write a reproducer of the job of crash_prepare().
 void crash_start(void);
-// Prepares the texts of a reproducer of the job if it wants one. They and the input must last until crash_forget().
+// Prepares the texts of a reproducer of the job if it wants one. They and the input must last until crash_clear().
 void crash_prepare(Job *job);
-void crash_forget(const Job *job);
+void crash_clear(const Job *job);
 
 #endif

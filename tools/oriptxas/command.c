@@ -118,7 +118,7 @@ static const char *with_dashes(Arena *arena, int id)
     return text;
 }
 
-static void take_option(Command *c, Arena *arena, int id, const char *value)
+static void parse_option(Command *c, Arena *arena, int id, const char *value)
 {
     if (spellings[id].effect != PLAIN)
         leave_as_is(c, with_dashes(arena, id), false);
@@ -149,7 +149,7 @@ static uint32_t read_option(Command *c, Arena *arena, const Texts *list, uint32_
         read_options_files(c, arena, value, depth);
     } else {
         Role role = id == OPT_OUTPUT ? ROLE_OUTPUT : ROLE_PLAIN;
-        take_option(c, arena, id, value);
+        parse_option(c, arena, id, value);
         VEC_PUSH(arena, &c->words, ((Word){word, role}));
         if (two)
             VEC_PUSH(arena, &c->words, ((Word){value, role}));

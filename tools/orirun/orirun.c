@@ -141,10 +141,10 @@ static const Program program = {
 
 /* -- The job -------------------------------------------------------------------------------------------- */
 
-typedef struct Ways {
+typedef struct InstrCounts {
     bool seen;  // the function has such an instruction
     uint64_t warps, threads, taken, not_taken;
-} Ways;
+} InstrCounts;
 
 typedef struct Job {
     const char *input;  // NULL: nothing is run
@@ -159,8 +159,8 @@ typedef struct Job {
     Module *module;
     RunState state;
     uint64_t counts[OPCODE_COUNT][2];  // in warps, in threads
-    Ways **ways;                       // by SymId of the function, by InstrId
-    Ways ***kernel_ways;               // the same by SymId of the kernel that was launched
+    InstrCounts **instr_counts;        // by SymId of the function, by InstrId
+    InstrCounts ***kernel_counts;      // the same by SymId of the kernel that was launched
     SymId kernel;                      // of the last launch
     Out out, err;
     char out_buf[1 << 14], err_buf[4096];
@@ -179,12 +179,12 @@ static bool number(const OptionParser *p, uint64_t most, uint64_t *n)
     return (run_number(p->value, n) && *n <= most) || program_bad_value(&program, p, "a number");
 }
 
-static bool take_lane(const OptionParser *p, uint64_t *n)
+static bool parse_lane(const OptionParser *p, uint64_t *n)
 {
     return (run_number(p->value, n) && *n <= 31) || program_bad_value(&program, p, "a lane from 0 to 31");
 }
 
-static bool take_option(Job *job, const OptionParser *p)
+static bool parse_option(Job *job, const OptionParser *p)
 {
     RunOption o = (RunOption)p->option->id;
     int which = 0;
@@ -196,7 +196,7 @@ static bool take_option(Job *job, const OptionParser *p)
     case RO_DIGEST: job->digest = true; return true;
     case RO_COUNT: *(p->value ? &job->count_lines : &job->count) = true; return true;
     case RO_COVERAGE: job->coverage = true; return true;
-    case RO_TRACE: job->trace = true; return !p->value || take_lane(p, &job->lane);
+    case RO_TRACE: job->trace = true; return !p->value || parse_lane(p, &job->lane);
     case RO_MAX_MEMORY: return number(p, SIZE_MAX, &job->max_memory);
     case RO_INPUT_KIND: job->lang = which ? LANG_ORI : LANG_PTX; return true;
     default: job->command.place = p->place; return run_plan_set(&job->command, o, p->value, NO_PLACE);
@@ -236,7 +236,7 @@ static Status parse_command_line(Job *job, int argc, char **argv)
         }
         if (id == OPTION_OPERAND)
             job->input = p.value;
-        else if (!take_option(job, &p))
+        else if (!parse_option(job, &p))
             return ST_USAGE;
         if (id >= 0 && run_option_where((RunOption)id) == WHERE_LAUNCH)
             launch_option = p.option->name;
@@ -294,13 +294,14 @@ static bool show_and_check(Job *job, const RunLaunch *l)
 /* -- Counts and coverage -------------------------------------------------------------------------------- */
 
 // Adds to the counts of an instruction; `table` is indexed by the SymId of its function.
-static void add_ways(Job *job, Ways **table, const Executed *e)
+static void add_instr_counts(Job *job, InstrCounts **table, const Executed *e)
 {
-    Ways **of = &table[e->fn->sym];
+    InstrCounts **of = &table[e->fn->sym];
     if (!*of)
-        *of = NEW_ARRAY(&job->ctx.arena, Ways, e->fn->instrs.n);
-    Ways *w = &(*of)[e->instr];
-    *w = (Ways){true, w->warps + e->warps, w->threads + e->threads, w->taken + e->taken, w->not_taken + e->not_taken};
+        *of = NEW_ARRAY(&job->ctx.arena, InstrCounts, e->fn->instrs.n);
+    InstrCounts *w = &(*of)[e->instr];
+    *w = (InstrCounts){true, w->warps + e->warps, w->threads + e->threads, w->taken + e->taken,
+                       w->not_taken + e->not_taken};
 }
 
 static void add_executed(void *user, const Executed *e)
@@ -312,9 +313,9 @@ static void add_executed(void *user, const Executed *e)
         return;
     job->counts[d->op][0] += e->warps;
     job->counts[d->op][1] += e->threads;
-    add_ways(job, job->ways, e);
+    add_instr_counts(job, job->instr_counts, e);
     if (job->count_lines)
-        add_ways(job, job->kernel_ways[job->kernel], e);
+        add_instr_counts(job, job->kernel_counts[job->kernel], e);
 }
 
 // Adds the counts of a launch to those of the launches before it.
@@ -323,8 +324,8 @@ static void add_launch(Job *job, SymId kernel)
     if (!job->count && !job->count_lines && !job->coverage)
         return;
     job->kernel = kernel;
-    if (!job->kernel_ways[kernel])
-        job->kernel_ways[kernel] = NEW_ARRAY(&job->ctx.arena, Ways *, job->module->syms.n);
+    if (!job->kernel_counts[kernel])
+        job->kernel_counts[kernel] = NEW_ARRAY(&job->ctx.arena, InstrCounts *, job->module->syms.n);
     machine_executed(job->state.machine, add_executed, job);
 }
 
@@ -352,15 +353,15 @@ static void print_counts(Job *job)
 }
 
 // Prints the counts of a function's instructions in the launches of a kernel, unless none of them ran.
-static void print_fn_lines(Job *job, const Fn *fn, const Ways *ways, SymId kernel)
+static void print_fn_lines(Job *job, const Fn *fn, const InstrCounts *instr_counts, SymId kernel)
 {
     bool ran = false;
     for (InstrId i = 0; i < fn->instrs.n; i++)
-        ran |= ways[i].warps > 0;
+        ran |= instr_counts[i].warps > 0;
     for (InstrId i = 0; i < fn->instrs.n; i++) {
         size_t at = fn_where(fn, i), start;
         uint32_t line = 0, col;
-        const Ways *w = &ways[i];
+        const InstrCounts *w = &instr_counts[i];
         if (!ran || !w->seen)
             continue;
         if (at != SIZE_MAX)
@@ -375,10 +376,10 @@ static void print_fn_lines(Job *job, const Fn *fn, const Ways *ways, SymId kerne
 static void print_lines(Job *job)
 {
     for (SymId kernel = 0; kernel < job->module->syms.n; kernel++)
-        for (uint32_t k = 0; job->kernel_ways[kernel] && k < job->module->fns.n; k++) {
+        for (uint32_t k = 0; job->kernel_counts[kernel] && k < job->module->fns.n; k++) {
             const Fn *fn = job->module->fns.at[k];
-            if (job->kernel_ways[kernel][fn->sym])
-                print_fn_lines(job, fn, job->kernel_ways[kernel][fn->sym], kernel);
+            if (job->kernel_counts[kernel][fn->sym])
+                print_fn_lines(job, fn, job->kernel_counts[kernel][fn->sym], kernel);
         }
 }
 
@@ -402,14 +403,14 @@ static void print_where(Job *job, const Fn *fn, InstrId i)
 }
 
 // Adds to n: blocks that ran, blocks, edges of branches that were taken, such edges.
-static void cover_block(Job *job, const Fn *fn, BlockId b, const Ways *ways, uint32_t n[static 4])
+static void add_block_coverage(Job *job, const Fn *fn, BlockId b, const InstrCounts *instr_counts, uint32_t n[static 4])
 {
     InstrId first = 0;
     bool ran = false;
     FOR_INSTRS(fn, b, i) {
-        if (ways[i].seen && !first)
+        if (instr_counts[i].seen && !first)
             first = i;
-        ran |= ways[i].warps > 0;
+        ran |= instr_counts[i].warps > 0;
     }
     if (!first)
         return;
@@ -427,13 +428,13 @@ static void cover_block(Job *job, const Fn *fn, BlockId b, const Ways *ways, uin
     }
     FOR_INSTRS(fn, b, i) {
         const Instr *instr = ir_instr(fn, i);
-        if (!ways[i].seen || !ir_guarded(instr) || ir_desc(fn, instr)->op != OP_BRA)
+        if (!instr_counts[i].seen || !ir_guarded(instr) || ir_desc(fn, instr)->op != OP_BRA)
             continue;
-        n[2] += (ways[i].taken > 0) + (ways[i].not_taken > 0);
+        n[2] += (instr_counts[i].taken > 0) + (instr_counts[i].not_taken > 0);
         n[3] += 2;
-        if (ran && (!ways[i].taken || !ways[i].not_taken)) {
+        if (ran && (!instr_counts[i].taken || !instr_counts[i].not_taken)) {
             print_where(job, fn, i);
-            out_fmt(&job->err, "the branch was %s taken", ways[i].taken ? "always" : "never");
+            out_fmt(&job->err, "the branch was %s taken", instr_counts[i].taken ? "always" : "never");
             end_with_source(job, fn, i);
         }
     }
@@ -444,10 +445,10 @@ static void print_coverage(Job *job)
     for (uint32_t k = 0; k < job->module->fns.n; k++) {
         const Fn *fn = job->module->fns.at[k];
         uint32_t n[4] = {0};
-        if (!job->ways[fn->sym])
+        if (!job->instr_counts[fn->sym])
             continue;
         FOR_BLOCKS(fn, b)
-            cover_block(job, fn, b, job->ways[fn->sym], n);
+            add_block_coverage(job, fn, b, job->instr_counts[fn->sym], n);
         out_fmt(&job->err, "coverage of %s: %u of %u blocks, %u of %u edges of branches\n",
                 run_sym_name(&job->state, fn->sym), n[0], n[1], n[2], n[3]);
     }
@@ -553,8 +554,8 @@ static Status run_launch(Job *job, const RunLaunch *l)
 static Status run_launches(Job *job)
 {
     RunPlan *p = job->plan;
-    job->ways = NEW_ARRAY(&job->ctx.arena, Ways *, job->module->syms.n);
-    job->kernel_ways = NEW_ARRAY(&job->ctx.arena, Ways **, job->module->syms.n);
+    job->instr_counts = NEW_ARRAY(&job->ctx.arena, InstrCounts *, job->module->syms.n);
+    job->kernel_counts = NEW_ARRAY(&job->ctx.arena, InstrCounts **, job->module->syms.n);
     p->options.count = job->count || job->count_lines;
     p->options.coverage = job->coverage || job->count_lines;
     p->options.trace = job->trace ? &job->err : NULL;

@@ -9,13 +9,13 @@
 #include "tools/orirun/run_each.h"
 
 // The content of a region after a launch of the original module.
-typedef struct Area {
+typedef struct SavedRegion {
     const char *name;
     SymId symbol;  // 0: a buffer
     uint64_t size;
     const uint8_t *bytes;
     const uint8_t *defined;  // by byte; NULL: all bytes are
-} Area;
+} SavedRegion;
 
 // The results of a launch of the original module.
 struct OriginalLaunch {
@@ -24,7 +24,7 @@ struct OriginalLaunch {
     bool unspecified;  // undefined values decided branches, addresses or barriers
     uint64_t steps;
     TextBuffer printed;
-    VEC(Area) areas;
+    VEC(SavedRegion) saved_regions;
 };
 
 // One chain of launches of a module.
@@ -57,7 +57,7 @@ static void chain_end(Chain *chain)
 }
 
 // Takes the text that the current launch printed.
-static TextBuffer take_printed(Chain *chain)
+static TextBuffer collect_printed(Chain *chain)
 {
     out_flush(&chain->print);
     TextBuffer printed = chain->printed;
@@ -72,7 +72,7 @@ static bool is_chain_end(const RunEach *c, uint32_t k)
 
 /* -- The original --------------------------------------------------------------------------------------- */
 
-static const char *keep_text(RunEach *c, const char *text) { return arena_text(&c->ctx->arena, text, strlen(text)); }
+static const char *save_text(RunEach *c, const char *text) { return arena_text(&c->ctx->arena, text, strlen(text)); }
 
 static bool report_fault(RunEach *c, const Chain *chain)
 {
@@ -82,19 +82,19 @@ static bool report_fault(RunEach *c, const Chain *chain)
     return false;
 }
 
-static void keep_areas(RunEach *c, const Chain *chain, OriginalLaunch *launch)
+static void save_regions(RunEach *c, const Chain *chain, OriginalLaunch *launch)
 {
     const RunState *s = &chain->state;
     for (uint32_t k = 0; k < s->regions.n; k++) {
         const RunRegion *r = &s->regions.at[k];
         const uint8_t *defined = machine_defined(s->machine, r->address);
-        Area a = {.symbol = r->symbol, .size = r->size};
+        SavedRegion a = {.symbol = r->symbol, .size = r->size};
         if (r->nondet || !r->size)
             continue;
-        a.name = keep_text(c, r->name);
+        a.name = save_text(c, r->name);
         a.bytes = arena_copy(&c->ctx->arena, s->here.at[k].bytes, r->size);
         a.defined = defined ? arena_copy(&c->ctx->arena, defined, r->size) : NULL;
-        VEC_PUSH(&c->ctx->arena, &launch->areas, a);
+        VEC_PUSH(&c->ctx->arena, &launch->saved_regions, a);
     }
 }
 
@@ -108,9 +108,9 @@ static bool run_original(RunEach *c, Chain *chain, OriginalLaunch *launch)
     launch->entry = l.entry;
     launch->steps = machine_steps(chain->state.machine);
     launch->unspecified = machine_unspecified(chain->state.machine);
-    TextBuffer printed = take_printed(chain);
+    TextBuffer printed = collect_printed(chain);
     launch->printed = (TextBuffer){.at = arena_copy(&c->ctx->arena, printed.at, printed.n), .n = printed.n};
-    keep_areas(c, chain, launch);
+    save_regions(c, chain, launch);
     return true;
 }
 
@@ -152,7 +152,7 @@ static void print_writer(const RunState *s, Dim size, uint64_t address, Out *out
 
 // Fails because of a different byte at an offset of a region.
 static _Noreturn void differ_at(RunEach *c, const Fn *fn, const Chain *chain, const OriginalLaunch *launch,
-                                uint32_t region, const Area *a, uint64_t offset)
+                                uint32_t region, const SavedRegion *a, uint64_t offset)
 {
     const RunState *s = &chain->state;
     Type t = type_of(launch, s, region);
@@ -174,7 +174,7 @@ static _Noreturn void differ_at(RunEach *c, const Fn *fn, const Chain *chain, co
 }
 
 // Returns the region of an area. Variables may have other numbers in a module that was read back.
-static uint32_t find_region(const RunState *s, const Area *a, uint32_t guess)
+static uint32_t find_region(const RunState *s, const SavedRegion *a, uint32_t guess)
 {
     for (uint32_t k = 0; k < s->regions.n; k++) {
         uint32_t at = (guess + k) % s->regions.n;
@@ -186,7 +186,7 @@ static uint32_t find_region(const RunState *s, const Area *a, uint32_t guess)
 }
 
 // Returns the offset of the first defined byte that differs; the size if no byte does.
-static uint64_t first_difference(const Area *a, const uint8_t *bytes)
+static uint64_t first_difference(const SavedRegion *a, const uint8_t *bytes)
 {
     if (memcmp(a->bytes, bytes, a->size) == 0)
         return a->size;
@@ -199,9 +199,9 @@ static uint64_t first_difference(const Area *a, const uint8_t *bytes)
 static void compare(RunEach *c, const Fn *fn, Chain *chain, const OriginalLaunch *launch)
 {
     const RunState *s = &chain->state;
-    TextBuffer printed = take_printed(chain);
-    for (uint32_t k = 0; k < launch->areas.n; k++) {
-        const Area *a = &launch->areas.at[k];
+    TextBuffer printed = collect_printed(chain);
+    for (uint32_t k = 0; k < launch->saved_regions.n; k++) {
+        const SavedRegion *a = &launch->saved_regions.at[k];
         uint32_t region = find_region(s, a, k);
         if (region == UINT32_MAX)
             continue;  // the module does not use the variable any more
@@ -258,7 +258,7 @@ static bool runs_function(const RunEach *c, uint32_t first, uint32_t end, const 
 }
 
 // Returns a hash of the functions that a chain may reach: its kernels, and all functions that are not kernels.
-static uint64_t reached_hash(const RunEach *c, const Module *m, uint32_t first, uint32_t end)
+static uint64_t reachable_hash(const RunEach *c, const Module *m, uint32_t first, uint32_t end)
 {
     uint64_t hash = first;
     for (uint32_t f = 0; f < m->fns.n; f++) {
@@ -284,7 +284,7 @@ static void check_module(RunEach *c, const Fn *fn, const Module *m, uint64_t tex
     for (uint32_t first = 0, k = 0; k < c->launches.n; k++) {
         if (!is_chain_end(c, k))
             continue;
-        uint64_t hash = runs_function(c, first, k + 1, fn) ? hash_mix(text, reached_hash(c, m, first, k + 1)) : 0;
+        uint64_t hash = runs_function(c, first, k + 1, fn) ? hash_mix(text, reachable_hash(c, m, first, k + 1)) : 0;
         if (hash && !has_passed(c, hash)) {
             run_again(c, fn, m, first, k + 1);
             VEC_PUSH(c->plan.arena, &c->passed, hash);
@@ -293,7 +293,7 @@ static void check_module(RunEach *c, const Fn *fn, const Module *m, uint64_t tex
     }
 }
 
-static void forget_before(RunEach *c)
+static void free_before(RunEach *c)
 {
     if (c->before)
         fn_free(c->before);
@@ -303,7 +303,7 @@ static void forget_before(RunEach *c)
 static void watch_before(void *user, Fn *fn, int row)
 {
     RunEach *c = user;
-    forget_before(c);
+    free_before(c);
     c->before = fn_clone(fn);
     c->row = row;
 }
@@ -314,7 +314,7 @@ static void watch_after(void *user, Fn *fn, int row, bool progress)
     c->row = row;
     if (progress)
         check_module(c, fn, c->module, 0);
-    forget_before(c);
+    free_before(c);
 }
 
 /* -- Interface ------------------------------------------------------------------------------------------ */
@@ -378,7 +378,7 @@ void run_each_output(RunEach *c, TextBuffer *text, Lang lang)
 void run_each_close(RunEach *c)
 {
     if (c->ctx) {
-        forget_before(c);
+        free_before(c);
         c->ctx->watch = (PhaseWatch){0};
     }
 }

@@ -88,7 +88,7 @@ const char *run_nearest(const char *text, size_t len, const char *const *names, 
 }
 
 // Writes "; did you mean 'NAME'?"; NULL: an empty text.
-static const char *did_you_mean(char buf[static 100], const char *name)
+static const char *suggestion(char buf[static 100], const char *name)
 {
     buf[0] = 0;
     if (name)
@@ -141,7 +141,7 @@ bool run_number(const char *text, uint64_t *n)
     return end && !*end;
 }
 
-static bool take_number(RunPlan *p, RunPlace place, const char *text, uint64_t most, uint64_t *n)
+static bool parse_number(RunPlan *p, RunPlace place, const char *text, uint64_t most, uint64_t *n)
 {
     if (run_number(text, n) && *n <= most)
         return true;
@@ -149,7 +149,7 @@ static bool take_number(RunPlan *p, RunPlace place, const char *text, uint64_t m
 }
 
 // Reads X, X,Y or X,Y,Z.
-static bool take_dim(RunPlan *p, RunPlace place, const char *text, Dim *d)
+static bool parse_dim(RunPlan *p, RunPlace place, const char *text, Dim *d)
 {
     uint64_t n[3] = {1, 1, 1};
     const char *at = text;
@@ -167,9 +167,9 @@ static bool take_dim(RunPlan *p, RunPlace place, const char *text, Dim *d)
     return true;
 }
 
-static bool take_block(RunPlan *p, RunPlace place, const char *text, Dim *d)
+static bool parse_block(RunPlan *p, RunPlace place, const char *text, Dim *d)
 {
-    if (!take_dim(p, place, text, d))
+    if (!parse_dim(p, place, text, d))
         return false;
     uint64_t threads = (uint64_t)d->x * d->y;
     if (threads > BLOCK_THREADS || threads * d->z > BLOCK_THREADS)
@@ -177,25 +177,25 @@ static bool take_block(RunPlan *p, RunPlace place, const char *text, Dim *d)
     return true;
 }
 
-static bool take_grid(RunPlan *p, RunPlace place, const char *text, Dim *d)
+static bool parse_grid(RunPlan *p, RunPlace place, const char *text, Dim *d)
 {
-    if (!take_dim(p, place, text, d))
+    if (!parse_dim(p, place, text, d))
         return false;
     if (d->y > GRID_YZ || d->z > GRID_YZ)
         return WRONG(p, place, "'%s': a grid has at most %d blocks in y and in z", text, GRID_YZ);
     return (uint64_t)d->x * d->y <= UINT32_MAX / d->z || WRONG(p, place, "'%s' is a grid of too many blocks", text);
 }
 
-static bool take_cluster(RunPlan *p, RunPlace place, const char *text, Dim *d)
+static bool parse_cluster(RunPlan *p, RunPlace place, const char *text, Dim *d)
 {
-    if (!take_dim(p, place, text, d))
+    if (!parse_dim(p, place, text, d))
         return false;
     uint64_t most = CLUSTER_MAX;
     return (d->x <= most && d->y <= most / d->x && d->z <= most / d->x / d->y) ||
            WRONG(p, place, "'%s': a cluster has at most %d blocks", text, CLUSTER_MAX);
 }
 
-static bool take_type(RunPlan *p, RunPlace place, const char *text, size_t len, Type *t)
+static bool parse_type(RunPlan *p, RunPlace place, const char *text, size_t len, Type *t)
 {
     const char *names[TYPE_COUNT];
     char hint[100];
@@ -207,16 +207,16 @@ static bool take_type(RunPlan *p, RunPlace place, const char *text, size_t len, 
         if (value_type(k))
             names[n++] = type_info[k].name;
     return WRONG(p, place, "'%.*s' is no type of values%s", (int)len, text,
-                 did_you_mean(hint, run_nearest(text, len, names, n)));
+                 suggestion(hint, run_nearest(text, len, names, n)));
 }
 
-static bool take_value(RunPlan *p, RunPlace place, Type t, const char *text, uint64_t *bits)
+static bool parse_value(RunPlan *p, RunPlace place, Type t, const char *text, uint64_t *bits)
 {
     char why[200];
     return value_parse(t, text, bits, why) || WRONG(p, place, "%s", why);
 }
 
-static bool take_wide(RunPlan *p, RunPlace place, Type t, const char *text, uint64_t *bits)
+static bool parse_wide(RunPlan *p, RunPlace place, Type t, const char *text, uint64_t *bits)
 {
     char why[200];
     return value_parse_wide(t, text, bits, why) || WRONG(p, place, "%s", why);
@@ -224,7 +224,7 @@ static bool take_wide(RunPlan *p, RunPlace place, Type t, const char *text, uint
 
 static int hex_digit(char c) { return isdigit((unsigned char)c) ? c - '0' : tolower((unsigned char)c) - 'a' + 10; }
 
-static bool take_hex(RunPlan *p, RunPlace place, const char *text, const uint8_t **bytes, uint64_t *size)
+static bool parse_hex(RunPlan *p, RunPlace place, const char *text, const uint8_t **bytes, uint64_t *size)
 {
     size_t n = strlen(text);
     if (strspn(text, "0123456789abcdefABCDEF") != n)
@@ -256,17 +256,17 @@ static uint32_t split(char *text, char **part, uint32_t max)
     return n;
 }
 
-static bool take_range(RunPlan *p, RunPlace place, Fill *f, const char *low, const char *high)
+static bool parse_range(RunPlan *p, RunPlace place, Fill *f, const char *low, const char *high)
 {
     f->ranged = true;
-    if (!take_wide(p, place, f->type, low, &f->low) || !take_wide(p, place, f->type, high, &f->high))
+    if (!parse_wide(p, place, f->type, low, &f->low) || !parse_wide(p, place, f->type, high, &f->high))
         return false;
     return value_less_wide(f->type, f->low, f->high) ||
            WRONG(p, place, "the range from %s to %s, without its end, is empty", low, high);
 }
 
 // Reads iota[:START[:STEP]], rand:SEED[:LO:HI] or fill:V.
-static bool take_generator(RunPlan *p, RunPlace place, const char *text, Fill *f)
+static bool parse_generator(RunPlan *p, RunPlace place, const char *text, Fill *f)
 {
     static const char *const names[] = {"iota", "rand", "fill"};
     char *part[4] = {NULL}, hint[100];
@@ -275,27 +275,27 @@ static bool take_generator(RunPlan *p, RunPlace place, const char *text, Fill *f
         f->kind = FILL_IOTA;
         if (n > 3)
             return WRONG(p, place, "'%s' is not iota[:START[:STEP]]", text);
-        return take_wide(p, place, f->type, n > 1 ? part[1] : "0", &f->start) &&
-               take_wide(p, place, f->type, n > 2 ? part[2] : "1", &f->step);
+        return parse_wide(p, place, f->type, n > 1 ? part[1] : "0", &f->start) &&
+               parse_wide(p, place, f->type, n > 2 ? part[2] : "1", &f->step);
     }
     if (strcmp(part[0], "rand") == 0) {
         f->kind = FILL_RAND;
         if (n != 2 && n != 4)
             return WRONG(p, place, "'%s' is not rand:SEED or rand:SEED:LO:HI", text);
-        return take_number(p, place, part[1], UINT64_MAX, &f->seed) &&
-               (n == 2 || take_range(p, place, f, part[2], part[3]));
+        return parse_number(p, place, part[1], UINT64_MAX, &f->seed) &&
+               (n == 2 || parse_range(p, place, f, part[2], part[3]));
     }
     if (strcmp(part[0], "fill") == 0) {
         f->kind = FILL_SAME;
-        return n == 2 ? take_value(p, place, f->type, part[1], &f->value)
+        return n == 2 ? parse_value(p, place, f->type, part[1], &f->value)
                       : WRONG(p, place, "'%s' is not fill:VALUE", text);
     }
     return WRONG(p, place, "'%s' does not say what the buffer holds%s (iota, rand or fill)", part[0],
-                 did_you_mean(hint, run_nearest(part[0], strlen(part[0]), names, ARRAY_LEN(names))));
+                 suggestion(hint, run_nearest(part[0], strlen(part[0]), names, ARRAY_LEN(names))));
 }
 
 // Reads @FILE.
-static bool take_file(RunPlan *p, RunPlace place, const char *text, Fill *f)
+static bool parse_file(RunPlan *p, RunPlace place, const char *text, Fill *f)
 {
     f->kind = FILL_FILE;
     f->path = path_of(p, place, text + 1);
@@ -303,19 +303,19 @@ static bool take_file(RunPlan *p, RunPlace place, const char *text, Fill *f)
 }
 
 // Reads SIZE, @FILE, TYPE:@FILE, hex:DIGITS or COUNTxTYPE[:generator or :@FILE].
-static bool take_buffer(RunPlan *p, RunPlace place, const char *text, RunArg *a)
+static bool parse_buffer(RunPlan *p, RunPlace place, const char *text, RunArg *a)
 {
     Fill *f = &a->fill;
     a->kind = RA_BUFFER;
     if (*text == '@')
-        return take_file(p, place, text, f);
+        return parse_file(p, place, text, f);
     if (strncmp(text, "hex:", 4) == 0) {
         f->kind = FILL_BYTES;
-        return take_hex(p, place, text + 4, &f->bytes, &a->size);
+        return parse_hex(p, place, text + 4, &f->bytes, &a->size);
     }
     const char *end = leading_number(text, &f->count), *colon = strchr(text, ':');
     if (!end && colon && colon[1] == '@')
-        return take_type(p, place, text, (size_t)(colon - text), &f->type) && take_file(p, place, colon + 1, f);
+        return parse_type(p, place, text, (size_t)(colon - text), &f->type) && parse_file(p, place, colon + 1, f);
     if (!end || (*end && *end != 'x'))
         return WRONG(p, place, "'buf:%s' is not buf:SIZE, buf:@FILE, buf:hex:DIGITS or buf:COUNTxTYPE:...", text);
     if (!*end) {
@@ -323,22 +323,22 @@ static bool take_buffer(RunPlan *p, RunPlace place, const char *text, RunArg *a)
         return true;
     }
     size_t type = strcspn(end + 1, ":");
-    if (!take_type(p, place, end + 1, type, &f->type))
+    if (!parse_type(p, place, end + 1, type, &f->type))
         return false;
     if (f->count > INT64_MAX / value_bytes(f->type))
         return WRONG(p, place, "a buffer of %" PRIu64 " values is too large", f->count);
     a->size = f->count * value_bytes(f->type);
     const char *generator = end + 1 + type;
     if (strncmp(generator, ":@", 2) == 0)
-        return take_file(p, place, generator + 1, f);
-    return !*generator || take_generator(p, place, generator + 1, f);
+        return parse_file(p, place, generator + 1, f);
+    return !*generator || parse_generator(p, place, generator + 1, f);
 }
 
-static bool take_scalar(RunPlan *p, RunPlace place, Type t, const char *text, RunArg *a)
+static bool parse_scalar(RunPlan *p, RunPlace place, Type t, const char *text, RunArg *a)
 {
     uint64_t bits;
     uint8_t *bytes = NEW_ARRAY(p->arena, uint8_t, 8);
-    if (!take_value(p, place, t, text, &bits))
+    if (!parse_value(p, place, t, text, &bits))
         return false;
     value_store(bytes, t, bits);
     a->kind = RA_SCALAR;
@@ -348,7 +348,7 @@ static bool take_scalar(RunPlan *p, RunPlace place, Type t, const char *text, Ru
 }
 
 // Reads the number of an earlier argument that has a buffer.
-static bool take_reference(RunPlan *p, RunPlace place, const RunLaunch *l, const char *text, RunArg *a)
+static bool parse_reference(RunPlan *p, RunPlace place, const RunLaunch *l, const char *text, RunArg *a)
 {
     uint64_t n;
     a->kind = RA_REF;
@@ -369,7 +369,7 @@ static bool unknown_argument(RunPlan *p, RunPlace place, const char *text, size_
     if (!text[len])
         return WRONG(p, place, "'%s' is not KIND:VALUE, as in u32:7 or buf:1024", text);
     return WRONG(p, place, "'%.*s' is no kind of argument%s", (int)len, text,
-                 did_you_mean(hint, run_nearest(text, len, names, n)));
+                 suggestion(hint, run_nearest(text, len, names, n)));
 }
 
 static bool is_word(const char *text, size_t len, const char *word)
@@ -377,7 +377,7 @@ static bool is_word(const char *text, size_t len, const char *word)
     return strlen(word) == len && memcmp(text, word, len) == 0;
 }
 
-static bool take_arg(RunPlan *p, RunPlace place, RunLaunch *l, const char *text)
+static bool parse_arg(RunPlan *p, RunPlace place, RunLaunch *l, const char *text)
 {
     RunArg a = {.place = place, .text = copy_text(p->arena, text, strlen(text))};
     size_t len = strcspn(text, ":");
@@ -388,18 +388,18 @@ static bool take_arg(RunPlan *p, RunPlace place, RunLaunch *l, const char *text)
     if (!text[len]) {
         ok = unknown_argument(p, place, text, len);
     } else if (t && value_type(t)) {
-        ok = take_scalar(p, place, t, rest, &a);
+        ok = parse_scalar(p, place, t, rest, &a);
     } else if (is_word(text, len, "buf")) {
-        ok = take_buffer(p, place, rest, &a);
+        ok = parse_buffer(p, place, rest, &a);
     } else if (is_word(text, len, "ref")) {
-        ok = take_reference(p, place, l, rest, &a);
+        ok = parse_reference(p, place, l, rest, &a);
     } else if (is_word(text, len, "keep")) {
         a.kind = RA_KEPT;
-        ok = take_number(p, place, rest, ARGS_MAX, &n);
+        ok = parse_number(p, place, rest, ARGS_MAX, &n);
         a.of = ok ? (uint32_t)n : 0;
     } else if (is_word(text, len, "struct")) {
         a.kind = RA_STRUCT;
-        ok = strncmp(rest, "hex:", 4) == 0 ? take_hex(p, place, rest + 4, &a.bytes, &a.size)
+        ok = strncmp(rest, "hex:", 4) == 0 ? parse_hex(p, place, rest + 4, &a.bytes, &a.size)
                                            : WRONG(p, place, "'%s' is not struct:hex:DIGITS", text);
     } else {
         ok = unknown_argument(p, place, text, len);
@@ -416,7 +416,7 @@ static bool take_arg(RunPlan *p, RunPlace place, RunLaunch *l, const char *text)
 typedef enum { NAMES_ARG, NAMES_SYMBOL, NAMES_EITHER } Names;
 
 // Reads NAME[:TYPE][[FIRST]]. A number names an argument, any other name a variable of the module.
-static bool take_target(RunPlan *p, RunPlace place, const char *text, size_t len, Names names, RunTarget *t)
+static bool parse_target(RunPlan *p, RunPlace place, const char *text, size_t len, Names names, RunTarget *t)
 {
     size_t open = len && text[len - 1] == ']' ? len : 0;
     uint64_t n;
@@ -430,7 +430,7 @@ static bool take_target(RunPlan *p, RunPlace place, const char *text, size_t len
     }
     const char *colon = memchr(text, ':', len);
     size_t name = colon ? (size_t)(colon - text) : len;
-    if (colon && !take_type(p, place, colon + 1, len - name - 1, &t->type))
+    if (colon && !parse_type(p, place, colon + 1, len - name - 1, &t->type))
         return false;
     const char *which = copy_text(p->arena, text, name);
     if (!name)
@@ -445,29 +445,29 @@ static bool take_target(RunPlan *p, RunPlace place, const char *text, size_t len
     return true;
 }
 
-static bool take_dump(RunPlan *p, RunPlace place, RunLaunch *l, const char *text, Names names)
+static bool parse_dump(RunPlan *p, RunPlace place, RunLaunch *l, const char *text, Names names)
 {
     RunTarget t;
-    if (!take_target(p, place, text, strlen(text), names, &t))
+    if (!parse_target(p, place, text, strlen(text), names, &t))
         return false;
     VEC_PUSH(p->arena, &l->dumps, t);
     return true;
 }
 
-static bool take_dump_file(RunPlan *p, RunPlace place, RunLaunch *l, const char *text)
+static bool parse_dump_file(RunPlan *p, RunPlace place, RunLaunch *l, const char *text)
 {
     const char *equals = strchr(text, '=');
     RunTarget t;
     if (!equals || !equals[1])
         return WRONG(p, place, "'%s' is not N=FILE", text);
-    if (!take_target(p, place, text, (size_t)(equals - text), NAMES_EITHER, &t))
+    if (!parse_target(p, place, text, (size_t)(equals - text), NAMES_EITHER, &t))
         return false;
     t.path = path_of(p, place, copy_text(p->arena, equals + 1, strlen(equals + 1)));
     VEC_PUSH(p->arena, &l->dumps, t);
     return true;
 }
 
-static bool take_digest(RunPlan *p, RunPlace place, const char *text, uint64_t *digest)
+static bool parse_digest(RunPlan *p, RunPlace place, const char *text, uint64_t *digest)
 {
     if (strlen(text) != 16 || strspn(text, "0123456789abcdefABCDEF") != 16)
         return WRONG(p, place, "'%s' is not a digest, 16 hexadecimal digits", text);
@@ -476,7 +476,7 @@ static bool take_digest(RunPlan *p, RunPlace place, const char *text, uint64_t *
 }
 
 // Reads ~N, ~abs:X or ~rel:X.
-static bool take_tolerance(RunPlan *p, RunPlace at, const char *word, RunExpect *e)
+static bool parse_tolerance(RunPlan *p, RunPlace at, const char *word, RunExpect *e)
 {
     char why[200];
     Type t = e->target.type;
@@ -496,14 +496,14 @@ static bool take_tolerance(RunPlan *p, RunPlace at, const char *word, RunExpect 
 }
 
 // Reads digest HEX..., or N:TYPE [~ULPS] [~abs:X] [~rel:X] VALUE... or @FILE.
-static bool take_expect(RunPlan *p, RunPlace place, RunLaunch *l, const char *text)
+static bool parse_expect(RunPlan *p, RunPlace place, RunLaunch *l, const char *text)
 {
     RunExpect e = {.target = {.place = place}};
     char *words = copy_text(p->arena, text, strlen(text)), *rest, *word = strtok_r(words, " \t", &rest);
     if (!word)
         return WRONG(p, place, "no expectation follows: write `digest HEX...` or `N:TYPE VALUE...`");
     e.digest = strcmp(word, "digest") == 0;
-    if (!e.digest && !take_target(p, place, word, strlen(word), NAMES_EITHER, &e.target))
+    if (!e.digest && !parse_target(p, place, word, strlen(word), NAMES_EITHER, &e.target))
         return false;
     if (!e.digest && !e.target.type)
         return WRONG(p, place, "'%s' needs a type, as in %s:u32", word, word);
@@ -512,7 +512,7 @@ static bool take_expect(RunPlan *p, RunPlace place, RunLaunch *l, const char *te
         RunPlace at = place == NO_PLACE ? place : place + (size_t)(word - words);
         uint64_t value;
         if (*word == '~' && !e.digest && !e.values.n) {
-            if (!take_tolerance(p, at, word, &e))
+            if (!parse_tolerance(p, at, word, &e))
                 return false;
             continue;
         }
@@ -524,7 +524,7 @@ static bool take_expect(RunPlan *p, RunPlace place, RunLaunch *l, const char *te
                 return WRONG(p, at, "a file name must follow `@`");
             break;
         }
-        if (!(e.digest ? take_digest(p, at, word, &value) : take_value(p, at, e.target.type, word, &value)))
+        if (!(e.digest ? parse_digest(p, at, word, &value) : parse_value(p, at, e.target.type, word, &value)))
             return false;
         VEC_PUSH(p->arena, &e.values, value);
     }
@@ -554,22 +554,22 @@ static bool set(RunPlan *p, RunOption o, const char *value, RunPlace place)
         l->entry = copy_text(p->arena, value, strlen(value));
         l->entry_place = place;
         return true;
-    case RO_GRID: return take_grid(p, place, value, &l->grid);
-    case RO_BLOCK: return take_block(p, place, value, &l->block);
-    case RO_CLUSTER: return take_cluster(p, place, value, &l->cluster);
+    case RO_GRID: return parse_grid(p, place, value, &l->grid);
+    case RO_BLOCK: return parse_block(p, place, value, &l->block);
+    case RO_CLUSTER: return parse_cluster(p, place, value, &l->cluster);
     case RO_SHARED:
-        if (!take_number(p, place, value, UINT32_MAX / 2, &n))
+        if (!parse_number(p, place, value, UINT32_MAX / 2, &n))
             return false;
         l->shared = (uint32_t)n;
         return true;
-    case RO_ARG: return take_arg(p, place, l, value);
-    case RO_DUMP: return take_dump(p, place, l, value, NAMES_ARG);
-    case RO_DUMP_FILE: return take_dump_file(p, place, l, value);
-    case RO_DUMP_SYMBOL: return take_dump(p, place, l, value, NAMES_SYMBOL);
-    case RO_EXPECT: return take_expect(p, place, l, value);
+    case RO_ARG: return parse_arg(p, place, l, value);
+    case RO_DUMP: return parse_dump(p, place, l, value, NAMES_ARG);
+    case RO_DUMP_FILE: return parse_dump_file(p, place, l, value);
+    case RO_DUMP_SYMBOL: return parse_dump(p, place, l, value, NAMES_SYMBOL);
+    case RO_EXPECT: return parse_expect(p, place, l, value);
     case RO_NONDET: {
         RunTarget t;
-        if (!take_target(p, place, value, strlen(value), NAMES_EITHER, &t))
+        if (!parse_target(p, place, value, strlen(value), NAMES_EITHER, &t))
             return false;
         VEC_PUSH(p->arena, &l->nondet, t);
         return true;
@@ -583,12 +583,12 @@ static bool set(RunPlan *p, RunOption o, const char *value, RunPlace place)
         p->module = path_of(p, place, copy_text(p->arena, value, strlen(value)));
         p->module_place = place;
         return true;
-    case RO_MAX_STEPS: return take_number(p, place, value, UINT64_MAX, &p->options.max_steps);
-    case RO_SCHEDULE: return take_number(p, place, value, UINT64_MAX, &p->options.seed);
+    case RO_MAX_STEPS: return parse_number(p, place, value, UINT64_MAX, &p->options.max_steps);
+    case RO_SCHEDULE: return parse_number(p, place, value, UINT64_MAX, &p->options.seed);
     case RO_CHECK_RACES:
         p->options.check_races = value ? RACES_LANES : RACES_WARPS;
         return !value || strcmp(value, "warp") == 0 || WRONG(p, place, "'%s' is not warp", value);
-    case RO_RACE_MEMORY: return take_number(p, place, value, UINT64_MAX, &p->options.race_memory);
+    case RO_RACE_MEMORY: return parse_number(p, place, value, UINT64_MAX, &p->options.race_memory);
     case RO_CHECK_BOUNDS: p->options.check_bounds = true; return true;
     case RO_CHECK_UNINIT: p->options.check_uninit = true; return true;
     default: return true;
@@ -676,7 +676,7 @@ static bool unknown_line(RunPlan *p, const RunLine *line)
     if (dashes && near && is_word(line->name + dashes, line->len - dashes, near))
         return WRONG(p, line->name_at, "write '%s' without dashes", near);
     return WRONG(p, line->name_at, "'%.*s' is not an option of .run files%s", (int)MIN(line->len, 60), line->name,
-                 did_you_mean(hint, near));
+                 suggestion(hint, near));
 }
 
 static RunOption find_line(const RunLine *line)
@@ -687,7 +687,7 @@ static RunOption find_line(const RunLine *line)
     return RUN_OPTION_COUNT;
 }
 
-static bool take_line(RunPlan *p, const RunLine *line)
+static bool parse_line(RunPlan *p, const RunLine *line)
 {
     RunOption o = find_line(line);
     if (o == RUN_OPTION_COUNT)
@@ -711,7 +711,7 @@ static void new_launch(RunPlan *p)
     VEC_PUSH(p->arena, &p->launches, l);
 }
 
-static void note_folder(RunPlan *p, const char *path)
+static void record_folder(RunPlan *p, const char *path)
 {
     const char *slash = strrchr(path, '/');
     p->folder = slash ? copy_text(p->arena, path, (size_t)(slash - path) + 1) : "";
@@ -721,7 +721,7 @@ bool run_plan_read(RunPlan *p, const Source *source)
 {
     size_t separator = NO_PLACE;
     p->diag.source = source;
-    note_folder(p, source->name);
+    record_folder(p, source->name);
     for (size_t at = 0; at < source->len;) {
         const char *nl = memchr(source->text + at, '\n', source->len - at);
         size_t end = nl ? (size_t)(nl - source->text) : source->len;
@@ -741,7 +741,7 @@ bool run_plan_read(RunPlan *p, const Source *source)
             new_launch(p);
             continue;
         }
-        if (!take_line(p, &line))
+        if (!parse_line(p, &line))
             return false;
         if (l->place == NO_PLACE && !is_word(line.name, line.len, "file"))
             l->place = line.name_at;

@@ -62,7 +62,7 @@ void value_store(uint8_t *to, Type t, uint64_t bits)
 
 /* -- Text to values ------------------------------------------------------------------------------------- */
 
-static bool not_a_value(Type t, const char *text, const char *expected, char why[static 200])
+static bool report_bad_value(Type t, const char *text, const char *expected, char why[static 200])
 {
     snprintf(why, 200, "'%.60s' is not %s %s", text, expected, type_info[t].name);
     return false;
@@ -75,7 +75,7 @@ static bool parse_bits(Type t, const char *text, uint64_t *bits, char why[static
     errno = 0;
     *bits = strspn(text + 2, "0123456789abcdefABCDEF") ? strtoull(text + 2, &end, 16) : (end = NULL, 0);
     if (!end || *end)
-        return not_a_value(t, text, "the bits of a", why);
+        return report_bad_value(t, text, "the bits of a", why);
     if (errno || low_bits(*bits, type_bits(t)) != *bits) {
         snprintf(why, 200, "'%.60s' has more than the %u bits of %s", text, type_bits(t), type_info[t].name);
         return false;
@@ -103,7 +103,7 @@ static bool parse_float(Type t, const char *text, uint64_t *bits, char why[stati
         *bits = float_convert(&format_f64, f, double_bits(strtod(text, &end)), ROUND_NEAREST_EVEN, false);
     }
     if (end == text || *end)
-        return not_a_value(t, text, "a number for", why);
+        return report_bad_value(t, text, "a number for", why);
     if (float_class(f, *bits) == FLOAT_NAN)
         *bits = f->nan;
     if (float_class(f, *bits) == FLOAT_INF && !strpbrk(text, "iI")) {
@@ -123,7 +123,7 @@ static bool parse_integer(Type t, const char *text, uint64_t *bits, char why[sta
     if (*digits >= '0' && *digits <= '9')
         *bits = strtoull(digits, &end, 10);
     if (!end || *end)
-        return not_a_value(t, text, "a whole number for", why);
+        return report_bad_value(t, text, "a whole number for", why);
     uint64_t half = UINT64_C(1) << (n - 1), most = minus ? half : is_signed(t) ? half - 1 : half + (half - 1);
     if (errno || *bits > most || (minus && *bits && !may_minus)) {
         if (is_signed(t))
@@ -150,7 +150,7 @@ bool value_parse(Type t, const char *text, uint64_t *bits, char why[static 200])
     if (is_bits(t, text))
         return parse_bits(t, text, bits, why);
     if (!*text || strchr(" \t", *text))
-        return not_a_value(t, text, "a number for", why);
+        return report_bad_value(t, text, "a number for", why);
     return format_of(t) ? parse_float(t, text, bits, why) : parse_integer(t, text, bits, why);
 }
 
