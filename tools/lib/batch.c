@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Functions side by side. Workers take functions in the order of the module; each has a context of its own, and memory
-// out of the same pool. This thread writes what they have done, again in order, and only then says of a function that
-// it is through: so what its callers see of it does not depend on who was faster.
+// Runs functions in parallel. Workers take functions in the order of the module. Each has its own context, with memory
+// from a common pool. This thread writes the results in order, and then publishes the function as finished. So the
+// results that callers use do not depend on the speed of the threads.
 //
-// A worker that meets an internal error unwinds to itself and leaves the message behind. Functions further up go on, so
-// that the message which is reported is that of the first function that has one, as on one thread.
+// A worker with an internal error unwinds to itself and keeps the message. Earlier functions continue, so the reported
+// message is that of the first function with an error, as on one thread.
 #include "tools/lib/batch.h"
 #include "phases/manager/remarks.h"
 
@@ -20,7 +20,7 @@ static void write_item(const Batch *b, const Item *item, Out *out)
     lang_write_item(b->module, item, b->lang, out);
 }
 
-// A function is through: what others may know of it.
+// The results of a finished function that other functions may use.
 static void publish(const Batch *b, uint32_t index)
 {
     Fn *fn = b->module->fns.at[index];
@@ -75,18 +75,18 @@ struct Crew {
     uint32_t ntasks;
     uint32_t *task_of;  // by SymId: the task of the function that it names, plus 1; 0 = none
     Worker *workers;
-    unsigned started;  // so many of them run
+    unsigned started;  // number of running workers
     pthread_mutex_t lock, pool_lock;
     pthread_cond_t through, done;  // a task was published; the task that was waited for is done
     // Under the lock:
-    uint32_t next;       // task that nobody has taken
-    uint32_t published;  // tasks that are through, from the first on
-    uint32_t failed;     // the first task that went wrong, UINT32_MAX: none
+    uint32_t next;       // the first task that no worker has taken
+    uint32_t published;  // number of finished tasks, from the first on
+    uint32_t failed;     // the first failed task, UINT32_MAX: none
     Status status;
     char message[sizeof((Heap *)0)->message];
 };
 
-// The last function further up that a function names, plus 1; 0 = none.
+// The last earlier function that a function names, plus 1; 0 = none.
 static uint32_t last_named(const Crew *c, const Fn *fn, uint32_t own)
 {
     uint32_t last = 0;
@@ -106,7 +106,7 @@ static uint32_t last_named(const Crew *c, const Fn *fn, uint32_t own)
     return last;
 }
 
-// Waits until so many tasks are published. False: one of them never will be.
+// Waits until so many tasks are published. False: one of them will never be.
 static bool wait_through(Crew *c, uint32_t n)
 {
     pthread_mutex_lock(&c->lock);
@@ -198,7 +198,7 @@ static void *work(void *user)
     return NULL;
 }
 
-// Waits for the next task; false: it, or one further up, went wrong.
+// Waits for the next task; false: it, or an earlier one, failed.
 static bool wait_done(Crew *c, uint32_t number)
 {
     pthread_mutex_lock(&c->lock);
@@ -261,7 +261,7 @@ static void list_tasks(Crew *c)
     }
 }
 
-// The pool's heap has a lock from the first thread on.
+// The pool's heap is locked from the first thread on.
 static void start(Crew *c, unsigned threads)
 {
     Batch *b = c->batch;
@@ -319,7 +319,7 @@ static void run_side_by_side(Batch *b)
     list_tasks(c);
     unsigned threads = MIN(b->threads, c->ntasks);
     c->workers = NEW_ARRAY(&c->arena, Worker, threads);
-    // A failure of this thread must not leave the others behind.
+    // After a failure of this thread, the other threads must not wait for it.
     jmp_buf unwind, *outer = ctx->heap.unwind;
     ctx->heap.unwind = &unwind;
     if (setjmp(unwind) == 0) {

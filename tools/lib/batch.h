@@ -10,10 +10,10 @@
 
 typedef struct Batch {
     Ctx *ctx;
-    Module *module;       // frozen
-    uint32_t first, end;  // the items
-    unsigned threads;     // 0 and 1: this one; otherwise ctx watches nothing, dumps nothing and reports nothing
-    bool (*wanted)(void *user, const Fn *fn);  // whether phases run over a function; NULL: over each
+    Module *module;                            // frozen
+    uint32_t first, end;                       // the items
+    unsigned threads;                          // 0 and 1: this one; otherwise ctx has no watch, no dumps and no reports
+    bool (*wanted)(void *user, const Fn *fn);  // true if phases run over a function; NULL: over each
     void *user;
     Out *out;  // NULL: nothing is written
     Lang lang;
@@ -21,7 +21,7 @@ typedef struct Batch {
     double write_s;  // CPU seconds of writing, added to
 } Batch;
 
-// Unwinds with what went wrong in the first function in which something did.
+// Unwinds with the error of the first function that failed.
 void batch_run(Batch *batch);
 
 #endif

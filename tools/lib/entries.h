@@ -12,7 +12,7 @@ typedef struct Entries {
 } Entries;
 
 void entries_clear(Entries *entries);
-// Marks the names that are those of a function as seen.
+// Marks names of functions as seen.
 void entries_note(Entries *entries, const Fn *fn);
 // Returns a name that was not seen, or NULL.
 const char *entries_missing(const Entries *entries);

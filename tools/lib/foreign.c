@@ -28,7 +28,7 @@ static const Format formats[] = {
     {START("; ModuleID"), LLVM_TEXT},
 };
 
-// First words of texts in other languages; a second word in the place of any other.
+// First words of texts in other languages; the second word may be any other.
 static const struct {
     const char *word, *next, *text;
 } words[] = {{"target", "datalayout", LLVM_TEXT},

@@ -22,7 +22,7 @@ typedef struct LangReader {
 // Errors go to ctx->diag. `lang` is LANG_AUTO unless the user chose it. `strip_debug` is for PTX: it drops debug
 // information.
 LangReader lang_open(Ctx *ctx, const Source *source, Lang lang, bool strip_debug);
-// Reads items until more than `bytes` of the source are through. False: that was the end of the module.
+// Reads items until more than `bytes` of the source are read. False: that was the end of the module.
 bool lang_more(LangReader *reader, size_t bytes);
 void lang_close(LangReader *reader);
 // Reads a whole module; NULL if there was an error.

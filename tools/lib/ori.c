@@ -424,7 +424,7 @@ static void pass_phase_stats(OriContext *ori, int row)
     ori->on_phase_stats.call(ori->on_phase_stats.user, &stats);
 }
 
-// Prepares the context to collect for the receivers that there are.
+// Prepares the context for the receivers that are set.
 static void start_collecting(OriContext *ori)
 {
     Ctx *ctx = &ori->ctx;
@@ -440,7 +440,7 @@ static void start_collecting(OriContext *ori)
     }
 }
 
-// Passes to the receivers all that was collected while phases ran over the module.
+// Passes the results of the phases on the module to the receivers.
 static void pass_collected(OriContext *ori, const Module *m)
 {
     Ctx *ctx = &ori->ctx;
@@ -480,7 +480,7 @@ static OriStatus run_plan(Call *call)
         return ORI_USAGE;
     start_collecting(ori);
     run_end(call->module);
-    call->module->broken = true;  // until the phases are through
+    call->module->broken = true;  // until the phases have run
     batch_run(&(Batch){.ctx = ctx,
                        .module = m,
                        .end = m->items.n,

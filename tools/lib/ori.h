@@ -15,15 +15,15 @@
  * thread may have its own. The library has no variables outside of contexts. It prints nothing, reads neither files nor
  * the environment, installs no signal handlers, and never ends the process.
  *
- * Arguments: pointers must not be NULL unless the description says so. The library copies the texts that it keeps, so
- * they need not live longer than the call. A module belongs to the context that parsed it.
+ * Arguments: pointers must not be NULL unless the description permits it. The library copies the texts that it keeps,
+ * so they need not live longer than the call. A module belongs to the context that parsed it.
  *
  * Errors: a function that returns a status describes each error in a message (ori_on_message()). Where a description
  * names no errors, the function returns ORI_OK, or ORI_LIMIT if there is no memory.
  *
  * Callbacks run on the thread of the call. They may not call functions on the same context, and must return: an
- * exception or longjmp() out of a callback leaves the context unusable. What a callback receives is valid until it
- * returns, unless the description says more.
+ * exception or longjmp() out of a callback leaves the context unusable. The arguments of a callback are valid until
+ * it returns, unless the description extends this.
  *
  * Versions: while the major version is 0, a minor version may change functions and structures. A patch version changes
  * neither. From 1.0 on, minor versions only add functions, and members at the end of structures for callbacks
@@ -70,7 +70,7 @@ ORI_API const char *ori_status_text(OriStatus status);
 typedef struct OriContext OriContext;
 
 /* A source of memory. alloc() returns memory aligned like that of malloc(), or NULL if there is none. free() gets the
- * size that was asked for. With ori_set_threads(), other threads call both, but never two threads at once. */
+ * requested size. With ori_set_threads(), other threads call both, but never two threads at once. */
 typedef struct OriAllocator {
     void *(*alloc)(void *user, size_t bytes);
     void (*free)(void *user, void *memory, size_t bytes);
@@ -289,7 +289,7 @@ typedef struct OriArgument {
  * A `kernel` of NULL is the first of the module. */
 ORI_API size_t ori_parameter_size(const OriModule *module, const char *kernel, size_t index);
 
-/* A launch of a kernel. Members that are not set must be 0. */
+/* A launch of a kernel. Unused members must be 0. */
 typedef struct OriLaunch {
     size_t size;           /* sizeof(OriLaunch): later versions may add members at the end */
     const char *kernel;    /* NULL: the first of the module */
@@ -309,8 +309,8 @@ typedef struct OriLaunch {
  *
  * ORI_USAGE: the launch does not fit the kernel, or the module is broken. ORI_BAD_INPUT: a fault, such as an access out
  * of bounds, a misaligned one, a trap, a deadlock, or an unsupported instruction. ORI_LIMIT: a limit of
- * ori_set_run_limits() was reached, or there is no memory. The message of a fault is that of orirun(1); what threads
- * wrote before it stays written. */
+ * ori_set_run_limits() was reached, or there is no memory. The message of a fault is that of orirun(1); memory
+ * written before it stays written. */
 ORI_API OriStatus ori_run(OriContext *ori, OriModule *module, const OriLaunch *launch);
 
 /* The reason for which a launch ended early. */
@@ -334,8 +334,8 @@ ORI_API OriStatus ori_reset(OriContext *ori, OriModule *module);
  * count for ori_set_limits(). */
 ORI_API OriStatus ori_set_run_limits(OriContext *ori, unsigned long long steps, size_t bytes);
 
-/* Sets the receiver of what kernels print with vprintf(). It comes in pieces, in the order of execution, before
- * ori_run() returns. NULL drops it, which is the default. */
+/* Sets the receiver of the text that kernels print with vprintf(). It comes in pieces, in the order of execution,
+ * before ori_run() returns. NULL drops it, which is the default. */
 ORI_API void ori_on_print(OriContext *ori, OriReportFn *receive, void *user);
 
 /* -- Tables --------------------------------------------------------------------------------------------- */

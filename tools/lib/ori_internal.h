@@ -9,7 +9,7 @@
 #include "tools/lib/lang.h"
 #include "tools/lib/ori.h"
 
-// A receiver of something, and the argument that it gets.
+// A receiver, and its argument.
 #define RECEIVER(Type) \
     struct {           \
         Type *call;    \

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Implements the part of ori.h that runs kernels. Each module has a machine from its first launch on. The machine has a
-// heap of its own, so that a launch that fails for want of memory can release all of it.
+// heap of its own, so that a launch that fails for lack of memory can release all of it.
 #include "tools/lib/ori_internal.h"
 
 /* -- Memory of the host --------------------------------------------------------------------------------- */
@@ -104,7 +104,7 @@ static bool pass_print_on(void *user, const char *text, size_t n)
     return true;
 }
 
-// Makes the machine of a module ready for a launch under the settings of now.
+// Makes the machine of a module ready for a launch under the current settings.
 static Machine *prepare_machine(OriContext *ori, OriModule *module)
 {
     Running *running = &module->running;

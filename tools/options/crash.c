@@ -14,7 +14,7 @@ static const struct {
 } fatal[] = {{SIGSEGV, "SIGSEGV"}, {SIGABRT, "SIGABRT"}, {SIGBUS, "SIGBUS"},
              {SIGFPE, "SIGFPE"},   {SIGILL, "SIGILL"},   {SIGALRM, "SIGALRM"}};
 
-// A signal handler has no other way to get at these.
+// A signal handler has no other access to these.
 static CrashReport *report_crash;
 static struct sigaction before[ARRAY_LEN(fatal)];
 static atomic_flag reported = ATOMIC_FLAG_INIT;
@@ -33,7 +33,7 @@ const char *crash_signal_name(int signal_number)
     return "a signal";
 }
 
-// Reports the first signal. Other threads that crash meanwhile wait: the first one ends the process.
+// Reports the first signal. Other threads that crash wait until the first one ends the process.
 static void crashed(int signal_number, siginfo_t *info, void *context)
 {
     (void)context;
@@ -45,7 +45,7 @@ static void crashed(int signal_number, siginfo_t *info, void *context)
         if (fatal[k].number == signal_number)
             sigaction(signal_number, &before[k], NULL);
     if (info->si_code <= 0 || signal_number == SIGALRM)
-        raise(signal_number);  // a program sent it, so it does not come again by itself
+        raise(signal_number);  // a program sent the signal, so it does not occur again by itself
 }
 
 void crash_watch(CrashReport *report, bool alarms)

@@ -38,7 +38,7 @@ static bool ends_in(const char *text, const char *end)
     return n >= k && strcmp(text + n - k, end) == 0;
 }
 
-// Takes the words of `a|b|c`, `a,b,c` and `0..4`. False: `arg` has another form.
+// Parses the words of `a|b|c`, `a,b,c` and `0..4`. False: `arg` has another form.
 static bool take_words(Value *v, const char *arg)
 {
     int least, most, end = 0;
@@ -63,7 +63,7 @@ static bool take_words(Value *v, const char *arg)
     return true;
 }
 
-// Takes a word of option_lists.def.
+// Parses a word of option_lists.def.
 static bool take_names(Value *v, const char *arg)
 {
     for (size_t k = 0; k < ARRAY_LEN(lists); k++) {
@@ -106,7 +106,7 @@ static void print_head(const Program *p, const char *shell, Out *out)
     out_fmt(out, "# %s completion of %s; `%s --generate=%s` prints it.\n", shell, p->name, p->name, shell);
 }
 
-// Writes a text that stands within single quotes of a shell. `quote` and `backslash` replace these characters.
+// Writes a text within single quotes of a shell. `quote` and `backslash` replace these characters.
 static void quoted(Out *out, const char *text, const char *quote, const char *backslash)
 {
     for (; *text; text++) {
@@ -253,7 +253,7 @@ void complete_bash(const Program *p, Out *out)
 
 /* -- zsh ------------------------------------------------------------------------------------------------ */
 
-// Writes a part of a specification for _arguments, which stands in single quotes. Brackets and colons are escaped.
+// Writes a part of a specification for _arguments, within single quotes. Brackets and colons are escaped.
 static void zsh_text(Out *out, const char *text)
 {
     for (; *text; text++) {

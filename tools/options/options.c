@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The option parser: -x and --x are the same, --x=v and --x v are the same, `--` ends the options. `@FILE` where an
-// option may stand is replaced by the arguments in FILE.
+// option is allowed is replaced by the arguments in FILE.
 #include <stdio.h>
 
 #include "tools/options/options.h"
@@ -54,7 +54,7 @@ static const Option *find(const OptionParser *p, const char *name, size_t len)
     return NULL;
 }
 
-// Finds -xV; V may also be the number of a one-letter option that takes its value apart.
+// Finds -xV; V may also be the number of a one-letter option that parses its value itself.
 static const Option *find_joined(const OptionParser *p, const char *name)
 {
     bool number = name[0] && name[1] >= '0' && name[1] <= '9';
@@ -105,7 +105,7 @@ static int fail_unknown(OptionParser *p, const char *name, size_t len)
 
 /* -- Arguments ------------------------------------------------------------------------------------------ */
 
-// Takes the argument at p->at.
+// Consumes the argument at p->at.
 static const char *take(OptionParser *p)
 {
     p->place = p->places ? p->places[p->at] : NULL;

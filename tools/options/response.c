@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Response files: `@FILE` on a command line stands for the arguments in FILE.
+// Response files: `@FILE` on a command line means the arguments in FILE.
 //
 //     -O2 --knob "WHEN=FN=gemm*;OptBudget=9"
 //     'my kernel.ptx' @more.args
@@ -11,7 +11,7 @@
 
 #include "tools/options/options.h"
 
-enum { RESPONSES_MAX = 100 };  // more are a file that names itself
+enum { RESPONSES_MAX = 100 };  // more are probably a file that includes itself
 
 typedef struct Arguments {
     OptionParser *parser;

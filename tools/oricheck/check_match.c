@@ -186,7 +186,7 @@ static void check_region(Matcher *m, uint32_t first, uint32_t last, uint32_t at,
     check_nots(m, at, to);
 }
 
-// Runs the counts without names. They apply to the whole result, wherever they stand.
+// Runs the counts without names. They apply to the whole result, at any position.
 static void check_counts(Matcher *m)
 {
     for (uint32_t k = 0; k < m->test->checks.n; k++) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Parses the directives of a test file.
 //
-// Directives stand in comments of the file's language; `test`, `set`, `idempotent` and `precise` also as bare lines of
+// Directives are comments in the file's language; `test`, `set`, `idempotent` and `precise` also bare lines of
 // Ori text. A comment that resembles a directive is an error, so that a misspelled directive is not ignored. This holds
 // for a lower-case word with a colon at the start of a comment, and for the word of a directive in another spelling.
 #define _DEFAULT_SOURCE

@@ -178,7 +178,7 @@ static const char *remark_line(Test *t, const Remark *r)
     return text.at;
 }
 
-// Reports remarks that are not expected, and expected remarks that were not made.
+// Reports unexpected remarks, and missing expected remarks.
 static void compare_remarks(Test *t, Remarks *emitted, const Module *m)
 {
     remarks_name_files(emitted, m);

@@ -13,7 +13,7 @@
 #include "tools/oriopt/oriopt.h"
 #include "tools/oriopt/reproducer.h"
 
-// A signal handler has no other way to get at these. `job` is set last and cleared first.
+// A signal handler has no other access to these. `job` is set last and cleared first.
 static struct {
     const Job *_Atomic job;
     TextBuffer start, header;  // before and after the line with the error

@@ -38,7 +38,7 @@ static bool number(const OptionParser *p, uint64_t *n)
     return true;
 }
 
-// Takes the index of the value among the choices of the option.
+// Sets the index of the value among the choices of the option.
 static bool choice(const OptionParser *p, int *which)
 {
     *which = option_choice(p->option, p->value);
@@ -233,7 +233,7 @@ static bool parse_option(Settings *s, const OptionParser *p)
     }
 }
 
-// True if the options go together; otherwise a message was printed.
+// True if the options are compatible; otherwise a message was printed.
 static bool options_agree(const Settings *s)
 {
     if (s->run_reproducer && s->input && !s->text)

@@ -65,7 +65,7 @@ static void check_phase_glob(Job *job, const char *option, const char *glob)
 static void warn_of_options(Job *job)
 {
     const Source *source = job->ctx.diag.source;
-    job->ctx.diag.source = NULL;  // the warnings have no place in the input
+    job->ctx.diag.source = NULL;  // the warnings have no position in the input
     phase_warn_idle(&job->ctx);
     check_phase_glob(job, "--filter-phases", job->settings->phases.filter_phases);
     check_phase_glob(job, "--remarks-filter", job->settings->remarks_filter);
@@ -84,7 +84,7 @@ static void warn_of_unread(Job *job)
     }
 }
 
-// Warns of options that had no effect, when the module is through.
+// Warns of options that had no effect, after the whole module.
 static void warn_of_unused(Job *job)
 {
     const char *glob = job->settings->phases.filter_funcs;
@@ -352,7 +352,7 @@ static Status gather_knobs(Job *job)
 
 /* -- The whole ------------------------------------------------------------------------------------------ */
 
-// Prints the names that completions offer: phases that do something on some backend, knobs, and targets.
+// Prints the names that completions offer: phases implemented on some backend, knobs, and targets.
 static void list_names(const Settings *s, Out *out)
 {
     SmTarget target;
@@ -362,7 +362,7 @@ static void list_names(const Settings *s, Out *out)
         if (strcmp(phase_status(row), "implemented") != 0)
             continue;
         out_z(out, phase);
-        if (phase_find(phase, strlen(phase), why) < 0)  // it stands at two slots
+        if (phase_find(phase, strlen(phase), why) < 0)  // the name has two slots
             out_fmt(out, "@%d", row);
         out_char(out, '\n');
     }
@@ -372,7 +372,7 @@ static void list_names(const Settings *s, Out *out)
         out_fmt(out, "%s\n", name);
 }
 
-// Prints the tables that options ask for. True: that was all; the plan for a module waits until the module was read.
+// Prints the tables that options request. True: that was all; the plan for a module waits until the module was read.
 static bool print_tables(Job *job)
 {
     const Settings *s = job->settings;
@@ -415,7 +415,7 @@ static Status optimize(Job *job)
         remarks_init(&job->remarks, &ctx->heap, s->remarks_filter);
         ctx->remarks = &job->remarks;
     }
-    // Dumps, checks and the like need the functions one after the other.
+    // Dumps, checks and the like need the functions in order.
     job->whole = s->check_each || ctx->dumps.any;
     job->alone = job->whole || s->phases.self_roundtrip;
     LangReader reader = lang_open(ctx, &job->source, s->input_lang, s->strip_debug);

@@ -80,7 +80,7 @@ extern const Program opt_program;
 
 /* opt_settings.c */
 Settings settings_default(void);
-// Takes a command line; several may follow one another. The arena holds the arguments of response files; NULL: `@FILE`
+// Parses a command line; several may follow one another. The arena holds the arguments of response files; NULL: `@FILE`
 // is an operand. Other results than ST_OK: a message was printed. *done: help or the like was printed.
 Status settings_parse(Settings *s, int argc, char **argv, Arena *responses, bool *done);
 // True if the options print tables, which go to standard output.
@@ -105,9 +105,9 @@ void write_reproducer(Job *job, const char *error);
 Status run_reproducer(const Settings *given, int argc, char **argv, Arena *responses);
 
 /* opt_crash.c */
-// From now on, the signals of a crash print a line, and write a reproducer of the job of crash_prepare().
+// After this call, the signals of a crash print a line, and write a reproducer of the job of crash_prepare().
 void crash_start(void);
-// Prepares the texts of a reproducer of the job if it wants one. They and the input must last until crash_clear().
+// Prepares the texts of a reproducer of the job if it requires one. They and the input must last until crash_clear().
 void crash_prepare(Job *job);
 void crash_clear(const Job *job);
 

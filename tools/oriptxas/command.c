@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
-// The command line of ptxas: its inputs, its output, and whether anything is optimized.
+// The command line of ptxas: its inputs, its output, and the reason for no optimization.
 //
 // ptxas 13.0 takes `--name` and `-short`, with `=VALUE` or the next word as the value, and no abbreviations. -O and -m
-// also take a number without anything between; `-O` alone has no value. Options files are read in the place of the
+// also take a number directly after the letter; `-O` alone has no value. Options files are read in the place of the
 // option, and the last value of an option counts. `-` is standard input. ptxas has no `@FILE`; here it is replaced by
 // the words of the file, unless there is a file of that very name.
 //
-// An option that is not in the table leaves the code as it is: it may take the next word, and it may be about
-// debugging. Where ptxas will refuse the command line, it is passed on for the message.
+// An option that is not in the table leaves the code unoptimized: it may take the next word, and it may be about
+// debugging. A command line that ptxas will refuse is passed on for the message.
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -51,7 +51,7 @@ static int find_option(const char *word)
     return full ? -1 : name[0] == 'O' ? OPT_LEVEL : name[0] == 'm' ? OPT_MACHINE : -1;
 }
 
-// True for -O and -m, which may have a number right behind the letter.
+// True for -O and -m, which may have a number directly after the letter.
 static bool is_letter_of_number(int id, const char *word)
 {
     return (id == OPT_LEVEL || id == OPT_MACHINE) && word[1] != '-';

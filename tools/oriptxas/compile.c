@@ -3,9 +3,9 @@
 // the optimized code, it compiles the originals, and only the messages of that second run appear, with a warning. There
 // is no warning if ptxas refuses the originals, too: the mistake is in them.
 //
-// Code goes to ptxas as it is with -O0, -g and other options about debugging, which a user expects to show the code
-// that was written (oriptxas.def), and for targets for which ptxas only checks its input. A function with debug
-// information stays as it is by oriopt's own rule. oriopt gets no -arch: a backend newer than the module's .target may
+// Code is passed unoptimized with -O0, -g and other options about debugging, which a user expects to show the original
+// code (oriptxas.def), and for targets for which ptxas only checks its input. oriopt itself does not change a function
+// with debug information. oriopt gets no -arch: a backend newer than the module's .target may
 // use instructions that the target lacks.
 #define _DEFAULT_SOURCE
 #include <errno.h>
@@ -54,7 +54,7 @@ static void stop_if_told(const Compile *c)
 
 /* -- Inputs ------------------------------------------------------------------------------------------- */
 
-// Copies what can be read only once, such as standard input, into the folder.
+// Copies inputs that can be read only once, such as standard input, into the folder.
 static const char *copied(Compile *c, const char *name, uint32_t k)
 {
     Source source;
@@ -129,7 +129,7 @@ static bool oriopt_words(const Compile *c, const Input *input, const char *outpu
     return true;
 }
 
-// Keeps the figures for ORI_PTXAS_LOG and prints the rest of what oriopt said, if ORI_PTXAS_FLAGS may have led to it.
+// Keeps the figures for ORI_PTXAS_LOG and prints the other output of oriopt if ORI_PTXAS_FLAGS may have caused it.
 static void pass_messages(const Compile *c, Input *input, const char *text)
 {
     const char *begin = c->log ? strstr(text, stats_begin) : NULL, *end = begin ? strstr(begin, stats_end) : NULL;
@@ -206,7 +206,7 @@ Texts compile_words(const Compile *c, bool optimized, const char *measured)
     return argv;
 }
 
-// The command line as it came, but for inputs that are read already.
+// The original command line, but for inputs that are read already.
 static Texts original_words(const Compile *c)
 {
     Texts argv = {0};

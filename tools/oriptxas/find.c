@@ -3,7 +3,7 @@
 //
 // ori-ptxas may itself be the ptxas of the PATH, as a file, a link, or a script that runs it. ORI_PTXAS_SEEN in the
 // environment of ptxas lists the files that led to it, by device and inode. A run that finds the list there was started
-// in place of ptxas, so the code is optimized already. The run takes none of the files in the list, so each chain ends.
+// in place of ptxas, so the code is optimized already. The run uses none of the files in the list, so each chain ends.
 #define _DEFAULT_SOURCE
 #include <errno.h>
 #include <limits.h>
@@ -79,7 +79,7 @@ const char *find_oriopt(Arena *arena, const char *self)
     return find_on_path(arena, "oriopt");
 }
 
-// Notes in the environment of children that this file led to them.
+// Records in the environment of children that this file led to them.
 static void note_seen(Arena *arena, const char *seen, const char *path)
 {
     char id[80];

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // --make-nvcc-dir: a folder through which nvcc runs ori-ptxas.
 //
-// nvcc takes its tools from the folder by which it was called, without following links, and learns from nvcc.profile in
-// that folder where the toolkit is. So the folder has links to all of the toolkit's bin but ptxas and nvcc.profile.
+// nvcc takes its tools from the folder by which it was called, without following links, and finds the toolkit by
+// nvcc.profile in that folder. So the folder has links to all of the toolkit's bin but ptxas and nvcc.profile.
 // ptxas is a script that runs ori-ptxas and names the toolkit's ptxas, since the toolkit need not be on the PATH.
 // The profile is the toolkit's, with `$(_HERE_)` replaced but in PATH, which is where the folder itself belongs.
 #define _DEFAULT_SOURCE
@@ -63,7 +63,7 @@ static const char *toolkit_bin(Arena *arena, const char *nvcc)
 
 static bool is_dot(const char *name) { return strcmp(name, ".") == 0 || strcmp(name, "..") == 0; }
 
-// True if the folder has nothing, or what an earlier run made: the links and two files of ours.
+// True if the folder is empty, or has the output of an earlier run: the links and two files of ours.
 static bool is_ours(Arena *arena, const char *folder)
 {
     const char *script = file_text(arena, path_join(arena, folder, "ptxas"));

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // ori-ptxas: a drop-in for ptxas that runs oriopt on its inputs.
 //
-// The first word decides: an option of ori-ptxas is answered here, all else is a command line of ptxas. Where nothing
-// is to be optimized, ptxas takes the place of this process.
+// The first word decides: an option of ori-ptxas is answered here, all else is a command line of ptxas. If nothing is
+// to be optimized, ptxas takes the place of this process.
 #include <errno.h>
 #include <stdlib.h>
 

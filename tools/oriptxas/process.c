@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Children, signals, and the temporary folder.
 //
-// The signals that end programs are blocked and taken by sigwait(), so that nothing runs in a handler: one that comes
-// goes to the child, and when that is done this process removes its files and ends by the same signal. Signals that are
+// The signals that end programs are blocked and received by sigwait(), so no code runs in a handler. A signal is passed
+// to the child. When the child ends, this process removes its files and ends by the same signal. Signals that are
 // ignored when the program starts stay ignored.
 #define _DEFAULT_SOURCE
 #include <dirent.h>
@@ -34,7 +34,7 @@ static void ignore_child(int signal_number) { (void)signal_number; }
 
 void processes_begin(void)
 {
-    // With a handler the signal is there to be waited for, also where a parent ignored it.
+    // With a handler, sigwait() receives the signal even if a parent ignored it.
     struct sigaction now, child = {.sa_handler = ignore_child};
     sigemptyset(&child.sa_mask);
     sigaction(SIGCHLD, &child, NULL);

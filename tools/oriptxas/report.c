@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 // ORI_PTXAS_LOG: a JSON object a line, for each kernel that was optimized and for each input that was not. Lines are
-// appended by one write(), so those of builds that run beside one another do not mix.
+// appended by one write(), so those of parallel builds do not mix.
 //
 // Instructions and the time of oriopt come from its --stats=json, registers and the times of ptxas from its -v, of runs
 // whose output is dropped: always one on the originals, and one on the optimized inputs unless -v was given anyway.
 //
-// ORI_PTXAS_KEEP: NAME-HASH.ptx is an input and NAME-HASH.opt.ptx is what oriopt made of it. The hash is of both texts,
+// ORI_PTXAS_KEEP: NAME-HASH.ptx is an input and NAME-HASH.opt.ptx is the output of oriopt. The hash is of both texts,
 // so a build that runs again does not add files.
 #define _DEFAULT_SOURCE
 #include <errno.h>
@@ -58,7 +58,7 @@ static Kernel *kernel_named(Report *r, const char *name)
     return &r->kernels.at[r->kernels.n - 1];
 }
 
-// Returns the text between a key and the next quote, which it moves behind; NULL: the key is not there.
+// Returns the text between a key and the next quote, and moves after that; NULL: the key is not there.
 static const char *quoted_behind(Arena *arena, const char **line, const char *key)
 {
     const char *at = strstr(*line, key);
@@ -70,7 +70,7 @@ static const char *quoted_behind(Arena *arena, const char **line, const char *ke
     return arena_text(arena, at, n);
 }
 
-// Takes a line of ptxas -v. Returns the kernel that it and those after it are about.
+// Parses a line of ptxas -v. Returns the kernel to which it and later lines apply.
 static Kernel *read_line(Report *r, Kernel *kernel, const char *line, int side)
 {
     const char *name = quoted_behind(r->c->arena, &line, "Compiling entry function '"), *at;
@@ -131,7 +131,7 @@ static void write_text(Out *out, const char *name, const char *text)
         out_z(out, "null");
 }
 
-// Returns the figures of a kernel in what oriopt says of an input; NULL: they are not there.
+// Returns the figures of a kernel in the statistics of oriopt for an input; NULL: they are not there.
 static const char *stats_of(Arena *arena, const Input *input, const char *name)
 {
     size_t n = strlen(name) + 20;
@@ -250,7 +250,7 @@ void report_keep(const Compile *c, const Input *input)
     uint64_t hash = hash_mix(hash_bytes(before, strlen(before)), strlen(before));
     hash = after ? hash_mix(hash, hash_bytes(after, strlen(after))) : hash;
     copy_name(name, input->name, hash);
-    mkdir(c->keep, 0777);  // where it is there or cannot be made, the first file reports it
+    mkdir(c->keep, 0777);  // the first file reports an existing folder, or one that cannot be made
     if (write_copy(c, name, ".ptx", before) && after)
         write_copy(c, name, ".opt.ptx", after);
 }

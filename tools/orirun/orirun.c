@@ -203,7 +203,7 @@ static bool parse_option(Job *job, const OptionParser *p)
     }
 }
 
-// True if the options go with the kind of file.
+// True if the options are valid for the kind of file.
 static bool options_fit(const Job *job, const char *launch_option)
 {
     if (!job->input)

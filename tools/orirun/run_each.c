@@ -56,7 +56,7 @@ static void chain_end(Chain *chain)
     arena_free(&chain->arena);
 }
 
-// Takes the text that the current launch printed.
+// Copies the text that the current launch printed.
 static TextBuffer collect_printed(Chain *chain)
 {
     out_flush(&chain->print);
@@ -204,7 +204,7 @@ static void compare(RunEach *c, const Fn *fn, Chain *chain, const OriginalLaunch
         const SavedRegion *a = &launch->saved_regions.at[k];
         uint32_t region = find_region(s, a, k);
         if (region == UINT32_MAX)
-            continue;  // the module does not use the variable any more
+            continue;  // the module no longer uses the variable
         uint64_t offset = first_difference(a, s->here.at[region].bytes);
         if (offset < a->size)
             differ_at(c, fn, chain, launch, region, a, offset);

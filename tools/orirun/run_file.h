@@ -7,7 +7,7 @@
 //     run_plan_read(&plan, &source);                  // a file, or
 //     run_plan_set(&plan, RO_GRID, "2,2", NO_PLACE);  // options one by one
 //
-// A .run file has one option on a line, without dashes: `name value`. Comments begin with `#`; values with blanks stand
+// A .run file has one option on a line, without dashes: `name value`. Comments begin with `#`; values with blanks are
 // in quotes; paths are relative to the file. `file X` comes first; `---` separates launches.
 #ifndef ORI_RUN_FILE_H
 #define ORI_RUN_FILE_H
@@ -23,7 +23,7 @@ typedef enum {
 } RunOption;
 
 typedef enum { WHERE_COMMAND, WHERE_LINE, WHERE_LAUNCH, WHERE_RUN } RunWhere;
-// Returns the places in which an option may stand.
+// Returns the places in which an option is allowed.
 RunWhere run_option_where(RunOption o);
 
 // An offset in the .run file, for messages.

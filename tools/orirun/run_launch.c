@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Prepares launches: looks names up, fills buffers, lays out parameters. Reports faults.
+// Prepares launches: finds names, fills buffers, lays out parameters. Reports faults.
 #include <inttypes.h>
 #include <stdio.h>
 

@@ -32,7 +32,7 @@ static bool maps_read(Maps *m, int file)
     return true;
 }
 
-// Adds a range behind the others, or to the last one. False: there is no memory.
+// Adds a range at the end, or to the last one. False: there is no memory.
 static bool add(Process *p, HostRange range)
 {
     HostRange *last = p->n ? &p->at[p->n - 1] : NULL;

@@ -14,13 +14,13 @@
  * others with this library: use ori_run() of ori.h, where kernels reach only memory that the program registers.
  *
  * An access to memory that is not mapped, or a write to memory that is mapped read-only, is a fault and not a crash.
- * The library looks the mappings up in /proc/self/maps, once in a launch and again for an address that is not there.
- * Two things it cannot notice: memory that another thread unmaps during the launch, and mappings of files that were cut
+ * The library reads the mappings in /proc/self/maps, once in a launch and again for an address that is missing there.
+ * It cannot detect two things: memory that another thread unmaps during the launch, and mappings of files that were cut
  * off. Where there is no /proc, only null pointers and addresses out of range are faults. Kernels cannot reach mappings
  * from 1 << 40 to 5 << 40, which are shared, local and other memory of kernels.
  *
  * Any thread may call the functions; launches run one after the other. The library keeps the modules of the 64 texts
- * that ran last. What kernels print goes to standard output.
+ * that ran last. Text that kernels print goes to standard output.
  */
 #ifndef PTXRUN_H
 #define PTXRUN_H
