@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // min-arch: sm_100
-// What every sm_100 has: packed f32 pairs, 256-bit accesses, cluster launch control, min/max of three.
+// Features of every sm_100: packed f32 pairs, 256-bit accesses, cluster launch control, min/max of three.
 #include <stdint.h>
 
 extern "C" __global__ void packed_f32(const uint64_t *a, uint64_t *b, float *c)
