@@ -20,7 +20,7 @@ typedef struct Trial {
     uint32_t last;        // function of the last call
     uint32_t elsewhere;   // calls on other threads
     uint32_t descending;  // calls out of module order, except the first of a round
-    const Fn *unwanted;
+    const Fn *excluded;
     unsigned threads;
     bool keep;
     Lang lang;
@@ -58,7 +58,7 @@ static bool is_wanted(void *user, const Fn *fn)
     r->descending += r->queries % FUNCTIONS && at < r->last;
     r->queries++;
     r->last = at;
-    return fn != r->unwanted;
+    return fn != r->excluded;
 }
 
 static void open_run(Trial *r, unsigned threads, const char *form)
@@ -163,7 +163,7 @@ TEST(batch_error)
         unit_context("%u threads", threads);
         open_run(&r, threads, "ssa");
         r.lang = LANG_PTX;
-        r.unwanted = r.module->fns.at[11];
+        r.excluded = r.module->fns.at[11];
         CHECK_FAILS(&r.ctx.heap, ST_BAD_INPUT, run_batch, &r);
         CHECK(strncmp(r.ctx.heap.message, "function 12 of the module is in ssa form", 40) == 0);
         out_flush(&r.sink);

@@ -42,14 +42,14 @@ TEST(diag_positions)
     uint64_t seed = 3;
     for (size_t k = 0; k < 6 * len; k++) {
         size_t offset = k <= len ? k : k <= 2 * len ? 2 * len - k : unit_random(&seed, (uint32_t)len + 1);
-        uint32_t line, col, want_line, want_col;
-        size_t start, want_start;
+        uint32_t line, col, expected_line, expected_col;
+        size_t start, expected_start;
         unit_context("offset %zu", offset);
         diag_locate(&t.diag, offset, &line, &col, &start);
-        locate_slowly(text, offset, &want_line, &want_col, &want_start);
-        CHECK_EQ(line, want_line);
-        CHECK_EQ(col, want_col);
-        CHECK_EQ(start, want_start);
+        locate_slowly(text, offset, &expected_line, &expected_col, &expected_start);
+        CHECK_EQ(line, expected_line);
+        CHECK_EQ(col, expected_col);
+        CHECK_EQ(start, expected_start);
     }
     sink_free(&t.sink);
 }

@@ -243,29 +243,29 @@ typedef struct Operands {
 
 static Int floor_shift(Int a, uint32_t n) { return n >= 127 ? (a < 0 ? -1 : 0) : a >> n; }
 
-static Int want_add(const Operands *o) { return o->a + o->b; }
-static Int want_sub(const Operands *o) { return o->a - o->b; }
-static Int want_mul_lo(const Operands *o) { return (Int)((Bits)o->a * (Bits)o->b); }
-static Int want_mul_hi(const Operands *o)
+static Int expected_add(const Operands *o) { return o->a + o->b; }
+static Int expected_sub(const Operands *o) { return o->a - o->b; }
+static Int expected_mul_lo(const Operands *o) { return (Int)((Bits)o->a * (Bits)o->b); }
+static Int expected_mul_hi(const Operands *o)
 {
     return o->is_signed ? floor_shift(o->a * o->b, o->bits) : (Int)((Bits)o->a * (Bits)o->b >> o->bits);
 }
-static Int want_mad_lo(const Operands *o) { return (Int)((Bits)o->a * (Bits)o->b + (Bits)o->c); }
-static Int want_mad_hi(const Operands *o) { return want_mul_hi(o) + o->c; }
-static Int want_min(const Operands *o) { return o->a < o->b ? o->a : o->b; }
-static Int want_max(const Operands *o) { return o->a > o->b ? o->a : o->b; }
-static Int want_sad(const Operands *o) { return o->c + (o->a < o->b ? o->b - o->a : o->a - o->b); }
-static Int want_div(const Operands *o) { return o->a / o->b; }
-static Int want_rem(const Operands *o) { return o->a % o->b; }
-static Int want_and(const Operands *o) { return o->a & o->b; }
-static Int want_or(const Operands *o) { return o->a | o->b; }
-static Int want_xor(const Operands *o) { return o->a ^ o->b; }
-static Int want_shl(const Operands *o) { return o->n >= o->bits ? 0 : (Int)((Bits)o->a << o->n); }
-static Int want_shr(const Operands *o) { return floor_shift(o->a, o->n); }
+static Int expected_mad_lo(const Operands *o) { return (Int)((Bits)o->a * (Bits)o->b + (Bits)o->c); }
+static Int expected_mad_hi(const Operands *o) { return expected_mul_hi(o) + o->c; }
+static Int expected_min(const Operands *o) { return o->a < o->b ? o->a : o->b; }
+static Int expected_max(const Operands *o) { return o->a > o->b ? o->a : o->b; }
+static Int expected_sad(const Operands *o) { return o->c + (o->a < o->b ? o->b - o->a : o->a - o->b); }
+static Int expected_div(const Operands *o) { return o->a / o->b; }
+static Int expected_rem(const Operands *o) { return o->a % o->b; }
+static Int expected_and(const Operands *o) { return o->a & o->b; }
+static Int expected_or(const Operands *o) { return o->a | o->b; }
+static Int expected_xor(const Operands *o) { return o->a ^ o->b; }
+static Int expected_shl(const Operands *o) { return o->n >= o->bits ? 0 : (Int)((Bits)o->a << o->n); }
+static Int expected_shr(const Operands *o) { return floor_shift(o->a, o->n); }
 
 static bool bit(const Operands *o, Int a, uint32_t k) { return k < o->bits && a >> k & 1; }
 
-static Int want_bfe(const Operands *o)
+static Int expected_bfe(const Operands *o)
 {
     uint32_t at = o->n & 255, length = o->m & 255, last = at + length - 1;
     bool sign = o->is_signed && length && bit(o, o->a, last < o->bits ? last : o->bits - 1);
@@ -275,7 +275,7 @@ static Int want_bfe(const Operands *o)
     return field;
 }
 
-static Int want_bfi(const Operands *o)
+static Int expected_bfi(const Operands *o)
 {
     uint32_t at = o->n & 255, length = o->m & 255;
     Int field = 0;
@@ -289,27 +289,27 @@ static const struct Rule {
     const char *types;
     const char *operands;
     const char *inputs;  // a, b, c, or n, m
-    Int (*want)(const Operands *o);
+    Int (*expected)(const Operands *o);
     bool divides;
 } rules[] = {
-    {"add", "s16 u16 s32 u32 s64 u64", "d, a, b", "ab", want_add, false},
-    {"sub", "s16 u16 s32 u32 s64 u64", "d, a, b", "ab", want_sub, false},
-    {"mul.lo", "s16 u16 s32 u32 s64 u64", "d, a, b", "ab", want_mul_lo, false},
-    {"mul.hi", "s16 u16 s32 u32 s64 u64", "d, a, b", "ab", want_mul_hi, false},
-    {"mad.lo", "s16 u16 s32 u32 s64 u64", "d, a, b, c", "abc", want_mad_lo, false},
-    {"mad.hi", "s16 u16 s32 u32 s64 u64", "d, a, b, c", "abc", want_mad_hi, false},
-    {"min", "s16 u16 s32 u32 s64 u64", "d, a, b", "ab", want_min, false},
-    {"max", "s16 u16 s32 u32 s64 u64", "d, a, b", "ab", want_max, false},
-    {"sad", "s16 u16 s32 u32 s64 u64", "d, a, b, c", "abc", want_sad, false},
-    {"div", "s16 u16 s32 u32 s64 u64", "d, a, b", "ab", want_div, true},
-    {"rem", "s16 u16 s32 u32 s64 u64", "d, a, b", "ab", want_rem, true},
-    {"and", "b16 b32 b64", "d, a, b", "ab", want_and, false},
-    {"or", "b16 b32 b64", "d, a, b", "ab", want_or, false},
-    {"xor", "b16 b32 b64", "d, a, b", "ab", want_xor, false},
-    {"shl", "b16 b32 b64", "d, a, n", "an", want_shl, false},
-    {"shr", "s16 u16 s32 u32 s64 u64", "d, a, n", "an", want_shr, false},
-    {"bfe", "s32 u32 s64 u64", "d, a, n, m", "anm", want_bfe, false},
-    {"bfi", "b32 b64", "d, a, b, n, m", "abnm", want_bfi, false},
+    {"add", "s16 u16 s32 u32 s64 u64", "d, a, b", "ab", expected_add, false},
+    {"sub", "s16 u16 s32 u32 s64 u64", "d, a, b", "ab", expected_sub, false},
+    {"mul.lo", "s16 u16 s32 u32 s64 u64", "d, a, b", "ab", expected_mul_lo, false},
+    {"mul.hi", "s16 u16 s32 u32 s64 u64", "d, a, b", "ab", expected_mul_hi, false},
+    {"mad.lo", "s16 u16 s32 u32 s64 u64", "d, a, b, c", "abc", expected_mad_lo, false},
+    {"mad.hi", "s16 u16 s32 u32 s64 u64", "d, a, b, c", "abc", expected_mad_hi, false},
+    {"min", "s16 u16 s32 u32 s64 u64", "d, a, b", "ab", expected_min, false},
+    {"max", "s16 u16 s32 u32 s64 u64", "d, a, b", "ab", expected_max, false},
+    {"sad", "s16 u16 s32 u32 s64 u64", "d, a, b, c", "abc", expected_sad, false},
+    {"div", "s16 u16 s32 u32 s64 u64", "d, a, b", "ab", expected_div, true},
+    {"rem", "s16 u16 s32 u32 s64 u64", "d, a, b", "ab", expected_rem, true},
+    {"and", "b16 b32 b64", "d, a, b", "ab", expected_and, false},
+    {"or", "b16 b32 b64", "d, a, b", "ab", expected_or, false},
+    {"xor", "b16 b32 b64", "d, a, b", "ab", expected_xor, false},
+    {"shl", "b16 b32 b64", "d, a, n", "an", expected_shl, false},
+    {"shr", "s16 u16 s32 u32 s64 u64", "d, a, n", "an", expected_shr, false},
+    {"bfe", "s32 u32 s64 u64", "d, a, n, m", "anm", expected_bfe, false},
+    {"bfi", "b32 b64", "d, a, b, n, m", "abnm", expected_bfi, false},
 };
 
 typedef struct Trial {
@@ -334,7 +334,7 @@ static bool try_operands(Trial *t, uint64_t a, uint64_t b, uint64_t c, uint32_t 
         in[k] = (Value){name == 'a' ? a : name == 'b' ? b : name == 'c' ? c : name == 'n' ? n : m, 0};
     }
     eval_run(e, in, out);
-    return number(out[0].lo, e->bits, false) == number((uint64_t)t->rule->want(&o), e->bits, false);
+    return number(out[0].lo, e->bits, false) == number((uint64_t)t->rule->expected(&o), e->bits, false);
 }
 
 static uint64_t some_number(Trial *t)

@@ -12,17 +12,17 @@ static const char kernel[] =
     "\tld.param.u64 %rd1, [p];\n\tmov.u32 %r2, 7;\n\tmov.u32 %r1, %tid.x;\n\tst.global.u32 [%rd1], %r1;\n\tret;\n}\n"
     ".func second()\n{\n\tret;\n}\n";
 
-typedef struct Taken {
+typedef struct Received {
     char text[1 << 14];
     size_t n, room;  // room: limit of the taken text
     unsigned messages;
     OriMessage last;
     char last_text[300], last_file[100];
-} Taken;
+} Received;
 
 static int take(void *user, const char *text, size_t n)
 {
-    Taken *t = user;
+    Received *t = user;
     if (t->n + n > t->room)
         return 0;
     memcpy(t->text + t->n, text, n);
@@ -33,7 +33,7 @@ static int take(void *user, const char *text, size_t n)
 
 static void record_message(void *user, const OriMessage *message)
 {
-    Taken *t = user;
+    Received *t = user;
     t->messages++;
     t->last = *message;
     snprintf(t->last_text, sizeof t->last_text, "%s", message->text);
@@ -41,10 +41,10 @@ static void record_message(void *user, const OriMessage *message)
     CHECK(strlen(message->rendered) > 0 && message->rendered[strlen(message->rendered) - 1] == '\n');
 }
 
-static OriContext *open_with(const OriAllocator *allocator, Taken *t)
+static OriContext *open_with(const OriAllocator *allocator, Received *t)
 {
     OriContext *ori = ori_open(allocator);
-    *t = (Taken){.room = sizeof t->text - 1};
+    *t = (Received){.room = sizeof t->text - 1};
     if (ori)
         ori_on_message(ori, record_message, t);
     return ori;
@@ -57,7 +57,7 @@ static OriModule *parse(OriContext *ori, const char *text)
 
 TEST(ori_optimizes)
 {
-    Taken t;
+    Received t;
     OriContext *ori = open_with(NULL, &t);
     OriModule *m = parse(ori, kernel);
     CHECK(m != NULL);
@@ -79,7 +79,7 @@ TEST(ori_optimizes)
 // A level, threads and a second module in the same context.
 TEST(ori_settings)
 {
-    Taken t;
+    Received t;
     OriContext *ori = open_with(NULL, &t);
     CHECK_EQ(ori_set_level(ori, 0), ORI_OK);
     CHECK_EQ(ori_set_threads(ori, 4), ORI_OK);
@@ -103,7 +103,7 @@ TEST(ori_settings)
 
 TEST(ori_named_plan)
 {
-    Taken t;
+    Received t;
     OriContext *ori = open_with(NULL, &t);
     OriModule *m = parse(ori, kernel);
     CHECK_EQ(ori_run_phases(ori, m, "NoSuchPhase"), ORI_USAGE);
@@ -127,7 +127,7 @@ TEST(ori_named_plan)
 
 TEST(ori_messages)
 {
-    Taken t;
+    Received t;
     OriContext *ori = open_with(NULL, &t);
     CHECK(parse(ori, ".version 8.0\n.target sm_80\n.entry k() { mov.u32 %q, 1; }\n") == NULL);
     CHECK_EQ(t.messages, 1);
@@ -149,7 +149,7 @@ TEST(ori_messages)
 
 TEST(ori_parse_statuses)
 {
-    Taken t;
+    Received t;
     OriContext *ori = open_with(NULL, &t);
     CHECK_EQ(ori_parse_status(ori), ORI_OK);
     CHECK(parse(ori, "nonsense") == NULL);
@@ -169,7 +169,7 @@ static const char two_functions[] = ".version 8.0\n.target sm_80\n.address_size 
                                     ".visible .entry second()\n{\n\t.reg .b32 %r<3>;\n\tmov.u32 %r1, 8;\n\tret;\n}\n";
 
 // True if the module's text has the two instructions that the phases remove, in this combination.
-static bool has(OriContext *ori, OriModule *m, Taken *t, bool seven, bool eight)
+static bool has(OriContext *ori, OriModule *m, Received *t, bool seven, bool eight)
 {
     t->n = 0;
     return CHECK_EQ(ori_print(ori, m, ORI_PTX, take, t), ORI_OK) && !strstr(t->text, ", 7;") == !seven &&
@@ -178,7 +178,7 @@ static bool has(OriContext *ori, OriModule *m, Taken *t, bool seven, bool eight)
 
 TEST(ori_entries)
 {
-    Taken t;
+    Received t;
     OriContext *ori = open_with(NULL, &t);
     char name[] = "second";
     const char *names[] = {name, name}, *missing[] = {"first", "third"};
@@ -204,7 +204,7 @@ TEST(ori_entries)
 
 TEST(ori_range)
 {
-    Taken t;
+    Received t;
     OriContext *ori = open_with(NULL, &t);
     OriModule *m = parse(ori, two_functions);
     CHECK_EQ(ori_set_range(ori, "NoSuchPhase", NULL), ORI_USAGE);
@@ -262,7 +262,7 @@ static void record_phase(void *user, const OriPhaseStats *stats)
 
 TEST(ori_statistics)
 {
-    Taken t;
+    Received t;
     for (unsigned threads = 1; threads <= 2; threads++) {
         OriContext *ori = open_with(NULL, &t);
         Figures f = {.last_phase = -1};
@@ -333,7 +333,7 @@ static int grow(void *sink, const char *text, size_t n)
 
 TEST(ori_lists)
 {
-    Taken t;
+    Received t;
     int phases = 0, knobs = 0;
     Sink json_phases = {0}, json_knobs = {0};
     OriContext *ori = open_with(NULL, &t);
@@ -359,7 +359,7 @@ TEST(ori_versions)
 
 TEST(ori_writer_fails)
 {
-    Taken t;
+    Received t;
     OriContext *ori = open_with(NULL, &t);
     OriModule *m = parse(ori, kernel);
     t.room = 5;
@@ -423,14 +423,14 @@ static char *many_functions(unsigned n)
 
 static int count_bytes(void *user, const char *text, size_t n)
 {
-    Taken *t = user;
+    Received *t = user;
     (void)text;
     t->n += n;
     return 1;
 }
 
 // Reads, optimizes and prints; returns the status.
-static OriStatus all_calls(OriContext *ori, const char *text, unsigned threads, Taken *t)
+static OriStatus all_calls(OriContext *ori, const char *text, unsigned threads, Received *t)
 {
     OriStatus status = ori_set_threads(ori, threads);
     if (status == ORI_OK)
@@ -446,7 +446,7 @@ static OriStatus all_calls(OriContext *ori, const char *text, unsigned threads, 
 // Fails each allocation in turn: calls report the failure and free all memory. Ends when none fails.
 static void fail_each_allocation(const char *text, unsigned threads)
 {
-    Taken t;
+    Received t;
     size_t expected = 0;
     bool failed = true;
     for (unsigned fail_at = 0; failed; fail_at++) {
@@ -483,7 +483,7 @@ TEST(ori_memory_limits)
     for (unsigned threads = 1; threads <= 4; threads += 3) {
         OriStatus status = ORI_LIMIT;
         for (size_t limit = 4096; status != ORI_OK; limit += 4096) {
-            Taken t;
+            Received t;
             Counted c = {0};
             OriAllocator allocator = {count_alloc, count_free, &c};
             OriContext *ori = open_with(&allocator, &t);
@@ -507,7 +507,7 @@ TEST(ori_memory_limits)
 
 TEST(ori_memory_limit)
 {
-    Taken t;
+    Received t;
     OriContext *ori = open_with(NULL, &t);
     CHECK_EQ(ori_set_limits(ori, 1000, 0), ORI_OK);
     CHECK(parse(ori, kernel) == NULL);
@@ -530,7 +530,7 @@ TEST(ori_memory_limit)
 
 TEST(ori_time_limit)
 {
-    Taken t;
+    Received t;
     OriContext *ori = open_with(NULL, &t);
     CHECK_EQ(ori_set_threads(ori, 2), ORI_OK);
     OriModule *m = parse(ori, kernel);

@@ -51,8 +51,10 @@ static void check(Copies *c, uint32_t moves, uint32_t most)
     uint64_t value[REGS + 16];
     execute(c, value, REGS + 16);
     for (uint32_t k = 0; k < REGS; k++) {
-        uint64_t want = !c->written[k] ? c->reg[k] : c->source[k] < REGS ? c->reg[c->source[k]] : 1000 + c->source[k];
-        CHECK_EQ(value[c->reg[k]], want);
+        uint64_t expected = !c->written[k]        ? c->reg[k]
+                            : c->source[k] < REGS ? c->reg[c->source[k]]
+                                                  : 1000 + c->source[k];
+        CHECK_EQ(value[c->reg[k]], expected);
     }
     CHECK(moves <= most);
 }

@@ -57,7 +57,7 @@ TEST(place_random)
     uint64_t seed = 77;
     for (uint32_t round = 0; round < 200; round++) {
         Fixture f;
-        BlockId want[MANY];
+        BlockId expected[MANY];
         uint32_t n = 1 + unit_random(&seed, MANY), range = 1 + unit_random(&seed, 400), at = 0;
         unit_context("round %u, %u blocks", round, n);
         fixture_open(&f);
@@ -71,16 +71,16 @@ TEST(place_random)
         // Insertion sort of all blocks except the entry.
         for (BlockId b = 1; b <= n; b++) {
             uint32_t k = at++;
-            for (; k > 1 && ir_block(f.fn, want[k - 1])->source > ir_block(f.fn, b)->source; k--)
-                want[k] = want[k - 1];
-            want[k] = b;
+            for (; k > 1 && ir_block(f.fn, expected[k - 1])->source > ir_block(f.fn, b)->source; k--)
+                expected[k] = expected[k - 1];
+            expected[k] = b;
         }
         size_t used = f.ctx.heap.used;
         run_phase(&f, !sorted);
         CHECK_EQ(f.ctx.heap.used, used);  // scratch memory was freed
         at = 0;
         FOR_BLOCKS(f.fn, b)
-            CHECK_EQ(b, want[at++]);
+            CHECK_EQ(b, expected[at++]);
         CHECK_EQ(at, n);
         fixture_close(&f);
     }

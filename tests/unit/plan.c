@@ -11,7 +11,7 @@
 static Run seen[16];
 static uint32_t nseen;
 
-static bool note(Ctx *ctx, Fn *fn)
+static bool record_hook(Ctx *ctx, Fn *fn)
 {
     (void)fn;
     if (nseen < ARRAY_LEN(seen))
@@ -22,12 +22,12 @@ static bool note(Ctx *ctx, Fn *fn)
 static SmBackend noting(void)
 {
     SmBackend own = sm_80;
-    own.before_conv_unsup = note;      // 4, always
-    own.general_optimize_mid2 = note;  // 46, 49, 50, 65: above -O1
-    own.gvn_cse = note;
-    own.reassociate_and_common = note;
-    own.general_optimize_late2 = note;
-    own.scoreboards_and_opexes = note;  // 115, from -O1 on
+    own.before_conv_unsup = record_hook;      // 4, always
+    own.general_optimize_mid2 = record_hook;  // 46, 49, 50, 65: above -O1
+    own.gvn_cse = record_hook;
+    own.reassociate_and_common = record_hook;
+    own.general_optimize_late2 = record_hook;
+    own.scoreboards_and_opexes = record_hook;  // 115, from -O1 on
     return own;
 }
 
@@ -118,7 +118,7 @@ static const char *rows(const Plan *plan)
 /* -- OptBudget ------------------------------------------------------------------------------------------ */
 
 // Disables all gates above -O1 except five, so that the cases stay valid when another phase gets a body.
-static void leave_five_gates(Planned *p)
+static void disable_other_gates(Planned *p)
 {
     static char list[5 * PHASE_ROWS];
     size_t n = 0;
@@ -159,7 +159,7 @@ TEST(plan_opt_budget)
         unit_context("-O%d %s", cases[k].level, cases[k].setting ? cases[k].setting : "");
         open_plan(&p, true);
         p.f.ctx.options.level = cases[k].level;
-        leave_five_gates(&p);
+        disable_other_gates(&p);
         if (cases[k].setting)
             CHECK(set(&p, KS_COMMAND_LINE, cases[k].setting));
         run(&p);
@@ -190,7 +190,7 @@ TEST(plan_budget_of_a_function)
         Planned p;
         unit_context("%s, %s", cases[k].setting, cases[k].pragma ? cases[k].pragma : "no pragma");
         open_plan(&p, true);
-        leave_five_gates(&p);
+        disable_other_gates(&p);
         CHECK(set(&p, KS_COMMAND_LINE, cases[k].setting));
         if (cases[k].pragma)
             pragma(&p, cases[k].pragma);

@@ -71,12 +71,12 @@ TEST(remarks_names)
     };
     for (size_t k = 0; k < ARRAY_LEN(names); k++) {
         Trial r;
-        char want[100];
+        char expected[100];
         begin(&r, NULL);
         Fn *fn = function(&r, names[k][0]);
         remark(&r.ctx, fn, 0, RM_PASSED, "N", "%s", "");
-        snprintf(want, sizeof want, "\nFunction:        %s\nArgs:            []\n...\n", names[k][1]);
-        CHECK(strstr(yaml(&r), want) != NULL);
+        snprintf(expected, sizeof expected, "\nFunction:        %s\nArgs:            []\n...\n", names[k][1]);
+        CHECK(strstr(yaml(&r), expected) != NULL);
         heap_release(&r.ctx.heap);
     }
 }

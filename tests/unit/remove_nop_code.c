@@ -316,10 +316,10 @@ TEST(nop_branch_table)
     expect(&t, true, "1 4 5 6");
     const List *list = ir_list(t.fn, op_index(*ir_use(t.fn, ir_instr(t.fn, brx), 1)));
     const Operand *to = ir_run(t.fn, list->ops);
-    BlockId want[] = {t.b[5], t.b[4], t.b[5], t.b[5], t.b[5]};
+    BlockId expected[] = {t.b[5], t.b[4], t.b[5], t.b[5], t.b[5]};
     CHECK_EQ(list->n, 5);
     for (uint32_t k = 0; k < 5; k++)
-        CHECK_EQ(op_index(to[k]), want[k]);
+        CHECK_EQ(op_index(to[k]), expected[k]);
     CHECK_EQ(target(&t, t.b[4], 0), t.b[5]);
     CHECK_EQ(target(&t, t.b[6], 0), t.b[5]);
     fixture_close(&t.f);
