@@ -17,8 +17,8 @@ export ORIOPT
 
 # -- One file ----------------------------------------------------------------------------------------------------------
 
-# ask FILE FLAGS: runs ptxas; its exit status is the verdict, and $work/said has its messages.
-ask() {
+# run_ptxas FILE FLAGS: runs ptxas; its exit status is the verdict, and $work/said has its messages.
+run_ptxas() {
     sm=$(tr '\r' '\n' <"$1" | sed -n 's/^\([^/]*[[:space:]]\)*\.target[[:space:]]*\(sm_[0-9a-z]*\).*/\2/p' |
         head -n 1)
     case $sm in
@@ -49,7 +49,7 @@ judge() {
     file=$1
     eval "$(directives "$file")"
     case $flags in " no" | " no"[!a-z]*) return ;; esac
-    ask "$file" "$flags" && verdict=accepts || verdict=rejects
+    run_ptxas "$file" "$flags" && verdict=accepts || verdict=rejects
     if [ "$errors" ] && [ $verdict = accepts ]; then
         echo "$file: ptxas accepts this input" && return
     elif [ ! "$errors" ] && [ $verdict = rejects ]; then
@@ -67,7 +67,7 @@ judge() {
     rm -f "$work/out.ptx"
     if ! $limit "$ORIOPT" $plan $options --emit=ptx -o "$work/out.ptx" "$file" >"$work/said" 2>&1; then
         echo "$file: oriopt fails: $(head -n 1 "$work/said")"
-    elif ask "$work/out.ptx" "$flags"; then
+    elif run_ptxas "$work/out.ptx" "$flags"; then
         echo passed
     else
         echo "$file: ptxas rejects the output: $(grep -v '^Verbose' "$work/said" | head -n 1)"

@@ -20,8 +20,8 @@ retarget() {
     } >"$work/in.ptx"
 }
 
-# ask FILE TARGET: runs ptxas, with its messages in $work/said.
-ask() {
+# run_ptxas FILE TARGET: runs ptxas, with its messages in $work/said.
+run_ptxas() {
     case $2 in sm_9* | sm_8* | sm_75 | sm_1[0-9][0-9]*) arch=$2 ;; *) arch=sm_75 ;; esac
     ptxas -arch "$arch" -o "$work/cubin" "$1" >"$work/said" 2>&1
 }
@@ -30,7 +30,7 @@ for pair in 1.4,sm_10 1.4,sm_13 2.0,sm_10 1.4,sm_20 2.0,sm_20 3.0,sm_30 3.1,sm_3
     5.0,sm_60 6.0,sm_60 6.0,sm_70 6.3,sm_75 7.0,sm_80 7.6,sm_75 7.8,sm_80 8.0,sm_90 8.8,sm_100; do
     version=${pair%,*} target=${pair#*,}
     retarget "$tests/ptxas/features/instructions.ptx" "$version" "$target"
-    ask "$work/in.ptx" "$target"
+    run_ptxas "$work/in.ptx" "$target"
     # ptxas also reports `requires` for a missing rounding modifier.
     sed -n 's/.*, line \([0-9]*\); error.* requires \(PTX ISA\|\.target\).*/\1/p' "$work/said" | sort -u >"$work/ptxas"
     "$ORIOPT" --max-errors=0 --named-phases=NOP --emit=none "$work/in.ptx" 2>&1 |
@@ -48,11 +48,11 @@ for file in "$tests"/ptxas/features/old-*.ptx; do
     for pair in 1.4,sm_10 1.4,sm_13 2.0,sm_10 1.4,sm_20 2.0,sm_20 3.0,sm_30 3.1,sm_32 4.2,sm_50 4.3,sm_50 7.0,sm_80; do
         version=${pair%,*} target=${pair#*,} name=${file##*/}
         retarget "$file" "$version" "$target"
-        ask "$work/in.ptx" "$target" || continue
+        run_ptxas "$work/in.ptx" "$target" || continue
         for arch in "" "-arch=sm_90" "-arch=sm_30"; do
             if ! "$ORIOPT" $arch -o "$work/out.ptx" "$work/in.ptx" 2>"$work/said"; then
                 bad "$name at $version, $target: oriopt fails: $(head -n 1 "$work/said")"
-            elif ask "$work/out.ptx" "$target"; then
+            elif run_ptxas "$work/out.ptx" "$target"; then
                 ok
             else
                 bad "$name at $version, $target $arch: ptxas rejects the output: $(head -n 1 "$work/said")"
