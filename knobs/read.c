@@ -38,7 +38,7 @@ static bool control_error(KnobReader *r)
 
 static bool separator_error(KnobReader *r, const char *at)
 {
-    return knob_error(r, at, "';' separates settings only behind WHEN; elsewhere it is a newline or '~'");
+    return knob_error(r, at, "';' separates settings only after WHEN; elsewhere use a newline or '~'");
 }
 
 static bool unknown_knob(KnobReader *r, const char *name, size_t len)
@@ -70,14 +70,14 @@ static bool take_value(KnobReader *r, bool guarded, Value *v)
     v->start = r->lx.start;
     v->end = r->lx.end;
     if (v->token == TK_UNCLOSED)
-        return knob_error(r, v->start, "nothing closes this quote");
+        return knob_error(r, v->start, "this quote is not closed");
     if (v->token == TK_CONTROL)
         return control_error(r);
     next(r);
     if (r->token == TK_CONTROL)
         return control_error(r);
     if (!at_end_of_setting(r))
-        return knob_error(r, r->lx.start, "something stands behind the closing quote");
+        return knob_error(r, r->lx.start, "unexpected text after the closing quote");
     return true;
 }
 
@@ -101,7 +101,7 @@ static bool condition_kind(KnobReader *r, KnobConditionKind *kind)
     for (size_t k = 0; k < ARRAY_LEN(names); k++) {
         if (len == 2 && strncasecmp(name, names[k], 2) == 0) {
             *kind = (KnobConditionKind)k;
-            return next(r) == TK_EQUALS || knob_error(r, r->lx.start, "expected '=' behind %s", names[k]);
+            return next(r) == TK_EQUALS || knob_error(r, r->lx.start, "expected '=' after %s", names[k]);
         }
         nearest_offer(&best, name, len, names[k]);
     }
@@ -208,7 +208,7 @@ static bool read_value(KnobReader *r, bool guarded, KnobSetting *s)
     if (r->token == TK_CONTROL)
         return control_error(r);
     if (!at_end_of_setting(r))
-        return knob_error(r, r->lx.start, "expected '=' or the end of the setting behind %s", info->name);
+        return knob_error(r, r->lx.start, "expected '=' or the end of the setting after %s", info->name);
     s->value.number = 1;
     return info->type == KT_NONE ||
            knob_error(r, name, "%s has no value; expected %s", info->name, knob_expected(info->type));
@@ -242,7 +242,7 @@ static bool read_part(KnobReader *r, KnobRecord *record)
     if (r->table.rows[row].type != KT_WHEN)
         return read_setting(r, record, row);
     if (record->settings.n)
-        return knob_error(r, name, "WHEN stands behind a setting; conditions come first in a record");
+        return knob_error(r, name, "WHEN follows a setting; conditions must come first in a record");
     if (next(r) != TK_EQUALS)
         return knob_error(r, name, "WHEN has no condition; expected %s", knob_expected(KT_WHEN));
     return read_condition(r, record);
@@ -294,7 +294,7 @@ static bool read_record(KnobReader *r)
         }
     }
     if (!record.settings.n)
-        return knob_error(r, start, "WHEN without settings: they stand behind a ';' with no blank before it");
+        return knob_error(r, start, "WHEN without settings: write them after a ';' with no blank before it");
     accept(r, &record);
     return true;
 }
@@ -326,7 +326,7 @@ static void end_header(KnobReader *r)
 {
     r->lx.fresh = false;
     if (next(r) != TK_NEWLINE && r->token != TK_END)
-        knob_error(r, r->lx.start, "something stands behind the section's name");
+        knob_error(r, r->lx.start, "unexpected text after the section's name");
     while (r->token != TK_NEWLINE && r->token != TK_END) {
         knob_skip(&r->lx);
         next(r);
@@ -363,7 +363,7 @@ static void read_all(KnobReader *r)
     if (r->from == KS_FILE) {
         r->lx.fresh = true;
         if (!find_section(r, r->text + (strncmp(r->text, byte_order_mark, 3) == 0 ? 3 : 0))) {
-            knob_error(r, r->text, "there is no line '[knobs]'; only what stands below it counts");
+            knob_error(r, r->text, "there is no line '[knobs]'; only lines after it are read");
             return;
         }
         end_header(r);

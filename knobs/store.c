@@ -21,8 +21,8 @@ static void set_default(KnobStore *store, int row)
     s->row = row;
     s->written = value;
     if (!knob_parse_value(&r, row, TK_TEXT, value, value + strlen(value), &s->value))
-        heap_fail(store->layer.arena->heap, ST_INTERNAL, "knob %s: '%s' is no default", store->table.rows[row].name,
-                  value);
+        heap_fail(store->layer.arena->heap, ST_INTERNAL, "knob %s: '%s' is not a valid default",
+                  store->table.rows[row].name, value);
     if (store->table.rows[row].type == KT_BDGT) {
         s->budget = store->layer.budgets.n;
         VEC_PUSH(store->layer.arena, &store->layer.budgets, s->value.number);

@@ -25,7 +25,7 @@ const char *knob_expected(KnobType type)
         [KT_ILIST] = "numbers such as 1,2,-3",
         [KT_FLOAT] = "a decimal number such as 0.25 or -1e3",
         [KT_DBL] = "a decimal number such as 0.25 or -1e3",
-        [KT_STR] = "a text (\"\" is the empty one)",
+        [KT_STR] = "a text (\"\" for an empty one)",
         [KT_WHEN] = "FN=glob, FH=hash or PH=phase",
         [KT_OPCODE_STR_LIST] = "pairs of a name and a number such as FADD,3,FMUL,2",
     };
@@ -287,7 +287,7 @@ static bool parse_text(const ValueText *v, KnobToken token, KnobValue *value)
 static bool parse_switch(const ValueText *v, KnobValue *value)
 {
     if (v->end - v->start != 1 || (*v->start != '0' && *v->start != '1'))
-        return knob_error(v->r, v->start, "%s: '%.*s' is no value for a switch; expected %s", v->info->name,
+        return knob_error(v->r, v->start, "%s: '%.*s' is not a value for a switch; expected %s", v->info->name,
                           shown(v->start, v->end), v->start, knob_expected(KT_NONE));
     value->number = *v->start - '0';
     return true;

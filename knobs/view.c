@@ -179,7 +179,7 @@ static const KnobSetting *setting_of(Knobs *k, int row, uint32_t types)
         heap_fail(k->heap, ST_INTERNAL, "there is no knob %d", row);
     const KnobInfo *info = &k->table.rows[row];
     if (!(types >> info->type & 1))
-        heap_fail(k->heap, ST_INTERNAL, "knob %s is of type %s and was read as another", info->name,
+        heap_fail(k->heap, ST_INTERNAL, "knob %s is of type %s and was read as another type", info->name,
                   knob_type_name(info->type));
     k->read[row] = true;
     return k->now[row];

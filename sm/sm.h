@@ -18,9 +18,9 @@
 // clang-format off
 #define SM_CAPS(CAP) \
     CAP(ENHANCED_CSE, enhanced_cse, 1106, 6, "cse",     "MUFU, SHFL, ATOM and REDUX may be value-numbered, modes 5 and 6") \
-    CAP(FULL_SCOPE,   full_scope,   1416, 0, "cse",     "c, of the context: with the bit above full scope, not extended") \
-    CAP(GRACE,        grace,        1417, 7, "general", "Grace, whatever the class") \
-    CAP(NVLINK,       nvlink,       1418, 0, "general", "NVLink, whatever the class")
+    CAP(FULL_SCOPE,   full_scope,   1416, 0, "cse",     "c of the context: with enhanced_cse full scope, not extended") \
+    CAP(GRACE,        grace,        1417, 7, "general", "Grace, independent of the class") \
+    CAP(NVLINK,       nvlink,       1418, 0, "general", "NVLink, independent of the class")
 // clang-format on
 
 enum {
@@ -62,24 +62,24 @@ typedef bool SmPass(Ctx *ctx, Fn *fn);
 #define SM_PASSES(PASS) \
     PASS(gvn_cse,                   23,  49, no_op,   "cse",     "global value numbering; a no-op on sm30 sm50 sm80 sm89") \
     PASS(reassociate_and_common,    44,  50, not_yet, "cse",     "integer chains in a canonical order, then commoning") \
-    PASS(general_optimize_mid2,     56,  46, not_yet, "general", "copies, folding, dead code behind mid-level expansion") \
-    PASS(general_optimize_late2,    49,  65, not_yet, "general", "the same behind predication and late commoning") \
-    PASS(before_conv_unsup,         -1,   4, no_op,   "phases",  "in front of ConvertUnsupportedOps") \
-    PASS(after_conv_unsup,          -1,   7, no_op,   "phases",  "behind it") \
-    PASS(early_enforce_args,        -1,  47, no_op,   "phases",  "in front of EnforceArgumentRestrictions") \
-    PASS(late_conv_unsup,           -1,  77, no_op,   "phases",  "in front of LateExpansionUnsupportedOps") \
+    PASS(general_optimize_mid2,     56,  46, not_yet, "general", "copies, folding, dead code after mid-level expansion") \
+    PASS(general_optimize_late2,    49,  65, not_yet, "general", "the same after predication and late commoning") \
+    PASS(before_conv_unsup,         -1,   4, no_op,   "phases",  "before ConvertUnsupportedOps") \
+    PASS(after_conv_unsup,          -1,   7, no_op,   "phases",  "after ConvertUnsupportedOps") \
+    PASS(early_enforce_args,        -1,  47, no_op,   "phases",  "before EnforceArgumentRestrictions") \
+    PASS(late_conv_unsup,           -1,  77, no_op,   "phases",  "before LateExpansionUnsupportedOps") \
     PASS(back_prop_vreg,            -1,  82, no_op,   "cse",     "back copy propagation: its body, installed from sm70 on") \
-    PASS(set_reg_attr,              -1,  89, no_op,   "phases",  "in front of OriSetRegisterAttr") \
-    PASS(after_set_reg_attr,        -1,  92, no_op,   "phases",  "behind it") \
-    PASS(pre_sched,                 -1,  97, no_op,   "phases",  "in front of scheduling") \
+    PASS(set_reg_attr,              -1,  89, no_op,   "phases",  "before OriSetRegisterAttr") \
+    PASS(after_set_reg_attr,        -1,  92, no_op,   "phases",  "after OriSetRegisterAttr") \
+    PASS(pre_sched,                 -1,  97, no_op,   "phases",  "before scheduling") \
     PASS(alloc_reg,                 -1, 101, no_op,   "phases",  "register allocation") \
-    PASS(post_expansion,            -1, 104, no_op,   "phases",  "behind what register allocation expands") \
-    PASS(post_sched,                -1, 106, no_op,   "phases",  "behind scheduling") \
-    PASS(post_fix_up,               -1, 111, no_op,   "phases",  "behind the last repairs") \
+    PASS(post_expansion,            -1, 104, no_op,   "phases",  "after expansion of allocated registers") \
+    PASS(post_sched,                -1, 106, no_op,   "phases",  "after scheduling") \
+    PASS(post_fix_up,               -1, 111, no_op,   "phases",  "after the last repairs") \
     PASS(scoreboards_and_opexes,    -1, 115, no_op,   "phases",  "dependence barriers and control fields") \
     PASS(ori_phase_encoding,        -1, 127, no_op,   "phases",  "machine words") \
-    PASS(after_mid_expansion,       -1, 134, no_op,   "phases",  "behind MidExpansion") \
-    PASS(late_expand_sync,          -1, 135, no_op,   "phases",  "behind LateExpandSyncInstructions") \
+    PASS(after_mid_expansion,       -1, 134, no_op,   "phases",  "after MidExpansion") \
+    PASS(late_expand_sync,          -1, 135, no_op,   "phases",  "after LateExpandSyncInstructions") \
     PASS(ori_phase_encoding_second, -1, 152, no_op,   "phases",  "machine words, the second slot of the name") \
     PASS(form_lop3,                 -1, 168, no_op,   "ours",    "logic of three inputs as one instruction; a no-op on sm30")
 // clang-format on
@@ -108,13 +108,13 @@ typedef uint64_t SmClasses(const Fn *fn, const Instr *i);
 // clang-format off
 #define SM_QUERIES(QUERY) \
     QUERY(swap_operands,       79, SmSwap,     IMPLEMENTED, "cse",     "order of a commutative instruction's operands: by value number") \
-    QUERY(rewrite_chain,       82, SmChain,    NO_OP,       "general", "phase 13's secondary chains: they stay") \
+    QUERY(rewrite_chain,       82, SmChain,    NO_OP,       "general", "phase 13's secondary chains: unchanged") \
     QUERY(operand_bytes,      113, SmBytes,    IMPLEMENTED, "general", "operand size: that of the first type") \
     QUERY(fold_info,          117, SmFoldInfo, NO_OP,       "general", "fold metadata: none") \
     QUERY(marks_predicates,   164, SmFnTest,   NO_OP,       "general", "predicate marking: none") \
     QUERY(refuses_source,     165, SmTest,     NO_OP,       "general", "predicated copies: only the kinds of operands decide") \
     QUERY(class_mask,         182, SmClasses,  NO_OP,       "cse",     "more classes for the commoning filter: none") \
-    QUERY(class_mask_more,    227, SmClasses,  NO_OP,       "cse",     "the same, asked second") \
+    QUERY(class_mask_more,    227, SmClasses,  NO_OP,       "cse",     "the same, as a second query") \
     QUERY(common_over_barrier, 371, SmTest,    NO_OP,       "cse",     "commoning across a barrier: never")
 // clang-format on
 
@@ -207,9 +207,9 @@ void sm_list(Out *out, bool json);
 // THRESHOLD(name, limit, document, text): true for encoded versions up to the limit.
 // clang-format off
 #define SM_THRESHOLDS(THRESHOLD) \
-    THRESHOLD(selects_fold_freely, 20479, "general", "constants fold into selects whatever the constraint bits 0x1C00 say") \
-    THRESHOLD(sorts_commutative,   28671, "cse",     "operands of commutative instructions are put in order in dominated blocks") \
-    THRESHOLD(always_marks_ebb,    32767, "cse",     "the EBB pre-pass runs in front of GVN whatever knob 210 says")
+    THRESHOLD(selects_fold_freely, 20479, "general", "constants fold into selects regardless of the constraint bits 0x1C00") \
+    THRESHOLD(sorts_commutative,   28671, "cse",     "operands of commutative instructions are sorted in dominated blocks") \
+    THRESHOLD(always_marks_ebb,    32767, "cse",     "the EBB pre-pass runs before GVN regardless of knob 210")
 // clang-format on
 #define THRESHOLD(name, limit, ...) \
     static inline bool sm_##name(SmTarget target) { return target.encoded <= limit; }

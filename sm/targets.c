@@ -88,8 +88,8 @@ bool sm_find(const char *text, SmTarget *target, char why[static 300])
         *target = target_of(number, *p);
         return true;
     }
-    int n = suggest(text, why, snprintf(why, 300, "'%.60s' is no target", text));
-    n += snprintf(why + n, 300 - (size_t)n, "%s there are backends for", nearest(text) ? "" : ";");
+    int n = suggest(text, why, snprintf(why, 300, "'%.60s' is not a target", text));
+    n += snprintf(why + n, 300 - (size_t)n, "%s the backends are", nearest(text) ? "" : ";");
     for (size_t k = 0; k < SM_BACKEND_COUNT; k++)
         n += snprintf(why + n, 300 - (size_t)n, " %s", sm_backends[k]->profile.name);
     return false;
@@ -112,7 +112,7 @@ bool sm_check_module(const Module *m, char why[static 300])
     if (sm_find(text, &target, why))
         return true;
     const char *taken = sm_of_module(m).backend->profile.name;
-    suggest(text, why, snprintf(why, 300, "'%.60s' is no target and is optimized as %s", text, taken));
+    suggest(text, why, snprintf(why, 300, "'%.60s' is not a target and is optimized as %s", text, taken));
     return false;
 }
 

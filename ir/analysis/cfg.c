@@ -96,7 +96,7 @@ bool cfg_same(const Fn *fn, const Analyses *kept, Analyses *now, char why[static
         bool succs = same_order(&kept->succs, &now->succs, b);
         if (succs && same_blocks(&kept->preds, &now->preds, b, count))
             continue;
-        snprintf(why, 150, "b%u has other %s", ir_block(fn, b)->ordinal, succs ? "predecessors" : "successors");
+        snprintf(why, 150, "b%u has different %s", ir_block(fn, b)->ordinal, succs ? "predecessors" : "successors");
         return false;
     }
     return true;
@@ -144,7 +144,7 @@ bool rpo_same(const Fn *fn, const Analyses *kept, Analyses *now, char why[static
     while (k < n && kept->rpo[k] == now->rpo[k])
         k++;
     if (k < n)
-        snprintf(why, 150, "b%u stands where b%u should", ir_block(fn, kept->rpo[k])->ordinal,
+        snprintf(why, 150, "the order has b%u in place of b%u", ir_block(fn, kept->rpo[k])->ordinal,
                  ir_block(fn, now->rpo[k])->ordinal);
     else if (kept->nrpo != now->nrpo)
         snprintf(why, 150, "%u blocks are reachable, not %u", now->nrpo, kept->nrpo);

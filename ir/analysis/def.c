@@ -116,6 +116,6 @@ bool def_same(const Fn *fn, const Analyses *kept, Analyses *now, char why[static
     if (r == fn->regs.n)
         return true;
     const Reg *reg = ir_reg(fn, r);
-    snprintf(why, 150, "%s%u has another definition", reg_file_names[reg->file], reg->ordinal);
+    snprintf(why, 150, "%s%u has a different definition", reg_file_names[reg->file], reg->ordinal);
     return false;
 }

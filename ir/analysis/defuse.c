@@ -83,7 +83,7 @@ static bool same_rows(const Fn *fn, const Refs *kept, const Refs *now, const cha
     if (r == fn->regs.n)
         return true;
     const Reg *reg = ir_reg(fn, r);
-    snprintf(why, 150, "%s%u has other %s", reg_file_names[reg->file], reg->ordinal, what);
+    snprintf(why, 150, "%s%u has different %s", reg_file_names[reg->file], reg->ordinal, what);
     return false;
 }
 
@@ -94,7 +94,7 @@ static bool same_places(const Fn *fn, const uint32_t *kept, char why[static 150]
     FOR_BLOCKS(fn, b) {
         FOR_INSTRS(fn, b, id) {
             if (kept[id] <= last) {
-                snprintf(why, 150, "an instruction of b%u stands elsewhere", ir_block(fn, b)->ordinal);
+                snprintf(why, 150, "an instruction of b%u has moved", ir_block(fn, b)->ordinal);
                 return false;
             }
             last = kept[id];

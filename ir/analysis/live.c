@@ -219,7 +219,8 @@ static uint32_t count_rows(Search *s, RegId *crossing)
         if (find_boundaries(s, r))
             crossing[n++] = r;
         if (s->found > UINT32_MAX)
-            heap_fail(s->scratch.heap, ST_LIMIT, "more than %u times a register is live at a block", UINT32_MAX);
+            heap_fail(s->scratch.heap, ST_LIMIT, "the live sets of the blocks have more than %u registers in all",
+                      UINT32_MAX);
     }
     return n;
 }

@@ -211,12 +211,12 @@ void loops_build(const Fn *fn, Analyses *a)
 
 /* -- Comparison ----------------------------------------------------------------------------------------- */
 
-// Returns a loop as text: "that of b3", "none" for number 0, or "nothing" if the block is unreachable.
+// Returns a loop as text: "the loop of b3", "none" for number 0, or "nothing" if the block is unreachable.
 static const char *loop_text(const Fn *fn, const LoopForest *f, uint32_t loop, bool reachable, char text[static 24])
 {
     if (!loop)
         return reachable ? "none" : "nothing";
-    snprintf(text, 24, "that of b%u", ir_block(fn, f->loop[loop].header)->ordinal);
+    snprintf(text, 24, "the loop of b%u", ir_block(fn, f->loop[loop].header)->ordinal);
     return text;
 }
 
@@ -240,7 +240,7 @@ static bool same_loop(const Fn *fn, const LoopForest *kept, const LoopForest *no
     uint32_t header = n ? ir_block(fn, is->header)->ordinal : 0;
     char outside[24], inside[24];
     if (kept->loop[was->parent].header != now->loop[is->parent].header)
-        snprintf(why, 150, "the loop around that of b%u is %s, not %s", header,
+        snprintf(why, 150, "the parent of the loop of b%u is %s, not %s", header,
                  loop_text(fn, now, is->parent, true, inside), loop_text(fn, kept, was->parent, true, outside));
     else if (was->reducible != is->reducible)
         snprintf(why, 150, "the loop of b%u is %s", header, is->reducible ? "reducible" : "irreducible");

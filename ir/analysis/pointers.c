@@ -706,11 +706,11 @@ bool pointers_same(const Fn *fn, const Analyses *kept, Analyses *now, char why[s
         same = x->instr == y->instr && x->space == y->space && same_pointer(x->at, y->at);
     }
     if (!same)
-        snprintf(why, 150, "an access is to another place");
+        snprintf(why, 150, "an access has a different address");
     for (uint32_t s = 1; s < fn->syms.n && same; s++) {
         same = a->escaped[s] == b->escaped[s];
         if (!same)
-            snprintf(why, 150, "the address of another variable escapes");
+            snprintf(why, 150, "the set of variables with escaped addresses differs");
     }
     return same;
 }

@@ -721,6 +721,6 @@ bool rdefs_same(const Fn *fn, const Analyses *kept, Analyses *now, char why[stat
         same(a->old, b->old, a->first_phi - a->first_def, sizeof *a->old) &&
         same(a->phi, b->phi, a->nphis, sizeof *a->phi) && same(a->input, b->input, a->ninputs, sizeof *a->input))
         return true;
-    snprintf(why, 150, long_enough ? "a use reads another value" : "there are new registers or operands");
+    snprintf(why, 150, long_enough ? "a use reads a different value" : "there are new registers or operands");
     return false;
 }

@@ -65,7 +65,8 @@ static bool collect_definitions(FormVerifier *v)
                     continue;
                 BlockId *place = &v->defined_in[op_index(def)];
                 if (*place)
-                    return FAIL(v, "%s%u has another definition, in %s", REG_NAME(v, def), block_name(v, *place));
+                    return FAIL(v, "%s%u has a second definition; the first is in %s", REG_NAME(v, def),
+                                block_name(v, *place));
                 if (ir_guarded(i) && !(i->flags & IF_TIED))
                     return FAIL(v, "%s%u is defined under a guard without a tied use", REG_NAME(v, def));
                 *place = b;
@@ -94,14 +95,14 @@ static bool check_use(FormVerifier *v, Operand o, BlockId b)
 static bool check_input(FormVerifier *v, Operand o, BlockId pred)
 {
     if (op_is_reg(o) && !in_ssa(v, o))
-        return FAIL(v, "a phi names %s%u, which stays outside ssa", REG_NAME(v, o));
+        return FAIL(v, "a phi uses %s%u, which is not in ssa form", REG_NAME(v, o));
     if (!op_is_reg(o) || !is_reachable(&v->an, pred))
         return true;
     BlockId from = v->defined_in[op_index(o)];
     if (!from)
         return FAIL(v, "%s%u is used but has no definition", REG_NAME(v, o));
     return dominates(&v->an, from, pred) ||
-           FAIL(v, "a phi takes %s%u from %s, which its definition in %s does not dominate", REG_NAME(v, o),
+           FAIL(v, "a phi uses %s%u from %s, which its definition in %s does not dominate", REG_NAME(v, o),
                 block_name(v, pred), block_name(v, from));
 }
 
@@ -125,7 +126,7 @@ static bool fail_missing_input(FormVerifier *v, InstrId id, BlockId b)
     FOR_PREDS(&v->an, b, p)
         if (!missing && v->input_of[*p] != id)
             missing = *p;
-    return FAIL(v, "a phi of %s has no input from %s, which leads there", block_name(v, b), block_name(v, missing));
+    return FAIL(v, "a phi of %s has no input from its predecessor %s", block_name(v, b), block_name(v, missing));
 }
 
 static bool check_phi(FormVerifier *v, InstrId id, BlockId b, uint32_t npreds)
@@ -135,13 +136,13 @@ static bool check_phi(FormVerifier *v, InstrId id, BlockId b, uint32_t npreds)
     uint32_t n = ir_nuse(i);
     Operand def = *ir_def(fn, i, 0);
     if (b == fn->first)
-        return FAIL(v, "a phi in the entry block");
+        return FAIL(v, "the entry block has a phi");
     if (!in_ssa(v, def))
-        return FAIL(v, "a phi defines %s%u, which stays outside ssa", REG_NAME(v, def));
+        return FAIL(v, "a phi defines %s%u, which is not in ssa form", REG_NAME(v, def));
     for (uint32_t k = 0; k < n; k += 2) {
         BlockId from = op_index(*ir_use(fn, i, k));
         if (v->leads_to[from] != b)
-            return FAIL(v, "a phi of %s has an input from %s, which does not lead there", block_name(v, b),
+            return FAIL(v, "a phi of %s has an input from %s, which is not a predecessor", block_name(v, b),
                         block_name(v, from));
         if (v->input_of[from] == id)
             return FAIL(v, "a phi has two inputs from %s", block_name(v, from));
@@ -159,7 +160,7 @@ static bool check_tied(FormVerifier *v, const Instr *i)
     for (uint32_t k = 0; k < ir_ntied(i); k++) {
         Operand tied = *ir_tied(v->fn, i, k);
         if (op_is_reg(tied) && !in_ssa(v, tied))
-            return FAIL(v, "a tied use names %s%u, which stays outside ssa", REG_NAME(v, tied));
+            return FAIL(v, "a tied use names %s%u, which is not in ssa form", REG_NAME(v, tied));
     }
     return true;
 }
@@ -184,7 +185,7 @@ static bool check_block(FormVerifier *v, BlockId b)
         bool phi = op == OP_PHI;
         v->at = id;
         if (phi && !start)
-            return FAIL(v, "a phi stands behind another instruction");
+            return FAIL(v, "a phi follows another instruction");
         start = phi;
         if (!check_tied(v, i))
             return false;

@@ -246,7 +246,7 @@ void *arena_refill(Arena *arena, size_t bytes)
 {
     size_t head = (sizeof(Chunk) + 15) & ~(size_t)15;
     if (bytes > SIZE_MAX / 4)
-        heap_fail(arena->heap, ST_LIMIT, "out of memory (%zu bytes asked for)", bytes);
+        heap_fail(arena->heap, ST_LIMIT, "out of memory (%zu bytes requested)", bytes);
     size_t regular = MIN(MAX(arena->size / 4, PAGE), CHUNK_PAGES * PAGE);
     bool own = ARENA_EXACT || bytes > regular / 2;
     Chunk *c = chunk_new(arena->heap, own ? head + bytes : regular);

@@ -56,18 +56,18 @@ static const char *check_register(const Slot *slot, const Reg *r, RegFile file, 
     Width want = (Width)slot->width, has = (Width)r->width;
     bool wider = slot->flags & SL_WIDER;
     if (!(slot->flags & SL_REG))
-        snprintf(why, 200, "a register may not stand here");
+        snprintf(why, 200, "a register is not allowed here");
     else if (file != (RegFile)r->file)
-        snprintf(why, 200, "the operand names another register file than the register's");
+        snprintf(why, 200, "the register file of the operand is not that of the register");
     else if (carry != (file == RF_CC))
-        snprintf(why, 200, carry ? "the carry belongs here" : "the carry may not stand here");
+        snprintf(why, 200, carry ? "expected the carry" : "the carry is not allowed here");
     else if (slot->width && has != want && !(wider && has > want && want != W1))
         snprintf(why, 200, "expected a %s register%s, this one is %s", width_name(want), wider ? " or wider" : "",
                  width_name(has));
     else if (!slot->width && slot->rejects && has == W1)
         snprintf(why, 200, "an address cannot be a predicate");
     else if (slot->rejects >> type_info[r->type].class & 1)
-        snprintf(why, 200, "a register declared .%s does not go with .%s", type_info[r->type].name,
+        snprintf(why, 200, "a register declared .%s does not fit .%s", type_info[r->type].name,
                  type_info[slot->type].name);
     else
         return NULL;
@@ -89,12 +89,12 @@ const char *slot_check(const Fn *fn, const Slot *slot, Operand o, char why[stati
     if (kind == K_REG)
         return check_register(slot, ir_reg(fn, op_index(o)), op_file(o), why);
     if (!(slot->flags & kinds[kind].flag)) {
-        snprintf(why, 200, "%s may not stand here", kinds[kind].name);
+        snprintf(why, 200, "%s is not allowed here", kinds[kind].name);
         return why;
     }
     Width constant = kind == K_IMM ? tab_const(fn->tables, op_index(o)).width : W_NONE;
     if (constant && slot->width && constant != slot->width) {
-        snprintf(why, 200, "a %s constant may not stand here, expected %s", width_name(constant),
+        snprintf(why, 200, "a %s constant is not allowed here, expected %s", width_name(constant),
                  width_name((Width)slot->width));
         return why;
     }
@@ -200,18 +200,18 @@ static bool has_desc(Verifier *v, const Instr *i)
 static bool check_structure(Verifier *v, const Instr *i, const Desc *d)
 {
     if (i->ndef != d->ndef || i->nops != d->nops + ir_ntied(i) + ir_guarded(i))
-        return fail(v, "%u operands and %u definitions where the descriptor has %u and %u", i->nops, i->ndef, d->nops,
+        return fail(v, "%u operands and %u definitions, but the descriptor has %u and %u", i->nops, i->ndef, d->nops,
                     d->ndef);
     if (d->traits & TR_TERM && takes_other_way(d) != ir_guarded(i))
-        return fail(v, takes_other_way(d) ? "a successor for a false guard without a guard"
-                                          : "a guarded terminator without the successor of a false guard");
+        return fail(v, takes_other_way(d) ? "an unguarded terminator has a successor for a false guard"
+                                          : "a guarded terminator has no successor for a false guard");
     return true;
 }
 
 static inline bool check_place(Verifier *v, const Instr *i, uint32_t k, Operand o)
 {
     if (op_is_def(o) != (k < i->ndef))
-        return fail(v, "operand %u is on the wrong side of the definitions", k);
+        return fail(v, "operand %u is a definition among the uses, or a use among the definitions", k);
     if (op_is_reg(o) && reg_exists(v->fn, op_index(o)))
         return true;
     return index_exists(v, o) && (op_kind(o) != K_LIST || check_list(v, op_index(o)));
@@ -226,9 +226,9 @@ static bool check_tied(Verifier *v, const Instr *i)
 {
     const Fn *fn = v->fn;
     if (i->flags & IF_TIED && fn->form != FORM_SSA)
-        return fail(v, "tied uses outside ssa form");
+        return fail(v, "tied uses are not allowed outside ssa form");
     if (i->flags & IF_TIED && !ir_guarded(i))
-        return fail(v, "tied uses on an instruction without a guard");
+        return fail(v, "an instruction without a guard has tied uses");
     for (uint32_t k = 0; k < ir_ntied(i); k++) {
         Operand def = *ir_def(fn, i, k), tied = *ir_tied(fn, i, k);
         if (!has_old_value(fn, def)) {
@@ -243,7 +243,7 @@ static bool check_tied(Verifier *v, const Instr *i)
             return fail(v, "tied use %u has a modifier", k);
         Width width = constant ? tab_const(fn->tables, op_index(tied)).width : (Width)ir_reg(fn, op_index(tied))->width;
         if (width && width != (Width)ir_reg(fn, op_index(def))->width)
-            return fail(v, "tied use %u has another width than its definition", k);
+            return fail(v, "the width of tied use %u is not that of its definition", k);
     }
     return true;
 }
@@ -254,9 +254,9 @@ static const char *check_modifiers(const Slot *slot, Operand o, char why[static 
 {
     bool inout = slot->flags & SL_INOUT && op_is_reg(o);
     if (o.mods & (OPM_NEG | OPM_ABS))
-        snprintf(why, 200, "a negated or absolute operand may not stand here");
+        snprintf(why, 200, "a negated or absolute operand is not allowed here");
     else if (o.mods & OPM_NOT && !(slot->flags & SL_NOT))
-        snprintf(why, 200, "'!' may not stand here");
+        snprintf(why, 200, "'!' is not allowed here");
     else if (!(o.mods & OPM_INOUT) != !inout)
         snprintf(why, 200,
                  inout ? "a register of an opaque instruction must be read and written"
@@ -340,7 +340,7 @@ static bool check_sequences(Verifier *v, BlockId b)
         else if (d->op == OP_LD && !called)
             return fail(v, "a result of call sequence %u is read before its call, or in another block", i->callseq);
         else if (d->op == OP_ST && called)
-            return fail(v, "an argument of call sequence %u is stored behind its call", i->callseq);
+            return fail(v, "an argument of call sequence %u is stored after its call", i->callseq);
         stores |= d->op == OP_ST;
     }
     for (InstrId id = stores ? ir_block(fn, b)->first : 0; id; id = ir_instr(fn, id)->next) {
@@ -360,7 +360,8 @@ static bool check_form(Verifier *v, const Instr *i, const Desc *d)
     const Fn *fn = v->fn;
     const Operand *ops = ir_ops(fn, i);
     if (d->traits & TR_PSEUDO && fn->form == FORM_MULTI)
-        return fail(v, d->op == OP_PHI ? "a phi outside ssa form" : "an undefined value outside ssa form");
+        return fail(v, d->op == OP_PHI ? "a phi is not allowed outside ssa form"
+                                       : "an undefined value is not allowed outside ssa form");
     for (uint32_t k = 0; d->op == OP_OPAQUE && k + ir_guarded(i) < i->nops; k++)
         if (op_is_reg(ops[k]) && !(ir_reg(fn, op_index(ops[k]))->flags & REG_PINNED))
             return fail(v, "%s%u is used by an opaque instruction but not pinned", reg_file_names[op_file(ops[k])],
@@ -388,9 +389,9 @@ static bool check_call(Verifier *v, const Instr *i, const Desc *d)
         Operand o = ir_ops(fn, i)[k];
         uint8_t kind = op_kind(o) == K_SYM ? ir_sym(fn, op_index(o))->kind : SYM_CALLPARAM;
         if (kind == SYM_FORMAL)
-            return fail(v, "operand %u: a parameter of the caller may not stand here", k + 1);
+            return fail(v, "operand %u: a parameter of the caller is not allowed here", k + 1);
         if (kind == SYM_VAR)
-            return fail(v, "operand %u: a variable that is not in the .param space may not stand here", k + 1);
+            return fail(v, "operand %u: a variable that is not in the .param space is not allowed here", k + 1);
     }
     return true;
 }
@@ -459,11 +460,12 @@ static bool check_block(Verifier *v, BlockId b, uint32_t *count)
             return false;
         bool last = i->next == 0, terminator = d->traits & TR_TERM;
         if (last != terminator)
-            return fail(v, last ? "the block does not end in a terminator" : "a terminator in the middle of a block");
+            return fail(v,
+                        last ? "the block does not end in a terminator" : "a terminator is in the middle of a block");
     }
     v->at = 0;
     if (prev == 0 || prev != block->last)
-        return fail(v, "block %u has no instructions or a wrong last one", b);
+        return fail(v, "block %u has no instructions, or its last instruction is wrong", b);
     return !v->sequences || check_sequences(v, b);
 }
 
@@ -479,8 +481,8 @@ static bool check_blocks(Verifier *v)
             return false;
     }
     if (prev != fn->last || blocks != fn->nblocks || instrs != fn->ninstrs)
-        return fail(v, "the function counts %u blocks and %u instructions, its lists hold %u and %u", fn->nblocks,
-                    fn->ninstrs, blocks, instrs);
+        return fail(v, "the counts of the function are %u blocks and %u instructions, but its lists have %u and %u",
+                    fn->nblocks, fn->ninstrs, blocks, instrs);
     return true;
 }
 

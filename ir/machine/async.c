@@ -62,12 +62,12 @@ static const char *change(Span at, uint32_t arrivals, int32_t bytes, bool drop)
 {
     Mbarrier b = unpack(span_load(at, 0, 8));
     if (!b.valid)
-        return "there is no mbarrier";
+        return "there is no initialized mbarrier here";
     b.bytes += bytes;
     if (arrivals > b.pending)
-        return "more arrivals at an mbarrier than it waits for";
+        return "more arrivals at an mbarrier than its phase expects";
     if (b.bytes < -COUNT_MAX || b.bytes > COUNT_MAX)
-        return "more bytes than an mbarrier can count";
+        return "more pending bytes than an mbarrier can count";
     b.pending -= arrivals;
     if (drop)
         b.expected -= MIN(arrivals, b.expected);
@@ -174,7 +174,7 @@ static bool make_until(Run *r, const Group *g, const Code *c, uint32_t lane, Que
     while (q->first != end) {
         const char *why = make_first(r, copies, q);
         if (why)
-            return fault(r, g, c, lane, "a copy that is waited for: %s", why);
+            return fault(r, g, c, lane, "an asynchronous copy that completes here: %s", why);
     }
     return true;
 }
@@ -281,7 +281,7 @@ static bool run_init(Run *r, Group *g, const Code *c)
         if (!at.bytes)
             return false;
         if (!count || count > COUNT_MAX)
-            return fault(r, g, c, lane, "an mbarrier cannot wait for %u arrivals", count);
+            return fault(r, g, c, lane, "an mbarrier cannot expect %u arrivals", count);
         span_store(at, 0, pack((Mbarrier){.pending = count, .expected = count, .valid = true}), 8);
     }
     return true;
@@ -294,7 +294,7 @@ static bool run_inval(Run *r, Group *g, const Code *c)
         if (!at.bytes)
             return false;
         if (!unpack(span_load(at, 0, 8)).valid)
-            return fault(r, g, c, lane, "there is no mbarrier");
+            return fault(r, g, c, lane, "there is no initialized mbarrier here");
         span_store(at, 0, 0, 8);
     }
     return true;
@@ -326,9 +326,9 @@ static bool run_arrive(Run *r, Group *g, const Code *c)
             return false;
         uint64_t before = span_load(at, 0, 8);
         if (!arrivals)
-            return fault(r, g, c, lane, "an arrival at an mbarrier that counts 0");
+            return fault(r, g, c, lane, "an arrival at an mbarrier with a count of 0");
         if (flags & F_NO_COMPLETE && arrivals >= unpack(before).pending)
-            return fault(r, g, c, lane, "%s ends the phase", "mbarrier.arrive.noComplete");
+            return fault(r, g, c, lane, "%s completes the phase", "mbarrier.arrive.noComplete");
         Sync *sync = race_sync(r);
         if (sync)
             race_mbarrier_arrive(r, g, c, lane, sync);
@@ -356,7 +356,7 @@ void async_describe(Run *r, CtaState *cta, uint32_t offset, size_t cap, char *te
     const Mbarrier b = unpack(span_load(shared, offset, 8));
     const Access a = {.space = SP_SHARED, .owner = cta, .at = offset};
     variable_place(r, &a, place);
-    snprintf(text, cap, "the mbarrier at %s: %u of %u arrivals and %d bytes to come", place, b.pending, b.expected,
+    snprintf(text, cap, "the mbarrier at %s: %u of %u arrivals and %d bytes are pending", place, b.pending, b.expected,
              b.bytes);
 }
 
@@ -371,10 +371,10 @@ static bool run_test(Run *r, Group *g, const Code *c)
             return false;
         Mbarrier now = unpack(span_load(at, 0, 8)), then = unpack(state);
         if (!now.valid)
-            return fault(r, g, c, lane, "there is no mbarrier");
+            return fault(r, g, c, lane, "there is no initialized mbarrier here");
         bool done = c->eval.extra & F_PARITY ? (now.phase & 1) != (uint32_t)state : now.phase != then.phase;
         if (!(c->eval.extra & F_PARITY) && (!then.valid || (now.phase - then.phase) % PHASES > 1))
-            return fault(r, g, c, lane, "not a state of the mbarrier's present or last phase");
+            return fault(r, g, c, lane, "the state is not from the mbarrier's current or previous phase");
         record_test(r, lane, at, done);
         if (done && sync)
             race_mbarrier_wait(r, g, c, lane, sync);
@@ -476,7 +476,7 @@ static bool run_cp_async_arrive(Run *r, Group *g, const Code *c)
             return false;
         Mbarrier b = unpack(span_load(at, 0, 8));
         if (!b.valid)
-            return fault(r, g, c, lane, "there is no mbarrier");
+            return fault(r, g, c, lane, "there is no initialized mbarrier here");
         if (!(c->eval.extra & F_NOINC)) {
             if (b.pending++ == COUNT_MAX)
                 return fault(r, g, c, lane, "more arrivals than an mbarrier can count");
@@ -495,7 +495,7 @@ static bool run_cp_async_bulk(Run *r, Group *g, const Code *c)
         uint32_t n = (uint32_t)read_lane(r, g, &c->in[4], lane);
         Copy copy = {.bytes = n};
         if (n % 16)
-            return fault(r, g, c, lane, "a bulk copy of %u bytes, which is no multiple of 16", n);
+            return fault(r, g, c, lane, "a bulk copy of %u bytes, which is not a multiple of 16", n);
         if (flags & F_COMPLETE) {
             copy.barrier = word_in(r, g, c, shared, 5, lane);
             if (!copy.barrier.bytes)

@@ -125,8 +125,8 @@ static bool outside(Run *r, const Group *g, const Code *c, uint32_t lane, const 
     char name[NAME_ROOM];
     const char *verb = b->write ? "write" : "read";
     if (!v)
-        return fault(r, g, c, lane, "%s of %u bytes at %#llx of %s memory, where no variable is", verb, b->size,
-                     (unsigned long long)b->at, space_names[b->space]);
+        return fault(r, g, c, lane, "%s of %u bytes at %#llx of %s memory, which is outside all variables", verb,
+                     b->size, (unsigned long long)b->at, space_names[b->space]);
     bool under = b->at < v->at;
     return fault(r, g, c, lane, "%s of %u bytes at %s%#llx of %s of %s memory, which has %llu bytes", verb, b->size,
                  under ? "-" : "", (unsigned long long)(under ? v->at - b->at : b->at - v->at), variable_name(v, name),
@@ -168,7 +168,7 @@ static bool check_local(Run *r, const Group *g, const Code *c, uint32_t lane, Bo
         return outside(r, g, c, lane, b, NULL);
     uint64_t at = b->at;
     const Variable stack = {
-        .at = f->func->span, .host = f->func->locals, .size = f->dynamic, .text = "the part of alloca"};
+        .at = f->func->span, .host = f->func->locals, .size = f->dynamic, .text = "the alloca part"};
     b->at -= f->locals;
     bool found = translate(r, g, c, lane, b, &f->func->variables, stack.size ? &stack : NULL);
     b->host += f->host;

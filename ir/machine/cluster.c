@@ -42,13 +42,13 @@ static const char *find_fault(const Run *r, const Fn *fn)
     const Directive *required = directive_of(fn, ".reqnctapercluster"), *most = directive_of(fn, ".maxclusterrank");
     Dim c = r->cluster, grid = r->launch->grid;
     if (required && !dim_same(c, dim_of(required)))
-        return "not of the size that the kernel requires";
+        return "which is not the size that the kernel requires";
     if (!r->is_explicit && directive_of(fn, ".explicitcluster"))
-        return "though the kernel requires that the launch has a cluster";
+        return "but the kernel requires a launch with a cluster size";
     if (!c.x || !c.y || !c.z || (uint64_t)c.x * c.y > CLUSTER_MAX || (uint64_t)c.x * c.y * c.z > CLUSTER_MAX)
-        return "not between 1 and 16 in all";
+        return "but a cluster has 1 to 16";
     if (most && most->n && dim_size(c) > most->value[0])
-        return "more than the kernel allows";
+        return "which is more than the kernel allows";
     if (grid.x % c.x || grid.y % c.y || grid.z % c.z)
         return "which do not divide the grid";
     return NULL;
@@ -114,7 +114,7 @@ bool run_mapa(Run *r, Group *g, const Code *c)
         if (!cta_of_operand(r, g, c, lane, &address))
             return false;
         if (rank >= r->nctas)
-            return fault(r, g, c, lane, "CTA %u of a cluster of %u", rank, r->nctas);
+            return fault(r, g, c, lane, "CTA %u, but the cluster has only %u, from 0 on", rank, r->nctas);
         address = cluster_own(r, (uint64_t)(rank + 1) << SHARED_BITS | offset_of(address));
         write_lane(r, g, &c->out[0], lane, (Value){address + ((Space)c->space == SP_GENERIC ? SHARED_WINDOW : 0), 0});
     }
@@ -192,7 +192,7 @@ bool run_cluster_arrive(Run *r, Group *g, const Code *c)
         return fault(r, g, c, first_lane(g), "divergence at an aligned barrier");
     if (g->lanes & w->unwaited)
         return fault(r, g, c, (uint32_t)__builtin_ctz(g->lanes & w->unwaited),
-                     "a second arrival at the barrier of the cluster, with no wait since the first");
+                     "a second arrival at the barrier of the cluster, without a wait after the first");
     w->arrived |= g->lanes;
     w->unwaited |= g->lanes;
     if (r->races)

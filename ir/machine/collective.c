@@ -290,7 +290,7 @@ static bool synchronize_lanes(Run *r, Group *g, const Code *c, const OperandRef 
     split_other_masks(r, g, mask);
     if (g->lanes & ~g->members)
         return fault(r, g, c, (uint32_t)__builtin_ctz(g->lanes & ~g->members),
-                     "a lane that is not in its own mask %#x of members", g->members);
+                     "the lane is not in its own member mask %#x", g->members);
     if (execute_if_complete(r, g))
         return true;
     g->state = GROUP_AT_SYNC;
@@ -406,7 +406,7 @@ static bool record_arrival(Run *r, const Group *g, Barrier *b)
     uint32_t count = c->nin - reduces > 1 ? (uint32_t)read_lane(r, g, &c->in[1], first_lane(g)) : 0;
     uint32_t expected = count ? count : r->nwarps * LANES;
     if (b->expected && b->expected != expected)
-        return fault(r, g, c, first_lane(g), "a barrier for %u threads, at which others wait for %u", expected,
+        return fault(r, g, c, first_lane(g), "a barrier for %u threads, but other threads wait at it for %u", expected,
                      b->expected);
     b->all_warps = !count && (b->all_warps || !b->expected);
     b->expected = expected;
@@ -444,7 +444,7 @@ static bool read_uniform(Run *r, const Group *g, const Code *c, uint32_t k, uint
     *value = (uint32_t)read_lane(r, g, &c->in[k], first_lane(g));
     FOR_LANES(g->lanes, lane)
         if ((uint32_t)read_lane(r, g, &c->in[k], lane) != *value)
-            return fault(r, g, c, lane, "threads of a warp name different barriers or counts");
+            return fault(r, g, c, lane, "threads of a warp have different barriers or counts");
     return true;
 }
 
@@ -473,9 +473,10 @@ bool run_bar(Run *r, Group *g, const Code *c)
     if (!read_uniform(r, g, c, 0, &n) || (counted && !read_uniform(r, g, c, 1, &count)))
         return false;
     if (n >= BARRIERS)
-        return fault(r, g, c, first_lane(g), "barrier %u, but there are %d", n, BARRIERS);
+        return fault(r, g, c, first_lane(g), "barrier %u, but there are only %d, from 0 on", n, BARRIERS);
     if (count % LANES || (is_arrive(c) && !count))
-        return fault(r, g, c, first_lane(g), "a barrier for %u threads, which are no whole warps", count);
+        return fault(r, g, c, first_lane(g), "a barrier for %u threads, which is not a multiple of the warp size",
+                     count);
     g->state = GROUP_AT_BARRIER;
     g->barrier = n;
     if (warp_waits_at(r->warp, n))

@@ -268,7 +268,7 @@ bool run_call(Run *r, Group *g, const Code *c)
     uint32_t first = (uint32_t)__builtin_ctz(g->lanes);
     SymId s = callee_of(r, g, c);
     if (!s)
-        return fault(r, g, c, first, "a call of something that is no function");
+        return fault(r, g, c, first, "a call to an address that is not a function");
     Func *f = func_of(r->machine, s);
     if (!f)
         return run_builtin(r, g, c, s);

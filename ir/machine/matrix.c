@@ -200,9 +200,9 @@ static Place place(const Eval *e, MatrixRole role, uint32_t lane, uint32_t i)
 
 static bool warp_is_whole(Run *r, const Group *g, const Code *c)
 {
-    return g->lanes == UINT32_MAX ||
-           fault(r, g, c, (uint32_t)__builtin_ctz(g->lanes), "%s wants all lanes of the warp, but these are %u of them",
-                 op_info[c->op].mnemonic, (uint32_t)__builtin_popcount(g->lanes));
+    return g->lanes == UINT32_MAX || fault(r, g, c, (uint32_t)__builtin_ctz(g->lanes),
+                                           "%s requires all lanes of the warp, but only %u execute it",
+                                           op_info[c->op].mnemonic, (uint32_t)__builtin_popcount(g->lanes));
 }
 
 // Reads a register of a fragment. A floating-point immediate has the width of its spelling and is converted.
@@ -387,7 +387,7 @@ static uint32_t stride_of(Run *r, const Group *g, const Code *c, uint32_t k)
             return UINT32_MAX;
         }
     if (address % align || bytes % align) {
-        fault(r, g, c, 0, "%s at address %#llx with a stride of %u, of which one is not aligned to %u bytes", name,
+        fault(r, g, c, 0, "%s at address %#llx with a stride of %u, one of which is not aligned to %u bytes", name,
               (unsigned long long)address, stride, align);
         return UINT32_MAX;
     }

@@ -228,7 +228,7 @@ static bool find_host(Run *r, const Group *g, const Code *c, uint32_t lane, cons
         return true;
     if (!is_null && host->find && host->find(host->user, q->address, range))
         return true;
-    const char *why = is_null ? "a null pointer" : host->find ? "which is in no " : "where nothing is";
+    const char *why = is_null ? "a null pointer" : host->find ? "which is in no " : "which is not mapped";
     const char *name = is_null || !host->find ? "" : host->name;
     return fault(r, g, c, lane, "%s of %u bytes at address %#llx, %s%s", verb(q), q->size,
                  (unsigned long long)q->address, why, name);
@@ -394,7 +394,7 @@ Span parameter_at(Run *r, const Group *g, const Code *c, uint32_t lane, const Fr
     const Fn *fn = f->func->fn;
     const Sym *s = id & SYM_LOCAL ? ir_sym(fn, id) : NULL;
     if (!s || (s->kind != SYM_CALLPARAM && s->kind != SYM_FORMAL) || is_kernel_parameter(fn, s)) {
-        fault(r, g, c, lane, "a call with %s", s ? "a parameter of the kernel" : "something that is no parameter");
+        fault(r, g, c, lane, "a call with %s", s ? "a parameter of the kernel" : "a symbol that is not a parameter");
         return NO_SPAN;
     }
     Span part = span_part(frame_parameters(f, lane), f->func->param_at[id & ~(uint32_t)SYM_LOCAL], s->size);
@@ -513,7 +513,7 @@ static bool run_stackrestore(Run *r, Group *g, const Code *c)
     uint32_t lane = (uint32_t)__builtin_ctz(g->lanes);
     uint64_t end = read_lane(r, g, &c->in[0], lane), fixed = f->locals + f->func->span;
     if (end < fixed || end > frame_end(f))
-        return fault(r, g, c, lane, "stackrestore of %#llx, which no stacksave of this call gave",
+        return fault(r, g, c, lane, "stackrestore of %#llx, which no stacksave of this call returned",
                      (unsigned long long)end);
     f->dynamic = end - fixed;
     return true;

@@ -556,7 +556,7 @@ static bool launch_fits(Run *r, const Func *f)
     Frame start = {.func = f};
     const Group g = {.lanes = 1, .frame = &start};
     if (r->nshared > SHARED_MAX || r->machine->shared.end + r->launch->shared > SHARED_MAX)
-        return fault(r, &g, f->code, 0, "%llu bytes of shared memory, of which there are no more than %u",
+        return fault(r, &g, f->code, 0, "%llu bytes of shared memory, which is more than the limit of %u",
                      (unsigned long long)r->nshared, SHARED_MAX);
     if (f->locals + r->machine->local.host > LOCAL_MAX)
         return fault(r, &g, f->code, 0, "more than %u bytes of local memory", LOCAL_MAX);

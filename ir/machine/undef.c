@@ -32,7 +32,7 @@
 
 /* -- States --------------------------------------------------------------------------------------------- */
 
-static const char *const used = "a use of a value that nothing wrote";
+static const char *const used = "a use of a value that was never written";
 
 // Returns the states of a register, by row; NULL if none are tracked.
 static RowStates *states_of(const Run *r, const Group *g, const OperandRef *o)
@@ -125,7 +125,7 @@ void undef_report_use(Run *r, const Group *g, const Code *c, Mask lanes)
         fault(r, g, c, (uint32_t)__builtin_ctz(lanes), "%s", used);
     if (!lanes || !r->machine->options.follow_undef || e->text[0])
         return;
-    snprintf(e->text, sizeof e->text, "what this does depends on a value that nothing wrote");
+    snprintf(e->text, sizeof e->text, "the effect of this instruction depends on a value that was never written");
     locate(r, g, c, (uint32_t)__builtin_ctz(lanes), e);
 }
 
@@ -462,7 +462,7 @@ bool undef_access(Run *r, const Access *a)
         return true;
     if (!a->write) {
         if (checks && !is_copy(a->code) && memchr(a->defined, 0, a->size))
-            return fault(r, a->group, a->code, a->lane, "a read of memory that nothing wrote");
+            return fault(r, a->group, a->code, a->lane, "a read of memory that was never written");
         load_states(r, a, a->code->vec);
         return true;
     }

@@ -88,7 +88,7 @@ static void record_joins(Run *r, const Warp *w, const Group *g, Mask *recorded)
             continue;
         *recorded |= j->arrived;
         RunWait *row = add(r, w, j->frame, j->pc, j->arrived);
-        snprintf(row->text, TEXT, "lanes %#x of its warp, to go on together", j->expected & ~j->arrived);
+        snprintf(row->text, TEXT, "lanes %#x of its warp, to reconverge", j->expected & ~j->arrived);
     }
 }
 

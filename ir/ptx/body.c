@@ -69,16 +69,16 @@ static MnemCache *find_mnemonic(Reader *r, const char *text, size_t len, size_t 
         return m;
     m->seen = true;
     if (op_info[m->first].traits & TR_PSEUDO)
-        rd_fail(r, at, "'%.*s' is no instruction of PTX", (int)len, text);
+        rd_fail(r, at, "'%.*s' is not a PTX instruction", (int)len, text);
     const char *dot = memchr(text, '.', len);
     size_t base = dot ? (size_t)(dot - text) : len;
     if (m->first == OP_OPAQUE && !op_name_possible(text, base)) {
         m->seen = false;
-        rd_fail(r, at, "'%.*s' is no instruction: those are words in lower case", (int)MIN(len, 80), text);
+        rd_fail(r, at, "'%.*s' is not an instruction: their names are in lower case", (int)MIN(len, 80), text);
     }
     if (m->first == OP_OPAQUE && op_find(text, base) == OPCODE_COUNT && !op_family_known(text, base))
-        diag_at(r->diag, DIAG_WARNING, at, "'%.*s' is not a known instruction; it passes through untouched", (int)len,
-                text);
+        diag_at(r->diag, DIAG_WARNING, at, "'%.*s' is not a known instruction; it is passed through unchanged",
+                (int)len, text);
     return m;
 }
 
@@ -259,7 +259,7 @@ static void read_pragma(Reader *r)
         ir_instr(r->fn, id)->line = r->line;
         r->line_used = true;
     } while (rd_accept(r, ','));
-    rd_expect(r, ';', "behind the pragma");
+    rd_expect(r, ';', "after the pragma");
 }
 
 // Reads `.branchtargets A, B, C<2>;` or `.calltargets f, g;` after `NAME:`.
@@ -281,14 +281,14 @@ static void read_targets(Reader *r, Name name, size_t at, bool calls)
             uint32_t n = line_number(r);
             if (n > 100000)
                 rd_fail(r, target_at, "too many targets");
-            rd_expect(r, '>', "behind the number");
+            rd_expect(r, '>', "after the number");
             for (uint32_t k = 0; k < n; k++)
                 VEC_PUSH(&r->arena, &list, op_block(scope_label_use(r, (Name){stem, k}, target_at)));
         } else {
             VEC_PUSH(&r->arena, &list, op_block(scope_label_use(r, target, target_at)));
         }
     } while (rd_accept(r, ','));
-    rd_expect(r, ';', "behind the targets");
+    rd_expect(r, ';', "after the targets");
     SymKind kind = calls ? SYM_CALLTARGETS : SYM_BRANCHTARGETS;
     SymId s = fn_table(r->fn, scope_unique(r, name), kind, list.at, list.n);
     scope_declare(r, name, BIND_SYM, s, 0, at);
@@ -310,7 +310,7 @@ static void read_prototype(Reader *r, Name name, size_t at)
         sig->noreturn = true;
         rd_next(r);
     }
-    rd_expect(r, ';', "behind the prototype");
+    rd_expect(r, ';', "after the prototype");
     SymId s = fn_sym(r->fn, scope_unique(r, name), SYM_PROTO);
     ir_sym(r->fn, s)->sig = sig;
     scope_declare(r, name, BIND_SYM, s, 0, at);
@@ -352,7 +352,8 @@ static void read_directive(Reader *r)
     else if (rd_is(r, ".pragma"))
         read_pragma(r);
     else
-        rd_fail(r, rd_offset(r), "'%.*s' may not stand inside a function", (int)(r->lx.end - r->lx.start), r->lx.start);
+        rd_fail(r, rd_offset(r), "'%.*s' is not allowed inside a function", (int)(r->lx.end - r->lx.start),
+                r->lx.start);
 }
 
 /* -- Bodies --------------------------------------------------------------------------------------------- */

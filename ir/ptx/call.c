@@ -80,7 +80,7 @@ static void check_formals(Reader *r, const Fn *of, const SymId *formals, uint32_
                                                      : formal->size;
         bool array = op_kind(p->op) == K_SYM && ir_sym(r->fn, op_index(p->op))->flags & SYM_ARRAY;
         if (array && !(formal->flags & SYM_ARRAY) && formal->size)
-            rd_fail(r, p->offset, "the callee's parameter is a scalar, and neither an array nor a vector");
+            rd_fail(r, p->offset, "the callee's parameter is a scalar, not an array or a vector");
         if (bytes != formal->size)
             rd_fail(r, p->offset, "the callee's parameter has %llu bytes, not %llu", (unsigned long long)formal->size,
                     (unsigned long long)bytes);
@@ -99,7 +99,8 @@ static void read_call_symbol(Reader *r, bool callee)
     SymKind kind = bind && bind->kind == BIND_SYM ? (SymKind)ir_sym(r->fn, bind->id)->kind : SYM_VAR;
     bool fits = reg || (callee ? kind == SYM_FUNC : kind == SYM_PROTO || kind == SYM_CALLTARGETS);
     if (!fits)
-        rd_fail(r, at, callee ? "call to '%.*s', which is not declared as a function" : "'%.*s' is no call prototype",
+        rd_fail(r, at,
+                callee ? "call to '%.*s', which is not declared as a function" : "'%.*s' is not a call prototype",
                 (int)(r->lx.end - r->lx.start), r->lx.start);
     rd_next(r);
     rd_push_op(r, reg ? op_reg(r->fn, reg) : op_sym(bind->id), at);
@@ -114,7 +115,7 @@ void rd_call(Reader *r)
     r->ops.n = r->shape.n = r->results.n = 0;
     if (r->tok == '(') {
         results = read_call_list(r, true);
-        rd_expect(r, ',', "behind the results");
+        rd_expect(r, ',', "after the results");
         rd_shape(r, ',');
     }
     size_t at = rd_offset(r);
@@ -133,11 +134,11 @@ void rd_call(Reader *r)
         }
     }
     if (r->tok != ';')
-        rd_fail_end(r, rd_offset(r), "expected ';' behind the call");
+        rd_fail_end(r, rd_offset(r), "expected ';' after the call");
     bool indirect = op_is_reg(callee);
     if (indirect != (prototype != 0))
         rd_fail(r, at,
-                indirect ? "an indirect call needs a prototype or a list of targets"
+                indirect ? "an indirect call requires a prototype or a list of targets"
                          : "a direct call takes no prototype");
     const Fn *of = indirect ? r->fn : ir_sym(r->fn, op_index(callee))->fn;
     const Sig *sig = indirect ? ir_sym(r->fn, prototype)->sig : of ? &of->sig : NULL;

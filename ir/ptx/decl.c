@@ -30,22 +30,22 @@ bool literal_bits(Type type, Value v, uint64_t *bits, const char **why)
     switch (type_info[type].class) {
     case TC_F:
         if (v.kind == LIT_INT) {
-            *why = "an integer cannot stand for a floating-point value: write 1.0, 0f3F800000 or 0d...";
+            *why = "an integer is not allowed for a floating-point value: write 1.0, 0f3F800000 or 0d...";
             return false;
         }
         if (type == TY_F32 && v.kind == LIT_F64)
             *bits = float_bits((float)bits_double(v.bits));
         return true;  // 0f for an .f64 is not converted: ptxas takes the bits (fact L2 of facts.md)
     case TC_U:
-    case TC_S: *why = "a floating-point constant cannot stand for an integer"; return v.kind == LIT_INT;
+    case TC_S: *why = "a floating-point constant is not allowed for an integer"; return v.kind == LIT_INT;
     case TC_P:
-        *why = "a predicate constant is an integer, zero for false";
+        *why = "a predicate constant must be an integer, zero for false";
         *bits = v.bits != 0;  // as ptxas (tried)
         return v.kind == LIT_INT;
     case TC_B:
-        *why = "this floating-point constant has another width than its place";
+        *why = "the width of this floating-point constant does not fit here";
         return v.kind == LIT_INT || (v.kind == LIT_F32 ? W32 : W64) == width;
-    default: *why = "a constant may not stand here"; return false;
+    default: *why = "a constant is not allowed here"; return false;
     }
 }
 
@@ -77,7 +77,7 @@ static uint32_t alignment(Reader *r)
     size_t at = rd_offset(r);
     int64_t n = expr_integer(r, "an alignment");
     if (n <= 0 || n > 1 << 20 || (n & (n - 1)))
-        rd_fail(r, at, "an alignment is a power of two");
+        rd_fail(r, at, "an alignment must be a power of two");
     return (uint32_t)n;
 }
 
@@ -108,7 +108,7 @@ static Attributes read_attributes(Reader *r)
             continue;
         }
         if (type == TY_NONE && !v2 && !v4 && !align && !ptr)
-            rd_fail(r, at, "'%.*s' is no type, alignment or attribute", (int)(r->lx.end - r->lx.start), r->lx.start);
+            rd_fail(r, at, "'%.*s' is not a type, alignment or attribute", (int)(r->lx.end - r->lx.start), r->lx.start);
         rd_next(r);
         if (align) {
             a.align = alignment(r);
@@ -118,7 +118,7 @@ static Attributes read_attributes(Reader *r)
         } else if (v2 || v4) {
             a.vec = v2 ? 2 : 4;
         } else if (a.type != TY_NONE) {
-            rd_fail(r, at, "a declaration has one type");
+            rd_fail(r, at, "a declaration can have only one type");
         } else {
             a.type = type;
         }
@@ -148,10 +148,10 @@ static uint32_t range_count(Reader *r)
     rd_next(r);
     size_t at = rd_offset(r);
     if (r->tok != T_INT || r->lx.ival > INDEX_MAX)
-        rd_fail(r, at, "expected how many registers, at most %d", INDEX_MAX);
+        rd_fail(r, at, "expected the number of registers, at most %d", INDEX_MAX);
     uint32_t n = (uint32_t)r->lx.ival;
     rd_next(r);
-    rd_expect(r, '>', "behind the number");
+    rd_expect(r, '>', "after the number");
     return n;
 }
 
@@ -188,7 +188,7 @@ void decl_registers(Reader *r, bool module_level)
             scope_declare(r, name, BIND_REG, scope_new_reg(r, name, file, width, (uint8_t)a.type, a.vec), a.vec, at);
         }
     } while (rd_accept(r, ','));
-    rd_expect(r, ';', "behind the registers");
+    rd_expect(r, ';', "after the registers");
 }
 
 /* -- Initializers --------------------------------------------------------------------------------------- */
@@ -241,7 +241,7 @@ static void init_address(InitReader *in, uint64_t mask)
             rd_next(r);
             reloc.generic = true;
             reloc.sym = init_symbol(r);
-            rd_expect(r, ')', "behind the symbol");
+            rd_expect(r, ')', "after the symbol");
         } else {
             r->lx = lx;
             r->tok = T_ID;
@@ -270,7 +270,7 @@ static void init_element(InitReader *in)
         if (r->tok == '(') {
             rd_next(r);
             init_address(in, mask);
-            rd_expect(r, ')', "behind the masked address");
+            rd_expect(r, ')', "after the masked address");
             return;
         }
         r->lx = lx;
@@ -363,17 +363,17 @@ static int read_dims(Reader *r, uint64_t products[DIMS_MAX], uint32_t *flags, ui
         if (n == DIMS_MAX - 1)
             rd_fail(r, at, "more than %d dimensions", DIMS_MAX - 1);
         if (r->tok == ']' && n > 0)
-            rd_fail(r, at, "only the first dimension may be open");
+            rd_fail(r, at, "only the first dimension may be empty");
         if (r->tok == ']') {
             *flags |= SYM_OPEN;
         } else {
             int64_t d = expr_integer(r, "a dimension");
             if (d <= 0 || d > (int64_t)1 << 40)
-                rd_fail(r, at, "a dimension is a positive number");
+                rd_fail(r, at, "a dimension must be a positive number");
             dims[n] = (uint64_t)d;
         }
         n++;
-        rd_expect(r, ']', "behind the dimension");
+        rd_expect(r, ']', "after the dimension");
         *flags |= SYM_ARRAY;
     }
     uint64_t product = 1;
@@ -496,7 +496,7 @@ static void read_variable(Reader *r, Space space, uint32_t linkage, const Attrib
         if (r->fn && space == SP_PARAM)
             s->kind = SYM_CALLPARAM;
         if (s->kind == SYM_CALLPARAM && s->align > PARAM_ALIGN_MAX)
-            rd_fail(r, at, "a parameter of a call is aligned to at most %d bytes", PARAM_ALIGN_MAX);
+            rd_fail(r, at, "the alignment of a call's parameter is at most %d bytes", PARAM_ALIGN_MAX);
         if (!r->fn)
             add_module_variable(r, id, at);
     }
@@ -509,7 +509,7 @@ void decl_variable(Reader *r, Space space, uint32_t linkage)
     do
         read_variable(r, space, linkage, &a);
     while (rd_accept(r, ','));
-    rd_expect(r, ';', "behind the declaration");
+    rd_expect(r, ';', "after the declaration");
 }
 
 /* -- Formal parameters ---------------------------------------------------------------------------------- */
@@ -519,7 +519,7 @@ static SymId read_formal(Reader *r, bool declare, bool returns)
     size_t at = rd_offset(r);
     Space space = decl_space(r);
     if (space != SP_PARAM && space != SP_REG)
-        rd_fail(r, at, "a formal parameter begins with .param or .reg");
+        rd_fail(r, at, "a formal parameter must begin with .param or .reg");
     rd_next(r);
     Attributes a = read_attributes(r);
     at = rd_offset(r);
@@ -561,7 +561,7 @@ void decl_formals(Reader *r, Sig *sig, bool returns, bool declare)
             VEC_PUSH(&r->fn->arena, &list, read_formal(r, declare, returns));
         while (rd_accept(r, ','));
     }
-    rd_expect(r, ')', "behind the parameters");
+    rd_expect(r, ')', "after the parameters");
     if (returns) {
         sig->rets = list.at;
         sig->nrets = list.n;

@@ -109,10 +109,10 @@ static Value parse_unary(Reader *r, int depth)
     bool exact = r->tok == T_F32 || r->tok == T_F64;
     Value v = parse_unary(r, depth + 1);
     if (exact || v.kind == LIT_F32)
-        rd_fail(r, at, "a sign may stand before decimal constants only, not before 0f or 0d");
+        rd_fail(r, at, "a sign is allowed only before decimal constants, not before 0f or 0d");
     if (v.kind == LIT_F64) {
         if (op == '~')
-            rd_fail(r, at, "'~' needs an integer");
+            rd_fail(r, at, "'~' requires an integer");
         return op == '!' ? make_int(!truth(v), false) : op == '-' ? make_double(-as_double(v)) : v;
     }
     switch (op) {
@@ -163,7 +163,7 @@ static Value apply_double(Reader *r, int op, double a, double b, size_t at)
     case T_NE: return make_int(a != b, false);
     case T_ANDAND: return make_int(a != 0 && b != 0, false);
     case T_OROR: return make_int(a != 0 || b != 0, false);
-    default: rd_fail(r, at, "this operator needs integers");
+    default: rd_fail(r, at, "this operator requires integers");
     }
 }
 

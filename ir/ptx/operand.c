@@ -54,7 +54,7 @@ static void read_sum(Reader *r, RegId reg, size_t at)
     const Reg *of = ir_reg(r->fn, reg);
     Width width = (Width)of->width;
     if (width < W16 || width > W64 || type_info[of->type].class == TC_F)
-        rd_fail(r, at, "a constant can be added to an integer register of 16, 32 or 64 bits only");
+        rd_fail(r, at, "a constant can be added only to an integer register of 16, 32 or 64 bits");
     rd_next(r);
     Operand plus = op_const(r->fn, (uint64_t)expr_integer(r, "a constant to add"), width);
     DescId add = desc_make(r->t, OP_ADD, type_make(TC_U, width));
@@ -143,7 +143,7 @@ static void read_special(Reader *r, size_t at)
             rd_next(r);
     }
     if (sreg < 0 && !r->shape.n && starts_statement(r, &lx))
-        rd_fail_end(r, at, "expected ';' behind the instruction");
+        rd_fail_end(r, at, "expected ';' after the instruction");
     if (sreg < 0)
         rd_fail(r, at, "'%.*s' is not declared", (int)(lx.end - lx.start), lx.start);
     rd_push_op(r, op_make(K_SREG, 0, (uint32_t)sreg), at);
@@ -231,7 +231,7 @@ static void read_symbol(Reader *r, const MnemCache *mnem, const Bind *bind, size
         bool narrow = s->space == SP_SHARED || s->space == SP_CONST || s->space == SP_LOCAL || s->space == SP_PARAM;
         offset = narrow ? (int64_t)(int32_t)bytes : (int64_t)bytes;
     }
-    rd_expect(r, ']', "behind the index");
+    rd_expect(r, ']', "after the index");
     const char *shape = use.memory ? "[&]" : index ? "%" : "&";
     shape_put(r, shape, strlen(shape));
     if (use.memory || !index)
@@ -348,7 +348,7 @@ void rd_operands(Reader *r, const MnemCache *mnem)
             continue;
         }
         if (tok == T_EOF)
-            rd_fail_end(r, at, "expected ';' behind the instruction");
+            rd_fail_end(r, at, "expected ';' after the instruction");
         if (tok == '{' || tok == '[') {
             if (!want)
                 rd_fail_end(r, at, "expected ',' or ';'");
@@ -361,7 +361,7 @@ void rd_operands(Reader *r, const MnemCache *mnem)
             rd_next(r);
         } else if (tok == '}' || tok == ']') {
             if (!r->brackets)
-                rd_fail_end(r, at, "expected ';' behind the instruction");
+                rd_fail_end(r, at, "expected ';' after the instruction");
             if (open[r->brackets - 1] != tok)
                 rd_fail(r, at, "this bracket does not match");
             r->brackets--;
@@ -384,7 +384,7 @@ void rd_operands(Reader *r, const MnemCache *mnem)
             else if (expr_starts(r))
                 read_literal(r, address);
             else if (tok == '@' && !r->shape.n)
-                rd_fail_end(r, at, "expected ';' behind the instruction");
+                rd_fail_end(r, at, "expected ';' after the instruction");
             else
                 rd_fail(r, at, "expected an operand");
             want = false;
@@ -423,7 +423,7 @@ static Operand literal_operand(Reader *r, const Parsed *p, const Desc *d, const 
 {
     Value v = {.kind = p->literal, .bits = p->value};
     if (!(slot->flags & SL_IMM))
-        rd_fail(r, p->offset, "an immediate may not stand here; move it into a register first");
+        rd_fail(r, p->offset, "an immediate is not allowed here; move it into a register first");
     if (slot->type == TY_NONE) {
         Operand op = op_const(r->fn, v.bits, v.kind == LIT_F32 ? W32 : W64);
         op.mods |= v.kind == LIT_F32 ? OPM_F32 : v.kind == LIT_F64 ? OPM_F64 : 0;
@@ -459,8 +459,7 @@ static void check_space(Reader *r, const Desc *d, const Parsed *base)
     Space want = mod_space((Mod)tab_mnem(r->t, d->mnem)->mod[MC_SPACE]);
     const Sym *s = ir_sym(r->fn, op_index(base->op));
     if (want != SP_GENERIC && !space_contains(want, (Space)s->space) && s->kind != SYM_FUNC && d->op != OP_OPAQUE)
-        rd_fail(r, base->offset,
-                "state space mismatch: the variable lies in another state space than the instruction says");
+        rd_fail(r, base->offset, "state space mismatch: the variable is not in the state space of the instruction");
 }
 
 // Checks an operand against its slot, turns a literal into a constant and sets flags.
@@ -477,11 +476,11 @@ static Operand fit_operand(Reader *r, const MnemCache *mnem, const Desc *d, uint
         check_space(r, d, p);
     bool base = op_kind(op) == K_NONE && slot->flags & SL_SYM && d->op != OP_OPAQUE && op_info[d->op].ntypes != OP_RAW;
     if (base && tab_mnem(r->t, d->mnem)->mod[MC_SPACE] != MOD_LOCAL)
-        rd_fail(r, p->offset, "an immediate address may stand in .local only");
+        rd_fail(r, p->offset, "an immediate address is allowed only in .local");
     if (p->sum && slot->flags & (SL_DEF | SL_INOUT))
-        rd_fail(r, p->offset, "a sum may not be written to");
+        rd_fail(r, p->offset, "a sum cannot be written");
     if (op.mods & OPM_NOT && !(slot->flags & SL_NOT))
-        rd_fail(r, p->offset, "'!' may not stand here");
+        rd_fail(r, p->offset, "'!' is not allowed here");
     if (op_is_reg(op)) {
         Reg *reg = ir_reg(r->fn, op_index(op));
         if (d->op == OP_OPAQUE)
@@ -516,6 +515,6 @@ uint32_t rd_fit_operands(Reader *r, const MnemCache *mnem, DescId desc, const Op
     for (uint32_t k = 0; k < d->ndef; k++)
         empty &= op_kind(out[k]) == K_NONE;
     if (empty)
-        rd_fail(r, r->ops.at[0].offset, "at least one part must go into a register");
+        rd_fail(r, r->ops.at[0].offset, "at least one destination must be a register");
     return run;
 }

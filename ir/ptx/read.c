@@ -65,11 +65,11 @@ static void reject_token(Reader *r)
     if (r->tok == T_COMMENT)
         rd_fail(r, rd_offset(r), "this comment does not end");
     if (c == 0)
-        rd_fail(r, rd_offset(r), "a NUL byte may not stand here");
+        rd_fail(r, rd_offset(r), "a NUL byte is not allowed here");
     if (c == '"')
         rd_fail(r, rd_offset(r), "this string does not end on its line");
     if (c >= 128)
-        rd_fail(r, rd_offset(r), "a non-ASCII byte (0x%02X) may not stand here", c);
+        rd_fail(r, rd_offset(r), "a non-ASCII byte (0x%02X) is not allowed here", c);
     rd_fail(r, rd_offset(r), "unexpected '%.*s'", (int)MIN(r->lx.end - r->lx.start, 40), r->lx.start);
 }
 
@@ -206,7 +206,7 @@ static void check_ascii(Reader *r, const char *from, const char *to)
 {
     for (const char *p = from; p < to; p++)
         if ((unsigned char)*p >= 128 || *p == 0)
-            rd_fail(r, (size_t)(p - r->source->text), "a non-ASCII or NUL byte may not stand here");
+            rd_fail(r, (size_t)(p - r->source->text), "a non-ASCII or NUL byte is not allowed here");
 }
 
 static void raw_item(Reader *r, const char *from, const char *to)
@@ -340,7 +340,7 @@ static void read_pragma_item(Reader *r)
     while (r->tok != ';') {
         rd_next(r);
         if (r->tok == T_EOF)
-            rd_fail_end(r, rd_offset(r), "expected ';' behind the pragma");
+            rd_fail_end(r, rd_offset(r), "expected ';' after the pragma");
         if (r->tok == T_STRING)
             module_note_knob(r->m, r->lx.start + 1, (size_t)(r->lx.end - r->lx.start) - 2, rd_offset(r) + 1);
     }
@@ -358,13 +358,13 @@ static void read_alias(Reader *r)
         size_t at = rd_offset(r);
         const Bind *bind = r->tok == T_ID ? scope_find(r, rd_token_name(r)) : NULL;
         if (!bind || bind->kind != BIND_SYM || r->m->syms.at[bind->id].kind != SYM_FUNC)
-            rd_fail(r, at, "expected a function that is declared before");
+            rd_fail(r, at, "expected a function that is already declared");
         rd_next(r);
         if (k == 0)
             rd_expect(r, ',', "between the alias and its function");
     }
     const char *to = r->lx.start;
-    rd_expect(r, ';', "behind the alias");
+    rd_expect(r, ';', "after the alias");
     rd_next_statement(r);
     canonical_item(r, from, to, ";");
 }
@@ -425,7 +425,7 @@ static void read_function_directives(Reader *r, Sym *sym)
                     VEC_PUSH(&r->arena, &text, *p);
             }
             if (r->tok != ';')
-                rd_fail_end(r, rd_offset(r), "expected ';' behind the pragma");
+                rd_fail_end(r, rd_offset(r), "expected ';' after the pragma");
             VEC_PUSH(&r->arena, &text, ';');
             rd_next(r);
             d.text = str_intern(&r->t->strs, text.at, text.n);
@@ -444,7 +444,7 @@ static SymId function_symbol(Reader *r, Name name, size_t at, bool kernel, uint3
 {
     const Bind *old = scope_find_global(r, name);
     if (old && (old->kind != BIND_SYM || r->m->syms.at[old->id].kind != SYM_FUNC))
-        rd_fail(r, at, "this name is taken by something that is not a function");
+        rd_fail(r, at, "this name is already declared, but not as a function");
     SymId id = old ? old->id : module_sym(r->m, name, SYM_FUNC);
     if (!old)
         scope_declare_global(r, name, BIND_SYM, id, at);
@@ -469,7 +469,7 @@ static void discard_function(Reader *r)
 static void read_body(Reader *r, Sym *sym, size_t at)
 {
     if (sym->flags & SYM_DEFINED)
-        rd_error(r, at, "this function is defined twice");
+        rd_error(r, at, "this function is already defined");
     sym->flags |= SYM_DEFINED;
     r->fn->flags |= FN_DEFINED;
     body_read(r);
@@ -543,7 +543,7 @@ static void read_function(Reader *r, uint32_t linkage, StrId attribute)
     } else if (r->tok == '{') {
         read_body(r, sym, at);
     } else {
-        rd_fail(r, rd_offset(r), "expected '{' or ';' behind the function's header");
+        rd_fail(r, rd_offset(r), "expected '{' or ';' after the function's header");
     }
     module_add_fn(r->m, fn);
     module_item(r->m, ITEM_FN, r->m->fns.n - 1);
@@ -583,7 +583,7 @@ static void read_linked(Reader *r)
         raw_item(r, from, r->lx.end);
         rd_next_statement(r);
     } else if (space == SP_PARAM || space == SP_NONE) {
-        rd_fail(r, rd_offset(r), "'%.*s' may not stand at module level", (int)(r->lx.end - r->lx.start), r->lx.start);
+        rd_fail(r, rd_offset(r), "'%.*s' is not allowed at module level", (int)(r->lx.end - r->lx.start), r->lx.start);
     } else {
         uint32_t first = r->m->syms.n;
         decl_variable(r, space, linkage);
@@ -613,7 +613,7 @@ static void read_item(Reader *r)
         rd_fail(r, rd_offset(r), "expected a directive such as .visible, .global or .func");
     bool header = rd_is(r, ".version") || rd_is(r, ".target");
     if (!header && (!r->saw_version || !r->saw_target))
-        rd_fail(r, rd_offset(r), "a PTX module begins with .version and .target");
+        rd_fail(r, rd_offset(r), "a PTX module must begin with .version and .target");
     for (size_t k = 0; k < ARRAY_LEN(directives); k++)
         if (rd_is_text(r, directives[k].text, strlen(directives[k].text))) {
             directives[k].read(r);
@@ -645,7 +645,7 @@ static void skip_item(Reader *r)
 static void check_header(Reader *r)
 {
     if (!r->saw_version)
-        rd_error(r, r->source->len, "the file holds no PTX: it begins with .version");
+        rd_error(r, r->source->len, "the file has no PTX: a PTX module begins with .version");
     else if (!r->saw_target)
         rd_error(r, r->source->len, ".target is missing");
 }

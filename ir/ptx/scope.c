@@ -297,9 +297,9 @@ void scope_declare_range(Reader *r, Name name, Range range, size_t offset)
     StemInfo *info = stem_info(r, name.stem);
     const Range *old = info->range ? &r->ranges.at[info->range] : NULL;
     if (old && old->depth == depth(r))
-        rd_fail(r, offset, "these registers are declared already in this scope");
+        rd_fail(r, offset, "these registers are already declared in this scope");
     if (info->scalars && names_again(r, name.stem, range.count))
-        rd_fail_word(r, offset, "'%.*s' would declare a name again that this scope has");
+        rd_fail_word(r, offset, "'%.*s' declares a name again that this scope already has");
     range.stem = name.stem;
     range.depth = depth(r);
     range.shadowed = info->range;

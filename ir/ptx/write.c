@@ -138,7 +138,7 @@ static void choose_prefix(Writer *w, Prefix *p, const char *wish)
     while (is_taken(w, p) && p->len + 1 < sizeof p->text)
         p->text[p->len++] = '_';
     if (is_taken(w, p))
-        heap_fail(w->scratch.heap, ST_LIMIT, "all names like '%s' are taken by symbols or labels", wish);
+        heap_fail(w->scratch.heap, ST_LIMIT, "symbols or labels use all names like '%s'", wish);
 }
 
 static void choose_prefixes(Writer *w)

@@ -82,7 +82,7 @@ void replace_set(ReplaceMap *map, RegId old, Operand by)
     bool cycle = op_is_reg(by) && op_index(by) == old;
     if (cycle || old >= map->nregs || entry(map, op_reg(fn, old)) || !replace_allowed(fn, old, by))
         heap_fail(map->scratch.heap, ST_INTERNAL, "%s%u cannot be replaced%s", reg_file_names[ir_reg(fn, old)->file],
-                  ir_reg(fn, old)->ordinal, cycle ? ": it would be by itself" : "");
+                  ir_reg(fn, old)->ordinal, cycle ? ": it would be replaced by itself" : "");
     map->by[old] = by;
     map->n++;
 }

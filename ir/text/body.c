@@ -50,7 +50,7 @@ static Width read_width(Reader *r, RegFile file)
     size_t at = tx_at(r);
     Width width = width_of_bits(tx_number(r, 128, "a width"));
     if (!width)
-        tx_fail(r, at, "a width is 8, 16, 32, 64 or 128 bits");
+        tx_fail(r, at, "a width must be 8, 16, 32, 64 or 128 bits");
     return width;
 }
 
@@ -60,14 +60,15 @@ static RegId read_register(Reader *r, bool *sized)
     size_t at = tx_at(r);
     RegFile file = r->lx.file;
     if (r->lx.ival > INDEX_MAX)
-        tx_fail(r, at, "register numbers end at %d", INDEX_MAX);
+        tx_fail(r, at, "a register number is at most %d", INDEX_MAX);
     uint32_t number = (uint32_t)r->lx.ival, *slot = map_slot(r, &r->regs[file], number);
     bool fixed = file == RF_P || file == RF_UP || file == RF_CC;
     tx_next(r);
     Width width = read_width(r, file);
     *sized = width || fixed;
     if (!*slot && file == RF_CC && r->fn->cc)
-        tx_fail(r, at, "a function has one carry, and this one calls it CC%u", ir_reg(r->fn, r->fn->cc)->ordinal);
+        tx_fail(r, at, "a function has only one carry, which is CC%u in this function",
+                ir_reg(r->fn, r->fn->cc)->ordinal);
     if (!*slot) {
         uint32_t next = MAX(r->fn->ordinals[file], number + 1);
         *slot = reg_new(r->fn, file, fixed ? W1 : W_NONE);
@@ -79,7 +80,8 @@ static RegId read_register(Reader *r, bool *sized)
     }
     Reg *reg = ir_reg(r->fn, *slot);
     if (width && reg->width && reg->width != width)
-        tx_fail(r, at, "%s%u has %u bits elsewhere", reg_file_names[file], number, width_bits((Width)reg->width));
+        tx_fail(r, at, "%s%u has %u bits in another place", reg_file_names[file], number,
+                width_bits((Width)reg->width));
     if (width)
         reg->width = (uint8_t)width;
     return *slot;
@@ -120,7 +122,7 @@ static BlockId read_block(Reader *r)
     if (r->tok != T_BLOCK)
         tx_fail(r, tx_at(r), "expected a block: b3, or its label in quotes");
     if (r->lx.ival > INDEX_MAX)
-        tx_fail(r, tx_at(r), "block numbers end at %d", INDEX_MAX);
+        tx_fail(r, tx_at(r), "a block number is at most %d", INDEX_MAX);
     uint32_t number = (uint32_t)r->lx.ival, *slot = map_slot(r, &r->blocks, number);
     if (!*slot) {
         uint32_t next = MAX(r->fn->block_ordinals, number + 1);
@@ -138,18 +140,18 @@ static void start_block(Reader *r)
     size_t at = tx_at(r);
     BlockId b = read_block(r);
     if (r->block_seen.at[b])
-        tx_fail(r, at, "this block is here already");
+        tx_fail(r, at, "this block is already defined");
     if (!r->closed && !r->lost)
-        tx_error(r, at, "the block before has no terminator: end it with a branch, such as `bra b1`");
+        tx_error(r, at, "the previous block has no terminator: end it with a branch, such as `bra b1`");
     Block *block = ir_block(r->fn, b);
     block->source = r->fn->last ? ir_block(r->fn, r->fn->last)->source + 1 : 0;
     if (tx_accept(r, '{')) {
         if (!tx_accept_word(r, "source"))
             tx_fail(r, tx_at(r), "expected `source` and the block's position");
         block->source = (uint32_t)tx_number(r, UINT32_MAX, "the block's position in the source");
-        tx_expect(r, '}', "behind the position");
+        tx_expect(r, '}', "after the position");
     }
-    tx_expect(r, ':', "behind the block's name");
+    tx_expect(r, ':', "after the block's name");
     tx_end_of_line(r);
     r->block_seen.at[b] = true;
     block_append(r->fn, b);
@@ -183,9 +185,9 @@ static uint32_t read_constraints(Reader *r)
         return 0;
     }
     tx_next(r);
-    tx_expect(r, ':', "behind the c of a constraint");
+    tx_expect(r, ':', "after the c of a constraint");
     uint32_t bits = (uint32_t)tx_number(r, OPM_CONSTRAINTS >> OPM_CONSTRAINT_SHIFT, "constraint bits");
-    tx_expect(r, '}', "behind the constraint bits");
+    tx_expect(r, '}', "after the constraint bits");
     return bits << OPM_CONSTRAINT_SHIFT;
 }
 
@@ -213,7 +215,7 @@ static void read_offset(Reader *r)
 static void take_carry(Reader *r, RegId reg, size_t at)
 {
     if (!r->shape.n || r->shape.at[r->shape.n - 1] != ',')
-        tx_fail(r, at, "the carry stands behind another operand");
+        tx_fail(r, at, "the carry must follow another operand");
     r->shape.n--;
     VEC_PUSH(&r->arena, &r->hidden, ((Parsed){.op = op_reg(r->fn, reg), .at = at}));
 }
@@ -230,9 +232,9 @@ static void read_register_operand(Reader *r, uint32_t mods, bool address)
     }
     bool states = r->left || mods & OPM_INOUT;
     if (states && !sized)
-        tx_fail(r, at, "a definition states its width, such as R%u:32", ir_reg(r->fn, reg)->ordinal);
+        tx_fail(r, at, "a definition must have a width, such as R%u:32", ir_reg(r->fn, reg)->ordinal);
     if (!states && sized && op_file(op) != RF_P && op_file(op) != RF_UP)
-        tx_fail(r, at, "a use states no width");
+        tx_fail(r, at, "a use must not have a width");
     op.mods = mods;
     push(r, op, at);
     shape_put(r, address ? "&" : "%", 1);
@@ -274,9 +276,9 @@ static void read_word(Reader *r)
     } else if (tx_accept_word(r, "undef")) {
         push(r, op_imm(CONST_UNDEF), at);
     } else if (tx_accept_word(r, "c")) {
-        tx_expect(r, '[', "behind the constant bank's c");
+        tx_expect(r, '[', "after the constant bank's c");
         uint32_t bank = (uint32_t)tx_number(r, INDEX_MAX, "a constant bank");
-        tx_expect(r, ']', "behind the constant bank");
+        tx_expect(r, ']', "after the constant bank");
         push(r, op_make(K_BANK, 0, bank), at);
     } else {
         tx_fail(r, at, "expected an operand");
@@ -306,7 +308,7 @@ static void read_special(Reader *r)
     int sreg = sreg_find(r->lx.start, (size_t)(r->lx.end - r->lx.start));
     size_t at = tx_at(r);
     if (sreg < 0)
-        tx_fail(r, at, "'%.*s' is no special register", (int)(r->lx.end - r->lx.start), r->lx.start);
+        tx_fail(r, at, "'%.*s' is not a special register", (int)(r->lx.end - r->lx.start), r->lx.start);
     tx_next(r);
     push(r, op_make(K_SREG, 0, (uint32_t)sreg), at);
     shape_put(r, "%", 1);
@@ -322,7 +324,7 @@ static uint32_t read_bangs(Reader *r, bool opaque, bool in_brackets)
     if (tx_accept(r, '!'))
         mods |= OPM_NOT;
     if (mods && r->tok != T_REG)
-        tx_fail(r, tx_at(r), "expected a register behind '!'");
+        tx_fail(r, tx_at(r), "expected a register after '!'");
     return mods;
 }
 
@@ -453,14 +455,14 @@ static Operand literal_operand(Reader *r, const Parsed *p, Type type, Width widt
     TypeClass class = type_info[type].class;
     if (p->literal == LIT_INT) {
         if (class == TC_F || class == TC_X)
-            tx_fail(r, p->at, "an integer cannot stand for a floating-point value: write 0f3F800000 or 0d...");
+            tx_fail(r, p->at, "an integer is not allowed for a floating-point value: write 0f3F800000 or 0d...");
         op = op_const(r->fn, class == TC_P ? p->value != 0 : p->value, width ? width : W64);
     } else {
         Width has = p->literal == LIT_F32 ? W32 : W64;
         if (type == TY_NONE && width && width != has)
-            tx_fail(r, p->at, "this floating-point constant has another width than the definition");
+            tx_fail(r, p->at, "the width of this floating-point constant is not that of the definition");
         if ((width && width != has) || class == TC_U || class == TC_S || class == TC_P)
-            tx_fail(r, p->at, "this floating-point constant does not go with .%s", type_info[type].name);
+            tx_fail(r, p->at, "this floating-point constant does not fit .%s", type_info[type].name);
         op = op_const(r->fn, p->value, has);
         op.mods = type != TY_NONE ? 0 : p->literal == LIT_F32 ? OPM_F32 : OPM_F64;
     }
@@ -475,13 +477,13 @@ static Operand fit_operand(Reader *r, const Desc *d, const Slot *slot, const Par
         return literal_operand(r, p, TY_NONE, (Width)ir_reg(r->fn, op_index(defs[0]))->width);
     if (p->literal) {
         if (!(slot->flags & SL_IMM))
-            tx_fail(r, p->at, "an immediate may not stand here");
+            tx_fail(r, p->at, "an immediate is not allowed here");
         return literal_operand(r, p, (Type)slot->type, slot->width ? (Width)slot->width : type_info[slot->type].width);
     }
     if (d->op == OP_OPAQUE && op_is_reg(op))
         ir_reg(r->fn, op_index(op))->flags |= REG_PINNED;
     if (slot->flags & SL_INOUT && op_is_reg(op) && !(op.mods & OPM_INOUT))
-        tx_fail(r, p->at, "a register of an opaque instruction is read and written: write !%s%u and its width",
+        tx_fail(r, p->at, "a register of an opaque instruction must be read and written: write !%s%u and its width",
                 reg_file_names[op_file(op)], ir_reg(r->fn, op_index(op))->ordinal);
     return slot->flags & SL_DEF ? op_def(op) : op;
 }
@@ -490,7 +492,7 @@ static Operand fit_operand(Reader *r, const Desc *d, const Slot *slot, const Par
 static void fit_tied(Reader *r, Operand *out, const Operand *defs, uint32_t n, size_t at)
 {
     if (r->tied.n != n)
-        tx_fail(r, at, "old values behind `else`: %u, expected %u", r->tied.n, n);
+        tx_fail(r, at, "old values after `else`: %u, expected %u", r->tied.n, n);
     for (uint32_t k = 0; k < n; k++) {
         const Parsed *p = &r->tied.at[k];
         Width width = op_is_reg(defs[k]) ? (Width)ir_reg(r->fn, op_index(defs[k]))->width : W_NONE;
@@ -523,11 +525,11 @@ static uint32_t fit_operands(Reader *r, const Statement *s, const Desc *d, uint8
             Operand op = r->hidden.at[hidden++].op;
             out[k] = slot->flags & SL_DEF ? op_def(op) : op;
         } else {
-            tx_fail(r, s->at, "this instruction reads or writes the carry: name CC0 behind its operands");
+            tx_fail(r, s->at, "this instruction reads or writes the carry: write CC0 after its operands");
         }
     }
     if (hidden < r->hidden.n)
-        tx_fail(r, r->hidden.at[hidden].at, "this instruction has no carry here");
+        tx_fail(r, r->hidden.at[hidden].at, "this instruction has no carry operand here");
     if (r->tied.n) {
         fit_tied(r, out + d->nops, out, d->ndef, s->else_at);
         *flags |= IF_TIED;
@@ -565,7 +567,7 @@ static void read_guard(Reader *r, Statement *s)
     }
     bool sized;
     if (r->tok != T_REG)
-        tx_fail(r, tx_at(r), "expected a predicate register, such as P0, behind '@'");
+        tx_fail(r, tx_at(r), "expected a predicate register, such as P0, after '@'");
     s->guard = op_reg(r->fn, read_register(r, &sized));
     s->guard.mods = (negated ? OPM_NOT : 0) | read_constraints(r);
 }
@@ -587,8 +589,8 @@ static void reject_mnemonic(Reader *r, size_t at, const char *text, size_t len)
     r->lx.cur = text;  // lex the word again
     tx_next(r);
     if (is_declaration(r))
-        tx_fail(r, at, "declarations stand in front of the first block");
-    tx_fail(r, at, "'%.*s' is no instruction; write `opaque \"%.*s\"` if it is one that ptxas knows", (int)MIN(len, 60),
+        tx_fail(r, at, "declarations must come before the first block");
+    tx_fail(r, at, "'%.*s' is not a known instruction; write `opaque \"%.*s\"` if ptxas accepts it", (int)MIN(len, 60),
             text, (int)MIN(len, 60), text);
 }
 
@@ -596,7 +598,7 @@ static void read_mnemonic(Reader *r, Statement *s)
 {
     size_t at = tx_at(r);
     if (r->tok != T_WORD)
-        tx_fail(r, at, s->nleft ? "expected an instruction behind '='" : "expected an instruction");
+        tx_fail(r, at, s->nleft ? "expected an instruction after '='" : "expected an instruction");
     s->opaque = tx_accept_word(r, "opaque");
     s->pragma = !s->opaque && tx_is(r, "pragma");
     const char *text = r->lx.start;
@@ -655,7 +657,7 @@ static void read_else(Reader *r, Statement *s)
 static void read_position(Reader *r, Line *l)
 {
     l->file = (uint32_t)tx_number(r, UINT32_MAX, "a file number");
-    tx_expect(r, ':', "behind the file");
+    tx_expect(r, ':', "after the file");
     l->line = (uint32_t)tx_number(r, UINT32_MAX, "a line");
     if (tx_accept(r, ':'))
         l->col = (uint32_t)tx_number(r, UINT32_MAX, "a column");
@@ -709,7 +711,7 @@ static void read_annotations(Reader *r, Instr *i)
             i->marks |= mark;
             i->flags |= flag;
             tx_next(r);
-            tx_expect(r, '}', "behind the mark");
+            tx_expect(r, '}', "after the mark");
         } else if (tx_accept(r, '#')) {
             i->callseq = (uint32_t)tx_number(r, 1 << 20, "a call sequence");
         } else if (is_line(r)) {
@@ -760,7 +762,7 @@ static void read_instruction(Reader *r)
             tx_fail(r, tx_at(r), r->shape.n ? "expected a definition" : "expected an instruction");
         s.nleft = r->ops.n;
         s.hidden_left = r->hidden.n;
-        tx_expect(r, '=', "behind the definitions");
+        tx_expect(r, '=', "after the definitions");
     }
     r->left = false;
     read_mnemonic(r, &s);
@@ -776,8 +778,8 @@ static void read_instruction(Reader *r)
     }
     if (!r->block || r->closed)
         tx_fail(r, s.at,
-                r->block ? "this block has its terminator already; a block begins with a label such as `b1:`"
-                         : "a function begins with the label of its first block, such as `b0:`");
+                r->block ? "this block already has a terminator; begin a new block with a label such as `b1:`"
+                         : "a function must begin with the label of its first block, such as `b0:`");
     DescId desc = find_desc(r, &s);
     const Desc *d = tab_desc(r->t, desc);
     uint8_t flags = (s.guarded ? IF_GUARDED : 0) | (d->op == OP_PRAGMA ? IF_PINNED : 0);
@@ -804,19 +806,19 @@ static void read_reg(Reader *r)
         tx_fail(r, at, "expected a register");
     RegId id = read_register(r, &sized);
     if (!sized)
-        tx_fail(r, at, "a declaration states the register's width, such as R1:32");
+        tx_fail(r, at, "a declaration must have the register's width, such as R1:32");
     Reg *reg = ir_reg(r->fn, id);
     if (r->tok == T_STRING)
         reg->name = tx_quoted_name(r);
     if (r->tok == T_TYPE) {
         reg->type = (uint8_t)type_find(r->lx.start + 1, (size_t)(r->lx.end - r->lx.start) - 1);
         if (!reg->type || type_info[reg->type].width != (Width)reg->width)
-            tx_fail(r, tx_at(r), "this is no type of the register's width");
+            tx_fail(r, tx_at(r), "the type does not have the register's width");
         tx_next(r);
     }
     bool named = tx_accept_word(r, "named"), pinned = tx_accept_word(r, "pinned");
     if (named && !reg->name.stem)
-        tx_fail(r, at, "a named register needs its name in quotes");
+        tx_fail(r, at, "expected the register's name in quotes");
     reg->flags |= (named ? REG_NAMED : 0) | (pinned ? REG_PINNED : 0);
     tx_end_of_line(r);
 }
@@ -847,7 +849,7 @@ static void read_line_declaration(Reader *r)
         line.after = (LineId)tx_number(r, number - 1, "a line before this one");
     }
     if (new_line(r, line) != number)
-        tx_fail(r, at, "lines are numbered from 1 on, in order");
+        tx_fail(r, at, "lines must be numbered from 1 on, in order");
     tx_end_of_line(r);
 }
 
@@ -937,7 +939,8 @@ static void check_whole(Reader *r)
         tx_error(r, tx_at(r), "the last block has no terminator: end it with a branch, `ret` or `exit`");
     for (RegId k = 1; k < fn->regs.n && !r->stop; k++)
         if (!ir_reg(fn, k)->width)
-            tx_error(r, r->reg_at.at[k], "nothing defines %s%u; `reg %s%u:32` in front of the first block declares it",
+            tx_error(r, r->reg_at.at[k],
+                     "%s%u has no definition; declare it before the first block, such as `reg %s%u:32`",
                      reg_file_names[ir_reg(fn, k)->file], ir_reg(fn, k)->ordinal, reg_file_names[ir_reg(fn, k)->file],
                      ir_reg(fn, k)->ordinal);
     for (BlockId b = 1; b < fn->blocks.n && !r->stop; b++)

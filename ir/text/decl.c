@@ -21,7 +21,7 @@ void tx_enter(Reader *r, Name name, SymId id, size_t at)
     uint32_t hash = name_hash(name);
     IDSET_EACH(&r->symbols, hash, other) {
         if (name_same(ir_sym(r->fn, other)->name, name))
-            tx_fail(r, at, "this function has this name already");
+            tx_fail(r, at, "this function already has a symbol of this name");
     }
     idset_add(&r->symbols, &r->scratch, hash, id);
 }
@@ -83,7 +83,7 @@ static Type bits_type(Reader *r)
     case 32: return TY_B32;
     case 64: return TY_B64;
     case 128: return TY_B128;
-    default: tx_fail(r, at, "a width is 8, 16, 32, 64 or 128 bits");
+    default: tx_fail(r, at, "a width must be 8, 16, 32, 64 or 128 bits");
     }
 }
 
@@ -97,7 +97,7 @@ static void read_dimension(Reader *r, Sym *s)
         s->flags |= SYM_OPEN;
     else
         s->count = tx_number(r, (uint64_t)1 << COUNT_MAX_BITS, "the number of elements");
-    tx_expect(r, ']', "behind the number of elements");
+    tx_expect(r, ']', "after the number of elements");
 }
 
 // Reads `32`, `.f32` or `.v4.f32[16]`.
@@ -116,7 +116,7 @@ static void read_type(Reader *r, Sym *s)
         if (vec && !s->vec)
             s->vec = (uint8_t)(r->lx.start[2] - '0');
         else if (!s->type)
-            tx_fail(r, tx_at(r), "'%.*s' is no type", (int)n, r->lx.start);
+            tx_fail(r, tx_at(r), "'%.*s' is not a type", (int)n, r->lx.start);
     }
     if (!s->type)
         tx_fail(r, tx_at(r), "expected a type: a width such as 32, or .f32");
@@ -136,8 +136,8 @@ static void read_pointer(Reader *r, Sym *s)
         tx_next(r);
     }
     if (space == SP_NONE || tx_accept(r, ','))
-        s->ptr_align = (uint32_t)tx_number(r, 1 << 20, "the alignment of what it points to");
-    tx_expect(r, ')', "behind the pointer");
+        s->ptr_align = (uint32_t)tx_number(r, 1 << 20, "the alignment of the pointer's target");
+    tx_expect(r, ')', "after the pointer");
 }
 
 static uint32_t element_bytes(const Sym *s)
@@ -152,8 +152,8 @@ static void read_declarator(Reader *r, Sym *s, bool may_be_anonymous)
     size_t at = tx_at(r);
     bool named = r->tok == T_SYMBOL || !may_be_anonymous, sized = false;
     if (r->tok == T_SYMBOL && !may_be_anonymous && r->lx.end - r->lx.start == 1 && *r->lx.start == '_')
-        tx_fail(r, at, "`_` is no name");
-    s->name = named ? tx_name(r, "what is declared") : (Name){str_intern_z(&r->t->strs, "_"), NO_NUMBER};
+        tx_fail(r, at, "`_` is not a name");
+    s->name = named ? tx_name(r, "the name of the declaration") : (Name){str_intern_z(&r->t->strs, "_"), NO_NUMBER};
     if (!named ? r->tok == T_INT || r->tok == T_TYPE : tx_accept(r, ':'))
         read_type(r, s);
     while (r->tok == T_WORD) {
@@ -164,7 +164,7 @@ static void read_declarator(Reader *r, Sym *s, bool may_be_anonymous)
             s->align = (uint32_t)tx_number(r, 1 << 20, "an alignment");
             s->flags |= SYM_ALIGNED;
             if (!s->align || s->align & (s->align - 1))
-                tx_fail(r, align_at, "an alignment is a power of two");
+                tx_fail(r, align_at, "an alignment must be a power of two");
         } else if (!s->type && tx_accept_word(r, "size")) {
             s->type = TY_B8;
             s->flags |= SYM_ARRAY;
@@ -175,9 +175,9 @@ static void read_declarator(Reader *r, Sym *s, bool may_be_anonymous)
         }
     }
     if (!s->type)
-        tx_fail(r, at, "this needs a type, such as `: 32`, or a size, such as `size 16`");
+        tx_fail(r, at, "expected a type, such as `: 32`, or a size, such as `size 16`");
     if (!sized && s->flags & SYM_ARRAY && !(s->flags & SYM_OPEN) && !s->count)
-        tx_fail(r, at, "an array has at least one element");
+        tx_fail(r, at, "an array must have at least one element");
     if (!s->align)
         s->align = MIN(element_bytes(s), 16);
     s->size = s->flags & SYM_OPEN ? 0 : s->count * element_bytes(s);
@@ -207,13 +207,13 @@ static void read_address(InitReader *in, uint64_t mask)
     Reader *r = in->r;
     Reloc reloc = {.offset = in->data.n, .mask = mask, .generic = tx_accept_word(r, "generic")};
     if (reloc.generic)
-        tx_expect(r, '(', "behind generic");
+        tx_expect(r, '(', "after generic");
     size_t at = tx_at(r);
     reloc.sym = r->fn ? tx_find(r, tx_name(r, "a symbol")) : module_find(r->m, tx_name(r, "a symbol"));
     if (!reloc.sym)
-        tx_fail(r, at, "this symbol is not declared before");
+        tx_fail(r, at, "this symbol is not declared yet");
     if (reloc.generic)
-        tx_expect(r, ')', "behind the symbol");
+        tx_expect(r, ')', "after the symbol");
     bool minus = r->tok == '-';
     if (minus || r->tok == '+') {
         tx_next(r);
@@ -244,9 +244,9 @@ static void read_value(InitReader *in)
     tx_next(r);
     if (number && !minus && tx_accept(r, '(')) {
         if (!value)
-            tx_fail(r, at, "a mask has bits");
+            tx_fail(r, at, "a mask must not be 0");
         read_address(in, value);
-        tx_expect(r, ')', "behind the masked address");
+        tx_expect(r, ')', "after the masked address");
         return;
     }
     put_value(in, minus ? 0 - value : value);
@@ -276,7 +276,7 @@ static Init *read_init(Reader *r, const Sym *s)
         more = init->braces && tx_accept(r, ',');
     }
     if (init->braces)
-        tx_expect(r, '}', "behind the initial values");
+        tx_expect(r, '}', "after the initial values");
     init->size = in.data.n;
     init->bytes = arena_alloc(arena, in.data.n);
     init->nrelocs = in.relocs.n;
@@ -301,7 +301,7 @@ static SymId new_variable(Reader *r, const Sym *s, size_t at)
     SymId old = module_find(r->m, s->name);
     bool again = old && r->m->syms.at[old].kind == SYM_VAR && (r->m->syms.at[old].flags | s->flags) & SYM_EXTERN;
     if (old && !again)
-        tx_fail(r, at, "the module has this name already");
+        tx_fail(r, at, "the module already has a symbol of this name");
     const Sym *first = old ? &r->m->syms.at[old] : s;
     if (first->type != s->type || first->vec != s->vec || (first->flags ^ s->flags) & SYM_ARRAY ||
         (first->count != s->count && !((first->flags | s->flags) & SYM_OPEN)))
@@ -318,7 +318,7 @@ void tx_variable(Reader *r, Space space, Type handle)
     if (handle == TY_TEXREF && s.type != TY_TEXREF)
         s.space = SP_TEX;
     if (handle != TY_NONE && handle != TY_TEXREF && s.type != handle)
-        tx_fail(r, at, "samplers and surfaces have no type of their own");
+        tx_fail(r, at, "samplers and surfaces cannot have a type");
     if (tx_accept(r, '='))
         s.init = read_init(r, &s);
     while (tx_linkage(r, &s.flags) || tx_attribute(r, &s.attribute))
@@ -366,14 +366,14 @@ void tx_signature(Reader *r, Sig *sig, bool declare)
     if (tx_accept(r, '(')) {
         sig->has_params = true;
         sig->params = read_formals(r, declare, 0, ')', &sig->nparams);
-        tx_expect(r, ')', "behind the parameters");
+        tx_expect(r, ')', "after the parameters");
     }
     if (!tx_accept(r, T_ARROW))
         return;
     bool many = tx_accept(r, '(');
     sig->rets = read_formals(r, declare, SYM_RETURN, many ? ')' : T_NEWLINE, &sig->nrets);
     if (many)
-        tx_expect(r, ')', "behind the results");
+        tx_expect(r, ')', "after the results");
     if (!sig->nrets)
-        tx_fail(r, tx_at(r), "expected what the function returns");
+        tx_fail(r, tx_at(r), "expected the result of the function");
 }

@@ -40,11 +40,11 @@ static void reject_token(Reader *r)
     unsigned char c = (unsigned char)*r->lx.start;
     size_t at = tx_at(r);
     if (c == 0)
-        tx_fail(r, at, "a NUL byte may not stand here");
+        tx_fail(r, at, "a NUL byte is not allowed here");
     if (c == '"')
         tx_fail(r, at, "this string does not end on its line");
     if (c >= 128)
-        tx_fail(r, at, "a non-ASCII byte (0x%02X) may not stand here", c);
+        tx_fail(r, at, "a non-ASCII byte (0x%02X) is not allowed here", c);
     tx_fail(r, at, "unexpected '%.*s'", (int)MIN(r->lx.end - r->lx.start, 40), r->lx.start);
 }
 
@@ -136,7 +136,7 @@ Name tx_quoted_name(Reader *r)
         tx_fail(r, tx_at(r), "expected a name in quotes");
     for (; p < end; p++)
         if (!isalnum((unsigned char)*p) && !strchr("_$%", *p))
-            tx_fail(r, tx_at(r), "names consist of letters, digits, '_', '$' and '%%'");
+            tx_fail(r, tx_at(r), "a name must consist of letters, digits, '_', '$' and '%%'");
     Name name = split(r, r->lx.start, end);
     tx_next(r);
     return name;
@@ -155,7 +155,7 @@ static void text_put_z(Reader *r, const char *z) { text_put(r, z, z + strlen(z))
 static char hex_digit(Reader *r, const char *p)
 {
     if (p >= r->lx.end || !isxdigit((unsigned char)*p))
-        tx_fail(r, (size_t)(p - r->source->text), "expected two hexadecimal digits behind \\x");
+        tx_fail(r, (size_t)(p - r->source->text), "expected two hexadecimal digits after \\x");
     return (char)(*p <= '9' ? *p - '0' : (*p | 32) - 'a' + 10);
 }
 
@@ -172,7 +172,8 @@ static void text_put_string(Reader *r)
             } else if (c == 'n' || c == 't') {
                 c = c == 'n' ? '\n' : '\t';
             } else if (c != '"' && c != '\\') {
-                tx_fail(r, (size_t)(p - r->source->text), "unknown escape; there are \\\" \\\\ \\n \\t and \\xNN");
+                tx_fail(r, (size_t)(p - r->source->text),
+                        "unknown escape; the known ones are \\\" \\\\ \\n \\t and \\xNN");
             }
         }
         VEC_PUSH(&r->arena, &r->text, c);
@@ -215,7 +216,7 @@ Str tx_put_ptx_string(Reader *r)
     text_put_string(r);
     for (uint32_t k = n; k < r->text.n; k++)
         if (r->text.at[k] == '"' || r->text.at[k] == '\n')
-            tx_fail(r, tx_at(r), "a quote or a newline may not stand in this string: PTX knows no escapes");
+            tx_fail(r, tx_at(r), "a quote or a newline is not allowed in this string: PTX has no escapes");
     text_put_z(r, "\"");
     return (Str){.text = r->text.at + n, .len = r->text.n - n - 1};
 }
@@ -288,7 +289,7 @@ static void read_canonical(Reader *r)
         k++;
     tx_next(r);
     if (r->tok == T_NEWLINE || r->tok == T_EOF)
-        tx_fail(r, tx_at(r), "expected what the %s is", canonical[k][0]);
+        tx_fail(r, tx_at(r), "expected the rest of the %s", canonical[k][0]);
     put_canonical(r, canonical[k][1]);
     if (k > 0)
         text_put_z(r, ";");
@@ -305,7 +306,7 @@ static void read_raw(Reader *r)
     for (size_t k = 0; k < ARRAY_LEN(canonical); k++) {
         size_t n = strlen(canonical[k][1]);
         if (s.len > n && memcmp(s.text, canonical[k][1], n) == 0 && s.text[n] == ' ')
-            tx_fail(r, at, "`%s` has a line of its own, without `raw`", canonical[k][0]);
+            tx_fail(r, at, "write this as `%s`, without `raw`", canonical[k][0]);
     }
     module_item(r->m, ITEM_RAW, text);
     tx_end_of_line(r);
@@ -356,7 +357,7 @@ static void read_header_words(Reader *r, Sym *s)
             fn->flags |= FN_PASSTHROUGH;
         } else if (tx_accept_word(r, "form")) {
             if (!tx_is(r, "ssa") && !tx_is(r, "multi"))
-                tx_fail(r, tx_at(r), "a form is ssa or multi");
+                tx_fail(r, tx_at(r), "the form must be ssa or multi");
             fn->form = tx_is(r, "ssa") ? FORM_SSA : FORM_MULTI;
             tx_next(r);
         } else {
@@ -373,7 +374,7 @@ static SymId function_symbol(Reader *r, Name name, size_t at)
 {
     SymId id = module_find(r->m, name);
     if (id && r->m->syms.at[id].kind != SYM_FUNC)
-        tx_fail(r, at, "this name is taken by something that is not a function");
+        tx_fail(r, at, "this name is already declared, but not as a function");
     if (!id && r->again)
         tx_fail(r, at, "the module has no such function");
     return id ? id : module_sym(r->m, name, SYM_FUNC);
@@ -431,7 +432,7 @@ static void read_function(Reader *r)
         s->flags |= SYM_KERNEL;
     if (tx_accept(r, '{')) {
         if (s->flags & SYM_DEFINED && !r->again)
-            tx_error(r, at, "this function is defined twice");
+            tx_error(r, at, "this function is already defined");
         if (!r->again)
             s->flags |= SYM_DEFINED;
         fn->flags |= FN_DEFINED;
@@ -439,7 +440,7 @@ static void read_function(Reader *r)
         tx_body(r);
         verify(r);
     } else if (r->tok != T_NEWLINE && r->tok != T_EOF) {
-        tx_fail(r, tx_at(r), "expected '{' or the end of the line behind the function's header");
+        tx_fail(r, tx_at(r), "expected '{' or the end of the line after the function's header");
     }
     if (!r->stop)
         tx_end_of_line(r);
@@ -482,7 +483,7 @@ static void read_item(Reader *r)
         return;
     }
     if (!r->saw_target)
-        tx_fail(r, tx_at(r), "Ori text begins with its target, such as `target sm_80 ptx 8.0`");
+        tx_fail(r, tx_at(r), "Ori text must begin with its target, such as `target sm_80 ptx 8.0`");
     if (tx_is(r, "kernel") || tx_is(r, "device")) {
         read_function(r);
     } else if (tx_is(r, "file") || tx_is(r, "pragma") || tx_is(r, "alias")) {
@@ -531,7 +532,7 @@ bool text_more(TextReader *r, size_t bytes)
         tx_skip_empty(r);
     }
     if (!r->saw_target && r->diag->errors == r->errors)
-        tx_error(r, r->source->len, "the file holds no Ori text: it begins with `target`");
+        tx_error(r, r->source->len, "the file has no Ori text: Ori text begins with `target`");
     return false;
 }
 

@@ -126,7 +126,7 @@ static void print_difference(Ctx *ctx, const Fn *fn, int row)
 static void make_folder(Ctx *ctx, const char *path)
 {
     if (mkdir(path, 0777) != 0 && errno != EEXIST)
-        heap_fail(&ctx->heap, ST_IO, "cannot make the folder '%.150s': %s", path, strerror(errno));
+        heap_fail(&ctx->heap, ST_IO, "cannot create the folder '%.150s': %s", path, strerror(errno));
 }
 
 // Makes a folder name of a function's name: replaces `%` and `/` by `_`, and the tail of a long name by a hash.

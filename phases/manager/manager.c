@@ -99,9 +99,10 @@ static void enter_form(Ctx *ctx, Fn **at, int row, FnStats *stats)
     }
     char function[80];
     name_text((*at)->tables, (*at)->module->syms.at[(*at)->sym].name, function, sizeof function);
-    heap_fail(
-        &ctx->heap, ST_BAD_INPUT, "phase %s (%d) takes functions in %s form; %s is in %s form, and %s is not there yet",
-        phase_info[row].name, row, phase_form_name(wants), function, phase_form_name(has), phase_info[conversion].name);
+    heap_fail(&ctx->heap, ST_BAD_INPUT,
+              "phase %s (%d) takes functions in %s form; %s is in %s form, and %s is not implemented yet",
+              phase_info[row].name, row, phase_form_name(wants), function, phase_form_name(has),
+              phase_info[conversion].name);
 }
 
 // Spends one unit of OptBudget for a gate above -O1. False: the budget is used up, and rows run as at -O1.

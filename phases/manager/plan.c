@@ -64,7 +64,8 @@ static bool add_range(const Ctx *ctx, PhaseList *list, const char *text, size_t 
     if (first < 0 || last < 0)
         snprintf(why, 500, "%s: %s", list->what, reason);
     else if (last < first)
-        snprintf(why, 500, "%s: the range '%.*s' runs backwards", list->what, (int)MIN(len, 60), text);
+        snprintf(why, 500, "%s: the range '%.*s' is reversed: the lower phase comes first", list->what,
+                 (int)MIN(len, 60), text);
     for (int row = first; first >= 0 && row <= last; row++)
         if (ctx && does_something(ctx, row))
             VEC_PUSH(list->arena, &list->at, entry_of(row, row));
@@ -76,7 +77,7 @@ static bool add_phase(const Ctx *ctx, PhaseList *list, const char *text, size_t 
     char reason[400];
     int slot;
     if (memchr(text, ':', len)) {
-        snprintf(why, 500, "%s: '%.*s': no phase takes a parameter", list->what, (int)MIN(len, 60), text);
+        snprintf(why, 500, "%s: '%.*s': a phase takes no parameter", list->what, (int)MIN(len, 60), text);
         return false;
     }
     for (size_t k = 0; k + 1 < len; k++)
@@ -218,7 +219,7 @@ static bool check_order(const Plan *plan, char why[static 500])
     for (size_t k = 0; k < ARRAY_LEN(orders); k++) {
         int32_t a = place[orders[k].before], b = place[orders[k].after];
         if (a >= 0 && b >= 0 && a > b) {
-            snprintf(why, 500, "%s must stand before %s: %s", phase_info[orders[k].before].name,
+            snprintf(why, 500, "%s must come before %s: %s", phase_info[orders[k].before].name,
                      phase_info[orders[k].after].name, orders[k].reason);
             return false;
         }
@@ -348,10 +349,10 @@ static const char *idle_reason(const Ctx *ctx, int row, char text[static 100])
     if (strcmp(status, "not-yet") == 0)
         return "it is not implemented yet";
     if (strcmp(status, "machine") == 0)
-        return "it belongs to machine code, which is not made here";
+        return "it is for machine code, which oriopt does not generate";
     if (strcmp(status, "hook") == 0)
-        return "no backend has code for this hook";
-    snprintf(text, 100, "the backend %s has no code for it", ctx->target.backend->profile.name);
+        return "no backend implements this hook";
+    snprintf(text, 100, "the backend %s does not implement it", ctx->target.backend->profile.name);
     return text;
 }
 

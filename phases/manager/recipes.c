@@ -66,7 +66,7 @@ static bool add_recipes(const char *text, size_t len, uint32_t *recipes, char wh
     if (row < 0)
         snprintf(why, 500, "NvOptRecipes: %s", reason);
     else if (!found)
-        snprintf(why, 500, "NvOptRecipes: '%.*s' is no recipe; it takes on, off, or recipes such as %s@%d",
+        snprintf(why, 500, "NvOptRecipes: '%.*s' is not a recipe; expected on, off, or recipes such as %s@%d",
                  (int)MIN(len, 60), text, phase_info[recipe_info[0].row].name, recipe_info[0].slot);
     return found;
 }

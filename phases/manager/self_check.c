@@ -45,7 +45,7 @@ void check_contract(Ctx *ctx, Fn *fn, int row, bool progress, bool changed)
         fail(ctx, fn, row, why);
     uint32_t more = ctx->run.requested & ~analysis_closure(phase_info[row].needs);
     if (more) {
-        snprintf(why, sizeof why, "requests %s, which its row does not need", analysis_names[__builtin_ctz(more)]);
+        snprintf(why, sizeof why, "requests %s, which its row does not list", analysis_names[__builtin_ctz(more)]);
         fail(ctx, fn, row, why);
     }
     // A function that was read back has new descriptors for all of its instructions.
@@ -69,7 +69,7 @@ static Fn *check_clone(Ctx *ctx, Fn *fn, int row)
     Fn *clone = fn_clone(fn);
     fn_compact(clone);
     if (ir_hash(clone) != ir_hash(fn))
-        fail(ctx, fn, row, "the clone is not equal");
+        fail(ctx, fn, row, "the clone differs from the function");
     return replace(fn, clone);
 }
 
@@ -96,13 +96,13 @@ static Fn *check_roundtrip(Ctx *ctx, Fn *fn, int row)
     Fn *again = text_read_fn(fn->module, &source, &diag);
     char why[120];
     if (!again) {
-        snprintf(why, sizeof why, "the printed function does not read back: %.*s", (int)MIN(messages.n, 70),
+        snprintf(why, sizeof why, "the printed function cannot be read back: %.*s", (int)MIN(messages.n, 70),
                  messages.at);
         fail(ctx, fn, row, why);
     }
     TextBuffer second = printed(ctx, again, &arena);
     if (second.n != text.n || memcmp(second.at, text.at, text.n) != 0)
-        fail(ctx, fn, row, "the printed and reread function prints other text");
+        fail(ctx, fn, row, "the printed text changes when it is read and printed again");
     arena_free(&arena);
     // The text does not state this property.
     again->properties |= fn->properties & PROP_BRANCH_DECIDED;

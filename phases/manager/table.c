@@ -169,7 +169,7 @@ int phase_find_at(const char *text, size_t len, int *slot, char why[static 400])
     const char *at = memchr(text, '@', len);
     size_t name_len = at ? (size_t)(at - text) : len;
     if (at && !parse_number(at + 1, len - name_len - 1, &number)) {
-        snprintf(why, 400, "'%.*s': expected a phase number behind '@'", (int)MIN(len, 60), text);
+        snprintf(why, 400, "'%.*s': expected a phase number after '@'", (int)MIN(len, 60), text);
         return -1;
     }
     sort_names(sorted);
@@ -187,7 +187,7 @@ int phase_find_at(const char *text, size_t len, int *slot, char why[static 400])
     }
     bool twice = low + 1 < PHASE_ROWS && by_name(text, name_len, sorted[low + 1]) == 0;
     if (!at && twice) {
-        snprintf(why, 400, "'%.*s' stands at two slots: write %s@%d or %s@%d", (int)MIN(len, 60), text,
+        snprintf(why, 400, "'%.*s' is at two slots: write %s@%d or %s@%d", (int)MIN(len, 60), text,
                  phase_info[sorted[low]].name, sorted[low], phase_info[sorted[low]].name, sorted[low + 1]);
         return -1;
     }

@@ -68,15 +68,15 @@ static const char *what_becomes(Promotion *p, uint32_t variable)
             break;
     }
     if (k == end || d->op == OP_PHI || d->op == OP_SELP)
-        return "is one of several that may be meant";
+        return "is one of several possible addresses of an access";
     if (d->op == OP_CALL)
-        return "goes to a call";
+        return "is passed to a call";
     if (!(d->traits & (TR_READ | TR_WRITE)))
-        return d->op == OP_SETP ? "is compared" : "is computed with";
+        return d->op == OP_SETP ? "is compared" : "is an operand of arithmetic";
     if (k == i->ndef)
-        return "is taken for one in another state space";
+        return "is used in another state space";
     bool param = mod_space((Mod)tab_mnem(p->fn->tables, d->mnem)->mod[MC_SPACE]) == SP_PARAM;
-    return param ? "is an argument of a call or a result" : "is stored to memory";
+    return param ? "is an argument or a result of a call" : "is stored to memory";
 }
 
 // Reports a variable that stays in memory as a whole. False: parts of it are promoted.
@@ -89,14 +89,14 @@ static bool say_whole(Ctx *ctx, Promotion *p, uint32_t variable, InstrId access,
                name);
     else if (sym->size > promotion_limit(p))
         remark(ctx, p->fn, access, RM_MISSED, "TooLarge",
-               "{Variable:%s} stays in memory: its {Bytes:%llu} bytes are too many", name,
+               "{Variable:%s} stays in memory: its {Bytes:%llu} bytes exceed the limit", name,
                (unsigned long long)sym->size);
     else if (escaped)
         remark(ctx, p->fn, escaped == ESCAPED_BY_DATA ? 0 : escaped, RM_MISSED, "AddressEscapes",
                "{Variable:%s} stays in memory: its address {How:%s}", name, what_becomes(p, variable));
     else if (p->pointers->absolute)
         remark(ctx, p->fn, p->pointers->absolute, RM_MISSED, "AbsoluteAddress",
-               "{Variable:%s} stays in memory: the address of an access is a number", name);
+               "{Variable:%s} stays in memory: an access has an absolute address", name);
     else
         return false;
     return true;
@@ -111,27 +111,28 @@ static void say_accesses(Ctx *ctx, const Promotion *p, const Variable *v, const 
         [WHY_INDEX] = {"IndexUnknown", ""},
         [WHY_BOUNDS] = {"OutOfBounds", "out of its bounds"},
         [WHY_MISALIGNED] = {"Misaligned", "not aligned"},
-        [WHY_KIND] = {"KindOfAccess", "no move does what the instruction does"},
-        [WHY_PARTLY] = {"PartlyInMemory", "other accesses keep the same bytes there"},
+        [WHY_KIND] = {"KindOfAccess", "a move cannot replace the instruction"},
+        [WHY_PARTLY] = {"PartlyInMemory", "other accesses keep the same bytes in memory"},
     };
     unsigned long long kept = 0, size = v->size;
     for (uint64_t at = 0; at < v->size; at++)
         kept += v->groups[at / GROUP].stays >> at % GROUP & 1;
     if (t->n[WHY_NOT])
         remark(ctx, p->fn, t->first[WHY_NOT], RM_PASSED, "Promoted",
-               "{Promoted:%llu} of {Bytes:%llu} bytes of {Variable:%s} go to registers; loads: {Loads:%u}, "
+               "{Promoted:%llu} of {Bytes:%llu} bytes of {Variable:%s} are promoted to registers; loads: {Loads:%u}, "
                "stores: {Stores:%u}",
                size - kept, size, name, t->n[WHY_NOT] - t->stores, t->stores);
     if (v->limited)
         remark(ctx, p->fn, t->any, RM_MISSED, "TooManyPhis",
-               "parts of {Variable:%s} stay in memory: the inputs of all phis would be more than {Limit:%llu}", name,
+               "parts of {Variable:%s} stay in memory: the phis would have more than {Limit:%llu} inputs", name,
                (unsigned long long)ctx->phi_limit);
     for (int why = WHY_NOT + 1; why < WHYS; why++) {
         if (t->n[why] && why == WHY_INDEX)
-            remark(ctx, p->fn, t->first[why], RM_MISSED, whys[why].name,
-                   "{Accesses:%u} of {All:%u} accesses to {Variable:%s} stay in memory: somewhere from byte "
-                   "{From:%lld} to {To:%lld}",
-                   t->n[why], t->all, name, (long long)MAX(t->lo, 0), (long long)MIN(t->end, (int64_t)v->size) - 1);
+            remark(
+                ctx, p->fn, t->first[why], RM_MISSED, whys[why].name,
+                "{Accesses:%u} of {All:%u} accesses to {Variable:%s} stay in memory: the offset is unknown, from byte "
+                "{From:%lld} to {To:%lld}",
+                t->n[why], t->all, name, (long long)MAX(t->lo, 0), (long long)MIN(t->end, (int64_t)v->size) - 1);
         else if (t->n[why])
             remark(ctx, p->fn, t->first[why], RM_MISSED, whys[why].name,
                    "{Accesses:%u} of {All:%u} accesses to {Variable:%s} stay in memory: %s", t->n[why], t->all, name,

@@ -489,7 +489,7 @@ static void map_nodes(Mapping *m)
         const Network *network = &m->networks.at[k];
         if (network->maps && network->after)
             remark(m->ctx, m->fn, m->nodes.at[network->last].instr, RM_PASSED, "LogicMapped",
-                   "{Before:%u} logic instructions are {After:%u} now", network->before, network->after);
+                   "{Before:%u} logic instructions are replaced by {After:%u}", network->before, network->after);
     }
 }
 

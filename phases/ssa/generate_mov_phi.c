@@ -42,7 +42,7 @@ bool phase_generate_mov_phi(Ctx *ctx, Fn *fn)
         return false;
     if (ctx->beyond_ssa)
         remark(ctx, fn, 0, RM_MISSED, "TooManyPhis",
-               "{Registers:%u} registers stay out of ssa form: the inputs of all phis would be more than {Limit:%llu}",
+               "{Registers:%u} registers stay out of ssa form: the phis would have more than {Limit:%llu} inputs",
                ctx->beyond_ssa, (unsigned long long)ctx->phi_limit);
     ssa_split_entry(fn);
     if (has_self_moves(fn, analysis_need(fn, AN_RDEFS))) {

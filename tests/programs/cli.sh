@@ -103,9 +103,9 @@ says err "unknown option '--frobnicate'"
 run "value where none belongs" 2 --verify-each=yes good.ptx
 says err "takes no value"
 run "value missing" 2 good.ptx --named-phases
-says err "needs a value"
+says err "requires a value"
 run "output missing" 2 good.ptx -o
-is "$(cat err)" "oriopt: option '-o' needs a value"
+is "$(cat err)" "oriopt: option '-o' requires a value"
 run "bad level" 2 -O5 good.ptx
 is "$(cat err)" "oriopt: '-O5' is not a level from -O0 to -O4"
 run "level without a number" 2 -O good.ptx
@@ -197,7 +197,7 @@ run "range of names" 0 --print-pipeline --named-phases=FinalInspectionPass..OriR
 says out "FinalInspectionPass@94"
 says out "OriRemoveNopCode@107"
 run "range backwards" 2 --print-pipeline --named-phases=112..90
-says err "backwards"
+says err "reversed"
 run "name of two slots" 2 --print-pipeline --named-phases=DumpNVuCodeText
 says err "DumpNVuCodeText@129"
 says err "DumpNVuCodeText@155"
@@ -301,14 +301,14 @@ run "--arch=" 0 --arch=sm_80 good.ptx -o name.ptx
 same arch.ptx name.ptx
 for arch in sm_85 sm90 90 sm_ sm_90A compute_90 '' sm_090; do
     run "no target: $arch" 2 -arch "$arch" good.ptx -o u.ptx
-    says err "--arch: '$arch' is no target"
+    says err "--arch: '$arch' is not a target"
     absent u.ptx
 done
 run "no target, by the other name" 2 --gpu-name=sm_85 good.ptx
-says err "--gpu-name: 'sm_85' is no target; did you mean sm_86?"
+says err "--gpu-name: 'sm_85' is not a target; did you mean sm_86?"
 sed 's/sm_90/sm_999/' good.ptx >future.ptx
 run "a module's target that nobody knows" 0 future.ptx
-says err "future.ptx:2:9: warning: 'sm_999' is no target and is optimized as sm_90; did you mean sm_121?"
+says err "future.ptx:2:9: warning: 'sm_999' is not a target and is optimized as sm_90; did you mean sm_121?"
 lines err 3
 says out ".target sm_999"
 # Instructions that a backend makes must exist in the version and target of the text.

@@ -498,7 +498,7 @@ for bad in fold fold: :3 fold:x nothing:1 FoldBudget:1; do
     says err "--debug-counter: '$bad' is not NAME:N, with a number of changes and one of Opt CopyProp"
 done
 run "no rule" 2 --knob FoldRulesOff=mul-power,mul-pwer fold.ptx
-says err "'mul-pwer' is no rule of folding; did you mean mul-power,"
+says err "'mul-pwer' is not a folding rule; did you mean mul-power,"
 
 # Two networks of logic instructions.
 {
@@ -648,7 +648,7 @@ error() {
     same_message
 }
 count='a count such as 12 or 0x1f'
-semicolon="';' separates settings only behind WHEN; elsewhere it is a newline or '~'"
+semicolon="';' separates settings only after WHEN; elsewhere use a newline or '~'"
 condition='expected FN=glob, FH=hash or PH=phase'
 # Errors in names.
 error 1 'OptBudgt=1' "unknown knob 'OptBudgt'; did you mean OptBudget?"
@@ -660,7 +660,7 @@ error 1 '3=3' "expected the name of a knob"
 error 2 ' "OptBudget"=3' "expected the name of a knob"
 error 13 'OptBudget=3~[knobs]' "expected the name of a knob"
 # Errors in the syntax of settings.
-error 11 'OptBudget 3' "expected '=' or the end of the setting behind OptBudget"
+error 11 'OptBudget 3' "expected '=' or the end of the setting after OptBudget"
 error 12 'OptBudget=3;DUMPIR=1' "$semicolon"
 error 24 'OptBudget=3 ~OptBudget=;' "$semicolon"
 # Errors in values.
@@ -674,10 +674,10 @@ error 11 'OptBudget=1.5' "OptBudget: bad number '1.5'; expected $count"
 error 11 'OptBudget="3"' "OptBudget: bad number '\"3\"'; expected $count"
 error 11 'OptBudget=-1' "OptBudget: -1 is out of range 0.."
 error 11 'OptBudget=9223372036854775808' "OptBudget: 9223372036854775808 does not fit 64 bits"
-error 1 'DUMPIR' 'DUMPIR has no value; expected a text ("" is the empty one)'
-error 8 'DUMPIR=' 'DUMPIR has no value; expected a text ("" is the empty one)'
-error 8 'DUMPIR="12' "nothing closes this quote"
-error 13 'DUMPIR="12" 3' "something stands behind the closing quote"
+error 1 'DUMPIR' 'DUMPIR has no value; expected a text ("" for an empty one)'
+error 8 'DUMPIR=' 'DUMPIR has no value; expected a text ("" for an empty one)'
+error 8 'DUMPIR="12' "this quote is not closed"
+error 13 'DUMPIR="12" 3' "unexpected text after the closing quote"
 error 12 'DUMPIR="12";OptBudget=3' "$semicolon"
 # Errors in lists of phases.
 rows=$(grep -c '^PHASE(' "$root/phases/phases.def")
@@ -687,16 +687,16 @@ for knob in NamedPhases DisablePhases; do
     error $n "$knob=12+Gvn" "$knob: unknown phase 'Gvn'; did you mean GvnCse?"
     error $n "$knob=$rows" "$knob: $no_such"
     error $((n + 10)) "WHEN=FN=x;$knob=GvnCse@50" "$knob: 'GvnCse' is not at slot 50 but at 49"
-    error $n "$knob=\"12..9\"" "$knob: the range '12..9' runs backwards"
-    error $n "$knob=GvnCse:3" "$knob: 'GvnCse:3': no phase takes a parameter"
-    error $n "$knob=NOP@" "$knob: 'NOP@': expected a phase number behind '@'"
+    error $n "$knob=\"12..9\"" "$knob: the range '12..9' is reversed: the lower phase comes first"
+    error $n "$knob=GvnCse:3" "$knob: 'GvnCse:3': a phase takes no parameter"
+    error $n "$knob=NOP@" "$knob: 'NOP@': expected a phase number after '@'"
 done
 error 8 'DUMPIR=CalcRegisterMap' \
-    "DUMPIR: 'CalcRegisterMap' stands at two slots: write CalcRegisterMap@124 or CalcRegisterMap@149"
+    "DUMPIR: 'CalcRegisterMap' is at two slots: write CalcRegisterMap@124 or CalcRegisterMap@149"
 error 14 'NvOptRecipes=GvnCse' \
-    "NvOptRecipes: 'GvnCse' is no recipe; it takes on, off, or recipes such as ConvertMemoryToRegisterOrUniform@3"
+    "NvOptRecipes: 'GvnCse' is not a recipe; expected on, off, or recipes such as ConvertMemoryToRegisterOrUniform@3"
 error 14 'NvOptRecipes=OriRemoveRedundantMov@10' \
-    "NvOptRecipes: 'OriRemoveRedundantMov@10' is no recipe; it takes on, off, or recipes such as ConvertMemoryToRegisterOrUniform@3"
+    "NvOptRecipes: 'OriRemoveRedundantMov@10' is not a recipe; expected on, off, or recipes such as ConvertMemoryToRegisterOrUniform@3"
 error 15 'NvOptRecipes= 0ff' "NvOptRecipes: unknown phase '0ff'; did you mean NOP?"
 # Errors in conditions.
 error 1 'WHEN' "WHEN has no condition; $condition"
@@ -704,8 +704,8 @@ error 1 'WHEN;OptBudget=1' "WHEN has no condition; $condition"
 error 6 'WHEN=' "WHEN has no condition; $condition"
 error 6 'WHEN=;OptBudget=1' "WHEN has no condition; $condition"
 error 6 'WHEN=FM=k;OptBudget=1' "unknown condition 'FM'; did you mean FN?"
-error 8 'WHEN=FN;OptBudget=1' "expected '=' behind FN"
-error 9 'WHEN=PH 12;OptBudget=1' "expected '=' behind PH"
+error 8 'WHEN=FN;OptBudget=1' "expected '=' after FN"
+error 9 'WHEN=PH 12;OptBudget=1' "expected '=' after PH"
 error 9 'WHEN=FN=;OptBudget=1' "FN has an empty pattern; * is every function"
 error 9 'WHEN=FN="";OptBudget=1' "FN has an empty pattern; * is every function"
 hash='expected a number such as 0x1f, or a range such as 0x10..0x20'
@@ -723,12 +723,12 @@ error 9 'WHEN=PH=OriCopyPro;OptBudget=1' \
     "unknown phase 'OriCopyPro'; did you mean OriCopyProp?"
 error 12 "WHEN=PH=1..$rows;OptBudget=1" "$no_such"
 error 9 'WHEN=PH=CalcRegisterMap;OptBudget=1' \
-    "'CalcRegisterMap' stands at two slots: write CalcRegisterMap@124 or CalcRegisterMap@149"
-error 1 'WHEN=FN=k' "WHEN without settings: they stand behind a ';' with no blank before it"
-error 1 'WHEN=FN=k;;' "WHEN without settings: they stand behind a ';' with no blank before it"
-error 2 ' WHEN=FN=k ;OptBudget=1' "WHEN without settings: they stand behind a ';' with no blank before it"
+    "'CalcRegisterMap' is at two slots: write CalcRegisterMap@124 or CalcRegisterMap@149"
+error 1 'WHEN=FN=k' "WHEN without settings: write them after a ';' with no blank before it"
+error 1 'WHEN=FN=k;;' "WHEN without settings: write them after a ';' with no blank before it"
+error 2 ' WHEN=FN=k ;OptBudget=1' "WHEN without settings: write them after a ';' with no blank before it"
 error 23 'WHEN=FN=k;OptBudget=1;WHEN=FN=j;OptBudget=2' \
-    "WHEN stands behind a setting; conditions come first in a record"
+    "WHEN follows a setting; conditions must come first in a record"
 
 # Bytes that pragmas cannot contain, and errors of files.
 printf 'DUMPIR=1\0012' >bytes
@@ -740,11 +740,11 @@ run "NUL byte" 2 --knobs-file bytes one.ptx
 says err "bytes:2:9: error: a NUL byte"
 printf 'OptBudget=3\n' >bytes
 run "no section" 2 --knobs-file bytes one.ptx
-printf "bytes:1:1: error: there is no line '[knobs]'; only what stands below it counts\nOptBudget=3\n^\n" >want.err
+printf "bytes:1:1: error: there is no line '[knobs]'; only lines after it are read\nOptBudget=3\n^\n" >want.err
 same err want.err
 printf '[other]\nOptBudget=x\n[knobs] OptBudget=3\n' >bytes
 run "something behind the section" 2 --knobs-file bytes one.ptx
-printf "bytes:3:9: error: something stands behind the section's name\n[knobs] OptBudget=3\n        ^\n" >want.err
+printf "bytes:3:9: error: unexpected text after the section's name\n[knobs] OptBudget=3\n        ^\n" >want.err
 same err want.err
 printf '\357\273\277[KNOBS]\r\nDUMPIR=12 ; here\r\n\r\n;DUMPIR=3\r\n[x]\r\nFoo\r\n' >bytes
 run "a file with what editors leave in it" 0 --knobs-file bytes one.ptx -o /dev/null
@@ -768,7 +768,7 @@ absent left.ptx
 run "no more errors than wanted" 2 --max-errors=1 --knobs-file bad.knobs one.ptx
 is "$(grep -c error: err)" 1
 run "errors as JSON" 2 --diagnostics=json --knob 'DUMPIR="' one.ptx
-is "$(cat err)" '{"schema":1,"severity":"error","file":"--knob","line":1,"column":8,"message":"nothing closes this quote"}'
+is "$(cat err)" '{"schema":1,"severity":"error","file":"--knob","line":1,"column":8,"message":"this quote is not closed"}'
 {
     echo "$head"
     kernel k '	.pragma "knob Foo=1", "knob OptBudget=x";

@@ -154,7 +154,7 @@ run "a quote that is not closed" 2 @bad.args k.ptx
 said "bad.args:2:9: error: this quote is not closed"
 printf 'a\000b' >bad.args
 run "a NUL byte in a response file" 2 @bad.args k.ptx
-said "bad.args:1:2: error: a NUL byte may not stand here"
+said "bad.args:1:2: error: a NUL byte is not allowed here"
 run "a missing response file" 5 @missing.args k.ptx
 said "oriopt: cannot read 'missing.args': No such file or directory"
 printf 'k.ptx\n @missing.args' >bad.args
@@ -255,25 +255,25 @@ run "a missing semicolon in front of a label" 1 semicolon.ptx
 says err "semicolon.ptx:17:9: error: expected ',' or ';'"
 sed 's/ret;/ret/' k.ptx >semicolon.ptx
 run "a missing semicolon in front of a brace" 1 semicolon.ptx
-says err "semicolon.ptx:22:5: error: expected ';' behind the instruction"
+says err "semicolon.ptx:22:5: error: expected ';' after the instruction"
 
 # -- Targets ------------------------------------------------------------------------------------------------------------
 
 sed 's/sm_90/sm_83/' k.ptx >target.ptx
 run "a target that does not exist" 0 target.ptx -o out.ptx
-said "target.ptx:2:9: warning: 'sm_83' is no target and is optimized as sm_80; did you mean sm_80?" ".target sm_83" "        ^"
+said "target.ptx:2:9: warning: 'sm_83' is not a target and is optimized as sm_80; did you mean sm_80?" ".target sm_83" "        ^"
 run "it is kept" 0 target.ptx
 says out ".target sm_83"
 exits "the same in orirun" 0 "$ORIRUN" target.ptx --block 4 --arg buf:8
-warned 1 "target.ptx:2:9: warning: 'sm_83' is no target"
+warned 1 "target.ptx:2:9: warning: 'sm_83' is not a target"
 run "the same in pieces" 0 --piece=1 target.ptx -o out.ptx
-warned 1 "target.ptx:2:9: warning: 'sm_83' is no target"
+warned 1 "target.ptx:2:9: warning: 'sm_83' is not a target"
 printf 'file target.ptx\nblock 4\narg buf:8\n' >target.run
 run "once, though the output is read, too" 0 --check-each target.ptx -o out.ptx
-warned 1 "target.ptx:2:9: warning: 'sm_83' is no target"
+warned 1 "target.ptx:2:9: warning: 'sm_83' is not a target"
 run "the same as Ori text" 0 --emit=ori --named-phases=NOP target.ptx -o target.ori
 run "a target in Ori text that does not exist" 0 target.ori -o out.ori
-warned 1 "target.ori:1:8: warning: 'sm_83' is no target and is optimized as sm_80; did you mean sm_80?"
+warned 1 "target.ori:1:8: warning: 'sm_83' is not a target and is optimized as sm_80; did you mean sm_80?"
 for sm in sm_90 sm_90a sm_100f sm_10; do
     sed "s/sm_90/$sm/" k.ptx >target.ptx
     run "target $sm" 0 target.ptx -o out.ptx
@@ -300,15 +300,15 @@ idle() {
 }
 for option in --named-phases --disable-phases --print-before --print-after; do
     idle $option GvnCse "GvnCse (phase 49) does nothing: it is not implemented yet"
-    idle $option 110,OriFold "PostSchedule (phase 110) does nothing: it belongs to machine code, which is not made here"
-    idle $option 127 "AdvancedPhaseOriPhaseEncoding (phase 127) does nothing: no backend has code for this hook"
+    idle $option 110,OriFold "PostSchedule (phase 110) does nothing: it is for machine code, which oriopt does not generate"
+    idle $option 127 "AdvancedPhaseOriPhaseEncoding (phase 127) does nothing: no backend implements this hook"
     idle $option 2,49,2,49 "PromoteFP16 (phase 2) does nothing: it is not implemented yet" \
         "GvnCse (phase 49) does nothing: it is not implemented yet"
     idle $option OriFold,NOP,OriBranchOpt
     idle $option 0..60
 done
 run "a phase of other backends" 0 -arch sm_30 --named-phases=OriFormLop3 k.ptx -o out.ptx
-warned 1 "oriopt: warning: --named-phases: OriFormLop3 (phase 168) does nothing: the backend sm_30 has no code for it"
+warned 1 "oriopt: warning: --named-phases: OriFormLop3 (phase 168) does nothing: the backend sm_30 does not implement it"
 run "a phase of this backend" 0 -arch sm_80 --named-phases=OriFormLop3 k.ptx -o out.ptx
 silent err
 run "a knob" 0 --knob DisablePhases=GvnCse k.ptx -o out.ptx

@@ -46,7 +46,7 @@ refused "--target: 'gfx90' is not" --target gfx90
 refused "--features: there is no feature 'nope'" --features all,-if,nope
 refused "--features: there is no feature ''" --features ''
 refused "-o: 'k.txt' does not end in .ptx" -o k.txt
-refused "option '--seed' needs a value" --seed
+refused "option '--seed' requires a value" --seed
 exits unwritable 5 "$ORIGEN" -o no/such/folder/k.ptx
 says err "cannot write 'no/such/folder/k.ptx'"
 

@@ -164,7 +164,7 @@ refused "no input file; --help explains the use"
 refused "more than one input file" one.ptx store.ptx
 refused "unknown option '--frobnicate'; --help lists them all" --frobnicate one.ptx
 refused "unknown option '--keep'; --help lists them all" --keep one.ptx
-refused "option '--entry' needs a value" one.ptx --entry
+refused "option '--entry' requires a value" one.ptx --entry
 refused "option '--coverage' takes no value" --coverage=1 one.ptx
 refused "--count: '1' is not lines" --count=1 one.ptx
 refused "-x: 'c' is not ptx or ori" -x c one.ptx
@@ -185,7 +185,7 @@ refused "--cluster: '4,2,4': a cluster has at most 16 blocks" --cluster=4,2,4 on
 refused "--block: '1025': a block has at most 1024 threads" --block=1025 one.ptx
 refused "--block: '32,32,2': a block has at most 1024 threads" --block=32,32,2 one.ptx
 refused "--file replaces the module of a .run file; here it is 'one.ptx'" --file=store.ptx one.ptx
-refused "--arg is about one launch: write it into 'x.run'" --arg=u32:1 x.run
+refused "--arg is for one launch: write it into 'x.run'" --arg=u32:1 x.run
 run "missing module" 5 missing.ptx
 prints err "orirun: cannot read 'missing.ptx': No such file or directory"
 run "missing .run file" 5 missing.run
@@ -202,7 +202,7 @@ silent err
 name="from standard input"
 "$ORIRUN" --digest - <one.ptx >out 2>err
 [ $? -eq 0 ] && ok || bad "exit code"
-refused "'store.ptx' has 10 kernels, among them 'copy': say which one with \`entry\`" store.ptx
+refused "'store.ptx' has 10 kernels, among them 'copy': choose one with \`entry\`" store.ptx
 refused "'store.ptx' has no kernel 'keep33'; did you mean 'keep32'?" store.ptx --entry keep33
 refused "'store.ptx' has no kernel 'abcdefghij'; it has 'copy' and others" store.ptx --entry abcdefghij
 refused "'one.ptx' has no kernel 'abcdefghij'; it has 'nothing'" one.ptx --entry abcdefghij
@@ -273,10 +273,10 @@ no_scalar "'1 ' is not a number for f32" "f32:1 "
 no_scalar "'1e39' is too large for f32" f32:1e39
 no_scalar "'65520' is too large for f16" f16:65520
 no_scalar "'0f3f80000000' has more than the 32 bits of f32" f32:0f3f80000000
-no_scalar "'u33' is no kind of argument; did you mean 'u32'?" u33:1
-no_scalar "'buff' is no kind of argument; did you mean 'buf'?" buff:1
-no_scalar "'zzzzzz' is no kind of argument" zzzzzz:1
-no_scalar "'b128' is no kind of argument; did you mean 'b8'?" b128:1
+no_scalar "'u33' is not a kind of argument; did you mean 'u32'?" u33:1
+no_scalar "'buff' is not a kind of argument; did you mean 'buf'?" buff:1
+no_scalar "'zzzzzz' is not a kind of argument" zzzzzz:1
+no_scalar "'b128' is not a kind of argument; did you mean 'b8'?" b128:1
 no_scalar "'7' is not KIND:VALUE, as in u32:7 or buf:1024" 7
 
 run "an aggregate" 0 store.ptx --entry keepstruct --arg buf:12 --arg struct:hex:0102030405060708090a0B0C --dump 0
@@ -284,7 +284,7 @@ printed "arg0[0] 01 02 03 04 05 06 07 08 09 0a 0b 0c"
 refused "'struct:hex:01' has 1 byte, but parameter 1 of 'keepstruct' has 12" store.ptx --entry keepstruct --arg buf:12 --arg struct:hex:01
 no_scalar "'struct:0102' is not struct:hex:DIGITS" struct:0102
 no_scalar "'g' is not a hexadecimal digit" struct:hex:0g
-no_scalar "3 hexadecimal digits are no whole number of bytes" buf:hex:012
+no_scalar "3 hexadecimal digits are not a whole number of bytes" buf:hex:012
 
 # -- Buffers ------------------------------------------------------------------------------------------------------------
 
@@ -333,13 +333,13 @@ run "two buffers are apart" 1 store.ptx --entry same --arg buf:8 --arg buf:8 --e
 says err "orirun: launch 1: arg0:u64[0] is "
 refused "--arg: '0' is not the number of an earlier argument (the first is 0)" store.ptx --entry look --arg ref:0
 refused "--arg: argument 0 has no buffer" store.ptx --entry look --arg u32:1 --arg ref:0
-refused "'keep:0' is for launches that say \`keep\`" store.ptx --entry look --arg keep:0
+refused "'keep:0' is only for launches with \`keep\`" store.ptx --entry look --arg keep:0
 no_scalar "'buf:x' is not buf:SIZE, buf:@FILE, buf:hex:DIGITS or buf:COUNTxTYPE:..." buf:x
 no_scalar "'buf:-1' is not buf:SIZE, buf:@FILE, buf:hex:DIGITS or buf:COUNTxTYPE:..." buf:-1
 no_scalar "a file name must follow \`@\`" buf:@
-no_scalar "'f31' is no type of values; did you mean 'f32'?" buf:3xf31:iota
-no_scalar "'itoa' does not say what the buffer holds; did you mean 'iota'? (iota, rand or fill)" buf:3xf32:itoa
-no_scalar "'' does not say what the buffer holds (iota, rand or fill)" buf:3xf32:
+no_scalar "'f31' is not a type of values; did you mean 'f32'?" buf:3xf31:iota
+no_scalar "'itoa' is not an initial value of a buffer; did you mean 'iota'? (iota, rand or fill)" buf:3xf32:itoa
+no_scalar "'' is not an initial value of a buffer (iota, rand or fill)" buf:3xf32:
 no_scalar "'iota:1:2:3' is not iota[:START[:STEP]]" buf:3xf32:iota:1:2:3
 no_scalar "'rand' is not rand:SEED or rand:SEED:LO:HI" buf:3xf32:rand
 no_scalar "'rand:1:2' is not rand:SEED or rand:SEED:LO:HI" buf:3xf32:rand:1:2
@@ -382,7 +382,7 @@ refused "there is no argument 3" $copy --dump 3
 refused "argument 2 has no buffer" $copy --dump 2
 refused "there is no argument 9" $copy --nondet 9
 refused "--dump: 'counter' is not the number of an argument (the first is 0)" $copy --dump counter
-refused "--dump: 'u31' is no type of values; did you mean 'u32'?" $copy --dump 0:u31
+refused "--dump: 'u31' is not a type of values; did you mean 'u32'?" $copy --dump 0:u31
 refused "--dump: the number of an argument or the name of a variable is missing" $copy --dump :u32
 refused "--dump-file: '0' is not N=FILE" $copy --dump-file 0
 refused "'store.ptx' has no variable 'countr'; did you mean 'counter'?" $copy --dump-symbol countr
@@ -424,7 +424,7 @@ run "too few digests" 1 store.ptx --entry same --arg buf:8 --arg buf:8 --expect 
 prints err "orirun: launch 1: 1 digest is expected, but there are 2"
 refused "4 values are expected from index 1 on, but arg0 has room for 4" $copy --expect '0:u32[1] 1 2 3 4'
 refused "--expect: no expectation follows: write \`digest HEX...\` or \`N:TYPE VALUE...\`" $copy --expect ''
-refused "--expect: '0' needs a type, as in 0:u32" $copy --expect '0 1'
+refused "--expect: '0' requires a type, as in 0:u32" $copy --expect '0 1'
 refused "--expect: no values follow '0:u32'" $copy --expect '0:u32'
 refused "--expect: no values follow 'digest'" $copy --expect 'digest'
 refused "--expect: 'xyz' is not a digest, 16 hexadecimal digits" $copy --expect 'digest xyz'
@@ -450,8 +450,8 @@ run "distance of signed integers" 1 store.ptx --entry look --arg buf:hex:ff0a --
 prints err "orirun: launch 1: arg0:s8[1] is 10, expected 13"
 run "NaN and infinity" 0 store.ptx --entry look --arg buf:hex:0000c07f0000807f --expect '0:f32 ~rel:1 nan inf'
 run "infinity is far from numbers" 1 store.ptx --entry look --arg buf:hex:0000807f --expect '0:f32 ~rel:1 3e38'
-refused "--expect: '~abs:-1' is not ~abs:X, X being a number from 0 on" $near --expect '0:f32 ~abs:-1 1'
-refused "--expect: '~rel:nan' is not ~rel:X, X being a number from 0 on" $near --expect '0:f32 ~rel:nan 1'
+refused "--expect: '~abs:-1' is not ~abs:X, where X is a number from 0 on" $near --expect '0:f32 ~abs:-1 1'
+refused "--expect: '~rel:nan' is not ~rel:X, where X is a number from 0 on" $near --expect '0:f32 ~rel:nan 1'
 refused "--expect: values of b32 have no distance" $near --expect '0:b32 ~abs:1 1'
 
 # npy FILE DTYPE SHAPE [FORTRAN]: an array with the bytes of standard input.
@@ -471,7 +471,7 @@ run "expected values in a file, with a tolerance" 0 $copy --expect '0:u32 ~abs:1
 run "no such file of values" 5 $copy --expect '1:u32 @missing'
 prints err "orirun: cannot read 'missing': No such file or directory"
 run "no whole number of values" 1 $copy --expect '1:u64 @bytes'
-prints err "orirun: 'bytes': 3 bytes are no whole number of u64 values"
+prints err "orirun: 'bytes': 3 bytes are not a whole number of u64 values"
 refused "--expect: a file name must follow \`@\`" $copy --expect '1:u32 @'
 
 npy a.npy '<u4' '(2, 2)' <four
@@ -510,9 +510,9 @@ bad_npy a.npy f32 "dtype '<u4' does not have the values of f32, which is '<f4'"
 bad_npy a.npy bf16 "dtype '<u4' does not have the values of bf16, which is '|V2'"
 bad_npy fortran.npy u32 "the .npy file is in Fortran order; write it with order='C'"
 bad_npy big.npy u32 "dtype '>u4' is big endian"
-bad_npy object.npy u32 "dtype '|O': Python objects have no values"
+bad_npy object.npy u32 "dtype '|O': Python objects are not supported"
 bad_npy text.npy u32 "dtype '<U4' is not a number"
-bad_npy structure.npy u32 "a .npy file of structures has no values of one type"
+bad_npy structure.npy u32 "a .npy file of structures is not supported"
 bad_npy short.npy u32 "the .npy file has 16 bytes of values, but its shape 20"
 bad_npy scalar.npy u32 "the .npy file has 16 bytes of values, but its shape 4"
 bad_npy huge.npy u32 "the shape of the .npy file has too many values"
@@ -541,7 +541,7 @@ same written.npy want
 run "a type of bits takes any dtype of its size" 0 store.ptx --entry look --arg buf:f16x2:@two.npy --expect '0:b32 @a.npy'
 run "what was written is read" 0 store.ptx --entry look --arg buf:bf16:@written.npy --expect '0:u32 @four'
 run "no whole number of values in a .npy file" 1 store.ptx --entry look --arg buf:3 --dump-file 0:u32=no.npy
-prints err "orirun: 3 bytes are no whole number of u32 values"
+prints err "orirun: 3 bytes are not a whole number of u32 values"
 absent no.npy
 file "files of values in a .run file" 0 <<'END'
 file store.ptx
@@ -695,7 +695,7 @@ wrong 'file store.ptx\nentry look\narg buf:4\ndump 1\n' 4:6 "there is no argumen
 wrong 'file missing.ptx\n' 1:6 "cannot read 'missing.ptx': No such file or directory" 5
 wrong 'file store.ptx\nentry look\narg buf:@missing\n' 3:5 "cannot read 'missing': No such file or directory" 5
 wrong 'file store.ptx\nentry look\narg buf:4\n---\nkeep\nentry look\narg keep:1\n' 7:5 "argument 1 of the launch before has no buffer"
-wrong 'file store.ptx\nentry look\narg buf:4\n---\nentry look\narg keep:0\n' 6:5 "'keep:0' is for launches that say \`keep\`"
+wrong 'file store.ptx\nentry look\narg buf:4\n---\nentry look\narg keep:0\n' 6:5 "'keep:0' is only for launches with \`keep\`"
 wrong 'file store.ptx\nentry count\n---\nkeep\nentry look\n' 4:1 "'look' has 1 parameter, and there are 0 arguments"
 name="the line and a caret"
 if [ "$(sed -n 2,3p err)" = "$(printf 'keep\n^')" ]; then ok; else bad "$(sed -n 2,3p err)"; fi
@@ -819,9 +819,9 @@ run "limit of steps at a lock" 4 waits.ptx --entry lock --block 32 --arg buf:4xu
 table \
     "block  warp  lanes     at            instruction  waits for" \
     "0,0,0  0     7fffffff  waits.ptx:36  bra          nothing: still running" \
-    "0,0,0  0     80000000  waits.ptx:41  ret          lanes 0x7fffffff of its warp, to go on together"
+    "0,0,0  0     80000000  waits.ptx:41  ret          lanes 0x7fffffff of its warp, to reconverge"
 run "limit of steps at an mbarrier" 4 waits.ptx --entry mbarrier --block 32 --max-steps 1K
-says err "the mbarrier at 0 of 'full' of shared memory: 8 of 40 arrivals and 0 bytes to come"
+says err "the mbarrier at 0 of 'full' of shared memory: 8 of 40 arrivals and 0 bytes are pending"
 run "deadlock of a cluster" 1 waits.ptx --entry cluster --block 32 --grid 2
 table \
     "block  warp  lanes     at            instruction           waits for" \

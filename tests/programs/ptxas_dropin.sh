@@ -276,7 +276,7 @@ says err "ORI_PTXAS_FLAGS: a quotation mark is not closed"
 mode accept
 exits "oriopt writes nothing" 0 env ORI_PTXAS_FLAGS=--list-sm "$ORIPTXAS" one.ptx
 original elf.o
-says err "oriopt wrote nothing"
+says err "oriopt wrote no output"
 is "$(cat out)" "to standard output"
 mode accept
 exits "there is no place for temporary files" 0 env TMPDIR=$work/nowhere "$ORIPTXAS" one.ptx

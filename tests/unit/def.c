@@ -107,7 +107,7 @@ TEST(def_edits)
     analysis_drop(fn, AN_FLOW | AN_DEF);
     CHECK(fn->analyses->valid & AN_DEF);
     *ir_def(fn, ir_instr(fn, second), 0) = op_def(op_none());
-    STALE("DEF was kept but is out of date: R0 has another definition");
+    STALE("DEF was kept but is out of date: R0 has a different definition");
     def_table_forget(fn, second, def(fn, r));
     KEPT();
     fixture_close(&f);

@@ -275,23 +275,23 @@ TEST(defuse_stale)
     analysis_need(fn, AN_DEFUSE);
     STALE("");
     *ir_def(fn, ir_instr(fn, mov), 0) = def(fn, s);
-    STALE("DEFUSE was kept but is out of date: R0 has other definitions");
+    STALE("DEFUSE was kept but is out of date: R0 has different definitions");
     *ir_def(fn, ir_instr(fn, mov), 0) = def(fn, r);
     *ir_use(fn, ir_instr(fn, mov), 0) = use(fn, s);
-    STALE("DEFUSE was kept but is out of date: R0 has other uses");
+    STALE("DEFUSE was kept but is out of date: R0 has different uses");
     *ir_use(fn, ir_instr(fn, mov), 0) = use(fn, r);
     STALE("");
     // Another layout order, with the same rows.
     block_unlink(fn, b2);
     block_insert_after(fn, b2, 0);
-    STALE("DEFUSE was kept but is out of date: an instruction of b0 stands elsewhere");
+    STALE("DEFUSE was kept but is out of date: an instruction of b0 has moved");
     block_unlink(fn, b2);
     block_append(fn, b2);
     // A removed instruction without registers leaves a gap.
     ir_remove(fn, bar);
     STALE("");
     ir_remove(fn, mov);
-    STALE("DEFUSE was kept but is out of date: R0 has other definitions");
+    STALE("DEFUSE was kept but is out of date: R0 has different definitions");
     emit(fn, b2, "bar.sync", "%", 0, OPS(op_const(fn, 0, W32)));
     STALE("DEFUSE was kept but is out of date: there are new instructions");
     reg_new(fn, RF_R, W32);

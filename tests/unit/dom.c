@@ -337,8 +337,8 @@ TEST(analysis_check_stale)
     STALE(UINT32_MAX, "");
     // b1 branches to b2.
     *target(&d, d.left, 0) = op_block(3);
-    STALE(UINT32_MAX, "CFG was kept but is out of date: b1 has other successors");
-    STALE(AN_RPO, "RPO was kept but is out of date: b2 stands where b1 should");
+    STALE(UINT32_MAX, "CFG was kept but is out of date: b1 has different successors");
+    STALE(AN_RPO, "RPO was kept but is out of date: the order has b2 in place of b1");
     STALE(AN_DOM, "DOM was kept but is out of date: the immediate dominator of b3 is b2, not b0");
     STALE(0, "");
     analysis_drop(d.fn, AN_DOM);
@@ -374,7 +374,7 @@ TEST(analysis_check_kept_alone)
     analysis_need(d.fn, AN_DOM);
     *target(&d, d.branch, 0) = op_block(3);
     *target(&d, d.branch, 1) = op_block(2);
-    STALE(AN_CFG, "CFG was kept but is out of date: b0 has other successors");
+    STALE(AN_CFG, "CFG was kept but is out of date: b0 has different successors");
     analysis_drop(d.fn, AN_DOM);
     STALE(UINT32_MAX, "");
     analysis_need(d.fn, AN_DOM);
@@ -392,7 +392,7 @@ TEST(analysis_check_layout)
     block_append(d.fn, 2);
     STALE(UINT32_MAX, "");
     a->preds.at[a->preds.first[4]] = 3;
-    STALE(AN_CFG, "CFG was kept but is out of date: b3 has other predecessors");
+    STALE(AN_CFG, "CFG was kept but is out of date: b3 has different predecessors");
     STALE(AN_DOM, "");
     fixture_close(&d.f);
 }

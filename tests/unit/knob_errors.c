@@ -30,7 +30,7 @@ static const ErrorRow value_errors[] = {
     {"Num = ; why", "--knob:1:6: error: Num has no value; expected a number such as 12, 0x1f, 017 or -3\n"
                     "Num = ; why\n"
                     "     ^\n"},
-    {"Text=", "--knob:1:6: error: Text has no value; expected a text (\"\" is the empty one)\n"
+    {"Text=", "--knob:1:6: error: Text has no value; expected a text (\"\" is empty)\n"
               "Text=\n"
               "     ^\n"},
     {"Num=12x", "--knob:1:7: error: Num: bad number '12x'; expected a number such as 12, 0x1f, 017 or -3\n"
@@ -90,19 +90,19 @@ static const ErrorRow value_errors[] = {
     {"Budget=x", "--knob:1:8: error: Budget: bad number 'x'; expected a count such as 12 or 0x1f\n"
                  "Budget=x\n"
                  "       ^\n"},
-    {"Switch=2", "--knob:1:8: error: Switch: '2' is no value for a switch; expected no value, or 0 or 1\n"
+    {"Switch=2", "--knob:1:8: error: Switch: '2' is not a value for a switch; expected no value, or 0 or 1\n"
                  "Switch=2\n"
                  "       ^\n"},
-    {"Switch=on", "--knob:1:8: error: Switch: 'on' is no value for a switch; expected no value, or 0 or 1\n"
+    {"Switch=on", "--knob:1:8: error: Switch: 'on' is not a value for a switch; expected no value, or 0 or 1\n"
                   "Switch=on\n"
                   "       ^\n"},
-    {"Switch=00", "--knob:1:8: error: Switch: '00' is no value for a switch; expected no value, or 0 or 1\n"
+    {"Switch=00", "--knob:1:8: error: Switch: '00' is not a value for a switch; expected no value, or 0 or 1\n"
                   "Switch=00\n"
                   "       ^\n"},
-    {"Switch=", "--knob:1:8: error: Switch: '' is no value for a switch; expected no value, or 0 or 1\n"
+    {"Switch=", "--knob:1:8: error: Switch: '' is not a value for a switch; expected no value, or 0 or 1\n"
                 "Switch=\n"
                 "       ^\n"},
-    {"Switch=\"1\"", "--knob:1:8: error: Switch: '\"1\"' is no value for a switch; expected no value, or 0 or 1\n"
+    {"Switch=\"1\"", "--knob:1:8: error: Switch: '\"1\"' is not a value for a switch; expected no value, or 0 or 1\n"
                      "Switch=\"1\"\n"
                      "       ^\n"},
     {"Span=8..1", "--knob:1:6: error: Span: the range 8..1 is reversed: the lower end comes first\n"
@@ -152,7 +152,7 @@ static const ErrorRow value_errors[] = {
     {"List=1 2", "--knob:1:8: error: List: bad list '1 2'; expected numbers such as 1,2,-3\n"
                  "List=1 2\n"
                  "       ^\n"},
-    {"List=1;2", "--knob:1:7: error: ';' separates settings only behind WHEN; elsewhere it is a newline or '~'\n"
+    {"List=1;2", "--knob:1:7: error: ';' separates settings only after WHEN; elsewhere use a newline or '~'\n"
                  "List=1;2\n"
                  "      ^\n"},
     {"List=1.5", "--knob:1:6: error: List: bad list '1.5'; expected numbers such as 1,2,-3\n"
@@ -250,25 +250,24 @@ static const ErrorRow value_errors[] = {
                               "number such as FADD,3,FMUL,2\n"
                               "Weights=FADD,3 FMUL,2\n"
                               "               ^\n"},
-    {"Text=\"a", "--knob:1:6: error: nothing closes this quote\n"
+    {"Text=\"a", "--knob:1:6: error: this quote is not closed\n"
                  "Text=\"a\n"
                  "     ^\n"},
-    {"Text=\"a\\\"", "--knob:1:6: error: nothing closes this quote\n"
+    {"Text=\"a\\\"", "--knob:1:6: error: this quote is not closed\n"
                      "Text=\"a\\\"\n"
                      "     ^\n"},
-    {"Text=\"a\\", "--knob:1:6: error: nothing closes this quote\n"
+    {"Text=\"a\\", "--knob:1:6: error: this quote is not closed\n"
                    "Text=\"a\\\n"
                    "     ^\n"},
-    {"Text=\"a\" b", "--knob:1:10: error: something stands behind the closing quote\n"
+    {"Text=\"a\" b", "--knob:1:10: error: unexpected text after the closing quote\n"
                      "Text=\"a\" b\n"
                      "         ^\n"},
-    {"Text=\"a\"\"b\"", "--knob:1:9: error: something stands behind the closing quote\n"
+    {"Text=\"a\"\"b\"", "--knob:1:9: error: unexpected text after the closing quote\n"
                         "Text=\"a\"\"b\"\n"
                         "        ^\n"},
-    {"Text=\"a\";Num=1",
-     "--knob:1:9: error: ';' separates settings only behind WHEN; elsewhere it is a newline or '~'\n"
-     "Text=\"a\";Num=1\n"
-     "        ^\n"},
+    {"Text=\"a\";Num=1", "--knob:1:9: error: ';' separates settings only after WHEN; elsewhere use a newline or '~'\n"
+                         "Text=\"a\";Num=1\n"
+                         "        ^\n"},
 };
 
 static const ErrorRow record_errors[] = {
@@ -299,16 +298,16 @@ static const ErrorRow record_errors[] = {
     {"Num=1~[x]", "--knob:1:7: error: expected the name of a knob\n"
                   "Num=1~[x]\n"
                   "      ^\n"},
-    {"Num 1", "--knob:1:5: error: expected '=' or the end of the setting behind Num\n"
+    {"Num 1", "--knob:1:5: error: expected '=' or the end of the setting after Num\n"
               "Num 1\n"
               "    ^\n"},
-    {"Switch x", "--knob:1:8: error: expected '=' or the end of the setting behind Switch\n"
+    {"Switch x", "--knob:1:8: error: expected '=' or the end of the setting after Switch\n"
                  "Switch x\n"
                  "       ^\n"},
-    {"Switch;Num=1", "--knob:1:7: error: ';' separates settings only behind WHEN; elsewhere it is a newline or '~'\n"
+    {"Switch;Num=1", "--knob:1:7: error: ';' separates settings only after WHEN; elsewhere use a newline or '~'\n"
                      "Switch;Num=1\n"
                      "      ^\n"},
-    {"Num=1;Small=1", "--knob:1:6: error: ';' separates settings only behind WHEN; elsewhere it is a newline or '~'\n"
+    {"Num=1;Small=1", "--knob:1:6: error: ';' separates settings only after WHEN; elsewhere use a newline or '~'\n"
                       "Num=1;Small=1\n"
                       "     ^\n"},
     {"\303\203\302\251=1", "--knob:1:1: error: expected the name of a knob\n"
@@ -359,10 +358,10 @@ static const ErrorRow record_errors[] = {
     {"WHEN;Num=1", "--knob:1:1: error: WHEN has no condition; expected FN=glob, FH=hash or PH=phase\n"
                    "WHEN;Num=1\n"
                    "^\n"},
-    {"WHEN=FN", "--knob:1:8: error: expected '=' behind FN\n"
+    {"WHEN=FN", "--knob:1:8: error: expected '=' after FN\n"
                 "WHEN=FN\n"
                 "       ^\n"},
-    {"WHEN=FN;Num=1", "--knob:1:8: error: expected '=' behind FN\n"
+    {"WHEN=FN;Num=1", "--knob:1:8: error: expected '=' after FN\n"
                       "WHEN=FN;Num=1\n"
                       "       ^\n"},
     {"WHEN==a", "--knob:1:6: error: WHEN has no condition; expected FN=glob, FH=hash or PH=phase\n"
@@ -386,10 +385,10 @@ static const ErrorRow record_errors[] = {
     {"WHEN=FN=\"\";Num=1", "--knob:1:9: error: FN has an empty pattern; * is every function\n"
                            "WHEN=FN=\"\";Num=1\n"
                            "        ^\n"},
-    {"WHEN=FN=\"a;Num=1", "--knob:1:9: error: nothing closes this quote\n"
+    {"WHEN=FN=\"a;Num=1", "--knob:1:9: error: this quote is not closed\n"
                           "WHEN=FN=\"a;Num=1\n"
                           "        ^\n"},
-    {"WHEN=FN=\"a\"b;Num=1", "--knob:1:12: error: something stands behind the closing quote\n"
+    {"WHEN=FN=\"a\"b;Num=1", "--knob:1:12: error: unexpected text after the closing quote\n"
                              "WHEN=FN=\"a\"b;Num=1\n"
                              "           ^\n"},
     {"WHEN=FH=;Num=1", "--knob:1:9: error: bad hash ''; expected a number such as 0x1f, or a range such as 0x10..0x20\n"
@@ -463,24 +462,23 @@ static const ErrorRow record_errors[] = {
     {"WHEN=PH=5..P4;Num=1", "--knob:1:9: error: the range 5..P4 is reversed: the lower phase comes first\n"
                             "WHEN=PH=5..P4;Num=1\n"
                             "        ^\n"},
-    {"WHEN=FN=a", "--knob:1:1: error: WHEN without settings: they stand behind a ';' with no blank before it\n"
+    {"WHEN=FN=a", "--knob:1:1: error: WHEN without settings: write them after a ';' with no blank before it\n"
                   "WHEN=FN=a\n"
                   "^\n"},
-    {"WHEN=FN=a;", "--knob:1:1: error: WHEN without settings: they stand behind a ';' with no blank before it\n"
+    {"WHEN=FN=a;", "--knob:1:1: error: WHEN without settings: write them after a ';' with no blank before it\n"
                    "WHEN=FN=a;\n"
                    "^\n"},
-    {"WHEN=FN=a;WHEN=PH=3",
-     "--knob:1:1: error: WHEN without settings: they stand behind a ';' with no blank before it\n"
-     "WHEN=FN=a;WHEN=PH=3\n"
-     "^\n"},
-    {"WHEN=FN=a ;Num=1", "--knob:1:1: error: WHEN without settings: they stand behind a ';' with no blank before it\n"
+    {"WHEN=FN=a;WHEN=PH=3", "--knob:1:1: error: WHEN without settings: write them after a ';' with no blank before it\n"
+                            "WHEN=FN=a;WHEN=PH=3\n"
+                            "^\n"},
+    {"WHEN=FN=a ;Num=1", "--knob:1:1: error: WHEN without settings: write them after a ';' with no blank before it\n"
                          "WHEN=FN=a ;Num=1\n"
                          "^\n"},
-    {"WHEN=FN=a~Num=1", "--knob:1:1: error: WHEN without settings: they stand behind a ';' with no blank before it\n"
+    {"WHEN=FN=a~Num=1", "--knob:1:1: error: WHEN without settings: write them after a ';' with no blank before it\n"
                         "WHEN=FN=a~Num=1\n"
                         "^\n"},
     {"WHEN=FN=a;Num=1;WHEN=PH=3;Small=1",
-     "--knob:1:17: error: WHEN stands behind a setting; conditions come first in a record\n"
+     "--knob:1:17: error: WHEN follows a setting; conditions must come first in a record\n"
      "WHEN=FN=a;Num=1;WHEN=PH=3;Small=1\n"
      "                ^\n"},
     {"WHEN=FN=a;Num=x;Small=9",
@@ -490,7 +488,7 @@ static const ErrorRow record_errors[] = {
     {"WHEN=FN=a;Nim=1", "--knob:1:11: error: unknown knob 'Nim'; did you mean Num, Few or List?\n"
                         "WHEN=FN=a;Nim=1\n"
                         "          ^\n"},
-    {"WHEN=FN=a;Num 1", "--knob:1:15: error: expected '=' or the end of the setting behind Num\n"
+    {"WHEN=FN=a;Num 1", "--knob:1:15: error: expected '=' or the end of the setting after Num\n"
                         "WHEN=FN=a;Num 1\n"
                         "              ^\n"},
     {"WHEN=FN=a;=1", "--knob:1:11: error: expected the name of a knob\n"
@@ -503,16 +501,16 @@ static const ErrorRow record_errors[] = {
      "--knob:1:13: error: Small: 9 is out of range -2..6\n"
      "Num=x~Small=9\n"
      "            ^\n"
-     "--knob:2:8: error: Switch: '5' is no value for a switch; expected no value, or 0 or 1\n"
+     "--knob:2:8: error: Switch: '5' is not a value for a switch; expected no value, or 0 or 1\n"
      "Switch=5 ; a~b\n"
      "       ^\n"
-     "--knob:3:6: error: nothing closes this quote\n"
+     "--knob:3:6: error: this quote is not closed\n"
      "Text=\"a~b\n"
      "     ^\n"
      "--knob:4:1: error: unknown knob 'Bad'; did you mean Num, Few or Span?\n"
      "Bad=\"~x\"~Num=1;2\n"
      "^\n"
-     "--knob:4:15: error: ';' separates settings only behind WHEN; elsewhere it is a newline or '~'\n"
+     "--knob:4:15: error: ';' separates settings only after WHEN; elsewhere use a newline or '~'\n"
      "Bad=\"~x\"~Num=1;2\n"
      "              ^\n"
      "--knob:5:9: error: FN has an empty pattern; * is every function\n"
@@ -527,31 +525,31 @@ static const ErrorRow record_errors[] = {
 };
 
 static const ErrorRow file_errors[] = {
-    {"Num=1", "f.knobs:1:1: error: there is no line '[knobs]'; only what stands below it counts\n"
+    {"Num=1", "f.knobs:1:1: error: there is no line '[knobs]'; only lines after it are read\n"
               "Num=1\n"
               "^\n"},
-    {"", "f.knobs:1:1: error: there is no line '[knobs]'; only what stands below it counts\n"
+    {"", "f.knobs:1:1: error: there is no line '[knobs]'; only lines after it are read\n"
          "\n"
          "^\n"},
-    {"; [knobs]\n", "f.knobs:1:1: error: there is no line '[knobs]'; only what stands below it counts\n"
+    {"; [knobs]\n", "f.knobs:1:1: error: there is no line '[knobs]'; only lines after it are read\n"
                     "; [knobs]\n"
                     "^\n"},
-    {"[knob]\nNum=1", "f.knobs:1:1: error: there is no line '[knobs]'; only what stands below it counts\n"
+    {"[knob]\nNum=1", "f.knobs:1:1: error: there is no line '[knobs]'; only lines after it are read\n"
                       "[knob]\n"
                       "^\n"},
-    {"x [knobs]\n", "f.knobs:1:1: error: there is no line '[knobs]'; only what stands below it counts\n"
+    {"x [knobs]\n", "f.knobs:1:1: error: there is no line '[knobs]'; only lines after it are read\n"
                     "x [knobs]\n"
                     "^\n"},
-    {"[knobs", "f.knobs:1:1: error: there is no line '[knobs]'; only what stands below it counts\n"
+    {"[knobs", "f.knobs:1:1: error: there is no line '[knobs]'; only lines after it are read\n"
                "[knobs\n"
                "^\n"},
-    {"[knobs] x\nNum=x", "f.knobs:1:9: error: something stands behind the section's name\n"
+    {"[knobs] x\nNum=x", "f.knobs:1:9: error: unexpected text after the section's name\n"
                          "[knobs] x\n"
                          "        ^\n"
                          "f.knobs:2:5: error: Num: bad number 'x'; expected a number such as 12, 0x1f, 017 or -3\n"
                          "Num=x\n"
                          "    ^\n"},
-    {"[knobs]=1~2\n[knobs]\n", "f.knobs:1:8: error: something stands behind the section's name\n"
+    {"[knobs]=1~2\n[knobs]\n", "f.knobs:1:8: error: unexpected text after the section's name\n"
                                "[knobs]=1~2\n"
                                "       ^\n"},
     {"[knobs]\nNum=1~[other]\n", "f.knobs:2:7: error: expected the name of a knob\n"

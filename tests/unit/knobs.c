@@ -167,7 +167,7 @@ TEST(knob_bad_default_is_internal)
     KnobTest t;
     knobs_open(&t);
     CHECK_FAILS(&t.heap, ST_INTERNAL, bad_default, &t.arena);
-    CHECK_Z(t.heap.message, "knob X: 'many' is no default");
+    CHECK_Z(t.heap.message, "knob X: 'many' is not a valid default");
     knobs_close(&t);
 }
 
@@ -868,7 +868,7 @@ TEST(knob_wrong_types_are_internal)
         CHECK_FAILS(&t.heap, ST_INTERNAL, bodies[n], k);
     CHECK_Z(t.heap.message, "there is no knob 16");
     CHECK_FAILS(&t.heap, ST_INTERNAL, read_as_int, k);
-    CHECK_Z(t.heap.message, "knob Text is of type STR and was read as another");
+    CHECK_Z(t.heap.message, "knob Text is of type STR and was read as another type");
     knobs_close(&t);
 }
 

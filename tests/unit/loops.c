@@ -444,17 +444,18 @@ TEST(loops_validity)
     STALE(UINT32_MAX, "");
     // b2 branches back to b1 instead of itself.
     retarget(&s, 3, 2, 4);
-    STALE(UINT32_MAX, "LOOPS was kept but is out of date: the innermost loop of b2 is that of b1, not that of b2");
+    STALE(UINT32_MAX,
+          "LOOPS was kept but is out of date: the innermost loop of b2 is the loop of b1, not the loop of b2");
     // The outer loop loses its back edge; then the inner one gets an entry from b0.
     retarget(&s, 3, 3, 4);
     retarget(&s, 4, 5, 5);
-    STALE(UINT32_MAX, "LOOPS was kept but is out of date: the innermost loop of b1 is none, not that of b1");
+    STALE(UINT32_MAX, "LOOPS was kept but is out of date: the innermost loop of b1 is none, not the loop of b1");
     retarget(&s, 4, 2, 5);
     retarget(&s, 1, 2, 3);
     STALE(UINT32_MAX, "LOOPS was kept but is out of date: the loop of b1 is irreducible");
     // b1 .. b3 become unreachable.
     retarget(&s, 1, 5, 5);
-    STALE(UINT32_MAX, "LOOPS was kept but is out of date: the innermost loop of b1 is nothing, not that of b1");
+    STALE(UINT32_MAX, "LOOPS was kept but is out of date: the innermost loop of b1 is nothing, not the loop of b1");
     shape_close(&s);
 }
 
@@ -470,7 +471,7 @@ TEST(loops_validity_of_parents)
     const Analyses *a = shape_need(&s, AN_LOOPS);
     CHECK(a->loops.n == 2 && a->loops.loop[2].parent == 1);
     retarget(&s, 3, 3, 3);
-    STALE(AN_LOOPS, "LOOPS was kept but is out of date: the loop around that of b2 is none, not that of b1");
+    STALE(AN_LOOPS, "LOOPS was kept but is out of date: the parent of the loop of b2 is none, not the loop of b1");
     // A block without a loop differs from an unreachable one.
     retarget(&s, 3, 3, 2);
     retarget(&s, 2, 3, 4);

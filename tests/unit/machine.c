@@ -397,7 +397,7 @@ TEST(undef_is_reported_when_read)
     rig_close(&r);
     rig_open(&r, (MachineOptions){.check_uninit = true}, UNDEF_PHI SAY(0, "R10") END);
     CHECK(!rig_launch(&r, (Dim){1, 1, 1}, (Dim){32, 1, 1}));
-    CHECK_Z(machine_error(r.machine)->text, "a use of a value that nothing wrote");
+    CHECK_Z(machine_error(r.machine)->text, "a use of a value that was never written");
     CHECK_EQ(machine_error(r.machine)->thread.x, 10);
     rig_close(&r);
     rig_open(&r, (MachineOptions){.check_uninit = true}, UNDEF_PHI SAY(0, "R11") END);

@@ -410,7 +410,7 @@ TEST(all_lanes_must_be_there)
     line(&k, "@%%p0 movmatrix.sync.aligned.m8n8.trans.b16 %%r1, %%r0;");
     load_kernel(&k);
     CHECK(!runs(&k, 32));
-    CHECK_Z(machine_error(k.machine)->text, "movmatrix.sync wants all lanes of the warp, but these are 20 of them");
+    CHECK_Z(machine_error(k.machine)->text, "movmatrix.sync requires all lanes of the warp, but only 20 execute it");
     close_kernel(&k);
     open_kernel(&k);
     line(&k, "mma.sp.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%%f0, %%f1, %%f2, %%f3}, {%%r1, %%r2}, "
@@ -690,15 +690,15 @@ static void test_fault(const char *body, const char *expected)
 
 TEST(misuse_stops_the_run)
 {
-    test_fault("mbarrier.arrive.shared.b64 %rd4, [%r5];", "there is no mbarrier");
-    test_fault("mbarrier.init.shared.b64 [%r5], 0;", "an mbarrier cannot wait for 0 arrivals");
+    test_fault("mbarrier.arrive.shared.b64 %rd4, [%r5];", "there is no initialized mbarrier here");
+    test_fault("mbarrier.init.shared.b64 [%r5], 0;", "an mbarrier cannot expect 0 arrivals");
     test_fault("mbarrier.init.shared.b64 [%r5], 2;\nmbarrier.arrive.shared.b64 %rd4, [%r5], 3;",
-               "more arrivals at an mbarrier than it waits for");
+               "more arrivals at an mbarrier than its phase expects");
     test_fault("mbarrier.init.shared.b64 [%r5], 2;\nmbarrier.arrive.noComplete.shared.b64 %rd4, [%r5], 2;",
-               "mbarrier.arrive.noComplete ends the phase");
+               "mbarrier.arrive.noComplete completes the phase");
     test_fault("mbarrier.init.shared.b64 [%r5], 2;\nmov.u64 %rd4, 5;\n"
                "mbarrier.test_wait.shared.b64 %p0, [%r5], %rd4;",
-               "not a state of the mbarrier's present or last phase");
+               "the state is not from the mbarrier's current or previous phase");
     test_fault("cp.async.ca.shared.global [%r5], [%rd0], 4, 5;", "cp.async of 4 bytes with a source of 5");
     test_fault("cp.async.cg.shared.global [%r5+8], [%rd0], 16;",
                "write of 16 bytes at address 0x8, which is not aligned");

@@ -376,7 +376,7 @@ TEST(run_wrong_launches)
         const char *message;
     } rows[] = {
         {base, "the module has no kernel 'lod'"},
-        {base, "OriLaunch.size is 8, which should be sizeof(OriLaunch)"},
+        {base, "OriLaunch.size is 8, but must be sizeof(OriLaunch)"},
         {base, "a grid of 1,1,0 blocks of 1,1,1 threads: each number is at least 1"},
         {base, "a grid of 1,1,1 blocks of 0,1,1 threads: each number is at least 1"},
         {base, "a block of 1024,1,2 threads: a block has at most 1024"},

@@ -147,7 +147,7 @@ TEST(remarks_in_library)
         OriModule *m = ori_parse(ori, "k.ptx", text, sizeof text - 1, ORI_ANY);
         CHECK_EQ(ori_optimize(ori, m), ORI_OK);
         CHECK_EQ(heard.n, 2);
-        CHECK_Z(heard.text, "4 of 4 bytes of x go to registers; loads: 0, stores: 1");
+        CHECK_Z(heard.text, "4 of 4 bytes of x are promoted to registers; loads: 0, stores: 1");
         ori_on_remark(ori, NULL, NULL);
         m = ori_parse(ori, "k.ptx", text, sizeof text - 1, ORI_ANY);
         CHECK_EQ(ori_optimize(ori, m), ORI_OK);

@@ -157,7 +157,7 @@ TEST(sm_target_errors)
     static const struct {
         const char *text, *words;
     } errors[] = {
-        {"sm_85", "'sm_85' is no target; did you mean sm_86?"},
+        {"sm_85", "'sm_85' is not a target; did you mean sm_86?"},
         {"sm_31", "did you mean sm_30?"},
         {"sm_22", "did you mean sm_21?"},
         {"sm_130", "did you mean sm_121?"},
@@ -171,10 +171,10 @@ TEST(sm_target_errors)
         {"sm_90b", "did you mean sm_90?"},
         {"sm_90af", "did you mean sm_90?"},
         {"sm_90 ", "did you mean sm_90?"},
-        {"sm_", "'sm_' is no target; there are backends for sm_30 sm_50 sm_60 sm_70 sm_80 sm_89 sm_90"},
-        {"", "'' is no target; there are backends for sm_30"},
-        {"sm_a", "there are backends for"},
-        {"sm_0", "there are backends for"},
+        {"sm_", "'sm_' is not a target; the backends are sm_30 sm_50 sm_60 sm_70 sm_80 sm_89 sm_90"},
+        {"", "'' is not a target; the backends are sm_30"},
+        {"sm_a", "the backends are"},
+        {"sm_0", "the backends are"},
     };
     for (size_t k = 0; k < ARRAY_LEN(errors); k++) {
         char why[300] = "";

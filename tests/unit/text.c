@@ -106,7 +106,7 @@ TEST(read_fn_leaves_the_module)
 TEST(read_fn_refuses)
 {
     refused("device @nobody() form multi {\nb0:\n  ret\n}\n", "in:1:8: error: the module has no such function");
-    refused("device @g() form multi {\nb0:\n  ret\n}\n", "is not a function");
+    refused("device @g() form multi {\nb0:\n  ret\n}\n", "but not as a function");
     refused("global @z: 32\n", "expected a function");
     refused("", "expected a function");
     refused("kernel @k() form multi {\nb0:\n  R0:64 = mov.b64 @nothing\n  ret\n}\n",

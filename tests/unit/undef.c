@@ -719,7 +719,7 @@ TEST(undef_and_launches)
     const RunError *e = machine_unspecified(r.machine);
     if (CHECK(e)) {
         CHECK_EQ(e->thread.x, 5);
-        CHECK_Z(e->text, "what this does depends on a value that nothing wrote");
+        CHECK_Z(e->text, "the effect of this instruction depends on a value that was never written");
     }
     CHECK_EQ(state(&r, 0, 5), 0);
     rig_set(&r, 5, 0);

@@ -125,8 +125,8 @@ TEST(verify_s2_instructions)
     STRUCTURE("is broken", INSTR(setp).next, s.add_cc);
     STRUCTURE("is broken", INSTR(setp).next, s.setp);
     STRUCTURE("is broken", BLOCK(b1).first, s.add_cc);
-    STRUCTURE("wrong last", BLOCK(b1).last, s.setp);
-    STRUCTURE("wrong last", BLOCK(b1).last, 0);
+    STRUCTURE("its last instruction is wrong", BLOCK(b1).last, s.setp);
+    STRUCTURE("its last instruction is wrong", BLOCK(b1).last, 0);
     STRUCTURE("middle", INSTR(branch).next, s.st);
     fixture_close(&s.f);
 }
@@ -143,11 +143,11 @@ TEST(verify_s3_terminators)
     CHECK_VERIFIES(s.fn);
     // Two terminators.
     InstrId second = emit_ret(s.fn, s.b4);
-    check_reported(s.fn, VERIFY_STRUCTURE, "terminator in the middle", __FILE__, __LINE__);
+    check_reported(s.fn, VERIFY_STRUCTURE, "a terminator is in the middle", __FILE__, __LINE__);
     ir_remove(s.fn, second);
     CHECK_VERIFIES(s.fn);
     second = ir_insert_before(s.fn, mov, INSTR(jump).desc, 0, OPS(op_block(s.b4)));
-    check_reported(s.fn, VERIFY_STRUCTURE, "terminator in the middle", __FILE__, __LINE__);
+    check_reported(s.fn, VERIFY_STRUCTURE, "a terminator is in the middle", __FILE__, __LINE__);
     ir_remove(s.fn, second);
     CHECK_VERIFIES(s.fn);
     // An empty block.
@@ -181,11 +181,11 @@ TEST(verify_s5_definitions)
 {
     Small s;
     open_small(&s);
-    STRUCTURE("wrong side", OPERAND(addc, 1), def(s.fn, s.r1));
-    STRUCTURE("wrong side", OPERAND(addc, 3), def(s.fn, s.cc));
-    STRUCTURE("wrong side", OPERAND(addc, 0), use(s.fn, s.r3));
-    STRUCTURE("wrong side", OPERAND(add_cc, 1), use(s.fn, s.cc));
-    STRUCTURE("wrong side", OPERAND(guarded, 3), def(s.fn, s.p));
+    STRUCTURE("a definition among the uses", OPERAND(addc, 1), def(s.fn, s.r1));
+    STRUCTURE("a definition among the uses", OPERAND(addc, 3), def(s.fn, s.cc));
+    STRUCTURE("a definition among the uses", OPERAND(addc, 0), use(s.fn, s.r3));
+    STRUCTURE("a definition among the uses", OPERAND(add_cc, 1), use(s.fn, s.cc));
+    STRUCTURE("a definition among the uses", OPERAND(guarded, 3), def(s.fn, s.p));
     fixture_close(&s.f);
 }
 
@@ -294,7 +294,7 @@ TEST(verify_t1_modifiers)
 {
     Small s;
     open_small(&s);
-    TYPES("'!' may not stand here", OPERAND(addc, 1).mods, OPM_NOT);
+    TYPES("'!' is not allowed here", OPERAND(addc, 1).mods, OPM_NOT);
     TYPES("negated or absolute", OPERAND(addc, 1).mods, OPM_NEG);
     TYPES("negated or absolute", OPERAND(setp, 0).mods, OPM_ABS);
     TYPES("only registers of opaque instructions", OPERAND(addc, 1).mods, OPM_INOUT);
@@ -382,8 +382,8 @@ TEST(verify_t3_tied)
     s.guarded = ir_insert_before(fn, s.branch, INSTR(guarded).desc, IF_GUARDED | IF_TIED, ops, 5);
     CHECK_VERIFIES(fn);
     TYPES("outside ssa", fn->form, FORM_MULTI);
-    TYPES("another width", OPERAND(guarded, 3), use(fn, s.d));
-    TYPES("another width", OPERAND(guarded, 3), use(fn, s.p));
+    TYPES("is not that of its definition", OPERAND(guarded, 3), use(fn, s.d));
+    TYPES("is not that of its definition", OPERAND(guarded, 3), use(fn, s.p));
     fixture_close(&s.f);
 }
 
@@ -415,7 +415,7 @@ TEST(verify_t4_call_order)
     InstrId late = ir_insert_before(fn, s.jump, INSTR(st).desc, 0, st, 3);
     CHECK_VERIFIES(fn);
     ir_instr(fn, late)->callseq = 1;
-    check_reported(fn, VERIFY_TYPES, "behind its call", __FILE__, __LINE__);
+    check_reported(fn, VERIFY_TYPES, "after its call", __FILE__, __LINE__);
     ir_remove(fn, late);
     CHECK_VERIFIES(fn);
     // A result is read before the call.

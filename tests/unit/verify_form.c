@@ -135,14 +135,14 @@ TEST(form_f1_multi)
     VERIFIES();
     InstrId phi = ir_insert_before(fn, ret, desc_parse(fn->tables, "mov.phi", "%,%:%"), 0,
                                    OPS(def(fn, r), op_block(b0), op_const(fn, 0, W32)));
-    BROKEN(phi, "a phi outside ssa form");
+    BROKEN(phi, "a phi is not allowed outside ssa form");
     fn->form = FORM_SSA;
     VERIFIES();
     ir_remove(fn, phi);
     fn->form = FORM_MULTI;
     Operand ops[] = {def(fn, r), use(fn, r), use(fn, r), use(fn, p)};
     InstrId tied = ir_insert_before(fn, ret, desc_parse(fn->tables, "mov.u32", "%,%"), IF_GUARDED | IF_TIED, ops, 4);
-    BROKEN(tied, "tied uses outside ssa form");
+    BROKEN(tied, "tied uses are not allowed outside ssa form");
     CHECK(fn->analyses == NULL);  // multi form needs none
     fixture_close(&s.f);
 }
@@ -151,9 +151,9 @@ TEST(form_f2_definitions)
 {
     Ssa s;
     open_ssa(&s);
-    BREAK(s.left, "R1 has another definition, in b0", OPERAND(left, 0), DEF(r[1]));
-    BREAK(s.phi2, "R6 has another definition, in b3", OPERAND(phi2, 0), DEF(r[6]));
-    BREAK(s.stray, "R9 has another definition, in b5", OPERAND(stray, 0), DEF(r[9]));
+    BREAK(s.left, "R1 has a second definition; the first is in b0", OPERAND(left, 0), DEF(r[1]));
+    BREAK(s.phi2, "R6 has a second definition; the first is in b3", OPERAND(phi2, 0), DEF(r[6]));
+    BREAK(s.stray, "R9 has a second definition; the first is in b5", OPERAND(stray, 0), DEF(r[9]));
     BREAK(s.sum, "R11 is used but has no definition", OPERAND(sum, 1), USE(r[11]));
     BREAK(s.phi, "R11 is used but has no definition", OPERAND(phi, 2), USE(r[11]));
     BREAK(s.guarded, "R11 is used but has no definition", OPERAND(guarded, 3), USE(r[11]));
@@ -183,7 +183,7 @@ TEST(form_f3_tied)
     VERIFIES();
     ir_remove(fn, add);
     add = ir_insert_before(fn, s.branch, INSTR(guarded).desc, IF_TIED, ops, 4);
-    BROKEN(add, "tied uses on an instruction without a guard");
+    BROKEN(add, "an instruction without a guard has tied uses");
     fixture_close(&s.f);
 }
 
@@ -213,17 +213,17 @@ TEST(form_f4_places)
     Fn *fn = s.fn;
     DescId mov = desc_parse(fn->tables, "mov.u32", "%,%");
     InstrId first = ir_insert_before(fn, s.phi, mov, 0, OPS(DEF(r[11]), op_const(fn, 1, W32)));
-    BROKEN(s.phi, "a phi stands behind another instruction");
+    BROKEN(s.phi, "a phi follows another instruction");
     ir_remove(fn, first);
     InstrId middle = ir_insert_before(fn, s.phi2, mov, 0, OPS(DEF(r[11]), op_const(fn, 1, W32)));
-    BROKEN(s.phi2, "a phi stands behind another instruction");
+    BROKEN(s.phi2, "a phi follows another instruction");
     ir_remove(fn, middle);
     VERIFIES();
     InstrId entry = ir_insert_before(fn, ir_block(fn, s.b[0])->first, desc_parse(fn->tables, "mov.phi", "%,%:%"), 0,
                                      OPS(DEF(r[11]), op_block(s.b[2]), op_const(fn, 1, W32)));
-    BROKEN(entry, "a phi in the entry block");
+    BROKEN(entry, "the entry block has a phi");
     *ir_use(fn, ir_instr(fn, ir_terminator(fn, s.b[2])), 0) = op_block(s.b[0]);
-    BROKEN(entry, "a phi in the entry block");
+    BROKEN(entry, "the entry block has a phi");
     fixture_close(&s.f);
 }
 
@@ -232,10 +232,10 @@ TEST(form_f4_inputs)
     Ssa s;
     open_ssa(&s);
     BREAK(s.phi, "a phi has two inputs from b1", OPERAND(phi, 3), op_block(s.b[1]));
-    BREAK(s.phi, "a phi of b3 has an input from b4, which does not lead there", OPERAND(phi, 3), op_block(s.b[4]));
-    BREAK(s.join, "a phi of b5 has no input from b3, which leads there", OPERAND(loop, 1), op_block(s.b[5]));
-    BREAK(s.phi, "a phi of b3 has no input from b6, which leads there", OPERAND(stray_jump, 0), op_block(s.b[3]));
-    BREAK(s.join, "a phi of b5 has an input from b6, which does not lead there", OPERAND(stray_jump, 0),
+    BREAK(s.phi, "a phi of b3 has an input from b4, which is not a predecessor", OPERAND(phi, 3), op_block(s.b[4]));
+    BREAK(s.join, "a phi of b5 has no input from its predecessor b3", OPERAND(loop, 1), op_block(s.b[5]));
+    BREAK(s.phi, "a phi of b3 has no input from its predecessor b6", OPERAND(stray_jump, 0), op_block(s.b[3]));
+    BREAK(s.join, "a phi of b5 has an input from b6, which is not a predecessor", OPERAND(stray_jump, 0),
           op_block(s.b[6]));
     // The same for the second phi of a block.
     BREAK(s.phi2, "a phi has two inputs from b3", OPERAND(phi2, 5), op_block(s.b[3]));
@@ -264,8 +264,8 @@ TEST(form_f5_dominance)
     Fn *fn = s.fn;
     BREAK(s.sum, "R5 is used in b3, which its definition in b1 does not dominate", OPERAND(sum, 1), USE(r[5]));
     BREAK(s.sum, "R10 is used in b3, which its definition in b6 does not dominate", OPERAND(sum, 1), USE(r[10]));
-    BREAK(s.phi, "a phi takes R5 from b2, which its definition in b1 does not dominate", OPERAND(phi, 4), USE(r[5]));
-    BREAK(s.phi, "a phi takes R8 from b1, which its definition in b3 does not dominate", OPERAND(phi, 2), USE(r[8]));
+    BREAK(s.phi, "a phi uses R5 from b2, which its definition in b1 does not dominate", OPERAND(phi, 4), USE(r[5]));
+    BREAK(s.phi, "a phi uses R8 from b1, which its definition in b3 does not dominate", OPERAND(phi, 2), USE(r[8]));
     BREAK(s.branch, "P1 is used in b0, which its definition in b3 does not dominate", OPERAND(branch, 2), USE(p[1]));
     BREAK(s.guarded, "P1 is used in b0, which its definition in b3 does not dominate", OPERAND(guarded, 4), USE(p[1]));
     BREAK(s.guarded, "R8 is used in b0, which its definition in b3 does not dominate", OPERAND(guarded, 3), USE(r[8]));
@@ -289,12 +289,12 @@ TEST(form_f6_pinned)
     open_ssa(&s);
     Fn *fn = s.fn;
     BREAK(s.opaque, "R3 is used by an opaque instruction but not pinned", ir_reg(fn, s.r[3])->flags, 0);
-    BREAK(s.phi, "a phi defines R2, which stays outside ssa", OPERAND(phi, 0), DEF(r[2]));
-    BREAK(s.phi, "a phi names R2, which stays outside ssa", OPERAND(phi, 2), USE(r[2]));
-    BREAK(s.phi2, "a phi names R12, which stays outside ssa", OPERAND(phi2, 2), USE(named));
-    BREAK(s.join, "a phi names R2, which stays outside ssa", OPERAND(join, 4), USE(r[2]));  // unreachable or not
-    BREAK(s.guarded, "a tied use names R2, which stays outside ssa", OPERAND(guarded, 3), USE(r[2]));
-    BREAK(s.guarded, "a tied use names R12, which stays outside ssa", OPERAND(guarded, 3), USE(named));
+    BREAK(s.phi, "a phi defines R2, which is not in ssa form", OPERAND(phi, 0), DEF(r[2]));
+    BREAK(s.phi, "a phi uses R2, which is not in ssa form", OPERAND(phi, 2), USE(r[2]));
+    BREAK(s.phi2, "a phi uses R12, which is not in ssa form", OPERAND(phi2, 2), USE(named));
+    BREAK(s.join, "a phi uses R2, which is not in ssa form", OPERAND(join, 4), USE(r[2]));  // unreachable or not
+    BREAK(s.guarded, "a tied use names R2, which is not in ssa form", OPERAND(guarded, 3), USE(r[2]));
+    BREAK(s.guarded, "a tied use names R12, which is not in ssa form", OPERAND(guarded, 3), USE(named));
     fixture_close(&s.f);
 }
 
@@ -328,10 +328,10 @@ TEST(form_f7_analyses)
     OPERAND(stray_jump, 0) = op_block(s.b[6]);
     OPERAND(join, 3) = op_block(s.b[4]);
     OPERAND(join, 1) = op_block(s.b[6]);
-    BROKEN(s.join, "a phi of b5 has an input from b6, which does not lead there");
+    BROKEN(s.join, "a phi of b5 has an input from b6, which is not a predecessor");
     InstrId ret = ir_terminator(fn, s.b[5]);
     ir_remove(fn, s.join);
-    BROKEN(0, "CFG was kept but is out of date: b5 has other predecessors");
+    BROKEN(0, "CFG was kept but is out of date: b5 has different predecessors");
     CHECK_EQ(fn->analyses->valid, AN_CFG | AN_RPO | AN_DOM);
     analysis_drop(fn, AN_DOM);
     VERIFIES();

@@ -497,7 +497,7 @@ static OriStatus run(OriContext *ori, OriModule *module, const char *phases)
 {
     Call call = {.ori = ori, .module = module};
     if (module->broken)
-        return wrong_use(ori, "the module is broken since an earlier call failed");
+        return wrong_use(ori, "the module is broken, because an earlier call failed");
     ori->ctx.options.named = phases;
     ori->ctx.options.stay_in_ssa = phases;
     OriStatus status = guarded(&call, run_plan);
@@ -537,7 +537,8 @@ static OriStatus print(Call *call)
 OriStatus ori_print(OriContext *ori, OriModule *module, OriLanguage language, OriWriteFn *write, void *user)
 {
     Call call = {.ori = ori, .module = module, .language = language, .write = write, .user = user};
-    return module->broken ? wrong_use(ori, "the module is broken since an earlier call failed") : guarded(&call, print);
+    return module->broken ? wrong_use(ori, "the module is broken, because an earlier call failed")
+                          : guarded(&call, print);
 }
 
 void ori_free(OriContext *ori, OriModule *module)

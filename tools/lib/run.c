@@ -128,10 +128,10 @@ static bool take_launch(OriContext *ori, const OriLaunch *from, OriLaunch *to)
 {
     const char *extra = (const char *)from + sizeof *to;
     if (from->size < sizeof *to)
-        return WRONG(ori, "OriLaunch.size is %zu, which should be sizeof(OriLaunch)", from->size);
+        return WRONG(ori, "OriLaunch.size is %zu, but must be sizeof(OriLaunch)", from->size);
     for (size_t k = 0; k < from->size - sizeof *to; k++)
         if (extra[k])
-            return WRONG(ori, "OriLaunch has members that this version of the library does not know");
+            return WRONG(ori, "OriLaunch has members that this version of the library lacks");
     *to = *from;
     return true;
 }
@@ -301,7 +301,7 @@ OriStatus ori_run(OriContext *ori, OriModule *module, const OriLaunch *launch)
     const char *kernel;
     ori->run.faulted = false;
     if (module->broken)
-        return wrong_use(ori, "the module is broken since an earlier call failed");
+        return wrong_use(ori, "the module is broken, because an earlier call failed");
     if (!take_launch(ori, launch, &l) || !check_shape(ori, &l))
         return ORI_USAGE;
     const Fn *fn = find_kernel(module, l.kernel, &kernel);

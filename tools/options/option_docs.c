@@ -14,11 +14,12 @@ static const struct {
     int section;
 } pages[] = {{"oriopt", 1}, {"orirun", 1}, {"oricheck", 1}, {"origen", 1}, {"ori-ptxas", 1}, {"ori.h", 3}};
 
-static const char usual_spelling[] = "`-x` and `--x` are the same, and so are `--x=VALUE` and `--x VALUE`. A value in "
-                                     "brackets is optional and needs the "
-                                     "`=`. `--` ends the options. `@FILE` stands for the arguments in FILE, which are "
-                                     "separated by blanks and line ends; "
-                                     "quotes hold blanks, and a backslash takes the next character as it is.";
+static const char usual_spelling[] =
+    "`-x` and `--x` are the same, and so are `--x=VALUE` and `--x VALUE`. A value in "
+    "brackets is optional and needs the "
+    "`=`. `--` ends the options. `@FILE` is replaced by the arguments in FILE, which are "
+    "separated by blanks and line ends; "
+    "quotes hold blanks, and a backslash quotes the next character.";
 
 // Returns the text between an option and its value in help: the `=` of `--emit=ptx|ori`.
 static const char *value_separator(const Option *o)

@@ -152,6 +152,6 @@ int option_next(OptionParser *p)
     else if (o->kind == ARG_VALUE && p->at < p->argc)
         p->value = p->argv[p->at++];
     else if (o->kind != ARG_OPTIONAL)
-        return fail(p, "needs a value");
+        return fail(p, "requires a value");
     return o->id;
 }

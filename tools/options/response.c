@@ -50,7 +50,7 @@ static bool read_argument(Arguments *a, const char **at, const char *end)
     char *text = a->to, *to = text, quote = 0;
     for (; p < end && (quote || !is_blank(*p)); p++) {
         if (!*p)
-            return fail_at(a, p, "a NUL byte may not stand here");
+            return fail_at(a, p, "a NUL byte is not allowed here");
         if (quote ? *p == quote : *p == '"' || *p == '\'') {
             quote = quote ? 0 : *p;
             opened = p;

@@ -107,7 +107,7 @@ void check_print_launches(Test *t, const Module *m, Out *out)
     RunState s;
     TextBuffer messages = {.arena = &t->ctx->arena};
     if (!t->launches.n) {
-        check_fail(t, t->kind_line, "`test run` needs a line `run:`");
+        check_fail(t, t->kind_line, "`test run` requires a line `run:`");
         return;
     }
     Source source = launches_source(t);

@@ -98,11 +98,11 @@ static void not_found(Matcher *m, const Check *c, uint32_t from, uint32_t to)
     uint32_t near = nearest(m, &c->pattern, from, to);
     check_fail(m->test, c->line, "%s: not found: %s", c->kind == DIR_LABEL ? "label" : "check", c->pattern.text);
     if (from == to)
-        out_z(out, "  no lines are left to look at:\n");
+        out_z(out, "  no lines are left to search:\n");
     else
-        out_fmt(out, "  looked for in lines %u to %u of the result", r->lines[from].number, r->lines[to - 1].number);
+        out_fmt(out, "  searched lines %u to %u of the result", r->lines[from].number, r->lines[to - 1].number);
     if (near < to)
-        out_fmt(out, "; most like it is line %u:\n", r->lines[near].number);
+        out_fmt(out, "; the most similar line is %u:\n", r->lines[near].number);
     else if (from < to)
         out_z(out, ":\n");
     check_view(m->test, r, near < to ? near : from, to);
@@ -155,7 +155,7 @@ static uint32_t match(Matcher *m, const Check *c, uint32_t at, uint32_t to)
     if (k < end)
         return k;
     if (next) {
-        check_fail(m->test, c->line, "next: the next line does not hold: %s", c->pattern.text);
+        check_fail(m->test, c->line, "next: the next line does not contain: %s", c->pattern.text);
         check_view(m->test, m->result, at, to);
     } else {
         not_found(m, c, at, to);

@@ -183,7 +183,7 @@ static void parse_test(Parser *p, const char *text)
     else if (!*kinds[kind].argument && *argument)
         check_fail(t, p->line, "`test %s` takes no argument", kinds[kind].word);
     else if (kind != TEST_PIPELINE && *kinds[kind].argument && !*argument)
-        check_fail(t, p->line, "`test %s` needs the name of a phase", kinds[kind].word);
+        check_fail(t, p->line, "`test %s` requires the name of a phase", kinds[kind].word);
     else if (kind == TEST_PIPELINE)
         parse_options(p, argument, 1);
     else
@@ -221,13 +221,13 @@ static void parse_set(Parser *p, const char *text)
     while (k < SETTINGS && (strlen(settings[k]) != n || memcmp(settings[k], text, n) != 0))
         k++;
     if (k == SETTINGS) {
-        check_fail(p->test, p->line, "unknown `set %.*s`; there are opt, knob, arch and emit", (int)n, text);
+        check_fail(p->test, p->line, "unknown `set %.*s`; expected opt, knob, arch or emit", (int)n, text);
         return;
     }
     switch (k) {
     case SETTING_OPT:
         if (!*value)
-            check_fail(p->test, p->line, "`set opt` needs options");
+            check_fail(p->test, p->line, "`set opt` requires options");
         parse_options(p, value, ARRAY_LEN(options));
         break;
     case SETTING_KNOB: parse_knob(p, value); break;
@@ -256,7 +256,7 @@ static void add_check(Parser *p, DirectiveKind kind, uint64_t count, const char 
     if (kind == DIR_LABEL)
         end_scope(p->test);
     if (kind == DIR_NEXT && !p->matched)
-        check_fail(p->test, p->line, "`next:` follows no match");
+        check_fail(p->test, p->line, "`next:` must follow a match");
     p->matched |= allowed[kind] & PATTERN_BINDS;
     if (pattern_parse(p->test, p->line, text, allowed[kind], &c.pattern))
         VEC_PUSH(p->arena, &p->test->checks, c);
@@ -295,7 +295,7 @@ static void begin_block(Parser *p, const char *text, const char *line_end)
 {
     Test *t = p->test;
     if (*text)
-        check_fail(t, p->line, "`precise:` stands alone; the result follows in the next lines");
+        check_fail(t, p->line, "nothing may follow `precise:` on its line; the result follows in the next lines");
     t->precise = true;
     t->block_line = p->line;
     t->block = (size_t)(line_end - t->source.text);
@@ -318,7 +318,7 @@ static bool require_test(Parser *p)
     if (p->test->kind_line || p->wrong)
         return true;
     p->wrong = true;
-    check_fail(p->test, p->line, "the first directive is `test`");
+    check_fail(p->test, p->line, "the first directive must be `test`");
     return false;
 }
 
@@ -438,7 +438,7 @@ static void check_block_line(Parser *p, const char *text, const char *end)
     const char *comment = check_comment(p->test->lang), *start = skip_blanks(text, end);
     size_t n = strlen(comment);
     if (start < end && ((size_t)(end - start) < n || memcmp(start, comment, n) != 0))
-        check_fail(p->test, p->line, "behind `precise:` only comments may stand");
+        check_fail(p->test, p->line, "only comments may follow `precise:`");
 }
 
 static void check_whole(Parser *p)
@@ -450,8 +450,7 @@ static void check_whole(Parser *p)
     if (kinds[t->kind].checks && !checks && !t->failures)
         check_fail(t, t->kind_line, "this test checks nothing");
     if (t->errors.n && (t->checks.n || t->precise))
-        check_fail(t, t->checks.n ? t->checks.at[0].line : t->block_line,
-                   "a file with errors has no result that could be checked");
+        check_fail(t, t->checks.n ? t->checks.at[0].line : t->block_line, "a file with errors has no result to check");
 }
 
 void check_parse(Test *t)

@@ -92,7 +92,8 @@ static bool add_regex(Parser *p, PieceKind kind, const char *text, size_t len, u
     char why[200];
     if (len == 0 || has_back_reference(text, len)) {
         check_fail(p->test, p->line,
-                   len ? "a regular expression cannot refer back; bind a name" : "this regular expression is empty");
+                   len ? "a regular expression cannot have a back-reference; bind a name"
+                       : "this regular expression is empty");
         return false;
     }
     add_piece(p, kind, text, len, name);

@@ -104,6 +104,6 @@ void check_precise(Test *t, const TextBuffer *text)
     TextBuffer block = block_text(t);
     if (block.n == result.n && (!block.n || memcmp(block.at, result.at, block.n) == 0))
         return;
-    check_fail(t, t->block_line, "precise: the block (-) is not the result (+)");
+    check_fail(t, t->block_line, "precise: the block (-) differs from the result (+)");
     check_diff(t, &block, &result);
 }

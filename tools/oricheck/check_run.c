@@ -52,7 +52,7 @@ static Module *read_back(Test *t, TextBuffer *text, Lang lang)
     if (m)
         return m;
     Message first = messages.at.n ? messages.at.at[0] : (Message){.text = "no reason is given"};
-    check_fail(t, t->kind_line, "the printed %s does not read: line %u, column %u: %s",
+    check_fail(t, t->kind_line, "the printed %s cannot be read: line %u, column %u: %s",
                lang == LANG_ORI ? "Ori text" : "PTX", first.line, first.col, first.text);
     Result r = result_lines(&t->ctx->arena, text);
     uint32_t at = 0;
@@ -134,7 +134,7 @@ static void verify(Test *t, const Module *m)
         if (t->kind == TEST_VERIFY)
             diag_at(&t->ctx->diag, DIAG_ERROR, fn->offset, "%s", why);
         else
-            heap_fail(&t->ctx->heap, ST_INTERNAL, "function %s does not verify: %s",
+            heap_fail(&t->ctx->heap, ST_INTERNAL, "function %s fails the verifier: %s",
                       name_text(fn->tables, m->syms.at[fn->sym].name, name, sizeof name), why);
     }
 }
@@ -215,8 +215,8 @@ static Module *check_fixed_point(Test *t, TextBuffer *text, Lang lang)
         return NULL;
     TextBuffer again = print(t, m, lang);
     check_equal_texts(t,
-                      lang == LANG_ORI ? "Ori text (-) prints otherwise when it was read back (+)"
-                                       : "the printed PTX (-) prints otherwise when it was read back (+)",
+                      lang == LANG_ORI ? "Ori text (-) changes when it is read and printed again (+)"
+                                       : "the printed PTX (-) changes when it is read and printed again (+)",
                       text, &again);
     return m;
 }
@@ -232,7 +232,7 @@ static void check_roundtrip(Test *t, const Module *m)
     if (!again)
         return;
     TextBuffer by_ori = print(t, again, LANG_PTX);
-    check_equal_texts(t, "the printed PTX (-) is another by way of Ori text (+)", &direct, &by_ori);
+    check_equal_texts(t, "the printed PTX (-) changes when it is converted to Ori text and back (+)", &direct, &by_ori);
 }
 
 // True for conversions between the forms, which change a function in each run.
@@ -254,13 +254,14 @@ static void check_idempotent(Test *t, Module *m, TextBuffer *text)
             check_fail(t, t->kind_line, "idempotent: a second run reports progress in %s (%d)", phase_info[row].name,
                        row);
     TextBuffer second = print(t, m, t->emit);
-    check_equal_texts(t, "idempotent: the second run (+) gives something else than the first (-)", text, &second);
+    check_equal_texts(t, "idempotent: the result of the second run (+) differs from that of the first (-)", text,
+                      &second);
     Module *again = read_back(t, text, t->emit);
     if (!again)
         return;
     run_phases(t, again);
     TextBuffer third = print(t, again, t->emit);
-    check_equal_texts(t, "idempotent: a run over the printed result (-) gives something else (+)", text, &third);
+    check_equal_texts(t, "idempotent: a run over the printed result (-) changes it (+)", text, &third);
 }
 
 /* -- The whole ------------------------------------------------------------------------------------------ */
@@ -274,7 +275,7 @@ static void skip_if_unimplemented(Test *t)
         if (strcmp(phase_status(row), "implemented") == 0)
             continue;
         char *skip = arena_alloc(&t->ctx->arena, REASON_MAX);
-        snprintf(skip, REASON_MAX, "phase %s (%d) is not there yet", phase_info[row].name, row);
+        snprintf(skip, REASON_MAX, "phase %s (%d) is not implemented yet", phase_info[row].name, row);
         t->skip = skip;
     }
 }

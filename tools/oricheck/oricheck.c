@@ -71,13 +71,14 @@ static const DocSection sections[] = {
     {"directives", "In comments, `;` in Ori text, `//` in PTX:", DOC_ROWS(directives)},
     {"kinds of tests", DOC_ROWS(kinds)},
     {"settings", DOC_ROWS(settings),
-     .close = "TEXT is literal, with runs of blanks folded; in it {{regex}} is a POSIX extended regular expression, "
-              "[[NAME:regex]] binds a name, and [[NAME]] is what it is bound to; names end at the next label."},
+     .close =
+         "TEXT is literal, with runs of blanks folded; in it {{regex}} is a POSIX extended regular expression, "
+         "[[NAME:regex]] binds a name, and [[NAME]] is the text that it is bound to; names end at the next label."},
 };
 
 static const DocRow examples[] = {
     {"oricheck tests/golden/phases/OriRemoveNopCode", "the tests of a phase"},
-    {"oricheck --bless tests/golden/phases --filter precise", "write the results of some tests anew"},
+    {"oricheck --bless tests/golden/phases --filter precise", "rewrite the results of some tests"},
 };
 
 static const DocSection last[] = {{"examples", DOC_ROWS(examples), .man_only = true}};
@@ -86,7 +87,8 @@ static const Program program = {
     .name = "oricheck",
     .purpose = "run tests of a GPU compiler from the comments of PTX and Ori files",
     .operands = "FILES|DIRS...",
-    .about = "Runs test files, .ori and .ptx, whose comments say what is expected. Folders are searched for them.",
+    .about = "Runs test files, .ori and .ptx, whose comments state the expected results. Folders are searched for test "
+             "files.",
     .options = options,
     .noptions = ARRAY_LEN(options),
     .sections = sections,
@@ -198,7 +200,7 @@ static int find_files(Driver *d)
     if (d->files.n)
         return EXIT_PASSED;
     if (d->filter)
-        program_fail(&program, "no path of a test file holds '%s'", d->filter);
+        program_fail(&program, "no path of a test file contains '%s'", d->filter);
     else
         program_fail(&program, "no test files");
     return EXIT_USAGE;

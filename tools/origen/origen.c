@@ -22,7 +22,7 @@ static const Option table[] = {
 static const DocRow statuses[] = {{"0", "done"}, {"2", "usage"}, {"3", "internal error"}, {"5", "I/O"}};
 
 static const DocRow examples[] = {
-    {"origen --seed 7 -o r.ptx && oriopt --check-each r.ptx -o /dev/null", "a random program, run behind each phase"},
+    {"origen --seed 7 -o r.ptx && oriopt --check-each r.ptx -o /dev/null", "a random program, run after each phase"},
     {"origen --size 40 --features none,+loop", "a small program with loops"},
 };
 
@@ -32,7 +32,7 @@ static const Program program = {
     .name = "origen",
     .purpose = "make random PTX programs for differential tests",
     .operands = "",
-    .about = "Makes a random PTX program that ends, races with nothing and leaves nothing open, for differential "
+    .about = "Makes a random PTX program that ends, has no race and no undefined result, for differential "
              "tests. The same options give the same bytes everywhere.",
     .options = table,
     .noptions = ARRAY_LEN(table),

@@ -141,7 +141,7 @@ static uint32_t read_option(Command *c, Arena *arena, const Texts *list, uint32_
     }
     bool two = takes_next(id, word);
     if (two && k + 1 == list->n) {
-        leave_as_is(c, "an option lacks its value", false);
+        leave_as_is(c, "an option has no value", false);
         return k + 1;
     }
     const char *value = two ? list->at[k + 1] : value_within(id, word);

@@ -165,7 +165,7 @@ static void optimize(Compile *c, Input *input, uint32_t k)
         input->optimized = output;
         pass_messages(c, input, text ? text : "");
     } else {
-        input->kept = status == 0 ? "oriopt wrote nothing" : failure(c->arena, "oriopt", status, text);
+        input->kept = status == 0 ? "oriopt wrote no output" : failure(c->arena, "oriopt", status, text);
     }
     if (c->keep)
         report_keep(c, input);

@@ -88,7 +88,7 @@ static Status make_links(Arena *arena, const char *bin, const char *folder)
         if (lstat(link, &st) == 0 && S_ISLNK(st.st_mode))
             unlink(link);
         if (symlink(path_join(arena, bin, name), link) != 0)
-            status = fail("make the link", link, strerror(errno));
+            status = fail("create the link", link, strerror(errno));
     }
     if (files)
         closedir(files);

@@ -37,8 +37,8 @@ static const DocRow environment[] = {
     {"ORI_PTXAS_KEEP",
      "a folder that keeps each input as NAME-HASH.ptx and what oriopt made of it as NAME-HASH.opt.ptx"},
     {"ORI_KNOBS", "settings of knobs, as for oriopt"},
-    {"ORI_PTXAS_SEEN", "set for ptxas, so that ori-ptxas does not run itself without end"},
-    {"TMPDIR", "the folder for temporary files, without it /tmp"},
+    {"ORI_PTXAS_SEEN", "set for ptxas, so that ori-ptxas does not run itself recursively"},
+    {"TMPDIR", "the folder for temporary files (default: /tmp)"},
 };
 
 static const DocRow examples[] = {
@@ -46,7 +46,7 @@ static const DocRow examples[] = {
     {"clang --ptxas-path=$(command -v ori-ptxas) ...", "for clang"},
     {"TRITON_PTXAS_PATH=$(command -v ori-ptxas) python3 train.py", "for Triton"},
     {"ori-ptxas --make-nvcc-dir ~/ori-nvcc && ~/ori-nvcc/nvcc k.cu", "for nvcc"},
-    {"ORI_PTXAS_LOG=build.log make", "what it did to each kernel of a build"},
+    {"ORI_PTXAS_LOG=build.log make", "log the result for each kernel of a build"},
 };
 
 static const DocSection sections[] = {
@@ -55,8 +55,8 @@ static const DocSection sections[] = {
          "The optimized PTX takes the place of the inputs; messages and exit status are those of ptxas. Where oriopt "
          "fails or ptxas refuses its output, the original is compiled, and a warning gives the reason. oriopt is the "
          "one beside ori-ptxas, or on the PATH.\n\n"
-         "Nothing is optimized with the options that say so above, at -O0, with options that are not listed (which a "
-         "warning names), for compute_NN and lto_NN, and where ptxas has only to answer. The code of functions with "
+         "Nothing is optimized with the options marked so above, at -O0, with options that are not listed (which a "
+         "warning names), for compute_NN and lto_NN, and where ptxas compiles nothing. The code of functions with "
          "debug information stays as it is in any case.",
      .man_only = true},
 };

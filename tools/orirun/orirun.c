@@ -42,12 +42,11 @@ static const DocRow arguments[] = {
     {"struct:hex:DIGITS", "an aggregate by value"},
     {"buf:SIZE", "the address of a buffer of zeroes (K, M and G may follow)"},
     {"buf:@FILE  buf:hex:DIGITS", "the address of a buffer with a file's bytes, with these bytes"},
-    {"buf:TYPE:@FILE  buf:COUNTxTYPE:@FILE",
-     "the same for a file that has values of this type, and this number of them"},
+    {"buf:TYPE:@FILE  buf:COUNTxTYPE:@FILE", "the same for a file with values of this type, and this number of values"},
     {"buf:COUNTxTYPE:iota[:START:STEP]", "the address of a buffer of START, START + STEP, ... (default: 0, 1, ...)"},
     {"buf:COUNTxTYPE:rand:SEED[:LO:HI]",
      "the address of a buffer of random values from LO to HI, without HI (default: all integers, 0 to 1)"},
-    {"buf:COUNTxTYPE:fill:VALUE", "the address of a buffer with the same value everywhere"},
+    {"buf:COUNTxTYPE:fill:VALUE", "the address of a buffer with the same value in all elements"},
     {"ref:N", "the address of the buffer of argument N (the first is 0)"},
     {"keep:N", "in a launch with `keep`: the address of the buffer of argument N of the launch before"},
 };
@@ -57,8 +56,9 @@ static const DocRow expectations[] = {
     {"N:TYPE[INDEX] VALUE...", "values from this index on"},
     {"NAME:TYPE VALUE...", "the first values of a variable of the module"},
     {"N:TYPE @FILE", "the values in a file; the path is the rest of the text"},
-    {"N:TYPE ~ULPS VALUE...", "within this number of units in the last place; `@FILE` may stand for values here, too"},
-    {"N:TYPE ~abs:X ~rel:Y VALUE...", "within X + Y * |expected value|, where the one that is left out is 0"},
+    {"N:TYPE ~ULPS VALUE...",
+     "within this number of units in the last place; `@FILE` may replace the values here, too"},
+    {"N:TYPE ~abs:X ~rel:Y VALUE...", "within X + Y * |expected value|, where X or Y is 0 if omitted"},
     {"digest HEX...", "the digests of all buffers, and of variables that changed"},
 };
 
@@ -80,8 +80,8 @@ static const DocRow races[] = {
 
 static const DocRow line_counts[] = {
     {"LINE FUNCTION LINE WARPS THREADS TAKEN NOT_TAKEN MNEMONIC KERNEL",
-     "the word `LINE`, the function, the line of the module's text, the executions by warps and by threads, of a "
-     "branch the threads that took it and that did not, the opcode, and the kernel of the launch"},
+     "the word `LINE`, the function, the line of the module's text, the executions by warps and by threads, for a "
+     "branch the threads that took it and that did not take it, the opcode, and the kernel of the launch"},
 };
 
 static const DocSection sections[] = {
@@ -106,7 +106,7 @@ static const DocSection sections[] = {
 
 static const DocRow statuses[] = {
     {"0", "done"},
-    {"1", "bad input, a fault of a kernel or a missed expectation"},
+    {"1", "bad input, a fault of a kernel or a failed expectation"},
     {"2", "usage"},
     {"3", "internal error"},
     {"4", "a limit was reached"},
@@ -210,7 +210,7 @@ static bool options_fit(const Job *job, const char *launch_option)
         return program_fail(&program, "no input file; --help explains the use");
     bool run_file = ends_in(job->input, ".run");
     if (run_file && launch_option)
-        return program_fail(&program, "--%s is about one launch: write it into '%s'", launch_option, job->input);
+        return program_fail(&program, "--%s is for one launch: write it into '%s'", launch_option, job->input);
     if (!run_file && job->command.module)
         return program_fail(&program, "--file replaces the module of a .run file; here it is '%s'", job->input);
     return true;
@@ -255,8 +255,8 @@ static bool dump_to_file(Job *job, const RunTarget *t, const uint8_t *bytes, uin
     bool npy = npy_is_name(t->path);
     uint32_t each = t->type ? value_bytes(t->type) : 1;
     if (npy && size % each)
-        return run_fail(job->plan, ST_BAD_INPUT, t->place, "%" PRIu64 " bytes are no whole number of %s values", size,
-                        type_info[t->type].name);
+        return run_fail(job->plan, ST_BAD_INPUT, t->place, "%" PRIu64 " bytes are not a whole number of %s values",
+                        size, type_info[t->type].name);
     if (!outfile_open(&file, t->path, &job->ctx.arena, why))
         return run_fail(job->plan, ST_IO, t->place, "cannot write '%s': %s", t->path, why);
     out_flush(&job->out);  // the file may be standard output, too

@@ -100,7 +100,7 @@ static void check_values(RunState *s, const RunExpect *e, const RunView *views)
         return;
     const RunView *v = &views[run_region_number(s, r)];
     if (v->absent) {
-        run_miss(s, e->target.place, "the variable '%s' is not there", r->name);
+        run_miss(s, e->target.place, "the variable '%s' does not exist", r->name);
         return;
     }
     uint64_t n = run_expect_count(e);

@@ -211,7 +211,7 @@ static void compare(RunEach *c, const Fn *fn, Chain *chain, const OriginalLaunch
     }
     if (printed.n != launch->printed.n || (printed.n && memcmp(printed.at, launch->printed.at, printed.n) != 0)) {
         char text[100];
-        snprintf(text, sizeof text, "launch %u prints another text", s->number);
+        snprintf(text, sizeof text, "launch %u prints different text", s->number);
         differ(c, fn, text);
     }
 }
@@ -240,7 +240,7 @@ static void run_again(RunEach *c, const Fn *fn, const Module *m, uint32_t first,
         chain.plan.options.max_steps = 4 * launch->steps + 10000;
         c->runs++;
         if (!run_prepare(&chain.state, launch->l, &l))
-            differ(c, fn, "a launch does not go with the module any more");
+            differ(c, fn, "a launch does not fit the module any more");
         if (!machine_run(chain.state.machine, &l))
             differ_in_fault(c, fn, &chain);
         compare(c, fn, &chain, launch);
@@ -369,7 +369,7 @@ void run_each_output(RunEach *c, TextBuffer *text, Lang lang)
     c->ctx->diag.source = input;
     c->ctx->diag.line = 0;
     if (!again)
-        differ(c, NULL, "it is not accepted");
+        differ(c, NULL, "the output cannot be read");
     module_freeze(again);
     check_module(c, NULL, again, hash_mix(source.len, hash_bytes(source.text, source.len)));
     module_free(again);

@@ -206,7 +206,7 @@ static bool parse_type(RunPlan *p, RunPlace place, const char *text, size_t len,
     for (Type k = TY_NONE + 1; k < TYPE_COUNT; k++)
         if (value_type(k))
             names[n++] = type_info[k].name;
-    return WRONG(p, place, "'%.*s' is no type of values%s", (int)len, text,
+    return WRONG(p, place, "'%.*s' is not a type of values%s", (int)len, text,
                  suggestion(hint, run_nearest(text, len, names, n)));
 }
 
@@ -230,7 +230,7 @@ static bool parse_hex(RunPlan *p, RunPlace place, const char *text, const uint8_
     if (strspn(text, "0123456789abcdefABCDEF") != n)
         return WRONG(p, place, "'%c' is not a hexadecimal digit", text[strspn(text, "0123456789abcdefABCDEF")]);
     if (n % 2)
-        return WRONG(p, place, "%zu hexadecimal digits are no whole number of bytes", n);
+        return WRONG(p, place, "%zu hexadecimal digits are not a whole number of bytes", n);
     uint8_t *to = arena_alloc(p->arena, n / 2 + 1);
     for (size_t k = 0; k < n / 2; k++)
         to[k] = (uint8_t)(hex_digit(text[2 * k]) << 4 | hex_digit(text[2 * k + 1]));
@@ -290,7 +290,7 @@ static bool parse_generator(RunPlan *p, RunPlace place, const char *text, Fill *
         return n == 2 ? parse_value(p, place, f->type, part[1], &f->value)
                       : WRONG(p, place, "'%s' is not fill:VALUE", text);
     }
-    return WRONG(p, place, "'%s' does not say what the buffer holds%s (iota, rand or fill)", part[0],
+    return WRONG(p, place, "'%s' is not an initial value of a buffer%s (iota, rand or fill)", part[0],
                  suggestion(hint, run_nearest(part[0], strlen(part[0]), names, ARRAY_LEN(names))));
 }
 
@@ -368,7 +368,7 @@ static bool unknown_argument(RunPlan *p, RunPlace place, const char *text, size_
             names[n++] = type_info[t].name;
     if (!text[len])
         return WRONG(p, place, "'%s' is not KIND:VALUE, as in u32:7 or buf:1024", text);
-    return WRONG(p, place, "'%.*s' is no kind of argument%s", (int)len, text,
+    return WRONG(p, place, "'%.*s' is not a kind of argument%s", (int)len, text,
                  suggestion(hint, run_nearest(text, len, names, n)));
 }
 
@@ -486,7 +486,7 @@ static bool parse_tolerance(RunPlan *p, RunPlace at, const char *word, RunExpect
     if (bound) {
         e->within = true;
         if (!value_parse(TY_F64, word + 5, bound, why) || *bound >= UINT64_C(0x7ff) << 52)
-            return WRONG(p, at, "'%s' is not %.5sX, X being a number from 0 on", word, word);
+            return WRONG(p, at, "'%s' is not %.5sX, where X is a number from 0 on", word, word);
         return value_is_number(t) || WRONG(p, at, "values of %s have no distance", type_info[t].name);
     }
     e->near = true;
@@ -506,7 +506,7 @@ static bool parse_expect(RunPlan *p, RunPlace place, RunLaunch *l, const char *t
     if (!e.digest && !parse_target(p, place, word, strlen(word), NAMES_EITHER, &e.target))
         return false;
     if (!e.digest && !e.target.type)
-        return WRONG(p, place, "'%s' needs a type, as in %s:u32", word, word);
+        return WRONG(p, place, "'%s' requires a type, as in %s:u32", word, word);
     const char *last = word;
     for (word = strtok_r(NULL, " \t", &rest); word; word = strtok_r(NULL, " \t", &rest)) {
         RunPlace at = place == NO_PLACE ? place : place + (size_t)(word - words);

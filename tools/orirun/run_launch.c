@@ -47,7 +47,7 @@ static void no_such_sym(RunState *s, RunPlace place, const char *name, bool (*is
     if (!names.n)
         WRONG(s, place, "'%s' has no %ss", s->name, what);
     else if (!name)
-        WRONG(s, place, "'%s' has %u %ss, among them '%s': say which one with `entry`", s->name, names.n, what,
+        WRONG(s, place, "'%s' has %u %ss, among them '%s': choose one with `entry`", s->name, names.n, what,
               names.at[0]);
     else if (near)
         WRONG(s, place, "'%s' has no %s '%s'; did you mean '%s'?", s->name, what, name, near);
@@ -193,7 +193,7 @@ static bool kept_buffer(RunState *s, const RunLaunch *l, const RunArg *a, const 
                         RunBound *b)
 {
     if (!l->keep)
-        return WRONG(s, a->place, "'%s' is for launches that say `keep`", a->text);
+        return WRONG(s, a->place, "'%s' is only for launches with `keep`", a->text);
     if (a->of >= nbefore || before[a->of].bytes)
         return WRONG(s, a->place, "argument %u of the launch before has no buffer", a->of);
     *b = before[a->of];

@@ -86,14 +86,14 @@ static bool read_dtype(Reader *r, Npy *a)
     char *end;
     skip_blanks(r);
     if (r->at < r->end && *r->at == '[')
-        return refuse(r, "a .npy file of structures has no values of one type");
+        return refuse(r, "a .npy file of structures is not supported");
     if (!read_string(r, a->dtype, sizeof a->dtype))
         return false;
     const char *text = a->dtype + (strchr("<>|=", a->dtype[0]) && a->dtype[0] ? 1 : 0);
     a->kind = *text;
     a->bytes = isdigit((unsigned char)text[*text != 0]) ? (uint32_t)strtoul(text + 1, &end, 10) : 0;
     if (a->kind == 'O')
-        return refuse(r, "dtype '%s': Python objects have no values", a->dtype);
+        return refuse(r, "dtype '%s': Python objects are not supported", a->dtype);
     if (!a->bytes || *end || !strchr("biufcV", a->kind) || a->bytes > 16)
         return refuse(r, "dtype '%s' is not a number", a->dtype);
     return (a->dtype[0] != '>' || a->bytes == 1) || refuse(r, "dtype '%s' is big endian", a->dtype);
@@ -231,7 +231,7 @@ Status values_open(ValuesFile *v, const char *path, Type t, Arena *arena, char w
         if (!open_npy(v, t, why))
             return ST_BAD_INPUT;
     } else if (t && v->size % value_bytes(t)) {
-        refuse(&r, "%" PRIu64 " bytes are no whole number of %s values", v->size, type_info[t].name);
+        refuse(&r, "%" PRIu64 " bytes are not a whole number of %s values", v->size, type_info[t].name);
         return ST_BAD_INPUT;
     }
     return ST_OK;
