@@ -6,7 +6,7 @@
 #   - no comment begins with What, Whether, Which, Where or How
 #   - no line of a Markdown file has more than 100 columns, but for rows of tables and code; README.md has 150 lines at most
 #   - links between files of the tree resolve
-#   - terms that the tree has replaced do not come back
+#   - terms that messages have replaced do not come back
 #   - docs/*.svg are the pictures that docs/draw.py makes of the current tables (needs python3)
 #
 # Prints each failure; ends in `N passed, N failed, N skipped`. Environment: ORIOPT (default build/oriopt).
@@ -32,6 +32,9 @@ none 'question words' '(^|[[:space:];{}])(//|/\*+) ?(What|Whether|Which|Where|Ho
     $(files -name '*.[ch]'; files -name '*.def'; files -name '*.re'; files -name '*.tbl'; files -name '*.cpp')
 # shellcheck disable=SC2046
 none 'question words in scripts' '^[[:space:]]*# ?(What|Whether|Which|Where|How)\b' $(files -name '*.sh'; files -name '*.py'; files -name '*.awk')
+
+# shellcheck disable=SC2046
+none 'replaced texts' '"(behind |in front of |[^"]*(may not stand|expected [^"]* behind ))' $(files -name '*.[ch]'; files -name '*.def'; files -name '*.re'; files -name '*.cpp')
 
 for page in $(files -name '*.md'); do
     name=$page

@@ -587,7 +587,7 @@ static bool is_within_limit(Races *x, const Access *a)
 {
     if (x->used + x->pool.used <= x->limit)
         return true;
-    fault(x->run, a->group, a->code, a->lane, "the race check needs more than %llu bytes of memory",
+    fault(x->run, a->group, a->code, a->lane, "the race check requires more than %llu bytes of memory",
           (unsigned long long)x->limit);
     x->run->machine->error.status = RUN_LIMIT;
     return false;

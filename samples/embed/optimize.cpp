@@ -145,7 +145,7 @@ int main(int argc, char **argv)
         std::cerr << error.what();
         return error.status;
     } catch (const std::bad_alloc &) {
-        std::cerr << "optimize: there is no memory\n";
+        std::cerr << "optimize: out of memory\n";
         return ORI_LIMIT;
     }
 }

@@ -726,7 +726,7 @@ run "remarks and module in one place" 2 "$locals" --remarks=-
 says err "name the same file"
 run "remarks and module in one file" 2 "$locals" -o remarks.out --remarks=remarks.out
 run "filter without remarks" 2 "$locals" --remarks-filter='*'
-says err "goes with --remarks"
+says err "requires --remarks"
 run "remarks of bad input" 1 bad.ptx -o /dev/null --remarks=bad.yaml
 absent bad.yaml
 run "remarks that cannot be written" 5 "$locals" -o left.ptx --remarks=nowhere/remarks.yaml

@@ -282,10 +282,10 @@ done
 sed 's/sm_90/sm_30/; s/mov.u32 %r1, %tid.x;/lop3.b32 %r1, %r1, %r2, %r1, 0x80; lop3.b32 %r1, %r2, %r1, %r1, 0x40; shfl.sync.idx.b32 %r1, %r2, 0, 31, -1;/' \
     k.ptx >lacks.ptx
 run "instructions that the target lacks" 0 lacks.ptx -o out.ptx
-warned 1 "lacks.ptx:11:2: warning: 'lop3.b32' needs .version 4.3 and .target sm_50, or later ones"
+warned 1 "lacks.ptx:11:2: warning: 'lop3.b32' requires .version 4.3 and .target sm_50, or later ones"
 run "the same as Ori text" 0 --emit=ori --named-phases=NOP lacks.ptx -o lacks.ori
 run "instructions of Ori text that the target lacks" 0 --self-check=roundtrip lacks.ori -o out.ori
-warned 1 "'lop3.b32' needs .version 4.3 and .target sm_50, or later ones"
+warned 1 "'lop3.b32' requires .version 4.3 and .target sm_50, or later ones"
 
 # -- Phases that do nothing ---------------------------------------------------------------------------------------------
 

@@ -256,12 +256,12 @@ scalar 64 f64 3.141592653589793 3.141592653589793
 
 # no_scalar MESSAGE VALUE: checks that the value is rejected.
 no_scalar() { refused "--arg: $1" store.ptx --entry look --arg "$2"; }
-no_scalar "'256' does not fit: u8 goes from 0 to 255" u8:256
-no_scalar "'-1' does not fit: u32 goes from 0 to 4294967295" u32:-1
-no_scalar "'128' does not fit: s8 goes from -128 to 127" s8:128
-no_scalar "'-129' does not fit: s8 goes from -128 to 127" s8:-129
-no_scalar "'9223372036854775808' does not fit: s64 goes from -9223372036854775808 to 9223372036854775807" s64:9223372036854775808
-no_scalar "'18446744073709551616' does not fit: u64 goes from 0 to 18446744073709551615" u64:18446744073709551616
+no_scalar "'256' does not fit: the range of u8 is 0 to 255" u8:256
+no_scalar "'-1' does not fit: the range of u32 is 0 to 4294967295" u32:-1
+no_scalar "'128' does not fit: the range of s8 is -128 to 127" s8:128
+no_scalar "'-129' does not fit: the range of s8 is -128 to 127" s8:-129
+no_scalar "'9223372036854775808' does not fit: the range of s64 is -9223372036854775808 to 9223372036854775807" s64:9223372036854775808
+no_scalar "'18446744073709551616' does not fit: the range of u64 is 0 to 18446744073709551615" u64:18446744073709551616
 no_scalar "'0x100' has more than the 8 bits of u8" u8:0x100
 no_scalar "'0x' is not the bits of a u8" u8:0x
 no_scalar "'0xg' is not the bits of a u8" u8:0xg
@@ -430,7 +430,7 @@ refused "--expect: no values follow 'digest'" $copy --expect 'digest'
 refused "--expect: 'xyz' is not a digest, 16 hexadecimal digits" $copy --expect 'digest xyz'
 refused "--expect: '~x' is not ~N (units in the last place), ~abs:X or ~rel:X" $copy --expect '0:f32 ~x 1'
 refused "--expect: u32 has no units in the last place" $copy --expect '0:u32 ~1 1'
-refused "--expect: '-1' does not fit: u8 goes from 0 to 255" $copy --expect '0:u8 -1'
+refused "--expect: '-1' does not fit: the range of u8 is 0 to 255" $copy --expect '0:u8 -1'
 refused "--expect: '0:u32[x]' does not end in [INDEX]" $copy --expect '0:u32[x] 1'
 
 # -- Tolerances, files of values and .npy -----------------------------------------------------------------------------
@@ -683,7 +683,7 @@ wrong 'file one.ptx\ncount\n' 2:1 "'count' is for the command line only"
 wrong 'file one.ptx\ngrid\n' 2:1 "a value must follow 'grid'"
 wrong 'file one.ptx\ngrid 1 2\n' 2:6 "one value follows 'grid'; if it holds blanks, put it in quotes"
 wrong 'file one.ptx\ngrid "1\n' 2:6 "the quote is not closed on this line"
-wrong 'file one.ptx\nkeep\n' 2:1 "there is no launch before this one whose memory could be kept" 1
+wrong 'file one.ptx\nkeep\n' 2:1 "there is no earlier launch whose memory can be kept" 1
 wrong 'file one.ptx\ngrid 1\n---\nkeep 1\n' 4:6 "nothing may follow 'keep'"
 wrong 'file one.ptx\ngrid 0\n' 2:6 "'0' is not X, X,Y or X,Y,Z, numbers from 1 on"
 wrong 'file one.ptx\narg u32:x\n' 2:5 "'x' is not a whole number for u32"

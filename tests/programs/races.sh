@@ -172,7 +172,7 @@ wide="--grid 64 --block 1024 --arg buf:256K --check-races"
     name='too little memory'
     "$ORIRUN" "$work/wide.ptx" $wide --race-memory=1M >"$work/out" 2>&1
     is $? 4
-    is "$(grep -c 'the race check needs more than 1048576 bytes of memory' "$work/out")" 1
+    is "$(grep -c 'the race check requires more than 1048576 bytes of memory' "$work/out")" 1
 }
 # Many blocks read the same words: one read represents those of ended blocks.
 sed 's/%ctaid.x/0/; s/st.global.u32 \[%rd3\], %r1/ld.global.u32 %r1, [%rd3]/' "$work/wide.ptx" >"$work/same.ptx"

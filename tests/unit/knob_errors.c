@@ -30,7 +30,7 @@ static const ErrorRow value_errors[] = {
     {"Num = ; why", "--knob:1:6: error: Num has no value; expected a number such as 12, 0x1f, 017 or -3\n"
                     "Num = ; why\n"
                     "     ^\n"},
-    {"Text=", "--knob:1:6: error: Text has no value; expected a text (\"\" is empty)\n"
+    {"Text=", "--knob:1:6: error: Text has no value; expected a text (\"\" for an empty one)\n"
               "Text=\n"
               "     ^\n"},
     {"Num=12x", "--knob:1:7: error: Num: bad number '12x'; expected a number such as 12, 0x1f, 017 or -3\n"

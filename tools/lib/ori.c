@@ -7,9 +7,9 @@
 #include "tools/lib/ori_internal.h"
 #include "tools/options/options.h"
 
-_Static_assert(sizeof(void *) == 8, "the library needs 64-bit addresses");
+_Static_assert(sizeof(void *) == 8, "the library requires 64-bit addresses");
 #ifdef __BYTE_ORDER__
-_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "the library needs a little-endian machine");
+_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "the library requires a little-endian machine");
 #endif
 
 enum { LEVEL_MAX = 4 };

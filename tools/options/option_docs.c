@@ -15,11 +15,9 @@ static const struct {
 } pages[] = {{"oriopt", 1}, {"orirun", 1}, {"oricheck", 1}, {"origen", 1}, {"ori-ptxas", 1}, {"ori.h", 3}};
 
 static const char usual_spelling[] =
-    "`-x` and `--x` are the same, and so are `--x=VALUE` and `--x VALUE`. A value in "
-    "brackets is optional and needs the "
-    "`=`. `--` ends the options. `@FILE` is replaced by the arguments in FILE, which are "
-    "separated by blanks and line ends; "
-    "quotes hold blanks, and a backslash quotes the next character.";
+    "`-x` and `--x` are the same, and so are `--x=VALUE` and `--x VALUE`. A value in brackets is optional and requires "
+    "the `=`. `--` ends the options. `@FILE` is replaced by the arguments in FILE, which are separated by blanks and "
+    "line ends; quotes hold blanks, and a backslash quotes the next character.";
 
 // Returns the text between an option and its value in help: the `=` of `--emit=ptx|ori`.
 static const char *value_separator(const Option *o)

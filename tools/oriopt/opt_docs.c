@@ -19,8 +19,8 @@ static const DocRow files[] = {
      "reproducers of internal errors and crashes: the input with the command line in its comments. They go to the "
      "current folder, to the folder of --crash-dir, or to the file of --reproducer; --run-reproducer runs them."},
     {"DIR/FUNCTION/NUMBER.SLOT-PHASE.after.ori",
-     "dumps of --ir-dump-dir=DIR, numbered in the order of execution; DIR/index.json lists them. With --dump-cfg, a "
-     ".dot file with the control flow graph stands beside each."},
+     "dumps of --ir-dump-dir=DIR, numbered in the order of execution; DIR/index.json lists them. With --dump-cfg, "
+     "each has a .dot file with its control flow graph."},
 };
 
 static const DocRow examples[] = {

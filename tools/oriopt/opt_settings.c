@@ -243,7 +243,7 @@ static bool options_agree(const Settings *s)
     if (s->remarks && s->emit && strcmp(s->remarks, s->output) == 0)
         return settings_usage("--remarks and -o name the same file; --emit=none writes no module");
     if (s->remarks_filter && !s->remarks)
-        return settings_usage("--remarks-filter goes with --remarks");
+        return settings_usage("--remarks-filter requires --remarks");
     return s->input || s->run_reproducer || settings_tables(s) ||
            settings_usage("no input file; --help explains the use");
 }

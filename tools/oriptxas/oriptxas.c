@@ -29,13 +29,12 @@ static const DocRow environment[] = {
     {"ORI_PTXAS", "the ptxas to run; without it, the first one on the PATH that is not ori-ptxas"},
     {"ORI_PTXAS_FLAGS",
      "options for oriopt, such as `-O1 --knob OptBudget=9`, after the level that ptxas has. Blanks separate them; `\"` "
-     "and a backslash quote. Only with this are messages of oriopt printed where it succeeds."},
+     "and a backslash quote. Messages of a successful oriopt are printed only if this is set."},
     {"ORI_PTXAS_LOG",
-     "a file that gets a JSON object a line for each kernel, with instructions of PTX, registers, and milliseconds of "
+     "a file with a JSON object on a line for each kernel, with instructions of PTX, registers, and milliseconds of "
      "ptxas before (`..._in`) and after, and those of oriopt; or for each input that was not optimized, with the "
      "reason. For these figures ptxas runs a second time on the original, and a third time unless -v is given."},
-    {"ORI_PTXAS_KEEP",
-     "a folder that keeps each input as NAME-HASH.ptx and what oriopt made of it as NAME-HASH.opt.ptx"},
+    {"ORI_PTXAS_KEEP", "a folder that keeps each input as NAME-HASH.ptx and its optimized PTX as NAME-HASH.opt.ptx"},
     {"ORI_KNOBS", "settings of knobs, as for oriopt"},
     {"ORI_PTXAS_SEEN", "set for ptxas, so that ori-ptxas does not run itself recursively"},
     {"TMPDIR", "the folder for temporary files (default: /tmp)"},
@@ -52,9 +51,9 @@ static const DocRow examples[] = {
 static const DocSection sections[] = {
     {.title = "optimizing",
      .intro =
-         "The optimized PTX takes the place of the inputs; messages and exit status are those of ptxas. Where oriopt "
-         "fails or ptxas refuses its output, the original is compiled, and a warning gives the reason. oriopt is the "
-         "one beside ori-ptxas, or on the PATH.\n\n"
+         "ptxas compiles the optimized PTX in place of the inputs; messages and exit status are those of ptxas. Where "
+         "oriopt fails or ptxas refuses its output, ptxas compiles the original, and a warning gives the reason. "
+         "oriopt is the one beside ori-ptxas, or on the PATH.\n\n"
          "Nothing is optimized with the options marked so above, at -O0, with options that are not listed (which a "
          "warning names), for compute_NN and lto_NN, and where ptxas compiles nothing. The code of functions with "
          "debug information stays as it is in any case.",
@@ -71,7 +70,7 @@ const Program ptxas_program = {
     .purpose = "a drop-in for ptxas that optimizes its input",
     .operands = "FILE...",
     .about =
-        "Runs oriopt on PTX, then ptxas on what oriopt wrote, or on the original where that fails. Takes the options "
+        "Runs oriopt on PTX, then ptxas on the output of oriopt, or on the original if that fails. Takes the options "
         "of ptxas; --help and --version are those of ptxas, too.",
     .spelling = "An option of ori-ptxas is the first word. All others are those of ptxas, as `--name`, or as the "
                 "`-short` in parentheses, which is `-name` where none is given. A value is the next word or follows a "

@@ -64,10 +64,9 @@ static const DocRow expectations[] = {
 
 static const DocRow files[] = {
     {".npy",
-     "a file that begins as NumPy's .npy gives the values of its array, in C order, and --dump-file writes one if the "
+     "a file that begins as NumPy's .npy has the values of its array, in C order, and --dump-file writes one if the "
      "name ends in .npy; its dtype must be that of the type, if one is given. Fortran order, big endian and objects "
-     "are "
-     "errors"},
+     "are errors"},
     {"others", "raw bytes, the lowest byte of a value first"},
 };
 
@@ -86,14 +85,13 @@ static const DocRow line_counts[] = {
 
 static const DocSection sections[] = {
     {"arguments", "In the order of the parameters:", DOC_ROWS(arguments)},
-    {"expectations", "What --expect takes:", DOC_ROWS(expectations)},
+    {"expectations", "Values of --expect:", DOC_ROWS(expectations)},
     {"files", "Files of values:", DOC_ROWS(files)},
     {"races",
      "Two accesses to a byte of shared or global memory race if one of them writes, nothing orders them, and they are "
      "not both atomic, volatile or relaxed with scopes that include each other. It does not matter whether the values "
      "are equal. Order comes from barriers, from fences with flags or atomic operations, from release and acquire, "
-     "from "
-     "mbarriers and from waits for copies, as in the memory model of PTX. The first race ends the run:",
+     "from mbarriers and from waits for copies, as in the memory model of PTX. The first race ends the run:",
      DOC_ROWS(races)},
     {"counts of lines",
      "`--count=lines` prints, for each kernel, a row for each instruction of each function that ran:",

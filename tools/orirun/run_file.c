@@ -576,7 +576,7 @@ static bool set(RunPlan *p, RunOption o, const char *value, RunPlace place)
     }
     case RO_KEEP:
         if (p->launches.n == 1)
-            return WRONG(p, place, "there is no launch before this one whose memory could be kept");
+            return WRONG(p, place, "there is no earlier launch whose memory can be kept");
         l->keep = true;
         return true;
     case RO_MODULE:

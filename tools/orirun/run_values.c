@@ -127,10 +127,10 @@ static bool parse_integer(Type t, const char *text, uint64_t *bits, char why[sta
     uint64_t half = UINT64_C(1) << (n - 1), most = minus ? half : is_signed(t) ? half - 1 : half + (half - 1);
     if (errno || *bits > most || (minus && *bits && !may_minus)) {
         if (is_signed(t))
-            snprintf(why, 200, "'%.60s' does not fit: %s goes from %" PRId64 " to %" PRIu64, text, type_info[t].name,
-                     sign_extend(half, n), half - 1);
+            snprintf(why, 200, "'%.60s' does not fit: the range of %s is %" PRId64 " to %" PRIu64, text,
+                     type_info[t].name, sign_extend(half, n), half - 1);
         else
-            snprintf(why, 200, "'%.60s' does not fit: %s goes from 0 to %" PRIu64, text, type_info[t].name,
+            snprintf(why, 200, "'%.60s' does not fit: the range of %s is 0 to %" PRIu64, text, type_info[t].name,
                      half + (half - 1));
         return false;
     }
