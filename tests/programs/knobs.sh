@@ -498,7 +498,7 @@ for bad in fold fold: :3 fold:x nothing:1 FoldBudget:1; do
     says err "--debug-counter: '$bad' is not NAME:N, with a number of changes and one of Opt CopyProp"
 done
 run "no rule" 2 --knob FoldRulesOff=mul-power,mul-pwer fold.ptx
-says err "'mul-pwer' is not a folding rule; did you mean mul-power,"
+says err "'mul-pwer' is no rule of folding; did you mean mul-power,"
 
 # Two networks of logic instructions.
 {

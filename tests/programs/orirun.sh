@@ -694,7 +694,7 @@ wrong 'file store.ptx\nentry look\narg u32:1\n' 3:5 "'u32:1' has 4 bytes, but pa
 wrong 'file store.ptx\nentry look\narg buf:4\ndump 1\n' 4:6 "there is no argument 1"
 wrong 'file missing.ptx\n' 1:6 "cannot read 'missing.ptx': No such file or directory" 5
 wrong 'file store.ptx\nentry look\narg buf:@missing\n' 3:5 "cannot read 'missing': No such file or directory" 5
-wrong 'file store.ptx\nentry look\narg buf:4\n---\nkeep\nentry look\narg keep:1\n' 7:5 "argument 1 of the launch before has no buffer"
+wrong 'file store.ptx\nentry look\narg buf:4\n---\nkeep\nentry look\narg keep:1\n' 7:5 "argument 1 of the previous launch has no buffer"
 wrong 'file store.ptx\nentry look\narg buf:4\n---\nentry look\narg keep:0\n' 6:5 "'keep:0' is only for launches with \`keep\`"
 wrong 'file store.ptx\nentry count\n---\nkeep\nentry look\n' 4:1 "'look' has 1 parameter, and there are 0 arguments"
 name="the line and a caret"

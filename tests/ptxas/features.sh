@@ -34,7 +34,7 @@ for pair in 1.4,sm_10 1.4,sm_13 2.0,sm_10 1.4,sm_20 2.0,sm_20 3.0,sm_30 3.1,sm_3
     # ptxas also reports `requires` for a missing rounding modifier.
     sed -n 's/.*, line \([0-9]*\); error.* requires \(PTX ISA\|\.target\).*/\1/p' "$work/said" | sort -u >"$work/ptxas"
     "$ORIOPT" --max-errors=0 --named-phases=NOP --emit=none "$work/in.ptx" 2>&1 |
-        sed -n 's/^[^:]*:\([0-9]*\):[0-9]*: warning: .* needs \.version .*/\1/p' | sort -u >"$work/oriopt"
+        sed -n 's/^[^:]*:\([0-9]*\):[0-9]*: warning: .* requires \.version .*/\1/p' | sort -u >"$work/oriopt"
     if diff "$work/ptxas" "$work/oriopt" >"$work/diff"; then
         ok
         continue

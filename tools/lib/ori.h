@@ -23,7 +23,7 @@
  *
  * Callbacks run on the thread of the call. They may not call functions on the same context, and must return: an
  * exception or longjmp() out of a callback leaves the context unusable. The arguments of a callback are valid until
- * it returns, unless the description extends this.
+ * it returns, unless the description states otherwise.
  *
  * Versions: while the major version is 0, a minor version may change functions and structures. A patch version changes
  * neither. From 1.0 on, minor versions only add functions, and members at the end of structures for callbacks

@@ -28,8 +28,8 @@ static const DocRow statuses[] = {
 static const DocRow environment[] = {
     {"ORI_PTXAS", "the ptxas to run; without it, the first one on the PATH that is not ori-ptxas"},
     {"ORI_PTXAS_FLAGS",
-     "options for oriopt, such as `-O1 --knob OptBudget=9`, after the level that ptxas has. Blanks separate them; `\"` "
-     "and a backslash quote. Messages of a successful oriopt are printed only if this is set."},
+     "options for oriopt, such as `-O1 --knob OptBudget=9`, after the optimization level of ptxas. Blanks separate "
+     "them; `\"` and a backslash quote. Messages of a successful oriopt are printed only if this is set."},
     {"ORI_PTXAS_LOG",
      "a file with a JSON object on a line for each kernel, with instructions of PTX, registers, and milliseconds of "
      "ptxas before (`..._in`) and after, and those of oriopt; or for each input that was not optimized, with the "

@@ -45,10 +45,10 @@ static const DocRow arguments[] = {
     {"buf:TYPE:@FILE  buf:COUNTxTYPE:@FILE", "the same for a file with values of this type, and this number of values"},
     {"buf:COUNTxTYPE:iota[:START:STEP]", "the address of a buffer of START, START + STEP, ... (default: 0, 1, ...)"},
     {"buf:COUNTxTYPE:rand:SEED[:LO:HI]",
-     "the address of a buffer of random values from LO to HI, without HI (default: all integers, 0 to 1)"},
+     "the address of a buffer of random values from LO to HI, excluding HI (default: all integers, 0 to 1)"},
     {"buf:COUNTxTYPE:fill:VALUE", "the address of a buffer with the same value in all elements"},
     {"ref:N", "the address of the buffer of argument N (the first is 0)"},
-    {"keep:N", "in a launch with `keep`: the address of the buffer of argument N of the launch before"},
+    {"keep:N", "in a launch with `keep`: the address of the buffer of argument N of the previous launch"},
 };
 
 static const DocRow expectations[] = {
@@ -64,9 +64,9 @@ static const DocRow expectations[] = {
 
 static const DocRow files[] = {
     {".npy",
-     "a file that begins as NumPy's .npy has the values of its array, in C order, and --dump-file writes one if the "
-     "name ends in .npy; its dtype must be that of the type, if one is given. Fortran order, big endian and objects "
-     "are errors"},
+     "a file with the header of NumPy's .npy has the values of its array, in C order, and --dump-file writes one if "
+     "the name ends in .npy; its dtype must be that of the type, if one is given. Fortran order, big endian and "
+     "objects are errors"},
     {"others", "raw bytes, the lowest byte of a value first"},
 };
 

@@ -195,7 +195,7 @@ static bool kept_buffer(RunState *s, const RunLaunch *l, const RunArg *a, const 
     if (!l->keep)
         return WRONG(s, a->place, "'%s' is only for launches with `keep`", a->text);
     if (a->of >= nbefore || before[a->of].bytes)
-        return WRONG(s, a->place, "argument %u of the launch before has no buffer", a->of);
+        return WRONG(s, a->place, "argument %u of the previous launch has no buffer", a->of);
     *b = before[a->of];
     b->again = false;
     return true;
@@ -269,8 +269,8 @@ static bool check_params(RunState *s, const RunLaunch *l, const Launch *launch)
                          l->args.at[k].text, b->bytes ? "" : ", an address,", have, have == 1 ? "" : "s", k, kernel,
                          bytes);
         return WRONG(s, l->place,
-                     "argument %u of the launch before has %" PRIu64 " bytes, but parameter %u of '%s' has %" PRIu64, k,
-                     have, k, kernel, bytes);
+                     "argument %u of the previous launch has %" PRIu64 " bytes, but parameter %u of '%s' has %" PRIu64,
+                     k, have, k, kernel, bytes);
     }
     return true;
 }
