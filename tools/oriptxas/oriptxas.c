@@ -74,7 +74,7 @@ const Program ptxas_program = {
         "of ptxas; --help and --version are those of ptxas, too.",
     .spelling = "An option of ori-ptxas is the first word. All others are those of ptxas, as `--name`, or as the "
                 "`-short` in parentheses, which is `-name` where none is given. A value is the next word or follows a "
-                "`=`. `-` is standard input. `@FILE` stands for the words of FILE, as --options-file reads them.",
+                "`=`. `-` is standard input. `@FILE` is replaced by the words of FILE, as --options-file reads them.",
     .options = ptxas_options,
     .noptions = OPT_COUNT,
     .sections = sections,
