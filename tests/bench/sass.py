@@ -109,7 +109,7 @@ class Graph:
     @staticmethod
     def _leads_to(code, jumps, number, first, end):
         last = code[end - 1]
-        behind = number.get(end, OUTSIDE)
+        next_block = number.get(end, OUTSIDE)
         if last.opcode in (BRA, JMP):
             to = [number[last.target]] if last.target in number else []
         elif last.opcode in (EXIT, RET):
@@ -118,9 +118,9 @@ class Graph:
             targets = jumps.get(end - 1) or next((jumps[at] for at in range(first, end) if at in jumps), [])
             to = [number[target] for target in targets if target in number] or [OUTSIDE]
         else:
-            return [behind]
-        if last.conditional and behind != OUTSIDE:
-            to.append(behind)
+            return [next_block]
+        if last.conditional and next_block != OUTSIDE:
+            to.append(next_block)
         return list(dict.fromkeys(to))
 
 
@@ -189,7 +189,7 @@ def line_rows(reader, end, relocated, base, scale, lengths):
             line += line_base + (op - opcode_base) % line_range
             yield section, address, line
         elif op == 0:
-            behind = reader.unsigned() + reader.at
+            end_of_entry = reader.unsigned() + reader.at
             kind = reader.take("B")
             if kind == 2:
                 section = relocated.get(reader.at, section)
@@ -197,7 +197,7 @@ def line_rows(reader, end, relocated, base, scale, lengths):
             elif kind == 1:
                 yield section, address, None
                 address, line = 0, 1
-            reader.at = behind
+            reader.at = end_of_entry
         elif op == 1:
             yield section, address, line
         elif op == 2:

@@ -60,7 +60,7 @@ if [ "${1-}" = --worker ]; then
             echo "passed $1"
             awk -v name="$1" '$1 ~ /^[0-9]+$/ && $6 > 0 { print "changed", name, $2 }' err
         elif "$ORIOPT" "$2" --check-each -o /dev/null t.ptx 2>err >/dev/null; then
-            echo 'error: the digests differ, but behind no phase' >err
+            echo 'error: the digests differ, but after no phase' >err
             keep "$1" "$2"
         else
             keep "$1" "$2"

@@ -123,7 +123,7 @@ is "$(cat err)" "oriopt: --list-phases: 'xml' is not json or names"
 for option in max-errors max-memory max-time max-insns; do
     run "bad number for $option" 2 --$option=many good.ptx
     run "negative number for $option" 2 --$option=-1 good.ptx
-    run "rest behind the number for $option" 2 --$option=1x good.ptx
+    run "rest after the number for $option" 2 --$option=1x good.ptx
 done
 run "usage errors leave no output" 2 --frobnicate -o u.ptx good.ptx
 absent u.ptx
@@ -205,7 +205,7 @@ run "name of two slots with its index" 0 --print-pipeline --named-phases=DumpNVu
 says out "DumpNVuCodeText@155"
 run "name with another's index" 2 --print-pipeline --named-phases=OriRemoveNopCode@12
 says err "107"
-run "name with no index behind the sign" 2 --print-pipeline --named-phases=OriRemoveNopCode@
+run "name with no index after the sign" 2 --print-pipeline --named-phases=OriRemoveNopCode@
 run "index out of range" 2 --print-pipeline --named-phases="$rows"
 says err "there is no phase $rows"
 run "unknown phase" 2 --named-phases=OriRemoveNopCod good.ptx -o u.ptx
@@ -365,7 +365,7 @@ name="errors of standard input"
 [ $? -eq 1 ] && ok || bad "exit code"
 says err "<stdin>:6:10: error:"
 silent out
-run "input behind --" 0 -o second.ptx -- good.ptx
+run "input after --" 0 -o second.ptx -- good.ptx
 same first.ptx second.ptx
 run "emit=none" 0 --emit=none good.ptx -o none.ptx
 absent none.ptx
@@ -515,7 +515,7 @@ LOOP:
 PTX
 printf 'file clock.ptx\nblock 4\narg buf:4xu32:fill:0\nexpect 0:u32 0 1\n' >clock.run
 printf 'file x.ptx\nblock 4\narg buf:16\nnondet 0\n' >nondet.run
-run 'kernels are run before and behind phases' 0 --check-each --disable-phases=10,16,33,37,61,84 clock.ptx -o out1
+run 'kernels are run before and after phases' 0 --check-each --disable-phases=10,16,33,37,61,84 clock.ptx -o out1
 run 'the same without' 0 --disable-phases=10,16,33,37,61,84 clock.ptx -o out2
 same out1 out2
 run 'a phase changes what a kernel leaves' 3 --check-each -o out3 clock.ptx
@@ -575,14 +575,14 @@ run 'no reproducer' 2 --run-reproducer clock.ptx
 says err 'was not written by --reproducer'
 run 'no such reproducer' 5 --run-reproducer none.ori
 run 'a reproducer and another input' 2 --run-reproducer r.ptx clock.ptx
-name='nothing is left behind'
+name='no files are left'
 if [ -z "$(find . -name 'oriopt-crash-*')" ]; then ok; else bad "$(find . -name 'oriopt-crash-*')"; fi
 
 # -- Functions, debug information ---------------------------------------------------------------------------------------
 
 run "one entry" 0 -e k good.ptx
 name="one entry"
-if [ "$(grep -c mov.b64 out)" -eq 1 ]; then ok; else bad "mov.b64 stands $(grep -c mov.b64 out) times, expected once"; fi
+if [ "$(grep -c mov.b64 out)" -eq 1 ]; then ok; else bad "mov.b64 occurs $(grep -c mov.b64 out) times, expected once"; fi
 says out ".entry other("
 cp out one.ptx
 run "entry, long" 0 --entry=k good.ptx
@@ -615,13 +615,13 @@ silent out
 { cat good.ptx && echo '.visible .entry late() { mov.u32 %q, 1; }'; } >late.ptx
 for how in "" --piece=1 "--piece=1 -j4"; do
     # shellcheck disable=SC2086
-    run "an error behind good functions $how" 1 $how late.ptx
+    run "an error after good functions $how" 1 $how late.ptx
     silent out
     # shellcheck disable=SC2086
     run "the same to a file $how" 1 $how late.ptx -o late.out
     absent late.out
 done
-name="an error behind good functions, to a FIFO"
+name="an error after good functions, to a FIFO"
 if mkfifo late.fifo 2>/dev/null; then
     for how in "" --piece=1 "--piece=1 -j4"; do
         cat late.fifo >through &

@@ -152,7 +152,7 @@ run "two files, the other way" 0 --knobs-file b.knobs --knobs-file a.knobs one.p
 dumped "012 k"
 run "twice on the command line" 0 --knob DUMPIR=3 --knob DUMPIR=12 one.ptx -o /dev/null
 dumped "012 k"
-run "a file behind --knob" 0 --knob DUMPIR=3 --knobs-file a.knobs one.ptx -o /dev/null
+run "a file after --knob" 0 --knob DUMPIR=3 --knobs-file a.knobs one.ptx -o /dev/null
 dumped "003 k"
 run "two settings in one --knob" 0 --knob 'DUMPIR=3~OptBudget=1~DUMPIR=94' one.ptx -o /dev/null
 dumped "094 k"
@@ -498,7 +498,7 @@ for bad in fold fold: :3 fold:x nothing:1 FoldBudget:1; do
     says err "--debug-counter: '$bad' is not NAME:N, with a number of changes and one of Opt CopyProp"
 done
 run "no rule" 2 --knob FoldRulesOff=mul-power,mul-pwer fold.ptx
-says err "'mul-pwer' is no rule of folding; did you mean mul-power,"
+says err "'mul-pwer' is not a folding rule; did you mean mul-power,"
 
 # Two networks of logic instructions.
 {
@@ -743,7 +743,7 @@ run "no section" 2 --knobs-file bytes one.ptx
 printf "bytes:1:1: error: there is no line '[knobs]'; only lines after it are read\nOptBudget=3\n^\n" >want.err
 same err want.err
 printf '[other]\nOptBudget=x\n[knobs] OptBudget=3\n' >bytes
-run "something behind the section" 2 --knobs-file bytes one.ptx
+run "something after the section" 2 --knobs-file bytes one.ptx
 printf "bytes:3:9: error: unexpected text after the section's name\n[knobs] OptBudget=3\n        ^\n" >want.err
 same err want.err
 printf '\357\273\277[KNOBS]\r\nDUMPIR=12 ; here\r\n\r\n;DUMPIR=3\r\n[x]\r\nFoo\r\n' >bytes
@@ -828,7 +828,7 @@ for kind in ptx ori; do
     with 'WHEN=FN=k;OptBudget=1~NvOptRecipes=OriRemoveRedundantMov@73' "settings of the run" 0 "$@" --print-knobs
     values out >second
     same first second
-    run "--knob behind a reproducer of .$kind" 0 --run-reproducer r.$kind --knob DUMPIR=158
+    run "--knob after a reproducer of .$kind" 0 --run-reproducer r.$kind --knob DUMPIR=158
     dumped "158 k, 158 other"
 done
 {

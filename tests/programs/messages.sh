@@ -229,7 +229,7 @@ run "Ori text" 0 --emit=ori --named-phases=NOP k.ptx -o k.ori
 cp k.ori ori.txt
 run "Ori text by its content" 0 ori.txt -o out.ori
 printf '; a comment\n\n' | cat - k.ori >commented.txt
-run "Ori text behind a comment" 0 commented.txt -o out.ori
+run "Ori text after a comment" 0 commented.txt -o out.ori
 printf 'device @f() form multi {\n' >broken.ori
 run "an error in Ori text" 1 broken.ori
 if grep -q "neither\|not PTX" err; then bad "$(head -n 1 err)"; else ok; fi

@@ -652,7 +652,7 @@ run "another module" 1 t.run --file other.ptx
 prints err "t.run:3:8: error: launch 1: counter:u32[0] is 9, expected 8"
 run "another module, missing" 5 t.run --file missing.ptx
 prints err "orirun: cannot read 'missing.ptx': No such file or directory"
-file "launches behind a miss" 1 <<'END'
+file "launches after a miss" 1 <<'END'
 file store.ptx
 entry count
 expect counter:u32 9

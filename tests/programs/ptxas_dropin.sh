@@ -379,15 +379,15 @@ for kind in link copy hard script both copy:link script:copy:link both:script:li
     path=$(echo "$kind" | sed "s,[a-z]*,$work/&,g")
     for program in ptxas "$ORIPTXAS"; do
         mode accept
-        exits "${program##*/}, behind $kind" 0 env PATH=$path:$PATH $program -arch sm_80 one.ptx -o out.cubin
+        exits "${program##*/}, after $kind" 0 env PATH=$path:$PATH $program -arch sm_80 one.ptx -o out.cubin
         optimized out.cubin
         is "$(times_run)" 1
         is "$(last_run_opt)" "-arch sm_80 OPT -o out.cubin"
         clean
         mode answer
-        exits "${program##*/} --version, behind $kind" 3 env PATH=$path:$PATH $program --version
+        exits "${program##*/} --version, after $kind" 3 env PATH=$path:$PATH $program --version
         is "$(times_run)" 1
-        exits "${program##*/}, behind $kind alone" 5 env PATH=$path:$bare_path $program --version
+        exits "${program##*/}, after $kind alone" 5 env PATH=$path:$bare_path $program --version
         says err "there is no ptxas on the PATH but ori-ptxas itself"
     done
 done
@@ -662,7 +662,7 @@ exits "one word too many" 2 "$ORIPTXAS" --ori-version one.ptx
 is "$(cat err)" "ori-ptxas: 'one.ptx' is one too many"
 exits "no folder" 2 "$ORIPTXAS" --make-nvcc-dir
 mode answer
-exits "an option of ori-ptxas behind others" 3 "$ORIPTXAS" -v --ori-version
+exits "an option of ori-ptxas after others" 3 "$ORIPTXAS" -v --ori-version
 is "$(last_run)" "-v --ori-version"
 
 # A toolkit with a stand-in for nvcc, which takes its tools from the folder by which it was called, and a script on the

@@ -96,7 +96,7 @@ typedef struct Fold {
     bool spent;     // FoldBudget is spent
     FoldForms *forms;
     VEC(Role) roles;     // by DescId
-    uint8_t *nuses;      // by RegId below nregs: number of uses, up to READERS_MANY
+    uint8_t *nuses;      // by RegId below nregs: number of uses, up to USES_MANY
     RegId nregs;         // registers at the start
     uint8_t *kept;       // by RegId below nregs: it has a use that takes no offset; NULL = not computed yet
     VEC(uint32_t) from;  // by RegId: FROM_* of registers with one unguarded definition

@@ -508,7 +508,7 @@ static bool find_named(const char *text, size_t len, bool *off, char why[static 
     Nearest best = {0};
     for (uint32_t k = 0; k < ARRAY_LEN(sources); k++)
         nearest_offer(&best, text, len, sources[k].name);
-    int n = snprintf(why, 500, "'%s' is no rule of folding", pattern);
+    int n = snprintf(why, 500, "'%s' is not a folding rule", pattern);
     nearest_print(&best, why + n, 500 - (size_t)n);
     return false;
 }
