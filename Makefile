@@ -139,14 +139,15 @@ $B/docs/man/ori.h.3: tools/lib/ori_man.awk tools/lib/ori.h
 	awk -v version=$(VERSION) -f $^ >$@.new && mv $@.new $@
 
 # Files that name the folders of an installation. Each is written only if it changes, so an installation as another user
-# leaves the build folder alone.
-PACKAGE   = $B/docs/ori.pc $B/docs/ori-ptxrun.pc $B/docs/ori-config.cmake $B/docs/ori-config-version.cmake
+# leaves the build folder alone. Installations at the same time, into different folders, need a PACKAGE_DIR each.
+PACKAGE_DIR = $B/docs
+PACKAGE   = $(addprefix $(PACKAGE_DIR)/,ori.pc ori-ptxrun.pc ori-config.cmake ori-config-version.cmake)
 $(PACKAGE): VARIABLE = prefix
-$B/docs/ori-config.cmake: VARIABLE = _ori_prefix
+$(PACKAGE_DIR)/ori-config.cmake: VARIABLE = _ori_prefix
 IN_PREFIX = $(patsubst $(PREFIX)/%,$${$(VARIABLE)}/%,$(1))
 # The prefix as seen from LIBDIR/cmake/ori: with `..` if LIBDIR is below it.
 UP        = $(if $(filter $(PREFIX)/%,$(LIBDIR)),$(shell echo '$(LIBDIR:$(PREFIX)/%=%)/cmake/ori' | sed 's|[^/][^/]*|..|g'),$(PREFIX))
-$(PACKAGE): $B/docs/%: tools/lib/%.in FORCE
+$(PACKAGE): $(PACKAGE_DIR)/%: tools/lib/%.in FORCE
 	@mkdir -p $(@D)
 	@text="$$(sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@LIBDIR@|$(call IN_PREFIX,$(LIBDIR))|' -e 's|@UP@|$(UP)|' \
 	  -e 's|@INCLUDEDIR@|$(call IN_PREFIX,$(INCLUDEDIR))|' -e 's|@VERSION@|$(VERSION)|' -e 's|@SONAME@|$(SONAME)|' $<)" && \
@@ -172,8 +173,8 @@ install: all $(PACKAGE)
 uninstall:
 	rm -f $(INSTALLED:%="$(DESTDIR)$(BINDIR)"/%) $(patsubst %,"$(DESTDIR)$(INCLUDEDIR)"/%,ori.h ptxrun.h) \
 	  $(patsubst %,"$(DESTDIR)$(LIBDIR)"/%,libori.a libori.so $(SONAME) libori-ptxrun.so $(PTXRUN) \
-	    $(patsubst $B/docs/%,pkgconfig/%,$(filter %.pc,$(PACKAGE)))) \
-	  $(patsubst $B/docs/%,"$(DESTDIR)$(LIBDIR)/cmake/ori"/%,$(filter %.cmake,$(PACKAGE))) \
+	    $(patsubst $(PACKAGE_DIR)/%,pkgconfig/%,$(filter %.pc,$(PACKAGE)))) \
+	  $(patsubst $(PACKAGE_DIR)/%,"$(DESTDIR)$(LIBDIR)/cmake/ori"/%,$(filter %.cmake,$(PACKAGE))) \
 	  "$(DESTDIR)$(MANDIR)/man3/ori.h.3" \
 	  $(INSTALLED:%="$(DESTDIR)$(MANDIR)/man1"/%.1) $(INSTALLED:%="$(DESTDIR)$(BASHDIR)"/%) \
 	  $(INSTALLED:%="$(DESTDIR)$(ZSHDIR)"/_%) $(INSTALLED:%="$(DESTDIR)$(FISHDIR)"/%.fish)

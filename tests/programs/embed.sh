@@ -29,7 +29,7 @@ same() { if cmp -s "$1" "$2"; then ok; else bad "$3"; fi; }
 
 name=install
 dest=$work/dest
-made B="$B" install DESTDIR="$dest" PREFIX=/usr
+made B="$B" PACKAGE_DIR="$work/package" install DESTDIR="$dest" PREFIX=/usr
 lib=$dest/usr/lib/libori.a
 pc=$dest/usr/lib/pkgconfig/ori.pc
 # by_hand FIELDS: prints these lines of ori.pc with expanded variables. Their prefix is below DESTDIR here.

@@ -166,7 +166,7 @@ else
 fi
 name="an installation"
 dest=$work/dest
-made B="$B" install DESTDIR="$dest" PREFIX=/usr
+made B="$B" PACKAGE_DIR="$work/package" install DESTDIR="$dest" PREFIX=/usr
 if have pkg-config; then
     flags=$(PKG_CONFIG_PATH='' PKG_CONFIG_SYSROOT_DIR=$dest PKG_CONFIG_LIBDIR=$dest/usr/lib/pkgconfig \
         pkg-config --cflags --libs ori-ptxrun 2>&1)

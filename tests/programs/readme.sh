@@ -17,7 +17,7 @@ page=$root/README.md
 B=${B:-${ORIOPT%/*}}
 
 cd "$root" || exit 2
-made B="$B" install PREFIX="$work/prefix"
+made B="$B" PACKAGE_DIR="$work/package" install PREFIX="$work/prefix"
 cd "$work" || exit 2
 PATH=$work/prefix/bin:$work/bin:$PATH
 PKG_CONFIG_PATH=$work/prefix/lib/pkgconfig
