@@ -136,7 +136,7 @@ const uint8_t *machine_defined(Machine *m, uint64_t address);
 // With follow_undef: returns the first instruction of the last launch at which an undefined value affected a branch, an
 // address or a barrier. After this instruction, definedness is unknown. NULL if there was none.
 const RunError *machine_unspecified(const Machine *m);
-// With note_writers: returns in *block and *thread the CTA and the thread that wrote a byte of global memory last, in
+// With record_writers: returns in *block and *thread the CTA and the thread that wrote a byte of global memory last, in
 // all launches. An asynchronous copy counts at its issue. False if no thread wrote the byte.
 bool machine_writer(Machine *m, uint64_t address, Dim *block, Dim *thread);
 // Returns the instruction of that write, and its function; 0 if no thread wrote the byte.

@@ -118,7 +118,7 @@ struct Races {
     bool by_lane;          // agents are lanes, not warps
     uint32_t cta_level, thread_root, copy_root;
     uint64_t now;                      // time of accesses; each release increments it
-    uint64_t last_release;             // as RaceCta.published, of the current cluster
+    uint64_t last_release;             // as RaceCta.last_release, of the current cluster
     Agent *agents;                     // of the cluster, by rank, warp, and lane
     VEC(RaceCta) ctas;                 // of the launch
     BarrierClock *barriers;            // BARRIERS of each rank
