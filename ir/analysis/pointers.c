@@ -421,13 +421,13 @@ static uint32_t user_count(const ReachingDefs *rd)
     return rd->noccurrences + rd->ninputs + (rd->first_phi - rd->first_def);
 }
 
-static void add_user(Pointers *o, ValueId v, uint32_t reader)
+static void add_user(Pointers *o, ValueId v, uint32_t user)
 {
     const ReachingDefs *rd = &o->a->rdefs;
     if (v < rd->first_def || v == VALUE_ANY)
         return;
-    o->next_user[reader] = o->first_user[v - rd->first_def];
-    o->first_user[v - rd->first_def] = reader + 1;
+    o->next_user[user] = o->first_user[v - rd->first_def];
+    o->first_user[v - rd->first_def] = user + 1;
 }
 
 static void index_users(Pointers *o)
@@ -472,20 +472,20 @@ static void visit_phi(Pointers *o, ValueId phi)
     add_pointer(o, phi, found, where);
 }
 
-static void visit_user(Pointers *o, uint32_t reader, Pointer address)
+static void visit_user(Pointers *o, uint32_t user, Pointer address)
 {
     const ReachingDefs *rd = &o->a->rdefs;
-    if (reader < rd->noccurrences) {
-        const Occurrence *at = &rd->at[reader];
+    if (user < rd->noccurrences) {
+        const Occurrence *at = &rd->at[user];
         visit_use(o, at->instr, at->op - ir_instr(o->fn, at->instr)->ops, address);
-    } else if (reader < rd->noccurrences + rd->ninputs) {
-        ValueId phi = phi_of_input(rd, reader - rd->noccurrences);
+    } else if (user < rd->noccurrences + rd->ninputs) {
+        ValueId phi = phi_of_input(rd, user - rd->noccurrences);
         if (o->address[phi])
             add_pointer(o, phi, address, ir_block(o->fn, value_phi(o->a, phi)->block)->first);
         else
             visit_phi(o, phi);
     } else {
-        InstrId id = rd->at[rd->defs[reader - rd->noccurrences - rd->ninputs]].instr;
+        InstrId id = rd->at[rd->defs[user - rd->noccurrences - rd->ninputs]].instr;
         if (ir_instr(o->fn, id)->ndef == 1)
             visit_definition(o, id);
         else

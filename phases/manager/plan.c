@@ -473,8 +473,8 @@ static void drop_message(void *user, const char *text, size_t n) { (void)user, (
 const Plan *phase_enter_function(Ctx *ctx, const Fn *fn, Arena *arena, Plan *own)
 {
     char why[500], name[100];
-    Diag nobody = {.write = drop_message};
-    enter(ctx, fn, arena, &nobody);
+    Diag silent = {.write = drop_message};
+    enter(ctx, fn, arena, &silent);
     const Plan *plan = plan_function(ctx, fn, arena, own, why);
     if (!plan)
         heap_fail(&ctx->heap, ST_BAD_INPUT, "function %s: %.500s",

@@ -59,11 +59,11 @@ static bool guarded_alike(const Fn *fn, const Instr *a, const Instr *b)
     return ir_guarded(a) && ir_guarded(b) && op_same(*ir_guard(fn, a), *ir_guard(fn, b));
 }
 
-// True if the copy is unguarded, or if `reader` uses operand k only under the same guard.
-static bool passes_guard(const CopyProp *c, InstrId copy, InstrId reader, uint32_t k)
+// True if the copy is unguarded, or if `use` reads operand k only under the same guard.
+static bool passes_guard(const CopyProp *c, InstrId copy, InstrId use, uint32_t k)
 {
     const Fn *fn = c->fn;
-    const Instr *i = ir_instr(fn, copy), *user = ir_instr(fn, reader);
+    const Instr *i = ir_instr(fn, copy), *user = ir_instr(fn, use);
     if (!ir_guarded(i))
         return true;
     // The guard itself is always used, also if it is false.
