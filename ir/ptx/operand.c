@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Reads operands in two steps: parses their text into a shape and a list of operands, and fits the list to the slots of
 // a descriptor.
+#include <ctype.h>
+
 #include "ir/ptx/read.h"
 
 /* -- Reading -------------------------------------------------------------------------------------------- */
@@ -64,6 +66,18 @@ static void read_sum(Reader *r, RegId reg, size_t at)
     rd_shape(r, '%');
 }
 
+// Fails unless the current token is a dot, a letter, and letters or digits, as Ori text requires of a selector.
+static void require_selector(Reader *r)
+{
+    const char *text = r->lx.start;
+    int len = (int)(r->lx.end - text), n = 1;
+    while (n < len && (n == 1 ? isalpha((unsigned char)text[n]) : isalnum((unsigned char)text[n])))
+        n++;
+    if (n < len)
+        rd_fail(r, rd_offset(r), "'%.*s' is not a selector of a video instruction, such as .b0, .h1 or .b3210", len,
+                text);
+}
+
 static void read_register(Reader *r, RegId reg, uint32_t vec, uint32_t mods, size_t at, bool address)
 {
     int element = vec ? vector_element(r) : -1;
@@ -94,6 +108,7 @@ static void read_register(Reader *r, RegId reg, uint32_t vec, uint32_t mods, siz
     }
     rd_shape(r, '%');
     if (r->tok == T_DOT) {  // a selector of a video instruction: `%r1.b3210`
+        require_selector(r);
         shape_put(r, r->lx.start, (size_t)(r->lx.end - r->lx.start));
         rd_next(r);
     }
