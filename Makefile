@@ -46,7 +46,7 @@ PTXRUN  := libori-ptxrun.so.$(call version_of,MAJOR)
 
 PROGRAMS = oriopt oricheck orirun ori-ptxas
 LIB_SRC  = $(wildcard ir/*/*.c knobs/*.c phases/*.c phases/*/*.c phases/*/*/*.c sm/*.c tools/lib/*.c)
-LIB_OBJ  = $(LIB_SRC:%.c=$B/%.pic.o)
+LIB_OBJ  = $(LIB_SRC:%.c=$B/%.pic.o) $B/fold_tables.pic.o
 PTXRUN_OBJ = $(patsubst %.c,$B/%.pic.o,$(wildcard tools/ptxrun/*.c))
 # What programs share and is nothing for a library: it reads command lines, and prints.
 PROGRAM_OBJ = $(patsubst %.c,$B/%.o,$(wildcard tools/options/*.c tools/orirun/run_*.c))
@@ -64,13 +64,17 @@ INSTALLED = $(PROGRAMS) origen
 DOCS     = $(INSTALLED:%=$B/docs/man/%.1) $(INSTALLED:%=$B/docs/bash/%) $(INSTALLED:%=$B/docs/zsh/_%) \
            $(INSTALLED:%=$B/docs/fish/%.fish) $B/docs/man/ori.h.3
 
+# The tables of folding, from its rules. For another machine, FOLDGEN may be the foldgen of a native build.
+FOLDGEN    = $B/foldgen
+FOLDGEN_OBJ = $(patsubst %.c,$B/%.o,$(wildcard tools/foldgen/*.c))
+
 all: $(INSTALLED:%=$B/%) $B/libori.a $B/libori.so $B/libori-ptxrun.so $(DOCS)
 
 # For the programs and tests of the tree, which use more than ori.h declares.
 $B/ori.a: $(LIB_OBJ)
 $B/programs.a: $(PROGRAM_OBJ)
 $B/libori.a: $B/ori.o
-$B/ori.a $B/programs.a $B/libori.a:
+$B/ori.a $B/ir.a $B/programs.a $B/libori.a:
 	@rm -f $@
 	$(AR) rcs $@ $^
 
@@ -99,6 +103,14 @@ $B/orirun: $(RUN_OBJ)
 $B/ori-ptxas: $(PTXAS_OBJ)
 $(PROGRAMS:%=$B/%): $B/programs.a $B/ori.a
 	$(LINK) $(filter %.o,$^) $B/programs.a $B/ori.a -o $@
+
+$B/ir.a: $(filter $B/ir/base/% $B/ir/core/%,$(LIB_OBJ))
+$B/foldgen: $(FOLDGEN_OBJ) $B/ir.a
+	$(LINK) $^ -o $@
+$B/fold_tables.c: $(FOLDGEN)
+	$(FOLDGEN) >$@.new && mv $@.new $@
+$B/fold_tables.pic.o: $B/fold_tables.c
+	$(CC) $(FLAGS) $(LIB_FLAGS) -c $< -o $@
 
 $B/origen: $(GEN_OBJ) $B/programs.a $B/ori.a
 	$(LINK) $^ -o $@
@@ -243,4 +255,4 @@ clean:
 	rm -rf build build-asan build-asan-clang build-debug build-clang build-fuzz
 
 .PHONY: all install uninstall dist FORCE debug lexers check check-quick check-all proven asan fuzz bench quality layers format-check clean
--include $(LIB_OBJ:.o=.d) $(PTXRUN_OBJ:.o=.d) $(PROGRAM_OBJ:.o=.d) $(MAIN_OBJ:.o=.d) $(GEN_OBJ:.o=.d)
+-include $(LIB_OBJ:.o=.d) $(PTXRUN_OBJ:.o=.d) $(PROGRAM_OBJ:.o=.d) $(MAIN_OBJ:.o=.d) $(GEN_OBJ:.o=.d) $(FOLDGEN_OBJ:.o=.d)

@@ -194,8 +194,7 @@ struct Ctx {
     const Plan *running;           // plan of the running function: `plan` or `own_plan`
     Plan own_plan;                 // in memory that is freed after the function
     bool *rules_off;               // by rule: disabled; NULL = none is
-    uint64_t *rule_uses;           // by rule: number of applications
-    const struct RuleSet *rules;   // of folding; NULL until the first use
+    uint64_t *rule_uses;           // by rule: number of applications; NULL = none
     struct FoldForms *fold_forms;  // rules by form of instruction; NULL until the first use
     Run run;
     uint64_t phi_limit;          // bound of the inputs of all phis of the function together

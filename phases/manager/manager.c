@@ -313,7 +313,6 @@ void ctx_fork(Ctx *worker, Ctx *ctx)
                     .deadline = ctx->deadline};
     worker->settings = ctx->settings;
     worker->plan_knobs = ctx->plan_knobs;
-    worker->rules = rules_of(ctx);
     worker->rules_off = ctx->rules_off;
     arena_init(&worker->arena, &worker->heap);
     knobs_init(&worker->knobs, worker->settings, &ctx->heap);  // the worker's heap cannot unwind yet
@@ -328,8 +327,8 @@ void ctx_join(Ctx *ctx, Ctx *worker)
         ctx->runs[row] += worker->runs[row];
         ctx->progress[row] += worker->progress[row];
     }
-    for (uint32_t k = 1; worker->rule_uses && k <= worker->rules->n; k++)
-        ctx->rule_uses[k] += worker->rule_uses[k];
+    for (uint32_t k = 1; worker->rule_uses && k <= fold_rules.n; k++)
+        rule_uses(ctx)[k] += worker->rule_uses[k];
     knobs_merge_reads(&worker->knobs, ctx->knobs.read);
     knobs_free(&worker->knobs);
     arena_free(&worker->arena);
@@ -413,14 +412,14 @@ void phase_print_times(const Ctx *ctx, Out *out, double read_s, double write_s, 
 // Prints the number of applications of each rule of folding that was applied.
 static void print_rules(const Ctx *ctx, Out *out, bool json)
 {
-    for (uint32_t k = 1, n = 0; ctx->rule_uses && k <= ctx->rules->n; k++) {
+    for (uint32_t k = 1, n = 0; ctx->rule_uses && k <= fold_rules.n; k++) {
         if (!ctx->rule_uses[k])
             continue;
         if (json)
-            out_fmt(out, "%s\"%s\":%llu", n++ ? "," : "", ctx->rules->rules[k].name,
+            out_fmt(out, "%s\"%s\":%llu", n++ ? "," : "", fold_rules.rules[k].name,
                     (unsigned long long)ctx->rule_uses[k]);
         else
-            out_fmt(out, "folding: %s %llu\n", ctx->rules->rules[k].name, (unsigned long long)ctx->rule_uses[k]);
+            out_fmt(out, "folding: %s %llu\n", fold_rules.rules[k].name, (unsigned long long)ctx->rule_uses[k]);
     }
 }
 

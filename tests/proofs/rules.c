@@ -59,7 +59,6 @@ uint64_t draw(void)
 static uint64_t ones(uint32_t n) { return n < 64 ? ((uint64_t)1 << n) - 1 : UINT64_MAX; }
 
 typedef struct Proof {
-    const RuleSet *set;
     const Rule *rule;
     Arena *arena;
     Tables tables;
@@ -78,7 +77,7 @@ typedef struct Proof {
     const char *what;
 } Proof;
 
-static const RuleNode *node(const Proof *p, uint16_t n) { return &p->set->nodes.at[n]; }
+static const RuleNode *node(uint16_t n) { return &fold_rules.nodes[n]; }
 
 /* -- Values and constants of a pattern ------------------------------------------------------------------ */
 
@@ -109,7 +108,7 @@ static uint32_t bits_of_times(const Proof *p, uint32_t times)
 
 static void note_things(Proof *p, uint16_t at, uint32_t times)
 {
-    const RuleNode *n = node(p, at);
+    const RuleNode *n = node(at);
     if (n->kind == RN_VALUE || n->kind == RN_CONST) {
         for (uint32_t k = 0; k < p->nthings; k++)
             if (p->thing[k].var == n->var && p->thing[k].constant == (n->kind == RN_CONST))
@@ -130,7 +129,7 @@ static ValueRange range_of(void *user, uint32_t var) { return ((Proof *)user)->r
 static bool holds(Proof *p)
 {
     p->values.known = 0;
-    return !p->rule->when || rule_eval(p->set, p->rule->when, &p->values);
+    return !p->rule->when || rule_eval(p->rule->when, &p->values);
 }
 
 static uint64_t extend(uint64_t x, uint32_t bits)
@@ -142,11 +141,11 @@ static uint64_t extend(uint64_t x, uint32_t bits)
 // Returns the value of a node, of `bits` bits.
 static uint64_t compute(Proof *p, uint16_t at, uint32_t bits)
 {
-    const RuleNode *n = node(p, at);
+    const RuleNode *n = node(at);
     switch ((RuleNodeKind)n->kind) {
     case RN_VALUE: return p->value[n->var] & ones(bits);
     case RN_CONST: return p->values.constant[n->var] & ones(bits);
-    case RN_EXPR: return rule_eval(p->set, n->expr, &p->values) & ones(bits);
+    case RN_EXPR: return rule_eval(n->expr, &p->values) & ones(bits);
     case RN_OP: break;
     }
     Value in[EVAL_IN_MAX] = {0}, out[EVAL_OUT_MAX] = {0};
@@ -158,7 +157,7 @@ static uint64_t compute(Proof *p, uint16_t at, uint32_t bits)
         return (extends ? extend(in[0].lo, p->bits) : in[0].lo) & ones(result);
     }
     if (!p->known[at]) {
-        DescId id = desc_of_mnem(&p->tables, &n->mnem[p->width], n->shape);
+        DescId id = rule_desc(&p->tables, n, p->width);
         bool decodes = eval_decode(&p->tables, tab_desc(&p->tables, id), &p->evals[at]);
         if (!decodes ||
             (p->bits < 16 && n->type[0].letter != 'p' && !eval_narrow(&p->evals[at], p->bits << n->type[0].times)))
@@ -173,7 +172,7 @@ static uint64_t compute(Proof *p, uint16_t at, uint32_t bits)
 // Compares pattern and result for the current values. Returns true if the condition held.
 static bool try_one(Proof *p)
 {
-    const RuleNode *from = node(p, p->rule->from);
+    const RuleNode *from = node(p->rule->from);
     uint32_t bits = bits_of_times(p, times_of_result(from));
     p->undefined = false;
     if (!holds(p))
@@ -320,7 +319,7 @@ static void prove(Proof *p, uint32_t bits, uint32_t width)
     p->values = (RuleValues){.bits = bits, .proving = true, .user = p, .of = range_of};
     p->what = NULL;
     memset(p->range, 0, sizeof p->range);
-    memset(p->known, 0, p->set->nodes.n * sizeof *p->known);
+    memset(p->known, 0, fold_rules.nnodes * sizeof *p->known);
     uint32_t all = 0;
     for (uint32_t k = 0; k < p->nthings; k++)
         all += bits_of_times(p, p->thing[k].bits_of);
@@ -438,7 +437,7 @@ static RegId value(Build *b, const RuleNode *n, Width width)
 
 static Operand build(Build *b, uint16_t at, Width width, bool root)
 {
-    const RuleNode *n = node(b->p, at);
+    const RuleNode *n = node(at);
     uint64_t bits;
     switch ((RuleNodeKind)n->kind) {
     case RN_VALUE: return op_reg(b->fn, value(b, n, width));
@@ -447,7 +446,7 @@ static Operand build(Build *b, uint16_t at, Width width, bool root)
         return b->mistake == VARIABLE ? op_reg(b->fn, load(b, width))
                                       : op_const(b->fn, b->p->values.constant[n->var], width);
     case RN_EXPR:
-        bits = rule_eval(b->p->set, n->expr, &b->p->values);
+        bits = rule_eval(n->expr, &b->p->values);
         b->made |= b->mistake == LITERAL;
         return op_const(b->fn, b->mistake == LITERAL ? bits + 11 : bits, width);
     case RN_OP: break;
@@ -467,7 +466,7 @@ static Operand build(Build *b, uint16_t at, Width width, bool root)
         ops[nops++] = op_reg(b->fn, b->guard);
         b->made = true;
     }
-    DescId desc = desc_of_mnem(b->fn->tables, &n->mnem[b->width], n->shape);
+    DescId desc = rule_desc(b->fn->tables, n, b->width);
     ir_append(b->fn, b->block, desc, guarded ? IF_GUARDED : 0, ops, nops);
     if (n->single && b->mistake == READER) {
         RegId other = reg_new(b->fn, RF_R, width);
@@ -513,9 +512,9 @@ static Outcome fold_pattern(Proof *p, uint32_t width, Mistake mistake, uint32_t 
     phase_factory(&b.ctx);
     b.ctx.settings = phase_knobs(&b.ctx.arena);
     knobs_init(&b.ctx.knobs, b.ctx.settings, &b.ctx.heap);
-    b.ctx.rules_off = NEW_ARRAY(&b.ctx.arena, bool, p->set->n + 1);
-    for (uint32_t k = 1; k <= p->set->n; k++)
-        b.ctx.rules_off[k] = &p->set->rules[k] != p->rule;
+    b.ctx.rules_off = NEW_ARRAY(&b.ctx.arena, bool, fold_rules.n + 1);
+    for (uint32_t k = 1; k <= fold_rules.n; k++)
+        b.ctx.rules_off[k] = &fold_rules.rules[k] != p->rule;
     Module *m = module_new(&b.ctx.heap);
     Name name = {str_intern_z(&m->tables.strs, "f"), NO_NUMBER};
     b.fn = fn_new(m, module_sym(m, name, SYM_FUNC));
@@ -527,7 +526,7 @@ static Outcome fold_pattern(Proof *p, uint32_t width, Mistake mistake, uint32_t 
     Operand address[] = {op_def(op_reg(b.fn, b.address)), op_const(b.fn, 4096, W64)};
     ir_append(b.fn, b.block, desc_parse(b.fn->tables, "mov.b64", "%,%"), 0, address, 2);
     b.guard = load(&b, W1);
-    Operand root = build(&b, p->rule->from, width_of(&b, times_of_result(node(p, p->rule->from))), true);
+    Operand root = build(&b, p->rule->from, width_of(&b, times_of_result(node(p->rule->from))), true);
     if (p->rule->offset)
         b.address = op_index(root), load(&b, W32);
     ir_append(b.fn, b.block, desc_parse(b.fn->tables, "ret", ""), 0, NULL, 0);
@@ -538,7 +537,7 @@ static Outcome fold_pattern(Proof *p, uint32_t width, Mistake mistake, uint32_t 
     if (reader)
         phase_live_dead(&b.ctx, b.fn);
     outcome.after = cost_of(b.fn, b.block);
-    outcome.applied = b.ctx.rule_uses[p->rule - p->set->rules] > 0;
+    outcome.applied = rule_uses(&b.ctx)[p->rule - fold_rules.rules] > 0;
     outcome.made = b.made;
     analysis_drop(b.fn, 0);
     module_free(m);
@@ -605,7 +604,7 @@ static void apply(Proof *p, uint32_t width)
 // True if a pattern has an operation on bytes, which cannot be narrowed.
 static bool has_bytes(const Proof *p, uint16_t at)
 {
-    const RuleNode *n = node(p, at);
+    const RuleNode *n = node(at);
     bool has = n->kind == RN_OP && n->op == OP_PRMT;
     for (uint32_t k = 0; k < n->nkids; k++)
         has |= has_bytes(p, n->kids[k]);
@@ -613,13 +612,13 @@ static bool has_bytes(const Proof *p, uint16_t at)
 }
 
 // Proves one rule at all its widths, and checks that folding applies it.
-static void try_rule(const RuleSet *set, const Rule *rule, Arena *arena)
+static void try_rule(const Rule *rule, Arena *arena)
 {
-    Proof p = {.set = set, .rule = rule, .arena = arena};
+    Proof p = {.rule = rule, .arena = arena};
     tables_init(&p.tables, arena, NULL);
-    p.evals = NEW_ARRAY(arena, Eval, set->nodes.n);
-    p.known = NEW_ARRAY(arena, bool, set->nodes.n);
-    note_things(&p, rule->from, times_of_result(node(&p, rule->from)));
+    p.evals = NEW_ARRAY(arena, Eval, fold_rules.nnodes);
+    p.known = NEW_ARRAY(arena, bool, fold_rules.nnodes);
+    note_things(&p, rule->from, times_of_result(node(rule->from)));
     if (!has_bytes(&p, rule->from))
         prove(&p, 8, 1);
     for (uint32_t w = 0; w < RULE_WIDTHS; w++) {
@@ -667,6 +666,7 @@ static const char *const proof_sources[] = {
     "phases/scalar/fold/fold_match.c",
     "phases/scalar/fold/fold_rules.c",
     "phases/scalar/fold/fold_rules.h",
+    "tools/foldgen/read_rules.c",
     "tests/proofs/ranges.c",
     "tests/proofs/floats.c",
     "tests/proofs/rules.c",
@@ -784,14 +784,14 @@ static void end_proof(Task *t, uint64_t hash, unsigned long failures)
         add_proven(&t->new, hash);
 }
 
-static void prove_rule(Task *t, const RuleSet *set, const Rule *rule, Arena *arena)
+static void prove_rule(Task *t, const Rule *rule, Arena *arena)
 {
     uint64_t hash = hash_rule(rule);
     unsigned long failures = failed;
-    state = 88172645463325252u + (uint64_t)(rule - set->rules);
+    state = 88172645463325252u + (uint64_t)(rule - fold_rules.rules);
     if (!begin_proof(t, hash))
         return;
-    try_rule(set, rule, arena);
+    try_rule(rule, arena);
     end_proof(t, hash, failures);
 }
 
@@ -820,14 +820,13 @@ static void prove_share(Task *t)
         return;
     }
     arena_init(&arena, &ctx.heap);
-    RuleSet *set = rules_read(&arena);
     if (t->nnames == 0 && t->share == 0)
         prove_law(t, "ranges", prove_ranges, &ctx.heap);
     if (t->nnames == 0 && t->share == t->shares - 1)
         prove_law(t, "floats", prove_floats, &ctx.heap);
-    for (uint32_t k = 1; k <= set->npatterns; k++)
-        if (k % t->shares == (unsigned long)t->share && is_wanted(t, set->rules[k].name))
-            prove_rule(t, set, &set->rules[k], &arena);
+    for (uint32_t k = 1; k <= fold_rules.npatterns; k++)
+        if (k % t->shares == (unsigned long)t->share && is_wanted(t, fold_rules.rules[k].name))
+            prove_rule(t, &fold_rules.rules[k], &arena);
     arena_free(&arena);
     heap_release(&ctx.heap);
 }

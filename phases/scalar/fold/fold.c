@@ -103,11 +103,11 @@ static bool visit_uses(const Fold *f, const Instr *i, Uses *uses)
 // Called before the change, so that cost and remark describe the old instruction.
 void fold_begin_rule(Fold *f, uint32_t rule, InstrId id)
 {
-    const Rule *r = &f->rules->rules[rule];
+    const Rule *r = &fold_rules.rules[rule];
     record_cost(f->ctx, f->fn, id);
     knob_spend(&f->ctx->knobs, KNOB_FOLD_BUDGET);
     f->spent = knob_left(&f->ctx->knobs, KNOB_FOLD_BUDGET) <= 0;
-    f->ctx->rule_uses[rule]++;
+    rule_uses(f->ctx)[rule]++;
     f->progress = true;
     if (r->rhs)
         remark(f->ctx, f->fn, id, RM_PASSED, "Folded", "{Rule:%s}: {Pattern:%s} is {Result:%s}", r->name, r->lhs,
@@ -149,9 +149,9 @@ static bool *find_off(Fold *f)
     const char *names = knob_str(&f->ctx->knobs, KNOB_FOLD_RULES_OFF);
     if (!names)
         return f->ctx->rules_off;
-    bool *off = NEW_ARRAY(&f->scratch, bool, f->rules->n + 1);
+    bool *off = NEW_ARRAY(&f->scratch, bool, fold_rules.n + 1);
     rules_find(names, off, why);  // the list was checked when it was read
-    for (uint32_t k = 1; k <= f->rules->n && f->ctx->rules_off; k++)
+    for (uint32_t k = 1; k <= fold_rules.n && f->ctx->rules_off; k++)
         off[k] |= f->ctx->rules_off[k];
     return off;
 }
@@ -181,7 +181,6 @@ bool phase_fold(Ctx *ctx, Fn *fn)
     Fold f = {.ctx = ctx, .fn = fn, .a = analysis_need(fn, AN_RPO | AN_DOM | AN_DEF), .nregs = fn->regs.n};
     arena_init(&f.scratch, &ctx->heap);
     eval_cache_init(&f.evals, fn->tables, &f.scratch);
-    f.rules = rules_of(ctx);
     f.off = find_off(&f);
     f.spent = knob_left(&ctx->knobs, KNOB_FOLD_BUDGET) <= 0;
     f.no_float = knob_is_set(&ctx->knobs, KNOB_LIMIT_FOLD_FP);

@@ -90,7 +90,6 @@ typedef struct Fold {
     const Analyses *a;
     Arena scratch;
     EvalCache evals;
-    const RuleSet *rules;
     bool *off;      // by rule: disabled; NULL = none is
     bool no_float;  // limit-fold-fp
     bool spent;     // FoldBudget is spent

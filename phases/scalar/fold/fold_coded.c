@@ -23,7 +23,7 @@ bool fold_constants(Fold *f, InstrId id)
     const Instr *i = ir_instr(fn, id);
     const Desc *d = ir_desc(fn, i);
     Value in[EVAL_IN_MAX] = {0}, out[EVAL_OUT_MAX];
-    uint32_t rule = coded_rule(f->rules, CODED_CONSTANT);
+    uint32_t rule = coded_rule(CODED_CONSTANT);
     bool may = !(d->traits & TR_NOFOLD) && ir_nuse(i) <= EVAL_IN_MAX && may_apply(f, rule) &&
                !(f->no_float && is_float(fn, d));
     const Eval *e = may ? eval_cached(&f->evals, i->desc) : NULL;
@@ -49,7 +49,7 @@ bool fold_order(Fold *f, InstrId id, const Uses *uses)
     Fn *fn = f->fn;
     const Instr *i = ir_instr(fn, id);
     const Desc *d = ir_desc(fn, i);
-    uint32_t rule = coded_rule(f->rules, CODED_ORDER);
+    uint32_t rule = coded_rule(CODED_ORDER);
     if (!from_constant(uses->from[0]) || from_constant(uses->from[1]) || !(d->traits & TR_COMM) || ir_nuse(i) < 2 ||
         is_float(fn, d) || !may_apply(f, rule))
         return false;
@@ -85,7 +85,7 @@ bool fold_conversion(Fold *f, InstrId id)
 {
     Fn *fn = f->fn;
     Instr *i = ir_instr(fn, id);
-    uint32_t rule = coded_rule(f->rules, CODED_CVT_LOW), made, inner_made = 0, taken;
+    uint32_t rule = coded_rule(CODED_CVT_LOW), made, inner_made = 0, taken;
     taken = bits_taken(fn, i, &made);
     if (!taken)
         return false;
@@ -109,7 +109,7 @@ bool fold_table(Fold *f, InstrId id, const Uses *uses)
 {
     Fn *fn = f->fn;
     const Instr *i = ir_instr(fn, id);
-    uint32_t rule = coded_rule(f->rules, CODED_TABLE);
+    uint32_t rule = coded_rule(CODED_TABLE);
     uint8_t of[TRUTH_INPUTS];
     TruthTable result = {0}, source[TRUTH_INPUTS];
     if (!is_bare_constant(*ir_use(fn, i, TRUTH_INPUTS)))
@@ -143,7 +143,7 @@ bool fold_reciprocal(Fold *f, InstrId id)
     Fn *fn = f->fn;
     const Instr *i = ir_instr(fn, id);
     const Mnem *m = tab_mnem(fn->tables, ir_desc(fn, i)->mnem);
-    uint32_t rule = coded_rule(f->rules, CODED_RECIPROCAL);
+    uint32_t rule = coded_rule(CODED_RECIPROCAL);
     if (m->type[0] != TY_F32 || m->mod[MC_RND] != MOD_RN || f->no_float || !may_apply(f, rule))
         return false;
     Operand uses[2] = {*ir_use(fn, i, 0), copied_from(f, *ir_use(fn, i, 1))};
@@ -189,7 +189,7 @@ bool fold_address(Fold *f, InstrId id)
     Fn *fn = f->fn;
     const Instr *i = ir_instr(fn, id);
     const Desc *d = ir_desc(fn, i);
-    uint32_t rule = coded_rule(f->rules, CODED_ADDRESS);
+    uint32_t rule = coded_rule(CODED_ADDRESS);
     bool progress = false;
     if (i->flags & IF_PINNED)
         return false;
@@ -234,7 +234,7 @@ bool fold_guard(Fold *f, InstrId id)
 {
     Fn *fn = f->fn;
     Instr *i = ir_instr(fn, id);
-    uint32_t rule = coded_rule(f->rules, CODED_GUARD);
+    uint32_t rule = coded_rule(CODED_GUARD);
     Operand guard = *ir_guard(fn, i), known = copied_from(f, (Operand){guard.word, guard.mods & ~(uint32_t)OPM_NOT});
     if (!is_bare_constant(known))
         return false;

@@ -74,12 +74,12 @@ static bool fits_type(RuleType t, char letter, uint32_t bits, uint32_t width)
 // Finds the rules whose root may have a form.
 static void find_candidates(Fold *f, RootForm *form)
 {
-    const RuleSet *set = f->rules;
+    const RuleSet *set = &fold_rules;
     FoldForms *forms = f->forms;
     form->first = forms->candidates.n;
     for (uint32_t k = set->first[form->op]; k < set->next[form->op]; k++) {
         const Rule *rule = &set->rules[set->by[k]];
-        const RuleNode *root = &set->nodes.at[rule->from];
+        const RuleNode *root = &set->nodes[rule->from];
         if (form->cmp != root->cmp)
             continue;
         bool any = root->type[0].letter == 'p';
@@ -233,7 +233,7 @@ static uint64_t compute(Fold *f, const Match *m, uint16_t code)
     values.of = range_of;
     memcpy(values.constant, m->constant, sizeof values.constant);
     f->match = m;
-    return rule_eval(f->rules, code, &values);
+    return rule_eval(code, &values);
 }
 
 // Matches an operand, whose source is `from`, with a node. `inner`: the operand belongs to an inner instruction, so it
@@ -241,7 +241,7 @@ static uint64_t compute(Fold *f, const Match *m, uint16_t code)
 static bool match_operand(Fold *f, Match *m, uint16_t node, Operand o, Operand from, bool inner)
 {
     const Fn *fn = f->fn;
-    const RuleNode *n = &f->rules->nodes.at[node];
+    const RuleNode *n = &fold_rules.nodes[node];
     switch ((RuleNodeKind)n->kind) {
     case RN_VALUE:
         if (!is_bare_constant(from) && !(inner ? def_of_operand(f, from) : is_plain_register(f, from)))
@@ -347,11 +347,11 @@ static uint32_t width_index(const Match *m) { return m->bits == 16 ? 0 : m->bits
 
 static DescId desc_of_node(Fold *f, const Match *m, uint16_t node)
 {
-    const RuleNode *n = &f->rules->nodes.at[node];
+    const RuleNode *n = &fold_rules.nodes[node];
     uint16_t width = (uint16_t)width_index(m);
     Made *d = &f->descs[(node * RULE_WIDTHS + width) % DESCS];
     if (!d->desc || d->node != node || d->width != width)
-        *d = (Made){node, width, desc_of_mnem(f->fn->tables, &n->mnem[width], n->shape)};
+        *d = (Made){node, width, rule_desc(f->fn->tables, n, width)};
     return d->desc;
 }
 
@@ -359,7 +359,7 @@ static Operand build_node(Fold *f, const Match *m, uint16_t node, Width width);
 
 static uint32_t build_uses(Fold *f, const Match *m, uint16_t node, Operand *uses)
 {
-    const RuleNode *n = &f->rules->nodes.at[node];
+    const RuleNode *n = &fold_rules.nodes[node];
     const Slot *slots = tab_desc(f->fn->tables, desc_of_node(f, m, node))->slots;
     for (uint32_t k = 0; k < n->nkids; k++)
         uses[k] = slot_constant(f->fn, &slots[1 + k], build_node(f, m, n->kids[k], (Width)slots[1 + k].width));
@@ -370,7 +370,7 @@ static uint32_t build_uses(Fold *f, const Match *m, uint16_t node, Operand *uses
 static Operand build_node(Fold *f, const Match *m, uint16_t node, Width width)
 {
     Fn *fn = f->fn;
-    const RuleNode *n = &f->rules->nodes.at[node];
+    const RuleNode *n = &fold_rules.nodes[node];
     switch ((RuleNodeKind)n->kind) {
     case RN_VALUE: return m->value[n->var];
     case RN_CONST: return op_const(fn, m->constant[n->var], width);
@@ -395,8 +395,8 @@ static Operand build_node(Fold *f, const Match *m, uint16_t node, Width width)
 static void apply_rule(Fold *f, const Match *m, uint32_t number, InstrId id)
 {
     Fn *fn = f->fn;
-    const Rule *rule = &f->rules->rules[number];
-    const RuleNode *to = &f->rules->nodes.at[rule->to];
+    const Rule *rule = &fold_rules.rules[number];
+    const RuleNode *to = &fold_rules.nodes[rule->to];
     Width width = (Width)ir_reg(fn, op_index(*ir_def(fn, ir_instr(fn, id), 0)))->width;
     fold_begin_rule(f, number, id);
     fold_count_uses(f, ir_instr(fn, id), -1);
@@ -448,8 +448,8 @@ bool fold_try_rules(Fold *f, InstrId id, const Uses *uses)
         if (!may_match(&f->forms->candidates.at[k], uses))
             continue;
         Candidate c = f->forms->candidates.at[k];
-        const Rule *rule = &f->rules->rules[c.rule];
-        const RuleNode *root = &f->rules->nodes.at[rule->from];
+        const Rule *rule = &fold_rules.rules[c.rule];
+        const RuleNode *root = &fold_rules.nodes[rule->from];
         if (!may_apply(f, c.rule))
             continue;
         for (m.bits = c.bits ? c.bits : 16; m.bits <= 64; m.bits *= 2) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The rules of folding, read from fold_rules.def, which describes their notation: pattern, condition and result.
+// The rules of folding, as tables that foldgen makes from fold_rules.def when the program is built. That file describes
+// the notation of rules: pattern, condition and result.
 #ifndef ORI_FOLD_RULES_H
 #define ORI_FOLD_RULES_H
 
@@ -22,6 +23,58 @@ typedef struct RuleType {
     uint8_t times;  // log2 of the factor of the width
 } RuleType;
 
+// Operations of the stack machine that computes expressions. A word of code has the operation in its low byte, and the
+// variable of the operation, if any, in the upper bits.
+typedef enum RuleOperation {
+    X_END,
+    X_NUMBER,  // the next word
+    X_CONST,   // has a variable
+    X_ZEROS,   // has a variable, like all up to X_SMAX
+    X_SET,
+    X_UMIN,
+    X_UMAX,
+    X_SMIN,
+    X_SMAX,
+    X_BITS,
+    X_PAYS,
+    X_OFFSET,
+    X_PAST_CALLS,
+    X_ONES,
+    X_NEG,
+    X_NOT,
+    X_COMPLEMENT,
+    X_SX,
+    X_SX2,
+    X_POW2,
+    X_LOG2,
+    X_UFITS,
+    X_UMAGIC,
+    X_USHIFT,
+    X_SFITS,
+    X_SMAGIC,
+    X_SSHIFT,
+    X_OR,
+    X_XOR,
+    X_AND,
+    X_BOTH,
+    X_EITHER,
+    X_EQ,
+    X_NE,
+    X_LT,
+    X_GE,
+    X_GT,
+    X_LE,
+    X_SLT,
+    X_SLE,
+    X_SHL,
+    X_SHR,
+    X_ADD,
+    X_SUB,
+    X_MUL,
+    X_DIV,
+    X_REM,
+} RuleOperation;
+
 typedef struct RuleNode {
     uint8_t kind;   // RuleNodeKind
     uint8_t var;    // RN_VALUE, RN_CONST: index of the letter, from p and C on
@@ -33,10 +86,9 @@ typedef struct RuleNode {
     uint8_t nkids;
     uint16_t kids[RULE_KIDS];
     RuleType type[2];
-    uint16_t expr;           // RN_EXPR: start of its code
-    Mnem mnem[RULE_WIDTHS];  // RN_OP: the mnemonic at 16, 32, 64 bits, if it exists
-    Isa needs[RULE_WIDTHS];  // of the mnemonics
-    const char *shape;
+    uint16_t expr;               // RN_EXPR: start of its code
+    uint16_t mnem[RULE_WIDTHS];  // RN_OP: index of the mnemonic at 16, 32, 64 bits; 0 = it does not exist
+    Isa needs[RULE_WIDTHS];      // of the mnemonics
 } RuleNode;
 
 // Coded rules, numbered after the patterns.
@@ -60,16 +112,18 @@ typedef struct Rule {
     bool widths;                          // the root is a predicate, but an inner instruction has a width
 } Rule;
 
-struct RuleSet {
-    Rule *rules;         // 1 .. n
+typedef struct RuleSet {
+    const Rule *rules;   // 1 .. n
     uint32_t n;          // with coded rules, which are the last
     uint32_t npatterns;  // without coded rules
-    VEC(RuleNode) nodes;
-    VEC(uint64_t) code;
+    uint32_t nnodes;
+    const RuleNode *nodes;
+    const Mnem *mnems;                                 // without suffix and text
+    const uint64_t *code;                              // 0 = no code
     uint16_t first[OPCODE_COUNT], next[OPCODE_COUNT];  // rules of an opcode are by[first] .. by[next - 1]
-    uint16_t *by;
-};
-typedef struct RuleSet RuleSet;
+    const uint16_t *by;
+} RuleSet;
+extern const RuleSet fold_rules;
 
 // The values that an expression refers to, of `bits` bits, zero-extended.
 typedef struct RuleValues {
@@ -83,16 +137,25 @@ typedef struct RuleValues {
     ValueRange (*of)(void *user, uint32_t var);  // computes a missing range
 } RuleValues;
 
-// Reads the rules into memory of this arena. A mistake in the table is an internal error.
-RuleSet *rules_read(Arena *arena);
-// Returns the rules of a context. The first call reads them.
-const RuleSet *rules_of(Ctx *ctx);
-static inline uint32_t coded_rule(const RuleSet *set, Coded coded) { return set->npatterns + 1 + coded; }
+static inline uint32_t coded_rule(Coded coded) { return fold_rules.npatterns + 1 + coded; }
+// Returns the shape of a node's instruction: its result and its operands.
+static inline const char *rule_shape(const RuleNode *n)
+{
+    static const char *const shapes[RULE_KIDS + 1] = {"%", "%,%", "%,%,%", "%,%,%,%", "%,%,%,%,%"};
+    return shapes[n->nkids];
+}
+// Returns the descriptor of a node's instruction at a width that it has.
+static inline DescId rule_desc(Tables *t, const RuleNode *n, uint32_t width)
+{
+    return desc_of_mnem(t, &fold_rules.mnems[n->mnem[width]], rule_shape(n));
+}
+// Returns the counts of a context by rule: the number of applications.
+uint64_t *rule_uses(Ctx *ctx);
 // Marks the rules that a list of globs matches; `,` or `+` separates globs. False: a glob matches no rule. If `off` is
 // NULL, only checks the list.
 bool rules_find(const char *names, bool *off, char why[static 500]);
 // Returns the value of an expression or a condition.
-uint64_t rule_eval(const RuleSet *set, uint16_t code, RuleValues *values);
+uint64_t rule_eval(uint16_t code, RuleValues *values);
 static inline uint32_t rule_bits(uint32_t width) { return 16u << width; }
 
 #endif
