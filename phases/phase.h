@@ -85,6 +85,7 @@ typedef struct PlanEntry {
 typedef struct Plan {
     VEC(PlanEntry) at;
     bool off[PHASE_ROWS];  // disabled rows, for bundles that run sub-passes
+    bool named;            // an option or a knob lists the rows
 } Plan;
 
 // Values of the knobs that determine a plan and the dumps; NULL = not set.

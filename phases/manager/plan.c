@@ -251,7 +251,7 @@ static bool make_plan(const Ctx *ctx, Arena *arena, const PlanKnobs *knobs, Plan
     Planner p = {.ctx = ctx, .arena = arena, .plan = plan, .form = PF_MULTI};
     PhaseList list = {.arena = arena, .what = ctx->options.named ? "--named-phases" : "NamedPhases"};
     const char *named = ctx->options.named ? ctx->options.named : knobs->named;
-    p.named = named;
+    p.named = plan->named = named;
     plan->at.n = 0;
     memset(plan->off, 0, sizeof plan->off);
     if (!read_limits(&p, knobs, why) || !parse_list(ctx, &list, named, why))

@@ -4,7 +4,7 @@
 
 #include "tests/unit/unit.h"
 
-enum { ROW_NOP = 158 };  // keeps everything
+enum { ROW_CHECK = 0, ROW_NOP = 158 };  // ROW_NOP keeps everything
 
 // Builds a function of two blocks, in a context that checks contracts and runs NOP.
 static void start(Fixture *f)
@@ -122,6 +122,44 @@ TEST(contract_off)
     fixture_close(&f);
 }
 
+static bool break_a_type(Phase *phase, Fn *fn)
+{
+    (void)phase;
+    ir_reg(fn, 1)->width = W64;
+    return false;
+}
+
+// Runs a plan whose first row breaks a type, without verification by the manager.
+static void run_broken(Fixture *f, const char *named, VerifyMode verify)
+{
+    static char why[500];
+    static PhaseVtable v;
+    start(f);
+    f->ctx.options = (PhaseOptions){.level = 0, .named = named, .verify = verify};
+    CHECK(phase_plan(&f->ctx, NULL, why));
+    v = *f->ctx.phases[ROW_CHECK].vtable;
+    v.execute = break_a_type;
+    f->ctx.phases[ROW_CHECK].vtable = &v;
+}
+
+// The rows that verify do so if they are named, or if every phase is verified.
+TEST(verify_rows)
+{
+    Fixture f;
+    run_broken(&f, NULL, VM_NONE);
+    run(&f);
+    fixture_close(&f);
+    run_broken(&f, "OriCheckInitialProgram,OriSanitize", VM_NONE);
+    CHECK_FAILS(&f.ctx.heap, ST_INTERNAL, run, &f);
+    CHECK(strstr(f.ctx.heap.message, "OriSanitize (phase 12)") != NULL);
+    heap_release(&f.ctx.heap);
+    run_broken(&f, NULL, VM_FINAL);
+    CHECK_FAILS(&f.ctx.heap, ST_INTERNAL, run, &f);
+    unit_context("%s", f.ctx.heap.message);
+    CHECK(strstr(f.ctx.heap.message, "OriSanitize") == NULL);
+    heap_release(&f.ctx.heap);
+}
+
 // An invalid analysis is not checked: the flow changes, but no analysis was valid.
 TEST(contract_keeps_nothing)
 {
@@ -179,6 +217,7 @@ void test_contracts(void)
     RUN(contract_keeps);
     RUN(contract_verifies);
     RUN(contract_off);
+    RUN(verify_rows);
     RUN(contract_keeps_nothing);
     RUN(self_checks_replace);
     RUN(form_mismatch);
