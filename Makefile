@@ -65,7 +65,7 @@ DOCS     = $(INSTALLED:%=$B/docs/man/%.1) $(INSTALLED:%=$B/docs/bash/%) $(INSTAL
            $(INSTALLED:%=$B/docs/fish/%.fish) $B/docs/man/ori.h.3
 
 # The tables of folding, from its rules. For another machine, FOLDGEN may be the foldgen of a native build.
-FOLDGEN    = $B/foldgen
+FOLDGEN     = $B/foldgen
 FOLDGEN_OBJ = $(patsubst %.c,$B/%.o,$(wildcard tools/foldgen/*.c))
 
 all: $(INSTALLED:%=$B/%) $B/libori.a $B/libori.so $B/libori-ptxrun.so $(DOCS)

@@ -23,8 +23,8 @@ static void print_isa(const Isa *needs)
 static void print_mnems(const RuleTables *t)
 {
     printf("static const Mnem mnems[] = {\n");
-    for (uint32_t k = 0; k < t->mnems.n; k++) {
-        const Mnem *m = &t->mnems.at[k];
+    for (uint32_t k = 0; k < t->tables.mnems.n; k++) {
+        const Mnem *m = &t->tables.mnems.at[k];
         printf("    {%u, %u, {%u, %u, %u}, {", m->first, m->ntypes, m->type[0], m->type[1], m->type[2]);
         for (uint32_t c = 0; c < MC_COUNT; c++)
             printf("%u, ", m->mod[c]);

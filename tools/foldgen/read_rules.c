@@ -8,7 +8,6 @@
 typedef struct Reader {
     RuleTables *set;
     Arena *arena;
-    Tables tables;  // for look-up of instructions
     const char *rule, *at;
     bool *widths;  // by width: all instructions of the rule exist
 } Reader;
@@ -184,41 +183,30 @@ static Type type_at(RuleType t, uint32_t bits)
     return TY_NONE;
 }
 
-// Returns the index of a mnemonic, without the strings of these tables.
-static uint16_t add_mnem(Reader *r, Mnem m)
-{
-    m.suffix = m.text = 0;
-    uint32_t k = 1;
-    while (k < r->set->mnems.n && memcmp(&r->set->mnems.at[k], &m, sizeof m) != 0)
-        k++;
-    if (k == r->set->mnems.n)
-        VEC_PUSH(r->arena, &r->set->mnems, m);
-    return (uint16_t)k;
-}
-
 // Looks up the instruction of a node at each width at which it exists.
 static void look_up(Reader *r, RuleNode *n, const char *name, size_t len)
 {
+    Tables *tables = &r->set->tables;
     n->op = OPCODE_COUNT;
     for (uint32_t w = 0; w < RULE_WIDTHS; w++) {
-        Mnem m = *tab_mnem(&r->tables, mnem_intern(&r->tables, name, len));
+        Mnem m = *tab_mnem(tables, mnem_intern(tables, name, len));
         bool there = m.first != OP_OPAQUE;
         for (int k = 0; k < 2 && n->type[k].letter; k++) {
             m.type[k] = (uint8_t)type_at(n->type[k], rule_bits(w));
             there &= m.type[k] != TY_NONE;
             m.ntypes++;
         }
-        DescId id = there ? desc_of_mnem(&r->tables, &m, rule_shape(n)) : 0;
-        const Desc *d = id ? tab_desc(&r->tables, id) : NULL;
+        DescId id = there ? desc_of_mnem(tables, &m, rule_shape(n)) : 0;
+        const Desc *d = id ? tab_desc(tables, id) : NULL;
         if (!d || d->op == OP_OPAQUE) {
             r->widths[w] = false;
             continue;
         }
         n->op = (uint16_t)d->op;
         n->commutes = d->traits & TR_COMM;
-        n->cmp = tab_mnem(&r->tables, d->mnem)->mod[MC_CMP];
+        n->cmp = tab_mnem(tables, d->mnem)->mod[MC_CMP];
         n->needs[w] = d->needs;
-        n->mnem[w] = add_mnem(r, m);
+        n->mnem[w] = (uint16_t)d->mnem;
     }
     if (n->op == OPCODE_COUNT)
         fail(r, "no such instruction");
@@ -310,7 +298,8 @@ static uint32_t need_of(const RuleTables *set, const RuleNode *n)
 
 static void read_rule(Reader *r, Rule *rule, uint32_t k)
 {
-    *rule = (Rule){.name = sources[k].name, .lhs = sources[k].lhs, .cond = sources[k].cond, .rhs = sources[k].rhs};
+    rule->cond = sources[k].cond;
+    rule->rhs = sources[k].rhs;
     r->rule = rule->name;
     r->widths = rule->at;
     for (uint32_t w = 0; w < RULE_WIDTHS; w++)
@@ -341,9 +330,8 @@ static void read_rule(Reader *r, Rule *rule, uint32_t k)
 void rules_read(Arena *arena, RuleTables *set)
 {
     Reader r = {.set = set, .arena = arena};
-    tables_init(&r.tables, arena, NULL);
+    tables_init(&set->tables, arena, NULL);
     emit_word(&r, X_END);  // code 0 = none
-    VEC_PUSH(arena, &set->mnems, (Mnem){0});
     VEC_PUSH(arena, &set->rules, (Rule){0});
     set->npatterns = ARRAY_LEN(sources) - CODED_COUNT;
     for (uint32_t k = 0; k < ARRAY_LEN(sources); k++) {

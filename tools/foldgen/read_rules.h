@@ -5,12 +5,12 @@
 
 #include "phases/scalar/fold/fold_rules.h"
 
-// The parts of a RuleSet. Element 0 of `rules` and `mnems` is unused, and code 0 is none.
+// The parts of a RuleSet. Element 0 of `rules` is unused, and code 0 is none.
 typedef struct RuleTables {
     VEC(Rule) rules;
     uint32_t npatterns;
-    VEC(RuleNode) nodes;
-    VEC(Mnem) mnems;
+    VEC(RuleNode) nodes;  // their mnemonics are ids of `tables`
+    Tables tables;
     VEC(uint64_t) code;
 } RuleTables;
 
