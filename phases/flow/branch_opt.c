@@ -46,10 +46,10 @@
 //     diamond, `T: ..; bra J; E: ..; J:` (156 in 38 functions)
 //         E first (`@p bra T; E: ..; bra J; T: ..; J:`): the same code, except -12 in 1 function, +1 in 5 functions
 //         inverted, if T has more instructions than E: +11 for conditional appends in a loop (55 -> 66), +2 for others
-//         inverted, if T has fewer: -84 in 27 functions and +1 in 3, so the smaller arm falls through. But ptxas
-//             predicates a block of up to 9 instructions that falls through: all threads execute them, and one branch
-//             less. That pays for one instruction (executed: heat2d -6.6 %), and costs for more (transcendental
-//             +1.0 %, shapes_local +1.1 %), so E falls through then
+//         inverted, if T has fewer: -84 in 27 functions and +1 in 3, so the smaller arm falls through. The exception
+//             is a T of one block with 2 to 9 instructions: ptxas predicates such a block if it falls through. This
+//             saves a branch, but all threads execute the block (transcendental +1.0 % executed, shapes_local +1.1 %).
+//             For one instruction it pays (heat2d -6.6 %)
 //     back edge, `@p bra X; bra L; X:`   inverted: 3 of 21 loops are not unrolled any more (128 -> 95, 233 -> 148)
 //     other, such as the guard of a loop, or arms that end in exits   inverted: +1 to +5 in 16 functions, 3 of which
 //         lose the unrolling of the next loop, fewer in none

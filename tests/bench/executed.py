@@ -228,9 +228,14 @@ def lines_after(text, line):
 
 
 def branch_rows(graph, code, ways, edges, flow, text):
-    """Returns two rows for each branch of the PTX: the flows of its copies to either side, as often as it was taken
-    and not taken. Copies whose sides have no lines of one successor alone exclude the branch."""
-    labels = {match[1]: number for number, line in enumerate(text, 1) if (match := LABEL.match(line))}
+    """Returns two rows for each branch of the PTX: the flows of all its copies to one side sum up to how often it was
+    taken, and those to the other side to how often it was not taken. A branch has no rows if its label is ambiguous
+    in the file, or if the lines of a copy's successors do not tell its sides apart."""
+    found = collections.defaultdict(list)
+    for number, line in enumerate(text, 1):
+        if match := LABEL.match(line):
+            found[match[1]].append(number)
+    labels = {name: numbers[0] for name, numbers in found.items() if len(numbers) == 1}
     copies = collections.defaultdict(list)
     for block, (_, end) in enumerate(graph.blocks):
         if code[end - 1].opcode == sass.BRA and code[end - 1].conditional and len(graph.successors[block]) == 2:
@@ -410,7 +415,8 @@ def main():
                 for function in sass.read_functions(data):
                     of = counts.get(function.name)
                     if of and any(of.values()):
-                        report(level, function, of, ways[function.name], starts[function.name], text.split("\n"), args.blocks)
+                        report(level, function, of, ways[function.name], starts[function.name], text.split("\n"),
+                               args.blocks)
         except (OSError, RuntimeError) as error:
             sys.exit("executed.py: %s: %s" % (args.ptx, error))
 

@@ -129,8 +129,8 @@ static bool break_a_type(Phase *phase, Fn *fn)
     return false;
 }
 
-// Runs a plan whose first row breaks a type, without verification by the manager.
-static void run_broken(Fixture *f, const char *named, VerifyMode verify)
+// Builds the function, with a plan whose first row breaks a type.
+static void start_broken(Fixture *f, const char *named, VerifyMode verify)
 {
     static char why[500];
     static PhaseVtable v;
@@ -146,14 +146,14 @@ static void run_broken(Fixture *f, const char *named, VerifyMode verify)
 TEST(verify_rows)
 {
     Fixture f;
-    run_broken(&f, NULL, VM_NONE);
+    start_broken(&f, NULL, VM_NONE);
     run(&f);
     fixture_close(&f);
-    run_broken(&f, "OriCheckInitialProgram,OriSanitize", VM_NONE);
+    start_broken(&f, "OriCheckInitialProgram,OriSanitize", VM_NONE);
     CHECK_FAILS(&f.ctx.heap, ST_INTERNAL, run, &f);
     CHECK(strstr(f.ctx.heap.message, "OriSanitize (phase 12)") != NULL);
     heap_release(&f.ctx.heap);
-    run_broken(&f, NULL, VM_FINAL);
+    start_broken(&f, NULL, VM_FINAL);
     CHECK_FAILS(&f.ctx.heap, ST_INTERNAL, run, &f);
     unit_context("%s", f.ctx.heap.message);
     CHECK(strstr(f.ctx.heap.message, "OriSanitize") == NULL);
