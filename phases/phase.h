@@ -198,8 +198,6 @@ struct Ctx {
     uint64_t *rule_uses;           // by rule: number of applications; NULL = none
     struct FoldForms *fold_forms;  // rules by form of instruction; NULL until the first use
     Run run;
-    uint64_t phi_limit;          // bound of the inputs of all phis of the function together
-    uint32_t beyond_ssa;         // number of registers that were pinned for that bound
     MidCosts costs;              // of phase 37
     double seconds[PHASE_ROWS];  // with `timing`
     double nested_seconds;       // of the sub-passes of the running phase

@@ -128,7 +128,8 @@ typedef struct ReachingDefs {
     ValueId *input;
     uint32_t njoined, noccurrences;  // noccurrences counts the unused index 0
     uint32_t nphis, ninputs;
-    uint32_t nops;  // fn->ops.n when this was built
+    uint32_t nops;     // fn->ops.n when this was built
+    uint32_t nbeyond;  // number of registers that are DEF_OUTSIDE because their phis would exceed Fn.phi_limit
     bool searched;  // phis were placed by search: the dominance frontiers were too large to store
 } ReachingDefs;
 
@@ -315,10 +316,6 @@ static inline const ReachingPhi *value_phi(const Analyses *an, ValueId v)
 // `about` is NULL. In ssa form they are registers that temporarily have several definitions. Operands of other
 // registers may have the value VALUE_ANY. Unless AN_RDEFS is valid, allocates from `own`, which analysis_free() frees.
 const Analyses *rdefs_of_part(Fn *fn, Analyses *own, uint32_t files, const bool *about);
-
-// Makes AN_RDEFS of a function in multi form valid, with at most `limit` inputs of phis in total. Pins registers whose
-// phis would exceed the limit, and returns their number.
-uint32_t rdefs_limit_phis(Fn *fn, uint64_t limit);
 
 // Counts the inputs of the phis that a variable would have as a register. Between phi_counter_start() and
 // phi_counter_inputs() the caller reports the accesses to the variable in layout order, including those of unreachable

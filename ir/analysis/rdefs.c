@@ -21,9 +21,9 @@
 // and Gao, "A linear time algorithm for placing phi-nodes", 1995). The frontier of a single register is also searched
 // if its phis are too many for its occurrences (place_phis_at_frontier()).
 //
-// The number of phis may be the product of registers and joins. rdefs_limit_phis() builds the result with a limit on
-// the inputs of all phis together. A register that would exceed the limit is pinned, so it never enters ssa form and
-// costs nothing more. The search for its phis stops at the limit.
+// The number of phis may be the product of registers and joins. In multi form Fn.phi_limit limits the inputs of all
+// phis together. A register that would exceed the limit is outside of ssa form (AN_DEF), as if it were pinned; phase 23
+// pins it. The search for its phis stops at the limit.
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -59,13 +59,12 @@ typedef struct Search {
     VEC(uint64_t) nodes;  // relevant blocks: index in the dominator tree << 32 | block
     VEC(ValueId) inputs;
     VEC(ReachingPhi) phis;
-    bool limited;
-    uint64_t limit;     // limited: maximum of the inputs of all phis
-    uint64_t steps;     // limited: visited blocks
-    VEC(RegId) beyond;  // limited: registers that exceed it
+    uint64_t limit;     // maximum of the inputs of all phis
+    uint64_t steps;     // visited blocks
+    VEC(RegId) beyond;  // registers that would exceed the limit
 } Search;
 
-static bool is_beyond(const Search *s) { return s->limited && s->inputs.n > s->limit; }
+static bool is_beyond(const Search *s) { return s->inputs.n > s->limit; }
 
 /* -- Blocks by level ------------------------------------------------------------------------------------ */
 
@@ -568,7 +567,7 @@ static void find_all_values(Search *s)
             continue;
         s->phis.n = phis;
         s->inputs.n = inputs;
-        VEC_PUSH(s->arena, &s->beyond, s->reg);
+        VEC_PUSH(&s->scratch, &s->beyond, s->reg);
     }
     r->nphis = s->phis.n;
     r->phi = keep(s->arena, s->phis.at, s->phis.n * sizeof *s->phis.at);
@@ -576,57 +575,45 @@ static void find_all_values(Search *s)
     r->ninputs = s->inputs.n;
 }
 
-static void begin(Search *s, const Fn *fn, Analyses *a)
-{
-    *s = (Search){.fn = fn, .a = a, .r = &a->rdefs, .arena = &a->arena[AX_RDEFS]};
-    arena_init(&s->scratch, fn->arena.heap);
-}
-
 static void compute(Search *s)
 {
     const Fn *fn = s->fn;
-    *s->r = (ReachingDefs){.first_def = fn->regs.n, .first_phi = fn->regs.n, .nops = fn->ops.n};
     for (RegId k = 1; k < fn->regs.n; k++)
         s->r->njoined += def_is_joined(s->a, k);
-    if (s->r->njoined) {
-        s->count_of = NEW_ARRAY(&s->scratch, uint32_t, fn->regs.n);
-        find_occurrences(s);
-        make_rows(s);
-        count_definitions(s);
-        find_all_values(s);
+    if (!s->r->njoined)
+        return;
+    s->count_of = NEW_ARRAY(&s->scratch, uint32_t, fn->regs.n);
+    find_occurrences(s);
+    make_rows(s);
+    count_definitions(s);
+    find_all_values(s);
+}
+
+// Computes the result. Registers beyond the limit become DEF_OUTSIDE in AN_DEF, and the computation is repeated without
+// them.
+static void compute_limited(const Fn *fn, Analyses *a, uint64_t limit)
+{
+    for (uint32_t beyond = 0, more = 1; more; beyond += more) {
+        Search s = {.fn = fn, .a = a, .r = &a->rdefs, .arena = &a->arena[AX_RDEFS], .limit = limit};
+        arena_init(&s.scratch, fn->arena.heap);
+        a->rdefs = (ReachingDefs){
+            .first_def = fn->regs.n, .first_phi = fn->regs.n, .nops = fn->ops.n, .nbeyond = beyond};
+        compute(&s);
+        more = s.beyond.n;
+        for (uint32_t k = 0; k < more; k++)
+            a->def.at[s.beyond.at[k]] = DEF_OUTSIDE;
+        arena_free(&s.scratch);
+        if (more)
+            arena_free(&a->arena[AX_RDEFS]);
     }
-    arena_free(&s->scratch);
 }
 
 void rdefs_build(const Fn *fn, Analyses *a)
 {
-    Search s;
-    begin(&s, fn, a);
-    compute(&s);
-}
-
-uint32_t rdefs_limit_phis(Fn *fn, uint64_t limit)
-{
-    const Analyses *a = analysis_need(fn, AN_CFG | AN_RPO | AN_DOM | AN_DEF);
-    Analyses own = *a;
-    Search s;
-    own.blocks[AX_RDEFS] = fn->blocks.n;
-    arena_init(&own.arena[AX_RDEFS], fn->arena.heap);
-    begin(&s, fn, &own);
-    s.limited = true;
-    s.limit = limit;
-    compute(&s);
-    uint32_t n = s.beyond.n;
-    for (uint32_t k = 0; k < n; k++)
-        ir_reg(fn, s.beyond.at[k])->flags |= REG_PINNED;
-    if (n || a->valid & AN_RDEFS) {
-        arena_free(&own.arena[AX_RDEFS]);
-        analysis_drop(fn, n ? AN_CFG | AN_RPO | AN_DOM : UINT32_MAX);
-        return n;
-    }
-    *fn->analyses = own;
-    fn->analyses->valid |= AN_RDEFS;
-    return 0;
+    if (fn->form == FORM_MULTI)
+        compute_limited(fn, a, fn->phi_limit);
+    else
+        a->rdefs = (ReachingDefs){.first_def = fn->regs.n, .first_phi = fn->regs.n, .nops = fn->ops.n};
 }
 
 /* -- The number of phis --------------------------------------------------------------------------------- */
@@ -640,7 +627,7 @@ PhiCounter *phi_counter(Fn *fn, Arena *arena)
 {
     const Analyses *a = analysis_need(fn, AN_CFG | AN_RPO | AN_DOM);
     PhiCounter *c = NEW(arena, PhiCounter);
-    c->s = (Search){.fn = fn, .a = a, .r = &c->none.rdefs, .arena = arena, .limited = true};
+    c->s = (Search){.fn = fn, .a = a, .r = &c->none.rdefs, .arena = arena};
     arena_init(&c->s.scratch, fn->arena.heap);
     c->s.at = NEW_ARRAY(arena, Place, fn->blocks.n);
     c->s.level = find_levels(a, arena, fn->blocks.n);
@@ -686,13 +673,11 @@ const Analyses *rdefs_of_part(Fn *fn, Analyses *own, uint32_t files, const bool 
     own->valid = 0;
     if (fn->form == FORM_MULTI && a->valid & AN_RDEFS)
         return a;
-    Search s;
     own->valid = AN_DEF | AN_RDEFS;
     arena_init(&own->arena[AX_DEF], fn->arena.heap);
     arena_init(&own->arena[AX_RDEFS], fn->arena.heap);
     def_build_part(fn, own, files, about);
-    begin(&s, fn, own);
-    compute(&s);
+    compute_limited(fn, own, fn->form == FORM_MULTI ? fn->phi_limit : UINT64_MAX);
     return own;
 }
 

@@ -20,6 +20,7 @@ Fn *fn_new(Module *m, SymId sym)
     fn->tables = &m->tables;
     fn->sym = sym;
     fn->version = 1;
+    fn->phi_limit = UINT64_MAX;
     for (uint32_t k = 0; k < m->knobs.n; k++)
         VEC_PUSH(&fn->arena, &fn->knobs, m->knobs.at[k]);
     // Index 0 of every table is "none".

@@ -587,6 +587,7 @@ struct Fn {
     uint32_t version;      // incremented by each phase that changes the function
     uint32_t properties;   // PROP_* that hold
     uint32_t verified[4];  // by level: the version verified last
+    uint64_t phi_limit;    // of the inputs of all phis of AN_RDEFS in multi form (ir/analysis/rdefs.c)
     VEC(size_t) where;     // by InstrId: offset in the source, if the reader records positions
     size_t offset;         // in the source, for messages
 };

@@ -9,8 +9,7 @@
 // evaluated when a plan is made.
 //
 // The number of phi inputs is bounded, since the product of registers and joins may be a thousand times the size of the
-// function. Registers that would exceed the bound are pinned before the plan runs (knob PhiInputLimit, remark
-// TooManyPhis).
+// function. The bound of AN_RDEFS is set before the plan runs (knob PhiInputLimit).
 #define _DEFAULT_SOURCE
 #include <stdio.h>
 #include <time.h>
@@ -234,14 +233,11 @@ static void forget_types(Fn *fn)
             ir_reg(fn, r)->type = TY_NONE;
 }
 
-// Pins registers that would have too many phis for the size of the function. This precedes all phases, because every
-// phase that computes reaching definitions computes phis.
-static void limit_phis(Ctx *ctx, Fn *fn)
+// Returns the maximum number of phi inputs for the size of the function.
+static uint64_t phi_limit(Ctx *ctx, const Fn *fn)
 {
     enum { SMALL = 64 };  // allowance of instructions for small functions
-    ctx->phi_limit = (uint64_t)knob_int(&ctx->knobs, KNOB_PHI_LIMIT) * ((uint64_t)fn->ninstrs + SMALL);
-    if (fn->form == FORM_MULTI)
-        ctx->beyond_ssa = rdefs_limit_phis(fn, ctx->phi_limit);
+    return (uint64_t)knob_int(&ctx->knobs, KNOB_PHI_LIMIT) * ((uint64_t)fn->ninstrs + SMALL);
 }
 
 void phase_run(Ctx *ctx, Fn **at)
@@ -259,11 +255,9 @@ void phase_run(Ctx *ctx, Fn **at)
     s.instrs_in = fn->ninstrs;
     s.blocks_in = fn->nblocks;
     s.regs_in = fn->regs.n - 1;
-    ctx->beyond_ssa = 0;
-    if (transforms(fn, plan)) {
+    fn->phi_limit = phi_limit(ctx, fn);
+    if (transforms(fn, plan))
         forget_types(fn);
-        limit_phis(ctx, fn);
-    }
     dump_start(ctx, fn);
     if (ctx->remarks)
         remarks_start(ctx->remarks);

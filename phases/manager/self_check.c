@@ -104,8 +104,9 @@ static Fn *check_roundtrip(Ctx *ctx, Fn *fn, int row)
     if (second.n != text.n || memcmp(second.at, text.at, text.n) != 0)
         fail(ctx, fn, row, "the printed text changes when it is read and printed again");
     arena_free(&arena);
-    // The text does not state this property.
+    // The text does not state these.
     again->properties |= fn->properties & PROP_BRANCH_DECIDED;
+    again->phi_limit = fn->phi_limit;
     return replace(fn, again);
 }
 

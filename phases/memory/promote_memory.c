@@ -295,7 +295,7 @@ static uint64_t count_inputs(Fn *fn)
 static bool limit_groups(Promotion *p)
 {
     Fn *fn = p->fn;
-    uint64_t limit = p->ctx->phi_limit, taken = count_inputs(fn), left = limit - MIN(limit, taken), lists = 0;
+    uint64_t limit = fn->phi_limit, taken = count_inputs(fn), left = limit - MIN(limit, taken), lists = 0;
     uint64_t *base = NEW_ARRAY(&p->scratch, uint64_t, fn->syms.n);
     uint32_t room = 0;
     bool any = false;

@@ -125,7 +125,7 @@ static void say_accesses(Ctx *ctx, const Promotion *p, const Variable *v, const 
     if (v->limited)
         remark(ctx, p->fn, t->any, RM_MISSED, "TooManyPhis",
                "parts of {Variable:%s} stay in memory: the phis would have more than {Limit:%llu} inputs", name,
-               (unsigned long long)ctx->phi_limit);
+               (unsigned long long)p->fn->phi_limit);
     for (int why = WHY_NOT + 1; why < WHYS; why++) {
         if (t->n[why] && why == WHY_INDEX)
             remark(

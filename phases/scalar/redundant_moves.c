@@ -237,9 +237,19 @@ static const Occurrence *occurrence_before(const Moves *m, uint32_t joined, cons
     return NULL;
 }
 
+// True for a plain move of a known value.
+static bool copies_value(const Moves *m, InstrId id)
+{
+    const Instr *i = ir_instr(m->fn, id);
+    if (!is_plain_move(m->fn, i))
+        return false;
+    Operand from = *ir_use(m->fn, i, 0);
+    return !op_is_reg(from) || !def_is_outside(m->a, op_index(from));
+}
+
 static bool is_candidate(const Moves *m, const Occurrence *o)
 {
-    return o->def && is_reachable(m->a, o->block) && is_plain_move(m->fn, ir_instr(m->fn, o->instr));
+    return o->def && is_reachable(m->a, o->block) && copies_value(m, o->instr);
 }
 
 static void visit_register(Moves *m, uint32_t joined)
@@ -297,7 +307,7 @@ static void add_copied(Moves *m, Node n)
     InstrId def = n.kind == N_VALUE && !phi ? value_def(m->a, n.id) : 0;
     if (phi)
         add_meeting_values(m, value_phi(m->a, n.id));
-    else if (def && is_plain_move(m->fn, ir_instr(m->fn, def)))
+    else if (def && copies_value(m, def))
         VEC_PUSH(&m->scratch, &m->input, node_of_source(m, def));
     else
         VEC_PUSH(&m->scratch, &m->input, 0);

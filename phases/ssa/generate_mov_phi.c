@@ -16,8 +16,8 @@
 //     @P0 R1 = mov.b32 5            ->   @P0 R2 = mov.b32 5 else R1
 //
 // Must not fire: on registers that are pinned (an instruction that is not modelled may write them later) or named by
-// the module, and on the carry. These keep their definitions. The manager also pins registers that would have too many
-// phis for the size of the function (knob PhiInputLimit).
+// the module, and on the carry. These keep their definitions. Registers that would have too many phis for the size of
+// the function are pinned, too (knob PhiInputLimit, remark TooManyPhis).
 //
 // Does not do: split critical edges.
 // Documented: slot and name. Inferred: the rest.
@@ -36,20 +36,30 @@ static bool has_self_moves(const Fn *fn, const Analyses *a)
     return false;
 }
 
+// Pins the registers whose phis would exceed the limit.
+static void pin_beyond(Ctx *ctx, Fn *fn, const Analyses *a)
+{
+    if (!a->rdefs.nbeyond)
+        return;
+    remark(ctx, fn, 0, RM_MISSED, "TooManyPhis",
+           "{Registers:%u} registers stay out of ssa form: the phis would have more than {Limit:%llu} inputs",
+           a->rdefs.nbeyond, (unsigned long long)fn->phi_limit);
+    for (RegId r = 1; r < fn->regs.n; r++)
+        if (def_is_outside(a, r) && reg_in_ssa(ir_reg(fn, r)))
+            ir_reg(fn, r)->flags |= REG_PINNED;
+}
+
 bool phase_generate_mov_phi(Ctx *ctx, Fn *fn)
 {
     if (fn->form == FORM_SSA)
         return false;
-    if (ctx->beyond_ssa)
-        remark(ctx, fn, 0, RM_MISSED, "TooManyPhis",
-               "{Registers:%u} registers stay out of ssa form: the phis would have more than {Limit:%llu} inputs",
-               ctx->beyond_ssa, (unsigned long long)ctx->phi_limit);
     ssa_split_entry(fn);
     if (has_self_moves(fn, analysis_need(fn, AN_RDEFS))) {
         remove_self_moves(fn);
         analysis_drop(fn, AN_FLOW);
     }
     const Analyses *a = analysis_need(fn, AN_CFG | AN_RDEFS);
+    pin_beyond(ctx, fn, a);
     if (a->rdefs.njoined)
         ssa_name_values(fn, a);
     fn->form = FORM_SSA;
