@@ -55,6 +55,7 @@ typedef struct PhaseInfo {
     PhaseGate gate;
     PhaseScope scope;
     PhaseForm form;
+    uint32_t classes;       // IC_* that the body looks for
     uint32_t needs, keeps;  // AnalysisMask; keeps: also PROP_*
     const char *summary;
 } PhaseInfo;
@@ -139,6 +140,7 @@ typedef struct FnStats {
     Name name;
     uint32_t instrs_in, instrs_out, blocks_in, blocks_out, reachable_out, regs_in, regs_out;
     uint32_t ran, changed;  // phases
+    uint32_t skipped;       // phases whose classes of instructions the function lacks
     size_t arena_bytes;
     uint64_t hash;
     uint64_t text_hash;  // of the input as Ori text, which FH of knob settings matches
@@ -201,7 +203,7 @@ struct Ctx {
     MidCosts costs;              // of phase 37
     double seconds[PHASE_ROWS];  // with `timing`
     double nested_seconds;       // of the sub-passes of the running phase
-    uint32_t runs[PHASE_ROWS], progress[PHASE_ROWS];
+    uint32_t runs[PHASE_ROWS], progress[PHASE_ROWS], skipped[PHASE_ROWS];
     VEC(FnStats) stats;
     double deadline;
 };

@@ -99,4 +99,5 @@ void fn_compact(Fn *fn)
     keep_all(&kept, fn, &scratch);
     put_all(fn, &kept);
     arena_free(&scratch);
+    fn_set_classes(fn);
 }

@@ -621,6 +621,7 @@ DescId desc_intern(Tables *t, MnemId mnem, const char *shape, size_t len, const 
     d.plain = op != OP_OPAQUE && !(d.traits & (TR_TERM | TR_PSEUDO));
     for (uint32_t k = 0; k < d.nops; k++)
         d.plain &= !(d.slots[k].flags & (SL_HIDDEN | SL_INOUT | SL_AS_DEF));
+    d.classes = desc_classes(t, &d);
     idset_add(&t->desc_index, t->arena, hash, t->descs.n);
     VEC_PUSH(t->arena, &t->descs, d);
     return t->desc_first + t->descs.n - 1;

@@ -234,6 +234,7 @@ static InstrId instr_new(Fn *fn, DescId desc, uint8_t flags, uint32_t run, uint3
     InstrId id = seg_push(&fn->instrs, &fn->arena, 1, sizeof(Instr));
     *ir_instr(fn, id) = (Instr){.desc = desc, .ops = run, .nops = n, .ndef = (uint16_t)ndef, .flags = flags};
     fn->ninstrs++;
+    fn->classes |= tab_desc(fn->tables, desc)->classes;
     return id;
 }
 

@@ -226,12 +226,28 @@ typedef struct Isa {
     uint16_t version, sm;
 } Isa;
 
+// Classes of instructions.
+enum {
+#define CLASS(id, what) INSTR_CLASS_##id,
+#include "ir/core/classes.def"
+    INSTR_CLASSES
+};
+typedef enum {
+#define CLASS(id, what) IC_##id = 1 << INSTR_CLASS_##id,
+#include "ir/core/classes.def"
+} InstrClass;
+typedef struct ClassInfo {
+    const char *name, *what;
+} ClassInfo;
+extern const ClassInfo class_info[INSTR_CLASSES];
+
 // An instruction without its operands: mnemonic and operand syntax.
 typedef struct Desc {
     MnemId mnem;
     StrId shape;  // operand syntax: `%` operand, `$` symbol in a call, `&` base and offset, `~` guard-false successor
     Opcode op;
     uint32_t traits;
+    uint32_t classes;     // IC_*
     uint32_t ndef, nops;  // without guard and tied uses
     const Slot *slots;    // nops slots
     Isa needs;            // features.def
@@ -586,6 +602,7 @@ struct Fn {
     DefTable *defs;        // the table of AN_DEF while it is valid, kept up to date by insertion and removal; else NULL
     uint32_t version;      // incremented by each phase that changes the function
     uint32_t properties;   // PROP_* that hold
+    uint32_t classes;      // IC_* of all descriptors of its instructions and symbols since the last compaction
     uint32_t verified[4];  // by level: the version verified last
     uint64_t phi_limit;    // of the inputs of all phis of AN_RDEFS in multi form (ir/analysis/rdefs.c)
     VEC(size_t) where;     // by InstrId: offset in the source, if the reader records positions
@@ -782,6 +799,12 @@ InstrId ir_append_run(Fn *fn, BlockId b, DescId desc, uint8_t flags, uint32_t ru
 InstrId ir_insert_before(Fn *fn, InstrId where, DescId desc, uint8_t flags, const Operand *ops, uint32_t n);
 void ir_remove(Fn *fn, InstrId i);
 InstrId ir_terminator(const Fn *fn, BlockId b);
+// Changes the descriptor of an instruction.
+static inline void instr_set_desc(Fn *fn, Instr *i, DescId desc)
+{
+    i->desc = desc;
+    fn->classes |= tab_desc(fn->tables, desc)->classes;
+}
 // Calls `visit` for each block operand of a terminator, including the guard-false successor; `visit` may change it. A
 // target that occurs twice is visited twice.
 typedef void SuccVisit(void *user, Operand *target);
@@ -799,6 +822,13 @@ void def_table_define(Fn *fn, InstrId id);
 void def_table_set(Fn *fn, RegId r, InstrId id);
 // Removes `def` from fn->defs if it is entered as a definition of this instruction.
 void def_table_forget(Fn *fn, InstrId id, Operand def);
+
+/* classes.c */
+// Return the IC_* of a descriptor (Desc.classes) and of a symbol.
+uint32_t desc_classes(const Tables *t, const Desc *d);
+uint32_t symbol_classes(const Sym *s);
+// Sets Fn.classes from the instructions and symbols of the function.
+void fn_set_classes(Fn *fn);
 
 /* clone.c */
 // Returns a copy with the same ids, in a new arena. Analyses are not copied.

@@ -497,7 +497,9 @@ static void read_variable(Reader *r, Space space, uint32_t linkage, const Attrib
             s->kind = SYM_CALLPARAM;
         if (s->kind == SYM_CALLPARAM && s->align > PARAM_ALIGN_MAX)
             rd_fail(r, at, "the alignment of a call's parameter is at most %d bytes", PARAM_ALIGN_MAX);
-        if (!r->fn)
+        if (r->fn)
+            r->fn->classes |= symbol_classes(s);
+        else
             add_module_variable(r, id, at);
     }
 }

@@ -156,7 +156,7 @@ static bool compares_lop3(const Fn *fn)
 
 static void compare_below_one(Fn *fn, Instr *i, Operand x)
 {
-    i->desc = desc_with_cmp(fn->tables, i->desc, MOD_LT, TY_U32);
+    instr_set_desc(fn, i, desc_with_cmp(fn->tables, i->desc, MOD_LT, TY_U32));
     *ir_use(fn, i, 0) = x;
     *ir_use(fn, i, 1) = op_const(fn, 1, W32);
     ir_reg(fn, op_index(x))->type = TY_NONE;  // a declared type such as .f32 fits `.b32` only

@@ -68,7 +68,7 @@ void instr_replace_by_access_move(Fn *fn, InstrId id, const AccessMove *move)
     for (uint32_t k = 0; k < i->ndef; k++)
         def_table_forget(fn, id, *ir_def(fn, i, k));
     memcpy(ir_ops(fn, i), ops, n * sizeof *ops);
-    i->desc = desc;
+    instr_set_desc(fn, i, desc);
     i->nops = n;
     i->ndef = 1;
     i->flags = move->tail.flags;

@@ -21,7 +21,7 @@ void terminator_drop_guard(Fn *fn, InstrId id)
     const Desc *d = ir_desc(fn, i);
     Str shape = tab_str(fn->tables, d->shape);
     const char *why;
-    i->desc = desc_intern(fn->tables, d->mnem, shape.text, shape.len - 1, &why);  // without the `~`
+    instr_set_desc(fn, i, desc_intern(fn->tables, d->mnem, shape.text, shape.len - 1, &why));  // without the `~`
     i->nops -= 2;
     i->flags &= (uint8_t)~IF_GUARDED;
 }

@@ -40,7 +40,7 @@ void instr_replace(Fn *fn, InstrId id, DescId desc, const Operand *uses, uint32_
     memcpy(to + 1, uses, n * sizeof *to);
     if (tail)
         memcpy(to + 1 + n, ir_ops(fn, i) + i->nops - tail, tail * sizeof *to);
-    i->desc = desc;
+    instr_set_desc(fn, i, desc);
     i->ops = run;
     i->nops = 1 + n + tail;
 }
@@ -94,7 +94,7 @@ void phi_remove_input(Fn *fn, InstrId id, BlockId from)
     uint32_t n = ir_nuse(phi), after = phi_input(fn, phi, from) + 1;
     memmove(ir_use(fn, phi, after - 2), ir_use(fn, phi, after), (n - after) * sizeof(Operand));
     phi->nops -= 2;
-    phi->desc = desc_phi(fn->tables, n / 2 - 1);
+    instr_set_desc(fn, phi, desc_phi(fn->tables, n / 2 - 1));
 }
 
 /* -- Operands ------------------------------------------------------------------------------------------- */

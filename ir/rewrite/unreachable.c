@@ -16,7 +16,7 @@ static void drop_inputs(Fn *fn, const Analyses *a, Instr *phi)
     if (kept == n)
         return;
     phi->nops -= n - kept;
-    phi->desc = desc_phi(fn->tables, kept / 2);
+    instr_set_desc(fn, phi, desc_phi(fn->tables, kept / 2));
 }
 
 static void drop_inputs_of_phis(Fn *fn, const Analyses *a)

@@ -327,7 +327,9 @@ void tx_variable(Reader *r, Space space, Type handle)
     Sym *to = r->fn ? ir_sym(r->fn, id) : &r->m->syms.at[id];
     s.kind = to->kind;
     *to = s;
-    if (!r->fn)
+    if (r->fn)
+        r->fn->classes |= symbol_classes(to);
+    else
         module_item(r->m, ITEM_VAR, id);
     tx_end_of_line(r);
 }

@@ -278,6 +278,15 @@ void dump_end(Ctx *ctx, const Fn *fn)
         arena_free(&ctx->dumps.arena);
 }
 
+void dump_skipped(Ctx *ctx, int row, uint32_t classes)
+{
+    char remark[100];
+    if (!ctx->dumps.wanted || ctx->options.print_changed != PC_ALL || !phase_wanted(ctx, row))
+        return;
+    snprintf(remark, sizeof remark, " skipped because there are no %s", class_info[__builtin_ctz(classes)].what);
+    banner(ctx, "After", row, remark);
+}
+
 void dump_before(Ctx *ctx, const Fn *fn, int row)
 {
     if (ctx->dumps.wanted && ctx->dumps.before[row] && phase_wanted(ctx, row))

@@ -9,6 +9,8 @@
 // Starts and ends the dumps of one function, around its plan.
 void dump_start(Ctx *ctx, const Fn *fn);
 void dump_end(Ctx *ctx, const Fn *fn);
+// Notes that a phase was skipped, since the function has no instructions of these classes (IC_*).
+void dump_skipped(Ctx *ctx, int row, uint32_t classes);
 // Makes the dumps before and after a phase. `changed`: the hash of the function changed.
 void dump_before(Ctx *ctx, const Fn *fn, int row);
 void dump_after(Ctx *ctx, const Fn *fn, int row, bool changed);
@@ -20,6 +22,8 @@ void dump_graph(const Fn *fn, const char *title, Out *out);
 /* self_check.c */
 // Checks the contract of the phase that ran; unwinds with an internal error if it is broken.
 void check_contract(Ctx *ctx, Fn *fn, int row, bool progress, bool changed);
+// Checks that a phase that is skipped would not change the function.
+void check_skip(Ctx *ctx, Fn *fn, int row, int slot);
 // Returns the function. With --self-check, returns an equal function that replaces it.
 Fn *self_check(Ctx *ctx, Fn *fn, int row);
 

@@ -166,11 +166,28 @@ static void tidy(Fn *fn)
     fn_compact(fn);
 }
 
+// Skips a row if the function has no instruction of a class that the row looks for.
+static bool skip_row(Ctx *ctx, Fn *fn, int row, int slot)
+{
+    uint32_t missing = phase_info[row].classes & ~fn->classes;
+    if (!missing)
+        return false;
+    ctx->skipped[row]++;
+    if (ctx->options.contracts)
+        check_skip(ctx, fn, row, slot);
+    dump_skipped(ctx, row, missing);
+    return true;
+}
+
 static void run_row(Ctx *ctx, Fn **at, int row, int slot, FnStats *stats)
 {
     const PhaseInfo *p = &phase_info[row];
     if (!may_run(*at, p->kind) || ctx->phases[row].vtable->is_noop(&ctx->phases[row]))
         return;
+    if (skip_row(ctx, *at, row, slot)) {
+        stats->skipped++;
+        return;
+    }
     enter_form(ctx, at, row, stats);
     knobs_enter_phase(&ctx->knobs, row);
     if (!gate_has_budget(ctx, p->gate))
@@ -189,7 +206,7 @@ static void run_row(Ctx *ctx, Fn **at, int row, int slot, FnStats *stats)
 bool phase_subpass(Ctx *ctx, Fn *fn, int row)
 {
     Run outer = ctx->run;
-    if (ctx->running && ctx->running->off[row])
+    if ((ctx->running && ctx->running->off[row]) || skip_row(ctx, fn, row, outer.slot))
         return false;
     knobs_enter_phase(&ctx->knobs, row);
     double nested = ctx->nested_seconds;
@@ -320,6 +337,7 @@ void ctx_join(Ctx *ctx, Ctx *worker)
         ctx->seconds[row] += worker->seconds[row];
         ctx->runs[row] += worker->runs[row];
         ctx->progress[row] += worker->progress[row];
+        ctx->skipped[row] += worker->skipped[row];
     }
     for (uint32_t k = 1; worker->rule_uses && k <= fold_rules.n; k++)
         rule_uses(ctx)[k] += worker->rule_uses[k];

@@ -53,6 +53,21 @@ void check_contract(Ctx *ctx, Fn *fn, int row, bool progress, bool changed)
         check_instructions(ctx, fn, row);
 }
 
+void check_skip(Ctx *ctx, Fn *fn, int row, int slot)
+{
+    PhaseForm form = phase_info[row].form;
+    if (form != PF_ANY && form != (fn->form == FORM_SSA ? PF_SSA : PF_MULTI))
+        return;
+    Run outer = ctx->run;
+    uint64_t before = ir_hash(fn);
+    uint32_t requested = analysis_requested(fn, 0);
+    ctx->run = (Run){.row = row, .slot = slot, .level = ctx->options.level};
+    if (ctx->phases[row].vtable->execute(&ctx->phases[row], fn) || ir_hash(fn) != before)
+        fail(ctx, fn, row, "changes a function that lacks the classes of instructions in its row");
+    ctx->run = outer;
+    analysis_requested(fn, requested);
+}
+
 // Replaces a function by another one, and frees it.
 static Fn *replace(Fn *fn, Fn *by)
 {

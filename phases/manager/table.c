@@ -20,13 +20,20 @@
 #define RDEFS AN_RDEFS
 #define POINTERS AN_POINTERS
 #define FLOW AN_FLOW
+#define MOVE IC_MOVE
+#define LOGIC IC_LOGIC
+#define BRANCH IC_BRANCH
+#define CALL IC_CALL
+#define CVTA IC_CVTA
+#define GENERIC IC_GENERIC
+#define LOCAL IC_LOCAL
 #define NO_DEAD PROP_NO_DEAD
 #define NO_REDUNDANT_MOVE PROP_NO_REDUNDANT_MOVE
 #define CONVENTIONAL PROP_CONVENTIONAL
 
 const PhaseInfo phase_info[PHASE_ROWS] = {
-#define PHASE(index, name, function, kind, gate, scope, form, needs, keeps, summary) \
-    [index] = {name, function, PK_##kind, PG_##gate, PS_##scope, PF_##form, needs, keeps, summary},
+#define PHASE(index, name, function, kind, gate, scope, form, classes, needs, keeps, summary) \
+    [index] = {name, function, PK_##kind, PG_##gate, PS_##scope, PF_##form, classes, needs, keeps, summary},
 #include "phases/phases.def"
 };
 #undef backend

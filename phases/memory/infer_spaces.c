@@ -258,7 +258,7 @@ static void apply_changes(Inference *f, const Changes *changes)
             instr_replace_by_move(fn, c->instr, c->from);
             continue;
         }
-        i->desc = c->desc;
+        instr_set_desc(fn, i, c->desc);
         *ir_use(fn, i, 0) = c->from;
         *ir_use(fn, i, 1) = c->offset;
     }
