@@ -611,7 +611,7 @@ struct Fn {
 
 // Properties that phases establish. After progress the manager clears those that the phase does not keep.
 enum {
-    PROP_NO_DEAD = 1 << 16,            // no dead code
+    PROP_NO_DEAD = 1 << 16,            // no dead code, except registers that only their own next values use
     PROP_NO_REDUNDANT_MOVE = 1 << 17,  // no redundant moves
     PROP_NO_SELF_MOVE = 1 << 18,       // no moves of a register to itself
     PROP_CONVENTIONAL = 1 << 19,       // in ssa form: no two members of a phi's congruence class are live at once

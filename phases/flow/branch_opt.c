@@ -351,11 +351,34 @@ static bool lay_out_splits(Fn *fn)
 
 /* -- The phase ------------------------------------------------------------------------------------------ */
 
+// A quick test for steps 2 and 3. They require a condition that a move defines, two terminators whose guards are the same
+// register, or a branch with two equal targets.
+static bool may_decide(const Fn *fn, Arena *scratch)
+{
+    if (fn->classes & IC_PRED_MOVE)
+        return true;
+    bool *guards = NEW_ARRAY(scratch, bool, fn->regs.n);
+    FOR_BLOCK_ENDS(fn, b) {
+        const Instr *i = ir_instr(fn, ir_terminator(fn, b));
+        if (!ir_guarded(i))
+            continue;
+        RegId guard = op_index(*ir_guard(fn, i));
+        if (!op_is_reg(*ir_guard(fn, i)) || guards[guard] || (ir_desc(fn, i)->op == OP_BRA && !branch_is_split(fn, i)))
+            return true;
+        guards[guard] = true;
+    }
+    return false;
+}
+
 // Decides branches, or else threads jumps; returns progress.
 static bool decide_branches(Ctx *ctx, Fn *fn)
 {
     BranchOpt o = {.ctx = ctx, .fn = fn};
     arena_init(&o.scratch, &ctx->heap);
+    if (!may_decide(fn, &o.scratch)) {
+        arena_free(&o.scratch);
+        return false;
+    }
     Analyses own;
     o.a = rdefs_of_part(fn, &own, 1 << RF_P | 1 << RF_UP, NULL);
     o.known = NEW_ARRAY(&o.scratch, uint32_t, value_count(o.a));

@@ -8,6 +8,10 @@
 // only its own next value in a loop uses is dead, too, and one walk finds all dead code. The analysis of reaching
 // definitions (ir/analysis/rdefs.c) gives the exact definitions of each use in both forms.
 //
+// In multi form slot 10 marks registers instead of values: all definitions of a register that live code uses are live.
+// This needs no reaching definitions, which would have to be computed again for slot 23. Definitions that no use reads
+// are removed in SSA form.
+//
 // A live guarded definition makes its old value live. A live phi makes the branches that lead to it live. A dead branch
 // is replaced by a branch to the nearest live block that post-dominates it. A call of a function that only computes its
 // result (ir/core/pure.c) is live only if the result is. If a `.local` variable or a parameter of a call is only stored
@@ -45,6 +49,12 @@
 
 enum { LIVE = 1, PASSED = 2, FOLLOWS = 4 };
 
+// An instruction that is live if a register is.
+typedef struct WaitingDef {
+    InstrId instr;
+    uint32_t next;
+} WaitingDef;
+
 typedef struct Dead {
     Fn *fn;
     const Analyses *a;
@@ -54,7 +64,10 @@ typedef struct Dead {
     bool in_part;          // some instruction may have dead definitions or old values
     uint8_t *runs;         // by BlockId: an instruction in it is live
     uint8_t *joins;        // by BlockId: a phi in it is live
+    bool by_register;      // a value is a register, with all of its definitions
     uint8_t *marked;       // by ValueId: it is live
+    uint32_t *first_def;   // by_register, by RegId: list of visited definitions that are live if it is
+    VEC(WaitingDef) defs;  // from 1 on
     InstrId *carry;        // by InstrId: the last definition of the carry before it; NULL if there is no carry
     uint8_t *sym_live;     // by local symbol: it is live
     InstrId *first_store;  // by local symbol: list of stores and calls that are live if it is
@@ -106,7 +119,7 @@ static void mark_value(Dead *d, ValueId value)
     if (!value || value == VALUE_ANY || d->marked[value])
         return;
     d->marked[value] = 1;
-    if (value < d->a->rdefs.first_def && d->fn->form == FORM_MULTI)
+    if (!d->by_register && value < d->a->rdefs.first_def && d->fn->form == FORM_MULTI)
         mark_instr(d, def_of(d->a, value));
     else
         VEC_PUSH(&d->scratch, &d->values, value);
@@ -129,6 +142,11 @@ static void mark_sources(Dead *d, ValueId value)
 {
     const Analyses *a = d->a;
     const ReachingDefs *rd = &a->rdefs;
+    if (d->by_register) {
+        for (uint32_t k = d->first_def[value]; k; k = d->defs.at[k].next)
+            mark_instr(d, d->defs.at[k].instr);
+        return;
+    }
     if (!value_is_phi(a, value)) {
         mark_instr(d, value_def(a, value));
         if (value < rd->first_def)
@@ -166,7 +184,7 @@ static void mark_operands(Dead *d, InstrId id)
     mark_block(d, i->block);
     if (ir_desc(fn, i)->op == OP_PHI)
         mark_ways_to(d, i->block);
-    const Occurrence *at = reads_begin(d->a, id);
+    const Occurrence *at = d->by_register ? NULL : reads_begin(d->a, id);
     for (uint32_t k = i->ndef; k < i->nops; k++) {
         bool tied = i->flags & IF_TIED && k + 1 < i->nops && k >= i->ndef + ir_nuse(i);
         if (op_kind(ops[k]) == K_SYM)
@@ -174,7 +192,7 @@ static void mark_operands(Dead *d, InstrId id)
         else if (op_is_reg(ops[k]) && op_file(ops[k]) == RF_CC)
             mark_carry(d, id);
         else if (op_is_reg(ops[k]) && !tied)
-            mark_value(d, reads_next(d->a, op_index(ops[k]), &at));
+            mark_value(d, d->by_register ? op_index(ops[k]) : reads_next(d->a, op_index(ops[k]), &at));
     }
     for (uint32_t k = 0; k < i->ndef && ir_guarded(i); k++)
         if (op_is_reg(ops[k]) && op_file(ops[k]) == RF_CC)
@@ -257,12 +275,18 @@ static bool is_called_for(Dead *d, InstrId call)
     return true;
 }
 
+// True if a register is outside ssa form, so that all of its definitions are live.
+static bool is_outside(const Dead *d, RegId r)
+{
+    return d->by_register ? !reg_in_ssa(ir_reg(d->fn, r)) : def_is_outside(d->a, r);
+}
+
 static bool defines_outside_ssa(const Dead *d, InstrId id)
 {
     const Instr *i = ir_instr(d->fn, id);
     for (uint32_t k = 0; k < i->ndef; k++) {
         Operand def = *ir_def(d->fn, i, k);
-        if (op_is_reg(def) && op_file(def) != RF_CC && def_is_outside(d->a, op_index(def)))
+        if (op_is_reg(def) && op_file(def) != RF_CC && is_outside(d, op_index(def)))
             return true;
     }
     return false;
@@ -317,6 +341,23 @@ static void mark_loops(Dead *d)
     }
 }
 
+// Makes a visited instruction live when a register that it defines becomes live.
+static void wait_for_registers(Dead *d, InstrId id)
+{
+    const Instr *i = ir_instr(d->fn, id);
+    for (uint32_t k = 0; k < i->ndef && !(d->state[id] & LIVE); k++) {
+        Operand def = *ir_def(d->fn, i, k);
+        if (!op_is_reg(def) || op_file(def) == RF_CC)
+            continue;
+        if (d->marked[op_index(def)]) {
+            mark_instr(d, id);
+            return;
+        }
+        VEC_PUSH(&d->scratch, &d->defs, ((WaitingDef){id, d->first_def[op_index(def)]}));
+        d->first_def[op_index(def)] = d->defs.n - 1;
+    }
+}
+
 static void find_marked(Dead *d)
 {
     const Fn *fn = d->fn;
@@ -325,6 +366,8 @@ static void find_marked(Dead *d)
     for (BlockId b = fn->last; b; b = ir_block(fn, b)->prev) {
         FOR_INSTRS_BACK(fn, b, id) {
             mark_root(d, id);
+            if (d->by_register)
+                wait_for_registers(d, id);
             d->state[id] |= PASSED;
             if (d->state[id] & LIVE)
                 mark_operands(d, id);
@@ -348,7 +391,7 @@ static bool drop_definitions(Dead *d, InstrId id)
     for (uint32_t k = 0; k < i->ndef; k++) {
         Operand def = *ir_def(fn, i, k);
         bool may = op_is_reg(def) && sink_fits(fn, i, k) && reg_in_ssa(ir_reg(fn, op_index(def)));
-        if (!may || d->marked[value_of(fn, d->a, id, k)])
+        if (!may || d->marked[d->by_register ? op_index(def) : value_of(fn, d->a, id, k)])
             continue;
         remove_definition(fn, id, k);
         progress = true;
@@ -472,14 +515,16 @@ static bool has_empty_latch(const Fn *fn, const Analyses *a)
 static bool remove_dead(Ctx *ctx, Fn *fn, bool *again)
 {
     bool unreachable = remove_unreachable(fn);
-    Dead d = {.fn = fn};
+    Dead d = {.fn = fn, .by_register = ctx->run.row == PH_EARLY_LIVE_DEAD && fn->form == FORM_MULTI};
     arena_init(&d.scratch, &ctx->heap);
-    d.a = analysis_need(fn, AN_CFG | AN_RPO | AN_PDOM | AN_RDEFS);
+    d.a = analysis_need(fn, AN_CFG | AN_RPO | AN_PDOM | (d.by_register ? 0 : AN_RDEFS));
     control_deps_init(&d.deps, &d.scratch, d.a);
     d.state = NEW_ARRAY(&d.scratch, uint8_t, fn->instrs.n);
     d.runs = NEW_ARRAY(&d.scratch, uint8_t, fn->blocks.n);
     d.joins = NEW_ARRAY(&d.scratch, uint8_t, fn->blocks.n);
-    d.marked = NEW_ARRAY(&d.scratch, uint8_t, value_count(d.a));
+    d.marked = NEW_ARRAY(&d.scratch, uint8_t, d.by_register ? fn->regs.n : value_count(d.a));
+    d.first_def = NEW_ARRAY(&d.scratch, uint32_t, d.by_register ? fn->regs.n : 0);
+    VEC_PUSH(&d.scratch, &d.defs, (WaitingDef){0});
     d.sym_live = NEW_ARRAY(&d.scratch, uint8_t, fn->syms.n);
     d.first_store = NEW_ARRAY(&d.scratch, InstrId, fn->syms.n);
     d.next_store = NEW_ARRAY(&d.scratch, InstrId, fn->syms.n > 1 ? fn->instrs.n : 0);

@@ -36,6 +36,22 @@ static bool has_self_moves(const Fn *fn, const Analyses *a)
     return false;
 }
 
+// True if every definition of a joined register has a use, or an input of a phi. The others become dead registers.
+static bool uses_all_values(const Fn *fn, const Analyses *a)
+{
+    const ReachingDefs *rd = &a->rdefs;
+    Arena scratch;
+    arena_init(&scratch, fn->arena.heap);
+    uint8_t *used = NEW_ARRAY(&scratch, uint8_t, value_count(a));
+    for (uint32_t k = 1; k < rd->noccurrences; k++)
+        used[rd->at[k].def ? rd->old[rd->at[k].value - rd->first_def] : rd->at[k].value] = 1;
+    for (uint32_t k = 0; k < rd->ninputs; k++)
+        used[rd->input[k]] = 1;
+    bool all = !memchr(used + rd->first_def, 0, value_count(a) - rd->first_def);
+    arena_free(&scratch);
+    return all;
+}
+
 // Pins the registers whose phis would exceed the limit.
 static void pin_beyond(Ctx *ctx, Fn *fn, const Analyses *a)
 {
@@ -60,6 +76,9 @@ bool phase_generate_mov_phi(Ctx *ctx, Fn *fn)
     }
     const Analyses *a = analysis_need(fn, AN_CFG | AN_RDEFS);
     pin_beyond(ctx, fn, a);
+    // Slot 10 removes registers without live uses only.
+    if (uses_all_values(fn, a))
+        phase_keeps(ctx, PROP_NO_DEAD);
     if (a->rdefs.njoined)
         ssa_name_values(fn, a);
     fn->form = FORM_SSA;
