@@ -559,6 +559,17 @@ static void visit_uses(Pointers *o, InstrId id, uint32_t from)
     }
 }
 
+// True if some cast has no abstract value yet.
+static bool has_unknown_cast(const Pointers *o)
+{
+    for (uint32_t k = 0; k < o->casts.n; k++) {
+        ValueId v = value_of(o->fn, o->a, o->casts.at[k], 0);
+        if (v && v != VALUE_ANY && !o->address[v])
+            return true;
+    }
+    return false;
+}
+
 // Adds casts of operands without an abstract value after the fixed point. Each result is an address of an unknown
 // symbol in the space of the cast.
 static void find_casts(Pointers *o)
@@ -589,15 +600,20 @@ static void find_sources(Pointers *o)
             const Desc *d = ir_desc(fn, i);
             bool source = is_source(d);
             naccesses += is_access(d);
-            o->casts |= d->op == OP_CVTA || d->op == OP_CVTA_TO;
+            if (d->op == OP_CVTA || d->op == OP_CVTA_TO)
+                VEC_PUSH(o->arena, &o->casts, id);
             const Operand *ops = ir_ops(fn, i);
-            for (uint32_t k = i->ndef; !source && k < i->nops; k++) {
-                bool named = op_kind(ops[k]) == K_SYM;
-                if (named && !(k == i->ndef && is_access(d) && names_its_space(fn, d, op_index(ops[k]))))
-                    escape(o, op_index(ops[k]), id);
-            }
             o->at = fn->form == FORM_MULTI ? id : 0;
-            visit_uses(o, id, 0);
+            for (uint32_t k = i->ndef; k < i->nops; k++) {
+                if (op_is_reg(ops[k])) {
+                    uint32_t known = o->at ? o->address[op_index(ops[k])] : 0;
+                    if (known)
+                        visit_use(o, id, k, o->known.at[known]);
+                } else if (op_kind(ops[k]) == K_SYM && !source &&
+                           !(k == i->ndef && is_access(d) && names_its_space(fn, d, op_index(ops[k])))) {
+                    escape(o, op_index(ops[k]), id);
+                }
+            }
             if (source)
                 visit_definition(o, id);
         }
@@ -686,7 +702,7 @@ void pointers_build(const Fn *fn, Analyses *a)
     find_sources(o);
     follow(o);
     settle(o);
-    if (o->casts)
+    if (has_unknown_cast(o))
         find_casts(o);
     find_accesses(o);
 }

@@ -7,7 +7,7 @@
 //     ApplyNvOptRecipes@1
 //     ...
 //     ReportInitialRepresentation@9
-//     OriRemoveRedundantMov@9          ; if the function has a move
+//     OriRemoveRedundantMov@9          ; if the function has a move of a register
 //
 // The knob NvOptRecipes removes recipes from the plan: all of them (`off`, only the slots run) or all that it does not
 // list. If phase 1 is disabled, the default plan has no recipes. In a named plan without phase 1, recipes run for any
@@ -34,8 +34,6 @@ static bool has_moves(const Fn *fn)
         }
     return false;
 }
-
-static bool has_branches(const Fn *fn) { return fn->nblocks > 1; }
 
 /* -- The table ------------------------------------------------------------------------------------------ */
 
@@ -89,7 +87,7 @@ bool phase_apply_recipes(Ctx *ctx, Fn *fn)
 {
     ctx->recipes = 0;
     for (int k = 0; k < RECIPE_COUNT; k++)
-        if (recipe_info[k].applies(fn))
+        if (!(phase_info[recipe_info[k].row].classes & ~fn->classes) && recipe_info[k].applies(fn))
             ctx->recipes |= 1u << k;
     return false;
 }

@@ -25,10 +25,4 @@ int recipe_at(int row, int slot);
 // (for all of its slots), with the separators of lists of phases. False: `why` names the wrong entry.
 bool recipes_parse(const char *text, uint32_t *recipes, char why[static 500]);
 
-/* The conditions of recipes */
-// True if the function declares variables in `.local` memory (memory/promote_memory.c).
-bool has_local_variables(const Fn *fn);
-// True if the function computes generic addresses and has accesses by generic addresses (memory/infer_spaces.c).
-bool has_generic_accesses(const Fn *fn);
-
 #endif

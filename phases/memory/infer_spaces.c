@@ -264,25 +264,10 @@ static void apply_changes(Inference *f, const Changes *changes)
     }
 }
 
-bool has_generic_accesses(const Fn *fn)
-{
-    bool makes = false, takes = false;
-    FOR_BLOCKS(fn, b) {
-        FOR_INSTRS(fn, b, id) {
-            const Desc *d = ir_desc(fn, ir_instr(fn, id));
-            makes |= d->op == OP_CVTA || d->op == OP_CVTA_ADDR;
-            takes |= d->op == OP_CVTA_TO || d->op == OP_ISSPACEP ||
-                     (can_name(fn, d, SP_GLOBAL) && !tab_mnem(fn->tables, d->mnem)->mod[MC_SPACE]);
-            if (makes && takes)
-                return true;
-        }
-    }
-    return false;
-}
-
 bool phase_infer_spaces(Ctx *ctx, Fn *fn)
 {
-    if (!has_generic_accesses(fn))
+    fn_set_classes(fn);  // promotion to registers may have replaced all generic accesses
+    if (~fn->classes & (IC_CVTA | IC_GENERIC))
         return false;
     Inference f = {.fn = fn, .nregs = fn->regs.n, .ndescs = fn->tables->desc_first + fn->tables->descs.n};
     Changes changes = {0};

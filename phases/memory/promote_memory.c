@@ -45,20 +45,30 @@
 
 /* -- Accesses ------------------------------------------------------------------------------------------- */
 
-bool is_promotable(const Promotion *p, const MemAccess *access, Direct *direct)
+static Direct describe(const Promotion *p, const MemAccess *access)
 {
     const Instr *i = ir_instr(p->fn, access->instr);
     const Desc *d = ir_desc(p->fn, i);
     const Mnem *m = tab_mnem(p->fn->tables, d->mnem);
-    *direct = (Direct){.variable = &p->variables[local_symbol(access->at->sym)],
-                       .offset = (uint64_t)access->at->lo,
-                       .bytes = width_bits(type_info[m->type[0]].width) / 8,
-                       .n = access_elements(m),
-                       .type = (Type)m->type[0],
-                       .store = d->op == OP_ST};
-    uint64_t size = (uint64_t)direct->bytes * direct->n;
-    return pointer_is_exact(access->at) && direct->offset < direct->variable->size &&
-           size <= direct->variable->size - direct->offset && access_is_movable(p->fn, i) && direct->offset % size == 0;
+    Direct direct = {.variable = &p->variables[local_symbol(access->at->sym)],
+                     .offset = (uint64_t)access->at->lo,
+                     .bytes = width_bits(type_info[m->type[0]].width) / 8,
+                     .n = access_elements(m),
+                     .type = (Type)m->type[0],
+                     .store = d->op == OP_ST};
+    uint64_t size = (uint64_t)direct.bytes * direct.n;
+    direct.promotable = pointer_is_exact(access->at) && direct.offset < direct.variable->size &&
+                        size <= direct.variable->size - direct.offset && access_is_movable(p->fn, i) &&
+                        direct.offset % size == 0;
+    return direct;
+}
+
+static void describe_accesses(Promotion *p)
+{
+    p->direct = arena_alloc(&p->scratch, p->pointers->accesses.n * sizeof *p->direct);
+    for (uint32_t k = 0; k < p->pointers->accesses.n; k++)
+        if (variable_of(p, &p->pointers->accesses.at[k]))
+            p->direct[k] = describe(p, &p->pointers->accesses.at[k]);
 }
 
 /* -- Bytes that stay in memory -------------------------------------------------------------------------- */
@@ -131,23 +141,21 @@ static bool choose_variables(Promotion *p)
 
 static void keep_rests(Promotion *p)
 {
-    Direct direct;
     for (bool more = true; more;) {
         more = false;
         for (uint32_t k = 0; k < p->pointers->accesses.n; k++)
-            if (variable_of(p, &p->pointers->accesses.at[k]) && is_promotable(p, &p->pointers->accesses.at[k], &direct))
-                more |= keep_rest(&direct);
+            if (promotable_access(p, k))
+                more |= keep_rest(promotable_access(p, k));
     }
 }
 
 static void find_what_stays(Promotion *p)
 {
-    Direct direct;
     bool stays = false;
     for (uint32_t k = 0; k < p->pointers->accesses.n; k++) {
         const MemAccess *access = &p->pointers->accesses.at[k];
         Variable *v = variable_of(p, access);
-        if (!v || is_promotable(p, access, &direct))
+        if (!v || p->direct[k].promotable)
             continue;
         keep_range(v, access->at->lo, end_of_access(p, access));
         stays = true;
@@ -186,13 +194,12 @@ static void decide(Group *g, uint32_t node)
 // Splits the nodes of groups for which split costs less.
 static void find_parts(Promotion *p)
 {
-    Direct direct;
     for (uint32_t k = 0; k < p->pointers->accesses.n; k++) {
-        const MemAccess *access = &p->pointers->accesses.at[k];
-        if (!variable_of(p, access) || !is_promotable(p, access, &direct) || stays_in_memory(&direct))
+        const Direct *direct = promotable_access(p, k);
+        if (!direct || stays_in_memory(direct))
             continue;
-        for (uint32_t e = 0; e < direct.n; e++)
-            count_access(group_at(&direct, e), node_at(&direct, e), direct.store);
+        for (uint32_t e = 0; e < direct->n; e++)
+            count_access(group_at(direct, e), node_at(direct, e), direct->store);
     }
     for (uint32_t v = 1; v < p->fn->syms.n; v++)
         for (uint64_t k = 0; k < groups_of(&p->variables[v]); k++)
@@ -254,7 +261,6 @@ typedef struct Toucher {
 static Toucher *list_touchers(Promotion *p, GroupList *lists, const uint64_t *base, uint32_t room)
 {
     Fn *fn = p->fn;
-    Direct direct;
     Toucher *touchers = NEW_ARRAY(&p->scratch, Toucher, room + 1);
     uint32_t at = 0, n = 0;
     FOR_BLOCKS(fn, b)
@@ -262,12 +268,13 @@ static Toucher *list_touchers(Promotion *p, GroupList *lists, const uint64_t *ba
             if (at == p->pointers->accesses.n || p->pointers->accesses.at[at].instr != id)
                 continue;
             const MemAccess *access = &p->pointers->accesses.at[at++];
-            if (!variable_of(p, access) || !is_promotable(p, access, &direct) || stays_in_memory(&direct))
+            const Direct *direct = promotable_access(p, at - 1);
+            if (!direct || stays_in_memory(direct))
                 continue;
-            for (uint32_t e = 0; e < direct.n; e++) {
-                uint64_t group = (direct.offset + (uint64_t)e * direct.bytes) / GROUP;
+            for (uint32_t e = 0; e < direct->n; e++) {
+                uint64_t group = (direct->offset + (uint64_t)e * direct->bytes) / GROUP;
                 GroupList *list = &lists[base[local_symbol(access->at->sym)] + group];
-                touchers[++n] = (Toucher){.block = b, .store = direct.store && !ir_guarded(ir_instr(fn, id))};
+                touchers[++n] = (Toucher){.block = b, .store = direct->store && !ir_guarded(ir_instr(fn, id))};
                 *(list->last ? &touchers[list->last].next : &list->first) = n;
                 list->last = n;
             }
@@ -330,7 +337,7 @@ static bool limit_groups(Promotion *p)
 
 /* -- The phase ----------------------------------------------------------------------------------------- */
 
-bool has_local_variables(const Fn *fn)
+static bool has_local_variables(const Fn *fn)
 {
     for (uint32_t k = 1; k < fn->syms.n; k++) {
         const Sym *s = ir_sym(fn, k | SYM_LOCAL);
@@ -352,6 +359,7 @@ bool phase_promote_memory(Ctx *ctx, Fn *fn)
     memcpy(p.escaped, p.pointers->escaped, fn->syms.n * sizeof *p.escaped);
     bool chosen = !p.pointers->absolute && choose_variables(&p);
     if (chosen) {
+        describe_accesses(&p);
         find_what_stays(&p);
         find_parts(&p);
         weigh_variables(&p);

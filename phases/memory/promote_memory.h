@@ -40,6 +40,7 @@ typedef struct Promotion {
     Pointers *pointers;
     InstrId *escaped;     // by local symbol: as in `pointers`, or an access of it that names another space
     Variable *variables;  // by local symbol
+    struct Direct *direct;  // by index of the access, if variable_of() is not NULL
     DescId descs[MAKES][WIDTH_COUNT][WIDTH_COUNT][2];
     InstrId before;  // new instructions are inserted before this one
     bool progress;
@@ -52,6 +53,7 @@ typedef struct Direct {
     uint32_t bytes, n;
     Type type;
     bool store;
+    bool promotable;  // moves could replace it: it is exact, aligned and within its variable
 } Direct;
 
 static inline Group *group_at(const Direct *d, uint32_t element)
@@ -81,9 +83,14 @@ static inline Variable *variable_of(const Promotion *p, const MemAccess *access)
     return s && p->variables[s].groups ? &p->variables[s] : NULL;
 }
 
+// Returns the description of an access that moves could replace, else NULL.
+static inline const Direct *promotable_access(const Promotion *p, uint32_t access)
+{
+    bool named = variable_of(p, &p->pointers->accesses.at[access]);
+    return named && p->direct[access].promotable ? &p->direct[access] : NULL;
+}
+
 /* promote_memory.c */
-// Describes an access in *direct. True if moves could replace it: it is exact, aligned and within its variable.
-bool is_promotable(const Promotion *p, const MemAccess *access, Direct *direct);
 // Returns the end of the bytes that an access may reach.
 int64_t end_of_access(const Promotion *p, const MemAccess *access);
 // Returns the size of the largest variable that is promoted.

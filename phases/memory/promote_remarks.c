@@ -15,20 +15,21 @@ typedef struct Tally {
     int64_t lo, end;  // range of bytes that accesses with unknown indices may reach
 } Tally;
 
-static Why why_in_memory(const Promotion *p, const MemAccess *access)
+static Why why_in_memory(const Promotion *p, uint32_t k)
 {
+    const MemAccess *access = &p->pointers->accesses.at[k];
+    const Direct *direct = &p->direct[k];
     const Desc *d = ir_desc(p->fn, ir_instr(p->fn, access->instr));
-    Direct direct;
-    if (is_promotable(p, access, &direct))
-        return stays_in_memory(&direct) ? WHY_PARTLY : WHY_NOT;
-    uint64_t size = (uint64_t)direct.bytes * direct.n;
+    if (direct->promotable)
+        return stays_in_memory(direct) ? WHY_PARTLY : WHY_NOT;
+    uint64_t size = (uint64_t)direct->bytes * direct->n;
     if (d->traits & TR_ORDERED || d->op == OP_ATOM || d->op == OP_RED)
         return WHY_ORDERED;
     if (!pointer_is_exact(access->at))
         return WHY_INDEX;
-    if (access->at->lo < 0 || direct.offset + size > direct.variable->size)
+    if (access->at->lo < 0 || direct->offset + size > direct->variable->size)
         return WHY_BOUNDS;
-    return size && direct.offset % size ? WHY_MISALIGNED : WHY_KIND;
+    return size && direct->offset % size ? WHY_MISALIGNED : WHY_KIND;
 }
 
 static Tally *tally_accesses(Promotion *p)
@@ -40,7 +41,7 @@ static Tally *tally_accesses(Promotion *p)
         t->any = t->any ? t->any : access->instr;
         if (!p->variables || !variable_of(p, access))
             continue;
-        Why why = why_in_memory(p, access);
+        Why why = why_in_memory(p, k);
         if (why == WHY_INDEX) {
             t->lo = t->n[why] ? MIN(t->lo, access->at->lo) : access->at->lo;
             t->end = MAX(t->end, end_of_access(p, access));

@@ -230,10 +230,9 @@ static void rewrite(Promotion *p, InstrId id, const Direct *d)
 
 void promote_accesses(Promotion *p)
 {
-    Direct direct;
     for (uint32_t k = 0; k < p->pointers->accesses.n; k++) {
-        const MemAccess *access = &p->pointers->accesses.at[k];
-        if (variable_of(p, access) && is_promotable(p, access, &direct) && !stays_in_memory(&direct))
-            rewrite(p, access->instr, &direct);
+        const Direct *direct = promotable_access(p, k);
+        if (direct && !stays_in_memory(direct))
+            rewrite(p, p->pointers->accesses.at[k].instr, direct);
     }
 }
