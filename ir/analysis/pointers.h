@@ -42,10 +42,10 @@ typedef struct Pointers {
     VEC(Pointer) known;
     uint32_t *address;  // by ValueId: index in `known`, 0 = no address
     VEC(ValueId) work;
-    InstrId at;    // the instruction of a walk that visits all uses of its definitions later; 0 = none
-    bool meet;     // some phi or selp has an address as an input
+    InstrId at;          // the instruction of a walk that visits all uses of its definitions later; 0 = none
+    bool meet;           // some phi or selp has an address as an input
     VEC(InstrId) casts;  // cvta
-    bool settled;  // after the fixed point: values without an abstract value are numbers
+    bool settled;        // after the fixed point: values without an abstract value are numbers
     uint32_t *first_user, *next_user;  // by value of a joined register - first_def; by use
     EvalCache evals;
     ValueRanges ranges;

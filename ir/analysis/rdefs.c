@@ -596,8 +596,8 @@ static void compute_limited(const Fn *fn, Analyses *a, uint64_t limit)
     for (uint32_t beyond = 0, more = 1; more; beyond += more) {
         Search s = {.fn = fn, .a = a, .r = &a->rdefs, .arena = &a->arena[AX_RDEFS], .limit = limit};
         arena_init(&s.scratch, fn->arena.heap);
-        a->rdefs = (ReachingDefs){
-            .first_def = fn->regs.n, .first_phi = fn->regs.n, .nops = fn->ops.n, .nbeyond = beyond};
+        a->rdefs =
+            (ReachingDefs){.first_def = fn->regs.n, .first_phi = fn->regs.n, .nops = fn->ops.n, .nbeyond = beyond};
         compute(&s);
         more = s.beyond.n;
         for (uint32_t k = 0; k < more; k++)

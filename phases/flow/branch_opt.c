@@ -351,8 +351,8 @@ static bool lay_out_splits(Fn *fn)
 
 /* -- The phase ------------------------------------------------------------------------------------------ */
 
-// A quick test for steps 2 and 3. They require a condition that a move defines, two terminators whose guards are the same
-// register, or a branch with two equal targets.
+// A quick test for steps 2 and 3. They require a condition that a move defines, two terminators whose guards are the
+// same register, or a branch with two equal targets.
 static bool may_decide(const Fn *fn, Arena *scratch)
 {
     if (fn->classes & IC_PRED_MOVE)

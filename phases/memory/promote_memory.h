@@ -38,8 +38,8 @@ typedef struct Promotion {
     Fn *fn;
     Arena scratch;
     Pointers *pointers;
-    InstrId *escaped;     // by local symbol: as in `pointers`, or an access of it that names another space
-    Variable *variables;  // by local symbol
+    InstrId *escaped;       // by local symbol: as in `pointers`, or an access of it that names another space
+    Variable *variables;    // by local symbol
     struct Direct *direct;  // by index of the access, if variable_of() is not NULL
     DescId descs[MAKES][WIDTH_COUNT][WIDTH_COUNT][2];
     InstrId before;  // new instructions are inserted before this one
