@@ -139,6 +139,11 @@ fuzzers() {
     finish
 }
 
+# Fails if a phase takes more host instructions than its cap.
+counts() {
+    (unset B P SANITIZE MAKEFLAGS MFLAGS MAKELEVEL ORIOPT && ${MAKE:-make} --no-print-directory bench-count)
+}
+
 # Runs all of `check` under sanitizers, with the compiler CC.
 asan() { # CC FOLDER
     have "$1" || {
@@ -175,6 +180,7 @@ part() { # NAME
     all-ptxas) tests/ptxas/ptxas.sh --compare ;;
     random) tests/fuzz/diff.sh 5000 ;;
     mutants) mutants ;;
+    counts) counts ;;
     asan) asan "$CC" build-asan ;;
     asan-clang) asan clang build-asan-clang ;;
     fuzzers) fuzzers ;;
@@ -188,7 +194,7 @@ judges='same features defects'
 check="net ptxas rules unit verdicts vectors malformed knobs origen embed messages ptxas_dropin cli ptxrun install package readme threads files $judges $small"
 # Excluded under sanitizers: gpurun, which is not built with sanitizers, and checks of sources, which do not change.
 [ "${SANITIZE-}" ] || check="$check gpurun gpu warnings format"
-all="asan asan-clang all-ptxas mutants random all-net fuzzers all-rules unit all-threads all-embed verdicts vectors
+all="asan asan-clang all-ptxas mutants counts random all-net fuzzers all-rules unit all-threads all-embed verdicts vectors
     malformed knobs warnings format origen messages ptxas_dropin cli ptxrun install package readme files $judges $small gpurun gpu"
 
 # -- One part ----------------------------------------------------------------------------------------------------------

@@ -368,8 +368,8 @@ static void sort_times(TimeRow *rows, uint32_t n)
 
 static void print_times_text(const Ctx *ctx, Out *out, const TimeRow *rows, uint32_t n, double total)
 {
-    uint64_t runs = 0, changed = 0;
-    out_fmt(out, "%-44s %10s %6s %8s %8s\n", "phase", "seconds", "%", "runs", "changed");
+    uint64_t runs = 0, changed = 0, skipped = 0;
+    out_fmt(out, "%-44s %10s %6s %8s %8s %8s\n", "phase", "seconds", "%", "runs", "changed", "skipped");
     for (uint32_t k = 0; k < n; k++) {
         const TimeRow *t = &rows[k];
         double percent = total > 0 ? 100 * t->seconds / total : 0;
@@ -377,13 +377,14 @@ static void print_times_text(const Ctx *ctx, Out *out, const TimeRow *rows, uint
             out_fmt(out, "%-44s %10.6f %6.1f\n", t->name, t->seconds, percent);
             continue;
         }
-        out_fmt(out, "%3d %-40s %10.6f %6.1f %8u %8u\n", t->row, t->name, t->seconds, percent, ctx->runs[t->row],
-                ctx->progress[t->row]);
+        out_fmt(out, "%3d %-40s %10.6f %6.1f %8u %8u %8u\n", t->row, t->name, t->seconds, percent, ctx->runs[t->row],
+                ctx->progress[t->row], ctx->skipped[t->row]);
         runs += ctx->runs[t->row];
         changed += ctx->progress[t->row];
+        skipped += ctx->skipped[t->row];
     }
-    out_fmt(out, "%-44s %10.6f %6.1f %8llu %8llu\n", "(total)", total, total > 0 ? 100.0 : 0.0,
-            (unsigned long long)runs, (unsigned long long)changed);
+    out_fmt(out, "%-44s %10.6f %6.1f %8llu %8llu %8llu\n", "(total)", total, total > 0 ? 100.0 : 0.0,
+            (unsigned long long)runs, (unsigned long long)changed, (unsigned long long)skipped);
 }
 
 static void print_times_json(const Ctx *ctx, Out *out, const TimeRow *rows, uint32_t n, double total, double read_s,
@@ -397,9 +398,9 @@ static void print_times_json(const Ctx *ctx, Out *out, const TimeRow *rows, uint
         if (t->row >= 0)
             out_fmt(out,
                     "%s{\"index\":%d,\"name\":\"%s\",\"seconds\":%.6f,\"percent\":%.1f,\"runs\":%u,"
-                    "\"changed\":%u}",
+                    "\"changed\":%u,\"skipped\":%u}",
                     written++ ? "," : "", t->row, t->name, t->seconds, total > 0 ? 100 * t->seconds / total : 0,
-                    ctx->runs[t->row], ctx->progress[t->row]);
+                    ctx->runs[t->row], ctx->progress[t->row], ctx->skipped[t->row]);
     }
     out_z(out, "]}\n");
 }
@@ -410,7 +411,7 @@ void phase_print_times(const Ctx *ctx, Out *out, double read_s, double write_s, 
     uint32_t n = 2;
     double total = read_s + write_s;
     for (int row = 0; row < PHASE_ROWS; row++)
-        if (ctx->runs[row]) {
+        if (ctx->runs[row] || ctx->skipped[row]) {
             rows[n++] = (TimeRow){phase_info[row].name, row, ctx->seconds[row]};
             total += ctx->seconds[row];
         }
@@ -450,10 +451,10 @@ void phase_print_stats(const Ctx *ctx, const Module *m, Out *out, bool json)
             out_fmt(
                 out,
                 ",\"instructions_in\":%u,\"instructions\":%u,\"blocks_in\":%u,\"blocks\":%u,\"reachable_blocks\":%u,"
-                "\"registers_in\":%u,\"registers\":%u,\"phases_run\":%u,\"phases_changed\":%u,\"arena_bytes\":%zu,"
+                "\"registers_in\":%u,\"registers\":%u,\"phases_run\":%u,\"phases_changed\":%u,\"phases_skipped\":%u,\"arena_bytes\":%zu,"
                 "\"hash\":\"%016llx\",\"fh\":\"0x%016llx\",\"seconds\":%.6f}",
                 s->instrs_in, s->instrs_out, s->blocks_in, s->blocks_out, s->reachable_out, s->regs_in, s->regs_out,
-                s->ran, s->changed, s->arena_bytes, (unsigned long long)s->hash, (unsigned long long)s->text_hash,
+                s->ran, s->changed, s->skipped, s->arena_bytes, (unsigned long long)s->hash, (unsigned long long)s->text_hash,
                 s->seconds);
         else
             out_fmt(out,

@@ -3,6 +3,7 @@
 """Prints a kernel of one of ten families in OpenCL C, for clang and nvptx64.
 
     python3 tests/bench/gen_cl.py FAMILY N [SEED]       about N instructions of LLVM at -O0; default SEED is 1
+    python3 tests/bench/gen_cl.py module COUNT N SEED   COUNT kernels of all families in turn, with sizes around N
     python3 tests/bench/gen_cl.py --list                the names of the families
 
 A kernel consists of units of some statements each; the seed selects their contents, the size their number. LLVM and
@@ -184,18 +185,37 @@ FAMILIES = {
 }
 
 
+def kernel(head, name, family, size, rng):
+    """Prints a kernel of about `size` instructions."""
+    make, of_unit = FAMILIES[family]
+    body = make(max(1, round(size / of_unit)), rng)
+    print(head % name + "\n".join(line if line[0] == "#" else "    " + line for line in body) + "\n}")
+
+
+def module(count, size, seed):
+    """Prints kernels with log-normal sizes around `size`, as in real modules; at most 8,000 instructions each."""
+    rng = random.Random(seed)
+    families = list(FAMILIES)
+    for k in range(count):
+        family = families[k % len(families)]
+        own = min(8000, max(20, rng.lognormvariate(0, 1.3) * size))
+        kernel(HEAD if k == 0 else HEAD[HEAD.index("__kernel") :], "%d_%s" % (k, family), family, own,
+               random.Random(seed * 1000003 + k))
+
+
 def main(args):
     if args == ["--list"]:
         print("\n".join(FAMILIES))
         return 0
     try:
-        name, size, seed = args[0], int(args[1]), int(args[2]) if len(args) > 2 else 1
-        make, of_unit = FAMILIES[name]
+        if args[0] == "module":
+            module(int(args[1]), float(args[2]), int(args[3]))
+            return 0
+        size, seed = int(args[1]), int(args[2]) if len(args) > 2 else 1
+        kernel(HEAD, args[0], args[0], size, random.Random(seed))
     except (IndexError, KeyError, ValueError):
-        sys.stderr.write("usage: gen_cl.py FAMILY N [SEED] | --list\n")
+        sys.stderr.write("usage: gen_cl.py FAMILY N [SEED] | module COUNT N SEED | --list\n")
         return 2
-    body = make(max(1, round(size / of_unit)), random.Random(seed))
-    print(HEAD % name + "\n".join(line if line[0] == "#" else "    " + line for line in body) + "\n}")
     return 0
 
 

@@ -747,12 +747,12 @@ says err "(read)"
 silent out
 name="times: longest first, with percent and a total"
 if awk '
-    NR == 1 { if ($0 !~ /^phase +seconds +% +runs +changed$/) bad = 1; next }
-    { n = NF - ($1 ~ /^\((read|write)\)$/ ? 0 : 2); seconds = $(n - 1); percent = $n }
-    /^\(total\)/ { total = seconds; all = percent; runs = $(NF - 1); next }
+    NR == 1 { if ($0 !~ /^phase +seconds +% +runs +changed +skipped$/) bad = 1; next }
+    { n = NF - ($1 ~ /^\((read|write)\)$/ ? 0 : 3); seconds = $(n - 1); percent = $n }
+    /^\(total\)/ { total = seconds; all = percent; runs = $(NF - 2); skipped = $NF; next }
     { if (NR > 2 && seconds > before) bad = 1; before = seconds; sum += seconds; share += percent }
-    n != NF { sum_runs += $(NF - 1) }
-    END { exit bad || all != 100 || runs != sum_runs || sum - total > 0.0002 || total - sum > 0.0002 || share < 95 || share > 105 }
+    n != NF { sum_runs += $(NF - 2); sum_skipped += $NF }
+    END { exit bad || all != 100 || runs != sum_runs || skipped != sum_skipped || !skipped || sum - total > 0.0002 || total - sum > 0.0002 || share < 95 || share > 105 }
 ' err; then ok; else bad "$(head -n 3 err)"; fi
 is "$(grep -c '^(read)\|^(write)' err)" 2
 is "$(tail -n 1 err | cut -d ' ' -f 1)" "(total)"
