@@ -24,7 +24,7 @@ LINK     = $(CC) $(CFLAGS) $(SANITIZE) $(LDFLAGS) -pthread
 # Objects of the library serve programs, libori.a and libori.so: -fPIC costs no time where symbols are hidden. Archives
 # hold machine code even if CFLAGS has -flto.
 LIB_FLAGS = -fPIC -fvisibility=hidden -fno-lto
-RE2C     = re2c -W --tags --no-debug-info --no-generation-date
+RE2C     = re2c -W -b --tags --no-debug-info --no-generation-date
 
 # The folders of an installation. Debian reserves site-functions of /usr for its administrators.
 PREFIX      = /usr/local

@@ -35,365 +35,152 @@ KnobToken knob_token(KnobLexer *lx)
         
 {
 	unsigned char yych;
+	static const unsigned char yybm[] = {
+		  0,   0,   0,   0,   0,   0,   0,   0, 
+		  0, 176,   0,   0,   0,   0,   0,   0, 
+		  0,   0,   0,   0,   0,   0,   0,   0, 
+		  0,   0,   0,   0,   0,   0,   0,   0, 
+		176, 160, 160, 160, 160, 160, 160, 160, 
+		160, 160, 160, 160, 160, 224, 224, 160, 
+		224, 224, 224, 224, 224, 224, 224, 224, 
+		224, 224, 160, 160, 160, 160, 160, 160, 
+		160, 224, 224, 224, 224, 224, 224, 224, 
+		224, 224, 224, 224, 224, 224, 224, 224, 
+		224, 224, 224, 224, 224, 224, 224, 224, 
+		224, 224, 224, 160, 160,  32, 160, 224, 
+		160, 224, 224, 224, 224, 224, 224, 224, 
+		224, 224, 224, 224, 224, 224, 224, 224, 
+		224, 224, 224, 224, 224, 224, 224, 224, 
+		224, 224, 224, 160, 160, 160, 160,   0, 
+		160, 160, 160, 160, 160, 160, 160, 160, 
+		160, 160, 160, 160, 160, 160, 160, 160, 
+		160, 160, 160, 160, 160, 160, 160, 160, 
+		160, 160, 160, 160, 160, 160, 160, 160, 
+		160, 160, 160, 160, 160, 160, 160, 160, 
+		160, 160, 160, 160, 160, 160, 160, 160, 
+		160, 160, 160, 160, 160, 160, 160, 160, 
+		160, 160, 160, 160, 160, 160, 160, 160, 
+		160, 160, 160, 160, 160, 160, 160, 160, 
+		160, 160, 160, 160, 160, 160, 160, 160, 
+		160, 160, 160, 160, 160, 160, 160, 160, 
+		160, 160, 160, 160, 160, 160, 160, 160, 
+		160, 160, 160, 160, 160, 160, 160, 160, 
+		160, 160, 160, 160, 160, 160, 160, 160, 
+		160, 160, 160, 160, 160, 160, 160, 160, 
+		160, 160, 160, 160, 160, 160, 160, 160, 
+	};
 	yych = *cur;
-	switch (yych) {
-		case 0x00:
-		case 0x01:
-		case 0x02:
-		case 0x03:
-		case 0x04:
-		case 0x05:
-		case 0x06:
-		case 0x07:
-		case 0x08:
-		case '\v':
-		case '\f':
-		case 0x0E:
-		case 0x0F:
-		case 0x10:
-		case 0x11:
-		case 0x12:
-		case 0x13:
-		case 0x14:
-		case 0x15:
-		case 0x16:
-		case 0x17:
-		case 0x18:
-		case 0x19:
-		case 0x1A:
-		case 0x1B:
-		case 0x1C:
-		case 0x1D:
-		case 0x1E:
-		case 0x1F:
-		case 0x7F: goto yy1;
-		case '\t':
-		case ' ': goto yy3;
-		case '\n': goto yy5;
-		case '\r': goto yy6;
-		case ';': goto yy9;
-		case '=': goto yy11;
-		case 'A':
-		case 'B':
-		case 'C':
-		case 'D':
-		case 'E':
-		case 'F':
-		case 'G':
-		case 'H':
-		case 'I':
-		case 'J':
-		case 'K':
-		case 'L':
-		case 'M':
-		case 'N':
-		case 'O':
-		case 'P':
-		case 'Q':
-		case 'R':
-		case 'S':
-		case 'T':
-		case 'U':
-		case 'V':
-		case 'W':
-		case 'X':
-		case 'Y':
-		case 'Z':
-		case '_':
-		case 'a':
-		case 'b':
-		case 'c':
-		case 'd':
-		case 'e':
-		case 'f':
-		case 'g':
-		case 'h':
-		case 'i':
-		case 'j':
-		case 'k':
-		case 'l':
-		case 'm':
-		case 'n':
-		case 'o':
-		case 'p':
-		case 'q':
-		case 'r':
-		case 's':
-		case 't':
-		case 'u':
-		case 'v':
-		case 'w':
-		case 'x':
-		case 'y':
-		case 'z': goto yy12;
-		case '[': goto yy14;
-		case '~': goto yy15;
-		default: goto yy7;
+	if (yybm[0+yych] & 16) {
+		goto yy2;
 	}
-yy1:
+	if (yych <= '@') {
+		if (yych <= 0x1F) {
+			if (yych <= '\n') {
+				if (yych >= '\t') goto yy4;
+			} else {
+				if (yych == '\r') goto yy5;
+			}
+		} else {
+			if (yych <= ';') {
+				if (yych <= ':') goto yy6;
+				goto yy8;
+			} else {
+				if (yych == '=') goto yy9;
+				goto yy6;
+			}
+		}
+	} else {
+		if (yych <= '`') {
+			if (yych <= '[') {
+				if (yych <= 'Z') goto yy10;
+				goto yy11;
+			} else {
+				if (yych == '_') goto yy10;
+				goto yy6;
+			}
+		} else {
+			if (yych <= '}') {
+				if (yych <= 'z') goto yy10;
+				goto yy6;
+			} else {
+				if (yych <= '~') goto yy12;
+				if (yych >= 0x80) goto yy6;
+			}
+		}
+	}
 	++cur;
-yy2:
+yy1:
 	{
                 bool end = start == lx->limit;
                 return finish(lx, start, end ? start : cur, end ? TK_END : TK_CONTROL);
             }
-yy3:
+yy2:
 	yych = *++cur;
-	switch (yych) {
-		case '\t':
-		case ' ': goto yy3;
-		case ';': goto yy16;
-		default: goto yy4;
+	if (yybm[0+yych] & 16) {
+		goto yy2;
 	}
-yy4:
+	if (yych == ';') goto yy13;
+yy3:
 	{ continue; }
-yy5:
+yy4:
 	++cur;
 	{ return finish(lx, start, cur, TK_NEWLINE); }
+yy5:
+	yych = *++cur;
+	if (yych == '\n') goto yy4;
+	goto yy1;
 yy6:
-	yych = *++cur;
-	switch (yych) {
-		case '\n': goto yy5;
-		default: goto yy2;
-	}
-yy7:
 	++cur;
-yy8:
+yy7:
 	{ return finish(lx, start, cur, TK_OTHER); }
-yy9:
+yy8:
 	yych = *++cur;
-	switch (yych) {
-		case 0x00:
-		case 0x01:
-		case 0x02:
-		case 0x03:
-		case 0x04:
-		case 0x05:
-		case 0x06:
-		case 0x07:
-		case 0x08:
-		case '\n':
-		case '\v':
-		case '\f':
-		case '\r':
-		case 0x0E:
-		case 0x0F:
-		case 0x10:
-		case 0x11:
-		case 0x12:
-		case 0x13:
-		case 0x14:
-		case 0x15:
-		case 0x16:
-		case 0x17:
-		case 0x18:
-		case 0x19:
-		case 0x1A:
-		case 0x1B:
-		case 0x1C:
-		case 0x1D:
-		case 0x1E:
-		case 0x1F:
-		case 0x7F: goto yy10;
-		default: goto yy9;
+	if (yybm[0+yych] & 32) {
+		goto yy8;
 	}
-yy10:
 	{ if (lx->fresh) continue; return finish(lx, start, start + 1, TK_SEMICOLON); }
-yy11:
+yy9:
 	++cur;
 	{ return finish(lx, start, cur, TK_EQUALS); }
-yy12:
+yy10:
 	yych = *++cur;
-	switch (yych) {
-		case '-':
-		case '.':
-		case '0':
-		case '1':
-		case '2':
-		case '3':
-		case '4':
-		case '5':
-		case '6':
-		case '7':
-		case '8':
-		case '9':
-		case 'A':
-		case 'B':
-		case 'C':
-		case 'D':
-		case 'E':
-		case 'F':
-		case 'G':
-		case 'H':
-		case 'I':
-		case 'J':
-		case 'K':
-		case 'L':
-		case 'M':
-		case 'N':
-		case 'O':
-		case 'P':
-		case 'Q':
-		case 'R':
-		case 'S':
-		case 'T':
-		case 'U':
-		case 'V':
-		case 'W':
-		case 'X':
-		case 'Y':
-		case 'Z':
-		case '_':
-		case 'a':
-		case 'b':
-		case 'c':
-		case 'd':
-		case 'e':
-		case 'f':
-		case 'g':
-		case 'h':
-		case 'i':
-		case 'j':
-		case 'k':
-		case 'l':
-		case 'm':
-		case 'n':
-		case 'o':
-		case 'p':
-		case 'q':
-		case 'r':
-		case 's':
-		case 't':
-		case 'u':
-		case 'v':
-		case 'w':
-		case 'x':
-		case 'y':
-		case 'z': goto yy12;
-		default: goto yy13;
+	if (yybm[0+yych] & 64) {
+		goto yy10;
 	}
-yy13:
 	{ return finish(lx, start, cur, TK_NAME); }
-yy14:
+yy11:
 	yych = *(marker = ++cur);
-	switch (yych) {
-		case 0x00:
-		case 0x01:
-		case 0x02:
-		case 0x03:
-		case 0x04:
-		case 0x05:
-		case 0x06:
-		case 0x07:
-		case 0x08:
-		case '\n':
-		case '\v':
-		case '\f':
-		case '\r':
-		case 0x0E:
-		case 0x0F:
-		case 0x10:
-		case 0x11:
-		case 0x12:
-		case 0x13:
-		case 0x14:
-		case 0x15:
-		case 0x16:
-		case 0x17:
-		case 0x18:
-		case 0x19:
-		case 0x1A:
-		case 0x1B:
-		case 0x1C:
-		case 0x1D:
-		case 0x1E:
-		case 0x1F:
-		case 0x7F: goto yy8;
-		default: goto yy18;
+	if (yych <= 0x1F) {
+		if (yych == '\t') goto yy15;
+		goto yy7;
+	} else {
+		if (yych == 0x7F) goto yy7;
+		goto yy15;
 	}
-yy15:
+yy12:
 	++cur;
 	{ return finish(lx, start, cur, TK_TILDE); }
+yy13:
+	yych = *++cur;
+	if (yych <= 0x1F) {
+		if (yych == '\t') goto yy13;
+		goto yy3;
+	} else {
+		if (yych == 0x7F) goto yy3;
+		goto yy13;
+	}
+yy14:
+	yych = *++cur;
+yy15:
+	if (yybm[0+yych] & 128) {
+		goto yy14;
+	}
+	if (yych <= 0x1F) goto yy16;
+	if (yych <= ']') goto yy17;
 yy16:
-	yych = *++cur;
-	switch (yych) {
-		case 0x00:
-		case 0x01:
-		case 0x02:
-		case 0x03:
-		case 0x04:
-		case 0x05:
-		case 0x06:
-		case 0x07:
-		case 0x08:
-		case '\n':
-		case '\v':
-		case '\f':
-		case '\r':
-		case 0x0E:
-		case 0x0F:
-		case 0x10:
-		case 0x11:
-		case 0x12:
-		case 0x13:
-		case 0x14:
-		case 0x15:
-		case 0x16:
-		case 0x17:
-		case 0x18:
-		case 0x19:
-		case 0x1A:
-		case 0x1B:
-		case 0x1C:
-		case 0x1D:
-		case 0x1E:
-		case 0x1F:
-		case 0x7F: goto yy4;
-		default: goto yy16;
-	}
-yy17:
-	yych = *++cur;
-yy18:
-	switch (yych) {
-		case 0x00:
-		case 0x01:
-		case 0x02:
-		case 0x03:
-		case 0x04:
-		case 0x05:
-		case 0x06:
-		case 0x07:
-		case 0x08:
-		case '\n':
-		case '\v':
-		case '\f':
-		case '\r':
-		case 0x0E:
-		case 0x0F:
-		case 0x10:
-		case 0x11:
-		case 0x12:
-		case 0x13:
-		case 0x14:
-		case 0x15:
-		case 0x16:
-		case 0x17:
-		case 0x18:
-		case 0x19:
-		case 0x1A:
-		case 0x1B:
-		case 0x1C:
-		case 0x1D:
-		case 0x1E:
-		case 0x1F:
-		case 0x7F: goto yy19;
-		case ']': goto yy20;
-		default: goto yy17;
-	}
-yy19:
 	cur = marker;
-	goto yy8;
-yy20:
+	goto yy7;
+yy17:
 	++cur;
 	{ return finish(lx, start, cur, TK_SECTION); }
 }
@@ -418,200 +205,111 @@ KnobToken knob_value(KnobLexer *lx, bool guarded)
         
 {
 	unsigned char yych;
+	static const unsigned char yybm[] = {
+		  0,   0,   0,   0,   0,   0,   0,   0, 
+		  0, 160,   0,   0,   0,   0,   0,   0, 
+		  0,   0,   0,   0,   0,   0,   0,   0, 
+		  0,   0,   0,   0,   0,   0,   0,   0, 
+		160, 192,   0, 192, 192, 192, 192, 192, 
+		192, 192, 192, 192, 192, 192, 192, 192, 
+		192, 192, 192, 192, 192, 192, 192, 192, 
+		192, 192, 192, 128, 192, 192, 192, 192, 
+		192, 192, 192, 192, 192, 192, 192, 192, 
+		192, 192, 192, 192, 192, 192, 192, 192, 
+		192, 192, 192, 192, 192, 192, 192, 192, 
+		192, 192, 192, 192,  64, 192, 192, 192, 
+		192, 192, 192, 192, 192, 192, 192, 192, 
+		192, 192, 192, 192, 192, 192, 192, 192, 
+		192, 192, 192, 192, 192, 192, 192, 192, 
+		192, 192, 192, 192, 192, 192, 128,   0, 
+		192, 192, 192, 192, 192, 192, 192, 192, 
+		192, 192, 192, 192, 192, 192, 192, 192, 
+		192, 192, 192, 192, 192, 192, 192, 192, 
+		192, 192, 192, 192, 192, 192, 192, 192, 
+		192, 192, 192, 192, 192, 192, 192, 192, 
+		192, 192, 192, 192, 192, 192, 192, 192, 
+		192, 192, 192, 192, 192, 192, 192, 192, 
+		192, 192, 192, 192, 192, 192, 192, 192, 
+		192, 192, 192, 192, 192, 192, 192, 192, 
+		192, 192, 192, 192, 192, 192, 192, 192, 
+		192, 192, 192, 192, 192, 192, 192, 192, 
+		192, 192, 192, 192, 192, 192, 192, 192, 
+		192, 192, 192, 192, 192, 192, 192, 192, 
+		192, 192, 192, 192, 192, 192, 192, 192, 
+		192, 192, 192, 192, 192, 192, 192, 192, 
+		192, 192, 192, 192, 192, 192, 192, 192, 
+	};
 	yych = *cur;
-	switch (yych) {
-		case 0x00:
-		case 0x01:
-		case 0x02:
-		case 0x03:
-		case 0x04:
-		case 0x05:
-		case 0x06:
-		case 0x07:
-		case 0x08:
-		case '\v':
-		case '\f':
-		case 0x0E:
-		case 0x0F:
-		case 0x10:
-		case 0x11:
-		case 0x12:
-		case 0x13:
-		case 0x14:
-		case 0x15:
-		case 0x16:
-		case 0x17:
-		case 0x18:
-		case 0x19:
-		case 0x1A:
-		case 0x1B:
-		case 0x1C:
-		case 0x1D:
-		case 0x1E:
-		case 0x1F:
-		case 0x7F: goto yy22;
-		case '\t':
-		case ' ': goto yy24;
-		case '\n':
-		case '~': goto yy26;
-		case '\r': goto yy27;
-		case '"': goto yy30;
-		case ';': goto yy32;
-		default: goto yy28;
+	if (yybm[0+yych] & 32) {
+		goto yy21;
 	}
+	if (yych <= '!') {
+		if (yych <= '\f') {
+			if (yych <= 0x08) goto yy19;
+			if (yych <= '\n') goto yy22;
+		} else {
+			if (yych <= '\r') goto yy23;
+			if (yych >= ' ') goto yy24;
+		}
+	} else {
+		if (yych <= ';') {
+			if (yych <= '"') goto yy25;
+			if (yych <= ':') goto yy24;
+			goto yy27;
+		} else {
+			if (yych <= '}') goto yy24;
+			if (yych <= '~') goto yy22;
+			if (yych >= 0x80) goto yy24;
+		}
+	}
+yy19:
+	++cur;
+yy20:
+	{ if (start == lx->limit) break; return finish(lx, start, cur, TK_CONTROL); }
+yy21:
+	yych = *++cur;
+	if (yybm[0+yych] & 32) {
+		goto yy21;
+	}
+	{ if (*cur == ';') break; continue; }
 yy22:
 	++cur;
+	{ break; }
 yy23:
-	{ if (start == lx->limit) break; return finish(lx, start, cur, TK_CONTROL); }
+	yych = *++cur;
+	if (yych == '\n') goto yy22;
+	goto yy20;
 yy24:
 	yych = *++cur;
-	switch (yych) {
-		case '\t':
-		case ' ': goto yy24;
-		default: goto yy25;
+	if (yybm[0+yych] & 64) {
+		goto yy24;
 	}
-yy25:
-	{ if (*cur == ';') break; continue; }
-yy26:
-	++cur;
-	{ break; }
-yy27:
-	yych = *++cur;
-	switch (yych) {
-		case '\n': goto yy26;
-		default: goto yy23;
-	}
-yy28:
-	yych = *++cur;
-	switch (yych) {
-		case 0x00:
-		case 0x01:
-		case 0x02:
-		case 0x03:
-		case 0x04:
-		case 0x05:
-		case 0x06:
-		case 0x07:
-		case 0x08:
-		case '\t':
-		case '\n':
-		case '\v':
-		case '\f':
-		case '\r':
-		case 0x0E:
-		case 0x0F:
-		case 0x10:
-		case 0x11:
-		case 0x12:
-		case 0x13:
-		case 0x14:
-		case 0x15:
-		case 0x16:
-		case 0x17:
-		case 0x18:
-		case 0x19:
-		case 0x1A:
-		case 0x1B:
-		case 0x1C:
-		case 0x1D:
-		case 0x1E:
-		case 0x1F:
-		case ' ':
-		case '"':
-		case ';':
-		case '~':
-		case 0x7F: goto yy29;
-		default: goto yy28;
-	}
-yy29:
 	{ goto part; }
-yy30:
+yy25:
 	yych = *(marker = ++cur);
-	switch (yych) {
-		case 0x00:
-		case 0x01:
-		case 0x02:
-		case 0x03:
-		case 0x04:
-		case 0x05:
-		case 0x06:
-		case 0x07:
-		case 0x08:
-		case '\n':
-		case '\v':
-		case '\f':
-		case '\r':
-		case 0x0E:
-		case 0x0F:
-		case 0x10:
-		case 0x11:
-		case 0x12:
-		case 0x13:
-		case 0x14:
-		case 0x15:
-		case 0x16:
-		case 0x17:
-		case 0x18:
-		case 0x19:
-		case 0x1A:
-		case 0x1B:
-		case 0x1C:
-		case 0x1D:
-		case 0x1E:
-		case 0x1F:
-		case 0x7F: goto yy31;
-		case '"': goto yy33;
-		case '\\': goto yy34;
-		default: goto yy30;
+	if (yybm[0+yych] & 128) {
+		goto yy25;
 	}
-yy31:
+	if (yych <= 0x1F) goto yy26;
+	if (yych <= '"') goto yy28;
+	if (yych <= '\\') goto yy29;
+yy26:
 	{ if (!first) return unclosed(lx, start, cur); cur = start + 1; goto part; }
-yy32:
+yy27:
 	++cur;
 	{ if (guarded) break; goto part; }
-yy33:
+yy28:
 	++cur;
 	{ if (!first) return finish(lx, start, cur, TK_QUOTED); cur = start + 1; goto part; }
-yy34:
+yy29:
 	yych = *++cur;
-	switch (yych) {
-		case 0x00:
-		case 0x01:
-		case 0x02:
-		case 0x03:
-		case 0x04:
-		case 0x05:
-		case 0x06:
-		case 0x07:
-		case 0x08:
-		case '\n':
-		case '\v':
-		case '\f':
-		case '\r':
-		case 0x0E:
-		case 0x0F:
-		case 0x10:
-		case 0x11:
-		case 0x12:
-		case 0x13:
-		case 0x14:
-		case 0x15:
-		case 0x16:
-		case 0x17:
-		case 0x18:
-		case 0x19:
-		case 0x1A:
-		case 0x1B:
-		case 0x1C:
-		case 0x1D:
-		case 0x1E:
-		case 0x1F:
-		case 0x7F: goto yy35;
-		default: goto yy30;
+	if (yych <= 0x1F) {
+		if (yych == '\t') goto yy25;
+	} else {
+		if (yych != 0x7F) goto yy25;
 	}
-yy35:
 	cur = marker;
-	goto yy31;
+	goto yy26;
 }
 
     part:
@@ -635,436 +333,239 @@ KnobToken knob_item(KnobLexer *lx)
 {
 	unsigned char yych;
 	unsigned int yyaccept = 0;
+	static const unsigned char yybm[] = {
+		  0,   0,   0,   0,   0,   0,   0,   0, 
+		  0,   8,   0,   0,   0,   0,   0,   0, 
+		  0,   0,   0,   0,   0,   0,   0,   0, 
+		  0,   0,   0,   0,   0,   0,   0,   0, 
+		  8,   0,   0,   0,   0,   0,   0,   0, 
+		  0,   0,   0,   0,   0,  32,  32,   0, 
+		240, 240, 240, 240, 240, 240, 240, 240, 
+		176, 176,   0,   0,   0,   0,   0,   0, 
+		  0, 160, 160, 160, 160, 160, 160,  32, 
+		 32,  32,  32,  32,  32,  32,  32,  32, 
+		 32,  32,  32,  32,  32,  32,  32,  32, 
+		 32,  32,  32,   0,   0,   0,   0,  32, 
+		  0, 160, 160, 160, 160, 160, 160,  32, 
+		 32,  32,  32,  32,  32,  32,  32,  32, 
+		 32,  32,  32,  32,  32,  32,  32,  32, 
+		 32,  32,  32,   0,   0,   0,   0,   0, 
+		  0,   0,   0,   0,   0,   0,   0,   0, 
+		  0,   0,   0,   0,   0,   0,   0,   0, 
+		  0,   0,   0,   0,   0,   0,   0,   0, 
+		  0,   0,   0,   0,   0,   0,   0,   0, 
+		  0,   0,   0,   0,   0,   0,   0,   0, 
+		  0,   0,   0,   0,   0,   0,   0,   0, 
+		  0,   0,   0,   0,   0,   0,   0,   0, 
+		  0,   0,   0,   0,   0,   0,   0,   0, 
+		  0,   0,   0,   0,   0,   0,   0,   0, 
+		  0,   0,   0,   0,   0,   0,   0,   0, 
+		  0,   0,   0,   0,   0,   0,   0,   0, 
+		  0,   0,   0,   0,   0,   0,   0,   0, 
+		  0,   0,   0,   0,   0,   0,   0,   0, 
+		  0,   0,   0,   0,   0,   0,   0,   0, 
+		  0,   0,   0,   0,   0,   0,   0,   0, 
+		  0,   0,   0,   0,   0,   0,   0,   0, 
+	};
 	yych = *cur;
-	switch (yych) {
-		case '\t':
-		case ' ': goto yy39;
-		case '+':
-		case '-': goto yy41;
-		case ',': goto yy42;
-		case '.': goto yy43;
-		case '0': goto yy44;
-		case '1':
-		case '2':
-		case '3':
-		case '4':
-		case '5':
-		case '6':
-		case '7':
-		case '8':
-		case '9': goto yy46;
-		case 'A':
-		case 'B':
-		case 'C':
-		case 'D':
-		case 'E':
-		case 'F':
-		case 'G':
-		case 'H':
-		case 'I':
-		case 'J':
-		case 'K':
-		case 'L':
-		case 'M':
-		case 'N':
-		case 'O':
-		case 'P':
-		case 'Q':
-		case 'R':
-		case 'S':
-		case 'T':
-		case 'U':
-		case 'V':
-		case 'W':
-		case 'X':
-		case 'Y':
-		case 'Z':
-		case '_':
-		case 'a':
-		case 'b':
-		case 'c':
-		case 'd':
-		case 'e':
-		case 'f':
-		case 'g':
-		case 'h':
-		case 'i':
-		case 'j':
-		case 'k':
-		case 'l':
-		case 'm':
-		case 'n':
-		case 'o':
-		case 'p':
-		case 'q':
-		case 'r':
-		case 's':
-		case 't':
-		case 'u':
-		case 'v':
-		case 'w':
-		case 'x':
-		case 'y':
-		case 'z': goto yy47;
-		default: goto yy37;
+	if (yybm[0+yych] & 8) {
+		goto yy33;
 	}
-yy37:
+	if (yych <= '0') {
+		if (yych <= ',') {
+			if (yych <= '*') goto yy31;
+			if (yych <= '+') goto yy34;
+			goto yy35;
+		} else {
+			if (yych <= '-') goto yy34;
+			if (yych <= '.') goto yy36;
+			if (yych >= '0') goto yy37;
+		}
+	} else {
+		if (yych <= '^') {
+			if (yych <= '9') goto yy39;
+			if (yych <= '@') goto yy31;
+			if (yych <= 'Z') goto yy40;
+		} else {
+			if (yych == '`') goto yy31;
+			if (yych <= 'z') goto yy40;
+		}
+	}
+yy31:
 	++cur;
-yy38:
+yy32:
 	{ return finish(lx, start, cur, TK_OTHER); }
-yy39:
+yy33:
 	yych = *++cur;
-	switch (yych) {
-		case '\t':
-		case ' ': goto yy39;
-		default: goto yy40;
+	if (yybm[0+yych] & 8) {
+		goto yy33;
 	}
-yy40:
 	{ continue; }
-yy41:
+yy34:
 	yyaccept = 0;
 	yych = *(marker = ++cur);
-	switch (yych) {
-		case '.': goto yy49;
-		case '0': goto yy44;
-		case '1':
-		case '2':
-		case '3':
-		case '4':
-		case '5':
-		case '6':
-		case '7':
-		case '8':
-		case '9': goto yy46;
-		default: goto yy38;
+	if (yych <= '/') {
+		if (yych == '.') goto yy41;
+		goto yy32;
+	} else {
+		if (yych <= '0') goto yy37;
+		if (yych <= '9') goto yy39;
+		goto yy32;
 	}
-yy42:
+yy35:
 	++cur;
 	{ return finish(lx, start, cur, TK_COMMA); }
-yy43:
+yy36:
 	yych = *++cur;
-	switch (yych) {
-		case '.': goto yy51;
-		case '0':
-		case '1':
-		case '2':
-		case '3':
-		case '4':
-		case '5':
-		case '6':
-		case '7':
-		case '8':
-		case '9': goto yy52;
-		default: goto yy38;
-	}
-yy44:
+	if (yych == '.') goto yy43;
+	if (yych <= '/') goto yy32;
+	if (yych <= '9') goto yy44;
+	goto yy32;
+yy37:
 	yyaccept = 1;
 	yych = *(marker = ++cur);
-	switch (yych) {
-		case '.':
-		case '0':
-		case '1':
-		case '2':
-		case '3':
-		case '4':
-		case '5':
-		case '6':
-		case '7':
-		case '8':
-		case '9':
-		case 'E':
-		case 'e': goto yy55;
-		case 'X':
-		case 'x': goto yy60;
-		default: goto yy45;
+	if (yych <= 'E') {
+		if (yych <= '/') {
+			if (yych == '.') goto yy47;
+		} else {
+			if (yych <= '9') goto yy47;
+			if (yych >= 'E') goto yy47;
+		}
+	} else {
+		if (yych <= 'd') {
+			if (yych == 'X') goto yy52;
+		} else {
+			if (yych <= 'e') goto yy47;
+			if (yych == 'x') goto yy52;
+		}
 	}
-yy45:
+yy38:
 	{ return integer(lx, start, start + (*start < '0'), cur, 10); }
-yy46:
+yy39:
 	yyaccept = 1;
 	yych = *(marker = ++cur);
-	switch (yych) {
-		case '.': goto yy49;
-		case '0':
-		case '1':
-		case '2':
-		case '3':
-		case '4':
-		case '5':
-		case '6':
-		case '7':
-		case '8':
-		case '9': goto yy46;
-		case 'E':
-		case 'e': goto yy59;
-		default: goto yy45;
+	if (yybm[0+yych] & 16) {
+		goto yy39;
 	}
-yy47:
+	if (yych <= 'D') {
+		if (yych == '.') goto yy41;
+		goto yy38;
+	} else {
+		if (yych <= 'E') goto yy51;
+		if (yych == 'e') goto yy51;
+		goto yy38;
+	}
+yy40:
 	yych = *++cur;
-	switch (yych) {
-		case '-':
-		case '.':
-		case '0':
-		case '1':
-		case '2':
-		case '3':
-		case '4':
-		case '5':
-		case '6':
-		case '7':
-		case '8':
-		case '9':
-		case 'A':
-		case 'B':
-		case 'C':
-		case 'D':
-		case 'E':
-		case 'F':
-		case 'G':
-		case 'H':
-		case 'I':
-		case 'J':
-		case 'K':
-		case 'L':
-		case 'M':
-		case 'N':
-		case 'O':
-		case 'P':
-		case 'Q':
-		case 'R':
-		case 'S':
-		case 'T':
-		case 'U':
-		case 'V':
-		case 'W':
-		case 'X':
-		case 'Y':
-		case 'Z':
-		case '_':
-		case 'a':
-		case 'b':
-		case 'c':
-		case 'd':
-		case 'e':
-		case 'f':
-		case 'g':
-		case 'h':
-		case 'i':
-		case 'j':
-		case 'k':
-		case 'l':
-		case 'm':
-		case 'n':
-		case 'o':
-		case 'p':
-		case 'q':
-		case 'r':
-		case 's':
-		case 't':
-		case 'u':
-		case 'v':
-		case 'w':
-		case 'x':
-		case 'y':
-		case 'z': goto yy47;
-		default: goto yy48;
+	if (yybm[0+yych] & 32) {
+		goto yy40;
 	}
-yy48:
 	{ return finish(lx, start, cur, TK_NAME); }
-yy49:
+yy41:
 	yych = *++cur;
-	switch (yych) {
-		case '0':
-		case '1':
-		case '2':
-		case '3':
-		case '4':
-		case '5':
-		case '6':
-		case '7':
-		case '8':
-		case '9': goto yy52;
-		default: goto yy50;
-	}
-yy50:
+	if (yych <= '/') goto yy42;
+	if (yych <= '9') goto yy44;
+yy42:
 	cur = marker;
-	switch (yyaccept) {
-		case 0: goto yy38;
-		case 1: goto yy45;
-		case 2: goto yy53;
-		case 3: goto yy56;
-		default: goto yy58;
+	if (yyaccept <= 2) {
+		if (yyaccept <= 1) {
+			if (yyaccept == 0) {
+				goto yy32;
+			} else {
+				goto yy38;
+			}
+		} else {
+			goto yy45;
+		}
+	} else {
+		if (yyaccept == 3) {
+			goto yy48;
+		} else {
+			goto yy50;
+		}
 	}
-yy51:
+yy43:
 	++cur;
 	{ return finish(lx, start, cur, TK_DOTS); }
-yy52:
+yy44:
 	yyaccept = 2;
 	yych = *(marker = ++cur);
-	switch (yych) {
-		case '0':
-		case '1':
-		case '2':
-		case '3':
-		case '4':
-		case '5':
-		case '6':
-		case '7':
-		case '8':
-		case '9': goto yy52;
-		case 'E':
-		case 'e': goto yy59;
-		default: goto yy53;
+	if (yych <= 'D') {
+		if (yych <= '/') goto yy45;
+		if (yych <= '9') goto yy44;
+	} else {
+		if (yych <= 'E') goto yy51;
+		if (yych == 'e') goto yy51;
 	}
-yy53:
+yy45:
 	{
                 return finish(lx, start, cur, TK_REAL);
             }
-yy54:
+yy46:
 	yyaccept = 3;
 	yych = *(marker = ++cur);
-yy55:
-	switch (yych) {
-		case '.': goto yy49;
-		case '0':
-		case '1':
-		case '2':
-		case '3':
-		case '4':
-		case '5':
-		case '6':
-		case '7': goto yy54;
-		case '8':
-		case '9': goto yy57;
-		case 'E':
-		case 'e': goto yy59;
-		default: goto yy56;
+yy47:
+	if (yybm[0+yych] & 64) {
+		goto yy46;
 	}
-yy56:
+	if (yych <= '9') {
+		if (yych == '.') goto yy41;
+		if (yych >= '0') goto yy49;
+	} else {
+		if (yych <= 'E') {
+			if (yych >= 'E') goto yy51;
+		} else {
+			if (yych == 'e') goto yy51;
+		}
+	}
+yy48:
 	{ return integer(lx, start, start + (*start < '0'), cur, 8); }
-yy57:
+yy49:
 	yyaccept = 4;
 	yych = *(marker = ++cur);
-	switch (yych) {
-		case '.': goto yy49;
-		case '0':
-		case '1':
-		case '2':
-		case '3':
-		case '4':
-		case '5':
-		case '6':
-		case '7':
-		case '8':
-		case '9': goto yy57;
-		case 'E':
-		case 'e': goto yy59;
-		default: goto yy58;
+	if (yych <= '9') {
+		if (yych == '.') goto yy41;
+		if (yych >= '0') goto yy49;
+	} else {
+		if (yych <= 'E') {
+			if (yych >= 'E') goto yy51;
+		} else {
+			if (yych == 'e') goto yy51;
+		}
 	}
-yy58:
+yy50:
 	{ return finish(lx, start, cur, TK_REAL); }
-yy59:
+yy51:
 	yych = *++cur;
-	switch (yych) {
-		case '+':
-		case '-': goto yy61;
-		case '0':
-		case '1':
-		case '2':
-		case '3':
-		case '4':
-		case '5':
-		case '6':
-		case '7':
-		case '8':
-		case '9': goto yy62;
-		default: goto yy50;
+	if (yych <= ',') {
+		if (yych == '+') goto yy53;
+		goto yy42;
+	} else {
+		if (yych <= '-') goto yy53;
+		if (yych <= '/') goto yy42;
+		if (yych <= '9') goto yy54;
+		goto yy42;
 	}
-yy60:
+yy52:
 	yych = *++cur;
-	switch (yych) {
-		case '0':
-		case '1':
-		case '2':
-		case '3':
-		case '4':
-		case '5':
-		case '6':
-		case '7':
-		case '8':
-		case '9':
-		case 'A':
-		case 'B':
-		case 'C':
-		case 'D':
-		case 'E':
-		case 'F':
-		case 'a':
-		case 'b':
-		case 'c':
-		case 'd':
-		case 'e':
-		case 'f': goto yy63;
-		default: goto yy50;
+	if (yybm[0+yych] & 128) {
+		goto yy55;
 	}
-yy61:
+	goto yy42;
+yy53:
 	yych = *++cur;
-	switch (yych) {
-		case '0':
-		case '1':
-		case '2':
-		case '3':
-		case '4':
-		case '5':
-		case '6':
-		case '7':
-		case '8':
-		case '9': goto yy62;
-		default: goto yy50;
-	}
-yy62:
+	if (yych <= '/') goto yy42;
+	if (yych >= ':') goto yy42;
+yy54:
 	yych = *++cur;
-	switch (yych) {
-		case '0':
-		case '1':
-		case '2':
-		case '3':
-		case '4':
-		case '5':
-		case '6':
-		case '7':
-		case '8':
-		case '9': goto yy62;
-		default: goto yy53;
-	}
-yy63:
+	if (yych <= '/') goto yy45;
+	if (yych <= '9') goto yy54;
+	goto yy45;
+yy55:
 	yych = *++cur;
-	switch (yych) {
-		case '0':
-		case '1':
-		case '2':
-		case '3':
-		case '4':
-		case '5':
-		case '6':
-		case '7':
-		case '8':
-		case '9':
-		case 'A':
-		case 'B':
-		case 'C':
-		case 'D':
-		case 'E':
-		case 'F':
-		case 'a':
-		case 'b':
-		case 'c':
-		case 'd':
-		case 'e':
-		case 'f': goto yy63;
-		default: goto yy64;
+	if (yybm[0+yych] & 128) {
+		goto yy55;
 	}
-yy64:
 	{ return integer(lx, start, start + (*start < '0') + 2, cur, 16); }
 }
 
@@ -1079,162 +580,110 @@ void knob_skip(KnobLexer *lx)
         
 {
 	unsigned char yych;
+	static const unsigned char yybm[] = {
+		  0,  64,  64,  64,  64,  64,  64,  64, 
+		 64, 224,   0,  64,  64,  64,  64,  64, 
+		 64,  64,  64,  64,  64,  64,  64,  64, 
+		 64,  64,  64,  64,  64,  64,  64,  64, 
+		224, 192,  64, 192, 192, 192, 192, 192, 
+		192, 192, 192, 192, 192, 192, 192, 192, 
+		192, 192, 192, 192, 192, 192, 192, 192, 
+		192, 192, 192, 192, 192, 192, 192, 192, 
+		192, 192, 192, 192, 192, 192, 192, 192, 
+		192, 192, 192, 192, 192, 192, 192, 192, 
+		192, 192, 192, 192, 192, 192, 192, 192, 
+		192, 192, 192, 192,  64, 192, 192, 192, 
+		192, 192, 192, 192, 192, 192, 192, 192, 
+		192, 192, 192, 192, 192, 192, 192, 192, 
+		192, 192, 192, 192, 192, 192, 192, 192, 
+		192, 192, 192, 192, 192, 192, 192,  64, 
+		192, 192, 192, 192, 192, 192, 192, 192, 
+		192, 192, 192, 192, 192, 192, 192, 192, 
+		192, 192, 192, 192, 192, 192, 192, 192, 
+		192, 192, 192, 192, 192, 192, 192, 192, 
+		192, 192, 192, 192, 192, 192, 192, 192, 
+		192, 192, 192, 192, 192, 192, 192, 192, 
+		192, 192, 192, 192, 192, 192, 192, 192, 
+		192, 192, 192, 192, 192, 192, 192, 192, 
+		192, 192, 192, 192, 192, 192, 192, 192, 
+		192, 192, 192, 192, 192, 192, 192, 192, 
+		192, 192, 192, 192, 192, 192, 192, 192, 
+		192, 192, 192, 192, 192, 192, 192, 192, 
+		192, 192, 192, 192, 192, 192, 192, 192, 
+		192, 192, 192, 192, 192, 192, 192, 192, 
+		192, 192, 192, 192, 192, 192, 192, 192, 
+		192, 192, 192, 192, 192, 192, 192, 192, 
+	};
 	yych = *cur;
-	switch (yych) {
-		case 0x00: goto yy66;
-		case '\t':
-		case ' ': goto yy69;
-		case '\n':
-		case '~': goto yy71;
-		case '"': goto yy72;
-		default: goto yy67;
+	if (yybm[0+yych] & 32) {
+		goto yy60;
 	}
-yy66:
+	if (yych <= '!') {
+		if (yych <= 0x00) goto yy57;
+		if (yych <= 0x08) goto yy58;
+		if (yych <= '\n') goto yy62;
+		goto yy58;
+	} else {
+		if (yych <= '"') goto yy63;
+		if (yych == '~') goto yy62;
+		goto yy58;
+	}
+yy57:
 	++cur;
 	{ if (start == lx->limit) break; continue; }
-yy67:
+yy58:
 	++cur;
+yy59:
+	{ continue; }
+yy60:
+	yych = *++cur;
+	if (yybm[0+yych] & 32) {
+		goto yy60;
+	}
+	if (yych == ';') goto yy64;
+yy61:
+	{ continue; }
+yy62:
+	++cur;
+	{ break; }
+yy63:
+	yych = *(marker = ++cur);
+	if (yych <= 0x1F) {
+		if (yych == '\t') goto yy66;
+		goto yy59;
+	} else {
+		if (yych == 0x7F) goto yy59;
+		goto yy66;
+	}
+yy64:
+	yych = *++cur;
+	if (yybm[0+yych] & 64) {
+		goto yy64;
+	}
+	goto yy61;
+yy65:
+	yych = *++cur;
+yy66:
+	if (yybm[0+yych] & 128) {
+		goto yy65;
+	}
+	if (yych <= 0x1F) goto yy67;
+	if (yych <= '"') goto yy68;
+	if (yych <= '\\') goto yy69;
+yy67:
+	cur = marker;
+	goto yy59;
 yy68:
+	++cur;
 	{ continue; }
 yy69:
 	yych = *++cur;
-	switch (yych) {
-		case '\t':
-		case ' ': goto yy69;
-		case ';': goto yy73;
-		default: goto yy70;
-	}
-yy70:
-	{ continue; }
-yy71:
-	++cur;
-	{ break; }
-yy72:
-	yych = *(marker = ++cur);
-	switch (yych) {
-		case 0x00:
-		case 0x01:
-		case 0x02:
-		case 0x03:
-		case 0x04:
-		case 0x05:
-		case 0x06:
-		case 0x07:
-		case 0x08:
-		case '\n':
-		case '\v':
-		case '\f':
-		case '\r':
-		case 0x0E:
-		case 0x0F:
-		case 0x10:
-		case 0x11:
-		case 0x12:
-		case 0x13:
-		case 0x14:
-		case 0x15:
-		case 0x16:
-		case 0x17:
-		case 0x18:
-		case 0x19:
-		case 0x1A:
-		case 0x1B:
-		case 0x1C:
-		case 0x1D:
-		case 0x1E:
-		case 0x1F:
-		case 0x7F: goto yy68;
-		default: goto yy75;
-	}
-yy73:
-	yych = *++cur;
-	switch (yych) {
-		case 0x00:
-		case '\n': goto yy70;
-		default: goto yy73;
-	}
-yy74:
-	yych = *++cur;
-yy75:
-	switch (yych) {
-		case 0x00:
-		case 0x01:
-		case 0x02:
-		case 0x03:
-		case 0x04:
-		case 0x05:
-		case 0x06:
-		case 0x07:
-		case 0x08:
-		case '\n':
-		case '\v':
-		case '\f':
-		case '\r':
-		case 0x0E:
-		case 0x0F:
-		case 0x10:
-		case 0x11:
-		case 0x12:
-		case 0x13:
-		case 0x14:
-		case 0x15:
-		case 0x16:
-		case 0x17:
-		case 0x18:
-		case 0x19:
-		case 0x1A:
-		case 0x1B:
-		case 0x1C:
-		case 0x1D:
-		case 0x1E:
-		case 0x1F:
-		case 0x7F: goto yy76;
-		case '"': goto yy77;
-		case '\\': goto yy78;
-		default: goto yy74;
-	}
-yy76:
-	cur = marker;
-	goto yy68;
-yy77:
-	++cur;
-	{ continue; }
-yy78:
-	yych = *++cur;
-	switch (yych) {
-		case 0x00:
-		case 0x01:
-		case 0x02:
-		case 0x03:
-		case 0x04:
-		case 0x05:
-		case 0x06:
-		case 0x07:
-		case 0x08:
-		case '\n':
-		case '\v':
-		case '\f':
-		case '\r':
-		case 0x0E:
-		case 0x0F:
-		case 0x10:
-		case 0x11:
-		case 0x12:
-		case 0x13:
-		case 0x14:
-		case 0x15:
-		case 0x16:
-		case 0x17:
-		case 0x18:
-		case 0x19:
-		case 0x1A:
-		case 0x1B:
-		case 0x1C:
-		case 0x1D:
-		case 0x1E:
-		case 0x1F:
-		case 0x7F: goto yy76;
-		default: goto yy74;
+	if (yych <= 0x1F) {
+		if (yych == '\t') goto yy65;
+		goto yy67;
+	} else {
+		if (yych == 0x7F) goto yy67;
+		goto yy65;
 	}
 }
 

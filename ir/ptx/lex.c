@@ -58,203 +58,111 @@ int lex_statement(Lexer *lx)
 {
 	unsigned char yych;
 	unsigned int yyaccept = 0;
+	static const unsigned char yybm[] = {
+		  0,  48,  48,  48,  48,  48,  48,  48, 
+		 48,  54,  34,  50,  50,  50,  48,  48, 
+		 48,  48,  48,  48,  48,  48,  48,  48, 
+		 48,  48,  48,  48,  48,  48,  48,  48, 
+		 54,  48,  48,  48,  56,  48,  48,  48, 
+		 48,  48,  80,  48,  48,  48,  48,  48, 
+		184, 184, 184, 184, 184, 184, 184, 184, 
+		184, 184,  48,  48,  48,  48,  48,  48, 
+		 48, 184, 184, 184, 184, 184, 184, 184, 
+		184, 184, 184, 184, 184, 184, 184, 184, 
+		184, 184, 184, 184, 184, 184, 184, 184, 
+		184, 184, 184,  48,  48,  48,  48, 184, 
+		 48, 184, 184, 184, 184, 184, 184, 184, 
+		184, 184, 184, 184, 184, 184, 184, 184, 
+		184, 184, 184, 184, 184, 184, 184, 184, 
+		184, 184, 184,  48,  48,  48,  48,  48, 
+		 48,  48,  48,  48,  48,  48,  48,  48, 
+		 48,  48,  48,  48,  48,  48,  48,  48, 
+		 48,  48,  48,  48,  48,  48,  48,  48, 
+		 48,  48,  48,  48,  48,  48,  48,  48, 
+		 48,  48,  48,  48,  48,  48,  48,  48, 
+		 48,  48,  48,  48,  48,  48,  48,  48, 
+		 48,  48,  48,  48,  48,  48,  48,  48, 
+		 48,  48,  48,  48,  48,  48,  48,  48, 
+		 48,  48,  48,  48,  48,  48,  48,  48, 
+		 48,  48,  48,  48,  48,  48,  48,  48, 
+		 48,  48,  48,  48,  48,  48,  48,  48, 
+		 48,  48,  48,  48,  48,  48,  48,  48, 
+		 48,  48,  48,  48,  48,  48,  48,  48, 
+		 48,  48,  48,  48,  48,  48,  48,  48, 
+		 48,  48,  48,  48,  48,  48,  48,  48, 
+		 48,  48,  48,  48,  48,  48,  48,  48, 
+	};
 	yych = *(marker = cur);
-	switch (yych) {
-		case '\t':
-		case '\n':
-		case '\v':
-		case '\f':
-		case '\r':
-		case ' ': goto yy2;
-		case '#': goto yy4;
-		case '$':
-		case '%':
-		case '_': goto yy6;
-		case '/': goto yy7;
-		case 'A':
-		case 'B':
-		case 'C':
-		case 'D':
-		case 'E':
-		case 'F':
-		case 'G':
-		case 'H':
-		case 'I':
-		case 'J':
-		case 'K':
-		case 'L':
-		case 'M':
-		case 'N':
-		case 'O':
-		case 'P':
-		case 'Q':
-		case 'R':
-		case 'S':
-		case 'T':
-		case 'U':
-		case 'V':
-		case 'W':
-		case 'X':
-		case 'Y':
-		case 'Z':
-		case 'a':
-		case 'b':
-		case 'c':
-		case 'd':
-		case 'e':
-		case 'f':
-		case 'g':
-		case 'h':
-		case 'i':
-		case 'j':
-		case 'k':
-		case 'l':
-		case 'm':
-		case 'n':
-		case 'o':
-		case 'p':
-		case 'q':
-		case 'r':
-		case 's':
-		case 't':
-		case 'u':
-		case 'v':
-		case 'w':
-		case 'x':
-		case 'y':
-		case 'z': goto yy8;
-		default: goto yy1;
+	if (yybm[0+yych] & 2) {
+		goto yy2;
+	}
+	if (yych <= '@') {
+		if (yych <= '%') {
+			if (yych <= '"') goto yy1;
+			if (yych <= '#') goto yy4;
+			goto yy6;
+		} else {
+			if (yych == '/') goto yy7;
+		}
+	} else {
+		if (yych <= '_') {
+			if (yych <= 'Z') goto yy8;
+			if (yych >= '_') goto yy6;
+		} else {
+			if (yych <= '`') goto yy1;
+			if (yych <= 'z') goto yy8;
+		}
 	}
 yy1:
 	{ lx->cur = start; return lex_token(lx); }
 yy2:
 	yych = *++cur;
-	switch (yych) {
-		case '\t':
-		case '\n':
-		case '\v':
-		case '\f':
-		case '\r':
-		case ' ': goto yy2;
-		default: goto yy3;
+	if (yybm[0+yych] & 2) {
+		goto yy2;
 	}
 yy3:
 	{ continue; }
 yy4:
 	yych = *++cur;
-	switch (yych) {
-		case '\t':
-		case ' ': goto yy4;
-		case '0':
-		case '1':
-		case '2':
-		case '3':
-		case '4':
-		case '5':
-		case '6':
-		case '7':
-		case '8':
-		case '9': goto yy10;
-		default: goto yy5;
+	if (yybm[0+yych] & 4) {
+		goto yy4;
 	}
+	if (yych <= '/') goto yy5;
+	if (yych <= '9') goto yy10;
 yy5:
 	cur = marker;
-	switch (yyaccept) {
-		case 0: goto yy1;
-		case 1: goto yy12;
-		default: goto yy18;
+	if (yyaccept <= 1) {
+		if (yyaccept == 0) {
+			goto yy1;
+		} else {
+			goto yy12;
+		}
+	} else {
+		goto yy18;
 	}
 yy6:
 	yych = *++cur;
-	switch (yych) {
-		case '.': goto yy5;
-		default: goto yy9;
-	}
+	if (yych == '.') goto yy5;
+	goto yy9;
 yy7:
 	yych = *++cur;
-	switch (yych) {
-		case '*': goto yy11;
-		case '/': goto yy10;
-		default: goto yy5;
-	}
+	if (yych == '*') goto yy11;
+	if (yych == '/') goto yy10;
+	goto yy5;
 yy8:
 	yych = *++cur;
 yy9:
-	switch (yych) {
-		case '$':
-		case '0':
-		case '1':
-		case '2':
-		case '3':
-		case '4':
-		case '5':
-		case '6':
-		case '7':
-		case '8':
-		case '9':
-		case 'A':
-		case 'B':
-		case 'C':
-		case 'D':
-		case 'E':
-		case 'F':
-		case 'G':
-		case 'H':
-		case 'I':
-		case 'J':
-		case 'K':
-		case 'L':
-		case 'M':
-		case 'N':
-		case 'O':
-		case 'P':
-		case 'Q':
-		case 'R':
-		case 'S':
-		case 'T':
-		case 'U':
-		case 'V':
-		case 'W':
-		case 'X':
-		case 'Y':
-		case 'Z':
-		case '_':
-		case 'a':
-		case 'b':
-		case 'c':
-		case 'd':
-		case 'e':
-		case 'f':
-		case 'g':
-		case 'h':
-		case 'i':
-		case 'j':
-		case 'k':
-		case 'l':
-		case 'm':
-		case 'n':
-		case 'o':
-		case 'p':
-		case 'q':
-		case 'r':
-		case 's':
-		case 't':
-		case 'u':
-		case 'v':
-		case 'w':
-		case 'x':
-		case 'y':
-		case 'z': goto yy8;
-		case '.': goto yy13;
-		default: goto yy5;
+	if (yybm[0+yych] & 8) {
+		goto yy8;
 	}
+	if (yych == '.') goto yy13;
+	goto yy5;
 yy10:
 	yych = *++cur;
-	switch (yych) {
-		case 0x00:
-		case '\n': goto yy3;
-		default: goto yy10;
+	if (yybm[0+yych] & 16) {
+		goto yy10;
 	}
+	goto yy3;
 yy11:
 	yyaccept = 1;
 	yych = *(marker = ++cur);
@@ -263,159 +171,34 @@ yy12:
 	{ return finish(lx, start, lx->limit, T_COMMENT); }
 yy13:
 	yych = *++cur;
-	switch (yych) {
-		case '0':
-		case '1':
-		case '2':
-		case '3':
-		case '4':
-		case '5':
-		case '6':
-		case '7':
-		case '8':
-		case '9':
-		case 'A':
-		case 'B':
-		case 'C':
-		case 'D':
-		case 'E':
-		case 'F':
-		case 'G':
-		case 'H':
-		case 'I':
-		case 'J':
-		case 'K':
-		case 'L':
-		case 'M':
-		case 'N':
-		case 'O':
-		case 'P':
-		case 'Q':
-		case 'R':
-		case 'S':
-		case 'T':
-		case 'U':
-		case 'V':
-		case 'W':
-		case 'X':
-		case 'Y':
-		case 'Z':
-		case '_':
-		case 'a':
-		case 'b':
-		case 'c':
-		case 'd':
-		case 'e':
-		case 'f':
-		case 'g':
-		case 'h':
-		case 'i':
-		case 'j':
-		case 'k':
-		case 'l':
-		case 'm':
-		case 'n':
-		case 'o':
-		case 'p':
-		case 'q':
-		case 'r':
-		case 's':
-		case 't':
-		case 'u':
-		case 'v':
-		case 'w':
-		case 'x':
-		case 'y':
-		case 'z': goto yy17;
-		default: goto yy5;
+	if (yybm[0+yych] & 128) {
+		goto yy17;
 	}
+	goto yy5;
 yy14:
 	yych = *++cur;
 yy15:
-	switch (yych) {
-		case 0x00: goto yy5;
-		case '*': goto yy16;
-		default: goto yy14;
+	if (yybm[0+yych] & 32) {
+		goto yy14;
 	}
+	if (yych <= 0x00) goto yy5;
 yy16:
 	yych = *++cur;
-	switch (yych) {
-		case 0x00: goto yy5;
-		case '*': goto yy16;
-		case '/': goto yy19;
-		default: goto yy14;
+	if (yybm[0+yych] & 64) {
+		goto yy16;
 	}
+	if (yych <= 0x00) goto yy5;
+	if (yych == '/') goto yy19;
+	goto yy14;
 yy17:
 	yyaccept = 2;
 	yych = *(marker = ++cur);
-	switch (yych) {
-		case '.': goto yy13;
-		case '0':
-		case '1':
-		case '2':
-		case '3':
-		case '4':
-		case '5':
-		case '6':
-		case '7':
-		case '8':
-		case '9':
-		case 'A':
-		case 'B':
-		case 'C':
-		case 'D':
-		case 'E':
-		case 'F':
-		case 'G':
-		case 'H':
-		case 'I':
-		case 'J':
-		case 'K':
-		case 'L':
-		case 'M':
-		case 'N':
-		case 'O':
-		case 'P':
-		case 'Q':
-		case 'R':
-		case 'S':
-		case 'T':
-		case 'U':
-		case 'V':
-		case 'W':
-		case 'X':
-		case 'Y':
-		case 'Z':
-		case '_':
-		case 'a':
-		case 'b':
-		case 'c':
-		case 'd':
-		case 'e':
-		case 'f':
-		case 'g':
-		case 'h':
-		case 'i':
-		case 'j':
-		case 'k':
-		case 'l':
-		case 'm':
-		case 'n':
-		case 'o':
-		case 'p':
-		case 'q':
-		case 'r':
-		case 's':
-		case 't':
-		case 'u':
-		case 'v':
-		case 'w':
-		case 'x':
-		case 'y':
-		case 'z': goto yy17;
-		case ':': goto yy20;
-		default: goto yy18;
+	if (yybm[0+yych] & 128) {
+		goto yy17;
 	}
+	if (yych == '.') goto yy13;
+	if (yych <= '/') goto yy18;
+	if (yych <= ':') goto yy20;
 yy18:
 	{ return finish(lx, start, cur, T_MNEMONIC); }
 yy19:
@@ -423,10 +206,8 @@ yy19:
 	goto yy3;
 yy20:
 	yych = *++cur;
-	switch (yych) {
-		case ':': goto yy13;
-		default: goto yy5;
-	}
+	if (yych == ':') goto yy13;
+	goto yy5;
 }
 
     }
@@ -445,107 +226,126 @@ int lex_token(Lexer *lx)
 {
 	unsigned char yych;
 	unsigned int yyaccept = 0;
+	static const unsigned char yybm[] = {
+		/* table 1 .. 8: 0 */
+		  0,  18,  18,  18,  18,  18,  18,  18, 
+		 18,  19,  16,  18,  18,  18,  18,  18, 
+		 18,  18,  18,  18,  18,  18,  18,  18, 
+		 18,  18,  18,  18,  18,  18,  18,  18, 
+		 19,  18,  18,  18,  22,  18,  18,  18, 
+		 18,  18,  34,  18,  18,  18,  18,  18, 
+		218, 218, 154, 154, 154, 154, 154, 154, 
+		154, 154,  18,  18,  18,  18,  18,  18, 
+		 18, 158, 158, 158, 158, 158, 158,  30, 
+		 30,  30,  30,  30,  30,  30,  30,  30, 
+		 30,  30,  30,  30,  30,  30,  30,  30, 
+		 30,  30,  30,  18,  18,  18,  18,  30, 
+		 18, 158, 158, 158, 158, 158, 158,  30, 
+		 30,  30,  30,  30,  30,  30,  30,  30, 
+		 30,  30,  30,  30,  30,  30,  30,  30, 
+		 30,  30,  30,  18,  18,  18,  18,  18, 
+		 18,  18,  18,  18,  18,  18,  18,  18, 
+		 18,  18,  18,  18,  18,  18,  18,  18, 
+		 18,  18,  18,  18,  18,  18,  18,  18, 
+		 18,  18,  18,  18,  18,  18,  18,  18, 
+		 18,  18,  18,  18,  18,  18,  18,  18, 
+		 18,  18,  18,  18,  18,  18,  18,  18, 
+		 18,  18,  18,  18,  18,  18,  18,  18, 
+		 18,  18,  18,  18,  18,  18,  18,  18, 
+		 18,  18,  18,  18,  18,  18,  18,  18, 
+		 18,  18,  18,  18,  18,  18,  18,  18, 
+		 18,  18,  18,  18,  18,  18,  18,  18, 
+		 18,  18,  18,  18,  18,  18,  18,  18, 
+		 18,  18,  18,  18,  18,  18,  18,  18, 
+		 18,  18,  18,  18,  18,  18,  18,  18, 
+		 18,  18,  18,  18,  18,  18,  18,  18, 
+		 18,  18,  18,  18,  18,  18,  18,  18, 
+		/* table 9 .. 12: 256 */
+		  0, 128, 128, 128, 128, 128, 128, 128, 
+		128, 144,  16, 144, 144, 144, 128, 128, 
+		128, 128, 128, 128, 128, 128, 128, 128, 
+		128, 128, 128, 128, 128, 128, 128, 128, 
+		144, 128,   0, 128, 192, 128, 128, 128, 
+		128, 128, 128, 128, 128, 128, 128, 128, 
+		224, 224, 224, 224, 224, 224, 224, 224, 
+		224, 224, 128, 128, 128, 128, 128, 128, 
+		128, 192, 192, 192, 192, 192, 192, 192, 
+		192, 192, 192, 192, 192, 192, 192, 192, 
+		192, 192, 192, 192, 192, 192, 192, 192, 
+		192, 192, 192, 128, 128, 128, 128, 192, 
+		128, 192, 192, 192, 192, 192, 192, 192, 
+		192, 192, 192, 192, 192, 192, 192, 192, 
+		192, 192, 192, 192, 192, 192, 192, 192, 
+		192, 192, 192, 128, 128, 128, 128, 128, 
+		128, 128, 128, 128, 128, 128, 128, 128, 
+		128, 128, 128, 128, 128, 128, 128, 128, 
+		128, 128, 128, 128, 128, 128, 128, 128, 
+		128, 128, 128, 128, 128, 128, 128, 128, 
+		128, 128, 128, 128, 128, 128, 128, 128, 
+		128, 128, 128, 128, 128, 128, 128, 128, 
+		128, 128, 128, 128, 128, 128, 128, 128, 
+		128, 128, 128, 128, 128, 128, 128, 128, 
+		128, 128, 128, 128, 128, 128, 128, 128, 
+		128, 128, 128, 128, 128, 128, 128, 128, 
+		128, 128, 128, 128, 128, 128, 128, 128, 
+		128, 128, 128, 128, 128, 128, 128, 128, 
+		128, 128, 128, 128, 128, 128, 128, 128, 
+		128, 128, 128, 128, 128, 128, 128, 128, 
+		128, 128, 128, 128, 128, 128, 128, 128, 
+		128, 128, 128, 128, 128, 128, 128, 128, 
+	};
 	yych = *cur;
-	switch (yych) {
-		case 0x00: goto yy22;
-		case '\t':
-		case '\n':
-		case '\v':
-		case '\f':
-		case '\r':
-		case ' ': goto yy25;
-		case '!': goto yy27;
-		case '"': goto yy29;
-		case '#': goto yy30;
-		case '$': goto yy31;
-		case '%': goto yy32;
-		case '&': goto yy33;
-		case '(':
-		case ')':
-		case '*':
-		case '+':
-		case ',':
-		case '-':
-		case ':':
-		case ';':
-		case '?':
-		case '@':
-		case '[':
-		case ']':
-		case '^':
-		case '{':
-		case '}':
-		case '~': goto yy34;
-		case '.': goto yy35;
-		case '/': goto yy36;
-		case '0': goto yy37;
-		case '1':
-		case '2':
-		case '3':
-		case '4':
-		case '5':
-		case '6':
-		case '7':
-		case '8':
-		case '9': goto yy39;
-		case '<': goto yy41;
-		case '=': goto yy42;
-		case '>': goto yy43;
-		case 'A':
-		case 'B':
-		case 'C':
-		case 'D':
-		case 'E':
-		case 'F':
-		case 'G':
-		case 'H':
-		case 'I':
-		case 'J':
-		case 'K':
-		case 'L':
-		case 'M':
-		case 'N':
-		case 'O':
-		case 'P':
-		case 'Q':
-		case 'R':
-		case 'S':
-		case 'T':
-		case 'U':
-		case 'V':
-		case 'W':
-		case 'X':
-		case 'Y':
-		case 'Z':
-		case '_':
-		case 'a':
-		case 'b':
-		case 'c':
-		case 'd':
-		case 'e':
-		case 'f':
-		case 'g':
-		case 'h':
-		case 'i':
-		case 'j':
-		case 'k':
-		case 'l':
-		case 'm':
-		case 'n':
-		case 'o':
-		case 'p':
-		case 'q':
-		case 'r':
-		case 's':
-		case 't':
-		case 'u':
-		case 'v':
-		case 'w':
-		case 'x':
-		case 'y':
-		case 'z': goto yy44;
-		case '|': goto yy46;
-		default: goto yy23;
+	if (yybm[256+yych] & 16) {
+		goto yy25;
+	}
+	if (yych <= ';') {
+		if (yych <= '%') {
+			if (yych <= '!') {
+				if (yych <= 0x00) goto yy22;
+				if (yych <= 0x1F) goto yy23;
+				goto yy27;
+			} else {
+				if (yych <= '"') goto yy29;
+				if (yych <= '#') goto yy30;
+				if (yych <= '$') goto yy31;
+				goto yy32;
+			}
+		} else {
+			if (yych <= '.') {
+				if (yych <= '&') goto yy33;
+				if (yych <= '\'') goto yy23;
+				if (yych <= '-') goto yy34;
+				goto yy35;
+			} else {
+				if (yych <= '/') goto yy36;
+				if (yych <= '0') goto yy37;
+				if (yych <= '9') goto yy39;
+				goto yy34;
+			}
+		}
+	} else {
+		if (yych <= '\\') {
+			if (yych <= '>') {
+				if (yych <= '<') goto yy41;
+				if (yych <= '=') goto yy42;
+				goto yy43;
+			} else {
+				if (yych <= '@') goto yy34;
+				if (yych <= 'Z') goto yy44;
+				if (yych <= '[') goto yy34;
+				goto yy23;
+			}
+		} else {
+			if (yych <= 'z') {
+				if (yych <= '^') goto yy34;
+				if (yych == '`') goto yy23;
+				goto yy44;
+			} else {
+				if (yych == '|') goto yy46;
+				if (yych <= '~') goto yy34;
+				goto yy23;
+			}
+		}
 	}
 yy22:
 	++cur;
@@ -559,661 +359,243 @@ yy24:
 	{ return finish(lx, start, cur, T_BAD); }
 yy25:
 	yych = *++cur;
-	switch (yych) {
-		case '\t':
-		case '\n':
-		case '\v':
-		case '\f':
-		case '\r':
-		case ' ': goto yy25;
-		default: goto yy26;
+	if (yybm[256+yych] & 16) {
+		goto yy25;
 	}
 yy26:
 	{ continue; }
 yy27:
 	yych = *++cur;
-	switch (yych) {
-		case '=': goto yy47;
-		default: goto yy28;
-	}
+	if (yych == '=') goto yy47;
 yy28:
 	{ return finish(lx, start, cur, (unsigned char)*start); }
 yy29:
 	yyaccept = 0;
 	yych = *(marker = ++cur);
-	switch (yych) {
-		case 0x00:
-		case '\n': goto yy24;
-		default: goto yy49;
-	}
+	if (yych <= 0x00) goto yy24;
+	if (yych == '\n') goto yy24;
+	goto yy49;
 yy30:
 	yyaccept = 0;
 	yych = *(marker = ++cur);
-	switch (yych) {
-		case '\t':
-		case ' ': goto yy52;
-		case '0':
-		case '1':
-		case '2':
-		case '3':
-		case '4':
-		case '5':
-		case '6':
-		case '7':
-		case '8':
-		case '9': goto yy53;
-		default: goto yy24;
+	if (yybm[0+yych] & 1) {
+		goto yy52;
 	}
+	if (yych <= '/') goto yy24;
+	if (yych <= '9') goto yy53;
+	goto yy24;
 yy31:
 	yych = *++cur;
-	switch (yych) {
-		case '$':
-		case '0':
-		case '1':
-		case '2':
-		case '3':
-		case '4':
-		case '5':
-		case '6':
-		case '7':
-		case '8':
-		case '9':
-		case 'A':
-		case 'B':
-		case 'C':
-		case 'D':
-		case 'E':
-		case 'F':
-		case 'G':
-		case 'H':
-		case 'I':
-		case 'J':
-		case 'K':
-		case 'L':
-		case 'M':
-		case 'N':
-		case 'O':
-		case 'P':
-		case 'Q':
-		case 'R':
-		case 'S':
-		case 'T':
-		case 'U':
-		case 'V':
-		case 'W':
-		case 'X':
-		case 'Y':
-		case 'Z':
-		case '_':
-		case 'a':
-		case 'b':
-		case 'c':
-		case 'd':
-		case 'e':
-		case 'f':
-		case 'g':
-		case 'h':
-		case 'i':
-		case 'j':
-		case 'k':
-		case 'l':
-		case 'm':
-		case 'n':
-		case 'o':
-		case 'p':
-		case 'q':
-		case 'r':
-		case 's':
-		case 't':
-		case 'u':
-		case 'v':
-		case 'w':
-		case 'x':
-		case 'y':
-		case 'z': goto yy44;
-		default: goto yy24;
+	if (yybm[256+yych] & 64) {
+		goto yy44;
 	}
+	goto yy24;
 yy32:
 	yych = *++cur;
-	switch (yych) {
-		case '$':
-		case 'A':
-		case 'B':
-		case 'C':
-		case 'D':
-		case 'E':
-		case 'F':
-		case 'G':
-		case 'H':
-		case 'I':
-		case 'J':
-		case 'K':
-		case 'L':
-		case 'M':
-		case 'N':
-		case 'O':
-		case 'P':
-		case 'Q':
-		case 'R':
-		case 'S':
-		case 'T':
-		case 'U':
-		case 'V':
-		case 'W':
-		case 'X':
-		case 'Y':
-		case 'Z':
-		case '_':
-		case 'a':
-		case 'b':
-		case 'c':
-		case 'd':
-		case 'e':
-		case 'f':
-		case 'g':
-		case 'h':
-		case 'i':
-		case 'j':
-		case 'k':
-		case 'l':
-		case 'm':
-		case 'n':
-		case 'o':
-		case 'p':
-		case 'q':
-		case 'r':
-		case 's':
-		case 't':
-		case 'u':
-		case 'v':
-		case 'w':
-		case 'x':
-		case 'y':
-		case 'z': goto yy54;
-		case '0':
-		case '1':
-		case '2':
-		case '3':
-		case '4':
-		case '5':
-		case '6':
-		case '7':
-		case '8':
-		case '9': goto yy44;
-		default: goto yy28;
+	if (yybm[0+yych] & 4) {
+		goto yy54;
 	}
+	if (yych <= '/') goto yy28;
+	if (yych <= '9') goto yy44;
+	goto yy28;
 yy33:
 	yych = *++cur;
-	switch (yych) {
-		case '&': goto yy55;
-		default: goto yy28;
-	}
+	if (yych == '&') goto yy55;
+	goto yy28;
 yy34:
 	++cur;
 	goto yy28;
 yy35:
 	yych = *++cur;
-	switch (yych) {
-		case '0':
-		case '1':
-		case '2':
-		case '3':
-		case '4':
-		case '5':
-		case '6':
-		case '7':
-		case '8':
-		case '9': goto yy56;
-		case 'A':
-		case 'B':
-		case 'C':
-		case 'D':
-		case 'E':
-		case 'F':
-		case 'G':
-		case 'H':
-		case 'I':
-		case 'J':
-		case 'K':
-		case 'L':
-		case 'M':
-		case 'N':
-		case 'O':
-		case 'P':
-		case 'Q':
-		case 'R':
-		case 'S':
-		case 'T':
-		case 'U':
-		case 'V':
-		case 'W':
-		case 'X':
-		case 'Y':
-		case 'Z':
-		case '_':
-		case 'a':
-		case 'b':
-		case 'c':
-		case 'd':
-		case 'e':
-		case 'f':
-		case 'g':
-		case 'h':
-		case 'i':
-		case 'j':
-		case 'k':
-		case 'l':
-		case 'm':
-		case 'n':
-		case 'o':
-		case 'p':
-		case 'q':
-		case 'r':
-		case 's':
-		case 't':
-		case 'u':
-		case 'v':
-		case 'w':
-		case 'x':
-		case 'y':
-		case 'z': goto yy58;
-		default: goto yy24;
+	if (yych <= 'Z') {
+		if (yych <= '/') goto yy24;
+		if (yych <= '9') goto yy56;
+		if (yych <= '@') goto yy24;
+		goto yy58;
+	} else {
+		if (yych <= '_') {
+			if (yych <= '^') goto yy24;
+			goto yy58;
+		} else {
+			if (yych <= '`') goto yy24;
+			if (yych <= 'z') goto yy58;
+			goto yy24;
+		}
 	}
 yy36:
 	yych = *++cur;
-	switch (yych) {
-		case '*': goto yy60;
-		case '/': goto yy53;
-		default: goto yy28;
-	}
+	if (yych == '*') goto yy60;
+	if (yych == '/') goto yy53;
+	goto yy28;
 yy37:
 	yyaccept = 1;
 	yych = *(marker = ++cur);
-	switch (yych) {
-		case 'B':
-		case 'b': goto yy66;
-		case 'D':
-		case 'd': goto yy67;
-		case 'F':
-		case 'f': goto yy69;
-		case 'X':
-		case 'x': goto yy71;
-		default: goto yy65;
+	if (yych <= 'X') {
+		if (yych <= 'D') {
+			if (yych == 'B') goto yy66;
+			if (yych <= 'C') goto yy65;
+			goto yy67;
+		} else {
+			if (yych == 'F') goto yy69;
+			if (yych <= 'W') goto yy65;
+			goto yy71;
+		}
+	} else {
+		if (yych <= 'd') {
+			if (yych == 'b') goto yy66;
+			if (yych <= 'c') goto yy65;
+			goto yy67;
+		} else {
+			if (yych <= 'f') {
+				if (yych <= 'e') goto yy65;
+				goto yy69;
+			} else {
+				if (yych == 'x') goto yy71;
+				goto yy65;
+			}
+		}
 	}
 yy38:
 	{ return finish(lx, start, cur, integer(lx, start, cur, 8)); }
 yy39:
 	yyaccept = 2;
 	yych = *(marker = ++cur);
-	switch (yych) {
-		case '.': goto yy62;
-		case '0':
-		case '1':
-		case '2':
-		case '3':
-		case '4':
-		case '5':
-		case '6':
-		case '7':
-		case '8':
-		case '9': goto yy39;
-		case 'E':
-		case 'e': goto yy68;
-		case 'U': goto yy72;
-		default: goto yy40;
+	if (yybm[256+yych] & 32) {
+		goto yy39;
+	}
+	if (yych <= 'E') {
+		if (yych == '.') goto yy62;
+		if (yych >= 'E') goto yy68;
+	} else {
+		if (yych <= 'U') {
+			if (yych >= 'U') goto yy72;
+		} else {
+			if (yych == 'e') goto yy68;
+		}
 	}
 yy40:
 	{ return finish(lx, start, cur, integer(lx, start, cur, 10)); }
 yy41:
 	yych = *++cur;
-	switch (yych) {
-		case '<': goto yy73;
-		case '=': goto yy74;
-		default: goto yy28;
-	}
+	if (yych <= ';') goto yy28;
+	if (yych <= '<') goto yy73;
+	if (yych <= '=') goto yy74;
+	goto yy28;
 yy42:
 	yych = *++cur;
-	switch (yych) {
-		case '=': goto yy75;
-		default: goto yy28;
-	}
+	if (yych == '=') goto yy75;
+	goto yy28;
 yy43:
 	yych = *++cur;
-	switch (yych) {
-		case '=': goto yy76;
-		case '>': goto yy77;
-		default: goto yy28;
-	}
+	if (yych <= '<') goto yy28;
+	if (yych <= '=') goto yy76;
+	if (yych <= '>') goto yy77;
+	goto yy28;
 yy44:
 	yych = *++cur;
-	switch (yych) {
-		case '$':
-		case '0':
-		case '1':
-		case '2':
-		case '3':
-		case '4':
-		case '5':
-		case '6':
-		case '7':
-		case '8':
-		case '9':
-		case 'A':
-		case 'B':
-		case 'C':
-		case 'D':
-		case 'E':
-		case 'F':
-		case 'G':
-		case 'H':
-		case 'I':
-		case 'J':
-		case 'K':
-		case 'L':
-		case 'M':
-		case 'N':
-		case 'O':
-		case 'P':
-		case 'Q':
-		case 'R':
-		case 'S':
-		case 'T':
-		case 'U':
-		case 'V':
-		case 'W':
-		case 'X':
-		case 'Y':
-		case 'Z':
-		case '_':
-		case 'a':
-		case 'b':
-		case 'c':
-		case 'd':
-		case 'e':
-		case 'f':
-		case 'g':
-		case 'h':
-		case 'i':
-		case 'j':
-		case 'k':
-		case 'l':
-		case 'm':
-		case 'n':
-		case 'o':
-		case 'p':
-		case 'q':
-		case 'r':
-		case 's':
-		case 't':
-		case 'u':
-		case 'v':
-		case 'w':
-		case 'x':
-		case 'y':
-		case 'z': goto yy44;
-		default: goto yy45;
+	if (yybm[256+yych] & 64) {
+		goto yy44;
 	}
 yy45:
 	{ lx->stem_end = NULL; return finish(lx, start, cur, T_ID); }
 yy46:
 	yych = *++cur;
-	switch (yych) {
-		case '|': goto yy78;
-		default: goto yy28;
-	}
+	if (yych == '|') goto yy78;
+	goto yy28;
 yy47:
 	++cur;
 	{ return finish(lx, start, cur, T_NE); }
 yy48:
 	yych = *++cur;
 yy49:
-	switch (yych) {
-		case 0x00:
-		case '\n': goto yy50;
-		case '"': goto yy51;
-		default: goto yy48;
+	if (yybm[256+yych] & 128) {
+		goto yy48;
 	}
+	if (yych >= '\v') goto yy51;
 yy50:
 	cur = marker;
-	switch (yyaccept) {
-		case 0: goto yy24;
-		case 1: goto yy38;
-		case 2: goto yy40;
-		case 3: goto yy59;
-		case 4: goto yy61;
-		case 5: goto yy57;
-		default: goto yy82;
+	if (yyaccept <= 3) {
+		if (yyaccept <= 1) {
+			if (yyaccept == 0) {
+				goto yy24;
+			} else {
+				goto yy38;
+			}
+		} else {
+			if (yyaccept == 2) {
+				goto yy40;
+			} else {
+				goto yy59;
+			}
+		}
+	} else {
+		if (yyaccept <= 5) {
+			if (yyaccept == 4) {
+				goto yy61;
+			} else {
+				goto yy57;
+			}
+		} else {
+			goto yy82;
+		}
 	}
 yy51:
 	++cur;
 	{ return finish(lx, start, cur, T_STRING); }
 yy52:
 	yych = *++cur;
-	switch (yych) {
-		case '\t':
-		case ' ': goto yy52;
-		case '0':
-		case '1':
-		case '2':
-		case '3':
-		case '4':
-		case '5':
-		case '6':
-		case '7':
-		case '8':
-		case '9': goto yy53;
-		default: goto yy50;
+	if (yybm[0+yych] & 1) {
+		goto yy52;
 	}
+	if (yych <= '/') goto yy50;
+	if (yych >= ':') goto yy50;
 yy53:
 	yych = *++cur;
-	switch (yych) {
-		case 0x00:
-		case '\n': goto yy26;
-		default: goto yy53;
+	if (yybm[0+yych] & 2) {
+		goto yy53;
 	}
+	goto yy26;
 yy54:
 	yych = *++cur;
-	switch (yych) {
-		case '$':
-		case 'A':
-		case 'B':
-		case 'C':
-		case 'D':
-		case 'E':
-		case 'F':
-		case 'G':
-		case 'H':
-		case 'I':
-		case 'J':
-		case 'K':
-		case 'L':
-		case 'M':
-		case 'N':
-		case 'O':
-		case 'P':
-		case 'Q':
-		case 'R':
-		case 'S':
-		case 'T':
-		case 'U':
-		case 'V':
-		case 'W':
-		case 'X':
-		case 'Y':
-		case 'Z':
-		case '_':
-		case 'a':
-		case 'b':
-		case 'c':
-		case 'd':
-		case 'e':
-		case 'f':
-		case 'g':
-		case 'h':
-		case 'i':
-		case 'j':
-		case 'k':
-		case 'l':
-		case 'm':
-		case 'n':
-		case 'o':
-		case 'p':
-		case 'q':
-		case 'r':
-		case 's':
-		case 't':
-		case 'u':
-		case 'v':
-		case 'w':
-		case 'x':
-		case 'y':
-		case 'z': goto yy54;
-		case '0': goto yy44;
-		case '1':
-		case '2':
-		case '3':
-		case '4':
-		case '5':
-		case '6':
-		case '7':
-		case '8':
-		case '9':
-			yyt1 = cur;
-			goto yy79;
-		default: goto yy45;
+	if (yybm[0+yych] & 4) {
+		goto yy54;
 	}
+	if (yych <= '/') goto yy45;
+	if (yych <= '0') goto yy44;
+	if (yych <= '9') {
+		yyt1 = cur;
+		goto yy79;
+	}
+	goto yy45;
 yy55:
 	++cur;
 	{ return finish(lx, start, cur, T_ANDAND); }
 yy56:
 	yych = *++cur;
-	switch (yych) {
-		case 'A':
-		case 'B':
-		case 'C':
-		case 'D':
-		case 'F':
-		case 'G':
-		case 'H':
-		case 'I':
-		case 'J':
-		case 'K':
-		case 'L':
-		case 'M':
-		case 'N':
-		case 'O':
-		case 'P':
-		case 'Q':
-		case 'R':
-		case 'S':
-		case 'T':
-		case 'U':
-		case 'V':
-		case 'W':
-		case 'X':
-		case 'Y':
-		case 'Z':
-		case 'a':
-		case 'b':
-		case 'c':
-		case 'd':
-		case 'f':
-		case 'g':
-		case 'h':
-		case 'i':
-		case 'j':
-		case 'k':
-		case 'l':
-		case 'm':
-		case 'n':
-		case 'o':
-		case 'p':
-		case 'q':
-		case 'r':
-		case 's':
-		case 't':
-		case 'u':
-		case 'v':
-		case 'w':
-		case 'x':
-		case 'y':
-		case 'z': goto yy81;
-		case 'E':
-		case 'e': goto yy83;
-		default: goto yy63;
+	if (yych <= 'Z') {
+		if (yych <= '@') goto yy63;
+		if (yych == 'E') goto yy83;
+		goto yy81;
+	} else {
+		if (yych <= 'd') {
+			if (yych <= '`') goto yy63;
+			goto yy81;
+		} else {
+			if (yych <= 'e') goto yy83;
+			if (yych <= 'z') goto yy81;
+			goto yy63;
+		}
 	}
 yy57:
 	{ lx->ival = double_bits(start); return finish(lx, start, cur, T_DEC); }
 yy58:
 	yyaccept = 3;
 	yych = *(marker = ++cur);
-	switch (yych) {
-		case '0':
-		case '1':
-		case '2':
-		case '3':
-		case '4':
-		case '5':
-		case '6':
-		case '7':
-		case '8':
-		case '9':
-		case 'A':
-		case 'B':
-		case 'C':
-		case 'D':
-		case 'E':
-		case 'F':
-		case 'G':
-		case 'H':
-		case 'I':
-		case 'J':
-		case 'K':
-		case 'L':
-		case 'M':
-		case 'N':
-		case 'O':
-		case 'P':
-		case 'Q':
-		case 'R':
-		case 'S':
-		case 'T':
-		case 'U':
-		case 'V':
-		case 'W':
-		case 'X':
-		case 'Y':
-		case 'Z':
-		case '_':
-		case 'a':
-		case 'b':
-		case 'c':
-		case 'd':
-		case 'e':
-		case 'f':
-		case 'g':
-		case 'h':
-		case 'i':
-		case 'j':
-		case 'k':
-		case 'l':
-		case 'm':
-		case 'n':
-		case 'o':
-		case 'p':
-		case 'q':
-		case 'r':
-		case 's':
-		case 't':
-		case 'u':
-		case 'v':
-		case 'w':
-		case 'x':
-		case 'y':
-		case 'z': goto yy58;
-		case ':': goto yy84;
-		default: goto yy59;
+	if (yybm[0+yych] & 8) {
+		goto yy58;
 	}
+	if (yych <= '/') goto yy59;
+	if (yych <= ':') goto yy84;
 yy59:
 	{ return finish(lx, start, cur, T_DOT); }
 yy60:
@@ -1226,150 +608,88 @@ yy62:
 	yyaccept = 5;
 	yych = *(marker = ++cur);
 yy63:
-	switch (yych) {
-		case '0':
-		case '1':
-		case '2':
-		case '3':
-		case '4':
-		case '5':
-		case '6':
-		case '7':
-		case '8':
-		case '9': goto yy62;
-		case 'E':
-		case 'e': goto yy68;
-		default: goto yy57;
+	if (yych <= 'D') {
+		if (yych <= '/') goto yy57;
+		if (yych <= '9') goto yy62;
+		goto yy57;
+	} else {
+		if (yych <= 'E') goto yy68;
+		if (yych == 'e') goto yy68;
+		goto yy57;
 	}
 yy64:
 	yyaccept = 1;
 	yych = *(marker = ++cur);
 yy65:
-	switch (yych) {
-		case '.': goto yy62;
-		case '0':
-		case '1':
-		case '2':
-		case '3':
-		case '4':
-		case '5':
-		case '6':
-		case '7':
-		case '8':
-		case '9': goto yy64;
-		case 'E':
-		case 'e': goto yy68;
-		case 'U': goto yy70;
-		default: goto yy38;
+	if (yych <= 'D') {
+		if (yych <= '.') {
+			if (yych <= '-') goto yy38;
+			goto yy62;
+		} else {
+			if (yych <= '/') goto yy38;
+			if (yych <= '9') goto yy64;
+			goto yy38;
+		}
+	} else {
+		if (yych <= 'U') {
+			if (yych <= 'E') goto yy68;
+			if (yych <= 'T') goto yy38;
+			goto yy70;
+		} else {
+			if (yych == 'e') goto yy68;
+			goto yy38;
+		}
 	}
 yy66:
 	yych = *++cur;
-	switch (yych) {
-		case '0':
-		case '1': goto yy88;
-		default: goto yy50;
+	if (yybm[0+yych] & 64) {
+		goto yy88;
 	}
+	goto yy50;
 yy67:
 	yych = *++cur;
-	switch (yych) {
-		case '0':
-		case '1':
-		case '2':
-		case '3':
-		case '4':
-		case '5':
-		case '6':
-		case '7':
-		case '8':
-		case '9':
-		case 'A':
-		case 'B':
-		case 'C':
-		case 'D':
-		case 'E':
-		case 'F':
-		case 'a':
-		case 'b':
-		case 'c':
-		case 'd':
-		case 'e':
-		case 'f': goto yy90;
-		default: goto yy50;
+	if (yych <= '@') {
+		if (yych <= '/') goto yy50;
+		if (yych <= '9') goto yy90;
+		goto yy50;
+	} else {
+		if (yych <= 'F') goto yy90;
+		if (yych <= '`') goto yy50;
+		if (yych <= 'f') goto yy90;
+		goto yy50;
 	}
 yy68:
 	yych = *++cur;
-	switch (yych) {
-		case '+':
-		case '-': goto yy91;
-		case '0':
-		case '1':
-		case '2':
-		case '3':
-		case '4':
-		case '5':
-		case '6':
-		case '7':
-		case '8':
-		case '9': goto yy92;
-		default: goto yy50;
+	if (yych <= ',') {
+		if (yych == '+') goto yy91;
+		goto yy50;
+	} else {
+		if (yych <= '-') goto yy91;
+		if (yych <= '/') goto yy50;
+		if (yych <= '9') goto yy92;
+		goto yy50;
 	}
 yy69:
 	yych = *++cur;
-	switch (yych) {
-		case '0':
-		case '1':
-		case '2':
-		case '3':
-		case '4':
-		case '5':
-		case '6':
-		case '7':
-		case '8':
-		case '9':
-		case 'A':
-		case 'B':
-		case 'C':
-		case 'D':
-		case 'E':
-		case 'F':
-		case 'a':
-		case 'b':
-		case 'c':
-		case 'd':
-		case 'e':
-		case 'f': goto yy93;
-		default: goto yy50;
+	if (yych <= '@') {
+		if (yych <= '/') goto yy50;
+		if (yych <= '9') goto yy93;
+		goto yy50;
+	} else {
+		if (yych <= 'F') goto yy93;
+		if (yych <= '`') goto yy50;
+		if (yych <= 'f') goto yy93;
+		goto yy50;
 	}
 yy70:
 	++cur;
 	goto yy38;
 yy71:
 	yych = *++cur;
-	switch (yych) {
-		case '0':
-		case '1':
-		case '2':
-		case '3':
-		case '4':
-		case '5':
-		case '6':
-		case '7':
-		case '8':
-		case '9':
-		case 'A':
-		case 'B':
-		case 'C':
-		case 'D':
-		case 'E':
-		case 'F':
-		case 'a':
-		case 'b':
-		case 'c':
-		case 'd':
-		case 'e':
-		case 'f': goto yy94;
-		default: goto yy50;
+	if (yybm[0+yych] & 128) {
+		goto yy94;
 	}
+	goto yy50;
 yy72:
 	++cur;
 	goto yy40;
@@ -1393,72 +713,21 @@ yy78:
 	{ return finish(lx, start, cur, T_OROR); }
 yy79:
 	yych = *++cur;
-	switch (yych) {
-		case '$':
-		case 'A':
-		case 'B':
-		case 'C':
-		case 'D':
-		case 'E':
-		case 'F':
-		case 'G':
-		case 'H':
-		case 'I':
-		case 'J':
-		case 'K':
-		case 'L':
-		case 'M':
-		case 'N':
-		case 'O':
-		case 'P':
-		case 'Q':
-		case 'R':
-		case 'S':
-		case 'T':
-		case 'U':
-		case 'V':
-		case 'W':
-		case 'X':
-		case 'Y':
-		case 'Z':
-		case '_':
-		case 'a':
-		case 'b':
-		case 'c':
-		case 'd':
-		case 'e':
-		case 'f':
-		case 'g':
-		case 'h':
-		case 'i':
-		case 'j':
-		case 'k':
-		case 'l':
-		case 'm':
-		case 'n':
-		case 'o':
-		case 'p':
-		case 'q':
-		case 'r':
-		case 's':
-		case 't':
-		case 'u':
-		case 'v':
-		case 'w':
-		case 'x':
-		case 'y':
-		case 'z': goto yy44;
-		case '0':
-		case '1':
-		case '2':
-		case '3':
-		case '4':
-		case '5':
-		case '6':
-		case '7':
-		case '8':
-		case '9': goto yy96;
-		default: goto yy80;
+	if (yych <= '@') {
+		if (yych <= '$') {
+			if (yych >= '$') goto yy44;
+		} else {
+			if (yych <= '/') goto yy80;
+			if (yych <= '9') goto yy96;
+		}
+	} else {
+		if (yych <= '_') {
+			if (yych <= 'Z') goto yy44;
+			if (yych >= '_') goto yy44;
+		} else {
+			if (yych <= '`') goto yy80;
+			if (yych <= 'z') goto yy44;
+		}
 	}
 yy80:
 	digits = yyt1;
@@ -1472,375 +741,139 @@ yy80:
             }
 yy81:
 	yych = *++cur;
-	switch (yych) {
-		case ':': goto yy82;
-		default: goto yy98;
-	}
+	if (yych != ':') goto yy98;
 yy82:
 	{ return finish(lx, start, cur, T_DOT); }
 yy83:
 	yyaccept = 6;
 	yych = *(marker = ++cur);
-	switch (yych) {
-		case '+':
-		case '-': goto yy91;
-		case ':': goto yy82;
-		default: goto yy98;
+	if (yych <= ',') {
+		if (yych == '+') goto yy91;
+		goto yy98;
+	} else {
+		if (yych <= '-') goto yy91;
+		if (yych == ':') goto yy82;
+		goto yy98;
 	}
 yy84:
 	yych = *++cur;
-	switch (yych) {
-		case ':': goto yy99;
-		default: goto yy50;
-	}
+	if (yych == ':') goto yy99;
+	goto yy50;
 yy85:
 	yych = *++cur;
 yy86:
-	switch (yych) {
-		case 0x00: goto yy50;
-		case '*': goto yy87;
-		default: goto yy85;
+	if (yybm[0+yych] & 16) {
+		goto yy85;
 	}
+	if (yych <= 0x00) goto yy50;
 yy87:
 	yych = *++cur;
-	switch (yych) {
-		case 0x00: goto yy50;
-		case '*': goto yy87;
-		case '/': goto yy100;
-		default: goto yy85;
+	if (yybm[0+yych] & 32) {
+		goto yy87;
 	}
+	if (yych <= 0x00) goto yy50;
+	if (yych == '/') goto yy100;
+	goto yy85;
 yy88:
 	yych = *++cur;
-	switch (yych) {
-		case '0':
-		case '1': goto yy88;
-		case 'U': goto yy101;
-		default: goto yy89;
+	if (yybm[0+yych] & 64) {
+		goto yy88;
 	}
+	if (yych == 'U') goto yy101;
 yy89:
 	{ return finish(lx, start, cur, integer(lx, start + 2, cur, 2)); }
 yy90:
 	yych = *++cur;
-	switch (yych) {
-		case '0':
-		case '1':
-		case '2':
-		case '3':
-		case '4':
-		case '5':
-		case '6':
-		case '7':
-		case '8':
-		case '9':
-		case 'A':
-		case 'B':
-		case 'C':
-		case 'D':
-		case 'E':
-		case 'F':
-		case 'a':
-		case 'b':
-		case 'c':
-		case 'd':
-		case 'e':
-		case 'f': goto yy102;
-		default: goto yy50;
+	if (yych <= '@') {
+		if (yych <= '/') goto yy50;
+		if (yych <= '9') goto yy102;
+		goto yy50;
+	} else {
+		if (yych <= 'F') goto yy102;
+		if (yych <= '`') goto yy50;
+		if (yych <= 'f') goto yy102;
+		goto yy50;
 	}
 yy91:
 	yych = *++cur;
-	switch (yych) {
-		case '0':
-		case '1':
-		case '2':
-		case '3':
-		case '4':
-		case '5':
-		case '6':
-		case '7':
-		case '8':
-		case '9': goto yy92;
-		default: goto yy50;
-	}
+	if (yych <= '/') goto yy50;
+	if (yych >= ':') goto yy50;
 yy92:
 	yych = *++cur;
-	switch (yych) {
-		case '0':
-		case '1':
-		case '2':
-		case '3':
-		case '4':
-		case '5':
-		case '6':
-		case '7':
-		case '8':
-		case '9': goto yy92;
-		default: goto yy57;
-	}
+	if (yych <= '/') goto yy57;
+	if (yych <= '9') goto yy92;
+	goto yy57;
 yy93:
 	yych = *++cur;
-	switch (yych) {
-		case '0':
-		case '1':
-		case '2':
-		case '3':
-		case '4':
-		case '5':
-		case '6':
-		case '7':
-		case '8':
-		case '9':
-		case 'A':
-		case 'B':
-		case 'C':
-		case 'D':
-		case 'E':
-		case 'F':
-		case 'a':
-		case 'b':
-		case 'c':
-		case 'd':
-		case 'e':
-		case 'f': goto yy103;
-		default: goto yy50;
+	if (yych <= '@') {
+		if (yych <= '/') goto yy50;
+		if (yych <= '9') goto yy103;
+		goto yy50;
+	} else {
+		if (yych <= 'F') goto yy103;
+		if (yych <= '`') goto yy50;
+		if (yych <= 'f') goto yy103;
+		goto yy50;
 	}
 yy94:
 	yych = *++cur;
-	switch (yych) {
-		case '0':
-		case '1':
-		case '2':
-		case '3':
-		case '4':
-		case '5':
-		case '6':
-		case '7':
-		case '8':
-		case '9':
-		case 'A':
-		case 'B':
-		case 'C':
-		case 'D':
-		case 'E':
-		case 'F':
-		case 'a':
-		case 'b':
-		case 'c':
-		case 'd':
-		case 'e':
-		case 'f': goto yy94;
-		case 'U': goto yy104;
-		default: goto yy95;
+	if (yybm[0+yych] & 128) {
+		goto yy94;
 	}
+	if (yych == 'U') goto yy104;
 yy95:
 	{ return finish(lx, start, cur, integer(lx, start + 2, cur, 16)); }
 yy96:
 	yych = *++cur;
-	switch (yych) {
-		case '$':
-		case 'A':
-		case 'B':
-		case 'C':
-		case 'D':
-		case 'E':
-		case 'F':
-		case 'G':
-		case 'H':
-		case 'I':
-		case 'J':
-		case 'K':
-		case 'L':
-		case 'M':
-		case 'N':
-		case 'O':
-		case 'P':
-		case 'Q':
-		case 'R':
-		case 'S':
-		case 'T':
-		case 'U':
-		case 'V':
-		case 'W':
-		case 'X':
-		case 'Y':
-		case 'Z':
-		case '_':
-		case 'a':
-		case 'b':
-		case 'c':
-		case 'd':
-		case 'e':
-		case 'f':
-		case 'g':
-		case 'h':
-		case 'i':
-		case 'j':
-		case 'k':
-		case 'l':
-		case 'm':
-		case 'n':
-		case 'o':
-		case 'p':
-		case 'q':
-		case 'r':
-		case 's':
-		case 't':
-		case 'u':
-		case 'v':
-		case 'w':
-		case 'x':
-		case 'y':
-		case 'z': goto yy44;
-		case '0':
-		case '1':
-		case '2':
-		case '3':
-		case '4':
-		case '5':
-		case '6':
-		case '7':
-		case '8':
-		case '9': goto yy105;
-		default: goto yy80;
+	if (yych <= '@') {
+		if (yych <= '$') {
+			if (yych <= '#') goto yy80;
+			goto yy44;
+		} else {
+			if (yych <= '/') goto yy80;
+			if (yych <= '9') goto yy105;
+			goto yy80;
+		}
+	} else {
+		if (yych <= '_') {
+			if (yych <= 'Z') goto yy44;
+			if (yych <= '^') goto yy80;
+			goto yy44;
+		} else {
+			if (yych <= '`') goto yy80;
+			if (yych <= 'z') goto yy44;
+			goto yy80;
+		}
 	}
 yy97:
 	yyaccept = 6;
 	yych = *(marker = ++cur);
 yy98:
-	switch (yych) {
-		case '0':
-		case '1':
-		case '2':
-		case '3':
-		case '4':
-		case '5':
-		case '6':
-		case '7':
-		case '8':
-		case '9':
-		case 'A':
-		case 'B':
-		case 'C':
-		case 'D':
-		case 'E':
-		case 'F':
-		case 'G':
-		case 'H':
-		case 'I':
-		case 'J':
-		case 'K':
-		case 'L':
-		case 'M':
-		case 'N':
-		case 'O':
-		case 'P':
-		case 'Q':
-		case 'R':
-		case 'S':
-		case 'T':
-		case 'U':
-		case 'V':
-		case 'W':
-		case 'X':
-		case 'Y':
-		case 'Z':
-		case '_':
-		case 'a':
-		case 'b':
-		case 'c':
-		case 'd':
-		case 'e':
-		case 'f':
-		case 'g':
-		case 'h':
-		case 'i':
-		case 'j':
-		case 'k':
-		case 'l':
-		case 'm':
-		case 'n':
-		case 'o':
-		case 'p':
-		case 'q':
-		case 'r':
-		case 's':
-		case 't':
-		case 'u':
-		case 'v':
-		case 'w':
-		case 'x':
-		case 'y':
-		case 'z': goto yy97;
-		case ':': goto yy106;
-		default: goto yy82;
+	if (yych <= 'Z') {
+		if (yych <= '9') {
+			if (yych <= '/') goto yy82;
+			goto yy97;
+		} else {
+			if (yych <= ':') goto yy106;
+			if (yych <= '@') goto yy82;
+			goto yy97;
+		}
+	} else {
+		if (yych <= '_') {
+			if (yych <= '^') goto yy82;
+			goto yy97;
+		} else {
+			if (yych <= '`') goto yy82;
+			if (yych <= 'z') goto yy97;
+			goto yy82;
+		}
 	}
 yy99:
 	yych = *++cur;
-	switch (yych) {
-		case '0':
-		case '1':
-		case '2':
-		case '3':
-		case '4':
-		case '5':
-		case '6':
-		case '7':
-		case '8':
-		case '9':
-		case 'A':
-		case 'B':
-		case 'C':
-		case 'D':
-		case 'E':
-		case 'F':
-		case 'G':
-		case 'H':
-		case 'I':
-		case 'J':
-		case 'K':
-		case 'L':
-		case 'M':
-		case 'N':
-		case 'O':
-		case 'P':
-		case 'Q':
-		case 'R':
-		case 'S':
-		case 'T':
-		case 'U':
-		case 'V':
-		case 'W':
-		case 'X':
-		case 'Y':
-		case 'Z':
-		case '_':
-		case 'a':
-		case 'b':
-		case 'c':
-		case 'd':
-		case 'e':
-		case 'f':
-		case 'g':
-		case 'h':
-		case 'i':
-		case 'j':
-		case 'k':
-		case 'l':
-		case 'm':
-		case 'n':
-		case 'o':
-		case 'p':
-		case 'q':
-		case 'r':
-		case 's':
-		case 't':
-		case 'u':
-		case 'v':
-		case 'w':
-		case 'x':
-		case 'y':
-		case 'z': goto yy58;
-		default: goto yy50;
+	if (yybm[0+yych] & 8) {
+		goto yy58;
 	}
+	goto yy50;
 yy100:
 	++cur;
 	goto yy26;
@@ -1849,1037 +882,372 @@ yy101:
 	goto yy89;
 yy102:
 	yych = *++cur;
-	switch (yych) {
-		case '0':
-		case '1':
-		case '2':
-		case '3':
-		case '4':
-		case '5':
-		case '6':
-		case '7':
-		case '8':
-		case '9':
-		case 'A':
-		case 'B':
-		case 'C':
-		case 'D':
-		case 'E':
-		case 'F':
-		case 'a':
-		case 'b':
-		case 'c':
-		case 'd':
-		case 'e':
-		case 'f': goto yy107;
-		default: goto yy50;
+	if (yych <= '@') {
+		if (yych <= '/') goto yy50;
+		if (yych <= '9') goto yy107;
+		goto yy50;
+	} else {
+		if (yych <= 'F') goto yy107;
+		if (yych <= '`') goto yy50;
+		if (yych <= 'f') goto yy107;
+		goto yy50;
 	}
 yy103:
 	yych = *++cur;
-	switch (yych) {
-		case '0':
-		case '1':
-		case '2':
-		case '3':
-		case '4':
-		case '5':
-		case '6':
-		case '7':
-		case '8':
-		case '9':
-		case 'A':
-		case 'B':
-		case 'C':
-		case 'D':
-		case 'E':
-		case 'F':
-		case 'a':
-		case 'b':
-		case 'c':
-		case 'd':
-		case 'e':
-		case 'f': goto yy108;
-		default: goto yy50;
+	if (yych <= '@') {
+		if (yych <= '/') goto yy50;
+		if (yych <= '9') goto yy108;
+		goto yy50;
+	} else {
+		if (yych <= 'F') goto yy108;
+		if (yych <= '`') goto yy50;
+		if (yych <= 'f') goto yy108;
+		goto yy50;
 	}
 yy104:
 	++cur;
 	goto yy95;
 yy105:
 	yych = *++cur;
-	switch (yych) {
-		case '$':
-		case 'A':
-		case 'B':
-		case 'C':
-		case 'D':
-		case 'E':
-		case 'F':
-		case 'G':
-		case 'H':
-		case 'I':
-		case 'J':
-		case 'K':
-		case 'L':
-		case 'M':
-		case 'N':
-		case 'O':
-		case 'P':
-		case 'Q':
-		case 'R':
-		case 'S':
-		case 'T':
-		case 'U':
-		case 'V':
-		case 'W':
-		case 'X':
-		case 'Y':
-		case 'Z':
-		case '_':
-		case 'a':
-		case 'b':
-		case 'c':
-		case 'd':
-		case 'e':
-		case 'f':
-		case 'g':
-		case 'h':
-		case 'i':
-		case 'j':
-		case 'k':
-		case 'l':
-		case 'm':
-		case 'n':
-		case 'o':
-		case 'p':
-		case 'q':
-		case 'r':
-		case 's':
-		case 't':
-		case 'u':
-		case 'v':
-		case 'w':
-		case 'x':
-		case 'y':
-		case 'z': goto yy44;
-		case '0':
-		case '1':
-		case '2':
-		case '3':
-		case '4':
-		case '5':
-		case '6':
-		case '7':
-		case '8':
-		case '9': goto yy109;
-		default: goto yy80;
+	if (yych <= '@') {
+		if (yych <= '$') {
+			if (yych <= '#') goto yy80;
+			goto yy44;
+		} else {
+			if (yych <= '/') goto yy80;
+			if (yych <= '9') goto yy109;
+			goto yy80;
+		}
+	} else {
+		if (yych <= '_') {
+			if (yych <= 'Z') goto yy44;
+			if (yych <= '^') goto yy80;
+			goto yy44;
+		} else {
+			if (yych <= '`') goto yy80;
+			if (yych <= 'z') goto yy44;
+			goto yy80;
+		}
 	}
 yy106:
 	yych = *++cur;
-	switch (yych) {
-		case ':': goto yy110;
-		default: goto yy50;
-	}
+	if (yych == ':') goto yy110;
+	goto yy50;
 yy107:
 	yych = *++cur;
-	switch (yych) {
-		case '0':
-		case '1':
-		case '2':
-		case '3':
-		case '4':
-		case '5':
-		case '6':
-		case '7':
-		case '8':
-		case '9':
-		case 'A':
-		case 'B':
-		case 'C':
-		case 'D':
-		case 'E':
-		case 'F':
-		case 'a':
-		case 'b':
-		case 'c':
-		case 'd':
-		case 'e':
-		case 'f': goto yy111;
-		default: goto yy50;
+	if (yych <= '@') {
+		if (yych <= '/') goto yy50;
+		if (yych <= '9') goto yy111;
+		goto yy50;
+	} else {
+		if (yych <= 'F') goto yy111;
+		if (yych <= '`') goto yy50;
+		if (yych <= 'f') goto yy111;
+		goto yy50;
 	}
 yy108:
 	yych = *++cur;
-	switch (yych) {
-		case '0':
-		case '1':
-		case '2':
-		case '3':
-		case '4':
-		case '5':
-		case '6':
-		case '7':
-		case '8':
-		case '9':
-		case 'A':
-		case 'B':
-		case 'C':
-		case 'D':
-		case 'E':
-		case 'F':
-		case 'a':
-		case 'b':
-		case 'c':
-		case 'd':
-		case 'e':
-		case 'f': goto yy112;
-		default: goto yy50;
+	if (yych <= '@') {
+		if (yych <= '/') goto yy50;
+		if (yych <= '9') goto yy112;
+		goto yy50;
+	} else {
+		if (yych <= 'F') goto yy112;
+		if (yych <= '`') goto yy50;
+		if (yych <= 'f') goto yy112;
+		goto yy50;
 	}
 yy109:
 	yych = *++cur;
-	switch (yych) {
-		case '$':
-		case 'A':
-		case 'B':
-		case 'C':
-		case 'D':
-		case 'E':
-		case 'F':
-		case 'G':
-		case 'H':
-		case 'I':
-		case 'J':
-		case 'K':
-		case 'L':
-		case 'M':
-		case 'N':
-		case 'O':
-		case 'P':
-		case 'Q':
-		case 'R':
-		case 'S':
-		case 'T':
-		case 'U':
-		case 'V':
-		case 'W':
-		case 'X':
-		case 'Y':
-		case 'Z':
-		case '_':
-		case 'a':
-		case 'b':
-		case 'c':
-		case 'd':
-		case 'e':
-		case 'f':
-		case 'g':
-		case 'h':
-		case 'i':
-		case 'j':
-		case 'k':
-		case 'l':
-		case 'm':
-		case 'n':
-		case 'o':
-		case 'p':
-		case 'q':
-		case 'r':
-		case 's':
-		case 't':
-		case 'u':
-		case 'v':
-		case 'w':
-		case 'x':
-		case 'y':
-		case 'z': goto yy44;
-		case '0':
-		case '1':
-		case '2':
-		case '3':
-		case '4':
-		case '5':
-		case '6':
-		case '7':
-		case '8':
-		case '9': goto yy113;
-		default: goto yy80;
+	if (yych <= '@') {
+		if (yych <= '$') {
+			if (yych <= '#') goto yy80;
+			goto yy44;
+		} else {
+			if (yych <= '/') goto yy80;
+			if (yych <= '9') goto yy113;
+			goto yy80;
+		}
+	} else {
+		if (yych <= '_') {
+			if (yych <= 'Z') goto yy44;
+			if (yych <= '^') goto yy80;
+			goto yy44;
+		} else {
+			if (yych <= '`') goto yy80;
+			if (yych <= 'z') goto yy44;
+			goto yy80;
+		}
 	}
 yy110:
 	yych = *++cur;
-	switch (yych) {
-		case '0':
-		case '1':
-		case '2':
-		case '3':
-		case '4':
-		case '5':
-		case '6':
-		case '7':
-		case '8':
-		case '9':
-		case 'A':
-		case 'B':
-		case 'C':
-		case 'D':
-		case 'E':
-		case 'F':
-		case 'G':
-		case 'H':
-		case 'I':
-		case 'J':
-		case 'K':
-		case 'L':
-		case 'M':
-		case 'N':
-		case 'O':
-		case 'P':
-		case 'Q':
-		case 'R':
-		case 'S':
-		case 'T':
-		case 'U':
-		case 'V':
-		case 'W':
-		case 'X':
-		case 'Y':
-		case 'Z':
-		case '_':
-		case 'a':
-		case 'b':
-		case 'c':
-		case 'd':
-		case 'e':
-		case 'f':
-		case 'g':
-		case 'h':
-		case 'i':
-		case 'j':
-		case 'k':
-		case 'l':
-		case 'm':
-		case 'n':
-		case 'o':
-		case 'p':
-		case 'q':
-		case 'r':
-		case 's':
-		case 't':
-		case 'u':
-		case 'v':
-		case 'w':
-		case 'x':
-		case 'y':
-		case 'z': goto yy97;
-		default: goto yy50;
+	if (yych <= 'Z') {
+		if (yych <= '/') goto yy50;
+		if (yych <= '9') goto yy97;
+		if (yych <= '@') goto yy50;
+		goto yy97;
+	} else {
+		if (yych <= '_') {
+			if (yych <= '^') goto yy50;
+			goto yy97;
+		} else {
+			if (yych <= '`') goto yy50;
+			if (yych <= 'z') goto yy97;
+			goto yy50;
+		}
 	}
 yy111:
 	yych = *++cur;
-	switch (yych) {
-		case '0':
-		case '1':
-		case '2':
-		case '3':
-		case '4':
-		case '5':
-		case '6':
-		case '7':
-		case '8':
-		case '9':
-		case 'A':
-		case 'B':
-		case 'C':
-		case 'D':
-		case 'E':
-		case 'F':
-		case 'a':
-		case 'b':
-		case 'c':
-		case 'd':
-		case 'e':
-		case 'f': goto yy114;
-		default: goto yy50;
+	if (yych <= '@') {
+		if (yych <= '/') goto yy50;
+		if (yych <= '9') goto yy114;
+		goto yy50;
+	} else {
+		if (yych <= 'F') goto yy114;
+		if (yych <= '`') goto yy50;
+		if (yych <= 'f') goto yy114;
+		goto yy50;
 	}
 yy112:
 	yych = *++cur;
-	switch (yych) {
-		case '0':
-		case '1':
-		case '2':
-		case '3':
-		case '4':
-		case '5':
-		case '6':
-		case '7':
-		case '8':
-		case '9':
-		case 'A':
-		case 'B':
-		case 'C':
-		case 'D':
-		case 'E':
-		case 'F':
-		case 'a':
-		case 'b':
-		case 'c':
-		case 'd':
-		case 'e':
-		case 'f': goto yy115;
-		default: goto yy50;
+	if (yych <= '@') {
+		if (yych <= '/') goto yy50;
+		if (yych <= '9') goto yy115;
+		goto yy50;
+	} else {
+		if (yych <= 'F') goto yy115;
+		if (yych <= '`') goto yy50;
+		if (yych <= 'f') goto yy115;
+		goto yy50;
 	}
 yy113:
 	yych = *++cur;
-	switch (yych) {
-		case '$':
-		case 'A':
-		case 'B':
-		case 'C':
-		case 'D':
-		case 'E':
-		case 'F':
-		case 'G':
-		case 'H':
-		case 'I':
-		case 'J':
-		case 'K':
-		case 'L':
-		case 'M':
-		case 'N':
-		case 'O':
-		case 'P':
-		case 'Q':
-		case 'R':
-		case 'S':
-		case 'T':
-		case 'U':
-		case 'V':
-		case 'W':
-		case 'X':
-		case 'Y':
-		case 'Z':
-		case '_':
-		case 'a':
-		case 'b':
-		case 'c':
-		case 'd':
-		case 'e':
-		case 'f':
-		case 'g':
-		case 'h':
-		case 'i':
-		case 'j':
-		case 'k':
-		case 'l':
-		case 'm':
-		case 'n':
-		case 'o':
-		case 'p':
-		case 'q':
-		case 'r':
-		case 's':
-		case 't':
-		case 'u':
-		case 'v':
-		case 'w':
-		case 'x':
-		case 'y':
-		case 'z': goto yy44;
-		case '0':
-		case '1':
-		case '2':
-		case '3':
-		case '4':
-		case '5':
-		case '6':
-		case '7':
-		case '8':
-		case '9': goto yy116;
-		default: goto yy80;
+	if (yych <= '@') {
+		if (yych <= '$') {
+			if (yych <= '#') goto yy80;
+			goto yy44;
+		} else {
+			if (yych <= '/') goto yy80;
+			if (yych <= '9') goto yy116;
+			goto yy80;
+		}
+	} else {
+		if (yych <= '_') {
+			if (yych <= 'Z') goto yy44;
+			if (yych <= '^') goto yy80;
+			goto yy44;
+		} else {
+			if (yych <= '`') goto yy80;
+			if (yych <= 'z') goto yy44;
+			goto yy80;
+		}
 	}
 yy114:
 	yych = *++cur;
-	switch (yych) {
-		case '0':
-		case '1':
-		case '2':
-		case '3':
-		case '4':
-		case '5':
-		case '6':
-		case '7':
-		case '8':
-		case '9':
-		case 'A':
-		case 'B':
-		case 'C':
-		case 'D':
-		case 'E':
-		case 'F':
-		case 'a':
-		case 'b':
-		case 'c':
-		case 'd':
-		case 'e':
-		case 'f': goto yy117;
-		default: goto yy50;
+	if (yych <= '@') {
+		if (yych <= '/') goto yy50;
+		if (yych <= '9') goto yy117;
+		goto yy50;
+	} else {
+		if (yych <= 'F') goto yy117;
+		if (yych <= '`') goto yy50;
+		if (yych <= 'f') goto yy117;
+		goto yy50;
 	}
 yy115:
 	yych = *++cur;
-	switch (yych) {
-		case '0':
-		case '1':
-		case '2':
-		case '3':
-		case '4':
-		case '5':
-		case '6':
-		case '7':
-		case '8':
-		case '9':
-		case 'A':
-		case 'B':
-		case 'C':
-		case 'D':
-		case 'E':
-		case 'F':
-		case 'a':
-		case 'b':
-		case 'c':
-		case 'd':
-		case 'e':
-		case 'f': goto yy118;
-		default: goto yy50;
+	if (yych <= '@') {
+		if (yych <= '/') goto yy50;
+		if (yych <= '9') goto yy118;
+		goto yy50;
+	} else {
+		if (yych <= 'F') goto yy118;
+		if (yych <= '`') goto yy50;
+		if (yych <= 'f') goto yy118;
+		goto yy50;
 	}
 yy116:
 	yych = *++cur;
-	switch (yych) {
-		case '$':
-		case 'A':
-		case 'B':
-		case 'C':
-		case 'D':
-		case 'E':
-		case 'F':
-		case 'G':
-		case 'H':
-		case 'I':
-		case 'J':
-		case 'K':
-		case 'L':
-		case 'M':
-		case 'N':
-		case 'O':
-		case 'P':
-		case 'Q':
-		case 'R':
-		case 'S':
-		case 'T':
-		case 'U':
-		case 'V':
-		case 'W':
-		case 'X':
-		case 'Y':
-		case 'Z':
-		case '_':
-		case 'a':
-		case 'b':
-		case 'c':
-		case 'd':
-		case 'e':
-		case 'f':
-		case 'g':
-		case 'h':
-		case 'i':
-		case 'j':
-		case 'k':
-		case 'l':
-		case 'm':
-		case 'n':
-		case 'o':
-		case 'p':
-		case 'q':
-		case 'r':
-		case 's':
-		case 't':
-		case 'u':
-		case 'v':
-		case 'w':
-		case 'x':
-		case 'y':
-		case 'z': goto yy44;
-		case '0':
-		case '1':
-		case '2':
-		case '3':
-		case '4':
-		case '5':
-		case '6':
-		case '7':
-		case '8':
-		case '9': goto yy119;
-		default: goto yy80;
+	if (yych <= '@') {
+		if (yych <= '$') {
+			if (yych <= '#') goto yy80;
+			goto yy44;
+		} else {
+			if (yych <= '/') goto yy80;
+			if (yych <= '9') goto yy119;
+			goto yy80;
+		}
+	} else {
+		if (yych <= '_') {
+			if (yych <= 'Z') goto yy44;
+			if (yych <= '^') goto yy80;
+			goto yy44;
+		} else {
+			if (yych <= '`') goto yy80;
+			if (yych <= 'z') goto yy44;
+			goto yy80;
+		}
 	}
 yy117:
 	yych = *++cur;
-	switch (yych) {
-		case '0':
-		case '1':
-		case '2':
-		case '3':
-		case '4':
-		case '5':
-		case '6':
-		case '7':
-		case '8':
-		case '9':
-		case 'A':
-		case 'B':
-		case 'C':
-		case 'D':
-		case 'E':
-		case 'F':
-		case 'a':
-		case 'b':
-		case 'c':
-		case 'd':
-		case 'e':
-		case 'f': goto yy120;
-		default: goto yy50;
+	if (yych <= '@') {
+		if (yych <= '/') goto yy50;
+		if (yych <= '9') goto yy120;
+		goto yy50;
+	} else {
+		if (yych <= 'F') goto yy120;
+		if (yych <= '`') goto yy50;
+		if (yych <= 'f') goto yy120;
+		goto yy50;
 	}
 yy118:
 	yych = *++cur;
-	switch (yych) {
-		case '0':
-		case '1':
-		case '2':
-		case '3':
-		case '4':
-		case '5':
-		case '6':
-		case '7':
-		case '8':
-		case '9':
-		case 'A':
-		case 'B':
-		case 'C':
-		case 'D':
-		case 'E':
-		case 'F':
-		case 'a':
-		case 'b':
-		case 'c':
-		case 'd':
-		case 'e':
-		case 'f': goto yy121;
-		default: goto yy50;
+	if (yych <= '@') {
+		if (yych <= '/') goto yy50;
+		if (yych <= '9') goto yy121;
+		goto yy50;
+	} else {
+		if (yych <= 'F') goto yy121;
+		if (yych <= '`') goto yy50;
+		if (yych <= 'f') goto yy121;
+		goto yy50;
 	}
 yy119:
 	yych = *++cur;
-	switch (yych) {
-		case '$':
-		case 'A':
-		case 'B':
-		case 'C':
-		case 'D':
-		case 'E':
-		case 'F':
-		case 'G':
-		case 'H':
-		case 'I':
-		case 'J':
-		case 'K':
-		case 'L':
-		case 'M':
-		case 'N':
-		case 'O':
-		case 'P':
-		case 'Q':
-		case 'R':
-		case 'S':
-		case 'T':
-		case 'U':
-		case 'V':
-		case 'W':
-		case 'X':
-		case 'Y':
-		case 'Z':
-		case '_':
-		case 'a':
-		case 'b':
-		case 'c':
-		case 'd':
-		case 'e':
-		case 'f':
-		case 'g':
-		case 'h':
-		case 'i':
-		case 'j':
-		case 'k':
-		case 'l':
-		case 'm':
-		case 'n':
-		case 'o':
-		case 'p':
-		case 'q':
-		case 'r':
-		case 's':
-		case 't':
-		case 'u':
-		case 'v':
-		case 'w':
-		case 'x':
-		case 'y':
-		case 'z': goto yy44;
-		case '0':
-		case '1':
-		case '2':
-		case '3':
-		case '4':
-		case '5':
-		case '6':
-		case '7':
-		case '8':
-		case '9': goto yy122;
-		default: goto yy80;
+	if (yych <= '@') {
+		if (yych <= '$') {
+			if (yych <= '#') goto yy80;
+			goto yy44;
+		} else {
+			if (yych <= '/') goto yy80;
+			if (yych <= '9') goto yy122;
+			goto yy80;
+		}
+	} else {
+		if (yych <= '_') {
+			if (yych <= 'Z') goto yy44;
+			if (yych <= '^') goto yy80;
+			goto yy44;
+		} else {
+			if (yych <= '`') goto yy80;
+			if (yych <= 'z') goto yy44;
+			goto yy80;
+		}
 	}
 yy120:
 	yych = *++cur;
-	switch (yych) {
-		case '0':
-		case '1':
-		case '2':
-		case '3':
-		case '4':
-		case '5':
-		case '6':
-		case '7':
-		case '8':
-		case '9':
-		case 'A':
-		case 'B':
-		case 'C':
-		case 'D':
-		case 'E':
-		case 'F':
-		case 'a':
-		case 'b':
-		case 'c':
-		case 'd':
-		case 'e':
-		case 'f': goto yy123;
-		default: goto yy50;
+	if (yych <= '@') {
+		if (yych <= '/') goto yy50;
+		if (yych <= '9') goto yy123;
+		goto yy50;
+	} else {
+		if (yych <= 'F') goto yy123;
+		if (yych <= '`') goto yy50;
+		if (yych <= 'f') goto yy123;
+		goto yy50;
 	}
 yy121:
 	yych = *++cur;
-	switch (yych) {
-		case '0':
-		case '1':
-		case '2':
-		case '3':
-		case '4':
-		case '5':
-		case '6':
-		case '7':
-		case '8':
-		case '9':
-		case 'A':
-		case 'B':
-		case 'C':
-		case 'D':
-		case 'E':
-		case 'F':
-		case 'a':
-		case 'b':
-		case 'c':
-		case 'd':
-		case 'e':
-		case 'f': goto yy124;
-		default: goto yy50;
+	if (yych <= '@') {
+		if (yych <= '/') goto yy50;
+		if (yych <= '9') goto yy124;
+		goto yy50;
+	} else {
+		if (yych <= 'F') goto yy124;
+		if (yych <= '`') goto yy50;
+		if (yych <= 'f') goto yy124;
+		goto yy50;
 	}
 yy122:
 	yych = *++cur;
-	switch (yych) {
-		case '$':
-		case '0':
-		case '1':
-		case '2':
-		case '3':
-		case '4':
-		case '5':
-		case '6':
-		case '7':
-		case '8':
-		case '9':
-		case 'A':
-		case 'B':
-		case 'C':
-		case 'D':
-		case 'E':
-		case 'F':
-		case 'G':
-		case 'H':
-		case 'I':
-		case 'J':
-		case 'K':
-		case 'L':
-		case 'M':
-		case 'N':
-		case 'O':
-		case 'P':
-		case 'Q':
-		case 'R':
-		case 'S':
-		case 'T':
-		case 'U':
-		case 'V':
-		case 'W':
-		case 'X':
-		case 'Y':
-		case 'Z':
-		case '_':
-		case 'a':
-		case 'b':
-		case 'c':
-		case 'd':
-		case 'e':
-		case 'f':
-		case 'g':
-		case 'h':
-		case 'i':
-		case 'j':
-		case 'k':
-		case 'l':
-		case 'm':
-		case 'n':
-		case 'o':
-		case 'p':
-		case 'q':
-		case 'r':
-		case 's':
-		case 't':
-		case 'u':
-		case 'v':
-		case 'w':
-		case 'x':
-		case 'y':
-		case 'z': goto yy44;
-		default: goto yy80;
+	if (yybm[256+yych] & 64) {
+		goto yy44;
 	}
+	goto yy80;
 yy123:
 	yych = *++cur;
-	switch (yych) {
-		case '0':
-		case '1':
-		case '2':
-		case '3':
-		case '4':
-		case '5':
-		case '6':
-		case '7':
-		case '8':
-		case '9':
-		case 'A':
-		case 'B':
-		case 'C':
-		case 'D':
-		case 'E':
-		case 'F':
-		case 'a':
-		case 'b':
-		case 'c':
-		case 'd':
-		case 'e':
-		case 'f': goto yy125;
-		default: goto yy50;
+	if (yych <= '@') {
+		if (yych <= '/') goto yy50;
+		if (yych <= '9') goto yy125;
+		goto yy50;
+	} else {
+		if (yych <= 'F') goto yy125;
+		if (yych <= '`') goto yy50;
+		if (yych <= 'f') goto yy125;
+		goto yy50;
 	}
 yy124:
 	++cur;
 	{ lx->ival = hex_value(start + 2, cur); return finish(lx, start, cur, T_F32); }
 yy125:
 	yych = *++cur;
-	switch (yych) {
-		case '0':
-		case '1':
-		case '2':
-		case '3':
-		case '4':
-		case '5':
-		case '6':
-		case '7':
-		case '8':
-		case '9':
-		case 'A':
-		case 'B':
-		case 'C':
-		case 'D':
-		case 'E':
-		case 'F':
-		case 'a':
-		case 'b':
-		case 'c':
-		case 'd':
-		case 'e':
-		case 'f': goto yy126;
-		default: goto yy50;
+	if (yych <= '@') {
+		if (yych <= '/') goto yy50;
+		if (yych >= ':') goto yy50;
+	} else {
+		if (yych <= 'F') goto yy126;
+		if (yych <= '`') goto yy50;
+		if (yych >= 'g') goto yy50;
 	}
 yy126:
 	yych = *++cur;
-	switch (yych) {
-		case '0':
-		case '1':
-		case '2':
-		case '3':
-		case '4':
-		case '5':
-		case '6':
-		case '7':
-		case '8':
-		case '9':
-		case 'A':
-		case 'B':
-		case 'C':
-		case 'D':
-		case 'E':
-		case 'F':
-		case 'a':
-		case 'b':
-		case 'c':
-		case 'd':
-		case 'e':
-		case 'f': goto yy127;
-		default: goto yy50;
+	if (yych <= '@') {
+		if (yych <= '/') goto yy50;
+		if (yych >= ':') goto yy50;
+	} else {
+		if (yych <= 'F') goto yy127;
+		if (yych <= '`') goto yy50;
+		if (yych >= 'g') goto yy50;
 	}
 yy127:
 	yych = *++cur;
-	switch (yych) {
-		case '0':
-		case '1':
-		case '2':
-		case '3':
-		case '4':
-		case '5':
-		case '6':
-		case '7':
-		case '8':
-		case '9':
-		case 'A':
-		case 'B':
-		case 'C':
-		case 'D':
-		case 'E':
-		case 'F':
-		case 'a':
-		case 'b':
-		case 'c':
-		case 'd':
-		case 'e':
-		case 'f': goto yy128;
-		default: goto yy50;
+	if (yych <= '@') {
+		if (yych <= '/') goto yy50;
+		if (yych >= ':') goto yy50;
+	} else {
+		if (yych <= 'F') goto yy128;
+		if (yych <= '`') goto yy50;
+		if (yych >= 'g') goto yy50;
 	}
 yy128:
 	yych = *++cur;
-	switch (yych) {
-		case '0':
-		case '1':
-		case '2':
-		case '3':
-		case '4':
-		case '5':
-		case '6':
-		case '7':
-		case '8':
-		case '9':
-		case 'A':
-		case 'B':
-		case 'C':
-		case 'D':
-		case 'E':
-		case 'F':
-		case 'a':
-		case 'b':
-		case 'c':
-		case 'd':
-		case 'e':
-		case 'f': goto yy129;
-		default: goto yy50;
+	if (yych <= '@') {
+		if (yych <= '/') goto yy50;
+		if (yych >= ':') goto yy50;
+	} else {
+		if (yych <= 'F') goto yy129;
+		if (yych <= '`') goto yy50;
+		if (yych >= 'g') goto yy50;
 	}
 yy129:
 	yych = *++cur;
-	switch (yych) {
-		case '0':
-		case '1':
-		case '2':
-		case '3':
-		case '4':
-		case '5':
-		case '6':
-		case '7':
-		case '8':
-		case '9':
-		case 'A':
-		case 'B':
-		case 'C':
-		case 'D':
-		case 'E':
-		case 'F':
-		case 'a':
-		case 'b':
-		case 'c':
-		case 'd':
-		case 'e':
-		case 'f': goto yy130;
-		default: goto yy50;
+	if (yych <= '@') {
+		if (yych <= '/') goto yy50;
+		if (yych >= ':') goto yy50;
+	} else {
+		if (yych <= 'F') goto yy130;
+		if (yych <= '`') goto yy50;
+		if (yych >= 'g') goto yy50;
 	}
 yy130:
 	yych = *++cur;
-	switch (yych) {
-		case '0':
-		case '1':
-		case '2':
-		case '3':
-		case '4':
-		case '5':
-		case '6':
-		case '7':
-		case '8':
-		case '9':
-		case 'A':
-		case 'B':
-		case 'C':
-		case 'D':
-		case 'E':
-		case 'F':
-		case 'a':
-		case 'b':
-		case 'c':
-		case 'd':
-		case 'e':
-		case 'f': goto yy131;
-		default: goto yy50;
+	if (yych <= '@') {
+		if (yych <= '/') goto yy50;
+		if (yych >= ':') goto yy50;
+	} else {
+		if (yych <= 'F') goto yy131;
+		if (yych <= '`') goto yy50;
+		if (yych >= 'g') goto yy50;
 	}
 yy131:
 	yych = *++cur;
-	switch (yych) {
-		case '0':
-		case '1':
-		case '2':
-		case '3':
-		case '4':
-		case '5':
-		case '6':
-		case '7':
-		case '8':
-		case '9':
-		case 'A':
-		case 'B':
-		case 'C':
-		case 'D':
-		case 'E':
-		case 'F':
-		case 'a':
-		case 'b':
-		case 'c':
-		case 'd':
-		case 'e':
-		case 'f': goto yy132;
-		default: goto yy50;
+	if (yych <= '@') {
+		if (yych <= '/') goto yy50;
+		if (yych >= ':') goto yy50;
+	} else {
+		if (yych <= 'F') goto yy132;
+		if (yych <= '`') goto yy50;
+		if (yych >= 'g') goto yy50;
 	}
 yy132:
 	++cur;

@@ -61,15 +61,83 @@ int text_token(Lexer *lx)
 {
 	unsigned char yych;
 	unsigned int yyaccept = 0;
+	static const unsigned char yybm[] = {
+		/* table 1 .. 8: 0 */
+		  0,  12,  12,  12,  12,  12,  12,  12, 
+		 12,  12,   0,  12,  12,  12,  12,  12, 
+		 12,  12,  12,  12,  12,  12,  12,  12, 
+		 12,  12,  12,  12,  12,  12,  12,  12, 
+		 12,  12,   4,  12,  45,  44,  12,  12, 
+		 12,  12,  12,  12,  12,  12,  12,  12, 
+		255, 255, 255, 255, 255, 255, 255, 255, 
+		255, 255,  12,  12,  12,  12,  12,  12, 
+		 12, 253, 253, 253, 253, 253, 253, 189, 
+		189, 189, 189, 189, 189, 189, 189, 189, 
+		189, 189, 189, 189, 189, 189, 189, 189, 
+		189, 189, 189,  12,   4,  12,  12,  61, 
+		 12, 253, 253, 253, 253, 253, 253, 189, 
+		189, 189, 189, 189, 189, 189, 189, 189, 
+		189, 189, 189, 189, 189, 189, 189, 189, 
+		189, 189, 189,  12,  12,  12,  12,  12, 
+		 12,  12,  12,  12,  12,  12,  12,  12, 
+		 12,  12,  12,  12,  12,  12,  12,  12, 
+		 12,  12,  12,  12,  12,  12,  12,  12, 
+		 12,  12,  12,  12,  12,  12,  12,  12, 
+		 12,  12,  12,  12,  12,  12,  12,  12, 
+		 12,  12,  12,  12,  12,  12,  12,  12, 
+		 12,  12,  12,  12,  12,  12,  12,  12, 
+		 12,  12,  12,  12,  12,  12,  12,  12, 
+		 12,  12,  12,  12,  12,  12,  12,  12, 
+		 12,  12,  12,  12,  12,  12,  12,  12, 
+		 12,  12,  12,  12,  12,  12,  12,  12, 
+		 12,  12,  12,  12,  12,  12,  12,  12, 
+		 12,  12,  12,  12,  12,  12,  12,  12, 
+		 12,  12,  12,  12,  12,  12,  12,  12, 
+		 12,  12,  12,  12,  12,  12,  12,  12, 
+		 12,  12,  12,  12,  12,  12,  12,  12, 
+		/* table 9 .. 9: 256 */
+		  0,   0,   0,   0,   0,   0,   0,   0, 
+		  0, 128,   0, 128, 128, 128,   0,   0, 
+		  0,   0,   0,   0,   0,   0,   0,   0, 
+		  0,   0,   0,   0,   0,   0,   0,   0, 
+		128,   0,   0,   0,   0,   0,   0,   0, 
+		  0,   0,   0,   0,   0,   0,   0,   0, 
+		  0,   0,   0,   0,   0,   0,   0,   0, 
+		  0,   0,   0,   0,   0,   0,   0,   0, 
+		  0,   0,   0,   0,   0,   0,   0,   0, 
+		  0,   0,   0,   0,   0,   0,   0,   0, 
+		  0,   0,   0,   0,   0,   0,   0,   0, 
+		  0,   0,   0,   0,   0,   0,   0,   0, 
+		  0,   0,   0,   0,   0,   0,   0,   0, 
+		  0,   0,   0,   0,   0,   0,   0,   0, 
+		  0,   0,   0,   0,   0,   0,   0,   0, 
+		  0,   0,   0,   0,   0,   0,   0,   0, 
+		  0,   0,   0,   0,   0,   0,   0,   0, 
+		  0,   0,   0,   0,   0,   0,   0,   0, 
+		  0,   0,   0,   0,   0,   0,   0,   0, 
+		  0,   0,   0,   0,   0,   0,   0,   0, 
+		  0,   0,   0,   0,   0,   0,   0,   0, 
+		  0,   0,   0,   0,   0,   0,   0,   0, 
+		  0,   0,   0,   0,   0,   0,   0,   0, 
+		  0,   0,   0,   0,   0,   0,   0,   0, 
+		  0,   0,   0,   0,   0,   0,   0,   0, 
+		  0,   0,   0,   0,   0,   0,   0,   0, 
+		  0,   0,   0,   0,   0,   0,   0,   0, 
+		  0,   0,   0,   0,   0,   0,   0,   0, 
+		  0,   0,   0,   0,   0,   0,   0,   0, 
+		  0,   0,   0,   0,   0,   0,   0,   0, 
+		  0,   0,   0,   0,   0,   0,   0,   0, 
+		  0,   0,   0,   0,   0,   0,   0,   0, 
+	};
 	yych = *cur;
+	if (yybm[256+yych] & 128) {
+		goto yy4;
+	}
 	switch (yych) {
 		case 0x00: goto yy1;
 		case '\t':
-		case '\v':
-		case '\f':
-		case '\r':
-		case ' ': goto yy4;
 		case '\n': goto yy6;
+		case ' ':
 		case '!':
 		case '#':
 		case '(':
@@ -167,13 +235,8 @@ yy3:
 	{ return finish(lx, start, cur, T_BAD); }
 yy4:
 	yych = *++cur;
-	switch (yych) {
-		case '\t':
-		case '\v':
-		case '\f':
-		case '\r':
-		case ' ': goto yy4;
-		default: goto yy5;
+	if (yybm[256+yych] & 128) {
+		goto yy4;
 	}
 yy5:
 	{ continue; }
@@ -187,218 +250,67 @@ yy8:
 yy9:
 	yyaccept = 0;
 	yych = *(marker = ++cur);
-	switch (yych) {
-		case 0x00:
-		case '\n': goto yy3;
-		default: goto yy28;
-	}
+	if (yych <= 0x00) goto yy3;
+	if (yych == '\n') goto yy3;
+	goto yy28;
 yy10:
 	yyaccept = 1;
 	yych = *(marker = ++cur);
 yy11:
-	switch (yych) {
-		case '$':
-		case '0':
-		case '1':
-		case '2':
-		case '3':
-		case '4':
-		case '5':
-		case '6':
-		case '7':
-		case '8':
-		case '9':
-		case 'A':
-		case 'B':
-		case 'C':
-		case 'D':
-		case 'E':
-		case 'F':
-		case 'G':
-		case 'H':
-		case 'I':
-		case 'J':
-		case 'K':
-		case 'L':
-		case 'M':
-		case 'N':
-		case 'O':
-		case 'P':
-		case 'Q':
-		case 'R':
-		case 'S':
-		case 'T':
-		case 'U':
-		case 'V':
-		case 'W':
-		case 'X':
-		case 'Y':
-		case 'Z':
-		case '_':
-		case 'a':
-		case 'b':
-		case 'c':
-		case 'd':
-		case 'e':
-		case 'f':
-		case 'g':
-		case 'h':
-		case 'i':
-		case 'j':
-		case 'k':
-		case 'l':
-		case 'm':
-		case 'n':
-		case 'o':
-		case 'p':
-		case 'q':
-		case 'r':
-		case 's':
-		case 't':
-		case 'u':
-		case 'v':
-		case 'w':
-		case 'x':
-		case 'y':
-		case 'z': goto yy10;
-		case '.': goto yy32;
-		default: goto yy12;
+	if (yybm[0+yych] & 1) {
+		goto yy10;
 	}
+	if (yych == '.') goto yy32;
 yy12:
 	{ return finish(lx, start, cur, T_WORD); }
 yy13:
 	yych = *++cur;
-	switch (yych) {
-		case '$':
-		case 'A':
-		case 'B':
-		case 'C':
-		case 'D':
-		case 'E':
-		case 'F':
-		case 'G':
-		case 'H':
-		case 'I':
-		case 'J':
-		case 'K':
-		case 'L':
-		case 'M':
-		case 'N':
-		case 'O':
-		case 'P':
-		case 'Q':
-		case 'R':
-		case 'S':
-		case 'T':
-		case 'U':
-		case 'V':
-		case 'W':
-		case 'X':
-		case 'Y':
-		case 'Z':
-		case '_':
-		case 'a':
-		case 'b':
-		case 'c':
-		case 'd':
-		case 'e':
-		case 'f':
-		case 'g':
-		case 'h':
-		case 'i':
-		case 'j':
-		case 'k':
-		case 'l':
-		case 'm':
-		case 'n':
-		case 'o':
-		case 'p':
-		case 'q':
-		case 'r':
-		case 's':
-		case 't':
-		case 'u':
-		case 'v':
-		case 'w':
-		case 'x':
-		case 'y':
-		case 'z': goto yy33;
-		default: goto yy3;
+	if (yych <= 'Z') {
+		if (yych == '$') goto yy33;
+		if (yych <= '@') goto yy3;
+		goto yy33;
+	} else {
+		if (yych <= '_') {
+			if (yych <= '^') goto yy3;
+			goto yy33;
+		} else {
+			if (yych <= '`') goto yy3;
+			if (yych <= 'z') goto yy33;
+			goto yy3;
+		}
 	}
 yy14:
 	yych = *++cur;
-	switch (yych) {
-		case '>': goto yy35;
-		default: goto yy8;
-	}
+	if (yych == '>') goto yy35;
+	goto yy8;
 yy15:
 	yych = *++cur;
-	switch (yych) {
-		case 'A':
-		case 'B':
-		case 'C':
-		case 'D':
-		case 'E':
-		case 'F':
-		case 'G':
-		case 'H':
-		case 'I':
-		case 'J':
-		case 'K':
-		case 'L':
-		case 'M':
-		case 'N':
-		case 'O':
-		case 'P':
-		case 'Q':
-		case 'R':
-		case 'S':
-		case 'T':
-		case 'U':
-		case 'V':
-		case 'W':
-		case 'X':
-		case 'Y':
-		case 'Z':
-		case 'a':
-		case 'b':
-		case 'c':
-		case 'd':
-		case 'e':
-		case 'f':
-		case 'g':
-		case 'h':
-		case 'i':
-		case 'j':
-		case 'k':
-		case 'l':
-		case 'm':
-		case 'n':
-		case 'o':
-		case 'p':
-		case 'q':
-		case 'r':
-		case 's':
-		case 't':
-		case 'u':
-		case 'v':
-		case 'w':
-		case 'x':
-		case 'y':
-		case 'z': goto yy36;
-		default: goto yy3;
-	}
+	if (yych <= '@') goto yy3;
+	if (yych <= 'Z') goto yy36;
+	if (yych <= '`') goto yy3;
+	if (yych <= 'z') goto yy36;
+	goto yy3;
 yy16:
 	yyaccept = 2;
 	yych = *(marker = ++cur);
-	switch (yych) {
-		case 'D':
-		case 'd': goto yy39;
-		case 'F':
-		case 'f': goto yy40;
-		case 'X':
-		case 'x': goto yy41;
-		default: goto yy19;
+	if (yych <= 'X') {
+		if (yych <= 'E') {
+			if (yych == 'D') goto yy38;
+			goto yy19;
+		} else {
+			if (yych <= 'F') goto yy39;
+			if (yych <= 'W') goto yy19;
+			goto yy40;
+		}
+	} else {
+		if (yych <= 'e') {
+			if (yych == 'd') goto yy38;
+			goto yy19;
+		} else {
+			if (yych <= 'f') goto yy39;
+			if (yych == 'x') goto yy40;
+			goto yy19;
+		}
 	}
 yy17:
 	{ int t = decimal(lx, start, cur); return finish(lx, start, cur, t); }
@@ -406,195 +318,120 @@ yy18:
 	yyaccept = 2;
 	yych = *(marker = ++cur);
 yy19:
-	switch (yych) {
-		case '.': goto yy38;
-		case '0':
-		case '1':
-		case '2':
-		case '3':
-		case '4':
-		case '5':
-		case '6':
-		case '7':
-		case '8':
-		case '9': goto yy18;
-		default: goto yy17;
+	if (yybm[0+yych] & 2) {
+		goto yy18;
 	}
+	if (yych == '.') goto yy37;
+	goto yy17;
 yy20:
 	yych = *++cur;
-	switch (yych) {
-		case 0x00: goto yy5;
-		case '\n': goto yy6;
-		default: goto yy20;
+	if (yybm[0+yych] & 4) {
+		goto yy20;
 	}
+	if (yych <= 0x00) goto yy5;
+	goto yy6;
 yy21:
 	yych = *++cur;
-	switch (yych) {
-		case '$':
-		case '%':
-		case '0':
-		case '1':
-		case '2':
-		case '3':
-		case '4':
-		case '5':
-		case '6':
-		case '7':
-		case '8':
-		case '9':
-		case 'A':
-		case 'B':
-		case 'C':
-		case 'D':
-		case 'E':
-		case 'F':
-		case 'G':
-		case 'H':
-		case 'I':
-		case 'J':
-		case 'K':
-		case 'L':
-		case 'M':
-		case 'N':
-		case 'O':
-		case 'P':
-		case 'Q':
-		case 'R':
-		case 'S':
-		case 'T':
-		case 'U':
-		case 'V':
-		case 'W':
-		case 'X':
-		case 'Y':
-		case 'Z':
-		case '_':
-		case 'a':
-		case 'b':
-		case 'c':
-		case 'd':
-		case 'e':
-		case 'f':
-		case 'g':
-		case 'h':
-		case 'i':
-		case 'j':
-		case 'k':
-		case 'l':
-		case 'm':
-		case 'n':
-		case 'o':
-		case 'p':
-		case 'q':
-		case 'r':
-		case 's':
-		case 't':
-		case 'u':
-		case 'v':
-		case 'w':
-		case 'x':
-		case 'y':
-		case 'z': goto yy42;
-		default: goto yy8;
+	if (yybm[0+yych] & 32) {
+		goto yy41;
 	}
+	goto yy8;
 yy22:
 	yyaccept = 1;
 	yych = *(marker = ++cur);
-	switch (yych) {
-		case 'C': goto yy44;
-		default: goto yy11;
-	}
+	if (yych == 'C') goto yy42;
+	goto yy11;
 yy23:
 	yyaccept = 1;
 	yych = *(marker = ++cur);
-	switch (yych) {
-		case '0':
-		case '1':
-		case '2':
-		case '3':
-		case '4':
-		case '5':
-		case '6':
-		case '7':
-		case '8':
-		case '9': goto yy45;
-		default: goto yy11;
-	}
+	if (yych <= '/') goto yy11;
+	if (yych <= '9') goto yy43;
+	goto yy11;
 yy24:
 	yyaccept = 1;
 	yych = *(marker = ++cur);
-	switch (yych) {
-		case '0':
-		case '1':
-		case '2':
-		case '3':
-		case '4':
-		case '5':
-		case '6':
-		case '7':
-		case '8':
-		case '9': goto yy47;
-		default: goto yy11;
-	}
+	if (yych <= '/') goto yy11;
+	if (yych <= '9') goto yy45;
+	goto yy11;
 yy25:
 	yyaccept = 1;
 	yych = *(marker = ++cur);
-	switch (yych) {
-		case 'P': goto yy49;
-		case 'R': goto yy50;
-		default: goto yy11;
-	}
+	if (yych == 'P') goto yy47;
+	if (yych == 'R') goto yy48;
+	goto yy11;
 yy26:
 	yyaccept = 1;
 	yych = *(marker = ++cur);
-	switch (yych) {
-		case '0':
-		case '1':
-		case '2':
-		case '3':
-		case '4':
-		case '5':
-		case '6':
-		case '7':
-		case '8':
-		case '9': goto yy51;
-		default: goto yy11;
-	}
+	if (yych <= '/') goto yy11;
+	if (yych <= '9') goto yy49;
+	goto yy11;
 yy27:
 	yych = *++cur;
 yy28:
-	switch (yych) {
-		case 0x00:
-		case '\n': goto yy29;
-		case '"': goto yy30;
-		case '\\': goto yy31;
-		default: goto yy27;
+	if (yybm[0+yych] & 8) {
+		goto yy27;
 	}
+	if (yych <= '\n') goto yy29;
+	if (yych <= '"') goto yy30;
+	goto yy31;
 yy29:
 	cur = marker;
-	switch (yyaccept) {
-		case 0: goto yy3;
-		case 1: goto yy12;
-		case 2: goto yy17;
-		case 3: goto yy34;
-		case 4:
-			yyt1 = cur;
-			goto yy46;
-		case 5:
-			yyt1 = cur;
-			goto yy48;
-		case 6: goto yy52;
-		case 7: goto yy62;
-		case 8:
-			yyt1 = cur;
-			goto yy66;
-		case 9:
-			yyt1 = cur;
-			goto yy68;
-		case 10: goto yy46;
-		case 11: goto yy48;
-		case 12: goto yy66;
-		default: goto yy68;
+	if (yyaccept <= 6) {
+		if (yyaccept <= 3) {
+			if (yyaccept <= 1) {
+				if (yyaccept == 0) {
+					goto yy3;
+				} else {
+					goto yy12;
+				}
+			} else {
+				if (yyaccept == 2) {
+					goto yy17;
+				} else {
+					goto yy34;
+				}
+			}
+		} else {
+			if (yyaccept <= 5) {
+				if (yyaccept == 4) {
+					yyt1 = cur;
+					goto yy44;
+				} else {
+					yyt1 = cur;
+					goto yy46;
+				}
+			} else {
+				goto yy50;
+			}
+		}
+	} else {
+		if (yyaccept <= 10) {
+			if (yyaccept <= 8) {
+				if (yyaccept == 7) {
+					goto yy59;
+				} else {
+					yyt1 = cur;
+					goto yy63;
+				}
+			} else {
+				if (yyaccept == 9) {
+					yyt1 = cur;
+					goto yy65;
+				} else {
+					goto yy44;
+				}
+			}
+		} else {
+			if (yyaccept <= 12) {
+				if (yyaccept == 11) {
+					goto yy46;
+				} else {
+					goto yy63;
+				}
+			} else {
+				goto yy65;
+			}
+		}
 	}
 yy30:
 	++cur;
@@ -605,149 +442,44 @@ yy30:
             }
 yy31:
 	yych = *++cur;
-	switch (yych) {
-		case 0x00:
-		case '\n': goto yy29;
-		default: goto yy27;
-	}
+	if (yych <= 0x00) goto yy29;
+	if (yych == '\n') goto yy29;
+	goto yy27;
 yy32:
 	yych = *++cur;
-	switch (yych) {
-		case '0':
-		case '1':
-		case '2':
-		case '3':
-		case '4':
-		case '5':
-		case '6':
-		case '7':
-		case '8':
-		case '9':
-		case 'A':
-		case 'B':
-		case 'C':
-		case 'D':
-		case 'E':
-		case 'F':
-		case 'G':
-		case 'H':
-		case 'I':
-		case 'J':
-		case 'K':
-		case 'L':
-		case 'M':
-		case 'N':
-		case 'O':
-		case 'P':
-		case 'Q':
-		case 'R':
-		case 'S':
-		case 'T':
-		case 'U':
-		case 'V':
-		case 'W':
-		case 'X':
-		case 'Y':
-		case 'Z':
-		case '_':
-		case 'a':
-		case 'b':
-		case 'c':
-		case 'd':
-		case 'e':
-		case 'f':
-		case 'g':
-		case 'h':
-		case 'i':
-		case 'j':
-		case 'k':
-		case 'l':
-		case 'm':
-		case 'n':
-		case 'o':
-		case 'p':
-		case 'q':
-		case 'r':
-		case 's':
-		case 't':
-		case 'u':
-		case 'v':
-		case 'w':
-		case 'x':
-		case 'y':
-		case 'z': goto yy53;
-		default: goto yy29;
+	if (yych <= 'Z') {
+		if (yych <= '/') goto yy29;
+		if (yych <= '9') goto yy51;
+		if (yych <= '@') goto yy29;
+		goto yy51;
+	} else {
+		if (yych <= '_') {
+			if (yych <= '^') goto yy29;
+			goto yy51;
+		} else {
+			if (yych <= '`') goto yy29;
+			if (yych <= 'z') goto yy51;
+			goto yy29;
+		}
 	}
 yy33:
 	yyaccept = 3;
 	yych = *(marker = ++cur);
-	switch (yych) {
-		case '$':
-		case '0':
-		case '1':
-		case '2':
-		case '3':
-		case '4':
-		case '5':
-		case '6':
-		case '7':
-		case '8':
-		case '9':
-		case 'A':
-		case 'B':
-		case 'C':
-		case 'D':
-		case 'E':
-		case 'F':
-		case 'G':
-		case 'H':
-		case 'I':
-		case 'J':
-		case 'K':
-		case 'L':
-		case 'M':
-		case 'N':
-		case 'O':
-		case 'P':
-		case 'Q':
-		case 'R':
-		case 'S':
-		case 'T':
-		case 'U':
-		case 'V':
-		case 'W':
-		case 'X':
-		case 'Y':
-		case 'Z':
-		case '_':
-		case 'a':
-		case 'b':
-		case 'c':
-		case 'd':
-		case 'e':
-		case 'f':
-		case 'g':
-		case 'h':
-		case 'i':
-		case 'j':
-		case 'k':
-		case 'l':
-		case 'm':
-		case 'n':
-		case 'o':
-		case 'p':
-		case 'q':
-		case 'r':
-		case 's':
-		case 't':
-		case 'u':
-		case 'v':
-		case 'w':
-		case 'x':
-		case 'y':
-		case 'z': goto yy33;
-		case '.': goto yy54;
-		default: goto yy34;
+	if (yych <= '9') {
+		if (yych <= '-') {
+			if (yych == '$') goto yy33;
+		} else {
+			if (yych <= '.') goto yy52;
+			if (yych >= '0') goto yy33;
+		}
+	} else {
+		if (yych <= '^') {
+			if (yych <= '@') goto yy34;
+			if (yych <= 'Z') goto yy33;
+		} else {
+			if (yych == '`') goto yy34;
+			if (yych <= 'z') goto yy33;
+		}
 	}
 yy34:
 	{ return finish(lx, start, cur, T_SREG); }
@@ -756,2170 +488,739 @@ yy35:
 	{ return finish(lx, start, cur, T_ARROW); }
 yy36:
 	yych = *++cur;
-	switch (yych) {
-		case '0':
-		case '1':
-		case '2':
-		case '3':
-		case '4':
-		case '5':
-		case '6':
-		case '7':
-		case '8':
-		case '9':
-		case 'A':
-		case 'B':
-		case 'C':
-		case 'D':
-		case 'E':
-		case 'F':
-		case 'G':
-		case 'H':
-		case 'I':
-		case 'J':
-		case 'K':
-		case 'L':
-		case 'M':
-		case 'N':
-		case 'O':
-		case 'P':
-		case 'Q':
-		case 'R':
-		case 'S':
-		case 'T':
-		case 'U':
-		case 'V':
-		case 'W':
-		case 'X':
-		case 'Y':
-		case 'Z':
-		case '_':
-		case 'a':
-		case 'b':
-		case 'c':
-		case 'd':
-		case 'e':
-		case 'f':
-		case 'g':
-		case 'h':
-		case 'i':
-		case 'j':
-		case 'k':
-		case 'l':
-		case 'm':
-		case 'n':
-		case 'o':
-		case 'p':
-		case 'q':
-		case 'r':
-		case 's':
-		case 't':
-		case 'u':
-		case 'v':
-		case 'w':
-		case 'x':
-		case 'y':
-		case 'z': goto yy36;
-		default: goto yy37;
+	if (yybm[0+yych] & 16) {
+		goto yy36;
 	}
-yy37:
 	{ return finish(lx, start, cur, T_TYPE); }
+yy37:
+	yych = *++cur;
+	if (yych <= '/') goto yy29;
+	if (yych <= '9') goto yy53;
+	goto yy29;
 yy38:
 	yych = *++cur;
-	switch (yych) {
-		case '0':
-		case '1':
-		case '2':
-		case '3':
-		case '4':
-		case '5':
-		case '6':
-		case '7':
-		case '8':
-		case '9': goto yy55;
-		default: goto yy29;
+	if (yych <= '@') {
+		if (yych <= '/') goto yy29;
+		if (yych <= '9') goto yy55;
+		goto yy29;
+	} else {
+		if (yych <= 'F') goto yy55;
+		if (yych <= '`') goto yy29;
+		if (yych <= 'f') goto yy55;
+		goto yy29;
 	}
 yy39:
 	yych = *++cur;
-	switch (yych) {
-		case '0':
-		case '1':
-		case '2':
-		case '3':
-		case '4':
-		case '5':
-		case '6':
-		case '7':
-		case '8':
-		case '9':
-		case 'A':
-		case 'B':
-		case 'C':
-		case 'D':
-		case 'E':
-		case 'F':
-		case 'a':
-		case 'b':
-		case 'c':
-		case 'd':
-		case 'e':
-		case 'f': goto yy57;
-		default: goto yy29;
+	if (yych <= '@') {
+		if (yych <= '/') goto yy29;
+		if (yych <= '9') goto yy56;
+		goto yy29;
+	} else {
+		if (yych <= 'F') goto yy56;
+		if (yych <= '`') goto yy29;
+		if (yych <= 'f') goto yy56;
+		goto yy29;
 	}
 yy40:
 	yych = *++cur;
-	switch (yych) {
-		case '0':
-		case '1':
-		case '2':
-		case '3':
-		case '4':
-		case '5':
-		case '6':
-		case '7':
-		case '8':
-		case '9':
-		case 'A':
-		case 'B':
-		case 'C':
-		case 'D':
-		case 'E':
-		case 'F':
-		case 'a':
-		case 'b':
-		case 'c':
-		case 'd':
-		case 'e':
-		case 'f': goto yy58;
-		default: goto yy29;
+	if (yybm[0+yych] & 64) {
+		goto yy57;
 	}
+	goto yy29;
 yy41:
 	yych = *++cur;
-	switch (yych) {
-		case '0':
-		case '1':
-		case '2':
-		case '3':
-		case '4':
-		case '5':
-		case '6':
-		case '7':
-		case '8':
-		case '9':
-		case 'A':
-		case 'B':
-		case 'C':
-		case 'D':
-		case 'E':
-		case 'F':
-		case 'a':
-		case 'b':
-		case 'c':
-		case 'd':
-		case 'e':
-		case 'f': goto yy59;
-		default: goto yy29;
+	if (yybm[0+yych] & 32) {
+		goto yy41;
 	}
-yy42:
-	yych = *++cur;
-	switch (yych) {
-		case '$':
-		case '%':
-		case '0':
-		case '1':
-		case '2':
-		case '3':
-		case '4':
-		case '5':
-		case '6':
-		case '7':
-		case '8':
-		case '9':
-		case 'A':
-		case 'B':
-		case 'C':
-		case 'D':
-		case 'E':
-		case 'F':
-		case 'G':
-		case 'H':
-		case 'I':
-		case 'J':
-		case 'K':
-		case 'L':
-		case 'M':
-		case 'N':
-		case 'O':
-		case 'P':
-		case 'Q':
-		case 'R':
-		case 'S':
-		case 'T':
-		case 'U':
-		case 'V':
-		case 'W':
-		case 'X':
-		case 'Y':
-		case 'Z':
-		case '_':
-		case 'a':
-		case 'b':
-		case 'c':
-		case 'd':
-		case 'e':
-		case 'f':
-		case 'g':
-		case 'h':
-		case 'i':
-		case 'j':
-		case 'k':
-		case 'l':
-		case 'm':
-		case 'n':
-		case 'o':
-		case 'p':
-		case 'q':
-		case 'r':
-		case 's':
-		case 't':
-		case 'u':
-		case 'v':
-		case 'w':
-		case 'x':
-		case 'y':
-		case 'z': goto yy42;
-		default: goto yy43;
-	}
-yy43:
 	{ return finish(lx, start + 1, cur, T_SYMBOL); }
-yy44:
+yy42:
 	yyaccept = 1;
 	yych = *(marker = ++cur);
-	switch (yych) {
-		case '0':
-		case '1':
-		case '2':
-		case '3':
-		case '4':
-		case '5':
-		case '6':
-		case '7':
-		case '8':
-		case '9': goto yy61;
-		default: goto yy11;
-	}
-yy45:
+	if (yych <= '/') goto yy11;
+	if (yych <= '9') goto yy58;
+	goto yy11;
+yy43:
 	yyaccept = 4;
 	yych = *(marker = ++cur);
-	switch (yych) {
-		case '$':
-		case 'A':
-		case 'B':
-		case 'C':
-		case 'D':
-		case 'E':
-		case 'F':
-		case 'G':
-		case 'H':
-		case 'I':
-		case 'J':
-		case 'K':
-		case 'L':
-		case 'M':
-		case 'N':
-		case 'O':
-		case 'P':
-		case 'Q':
-		case 'R':
-		case 'S':
-		case 'T':
-		case 'U':
-		case 'V':
-		case 'W':
-		case 'X':
-		case 'Y':
-		case 'Z':
-		case '_':
-		case 'a':
-		case 'b':
-		case 'c':
-		case 'd':
-		case 'e':
-		case 'f':
-		case 'g':
-		case 'h':
-		case 'i':
-		case 'j':
-		case 'k':
-		case 'l':
-		case 'm':
-		case 'n':
-		case 'o':
-		case 'p':
-		case 'q':
-		case 'r':
-		case 's':
-		case 't':
-		case 'u':
-		case 'v':
-		case 'w':
-		case 'x':
-		case 'y':
-		case 'z': goto yy10;
-		case '.':
+	if (yych <= '9') {
+		if (yych <= '-') {
+			if (yych == '$') goto yy10;
 			yyt1 = cur;
-			goto yy63;
-		case '0':
-		case '1':
-		case '2':
-		case '3':
-		case '4':
-		case '5':
-		case '6':
-		case '7':
-		case '8':
-		case '9': goto yy45;
-		default:
+		} else {
+			if (yych <= '.') {
+				yyt1 = cur;
+				goto yy60;
+			}
+			if (yych >= '0') goto yy43;
 			yyt1 = cur;
-			goto yy46;
+		}
+	} else {
+		if (yych <= '^') {
+			if (yych <= '@') {
+				yyt1 = cur;
+				goto yy44;
+			}
+			if (yych <= 'Z') goto yy10;
+			yyt1 = cur;
+		} else {
+			if (yych == '`') {
+				yyt1 = cur;
+				goto yy44;
+			}
+			if (yych <= 'z') goto yy10;
+			yyt1 = cur;
+		}
+	}
+yy44:
+	cur = yyt1;
+	{ return reg(lx, start, start + 1, cur, RF_P); }
+yy45:
+	yyaccept = 5;
+	yych = *(marker = ++cur);
+	if (yych <= '9') {
+		if (yych <= '-') {
+			if (yych == '$') goto yy10;
+			yyt1 = cur;
+		} else {
+			if (yych <= '.') {
+				yyt1 = cur;
+				goto yy61;
+			}
+			if (yych >= '0') goto yy45;
+			yyt1 = cur;
+		}
+	} else {
+		if (yych <= '^') {
+			if (yych <= '@') {
+				yyt1 = cur;
+				goto yy46;
+			}
+			if (yych <= 'Z') goto yy10;
+			yyt1 = cur;
+		} else {
+			if (yych == '`') {
+				yyt1 = cur;
+				goto yy46;
+			}
+			if (yych <= 'z') goto yy10;
+			yyt1 = cur;
+		}
 	}
 yy46:
 	cur = yyt1;
-	{ return reg(lx, start, start + 1, cur, RF_P); }
-yy47:
-	yyaccept = 5;
-	yych = *(marker = ++cur);
-	switch (yych) {
-		case '$':
-		case 'A':
-		case 'B':
-		case 'C':
-		case 'D':
-		case 'E':
-		case 'F':
-		case 'G':
-		case 'H':
-		case 'I':
-		case 'J':
-		case 'K':
-		case 'L':
-		case 'M':
-		case 'N':
-		case 'O':
-		case 'P':
-		case 'Q':
-		case 'R':
-		case 'S':
-		case 'T':
-		case 'U':
-		case 'V':
-		case 'W':
-		case 'X':
-		case 'Y':
-		case 'Z':
-		case '_':
-		case 'a':
-		case 'b':
-		case 'c':
-		case 'd':
-		case 'e':
-		case 'f':
-		case 'g':
-		case 'h':
-		case 'i':
-		case 'j':
-		case 'k':
-		case 'l':
-		case 'm':
-		case 'n':
-		case 'o':
-		case 'p':
-		case 'q':
-		case 'r':
-		case 's':
-		case 't':
-		case 'u':
-		case 'v':
-		case 'w':
-		case 'x':
-		case 'y':
-		case 'z': goto yy10;
-		case '.':
-			yyt1 = cur;
-			goto yy64;
-		case '0':
-		case '1':
-		case '2':
-		case '3':
-		case '4':
-		case '5':
-		case '6':
-		case '7':
-		case '8':
-		case '9': goto yy47;
-		default:
-			yyt1 = cur;
-			goto yy48;
-	}
-yy48:
-	cur = yyt1;
 	{ return reg(lx, start, start + 1, cur, RF_R); }
+yy47:
+	yyaccept = 1;
+	yych = *(marker = ++cur);
+	if (yych <= '/') goto yy11;
+	if (yych <= '9') goto yy62;
+	goto yy11;
+yy48:
+	yyaccept = 1;
+	yych = *(marker = ++cur);
+	if (yych <= '/') goto yy11;
+	if (yych <= '9') goto yy64;
+	goto yy11;
 yy49:
-	yyaccept = 1;
-	yych = *(marker = ++cur);
-	switch (yych) {
-		case '0':
-		case '1':
-		case '2':
-		case '3':
-		case '4':
-		case '5':
-		case '6':
-		case '7':
-		case '8':
-		case '9': goto yy65;
-		default: goto yy11;
-	}
-yy50:
-	yyaccept = 1;
-	yych = *(marker = ++cur);
-	switch (yych) {
-		case '0':
-		case '1':
-		case '2':
-		case '3':
-		case '4':
-		case '5':
-		case '6':
-		case '7':
-		case '8':
-		case '9': goto yy67;
-		default: goto yy11;
-	}
-yy51:
 	yyaccept = 6;
 	yych = *(marker = ++cur);
-	switch (yych) {
-		case '$':
-		case 'A':
-		case 'B':
-		case 'C':
-		case 'D':
-		case 'E':
-		case 'F':
-		case 'G':
-		case 'H':
-		case 'I':
-		case 'J':
-		case 'K':
-		case 'L':
-		case 'M':
-		case 'N':
-		case 'O':
-		case 'P':
-		case 'Q':
-		case 'R':
-		case 'S':
-		case 'T':
-		case 'U':
-		case 'V':
-		case 'W':
-		case 'X':
-		case 'Y':
-		case 'Z':
-		case '_':
-		case 'a':
-		case 'b':
-		case 'c':
-		case 'd':
-		case 'e':
-		case 'f':
-		case 'g':
-		case 'h':
-		case 'i':
-		case 'j':
-		case 'k':
-		case 'l':
-		case 'm':
-		case 'n':
-		case 'o':
-		case 'p':
-		case 'q':
-		case 'r':
-		case 's':
-		case 't':
-		case 'u':
-		case 'v':
-		case 'w':
-		case 'x':
-		case 'y':
-		case 'z': goto yy10;
-		case '.': goto yy32;
-		case '0':
-		case '1':
-		case '2':
-		case '3':
-		case '4':
-		case '5':
-		case '6':
-		case '7':
-		case '8':
-		case '9': goto yy51;
-		default: goto yy52;
+	if (yych <= '9') {
+		if (yych <= '-') {
+			if (yych == '$') goto yy10;
+		} else {
+			if (yych <= '.') goto yy32;
+			if (yych >= '0') goto yy49;
+		}
+	} else {
+		if (yych <= '^') {
+			if (yych <= '@') goto yy50;
+			if (yych <= 'Z') goto yy10;
+		} else {
+			if (yych == '`') goto yy50;
+			if (yych <= 'z') goto yy10;
+		}
 	}
-yy52:
+yy50:
 	{ int t = decimal(lx, start + 1, cur); return finish(lx, start, cur, t == T_INT ? T_BLOCK : T_BAD); }
-yy53:
+yy51:
 	yyaccept = 1;
 	yych = *(marker = ++cur);
-	switch (yych) {
-		case '.': goto yy32;
-		case '0':
-		case '1':
-		case '2':
-		case '3':
-		case '4':
-		case '5':
-		case '6':
-		case '7':
-		case '8':
-		case '9':
-		case 'A':
-		case 'B':
-		case 'C':
-		case 'D':
-		case 'E':
-		case 'F':
-		case 'G':
-		case 'H':
-		case 'I':
-		case 'J':
-		case 'K':
-		case 'L':
-		case 'M':
-		case 'N':
-		case 'O':
-		case 'P':
-		case 'Q':
-		case 'R':
-		case 'S':
-		case 'T':
-		case 'U':
-		case 'V':
-		case 'W':
-		case 'X':
-		case 'Y':
-		case 'Z':
-		case '_':
-		case 'a':
-		case 'b':
-		case 'c':
-		case 'd':
-		case 'e':
-		case 'f':
-		case 'g':
-		case 'h':
-		case 'i':
-		case 'j':
-		case 'k':
-		case 'l':
-		case 'm':
-		case 'n':
-		case 'o':
-		case 'p':
-		case 'q':
-		case 'r':
-		case 's':
-		case 't':
-		case 'u':
-		case 'v':
-		case 'w':
-		case 'x':
-		case 'y':
-		case 'z': goto yy53;
-		case ':': goto yy69;
-		default: goto yy12;
+	if (yych <= '@') {
+		if (yych <= '/') {
+			if (yych == '.') goto yy32;
+			goto yy12;
+		} else {
+			if (yych <= '9') goto yy51;
+			if (yych <= ':') goto yy66;
+			goto yy12;
+		}
+	} else {
+		if (yych <= '_') {
+			if (yych <= 'Z') goto yy51;
+			if (yych <= '^') goto yy12;
+			goto yy51;
+		} else {
+			if (yych <= '`') goto yy12;
+			if (yych <= 'z') goto yy51;
+			goto yy12;
+		}
 	}
-yy54:
+yy52:
 	yych = *++cur;
-	switch (yych) {
-		case '0':
-		case '1':
-		case '2':
-		case '3':
-		case '4':
-		case '5':
-		case '6':
-		case '7':
-		case '8':
-		case '9':
-		case 'A':
-		case 'B':
-		case 'C':
-		case 'D':
-		case 'E':
-		case 'F':
-		case 'G':
-		case 'H':
-		case 'I':
-		case 'J':
-		case 'K':
-		case 'L':
-		case 'M':
-		case 'N':
-		case 'O':
-		case 'P':
-		case 'Q':
-		case 'R':
-		case 'S':
-		case 'T':
-		case 'U':
-		case 'V':
-		case 'W':
-		case 'X':
-		case 'Y':
-		case 'Z':
-		case '_':
-		case 'a':
-		case 'b':
-		case 'c':
-		case 'd':
-		case 'e':
-		case 'f':
-		case 'g':
-		case 'h':
-		case 'i':
-		case 'j':
-		case 'k':
-		case 'l':
-		case 'm':
-		case 'n':
-		case 'o':
-		case 'p':
-		case 'q':
-		case 'r':
-		case 's':
-		case 't':
-		case 'u':
-		case 'v':
-		case 'w':
-		case 'x':
-		case 'y':
-		case 'z': goto yy70;
-		default: goto yy29;
+	if (yych <= 'Z') {
+		if (yych <= '/') goto yy29;
+		if (yych <= '9') goto yy67;
+		if (yych <= '@') goto yy29;
+		goto yy67;
+	} else {
+		if (yych <= '_') {
+			if (yych <= '^') goto yy29;
+			goto yy67;
+		} else {
+			if (yych <= '`') goto yy29;
+			if (yych <= 'z') goto yy67;
+			goto yy29;
+		}
 	}
+yy53:
+	yych = *++cur;
+	if (yych <= '/') goto yy54;
+	if (yych <= '9') goto yy53;
+yy54:
+	{ return finish(lx, start, cur, T_VERSION); }
 yy55:
 	yych = *++cur;
-	switch (yych) {
-		case '0':
-		case '1':
-		case '2':
-		case '3':
-		case '4':
-		case '5':
-		case '6':
-		case '7':
-		case '8':
-		case '9': goto yy55;
-		default: goto yy56;
+	if (yych <= '@') {
+		if (yych <= '/') goto yy29;
+		if (yych <= '9') goto yy68;
+		goto yy29;
+	} else {
+		if (yych <= 'F') goto yy68;
+		if (yych <= '`') goto yy29;
+		if (yych <= 'f') goto yy68;
+		goto yy29;
 	}
 yy56:
-	{ return finish(lx, start, cur, T_VERSION); }
+	yych = *++cur;
+	if (yych <= '@') {
+		if (yych <= '/') goto yy29;
+		if (yych <= '9') goto yy69;
+		goto yy29;
+	} else {
+		if (yych <= 'F') goto yy69;
+		if (yych <= '`') goto yy29;
+		if (yych <= 'f') goto yy69;
+		goto yy29;
+	}
 yy57:
 	yych = *++cur;
-	switch (yych) {
-		case '0':
-		case '1':
-		case '2':
-		case '3':
-		case '4':
-		case '5':
-		case '6':
-		case '7':
-		case '8':
-		case '9':
-		case 'A':
-		case 'B':
-		case 'C':
-		case 'D':
-		case 'E':
-		case 'F':
-		case 'a':
-		case 'b':
-		case 'c':
-		case 'd':
-		case 'e':
-		case 'f': goto yy71;
-		default: goto yy29;
+	if (yybm[0+yych] & 64) {
+		goto yy57;
 	}
-yy58:
-	yych = *++cur;
-	switch (yych) {
-		case '0':
-		case '1':
-		case '2':
-		case '3':
-		case '4':
-		case '5':
-		case '6':
-		case '7':
-		case '8':
-		case '9':
-		case 'A':
-		case 'B':
-		case 'C':
-		case 'D':
-		case 'E':
-		case 'F':
-		case 'a':
-		case 'b':
-		case 'c':
-		case 'd':
-		case 'e':
-		case 'f': goto yy72;
-		default: goto yy29;
-	}
-yy59:
-	yych = *++cur;
-	switch (yych) {
-		case '0':
-		case '1':
-		case '2':
-		case '3':
-		case '4':
-		case '5':
-		case '6':
-		case '7':
-		case '8':
-		case '9':
-		case 'A':
-		case 'B':
-		case 'C':
-		case 'D':
-		case 'E':
-		case 'F':
-		case 'a':
-		case 'b':
-		case 'c':
-		case 'd':
-		case 'e':
-		case 'f': goto yy59;
-		default: goto yy60;
-	}
-yy60:
 	{ int t = hex(lx, start + 2, cur); return finish(lx, start, cur, t); }
-yy61:
+yy58:
 	yyaccept = 7;
 	yych = *(marker = ++cur);
-	switch (yych) {
-		case '$':
-		case 'A':
-		case 'B':
-		case 'C':
-		case 'D':
-		case 'E':
-		case 'F':
-		case 'G':
-		case 'H':
-		case 'I':
-		case 'J':
-		case 'K':
-		case 'L':
-		case 'M':
-		case 'N':
-		case 'O':
-		case 'P':
-		case 'Q':
-		case 'R':
-		case 'S':
-		case 'T':
-		case 'U':
-		case 'V':
-		case 'W':
-		case 'X':
-		case 'Y':
-		case 'Z':
-		case '_':
-		case 'a':
-		case 'b':
-		case 'c':
-		case 'd':
-		case 'e':
-		case 'f':
-		case 'g':
-		case 'h':
-		case 'i':
-		case 'j':
-		case 'k':
-		case 'l':
-		case 'm':
-		case 'n':
-		case 'o':
-		case 'p':
-		case 'q':
-		case 'r':
-		case 's':
-		case 't':
-		case 'u':
-		case 'v':
-		case 'w':
-		case 'x':
-		case 'y':
-		case 'z': goto yy10;
-		case '.': goto yy32;
-		case '0':
-		case '1':
-		case '2':
-		case '3':
-		case '4':
-		case '5':
-		case '6':
-		case '7':
-		case '8':
-		case '9': goto yy61;
-		default: goto yy62;
+	if (yych <= '9') {
+		if (yych <= '-') {
+			if (yych == '$') goto yy10;
+		} else {
+			if (yych <= '.') goto yy32;
+			if (yych >= '0') goto yy58;
+		}
+	} else {
+		if (yych <= '^') {
+			if (yych <= '@') goto yy59;
+			if (yych <= 'Z') goto yy10;
+		} else {
+			if (yych == '`') goto yy59;
+			if (yych <= 'z') goto yy10;
+		}
+	}
+yy59:
+	{ return reg(lx, start, start + 2, cur, RF_CC); }
+yy60:
+	yych = *++cur;
+	if (yych <= 'Z') {
+		if (yych <= '/') goto yy29;
+		if (yych <= '9') goto yy51;
+		if (yych <= '@') goto yy29;
+		goto yy70;
+	} else {
+		if (yych <= '_') {
+			if (yych <= '^') goto yy29;
+			goto yy51;
+		} else {
+			if (yych <= '`') goto yy29;
+			if (yych <= 'z') goto yy70;
+			goto yy29;
+		}
+	}
+yy61:
+	yych = *++cur;
+	if (yych <= 'Z') {
+		if (yych <= '/') goto yy29;
+		if (yych <= '9') goto yy51;
+		if (yych <= '@') goto yy29;
+		goto yy71;
+	} else {
+		if (yych <= '_') {
+			if (yych <= '^') goto yy29;
+			goto yy51;
+		} else {
+			if (yych <= '`') goto yy29;
+			if (yych <= 'z') goto yy71;
+			goto yy29;
+		}
 	}
 yy62:
-	{ return reg(lx, start, start + 2, cur, RF_CC); }
-yy63:
-	yych = *++cur;
-	switch (yych) {
-		case '0':
-		case '1':
-		case '2':
-		case '3':
-		case '4':
-		case '5':
-		case '6':
-		case '7':
-		case '8':
-		case '9':
-		case '_': goto yy53;
-		case 'A':
-		case 'B':
-		case 'C':
-		case 'D':
-		case 'E':
-		case 'F':
-		case 'G':
-		case 'H':
-		case 'I':
-		case 'J':
-		case 'K':
-		case 'L':
-		case 'M':
-		case 'N':
-		case 'O':
-		case 'P':
-		case 'Q':
-		case 'R':
-		case 'S':
-		case 'T':
-		case 'U':
-		case 'V':
-		case 'W':
-		case 'X':
-		case 'Y':
-		case 'Z':
-		case 'a':
-		case 'b':
-		case 'c':
-		case 'd':
-		case 'e':
-		case 'f':
-		case 'g':
-		case 'h':
-		case 'i':
-		case 'j':
-		case 'k':
-		case 'l':
-		case 'm':
-		case 'n':
-		case 'o':
-		case 'p':
-		case 'q':
-		case 'r':
-		case 's':
-		case 't':
-		case 'u':
-		case 'v':
-		case 'w':
-		case 'x':
-		case 'y':
-		case 'z': goto yy73;
-		default: goto yy29;
-	}
-yy64:
-	yych = *++cur;
-	switch (yych) {
-		case '0':
-		case '1':
-		case '2':
-		case '3':
-		case '4':
-		case '5':
-		case '6':
-		case '7':
-		case '8':
-		case '9':
-		case '_': goto yy53;
-		case 'A':
-		case 'B':
-		case 'C':
-		case 'D':
-		case 'E':
-		case 'F':
-		case 'G':
-		case 'H':
-		case 'I':
-		case 'J':
-		case 'K':
-		case 'L':
-		case 'M':
-		case 'N':
-		case 'O':
-		case 'P':
-		case 'Q':
-		case 'R':
-		case 'S':
-		case 'T':
-		case 'U':
-		case 'V':
-		case 'W':
-		case 'X':
-		case 'Y':
-		case 'Z':
-		case 'a':
-		case 'b':
-		case 'c':
-		case 'd':
-		case 'e':
-		case 'f':
-		case 'g':
-		case 'h':
-		case 'i':
-		case 'j':
-		case 'k':
-		case 'l':
-		case 'm':
-		case 'n':
-		case 'o':
-		case 'p':
-		case 'q':
-		case 'r':
-		case 's':
-		case 't':
-		case 'u':
-		case 'v':
-		case 'w':
-		case 'x':
-		case 'y':
-		case 'z': goto yy74;
-		default: goto yy29;
-	}
-yy65:
 	yyaccept = 8;
 	yych = *(marker = ++cur);
-	switch (yych) {
-		case '$':
-		case 'A':
-		case 'B':
-		case 'C':
-		case 'D':
-		case 'E':
-		case 'F':
-		case 'G':
-		case 'H':
-		case 'I':
-		case 'J':
-		case 'K':
-		case 'L':
-		case 'M':
-		case 'N':
-		case 'O':
-		case 'P':
-		case 'Q':
-		case 'R':
-		case 'S':
-		case 'T':
-		case 'U':
-		case 'V':
-		case 'W':
-		case 'X':
-		case 'Y':
-		case 'Z':
-		case '_':
-		case 'a':
-		case 'b':
-		case 'c':
-		case 'd':
-		case 'e':
-		case 'f':
-		case 'g':
-		case 'h':
-		case 'i':
-		case 'j':
-		case 'k':
-		case 'l':
-		case 'm':
-		case 'n':
-		case 'o':
-		case 'p':
-		case 'q':
-		case 'r':
-		case 's':
-		case 't':
-		case 'u':
-		case 'v':
-		case 'w':
-		case 'x':
-		case 'y':
-		case 'z': goto yy10;
-		case '.':
+	if (yych <= '9') {
+		if (yych <= '-') {
+			if (yych == '$') goto yy10;
 			yyt1 = cur;
-			goto yy75;
-		case '0':
-		case '1':
-		case '2':
-		case '3':
-		case '4':
-		case '5':
-		case '6':
-		case '7':
-		case '8':
-		case '9': goto yy65;
-		default:
+		} else {
+			if (yych <= '.') {
+				yyt1 = cur;
+				goto yy72;
+			}
+			if (yych >= '0') goto yy62;
 			yyt1 = cur;
-			goto yy66;
+		}
+	} else {
+		if (yych <= '^') {
+			if (yych <= '@') {
+				yyt1 = cur;
+				goto yy63;
+			}
+			if (yych <= 'Z') goto yy10;
+			yyt1 = cur;
+		} else {
+			if (yych == '`') {
+				yyt1 = cur;
+				goto yy63;
+			}
+			if (yych <= 'z') goto yy10;
+			yyt1 = cur;
+		}
 	}
-yy66:
+yy63:
 	cur = yyt1;
 	{ return reg(lx, start, start + 2, cur, RF_UP); }
-yy67:
+yy64:
 	yyaccept = 9;
 	yych = *(marker = ++cur);
-	switch (yych) {
-		case '$':
-		case 'A':
-		case 'B':
-		case 'C':
-		case 'D':
-		case 'E':
-		case 'F':
-		case 'G':
-		case 'H':
-		case 'I':
-		case 'J':
-		case 'K':
-		case 'L':
-		case 'M':
-		case 'N':
-		case 'O':
-		case 'P':
-		case 'Q':
-		case 'R':
-		case 'S':
-		case 'T':
-		case 'U':
-		case 'V':
-		case 'W':
-		case 'X':
-		case 'Y':
-		case 'Z':
-		case '_':
-		case 'a':
-		case 'b':
-		case 'c':
-		case 'd':
-		case 'e':
-		case 'f':
-		case 'g':
-		case 'h':
-		case 'i':
-		case 'j':
-		case 'k':
-		case 'l':
-		case 'm':
-		case 'n':
-		case 'o':
-		case 'p':
-		case 'q':
-		case 'r':
-		case 's':
-		case 't':
-		case 'u':
-		case 'v':
-		case 'w':
-		case 'x':
-		case 'y':
-		case 'z': goto yy10;
-		case '.':
+	if (yych <= '9') {
+		if (yych <= '-') {
+			if (yych == '$') goto yy10;
 			yyt1 = cur;
-			goto yy76;
-		case '0':
-		case '1':
-		case '2':
-		case '3':
-		case '4':
-		case '5':
-		case '6':
-		case '7':
-		case '8':
-		case '9': goto yy67;
-		default:
+		} else {
+			if (yych <= '.') {
+				yyt1 = cur;
+				goto yy73;
+			}
+			if (yych >= '0') goto yy64;
 			yyt1 = cur;
-			goto yy68;
+		}
+	} else {
+		if (yych <= '^') {
+			if (yych <= '@') {
+				yyt1 = cur;
+				goto yy65;
+			}
+			if (yych <= 'Z') goto yy10;
+			yyt1 = cur;
+		} else {
+			if (yych == '`') {
+				yyt1 = cur;
+				goto yy65;
+			}
+			if (yych <= 'z') goto yy10;
+			yyt1 = cur;
+		}
 	}
-yy68:
+yy65:
 	cur = yyt1;
 	{ return reg(lx, start, start + 2, cur, RF_UR); }
-yy69:
+yy66:
 	yych = *++cur;
-	switch (yych) {
-		case ':': goto yy32;
-		default: goto yy29;
-	}
-yy70:
+	if (yych == ':') goto yy32;
+	goto yy29;
+yy67:
 	yyaccept = 3;
 	yych = *(marker = ++cur);
-	switch (yych) {
-		case '.': goto yy54;
-		case '0':
-		case '1':
-		case '2':
-		case '3':
-		case '4':
-		case '5':
-		case '6':
-		case '7':
-		case '8':
-		case '9':
-		case 'A':
-		case 'B':
-		case 'C':
-		case 'D':
-		case 'E':
-		case 'F':
-		case 'G':
-		case 'H':
-		case 'I':
-		case 'J':
-		case 'K':
-		case 'L':
-		case 'M':
-		case 'N':
-		case 'O':
-		case 'P':
-		case 'Q':
-		case 'R':
-		case 'S':
-		case 'T':
-		case 'U':
-		case 'V':
-		case 'W':
-		case 'X':
-		case 'Y':
-		case 'Z':
-		case '_':
-		case 'a':
-		case 'b':
-		case 'c':
-		case 'd':
-		case 'e':
-		case 'f':
-		case 'g':
-		case 'h':
-		case 'i':
-		case 'j':
-		case 'k':
-		case 'l':
-		case 'm':
-		case 'n':
-		case 'o':
-		case 'p':
-		case 'q':
-		case 'r':
-		case 's':
-		case 't':
-		case 'u':
-		case 'v':
-		case 'w':
-		case 'x':
-		case 'y':
-		case 'z': goto yy70;
-		case ':': goto yy77;
-		default: goto yy34;
+	if (yych <= '@') {
+		if (yych <= '/') {
+			if (yych == '.') goto yy52;
+			goto yy34;
+		} else {
+			if (yych <= '9') goto yy67;
+			if (yych <= ':') goto yy74;
+			goto yy34;
+		}
+	} else {
+		if (yych <= '_') {
+			if (yych <= 'Z') goto yy67;
+			if (yych <= '^') goto yy34;
+			goto yy67;
+		} else {
+			if (yych <= '`') goto yy34;
+			if (yych <= 'z') goto yy67;
+			goto yy34;
+		}
+	}
+yy68:
+	yych = *++cur;
+	if (yych <= '@') {
+		if (yych <= '/') goto yy29;
+		if (yych <= '9') goto yy75;
+		goto yy29;
+	} else {
+		if (yych <= 'F') goto yy75;
+		if (yych <= '`') goto yy29;
+		if (yych <= 'f') goto yy75;
+		goto yy29;
+	}
+yy69:
+	yych = *++cur;
+	if (yych <= '@') {
+		if (yych <= '/') goto yy29;
+		if (yych <= '9') goto yy76;
+		goto yy29;
+	} else {
+		if (yych <= 'F') goto yy76;
+		if (yych <= '`') goto yy29;
+		if (yych <= 'f') goto yy76;
+		goto yy29;
+	}
+yy70:
+	yyaccept = 10;
+	yych = *(marker = ++cur);
+	if (yybm[0+yych] & 128) {
+		goto yy70;
+	}
+	if (yych <= '/') {
+		if (yych == '.') goto yy32;
+		goto yy44;
+	} else {
+		if (yych <= ':') goto yy66;
+		if (yych == '_') goto yy51;
+		goto yy44;
 	}
 yy71:
-	yych = *++cur;
-	switch (yych) {
-		case '0':
-		case '1':
-		case '2':
-		case '3':
-		case '4':
-		case '5':
-		case '6':
-		case '7':
-		case '8':
-		case '9':
-		case 'A':
-		case 'B':
-		case 'C':
-		case 'D':
-		case 'E':
-		case 'F':
-		case 'a':
-		case 'b':
-		case 'c':
-		case 'd':
-		case 'e':
-		case 'f': goto yy78;
-		default: goto yy29;
+	yyaccept = 11;
+	yych = *(marker = ++cur);
+	if (yych <= '@') {
+		if (yych <= '/') {
+			if (yych == '.') goto yy32;
+			goto yy46;
+		} else {
+			if (yych <= '9') goto yy71;
+			if (yych <= ':') goto yy66;
+			goto yy46;
+		}
+	} else {
+		if (yych <= '_') {
+			if (yych <= 'Z') goto yy71;
+			if (yych <= '^') goto yy46;
+			goto yy51;
+		} else {
+			if (yych <= '`') goto yy46;
+			if (yych <= 'z') goto yy71;
+			goto yy46;
+		}
 	}
 yy72:
 	yych = *++cur;
-	switch (yych) {
-		case '0':
-		case '1':
-		case '2':
-		case '3':
-		case '4':
-		case '5':
-		case '6':
-		case '7':
-		case '8':
-		case '9':
-		case 'A':
-		case 'B':
-		case 'C':
-		case 'D':
-		case 'E':
-		case 'F':
-		case 'a':
-		case 'b':
-		case 'c':
-		case 'd':
-		case 'e':
-		case 'f': goto yy79;
-		default: goto yy29;
+	if (yych <= 'Z') {
+		if (yych <= '/') goto yy29;
+		if (yych <= '9') goto yy51;
+		if (yych <= '@') goto yy29;
+		goto yy77;
+	} else {
+		if (yych <= '_') {
+			if (yych <= '^') goto yy29;
+			goto yy51;
+		} else {
+			if (yych <= '`') goto yy29;
+			if (yych <= 'z') goto yy77;
+			goto yy29;
+		}
 	}
 yy73:
-	yyaccept = 10;
-	yych = *(marker = ++cur);
-	switch (yych) {
-		case '.': goto yy32;
-		case '0':
-		case '1':
-		case '2':
-		case '3':
-		case '4':
-		case '5':
-		case '6':
-		case '7':
-		case '8':
-		case '9':
-		case 'A':
-		case 'B':
-		case 'C':
-		case 'D':
-		case 'E':
-		case 'F':
-		case 'G':
-		case 'H':
-		case 'I':
-		case 'J':
-		case 'K':
-		case 'L':
-		case 'M':
-		case 'N':
-		case 'O':
-		case 'P':
-		case 'Q':
-		case 'R':
-		case 'S':
-		case 'T':
-		case 'U':
-		case 'V':
-		case 'W':
-		case 'X':
-		case 'Y':
-		case 'Z':
-		case 'a':
-		case 'b':
-		case 'c':
-		case 'd':
-		case 'e':
-		case 'f':
-		case 'g':
-		case 'h':
-		case 'i':
-		case 'j':
-		case 'k':
-		case 'l':
-		case 'm':
-		case 'n':
-		case 'o':
-		case 'p':
-		case 'q':
-		case 'r':
-		case 's':
-		case 't':
-		case 'u':
-		case 'v':
-		case 'w':
-		case 'x':
-		case 'y':
-		case 'z': goto yy73;
-		case ':': goto yy69;
-		case '_': goto yy53;
-		default: goto yy46;
+	yych = *++cur;
+	if (yych <= 'Z') {
+		if (yych <= '/') goto yy29;
+		if (yych <= '9') goto yy51;
+		if (yych <= '@') goto yy29;
+		goto yy78;
+	} else {
+		if (yych <= '_') {
+			if (yych <= '^') goto yy29;
+			goto yy51;
+		} else {
+			if (yych <= '`') goto yy29;
+			if (yych <= 'z') goto yy78;
+			goto yy29;
+		}
 	}
 yy74:
-	yyaccept = 11;
-	yych = *(marker = ++cur);
-	switch (yych) {
-		case '.': goto yy32;
-		case '0':
-		case '1':
-		case '2':
-		case '3':
-		case '4':
-		case '5':
-		case '6':
-		case '7':
-		case '8':
-		case '9':
-		case 'A':
-		case 'B':
-		case 'C':
-		case 'D':
-		case 'E':
-		case 'F':
-		case 'G':
-		case 'H':
-		case 'I':
-		case 'J':
-		case 'K':
-		case 'L':
-		case 'M':
-		case 'N':
-		case 'O':
-		case 'P':
-		case 'Q':
-		case 'R':
-		case 'S':
-		case 'T':
-		case 'U':
-		case 'V':
-		case 'W':
-		case 'X':
-		case 'Y':
-		case 'Z':
-		case 'a':
-		case 'b':
-		case 'c':
-		case 'd':
-		case 'e':
-		case 'f':
-		case 'g':
-		case 'h':
-		case 'i':
-		case 'j':
-		case 'k':
-		case 'l':
-		case 'm':
-		case 'n':
-		case 'o':
-		case 'p':
-		case 'q':
-		case 'r':
-		case 's':
-		case 't':
-		case 'u':
-		case 'v':
-		case 'w':
-		case 'x':
-		case 'y':
-		case 'z': goto yy74;
-		case ':': goto yy69;
-		case '_': goto yy53;
-		default: goto yy48;
-	}
+	yych = *++cur;
+	if (yych == ':') goto yy52;
+	goto yy29;
 yy75:
 	yych = *++cur;
-	switch (yych) {
-		case '0':
-		case '1':
-		case '2':
-		case '3':
-		case '4':
-		case '5':
-		case '6':
-		case '7':
-		case '8':
-		case '9':
-		case '_': goto yy53;
-		case 'A':
-		case 'B':
-		case 'C':
-		case 'D':
-		case 'E':
-		case 'F':
-		case 'G':
-		case 'H':
-		case 'I':
-		case 'J':
-		case 'K':
-		case 'L':
-		case 'M':
-		case 'N':
-		case 'O':
-		case 'P':
-		case 'Q':
-		case 'R':
-		case 'S':
-		case 'T':
-		case 'U':
-		case 'V':
-		case 'W':
-		case 'X':
-		case 'Y':
-		case 'Z':
-		case 'a':
-		case 'b':
-		case 'c':
-		case 'd':
-		case 'e':
-		case 'f':
-		case 'g':
-		case 'h':
-		case 'i':
-		case 'j':
-		case 'k':
-		case 'l':
-		case 'm':
-		case 'n':
-		case 'o':
-		case 'p':
-		case 'q':
-		case 'r':
-		case 's':
-		case 't':
-		case 'u':
-		case 'v':
-		case 'w':
-		case 'x':
-		case 'y':
-		case 'z': goto yy80;
-		default: goto yy29;
+	if (yych <= '@') {
+		if (yych <= '/') goto yy29;
+		if (yych <= '9') goto yy79;
+		goto yy29;
+	} else {
+		if (yych <= 'F') goto yy79;
+		if (yych <= '`') goto yy29;
+		if (yych <= 'f') goto yy79;
+		goto yy29;
 	}
 yy76:
 	yych = *++cur;
-	switch (yych) {
-		case '0':
-		case '1':
-		case '2':
-		case '3':
-		case '4':
-		case '5':
-		case '6':
-		case '7':
-		case '8':
-		case '9':
-		case '_': goto yy53;
-		case 'A':
-		case 'B':
-		case 'C':
-		case 'D':
-		case 'E':
-		case 'F':
-		case 'G':
-		case 'H':
-		case 'I':
-		case 'J':
-		case 'K':
-		case 'L':
-		case 'M':
-		case 'N':
-		case 'O':
-		case 'P':
-		case 'Q':
-		case 'R':
-		case 'S':
-		case 'T':
-		case 'U':
-		case 'V':
-		case 'W':
-		case 'X':
-		case 'Y':
-		case 'Z':
-		case 'a':
-		case 'b':
-		case 'c':
-		case 'd':
-		case 'e':
-		case 'f':
-		case 'g':
-		case 'h':
-		case 'i':
-		case 'j':
-		case 'k':
-		case 'l':
-		case 'm':
-		case 'n':
-		case 'o':
-		case 'p':
-		case 'q':
-		case 'r':
-		case 's':
-		case 't':
-		case 'u':
-		case 'v':
-		case 'w':
-		case 'x':
-		case 'y':
-		case 'z': goto yy81;
-		default: goto yy29;
+	if (yych <= '@') {
+		if (yych <= '/') goto yy29;
+		if (yych <= '9') goto yy80;
+		goto yy29;
+	} else {
+		if (yych <= 'F') goto yy80;
+		if (yych <= '`') goto yy29;
+		if (yych <= 'f') goto yy80;
+		goto yy29;
 	}
 yy77:
-	yych = *++cur;
-	switch (yych) {
-		case ':': goto yy54;
-		default: goto yy29;
+	yyaccept = 12;
+	yych = *(marker = ++cur);
+	if (yych <= '@') {
+		if (yych <= '/') {
+			if (yych == '.') goto yy32;
+			goto yy63;
+		} else {
+			if (yych <= '9') goto yy77;
+			if (yych <= ':') goto yy66;
+			goto yy63;
+		}
+	} else {
+		if (yych <= '_') {
+			if (yych <= 'Z') goto yy77;
+			if (yych <= '^') goto yy63;
+			goto yy51;
+		} else {
+			if (yych <= '`') goto yy63;
+			if (yych <= 'z') goto yy77;
+			goto yy63;
+		}
 	}
 yy78:
-	yych = *++cur;
-	switch (yych) {
-		case '0':
-		case '1':
-		case '2':
-		case '3':
-		case '4':
-		case '5':
-		case '6':
-		case '7':
-		case '8':
-		case '9':
-		case 'A':
-		case 'B':
-		case 'C':
-		case 'D':
-		case 'E':
-		case 'F':
-		case 'a':
-		case 'b':
-		case 'c':
-		case 'd':
-		case 'e':
-		case 'f': goto yy82;
-		default: goto yy29;
+	yyaccept = 13;
+	yych = *(marker = ++cur);
+	if (yych <= '@') {
+		if (yych <= '/') {
+			if (yych == '.') goto yy32;
+			goto yy65;
+		} else {
+			if (yych <= '9') goto yy78;
+			if (yych <= ':') goto yy66;
+			goto yy65;
+		}
+	} else {
+		if (yych <= '_') {
+			if (yych <= 'Z') goto yy78;
+			if (yych <= '^') goto yy65;
+			goto yy51;
+		} else {
+			if (yych <= '`') goto yy65;
+			if (yych <= 'z') goto yy78;
+			goto yy65;
+		}
 	}
 yy79:
 	yych = *++cur;
-	switch (yych) {
-		case '0':
-		case '1':
-		case '2':
-		case '3':
-		case '4':
-		case '5':
-		case '6':
-		case '7':
-		case '8':
-		case '9':
-		case 'A':
-		case 'B':
-		case 'C':
-		case 'D':
-		case 'E':
-		case 'F':
-		case 'a':
-		case 'b':
-		case 'c':
-		case 'd':
-		case 'e':
-		case 'f': goto yy83;
-		default: goto yy29;
+	if (yych <= '@') {
+		if (yych <= '/') goto yy29;
+		if (yych <= '9') goto yy81;
+		goto yy29;
+	} else {
+		if (yych <= 'F') goto yy81;
+		if (yych <= '`') goto yy29;
+		if (yych <= 'f') goto yy81;
+		goto yy29;
 	}
 yy80:
-	yyaccept = 12;
-	yych = *(marker = ++cur);
-	switch (yych) {
-		case '.': goto yy32;
-		case '0':
-		case '1':
-		case '2':
-		case '3':
-		case '4':
-		case '5':
-		case '6':
-		case '7':
-		case '8':
-		case '9':
-		case 'A':
-		case 'B':
-		case 'C':
-		case 'D':
-		case 'E':
-		case 'F':
-		case 'G':
-		case 'H':
-		case 'I':
-		case 'J':
-		case 'K':
-		case 'L':
-		case 'M':
-		case 'N':
-		case 'O':
-		case 'P':
-		case 'Q':
-		case 'R':
-		case 'S':
-		case 'T':
-		case 'U':
-		case 'V':
-		case 'W':
-		case 'X':
-		case 'Y':
-		case 'Z':
-		case 'a':
-		case 'b':
-		case 'c':
-		case 'd':
-		case 'e':
-		case 'f':
-		case 'g':
-		case 'h':
-		case 'i':
-		case 'j':
-		case 'k':
-		case 'l':
-		case 'm':
-		case 'n':
-		case 'o':
-		case 'p':
-		case 'q':
-		case 'r':
-		case 's':
-		case 't':
-		case 'u':
-		case 'v':
-		case 'w':
-		case 'x':
-		case 'y':
-		case 'z': goto yy80;
-		case ':': goto yy69;
-		case '_': goto yy53;
-		default: goto yy66;
+	yych = *++cur;
+	if (yych <= '@') {
+		if (yych <= '/') goto yy29;
+		if (yych <= '9') goto yy82;
+		goto yy29;
+	} else {
+		if (yych <= 'F') goto yy82;
+		if (yych <= '`') goto yy29;
+		if (yych <= 'f') goto yy82;
+		goto yy29;
 	}
 yy81:
-	yyaccept = 13;
-	yych = *(marker = ++cur);
-	switch (yych) {
-		case '.': goto yy32;
-		case '0':
-		case '1':
-		case '2':
-		case '3':
-		case '4':
-		case '5':
-		case '6':
-		case '7':
-		case '8':
-		case '9':
-		case 'A':
-		case 'B':
-		case 'C':
-		case 'D':
-		case 'E':
-		case 'F':
-		case 'G':
-		case 'H':
-		case 'I':
-		case 'J':
-		case 'K':
-		case 'L':
-		case 'M':
-		case 'N':
-		case 'O':
-		case 'P':
-		case 'Q':
-		case 'R':
-		case 'S':
-		case 'T':
-		case 'U':
-		case 'V':
-		case 'W':
-		case 'X':
-		case 'Y':
-		case 'Z':
-		case 'a':
-		case 'b':
-		case 'c':
-		case 'd':
-		case 'e':
-		case 'f':
-		case 'g':
-		case 'h':
-		case 'i':
-		case 'j':
-		case 'k':
-		case 'l':
-		case 'm':
-		case 'n':
-		case 'o':
-		case 'p':
-		case 'q':
-		case 'r':
-		case 's':
-		case 't':
-		case 'u':
-		case 'v':
-		case 'w':
-		case 'x':
-		case 'y':
-		case 'z': goto yy81;
-		case ':': goto yy69;
-		case '_': goto yy53;
-		default: goto yy68;
+	yych = *++cur;
+	if (yych <= '@') {
+		if (yych <= '/') goto yy29;
+		if (yych <= '9') goto yy83;
+		goto yy29;
+	} else {
+		if (yych <= 'F') goto yy83;
+		if (yych <= '`') goto yy29;
+		if (yych <= 'f') goto yy83;
+		goto yy29;
 	}
 yy82:
 	yych = *++cur;
-	switch (yych) {
-		case '0':
-		case '1':
-		case '2':
-		case '3':
-		case '4':
-		case '5':
-		case '6':
-		case '7':
-		case '8':
-		case '9':
-		case 'A':
-		case 'B':
-		case 'C':
-		case 'D':
-		case 'E':
-		case 'F':
-		case 'a':
-		case 'b':
-		case 'c':
-		case 'd':
-		case 'e':
-		case 'f': goto yy84;
-		default: goto yy29;
+	if (yych <= '@') {
+		if (yych <= '/') goto yy29;
+		if (yych <= '9') goto yy84;
+		goto yy29;
+	} else {
+		if (yych <= 'F') goto yy84;
+		if (yych <= '`') goto yy29;
+		if (yych <= 'f') goto yy84;
+		goto yy29;
 	}
 yy83:
 	yych = *++cur;
-	switch (yych) {
-		case '0':
-		case '1':
-		case '2':
-		case '3':
-		case '4':
-		case '5':
-		case '6':
-		case '7':
-		case '8':
-		case '9':
-		case 'A':
-		case 'B':
-		case 'C':
-		case 'D':
-		case 'E':
-		case 'F':
-		case 'a':
-		case 'b':
-		case 'c':
-		case 'd':
-		case 'e':
-		case 'f': goto yy85;
-		default: goto yy29;
+	if (yych <= '@') {
+		if (yych <= '/') goto yy29;
+		if (yych <= '9') goto yy85;
+		goto yy29;
+	} else {
+		if (yych <= 'F') goto yy85;
+		if (yych <= '`') goto yy29;
+		if (yych <= 'f') goto yy85;
+		goto yy29;
 	}
 yy84:
 	yych = *++cur;
-	switch (yych) {
-		case '0':
-		case '1':
-		case '2':
-		case '3':
-		case '4':
-		case '5':
-		case '6':
-		case '7':
-		case '8':
-		case '9':
-		case 'A':
-		case 'B':
-		case 'C':
-		case 'D':
-		case 'E':
-		case 'F':
-		case 'a':
-		case 'b':
-		case 'c':
-		case 'd':
-		case 'e':
-		case 'f': goto yy86;
-		default: goto yy29;
+	if (yych <= '@') {
+		if (yych <= '/') goto yy29;
+		if (yych <= '9') goto yy86;
+		goto yy29;
+	} else {
+		if (yych <= 'F') goto yy86;
+		if (yych <= '`') goto yy29;
+		if (yych <= 'f') goto yy86;
+		goto yy29;
 	}
 yy85:
 	yych = *++cur;
-	switch (yych) {
-		case '0':
-		case '1':
-		case '2':
-		case '3':
-		case '4':
-		case '5':
-		case '6':
-		case '7':
-		case '8':
-		case '9':
-		case 'A':
-		case 'B':
-		case 'C':
-		case 'D':
-		case 'E':
-		case 'F':
-		case 'a':
-		case 'b':
-		case 'c':
-		case 'd':
-		case 'e':
-		case 'f': goto yy87;
-		default: goto yy29;
+	if (yych <= '@') {
+		if (yych <= '/') goto yy29;
+		if (yych <= '9') goto yy87;
+		goto yy29;
+	} else {
+		if (yych <= 'F') goto yy87;
+		if (yych <= '`') goto yy29;
+		if (yych <= 'f') goto yy87;
+		goto yy29;
 	}
 yy86:
 	yych = *++cur;
-	switch (yych) {
-		case '0':
-		case '1':
-		case '2':
-		case '3':
-		case '4':
-		case '5':
-		case '6':
-		case '7':
-		case '8':
-		case '9':
-		case 'A':
-		case 'B':
-		case 'C':
-		case 'D':
-		case 'E':
-		case 'F':
-		case 'a':
-		case 'b':
-		case 'c':
-		case 'd':
-		case 'e':
-		case 'f': goto yy88;
-		default: goto yy29;
+	if (yych <= '@') {
+		if (yych <= '/') goto yy29;
+		if (yych <= '9') goto yy88;
+		goto yy29;
+	} else {
+		if (yych <= 'F') goto yy88;
+		if (yych <= '`') goto yy29;
+		if (yych <= 'f') goto yy88;
+		goto yy29;
 	}
 yy87:
 	yych = *++cur;
-	switch (yych) {
-		case '0':
-		case '1':
-		case '2':
-		case '3':
-		case '4':
-		case '5':
-		case '6':
-		case '7':
-		case '8':
-		case '9':
-		case 'A':
-		case 'B':
-		case 'C':
-		case 'D':
-		case 'E':
-		case 'F':
-		case 'a':
-		case 'b':
-		case 'c':
-		case 'd':
-		case 'e':
-		case 'f': goto yy89;
-		default: goto yy29;
+	if (yych <= '@') {
+		if (yych <= '/') goto yy29;
+		if (yych <= '9') goto yy89;
+		goto yy29;
+	} else {
+		if (yych <= 'F') goto yy89;
+		if (yych <= '`') goto yy29;
+		if (yych <= 'f') goto yy89;
+		goto yy29;
 	}
 yy88:
-	yych = *++cur;
-	switch (yych) {
-		case '0':
-		case '1':
-		case '2':
-		case '3':
-		case '4':
-		case '5':
-		case '6':
-		case '7':
-		case '8':
-		case '9':
-		case 'A':
-		case 'B':
-		case 'C':
-		case 'D':
-		case 'E':
-		case 'F':
-		case 'a':
-		case 'b':
-		case 'c':
-		case 'd':
-		case 'e':
-		case 'f': goto yy90;
-		default: goto yy29;
-	}
+	++cur;
+	{ lx->ival = hex_value(start + 2, cur); return finish(lx, start, cur, T_F32); }
 yy89:
 	yych = *++cur;
-	switch (yych) {
-		case '0':
-		case '1':
-		case '2':
-		case '3':
-		case '4':
-		case '5':
-		case '6':
-		case '7':
-		case '8':
-		case '9':
-		case 'A':
-		case 'B':
-		case 'C':
-		case 'D':
-		case 'E':
-		case 'F':
-		case 'a':
-		case 'b':
-		case 'c':
-		case 'd':
-		case 'e':
-		case 'f': goto yy91;
-		default: goto yy29;
+	if (yych <= '@') {
+		if (yych <= '/') goto yy29;
+		if (yych >= ':') goto yy29;
+	} else {
+		if (yych <= 'F') goto yy90;
+		if (yych <= '`') goto yy29;
+		if (yych >= 'g') goto yy29;
 	}
 yy90:
 	yych = *++cur;
-	switch (yych) {
-		case '0':
-		case '1':
-		case '2':
-		case '3':
-		case '4':
-		case '5':
-		case '6':
-		case '7':
-		case '8':
-		case '9':
-		case 'A':
-		case 'B':
-		case 'C':
-		case 'D':
-		case 'E':
-		case 'F':
-		case 'a':
-		case 'b':
-		case 'c':
-		case 'd':
-		case 'e':
-		case 'f': goto yy92;
-		default: goto yy29;
+	if (yych <= '@') {
+		if (yych <= '/') goto yy29;
+		if (yych >= ':') goto yy29;
+	} else {
+		if (yych <= 'F') goto yy91;
+		if (yych <= '`') goto yy29;
+		if (yych >= 'g') goto yy29;
 	}
 yy91:
-	++cur;
-	{ lx->ival = hex_value(start + 2, cur); return finish(lx, start, cur, T_F32); }
+	yych = *++cur;
+	if (yych <= '@') {
+		if (yych <= '/') goto yy29;
+		if (yych >= ':') goto yy29;
+	} else {
+		if (yych <= 'F') goto yy92;
+		if (yych <= '`') goto yy29;
+		if (yych >= 'g') goto yy29;
+	}
 yy92:
 	yych = *++cur;
-	switch (yych) {
-		case '0':
-		case '1':
-		case '2':
-		case '3':
-		case '4':
-		case '5':
-		case '6':
-		case '7':
-		case '8':
-		case '9':
-		case 'A':
-		case 'B':
-		case 'C':
-		case 'D':
-		case 'E':
-		case 'F':
-		case 'a':
-		case 'b':
-		case 'c':
-		case 'd':
-		case 'e':
-		case 'f': goto yy93;
-		default: goto yy29;
+	if (yych <= '@') {
+		if (yych <= '/') goto yy29;
+		if (yych >= ':') goto yy29;
+	} else {
+		if (yych <= 'F') goto yy93;
+		if (yych <= '`') goto yy29;
+		if (yych >= 'g') goto yy29;
 	}
 yy93:
 	yych = *++cur;
-	switch (yych) {
-		case '0':
-		case '1':
-		case '2':
-		case '3':
-		case '4':
-		case '5':
-		case '6':
-		case '7':
-		case '8':
-		case '9':
-		case 'A':
-		case 'B':
-		case 'C':
-		case 'D':
-		case 'E':
-		case 'F':
-		case 'a':
-		case 'b':
-		case 'c':
-		case 'd':
-		case 'e':
-		case 'f': goto yy94;
-		default: goto yy29;
+	if (yych <= '@') {
+		if (yych <= '/') goto yy29;
+		if (yych >= ':') goto yy29;
+	} else {
+		if (yych <= 'F') goto yy94;
+		if (yych <= '`') goto yy29;
+		if (yych >= 'g') goto yy29;
 	}
 yy94:
 	yych = *++cur;
-	switch (yych) {
-		case '0':
-		case '1':
-		case '2':
-		case '3':
-		case '4':
-		case '5':
-		case '6':
-		case '7':
-		case '8':
-		case '9':
-		case 'A':
-		case 'B':
-		case 'C':
-		case 'D':
-		case 'E':
-		case 'F':
-		case 'a':
-		case 'b':
-		case 'c':
-		case 'd':
-		case 'e':
-		case 'f': goto yy95;
-		default: goto yy29;
+	if (yych <= '@') {
+		if (yych <= '/') goto yy29;
+		if (yych >= ':') goto yy29;
+	} else {
+		if (yych <= 'F') goto yy95;
+		if (yych <= '`') goto yy29;
+		if (yych >= 'g') goto yy29;
 	}
 yy95:
 	yych = *++cur;
-	switch (yych) {
-		case '0':
-		case '1':
-		case '2':
-		case '3':
-		case '4':
-		case '5':
-		case '6':
-		case '7':
-		case '8':
-		case '9':
-		case 'A':
-		case 'B':
-		case 'C':
-		case 'D':
-		case 'E':
-		case 'F':
-		case 'a':
-		case 'b':
-		case 'c':
-		case 'd':
-		case 'e':
-		case 'f': goto yy96;
-		default: goto yy29;
+	if (yych <= '@') {
+		if (yych <= '/') goto yy29;
+		if (yych >= ':') goto yy29;
+	} else {
+		if (yych <= 'F') goto yy96;
+		if (yych <= '`') goto yy29;
+		if (yych >= 'g') goto yy29;
 	}
 yy96:
-	yych = *++cur;
-	switch (yych) {
-		case '0':
-		case '1':
-		case '2':
-		case '3':
-		case '4':
-		case '5':
-		case '6':
-		case '7':
-		case '8':
-		case '9':
-		case 'A':
-		case 'B':
-		case 'C':
-		case 'D':
-		case 'E':
-		case 'F':
-		case 'a':
-		case 'b':
-		case 'c':
-		case 'd':
-		case 'e':
-		case 'f': goto yy97;
-		default: goto yy29;
-	}
-yy97:
-	yych = *++cur;
-	switch (yych) {
-		case '0':
-		case '1':
-		case '2':
-		case '3':
-		case '4':
-		case '5':
-		case '6':
-		case '7':
-		case '8':
-		case '9':
-		case 'A':
-		case 'B':
-		case 'C':
-		case 'D':
-		case 'E':
-		case 'F':
-		case 'a':
-		case 'b':
-		case 'c':
-		case 'd':
-		case 'e':
-		case 'f': goto yy98;
-		default: goto yy29;
-	}
-yy98:
-	yych = *++cur;
-	switch (yych) {
-		case '0':
-		case '1':
-		case '2':
-		case '3':
-		case '4':
-		case '5':
-		case '6':
-		case '7':
-		case '8':
-		case '9':
-		case 'A':
-		case 'B':
-		case 'C':
-		case 'D':
-		case 'E':
-		case 'F':
-		case 'a':
-		case 'b':
-		case 'c':
-		case 'd':
-		case 'e':
-		case 'f': goto yy99;
-		default: goto yy29;
-	}
-yy99:
 	++cur;
 	{ lx->ival = hex_value(start + 2, cur); return finish(lx, start, cur, T_F64); }
 }
