@@ -22,13 +22,26 @@ static inline bool same_padded(const char *a, const char *b, size_t n)
     return (x ^ y) << (64 - 8 * n) == 0;
 }
 
-MnemCache *desc_cache_mnem(DescCache *c, const char *text, size_t len)
+static MnemCache *find_hashed(const DescCache *c, const char *text, size_t len, uint32_t hash)
 {
-    uint32_t hash = hash_bytes(text, len);
     IDSET_EACH(&c->index, hash, k) {
         if (c->mnems.at[k].len == len && same_padded(c->mnems.at[k].text, text, len))
             return &c->mnems.at[k];
     }
+    return NULL;
+}
+
+MnemCache *desc_cache_known(const DescCache *c, const char *text, size_t len)
+{
+    return find_hashed(c, text, len, hash_bytes(text, len));
+}
+
+MnemCache *desc_cache_mnem(DescCache *c, const char *text, size_t len)
+{
+    uint32_t hash = hash_bytes(text, len);
+    MnemCache *known = find_hashed(c, text, len, hash);
+    if (known)
+        return known;
     MnemId id = mnem_intern(c->tables, text, len);
     char *copy = arena_alloc(c->arena, len);
     memcpy(copy, text, len);
@@ -36,6 +49,18 @@ MnemCache *desc_cache_mnem(DescCache *c, const char *text, size_t len)
     MnemCache m = {.text = copy, .len = (uint32_t)len, .mnem = id, .first = tab_mnem(c->tables, id)->first};
     VEC_PUSH(c->arena, &c->mnems, m);
     return &c->mnems.at[c->mnems.n - 1];
+}
+
+// True if the shape consists of `%`, of `&` in brackets, and of punctuation other than parentheses, for a descriptor
+// without implied operands.
+static bool is_regular(const Desc *d, const char *shape, uint32_t n)
+{
+    bool regular = d->plain && d->op != OP_CALL;
+    for (uint32_t k = 0; k < n; k++) {
+        bool base = k && shape[k - 1] == '[';
+        regular &= shape[k] == '&' ? base : shape[k] == '%' ? !base : memchr(",|[]{}", shape[k], 6) != NULL;
+    }
+    return regular;
 }
 
 DescId desc_cache_find(DescCache *c, MnemCache *mnem, const char *shape, uint32_t n, const char **why)
@@ -48,6 +73,7 @@ DescId desc_cache_find(DescCache *c, MnemCache *mnem, const char *shape, uint32_
             memcpy(mnem->shape, shape, n);
         mnem->shape_len = n;
         mnem->desc = desc;
+        mnem->regular = is_regular(tab_desc(c->tables, desc), mnem->shape, n);
     }
     return desc;
 }

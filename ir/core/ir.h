@@ -348,6 +348,7 @@ typedef struct MnemCache {
     uint32_t shape_len;
     char shape[24];  // of desc
     DescId desc;
+    bool regular;       // the shape consists of the operands of a plain descriptor and punctuation
     bool seen, warned;  // for the reader
 } MnemCache;
 
@@ -362,6 +363,8 @@ typedef struct DescCache {
 // Returns the entry of a mnemonic in this spelling, valid until the next call. `text` must be readable up to the next
 // multiple of eight bytes from its start.
 MnemCache *desc_cache_mnem(DescCache *c, const char *text, size_t len);
+// The same without adding an entry; NULL if there is none.
+MnemCache *desc_cache_known(const DescCache *c, const char *text, size_t len);
 // Does the same as desc_intern(). `shape` must be readable up to the next multiple of eight bytes from its start.
 DescId desc_cache_find(DescCache *c, MnemCache *mnem, const char *shape, uint32_t n, const char **why);
 // Warns once for each mnemonic of an instruction that the version or the target of the module lacks: ptxas rejects it.
@@ -862,10 +865,11 @@ bool ir_may_guard(const Fn *fn, const Instr *i);
 // Returns the constant for the slot. If the instruction reads only the low bits of `o`, that is the equivalent constant
 // within the slot's range, else `o`.
 Operand slot_constant(Fn *fn, const Slot *slot, Operand o);
-// The common case of slot_check(): a register of exactly the slot's width.
+// The common case of slot_check(): a register of exactly the slot's width, or a slot of any width and no predicate.
 static inline bool slot_takes_reg(const Slot *slot, const Reg *r)
 {
-    return slot->flags & SL_REG && slot->width == r->width && !(slot->rejects >> type_info[r->type].class & 1);
+    return slot->flags & SL_REG && (slot->width ? slot->width == r->width : r->width > W1) &&
+           !(slot->rejects >> type_info[r->type].class & 1);
 }
 
 #endif

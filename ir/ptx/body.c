@@ -113,22 +113,22 @@ static Operand read_guard(Reader *r)
     return op;
 }
 
-// Reads a mnemonic as one text, without the blanks that it may contain (`add .u32`).
-static void read_mnemonic(Reader *r, const char **text, size_t *len)
+// Reads a mnemonic as one text, without the blanks that it may contain (`add .u32`). `known` is the entry of its first
+// token, or NULL.
+static MnemCache *read_mnemonic(Reader *r, MnemCache *known)
 {
-    *text = r->lx.start;
-    *len = (size_t)(r->lx.end - r->lx.start);
+    const char *text = r->lx.start;
+    size_t len = (size_t)(r->lx.end - r->lx.start), at = rd_offset(r);
     rd_next(r);
     if (r->tok != T_DOT)
-        return;
+        return known ? known : find_mnemonic(r, text, len, at);
     VEC(char) joined = {0};
-    for (size_t k = 0; k < *len; k++)
-        VEC_PUSH(&r->arena, &joined, (*text)[k]);
+    for (size_t k = 0; k < len; k++)
+        VEC_PUSH(&r->arena, &joined, text[k]);
     for (; r->tok == T_DOT; rd_next(r))
         for (const char *p = r->lx.start; p < r->lx.end; p++)
             VEC_PUSH(&r->arena, &joined, *p);
-    *text = joined.at;
-    *len = joined.n;
+    return find_mnemonic(r, joined.at, joined.n, at);
 }
 
 static void append_instr(Reader *r, DescId desc, bool guarded, uint32_t run, uint32_t n, BlockId next, size_t at)
@@ -161,6 +161,23 @@ static void append_instr(Reader *r, DescId desc, bool guarded, uint32_t run, uin
     }
 }
 
+// Reads an instruction with the latest descriptor of its mnemonic. False if its operands do not have that shape.
+static bool read_predicted(Reader *r, const MnemCache *mnem, const Operand *guard, size_t at)
+{
+    Operand ops[2 * sizeof mnem->shape + 1];  // each character of a shape stands for at most two operands
+    const Desc *d = tab_desc(r->t, mnem->desc);
+    if (!rd_predict(r, mnem, d, ops))
+        return false;
+    uint32_t n = d->nops;
+    if (guard)
+        ops[n++] = *guard;
+    rd_need_block(r);
+    uint32_t run = ops_new(r->fn, n);
+    memcpy(ir_run(r->fn, run), ops, n * sizeof *ops);
+    append_instr(r, mnem->desc, guard, run, n, 0, at);
+    return true;
+}
+
 static void read_instruction(Reader *r)
 {
     size_t start = rd_offset(r);
@@ -169,10 +186,10 @@ static void read_instruction(Reader *r)
     size_t at = rd_offset(r);
     if (r->tok != T_MNEMONIC && r->tok != T_ID)
         rd_fail(r, at, "expected an instruction");
-    const char *text;
-    size_t len;
-    read_mnemonic(r, &text, &len);
-    MnemCache *mnem = find_mnemonic(r, text, len, at);
+    MnemCache *mnem = desc_cache_known(&r->descs, r->lx.start, (size_t)(r->lx.end - r->lx.start));
+    if (mnem && mnem->regular && read_predicted(r, mnem, guarded ? &guard : NULL, start))
+        return;
+    mnem = read_mnemonic(r, mnem && mnem->seen ? mnem : NULL);
     if (mnem->first == OP_CALL)
         rd_call(r);
     else

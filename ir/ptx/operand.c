@@ -33,8 +33,8 @@ static void read_offset(Reader *r, size_t at)
 {
     bool spelled = rd_accept(r, '+');
     push_offset(r, spelled ? expr_integer(r, "an address offset") : 0, at);
-    if (spelled && r->fn->flags & FN_DEBUG)
-        r->ops.at[r->ops.n - 1].op.mods = OPM_SPELLED;
+    if (spelled)
+        r->ops.at[r->ops.n - 1].op.mods = rd_offset_mods(r);
 }
 
 // Emits an instruction that computes a part of an operand in a new register.
@@ -434,27 +434,24 @@ static bool element_bits(const Reader *r, const Desc *d, const Slot *slot, Value
     return true;
 }
 
-static Operand literal_operand(Reader *r, const Parsed *p, const Desc *d, const Slot *slot)
+const char *rd_literal(Reader *r, const Parsed *p, const Desc *d, const Slot *slot, Operand *op, char words[static 200])
 {
     Value v = {.kind = p->literal, .bits = p->value};
     if (!(slot->flags & SL_IMM))
-        rd_fail(r, p->offset, "an immediate is not allowed here; move it into a register first");
+        return "an immediate is not allowed here; move it into a register first";
     if (slot->type == TY_NONE) {
-        Operand op = op_const(r->fn, v.bits, v.kind == LIT_F32 ? W32 : W64);
-        op.mods |= v.kind == LIT_F32 ? OPM_F32 : v.kind == LIT_F64 ? OPM_F64 : 0;
-        return op;
+        *op = op_const(r->fn, v.bits, v.kind == LIT_F32 ? W32 : W64);
+        op->mods |= v.kind == LIT_F32 ? OPM_F32 : v.kind == LIT_F64 ? OPM_F64 : 0;
+        return NULL;
     }
     uint64_t bits = v.bits;
     const char *why;
     if (!element_bits(r, d, slot, v, &bits) && !literal_bits((Type)slot->type, v, &bits, &why))
-        rd_fail(r, p->offset, "%s", why);
+        return why;
     // In a slot of any width, a constant has the width of the slot's type.
-    Operand op = op_const(r->fn, bits, slot->width ? (Width)slot->width : type_info[slot->type].width);
-    op.mods = p->op.mods;
-    char words[200];
-    if (slot->range && slot_check(r->fn, slot, op, words))
-        rd_fail(r, p->offset, "%s", words);
-    return op;
+    *op = op_const(r->fn, bits, slot->width ? (Width)slot->width : type_info[slot->type].width);
+    op->mods = p->op.mods;
+    return slot->range ? slot_check(r->fn, slot, *op, words) : NULL;
 }
 
 static Operand carry_register(Reader *r, bool definition)
@@ -483,8 +480,12 @@ static Operand fit_operand(Reader *r, const MnemCache *mnem, const Desc *d, uint
     const Slot *slot = &d->slots[k];
     Operand op = p->op;
     char why[200];
-    if (p->literal)
-        return literal_operand(r, p, d, slot);
+    if (p->literal) {
+        const char *rejected = rd_literal(r, p, d, slot, &op, why);
+        if (rejected)
+            rd_fail(r, p->offset, "%s", rejected);
+        return op;
+    }
     if (slot_check(r->fn, slot, op, why))
         rd_fail(r, p->offset, "operand of '%.*s': %s", (int)mnem->len, mnem->text, why);
     if (op_kind(op) == K_SYM)
@@ -503,7 +504,7 @@ static Operand fit_operand(Reader *r, const MnemCache *mnem, const Desc *d, uint
         if (slot->flags & SL_INOUT)
             op.mods |= OPM_INOUT;
     }
-    return slot->flags & SL_DEF ? op_def(op) : op;
+    return rd_in_slot(slot, op);
 }
 
 uint32_t rd_fit_operands(Reader *r, const MnemCache *mnem, DescId desc, const Operand *guard, BlockId next, uint32_t *n)
@@ -522,7 +523,7 @@ uint32_t rd_fit_operands(Reader *r, const MnemCache *mnem, DescId desc, const Op
         }
         const Parsed *p = given++;
         bool simple = plain && p->reg && !p->op.mods && !p->sum && slot_takes_reg(slot, p->reg);
-        out[k] = !simple ? fit_operand(r, mnem, d, k, p) : slot->flags & SL_DEF ? op_def(p->op) : p->op;
+        out[k] = simple ? rd_in_slot(slot, p->op) : fit_operand(r, mnem, d, k, p);
     }
     if (guard)
         out[d->nops] = *guard;

@@ -109,23 +109,6 @@ void rd_expect(Reader *r, int token, const char *where)
         rd_next(r);
 }
 
-// Interns a stem, through a direct-mapped cache keyed by the bytes of short stems: a source may have millions of
-// register names. The slack after the source covers the read of eight bytes.
-static StrId rd_stem(Reader *r, const char *text, size_t len)
-{
-    if (len > 8 || len == 0)
-        return str_intern(&r->t->strs, text, len);
-    uint64_t key;
-    memcpy(&key, text, 8);
-    key &= ~(uint64_t)0 >> (64 - 8 * len);
-    StemCache *c = &r->stem_cache[(key * 0x9E3779B97F4A7C15u) >> 56];
-    if (c->key != key) {
-        c->id = str_intern(&r->t->strs, text, len);
-        c->key = key;
-    }
-    return c->id;
-}
-
 Name rd_token_name(Reader *r)
 {
     if (!r->lx.stem_end)

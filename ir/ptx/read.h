@@ -159,9 +159,25 @@ static inline bool rd_is_text(const Reader *r, const char *text, size_t len)
     return (size_t)(r->lx.end - r->lx.start) == len && memcmp(r->lx.start, text, len) == 0;
 }
 #define rd_is(r, literal) rd_is_text((r), literal, sizeof(literal) - 1)  // true if the current token is this text
-Name rd_split(Reader *r, const char *text, const char *end);             // splits a name of the source into a Name
-Name rd_token_name(Reader *r);                                           // the current identifier
-Name rd_name(Reader *r);                                                 // reads an identifier
+// Interns a stem, through a direct-mapped cache keyed by the bytes of short stems: a source may have millions of
+// register names. The slack after the source covers the read of eight bytes.
+static inline StrId rd_stem(Reader *r, const char *text, size_t len)
+{
+    if (len > 8 || len == 0)
+        return str_intern(&r->t->strs, text, len);
+    uint64_t key;
+    memcpy(&key, text, 8);
+    key &= ~(uint64_t)0 >> (64 - 8 * len);
+    StemCache *c = &r->stem_cache[(key * 0x9E3779B97F4A7C15u) >> 56];
+    if (c->key != key) {
+        c->id = str_intern(&r->t->strs, text, len);
+        c->key = key;
+    }
+    return c->id;
+}
+Name rd_split(Reader *r, const char *text, const char *end);  // splits a name of the source into a Name
+Name rd_token_name(Reader *r);                                // the current identifier
+Name rd_name(Reader *r);                                      // reads an identifier
 // Returns `prefix` and the text of the tokens from the current one, `open`, to the matching `close`.
 StrId rd_balanced(Reader *r, const char *prefix, int open, int close);
 void rd_skip_statement(Reader *r);
@@ -227,6 +243,19 @@ void rd_operands(Reader *r, const MnemCache *mnem);
 // its length.
 uint32_t rd_fit_operands(Reader *r, const MnemCache *mnem, DescId desc, const Operand *guard, BlockId next,
                          uint32_t *n);
+// Turns a literal into a constant for its slot. Returns NULL, or the reason why the slot rejects the literal, which may
+// be in `words`.
+const char *rd_literal(Reader *r, const Parsed *p, const Desc *d, const Slot *slot, Operand *op,
+                       char words[static 200]);
+// Returns the modifiers of an offset that is in the text.
+static inline uint32_t rd_offset_mods(const Reader *r) { return r->fn->flags & FN_DEBUG ? OPM_SPELLED : 0; }
+// Returns an operand that its slot accepts as a definition or as a use.
+static inline Operand rd_in_slot(const Slot *slot, Operand op) { return slot->flags & SL_DEF ? op_def(op) : op; }
+
+/* predict.c */
+// Reads the operands up to the semicolon if they have the latest shape of their mnemonic, which must be regular, and
+// stores them in canonical order; `d` is the descriptor. If the result is false, the token is still the mnemonic.
+bool rd_predict(Reader *r, const MnemCache *mnem, const Desc *d, Operand *ops);
 
 /* call.c */
 // Reads the operands of a call up to the semicolon into r->shape and r->ops.
