@@ -5,21 +5,30 @@
 
 enum { SHAPE_CACHED = sizeof((MnemCache *)0)->shape };
 
-// True if two texts are equal; both must be readable up to the next multiple of eight bytes.
+// The texts here are readable up to the next multiple of eight bytes.
+static inline uint64_t load64(const char *p)
+{
+    uint64_t x;
+    memcpy(&x, p, 8);
+    return x;
+}
+
+// True if two texts are equal.
 static inline bool same_padded(const char *a, const char *b, size_t n)
 {
-    uint64_t x, y;
-    for (; n >= 8; a += 8, b += 8, n -= 8) {
-        memcpy(&x, a, 8);
-        memcpy(&y, b, 8);
-        if (x != y)
+    for (; n > 8; a += 8, b += 8, n -= 8)
+        if (load64(a) != load64(b))
             return false;
-    }
-    if (!n)
-        return true;
-    memcpy(&x, a, 8);
-    memcpy(&y, b, 8);
-    return (x ^ y) << (64 - 8 * n) == 0;
+    return !n || (load64(a) ^ load64(b)) << (64 - 8 * n) == 0;
+}
+
+static inline uint32_t hash_padded(const char *text, size_t n)
+{
+    uint64_t h = n;
+    for (; n > 8; text += 8, n -= 8)
+        h = hash_mix(h, load64(text));
+    h = n ? hash_mix(h, load64(text) << (64 - 8 * n)) : h;
+    return (uint32_t)(h ^ (h >> 32));
 }
 
 static MnemCache *find_hashed(const DescCache *c, const char *text, size_t len, uint32_t hash)
@@ -33,12 +42,12 @@ static MnemCache *find_hashed(const DescCache *c, const char *text, size_t len, 
 
 MnemCache *desc_cache_known(const DescCache *c, const char *text, size_t len)
 {
-    return find_hashed(c, text, len, hash_bytes(text, len));
+    return find_hashed(c, text, len, hash_padded(text, len));
 }
 
 MnemCache *desc_cache_mnem(DescCache *c, const char *text, size_t len)
 {
-    uint32_t hash = hash_bytes(text, len);
+    uint32_t hash = hash_padded(text, len);
     MnemCache *known = find_hashed(c, text, len, hash);
     if (known)
         return known;

@@ -223,7 +223,7 @@ void block_take(Fn *fn, BlockId b, InstrId first)
 /* -- Instructions --------------------------------------------------------------------------------------- */
 
 // Makes a record for operands that are already in fn->ops.
-static InstrId instr_new(Fn *fn, DescId desc, uint8_t flags, uint32_t run, uint32_t n)
+static inline InstrId instr_new(Fn *fn, DescId desc, uint8_t flags, uint32_t run, uint32_t n)
 {
     const Operand *ops = ir_run(fn, run);
     uint32_t ndef = 0;

@@ -62,6 +62,60 @@ static void fall_into(Reader *r, BlockId next)
 
 /* -- Instructions --------------------------------------------------------------------------------------- */
 
+// Splits the word before the next blank, control character or semicolon into eight-byte parts, padded with zeros.
+// Returns its length; 0 if it is empty or too long. The NUL after the source ends the word, and the slack covers the
+// loads.
+static inline size_t word_parts(const char *text, uint64_t key[static WORD_MAX / 8])
+{
+    const uint64_t ones = UINT64_MAX / 255, high = ones << 7;
+    for (size_t k = 0; k < WORD_MAX / 8; k++) {
+        uint64_t x;
+        memcpy(&x, text + 8 * k, 8);
+        uint64_t semicolon = x ^ ones * ';';
+        // The lowest bit of each term is exact; a borrow affects only the bits above it.
+        uint64_t stops = (((x - ones * ('!')) & ~x) | ((semicolon - ones) & ~semicolon)) & high;
+        key[k] = x;
+        if (stops) {
+            key[k] &= (stops & (0 - stops)) / 128 - 1;
+            return 8 * k + (size_t)__builtin_ctzll(stops) / 8;
+        }
+    }
+    return 0;
+}
+
+static inline WordCache *word_slot(Reader *r, const uint64_t key[static WORD_MAX / 8])
+{
+    uint64_t h = hash_mix(hash_mix(key[0], key[1]), key[2]);
+    return &r->word_cache[h >> 54];
+}
+
+// Reads the first token of a statement. Fast path for a word that was read as a mnemonic before.
+static void next_statement(Reader *r)
+{
+    uint64_t key[WORD_MAX / 8] = {0};
+    const char *p = r->lx.cur;
+    while (*p == ' ' || *p == '\t' || *p == '\n')
+        p++;
+    size_t len = word_parts(p, key);
+    WordCache *word = word_slot(r, key);
+    if (len && memcmp(word->key, key, sizeof key) == 0) {
+        r->mnem = &r->descs.mnems.at[word->index1 - 1];
+        r->tok = T_MNEMONIC;
+        r->lx.start = p;
+        r->lx.cur = r->lx.end = p + len;
+        return;
+    }
+    rd_next_statement(r);
+    size_t n = (size_t)(r->lx.end - r->lx.start);
+    r->mnem = r->tok == T_MNEMONIC ? desc_cache_known(&r->descs, r->lx.start, n) : NULL;
+    if (r->mnem && !r->mnem->seen)
+        r->mnem = NULL;
+    if (r->mnem && r->lx.start == p && n == len) {
+        memcpy(word->key, key, sizeof key);
+        word->index1 = (uint32_t)(r->mnem - r->descs.mnems.at) + 1;
+    }
+}
+
 static MnemCache *find_mnemonic(Reader *r, const char *text, size_t len, size_t at)
 {
     MnemCache *m = desc_cache_mnem(&r->descs, text, len);
@@ -107,21 +161,20 @@ static Operand read_guard(Reader *r)
     RegId reg = scope_find_reg(r, rd_token_name(r), &vec);
     if (!reg || ir_reg(r->fn, reg)->width != W1)
         rd_fail(r, at, "'%.*s' is not a predicate register", (int)(r->lx.end - r->lx.start), r->lx.start);
-    rd_next_statement(r);
+    next_statement(r);
     Operand op = op_reg(r->fn, reg);
     op.mods = negated ? OPM_NOT : 0;
     return op;
 }
 
-// Reads a mnemonic as one text, without the blanks that it may contain (`add .u32`). `known` is the entry of its first
-// token, or NULL.
-static MnemCache *read_mnemonic(Reader *r, MnemCache *known)
+// Reads a mnemonic as one text, without the blanks that it may contain (`add .u32`).
+static MnemCache *read_mnemonic(Reader *r)
 {
     const char *text = r->lx.start;
     size_t len = (size_t)(r->lx.end - r->lx.start), at = rd_offset(r);
     rd_next(r);
     if (r->tok != T_DOT)
-        return known ? known : find_mnemonic(r, text, len, at);
+        return r->mnem ? r->mnem : find_mnemonic(r, text, len, at);
     VEC(char) joined = {0};
     for (size_t k = 0; k < len; k++)
         VEC_PUSH(&r->arena, &joined, text[k]);
@@ -164,16 +217,17 @@ static void append_instr(Reader *r, DescId desc, bool guarded, uint32_t run, uin
 // Reads an instruction with the latest descriptor of its mnemonic. False if its operands do not have that shape.
 static bool read_predicted(Reader *r, const MnemCache *mnem, const Operand *guard, size_t at)
 {
-    Operand ops[2 * sizeof mnem->shape + 1];  // each character of a shape stands for at most two operands
     const Desc *d = tab_desc(r->t, mnem->desc);
-    if (!rd_predict(r, mnem, d, ops))
+    uint32_t n = d->nops + (guard != NULL), run = ops_new(r->fn, n);
+    Operand *ops = ir_run(r->fn, run);
+    if (!rd_predict(r, mnem, d, ops)) {
+        if (n)
+            seg_cut(&r->fn->ops, run);
         return false;
-    uint32_t n = d->nops;
+    }
     if (guard)
-        ops[n++] = *guard;
+        ops[d->nops] = *guard;
     rd_need_block(r);
-    uint32_t run = ops_new(r->fn, n);
-    memcpy(ir_run(r->fn, run), ops, n * sizeof *ops);
     append_instr(r, mnem->desc, guard, run, n, 0, at);
     return true;
 }
@@ -186,10 +240,9 @@ static void read_instruction(Reader *r)
     size_t at = rd_offset(r);
     if (r->tok != T_MNEMONIC && r->tok != T_ID)
         rd_fail(r, at, "expected an instruction");
-    MnemCache *mnem = desc_cache_known(&r->descs, r->lx.start, (size_t)(r->lx.end - r->lx.start));
-    if (mnem && mnem->regular && read_predicted(r, mnem, guarded ? &guard : NULL, start))
+    if (r->mnem && r->mnem->regular && read_predicted(r, r->mnem, guarded ? &guard : NULL, start))
         return;
-    mnem = read_mnemonic(r, mnem && mnem->seen ? mnem : NULL);
+    MnemCache *mnem = read_mnemonic(r);
     if (mnem->first == OP_CALL)
         rd_call(r);
     else
@@ -336,14 +389,14 @@ static void read_prototype(Reader *r, Name name, size_t at)
 // Reads a table or a prototype after `NAME:`, or defines the label. Leaves the next statement's first token.
 static void read_labelled(Reader *r, Name name, size_t at, Lexer spelled)
 {
-    rd_next_statement(r);
+    next_statement(r);
     bool dot = r->tok == T_DOT;
     if (dot && (rd_is(r, ".branchtargets") || rd_is(r, ".calltargets"))) {
         read_targets(r, name, at, rd_is(r, ".calltargets"));
-        rd_next_statement(r);
+        next_statement(r);
     } else if (dot && rd_is(r, ".callprototype")) {
         read_prototype(r, name, at);
-        rd_next_statement(r);
+        next_statement(r);
     } else {
         Lexer lx = r->lx;
         r->lx.start = spelled.start;  // for the message
@@ -409,7 +462,7 @@ static bool read_statement(Reader *r)
         return false;
     default: rd_fail(r, rd_offset(r), "expected an instruction, a label or a declaration");
     }
-    rd_next_statement(r);
+    next_statement(r);
     return true;
 }
 
@@ -432,10 +485,12 @@ void body_read(Reader *r)
     vector_load_formals(r);
     jmp_buf recover, *outer = r->recover;
     r->recover = &recover;
-    if (setjmp(recover))
+    if (setjmp(recover)) {
+        r->mnem = NULL;
         rd_skip_statement(r);
-    else
-        rd_next_statement(r);
+    } else {
+        next_statement(r);
+    }
     while (!r->stop && read_statement(r))
         ;
     r->recover = outer;

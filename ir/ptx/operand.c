@@ -270,10 +270,8 @@ static void read_identifier(Reader *r, const MnemCache *mnem, Name name, uint32_
         rd_shape(r, '%');
         return;
     }
-    uint32_t vec = 0;
-    RegId reg = scope_known_reg(r, name);
-    if (!reg)
-        reg = scope_find_reg(r, name, &vec);
+    uint32_t vec;
+    RegId reg = scope_find_reg(r, name, &vec);
     if (reg) {
         rd_next(r);
         read_register(r, reg, vec, mods, at, address);
@@ -327,41 +325,15 @@ static void read_signed(Reader *r, const MnemCache *mnem, bool address)
     read_literal(r, address);
 }
 
-// Reads a known scalar register before a comma or the semicolon, and the comma (fast path). False for any other
-// operand.
-static bool read_plain_register(Reader *r, Name name)
-{
-    char next = *r->lx.cur;
-    if (next != ',' && next != ';')
-        return false;
-    RegId reg = scope_known_reg(r, name);
-    if (!reg)
-        return false;
-    rd_push_op(r, op_reg(r->fn, reg), rd_offset(r));
-    rd_shape(r, '%');
-    if (next == ',') {
-        rd_shape(r, ',');
-        r->lx.cur++;
-    }
-    rd_next(r);
-    return true;
-}
-
 void rd_operands(Reader *r, const MnemCache *mnem)
 {
     char open[32];
     bool want = true;      // an operand is allowed here
     bool address = false;  // the operand is the first one in a bracket
     r->ops.n = r->shape.n = r->braces = r->brackets = 0;
-    bool labels = mnem->first == OP_BRA;
     while (r->tok != ';') {
         size_t at = rd_offset(r);
         int tok = r->tok;
-        Name name = tok == T_ID ? rd_token_name(r) : (Name){0, NO_NUMBER};
-        if (tok == T_ID && want && !address && !labels && read_plain_register(r, name)) {
-            want = r->shape.at[r->shape.n - 1] == ',';
-            continue;
-        }
         if (tok == T_EOF)
             rd_fail_end(r, at, "expected ';' after the instruction");
         if (tok == '{' || tok == '[') {
@@ -393,7 +365,7 @@ void rd_operands(Reader *r, const MnemCache *mnem)
             rd_fail_end(r, at, "expected ',' or ';'");
         } else {
             if (tok == T_ID && !rd_is(r, "WARP_SZ"))
-                read_identifier(r, mnem, name, 0, address);
+                read_identifier(r, mnem, rd_token_name(r), 0, address);
             else if (tok == '!' || tok == '-')
                 read_signed(r, mnem, address);
             else if (expr_starts(r))
@@ -418,11 +390,13 @@ void rd_operands(Reader *r, const MnemCache *mnem)
 // atom, red and st.v8. False for any other constant.
 static bool element_bits(const Reader *r, const Desc *d, const Slot *slot, Value v, uint64_t *bits)
 {
+    if (v.kind == LIT_INT)
+        return false;
     uint8_t vec = tab_mnem(r->t, d->mnem)->mod[MC_VEC];
     bool raw_floats = d->op == OP_ATOM || d->op == OP_RED || (vec == MOD_V8 && d->op == OP_ST);
     TypeClass class = type_info[slot->type].class;
     bool integer = class == TC_B || class == TC_U || class == TC_S;
-    if (v.kind == LIT_INT || !(vec || d->op == OP_PACK))
+    if (!(vec || d->op == OP_PACK))
         return false;
     if (slot->type == TY_F32 && raw_floats && v.kind == LIT_F64) {
         *bits = (uint32_t)v.bits;

@@ -18,7 +18,22 @@ static inline const char *skip_blanks(const char *p)
     return p;
 }
 
-static inline bool is_letter(char c) { return (unsigned)((c | 32) - 'a') < 26 || c == '_' || c == '$'; }
+enum { LETTER = 1, DIGIT = 2 };
+// The characters of identifiers, by class.
+static const uint8_t class_of[256] = {
+    ['$'] = LETTER, ['_'] = LETTER, ['a'] = LETTER, ['b'] = LETTER, ['c'] = LETTER, ['d'] = LETTER, ['e'] = LETTER,
+    ['f'] = LETTER, ['g'] = LETTER, ['h'] = LETTER, ['i'] = LETTER, ['j'] = LETTER, ['k'] = LETTER, ['l'] = LETTER,
+    ['m'] = LETTER, ['n'] = LETTER, ['o'] = LETTER, ['p'] = LETTER, ['q'] = LETTER, ['r'] = LETTER, ['s'] = LETTER,
+    ['t'] = LETTER, ['u'] = LETTER, ['v'] = LETTER, ['w'] = LETTER, ['x'] = LETTER, ['y'] = LETTER, ['z'] = LETTER,
+    ['A'] = LETTER, ['B'] = LETTER, ['C'] = LETTER, ['D'] = LETTER, ['E'] = LETTER, ['F'] = LETTER, ['G'] = LETTER,
+    ['H'] = LETTER, ['I'] = LETTER, ['J'] = LETTER, ['K'] = LETTER, ['L'] = LETTER, ['M'] = LETTER, ['N'] = LETTER,
+    ['O'] = LETTER, ['P'] = LETTER, ['Q'] = LETTER, ['R'] = LETTER, ['S'] = LETTER, ['T'] = LETTER, ['U'] = LETTER,
+    ['V'] = LETTER, ['W'] = LETTER, ['X'] = LETTER, ['Y'] = LETTER, ['Z'] = LETTER, ['0'] = DIGIT,  ['1'] = DIGIT,
+    ['2'] = DIGIT,  ['3'] = DIGIT,  ['4'] = DIGIT,  ['5'] = DIGIT,  ['6'] = DIGIT,  ['7'] = DIGIT,  ['8'] = DIGIT,
+    ['9'] = DIGIT,
+};
+
+static inline bool is_letter(char c) { return class_of[(unsigned char)c] == LETTER; }
 static inline bool is_digit(char c) { return (unsigned)(c - '0') < 10; }
 
 // Reads the name of a scalar register such as `%r12` or `%SP`, whose number has at most eight digits. Returns the
@@ -35,10 +50,10 @@ static inline RegId predict_register(Reader *r, const char **p)
         for (; is_digit(*end) && end - digits < 8; end++)
             name.number = name.number * 10 + (uint32_t)(*end - '0');
     }
-    if (*text != '%' || digits == text + 1 || is_digit(*end) || is_letter(*end))
+    if (*text != '%' || digits == text + 1 || class_of[(unsigned char)*end])
         return 0;
     name.stem = rd_stem(r, text, (size_t)(digits - text));
-    RegId reg = scope_known_reg(r, name);
+    RegId reg = scope_scalar_reg(r, name);
     uint32_t vec = 0;
     if (!reg)
         reg = scope_find_reg(r, name, &vec);
@@ -107,19 +122,18 @@ bool rd_predict(Reader *r, const MnemCache *mnem, const Desc *d, Operand *ops)
     const Slot *slot = d->slots;
     for (const char *s = mnem->shape, *end = s + mnem->shape_len; s < end; s++) {
         p = skip_blanks(p);
-        if (*s == '%') {
-            if (!(*p == '%' ? fit_register(r, &p, slot, ops) : fit_literal(r, &p, d, slot, ops)))
+        if (*s != '%' && *s != '&') {
+            if (*p++ != *s)
                 return false;
-            slot++;
-            ops++;
-        } else if (*s == '&') {
-            if (!fit_register(r, &p, slot, ops) || !fit_offset(r, &p, d, slot + 1, ops + 1))
-                return false;
-            slot += 2;
-            ops += 2;
-        } else if (*p++ != *s) {
-            return false;
+            continue;
         }
+        bool literal = *s == '%' && *p != '%';
+        if (!(literal ? fit_literal(r, &p, d, slot, ops) : fit_register(r, &p, slot, ops)))
+            return false;
+        slot++;
+        ops++;
+        if (*s == '&' && !fit_offset(r, &p, d, slot++, ops++))
+            return false;
     }
     p = skip_blanks(p);
     if (*p != ';')

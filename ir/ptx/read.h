@@ -89,9 +89,17 @@ typedef struct StemCache {
     StrId id;
 } StemCache;
 
+// Entry of the cache of mnemonics of up to 24 bytes.
+enum { WORD_MAX = 24 };
+typedef struct WordCache {
+    uint64_t key[WORD_MAX / 8];
+    uint32_t index1;  // in the array of descs, plus one
+} WordCache;
+
 typedef struct PtxReader {
     Lexer lx;
     StemCache stem_cache[256];
+    WordCache word_cache[1024];
     int tok;
     const Source *source;
     Diag *diag;
@@ -118,6 +126,7 @@ typedef struct PtxReader {
     VEC(StemInfo) stems;  // by StrId
     VEC(Scope) scopes;
     DescCache descs;
+    MnemCache *mnem;  // entry of the current token, if it is a mnemonic that was read before; else NULL
     struct {
         BlockId from, to;
     } * aliases;
@@ -190,16 +199,20 @@ void scope_close(Reader *r);
 const Bind *scope_find(Reader *r, Name name);
 const Bind *scope_find_global(const Reader *r, Name name);
 void scope_declare_global(Reader *r, Name name, BindKind kind, uint32_t id, size_t offset);
-RegId scope_find_reg(Reader *r, Name name, uint32_t *vec);  // 0 if the name is no register
-// Fast path of scope_find_reg() for a scalar register of a range that was named before. 0 = call scope_find_reg().
-static inline RegId scope_known_reg(const Reader *r, Name name)
+RegId scope_find_reg(Reader *r, Name name, uint32_t *vec);        // 0 if the name is no register
+RegId scope_range_reg(Reader *r, const Range *range, Name name);  // the register of a range, made on first use
+// Fast path of scope_find_reg() for a scalar register of the innermost range. 0 = call scope_find_reg().
+static inline RegId scope_scalar_reg(Reader *r, Name name)
 {
     const StemInfo *info = name.stem < r->stems.n ? &r->stems.at[name.stem] : NULL;
     if (!info || info->epoch != r->locals.epoch || info->scalars || !info->range)
         return 0;
     const Range *range = &r->ranges.at[info->range];
-    const RegId *page = name.number < range->count && !range->vec ? range->pages[name.number >> RANGE_PAGE_BITS] : NULL;
-    return page ? page[name.number & (RANGE_PAGE - 1)] : 0;
+    if (name.number >= range->count || range->vec)
+        return 0;
+    const RegId *page = range->pages[name.number >> RANGE_PAGE_BITS];
+    RegId reg = page ? page[name.number & (RANGE_PAGE - 1)] : 0;
+    return reg ? reg : scope_range_reg(r, range, name);
 }
 void scope_declare(Reader *r, Name name, BindKind kind, uint32_t id, uint8_t vec, size_t offset);
 void scope_declare_range(Reader *r, Name name, Range range, size_t offset);

@@ -180,28 +180,33 @@ const Bind *scope_find(Reader *r, Name name)
 
 /* -- Registers ------------------------------------------------------------------------------------------ */
 
+static inline RegId new_scalar(Reader *r, Name name, uint8_t file, uint8_t width, uint8_t type)
+{
+    RegId id = reg_new(r->fn, (RegFile)file, (Width)width);
+    Reg *reg = ir_reg(r->fn, id);
+    // A debug target prints registers under their names in one flat scope, so each name must be unique.
+    reg->name = r->fn->flags & FN_DEBUG ? scope_unique(r, name) : name;
+    reg->type = type;
+    return id;
+}
+
 RegId scope_new_reg(Reader *r, Name name, uint8_t file, uint8_t width, uint8_t type, uint32_t vec)
 {
-    RegId first = 0;
-    bool debug = r->fn->flags & FN_DEBUG;
-    for (uint32_t k = 0; k < MAX(vec, 1); k++) {
-        RegId id = reg_new(r->fn, (RegFile)file, (Width)width);
-        // A debug target prints registers under their names in one flat scope, so each name must be unique.
-        ir_reg(r->fn, id)->name = debug ? scope_unique(r, name) : name;
-        ir_reg(r->fn, id)->type = type;
-        first = first ? first : id;
-    }
+    RegId first = new_scalar(r, name, file, width, type);
+    for (uint32_t k = 1; k < vec; k++)
+        new_scalar(r, name, file, width, type);
     return first;
 }
 
-static RegId in_range(Reader *r, Range *range, Name name)
+RegId scope_range_reg(Reader *r, const Range *range, Name name)
 {
     RegId **page = &range->pages[name.number >> RANGE_PAGE_BITS];
     if (!*page)
         *page = NEW_ARRAY(&r->arena, RegId, MIN(range->count, RANGE_PAGE));
     RegId *id = &(*page)[name.number & (RANGE_PAGE - 1)];
     if (!*id)
-        *id = scope_new_reg(r, name, range->file, range->width, range->type, range->vec);
+        *id = range->vec ? scope_new_reg(r, name, range->file, range->width, range->type, range->vec)
+                         : new_scalar(r, name, range->file, range->width, range->type);
     return *id;
 }
 
@@ -237,7 +242,7 @@ RegId scope_find_reg(Reader *r, Name name, uint32_t *vec)
     if (!range)
         return 0;
     *vec = range->vec;
-    return in_range(r, range, name);
+    return scope_range_reg(r, range, name);
 }
 
 /* -- Declarations --------------------------------------------------------------------------------------- */
