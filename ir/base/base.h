@@ -219,7 +219,12 @@ typedef struct StrTable {
 void str_init(StrTable *table, Arena *arena, const StrTable *parent);
 StrId str_intern(StrTable *table, const char *text, size_t len);
 StrId str_find(const StrTable *table, const char *text, size_t len);  // STR_NONE if absent
-Str str_get(const StrTable *table, StrId id);
+static inline Str str_get(const StrTable *table, StrId id)
+{
+    while (id < table->first)
+        table = table->parent;
+    return table->strings.at[id - table->first];
+}
 static inline StrId str_intern_z(StrTable *table, const char *text) { return str_intern(table, text, strlen(text)); }
 
 // True if the pattern matches the whole text: `*` any run of bytes, `?` any byte, `[a-f_]` one of these, `[!a]` none of
@@ -313,13 +318,33 @@ typedef struct Out {
 
 void out_init(Out *out, Arena *arena, bool (*write)(void *, const char *, size_t), void *user);
 void out_flush(Out *out);
-void out_bytes(Out *out, const char *text, size_t n);
+void out_split(Out *out, const char *text, size_t n);  // out_bytes() of a text that does not fit the buffer
 void out_fmt(Out *out, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+enum { MAX_DIGITS = 10 };  // of a uint32_t
 void out_u64(Out *out, uint64_t value);
 void out_i64(Out *out, int64_t value);
 void out_hex(Out *out, uint64_t value, unsigned digits);
 // Writes a quoted JSON string. UTF-8 stays as it is; a byte outside any UTF-8 character is replaced by U+FFFD.
 void out_json(Out *out, const char *text, size_t n);
+static inline void out_bytes(Out *out, const char *text, size_t n)
+{
+    if (out->cap - out->n < n) {
+        out_split(out, text, n);
+    } else {
+        memcpy(out->buf + out->n, text, n);
+        out->n += n;
+    }
+}
+// Writes the first n <= 16 bytes of a text that has 16 readable bytes.
+static inline void out_short(Out *out, const char *text, size_t n)
+{
+    if (out->cap - out->n < 16) {
+        out_bytes(out, text, n);
+    } else {
+        memcpy(out->buf + out->n, text, 16);
+        out->n += n;
+    }
+}
 static inline void out_z(Out *out, const char *text) { out_bytes(out, text, strlen(text)); }
 static inline void out_char(Out *out, char c)
 {

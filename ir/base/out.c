@@ -26,7 +26,7 @@ void out_flush(Out *out)
     out->n = 0;
 }
 
-void out_bytes(Out *out, const char *text, size_t n)
+void out_split(Out *out, const char *text, size_t n)
 {
     while (out->cap - out->n < n) {
         size_t part = out->cap - out->n;

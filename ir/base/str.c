@@ -71,13 +71,6 @@ StrId str_intern(StrTable *t, const char *text, size_t len)
     return t->first + t->strings.n - 1;
 }
 
-Str str_get(const StrTable *t, StrId id)
-{
-    while (id < t->first)
-        t = t->parent;
-    return t->strings.at[id - t->first];
-}
-
 /* -- Patterns ------------------------------------------------------------------------------------------- */
 
 static unsigned char lower(unsigned char c) { return c >= 'A' && c <= 'Z' ? (unsigned char)(c + ('a' - 'A')) : c; }

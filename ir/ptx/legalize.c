@@ -114,10 +114,12 @@ static Values values_of(const Fn *fn, Arena *scratch)
 static bool is_equality(const Fn *fn, const Instr *i)
 {
     const Desc *d = ir_desc(fn, i);
+    if (d->op != OP_SETP)
+        return false;
     const Mnem *m = tab_mnem(fn->tables, d->mnem);
     const TypeInfo *type = &type_info[m->type[0]];
     bool number = type->class == TC_B || type->class == TC_U || type->class == TC_S;
-    return d->op == OP_SETP && m->mod[MC_CMP] == MOD_EQ && !m->mod[MC_BOOL] && number && type->width == W32;
+    return m->mod[MC_CMP] == MOD_EQ && !m->mod[MC_BOOL] && number && type->width == W32;
 }
 
 // Returns the operand that an equality compares with 0 if a lop3 may have computed that operand, else K_NONE.

@@ -23,13 +23,21 @@ typedef struct Prefix {
     uint32_t len;
 } Prefix;
 
+// The number of a register and its printed name, set when it is first printed.
+typedef struct Printed {
+    char text[11];
+    uint8_t len;      // of the text; LEN_LONG: the name is longer
+    uint32_t number;  // 0 = not printed so far; 1 for a register that keeps its name
+} Printed;
+enum { LEN_LONG = 255 };
+
 typedef struct Writer {
     const Module *m;
     const Fn *fn;
     const Tables *t;
     Out *out;
     Arena scratch;
-    uint32_t *number;  // by RegId: its printed number, 0 = not printed
+    Printed *registers;  // by RegId
     uint32_t count[CLASS_COUNT];
     Prefix prefix[CLASS_COUNT], label;  // of registers, and of generated labels
     uint32_t *made;                     // by BlockId: number of the generated label
@@ -65,34 +73,6 @@ static RegClass reg_class(const Reg *r)
 static bool keeps_name(const Fn *fn, const Reg *r)
 {
     return r->flags & REG_NAMED || (fn->flags & FN_DEBUG && r->name.stem);
-}
-
-static void number_register(Writer *w, Operand o)
-{
-    if (!op_is_reg(o) || op_file(o) == RF_CC)
-        return;
-    const Reg *r = ir_reg(w->fn, op_index(o));
-    if (w->number[op_index(o)] || r->flags & REG_NAMED)
-        return;
-    if (keeps_name(w->fn, r))
-        w->number[op_index(o)] = 1;  // used, so declare_named() declares it
-    else
-        w->number[op_index(o)] = ++w->count[reg_class(r)];
-}
-
-static void number_registers(Writer *w)
-{
-    const Fn *fn = w->fn;
-    FOR_BLOCKS(fn, b)
-        FOR_INSTRS(fn, b, id) {
-            const Instr *i = ir_instr(fn, id);
-            const Operand *ops = ir_ops(fn, i);
-            // The guard is printed first.
-            if (ir_guarded(i))
-                number_register(w, ops[ir_guard_index(i)]);
-            for (uint32_t k = 0; k + ir_guarded(i) < i->nops; k++)
-                number_register(w, ops[k]);
-        }
 }
 
 static bool has_stem(const Writer *w, StrId stem)
@@ -149,16 +129,45 @@ static void choose_prefixes(Writer *w)
     choose_prefix(w, &w->label, "$L_ori_");
 }
 
-static void put_register(Writer *w, RegId id)
+// Writes the name of a register that was numbered.
+static void put_reg_name(Writer *w, Out *out, RegId id)
 {
     const Reg *r = ir_reg(w->fn, id);
     if (keeps_name(w->fn, r)) {
-        put_name(w, r->name);
+        name_print(out, w->t, r->name);
         return;
     }
     const Prefix *p = &w->prefix[reg_class(r)];
-    out_bytes(w->out, p->text, p->len);
-    out_u64(w->out, w->number[id]);
+    out_bytes(out, p->text, p->len);
+    out_u64(out, w->registers[id].number);
+}
+
+// Numbers a register, and stores its name if that is short.
+static void number_register(Writer *w, RegId id)
+{
+    const Reg *r = ir_reg(w->fn, id);
+    Printed *p = &w->registers[id];
+    bool keeps = keeps_name(w->fn, r);
+    uint32_t len = keeps ? tab_str(w->t, r->name.stem).len : w->prefix[reg_class(r)].len;
+    p->number = keeps ? 1 : ++w->count[reg_class(r)];
+    char name[64];
+    Out text = {.buf = name, .cap = sizeof name};
+    if (len + MAX_DIGITS <= sizeof name)
+        put_reg_name(w, &text, id);
+    bool stored = text.n && text.n <= sizeof p->text;
+    p->len = stored ? (uint8_t)text.n : LEN_LONG;
+    memcpy(p->text, name, stored ? text.n : 0);
+}
+
+static inline void put_register(Writer *w, RegId id)
+{
+    const Printed *p = &w->registers[id];
+    if (!p->number)
+        number_register(w, id);
+    if (p->len != LEN_LONG)
+        out_short(w->out, p->text, p->len);
+    else
+        put_reg_name(w, w->out, id);
 }
 
 static void declare_numbered(Writer *w)
@@ -166,9 +175,13 @@ static void declare_numbered(Writer *w)
     for (int c = 0; c < CLASS_COUNT; c++) {
         if (!w->count[c])
             continue;
-        out_fmt(w->out, "\t.reg .%s \t", classes[c].type);
+        put_z(w, "\t.reg .");
+        put_z(w, classes[c].type);
+        put_z(w, " \t");
         out_bytes(w->out, w->prefix[c].text, w->prefix[c].len);
-        out_fmt(w->out, "<%u>;\n", w->count[c] + 1);
+        put_z(w, "<");
+        out_u64(w->out, w->count[c] + 1);
+        put_z(w, ">;\n");
     }
 }
 
@@ -177,7 +190,7 @@ static void declare_named(Writer *w)
 {
     for (RegId k = 1; k < w->fn->regs.n; k++) {
         const Reg *r = ir_reg(w->fn, k);
-        if (!w->number[k] || r->flags & REG_NAMED || !keeps_name(w->fn, r))
+        if (!w->registers[k].number || r->flags & REG_NAMED || !keeps_name(w->fn, r))
             continue;
         bool declared = r->type && type_info[r->type].width == r->width;
         out_fmt(w->out, "\t.reg .%s \t", declared ? type_info[r->type].name : classes[reg_class(r)].type);
@@ -283,8 +296,10 @@ static void put_declarator(Writer *w, const Sym *s)
         out_fmt(w->out, " .align %u", s->align);
     if (s->vec)
         out_fmt(w->out, " .v%u", s->vec);
-    if (s->type)
-        out_fmt(w->out, " .%s", type_info[s->type].name);
+    if (s->type) {
+        put_z(w, " .");
+        put_z(w, type_info[s->type].name);
+    }
     if (s->flags & SYM_PTR) {
         put_z(w, " .ptr");
         if (s->ptr_space)
@@ -624,10 +639,25 @@ static void put_header(Writer *w)
     put_directives(w);
 }
 
+// Returns the text of all blocks. It numbers the registers, which are declared before the blocks.
+static TextBuffer put_blocks(Writer *w)
+{
+    TextBuffer text = {.arena = &w->scratch};
+    Out out, *to = w->out;
+    LineId line = 0;
+    out_init(&out, &w->scratch, out_to_text, &text);
+    w->out = &out;
+    FOR_BLOCKS(w->fn, b)
+        put_block(w, b, &line);
+    out_flush(&out);
+    w->out = to;
+    return text;
+}
+
 static void put_body(Writer *w)
 {
     const Fn *fn = w->fn;
-    w->number = NEW_ARRAY(&w->scratch, uint32_t, fn->regs.n);
+    w->registers = NEW_ARRAY(&w->scratch, Printed, fn->regs.n);
     w->made = NEW_ARRAY(&w->scratch, uint32_t, fn->blocks.n);
     w->needs_label = NEW_ARRAY(&w->scratch, uint8_t, fn->blocks.n);
     w->list_sym = NEW_ARRAY(&w->scratch, SymId, fn->lists.n);
@@ -639,8 +669,8 @@ static void put_body(Writer *w)
     }
     index_lines(w);
     choose_prefixes(w);
-    number_registers(w);
     mark_labels(w);
+    TextBuffer code = put_blocks(w);
     put_z(w, "\n{\n");
     if (fn->flags & FN_DEBUG)
         declare_named(w);
@@ -648,9 +678,7 @@ static void put_body(Writer *w)
     for (uint32_t k = 1; k < fn->syms.n; k++)
         put_local(w, ir_sym(fn, k | SYM_LOCAL));
     put_z(w, "\n");
-    LineId line = 0;
-    FOR_BLOCKS(fn, b)
-        put_block(w, b, &line);
+    out_bytes(w->out, code.at, code.n);
     put_z(w, "}\n");
 }
 
