@@ -106,9 +106,10 @@ static const struct {
 #include "ir/core/opcodes.def"
 };
 
-static bool equals(const char *z, const char *text, size_t len)
+// True if the texts are equal; an empty text is in no table. Most entries differ in the first byte, so it comes first.
+static inline bool equals(const char *z, const char *text, size_t len)
 {
-    return strlen(z) == len && memcmp(z, text, len) == 0;
+    return len && *z == *text && strlen(z) == len && memcmp(z, text, len) == 0;
 }
 
 Type type_find(const char *text, size_t len)
