@@ -678,7 +678,8 @@ static void put_body(Writer *w)
     for (uint32_t k = 1; k < fn->syms.n; k++)
         put_local(w, ir_sym(fn, k | SYM_LOCAL));
     put_z(w, "\n");
-    out_bytes(w->out, code.at, code.n);
+    if (code.n)
+        out_bytes(w->out, code.at, code.n);
     put_z(w, "}\n");
 }
 
