@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 // Reads function bodies: turns statements into blocks and instructions.
 //
-// The mnemonic of an instruction is looked up by its text, and parsed only if it is new. A flat loop reads the operands
-// into a list and their syntax into a shape (`%,[&]`). Mnemonic and shape determine the descriptor. Its slots constrain
-// the operands and determine the types of literals.
+// The mnemonic of an instruction is looked up by its text, and parsed only if it is new. Most instructions have the
+// latest shape of their mnemonic and are read by it (predict.c). For the others a flat loop reads the operands into a
+// list and their syntax into a shape (`%,[&]`). Mnemonic and shape determine the descriptor. Its slots constrain the
+// operands and determine the types of literals.
 #include <stdio.h>
 
 #include "ir/ptx/read.h"
@@ -184,39 +185,51 @@ static MnemCache *read_mnemonic(Reader *r)
     return find_mnemonic(r, joined.at, joined.n, at);
 }
 
-static void append_instr(Reader *r, DescId desc, bool guarded, uint32_t run, uint32_t n, BlockId next, size_t at)
+// An instruction whose operands are in fn->ops.
+typedef struct Parts {
+    DescId desc;
+    uint32_t run, n;  // operands
+    BlockId next;     // successor of a guarded terminator, else 0
+} Parts;
+
+static void append_instr(Reader *r, Parts parts, bool guarded, size_t at)
 {
     Fn *fn = r->fn;
-    const Desc *d = tab_desc(r->t, desc);
-    InstrId id = ir_append_run(fn, r->block, desc, guarded ? IF_GUARDED : 0, run, n);
+    const Desc *d = tab_desc(r->t, parts.desc);
+    InstrId id = ir_append_run(fn, r->block, parts.desc, guarded ? IF_GUARDED : 0, parts.run, parts.n);
     Instr *i = ir_instr(fn, id);
     i->line = r->line;
     r->line_used = true;
     if (r->options.positions)
         fn_note_where(fn, id, at);
-    for (uint32_t k = 0; k < d->ndef && k < 2; k++)
+    for (uint32_t k = 0; k < d->ndef && k < 2 && !d->plain; k++)
         if (d->slots[k].flags & SL_HIDDEN) {
             // A guarded definition of the carry may keep the old carry.
             if (guarded && !r->carry)
                 fn->flags |= FN_PASSTHROUGH;
             r->carry = true;
         }
-    if (d->op == OP_CALL)
+    if (d->op == OP_CALL) {
         rd_number_call(r, id);
-    else if ((d->op == OP_LD || d->op == OP_ST) && tab_mnem(r->t, d->mnem)->mod[MC_SPACE] >= MOD_PARAM)
+        vector_load_results(r);
+    } else if ((d->op == OP_LD || d->op == OP_ST) && tab_mnem(r->t, d->mnem)->mod[MC_SPACE] >= MOD_PARAM) {
         rd_note_param(r, id, d->op);
+    }
     if (d->traits & TR_TERM) {
         r->block = 0;
-        if (next)
-            start_block(r, next);
+        if (parts.next)
+            start_block(r, parts.next);
     } else if (d->op == OP_TRAP || d->op == OP_BRKPT) {
         fall_into(r, block_new(fn));
     }
 }
 
 // Reads an instruction with the latest descriptor of its mnemonic. False if its operands do not have that shape.
-static bool read_predicted(Reader *r, const MnemCache *mnem, const Operand *guard, size_t at)
+static bool read_predicted(Reader *r, const Operand *guard, Parts *parts)
 {
+    const MnemCache *mnem = r->mnem;
+    if (!mnem || !mnem->regular)
+        return false;
     const Desc *d = tab_desc(r->t, mnem->desc);
     uint32_t n = d->nops + (guard != NULL), run = ops_new(r->fn, n);
     Operand *ops = ir_run(r->fn, run);
@@ -228,8 +241,31 @@ static bool read_predicted(Reader *r, const MnemCache *mnem, const Operand *guar
     if (guard)
         ops[d->nops] = *guard;
     rd_need_block(r);
-    append_instr(r, mnem->desc, guard, run, n, 0, at);
+    *parts = (Parts){.desc = mnem->desc, .run = run, .n = n};
     return true;
+}
+
+// Reads an instruction of any shape; `start` is the offset of its guard or mnemonic.
+static Parts read_parts(Reader *r, const Operand *guard, size_t start)
+{
+    size_t at = rd_offset(r);
+    MnemCache *mnem = read_mnemonic(r);
+    if (mnem->first == OP_CALL)
+        rd_call(r);
+    else
+        rd_operands(r, mnem);
+    if (guard && mnem->first == OP_CALL && r->results.n)
+        rd_fail(r, at, "a guarded call with a vector result is not supported; branch around the call");
+    if (mnem->first == OP_RET)
+        vector_store_results(r);
+    bool terminator = op_info[mnem->first].traits & TR_TERM;
+    if (guard && terminator)
+        rd_shape(r, '~');
+    Parts parts = {.desc = find_desc(r, mnem, start)};
+    rd_need_block(r);
+    parts.next = guard && terminator ? block_new(r->fn) : 0;
+    parts.run = rd_fit_operands(r, mnem, parts.desc, guard, parts.next, &parts.n);
+    return parts;
 }
 
 static void read_instruction(Reader *r)
@@ -237,30 +273,12 @@ static void read_instruction(Reader *r)
     size_t start = rd_offset(r);
     bool guarded = r->tok == '@';
     Operand guard = guarded ? read_guard(r) : op_none();
-    size_t at = rd_offset(r);
     if (r->tok != T_MNEMONIC && r->tok != T_ID)
-        rd_fail(r, at, "expected an instruction");
-    if (r->mnem && r->mnem->regular && read_predicted(r, r->mnem, guarded ? &guard : NULL, start))
-        return;
-    MnemCache *mnem = read_mnemonic(r);
-    if (mnem->first == OP_CALL)
-        rd_call(r);
-    else
-        rd_operands(r, mnem);
-    if (guarded && mnem->first == OP_CALL && r->results.n)
-        rd_fail(r, at, "a guarded call with a vector result is not supported; branch around the call");
-    if (mnem->first == OP_RET)
-        vector_store_results(r);
-    bool terminator = op_info[mnem->first].traits & TR_TERM;
-    if (guarded && terminator)
-        rd_shape(r, '~');
-    DescId desc = find_desc(r, mnem, start);
-    rd_need_block(r);
-    BlockId next = guarded && terminator ? block_new(r->fn) : 0;
-    uint32_t n, run = rd_fit_operands(r, mnem, desc, guarded ? &guard : NULL, next, &n);
-    append_instr(r, desc, guarded, run, n, next, start);
-    if (mnem->first == OP_CALL)
-        vector_load_results(r);
+        rd_fail(r, rd_offset(r), "expected an instruction");
+    Parts parts;
+    if (!read_predicted(r, guarded ? &guard : NULL, &parts))
+        parts = read_parts(r, guarded ? &guard : NULL, start);
+    append_instr(r, parts, guarded, start);
 }
 
 /* -- Directives inside a function ----------------------------------------------------------------------- */
