@@ -8,9 +8,9 @@
 // only its own next value in a loop uses is dead, too, and one walk finds all dead code. The analysis of reaching
 // definitions (ir/analysis/rdefs.c) gives the exact definitions of each use in both forms.
 //
-// In multi form slot 10 marks registers instead of values: all definitions of a register that live code uses are live.
-// This needs no reaching definitions, which would have to be computed again for slot 23. Definitions that no use reads
-// are removed in SSA form.
+// In multi form slots 10 and 84 mark registers instead of values: all definitions of a register that live code uses are
+// live. This needs no reaching definitions, which would have to be computed again for slot 23. Definitions that no use
+// reads are removed in SSA form.
 //
 // A live guarded definition makes its old value live. A live phi makes the branches that lead to it live. A dead branch
 // is replaced by a branch to the nearest live block that post-dominates it. A call of a function that only computes its
@@ -510,12 +510,18 @@ static bool has_empty_latch(const Fn *fn, const Analyses *a)
 
 /* -- The phase ------------------------------------------------------------------------------------------ */
 
+// True at the ends of the pipeline, where the values of ssa form come later or were searched before.
+static bool marks_registers(const Ctx *ctx, const Fn *fn)
+{
+    return fn->form == FORM_MULTI && (ctx->run.row == PH_EARLY_LIVE_DEAD || ctx->run.row == PH_LIVE_DEAD_FOURTH);
+}
+
 // Removes dead code; returns progress. Sets *again if more code may be dead after the removal of empty blocks. In multi
 // form only back edges make empty blocks live, so *again requires an empty block with a back edge.
 static bool remove_dead(Ctx *ctx, Fn *fn, bool *again)
 {
     bool unreachable = remove_unreachable(fn);
-    Dead d = {.fn = fn, .by_register = ctx->run.row == PH_EARLY_LIVE_DEAD && fn->form == FORM_MULTI};
+    Dead d = {.fn = fn, .by_register = marks_registers(ctx, fn)};
     arena_init(&d.scratch, &ctx->heap);
     d.a = analysis_need(fn, AN_CFG | AN_RPO | AN_PDOM | (d.by_register ? 0 : AN_RDEFS));
     control_deps_init(&d.deps, &d.scratch, d.a);
