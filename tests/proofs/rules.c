@@ -663,6 +663,7 @@ static const char *const proof_sources[] = {
     "ir/analysis/value_ranges.c",
     "ir/analysis/value_ranges.h",
     "phases/scalar/fold/fold.h",
+    "phases/scalar/fold/fold_expr.h",
     "phases/scalar/fold/fold_match.c",
     "phases/scalar/fold/fold_rules.c",
     "phases/scalar/fold/fold_rules.h",

@@ -42,7 +42,7 @@ static void print_nodes(const RuleTables *t)
                n->cmp, n->nkids);
         for (uint32_t kid = 0; kid < RULE_KIDS; kid++)
             printf("%u, ", n->kids[kid]);
-        printf("}, {{%d, %u}, {%d, %u}}, %u, {", n->type[0].letter, n->type[0].times, n->type[1].letter,
+        printf("}, %u, {{%d, %u}, {%d, %u}}, %u, {", n->from, n->type[0].letter, n->type[0].times, n->type[1].letter,
                n->type[1].times, n->expr);
         for (uint32_t w = 0; w < RULE_WIDTHS; w++)
             printf("%u, ", n->mnem[w]);
@@ -53,11 +53,13 @@ static void print_nodes(const RuleTables *t)
     printf("};\n\n");
 }
 
-static void print_code(const RuleTables *t)
+static void print_exprs(const RuleTables *t)
 {
-    printf("static const uint64_t code[] = {");
-    for (uint32_t k = 0; k < t->code.n; k++)
-        printf("%s%#llx,", k % PER_LINE ? " " : "\n    ", (unsigned long long)t->code.at[k]);
+    for (uint32_t k = 1; k < t->exprs.n; k++)
+        printf("static uint64_t expr_%u(RuleValues *v) { return (void)v, %s; }\n", k, t->exprs.at[k]);
+    printf("static RuleExpr *const exprs[] = {\n    0,");
+    for (uint32_t k = 1; k < t->exprs.n; k++)
+        printf("%sexpr_%u,", k % PER_LINE ? " " : "\n    ", k);
     printf("\n};\n\n");
 }
 
@@ -85,10 +87,7 @@ static void print_rules(const RuleTables *t)
             printf("%d, ", r->at[w]);
         printf("}, ");
         print_isa(r->needs);
-        printf(", {");
-        for (uint32_t kid = 0; kid < RULE_KIDS; kid++)
-            printf("%u, ", r->need[kid]);
-        printf("}, %d, %d, %d, %d, %d},\n", r->same, r->offset, r->past_calls, r->deep, r->widths);
+        printf(", %d, %d, %d, %d, %d},\n", r->same, r->offset, r->past_calls, r->deep, r->widths);
     }
     printf("};\n\n");
 }
@@ -105,7 +104,7 @@ static void print_set(const RuleTables *t)
                 printf("%s%u,", n++ % PER_LINE ? " " : "\n    ", k);
     }
     first[OPCODE_COUNT] = n;
-    printf("\n};\n\nconst RuleSet fold_rules = {\n    rules, %u, %u, %u, nodes, mnems, code,\n    {", t->rules.n - 1,
+    printf("\n};\n\nconst RuleSet fold_rules = {\n    rules, %u, %u, %u, nodes, mnems, exprs,\n    {", t->rules.n - 1,
            t->npatterns, t->nodes.n);
     for (uint32_t op = 0; op < OPCODE_COUNT; op++)
         printf("%s%u,", op % PER_LINE ? " " : "\n     ", first[op]);
@@ -127,10 +126,10 @@ int main(void)
     }
     arena_init(&arena, &heap);
     rules_read(&arena, &tables);
-    printf("// Made by foldgen from fold_rules.def.\n#include \"phases/scalar/fold/fold_rules.h\"\n\n");
+    printf("// Made by foldgen from fold_rules.def.\n#include \"phases/scalar/fold/fold_expr.h\"\n\n");
     print_mnems(&tables);
     print_nodes(&tables);
-    print_code(&tables);
+    print_exprs(&tables);
     print_rules(&tables);
     print_set(&tables);
     heap_release(&heap);

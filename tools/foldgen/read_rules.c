@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: MIT
-// Reads the rules of folding: patterns into trees of nodes, expressions into code for a stack machine.
+// Reads the rules of folding: patterns into trees of nodes, expressions into expressions of C.
 #include <ctype.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "tools/foldgen/read_rules.h"
+
+enum { TEXT_MAX = 1000 };  // of an expression in C
 
 typedef struct Reader {
     RuleTables *set;
@@ -52,109 +56,127 @@ static void expect(Reader *r, const char *text)
 
 /* -- Expressions ---------------------------------------------------------------------------------------- */
 
-// Operators of C. An operator comes before the operators that are prefixes of it.
+// Operators. An operator comes before the operators that are prefixes of it.
 static const struct {
     const char *text;
-    uint8_t level;  // precedence
-    uint8_t op;
+    uint8_t level;                // precedence
+    const char *before, *middle;  // in C: before the left operand, between the operands
 } operators[] = {
-    {"<=s", 7, X_SLE}, {"<s", 7, X_SLT}, {"||", 1, X_EITHER}, {"&&", 2, X_BOTH}, {"==", 6, X_EQ},
-    {"!=", 6, X_NE},   {"<<", 8, X_SHL}, {">>", 8, X_SHR},    {"<=", 7, X_LE},   {">=", 7, X_GE},
-    {"<", 7, X_LT},    {">", 7, X_GT},   {"|", 3, X_OR},      {"^", 4, X_XOR},   {"&", 5, X_AND},
-    {"+", 9, X_ADD},   {"-", 9, X_SUB},  {"*", 10, X_MUL},    {"/", 10, X_DIV},  {"%", 10, X_REM},
+    {"<=s", 7, "ex_sle(", ", "}, {"<s", 7, "ex_slt(", ", "}, {"||", 1, "(", " || "},     {"&&", 2, "(", " && "},
+    {"==", 6, "(", " == "},      {"!=", 6, "(", " != "},     {"<<", 8, "ex_shl(", ", "}, {">>", 8, "ex_shr(", ", "},
+    {"<=", 7, "(", " <= "},      {">=", 7, "(", " >= "},     {"<", 7, "(", " < "},       {">", 7, "(", " > "},
+    {"|", 3, "(", " | "},        {"^", 4, "(", " ^ "},       {"&", 5, "(", " & "},       {"+", 9, "(", " + "},
+    {"-", 9, "(", " - "},        {"*", 10, "(", " * "},      {"/", 10, "ex_div(", ", "}, {"%", 10, "ex_rem(", ", "},
 };
 
-static const struct {
-    const char *text;
-    uint8_t op;
-} functions[] = {{"sx2(", X_SX2},     {"sx(", X_SX},         {"pow2(", X_POW2},     {"log2(", X_LOG2},
-                 {"ufits(", X_UFITS}, {"umagic(", X_UMAGIC}, {"ushift(", X_USHIFT}, {"sfits(", X_SFITS},
-                 {"pays(", X_PAYS},   {"smagic(", X_SMAGIC}, {"sshift(", X_SSHIFT}};
+// Functions of numbers, and functions of the range of a value.
+static const char *const functions[] = {"sx",     "sx2",    "pow2",  "log2",   "ufits",
+                                        "umagic", "ushift", "sfits", "smagic", "sshift"};
+static const char *const range_functions[] = {"zeros", "set", "umin", "umax", "smin", "smax"};
 
-// Functions of value ranges.
-static const struct {
-    const char *text;
-    uint8_t op;
-} range_functions[] = {{"zeros(", X_ZEROS}, {"set(", X_SET},   {"umin(", X_UMIN},
-                       {"umax(", X_UMAX},   {"smin(", X_SMIN}, {"smax(", X_SMAX}};
+static const char zero[] = "0ull";
 
-static void emit_word(Reader *r, uint64_t word) { VEC_PUSH(r->arena, &r->set->code, word); }
+static const char *format(const Reader *r, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
-static void read_expression(Reader *r, uint8_t level);
-
-static void read_primary(Reader *r)
+// Returns a text in the arena.
+static const char *format(const Reader *r, const char *fmt, ...)
 {
-    skip_blanks(r);
-    for (size_t k = 0; k < ARRAY_LEN(functions); k++) {
-        if (accept(r, functions[k].text)) {
-            read_expression(r, 1);
-            expect(r, ")");
-            emit_word(r, functions[k].op);
-            return;
-        }
-    }
-    for (size_t k = 0; k < ARRAY_LEN(range_functions); k++) {
-        if (accept(r, range_functions[k].text)) {
-            emit_word(r, range_functions[k].op | (uint64_t)(*r->at++ - 'p') << 8);
-            expect(r, ")");
-            return;
-        }
-    }
-    if (accept(r, "ones")) {
-        emit_word(r, X_ONES);
-    } else if (accept(r, "offset")) {
-        emit_word(r, X_OFFSET);
-    } else if (accept(r, "past_calls")) {
-        emit_word(r, X_PAST_CALLS);
-    } else if (accept(r, "w")) {
-        emit_word(r, X_BITS);
-    } else if (accept(r, "(")) {
-        read_expression(r, 1);
-        expect(r, ")");
-    } else if (accept(r, "-")) {
-        read_primary(r);
-        emit_word(r, X_NEG);
-    } else if (accept(r, "~")) {
-        read_primary(r);
-        emit_word(r, X_COMPLEMENT);
-    } else if (accept(r, "!")) {
-        read_primary(r);
-        emit_word(r, X_NOT);
-    } else if (*r->at >= 'C' && *r->at <= 'F') {
-        emit_word(r, X_CONST | (uint64_t)(*r->at++ - 'C') << 8);
-    } else if (isdigit((unsigned char)*r->at)) {
-        char *end;
-        uint64_t n = strtoull(r->at, &end, 0);
-        r->at = end;
-        emit_word(r, X_NUMBER);
-        emit_word(r, n);
-    } else {
-        fail(r, "no expression");
-    }
+    char text[TEXT_MAX];
+    va_list args;
+    va_start(args, fmt);
+    int n = vsnprintf(text, sizeof text, fmt, args);
+    va_end(args);
+    if (n < 0 || (size_t)n >= sizeof text)
+        fail(r, "long expression");
+    return arena_text(r->arena, text, (size_t)n);
 }
 
-static void read_expression(Reader *r, uint8_t level)
+static const char *read_expression(Reader *r, uint8_t level);
+
+// Reads an expression up to its closing parenthesis.
+static const char *read_closed(Reader *r)
 {
-    read_primary(r);
+    const char *c = read_expression(r, 1);
+    expect(r, ")");
+    return c;
+}
+
+static bool accept_call(Reader *r, const char *name)
+{
+    size_t n = strlen(name);
+    if (strncmp(r->at, name, n) != 0 || r->at[n] != '(')
+        return false;
+    r->at += n + 1;
+    return true;
+}
+
+static const char *read_primary(Reader *r)
+{
+    skip_blanks(r);
+    for (size_t k = 0; k < ARRAY_LEN(functions); k++)
+        if (accept_call(r, functions[k]))
+            return format(r, "ex_%s(v, %s)", functions[k], read_closed(r));
+    for (size_t k = 0; k < ARRAY_LEN(range_functions); k++) {
+        if (accept_call(r, range_functions[k])) {
+            int var = *r->at++ - 'p';
+            expect(r, ")");
+            return format(r, "ex_%s(v, %d)", range_functions[k], var);
+        }
+    }
+    if (accept_call(r, "pays"))
+        return format(r, "(v->proving || %s)", read_closed(r));
+    if (accept(r, "ones"))
+        return "ex_ones(v)";
+    if (accept(r, "offset"))
+        return "v->offset";
+    if (accept(r, "past_calls"))
+        return "v->past_calls";
+    if (accept(r, "w"))
+        return "ex_width(v)";
+    if (accept(r, "("))
+        return read_closed(r);
+    if (accept(r, "-"))
+        return format(r, "(0 - %s)", read_primary(r));
+    if (accept(r, "~"))
+        return format(r, "~%s", read_primary(r));
+    if (accept(r, "!"))
+        return format(r, "!%s", read_primary(r));
+    if (*r->at >= 'C' && *r->at <= 'F')
+        return format(r, "v->constant[%d]", *r->at++ - 'C');
+    if (!isdigit((unsigned char)*r->at))
+        fail(r, "no expression");
+    char *end;
+    unsigned long long n = strtoull(r->at, &end, 0);
+    r->at = end;
+    return n ? format(r, "%lluull", n) : zero;
+}
+
+static const char *read_expression(Reader *r, uint8_t level)
+{
+    const char *c = read_primary(r);
     for (;;) {
         size_t k = 0;
         skip_blanks(r);
         while (k < ARRAY_LEN(operators) && strncmp(r->at, operators[k].text, strlen(operators[k].text)) != 0)
             k++;
         if (k == ARRAY_LEN(operators) || operators[k].level < level)
-            return;
+            return c;
         r->at += strlen(operators[k].text);
-        read_expression(r, operators[k].level + 1);
-        emit_word(r, operators[k].op);
+        const char *right = read_expression(r, operators[k].level + 1);
+        c = format(r, "%s%s%s%s)", operators[k].before, c, operators[k].middle, right);
     }
 }
 
-static uint16_t read_code(Reader *r)
+// Returns the index of an expression. Equal expressions have one index.
+static uint16_t read_expr(Reader *r)
 {
-    uint32_t begin = r->set->code.n;
-    read_expression(r, 1);
-    emit_word(r, X_END);
-    return (uint16_t)begin;
+    RuleTables *set = r->set;
+    const char *c = read_expression(r, 1);
+    for (uint32_t k = 1; k < set->exprs.n; k++)
+        if (strcmp(set->exprs.at[k], c) == 0)
+            return (uint16_t)k;
+    VEC_PUSH(r->arena, &set->exprs, c);
+    return (uint16_t)(set->exprs.n - 1);
 }
 
 /* -- Patterns ------------------------------------------------------------------------------------------- */
@@ -212,8 +234,21 @@ static void look_up(Reader *r, RuleNode *n, const char *name, size_t len)
         fail(r, "no such instruction");
 }
 
+// Returns the source that an operand must have to match a node (RuleNode.from).
+static uint8_t source_of(const RuleTables *set, const RuleNode *n)
+{
+    switch ((RuleNodeKind)n->kind) {
+    case RN_OP: return FROM_OP;
+    case RN_VALUE: return FROM_ANY;
+    case RN_CONST: return FROM_CONSTANT;
+    case RN_EXPR: return strcmp(set->exprs.at[n->expr], zero) == 0 ? FROM_ZERO : FROM_CONSTANT;
+    }
+    return FROM_ANY;
+}
+
 static uint16_t add_node(Reader *r, RuleNode n)
 {
+    n.from = source_of(r->set, &n);
     VEC_PUSH(r->arena, &r->set->nodes, n);
     return (uint16_t)(r->set->nodes.n - 1);
 }
@@ -225,13 +260,13 @@ static uint16_t read_pattern(Reader *r)
     skip_blanks(r);
     if (accept(r, "{")) {
         n.kind = RN_EXPR;
-        n.expr = read_code(r);
+        n.expr = read_expr(r);
         expect(r, "}");
         return add_node(r, n);
     }
     if (isdigit((unsigned char)*r->at)) {
         n.kind = RN_EXPR;
-        n.expr = read_code(r);
+        n.expr = read_expr(r);
         return add_node(r, n);
     }
     if (!accept(r, "(")) {
@@ -284,18 +319,6 @@ static void add_needs(const RuleTables *set, uint16_t node, Rule *rule)
         add_needs(set, n->kids[k], rule);
 }
 
-static uint32_t need_of(const RuleTables *set, const RuleNode *n)
-{
-    const uint64_t *code = set->code.at + n->expr;
-    switch ((RuleNodeKind)n->kind) {
-    case RN_OP: return from_op((Opcode)n->op, n->cmp);
-    case RN_VALUE: return FROM_ANY;
-    case RN_CONST: return FROM_CONSTANT;
-    case RN_EXPR: return code[0] == X_NUMBER && !code[1] && code[2] == X_END ? FROM_ZERO : FROM_CONSTANT;
-    }
-    return FROM_ANY;
-}
-
 static void read_rule(Reader *r, Rule *rule, uint32_t k)
 {
     rule->cond = sources[k].cond;
@@ -307,7 +330,7 @@ static void read_rule(Reader *r, Rule *rule, uint32_t k)
     r->at = rule->lhs;
     rule->from = read_pattern(r);
     r->at = rule->cond;
-    rule->when = *r->at ? read_code(r) : 0;
+    rule->when = *r->at ? read_expr(r) : 0;
     r->at = rule->rhs;
     rule->to = read_pattern(r);
     const RuleNode *nodes = r->set->nodes.at, *root = &nodes[rule->from];
@@ -315,8 +338,6 @@ static void read_rule(Reader *r, Rule *rule, uint32_t k)
         fail(r, "no rule");
     add_needs(r->set, rule->to, rule);
     rule->widths = root->type[0].letter == 'p' && has_width(r->set, rule->from);
-    for (uint32_t kid = 0; kid < root->nkids; kid++)
-        rule->need[kid] = need_of(r->set, &nodes[root->kids[kid]]);
     const RuleNode *first = &nodes[root->kids[0]], *second = &nodes[root->kids[1]];
     const RuleNode *to = &nodes[rule->to];
     rule->deep = to->kind == RN_OP && to->nkids > root->nkids;
@@ -331,7 +352,7 @@ void rules_read(Arena *arena, RuleTables *set)
 {
     Reader r = {.set = set, .arena = arena};
     tables_init(&set->tables, arena, NULL);
-    emit_word(&r, X_END);  // code 0 = none
+    VEC_PUSH(arena, &set->exprs, NULL);
     VEC_PUSH(arena, &set->rules, (Rule){0});
     set->npatterns = ARRAY_LEN(sources) - CODED_COUNT;
     for (uint32_t k = 0; k < ARRAY_LEN(sources); k++) {

@@ -81,6 +81,7 @@ static bool visit_uses(const Fold *f, const Instr *i, Uses *uses)
 {
     const Fn *fn = f->fn;
     uint32_t n = ir_nuse(i), constants = 0;
+    *uses = (Uses){0};
     for (uint32_t k = 0; k < n; k++) {
         Operand o = *ir_use(fn, i, k);
         uint32_t from = from_of(f, o);
@@ -128,7 +129,7 @@ static bool may_fold(Fold *f, const Instr *i)
 bool fold_instr(Fold *f, InstrId id)
 {
     bool progress = false;
-    Uses uses = {0};
+    Uses uses;
     for (int k = 0; k < AGAIN && may_fold(f, ir_instr(f->fn, id)); k++) {
         Opcode op = fold_role(f, ir_instr(f->fn, id)->desc)->op;
         bool constant = visit_uses(f, ir_instr(f->fn, id), &uses);

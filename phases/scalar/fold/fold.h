@@ -16,29 +16,34 @@ enum {
     USES_MANY = UINT8_MAX,
     KNOWN = 32,  // cached value ranges, a power of two
     DESCS = 128,
+    FORMS = 1 << 15,  // bound of the forms of a context
 };
 
-// The form of an instruction: the properties that patterns distinguish, and the rules whose root may have this form.
-typedef struct RootForm {
+// The form of an instruction: the properties that patterns distinguish.
+typedef struct InstrForm {
     uint16_t op, cmp;
     char letter[2];  // of the types
-    uint8_t bits[2];
-    uint32_t first, end;  // candidates
-} RootForm;
+    uint8_t bits[2], nuse;
+} InstrForm;
 
-// A rule whose root may have a form, and the width of the rule for that form; 0 = the root is a predicate and
-// determines no width.
+// A rule that may match a root, at a width.
 typedef struct Candidate {
     uint16_t rule;
     uint8_t bits;
-    bool commutes, same;
-    uint32_t need[3];  // FROM_* of the first operands
+    bool in_order, exchanged;  // the root's operands may match in order, or with the first two exchanged
 } Candidate;
 
-// The forms that occurred in a context, which are few. The candidates of each form are found once.
+// The form of a root and the sources of its operands, and the rules that may match it.
+typedef struct Root {
+    uint64_t key;
+    uint32_t first, end;  // candidates
+} Root;
+
+// The forms and roots that occurred in a context, which are few. The candidates of each root are found once.
 typedef struct FoldForms {
-    IdSet index;
-    VEC(RootForm) forms;
+    IdSet form_index, root_index;
+    VEC(InstrForm) forms;
+    VEC(Root) roots;
     VEC(Candidate) candidates;
 } FoldForms;
 
@@ -50,7 +55,7 @@ typedef struct Role {
     uint16_t op;
     bool folds;     // it computes values from operands
     bool accesses;  // it accesses memory, and its address may get an offset
-    uint32_t from;  // FROM_* of its definitions
+    uint32_t from;  // source of the operands that it defines
     uint32_t form;  // index of its form, FORMLESS = none
 } Role;
 
@@ -63,10 +68,9 @@ typedef struct Known {
 
 // The bindings of the letters of a pattern.
 typedef struct Match {
-    uint32_t bits;
+    RuleValues numbers;          // the width of the rule, constants, ranges
     uint32_t values, constants;  // bit per letter: bound
     Operand value[RULE_VARS];
-    uint64_t constant[RULE_VARS];
     InstrId inner[RULE_KIDS];  // the instructions below the root
     uint32_t ninner;
 } Match;
@@ -79,7 +83,7 @@ typedef struct Made {
 
 // The operands of a root.
 typedef struct Uses {
-    uint32_t from[RULE_KIDS];   // FROM_*
+    uint32_t from[RULE_KIDS];   // FROM_* or form
     Operand source[RULE_KIDS];  // sources of the operands (copy_source)
     bool same;                  // the first two have one source
 } Uses;
@@ -100,8 +104,6 @@ typedef struct Fold {
     uint8_t *kept;       // by RegId below nregs: it has a use that takes no offset; NULL = not computed yet
     VEC(uint32_t) from;  // by RegId: FROM_* of registers with one unguarded definition
     InstrId root;
-    bool root_offset;  // constants in sums with the root become offsets
-    bool past_calls;   // a loop with a call lies between the pattern's inner instruction and the root
     bool calls_found;  // `calls` is computed
     uint32_t ncalls;
     BlockId calls[CALL_LOOPS];  // a block with a call in each of some loops

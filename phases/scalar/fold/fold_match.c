@@ -2,9 +2,10 @@
 // Matches rules: finds the rules whose root may match an instruction, binds the letters of their patterns, and builds
 // their results.
 //
-// Rules are found by the form of the root (opcode, comparison, types), once in a context, and by the sources of its
-// operands. Matching follows definitions and ignores positions: in multi form it follows only registers with one
-// unguarded definition that dominates their uses.
+// Rules are found by the form of the root (opcode, comparison, types) and by the forms of the instructions that define
+// its operands. The rules that may match are found once in a context for each combination that occurs: the states of a
+// tree automaton of depth two, made on demand. Matching follows definitions and ignores positions: in multi form it
+// follows only registers with one unguarded definition that dominates their uses.
 #include "phases/scalar/fold/fold.h"
 
 /* -- Offsets -------------------------------------------------------------------------------------------- */
@@ -59,6 +60,8 @@ bool fold_becomes_offset(Fold *f, RegId r)
 
 /* -- Matching ------------------------------------------------------------------------------------------- */
 
+static uint32_t width_index(uint32_t bits) { return bits == 16 ? 0 : bits == 32 ? 1 : 2; }
+
 static char letter_of(const TypeInfo *t)
 {
     return t->class == TC_U ? 'u' : t->class == TC_S ? 's' : t->class == TC_B ? 'b' : t->class == TC_P ? 'p' : 0;
@@ -71,58 +74,104 @@ static bool fits_type(RuleType t, char letter, uint32_t bits, uint32_t width)
     return same && (t.letter == 'p' || bits == width << t.times);
 }
 
-// Finds the rules whose root may have a form.
-static void find_candidates(Fold *f, RootForm *form)
+// True if an instruction of a form may match a node at a width.
+static bool fits_form(const RuleNode *n, const InstrForm *form, uint32_t bits)
 {
-    const RuleSet *set = &fold_rules;
-    FoldForms *forms = f->forms;
-    form->first = forms->candidates.n;
-    for (uint32_t k = set->first[form->op]; k < set->next[form->op]; k++) {
-        const Rule *rule = &set->rules[set->by[k]];
-        const RuleNode *root = &set->nodes[rule->from];
-        if (form->cmp != root->cmp)
-            continue;
-        bool any = root->type[0].letter == 'p';
-        uint32_t bits = any ? 0 : form->bits[0] >> root->type[0].times, width = bits == 16 ? 0 : bits == 32 ? 1 : 2;
-        bool fits = any || (bits >= 16 && rule->at[width]);
-        for (int t = 0; t < 2; t++)
-            fits &= !root->type[t].letter || fits_type(root->type[t], form->letter[t], form->bits[t], bits);
-        if (fits)
-            VEC_PUSH(&f->ctx->arena, &forms->candidates,
-                     ((Candidate){.rule = set->by[k],
-                                  .bits = (uint8_t)bits,
-                                  .commutes = root->commutes,
-                                  .same = rule->same,
-                                  .need = {rule->need[0], rule->need[1], rule->need[2]}}));
-    }
-    form->end = forms->candidates.n;
+    if (form->op != n->op || form->cmp != n->cmp || form->nuse != n->nkids)
+        return false;
+    for (int k = 0; k < 2; k++)
+        if (n->type[k].letter && !fits_type(n->type[k], form->letter[k], form->bits[k], bits))
+            return false;
+    return true;
 }
 
-// Returns the index of a form. Finds the candidates of a new form.
-static uint32_t form_place(Fold *f, RootForm *form)
+// True if an operand from this source may match a node.
+static bool fits_source(const FoldForms *forms, const RuleNode *n, uint32_t from, uint32_t bits)
+{
+    switch (n->from) {
+    case FROM_ANY: return true;
+    case FROM_OP: return from >= FROM_OP && fits_form(n, &forms->forms.at[from - FROM_OP], bits);
+    default: return from == n->from || (n->from == FROM_CONSTANT && from == FROM_ZERO);
+    }
+}
+
+// Adds the candidate of a rule at a width, if the root may match.
+static void find_candidate(Fold *f, uint16_t number, uint32_t form, const Uses *uses, uint32_t bits)
+{
+    FoldForms *forms = f->forms;
+    const Rule *rule = &fold_rules.rules[number];
+    const RuleNode *root = &fold_rules.nodes[rule->from];
+    if (!rule->at[width_index(bits)] || !fits_form(root, &forms->forms.at[form], bits) || (rule->same && !uses->same))
+        return;
+    Candidate c = {number, (uint8_t)bits, true, root->commutes};
+    for (uint32_t k = 0; k < root->nkids; k++) {
+        const RuleNode *kid = &fold_rules.nodes[root->kids[k]];
+        c.in_order &= fits_source(forms, kid, uses->from[k], bits);
+        c.exchanged &= fits_source(forms, kid, uses->from[k < 2 ? 1 - k : k], bits);
+    }
+    if (c.in_order || c.exchanged)
+        VEC_PUSH(&f->ctx->arena, &forms->candidates, c);
+}
+
+// Finds the rules that may match a root. A root that is a predicate determines no width.
+static void find_candidates(Fold *f, uint32_t form, const Uses *uses, Root *root)
+{
+    FoldForms *forms = f->forms;
+    Opcode op = (Opcode)forms->forms.at[form].op;
+    root->first = forms->candidates.n;
+    for (uint32_t k = fold_rules.first[op]; k < fold_rules.next[op]; k++) {
+        const Rule *rule = &fold_rules.rules[fold_rules.by[k]];
+        bool any = fold_rules.nodes[rule->from].type[0].letter == 'p' && !rule->widths;
+        for (uint32_t bits = 16; bits <= (any ? 16 : 64); bits *= 2)
+            find_candidate(f, fold_rules.by[k], form, uses, bits);
+    }
+    root->end = forms->candidates.n;
+}
+
+// Returns the rules that may match an instruction of a form.
+static Root find_root(Fold *f, uint32_t form, const Uses *uses)
+{
+    FoldForms *forms = f->forms;
+    const uint32_t *from = uses->from;
+    Root root = {.key = (uint64_t)form << 49 | (uint64_t)uses->same << 48 | (uint64_t)from[0] << 32 |
+                        (uint64_t)from[1] << 16 | from[2]};
+    uint32_t h = (uint32_t)hash_mix(root.key, 0);
+    IDSET_EACH(&forms->root_index, h, place) {
+        if (forms->roots.at[place].key == root.key)
+            return forms->roots.at[place];
+    }
+    find_candidates(f, form, uses, &root);
+    VEC_PUSH(&f->ctx->arena, &forms->roots, root);
+    idset_add(&forms->root_index, &f->ctx->arena, h, forms->roots.n - 1);
+    return root;
+}
+
+// Returns the index of a form, FORMLESS if there are too many.
+static uint32_t form_place(Fold *f, const InstrForm *form)
 {
     FoldForms *forms = f->forms;
     uint64_t h = hash_mix((uint32_t)form->op << 16 | form->cmp, (uint32_t)form->letter[0] << 8 | form->letter[1]);
-    h = hash_mix(h, (uint32_t)form->bits[0] << 8 | form->bits[1]);
-    IDSET_EACH(&forms->index, (uint32_t)h, place) {
-        const RootForm *other = &forms->forms.at[place];
+    h = hash_mix(h, (uint32_t)form->nuse << 16 | (uint32_t)form->bits[0] << 8 | form->bits[1]);
+    IDSET_EACH(&forms->form_index, (uint32_t)h, place) {
+        const InstrForm *other = &forms->forms.at[place];
         if (other->op == form->op && other->cmp == form->cmp && !memcmp(other->letter, form->letter, 2) &&
-            !memcmp(other->bits, form->bits, 2))
+            !memcmp(other->bits, form->bits, 2) && other->nuse == form->nuse)
             return place;
     }
-    find_candidates(f, form);
+    if (forms->forms.n == FORMS)
+        return FORMLESS;
     VEC_PUSH(&f->ctx->arena, &forms->forms, *form);
-    idset_add(&forms->index, &f->ctx->arena, (uint32_t)h, forms->forms.n - 1);
+    idset_add(&forms->form_index, &f->ctx->arena, (uint32_t)h, forms->forms.n - 1);
     return forms->forms.n - 1;
 }
 
-// Finds the form of a descriptor. False: it has modifiers, or types that no pattern has.
-static bool find_form(const Tables *t, const Desc *d, const Mnem *m, RootForm *form)
+// Finds the form of a descriptor. False: it has modifiers, types that no pattern has, or several results.
+static bool find_form(const Tables *t, const Desc *d, const Mnem *m, InstrForm *form)
 {
-    if (!d->plain || !(d->traits & TR_PURE) || m->ntypes > 2)
+    if (!d->plain || !(d->traits & TR_PURE) || m->ntypes > 2 || d->ndef != 1 || d->nops > 1 + RULE_KIDS)
         return false;
     bool may = !tab_str(t, m->suffix).len;
-    *form = (RootForm){.op = (uint16_t)d->op, .cmp = m->mod[MC_CMP]};
+    *form = (InstrForm){.op = (uint16_t)d->op, .cmp = m->mod[MC_CMP], .nuse = (uint8_t)(d->nops - 1)};
     for (int k = 0; k < MC_COUNT; k++)
         may &= k == MC_CMP || !m->mod[k];
     for (int k = 0; k < m->ntypes && may; k++) {
@@ -144,18 +193,21 @@ static bool takes_offsets(const Desc *d, const Mnem *m)
 
 static void find_role(Fold *f, DescId desc)
 {
-    RootForm form;
+    InstrForm form;
     const Desc *d = tab_desc(f->fn->tables, desc);
     const Mnem *m = tab_mnem(f->fn->tables, d->mnem);
     while (f->roles.n <= desc)
         VEC_PUSH(&f->scratch, &f->roles, ((Role){0}));
+    uint32_t place = find_form(f->fn->tables, d, m, &form) ? form_place(f, &form) : FORMLESS;
     f->roles.at[desc] = (Role){
         .known = true,
         .op = (uint16_t)d->op,
         .folds = d->traits & TR_PURE && !(d->traits & TR_PSEUDO) && d->op != OP_MOV,
         .accesses = takes_offsets(d, m),
-        .from = d->op == OP_MOV ? FROM_MOVE : from_op(d->op, d->op == OP_SETP ? m->mod[MC_CMP] : 0),
-        .form = find_form(f->fn->tables, d, m, &form) ? form_place(f, &form) : FORMLESS,
+        .from = d->op == OP_MOV     ? FROM_MOVE
+                : place == FORMLESS ? FROM_ANY
+                                    : FROM_OP + place,
+        .form = place,
     };
 }
 
@@ -164,13 +216,6 @@ const Role *fold_role(Fold *f, DescId desc)
     if (desc >= f->roles.n || !f->roles.at[desc].known)
         find_role(f, desc);
     return &f->roles.at[desc];
-}
-
-// Returns the form of a descriptor; NULL = none.
-static const RootForm *form_of(Fold *f, DescId desc)
-{
-    uint32_t form = fold_role(f, desc)->form;
-    return form == FORMLESS ? NULL : &f->forms->forms.at[form];
 }
 
 static bool match_operand(Fold *f, Match *m, uint16_t node, Operand o, Operand source, bool inner);
@@ -186,29 +231,27 @@ static bool match_kids(Fold *f, Match *m, const RuleNode *n, const Instr *i, boo
     return true;
 }
 
-// Matches an instruction with a node. `uses` describes the operands of the root; NULL for an inner instruction.
-static bool match_instr(Fold *f, Match *m, const RuleNode *n, InstrId id, const Uses *uses)
+// Matches the operands of an instruction of a form that fits the node: in order, with the first two exchanged, or
+// both. `uses` describes the operands of the root; NULL for an inner instruction.
+static bool match_instr(Fold *f, Match *m, const RuleNode *n, const Instr *i, bool in_order, bool exchanged,
+                        const Uses *uses)
 {
     const Fn *fn = f->fn;
-    const Instr *i = ir_instr(fn, id);
-    const RootForm *form = form_of(f, i->desc);
-    if (!form || form->op != n->op || form->cmp != n->cmp || i->ndef != 1 || ir_nuse(i) != n->nkids)
-        return false;
-    for (int k = 0; k < 2; k++)
-        if (n->type[k].letter && !fits_type(n->type[k], form->letter[k], form->bits[k], m->bits))
-            return false;
     // Registers of conversions may be wider than their types.
-    if (form->op == OP_CVT &&
-        (!op_is_reg(*ir_use(fn, i, 0)) || form->bits[0] != width_bits(ir_reg(fn, op_index(*ir_def(fn, i, 0)))->width) ||
-         form->bits[1] != width_bits(ir_reg(fn, op_index(*ir_use(fn, i, 0)))->width)))
-        return false;
+    if (n->op == OP_CVT) {
+        const Mnem *mnem = tab_mnem(fn->tables, ir_desc(fn, i)->mnem);
+        if (!op_is_reg(*ir_use(fn, i, 0)) ||
+            type_info[mnem->type[0]].width != ir_reg(fn, op_index(*ir_def(fn, i, 0)))->width ||
+            type_info[mnem->type[1]].width != ir_reg(fn, op_index(*ir_use(fn, i, 0)))->width)
+            return false;
+    }
     uint32_t values = m->values, constants = m->constants, ninner = m->ninner;
-    if (match_kids(f, m, n, i, false, uses))
+    if (in_order && match_kids(f, m, n, i, false, uses))
         return true;
     m->values = values;
     m->constants = constants;
     m->ninner = ninner;
-    return n->commutes && match_kids(f, m, n, i, true, uses);
+    return exchanged && match_kids(f, m, n, i, true, uses);
 }
 
 static ValueRange range_of(void *user, uint32_t var)
@@ -221,19 +264,10 @@ static ValueRange range_of(void *user, uint32_t var)
     return known->range;
 }
 
-static uint64_t compute(Fold *f, const Match *m, uint16_t code)
+static uint64_t compute(Fold *f, Match *m, uint16_t expr)
 {
-    RuleValues values;
-    values.bits = m->bits;
-    values.proving = false;
-    values.offset = f->root_offset;
-    values.past_calls = f->past_calls;
-    values.known = 0;
-    values.user = f;
-    values.of = range_of;
-    memcpy(values.constant, m->constant, sizeof values.constant);
     f->match = m;
-    return rule_eval(code, &values);
+    return rule_eval(expr, &m->numbers);
 }
 
 // Matches an operand, whose source is `from`, with a node. `inner`: the operand belongs to an inner instruction, so it
@@ -253,23 +287,23 @@ static bool match_operand(Fold *f, Match *m, uint16_t node, Operand o, Operand f
         return true;
     case RN_CONST:
         if (!is_bare_constant(from) ||
-            (m->constants >> n->var & 1 && m->constant[n->var] != bits_of_constant(fn, from)))
+            (m->constants >> n->var & 1 && m->numbers.constant[n->var] != bits_of_constant(fn, from)))
             return false;
         m->constants |= 1u << n->var;
-        m->constant[n->var] = bits_of_constant(fn, from);
+        m->numbers.constant[n->var] = bits_of_constant(fn, from);
         return true;
     case RN_EXPR: return is_bare_constant(from) && bits_of_constant(fn, from) == compute(f, m, n->expr);
     case RN_OP: break;
     }
     InstrId def = def_of_operand(f, from);
-    if (!def || ir_guarded(ir_instr(fn, def)))
+    if (!def || !fits_source(f->forms, n, from_of(f, from), m->numbers.bits))
         return false;
     bool single = op_index(from) < f->nregs && f->nuses[op_index(from)] == 1 && op_same(from, o);
     if (n->single && !single && !(n->sums && fold_becomes_offset(f, op_index(from))))
         return false;
     if (m->ninner < ARRAY_LEN(m->inner))
         m->inner[m->ninner++] = def;
-    return match_instr(f, m, n, def, NULL);
+    return match_instr(f, m, n, ir_instr(fn, def), true, n->commutes, NULL);
 }
 
 /* -- Loops ---------------------------------------------------------------------------------------------- */
@@ -343,21 +377,19 @@ static bool is_past_calls(Fold *f, const Match *m)
 
 /* -- Results -------------------------------------------------------------------------------------------- */
 
-static uint32_t width_index(const Match *m) { return m->bits == 16 ? 0 : m->bits == 32 ? 1 : 2; }
-
 static DescId desc_of_node(Fold *f, const Match *m, uint16_t node)
 {
     const RuleNode *n = &fold_rules.nodes[node];
-    uint16_t width = (uint16_t)width_index(m);
+    uint16_t width = (uint16_t)width_index(m->numbers.bits);
     Made *d = &f->descs[(node * RULE_WIDTHS + width) % DESCS];
     if (!d->desc || d->node != node || d->width != width)
         *d = (Made){node, width, rule_desc(f->fn->tables, n, width)};
     return d->desc;
 }
 
-static Operand build_node(Fold *f, const Match *m, uint16_t node, Width width);
+static Operand build_node(Fold *f, Match *m, uint16_t node, Width width);
 
-static uint32_t build_uses(Fold *f, const Match *m, uint16_t node, Operand *uses)
+static uint32_t build_uses(Fold *f, Match *m, uint16_t node, Operand *uses)
 {
     const RuleNode *n = &fold_rules.nodes[node];
     const Slot *slots = tab_desc(f->fn->tables, desc_of_node(f, m, node))->slots;
@@ -367,13 +399,13 @@ static uint32_t build_uses(Fold *f, const Match *m, uint16_t node, Operand *uses
 }
 
 // Returns an operand of this width for a node of the result. Inserts its instructions before the root.
-static Operand build_node(Fold *f, const Match *m, uint16_t node, Width width)
+static Operand build_node(Fold *f, Match *m, uint16_t node, Width width)
 {
     Fn *fn = f->fn;
     const RuleNode *n = &fold_rules.nodes[node];
     switch ((RuleNodeKind)n->kind) {
     case RN_VALUE: return m->value[n->var];
-    case RN_CONST: return op_const(fn, m->constant[n->var], width);
+    case RN_CONST: return op_const(fn, m->numbers.constant[n->var], width);
     case RN_EXPR: return op_const(fn, compute(f, m, n->expr), width);
     case RN_OP: break;
     }
@@ -392,7 +424,7 @@ static Operand build_node(Fold *f, const Match *m, uint16_t node, Width width)
     return op_reg(fn, r);
 }
 
-static void apply_rule(Fold *f, const Match *m, uint32_t number, InstrId id)
+static void apply_rule(Fold *f, Match *m, uint32_t number, InstrId id)
 {
     Fn *fn = f->fn;
     const Rule *rule = &fold_rules.rules[number];
@@ -413,55 +445,37 @@ static void apply_rule(Fold *f, const Match *m, uint32_t number, InstrId id)
 
 /* -- Rules --------------------------------------------------------------------------------------------- */
 
-static bool comes_from(uint32_t need, uint32_t from)
-{
-    return need == FROM_ANY || need == from || (need == FROM_CONSTANT && from == FROM_ZERO);
-}
-
-// True if the sources of the root's first operands permit a match.
-static inline bool may_match(const Candidate *c, const Uses *uses)
-{
-    const uint32_t *from = uses->from;
-    bool fits = (comes_from(c->need[0], from[0]) && comes_from(c->need[1], from[1])) ||
-                (c->commutes && comes_from(c->need[0], from[1]) && comes_from(c->need[1], from[0]));
-    return fits && comes_from(c->need[2], from[2]) && (!c->same || uses->same);
-}
-
 // True if the condition of a rule holds for the match.
-static bool holds(Fold *f, const Match *m, const Rule *rule, InstrId id)
+static bool holds(Fold *f, Match *m, const Rule *rule, InstrId id)
 {
     if (rule->offset)
-        f->root_offset = fold_becomes_offset(f, op_index(*ir_def(f->fn, ir_instr(f->fn, id), 0)));
+        m->numbers.offset = fold_becomes_offset(f, op_index(*ir_def(f->fn, ir_instr(f->fn, id), 0)));
     if (rule->past_calls)
-        f->past_calls = is_past_calls(f, m);
+        m->numbers.past_calls = is_past_calls(f, m);
     return compute(f, m, rule->when) != 0;
 }
 
 bool fold_try_rules(Fold *f, InstrId id, const Uses *uses)
 {
     const Fn *fn = f->fn;
-    const RootForm *form = form_of(f, ir_instr(fn, id)->desc);
-    if (!form)
+    uint32_t form = fold_role(f, ir_instr(fn, id)->desc)->form;
+    if (form == FORMLESS)
         return false;
     Match m;
-    for (uint32_t k = form->first, end = form->end; k < end; k++) {
-        if (!may_match(&f->forms->candidates.at[k], uses))
-            continue;
+    m.numbers.user = f;
+    m.numbers.of = range_of;
+    m.numbers.proving = m.numbers.offset = m.numbers.past_calls = false;
+    Root root = find_root(f, form, uses);
+    for (uint32_t k = root.first; k < root.end; k++) {
         Candidate c = f->forms->candidates.at[k];
         const Rule *rule = &fold_rules.rules[c.rule];
-        const RuleNode *root = &fold_rules.nodes[rule->from];
-        if (!may_apply(f, c.rule))
-            continue;
-        for (m.bits = c.bits ? c.bits : 16; m.bits <= 64; m.bits *= 2) {
-            m.values = m.constants = m.ninner = 0;
-            uint32_t w = width_index(&m);
-            if (rule->at[w] && module_takes(fn->module, rule->needs[w]) && match_instr(f, &m, root, id, uses) &&
-                !(rule->deep && goes_into_loop(f, &m)) && (!rule->when || holds(f, &m, rule, id))) {
-                apply_rule(f, &m, c.rule, id);
-                return true;
-            }
-            if (c.bits || !rule->widths)
-                break;
+        m.numbers.bits = c.bits;
+        m.numbers.known = m.values = m.constants = m.ninner = 0;
+        if (may_apply(f, c.rule) && module_takes(fn->module, rule->needs[width_index(c.bits)]) &&
+            match_instr(f, &m, &fold_rules.nodes[rule->from], ir_instr(fn, id), c.in_order, c.exchanged, uses) &&
+            !(rule->deep && goes_into_loop(f, &m)) && (!rule->when || holds(f, &m, rule, id))) {
+            apply_rule(f, &m, c.rule, id);
+            return true;
         }
     }
     return false;

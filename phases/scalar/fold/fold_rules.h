@@ -9,10 +9,9 @@
 
 enum { RULE_KIDS = 4, RULE_VARS = 11, RULE_WIDTHS = 3 };
 
-// The source of an operand: unknown, a move, 0, another constant, or another instruction (from_op()).
+// The source of an operand: unknown, a move, 0, another constant, or FROM_OP plus the form of another instruction.
 enum { FROM_ANY, FROM_MOVE, FROM_ZERO, FROM_CONSTANT, FROM_OP };
 static inline bool from_constant(uint32_t from) { return from == FROM_ZERO || from == FROM_CONSTANT; }
-static inline uint32_t from_op(Opcode op, uint32_t cmp) { return FROM_OP + (uint32_t)op + cmp * OPCODE_COUNT; }
 
 typedef enum { RN_OP, RN_VALUE, RN_CONST, RN_EXPR } RuleNodeKind;
 
@@ -22,58 +21,6 @@ typedef struct RuleType {
     char letter;    // 0 = no type
     uint8_t times;  // log2 of the factor of the width
 } RuleType;
-
-// Operations of the stack machine that computes expressions. A word of code has the operation in its low byte, and the
-// variable of the operation, if any, in the upper bits.
-typedef enum RuleOperation {
-    X_END,
-    X_NUMBER,  // the next word
-    X_CONST,   // has a variable
-    X_ZEROS,   // has a variable, like all up to X_SMAX
-    X_SET,
-    X_UMIN,
-    X_UMAX,
-    X_SMIN,
-    X_SMAX,
-    X_BITS,
-    X_PAYS,
-    X_OFFSET,
-    X_PAST_CALLS,
-    X_ONES,
-    X_NEG,
-    X_NOT,
-    X_COMPLEMENT,
-    X_SX,
-    X_SX2,
-    X_POW2,
-    X_LOG2,
-    X_UFITS,
-    X_UMAGIC,
-    X_USHIFT,
-    X_SFITS,
-    X_SMAGIC,
-    X_SSHIFT,
-    X_OR,
-    X_XOR,
-    X_AND,
-    X_BOTH,
-    X_EITHER,
-    X_EQ,
-    X_NE,
-    X_LT,
-    X_GE,
-    X_GT,
-    X_LE,
-    X_SLT,
-    X_SLE,
-    X_SHL,
-    X_SHR,
-    X_ADD,
-    X_SUB,
-    X_MUL,
-    X_DIV,
-    X_REM,
-} RuleOperation;
 
 typedef struct RuleNode {
     uint8_t kind;   // RuleNodeKind
@@ -85,8 +32,9 @@ typedef struct RuleNode {
     uint8_t cmp;    // Mod of the comparison, 0 = none
     uint8_t nkids;
     uint16_t kids[RULE_KIDS];
+    uint8_t from;  // FROM_* of an operand that matches; FROM_CONSTANT includes 0, FROM_OP is any form of this opcode
     RuleType type[2];
-    uint16_t expr;               // RN_EXPR: start of its code
+    uint16_t expr;               // RN_EXPR: its index
     uint16_t mnem[RULE_WIDTHS];  // RN_OP: index of the mnemonic at 16, 32, 64 bits; 0 = it does not exist
     Isa needs[RULE_WIDTHS];      // of the mnemonics
 } RuleNode;
@@ -102,28 +50,14 @@ typedef enum {
 typedef struct Rule {
     const char *name, *lhs, *cond, *rhs;  // texts of the row; for a coded rule, `what` is lhs
     uint16_t from, to;                    // nodes
-    uint16_t when;                        // code of the condition; 0 = always
+    uint16_t when;                        // index of the condition; 0 = always
     bool at[RULE_WIDTHS];                 // it exists at 16, 32, 64 bits
     Isa needs[RULE_WIDTHS];               // of the instructions of the result
-    uint32_t need[RULE_KIDS];             // FROM_* of the root's operands; FROM_CONSTANT includes 0
     bool same;                            // the root's first two operands are one value
     bool offset, past_calls;              // the condition has this term
     bool deep;                            // the result computes what an inner instruction of the pattern computes
     bool widths;                          // the root is a predicate, but an inner instruction has a width
 } Rule;
-
-typedef struct RuleSet {
-    const Rule *rules;   // 1 .. n
-    uint32_t n;          // with coded rules, which are the last
-    uint32_t npatterns;  // without coded rules
-    uint32_t nnodes;
-    const RuleNode *nodes;
-    const Mnem *mnems;                                 // without suffix and text
-    const uint64_t *code;                              // 0 = no code
-    uint16_t first[OPCODE_COUNT], next[OPCODE_COUNT];  // rules of an opcode are by[first] .. by[next - 1]
-    const uint16_t *by;
-} RuleSet;
-extern const RuleSet fold_rules;
 
 // The values that an expression refers to, of `bits` bits, zero-extended.
 typedef struct RuleValues {
@@ -136,6 +70,22 @@ typedef struct RuleValues {
     void *user;
     ValueRange (*of)(void *user, uint32_t var);  // computes a missing range
 } RuleValues;
+
+// Returns the value of an expression or a condition. Terms that do not determine a condition are not computed.
+typedef uint64_t RuleExpr(RuleValues *values);
+
+typedef struct RuleSet {
+    const Rule *rules;   // 1 .. n
+    uint32_t n;          // with coded rules, which are the last
+    uint32_t npatterns;  // without coded rules
+    uint32_t nnodes;
+    const RuleNode *nodes;
+    const Mnem *mnems;                                 // without suffix and text
+    RuleExpr *const *exprs;                            // 0 = none
+    uint16_t first[OPCODE_COUNT], next[OPCODE_COUNT];  // rules of an opcode are by[first] .. by[next - 1]
+    const uint16_t *by;
+} RuleSet;
+extern const RuleSet fold_rules;
 
 static inline uint32_t coded_rule(Coded coded) { return fold_rules.npatterns + 1 + coded; }
 // Returns the shape of a node's instruction: its result and its operands.
@@ -154,8 +104,7 @@ uint64_t *rule_uses(Ctx *ctx);
 // Marks the rules that a list of globs matches; `,` or `+` separates globs. False: a glob matches no rule. If `off` is
 // NULL, only checks the list.
 bool rules_find(const char *names, bool *off, char why[static 500]);
-// Returns the value of an expression or a condition.
-uint64_t rule_eval(uint16_t code, RuleValues *values);
+static inline uint64_t rule_eval(uint16_t expr, RuleValues *values) { return fold_rules.exprs[expr](values); }
 static inline uint32_t rule_bits(uint32_t width) { return 16u << width; }
 
 #endif
