@@ -3,6 +3,9 @@
 // transfer functions of ir/eval, from special registers, or from directives. At a use, the last CONDITIONS dominating
 // conditions of the block apply, too.
 //
+// Most values have no range. If one operand of a sum has the full range, so has the sum, and the other operands are not
+// computed (range_absorbing()). Loads, and values whose full range is memoized, are tested first.
+//
 // Dominating conditions. A condition on a value with one definition holds in all blocks that the block of the condition
 // dominates. On each path to such a block, the condition was evaluated after the last execution of the definition.
 // Otherwise a path from the entry to the definition, followed by the rest of this path, would reach the block without
@@ -76,6 +79,7 @@ static uint32_t bits_of(const Fn *fn, Operand o)
 
 static ValueRange range_of_operand(const Look *l, Operand o, int asked);
 static ValueRange range_of_use(const Look *l, InstrId id, uint32_t k, int asked);
+static bool is_unknown(const Look *l, Operand o, int asked);
 
 /* -- Special registers ---------------------------------------------------------------------------------- */
 
@@ -118,8 +122,9 @@ static ValueRange special_register(const ValueRanges *k, uint32_t sreg)
 
 /* -- Definitions ---------------------------------------------------------------------------------------- */
 
-static ValueRange load(const Mnem *m, const TypeInfo *type, uint32_t bits)
+static ValueRange load(const Mnem *m, uint32_t bits)
 {
+    const TypeInfo *type = &type_info[m->type[0]];
     uint32_t width = width_bits(type->width);
     ValueRange any = range_full(width);
     if (width >= bits || m->mod[MC_VEC] || type->class == TC_F)
@@ -138,10 +143,8 @@ static ValueRange definition(const Look *l, InstrId id, RegId r, uint32_t bits, 
     // A guarded definition may leave the old value.
     if (ir_guarded(i) || op_index(*ir_def(fn, i, 0)) != r)
         return range_full(bits);
-    if (d->op == OP_LD || d->op == OP_LDU) {
-        const Mnem *m = tab_mnem(fn->tables, d->mnem);
-        return load(m, &type_info[m->type[0]], bits);
-    }
+    if (d->op == OP_LD || d->op == OP_LDU)
+        return load(tab_mnem(fn->tables, d->mnem), bits);
     if (d->op == OP_MOV && op_kind(*ir_use(fn, i, 0)) == K_SREG) {
         result = special_register(l->k, op_index(*ir_use(fn, i, 0)));
         return range_resize(&result, bits, false);
@@ -149,9 +152,16 @@ static ValueRange definition(const Look *l, InstrId id, RegId r, uint32_t bits, 
     const Eval *e = eval_cached(l->k->evals, i->desc);
     if (!e || e->nin != n || !range_has_transfer(e))
         return range_full(bits);
-    for (uint32_t k = 0; k < n; k++)
+    // One operand without a range may decide the result. Operands that need no computation come first.
+    uint32_t absorbing = range_absorbing(e);
+    bool full = false;
+    for (uint32_t k = 0; absorbing >> k && !full; k++)
+        full = absorbing >> k & 1 && is_unknown(l, *ir_use(fn, i, k), asked);
+    for (uint32_t k = 0; k < n && !full; k++) {
         in[k] = range_of_use(l, id, ndef + k, asked);
-    result = range_transfer(e, in);
+        full = absorbing >> k & 1 && range_is_full(&in[k]);
+    }
+    result = full ? range_full(e->bits) : range_transfer(e, in);
     return range_resize(&result, bits, e->is_signed);
 }
 
@@ -567,6 +577,30 @@ static ValueRange range_of_value(ValueRanges *k, ValueId v, uint32_t bits)
     return r;
 }
 
+// True if an operand has the full range, and a few tests show it.
+static bool is_unknown(const Look *l, Operand o, int asked)
+{
+    const ValueRanges *k = l->k;
+    const Fn *fn = k->fn;
+    if (!op_is_reg(o) || o.mods)
+        return false;
+    RegId r = op_index(o);
+    InstrId def = def_of(k->a, r);
+    if (!def)
+        return !k->joined || !def_is_joined(k->a, r);
+    bool conditions = l->here && asked;
+    if (conditions && l->here->about & bit_of(o))
+        return false;
+    if (!conditions && r < k->nplaces && k->place[r] == FULL)
+        return true;
+    const Instr *i = ir_instr(fn, def);
+    const Desc *d = ir_desc(fn, i);
+    if (d->op != OP_LD && d->op != OP_LDU)
+        return false;
+    ValueRange range = load(tab_mnem(fn->tables, d->mnem), bits_of(fn, o));
+    return range_is_full(&range);
+}
+
 // Returns the range of an operand. Conditions apply `asked` definitions deep.
 static ValueRange range_of_operand(const Look *l, Operand o, int asked)
 {
@@ -631,6 +665,12 @@ ValueRange value_range(ValueRanges *k, Operand o, BlockId at)
 {
     const Conditions *here = conditions_at(k, at);
     return range_of_operand(&(Look){k, here}, o, ASKED);
+}
+
+bool value_is_unknown(ValueRanges *k, Operand o, BlockId at)
+{
+    const Conditions *here = conditions_at(k, at);
+    return is_unknown(&(Look){k, here}, o, ASKED);
 }
 
 ValueRange value_range_of_use(ValueRanges *k, InstrId i, uint32_t n)

@@ -35,6 +35,8 @@ void value_ranges_init(ValueRanges *k, const Fn *fn, const Analyses *a, bool joi
 // Returns the range of an operand that a block reads: a register or a constant of at most 64 bits. Joined registers
 // have the full range.
 ValueRange value_range(ValueRanges *k, Operand o, BlockId at);
+// True if an operand has the full range, and a few tests show it. Costs less than its range.
+bool value_is_unknown(ValueRanges *k, Operand o, BlockId at);
 // Returns the range of operand n of an instruction. For a joined register the function must not have changed.
 ValueRange value_range_of_use(ValueRanges *k, InstrId i, uint32_t n);
 // Returns the range of a value of AN_RDEFS, which holds at all uses. It is full for 0, VALUE_ANY and values of more

@@ -63,6 +63,9 @@ ValueRange range_resize(const ValueRange *a, uint32_t bits, bool is_signed);
 /* transfer.c */
 // True if the opcode and types of a decoded instruction have a transfer function.
 bool range_has_transfer(const Eval *e);
+// Returns a bit for each input whose full range makes the result full, whatever the other inputs are. The result then
+// has e->bits bits.
+uint32_t range_absorbing(const Eval *e);
 // Returns the range of the first result of an instruction that has a transfer function, from the ranges of its inputs.
 // The range has as many bits as the instruction computes. In a wider register they are extended according to the
 // signedness of the first type.

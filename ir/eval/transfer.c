@@ -532,4 +532,20 @@ bool range_has_transfer(const Eval *e)
     return e->bits > 1 && (!e->sat || e->bits <= 32 || e->op == OP_CVT);
 }
 
+uint32_t range_absorbing(const Eval *e)
+{
+    if (e->sat)
+        return 0;
+    switch (e->op) {
+    case OP_MOV:
+    case OP_NOT:
+    case OP_NEG: return 1;
+    case OP_ADD:
+    case OP_SUB:
+    case OP_XOR: return 3;
+    case OP_MAD_LO: return 4;
+    default: return 0;
+    }
+}
+
 ValueRange range_transfer(const Eval *e, const ValueRange *in) { return transfers[e->op](e, in); }

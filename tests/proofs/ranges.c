@@ -266,6 +266,9 @@ static void prove_inputs(const Narrow *i, const ValueRange *in)
         fail("width", &in[0], &in[0], &f, f.bits, i->bits);
     else
         prove_values(i, in, &f, x, 0);
+    for (uint32_t k = 0; k < i->n; k++)
+        if (range_absorbing(&i->e) >> k & 1 && range_is_full(&in[k]) && !range_is_full(&f))
+            fail("a full range is not absorbing", &in[0], &in[i->n > 1], &f, k, 0);
 }
 
 // Returns one of the ranges, as an operand of this kind.

@@ -13,7 +13,8 @@ typedef struct Reader {
     RuleTables *set;
     Arena *arena;
     const char *rule, *at;
-    bool *widths;  // by width: all instructions of the rule exist
+    bool *widths;     // by width: all instructions of the rule exist
+    uint32_t ranges;  // bit per variable: its range occurs in the condition
 } Reader;
 
 static const struct {
@@ -120,6 +121,7 @@ static const char *read_primary(Reader *r)
         if (accept_call(r, range_functions[k])) {
             int var = *r->at++ - 'p';
             expect(r, ")");
+            r->ranges |= 1u << var;
             return format(r, "ex_%s(v, %d)", range_functions[k], var);
         }
     }
@@ -330,7 +332,9 @@ static void read_rule(Reader *r, Rule *rule, uint32_t k)
     r->at = rule->lhs;
     rule->from = read_pattern(r);
     r->at = rule->cond;
+    r->ranges = 0;
     rule->when = *r->at ? read_expr(r) : 0;
+    rule->compares = r->ranges & (r->ranges - 1) ? (uint16_t)r->ranges : 0;
     r->at = rule->rhs;
     rule->to = read_pattern(r);
     const RuleNode *nodes = r->set->nodes.at, *root = &nodes[rule->from];

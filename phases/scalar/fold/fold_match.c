@@ -445,9 +445,24 @@ static void apply_rule(Fold *f, Match *m, uint32_t number, InstrId id)
 
 /* -- Rules --------------------------------------------------------------------------------------------- */
 
+// False if a value without a range is compared with a value that is no constant. Conditions on two ranges do not hold
+// then, except if the other value has the least or the greatest number as its only value.
+static bool may_compare(Fold *f, const Match *m, uint32_t compares)
+{
+    uint32_t constants = 0, unknown = 0;
+    for (; compares; compares &= compares - 1) {
+        Operand o = m->value[__builtin_ctz(compares)];
+        constants += is_bare_constant(o);
+        unknown += value_is_unknown(&f->ranges, o, f->block);
+    }
+    return !unknown || constants;
+}
+
 // True if the condition of a rule holds for the match.
 static bool holds(Fold *f, Match *m, const Rule *rule, InstrId id)
 {
+    if (rule->compares && !may_compare(f, m, rule->compares))
+        return false;
     if (rule->offset)
         m->numbers.offset = fold_becomes_offset(f, op_index(*ir_def(f->fn, ir_instr(f->fn, id), 0)));
     if (rule->past_calls)

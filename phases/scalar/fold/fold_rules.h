@@ -57,6 +57,7 @@ typedef struct Rule {
     bool offset, past_calls;              // the condition has this term
     bool deep;                            // the result computes what an inner instruction of the pattern computes
     bool widths;                          // the root is a predicate, but an inner instruction has a width
+    uint16_t compares;                    // bit per variable: the ranges that the condition compares; 0 = one range
 } Rule;
 
 // The values that an expression refers to, of `bits` bits, zero-extended.
