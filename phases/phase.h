@@ -200,7 +200,7 @@ struct Ctx {
     Plan own_plan;                 // in memory that is freed after the function
     bool *rules_off;               // by rule: disabled; NULL = none is
     uint64_t *rule_uses;           // by rule: number of applications; NULL = none
-    struct FoldForms *fold_forms;  // rules by form of instruction; NULL until the first use
+    struct FoldForms *fold_forms;  // rules by forms of instructions; NULL until the first use
     Run run;
     MidCosts costs;              // of phase 37
     double seconds[PHASE_ROWS];  // with `timing`

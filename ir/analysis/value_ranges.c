@@ -317,7 +317,8 @@ static void take_conditions(const Look *l, Operand value, ValueRange *f)
 {
     const ValueRanges *k = l->k;
     const Conditions *here = l->here;
-    value = copy_source(l->k->fn, l->k->a, value);
+    if (ir_desc(k->fn, ir_instr(k->fn, def_of(k->a, op_index(value))))->op == OP_MOV)
+        value = copy_source(k->fn, k->a, value);
     if (!(here->about & bit_of(value)))
         return;
     for (uint32_t n = 0; n < here->n; n++) {

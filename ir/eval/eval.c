@@ -217,7 +217,7 @@ bool eval_foldable(const Eval *e, const Value *in, const Value *out)
 void eval_cache_init(EvalCache *c, const Tables *tables, Arena *arena)
 {
     *c = (EvalCache){.tables = tables, .arena = arena, .n = tables->desc_first + tables->descs.n};
-    c->rows = NEW_ARRAY(arena, EvalRow, c->n);
+    c->rows = NEW_ARRAY(arena, EvalRow *, c->n);
 }
 
 // Adds rows for newer descriptors.
@@ -225,7 +225,7 @@ static void grow(EvalCache *c)
 {
     EvalCache old = *c;
     c->n = 2 * (c->tables->desc_first + c->tables->descs.n);
-    c->rows = NEW_ARRAY(c->arena, EvalRow, c->n);
+    c->rows = NEW_ARRAY(c->arena, EvalRow *, c->n);
     if (old.n)
         memcpy(c->rows, old.rows, old.n * sizeof *old.rows);
 }
@@ -234,9 +234,9 @@ const Eval *eval_cached(EvalCache *c, DescId desc)
 {
     if (desc >= c->n)
         grow(c);
-    EvalRow *row = &c->rows[desc];
-    if (!row->asked) {
-        row->asked = true;
+    EvalRow *row = c->rows[desc];
+    if (!row) {
+        row = c->rows[desc] = NEW(c->arena, EvalRow);
         row->can = eval_decode(c->tables, tab_desc(c->tables, desc), &row->eval) && !row->eval.nofold;
     }
     return row->can ? &row->eval : NULL;

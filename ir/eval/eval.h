@@ -52,17 +52,17 @@ struct Eval {
 
 // Decodes a descriptor; false if the instruction is not a function of its operands.
 bool eval_decode(const Tables *t, const Desc *d, Eval *e);
-// Cache of decoded descriptors, for callers that decode many instructions. `rows` has a row for each of the first `n`
-// descriptors, initially zero.
+// Cache of decoded descriptors, for callers that decode many instructions. `rows` has a pointer for each of the first
+// `n` descriptors, NULL for those that nobody asked for.
 typedef struct EvalRow {
-    bool asked, can;
+    bool can;
     Eval eval;
 } EvalRow;
 typedef struct EvalCache {
     const Tables *tables;
     Arena *arena;
     DescId n;
-    EvalRow *rows;
+    EvalRow **rows;
 } EvalCache;
 // Creates the cache in memory of this arena.
 void eval_cache_init(EvalCache *c, const Tables *tables, Arena *arena);

@@ -79,23 +79,17 @@ void fold_count_uses(Fold *f, const Instr *i, int more)
 // Finds the sources of the operands of an instruction. True if all are constants.
 static bool visit_uses(const Fold *f, const Instr *i, Uses *uses)
 {
-    const Fn *fn = f->fn;
+    const Operand *ops = ir_use(f->fn, i, 0);
     uint32_t n = ir_nuse(i), constants = 0;
-    *uses = (Uses){0};
     for (uint32_t k = 0; k < n; k++) {
-        Operand o = *ir_use(fn, i, k);
-        uint32_t from = from_of(f, o);
-        if (from == FROM_MOVE) {
-            o = copy_source(fn, f->a, o);
-            from = from_of(f, o);
-        }
-        constants += from_constant(from);
-        if (k < RULE_KIDS) {
-            uses->source[k] = o;
-            uses->from[k] = from;
-        }
+        Use use = find_use(f, ops[k]);
+        constants += from_constant(use.from);
+        if (k < RULE_KIDS)
+            uses->of[k] = use;
     }
-    uses->same = n > 1 && op_same(uses->source[0], uses->source[1]);
+    for (uint32_t k = n; k < RULE_KIDS; k++)
+        uses->of[k].from = FROM_ANY;
+    uses->same = n > 1 && op_same(uses->of[0].source, uses->of[1].source);
     return n && constants == n;
 }
 
@@ -120,27 +114,41 @@ void fold_begin_rule(Fold *f, uint32_t rule, InstrId id)
 /* -- The walk ------------------------------------------------------------------------------------------- */
 
 // True if folding may change an instruction: it computes one register from operands.
-static bool may_fold(Fold *f, const Instr *i)
+static bool may_fold(const Fold *f, const Instr *i, const Role *role)
 {
-    return fold_role(f, i->desc)->folds && i->ndef == 1 && !(i->flags & IF_PINNED) &&
-           is_plain_register(f, *ir_def(f->fn, i, 0));
+    return role->folds && i->ndef == 1 && !(i->flags & IF_PINNED) && is_plain_register(f, *ir_def(f->fn, i, 0));
+}
+
+// Replaces the instruction, or changes its operands, by the first rule that applies. True if there is one.
+static bool fold_once(Fold *f, InstrId id, const Instr *i, const Role *role)
+{
+    Uses uses;
+    uint32_t op = role->op, form = role->form;
+    if (visit_uses(f, i, &uses) && fold_constants(f, id))
+        return true;
+    if (form != FORMLESS && fold_try_rules(f, id, form, &uses))
+        return true;
+    if (from_constant(uses.of[0].from) && fold_order(f, id, &uses))
+        return true;
+    switch (op) {
+    case OP_CVT: return fold_conversion(f, id);
+    case OP_DIV: return fold_reciprocal(f, id);
+    case OP_LOP3: return fold_table(f, id, &uses);
+    default: return false;
+    }
 }
 
 bool fold_instr(Fold *f, InstrId id)
 {
-    bool progress = false;
-    Uses uses;
-    for (int k = 0; k < AGAIN && may_fold(f, ir_instr(f->fn, id)); k++) {
-        Opcode op = fold_role(f, ir_instr(f->fn, id)->desc)->op;
-        bool constant = visit_uses(f, ir_instr(f->fn, id), &uses);
-        if (!(constant && fold_constants(f, id)) && !fold_try_rules(f, id, &uses) && !fold_order(f, id, &uses) &&
-            !(op == OP_CVT && fold_conversion(f, id)) && !(op == OP_DIV && fold_reciprocal(f, id)) &&
-            !(op == OP_LOP3 && fold_table(f, id, &uses)))
+    int k = 0;
+    for (; k < AGAIN; k++) {
+        const Instr *i = ir_instr(f->fn, id);
+        const Role *role = fold_role(f, i->desc);
+        if (!may_fold(f, i, role) || !fold_once(f, id, i, role))
             break;
         fold_note_definition(f, id);
-        progress = true;
     }
-    return progress;
+    return k > 0;
 }
 
 // Returns the rules that are disabled in this function; NULL = none.
@@ -181,13 +189,13 @@ bool phase_fold(Ctx *ctx, Fn *fn)
 {
     Fold f = {.ctx = ctx, .fn = fn, .a = analysis_need(fn, AN_RPO | AN_DOM | AN_DEF), .nregs = fn->regs.n};
     arena_init(&f.scratch, &ctx->heap);
-    eval_cache_init(&f.evals, fn->tables, &f.scratch);
     f.off = find_off(&f);
     f.spent = knob_left(&ctx->knobs, KNOB_FOLD_BUDGET) <= 0;
     f.no_float = knob_is_set(&ctx->knobs, KNOB_LIMIT_FOLD_FP);
     if (!ctx->fold_forms)
         ctx->fold_forms = NEW(&ctx->arena, FoldForms);
     f.forms = ctx->fold_forms;
+    eval_cache_init(&f.evals, fn->tables, &f.scratch);
     f.nuses = NEW_ARRAY(&f.scratch, uint8_t, f.nregs);
     f.from.at = NEW_ARRAY(&f.scratch, uint32_t, f.nregs);
     f.from.n = f.from.cap = f.nregs;

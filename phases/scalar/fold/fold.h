@@ -39,6 +39,20 @@ typedef struct Root {
     uint32_t first, end;  // candidates
 } Root;
 
+// Properties of the instructions of a descriptor.
+typedef struct Role {
+    bool known;     // the properties are computed
+    bool folds;     // it computes values from operands
+    bool accesses;  // it accesses memory, and its address may get an offset
+    bool sums;      // it is a 64-bit sum, or a move, since rules look through moves
+    uint16_t op;
+    uint32_t bases;  // bit per use: it is the base of an address with an offset
+    uint32_t from;   // source of the operands that it defines
+    uint32_t form;   // index of its form, FORMLESS = none
+} Role;
+
+#define FORMLESS UINT32_MAX
+
 // The forms and roots that occurred in a context, which are few. The candidates of each root are found once.
 typedef struct FoldForms {
     IdSet form_index, root_index;
@@ -46,18 +60,6 @@ typedef struct FoldForms {
     VEC(Root) roots;
     VEC(Candidate) candidates;
 } FoldForms;
-
-#define FORMLESS UINT32_MAX
-
-// Properties of the instructions of a descriptor.
-typedef struct Role {
-    bool known;  // the properties are computed
-    uint16_t op;
-    bool folds;     // it computes values from operands
-    bool accesses;  // it accesses memory, and its address may get an offset
-    uint32_t from;  // source of the operands that it defines
-    uint32_t form;  // index of its form, FORMLESS = none
-} Role;
 
 // A cached value range of an operand in a block.
 typedef struct Known {
@@ -81,11 +83,17 @@ typedef struct Made {
     DescId desc;  // 0 = none yet
 } Made;
 
+// An operand of a root or of an inner instruction.
+typedef struct Use {
+    Operand operand, source;  // source: copy_source()
+    uint32_t from;            // FROM_* or form
+    uint64_t constant;        // of FROM_ZERO and FROM_CONSTANT: its bits
+} Use;
+
 // The operands of a root.
 typedef struct Uses {
-    uint32_t from[RULE_KIDS];   // FROM_* or form
-    Operand source[RULE_KIDS];  // sources of the operands (copy_source)
-    bool same;                  // the first two have one source
+    Use of[RULE_KIDS];
+    bool same;  // the first two have one source
 } Uses;
 
 typedef struct Fold {
@@ -98,7 +106,8 @@ typedef struct Fold {
     bool no_float;  // limit-fold-fp
     bool spent;     // FoldBudget is spent
     FoldForms *forms;
-    VEC(Role) roles;     // by DescId
+    Role *roles;  // by DescId below nroles
+    uint32_t nroles;
     uint8_t *nuses;      // by RegId below nregs: number of uses, up to USES_MANY
     RegId nregs;         // registers at the start
     uint8_t *kept;       // by RegId below nregs: it has a use that takes no offset; NULL = not computed yet
@@ -114,6 +123,15 @@ typedef struct Fold {
     Made descs[DESCS];   // by node and width
     bool progress;
 } Fold;
+
+// Computes the properties of the instructions of a descriptor (fold_match.c).
+const Role *fold_find_role(Fold *f, DescId desc);
+
+// Returns the properties of the instructions of a descriptor. They move if those of another descriptor are computed.
+static inline const Role *fold_role(Fold *f, DescId desc)
+{
+    return desc < f->nroles && f->roles[desc].known ? &f->roles[desc] : fold_find_role(f, desc);
+}
 
 static inline bool is_plain_register(const Fold *f, Operand o)
 {
@@ -134,6 +152,21 @@ static inline uint32_t from_of(const Fold *f, Operand o)
     if (op_is_reg(o) && !o.mods)
         return f->from.at[op_index(o)];
     return !is_bare_constant(o) ? FROM_ANY : bits_of_constant(f->fn, o) ? FROM_CONSTANT : FROM_ZERO;
+}
+
+// Returns the source of an operand.
+static inline Use find_use(const Fold *f, Operand o)
+{
+    Use use = {.operand = o, .source = o, .from = FROM_ANY};
+    if (op_is_reg(o) && !o.mods && (use.from = f->from.at[op_index(o)]) == FROM_MOVE) {
+        use.source = o = copy_source(f->fn, f->a, o);
+        use.from = op_is_reg(o) && !o.mods ? f->from.at[op_index(o)] : FROM_ANY;
+    }
+    if (is_bare_constant(o)) {
+        use.constant = bits_of_constant(f->fn, o);
+        use.from = use.constant ? FROM_CONSTANT : FROM_ZERO;
+    }
+    return use;
 }
 
 // Returns copy_source(), without a call if the definition is no move.
@@ -159,10 +192,8 @@ bool fold_instr(Fold *f, InstrId id);
 /* fold_match.c */
 // True if all constants in sums with the register become offsets of accesses.
 bool fold_becomes_offset(Fold *f, RegId r);
-// Returns the properties of the instructions of a descriptor.
-const Role *fold_role(Fold *f, DescId desc);
-// Applies the first rule that matches an instruction; true if there is one.
-bool fold_try_rules(Fold *f, InstrId id, const Uses *uses);
+// Applies the first rule that matches an instruction of a form; true if there is one.
+bool fold_try_rules(Fold *f, InstrId id, uint32_t form, const Uses *uses);
 
 /* fold_coded.c */
 // Replaces an instruction of constants by its result.

@@ -50,8 +50,8 @@ bool fold_order(Fold *f, InstrId id, const Uses *uses)
     const Instr *i = ir_instr(fn, id);
     const Desc *d = ir_desc(fn, i);
     uint32_t rule = coded_rule(CODED_ORDER);
-    if (!from_constant(uses->from[0]) || from_constant(uses->from[1]) || !(d->traits & TR_COMM) || ir_nuse(i) < 2 ||
-        is_float(fn, d) || !may_apply(f, rule))
+    if (!from_constant(uses->of[0].from) || from_constant(uses->of[1].from) || !(d->traits & TR_COMM) ||
+        ir_nuse(i) < 2 || is_float(fn, d) || !may_apply(f, rule))
         return false;
     fold_begin_rule(f, rule, id);
     Operand first = *ir_use(fn, i, 0);
@@ -115,9 +115,9 @@ bool fold_table(Fold *f, InstrId id, const Uses *uses)
     if (!is_bare_constant(*ir_use(fn, i, TRUTH_INPUTS)))
         return false;
     for (uint32_t k = 0; k < TRUTH_INPUTS; k++) {
-        if (!op_is_reg(uses->source[k]) && !is_bare_constant(uses->source[k]))
+        if (!op_is_reg(uses->of[k].source) && !is_bare_constant(uses->of[k].source))
             return false;
-        source[k] = truth_of_operand(fn, uses->source[k]);
+        source[k] = truth_of_operand(fn, uses->of[k].source);
         truth_add_inputs(&result, &source[k]);
     }
     for (uint32_t k = 0; k < TRUTH_INPUTS; k++)
@@ -188,16 +188,14 @@ bool fold_address(Fold *f, InstrId id)
 {
     Fn *fn = f->fn;
     const Instr *i = ir_instr(fn, id);
-    const Desc *d = ir_desc(fn, i);
     uint32_t rule = coded_rule(CODED_ADDRESS);
     bool progress = false;
     if (i->flags & IF_PINNED)
         return false;
-    for (uint32_t k = i->ndef; k + 1 < MIN(i->nops, d->nops); k++) {
-        Operand *base = ir_ops(fn, i) + k, *offset = base + 1, from;
+    for (uint32_t bases = fold_role(f, i->desc)->bases; bases; bases &= bases - 1) {
+        Operand *base = ir_use(fn, i, (uint32_t)__builtin_ctz(bases)), *offset = base + 1, from;
         int64_t more, sum;
-        if (!is_plain_register(f, *base) || op_kind(*offset) != K_IMM || !operand_is_base(fn, d, k) ||
-            !is_sum(f, *base, &from, &more))
+        if (!is_plain_register(f, *base) || op_kind(*offset) != K_IMM || !is_sum(f, *base, &from, &more))
             continue;
         if (__builtin_add_overflow(const_signed(tab_const(fn->tables, op_index(*offset))), more, &sum) ||
             sum >= OFFSET_MAX || sum <= -OFFSET_MAX || !may_apply(f, rule))

@@ -10,25 +10,6 @@
 
 /* -- Offsets -------------------------------------------------------------------------------------------- */
 
-// True for a 64-bit sum, and for a move, since rules look through moves.
-static bool is_wide_sum(const Fn *fn, const Instr *i)
-{
-    const Desc *d = ir_desc(fn, i);
-    Type type = (Type)tab_mnem(fn->tables, d->mnem)->type[0];
-    return (d->op == OP_ADD && (type == TY_S64 || type == TY_U64)) || d->op == OP_MOV;
-}
-
-// True if a constant in a sum with the register of operand k becomes an offset in this use.
-static bool takes_offset(const Fold *f, const Instr *i, uint32_t k, bool access, bool sum)
-{
-    const Fn *fn = f->fn;
-    const Desc *d = ir_desc(fn, i);
-    const Operand *ops = ir_ops(fn, i);
-    if (access && k + 1 < MIN(i->nops, d->nops) && operand_is_base(fn, d, k) && op_kind(ops[k + 1]) == K_IMM)
-        return true;
-    return sum && op_is_reg(ops[0]) && op_index(ops[0]) < f->nregs && !f->kept[op_index(ops[0])];
-}
-
 // Finds registers with a use that takes no offset. The walk visits uses before definitions, except inputs of phis; a
 // phi takes no offset.
 static void find_kept(Fold *f)
@@ -39,10 +20,13 @@ static void find_kept(Fold *f)
         for (InstrId id = ir_block(fn, f->a->rpo[n])->last; id; id = ir_instr(fn, id)->prev) {
             const Instr *i = ir_instr(fn, id);
             const Operand *ops = ir_ops(fn, i);
-            bool access = fold_role(f, i->desc)->accesses && !(i->flags & IF_PINNED);
-            bool sum = !access && i->ndef == 1 && !ir_guarded(i) && is_wide_sum(fn, i);
-            for (uint32_t k = i->ndef; k < i->nops; k++)
-                if (op_is_reg(ops[k]) && op_index(ops[k]) < f->nregs && !takes_offset(f, i, k, access, sum))
+            const Role *role = fold_role(f, i->desc);
+            uint32_t bases = role->accesses && !(i->flags & IF_PINNED) ? role->bases : 0;
+            bool sum = role->sums && i->ndef == 1 && !ir_guarded(i) && op_is_reg(ops[0]);
+            if (sum && op_index(ops[0]) < f->nregs && !f->kept[op_index(ops[0])])
+                continue;
+            for (uint32_t k = i->ndef; k < i->nops; k++, bases >>= 1)
+                if (op_is_reg(ops[k]) && op_index(ops[k]) < f->nregs && !(bases & 1 && op_kind(ops[k + 1]) == K_IMM))
                     f->kept[op_index(ops[k])] = true;
         }
     }
@@ -106,8 +90,8 @@ static void find_candidate(Fold *f, uint16_t number, uint32_t form, const Uses *
     Candidate c = {number, (uint8_t)bits, true, root->commutes};
     for (uint32_t k = 0; k < root->nkids; k++) {
         const RuleNode *kid = &fold_rules.nodes[root->kids[k]];
-        c.in_order &= fits_source(forms, kid, uses->from[k], bits);
-        c.exchanged &= fits_source(forms, kid, uses->from[k < 2 ? 1 - k : k], bits);
+        c.in_order &= fits_source(forms, kid, uses->of[k].from, bits);
+        c.exchanged &= fits_source(forms, kid, uses->of[k < 2 ? 1 - k : k].from, bits);
     }
     if (c.in_order || c.exchanged)
         VEC_PUSH(&f->ctx->arena, &forms->candidates, c);
@@ -132,9 +116,8 @@ static void find_candidates(Fold *f, uint32_t form, const Uses *uses, Root *root
 static Root find_root(Fold *f, uint32_t form, const Uses *uses)
 {
     FoldForms *forms = f->forms;
-    const uint32_t *from = uses->from;
-    Root root = {.key = (uint64_t)form << 49 | (uint64_t)uses->same << 48 | (uint64_t)from[0] << 32 |
-                        (uint64_t)from[1] << 16 | from[2]};
+    Root root = {.key = (uint64_t)form << 49 | (uint64_t)uses->same << 48 | (uint64_t)uses->of[0].from << 32 |
+                        (uint64_t)uses->of[1].from << 16 | uses->of[2].from};
     uint32_t h = (uint32_t)hash_mix(root.key, 0);
     IDSET_EACH(&forms->root_index, h, place) {
         if (forms->roots.at[place].key == root.key)
@@ -191,41 +174,63 @@ static bool takes_offsets(const Desc *d, const Mnem *m)
            mod_space((Mod)m->mod[MC_SPACE]) != SP_LOCAL;
 }
 
-static void find_role(Fold *f, DescId desc)
+// Returns a bit for each use that is the base of an address with an offset.
+static uint32_t find_bases(const Fn *fn, const Desc *d)
+{
+    uint32_t bases = 0;
+    for (uint32_t k = d->ndef; k + 1 < d->nops && k - d->ndef < 32; k++)
+        bases |= (uint32_t)operand_is_base(fn, d, k) << (k - d->ndef);
+    return bases;
+}
+
+// Makes room for the roles of newer descriptors.
+static void grow_roles(Fold *f)
+{
+    uint32_t n = f->fn->tables->desc_first + f->fn->tables->descs.n;
+    Role *roles = NEW_ARRAY(&f->scratch, Role, n + n / 8);
+    if (f->nroles)
+        memcpy(roles, f->roles, f->nroles * sizeof *roles);
+    f->roles = roles;
+    f->nroles = n + n / 8;
+}
+
+const Role *fold_find_role(Fold *f, DescId desc)
 {
     InstrForm form;
     const Desc *d = tab_desc(f->fn->tables, desc);
     const Mnem *m = tab_mnem(f->fn->tables, d->mnem);
-    while (f->roles.n <= desc)
-        VEC_PUSH(&f->scratch, &f->roles, ((Role){0}));
     uint32_t place = find_form(f->fn->tables, d, m, &form) ? form_place(f, &form) : FORMLESS;
-    f->roles.at[desc] = (Role){
+    bool accesses = takes_offsets(d, m);
+    if (desc >= f->nroles)
+        grow_roles(f);
+    f->roles[desc] = (Role){
         .known = true,
-        .op = (uint16_t)d->op,
         .folds = d->traits & TR_PURE && !(d->traits & TR_PSEUDO) && d->op != OP_MOV,
-        .accesses = takes_offsets(d, m),
+        .accesses = accesses,
+        .sums = d->op == OP_MOV || (d->op == OP_ADD && (m->type[0] == TY_S64 || m->type[0] == TY_U64)),
+        .op = (uint16_t)d->op,
+        .bases = accesses ? find_bases(f->fn, d) : 0,
         .from = d->op == OP_MOV     ? FROM_MOVE
                 : place == FORMLESS ? FROM_ANY
                                     : FROM_OP + place,
         .form = place,
     };
+    return &f->roles[desc];
 }
 
-const Role *fold_role(Fold *f, DescId desc)
-{
-    if (desc >= f->roles.n || !f->roles.at[desc].known)
-        find_role(f, desc);
-    return &f->roles.at[desc];
-}
+static bool match_operand(Fold *f, Match *m, uint16_t node, const Use *use, bool inner);
 
-static bool match_operand(Fold *f, Match *m, uint16_t node, Operand o, Operand source, bool inner);
-
-static bool match_kids(Fold *f, Match *m, const RuleNode *n, const Instr *i, bool swapped, const Uses *uses)
+// Matches the operands of an instruction with the kids of a node. `uses` describes the operands of the root; NULL for
+// an inner instruction.
+static bool match_kids(Fold *f, Match *m, const RuleNode *n, const Instr *i, bool exchanged, const Uses *uses)
 {
+    const Operand *ops = ir_use(f->fn, i, 0);
     for (uint32_t k = 0; k < n->nkids; k++) {
-        uint32_t at = swapped && k < 2 ? 1 - k : k;
-        Operand o = *ir_use(f->fn, i, at);
-        if (!match_operand(f, m, n->kids[k], o, uses ? uses->source[at] : copied_from(f, o), !uses))
+        uint32_t at = exchanged && k < 2 ? 1 - k : k;
+        Use found;
+        if (!uses)
+            found = find_use(f, ops[at]);
+        if (!match_operand(f, m, n->kids[k], uses ? &uses->of[at] : &found, !uses))
             return false;
     }
     return true;
@@ -270,15 +275,15 @@ static uint64_t compute(Fold *f, Match *m, uint16_t expr)
     return rule_eval(expr, &m->numbers);
 }
 
-// Matches an operand, whose source is `from`, with a node. `inner`: the operand belongs to an inner instruction, so it
-// must have one definition, or its value at the root may differ.
-static bool match_operand(Fold *f, Match *m, uint16_t node, Operand o, Operand from, bool inner)
+// Matches an operand with a node. `inner`: the operand belongs to an inner instruction, so it must have one definition,
+// or its value at the root may differ.
+static bool match_operand(Fold *f, Match *m, uint16_t node, const Use *use, bool inner)
 {
-    const Fn *fn = f->fn;
     const RuleNode *n = &fold_rules.nodes[node];
+    Operand from = use->source;
     switch ((RuleNodeKind)n->kind) {
     case RN_VALUE:
-        if (!is_bare_constant(from) && !(inner ? def_of_operand(f, from) : is_plain_register(f, from)))
+        if (!from_constant(use->from) && !(inner ? def_of_operand(f, from) : is_plain_register(f, from)))
             return false;
         if (m->values >> n->var & 1)
             return op_same(m->value[n->var], from) && (inner || is_bare_constant(from) || def_of(f->a, op_index(from)));
@@ -286,24 +291,25 @@ static bool match_operand(Fold *f, Match *m, uint16_t node, Operand o, Operand f
         m->value[n->var] = from;
         return true;
     case RN_CONST:
-        if (!is_bare_constant(from) ||
-            (m->constants >> n->var & 1 && m->numbers.constant[n->var] != bits_of_constant(fn, from)))
+        if (!from_constant(use->from) || (m->constants >> n->var & 1 && m->numbers.constant[n->var] != use->constant))
             return false;
         m->constants |= 1u << n->var;
-        m->numbers.constant[n->var] = bits_of_constant(fn, from);
+        m->numbers.constant[n->var] = use->constant;
         return true;
-    case RN_EXPR: return is_bare_constant(from) && bits_of_constant(fn, from) == compute(f, m, n->expr);
+    case RN_EXPR:
+        return from_constant(use->from) &&
+               (n->from == FROM_ZERO ? use->from == FROM_ZERO : use->constant == compute(f, m, n->expr));
     case RN_OP: break;
     }
     InstrId def = def_of_operand(f, from);
-    if (!def || !fits_source(f->forms, n, from_of(f, from), m->numbers.bits))
+    if (!def || !fits_source(f->forms, n, use->from, m->numbers.bits))
         return false;
-    bool single = op_index(from) < f->nregs && f->nuses[op_index(from)] == 1 && op_same(from, o);
+    bool single = op_index(from) < f->nregs && f->nuses[op_index(from)] == 1 && op_same(from, use->operand);
     if (n->single && !single && !(n->sums && fold_becomes_offset(f, op_index(from))))
         return false;
     if (m->ninner < ARRAY_LEN(m->inner))
         m->inner[m->ninner++] = def;
-    return match_instr(f, m, n, ir_instr(fn, def), true, n->commutes, NULL);
+    return match_instr(f, m, n, ir_instr(f->fn, def), true, n->commutes, NULL);
 }
 
 /* -- Loops ---------------------------------------------------------------------------------------------- */
@@ -470,12 +476,9 @@ static bool holds(Fold *f, Match *m, const Rule *rule, InstrId id)
     return compute(f, m, rule->when) != 0;
 }
 
-bool fold_try_rules(Fold *f, InstrId id, const Uses *uses)
+bool fold_try_rules(Fold *f, InstrId id, uint32_t form, const Uses *uses)
 {
     const Fn *fn = f->fn;
-    uint32_t form = fold_role(f, ir_instr(fn, id)->desc)->form;
-    if (form == FORMLESS)
-        return false;
     Match m;
     m.numbers.user = f;
     m.numbers.of = range_of;
