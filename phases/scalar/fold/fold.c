@@ -76,6 +76,20 @@ void fold_count_uses(Fold *f, const Instr *i, int more)
         fold_count_use(f, ir_ops(f->fn, i)[k], more);
 }
 
+// Folding changes no move, so the source of a copy is found once. But the source may become a move itself.
+Operand fold_find_copied(const Fold *f, Operand o)
+{
+    for (int k = 0; k < COPY_CHAIN && op_is_reg(o) && f->from.at[op_index(o)] == FROM_MOVE; k++) {
+        Operand *copied = &f->copied.at[op_index(o)];
+        if (op_kind(*copied) == K_NONE)
+            *copied = copy_source(f->fn, f->a, o);
+        if (op_same(*copied, o))
+            break;
+        o = *copied;
+    }
+    return o;
+}
+
 // Finds the sources of the operands of an instruction. True if all are constants.
 static bool visit_uses(const Fold *f, const Instr *i, Uses *uses)
 {
@@ -124,6 +138,8 @@ static bool fold_once(Fold *f, InstrId id, const Instr *i, const Role *role)
 {
     Uses uses;
     uint32_t op = role->op, form = role->form;
+    if (role->skims && (!ir_nuse(i) || !from_constant(find_use(f, *ir_use(f->fn, i, 0)).from)))
+        return false;
     if (visit_uses(f, i, &uses) && fold_constants(f, id))
         return true;
     if (form != FORMLESS && fold_try_rules(f, id, form, &uses))
@@ -198,7 +214,8 @@ bool phase_fold(Ctx *ctx, Fn *fn)
     eval_cache_init(&f.evals, fn->tables, &f.scratch);
     f.nuses = NEW_ARRAY(&f.scratch, uint8_t, f.nregs);
     f.from.at = NEW_ARRAY(&f.scratch, uint32_t, f.nregs);
-    f.from.n = f.from.cap = f.nregs;
+    f.copied.at = NEW_ARRAY(&f.scratch, Operand, f.nregs);
+    f.from.n = f.from.cap = f.copied.n = f.copied.cap = f.nregs;
     record_all(&f);
     value_ranges_init(&f.ranges, fn, f.a, false, &f.evals, &f.scratch);
     for (uint32_t k = 0; k < f.a->nrpo; k++) {

@@ -44,6 +44,7 @@ typedef struct Role {
     bool known;     // the properties are computed
     bool folds;     // it computes values from operands
     bool accesses;  // it accesses memory, and its address may get an offset
+    bool skims;     // folding applies only if the first operand is a constant
     bool sums;      // it is a 64-bit sum, or a move, since rules look through moves
     uint16_t op;
     uint32_t bases;  // bit per use: it is the base of an address with an offset
@@ -108,10 +109,11 @@ typedef struct Fold {
     FoldForms *forms;
     Role *roles;  // by DescId below nroles
     uint32_t nroles;
-    uint8_t *nuses;      // by RegId below nregs: number of uses, up to USES_MANY
-    RegId nregs;         // registers at the start
-    uint8_t *kept;       // by RegId below nregs: it has a use that takes no offset; NULL = not computed yet
-    VEC(uint32_t) from;  // by RegId: FROM_* of registers with one unguarded definition
+    uint8_t *nuses;       // by RegId below nregs: number of uses, up to USES_MANY
+    RegId nregs;          // registers at the start
+    uint8_t *kept;        // by RegId below nregs: it has a use that takes no offset; NULL = not computed yet
+    VEC(uint32_t) from;   // by RegId: FROM_* or form of registers with one unguarded definition
+    VEC(Operand) copied;  // by RegId: copy_source() of FROM_MOVE; K_NONE = not computed yet
     InstrId root;
     bool calls_found;  // `calls` is computed
     uint32_t ncalls;
@@ -154,25 +156,31 @@ static inline uint32_t from_of(const Fold *f, Operand o)
     return !is_bare_constant(o) ? FROM_ANY : bits_of_constant(f->fn, o) ? FROM_CONSTANT : FROM_ZERO;
 }
 
+// Returns the source of a copy (fold.c).
+Operand fold_find_copied(const Fold *f, Operand o);
+
+// Returns copy_source(), without a call if the definition is no move.
+static inline Operand copied_from(const Fold *f, Operand o)
+{
+    return op_is_reg(o) && !o.mods && f->from.at[op_index(o)] == FROM_MOVE ? fold_find_copied(f, o) : o;
+}
+
 // Returns the source of an operand.
 static inline Use find_use(const Fold *f, Operand o)
 {
     Use use = {.operand = o, .source = o, .from = FROM_ANY};
-    if (op_is_reg(o) && !o.mods && (use.from = f->from.at[op_index(o)]) == FROM_MOVE) {
-        use.source = o = copy_source(f->fn, f->a, o);
-        use.from = op_is_reg(o) && !o.mods ? f->from.at[op_index(o)] : FROM_ANY;
+    if (op_is_reg(o) && !o.mods) {
+        use.from = f->from.at[op_index(o)];
+        if (use.from != FROM_MOVE)
+            return use;
+        use.source = o = fold_find_copied(f, o);
+        use.from = op_is_reg(o) ? f->from.at[op_index(o)] : FROM_ANY;
     }
     if (is_bare_constant(o)) {
         use.constant = bits_of_constant(f->fn, o);
         use.from = use.constant ? FROM_CONSTANT : FROM_ZERO;
     }
     return use;
-}
-
-// Returns copy_source(), without a call if the definition is no move.
-static inline Operand copied_from(const Fold *f, Operand o)
-{
-    return from_of(f, o) == FROM_MOVE ? copy_source(f->fn, f->a, o) : o;
 }
 
 static inline bool may_apply(const Fold *f, uint32_t rule) { return !f->spent && !(f->off && f->off[rule]); }

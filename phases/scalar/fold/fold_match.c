@@ -207,6 +207,7 @@ const Role *fold_find_role(Fold *f, DescId desc)
         .known = true,
         .folds = d->traits & TR_PURE && !(d->traits & TR_PSEUDO) && d->op != OP_MOV,
         .accesses = accesses,
+        .skims = place == FORMLESS && d->op != OP_CVT && d->op != OP_DIV && d->op != OP_LOP3,
         .sums = d->op == OP_MOV || (d->op == OP_ADD && (m->type[0] == TY_S64 || m->type[0] == TY_U64)),
         .op = (uint16_t)d->op,
         .bases = accesses ? find_bases(f->fn, d) : 0,
@@ -422,6 +423,7 @@ static Operand build_node(Fold *f, Match *m, uint16_t node, Width width)
     InstrId id = ir_insert_before(fn, first_annotation(fn, f->root), desc_of_node(f, m, node), 0, ops, 1 + nuse);
     ir_instr(fn, id)->line = ir_instr(fn, f->root)->line;
     VEC_PUSH(&f->scratch, &f->from, FROM_ANY);
+    VEC_PUSH(&f->scratch, &f->copied, op_none());
     fold_note_definition(f, id);
     fold_count_uses(f, ir_instr(fn, id), 1);
     InstrId root = f->root;
