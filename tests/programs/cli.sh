@@ -1077,8 +1077,12 @@ functions() {
 # A limit for the module suffices for one of twice the length: memory hardly grows with the module.
 functions 300 >functions.ptx
 functions 600 >more.ptx
-run "a whole module is too much" 4 --max-memory=3M functions.ptx -o limited3.ptx
+run "a whole module is too much" 4 --max-memory=3M --piece=8M functions.ptx -o limited3.ptx
 absent limited3.ptx
+run "a module in default pieces" 0 --max-memory=6M more.ptx -o pieces.ptx
+run "dumps keep the whole module" 4 --max-memory=6M --print-after=NOP --filter-funcs=f0 more.ptx -o limited3.ptx
+absent limited3.ptx
+clean
 run "a module without a limit" 0 functions.ptx -o whole.ptx
 for threads in 1 4; do
     run "a module in pieces on $threads threads" 0 --max-memory=3M --piece=16K -j$threads functions.ptx -o pieces.ptx

@@ -255,8 +255,7 @@ bool settings_tables(const Settings *s)
 
 Settings settings_default(void)
 {
-    return (Settings){
-        .output = "-", .emit = true, .max_errors = 20, .piece = 8 << 20, .phases = phase_default_options()};
+    return (Settings){.output = "-", .emit = true, .max_errors = 20, .threads = 1, .phases = phase_default_options()};
 }
 
 Status settings_parse(Settings *s, int argc, char **argv, Arena *responses, bool *done)

@@ -207,10 +207,17 @@ static void run_piece(Job *job, Module *m, uint32_t first, Out *out)
     job->write_s += batch.write_s;
 }
 
+// Returns the number of bytes of text that are read before their functions are optimized.
+static size_t piece_bytes(const Settings *s, bool whole)
+{
+    uint64_t bytes = s->piece ? s->piece : (uint64_t)PIECE_BYTES * s->threads;
+    return whole ? SIZE_MAX : (size_t)bytes;
+}
+
 // Reads, optimizes and writes the module in pieces, so that memory does not grow with it. Each piece has an item, and
 // so the first one has the whole header. The module is one piece if dumps show declarations of other functions, if
-// kernels run, and if the output cannot be held back until all is read. After an error the rest is only read, to find
-// more.
+// kernels run, and if the output cannot be held back until all is read. In the first two cases its functions also stay
+// until the end. After an error the rest is only read, to find more.
 static Status run_module(Job *job, LangReader *reader, Out *out)
 {
     Module *m = reader->module;
@@ -220,7 +227,7 @@ static Status run_module(Job *job, LangReader *reader, Out *out)
         uint32_t first = m->items.n, first_fn = m->fns.n;
         double start = phase_clock();
         do
-            more = lang_more(reader, whole ? SIZE_MAX : (size_t)job->settings->piece);
+            more = lang_more(reader, piece_bytes(job->settings, whole));
         while (more && (job->ctx.diag.errors || m->items.n == first));
         job->read_s += phase_clock() - start;
         if (job->ctx.diag.errors)

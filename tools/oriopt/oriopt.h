@@ -39,7 +39,7 @@ typedef struct Settings {
     PhaseOptions phases;
     uint32_t max_errors;
     unsigned threads;
-    uint64_t piece;  // bytes of text that are read before its functions are optimized
+    uint64_t piece;  // bytes of text that are read before its functions are optimized; 0: PIECE_BYTES a thread
     uint64_t max_memory, max_insns;
     const char *remarks, *remarks_filter;
     bool check_each;
@@ -51,6 +51,8 @@ typedef struct Settings {
     Given given[128];               // without knobs, which the store has
     size_t ngiven;
 } Settings;
+
+enum { PIECE_BYTES = 512 << 10 };
 
 typedef struct Job {
     const Settings *settings;
