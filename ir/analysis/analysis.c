@@ -103,7 +103,7 @@ void analysis_drop(Fn *fn, uint32_t keep)
 void fn_adopt(Fn *fn, Heap *heap)
 {
     analysis_drop(fn, 0);
-    fn->arena.heap = heap;
+    fn->arena.heap = fn->code.heap = heap;
     if (fn->analyses)
         analysis_init(fn->analyses, heap);
 }

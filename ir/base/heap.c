@@ -7,7 +7,7 @@
 
 #include "ir/base/base.h"
 
-enum { PAGE = 4096, SLAB_BYTES = 4 << 20, HUGE_PAGE = 2 << 20 };
+enum { PAGE = 4096, PAGE_MAX = 64 << 10, SLAB_BYTES = 4 << 20, HUGE_PAGE = 2 << 20 };
 
 struct Slab {
     Slab *next;
@@ -32,17 +32,46 @@ _Noreturn void heap_fail(Heap *heap, Status status, const char *fmt, ...)
 
 /* -- The system ------------------------------------------------------------------------------------------ */
 
-static void *raw_alloc(const Heap *heap, size_t bytes, bool large)
+// True if memory of this size is mapped, so that parts of it can be freed, and freed parts return to the system.
+static bool is_mapped(const Heap *heap, size_t bytes)
+{
+    return bytes >= HUGE_PAGE && !ARENA_EXACT && !heap->allocator.alloc;
+}
+
+// Rounds a size up to whole pages of any system.
+static size_t mapped_bytes(size_t bytes) { return (bytes + PAGE_MAX - 1) & ~(size_t)(PAGE_MAX - 1); }
+
+// Maps memory from a boundary of large pages on. Large pages avoid most page faults of big inputs. A tail that fills
+// less than three quarters of a large page stays in small pages.
+static void *map_pages(size_t bytes)
+{
+    size_t wanted = mapped_bytes(bytes);
+    char *p = mmap(NULL, wanted + HUGE_PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (p == MAP_FAILED)
+        return NULL;
+    size_t before = -(uintptr_t)p & (HUGE_PAGE - 1);
+    if (before)
+        munmap(p, before);
+    munmap(p + before + wanted, HUGE_PAGE - before);
+#ifdef MADV_HUGEPAGE
+    madvise(p + before, (bytes + HUGE_PAGE / 4) & ~(size_t)(HUGE_PAGE - 1), MADV_HUGEPAGE);
+#endif
+    return p + before;
+}
+
+static void *raw_alloc(const Heap *heap, size_t bytes)
 {
     if (heap->allocator.alloc)
         return heap->allocator.alloc(heap->allocator.user, bytes);
-    return large ? aligned_alloc(HUGE_PAGE, (bytes + HUGE_PAGE - 1) & ~(size_t)(HUGE_PAGE - 1)) : malloc(bytes);
+    return is_mapped(heap, bytes) ? map_pages(bytes) : malloc(bytes);
 }
 
 static void raw_free(const Heap *heap, void *p, size_t bytes)
 {
     if (heap->allocator.alloc)
         heap->allocator.free(heap->allocator.user, p, bytes);
+    else if (is_mapped(heap, bytes))
+        munmap(p, mapped_bytes(bytes));
     else
         free(p);
 }
@@ -57,20 +86,14 @@ static void free_spares(Heap *heap)
     heap->spared = 0;
 }
 
-// Returns memory from the system, NULL if there is none. Large pages avoid most page faults of big inputs. A tail that
-// fills less than three quarters of a large page stays in small pages.
+// Returns memory from the system, NULL if there is none.
 static void *system_alloc(Heap *heap, size_t bytes)
 {
-    bool large = bytes >= HUGE_PAGE && !ARENA_EXACT;
-    void *p = raw_alloc(heap, bytes, large);
+    void *p = raw_alloc(heap, bytes);
     if (!p && heap->spare) {
         free_spares(heap);
-        p = raw_alloc(heap, bytes, large);
+        p = raw_alloc(heap, bytes);
     }
-#ifdef MADV_HUGEPAGE
-    if (p && large && !heap->allocator.alloc)
-        madvise(p, (bytes + HUGE_PAGE / 4) & ~(size_t)(HUGE_PAGE - 1), MADV_HUGEPAGE);
-#endif
     return p;
 }
 
@@ -103,17 +126,33 @@ static Chunk *slab_chunk(Heap *heap, uint32_t pages)
     return c;
 }
 
-// Returns the smallest spare chunk of at least `bytes` and at most about four times `bytes`; NULL if there is none.
+// Splits the large pages that a request for `bytes` does not need off a mapped chunk; they become a spare chunk.
+static void split_chunk(Heap *heap, Chunk *c, size_t bytes)
+{
+    size_t kept = (bytes + HUGE_PAGE - 1) & ~(size_t)(HUGE_PAGE - 1);
+    if (!is_mapped(heap, c->bytes) || c->bytes < kept + HUGE_PAGE)
+        return;
+    Chunk *rest = (Chunk *)((char *)c + kept);
+    *rest = (Chunk){.next = heap->spare, .bytes = c->bytes - kept};
+    heap->spare = rest;
+    heap->spared += rest->bytes;
+    c->bytes = kept;
+}
+
+// Returns the smallest spare chunk of at least `bytes`; NULL if there is none. A chunk that cannot be split has at most
+// about four times `bytes`.
 static Chunk *spare_chunk(Heap *heap, size_t bytes)
 {
     Chunk **best = NULL;
     for (Chunk **at = &heap->spare; *at; at = &(*at)->next)
-        if ((*at)->bytes >= bytes && (*at)->bytes / 4 <= bytes && (!best || (*at)->bytes < (*best)->bytes))
+        if ((*at)->bytes >= bytes && (is_mapped(heap, (*at)->bytes) || (*at)->bytes / 4 <= bytes) &&
+            (!best || (*at)->bytes < (*best)->bytes))
             best = at;
     Chunk *c = best ? *best : NULL;
     if (c) {
         *best = c->next;
         heap->spared -= c->bytes;
+        split_chunk(heap, c, bytes);
     }
     return c;
 }
@@ -122,9 +161,9 @@ static Chunk *large_chunk(Heap *heap, size_t bytes)
 {
     Chunk *c = spare_chunk(heap, bytes);
     if (!c) {
-        // Used and spare chunks together never take much more memory than the peak of used chunks.
+        // Used and spare chunks together never take more memory than the peak of used chunks.
         size_t held = heap->used + heap->spared + bytes;
-        if (held > heap->peak + heap->peak / 4 || (heap->limit && held > heap->limit))
+        if (held > heap->peak || (heap->limit && held > heap->limit))
             free_spares(heap);
         c = system_alloc(heap, bytes);
         if (!c)
@@ -298,17 +337,9 @@ void seg_grow(Seg *seg, Arena *arena, uint32_t count, size_t elem)
     }
 }
 
-void seg_cut(Seg *seg, uint32_t n)
-{
-    seg->n = n;
-    seg->end = (2u * SEG_FIRST << (31 - SEG_SHIFT - (uint32_t)__builtin_clz(n - 1 + SEG_FIRST))) - SEG_FIRST;
-}
-
 void seg_copy(Seg *seg, Arena *arena, size_t elem)
 {
     for (uint32_t s = 0, first = 0, n = SEG_FIRST; s < SEG_COUNT && seg->end; first += n, n *= 2, s++) {
-        if (first >= seg->n)
-            seg->base[s] = 0;  // allocated, but without elements
         if (!seg->base[s])
             continue;
         char *to = arena_alloc(arena, n * elem);

@@ -66,8 +66,9 @@ Fn *fn_clone(const Fn *from)
     *fn = *from;
     fn->arena = arena;
     Arena *a = &fn->arena;
-    seg_copy(&fn->instrs, a, sizeof(Instr));
-    seg_copy(&fn->ops, a, sizeof(Operand));
+    arena_init(&fn->code, arena.heap);
+    seg_copy(&fn->instrs, &fn->code, sizeof(Instr));
+    seg_copy(&fn->ops, &fn->code, sizeof(Operand));
     seg_copy(&fn->regs, a, sizeof(Reg));
     seg_copy(&fn->blocks, a, sizeof(Block));
     seg_copy(&fn->syms, a, sizeof(Sym));
@@ -78,7 +79,7 @@ Fn *fn_clone(const Fn *from)
     copy_sig(a, &fn->sig);
     COPY_VEC(a, &fn->directives);
     COPY_VEC(a, &fn->knobs);
-    COPY_VEC(a, &fn->where);
+    COPY_VEC(&fn->code, &fn->where);
     if (fn->tables != &fn->module->tables)
         fn->tables = copy_tables(a, fn->tables);
     fn->analyses = NULL;

@@ -10,6 +10,15 @@ static uint32_t push(Fn *fn, Seg *seg, size_t elem, const char *what)
     return seg_push(seg, &fn->arena, 1, elem);
 }
 
+void code_init(Fn *fn)
+{
+    arena_init(&fn->code, fn->arena.heap);
+    fn->instrs = fn->ops = (Seg){0};
+    fn->where.n = fn->where.cap = 0;
+    *ir_instr(fn, seg_push(&fn->instrs, &fn->code, 1, sizeof(Instr))) = (Instr){0};
+    *ir_run(fn, seg_push(&fn->ops, &fn->code, 1, sizeof(Operand))) = op_none();
+}
+
 Fn *fn_new(Module *m, SymId sym)
 {
     Arena arena;
@@ -24,8 +33,7 @@ Fn *fn_new(Module *m, SymId sym)
     for (uint32_t k = 0; k < m->knobs.n; k++)
         VEC_PUSH(&fn->arena, &fn->knobs, m->knobs.at[k]);
     // Index 0 of every table is "none".
-    *ir_instr(fn, push(fn, &fn->instrs, sizeof(Instr), "instructions")) = (Instr){0};
-    *ir_run(fn, push(fn, &fn->ops, sizeof(Operand), "operands")) = op_none();
+    code_init(fn);
     *ir_reg(fn, push(fn, &fn->regs, sizeof(Reg), "registers")) = (Reg){0};
     *ir_block(fn, push(fn, &fn->blocks, sizeof(Block), "blocks")) = (Block){0};
     push(fn, &fn->syms, sizeof(Sym), "symbols");
@@ -36,6 +44,7 @@ Fn *fn_new(Module *m, SymId sym)
 void fn_free(Fn *fn)
 {
     Arena arena = fn->arena;  // the function itself lies in it
+    arena_free(&fn->code);
     arena_free(&arena);
 }
 
@@ -150,7 +159,7 @@ SymId fn_sym(Fn *fn, Name name, SymKind kind)
     return k | SYM_LOCAL;
 }
 
-uint32_t ops_new(Fn *fn, uint32_t n) { return n ? seg_push(&fn->ops, &fn->arena, n, sizeof(Operand)) : 0; }
+uint32_t ops_new(Fn *fn, uint32_t n) { return n ? seg_push(&fn->ops, &fn->code, n, sizeof(Operand)) : 0; }
 
 static uint32_t copy_operands(Fn *fn, const Operand *ops, uint32_t n)
 {
@@ -231,7 +240,7 @@ static inline InstrId instr_new(Fn *fn, DescId desc, uint8_t flags, uint32_t run
         ndef++;
     if (ndef > UINT16_MAX)
         heap_fail(fn->arena.heap, ST_LIMIT, "an instruction has more than %d definitions", UINT16_MAX);
-    InstrId id = seg_push(&fn->instrs, &fn->arena, 1, sizeof(Instr));
+    InstrId id = seg_push(&fn->instrs, &fn->code, 1, sizeof(Instr));
     *ir_instr(fn, id) = (Instr){.desc = desc, .ops = run, .nops = n, .ndef = (uint16_t)ndef, .flags = flags};
     fn->ninstrs++;
     fn->classes |= tab_desc(fn->tables, desc)->classes;
@@ -286,7 +295,7 @@ void ir_remove(Fn *fn, InstrId id)
 void fn_note_where(Fn *fn, InstrId i, size_t offset)
 {
     while (fn->where.n <= i)
-        VEC_PUSH(&fn->arena, &fn->where, SIZE_MAX);
+        VEC_PUSH(&fn->code, &fn->where, SIZE_MAX);
     fn->where.at[i] = offset;
 }
 

@@ -587,8 +587,8 @@ static inline RegId def_table_cap(RegId n) { return n + n / 8 + 16; }
 
 struct Fn {
     Module *module;
-    Arena arena;
-    Tables *tables;  // the module's while reading, then its own
+    Arena arena, code;  // code: of `instrs`, `ops` and `where`
+    Tables *tables;     // the module's while reading, then its own
     SymId sym;
     uint32_t flags;  // FN_*
     Form form;
@@ -769,6 +769,8 @@ static inline bool module_takes(const Module *m, Isa needs)
 // Returns a new function without a place in the module.
 Fn *fn_new(Module *m, SymId sym);
 void fn_free(Fn *fn);
+// Gives the function empty tables of instructions and operands in new memory.
+void code_init(Fn *fn);
 // Records the source offset of an instruction; fn_where() returns SIZE_MAX if it is unknown.
 void fn_note_where(Fn *fn, InstrId i, size_t offset);
 size_t fn_where(const Fn *fn, InstrId i);

@@ -224,7 +224,7 @@ static void add_stats(Ctx *ctx, Fn *fn, FnStats *s, double start)
     s->blocks_out = fn->nblocks;
     s->regs_out = fn->regs.n - 1;
     s->reachable_out = analysis_need(fn, AN_RPO)->nrpo;
-    s->arena_bytes = fn->arena.size;
+    s->arena_bytes = fn->arena.size + fn->code.size;
     s->hash = ir_hash(fn);
     s->seconds = phase_clock() - start;
     VEC_PUSH(&ctx->arena, &ctx->stats, *s);

@@ -35,6 +35,6 @@ bool phase_report_memory(Ctx *ctx, Fn *fn)
         return false;
     banner(ctx, fn);
     out_fmt(ctx->report, "// %u instructions in %zu bytes; all functions %zu bytes, peak %zu\n", fn->ninstrs,
-            fn->arena.size, heap_used(&ctx->heap), heap_peak(&ctx->heap));
+            fn->arena.size + fn->code.size, heap_used(&ctx->heap), heap_peak(&ctx->heap));
     return false;
 }

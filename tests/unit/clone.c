@@ -172,7 +172,9 @@ TEST(compact_of_many)
     emit_ret(fn, b);
     for (uint32_t k = 0; k < 4990; k++)
         ir_remove(fn, ir_block(fn, b)->first);
+    size_t before = fn->code.size;
     check_compacted(fn);
+    CHECK(fn->code.size < before / 4);
     Fn *clone = fn_clone(fn);
     for (uint32_t k = 0; k < 3000; k++) {
         emit(fn, b, "add.s32", "%,%,%", 0, OPS(def(fn, r), use(fn, r), op_const(fn, k, W32)));

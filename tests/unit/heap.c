@@ -161,6 +161,44 @@ TEST(arena_interleaved)
     heap_release(&heap);
 }
 
+// A large chunk that was freed serves several smaller requests, without new memory from the system.
+TEST(heap_splits_spares)
+{
+    Heap heap;
+    Arena a, b;
+    unit_heap(&heap);
+    arena_init(&a, &heap);
+    arena_init(&b, &heap);
+    memset(arena_alloc(&a, 32 << 20), 1, 32 << 20);
+    arena_free(&a);
+    size_t spared = heap.spared;
+    CHECK(spared >= 32u << 20 || ARENA_EXACT);
+    char *p = memset(arena_alloc(&a, 3 << 20), 2, 3 << 20);
+    CHECK(heap.used < 6u << 20);
+    char *q = memset(arena_alloc(&b, 20 << 20), 3, 20 << 20);
+    CHECK(heap.used + heap.spared == spared || ARENA_EXACT);
+    CHECK(p[0] == 2 && p[(3 << 20) - 1] == 2 && q[0] == 3);
+    arena_free(&a);
+    arena_free(&b);
+    CHECK(heap.spared == spared || ARENA_EXACT);
+    heap_release(&heap);
+}
+
+// Chunks in use and spare chunks never take more memory than chunks in use did before.
+TEST(heap_bounds_spares)
+{
+    Heap heap;
+    Arena arena;
+    unit_heap(&heap);
+    arena_init(&arena, &heap);
+    for (size_t bytes = 3 << 20; bytes < 40u << 20; bytes += bytes / 3) {
+        memset(arena_alloc(&arena, bytes), 1, bytes);
+        CHECK(heap.used + heap.spared <= heap.peak);
+        arena_free(&arena);
+    }
+    heap_release(&heap);
+}
+
 TEST(heap_figures)
 {
     Heap heap;
@@ -332,6 +370,8 @@ void test_heap(void)
     RUN(arena_large_between_small);
     RUN(arena_reuse);
     RUN(arena_interleaved);
+    RUN(heap_splits_spares);
+    RUN(heap_bounds_spares);
     RUN(heap_figures);
     RUN(heap_limit);
     RUN(heap_unwind);
