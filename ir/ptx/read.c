@@ -645,14 +645,13 @@ bool ptx_more(PtxReader *r, size_t bytes)
         r->begun = true;
         rd_next_statement(r);
     }
-    while (r->tok != T_EOF && !r->stop) {
-        if (rd_offset(r) - r->piece > bytes)
-            return true;
+    bool more;
+    while ((more = r->tok != T_EOF && !r->stop) && rd_offset(r) - r->piece <= bytes)
         read_item(r);
-    }
-    if (!r->stop)
+    if (!more && !r->stop)
         check_header(r);
-    return false;
+    scope_trim(r);
+    return more;
 }
 
 PtxReader *ptx_open(Heap *heap, const Source *source, Diag *diag, const PtxReadOptions *options)
@@ -681,6 +680,7 @@ Module *ptx_module(const PtxReader *r) { return r->m; }
 void ptx_close(PtxReader *r)
 {
     Arena arena = r->arena;  // the reader is allocated in its own arena
+    arena_free(&r->names);
     arena_free(&arena);
 }
 

@@ -120,6 +120,7 @@ typedef struct PtxReader {
 
     VEC(Reg) module_regs;             // PTX 1.x and 2.x: registers at module level
     NameTable globals, locals, used;  // used: printed names of labels and symbols of the function
+    Arena names;                      // of `locals`, `used`, `binds`, `ranges`, `scopes` and `aliases`
     VEC(Bind) binds;                  // 0 is none
     VEC(Bind) global_binds;
     VEC(Range) ranges;    // 0 is none
@@ -193,6 +194,8 @@ void rd_skip_statement(Reader *r);
 
 /* scope.c */
 void scope_init(Reader *r);
+// Frees the tables of names in functions if they are large. For calls between functions.
+void scope_trim(Reader *r);
 void scope_function_start(Reader *r);
 void scope_open(Reader *r);
 void scope_close(Reader *r);

@@ -9,7 +9,7 @@
 // they are recorded as aliases, which body_finish() resolves in one sweep.
 #include "ir/ptx/read.h"
 
-enum { LABEL_MOVES_MAX = 20000000 };
+enum { LABEL_MOVES_MAX = 20000000, NAMES_KEPT = 256 << 10 };
 
 /* -- Name tables ---------------------------------------------------------------------------------------- */
 
@@ -17,7 +17,7 @@ static void table_grow(Reader *r, NameTable *t)
 {
     NameTable old = *t;
     uint32_t size = old.slots ? (old.mask + 1) * 4 : 256;
-    t->slots = NEW_ARRAY(&r->arena, NameSlot, size);
+    t->slots = NEW_ARRAY(t == &r->globals ? &r->arena : &r->names, NameSlot, size);
     t->mask = size - 1;
     for (uint32_t s = 0; old.slots && s <= old.mask; s++) {
         if (old.slots[s].epoch != t->epoch)
@@ -72,15 +72,38 @@ static StemInfo *stem_info(Reader *r, StrId stem)
 
 static uint32_t depth(const Reader *r) { return r->scopes.n; }
 
+// Makes the tables of names in functions.
+static void names_init(Reader *r)
+{
+    arena_init(&r->names, r->arena.heap);
+    VEC_PUSH(&r->names, &r->binds, ((Bind){0}));
+    VEC_PUSH(&r->names, &r->ranges, ((Range){0}));
+}
+
 void scope_init(Reader *r)
 {
     r->globals.epoch = r->locals.epoch = r->used.epoch = 1;
-    VEC_PUSH(&r->arena, &r->binds, ((Bind){0}));
     VEC_PUSH(&r->arena, &r->global_binds, ((Bind){0}));
-    VEC_PUSH(&r->arena, &r->ranges, ((Range){0}));
+    names_init(r);
 }
 
-void scope_open(Reader *r) { VEC_PUSH(&r->arena, &r->scopes, ((Scope){r->binds.n, r->ranges.n})); }
+// Epochs stay, since `stems` has them.
+void scope_trim(Reader *r)
+{
+    if (r->names.size <= NAMES_KEPT)
+        return;
+    arena_free(&r->names);
+    r->locals = (NameTable){.epoch = r->locals.epoch};
+    r->used = (NameTable){.epoch = r->used.epoch};
+    r->aliases = NULL;
+    r->naliases = r->cap_aliases = 0;
+    r->binds.n = r->binds.cap = 0;
+    r->ranges.n = r->ranges.cap = 0;
+    r->scopes.n = r->scopes.cap = 0;
+    names_init(r);
+}
+
+void scope_open(Reader *r) { VEC_PUSH(&r->names, &r->scopes, ((Scope){r->binds.n, r->ranges.n})); }
 
 void scope_function_start(Reader *r)
 {
@@ -93,7 +116,7 @@ void scope_function_start(Reader *r)
 static void alias(Reader *r, BlockId from, BlockId to)
 {
     if (r->naliases == r->cap_aliases)
-        r->aliases = vec_grow(&r->arena, r->aliases, r->naliases, &r->cap_aliases, sizeof *r->aliases);
+        r->aliases = vec_grow(&r->names, r->aliases, r->naliases, &r->cap_aliases, sizeof *r->aliases);
     r->aliases[r->naliases].from = from;
     r->aliases[r->naliases++].to = to;
 }
@@ -112,7 +135,7 @@ static void push_bind(Reader *r, NameSlot *slot, Bind bind)
     bind.shadowed = slot->bind;
     bind.outer = defined_label(r, slot->bind);
     slot->bind = r->binds.n;
-    VEC_PUSH(&r->arena, &r->binds, bind);
+    VEC_PUSH(&r->names, &r->binds, bind);
 }
 
 // Moves an undefined label of the closing scope to the scope around it.
@@ -202,7 +225,7 @@ RegId scope_range_reg(Reader *r, const Range *range, Name name)
 {
     RegId **page = &range->pages[name.number >> RANGE_PAGE_BITS];
     if (!*page)
-        *page = NEW_ARRAY(&r->arena, RegId, MIN(range->count, RANGE_PAGE));
+        *page = NEW_ARRAY(&r->names, RegId, MIN(range->count, RANGE_PAGE));
     RegId *id = &(*page)[name.number & (RANGE_PAGE - 1)];
     if (!*id)
         *id = range->vec ? scope_new_reg(r, name, range->file, range->width, range->type, range->vec)
@@ -308,9 +331,9 @@ void scope_declare_range(Reader *r, Name name, Range range, size_t offset)
     range.stem = name.stem;
     range.depth = depth(r);
     range.shadowed = info->range;
-    range.pages = NEW_ARRAY(&r->arena, RegId *, range.count / RANGE_PAGE + 1);
+    range.pages = NEW_ARRAY(&r->names, RegId *, range.count / RANGE_PAGE + 1);
     info->range = r->ranges.n;
-    VEC_PUSH(&r->arena, &r->ranges, range);
+    VEC_PUSH(&r->names, &r->ranges, range);
 }
 
 /* -- Labels --------------------------------------------------------------------------------------------- */

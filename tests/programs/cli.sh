@@ -1074,6 +1074,26 @@ functions() {
         }
     }'
 }
+# labels N: prints two functions with the same N labels and registers.
+labels() {
+    awk -v n="$1" 'BEGIN {
+        print ".version 8.0\n.target sm_90\n.address_size 64"
+        for (f = 0; f < 2; f++) {
+            print ".visible .entry f" f "(.param .u64 p)\n{\n.reg .b64 %rd<2>;\n.reg .b32 %r<" n + 1 ">;\n.reg .pred %p<2>;\nld.param.u64 %rd1, [p];\nld.global.u32 %r0, [%rd1];\nsetp.eq.u32 %p1, %r0, 1;"
+            for (k = 1; k <= n; k++)
+                print "@%p1 bra $L" k + 1 ";\nadd.u32 %r" k ", %r" k - 1 ", " k ";\nst.global.u32 [%rd1], %r" k ";\n$L" k ":"
+            print "$L" n + 1 ":\nret;\n}"
+        }
+    }'
+}
+labels 6000 >labels.ptx
+run "large functions in one piece" 0 labels.ptx -o whole.ptx
+run "large functions in pieces" 0 --piece=1 labels.ptx -o pieces.ptx
+same pieces.ptx whole.ptx
+sed '$d' labels.ptx >label.ptx
+echo 'bra $L6002; }' >>label.ptx
+run "an error after a large function" 1 --piece=1 label.ptx -o pieces.ptx
+says err "label '\$L6002' is not defined"
 # A limit for the module suffices for one of twice the length: memory hardly grows with the module.
 functions 300 >functions.ptx
 functions 600 >more.ptx
