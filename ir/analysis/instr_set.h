@@ -25,8 +25,8 @@ typedef Operand OperandKey(const void *user, Operand o);
 typedef struct InstrKey {
     InstrId instr;  // the member; 0 = none yet
     DescId desc;
-    const Operand *ops;
-    uint32_t n;
+    uint32_t hash, next;  // next: the next key of the bucket, 0 = none
+    uint32_t ops, n;      // n operands from an index in InstrSet.ops on
 } InstrKey;
 
 typedef struct InstrSet {
@@ -34,9 +34,9 @@ typedef struct InstrSet {
     Arena *arena;
     OperandKey *representative;
     const void *user;
-    IdSet index;  // indices in `keys` by hash
-    VEC(InstrKey) keys;
-    VEC(Operand) ops;  // the key that is being looked up
+    uint32_t *buckets, mask;  // by hash: the newest key, 0 = none
+    Seg keys, ops;            // 0 is none
+    VEC(Operand) key;         // the key that is being looked up
 } InstrSet;
 
 /* instr_set.c */
