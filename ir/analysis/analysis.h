@@ -130,7 +130,7 @@ typedef struct ReachingDefs {
     uint32_t nphis, ninputs;
     uint32_t nops;     // fn->ops.n when this was built
     uint32_t nbeyond;  // number of registers that are DEF_OUTSIDE because their phis would exceed Fn.phi_limit
-    bool searched;     // phis were placed by search: the dominance frontiers were too large to store
+    bool by_heaps;     // phis were placed with heaps: the dominance frontiers were too large to store
 } ReachingDefs;
 
 typedef struct Analyses {

@@ -39,5 +39,17 @@ bool dom_tree_same(const Fn *fn, const DomTree *kept, const DomTree *now, const 
 // Computes the dominance frontier of each block, in memory of the arena. False if the frontiers have more than `max`
 // members in total.
 bool frontier_build(const Fn *fn, const Analyses *a, Arena *arena, uint64_t max, Edges *frontier);
+// Heaps of the members of dominance frontiers, which share nodes. The level of a node is at least that of its children.
+// A member may be in a heap several times, once for each edge. Index 0 = none.
+typedef struct FrontierNode {
+    BlockId join;
+    uint32_t left, right;
+} FrontierNode;
+typedef struct FrontierHeaps {
+    uint32_t *root;  // by BlockId
+    VEC(FrontierNode) nodes;
+} FrontierHeaps;
+// Computes the heap of each block, in memory of the arena. `level` has the depth of each block in the dominator tree.
+void frontier_build_heaps(const Fn *fn, const Analyses *a, Arena *arena, const uint32_t *level, FrontierHeaps *h);
 
 #endif

@@ -14,12 +14,17 @@
 //   4. A second walk gives each use its value. Phis that no use reads, directly or through phis, are dead and dropped.
 // So the cost does not depend on the length of live ranges. A guarded definition reads the value before it.
 //
-// The dominance frontiers of all blocks together may have quadratic size (many loops that end at one place). If they
-// have more than FRONTIER_MAX entries for each edge, the frontier of each register is searched instead. The search
-// visits the defining blocks from the deepest in the dominator tree up. It walks the subtree of each block once, only
-// where the register is live. An edge to a block no deeper than the root of the subtree leads to the frontier (Sreedhar
-// and Gao, "A linear time algorithm for placing phi-nodes", 1995). The frontier of a single register is also searched
-// if its phis are too many for its occurrences (place_phis_at_frontier()).
+// If the first occurrence of a register is an unguarded definition that dominates all others, live phis are strictly
+// below its block in the dominator tree. So the counter of an inner loop has no phis at the headers of outer loops.
+//
+// The dominance frontiers of all blocks together may have quadratic size (nested loops that end at one place). If they
+// have more than FRONTIER_MAX entries for each edge, they are stored as heaps that share nodes, by level in the
+// dominator tree. A walk over a heap visits only the members below the first definition.
+//
+// If a register has too many phis for its occurrences, most of them dead, its frontier is searched instead
+// (place_phis_at_frontier()). The search visits the defining blocks from the deepest in the dominator tree up. It walks
+// the subtree of each block once, only where the register is live. An edge to a block no deeper than the root of the
+// subtree leads to the frontier (Sreedhar and Gao, "A linear time algorithm for placing phi-nodes", 1995).
 //
 // The number of phis may be the product of registers and joins. In multi form Fn.phi_limit limits the inputs of all
 // phis together. A register that would exceed the limit is outside of ssa form (AN_DEF), as if it were pinned; phase 23
@@ -51,8 +56,10 @@ typedef struct Search {
     uint32_t row, count;  // index of the register in r->joined, and number of its occurrences
     Place *at;            // by BlockId
     uint32_t *level;      // by BlockId: depth in the dominator tree
-    Edges frontier;       // first is NULL: too large, searched instead
+    Edges frontier;       // first is NULL: too large, stored as heaps instead
+    FrontierHeaps heaps;  // root is NULL: no frontiers are stored
     bool by_frontier;     // the stored frontiers are used for the current register
+    uint32_t least;       // the least level at which the current register may have live phis
     uint32_t *count_of;   // by RegId: number of occurrences; then, for joined registers, the current end of the row
     VEC(Occurrence) found;
     VEC(BlockId) live, heap, stack;
@@ -179,12 +186,15 @@ static void make_live(Search *s, BlockId b)
 static void find_upward_exposed(Search *s)
 {
     ReachingDefs *r = s->r;
+    const Occurrence *first = &r->at[r->row[r->first[s->row]]];
+    bool tops = first->def && !first->guarded && is_reachable(s->a, first->block);
     s->count = 0;
     FOR_OCCURRENCES(r, s->row, n) {
         Occurrence *o = &r->at[*n];
         if (n + AHEAD < r->row + r->noccurrences - 1)
             __builtin_prefetch(&r->at[n[AHEAD]]);
         s->count++;
+        tops = tops && (o->block == first->block || dominates(s->a, first->block, o->block));
         Place *p = &s->at[o->block];
         if (p->defines != s->reg && (!o->def || o->guarded))
             make_live(s, o->block);
@@ -196,6 +206,7 @@ static void find_upward_exposed(Search *s)
         p->last = o->value = r->first_def + s->ndefs;
         r->defs[s->ndefs++] = *n;
     }
+    s->least = tops ? s->level[first->block] + 1 : 0;
 }
 
 // Finds the blocks at whose start the register is live. s->live grows during the walk.
@@ -236,17 +247,39 @@ static void place_phi(Search *s, BlockId b)
         heap_push(s, b);
 }
 
+// Places phis at the frontier of a block; returns the number of visited members.
+static uint32_t place_phis_after(Search *s, BlockId b)
+{
+    const Edges *frontier = &s->frontier;
+    uint32_t steps = 0;
+    if (frontier->first) {
+        for (uint32_t e = frontier->first[b]; e < frontier->first[b + 1]; e++)
+            if (s->level[frontier->at[e]] >= s->least)
+                place_phi(s, frontier->at[e]);
+        return 0;
+    }
+    s->stack.n = 0;
+    VEC_PUSH(&s->scratch, &s->stack, s->heaps.root[b]);
+    for (; s->stack.n; steps++) {
+        const FrontierNode *n = &s->heaps.nodes.at[s->stack.at[--s->stack.n]];
+        if (!n->join || s->level[n->join] < s->least)
+            continue;
+        place_phi(s, n->join);
+        VEC_PUSH(&s->scratch, &s->stack, n->left);
+        VEC_PUSH(&s->scratch, &s->stack, n->right);
+    }
+    return steps;
+}
+
 // Step 2 with stored frontiers. False, without any phi, if there are too many phis for the occurrences of the register.
 // Otherwise many blocks with an edge to one join, each with a different register, would take quadratic time.
 static bool place_phis_at_frontier(Search *s)
 {
-    const Edges *frontier = &s->frontier;
-    uint32_t phis = s->phis.n, inputs = s->inputs.n, defs = s->heap.n;
+    uint32_t phis = s->phis.n, inputs = s->inputs.n, defs = s->heap.n, steps = 0;
     uint32_t max = INPUTS_MAX * (8 + s->count);
-    for (uint32_t k = 0; k < s->heap.n && s->inputs.n - inputs <= max; k++)  // the heap grows in the loop
-        for (uint32_t e = frontier->first[s->heap.at[k]]; e < frontier->first[s->heap.at[k] + 1]; e++)
-            place_phi(s, frontier->at[e]);
-    if (s->inputs.n - inputs <= max)
+    for (uint32_t k = 0; k < s->heap.n && s->inputs.n - inputs + steps <= max; k++)  // the heap grows in the loop
+        steps += place_phis_after(s, s->heap.at[k]);
+    if (s->inputs.n - inputs + steps <= max)
         return true;
     for (uint32_t k = phis; k < s->phis.n; k++)
         s->at[s->phis.at[k].block].phi = s->at[s->phis.at[k].block].resolved = 0;
@@ -517,7 +550,7 @@ static bool find_values(Search *s)
     uint32_t first = s->phis.n;
     s->live.n = s->heap.n = 0;
     find_upward_exposed(s);
-    s->by_frontier = s->frontier.first != NULL;
+    s->by_frontier = s->frontier.first || s->heaps.root;
     bool nothing_read = s->live.n == 0;  // no upward-exposed use
     // After the first register beyond the limit, most others are beyond it, too.
     if (s->beyond.n && s->steps > STEPS_MAX * (s->limit + s->a->nrpo) && !nothing_read)
@@ -558,7 +591,9 @@ static void find_all_values(Search *s)
     uint64_t edges = a->preds.first[fn->blocks.n];
     if (!frontier_build(fn, a, &s->scratch, FRONTIER_MAX * edges, &s->frontier))
         s->frontier.first = NULL;
-    r->searched = !s->frontier.first;
+    r->by_heaps = !s->frontier.first;
+    if (r->by_heaps)
+        frontier_build_heaps(fn, a, &s->scratch, s->level, &s->heaps);
     for (uint32_t k = 0; k < r->njoined; k++) {
         uint32_t phis = s->phis.n, inputs = s->inputs.n;
         s->reg = r->joined[k];
