@@ -409,6 +409,7 @@ typedef struct LiveCheck {
     const Analyses *a;
     uint64_t work;        // steps that searches may still take
     uint32_t searches;    // number of searches so far
+    uint32_t *skip;       // by loop: an ancestor in the forest, 0 = none
     uint32_t *last_read;  // by RegId: 2 + index in `rpo` of the last block that reads it, or a code of live_check.c
     uint32_t *read_for;   // by BlockId: the last search whose register the block reads
     uint32_t *seen_for;   // by BlockId: the last search that visited it

@@ -11,7 +11,8 @@
 //     blocks after these headers. No use is reached if all uses are above the outermost header that the definition
 //     strictly dominates, or above b if there is none. That holds in irreducible loops, too. On a path that leads up,
 //     the block that is first in reverse postorder is an ancestor of b in the depth-first tree. b reaches this block
-//     over blocks after it, so it is the header of a loop that contains b.
+//     over blocks after it, so it is the header of a loop that contains b. The outermost header is found in logarithmic
+//     time by links that skip levels of the loop forest (Myers, "An applicative random-access stack", 1983).
 //
 // Most searches end early: the last use of most registers is in a block that a join on the path dominates, or above the
 // queried block. After all searches together have taken WORK steps for each unit of size of the function, further
@@ -23,6 +24,18 @@ enum { WORK = 16, LAST_USES = 8 };
 #define UNKNOWN 0
 #define NOWHERE 1  // no reachable use; other values are 2 + an index in `rpo`
 
+// Finds the link of each loop to an ancestor: the parent, or two links of the parent if these skip equally many levels.
+static void find_skips(LiveCheck *c, Arena *arena)
+{
+    const LoopForest *f = &c->a->loops;
+    c->skip = NEW_ARRAY(arena, uint32_t, f->n + 1);
+    for (uint32_t k = 1; k <= f->n; k++) {
+        uint32_t parent = f->loop[k].parent, once = c->skip[parent], twice = c->skip[once];
+        bool equal = f->loop[parent].depth - f->loop[once].depth == f->loop[once].depth - f->loop[twice].depth;
+        c->skip[k] = equal ? twice : parent;
+    }
+}
+
 void live_check_init(LiveCheck *c, Arena *arena, const Fn *fn, const Analyses *a)
 {
     uint32_t n = fn->blocks.n;
@@ -31,6 +44,7 @@ void live_check_init(LiveCheck *c, Arena *arena, const Fn *fn, const Analyses *a
     c->read_for = NEW_ARRAY(arena, uint32_t, n);
     c->seen_for = NEW_ARRAY(arena, uint32_t, n);
     c->stack = arena_alloc(arena, n * sizeof(BlockId));
+    find_skips(c, arena);
 }
 
 // Returns the block in which a use reads, 0 if it is unreachable. A phi reads at the end of the predecessor.
@@ -56,18 +70,26 @@ static uint32_t last_read(LiveCheck *c, RegId r)
     return c->last_read[r] = last;
 }
 
+// True if the definition strictly dominates the header of a loop; false for loop 0.
+static bool is_above(const Analyses *a, BlockId def, uint32_t loop)
+{
+    BlockId header = a->loops.loop[loop].header;
+    return loop && header != def && dominates(a, def, header);
+}
+
 // False if no path leads from the end of b to a use. The definition dominates b.
 static bool may_lead_to_use(LiveCheck *c, RegId r, BlockId def, BlockId b)
 {
     const Analyses *a = c->a;
+    uint32_t last = last_read(c, r);
     BlockId first = b;
-    for (uint32_t k = loop_of(a, b); k; k = a->loops.loop[k].parent) {
-        BlockId header = a->loops.loop[k].header;
-        if (header == def || !dominates(a, def, header))
-            break;
-        first = header;
+    if (last >= 2 + a->rpo_index[b])
+        return true;
+    for (uint32_t k = loop_of(a, b); is_above(a, def, k);) {
+        first = a->loops.loop[k].header;
+        k = is_above(a, def, c->skip[k]) ? c->skip[k] : a->loops.loop[k].parent;
     }
-    return last_read(c, r) >= 2 + a->rpo_index[first];
+    return last >= 2 + a->rpo_index[first];
 }
 
 // True if the block strictly dominates one of the last uses. If `at_end_counts`, a use at the end of the block itself
