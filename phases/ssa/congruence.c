@@ -6,10 +6,12 @@
 // variable is the register or constant at the start of the chain of moves that defines it. So a register and a copy of
 // it may share a register while both are live, and so may two copies of one register.
 //
-// A class is checked in one walk over its members in dominance order. A stack has the members that dominate the current
-// one. If no two of them interfere, all members that are live at the current definition have the value of the top of
-// the stack. `ancestor` links each member to the nearest dominating member of equal value that is live at its
-// definition, so the check only follows this chain.
+// A class is checked in one walk over its members in dominance order. `above` links each member to the nearest member
+// that dominates it. If no two members interfere, all members that are live at a definition have the value of the
+// member above it. `ancestor` links each member to the nearest dominating member of equal value that is live at its
+// definition, so the check only follows this chain. If two classes are merged, the members before the first one of the
+// later class keep their links, and the walk starts there. So a long class that grows at its end, as that of a variable
+// that many branches in sequence assign, is not walked again for each merge.
 //
 // A copy is live only at its own position. The copy of a phi's input is at the end of the predecessor, and is live
 // along the edge, on which nothing is defined. The copy of a phi's result is directly after the phis, the copy of an
@@ -69,18 +71,50 @@ static VarId live_ancestor(Classes *c, VarId above, VarId v)
     return above;
 }
 
-// True if two of the variables, which are in dominance order, interfere.
-static bool interfere(Classes *c, const VarId *members, uint32_t n)
+static uint64_t order_of(const Classes *c, VarId v)
 {
-    c->stack.n = 0;
-    for (uint32_t k = 0; k < n; k++) {
-        Var *var = var_of(c, members[k]);
-        while (c->stack.n && !dominates(c->a, var_of(c, c->stack.at[c->stack.n - 1])->at, var->at))
-            c->stack.n--;
-        var->ancestor = live_ancestor(c, c->stack.n ? c->stack.at[c->stack.n - 1] : 0, members[k]);
-        if (var->ancestor && var_of(c, var->ancestor)->value != var->value)
+    const Var *var = var_of(c, v);
+    return (uint64_t)c->a->dom.pre[var->at] << 32 | var->position;
+}
+
+static bool stands_first(const Classes *c, VarId a, VarId b)
+{
+    uint64_t x = order_of(c, a), y = order_of(c, b);
+    return x != y ? x < y : a < b;
+}
+
+// Restores the links of c->members.
+static void restore_links(Classes *c)
+{
+    for (uint32_t k = 0; k < c->members.n; k++) {
+        var_of(c, c->members.at[k])->above = c->saved.at[k].above;
+        var_of(c, c->members.at[k])->ancestor = c->saved.at[k].ancestor;
+    }
+}
+
+// Puts the members of the lists from a and b on (0 = empty) into c->members in dominance order, and sets their links.
+// `before` is the member before them, 0 = none. Stops with true, and restores the links, if a member interferes with
+// another one or with one up to `before`.
+static bool interfere(Classes *c, VarId before, VarId a, VarId b)
+{
+    VarId top = before;
+    c->members.n = c->saved.n = 0;
+    while (a || b) {
+        bool first = a && (!b || stands_first(c, a, b));
+        VarId v = first ? a : b;
+        Var *var = var_of(c, v);
+        *(first ? &a : &b) = var->next;
+        VEC_PUSH(c->arena, &c->members, v);
+        VEC_PUSH(c->arena, &c->saved, ((Links){var->above, var->ancestor}));
+        while (top && !dominates(c->a, var_of(c, top)->at, var->at))
+            top = var_of(c, top)->above;
+        var->above = top;
+        var->ancestor = live_ancestor(c, top, v);
+        if (var->ancestor && var_of(c, var->ancestor)->value != var->value) {
+            restore_links(c);
             return true;
-        VEC_PUSH(c->arena, &c->stack, members[k]);
+        }
+        top = v;
     }
     return false;
 }
@@ -103,18 +137,19 @@ void classes_join(Classes *c, VarId a, VarId b)
     var_of(c, MAX(a, b))->parent = MIN(a, b);
 }
 
-// Links variables in dominance order to the list of their class.
-static void link_members(Classes *c, const VarId *members, uint32_t n)
+// Links c->members after `before` to the list of their class, which starts with `first`.
+static void link_members(Classes *c, VarId first, VarId before)
 {
-    for (uint32_t k = 0; k < n; k++)
-        var_of(c, members[k])->next = k + 1 < n ? members[k + 1] : 0;
-    var_of(c, class_of(c, members[0]))->first = members[0];
-}
-
-static uint64_t order_of(const Classes *c, VarId v)
-{
-    const Var *var = var_of(c, v);
-    return (uint64_t)c->a->dom.pre[var->at] << 32 | var->position;
+    for (uint32_t k = 0; k < c->members.n; k++) {
+        VarId v = c->members.at[k];
+        if (before)
+            var_of(c, before)->next = v;
+        var_of(c, v)->prev = before;
+        before = v;
+    }
+    var_of(c, before)->next = 0;
+    var_of(c, first)->prev = before;
+    var_of(c, class_of(c, first))->first = first;
 }
 
 static int by_class_and_order(const void *x, const void *y)
@@ -127,13 +162,14 @@ static int by_class_and_order(const void *x, const void *y)
     return (a->var > b->var) - (a->var < b->var);
 }
 
-// Puts the members of one set into c->members, in dominance order; returns the index after the set.
+// Makes the list of one set; returns the index after the set.
 static uint32_t next_set(Classes *c, const Member *all, uint32_t first, uint32_t n)
 {
     uint32_t end = first;
     c->members.n = 0;
     for (; end < n && all[end].class == all[first].class; end++)
         VEC_PUSH(c->arena, &c->members, all[end].var);
+    link_members(c, all[first].var, 0);
     return end;
 }
 
@@ -149,16 +185,14 @@ bool classes_split(Classes *c)
     if (all.n)
         qsort(all.at, all.n, sizeof *all.at, by_class_and_order);
     bool any = false;
-    for (uint32_t first = 0; first < all.n;) {
-        first = next_set(c, all.at, first, all.n);
-        if (!interfere(c, c->members.at, c->members.n)) {
-            link_members(c, c->members.at, c->members.n);
+    for (uint32_t first = 0, end; first < all.n; first = end) {
+        end = next_set(c, all.at, first, all.n);
+        if (!interfere(c, 0, all.at[first].var, 0))
             continue;
-        }
         any = true;
-        for (uint32_t k = 0; k < c->members.n; k++) {
-            Var *var = var_of(c, c->members.at[k]);
-            var->parent = var->first = c->members.at[k];
+        for (uint32_t k = first; k < end; k++) {
+            Var *var = var_of(c, all.at[k].var);
+            var->parent = var->first = var->prev = all.at[k].var;
             var->next = 0;
             var->apart = true;
         }
@@ -175,25 +209,21 @@ void classes_join_copies(Classes *c, const VarId *copies, uint32_t n)
     }
     qsort(all, n, sizeof *all, by_class_and_order);
     next_set(c, all, 0, n);
-    link_members(c, c->members.at, n);
+    interfere(c, 0, all[0].var, 0);
 }
 
-static bool stands_first(const Classes *c, VarId a, VarId b)
+// Returns the last member of the list of a that stands before b, as a does. The search runs from both ends.
+static VarId last_before(Classes *c, VarId a, VarId b)
 {
-    uint64_t x = order_of(c, a), y = order_of(c, b);
-    return x != y ? x < y : a < b;
-}
-
-// Puts the members of two classes into c->members, in dominance order.
-static void merge_lists(Classes *c, VarId a, VarId b)
-{
-    c->members.n = 0;
-    while (a || b) {
-        bool first = a && (!b || stands_first(c, a, b));
-        VarId v = first ? a : b;
-        VEC_PUSH(c->arena, &c->members, v);
-        *(first ? &a : &b) = var_of(c, v)->next;
+    VarId low = a, high = var_of(c, a)->prev;
+    for (; !stands_first(c, high, b); high = var_of(c, high)->prev) {
+        VarId next = var_of(c, low)->next;
+        if (!stands_first(c, next, b))
+            return low;
+        low = next;
+        c->work -= MIN(c->work, 1);
     }
+    return high;
 }
 
 bool classes_merge(Classes *c, VarId a, VarId b)
@@ -204,12 +234,19 @@ bool classes_merge(Classes *c, VarId a, VarId b)
         return true;
     if (!c->work)
         return false;
-    merge_lists(c, var_of(c, a)->first, var_of(c, b)->first);
+    VarId first = var_of(c, a)->first, second = var_of(c, b)->first;
+    if (stands_first(c, second, first)) {
+        VarId other = first;
+        first = second;
+        second = other;
+    }
+    VarId before = last_before(c, first, second);
+    bool apart = interfere(c, before, var_of(c, before)->next, second);
     c->work -= MIN(c->work, c->members.n);
-    if (interfere(c, c->members.at, c->members.n))
+    if (apart)
         return false;
     classes_join(c, a, b);
-    link_members(c, c->members.at, c->members.n);
+    link_members(c, first, before);
     return true;
 }
 
@@ -218,7 +255,7 @@ bool classes_merge(Classes *c, VarId a, VarId b)
 VarId classes_add_copy(Classes *c, BlockId at, uint32_t position, uint64_t value)
 {
     VarId v = c->vars.n;
-    Var var = {.at = at, .position = position, .value = value, .parent = v, .first = v};
+    Var var = {.at = at, .position = position, .value = value, .parent = v, .first = v, .prev = v};
     VEC_PUSH(c->arena, &c->vars, var);
     c->work += WORK;
     return v;

@@ -20,10 +20,17 @@ typedef struct Var {
     VarId parent;       // union-find
     VarId first;        // of a representative: the first member of its class in dominance order
     VarId next;         // the next member in dominance order, 0 = none
+    VarId prev;         // the previous member; of the first member: the last one
+    VarId above;        // the nearest member whose block dominates this definition, 0 = none
     VarId ancestor;     // the nearest member of equal value that is live at this definition, 0 = none
     bool member;        // in a joined set
     bool apart;         // was in a set whose members interfere
 } Var;
+
+// The links of a member before a check.
+typedef struct Links {
+    VarId above, ancestor;
+} Links;
 
 typedef struct Classes {
     const Fn *fn;
@@ -33,8 +40,9 @@ typedef struct Classes {
     LiveCheck live;
     uint32_t *phi_end;  // by BlockId: the place of its last phi, 0 = none
     VEC(Var) vars;      // by VarId
-    VEC(VarId) members, stack;
-    uint64_t work;  // members that classes_merge() may still visit
+    VEC(VarId) members;
+    VEC(Links) saved;  // of `members`
+    uint64_t work;     // members that classes_merge() may still visit
 } Classes;
 
 static inline uint64_t value_of_var(VarId v) { return v; }
