@@ -144,5 +144,52 @@ elif kind=="bar":
     kernel("".join("\tbar.sync 0;\n\tst.shared.u32 [%%r1+%d], %%r1;\n"%(i*4) for i in range(n)))
 elif kind=="selp":
     kernel("\tmov.u32 %r2, 0;\n"+"".join("\tsetp.gt.s32 %%p1, %%r1, %d;\n\tselp.b32 %%r2, %%r2, %d, %%p1;\n"%(i,i) for i in range(n))+"\tst.global.u32 [%rd1], %r2;\n")
+elif kind=="loopnest": # nested loops, tested at the end, a counter each
+    b="".join("\tmov.u32 %%c%d, 0;\nL%d:\n"%(i,i) for i in range(n))+"\tadd.u32 %r2, %r2, 1;\n"
+    b+="".join("\tadd.u32 %%c%d, %%c%d, 1;\n\tsetp.lt.u32 %%p1, %%c%d, %%r1;\n\t@%%p1 bra L%d;\n"%(i,i,i,i) for i in reversed(range(n)))
+    kernel("\tmov.u32 %r2, 0;\n"+b+"\tst.global.u32 [%rd1], %r2;\n",".reg .b32 %%r<64>;\n\t.reg .b32 %%c<%d>;\n\t.reg .b64 %%rd<64>;\n\t.reg .pred %%p<64>;"%n)
+elif kind=="whilenest": # nested loops, tested at the start
+    b="".join("\tmov.u32 %%c%d, 0;\nL%d:\n\tsetp.ge.u32 %%p1, %%c%d, %%r1;\n\t@%%p1 bra X%d;\n"%(i,i,i,i) for i in range(n))+"\tadd.u32 %r2, %r2, 1;\n"
+    b+="".join("\tadd.u32 %%c%d, %%c%d, 1;\n\tbra L%d;\nX%d:\n"%(i,i,i,i) for i in reversed(range(n)))
+    kernel("\tmov.u32 %r2, 0;\n"+b+"\tst.global.u32 [%rd1], %r2;\n",".reg .b32 %%r<64>;\n\t.reg .b32 %%c<%d>;\n\t.reg .b64 %%rd<64>;\n\t.reg .pred %%p<64>;"%n)
+elif kind=="breaknest": # nested loops, each with a break out of all of them
+    b="".join("\tmov.u32 %%c%d, 0;\nL%d:\n\tsetp.ge.u32 %%p1, %%c%d, %%r1;\n\t@%%p1 bra X%d;\n\tsetp.eq.u32 %%p2, %%r1, %d;\n\t@%%p2 bra OUT;\n"%(i,i,i,i,i) for i in range(n))
+    b+="\tadd.u32 %r2, %r2, 1;\n"+"".join("\tadd.u32 %%c%d, %%c%d, 1;\n\tbra L%d;\nX%d:\n"%(i,i,i,i) for i in reversed(range(n)))
+    kernel("\tmov.u32 %r2, 0;\n"+b+"OUT:\n\tst.global.u32 [%rd1], %r2;\n",".reg .b32 %%r<64>;\n\t.reg .b32 %%c<%d>;\n\t.reg .b64 %%rd<64>;\n\t.reg .pred %%p<64>;"%n)
+elif kind in ("switchvars","exitvars","exitloopvars"): # n variables, each changed in one case, or before one early exit
+    b="".join("\tadd.u32 %%v%d, %%r1, %d;\n"%(i,i) for i in range(n))
+    if kind=="switchvars":
+        b+="T: .branchtargets "+", ".join("S%d"%i for i in range(n))+";\nD:\n\tld.global.u32 %r3, [%rd1];\n\tsetp.eq.u32 %p1, %r3, 77;\n\t@%p1 bra X;\n\tbrx.idx %r3, T;\n"
+        b+="".join("S%d:\n\tadd.u32 %%v%d, %%v%d, %%v%d;\n\tbra D;\n"%(i,i,i,(i+1)%n) for i in range(n))
+    else:
+        b+="L:\n"*(kind=="exitloopvars")
+        b+="".join("\tadd.u32 %%v%d, %%v%d, 1;\n\tsetp.eq.u32 %%p1, %%v%d, %d;\n\t@%%p1 bra X;\n"%(i,(i+1)%n,i,i) for i in range(n))
+        b+="\tbra L;\n"*(kind=="exitloopvars")
+    b+="X:\n"+"".join("\tst.global.u32 [%%rd1+%d], %%v%d;\n"%(4*i,i) for i in range(n))
+    kernel(b,".reg .b32 %%r<64>;\n\t.reg .b32 %%v<%d>;\n\t.reg .b64 %%rd<64>;\n\t.reg .pred %%p<64>;"%n)
+elif kind=="ifs": # ifs that assign one variable constants
+    kernel("\tmov.u32 %r2, 0;\n"+"".join("\tsetp.eq.u32 %%p1, %%r1, %d;\n\t@%%p1 bra L%d;\n\tmov.u32 %%r2, %d;\nL%d:\n"%(i,i,i,i) for i in range(n))+"\tst.global.u32 [%rd1], %r2;\n")
+elif kind=="ifadds": # ifs that change one variable
+    kernel("\tmov.u32 %r2, 0;\n"+"".join("\tld.global.u32 %%r3, [%%rd1+%d];\n\tsetp.eq.u32 %%p1, %%r3, 5;\n\t@%%p1 bra L%d;\n\tadd.u32 %%r2, %%r2, %%r3;\nL%d:\n"%(4*i,i,i) for i in range(n))+"\tst.global.u32 [%rd1], %r2;\n")
+elif kind in ("movifs","movloops","movblock"): # moves among 8 variables: in ifs, as swaps in loops, in one block
+    b="".join("\tadd.u32 %%v%d, %%r1, %d;\n"%(i,i) for i in range(8))
+    for i in range(n):
+        if kind=="movifs": b+="\tsetp.eq.u32 %%p1, %%r1, %d;\n\t@%%p1 bra L%d;\n\tmov.u32 %%v%d, %%v%d;\n\tmov.u32 %%v%d, %%v%d;\nL%d:\n"%(i,i,i%8,(i*3+1)%8,(i*5+2)%8,(i*7+3)%8,i)
+        elif kind=="movloops": b+="L%d:\n\tmov.u32 %%r9, %%v%d;\n\tmov.u32 %%v%d, %%v%d;\n\tmov.u32 %%v%d, %%r9;\n\tld.global.u32 %%r3, [%%rd1];\n\tsetp.lt.u32 %%p1, %%r3, %d;\n\t@%%p1 bra L%d;\n"%(i,i%8,i%8,(i+1)%8,(i+1)%8,i,i)
+        else: b+="\tmov.u32 %%v%d, %%v%d;\n\tmov.u32 %%v%d, %%v%d;\n\tst.global.u32 [%%rd1+%d], %%v%d;\n"%(i%8,(i+1)%8,(i+1)%8,i%8,4*i,i%8)
+    kernel(b+"".join("\tst.global.u32 [%%rd1+%d], %%v%d;\n"%(4*i,i) for i in range(8)),".reg .b32 %r<64>;\n\t.reg .b32 %v<8>;\n\t.reg .b64 %rd<64>;\n\t.reg .pred %p<64>;")
+elif kind=="movjoins": # a move of the last value in each arm
+    b="".join("\tsetp.eq.u32 %%p1, %%r1, %d;\n\t@%%p1 bra L%d;\n\tmov.u32 %%v%d, %%v%d;\n\tbra M%d;\nL%d:\n\tmov.u32 %%v%d, %%v%d;\nM%d:\n"%(i,i,i+1,i,i,i,i+1,i,i) for i in range(n))
+    kernel("\tmov.u32 %v0, %r1;\n"+b+"\tst.global.u32 [%%rd1], %%v%d;\n"%n,".reg .b32 %%r<64>;\n\t.reg .b32 %%v<%d>;\n\t.reg .b64 %%rd<64>;\n\t.reg .pred %%p<64>;"%(n+1))
+elif kind=="switchjoin": # a switch with many cases at three places
+    b="T: .branchtargets "+", ".join("S%d"%(i%3) for i in range(n))+";\n\tbrx.idx %r1, T;\n"+"".join("S%d:\n\tadd.u32 %%r2, %%r1, %d;\n\tbra E;\n"%(i,i) for i in range(3))
+    kernel("\tmov.u32 %r2, 0;\n"+b+"E:\n\tst.global.u32 [%rd1+4], %r2;\n"+"".join("\tst.global.u32 [%%rd1+%d], %%r1;\n"%(4*i) for i in range(n)))
+elif kind=="livecalls": # n values live over n calls
+    p(".extern .func f();\n")
+    kernel("".join("\tadd.u32 %%v%d, %%r1, %d;\n"%(i,i) for i in range(n))+"\tcall f, ();\n"*n+"".join("\tst.global.u32 [%%rd1+%d], %%v%d;\n"%(4*i,i) for i in range(n)),".reg .b32 %%r<64>;\n\t.reg .b32 %%v<%d>;\n\t.reg .b64 %%rd<64>;\n\t.reg .pred %%p<64>;"%n)
+elif kind=="irrnest": # nested irreducible loops
+    b="".join("\tsetp.eq.u32 %%p1, %%r2, %d;\n\t@%%p1 bra B%d;\nA%d:\n\tadd.u32 %%r2, %%r2, 1;\n"%(i,i,i) for i in range(n))
+    b+="".join("B%d:\n\tadd.u32 %%r2, %%r2, 3;\n\tsetp.lt.u32 %%p1, %%r2, %d;\n\t@%%p1 bra A%d;\n"%(i,i,i) for i in reversed(range(n)))
+    kernel("\tmov.u32 %r2, 0;\n"+b+"\tst.global.u32 [%rd1], %r2;\n")
 else: raise SystemExit("kind? "+kind)
 sys.stdout.write("".join(o))
