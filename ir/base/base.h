@@ -174,6 +174,8 @@ static inline uint32_t seg_push(Seg *seg, Arena *arena, uint32_t count, size_t e
     return i;
 }
 
+// Keeps the first n elements, n > 0. Later elements reuse the memory of the others.
+void seg_cut(Seg *seg, uint32_t n);
 // Copies the elements to segments in this arena, which `seg` owns from now on.
 void seg_copy(Seg *seg, Arena *arena, size_t elem);
 

@@ -337,9 +337,17 @@ void seg_grow(Seg *seg, Arena *arena, uint32_t count, size_t elem)
     }
 }
 
+void seg_cut(Seg *seg, uint32_t n)
+{
+    seg->n = n;
+    seg->end = (2u * SEG_FIRST << (31 - SEG_SHIFT - (uint32_t)__builtin_clz(n - 1 + SEG_FIRST))) - SEG_FIRST;
+}
+
 void seg_copy(Seg *seg, Arena *arena, size_t elem)
 {
     for (uint32_t s = 0, first = 0, n = SEG_FIRST; s < SEG_COUNT && seg->end; first += n, n *= 2, s++) {
+        if (first >= seg->n)
+            seg->base[s] = 0;  // allocated, but without elements
         if (!seg->base[s])
             continue;
         char *to = arena_alloc(arena, n * elem);
