@@ -60,7 +60,7 @@ static bool is_live_at(Classes *c, VarId above, VarId v)
     const Var *x = var_of(c, above), *y = var_of(c, v);
     if (x->at == y->at && x->position == y->position)
         return true;
-    return above < c->nregs && is_live_after(c, above, y->at, y->position);
+    return x->reg && is_live_after(c, x->reg, y->at, y->position);
 }
 
 // Returns the first variable on the chain of ancestors from `above` on that is live at the definition of v; 0 = none.
@@ -131,7 +131,6 @@ VarId class_of(Classes *c, VarId v)
 
 void classes_join(Classes *c, VarId a, VarId b)
 {
-    var_of(c, a)->member = var_of(c, b)->member = true;
     a = class_of(c, a);
     b = class_of(c, b);
     var_of(c, MAX(a, b))->parent = MIN(a, b);
@@ -176,8 +175,9 @@ static uint32_t next_set(Classes *c, const Member *all, uint32_t first, uint32_t
 bool classes_split(Classes *c)
 {
     VEC(Member) all = {0};
+    VEC_RESERVE(c->arena, &all, c->vars.n);
     for (VarId v = 1; v < c->vars.n; v++) {
-        if (!var_of(c, v)->member || !var_of(c, v)->at)
+        if (!var_of(c, v)->at)
             continue;
         Member m = {class_of(c, v), v, order_of(c, v)};
         VEC_PUSH(c->arena, &all, m);
@@ -252,7 +252,7 @@ bool classes_merge(Classes *c, VarId a, VarId b)
 
 /* -- Variables ------------------------------------------------------------------------------------------ */
 
-VarId classes_add_copy(Classes *c, BlockId at, uint32_t position, uint64_t value)
+VarId classes_add_copy(Classes *c, BlockId at, uint32_t position, uint32_t value)
 {
     VarId v = c->vars.n;
     Var var = {.at = at, .position = position, .value = value, .parent = v, .first = v, .prev = v};
@@ -262,46 +262,75 @@ VarId classes_add_copy(Classes *c, BlockId at, uint32_t position, uint64_t value
 }
 
 // Returns the value of a register that an instruction defines; for a move, the value of the source.
-static uint64_t value_defined(const Classes *c, const Instr *i, RegId r)
+static uint32_t value_defined(const Classes *c, const Instr *i, RegId r)
 {
     const Fn *fn = c->fn;
     Operand from = copy_of_move(fn, i);
     if (op_kind(from) == K_IMM)
         return value_of_constant(op_index(from));
-    return op_is_reg(from) && !from.mods ? var_of(c, op_index(from))->value : value_of_var(r);
+    return op_is_reg(from) && !from.mods ? c->value[op_index(from)] : value_of_register(r);
 }
 
-// Records the positions and values of the registers that an instruction defines.
-static void record_definitions(Classes *c, BlockId b, InstrId id)
+// Records the values of the registers that an instruction defines.
+static void record_values(Classes *c, InstrId id)
 {
     const Instr *i = ir_instr(c->fn, id);
-    bool phi = ir_desc(c->fn, i)->op == OP_PHI;
     for (uint32_t k = 0; k < i->ndef; k++) {
         Operand def = *ir_def(c->fn, i, k);
-        if (!op_is_reg(def) || !reg_in_ssa(ir_reg(c->fn, op_index(def))))
-            continue;
-        Var *var = var_of(c, op_index(def));
-        var->at = b;
-        var->position = phi ? position_after(c->phi_end[b]) : position_of(c->a->place[id]);
-        var->value = value_defined(c, i, op_index(def));
+        if (op_is_reg(def) && reg_in_ssa(ir_reg(c->fn, op_index(def))))
+            c->value[op_index(def)] = value_defined(c, i, op_index(def));
     }
 }
 
 void classes_init(Classes *c, Fn *fn, const Analyses *a, Arena *arena)
 {
-    *c = (Classes){.fn = fn, .a = a, .arena = arena, .nregs = fn->regs.n};
-    VEC_RESERVE(arena, &c->vars, c->nregs + c->nregs / 4);
-    for (RegId r = 0; r < c->nregs; r++)
-        classes_add_copy(c, 0, 0, value_of_var(r));
+    *c = (Classes){.fn = fn, .a = a, .arena = arena, .nregs = fn->regs.n, .work = (uint64_t)WORK * fn->regs.n};
+    c->var = NEW_ARRAY(arena, VarId, c->nregs);
     if (!a)
         return;
     live_check_init(&c->live, arena, fn, a);
     c->phi_end = NEW_ARRAY(arena, uint32_t, fn->blocks.n);
+    c->value = arena_alloc(arena, c->nregs * sizeof *c->value);
+    for (RegId r = 0; r < c->nregs; r++)
+        c->value[r] = value_of_register(r);
     for (uint32_t k = 0; k < a->nrpo; k++) {
         BlockId b = a->dom.order[k];
         for (InstrId id = ir_block(fn, b)->first; ir_is_phi(fn, id); id = ir_instr(fn, id)->next)
             c->phi_end[b] = a->place[id];
         FOR_INSTRS(fn, b, id)
-            record_definitions(c, b, id);
+            record_values(c, id);
+    }
+}
+
+// Sets block and position of a variable to those of its register's definition, if that is reachable.
+static void place_variable(const Classes *c, Var *var)
+{
+    const Analyses *a = c->a;
+    if (!reg_in_ssa(ir_reg(c->fn, var->reg)) || !def_count(a, var->reg))
+        return;
+    InstrId id = a->defs.at[a->defs.first[var->reg]].instr;
+    BlockId b = ir_instr(c->fn, id)->block;
+    if (!is_reachable(a, b))
+        return;
+    var->at = b;
+    var->position = ir_is_phi(c->fn, id) ? position_after(c->phi_end[b]) : position_of(a->place[id]);
+}
+
+void classes_make(Classes *c)
+{
+    uint32_t n = 1;
+    for (RegId r = 1; r < c->nregs; r++)
+        n += c->var[r];
+    VEC_RESERVE(c->arena, &c->vars, 2 * n);  // with copies
+    c->vars.at[c->vars.n++] = (Var){0};
+    for (RegId r = 1; r < c->nregs; r++) {
+        if (!c->var[r])
+            continue;
+        VarId v = c->var[r] = c->vars.n++;
+        c->vars.at[v] = (Var){.parent = v, .first = v, .prev = v, .reg = r};
+        if (c->a) {
+            c->vars.at[v].value = c->value[r];
+            place_variable(c, &c->vars.at[v]);
+        }
     }
 }

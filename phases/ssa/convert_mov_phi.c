@@ -59,8 +59,8 @@ typedef struct Leaving {
     const Analyses *a;  // NULL: the function is conventional, and the members of each set share a register
     Arena scratch;
     Classes classes;
-    VarId *copies;  // by RegId of a definition by a phi or under a guard whose set interferes: its first copy
-    RegId *name;    // by VarId that represents a class of copies only: its register, 0 = none yet
+    VEC(InstrId) joins;  // phis and instructions with tied uses, in layout order
+    VarId *copies;       // by VarId of a definition by a phi or under a guard whose set interferes: its first copy
     VEC(Affinity) affinities;
     VEC(EndCopy) end_copies;
     VEC(VarId) web;
@@ -78,9 +78,9 @@ static bool may_run(const Leaving *l, BlockId b) { return !l->a || is_reachable(
 // True if the source needs a copy: it is a register or a constant, and not `undef`.
 static bool is_copied(Operand from) { return op_is_reg(from) || op_is_const(from); }
 
-static uint64_t value_of_source(const Leaving *l, Operand from)
+static uint32_t value_of_source(const Leaving *l, Operand from)
 {
-    return op_is_reg(from) ? l->classes.vars.at[op_index(from)].value : value_of_constant(op_index(from));
+    return op_is_reg(from) ? l->classes.value[op_index(from)] : value_of_constant(op_index(from));
 }
 
 // True if the two registers have the same file and width.
@@ -97,12 +97,11 @@ static uint32_t end_of(const Leaving *l, BlockId b) { return position_before(l->
 static void join_source(Leaving *l, Operand def, Operand from, BlockId at, uint32_t position)
 {
     Classes *c = &l->classes;
-    RegId r = op_index(def);
-    classes_join(c, r, r);
+    VarId v = c->var[op_index(def)];
     if (op_is_reg(from) && same_shape(l->fn, def, from))
-        classes_join(c, r, op_index(from));
+        classes_join(c, v, c->var[op_index(from)]);
     else if (is_copied(from) && l->a && may_run(l, at))
-        classes_join(c, r, classes_add_copy(c, at, position, value_of_source(l, from)));
+        classes_join(c, v, classes_add_copy(c, at, position, value_of_source(l, from)));
 }
 
 static void join_operands(Leaving *l, InstrId id)
@@ -119,11 +118,34 @@ static void join_operands(Leaving *l, InstrId id)
                         l->a ? position_before(l->a->place[id]) : 0);
 }
 
-static void join_all(Leaving *l)
+static void mark_sources(Leaving *l, Operand def, Operand from)
 {
-    FOR_BLOCKS(l->fn, b)
-        FOR_INSTRS(l->fn, b, id)
-            join_operands(l, id);
+    classes_mark(&l->classes, op_index(def));
+    if (op_is_reg(from) && same_shape(l->fn, def, from))
+        classes_mark(&l->classes, op_index(from));
+}
+
+// Lists the phis and the instructions with tied uses, and makes variables of the registers that these connect.
+static void make_variables(Leaving *l)
+{
+    const Fn *fn = l->fn;
+    FOR_BLOCKS(fn, b) {
+        FOR_INSTRS(fn, b, id) {
+            const Instr *i = ir_instr(fn, id);
+            bool phi = ir_desc(fn, i)->op == OP_PHI;
+            if (!phi && !ir_ntied(i))
+                continue;
+            VEC_PUSH(&l->scratch, &l->joins, id);
+            if (phi)
+                classes_mark(&l->classes, op_index(*ir_def(fn, i, 0)));
+            for (uint32_t k = 0; phi && k < ir_nuse(i); k += 2)
+                mark_sources(l, *ir_def(fn, i, 0), *ir_use(fn, i, k + 1));
+            for (uint32_t k = 0; k < ir_ntied(i); k++)
+                if (op_is_reg(*ir_def(fn, i, k)))
+                    mark_sources(l, *ir_def(fn, i, k), *ir_tied(fn, i, k));
+        }
+    }
+    classes_make(&l->classes);
 }
 
 /* -- Merging -------------------------------------------------------------------------------------------- */
@@ -132,7 +154,7 @@ static void add_affinity(Leaving *l, VarId to, Operand def, Operand from, BlockI
 {
     if (!op_is_reg(from) || !same_shape(l->fn, def, from))
         return;
-    Affinity f = {to, op_index(from), loop_depth(l->a, b), l->affinities.n};
+    Affinity f = {to, l->classes.var[op_index(from)], loop_depth(l->a, b), l->affinities.n};
     VEC_PUSH(&l->scratch, &l->affinities, f);
 }
 
@@ -143,11 +165,12 @@ static void add_tied_copies(Leaving *l, InstrId id)
     const Instr *i = ir_instr(fn, id);
     for (uint32_t k = 0; k < ir_ntied(i); k++) {
         Operand def = *ir_def(fn, i, k), old = *ir_tied(fn, i, k);
-        if (!op_is_reg(def) || !l->classes.vars.at[op_index(def)].apart || !is_copied(old))
+        VarId v = op_is_reg(def) ? l->classes.var[op_index(def)] : 0;
+        if (!l->classes.vars.at[v].apart || !is_copied(old))
             continue;
         VarId copy = classes_add_copy(&l->classes, i->block, position_before(l->a->place[id]), value_of_source(l, old));
-        classes_join_copies(&l->classes, (VarId[]){copy, op_index(def)}, 2);
-        l->copies[op_index(def)] = copy;
+        classes_join_copies(&l->classes, (VarId[]){copy, v}, 2);
+        l->copies[v] = copy;
         add_affinity(l, copy, def, old, i->block);
     }
 }
@@ -159,10 +182,12 @@ static void add_phi_copies(Leaving *l, InstrId id)
     const Instr *i = ir_instr(fn, id);
     Classes *c = &l->classes;
     Operand def = *ir_def(fn, i, 0);
-    if (!c->vars.at[op_index(def)].apart)
+    VarId v = c->var[op_index(def)];
+    if (!c->vars.at[v].apart)
         return;
-    VarId result = classes_add_copy(c, i->block, position_before(c->phi_end[i->block]), value_of_var(op_index(def)));
-    l->copies[op_index(def)] = result;
+    uint32_t value = value_of_register(op_index(def));
+    VarId result = classes_add_copy(c, i->block, position_before(c->phi_end[i->block]), value);
+    l->copies[v] = result;
     add_affinity(l, result, def, def, i->block);
     for (uint32_t k = 0; k < ir_nuse(i); k += 2) {
         BlockId from = op_index(*ir_use(fn, i, k));
@@ -171,8 +196,8 @@ static void add_phi_copies(Leaving *l, InstrId id)
             add_affinity(l, classes_add_copy(c, from, end_of(l, from), value_of_source(l, input)), def, input, from);
     }
     l->web.n = 0;
-    for (VarId v = result; v < c->vars.n; v++)
-        VEC_PUSH(&l->scratch, &l->web, v);
+    for (VarId copy = result; copy < c->vars.n; copy++)
+        VEC_PUSH(&l->scratch, &l->web, copy);
     classes_join_copies(c, l->web.at, l->web.n);
 }
 
@@ -237,7 +262,7 @@ static int by_depth_and_rank(const void *x, const void *y)
 static void merge_classes(Leaving *l)
 {
     const Fn *fn = l->fn;
-    l->copies = NEW_ARRAY(&l->scratch, VarId, l->classes.nregs);
+    l->copies = NEW_ARRAY(&l->scratch, VarId, l->classes.vars.n);
     for (uint32_t k = 0; k < l->a->nrpo; k++)
         FOR_INSTRS(fn, l->a->dom.order[k], id)
             add_tied_copies(l, id);
@@ -247,20 +272,24 @@ static void merge_classes(Leaving *l)
         qsort(l->affinities.at, l->affinities.n, sizeof *l->affinities.at, by_depth_and_rank);
     for (uint32_t k = 0; k < l->affinities.n; k++)
         classes_merge(&l->classes, l->affinities.at[k].to, l->affinities.at[k].from);
-    l->name = NEW_ARRAY(&l->scratch, RegId, l->classes.vars.n);
 }
 
 /* -- Copies --------------------------------------------------------------------------------------------- */
 
 // Returns the register of a variable; for a class of copies only, a new register like `def`.
-static RegId name_of(Leaving *l, VarId v, RegId def)
+static RegId name_of_var(Leaving *l, VarId v, RegId def)
 {
-    VarId representative = class_of(&l->classes, v);
-    if (representative < l->classes.nregs)
-        return representative;
-    if (!l->name[representative])
-        l->name[representative] = reg_like(l->fn, def);
-    return l->name[representative];
+    Var *var = &l->classes.vars.at[class_of(&l->classes, v)];
+    if (!var->reg)
+        var->reg = reg_like(l->fn, def);
+    return var->reg;
+}
+
+// Returns the register that replaces a register.
+static RegId name_of(Leaving *l, RegId r)
+{
+    VarId v = l->classes.var[r];
+    return v ? name_of_var(l, v, r) : r;
 }
 
 // Returns the operand to copy into register `to` for the value of `from`: the constant if the value is a constant.
@@ -268,8 +297,8 @@ static Operand source_for(Leaving *l, RegId to, Operand from)
 {
     if (!op_is_reg(from))
         return from;
-    RegId name = name_of(l, op_index(from), 0);
-    uint64_t value = l->a ? value_of_source(l, from) : 0;
+    RegId name = name_of(l, op_index(from));
+    uint32_t value = l->a ? value_of_source(l, from) : 0;
     if (name == to || value < value_of_constant(0))
         return op_reg(l->fn, name);
     l->bypassed = true;
@@ -281,13 +310,14 @@ static void leave_phi(Leaving *l, InstrId id)
     Fn *fn = l->fn;
     const Instr *i = ir_instr(fn, id);
     RegId def = op_index(*ir_def(fn, i, 0));
-    RegId to = name_of(l, l->copies && l->copies[def] ? l->copies[def] : def, def);
+    VarId v = l->classes.var[def], copy = l->copies && l->copies[v] ? l->copies[v] : v;
+    RegId to = name_of_var(l, copy, def);
     for (uint32_t k = 0; k < ir_nuse(i); k += 2) {
-        EndCopy copy = {op_index(*ir_use(fn, i, k)), to, *ir_use(fn, i, k + 1), 0};
-        if (is_copied(copy.from) && may_run(l, copy.at))
-            VEC_PUSH(&l->scratch, &l->end_copies, copy);
+        EndCopy end = {op_index(*ir_use(fn, i, k)), to, *ir_use(fn, i, k + 1), 0};
+        if (is_copied(end.from) && may_run(l, end.at))
+            VEC_PUSH(&l->scratch, &l->end_copies, end);
     }
-    parallel_copy_add(&l->parallel, name_of(l, def, def), op_reg(fn, to));
+    parallel_copy_add(&l->parallel, name_of(l, def), op_reg(fn, to));
     ir_remove(fn, id);
 }
 
@@ -299,7 +329,7 @@ static void leave_tied(Leaving *l, InstrId id)
         Operand def = *ir_def(fn, i, k), old = *ir_tied(fn, i, k);
         if (!op_is_reg(def) || !is_copied(old))
             continue;
-        RegId to = name_of(l, op_index(def), 0);
+        RegId to = name_of(l, op_index(def));
         parallel_copy_add(&l->parallel, to, source_for(l, to, old));
     }
     parallel_copy_insert(&l->parallel, id);
@@ -379,7 +409,7 @@ static void rename_operands(Leaving *l, const Instr *i)
     Operand *ops = ir_ops(l->fn, i);
     for (uint32_t k = 0; k < i->nops; k++)
         if (op_is_reg(ops[k]) && op_index(ops[k]) < l->classes.nregs)
-            ops[k].word = (ops[k].word & ~(uint32_t)INDEX_MAX) | name_of(l, op_index(ops[k]), 0);
+            ops[k].word = (ops[k].word & ~(uint32_t)INDEX_MAX) | name_of(l, op_index(ops[k]));
 }
 
 // Replaces phis and tied uses by copies, and renames operands. Removes `mov.undef`, which needs no instruction, and
@@ -420,12 +450,16 @@ static bool has_ssa(const Fn *fn)
 static void leave_ssa(Leaving *l, bool conventional)
 {
     Fn *fn = l->fn;
+    analysis_drop(fn, ~(uint32_t)AN_DEF);  // not read here, and dropped afterwards
     if (!conventional)
         l->a = analysis_need(fn, AN_RPO | AN_DOM | AN_LOOPS | AN_DEFUSE);
     classes_init(&l->classes, fn, l->a, &l->scratch);
-    join_all(l);
+    make_variables(l);
+    for (uint32_t k = 0; k < l->joins.n; k++)
+        join_operands(l, l->joins.at[k]);
     if (!conventional && classes_split(&l->classes))
         merge_classes(l);
+    analysis_drop(fn, ~(uint32_t)AN_DEFUSE);
     parallel_copy_init(&l->parallel, fn, &l->scratch);
     FOR_BLOCKS(fn, b)
         leave_block(l, b);
