@@ -59,6 +59,7 @@ typedef struct Heap {
     Chunk *large;                  // chunks in use that the system allocated singly
     Chunk *spare;                  // free chunks that the system allocated singly
     size_t used, peak;             // bytes in chunks
+    size_t high;                   // maximum of `used` since the heap was trimmed
     size_t spared;                 // bytes in `spare`
     size_t limit;                  // 0 = none
     const FileOps *files;          // NULL: mkstemp(), rename(), unlink()
@@ -73,6 +74,9 @@ _Noreturn void heap_fail(Heap *heap, Status status, const char *fmt, ...) __attr
 void heap_release(Heap *heap);
 // Return the bytes in chunks of the heap or of its pool: the current number, and the maximum so far.
 size_t heap_used(const Heap *heap);
+// Gives spare memory back to the system. Later, spare and used memory together take no more than the maximum in use
+// since this call.
+void heap_trim(Heap *heap);
 size_t heap_peak(const Heap *heap);
 
 typedef struct Arena {

@@ -7,7 +7,7 @@
 
 #include "ir/base/base.h"
 
-enum { PAGE = 4096, PAGE_MAX = 64 << 10, SLAB_BYTES = 4 << 20, HUGE_PAGE = 2 << 20 };
+enum { PAGE = 4096, PAGE_MAX = 64 << 10, SLAB_BYTES = 4 << 20, HUGE_PAGE = 2 << 20, ARENA_CHUNK_MAX = 8 << 20 };
 
 struct Slab {
     Slab *next;
@@ -161,9 +161,9 @@ static Chunk *large_chunk(Heap *heap, size_t bytes)
 {
     Chunk *c = spare_chunk(heap, bytes);
     if (!c) {
-        // Used and spare chunks together never take more memory than the peak of used chunks.
+        // Used and spare chunks together never take more memory than the maximum of used chunks.
         size_t held = heap->used + heap->spared + bytes;
-        if (held > heap->peak || (heap->limit && held > heap->limit))
+        if (held > heap->high || (heap->limit && held > heap->limit))
             free_spares(heap);
         c = system_alloc(heap, bytes);
         if (!c)
@@ -193,6 +193,7 @@ static Chunk *take_chunk(Heap *heap, size_t bytes)
     if (!c)
         return NULL;
     heap->used += c->bytes;
+    heap->high = MAX(heap->high, heap->used);
     heap->peak = MAX(heap->peak, heap->used);
     return c;
 }
@@ -248,6 +249,14 @@ size_t heap_used(const Heap *heap) { return heap->pool ? heap->pool->used : heap
 
 size_t heap_peak(const Heap *heap) { return heap->pool ? heap->pool->peak : heap->peak; }
 
+void heap_trim(Heap *heap)
+{
+    Heap *pool = pool_enter(heap);
+    free_spares(pool);
+    pool->high = pool->used;
+    pool_leave(pool);
+}
+
 void heap_release(Heap *heap)
 {
     for (Chunk *c = heap->large, *next; c; c = next) {
@@ -286,7 +295,7 @@ void *arena_refill(Arena *arena, size_t bytes)
     size_t head = (sizeof(Chunk) + 15) & ~(size_t)15;
     if (bytes > SIZE_MAX / 4)
         heap_fail(arena->heap, ST_LIMIT, "out of memory (%zu bytes requested)", bytes);
-    size_t regular = MIN(MAX(arena->size / 4, PAGE), CHUNK_PAGES * PAGE);
+    size_t regular = MIN(MAX(arena->size / 4, PAGE), ARENA_CHUNK_MAX);
     bool own = ARENA_EXACT || bytes > regular / 2;
     Chunk *c = chunk_new(arena->heap, own ? head + bytes : regular);
     c->next = arena->chunks;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Puts instructions and operands into layout order and drops removed ones, so that walks over the function are
 // sequential in memory. Until then, removed and replaced records stay in the tables. The manager compacts a large
-// function after a phase if at least half of its instructions are garbage. Only instructions and operands get new ids.
-// They move to new memory, and the old memory is freed.
+// function after a phase if at least half of its instructions are garbage, a very large one earlier. Only instructions
+// and operands get new ids. They move to new memory, and the old memory is freed.
 #include "ir/core/ir.h"
 
 static uint32_t move_run(Fn *fn, const Fn *old, uint32_t run, uint32_t n)

@@ -18,7 +18,7 @@
 #include "phases/manager/remarks.h"
 #include "phases/scalar/fold/fold_rules.h"
 
-enum { TIDY_FROM = 1024 };  // instructions
+enum { TIDY_FROM = 1024, VERY_LARGE = 1 << 18 };  // instructions
 
 static double cpu_seconds(clockid_t clock)
 {
@@ -152,15 +152,19 @@ static bool run_body(Ctx *ctx, Fn *fn, int row, int slot)
     if (o->verify == VM_EACH)
         verify(ctx, fn, row);
     dump_after(ctx, fn, row, changed);
+    if (fn->instrs.n >= VERY_LARGE)
+        heap_trim(&ctx->heap);  // the next phase needs memory in other sizes
     if (ctx->deadline > 0 && phase_total_clock() > ctx->deadline)
         heap_fail(&ctx->heap, ST_LIMIT, "time limit reached in phase %s (%d)", p->name, row);
     return progress;
 }
 
-// Compacts a large function of which at least half is garbage.
+// Compacts a large function of which at least half is garbage, and a very large one of which at least an eighth is,
+// since its instructions are most of the memory of a run.
 static void tidy(Fn *fn)
 {
-    if (fn->instrs.n < TIDY_FROM || fn->instrs.n / 2 < fn->ninstrs)
+    uint32_t n = fn->instrs.n, most = n < VERY_LARGE ? n / 2 : n / 8 * 7;
+    if (n < TIDY_FROM || fn->ninstrs > most)
         return;
     analysis_drop(fn, AN_FLOW);
     fn_compact(fn);

@@ -199,6 +199,26 @@ TEST(heap_bounds_spares)
     heap_release(&heap);
 }
 
+// A heap that was trimmed has no spare memory, and its spare memory has a new bound.
+TEST(heap_trims)
+{
+    Heap heap;
+    Arena arena;
+    unit_heap(&heap);
+    arena_init(&arena, &heap);
+    arena_alloc(&arena, 40 << 20);
+    arena_free(&arena);
+    heap_trim(&heap);
+    CHECK_EQ(heap.spared, 0);
+    CHECK(heap.peak >= 40u << 20);
+    for (size_t bytes = 3 << 20; bytes < 9u << 20; bytes += 3 << 20) {
+        arena_alloc(&arena, bytes);
+        CHECK(heap.used + heap.spared < 12u << 20);
+        arena_free(&arena);
+    }
+    heap_release(&heap);
+}
+
 TEST(heap_figures)
 {
     Heap heap;
@@ -372,6 +392,7 @@ void test_heap(void)
     RUN(arena_interleaved);
     RUN(heap_splits_spares);
     RUN(heap_bounds_spares);
+    RUN(heap_trims);
     RUN(heap_figures);
     RUN(heap_limit);
     RUN(heap_unwind);
