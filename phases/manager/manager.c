@@ -455,11 +455,12 @@ void phase_print_stats(const Ctx *ctx, const Module *m, Out *out, bool json)
             out_fmt(
                 out,
                 ",\"instructions_in\":%u,\"instructions\":%u,\"blocks_in\":%u,\"blocks\":%u,\"reachable_blocks\":%u,"
-                "\"registers_in\":%u,\"registers\":%u,\"phases_run\":%u,\"phases_changed\":%u,\"phases_skipped\":%u,\"arena_bytes\":%zu,"
+                "\"registers_in\":%u,\"registers\":%u,\"phases_run\":%u,\"phases_changed\":%u,\"phases_skipped\":%u,"
+                "\"arena_bytes\":%zu,"
                 "\"hash\":\"%016llx\",\"fh\":\"0x%016llx\",\"seconds\":%.6f}",
                 s->instrs_in, s->instrs_out, s->blocks_in, s->blocks_out, s->reachable_out, s->regs_in, s->regs_out,
-                s->ran, s->changed, s->skipped, s->arena_bytes, (unsigned long long)s->hash, (unsigned long long)s->text_hash,
-                s->seconds);
+                s->ran, s->changed, s->skipped, s->arena_bytes, (unsigned long long)s->hash,
+                (unsigned long long)s->text_hash, s->seconds);
         else
             out_fmt(out,
                     ": instructions %u -> %u, blocks %u -> %u (%u reachable), registers %u -> %u, %u of %u phases "
