@@ -281,7 +281,7 @@ void dump_end(Ctx *ctx, const Fn *fn)
 void dump_skipped(Ctx *ctx, int row, uint32_t classes)
 {
     char remark[100];
-    if (!ctx->dumps.wanted || ctx->options.print_changed != PC_ALL || !phase_wanted(ctx, row))
+    if (ctx->options.print_changed != PC_ALL || !phase_wanted(ctx, row))
         return;
     snprintf(remark, sizeof remark, " skipped because there are no %s", class_info[__builtin_ctz(classes)].what);
     banner(ctx, "After", row, remark);

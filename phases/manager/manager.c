@@ -170,17 +170,17 @@ static void tidy(Fn *fn)
     fn_compact(fn);
 }
 
-// Skips a row if the function has no instruction of a class that the row looks for.
-static bool skip_row(Ctx *ctx, Fn *fn, int row, int slot)
+// Returns the classes of instructions that a row looks for and the function lacks. If there are any, the row is
+// skipped.
+static inline uint32_t missing_classes(const Fn *fn, int row) { return phase_info[row].classes & ~fn->classes; }
+
+static void skip_row(Ctx *ctx, Fn *fn, int row, int slot)
 {
-    uint32_t missing = phase_info[row].classes & ~fn->classes;
-    if (!missing)
-        return false;
     ctx->skipped[row]++;
     if (ctx->options.contracts)
         check_skip(ctx, fn, row, slot);
-    dump_skipped(ctx, row, missing);
-    return true;
+    if (ctx->dumps.wanted)
+        dump_skipped(ctx, row, missing_classes(fn, row));
 }
 
 static void run_row(Ctx *ctx, Fn **at, int row, int slot, FnStats *stats)
@@ -188,10 +188,6 @@ static void run_row(Ctx *ctx, Fn **at, int row, int slot, FnStats *stats)
     const PhaseInfo *p = &phase_info[row];
     if (!may_run(*at, p->kind) || ctx->phases[row].vtable->is_noop(&ctx->phases[row]))
         return;
-    if (skip_row(ctx, *at, row, slot)) {
-        stats->skipped++;
-        return;
-    }
     enter_form(ctx, at, row, stats);
     knobs_enter_phase(&ctx->knobs, row);
     if (!gate_has_budget(ctx, p->gate))
@@ -210,8 +206,12 @@ static void run_row(Ctx *ctx, Fn **at, int row, int slot, FnStats *stats)
 bool phase_subpass(Ctx *ctx, Fn *fn, int row)
 {
     Run outer = ctx->run;
-    if ((ctx->running && ctx->running->off[row]) || skip_row(ctx, fn, row, outer.slot))
+    if (ctx->running && ctx->running->off[row])
         return false;
+    if (missing_classes(fn, row)) {
+        skip_row(ctx, fn, row, outer.slot);
+        return false;
+    }
     knobs_enter_phase(&ctx->knobs, row);
     double nested = ctx->nested_seconds;
     bool progress = run_body(ctx, fn, row, outer.slot);
@@ -284,8 +284,14 @@ void phase_run(Ctx *ctx, Fn **at)
         remarks_start(ctx->remarks);
     for (uint32_t k = 0; k < plan->at.n; k++) {
         const PlanEntry *e = &plan->at.at[k];
-        if (!e->recipe || ctx->recipes >> (e->recipe - 1) & 1)
+        if (e->recipe && !(ctx->recipes >> (e->recipe - 1) & 1))
+            continue;
+        if (missing_classes(*at, e->row) && may_run(*at, phase_info[e->row].kind)) {
+            skip_row(ctx, *at, e->row, e->slot);
+            s.skipped++;
+        } else {
             run_row(ctx, at, e->row, e->slot, &s);
+        }
     }
     // If the input was in ssa form, maybe no row of the plan required multi form.
     if ((*at)->form == FORM_SSA && !ctx->options.stay_in_ssa)

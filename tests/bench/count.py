@@ -29,9 +29,24 @@ MARGIN = 1.02
 SKIP_MAX = 50  # instructions of a skipped row in a function
 MODULE = ["module", "600", "60", "77"]
 
-# Name, description, source: a sample, or the tools that make the PTX from the generated module.
+TINY = """.version 8.0
+.target sm_80
+.address_size 64
+.visible .entry k(.param .u64 p)
+{
+    .reg .b32 %r<2>;
+    .reg .b64 %rd<3>;
+    ld.param.u64 %rd1, [p];
+    cvta.to.global.u64 %rd2, %rd1;
+    mov.u32 %r1, %tid.x;
+    st.global.u32 [%rd2], %r1;
+    ret;
+}
+"""
+
+# Name, description, source: PTX, the path of a sample, or the tools that make the PTX from the generated module.
 INPUTS = {
-    "tiny": ("a kernel of 14 instructions, in M instructions for the whole run", "samples/handwritten/tenths.ptx"),
+    "tiny": ("a kernel of five instructions, in M instructions for the whole run", TINY),
     "naive": ("600 naive kernels, clang -O0, llc -O0", ("", "-O0")),
     "mem2reg": ("the same after mem2reg", ("-mem2reg", "-O0")),
     "llvm-O2": ("the same after opt -O2, llc -O2", ("-O2", "-O2")),
@@ -118,8 +133,17 @@ def callgrind(command, folder, name):
 
 def make_inputs(folder, names):
     """Returns the path of each input; generated ones are missing if LLVM is."""
-    paths = {name: os.path.join(ROOT, INPUTS[name][1]) for name in names if isinstance(INPUTS[name][1], str)}
-    generated = [name for name in names if name not in paths]
+    paths, generated = {}, []
+    for name in names:
+        source = INPUTS[name][1]
+        if source == TINY:
+            paths[name] = os.path.join(folder, "tiny.ptx")
+            with open(paths[name], "w") as out:
+                out.write(TINY)
+        elif isinstance(source, str):
+            paths[name] = os.path.join(ROOT, source)
+        else:
+            generated.append(name)
     if not generated or tools()["llvm"] == "none":
         return paths
     source, naive = os.path.join(folder, "m.cl"), os.path.join(folder, "m.ll")
