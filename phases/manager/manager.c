@@ -276,9 +276,10 @@ void phase_run(Ctx *ctx, Fn **at)
     s.instrs_in = fn->ninstrs;
     s.blocks_in = fn->nblocks;
     s.regs_in = fn->regs.n - 1;
-    fn->phi_limit = phi_limit(ctx, fn);
-    if (transforms(fn, plan))
+    if (transforms(fn, plan)) {
         forget_types(fn);
+        fn->phi_limit = phi_limit(ctx, fn);
+    }
     dump_start(ctx, fn);
     if (ctx->remarks)
         remarks_start(ctx->remarks);
