@@ -54,9 +54,9 @@ static void write_graph(Ctx *ctx, const Fn *fn, const char *when, int row, Out *
     dump_graph(fn, title, out);
 }
 
-static void print(Ctx *ctx, const Fn *fn, const char *when, int row)
+static void print(Ctx *ctx, const Fn *fn, const char *when, int row, const char *remark)
 {
-    banner(ctx, when, row, "");
+    banner(ctx, when, row, remark);
     if (ctx->options.dump_cfg)
         write_graph(ctx, fn, when, row, ctx->report);
     else
@@ -252,7 +252,7 @@ void dump_start(Ctx *ctx, const Fn *fn)
         return;
     d->sequence = 0;
     if (ctx->options.print_changed == PC_ALL || ctx->options.print_changed == PC_QUIET)
-        print(ctx, fn, "At Start", -1);
+        print(ctx, fn, "At Start", -1, "");
     if (ctx->options.print_changed == PC_DIFF)
         render(ctx, fn, &d->arena, &d->text);
     if (!ctx->options.dump_dir)
@@ -273,24 +273,28 @@ static bool prints_last(const Ctx *ctx)
 void dump_end(Ctx *ctx, const Fn *fn)
 {
     if (ctx->dumps.wanted && prints_last(ctx))
-        print(ctx, fn, "At End", -1);
+        print(ctx, fn, "At End", -1, "");
     if (ctx->dumps.wanted && ctx->options.print_changed == PC_DIFF)
         arena_free(&ctx->dumps.arena);
-}
-
-void dump_skipped(Ctx *ctx, int row, uint32_t classes)
-{
-    char remark[100];
-    if (ctx->options.print_changed != PC_ALL || !phase_wanted(ctx, row))
-        return;
-    snprintf(remark, sizeof remark, " skipped because there are no %s", class_info[__builtin_ctz(classes)].what);
-    banner(ctx, "After", row, remark);
 }
 
 void dump_before(Ctx *ctx, const Fn *fn, int row)
 {
     if (ctx->dumps.wanted && ctx->dumps.before[row] && phase_wanted(ctx, row))
-        print(ctx, fn, "Before", row);
+        print(ctx, fn, "Before", row, "");
+}
+
+void dump_skipped(Ctx *ctx, const Fn *fn, int row, uint32_t classes)
+{
+    char remark[100];
+    if (!phase_wanted(ctx, row))
+        return;
+    dump_before(ctx, fn, row);
+    snprintf(remark, sizeof remark, " skipped because there are no %s", class_info[__builtin_ctz(classes)].what);
+    if (ctx->dumps.after[row])
+        print(ctx, fn, "After", row, remark);
+    else if (ctx->options.print_changed == PC_ALL)
+        banner(ctx, "After", row, remark);
 }
 
 static void print_changed(Ctx *ctx, const Fn *fn, int row, bool changed)
@@ -300,7 +304,7 @@ static void print_changed(Ctx *ctx, const Fn *fn, int row, bool changed)
     case PC_ALL:
     case PC_QUIET:
         if (changed)
-            print(ctx, fn, "After", row);
+            print(ctx, fn, "After", row, "");
         else if (ctx->options.print_changed == PC_ALL)
             banner(ctx, "After", row, " omitted because no change");
         break;
@@ -320,7 +324,7 @@ void dump_after(Ctx *ctx, const Fn *fn, int row, bool changed)
     if (!phase_wanted(ctx, row))
         return;
     if (d->after[row])
-        print(ctx, fn, "After", row);
+        print(ctx, fn, "After", row, "");
     print_changed(ctx, fn, row, changed);
     if (ctx->options.dump_dir && changed)
         dump_file(ctx, fn, row);

@@ -9,8 +9,8 @@
 // Starts and ends the dumps of one function, around its plan.
 void dump_start(Ctx *ctx, const Fn *fn);
 void dump_end(Ctx *ctx, const Fn *fn);
-// Notes that a phase was skipped, since the function has no instructions of these classes (IC_*).
-void dump_skipped(Ctx *ctx, int row, uint32_t classes);
+// Makes the dumps of a phase that is skipped, since the function has no instructions of these classes (IC_*).
+void dump_skipped(Ctx *ctx, const Fn *fn, int row, uint32_t classes);
 // Makes the dumps before and after a phase. `changed`: the hash of the function changed.
 void dump_before(Ctx *ctx, const Fn *fn, int row);
 void dump_after(Ctx *ctx, const Fn *fn, int row, bool changed);

@@ -180,7 +180,7 @@ static void skip_row(Ctx *ctx, Fn *fn, int row, int slot)
     if (ctx->options.contracts)
         check_skip(ctx, fn, row, slot);
     if (ctx->dumps.wanted)
-        dump_skipped(ctx, row, missing_classes(fn, row));
+        dump_skipped(ctx, fn, row, missing_classes(fn, row));
 }
 
 static void run_row(Ctx *ctx, Fn **at, int row, int slot, FnStats *stats)

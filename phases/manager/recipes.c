@@ -26,6 +26,8 @@ static bool always(const Fn *fn) { return (void)fn, true; }
 
 static bool has_moves(const Fn *fn)
 {
+    if (!(fn->classes & IC_MOVE))
+        return false;
     FOR_BLOCKS(fn, b)
         FOR_INSTRS(fn, b, id) {
             const Instr *i = ir_instr(fn, id);
@@ -87,7 +89,7 @@ bool phase_apply_recipes(Ctx *ctx, Fn *fn)
 {
     ctx->recipes = 0;
     for (int k = 0; k < RECIPE_COUNT; k++)
-        if (!(phase_info[recipe_info[k].row].classes & ~fn->classes) && recipe_info[k].applies(fn))
+        if (recipe_info[k].applies(fn))
             ctx->recipes |= 1u << k;
     return false;
 }

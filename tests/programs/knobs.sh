@@ -74,7 +74,7 @@ head=".version 8.0
 # Each source selects a dump after a phase of its own; the later source in this order must win. `when-x` is the same
 # source under a true condition.
 sources="environment file command module function when-environment when-file when-command when-module when-function"
-set -- 000 003 006 012 010 016 094 107 112 158
+set -- 000 003 033 012 010 016 094 107 112 158
 for source in $sources; do
     eval "$(echo "$source" | tr - _)=$1"
     shift
@@ -285,9 +285,24 @@ run "no recipes at -O0" 0 --print-pipeline -O0 --knob NvOptRecipes=on
 is "$(recipes)" ""
 printf '%s\n.visible .entry k()\n{\n\tret;\n}\n' "$head" >nothing.ptx
 run "a recipe's condition does not hold" 0 --print-after=164 nothing.ptx -o /dev/null
-dumped "164 k"
+dumped "164 k skipped because there are no moves"
+cat >remainder.ptx <<END
+$head
+.visible .entry k(.param .u64 p)
+{
+	.reg .b64 %rd<2>;
+	.reg .b32 %r<3>;
+	ld.param.u64 %rd1, [p];
+	ld.global.u32 %r1, [%rd1];
+	rem.u32 %r2, %r1, 8;
+	st.global.u32 [%rd1], %r2;
+	ret;
+}
+END
+run "a recipe may look for instructions that phases make" 0 --print-after=168 remainder.ptx -o /dev/null
+dumped "168 k"
 run "a plan that names the row asks no condition" 0 --print-after=164 --named-phases=OriRemoveRedundantMov@9 nothing.ptx -o /dev/null
-dumped "164 k"
+dumped "164 k skipped because there are no moves"
 run "recipes for one function" 0 --knob 'WHEN=FN=k;NvOptRecipes=off' --print-after=164 two.ptx -o /dev/null
 dumped "164 other, 164 other"
 
