@@ -223,6 +223,8 @@ typedef struct StrTable {
 void str_init(StrTable *table, Arena *arena, const StrTable *parent);
 StrId str_intern(StrTable *table, const char *text, size_t len);
 StrId str_find(const StrTable *table, const char *text, size_t len);  // STR_NONE if absent
+// Appends the strings of `from` that `table`, a copy of its first ones, lacks. Both share the texts.
+void str_copy_new(StrTable *table, const StrTable *from);
 static inline Str str_get(const StrTable *table, StrId id)
 {
     while (id < table->first)

@@ -56,6 +56,13 @@ StrId str_find(const StrTable *t, const char *text, size_t len)
     return find_hashed(t, text, len, hash_bytes(text, len));
 }
 
+static StrId add(StrTable *t, Str s)
+{
+    idset_add(&t->index, t->arena, s.hash, t->strings.n);
+    VEC_PUSH(t->arena, &t->strings, s);
+    return t->first + t->strings.n - 1;
+}
+
 StrId str_intern(StrTable *t, const char *text, size_t len)
 {
     uint32_t hash = hash_bytes(text, len);
@@ -65,10 +72,13 @@ StrId str_intern(StrTable *t, const char *text, size_t len)
     char *copy = arena_alloc(t->arena, len);
     if (len)
         memcpy(copy, text, len);
-    Str s = {copy, (uint32_t)len, hash};
-    idset_add(&t->index, t->arena, hash, t->strings.n);
-    VEC_PUSH(t->arena, &t->strings, s);
-    return t->first + t->strings.n - 1;
+    return add(t, (Str){copy, (uint32_t)len, hash});
+}
+
+void str_copy_new(StrTable *t, const StrTable *from)
+{
+    for (uint32_t k = t->strings.n; k < from->strings.n; k++)
+        add(t, from->strings.at[k]);
 }
 
 /* -- Patterns ------------------------------------------------------------------------------------------- */

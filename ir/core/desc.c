@@ -158,6 +158,13 @@ static bool find_canonical(const Tables *t, const char *text, size_t len, uint32
     return false;
 }
 
+MnemId mnem_add(Tables *t, Mnem m)
+{
+    idset_add(&t->mnem_index, t->arena, tab_str(t, m.text).hash, t->mnems.n);
+    VEC_PUSH(t->arena, &t->mnems, m);
+    return t->mnem_first + t->mnems.n - 1;
+}
+
 MnemId mnem_intern(Tables *t, const char *text, size_t len)
 {
     MnemId known;
@@ -177,9 +184,7 @@ MnemId mnem_intern(Tables *t, const char *text, size_t len)
     Str canon = tab_str(t, m.text);
     if (find_canonical(t, canon.text, canon.len, canon.hash, &known))
         return known;
-    idset_add(&t->mnem_index, t->arena, canon.hash, t->mnems.n);
-    VEC_PUSH(t->arena, &t->mnems, m);
-    return t->mnem_first + t->mnems.n - 1;
+    return mnem_add(t, m);
 }
 
 // Interns the mnemonic with these fields; ignores its text.
@@ -192,9 +197,7 @@ static MnemId mnem_of_fields(Tables *t, const Mnem *fields)
         return known;
     Mnem m = *fields;
     m.text = str_intern(&t->strs, canonical.buf, canonical.n);
-    idset_add(&t->mnem_index, t->arena, tab_str(t, m.text).hash, t->mnems.n);
-    VEC_PUSH(t->arena, &t->mnems, m);
-    return t->mnem_first + t->mnems.n - 1;
+    return mnem_add(t, m);
 }
 
 /* -- Signatures ----------------------------------------------------------------------------------------- */
@@ -579,11 +582,23 @@ static bool mark_call_results(Match *m, const char *shape, size_t len)
     return true;
 }
 
+static uint32_t desc_hash(MnemId mnem, StrId shape)
+{
+    uint64_t h = hash_mix(mnem, shape);
+    return (uint32_t)(h ^ (h >> 32));
+}
+
+DescId desc_add(Tables *t, Desc d)
+{
+    idset_add(&t->desc_index, t->arena, desc_hash(d.mnem, d.shape), t->descs.n);
+    VEC_PUSH(t->arena, &t->descs, d);
+    return t->desc_first + t->descs.n - 1;
+}
+
 DescId desc_intern(Tables *t, MnemId mnem, const char *shape, size_t len, const char **why)
 {
     StrId shape_id = str_intern(&t->strs, shape, len);
-    uint64_t h = hash_mix(mnem, shape_id);
-    uint32_t hash = (uint32_t)(h ^ (h >> 32));
+    uint32_t hash = desc_hash(mnem, shape_id);
     for (const Tables *p = t; p; p = p->parent) {
         IDSET_EACH(&p->desc_index, hash, k) {
             if (p->descs.at[k].mnem == mnem && p->descs.at[k].shape == shape_id)
@@ -622,9 +637,7 @@ DescId desc_intern(Tables *t, MnemId mnem, const char *shape, size_t len, const 
     for (uint32_t k = 0; k < d.nops; k++)
         d.plain &= !(d.slots[k].flags & (SL_HIDDEN | SL_INOUT | SL_AS_DEF));
     d.classes = desc_classes(t, &d);
-    idset_add(&t->desc_index, t->arena, hash, t->descs.n);
-    VEC_PUSH(t->arena, &t->descs, d);
-    return t->desc_first + t->descs.n - 1;
+    return desc_add(t, d);
 }
 
 static const char *letter_words(char letter)

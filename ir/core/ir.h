@@ -281,6 +281,8 @@ struct Tables {
 
 /* tables.c */
 void tables_init(Tables *t, Arena *arena, const Tables *parent);
+// Appends the entries of `from` that `t`, a copy of its first ones, lacks. Both share texts and slots.
+void tables_copy_new(Tables *t, const Tables *from);
 ConstId const_intern(Tables *t, uint64_t bits, Width width);
 static inline const Mnem *tab_mnem(const Tables *t, MnemId id)
 {
@@ -315,6 +317,9 @@ MnemId mnem_intern(Tables *t, const char *text, size_t len);
 // Returns the descriptor for a mnemonic with this operand syntax. If its operands do not fit, returns 0 and sets *why
 // to the expected signature.
 DescId desc_intern(Tables *t, MnemId mnem, const char *shape, size_t len, const char **why);
+// Enter one that the tables do not have.
+MnemId mnem_add(Tables *t, Mnem m);
+DescId desc_add(Tables *t, Desc d);
 // Writes a signature in words, for messages: "dst, src, src".
 void desc_expected(const char *signature, char words[static 200]);
 // Returns the end of the element of a shape or signature that begins at `p`: the next comma outside brackets, or `end`.
@@ -749,6 +754,10 @@ void module_drop_fn(Module *m, uint32_t index);
 // Ends reading: makes the module's tables read-only and gives each new function its own tables. Before reading resumes,
 // functions with their own tables must be dropped, since the ids of these tables continue the module's.
 void module_freeze(Module *m);
+// For a module that threads use while another thread reads `from`. Moves the new functions of `from` to `m`, and copies
+// its new items, symbols and table entries: those since the last call. Ids stay the same. Both modules share texts and
+// initial values, so `from` must live as long as `m`. The functions keep their heap.
+void module_take(Module *m, Module *from);
 // Records the stem of a module symbol, so that the writer does not use it in generated names.
 void module_reserve_stem(Module *m, StrId stem);
 bool module_is_reserved(const Module *m, StrId stem);

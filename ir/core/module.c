@@ -23,14 +23,19 @@ void module_free(Module *m)
     arena_free(&arena);
 }
 
+static void add_sym(Module *m, Sym s)
+{
+    VEC_PUSH(&m->arena, &m->syms, s);
+    if (!module_find(m, s.name))
+        idset_add(&m->index, &m->arena, name_hash(s.name), m->syms.n - 1);
+}
+
 SymId module_sym(Module *m, Name name, SymKind kind)
 {
     if (m->syms.n >= SYM_LOCAL)
         heap_fail(m->arena.heap, ST_LIMIT, "more than %d symbols", SYM_LOCAL);
-    VEC_PUSH(&m->arena, &m->syms, ((Sym){.name = name, .kind = (uint8_t)kind}));
+    add_sym(m, (Sym){.name = name, .kind = (uint8_t)kind});
     module_reserve_stem(m, name.stem);
-    if (!module_find(m, name))
-        idset_add(&m->index, &m->arena, name_hash(name), m->syms.n - 1);
     return m->syms.n - 1;
 }
 
@@ -115,4 +120,52 @@ void module_freeze(Module *m)
 {
     for (; m->frozen < m->fns.n; m->frozen++)
         fn_own_tables(m->fns.at[m->frozen]);
+}
+
+/* -- Reading beside phases ------------------------------------------------------------------------------ */
+
+static void take_header(Module *m, const Module *from)
+{
+    m->version = from->version;
+    m->target = from->target;
+    m->sm = from->sm;
+    m->sm_offset = from->sm_offset;
+    m->isa = from->isa;
+    m->address_size = from->address_size;
+    m->debug = from->debug;
+}
+
+// Moves a function with its symbol, which may be an old one: a function that was declared before.
+static void take_fn(Module *m, Module *from, uint32_t index)
+{
+    Fn *fn = from->fns.at[index];
+    Sym *s = &m->syms.at[fn->sym];
+    uint32_t pure = s->flags & SYM_PURE;
+    *s = from->syms.at[fn->sym];
+    s->flags |= pure;
+    s->fn = fn;
+    fn->module = m;
+    fn->tables = &m->tables;
+    from->fns.at[index] = NULL;
+    module_add_fn(m, fn);
+}
+
+void module_take(Module *m, Module *from)
+{
+    take_header(m, from);
+    tables_copy_new(&m->tables, &from->tables);
+    for (uint32_t k = m->syms.n; k < from->syms.n; k++)
+        add_sym(m, from->syms.at[k]);
+    for (uint32_t k = m->fns.n; k < from->fns.n; k++) {
+        take_fn(m, from, k);
+        from->syms.at[m->fns.at[k]->sym].fn = NULL;
+    }
+    for (uint32_t k = m->items.n; k < from->items.n; k++)
+        VEC_PUSH(&m->arena, &m->items, from->items.at[k]);
+    for (uint32_t k = m->knobs.n; k < from->knobs.n; k++)
+        VEC_PUSH(&m->arena, &m->knobs, from->knobs.at[k]);
+    for (uint32_t k = m->reserved.n; k < from->reserved.n; k++)
+        VEC_PUSH(&m->arena, &m->reserved, false);
+    if (m->reserved.n)
+        memcpy(m->reserved.at, from->reserved.at, m->reserved.n * sizeof *m->reserved.at);
 }

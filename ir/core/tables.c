@@ -18,12 +18,24 @@ void tables_init(Tables *t, Arena *arena, const Tables *parent)
     }
 }
 
+static uint32_t const_hash(Const c)
+{
+    uint64_t h = hash_mix(c.width, c.bits);
+    return (uint32_t)(h ^ (h >> 32));
+}
+
+static ConstId add_const(Tables *t, Const c)
+{
+    idset_add(&t->const_index, t->arena, const_hash(c), t->consts.n);
+    VEC_PUSH(t->arena, &t->consts, c);
+    return t->const_first + t->consts.n - 1;
+}
+
 ConstId const_intern(Tables *t, uint64_t bits, Width width)
 {
     if (width < W64)
         bits &= ((uint64_t)1 << width_bits(width)) - 1;
-    uint64_t h = hash_mix(width, bits);
-    uint32_t hash = (uint32_t)(h ^ (h >> 32));
+    uint32_t hash = const_hash((Const){bits, width});
     for (const Tables *p = t; p; p = p->parent) {
         IDSET_EACH(&p->const_index, hash, k) {
             if (p->consts.at[k].bits == bits && p->consts.at[k].width == width)
@@ -32,9 +44,18 @@ ConstId const_intern(Tables *t, uint64_t bits, Width width)
     }
     if (t->const_first + t->consts.n > INDEX_MAX)
         heap_fail(t->arena->heap, ST_LIMIT, "more than %d different constants", INDEX_MAX);
-    idset_add(&t->const_index, t->arena, hash, t->consts.n);
-    VEC_PUSH(t->arena, &t->consts, ((Const){bits, width}));
-    return t->const_first + t->consts.n - 1;
+    return add_const(t, (Const){bits, width});
+}
+
+void tables_copy_new(Tables *t, const Tables *from)
+{
+    str_copy_new(&t->strs, &from->strs);
+    for (uint32_t k = t->mnems.n; k < from->mnems.n; k++)
+        mnem_add(t, from->mnems.at[k]);
+    for (uint32_t k = t->descs.n; k < from->descs.n; k++)
+        desc_add(t, from->descs.at[k]);
+    for (uint32_t k = t->consts.n; k < from->consts.n; k++)
+        add_const(t, from->consts.at[k]);
 }
 
 int64_t const_signed(Const c)

@@ -24,6 +24,8 @@ typedef struct Trial {
     unsigned threads;
     bool keep;
     Lang lang;
+    void (*beside)(void *);
+    uint32_t beside_calls;
 } Trial;
 
 static void append(Sink *s, const char *text) { sink_append(s, text, strlen(text)); }
@@ -94,7 +96,9 @@ static void run_batch(void *user)
                        .user = r,
                        .out = &r->sink,
                        .lang = r->lang,
-                       .keep = r->keep});
+                       .keep = r->keep,
+                       .beside = r->beside,
+                       .beside_user = r});
 }
 
 static void close_run(Trial *r)
@@ -216,6 +220,40 @@ static bool is_enough(size_t bytes, unsigned threads)
     return well;
 }
 
+static void allocate(void *user)
+{
+    Trial *r = user;
+    Heap heap = {.pool = &r->ctx.heap};
+    r->beside_calls += !pthread_equal(pthread_self(), r->home);
+    for (int k = 0; k < 2000; k++) {
+        Arena arena;
+        arena_init(&arena, &heap);
+        arena_alloc(&arena, 3000);
+        arena_free(&arena);
+    }
+}
+
+// `beside` runs once on a thread of its own, and has ended when the batch ends or fails. On one thread it does not run.
+TEST(batch_beside)
+{
+    for (unsigned threads = 1; threads <= 4; threads++) {
+        Trial r;
+        unit_context("%u threads", threads);
+        open_run(&r, threads, "multi");
+        r.beside = allocate;
+        run_batch(&r);
+        CHECK_EQ(r.beside_calls, threads > 1);
+        close_run(&r);
+        open_run(&r, threads, "ssa");
+        r.beside = allocate;
+        r.lang = LANG_PTX;
+        r.excluded = r.module->fns.at[3];
+        CHECK_FAILS(&r.ctx.heap, ST_BAD_INPUT, run_batch, &r);
+        CHECK_EQ(r.beside_calls, threads > 1);
+        close_run(&r);
+    }
+}
+
 // A batch fails with a message, whichever allocation exceeds the limit.
 TEST(batch_limits)
 {
@@ -231,5 +269,6 @@ void test_batch(void)
     RUN(batch_waits);
     RUN(batch_error);
     RUN(batch_time);
+    RUN(batch_beside);
     RUN(batch_limits);
 }

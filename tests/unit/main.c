@@ -57,6 +57,7 @@
     X(undef)           \
     X(eval)            \
     X(batch)           \
+    X(read_ahead)      \
     X(remarks)         \
     X(logic)           \
     X(ori)             \

@@ -76,6 +76,8 @@ struct Crew {
     uint32_t *task_of;  // by SymId: the task of the function that it names, plus 1; 0 = none
     Worker *workers;
     unsigned started;  // number of running workers
+    pthread_t beside;
+    bool has_beside;  // its thread runs
     pthread_mutex_t lock, pool_lock;
     pthread_cond_t through, done;  // a task was published; the task that was waited for is done
     // Under the lock:
@@ -146,6 +148,13 @@ static bool run_task(Worker *w, uint32_t number)
     }
     w->write_s += phase_clock() - start;
     return true;
+}
+
+static void *work_beside(void *user)
+{
+    const Batch *b = user;
+    b->beside(b->beside_user);
+    return NULL;
 }
 
 static void note_done(Crew *c, uint32_t number)
@@ -270,6 +279,7 @@ static void start(Crew *c, unsigned threads)
     pthread_cond_init(&c->through, NULL);
     pthread_cond_init(&c->done, NULL);
     b->ctx->heap.lock = &c->pool_lock;
+    c->has_beside = b->beside && pthread_create(&c->beside, NULL, work_beside, b) == 0;
     for (; c->started < threads; c->started++) {
         Worker *w = &c->workers[c->started];
         w->crew = c;
@@ -289,6 +299,8 @@ static void stop(Crew *c)
         ctx_join(b->ctx, &c->workers[k].ctx);
         b->write_s += c->workers[k].write_s;
     }
+    if (c->has_beside)
+        pthread_join(c->beside, NULL);
     b->ctx->heap.lock = NULL;
     pthread_cond_destroy(&c->done);
     pthread_cond_destroy(&c->through);
@@ -346,7 +358,7 @@ static void run_side_by_side(Batch *b)
 
 void batch_run(Batch *b)
 {
-    if (b->threads > 1 && b->end - b->first > 1)
+    if (b->threads > 1 && (b->end - b->first > 1 || b->beside))
         run_side_by_side(b);
     else
         run_here(b);

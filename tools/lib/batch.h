@@ -17,7 +17,9 @@ typedef struct Batch {
     void *user;
     Out *out;  // NULL: nothing is written
     Lang lang;
-    bool keep;       // functions stay in the module; otherwise each is dropped when it is written
+    bool keep;                   // functions stay in the module; otherwise each is dropped when it is written
+    void (*beside)(void *user);  // with several threads: runs on one more thread; may not run. NULL: none
+    void *beside_user;
     double write_s;  // CPU seconds of writing, added to
 } Batch;
 

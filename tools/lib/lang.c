@@ -44,18 +44,52 @@ Lang lang_of(const Source *source)
     return p < end && (*p == ';' || isalpha((unsigned char)*p)) ? LANG_ORI : LANG_PTX;
 }
 
-LangReader lang_open(Ctx *ctx, const Source *source, Lang lang, bool strip_debug)
+// A reader with a module, a heap and diagnostics of its own, and what it read since the last lang_more().
+struct Ahead {
+    Module *module;
+    Heap heap;  // its pool is the heap of the context
+    Diag diag;
+    TextBuffer messages;  // of `diag`
+    Arena text;           // of `messages`
+    uint32_t errors;      // of `diag` that the context has
+    bool read, more;      // a piece was read; it is not the last one
+    Status status;        // why reading failed; the message is in `heap`
+};
+
+static void keep_message(void *user, const char *text, size_t n) { out_to_text(user, text, n); }
+
+static struct Ahead *ahead_new(Ctx *ctx)
 {
-    LangReader r = {.lang = lang == LANG_AUTO ? lang_of(source) : lang, .diag = &ctx->diag};
+    struct Ahead *a = NEW(&ctx->arena, struct Ahead);
+    a->heap = (Heap){.pool = &ctx->heap, .unwind = ctx->heap.unwind};
+    a->diag = ctx->diag;
+    a->diag.write = keep_message;
+    a->diag.user = &a->messages;
+    a->errors = a->diag.errors;
+    arena_init(&a->text, &a->heap);
+    a->messages.arena = &a->text;
+    return a;
+}
+
+LangReader lang_open(Ctx *ctx, const Source *source, LangOptions options)
+{
+    LangReader r = {.lang = options.lang == LANG_AUTO ? lang_of(source) : options.lang, .diag = &ctx->diag};
     size_t offset;
     ctx->diag.source = source;
     ctx->diag.line = 0;
+    r.ahead = options.ahead ? ahead_new(ctx) : NULL;
+    Heap *heap = r.ahead ? &r.ahead->heap : &ctx->heap;
+    Diag *diag = r.ahead ? &r.ahead->diag : &ctx->diag;
     if (r.lang == LANG_ORI)
-        r.text = text_open(&ctx->heap, source, &ctx->diag);
+        r.text = text_open(heap, source, diag);
     else
-        r.ptx = ptx_open(&ctx->heap, source, &ctx->diag, &(PtxReadOptions){strip_debug, ctx->options.positions});
+        r.ptx = ptx_open(heap, source, diag, &(PtxReadOptions){options.strip_debug, ctx->options.positions});
     r.module = r.text ? text_module(r.text) : ptx_module(r.ptx);
-    const char *foreign = lang_foreign(source, lang == LANG_AUTO && !is_named(source), &offset);
+    if (r.ahead) {
+        r.ahead->module = r.module;
+        r.module = module_new(&ctx->heap);
+    }
+    const char *foreign = lang_foreign(source, options.lang == LANG_AUTO && !is_named(source), &offset);
     if (foreign)
         diag_at(&ctx->diag, DIAG_ERROR, offset, "%s", foreign);
     r.foreign = foreign;
@@ -63,23 +97,66 @@ LangReader lang_open(Ctx *ctx, const Source *source, Lang lang, bool strip_debug
 }
 
 // Warns once if the module's target does not exist.
-static void check_target(LangReader *r)
+static void check_target(LangReader *r, const Module *m, Diag *diag)
 {
     char why[300];
-    if (r->target_checked || !r->module->sm)
+    if (r->target_checked || !m->sm)
         return;
     r->target_checked = true;
-    if (!sm_check_module(r->module, why))
-        diag_at(r->diag, DIAG_WARNING, r->module->sm_offset, "%s", why);
+    if (!sm_check_module(m, why))
+        diag_at(diag, DIAG_WARNING, m->sm_offset, "%s", why);
+}
+
+static bool read_piece(LangReader *r, size_t bytes)
+{
+    double start = phase_clock();
+    bool more = r->text ? text_more(r->text, bytes) : ptx_more(r->ptx, bytes);
+    check_target(r, r->ahead ? r->ahead->module : r->module, r->ahead ? &r->ahead->diag : r->diag);
+    r->read_s += phase_clock() - start;
+    return more;
+}
+
+void lang_read_ahead(LangReader *r, size_t bytes)
+{
+    struct Ahead *a = r->ahead;
+    jmp_buf unwind;
+    a->heap.unwind = &unwind;
+    if (setjmp(unwind))
+        a->status = a->heap.status;
+    else
+        a->more = read_piece(r, bytes);
+    a->read = true;
+}
+
+// Adds the piece that was read to the module. False: it is the last one.
+static bool take_piece(LangReader *r)
+{
+    struct Ahead *a = r->ahead;
+    Module *m = r->module;
+    uint32_t first = m->fns.n;
+    a->read = false;
+    r->diag->write(r->diag->user, a->messages.at, a->messages.n);
+    r->diag->errors += a->diag.errors - a->errors;
+    a->errors = a->diag.errors;
+    arena_free(&a->text);
+    a->messages = (TextBuffer){.arena = &a->text};
+    if (a->status != ST_OK)
+        heap_fail(m->arena.heap, a->status, "%s", a->heap.message);
+    module_take(m, a->module);
+    for (uint32_t k = first; k < m->fns.n; k++)
+        fn_adopt(m->fns.at[k], m->arena.heap);
+    return a->more;
 }
 
 bool lang_more(LangReader *r, size_t bytes)
 {
     if (r->foreign)
         return false;
-    bool more = r->text ? text_more(r->text, bytes) : ptx_more(r->ptx, bytes);
-    check_target(r);
-    return more;
+    if (!r->ahead)
+        return read_piece(r, bytes);
+    if (!r->ahead->read)
+        lang_read_ahead(r, bytes);
+    return take_piece(r);
 }
 
 void lang_close(LangReader *r)
@@ -93,7 +170,7 @@ void lang_close(LangReader *r)
 Module *lang_read(Ctx *ctx, const Source *source, Lang lang, bool strip_debug)
 {
     uint32_t errors = ctx->diag.errors;
-    LangReader r = lang_open(ctx, source, lang, strip_debug);
+    LangReader r = lang_open(ctx, source, (LangOptions){.lang = lang, .strip_debug = strip_debug});
     lang_more(&r, SIZE_MAX);
     lang_close(&r);
     if (ctx->diag.errors == errors)

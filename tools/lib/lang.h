@@ -9,21 +9,31 @@ typedef enum { LANG_AUTO, LANG_PTX, LANG_ORI } Lang;
 
 // Returns the language of a text: by its content for reproducers, else by the name of its file, else by its content.
 Lang lang_of(const Source *source);
+typedef struct LangOptions {
+    Lang lang;         // LANG_AUTO unless the user chose it
+    bool strip_debug;  // for PTX: drop debug information
+    bool ahead;        // lang_read_ahead() may be called; then ctx->diag has no `report`
+} LangOptions;
 // A module that is read piece by piece, as ptx_open() and text_open() do.
 typedef struct LangReader {
     Module *module;
     Lang lang;
     Diag *diag;
+    double read_s;        // CPU seconds of reading
     bool foreign;         // the source is neither PTX nor Ori text; this was reported
     bool target_checked;  // a warning about the module's target was given if needed
     struct PtxReader *ptx;
     struct TextReader *text;
+    struct Ahead *ahead;  // NULL: not for lang_read_ahead()
 } LangReader;
-// Errors go to ctx->diag. `lang` is LANG_AUTO unless the user chose it. `strip_debug` is for PTX: it drops debug
-// information.
-LangReader lang_open(Ctx *ctx, const Source *source, Lang lang, bool strip_debug);
+// Errors go to ctx->diag.
+LangReader lang_open(Ctx *ctx, const Source *source, LangOptions options);
 // Reads items until more than `bytes` of the source are read. False: that was the end of the module.
 bool lang_more(LangReader *reader, size_t bytes);
+// Reads the next piece into tables of its own, on any thread, while other threads use the module. The next call of
+// lang_more() adds this piece to the module and reports its errors. What was read shares memory with the module, until
+// the heap of the context is released.
+void lang_read_ahead(LangReader *reader, size_t bytes);
 void lang_close(LangReader *reader);
 // Reads a whole module; NULL if there was an error.
 Module *lang_read(Ctx *ctx, const Source *source, Lang lang, bool strip_debug);

@@ -189,7 +189,26 @@ static Status begin_output(Job *job, Module *m, bool more, bool *whole, Out *out
     return ST_OK;
 }
 
-static void run_piece(Job *job, Module *m, uint32_t first, Out *out)
+// Returns the number of bytes of text that are read before their functions are optimized.
+static size_t piece_bytes(const Settings *s, bool whole)
+{
+    uint64_t bytes = s->piece ? s->piece : (uint64_t)PIECE_BYTES * s->threads;
+    return whole ? SIZE_MAX : (size_t)bytes;
+}
+
+typedef struct NextPiece {
+    LangReader *reader;  // NULL: there is no next piece, or it is read later
+    size_t bytes;
+} NextPiece;
+
+static void read_next(void *user)
+{
+    NextPiece *next = user;
+    lang_read_ahead(next->reader, next->bytes);
+}
+
+// Optimizes and writes the items from `first` on. With several threads, one of them reads the next piece.
+static void run_piece(Job *job, Module *m, uint32_t first, NextPiece *next, Out *out)
 {
     const Settings *s = job->settings;
     Batch batch = {.ctx = &job->ctx,
@@ -202,16 +221,11 @@ static void run_piece(Job *job, Module *m, uint32_t first, Out *out)
                    .lang = job->output_lang,
                    .threads = job->alone || phase_may_report(&job->ctx, m) ? 1 : s->threads,
                    // Dumps of later functions may show this one's declaration, and kernels may call it.
-                   .keep = job->ctx.dumps.any || s->check_each};
+                   .keep = job->ctx.dumps.any || s->check_each,
+                   .beside = next->reader ? read_next : NULL,
+                   .beside_user = next};
     batch_run(&batch);
     job->write_s += batch.write_s;
-}
-
-// Returns the number of bytes of text that are read before their functions are optimized.
-static size_t piece_bytes(const Settings *s, bool whole)
-{
-    uint64_t bytes = s->piece ? s->piece : (uint64_t)PIECE_BYTES * s->threads;
-    return whole ? SIZE_MAX : (size_t)bytes;
 }
 
 // Reads, optimizes and writes the module in pieces, so that memory does not grow with it. Each piece has an item, and
@@ -225,11 +239,9 @@ static Status run_module(Job *job, LangReader *reader, Out *out)
     bool begun = false, whole = job->whole;
     for (bool more = true; more && status == ST_OK;) {
         uint32_t first = m->items.n, first_fn = m->fns.n;
-        double start = phase_clock();
         do
             more = lang_more(reader, piece_bytes(job->settings, whole));
         while (more && (job->ctx.diag.errors || m->items.n == first));
-        job->read_s += phase_clock() - start;
         if (job->ctx.diag.errors)
             return ST_BAD_INPUT;
         scan_piece(job, m, first);
@@ -247,8 +259,9 @@ static Status run_module(Job *job, LangReader *reader, Out *out)
         if (!begun && status == ST_OK)
             status = begin_output(job, m, more, &whole, out);
         begun = true;
+        NextPiece next = {more && reader->ahead ? reader : NULL, piece_bytes(job->settings, whole)};
         if (status == ST_OK)
-            run_piece(job, m, first, out);
+            run_piece(job, m, first, &next, out);
     }
     if (status == ST_OK && !entries_exist(job))
         status = ST_USAGE;
@@ -425,9 +438,12 @@ static Status optimize(Job *job)
     // Dumps, checks and the like need the functions in order.
     job->whole = s->check_each || ctx->dumps.any;
     job->alone = job->whole || s->phases.self_roundtrip;
-    LangReader reader = lang_open(ctx, &job->source, s->input_lang, s->strip_debug);
+    LangReader reader = lang_open(
+        ctx, &job->source,
+        (LangOptions){.lang = s->input_lang, .strip_debug = s->strip_debug, .ahead = s->threads > 1 && !job->alone});
     job->module = reader.module;
     status = run_module(job, &reader, &out);
+    job->read_s = reader.read_s;
     if (status != ST_OK || s->print_pipeline)
         return status;
     warn_of_unused(job);
