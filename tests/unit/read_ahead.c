@@ -62,7 +62,7 @@ static void job_close(Job *j)
     sink_free(&j->written);
 }
 
-// What the module has, in numbers.
+// The numbers of entries of a module.
 typedef struct Size {
     uint32_t strings, mnems, descs, consts, syms, fns, items, knobs;
 } Size;
