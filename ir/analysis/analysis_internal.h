@@ -18,6 +18,10 @@ ANALYSES(ANALYSIS_BUILDER)
 // true, or for all registers of `files` if `about` is NULL. All other registers count as outside ssa form.
 void def_build_part(const Fn *fn, Analyses *a, uint32_t files, const bool *about);
 
+/* rdefs.c */
+// Sets the result of AN_RDEFS of a function without joined registers.
+void rdefs_none(const Fn *fn, Analyses *a);
+
 /* tree_layout.c */
 // One or several trees of blocks, by BlockId.
 typedef struct Tree {

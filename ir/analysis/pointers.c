@@ -22,6 +22,7 @@
 // shared::cluster (SP_CLUSTER) is a separate space, which contains shared::cta (SP_SHARED, plain `.shared`):
 // space_contains(). An address in shared::cluster may be memory of any CTA of the cluster.
 #include "ir/analysis/pointers.h"
+#include "ir/analysis/analysis_internal.h"
 
 enum { GROW_MAX = 4, PLACES = 256 };
 
@@ -711,6 +712,25 @@ Pointers *pointers_of(Fn *fn)
 {
     analysis_need(fn, AN_POINTERS);
     return fn->analyses->pointers;
+}
+
+Pointers *pointers_of_single_defs(Fn *fn, Analyses *own)
+{
+    const Analyses *a = analysis_need(fn, AN_CFG | AN_RPO | AN_DOM | AN_DEF);
+    *own = *a;
+    own->valid = AN_DEF | AN_RDEFS | AN_POINTERS;
+    for (int k = AX_DEFUSE; k < ANALYSIS_COUNT; k++)
+        arena_init(&own->arena[k], fn->arena.heap);
+    DefTable *def = &own->def;
+    def->arena = &own->arena[AX_DEF];
+    def->at = arena_copy(def->arena, a->def.at, def->n * sizeof *def->at);
+    def->cap = def->n;
+    for (RegId r = 1; r < def->n; r++)
+        if (def->at[r] == DEF_JOINED)
+            def->at[r] = DEF_OUTSIDE;
+    rdefs_none(fn, own);
+    pointers_build(fn, own);
+    return own->pointers;
 }
 
 bool pointers_same(const Fn *fn, const Analyses *kept, Analyses *now, char why[static 150])

@@ -54,6 +54,9 @@ typedef struct Pointers {
 /* pointers.c */
 // Makes AN_POINTERS of a function valid and returns its result. Queries require that the function has not changed.
 Pointers *pointers_of(Fn *fn);
+// Returns the result for multi form without AN_RDEFS: joined registers are not tracked, so a symbol whose address one
+// of them holds escapes. Allocates from `own`, which analysis_free() frees.
+Pointers *pointers_of_single_defs(Fn *fn, Analyses *own);
 // Returns the abstract value of operand k of an instruction, a register or a constant.
 Pointer pointer_of(Pointers *o, InstrId i, uint32_t k);
 // Returns the index of a symbol of the function in Pointers.escaped; 0 for a symbol of the module.

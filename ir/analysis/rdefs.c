@@ -643,12 +643,17 @@ static void compute_limited(const Fn *fn, Analyses *a, uint64_t limit)
     }
 }
 
+void rdefs_none(const Fn *fn, Analyses *a)
+{
+    a->rdefs = (ReachingDefs){.first_def = fn->regs.n, .first_phi = fn->regs.n, .nops = fn->ops.n};
+}
+
 void rdefs_build(const Fn *fn, Analyses *a)
 {
     if (fn->form == FORM_MULTI)
         compute_limited(fn, a, fn->phi_limit);
     else
-        a->rdefs = (ReachingDefs){.first_def = fn->regs.n, .first_phi = fn->regs.n, .nops = fn->ops.n};
+        rdefs_none(fn, a);
 }
 
 /* -- The number of phis --------------------------------------------------------------------------------- */

@@ -27,6 +27,7 @@
 //     st.param.b64 [@arg], R1, R1 = @x            the callee may access all of @x
 //     ld.volatile.local, atom, prefetch           stay, and so do the bytes that they access
 //     .local of the module                        other functions access it
+//     ld.local.b32 [R1], R1 = @x or R1 = @x+8     in multi form: ssa form has a phi for R1
 //     ld.local.b32 [@x+2]                         unaligned, or outside of the variable: the access faults
 //     ld.local.b32 [4]                            any variable may lie there: none is promoted
 //
@@ -282,6 +283,21 @@ static Toucher *list_touchers(Promotion *p, GroupList *lists, const uint64_t *ba
     return touchers;
 }
 
+// Returns a bound of the number of inputs of phis that a function in multi form would have in ssa form: each joined
+// register may have a phi in each block with several predecessors.
+static uint64_t bound_of_inputs(Fn *fn)
+{
+    const Analyses *a = analysis_need(fn, AN_CFG | AN_DEF);
+    uint64_t edges = 0, joined = 0;
+    FOR_BLOCKS(fn, b) {
+        uint32_t n = a->preds.first[b + 1] - a->preds.first[b];
+        edges += n > 1 ? n : 0;
+    }
+    for (RegId r = 1; r < fn->regs.n; r++)
+        joined += def_is_joined(a, r);
+    return edges * joined;
+}
+
 // Returns the number of inputs of phis that the function has, or would have in ssa form.
 static uint64_t count_inputs(Fn *fn)
 {
@@ -298,11 +314,12 @@ static uint64_t count_inputs(Fn *fn)
     return n;
 }
 
-// Keeps groups in memory whose registers would have too many phis for the size of the function. True if there are any.
-static bool limit_groups(Promotion *p)
+// Finds groups whose registers would have more than `left` inputs of phis. Keeps them in memory if `keep`. True if
+// there are any.
+static bool find_limited(Promotion *p, uint64_t left, bool keep)
 {
     Fn *fn = p->fn;
-    uint64_t limit = fn->phi_limit, taken = count_inputs(fn), left = limit - MIN(limit, taken), lists = 0;
+    uint64_t lists = 0;
     uint64_t *base = NEW_ARRAY(&p->scratch, uint64_t, fn->syms.n);
     uint32_t room = 0;
     bool any = false;
@@ -323,16 +340,29 @@ static bool limit_groups(Promotion *p)
             for (uint32_t t = list[base[v] + k].first; t; t = touchers[t].next)
                 (touchers[t].store ? phi_counter_write : phi_counter_read)(counter, touchers[t].block);
             uint64_t inputs = phi_counter_inputs(counter, left / parts) * parts;
-            if (inputs > left) {
+            any |= inputs > left;
+            if (inputs > left && keep) {
                 g->stays = 0xff;
-                p->variables[v].limited = any = true;
-            } else {
+                p->variables[v].limited = true;
+            } else if (inputs <= left) {
                 left -= inputs;
             }
         }
     }
     phi_counter_free(counter);
     return any;
+}
+
+static uint64_t less(uint64_t limit, uint64_t taken) { return limit - MIN(limit, taken); }
+
+// Keeps groups in memory whose registers would have too many phis for the size of the function. True if there are any.
+static bool limit_groups(Promotion *p)
+{
+    Fn *fn = p->fn;
+    bool bounded = fn->form == FORM_MULTI && !(fn->analyses->valid & AN_RDEFS);
+    if (bounded && !find_limited(p, less(fn->phi_limit, bound_of_inputs(fn)), false))
+        return false;
+    return find_limited(p, less(fn->phi_limit, count_inputs(fn)), true);
 }
 
 /* -- The phase ----------------------------------------------------------------------------------------- */
@@ -353,10 +383,12 @@ bool phase_promote_memory(Ctx *ctx, Fn *fn)
         return false;
     Promotion p = {.ctx = ctx, .fn = fn};
     RegId first = fn->regs.n;
+    Analyses own = {0};
     arena_init(&p.scratch, &ctx->heap);
-    p.pointers = pointers_of(fn);
-    p.escaped = NEW_ARRAY(&p.scratch, InstrId, fn->syms.n);
-    memcpy(p.escaped, p.pointers->escaped, fn->syms.n * sizeof *p.escaped);
+    // In multi form AN_RDEFS would be built for this analysis alone: promotion invalidates it. In naive code each
+    // address is in a register with one definition. Phase 37 promotes the other variables in ssa form.
+    p.pointers = fn->form == FORM_MULTI ? pointers_of_single_defs(fn, &own) : pointers_of(fn);
+    p.escaped = arena_copy(&p.scratch, p.pointers->escaped, fn->syms.n * sizeof *p.escaped);
     bool chosen = !p.pointers->absolute && choose_variables(&p);
     if (chosen) {
         describe_accesses(&p);
@@ -370,6 +402,7 @@ bool phase_promote_memory(Ctx *ctx, Fn *fn)
         promote_report(ctx, &p);
     if (chosen)
         promote_accesses(&p);
+    analysis_free(&own);
     arena_free(&p.scratch);
     if (p.progress)
         ssa_repair(fn, first);

@@ -11,6 +11,7 @@ typedef struct Found {
     Heap heap;
     Arena arena;
     Module *module;
+    Analyses own;  // of pointers_of_single_defs()
     Pointers *pointers;
     char text[1000];
     size_t n;
@@ -79,15 +80,17 @@ static void say_all(Found *f)
     "  P9 = setp.eq.s32 R90, 3\n"    \
     "  R92:64 = mov.b64 @x\n"
 
+// `form` is "multi", "ssa", or "single" for multi form without AN_RDEFS.
 static const char *find(Found *f, const char *form, const char *body)
 {
     Sink messages = {0};
+    bool single = strcmp(form, "single") == 0;
     memset(f, 0, sizeof *f);
     unit_heap(&f->heap);
     arena_init(&f->arena, &f->heap);
     TextBuffer text = {.arena = &f->arena};
-    const char *const parts[] = {"target sm_80 ptx 8.0 address 64\nkernel @f(@p: 64, @n: 32) form ", form,
-                                 " {\n" SYMBOLS, body, "  exit\n}\n"};
+    const char *const parts[] = {"target sm_80 ptx 8.0 address 64\nkernel @f(@p: 64, @n: 32) form ",
+                                 single ? "multi" : form, " {\n" SYMBOLS, body, "  exit\n}\n"};
     for (size_t k = 0; k < ARRAY_LEN(parts); k++)
         out_to_text(&text, parts[k], strlen(parts[k]));
     Source source = text_source(&text, "in");
@@ -96,7 +99,9 @@ static const char *find(Found *f, const char *form, const char *body)
     if (!f->module)
         heap_fail(&f->heap, ST_BAD_INPUT, "%.*s", (int)MIN(messages.n, 200), messages.text);
     sink_free(&messages);
-    f->pointers = pointers_of(f->module->fns.at[0]);
+    Fn *fn = f->module->fns.at[0];
+    f->pointers = single ? pointers_of_single_defs(fn, &f->own) : pointers_of(fn);
+    CHECK_EQ(fn->analyses->valid & AN_RDEFS, single ? 0 : AN_RDEFS);
     // The first addresses are those of the parameter loads.
     say_all(f);
     const char *after = strncmp(f->text, "n+0 p+0", 7) ? f->text : f->text + 7;
@@ -105,6 +110,7 @@ static const char *find(Found *f, const char *form, const char *body)
 
 static void close_found(Found *f)
 {
+    analysis_free(&f->own);
     module_free(f->module);
     arena_free(&f->arena);
     heap_release(&f->heap);
@@ -127,6 +133,7 @@ static void check_all(const char *form, const Case *cases, size_t n)
 static void check_both(const Case *cases, size_t n)
 {
     check_all("multi", cases, n);
+    check_all("single", cases, n);
     check_all("ssa", cases, n);
 }
 
@@ -292,7 +299,17 @@ TEST(pointers_of_several_definitions)
         {"  @P9 bra b1 else b2\nb1:\n  bra b2\nb2:\n  R2:64 = mov.phi b0: R92, b1: 0\n" LD("R2"), "?+ !x"},
         {"  @P9 bra b1 else b2\nb1:\n  bra b2\nb2:\n  R2:64 = mov.phi b0: R92, b1: undef\n" LD("R2"), "x+0"},
     };
+    static const Case single[] = {
+        {"  @P9 R92:64 = add.s64 R92, 4\n" LD("R92"), "!x"},
+        {"  R92:64 = mov.b64 @y\n" LD("R92"), "!x !y"},
+        {"  R1:64 = add.s64 R92, 8\n" LD("R1") "  @P9 R2:64 = add.s64 R1, 8\n" LD("R2"), "x+8 !x"},
+        {"  R1:64 = add.s64 R92, 8\n  @P9 R2:64 = mov.b64 @y\n" LD("R1") LD("R2"), "x+8 !y"},
+        {"  @P9 R1:32 = mov.b32 4\n  R2:64 = cvt.s64.s32 R1\n  R3:64 = add.s64 R92, R2\n" LD("R3"),
+         "x+-2147483648..2147483647"},
+        {"  @P9 bra b1 else b2\nb1:\n  R92:64 = add.s64 R92, 8\n  bra b2\nb2:\n" LD("R92"), "!x"},
+    };
     check_all("multi", multi, ARRAY_LEN(multi));
+    check_all("single", single, ARRAY_LEN(single));
     check_all("ssa", ssa, ARRAY_LEN(ssa));
 }
 
