@@ -135,7 +135,8 @@ static bool take_piece(LangReader *r)
     Module *m = r->module;
     uint32_t first = m->fns.n;
     a->read = false;
-    r->diag->write(r->diag->user, a->messages.at, a->messages.n);
+    if (a->messages.n)
+        r->diag->write(r->diag->user, a->messages.at, a->messages.n);
     r->diag->errors += a->diag.errors - a->errors;
     a->errors = a->diag.errors;
     arena_free(&a->text);
