@@ -149,13 +149,6 @@ static inline InstrId def_of_operand(const Fold *f, Operand o)
     return op_is_reg(o) && !o.mods ? def_of(f->a, op_index(o)) : 0;
 }
 
-static inline uint32_t from_of(const Fold *f, Operand o)
-{
-    if (op_is_reg(o) && !o.mods)
-        return f->from.at[op_index(o)];
-    return !is_bare_constant(o) ? FROM_ANY : bits_of_constant(f->fn, o) ? FROM_CONSTANT : FROM_ZERO;
-}
-
 // Returns the source of a copy (fold.c).
 Operand fold_find_copied(const Fold *f, Operand o);
 
