@@ -404,9 +404,11 @@ rm -rf crashes
 
 # -- Fatal signals -----------------------------------------------------------------------------------------------------
 
+# One function is one piece, so all phases have run when the output begins.
 awk 'BEGIN {
-    print ".version 8.0\n.target sm_80\n.address_size 64"
-    for (k = 0; k < 3000; k++) printf ".func more%d()\n{\n\t.reg .b32 %%r<2>;\n\tmov.u32 %%r1, 1;\n\tst.local.u32 [16], %%r1;\n\tret;\n}\n", k
+    print ".version 8.0\n.target sm_80\n.address_size 64\n.func long()\n{\n\t.reg .b32 %r<2>;\n\tmov.u32 %r1, 1;"
+    for (k = 0; k < 6000; k++) print "\tst.local.u32 [16], %r1;"
+    print "\tret;\n}"
 }' >long.ptx
 mkfifo pipe
 # killed SIGNAL ARGS...: sends oriopt the signal while it waits to write to a pipe without a reader.
