@@ -1087,8 +1087,8 @@ labels() {
     }'
 }
 labels 6000 >labels.ptx
-run "large functions in one piece" 0 labels.ptx -o whole.ptx
-run "large functions in pieces" 0 --piece=1 labels.ptx -o pieces.ptx
+run "large functions in one piece" 0 -O0 labels.ptx -o whole.ptx
+run "large functions in pieces" 0 -O0 --piece=1 labels.ptx -o pieces.ptx
 same pieces.ptx whole.ptx
 sed '$d' labels.ptx >label.ptx
 echo 'bra $L6002; }' >>label.ptx
