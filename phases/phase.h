@@ -135,7 +135,28 @@ typedef struct Run {
     int level;              // optimization level
     uint32_t requested;     // AnalysisMask: requests of the body, set after it ran
     uint32_t keeps, gains;  // PROP_*: kept in spite of progress; established
+    uint32_t changes;       // CHANGE_*: kinds of change that the body may have made
+    bool settles;           // the body has set Fn.settled
 } Run;
+
+// Kinds of change by a sub-pass, for bundles.
+enum {
+    CHANGE_DEFINITIONS = 1 << 0,  // registers have new definitions
+    CHANGE_USES = 1 << 1,         // operands name other registers
+    CHANGE_CONSTANTS = 1 << 2,    // operands or results became constants
+    CHANGE_FEWER_USES = 1 << 3,   // instructions were removed
+    CHANGE_COPIES = 1 << 4,       // operands name the sources of plain moves
+    CHANGE_ALL = (1 << 5) - 1
+};
+
+// Costs of the rewrites by sub-passes of phase 37 in a function (003, "Phase 37 Fold Cost Model").
+typedef struct MidCosts {
+    bool counts;      // phase 37 runs
+    uint32_t rounds;  // in which a sub-pass made progress
+    double total;     // number of rewrites of live instructions
+    double weighted;  // sum of their weights
+    double count;     // number of rewrites
+} MidCosts;
 
 // Statistics of one function.
 typedef struct FnStats {
@@ -143,6 +164,7 @@ typedef struct FnStats {
     uint32_t instrs_in, instrs_out, blocks_in, blocks_out, reachable_out, regs_in, regs_out;
     uint32_t ran, changed;  // phases
     uint32_t skipped;       // phases whose classes of instructions the function lacks
+    MidCosts costs;
     size_t arena_bytes;
     uint64_t hash;
     uint64_t text_hash;  // of the input as Ori text, which FH of knob settings matches
@@ -173,13 +195,6 @@ typedef struct Dumps {
     TextBuffer text;    // last printed text, for differences
 } Dumps;
 
-// Weighted count of the rewrites by sub-passes of phase 37 (003, "Phase 37 Fold Cost Model").
-typedef struct MidCosts {
-    bool counts;  // phase 37 runs
-    double total, weighted, count;
-    bool hidden;  // the running sub-pass did more than forward the sources of plain moves
-} MidCosts;
-
 struct Ctx {
     Heap heap;
     Arena arena;  // for the whole run
@@ -202,7 +217,8 @@ struct Ctx {
     uint64_t *rule_uses;           // by rule: number of applications; NULL = none
     struct FoldForms *fold_forms;  // rules by forms of instructions; NULL until the first use
     Run run;
-    MidCosts costs;              // of phase 37
+    MidCosts costs;              // of the running function
+    uint32_t changes;            // CHANGE_*: kinds of change that the last sub-pass may have made
     double seconds[PHASE_ROWS];  // with `timing`
     double nested_seconds;       // of the sub-passes of the running phase
     uint32_t runs[PHASE_ROWS], progress[PHASE_ROWS], skipped[PHASE_ROWS];
@@ -233,13 +249,17 @@ bool phase_matches(const char *glob, int row);
 void phase_list(Out *out, bool json);
 
 /* bundles/general_optimize_mid.c */
+// Prepares a sub-pass that calls record_cost(): makes AN_NUSES valid while phase 37 runs.
+void prepare_costs(const Ctx *ctx, Fn *fn);
 // Adds to ctx->costs, while phase 37 runs, an instruction that a sub-pass is about to simplify.
-void record_cost(Ctx *ctx, Fn *fn, InstrId id);
+void record_cost(Ctx *ctx, const Fn *fn, InstrId id);
 
 // Records that the running phase keeps properties if they held before.
 static inline void phase_keeps(Ctx *ctx, uint32_t properties) { ctx->run.keeps |= properties; }
 // Records that the running phase establishes properties.
 static inline void phase_gains(Ctx *ctx, uint32_t properties) { ctx->run.gains |= properties; }
+// Records that the running sub-pass made only these kinds of change (CHANGE_*).
+static inline void phase_changes_only(Ctx *ctx, uint32_t changes) { ctx->run.changes &= changes; }
 
 /* manager/check_program.c */
 // Runs fn_verify() if contracts are checked, or this version of the function was not verified at this level before.

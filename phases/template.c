@@ -36,6 +36,7 @@ bool phase_template(Ctx *ctx, Fn *fn)
 {
     ReplaceMap map;
     replace_begin(&map, fn);
+    prepare_costs(ctx, fn);
     FOR_BLOCKS(fn, b) {
         FOR_INSTRS(fn, b, id) {
             const Instr *i = ir_instr(fn, id);

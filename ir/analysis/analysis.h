@@ -19,6 +19,7 @@
     X(LOOPS, loops, AN_CFG | AN_RPO | AN_DOM)          /* loop nesting forest */                             \
     X(PDOM, pdom, AN_CFG | AN_RPO | AN_LOOPS)          /* post-dominators */                                 \
     X(DEFUSE, defuse, 0)                               /* definitions and uses */                            \
+    X(NUSES, nuses, 0)                                 /* number of uses of each register */                 \
     X(LIVE, live, AN_CFG | AN_RPO | AN_DEFUSE)         /* registers that are live across block boundaries */ \
     X(DEF, def, AN_CFG | AN_RPO | AN_DOM)              /* the only definition of a register */               \
     X(RDEFS, rdefs, AN_CFG | AN_RPO | AN_DOM | AN_DEF) /* in multi form, the definitions that reach a use */ \
@@ -148,6 +149,7 @@ typedef struct Analyses {
     Refs defs, uses;          // unreachable blocks included
     uint32_t *place;          // by InstrId: position, ascending in layout order; 0 = not in the layout
     uint32_t nregs, ninstrs;  // fn->regs.n and fn->instrs.n when AN_DEFUSE was built
+    VEC(uint32_t) nuses;      // by RegId
     Live live;
     DefTable def;
     ReachingDefs rdefs;
@@ -237,6 +239,15 @@ static inline uint32_t use_count(const Analyses *an, RegId r) { return an->uses.
          ref < ref##_end; ref++)
 // True if instruction i comes before j in the layout. Within a block that is the order of execution.
 static inline bool stands_before(const Analyses *an, InstrId i, InstrId j) { return an->place[i] < an->place[j]; }
+
+/* nuses.c: AN_NUSES */
+// The uses are those of AN_DEFUSE. A phase that keeps AN_NUSES counts each use that it adds (`more` is 1) or removes
+// (-1). These functions do nothing while AN_NUSES is invalid.
+void nuses_count(Fn *fn, Operand o, int more);
+// Counts all uses of an instruction.
+void nuses_count_instr(Fn *fn, const Instr *i, int more);
+// Returns the number of uses of a register.
+static inline uint32_t nuses_of(const Analyses *an, RegId r) { return r < an->nuses.n ? an->nuses.at[r] : 0; }
 
 /* def.c: queries on AN_DEF */
 // Returns the defining instruction, DEF_JOINED, DEF_OUTSIDE, or 0 (no definition, or the register is newer than the

@@ -552,6 +552,17 @@ static bool is_about_next(const Tables *t, const Mnem *pragma)
     return false;
 }
 
+// True for the instructions of an opcode with TR_EXEMPT that have the trait.
+static bool is_exempt(Opcode op, const Mnem *m)
+{
+    switch (op) {
+    case OP_SET: return m->type[0] == TY_F16X2 || m->type[1] == TY_F16X2;
+    case OP_LD: return m->mod[MC_VEC] || m->mod[MC_SPACE] == MOD_LOCAL;
+    case OP_ST: return m->mod[MC_VEC];
+    default: return true;
+    }
+}
+
 static uint32_t refine_traits(const Tables *t, Opcode op, const Mnem *m)
 {
     uint32_t traits = op_info[op].traits;
@@ -566,6 +577,8 @@ static uint32_t refine_traits(const Tables *t, Opcode op, const Mnem *m)
         traits |= TR_RDONLY;
     if (m->mod[MC_RND] == MOD_APPROX || m->mod[MC_RND] == MOD_FULL)
         traits |= TR_NOFOLD;
+    if (!is_exempt(op, m))
+        traits &= ~(uint32_t)TR_EXEMPT;
     return traits;
 }
 

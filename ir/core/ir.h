@@ -92,6 +92,7 @@ typedef enum {
     TR_PSEUDO = 1 << 16,   // in ssa form only
     TR_OF_NEXT = 1 << 17,  // a marker that annotates the next instruction and moves with it
     TR_BITWISE = 1 << 18,  // each result bit depends only on the same bit of the operands
+    TR_EXEMPT = 1 << 19,   // a rewrite has a lower cost in GeneralOptimizeMid
 } Trait;
 
 typedef struct OpInfo {
@@ -610,6 +611,7 @@ struct Fn {
     DefTable *defs;        // the table of AN_DEF while it is valid, kept up to date by insertion and removal; else NULL
     uint32_t version;      // incremented by each phase that changes the function
     uint32_t properties;   // PROP_* that hold
+    uint32_t settled;      // bit per sub-pass of bundles: it has nothing to do (phases/bundles/bundle.c)
     uint32_t classes;      // IC_* of all descriptors of its instructions and symbols since the last compaction
     uint32_t verified[4];  // by level: the version verified last
     uint64_t phi_limit;    // of the inputs of all phis of AN_RDEFS in multi form (ir/analysis/rdefs.c)

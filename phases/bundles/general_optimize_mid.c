@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT
 // Promotes memory to registers and runs the scalar cleanups, in rounds until the gain of a round is too small.
 //
-// Slot: 37 GeneralOptimizeMid, the largest of the GeneralOptimize bundles. It runs a worklist of sub-passes in rounds.
-// When a sub-pass makes progress, the sub-passes that read its kinds of change are added (table `sub_passes`). The
-// bundle does nothing if the function has nothing to promote, propagate or fold. The knob GeneralOptimizeEnable (487)
-// turns it off, and so does disabling ConvertMemoryToRegisterOrUniform.
+// Slot: 37 GeneralOptimizeMid, the largest of the GeneralOptimize bundles. It runs rounds of its sub-passes (bundle.c).
+// It does nothing if the function has nothing to promote, propagate or fold. The knob GeneralOptimizeEnable (487) turns
+// it off, and so does disabling ConvertMemoryToRegisterOrUniform.
 //
 // The gain of a round is the total weight of the instructions that its sub-passes simplify. An instruction has weight
-// 1; a dead one has weight 0. An exempt instruction (packed compares, lop3, prmt, shf, vector accesses) with at most
-// four uses has weight MovWeightForConvertMemToReg (474, 0.25). Another round follows if the gain is at least the value
-// of this knob, or a hundredth of ConvertMemoryToRegIndexedSizeLimit (135) if that knob is set.
+// 1; a dead one has weight 0. An exempt instruction (EXEMPT in opcodes.def: packed compares, lop3, prmt, shf, vector
+// accesses, local loads) has weight MovWeightForConvertMemToReg (474, 0.25), if its results have at most four uses.
+// Another round follows if the gain is at least the value of this knob, or a hundredth of
+// ConvertMemoryToRegIndexedSizeLimit (135) if that knob is set. `--stats` shows the rounds and the three sums.
 //
 //     st.local.b32 [@i], 3; R1 = ld.local.b32 [@i]; R2 = add.s64 @a, R1 * 4; R3 = ld.local.b32 [R2]
 //         first round: @i is promoted, 3 replaces R1, @a+12 replaces R2; second round: @a is promoted
@@ -17,48 +17,54 @@
 //
 // Must not fire: if the knob is 0, or GeneralOptimizeMid or ConvertMemoryToRegisterOrUniform is disabled.
 //
+// At most ROUNDS_MAX rounds, so that the time is linear: if each of n variables is indexed by a value in another, there
+// are n / 2 rounds. No function of the samples needs more than three.
+//
 // Does not do: the documented sets of registers (definitions, registers that stay live, foldable instructions). Here
-// `reads` and `leaves` of a sub-pass replace them. The lists of definitions and uses are built in one walk and not
-// updated, so each sub-pass that visits uses costs a walk.
+// the kinds of change of bundle.c replace them.
 // Documented: gates, the order, costs, threshold, the exempt opcodes, the four uses. Inferred: the rewrites whose costs
-// count.
+// count, and that an instruction with an effect counts as live.
 #include "phases/bodies.h"
+#include "phases/bundles/bundle.h"
 
 enum { ROUNDS_MAX = 16, USES_MAX = 4 };
 
 /* -- Costs ---------------------------------------------------------------------------------------------- */
 
-static bool is_exempt(const Fn *fn, const Desc *d)
+static bool is_dead(const Fn *fn, const Instr *i, uint32_t nuses)
 {
-    const Mnem *m = tab_mnem(fn->tables, d->mnem);
-    switch (d->op) {
-    case OP_SET: return m->type[0] == TY_F16X2 || m->type[1] == TY_F16X2;
-    case OP_LOP3:
-    case OP_PRMT:
-    case OP_SHF_L:
-    case OP_SHF_R: return true;
-    case OP_LD:
-    case OP_ST: return m->mod[MC_VEC];
-    default: return false;
+    enum { COMPUTES = TR_PURE | TR_READ, STAYS = TR_EFFECT | TR_BARRIER | TR_CONV | TR_WRITE | TR_TERM | TR_ASYNC };
+    uint32_t traits = ir_desc(fn, i)->traits;
+    if (nuses || !(traits & COMPUTES) || traits & STAYS || i->flags & IF_PINNED)
+        return false;
+    for (uint32_t k = 0; k < i->ndef; k++) {
+        Operand def = *ir_def(fn, i, k);
+        if (op_is_reg(def) && !reg_in_ssa(ir_reg(fn, op_index(def))))
+            return false;
     }
+    return true;
 }
 
-void record_cost(Ctx *ctx, Fn *fn, InstrId id)
+void prepare_costs(const Ctx *ctx, Fn *fn)
+{
+    if (ctx->costs.counts)
+        analysis_need(fn, AN_NUSES);
+}
+
+void record_cost(Ctx *ctx, const Fn *fn, InstrId id)
 {
     MidCosts *costs = &ctx->costs;
+    const Instr *i = ir_instr(fn, id);
+    uint32_t nuses = 0;
     if (!costs->counts)
         return;
-    const Instr *i = ir_instr(fn, id);
-    double weight = 1;
-    uint32_t nuses = USES_MAX;
-    const Analyses *a = fn->analyses;
-    if (i->ndef == 1 && op_is_reg(*ir_def(fn, i, 0)) && a && a->valid & AN_DEFUSE &&
-        op_index(*ir_def(fn, i, 0)) < a->nregs)
-        nuses = use_count(a, op_index(*ir_def(fn, i, 0)));
-    if (is_exempt(fn, ir_desc(fn, i)) && nuses <= USES_MAX)
-        weight = knob_double(&ctx->knobs, KNOB_MOV_WEIGHT);
-    double live = nuses ? 1 : 0;
-    costs->weighted += weight * live;
+    if (!(fn->analyses->valid & AN_NUSES))
+        heap_fail(&ctx->heap, ST_INTERNAL, "%s records a cost without AN_NUSES", phase_info[ctx->run.row].name);
+    for (uint32_t k = 0; k < i->ndef; k++)
+        nuses += op_is_reg(*ir_def(fn, i, k)) ? nuses_of(fn->analyses, op_index(*ir_def(fn, i, k))) : 0;
+    bool exempt = ir_desc(fn, i)->traits & TR_EXEMPT && nuses <= USES_MAX;
+    double live = is_dead(fn, i, nuses) ? 0 : 1;
+    costs->weighted += live * (exempt ? knob_double(&ctx->knobs, KNOB_MOV_WEIGHT) : 1);
     costs->total += live;
     costs->count++;
 }
@@ -73,25 +79,8 @@ static double threshold(Ctx *ctx)
 
 /* -- The bundle ----------------------------------------------------------------------------------------- */
 
-// Kinds of change: new definitions, new uses, new constants, fewer uses.
-enum { DEFINITIONS = 1, USES = 2, CONSTANTS = 4, FEWER_USES = 8, EVERYTHING = 15 };
-
-typedef struct SubPass {
-    int row;
-    uint32_t reads, leaves;  // kinds of change
-    bool sees;               // it looks through moves, so copy propagation gives it no work
-} SubPass;
-
-static const SubPass sub_passes[] = {
-    {PH_INFER_SPACES, DEFINITIONS, DEFINITIONS | USES, true},
-    {PH_PROMOTE_MEMORY, DEFINITIONS | CONSTANTS, DEFINITIONS | USES, true},
-    {PH_STORE_FORWARDING, DEFINITIONS | CONSTANTS, DEFINITIONS | USES, true},
-    {PH_FOLD, DEFINITIONS | CONSTANTS | FEWER_USES, CONSTANTS | USES, true},
-    {PH_COPY_PROP, DEFINITIONS | CONSTANTS, DEFINITIONS | USES, false},
-    {PH_EQUAL_PHIS, USES, DEFINITIONS, false},
-    {PH_COMMONING, DEFINITIONS | CONSTANTS, USES, false},
-    {PH_SIMPLE_LIVE_DEAD, USES, FEWER_USES, false},
-};
+static const uint8_t sub_passes[] = {PH_INFER_SPACES, PH_PROMOTE_MEMORY, PH_STORE_FORWARDING, PH_FOLD,
+                                     PH_COPY_PROP,    PH_EQUAL_PHIS,     PH_COMMONING,        PH_SIMPLE_LIVE_DEAD};
 
 // True if some sub-pass may have work.
 static bool has_work(const Fn *fn)
@@ -116,30 +105,15 @@ bool phase_general_optimize_mid(Ctx *ctx, Fn *fn)
     bool off = ctx->running && ctx->running->off[PH_PROMOTE_MEMORY];
     if (!knob_int(&ctx->knobs, KNOB_GENERAL_OPTIMIZE) || off || !has_work(fn))
         return false;
-    bool progress = false;
     MidCosts *costs = &ctx->costs;
-    double before = 0;
-    uint32_t changed[ARRAY_LEN(sub_passes)];
-    for (size_t k = 0; k < ARRAY_LEN(sub_passes); k++)
-        changed[k] = EVERYTHING;
-    *costs = (MidCosts){.counts = true};
-    for (int round = 0; round < ROUNDS_MAX; round++) {
-        bool more = false;
-        for (size_t k = 0; k < ARRAY_LEN(sub_passes); k++) {
-            bool due = changed[k] & sub_passes[k].reads;
-            changed[k] = 0;
-            costs->hidden = sub_passes[k].row != PH_COPY_PROP;
-            if (!due || !phase_subpass(ctx, fn, sub_passes[k].row))
-                continue;
-            for (size_t other = 0; other < ARRAY_LEN(sub_passes); other++)
-                if (other != k && (costs->hidden || !sub_passes[other].sees))
-                    changed[other] |= sub_passes[k].leaves;
-            more = true;
-        }
+    bool progress = false, more = true;
+    costs->counts = true;
+    for (int round = 0; round < ROUNDS_MAX && more; round++) {
+        double before = costs->weighted;
+        more = bundle_round(ctx, fn, sub_passes, ARRAY_LEN(sub_passes));
         progress |= more;
-        if (!more || costs->weighted - before < threshold(ctx))
-            break;
-        before = costs->weighted;
+        costs->rounds += more;
+        more = more && costs->weighted - before >= threshold(ctx);
     }
     costs->counts = false;
     return progress;

@@ -116,7 +116,7 @@ static bool execute(Ctx *ctx, Fn *fn, int row, int slot)
     Phase *phase = &ctx->phases[row];
     double start = ctx->options.timing ? phase_clock() : 0;
     ctx->nested_seconds = 0;
-    ctx->run = (Run){.row = phase->vtable->get_index(phase), .slot = slot, .level = level};
+    ctx->run = (Run){.row = phase->vtable->get_index(phase), .slot = slot, .level = level, .changes = CHANGE_ALL};
     uint32_t outer = analysis_requested(fn, 0);
     bool progress = phase->vtable->execute(phase, fn);
     ctx->run.requested = analysis_requested(fn, outer);
@@ -143,6 +143,7 @@ static bool run_body(Ctx *ctx, Fn *fn, int row, int slot)
     if (progress) {
         ctx->progress[row]++;
         fn->version++;
+        fn->settled = ctx->run.settles ? fn->settled : 0;
         fn->properties &= p->keeps | ctx->run.keeps;
         analysis_drop(fn, p->keeps);
     }
@@ -217,6 +218,7 @@ bool phase_subpass(Ctx *ctx, Fn *fn, int row)
     bool progress = run_body(ctx, fn, row, outer.slot);
     ctx->nested_seconds += nested;
     knobs_enter_phase(&ctx->knobs, outer.row);
+    ctx->changes = ctx->run.changes;
     ctx->run = outer;
     return progress;
 }
@@ -228,6 +230,7 @@ static void add_stats(Ctx *ctx, Fn *fn, FnStats *s, double start)
     s->blocks_out = fn->nblocks;
     s->regs_out = fn->regs.n - 1;
     s->reachable_out = analysis_need(fn, AN_RPO)->nrpo;
+    s->costs = ctx->costs;
     s->arena_bytes = fn->arena.size + fn->code.size;
     s->hash = ir_hash(fn);
     s->seconds = phase_clock() - start;
@@ -271,6 +274,7 @@ void phase_run(Ctx *ctx, Fn **at)
     ctx->own_plan = (Plan){0};
     const Plan *plan = phase_enter_function(ctx, fn, &arena, &ctx->own_plan);
     ctx->running = plan;
+    ctx->costs = (MidCosts){0};
     ctx->recipes = UINT32_MAX;  // all of them, until phase 1 evaluates the conditions
     s.text_hash = ctx->options.stats ? phase_text_hash(fn) : 0;
     s.instrs_in = fn->ninstrs;
@@ -463,19 +467,19 @@ void phase_print_stats(const Ctx *ctx, const Module *m, Out *out, bool json)
                 out,
                 ",\"instructions_in\":%u,\"instructions\":%u,\"blocks_in\":%u,\"blocks\":%u,\"reachable_blocks\":%u,"
                 "\"registers_in\":%u,\"registers\":%u,\"phases_run\":%u,\"phases_changed\":%u,\"phases_skipped\":%u,"
-                "\"arena_bytes\":%zu,"
+                "\"mid_rounds\":%u,\"mid_weighted\":%g,\"mid_total\":%g,\"mid_count\":%g,\"arena_bytes\":%zu,"
                 "\"hash\":\"%016llx\",\"fh\":\"0x%016llx\",\"seconds\":%.6f}",
                 s->instrs_in, s->instrs_out, s->blocks_in, s->blocks_out, s->reachable_out, s->regs_in, s->regs_out,
-                s->ran, s->changed, s->skipped, s->arena_bytes, (unsigned long long)s->hash,
-                (unsigned long long)s->text_hash, s->seconds);
+                s->ran, s->changed, s->skipped, s->costs.rounds, s->costs.weighted, s->costs.total, s->costs.count,
+                s->arena_bytes, (unsigned long long)s->hash, (unsigned long long)s->text_hash, s->seconds);
         else
             out_fmt(out,
                     ": instructions %u -> %u, blocks %u -> %u (%u reachable), registers %u -> %u, %u of %u phases "
-                    "changed it, "
+                    "changed it, GeneralOptimizeMid %u rounds of cost %g for %g live of %g rewrites, "
                     "%zu bytes, hash %016llx, FH 0x%016llx, %.6f s\n",
                     s->instrs_in, s->instrs_out, s->blocks_in, s->blocks_out, s->reachable_out, s->regs_in, s->regs_out,
-                    s->changed, s->ran, s->arena_bytes, (unsigned long long)s->hash, (unsigned long long)s->text_hash,
-                    s->seconds);
+                    s->changed, s->ran, s->costs.rounds, s->costs.weighted, s->costs.total, s->costs.count,
+                    s->arena_bytes, (unsigned long long)s->hash, (unsigned long long)s->text_hash, s->seconds);
     }
     if (json)
         out_z(out, "\n],\"rules\":{");

@@ -122,6 +122,7 @@ static Fn *check_roundtrip(Ctx *ctx, Fn *fn, int row)
     arena_free(&arena);
     // The text does not state these.
     again->properties |= fn->properties & PROP_BRANCH_DECIDED;
+    again->settled = fn->settled;
     again->phi_limit = fn->phi_limit;
     return replace(fn, again);
 }

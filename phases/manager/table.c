@@ -15,6 +15,7 @@
 #define LOOPS AN_LOOPS
 #define PDOM AN_PDOM
 #define DEFUSE AN_DEFUSE
+#define NUSES AN_NUSES
 #define LIVE AN_LIVE
 #define DEF AN_DEF
 #define RDEFS AN_RDEFS

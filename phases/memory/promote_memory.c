@@ -400,8 +400,10 @@ bool phase_promote_memory(Ctx *ctx, Fn *fn)
     }
     if (remarks_wanted(ctx))
         promote_report(ctx, &p);
-    if (chosen)
+    if (chosen) {
+        prepare_costs(ctx, fn);
         promote_accesses(&p);
+    }
     analysis_free(&own);
     arena_free(&p.scratch);
     if (p.progress)

@@ -50,6 +50,7 @@ typedef struct CopyProp {
     uint32_t *written;          // by RegId: time of the last write
     LocalCopy *local;           // by RegId
     bool progress;
+    bool only_moves;  // no use was replaced except by the source of a plain move
 } CopyProp;
 
 /* -- Available sources ---------------------------------------------------------------------------------- */
@@ -166,6 +167,7 @@ static bool take_symbol(CopyProp *c, InstrId id, uint32_t k)
     // The sum must lie in the symbol, since a 32-bit register plus an offset wraps differently from a symbol.
     if (overflow || sum < 0 || (uint64_t)sum >= MAX(s->size, 1u) || !fits || !may_rewrite(c, id, from))
         return false;
+    nuses_count(fn, *base, -1);
     *base = symbol;
     *offset = op_const(fn, (uint64_t)sum, W64);
     return true;
@@ -193,10 +195,12 @@ static void rewrite_use(CopyProp *c, InstrId id, uint32_t k)
     // In unreachable blocks copies may form a cycle, so the source may be the operand itself.
     if (last && !op_same(best, was) && may_rewrite(c, id, last)) {
         record_cost(c->ctx, c->fn, id);
+        nuses_count(c->fn, was, -1);
+        nuses_count(c->fn, best, 1);
         ir_ops(c->fn, ir_instr(c->fn, id))[k] = best;
         c->progress = true;
         if (ir_desc(c->fn, ir_instr(c->fn, last))->op != OP_MOV || ir_guarded(ir_instr(c->fn, last)))
-            c->ctx->costs.hidden = true;
+            c->only_moves = false;
     }
     if (op_is_reg(ir_ops(c->fn, ir_instr(c->fn, id))[k]))
         c->progress |= take_symbol(c, id, k);
@@ -225,7 +229,8 @@ static bool is_old_value(const Instr *i, uint32_t k)
 
 bool phase_copy_prop(Ctx *ctx, Fn *fn)
 {
-    CopyProp c = {.ctx = ctx, .fn = fn, .a = analysis_need(fn, AN_DEF)};
+    CopyProp c = {.ctx = ctx, .fn = fn, .a = analysis_need(fn, AN_DEF), .only_moves = true};
+    prepare_costs(ctx, fn);
     bool multi = fn->form == FORM_MULTI;
     arena_init(&c.scratch, &ctx->heap);
     if (multi) {
@@ -244,5 +249,7 @@ bool phase_copy_prop(Ctx *ctx, Fn *fn)
         }
     }
     arena_free(&c.scratch);
+    if (c.only_moves)
+        phase_changes_only(ctx, CHANGE_COPIES);
     return c.progress;
 }

@@ -172,7 +172,10 @@ TEST(defuse_random)
         for (RegId r = 1; r < p.fn->regs.n; r++)
             check_register(p.fn, a, r);
         check_places(p.fn, a);
-        CHECK(analysis_check(p.fn, AN_DEFUSE, why));
+        analysis_need(p.fn, AN_NUSES);
+        for (RegId r = 1; r < p.fn->regs.n; r++)
+            CHECK_EQ(nuses_of(a, r), use_count(a, r));
+        CHECK(analysis_check(p.fn, AN_DEFUSE | AN_NUSES, why));
         fixture_close(&p.f);
     }
 }

@@ -47,6 +47,7 @@
     X(remove_nop_code) \
     X(ssa)             \
     X(phis)            \
+    X(bundles)         \
     X(parallel_copy)   \
     X(control)         \
     X(softfloat)       \

@@ -2,66 +2,12 @@
 // Tests replacement of registers, representatives of copy classes, and phases on phis and moves: cases that Ori text
 // cannot express, and large functions.
 #include "ir/rewrite/rewrite.h"
-#include "ir/text/text.h"
 #include "tests/unit/graph.h"
+#include "tests/unit/kernel.h"
 
 /* -- Functions from text -------------------------------------------------------------------------------- */
 
-typedef struct Text {
-    Ctx ctx;
-    Module *module;
-    Fn *fn;
-    TextBuffer printed;
-} Text;
-
-static void open_text(Text *t, const char *form, const char *body)
-{
-    Sink messages = {0};
-    memset(t, 0, sizeof *t);
-    unit_heap(&t->ctx.heap);
-    arena_init(&t->ctx.arena, &t->ctx.heap);
-    phase_factory(&t->ctx);
-    TextBuffer text = {.arena = &t->ctx.arena};
-    const char *const parts[] = {"target sm_80 ptx 8.0 address 64\nkernel @f form ", form, " {\n", body, "}\n"};
-    for (size_t k = 0; k < ARRAY_LEN(parts); k++)
-        out_to_text(&text, parts[k], strlen(parts[k]));
-    Source source = text_source(&text, "in");
-    Diag diag = {.source = &source, .write = sink_append, .user = &messages};
-    t->module = text_read(&t->ctx.heap, &source, &diag);
-    if (!t->module)
-        heap_fail(&t->ctx.heap, ST_BAD_INPUT, "%.*s", (int)MIN(messages.n, 200), messages.text);
-    sink_free(&messages);
-    module_freeze(t->module);
-    t->fn = t->module->fns.at[0];
-    fn_own_tables(t->fn);
-}
-
-static void close_text(Text *t)
-{
-    InstrId at;
-    char why[200];
-    analysis_drop(t->fn, 0);
-    if (!CHECK(fn_verify(t->fn, VERIFY_FORM, &at, why)))
-        CHECK_Z(why, "");
-    module_free(t->module);
-    arena_free(&t->ctx.arena);
-    heap_release(&t->ctx.heap);
-}
-
-// Returns the function as text, from its first label on.
-static const char *body_of(Text *t)
-{
-    Out out;
-    t->printed = (TextBuffer){.arena = &t->ctx.arena};
-    out_init(&out, &t->ctx.arena, out_to_text, &t->printed);
-    text_write_fn(t->fn, &out);
-    out_char(&out, 0);
-    out_flush(&out);
-    const char *start = strstr(t->printed.at, "b0:");
-    return start ? start : "";
-}
-
-static RegId reg_named(const Text *t, RegFile file, uint32_t ordinal)
+static RegId reg_named(const Kernel *t, RegFile file, uint32_t ordinal)
 {
     for (RegId r = 1; r < t->fn->regs.n; r++)
         if (ir_reg(t->fn, r)->file == file && ir_reg(t->fn, r)->ordinal == ordinal)
@@ -70,8 +16,8 @@ static RegId reg_named(const Text *t, RegFile file, uint32_t ordinal)
     return 0;
 }
 
-static RegId R(const Text *t, uint32_t ordinal) { return reg_named(t, RF_R, ordinal); }
-static RegId P(const Text *t, uint32_t ordinal) { return reg_named(t, RF_P, ordinal); }
+static RegId R(const Kernel *t, uint32_t ordinal) { return reg_named(t, RF_R, ordinal); }
+static RegId P(const Kernel *t, uint32_t ordinal) { return reg_named(t, RF_P, ordinal); }
 
 static Operand negated(Operand o)
 {
@@ -83,12 +29,12 @@ static Operand negated(Operand o)
 
 TEST(rep_registers)
 {
-    Text t;
-    open_text(&t, "ssa",
-              "b0:\n  R1:32 = mov.b32 %tid.x\n  R2:32 = mov.b32 R1\n  P1 = setp.eq.s32 R2, 0\n"
-              "  @P1 R3:32 = add.s32 R2, 1 else R2\n  R4:32 = mov.b32 R3\n  @P1 bra b1 else b2\n"
-              "b1:\n  R5:32 = mov.phi b0: R2, b1: R4\n  @P1 bra b1 else b2\n"
-              "b2:\n  R6:32 = mov.phi b0: R2, b1: R5\n  st.global.v2.b32 [16], {R4, R6}\n  ret\n");
+    Kernel t;
+    kernel_open(&t, "ssa",
+                "b0:\n  R1:32 = mov.b32 %tid.x\n  R2:32 = mov.b32 R1\n  P1 = setp.eq.s32 R2, 0\n"
+                "  @P1 R3:32 = add.s32 R2, 1 else R2\n  R4:32 = mov.b32 R3\n  @P1 bra b1 else b2\n"
+                "b1:\n  R5:32 = mov.phi b0: R2, b1: R4\n  @P1 bra b1 else b2\n"
+                "b2:\n  R6:32 = mov.phi b0: R2, b1: R5\n  st.global.v2.b32 [16], {R4, R6}\n  ret\n");
     ReplaceMap rep;
     replace_begin(&rep, t.fn);
     replace_set(&rep, R(&t, 2), use(t.fn, R(&t, 1)));
@@ -96,26 +42,27 @@ TEST(rep_registers)
     CHECK_EQ(op_index(replace_find(&rep, use(t.fn, R(&t, 2)))), R(&t, 1));
     CHECK_EQ(op_index(replace_find(&rep, use(t.fn, R(&t, 3)))), R(&t, 3));
     CHECK(replace_apply(&rep));
-    CHECK_Z(body_of(&t), "b0:\n  R1:32 = mov.b32 %tid.x\n  P1 = setp.eq.s32 R1, 0\n"
-                         "  @P1 R3:32 = add.s32 R1, 1 else R1\n  @P1 bra b1 else b2\n"
-                         "b1:                                     ; preds b0 b1\n"
-                         "  R5:32 = mov.phi b0: R1, b1: R3\n  @P1 bra b1 else b2\n"
-                         "b2:                                     ; preds b0 b1\n"
-                         "  R6:32 = mov.phi b0: R1, b1: R5\n  st.global.v2.b32 [16], {R3, R6}\n  ret\n}\n");
-    close_text(&t);
+    CHECK_Z(kernel_body(&t), "b0:\n  R1:32 = mov.b32 %tid.x\n  P1 = setp.eq.s32 R1, 0\n"
+                             "  @P1 R3:32 = add.s32 R1, 1 else R1\n  @P1 bra b1 else b2\n"
+                             "b1:                                     ; preds b0 b1\n"
+                             "  R5:32 = mov.phi b0: R1, b1: R3\n  @P1 bra b1 else b2\n"
+                             "b2:                                     ; preds b0 b1\n"
+                             "  R6:32 = mov.phi b0: R1, b1: R5\n  st.global.v2.b32 [16], {R3, R6}\n  ret\n}\n");
+    kernel_close(&t);
 }
 
 // A register stays if its slot permits no constant: in an address, a vector of 16-bit floats, a wider register, or an
 // instruction whose operands are not modelled one by one.
 TEST(rep_constants)
 {
-    Text t;
-    open_text(&t, "ssa",
-              "b0:\n  R1:32 = add.s32 2, 3\n  R2:64 = add.s64 2, 3\n  R3:32 = add.s32 3, 3\n  R4:32 = add.s32 4, 3\n"
-              "  R5:32 = add.s32 5, 3\n  P1 = setp.eq.s32 R1, R4\n  st.global.v2.b32 [R2], {R1, R4}\n"
-              "  st.global.b8 [R2], R3\n  R6:32 = vadd.s32.s32.s32 R4, -R5, R5\n  @P1 R7:32 = add.s32 R6, R1 else R4\n"
-              "  bra b1\n"
-              "b1:\n  R8:32 = mov.phi b0: R4, b1: R7\n  st.global.b32 [16], R8\n  bra b1\n");
+    Kernel t;
+    kernel_open(
+        &t, "ssa",
+        "b0:\n  R1:32 = add.s32 2, 3\n  R2:64 = add.s64 2, 3\n  R3:32 = add.s32 3, 3\n  R4:32 = add.s32 4, 3\n"
+        "  R5:32 = add.s32 5, 3\n  P1 = setp.eq.s32 R1, R4\n  st.global.v2.b32 [R2], {R1, R4}\n"
+        "  st.global.b8 [R2], R3\n  R6:32 = vadd.s32.s32.s32 R4, -R5, R5\n  @P1 R7:32 = add.s32 R6, R1 else R4\n"
+        "  bra b1\n"
+        "b1:\n  R8:32 = mov.phi b0: R4, b1: R7\n  st.global.b32 [16], R8\n  bra b1\n");
     ReplaceMap rep;
     replace_begin(&rep, t.fn);
     replace_set(&rep, R(&t, 1), op_const(t.fn, 5, W32));
@@ -124,24 +71,24 @@ TEST(rep_constants)
     replace_set(&rep, R(&t, 4), op_const(t.fn, 7, W32));
     replace_set(&rep, R(&t, 5), op_const(t.fn, 8, W32));
     CHECK(replace_apply(&rep));
-    CHECK_Z(body_of(&t), "b0:\n  R2:64 = mov.b64 5\n  R3:32 = mov.b32 6\n  R4:32 = mov.b32 7\n  R5:32 = mov.b32 8\n"
-                         "  P1 = setp.eq.s32 5, 7\n  st.global.v2.b32 [R2], {5, 7}\n  st.global.b8 [R2], R3\n"
-                         "  R6:32 = vadd.s32.s32.s32 R4, -R5, R5\n  @P1 R7:32 = add.s32 R6, 5 else 7\n  bra b1\n"
-                         "b1:                                     ; preds b0 b1\n"
-                         "  R8:32 = mov.phi b0: 7, b1: R7\n  st.global.b32 [16], R8\n  bra b1\n}\n");
-    close_text(&t);
+    CHECK_Z(kernel_body(&t), "b0:\n  R2:64 = mov.b64 5\n  R3:32 = mov.b32 6\n  R4:32 = mov.b32 7\n  R5:32 = mov.b32 8\n"
+                             "  P1 = setp.eq.s32 5, 7\n  st.global.v2.b32 [R2], {5, 7}\n  st.global.b8 [R2], R3\n"
+                             "  R6:32 = vadd.s32.s32.s32 R4, -R5, R5\n  @P1 R7:32 = add.s32 R6, 5 else 7\n  bra b1\n"
+                             "b1:                                     ; preds b0 b1\n"
+                             "  R8:32 = mov.phi b0: 7, b1: R7\n  st.global.b32 [16], R8\n  bra b1\n}\n");
+    kernel_close(&t);
 }
 
 // A `!` is added if the slot permits one, and two cancel; otherwise the register stays.
 TEST(rep_negated)
 {
-    Text t;
-    open_text(&t, "ssa",
-              "b0:\n  P1 = setp.eq.s32 1, 0\n  P2 = not.pred P1\n  P3 = not.pred P2\n  P5 = not.pred P2\n"
-              "  @!P2 st.global.b32 [16], 1\n  @P3 st.global.b32 [16], 2\n  @P1 P4 = setp.eq.s32 1, 2 else P2\n"
-              "  R1:32 = selp.b32 1, 2, P2\n  R2:32 = selp.b32 1, 2, !P2\n  st.global.v2.b32 [16], {R1, R2}\n"
-              "  @P5 bra b1 else b2\nb1:\n  bra b2\n"
-              "b2:\n  P6 = mov.phi b0: P5, b1: P2\n  @P6 st.global.b32 [16], 3\n  @P4 ret else b1\n");
+    Kernel t;
+    kernel_open(&t, "ssa",
+                "b0:\n  P1 = setp.eq.s32 1, 0\n  P2 = not.pred P1\n  P3 = not.pred P2\n  P5 = not.pred P2\n"
+                "  @!P2 st.global.b32 [16], 1\n  @P3 st.global.b32 [16], 2\n  @P1 P4 = setp.eq.s32 1, 2 else P2\n"
+                "  R1:32 = selp.b32 1, 2, P2\n  R2:32 = selp.b32 1, 2, !P2\n  st.global.v2.b32 [16], {R1, R2}\n"
+                "  @P5 bra b1 else b2\nb1:\n  bra b2\n"
+                "b2:\n  P6 = mov.phi b0: P5, b1: P2\n  @P6 st.global.b32 [16], 3\n  @P4 ret else b1\n");
     ReplaceMap rep;
     replace_begin(&rep, t.fn);
     replace_set(&rep, P(&t, 3), negated(use(t.fn, P(&t, 2))));
@@ -150,7 +97,7 @@ TEST(rep_negated)
     Operand o = replace_find(&rep, negated(use(t.fn, P(&t, 3))));
     CHECK(op_same(o, negated(use(t.fn, P(&t, 1)))));
     CHECK(replace_apply(&rep));
-    CHECK_Z(body_of(&t),
+    CHECK_Z(kernel_body(&t),
             "b0:\n  P1 = setp.eq.s32 1, 0\n  P2 = not.pred P1\n"
             "  @P1 st.global.b32 [16], 1\n  @P1 st.global.b32 [16], 2\n  @P1 P4 = setp.eq.s32 1, 2 else P2\n"
             "  R1:32 = selp.b32 1, 2, !P1\n  R2:32 = selp.b32 1, 2, P1\n  st.global.v2.b32 [16], {R1, R2}\n"
@@ -158,34 +105,34 @@ TEST(rep_negated)
             "b1:                                     ; preds b0 b2\n  bra b2\n"
             "b2:                                     ; preds b0 b1\n"
             "  P6 = mov.phi b0: P1, b1: P2\n  @P6 st.global.b32 [16], 3\n  @P4 ret else b1\n}\n");
-    close_text(&t);
+    kernel_close(&t);
 }
 
 // A guard must be a register; a negated constant is the complement.
 TEST(rep_constant_predicates)
 {
-    Text t;
-    open_text(&t, "ssa",
-              "b0:\n  P1 = setp.eq.s32 1, 1\n  @!P1 st.global.b32 [16], 1\n  R1:32 = selp.b32 1, 2, !P1\n"
-              "  st.global.b32 [16], R1\n  ret\n");
+    Kernel t;
+    kernel_open(&t, "ssa",
+                "b0:\n  P1 = setp.eq.s32 1, 1\n  @!P1 st.global.b32 [16], 1\n  R1:32 = selp.b32 1, 2, !P1\n"
+                "  st.global.b32 [16], R1\n  ret\n");
     ReplaceMap rep;
     replace_begin(&rep, t.fn);
     replace_set(&rep, P(&t, 1), op_const(t.fn, 1, W1));
     CHECK(replace_apply(&rep));
-    CHECK_Z(body_of(&t), "b0:\n  P1 = mov.pred 1\n  @!P1 st.global.b32 [16], 1\n  R1:32 = selp.b32 1, 2, 0\n"
-                         "  st.global.b32 [16], R1\n  ret\n}\n");
-    close_text(&t);
+    CHECK_Z(kernel_body(&t), "b0:\n  P1 = mov.pred 1\n  @!P1 st.global.b32 [16], 1\n  R1:32 = selp.b32 1, 2, 0\n"
+                             "  st.global.b32 [16], R1\n  ret\n}\n");
+    kernel_close(&t);
 }
 
 // An instruction is removed if all its definitions are replaced; a phi leaves a move after the other phis.
 TEST(rep_definitions)
 {
-    Text t;
-    open_text(&t, "ssa",
-              "b0:\n  {R1:32, R2:32} = mov.b64 7\n  {R3:32, _} = mov.b64 8\n  P1|P2 = setp.eq.s32 R1, R2\n"
-              "  bra b1\nb1:\n  R4:64 = mov.phi b0: 8, b1: 8\n  R5:64 = mov.phi b0: 7, b1: 7\n"
-              "  R6:64 = mov.phi b0: 1, b1: 2\n  @P1 st.global.b64 [R4], R5\n  @P2 st.global.b64 [R5], R6\n"
-              "  st.global.v2.b32 [R6], {R1, R3}\n  bra b1\n");
+    Kernel t;
+    kernel_open(&t, "ssa",
+                "b0:\n  {R1:32, R2:32} = mov.b64 7\n  {R3:32, _} = mov.b64 8\n  P1|P2 = setp.eq.s32 R1, R2\n"
+                "  bra b1\nb1:\n  R4:64 = mov.phi b0: 8, b1: 8\n  R5:64 = mov.phi b0: 7, b1: 7\n"
+                "  R6:64 = mov.phi b0: 1, b1: 2\n  @P1 st.global.b64 [R4], R5\n  @P2 st.global.b64 [R5], R6\n"
+                "  st.global.v2.b32 [R6], {R1, R3}\n  bra b1\n");
     ReplaceMap rep;
     replace_begin(&rep, t.fn);
     replace_set(&rep, R(&t, 1), op_const(t.fn, 1, W32));
@@ -194,12 +141,12 @@ TEST(rep_definitions)
     replace_set(&rep, R(&t, 5), op_const(t.fn, 7, W64));
     CHECK(replace_apply(&rep));
     CHECK_Z(
-        body_of(&t),
+        kernel_body(&t),
         "b0:\n  {R1:32, R2:32} = mov.b64 7\n  P1|P2 = setp.eq.s32 1, R2\n  bra b1\n"
         "b1:                                     ; preds b0 b1\n"
         "  R6:64 = mov.phi b0: 1, b1: 2\n  R4:64 = mov.b64 8\n  R5:64 = mov.b64 7\n"
         "  @P1 st.global.b64 [R4], 7\n  @P2 st.global.b64 [R5], R6\n  st.global.v2.b32 [R6], {1, 3}\n  bra b1\n}\n");
-    close_text(&t);
+    kernel_close(&t);
 }
 
 // The manager clears declared types, so a register may replace one with another declared type, also in slots that
@@ -207,11 +154,11 @@ TEST(rep_definitions)
 TEST(rep_types)
 {
     static char why[500];
-    Text t;
-    open_text(&t, "ssa",
-              "  reg R5:32 \"%g\" named\n"
-              "b0:\n  R1:32 = mov.b32 %tid.x\n  R2:32 = mov.b32 R1\n  R3:32 = add.f32 R2, R2\n"
-              "  st.global.b32 [16], R3\n  st.global.b32 [16], R5\n  ret\n");
+    Kernel t;
+    kernel_open(&t, "ssa",
+                "  reg R5:32 \"%g\" named\n"
+                "b0:\n  R1:32 = mov.b32 %tid.x\n  R2:32 = mov.b32 R1\n  R3:32 = add.f32 R2, R2\n"
+                "  st.global.b32 [16], R3\n  st.global.b32 [16], R5\n  ret\n");
     ir_reg(t.fn, R(&t, 1))->type = TY_U32;
     ir_reg(t.fn, R(&t, 2))->type = TY_F32;
     ir_reg(t.fn, R(&t, 5))->type = TY_F32;
@@ -223,37 +170,37 @@ TEST(rep_types)
     CHECK_EQ(ir_reg(t.fn, R(&t, 1))->type, TY_NONE);
     CHECK_EQ(ir_reg(t.fn, R(&t, 5))->type, TY_F32);
     CHECK_VERIFIES(t.fn);
-    close_text(&t);
+    kernel_close(&t);
 }
 
 // phases/template.c works, although no row names it.
 TEST(template_phase)
 {
-    Text t;
-    open_text(&t, "ssa",
-              "b0:\n  R1:32 = mov.b32 %tid.x\n  P1 = setp.eq.s32 R1, 3\n  R2:32 = add.s32 R1, 0\n"
-              "  @P1 R3:32 = add.s32 R1, 0 else R1\n  R4:32 = add.f32 R1, 0f00000000\n  R5:32 = add.s32 R2, 1\n"
-              "  st.global.v4.b32 [16], {R2, R3, R4, R5}\n  ret\n");
+    Kernel t;
+    kernel_open(&t, "ssa",
+                "b0:\n  R1:32 = mov.b32 %tid.x\n  P1 = setp.eq.s32 R1, 3\n  R2:32 = add.s32 R1, 0\n"
+                "  @P1 R3:32 = add.s32 R1, 0 else R1\n  R4:32 = add.f32 R1, 0f00000000\n  R5:32 = add.s32 R2, 1\n"
+                "  st.global.v4.b32 [16], {R2, R3, R4, R5}\n  ret\n");
     CHECK(phase_template(&t.ctx, t.fn));
     CHECK_VERIFIES(t.fn);
-    CHECK_Z(body_of(&t),
+    CHECK_Z(kernel_body(&t),
             "b0:\n  R1:32 = mov.b32 %tid.x\n  P1 = setp.eq.s32 R1, 3\n"
             "  @P1 R3:32 = add.s32 R1, 0 else R1\n  R4:32 = add.f32 R1, 0f00000000\n  R5:32 = add.s32 R1, 1\n"
             "  st.global.v4.b32 [16], {R1, R3, R4, R5}\n  ret\n}\n");
     CHECK(!phase_template(&t.ctx, t.fn));
-    close_text(&t);
+    kernel_close(&t);
 }
 
 // Instructions that may get a guard.
 TEST(may_guard)
 {
-    Text t;
-    open_text(&t, "ssa",
-              "  reg R9:32 pinned\n"
-              "b0:\n  R1:32 = mov.b32 %tid.x\n  P1 = setp.eq.s32 R1, 3\n  @P1 R2:32 = mov.b32 R1 else 5\n"
-              "  _|P2 = setp.eq.s32 R1, 3\n  P3|_ = setp.eq.s32 R1, 3\n  st.global.v2.b32 [16], {R1, R2}\n"
-              "  @P2 bra b1 else b2\nb1:\n  bra b2\nb2:\n  R3:32 = mov.phi b0: R1, b1: R2\n"
-              "  @P3 st.global.b32 [16], R3\n  ret\n");
+    Kernel t;
+    kernel_open(&t, "ssa",
+                "  reg R9:32 pinned\n"
+                "b0:\n  R1:32 = mov.b32 %tid.x\n  P1 = setp.eq.s32 R1, 3\n  @P1 R2:32 = mov.b32 R1 else 5\n"
+                "  _|P2 = setp.eq.s32 R1, 3\n  P3|_ = setp.eq.s32 R1, 3\n  st.global.v2.b32 [16], {R1, R2}\n"
+                "  @P2 bra b1 else b2\nb1:\n  bra b2\nb2:\n  R3:32 = mov.phi b0: R1, b1: R2\n"
+                "  @P3 st.global.b32 [16], R3\n  ret\n");
     static const bool may[] = {true, true, false, false, true, true, false, false, false, false, false};
     uint32_t n = 0;
     FOR_BLOCKS(t.fn, b)
@@ -262,14 +209,14 @@ TEST(may_guard)
             CHECK_EQ(ir_may_guard(t.fn, ir_instr(t.fn, id)), may[n++]);
         }
     CHECK_EQ(n, ARRAY_LEN(may));
-    close_text(&t);
+    kernel_close(&t);
 }
 
 // A guard adds tied uses for definitions in ssa form, and for no others.
 TEST(guard_instructions)
 {
-    Text t;
-    open_text(
+    Kernel t;
+    kernel_open(
         &t, "ssa",
         "  reg R9:32 pinned\n"
         "b0:\n  R1:32 = mov.b32 %tid.x\n  P1 = setp.eq.s32 R1, 3\n"
@@ -278,33 +225,33 @@ TEST(guard_instructions)
     InstrId id = ir_instr(t.fn, ir_instr(t.fn, ir_block(t.fn, t.fn->first)->first)->next)->next;
     for (uint32_t n = 0; n < 4; n++, id = ir_instr(t.fn, id)->next)
         instr_guard(t.fn, id, n == 3 ? negated(guard) : guard);
-    CHECK(strstr(body_of(&t), "  @P1 R2:32 = mov.b32 R1 else undef\n  @P1 _|P2 = setp.eq.s32 R1, 3 else _, undef\n"
-                              "  @P1 R9:32 = mov.b32 R1\n  @!P1 st.global.b32 [16], R2\n  ret\n"));
-    close_text(&t);
+    CHECK(strstr(kernel_body(&t), "  @P1 R2:32 = mov.b32 R1 else undef\n  @P1 _|P2 = setp.eq.s32 R1, 3 else _, undef\n"
+                                  "  @P1 R9:32 = mov.b32 R1\n  @!P1 st.global.b32 [16], R2\n  ret\n"));
+    kernel_close(&t);
 }
 
 // In multi form a register keeps its old value implicitly.
 TEST(guard_in_multi_form)
 {
-    Text t;
-    open_text(&t, "multi",
-              "b0:\n  R1:32 = mov.b32 1\n  P1 = setp.eq.s32 R1, 3\n  R1:32 = mov.b32 2\n"
-              "  st.global.b32 [16], R1\n  ret\n");
+    Kernel t;
+    kernel_open(&t, "multi",
+                "b0:\n  R1:32 = mov.b32 1\n  P1 = setp.eq.s32 R1, 3\n  R1:32 = mov.b32 2\n"
+                "  st.global.b32 [16], R1\n  ret\n");
     InstrId id = ir_instr(t.fn, ir_instr(t.fn, ir_block(t.fn, t.fn->first)->first)->next)->next;
     instr_guard(t.fn, id, use(t.fn, P(&t, 1)));
-    CHECK(strstr(body_of(&t), "  @P1 R1:32 = mov.b32 2\n  st"));
-    close_text(&t);
+    CHECK(strstr(kernel_body(&t), "  @P1 R1:32 = mov.b32 2\n  st"));
+    kernel_close(&t);
 }
 
 TEST(phi_inputs)
 {
     static const char *const left[] = {"b1: 6, b2: 7", "b0: 5, b2: 7", "b0: 5, b1: 6"};
     for (BlockId k = 0; k < 3; k++) {
-        Text t;
-        open_text(&t, "ssa",
-                  "b0:\n  R1:32 = mov.b32 %tid.x\n  P1 = setp.eq.s32 R1, 3\n  @P1 bra b1 else b3\n"
-                  "b1:\n  @P1 bra b2 else b3\nb2:\n  bra b3\n"
-                  "b3:\n  R2:32 = mov.phi b0: 5, b1: 6, b2: 7\n  st.global.b32 [16], R2\n  ret\n");
+        Kernel t;
+        kernel_open(&t, "ssa",
+                    "b0:\n  R1:32 = mov.b32 %tid.x\n  P1 = setp.eq.s32 R1, 3\n  @P1 bra b1 else b3\n"
+                    "b1:\n  @P1 bra b2 else b3\nb2:\n  bra b3\n"
+                    "b3:\n  R2:32 = mov.phi b0: 5, b1: 6, b2: 7\n  st.global.b32 [16], R2\n  ret\n");
         Fn *fn = t.fn;
         BlockId from = fn->first;
         for (BlockId n = 0; n < k; n++)
@@ -315,21 +262,21 @@ TEST(phi_inputs)
                  5 + k);
         phi_remove_input(fn, phi, from);
         unit_context("input %u", k);
-        CHECK(strstr(body_of(&t), left[k]));
+        CHECK(strstr(kernel_body(&t), left[k]));
         CHECK_EQ(ir_nuse(ir_instr(fn, phi)), 4);
         // Also removes the edge.
         instr_replace_by_branch(fn, ir_terminator(fn, from), k < 2 ? ir_block(fn, from)->next : from);
-        close_text(&t);
+        kernel_close(&t);
     }
 }
 
 TEST(rep_may_or_not)
 {
-    Text t;
-    open_text(&t, "ssa",
-              "  reg R4:32 pinned\n  reg R5:32 \"%g\" named\n"
-              "b0:\n  R1:32 = mov.b32 R4\n  R2:32 = mov.b32 R5\n  R3:64 = mov.b64 %clock64\n  P1 = mov.pred 1\n"
-              "  st.global.v2.b32 [R3], {R1, R2}\n  @P1 st.global.b32 [R3], 1\n  ret\n");
+    Kernel t;
+    kernel_open(&t, "ssa",
+                "  reg R4:32 pinned\n  reg R5:32 \"%g\" named\n"
+                "b0:\n  R1:32 = mov.b32 R4\n  R2:32 = mov.b32 R5\n  R3:64 = mov.b64 %clock64\n  P1 = mov.pred 1\n"
+                "  st.global.v2.b32 [R3], {R1, R2}\n  @P1 st.global.b32 [R3], 1\n  ret\n");
     Fn *fn = t.fn;
     RegId uniform = reg_new(fn, RF_UR, W32);
     CHECK(replace_allowed(fn, R(&t, 1), use(fn, R(&t, 2))));
@@ -345,7 +292,7 @@ TEST(rep_may_or_not)
     CHECK(!replace_allowed(fn, R(&t, 1), op_imm(CONST_UNDEF)));
     CHECK(!replace_allowed(fn, R(&t, 1), op_none()));
     CHECK(replace_allowed(fn, P(&t, 1), op_const(fn, 1, W1)));
-    close_text(&t);
+    kernel_close(&t);
 }
 
 typedef struct Setting {
@@ -362,8 +309,8 @@ static void set(void *user)
 
 TEST(rep_cycle)
 {
-    Text t;
-    open_text(&t, "ssa", "b0:\n  R1:32 = mov.b32 1\n  R2:32 = mov.b32 1\n  R3:32 = mov.b32 1\n  ret\n");
+    Kernel t;
+    kernel_open(&t, "ssa", "b0:\n  R1:32 = mov.b32 1\n  R2:32 = mov.b32 1\n  R3:32 = mov.b32 1\n  ret\n");
     ReplaceMap rep;
     replace_begin(&rep, t.fn);
     replace_set(&rep, R(&t, 1), use(t.fn, R(&t, 2)));
@@ -372,17 +319,17 @@ TEST(rep_cycle)
     CHECK_FAILS(&t.ctx.heap, ST_INTERNAL, set, (&(Setting){&rep, R(&t, 3), use(t.fn, R(&t, 3))}));
     CHECK_FAILS(&t.ctx.heap, ST_INTERNAL, set, (&(Setting){&rep, R(&t, 1), use(t.fn, R(&t, 3))}));
     CHECK(replace_apply(&rep));
-    CHECK_Z(body_of(&t), "b0:\n  R3:32 = mov.b32 1\n  ret\n}\n");
+    CHECK_Z(kernel_body(&t), "b0:\n  R3:32 = mov.b32 1\n  ret\n}\n");
     replace_begin(&rep, t.fn);
     CHECK(!replace_apply(&rep));
-    close_text(&t);
+    kernel_close(&t);
 }
 
 // Checks chains of replacements, set in either order.
 static void check_chain(bool upward)
 {
-    Text t;
-    open_text(&t, "ssa", "b0:\n  R1:32 = mov.b32 1\n  ret\n");
+    Kernel t;
+    kernel_open(&t, "ssa", "b0:\n  R1:32 = mov.b32 1\n  ret\n");
     Fn *fn = t.fn;
     RegId first = fn->regs.n, n = MANY;
     for (uint32_t k = 0; k <= n; k++) {
@@ -398,7 +345,7 @@ static void check_chain(bool upward)
         CHECK_EQ(op_index(replace_find(&rep, use(fn, first + k))), first + (upward ? 0 : n));
     CHECK(replace_apply(&rep));
     CHECK_EQ(fn->ninstrs, 3);
-    close_text(&t);
+    kernel_close(&t);
 }
 
 TEST(rep_chain_up) { check_chain(true); }
@@ -468,25 +415,25 @@ TEST(leaders_random)
 // they join interfere.
 TEST(equal_phis_meet)
 {
-    Text t;
-    open_text(&t, "ssa",
-              "b0:\n  P1 = setp.eq.s32 1, 0\n  @P1 bra b1 else b2\nb1:\n  bra b2\n"
-              "b2:\n  R1:32 = mov.phi b0: 1, b1: 2\n  R2:32 = mov.phi b0: 1, b1: 2\n  bra b3\n"
-              "b3:\n  R3:32 = mov.phi b2: R1, b3: R5\n  R4:32 = mov.phi b2: R2, b3: R6\n  R5:32 = add.s32 R3, 1\n"
-              "  R6:32 = add.s32 R4, 2\n  P2 = setp.lt.s32 R5, R6\n  @P2 bra b3 else b4\nb4:\n  ret\n");
+    Kernel t;
+    kernel_open(&t, "ssa",
+                "b0:\n  P1 = setp.eq.s32 1, 0\n  @P1 bra b1 else b2\nb1:\n  bra b2\n"
+                "b2:\n  R1:32 = mov.phi b0: 1, b1: 2\n  R2:32 = mov.phi b0: 1, b1: 2\n  bra b3\n"
+                "b3:\n  R3:32 = mov.phi b2: R1, b3: R5\n  R4:32 = mov.phi b2: R2, b3: R6\n  R5:32 = add.s32 R3, 1\n"
+                "  R6:32 = add.s32 R4, 2\n  P2 = setp.lt.s32 R5, R6\n  @P2 bra b3 else b4\nb4:\n  ret\n");
     Fn *fn = t.fn;
     fn->properties = PROP_CONVENTIONAL | PROP_NO_DEAD;
     CHECK(phase_equal_phis(&t.ctx, fn));
     fn->properties &= phase_info[PH_EQUAL_PHIS].keeps | t.ctx.run.keeps;
     CHECK_EQ(fn->properties, PROP_NO_DEAD);
     CHECK(phase_convert_mov_phi(&t.ctx, fn));
-    CHECK_Z(body_of(&t) + strlen(body_of(&t)) - 6, "ret\n}\n");
+    CHECK_Z(kernel_body(&t) + strlen(kernel_body(&t)) - 6, "ret\n}\n");
     uint32_t copies = 0;
     FOR_BLOCKS(fn, b)
         FOR_INSTRS(fn, b, id)
             copies += ir_desc(fn, ir_instr(fn, id))->op == OP_MOV && op_is_reg(*ir_use(fn, ir_instr(fn, id), 0));
     CHECK(copies > 0);
-    close_text(&t);
+    kernel_close(&t);
 }
 
 /* -- Size ----------------------------------------------------------------------------------------------- */

@@ -28,6 +28,7 @@
 //     R4 = mul.wide.s32 R1 + 1, 4; st.b64 [R0], R4              the constant would not become an offset of an access
 //     R3 = add.s32 R1, 5; b1: R6 = add.s32 R3, R5 (phi of b1)   the loop would add twice instead of once
 //     R1 = add.sat.s32 R0, 0; R1, CC0 = add.cc.u32 R0, 0        rules match plain instructions only
+//     R1 = lop3.b32 R0, R0, R9, 192; R9 is pinned               the constraints of the sources differ
 //
 // Comparisons with a sum are rewritten only if the sum has no other use: ptxas unrolls no loop whose exit compares the
 // old value of the counter (tried: up to half of the SASS of a kernel). Signed 64-bit division stays signed unless both
@@ -59,21 +60,6 @@ void fold_note_definition(Fold *f, InstrId id)
     for (uint32_t k = 0; k < i->ndef; k++)
         if (op_is_reg(ops[k]) && def_of(f->a, op_index(ops[k])) == id)
             f->from.at[op_index(ops[k])] = ir_guarded(i) ? FROM_ANY : fold_role(f, i->desc)->from;
-}
-
-void fold_count_use(Fold *f, Operand o, int more)
-{
-    if (!op_is_reg(o) || op_index(o) >= f->nregs)
-        return;
-    uint8_t *n = &f->nuses[op_index(o)];
-    if (*n != USES_MANY && (more > 0 || *n))
-        *n = (uint8_t)(*n + more);
-}
-
-void fold_count_uses(Fold *f, const Instr *i, int more)
-{
-    for (uint32_t k = i->ndef; k < i->nops; k++)
-        fold_count_use(f, ir_ops(f->fn, i)[k], more);
 }
 
 // Folding changes no move, so the source of a copy is found once. But the source may become a move itself.
@@ -125,6 +111,38 @@ void fold_begin_rule(Fold *f, uint32_t rule, InstrId id)
         remark(f->ctx, f->fn, id, RM_PASSED, "Folded", "{Rule:%s}: {What:%s}", r->name, r->lhs);
 }
 
+/* -- Constraints ---------------------------------------------------------------------------------------- */
+
+// sub_91D150 of the documents: a register outside of ssa form has a constraint, because its value may change between
+// the definition and the fold.
+static bool is_constrained(const Fn *fn, RegId r) { return !reg_in_ssa(ir_reg(fn, r)); }
+
+// sub_8F3FE0 of the documents: true if the backend has no further condition, and if either all or none of the sources
+// with the width of an element are constrained, and of the others likewise.
+static bool sources_agree(const Fold *f, const Instr *i)
+{
+    const Fn *fn = f->fn;
+    const SmBackend *sm = f->ctx->target.backend;
+    uint32_t element = 8 * sm->operand_bytes(fn, i);
+    bool free[2] = {false, false}, constrained[2] = {false, false};
+    for (uint32_t k = 0; k < ir_nuse(i); k++) {
+        Operand o = *ir_use(fn, i, k);
+        if (!op_is_reg(o))
+            continue;
+        bool other = width_bits(ir_reg(fn, op_index(o))->width) != element;
+        *(is_constrained(fn, op_index(o)) ? &constrained[other] : &free[other]) = true;
+    }
+    return !(free[0] && constrained[0]) && !(free[1] && constrained[1]) && !sm->fold_info(fn, i);
+}
+
+static bool may_disagree(const Fold *f)
+{
+    bool asks = f->ctx->target.backend->fold_info != sm_shared_fold_info;
+    for (RegId r = 1; r < f->nregs && !asks; r++)
+        asks = is_constrained(f->fn, r);
+    return asks;
+}
+
 /* -- The walk ------------------------------------------------------------------------------------------- */
 
 // True if folding may change an instruction: it computes one register from operands.
@@ -139,6 +157,8 @@ static bool fold_once(Fold *f, InstrId id, const Instr *i, const Role *role)
     Uses uses;
     uint32_t op = role->op, form = role->form;
     if (role->skims && (!ir_nuse(i) || !from_constant(find_use(f, *ir_use(f->fn, i, 0)).from)))
+        return false;
+    if (f->asks && !sources_agree(f, i))
         return false;
     if (visit_uses(f, i, &uses) && fold_constants(f, id))
         return true;
@@ -181,8 +201,8 @@ static bool *find_off(Fold *f)
     return off;
 }
 
-// Counts uses and records definitions in reachable blocks, in layout order.
-static void record_all(Fold *f)
+// Records the definitions in reachable blocks, in layout order.
+static void record_definitions(Fold *f)
 {
     const Fn *fn = f->fn;
     FOR_BLOCKS(fn, b) {
@@ -194,16 +214,13 @@ static void record_all(Fold *f)
             for (uint32_t k = 0; k < i->ndef; k++)
                 if (op_is_reg(ops[k]) && def_of(f->a, op_index(ops[k])) == id)
                     f->from.at[op_index(ops[k])] = from;
-            for (uint32_t k = i->ndef; k < i->nops; k++)
-                if (op_is_reg(ops[k]))
-                    f->nuses[op_index(ops[k])] += f->nuses[op_index(ops[k])] != USES_MANY;
         }
     }
 }
 
 bool phase_fold(Ctx *ctx, Fn *fn)
 {
-    Fold f = {.ctx = ctx, .fn = fn, .a = analysis_need(fn, AN_RPO | AN_DOM | AN_DEF), .nregs = fn->regs.n};
+    Fold f = {.ctx = ctx, .fn = fn, .a = analysis_need(fn, AN_RPO | AN_DOM | AN_DEF | AN_NUSES), .nregs = fn->regs.n};
     arena_init(&f.scratch, &ctx->heap);
     f.off = find_off(&f);
     f.spent = knob_left(&ctx->knobs, KNOB_FOLD_BUDGET) <= 0;
@@ -211,12 +228,12 @@ bool phase_fold(Ctx *ctx, Fn *fn)
     if (!ctx->fold_forms)
         ctx->fold_forms = NEW(&ctx->arena, FoldForms);
     f.forms = ctx->fold_forms;
+    f.asks = may_disagree(&f);
     eval_cache_init(&f.evals, fn->tables, &f.scratch);
-    f.nuses = NEW_ARRAY(&f.scratch, uint8_t, f.nregs);
     f.from.at = NEW_ARRAY(&f.scratch, uint32_t, f.nregs);
     f.copied.at = NEW_ARRAY(&f.scratch, Operand, f.nregs);
     f.from.n = f.from.cap = f.copied.n = f.copied.cap = f.nregs;
-    record_all(&f);
+    record_definitions(&f);
     value_ranges_init(&f.ranges, fn, f.a, false, &f.evals, &f.scratch);
     for (uint32_t k = 0; k < f.a->nrpo; k++) {
         f.block = f.a->rpo[k];

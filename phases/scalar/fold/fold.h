@@ -13,8 +13,7 @@
 enum {
     CALL_LOOPS = 32,
     OFFSET_MAX = 1 << 23,  // bound of the offsets that ptxas takes without an instruction
-    USES_MANY = UINT8_MAX,
-    KNOWN = 32,  // cached value ranges, a power of two
+    KNOWN = 32,            // cached value ranges, a power of two
     DESCS = 128,
     FORMS = 1 << 15,  // bound of the forms of a context
 };
@@ -106,10 +105,10 @@ typedef struct Fold {
     bool *off;      // by rule: disabled; NULL = none is
     bool no_float;  // limit-fold-fp
     bool spent;     // FoldBudget is spent
+    bool asks;      // sources_agree() may be false for some instruction
     FoldForms *forms;
     Role *roles;  // by DescId below nroles
     uint32_t nroles;
-    uint8_t *nuses;       // by RegId below nregs: number of uses, up to USES_MANY
     RegId nregs;          // registers at the start
     uint8_t *kept;        // by RegId below nregs: it has a use that takes no offset; NULL = not computed yet
     VEC(uint32_t) from;   // by RegId: FROM_* or form of registers with one unguarded definition
@@ -181,10 +180,6 @@ static inline bool may_apply(const Fold *f, uint32_t rule) { return !f->spent &&
 /* fold.c */
 // Records FROM_* of the registers that an instruction defines.
 void fold_note_definition(Fold *f, InstrId id);
-// Adds `more` to the number of uses of a register, which is counted up to USES_MANY.
-void fold_count_use(Fold *f, Operand o, int more);
-// Does the same for all registers that an instruction uses.
-void fold_count_uses(Fold *f, const Instr *i, int more);
 // Counts an application of a rule and makes its remark, before the change of the instruction.
 void fold_begin_rule(Fold *f, uint32_t rule, InstrId id);
 // Folds an instruction until no rule applies (at most AGAIN times); returns progress.

@@ -36,8 +36,9 @@ bool fold_constants(Fold *f, InstrId id)
     if (width > W64 || width == W8 || !eval_foldable(e, in, out))
         return false;
     fold_begin_rule(f, rule, id);
-    fold_count_uses(f, i, -1);
+    nuses_count_instr(fn, i, -1);
     instr_replace_by_move(fn, id, op_const(fn, out[0].lo, width));
+    nuses_count_instr(fn, ir_instr(fn, id), 1);
     return true;
 }
 
@@ -96,9 +97,9 @@ bool fold_conversion(Fold *f, InstrId id)
     if (inner < taken || inner_made < taken || !def_of_operand(f, low) || !may_apply(f, rule))
         return false;
     fold_begin_rule(f, rule, id);
-    fold_count_uses(f, i, -1);
+    nuses_count_instr(fn, i, -1);
     *ir_use(fn, i, 0) = low;
-    fold_count_uses(f, i, 1);
+    nuses_count_instr(fn, i, 1);
     return true;
 }
 
@@ -127,9 +128,9 @@ bool fold_table(Fold *f, InstrId id, const Uses *uses)
     if (!truth_is_plain(fn, &result) || !may_apply(f, rule))
         return false;
     fold_begin_rule(f, rule, id);
-    fold_count_uses(f, i, -1);
+    nuses_count_instr(fn, i, -1);
     truth_replace(fn, id, &result);
-    fold_count_uses(f, ir_instr(fn, id), 1);
+    nuses_count_instr(fn, ir_instr(fn, id), 1);
     return true;
 }
 
@@ -152,11 +153,11 @@ bool fold_reciprocal(Fold *f, InstrId id)
     if (bits & 0x7fffff || exponent < 1 || exponent > 253)
         return false;
     fold_begin_rule(f, rule, id);
-    fold_count_uses(f, i, -1);
+    nuses_count_instr(fn, i, -1);
     uses[1] = op_const(fn, (bits & 0x80000000) | (uint64_t)(254 - exponent) << 23, W32);
     Mod ftz = m->mod[MC_FTZ] ? MOD_FTZ : MOD_NONE;
     instr_replace(fn, id, desc_make(fn->tables, OP_MUL, TY_F32, .mods = {MOD_RN, ftz}), uses, 2);
-    fold_count_uses(f, ir_instr(fn, id), 1);
+    nuses_count_instr(fn, ir_instr(fn, id), 1);
     return true;
 }
 
@@ -201,10 +202,10 @@ bool fold_address(Fold *f, InstrId id)
             sum >= OFFSET_MAX || sum <= -OFFSET_MAX || !may_apply(f, rule))
             continue;
         fold_begin_rule(f, rule, id);
-        fold_count_use(f, *base, -1);
+        nuses_count(fn, *base, -1);
         *base = from;
         *offset = op_const(fn, (uint64_t)sum, W64);
-        fold_count_use(f, *base, 1);
+        nuses_count(fn, *base, 1);
         progress = true;
     }
     return progress;
@@ -240,14 +241,14 @@ bool fold_guard(Fold *f, InstrId id)
     if (!may_lose_guard(fn, id, !runs) || !may_apply(f, rule))
         return false;
     fold_begin_rule(f, rule, id);
-    fold_count_uses(f, i, -1);
+    nuses_count_instr(fn, i, -1);
     if (!runs) {
         ir_remove(fn, id);
         return true;
     }
     i->nops--;
     i->flags &= (uint8_t)~IF_GUARDED;
-    fold_count_uses(f, i, 1);
+    nuses_count_instr(fn, i, 1);
     fold_note_definition(f, id);
     return true;
 }

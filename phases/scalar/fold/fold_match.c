@@ -305,7 +305,7 @@ static bool match_operand(Fold *f, Match *m, uint16_t node, const Use *use, bool
     InstrId def = def_of_operand(f, from);
     if (!def || !fits_source(f->forms, n, use->from, m->numbers.bits))
         return false;
-    bool single = op_index(from) < f->nregs && f->nuses[op_index(from)] == 1 && op_same(from, use->operand);
+    bool single = op_index(from) < f->nregs && nuses_of(f->a, op_index(from)) == 1 && op_same(from, use->operand);
     if (n->single && !single && !(n->sums && fold_becomes_offset(f, op_index(from))))
         return false;
     if (m->ninner < ARRAY_LEN(m->inner))
@@ -425,7 +425,7 @@ static Operand build_node(Fold *f, Match *m, uint16_t node, Width width)
     VEC_PUSH(&f->scratch, &f->from, FROM_ANY);
     VEC_PUSH(&f->scratch, &f->copied, op_none());
     fold_note_definition(f, id);
-    fold_count_uses(f, ir_instr(fn, id), 1);
+    nuses_count_instr(fn, ir_instr(fn, id), 1);
     InstrId root = f->root;
     fold_instr(f, id);
     f->root = root;
@@ -439,7 +439,7 @@ static void apply_rule(Fold *f, Match *m, uint32_t number, InstrId id)
     const RuleNode *to = &fold_rules.nodes[rule->to];
     Width width = (Width)ir_reg(fn, op_index(*ir_def(fn, ir_instr(fn, id), 0)))->width;
     fold_begin_rule(f, number, id);
-    fold_count_uses(f, ir_instr(fn, id), -1);
+    nuses_count_instr(fn, ir_instr(fn, id), -1);
     f->root = id;
     if (to->kind == RN_OP) {
         Operand uses[RULE_KIDS];
@@ -448,7 +448,7 @@ static void apply_rule(Fold *f, Match *m, uint32_t number, InstrId id)
     } else {
         instr_replace_by_move(fn, id, build_node(f, m, rule->to, width));
     }
-    fold_count_uses(f, ir_instr(fn, id), 1);
+    nuses_count_instr(fn, ir_instr(fn, id), 1);
 }
 
 /* -- Rules --------------------------------------------------------------------------------------------- */

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: MIT
+// Runs sub-passes of a bundle that have something to do.
+//
+// A sub-pass that has run is settled (Fn.settled), until another one makes a kind of change that it reads. Bundles
+// share this state: a bundle runs no sub-pass that settled in an earlier bundle, unless a phase between them has
+// changed the function. A sub-pass does not unsettle itself: each handles what its own changes enable.
+#include "phases/bundles/bundle.h"
+
+enum {
+    DEFINITIONS = CHANGE_DEFINITIONS,
+    USES = CHANGE_USES,
+    CONSTANTS = CHANGE_CONSTANTS,
+    FEWER_USES = CHANGE_FEWER_USES,
+    COPIES = CHANGE_COPIES
+};
+
+typedef struct SubPass {
+    uint8_t row;
+    uint8_t reads, leaves;  // CHANGE_*
+} SubPass;
+
+// A sub-pass that looks through moves does not read COPIES.
+static const SubPass sub_passes[] = {
+    {PH_INFER_SPACES, DEFINITIONS, DEFINITIONS | USES},
+    {PH_PROMOTE_MEMORY, DEFINITIONS | CONSTANTS, DEFINITIONS | USES},
+    {PH_STORE_FORWARDING, DEFINITIONS | CONSTANTS, DEFINITIONS | USES},
+    {PH_FOLD, DEFINITIONS | CONSTANTS | FEWER_USES, CONSTANTS | USES},
+    {PH_COPY_PROP, DEFINITIONS | CONSTANTS, DEFINITIONS | USES | COPIES},
+    {PH_EQUAL_PHIS, USES | COPIES, DEFINITIONS},
+    {PH_COMMONING, DEFINITIONS | CONSTANTS | COPIES, USES},
+    {PH_SIMPLE_LIVE_DEAD, USES | COPIES, FEWER_USES},
+};
+
+static uint32_t find_sub_pass(uint8_t row)
+{
+    uint32_t k = 0;
+    while (sub_passes[k].row != row)
+        k++;
+    return k;
+}
+
+// Returns a bit for each sub-pass, except the k-th, that reads one of the changes.
+static uint32_t unsettled_by(uint32_t changes, uint32_t k)
+{
+    uint32_t found = 0;
+    for (uint32_t other = 0; other < ARRAY_LEN(sub_passes); other++)
+        if (other != k && sub_passes[other].reads & changes)
+            found |= 1u << other;
+    return found;
+}
+
+bool bundle_round(Ctx *ctx, Fn *fn, const uint8_t *rows, size_t n)
+{
+    bool progress = false;
+    for (size_t at = 0; at < n; at++) {
+        uint32_t k = find_sub_pass(rows[at]), settled = fn->settled | 1u << k;
+        if (fn->settled >> k & 1)
+            continue;
+        if (phase_subpass(ctx, fn, rows[at])) {
+            settled &= ~unsettled_by(sub_passes[k].leaves & ctx->changes, k);
+            progress = true;
+        }
+        fn->settled = settled;
+    }
+    ctx->run.settles = true;
+    return progress;
+}

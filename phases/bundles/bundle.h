@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: MIT
+// Runs lists of sub-passes for the phases that bundle them.
+#ifndef ORI_BUNDLE_H
+#define ORI_BUNDLE_H
+
+#include "phases/phase.h"
+
+// Runs those of the n sub-passes, in their order, that have something to do: a sub-pass has if it is new to the
+// function in this form, or if the function has changed since its last run in a way that it reads. Returns progress.
+// All rows must be in the table of bundle.c.
+bool bundle_round(Ctx *ctx, Fn *fn, const uint8_t *rows, size_t n);
+
+#endif
