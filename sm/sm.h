@@ -56,13 +56,13 @@ typedef bool SmPass(Ctx *ctx, Fn *fn);
 // backend overrides.
 //
 // Inferred: back propagation (82) is for sm_70, sm_80, sm_89 and sm_90, and a no-op by design below sm_70. The
-// documents do not name the backends with slots 44, 49 and 56, only that some skip 56. All backends will have all
-// three, since these preserve the results of programs.
+// documents do not name the backends with slots 44, 49 and 56, only that some skip 56: here sm_30 and sm_50 do. All
+// backends have 49 and will have 44, since these preserve the results of programs.
 // clang-format off
 #define SM_PASSES(PASS) \
     PASS(gvn_cse,                   23,  49, no_op,   "cse",     "global value numbering; a no-op on sm30 sm50 sm80 sm89") \
     PASS(reassociate_and_common,    44,  50, not_yet, "cse",     "integer chains in a canonical order, then commoning") \
-    PASS(general_optimize_mid2,     56,  46, not_yet, "general", "copies, folding, dead code after mid-level expansion") \
+    PASS(general_optimize_mid2,     56,  46, no_op,   "general", "copies, folding, dead code after mid-level expansion; a no-op on sm30 sm50") \
     PASS(general_optimize_late2,    49,  65, not_yet, "general", "the same after predication and late commoning") \
     PASS(before_conv_unsup,         -1,   4, no_op,   "phases",  "before ConvertUnsupportedOps") \
     PASS(after_conv_unsup,          -1,   7, no_op,   "phases",  "after ConvertUnsupportedOps") \

@@ -9,4 +9,5 @@ const SmBackend sm_30 = {
     .profile.encoded = 0x3000,
     .profile.class = SM_CLASS_OTHER,
     .profile.regs[RF_R] = 63,
+    .general_optimize_late2 = phase_general_optimize_late2,  // slot 49
 };

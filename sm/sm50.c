@@ -10,4 +10,5 @@ const SmBackend sm_50 = {
     .profile.class = SM_CLASS_DUAL_ISSUE,
     .profile.regs[RF_R] = 255,
     .form_lop3 = phase_form_lop3,
+    .general_optimize_late2 = phase_general_optimize_late2,  // slot 49
 };

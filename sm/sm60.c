@@ -11,4 +11,6 @@ const SmBackend sm_60 = {
     .profile.regs[RF_R] = 255,
     .gvn_cse = sm_not_yet_pass,  // slot 23
     .form_lop3 = phase_form_lop3,
+    .general_optimize_mid2 = phase_general_optimize_mid2,    // slot 56
+    .general_optimize_late2 = phase_general_optimize_late2,  // slot 49
 };

@@ -49,6 +49,8 @@ static uint32_t unsettled_by(uint32_t changes, uint32_t k)
     return found;
 }
 
+void bundle_unsettle(Fn *fn, uint8_t row) { fn->settled &= ~(1u << find_sub_pass(row)); }
+
 bool bundle_round(Ctx *ctx, Fn *fn, const uint8_t *rows, size_t n)
 {
     bool progress = false;

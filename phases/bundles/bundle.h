@@ -9,5 +9,7 @@
 // function in this form, or if the function has changed since its last run in a way that it reads. Returns progress.
 // All rows must be in the table of bundle.c.
 bool bundle_round(Ctx *ctx, Fn *fn, const uint8_t *rows, size_t n);
+// Makes a sub-pass run in the next round of a bundle, whether or not the function has changed.
+void bundle_unsettle(Fn *fn, uint8_t row);
 
 #endif

@@ -17,6 +17,7 @@
 //     R3 = mov.b64 {R1, R2}; {R4, R5} = mov.b64 R3      ...; R1 replaces R4
 //     R1 = mov.b64 @x; R2 = ld.shared.b32 [R1+4]        ...; R2 = ld.shared.b32 [@x+4]
 //     @P0 R2 = mov.b32 R1 else R9; @P0 st [R8], R2      ...; @P0 st [R8], R1
+//     P1|P2 = setp.lt.s32 R1, R2; @P2 bra b2 else b3    ...; @!P1 bra b2 else b3
 //
 // Must not fire:
 //     R2 = mov.b32 R1; R1 = mov.b32 5; st [R8], R2      R1 has another value at the store
@@ -24,10 +25,14 @@
 //     R2 = mov.b32 R1 where R1 or R2 is pinned          an instruction that is not modelled may write it in between
 //     @P0 R2 = mov.b32 R1; @P0 st [R8], R2              the same, if P0 is pinned
 //     R2:16 = cvt.u8.u8 R1                              the conversion clears the upper half
+//     P1|P2 = setp.lt.and.s32 R1, R2, P0; @P2 bra b2    P1 and P2 are both false where P0 is
 //     R1 = mov.b64 @x; R2 = ld.b32 [R1]                 the symbol is no generic address
 //     R2 = mov.b32 undef                                each use would have a different value
 //     b1: R3 = mov.b64 {R1, R2}; b2: {R4, R5} = mov.b64 R3     R1 would live on beside R3
 //     R2 = mov.b32 5; R4 = mov.phi b1: R2, b2: R3       leaving ssa form would insert the move again
+//
+// The second result of a comparison is replaced by the complement of the first in 65 only, in ssa form (knob
+// LateCopyPropComplPred).
 //
 // Does not do: selects of equal values (folding); phis of one value (62); in multi form, sources that have several
 // definitions, beyond their block.
@@ -50,7 +55,8 @@ typedef struct CopyProp {
     uint32_t *written;          // by RegId: time of the last write
     LocalCopy *local;           // by RegId
     bool progress;
-    bool only_moves;  // no use was replaced except by the source of a plain move
+    bool complements;  // of comparisons with two results
+    bool only_moves;   // no use was replaced except by the source of a plain move
 } CopyProp;
 
 /* -- Available sources ---------------------------------------------------------------------------------- */
@@ -99,6 +105,21 @@ static bool is_distant_part(const CopyProp *c, const Instr *copy)
     return pack && ir_instr(c->fn, pack)->block != copy->block;
 }
 
+// Returns !p for the second result q of a comparison p|q without a boolean operand, else K_NONE.
+static Operand complement_of(const CopyProp *c, const Instr *i, RegId r)
+{
+    const Fn *fn = c->fn;
+    if (!c->complements || ir_desc(fn, i)->op != OP_SETP || i->ndef != 2 || ir_nuse(i) != 2 || i->flags & IF_PINNED)
+        return op_none();
+    Operand first = *ir_def(fn, i, 0), second = *ir_def(fn, i, 1);
+    if (!op_is_reg(first) || !op_is_reg(second) || op_index(second) != r || op_file(first) != op_file(second) ||
+        def_is_outside(c->a, op_index(first)))
+        return op_none();
+    Operand complement = op_reg(fn, op_index(first));
+    complement.mods = OPM_NOT;
+    return complement;
+}
+
 // Returns the source of the copy that defines `o` if it is available at `id`, else K_NONE.
 static Operand step_back(const CopyProp *c, InstrId id, uint32_t k, Operand o, InstrId *copy)
 {
@@ -114,6 +135,8 @@ static Operand step_back(const CopyProp *c, InstrId id, uint32_t k, Operand o, I
     if (!local && fn->form == FORM_MULTI && ir_guarded(ir_instr(fn, *copy)))
         return op_none();
     Operand from = copy_of_any(fn, c->a, *copy, r);
+    if (op_kind(from) == K_NONE)
+        from = complement_of(c, ir_instr(fn, *copy), r);
     if (op_kind(from) == K_NONE || (op_is_reg(from) && !local && !def_of(c->a, op_index(from))))
         return op_none();
     if (op_is_reg(from) && is_distant_part(c, ir_instr(fn, *copy)))
@@ -232,6 +255,7 @@ bool phase_copy_prop(Ctx *ctx, Fn *fn)
     CopyProp c = {.ctx = ctx, .fn = fn, .a = analysis_need(fn, AN_DEF), .only_moves = true};
     prepare_costs(ctx, fn);
     bool multi = fn->form == FORM_MULTI;
+    c.complements = !multi && ctx->run.slot == PH_GENERAL_OPTIMIZE_LATE2 && knob_int(&ctx->knobs, KNOB_COPY_PROP_COMPL);
     arena_init(&c.scratch, &ctx->heap);
     if (multi) {
         c.written = NEW_ARRAY(&c.scratch, uint32_t, fn->regs.n);

@@ -459,6 +459,25 @@ all=CopyPropBudget global=CopyPropGlobalBudget
 lines copies.ptx OriCopyProp 'add.*%r2,' :0 $all=0:4 $all=1:3 $all=3:1 $all=4:0 $all=5:0 $global=0:2 $global=1:1 $global=2:0 \
     $all=3~$global=1:1 $all=1~$global=1:3
 
+# The second result of a comparison as a guard.
+{
+    echo "$head"
+    cat <<'END'
+.visible .entry k(.param .u64 p)
+{
+	.reg .b64 %rd<9>;
+	.reg .b32 %r<9>;
+	.reg .pred %p<3>;
+	ld.param.u64 %rd1, [p];
+	ld.global.u32 %r1, [%rd1];
+	setp.eq.u32 %p1|%p2, %r1, 0;
+	@%p2 st.global.u32 [%rd1], 1;
+	ret;
+}
+END
+} >pair.ptx
+lines pair.ptx 23,65,73 '@!%p' :1 LateCopyPropComplPred=0:0 LateCopyPropComplPred=1:1
+
 # Two loads of stored values; after forwarding the stores are dead.
 {
     echo "$head"
@@ -546,8 +565,8 @@ silent err
 name="numbers of the original"
 for row in NamedPhases:298 DisablePhases:185 OptBudget:499 DUMPIR:- NvOptRecipes:- WHEN:- \
     ConvertMemoryToRegIndexedSizeLimit:135 ConvertMemoryToRegWhole:136 MovWeightForConvertMemToReg:474 \
-    GeneralOptimizeEnable:487 CopyPropBudget:- CopyPropGlobalBudget:- StoreForwardingBudget:- FoldBudget:- \
-    FoldRulesOff:- limit-fold-fp:- FormLop3Budget:- PtxasWorkarounds:- PhiInputLimit:-; do
+    GeneralOptimizeEnable:487 CopyPropBudget:- CopyPropGlobalBudget:- LateCopyPropComplPred:- StoreForwardingBudget:- \
+    FoldBudget:- FoldRulesOff:- limit-fold-fp:- FormLop3Budget:- PtxasWorkarounds:- PhiInputLimit:-; do
     is "$(awk -v want="${row%:*}" '$2 == want { print $1 }' out)" "${row#*:}"
 done
 name="list of knobs and knobs.def"
