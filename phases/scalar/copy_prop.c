@@ -26,6 +26,7 @@
 //     @P0 R2 = mov.b32 R1; @P0 st [R8], R2              the same, if P0 is pinned
 //     R2:16 = cvt.u8.u8 R1                              the conversion clears the upper half
 //     P1|P2 = setp.lt.and.s32 R1, R2, P0; @P2 bra b2    P1 and P2 are both false where P0 is
+//     P1|P2 = setp.lt.f16x2 R1, R2; @P2 bra b2          P2 is the result of the upper halves
 //     R1 = mov.b64 @x; R2 = ld.b32 [R1]                 the symbol is no generic address
 //     R2 = mov.b32 undef                                each use would have a different value
 //     b1: R3 = mov.b64 {R1, R2}; b2: {R4, R5} = mov.b64 R3     R1 would live on beside R3
@@ -105,11 +106,15 @@ static bool is_distant_part(const CopyProp *c, const Instr *copy)
     return pack && ir_instr(c->fn, pack)->block != copy->block;
 }
 
-// Returns !p for the second result q of a comparison p|q without a boolean operand, else K_NONE.
+// Returns !p for the second result q of a comparison p|q without a boolean operand, else K_NONE. The results of a
+// comparison of packed values are those of its halves.
 static Operand complement_of(const CopyProp *c, const Instr *i, RegId r)
 {
     const Fn *fn = c->fn;
-    if (!c->complements || ir_desc(fn, i)->op != OP_SETP || i->ndef != 2 || ir_nuse(i) != 2 || i->flags & IF_PINNED)
+    const Desc *d = ir_desc(fn, i);
+    Type type = (Type)tab_mnem(fn->tables, d->mnem)->type[0];
+    if (!c->complements || d->op != OP_SETP || type == TY_F16X2 || type == TY_BF16X2 || i->ndef != 2 ||
+        ir_nuse(i) != 2 || i->flags & IF_PINNED)
         return op_none();
     Operand first = *ir_def(fn, i, 0), second = *ir_def(fn, i, 1);
     if (!op_is_reg(first) || !op_is_reg(second) || op_index(second) != r || op_file(first) != op_file(second) ||
