@@ -23,8 +23,10 @@ PhaseBody phase_redundant_phis, phase_equal_phis;
 PhaseBody phase_branch_opt, phase_place_blocks, phase_remove_nop_code;
 /* scalar */
 PhaseBody phase_live_dead, phase_redundant_moves, phase_commoning, phase_copy_prop, phase_fold, phase_form_lop3;
+PhaseBody phase_simplify_predicates;
 /* bundles */
-PhaseBody phase_general_optimize_mid, phase_general_optimize_mid2, phase_general_optimize_late2, phase_reoptimize;
+PhaseBody phase_general_optimize, phase_general_optimize_mid, phase_general_optimize_mid2, phase_general_optimize_late2,
+    phase_reoptimize;
 /* memory */
 PhaseBody phase_infer_spaces, phase_promote_memory, phase_store_forwarding, phase_compact_local;
 /* template.c, which no row names */

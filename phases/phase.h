@@ -26,7 +26,7 @@ typedef enum { PS_FUNCTION, PS_MODULE } PhaseScope;
 typedef enum { PF_ANY, PF_MULTI, PF_SSA, PF_TO_SSA, PF_TO_MULTI } PhaseForm;
 enum {
     PHASE_SLOTS = 159,
-    PHASE_ROWS = 170,
+    PHASE_ROWS = 171,
     PH_APPLY_RECIPES = 1,
     PH_EARLY_LIVE_DEAD = 10,
     PH_BRANCH_OPT = 15,
@@ -47,6 +47,7 @@ enum {
     PH_INFER_SPACES = 166,
     PH_STORE_FORWARDING = 167,
     PH_FORM_LOP3 = 168,
+    PH_SIMPLIFY_PREDICATES = 170,
 };
 
 typedef bool PhaseBody(Ctx *ctx, Fn *fn);  // returns progress: true exactly if it changed the function

@@ -23,8 +23,8 @@ uint32_t desc_classes(const Tables *t, const Desc *d)
             classes |= IC_BRANCH;
     if (d->op == OP_MOV)
         classes |= IC_MOVE | (m->type[0] == TY_PRED ? IC_PRED_MOVE : 0);
-    if (d->op == OP_SETP && d->ndef == 2)
-        classes |= IC_COMPARE_PAIR;
+    if (d->op == OP_SETP || d->op == OP_SELP)
+        classes |= IC_COMPARE | (d->ndef == 2 ? IC_COMPARE_PAIR : 0);
     if (d->op == OP_CVTA || d->op == OP_CVTA_ADDR)
         classes |= IC_CVTA;
     if (takes_generic(d, m))

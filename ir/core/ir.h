@@ -514,6 +514,9 @@ typedef struct Block {
 // IMPLICIT: PTX output omits the terminator as long as it is a branch to the next block or a return at the end.
 enum { IF_GUARDED = 1, IF_TIED = 2, IF_PINNED = 4, IF_IMPLICIT = 8 };
 
+// Propagation marks: the bits 0x100, 0x200 and 0x400 of the documents. No phase leaves any (simplify_predicates.c).
+enum { MARK_PROP = 1, MARK_DEFER = 2, MARK_UNDER = 4 };
+
 typedef struct Instr {
     InstrId next, prev;
     BlockId block;
@@ -524,7 +527,7 @@ typedef struct Instr {
     uint32_t callseq;  // call sequence, 0 = none
     uint16_t ndef;
     uint8_t flags;  // IF_*
-    uint8_t marks;  // propagation marks (0x100, 0x200, 0x400 of the documents as bits 0 to 2)
+    uint8_t marks;  // MARK_*
 } Instr;
 
 typedef struct Line {

@@ -2,9 +2,9 @@
 // Cleans up after expansion and after predication, on backends that have these passes.
 //
 // Slots: 46 GeneralOptimizeMid2 (entry 56 of the vtable of a backend) and 65 GeneralOptimizeLate2 (entry 49). Both run
-// one round of folding, copy propagation and dead code removal (bundle.c), so they do nothing unless a phase has
-// changed the function after GeneralOptimizeMid. 65 also replaces the second result of a comparison by the complement
-// of the first (knob LateCopyPropComplPred).
+// one round of OriSimplifyPredicates, folding, copy propagation and dead code removal (bundle.c), so they do nothing
+// unless a phase has changed the function after GeneralOptimizeMid. 65 also replaces the second result of a comparison
+// by the complement of the first (knob LateCopyPropComplPred).
 //
 //     R2 = mov.b32 R1; R3 = add.s32 R2, 0; st [R0], R3      ->   st [R0], R1
 //     P1|P2 = setp.lt.s32 R1, R2; @P2 bra b2 else b3   ->   P1 = setp.lt.s32 R1, R2; @!P1 bra b2 else b3      (65)
@@ -16,7 +16,7 @@
 #include "phases/bodies.h"
 #include "phases/bundles/bundle.h"
 
-static const uint8_t sub_passes[] = {PH_FOLD, PH_COPY_PROP, PH_SIMPLE_LIVE_DEAD};
+static const uint8_t sub_passes[] = {PH_SIMPLIFY_PREDICATES, PH_FOLD, PH_COPY_PROP, PH_SIMPLE_LIVE_DEAD};
 
 bool phase_general_optimize_mid2(Ctx *ctx, Fn *fn) { return bundle_round(ctx, fn, sub_passes, ARRAY_LEN(sub_passes)); }
 

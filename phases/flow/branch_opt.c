@@ -56,11 +56,10 @@
 //
 // Does not do: conditions implied by other conditions, duplication of code, inversion of branches with a fall-through.
 // Documented: slot and name. Inferred: the rest.
-#include "ir/rewrite/rewrite.h"
 #include "phases/bodies.h"
+#include "phases/scalar/known_predicates.h"
 
 enum { ROUNDS = 8, ARM_BLOCKS = 256, PREDICATED = 9 };
-typedef enum { UNKNOWN, IS_FALSE, IS_TRUE } Truth;
 
 typedef struct BranchOpt {
     Ctx *ctx;
@@ -86,11 +85,6 @@ static void decide(Fn *fn, InstrId id, bool taken)
         instr_replace_by_branch(fn, id, op_index(*ir_use(fn, i, 0)));
     else
         terminator_drop_guard(fn, id);
-}
-
-static Truth negated_if(Truth t, bool negate)
-{
-    return t == UNKNOWN || !negate ? t : t == IS_TRUE ? IS_FALSE : IS_TRUE;
 }
 
 /* -- Known conditions ----------------------------------------------------------------------------------- */

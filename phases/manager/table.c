@@ -22,6 +22,7 @@
 #define POINTERS AN_POINTERS
 #define FLOW AN_FLOW
 #define MOVE IC_MOVE
+#define COMPARE IC_COMPARE
 #define LOGIC IC_LOGIC
 #define BRANCH IC_BRANCH
 #define CALL IC_CALL

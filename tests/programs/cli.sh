@@ -138,6 +138,7 @@ for status in implemented hook machine not-yet; do says out " $status "; done
 name="list of phases has their knobs"
 is "$(sed -n 's/^ *\([0-9]*\) .*\[knobs: \(.*\)\]$/\1 \2/p' out)" "1 NvOptRecipes
 23 PhiInputLimit
+29 DisableRedundantBarrierRemoval, MembarFlowControl
 37 MovWeightForConvertMemToReg, GeneralOptimizeEnable
 65 LateCopyPropComplPred
 159 CopyPropBudget, CopyPropGlobalBudget

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: MIT
+// Simplifies predicates, then cleans up.
+//
+// Slot: 29 GeneralOptimize. One round of OriSimplifyPredicates, folding, copy propagation and dead code removal
+// (bundle.c). Where the first changes nothing, the others do not run: GeneralOptimizeMid runs them, and nothing between
+// 23 and 29 leaves work for them.
+//
+// Must not fire: with GeneralOptimizeEnable (487) = 0, with DisableRedundantBarrierRemoval (231), or with
+// MembarFlowControl (461) = 0.
+//
+// Documented: the gates, the walk of OriSimplifyPredicates. Inferred: the sub-passes after it.
+#include "phases/bodies.h"
+#include "phases/bundles/bundle.h"
+
+static bool passes_gates(Ctx *ctx)
+{
+    Knobs *k = &ctx->knobs;
+    return knob_int(k, KNOB_GENERAL_OPTIMIZE) && !knob_is_set(k, KNOB_NO_BARRIER_REMOVAL) &&
+           (!knob_is_set(k, KNOB_MEMBAR_FLOW) || knob_int(k, KNOB_MEMBAR_FLOW));
+}
+
+bool phase_general_optimize(Ctx *ctx, Fn *fn)
+{
+    static const uint8_t predicates[] = {PH_SIMPLIFY_PREDICATES};
+    static const uint8_t cleanups[] = {PH_FOLD, PH_COPY_PROP, PH_SIMPLE_LIVE_DEAD};
+    if (!passes_gates(ctx) || !bundle_round(ctx, fn, predicates, ARRAY_LEN(predicates)))
+        return false;
+    bundle_round(ctx, fn, cleanups, ARRAY_LEN(cleanups));
+    return true;
+}
