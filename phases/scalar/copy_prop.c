@@ -56,6 +56,7 @@ typedef struct CopyProp {
     uint32_t *written;          // by RegId: time of the last write
     LocalCopy *local;           // by RegId
     bool progress;
+    bool counted;      // AN_NUSES is valid
     bool complements;  // of comparisons with two results
     bool only_moves;   // no use was replaced except by the source of a plain move
 } CopyProp;
@@ -111,14 +112,12 @@ static bool is_distant_part(const CopyProp *c, const Instr *copy)
 static Operand complement_of(const CopyProp *c, const Instr *i, RegId r)
 {
     const Fn *fn = c->fn;
-    const Desc *d = ir_desc(fn, i);
-    Type type = (Type)tab_mnem(fn->tables, d->mnem)->type[0];
-    if (!c->complements || d->op != OP_SETP || type == TY_F16X2 || type == TY_BF16X2 || i->ndef != 2 ||
-        ir_nuse(i) != 2 || i->flags & IF_PINNED)
+    if (ir_desc(fn, i)->op != OP_SETP || i->ndef != 2 || ir_nuse(i) != 2 || i->flags & IF_PINNED)
         return op_none();
+    Type type = (Type)tab_mnem(fn->tables, ir_desc(fn, i)->mnem)->type[0];
     Operand first = *ir_def(fn, i, 0), second = *ir_def(fn, i, 1);
-    if (!op_is_reg(first) || !op_is_reg(second) || op_index(second) != r || op_file(first) != op_file(second) ||
-        def_is_outside(c->a, op_index(first)))
+    if (type == TY_F16X2 || type == TY_BF16X2 || !op_is_reg(first) || !op_is_reg(second) || op_index(second) != r ||
+        op_file(first) != op_file(second) || def_is_outside(c->a, op_index(first)))
         return op_none();
     Operand complement = op_reg(fn, op_index(first));
     complement.mods = OPM_NOT;
@@ -140,7 +139,7 @@ static Operand step_back(const CopyProp *c, InstrId id, uint32_t k, Operand o, I
     if (!local && fn->form == FORM_MULTI && ir_guarded(ir_instr(fn, *copy)))
         return op_none();
     Operand from = copy_of_any(fn, c->a, *copy, r);
-    if (op_kind(from) == K_NONE)
+    if (op_kind(from) == K_NONE && c->complements)
         from = complement_of(c, ir_instr(fn, *copy), r);
     if (op_kind(from) == K_NONE || (op_is_reg(from) && !local && !def_of(c->a, op_index(from))))
         return op_none();
@@ -223,8 +222,10 @@ static void rewrite_use(CopyProp *c, InstrId id, uint32_t k)
     // In unreachable blocks copies may form a cycle, so the source may be the operand itself.
     if (last && !op_same(best, was) && may_rewrite(c, id, last)) {
         record_cost(c->ctx, c->fn, id);
-        nuses_count(c->fn, was, -1);
-        nuses_count(c->fn, best, 1);
+        if (c->counted) {
+            nuses_count(c->fn, was, -1);
+            nuses_count(c->fn, best, 1);
+        }
         ir_ops(c->fn, ir_instr(c->fn, id))[k] = best;
         c->progress = true;
         if (ir_desc(c->fn, ir_instr(c->fn, last))->op != OP_MOV || ir_guarded(ir_instr(c->fn, last)))
@@ -259,6 +260,7 @@ bool phase_copy_prop(Ctx *ctx, Fn *fn)
 {
     CopyProp c = {.ctx = ctx, .fn = fn, .a = analysis_need(fn, AN_DEF), .only_moves = true};
     prepare_costs(ctx, fn);
+    c.counted = c.a->valid & AN_NUSES;
     bool multi = fn->form == FORM_MULTI;
     c.complements = !multi && ctx->run.slot == PH_GENERAL_OPTIMIZE_LATE2 && knob_int(&ctx->knobs, KNOB_COPY_PROP_COMPL);
     arena_init(&c.scratch, &ctx->heap);

@@ -393,7 +393,9 @@ static bool drop_definitions(Dead *d, InstrId id)
         bool may = op_is_reg(def) && sink_fits(fn, i, k) && reg_in_ssa(ir_reg(fn, op_index(def)));
         if (!may || d->marked[d->by_register ? op_index(def) : value_of(fn, d->a, id, k)])
             continue;
+        nuses_count_instr(fn, i, -1);
         remove_definition(fn, id, k);
+        nuses_count_instr(fn, i, 1);
         progress = true;
     }
     return progress;
@@ -402,13 +404,14 @@ static bool drop_definitions(Dead *d, InstrId id)
 // Replaces the old values of dead definitions by `undef`, in ssa form.
 static bool drop_old_values(Dead *d, InstrId id)
 {
-    const Fn *fn = d->fn;
+    Fn *fn = d->fn;
     const Instr *i = ir_instr(fn, id);
     bool progress = false;
     for (uint32_t k = 0; k < ir_ntied(i); k++) {
         Operand def = *ir_def(fn, i, k), *old = ir_tied(fn, i, k);
         if (!op_is_reg(def) || !op_is_reg(*old) || d->marked[op_index(def)])
             continue;
+        nuses_count(fn, *old, -1);
         *old = op_imm(CONST_UNDEF);
         progress = true;
     }
@@ -447,9 +450,10 @@ static bool sweep_instrs(Dead *d)
             bool dead = is_dead(d, id);
             if (!dead && i->callseq)
                 leave_sequence(d, id);
-            if (dead)
+            if (dead) {
+                nuses_count_instr(fn, i, -1);
                 ir_remove(fn, id);
-            else if (i->ndef > 1)
+            } else if (i->ndef > 1)
                 progress |= drop_definitions(d, id);
             if (!dead && i->flags & IF_TIED)
                 progress |= drop_old_values(d, id);
@@ -564,7 +568,7 @@ bool phase_live_dead(Ctx *ctx, Fn *fn)
     bool progress = false, again = true;
     while (again && remove_dead(ctx, fn, &again)) {
         progress = true;
-        analysis_drop(fn, AN_FLOW | AN_DEF);
+        analysis_drop(fn, AN_FLOW | AN_DEF | AN_NUSES);
         again &= remove_empty_ways(fn);
     }
     if (progress && fn->form == FORM_MULTI)
