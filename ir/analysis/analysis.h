@@ -242,8 +242,13 @@ static inline bool stands_before(const Analyses *an, InstrId i, InstrId j) { ret
 
 /* nuses.c: AN_NUSES */
 // The uses are those of AN_DEFUSE. A phase that keeps AN_NUSES counts each use that it adds (`more` is 1) or removes
-// (-1). These functions do nothing while AN_NUSES is invalid.
-void nuses_count(Fn *fn, Operand o, int more);
+// (-1). The functions on Fn do nothing while AN_NUSES is invalid.
+void nuses_add(Analyses *an, RegId r, int more);
+static inline void nuses_count(Fn *fn, Operand o, int more)
+{
+    if (op_is_reg(o) && fn->analyses && fn->analyses->valid & AN_NUSES)
+        nuses_add(fn->analyses, op_index(o), more);
+}
 // Counts all uses of an instruction.
 void nuses_count_instr(Fn *fn, const Instr *i, int more);
 // Returns the number of uses of a register.

@@ -34,18 +34,20 @@ bool nuses_same(const Fn *fn, const Analyses *kept, Analyses *now, char why[stat
     return true;
 }
 
-void nuses_count(Fn *fn, Operand o, int more)
+void nuses_add(Analyses *a, RegId r, int more)
 {
-    Analyses *a = fn->analyses;
-    if (!a || !(a->valid & AN_NUSES) || !op_is_reg(o))
-        return;
-    while (a->nuses.n <= op_index(o))
+    while (a->nuses.n <= r)
         VEC_PUSH(&a->arena[AX_NUSES], &a->nuses, 0);
-    a->nuses.at[op_index(o)] += (uint32_t)more;
+    a->nuses.at[r] += (uint32_t)more;
 }
 
 void nuses_count_instr(Fn *fn, const Instr *i, int more)
 {
+    Analyses *a = fn->analyses;
+    if (!a || !(a->valid & AN_NUSES))
+        return;
+    const Operand *ops = ir_ops(fn, i);
     for (uint32_t k = i->ndef; k < i->nops; k++)
-        nuses_count(fn, ir_ops(fn, i)[k], more);
+        if (op_is_reg(ops[k]))
+            nuses_add(a, op_index(ops[k]), more);
 }

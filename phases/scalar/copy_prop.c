@@ -56,7 +56,6 @@ typedef struct CopyProp {
     uint32_t *written;          // by RegId: time of the last write
     LocalCopy *local;           // by RegId
     bool progress;
-    bool counted;      // AN_NUSES is valid
     bool complements;  // of comparisons with two results
     bool only_moves;   // no use was replaced except by the source of a plain move
 } CopyProp;
@@ -222,10 +221,8 @@ static void rewrite_use(CopyProp *c, InstrId id, uint32_t k)
     // In unreachable blocks copies may form a cycle, so the source may be the operand itself.
     if (last && !op_same(best, was) && may_rewrite(c, id, last)) {
         record_cost(c->ctx, c->fn, id);
-        if (c->counted) {
-            nuses_count(c->fn, was, -1);
-            nuses_count(c->fn, best, 1);
-        }
+        nuses_count(c->fn, was, -1);
+        nuses_count(c->fn, best, 1);
         ir_ops(c->fn, ir_instr(c->fn, id))[k] = best;
         c->progress = true;
         if (ir_desc(c->fn, ir_instr(c->fn, last))->op != OP_MOV || ir_guarded(ir_instr(c->fn, last)))
@@ -260,7 +257,6 @@ bool phase_copy_prop(Ctx *ctx, Fn *fn)
 {
     CopyProp c = {.ctx = ctx, .fn = fn, .a = analysis_need(fn, AN_DEF), .only_moves = true};
     prepare_costs(ctx, fn);
-    c.counted = c.a->valid & AN_NUSES;
     bool multi = fn->form == FORM_MULTI;
     c.complements = !multi && ctx->run.slot == PH_GENERAL_OPTIMIZE_LATE2 && knob_int(&ctx->knobs, KNOB_COPY_PROP_COMPL);
     arena_init(&c.scratch, &ctx->heap);
