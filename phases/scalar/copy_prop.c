@@ -116,7 +116,7 @@ static Operand complement_of(const CopyProp *c, const Instr *i, RegId r)
     Type type = (Type)tab_mnem(fn->tables, ir_desc(fn, i)->mnem)->type[0];
     Operand first = *ir_def(fn, i, 0), second = *ir_def(fn, i, 1);
     if (type == TY_F16X2 || type == TY_BF16X2 || !op_is_reg(first) || !op_is_reg(second) || op_index(second) != r ||
-        op_file(first) != op_file(second) || def_is_outside(c->a, op_index(first)))
+        op_file(first) != op_file(second))
         return op_none();
     Operand complement = op_reg(fn, op_index(first));
     complement.mods = OPM_NOT;
