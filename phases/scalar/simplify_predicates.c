@@ -21,12 +21,13 @@
 // constraint bits of the result must be 0: those of its operand, and of constant arms (10 wider than 32 bits, 11 needs
 // sign extension, 12 relative to a constant bank).
 //
-// The tier is 0, or 1 with limit-fold-fp. In tier 0 each eligible select is marked. Otherwise a float must pass the
-// simplifier, unless the target marks directly (sm_marks_directly) and bits 0x1B of the tier are 0: a scan of the block
-// from its start to the select, then one back through the definitions of its operands. It succeeds at an eligible
-// instruction that the select reads. Then a select is marked if no live use was seen or the target marks comparisons;
-// otherwise if the definition of its predicate, or the next comparison or select after it in the block, is eligible,
-// with no live use between.
+// The tier is 0, or 1 with limit-fold-fp. In tier 0 each eligible select is marked. Otherwise the simplifier tests a
+// select of floats, unless the target marks directly (sm_marks_directly) and bits 0x1B of the tier are 0. It scans the
+// block from its start to the select for an eligible instruction that the select reads, and if the target does not mark
+// directly, also the definitions of its operands. A hit marks the select {prop}; without a hit a target that marks
+// directly marks it {defer}, and others do not mark it. An integer, or a select with {defer}, is marked {prop} if no
+// live use was seen or the target marks comparisons; otherwise if the definition of its predicate, or the next
+// comparison or select after it in the block, is eligible, with no live use between.
 //
 // Apply: a marked select is replaced by a move if its arms are one value, or if its predicate is known
 // (known_predicates.c). A comparison, marked or not, is replaced by a constant if it is known; one that is marked
@@ -199,18 +200,20 @@ static bool scan_back(Simplify *s, InstrId select)
     return false;
 }
 
-// Returns what the scans in both directions find.
-static bool passes_simplifier(Simplify *s, InstrId select)
+typedef enum { NO_HIT, PARTIAL, HIT } Found;
+
+// Scans forward, then back. PARTIAL: the forward scan found nothing, but the target marks directly.
+static Found find_eligible(Simplify *s, InstrId select)
 {
     if (!s->visited)
         s->visited = NEW_ARRAY(&s->scratch, uint32_t, s->fn->instrs.n);
     s->scans++;
     if (scan_forward(s, select))
-        return true;
+        return HIT;
     if (sm_marks_directly(&s->sm->profile))
-        return false;
+        return PARTIAL;
     s->scans++;
-    return scan_back(s, select);
+    return scan_back(s, select) ? HIT : NO_HIT;
 }
 
 /* -- The walk ------------------------------------------------------------------------------------------- */
@@ -256,8 +259,9 @@ static uint8_t marks_of_select(Simplify *s, InstrId id)
         return MARK_PROP;
     if (type_info[tab_mnem(fn->tables, ir_desc(fn, i)->mnem)->type[0]].class == TC_F) {
         bool direct = sm_marks_directly(&s->sm->profile) && !(s->tier & TIER_CONSERVATIVE);
-        if (!direct && !passes_simplifier(s, id))
-            return 0;
+        Found found = direct ? PARTIAL : find_eligible(s, id);
+        if (found != PARTIAL)
+            return found == HIT ? MARK_PROP : 0;
         marks = MARK_DEFER;
     }
     if (!s->live_use_seen || s->marks_compares || is_eligible_by_chain(s, i))

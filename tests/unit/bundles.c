@@ -299,6 +299,31 @@ TEST(fold_by_query)
     }
 }
 
+static bool marks(const Fn *fn) { return (void)fn, true; }
+
+// A backend that marks comparisons has them replaced where they are known under their own guard.
+TEST(simplify_by_query)
+{
+    for (int by_guard = 0; by_guard < 2; by_guard++) {
+        Kernel k;
+        SmBackend own = sm_90;
+        static char why[500];
+        kernel_open(&k, "ssa",
+                    "b0:\n  R1:32 = mov.b32 %ntid.x\n  R2:32 = mov.b32 %ctaid.x\n  P0 = setp.lt.s32 R1, R2\n"
+                    "  P1 = setp.eq.s32 R1, 5\n  @P0 P2 = setp.ge.s32 R1, R2 else P1\n"
+                    "  @P2 st.global.b32 [16], R1\n  ret\n");
+        own.marks_predicates = by_guard ? marks : sm_shared_marks_predicates;
+        k.ctx.options = (PhaseOptions){.level = 3, .named = "OriSimplifyPredicates", .stay_in_ssa = true};
+        k.ctx.options.target = (SmTarget){&own, own.profile.encoded};
+        CHECK(phase_plan(&k.ctx, k.module, why));
+        phase_run(&k.ctx, &k.fn);
+        CHECK_EQ(k.ctx.progress[PH_SIMPLIFY_PREDICATES], by_guard);
+        CHECK_EQ(strstr(kernel_body(&k), "@P0 P2 = mov.pred 0 else P1") != NULL, by_guard);
+        CHECK(!strchr(kernel_body(&k), '{'));  // no marks are left
+        kernel_close(&k);
+    }
+}
+
 void test_bundles(void)
 {
     RUN(bundle_settles);
@@ -309,4 +334,5 @@ void test_bundles(void)
     RUN(costs_rounds);
     RUN(costs_exempt);
     RUN(fold_by_query);
+    RUN(simplify_by_query);
 }
