@@ -171,8 +171,8 @@ static bool take_symbol(CopyProp *c, InstrId id, uint32_t k)
     const Instr *i = ir_instr(fn, id);
     const Desc *d = ir_desc(fn, i);
     Operand *base = ir_ops(fn, i) + k, *offset = base + 1;
-    bool memory = d->traits & (TR_READ | TR_WRITE) && op_info[d->op].ntypes != OP_RAW && k < d->nops &&
-                  operand_is_base(fn, d, k) && !(d->traits & TR_ORDERED);
+    bool memory = d->traits & (TR_READ | TR_WRITE) && op_info[d->op].ntypes != OP_RAW && d->op != OP_CALL &&
+                  !(d->traits & TR_ORDERED) && k < d->nops && operand_is_base(fn, d, k);
     if (!memory || !op_in_ssa(fn, *base) || op_kind(*offset) != K_IMM)
         return false;
     InstrId from = def_of(c->a, op_index(*base));

@@ -54,7 +54,7 @@
 #include "phases/scalar/known_predicates.h"
 #include "sm/sm.h"
 
-enum { TIER_CONSERVATIVE = 0x1B, STEPS = 16 };
+enum { TIER_CONSERVATIVE = 0x1B, STEPS = 48 };
 
 typedef struct Simplify {
     Ctx *ctx;
@@ -148,17 +148,6 @@ static bool is_eligible(const Simplify *s, const Instr *i)
 
 /* -- The simplifier ------------------------------------------------------------------------------------- */
 
-static bool reads(const Fn *fn, const Instr *i, const Instr *from)
-{
-    for (uint32_t k = 0; k < ir_nuse(i); k++)
-        for (uint32_t n = 0; n < from->ndef; n++) {
-            Operand use = *ir_use(fn, i, k), def = *ir_def(fn, from, n);
-            if (op_is_reg(use) && op_is_reg(def) && op_index(use) == op_index(def))
-                return true;
-        }
-    return false;
-}
-
 // Marks an instruction as visited by the current scan. False: it was.
 static bool visit(Simplify *s, InstrId id)
 {
@@ -167,25 +156,31 @@ static bool visit(Simplify *s, InstrId id)
     return first;
 }
 
-// Scans the block up to the select.
-static bool scan_forward(Simplify *s, InstrId select)
+// Finds an eligible instruction before the select, in its block, that the select reads. Its operands lead there without
+// a walk: in ssa form a definition in this block is before its use, or a phi, which is not eligible.
+static bool scan_forward(const Simplify *s, InstrId select)
 {
     const Fn *fn = s->fn;
-    for (InstrId id = ir_block(fn, s->context)->first; id && id != select; id = instr_after(fn, id))
-        if (visit(s, id) && reads(fn, ir_instr(fn, select), ir_instr(fn, id)) && is_eligible(s, ir_instr(fn, id)))
+    const Instr *i = ir_instr(fn, select);
+    for (uint32_t k = 0; k < ir_nuse(i); k++) {
+        Operand use = *ir_use(fn, i, k);
+        InstrId def = op_is_reg(use) ? def_of(s->a, op_index(use)) : 0;
+        if (def && ir_instr(fn, def)->block == s->context && is_eligible(s, ir_instr(fn, def)))
             return true;
+    }
     return false;
 }
 
-// Follows the definitions of the operands back, through moves and the inputs of phis.
+// Follows the definitions of the operands back, through moves and the inputs of phis, for STEPS operands.
 static bool scan_back(Simplify *s, InstrId select)
 {
     const Fn *fn = s->fn;
     VEC(InstrId) work = {0};
+    uint32_t steps = 0;
     VEC_PUSH(&s->scratch, &work, select);
-    for (uint32_t n = 0; n < work.n && n < STEPS; n++) {
+    for (uint32_t n = 0; n < work.n; n++) {
         const Instr *i = ir_instr(fn, work.at[n]);
-        for (uint32_t k = 0; k < ir_nuse(i); k++) {
+        for (uint32_t k = 0; k < ir_nuse(i) && steps < STEPS; k++, steps++) {
             Operand use = *ir_use(fn, i, k);
             InstrId def = op_is_reg(use) ? def_of(s->a, op_index(use)) : 0;
             if (!def || !visit(s, def))
