@@ -4,24 +4,15 @@
 #ifndef ORI_KNOWN_PREDICATES_H
 #define ORI_KNOWN_PREDICATES_H
 
-#include "ir/rewrite/rewrite.h"
-
-typedef enum { UNKNOWN, IS_FALSE, IS_TRUE } Truth;
-
-static inline Truth negated_if(Truth t, bool negate)
-{
-    return t == UNKNOWN || !negate ? t : t == IS_TRUE ? IS_FALSE : IS_TRUE;
-}
+#include "phases/scalar/relations.h"
 
 // Requires AN_CFG, AN_DOM and AN_DEF. The function may change as long as registers keep their values and branches stay.
 typedef struct KnownPredicates {
     const Fn *fn;
     const Analyses *a;
-    Arena *arena;
-    ScopedTable facts;           // changes of `known` and of relations
-    uint32_t *known;             // by RegId below nregs: Truth
-    struct Relation **relation;  // hash table
-    uint32_t mask;               // its size - 1
+    ScopedTable facts;  // changes of `known` and of relations
+    Relations relations;
+    uint32_t *known;  // by RegId below nregs: Truth
     RegId nregs;
 } KnownPredicates;
 
