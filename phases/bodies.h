@@ -21,6 +21,8 @@ PhaseBody phase_generate_mov_phi, phase_convert_mov_phi;
 PhaseBody phase_redundant_phis, phase_equal_phis;
 /* flow/branch_opt.c, flow/place_blocks.c, flow/remove_nop_code.c */
 PhaseBody phase_branch_opt, phase_place_blocks, phase_remove_nop_code;
+/* flow/merge_conditional_flow.c */
+PhaseBody phase_general_optimize_early, phase_merge_conditional_flow;
 /* scalar */
 PhaseBody phase_live_dead, phase_redundant_moves, phase_commoning, phase_copy_prop, phase_fold, phase_form_lop3;
 PhaseBody phase_simplify_predicates;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The members that backends share: passes that do nothing, and queries that are sound for all backends. Also the table
 // of members.
-#include "sm/sm.h"
+#include "sm/sm_internal.h"
 
 /* -- Passes --------------------------------------------------------------------------------------------- */
 
@@ -19,6 +19,11 @@ bool sm_shared_swap_operands(const Fn *fn, const Instr *i, uint32_t first, uint3
 }
 
 bool sm_shared_rewrite_chain(const Fn *fn, const BlockId entry[static 3]) { return (void)fn, (void)entry, false; }
+
+bool sm_rewrites_chains(const Fn *fn, const BlockId entry[static 3])
+{
+    return (void)fn, entry[0] != entry[2] && entry[1] != entry[2];
+}
 
 // Counts a packed pair as one element, and a predicate as a byte.
 uint32_t sm_shared_operand_bytes(const Fn *fn, const Instr *i)

@@ -108,7 +108,7 @@ typedef uint64_t SmClasses(const Fn *fn, const Instr *i);
 // clang-format off
 #define SM_QUERIES(QUERY) \
     QUERY(swap_operands,       79, SmSwap,     IMPLEMENTED, "cse",     "order of a commutative instruction's operands: by value number") \
-    QUERY(rewrite_chain,       82, SmChain,    NO_OP,       "general", "phase 13's secondary chains: unchanged") \
+    QUERY(rewrite_chain,       82, SmChain,    NO_OP,       "general", "chains of tests over renamed registers: unchanged below sm_70") \
     QUERY(operand_bytes,      113, SmBytes,    IMPLEMENTED, "general", "operand size: that of the first type") \
     QUERY(fold_info,          117, SmFoldInfo, NO_OP,       "general", "fold metadata: none") \
     QUERY(marks_predicates,   164, SmFnTest,   NO_OP,       "general", "predicate marking: none") \

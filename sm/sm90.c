@@ -15,6 +15,7 @@ const SmBackend sm_90 = {
     .gvn_cse = sm_not_yet_pass,         // slot 23
     .back_prop_vreg = sm_not_yet_pass,  // phase 82
     .form_lop3 = phase_form_lop3,
+    .rewrite_chain = sm_rewrites_chains,                     // slot 82
     .general_optimize_mid2 = phase_general_optimize_mid2,    // slot 56
     .general_optimize_late2 = phase_general_optimize_late2,  // slot 49
 };

@@ -15,6 +15,10 @@
 #define SM_COMMON \
     .profile.bank_bytes = 65536, .profile.regs[RF_P] = 7 SM_PASSES(SM_COMMON_PASS) SM_QUERIES(SM_COMMON_QUERY)
 
+/* shared.c */
+// Query 82 of sm_70 and up: a chain is rewritten unless its join is one of the other blocks.
+SmChain sm_rewrites_chains;
+
 /* template.c */
 extern const SmBackend sm_template;
 

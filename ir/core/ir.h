@@ -629,6 +629,7 @@ enum {
     PROP_NO_SELF_MOVE = 1 << 18,       // no moves of a register to itself
     PROP_CONVENTIONAL = 1 << 19,       // in ssa form: no two members of a phi's congruence class are live at once
     PROP_BRANCH_DECIDED = 1 << 20,     // OriBranchOpt has just decided a branch
+    PROP_FLOW_MERGED = 1 << 21,        // no test repeats another one, as far as GeneralOptimizeEarly can tell
 };
 
 typedef enum { ITEM_VAR, ITEM_FN, ITEM_RAW } ItemKind;

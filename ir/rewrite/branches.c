@@ -26,6 +26,36 @@ void terminator_drop_guard(Fn *fn, InstrId id)
     i->flags &= (uint8_t)~IF_GUARDED;
 }
 
+Operand *terminator_other_way(const Fn *fn, const Instr *i) { return ir_ops(fn, i) + ir_desc(fn, i)->nops - 1; }
+
+void terminator_decide(Fn *fn, InstrId id, bool taken)
+{
+    const Instr *i = ir_instr(fn, id);
+    if (!taken)
+        instr_replace_by_branch(fn, id, op_index(*terminator_other_way(fn, i)));
+    else if (ir_desc(fn, i)->op == OP_BRA)
+        instr_replace_by_branch(fn, id, op_index(*ir_use(fn, i, 0)));
+    else
+        terminator_drop_guard(fn, id);
+}
+
+bool fn_is_convergent(const Fn *fn)
+{
+    FOR_BLOCKS(fn, b) {
+        FOR_INSTRS(fn, b, id) {
+            const Desc *d = ir_desc(fn, ir_instr(fn, id));
+            if (d->traits & TR_CONV || d->op == OP_OPAQUE)
+                return true;
+        }
+    }
+    return false;
+}
+
+bool branch_is_uniform(const Fn *fn, const Instr *i)
+{
+    return tab_mnem(fn->tables, ir_desc(fn, i)->mnem)->mod[MC_UNI] != MOD_NONE;
+}
+
 bool drop_conditions(Fn *fn)
 {
     bool progress = false;

@@ -103,6 +103,14 @@ void instr_replace_by_access_move(Fn *fn, InstrId id, const AccessMove *move);
 void instr_replace_by_branch(Fn *fn, InstrId id, BlockId to);
 // Removes the guard of a terminator, and the successor for a false guard.
 void terminator_drop_guard(Fn *fn, InstrId id);
+// Returns the operand of a guarded terminator that names its successor for a false guard.
+Operand *terminator_other_way(const Fn *fn, const Instr *i);
+// Replaces a guarded terminator by an unguarded one that does the same if the guard is `taken`.
+void terminator_decide(Fn *fn, InstrId id, bool taken);
+// True if a branch redirected past a join may change where threads reconverge in a way that the function can observe:
+// it has a convergent instruction.
+bool fn_is_convergent(const Fn *fn);
+bool branch_is_uniform(const Fn *fn, const Instr *i);  // `.uni`
 // Removes the guard of branches with two equal targets; returns progress. Drops the analyses on progress.
 bool drop_conditions(Fn *fn);
 // Merges each block with its only successor if the block is the only predecessor of that successor; returns progress.

@@ -72,21 +72,6 @@ typedef struct BranchOpt {
     Truth convergent;    // the function has a convergent instruction; UNKNOWN = not computed yet
 } BranchOpt;
 
-/* -- Terminators ---------------------------------------------------------------------------------------- */
-
-static Operand *other_way(const Fn *fn, const Instr *i) { return ir_ops(fn, i) + ir_desc(fn, i)->nops - 1; }
-
-static void decide(Fn *fn, InstrId id, bool taken)
-{
-    const Instr *i = ir_instr(fn, id);
-    if (!taken)
-        instr_replace_by_branch(fn, id, op_index(*other_way(fn, i)));
-    else if (ir_desc(fn, i)->op == OP_BRA)
-        instr_replace_by_branch(fn, id, op_index(*ir_use(fn, i, 0)));
-    else
-        terminator_drop_guard(fn, id);
-}
-
 /* -- Known conditions ----------------------------------------------------------------------------------- */
 
 // Returns the truth of a value that is a constant through unguarded moves, else UNKNOWN.
@@ -144,7 +129,7 @@ static bool fold_branches(BranchOpt *o)
         if (truth == UNKNOWN)
             continue;
         // The branch keeps only one edge, so it is no longer a dominating condition.
-        decide(fn, id, truth == IS_TRUE);
+        terminator_decide(fn, id, truth == IS_TRUE);
         progress = true;
     }
     return progress;
@@ -159,17 +144,14 @@ static bool is_bare_split(const Fn *fn, BlockId b)
     return block->first == block->last && branch_is_split(fn, ir_instr(fn, block->first));
 }
 
-static bool is_uniform(const Fn *fn, const Instr *i)
-{
-    return tab_mnem(fn->tables, ir_desc(fn, i)->mnem)->mod[MC_UNI] != MOD_NONE;
-}
-
 // Returns the target of a bare split if the register of its guard has the value `holds`; the block itself for UNKNOWN.
 static BlockId past(const Fn *fn, BlockId b, Truth holds)
 {
     const Instr *i = ir_instr(fn, ir_block(fn, b)->first);
     Truth truth = negated_if(holds, ir_guard(fn, i)->mods & OPM_NOT);
-    return truth == UNKNOWN ? b : truth == IS_TRUE ? op_index(*ir_use(fn, i, 0)) : op_index(*other_way(fn, i));
+    return truth == UNKNOWN   ? b
+           : truth == IS_TRUE ? op_index(*ir_use(fn, i, 0))
+                              : op_index(*terminator_other_way(fn, i));
 }
 
 // Returns the truth of register `guard` on an outgoing edge of a split on this register.
@@ -177,7 +159,7 @@ static Truth truth_on_edge(const Fn *fn, const Instr *from, const Operand *way, 
 {
     if (!branch_is_split(fn, from) || op_index(*ir_guard(fn, from)) != guard)
         return UNKNOWN;
-    Truth truth = way == other_way(fn, from) ? IS_FALSE : IS_TRUE;
+    Truth truth = way == terminator_other_way(fn, from) ? IS_FALSE : IS_TRUE;
     return negated_if(truth, ir_guard(fn, from)->mods & OPM_NOT);
 }
 
@@ -191,23 +173,10 @@ static Truth truth_after(const BranchOpt *o, BlockId b, uint32_t edge)
     return constant_truth(o, a->rdefs.input[value_phi(a, value)->inputs + edge]);
 }
 
-// True if some instruction has one of the traits or this opcode.
-static bool has_trait_or_opcode(const Fn *fn, uint32_t traits, Opcode op)
-{
-    FOR_BLOCKS(fn, b) {
-        FOR_INSTRS(fn, b, id) {
-            const Desc *d = ir_desc(fn, ir_instr(fn, id));
-            if (d->traits & traits || d->op == op)
-                return true;
-        }
-    }
-    return false;
-}
-
 static bool is_convergent(BranchOpt *o)
 {
     if (o->convergent == UNKNOWN)
-        o->convergent = has_trait_or_opcode(o->fn, TR_CONV, OP_OPAQUE) ? IS_TRUE : IS_FALSE;
+        o->convergent = fn_is_convergent(o->fn) ? IS_TRUE : IS_FALSE;
     return o->convergent == IS_TRUE;
 }
 
@@ -218,10 +187,10 @@ static bool jump_over(BranchOpt *o, BlockId from, BlockId b, uint32_t edge)
     Instr *i = ir_instr(fn, ir_terminator(fn, from));
     const Instr *over = ir_instr(fn, ir_block(fn, b)->first);
     RegId guard = op_index(*ir_guard(fn, over));
-    bool progress = false, uniform = is_uniform(fn, i) && is_uniform(fn, over);
+    bool progress = false, uniform = branch_is_uniform(fn, i) && branch_is_uniform(fn, over);
     if (ir_desc(fn, i)->op != OP_BRA || b == from || !reg_in_ssa(ir_reg(fn, guard)) || (!uniform && is_convergent(o)))
         return false;
-    Operand *ways[2] = {ir_use(fn, i, 0), ir_guarded(i) ? other_way(fn, i) : NULL};
+    Operand *ways[2] = {ir_use(fn, i, 0), ir_guarded(i) ? terminator_other_way(fn, i) : NULL};
     for (int k = 0; k < 2 && ways[k]; k++) {
         if (op_index(*ways[k]) != b)
             continue;
@@ -298,7 +267,7 @@ static void move_arm(Fn *fn, const Arm *arm, BlockId where, uint32_t source)
 
 static void invert(Fn *fn, Instr *i)
 {
-    Operand *taken = ir_use(fn, i, 0), *other = other_way(fn, i), old = *taken;
+    Operand *taken = ir_use(fn, i, 0), *other = terminator_other_way(fn, i), old = *taken;
     *taken = *other;
     *other = old;
     ir_guard(fn, i)->mods ^= OPM_NOT;
@@ -309,12 +278,12 @@ static bool lay_out_split(Fn *fn, BlockId b)
 {
     Instr *i = ir_instr(fn, ir_terminator(fn, b));
     Arm taken, other;
-    BlockId end = op_index(*other_way(fn, i)), join;
+    BlockId end = op_index(*terminator_other_way(fn, i)), join;
     if (!find_arm(fn, ir_block(fn, b)->next, end, &taken))
         return false;
     join = only_target(fn, taken.last);
     const Instr *last = ir_instr(fn, ir_terminator(fn, taken.last));
-    bool one_arm = join == end || (branch_is_split(fn, last) && op_index(*other_way(fn, last)) == end);
+    bool one_arm = join == end || (branch_is_split(fn, last) && op_index(*terminator_other_way(fn, last)) == end);
     bool diamond = !one_arm && join && find_arm(fn, end, join, &other) && only_target(fn, other.last) == join;
     if (!one_arm && !diamond)
         return false;
@@ -325,6 +294,15 @@ static bool lay_out_split(Fn *fn, BlockId b)
     return true;
 }
 
+static bool has_opaque(const Fn *fn)
+{
+    FOR_BLOCKS(fn, b)
+        FOR_INSTRS(fn, b, id)
+            if (ir_desc(fn, ir_instr(fn, id))->op == OP_OPAQUE)
+                return true;
+    return false;
+}
+
 static bool lay_out_splits(Fn *fn)
 {
     bool progress = false;
@@ -333,7 +311,7 @@ static bool lay_out_splits(Fn *fn)
         if (!branch_is_split(fn, i) || op_index(*ir_use(fn, i, 0)) != ir_block(fn, b)->next)
             continue;
         // ptxas makes more instructions of asynchronous matrix code with inverted branches (measured).
-        if (!progress && has_trait_or_opcode(fn, 0, OP_OPAQUE))
+        if (!progress && has_opaque(fn))
             return false;
         progress |= lay_out_split(fn, b);
     }
