@@ -57,7 +57,7 @@
 // Does not do: conditions implied by other conditions, duplication of code, inversion of branches with a fall-through.
 // Documented: slot and name. Inferred: the rest.
 #include "phases/bodies.h"
-#include "phases/scalar/known_predicates.h"
+#include "phases/scalar/relations.h"
 
 enum { ROUNDS = 8, ARM_BLOCKS = 256, PREDICATED = 9 };
 
