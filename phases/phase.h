@@ -162,6 +162,20 @@ typedef struct MidCosts {
     double count;     // number of rewrites
 } MidCosts;
 
+// COUNTER(name): the counters of phase 58 (scalar/share_moves.c). Moves that pass the gates; registers that entered a
+// slot; sources that newer ones displaced; readers of another register of a slot; readers of the source; registers and
+// sources that a write removed; moves that were not eligible.
+// clang-format off
+#define LATE_COUNTERS(COUNTER) \
+    COUNTER(considered) COUNTER(entered) COUNTER(evicted) COUNTER(replaced) COUNTER(folded) COUNTER(forgotten) \
+    COUNTER(refused)
+// clang-format on
+typedef struct LateMoves {
+#define COUNTER(name) uint32_t name;
+    LATE_COUNTERS(COUNTER)
+#undef COUNTER
+} LateMoves;
+
 // Statistics of one function.
 typedef struct FnStats {
     Name name;
@@ -169,6 +183,7 @@ typedef struct FnStats {
     uint32_t ran, changed;  // phases
     uint32_t skipped;       // phases whose classes of instructions the function lacks
     MidCosts costs;
+    LateMoves late;
     size_t arena_bytes;
     uint64_t hash;
     uint64_t text_hash;  // of the input as Ori text, which FH of knob settings matches
@@ -222,6 +237,7 @@ struct Ctx {
     struct FoldForms *fold_forms;  // rules by forms of instructions; NULL until the first use
     Run run;
     MidCosts costs;              // of the running function
+    LateMoves late;              // the same
     uint32_t changes;            // CHANGE_*: kinds of change that the last sub-pass may have made
     double seconds[PHASE_ROWS];  // with `timing`
     double nested_seconds;       // of the sub-passes of the running phase

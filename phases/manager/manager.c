@@ -231,6 +231,7 @@ static void add_stats(Ctx *ctx, Fn *fn, FnStats *s, double start)
     s->regs_out = fn->regs.n - 1;
     s->reachable_out = analysis_need(fn, AN_RPO)->nrpo;
     s->costs = ctx->costs;
+    s->late = ctx->late;
     s->arena_bytes = fn->arena.size + fn->code.size;
     s->hash = ir_hash(fn);
     s->seconds = phase_clock() - start;
@@ -275,6 +276,7 @@ void phase_run(Ctx *ctx, Fn **at)
     const Plan *plan = phase_enter_function(ctx, fn, &arena, &ctx->own_plan);
     ctx->running = plan;
     ctx->costs = (MidCosts){0};
+    ctx->late = (LateMoves){0};
     ctx->recipes = UINT32_MAX;  // all of them, until phase 1 evaluates the conditions
     s.text_hash = ctx->options.stats ? phase_text_hash(fn) : 0;
     s.instrs_in = fn->ninstrs;
@@ -451,6 +453,17 @@ static void print_rules(const Ctx *ctx, Out *out, bool json)
     }
 }
 
+// Prints the counters of GeneralOptimizeLate if it considered a move.
+static void print_late_moves(const LateMoves *late, Out *out, bool json)
+{
+    if (!late->considered && !json)
+        return;
+    out_z(out, json ? "" : ", GeneralOptimizeLate");
+#define COUNTER(name) out_fmt(out, json ? ",\"late_" #name "\":%u" : " " #name " %u", late->name);
+    LATE_COUNTERS(COUNTER)
+#undef COUNTER
+}
+
 void phase_print_stats(const Ctx *ctx, const Module *m, Out *out, bool json)
 {
     if (json)
@@ -467,19 +480,20 @@ void phase_print_stats(const Ctx *ctx, const Module *m, Out *out, bool json)
                 out,
                 ",\"instructions_in\":%u,\"instructions\":%u,\"blocks_in\":%u,\"blocks\":%u,\"reachable_blocks\":%u,"
                 "\"registers_in\":%u,\"registers\":%u,\"phases_run\":%u,\"phases_changed\":%u,\"phases_skipped\":%u,"
-                "\"mid_rounds\":%u,\"mid_weighted\":%g,\"mid_total\":%g,\"mid_count\":%g,\"arena_bytes\":%zu,"
-                "\"hash\":\"%016llx\",\"fh\":\"0x%016llx\",\"seconds\":%.6f}",
+                "\"mid_rounds\":%u,\"mid_weighted\":%g,\"mid_total\":%g,\"mid_count\":%g",
                 s->instrs_in, s->instrs_out, s->blocks_in, s->blocks_out, s->reachable_out, s->regs_in, s->regs_out,
-                s->ran, s->changed, s->skipped, s->costs.rounds, s->costs.weighted, s->costs.total, s->costs.count,
-                s->arena_bytes, (unsigned long long)s->hash, (unsigned long long)s->text_hash, s->seconds);
+                s->ran, s->changed, s->skipped, s->costs.rounds, s->costs.weighted, s->costs.total, s->costs.count);
         else
             out_fmt(out,
                     ": instructions %u -> %u, blocks %u -> %u (%u reachable), registers %u -> %u, %u of %u phases "
-                    "changed it, GeneralOptimizeMid %u rounds of cost %g for %g live of %g rewrites, "
-                    "%zu bytes, hash %016llx, FH 0x%016llx, %.6f s\n",
+                    "changed it, GeneralOptimizeMid %u rounds of cost %g for %g live of %g rewrites",
                     s->instrs_in, s->instrs_out, s->blocks_in, s->blocks_out, s->reachable_out, s->regs_in, s->regs_out,
-                    s->changed, s->ran, s->costs.rounds, s->costs.weighted, s->costs.total, s->costs.count,
-                    s->arena_bytes, (unsigned long long)s->hash, (unsigned long long)s->text_hash, s->seconds);
+                    s->changed, s->ran, s->costs.rounds, s->costs.weighted, s->costs.total, s->costs.count);
+        print_late_moves(&s->late, out, json);
+        out_fmt(out,
+                json ? ",\"arena_bytes\":%zu,\"hash\":\"%016llx\",\"fh\":\"0x%016llx\",\"seconds\":%.6f}"
+                     : ", %zu bytes, hash %016llx, FH 0x%016llx, %.6f s\n",
+                s->arena_bytes, (unsigned long long)s->hash, (unsigned long long)s->text_hash, s->seconds);
     }
     if (json)
         out_z(out, "\n],\"rules\":{");
