@@ -2,17 +2,18 @@
 // Shares the registers of equal moves within a block, or moves their source into the reader.
 //
 // Slot: 58 GeneralOptimizeLate. One walk over each block keeps the last moves in a ring of six slots. A slot holds a
-// source, a register or a constant, and up to two registers of its width that moves copied the source to. A move is
-// found if a slot has its source and width. The reader of a found move then takes the source itself, if the operand
-// takes it, or the first register of the slot, and the move is removed. A move that is not found enters the next slot,
-// which evicts the oldest source; a found move enters its slot if that has one register. A write of the source frees
-// the slot, and a write of a register removes the register. All slots are free at the start of a block.
+// source, a register or a constant, and up to two registers that moves copied the source to. A move is found if a slot
+// has its source and file of registers; operands of two widths differ. The reader of a found move then takes the source
+// itself, if the operand takes it, or the first register of the slot, and the move is removed. A move that is not found
+// enters the next slot, which evicts the oldest source; a found move enters its slot if that has one register. A write
+// of the source frees the slot, and a write of a register removes the register. All slots are free at the start of a
+// block.
 //
 // A move is eligible if it is unguarded and without modifiers, its register has one use and no other register may be
 // the same (neither pinned nor named), and the register is in file R or UR.
 //
 //     R1 = mov.b32 5; R2 = mov.b32 5                      R1 = mov.b32 5
-//     opaque [R1], [R2]                              ->   opaque [R1], [R1]
+//     mma.sync ... {R9, R9}, {R1}, {R2, R9}          ->   mma.sync ... {R9, R9}, {R1}, {R1, R9}
 //
 //     R2 = mov.b32 R1; R3 = mov.b32 R1                    R2 = mov.b32 R1
 //     st.global.v2.b32 [R9], {R2, R3}                ->   st.global.v2.b32 [R9], {R2, R1}
@@ -44,9 +45,9 @@
 enum { SLOTS = 6, SHARERS = 2, CONSTANTS = 1 << 2, REGISTERS = 1 << 3, OFF_MASK = 0x30, OFF = 0x20 };
 
 typedef struct RingSlot {
-    uint32_t serial;  // number of the source among those that entered; 0 = free
-    Operand source;
-    Width width;
+    uint32_t serial;     // number of the source among those that entered; 0 = free
+    Operand source;      // of one width: that of the register or constant
+    RegFile file;        // of the registers
     RegId reg[SHARERS];  // in the order of the moves; 0 = none
 } RingSlot;
 
@@ -113,20 +114,20 @@ static RingSlot *slot_of(ShareMoves *s, uint32_t serial)
     return serial && slot->serial == serial ? slot : NULL;
 }
 
-static RingSlot *find_source(ShareMoves *s, Operand source, Width width)
+static RingSlot *find_source(ShareMoves *s, Operand source, RegFile file)
 {
     for (uint32_t k = 0; k < SLOTS; k++)
-        if (s->slot[k].serial && op_same(s->slot[k].source, source) && s->slot[k].width == width)
+        if (s->slot[k].serial && op_same(s->slot[k].source, source) && s->slot[k].file == file)
             return &s->slot[k];
     return NULL;
 }
 
-static void enter(ShareMoves *s, Operand source, Width width, RegId r)
+static void enter(ShareMoves *s, Operand source, RegFile file, RegId r)
 {
     RingSlot *slot = &s->slot[++s->serial % SLOTS];
     s->count->evicted += slot->serial != 0;
     s->count->entered++;
-    *slot = (RingSlot){.serial = s->serial, .source = source, .width = width, .reg = {r}};
+    *slot = (RingSlot){.serial = s->serial, .source = source, .file = file, .reg = {r}};
 }
 
 // Removes a register from a slot, and frees the slot if it was the last one.
@@ -172,11 +173,11 @@ static void consider(ShareMoves *s, InstrId id)
         return;
     }
     RegId r = op_index(*ir_def(fn, i, 0));
-    Width width = (Width)ir_reg(fn, r)->width;
-    RingSlot *slot = find_source(s, source, width);
+    RegFile file = (RegFile)ir_reg(fn, r)->file;
+    RingSlot *slot = find_source(s, source, file);
     if (!slot) {
         if (s->insert)
-            enter(s, source, width, r);
+            enter(s, source, file, r);
         return;
     }
     s->found[r] = (FoundMove){slot->serial, id};

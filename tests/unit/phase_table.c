@@ -57,7 +57,7 @@ TEST(phase_gates)
 TEST(phase_forms_and_kinds)
 {
     static const char forms[] =
-        "ammammmmmaamammmamsssssSssssssssaasssssssssssssssssssssssssssasssssssssssMmmammmmmmmammmmmmmm"
+        "ammammmmmaamammmamsssssSssssssssaassssssssssssssssssssssssassasssssssssssMmmammmmmmmammmmmmmm"
         "maaamaaamaamammmmammaamaaaaaaaaaaamaaaaammmmmaaaaaaaaaaaaaamaaaaaa";
     static const char kinds[] =
         "vtlahllhlrttvttttttttttltltattttttttlttllalltlthlttttatltlttltttttttttatllttuhltlthtttllthaah"
