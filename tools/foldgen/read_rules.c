@@ -71,9 +71,9 @@ static const struct {
 };
 
 // Functions of numbers, and functions of the range of a value.
-static const char *const functions[] = {"sx",     "sx2",    "pow2",  "log2",   "ufits",
+static const char *const functions[] = {"sx",     "sx2",    "pow2",  "log2",   "below", "ufits",
                                         "umagic", "ushift", "sfits", "smagic", "sshift"};
-static const char *const range_functions[] = {"zeros", "set", "umin", "umax", "smin", "smax"};
+static const char *const range_functions[] = {"zeros", "lowzeros", "set", "umin", "umax", "smin", "smax"};
 
 static const char zero[] = "0ull";
 

@@ -93,6 +93,45 @@ static bool visit_uses(const Fold *f, const Instr *i, Uses *uses)
     return n && constants == n;
 }
 
+/* -- Dead definitions ----------------------------------------------------------------------------------- */
+
+static void push_definitions(Fold *f, const Instr *i)
+{
+    for (uint32_t k = 0; k < ir_nuse(i); k++) {
+        Operand o = *ir_use(f->fn, i, k);
+        InstrId def = op_is_reg(o) ? def_of(f->a, op_index(o)) : 0;
+        if (def)
+            VEC_PUSH(&f->scratch, &f->left, def);
+    }
+}
+
+// True for a pure instruction whose results have no uses. Phis stay: their inputs may come after the root.
+static bool is_unused(const Fold *f, const Instr *i)
+{
+    const Desc *d = ir_desc(f->fn, i);
+    bool unused = i->block && d->traits & TR_PURE && !(d->traits & TR_PSEUDO) && !(i->flags & IF_PINNED);
+    for (uint32_t k = 0; unused && k < i->ndef; k++) {
+        Operand o = *ir_def(f->fn, i, k);
+        unused = op_is_reg(o) && reg_in_ssa(ir_reg(f->fn, op_index(o))) && !nuses_of(f->a, op_index(o));
+    }
+    return unused;
+}
+
+// Removes definitions that became dead, so that later patterns have the right numbers of uses. While a result is being
+// built, its operands are not counted yet.
+static void remove_dead(Fold *f)
+{
+    while (!f->nested && f->left.n) {
+        InstrId id = f->left.at[--f->left.n];
+        const Instr *i = ir_instr(f->fn, id);
+        if (!is_unused(f, i))
+            continue;
+        push_definitions(f, i);
+        nuses_count_instr(f->fn, i, -1);
+        remove_annotated(f->fn, id);
+    }
+}
+
 /* -- Rules ---------------------------------------------------------------------------------------------- */
 
 // Called before the change, so that cost and remark describe the old instruction.
@@ -104,6 +143,7 @@ void fold_begin_rule(Fold *f, uint32_t rule, InstrId id)
     f->spent = knob_left(&f->ctx->knobs, KNOB_FOLD_BUDGET) <= 0;
     rule_uses(f->ctx)[rule]++;
     f->progress = true;
+    push_definitions(f, ir_instr(f->fn, id));
     if (r->rhs)
         remark(f->ctx, f->fn, id, RM_PASSED, "Folded", "{Rule:%s}: {Pattern:%s} is {Result:%s}", r->name, r->lhs,
                r->rhs);
@@ -183,6 +223,7 @@ bool fold_instr(Fold *f, InstrId id)
         if (!may_fold(f, i, role) || !fold_once(f, id, i, role))
             break;
         fold_note_definition(f, id);
+        remove_dead(f);
     }
     return k > 0;
 }

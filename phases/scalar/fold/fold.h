@@ -114,7 +114,9 @@ typedef struct Fold {
     VEC(uint32_t) from;   // by RegId: FROM_* or form of registers with one unguarded definition
     VEC(Operand) copied;  // by RegId: copy_source() of FROM_MOVE; K_NONE = not computed yet
     InstrId root;
-    bool calls_found;  // `calls` is computed
+    uint32_t nested;    // results that are being built
+    VEC(InstrId) left;  // definitions of operands that rules have replaced
+    bool calls_found;   // `calls` is computed
     uint32_t ncalls;
     BlockId calls[CALL_LOOPS];  // a block with a call in each of some loops
     const Match *match;         // match whose condition is evaluated

@@ -24,6 +24,11 @@ static inline const ValueRange *ex_range(RuleValues *v, uint32_t var)
 }
 
 static inline uint64_t ex_zeros(RuleValues *v, uint32_t var) { return ex_range(v, var)->zeros; }
+static inline uint64_t ex_lowzeros(RuleValues *v, uint32_t var)
+{
+    uint64_t zeros = ex_zeros(v, var);
+    return zeros & ~(zeros + 1);
+}
 static inline uint64_t ex_set(RuleValues *v, uint32_t var) { return ex_range(v, var)->ones; }
 static inline uint64_t ex_umin(RuleValues *v, uint32_t var) { return ex_range(v, var)->umin; }
 static inline uint64_t ex_umax(RuleValues *v, uint32_t var) { return ex_range(v, var)->umax; }
@@ -42,6 +47,7 @@ static inline uint64_t ex_log2(const RuleValues *v, uint64_t x)
 {
     return (void)v, x ? 63 - (uint64_t)__builtin_clzll(x) : 0;
 }
+static inline uint64_t ex_below(const RuleValues *v, uint64_t x) { return (void)v, (x - 1) & ~x; }
 static inline uint64_t ex_ufits(const RuleValues *v, uint64_t x) { return rule_magic(x, v->bits, false).fits; }
 static inline uint64_t ex_umagic(const RuleValues *v, uint64_t x) { return rule_magic(x, v->bits, false).m; }
 static inline uint64_t ex_ushift(const RuleValues *v, uint64_t x) { return rule_magic(x, v->bits, false).s; }

@@ -427,7 +427,9 @@ static Operand build_node(Fold *f, Match *m, uint16_t node, Width width)
     fold_note_definition(f, id);
     nuses_count_instr(fn, ir_instr(fn, id), 1);
     InstrId root = f->root;
+    f->nested++;
     fold_instr(f, id);
+    f->nested--;
     f->root = root;
     return op_reg(fn, r);
 }
