@@ -6,7 +6,7 @@
 // Operands that do not fit are an error.
 #include "ir/core/ir.h"
 
-enum { PARTS_MAX = 40, TEXT_MAX = 512, PREFIX_MAX = 5 };
+enum { PARTS_MAX = 40, TEXT_MAX = 512 };
 
 /* -- Mnemonics ------------------------------------------------------------------------------------------ */
 
@@ -63,7 +63,7 @@ static bool sort_modifiers(Mnem *m, const Part *parts, size_t n, Text *suffix)
         allowed |= op_info[op].mods;
     for (size_t k = 0; k < n; k++) {
         Type type = type_find(parts[k].text, parts[k].len);
-        Mod mod = mod_find(parts[k].text, parts[k].len, allowed);
+        Mod mod = type == TY_NONE ? mod_find(parts[k].text, parts[k].len, allowed) : MOD_NONE;
         if (type != TY_NONE) {
             if (m->ntypes == ARRAY_LEN(m->type))
                 return false;
@@ -107,14 +107,12 @@ static bool parse(Mnem *m, const char *text, size_t len, Text *suffix, Text *can
         parts[n++] = (Part){p, (size_t)(stop - p)};
         p = stop + 1;
     }
-    size_t used = MIN(n, PREFIX_MAX);
-    for (; used; used--) {
-        m->first = op_find(text, (size_t)(parts[used - 1].text + parts[used - 1].len - text));
-        if (m->first < OPCODE_COUNT)
-            break;
-    }
-    if (!used)
+    size_t used = 0, found;
+    m->first = op_find_prefix(text, len, &found);
+    if (m->first == OPCODE_COUNT)
         return false;
+    while (used < n && parts[used].text < text + found)
+        used++;
     // `add.u32.cc` is `add.cc.u32`: the carry is part of the opcode.
     for (size_t k = used; k < n; k++) {
         if (part_is(parts[k], "cc")) {

@@ -138,6 +138,8 @@ Mod space_mod(Space space);  // the modifier that names the space; MOD_NONE if n
 bool space_contains(Space outer, Space inner);
 // Returns the first row with exactly this mnemonic, also through SPELLING; OPCODE_COUNT if none.
 Opcode op_find(const char *text, size_t len);
+// Returns the first opcode whose mnemonic is the longest run of first words of the text, and its length there.
+Opcode op_find_prefix(const char *text, size_t len, size_t *found);
 bool op_family_known(const char *base, size_t len);
 // True if the word may begin an instruction that is not in the tables: mnemonics of ptxas are in lower case.
 bool op_name_possible(const char *base, size_t len);

@@ -176,15 +176,41 @@ Space mod_space(Mod mod)
 
 bool space_contains(Space outer, Space inner) { return outer == inner || (outer == SP_CLUSTER && inner == SP_SHARED); }
 
+// Returns the length of a table's text if it is the first words of a mnemonic, else 0.
+static inline size_t prefix_length(const char *z, const char *text, size_t len)
+{
+    if (!len || *z != *text)
+        return 0;
+    size_t n = strlen(z);
+    return n <= len && (n == len || text[n] == '.') && memcmp(z, text, n) == 0 ? n : 0;
+}
+
+Opcode op_find_prefix(const char *text, size_t len, size_t *found)
+{
+    Opcode best = OPCODE_COUNT;
+    const char *mnemonic = NULL;
+    size_t longest = 0, n;
+    for (size_t k = 0; k < ARRAY_LEN(spellings); k++) {
+        if ((n = prefix_length(spellings[k].text, text, len)) > longest) {
+            longest = n;
+            mnemonic = spellings[k].mnemonic;
+        }
+    }
+    for (Opcode op = OP_OPAQUE + 1; op < OPCODE_COUNT; op++) {
+        if ((n = prefix_length(op_info[op].mnemonic, text, len)) > longest) {
+            longest = n;
+            best = op;
+        }
+    }
+    *found = longest;
+    return best == OPCODE_COUNT && mnemonic ? op_find(mnemonic, strlen(mnemonic)) : best;
+}
+
 Opcode op_find(const char *text, size_t len)
 {
-    for (size_t k = 0; k < ARRAY_LEN(spellings); k++)
-        if (equals(spellings[k].text, text, len))
-            return op_find(spellings[k].mnemonic, strlen(spellings[k].mnemonic));
-    Opcode op = OP_OPAQUE + 1;
-    while (op < OPCODE_COUNT && !equals(op_info[op].mnemonic, text, len))
-        op++;
-    return op;
+    size_t found;
+    Opcode op = op_find_prefix(text, len, &found);
+    return found == len ? op : OPCODE_COUNT;
 }
 
 bool op_family_known(const char *base, size_t len)

@@ -87,20 +87,32 @@ static bool is_eligible(const Fn *fn, const Instr *i)
            !(op_is_reg(from) && op_index(from) == op_index(to));
 }
 
-// True if two moves of one block may have equal sources.
+// A set of registers or sources that may have more members than were added.
+typedef uint64_t RoughSet;
+static RoughSet rough(uint32_t word) { return (RoughSet)1 << (hash_mix(word, 1) >> 58); }
+
+static bool reads_any(const Fn *fn, const Instr *i, RoughSet regs)
+{
+    bool reads = false;
+    for (uint32_t k = 0; k < ir_nuse(i) && !reads; k++)
+        reads = op_is_reg(*ir_use(fn, i, k)) && regs & rough(op_index(*ir_use(fn, i, k)));
+    return reads;
+}
+
+// True if an instruction may read a move that has the same source as an earlier one in the block.
 static bool may_share(const Fn *fn, uint32_t gates)
 {
-    enum { BITS = 8 };
-    BlockId seen[1 << BITS] = {0};
     FOR_BLOCKS(fn, b) {
+        RoughSet sources = 0, found = 0;
         FOR_INSTRS(fn, b, id) {
-            Operand from = source_of(fn, ir_instr(fn, id), gates);
+            const Instr *i = ir_instr(fn, id);
+            if (found && reads_any(fn, i, found))
+                return true;
+            Operand from = source_of(fn, i, gates);
             if (op_kind(from) == K_NONE)
                 continue;
-            BlockId *last = &seen[hash_mix(from.word, 1) & ((1 << BITS) - 1)];
-            if (*last == b)
-                return true;
-            *last = b;
+            found |= sources & rough(from.word) ? rough(op_index(*ir_def(fn, i, 0))) : 0;
+            sources |= rough(from.word);
         }
     }
     return false;

@@ -95,11 +95,13 @@ static bool visit_uses(const Fold *f, const Instr *i, Uses *uses)
 
 /* -- Dead definitions ----------------------------------------------------------------------------------- */
 
-static void push_definitions(Fold *f, const Instr *i)
+// Pushes the definitions of those operands of an instruction whose registers have this number of uses.
+static void push_definitions(Fold *f, const Instr *i, uint32_t nuses)
 {
+    const Operand *uses = ir_use(f->fn, i, 0);
     for (uint32_t k = 0; k < ir_nuse(i); k++) {
-        Operand o = *ir_use(f->fn, i, k);
-        InstrId def = op_is_reg(o) ? def_of(f->a, op_index(o)) : 0;
+        InstrId def =
+            op_is_reg(uses[k]) && nuses_of(f->a, op_index(uses[k])) == nuses ? def_of(f->a, op_index(uses[k])) : 0;
         if (def)
             VEC_PUSH(&f->scratch, &f->left, def);
     }
@@ -126,8 +128,8 @@ static void remove_dead(Fold *f)
         const Instr *i = ir_instr(f->fn, id);
         if (!is_unused(f, i))
             continue;
-        push_definitions(f, i);
         nuses_count_instr(f->fn, i, -1);
+        push_definitions(f, i, 0);
         remove_annotated(f->fn, id);
     }
 }
@@ -143,7 +145,7 @@ void fold_begin_rule(Fold *f, uint32_t rule, InstrId id)
     f->spent = knob_left(&f->ctx->knobs, KNOB_FOLD_BUDGET) <= 0;
     rule_uses(f->ctx)[rule]++;
     f->progress = true;
-    push_definitions(f, ir_instr(f->fn, id));
+    push_definitions(f, ir_instr(f->fn, id), 1);
     if (r->rhs)
         remark(f->ctx, f->fn, id, RM_PASSED, "Folded", "{Rule:%s}: {Pattern:%s} is {Result:%s}", r->name, r->lhs,
                r->rhs);

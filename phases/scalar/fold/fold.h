@@ -115,7 +115,7 @@ typedef struct Fold {
     VEC(Operand) copied;  // by RegId: copy_source() of FROM_MOVE; K_NONE = not computed yet
     InstrId root;
     uint32_t nested;    // results that are being built
-    VEC(InstrId) left;  // definitions of operands that rules have replaced
+    VEC(InstrId) left;  // definitions whose only use was an operand that a rule replaced
     bool calls_found;   // `calls` is computed
     uint32_t ncalls;
     BlockId calls[CALL_LOOPS];  // a block with a call in each of some loops
