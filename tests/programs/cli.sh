@@ -136,16 +136,21 @@ lines out "$rows"
 silent err
 for status in implemented hook machine not-yet; do says out " $status "; done
 name="list of phases has their knobs"
-is "$(sed -n 's/^ *\([0-9]*\) .*\[knobs: \(.*\)\]$/\1 \2/p' out)" "1 NvOptRecipes
-23 PhiInputLimit
-29 DisableRedundantBarrierRemoval, MembarFlowControl
-37 MovWeightForConvertMemToReg, GeneralOptimizeEnable
-65 LateCopyPropComplPred
-159 CopyPropBudget, CopyPropGlobalBudget
-160 ConvertMemoryToRegIndexedSizeLimit, ConvertMemoryToRegWhole
-165 FoldBudget, FoldRulesOff, limit-fold-fp
-167 StoreForwardingBudget
-168 FormLop3Budget"
+sed -n 's/^ *\([0-9]*\) .*\[knobs: \(.*\)\]$/\1 \2/p' out >listed
+# From the reader of each knob: a name of a phase, or `phases N, N`.
+{
+    sed -n 's/^PHASE(\([0-9]*\), *"\([^"]*\)".*/row \1 \2/p' "$root/phases/phases.def"
+    sed -n 's/^KNOB([^"]*"\([^"]*\)".*, *"\([^"]*\)", "[^"]*")$/\1 \2/p' "$root/knobs/knobs.def"
+} | awk '
+    $1 == "row" { row[$3] = $2; n = $2; next }
+    { knob = $1; sub(/^[^ ]* /, ""); sub(/^phases /, "") || $0 = row[$0] }
+    { m = split($0, rows, ", "); for (k = 1; k <= m; k++) knobs[rows[k]] = knobs[rows[k]] ", " knob }
+    END { for (k = 0; k <= n; k++) if (knobs[k] != "") print k substr(knobs[k], 2) }' >want
+same want listed
+for line in "23 PhiInputLimit" "160 ConvertMemoryToRegIndexedSizeLimit, ConvertMemoryToRegWhole, MovWeightForConvertMemToReg, PhiInputLimit" \
+    "167 StoreForwardingBudget"; do
+    if grep -qx "$line" listed; then ok; else bad "no line for $line"; fi
+done
 run "list of phases as JSON" 0 --list-phases=json
 json out
 name="list of phases as JSON has all rows"

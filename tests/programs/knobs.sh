@@ -527,10 +527,13 @@ run "--debug-counter" 0 --named-phases=OriFold --debug-counter fold:2 fold.ptx -
 is "$(grep -c 'mul.lo\|div' lines.ptx)" 2
 run "--debug-counter and a later --knob" 0 --named-phases=OriFold --debug-counter fold:2 --knob FoldBudget=3 fold.ptx -o lines.ptx
 is "$(grep -c 'mul.lo\|div' lines.ptx)" 1
+counters=$(sed -n 's/^KNOB(.*"\([A-Za-z0-9]*\)Budget", *BDGT,.*/\1/p' "$root/knobs/knobs.def" | paste -s -d' ' -)
 for bad in fold fold: :3 fold:x nothing:1 FoldBudget:1; do
     run "--debug-counter $bad" 2 --debug-counter $bad fold.ptx
-    says err "--debug-counter: '$bad' is not NAME:N, with a number of changes and one of Opt CopyProp"
+    is "$(cat err)" "oriopt: --debug-counter: '$bad' is not NAME:N, with a number of changes and one of $counters"
 done
+name="list of counters"
+for counter in Opt MergeEquivalentConditionalFlow CopyProp Fold; do says err " $counter"; done
 run "no rule" 2 --knob FoldRulesOff=mul-power,mul-pwer fold.ptx
 says err "'mul-pwer' is not a folding rule; did you mean mul-power,"
 
@@ -565,8 +568,10 @@ silent err
 name="numbers of the original"
 for row in NamedPhases:298 DisablePhases:185 OptBudget:499 DUMPIR:- NvOptRecipes:- WHEN:- \
     ConvertMemoryToRegIndexedSizeLimit:135 ConvertMemoryToRegWhole:136 MovWeightForConvertMemToReg:474 \
-    DisableRedundantBarrierRemoval:231 MembarFlowControl:461 GeneralOptimizeEnable:487 CopyPropBudget:- CopyPropGlobalBudget:- LateCopyPropComplPred:- StoreForwardingBudget:- \
-    FoldBudget:- FoldRulesOff:- limit-fold-fp:- FormLop3Budget:- PtxasWorkarounds:- PhiInputLimit:-; do
+    DisableRedundantBarrierRemoval:231 MembarFlowControl:461 GeneralOptimizeEnable:487 \
+    DisableConditionalFlowChains:91 DisableMergeEquivalentConditionalFlow:214 MergeEquivalentConditionalFlowBudget:464 \
+    GeneralOptimizeEarlyBits:- GeneralOptimizeEarlyDone:- \
+    CopyPropBudget:- CopyPropGlobalBudget:- LateCopyPropComplPred:- StoreForwardingBudget:- FoldBudget:- FoldRulesOff:- limit-fold-fp:- FormLop3Budget:- PtxasWorkarounds:- PhiInputLimit:-; do
     is "$(awk -v want="${row%:*}" '$2 == want { print $1 }' out)" "${row#*:}"
 done
 name="list of knobs and knobs.def"
@@ -575,12 +580,18 @@ grep -v '^        ' out | awk '{ print $1, $2, $3 }' >listed
 same rows listed
 name="list of knobs fits 100 columns, with all texts"
 is "$(awk 'length > 100' out)" ""
-is "$(grep -cE '^(  -|[0-9]{3})  [A-Za-z0-9-]+ +[A-Z]+ ' out)" "$(grep -c . rows)"
+is "$(grep -cE '^(  -|[ 0-9]{2}[0-9])  [A-Za-z0-9-]+ +[A-Z]+ ' out)" "$(grep -c . rows)"
 sed -n 's/^KNOB(.*, "\([^"]*\)")$/\1/p' "$root/knobs/knobs.def" >texts
 awk '/^        / { sub(/^ +/, ""); text = text (text == "" ? "" : " ") $0; next }
     text != "" { print text; text = "" }
     END { print text }' out >listed
 same texts listed
+name="readers of knobs are rows of phases.def, or no phases"
+sed -n 's/^PHASE([0-9]*, *"\([^"]*\)".*/\1/p' "$root/phases/phases.def" >phases
+sed -n 's/^KNOB(.*, *"\([^"]*\)", "[^"]*")$/\1/p' "$root/knobs/knobs.def" >readers
+is "$(grep -c . readers)" "$(grep -c . rows)"
+is "$(grep -vxF -f phases readers | grep -vxE 'the [a-z]+( of PTX)?' | sed 's/^phases //; t; s/^/no row: /' |
+    tr ',' '\n' | awk -v n="$(grep -c . phases)" '!($1 ~ /^[0-9]+$/ && $1 < n)')" ""
 run "names of knobs" 0 --list-knobs=names
 cut -d ' ' -f 2 rows >texts
 same texts out
