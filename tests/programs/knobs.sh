@@ -6,11 +6,13 @@
 #
 #   tests/programs/knobs.sh
 #
+# Fails if a knob has no test of its effect, here or in a golden file.
+#
 # Ends in `N passed, N failed, N skipped`. Environment: ORIOPT (default build/oriopt).
 . "$(dirname "$0")/../lib.sh"
 unset ORI_KNOBS
 [ $# -eq 0 ] || usage knobs.sh
-needs "$ORIOPT"
+needs "$ORIOPT" "$ORICHECK"
 make_work
 cd "$work" || exit 2
 tab=$(printf '\t')
@@ -376,13 +378,19 @@ same out plan
 
 # -- Phases --------------------------------------------------------------------------------------------------------------
 
-# lines FILE PHASES TEXT ROWS...: checks rows `SETTINGS: N`: with these settings N lines of the output contain TEXT.
+# lines FILE PHASES TEXT ROWS...: checks rows `SETTINGS: N`: with these settings N lines of the output contain TEXT. A
+# single setting that changes the number shows the effect of its knob.
+: >shown
 lines() {
     file=$1 phases=$2 text=$3
     shift 3
+    run "no settings of $phases" 0 ${phases:+--named-phases=$phases} $file -o lines.ptx
+    plain=$(grep -c "$text" lines.ptx)
     for row; do
         run "${row%:*} of $phases" 0 ${phases:+--named-phases=$phases} --knob "${row%:*}" $file -o lines.ptx
         is "$(grep -c "$text" lines.ptx)" "${row#*:}"
+        case $row in *~*) continue ;; esac
+        [ "${row#*:}" = "$plain" ] || echo "${row%:*}" >>shown
     done
 }
 
@@ -613,6 +621,41 @@ else
 fi
 run "list of knobs as XML" 2 --list-knobs=xml
 run "--print-knobs as JSON" 2 --print-knobs=json
+
+# -- Effects ------------------------------------------------------------------------------------------------------------
+
+# Each knob has a test of its effect: a row of `lines` above, a row here, or a golden file that fails without the
+# directive that sets the knob.
+
+# shows SETTING ARGS...: checks that the setting changes what oriopt writes.
+shows() {
+    setting=$1
+    shift
+    run "effect of $setting" 0 "$@"
+    cat out err >without
+    run "effect of $setting" 0 --knob "$setting" "$@"
+    cat out err >with
+    differ without with
+    cmp -s without with || echo "$setting" >>shown
+}
+shows NamedPhases=NOP two.ptx
+shows DisablePhases=0..164 two.ptx
+shows DUMPIR=12 two.ptx
+shows OptBudget=0 fold.ptx
+shows $whole=0 --knob $weight=100 --named-phases=$promote memory.ptx
+shows NvOptRecipes=off --print-pipeline
+shows 'WHEN=FN=k;NamedPhases=NOP' two.ptx
+grep -rnE '^(; |// )?set knob [A-Za-z]' "$root/tests/golden/phases" >directives
+while IFS=: read -r file at directive; do
+    setting=${directive#*set knob }
+    sed "${at}d" "$file" >"copy.${file##*.}"
+    "$ORICHECK" "copy.${file##*.}" >/dev/null 2>&1 || echo "$setting" >>shown
+done <directives
+name="every knob has a test of its effect"
+sed 's/[=;].*//' shown | sort -u >effective
+is "$(cut -d ' ' -f 2 rows | sort | comm -23 - effective | paste -s -d' ' -)" ""
+
+# -- Printed settings ---------------------------------------------------------------------------------------------------
 
 # values FILE: prints the settings of --print-knobs without their sources.
 values() { sed 's/  *; .*//' "$1"; }
