@@ -235,6 +235,51 @@ run "disable changes what runs" 0 --named-phases=107 --disable-phases=107 good.p
 says out "mov.b64"
 run "disable a range" 0 --disable-phases=0..158 --print-pipeline
 lines out 0
+for list in OriRemoveNopCode 12,107 0..158 OriFold+OriCopyProp; do
+    run "--disable-phases=$list" 0 --disable-phases=$list good.ptx -o disabled.ptx
+    run "--disable-phases=$list, printed" 0 --disable-phases=$list --print-pipeline
+    cp out plan
+    run "--no-phase=$list" 0 --no-phase=$list good.ptx -o named.ptx
+    same disabled.ptx named.ptx
+    run "--no-phase $list, printed" 0 --no-phase $list --print-pipeline
+    same plan out
+done
+run "--no-phase after --disable-phases" 0 --disable-phases=12 --no-phase=107 --print-pipeline
+cp out plan
+run "only the last counts" 0 --no-phase=107 --print-pipeline
+same plan out
+run "--no-phase and the knob add up" 0 --no-phase=107 --knob DisablePhases=12 --print-pipeline
+cp out plan
+run "--no-phase and the knob add up" 0 --no-phase=12,107 --print-pipeline
+same plan out
+run "unknown phase of --no-phase" 2 --no-phase=OriRemoveNopCod good.ptx -o u.ptx
+says err "--no-phase: unknown phase 'OriRemoveNopCod'; did you mean OriRemoveNopCode"
+absent u.ptx
+cat >folded.ptx <<'END'
+.version 8.0
+.target sm_90
+.address_size 64
+.visible .entry k(.param .u64 p)
+{
+	.reg .b64 %rd<2>;
+	.reg .b32 %r<3>;
+	ld.param.u64 %rd1, [p];
+	ld.global.u32 %r1, [%rd1];
+	mul.lo.u32 %r2, %r1, 8;
+	st.global.u32 [%rd1], %r2;
+	ret;
+}
+END
+for list in ConvertMemoryToRegisterOrUniform GeneralOptimizeMid OriFold; do
+    run "GeneralOptimizeMid without $list" 0 --named-phases=GeneralOptimizeMid --no-phase=$list folded.ptx
+    says out mul.lo
+done
+for list in OriCopyProp OriStoreForwarding; do
+    run "GeneralOptimizeMid without $list" 0 --named-phases=GeneralOptimizeMid --no-phase=$list folded.ptx
+    says out shl.b32
+done
+run "--no-phase without a value" 2 good.ptx --no-phase
+is "$(cat err)" "oriopt: option '--no-phase' requires a value"
 run "start before" 0 --start-before=OriRemoveNopCode --print-pipeline
 name="start before"
 case $(head -n 1 out) in OriRemoveNopCode@107*) ok ;; *) bad "the first is $(head -n 1 out)" ;; esac
