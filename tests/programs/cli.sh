@@ -324,6 +324,10 @@ for line in "gvn_cse 23 184 49" "reassociate_and_common 44 352 50" "general_opti
     "class_mask_more 227 1816" "common_over_barrier 371 2968"; do
     if tr -s ' ' <out | grep -q "^$line "; then ok; else bad "no line for $line"; fi
 done
+name="bundles of the backends"
+no=no-op yes=implemented
+is "$(awk '$2 == 56 && $3 == 448 { print $5, $6, $7, $8, $9, $10, $11 }' out)" "$no $no $yes $yes $yes $yes $yes"
+is "$(awk '$2 == 49 && $3 == 392 { print $5, $6, $7, $8, $9, $10, $11 }' out)" "$yes $yes $yes $yes $yes $yes $yes"
 name="list of backends tells no-op by design from not yet"
 case $(awk '$1 == "gvn_cse" { print $5, $6, $7, $8, $9, $10, $11 }' out) in
 "no-op no-op "*" "*" no-op no-op "*) ok ;;

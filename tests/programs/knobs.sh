@@ -578,7 +578,7 @@ for row in NamedPhases:298 DisablePhases:185 OptBudget:499 DUMPIR:- NvOptRecipes
     ConvertMemoryToRegIndexedSizeLimit:135 ConvertMemoryToRegWhole:136 MovWeightForConvertMemToReg:474 \
     DisableRedundantBarrierRemoval:231 MembarFlowControl:461 GeneralOptimizeEnable:487 \
     DisableConditionalFlowChains:91 DisableMergeEquivalentConditionalFlow:214 MergeEquivalentConditionalFlowBudget:464 \
-    GeneralOptimizeEarlyBits:- GeneralOptimizeEarlyDone:- \
+    GeneralOptimizeEarlyBits:- GeneralOptimizeEarlyDone:- GeneralOptimizeTier:- \
     CopyPropBudget:- CopyPropGlobalBudget:- LateCopyPropComplPred:- StoreForwardingBudget:- FoldBudget:- FoldRulesOff:- limit-fold-fp:- FormLop3Budget:- PtxasWorkarounds:- PhiInputLimit:-; do
     is "$(awk -v want="${row%:*}" '$2 == want { print $1 }' out)" "${row#*:}"
 done
