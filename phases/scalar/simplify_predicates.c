@@ -21,12 +21,12 @@
 // constraint bits of the result must be 0: those of its operand, and of constant arms (10 wider than 32 bits, 11 needs
 // sign extension, 12 relative to a constant bank).
 //
-// The tier is the knob GeneralOptimizeTier (ctx+1379); limit-fold-fp sets its bit 0. If tier & 7 is 0, each
-// eligible select is marked. Otherwise the simplifier tests a select of floats, unless the target marks directly
-// (sm_marks_directly) and tier & 0x1B is 0. It scans the block from its start to the select for an eligible
-// instruction that the select reads, and if the target does not mark directly, also the definitions of its operands. A
-// hit marks the select {prop}; without a hit a target that marks directly marks it {defer}, and others do not mark it.
-// An integer, or a select with {defer}, is marked {prop} if no live use was seen or the target marks comparisons;
+// The tier is the knob GeneralOptimizeTier (ctx+1379); limit-fold-fp sets its bit 0. If tier & 7 is 0, each eligible
+// select is marked. Otherwise the simplifier tests a select of floats, unless the target marks directly
+// (sm_marks_directly) and tier & 0x1B is 0. It scans the block from its start to the select for an eligible instruction
+// that the select reads, and if the target does not mark directly, also the definitions of its operands. A hit marks
+// the select {prop}; without a hit a target that marks directly marks it {defer}, and others do not mark it. An
+// integer, or a select with {defer}, is marked {prop} if no live use was seen or the target marks comparisons;
 // otherwise if the definition of its predicate, or the next comparison or select after it in the block, is eligible,
 // with no live use between.
 //
