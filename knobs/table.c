@@ -60,7 +60,7 @@ static void list_text(Out *out, const KnobInfo *info)
         out_z(out, "  -");
     else
         out_fmt(out, "%3d", info->index);
-    out_fmt(out, "  %-35s %-4s %-10s %-5s %s\n", info->name, knob_type_name(info->type), value[0] ? value : "-",
+    out_fmt(out, "  %-37s %-4s %-10s %-6s %s\n", info->name, knob_type_name(info->type), value[0] ? value : "-",
             info->range[0] ? info->range : "-", info->reader);
     list_help(out, info->help);
 }

@@ -104,11 +104,12 @@ typedef enum { VM_NONE, VM_FINAL, VM_EACH } VerifyMode;
 typedef enum { PC_OFF, PC_ALL, PC_QUIET, PC_DIFF } PrintChanged;
 
 typedef struct PhaseOptions {
-    int level;                 // -O
-    const char *named;         // --named-phases, NULL = the default plan
-    const char *disabled;      // --disable-phases
-    const char *start, *stop;  // --start-before, --stop-after
-    bool stay_in_ssa;          // the output may be in ssa form
+    int level;                   // -O
+    const char *named;           // --named-phases, NULL = the default plan
+    const char *disabled;        // --disable-phases
+    const char *disable_option;  // the spelling that set `disabled`, for messages; NULL = --disable-phases
+    const char *start, *stop;    // --start-before, --stop-after
+    bool stay_in_ssa;            // the output may be in ssa form
     VerifyMode verify;
     const char *print_before, *print_after;  // lists of phases
     bool print_before_all, print_after_all;

@@ -11,19 +11,21 @@
 // Documented: the gates, the walk of OriSimplifyPredicates. Inferred: the sub-passes after it.
 #include "phases/bodies.h"
 #include "phases/bundles/bundle.h"
+#include "phases/manager/remarks.h"
 
-static bool passes_gates(Ctx *ctx)
+static bool passes_gates(Ctx *ctx, const Fn *fn)
 {
     Knobs *k = &ctx->knobs;
-    return knob_int(k, KNOB_GENERAL_OPTIMIZE) && !knob_is_set(k, KNOB_NO_BARRIER_REMOVAL) &&
-           (!knob_is_set(k, KNOB_MEMBAR_FLOW) || knob_int(k, KNOB_MEMBAR_FLOW));
+    return gate_is_open(ctx, fn, KNOB_GENERAL_OPTIMIZE, knob_int(k, KNOB_GENERAL_OPTIMIZE)) &&
+           gate_is_open(ctx, fn, KNOB_NO_BARRIER_REMOVAL, !knob_is_set(k, KNOB_NO_BARRIER_REMOVAL)) &&
+           gate_is_open(ctx, fn, KNOB_MEMBAR_FLOW, !knob_is_set(k, KNOB_MEMBAR_FLOW) || knob_int(k, KNOB_MEMBAR_FLOW));
 }
 
 bool phase_general_optimize(Ctx *ctx, Fn *fn)
 {
     static const uint8_t predicates[] = {PH_SIMPLIFY_PREDICATES};
     static const uint8_t cleanups[] = {PH_FOLD, PH_COPY_PROP, PH_SIMPLE_LIVE_DEAD};
-    if (!passes_gates(ctx) || !bundle_round(ctx, fn, predicates, ARRAY_LEN(predicates)))
+    if (!passes_gates(ctx, fn) || !bundle_round(ctx, fn, predicates, ARRAY_LEN(predicates)))
         return false;
     bundle_round(ctx, fn, cleanups, ARRAY_LEN(cleanups));
     return true;

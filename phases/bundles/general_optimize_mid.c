@@ -26,6 +26,7 @@
 // count, and that an instruction with an effect counts as live.
 #include "phases/bodies.h"
 #include "phases/bundles/bundle.h"
+#include "phases/manager/remarks.h"
 
 enum { ROUNDS_MAX = 16, USES_MAX = 4 };
 
@@ -103,7 +104,8 @@ static bool has_work(const Fn *fn)
 bool phase_general_optimize_mid(Ctx *ctx, Fn *fn)
 {
     bool off = ctx->running && ctx->running->off[PH_PROMOTE_MEMORY];
-    if (!knob_int(&ctx->knobs, KNOB_GENERAL_OPTIMIZE) || off || !has_work(fn))
+    bool on = gate_is_open(ctx, fn, KNOB_GENERAL_OPTIMIZE, knob_int(&ctx->knobs, KNOB_GENERAL_OPTIMIZE));
+    if (!on || off || !has_work(fn))
         return false;
     MidCosts *costs = &ctx->costs;
     bool progress = false, more = true;

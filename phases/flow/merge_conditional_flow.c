@@ -632,7 +632,8 @@ static bool run_pass(Ctx *ctx, Fn *fn, bool *exhausted)
 static bool merge_flow(Ctx *ctx, Fn *fn)
 {
     bool progress = false, exhausted = false, more = true;
-    if (knob_is_set(&ctx->knobs, KNOB_NO_MERGE_FLOW) || fn->properties & PROP_FLOW_MERGED)
+    bool open = gate_is_open(ctx, fn, KNOB_NO_MERGE_FLOW, !knob_is_set(&ctx->knobs, KNOB_NO_MERGE_FLOW));
+    if (!open || fn->properties & PROP_FLOW_MERGED)
         return false;
     for (int pass = 0; pass < PASSES && more; pass++) {
         bool merged = run_pass(ctx, fn, &exhausted);
@@ -648,10 +649,9 @@ bool phase_general_optimize_early(Ctx *ctx, Fn *fn)
 {
     enum { EARLY = 1 << 2 };
     Knobs *k = &ctx->knobs;
-    if (!(knob_int(k, KNOB_EARLY_BITS) & EARLY) || !knob_int(k, KNOB_GENERAL_OPTIMIZE) ||
-        knob_is_set(k, KNOB_EARLY_DONE))
-        return false;
-    return merge_flow(ctx, fn);
+    return gate_is_open(ctx, fn, KNOB_EARLY_BITS, knob_int(k, KNOB_EARLY_BITS) & EARLY) &&
+           gate_is_open(ctx, fn, KNOB_GENERAL_OPTIMIZE, knob_int(k, KNOB_GENERAL_OPTIMIZE)) &&
+           gate_is_open(ctx, fn, KNOB_EARLY_DONE, !knob_is_set(k, KNOB_EARLY_DONE)) && merge_flow(ctx, fn);
 }
 
 bool phase_merge_conditional_flow(Ctx *ctx, Fn *fn)

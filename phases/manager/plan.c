@@ -227,13 +227,18 @@ static bool check_order(const Plan *plan, char why[static 500])
     return true;
 }
 
+static const char *disable_option(const PhaseOptions *o)
+{
+    return o->disable_option ? o->disable_option : "--disable-phases";
+}
+
 // Reads the limits of a plan: disabled rows, bounds and recipes, from the options and the knobs.
 static bool read_limits(Planner *p, const PlanKnobs *knobs, char why[static 500])
 {
     const PhaseOptions *o = &p->ctx->options;
     p->start = 0;
     p->stop = PHASE_ROWS;
-    if (!add_rows(p->ctx, p->arena, "--disable-phases", o->disabled, p->plan->off, why) ||
+    if (!add_rows(p->ctx, p->arena, disable_option(o), o->disabled, p->plan->off, why) ||
         !add_rows(p->ctx, p->arena, "DisablePhases", knobs->disabled, p->plan->off, why) ||
         (o->start && !find_one("--start-before", o->start, &p->start, why)) ||
         (o->stop && !find_one("--stop-after", o->stop, &p->stop, why)) ||
@@ -380,7 +385,7 @@ void phase_warn_idle(Ctx *ctx)
     const Source *source = ctx->diag.source;
     ctx->diag.source = NULL;  // not about the input
     warn_idle(ctx, "--named-phases", o->named);
-    warn_idle(ctx, "--disable-phases", o->disabled);
+    warn_idle(ctx, disable_option(o), o->disabled);
     warn_idle(ctx, "--print-before", o->print_before);
     warn_idle(ctx, "--print-after", o->print_after);
     warn_idle(ctx, "NamedPhases", knobs->named);

@@ -142,6 +142,13 @@ void remark(Ctx *ctx, const Fn *fn, InstrId i, RemarkKind kind, const char *name
     VEC_PUSH(&r->arena, &r->at, m);
 }
 
+bool gate_is_open(Ctx *ctx, const Fn *fn, KnobId knob, bool open)
+{
+    if (!open)
+        remark(ctx, fn, 0, RM_ANALYSIS, "NotRun", "the knob {Knob:%s} turns the phase off", knob_table.rows[knob].name);
+    return open;
+}
+
 /* -- Files ---------------------------------------------------------------------------------------------- */
 
 void remarks_name_files(Remarks *r, const Module *m)

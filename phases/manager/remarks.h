@@ -50,6 +50,8 @@ static inline bool remarks_wanted(const Ctx *ctx) { return ctx->remarks && ctx->
 // format, `{Key:%u}` is a value with a key. Conversions are %s %u %d %llu %lld %%.
 void remark(Ctx *ctx, const Fn *fn, InstrId i, RemarkKind kind, const char *name, const char *fmt, ...)
     __attribute__((format(printf, 6, 7)));
+// Returns `open`, whether a knob lets the running phase run. If it does not, adds the remark NotRun.
+bool gate_is_open(Ctx *ctx, const Fn *fn, KnobId knob, bool open);
 
 // Sets the paths of remarks. Called after the whole module was read, since .file may be at its end.
 void remarks_name_files(Remarks *r, const Module *m);

@@ -232,12 +232,26 @@ bool phase_matches(const char *glob, int row)
            glob_match(glob, text, 3, true);
 }
 
+// True if a row is the reader of a knob, or in a reader of the form `phases N, N`.
+static bool is_reader(int row, const char *reader)
+{
+    static const char list[] = "phases ";
+    if (strncmp(reader, list, sizeof list - 1) != 0)
+        return strcmp(reader, phase_info[row].name) == 0;
+    char number[16];
+    int len = snprintf(number, sizeof number, " %d", row);
+    for (const char *at = reader; (at = strstr(at, number)); at += len)
+        if (at[len] == ',' || !at[len])
+            return true;
+    return false;
+}
+
 // Writes the knobs that a row reads, each with the prefix `before`, separated by `between`. Returns their number.
 static uint32_t list_knobs(Out *out, int row, const char *before, const char *between)
 {
     uint32_t n = 0;
     for (int k = 0; k < knob_table.n; k++)
-        if (strcmp(knob_table.rows[k].reader, phase_info[row].name) == 0)
+        if (is_reader(row, knob_table.rows[k].reader))
             out_fmt(out, "%s%s", n++ ? between : before, knob_table.rows[k].name);
     return n;
 }

@@ -9,9 +9,9 @@
 //   {defer}  0x200  the walk did not prove that the select is eligible, so this is checked again
 //   {under}  0x400  a comparison whose result may be known under its own guard
 //
-// The walk has three states: the current block; whether the target marks comparisons (query 164); and whether a live
-// use was seen, which is true at the start of a block and false after an eligible comparison, until an instruction that
-// has an effect or is used.
+// The walk has three states: the current block; whether the target marks comparisons (query 164, or a target that
+// issues two instructions at once, sub_7DC0E0); and whether a live use was seen, which is true at the start of a block
+// and false after an eligible comparison, until an instruction that has an effect or is used.
 //
 // Eligible comparisons (opcode 18): one result, not marked, the backend does not refuse (query 165), both sources are
 // uniform and without constraints. Uniform are predicates, uniform registers, constants, kernel parameters, and the
@@ -21,13 +21,14 @@
 // constraint bits of the result must be 0: those of its operand, and of constant arms (10 wider than 32 bits, 11 needs
 // sign extension, 12 relative to a constant bank).
 //
-// The tier is 0, or 1 with limit-fold-fp. In tier 0 each eligible select is marked. Otherwise the simplifier tests a
-// select of floats, unless the target marks directly (sm_marks_directly) and bits 0x1B of the tier are 0. It scans the
-// block from its start to the select for an eligible instruction that the select reads, and if the target does not mark
-// directly, also the definitions of its operands. A hit marks the select {prop}; without a hit a target that marks
-// directly marks it {defer}, and others do not mark it. An integer, or a select with {defer}, is marked {prop} if no
-// live use was seen or the target marks comparisons; otherwise if the definition of its predicate, or the next
-// comparison or select after it in the block, is eligible, with no live use between.
+// The tier is the knob GeneralOptimizeTier (ctx+1379); limit-fold-fp sets its bit 0. If tier & 7 is 0, each eligible
+// select is marked. Otherwise the simplifier tests a select of floats, unless the target marks directly
+// (sm_marks_directly) and tier & 0x1B is 0. It scans the block from its start to the select for an eligible instruction
+// that the select reads, and if the target does not mark directly, also the definitions of its operands. A hit marks
+// the select {prop}; without a hit a target that marks directly marks it {defer}, and others do not mark it. An
+// integer, or a select with {defer}, is marked {prop} if no live use was seen or the target marks comparisons;
+// otherwise if the definition of its predicate, or the next comparison or select after it in the block, is eligible,
+// with no live use between.
 //
 // Apply: a marked select is replaced by a move if its arms are one value, or if its predicate is known
 // (known_predicates.c). A comparison, marked or not, is replaced by a constant if it is known; one that is marked
@@ -37,6 +38,8 @@
 //     P0 = setp.lt.s32 R1, R2; @P0 bra b1 else b2
 //     b1: P1 = setp.gt.s32 R1, R2                          ->   b1: P1 = mov.pred 0
 //     @P0 R4 = selp.b32 R1, R2, P0 else R3                 ->   @P0 R4 = mov.b32 R1 else R3
+//     P0 = setp.lt.s32 R1, R2       (R1, R2 uniform)
+//     @P0 P1 = setp.ge.s32 R1, R2 else P2   {under}        ->   @P0 P1 = mov.pred 0 else P2
 //
 // Must not fire:
 //     b1: R4 = selp.b32 R1, R2, P0          if b1 has another way in, or both targets of the branch are b1
@@ -45,16 +48,17 @@
 //     b1: P1 = setp.geu.f32 R1, R2          after setp.lt.f32 R1, R2 was false: also true for NaN; known, but ge is not
 //     P1|P2 = setp ...                      two results
 //     R4 = selp.b64 0x123456789a, R1, P0    on sm_60 and later
+//     @P0 P1 = setp.ge.s32 R1, R2 else P2   known under P0, on targets that do not mark comparisons
 //
 // Does not do: guards and branches (15 and folding handle constants); slct.
 // Documented: the walk, marks, eligibility, tiers. Inferred: the values that count as uniform, the simplifier's test,
-// and when a mark may be applied.
+// when a mark may be applied, and that the entry check sub_7DC0E0 has the effect of query 164.
 #include "phases/bodies.h"
 #include "phases/manager/remarks.h"
 #include "phases/scalar/known_predicates.h"
 #include "sm/sm.h"
 
-enum { TIER_CONSERVATIVE = 0x1B, STEPS = 48 };
+enum { TIER_LIMIT_FOLD_FP = 1, TIER_TESTS_SELECTS = 7, TIER_CONSERVATIVE = 0x1B, STEPS = 48 };
 
 typedef struct Simplify {
     Ctx *ctx;
@@ -63,7 +67,8 @@ typedef struct Simplify {
     Arena scratch;
     const SmBackend *sm;
     uint32_t tier;
-    bool marks_compares;  // query 164
+    bool tests_selects;   // an eligible select need not be marked
+    bool marks_compares;  // query 164, or the entry check
     bool live_use_seen;
     BlockId context;    // the current block
     uint32_t *visited;  // by InstrId: number of the scan that visited it; NULL = no scan yet
@@ -250,7 +255,7 @@ static uint8_t marks_of_select(Simplify *s, InstrId id)
     uint8_t marks = 0;
     if (!is_eligible_select(s, i))
         return 0;
-    if (!s->tier)
+    if (!s->tests_selects)
         return MARK_PROP;
     if (type_info[tab_mnem(fn->tables, ir_desc(fn, i)->mnem)->type[0]].class == TC_F) {
         bool direct = sm_marks_directly(&s->sm->profile) && !(s->tier & TIER_CONSERVATIVE);
@@ -279,7 +284,7 @@ static bool mark_block(Simplify *s, BlockId b)
             i->marks |= s->marks_compares ? MARK_UNDER : 0;
         } else if (op == OP_SELP) {
             i->marks |= marks_of_select(s, id);
-        } else if (s->tier && !s->live_use_seen) {
+        } else if (s->tests_selects && !s->live_use_seen) {
             s->live_use_seen = is_live(s, i);
         }
         if (op == OP_SETP || i->marks) {
@@ -351,10 +356,13 @@ static void apply(Simplify *s)
 
 bool phase_simplify_predicates(Ctx *ctx, Fn *fn)
 {
-    bool tier = knob_is_set(&ctx->knobs, KNOB_LIMIT_FOLD_FP), candidates = false;
-    Simplify s = {.ctx = ctx, .fn = fn, .sm = ctx->target.backend, .tier = tier};
-    s.a = analysis_need(fn, AN_RPO | AN_DOM | AN_DEF | (tier ? AN_NUSES : 0));
-    s.marks_compares = s.sm->marks_predicates(fn);
+    bool candidates = false;
+    Simplify s = {.ctx = ctx, .fn = fn, .sm = ctx->target.backend};
+    s.tier = (uint32_t)knob_int(&ctx->knobs, KNOB_GENERAL_OPTIMIZE_TIER);
+    s.tier |= knob_is_set(&ctx->knobs, KNOB_LIMIT_FOLD_FP) ? TIER_LIMIT_FOLD_FP : 0;
+    s.tests_selects = s.tier & TIER_TESTS_SELECTS;
+    s.a = analysis_need(fn, AN_RPO | AN_DOM | AN_DEF | (s.tests_selects ? AN_NUSES : 0));
+    s.marks_compares = s.sm->marks_predicates(fn) || sm_is_dual_issue(&s.sm->profile);
     arena_init(&s.scratch, &ctx->heap);
     s.first = NEW_ARRAY(&s.scratch, InstrId, fn->blocks.n);
     s.next = NEW_ARRAY(&s.scratch, InstrId, fn->instrs.n);

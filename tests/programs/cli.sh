@@ -136,16 +136,21 @@ lines out "$rows"
 silent err
 for status in implemented hook machine not-yet; do says out " $status "; done
 name="list of phases has their knobs"
-is "$(sed -n 's/^ *\([0-9]*\) .*\[knobs: \(.*\)\]$/\1 \2/p' out)" "1 NvOptRecipes
-23 PhiInputLimit
-29 DisableRedundantBarrierRemoval, MembarFlowControl
-37 MovWeightForConvertMemToReg, GeneralOptimizeEnable
-65 LateCopyPropComplPred
-159 CopyPropBudget, CopyPropGlobalBudget
-160 ConvertMemoryToRegIndexedSizeLimit, ConvertMemoryToRegWhole
-165 FoldBudget, FoldRulesOff, limit-fold-fp
-167 StoreForwardingBudget
-168 FormLop3Budget"
+sed -n 's/^ *\([0-9]*\) .*\[knobs: \(.*\)\]$/\1 \2/p' out >listed
+# From the reader of each knob: a name of a phase, or `phases N, N`.
+{
+    sed -n 's/^PHASE(\([0-9]*\), *"\([^"]*\)".*/row \1 \2/p' "$root/phases/phases.def"
+    sed -n 's/^KNOB([^"]*"\([^"]*\)".*, *"\([^"]*\)", "[^"]*")$/\1 \2/p' "$root/knobs/knobs.def"
+} | awk '
+    $1 == "row" { row[$3] = $2; n = $2; next }
+    { knob = $1; sub(/^[^ ]* /, ""); sub(/^phases /, "") || $0 = row[$0] }
+    { m = split($0, rows, ", "); for (k = 1; k <= m; k++) knobs[rows[k]] = knobs[rows[k]] ", " knob }
+    END { for (k = 0; k <= n; k++) if (knobs[k] != "") print k substr(knobs[k], 2) }' >want
+same want listed
+for line in "23 PhiInputLimit" "160 ConvertMemoryToRegIndexedSizeLimit, ConvertMemoryToRegWhole, MovWeightForConvertMemToReg, PhiInputLimit" \
+    "167 StoreForwardingBudget"; do
+    if grep -qx "$line" listed; then ok; else bad "no line for $line"; fi
+done
 run "list of phases as JSON" 0 --list-phases=json
 json out
 name="list of phases as JSON has all rows"
@@ -230,6 +235,51 @@ run "disable changes what runs" 0 --named-phases=107 --disable-phases=107 good.p
 says out "mov.b64"
 run "disable a range" 0 --disable-phases=0..158 --print-pipeline
 lines out 0
+for list in OriRemoveNopCode 12,107 0..158 OriFold+OriCopyProp; do
+    run "--disable-phases=$list" 0 --disable-phases=$list good.ptx -o disabled.ptx
+    run "--disable-phases=$list, printed" 0 --disable-phases=$list --print-pipeline
+    cp out plan
+    run "--no-phase=$list" 0 --no-phase=$list good.ptx -o named.ptx
+    same disabled.ptx named.ptx
+    run "--no-phase $list, printed" 0 --no-phase $list --print-pipeline
+    same plan out
+done
+run "--no-phase after --disable-phases" 0 --disable-phases=12 --no-phase=107 --print-pipeline
+cp out plan
+run "only the last counts" 0 --no-phase=107 --print-pipeline
+same plan out
+run "--no-phase and the knob add up" 0 --no-phase=107 --knob DisablePhases=12 --print-pipeline
+cp out plan
+run "--no-phase and the knob add up" 0 --no-phase=12,107 --print-pipeline
+same plan out
+run "unknown phase of --no-phase" 2 --no-phase=OriRemoveNopCod good.ptx -o u.ptx
+says err "--no-phase: unknown phase 'OriRemoveNopCod'; did you mean OriRemoveNopCode"
+absent u.ptx
+cat >folded.ptx <<'END'
+.version 8.0
+.target sm_90
+.address_size 64
+.visible .entry k(.param .u64 p)
+{
+	.reg .b64 %rd<2>;
+	.reg .b32 %r<3>;
+	ld.param.u64 %rd1, [p];
+	ld.global.u32 %r1, [%rd1];
+	mul.lo.u32 %r2, %r1, 8;
+	st.global.u32 [%rd1], %r2;
+	ret;
+}
+END
+for list in ConvertMemoryToRegisterOrUniform GeneralOptimizeMid OriFold; do
+    run "GeneralOptimizeMid without $list" 0 --named-phases=GeneralOptimizeMid --no-phase=$list folded.ptx
+    says out mul.lo
+done
+for list in OriCopyProp OriStoreForwarding; do
+    run "GeneralOptimizeMid without $list" 0 --named-phases=GeneralOptimizeMid --no-phase=$list folded.ptx
+    says out shl.b32
+done
+run "--no-phase without a value" 2 good.ptx --no-phase
+is "$(cat err)" "oriopt: option '--no-phase' requires a value"
 run "start before" 0 --start-before=OriRemoveNopCode --print-pipeline
 name="start before"
 case $(head -n 1 out) in OriRemoveNopCode@107*) ok ;; *) bad "the first is $(head -n 1 out)" ;; esac
@@ -274,6 +324,10 @@ for line in "gvn_cse 23 184 49" "reassociate_and_common 44 352 50" "general_opti
     "class_mask_more 227 1816" "common_over_barrier 371 2968"; do
     if tr -s ' ' <out | grep -q "^$line "; then ok; else bad "no line for $line"; fi
 done
+name="bundles of the backends"
+no=no-op yes=implemented
+is "$(awk '$2 == 56 && $3 == 448 { print $5, $6, $7, $8, $9, $10, $11 }' out)" "$no $no $yes $yes $yes $yes $yes"
+is "$(awk '$2 == 49 && $3 == 392 { print $5, $6, $7, $8, $9, $10, $11 }' out)" "$yes $yes $yes $yes $yes $yes $yes"
 name="list of backends tells no-op by design from not yet"
 case $(awk '$1 == "gvn_cse" { print $5, $6, $7, $8, $9, $10, $11 }' out) in
 "no-op no-op "*" "*" no-op no-op "*) ok ;;

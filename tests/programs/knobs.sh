@@ -6,11 +6,13 @@
 #
 #   tests/programs/knobs.sh
 #
+# Fails if a knob has no test of its effect, here or in a golden file.
+#
 # Ends in `N passed, N failed, N skipped`. Environment: ORIOPT (default build/oriopt).
 . "$(dirname "$0")/../lib.sh"
 unset ORI_KNOBS
 [ $# -eq 0 ] || usage knobs.sh
-needs "$ORIOPT"
+needs "$ORIOPT" "$ORICHECK"
 make_work
 cd "$work" || exit 2
 tab=$(printf '\t')
@@ -376,13 +378,19 @@ same out plan
 
 # -- Phases --------------------------------------------------------------------------------------------------------------
 
-# lines FILE PHASES TEXT ROWS...: checks rows `SETTINGS: N`: with these settings N lines of the output contain TEXT.
+# lines FILE PHASES TEXT ROWS...: checks rows `SETTINGS: N`: with these settings N lines of the output contain TEXT. A
+# single setting that changes the number shows the effect of its knob.
+: >shown
 lines() {
     file=$1 phases=$2 text=$3
     shift 3
+    run "no settings of $phases" 0 ${phases:+--named-phases=$phases} $file -o lines.ptx
+    plain=$(grep -c "$text" lines.ptx)
     for row; do
         run "${row%:*} of $phases" 0 ${phases:+--named-phases=$phases} --knob "${row%:*}" $file -o lines.ptx
         is "$(grep -c "$text" lines.ptx)" "${row#*:}"
+        case $row in *~*) continue ;; esac
+        [ "${row#*:}" = "$plain" ] || echo "${row%:*}" >>shown
     done
 }
 
@@ -527,10 +535,13 @@ run "--debug-counter" 0 --named-phases=OriFold --debug-counter fold:2 fold.ptx -
 is "$(grep -c 'mul.lo\|div' lines.ptx)" 2
 run "--debug-counter and a later --knob" 0 --named-phases=OriFold --debug-counter fold:2 --knob FoldBudget=3 fold.ptx -o lines.ptx
 is "$(grep -c 'mul.lo\|div' lines.ptx)" 1
+counters=$(sed -n 's/^KNOB(.*"\([A-Za-z0-9]*\)Budget", *BDGT,.*/\1/p' "$root/knobs/knobs.def" | paste -s -d' ' -)
 for bad in fold fold: :3 fold:x nothing:1 FoldBudget:1; do
     run "--debug-counter $bad" 2 --debug-counter $bad fold.ptx
-    says err "--debug-counter: '$bad' is not NAME:N, with a number of changes and one of Opt CopyProp"
+    is "$(cat err)" "oriopt: --debug-counter: '$bad' is not NAME:N, with a number of changes and one of $counters"
 done
+name="list of counters"
+for counter in Opt MergeEquivalentConditionalFlow CopyProp Fold; do says err " $counter"; done
 run "no rule" 2 --knob FoldRulesOff=mul-power,mul-pwer fold.ptx
 says err "'mul-pwer' is not a folding rule; did you mean mul-power,"
 
@@ -565,8 +576,10 @@ silent err
 name="numbers of the original"
 for row in NamedPhases:298 DisablePhases:185 OptBudget:499 DUMPIR:- NvOptRecipes:- WHEN:- \
     ConvertMemoryToRegIndexedSizeLimit:135 ConvertMemoryToRegWhole:136 MovWeightForConvertMemToReg:474 \
-    DisableRedundantBarrierRemoval:231 MembarFlowControl:461 GeneralOptimizeEnable:487 CopyPropBudget:- CopyPropGlobalBudget:- LateCopyPropComplPred:- StoreForwardingBudget:- \
-    FoldBudget:- FoldRulesOff:- limit-fold-fp:- FormLop3Budget:- PtxasWorkarounds:- PhiInputLimit:-; do
+    DisableRedundantBarrierRemoval:231 MembarFlowControl:461 GeneralOptimizeEnable:487 \
+    DisableConditionalFlowChains:91 DisableMergeEquivalentConditionalFlow:214 MergeEquivalentConditionalFlowBudget:464 \
+    GeneralOptimizeEarlyBits:- GeneralOptimizeEarlyDone:- GeneralOptimizeTier:- \
+    CopyPropBudget:- CopyPropGlobalBudget:- LateCopyPropComplPred:- StoreForwardingBudget:- FoldBudget:- FoldRulesOff:- limit-fold-fp:- FormLop3Budget:- PtxasWorkarounds:- PhiInputLimit:-; do
     is "$(awk -v want="${row%:*}" '$2 == want { print $1 }' out)" "${row#*:}"
 done
 name="list of knobs and knobs.def"
@@ -575,12 +588,18 @@ grep -v '^        ' out | awk '{ print $1, $2, $3 }' >listed
 same rows listed
 name="list of knobs fits 100 columns, with all texts"
 is "$(awk 'length > 100' out)" ""
-is "$(grep -cE '^(  -|[0-9]{3})  [A-Za-z0-9-]+ +[A-Z]+ ' out)" "$(grep -c . rows)"
+is "$(grep -cE '^(  -|[ 0-9]{2}[0-9])  [A-Za-z0-9-]+ +[A-Z]+ ' out)" "$(grep -c . rows)"
 sed -n 's/^KNOB(.*, "\([^"]*\)")$/\1/p' "$root/knobs/knobs.def" >texts
 awk '/^        / { sub(/^ +/, ""); text = text (text == "" ? "" : " ") $0; next }
     text != "" { print text; text = "" }
     END { print text }' out >listed
 same texts listed
+name="readers of knobs are rows of phases.def, or no phases"
+sed -n 's/^PHASE([0-9]*, *"\([^"]*\)".*/\1/p' "$root/phases/phases.def" >phases
+sed -n 's/^KNOB(.*, *"\([^"]*\)", "[^"]*")$/\1/p' "$root/knobs/knobs.def" >readers
+is "$(grep -c . readers)" "$(grep -c . rows)"
+is "$(grep -vxF -f phases readers | grep -vxE 'the [a-z]+( of PTX)?' | sed 's/^phases //; t; s/^/no row: /' |
+    tr ',' '\n' | awk -v n="$(grep -c . phases)" '!($1 ~ /^[0-9]+$/ && $1 < n)')" ""
 run "names of knobs" 0 --list-knobs=names
 cut -d ' ' -f 2 rows >texts
 same texts out
@@ -602,6 +621,41 @@ else
 fi
 run "list of knobs as XML" 2 --list-knobs=xml
 run "--print-knobs as JSON" 2 --print-knobs=json
+
+# -- Effects ------------------------------------------------------------------------------------------------------------
+
+# Each knob has a test of its effect: a row of `lines` above, a row here, or a golden file that fails without the
+# directive that sets the knob.
+
+# shows SETTING ARGS...: checks that the setting changes what oriopt writes.
+shows() {
+    setting=$1
+    shift
+    run "effect of $setting" 0 "$@"
+    cat out err >without
+    run "effect of $setting" 0 --knob "$setting" "$@"
+    cat out err >with
+    differ without with
+    cmp -s without with || echo "$setting" >>shown
+}
+shows NamedPhases=NOP two.ptx
+shows DisablePhases=0..164 two.ptx
+shows DUMPIR=12 two.ptx
+shows OptBudget=0 fold.ptx
+shows $whole=0 --knob $weight=100 --named-phases=$promote memory.ptx
+shows NvOptRecipes=off --print-pipeline
+shows 'WHEN=FN=k;NamedPhases=NOP' two.ptx
+grep -rnE '^(; |// )?set knob [A-Za-z]' "$root/tests/golden/phases" >directives
+while IFS=: read -r file at directive; do
+    setting=${directive#*set knob }
+    sed "${at}d" "$file" >"copy.${file##*.}"
+    "$ORICHECK" "copy.${file##*.}" >/dev/null 2>&1 || echo "$setting" >>shown
+done <directives
+name="every knob has a test of its effect"
+sed 's/[=;].*//' shown | sort -u >effective
+is "$(cut -d ' ' -f 2 rows | sort | comm -23 - effective | paste -s -d' ' -)" ""
+
+# -- Printed settings ---------------------------------------------------------------------------------------------------
 
 # values FILE: prints the settings of --print-knobs without their sources.
 values() { sed 's/  *; .*//' "$1"; }

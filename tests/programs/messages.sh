@@ -298,7 +298,7 @@ idle() {
     grep 'warning: ' err >warnings
     same warnings want
 }
-for option in --named-phases --disable-phases --print-before --print-after; do
+for option in --named-phases --disable-phases --no-phase --print-before --print-after; do
     idle $option GvnCse "GvnCse (phase 49) does nothing: it is not implemented yet"
     idle $option 110,OriFold "PostSchedule (phase 110) does nothing: it is for machine code, which oriopt does not generate"
     idle $option 127 "AdvancedPhaseOriPhaseEncoding (phase 127) does nothing: no backend implements this hook"
@@ -311,6 +311,21 @@ run "a phase of other backends" 0 -arch sm_30 --named-phases=OriFormLop3 k.ptx -
 warned 1 "oriopt: warning: --named-phases: OriFormLop3 (phase 168) does nothing: the backend sm_30 does not implement it"
 run "a phase of this backend" 0 -arch sm_80 --named-phases=OriFormLop3 k.ptx -o out.ptx
 silent err
+for setting in --named-phases= --disable-phases= --no-phase= --print-after= --knob=NamedPhases= --knob=DisablePhases= --knob=DUMPIR=; do
+    what=${setting#--knob=}
+    what=${what%=}
+    for sm in sm_30 sm_50; do
+        run "phase 46 of $sm, by $what" 0 -arch $sm ${setting}GeneralOptimizeMid2 k.ptx -o out.ptx
+        grep 'warning: ' err >warnings
+        is "$(cat warnings)" "oriopt: warning: $what: GeneralOptimizeMid2 (phase 46) does nothing: the backend $sm does not implement it"
+    done
+    for sm in sm_60 sm_70 sm_80 sm_89 sm_90; do
+        run "phase 46 of $sm, by $what" 0 -arch $sm ${setting}GeneralOptimizeMid2 k.ptx -o out.ptx
+        if grep 'warning: ' err; then bad "a warning"; else ok; fi
+    done
+    run "phase 65 of sm_30, by $what" 0 -arch sm_30 ${setting}GeneralOptimizeLate2 k.ptx -o out.ptx
+    if grep 'warning: ' err; then bad "a warning"; else ok; fi
+done
 run "a knob" 0 --knob DisablePhases=GvnCse k.ptx -o out.ptx
 warned 1 "oriopt: warning: DisablePhases: GvnCse (phase 49) does nothing"
 run "a pipeline without a module" 0 --print-pipeline --named-phases=GvnCse

@@ -281,20 +281,39 @@ TEST(costs_exempt)
 
 static uint32_t refuse(const Fn *fn, const Instr *i) { return (void)fn, ir_desc(fn, i)->op == OP_LOP3; }
 
-// A backend may have further conditions on folding.
-TEST(fold_by_query)
+static uint32_t no_bytes(const Fn *fn, const Instr *i) { return (void)fn, (void)i, 0; }
+
+// Folding asks the backend for further conditions (query 117) and for the size of operands (query 113), in a bundle
+// too.
+TEST(fold_by_queries)
 {
-    for (int refuses = 0; refuses < 2; refuses++) {
+    static const struct {
+        const char *phase;
+        SmFoldInfo *fold_info;
+        SmBytes *operand_bytes;
+        bool folds;
+    } cases[] = {
+        {"OriFold", sm_shared_fold_info, sm_shared_operand_bytes, true},
+        {"OriFold", refuse, sm_shared_operand_bytes, false},
+        {"OriFold", sm_shared_fold_info, no_bytes, false},
+        {"GeneralOptimizeMid", sm_shared_fold_info, sm_shared_operand_bytes, true},
+        {"GeneralOptimizeMid", refuse, sm_shared_operand_bytes, false},
+        {"GeneralOptimizeMid", sm_shared_fold_info, no_bytes, false},
+    };
+    for (size_t n = 0; n < ARRAY_LEN(cases); n++) {
         Kernel k;
         SmBackend own = sm_90;
         static char why[500];
+        unit_context("case %zu", n);
         kernel_open(&k, "ssa", HEAD "  R3:32 = lop3.b32 R1, R1, R1, 240\n" USE("R3") TAIL);
-        own.fold_info = refuses ? refuse : sm_shared_fold_info;
-        k.ctx.options = (PhaseOptions){.level = 3, .named = "OriFold", .stay_in_ssa = true};
+        own.fold_info = cases[n].fold_info;
+        own.operand_bytes = cases[n].operand_bytes;
+        k.ctx.options = (PhaseOptions){.level = 3, .named = cases[n].phase, .stay_in_ssa = true};
         k.ctx.options.target = (SmTarget){&own, own.profile.encoded};
         CHECK(phase_plan(&k.ctx, k.module, why));
         phase_run(&k.ctx, &k.fn);
-        CHECK_EQ(k.ctx.progress[PH_FOLD], !refuses);
+        CHECK_EQ(k.ctx.progress[PH_FOLD] > 0, cases[n].folds);
+        CHECK_EQ(strstr(kernel_body(&k), "lop3") == NULL, cases[n].folds);
         kernel_close(&k);
     }
 }
@@ -333,6 +352,6 @@ void test_bundles(void)
     RUN(costs_of_rewrites);
     RUN(costs_rounds);
     RUN(costs_exempt);
-    RUN(fold_by_query);
+    RUN(fold_by_queries);
     RUN(simplify_by_query);
 }

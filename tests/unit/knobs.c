@@ -188,9 +188,9 @@ TEST(knob_lists)
     knob_list(&out, &(KnobTable){rows, 2}, false);
     out_flush(&out);
     CHECK_TEXT(sink.text, sink.n,
-               "  0  Seven                               BDGT unlimited  0..9  p\n"
+               "  0  Seven                                 BDGT unlimited  0..9   p\n"
                "        a \"b\"\n"
-               "  -  Other                               STR  x          -     q\n"
+               "  -  Other                                 STR  x          -      q\n"
                "        h\n");
     sink_free(&sink);
 }
@@ -210,9 +210,9 @@ TEST(knob_list_width)
     knob_list(&out, &(KnobTable){rows, 2}, false);
     out_flush(&out);
     CHECK_TEXT(sink.text, sink.n,
-               "  0  A                                   STR  -          -     p\n"
+               "  0  A                                     STR  -          -      p\n"
                "        01234567 01234567 01234567 01234567 01234567 01234567 01234567 01234567 01234567 01234567 ab\n"
-               "  1  B                                   STR  -          -     p\n"
+               "  1  B                                     STR  -          -      p\n"
                "        01234567 01234567 01234567 01234567 01234567 01234567 01234567 01234567 01234567 01234567\n"
                "        abc d\n");
     sink_free(&sink);

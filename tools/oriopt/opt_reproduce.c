@@ -25,6 +25,7 @@ static bool affects_failure(int id, bool alone)
     case OPT_EMIT:
     case OPT_NAMED:
     case OPT_DISABLE:
+    case OPT_NO_PHASE:
     case OPT_START:
     case OPT_STOP:
     case OPT_STRIP_DEBUG: return !alone;

@@ -166,7 +166,11 @@ static bool parse_option(Settings *s, const OptionParser *p)
     case OPT_GPU_NAME: return target(p, &s->phases.target);
     case OPT_LEVEL: return level(s, p);
     case OPT_NAMED: s->phases.named = value; return true;
-    case OPT_DISABLE: s->phases.disabled = value; return true;
+    case OPT_DISABLE:
+    case OPT_NO_PHASE:
+        s->phases.disabled = value;
+        s->phases.disable_option = p->option->id == OPT_DISABLE ? "--disable-phases" : "--no-phase";
+        return true;
     case OPT_START: s->phases.start = value; return true;
     case OPT_STOP: s->phases.stop = value; return true;
     case OPT_REPORTS: s->phases.reports = true; return true;

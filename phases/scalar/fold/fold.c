@@ -159,8 +159,9 @@ void fold_begin_rule(Fold *f, uint32_t rule, InstrId id)
 // the definition and the fold.
 static bool is_constrained(const Fn *fn, RegId r) { return !reg_in_ssa(ir_reg(fn, r)); }
 
-// sub_8F3FE0 of the documents: true if the backend has no further condition, and if either all or none of the sources
-// with the width of an element are constrained, and of the others likewise.
+// sub_8F3FE0 of the documents: true if the size of an element is known (query 113), if the backend has no further
+// condition (query 117), and if either all or none of the sources with the width of an element are constrained, and of
+// the others likewise.
 static bool sources_agree(const Fold *f, const Instr *i)
 {
     const Fn *fn = f->fn;
@@ -174,12 +175,14 @@ static bool sources_agree(const Fold *f, const Instr *i)
         bool other = width_bits(ir_reg(fn, op_index(o))->width) != element;
         *(is_constrained(fn, op_index(o)) ? &constrained[other] : &free[other]) = true;
     }
-    return !(free[0] && constrained[0]) && !(free[1] && constrained[1]) && !sm->fold_info(fn, i);
+    bool agree = !(free[0] && constrained[0]) && !(free[1] && constrained[1]);
+    return element && agree && !sm->fold_info(fn, i);
 }
 
 static bool may_disagree(const Fold *f)
 {
-    bool asks = f->ctx->target.backend->fold_info != sm_shared_fold_info;
+    const SmBackend *sm = f->ctx->target.backend;
+    bool asks = sm->fold_info != sm_shared_fold_info || sm->operand_bytes != sm_shared_operand_bytes;
     for (RegId r = 1; r < f->nregs && !asks; r++)
         asks = is_constrained(f->fn, r);
     return asks;
