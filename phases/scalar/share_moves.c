@@ -41,6 +41,7 @@
 // replacements, the use of a second register, the effect of sub_7DC0E0.
 #include "ir/rewrite/rewrite.h"
 #include "phases/bodies.h"
+#include "phases/manager/remarks.h"
 
 enum { SLOTS = 6, SHARERS = 2, CONSTANTS = 1 << 2, REGISTERS = 1 << 3, OFF_MASK = 0x30, OFF = 0x20 };
 
@@ -251,16 +252,19 @@ static void visit(ShareMoves *s, InstrId id)
 /* -- The phase ------------------------------------------------------------------------------------------ */
 
 // Returns the kinds of moves that the knobs let pass; 0 = the phase does not run.
-static uint32_t gates_of(Ctx *ctx)
+static uint32_t gates_of(Ctx *ctx, const Fn *fn)
 {
-    uint32_t bits = (uint32_t)knob_int(&ctx->knobs, KNOB_LATE_BITS);
-    bool off = knob_is_set(&ctx->knobs, KNOB_REASSOCIATE_CSE) && !knob_int(&ctx->knobs, KNOB_REASSOCIATE_CSE);
-    return off || (bits & OFF_MASK) == OFF ? 0 : bits & (CONSTANTS | REGISTERS);
+    Knobs *k = &ctx->knobs;
+    uint32_t bits = (uint32_t)knob_int(k, KNOB_LATE_BITS), kinds = bits & (CONSTANTS | REGISTERS);
+    bool open = gate_is_open(ctx, fn, KNOB_REASSOCIATE_CSE,
+                             !knob_is_set(k, KNOB_REASSOCIATE_CSE) || knob_int(k, KNOB_REASSOCIATE_CSE)) &&
+                gate_is_open(ctx, fn, KNOB_LATE_BITS, kinds && (bits & OFF_MASK) != OFF);
+    return open ? kinds : 0;
 }
 
 bool phase_share_moves(Ctx *ctx, Fn *fn)
 {
-    ShareMoves s = {.fn = fn, .count = &ctx->late, .gates = gates_of(ctx)};
+    ShareMoves s = {.fn = fn, .count = &ctx->late, .gates = gates_of(ctx, fn)};
     if (!s.gates || !may_share(fn, s.gates))
         return false;
     bool single = knob_is_set(&ctx->knobs, KNOB_REASSOCIATE_CSE) && sm_is_dual_issue(&ctx->target.backend->profile);

@@ -831,6 +831,37 @@ sed 's/"seconds":[0-9.]*//' err >figures
 run "figures are the same in each run" 0 --stats=json --emit=none good.ptx
 sed 's/"seconds":[0-9.]*//' err >figures2
 same figures figures2
+cat >moves.ori <<'END'
+target sm_80 ptx 8.0 address 64
+kernel @k(@p: 64) form multi {
+b0:
+  R0:64 = ld.param.b64 [@p]
+  R1:32 = ld.global.b32 [R0]
+  R2:32 = mov.b32 5
+  R3:32 = mov.b32 5
+  R1:32 = add.s32 R1, R3
+  R4:32 = mov.b32 6
+  R5:32 = mov.b32 7
+  R6:32 = mov.b32 8
+  R7:32 = mov.b32 9
+  R8:32 = mov.b32 10
+  R9:32 = mov.b32 11
+  R10:32 = mov.b32 11
+  {R12:32, R13:32} = mma.sync.aligned.m16n8k8.row.col.f16.f16.f16.f16 {R9, R1}, {R10}, {R4, R5}
+  R4:32 = mov.b32 %laneid
+  R11:32 = mov.b32 12
+  st.global.v4.b32 [R0], {R2, R6, R7, R8}
+  st.global.v4.b32 [R0+16], {R11, R11, R12, R13}
+  exit
+}
+END
+run "counters of moves" 0 --named-phases=GeneralOptimizeLate --stats --emit=none moves.ori
+says err ", GeneralOptimizeLate considered 10 entered 9 evicted 1 replaced 1 folded 1 forgotten 1 refused 1,"
+run "counters of moves as JSON" 0 --named-phases=GeneralOptimizeLate --stats=json --emit=none moves.ori
+json err
+says err '"late_considered":10,"late_entered":9,"late_evicted":1,"late_replaced":1,"late_folded":1,"late_forgotten":1,"late_refused":1'
+run "no counters without moves" 0 --stats --emit=none good.ptx
+is "$(grep -c GeneralOptimizeLate err)" 0
 printf '.version 8.0\n.target sm_90\n.address_size 64\n' >declarations.ptx
 run "figures of no function as JSON" 0 --stats=json --emit=none declarations.ptx
 json err
