@@ -16,8 +16,9 @@
 //     @P0 R3 = add.s32 R1, 0                         @P0 R3 = mov.b32 R1
 //     P1 = mov.pred 0; @P1 st.b32 [R1], R2           P1 = mov.pred 0
 //
-// Dead code removal deletes the instructions that become dead. A result with more instructions than its root is made
-// only if the rest of the pattern becomes dead.
+// Definitions that a rule leaves without uses are removed at once, since patterns count uses. Dead code removal deletes
+// the other instructions that become dead. A result with more instructions than its root is made only if the rest of
+// the pattern becomes dead.
 //
 // Must not fire:
 //     R1 = div.s32 7, 0; R1 = rcp.approx.ftz.f32 0f40000000     the result is unspecified, or differs between machines
@@ -295,6 +296,7 @@ bool phase_fold(Ctx *ctx, Fn *fn)
                 f.progress |= fold_instr(&f, id);
             if (role.accesses)
                 f.progress |= fold_address(&f, id);
+            f.left.n = 0;  // sums that became offsets: no pattern counts their uses
         }
     }
     arena_free(&f.scratch);
