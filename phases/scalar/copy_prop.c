@@ -35,9 +35,22 @@
 // The second result of a comparison is replaced by the complement of the first in 65 only, in ssa form (knob
 // LateCopyPropComplPred).
 //
+// Knobs, beside the budgets:
+//   CopyPropForceGlobal           CopyPropGlobalBudget, for rewrites in another block than the copy, does not count
+//   CopyPropUseReachingDefs = 0   in multi form only registers with one definition, so no guarded copies
+//   CopyPropAddr = 0              no symbols in accesses
+//   CopyPropConstantBank = 0      no symbols of .const in accesses
+//   CopyPropNoWriteNonRR          registers only: no constants, no symbols
+//   CopyPropNoMmaCb               no registers that were loaded from a constant bank in mma and wmma.mma
+//
+// No slot of this IR takes a constant bank (K_BANK, `c[1]`), so no move copies one, and no operand of a matrix
+// instruction takes a constant or a symbol. Constant banks hold .const and the parameters of kernels. So symbols of
+// .const and values loaded from these spaces stand for references to banks.
+//
 // Does not do: selects of equal values (folding); phis of one value (62); in multi form, sources that have several
 // definitions, beyond their block.
-// Documented: the name, that moves and guarded moves are propagated, the budgets. Inferred: the rest.
+// Documented: the name, that moves and guarded moves are propagated, the budgets, the names of the knobs with a phrase
+// for each. Inferred: the rest, and what exactly each knob turns off.
 #include "ir/rewrite/rewrite.h"
 #include "phases/bodies.h"
 
@@ -53,11 +66,15 @@ typedef struct CopyProp {
     const Analyses *a;
     Arena scratch;
     uint32_t now, block_start;  // the clock: counts instructions
-    uint32_t *written;          // by RegId: time of the last write
+    uint32_t *written;          // by RegId: time of the last write; NULL = writes are not recorded
     LocalCopy *local;           // by RegId
     bool progress;
-    bool complements;  // of comparisons with two results
-    bool only_moves;   // no use was replaced except by the source of a plain move
+    bool complements;     // of comparisons with two results
+    bool only_moves;      // no use was replaced except by the source of a plain move
+    bool symbols, banks;  // into accesses; those of .const, too
+    bool only_registers;  // no constants and symbols
+    bool no_bank_in_mma;  // no registers that were loaded from a constant bank into mma
+    bool force_global;    // the budget for other blocks does not count
 } CopyProp;
 
 /* -- Available sources ---------------------------------------------------------------------------------- */
@@ -131,7 +148,7 @@ static Operand step_back(const CopyProp *c, InstrId id, uint32_t k, Operand o, I
     if (!op_in_ssa(fn, bare))
         return op_none();
     RegId r = op_index(o);
-    bool local = fn->form == FORM_MULTI && is_fresh(c, r);
+    bool local = c->written && is_fresh(c, r);
     *copy = local ? c->local[r].instr : def_of(c->a, r);
     if (!*copy || !passes_guard(c, *copy, id, k))
         return op_none();
@@ -156,7 +173,7 @@ static Operand step_back(const CopyProp *c, InstrId id, uint32_t k, Operand o, I
 static bool may_rewrite(CopyProp *c, InstrId id, InstrId copy)
 {
     Knobs *knobs = &c->ctx->knobs;
-    bool global = ir_instr(c->fn, id)->block != ir_instr(c->fn, copy)->block;
+    bool global = !c->force_global && ir_instr(c->fn, id)->block != ir_instr(c->fn, copy)->block;
     if (knob_left(knobs, KNOB_COPY_PROP_BUDGET) <= 0 || (global && knob_left(knobs, KNOB_COPY_PROP_GLOBAL_BUDGET) <= 0))
         return false;
     knob_spend(knobs, KNOB_COPY_PROP_BUDGET);
@@ -188,7 +205,8 @@ static bool take_symbol(CopyProp *c, InstrId id, uint32_t k)
     bool overflow =
         __builtin_add_overflow(const_signed(tab_const(fn->tables, op_index(*offset))),
                                const_signed(tab_const(fn->tables, op_index(*ir_use(fn, address, 1)))), &sum);
-    bool named = s->space == SP_SHARED || s->space == SP_LOCAL || s->space == SP_GLOBAL || s->space == SP_CONST;
+    bool named =
+        s->space == SP_SHARED || s->space == SP_LOCAL || s->space == SP_GLOBAL || (s->space == SP_CONST && c->banks);
     bool fits = s->kind == SYM_VAR && named && space_contains(space, (Space)s->space);
     // The sum must lie in the symbol, since a 32-bit register plus an offset wraps differently from a symbol.
     if (overflow || sum < 0 || (uint64_t)sum >= MAX(s->size, 1u) || !fits || !may_rewrite(c, id, from))
@@ -199,9 +217,37 @@ static bool take_symbol(CopyProp *c, InstrId id, uint32_t k)
     return true;
 }
 
-// True if a constant may replace an operand whose slot takes constants. For an input of a phi, leaving ssa form would
-// insert the move again.
-static bool may_be_constant(const Fn *fn, const Instr *i) { return ir_desc(fn, i)->op != OP_PHI; }
+static bool is_mma(const Fn *fn, const Instr *i)
+{
+    Opcode op = ir_desc(fn, i)->op;
+    return op == OP_MMA || op == OP_WMMA_MMA;
+}
+
+// Returns the definition of a register that reaches the current instruction; 0 if it is unknown.
+static InstrId current_def(const CopyProp *c, RegId r)
+{
+    return c->written && c->local[r].at > c->block_start ? c->local[r].instr : def_of(c->a, r);
+}
+
+// True if a register was loaded from a constant bank: from .const, or from the parameters of a kernel.
+static bool is_of_bank(const CopyProp *c, RegId r)
+{
+    InstrId def = current_def(c, r);
+    const Desc *d = def ? ir_desc(c->fn, ir_instr(c->fn, def)) : NULL;
+    if (!d || d->op != OP_LD)
+        return false;
+    Space space = mod_space((Mod)tab_mnem(c->fn->tables, d->mnem)->mod[MC_SPACE]);
+    return space == SP_CONST || (space == SP_PARAM && c->fn->flags & FN_KERNEL);
+}
+
+// True if an operand of an instruction may become `o`, a register or a constant that its slot takes. If a constant
+// became the input of a phi, leaving ssa form would insert the move again.
+static bool may_become(const CopyProp *c, const Instr *i, Operand o)
+{
+    if (op_is_reg(o))
+        return !c->no_bank_in_mma || !is_mma(c->fn, i) || !is_of_bank(c, op_index(o));
+    return !c->only_registers && ir_desc(c->fn, i)->op != OP_PHI;
+}
 
 static void rewrite_use(CopyProp *c, InstrId id, uint32_t k)
 {
@@ -213,7 +259,7 @@ static void rewrite_use(CopyProp *c, InstrId id, uint32_t k)
         if (op_kind(now) == K_NONE)
             break;
         Operand fitted = now;
-        if (fit_operand(c->fn, i, k, &fitted) && (op_is_reg(now) || may_be_constant(c->fn, i))) {
+        if (fit_operand(c->fn, i, k, &fitted) && may_become(c, i, now)) {
             best = fitted;
             last = copy;
         }
@@ -228,7 +274,7 @@ static void rewrite_use(CopyProp *c, InstrId id, uint32_t k)
         if (ir_desc(c->fn, ir_instr(c->fn, last))->op != OP_MOV || ir_guarded(ir_instr(c->fn, last)))
             c->only_moves = false;
     }
-    if (op_is_reg(ir_ops(c->fn, ir_instr(c->fn, id))[k]))
+    if (c->symbols && op_is_reg(ir_ops(c->fn, ir_instr(c->fn, id))[k]))
         c->progress |= take_symbol(c, id, k);
 }
 
@@ -253,14 +299,25 @@ static bool is_old_value(const Instr *i, uint32_t k)
     return k >= first && k < first + ir_ntied(i);
 }
 
+static void read_knobs(CopyProp *c)
+{
+    Knobs *knobs = &c->ctx->knobs;
+    c->complements = c->fn->form == FORM_SSA && c->ctx->run.slot == PH_GENERAL_OPTIMIZE_LATE2 &&
+                     knob_int(knobs, KNOB_COPY_PROP_COMPL);
+    c->only_registers = knob_is_set(knobs, KNOB_COPY_PROP_ONLY_REGS);
+    c->symbols = knob_int(knobs, KNOB_COPY_PROP_ADDR) && !c->only_registers;
+    c->banks = knob_int(knobs, KNOB_COPY_PROP_BANK);
+    c->no_bank_in_mma = knob_is_set(knobs, KNOB_COPY_PROP_NO_MMA_BANK);
+    c->force_global = knob_is_set(knobs, KNOB_COPY_PROP_FORCE_GLOBAL);
+}
+
 bool phase_copy_prop(Ctx *ctx, Fn *fn)
 {
     CopyProp c = {.ctx = ctx, .fn = fn, .a = analysis_need(fn, AN_DEF), .only_moves = true};
     prepare_costs(ctx, fn);
-    bool multi = fn->form == FORM_MULTI;
-    c.complements = !multi && ctx->run.slot == PH_GENERAL_OPTIMIZE_LATE2 && knob_int(&ctx->knobs, KNOB_COPY_PROP_COMPL);
+    read_knobs(&c);
     arena_init(&c.scratch, &ctx->heap);
-    if (multi) {
+    if (fn->form == FORM_MULTI && knob_int(&ctx->knobs, KNOB_COPY_PROP_REACHING)) {
         c.written = NEW_ARRAY(&c.scratch, uint32_t, fn->regs.n);
         c.local = NEW_ARRAY(&c.scratch, LocalCopy, fn->regs.n);
     }
@@ -271,7 +328,7 @@ bool phase_copy_prop(Ctx *ctx, Fn *fn)
             for (uint32_t k = i->ndef; k < i->nops; k++)
                 if (op_is_reg(ir_ops(fn, i)[k]) && !is_old_value(i, k))
                     rewrite_use(&c, id, k);
-            if (multi)
+            if (c.written)
                 record_writes(&c, id);
         }
     }

@@ -141,7 +141,7 @@ is "$(sed -n 's/^ *\([0-9]*\) .*\[knobs: \(.*\)\]$/\1 \2/p' out)" "1 NvOptRecipe
 29 DisableRedundantBarrierRemoval, MembarFlowControl
 37 MovWeightForConvertMemToReg, GeneralOptimizeEnable
 65 LateCopyPropComplPred
-159 CopyPropBudget, CopyPropGlobalBudget
+159 CopyPropBudget, CopyPropGlobalBudget, CopyPropForceGlobal, CopyPropAddr, CopyPropConstantBank, CopyPropUseReachingDefs, CopyPropNoWriteNonRR, CopyPropNoMmaCb
 160 ConvertMemoryToRegIndexedSizeLimit, ConvertMemoryToRegWhole
 165 FoldBudget, FoldRulesOff, limit-fold-fp
 167 StoreForwardingBudget
@@ -151,7 +151,7 @@ json out
 name="list of phases as JSON has all rows"
 if [ "$(grep -o '"index":[0-9]*' out | sort -u | wc -l)" -eq "$rows" ]; then ok; else bad "not $rows rows"; fi
 says out '"index":49,"name":"GvnCse","kind":"transform","status":'
-says out '"knobs":["CopyPropBudget","CopyPropGlobalBudget"],"summary":'
+says out '"knobs":["CopyPropBudget","CopyPropGlobalBudget","CopyPropForceGlobal",'
 for level in 0 1 2 3 4; do
     run "pipeline at -O$level" 0 --print-pipeline -O$level
     cp out plan

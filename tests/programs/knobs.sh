@@ -457,7 +457,7 @@ END
 } >copies.ptx
 all=CopyPropBudget global=CopyPropGlobalBudget
 lines copies.ptx OriCopyProp 'add.*%r2,' :0 $all=0:4 $all=1:3 $all=3:1 $all=4:0 $all=5:0 $global=0:2 $global=1:1 $global=2:0 \
-    $all=3~$global=1:1 $all=1~$global=1:3
+    $all=3~$global=1:1 $all=1~$global=1:3 $global=0~CopyPropForceGlobal:0 $global=0~CopyPropForceGlobal=0:2
 
 # The second result of a comparison as a guard.
 {
@@ -566,6 +566,7 @@ name="numbers of the original"
 for row in NamedPhases:298 DisablePhases:185 OptBudget:499 DUMPIR:- NvOptRecipes:- WHEN:- \
     ConvertMemoryToRegIndexedSizeLimit:135 ConvertMemoryToRegWhole:136 MovWeightForConvertMemToReg:474 \
     DisableRedundantBarrierRemoval:231 MembarFlowControl:461 GeneralOptimizeEnable:487 CopyPropBudget:- CopyPropGlobalBudget:- LateCopyPropComplPred:- StoreForwardingBudget:- \
+    CopyPropForceGlobal:- CopyPropAddr:- CopyPropConstantBank:- CopyPropUseReachingDefs:- CopyPropNoWriteNonRR:- CopyPropNoMmaCb:- \
     FoldBudget:- FoldRulesOff:- limit-fold-fp:- FormLop3Budget:- PtxasWorkarounds:- PhiInputLimit:-; do
     is "$(awk -v want="${row%:*}" '$2 == want { print $1 }' out)" "${row#*:}"
 done
