@@ -278,6 +278,9 @@ Operand copy_of_move(const Fn *fn, const Instr *i);
 // Returns the operand that an instruction, guarded or not, copies to register r, by a move or in another way, else
 // K_NONE. The operand may replace r: if it is a register, it has the same file.
 Operand copy_of_any(const Fn *fn, const Analyses *a, InstrId id, RegId r);
+// Returns the register that a move, guarded or not, copies to a register of the same file and width, else K_NONE. Both
+// may be outside ssa form: the caller knows that neither is written between the move and the use.
+Operand copy_of_register(const Fn *fn, const Instr *i);
 // Returns the source of the chain of unguarded moves that defines an operand: a constant, or a register with one
 // definition that is available wherever the operand is. Follows at most COPY_CHAIN moves. Returns the operand itself if
 // no move defines it.

@@ -30,6 +30,7 @@
 //     R1 = mov.b64 @x; R2 = ld.b32 [R1]                 the symbol is no generic address
 //     R2 = mov.b32 undef                                each use would have a different value
 //     b1: R3 = mov.b64 {R1, R2}; b2: {R4, R5} = mov.b64 R3     R1 would live on beside R3
+//     R2 = mov.b32 R1; call @f; st [R8], R2             with CopyPropPreAllocReg, if R1 is named: the call may write it
 //     R2 = mov.b32 5; R4 = mov.phi b1: R2, b2: R3       leaving ssa form would insert the move again
 //
 // The second result of a comparison is replaced by the complement of the first in 65 only, in ssa form (knob
@@ -40,6 +41,7 @@
 //   CopyPropUseReachingDefs = 0   in multi form only registers with one definition, so no guarded copies
 //   CopyPropAddr = 0              no symbols in accesses
 //   CopyPropConstantBank = 0      no symbols of .const in accesses
+//   CopyPropPreAllocReg           also copies of named registers, within a block
 //   CopyPropNoWriteNonRR          registers only: no constants, no symbols
 //   CopyPropNoMmaCb               no registers that were loaded from a constant bank in mma and wmma.mma
 //
@@ -68,6 +70,8 @@ typedef struct CopyProp {
     uint32_t now, block_start;  // the clock: counts instructions
     uint32_t *written;          // by RegId: time of the last write; NULL = writes are not recorded
     LocalCopy *local;           // by RegId
+    const bool *named;          // by RegId: a named register whose copies are propagated; NULL = there are none
+    uint32_t called;            // time of the last instruction that may write named registers
     bool progress;
     bool complements;     // of comparisons with two results
     bool only_moves;      // no use was replaced except by the source of a plain move
@@ -98,16 +102,27 @@ static bool passes_guard(const CopyProp *c, InstrId copy, InstrId use, uint32_t 
            (fn->form == FORM_MULTI ? reg_in_ssa(ir_reg(fn, guard)) : def_of(c->a, guard));
 }
 
-// True if no register of the last definition of r in the current block was written since (multi form).
+static bool is_named(const CopyProp *c, RegId r) { return c->named && c->named[r]; }
+
+// True if copies of the register are propagated.
+static bool is_followed(const CopyProp *c, RegId r) { return reg_in_ssa(ir_reg(c->fn, r)) || is_named(c, r); }
+
+// Returns the time at which a register was last written, as far as the walk has come.
+static uint32_t last_write(const CopyProp *c, RegId r)
+{
+    return is_named(c, r) ? MAX(c->written[r], c->called) : c->written[r];
+}
+
+// True if no register of the last definition of r in the current block was written since.
 static bool is_fresh(const CopyProp *c, RegId r)
 {
     const LocalCopy *copy = &c->local[r];
     const Instr *i = ir_instr(c->fn, copy->instr);
-    if (copy->at <= c->block_start || c->written[r] != copy->at)
+    if (copy->at <= c->block_start || last_write(c, r) != copy->at)
         return false;
     for (uint32_t k = i->ndef; k < i->nops; k++) {
         Operand o = ir_ops(c->fn, i)[k];
-        if (op_is_reg(o) && c->written[op_index(o)] >= copy->at)
+        if (op_is_reg(o) && last_write(c, op_index(o)) >= copy->at)
             return false;
     }
     return true;
@@ -144,10 +159,9 @@ static Operand complement_of(const CopyProp *c, const Instr *i, RegId r)
 static Operand step_back(const CopyProp *c, InstrId id, uint32_t k, Operand o, InstrId *copy)
 {
     const Fn *fn = c->fn;
-    Operand bare = {o.word, o.mods & ~(uint32_t)OPM_NOT};
-    if (!op_in_ssa(fn, bare))
-        return op_none();
     RegId r = op_index(o);
+    if (!op_is_reg(o) || o.mods & ~(uint32_t)OPM_NOT || !is_followed(c, r))
+        return op_none();
     bool local = c->written && is_fresh(c, r);
     *copy = local ? c->local[r].instr : def_of(c->a, r);
     if (!*copy || !passes_guard(c, *copy, id, k))
@@ -155,9 +169,14 @@ static Operand step_back(const CopyProp *c, InstrId id, uint32_t k, Operand o, I
     if (!local && fn->form == FORM_MULTI && ir_guarded(ir_instr(fn, *copy)))
         return op_none();
     Operand from = copy_of_any(fn, c->a, *copy, r);
-    if (op_kind(from) == K_NONE && c->complements)
+    if (op_kind(from) == K_NONE && local && c->named)
+        from = copy_of_register(fn, ir_instr(fn, *copy));
+    if (op_kind(from) == K_NONE && c->complements) {
         from = complement_of(c, ir_instr(fn, *copy), r);
-    if (op_kind(from) == K_NONE || (op_is_reg(from) && !local && !def_of(c->a, op_index(from))))
+        local = false;
+    }
+    if (op_kind(from) == K_NONE ||
+        (op_is_reg(from) && !(local ? is_followed(c, op_index(from)) : def_of(c->a, op_index(from)))))
         return op_none();
     if (op_is_reg(from) && is_distant_part(c, ir_instr(fn, *copy)))
         return op_none();
@@ -278,12 +297,14 @@ static void rewrite_use(CopyProp *c, InstrId id, uint32_t k)
         c->progress |= take_symbol(c, id, k);
 }
 
-// Records the writes of an instruction, in multi form.
+// Records the writes of an instruction. A call may write registers of the module.
 static void record_writes(CopyProp *c, InstrId id)
 {
     const Fn *fn = c->fn;
     const Instr *i = ir_instr(fn, id);
     c->now++;
+    if (c->named && (ir_desc(fn, i)->op == OP_CALL || ir_desc(fn, i)->op == OP_OPAQUE))
+        c->called = c->now;
     for (uint32_t k = 0; k < i->ndef; k++) {
         Operand def = *ir_def(fn, i, k);
         if (!op_is_reg(def))
@@ -297,6 +318,29 @@ static bool is_old_value(const Instr *i, uint32_t k)
 {
     uint32_t first = i->ndef + ir_nuse(i);
     return k >= first && k < first + ir_ntied(i);
+}
+
+// Returns the named registers that no opaque instruction names; NULL = there are none. The readers pin all registers of
+// opaque instructions, and those of PTX all named registers.
+static bool *find_named(CopyProp *c)
+{
+    const Fn *fn = c->fn;
+    bool *named = NULL;
+    for (RegId r = 1; r < fn->regs.n; r++) {
+        if (!(ir_reg(fn, r)->flags & REG_NAMED))
+            continue;
+        named = named ? named : NEW_ARRAY(&c->scratch, bool, fn->regs.n);
+        named[r] = true;
+    }
+    for (BlockId b = named ? fn->first : 0; b; b = ir_block(fn, b)->next) {
+        FOR_INSTRS(fn, b, id) {
+            const Instr *i = ir_instr(fn, id);
+            for (uint32_t k = 0; ir_desc(fn, i)->op == OP_OPAQUE && k < i->nops; k++)
+                if (op_is_reg(ir_ops(fn, i)[k]))
+                    named[op_index(ir_ops(fn, i)[k])] = false;
+        }
+    }
+    return named;
 }
 
 static void read_knobs(CopyProp *c)
@@ -317,7 +361,10 @@ bool phase_copy_prop(Ctx *ctx, Fn *fn)
     prepare_costs(ctx, fn);
     read_knobs(&c);
     arena_init(&c.scratch, &ctx->heap);
-    if (fn->form == FORM_MULTI && knob_int(&ctx->knobs, KNOB_COPY_PROP_REACHING)) {
+    bool follows = knob_int(&ctx->knobs, KNOB_COPY_PROP_REACHING);
+    if (follows && knob_is_set(&ctx->knobs, KNOB_COPY_PROP_PRE_ALLOC))
+        c.named = find_named(&c);
+    if (follows && (fn->form == FORM_MULTI || c.named)) {
         c.written = NEW_ARRAY(&c.scratch, uint32_t, fn->regs.n);
         c.local = NEW_ARRAY(&c.scratch, LocalCopy, fn->regs.n);
     }
