@@ -18,6 +18,7 @@
 //     R1 = mov.b64 @x; R2 = ld.shared.b32 [R1+4]        ...; R2 = ld.shared.b32 [@x+4]
 //     @P0 R2 = mov.b32 R1 else R9; @P0 st [R8], R2      ...; @P0 st [R8], R1
 //     P1|P2 = setp.lt.s32 R1, R2; @P2 bra b2 else b3    ...; @!P1 bra b2 else b3
+//     R2 = mov.phi b1: 7, b2: 7; R3 = add.s32 R1, R2    ...; R3 = add.s32 R1, 7
 //
 // Must not fire:
 //     R2 = mov.b32 R1; R1 = mov.b32 5; st [R8], R2      R1 has another value at the store
@@ -36,6 +37,10 @@
 // The second result of a comparison is replaced by the complement of the first in 65 only, in ssa form (knob
 // LateCopyPropComplPred).
 //
+// A constant replaces a use that several definitions reach if all of them move this constant: in ssa form through phis,
+// in multi form through reaching definitions (constant_values.c). In multi form such constants may enable more copies
+// and more constants, so the walk is repeated, ROUNDS times at most, to keep the time linear.
+//
 // Knobs, beside the budgets:
 //   CopyPropForceGlobal           CopyPropGlobalBudget, for rewrites in another block than the copy, does not count
 //   CopyPropUseReachingDefs = 0   in multi form only registers with one definition, so no guarded copies
@@ -43,18 +48,22 @@
 //   CopyPropConstantBank = 0      no symbols of .const in accesses
 //   CopyPropPreAllocReg           also copies of named registers, within a block
 //   CopyPropNoWriteNonRR          registers only: no constants, no symbols
+//   CopyPropNonRegMultiDef = 0    no constants of several definitions
 //   CopyPropNoMmaCb               no registers that were loaded from a constant bank in mma and wmma.mma
 //
 // No slot of this IR takes a constant bank (K_BANK, `c[1]`), so no move copies one, and no operand of a matrix
 // instruction takes a constant or a symbol. Constant banks hold .const and the parameters of kernels. So symbols of
 // .const and values loaded from these spaces stand for references to banks.
 //
-// Does not do: selects of equal values (folding); phis of one value (62); in multi form, sources that have several
+// Does not do: selects of equal values (folding); phis of one register (62); in multi form, registers that have several
 // definitions, beyond their block.
 // Documented: the name, that moves and guarded moves are propagated, the budgets, the names of the knobs with a phrase
 // for each. Inferred: the rest, and what exactly each knob turns off.
 #include "ir/rewrite/rewrite.h"
 #include "phases/bodies.h"
+#include "phases/scalar/constant_values.h"
+
+enum { ROUNDS = 4 };  // of joined constants
 
 // A copy in the current block, in multi form.
 typedef struct LocalCopy {
@@ -70,16 +79,25 @@ typedef struct CopyProp {
     uint32_t now, block_start;  // the clock: counts instructions
     uint32_t *written;          // by RegId: time of the last write; NULL = writes are not recorded
     LocalCopy *local;           // by RegId
+    ConstantPhis *phis;         // NULL: constants of phis are not propagated
     const bool *named;          // by RegId: a named register whose copies are propagated; NULL = there are none
     uint32_t called;            // time of the last instruction that may write named registers
     bool progress;
     bool complements;     // of comparisons with two results
     bool only_moves;      // no use was replaced except by the source of a plain move
-    bool symbols, banks;  // into accesses; those of .const, too
+    bool symbols;         // into accesses
     bool only_registers;  // no constants and symbols
+    bool multi_def;       // constants of several definitions
     bool no_bank_in_mma;  // no registers that were loaded from a constant bank into mma
-    bool force_global;    // the budget for other blocks does not count
 } CopyProp;
+
+// Returns an operand, negated if `negate` is OPM_NOT.
+static Operand negated_by(Fn *fn, Operand o, uint32_t negate)
+{
+    if (op_kind(o) == K_IMM && negate)
+        return op_const(fn, !tab_const(fn->tables, op_index(o)).bits, W1);
+    return (Operand){o.word, o.mods ^ negate};
+}
 
 /* -- Available sources ---------------------------------------------------------------------------------- */
 
@@ -104,9 +122,6 @@ static bool passes_guard(const CopyProp *c, InstrId copy, InstrId use, uint32_t 
 
 static bool is_named(const CopyProp *c, RegId r) { return c->named && c->named[r]; }
 
-// True if copies of the register are propagated.
-static bool is_followed(const CopyProp *c, RegId r) { return reg_in_ssa(ir_reg(c->fn, r)) || is_named(c, r); }
-
 // Returns the time at which a register was last written, as far as the walk has come.
 static uint32_t last_write(const CopyProp *c, RegId r)
 {
@@ -128,12 +143,10 @@ static bool is_fresh(const CopyProp *c, RegId r)
     return true;
 }
 
-// True if a copy reads a part of a packed value that was packed in another block. The packed value holds the part
+// True if an unpacking move reads a value that was packed in another block. The packed value holds the part
 // anyway, in a register of its own, so a longer live range of the part costs a register and often a move.
 static bool is_distant_part(const CopyProp *c, const Instr *copy)
 {
-    if (ir_desc(c->fn, copy)->op != OP_UNPACK)
-        return false;
     InstrId pack = def_of(c->a, op_index(*ir_use(c->fn, copy, 0)));
     return pack && ir_instr(c->fn, pack)->block != copy->block;
 }
@@ -155,48 +168,79 @@ static Operand complement_of(const CopyProp *c, const Instr *i, RegId r)
     return complement;
 }
 
+// Returns the named register that a move copies, else K_NONE.
+static Operand named_source(const CopyProp *c, const Instr *i)
+{
+    Operand from = copy_of_register(c->fn, i);
+    return op_is_reg(from) && is_named(c, op_index(from)) ? from : op_none();
+}
+
+// Returns the source of a copy that defines r if the source is available at each use of r, else K_NONE. `local`: only
+// up to the next write of a register of the copy.
+static Operand source_of(const CopyProp *c, InstrId copy, RegId r, bool local)
+{
+    const Fn *fn = c->fn;
+    const Instr *i = ir_instr(fn, copy);
+    Opcode op = ir_desc(fn, i)->op;
+    Operand from = op_none();
+    if (!local && fn->form == FORM_MULTI && ir_guarded(i))
+        return from;
+    if (may_copy(op))
+        from = copy_of_any(fn, c->a, copy, r);
+    else if (op == OP_PHI && c->phis)
+        from = constant_of_phi(c->phis, r);
+    else if (op == OP_SETP && c->complements)
+        from = complement_of(c, i, r);
+    if (op_kind(from) == K_NONE && local && c->named)
+        from = named_source(c, i);
+    if (!op_is_reg(from))
+        return from;
+    bool available = (local && op != OP_SETP) || def_of(c->a, op_index(from));
+    return available && !(op == OP_UNPACK && is_distant_part(c, i)) ? from : op_none();
+}
+
+// Returns the constant that a register is whether or not the guard of its definition is true, else K_NONE.
+static Operand unguarded_constant(const CopyProp *c, RegId r)
+{
+    if (!c->multi_def || c->fn->form == FORM_MULTI)
+        return op_none();
+    Operand source = constant_source(c->fn, c->a, op_reg(c->fn, r));
+    return op_is_const(source) ? source : op_none();
+}
+
 // Returns the source of the copy that defines `o` if it is available at `id`, else K_NONE.
 static Operand step_back(const CopyProp *c, InstrId id, uint32_t k, Operand o, InstrId *copy)
 {
-    const Fn *fn = c->fn;
     RegId r = op_index(o);
-    if (!op_is_reg(o) || o.mods & ~(uint32_t)OPM_NOT || !is_followed(c, r))
+    if (!op_is_reg(o) || o.mods & ~(uint32_t)OPM_NOT || !(reg_in_ssa(ir_reg(c->fn, r)) || is_named(c, r)))
         return op_none();
     bool local = c->written && is_fresh(c, r);
     *copy = local ? c->local[r].instr : def_of(c->a, r);
-    if (!*copy || !passes_guard(c, *copy, id, k))
+    if (!*copy)
         return op_none();
-    if (!local && fn->form == FORM_MULTI && ir_guarded(ir_instr(fn, *copy)))
-        return op_none();
-    Operand from = copy_of_any(fn, c->a, *copy, r);
-    if (op_kind(from) == K_NONE && local && c->named)
-        from = copy_of_register(fn, ir_instr(fn, *copy));
-    if (op_kind(from) == K_NONE && c->complements) {
-        from = complement_of(c, ir_instr(fn, *copy), r);
-        local = false;
-    }
-    if (op_kind(from) == K_NONE ||
-        (op_is_reg(from) && !(local ? is_followed(c, op_index(from)) : def_of(c->a, op_index(from)))))
-        return op_none();
-    if (op_is_reg(from) && is_distant_part(c, ir_instr(fn, *copy)))
-        return op_none();
-    uint32_t negate = o.mods & OPM_NOT;
-    if (op_kind(from) == K_IMM && negate)
-        return op_const(c->fn, !tab_const(fn->tables, op_index(from)).bits, W1);
-    return (Operand){from.word, from.mods ^ negate};
+    Operand from = passes_guard(c, *copy, id, k) ? source_of(c, *copy, r, local) : unguarded_constant(c, r);
+    return op_kind(from) == K_NONE ? from : negated_by(c->fn, from, o.mods & OPM_NOT);
 }
 
 /* -- Rewriting ------------------------------------------------------------------------------------------ */
 
-// Spends one unit of each budget for a rewrite. False: a budget is used up.
-static bool may_rewrite(CopyProp *c, InstrId id, InstrId copy)
+// Spends one unit of each budget for a rewrite by a copy in block `from`, 0 = several copies. False: a budget is used
+// up.
+static bool may_rewrite(CopyProp *c, InstrId id, BlockId from)
 {
     Knobs *knobs = &c->ctx->knobs;
-    bool global = !c->force_global && ir_instr(c->fn, id)->block != ir_instr(c->fn, copy)->block;
+    bool global = ir_instr(c->fn, id)->block != from && !knob_is_set(knobs, KNOB_COPY_PROP_FORCE_GLOBAL);
     if (knob_left(knobs, KNOB_COPY_PROP_BUDGET) <= 0 || (global && knob_left(knobs, KNOB_COPY_PROP_GLOBAL_BUDGET) <= 0))
         return false;
     knob_spend(knobs, KNOB_COPY_PROP_BUDGET);
     return !global || knob_spend(knobs, KNOB_COPY_PROP_GLOBAL_BUDGET);
+}
+
+// True if take_symbol() applies to an instruction: an access that is not ordered.
+static bool takes_symbols(const Desc *d)
+{
+    return d->traits & (TR_READ | TR_WRITE) && op_info[d->op].ntypes != OP_RAW && d->op != OP_CALL &&
+           !(d->traits & TR_ORDERED);
 }
 
 // Replaces the base of an access that names its space by a symbol, if the base is the address of the symbol; returns
@@ -207,9 +251,7 @@ static bool take_symbol(CopyProp *c, InstrId id, uint32_t k)
     const Instr *i = ir_instr(fn, id);
     const Desc *d = ir_desc(fn, i);
     Operand *base = ir_ops(fn, i) + k, *offset = base + 1;
-    bool memory = d->traits & (TR_READ | TR_WRITE) && op_info[d->op].ntypes != OP_RAW && d->op != OP_CALL &&
-                  !(d->traits & TR_ORDERED) && k < d->nops && operand_is_base(fn, d, k);
-    if (!memory || !op_in_ssa(fn, *base) || op_kind(*offset) != K_IMM)
+    if (k >= d->nops || !operand_is_base(fn, d, k) || !op_in_ssa(fn, *base) || op_kind(*offset) != K_IMM)
         return false;
     InstrId from = def_of(c->a, op_index(*base));
     if (!from)
@@ -224,11 +266,11 @@ static bool take_symbol(CopyProp *c, InstrId id, uint32_t k)
     bool overflow =
         __builtin_add_overflow(const_signed(tab_const(fn->tables, op_index(*offset))),
                                const_signed(tab_const(fn->tables, op_index(*ir_use(fn, address, 1)))), &sum);
-    bool named =
-        s->space == SP_SHARED || s->space == SP_LOCAL || s->space == SP_GLOBAL || (s->space == SP_CONST && c->banks);
+    bool named = s->space == SP_SHARED || s->space == SP_LOCAL || s->space == SP_GLOBAL ||
+                 (s->space == SP_CONST && knob_int(&c->ctx->knobs, KNOB_COPY_PROP_BANK));
     bool fits = s->kind == SYM_VAR && named && space_contains(space, (Space)s->space);
     // The sum must lie in the symbol, since a 32-bit register plus an offset wraps differently from a symbol.
-    if (overflow || sum < 0 || (uint64_t)sum >= MAX(s->size, 1u) || !fits || !may_rewrite(c, id, from))
+    if (overflow || sum < 0 || (uint64_t)sum >= MAX(s->size, 1u) || !fits || !may_rewrite(c, id, address->block))
         return false;
     nuses_count(fn, *base, -1);
     *base = symbol;
@@ -268,9 +310,20 @@ static bool may_become(const CopyProp *c, const Instr *i, Operand o)
     return !c->only_registers && ir_desc(c->fn, i)->op != OP_PHI;
 }
 
-static void rewrite_use(CopyProp *c, InstrId id, uint32_t k)
+// Replaces a use. `moved`: a plain move copies the operand.
+static void replace_use(CopyProp *c, InstrId id, uint32_t k, Operand by, bool moved)
 {
-    const Instr *i = ir_instr(c->fn, id);
+    Operand *use = ir_ops(c->fn, ir_instr(c->fn, id)) + k;
+    record_cost(c->ctx, c->fn, id);
+    nuses_count(c->fn, *use, -1);
+    nuses_count(c->fn, by, 1);
+    *use = by;
+    c->progress = true;
+    c->only_moves &= moved;
+}
+
+static void rewrite_use(CopyProp *c, InstrId id, const Instr *i, uint32_t k)
+{
     Operand now = ir_ops(c->fn, i)[k], was = now, best = now;
     InstrId copy, last = 0;
     for (int n = 0; n < COPY_CHAIN; n++) {
@@ -284,17 +337,12 @@ static void rewrite_use(CopyProp *c, InstrId id, uint32_t k)
         }
     }
     // In unreachable blocks copies may form a cycle, so the source may be the operand itself.
-    if (last && !op_same(best, was) && may_rewrite(c, id, last)) {
-        record_cost(c->ctx, c->fn, id);
-        nuses_count(c->fn, was, -1);
-        nuses_count(c->fn, best, 1);
-        ir_ops(c->fn, ir_instr(c->fn, id))[k] = best;
-        c->progress = true;
-        if (ir_desc(c->fn, ir_instr(c->fn, last))->op != OP_MOV || ir_guarded(ir_instr(c->fn, last)))
-            c->only_moves = false;
-    }
-    if (c->symbols && op_is_reg(ir_ops(c->fn, ir_instr(c->fn, id))[k]))
-        c->progress |= take_symbol(c, id, k);
+    if (!last || op_same(best, was))
+        return;
+    const Instr *source = ir_instr(c->fn, last);
+    Opcode op = ir_desc(c->fn, source)->op;
+    if (may_rewrite(c, id, op == OP_PHI ? 0 : source->block))
+        replace_use(c, id, k, best, op == OP_MOV && !ir_guarded(source));
 }
 
 // Records the writes of an instruction. A call may write registers of the module.
@@ -314,11 +362,71 @@ static void record_writes(CopyProp *c, InstrId id)
     }
 }
 
-static bool is_old_value(const Instr *i, uint32_t k)
+static void visit_instr(CopyProp *c, InstrId id)
 {
-    uint32_t first = i->ndef + ir_nuse(i);
-    return k >= first && k < first + ir_ntied(i);
+    const Instr *i = ir_instr(c->fn, id);
+    const Operand *ops = ir_ops(c->fn, i);
+    bool symbols = c->symbols && takes_symbols(ir_desc(c->fn, i));
+    uint32_t tied = i->flags & IF_TIED ? i->ndef + ir_nuse(i) : i->nops;
+    for (uint32_t k = i->ndef; k < i->nops; k++) {
+        bool old_value = k >= tied && k < tied + i->ndef;
+        if (op_is_reg(ops[k]) && !old_value)
+            rewrite_use(c, id, i, k);
+        if (symbols && op_is_reg(ops[k]) && !old_value)
+            c->progress |= take_symbol(c, id, k);
+    }
 }
+
+static void visit_uses(CopyProp *c)
+{
+    const Fn *fn = c->fn;
+    FOR_BLOCKS(fn, b) {
+        c->block_start = c->now;
+        FOR_INSTRS(fn, b, id) {
+            visit_instr(c, id);
+            if (c->written)
+                record_writes(c, id);
+        }
+    }
+}
+
+/* -- Joined constants, in multi form -------------------------------------------------------------------- */
+
+// Replaces the use of a joined register by the constant that it reads; returns progress.
+static bool take_constant(CopyProp *c, const JoinedConstants *j, const Occurrence *o)
+{
+    const Analyses *a = j->a;
+    Operand constant = o->def || !o->value ? op_none() : j->of[o->value - a->rdefs.first_def];
+    const Instr *i = ir_instr(c->fn, o->instr);
+    uint32_t k = o->op - i->ops, mods = ir_ops(c->fn, i)[k].mods;
+    if (op_kind(constant) == K_NONE || mods & ~(uint32_t)OPM_NOT)
+        return false;
+    Operand by = negated_by(c->fn, constant, mods);
+    BlockId from = value_is_phi(a, o->value) ? 0 : ir_instr(c->fn, value_def(a, o->value))->block;
+    if (!fit_operand(c->fn, i, k, &by) || !may_rewrite(c, o->instr, from))
+        return false;
+    replace_use(c, o->instr, k, by, false);
+    return true;
+}
+
+static bool take_constants(CopyProp *c)
+{
+    JoinedConstants j;
+    bool progress = false;
+    // AN_RDEFS of an earlier phase does not list the operands that this phase has changed.
+    if (c->progress && c->a->valid & AN_RDEFS) {
+        analysis_drop(c->fn, ~(uint32_t)AN_RDEFS);
+        analysis_need(c->fn, AN_DEF);
+    }
+    if (!joined_constants(&j, c->fn, c->a, &c->scratch))
+        return false;
+    for (uint32_t k = 1; k < j.a->rdefs.noccurrences; k++)
+        progress |= take_constant(c, &j, &j.a->rdefs.at[k]);
+    joined_constants_free(&j);
+    return progress;
+}
+
+/* -- The phase ------------------------------------------------------------------------------------------ */
 
 // Returns the named registers that no opaque instruction names; NULL = there are none. The readers pin all registers of
 // opaque instructions, and those of PTX all named registers.
@@ -350,9 +458,22 @@ static void read_knobs(CopyProp *c)
                      knob_int(knobs, KNOB_COPY_PROP_COMPL);
     c->only_registers = knob_is_set(knobs, KNOB_COPY_PROP_ONLY_REGS);
     c->symbols = knob_int(knobs, KNOB_COPY_PROP_ADDR) && !c->only_registers;
-    c->banks = knob_int(knobs, KNOB_COPY_PROP_BANK);
+    c->multi_def = knob_int(knobs, KNOB_COPY_PROP_MULTI_DEF) && !c->only_registers;
     c->no_bank_in_mma = knob_is_set(knobs, KNOB_COPY_PROP_NO_MMA_BANK);
-    c->force_global = knob_is_set(knobs, KNOB_COPY_PROP_FORCE_GLOBAL);
+}
+
+// Prepares for recording writes if the form or a knob requires it.
+static void follow_writes(CopyProp *c)
+{
+    Knobs *knobs = &c->ctx->knobs;
+    bool multi = c->fn->form == FORM_MULTI, named = knob_is_set(knobs, KNOB_COPY_PROP_PRE_ALLOC);
+    if ((!multi && !named) || !knob_int(knobs, KNOB_COPY_PROP_REACHING))
+        return;
+    c->named = named ? find_named(c) : NULL;
+    if (!multi && !c->named)
+        return;
+    c->written = NEW_ARRAY(&c->scratch, uint32_t, c->fn->regs.n);
+    c->local = NEW_ARRAY(&c->scratch, LocalCopy, c->fn->regs.n);
 }
 
 bool phase_copy_prop(Ctx *ctx, Fn *fn)
@@ -361,24 +482,13 @@ bool phase_copy_prop(Ctx *ctx, Fn *fn)
     prepare_costs(ctx, fn);
     read_knobs(&c);
     arena_init(&c.scratch, &ctx->heap);
-    bool follows = knob_int(&ctx->knobs, KNOB_COPY_PROP_REACHING);
-    if (follows && knob_is_set(&ctx->knobs, KNOB_COPY_PROP_PRE_ALLOC))
-        c.named = find_named(&c);
-    if (follows && (fn->form == FORM_MULTI || c.named)) {
-        c.written = NEW_ARRAY(&c.scratch, uint32_t, fn->regs.n);
-        c.local = NEW_ARRAY(&c.scratch, LocalCopy, fn->regs.n);
-    }
-    FOR_BLOCKS(fn, b) {
-        c.block_start = c.now;
-        FOR_INSTRS(fn, b, id) {
-            const Instr *i = ir_instr(fn, id);
-            for (uint32_t k = i->ndef; k < i->nops; k++)
-                if (op_is_reg(ir_ops(fn, i)[k]) && !is_old_value(i, k))
-                    rewrite_use(&c, id, k);
-            if (c.written)
-                record_writes(&c, id);
-        }
-    }
+    follow_writes(&c);
+    ConstantPhis phis = {.fn = fn, .a = c.a, .arena = &c.scratch};
+    c.phis = fn->form == FORM_SSA && c.multi_def ? &phis : NULL;
+    visit_uses(&c);
+    bool joins = fn->form == FORM_MULTI && c.written && c.multi_def;
+    for (int k = 0; k < ROUNDS && joins && take_constants(&c); k++)
+        visit_uses(&c);
     arena_free(&c.scratch);
     if (c.only_moves)
         phase_changes_only(ctx, CHANGE_COPIES);

@@ -141,7 +141,7 @@ is "$(sed -n 's/^ *\([0-9]*\) .*\[knobs: \(.*\)\]$/\1 \2/p' out)" "1 NvOptRecipe
 29 DisableRedundantBarrierRemoval, MembarFlowControl
 37 MovWeightForConvertMemToReg, GeneralOptimizeEnable
 65 LateCopyPropComplPred
-159 CopyPropBudget, CopyPropGlobalBudget, CopyPropForceGlobal, CopyPropAddr, CopyPropConstantBank, CopyPropUseReachingDefs, CopyPropPreAllocReg, CopyPropNoWriteNonRR, CopyPropNoMmaCb
+159 CopyPropBudget, CopyPropGlobalBudget, CopyPropForceGlobal, CopyPropAddr, CopyPropConstantBank, CopyPropUseReachingDefs, CopyPropPreAllocReg, CopyPropNoWriteNonRR, CopyPropNonRegMultiDef, CopyPropNoMmaCb
 160 ConvertMemoryToRegIndexedSizeLimit, ConvertMemoryToRegWhole
 165 FoldBudget, FoldRulesOff, limit-fold-fp
 167 StoreForwardingBudget

@@ -566,7 +566,7 @@ name="numbers of the original"
 for row in NamedPhases:298 DisablePhases:185 OptBudget:499 DUMPIR:- NvOptRecipes:- WHEN:- \
     ConvertMemoryToRegIndexedSizeLimit:135 ConvertMemoryToRegWhole:136 MovWeightForConvertMemToReg:474 \
     DisableRedundantBarrierRemoval:231 MembarFlowControl:461 GeneralOptimizeEnable:487 CopyPropBudget:- CopyPropGlobalBudget:- LateCopyPropComplPred:- StoreForwardingBudget:- \
-    CopyPropForceGlobal:- CopyPropAddr:- CopyPropConstantBank:- CopyPropUseReachingDefs:- CopyPropPreAllocReg:- CopyPropNoWriteNonRR:- CopyPropNoMmaCb:- \
+    CopyPropForceGlobal:- CopyPropAddr:- CopyPropConstantBank:- CopyPropUseReachingDefs:- CopyPropPreAllocReg:- CopyPropNoWriteNonRR:- CopyPropNonRegMultiDef:- CopyPropNoMmaCb:- \
     FoldBudget:- FoldRulesOff:- limit-fold-fp:- FormLop3Budget:- PtxasWorkarounds:- PhiInputLimit:-; do
     is "$(awk -v want="${row%:*}" '$2 == want { print $1 }' out)" "${row#*:}"
 done
