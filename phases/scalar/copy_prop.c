@@ -55,12 +55,16 @@
 // instruction takes a constant or a symbol. Constant banks hold .const and the parameters of kernels. So symbols of
 // .const and values loaded from these spaces stand for references to banks.
 //
+// Remark: CopyKept, about a use that still names a copy: its guard may be false, its source may be redefined, it clears
+// upper bits, a register is pinned, or a budget is used up. A second walk finds them, if remarks are wanted.
+//
 // Does not do: selects of equal values (folding); phis of one register (62); in multi form, registers that have several
 // definitions, beyond their block.
 // Documented: the name, that moves and guarded moves are propagated, the budgets, the names of the knobs with a phrase
 // for each. Inferred: the rest, and what exactly each knob turns off.
 #include "ir/rewrite/rewrite.h"
 #include "phases/bodies.h"
+#include "phases/manager/remarks.h"
 #include "phases/scalar/constant_values.h"
 
 enum { ROUNDS = 4 };  // of joined constants
@@ -71,6 +75,12 @@ typedef struct LocalCopy {
     uint32_t at;  // its time on the clock of the walk
 } LocalCopy;
 
+// An operand of an instruction.
+typedef struct Use {
+    InstrId instr;
+    uint32_t op;
+} Use;
+
 typedef struct CopyProp {
     Ctx *ctx;
     Fn *fn;
@@ -79,10 +89,12 @@ typedef struct CopyProp {
     uint32_t now, block_start;  // the clock: counts instructions
     uint32_t *written;          // by RegId: time of the last write; NULL = writes are not recorded
     LocalCopy *local;           // by RegId
+    VEC(Use) refused;           // uses that a budget kept, in the order of the walk; only if remarks are wanted
     ConstantPhis *phis;         // NULL: constants of phis are not propagated
     const bool *named;          // by RegId: a named register whose copies are propagated; NULL = there are none
     uint32_t called;            // time of the last instruction that may write named registers
     bool progress;
+    bool follows;         // a copy is available up to the next write of its registers, in its block
     bool complements;     // of comparisons with two results
     bool only_moves;      // no use was replaced except by the source of a plain move
     bool symbols;         // into accesses
@@ -106,13 +118,11 @@ static bool guarded_alike(const Fn *fn, const Instr *a, const Instr *b)
     return ir_guarded(a) && ir_guarded(b) && op_same(*ir_guard(fn, a), *ir_guard(fn, b));
 }
 
-// True if the copy is unguarded, or if `use` reads operand k only under the same guard.
-static bool passes_guard(const CopyProp *c, InstrId copy, InstrId use, uint32_t k)
+// True if `use` reads operand k only under the guard of the copy.
+static bool passes_guard(const CopyProp *c, const Instr *i, InstrId use, uint32_t k)
 {
     const Fn *fn = c->fn;
-    const Instr *i = ir_instr(fn, copy), *user = ir_instr(fn, use);
-    if (!ir_guarded(i))
-        return true;
+    const Instr *user = ir_instr(fn, use);
     // The guard itself is always used, also if it is false.
     bool is_use = k < user->ndef + ir_nuse(user);
     RegId guard = op_index(*ir_guard(fn, i));
@@ -121,6 +131,9 @@ static bool passes_guard(const CopyProp *c, InstrId copy, InstrId use, uint32_t 
 }
 
 static bool is_named(const CopyProp *c, RegId r) { return c->named && c->named[r]; }
+
+// True if copies of the register are propagated.
+static inline bool is_followed(const CopyProp *c, RegId r) { return reg_in_ssa(ir_reg(c->fn, r)) || is_named(c, r); }
 
 // Returns the time at which a register was last written, as far as the walk has come.
 static uint32_t last_write(const CopyProp *c, RegId r)
@@ -212,13 +225,15 @@ static Operand unguarded_constant(const CopyProp *c, RegId r)
 static Operand step_back(const CopyProp *c, InstrId id, uint32_t k, Operand o, InstrId *copy)
 {
     RegId r = op_index(o);
-    if (!op_is_reg(o) || o.mods & ~(uint32_t)OPM_NOT || !(reg_in_ssa(ir_reg(c->fn, r)) || is_named(c, r)))
+    if (!op_is_reg(o) || o.mods & ~(uint32_t)OPM_NOT || !is_followed(c, r))
         return op_none();
-    bool local = c->written && is_fresh(c, r);
+    bool local = c->follows && is_fresh(c, r);
     *copy = local ? c->local[r].instr : def_of(c->a, r);
     if (!*copy)
         return op_none();
-    Operand from = passes_guard(c, *copy, id, k) ? source_of(c, *copy, r, local) : unguarded_constant(c, r);
+    const Instr *i = ir_instr(c->fn, *copy);
+    bool runs = !ir_guarded(i) || passes_guard(c, i, id, k);
+    Operand from = runs ? source_of(c, *copy, r, local) : unguarded_constant(c, r);
     return op_kind(from) == K_NONE ? from : negated_by(c->fn, from, o.mods & OPM_NOT);
 }
 
@@ -343,6 +358,14 @@ static void rewrite_use(CopyProp *c, InstrId id, const Instr *i, uint32_t k)
     Opcode op = ir_desc(c->fn, source)->op;
     if (may_rewrite(c, id, op == OP_PHI ? 0 : source->block))
         replace_use(c, id, k, best, op == OP_MOV && !ir_guarded(source));
+    else if (remarks_wanted(c->ctx))
+        VEC_PUSH(&c->scratch, &c->refused, ((Use){id, k}));
+}
+
+static void record_from_here(CopyProp *c)
+{
+    c->written = NEW_ARRAY(&c->scratch, uint32_t, c->fn->regs.n);
+    c->local = NEW_ARRAY(&c->scratch, LocalCopy, c->fn->regs.n);
 }
 
 // Records the writes of an instruction. A call may write registers of the module.
@@ -362,17 +385,23 @@ static void record_writes(CopyProp *c, InstrId id)
     }
 }
 
+// Returns the index of the first old value among the operands.
+static uint32_t first_old_value(const Instr *i) { return i->flags & IF_TIED ? i->ndef + ir_nuse(i) : i->nops; }
+
+static bool is_old_value(const Instr *i, uint32_t first, uint32_t k) { return k >= first && k < first + i->ndef; }
+
 static void visit_instr(CopyProp *c, InstrId id)
 {
     const Instr *i = ir_instr(c->fn, id);
     const Operand *ops = ir_ops(c->fn, i);
     bool symbols = c->symbols && takes_symbols(ir_desc(c->fn, i));
-    uint32_t tied = i->flags & IF_TIED ? i->ndef + ir_nuse(i) : i->nops;
+    uint32_t first_old = first_old_value(i);
     for (uint32_t k = i->ndef; k < i->nops; k++) {
-        bool old_value = k >= tied && k < tied + i->ndef;
-        if (op_is_reg(ops[k]) && !old_value)
+        if (is_old_value(i, first_old, k))
+            continue;
+        if (op_is_reg(ops[k]))
             rewrite_use(c, id, i, k);
-        if (symbols && op_is_reg(ops[k]) && !old_value)
+        if (symbols && op_is_reg(ops[k]))
             c->progress |= take_symbol(c, id, k);
     }
 }
@@ -380,11 +409,12 @@ static void visit_instr(CopyProp *c, InstrId id)
 static void visit_uses(CopyProp *c)
 {
     const Fn *fn = c->fn;
+    c->refused.n = 0;
     FOR_BLOCKS(fn, b) {
         c->block_start = c->now;
         FOR_INSTRS(fn, b, id) {
             visit_instr(c, id);
-            if (c->written)
+            if (c->follows)
                 record_writes(c, id);
         }
     }
@@ -424,6 +454,85 @@ static bool take_constants(CopyProp *c)
         progress |= take_constant(c, &j, &j.a->rdefs.at[k]);
     joined_constants_free(&j);
     return progress;
+}
+
+/* -- Remarks -------------------------------------------------------------------------------------------- */
+
+// True for instructions that copy a register or would, if their type were as wide as the register.
+static bool resembles_copy(const Fn *fn, const Instr *i)
+{
+    const Desc *d = ir_desc(fn, i);
+    const Mnem *m = tab_mnem(fn->tables, d->mnem);
+    TypeClass class = type_info[m->type[0]].class;
+    bool converts = d->op == OP_CVT && (class == TC_U || class == TC_S) && m->type[0] == m->type[1] && !m->mod[MC_SAT];
+    return i->ndef == 1 && op_is_reg(*ir_def(fn, i, 0)) &&
+           (d->op == OP_MOV || converts || (d->op == OP_NOT && ir_reg(fn, op_index(*ir_def(fn, i, 0)))->width == W1));
+}
+
+static bool clears_upper_bits(const Fn *fn, const Instr *copy)
+{
+    const Desc *d = ir_desc(fn, copy);
+    Width width = type_info[tab_mnem(fn->tables, d->mnem)->type[0]].width;
+    return d->op == OP_CVT && width < (Width)ir_reg(fn, op_index(*ir_def(fn, copy, 0)))->width;
+}
+
+// Returns the reason for which a use still names a copy; NULL = it names none, or its slot does not take the source.
+static const char *why_kept(const CopyProp *c, InstrId id, uint32_t k)
+{
+    const Fn *fn = c->fn;
+    RegId r = op_index(ir_ops(fn, ir_instr(fn, id))[k]);
+    InstrId def = current_def(c, r);
+    const Instr *copy = def ? ir_instr(fn, def) : NULL;
+    if (!copy || !resembles_copy(fn, copy))
+        return NULL;
+    Operand from = *ir_use(fn, copy, 0);
+    if (op_is_reg(from) && clears_upper_bits(fn, copy))
+        return "it clears upper bits";
+    if (!op_is_reg(from) && !op_is_const(from))
+        return NULL;
+    if (!is_followed(c, r) || (op_is_reg(from) && !is_followed(c, op_index(from))))
+        return "a register is pinned or declared elsewhere";
+    if (ir_guarded(copy) && !passes_guard(c, copy, id, k))
+        return "its guard may be false";
+    bool local = c->local[r].instr == def && c->local[r].at > c->block_start;
+    bool changed = local ? !is_fresh(c, r) : op_is_reg(from) && !def_of(c->a, op_index(from));
+    return changed ? "its source may be redefined" : NULL;
+}
+
+// Makes remarks about the copies that an instruction still names, one for each register. `refused` counts the refused
+// uses so far.
+static void explain_uses(CopyProp *c, InstrId id, uint32_t *refused)
+{
+    const Instr *i = ir_instr(c->fn, id);
+    const Operand *ops = ir_ops(c->fn, i);
+    for (uint32_t k = i->ndef; k < i->nops; k++) {
+        if (!op_is_reg(ops[k]) || ops[k].mods & OPM_INOUT || is_old_value(i, first_old_value(i), k))
+            continue;
+        const Use *next = &c->refused.at[*refused];
+        bool budget = *refused < c->refused.n && next->instr == id && next->op == k;
+        *refused += budget;
+        uint32_t earlier = i->ndef;
+        while (op_index(ops[earlier]) != op_index(ops[k]) || !op_is_reg(ops[earlier]))
+            earlier++;
+        const char *why = earlier < k ? NULL : budget ? "a budget is used up" : why_kept(c, id, k);
+        if (why)
+            remark(c->ctx, c->fn, id, RM_MISSED, "CopyKept", "a copy is not propagated to this use: {Reason:%s}", why);
+    }
+}
+
+static void explain(CopyProp *c)
+{
+    const Fn *fn = c->fn;
+    uint32_t refused = 0;
+    if (!c->written)
+        record_from_here(c);
+    FOR_BLOCKS(fn, b) {
+        c->block_start = c->now;
+        FOR_INSTRS(fn, b, id) {
+            explain_uses(c, id, &refused);
+            record_writes(c, id);
+        }
+    }
 }
 
 /* -- The phase ------------------------------------------------------------------------------------------ */
@@ -472,8 +581,8 @@ static void follow_writes(CopyProp *c)
     c->named = named ? find_named(c) : NULL;
     if (!multi && !c->named)
         return;
-    c->written = NEW_ARRAY(&c->scratch, uint32_t, c->fn->regs.n);
-    c->local = NEW_ARRAY(&c->scratch, LocalCopy, c->fn->regs.n);
+    c->follows = true;
+    record_from_here(c);
 }
 
 bool phase_copy_prop(Ctx *ctx, Fn *fn)
@@ -486,9 +595,11 @@ bool phase_copy_prop(Ctx *ctx, Fn *fn)
     ConstantPhis phis = {.fn = fn, .a = c.a, .arena = &c.scratch};
     c.phis = fn->form == FORM_SSA && c.multi_def ? &phis : NULL;
     visit_uses(&c);
-    bool joins = fn->form == FORM_MULTI && c.written && c.multi_def;
+    bool joins = fn->form == FORM_MULTI && c.follows && c.multi_def;
     for (int k = 0; k < ROUNDS && joins && take_constants(&c); k++)
         visit_uses(&c);
+    if (remarks_wanted(ctx))
+        explain(&c);
     arena_free(&c.scratch);
     if (c.only_moves)
         phase_changes_only(ctx, CHANGE_COPIES);
