@@ -275,9 +275,14 @@ enum { COPY_CHAIN = 16 };  // limit of the length of a chain of copies
 // Returns the operand that an unguarded move copies to its definition, else K_NONE. The operand is a constant or a
 // register of ssa form, and has the width of the definition. A predicate may be negated.
 Operand copy_of_move(const Fn *fn, const Instr *i);
+// True if copy_of_any() may return an operand for instructions of this opcode. Most instructions are none of these.
+static inline bool may_copy(Opcode op) { return op == OP_MOV || op == OP_CVT || op == OP_NOT || op == OP_UNPACK; }
 // Returns the operand that an instruction, guarded or not, copies to register r, by a move or in another way, else
 // K_NONE. The operand may replace r: if it is a register, it has the same file.
 Operand copy_of_any(const Fn *fn, const Analyses *a, InstrId id, RegId r);
+// Returns the register that a move, guarded or not, copies to a register of the same file and width, else K_NONE. Both
+// may be outside ssa form: the caller knows that neither is written between the move and the use.
+Operand copy_of_register(const Fn *fn, const Instr *i);
 // Returns the source of the chain of unguarded moves that defines an operand: a constant, or a register with one
 // definition that is available wherever the operand is. Follows at most COPY_CHAIN moves. Returns the operand itself if
 // no move defines it.

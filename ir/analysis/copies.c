@@ -78,6 +78,15 @@ Operand copy_of_any(const Fn *fn, const Analyses *a, InstrId id, RegId r)
     return replaces ? from : op_none();
 }
 
+Operand copy_of_register(const Fn *fn, const Instr *i)
+{
+    if (ir_desc(fn, i)->op != OP_MOV || i->flags & IF_PINNED)
+        return op_none();
+    Operand to = *ir_def(fn, i, 0), from = *ir_use(fn, i, 0);
+    bool plain = op_is_reg(to) && op_is_reg(from) && !from.mods && op_file(to) == op_file(from);
+    return plain && ir_reg(fn, op_index(to))->width == ir_reg(fn, op_index(from))->width ? from : op_none();
+}
+
 // Returns the source of the unguarded move that defines an operand; K_NONE if the source may have another value at a
 // use of the operand, or is a negated predicate.
 static Operand copy_step(const Fn *fn, const Analyses *a, Operand o)

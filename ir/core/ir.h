@@ -437,7 +437,7 @@ typedef struct Reg {
 } Reg;
 
 // True if the register has a single definition in ssa form. Other registers may have several definitions in every form,
-// and no phi, tied use or copy propagation touches them.
+// and no phi, tied use or copy propagation touches them (copy propagation does with the knob CopyPropPreAllocReg).
 static inline bool reg_in_ssa(const Reg *r) { return !(r->flags & (REG_PINNED | REG_NAMED)) && r->file != RF_CC; }
 
 typedef enum { SYM_VAR, SYM_FUNC, SYM_FORMAL, SYM_CALLPARAM, SYM_PROTO, SYM_CALLTARGETS, SYM_BRANCHTARGETS } SymKind;

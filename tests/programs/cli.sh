@@ -156,7 +156,7 @@ json out
 name="list of phases as JSON has all rows"
 if [ "$(grep -o '"index":[0-9]*' out | sort -u | wc -l)" -eq "$rows" ]; then ok; else bad "not $rows rows"; fi
 says out '"index":49,"name":"GvnCse","kind":"transform","status":'
-says out '"knobs":["CopyPropBudget","CopyPropGlobalBudget"],"summary":'
+says out '"knobs":["CopyPropBudget","CopyPropGlobalBudget","CopyPropForceGlobal",'
 for level in 0 1 2 3 4; do
     run "pipeline at -O$level" 0 --print-pipeline -O$level
     cp out plan

@@ -465,7 +465,7 @@ END
 } >copies.ptx
 all=CopyPropBudget global=CopyPropGlobalBudget
 lines copies.ptx OriCopyProp 'add.*%r2,' :0 $all=0:4 $all=1:3 $all=3:1 $all=4:0 $all=5:0 $global=0:2 $global=1:1 $global=2:0 \
-    $all=3~$global=1:1 $all=1~$global=1:3
+    $all=3~$global=1:1 $all=1~$global=1:3 $global=0~CopyPropForceGlobal:0 $global=0~CopyPropForceGlobal=0:2
 
 # The second result of a comparison as a guard.
 {
@@ -579,7 +579,9 @@ for row in NamedPhases:298 DisablePhases:185 OptBudget:499 DUMPIR:- NvOptRecipes
     DisableRedundantBarrierRemoval:231 MembarFlowControl:461 GeneralOptimizeEnable:487 \
     DisableConditionalFlowChains:91 DisableMergeEquivalentConditionalFlow:214 MergeEquivalentConditionalFlowBudget:464 \
     GeneralOptimizeEarlyBits:- GeneralOptimizeEarlyDone:- GeneralOptimizeTier:- \
-    CopyPropBudget:- CopyPropGlobalBudget:- LateCopyPropComplPred:- StoreForwardingBudget:- FoldBudget:- FoldRulesOff:- limit-fold-fp:- FormLop3Budget:- PtxasWorkarounds:- PhiInputLimit:-; do
+    AllowReassociateCSE:31 GeneralOptimizeLateNoInsert:605 GeneralOptimizeLateBits:- \
+    CopyPropBudget:- CopyPropGlobalBudget:- CopyPropForceGlobal:- CopyPropAddr:- CopyPropConstantBank:- CopyPropUseReachingDefs:- \
+    CopyPropPreAllocReg:- CopyPropNoWriteNonRR:- CopyPropNonRegMultiDef:- CopyPropNoMmaCb:- LateCopyPropComplPred:- StoreForwardingBudget:- FoldBudget:- FoldRulesOff:- limit-fold-fp:- FormLop3Budget:- PtxasWorkarounds:- PhiInputLimit:-; do
     is "$(awk -v want="${row%:*}" '$2 == want { print $1 }' out)" "${row#*:}"
 done
 name="list of knobs and knobs.def"
