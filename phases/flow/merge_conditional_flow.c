@@ -665,8 +665,11 @@ bool phase_merge_conditional_flow(Ctx *ctx, Fn *fn)
 {
     if (!merge_flow(ctx, fn))
         return false;
-    phase_subpass(ctx, fn, PH_SIMPLE_LIVE_DEAD);
-    merge_blocks(fn);
-    phase_subpass(ctx, fn, PH_REMOVE_NOP_CODE);
+    bool cleaned = phase_subpass(ctx, fn, PH_SIMPLE_LIVE_DEAD);
+    cleaned |= merge_blocks(fn);
+    cleaned |= phase_subpass(ctx, fn, PH_REMOVE_NOP_CODE);
+    // A join may hold nothing but its test now.
+    if (cleaned)
+        ctx->run.gains &= ~(uint32_t)PROP_FLOW_MERGED;
     return true;
 }
