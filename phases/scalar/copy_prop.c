@@ -253,6 +253,18 @@ static bool is_old_value(const Instr *i, uint32_t k)
     return k >= first && k < first + ir_ntied(i);
 }
 
+// Rewrites the guard first: the other uses may read guarded copies only under the same guard.
+static void rewrite_uses(CopyProp *c, InstrId id)
+{
+    const Instr *i = ir_instr(c->fn, id);
+    uint32_t end = i->nops;
+    if (ir_guarded(i))
+        rewrite_use(c, id, --end);
+    for (uint32_t k = i->ndef; k < end; k++)
+        if (op_is_reg(ir_ops(c->fn, i)[k]) && !is_old_value(i, k))
+            rewrite_use(c, id, k);
+}
+
 bool phase_copy_prop(Ctx *ctx, Fn *fn)
 {
     CopyProp c = {.ctx = ctx, .fn = fn, .a = analysis_need(fn, AN_DEF), .only_moves = true};
@@ -267,10 +279,7 @@ bool phase_copy_prop(Ctx *ctx, Fn *fn)
     FOR_BLOCKS(fn, b) {
         c.block_start = c.now;
         FOR_INSTRS(fn, b, id) {
-            const Instr *i = ir_instr(fn, id);
-            for (uint32_t k = i->ndef; k < i->nops; k++)
-                if (op_is_reg(ir_ops(fn, i)[k]) && !is_old_value(i, k))
-                    rewrite_use(&c, id, k);
+            rewrite_uses(&c, id);
             if (multi)
                 record_writes(&c, id);
         }
