@@ -38,7 +38,7 @@
 //
 // Sound: the definitions of all leaves of a comparison dominate it, so its value at a later test is that of the leaves'
 // last values (terms.c); no instruction between matters. The removed edges are never taken. Step 2 changes where
-// threads reconverge, so it skips functions with convergent instructions unless both branches are uniform; step 1 only
+// threads reconverge, so it skips functions with convergent instructions, unless all branches are uniform; step 1 only
 // removes branches that do not diverge.
 //
 // The search in the text of the function (may_merge) finds candidates without analyses. It compares the comparisons
@@ -555,9 +555,7 @@ static bool redirect(Merge *m, BlockId b, Operand *way, Truth on_way)
     const BlockId entry[3] = {m->a->dom.idom[join], b, join};
     if (truth == UNKNOWN || !m->ctx->target.backend->rewrite_chain(fn, entry))
         return false;
-    if (is_convergent(m) && !(branch_is_uniform(fn, i) && branch_is_uniform(fn, test)))
-        return false;
-    if (!may_rewrite(m))
+    if (is_convergent(m) || !may_rewrite(m))
         return false;
     remark(m->ctx, fn, ir_terminator(fn, b), RM_PASSED, "Merged", "the test after this branch is {Result:%s} here",
            truth == IS_TRUE ? "true" : "false");
