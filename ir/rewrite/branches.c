@@ -39,21 +39,27 @@ void terminator_decide(Fn *fn, InstrId id, bool taken)
         terminator_drop_guard(fn, id);
 }
 
-bool fn_is_convergent(const Fn *fn)
+// True if a terminator may send threads that run together to different blocks.
+static bool may_diverge(const Fn *fn, const Instr *i)
 {
-    FOR_BLOCKS(fn, b) {
-        FOR_INSTRS(fn, b, id) {
-            const Desc *d = ir_desc(fn, ir_instr(fn, id));
-            if (d->traits & TR_CONV || d->op == OP_OPAQUE)
-                return true;
-        }
-    }
-    return false;
+    const Desc *d = ir_desc(fn, i);
+    return (branch_is_split(fn, i) || d->op == OP_BRX) && tab_mnem(fn->tables, d->mnem)->mod[MC_UNI] == MOD_NONE;
 }
 
-bool branch_is_uniform(const Fn *fn, const Instr *i)
+bool fn_is_convergent(const Fn *fn)
 {
-    return tab_mnem(fn->tables, ir_desc(fn, i)->mnem)->mod[MC_UNI] != MOD_NONE;
+    bool convergent = false, diverges = false;
+    FOR_BLOCKS(fn, b) {
+        FOR_INSTRS(fn, b, id) {
+            const Instr *i = ir_instr(fn, id);
+            const Desc *d = ir_desc(fn, i);
+            convergent |= d->traits & TR_CONV || d->op == OP_OPAQUE;
+            diverges |= d->traits & TR_TERM && may_diverge(fn, i);
+        }
+        if (convergent && diverges)
+            return true;
+    }
+    return false;
 }
 
 bool drop_conditions(Fn *fn)

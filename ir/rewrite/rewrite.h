@@ -108,9 +108,9 @@ Operand *terminator_other_way(const Fn *fn, const Instr *i);
 // Replaces a guarded terminator by an unguarded one that does the same if the guard is `taken`.
 void terminator_decide(Fn *fn, InstrId id, bool taken);
 // True if a branch redirected past a join may change where threads reconverge in a way that the function can observe:
-// it has a convergent instruction.
+// it has a convergent instruction, and a branch that is not `.uni`. The threads at a join may have diverged at any of
+// the branches before it, so a uniform branch at the join or at the redirected edge is not sufficient.
 bool fn_is_convergent(const Fn *fn);
-bool branch_is_uniform(const Fn *fn, const Instr *i);  // `.uni`
 // Removes the guard of branches with two equal targets; returns progress. Drops the analyses on progress.
 bool drop_conditions(Fn *fn);
 // Merges each block with its only successor if the block is the only predecessor of that successor; returns progress.

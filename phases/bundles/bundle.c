@@ -3,7 +3,8 @@
 //
 // A sub-pass that has run is settled (Fn.settled), until another one makes a kind of change that it reads. Bundles
 // share this state: a bundle runs no sub-pass that settled in an earlier bundle, unless a phase between them has
-// changed the function. A sub-pass does not unsettle itself: each handles what its own changes enable.
+// changed the function. A sub-pass does not unsettle itself: each handles what its own changes enable, except that
+// folding walks loops only once.
 #include "phases/bundles/bundle.h"
 
 enum {
@@ -11,7 +12,8 @@ enum {
     USES = CHANGE_USES,
     CONSTANTS = CHANGE_CONSTANTS,
     FEWER_USES = CHANGE_FEWER_USES,
-    COPIES = CHANGE_COPIES
+    COPIES = CHANGE_COPIES,
+    FEWER_EDGES = CHANGE_FEWER_EDGES
 };
 
 typedef struct SubPass {
@@ -19,17 +21,18 @@ typedef struct SubPass {
     uint8_t reads, leaves;  // CHANGE_*
 } SubPass;
 
-// A sub-pass that looks through moves does not read COPIES.
+// A sub-pass that looks through moves does not read COPIES. Those that read USES find equal operands or guards. Without
+// an edge a phi has fewer inputs, and a block may have a dominating condition.
 static const SubPass sub_passes[] = {
-    {PH_INFER_SPACES, DEFINITIONS, DEFINITIONS | USES},
-    {PH_PROMOTE_MEMORY, DEFINITIONS | CONSTANTS, DEFINITIONS | USES},
-    {PH_STORE_FORWARDING, DEFINITIONS | CONSTANTS, DEFINITIONS | USES},
-    {PH_SIMPLIFY_PREDICATES, DEFINITIONS | CONSTANTS, CONSTANTS | USES},
-    {PH_FOLD, DEFINITIONS | CONSTANTS | FEWER_USES, CONSTANTS | USES},
-    {PH_COPY_PROP, DEFINITIONS | CONSTANTS, DEFINITIONS | USES | COPIES},
-    {PH_EQUAL_PHIS, USES | COPIES, DEFINITIONS},
-    {PH_COMMONING, DEFINITIONS | CONSTANTS | COPIES, USES},
-    {PH_SIMPLE_LIVE_DEAD, USES | COPIES, FEWER_USES},
+    {PH_INFER_SPACES, DEFINITIONS | FEWER_EDGES, DEFINITIONS | USES},
+    {PH_PROMOTE_MEMORY, DEFINITIONS | CONSTANTS | FEWER_EDGES, DEFINITIONS | USES},
+    {PH_STORE_FORWARDING, DEFINITIONS | USES | CONSTANTS | COPIES | FEWER_EDGES, DEFINITIONS | USES},
+    {PH_SIMPLIFY_PREDICATES, DEFINITIONS | USES | CONSTANTS | FEWER_EDGES, CONSTANTS | USES},
+    {PH_FOLD, DEFINITIONS | USES | CONSTANTS | FEWER_USES | FEWER_EDGES, CONSTANTS | USES},
+    {PH_COPY_PROP, DEFINITIONS | USES | CONSTANTS, DEFINITIONS | USES | COPIES},
+    {PH_EQUAL_PHIS, USES | COPIES | FEWER_EDGES, DEFINITIONS},
+    {PH_COMMONING, DEFINITIONS | CONSTANTS | COPIES | FEWER_EDGES, USES},
+    {PH_SIMPLE_LIVE_DEAD, USES | COPIES, FEWER_USES | FEWER_EDGES},
 };
 
 static uint32_t find_sub_pass(uint8_t row)

@@ -37,7 +37,7 @@
 //     b2: .pragma "nounroll"; ...    the annotation belongs to the start of its block: not appended
 //
 // Sound: removed code is never executed. Step 3 changes the points where diverged threads may reconverge, so it skips
-// functions with convergent instructions unless both branches are uniform. `.uni` stays on branches whose condition
+// functions with convergent instructions, unless all branches are uniform. `.uni` stays on branches whose condition
 // stays.
 //
 // Layout: nvcc prints `@p bra T; bra.uni E; T:` if T is the next block. SASS instructions by ptxas 13.0 -O3 for the
@@ -187,8 +187,8 @@ static bool jump_over(BranchOpt *o, BlockId from, BlockId b, uint32_t edge)
     Instr *i = ir_instr(fn, ir_terminator(fn, from));
     const Instr *over = ir_instr(fn, ir_block(fn, b)->first);
     RegId guard = op_index(*ir_guard(fn, over));
-    bool progress = false, uniform = branch_is_uniform(fn, i) && branch_is_uniform(fn, over);
-    if (ir_desc(fn, i)->op != OP_BRA || b == from || !reg_in_ssa(ir_reg(fn, guard)) || (!uniform && is_convergent(o)))
+    bool progress = false;
+    if (ir_desc(fn, i)->op != OP_BRA || b == from || !reg_in_ssa(ir_reg(fn, guard)) || is_convergent(o))
         return false;
     Operand *ways[2] = {ir_use(fn, i, 0), ir_guarded(i) ? terminator_other_way(fn, i) : NULL};
     for (int k = 0; k < 2 && ways[k]; k++) {

@@ -38,7 +38,7 @@
 //
 // Sound: the definitions of all leaves of a comparison dominate it, so its value at a later test is that of the leaves'
 // last values (terms.c); no instruction between matters. The removed edges are never taken. Step 2 changes where
-// threads reconverge, so it skips functions with convergent instructions unless both branches are uniform; step 1 only
+// threads reconverge, so it skips functions with convergent instructions, unless all branches are uniform; step 1 only
 // removes branches that do not diverge.
 //
 // The search in the text of the function (may_merge) finds candidates without analyses. It compares the comparisons
@@ -75,6 +75,8 @@ typedef struct Merge {
     uint32_t *known;  // by term below nknown: Truth
     uint32_t nknown;
     Condition *condition;  // by BlockId: of its terminator
+    bool *heads_loop;      // by BlockId
+    uint32_t *edge;        // by 2 * BlockId + way of its branch: index among the predecessors of the target
     bool near_only;        // knob 91
     bool threads;          // edges may be redirected past a test
     Truth convergent;      // UNKNOWN = not computed yet
@@ -480,12 +482,22 @@ static bool is_bare_test(const Merge *m, BlockId b)
     return r == op_index(*ir_guard(fn, last)) && reg_in_ssa(ir_reg(fn, r)) && nuses_of(fn->analyses, r) == 1;
 }
 
-static bool heads_loop(const Merge *m, BlockId b)
+// Finds the headers of loops and the edges of branches.
+static void find_edges(Merge *m)
 {
-    FOR_PREDS(m->a, b, from)
-        if (dominates(m->a, b, *from))
-            return true;
-    return false;
+    const Edges *preds = &m->a->preds;
+    m->heads_loop = NEW_ARRAY(&m->scratch, bool, m->fn->blocks.n);
+    m->edge = NEW_ARRAY(&m->scratch, uint32_t, 2 * m->fn->blocks.n);
+    for (uint32_t k = 0; k < m->a->nrpo; k++) {
+        BlockId b = m->a->rpo[k];
+        for (uint32_t e = 0; e < pred_count(m->a, b); e++) {
+            BlockId from = preds->at[preds->first[b] + e];
+            const Instr *i = ir_instr(m->fn, ir_terminator(m->fn, from));
+            m->heads_loop[b] |= dominates(m->a, b, from);
+            if (ir_desc(m->fn, i)->op == OP_BRA)
+                m->edge[2 * from + (op_index(*ir_use(m->fn, i, 0)) != b)] = e;
+        }
+    }
 }
 
 // Returns the value that reaches a join along an edge: the input of its phi, or the value itself.
@@ -526,33 +538,24 @@ static bool is_convergent(Merge *m)
     return m->convergent == IS_TRUE;
 }
 
-static uint32_t edge_from(const Merge *m, BlockId from, BlockId to)
-{
-    uint32_t edge = 0;
-    while (m->a->preds.at[m->a->preds.first[to] + edge] != from)
-        edge++;
-    return edge;
-}
-
-// Redirects an edge of the branch at the end of a block past a bare test; returns progress.
+// Redirects an edge of the branch at the end of a block past a bare test; returns progress. `on_way` is the truth of
+// the guard on that edge, UNKNOWN if the branch has none.
 static bool redirect(Merge *m, BlockId b, Operand *way, Truth on_way)
 {
     Fn *fn = m->fn;
     BlockId join = op_index(*way);
     Instr *i = ir_instr(fn, ir_terminator(fn, b));
-    if (join == b || join == fn->first || pred_count(m->a, join) < 2 || !is_bare_test(m, join) || heads_loop(m, join))
+    if (join == b || join == fn->first || pred_count(m->a, join) < 2 || !is_bare_test(m, join) || m->heads_loop[join])
         return false;
     const Instr *test = ir_instr(fn, ir_terminator(fn, join));
-    Condition c = condition_on_edge(m, join, edge_from(m, b, join));
+    Condition c = condition_on_edge(m, join, m->edge[2 * b + (on_way == IS_FALSE)]);
     Truth truth = on_way == UNKNOWN ? UNKNOWN : condition_given(&c, &m->condition[b], on_way == IS_TRUE);
     if (truth == UNKNOWN && !m->near_only)
         truth = known_condition(m, &c);
     const BlockId entry[3] = {m->a->dom.idom[join], b, join};
     if (truth == UNKNOWN || !m->ctx->target.backend->rewrite_chain(fn, entry))
         return false;
-    if (is_convergent(m) && !(branch_is_uniform(fn, i) && branch_is_uniform(fn, test)))
-        return false;
-    if (!may_rewrite(m))
+    if (is_convergent(m) || !may_rewrite(m))
         return false;
     remark(m->ctx, fn, ir_terminator(fn, b), RM_PASSED, "Merged", "the test after this branch is {Result:%s} here",
            truth == IS_TRUE ? "true" : "false");
@@ -616,6 +619,8 @@ static bool run_pass(Ctx *ctx, Fn *fn, bool *exhausted)
     relations_init(&m.relations, &m.facts, &m.scratch, fn->nblocks);
     m.near_only = knob_is_set(&ctx->knobs, KNOB_NEAR_FLOW_ONLY);
     m.threads = ctx->target.backend->rewrite_chain != sm_shared_rewrite_chain;
+    if (m.threads)
+        find_edges(&m);
     bool progress = merge_tests(&m);
     *exhausted = m.exhausted;
     arena_free(&m.scratch);
@@ -658,8 +663,11 @@ bool phase_merge_conditional_flow(Ctx *ctx, Fn *fn)
 {
     if (!merge_flow(ctx, fn))
         return false;
-    phase_subpass(ctx, fn, PH_SIMPLE_LIVE_DEAD);
-    merge_blocks(fn);
-    phase_subpass(ctx, fn, PH_REMOVE_NOP_CODE);
+    bool cleaned = phase_subpass(ctx, fn, PH_SIMPLE_LIVE_DEAD);
+    cleaned |= merge_blocks(fn);
+    cleaned |= phase_subpass(ctx, fn, PH_REMOVE_NOP_CODE);
+    // A join may hold nothing but its test now.
+    if (cleaned)
+        ctx->run.gains &= ~(uint32_t)PROP_FLOW_MERGED;
     return true;
 }

@@ -390,13 +390,16 @@ static uint32_t first_old_value(const Instr *i) { return i->flags & IF_TIED ? i-
 
 static bool is_old_value(const Instr *i, uint32_t first, uint32_t k) { return k >= first && k < first + i->ndef; }
 
+// Rewrites the guard first: the other uses may read guarded copies only under the same guard.
 static void visit_instr(CopyProp *c, InstrId id)
 {
     const Instr *i = ir_instr(c->fn, id);
     const Operand *ops = ir_ops(c->fn, i);
     bool symbols = c->symbols && takes_symbols(ir_desc(c->fn, i));
-    uint32_t first_old = first_old_value(i);
-    for (uint32_t k = i->ndef; k < i->nops; k++) {
+    uint32_t first_old = first_old_value(i), end = i->nops;
+    if (ir_guarded(i))
+        rewrite_use(c, id, i, --end);
+    for (uint32_t k = i->ndef; k < end; k++) {
         if (is_old_value(i, first_old, k))
             continue;
         if (op_is_reg(ops[k]))

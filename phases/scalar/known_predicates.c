@@ -111,6 +111,13 @@ void known_enter(KnownPredicates *k, BlockId b)
 
 /* -- Queries -------------------------------------------------------------------------------------------- */
 
+// Returns the source of a guard that is a copy.
+static Operand source_of_guard(const KnownPredicates *k, Operand guard)
+{
+    Operand bare = copy_source(k->fn, k->a, (Operand){guard.word, guard.mods & ~(uint32_t)OPM_NOT});
+    return (Operand){bare.word, guard.mods};
+}
+
 // Returns the truth of a comparison where a predicate, the result of another comparison of the same values, has the
 // value `holds`.
 static Truth implied_by(const KnownPredicates *k, const Comparison *c, RegId predicate, bool holds)
@@ -138,7 +145,7 @@ static Truth truth_of_comparison(const KnownPredicates *k, const Instr *i, Opera
 Truth known_comparison(const KnownPredicates *k, const Instr *i, bool under_guard)
 {
     const Fn *fn = k->fn;
-    Operand guard = under_guard && ir_guarded(i) ? *ir_guard(fn, i) : op_none();
+    Operand guard = under_guard && ir_guarded(i) ? source_of_guard(k, *ir_guard(fn, i)) : op_none();
     if (ir_desc(fn, i)->op != OP_SETP)
         return UNKNOWN;
     Mod boolean = (Mod)tab_mnem(fn->tables, ir_desc(fn, i)->mnem)->mod[MC_BOOL];
@@ -158,6 +165,7 @@ Truth known_truth(const KnownPredicates *k, Operand o, Operand guard)
 {
     const Fn *fn = k->fn;
     bool negated = o.mods & OPM_NOT;
+    guard = source_of_guard(k, guard);
     Operand bare = copy_source(fn, k->a, (Operand){o.word, o.mods & ~(uint32_t)OPM_NOT});
     if (op_is_const(bare))
         return negated_if(tab_const(fn->tables, op_index(bare)).bits ? IS_TRUE : IS_FALSE, negated);

@@ -521,8 +521,9 @@ static bool marks_registers(const Ctx *ctx, const Fn *fn)
 }
 
 // Removes dead code; returns progress. Sets *again if more code may be dead after the removal of empty blocks. In multi
-// form only back edges make empty blocks live, so *again requires an empty block with a back edge.
-static bool remove_dead(Ctx *ctx, Fn *fn, bool *again)
+// form only back edges make empty blocks live, so *again requires an empty block with a back edge. Sets *edges if it
+// removes edges.
+static bool remove_dead(Ctx *ctx, Fn *fn, bool *again, bool *edges)
 {
     bool unreachable = remove_unreachable(fn);
     Dead d = {.fn = fn, .by_register = marks_registers(ctx, fn)};
@@ -544,6 +545,7 @@ static bool remove_dead(Ctx *ctx, Fn *fn, bool *again)
     bool instrs = sweep_instrs(&d), symbols = sweep_symbols(&d), branches = sweep_branches(&d);
     *again = has_empty_latch(fn, d.a);
     arena_free(&d.scratch);
+    *edges |= unreachable || branches;
     if (branches) {
         analysis_drop(fn, AN_DEF);
         remove_unreachable(fn);
@@ -565,14 +567,16 @@ bool phase_live_dead(Ctx *ctx, Fn *fn)
 {
     if (fn->properties & PROP_NO_DEAD)
         return false;
-    bool progress = false, again = true;
-    while (again && remove_dead(ctx, fn, &again)) {
+    bool progress = false, again = true, edges = false;
+    while (again && remove_dead(ctx, fn, &again, &edges)) {
         progress = true;
         analysis_drop(fn, AN_FLOW | AN_DEF | AN_NUSES);
         again &= remove_empty_ways(fn);
     }
     if (progress && fn->form == FORM_MULTI)
         merge_blocks(fn);
+    if (!edges)
+        phase_changes_only(ctx, CHANGE_FEWER_USES);
     phase_gains(ctx, PROP_NO_DEAD);
     return progress;
 }

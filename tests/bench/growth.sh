@@ -19,7 +19,7 @@ export LC_ALL
 root=$(cd "$(dirname "$0")/../.." && pwd) || exit 0
 ORIOPT=${ORIOPT:-$root/build/oriopt}
 shapes='loopnest whilenest breaknest irrnest switchvars exitvars exitloopvars ifs ifadds movblock movifs movjoins
-    movloops switchjoin livecalls'
+    movloops switchjoin testjoin livecalls'
 while getopts s: opt; do
     case $opt in
     s) shapes=$OPTARG ;;

@@ -184,6 +184,10 @@ elif kind=="movjoins": # a move of the last value in each arm
 elif kind=="switchjoin": # a switch with many cases at three places
     b="T: .branchtargets "+", ".join("S%d"%(i%3) for i in range(n))+";\n\tbrx.idx %r1, T;\n"+"".join("S%d:\n\tadd.u32 %%r2, %%r1, %d;\n\tbra E;\n"%(i,i) for i in range(3))
     kernel("\tmov.u32 %r2, 0;\n"+b+"E:\n\tst.global.u32 [%rd1+4], %r2;\n"+"".join("\tst.global.u32 [%%rd1+%d], %%r1;\n"%(4*i) for i in range(n)))
+elif kind=="testjoin": # n tests lead to one that repeats the first
+    b="\tld.global.u32 %r2, [%rd1];\n\tsetp.lt.u32 %p1, %r1, %r2;\n\t@%p1 bra X;\n"
+    b+="".join("\tst.global.u32 [%%rd1+%d], %%r2;\n\tsetp.eq.u32 %%p2, %%r2, %d;\n\t@%%p2 bra J;\n"%(4*i,i) for i in range(n))
+    kernel(b+"\tbra E;\nJ:\n\t@%p1 bra X;\n\tbra E;\nX:\n\tst.global.u32 [%rd1+4], %r1;\nE:\n\tst.global.u32 [%rd1+8], %r1;\n")
 elif kind=="livecalls": # n values live over n calls
     p(".extern .func f();\n")
     kernel("".join("\tadd.u32 %%v%d, %%r1, %d;\n"%(i,i) for i in range(n))+"\tcall f, ();\n"*n+"".join("\tst.global.u32 [%%rd1+%d], %%v%d;\n"%(4*i,i) for i in range(n)),".reg .b32 %%r<64>;\n\t.reg .b32 %%v<%d>;\n\t.reg .b64 %%rd<64>;\n\t.reg .pred %%p<64>;"%n)

@@ -37,6 +37,8 @@ Value *condition(Gen *g, bool uniform)
 {
     if (uniform)
         return uniform_condition(g, *ANY_OF(g, uniform_conditions));
+    if (has(g, FT_RETEST) && chance(g, 1, 2))
+        return retest(g);
     Value *p = value_scratch(g, CLASS_P);
     uint32_t k;
     do
@@ -48,6 +50,8 @@ Value *condition(Gen *g, bool uniform)
 
 Value *rare_condition(Gen *g, bool uniform)
 {
+    if (!uniform && has(g, FT_RETEST) && chance(g, 1, 2))
+        return rare_retest(g);
     const char *pattern = *ANY_OF(g, rare_conditions);
     if (uniform)
         return uniform_condition(g, pattern);

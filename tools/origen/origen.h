@@ -129,6 +129,13 @@ typedef struct KnownCondition {
     bool holds;
 } KnownCondition;
 
+// A condition whose operands later conditions test again (retests.c).
+typedef struct Tested {
+    bool rare;
+    uint32_t form;
+    Value *operand[2];
+} Tested;
+
 #define ALL_LANES 0xFFFFFFFFu
 
 typedef struct Scope {
@@ -164,6 +171,7 @@ typedef struct Fn {
     VEC(Object *) objects;
     VEC(Reg) spent;             // registers without values that are free at the end of their scope
     VEC(const char *) repeats;  // patterns that may be repeated
+    VEC(Tested) tested;         // conditions, the last one at the end
     // Registers, the frame, names.
     uint32_t regs[BANK_COUNT];                 // registers used so far, by bank
     VEC(uint32_t) free_registers[BANK_COUNT];  // registers that are free again
@@ -295,6 +303,12 @@ Class any_class(Gen *g);  // a random class of data
 Value *condition(Gen *g, bool uniform);
 Value *rare_condition(Gen *g, bool uniform);  // true for few threads
 Operand bound(Gen *g, uint32_t least, uint32_t most, bool uniform, bool literal);
+
+/* -- retests.c --------------------------------------------------------------------------------------------- */
+
+// Return a predicate like condition() and rare_condition(), of operands that an earlier condition had.
+Value *retest(Gen *g);
+Value *rare_retest(Gen *g);
 
 /* -- statements.c ------------------------------------------------------------------------------------------ */
 
