@@ -92,6 +92,7 @@ typedef struct CopyProp {
     VEC(Use) refused;           // uses that a budget kept, in the order of the walk; only if remarks are wanted
     ConstantPhis *phis;         // NULL: constants of phis are not propagated
     const bool *named;          // by RegId: a named register whose copies are propagated; NULL = there are none
+    bool *no_copy;              // by RegId: its last definition in the layout so far is no copy; the sink is 0
     uint32_t called;            // time of the last instruction that may write named registers
     bool progress;
     bool follows;         // a copy is available up to the next write of its registers, in its block
@@ -390,23 +391,33 @@ static uint32_t first_old_value(const Instr *i) { return i->flags & IF_TIED ? i-
 
 static bool is_old_value(const Instr *i, uint32_t first, uint32_t k) { return k >= first && k < first + i->ndef; }
 
-// Rewrites the guard first: the other uses may read guarded copies only under the same guard.
+// Returns the first use to visit, and the one after use k; the number of operands at the end. The guard, which is the
+// last operand, comes first: the other uses may read guarded copies only under the same guard.
+static uint32_t first_use(const Instr *i) { return ir_guarded(i) ? i->nops - 1 : i->ndef; }
+
+static uint32_t next_use(const Instr *i, uint32_t k)
+{
+    uint32_t guard = ir_guarded(i) ? i->nops - 1 : i->nops, next = k == guard ? i->ndef : k + 1;
+    return next == guard ? i->nops : next;
+}
+
 static void visit_instr(CopyProp *c, InstrId id)
 {
     const Instr *i = ir_instr(c->fn, id);
     const Operand *ops = ir_ops(c->fn, i);
-    bool symbols = c->symbols && takes_symbols(ir_desc(c->fn, i));
-    uint32_t first_old = first_old_value(i), end = i->nops;
-    if (ir_guarded(i))
-        rewrite_use(c, id, i, --end);
-    for (uint32_t k = i->ndef; k < end; k++) {
-        if (is_old_value(i, first_old, k))
+    for (uint32_t k = first_use(i); k < i->nops; k = next_use(i, k)) {
+        if (!op_is_reg(ops[k]) || c->no_copy[op_index(ops[k])] || is_old_value(i, first_old_value(i), k))
             continue;
-        if (op_is_reg(ops[k]))
-            rewrite_use(c, id, i, k);
-        if (symbols && op_is_reg(ops[k]))
+        rewrite_use(c, id, i, k);
+        if (c->symbols && op_is_reg(ops[k]) && takes_symbols(ir_desc(c->fn, i)))
             c->progress |= take_symbol(c, id, k);
     }
+}
+
+// True if no use of the results of an instruction is rewritten.
+static bool defines_no_copy(const CopyProp *c, Opcode op)
+{
+    return !may_copy(op) && op != OP_ADDR && !(op == OP_PHI && c->phis) && !(op == OP_SETP && c->complements);
 }
 
 static void visit_uses(CopyProp *c)
@@ -416,9 +427,13 @@ static void visit_uses(CopyProp *c)
     FOR_BLOCKS(fn, b) {
         c->block_start = c->now;
         FOR_INSTRS(fn, b, id) {
+            const Instr *i = ir_instr(fn, id);
+            bool no_copy = defines_no_copy(c, ir_desc(fn, i)->op);
             visit_instr(c, id);
             if (c->follows)
                 record_writes(c, id);
+            for (uint32_t k = 0; k < i->ndef; k++)
+                c->no_copy[op_index(*ir_def(fn, i, k))] = no_copy;
         }
     }
 }
@@ -508,7 +523,7 @@ static void explain_uses(CopyProp *c, InstrId id, uint32_t *refused)
 {
     const Instr *i = ir_instr(c->fn, id);
     const Operand *ops = ir_ops(c->fn, i);
-    for (uint32_t k = i->ndef; k < i->nops; k++) {
+    for (uint32_t k = first_use(i); k < i->nops; k = next_use(i, k)) {
         if (!op_is_reg(ops[k]) || ops[k].mods & OPM_INOUT || is_old_value(i, first_old_value(i), k))
             continue;
         const Use *next = &c->refused.at[*refused];
@@ -594,6 +609,7 @@ bool phase_copy_prop(Ctx *ctx, Fn *fn)
     prepare_costs(ctx, fn);
     read_knobs(&c);
     arena_init(&c.scratch, &ctx->heap);
+    c.no_copy = NEW_ARRAY(&c.scratch, bool, fn->regs.n);
     follow_writes(&c);
     ConstantPhis phis = {.fn = fn, .a = c.a, .arena = &c.scratch};
     c.phis = fn->form == FORM_SSA && c.multi_def ? &phis : NULL;
