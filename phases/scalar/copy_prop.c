@@ -317,13 +317,22 @@ static bool is_of_bank(const CopyProp *c, RegId r)
     return space == SP_CONST || (space == SP_PARAM && c->fn->flags & FN_KERNEL);
 }
 
-// True if an operand of an instruction may become `o`, a register or a constant that its slot takes. If a constant
-// became the input of a phi, leaving ssa form would insert the move again.
-static bool may_become(const CopyProp *c, const Instr *i, Operand o)
+// True if the slot of operand k takes registers of the type that a named register keeps.
+static bool takes_type(const Fn *fn, const Instr *i, uint32_t k, Operand o)
 {
-    if (op_is_reg(o))
-        return !c->no_bank_in_mma || !is_mma(c->fn, i) || !is_of_bank(c, op_index(o));
-    return !c->only_registers && ir_desc(c->fn, i)->op != OP_PHI;
+    char why[200];
+    const Desc *d = ir_desc(fn, i);
+    return k >= d->nops || !slot_check(fn, &d->slots[k], o, why);
+}
+
+// True if operand k of an instruction may become `o`, for which fit_operand() is true. If a constant became the input
+// of a phi, leaving ssa form would insert the move again.
+static bool may_become(const CopyProp *c, const Instr *i, uint32_t k, Operand o)
+{
+    if (!op_is_reg(o))
+        return !c->only_registers && ir_desc(c->fn, i)->op != OP_PHI;
+    return (!is_named(c, op_index(o)) || takes_type(c->fn, i, k, o)) &&
+           (!c->no_bank_in_mma || !is_mma(c->fn, i) || !is_of_bank(c, op_index(o)));
 }
 
 // Replaces a use. `moved`: a plain move copies the operand.
@@ -347,7 +356,7 @@ static void rewrite_use(CopyProp *c, InstrId id, const Instr *i, uint32_t k)
         if (op_kind(now) == K_NONE)
             break;
         Operand fitted = now;
-        if (fit_operand(c->fn, i, k, &fitted) && may_become(c, i, now)) {
+        if (fit_operand(c->fn, i, k, &fitted) && may_become(c, i, k, now)) {
             best = fitted;
             last = copy;
         }
