@@ -30,7 +30,7 @@ static inline Operand constant_of_phi(ConstantPhis *p, RegId r)
 // Constants of joined registers, in multi form.
 typedef struct JoinedConstants {
     Analyses own;
-    const Analyses *a;  // AN_RDEFS of the registers with at least two moves of one constant
+    const Analyses *a;  // AN_RDEFS of the registers with at least two moves of constants
     const Operand *of;  // by value - rdefs.first_def; K_NONE = no constant
 } JoinedConstants;
 // Finds the values of joined registers that are constants, with memory of the arena. `a` has AN_DEF. False: there are
