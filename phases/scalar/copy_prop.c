@@ -102,7 +102,7 @@ static bool is_distant_part(const CopyProp *c, const Instr *copy)
 {
     if (ir_desc(c->fn, copy)->op != OP_UNPACK)
         return false;
-    InstrId pack = def_of(c->a, op_index(*ir_use(c->fn, copy, 0)));
+    InstrId pack = def_of(c->a, op_index(copy_source(c->fn, c->a, *ir_use(c->fn, copy, 0))));
     return pack && ir_instr(c->fn, pack)->block != copy->block;
 }
 
@@ -253,18 +253,6 @@ static bool is_old_value(const Instr *i, uint32_t k)
     return k >= first && k < first + ir_ntied(i);
 }
 
-// Rewrites the guard first: the other uses may read guarded copies only under the same guard.
-static void rewrite_uses(CopyProp *c, InstrId id)
-{
-    const Instr *i = ir_instr(c->fn, id);
-    uint32_t end = i->nops;
-    if (ir_guarded(i))
-        rewrite_use(c, id, --end);
-    for (uint32_t k = i->ndef; k < end; k++)
-        if (op_is_reg(ir_ops(c->fn, i)[k]) && !is_old_value(i, k))
-            rewrite_use(c, id, k);
-}
-
 bool phase_copy_prop(Ctx *ctx, Fn *fn)
 {
     CopyProp c = {.ctx = ctx, .fn = fn, .a = analysis_need(fn, AN_DEF), .only_moves = true};
@@ -279,7 +267,13 @@ bool phase_copy_prop(Ctx *ctx, Fn *fn)
     FOR_BLOCKS(fn, b) {
         c.block_start = c.now;
         FOR_INSTRS(fn, b, id) {
-            rewrite_uses(&c, id);
+            // The guard comes first: the other uses may read guarded copies only under the same guard.
+            const Instr *i = ir_instr(fn, id);
+            for (uint32_t k = ir_guarded(i) ? i->nops - 1 : i->ndef, n = i->nops - i->ndef; n; n--) {
+                if (op_is_reg(ir_ops(fn, i)[k]) && !is_old_value(i, k))
+                    rewrite_use(&c, id, k);
+                k = k == i->nops - 1 ? i->ndef : k + 1;
+            }
             if (multi)
                 record_writes(&c, id);
         }
