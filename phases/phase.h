@@ -152,7 +152,8 @@ enum {
     CHANGE_FEWER_USES = 1 << 3,   // instructions were removed
     CHANGE_COPIES = 1 << 4,       // operands name the sources of plain moves
     CHANGE_FEWER_EDGES = 1 << 5,  // edges of the control flow graph were removed
-    CHANGE_ALL = (1 << 6) - 1
+    CHANGE_GUARDS = 1 << 6,       // guards are other registers
+    CHANGE_ALL = (1 << 7) - 1
 };
 
 // Costs of the rewrites by sub-passes of phase 37 in a function (003, "Phase 37 Fold Cost Model").

@@ -49,7 +49,7 @@ static bool is_identity(const Fn *fn, const Desc *d, RegId to)
 // Returns the part of a packed value that an unpacking move writes to register r.
 static Operand copy_of_part(const Fn *fn, const Analyses *a, const Instr *i, RegId r)
 {
-    Operand whole = *ir_use(fn, i, 0);
+    Operand whole = copy_source(fn, a, *ir_use(fn, i, 0));
     InstrId def = op_in_ssa(fn, whole) ? def_of(a, op_index(whole)) : 0;
     const Instr *pack = def ? ir_instr(fn, def) : NULL;
     if (!pack || ir_desc(fn, pack)->op != OP_PACK || ir_guarded(pack) || ir_nuse(pack) != i->ndef)

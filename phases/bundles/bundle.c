@@ -13,7 +13,8 @@ enum {
     CONSTANTS = CHANGE_CONSTANTS,
     FEWER_USES = CHANGE_FEWER_USES,
     COPIES = CHANGE_COPIES,
-    FEWER_EDGES = CHANGE_FEWER_EDGES
+    FEWER_EDGES = CHANGE_FEWER_EDGES,
+    GUARDS = CHANGE_GUARDS
 };
 
 typedef struct SubPass {
@@ -21,17 +22,17 @@ typedef struct SubPass {
     uint8_t reads, leaves;  // CHANGE_*
 } SubPass;
 
-// A sub-pass that looks through moves does not read COPIES. Those that read USES find equal operands or guards. Without
-// an edge a phi has fewer inputs, and a block may have a dominating condition.
+// A sub-pass that looks through moves does not read COPIES. Those that read USES find equal operands. Equal guards give
+// copies. Without an edge a phi has fewer inputs, and a block may have a dominating condition.
 static const SubPass sub_passes[] = {
     {PH_INFER_SPACES, DEFINITIONS | FEWER_EDGES, DEFINITIONS | USES},
     {PH_PROMOTE_MEMORY, DEFINITIONS | CONSTANTS | FEWER_EDGES, DEFINITIONS | USES},
     {PH_STORE_FORWARDING, DEFINITIONS | USES | CONSTANTS | COPIES | FEWER_EDGES, DEFINITIONS | USES},
     {PH_SIMPLIFY_PREDICATES, DEFINITIONS | USES | CONSTANTS | FEWER_EDGES, CONSTANTS | USES},
     {PH_FOLD, DEFINITIONS | USES | CONSTANTS | FEWER_USES | FEWER_EDGES, CONSTANTS | USES},
-    {PH_COPY_PROP, DEFINITIONS | USES | CONSTANTS, DEFINITIONS | USES | COPIES},
+    {PH_COPY_PROP, DEFINITIONS | CONSTANTS | GUARDS, DEFINITIONS | USES | COPIES},
     {PH_EQUAL_PHIS, USES | COPIES | FEWER_EDGES, DEFINITIONS},
-    {PH_COMMONING, DEFINITIONS | CONSTANTS | COPIES | FEWER_EDGES, USES},
+    {PH_COMMONING, DEFINITIONS | CONSTANTS | COPIES | FEWER_EDGES, USES | GUARDS},
     {PH_SIMPLE_LIVE_DEAD, USES | COPIES, FEWER_USES | FEWER_EDGES},
 };
 

@@ -40,6 +40,7 @@ typedef struct Commoning {
     ReplaceMap map;
     InstrSet set;         // for each key the instruction that the walk visited last
     uint8_t *other_uses;  // by RegId: it has a use that is no 64-bit sum; NULL = not computed yet
+    bool guards;          // a predicate was replaced
 } Commoning;
 
 static bool is_fresh_register(Operand o) { return op_kind(o) == K_SREG && sreg_info[op_index(o)].fresh; }
@@ -144,8 +145,11 @@ static void visit(Commoning *c, InstrId id)
         *member = id;
         return;
     }
-    for (uint32_t k = 0; k < i->ndef; k++)
-        replace_set(&c->map, op_index(*ir_def(fn, i, k)), op_reg(fn, op_index(*ir_def(fn, representative, k))));
+    for (uint32_t k = 0; k < i->ndef; k++) {
+        Operand def = *ir_def(fn, i, k);
+        replace_set(&c->map, op_index(def), op_reg(fn, op_index(*ir_def(fn, representative, k))));
+        c->guards |= ir_reg(fn, op_index(def))->width == W1;
+    }
 }
 
 bool phase_commoning(Ctx *ctx, Fn *fn)
@@ -159,5 +163,7 @@ bool phase_commoning(Ctx *ctx, Fn *fn)
             visit(&c, id);
     bool progress = replace_apply(&c.map);
     arena_free(&c.scratch);
+    if (!c.guards)
+        phase_changes_only(ctx, CHANGE_USES);
     return progress;
 }

@@ -161,7 +161,7 @@ static bool is_fresh(const CopyProp *c, RegId r)
 // anyway, in a register of its own, so a longer live range of the part costs a register and often a move.
 static bool is_distant_part(const CopyProp *c, const Instr *copy)
 {
-    InstrId pack = def_of(c->a, op_index(*ir_use(c->fn, copy, 0)));
+    InstrId pack = def_of(c->a, op_index(copy_source(c->fn, c->a, *ir_use(c->fn, copy, 0))));
     return pack && ir_instr(c->fn, pack)->block != copy->block;
 }
 
