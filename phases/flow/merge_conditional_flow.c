@@ -5,7 +5,7 @@
 // SSA form, a test that repeats an earlier one often compares other registers, which hold the same values. OriBranchOpt
 // does not find these tests: it compares registers.
 //
-// A test is a terminator whose guard is a comparison. One walk over the dominator tree:
+// A test is a guarded terminator; most guards are comparisons. One walk over the dominator tree:
 //   1. decides a test whose result follows from the tests on the way to it: an edge that is the only way into a block
 //      that dominates the later test. The other branch stays alone; a guarded exit becomes an exit, or goes.
 //   2. redirects an edge into a join that holds nothing but a test (and its comparison), if the result of the test is
