@@ -535,8 +535,8 @@ static void explain_uses(CopyProp *c, InstrId id, uint32_t *refused)
     for (uint32_t k = first_use(i); k < i->nops; k = next_use(i, k)) {
         if (!op_is_reg(ops[k]) || ops[k].mods & OPM_INOUT || is_old_value(i, first_old_value(i), k))
             continue;
-        const Use *next = &c->refused.at[*refused];
-        bool budget = *refused < c->refused.n && next->instr == id && next->op == k;
+        const Use *next = *refused < c->refused.n ? c->refused.at + *refused : NULL;
+        bool budget = next && next->instr == id && next->op == k;
         *refused += budget;
         uint32_t earlier = i->ndef;
         while (op_index(ops[earlier]) != op_index(ops[k]) || !op_is_reg(ops[earlier]))

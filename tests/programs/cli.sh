@@ -719,7 +719,7 @@ run "--piece x" 2 --piece=x good.ptx
 for input in "$tests"/golden/remarks/*.ptx "$tests"/golden/remarks/*.ori; do
     said=${input%.*}.yaml
     base=$(basename "$input")
-    for how in -j1 -j4 "-j1 --piece=1" "-j3 --piece=1" "-j4 --self-check=clone"; do
+    for how in -j1 -j4 "-j1 --piece=1" "-j3 --piece=1" "-j4 --self-check=clone" --self-check=contracts; do
         # shellcheck disable=SC2086
         run "remarks of $base with $how" 0 $how "$input" -o remarks.out --remarks=remarks.yaml
         silent err
