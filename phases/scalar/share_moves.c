@@ -9,8 +9,8 @@
 // of the source frees the slot, and a write of a register removes the register. All slots are free at the start of a
 // block.
 //
-// A move is eligible if it is unguarded and without modifiers, its register has one use and no other register may be
-// the same (neither pinned nor named), and the register is in file R or UR.
+// A move is eligible if it is unguarded and without modifiers, and if its register has one use, is neither pinned nor
+// named, and is in file R or UR.
 //
 //     R1 = mov.b32 5; R2 = mov.b32 5                      R1 = mov.b32 5
 //     mma.sync ... {R9, R9}, {R1}, {R2, R9}          ->   mma.sync ... {R9, R9}, {R1}, {R1, R9}
@@ -35,7 +35,7 @@
 // In the default pipeline, copy propagation (37, 46) has moved sources into their readers, so few moves are left here:
 // constants that their readers do not take. ptxas generates the same code for one or two moves of a constant.
 //
-// Not idempotent: a removed move leaves its place in the ring to another source.
+// Not idempotent: a register that got another reader is refused in a second run, so its source enters no slot.
 // Does not do: readers in other blocks, guards, old values of guarded definitions.
 // Documented: gates, the ring, eligibility, counters, a single pass without a budget. Inferred: the order of the two
 // replacements, the use of a second register, the effect of sub_7DC0E0.
