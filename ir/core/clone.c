@@ -31,6 +31,7 @@ static Tables *copy_tables(Arena *arena, const Tables *from)
     copy_index(arena, &t->strs.index);
     copy_index(arena, &t->mnem_index);
     copy_index(arena, &t->desc_index);
+    copy_index(arena, &t->canonical_index);
     copy_index(arena, &t->const_index);
     return t;
 }

@@ -601,6 +601,7 @@ static uint32_t desc_hash(MnemId mnem, StrId shape)
 
 DescId desc_add(Tables *t, Desc d)
 {
+    desc_set_canonical(t, &d, t->desc_first + t->descs.n);
     idset_add(&t->desc_index, t->arena, desc_hash(d.mnem, d.shape), t->descs.n);
     VEC_PUSH(t->arena, &t->descs, d);
     return t->desc_first + t->descs.n - 1;

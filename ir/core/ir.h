@@ -248,6 +248,7 @@ extern const ClassInfo class_info[INSTR_CLASSES];
 typedef struct Desc {
     MnemId mnem;
     StrId shape;  // operand syntax: `%` operand, `$` symbol in a call, `&` base and offset, `~` guard-false successor
+    DescId canonical;  // the first descriptor that computes the same (canonical.c)
     Opcode op;
     uint32_t traits;
     uint32_t classes;     // IC_*
@@ -276,6 +277,7 @@ struct Tables {
     VEC(Desc) descs;
     VEC(Const) consts;
     IdSet mnem_index, desc_index, const_index;
+    IdSet canonical_index;  // descriptors that are their own canonical one
     struct {
         MnemFields fields;
         DescId desc;  // 0 = none
@@ -313,6 +315,11 @@ uint32_t name_number(const char *text, const char *end, const char **stem_end);
 void name_print(Out *out, const Tables *t, Name name);
 // Returns the name as a terminated string in `buf`; truncates a stem that does not fit.
 const char *name_text(const Tables *t, Name name, char *buf, size_t cap);
+
+/* canonical.c */
+// Sets Desc.canonical of a descriptor that gets this id: the first descriptor of the tables that computes the same from
+// the same operands, with the same operand syntax.
+void desc_set_canonical(Tables *t, Desc *d, DescId id);
 
 /* desc.c */
 // Parses and interns a mnemonic in any spelling ("mul.f32.rn").
@@ -855,6 +862,11 @@ void fn_set_classes(Fn *fn);
 /* clone.c */
 // Returns a copy with the same ids, in a new arena. Analyses are not copied.
 Fn *fn_clone(const Fn *fn);
+
+/* canonical.c */
+// Returns a descriptor that equals that of each instruction that computes the same from the same operands: the canonical
+// one, unless the width of a result register makes a difference between signed and unsigned types.
+DescId desc_value(const Fn *fn, const Instr *i);
 
 /* compact.c */
 // Puts instructions and operands into layout order and drops removed ones. InstrIds and the numbers of operand runs

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: MIT
+// Value numbering of a function in ssa form: registers with equal numbers have equal values.
+//
+// The number of a register is the word of the operand that represents its value: a constant, or the first register in
+// reverse postorder that is known to have the value. An expression is the canonical descriptor of an instruction with
+// the numbers of its uses; a guarded one also has its guard and the old values of its definitions. So numbers are equal
+// under all modifiers that do not change the result, for both orders of commutative operands, and through moves.
+//
+// Equal numbers say nothing about availability: the representative need not dominate another register of its value.
+#ifndef ORI_VALUES_H
+#define ORI_VALUES_H
+
+#include "ir/analysis/analysis.h"
+#include "ir/analysis/value_table.h"
+
+typedef uint32_t ValueNumber;  // word of an operand; 0 = not numbered yet
+
+// True if the first two uses of an instruction, with these numbers, are exchanged in its key (SmSwap of sm/sm.h).
+typedef bool ValueOrder(const Fn *fn, const Instr *i, uint32_t first, uint32_t second);
+
+typedef struct Values {
+    const Fn *fn;
+    const Analyses *a;
+    Arena *arena;
+    ValueOrder *swaps;
+    ValueTable table;    // expressions; the value of an entry is the first instruction that computes it
+    ValueNumber *of;     // by RegId
+    VEC(uint32_t) key;   // the key of the current instruction
+    bool optimistic;     // phis ignore inputs without a number
+    bool agree;          // two phis of a block differ only in inputs without a number
+    uint32_t passes;     // of values_solve()
+} Values;
+
+/* values.c */
+// Starts numbering. `a` has AN_RPO and AN_DOM. The function must not change while the numbers are used.
+void values_init(Values *v, Arena *arena, const Fn *fn, const Analyses *a, ValueOrder *swaps);
+// Returns the number of an operand without its modifiers. A register outside of ssa form, `undef` and special registers
+// that change have no number (0).
+ValueNumber value_number(const Values *v, Operand o);
+// True if equal instructions of this kind with equal operands compute equal values, in any block.
+bool value_is_expression(const Fn *fn, const Instr *i);
+// Numbers the definitions of an instruction: by its expression if value_is_expression(), else each by itself. Its
+// operands must have numbers, except inputs of phis from back edges. True if the results have the numbers of others.
+bool values_number(Values *v, InstrId id);
+// Does the same for any instruction with definitions in ssa form whose result depends only on its operands and a
+// context, such as a state of memory. `context` is not 0.
+bool values_number_in(Values *v, InstrId id, uint32_t context);
+// Numbers each definition of an instruction by itself.
+void values_number_apart(Values *v, InstrId id);
+// Sets the number of a register to that of an operand.
+void values_set(Values *v, RegId r, ValueNumber number);
+// Numbers all reachable instructions in an order in which each one follows all definitions that reach it without a back
+// edge. Phis of loops are numbered optimistically: they start as equal if all inputs from outside the loop are equal,
+// and passes repeat until no number changes (Simpson, "Value-driven redundancy elimination", 1996). `number` numbers one
+// instruction, as values_number() does.
+typedef void ValuesVisit(void *user, InstrId id);
+void values_solve(Values *v, ValuesVisit *number, void *user);
+
+#endif
