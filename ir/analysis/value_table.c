@@ -20,14 +20,16 @@ uint32_t value_hash(const uint32_t *words, uint32_t n)
 {
     uint32_t h = FNV_BASIS;
     for (uint32_t k = 0; k < n; k++)
-        for (unsigned byte = 0; byte < 32; byte += 8)
-            h = (h ^ (words[k] >> byte & 0xff)) * FNV_PRIME;
+        h = (h ^ words[k]) * FNV_PRIME;
     return h;
 }
 
+// The low bits of the hash depend on the low bits of the words alone, so the upper half is added.
+static uint64_t bucket_of(const ValueTable *t, uint32_t hash) { return (hash ^ hash >> 16) & (t->capacity - 1); }
+
 static void append(ValueTable *t, ValueNode *node)
 {
-    ValueBucket *b = &t->buckets[node->hash & (t->capacity - 1)];
+    ValueBucket *b = &t->buckets[bucket_of(t, node->hash)];
     node->next = NULL;
     *(b->tail ? &b->tail->next : &b->head) = node;
     b->tail = node;
@@ -47,43 +49,54 @@ static void grow(ValueTable *t)
         }
 }
 
-static bool has_key(const ValueTable *t, const ValueNode *node, uint32_t hash, const uint32_t *words, uint32_t n)
+static bool has_key(const ValueTable *t, const ValueNode *node, uint32_t hash, uint32_t n)
 {
-    return node->hash == hash && node->nkey == n && memcmp(t->words.at + node->key, words, n * sizeof *words) == 0;
+    if (node->hash != hash || node->nkey != n)
+        return false;
+    const uint32_t *x = t->words.at + node->key, *y = t->words.at + t->words.n;
+    while (n && x[n - 1] == y[n - 1])
+        n--;
+    return !n;
 }
 
-// Returns the slot of a key, without a node if the table lacks it.
-static ValueSlot look_up(const ValueTable *t, uint32_t hash, const uint32_t *words, uint32_t n)
+// Returns the slot of the current key, without a node if the table lacks it.
+static ValueSlot look_up(const ValueTable *t, uint32_t hash, uint32_t n)
 {
-    ValueSlot slot = {.bucket = hash & (t->capacity - 1)};
+    ValueSlot slot = {.bucket = bucket_of(t, hash)};
     for (slot.node = t->buckets[slot.bucket].head; slot.node; slot.node = slot.node->next) {
-        if (has_key(t, slot.node, hash, words, n))
+        if (has_key(t, slot.node, hash, n))
             break;
         slot.previous = slot.node;
     }
     return slot;
 }
 
-ValueNode *value_table_find(const ValueTable *t, const uint32_t *words, uint32_t n)
+uint32_t *value_table_key(ValueTable *t, uint32_t max)
 {
-    return look_up(t, value_hash(words, n), words, n).node;
+    while (t->words.cap - t->words.n < max)
+        t->words.at = vec_grow(t->arena, t->words.at, t->words.n, &t->words.cap, sizeof *t->words.at);
+    return t->words.at + t->words.n;
 }
 
-ValueSlot value_table_insert(ValueTable *t, const uint32_t *words, uint32_t n)
+ValueNode *value_table_find(const ValueTable *t, uint32_t n)
 {
-    uint32_t hash = value_hash(words, n);
-    ValueSlot slot = look_up(t, hash, words, n);
+    return look_up(t, value_hash(t->words.at + t->words.n, n), n).node;
+}
+
+ValueSlot value_table_insert(ValueTable *t, uint32_t n)
+{
+    uint32_t hash = value_hash(t->words.at + t->words.n, n);
+    ValueSlot slot = look_up(t, hash, n);
     if (slot.node)
         return slot;
     if (t->entries + 1 > t->capacity) {
         grow(t);
-        slot.bucket = hash & (t->capacity - 1);
+        slot.bucket = bucket_of(t, hash);
         slot.previous = t->buckets[slot.bucket].tail;
     }
-    slot.node = NEW(t->arena, ValueNode);
+    slot.node = arena_alloc(t->arena, sizeof *slot.node);
     *slot.node = (ValueNode){.key = t->words.n, .nkey = n, .hash = hash};
-    for (uint32_t k = 0; k < n; k++)
-        VEC_PUSH(t->arena, &t->words, words[k]);
+    t->words.n += n;
     append(t, slot.node);
     t->entries++;
     slot.is_new = true;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 // A hash table from expressions to values, for value numbering. Keys are sequences of 32-bit words.
 //
-// The table is that of the document on CSE: FNV-1a over the bytes of the key, chained buckets of 24 bytes with head,
-// tail and count, nodes of 32 bytes with the hash stored, 8 buckets at first. There, the condition for growth is never
-// met; here the table grows by the factor 4 when it has more entries than buckets. Growth moves nodes by their stored
-// hashes.
+// The table is that of the document on CSE: FNV-1a with 32 bits, chained buckets of 24 bytes with head, tail and count,
+// nodes of 32 bytes with the hash stored, 8 buckets at first. Two things differ. The hash takes a word of the key in
+// each step, not a byte, which is a quarter of the work. The documented condition for growth is never met; here the
+// table grows by the factor 4 when it has more entries than buckets. Growth moves nodes by their stored hashes.
 #ifndef ORI_VALUE_TABLE_H
 #define ORI_VALUE_TABLE_H
 
@@ -46,11 +46,13 @@ enum { VALUE_TABLE_CAPACITY = 8 };
 void value_table_init(ValueTable *t, Arena *arena);
 // Removes all entries and keeps the buckets.
 void value_table_clear(ValueTable *t);
-// Returns the FNV-1a hash of the bytes of the words, the lowest byte of each word first.
+// Returns the FNV-1a hash of the words.
 uint32_t value_hash(const uint32_t *words, uint32_t n);
-// Returns the entry of a key of n words, and adds it if the table lacks it.
-ValueSlot value_table_insert(ValueTable *t, const uint32_t *words, uint32_t n);
-// Returns the entry of a key; NULL if there is none.
-ValueNode *value_table_find(const ValueTable *t, const uint32_t *words, uint32_t n);
+// Returns the place for the words of the next key, at most `max` of them. It is valid until the next call.
+uint32_t *value_table_key(ValueTable *t, uint32_t max);
+// Returns the entry of the key of n words that was written there, and adds it if the table lacks it.
+ValueSlot value_table_insert(ValueTable *t, uint32_t n);
+// Returns the entry of that key; NULL if there is none.
+ValueNode *value_table_find(const ValueTable *t, uint32_t n);
 
 #endif

@@ -30,101 +30,70 @@ static bool in_ssa(const Fn *fn, Operand o) { return op_file(o) != RF_CC && reg_
 
 static bool is_fresh(Operand o) { return op_kind(o) == K_SREG && sreg_info[op_index(o)].fresh; }
 
+// Registers outside of ssa form never get a number.
 ValueNumber value_number(const Values *v, Operand o)
 {
     if (op_is_reg(o))
-        return in_ssa(v->fn, o) ? v->of[op_index(o)] : 0;
+        return v->of[op_index(o)];
     return op_is_undef(o) || is_fresh(o) ? 0 : o.word;
 }
 
-void values_set(Values *v, RegId r, ValueNumber number) { v->of[r] = number; }
+// Returns the number of a definition that represents its value.
+static ValueNumber own_number(Operand def) { return def.word & ~(1u << 31); }
 
-static ValueNumber own_number(const Fn *fn, RegId r) { return op_reg(fn, r).word; }
+static void number_apart(Values *v, Operand def)
+{
+    if (op_is_reg(def) && in_ssa(v->fn, def))
+        v->of[op_index(def)] = own_number(def);
+}
 
 void values_number_apart(Values *v, InstrId id)
 {
     const Instr *i = ir_instr(v->fn, id);
-    for (uint32_t k = 0; k < i->ndef; k++) {
-        Operand def = *ir_def(v->fn, i, k);
-        if (op_is_reg(def))
-            v->of[op_index(def)] = own_number(v->fn, op_index(def));
-    }
+    const Operand *defs = ir_ops(v->fn, i);
+    for (uint32_t k = 0; k < i->ndef; k++)
+        number_apart(v, defs[k]);
 }
 
 /* -- Expressions ---------------------------------------------------------------------------------------- */
 
-bool value_is_expression(const Fn *fn, const Instr *i)
+// Returns the old value of a definition. `undef` is one value: the guarded definitions have some value either way.
+static ValueNumber number_of_old(const Values *v, Operand o) { return op_is_undef(o) ? o.word : value_number(v, o); }
+
+static bool is_exchanged(const Values *v, const Instr *i, const Operand *uses)
 {
-    const Desc *d = ir_desc(fn, i);
-    if (!(d->traits & TR_PURE) || d->traits & (TR_PSEUDO | TR_CONV) || !i->ndef || i->flags & IF_PINNED)
-        return false;
-    for (uint32_t k = 0; k < i->ndef; k++)
-        if (op_is_reg(*ir_def(fn, i, k)) && !in_ssa(fn, *ir_def(fn, i, k)))
-            return false;
-    return !ir_guarded(i) || i->flags & IF_TIED;
+    ValueNumber x = value_number(v, uses[0]), y = value_number(v, uses[1]);
+    return v->swaps(v->fn, i, x, y) || (x == y && uses[0].mods > uses[1].mods);
 }
 
-// Appends the number of an operand. False: it has none.
-static bool add_number(Values *v, Operand o)
-{
-    ValueNumber number = value_number(v, o);
-    VEC_PUSH(v->arena, &v->key, number);
-    return number;
-}
-
-// Appends the old value of a definition. `undef` is one value: the guarded definitions have some value either way.
-static bool add_old(Values *v, Operand o)
-{
-    if (!op_is_undef(o))
-        return add_number(v, o);
-    VEC_PUSH(v->arena, &v->key, o.word);
-    return true;
-}
-
-static void order_uses(Values *v, const Instr *i, Operand *first, Operand *second)
-{
-    ValueNumber x = value_number(v, *first), y = value_number(v, *second);
-    if (v->swaps(v->fn, i, x, y) || (x == y && first->mods > second->mods && ir_desc(v->fn, i)->traits & TR_COMM)) {
-        Operand other = *first;
-        *first = *second;
-        *second = other;
-    }
-}
-
-static void add_mods(Values *v, const Instr *i, Operand first, Operand second)
+// Makes the key of an instruction, with or without its guard and old values, as the next key of the table. Returns its
+// length; 0 = an operand has no number.
+static uint32_t make_key(Values *v, const Instr *i, const Desc *d, bool guarded)
 {
     const Operand *uses = ir_use(v->fn, i, 0);
-    for (uint32_t k = 0; k < ir_nuse(i); k++)
-        VEC_PUSH(v->arena, &v->key, (k == 0 ? first : k == 1 ? second : uses[k]).mods);
-}
-
-// Makes the key of an instruction, with or without its guard and old values. False: an operand has no number.
-static bool make_key(Values *v, const Instr *i, bool guarded)
-{
-    const Fn *fn = v->fn;
-    const Operand *uses = ir_use(fn, i, 0);
-    uint32_t nuse = ir_nuse(i), mods = 0;
-    Operand first = nuse ? uses[0] : op_none(), second = nuse > 1 ? uses[1] : op_none();
-    if (nuse > 1)
-        order_uses(v, i, &first, &second);
-    v->key.n = 0;
-    VEC_PUSH(v->arena, &v->key, 0);
-    for (uint32_t k = 0; k < nuse; k++) {
-        Operand o = k == 0 ? first : k == 1 ? second : uses[k];
-        if (!add_number(v, o))
-            return false;
+    uint32_t n = ir_nuse(i), mods = 0;
+    uint32_t *key = value_table_key(&v->table, 2 * i->nops + 4), *end = key + 1;
+    uint32_t exchange = n > 1 && d->traits & TR_COMM && is_exchanged(v, i, uses);
+    for (uint32_t k = 0; k < n; k++) {
+        Operand o = uses[k < 2 ? k ^ exchange : k];
         mods |= o.mods;
+        *end++ = value_number(v, o);
+        if (!end[-1])
+            return 0;
     }
-    if (mods)
-        add_mods(v, i, first, second);
-    v->key.at[0] = desc_value(fn, i) << 2 | (uint32_t)guarded << 1 | (mods != 0);
-    if (!guarded)
-        return true;
-    for (uint32_t k = 0; k < ir_ntied(i); k++)
-        if (!add_old(v, *ir_tied(fn, i, k)))
-            return false;
-    VEC_PUSH(v->arena, &v->key, ir_guard(fn, i)->mods);
-    return add_number(v, *ir_guard(fn, i));
+    for (uint32_t k = 0; mods && k < n; k++)
+        *end++ = uses[k < 2 ? k ^ exchange : k].mods;
+    key[0] = (desc_has_value(d) ? d->canonical : desc_value(v->fn, i)) << 2 | (uint32_t)guarded << 1 | (mods != 0);
+    for (uint32_t k = 0; guarded && k < ir_ntied(i); k++) {
+        *end++ = number_of_old(v, *ir_tied(v->fn, i, k));
+        if (!end[-1])
+            return 0;
+    }
+    if (guarded) {
+        *end++ = ir_guard(v->fn, i)->mods;
+        *end++ = value_number(v, *ir_guard(v->fn, i));
+    }
+    return end[-1] || !guarded ? (uint32_t)(end - key) : 0;
 }
 
 // True if the definitions of both instructions have the same files and widths.
@@ -144,72 +113,21 @@ static bool same_results(const Fn *fn, const Instr *a, const Instr *b)
 // Returns the number that a move gives its definition; 0 = the instruction is no move, or its source has no number.
 static ValueNumber number_of_copy(const Values *v, const Instr *i)
 {
-    if (ir_desc(v->fn, i)->op != OP_MOV)
-        return 0;
     Operand from = copy_of_move(v->fn, i);
     return op_kind(from) == K_NONE || from.mods ? 0 : value_number(v, from);
 }
 
-/* -- Phis ----------------------------------------------------------------------------------------------- */
-
-// Makes the key of a phi: its block, and its inputs. Returns the number of inputs without a number, UINT32_MAX if one is
-// undefined or outside of ssa form.
-static uint32_t make_phi_key(Values *v, const Instr *i)
+// Returns the first instruction with the key of length n, which is `id` if there is none yet.
+static InstrId first_of_key(Values *v, InstrId id, uint32_t n)
 {
-    const Fn *fn = v->fn;
-    uint32_t open = 0;
-    const Reg *def = ir_reg(fn, op_index(*ir_def(fn, i, 0)));
-    v->key.n = 0;
-    VEC_PUSH(v->arena, &v->key, PHI_KEY);
-    VEC_PUSH(v->arena, &v->key, i->block);
-    VEC_PUSH(v->arena, &v->key, (uint32_t)def->file << 8 | def->width);
-    for (uint32_t k = 0; k < ir_nuse(i); k += 2) {
-        Operand o = *ir_use(fn, i, k + 1);
-        if (o.mods || op_is_undef(o) || (op_is_reg(o) && !in_ssa(fn, o)))
-            return UINT32_MAX;
-        VEC_PUSH(v->arena, &v->key, ir_use(fn, i, k)->word);
-        open += !add_number(v, o);
-    }
-    return open;
-}
-
-// Returns the number of all inputs that have one; 0 = they differ.
-static ValueNumber common_input(const Values *v)
-{
-    ValueNumber common = 0;
-    for (uint32_t k = 4; k < v->key.n; k += 2) {
-        ValueNumber number = v->key.at[k];
-        if (number && common && number != common)
-            return 0;
-        common = number ? number : common;
-    }
-    return common;
-}
-
-static bool number_phi(Values *v, InstrId id)
-{
-    const Instr *i = ir_instr(v->fn, id);
-    RegId r = op_index(*ir_def(v->fn, i, 0));
-    uint32_t open = make_phi_key(v, i);
-    if (open == UINT32_MAX || (open && !v->optimistic)) {
-        v->agree |= open != UINT32_MAX && !value_table_insert(&v->table, v->key.at, v->key.n).is_new;
-        values_number_apart(v, id);
-        return false;
-    }
-    ValueNumber common = common_input(v);
-    if (common) {
-        v->of[r] = common;
-        return true;
-    }
-    ValueSlot slot = value_table_insert(&v->table, v->key.at, v->key.n);
-    if (slot.is_new)
+    ValueSlot slot = value_table_insert(&v->table, n);
+    if (slot.is_new) {
         slot.node->value = id;
+        return id;
+    }
     InstrId first = (InstrId)slot.node->value;
-    v->of[r] = own_number(v->fn, op_index(*ir_def(v->fn, ir_instr(v->fn, first), 0)));
-    return first != id;
+    return same_results(v->fn, ir_instr(v->fn, first), ir_instr(v->fn, id)) ? first : id;
 }
-
-/* -- Instructions --------------------------------------------------------------------------------------- */
 
 static bool has_old_value(const Fn *fn, const Instr *i)
 {
@@ -219,60 +137,136 @@ static bool has_old_value(const Fn *fn, const Instr *i)
     return false;
 }
 
-// Returns the first instruction with the key of an instruction, which is entered if there is none.
-static InstrId first_of_key(Values *v, InstrId id)
+static InstrId first_equal(Values *v, InstrId id, const Instr *i, const Desc *d)
 {
-    ValueSlot slot = value_table_insert(&v->table, v->key.at, v->key.n);
-    if (slot.is_new)
-        slot.node->value = id;
-    InstrId first = (InstrId)slot.node->value;
-    return first == id || same_results(v->fn, ir_instr(v->fn, first), ir_instr(v->fn, id)) ? first : id;
-}
-
-static InstrId first_equal(Values *v, InstrId id)
-{
-    const Instr *i = ir_instr(v->fn, id);
-    if (ir_guarded(i) && !has_old_value(v->fn, i) && make_key(v, i, false)) {
-        const ValueNode *node = value_table_find(&v->table, v->key.at, v->key.n);
+    uint32_t n;
+    if (ir_guarded(i) && !has_old_value(v->fn, i) && (n = make_key(v, i, d, false))) {
+        const ValueNode *node = value_table_find(&v->table, n);
         if (node && same_results(v->fn, ir_instr(v->fn, (InstrId)node->value), i))
             return (InstrId)node->value;
     }
-    return make_key(v, i, ir_guarded(i)) ? first_of_key(v, id) : id;
+    n = make_key(v, i, d, ir_guarded(i));
+    return n ? first_of_key(v, id, n) : id;
 }
 
-static void number_as(Values *v, InstrId id, InstrId first)
+// Gives the results of an instruction the numbers of those of `first`.
+static void number_as(Values *v, const Instr *i, InstrId first)
 {
-    const Instr *i = ir_instr(v->fn, id), *other = ir_instr(v->fn, first);
+    const Operand *defs = ir_ops(v->fn, i), *others = ir_ops(v->fn, ir_instr(v->fn, first));
     for (uint32_t k = 0; k < i->ndef; k++)
-        if (op_is_reg(*ir_def(v->fn, i, k)))
-            v->of[op_index(*ir_def(v->fn, i, k))] = own_number(v->fn, op_index(*ir_def(v->fn, other, k)));
+        if (op_is_reg(defs[k]))
+            v->of[op_index(defs[k])] = own_number(others[k]);
 }
+
+static bool defines_ssa(const Fn *fn, const Instr *i)
+{
+    const Operand *defs = ir_ops(fn, i);
+    for (uint32_t k = 0; k < i->ndef; k++)
+        if (op_is_reg(defs[k]) && !in_ssa(fn, defs[k]))
+            return false;
+    return i->ndef;
+}
+
+static bool is_expression(const Fn *fn, const Instr *i, const Desc *d)
+{
+    enum { OTHER = TR_PURE | TR_PSEUDO | TR_CONV };
+    return (d->traits & OTHER) == TR_PURE && !(i->flags & IF_PINNED) && (!ir_guarded(i) || i->flags & IF_TIED) &&
+           defines_ssa(fn, i);
+}
+
+bool value_is_expression(const Fn *fn, const Instr *i) { return is_expression(fn, i, ir_desc(fn, i)); }
+
+/* -- Phis ----------------------------------------------------------------------------------------------- */
+
+enum { UNDEFINED = UINT32_MAX, PHI_FIXED = 3 };
+
+// Makes the key of a phi: PHI_FIXED words, and two for each input. Returns the number of inputs without a number,
+// UNDEFINED if one is undefined or outside of ssa form.
+static uint32_t make_phi_key(Values *v, const Instr *i)
+{
+    const Fn *fn = v->fn;
+    uint32_t open = 0, *key = value_table_key(&v->table, PHI_FIXED + i->nops);
+    const Reg *def = ir_reg(fn, op_index(*ir_def(fn, i, 0)));
+    key[0] = PHI_KEY;
+    key[1] = i->block;
+    key[2] = (uint32_t)def->file << 8 | def->width;
+    for (uint32_t k = 0; k < ir_nuse(i); k += 2) {
+        Operand o = *ir_use(fn, i, k + 1);
+        if (o.mods || op_is_undef(o) || (op_is_reg(o) && !in_ssa(fn, o)))
+            return UNDEFINED;
+        key[PHI_FIXED + k] = ir_use(fn, i, k)->word;
+        key[PHI_FIXED + k + 1] = value_number(v, o);
+        open += !key[PHI_FIXED + k + 1];
+    }
+    return open;
+}
+
+// Returns the number of all inputs that have one; 0 = they differ. `n` is the length of the key.
+static ValueNumber common_input(Values *v, uint32_t n)
+{
+    const uint32_t *key = value_table_key(&v->table, n);
+    ValueNumber common = 0;
+    for (uint32_t k = PHI_FIXED + 1; k < n; k += 2) {
+        if (key[k] && common && key[k] != common)
+            return 0;
+        common = key[k] ? key[k] : common;
+    }
+    return common;
+}
+
+static bool number_phi(Values *v, InstrId id, const Instr *i)
+{
+    uint32_t open = make_phi_key(v, i), n = PHI_FIXED + ir_nuse(i);
+    if (open == UNDEFINED || (open && !v->optimistic)) {
+        v->agree |= open != UNDEFINED && !value_table_insert(&v->table, n).is_new;
+        values_number_apart(v, id);
+        return false;
+    }
+    ValueNumber common = common_input(v, n);
+    if (common) {
+        v->of[op_index(*ir_def(v->fn, i, 0))] = common;
+        return true;
+    }
+    InstrId first = first_of_key(v, id, n);
+    number_as(v, i, first);
+    return first != id;
+}
+
+/* -- Instructions --------------------------------------------------------------------------------------- */
 
 bool values_number(Values *v, InstrId id)
 {
     const Fn *fn = v->fn;
     const Instr *i = ir_instr(fn, id);
-    if (ir_desc(fn, i)->op == OP_PHI && in_ssa(fn, *ir_def(fn, i, 0)))
-        return number_phi(v, id);
-    ValueNumber copy = number_of_copy(v, i);
+    const Desc *d = ir_desc(fn, i);
+    if (!i->ndef)
+        return false;
+    if (d->op == OP_PHI && defines_ssa(fn, i))
+        return number_phi(v, id, i);
+    if (!is_expression(fn, i, d)) {
+        values_number_apart(v, id);
+        return false;
+    }
+    ValueNumber copy = d->op == OP_MOV ? number_of_copy(v, i) : 0;
     if (copy) {
         v->of[op_index(*ir_def(fn, i, 0))] = copy;
         return true;
     }
-    InstrId first = value_is_expression(fn, i) ? first_equal(v, id) : id;
-    number_as(v, id, first);
+    InstrId first = first_equal(v, id, i, d);
+    number_as(v, i, first);
     return first != id;
 }
 
 bool values_number_in(Values *v, InstrId id, uint32_t context)
 {
-    InstrId first = id;
     const Instr *i = ir_instr(v->fn, id);
-    if (make_key(v, i, ir_guarded(i))) {
-        VEC_PUSH(v->arena, &v->key, context);
-        first = first_of_key(v, id);
+    InstrId first = id;
+    uint32_t n = make_key(v, i, ir_desc(v->fn, i), ir_guarded(i));
+    if (n) {
+        value_table_key(&v->table, n + 1)[n] = context;
+        first = first_of_key(v, id, n + 1);
     }
-    number_as(v, id, first);
+    number_as(v, i, first);
     return first != id;
 }
 

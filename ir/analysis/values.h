@@ -25,7 +25,6 @@ typedef struct Values {
     ValueOrder *swaps;
     ValueTable table;    // expressions; the value of an entry is the first instruction that computes it
     ValueNumber *of;     // by RegId
-    VEC(uint32_t) key;   // the key of the current instruction
     bool optimistic;     // phis ignore inputs without a number
     bool agree;          // two phis of a block differ only in inputs without a number
     uint32_t passes;     // of values_solve()

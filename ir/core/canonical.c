@@ -139,7 +139,7 @@ void desc_set_canonical(Tables *t, Desc *d, DescId id)
 DescId desc_value(const Fn *fn, const Instr *i)
 {
     const Desc *d = ir_desc(fn, i);
-    if (d->canonical == i->desc || (d->op != OP_LD && d->op != OP_CVT))
+    if (d->canonical == i->desc || desc_has_value(d))
         return d->canonical;
     Width width = type_info[tab_mnem(fn->tables, d->mnem)->type[0]].width;
     for (uint32_t k = 0; k < i->ndef; k++) {

@@ -867,6 +867,8 @@ Fn *fn_clone(const Fn *fn);
 // Returns a descriptor that equals that of each instruction that computes the same from the same operands: the canonical
 // one, unless the width of a result register makes a difference between signed and unsigned types.
 DescId desc_value(const Fn *fn, const Instr *i);
+// True if desc_value() is the canonical descriptor for all instructions with this descriptor.
+static inline bool desc_has_value(const Desc *d) { return d->op != OP_LD && d->op != OP_CVT; }
 
 /* compact.c */
 // Puts instructions and operands into layout order and drops removed ones. InstrIds and the numbers of operand runs
