@@ -12,18 +12,19 @@
 #include "ir/core/ir.h"
 
 // X(id, builder, prerequisites), each after its prerequisites.
-#define ANALYSES(X)                                                                                          \
-    X(CFG, cfg, 0)                                     /* predecessors, successors */                        \
-    X(RPO, rpo, AN_CFG)                                /* reverse postorder */                               \
-    X(DOM, dom, AN_CFG | AN_RPO)                       /* dominators */                                      \
-    X(LOOPS, loops, AN_CFG | AN_RPO | AN_DOM)          /* loop nesting forest */                             \
-    X(PDOM, pdom, AN_CFG | AN_RPO | AN_LOOPS)          /* post-dominators */                                 \
-    X(DEFUSE, defuse, 0)                               /* definitions and uses */                            \
-    X(NUSES, nuses, 0)                                 /* number of uses of each register */                 \
-    X(LIVE, live, AN_CFG | AN_RPO | AN_DEFUSE)         /* registers that are live across block boundaries */ \
-    X(DEF, def, AN_CFG | AN_RPO | AN_DOM)              /* the only definition of a register */               \
-    X(RDEFS, rdefs, AN_CFG | AN_RPO | AN_DOM | AN_DEF) /* in multi form, the definitions that reach a use */ \
-    X(POINTERS, pointers, AN_CFG | AN_RPO | AN_DOM | AN_DEF | AN_RDEFS) /* underlying object, offset, escape */
+#define ANALYSES(X)                                                                                             \
+    X(CFG, cfg, 0)                                     /* predecessors, successors */                           \
+    X(RPO, rpo, AN_CFG)                                /* reverse postorder */                                  \
+    X(DOM, dom, AN_CFG | AN_RPO)                       /* dominators */                                         \
+    X(LOOPS, loops, AN_CFG | AN_RPO | AN_DOM)          /* loop nesting forest */                                \
+    X(PDOM, pdom, AN_CFG | AN_RPO | AN_LOOPS)          /* post-dominators */                                    \
+    X(DEFUSE, defuse, 0)                               /* definitions and uses */                               \
+    X(NUSES, nuses, 0)                                 /* number of uses of each register */                    \
+    X(LIVE, live, AN_CFG | AN_RPO | AN_DEFUSE)         /* registers that are live across block boundaries */    \
+    X(DEF, def, AN_CFG | AN_RPO | AN_DOM)              /* the only definition of a register */                  \
+    X(RDEFS, rdefs, AN_CFG | AN_RPO | AN_DOM | AN_DEF) /* in multi form, the definitions that reach a use */    \
+    X(POINTERS, pointers, AN_CFG | AN_RPO | AN_DOM | AN_DEF | AN_RDEFS) /* underlying object, offset, escape */ \
+    X(MEM, memory_versions, AN_CFG | AN_RPO | AN_DOM)                   /* memory in ssa form */
 
 #define ANALYSIS_NUMBER(id, ...) AX_##id,
 #define ANALYSIS_BIT(id, ...) AN_##id = 1 << AX_##id,
@@ -154,6 +155,7 @@ typedef struct Analyses {
     DefTable def;
     ReachingDefs rdefs;
     struct Pointers *pointers;  // ir/analysis/pointers.h
+    struct MemVersions *mem;    // ir/analysis/memory_versions.h
 } Analyses;
 
 /* analysis.c */

@@ -566,7 +566,7 @@ static uint32_t refine_traits(const Tables *t, Opcode op, const Mnem *m)
     uint32_t traits = op_info[op].traits;
     bool memory = traits & (TR_READ | TR_WRITE) && op_info[op].ntypes != OP_RAW;
     if (memory && (m->mod[MC_MMIO] || m->mod[MC_COP] == MOD_CV || (m->mod[MC_SEM] && m->mod[MC_SEM] != MOD_WEAK)))
-        traits |= TR_ORDERED | TR_EFFECT;
+        traits = (traits & ~(uint32_t)TR_NOCLOBBER) | TR_ORDERED | TR_EFFECT;
     if (op == OP_PRAGMA && is_about_next(t, m))
         traits = (traits & ~(uint32_t)TR_EFFECT) | TR_OF_NEXT;
     if (op == OP_LD && (m->mod[MC_NC] || m->mod[MC_SPACE] == MOD_CONST))

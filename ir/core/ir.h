@@ -93,6 +93,8 @@ typedef enum {
     TR_OF_NEXT = 1 << 17,  // a marker that annotates the next instruction and moves with it
     TR_BITWISE = 1 << 18,  // each result bit depends only on the same bit of the operands
     TR_EXEMPT = 1 << 19,   // a rewrite has a lower cost in GeneralOptimizeMid
+    // neither changes nor orders memory, as later plain loads of the thread see it; pure instructions do not either
+    TR_NOCLOBBER = 1 << 20,
 } Trait;
 
 typedef struct OpInfo {

@@ -88,6 +88,7 @@ const char *const reg_file_names[REG_FILES] = {"R", "UR", "P", "UP", "CC"};
 #define PSEUDO TR_PSEUDO
 #define BITWISE TR_BITWISE
 #define EXEMPT TR_EXEMPT
+#define NOCLOBBER TR_NOCLOBBER
 
 const OpInfo op_info[OPCODE_COUNT] = {
 #define OP(id, mnemonic, number, ntypes, types, mods, signature, traits, meaning) \

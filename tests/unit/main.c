@@ -34,6 +34,7 @@
     X(def)             \
     X(rdefs)           \
     X(pointers)        \
+    X(memory_versions) \
     X(verify_form)     \
     X(clone)           \
     X(contracts)       \

@@ -1,0 +1,554 @@
+// SPDX-License-Identifier: MIT
+// Versions of memory (AN_MEM): memory in ssa form, split into classes (ir/analysis/memory_versions.h).
+//
+// A walk finds the events: plain loads and stores, and instructions that may change or order memory in another way
+// (TR_NOCLOBBER). Classes are made for the loads. Phis are placed at the iterated dominance frontiers of the events
+// that write (Sreedhar and Gao, "A linear time algorithm for placing phi-nodes", 1995), for all classes at once: tables
+// by block have a bit for each class. Then each block, after its immediate dominator, numbers its versions.
+//
+// A store writes the variable of its address only (REACH_SYM) if its offset is within the variable, or if the variable
+// is private: the function declares it, and its address does not escape. To reach one variable from the address of
+// another one, a program must know their distance, so both addresses escape. Hence a store relative to a variable that
+// is not private may reach all variables of the space that are not private (REACH_ESCAPED). Any other store may reach
+// the whole space. `.extern .shared` variables overlap; they have no class, and their accesses are REACH_ESCAPED. A
+// private `.local` variable that no generic access names is beyond the reach of calls, barriers and generic stores.
+//
+//     R1 = ld.shared.b32 [@x]        version 1 of x               st.shared.b32 [R9], R8    writes x, y, rest of shared
+//     st.shared.b32 [@y], R2         writes y, rest of shared     st.b32 [R7], R8           writes all classes
+//     R3 = ld.shared.b32 [@x]        version 1 of x               bar.sync 0                writes all classes
+//     R4 = ld.shared.b32 [R9]        a new version of the rest    st.global.b32 [R7], R8    writes no shared memory
+//
+// Phis are not pruned: there are at most MEM_CLASSES_MAX in a block. Any change of accesses or blocks invalidates the
+// result; a change of other instructions does not.
+#include <stdio.h>
+
+#include "ir/analysis/analysis_internal.h"
+#include "ir/analysis/local_memory.h"
+#include "ir/analysis/memory_versions.h"
+
+typedef enum { EV_LOAD, EV_STORE, EV_KILL } EventKind;
+typedef enum { REACH_SPACE, REACH_ESCAPED, REACH_SYM } Reach;
+
+typedef struct Event {
+    InstrId instr;
+    SymId sym;         // the underlying object if reach != REACH_SPACE
+    uint32_t classes;  // a bit for each class: read by a load, written by other events
+    uint8_t kind, space, reach;
+} Event;
+
+typedef struct BlockState {
+    uint32_t first;          // index of its first event
+    uint32_t writes, phis;   // a bit for each class
+    uint32_t seen, pending;  // during the placement of phis: classes whose search has visited it, will begin here
+    uint32_t level;          // in the dominator tree
+    BlockId next;            // the next pending block of the level
+} BlockState;
+
+typedef struct Builder {
+    const Fn *fn;
+    Analyses *a;
+    MemVersions *m;
+    Arena scratch;
+    Pointers *pointers;                                      // NULL: no event has a variable
+    uint32_t *access;                                        // by InstrId: index in pointers->accesses + 1; 0 = none
+    VEC(Event) events;                                       // of reachable blocks
+    BlockState *at;                                          // by BlockId, with an additional one at the end
+    uint32_t loads[SP_GENERIC + 1], stores[SP_GENERIC + 1];  // by space
+    uint32_t names;                                          // a bit for each space with variables that code names
+    uint32_t all, of_space[SP_GENERIC + 1], escaped, own;    // sets of classes; own: private variables in .local
+    BlockId *bank;                                           // by level: the first pending block
+} Builder;
+
+/* -- Events --------------------------------------------------------------------------------------------- */
+
+bool mem_is_clobber(const Fn *fn, const Instr *i)
+{
+    return !(ir_desc(fn, i)->traits & (TR_PURE | TR_NOCLOBBER)) && !ir_calls_pure(fn, i);
+}
+
+// Returns the space of an access; shared::cluster counts as shared.
+static Space space_of(const Fn *fn, const Desc *d)
+{
+    Space space = mod_space((Mod)tab_mnem(fn->tables, d->mnem)->mod[MC_SPACE]);
+    return space == SP_CLUSTER ? SP_SHARED : space;
+}
+
+static bool is_variable_space(Space space) { return space == SP_GLOBAL || space == SP_SHARED || space == SP_LOCAL; }
+
+static bool is_reusable(const Instr *i, const Desc *d, Space space)
+{
+    return (d->op == OP_LD || d->op == OP_LDU) && !(d->traits & TR_RDONLY) && !(i->flags & IF_PINNED) && !i->callseq &&
+           (is_variable_space(space) || space == SP_GENERIC);
+}
+
+// Notes the space of the symbol that an access or OP_ADDR names.
+static void note_name(Builder *s, const Instr *i)
+{
+    Operand base = *ir_use(s->fn, i, 0);
+    if (op_kind(base) == K_SYM)
+        s->names |= 1u << ir_sym(s->fn, op_index(base))->space;
+}
+
+static void add_access(Builder *s, EventKind kind, InstrId id, const Instr *i, Space space)
+{
+    note_name(s, i);
+    (kind == EV_LOAD ? s->loads : s->stores)[space]++;
+    VEC_PUSH(&s->scratch, &s->events, ((Event){.instr = id, .kind = (uint8_t)kind, .space = (uint8_t)space}));
+}
+
+static inline void add_event(Builder *s, InstrId id)
+{
+    const Instr *i = ir_instr(s->fn, id);
+    const Desc *d = ir_desc(s->fn, i);
+    if (d->traits & (TR_PURE | TR_NOCLOBBER)) {
+        Space space;
+        if (d->op == OP_ADDR)
+            note_name(s, i);
+        if (d->traits & TR_READ && is_reusable(i, d, space = space_of(s->fn, d)))
+            add_access(s, EV_LOAD, id, i, space);
+    } else if (d->op == OP_ST && !(d->traits & TR_ORDERED) && !(i->flags & IF_PINNED)) {
+        add_access(s, EV_STORE, id, i, space_of(s->fn, d));
+    } else if (!ir_calls_pure(s->fn, i)) {
+        VEC_PUSH(&s->scratch, &s->events, ((Event){.instr = id, .kind = EV_KILL}));
+    }
+}
+
+static void find_events(Builder *s)
+{
+    for (uint32_t k = 0; k < s->a->nrpo; k++) {
+        BlockId b = s->a->rpo[k];
+        s->at[b].first = s->events.n;
+        FOR_INSTRS(s->fn, b, id)
+            add_event(s, id);
+    }
+}
+
+// True if some load may read what another access of its space read or wrote. A load in a loop may repeat itself.
+static bool may_share(const Builder *s)
+{
+    bool loads = false;
+    for (uint32_t k = 0; k <= SP_GENERIC; k++) {
+        if (s->loads[k] > 1 || (s->loads[k] && s->stores[k]))
+            return true;
+        loads |= s->loads[k] > 0;
+    }
+    for (uint32_t k = 0; k < s->a->nrpo && loads; k++)
+        FOR_SUCCS(s->a, s->a->rpo[k], to)
+            if (s->a->rpo_index[*to] <= k)
+                return true;
+    return false;
+}
+
+/* -- Variables ------------------------------------------------------------------------------------------ */
+
+enum { LINKED = SYM_EXTERN | SYM_WEAK | SYM_COMMON };
+
+static bool is_private(const Builder *s, SymId sym)
+{
+    const Sym *v = ir_sym(s->fn, sym);
+    return local_symbol(sym) && v->kind == SYM_VAR && !(v->flags & LINKED) && !s->pointers->escaped[local_symbol(sym)];
+}
+
+// Returns the memory that an access with a known underlying object may reach.
+static Reach reach_of(const Builder *s, const Event *e, const Pointer *at)
+{
+    const Sym *v = ir_sym(s->fn, at->sym);
+    const Mnem *m = tab_mnem(s->fn->tables, ir_desc(s->fn, ir_instr(s->fn, e->instr))->mnem);
+    int64_t bytes = (int64_t)(width_bits(type_info[m->type[0]].width) / 8 * access_elements(m));
+    int64_t last = v->size <= INT64_MAX ? (int64_t)v->size - bytes : -1;
+    bool whole = v->kind == SYM_VAR && v->size && !(v->flags & (LINKED | SYM_OPEN));
+    if (whole && at->lo >= 0 && at->hi <= last)
+        return REACH_SYM;
+    if (whole && (at->hi < 0 || at->lo > last))
+        return REACH_SPACE;
+    return is_private(s, at->sym) ? REACH_SYM : REACH_ESCAPED;
+}
+
+// True if code names a variable of a space that is read.
+static bool has_variables(const Builder *s)
+{
+    return (s->names >> SP_GLOBAL & 1 && s->loads[SP_GLOBAL]) || (s->names >> SP_SHARED & 1 && s->loads[SP_SHARED]) ||
+           (s->names >> SP_LOCAL & 1 && s->loads[SP_LOCAL]);
+}
+
+// Finds the underlying object of each access, if there are variables.
+static void find_variables(Builder *s)
+{
+    if (!has_variables(s))
+        return;
+    analysis_compute(s->fn, s->a, AN_POINTERS);
+    s->pointers = s->a->pointers;
+    s->access = NEW_ARRAY(&s->scratch, uint32_t, s->fn->instrs.n);
+    for (uint32_t k = 0; k < s->pointers->accesses.n; k++)
+        s->access[s->pointers->accesses.at[k].instr] = k + 1;
+    for (uint32_t k = 0; k < s->events.n; k++) {
+        Event *e = &s->events.at[k];
+        uint32_t n = s->access[e->instr];
+        if (e->kind == EV_KILL || !n)
+            continue;
+        const MemAccess *access = &s->pointers->accesses.at[n - 1];
+        const Pointer *at = access->at;
+        if (at->kind != OR_ADDRESS || !at->sym || at->generic || at->space != access->space ||
+            !is_variable_space(access->space))
+            continue;
+        e->sym = at->sym;
+        e->reach = (uint8_t)reach_of(s, e, at);
+    }
+}
+
+/* -- Classes -------------------------------------------------------------------------------------------- */
+
+// Returns the class of these accesses; MEM_CLASSES_MAX = none.
+static uint32_t find_class(const MemVersions *m, Space space, SymId sym)
+{
+    uint32_t k = 0;
+    while (k < m->nclasses && !(m->class[k].space == space && m->class[k].sym == sym))
+        k++;
+    return k < m->nclasses ? k : MEM_CLASSES_MAX;
+}
+
+// Returns the class that a load reads, or that a store surely belongs to.
+static uint32_t class_of(const Builder *s, const Event *e)
+{
+    uint32_t class = e->reach == REACH_SYM ? find_class(s->m, (Space)e->space, e->sym) : MEM_CLASSES_MAX;
+    return class < MEM_CLASSES_MAX ? class : find_class(s->m, (Space)e->space, 0);
+}
+
+static void add_class(MemVersions *m, Space space, SymId sym)
+{
+    if (find_class(m, space, sym) == MEM_CLASSES_MAX)
+        m->class[m->nclasses++] = (MemClass){space, sym};
+}
+
+// Makes a class for each space that is read, and for the first variables of each space.
+static void add_classes(Builder *s)
+{
+    uint32_t variables[SP_GENERIC + 1] = {0};
+    for (uint32_t k = 0; k < s->events.n; k++) {
+        const Event *e = &s->events.at[k];
+        if (e->kind != EV_LOAD)
+            continue;
+        bool own = e->reach == REACH_SYM && variables[e->space] < MEM_VARIABLES_MAX;
+        uint32_t before = s->m->nclasses;
+        if (own)
+            add_class(s->m, (Space)e->space, e->sym);
+        else if (class_of(s, e) == MEM_CLASSES_MAX)
+            add_class(s->m, (Space)e->space, 0);
+        variables[e->space] += own && s->m->nclasses > before;
+    }
+}
+
+// Keeps the classes in which a load may repeat another load or read a stored value.
+static void drop_classes(Builder *s)
+{
+    uint32_t loads[MEM_CLASSES_MAX + 1] = {0}, stores[MEM_CLASSES_MAX + 1] = {0}, n = 0;
+    for (uint32_t k = 0; k < s->events.n; k++)
+        if (s->events.at[k].kind != EV_KILL)
+            (s->events.at[k].kind == EV_LOAD ? loads : stores)[class_of(s, &s->events.at[k])]++;
+    for (uint32_t k = 0; k < s->m->nclasses; k++)
+        if (loads[k] > 1 || stores[k])
+            s->m->class[n++] = s->m->class[k];
+    s->m->nclasses = n;
+}
+
+// Finds the private variables in .local that only plain accesses in .local reach.
+static void find_own(Builder *s)
+{
+    const Pointers *o = s->pointers;
+    for (uint32_t k = 0; k < s->m->nclasses; k++)
+        if (s->m->class[k].space == SP_LOCAL && s->m->class[k].sym && !o->absolute && is_private(s, s->m->class[k].sym))
+            s->own |= 1u << k;
+    for (uint32_t k = 0; s->own && k < o->accesses.n; k++) {
+        const MemAccess *access = &o->accesses.at[k];
+        const Desc *d = ir_desc(s->fn, ir_instr(s->fn, access->instr));
+        bool plain = !access->at->generic && access->space == SP_LOCAL && !(d->traits & TR_ORDERED) &&
+                     (d->op == OP_LD || d->op == OP_ST);
+        uint32_t class = plain ? MEM_CLASSES_MAX : find_class(s->m, SP_LOCAL, access->at->sym);
+        if (class < MEM_CLASSES_MAX && access->at->sym)
+            s->own &= ~(1u << class);
+    }
+}
+
+static void make_sets(Builder *s)
+{
+    for (uint32_t k = 0; k < s->m->nclasses; k++) {
+        const MemClass *c = &s->m->class[k];
+        s->all |= 1u << k;
+        s->of_space[c->space] |= 1u << k;
+        if (!c->sym || !is_private(s, c->sym))
+            s->escaped |= 1u << k;
+    }
+    if (s->pointers)
+        find_own(s);
+}
+
+// Returns the classes that a store may write.
+static uint32_t written_by(const Builder *s, const Event *e)
+{
+    uint32_t space = s->of_space[e->space], generic = s->of_space[SP_GENERIC];
+    uint32_t own = class_of(s, e), rest = find_class(s->m, (Space)e->space, 0);
+    uint32_t sym = own < MEM_CLASSES_MAX ? 1u << own : 0;
+    switch (e->space) {
+    case SP_GENERIC: return s->all & ~s->own;
+    case SP_PARAM: return generic;
+    case SP_GLOBAL:
+    case SP_SHARED:
+    case SP_LOCAL: break;
+    default: return s->all;
+    }
+    if (e->reach == REACH_SYM)
+        return generic | sym | (rest < MEM_CLASSES_MAX ? 1u << rest : 0);
+    return generic | (e->reach == REACH_ESCAPED ? space & s->escaped : space);
+}
+
+// Sets the classes of the events, and the classes that each block writes.
+static void set_classes(Builder *s)
+{
+    for (uint32_t k = 0; k < s->events.n; k++) {
+        Event *e = &s->events.at[k];
+        if (e->kind != EV_LOAD) {
+            e->classes = e->kind == EV_STORE ? written_by(s, e) : s->all & ~s->own;
+            s->at[ir_instr(s->fn, e->instr)->block].writes |= e->classes;
+            continue;
+        }
+        uint32_t class = class_of(s, e);
+        e->classes = class < MEM_CLASSES_MAX ? 1u << class : 0;
+    }
+}
+
+/* -- Phis ----------------------------------------------------------------------------------------------- */
+
+// Adds a block from which the frontier of these classes will be searched.
+static void put(Builder *s, BlockId b, uint32_t classes)
+{
+    BlockState *at = &s->at[b];
+    if (!classes)
+        return;
+    if (!at->pending) {
+        at->next = s->bank[at->level];
+        s->bank[at->level] = b;
+    }
+    at->pending |= classes;
+}
+
+// Places phis at the targets of edges that leave the subtree of `root` in the dominator tree. A block that a search
+// from a deeper root has visited for a class needs no second visit.
+static void search_frontier(Builder *s, BlockId root, uint32_t classes)
+{
+    const DomTree *dom = &s->a->dom;
+    uint32_t level = s->at[root].level;
+    for (uint32_t k = dom->pre[root], end = k + dom->size[root]; k < end;) {
+        BlockId b = dom->order[k];
+        uint32_t now = classes & ~s->at[b].seen;
+        if (!now) {
+            k += dom->size[b];
+            continue;
+        }
+        s->at[b].seen |= now;
+        FOR_SUCCS(s->a, b, to) {
+            BlockState *join = &s->at[*to];
+            uint32_t more = now & ~join->phis;
+            if (!more || join->level > level || dom->idom[*to] == b)
+                continue;
+            join->phis |= more;
+            put(s, *to, more & ~join->writes);
+        }
+        k++;
+    }
+}
+
+// Visits the blocks that write from the deepest in the dominator tree up.
+static void place_phis(Builder *s)
+{
+    const Analyses *a = s->a;
+    uint32_t deepest = 0;
+    for (uint32_t k = 0; k < a->nrpo; k++) {
+        BlockId b = a->rpo[k], idom = a->dom.idom[b];
+        s->at[b].level = idom ? s->at[idom].level + 1 : 0;
+        deepest = MAX(deepest, s->at[b].level);
+    }
+    s->bank = NEW_ARRAY(&s->scratch, BlockId, deepest + 1);
+    for (uint32_t k = 0; k < a->nrpo; k++)
+        put(s, a->rpo[k], s->at[a->rpo[k]].writes);
+    for (uint32_t level = deepest + 1; level--;) {
+        for (BlockId b; (b = s->bank[level]);) {
+            uint32_t classes = s->at[b].pending;
+            s->bank[level] = s->at[b].next;
+            s->at[b].pending = 0;
+            search_frontier(s, b, classes);
+        }
+    }
+}
+
+/* -- Versions ------------------------------------------------------------------------------------------- */
+
+#define FOR_CLASSES(set, c) \
+    for (uint32_t c##_set = (set), c; c##_set && ((c = (uint32_t)__builtin_ctz(c##_set)), true); c##_set &= c##_set - 1)
+
+static uint32_t count_versions(const Builder *s)
+{
+    uint32_t n = 1 + s->m->nclasses;
+    for (uint32_t k = 0; k < s->events.n; k++)
+        if (s->events.at[k].kind != EV_LOAD)
+            n += (uint32_t)__builtin_popcount(s->events.at[k].classes);
+    for (uint32_t k = 0; k < s->a->nrpo; k++)
+        n += (uint32_t)__builtin_popcount(s->at[s->a->rpo[k]].phis);
+    return n;
+}
+
+static inline MemVersionId add_version(Builder *s, MemVersion v)
+{
+    s->m->version[s->m->nversions] = v;
+    return s->m->nversions++;
+}
+
+// Numbers the versions of a block, whose immediate dominator has been visited. `now` is the row of the block in at_end.
+static void visit_block(Builder *s, BlockId b, uint32_t end, MemVersionId *now)
+{
+    MemVersions *m = s->m;
+    BlockId idom = s->a->dom.idom[b];
+    for (uint32_t c = 0; c < m->nclasses; c++)
+        now[c] = idom ? mem_version_at_end(m, c, idom) : c + 1;
+    if (s->at[b].phis)
+        m->first_phi[b] = m->nversions;
+    FOR_CLASSES(s->at[b].phis, c)
+    {
+        MemVersionId prev = idom ? MEM_UNKNOWN : now[c];
+        uint32_t n = pred_count(s->a, b);
+        now[c] = add_version(s, (MemVersion){MV_PHI, (uint16_t)c, b, 0, prev, m->ninputs, n});
+        m->ninputs += n;
+    }
+    for (uint32_t k = s->at[b].first; k < end; k++) {
+        const Event *e = &s->events.at[k];
+        FOR_CLASSES(e->classes, c)
+        {
+            if (e->kind == EV_LOAD) {
+                m->of_load[e->instr] = now[c];
+                continue;
+            }
+            uint16_t kind = e->kind == EV_STORE ? MV_STORE : MV_KILL;
+            now[c] = add_version(s, (MemVersion){kind, (uint16_t)c, b, e->instr, now[c], 0, 0});
+        }
+    }
+}
+
+static void fill_inputs(Builder *s)
+{
+    MemVersions *m = s->m;
+    m->input = arena_alloc(&s->a->arena[AX_MEM], m->ninputs * sizeof *m->input);
+    for (uint32_t k = 1; k < m->nversions; k++) {
+        const MemVersion *v = &m->version[k];
+        uint32_t n = v->inputs;
+        if (v->kind == MV_PHI)
+            FOR_PREDS(s->a, v->block, p)
+                m->input[n++] = mem_version_at_end(m, v->class, *p);
+    }
+}
+
+static void number_versions(Builder *s)
+{
+    MemVersions *m = s->m;
+    const Analyses *a = s->a;
+    Arena *arena = &s->a->arena[AX_MEM];
+    size_t rows = (size_t)s->fn->blocks.n * m->nclasses;
+    m->of_load = arena_alloc(arena, m->ninstrs * sizeof *m->of_load);
+    memset(m->of_load, 0xff, m->ninstrs * sizeof *m->of_load);
+    m->at_end = arena_alloc(arena, rows * sizeof *m->at_end);
+    memset(m->at_end, 0xff, rows * sizeof *m->at_end);
+    m->first_phi = NEW_ARRAY(arena, MemVersionId, s->fn->blocks.n);
+    m->version = arena_alloc(arena, count_versions(s) * sizeof *m->version);
+    add_version(s, (MemVersion){0});
+    for (uint32_t c = 0; c < m->nclasses; c++)
+        add_version(s, (MemVersion){MV_ENTRY, (uint16_t)c, s->fn->first, 0, MEM_UNKNOWN, 0, 0});
+    for (uint32_t k = 0; k < a->nrpo; k++) {
+        BlockId b = a->rpo[k];
+        uint32_t end = k + 1 < a->nrpo ? s->at[a->rpo[k + 1]].first : s->events.n;
+        visit_block(s, b, end, &m->at_end[(size_t)b * m->nclasses]);
+    }
+    fill_inputs(s);
+}
+
+static void build(Builder *s)
+{
+    s->at = NEW_ARRAY(&s->scratch, BlockState, s->fn->blocks.n);
+    find_events(s);
+    if (!may_share(s))
+        return;
+    find_variables(s);
+    add_classes(s);
+    drop_classes(s);
+    if (!s->m->nclasses)
+        return;
+    make_sets(s);
+    set_classes(s);
+    place_phis(s);
+    number_versions(s);
+}
+
+void memory_versions_build(const Fn *fn, Analyses *a)
+{
+    Builder s = {.fn = fn, .a = a, .m = a->mem = NEW(&a->arena[AX_MEM], MemVersions)};
+    s.m->fn = fn;
+    s.m->ninstrs = fn->instrs.n;
+    arena_init(&s.scratch, fn->arena.heap);
+    build(&s);
+    arena_free(&s.scratch);
+}
+
+/* -- Queries -------------------------------------------------------------------------------------------- */
+
+const MemVersions *mem_versions_of(Fn *fn) { return analysis_need(fn, AN_MEM)->mem; }
+
+// True for a load of memory that no thread writes while the kernel runs.
+static bool reads_constant(const Fn *fn, const Instr *i)
+{
+    const Desc *d = ir_desc(fn, i);
+    if (d->traits & TR_ORDERED || i->flags & IF_PINNED || i->callseq)
+        return false;
+    if (d->traits & TR_RDONLY)
+        return true;
+    return d->op == OP_LD && fn->flags & FN_KERNEL && space_of(fn, d) == SP_PARAM &&
+           op_kind(*ir_use(fn, i, 0)) == K_SYM && ir_sym(fn, op_index(*ir_use(fn, i, 0)))->kind == SYM_FORMAL;
+}
+
+MemVersionId mem_version_of_load(const MemVersions *m, InstrId id)
+{
+    if (m->nclasses && id < m->ninstrs && m->of_load[id] != MEM_UNKNOWN)
+        return m->of_load[id];
+    return reads_constant(m->fn, ir_instr(m->fn, id)) ? MEM_CONSTANT : MEM_UNKNOWN;
+}
+
+MemVersionId mem_version_at_start(const MemVersions *m, const Analyses *a, uint32_t class, BlockId b)
+{
+    for (MemVersionId v = m->first_phi[b]; v && v < m->nversions; v++) {
+        const MemVersion *phi = &m->version[v];
+        if (phi->kind != MV_PHI || phi->block != b)
+            break;
+        if (phi->class == class)
+            return v;
+    }
+    return a->dom.idom[b] ? mem_version_at_end(m, class, a->dom.idom[b]) : class + 1;
+}
+
+/* -- Comparison ----------------------------------------------------------------------------------------- */
+
+static bool same_tables(const Fn *fn, const MemVersions *x, const MemVersions *y)
+{
+    size_t rows = (size_t)fn->blocks.n * x->nclasses;
+    if (x->nclasses != y->nclasses || x->nversions != y->nversions || x->ninputs != y->ninputs ||
+        memcmp(x->class, y->class, x->nclasses * sizeof *x->class) != 0)
+        return false;
+    return !x->nclasses || (memcmp(x->version + 1, y->version + 1, (x->nversions - 1) * sizeof *x->version) == 0 &&
+                            memcmp(x->input, y->input, x->ninputs * sizeof *x->input) == 0 &&
+                            memcmp(x->at_end, y->at_end, rows * sizeof *x->at_end) == 0);
+}
+
+bool memory_versions_same(const Fn *fn, const Analyses *kept, Analyses *now, char why[static 150])
+{
+    bool same = same_tables(fn, kept->mem, now->mem);
+    for (InstrId id = 1; same && id < fn->instrs.n; id++)
+        same = mem_version_of_load(kept->mem, id) == mem_version_of_load(now->mem, id);
+    if (!same)
+        snprintf(why, 150, "memory has different versions");
+    return same;
+}
