@@ -20,6 +20,7 @@
 #define DEF AN_DEF
 #define RDEFS AN_RDEFS
 #define POINTERS AN_POINTERS
+#define MEM AN_MEM
 #define FLOW AN_FLOW
 #define MOVE IC_MOVE
 #define COMPARE IC_COMPARE

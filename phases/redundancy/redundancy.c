@@ -26,10 +26,6 @@ static bool kind_is_wanted(const Redundancy *r, const Instr *i)
 
 void redundancy_note(Redundancy *r, InstrId id)
 {
-    if (r->pass != r->values.passes) {
-        r->pass = r->values.passes;
-        r->candidates.n = 0;
-    }
     if (kind_is_wanted(r, ir_instr(r->fn, id)))
         VEC_PUSH(&r->scratch, &r->candidates, id);
 }
@@ -37,7 +33,15 @@ void redundancy_note(Redundancy *r, InstrId id)
 void redundancy_number(void *redundancy, InstrId id)
 {
     Redundancy *r = redundancy;
-    if (values_number(&r->values, id))
+    bool known;
+    if (r->pass != r->values.passes) {
+        r->pass = r->values.passes;
+        r->candidates.n = r->narrow.n = 0;
+    }
+    uint32_t narrow = r->narrow.n;
+    if (!(r->rules->kinds & RD_LOADS) || !loads_number(r, id, &known))
+        known = values_number(&r->values, id);
+    if (known || narrow < r->narrow.n)
         redundancy_note(r, id);
 }
 
@@ -123,8 +127,11 @@ static void keep(Redundancy *r, const Instr *i)
     }
 }
 
-static void replace(Redundancy *r, const Instr *i, const Operand by[static DEFS_MAX])
+static void replace(Redundancy *r, InstrId id, const Operand by[static DEFS_MAX])
 {
+    const Instr *i = ir_instr(r->fn, id);
+    if (ir_desc(r->fn, i)->traits & TR_READ)
+        remove_annotations(r->fn, id);
     for (uint32_t k = 0; k < i->ndef; k++) {
         Operand def = *ir_def(r->fn, i, k);
         if (!op_is_reg(def))
@@ -135,14 +142,62 @@ static void replace(Redundancy *r, const Instr *i, const Operand by[static DEFS_
     r->replaced++;
 }
 
+// Returns the first narrow copy of a load, and moves on to those of the next load; NULL = it has none.
+static const NarrowCopy *take_narrow(Redundancy *r, InstrId id)
+{
+    const NarrowCopy *first = NULL;
+    while (r->next_narrow < r->narrow.n && r->narrow.at[r->next_narrow].load == id) {
+        first = first ? first : &r->narrow.at[r->next_narrow];
+        r->next_narrow++;
+    }
+    return first;
+}
+
+// Replaces a load of one element by a move of the leader of its value; false if there is none.
+static bool replace_by_move(Redundancy *r, const NarrowCopy *copy)
+{
+    const Instr *i = ir_instr(r->fn, copy->load);
+    ValueNumber number = value_number(&r->values, copy->from);
+    Operand by = {number, 0}, def = *ir_def(r->fn, i, copy->element);
+    if (i->ndef != 1)
+        return false;
+    if (!is_constant(number)) {
+        RegId leader = find_leader(r, number, i->block);
+        if (!leader || (r->rules->permits && !r->rules->permits(r, def_of(r->a, leader), copy->load)))
+            return false;
+        by = op_reg(r->fn, leader);
+    }
+    Tail tail = tail_of(r->fn, i, copy->element);
+    AccessMove move = {op_reg(r->fn, op_index(def)), by, copy->bytes, copy->is_signed, tail};
+    VEC_PUSH(&r->scratch, &r->moves, ((LoadMove){copy->load, move}));
+    return true;
+}
+
 static void visit(Redundancy *r, InstrId id)
 {
     const Instr *i = ir_instr(r->fn, id);
+    const NarrowCopy *narrow = take_narrow(r, id);
     Operand by[DEFS_MAX];
-    if (!find_replacements(r, id, by) || (r->rules->budget >= 0 && !knob_spend(&r->ctx->knobs, r->rules->budget)))
+    bool left = r->rules->budget < 0 || knob_left(&r->ctx->knobs, r->rules->budget) > 0, replaced = false;
+    if (left && find_replacements(r, id, by)) {
+        replace(r, id, by);
+        replaced = true;
+    } else {
+        replaced = left && narrow && replace_by_move(r, narrow);
         keep(r, i);
-    else
-        replace(r, i, by);
+    }
+    if (replaced && r->rules->budget >= 0)
+        knob_spend(&r->ctx->knobs, r->rules->budget);
+}
+
+// Rewrites the function; returns progress.
+static bool apply(Redundancy *r)
+{
+    for (uint32_t k = 0; k < r->moves.n; k++) {
+        remove_annotations(r->fn, r->moves.at[k].load);
+        instr_replace_by_access_move(r->fn, r->moves.at[k].load, &r->moves.at[k].move);
+    }
+    return replace_apply(&r->map) || r->moves.n;
 }
 
 bool redundancy_eliminate(Ctx *ctx, Fn *fn, const RedundancyRules *rules)
@@ -150,6 +205,8 @@ bool redundancy_eliminate(Ctx *ctx, Fn *fn, const RedundancyRules *rules)
     Redundancy r = {.ctx = ctx, .fn = fn, .rules = rules, .a = analysis_need(fn, AN_RPO | AN_DOM | AN_DEF)};
     arena_init(&r.scratch, &ctx->heap);
     values_init(&r.values, &r.scratch, fn, r.a, ctx->target.backend->swap_operands);
+    if (rules->kinds & RD_LOADS)
+        loads_init(&r);
     values_solve(&r.values, rules->number ? rules->number : redundancy_number, &r);
     bool progress = false;
     if (r.candidates.n) {
@@ -158,10 +215,10 @@ bool redundancy_eliminate(Ctx *ctx, Fn *fn, const RedundancyRules *rules)
         replace_begin(&r.map, fn);
         for (uint32_t k = 0; k < r.candidates.n; k++)
             visit(&r, r.candidates.at[k]);
-        progress = replace_apply(&r.map);
+        progress = apply(&r);
     }
     arena_free(&r.scratch);
-    if (progress && !r.guards)
+    if (progress && !r.guards && !r.moves.n)
         phase_changes_only(ctx, CHANGE_USES);
     return progress;
 }

@@ -4,6 +4,8 @@
 #ifndef ORI_REDUNDANCY_H
 #define ORI_REDUNDANCY_H
 
+#include "ir/analysis/local_memory.h"
+#include "ir/analysis/memory_versions.h"
 #include "ir/analysis/values.h"
 #include "ir/rewrite/rewrite.h"
 #include "phases/phase.h"
@@ -35,6 +37,20 @@ typedef struct Member {
     uint32_t below;  // the member before it, index in `members`, 0 = none
 } Member;
 
+// A loaded element that equals the low bytes of an operand, extended. A move can replace it.
+typedef struct NarrowCopy {
+    InstrId load;
+    uint32_t element;
+    Operand from;
+    uint32_t bytes;
+    bool is_signed;
+} NarrowCopy;
+
+typedef struct LoadMove {
+    InstrId load;
+    AccessMove move;
+} LoadMove;
+
 struct Redundancy {
     Ctx *ctx;
     Fn *fn;
@@ -45,11 +61,23 @@ struct Redundancy {
     ReplaceMap map;
     uint32_t pass;           // of values_solve(), to which `candidates` belongs
     VEC(InstrId) candidates;  // instructions with a result that has the number of another one, in dominance order
+    const MemVersions *memory;
+    AccessPlaces places;
+    VEC(NarrowCopy) narrow;   // in dominance order
+    uint32_t next_narrow;     // index in `narrow`
+    VEC(LoadMove) moves;      // that replace loads
     VEC(Member) members;      // from 1
     uint32_t *top;            // by representative: the last member whose block may dominate the next blocks
     bool guards;              // a predicate was replaced
     uint32_t replaced;        // number of instructions
 };
+
+/* loads.c */
+// Requests AN_MEM.
+void loads_init(Redundancy *r);
+// Numbers a load. *known: a result has the number of another register. False: the instruction is no load whose value can
+// be known; then it is not numbered.
+bool loads_number(Redundancy *r, InstrId id, bool *known);
 
 /* redundancy.c */
 // Numbers an instruction, and notes it as a candidate.

@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: MIT
+// Numbers loads by the bytes that they read, for redundancy elimination (phases/redundancy/redundancy.h).
+//
+// The bytes of an element of a load are determined by its place (root, offset, size) and the newest version of memory
+// that may have written them (ir/analysis/memory_versions.h). If that version is a store to this place, the element is
+// the stored value; else it is that of the first load of the same bytes. The numbers of roots stand for registers.
+//
+// A loaded element gets the number of this value if it has all bits of the value. A load that extends some low bytes of
+// the value is a narrow copy: equal narrow copies have one number, and a move can replace the load. A guarded load whose
+// old value is undefined is numbered as an unguarded one. With another old value it is a narrow copy, too, since a
+// guarded move can replace it; it has the number of guarded loads with the same guard and old value only.
+#include "phases/redundancy/redundancy.h"
+
+enum { BYTES_KEY = 1, NARROW_KEY = 2, KEY_MAX = 12 };  // first words of keys; those of instructions are larger
+
+// The root of a place is represented by the number of its register.
+static Operand root_of(const void *values, Operand o)
+{
+    ValueNumber number = value_number(values, o);
+    return number ? (Operand){number, 0} : o;
+}
+
+void loads_init(Redundancy *r)
+{
+    r->memory = mem_versions_of(r->fn);
+    access_places_init(&r->places, &r->scratch, r->fn, r->a, root_of, &r->values);
+}
+
+// An element of a load.
+typedef struct Element {
+    InstrId load;
+    uint32_t index;
+    Operand def;
+    int64_t offset;
+    uint32_t bytes;
+    bool is_signed;
+    Width width;  // of the register
+} Element;
+
+/* -- Values in memory ----------------------------------------------------------------------------------- */
+
+// Returns the operand whose low bytes a store has written to the bytes of an element; K_NONE = there is none.
+static Operand stored_value(Redundancy *r, InstrId store, const AccessPlace *read, const Element *e)
+{
+    const Fn *fn = r->fn;
+    const Instr *i = ir_instr(fn, store);
+    AccessPlace written = access_place_of(&r->places, store);
+    if (ir_guarded(i) || !access_is_movable(fn, i) || written.space != read->space ||
+        !op_same(root_of(&r->values, written.root), root_of(&r->values, read->root)))
+        return op_none();
+    uint32_t n = access_elements(tab_mnem(fn->tables, ir_desc(fn, i)->mnem)), bytes = written.bytes / n;
+    int64_t ahead = (int64_t)((uint64_t)e->offset - (uint64_t)written.offset);
+    if (ahead < 0 || ahead >= (int64_t)written.bytes || ahead % bytes || e->bytes > bytes)
+        return op_none();
+    Operand value = *ir_use(fn, i, 2 + (uint32_t)ahead / bytes);
+    return op_is_const(value) || op_in_ssa(fn, value) ? value : op_none();
+}
+
+// Makes the key of the bytes of an element. Returns its length.
+static uint32_t make_bytes_key(Redundancy *r, const AccessPlace *place, const Element *e, MemVersionId version)
+{
+    uint32_t *key = value_table_key(&r->values.table, KEY_MAX);
+    key[0] = BYTES_KEY;
+    key[1] = root_of(&r->values, place->root).word;
+    key[2] = (uint32_t)e->offset;
+    key[3] = (uint32_t)((uint64_t)e->offset >> 32);
+    key[4] = e->bytes << 8 | (uint32_t)place->space;
+    key[5] = version;
+    return 6;
+}
+
+// Appends what makes guarded loads equal. False: something has no number.
+static bool add_guard(Redundancy *r, const Element *e, uint32_t *n)
+{
+    const Instr *i = ir_instr(r->fn, e->load);
+    uint32_t *key = value_table_key(&r->values.table, KEY_MAX);
+    Operand guard = *ir_guard(r->fn, i), old = *ir_tied(r->fn, i, e->index);
+    key[(*n)++] = value_number(&r->values, guard);
+    key[(*n)++] = guard.mods;
+    key[(*n)++] = op_is_undef(old) ? old.word : value_number(&r->values, old);
+    key[(*n)++] = (uint32_t)e->is_signed << 8 | e->width;
+    return key[*n - 4] && key[*n - 2];
+}
+
+/* -- Elements ------------------------------------------------------------------------------------------- */
+
+static bool number_as_register(Redundancy *r, const Element *e, RegId reg)
+{
+    r->values.of[op_index(e->def)] = r->values.of[reg];
+    return r->values.of[reg] != op_reg(r->fn, op_index(e->def)).word;
+}
+
+// Numbers an element by its key of length n; a new one has the number of its own register.
+static bool number_by_key(Redundancy *r, const Element *e, uint32_t n)
+{
+    ValueSlot slot = value_table_insert(&r->values.table, n);
+    RegId reg = op_index(e->def);
+    if (slot.is_new) {
+        slot.node->value = reg;
+        r->values.of[reg] = op_reg(r->fn, reg).word;
+    }
+    return number_as_register(r, e, (RegId)slot.node->value);
+}
+
+static void note_narrow(Redundancy *r, const Element *e, Operand from)
+{
+    VEC_PUSH(&r->scratch, &r->narrow, ((NarrowCopy){e->load, e->index, from, e->bytes, e->is_signed}));
+}
+
+// Numbers an element whose bytes are the low bytes of `from`.
+static bool number_copy(Redundancy *r, const Element *e, Operand from)
+{
+    const Instr *i = ir_instr(r->fn, e->load);
+    ValueNumber number = value_number(&r->values, from);
+    bool some = !ir_guarded(i) || op_is_undef(*ir_tied(r->fn, i, e->index));
+    bool same_file = !op_is_reg(from) || op_file(from) == op_file(e->def);
+    if (some && number && same_file && 8 * e->bytes == width_bits(e->width) &&
+        width_of_operand(r->fn, from) == e->width) {
+        r->values.of[op_index(e->def)] = number;
+        return true;
+    }
+    if (number && access_is_movable(r->fn, i))
+        note_narrow(r, e, from);
+    uint32_t *key = value_table_key(&r->values.table, KEY_MAX), n = 4;
+    key[0] = NARROW_KEY;
+    key[1] = number;
+    key[2] = e->bytes << 16 | (uint32_t)e->is_signed << 8 | e->width;
+    key[3] = op_is_reg(from) ? op_file(from) : 0;
+    if (!number || (!some && !add_guard(r, e, &n))) {
+        r->values.of[op_index(e->def)] = op_reg(r->fn, op_index(e->def)).word;
+        return false;
+    }
+    return number_by_key(r, e, n);
+}
+
+// Returns the register that was loaded from the bytes of the current key first; 0 = none.
+static RegId loaded_before(const Redundancy *r, uint32_t n)
+{
+    const ValueNode *node = value_table_find(&r->values.table, n);
+    return node ? (RegId)node->value : 0;
+}
+
+static bool is_extension(const Redundancy *r, RegId reg, const Element *e)
+{
+    const Instr *i = ir_instr(r->fn, def_of(r->a, reg));
+    Type type = (Type)tab_mnem(r->fn->tables, ir_desc(r->fn, i)->mnem)->type[0];
+    return ir_reg(r->fn, reg)->width == e->width &&
+           (8 * e->bytes == width_bits(e->width) || (type_info[type].class == TC_S) == e->is_signed);
+}
+
+static bool number_element(Redundancy *r, const AccessPlace *place, const Element *e, MemVersionId version)
+{
+    const Instr *i = ir_instr(r->fn, e->load);
+    if (version != MEM_CONSTANT && mem_version(r->memory, version)->kind == MV_STORE) {
+        Operand from = stored_value(r, mem_version(r->memory, version)->def, place, e);
+        if (op_kind(from) != K_NONE)
+            return number_copy(r, e, from);
+    }
+    uint32_t n = make_bytes_key(r, place, e, version);
+    RegId before = loaded_before(r, n);
+    bool some = !ir_guarded(i) || op_is_undef(*ir_tied(r->fn, i, e->index));
+    if (before && some && is_extension(r, before, e))
+        return number_as_register(r, e, before);
+    if (before)
+        return number_copy(r, e, op_reg(r->fn, before));
+    if (ir_guarded(i) && !add_guard(r, e, &n)) {
+        r->values.of[op_index(e->def)] = op_reg(r->fn, op_index(e->def)).word;
+        return false;
+    }
+    return number_by_key(r, e, n);
+}
+
+/* -- Loads ---------------------------------------------------------------------------------------------- */
+
+static bool is_load(const Desc *d) { return d->op == OP_LD || d->op == OP_LDU; }
+
+static bool defines_ssa(const Fn *fn, const Instr *i)
+{
+    for (uint32_t k = 0; k < i->ndef; k++)
+        if (op_is_reg(*ir_def(fn, i, k)) && !op_in_ssa(fn, *ir_def(fn, i, k)))
+            return false;
+    return !(i->flags & IF_PINNED) && (!ir_guarded(i) || i->flags & IF_TIED);
+}
+
+static bool number_elements(Redundancy *r, InstrId id, MemVersionId version)
+{
+    const Instr *i = ir_instr(r->fn, id);
+    const Mnem *m = tab_mnem(r->fn->tables, ir_desc(r->fn, i)->mnem);
+    AccessPlace place = access_place_of(&r->places, id);
+    bool known = false;
+    version = mem_clobber(r->memory, &r->places, id, version);
+    for (uint32_t k = 0; k < i->ndef; k++) {
+        Operand def = *ir_def(r->fn, i, k);
+        if (!op_is_reg(def))
+            continue;
+        uint32_t bytes = place.bytes / i->ndef;
+        Element e = {.load = id, .index = k, .def = def, .bytes = bytes, .is_signed = type_info[m->type[0]].class == TC_S};
+        e.offset = (int64_t)((uint64_t)place.offset + (uint64_t)k * bytes);
+        e.width = (Width)ir_reg(r->fn, op_index(def))->width;
+        known |= number_element(r, &place, &e, version);
+    }
+    return known;
+}
+
+bool loads_number(Redundancy *r, InstrId id, bool *known)
+{
+    const Fn *fn = r->fn;
+    const Instr *i = ir_instr(fn, id);
+    const Desc *d = ir_desc(fn, i);
+    if (!(d->traits & TR_READ) || !i->ndef || !defines_ssa(fn, i))
+        return false;
+    MemVersionId version = mem_version_of_load(r->memory, id);
+    if (version == MEM_UNKNOWN)
+        return false;
+    if (is_load(d) && access_place_of(&r->places, id).bytes)
+        *known = number_elements(r, id, version);
+    else if (version == MEM_CONSTANT)
+        *known = values_number_in(&r->values, id, 1);
+    else
+        return false;
+    return true;
+}
