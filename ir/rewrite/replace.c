@@ -147,6 +147,7 @@ static void remove_replaced(Sweep *s, InstrId id)
         Operand by = replace_find(s->map, op_reg(fn, op_index(def)));
         InstrId move = insert_move(fn, place_of_move(s, id), op_index(def), by);
         ir_instr(fn, move)->line = i->line;
+        s->map->moves++;
     }
     ir_remove(fn, id);
 }

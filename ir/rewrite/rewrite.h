@@ -19,6 +19,7 @@ typedef struct ReplaceMap {
     Operand *by;  // by RegId; K_NONE = not replaced
     RegId nregs;  // number of registers when the map was made; newer ones are not replaced
     uint32_t n;   // number of replaced registers
+    uint32_t moves;  // after replace_apply(): number of moves that it inserted
 } ReplaceMap;
 
 void replace_begin(ReplaceMap *map, Fn *fn);

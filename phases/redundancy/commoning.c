@@ -72,16 +72,16 @@ static bool scales(Redundancy *r, const Instr *i)
     return !s->other_uses[op_index(*ir_def(r->fn, i, 0))];
 }
 
-static bool permits(Redundancy *r, InstrId leader, InstrId id)
+static Verdict permits(Redundancy *r, RegId leader, InstrId id)
 {
-    const Instr *i = ir_instr(r->fn, id), *other = ir_instr(r->fn, leader);
-    if (other->block != i->block)
-        return is_expensive(r->fn, i);
-    return !(scales(r, i) && scales(r, other));
+    const Instr *i = ir_instr(r->fn, id), *other = ir_instr(r->fn, def_of(r->a, leader));
+    bool refused = other->block != i->block ? !is_expensive(r->fn, i) : scales(r, i) && scales(r, other);
+    return refused ? RV_SCOPE : RV_REPLACED;
 }
 
 bool phase_commoning(Ctx *ctx, Fn *fn)
 {
     Scales s = {0};
-    return redundancy_eliminate(ctx, fn, &(RedundancyRules){RD_EXPRESSIONS, -1, permits, NULL, &s});
+    RedundancyRules rules = {.kinds = RD_EXPRESSIONS, .budget = -1, .permits = permits, .user = &s};
+    return redundancy_eliminate(ctx, fn, &rules, NULL);
 }

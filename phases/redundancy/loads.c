@@ -102,11 +102,6 @@ static bool number_by_key(Redundancy *r, const Element *e, uint32_t n)
     return number_as_register(r, e, (RegId)slot.node->value);
 }
 
-static void note_narrow(Redundancy *r, const Element *e, Operand from)
-{
-    VEC_PUSH(&r->scratch, &r->narrow, ((NarrowCopy){e->load, e->index, from, e->bytes, e->is_signed}));
-}
-
 // Numbers an element whose bytes are the low bytes of `from`.
 static bool number_copy(Redundancy *r, const Element *e, Operand from)
 {
@@ -120,7 +115,7 @@ static bool number_copy(Redundancy *r, const Element *e, Operand from)
         return true;
     }
     if (number && access_is_movable(r->fn, i))
-        note_narrow(r, e, from);
+        redundancy_note_copy(r, &(Copy){e->load, e->index, from, e->bytes, e->is_signed});
     uint32_t *key = value_table_key(&r->values.table, KEY_MAX), n = 4;
     key[0] = NARROW_KEY;
     key[1] = number;
@@ -210,7 +205,7 @@ bool loads_number(Redundancy *r, InstrId id, bool *known)
     if (!(d->traits & TR_READ) || !i->ndef || !defines_ssa(fn, i))
         return false;
     MemVersionId version = mem_version_of_load(r->memory, id);
-    if (version == MEM_UNKNOWN)
+    if (version == MEM_UNKNOWN || (version != MEM_CONSTANT && !(r->rules->kinds & RD_LOADS)))
         return false;
     if (is_load(d) && access_place_of(&r->places, id).bytes)
         *known = number_elements(r, id, version);

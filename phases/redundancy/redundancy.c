@@ -26,22 +26,40 @@ static bool kind_is_wanted(const Redundancy *r, const Instr *i)
 
 void redundancy_note(Redundancy *r, InstrId id)
 {
-    if (kind_is_wanted(r, ir_instr(r->fn, id)))
+    bool noted = r->candidates.n && r->candidates.at[r->candidates.n - 1] == id;
+    if (!noted && kind_is_wanted(r, ir_instr(r->fn, id)))
         VEC_PUSH(&r->scratch, &r->candidates, id);
+}
+
+void redundancy_note_copy(Redundancy *r, const Copy *copy)
+{
+    VEC_PUSH(&r->scratch, &r->copies, *copy);
+    redundancy_note(r, copy->instr);
+}
+
+// Forgets the candidates of an earlier pass.
+static void start_instruction(Redundancy *r)
+{
+    if (r->pass != r->values.passes)
+        r->candidates.n = r->copies.n = 0;
+    r->pass = r->values.passes;
+}
+
+void redundancy_number_apart(void *redundancy, InstrId id)
+{
+    Redundancy *r = redundancy;
+    start_instruction(r);
+    values_number_apart(&r->values, id);
 }
 
 void redundancy_number(void *redundancy, InstrId id)
 {
     Redundancy *r = redundancy;
     bool known;
-    if (r->pass != r->values.passes) {
-        r->pass = r->values.passes;
-        r->candidates.n = r->narrow.n = 0;
-    }
-    uint32_t narrow = r->narrow.n;
-    if (!(r->rules->kinds & RD_LOADS) || !loads_number(r, id, &known))
+    start_instruction(r);
+    if (!(r->rules->kinds & (RD_LOADS | RD_CONSTANT_LOADS)) || !loads_number(r, id, &known))
         known = values_number(&r->values, id);
-    if (known || narrow < r->narrow.n)
+    if (known)
         redundancy_note(r, id);
 }
 
@@ -70,20 +88,14 @@ static void add_member(Redundancy *r, ValueNumber number, RegId reg)
 
 static bool is_constant(ValueNumber number) { return op_kind((Operand){number, 0}) != K_REG; }
 
-// Returns the operand that may replace a register that instruction `id` defines; K_NONE = none.
-static Operand replacement_of(Redundancy *r, InstrId id, RegId reg)
+// Returns the operand that may replace a result with this number of instruction `id`; K_NONE = none.
+static Operand operand_of(Redundancy *r, InstrId id, ValueNumber number)
 {
-    ValueNumber number = r->values.of[reg];
-    if (number == op_reg(r->fn, reg).word)
-        return op_none();
-    Operand by = {number, 0};
-    if (!is_constant(number)) {
-        RegId leader = find_leader(r, number, ir_instr(r->fn, id)->block);
-        if (!leader || (r->rules->permits && !r->rules->permits(r, def_of(r->a, leader), id)))
-            return op_none();
-        by = op_reg(r->fn, leader);
-    }
-    return replace_allowed(r->fn, reg, by) ? by : op_none();
+    if (is_constant(number))
+        return (Operand){number, 0};
+    r->leader = find_leader(r, number, ir_instr(r->fn, id)->block);
+    r->verdict = !r->leader ? RV_NOT_DOMINATED : r->rules->permits ? r->rules->permits(r, r->leader, id) : RV_REPLACED;
+    return r->verdict == RV_REPLACED ? op_reg(r->fn, r->leader) : op_none();
 }
 
 bool is_expensive(const Fn *fn, const Instr *i)
@@ -111,20 +123,16 @@ static bool find_replacements(Redundancy *r, InstrId id, Operand by[static DEFS_
         return false;
     for (uint32_t k = 0; k < i->ndef; k++) {
         Operand def = *ir_def(r->fn, i, k);
-        by[k] = op_is_reg(def) ? replacement_of(r, id, op_index(def)) : op_none();
-        if (op_is_reg(def) && op_kind(by[k]) == K_NONE)
+        if (!op_is_reg(def))
+            continue;
+        ValueNumber number = value_number(&r->values, def);
+        if (!number || number == op_reg(r->fn, op_index(def)).word)
+            return false;
+        by[k] = operand_of(r, id, number);
+        if (op_kind(by[k]) == K_NONE || !replace_allowed(r->fn, op_index(def), by[k]))
             return false;
     }
     return true;
-}
-
-static void keep(Redundancy *r, const Instr *i)
-{
-    for (uint32_t k = 0; k < i->ndef; k++) {
-        Operand def = *ir_def(r->fn, i, k);
-        if (op_is_reg(def) && !is_constant(r->values.of[op_index(def)]))
-            add_member(r, r->values.of[op_index(def)], op_index(def));
-    }
 }
 
 static void replace(Redundancy *r, InstrId id, const Operand by[static DEFS_MAX])
@@ -139,86 +147,97 @@ static void replace(Redundancy *r, InstrId id, const Operand by[static DEFS_MAX]
         replace_set(&r->map, op_index(def), by[k]);
         r->guards |= ir_reg(r->fn, op_index(def))->width == W1;
     }
-    r->replaced++;
 }
 
-// Returns the first narrow copy of a load, and moves on to those of the next load; NULL = it has none.
-static const NarrowCopy *take_narrow(Redundancy *r, InstrId id)
+// Makes the results of an instruction leaders for the next candidates.
+static void keep(Redundancy *r, InstrId id)
 {
-    const NarrowCopy *first = NULL;
-    while (r->next_narrow < r->narrow.n && r->narrow.at[r->next_narrow].load == id) {
-        first = first ? first : &r->narrow.at[r->next_narrow];
-        r->next_narrow++;
+    const Instr *i = ir_instr(r->fn, id);
+    for (uint32_t k = 0; k < i->ndef; k++) {
+        Operand def = *ir_def(r->fn, i, k);
+        ValueNumber number = op_is_reg(def) ? value_number(&r->values, def) : 0;
+        if (number && !is_constant(number) && number != op_reg(r->fn, op_index(def)).word)
+            add_member(r, number, op_index(def));
     }
+}
+
+// Returns the first copy of an instruction, and moves on to those of the next one; NULL = it has none.
+static const Copy *take_copy(Redundancy *r, InstrId id)
+{
+    const Copy *first = NULL;
+    for (; r->next_copy < r->copies.n && r->copies.at[r->next_copy].instr == id; r->next_copy++)
+        first = first ? first : &r->copies.at[r->next_copy];
     return first;
 }
 
-// Replaces a load of one element by a move of the leader of its value; false if there is none.
-static bool replace_by_move(Redundancy *r, const NarrowCopy *copy)
+// Plans a move in place of an instruction with one result; false if no leader may be its source.
+static bool plan_move(Redundancy *r, const Copy *copy)
 {
-    const Instr *i = ir_instr(r->fn, copy->load);
-    ValueNumber number = value_number(&r->values, copy->from);
-    Operand by = {number, 0}, def = *ir_def(r->fn, i, copy->element);
-    if (i->ndef != 1)
+    const Instr *i = ir_instr(r->fn, copy->instr);
+    Operand def = *ir_def(r->fn, i, copy->result);
+    Operand by = i->ndef == 1 ? operand_of(r, copy->instr, value_number(&r->values, copy->from)) : op_none();
+    if (op_kind(by) == K_NONE)
         return false;
-    if (!is_constant(number)) {
-        RegId leader = find_leader(r, number, i->block);
-        if (!leader || (r->rules->permits && !r->rules->permits(r, def_of(r->a, leader), copy->load)))
-            return false;
-        by = op_reg(r->fn, leader);
-    }
-    Tail tail = tail_of(r->fn, i, copy->element);
+    Tail tail = tail_of(r->fn, i, copy->result);
     AccessMove move = {op_reg(r->fn, op_index(def)), by, copy->bytes, copy->is_signed, tail};
-    VEC_PUSH(&r->scratch, &r->moves, ((LoadMove){copy->load, move}));
+    VEC_PUSH(&r->scratch, &r->moves, ((PlannedMove){copy->instr, move}));
     return true;
 }
 
 static void visit(Redundancy *r, InstrId id)
 {
-    const Instr *i = ir_instr(r->fn, id);
-    const NarrowCopy *narrow = take_narrow(r, id);
+    const Copy *copy = take_copy(r, id);
     Operand by[DEFS_MAX];
-    bool left = r->rules->budget < 0 || knob_left(&r->ctx->knobs, r->rules->budget) > 0, replaced = false;
-    if (left && find_replacements(r, id, by)) {
+    if (r->rules->budget >= 0 && knob_left(&r->ctx->knobs, r->rules->budget) <= 0)
+        return;
+    r->verdict = RV_OTHER;
+    r->leader = 0;
+    bool whole = find_replacements(r, id, by), done = whole || (copy && plan_move(r, copy));
+    if (whole)
         replace(r, id, by);
-        replaced = true;
-    } else {
-        replaced = left && narrow && replace_by_move(r, narrow);
-        keep(r, i);
-    }
-    if (replaced && r->rules->budget >= 0)
+    else
+        keep(r, id);
+    if (done && r->rules->budget >= 0)
         knob_spend(&r->ctx->knobs, r->rules->budget);
+    if (r->rules->report)
+        r->rules->report(r, id, r->leader, done ? RV_REPLACED : r->verdict);
+    r->replaced += done;
 }
 
-// Rewrites the function; returns progress.
-static bool apply(Redundancy *r)
+/* -- The pass ------------------------------------------------------------------------------------------- */
+
+// Rewrites the function. Returns the number of moves in place of instructions.
+static uint32_t apply(Redundancy *r)
 {
     for (uint32_t k = 0; k < r->moves.n; k++) {
-        remove_annotations(r->fn, r->moves.at[k].load);
-        instr_replace_by_access_move(r->fn, r->moves.at[k].load, &r->moves.at[k].move);
+        remove_annotations(r->fn, r->moves.at[k].instr);
+        instr_replace_by_access_move(r->fn, r->moves.at[k].instr, &r->moves.at[k].move);
     }
-    return replace_apply(&r->map) || r->moves.n;
+    replace_apply(&r->map);
+    return r->moves.n + r->map.moves;
 }
 
-bool redundancy_eliminate(Ctx *ctx, Fn *fn, const RedundancyRules *rules)
+uint32_t redundancy_eliminate(Ctx *ctx, Fn *fn, const RedundancyRules *rules, uint32_t *moves)
 {
     Redundancy r = {.ctx = ctx, .fn = fn, .rules = rules, .a = analysis_need(fn, AN_RPO | AN_DOM | AN_DEF)};
     arena_init(&r.scratch, &ctx->heap);
     values_init(&r.values, &r.scratch, fn, r.a, ctx->target.backend->swap_operands);
-    if (rules->kinds & RD_LOADS)
+    if (rules->kinds & (RD_LOADS | RD_CONSTANT_LOADS))
         loads_init(&r);
     values_solve(&r.values, rules->number ? rules->number : redundancy_number, &r);
-    bool progress = false;
+    uint32_t inserted = 0;
     if (r.candidates.n) {
         r.top = NEW_ARRAY(&r.scratch, uint32_t, fn->regs.n);
         VEC_PUSH(&r.scratch, &r.members, (Member){0});
         replace_begin(&r.map, fn);
         for (uint32_t k = 0; k < r.candidates.n; k++)
             visit(&r, r.candidates.at[k]);
-        progress = apply(&r);
+        inserted = apply(&r);
     }
     arena_free(&r.scratch);
-    if (progress && !r.guards && !r.moves.n)
+    if (moves)
+        *moves = inserted;
+    if (r.replaced && !r.guards && !r.moves.n)
         phase_changes_only(ctx, CHANGE_USES);
-    return progress;
+    return r.replaced;
 }

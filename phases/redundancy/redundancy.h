@@ -18,17 +18,28 @@ enum {
     RD_COPIES = 1 << 1,       // moves of registers
     RD_PHIS = 1 << 2,         // phis that equal another phi or their inputs
     RD_LOADS = 1 << 3,        // loads, by an earlier load or store
+    RD_CONSTANT_LOADS = 1 << 4,  // loads of read-only memory
 };
 
-// True if a leader, the instruction that defines the value, may replace the instruction `id`, whose block it dominates.
-typedef bool RedundancyTest(Redundancy *r, InstrId leader, InstrId id);
+// The result of a test, and of a candidate: replaced, or the reason why not.
+typedef enum {
+    RV_REPLACED,
+    RV_NOT_DOMINATED,  // no definition of the value dominates it
+    RV_SCOPE,          // the phase replaces it in a smaller scope only
+    RV_PRESSURE,       // the value would be kept in a register for it
+    RV_OTHER
+} Verdict;
+
+// Decides whether a register, whose definition dominates the instruction `id`, may replace a result of it.
+typedef Verdict RedundancyTest(Redundancy *r, RegId leader, InstrId id);
 
 typedef struct RedundancyRules {
     uint32_t kinds;           // RD_*
     int budget;               // knob: maximum number of instructions that are replaced; -1 = none
     RedundancyTest *permits;  // NULL = all
     ValuesVisit *number;      // numbers an instruction; NULL = redundancy_number()
-    void *user;               // of both
+    void (*report)(Redundancy *r, InstrId id, RegId leader, Verdict verdict);  // of each candidate; NULL = none
+    void *user;               // of these functions
 } RedundancyRules;
 
 // A register with the number of an earlier one that was not replaced.
@@ -37,19 +48,20 @@ typedef struct Member {
     uint32_t below;  // the member before it, index in `members`, 0 = none
 } Member;
 
-// A loaded element that equals the low bytes of an operand, extended. A move can replace it.
-typedef struct NarrowCopy {
-    InstrId load;
-    uint32_t element;
+// A result of an instruction that equals the low bytes of an operand, extended. A move can replace the instruction.
+typedef struct Copy {
+    InstrId instr;
+    uint32_t result;
     Operand from;
     uint32_t bytes;
     bool is_signed;
-} NarrowCopy;
+} Copy;
 
-typedef struct LoadMove {
-    InstrId load;
+// A move that replaces an instruction.
+typedef struct PlannedMove {
+    InstrId instr;
     AccessMove move;
-} LoadMove;
+} PlannedMove;
 
 struct Redundancy {
     Ctx *ctx;
@@ -63,13 +75,15 @@ struct Redundancy {
     VEC(InstrId) candidates;  // instructions with a result that has the number of another one, in dominance order
     const MemVersions *memory;
     AccessPlaces places;
-    VEC(NarrowCopy) narrow;   // in dominance order
-    uint32_t next_narrow;     // index in `narrow`
-    VEC(LoadMove) moves;      // that replace loads
+    VEC(Copy) copies;         // in dominance order
+    uint32_t next_copy;       // index in `copies`
+    VEC(PlannedMove) moves;
     VEC(Member) members;      // from 1
     uint32_t *top;            // by representative: the last member whose block may dominate the next blocks
-    bool guards;              // a predicate was replaced
+    RegId leader;             // of the current candidate
+    Verdict verdict;          // the same
     uint32_t replaced;        // number of instructions
+    bool guards;              // a predicate was replaced
 };
 
 /* loads.c */
@@ -80,14 +94,18 @@ void loads_init(Redundancy *r);
 bool loads_number(Redundancy *r, InstrId id, bool *known);
 
 /* redundancy.c */
-// Numbers an instruction, and notes it as a candidate.
+// Numbers an instruction, and notes it as a candidate if it is redundant. `redundancy` is a Redundancy.
 void redundancy_number(void *redundancy, InstrId id);
-// Notes an instruction as a candidate, of whose results one was just given the number of another register.
+// Numbers each result of an instruction by itself, so that it is no candidate.
+void redundancy_number_apart(void *redundancy, InstrId id);
+// Notes an instruction as a candidate: a result has the number of another register, or there are copies of it.
 void redundancy_note(Redundancy *r, InstrId id);
-// Replaces all redundant instructions that the rules permit. Adds to *replaced and *moves the numbers of instructions
-// that were replaced and of moves that remain in their place; NULL = not wanted. Returns progress; AN_FLOW and AN_DEF
-// stay valid. Requests AN_RPO, AN_DOM and AN_DEF.
-bool redundancy_eliminate(Ctx *ctx, Fn *fn, const RedundancyRules *rules);
+// Notes that an operand can replace a result of an instruction by a move.
+void redundancy_note_copy(Redundancy *r, const Copy *copy);
+// Replaces all redundant instructions that the rules permit. Returns the number of replaced instructions. *moves = the
+// number of moves in their place; NULL = not wanted. AN_FLOW and AN_DEF stay valid. Requests AN_RPO, AN_DOM, AN_DEF and,
+// for loads, AN_MEM.
+uint32_t redundancy_eliminate(Ctx *ctx, Fn *fn, const RedundancyRules *rules, uint32_t *moves);
 // True if ptxas makes many machine instructions of an instruction.
 bool is_expensive(const Fn *fn, const Instr *i);
 

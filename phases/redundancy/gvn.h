@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: MIT
+// GvnCse: the parts of phase 49.
+#ifndef ORI_GVN_H
+#define ORI_GVN_H
+
+#include "phases/redundancy/pressure.h"
+#include "phases/redundancy/redundancy.h"
+
+typedef enum { GVN_NONE, GVN_SIMPLE, GVN_STANDARD, GVN_FULL, GVN_FULL_EXTENDED } GvnBody;
+
+// Classes of instructions for GvnCse. A special one is replaced only in its block, unless the scope is extended. A
+// convergent one is replaced only in its block, and if no other convergent instruction is between.
+typedef enum { GC_NONE, GC_PLAIN, GC_SPECIAL, GC_CONVERGENT } GvnClass;
+
+// Marks of blocks by the EBB pre-pass.
+enum { EBB_UNKNOWN, EBB_NO_CANDIDATE, EBB_CANDIDATE };
+
+typedef struct Gvn {
+    Ctx *ctx;
+    Fn *fn;
+    const Analyses *a;
+    Arena scratch;
+    GvnBody body;
+    bool enhanced;                  // bit 6: special classes are eligible
+    const bool *kept;               // by Opcode: left alone (knob 257); NULL = none
+    const uint8_t *marks;           // by BlockId: EBB_*; NULL = the pre-pass did not run
+    uint32_t scope;                 // number of scopes that began, for GVN_SIMPLE and convergent instructions
+    BlockId block;                  // of the last instruction that was numbered
+    InstrId cached_leader, cached;  // the last query of is_usable(), and its result
+    bool cached_result;
+    Pressure pressure;
+} Gvn;
+
+/* gvn_cse.c */
+// Returns the body for a value of EnableGvnCseMode, bit 6 (ENHANCED_CSE), and c (FULL_SCOPE).
+GvnBody gvn_body(int64_t mode, bool enhanced, bool full_scope);
+// Returns the mode of a backend if the knob is not set.
+int64_t gvn_default_mode(const SmProfile *p);
+// True if a knob installs the body on a backend that has none.
+bool gvn_is_installed(Ctx *ctx);
+
+/* gvn_eligible.c */
+// Returns the class of an instruction. `enhanced` is bit 6.
+GvnClass gvn_class(const Fn *fn, const Instr *i, bool enhanced);
+
+/* gvn_ebb.c */
+// Runs the EBB pre-pass, and returns the marks of blocks in memory of gvn->scratch.
+const uint8_t *gvn_mark_blocks(Gvn *gvn);
+
+#endif

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: MIT
+// Register pressure: whether a value may be kept for a reader in another block.
+#ifndef ORI_PRESSURE_H
+#define ORI_PRESSURE_H
+
+#include "ir/analysis/analysis.h"
+
+// Pressure in 32-bit registers. Predicates count as one each.
+typedef struct Pressure {
+    Fn *fn;
+    const Analyses *a;  // NULL: not computed yet
+    Arena *arena;
+    uint32_t *most;     // by BlockId: the highest pressure in the block
+    uint32_t highest;   // in the function
+    uint32_t *visited;  // by BlockId: the last query that visited it
+    uint32_t queries;
+    VEC(BlockId) work, path;
+} Pressure;
+
+/* pressure.c */
+void pressure_init(Pressure *p, Fn *fn, Arena *arena);
+// True if register r, defined in a block that strictly dominates that of `at`, may be read at `at`: it is live there
+// anyway, or keeping it does not raise the highest pressure of the function. The answer true records it as kept.
+// Requests AN_LIVE. The function must not have changed since the first query.
+bool pressure_permits(Pressure *p, RegId r, InstrId at);
+
+#endif
