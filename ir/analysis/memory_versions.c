@@ -10,8 +10,9 @@
 // is private: the function declares it, and its address does not escape. To reach one variable from the address of
 // another one, a program must know their distance, so both addresses escape. Hence a store relative to a variable that
 // is not private may reach all variables of the space that are not private (REACH_ESCAPED). Any other store may reach
-// the whole space. `.extern .shared` variables overlap; they have no class, and their accesses are REACH_ESCAPED. A
-// private `.local` variable that no generic access names is beyond the reach of calls, barriers and generic stores.
+// the whole space. `.extern .shared` variables overlap; they have no class, and their accesses are REACH_ESCAPED.
+// Calls, barriers and generic stores do not reach private variables in `.local`. Variables come from symbol_bases.h:
+// pointer analysis costs twenty times as much. In multi form only accesses that name a variable have one.
 //
 //     R1 = ld.shared.b32 [@x]        version 1 of x               st.shared.b32 [R9], R8    writes x, y, rest of shared
 //     st.shared.b32 [@y], R2         writes y, rest of shared     st.b32 [R7], R8           writes all classes
@@ -25,6 +26,7 @@
 #include "ir/analysis/analysis_internal.h"
 #include "ir/analysis/local_memory.h"
 #include "ir/analysis/memory_versions.h"
+#include "ir/analysis/symbol_bases.h"
 
 typedef enum { EV_LOAD, EV_STORE, EV_KILL } EventKind;
 typedef enum { REACH_SPACE, REACH_ESCAPED, REACH_SYM } Reach;
@@ -49,10 +51,10 @@ typedef struct Builder {
     Analyses *a;
     MemVersions *m;
     Arena scratch;
-    Pointers *pointers;                                      // NULL: no event has a variable
-    uint32_t *access;                                        // by InstrId: index in pointers->accesses + 1; 0 = none
+    SymbolBases bases;                                       // unless no code names a variable
+    bool ordered;                                            // there is an ordered access that names .local
     VEC(Event) events;                                       // of reachable blocks
-    BlockState *at;                                          // by BlockId, with an additional one at the end
+    BlockState *at;                                          // by BlockId
     uint32_t loads[SP_GENERIC + 1], stores[SP_GENERIC + 1];  // by space
     uint32_t names;                                          // a bit for each space with variables that code names
     uint32_t all, of_space[SP_GENERIC + 1], escaped, own;    // sets of classes; own: private variables in .local
@@ -109,6 +111,7 @@ static inline void add_event(Builder *s, InstrId id)
     } else if (d->op == OP_ST && !(d->traits & TR_ORDERED) && !(i->flags & IF_PINNED)) {
         add_access(s, EV_STORE, id, i, space_of(s->fn, d));
     } else if (!ir_calls_pure(s->fn, i)) {
+        s->ordered |= d->traits & TR_ORDERED && space_of(s->fn, d) == SP_LOCAL;
         VEC_PUSH(&s->scratch, &s->events, ((Event){.instr = id, .kind = EV_KILL}));
     }
 }
@@ -141,27 +144,16 @@ static bool may_share(const Builder *s)
 
 /* -- Variables ------------------------------------------------------------------------------------------ */
 
-enum { LINKED = SYM_EXTERN | SYM_WEAK | SYM_COMMON };
-
-static bool is_private(const Builder *s, SymId sym)
+// Returns the memory that an access with a base may reach.
+static Reach reach_of(const Builder *s, const Event *e, SymbolBase base)
 {
-    const Sym *v = ir_sym(s->fn, sym);
-    return local_symbol(sym) && v->kind == SYM_VAR && !(v->flags & LINKED) && !s->pointers->escaped[local_symbol(sym)];
-}
-
-// Returns the memory that an access with a known underlying object may reach.
-static Reach reach_of(const Builder *s, const Event *e, const Pointer *at)
-{
-    const Sym *v = ir_sym(s->fn, at->sym);
+    const Sym *v = ir_sym(s->fn, base.sym);
     const Mnem *m = tab_mnem(s->fn->tables, ir_desc(s->fn, ir_instr(s->fn, e->instr))->mnem);
-    int64_t bytes = (int64_t)(width_bits(type_info[m->type[0]].width) / 8 * access_elements(m));
-    int64_t last = v->size <= INT64_MAX ? (int64_t)v->size - bytes : -1;
-    bool whole = v->kind == SYM_VAR && v->size && !(v->flags & (LINKED | SYM_OPEN));
-    if (whole && at->lo >= 0 && at->hi <= last)
-        return REACH_SYM;
-    if (whole && (at->hi < 0 || at->lo > last))
-        return REACH_SPACE;
-    return is_private(s, at->sym) ? REACH_SYM : REACH_ESCAPED;
+    uint32_t bytes = width_bits(type_info[m->type[0]].width) / 8 * access_elements(m);
+    bool whole = v->size && !(v->flags & (SYM_EXTERN | SYM_WEAK | SYM_COMMON | SYM_OPEN));
+    if (base.offset == OFFSET_ANY || !whole)
+        return symbol_is_private(&s->bases, base.sym) ? REACH_SYM : REACH_ESCAPED;
+    return base.offset >= 0 && v->size >= bytes && (uint64_t)base.offset <= v->size - bytes ? REACH_SYM : REACH_SPACE;
 }
 
 // True if code names a variable of a space that is read.
@@ -176,23 +168,14 @@ static void find_variables(Builder *s)
 {
     if (!has_variables(s))
         return;
-    analysis_compute(s->fn, s->a, AN_POINTERS);
-    s->pointers = s->a->pointers;
-    s->access = NEW_ARRAY(&s->scratch, uint32_t, s->fn->instrs.n);
-    for (uint32_t k = 0; k < s->pointers->accesses.n; k++)
-        s->access[s->pointers->accesses.at[k].instr] = k + 1;
+    symbol_bases_find(&s->bases, &s->scratch, s->fn, s->a);
     for (uint32_t k = 0; k < s->events.n; k++) {
         Event *e = &s->events.at[k];
-        uint32_t n = s->access[e->instr];
-        if (e->kind == EV_KILL || !n)
+        if (e->kind == EV_KILL || !is_variable_space((Space)e->space))
             continue;
-        const MemAccess *access = &s->pointers->accesses.at[n - 1];
-        const Pointer *at = access->at;
-        if (at->kind != OR_ADDRESS || !at->sym || at->generic || at->space != access->space ||
-            !is_variable_space(access->space))
-            continue;
-        e->sym = at->sym;
-        e->reach = (uint8_t)reach_of(s, e, at);
+        SymbolBase base = symbol_base_of_access(&s->bases, ir_instr(s->fn, e->instr));
+        e->sym = base.sym;
+        e->reach = (uint8_t)(base.sym ? reach_of(s, e, base) : REACH_SPACE);
     }
 }
 
@@ -251,35 +234,17 @@ static void drop_classes(Builder *s)
     s->m->nclasses = n;
 }
 
-// Finds the private variables in .local that only plain accesses in .local reach.
-static void find_own(Builder *s)
-{
-    const Pointers *o = s->pointers;
-    for (uint32_t k = 0; k < s->m->nclasses; k++)
-        if (s->m->class[k].space == SP_LOCAL && s->m->class[k].sym && !o->absolute && is_private(s, s->m->class[k].sym))
-            s->own |= 1u << k;
-    for (uint32_t k = 0; s->own && k < o->accesses.n; k++) {
-        const MemAccess *access = &o->accesses.at[k];
-        const Desc *d = ir_desc(s->fn, ir_instr(s->fn, access->instr));
-        bool plain = !access->at->generic && access->space == SP_LOCAL && !(d->traits & TR_ORDERED) &&
-                     (d->op == OP_LD || d->op == OP_ST);
-        uint32_t class = plain ? MEM_CLASSES_MAX : find_class(s->m, SP_LOCAL, access->at->sym);
-        if (class < MEM_CLASSES_MAX && access->at->sym)
-            s->own &= ~(1u << class);
-    }
-}
-
 static void make_sets(Builder *s)
 {
     for (uint32_t k = 0; k < s->m->nclasses; k++) {
         const MemClass *c = &s->m->class[k];
         s->all |= 1u << k;
         s->of_space[c->space] |= 1u << k;
-        if (!c->sym || !is_private(s, c->sym))
+        if (!c->sym || !symbol_is_private(&s->bases, c->sym))
             s->escaped |= 1u << k;
+        else if (c->space == SP_LOCAL && !s->ordered)
+            s->own |= 1u << k;
     }
-    if (s->pointers)
-        find_own(s);
 }
 
 // Returns the classes that a store may write.

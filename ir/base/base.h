@@ -200,6 +200,42 @@ void idset_add(IdSet *set, Arena *arena, uint32_t hash, uint32_t id);
     for (uint32_t s_ = (h) & (set)->mask, id = 0; (set)->slots && (set)->slots[s_].id1; s_ = (s_ + 1) & (set)->mask) \
         if ((set)->slots[s_].hash == (h) && ((id = (set)->slots[s_].id1 - 1), true))
 
+/* scope_tree.c: sparse sets of block numbers --------------------------------------------------------------- */
+
+// A set of numbers below 2^31, iterated in ascending order: a red-black tree of bitsets. A node has the members
+// key << 8 .. key << 8 | 255; member bit | word << 6 | key << 8 is a bit of bits[word].
+typedef struct ScopeNode {
+    struct ScopeNode *child[2], *parent;  // left, right
+    uint32_t key;                         // bit 31: the node is black
+    uint32_t unused;
+    uint64_t bits[4];
+} ScopeNode;
+
+typedef struct ScopeTree {
+    Arena *arena;
+    ScopeNode *root, *last;  // last: the node that scope_tree_add() found last
+    ScopeNode *free;         // removed nodes, linked by child[1]
+    uint32_t n;              // nodes of the tree
+} ScopeTree;
+
+// A position in a scope tree: the next member is at least bit `from` of the node.
+typedef struct ScopeCursor {
+    const ScopeNode *node;
+    uint32_t from;
+} ScopeCursor;
+#define SCOPE_END UINT32_MAX
+
+void scope_tree_init(ScopeTree *t, Arena *arena);
+// Adds a member in logarithmic time; true if it is new.
+bool scope_tree_add(ScopeTree *t, uint32_t index);
+bool scope_tree_has(const ScopeTree *t, uint32_t index);
+// Return the position before the least member, and the next member or SCOPE_END. Members may be added meanwhile; those
+// below the position are not returned.
+ScopeCursor scope_tree_first(const ScopeTree *t);
+uint32_t scope_tree_next(ScopeCursor *c);
+// Removes the node with the least members, for reuse; true if the tree still has a node. Invalidates cursors.
+bool scope_tree_drop(ScopeTree *t);
+
 /* str.c: interned strings ---------------------------------------------------------------------------------- */
 
 typedef uint32_t StrId;  // 0 = the empty string

@@ -11,6 +11,7 @@
     X(heap)            \
     X(pool)            \
     X(seg)             \
+    X(scope_tree)      \
     X(strings)         \
     X(out)             \
     X(diff)            \

@@ -522,7 +522,8 @@ TEST(memory_spaces)
         {LD_L "  st.local.b32 [@l+4], 1\n" LD_L2, "ab"},
         // A generic access to the variable, without escape; an access at a number.
         {"  R1:64 = cvta.local.u64 @l\n" LD_L "  st.b32 [R1], 1\n" LD_L2, "ab"},
-        {LD_L "  bar.sync 0\n" LD_L2 "  st.local.b32 [16], 1\n", "ab"},
+        {LD_L "  st.local.b32 [16], 1\n" LD_L2, "ab"},
+        {LD_L "  st.volatile.local.b32 [R94], 1\n" LD_L2, "ab"},
         {LD_L "  R1:32 = ld.volatile.local.b32 [@l]\n" LD_L2, "a?b"},
     };
     check_cases(cases, ARRAY_LEN(cases), false);
