@@ -33,6 +33,7 @@ enum {
     PH_BRANCH_OPT = 15,
     PH_GENERATE_MOV_PHI = 23,
     PH_GENERAL_OPTIMIZE_MID = 37,
+    PH_GVN_CSE = 49,
     PH_EQUAL_PHIS = 52,
     PH_LIVE_DEAD_THIRD = 61,
     PH_REDUNDANT_PHIS = 62,
@@ -179,6 +180,18 @@ typedef struct LateMoves {
 #undef COUNTER
 } LateMoves;
 
+// COUNTER(name): the counters of phase 49 (redundancy/gvn_cse.c).
+// clang-format off
+#define GVN_COUNTERS(COUNTER) \
+    COUNTER(T1) COUNTER(T2) COUNTER(T3) COUNTER(T4) COUNTER(T5) COUNTER(T6) COUNTER(replaced) COUNTER(moves) \
+    COUNTER(drained)
+// clang-format on
+typedef struct GvnCounters {
+#define COUNTER(name) uint32_t name;
+    GVN_COUNTERS(COUNTER)
+#undef COUNTER
+} GvnCounters;
+
 // Statistics of one function.
 typedef struct FnStats {
     Name name;
@@ -187,6 +200,7 @@ typedef struct FnStats {
     uint32_t skipped;       // phases whose classes of instructions the function lacks
     MidCosts costs;
     LateMoves late;
+    GvnCounters gvn;
     size_t arena_bytes;
     uint64_t hash;
     uint64_t text_hash;  // of the input as Ori text, which FH of knob settings matches
@@ -241,6 +255,7 @@ struct Ctx {
     Run run;
     MidCosts costs;              // of the running function
     LateMoves late;              // the same
+    GvnCounters gvn;             // the same
     uint32_t changes;            // CHANGE_*: kinds of change that the last sub-pass may have made
     double seconds[PHASE_ROWS];  // with `timing`
     double nested_seconds;       // of the sub-passes of the running phase

@@ -3,8 +3,7 @@
 //
 // A key has a first word, descriptor << 2 | guarded << 1 | has modifiers, then the numbers of the uses, then their
 // modifiers if one of them is not zero, then the old values and the guard of a guarded instruction. The key of a phi
-// begins with 0, which is no descriptor, and its block. A guarded instruction whose old values are undefined may have
-// any value where the guard is false: it gets the number of an equal unguarded instruction, if there is one before.
+// begins with 0, which is no descriptor, and its block.
 //
 // An instruction has an operand without a number if it reads `undef`, a register outside of ssa form, or a special
 // register that changes. It is then numbered apart: `undef` is an unknown value here, not one that may be chosen.
@@ -57,7 +56,7 @@ void values_number_apart(Values *v, InstrId id)
 
 /* -- Expressions ---------------------------------------------------------------------------------------- */
 
-// Returns the old value of a definition. `undef` is one value: the guarded definitions have some value either way.
+// Returns the number of an old value, in keys that find `like`: two undefined old values are equal there.
 static ValueNumber number_of_old(const Values *v, Operand o) { return op_is_undef(o) ? o.word : value_number(v, o); }
 
 static bool is_exchanged(const Values *v, const Instr *i, const Operand *uses)
@@ -129,23 +128,38 @@ static InstrId first_of_key(Values *v, InstrId id, uint32_t n)
     return same_results(v->fn, ir_instr(v->fn, first), ir_instr(v->fn, id)) ? first : id;
 }
 
-static bool has_old_value(const Fn *fn, const Instr *i)
+// Returns the number of undefined old values.
+static uint32_t count_undefined(const Fn *fn, const Instr *i)
 {
+    uint32_t n = 0;
     for (uint32_t k = 0; k < ir_ntied(i); k++)
-        if (!op_is_undef(*ir_tied(fn, i, k)))
-            return true;
-    return false;
+        n += op_is_undef(*ir_tied(fn, i, k));
+    return n;
+}
+
+// Returns the first instruction with the same expression as an instruction, without its guard; 0 = none.
+static InstrId find_unguarded(Values *v, const Instr *i, const Desc *d)
+{
+    uint32_t n = make_key(v, i, d, false);
+    const ValueNode *node = n ? value_table_find(&v->table, n) : NULL;
+    return node && same_results(v->fn, ir_instr(v->fn, (InstrId)node->value), i) ? (InstrId)node->value : 0;
+}
+
+// Sets Values.like for a guarded instruction with undefined old values.
+static void find_like(Values *v, InstrId id, const Instr *i, const Desc *d)
+{
+    v->like = find_unguarded(v, i, d);
+    uint32_t n = v->like ? 0 : make_key(v, i, d, true);
+    InstrId first = n ? first_of_key(v, id, n) : id;
+    v->like = first != id ? first : v->like;
 }
 
 static InstrId first_equal(Values *v, InstrId id, const Instr *i, const Desc *d)
 {
-    uint32_t n;
-    if (ir_guarded(i) && !has_old_value(v->fn, i) && (n = make_key(v, i, d, false))) {
-        const ValueNode *node = value_table_find(&v->table, n);
-        if (node && same_results(v->fn, ir_instr(v->fn, (InstrId)node->value), i))
-            return (InstrId)node->value;
-    }
-    n = make_key(v, i, d, ir_guarded(i));
+    uint32_t undefined = count_undefined(v->fn, i);
+    if (undefined && undefined == ir_ntied(i))
+        find_like(v, id, i, d);
+    uint32_t n = undefined ? 0 : make_key(v, i, d, ir_guarded(i));
     return n ? first_of_key(v, id, n) : id;
 }
 
@@ -239,6 +253,7 @@ bool values_number(Values *v, InstrId id)
     const Fn *fn = v->fn;
     const Instr *i = ir_instr(fn, id);
     const Desc *d = ir_desc(fn, i);
+    v->like = 0;
     if (!i->ndef)
         return false;
     if (d->op == OP_PHI && defines_ssa(fn, i))
@@ -257,10 +272,20 @@ bool values_number(Values *v, InstrId id)
     return first != id;
 }
 
+InstrId values_find(Values *v, InstrId id)
+{
+    const Instr *i = ir_instr(v->fn, id);
+    return ir_guarded(i) ? 0 : find_unguarded(v, i, ir_desc(v->fn, i));
+}
+
 bool values_number_in(Values *v, InstrId id, uint32_t context)
 {
     const Instr *i = ir_instr(v->fn, id);
     InstrId first = id;
+    if (!defines_ssa(v->fn, i)) {
+        values_number_apart(v, id);
+        return false;
+    }
     uint32_t n = make_key(v, i, ir_desc(v->fn, i), ir_guarded(i));
     if (n) {
         value_table_key(&v->table, n + 1)[n] = context;

@@ -6,6 +6,10 @@
 // the numbers of its uses; a guarded one also has its guard and the old values of its definitions. So numbers are equal
 // under all modifiers that do not change the result, for both orders of commutative operands, and through moves.
 //
+// The result of a guarded instruction with an undefined old value may be that of an equal unguarded instruction, or of
+// another one with this guard, but has its own number: all readers of the register must see one value (rule 10 of
+// phases/soundness.md).
+//
 // Equal numbers say nothing about availability: the representative need not dominate another register of its value.
 #ifndef ORI_VALUES_H
 #define ORI_VALUES_H
@@ -27,6 +31,8 @@ typedef struct Values {
     ValueNumber *of;     // by RegId
     bool optimistic;     // phis ignore inputs without a number
     bool agree;          // two phis of a block differ only in inputs without a number
+    InstrId like;        // of the last instruction, if it is guarded and its old values are undefined: an earlier
+                         // instruction whose results may replace its results; 0 = none
     uint32_t passes;     // of values_solve()
 } Values;
 
@@ -41,8 +47,11 @@ bool value_is_expression(const Fn *fn, const Instr *i);
 // Numbers the definitions of an instruction: by its expression if value_is_expression(), else each by itself. Its
 // operands must have numbers, except inputs of phis from back edges. True if the results have the numbers of others.
 bool values_number(Values *v, InstrId id);
-// Does the same for any instruction with definitions in ssa form whose result depends only on its operands and a
-// context, such as a state of memory. `context` is not 0.
+// Returns the first instruction with the same expression as an unguarded pure instruction, whose definitions need not be
+// in ssa form; 0 = none.
+InstrId values_find(Values *v, InstrId id);
+// Does the same as values_number() for any instruction whose results depend only on its operands and a context, such as
+// a position. `context` is not 0.
 bool values_number_in(Values *v, InstrId id, uint32_t context);
 // Numbers each definition of an instruction by itself.
 void values_number_apart(Values *v, InstrId id);

@@ -232,6 +232,7 @@ static void add_stats(Ctx *ctx, Fn *fn, FnStats *s, double start)
     s->reachable_out = analysis_need(fn, AN_RPO)->nrpo;
     s->costs = ctx->costs;
     s->late = ctx->late;
+    s->gvn = ctx->gvn;
     s->arena_bytes = fn->arena.size + fn->code.size;
     s->hash = ir_hash(fn);
     s->seconds = phase_clock() - start;
@@ -277,6 +278,7 @@ void phase_run(Ctx *ctx, Fn **at)
     ctx->running = plan;
     ctx->costs = (MidCosts){0};
     ctx->late = (LateMoves){0};
+    ctx->gvn = (GvnCounters){0};
     ctx->recipes = UINT32_MAX;  // all of them, until phase 1 evaluates the conditions
     s.text_hash = ctx->options.stats ? phase_text_hash(fn) : 0;
     s.instrs_in = fn->ninstrs;
@@ -464,6 +466,18 @@ static void print_late_moves(const LateMoves *late, Out *out, bool json)
 #undef COUNTER
 }
 
+// Prints the counters of GvnCse if it had a candidate.
+static void print_gvn(const GvnCounters *gvn, Out *out, bool json)
+{
+    static const GvnCounters none;
+    if (memcmp(gvn, &none, sizeof none) == 0 && !json)
+        return;
+    out_z(out, json ? "" : ", GvnCse");
+#define COUNTER(name) out_fmt(out, json ? ",\"gvn_" #name "\":%u" : " " #name " %u", gvn->name);
+    GVN_COUNTERS(COUNTER)
+#undef COUNTER
+}
+
 void phase_print_stats(const Ctx *ctx, const Module *m, Out *out, bool json)
 {
     if (json)
@@ -490,6 +504,7 @@ void phase_print_stats(const Ctx *ctx, const Module *m, Out *out, bool json)
                     s->instrs_in, s->instrs_out, s->blocks_in, s->blocks_out, s->reachable_out, s->regs_in, s->regs_out,
                     s->changed, s->ran, s->costs.rounds, s->costs.weighted, s->costs.total, s->costs.count);
         print_late_moves(&s->late, out, json);
+        print_gvn(&s->gvn, out, json);
         out_fmt(out,
                 json ? ",\"arena_bytes\":%zu,\"hash\":\"%016llx\",\"fh\":\"0x%016llx\",\"seconds\":%.6f}"
                      : ", %zu bytes, hash %016llx, FH 0x%016llx, %.6f s\n",

@@ -19,6 +19,7 @@
 
 #include "ir/text/text.h"
 #include "phases/manager/recipes.h"
+#include "phases/redundancy/redundancy.h"
 #include "phases/scalar/fold/fold_rules.h"
 
 /* -- The default plan ----------------------------------------------------------------------------------- */
@@ -282,6 +283,7 @@ bool phase_check_knob(int row, const char *text, char why[static 500])
     case KNOB_DUMP_IR: return parse_list(NULL, &list, text, why);
     case KNOB_NV_OPT_RECIPES: return recipes_parse(text, &recipes, why);
     case KNOB_FOLD_RULES_OFF: return rules_find(text, NULL, why);
+    case KNOB_GVN_PER_INSTR: return opcodes_find(text, NULL, why);
     default: return true;
     }
 }

@@ -5,6 +5,7 @@
 
 #include "phases/bodies.h"
 #include "phases/manager/recipes.h"
+#include "phases/redundancy/gvn.h"
 
 #define none NULL
 #define backend NULL  // body_of() finds it
@@ -43,10 +44,14 @@ const PhaseInfo phase_info[PHASE_ROWS] = {
 
 /* -- Objects -------------------------------------------------------------------------------------------- */
 
-// Returns the body of a row, from the table or from the backend; NULL = none.
+// Returns the body of a row, from the table or from the backend; NULL = none. Knobs install that of GvnCse on backends
+// without one.
 static PhaseBody *body_of(const Phase *phase, int row)
 {
-    return phase_info[row].body ? phase_info[row].body : sm_pass(phase->ctx->target.backend, row);
+    if (phase_info[row].body)
+        return phase_info[row].body;
+    SmPass *pass = sm_pass(phase->ctx->target.backend, row);
+    return row == PH_GVN_CSE && pass == sm_no_op_pass && gvn_is_installed(phase->ctx) ? phase_gvn_cse : pass;
 }
 
 static bool run_body(Phase *phase, Fn *fn, int row)

@@ -24,10 +24,13 @@ typedef struct Gvn {
     bool enhanced;                  // bit 6: special classes are eligible
     const bool *kept;               // by Opcode: left alone (knob 257); NULL = none
     const uint8_t *marks;           // by BlockId: EBB_*; NULL = the pre-pass did not run
-    uint32_t scope;                 // number of scopes that began, for GVN_SIMPLE and convergent instructions
+    uint32_t *scopes;               // by InstrId: `context` at the instruction; NULL: not GVN_SIMPLE
+    uint32_t context;               // number of scopes so far, and of runs of equal convergent instructions
     BlockId block;                  // of the last instruction that was numbered
-    InstrId cached_leader, cached;  // the last query of is_usable(), and its result
-    bool cached_result;
+    ScopeTree *drains;              // of FullGvn: blocks with replacements, by index in reverse postorder
+    RegId cached_leader;            // the last query of is_usable(), and its result
+    InstrId cached_user;
+    bool cached;
     Pressure pressure;
 } Gvn;
 

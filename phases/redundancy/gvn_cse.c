@@ -203,20 +203,92 @@ static void report(Redundancy *r, InstrId id, RegId leader, Verdict verdict)
     Gvn *g = r->rules->user;
     count(r, g, id, leader, verdict);
     if (verdict == RV_REPLACED && g->drains)
-        scope_tree_insert(g->drains, r->a->rpo_index[ir_instr(r->fn, id)->block]);
+        scope_tree_add(g->drains, r->a->rpo_index[ir_instr(r->fn, id)->block]);
     redundancy_remark(r, id, leader, verdict);
+}
+
+/* -- The drain of FullGvn ------------------------------------------------------------------------------- */
+
+// Sorts the first two uses of a commutative instruction as in its key (query 79).
+static void sort_uses(Redundancy *r, InstrId id)
+{
+    const Instr *i = ir_instr(r->fn, id);
+    if (!(ir_desc(r->fn, i)->traits & TR_COMM) || ir_nuse(i) < 2 || i->flags & IF_PINNED)
+        return;
+    Operand *x = ir_use(r->fn, i, 0), *y = ir_use(r->fn, i, 1), first = *x, second = *y;
+    uint32_t a = value_number(&r->values, first), b = value_number(&r->values, second);
+    if (!a || !b || !r->values.swaps(r->fn, i, a, b) || !fit_operand(r->fn, i, i->ndef, &second) ||
+        !fit_operand(r->fn, i, i->ndef + 1u, &first))
+        return;
+    *x = second;
+    *y = first;
+}
+
+// Visits the recorded blocks in ascending order, dominators first (sub_BEA5F0), and empties the tree.
+static void drain(Redundancy *r)
+{
+    Gvn *g = r->rules->user;
+    ScopeCursor cursor = scope_tree_first(g->drains);
+    for (uint32_t index; (index = scope_tree_next(&cursor)) != SCOPE_END;) {
+        if (sm_sorts_commutative(g->ctx->target))
+            FOR_INSTRS(r->fn, r->a->rpo[index], id)
+                sort_uses(r, id);
+        g->ctx->gvn.drained++;
+    }
+    while (scope_tree_drop(g->drains))
+        ;
 }
 
 /* -- The phase ------------------------------------------------------------------------------------------ */
 
+static bool is_full(GvnBody body) { return body == GVN_FULL || body == GVN_FULL_EXTENDED; }
+
 // True if the EBB pre-pass runs.
 static bool has_pre_pass(Ctx *ctx, GvnBody body)
 {
-    return body == GVN_STANDARD && (sm_always_marks_ebb(ctx->target) || !knob_is_set(&ctx->knobs, KNOB_NO_EBB));
+    return body == GVN_STANDARD && (sm_always_marks_ebb(ctx->target) || !knob_is_set(&ctx->knobs, KNOB_GVN_NO_EBB));
 }
 
-static uint32_t kinds_of(GvnBody body)
+static uint32_t eliminate(Gvn *g)
 {
-    uint32_t all = RD_EXPRESSIONS | RD_COPIES | RD_CONSTANT_LOADS;
-    return body == GVN_FULL || body == GVN_FULL_EXTENDED ? all | RD_PHIS | RD_LOADS : all;
+    uint32_t kinds = RD_EXPRESSIONS | RD_COPIES | RD_CONSTANT_LOADS, moves;
+    ScopeTree tree;
+    if (is_full(g->body)) {
+        kinds |= RD_PHIS | RD_LOADS;
+        g->drains = &tree;
+        scope_tree_init(&tree, &g->scratch);
+    }
+    RedundancyRules rules = {kinds, KNOB_GVN_BUDGET, permits, number, report, is_full(g->body) ? drain : NULL, g};
+    uint32_t replaced = redundancy_eliminate(g->ctx, g->fn, &rules, &moves);
+    g->ctx->gvn.moves += moves;
+    return replaced;
+}
+
+static GvnBody choose_body(Ctx *ctx)
+{
+    const SmProfile *p = &ctx->target.backend->profile;
+    bool set = knob_is_set(&ctx->knobs, KNOB_GVN_CSE_MODE);
+    int64_t mode = set ? knob_int(&ctx->knobs, KNOB_GVN_CSE_MODE) : gvn_default_mode(p);
+    return gvn_body(mode, p->caps & SM_CAP_ENHANCED_CSE, p->caps & SM_CAP_FULL_SCOPE);
+}
+
+bool phase_gvn_cse(Ctx *ctx, Fn *fn)
+{
+    if (!gate_is_open(ctx, fn, KNOB_GVN_CSE, knob_int(&ctx->knobs, KNOB_GVN_CSE)))
+        return false;
+    Gvn g = {.ctx = ctx, .fn = fn, .body = choose_body(ctx)};
+    if (!gate_is_open(ctx, fn, KNOB_GVN_CSE_MODE, g.body != GVN_NONE))
+        return false;
+    g.a = analysis_need(fn, AN_RPO | AN_DOM | AN_DEF);
+    g.enhanced = ctx->target.backend->profile.caps & SM_CAP_ENHANCED_CSE;
+    arena_init(&g.scratch, &ctx->heap);
+    pressure_init(&g.pressure, fn, &g.scratch);
+    g.kept = opcodes_of_knob(ctx, KNOB_GVN_PER_INSTR, &g.scratch);
+    if (has_pre_pass(ctx, g.body))
+        g.marks = gvn_mark_blocks(&g);
+    if (g.body == GVN_SIMPLE)
+        g.scopes = NEW_ARRAY(&g.scratch, uint32_t, fn->instrs.n);
+    uint32_t replaced = eliminate(&g);
+    arena_free(&g.scratch);
+    return replaced;
 }

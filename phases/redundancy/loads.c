@@ -6,9 +6,8 @@
 // the stored value; else it is that of the first load of the same bytes. The numbers of roots stand for registers.
 //
 // A loaded element gets the number of this value if it has all bits of the value. A load that extends some low bytes of
-// the value is a narrow copy: equal narrow copies have one number, and a move can replace the load. A guarded load whose
-// old value is undefined is numbered as an unguarded one. With another old value it is a narrow copy, too, since a
-// guarded move can replace it; it has the number of guarded loads with the same guard and old value only.
+// the value is a copy: equal copies have one number, and a move can replace the load. A guarded load is a copy, too; it
+// has the number of guarded loads with the same guard and old value only.
 #include "phases/redundancy/redundancy.h"
 
 enum { BYTES_KEY = 1, NARROW_KEY = 2, KEY_MAX = 12 };  // first words of keys; those of instructions are larger
@@ -84,48 +83,64 @@ static bool add_guard(Redundancy *r, const Element *e, uint32_t *n)
 
 /* -- Elements ------------------------------------------------------------------------------------------- */
 
+// True if the old value of a guarded load is undefined, so that the value where the guard is false may be any.
+static bool may_be_any(const Redundancy *r, const Element *e)
+{
+    const Instr *i = ir_instr(r->fn, e->load);
+    return ir_guarded(i) && op_is_undef(*ir_tied(r->fn, i, e->index));
+}
+
 static bool number_as_register(Redundancy *r, const Element *e, RegId reg)
 {
     r->values.of[op_index(e->def)] = r->values.of[reg];
     return r->values.of[reg] != op_reg(r->fn, op_index(e->def)).word;
 }
 
-// Numbers an element by its key of length n; a new one has the number of its own register.
-static bool number_by_key(Redundancy *r, const Element *e, uint32_t n)
+// Returns the first register with the current key of length n, that of the element if there is none.
+static RegId first_of_key(Redundancy *r, const Element *e, uint32_t n)
 {
     ValueSlot slot = value_table_insert(&r->values.table, n);
-    RegId reg = op_index(e->def);
-    if (slot.is_new) {
-        slot.node->value = reg;
-        r->values.of[reg] = op_reg(r->fn, reg).word;
-    }
-    return number_as_register(r, e, (RegId)slot.node->value);
+    if (slot.is_new)
+        slot.node->value = op_index(e->def);
+    return (RegId)slot.node->value;
 }
 
-// Numbers an element whose bytes are the low bytes of `from`.
-static bool number_copy(Redundancy *r, const Element *e, Operand from)
+// Numbers an element by its key of length n, and by its guard. If its old value is undefined, an equal load may replace
+// it, but it has another number.
+static bool number_guarded(Redundancy *r, const Element *e, uint32_t n)
+{
+    bool guarded = ir_guarded(ir_instr(r->fn, e->load)), any = may_be_any(r, e);
+    RegId reg = op_index(e->def), first = !guarded || add_guard(r, e, &n) ? first_of_key(r, e, n) : reg;
+    if (any && first != reg)
+        redundancy_note_copy(r, &(Copy){e->load, e->index, op_reg(r->fn, first), 0, false});
+    return !any && first != reg && number_as_register(r, e, first);
+}
+
+// True if a register of the element's width with these bytes is the element.
+static bool is_whole(const Redundancy *r, const Element *e, Operand from)
+{
+    return (!op_is_reg(from) || op_file(from) == op_file(e->def)) && 8 * e->bytes == width_bits(e->width) &&
+           width_of_operand(r->fn, from) == e->width;
+}
+
+// Numbers an element whose bytes are the low bytes of `from`. `whole`: the element equals `from`.
+static bool number_copy(Redundancy *r, const Element *e, Operand from, bool whole)
 {
     const Instr *i = ir_instr(r->fn, e->load);
     ValueNumber number = value_number(&r->values, from);
-    bool some = !ir_guarded(i) || op_is_undef(*ir_tied(r->fn, i, e->index));
-    bool same_file = !op_is_reg(from) || op_file(from) == op_file(e->def);
-    if (some && number && same_file && 8 * e->bytes == width_bits(e->width) &&
-        width_of_operand(r->fn, from) == e->width) {
+    if (number && whole && !ir_guarded(i)) {
         r->values.of[op_index(e->def)] = number;
         return true;
     }
-    if (number && access_is_movable(r->fn, i))
-        redundancy_note_copy(r, &(Copy){e->load, e->index, from, e->bytes, e->is_signed});
+    if (number && (whole && may_be_any(r, e) ? true : access_is_movable(r->fn, i)))
+        redundancy_note_copy(
+            r, &(Copy){e->load, e->index, from, whole && may_be_any(r, e) ? 0 : e->bytes, e->is_signed});
     uint32_t *key = value_table_key(&r->values.table, KEY_MAX), n = 4;
     key[0] = NARROW_KEY;
     key[1] = number;
     key[2] = e->bytes << 16 | (uint32_t)e->is_signed << 8 | e->width;
     key[3] = op_is_reg(from) ? op_file(from) : 0;
-    if (!number || (!some && !add_guard(r, e, &n))) {
-        r->values.of[op_index(e->def)] = op_reg(r->fn, op_index(e->def)).word;
-        return false;
-    }
-    return number_by_key(r, e, n);
+    return number && number_guarded(r, e, n);
 }
 
 // Returns the register that was loaded from the bytes of the current key first; 0 = none.
@@ -145,24 +160,16 @@ static bool is_extension(const Redundancy *r, RegId reg, const Element *e)
 
 static bool number_element(Redundancy *r, const AccessPlace *place, const Element *e, MemVersionId version)
 {
-    const Instr *i = ir_instr(r->fn, e->load);
     if (version != MEM_CONSTANT && mem_version(r->memory, version)->kind == MV_STORE) {
         Operand from = stored_value(r, mem_version(r->memory, version)->def, place, e);
         if (op_kind(from) != K_NONE)
-            return number_copy(r, e, from);
+            return number_copy(r, e, from, is_whole(r, e, from));
     }
     uint32_t n = make_bytes_key(r, place, e, version);
     RegId before = loaded_before(r, n);
-    bool some = !ir_guarded(i) || op_is_undef(*ir_tied(r->fn, i, e->index));
-    if (before && some && is_extension(r, before, e))
-        return number_as_register(r, e, before);
     if (before)
-        return number_copy(r, e, op_reg(r->fn, before));
-    if (ir_guarded(i) && !add_guard(r, e, &n)) {
-        r->values.of[op_index(e->def)] = op_reg(r->fn, op_index(e->def)).word;
-        return false;
-    }
-    return number_by_key(r, e, n);
+        return number_copy(r, e, op_reg(r->fn, before), is_extension(r, before, e));
+    return number_guarded(r, e, n);
 }
 
 /* -- Loads ---------------------------------------------------------------------------------------------- */
@@ -184,6 +191,7 @@ static bool number_elements(Redundancy *r, InstrId id, MemVersionId version)
     AccessPlace place = access_place_of(&r->places, id);
     bool known = false;
     version = mem_clobber(r->memory, &r->places, id, version);
+    values_number_apart(&r->values, id);
     for (uint32_t k = 0; k < i->ndef; k++) {
         Operand def = *ir_def(r->fn, i, k);
         if (!op_is_reg(def))

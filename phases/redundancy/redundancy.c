@@ -10,6 +10,8 @@
 // A candidate is replaced if the rules permit its leader. Otherwise it is a leader for the candidates after it.
 #include "phases/redundancy/redundancy.h"
 
+#include <stdio.h>
+
 #include "phases/manager/remarks.h"
 
 /* -- Candidates ----------------------------------------------------------------------------------------- */
@@ -52,13 +54,25 @@ void redundancy_number_apart(void *redundancy, InstrId id)
     values_number_apart(&r->values, id);
 }
 
+// Notes the results that may replace those of a guarded instruction as copies.
+static void note_like(Redundancy *r, InstrId id)
+{
+    const Instr *i = ir_instr(r->fn, id), *other = ir_instr(r->fn, r->values.like);
+    for (uint32_t k = 0; k < i->ndef; k++)
+        if (op_is_reg(*ir_def(r->fn, i, k)))
+            redundancy_note_copy(r, &(Copy){id, k, op_reg(r->fn, op_index(*ir_def(r->fn, other, k))), 0, false});
+}
+
 void redundancy_number(void *redundancy, InstrId id)
 {
     Redundancy *r = redundancy;
     bool known;
     start_instruction(r);
-    if (!(r->rules->kinds & (RD_LOADS | RD_CONSTANT_LOADS)) || !loads_number(r, id, &known))
+    if (!(r->rules->kinds & (RD_LOADS | RD_CONSTANT_LOADS)) || !loads_number(r, id, &known)) {
         known = values_number(&r->values, id);
+        if (r->values.like)
+            note_like(r, id);
+    }
     if (known)
         redundancy_note(r, id);
 }
@@ -98,6 +112,29 @@ static Operand operand_of(Redundancy *r, InstrId id, ValueNumber number)
     return r->verdict == RV_REPLACED ? op_reg(r->fn, r->leader) : op_none();
 }
 
+/* -- Remarks -------------------------------------------------------------------------------------------- */
+
+void redundancy_remark(Redundancy *r, InstrId id, RegId leader, Verdict verdict)
+{
+    if (!remarks_wanted(r->ctx))
+        return;
+    char text[100];
+    const Instr *i = ir_instr(r->fn, id);
+    bool load = ir_desc(r->fn, i)->traits & TR_READ;
+    Str mnemonic = tab_str(r->fn->tables, tab_mnem(r->fn->tables, ir_desc(r->fn, i)->mnem)->text);
+    snprintf(text, sizeof text, "%.*s", (int)MIN(mnemonic.len, 60), mnemonic.text);
+    if (verdict == RV_REPLACED && load)
+        remark(r->ctx, r->fn, id, RM_PASSED, "LoadForwarded", "{Instruction:%s} reads a value that a register has", text);
+    else if (verdict == RV_REPLACED)
+        remark(r->ctx, r->fn, id, RM_PASSED, "Commoned", "{Instruction:%s} computes a value that a register has", text);
+    else if (verdict == RV_PRESSURE)
+        remark(r->ctx, r->fn, id, RM_MISSED, "Pressure",
+               "{Instruction:%s} computes a value again that would raise the register pressure if it were kept", text);
+    else if (verdict == RV_NOT_DOMINATED && !leader)
+        remark(r->ctx, r->fn, id, RM_MISSED, "NotDominated",
+               "{Instruction:%s} computes a value again that not all paths to it have computed", text);
+}
+
 bool is_expensive(const Fn *fn, const Instr *i)
 {
     const Desc *d = ir_desc(fn, i);
@@ -115,8 +152,21 @@ bool is_expensive(const Fn *fn, const Instr *i)
 
 enum { DEFS_MAX = 16 };
 
+// Returns the number that the replacement of a result has; 0 = there is none. `copy` is the first copy of its
+// instruction, NULL = none.
+static ValueNumber number_of_result(const Redundancy *r, const Copy *copy, InstrId id, uint32_t k)
+{
+    RegId reg = op_index(*ir_def(r->fn, ir_instr(r->fn, id), k));
+    if (r->values.of[reg] != op_reg(r->fn, reg).word)
+        return r->values.of[reg];
+    for (; copy && copy < r->copies.at + r->copies.n && copy->instr == id; copy++)
+        if (copy->result == k && !copy->bytes)
+            return value_number(&r->values, copy->from);
+    return 0;
+}
+
 // Finds operands for all results of an instruction; false if one has none.
-static bool find_replacements(Redundancy *r, InstrId id, Operand by[static DEFS_MAX])
+static bool find_replacements(Redundancy *r, const Copy *copy, InstrId id, Operand by[static DEFS_MAX])
 {
     const Instr *i = ir_instr(r->fn, id);
     if (i->ndef > DEFS_MAX)
@@ -125,10 +175,8 @@ static bool find_replacements(Redundancy *r, InstrId id, Operand by[static DEFS_
         Operand def = *ir_def(r->fn, i, k);
         if (!op_is_reg(def))
             continue;
-        ValueNumber number = value_number(&r->values, def);
-        if (!number || number == op_reg(r->fn, op_index(def)).word)
-            return false;
-        by[k] = operand_of(r, id, number);
+        ValueNumber number = number_of_result(r, copy, id, k);
+        by[k] = number ? operand_of(r, id, number) : op_none();
         if (op_kind(by[k]) == K_NONE || !replace_allowed(r->fn, op_index(def), by[k]))
             return false;
     }
@@ -192,7 +240,7 @@ static void visit(Redundancy *r, InstrId id)
         return;
     r->verdict = RV_OTHER;
     r->leader = 0;
-    bool whole = find_replacements(r, id, by), done = whole || (copy && plan_move(r, copy));
+    bool whole = find_replacements(r, copy, id, by), done = whole || (copy && copy->bytes && plan_move(r, copy));
     if (whole)
         replace(r, id, by);
     else
@@ -232,6 +280,8 @@ uint32_t redundancy_eliminate(Ctx *ctx, Fn *fn, const RedundancyRules *rules, ui
         replace_begin(&r.map, fn);
         for (uint32_t k = 0; k < r.candidates.n; k++)
             visit(&r, r.candidates.at[k]);
+        if (rules->finish)
+            rules->finish(&r);
         inserted = apply(&r);
     }
     arena_free(&r.scratch);

@@ -39,7 +39,8 @@ typedef struct RedundancyRules {
     RedundancyTest *permits;  // NULL = all
     ValuesVisit *number;      // numbers an instruction; NULL = redundancy_number()
     void (*report)(Redundancy *r, InstrId id, RegId leader, Verdict verdict);  // of each candidate; NULL = none
-    void *user;               // of these functions
+    void (*finish)(Redundancy *r);  // before the function is rewritten; NULL = none
+    void *user;                     // of these functions
 } RedundancyRules;
 
 // A register with the number of an earlier one that was not replaced.
@@ -53,7 +54,7 @@ typedef struct Copy {
     InstrId instr;
     uint32_t result;
     Operand from;
-    uint32_t bytes;
+    uint32_t bytes;  // 0: `from` may replace the register, where that has a defined value
     bool is_signed;
 } Copy;
 
@@ -106,7 +107,16 @@ void redundancy_note_copy(Redundancy *r, const Copy *copy);
 // number of moves in their place; NULL = not wanted. AN_FLOW and AN_DEF stay valid. Requests AN_RPO, AN_DOM, AN_DEF and,
 // for loads, AN_MEM.
 uint32_t redundancy_eliminate(Ctx *ctx, Fn *fn, const RedundancyRules *rules, uint32_t *moves);
+// Adds a remark on a candidate, as RedundancyRules.report.
+void redundancy_remark(Redundancy *r, InstrId id, RegId leader, Verdict verdict);
 // True if ptxas makes many machine instructions of an instruction.
 bool is_expensive(const Fn *fn, const Instr *i);
+
+/* opcode_list.c */
+// Adds the opcodes of a list of mnemonics to a set by Opcode, NULL = only checks the list. False: `why` names the entry
+// that is no mnemonic.
+bool opcodes_find(const char *list, bool *set, char why[static 500]);
+// Returns the set that the value of a knob lists, in memory of the arena; NULL = the knob is not set.
+const bool *opcodes_of_knob(Ctx *ctx, KnobId knob, Arena *arena);
 
 #endif
