@@ -19,8 +19,8 @@
 //     R3 = ld.shared.b32 [@x]        version 1 of x               bar.sync 0                writes all classes
 //     R4 = ld.shared.b32 [R9]        a new version of the rest    st.global.b32 [R7], R8    writes no shared memory
 //
-// Phis are not pruned: there are at most MEM_CLASSES_MAX in a block. Any change of accesses or blocks invalidates the
-// result; a change of other instructions does not.
+// Phis are not pruned: there are at most MEM_CLASSES_MAX in a block. Changes of accesses, of addresses of variables, of
+// instructions that clobber and of edges invalidate the result; other changes do not.
 #include <stdio.h>
 
 #include "ir/analysis/analysis_internal.h"
