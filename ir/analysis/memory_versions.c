@@ -57,8 +57,10 @@ typedef struct Builder {
     VEC(Event) events;                                       // of reachable blocks
     BlockState *at;                                          // by BlockId
     uint32_t loads[SP_GENERIC + 1], stores[SP_GENERIC + 1];  // by space
-    uint32_t names;                                          // a bit for each space with variables that code names
-    bool own_names;                                          // the function declares one of them
+    SymId name[SP_GENERIC + 1];                              // by space: the last symbol that code names
+    uint32_t several;                                        // a bit for each space of which code names several symbols
+    bool declares;                                           // the function declares one of them
+    uint32_t nkills;
     // Sets of classes. rest: all memory of a space without a variable; own: private variables in .local.
     uint32_t all, escaped, own, of_space[SP_GENERIC + 1], rest[SP_GENERIC + 1];
     BlockId *bank;  // by level: the first pending block
@@ -86,14 +88,16 @@ static bool is_reusable(const Instr *i, const Desc *d, Space space)
            (is_variable_space(space) || space == SP_GENERIC);
 }
 
-// Notes the space of the symbol that an access or OP_ADDR names.
+// Notes the symbol that an access or OP_ADDR names.
 static void note_name(Builder *s, const Instr *i)
 {
     Operand base = *ir_use(s->fn, i, 0);
     if (op_kind(base) != K_SYM)
         return;
-    s->names |= 1u << ir_sym(s->fn, op_index(base))->space;
-    s->own_names |= (op_index(base) & SYM_LOCAL) != 0;
+    SymId sym = op_index(base), *last = &s->name[ir_sym(s->fn, sym)->space];
+    s->several |= *last && *last != sym ? 1u << ir_sym(s->fn, sym)->space : 0;
+    s->declares |= (sym & SYM_LOCAL) != 0;
+    *last = sym;
 }
 
 static void add_access(Builder *s, EventKind kind, InstrId id, const Instr *i, Space space)
@@ -117,6 +121,7 @@ static inline void add_event(Builder *s, InstrId id)
         add_access(s, EV_STORE, id, i, space_of(s->fn, d));
     } else if (!ir_calls_pure(s->fn, i)) {
         s->ordered |= d->traits & TR_ORDERED && space_of(s->fn, d) == SP_LOCAL;
+        s->nkills++;
         VEC_PUSH(&s->scratch, &s->events, ((Event){.instr = id, .kind = EV_KILL}));
     }
 }
@@ -161,10 +166,13 @@ static Reach reach_of(const Builder *s, const Event *e, SymbolBase base)
     return base.offset >= 0 && v->size >= bytes && (uint64_t)base.offset <= v->size - bytes ? REACH_SYM : REACH_SPACE;
 }
 
-// True if code names a variable of a space in which some load may survive some store because of its variable.
+// True if variables of a space may matter: some load may survive a store to another variable of the space. A private
+// variable in .local also survives what other code may write.
 static bool has_variables(const Builder *s, Space space)
 {
-    return s->names >> space & 1 && s->loads[space] && (s->stores[space] || space == SP_LOCAL);
+    bool others = s->several >> space & 1 && s->stores[space];
+    bool own = space == SP_LOCAL && s->name[space] && (s->nkills || s->stores[SP_GENERIC]);
+    return s->loads[space] && (others || own);
 }
 
 // Finds the underlying object of each access, if there are variables.
@@ -173,7 +181,7 @@ static void find_variables(Builder *s)
     if (!has_variables(s, SP_GLOBAL) && !has_variables(s, SP_SHARED) && !has_variables(s, SP_LOCAL))
         return;
     s->bases.fn = s->fn;
-    if (s->own_names)
+    if (s->declares)
         symbol_bases_find(&s->bases, &s->scratch, s->fn, s->a);
     for (uint32_t k = 0; k < s->events.n; k++) {
         Event *e = &s->events.at[k];

@@ -399,7 +399,8 @@ TEST(memory_reusable)
         {"  R1:32 = ld.mmio.relaxed.sys.global.b32 [R91]\n" LD_G LD_G2, "?aa"},
         {"  R1:32 = ld.global.cv.b32 [R91]\n" LD_G LD_G2, "?aa"},
         {LD_G "  R1:32 = ldu.global.b32 [R91]\n", "aa"},
-        {LD_G LD_G2 LD_X LD_Y LD_L, "aa???"},
+        {LD_G LD_G2 LD_X LD_Y LD_L, "aabb?"},
+        {LD_G LD_G2 LD_X LD_Y LD_L "  st.shared.b32 [R93], 1\n", "aa???"},
     };
     check_cases(cases, ARRAY_LEN(cases), false);
 }
@@ -565,8 +566,8 @@ TEST(memory_bases)
         "  @P9 bra b1 else b2\nb1:\n  bra b2\nb2:\n  R1:32 = mov.phi b0: R99, b1: 16\n",
         "  @P9 bra b1 else b2\nb1:\n  bra b2\nb2:\n  R1:32 = mov.phi b0: R90, b1: R99\n",
         "  bra b1\nb1:\n  R1:32 = mov.phi b0: R90, b1: R2\n  R2:32 = add.s32 R99, 4\n  @P9 bra b1 else b2\nb2:\n",
-        "  R3:32 = mov.b32 @z\n  bra b1\nb1:\n  R1:32 = mov.phi b0: R99, b1: R2\n  R2:32 = add.s32 R3, 4\n"
-        "  @P9 bra b1 else b2\nb2:\n",
+        ("  R3:32 = mov.b32 @z\n  bra b1\nb1:\n  R1:32 = mov.phi b0: R99, b1: R2\n  R2:32 = add.s32 R3, 4\n"
+         "  @P9 bra b1 else b2\nb2:\n"),
     };
     for (size_t k = 0; k < ARRAY_LEN(kept) + ARRAY_LEN(escaping); k++) {
         bool keeps = k < ARRAY_LEN(kept);
