@@ -12,15 +12,15 @@
 // is not private may reach all variables of the space that are not private (REACH_ESCAPED). Any other store may reach
 // the whole space. `.extern .shared` variables overlap; they have no class, and their accesses are REACH_ESCAPED.
 // Calls, barriers and generic stores do not reach private variables in `.local`. Variables come from symbol_bases.h:
-// pointer analysis costs twenty times as much. In multi form only accesses that name a variable have one.
+// pointer analysis costs ten times as much. In multi form only accesses that name a variable have one.
 //
 //     R1 = ld.shared.b32 [@x]        version 1 of x               st.shared.b32 [R9], R8    writes x, y, rest of shared
 //     st.shared.b32 [@y], R2         writes y, rest of shared     st.b32 [R7], R8           writes all classes
 //     R3 = ld.shared.b32 [@x]        version 1 of x               bar.sync 0                writes all classes
 //     R4 = ld.shared.b32 [R9]        a new version of the rest    st.global.b32 [R7], R8    writes no shared memory
 //
-// Phis are not pruned: there are at most MEM_CLASSES_MAX in a block. Any change of accesses or blocks invalidates the
-// result; a change of other instructions does not.
+// Phis are not pruned: there are at most MEM_CLASSES_MAX in a block. Changes of accesses, of addresses of variables, of
+// instructions that clobber and of edges invalidate the result; other changes do not.
 #include <stdio.h>
 
 #include "ir/analysis/analysis_internal.h"
@@ -36,6 +36,7 @@ typedef struct Event {
     SymId sym;         // the underlying object if reach != REACH_SPACE
     uint32_t classes;  // a bit for each class: read by a load, written by other events
     uint8_t kind, space, reach;
+    uint8_t class;  // of an access; MEM_CLASSES_MAX = none
 } Event;
 
 typedef struct BlockState {
@@ -56,9 +57,13 @@ typedef struct Builder {
     VEC(Event) events;                                       // of reachable blocks
     BlockState *at;                                          // by BlockId
     uint32_t loads[SP_GENERIC + 1], stores[SP_GENERIC + 1];  // by space
-    uint32_t names;                                          // a bit for each space with variables that code names
-    uint32_t all, of_space[SP_GENERIC + 1], escaped, own;    // sets of classes; own: private variables in .local
-    BlockId *bank;                                           // by level: the first pending block
+    SymId name[SP_GENERIC + 1];                              // by space: the last symbol that code names
+    uint32_t several;                                        // a bit for each space of which code names several symbols
+    bool declares;                                           // the function declares one of them
+    uint32_t nkills;
+    // Sets of classes. rest: all memory of a space without a variable; own: private variables in .local.
+    uint32_t all, escaped, own, of_space[SP_GENERIC + 1], rest[SP_GENERIC + 1];
+    BlockId *bank;  // by level: the first pending block
 } Builder;
 
 /* -- Events --------------------------------------------------------------------------------------------- */
@@ -83,12 +88,16 @@ static bool is_reusable(const Instr *i, const Desc *d, Space space)
            (is_variable_space(space) || space == SP_GENERIC);
 }
 
-// Notes the space of the symbol that an access or OP_ADDR names.
+// Notes the symbol that an access or OP_ADDR names.
 static void note_name(Builder *s, const Instr *i)
 {
     Operand base = *ir_use(s->fn, i, 0);
-    if (op_kind(base) == K_SYM)
-        s->names |= 1u << ir_sym(s->fn, op_index(base))->space;
+    if (op_kind(base) != K_SYM)
+        return;
+    SymId sym = op_index(base), *last = &s->name[ir_sym(s->fn, sym)->space];
+    s->several |= *last && *last != sym ? 1u << ir_sym(s->fn, sym)->space : 0;
+    s->declares |= (sym & SYM_LOCAL) != 0;
+    *last = sym;
 }
 
 static void add_access(Builder *s, EventKind kind, InstrId id, const Instr *i, Space space)
@@ -112,6 +121,7 @@ static inline void add_event(Builder *s, InstrId id)
         add_access(s, EV_STORE, id, i, space_of(s->fn, d));
     } else if (!ir_calls_pure(s->fn, i)) {
         s->ordered |= d->traits & TR_ORDERED && space_of(s->fn, d) == SP_LOCAL;
+        s->nkills++;
         VEC_PUSH(&s->scratch, &s->events, ((Event){.instr = id, .kind = EV_KILL}));
     }
 }
@@ -156,19 +166,23 @@ static Reach reach_of(const Builder *s, const Event *e, SymbolBase base)
     return base.offset >= 0 && v->size >= bytes && (uint64_t)base.offset <= v->size - bytes ? REACH_SYM : REACH_SPACE;
 }
 
-// True if code names a variable of a space that is read.
-static bool has_variables(const Builder *s)
+// True if variables of a space may matter: some load may survive a store to another variable of the space. A private
+// variable in .local also survives what other code may write.
+static bool has_variables(const Builder *s, Space space)
 {
-    return (s->names >> SP_GLOBAL & 1 && s->loads[SP_GLOBAL]) || (s->names >> SP_SHARED & 1 && s->loads[SP_SHARED]) ||
-           (s->names >> SP_LOCAL & 1 && s->loads[SP_LOCAL]);
+    bool others = s->several >> space & 1 && s->stores[space];
+    bool own = space == SP_LOCAL && s->name[space] && (s->nkills || s->stores[SP_GENERIC]);
+    return s->loads[space] && (others || own);
 }
 
 // Finds the underlying object of each access, if there are variables.
 static void find_variables(Builder *s)
 {
-    if (!has_variables(s))
+    if (!has_variables(s, SP_GLOBAL) && !has_variables(s, SP_SHARED) && !has_variables(s, SP_LOCAL))
         return;
-    symbol_bases_find(&s->bases, &s->scratch, s->fn, s->a);
+    s->bases.fn = s->fn;
+    if (s->declares)
+        symbol_bases_find(&s->bases, &s->scratch, s->fn, s->a);
     for (uint32_t k = 0; k < s->events.n; k++) {
         Event *e = &s->events.at[k];
         if (e->kind == EV_KILL || !is_variable_space((Space)e->space))
@@ -190,48 +204,55 @@ static uint32_t find_class(const MemVersions *m, Space space, SymId sym)
     return k < m->nclasses ? k : MEM_CLASSES_MAX;
 }
 
-// Returns the class that a load reads, or that a store surely belongs to.
-static uint32_t class_of(const Builder *s, const Event *e)
+// Returns the class that a load reads, or that a store surely belongs to; MEM_CLASSES_MAX = none.
+static uint32_t class_of(const MemVersions *m, const Event *e)
 {
-    uint32_t class = e->reach == REACH_SYM ? find_class(s->m, (Space)e->space, e->sym) : MEM_CLASSES_MAX;
-    return class < MEM_CLASSES_MAX ? class : find_class(s->m, (Space)e->space, 0);
-}
-
-static void add_class(MemVersions *m, Space space, SymId sym)
-{
-    if (find_class(m, space, sym) == MEM_CLASSES_MAX)
-        m->class[m->nclasses++] = (MemClass){space, sym};
+    uint32_t class = e->reach == REACH_SYM ? find_class(m, (Space)e->space, e->sym) : MEM_CLASSES_MAX;
+    return class < MEM_CLASSES_MAX ? class : find_class(m, (Space)e->space, 0);
 }
 
 // Makes a class for each space that is read, and for the first variables of each space.
 static void add_classes(Builder *s)
 {
+    MemVersions *m = s->m;
     uint32_t variables[SP_GENERIC + 1] = {0};
     for (uint32_t k = 0; k < s->events.n; k++) {
-        const Event *e = &s->events.at[k];
+        Event *e = &s->events.at[k];
         if (e->kind != EV_LOAD)
             continue;
         bool own = e->reach == REACH_SYM && variables[e->space] < MEM_VARIABLES_MAX;
-        uint32_t before = s->m->nclasses;
-        if (own)
-            add_class(s->m, (Space)e->space, e->sym);
-        else if (class_of(s, e) == MEM_CLASSES_MAX)
-            add_class(s->m, (Space)e->space, 0);
-        variables[e->space] += own && s->m->nclasses > before;
+        uint32_t class = own ? find_class(m, (Space)e->space, e->sym) : class_of(m, e);
+        if (class == MEM_CLASSES_MAX) {
+            class = m->nclasses++;
+            m->class[class] = (MemClass){(Space)e->space, own ? e->sym : 0};
+            variables[e->space] += own;
+        }
+        e->class = (uint8_t) class;
     }
 }
 
 // Keeps the classes in which a load may repeat another load or read a stored value.
 static void drop_classes(Builder *s)
 {
+    MemVersions *m = s->m;
     uint32_t loads[MEM_CLASSES_MAX + 1] = {0}, stores[MEM_CLASSES_MAX + 1] = {0}, n = 0;
+    uint8_t to[MEM_CLASSES_MAX + 1];
+    for (uint32_t k = 0; k < s->events.n; k++) {
+        Event *e = &s->events.at[k];
+        if (e->kind == EV_STORE)
+            e->class = (uint8_t)class_of(m, e);
+        if (e->kind != EV_KILL)
+            (e->kind == EV_LOAD ? loads : stores)[e->class]++;
+    }
+    memset(to, MEM_CLASSES_MAX, sizeof to);
+    for (uint32_t k = 0; k < m->nclasses; k++)
+        if (loads[k] > 1 || stores[k]) {
+            to[k] = (uint8_t)n;
+            m->class[n++] = m->class[k];
+        }
+    m->nclasses = n;
     for (uint32_t k = 0; k < s->events.n; k++)
-        if (s->events.at[k].kind != EV_KILL)
-            (s->events.at[k].kind == EV_LOAD ? loads : stores)[class_of(s, &s->events.at[k])]++;
-    for (uint32_t k = 0; k < s->m->nclasses; k++)
-        if (loads[k] > 1 || stores[k])
-            s->m->class[n++] = s->m->class[k];
-    s->m->nclasses = n;
+        s->events.at[k].class = to[s->events.at[k].class];
 }
 
 static void make_sets(Builder *s)
@@ -240,6 +261,7 @@ static void make_sets(Builder *s)
         const MemClass *c = &s->m->class[k];
         s->all |= 1u << k;
         s->of_space[c->space] |= 1u << k;
+        s->rest[c->space] |= c->sym ? 0 : 1u << k;
         if (!c->sym || !symbol_is_private(&s->bases, c->sym))
             s->escaped |= 1u << k;
         else if (c->space == SP_LOCAL && !s->ordered)
@@ -251,8 +273,7 @@ static void make_sets(Builder *s)
 static uint32_t written_by(const Builder *s, const Event *e)
 {
     uint32_t space = s->of_space[e->space], generic = s->of_space[SP_GENERIC];
-    uint32_t own = class_of(s, e), rest = find_class(s->m, (Space)e->space, 0);
-    uint32_t sym = own < MEM_CLASSES_MAX ? 1u << own : 0;
+    uint32_t sym = e->class < MEM_CLASSES_MAX ? 1u << e->class : 0;
     switch (e->space) {
     case SP_GENERIC: return s->all & ~s->own;
     case SP_PARAM: return generic;
@@ -262,7 +283,7 @@ static uint32_t written_by(const Builder *s, const Event *e)
     default: return s->all;
     }
     if (e->reach == REACH_SYM)
-        return generic | sym | (rest < MEM_CLASSES_MAX ? 1u << rest : 0);
+        return generic | sym | s->rest[e->space];
     return generic | (e->reach == REACH_ESCAPED ? space & s->escaped : space);
 }
 
@@ -276,8 +297,7 @@ static void set_classes(Builder *s)
             s->at[ir_instr(s->fn, e->instr)->block].writes |= e->classes;
             continue;
         }
-        uint32_t class = class_of(s, e);
-        e->classes = class < MEM_CLASSES_MAX ? 1u << class : 0;
+        e->classes = e->class < MEM_CLASSES_MAX ? 1u << e->class : 0;
     }
 }
 

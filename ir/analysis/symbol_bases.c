@@ -19,6 +19,7 @@ typedef struct Walk {
     SymbolBases *s;
     const Fn *fn;
     bool *mixed;  // by local symbol; 0 stands for all symbols of the module
+    bool mixes;   // some symbol is mixed
 } Walk;
 
 static bool is_variable_space(Space space) { return space == SP_GLOBAL || space == SP_SHARED || space == SP_LOCAL; }
@@ -189,6 +190,7 @@ static inline void visit(const Walk *w, const Instr *i)
 static void mix(Walk *w, SymId sym)
 {
     escape(w, sym);
+    w->mixes = true;
     w->mixed[local_index(sym)] = true;
 }
 
@@ -213,7 +215,7 @@ static void check_phis(Walk *w, const Analyses *a)
     for (uint32_t k = 0; k < a->nrpo; k++)
         for (InstrId id = ir_block(w->fn, a->rpo[k])->first; id && ir_is_phi(w->fn, id); id = instr_after(w->fn, id))
             check_phi(w, ir_instr(w->fn, id));
-    for (RegId r = 1; r < w->fn->regs.n; r++)
+    for (RegId r = 1; w->mixes && r < w->fn->regs.n; r++)
         if (w->s->of_reg[r].sym && w->mixed[local_index(w->s->of_reg[r].sym)])
             w->s->of_reg[r] = (SymbolBase){0};
 }

@@ -399,7 +399,8 @@ TEST(memory_reusable)
         {"  R1:32 = ld.mmio.relaxed.sys.global.b32 [R91]\n" LD_G LD_G2, "?aa"},
         {"  R1:32 = ld.global.cv.b32 [R91]\n" LD_G LD_G2, "?aa"},
         {LD_G "  R1:32 = ldu.global.b32 [R91]\n", "aa"},
-        {LD_G LD_G2 LD_X LD_Y LD_L, "aa???"},
+        {LD_G LD_G2 LD_X LD_Y LD_L, "aabb?"},
+        {LD_G LD_G2 LD_X LD_Y LD_L "  st.shared.b32 [R93], 1\n", "aa???"},
     };
     check_cases(cases, ARRAY_LEN(cases), false);
 }
@@ -527,6 +528,94 @@ TEST(memory_spaces)
         {LD_L "  R1:32 = ld.volatile.local.b32 [@l]\n" LD_L2, "a?b"},
     };
     check_cases(cases, ARRAY_LEN(cases), false);
+}
+
+// Bases of addresses: x is private as long as only accesses and sums use its address. The store reaches y and whatever
+// else escapes.
+#define ST_ESCAPED "  R80:64 = add.s64 R95, R91\n  st.shared.b32 [R80], 1\n"
+
+TEST(memory_bases)
+{
+    static const char *const kept[] = {
+        "  R1:32 = mad.lo.s32 R90, 4, R99\n  R2:32 = add.s32 R1, R90\n  R3:32 = sub.s32 R2, R90\n"
+        "  R4:64 = cvt.u64.u32 R3\n  R5:32 = cvt.u32.u64 R4\n  R6:32 = mov.b32 R5\n  st.shared.b32 [R6], 1\n",
+        "  R1:32 = add.s32 R99, 8\n  R2:32 = selp.b32 R1, R99, P9\n  st.shared.b32 [R2], 1\n",
+        "  P1 = setp.eq.s32 R99, 0\n",
+        "  R1:32 = add.s32 R99, 8\n  P1 = setp.lt.u32 R1, R99\n",
+        "  bra b1\nb1:\n  R1:32 = mov.phi b0: R99, b1: R2\n  st.shared.b32 [R1], 1\n  R2:32 = add.s32 R1, 4\n"
+        "  @P9 bra b1 else b2\nb2:\n",
+        "  @P9 bra b1 else b2\nb1:\n  bra b2\nb2:\n  R1:32 = mov.phi b0: R99, b1: undef\n  st.shared.b32 [R1], 1\n",
+        "  R1:32 = atom.shared.add.u32 [R99], 1\n",
+    };
+    static const char *const escaping[] = {
+        "  st.global.b32 [R91], R99\n",
+        "  st.shared.b32 [R99], R99\n",
+        "  R1:32 = sub.s32 R90, R99\n",
+        "  R1:32 = mul.lo.s32 R99, 3\n",
+        "  R1:32 = mad.lo.s32 R99, 4, R90\n",
+        "  R1:32 = mad.lo.s32 R99, 4, R99\n",
+        "  R1:32 = add.s32 R99, R99\n",
+        "  R1:16 = cvt.u16.u32 R99\n",
+        "  @P9 R1:32 = add.s32 R99, 8 else R90\n",
+        "  @P9 R1:32 = ld.global.b32 [R91] else R99\n",
+        "  P1 = setp.eq.s32 R99, R90\n",
+        "  R1:32 = mov.b32 @z\n  R2:32 = selp.b32 R99, R1, P9\n",
+        "  R1:32 = selp.b32 R99, 16, P9\n",
+        "  R1:64 = cvta.shared.u64 @x\n",
+        "  opaque \"foo.bar\" [R99]\n",
+        "  @P9 bra b1 else b2\nb1:\n  bra b2\nb2:\n  R1:32 = mov.phi b0: R99, b1: 16\n",
+        "  @P9 bra b1 else b2\nb1:\n  bra b2\nb2:\n  R1:32 = mov.phi b0: R90, b1: R99\n",
+        "  bra b1\nb1:\n  R1:32 = mov.phi b0: R90, b1: R2\n  R2:32 = add.s32 R99, 4\n  @P9 bra b1 else b2\nb2:\n",
+        ("  R3:32 = mov.b32 @z\n  bra b1\nb1:\n  R1:32 = mov.phi b0: R99, b1: R2\n  R2:32 = add.s32 R3, 4\n"
+         "  @P9 bra b1 else b2\nb2:\n"),
+    };
+    for (size_t k = 0; k < ARRAY_LEN(kept) + ARRAY_LEN(escaping); k++) {
+        bool keeps = k < ARRAY_LEN(kept);
+        char body[900], text[64];
+        Sample s;
+        snprintf(body, sizeof body, "%s" LD_X ST_ESCAPED LD_X2, keeps ? kept[k] : escaping[k - ARRAY_LEN(kept)]);
+        unit_context("%s", body);
+        sample_open(&s, body);
+        versions(&s, false, text);
+        CHECK_Z(text + strlen(text) - 2, keeps ? "aa" : "ab");
+        sample_close(&s);
+    }
+}
+
+// A phi of two variables may be either one.
+TEST(memory_mixed)
+{
+    static const Case cases[] = {
+        {LD_X "  R3:32 = mov.b32 @z\n  bra b1\nb1:\n  R1:32 = mov.phi b0: R99, b1: R2\n  R4:32 = ld.shared.b32 [@z]\n"
+              "  st.shared.b32 [R1], 1\n  R5:32 = ld.shared.b32 [@z]\n  R2:32 = add.s32 R3, 4\n"
+              "  @P9 bra b1 else b2\nb2:\n" LD_X2,
+         "abcd"},
+        {LD_X "  R3:32 = mov.b32 @z\n  bra b1\nb1:\n  R1:32 = mov.phi b0: R3, b1: R2\n" LD_X2
+              "  st.shared.b32 [R1+4], 1\n  R5:32 = ld.shared.b32 [@x]\n  R2:32 = add.s32 R99, 4\n"
+              "  @P9 bra b1 else b2\nb2:\n",
+         "abc"},
+    };
+    check_cases(cases, ARRAY_LEN(cases), false);
+}
+
+// In multi form only accesses that name a variable have one.
+TEST(memory_multi_form)
+{
+    static const char *const stores[] = {"[@z]", "[R98]", "[R99]"};
+    for (size_t k = 0; k < ARRAY_LEN(stores); k++) {
+        Sample s;
+        char text[64];
+        sample_begin(&s);
+        sample_add(&s, "target sm_80 ptx 8.0 address 64\nkernel @f(@n: 32) form multi {\n"
+                       "  shared @x align 8 size 64\n  shared @z align 8 size 64\nb0:\n  R90:32 = ld.param.b32 [@n]\n"
+                       "  R98:32 = mov.b32 @z\n  R90:32 = ld.param.b32 [@n]\n  R99:32 = mov.b32 @x\n"
+                       "  R90:32 = ld.param.b32 [@n]\n" LD_X "  st.shared.b32 ");
+        sample_add(&s, stores[k]);
+        sample_add(&s, ", 1\n" LD_X2 "  exit\n}\n");
+        sample_end(&s);
+        CHECK_Z(versions(&s, false, text), k ? "ab" : "aa");
+        sample_close(&s);
+    }
 }
 
 // A call of a pure function keeps memory. What a call returns, and parameters of device functions, are not modelled.
@@ -1002,6 +1091,9 @@ void test_memory_versions(void)
     RUN(memory_kept);
     RUN(memory_variables);
     RUN(memory_spaces);
+    RUN(memory_bases);
+    RUN(memory_mixed);
+    RUN(memory_multi_form);
     RUN(memory_calls);
     RUN(memory_many_variables);
     RUN(memory_phis);
