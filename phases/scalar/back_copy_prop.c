@@ -3,9 +3,9 @@
 //
 // Slot: 82 AdvancedPhaseBackPropVReg, of the backends from sm_70 on. Slot 83 OriBackCopyPropagate marks the end of this
 // work (manager/pipeline_counter.c). One walk over the blocks in reverse postorder, backward through each block, opens
-// a copy `Rd = mov Rs` if it is the only use of Rs. The next definition of Rs above closes the copy. If there is no
-// obstacle, the definition is renamed to Rd, and the copy is removed. If Rd is named between the two, and the
-// definition is pure with operands that are not written between, the computation moves to the place of the copy
+// each copy `Rd = mov Rs`. The next definition of Rs above closes the copy. If the copy is the only use of Rs, and
+// there is no obstacle, the definition is renamed to Rd, and the copy is removed. If Rd is named between the two, and
+// the definition is pure with operands that are not written between, the computation moves to the place of the copy
 // instead. If the result is a copy itself, it is opened in turn, so that a chain collapses in one pass. For each
 // register the walk records the last instructions that named it and that wrote it, so it visits each instruction once.
 // While no copy is open, it only looks for moves.
@@ -64,6 +64,9 @@ typedef struct BackProp {
 
 /* -- Copies --------------------------------------------------------------------------------------------- */
 
+// A quick test.
+static inline bool may_be_copy(const Instr *i) { return i->nops == 2u + ir_guarded(i) && i->ndef == 1; }
+
 // Returns the source of a copy that may be removed if its definition permits; K_NONE for other instructions.
 static Operand source_of(const Fn *fn, const Instr *i)
 {
@@ -74,17 +77,18 @@ static Operand source_of(const Fn *fn, const Instr *i)
     return op_in_ssa(fn, from) && op_in_ssa(fn, to) && op_index(from) != op_index(to) ? from : op_none();
 }
 
-// Opens an instruction if it is a copy, and the only use of its source. Its place was visited as number `at`.
+// Opens an instruction if it is a copy. Its place was visited as number `at`.
 static void open_copy(BackProp *p, InstrId id, uint32_t at)
 {
     Operand from = source_of(p->fn, ir_instr(p->fn, id));
-    if (op_kind(from) == K_NONE || nuses_of(analysis_need(p->fn, AN_NUSES), op_index(from)) != 1)
+    if (op_kind(from) == K_NONE)
         return;
     if (!p->of)
         p->of = NEW_ARRAY(&p->scratch, Visits, p->fn->regs.n);
-    p->of[op_index(from)].opened = at;
-    p->of[op_index(from)].copy = id;
-    p->nopen++;
+    Visits *of = &p->of[op_index(from)];
+    p->nopen += of->opened <= p->start;  // the source of two open copies has two uses
+    of->opened = at;
+    of->copy = id;
 }
 
 // Closes the open copy of a register and returns it; 0 = there is none.
@@ -211,6 +215,12 @@ static void record_operands(BackProp *p, const Instr *i)
     }
 }
 
+// True if a copy is the only use of its source. The uses are counted only if there is no obstacle.
+static bool is_only_use(Fn *fn, InstrId copy)
+{
+    return nuses_of(analysis_need(fn, AN_NUSES), op_index(*ir_use(fn, ir_instr(fn, copy), 0))) == 1;
+}
+
 // Removes a copy if the definition of its source permits.
 static void remove_copy(BackProp *p, const Copied *c)
 {
@@ -220,10 +230,11 @@ static void remove_copy(BackProp *p, const Copied *c)
     bool moves = p->of[to].named > c->at;
     if (!obstacle && moves && !is_movable(p, c))
         obstacle = "the destination is used after the value is computed";
-    if (obstacle) {
+    bool only_use = (!obstacle || remarks_wanted(p->ctx)) && is_only_use(fn, c->copy);
+    if (obstacle && only_use)
         remark(p->ctx, fn, c->copy, RM_MISSED, "CopyKept", "a copy stays: {Reason:%s}", obstacle);
+    if (obstacle || !only_use)
         return;
-    }
     if (!knob_spend(&p->ctx->knobs, KNOB_BACK_COPY_PROP_BUDGET))
         return;
     remark(p->ctx, fn, c->def, RM_PASSED, "BackPropagated", "{Rewrite:%s}; the copy is removed",
@@ -264,7 +275,7 @@ static void visit(BackProp *p, InstrId id)
         close_copies(p, id);
     if (!i->block)
         return;  // moved or removed
-    if (ir_desc(p->fn, i)->op == OP_MOV)
+    if (may_be_copy(i))
         open_copy(p, id, p->now);
     if (p->nopen)
         record_operands(p, i);
@@ -280,7 +291,7 @@ bool phase_back_copy_prop(Ctx *ctx, Fn *fn)
         p.nopen = 0;
         FOR_INSTRS_BACK(fn, a->rpo[k], id) {
             p.now++;
-            if (p.nopen || ir_desc(fn, ir_instr(fn, id))->op == OP_MOV)
+            if (p.nopen || may_be_copy(ir_instr(fn, id)))
                 visit(&p, id);
         }
     }
