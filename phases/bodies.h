@@ -25,8 +25,9 @@ PhaseBody phase_branch_opt, phase_place_blocks, phase_remove_nop_code;
 PhaseBody phase_general_optimize_early, phase_merge_conditional_flow;
 /* scalar */
 PhaseBody phase_live_dead, phase_redundant_moves, phase_copy_prop, phase_fold, phase_form_lop3;
+PhaseBody phase_simplify_predicates, phase_share_moves, phase_back_copy_prop;
+/* redundancy */
 PhaseBody phase_commoning, phase_gvn_cse, phase_late_commoning;
-PhaseBody phase_simplify_predicates, phase_share_moves;
 /* bundles */
 PhaseBody phase_general_optimize, phase_general_optimize_mid, phase_general_optimize_mid2, phase_general_optimize_late2,
     phase_reoptimize;
@@ -36,5 +37,7 @@ PhaseBody phase_infer_spaces, phase_promote_memory, phase_store_forwarding, phas
 PhaseBody phase_template;
 /* manager/nop.c */
 PhaseBody phase_nop;
+/* manager/pipeline_counter.c */
+PhaseBody phase_after_back_copy_prop, phase_after_legalization;
 
 #endif

@@ -39,6 +39,8 @@ enum {
     PH_REDUNDANT_PHIS = 62,
     PH_GENERAL_OPTIMIZE_LATE2 = 65,
     PH_CONVERT_MOV_PHI = 73,
+    PH_BACK_PROP_VREG = 82,
+    PH_BACK_COPY_PROPAGATE = 83,
     PH_LIVE_DEAD_FOURTH = 84,
     PH_REMOVE_NOP_CODE = 107,
     PH_COPY_PROP = 159,
@@ -196,8 +198,9 @@ typedef struct GvnCounters {
 typedef struct FnStats {
     Name name;
     uint32_t instrs_in, instrs_out, blocks_in, blocks_out, reachable_out, regs_in, regs_out;
-    uint32_t ran, changed;  // phases
-    uint32_t skipped;       // phases whose classes of instructions the function lacks
+    uint32_t ran, changed;      // phases
+    uint32_t skipped;           // phases whose classes of instructions the function lacks
+    uint32_t pipeline_counter;  // Fn.pipeline_counter at the end
     MidCosts costs;
     LateMoves late;
     GvnCounters gvn;

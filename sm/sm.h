@@ -52,8 +52,8 @@ typedef struct SmProfile {
 typedef bool SmPass(Ctx *ctx, Fn *fn);
 
 // PASS(member, slot of the vtable or -1, row of phases.def, common, document, text): `common` is the default member,
-// no_op (by design) or not_yet. The AdvancedPhase rows have no slot: in the documents they are separate phases that a
-// backend overrides.
+// no_op (by design) or not_yet. The AdvancedPhase rows and 83 have no slot: in the documents they are separate phases
+// that a backend overrides.
 //
 // Inferred: back propagation (82) is for sm_70, sm_80, sm_89 and sm_90, and a no-op by design below sm_70. The
 // documents do not name the backends with slots 44, 49 and 56, only that some skip 56: here sm_30 and sm_50 do. All
@@ -69,6 +69,7 @@ typedef bool SmPass(Ctx *ctx, Fn *fn);
     PASS(early_enforce_args,        -1,  47, no_op,   "phases",  "before EnforceArgumentRestrictions") \
     PASS(late_conv_unsup,           -1,  77, no_op,   "phases",  "before LateExpansionUnsupportedOps") \
     PASS(back_prop_vreg,            -1,  82, no_op,   "cse",     "back copy propagation: its body, installed from sm70 on") \
+    PASS(back_prop_done,            -1,  83, no_op,   "cse",     "marks its end in the function: installed with back_prop_vreg") \
     PASS(set_reg_attr,              -1,  89, no_op,   "phases",  "before OriSetRegisterAttr") \
     PASS(after_set_reg_attr,        -1,  92, no_op,   "phases",  "after OriSetRegisterAttr") \
     PASS(pre_sched,                 -1,  97, no_op,   "phases",  "before scheduling") \

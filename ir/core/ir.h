@@ -618,7 +618,8 @@ struct Fn {
     Seg instrs, ops, regs, blocks, syms, lines, lists;
     BlockId first, last;  // layout
     uint32_t ninstrs, nblocks;
-    uint32_t callseqs;                             // call sequences so far
+    uint32_t pipeline_counter;  // progress of the pipeline, ctx+1552 of the documents; slots 83 and 95 set it
+    uint32_t callseqs;          // call sequences so far
     uint32_t ordinals[REG_FILES], block_ordinals;  // next numbers in Ori text
     RegId cc;                                      // the carry register
     struct Analyses *analyses;

@@ -355,6 +355,8 @@ static void read_header_words(Reader *r, Sym *s)
             fn->flags |= FN_DEBUG;
         } else if (tx_accept_word(r, "passthrough")) {
             fn->flags |= FN_PASSTHROUGH;
+        } else if (tx_accept_word(r, "pipeline")) {
+            fn->pipeline_counter = (uint32_t)tx_number(r, UINT32_MAX, "the pipeline counter");
         } else if (tx_accept_word(r, "form")) {
             if (!tx_is(r, "ssa") && !tx_is(r, "multi"))
                 tx_fail(r, tx_at(r), "the form must be ssa or multi");

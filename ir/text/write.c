@@ -632,6 +632,8 @@ static void put_header(Writer *w, bool body)
         put_z(w, " debug");
     if (body && fn->flags & FN_PASSTHROUGH)
         put_z(w, " passthrough");
+    if (body && fn->pipeline_counter)
+        out_fmt(w->out, " pipeline %u", fn->pipeline_counter);
     if (body)
         put_z(w, fn->form == FORM_SSA ? " form ssa {" : " form multi {");
     put_z(w, "\n");

@@ -230,6 +230,7 @@ static void add_stats(Ctx *ctx, Fn *fn, FnStats *s, double start)
     s->blocks_out = fn->nblocks;
     s->regs_out = fn->regs.n - 1;
     s->reachable_out = analysis_need(fn, AN_RPO)->nrpo;
+    s->pipeline_counter = fn->pipeline_counter;
     s->costs = ctx->costs;
     s->late = ctx->late;
     s->gvn = ctx->gvn;
@@ -244,7 +245,7 @@ static bool transforms(const Fn *fn, const Plan *plan)
 {
     for (uint32_t k = 0; k < plan->at.n; k++) {
         PhaseKind kind = phase_info[plan->at.at[k].row].kind;
-        if (kind == PK_TRANSFORM || kind == PK_LOWER || kind == PK_SUBPASS)
+        if (kind == PK_TRANSFORM || kind == PK_LOWER || kind == PK_SUBPASS || kind == PK_HOOK)
             return may_run(fn, PK_TRANSFORM);
     }
     return false;
@@ -494,15 +495,19 @@ void phase_print_stats(const Ctx *ctx, const Module *m, Out *out, bool json)
                 out,
                 ",\"instructions_in\":%u,\"instructions\":%u,\"blocks_in\":%u,\"blocks\":%u,\"reachable_blocks\":%u,"
                 "\"registers_in\":%u,\"registers\":%u,\"phases_run\":%u,\"phases_changed\":%u,\"phases_skipped\":%u,"
-                "\"mid_rounds\":%u,\"mid_weighted\":%g,\"mid_total\":%g,\"mid_count\":%g",
+                "\"mid_rounds\":%u,\"mid_weighted\":%g,\"mid_total\":%g,\"mid_count\":%g,"
+                "\"pipeline_counter\":%u",
                 s->instrs_in, s->instrs_out, s->blocks_in, s->blocks_out, s->reachable_out, s->regs_in, s->regs_out,
-                s->ran, s->changed, s->skipped, s->costs.rounds, s->costs.weighted, s->costs.total, s->costs.count);
+                s->ran, s->changed, s->skipped, s->costs.rounds, s->costs.weighted, s->costs.total, s->costs.count,
+                s->pipeline_counter);
         else
-            out_fmt(out,
-                    ": instructions %u -> %u, blocks %u -> %u (%u reachable), registers %u -> %u, %u of %u phases "
-                    "changed it, GeneralOptimizeMid %u rounds of cost %g for %g live of %g rewrites",
-                    s->instrs_in, s->instrs_out, s->blocks_in, s->blocks_out, s->reachable_out, s->regs_in, s->regs_out,
-                    s->changed, s->ran, s->costs.rounds, s->costs.weighted, s->costs.total, s->costs.count);
+            out_fmt(
+                out,
+                ": instructions %u -> %u, blocks %u -> %u (%u reachable), registers %u -> %u, %u of %u phases "
+                "changed it, GeneralOptimizeMid %u rounds of cost %g for %g live of %g rewrites, pipeline counter %u",
+                s->instrs_in, s->instrs_out, s->blocks_in, s->blocks_out, s->reachable_out, s->regs_in, s->regs_out,
+                s->changed, s->ran, s->costs.rounds, s->costs.weighted, s->costs.total, s->costs.count,
+                s->pipeline_counter);
         print_late_moves(&s->late, out, json);
         print_gvn(&s->gvn, out, json);
         out_fmt(out,

@@ -30,7 +30,8 @@ static bool does_something(const Ctx *ctx, int row) { return !ctx->phases[row].v
 
 static bool runs_by_default(const Ctx *ctx, int row)
 {
-    const PhaseInfo *p = &phase_info[row];
+    // Slot 82 has the gate of 83, for which it does the work.
+    const PhaseInfo *p = &phase_info[row == PH_BACK_PROP_VREG ? PH_BACK_COPY_PROPAGATE : row];
     bool quiet = p->kind != PK_REPORT || ctx->options.reports;
     // At -O0 no transformation runs, whatever its gate, so conversions of form are not needed.
     bool transforms = p->kind == PK_TRANSFORM || p->form == PF_TO_SSA || p->form == PF_TO_MULTI;
@@ -233,6 +234,13 @@ static const char *disable_option(const PhaseOptions *o)
     return o->disable_option ? o->disable_option : "--disable-phases";
 }
 
+// Disables both slots of back copy propagation if one of them is disabled.
+static void disable_together(bool off[PHASE_ROWS])
+{
+    bool any = off[PH_BACK_PROP_VREG] || off[PH_BACK_COPY_PROPAGATE];
+    off[PH_BACK_PROP_VREG] = off[PH_BACK_COPY_PROPAGATE] = any;
+}
+
 // Reads the limits of a plan: disabled rows, bounds and recipes, from the options and the knobs.
 static bool read_limits(Planner *p, const PlanKnobs *knobs, char why[static 500])
 {
@@ -245,6 +253,7 @@ static bool read_limits(Planner *p, const PlanKnobs *knobs, char why[static 500]
         (o->stop && !find_one("--stop-after", o->stop, &p->stop, why)) ||
         !recipes_parse(knobs->recipes, &p->recipes, why))
         return false;
+    disable_together(p->plan->off);
     p->first = o->start ? bound_of(p->start, false) : 0;
     p->last = o->stop ? bound_of(p->stop, true) : 2 * PHASE_ROWS;
     if (p->plan->off[PH_APPLY_RECIPES])

@@ -860,6 +860,21 @@ says err ", GeneralOptimizeLate considered 10 entered 9 evicted 1 replaced 1 fol
 run "counters of moves as JSON" 0 --named-phases=GeneralOptimizeLate --stats=json --emit=none moves.ori
 json err
 says err '"late_considered":10,"late_entered":9,"late_evicted":1,"late_replaced":1,"late_folded":1,"late_forgotten":1,"late_refused":1'
+run "pipeline counter" 0 --stats --emit=none good.ptx
+says err ", pipeline counter 19,"
+run "pipeline counter at -O1" 0 -O1 --stats=json --emit=none good.ptx
+json err
+says err '"pipeline_counter":9,'
+run "pipeline counter below sm_70" 0 -O1 -arch sm_60 --stats=json --emit=none good.ptx
+says err '"pipeline_counter":0,'
+for list in 82 83 AdvancedPhaseBackPropVReg OriBackCopyPropagate 80..82; do
+    run "slots 82 and 83 are disabled together: $list" 0 --disable-phases=$list --print-pipeline
+    is "$(grep -cE '@8[23] ' out)" 0
+done
+run "slots 82 and 83 are disabled together" 0 --knob DisablePhases=83 --print-pipeline
+is "$(grep -cE '@8[23] ' out)" 0
+run "slots 82 and 83 run together" 0 --print-pipeline
+is "$(grep -cE '@8[23] ' out)" 2
 run "no counters without moves" 0 --stats --emit=none good.ptx
 is "$(grep -c GeneralOptimizeLate err)" 0
 printf '.version 8.0\n.target sm_90\n.address_size 64\n' >declarations.ptx

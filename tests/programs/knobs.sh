@@ -566,6 +566,29 @@ END
 } >lop3.ptx
 budget=FormLop3Budget
 lines lop3.ptx 23,168,73 xor :0 $budget=0:4 $budget=1:2 $budget=2:0
+
+# Three copies of results.
+{
+    echo "$head"
+    cat <<'END'
+.visible .entry k(.param .u64 p)
+{
+	.reg .b64 %rd<9>;
+	.reg .b32 %r<9>;
+	ld.param.u64 %rd1, [p];
+	ld.global.u32 %r1, [%rd1];
+	add.u32 %r2, %r1, 1;
+	mov.b32 %r3, %r2;
+	mov.b32 %r4, %r3;
+	add.u32 %r5, %r1, 2;
+	mov.b32 %r6, %r5;
+	st.global.v2.u32 [%rd1], {%r4, %r6};
+	ret;
+}
+END
+} >results.ptx
+budget=BackCopyPropBudget
+lines results.ptx AdvancedPhaseBackPropVReg mov.b32 :0 $budget=0:3 $budget=1:2 $budget=2:1 $budget=3:0 "WHEN=FN=other;$budget=0:0"
 lines "$root/tests/ptxas/defects/lop3-is-zero.ptx" NOP setp.eq :0 PtxasWorkarounds=1:0 PtxasWorkarounds=0:2 \
     'WHEN=FN=k;PtxasWorkarounds=0:2' 'WHEN=FN=other;PtxasWorkarounds=0:0'
 
@@ -581,7 +604,7 @@ for row in NamedPhases:298 DisablePhases:185 OptBudget:499 DUMPIR:- NvOptRecipes
     GeneralOptimizeEarlyBits:- GeneralOptimizeEarlyDone:- GeneralOptimizeTier:- \
     AllowReassociateCSE:31 GeneralOptimizeLateNoInsert:605 GeneralOptimizeLateBits:- \
     CopyPropBudget:- CopyPropGlobalBudget:- CopyPropForceGlobal:- CopyPropAddr:- CopyPropConstantBank:- CopyPropUseReachingDefs:- \
-    CopyPropPreAllocReg:- CopyPropNoWriteNonRR:- CopyPropNonRegMultiDef:- CopyPropNoMmaCb:- LateCopyPropComplPred:- StoreForwardingBudget:- FoldBudget:- FoldRulesOff:- limit-fold-fp:- FormLop3Budget:- PtxasWorkarounds:- PhiInputLimit:-; do
+    CopyPropPreAllocReg:- CopyPropNoWriteNonRR:- CopyPropNonRegMultiDef:- CopyPropNoMmaCb:- LateCopyPropComplPred:- StoreForwardingBudget:- FoldBudget:- FoldRulesOff:- limit-fold-fp:- FormLop3Budget:- PtxasWorkarounds:- PhiInputLimit:- BackCopyPropBudget:808; do
     is "$(awk -v want="${row%:*}" '$2 == want { print $1 }' out)" "${row#*:}"
 done
 name="list of knobs and knobs.def"

@@ -20,10 +20,10 @@ static const struct {
     {&sm_30, "sm_30", 30, 12288, 0, 63, 0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, SM_NO_OP, SM_NO_OP},
     {&sm_50, "sm_50", 50, 16385, 4, 255, 0, 0, 0, 0, 1, 0, 0, 1, 1, 1, 1, SM_NO_OP, SM_NO_OP},
     {&sm_60, "sm_60", 60, 24576, 0, 255, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 1, SM_NOT_YET, SM_NO_OP},
-    {&sm_70, "sm_70", 70, 28672, 11, 255, 0, 0, 0, 0, 0, 1, 0, 1, 0, 0, 1, SM_NOT_YET, SM_NOT_YET},
-    {&sm_80, "sm_80", 80, 28673, 11, 255, 63, 7, 0, 0, 0, 1, 0, 1, 0, 0, 1, SM_NO_OP, SM_NOT_YET},
-    {&sm_89, "sm_89", 89, 28674, 11, 255, 63, 7, 0, 0, 0, 1, 0, 1, 0, 0, 1, SM_NO_OP, SM_NOT_YET},
-    {&sm_90, "sm_90", 90, 32768, 11, 255, 63, 7, 1, 1, 0, 1, 0, 1, 0, 0, 0, SM_NOT_YET, SM_NOT_YET},
+    {&sm_70, "sm_70", 70, 28672, 11, 255, 0, 0, 0, 0, 0, 1, 0, 1, 0, 0, 1, SM_NOT_YET, SM_IMPLEMENTED},
+    {&sm_80, "sm_80", 80, 28673, 11, 255, 63, 7, 0, 0, 0, 1, 0, 1, 0, 0, 1, SM_NO_OP, SM_IMPLEMENTED},
+    {&sm_89, "sm_89", 89, 28674, 11, 255, 63, 7, 0, 0, 0, 1, 0, 1, 0, 0, 1, SM_NO_OP, SM_IMPLEMENTED},
+    {&sm_90, "sm_90", 90, 32768, 11, 255, 63, 7, 1, 1, 0, 1, 0, 1, 0, 0, 0, SM_NOT_YET, SM_IMPLEMENTED},
 };
 
 TEST(sm_profiles)
@@ -268,8 +268,8 @@ TEST(sm_slots)
         CHECK_EQ(sm_members[k].row >= 0, k < SM_PASS_COUNT);
     }
     CHECK_EQ(with_slot, ARRAY_LEN(slots));
-    CHECK_EQ(SM_PASS_COUNT, 22);
-    CHECK_EQ(SM_MEMBER_COUNT, 31);
+    CHECK_EQ(SM_PASS_COUNT, 23);
+    CHECK_EQ(SM_MEMBER_COUNT, 32);
 }
 
 // Exactly the rows with `backend` have a member, and all hooks are among them.
@@ -313,10 +313,12 @@ TEST(sm_sentinels)
             SmPass *body = m == SM_AT_form_lop3 && profiles[k].backend != &sm_30 ? phase_form_lop3
                            : m == SM_AT_general_optimize_mid2 && !old            ? phase_general_optimize_mid2
                            : m == SM_AT_general_optimize_late2                   ? phase_general_optimize_late2
+                           : profiles[k].back_prop != SM_IMPLEMENTED             ? NULL
+                           : m == SM_AT_back_prop_vreg                           ? phase_back_copy_prop
+                           : m == SM_AT_back_prop_done                           ? phase_after_back_copy_prop
                                                                                  : NULL;
             SmStatus expected = body                                ? SM_IMPLEMENTED
                                 : m == SM_AT_gvn_cse                ? profiles[k].gvn
-                                : m == SM_AT_back_prop_vreg         ? profiles[k].back_prop
                                 : m == SM_AT_reassociate_and_common ? SM_NOT_YET
                                                                     : SM_NO_OP;
             SmPass *pass = sm_pass(profiles[k].backend, sm_members[m].row);
@@ -529,7 +531,7 @@ TEST(sm_no_dispatch)
             CHECK(!in_plan(&f, row));
             fixture_close(&f);
         }
-    CHECK_EQ(implemented, (SM_BACKEND_COUNT - 1) + (SM_BACKEND_COUNT - 2) + SM_BACKEND_COUNT);
+    CHECK_EQ(implemented, (SM_BACKEND_COUNT - 1) + (SM_BACKEND_COUNT - 2) + SM_BACKEND_COUNT + 2 * 4);
 }
 
 // The target is the options', else the module's, else the newest.
@@ -552,7 +554,7 @@ TEST(sm_target_of_plan)
     CHECK(sm_find("sm_52", &f.ctx.options.target, why));
     CHECK(phase_plan(&f.ctx, f.module, why) && f.ctx.target.backend == &sm_50);
     CHECK(phase_plan(&f.ctx, NULL, why) && f.ctx.target.backend == &sm_50);
-    CHECK_EQ(f.ctx.plan.at.n, n - 1);  // 46
+    CHECK_EQ(f.ctx.plan.at.n, n - 3);  // 46, 82, 83
     fixture_close(&f);
 }
 
@@ -563,10 +565,12 @@ TEST(sm_target_of_factory)
     ctx->target = (SmTarget){&sm_30, 0x3000};
     phase_factory(ctx);
     CHECK(ctx->target.backend == &sm_30);
+    CHECK(ctx->phases[82].vtable->is_noop(&ctx->phases[82]));
+    CHECK(ctx->phases[83].vtable->is_noop(&ctx->phases[83]));
     *ctx = (Ctx){0};
     phase_factory(ctx);
     CHECK(ctx->target.backend == &sm_90);
-    CHECK(ctx->phases[82].vtable->is_noop(&ctx->phases[82]));
+    CHECK(!ctx->phases[82].vtable->is_noop(&ctx->phases[82]));
     free(ctx);
 }
 
