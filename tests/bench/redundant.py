@@ -205,7 +205,7 @@ def access(i):
     """Returns the access of a load or store; None if it is not a plain one."""
     space = next((m for m in i.mods if m in SPACES), "generic")
     address = next((o for o in i.operands if o.startswith("[")), None)
-    match = re.match(r"^\[([@\w$%.:]+?)?([+-]?\d+)?\]$", address or "")
+    match = re.match(r"^\[(@[^\]+-]+|U?R\d+|(?=-?\d))((?:[+-]|(?<=\[))-?\d+)?\]$", address or "")
     width = re.match(r"^[a-z]+?(\d+)(?:x2)?$", i.mods[-1]) if i.mods else None
     if not match or not width:
         return None
