@@ -5,6 +5,7 @@
     python3 tests/bench/gen_cl.py FAMILY N [SEED]       about N instructions of LLVM at -O0; default SEED is 1
     python3 tests/bench/gen_cl.py module COUNT N SEED   COUNT kernels of all families in turn, with sizes around N
     python3 tests/bench/gen_cl.py --list                the names of the families
+    python3 tests/bench/gen_cl.py --run FAMILY PTX      a file of launches of the kernel in the file PTX, for orirun
 
 A kernel consists of units of some statements each; the seed selects their contents, the size their number. LLVM and
 ptxas must not unroll loops: counts of instructions are comparable only with equal unrolling.
@@ -185,6 +186,32 @@ FAMILIES = {
 }
 
 
+# Launches: the values of n and m, and sizes and generators of the buffers A, B, C, U and I. Accesses are in bounds for
+# programs of at most 20,000 instructions.
+LAUNCHES = {
+    "matmul": ("12", "16", "FFFUI"),
+    "stencil": ("6", "40", "SFFUI"),
+    "fsm": ("40", "1", "FFFUI"),
+    "nest": ("6", "7", "FFFUI"),
+}
+LAUNCH = ("9", "5", "FFFUI")
+BUFFERS = {
+    "F": "buf:65536xf32:rand:{}:0.5:4",
+    "U": "buf:65536xu32:rand:{}",
+    "I": "buf:65536xs32:rand:{}:-20:120",
+    # The stencil reads up to two rows and columns before A. So A is in the middle of B, the first buffer of orirun.
+    "S": "u64:0x%x" % (0x100000000000 + 131072),
+}
+
+
+def launch(family, ptx):
+    """Prints the launch of a family's kernel: 32 threads, each with values of its own."""
+    n, m, buffers = LAUNCHES.get(family, LAUNCH)
+    print("file %s\nentry k_%s\ngrid 1\nblock 32" % (ptx, family))
+    print("\n".join("arg " + BUFFERS[b].format(k) for k, b in enumerate(buffers)))
+    print("arg s32:%s\narg s32:%s\narg f32:1.25" % (n, m))
+
+
 def kernel(head, name, family, size, rng):
     """Prints a kernel of about `size` instructions."""
     make, of_unit = FAMILIES[family]
@@ -211,10 +238,14 @@ def main(args):
         if args[0] == "module":
             module(int(args[1]), float(args[2]), int(args[3]))
             return 0
+        if args[0] == "--run":
+            FAMILIES[args[1]]
+            launch(args[1], args[2])
+            return 0
         size, seed = int(args[1]), int(args[2]) if len(args) > 2 else 1
         kernel(HEAD, args[0], args[0], size, random.Random(seed))
     except (IndexError, KeyError, ValueError):
-        sys.stderr.write("usage: gen_cl.py FAMILY N [SEED] | module COUNT N SEED | --list\n")
+        sys.stderr.write("usage: gen_cl.py FAMILY N [SEED] | module COUNT N SEED | --list | --run FAMILY PTX\n")
         return 2
     return 0
 

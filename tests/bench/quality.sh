@@ -3,19 +3,25 @@
 #
 # quality.sh: compares the code that oriopt makes of naive PTX with that of LLVM's optimizer and of nvcc -O3.
 #
-#   tests/bench/quality.sh [-s SEEDS] [-n N] [-f FAMILIES] [-m OPTIONS] [-k DIR] [--] [OPTIONS OF ORIOPT...]
-#   tests/bench/quality.sh --nvcc                 [-m OPTIONS] [-k DIR] [--] [OPTIONS OF ORIOPT...]
-#   tests/bench/quality.sh --executed [-f SAMPLES] [-m OPTIONS] [-k DIR] [--] [OPTIONS OF ORIOPT...]
+#   tests/bench/quality.sh [-s SEEDS] [-n N] [-f FAMILIES] [MORE] [--] [OPTIONS OF ORIOPT...]
+#   tests/bench/quality.sh --families-executed [-s SEEDS] [-n N] [-f FAMILIES] [MORE] [--] [OPTIONS OF ORIOPT...]
+#   tests/bench/quality.sh --nvcc [MORE] [--] [OPTIONS OF ORIOPT...]
+#   tests/bench/quality.sh --executed [-f SAMPLES] [MORE] [--] [OPTIONS OF ORIOPT...]
+#
+# MORE is [-m OPTIONS] [-a ARCH] [-k DIR].
 #
 #   -s SEEDS      seeds of the programs (default "1 2")
 #   -n N          their size in instructions of LLVM at -O0 (default 1000)
 #   -f FAMILIES   some of the families of gen_cl.py (default all ten)
 #   -m OPTIONS    also measures oriopt with these options, and compares both
+#   -a ARCH       backend of oriopt and target of ptxas (default sm_80); below sm_75, ptxas assembles for sm_75
 #   -k DIR        keeps all files in DIR
 #   --nvcc        the samples instead of the families
 #   --executed    the samples as above; estimates executed SASS instructions
+#   --families-executed
+#                 estimates executed SASS instructions of the families
 #
-# Each program is compiled in three ways, and ptxas assembles the results at -O1 and at -O3 for sm_80:
+# Each program is compiled in three ways, and ptxas assembles the results at -O1 and at -O3:
 #   naive       clang -O0, llc -O0: all variables in .local
 #   reference   the same IR through opt -O2, without unrolling and vectorizing, and llc -O2
 #   ours        the naive PTX through oriopt
@@ -28,6 +34,10 @@
 # prints static SASS instructions and an estimate of the executed ones (executed.py), at ptxas -O1 and -O3. A kernel
 # whose estimate explains less than 0.85 of the counts, on either side, is dropped and listed. -f names the samples
 # (default all).
+#
+# --families-executed runs the launch that gen_cl.py prints for each family on `reference` and `ours`.
+#
+# llc compiles for ARCH up to sm_80. The samples are PTX for sm_80, so ptxas assembles them at least for sm_80.
 #
 # It only measures: the exit status is 0, but 1 if a tool fails, 2 for wrong usage.
 #
@@ -48,25 +58,37 @@ usage() {
 have() { command -v "$1" >/dev/null 2>&1; }
 absolute() { case $1 in /*) echo "$1" ;; *) echo "$here/$1" ;; esac; }
 
-mode=families seeds='1 2' size=1000 families='' keep='' other='' compared=0
-case ${1-} in --nvcc | --executed)
+mode=families seeds='1 2' size=1000 families='' keep='' other='' compared=0 arch=''
+case ${1-} in --nvcc | --executed | --families-executed)
     mode=${1#--}
     shift
     ;;
 esac
-while getopts s:n:f:m:k: opt; do
+while getopts s:n:f:m:a:k: opt; do
     case $opt in
     s) seeds=$OPTARG ;;
     n) size=$OPTARG ;;
     f) families=$OPTARG ;;
     m) other=$OPTARG compared=1 ;;
+    a) arch=$OPTARG ;;
     k) keep=$(absolute "$OPTARG") ;;
     *) usage ;;
     esac
 done
 shift $((OPTIND - 1))
-options=$*
 case $seeds$size in *[!0-9\ ]*) usage ;; esac
+sm=${arch:-sm_80}
+sm=${sm#sm_}
+case $sm in '' | *[!0-9]*) usage ;; esac
+options=${arch:+--arch=$arch}${arch:+${*:+ }}$*
+other=${arch:+--arch=$arch}${arch:+${other:+ }}$other
+
+at_least() { if [ "$sm" -lt "$1" ]; then echo "sm_$1"; else echo "sm_$sm"; fi; }
+at_most() { if [ "$sm" -gt "$1" ]; then echo "sm_$1"; else echo "sm_$sm"; fi; }
+
+# Targets of ptxas and llc.
+case $mode in nvcc | executed) target=$(at_least 80) ;; *) target=$(at_least 75) ;; esac
+cpu=$(at_most 80)
 
 # -- Tools ------------------------------------------------------------------------------------------------------------
 
@@ -86,7 +108,8 @@ llvm() {
     have "clang$1" && have "opt$1" && have "llc$1" && "llc$1" --version 2>/dev/null | grep -q nvptx64
 }
 
-if [ $mode = families ]; then
+case $mode in
+families*)
     for suffix in -14 '' -15 -16 -17 -18 -19 -20 -21 none; do
         llvm "$suffix" && break
     done
@@ -95,7 +118,8 @@ if [ $mode = families ]; then
         have "$tool" || skip "no clang, opt and llc for nvptx64 of one version (set CLANG, OPT, LLC): no families"
     done
     have python3 || skip 'no python3 for gen_cl.py: no families'
-fi
+    ;;
+esac
 
 if [ -n "$keep" ]; then
     dir=$keep
@@ -128,7 +152,7 @@ optimize() {
 
 # assemble PTX LEVEL: makes PTX.ON.cubin, and PTX.ON.log with ptxas's report of registers and stack.
 assemble() {
-    step "$1.O$2.cubin" "$PTXAS" -arch=sm_80 "-O$2" -v -o "$1.O$2.cubin" "$1" && cp "$dir/log" "$1.O$2.log"
+    step "$1.O$2.cubin" "$PTXAS" "-arch=$target" "-O$2" -v -o "$1.O$2.cubin" "$1" && cp "$dir/log" "$1.O$2.log"
 }
 
 # Prints the measured options.
@@ -165,21 +189,21 @@ samples() {
         [ $compared = 1 ] && optimize "$naive" "$dir/$sample.other.ptx" "$other" && frames other "$dir/$sample.other.ptx"
     done
     what
-    echo "$("$PTXAS" --version | tail -n 1), sm_80, -O3"
+    echo "$("$PTXAS" --version | tail -n 1), $target, -O3"
     awk -v compared=$compared -f "$bench/quality_nvcc.awk" "$dir/table"
 }
 
 # -- Executed instructions --------------------------------------------------------------------------------------------
 
 # estimates: adds rows `SAMPLE FORM VARIANT LEVEL FUNCTION STATIC EXECUTED FIT` to $dir/table for each line `SAMPLE FORM
-# VARIANT RUN PTX` of $dir/jobs. Runs one process per processor; a failed job leaves a file in $dir/failed.
+# VARIANT RUN PTX` of $dir/jobs (for families: `FAMILY SEED` are SAMPLE FORM). Runs one process per processor; a failed job leaves a file in $dir/failed.
 estimates() {
     mkdir "$dir/rows" "$dir/failed" || exit 1
-    export bench ORIRUN PTXAS dir
+    export bench ORIRUN PTXAS target dir
     # shellcheck disable=SC2016 # expanded by the inner shell
     xargs -n 5 -P "$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)" sh -c '
         at=$1-$2-$3
-        python3 "$bench/executed.py" -O 1,3 --orirun="$ORIRUN" --ptxas="$PTXAS" "$4" "$5" >"$dir/rows/$at" 2>"$dir/rows/$at.log" ||
+        python3 "$bench/executed.py" -O 1,3 "-arch=$target" --orirun="$ORIRUN" --ptxas="$PTXAS" "$4" "$5" >"$dir/rows/$at" 2>"$dir/rows/$at.log" ||
             mv "$dir/rows/$at.log" "$dir/failed/$at"
         rm -f "$dir/rows/$at.log"
         sed -i "s/^/$1 $2 $3 /" "$dir/rows/$at"' sh <"$dir/jobs"
@@ -192,10 +216,14 @@ estimates() {
     rm -r "$dir/rows" "$dir/failed"
 }
 
-executed() {
+with_orirun() {
     ORIRUN=$(dirname "$ORIOPT")/orirun
     have "$ORIRUN" || skip 'no orirun beside oriopt'
     have python3 || skip 'no python3 for executed.py'
+}
+
+executed() {
+    with_orirun
     : >"$dir/jobs"
     for run in "$root"/samples/run/*.run; do
         sample=$(basename "$run" .run)
@@ -212,7 +240,7 @@ executed() {
     done
     estimates
     what
-    echo "$("$PTXAS" --version | tail -n 1), sm_80"
+    echo "$("$PTXAS" --version | tail -n 1), $target"
     awk -v variant=ours -v causes="$bench/executed-exceptions.txt" -f "$bench/quality_executed.awk" "$dir/table"
     [ $compared = 0 ] || awk -v variant=other -v causes="$bench/executed-exceptions.txt" -f "$bench/quality_executed.awk" "$dir/table"
     rm -f "$dir/jobs"
@@ -237,40 +265,71 @@ measure() {
         ' "$dir/count1" "$dir/count3" "$dir/stacks" - >>"$dir/table"
 }
 
-# program FAMILY SEED: measures one program.
-program() {
+# compile FAMILY SEED: makes a program in the three ways, $f.naive.ptx, $f.ref.ptx and $f.ours.ptx, and $f.other.ptx.
+compile() {
     f=$dir/$1-$2
     python3 "$bench/gen_cl.py" "$1" "$size" "$2" >"$f.cl" || exit 2
     # without -disable-O0-optnone each function has an attribute that disables opt
     step "$f.ll" "$CLANG" -x cl -cl-std=CL1.2 -target nvptx64-nvidia-cuda -O0 -Xclang -disable-O0-optnone \
         -S -emit-llvm -o "$f.ll" "$f.cl" || return
-    step "$f.naive.ptx" "$LLC" -O0 -march=nvptx64 -mcpu=sm_80 -o "$f.naive.ptx" "$f.ll" || return
+    step "$f.naive.ptx" "$LLC" -O0 -march=nvptx64 "-mcpu=$cpu" -o "$f.naive.ptx" "$f.ll" || return
     step "$f.opt.ll" "$OPT" -O2 --disable-loop-unrolling --vectorize-loops=false --vectorize-slp=false \
         -S -o "$f.opt.ll" "$f.ll" || return
-    step "$f.ref.ptx" "$LLC" -O2 -march=nvptx64 -mcpu=sm_80 -o "$f.ref.ptx" "$f.opt.ll" || return
-    measure naive "$f.naive.ptx" && measure ref "$f.ref.ptx" || return
-    optimize "$f.naive.ptx" "$f.ours.ptx" "$options" && measure ours "$f.ours.ptx"
-    [ $compared = 1 ] && optimize "$f.naive.ptx" "$f.other.ptx" "$other" && measure other "$f.other.ptx"
+    step "$f.ref.ptx" "$LLC" -O2 -march=nvptx64 "-mcpu=$cpu" -o "$f.ref.ptx" "$f.opt.ll" || return
+    optimize "$f.naive.ptx" "$f.ours.ptx" "$options" || return
+    [ $compared = 0 ] || optimize "$f.naive.ptx" "$f.other.ptx" "$other"
+}
+
+# each_program COMMAND: runs COMMAND FAMILY SEED for each program.
+each_program() {
+    [ -n "$families" ] || families=$(python3 "$bench/gen_cl.py" --list)
+    for family in $families; do
+        for seed in $seeds; do
+            "$1" "$family" "$seed"
+        done
+    done
+    what
+    echo "LLVM $("$LLC" --version | sed -n 's/.*LLVM version \([^ ]*\).*/\1/p'); $("$PTXAS" --version | tail -n 1), $target"
+}
+
+# program FAMILY SEED: measures one program.
+program() {
+    compile "$1" "$2" || return
+    for variant in naive ref ours other; do
+        [ ! -f "$f.$variant.ptx" ] || measure $variant "$f.$variant.ptx"
+    done
 }
 
 families() {
     ${CC:-cc} -O2 -std=c11 -o "$dir/sasscount" "$root/tests/ptxas/sasscount.c" ||
         skip 'cannot compile tests/ptxas/sasscount.c'
-    [ -n "$families" ] || families=$(python3 "$bench/gen_cl.py" --list)
-    for family in $families; do
-        for seed in $seeds; do
-            program "$family" "$seed"
-        done
-    done
-    what
-    echo "LLVM $("$LLC" --version | sed -n 's/.*LLVM version \([^ ]*\).*/\1/p'); $("$PTXAS" --version | tail -n 1), sm_80"
+    each_program program
     awk -v compared=$compared -f "$bench/quality.awk" "$dir/table"
+}
+
+# jobs_of FAMILY SEED: adds the jobs of a program.
+jobs_of() {
+    compile "$1" "$2" || return
+    python3 "$bench/gen_cl.py" --run "$1" "$f.ref.ptx" >"$f.run"
+    for variant in ref ours other; do
+        [ ! -f "$f.$variant.ptx" ] || echo "$1 $2 $variant $f.run $f.$variant.ptx" >>"$dir/jobs"
+    done
+}
+
+families_executed() {
+    with_orirun
+    : >"$dir/jobs"
+    each_program jobs_of
+    estimates
+    awk -v compared=$compared -f "$bench/quality_families_executed.awk" "$dir/table"
+    rm -f "$dir/jobs"
 }
 
 case $mode in
 nvcc) samples ;;
 executed) executed ;;
 families) families ;;
+families-executed) families_executed ;;
 esac
 rm -f "$dir/log" "$dir/stacks" "$dir/count1" "$dir/count3" "$dir/sasscount"
 [ $failed -eq 0 ] || {

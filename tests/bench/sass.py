@@ -4,7 +4,8 @@ line of the PTX text, and their control-flow graphs.
 
 A cubin is an ELF64 file. Section .text.NAME holds the code of NAME and of the device functions that NAME calls. An
 instruction has 16 bytes: opcode in bits 0..11, guard in bits 12..15, target of a relative branch in bits 32..81 as a
-signed offset in bytes from the next instruction. With -lineinfo, .nv_debug_line_sass is a DWARF line table over the
+signed offset in bytes from the next instruction. From sm_90 on, branches and calls have this offset in units of four
+bytes, with its low eight bits in bits 16..23 and the others in bits 34..81. With -lineinfo, .nv_debug_line_sass is a DWARF line table over the
 lines of the PTX.
 """
 import collections
@@ -40,6 +41,7 @@ CALL_ABS, CALL, BSSY, BRA, BRX, JMP, JMX, EXIT, RET, BRXU = (
 NOP12, BRA12 = 0x918, 0x947  # with the operand form
 ALWAYS = 7  # the guard PT
 IMMEDIATE = 4  # operand form
+LINKED = 1  # operand form of calls from sm_90 on that name the register of the return address
 INDIRECT_TARGETS = 0x34  # attribute of .nv.info.NAME
 OUTSIDE = -1  # successor of a block that ends the function
 
@@ -53,16 +55,20 @@ class Insn:
 
     __slots__ = ("opcode", "cls", "guarded", "conditional", "target", "line")
 
-    def __init__(self, at, low, high, line):
+    def __init__(self, at, low, high, line, sm):
         self.opcode = low & 0x1FF
         self.cls = CLASS_OF.get(self.opcode, "other")
         self.guarded = self.conditional = low >> 12 & 15 != ALWAYS
         self.target = None
         self.line = line
-        if self.opcode in (BRA, CALL, BSSY, JMP) and low >> 9 & 7 == IMMEDIATE:
+        linked = sm >= 90 and self.opcode == CALL and low >> 9 & 7 == LINKED
+        if linked or (self.opcode in (BRA, CALL, BSSY, JMP) and low >> 9 & 7 == IMMEDIATE):
+            split = sm >= 90 and self.opcode in (BRA, CALL)
             offset = (high & 0x3FFFF) << 32 | low >> 32
             if offset >> 49:
                 offset -= 1 << 50
+            if split:
+                offset = (offset >> 2 << 8 | low >> 16 & 255) * 4
             self.target = at + 1 + offset // 16
             if self.opcode == BRA and high >> 23 & 15 != ALWAYS:
                 self.conditional = True
@@ -267,7 +273,7 @@ def indirect_targets(info):
     return jumps
 
 
-def read_code(data, rows):
+def read_code(data, rows, sm):
     words = list(struct.iter_unpack("<QQ", data[:len(data) // 16 * 16]))
     size = len(words)
     while size and words[size - 1][0] & 0xFFF == NOP12:
@@ -277,7 +283,7 @@ def read_code(data, rows):
         while row < len(rows) and rows[row][0] <= 16 * at:
             line = rows[row][1]
             row += 1
-        code.append(Insn(at, low, high, line))
+        code.append(Insn(at, low, high, line, sm))
     if size >= 2 and words[size - 1][0] & 0xFFF == BRA12 and code[-1].target == size - 1:
         code.pop()  # the branch to itself before the padding
     return code
@@ -285,6 +291,7 @@ def read_code(data, rows):
 
 def read_functions(data):
     sections = read_sections(data)
+    sm = data[49]  # the second byte of the flags
     symbols = read_symbols(sections)
     lines = read_lines(sections, symbols)
     info = {section.name: section.data for section in sections}
@@ -294,6 +301,6 @@ def read_functions(data):
             name = section.name[6:]
             entries = {symbol.value // 16 for symbol in symbols if symbol.section == number and symbol.is_function}
             jumps = indirect_targets(info.get(".nv.info." + name, b""))
-            code = read_code(section.data, lines[section.name])
+            code = read_code(section.data, lines[section.name], sm)
             functions.append(Function(name, code, entries, jumps, section.info >> 24))
     return functions

@@ -195,5 +195,24 @@ elif kind=="irrnest": # nested irreducible loops
     b="".join("\tsetp.eq.u32 %%p1, %%r2, %d;\n\t@%%p1 bra B%d;\nA%d:\n\tadd.u32 %%r2, %%r2, 1;\n"%(i,i,i) for i in range(n))
     b+="".join("B%d:\n\tadd.u32 %%r2, %%r2, 3;\n\tsetp.lt.u32 %%p1, %%r2, %d;\n\t@%%p1 bra A%d;\n"%(i,i,i) for i in reversed(range(n)))
     kernel("\tmov.u32 %r2, 0;\n"+b+"\tst.global.u32 [%rd1], %r2;\n")
+elif kind in ("domchain","domstores"): # a deep dominator tree with equal expressions and loads, without and with stores
+    b="".join("\tmul.lo.u32 %%r4, %%r1, %%r3;\n\tld.global.u32 %%r5, [%%rd1+%d];\n\tmad.lo.u32 %%r2, %%r2, %%r4, %%r5;\n%s\tsetp.eq.u32 %%p1, %%r2, %d;\n\t@%%p1 bra E;\n"%(i%16*4,"\tst.global.u32 [%%rd1+%d], %%r2;\n"%(i*7%16*4) if kind=="domstores" else "",i) for i in range(n))
+    kernel("\tmov.u32 %r2, 0;\n\tmov.u32 %r3, %tid.x;\n"+b+"E:\n\tst.global.u32 [%rd1+64], %r2;\n")
+elif kind=="domnest": # nested ifs with equal expressions and loads at their joins
+    b="".join("\tmul.lo.u32 %%r4, %%r1, %%r3;\n\tadd.u32 %%r2, %%r2, %%r4;\n\tsetp.eq.u32 %%p1, %%r2, %d;\n\t@%%p1 bra J%d;\n"%(i,i) for i in range(n))
+    b+="".join("J%d:\n\tld.global.u32 %%r5, [%%rd1+%d];\n\tmul.lo.u32 %%r4, %%r1, %%r3;\n\tmad.lo.u32 %%r2, %%r2, %%r4, %%r5;\n"%(i,i%16*4) for i in reversed(range(n)))
+    kernel("\tmov.u32 %r2, 0;\n\tmov.u32 %r3, %tid.x;\n"+b+"\tst.global.u32 [%rd1+64], %r2;\n")
+elif kind=="switchvalues": # a switch whose cases and join have equal expressions and loads
+    b="T: .branchtargets "+", ".join("S%d"%i for i in range(n))+";\n\tbrx.idx %r1, T;\n"
+    b+="".join("S%d:\n\tmul.lo.u32 %%r4, %%r1, %%r3;\n\tld.global.u32 %%r5, [%%rd1+4];\n\tld.shared.u32 %%r6, [s%d];\n\tst.shared.u32 [s%d], %%r5;\n\tmad.lo.u32 %%r2, %%r4, %%r5, %%r6;\n\tbra E;\n"%(i,i%8,(i+1)%8) for i in range(n))
+    kernel("".join("\t.shared .b32 s%d;\n"%i for i in range(8))+"\tmov.u32 %r3, %tid.x;\n"+b+"E:\n\tld.global.u32 %r7, [%rd1+4];\n\tmul.lo.u32 %r4, %r1, %r3;\n\tmad.lo.u32 %r2, %r4, %r7, %r2;\n\tst.global.u32 [%rd1], %r2;\n")
+elif kind=="sumtwice": # sums of the same values in two orders
+    b="".join("\tld.global.u32 %%v%d, [%%rd1+%d];\n"%(i,4*i) for i in range(n))
+    b+="".join("\tadd.u32 %%r2, %%r2, %%v%d;\n"%i for i in range(n))+"".join("\tadd.u32 %%r3, %%r3, %%v%d;\n"%((i*7919+5)%n) for i in range(n))
+    kernel("\tmov.u32 %r2, 0;\n\tmov.u32 %r3, 0;\n"+b+"\tst.global.u32 [%rd1], %r2;\n\tst.global.u32 [%rd1+4], %r3;\n",".reg .b32 %%r<64>;\n\t.reg .b32 %%v<%d>;\n\t.reg .b64 %%rd<64>;\n\t.reg .pred %%p<64>;"%n)
+elif kind=="memclasses": # many variables, and as many stores through an unknown pointer
+    b="".join("\t.shared .b32 s%d;\n"%i for i in range(n))
+    b+="".join("\tld.shared.u32 %%r2, [s%d];\n\tst.u32 [%%rd1+%d], %%r2;\n\tsetp.eq.u32 %%p1, %%r2, %d;\n\t@%%p1 bra L%d;\n\tst.shared.u32 [s%d], %%r1;\nL%d:\n"%(i*7919%n,4*i,i,i,i,i) for i in range(n))
+    kernel(b+"".join("\tld.shared.u32 %%r2, [s%d];\n\tst.u32 [%%rd1+%d], %%r2;\n"%(i,4*i) for i in range(0,n,5)))
 else: raise SystemExit("kind? "+kind)
 sys.stdout.write("".join(o))

@@ -247,12 +247,13 @@ Literal literal(Gen *g, Class c);
 
 /* -- values.c: values, registers, scopes ------------------------------------------------------------------- */
 
-Value *value_make(Gen *g, Class c);        // in a register or the frame, by the flavor; in no pool
-Value *value_scratch(Gen *g, Class c);     // in a register; in no pool
-void value_push(Gen *g, Value *v);         // makes it available until the end of the scope
-Value *value_pick(Gen *g, Class c);        // a value to use; makes one if the pool is empty
-Value *value_uniform(Gen *g);              // one of class R that is equal in all threads; NULL: none
-Value *value_assignable(Gen *g, Class c);  // a variable; NULL: none
+Value *value_make(Gen *g, Class c);                     // in a register or the frame, by the flavor; in no pool
+Value *value_scratch(Gen *g, Class c);                  // in a register; in no pool
+void value_push(Gen *g, Value *v);                      // makes it available until the end of the scope
+Value *value_pick(Gen *g, Class c);                     // a value to use; makes one if the pool is empty
+bool value_is_available(const Gen *g, const Value *v);  // it is in a pool
+Value *value_uniform(Gen *g);                           // one of class R that is equal in all threads; NULL: none
+Value *value_assignable(Gen *g, Class c);               // a variable; NULL: none
 void scope_enter(Gen *g, Scope *s, uint32_t lanes);
 void scope_leave(Gen *g);
 uint32_t scope_debt(const Gen *g);  // estimated instructions at the end of the scope
@@ -358,6 +359,11 @@ void store_all(Gen *g, const Object *o);                   // stores to all byte
 void load_all(Gen *g, const Object *o);                    // loads all bytes
 void address_of(Gen *g, const Object *o, Value *address);  // address in its own space
 void generic_address_of(Gen *g, const Object *o, Value *address);
+
+/* -- pointers.c -------------------------------------------------------------------------------------------- */
+
+// Makes an object of the bytes of `o` from `skip` on, a multiple of 4. A register has its address.
+const Object *object_from(Gen *g, const Object *o, uint32_t skip);
 
 /* -- functions.c, kernels.c -------------------------------------------------------------------------------- */
 

@@ -102,11 +102,9 @@ void make_record(Gen *g, uint32_t n)
 
 /* -- Pointers ------------------------------------------------------------------------------------------- */
 
-// Makes an object of the last bytes of another one, addressed by a register.
-static void subobject(Gen *g, const Object *o)
+const Object *object_from(Gen *g, const Object *o, uint32_t skip)
 {
     Object part = *o;
-    uint32_t skip = o->bytes > 4 ? roll(g, o->bytes / 4) * 4 : 0;
     part.base = value_make(g, CLASS_D);
     part.bytes -= skip;
     part.start = 0;
@@ -124,7 +122,7 @@ static void subobject(Gen *g, const Object *o)
     if (part.space == SPACE_GENERIC && part.actual_space != SPACE_GENERIC && part.actual_space != SPACE_CONST &&
         chance(g, 1, 3))
         code(g, "isspacep.<global|shared|local> $=p, $v;", part.base);
-    object_push(g, part);
+    return object_push(g, part);
 }
 
 // Makes an object addressed in its own space from its generic address.
@@ -185,7 +183,7 @@ void make_pointer(Gen *g, uint32_t n)
     else if (has(g, FT_GENERIC) && chance(g, 1, 2))
         select_pointer(g, o, other);
     else
-        subobject(g, o);
+        object_from(g, o, o->bytes > 4 ? roll(g, o->bytes / 4) * 4 : 0);
 }
 
 /* -- Walks ---------------------------------------------------------------------------------------------- */

@@ -34,22 +34,13 @@ static const char *const rare_forms[] = {
     "mul.lo.s32 $r1, $v, 1103515245; shr.u32 $r2, $r1, 28; setp.<lt|le>.u32 $w, $r2, <1|2>;",
 };
 
-static bool is_here(const Gen *g, const Value *v)
-{
-    const Pool *pool = &g->fn.pool[v->cls];
-    for (uint32_t k = pool->n; k--;)
-        if (pool->at[k] == v)
-            return true;
-    return false;
-}
-
 // Returns one of the last conditions whose operands are in scope, or a new one.
 static Tested pick(Gen *g, bool rare)
 {
     uint32_t n = MIN(g->fn.tested.n, LAST), skip = n ? roll(g, n) : 0;
     for (uint32_t k = 0; k < n && !chance(g, 1, 6); k++) {
         Tested *t = &g->fn.tested.at[g->fn.tested.n - 1 - (k + skip) % n];
-        if (t->rare == rare && is_here(g, t->operand[0]) && is_here(g, t->operand[1]))
+        if (t->rare == rare && value_is_available(g, t->operand[0]) && value_is_available(g, t->operand[1]))
             return *t;
     }
     Tested t = {.rare = rare};

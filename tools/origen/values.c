@@ -124,6 +124,15 @@ Value *value_pick(Gen *g, Class c)
     return pool->at[pool->n - 1 - roll(g, recent ? MIN(pool->n, RECENT) : pool->n)];
 }
 
+bool value_is_available(const Gen *g, const Value *v)
+{
+    const Pool *pool = &g->fn.pool[v->cls];
+    for (uint32_t k = pool->n; k--;)
+        if (pool->at[k] == v)
+            return true;
+    return false;
+}
+
 // Returns one of the latest `most` values of the class that pass; NULL: none.
 static Value *pick_where(Gen *g, Class c, uint32_t most, bool (*pass)(const Fn *, const Value *))
 {
