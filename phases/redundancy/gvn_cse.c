@@ -126,11 +126,12 @@ static void number(void *redundancy, InstrId id)
     if (i->block != g->block) {
         g->block = i->block;
         g->context++;
+        g->scope++;
     }
     if (g->scopes && is_barrier(d) && !g->ctx->target.backend->common_over_barrier(r->fn, i))
-        g->context++;
+        g->scope++;
     if (g->scopes)
-        g->scopes[id] = g->context;
+        g->scopes[id] = g->scope;
     if (d->traits & TR_CONV)
         number_convergent(r, g, id, g->kept && g->kept[d->op] ? GC_NONE : class);
     else if (class == GC_NONE || (g->kept && g->kept[d->op]))

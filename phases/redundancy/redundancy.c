@@ -33,8 +33,11 @@ void redundancy_note(Redundancy *r, InstrId id)
         VEC_PUSH(&r->scratch, &r->candidates, id);
 }
 
+// Each instruction with a copy must be a candidate, or take_copy() stops at it.
 void redundancy_note_copy(Redundancy *r, const Copy *copy)
 {
+    if (!kind_is_wanted(r, ir_instr(r->fn, copy->instr)))
+        return;
     VEC_PUSH(&r->scratch, &r->copies, *copy);
     redundancy_note(r, copy->instr);
 }
