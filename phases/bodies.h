@@ -25,7 +25,7 @@ PhaseBody phase_branch_opt, phase_place_blocks, phase_remove_nop_code;
 PhaseBody phase_general_optimize_early, phase_merge_conditional_flow;
 /* scalar */
 PhaseBody phase_live_dead, phase_redundant_moves, phase_commoning, phase_copy_prop, phase_fold, phase_form_lop3;
-PhaseBody phase_simplify_predicates, phase_share_moves;
+PhaseBody phase_simplify_predicates, phase_share_moves, phase_reassociate;
 /* bundles */
 PhaseBody phase_general_optimize, phase_general_optimize_mid, phase_general_optimize_mid2, phase_general_optimize_late2,
     phase_reoptimize;

@@ -27,6 +27,9 @@
 // Equal products (mul.wide) are replaced even if only sums use them: otherwise 8 of 725 functions have 25 SASS
 // instructions more, and 9 have 13 fewer (tried).
 //
+// After OriReassociateAndCommon, ReassociateCSEWindow limits the distance of two instructions of a block: it counts the
+// values that this phase visits from one to the other.
+//
 // Does not do: loads; values that are equal for another reason (GvnCse); hoisting (56).
 // Documented: the name. Inferred: the rest.
 #include "ir/analysis/instr_set.h"
@@ -41,6 +44,9 @@ typedef struct Commoning {
     InstrSet set;         // for each key the instruction that the walk visited last
     uint8_t *other_uses;  // by RegId: it has a use that is no 64-bit sum; NULL = not computed yet
     bool guards;          // a predicate was replaced
+    uint32_t window;      // maximum distance of instructions of a block; 0 = any
+    uint32_t visited;     // number of values so far
+    uint32_t *place;      // by InstrId: `visited` at the instruction, with a window
 } Commoning;
 
 static bool is_fresh_register(Operand o) { return op_kind(o) == K_SREG && sreg_info[op_index(o)].fresh; }
@@ -82,11 +88,12 @@ static bool is_expensive(const Fn *fn, const Instr *i)
 }
 
 // True if the definitions of `representative` may replace those of the equal instruction `i`.
-static bool may_replace(const Commoning *c, const Instr *representative, const Instr *i)
+// `far`: they are beyond the window if they are in one block.
+static bool may_replace(const Commoning *c, const Instr *representative, const Instr *i, bool far)
 {
     const Fn *fn = c->fn;
-    bool near = representative->block == i->block || is_expensive(fn, i);
-    if (!near || !dominates(c->a, representative->block, i->block))
+    bool here = representative->block == i->block, near = here || is_expensive(fn, i);
+    if (!near || (here && far) || !dominates(c->a, representative->block, i->block))
         return false;
     for (uint32_t k = 0; k < i->ndef; k++)
         if (!replace_allowed(fn, op_index(*ir_def(fn, i, k)), op_reg(fn, op_index(*ir_def(fn, representative, k)))))
@@ -139,9 +146,12 @@ static void visit(Commoning *c, InstrId id)
         return;
     InstrId *member = instr_set_at(&c->set, id);
     const Instr *representative = ir_instr(fn, *member);
+    if (c->window)
+        c->place[id] = ++c->visited;
+    bool far = c->window && *member && c->visited - c->place[*member] > c->window;
     if (*member && scales(c, i) && scales(c, representative))
         return;
-    if (!*member || !may_replace(c, representative, i)) {
+    if (!*member || !may_replace(c, representative, i, far)) {
         *member = id;
         return;
     }
@@ -156,6 +166,10 @@ bool phase_commoning(Ctx *ctx, Fn *fn)
 {
     Commoning c = {.fn = fn, .a = analysis_need(fn, AN_RPO | AN_DOM)};
     arena_init(&c.scratch, &ctx->heap);
+    if (ctx->run.slot == PH_REASSOCIATE) {
+        c.window = (uint32_t)knob_int(&ctx->knobs, KNOB_REASSOCIATE_WINDOW);
+        c.place = NEW_ARRAY(&c.scratch, uint32_t, fn->instrs.n);
+    }
     replace_begin(&c.map, fn);
     instr_set_init(&c.set, &c.scratch, fn, replacement, &c.map);
     for (uint32_t k = 0; k < c.a->nrpo; k++)

@@ -313,12 +313,12 @@ TEST(sm_sentinels)
             SmPass *body = m == SM_AT_form_lop3 && profiles[k].backend != &sm_30 ? phase_form_lop3
                            : m == SM_AT_general_optimize_mid2 && !old            ? phase_general_optimize_mid2
                            : m == SM_AT_general_optimize_late2                   ? phase_general_optimize_late2
+                           : m == SM_AT_reassociate_and_common                   ? phase_reassociate
                                                                                  : NULL;
-            SmStatus expected = body                                ? SM_IMPLEMENTED
-                                : m == SM_AT_gvn_cse                ? profiles[k].gvn
-                                : m == SM_AT_back_prop_vreg         ? profiles[k].back_prop
-                                : m == SM_AT_reassociate_and_common ? SM_NOT_YET
-                                                                    : SM_NO_OP;
+            SmStatus expected = body                        ? SM_IMPLEMENTED
+                                : m == SM_AT_gvn_cse        ? profiles[k].gvn
+                                : m == SM_AT_back_prop_vreg ? profiles[k].back_prop
+                                                            : SM_NO_OP;
             SmPass *pass = sm_pass(profiles[k].backend, sm_members[m].row);
             CHECK_EQ(sm_status(profiles[k].backend, m), expected);
             CHECK(pass == (body ? body : expected == SM_NO_OP ? sm_no_op_pass : sm_not_yet_pass));
