@@ -491,7 +491,8 @@ TEST(sm_dispatch)
         f.fn->classes |= IC_LOGIC;
         CHECK(in_plan(&f, row));
         for (int k = 0; k < SM_PASS_COUNT; k++)
-            CHECK_EQ(in_plan(&f, sm_members[k].row), k == m || k == SM_AT_general_optimize_late2);
+            CHECK_EQ(in_plan(&f, sm_members[k].row),
+                     k == m || k == SM_AT_general_optimize_late2 || k == SM_AT_reassociate_and_common);
         phase_run(&f.ctx, &f.module->fns.at[0]);
         CHECK_EQ(f.ctx.runs[row], 1);
         fixture_close(&f);
@@ -529,7 +530,7 @@ TEST(sm_no_dispatch)
             CHECK(!in_plan(&f, row));
             fixture_close(&f);
         }
-    CHECK_EQ(implemented, (SM_BACKEND_COUNT - 1) + (SM_BACKEND_COUNT - 2) + SM_BACKEND_COUNT);
+    CHECK_EQ(implemented, (SM_BACKEND_COUNT - 1) + (SM_BACKEND_COUNT - 2) + 2 * SM_BACKEND_COUNT);
 }
 
 // The target is the options', else the module's, else the newest.
