@@ -42,17 +42,15 @@ static Width width_of_result(const Fn *fn, const Instr *i)
     return (Width)ir_reg(fn, op_index(*ir_def(fn, i, 0)))->width;
 }
 
-static bool has_one_use(const Reassoc *r, Operand o) { return op_is_reg(o) && nuses_of(r->a, op_index(o)) == 1; }
-
 /* -- Distribution --------------------------------------------------------------------------------------- */
 
 // Returns the product that defines an operand, if the operand has no other use and the product is in this block.
-static const Instr *single_product(const Reassoc *r, Operand o, BlockId block)
+static const Instr *single_product(Reassoc *r, Operand o, BlockId block)
 {
-    InstrId def = has_one_use(r, o) ? reassoc_def(r, o) : 0;
+    InstrId def = reassoc_def(r, o);
     const Instr *i = def ? ir_instr(r->fn, def) : NULL;
-    ReassocKind kind = i && i->block == block ? reassoc_kind(r->fn, i) : R_NONE;
-    return kind == R_MUL || kind == R_MAD ? i : NULL;
+    ReassocKind kind = i && i->block == block ? reassoc_kind(r, i) : R_NONE;
+    return (kind == R_MUL || kind == R_MAD) && reassoc_one_use(r, o) ? i : NULL;
 }
 
 // Finds a common factor of two products: p[at[0]] is q[at[1]].
@@ -66,7 +64,7 @@ static bool find_common_factor(const Operand *p, const Operand *q, uint32_t at[s
 }
 
 // True if one of the products is invariant in a loop in which the other one varies.
-static bool parts_by_loop(const Reassoc *r, Operand common, Operand b, Operand c, BlockId block)
+static bool parts_by_loop(Reassoc *r, Operand common, Operand b, Operand c, BlockId block)
 {
     return !reassoc_varies(r, common, block) && reassoc_varies(r, b, block) != reassoc_varies(r, c, block);
 }
@@ -114,7 +112,7 @@ static bool factor(Reassoc *r, InstrId id, ReassocKind kind)
     if (kind == R_MAD)
         return factor_out(r, id, i, last, false);
     const Instr *first = single_product(r, *ir_use(fn, i, 0), i->block);
-    if (!first || reassoc_kind(fn, first) != R_MUL || reassoc_kind(fn, last) != R_MUL)
+    if (!first || reassoc_kind(r, first) != R_MUL || reassoc_kind(r, last) != R_MUL)
         return false;
     return factor_out(r, id, first, last, kind == R_SUB);
 }
@@ -127,7 +125,7 @@ static InstrId split_sum(Reassoc *r, Operand o, BlockId at, Operand *x, uint64_t
     Fn *fn = r->fn;
     InstrId def = reassoc_def(r, o);
     const Instr *i = def ? ir_instr(fn, def) : NULL;
-    ReassocKind kind = i ? reassoc_kind(fn, i) : R_NONE;
+    ReassocKind kind = i ? reassoc_kind(r, i) : R_NONE;
     *x = o;
     *c = 0;
     if ((kind != R_ADD && kind != R_OR) || !op_is_const(*ir_use(fn, i, 1)) || !reassoc_def(r, *ir_use(fn, i, 0)))
@@ -194,7 +192,7 @@ static bool enter_product(Reassoc *r, InstrId id, uint32_t side)
     Product *earlier = find_product(r, &p, hash);
     // Distribution may have removed the earlier product.
     bool there = earlier && reassoc_def(r, earlier->result);
-    bool replaced = there && split && has_one_use(r, sum) && reuse(r, id, &p, earlier);
+    bool replaced = there && split && reassoc_one_use(r, sum) && reuse(r, id, &p, earlier);
     if (earlier) {
         *earlier = p;
         return replaced;
@@ -208,7 +206,7 @@ void distribute(Reassoc *r, InstrId id, ReassocKind kind)
 {
     if (kind == R_ADD || kind == R_SUB || kind == R_MAD)
         factor(r, id, kind);
-    kind = reassoc_kind(r->fn, ir_instr(r->fn, id));
+    kind = reassoc_kind(r, ir_instr(r->fn, id));
     if ((kind == R_MUL || kind == R_MAD) && !enter_product(r, id, 0))
         enter_product(r, id, 1);
 }

@@ -54,18 +54,16 @@ static bool is_plain_integer(const Fn *fn, const Mnem *m)
     return m->ntypes && !tab_str(fn->tables, m->suffix).len;
 }
 
-ReassocKind reassoc_kind(const Fn *fn, const Instr *i)
+ReassocKind reassoc_find_kind(Reassoc *r, DescId desc)
 {
-    const Desc *d = ir_desc(fn, i);
-    ReassocKind kind = (ReassocKind)kind_of_op[d->op];
-    if (!kind || !d->plain || i->ndef != 1 || i->flags & (IF_GUARDED | IF_PINNED) ||
-        !op_in_ssa(fn, (Operand){ir_def(fn, i, 0)->word & ~(1u << 31), ir_def(fn, i, 0)->mods}) ||
-        !is_plain_integer(fn, tab_mnem(fn->tables, d->mnem)))
-        return R_NONE;
+    const Desc *d = tab_desc(r->fn->tables, desc);
+    bool plain =
+        kind_of_op[d->op] && d->plain && d->ndef == 1 && is_plain_integer(r->fn, tab_mnem(r->fn->tables, d->mnem));
+    ReassocKind kind = plain ? (ReassocKind)kind_of_op[d->op] : R_NONE;
+    if (desc < r->nkinds)
+        r->kinds[desc] = (uint8_t)(1 + kind);
     return kind;
 }
-
-InstrId reassoc_def(const Reassoc *r, Operand o) { return op_is_reg(o) && !o.mods ? def_of(r->a, op_index(o)) : 0; }
 
 ValueRange reassoc_range(Reassoc *r, Operand o, BlockId at)
 {
@@ -96,10 +94,10 @@ static bool varies_in(const Reassoc *r, Operand o, uint32_t loop, int depth)
     return varies;
 }
 
-bool reassoc_varies(const Reassoc *r, Operand o, BlockId at)
+bool reassoc_varies(Reassoc *r, Operand o, BlockId at)
 {
     enum { DEPTH = 3 };
-    uint32_t loop = loop_of(r->a, at);
+    uint32_t loop = loop_of(analysis_need(r->fn, AN_LOOPS), at);
     return loop && varies_in(r, o, loop, DEPTH);
 }
 
@@ -137,7 +135,7 @@ static void remove_unused(Reassoc *r, Operand o, int depth)
 {
     Fn *fn = r->fn;
     InstrId def = reassoc_def(r, o);
-    if (!depth || !def || nuses_of(r->a, op_index(o)) || !reassoc_kind(fn, ir_instr(fn, def)))
+    if (!depth || !def || nuses_of(r->a, op_index(o)) || !reassoc_kind(r, ir_instr(fn, def)))
         return;
     Instr *i = ir_instr(fn, def);
     uint32_t n = ir_nuse(i);
@@ -157,6 +155,7 @@ void reassoc_replace(Reassoc *r, InstrId id, Opcode op, Width width, const Opera
     uint32_t nold = ir_nuse(i);
     Operand old[4];
     memcpy(old, ir_use(fn, i, 0), nold * sizeof *old);
+    reassoc_count_uses(r);
     nuses_count_instr(fn, i, -1);
     if (op == OP_MOV)
         instr_replace_by_move(fn, id, uses[0]);
@@ -177,14 +176,13 @@ static void visit_block(Reassoc *r, BlockId b)
     for (InstrId id = ir_block(fn, b)->first, next; id; id = next) {
         next = instr_after(fn, id);
         const Instr *i = ir_instr(fn, id);
-        ReassocKind kind = kind_of_op[ir_desc(fn, i)->op] ? reassoc_kind(fn, i) : R_NONE;
-        if (!kind)
-            continue;
-        if (kind == R_WIDE) {
+        ReassocKind kind = reassoc_kind(r, i);
+        if (kind == R_WIDE)
             share_address(r, id);
+        if (!kind || kind == R_WIDE)
             continue;
-        }
-        distribute(r, id, kind);
+        if (kind <= R_MAD)
+            distribute(r, id, kind);
         VEC_PUSH(&r->scratch, &r->sums, id);
     }
     trees_collect(r);
@@ -195,9 +193,11 @@ bool phase_reassociate(Ctx *ctx, Fn *fn)
     bool on = !knob_is_set(&ctx->knobs, KNOB_REASSOCIATE_CSE) || knob_int(&ctx->knobs, KNOB_REASSOCIATE_CSE);
     if (!gate_is_open(ctx, fn, KNOB_REASSOCIATE_CSE, on))
         return false;
-    Reassoc r = {.ctx = ctx, .fn = fn, .a = analysis_need(fn, AN_LOOPS | AN_DEF | AN_NUSES)};
+    Reassoc r = {.ctx = ctx, .fn = fn, .a = analysis_need(fn, AN_DOM | AN_DEF)};
     arena_init(&r.scratch, &ctx->heap);
     r.skip = knob_int(&ctx->knobs, KNOB_REASSOCIATE_SKIP);
+    r.nkinds = fn->tables->desc_first + fn->tables->descs.n + 16;  // the last are for new descriptors
+    r.kinds = NEW_ARRAY(&r.scratch, uint8_t, r.nkinds);
     distribute_start(&r);
     trees_start(&r);
     for (uint32_t k = 0; k < r.a->nrpo; k++)

@@ -37,7 +37,7 @@ static void find_kept(Reassoc *r)
             const Operand *ops = ir_ops(fn, i);
             bool access =
                 d->traits & (TR_READ | TR_WRITE) && op_info[d->op].ntypes != OP_RAW && !(i->flags & IF_PINNED);
-            if (reassoc_kind(fn, i) == R_ADD && !r->kept[op_index(ops[0])])
+            if (reassoc_kind(r, i) == R_ADD && !r->kept[op_index(ops[0])])
                 continue;
             for (uint32_t k = i->ndef; k < i->nops; k++) {
                 bool base = access && k + 1 < d->nops && operand_is_base(fn, d, k) && op_kind(ops[k + 1]) == K_IMM;
@@ -66,7 +66,7 @@ typedef struct Index {
     bool is_signed;
 } Index;
 
-static bool find_index(const Reassoc *r, const Instr *i, Index *index)
+static bool find_index(Reassoc *r, const Instr *i, Index *index)
 {
     const Fn *fn = r->fn;
     const Desc *d = ir_desc(fn, i);
@@ -75,7 +75,7 @@ static bool find_index(const Reassoc *r, const Instr *i, Index *index)
     Operand wide = *ir_def(fn, i, 0), narrow = *ir_use(fn, i, 0);
     index->sum = reassoc_def(r, narrow);
     const Instr *sum = index->sum ? ir_instr(fn, index->sum) : NULL;
-    if (!sum || reassoc_kind(fn, sum) != R_ADD || from->width != W32 || ir_reg(fn, op_index(wide))->width != W64 ||
+    if (!sum || reassoc_kind(r, sum) != R_ADD || from->width != W32 || ir_reg(fn, op_index(wide))->width != W64 ||
         ir_reg(fn, op_index(narrow))->width != W32)
         return false;
     Operand c = *ir_use(fn, sum, 1), scale = d->op == OP_CVT ? op_none() : *ir_use(fn, i, 1);

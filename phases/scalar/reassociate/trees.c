@@ -52,9 +52,9 @@ typedef struct Trees {
     VEC(Leaf) leaves;
     VEC(Count) counts;
     IdSet index;
-    uint8_t *inner;  // by InstrId: part of a tree, but not its root
+    VEC(InstrId) pairs;  // roots of trees of two leaves
+    uint8_t *inner;      // by InstrId: part of a tree, but not its root
     uint32_t ninstrs;
-    bool large;  // a tree has three leaves
 } Trees;
 
 void trees_start(Reassoc *r)
@@ -82,18 +82,20 @@ static bool is_stable(const Reassoc *r, Operand o) { return op_is_const(o) || re
 
 // Returns the inner instruction that defines an operand of a tree; 0 if the operand is a leaf. A negative product would
 // need a negation.
-static InstrId inner_instr(const Reassoc *r, const Tree *t, Operand o, bool negative, BlockId block)
+static InstrId inner_instr(Reassoc *r, const Tree *t, Operand o, bool negative, BlockId block)
 {
     const Fn *fn = r->fn;
-    InstrId def = op_is_reg(o) && nuses_of(r->a, op_index(o)) == 1 ? reassoc_def(r, o) : 0;
+    InstrId def = reassoc_def(r, o);
     const Instr *i = def ? ir_instr(fn, def) : NULL;
     if (!i || i->block != block || width_of_def(fn, i) != t->width)
+        return 0;
+    ReassocKind kind = reassoc_kind(r, i);
+    if (tree_kind(kind) != (ReassocKind)t->kind || (kind == R_MAD && negative) || !reassoc_one_use(r, o))
         return 0;
     for (uint32_t k = 0; k < ir_nuse(i); k++)
         if (!is_stable(r, *ir_use(fn, i, k)))
             return 0;
-    ReassocKind kind = reassoc_kind(fn, i);
-    return tree_kind(kind) == (ReassocKind)t->kind && !(kind == R_MAD && negative) ? def : 0;
+    return def;
 }
 
 static void add_leaf(Reassoc *r, Tree *t, Operand x, Operand y, bool negative)
@@ -116,7 +118,7 @@ static void flatten_instr(Reassoc *r, Tree *t, Part part, Part *stack, uint32_t 
 {
     const Fn *fn = r->fn;
     const Instr *i = ir_instr(fn, part.instr);
-    ReassocKind kind = reassoc_kind(fn, i);
+    ReassocKind kind = reassoc_kind(r, i);
     const Operand *uses = ir_use(fn, i, 0);
     uint32_t leaves = 0, first = t->n, from = kind == R_MAD ? 2 : 0, n = ir_nuse(i);
     if (kind == R_MAD) {
@@ -220,32 +222,89 @@ static void count_tree(Reassoc *r, const Tree *t)
                 count_key(r, pair_key(t, &leaf[a], &leaf[b]), block, t->n == 2);
 }
 
+static Tree tree_of(Reassoc *r, InstrId root)
+{
+    const Instr *i = ir_instr(r->fn, root);
+    return (Tree){.root = root,
+                  .first = r->trees->leaves.n,
+                  .kind = (uint8_t)tree_kind(reassoc_kind(r, i)),
+                  .width = (uint8_t)width_of_def(r->fn, i),
+                  .chain = true};
+}
+
+// Counts a tree of two leaves.
+static void count_pair(Reassoc *r, InstrId root)
+{
+    const Instr *i = ir_instr(r->fn, root);
+    if (!i->block || reassoc_kind(r, i) == R_MAD)
+        return;
+    Tree t = tree_of(r, root);
+    Leaf a = {.x = *ir_use(r->fn, i, 0)}, b = {.x = *ir_use(r->fn, i, 1)};
+    if (op_is_reg(a.x) && op_is_reg(b.x))
+        count_key(r, pair_key(&t, &a, &b), i->block, true);
+}
+
+// True if an instruction was removed, or its block comes before another one in preorder.
+static bool is_before(const Reassoc *r, InstrId id, BlockId block)
+{
+    BlockId b = ir_instr(r->fn, id)->block;
+    return !b || r->a->dom.pre[b] < r->a->dom.pre[block];
+}
+
+// Counts all trees. Distribution in later blocks may have removed some. Blocks come in preorder of the dominator tree,
+// as they were collected.
+static void count_all(Reassoc *r)
+{
+    const Trees *ts = r->trees;
+    uint32_t pair = 0;
+    for (uint32_t k = 0; k < ts->at.n; k++) {
+        const Instr *root = ir_instr(r->fn, ts->at.at[k].root);
+        if (!root->block)
+            continue;
+        while (pair < ts->pairs.n && is_before(r, ts->pairs.at[pair], root->block))
+            count_pair(r, ts->pairs.at[pair++]);
+        count_tree(r, &ts->at.at[k]);
+    }
+    while (pair < ts->pairs.n)
+        count_pair(r, ts->pairs.at[pair++]);
+}
+
 /* -- Collecting ----------------------------------------------------------------------------------------- */
 
 static bool may_be_root(ReassocKind kind) { return kind && kind != R_SUB && kind != R_NEG && kind != R_WIDE; }
+
+// True if an instruction has an inner operand.
+static bool has_inner(Reassoc *r, const Tree *t)
+{
+    const Instr *i = ir_instr(r->fn, t->root);
+    for (uint32_t k = 0; k < ir_nuse(i); k++)
+        if (inner_instr(r, t, *ir_use(r->fn, i, k), false, i->block))
+            return true;
+    return false;
+}
 
 // Walks up, so that a root is visited before its inner instructions.
 void trees_collect(Reassoc *r)
 {
     Trees *ts = r->trees;
     const Fn *fn = r->fn;
-    if (r->sums.n < 2)
-        return;
     if (!ts->inner)
         ts->inner = NEW_ARRAY(&r->scratch, uint8_t, ts->ninstrs);
     for (uint32_t k = r->sums.n; k-- > 0;) {
         InstrId id = r->sums.at[k];
         const Instr *i = ir_instr(fn, id);
-        ReassocKind kind = i->block && id < ts->ninstrs && !ts->inner[id] ? reassoc_kind(fn, i) : R_NONE;
+        ReassocKind kind = i->block && id < ts->ninstrs && !ts->inner[id] ? reassoc_kind(r, i) : R_NONE;
         if (!may_be_root(kind))
             continue;
-        Tree t = {
-            .root = id, .first = ts->leaves.n, .kind = tree_kind(kind), .width = width_of_def(fn, i), .chain = true};
+        Tree t = tree_of(r, id);
+        if (!has_inner(r, &t)) {
+            VEC_PUSH(&r->scratch, &ts->pairs, id);
+            continue;
+        }
         flatten(r, &t);
         t.set = hash_mix(t.kind, t.width);
         for (uint32_t n = 0; n < t.n; n++)
             t.set += leaf_key(&ts->leaves.at[t.first + n]);
-        ts->large |= t.n > 2;
         VEC_PUSH(&r->scratch, &ts->at, t);
     }
 }
@@ -405,16 +464,14 @@ static bool order_first(Order *o)
 static void find_varying(Reassoc *r, const Tree *t)
 {
     BlockId block = ir_instr(r->fn, t->root)->block;
-    for (uint32_t k = 0; k < t->n && loop_of(r->a, block); k++) {
+    for (uint32_t k = 0; k < t->n; k++) {
         Leaf *l = &r->trees->leaves.at[t->first + k];
         l->varies = reassoc_varies(r, l->x, block) || (op_kind(l->y) != K_NONE && reassoc_varies(r, l->y, block));
     }
 }
 
-// Finds the new order of a tree. False: the tree stays.
-static bool find_order(Reassoc *r, const Tree *t, Order *o)
+static void order_leaves(Reassoc *r, const Tree *t, Order *o)
 {
-    find_varying(r, t);
     *o = (Order){.n = t->n};
     memcpy(o->leaf, &r->trees->leaves.at[t->first], t->n * sizeof *o->leaf);
     merge_constants(r, t, o);
@@ -423,7 +480,17 @@ static bool find_order(Reassoc *r, const Tree *t, Order *o)
     const Count *set = find_count(r->trees, t->set);
     o->reason |= set && set->n > 1;
     order_pair(r, t, o);
-    return o->reason && order_first(o) && !is_in_order(r, t, o);
+}
+
+// Finds the new order of a tree. False: the tree stays.
+static bool find_order(Reassoc *r, const Tree *t, Order *o)
+{
+    order_leaves(r, t, o);
+    if (!o->reason)
+        return false;
+    find_varying(r, t);
+    order_leaves(r, t, o);
+    return order_first(o) && !is_in_order(r, t, o);
 }
 
 /* -- Rebuilding ----------------------------------------------------------------------------------------- */
@@ -489,14 +556,14 @@ static bool is_large_sum(const Reassoc *r, const Tree *t, const Order *o)
 void trees_rewrite(Reassoc *r)
 {
     Trees *ts = r->trees;
-    if (!ts->large)
+    if (!ts->at.n)
         return;
-    for (uint32_t k = 0; k < ts->at.n; k++)
-        count_tree(r, &ts->at.at[k]);
+    count_all(r);
     for (uint32_t k = 0; k < ts->at.n; k++) {
         const Tree *t = &ts->at.at[k];
         Order o;
-        if (t->n < 3 || !find_order(r, t, &o) || is_large_sum(r, t, &o) || !reassoc_may(r, KNOB_REASSOCIATE_BUDGET))
+        if (t->n < 3 || !ir_instr(r->fn, t->root)->block || !find_order(r, t, &o) || is_large_sum(r, t, &o) ||
+            !reassoc_may(r, KNOB_REASSOCIATE_BUDGET))
             continue;
         remark(r->ctx, r->fn, t->root, RM_PASSED, "Reassociated", "{Operands:%u} operands in another order", t->n);
         rebuild(r, t, &o);
