@@ -27,6 +27,7 @@ typedef enum {
     RV_NOT_DOMINATED,  // no definition of the value dominates it
     RV_SCOPE,          // the phase replaces it in a smaller scope only
     RV_PRESSURE,       // the value would be kept in a register for it
+    RV_GUARD,          // the guards differ
     RV_OTHER
 } Verdict;
 
@@ -85,7 +86,13 @@ struct Redundancy {
     Verdict verdict;          // the same
     uint32_t replaced;        // number of instructions
     bool guards;              // a predicate was replaced
+    const uint64_t *masks;    // for LateOriCommoning: classes of instructions by BlockId; NULL = not computed yet
+    uint8_t *other_uses;      // by RegId: it has a use that is no 64-bit sum; NULL = not computed yet
 };
+
+/* late_commoning.c */
+// Returns the classes of an instruction, as bits of a mask.
+uint64_t late_commoning_classes(const Ctx *ctx, const Fn *fn, const Instr *i);
 
 /* loads.c */
 // Requests AN_MEM.
@@ -109,6 +116,9 @@ void redundancy_note_copy(Redundancy *r, const Copy *copy);
 uint32_t redundancy_eliminate(Ctx *ctx, Fn *fn, const RedundancyRules *rules, uint32_t *moves);
 // Adds a remark on a candidate, as RedundancyRules.report.
 void redundancy_remark(Redundancy *r, InstrId id, RegId leader, Verdict verdict);
+// True for a 64-bit shift by a constant that only 64-bit sums use. ptxas makes one instruction (LEA) of each shift with
+// its sum, so two equal ones cost less than a shared one.
+bool redundancy_scales(Redundancy *r, const Instr *i);
 // True if ptxas makes many machine instructions of an instruction.
 bool is_expensive(const Fn *fn, const Instr *i);
 

@@ -313,14 +313,14 @@ TEST(sm_sentinels)
             SmPass *body = m == SM_AT_form_lop3 && profiles[k].backend != &sm_30 ? phase_form_lop3
                            : m == SM_AT_general_optimize_mid2 && !old            ? phase_general_optimize_mid2
                            : m == SM_AT_general_optimize_late2                   ? phase_general_optimize_late2
+                           : m == SM_AT_reassociate_and_common                   ? phase_reassociate
                            : profiles[k].back_prop != SM_IMPLEMENTED             ? NULL
                            : m == SM_AT_back_prop_vreg                           ? phase_back_copy_prop
                            : m == SM_AT_back_prop_done                           ? phase_after_back_copy_prop
                                                                                  : NULL;
-            SmStatus expected = body                                ? SM_IMPLEMENTED
-                                : m == SM_AT_gvn_cse                ? profiles[k].gvn
-                                : m == SM_AT_reassociate_and_common ? SM_NOT_YET
-                                                                    : SM_NO_OP;
+            SmStatus expected = body                 ? SM_IMPLEMENTED
+                                : m == SM_AT_gvn_cse ? profiles[k].gvn
+                                                     : SM_NO_OP;
             SmPass *pass = sm_pass(profiles[k].backend, sm_members[m].row);
             CHECK_EQ(sm_status(profiles[k].backend, m), expected);
             CHECK(pass == (body ? body : expected == SM_NO_OP ? sm_no_op_pass : sm_not_yet_pass));
@@ -493,7 +493,8 @@ TEST(sm_dispatch)
         f.fn->classes |= IC_LOGIC;
         CHECK(in_plan(&f, row));
         for (int k = 0; k < SM_PASS_COUNT; k++)
-            CHECK_EQ(in_plan(&f, sm_members[k].row), k == m || k == SM_AT_general_optimize_late2);
+            CHECK_EQ(in_plan(&f, sm_members[k].row),
+                     k == m || k == SM_AT_general_optimize_late2 || k == SM_AT_reassociate_and_common);
         phase_run(&f.ctx, &f.module->fns.at[0]);
         CHECK_EQ(f.ctx.runs[row], 1);
         fixture_close(&f);
@@ -531,7 +532,7 @@ TEST(sm_no_dispatch)
             CHECK(!in_plan(&f, row));
             fixture_close(&f);
         }
-    CHECK_EQ(implemented, (SM_BACKEND_COUNT - 1) + (SM_BACKEND_COUNT - 2) + SM_BACKEND_COUNT + 2 * 4);
+    CHECK_EQ(implemented, (SM_BACKEND_COUNT - 1) + (SM_BACKEND_COUNT - 2) + 2 * SM_BACKEND_COUNT + 2 * 4);
 }
 
 // The target is the options', else the module's, else the newest.
