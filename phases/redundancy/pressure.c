@@ -3,8 +3,8 @@
 //
 // If a register is kept for a reader, it becomes live on all paths from its definition to the reader on which it is not
 // live yet. The highest pressure of each block on these paths must leave room for it below the highest pressure of the
-// function. A query visits at most BLOCKS_MAX blocks; longer paths are refused. Kept registers are added to the pressure
-// of the blocks, but not to the live ranges, so a second reader may count a register twice.
+// function. A query visits at most BLOCKS_MAX blocks; longer paths are refused. Kept registers are added to the
+// pressure of the blocks, but not to the live ranges, so a second reader may count a register twice.
 //
 // The estimate ignores that operands of the replaced instruction may become dead.
 #include "phases/redundancy/pressure.h"
