@@ -860,6 +860,92 @@ says err ", GeneralOptimizeLate considered 10 entered 9 evicted 1 replaced 1 fol
 run "counters of moves as JSON" 0 --named-phases=GeneralOptimizeLate --stats=json --emit=none moves.ori
 json err
 says err '"late_considered":10,"late_entered":9,"late_evicted":1,"late_replaced":1,"late_folded":1,"late_forgotten":1,"late_refused":1'
+# counts NAME ARCH COUNTERS: checks the counters of GvnCse for the kernel whose code is the input.
+counts() {
+    {
+        echo "target $2 ptx 8.0 address 64
+kernel @k(@p: 64) form ssa {
+  reg R30:32 \"%x\" .b32 named
+b0:
+  R0:64 = ld.param.b64 [@p]
+  R1:32 = ld.global.b32 [R0]
+  R2:32 = ld.global.b32 [R0+4]
+  P0 = setp.lt.s32 R1, R2"
+        cat
+        echo '}'
+    } >gvn.ori
+    run "counters of GvnCse: $1" 0 --named-phases=GvnCse --stats --emit=none gvn.ori
+    says err ", GvnCse $3,"
+}
+counts 'T1, no immediate dominator' sm_90 'T1 1 T2 0 T3 0 T4 0 T5 0 T6 0 replaced 0 moves 0 drained 0' <<'END'
+  st.global.v2.u8 [R0+8], {R1, R2}
+  {R3:32, R4:32} = ld.global.v2.u8 [R0+8]
+  st.global.v2.b32 [R0+16], {R3, R4}
+  exit
+END
+counts 'T2, no dominating value' sm_70 'T1 0 T2 1 T3 0 T4 0 T5 0 T6 0 replaced 0 moves 0 drained 0' <<'END'
+  @P0 bra b1 else b2
+b1:
+  R3:32 = div.s32 R1, 7
+  st.global.b32 [R0], R3
+  bra b2
+b2:
+  R4:32 = div.s32 R1, 7
+  st.global.b32 [R0], R4
+  exit
+END
+counts 'T3, a block without candidates' sm_70 'T1 0 T2 0 T3 1 T4 0 T5 0 T6 0 replaced 0 moves 0 drained 0' <<'END'
+  R3:64 = mul.wide.s32 R1, R2
+  bra b1
+b1:
+  R4:64 = mov.b64 R3
+  st.global.v2.b64 [R0], {R3, R4}
+  exit
+END
+counts 'T4, the own definition stays' sm_70 'T1 0 T2 0 T3 0 T4 1 T5 0 T6 0 replaced 0 moves 0 drained 0' <<'END'
+  R3:32 = add.s32 R1, R2
+  st.global.v4.b32 [R0], {R1, R2, R3, R3}
+  bra b1
+b1:
+  R4:32 = xor.b32 R1, 1
+  R5:32 = xor.b32 R1, 2
+  R6:32 = xor.b32 R1, 3
+  st.global.v4.b32 [R0], {R2, R4, R5, R6}
+  bra b2
+b2:
+  R7:32 = add.s32 R1, R2
+  st.global.b32 [R0], R7
+  exit
+END
+counts 'T5, behind a move of the leader' sm_70 'T1 0 T2 0 T3 0 T4 0 T5 1 T6 0 replaced 1 moves 0 drained 0' <<'END'
+  R3:32 = div.s32 R1, 7
+  R20:32 = mov.b32 R3 {pinned}
+  st.global.v2.b32 [R0], {R3, R20}
+  bra b1
+b1:
+  R4:32 = div.s32 R1, 7
+  st.global.b32 [R0], R4
+  exit
+END
+counts 'T6, replaced' sm_90 'T1 0 T2 0 T3 0 T4 0 T5 0 T6 2 replaced 2 moves 0 drained 1' <<'END'
+  R3:32 = div.s32 R1, 7
+  bra b1
+b1:
+  R4:32 = div.s32 R1, 7
+  R5:32 = div.s32 R1, 7
+  st.global.v2.b32 [R0], {R4, R5}
+  exit
+END
+sed 's/R5:32 = div.s32 R1, 7/R5:32 = xor.b32 R4, 7/' gvn.ori >gvn.one && mv gvn.one gvn.ori
+run "counters of GvnCse: replaced once" 0 --named-phases=GvnCse --stats=json --emit=none gvn.ori
+json err
+says err '"gvn_T1":0,"gvn_T2":0,"gvn_T3":0,"gvn_T4":0,"gvn_T5":0,"gvn_T6":1,"gvn_replaced":1,"gvn_moves":0,"gvn_drained":1'
+counts 'a move' sm_70 'T1 0 T2 0 T3 0 T4 0 T5 0 T6 0 replaced 1 moves 1 drained 0' <<'END'
+  R3:32 = div.s32 R1, 7
+  R30:32 = div.s32 R1, 7
+  st.global.v2.b32 [R0], {R3, R30}
+  exit
+END
 run "pipeline counter" 0 --stats --emit=none good.ptx
 says err ", pipeline counter 19,"
 run "pipeline counter at -O1" 0 -O1 --stats=json --emit=none good.ptx

@@ -258,8 +258,8 @@ run "DUMPIR and --print-after add up" 0 --knob DUMPIR=12 --print-after=94 one.pt
 dumped "012 k, 094 k"
 run "DUMPIR of nothing" 0 --knob 'DUMPIR=""' one.ptx -o /dev/null
 silent err
-run "DUMPIR of a phase that does not run" 0 --knob DUMPIR=49 one.ptx -o /dev/null
-is "$(cat err)" "oriopt: warning: DUMPIR: GvnCse (phase 49) does nothing: it is not implemented yet"
+run "DUMPIR of a phase that does not run" 0 --knob DUMPIR=21 one.ptx -o /dev/null
+is "$(cat err)" "oriopt: warning: DUMPIR: OriStrengthReduce (phase 21) does nothing: it is not implemented yet"
 
 names() { awk '{ print $1 }' "$1" | paste -s -d' ' -; }
 recipes() { grep -o 'OriRemoveRedundantMov@[0-9]*' out | paste -s -d' ' -; }
@@ -620,6 +620,42 @@ chains=ReassociateCSEBudget products=DistributeAndReassociateMulBudget
 lines chains.ptx 23,50,73 '\(add\|mul\)[.]' :6 $chains=0:8 $chains=1:7 $chains=2:6 $products=0:8 $products=1:7 $products=2:6 \
     ReassociateCSESkip=1:7 ReassociateCSESkip=2:8 ReassociateCSESkip=3:9 ReassociateCSESkip=4:10 AllowReassociateCSE=0:10 \
     AllowReassociateCSE=1:6
+# Three equal products, of which one is in a dominated block, and two equal loads.
+{
+    echo "$head"
+    cat <<'END'
+.visible .entry k(.param .u64 p)
+{
+	.reg .b64 %rd<9>;
+	.reg .pred %p1;
+	ld.param.u64 %rd1, [p];
+	ld.global.u64 %rd2, [%rd1];
+	mul.hi.u64 %rd3, %rd2, %rd2;
+	mul.hi.u64 %rd4, %rd2, %rd2;
+	ld.global.u64 %rd5, [%rd1];
+	st.global.v2.u64 [%rd1+16], {%rd3, %rd4};
+	setp.eq.s64 %p1, %rd5, 0;
+	@%p1 bra END;
+	mul.hi.u64 %rd6, %rd2, %rd2;
+	st.global.u64 [%rd1+32], %rd6;
+END:
+	ret;
+}
+END
+} >redundant.ptx
+modes=EnableGvnCseMode
+lines redundant.ptx 23,GvnCse,73 'mul.hi.u64' :1 EnableGvnCse=0:3 EnableGvnCse=1:1 $modes=0:3 $modes=1:2 $modes=2:1 $modes=6:1 \
+    $modes=7:3 GvnCseBudget=0:3 GvnCseBudget=1:2 GvnCseBudget=9:1 EnableGvnCsePerInstr=mul.hi:3 EnableGvnCsePerInstr=ld+add:1 \
+    'EnableGvnCsePerInstr="ld, mul.hi":3' EnableGvnCsePerInstr=mul:1 "WHEN=FN=other;EnableGvnCse=0:1"
+lines redundant.ptx 23,GvnCse,73 'ld.global' :1 $modes=2:2 $modes=3:1 EnableGvnCsePerInstr=ld:2 EnableGvnCsePerInstr=mul.hi:1
+# On sm_80, a knob installs the phase.
+for setting in '' EnableGvnCse=0 EnableGvnCse=1 $modes=0 $modes=2; do
+    left=3
+    case $setting in *=[12]) left=1 ;; esac
+    run "GvnCse on sm_80 with ${setting:-no setting}" 0 -arch sm_80 ${setting:+--knob "$setting"} --named-phases=23,49,73 \
+        redundant.ptx -o lines.ptx
+    is "$(grep -c mul.hi.u64 lines.ptx)" $left
+done
 lines "$root/tests/ptxas/defects/lop3-is-zero.ptx" NOP setp.eq :0 PtxasWorkarounds=1:0 PtxasWorkarounds=0:2 \
     'WHEN=FN=k;PtxasWorkarounds=0:2' 'WHEN=FN=other;PtxasWorkarounds=0:0'
 
@@ -636,7 +672,8 @@ for row in NamedPhases:298 DisablePhases:185 OptBudget:499 DUMPIR:- NvOptRecipes
     AllowReassociateCSE:31 ReassociateCSEBudget:- ReassociateCSEWindow:- ReassociateCSESkip:- \
     ReassociateLargeImmInUIADD64:- DistributeAndReassociateMulBudget:- GeneralOptimizeLateNoInsert:605 GeneralOptimizeLateBits:- \
     CopyPropBudget:- CopyPropGlobalBudget:- CopyPropForceGlobal:- CopyPropAddr:- CopyPropConstantBank:- CopyPropUseReachingDefs:- \
-    CopyPropPreAllocReg:- CopyPropNoWriteNonRR:- CopyPropNonRegMultiDef:- CopyPropNoMmaCb:- LateCopyPropComplPred:- StoreForwardingBudget:- FoldBudget:- FoldRulesOff:- limit-fold-fp:- FormLop3Budget:- PtxasWorkarounds:- PhiInputLimit:- BackCopyPropBudget:808; do
+    CopyPropPreAllocReg:- CopyPropNoWriteNonRR:- CopyPropNonRegMultiDef:- CopyPropNoMmaCb:- LateCopyPropComplPred:- StoreForwardingBudget:- FoldBudget:- FoldRulesOff:- limit-fold-fp:- FormLop3Budget:- PtxasWorkarounds:- PhiInputLimit:- BackCopyPropBudget:808 \
+    EnableGvnCse:- EnableGvnCseMode:402 EnableGvnCsePerInstr:257 DisableGvnEbbPrePass:210 GvnCseBudget:-; do
     is "$(awk -v want="${row%:*}" '$2 == want { print $1 }' out)" "${row#*:}"
 done
 name="list of knobs and knobs.def"
@@ -838,6 +875,8 @@ for knob in NamedPhases DisablePhases; do
 done
 error 8 'DUMPIR=CalcRegisterMap' \
     "DUMPIR: 'CalcRegisterMap' is at two slots: write CalcRegisterMap@124 or CalcRegisterMap@149"
+error 22 'EnableGvnCsePerInstr=add+mull' "unknown instruction 'mull'; did you mean mul?"
+error 22 'EnableGvnCsePerInstr=Add' "unknown instruction 'Add'; did you mean add?"
 error 14 'NvOptRecipes=GvnCse' \
     "NvOptRecipes: 'GvnCse' is not a recipe; expected on, off, or recipes such as ConvertMemoryToRegisterOrUniform@3"
 error 14 'NvOptRecipes=OriRemoveRedundantMov@10' \
