@@ -14,10 +14,10 @@ typedef struct Redundancy Redundancy;
 
 // Kinds of instructions that are replaced.
 enum {
-    RD_EXPRESSIONS = 1 << 0,  // pure instructions
-    RD_COPIES = 1 << 1,       // moves of registers
-    RD_PHIS = 1 << 2,         // phis that equal another phi or their inputs
-    RD_LOADS = 1 << 3,        // loads, by an earlier load or store
+    RD_EXPRESSIONS = 1 << 0,     // pure instructions
+    RD_COPIES = 1 << 1,          // moves of registers
+    RD_PHIS = 1 << 2,            // phis that equal another phi or their inputs
+    RD_LOADS = 1 << 3,           // loads, by an earlier load or store
     RD_CONSTANT_LOADS = 1 << 4,  // loads of read-only memory
 };
 
@@ -73,21 +73,21 @@ struct Redundancy {
     Arena scratch;
     Values values;
     ReplaceMap map;
-    uint32_t pass;           // of values_solve(), to which `candidates` belongs
+    uint32_t pass;            // of values_solve(), to which `candidates` belongs
     VEC(InstrId) candidates;  // instructions with a result that has the number of another one, in dominance order
     const MemVersions *memory;
     AccessPlaces places;
-    VEC(Copy) copies;         // in dominance order
-    uint32_t next_copy;       // index in `copies`
+    VEC(Copy) copies;    // in dominance order
+    uint32_t next_copy;  // index in `copies`
     VEC(PlannedMove) moves;
-    VEC(Member) members;      // from 1
-    uint32_t *top;            // by representative: the last member whose block may dominate the next blocks
-    RegId leader;             // of the current candidate
-    Verdict verdict;          // the same
-    uint32_t replaced;        // number of instructions
-    bool guards;              // a predicate was replaced
-    const uint64_t *masks;    // for LateOriCommoning: classes of instructions by BlockId; NULL = not computed yet
-    uint8_t *other_uses;      // by RegId: it has a use that is no 64-bit sum; NULL = not computed yet
+    VEC(Member) members;    // from 1
+    uint32_t *top;          // by representative: the last member whose block may dominate the next blocks
+    RegId leader;           // of the current candidate
+    Verdict verdict;        // the same
+    uint32_t replaced;      // number of instructions
+    bool guards;            // a predicate was replaced
+    const uint64_t *masks;  // for LateOriCommoning: classes of instructions by BlockId; NULL = not computed yet
+    uint8_t *other_uses;    // by RegId: it has a use that is no 64-bit sum; NULL = not computed yet
 };
 
 /* late_commoning.c */
@@ -97,8 +97,8 @@ uint64_t late_commoning_classes(const Ctx *ctx, const Fn *fn, const Instr *i);
 /* loads.c */
 // Requests AN_MEM.
 void loads_init(Redundancy *r);
-// Numbers a load. *known: a result has the number of another register. False: the instruction is no load whose value can
-// be known; then it is not numbered.
+// Numbers a load. *known: a result has the number of another register. False: the instruction is no load whose value
+// can be known; then it is not numbered.
 bool loads_number(Redundancy *r, InstrId id, bool *known);
 
 /* redundancy.c */
@@ -111,8 +111,8 @@ void redundancy_note(Redundancy *r, InstrId id);
 // Notes that an operand can replace a result of an instruction by a move.
 void redundancy_note_copy(Redundancy *r, const Copy *copy);
 // Replaces all redundant instructions that the rules permit. Returns the number of replaced instructions. *moves = the
-// number of moves in their place; NULL = not wanted. AN_FLOW and AN_DEF stay valid. Requests AN_RPO, AN_DOM, AN_DEF and,
-// for loads, AN_MEM.
+// number of moves in their place; NULL = not wanted. AN_FLOW and AN_DEF stay valid. Requests AN_RPO, AN_DOM, AN_DEF
+// and, for loads, AN_MEM.
 uint32_t redundancy_eliminate(Ctx *ctx, Fn *fn, const RedundancyRules *rules, uint32_t *moves);
 // Adds a remark on a candidate, as RedundancyRules.report.
 void redundancy_remark(Redundancy *r, InstrId id, RegId leader, Verdict verdict);
