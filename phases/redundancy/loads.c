@@ -133,8 +133,8 @@ static bool number_copy(Redundancy *r, const Element *e, Operand from, bool whol
         return true;
     }
     if (number && (whole && may_be_any(r, e) ? true : access_is_movable(r->fn, i)))
-        redundancy_note_copy(
-            r, &(Copy){e->load, e->index, from, whole && may_be_any(r, e) ? 0 : e->bytes, e->is_signed});
+        redundancy_note_copy(r,
+                             &(Copy){e->load, e->index, from, whole && may_be_any(r, e) ? 0 : e->bytes, e->is_signed});
     uint32_t *key = value_table_key(&r->values.table, KEY_MAX), n = 4;
     key[0] = NARROW_KEY;
     key[1] = number;
@@ -197,7 +197,8 @@ static bool number_elements(Redundancy *r, InstrId id, MemVersionId version)
         if (!op_is_reg(def))
             continue;
         uint32_t bytes = place.bytes / i->ndef;
-        Element e = {.load = id, .index = k, .def = def, .bytes = bytes, .is_signed = type_info[m->type[0]].class == TC_S};
+        Element e = {
+            .load = id, .index = k, .def = def, .bytes = bytes, .is_signed = type_info[m->type[0]].class == TC_S};
         e.offset = (int64_t)((uint64_t)place.offset + (uint64_t)k * bytes);
         e.width = (Width)ir_reg(r->fn, op_index(def))->width;
         known |= number_element(r, &place, &e, version);

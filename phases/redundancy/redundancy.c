@@ -33,8 +33,11 @@ void redundancy_note(Redundancy *r, InstrId id)
         VEC_PUSH(&r->scratch, &r->candidates, id);
 }
 
+// Each instruction with a copy must be a candidate, or take_copy() stops at it.
 void redundancy_note_copy(Redundancy *r, const Copy *copy)
 {
+    if (!kind_is_wanted(r, ir_instr(r->fn, copy->instr)))
+        return;
     VEC_PUSH(&r->scratch, &r->copies, *copy);
     redundancy_note(r, copy->instr);
 }
@@ -161,7 +164,8 @@ void redundancy_remark(Redundancy *r, InstrId id, RegId leader, Verdict verdict)
     Str mnemonic = tab_str(r->fn->tables, tab_mnem(r->fn->tables, ir_desc(r->fn, i)->mnem)->text);
     snprintf(text, sizeof text, "%.*s", (int)MIN(mnemonic.len, 60), mnemonic.text);
     if (verdict == RV_REPLACED && load)
-        remark(r->ctx, r->fn, id, RM_PASSED, "LoadForwarded", "{Instruction:%s} reads a value that a register has", text);
+        remark(r->ctx, r->fn, id, RM_PASSED, "LoadForwarded", "{Instruction:%s} reads a value that a register has",
+               text);
     else if (verdict == RV_REPLACED)
         remark(r->ctx, r->fn, id, RM_PASSED, "Commoned", "{Instruction:%s} computes a value that a register has", text);
     else if (verdict == RV_PRESSURE)
