@@ -9,9 +9,10 @@
 // register that changes. It is then numbered apart: `undef` is an unknown value here, not one that may be chosen.
 //
 // A phi whose inputs have one number has this number. In the first, pessimistic pass a phi with an input from a back
-// edge is numbered apart. If two such phis of a block agree in all other inputs, optimistic passes follow. They ignore
-// inputs that have no number yet, so phis of a loop are equal until an input proves the contrary. If numbers still
-// change after PASSES_MAX passes, the pessimistic numbers are final.
+// edge is numbered apart. If two such phis of a block agree in all other inputs, optimistic passes follow, unless the
+// inputs from back edges are different expressions. Optimistic passes ignore inputs that have no number yet, so phis of
+// a loop are equal until an input proves the contrary. If numbers still change after PASSES_MAX passes, the pessimistic
+// numbers are final.
 #include "ir/analysis/values.h"
 
 enum { PASSES_MAX = 12, PHI_KEY = 0 };
@@ -62,12 +63,6 @@ void values_number_apart(Values *v, InstrId id)
 // Returns the number of an old value, in keys that find `like`: two undefined old values are equal there.
 static ValueNumber number_of_old(const Values *v, Operand o) { return op_is_undef(o) ? o.word : value_number(v, o); }
 
-static bool is_exchanged(const Values *v, const Instr *i, const Operand *uses)
-{
-    ValueNumber x = number_of(v, uses[0]), y = number_of(v, uses[1]);
-    return v->swaps(v->fn, i, x, y) || (x == y && uses[0].mods > uses[1].mods);
-}
-
 // Appends the old values and the guard of an instruction to a key. False: one of them has no number.
 static bool add_guard(const Values *v, const Instr *i, uint32_t *key, uint32_t *n)
 {
@@ -81,22 +76,32 @@ static bool add_guard(const Values *v, const Instr *i, uint32_t *key, uint32_t *
     return key[(*n)++];
 }
 
+// Exchanges the first two uses in a key if the instruction commutes and the backend orders them so. True: it has.
+static inline bool exchange(const Values *v, const Instr *i, const Operand *uses, uint32_t *key)
+{
+    uint32_t x = key[1], y = key[2];
+    if (!v->swaps(v->fn, i, x, y) && (x != y || uses[0].mods <= uses[1].mods))
+        return false;
+    key[1] = y;
+    key[2] = x;
+    return true;
+}
+
 // Makes the key of an instruction, with or without its guard and old values, as the next key of the table. Returns its
 // length; 0 = an operand has no number.
 static inline uint32_t make_key(Values *v, const Instr *i, const Desc *d, const Operand *uses, bool guarded)
 {
     uint32_t nuse = ir_nuse(i), n = nuse + 1, mods = 0;
     uint32_t *key = value_table_key(&v->table, 2 * i->nops + 4);
-    uint32_t exchange = nuse > 1 && d->traits & TR_COMM && is_exchanged(v, i, uses);
     for (uint32_t k = 0; k < nuse; k++) {
-        ValueNumber number = number_of(v, uses[k]);
+        key[1 + k] = number_of(v, uses[k]);
         mods |= uses[k].mods;
-        key[1 + (k < 2 ? k ^ exchange : k)] = number;
-        if (!number)
+        if (!key[1 + k])
             return 0;
     }
+    uint32_t exchanged = nuse > 1 && d->traits & TR_COMM && exchange(v, i, uses, key);
     for (uint32_t k = 0; mods && k < nuse; k++)
-        key[n + (k < 2 ? k ^ exchange : k)] = uses[k].mods;
+        key[n + (k < 2 ? k ^ exchanged : k)] = uses[k].mods;
     n += mods ? nuse : 0;
     key[0] = (desc_has_value(d) ? d->canonical : desc_value(v->fn, i)) << 2 | (uint32_t)guarded << 1 | (mods != 0);
     return !guarded || add_guard(v, i, key, &n) ? n : 0;
@@ -234,11 +239,54 @@ static ValueNumber common_input(Values *v, uint32_t n)
     return common;
 }
 
+// Returns a word that differs for registers that cannot be equal: the expression of the definition, with its constants;
+// 0 = the definition may equal others.
+static uint32_t shape_of(const Values *v, Operand o)
+{
+    InstrId def = v->a->valid & AN_DEF && op_is_reg(o) ? def_of(v->a, op_index(o)) : 0;
+    const Instr *i = def ? ir_instr(v->fn, def) : NULL;
+    const Desc *d = i ? ir_desc(v->fn, i) : NULL;
+    if (!i || !is_expression(i, d) || ir_guarded(i) || d->op == OP_MOV)
+        return 0;
+    uint32_t shape = d->canonical * FNV_PRIME;
+    for (uint32_t k = i->ndef; k < i->nops; k++)
+        if (op_is_const(ir_ops(v->fn, i)[k]))
+            shape += ir_ops(v->fn, i)[k].word * (d->traits & TR_COMM ? FNV_PRIME : FNV_PRIME + k);
+    return shape ? shape : 1;
+}
+
+// Appends the shapes of the inputs without a number to the key of a phi. False: one of them may equal others.
+static bool add_shapes(const Values *v, const Instr *i, uint32_t *key, uint32_t *n)
+{
+    for (uint32_t k = 0; k < ir_nuse(i); k += 2) {
+        if (key[PHI_FIXED + k + 1])
+            continue;
+        key[*n] = shape_of(v, *ir_use(v->fn, i, k + 1));
+        if (!key[(*n)++])
+            return false;
+    }
+    return true;
+}
+
+// Notes a phi with inputs that have no number. `n` is the length of its key. Sets Values.agree if an earlier phi of the
+// block has the same key, and the other inputs of both may be equal.
+static void note_open(Values *v, const Instr *i, uint32_t n)
+{
+    enum { SHAPED = 1, ANY };
+    ValueNode *node = value_table_enter(&v->table, n);
+    uint32_t *key = value_table_key(&v->table, n + ir_nuse(i));
+    memcpy(key, v->table.words.at + node->key, n * sizeof *key);
+    bool shaped = add_shapes(v, i, key, &n);
+    v->agree |= shaped ? !value_table_insert(&v->table, n).is_new || node->value == ANY : node->value != 0;
+    node->value = shaped && node->value != ANY ? SHAPED : ANY;
+}
+
 static bool number_phi(Values *v, InstrId id, const Instr *i)
 {
     uint32_t open = make_phi_key(v, i), n = PHI_FIXED + ir_nuse(i);
     if (open == UNDEFINED || (open && !v->optimistic)) {
-        v->agree |= open != UNDEFINED && !value_table_insert(&v->table, n).is_new;
+        if (open != UNDEFINED)
+            note_open(v, i, n);
         values_number_apart(v, id);
         return false;
     }
@@ -289,6 +337,27 @@ bool values_number(Values *v, InstrId id)
     return first != id;
 }
 
+// Numbers an instruction without a guard whose only result is a register of ssa form, if its value is an expression
+// for every client. False: it is another instruction.
+static inline bool number_plain(Values *v, InstrId id, void *user)
+{
+    enum { OTHER = TR_PURE | TR_PSEUDO | TR_CONV | TR_READ | TR_NOFOLD };
+    const Fn *fn = v->fn;
+    const Instr *i = ir_instr(fn, id);
+    const Desc *d = ir_desc(fn, i);
+    if ((d->traits & OTHER) != TR_PURE || i->ndef != 1 || i->flags & (IF_PINNED | IF_GUARDED) || d->op == OP_MOV)
+        return false;
+    const Operand *ops = ir_ops(fn, i);
+    if (!op_is_reg(ops[0]) || v->a->def.at[op_index(ops[0])] != id)
+        return false;
+    uint32_t n = make_key(v, i, d, ops + 1, false);
+    InstrId first = n ? first_of_key(v, id, n) : id;
+    v->of[op_index(ops[0])] = own_number(first == id ? ops[0] : *ir_def(fn, ir_instr(fn, first), 0));
+    if (first != id)
+        v->found(user, id);
+    return true;
+}
+
 InstrId values_find(Values *v, InstrId id)
 {
     const Instr *i = ir_instr(v->fn, id);
@@ -314,13 +383,20 @@ bool values_number_in(Values *v, InstrId id, uint32_t context)
 
 /* -- All instructions ----------------------------------------------------------------------------------- */
 
+static void number_block(Values *v, BlockId b, ValuesVisit *number, void *user)
+{
+    FOR_INSTRS(v->fn, b, id)
+        if (!v->found || !number_plain(v, id, user))
+            number(user, id);
+}
+
+// Numbers all instructions. The first pass ends as soon as it is known not to be the last one.
 static void number_all(Values *v, ValuesVisit *number, void *user)
 {
     if (v->passes++)
         value_table_clear(&v->table);
-    for (uint32_t k = 0; k < v->a->nrpo; k++)
-        FOR_INSTRS(v->fn, v->a->dom.order[k], id)
-            number(user, id);
+    for (uint32_t k = 0; k < v->a->nrpo && !(v->agree && v->passes == 1); k++)
+        number_block(v, v->a->dom.order[k], number, user);
 }
 
 // Repeats optimistic passes until no number changes; false if the limit is reached first.

@@ -258,7 +258,8 @@ static uint32_t eliminate(Gvn *g)
         g->drains = &tree;
         scope_tree_init(&tree, &g->scratch);
     }
-    RedundancyRules rules = {kinds, KNOB_GVN_BUDGET, permits, number, report, is_full(g->body) ? drain : NULL, g};
+    RedundancyRules rules = {kinds, KNOB_GVN_BUDGET, permits, number, report, is_full(g->body) ? drain : NULL, g,
+                             .plain = !g->kept && !g->scopes};
     uint32_t replaced = redundancy_eliminate(g->ctx, g->fn, &rules, &moves);
     g->ctx->gvn.moves += moves;
     return replaced;
