@@ -10,7 +10,7 @@
 //
 // A phi whose inputs have one number has this number. In the first, pessimistic pass a phi with an input from a back
 // edge is numbered apart. If two such phis of a block agree in all other inputs, optimistic passes follow, unless the
-// inputs from back edges are different expressions. Optimistic passes ignore inputs that have no number yet, so phis of
+// inputs from back edges are different terms. Optimistic passes ignore inputs that have no number yet, so phis of
 // a loop are equal until an input proves the contrary. If numbers still change after PASSES_MAX passes, the pessimistic
 // numbers are final.
 #include "ir/analysis/values.h"
@@ -203,7 +203,7 @@ bool value_is_expression(const Fn *fn, const Instr *i)
 
 /* -- Phis ----------------------------------------------------------------------------------------------- */
 
-enum { UNDEFINED = UINT32_MAX, PHI_FIXED = 3 };
+enum { UNDEFINED = UINT32_MAX, PHI_FIXED = 3, SHAPED = UINT32_MAX, SHAPE_DEPTH = 7 };
 
 // Makes the key of a phi: PHI_FIXED words, and two for each input. Returns the number of inputs without a number,
 // UNDEFINED if one is undefined or outside of ssa form.
@@ -239,46 +239,49 @@ static ValueNumber common_input(Values *v, uint32_t n)
     return common;
 }
 
-// Returns a word that differs for registers that cannot be equal: the expression of the definition, with its constants;
-// 0 = the definition may equal others.
-static uint32_t shape_of(const Values *v, Operand o)
+// Returns a hash of the term of an operand, down to operands with numbers. Operands with different hashes are assumed to
+// be different. Phis of a block have one hash.
+static uint32_t shape_of(const Values *v, Operand o, uint32_t depth)
 {
-    InstrId def = v->a->valid & AN_DEF && op_is_reg(o) ? def_of(v->a, op_index(o)) : 0;
-    const Instr *i = def ? ir_instr(v->fn, def) : NULL;
-    const Desc *d = i ? ir_desc(v->fn, i) : NULL;
-    if (!i || !is_expression(i, d) || ir_guarded(i) || d->op == OP_MOV)
+    if (!op_is_reg(o) || v->of[op_index(o)])
+        return number_of(v, o);
+    InstrId def = v->a->valid & AN_DEF ? def_of(v->a, op_index(o)) : 0;
+    if (!def)
         return 0;
-    uint32_t shape = d->canonical * FNV_PRIME;
-    for (uint32_t k = i->ndef; k < i->nops; k++)
-        if (op_is_const(ir_ops(v->fn, i)[k]))
-            shape += ir_ops(v->fn, i)[k].word * (d->traits & TR_COMM ? FNV_PRIME : FNV_PRIME + k);
-    return shape ? shape : 1;
+    const Instr *i = ir_instr(v->fn, def);
+    const Desc *d = ir_desc(v->fn, i);
+    const Operand *ops = ir_ops(v->fn, i);
+    uint32_t shape = d->op == OP_PHI ? i->block : d->canonical * FNV_PRIME;
+    for (uint32_t k = i->ndef; depth && d->op != OP_PHI && k < i->nops; k++)
+        shape += shape_of(v, ops[k], depth - 1) * (FNV_PRIME + (d->traits & TR_COMM && k - i->ndef < 2 ? 0 : 2 * k));
+    return shape;
 }
 
-// Appends the shapes of the inputs without a number to the key of a phi. False: one of them may equal others.
-static bool add_shapes(const Values *v, const Instr *i, uint32_t *key, uint32_t *n)
+// Enters a phi by its key of length n and the shapes of its inputs without a number. `key` is the index of this key in
+// the table. Sets Values.agree if there is an equal phi.
+static void add_shaped(Values *v, const Instr *i, uint32_t key, uint32_t n)
 {
-    for (uint32_t k = 0; k < ir_nuse(i); k += 2) {
-        if (key[PHI_FIXED + k + 1])
-            continue;
-        key[*n] = shape_of(v, *ir_use(v->fn, i, k + 1));
-        if (!key[(*n)++])
-            return false;
-    }
-    return true;
+    uint32_t *shaped = value_table_key(&v->table, n + ir_nuse(i));
+    memcpy(shaped, v->table.words.at + key, n * sizeof *shaped);
+    for (uint32_t k = 0; k < ir_nuse(i); k += 2)
+        if (!shaped[PHI_FIXED + k + 1])
+            shaped[n++] = shape_of(v, *ir_use(v->fn, i, k + 1), SHAPE_DEPTH);
+    v->agree |= !value_table_insert(&v->table, n).is_new;
 }
 
-// Notes a phi with inputs that have no number. `n` is the length of its key. Sets Values.agree if an earlier phi of the
-// block has the same key, and the other inputs of both may be equal.
-static void note_open(Values *v, const Instr *i, uint32_t n)
+// Notes a phi with inputs that have no number. `n` is the length of its key, with which it is current. Shapes are
+// computed for phis with equal keys.
+static void note_open(Values *v, InstrId id, const Instr *i, uint32_t n)
 {
-    enum { SHAPED = 1, ANY };
     ValueNode *node = value_table_enter(&v->table, n);
-    uint32_t *key = value_table_key(&v->table, n + ir_nuse(i));
-    memcpy(key, v->table.words.at + node->key, n * sizeof *key);
-    bool shaped = add_shapes(v, i, key, &n);
-    v->agree |= shaped ? !value_table_insert(&v->table, n).is_new || node->value == ANY : node->value != 0;
-    node->value = shaped && node->value != ANY ? SHAPED : ANY;
+    if (!node->value) {
+        node->value = id;
+        return;
+    }
+    if (node->value != SHAPED)
+        add_shaped(v, ir_instr(v->fn, (InstrId)node->value), node->key, n);
+    node->value = SHAPED;
+    add_shaped(v, i, node->key, n);
 }
 
 static bool number_phi(Values *v, InstrId id, const Instr *i)
@@ -286,7 +289,7 @@ static bool number_phi(Values *v, InstrId id, const Instr *i)
     uint32_t open = make_phi_key(v, i), n = PHI_FIXED + ir_nuse(i);
     if (open == UNDEFINED || (open && !v->optimistic)) {
         if (open != UNDEFINED)
-            note_open(v, i, n);
+            note_open(v, id, i, n);
         values_number_apart(v, id);
         return false;
     }
