@@ -340,27 +340,6 @@ bool values_number(Values *v, InstrId id)
     return first != id;
 }
 
-// Numbers an instruction without a guard whose only result is a register of ssa form, if its value is an expression
-// for every client. False: it is another instruction.
-static inline bool number_plain(Values *v, InstrId id, void *user)
-{
-    enum { OTHER = TR_PURE | TR_PSEUDO | TR_CONV | TR_READ | TR_NOFOLD };
-    const Fn *fn = v->fn;
-    const Instr *i = ir_instr(fn, id);
-    const Desc *d = ir_desc(fn, i);
-    if ((d->traits & OTHER) != TR_PURE || i->ndef != 1 || i->flags & (IF_PINNED | IF_GUARDED) || d->op == OP_MOV)
-        return false;
-    const Operand *ops = ir_ops(fn, i);
-    if (!op_is_reg(ops[0]) || v->a->def.at[op_index(ops[0])] != id)
-        return false;
-    uint32_t n = make_key(v, i, d, ops + 1, false);
-    InstrId first = n ? first_of_key(v, id, n) : id;
-    v->of[op_index(ops[0])] = own_number(first == id ? ops[0] : *ir_def(fn, ir_instr(fn, first), 0));
-    if (first != id)
-        v->found(user, id);
-    return true;
-}
-
 InstrId values_find(Values *v, InstrId id)
 {
     const Instr *i = ir_instr(v->fn, id);
@@ -385,6 +364,39 @@ bool values_number_in(Values *v, InstrId id, uint32_t context)
 }
 
 /* -- All instructions ----------------------------------------------------------------------------------- */
+
+// Numbers a pure instruction without a guard, whose only result is a register of ssa form. True: it has the number of
+// another one.
+static inline bool number_one(Values *v, InstrId id, const Instr *i, const Desc *d, const Operand *ops)
+{
+    ValueNumber *number = &v->of[op_index(ops[0])];
+    if (d->op == OP_PHI)
+        return number_phi(v, id, i);
+    if (d->op == OP_MOV && (*number = number_of_copy(v, i)))
+        return true;
+    uint32_t n = make_key(v, i, d, ops + 1, false);
+    InstrId first = n ? first_of_key(v, id, n) : id;
+    *number = own_number(first == id ? ops[0] : *ir_def(v->fn, ir_instr(v->fn, first), 0));
+    return first != id;
+}
+
+// Numbers an instruction that every client numbers in the same way. False: it is another one.
+static inline bool number_plain(Values *v, InstrId id, void *user)
+{
+    enum { OTHER = TR_PURE | TR_CONV | TR_READ | TR_NOFOLD };
+    const Fn *fn = v->fn;
+    const Instr *i = ir_instr(fn, id);
+    const Desc *d = ir_desc(fn, i);
+    if ((d->traits & OTHER) != TR_PURE || i->ndef != 1 || i->flags & (IF_PINNED | IF_GUARDED) ||
+        (d->traits & TR_PSEUDO && d->op != OP_PHI))
+        return !i->ndef && !(d->traits & TR_CONV);
+    const Operand *ops = ir_ops(fn, i);
+    if (!op_is_reg(ops[0]) || v->a->def.at[op_index(ops[0])] != id)
+        return false;
+    if (number_one(v, id, i, d, ops))
+        v->found(user, id);
+    return true;
+}
 
 static void number_block(Values *v, BlockId b, ValuesVisit *number, void *user)
 {

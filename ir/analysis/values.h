@@ -61,9 +61,9 @@ void values_set(Values *v, RegId r, ValueNumber number);
 // Numbers all reachable instructions in an order in which each one follows all definitions that reach it without a back
 // edge. Phis of loops are numbered optimistically: they start as equal if all inputs from outside the loop are equal,
 // and passes repeat until no number changes (Simpson, "Value-driven redundancy elimination", 1996). `number` numbers one
-// instruction, as values_number() does. If Values.found is set, values_solve() itself numbers unguarded pure
-// instructions with one result in ssa form, except moves, and calls `found` for those that have the number of another
-// one; this requires AN_DEF.
+// instruction, as values_number() does. If Values.found is set, `number` is not called for unguarded pure
+// instructions with one result in ssa form, and for instructions without results that are not convergent. values_solve()
+// numbers the former itself, and calls `found` for those that have the number of another one; this requires AN_DEF.
 typedef void ValuesVisit(void *user, InstrId id);
 void values_solve(Values *v, ValuesVisit *number, void *user);
 
