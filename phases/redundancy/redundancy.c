@@ -80,6 +80,12 @@ void redundancy_number(void *redundancy, InstrId id)
         redundancy_note(r, id);
 }
 
+static void find(void *redundancy, InstrId id)
+{
+    start_instruction(redundancy);
+    redundancy_note(redundancy, id);
+}
+
 /* -- Leaders -------------------------------------------------------------------------------------------- */
 
 static BlockId block_of(const Redundancy *r, RegId reg) { return ir_instr(r->fn, def_of(r->a, reg))->block; }
@@ -313,7 +319,9 @@ uint32_t redundancy_eliminate(Ctx *ctx, Fn *fn, const RedundancyRules *rules, ui
     values_init(&r.values, &r.scratch, fn, r.a, ctx->target.backend->swap_operands);
     if (rules->kinds & (RD_LOADS | RD_CONSTANT_LOADS))
         loads_init(&r);
+    r.values.found = !rules->number || rules->plain ? find : NULL;
     values_solve(&r.values, rules->number ? rules->number : redundancy_number, &r);
+    start_instruction(&r);
     uint32_t inserted = 0;
     if (r.candidates.n) {
         r.top = NEW_ARRAY(&r.scratch, uint32_t, fn->regs.n);

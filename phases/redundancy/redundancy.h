@@ -42,6 +42,7 @@ typedef struct RedundancyRules {
     void (*report)(Redundancy *r, InstrId id, RegId leader, Verdict verdict);  // of each candidate; NULL = none
     void (*finish)(Redundancy *r);  // before the function is rewritten; NULL = none
     void *user;                     // of these functions
+    bool plain;  // `number` is not called for instructions that values_solve() numbers
 } RedundancyRules;
 
 // A register with the number of an earlier one that was not replaced.
