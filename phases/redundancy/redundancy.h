@@ -19,6 +19,7 @@ enum {
     RD_PHIS = 1 << 2,         // phis that equal another phi or their inputs
     RD_LOADS = 1 << 3,        // loads, by an earlier load or store
     RD_CONSTANT_LOADS = 1 << 4,  // loads of read-only memory
+    RD_PARTIAL_LOADS = 1 << 5,   // with RD_LOADS: also loads that are redundant on some paths (load_pre.h)
 };
 
 // The result of a test, and of a candidate: replaced, or the reason why not.
@@ -41,6 +42,7 @@ typedef struct RedundancyRules {
     void (*report)(Redundancy *r, InstrId id, RegId leader, Verdict verdict);  // of each candidate; NULL = none
     void (*finish)(Redundancy *r);  // before the function is rewritten; NULL = none
     void *user;                     // of these functions
+    struct Pressure *pressure;      // for RD_PARTIAL_LOADS
 } RedundancyRules;
 
 // A register with the number of an earlier one that was not replaced.
@@ -64,6 +66,23 @@ typedef struct PlannedMove {
     AccessMove move;
 } PlannedMove;
 
+// An element of a load.
+typedef struct LoadElement {
+    InstrId load;
+    uint32_t index;
+    Operand def;
+    int64_t offset;  // that of the place, moved to the element
+    uint32_t bytes;
+    bool is_signed;
+    Width width;  // of the register
+} LoadElement;
+
+// A load, and the newest version that may have written its bytes.
+typedef struct NumberedLoad {
+    InstrId instr;
+    MemVersionId version;
+} NumberedLoad;
+
 struct Redundancy {
     Ctx *ctx;
     Fn *fn;
@@ -76,6 +95,8 @@ struct Redundancy {
     VEC(InstrId) candidates;  // instructions with a result that has the number of another one, in dominance order
     const MemVersions *memory;
     AccessPlaces places;
+    VEC(NumberedLoad) loads;  // for RD_PARTIAL_LOADS, in dominance order
+    bool partial;             // some of them may be redundant on some paths
     VEC(Copy) copies;         // in dominance order
     uint32_t next_copy;       // index in `copies`
     VEC(PlannedMove) moves;
@@ -93,6 +114,14 @@ void loads_init(Redundancy *r);
 // Numbers a load. *known: a result has the number of another register. False: the instruction is no load whose value can
 // be known; then it is not numbered.
 bool loads_number(Redundancy *r, InstrId id, bool *known);
+// True if the load reads a version that is a phi, or is in a block with several predecessors.
+bool load_may_be_partial(const Redundancy *r, const NumberedLoad *load);
+// Returns element k of a load of this place.
+LoadElement load_element(const Fn *fn, InstrId id, uint32_t k, const AccessPlace *place);
+// Returns an operand whose low bytes equal those of an element of a place, under a version that mem_clobber() returned:
+// the stored value, or the first register that was loaded from these bytes. K_NONE = there is none. *whole: the element
+// equals the operand.
+Operand loads_find(Redundancy *r, const AccessPlace *place, const LoadElement *e, MemVersionId version, bool *whole);
 
 /* redundancy.c */
 // Numbers an instruction, and notes it as a candidate if it is redundant. `redundancy` is a Redundancy.
