@@ -33,6 +33,9 @@
 //     b1: R1 = mul.wide.s32 ...; R2 = ld.global.b32 [R1] the address is not available in the predecessors
 //     loads of .param and .const, which cost nothing
 //
+// In a loop that does not write the place, the load itself has the value at the end of the loop. The inserted load then
+// replaces it.
+//
 // A phi keeps its inputs in registers up to the join. They must have room below the highest register pressure of the
 // function, or below FREE_REGISTERS.
 //
@@ -141,6 +144,11 @@ static bool is_jump_to(const LoadPre *s, BlockId from, BlockId to)
     return ir_desc(s->fn, i)->op == OP_BRA && !ir_guarded(i) && only_succ(s->r->a, from) == to;
 }
 
+static bool is_back_edge(const LoadPre *s, BlockId from, BlockId to)
+{
+    return s->r->a->rpo_index[from] >= s->r->a->rpo_index[to];
+}
+
 // Finds the values of the elements of a load at the end of a block; false = some have none.
 static bool find_values(LoadPre *s, Incoming *in, bool may_extend)
 {
@@ -239,7 +247,7 @@ static bool find_edges(LoadPre *s, const Partial *x, Join *join)
             continue;
         if (!follow_edge(s, x, join->block, *from, now, &in->at))
             return false;
-        in->missing = !find_values(s, in, is_jump_to(s, *from, join->block));
+        in->missing = !find_values(s, in, is_jump_to(s, *from, join->block) || is_back_edge(s, *from, join->block));
         if (in->missing && join->missing)
             return false;
         join->missing = in->missing ? in : join->missing;
@@ -272,10 +280,9 @@ static bool is_anticipated(LoadPre *s, const Partial *x)
 // True if the load may be inserted at the end of the predecessor where its value is missing.
 static bool may_insert(LoadPre *s, const Partial *x, const Join *join)
 {
-    const Analyses *a = s->r->a;
     const Partial *at = &join->missing->at;
     return x->block == join->block && op_kind(at->base) != K_NONE && is_jump_to(s, at->block, join->block) &&
-           a->rpo_index[at->block] < a->rpo_index[join->block] && is_anticipated(s, x);
+           !is_back_edge(s, at->block, join->block) && is_anticipated(s, x);
 }
 
 // True if there is room for the inputs of the phis up to the join, and for the phis up to the load.
@@ -348,6 +355,21 @@ static Operand insert_phi(LoadPre *s, const Join *join, Operand def, uint32_t k)
     return phi;
 }
 
+// Returns the value of element k of a load that is not its own result, if there is only one such value; else K_NONE.
+static Operand other_value(const LoadPre *s, const Partial *x, const Join *join, uint32_t k)
+{
+    Operand def = *ir_def(s->fn, ir_instr(s->fn, x->load), k), other = op_none();
+    for (uint32_t e = 0; e < join->n; e++) {
+        Operand value = join->in[e].value[k];
+        if (op_is_reg(value) && op_index(value) == op_index(def))
+            continue;
+        if (op_kind(other) != K_NONE)
+            return op_none();
+        other = value;
+    }
+    return join->missing && x->position == x->load ? other : op_none();
+}
+
 static bool replace_at(LoadPre *s, const Partial *x, BlockId block, Operand value[static ELEMENTS_MAX]);
 
 // Replaces a load that is partially redundant by phis, which are in `value` then. False: it is not, or must stay.
@@ -376,8 +398,11 @@ static bool replace_at(LoadPre *s, const Partial *x, BlockId block, Operand valu
         else if (in->at.depth >= DEPTH_MAX || !replace_partial(s, &in->at, in->value))
             insert_load(s, &in->at, in->value);
     }
-    for (uint32_t k = 0; k < n; k++)
-        value[k] = insert_phi(s, &join, *ir_def(s->fn, ir_instr(s->fn, x->load), k), k);
+    for (uint32_t k = 0; k < n; k++) {
+        value[k] = other_value(s, x, &join, k);
+        if (op_kind(value[k]) == K_NONE)
+            value[k] = insert_phi(s, &join, *ir_def(s->fn, ir_instr(s->fn, x->load), k), k);
+    }
     return s->changed = true;
 }
 
