@@ -21,14 +21,19 @@
 //         R5 = ld.global.b32 [R2+4]                          R5 = ld.global.b32 [R2+4]
 //         R3 = add.s64 R2, 4; @P0 bra b1                     R3 = add.s64 R2, 4; @P0 bra b1   ; b0: R7 = ld [R1]
 //
-// A load is inserted only where it is anticipated (rule 5): the predecessor ends in a jump to the join, the load is in
-// the join, and each instruction before it is pure or a plain access. If the inserted load is partially redundant in
-// turn, a phi takes its place. Without an inserted load, the load may be anywhere behind the join.
+// A load is inserted only where it is anticipated (rule 5): it is in the join, and each instruction before it is pure or
+// a plain access. It is inserted at the end of a predecessor that ends in a jump to the join, else in a new block on the
+// edge. If an inserted load is partially redundant in turn, a phi takes its place. Without an inserted load, the load may
+// be anywhere behind the join. If memory phis follow each other, the input of a phi may be another phi:
+//
+//     b1: R2 = ld.global.b32 [R1]; @P0 bra b3            b1: R2 = phi b0: R5, b3: R6; @P0 bra b3
+//     b2: st.global.b32 [R1], R3                   ->    b2: st.global.b32 [R1], R3
+//     b3: @P1 bra b1                                     b3: R6 = phi b1: R2, b2: R3; @P1 bra b1
 //
 // Must not fire:
 //     b1: call f; R2 = ld.local.b32 [@x]                 the call may not return, or write x
 //     b1: bar.sync 0; R2 = ld.shared.b32 [R1]            ordered
-//     b0: @P0 bra b1 else b2                             a critical edge to b1: b2 does not read the place
+//     b0: brx.idx R3, {b1, b2}                           an edge to b1 that cannot be split
 //     @P0 R2 = ld.global.b32 [R1]                        guarded
 //     b1: R1 = mul.wide.s32 ...; R2 = ld.global.b32 [R1] the address is not available in the predecessors
 //     loads of .param and .const, which cost nothing
@@ -39,8 +44,7 @@
 // A phi keeps its inputs in registers up to the join. They must have room below the highest register pressure of the
 // function, or below FREE_REGISTERS.
 //
-// Does not do: values that several memory phis join on their way to the predecessor; more than one insertion, which
-// would add code; insertion at the end of a loop.
+// Does not do: more than one insertion, which would add code; insertion at the end of a loop.
 // Documented: nothing. Inferred: all.
 #include "phases/redundancy/load_pre.h"
 
@@ -49,7 +53,8 @@
 enum {
     EDGES_MAX = 16,     // predecessors of a join
     ELEMENTS_MAX = 4,   // of a vector
-    DEPTH_MAX = 4,      // inserted loads that are partially redundant in turn
+    DEPTH_MAX = 4,      // joins on the way to a value
+    STEPS_MAX = 64,     // edges that are followed for a load
     EQUAL_MAX = 16,     // loads of one value that are tried
     FREE_REGISTERS = 32
 };
@@ -69,6 +74,7 @@ typedef struct Partial {
 typedef struct Incoming {
     Partial at;
     bool missing;                  // no register has its value
+    bool is_join;                  // phis at the block of the version can have its value
     Operand value[ELEMENTS_MAX];   // of each element
     bool is_part[ELEMENTS_MAX];    // the element is the low bytes of the value, extended
 } Incoming;
@@ -80,6 +86,11 @@ typedef struct Join {
     Incoming in[EDGES_MAX];
 } Join;
 
+// A block that will be on an edge.
+typedef struct Split {
+    BlockId from, to, block;
+} Split;
+
 typedef struct LoadPre {
     Redundancy *r;
     Fn *fn;
@@ -90,6 +101,8 @@ typedef struct LoadPre {
     RegId nregs;      // registers from here on are new
     uint32_t phi_inputs;
     DescId phi;       // the descriptor for phi_inputs inputs
+    uint32_t steps;   // edges that were followed for the load
+    VEC(Split) splits;
     bool changed;
 } LoadPre;
 
@@ -168,6 +181,16 @@ static bool find_values(LoadPre *s, Incoming *in, bool may_extend)
     return true;
 }
 
+// True if the load may be inserted on an edge: at the end of its source, or in a new block.
+static bool may_split(const LoadPre *s, BlockId from, BlockId to)
+{
+    const Instr *i = ir_instr(s->fn, ir_terminator(s->fn, from));
+    uint32_t edges = 0;
+    FOR_SUCCS(s->r->a, from, succ)
+        edges += *succ == to;
+    return edges == 1 && ir_desc(s->fn, i)->op == OP_BRA && !is_back_edge(s, from, to);
+}
+
 /* -- Along an edge -------------------------------------------------------------------------------------- */
 
 // Returns the operand that is `o` at the start of a join, at the end of a predecessor; K_NONE = there is none.
@@ -225,6 +248,24 @@ static bool has_edge_from(const Join *join, BlockId from)
     return false;
 }
 
+static bool find_edges(LoadPre *s, const Partial *x, Join *join);
+
+// Returns the block of the memory phi that a load reads if phis there may replace the load; 0 = none.
+static BlockId block_of_version(const LoadPre *s, const Partial *x)
+{
+    const MemVersion *v = x->version == MEM_CONSTANT ? NULL : mem_version(s->r->memory, x->version);
+    if (!v || v->kind != MV_PHI || !s->r->a->dom.idom[v->block] || pred_count(s->r->a, v->block) > EDGES_MAX)
+        return 0;
+    return v->block;
+}
+
+// True if registers have the value of a load on all edges to the block of its version.
+static bool can_join(LoadPre *s, const Partial *x)
+{
+    Join join = {.block = block_of_version(s, x)};
+    return join.block && x->depth < DEPTH_MAX && find_edges(s, x, &join) && !join.missing;
+}
+
 // Finds what the load is on all edges to a join. False: it is unknown on an edge, or no register has its value, or more
 // than one load would be inserted.
 static bool find_edges(LoadPre *s, const Partial *x, Join *join)
@@ -241,13 +282,15 @@ static bool find_edges(LoadPre *s, const Partial *x, Join *join)
     FOR_PREDS(r->a, join->block, from) {
         MemVersionId now = is_phi ? r->memory->input[start->inputs + edge++] : version;
         Incoming *in = &join->in[join->n];
-        if (!is_reachable(r->a, *from))
+        if (!is_reachable(r->a, *from) || s->steps++ >= STEPS_MAX)
             return false;
         if (has_edge_from(join, *from))
             continue;
         if (!follow_edge(s, x, join->block, *from, now, &in->at))
             return false;
-        in->missing = !find_values(s, in, is_jump_to(s, *from, join->block) || is_back_edge(s, *from, join->block));
+        bool may_extend = is_jump_to(s, *from, join->block) || is_back_edge(s, *from, join->block);
+        in->is_join = false;
+        in->missing = !find_values(s, in, may_extend) && !(in->is_join = can_join(s, &in->at));
         if (in->missing && join->missing)
             return false;
         join->missing = in->missing ? in : join->missing;
@@ -281,8 +324,19 @@ static bool is_anticipated(LoadPre *s, const Partial *x)
 static bool may_insert(LoadPre *s, const Partial *x, const Join *join)
 {
     const Partial *at = &join->missing->at;
-    return x->block == join->block && op_kind(at->base) != K_NONE && is_jump_to(s, at->block, join->block) &&
-           !is_back_edge(s, at->block, join->block) && is_anticipated(s, x);
+    return x->block == join->block && op_kind(at->base) != K_NONE && may_split(s, at->block, join->block) &&
+           is_anticipated(s, x);
+}
+
+// True if there is room for the value of element k on an edge.
+static bool keeps_room(const LoadPre *s, Pressure *p, const Incoming *in, uint32_t k)
+{
+    RegId def = op_index(*ir_def(s->fn, ir_instr(s->fn, in->at.load), k));
+    if (in->is_join)
+        return pressure_permits_new(p, def, block_of_version(s, &in->at), in->at.block, FREE_REGISTERS);
+    Operand by = in->missing ? op_none() : replace_find(&s->r->map, in->value[k]);
+    bool is_new = !op_is_reg(by) || op_index(by) >= s->nregs;
+    return is_new || pressure_permits_at_end(p, op_index(by), in->at.block, FREE_REGISTERS);
 }
 
 // True if there is room for the inputs of the phis up to the join, and for the phis up to the load.
@@ -291,15 +345,10 @@ static bool has_room(LoadPre *s, const Partial *x, const Join *join)
     Pressure *p = s->r->rules->pressure;
     const Instr *i = ir_instr(s->fn, x->load);
     for (uint32_t k = 0; p && k < i->ndef; k++) {
-        for (uint32_t n = 0; n < join->n; n++) {
-            const Incoming *in = &join->in[n];
-            Operand by = in->missing ? op_none() : replace_find(&s->r->map, in->value[k]);
-            if (op_is_reg(by) && op_index(by) < s->nregs &&
-                !pressure_permits_at_end(p, op_index(by), in->at.block, FREE_REGISTERS))
+        for (uint32_t n = 0; n < join->n; n++)
+            if (!keeps_room(s, p, &join->in[n], k))
                 return false;
-        }
-        RegId def = op_index(*ir_def(s->fn, i, k));
-        if (!pressure_permits_new(p, def, join->block, x->block, FREE_REGISTERS))
+        if (!pressure_permits_new(p, op_index(*ir_def(s->fn, i, k)), join->block, x->block, FREE_REGISTERS))
             return false;
     }
     return true;
@@ -307,8 +356,23 @@ static bool has_room(LoadPre *s, const Partial *x, const Join *join)
 
 /* -- Changes -------------------------------------------------------------------------------------------- */
 
-// Inserts the load at the end of a block, and sets the values of its elements.
-static void insert_load(LoadPre *s, const Partial *at, Operand value[static ELEMENTS_MAX])
+// Returns the terminator before which to insert instructions on an edge: that of its source, or that of a new block.
+static InstrId end_of_edge(LoadPre *s, BlockId from, BlockId to)
+{
+    if (is_jump_to(s, from, to))
+        return ir_terminator(s->fn, from);
+    for (uint32_t k = 0; k < s->splits.n; k++)
+        if (s->splits.at[k].from == from && s->splits.at[k].to == to)
+            return ir_terminator(s->fn, s->splits.at[k].block);
+    Operand target = op_block(to);
+    BlockId b = block_new(s->fn);
+    ir_block(s->fn, b)->source = ir_block(s->fn, to)->source;
+    VEC_PUSH(&s->r->scratch, &s->splits, ((Split){from, to, b}));
+    return ir_append(s->fn, b, desc_make(s->fn->tables, OP_BRA), IF_IMPLICIT, &target, 1);
+}
+
+// Inserts the load before a terminator, and sets the values of its elements.
+static void insert_load(LoadPre *s, const Partial *at, InstrId before, Operand value[static ELEMENTS_MAX])
 {
     Instr *like = ir_instr(s->fn, at->load);
     DescId desc = like->desc;
@@ -320,7 +384,7 @@ static void insert_load(LoadPre *s, const Partial *at, Operand value[static ELEM
     }
     ops[n] = at->base;
     ops[n + 1] = at->offset;
-    InstrId id = ir_insert_before(s->fn, first_annotation(s->fn, at->position), desc, 0, ops, n + 2);
+    InstrId id = ir_insert_before(s->fn, first_annotation(s->fn, before), desc, 0, ops, n + 2);
     ir_instr(s->fn, id)->line = line;
 }
 
@@ -375,35 +439,58 @@ static bool replace_at(LoadPre *s, const Partial *x, BlockId block, Operand valu
 // Replaces a load that is partially redundant by phis, which are in `value` then. False: it is not, or must stay.
 static bool replace_partial(LoadPre *s, const Partial *x, Operand value[static ELEMENTS_MAX])
 {
-    const MemVersion *v = x->version == MEM_CONSTANT ? NULL : mem_version(s->r->memory, x->version);
-    if (v && v->kind == MV_PHI && replace_at(s, x, v->block, value))
+    BlockId join = block_of_version(s, x);
+    if (join && replace_at(s, x, join, value))
         return true;
-    return !(v && v->block == x->block) && replace_at(s, x, x->block, value);
+    bool is_own = x->version != MEM_CONSTANT && mem_version(s->r->memory, x->version)->block == x->block;
+    return !is_own && replace_at(s, x, x->block, value);
+}
+
+static void insert_phis(LoadPre *s, const Partial *x, Join *join, Operand value[static ELEMENTS_MAX]);
+
+// Inserts the phis at the block of the version of a load for which can_join() holds.
+static void join_value(LoadPre *s, Incoming *in)
+{
+    Join join = {.block = block_of_version(s, &in->at)};
+    s->steps = 0;
+    find_edges(s, &in->at, &join);
+    insert_phis(s, &in->at, &join, in->value);
+}
+
+// Sets the values of a load on the edges to a join, and inserts the phis, which are in `value` then.
+static void insert_phis(LoadPre *s, const Partial *x, Join *join, Operand value[static ELEMENTS_MAX])
+{
+    uint32_t n = ir_instr(s->fn, x->load)->ndef;
+    for (uint32_t k = 0; k < join->n; k++) {
+        Incoming *in = &join->in[k];
+        bool jump = is_jump_to(s, in->at.block, join->block);
+        if (in->is_join)
+            join_value(s, in);
+        else if (!in->missing)
+            extend_parts(s, in, n);
+        else if (!jump || in->at.depth >= DEPTH_MAX || !replace_partial(s, &in->at, in->value))
+            insert_load(s, &in->at, end_of_edge(s, in->at.block, join->block), in->value);
+    }
+    for (uint32_t k = 0; k < n; k++) {
+        value[k] = other_value(s, x, join, k);
+        if (op_kind(value[k]) == K_NONE)
+            value[k] = insert_phi(s, join, *ir_def(s->fn, ir_instr(s->fn, x->load), k), k);
+    }
+    s->changed = true;
 }
 
 // The same for phis at a given join.
 static bool replace_at(LoadPre *s, const Partial *x, BlockId block, Operand value[static ELEMENTS_MAX])
 {
     const Analyses *a = s->r->a;
-    uint32_t edges = pred_count(a, block), n = ir_instr(s->fn, x->load)->ndef;
+    uint32_t edges = pred_count(a, block);
     if (edges < 2 || edges > EDGES_MAX || !a->dom.idom[block])
         return false;
     Join join = {.block = block};
     if (!find_edges(s, x, &join) || (join.missing && !may_insert(s, x, &join)) || !has_room(s, x, &join))
         return false;
-    for (uint32_t k = 0; k < join.n; k++) {
-        Incoming *in = &join.in[k];
-        if (!in->missing)
-            extend_parts(s, in, n);
-        else if (in->at.depth >= DEPTH_MAX || !replace_partial(s, &in->at, in->value))
-            insert_load(s, &in->at, in->value);
-    }
-    for (uint32_t k = 0; k < n; k++) {
-        value[k] = other_value(s, x, &join, k);
-        if (op_kind(value[k]) == K_NONE)
-            value[k] = insert_phi(s, &join, *ir_def(s->fn, ir_instr(s->fn, x->load), k), k);
-    }
-    return s->changed = true;
+    insert_phis(s, x, &join, value);
+    return true;
 }
 
 /* -- Loads ---------------------------------------------------------------------------------------------- */
@@ -434,6 +521,7 @@ static void visit(LoadPre *s, const NumberedLoad *load)
     InstrId id = load->instr;
     Operand value[ELEMENTS_MAX];
     Partial x = {.load = id, .block = ir_instr(s->fn, id)->block, .position = id, .version = load->version};
+    s->steps = 0;
     x.place = access_place_of(&r->places, id);
     x.base = *ir_use(s->fn, ir_instr(s->fn, id), 0);
     x.offset = *ir_use(s->fn, ir_instr(s->fn, id), 1);
@@ -461,5 +549,8 @@ bool load_pre(Redundancy *r)
             list_loads(&s);
         visit(&s, load);
     }
+    for (uint32_t k = 0; k < s.splits.n; k++)
+        edge_split(s.fn, s.splits.at[k].from, s.splits.at[k].to, s.splits.at[k].block);
+    r->splits = s.splits.n > 0;
     return s.changed;
 }

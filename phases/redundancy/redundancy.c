@@ -264,6 +264,8 @@ static uint32_t apply(Redundancy *r, bool *inserts)
     }
     *inserts = load_pre(r);
     replace_apply(&r->map);
+    if (r->splits)
+        analysis_drop(r->fn, 0);
     return r->moves.n + r->map.moves;
 }
 

@@ -106,6 +106,7 @@ struct Redundancy {
     Verdict verdict;          // the same
     uint32_t replaced;        // number of instructions
     bool guards;              // a predicate was replaced
+    bool splits;              // an edge was split
 };
 
 /* loads.c */
@@ -133,8 +134,8 @@ void redundancy_note(Redundancy *r, InstrId id);
 // Notes that an operand can replace a result of an instruction by a move.
 void redundancy_note_copy(Redundancy *r, const Copy *copy);
 // Replaces all redundant instructions that the rules permit. Returns the number of replaced instructions. *moves = the
-// number of moves in their place; NULL = not wanted. AN_FLOW and AN_DEF stay valid. Requests AN_RPO, AN_DOM, AN_DEF and,
-// for loads, AN_MEM.
+// number of moves in their place; NULL = not wanted. AN_FLOW and AN_DEF stay valid, unless load_pre() splits an edge:
+// then all analyses are dropped. Requests AN_RPO, AN_DOM, AN_DEF and, for loads, AN_MEM.
 uint32_t redundancy_eliminate(Ctx *ctx, Fn *fn, const RedundancyRules *rules, uint32_t *moves);
 // Adds a remark on a candidate, as RedundancyRules.report.
 void redundancy_remark(Redundancy *r, InstrId id, RegId leader, Verdict verdict);
