@@ -261,12 +261,19 @@ static uint32_t eliminate(Gvn *g)
     uint32_t kinds = RD_EXPRESSIONS | RD_COPIES | RD_CONSTANT_LOADS, moves;
     ScopeTree tree;
     if (is_full(g->body)) {
-        kinds |= RD_PHIS | RD_LOADS;
+        kinds |= RD_PHIS | RD_LOADS | RD_PARTIAL_LOADS;
         g->drains = &tree;
         scope_tree_init(&tree, &g->scratch);
     }
-    RedundancyRules rules = {kinds, KNOB_GVN_BUDGET, permits, number, report, is_full(g->body) ? drain : NULL, g,
-                             .plain = !g->kept && !g->scopes};
+    RedundancyRules rules = {.kinds = kinds,
+                             .budget = KNOB_GVN_BUDGET,
+                             .permits = permits,
+                             .number = number,
+                             .report = report,
+                             .finish = is_full(g->body) ? drain : NULL,
+                             .user = g,
+                             .plain = !g->kept && !g->scopes,
+                             .pressure = &g->pressure};
     uint32_t replaced = redundancy_eliminate(g->ctx, g->fn, &rules, &moves);
     g->ctx->gvn.moves += moves;
     g->unsettled |= moves > 0;

@@ -107,7 +107,7 @@ static bool is_live_at(const Pressure *p, RegId r, InstrId at)
 }
 
 // Notes a block through which the register would be live. False: there is no room, or the path is too long.
-static bool extend_to(Pressure *p, RegId r, BlockId b, BlockId home)
+static bool extend_to(Pressure *p, RegId r, BlockId b, BlockId home, uint32_t limit)
 {
     if (p->visited[b] == p->queries)
         return true;
@@ -115,20 +115,28 @@ static bool extend_to(Pressure *p, RegId r, BlockId b, BlockId home)
     VEC_PUSH(p->arena, &p->path, b);
     if (b != home && !is_live_in(p->a, b, r))
         VEC_PUSH(p->arena, &p->work, b);
-    return p->most[b] + weight_of(p->fn, r) <= MAX(p->highest, FREE) && p->path.n <= BLOCKS_MAX;
+    return p->most[b] + weight_of(p->fn, r) <= limit && p->path.n <= BLOCKS_MAX;
 }
 
-// True if there is room on all paths from the definition in `home` to block b, at whose start the register is not live.
-static bool has_room(Pressure *p, RegId r, BlockId b, BlockId home)
+// Records the register as live in the blocks of the path.
+static void keep(Pressure *p, RegId r)
+{
+    for (uint32_t k = 0; k < p->path.n; k++)
+        p->most[p->path.at[k]] += weight_of(p->fn, r);
+}
+
+// True if there is room below the limit on all paths from the definition in `home` to block b, in a part of which the
+// register is not live.
+static bool has_room(Pressure *p, RegId r, BlockId b, BlockId home, uint32_t limit)
 {
     p->queries++;
     p->path.n = p->work.n = 0;
-    if (!extend_to(p, r, b, home))
+    if (!extend_to(p, r, b, home, limit))
         return false;
     while (p->work.n) {
         BlockId at = p->work.at[--p->work.n];
         FOR_PREDS(p->a, at, pred)
-            if (is_reachable(p->a, *pred) && !is_live_out(p->a, *pred, r) && !extend_to(p, r, *pred, home))
+            if (is_reachable(p->a, *pred) && !is_live_out(p->a, *pred, r) && !extend_to(p, r, *pred, home, limit))
                 return false;
     }
     return true;
@@ -141,9 +149,31 @@ bool pressure_permits(Pressure *p, RegId r, InstrId at)
     if (is_live_at(p, r, at))
         return true;
     BlockId home = ir_instr(p->fn, p->a->defs.at[p->a->defs.first[r]].instr)->block;
-    if (!has_room(p, r, ir_instr(p->fn, at)->block, home))
-        return false;
-    for (uint32_t k = 0; k < p->path.n; k++)
-        p->most[p->path.at[k]] += weight_of(p->fn, r);
-    return true;
+    bool room = has_room(p, r, ir_instr(p->fn, at)->block, home, MAX(p->highest, FREE));
+    if (room)
+        keep(p, r);
+    return room;
+}
+
+bool pressure_permits_at_end(Pressure *p, RegId r, BlockId b, uint32_t free)
+{
+    if (!p->a)
+        measure(p);
+    if (is_live_out(p->a, b, r))
+        return true;
+    BlockId home = ir_instr(p->fn, p->a->defs.at[p->a->defs.first[r]].instr)->block;
+    bool room = has_room(p, r, b, home, MAX(p->highest, free));
+    if (room)
+        keep(p, r);
+    return room;
+}
+
+bool pressure_permits_new(Pressure *p, RegId like, BlockId from, BlockId to, uint32_t free)
+{
+    if (!p->a)
+        measure(p);
+    bool room = has_room(p, like, to, from, MAX(p->highest, free));
+    if (room)
+        keep(p, like);
+    return room;
 }

@@ -13,6 +13,7 @@
 #include <stdio.h>
 
 #include "phases/manager/remarks.h"
+#include "phases/redundancy/load_pre.h"
 
 /* -- Candidates ----------------------------------------------------------------------------------------- */
 
@@ -46,7 +47,7 @@ void redundancy_note_copy(Redundancy *r, const Copy *copy)
 static void start_instruction(Redundancy *r)
 {
     if (r->pass != r->values.passes)
-        r->candidates.n = r->copies.n = 0;
+        r->candidates.n = r->copies.n = r->loads.n = 0;
     r->pass = r->values.passes;
 }
 
@@ -302,13 +303,16 @@ static void visit(Redundancy *r, InstrId id)
 /* -- The pass ------------------------------------------------------------------------------------------- */
 
 // Rewrites the function. Returns the number of moves in place of instructions.
-static uint32_t apply(Redundancy *r)
+static uint32_t apply(Redundancy *r, bool *inserts)
 {
     for (uint32_t k = 0; k < r->moves.n; k++) {
         remove_annotations(r->fn, r->moves.at[k].instr);
         instr_replace_by_access_move(r->fn, r->moves.at[k].instr, &r->moves.at[k].move);
     }
+    *inserts = load_pre(r);
     replace_apply(&r->map);
+    if (r->splits)
+        analysis_drop(r->fn, 0);
     return r->moves.n + r->map.moves;
 }
 
@@ -323,7 +327,8 @@ uint32_t redundancy_eliminate(Ctx *ctx, Fn *fn, const RedundancyRules *rules, ui
     values_solve(&r.values, rules->number ? rules->number : redundancy_number, &r);
     start_instruction(&r);
     uint32_t inserted = 0;
-    if (r.candidates.n) {
+    bool inserts = false;
+    if (r.candidates.n || r.partial) {
         r.top = NEW_ARRAY(&r.scratch, uint32_t, fn->regs.n);
         VEC_PUSH(&r.scratch, &r.members, (Member){0});
         replace_begin(&r.map, fn);
@@ -331,12 +336,12 @@ uint32_t redundancy_eliminate(Ctx *ctx, Fn *fn, const RedundancyRules *rules, ui
             visit(&r, r.candidates.at[k]);
         if (rules->finish)
             rules->finish(&r);
-        inserted = apply(&r);
+        inserted = apply(&r, &inserts);
     }
     arena_free(&r.scratch);
     if (moves)
         *moves = inserted;
-    if (r.replaced && !r.guards && !r.moves.n)
+    if (r.replaced && !r.guards && !r.moves.n && !inserts)
         phase_changes_only(ctx, CHANGE_USES);
     return r.replaced;
 }
