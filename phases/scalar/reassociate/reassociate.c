@@ -71,6 +71,16 @@ ReassocKind reassoc_find_kind(Reassoc *r, DescId desc)
     return kind;
 }
 
+bool reassoc_is_movable(const Reassoc *r, const Instr *i)
+{
+    bool movable = true;
+    for (uint32_t k = 0; k < ir_nuse(i) && movable; k++) {
+        Operand o = *ir_use(r->fn, i, k);
+        movable = op_is_const(o) || reassoc_def(r, o);
+    }
+    return movable;
+}
+
 ValueRange reassoc_range(Reassoc *r, Operand o, BlockId at)
 {
     if (!r->ranges_known) {
