@@ -186,7 +186,7 @@ bool phase_late_commoning(Ctx *ctx, Fn *fn)
         return false;
     Arena scratch;
     arena_init(&scratch, &ctx->heap);
-    CommonRules rules = {.kinds = RD_EXPRESSIONS | RD_PHIS | RD_LOADS,
+    CommonRules rules = {.kinds = RD_EXPRESSIONS | RD_PHIS | RD_LOADS | RD_PARTIAL_LOADS,
                          .budget = KNOB_LATE_COMMONING_BUDGET,
                          .kept = opcodes_of_knob(ctx, KNOB_LATE_COMMONING_PER_INSTR, &scratch),
                          .test = test};

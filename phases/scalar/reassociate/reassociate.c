@@ -228,7 +228,7 @@ static bool common(Ctx *ctx, Fn *fn, bool reordered)
         return false;
     CommonRules rules = {.kinds = RD_EXPRESSIONS, .budget = KNOB_LATE_COMMONING_BUDGET};
     if (whole)
-        rules.kinds |= RD_COPIES | RD_PHIS | RD_LOADS;
+        rules.kinds |= RD_COPIES | RD_PHIS | RD_LOADS | RD_PARTIAL_LOADS;
     else
         rules.window = (uint32_t)knob_int(&ctx->knobs, KNOB_REASSOCIATE_WINDOW);
     bool progress = common_values(ctx, fn, &rules);
