@@ -55,8 +55,9 @@ bool common_values(Ctx *ctx, Fn *fn, const CommonRules *rules)
     RedundancyRules all = {.kinds = rules->kinds,
                            .budget = rules->budget,
                            .permits = permits,
-                           .number = number,
+                           .number = rules->kept || rules->window ? number : NULL,
                            .report = redundancy_remark,
+                           .pressure = &c.pressure,
                            .user = &c};
     bool progress = redundancy_eliminate(ctx, fn, &all, NULL);
     arena_free(&scratch);
