@@ -304,7 +304,7 @@ bool values_number_in(Values *v, InstrId id, uint32_t context)
         return false;
     }
     uint32_t n = make_key(v, i, ir_desc(v->fn, i), ir_use(v->fn, i, 0), ir_guarded(i));
-    if (n) {
+    if (n && !count_undefined(v->fn, i)) {
         value_table_key(&v->table, n + 1)[n] = context;
         first = first_of_key(v, id, n + 1);
     }
