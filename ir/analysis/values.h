@@ -52,7 +52,7 @@ bool values_number(Values *v, InstrId id);
 // definitions need not be in ssa form; 0 = none.
 InstrId values_find(Values *v, InstrId id);
 // Does the same as values_number() for any instruction whose results depend only on its operands and a context, such as
-// a position. `context` is not 0.
+// a position. `context` is not 0. With an undefined old value, each definition is numbered by itself.
 bool values_number_in(Values *v, InstrId id, uint32_t context);
 // Numbers each definition of an instruction by itself.
 void values_number_apart(Values *v, InstrId id);
