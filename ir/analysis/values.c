@@ -15,7 +15,7 @@
 // numbers are final.
 #include "ir/analysis/values.h"
 
-enum { PASSES_MAX = 12, PHI_KEY = 0 };
+enum { PASSES_MAX = 12, PHI_KEY = 0, GUARDED_KEY = 2 };
 
 void values_init(Values *v, Arena *arena, const Fn *fn, const Analyses *a, ValueOrder *swaps)
 {
@@ -87,11 +87,11 @@ static inline bool exchange(const Values *v, const Instr *i, const Operand *uses
     return true;
 }
 
-// Makes the key of an instruction, with or without its guard and old values, as the next key of the table. Returns its
-// length; 0 = an operand has no number.
-static inline uint32_t make_key(Values *v, const Instr *i, const Desc *d, const Operand *uses, bool guarded)
+// Makes the key of an instruction without its guard and old values, as the next key of the table. Returns its length;
+// 0 = an operand has no number.
+static inline uint32_t make_uses_key(Values *v, const Instr *i, const Desc *d, const Operand *uses, uint32_t nuse)
 {
-    uint32_t nuse = ir_nuse(i), n = nuse + 1, mods = 0;
+    uint32_t n = nuse + 1, mods = 0;
     uint32_t *key = value_table_key(&v->table, 2 * i->nops + 4);
     for (uint32_t k = 0; k < nuse; k++) {
         key[1 + k] = number_of(v, uses[k]);
@@ -103,8 +103,19 @@ static inline uint32_t make_key(Values *v, const Instr *i, const Desc *d, const 
     for (uint32_t k = 0; mods && k < nuse; k++)
         key[n + (k < 2 ? k ^ exchanged : k)] = uses[k].mods;
     n += mods ? nuse : 0;
-    key[0] = (desc_has_value(d) ? d->canonical : desc_value(v->fn, i)) << 2 | (uint32_t)guarded << 1 | (mods != 0);
-    return !guarded || add_guard(v, i, key, &n) ? n : 0;
+    key[0] = (desc_has_value(d) ? d->canonical : desc_value(v->fn, i)) << 2 | (mods != 0);
+    return n;
+}
+
+// Does the same, with or without guard and old values.
+static uint32_t make_key(Values *v, const Instr *i, const Desc *d, const Operand *uses, bool guarded)
+{
+    uint32_t n = make_uses_key(v, i, d, uses, ir_nuse(i));
+    if (!n || !guarded)
+        return n;
+    uint32_t *key = value_table_key(&v->table, 2 * i->nops + 4);
+    key[0] |= GUARDED_KEY;
+    return add_guard(v, i, key, &n) ? n : 0;
 }
 
 // True if the definitions of both instructions have the same files and widths.
@@ -374,18 +385,17 @@ static inline bool number_one(Values *v, InstrId id, const Instr *i, const Desc 
         return number_phi(v, id, i);
     if (d->op == OP_MOV && (*number = number_of_copy(v, i)))
         return true;
-    uint32_t n = make_key(v, i, d, ops + 1, false);
+    uint32_t n = make_uses_key(v, i, d, ops + 1, i->nops - 1);
     InstrId first = n ? first_of_key(v, id, n) : id;
     *number = own_number(first == id ? ops[0] : *ir_def(v->fn, ir_instr(v->fn, first), 0));
     return first != id;
 }
 
 // Numbers an instruction that every client numbers in the same way. False: it is another one.
-static inline bool number_plain(Values *v, InstrId id, void *user)
+static inline bool number_plain(Values *v, InstrId id, const Instr *i, void *user)
 {
     enum { OTHER = TR_PURE | TR_CONV | TR_READ | TR_NOFOLD };
     const Fn *fn = v->fn;
-    const Instr *i = ir_instr(fn, id);
     const Desc *d = ir_desc(fn, i);
     if ((d->traits & OTHER) != TR_PURE || i->ndef != 1 || i->flags & (IF_PINNED | IF_GUARDED) ||
         (d->traits & TR_PSEUDO && d->op != OP_PHI))
@@ -400,9 +410,12 @@ static inline bool number_plain(Values *v, InstrId id, void *user)
 
 static void number_block(Values *v, BlockId b, ValuesVisit *number, void *user)
 {
-    FOR_INSTRS(v->fn, b, id)
-        if (!v->found || !number_plain(v, id, user))
+    for (InstrId id = ir_block(v->fn, b)->first, next; id; id = next) {
+        const Instr *i = ir_instr(v->fn, id);
+        next = i->next;
+        if (!v->found || !number_plain(v, id, i, user))
             number(user, id);
+    }
 }
 
 // Numbers all instructions. The first pass ends as soon as it is known not to be the last one.
