@@ -89,7 +89,8 @@ static inline bool exchange(const Values *v, const Instr *i, const Operand *uses
 
 // Makes the key of an instruction without its guard and old values, as the next key of the table. Returns its length;
 // 0 = an operand has no number.
-static inline uint32_t make_uses_key(Values *v, const Instr *i, const Desc *d, const Operand *uses, uint32_t nuse)
+static inline __attribute__((always_inline)) uint32_t make_uses_key(Values *v, const Instr *i, const Desc *d,
+                                                                    const Operand *uses, uint32_t nuse)
 {
     uint32_t n = nuse + 1, mods = 0;
     uint32_t *key = value_table_key(&v->table, 2 * i->nops + 4);
@@ -132,11 +133,16 @@ static bool same_results(const Fn *fn, const Instr *a, const Instr *b)
     return true;
 }
 
-// Returns the number that a move gives its definition; 0 = the instruction is no move, or its source has no number.
+// Returns the number that an unguarded move gives its definition; 0 = its source has no number, or another width.
 static ValueNumber number_of_copy(const Values *v, const Instr *i)
 {
-    Operand from = copy_of_move(v->fn, i);
-    return op_kind(from) == K_NONE || from.mods ? 0 : value_number(v, from);
+    const Operand *ops = ir_ops(v->fn, i);
+    ValueNumber number = ops[1].mods ? 0 : number_of(v, ops[1]);
+    if (!number || i->flags & IF_GUARDED)
+        return 0;
+    if (!op_is_reg(ops[1]) || !op_is_reg(ops[0]))
+        return op_kind(copy_of_move(v->fn, i)) == K_NONE ? 0 : number;
+    return ir_reg(v->fn, op_index(ops[0]))->width == ir_reg(v->fn, op_index(ops[1]))->width ? number : 0;
 }
 
 // Returns the first instruction with the key of length n, which is `id` if there is none yet.
@@ -383,7 +389,7 @@ static inline bool number_one(Values *v, InstrId id, const Instr *i, const Desc 
     ValueNumber *number = &v->of[op_index(ops[0])];
     if (d->op == OP_PHI)
         return number_phi(v, id, i);
-    if (d->op == OP_MOV && (*number = number_of_copy(v, i)))
+    if (d->op == OP_MOV && op_kind(ops[1]) != K_SREG && (*number = number_of_copy(v, i)))
         return true;
     uint32_t n = make_uses_key(v, i, d, ops + 1, i->nops - 1);
     InstrId first = n ? first_of_key(v, id, n) : id;

@@ -76,7 +76,7 @@ struct Redundancy {
     ReplaceMap map;
     uint32_t pass;           // of values_solve(), to which `candidates` belongs
     VEC(InstrId) candidates;  // instructions with a result that has the number of another one, in dominance order
-    const MemVersions *memory;
+    const MemVersions *memory;  // NULL: not needed yet
     AccessPlaces places;
     VEC(Copy) copies;         // in dominance order
     uint32_t next_copy;       // index in `copies`
@@ -96,10 +96,9 @@ struct Redundancy {
 uint64_t late_commoning_classes(const Ctx *ctx, const Fn *fn, const Instr *i);
 
 /* loads.c */
-// Requests AN_MEM.
 void loads_init(Redundancy *r);
 // Numbers a load. *known: a result has the number of another register. False: the instruction is no load whose value can
-// be known; then it is not numbered.
+// be known; then it is not numbered. Requests AN_MEM for loads of memory that may change.
 bool loads_number(Redundancy *r, InstrId id, bool *known);
 
 /* redundancy.c */
