@@ -83,6 +83,22 @@ static bool lies_inside(const Fn *fn, const AccessPlace *p)
            s->size >= p->bytes && (uint64_t)p->offset <= s->size - p->bytes;
 }
 
+AccessPlace access_place_at(const Fn *fn, const Analyses *a, const AccessPlace *place, Operand root)
+{
+    AccessPlace p = *place;
+    p.root = root;
+    for (uint32_t k = 0; k < STEPS_MAX && op_is_reg(p.root) && pass_definition(fn, a, &p); k++)
+        ;
+    if (op_is_const(p.root)) {
+        move_by(&p, tab_const(fn->tables, op_index(p.root)).bits, false);
+        p.root = op_none();
+    }
+    p.inside = lies_inside(fn, &p);
+    if (op_is_reg(p.root) && !op_in_ssa(fn, p.root))
+        p.bytes = 0;  // the root may be written between two accesses
+    return p;
+}
+
 AccessPlace access_place(const Fn *fn, const Analyses *a, InstrId id)
 {
     const Instr *i = ir_instr(fn, id);
@@ -95,18 +111,10 @@ AccessPlace access_place(const Fn *fn, const Analyses *a, InstrId id)
     Operand base = *ir_use(fn, i, 0), offset = *ir_use(fn, i, 1);
     if (!op_is_const(offset) || base.mods)
         return p;
-    p.root = base;
     p.offset = const_signed(tab_const(fn->tables, op_index(offset)));
     p.bytes = width_bits(type_info[m->type[0]].width) / 8 * access_elements(m);
     p.space = mod_space((Mod)m->mod[MC_SPACE]);
-    for (uint32_t k = 0; k < STEPS_MAX && op_is_reg(p.root) && pass_definition(fn, a, &p); k++)
-        ;
-    if (op_is_const(p.root)) {
-        move_by(&p, tab_const(fn->tables, op_index(p.root)).bits, false);
-        p.root = op_none();
-    }
-    p.inside = lies_inside(fn, &p);
-    return p;
+    return access_place_at(fn, a, &p, base);
 }
 
 /* -- Comparison ----------------------------------------------------------------------------------------- */
@@ -180,9 +188,16 @@ MemVersionId mem_clobber(const MemVersions *m, AccessPlaces *p, InstrId load, Me
     if (v == MEM_CONSTANT || v == MEM_UNKNOWN)
         return v;
     AccessPlace read = access_place_of(p, load);
+    return mem_clobber_of_place(m, p, &read, v);
+}
+
+MemVersionId mem_clobber_of_place(const MemVersions *m, AccessPlaces *p, const AccessPlace *read, MemVersionId v)
+{
+    if (v == MEM_CONSTANT || v == MEM_UNKNOWN)
+        return v;
     for (uint32_t k = 0; k < CLOBBER_STEPS && mem_version(m, v)->kind == MV_STORE; k++) {
         AccessPlace written = access_place_of(p, mem_version(m, v)->def);
-        if (!places_disjoint(&read, &written, p->representative, p->user))
+        if (!places_disjoint(read, &written, p->representative, p->user))
             break;
         v = mem_version(m, v)->prev;
     }

@@ -88,6 +88,8 @@ typedef struct AccessPlace {
 // 64-bit sums with constants from the address to the root, through the single definitions of AN_DEF. Sums of 32 bits
 // may wrap, so they are roots.
 AccessPlace access_place(const Fn *fn, const Analyses *a, InstrId id);
+// Returns the place at the same distance from another operand, and follows its definitions as access_place() does.
+AccessPlace access_place_at(const Fn *fn, const Analyses *a, const AccessPlace *place, Operand root);
 // True if the places have no byte in common. `representative` maps roots as in instr_set.h; NULL = each register
 // represents itself. Registers with one representative must have equal values wherever both are available.
 bool places_disjoint(const AccessPlace *x, const AccessPlace *y, OperandKey *representative, const void *user);
@@ -114,5 +116,7 @@ enum { CLOBBER_STEPS = 32 };  // limit of mem_clobber()
 // Passes stores to disjoint places, at most CLOBBER_STEPS. Two loads of equal places with the same result read the same
 // bytes. If the result is a store to an equal place, the load reads the stored value.
 MemVersionId mem_clobber(const MemVersions *m, AccessPlaces *p, InstrId load, MemVersionId v);
+// The same for a load of a place that is read where `v` is the version of its class.
+MemVersionId mem_clobber_of_place(const MemVersions *m, AccessPlaces *p, const AccessPlace *read, MemVersionId v);
 
 #endif

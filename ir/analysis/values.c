@@ -234,11 +234,12 @@ static uint32_t make_phi_key(Values *v, const Instr *i)
     key[2] = (uint32_t)def->file << 8 | def->width;
     for (uint32_t k = 0; k < ir_nuse(i); k += 2) {
         Operand o = *ir_use(fn, i, k + 1);
-        if (o.mods || op_is_undef(o) || (op_is_reg(o) && !in_ssa(fn, o)))
+        ValueNumber number = value_number(v, o);
+        if (o.mods || (op_is_reg(o) ? !in_ssa(fn, o) : !number))
             return UNDEFINED;
         key[PHI_FIXED + k] = ir_use(fn, i, k)->word;
-        key[PHI_FIXED + k + 1] = value_number(v, o);
-        open += !key[PHI_FIXED + k + 1];
+        key[PHI_FIXED + k + 1] = number;
+        open += !number;
     }
     return open;
 }
@@ -360,7 +361,7 @@ bool values_number(Values *v, InstrId id)
 InstrId values_find(Values *v, InstrId id)
 {
     const Instr *i = ir_instr(v->fn, id);
-    return ir_guarded(i) ? 0 : find_unguarded(v, i, ir_desc(v->fn, i));
+    return ir_guarded(i) || i->flags & IF_PINNED ? 0 : find_unguarded(v, i, ir_desc(v->fn, i));
 }
 
 bool values_number_in(Values *v, InstrId id, uint32_t context)
@@ -371,7 +372,7 @@ bool values_number_in(Values *v, InstrId id, uint32_t context)
         values_number_apart(v, id);
         return false;
     }
-    uint32_t n = make_key(v, i, ir_desc(v->fn, i), ir_use(v->fn, i, 0), ir_guarded(i));
+    uint32_t n = count_undefined(v->fn, i) ? 0 : make_key(v, i, ir_desc(v->fn, i), ir_use(v->fn, i, 0), ir_guarded(i));
     if (n) {
         value_table_key(&v->table, n + 1)[n] = context;
         first = first_of_key(v, id, n + 1);

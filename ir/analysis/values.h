@@ -48,8 +48,8 @@ bool value_is_expression(const Fn *fn, const Instr *i);
 // Numbers the definitions of an instruction: by its expression if value_is_expression(), else each by itself. Its
 // operands must have numbers, except inputs of phis from back edges. True if the results have the numbers of others.
 bool values_number(Values *v, InstrId id);
-// Returns the first instruction with the same expression as an unguarded pure instruction, whose definitions need not be
-// in ssa form; 0 = none.
+// Returns the first instruction with the same expression as a pure instruction that is neither guarded nor pinned, whose
+// definitions need not be in ssa form; 0 = none.
 InstrId values_find(Values *v, InstrId id);
 // Does the same as values_number() for any instruction whose results depend only on its operands and a context, such as
 // a position. `context` is not 0.

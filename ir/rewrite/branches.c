@@ -39,6 +39,27 @@ void terminator_decide(Fn *fn, InstrId id, bool taken)
         terminator_drop_guard(fn, id);
 }
 
+typedef struct Redirection {
+    BlockId from, to;
+} Redirection;
+
+static void redirect(void *user, Operand *target)
+{
+    const Redirection *r = user;
+    if (op_index(*target) == r->from)
+        *target = op_block(r->to);
+}
+
+void edge_split(Fn *fn, BlockId from, BlockId to, BlockId with)
+{
+    block_insert_after(fn, with, ir_block(fn, to)->prev);
+    ir_successors(fn, ir_terminator(fn, from), redirect, &(Redirection){to, with});
+    for (InstrId id = ir_block(fn, to)->first; ir_is_phi(fn, id); id = ir_instr(fn, id)->next) {
+        const Instr *phi = ir_instr(fn, id);
+        *ir_use(fn, phi, phi_input(fn, phi, from) - 1) = op_block(with);
+    }
+}
+
 // True if a terminator may send threads that run together to different blocks.
 static bool may_diverge(const Fn *fn, const Instr *i)
 {

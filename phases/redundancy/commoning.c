@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Replaces an instruction by a dominating one that computes the same values.
 //
-// Sub-pass: OriCommoning, of the GeneralOptimize bundles. Value numbers (phases/redundancy/redundancy.h) find equal pure
-// instructions. Across blocks only expensive instructions are replaced: ptxas finds the others itself, and takes
+// Sub-pass: OriCommoning, of the GeneralOptimize bundles. Value numbers (phases/redundancy/redundancy.h) find equal
+// pure instructions. Across blocks only expensive instructions are replaced: ptxas finds the others itself, and takes
 // register pressure into account (tried).
 //
 //     R3 = add.s32 R1, R2                         R3 = add.s32 R1, R2
@@ -34,7 +34,8 @@
 static Verdict permits(Redundancy *r, RegId leader, InstrId id)
 {
     const Instr *i = ir_instr(r->fn, id), *other = ir_instr(r->fn, def_of(r->a, leader));
-    bool refused = other->block != i->block ? !is_expensive(r->fn, i) : redundancy_scales(r, i) && redundancy_scales(r, other);
+    bool refused =
+        other->block != i->block ? !is_expensive(r->fn, i) : redundancy_scales(r, i) && redundancy_scales(r, other);
     return refused ? RV_SCOPE : RV_REPLACED;
 }
 

@@ -38,8 +38,9 @@
 //     T3  the leader's block is marked as one without candidates     T6  replaced
 // A move (292) takes the place of an instruction only if its register must keep its name.
 //
-// In FullGvn the blocks with replacements are recorded in a scope tree over their indices in reverse postorder, which is
-// drained in ascending order. Up to the limit 28671, operands of commutative instructions in drained blocks are sorted.
+// In FullGvn the blocks with replacements are recorded in a scope tree over their indices in reverse postorder, which
+// is drained in ascending order. Up to the limit 28671, operands of commutative instructions in drained blocks are
+// sorted.
 //
 // Nothing is left to LateOriCommoning if FullGvn has refused no class, inserted no move, met no limit, and has not changed
 // the register pressure for which it refused a candidate. The pre-pass runs when a value of another block is found.
@@ -77,10 +78,7 @@ static bool is_set_by_user(Ctx *ctx, KnobId knob)
     return setting && setting->from != KS_DEFAULT;
 }
 
-bool gvn_is_installed(Ctx *ctx)
-{
-    return is_set_by_user(ctx, KNOB_GVN_CSE) || is_set_by_user(ctx, KNOB_GVN_CSE_MODE);
-}
+bool gvn_is_installed(Ctx *ctx) { return is_set_by_user(ctx, KNOB_GVN_CSE) || is_set_by_user(ctx, KNOB_GVN_CSE_MODE); }
 
 /* -- Numbering ------------------------------------------------------------------------------------------ */
 
@@ -115,9 +113,8 @@ static void number_named(Redundancy *r, InstrId id)
         first = values_find(&r->values, id);
     redundancy_number_apart(r, id);
     if (first)
-        redundancy_note_copy(
-            r, &(Copy){id, 0, op_reg(r->fn, op_index(*ir_def(r->fn, ir_instr(r->fn, first), 0))),
-                       width_bits((Width)reg->width) / 8, false});
+        redundancy_note_copy(r, &(Copy){id, 0, op_reg(r->fn, op_index(*ir_def(r->fn, ir_instr(r->fn, first), 0))),
+                                        width_bits((Width)reg->width) / 8, false});
 }
 
 static void number(void *redundancy, InstrId id)
@@ -130,11 +127,12 @@ static void number(void *redundancy, InstrId id)
     if (i->block != g->block) {
         g->block = i->block;
         g->context++;
+        g->scope++;
     }
     if (g->scopes && is_barrier(d) && !g->ctx->target.backend->common_over_barrier(r->fn, i))
-        g->context++;
+        g->scope++;
     if (g->scopes)
-        g->scopes[id] = g->context;
+        g->scopes[id] = g->scope;
     if (d->traits & TR_CONV)
         number_convergent(r, g, id, g->kept && g->kept[d->op] ? GC_NONE : class);
     else if (class == GC_NONE || (g->kept && g->kept[d->op]))
@@ -162,8 +160,8 @@ static bool is_usable(Redundancy *r, Gvn *g, RegId leader, InstrId id)
     if (g->cached_leader != leader || g->cached_user != id) {
         g->cached_leader = leader;
         g->cached_user = id;
-        g->cached = ir_desc(r->fn, i)->traits & TR_READ || is_expensive(r->fn, i) ||
-                    pressure_permits(&g->pressure, leader, id);
+        g->cached =
+            ir_desc(r->fn, i)->traits & TR_READ || is_expensive(r->fn, i) || pressure_permits(&g->pressure, leader, id);
     }
     return g->cached;
 }
@@ -260,15 +258,22 @@ static bool has_pre_pass(Ctx *ctx, GvnBody body)
 
 static uint32_t eliminate(Gvn *g)
 {
-    uint32_t kinds = RD_EXPRESSIONS | RD_COPIES | RD_CONSTANT_LOADS, moves;
+    uint32_t kinds = RD_EXPRESSIONS | RD_COPIES | RD_CONSTANT_LOADS | RD_CONVERGENT, moves;
     ScopeTree tree;
     if (is_full(g->body)) {
-        kinds |= RD_PHIS | RD_LOADS;
+        kinds |= RD_PHIS | RD_LOADS | RD_PARTIAL_LOADS;
         g->drains = &tree;
         scope_tree_init(&tree, &g->scratch);
     }
-    RedundancyRules rules = {kinds, KNOB_GVN_BUDGET, permits, number, report, is_full(g->body) ? drain : NULL, g,
-                             .plain = !g->kept && !g->scopes};
+    RedundancyRules rules = {.kinds = kinds,
+                             .budget = KNOB_GVN_BUDGET,
+                             .permits = permits,
+                             .number = number,
+                             .report = report,
+                             .finish = is_full(g->body) ? drain : NULL,
+                             .user = g,
+                             .plain = !g->kept && !g->scopes,
+                             .pressure = &g->pressure};
     uint32_t replaced = redundancy_eliminate(g->ctx, g->fn, &rules, &moves);
     g->ctx->gvn.moves += moves;
     g->unsettled |= moves > 0;

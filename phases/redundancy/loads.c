@@ -24,21 +24,10 @@ void loads_init(Redundancy *r)
     access_places_init(&r->places, &r->scratch, r->fn, r->a, root_of, &r->values);
 }
 
-// An element of a load.
-typedef struct Element {
-    InstrId load;
-    uint32_t index;
-    Operand def;
-    int64_t offset;
-    uint32_t bytes;
-    bool is_signed;
-    Width width;  // of the register
-} Element;
-
 /* -- Values in memory ----------------------------------------------------------------------------------- */
 
 // Returns the operand whose low bytes a store has written to the bytes of an element; K_NONE = there is none.
-static Operand stored_value(Redundancy *r, InstrId store, const AccessPlace *read, const Element *e)
+static Operand stored_value(Redundancy *r, InstrId store, const AccessPlace *read, const LoadElement *e)
 {
     const Fn *fn = r->fn;
     const Instr *i = ir_instr(fn, store);
@@ -55,7 +44,7 @@ static Operand stored_value(Redundancy *r, InstrId store, const AccessPlace *rea
 }
 
 // Makes the key of the bytes of an element. Returns its length.
-static uint32_t make_bytes_key(Redundancy *r, const AccessPlace *place, const Element *e, MemVersionId version)
+static uint32_t make_bytes_key(Redundancy *r, const AccessPlace *place, const LoadElement *e, MemVersionId version)
 {
     uint32_t *key = value_table_key(&r->values.table, KEY_MAX);
     key[0] = BYTES_KEY;
@@ -68,7 +57,7 @@ static uint32_t make_bytes_key(Redundancy *r, const AccessPlace *place, const El
 }
 
 // Appends what makes guarded loads equal. False: something has no number.
-static bool add_guard(Redundancy *r, const Element *e, uint32_t *n)
+static bool add_guard(Redundancy *r, const LoadElement *e, uint32_t *n)
 {
     const Instr *i = ir_instr(r->fn, e->load);
     uint32_t *key = value_table_key(&r->values.table, KEY_MAX);
@@ -83,20 +72,20 @@ static bool add_guard(Redundancy *r, const Element *e, uint32_t *n)
 /* -- Elements ------------------------------------------------------------------------------------------- */
 
 // True if the old value of a guarded load is undefined, so that the value where the guard is false may be any.
-static bool may_be_any(const Redundancy *r, const Element *e)
+static bool may_be_any(const Redundancy *r, const LoadElement *e)
 {
     const Instr *i = ir_instr(r->fn, e->load);
     return ir_guarded(i) && op_is_undef(*ir_tied(r->fn, i, e->index));
 }
 
-static bool number_as_register(Redundancy *r, const Element *e, RegId reg)
+static bool number_as_register(Redundancy *r, const LoadElement *e, RegId reg)
 {
     r->values.of[op_index(e->def)] = r->values.of[reg];
     return r->values.of[reg] != op_reg(r->fn, op_index(e->def)).word;
 }
 
 // Returns the first register with the current key of length n, that of the element if there is none.
-static RegId first_of_key(Redundancy *r, const Element *e, uint32_t n)
+static RegId first_of_key(Redundancy *r, const LoadElement *e, uint32_t n)
 {
     ValueSlot slot = value_table_insert(&r->values.table, n);
     if (slot.is_new)
@@ -106,7 +95,7 @@ static RegId first_of_key(Redundancy *r, const Element *e, uint32_t n)
 
 // Numbers an element by its key of length n, and by its guard. If its old value is undefined, an equal load may replace
 // it, but it has another number.
-static bool number_guarded(Redundancy *r, const Element *e, uint32_t n)
+static bool number_guarded(Redundancy *r, const LoadElement *e, uint32_t n)
 {
     bool guarded = ir_guarded(ir_instr(r->fn, e->load)), any = may_be_any(r, e);
     RegId reg = op_index(e->def), first = !guarded || add_guard(r, e, &n) ? first_of_key(r, e, n) : reg;
@@ -116,14 +105,14 @@ static bool number_guarded(Redundancy *r, const Element *e, uint32_t n)
 }
 
 // True if a register of the element's width with these bytes is the element.
-static bool is_whole(const Redundancy *r, const Element *e, Operand from)
+static bool is_whole(const Redundancy *r, const LoadElement *e, Operand from)
 {
     return (!op_is_reg(from) || op_file(from) == op_file(e->def)) && 8 * e->bytes == width_bits(e->width) &&
            width_of_operand(r->fn, from) == e->width;
 }
 
 // Numbers an element whose bytes are the low bytes of `from`. `whole`: the element equals `from`.
-static bool number_copy(Redundancy *r, const Element *e, Operand from, bool whole)
+static bool number_copy(Redundancy *r, const LoadElement *e, Operand from, bool whole)
 {
     const Instr *i = ir_instr(r->fn, e->load);
     ValueNumber number = value_number(&r->values, from);
@@ -132,8 +121,8 @@ static bool number_copy(Redundancy *r, const Element *e, Operand from, bool whol
         return true;
     }
     if (number && (whole && may_be_any(r, e) ? true : access_is_movable(r->fn, i)))
-        redundancy_note_copy(
-            r, &(Copy){e->load, e->index, from, whole && may_be_any(r, e) ? 0 : e->bytes, e->is_signed});
+        redundancy_note_copy(r,
+                             &(Copy){e->load, e->index, from, whole && may_be_any(r, e) ? 0 : e->bytes, e->is_signed});
     uint32_t *key = value_table_key(&r->values.table, KEY_MAX), n = 4;
     key[0] = NARROW_KEY;
     key[1] = number;
@@ -149,7 +138,7 @@ static RegId loaded_before(const Redundancy *r, uint32_t n)
     return node ? (RegId)node->value : 0;
 }
 
-static bool is_extension(const Redundancy *r, RegId reg, const Element *e)
+static bool is_extension(const Redundancy *r, RegId reg, const LoadElement *e)
 {
     const Instr *i = ir_instr(r->fn, def_of(r->a, reg));
     Type type = (Type)tab_mnem(r->fn->tables, ir_desc(r->fn, i)->mnem)->type[0];
@@ -157,18 +146,26 @@ static bool is_extension(const Redundancy *r, RegId reg, const Element *e)
            (8 * e->bytes == width_bits(e->width) || (type_info[type].class == TC_S) == e->is_signed);
 }
 
-static bool number_element(Redundancy *r, const AccessPlace *place, const Element *e, MemVersionId version)
+Operand loads_find(Redundancy *r, const AccessPlace *place, const LoadElement *e, MemVersionId version, bool *whole)
 {
     if (version != MEM_CONSTANT && mem_version(r->memory, version)->kind == MV_STORE) {
         Operand from = stored_value(r, mem_version(r->memory, version)->def, place, e);
+        *whole = op_kind(from) != K_NONE && is_whole(r, e, from);
         if (op_kind(from) != K_NONE)
-            return number_copy(r, e, from, is_whole(r, e, from));
+            return from;
     }
-    uint32_t n = make_bytes_key(r, place, e, version);
-    RegId before = loaded_before(r, n);
-    if (before)
-        return number_copy(r, e, op_reg(r->fn, before), is_extension(r, before, e));
-    return number_guarded(r, e, n);
+    RegId before = loaded_before(r, make_bytes_key(r, place, e, version));
+    *whole = before && is_extension(r, before, e);
+    return before ? op_reg(r->fn, before) : op_none();
+}
+
+static bool number_element(Redundancy *r, const AccessPlace *place, const LoadElement *e, MemVersionId version)
+{
+    bool whole;
+    Operand from = loads_find(r, place, e, version, &whole);
+    if (op_kind(from) != K_NONE)
+        return number_copy(r, e, from, whole);
+    return number_guarded(r, e, make_bytes_key(r, place, e, version));
 }
 
 /* -- Loads ---------------------------------------------------------------------------------------------- */
@@ -183,23 +180,41 @@ static bool defines_ssa(const Fn *fn, const Instr *i)
     return !(i->flags & IF_PINNED) && (!ir_guarded(i) || i->flags & IF_TIED);
 }
 
+LoadElement load_element(const Fn *fn, InstrId id, uint32_t k, const AccessPlace *place)
+{
+    const Instr *i = ir_instr(fn, id);
+    TypeInfo type = type_info[tab_mnem(fn->tables, ir_desc(fn, i)->mnem)->type[0]];
+    Operand def = *ir_def(fn, i, k);
+    uint32_t bytes = place->bytes / i->ndef;
+    LoadElement e = {.load = id, .index = k, .def = def, .bytes = bytes, .is_signed = type.class == TC_S};
+    e.offset = (int64_t)((uint64_t)place->offset + (uint64_t)k * bytes);
+    e.width = op_is_reg(def) ? (Width)ir_reg(fn, op_index(def))->width : W1;
+    return e;
+}
+
+bool load_may_be_partial(const Redundancy *r, const NumberedLoad *load)
+{
+    bool phi = load->version != MEM_CONSTANT && mem_version(r->memory, load->version)->kind == MV_PHI;
+    return phi || pred_count(r->a, ir_instr(r->fn, load->instr)->block) > 1;
+}
+
 static bool number_elements(Redundancy *r, InstrId id, MemVersionId version)
 {
     const Instr *i = ir_instr(r->fn, id);
-    const Mnem *m = tab_mnem(r->fn->tables, ir_desc(r->fn, i)->mnem);
     AccessPlace place = access_place_of(&r->places, id);
     bool known = false;
     version = mem_clobber(r->memory, &r->places, id, version);
     values_number_apart(&r->values, id);
     for (uint32_t k = 0; k < i->ndef; k++) {
-        Operand def = *ir_def(r->fn, i, k);
-        if (!op_is_reg(def))
+        if (!op_is_reg(*ir_def(r->fn, i, k)))
             continue;
-        uint32_t bytes = place.bytes / i->ndef;
-        Element e = {.load = id, .index = k, .def = def, .bytes = bytes, .is_signed = type_info[m->type[0]].class == TC_S};
-        e.offset = (int64_t)((uint64_t)place.offset + (uint64_t)k * bytes);
-        e.width = (Width)ir_reg(r->fn, op_index(def))->width;
+        LoadElement e = load_element(r->fn, id, k, &place);
         known |= number_element(r, &place, &e, version);
+    }
+    if (r->rules->kinds & RD_PARTIAL_LOADS) {
+        NumberedLoad load = {id, version};
+        VEC_PUSH(&r->scratch, &r->loads, load);
+        r->partial |= load_may_be_partial(r, &load);
     }
     return known;
 }

@@ -10,9 +10,8 @@
 // A candidate is replaced if the rules permit its leader. Otherwise it is a leader for the candidates after it.
 #include "phases/redundancy/redundancy.h"
 
-#include <stdio.h>
-
 #include "phases/manager/remarks.h"
+#include "phases/redundancy/load_pre.h"
 
 /* -- Candidates ----------------------------------------------------------------------------------------- */
 
@@ -33,8 +32,11 @@ void redundancy_note(Redundancy *r, InstrId id)
         VEC_PUSH(&r->scratch, &r->candidates, id);
 }
 
+// Each instruction with a copy must be a candidate, or take_copy() stops at it.
 void redundancy_note_copy(Redundancy *r, const Copy *copy)
 {
+    if (!kind_is_wanted(r, ir_instr(r->fn, copy->instr)))
+        return;
     VEC_PUSH(&r->scratch, &r->copies, *copy);
     redundancy_note(r, copy->instr);
 }
@@ -43,7 +45,7 @@ void redundancy_note_copy(Redundancy *r, const Copy *copy)
 static void start_instruction(Redundancy *r)
 {
     if (r->pass != r->values.passes)
-        r->candidates.n = r->copies.n = 0;
+        r->candidates.n = r->copies.n = r->loads.n = 0;
     r->pass = r->values.passes;
 }
 
@@ -153,29 +155,6 @@ bool redundancy_scales(Redundancy *r, const Instr *i)
     if (!r->other_uses)
         r->other_uses = find_other_uses(r);
     return !r->other_uses[op_index(*ir_def(r->fn, i, 0))];
-}
-
-/* -- Remarks -------------------------------------------------------------------------------------------- */
-
-void redundancy_remark(Redundancy *r, InstrId id, RegId leader, Verdict verdict)
-{
-    if (!remarks_wanted(r->ctx))
-        return;
-    char text[100];
-    const Instr *i = ir_instr(r->fn, id);
-    bool load = ir_desc(r->fn, i)->traits & TR_READ;
-    Str mnemonic = tab_str(r->fn->tables, tab_mnem(r->fn->tables, ir_desc(r->fn, i)->mnem)->text);
-    snprintf(text, sizeof text, "%.*s", (int)MIN(mnemonic.len, 60), mnemonic.text);
-    if (verdict == RV_REPLACED && load)
-        remark(r->ctx, r->fn, id, RM_PASSED, "LoadForwarded", "{Instruction:%s} reads a value that a register has", text);
-    else if (verdict == RV_REPLACED)
-        remark(r->ctx, r->fn, id, RM_PASSED, "Commoned", "{Instruction:%s} computes a value that a register has", text);
-    else if (verdict == RV_PRESSURE)
-        remark(r->ctx, r->fn, id, RM_MISSED, "Pressure",
-               "{Instruction:%s} computes a value again that would raise the register pressure if it were kept", text);
-    else if (verdict == RV_NOT_DOMINATED && !leader)
-        remark(r->ctx, r->fn, id, RM_MISSED, "NotDominated",
-               "{Instruction:%s} computes a value again that not all paths to it have computed", text);
 }
 
 bool is_expensive(const Fn *fn, const Instr *i)
@@ -298,13 +277,16 @@ static void visit(Redundancy *r, InstrId id)
 /* -- The pass ------------------------------------------------------------------------------------------- */
 
 // Rewrites the function. Returns the number of moves in place of instructions.
-static uint32_t apply(Redundancy *r)
+static uint32_t apply(Redundancy *r, bool *inserts)
 {
     for (uint32_t k = 0; k < r->moves.n; k++) {
         remove_annotations(r->fn, r->moves.at[k].instr);
         instr_replace_by_access_move(r->fn, r->moves.at[k].instr, &r->moves.at[k].move);
     }
+    *inserts = load_pre(r);
     replace_apply(&r->map);
+    if (r->splits)
+        analysis_drop(r->fn, 0);
     return r->moves.n + r->map.moves;
 }
 
@@ -318,8 +300,11 @@ uint32_t redundancy_eliminate(Ctx *ctx, Fn *fn, const RedundancyRules *rules, ui
     r.values.found = !rules->number || rules->plain ? find : NULL;
     values_solve(&r.values, rules->number ? rules->number : redundancy_number, &r);
     start_instruction(&r);
+    if (rules->report && remarks_wanted(ctx))
+        redundancy_explain(&r);
     uint32_t inserted = 0;
-    if (r.candidates.n) {
+    bool inserts = false;
+    if (r.candidates.n || r.partial) {
         r.top = NEW_ARRAY(&r.scratch, uint32_t, fn->regs.n);
         VEC_PUSH(&r.scratch, &r.members, (Member){0});
         replace_begin(&r.map, fn);
@@ -327,12 +312,12 @@ uint32_t redundancy_eliminate(Ctx *ctx, Fn *fn, const RedundancyRules *rules, ui
             visit(&r, r.candidates.at[k]);
         if (rules->finish)
             rules->finish(&r);
-        inserted = apply(&r);
+        inserted = apply(&r, &inserts);
     }
     arena_free(&r.scratch);
     if (moves)
         *moves = inserted;
-    if (r.replaced && !r.guards && !r.moves.n)
+    if (r.replaced && !r.guards && !r.moves.n && !inserts)
         phase_changes_only(ctx, CHANGE_USES);
     return r.replaced;
 }

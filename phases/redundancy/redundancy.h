@@ -19,6 +19,8 @@ enum {
     RD_PHIS = 1 << 2,         // phis that equal another phi or their inputs
     RD_LOADS = 1 << 3,        // loads, by an earlier load or store
     RD_CONSTANT_LOADS = 1 << 4,  // loads of read-only memory
+    RD_PARTIAL_LOADS = 1 << 5,   // with RD_LOADS: also loads that are redundant on some paths (load_pre.h)
+    RD_CONVERGENT = 1 << 6,      // shfl, vote, match and redux, by `number`
 };
 
 // The result of a test, and of a candidate: replaced, or the reason why not.
@@ -42,7 +44,8 @@ typedef struct RedundancyRules {
     void (*report)(Redundancy *r, InstrId id, RegId leader, Verdict verdict);  // of each candidate; NULL = none
     void (*finish)(Redundancy *r);  // before the function is rewritten; NULL = none
     void *user;                     // of these functions
-    bool plain;  // `number` is not called for instructions that values_solve() numbers
+    bool plain;                     // `number` is not called for instructions that values_solve() numbers
+    struct Pressure *pressure;      // for RD_PARTIAL_LOADS
 } RedundancyRules;
 
 // A register with the number of an earlier one that was not replaced.
@@ -66,6 +69,23 @@ typedef struct PlannedMove {
     AccessMove move;
 } PlannedMove;
 
+// An element of a load.
+typedef struct LoadElement {
+    InstrId load;
+    uint32_t index;
+    Operand def;
+    int64_t offset;  // that of the place, moved to the element
+    uint32_t bytes;
+    bool is_signed;
+    Width width;  // of the register
+} LoadElement;
+
+// A load, and the newest version that may have written its bytes.
+typedef struct NumberedLoad {
+    InstrId instr;
+    MemVersionId version;
+} NumberedLoad;
+
 struct Redundancy {
     Ctx *ctx;
     Fn *fn;
@@ -78,6 +98,8 @@ struct Redundancy {
     VEC(InstrId) candidates;  // instructions with a result that has the number of another one, in dominance order
     const MemVersions *memory;  // NULL: not needed yet
     AccessPlaces places;
+    VEC(NumberedLoad) loads;  // for RD_PARTIAL_LOADS, in dominance order
+    bool partial;             // some of them may be redundant on some paths
     VEC(Copy) copies;         // in dominance order
     uint32_t next_copy;       // index in `copies`
     VEC(PlannedMove) moves;
@@ -89,6 +111,7 @@ struct Redundancy {
     bool guards;              // a predicate was replaced
     const uint64_t *masks;    // for LateOriCommoning: classes of instructions by BlockId; NULL = not computed yet
     uint8_t *other_uses;      // by RegId: it has a use that is no 64-bit sum; NULL = not computed yet
+    bool splits;              // an edge was split
 };
 
 /* late_commoning.c */
@@ -100,6 +123,21 @@ void loads_init(Redundancy *r);
 // Numbers a load. *known: a result has the number of another register. False: the instruction is no load whose value can
 // be known; then it is not numbered. Requests AN_MEM for loads of memory that may change.
 bool loads_number(Redundancy *r, InstrId id, bool *known);
+// True if the load reads a version that is a phi, or is in a block with several predecessors.
+bool load_may_be_partial(const Redundancy *r, const NumberedLoad *load);
+// Returns element k of a load of this place.
+LoadElement load_element(const Fn *fn, InstrId id, uint32_t k, const AccessPlace *place);
+// Returns an operand whose low bytes equal those of an element of a place, under a version that mem_clobber() returned:
+// the stored value, or the first register that was loaded from these bytes. K_NONE = there is none. *whole: the element
+// equals the operand.
+Operand loads_find(Redundancy *r, const AccessPlace *place, const LoadElement *e, MemVersionId version, bool *whole);
+
+/* missed.c */
+// Adds a remark on a candidate, as RedundancyRules.report.
+void redundancy_remark(Redundancy *r, InstrId id, RegId leader, Verdict verdict);
+// Adds remarks on instructions that repeat an earlier one, but are no candidates: MayAlias, Barrier, Guard, Convergent.
+// Called before the function is rewritten, if remarks are wanted.
+void redundancy_explain(Redundancy *r);
 
 /* redundancy.c */
 // Numbers an instruction, and notes it as a candidate if it is redundant. `redundancy` is a Redundancy.
@@ -111,11 +149,9 @@ void redundancy_note(Redundancy *r, InstrId id);
 // Notes that an operand can replace a result of an instruction by a move.
 void redundancy_note_copy(Redundancy *r, const Copy *copy);
 // Replaces all redundant instructions that the rules permit. Returns the number of replaced instructions. *moves = the
-// number of moves in their place; NULL = not wanted. AN_FLOW and AN_DEF stay valid. Requests AN_RPO, AN_DOM, AN_DEF and,
-// for loads, AN_MEM.
+// number of moves in their place; NULL = not wanted. AN_FLOW and AN_DEF stay valid, unless load_pre() splits an edge:
+// then all analyses are dropped. Requests AN_RPO, AN_DOM, AN_DEF and, for loads, AN_MEM.
 uint32_t redundancy_eliminate(Ctx *ctx, Fn *fn, const RedundancyRules *rules, uint32_t *moves);
-// Adds a remark on a candidate, as RedundancyRules.report.
-void redundancy_remark(Redundancy *r, InstrId id, RegId leader, Verdict verdict);
 // True for a 64-bit shift by a constant that only 64-bit sums use. ptxas makes one instruction (LEA) of each shift with
 // its sum, so two equal ones cost less than a shared one.
 bool redundancy_scales(Redundancy *r, const Instr *i);
