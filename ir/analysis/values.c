@@ -258,20 +258,21 @@ static ValueNumber common_input(Values *v, uint32_t n)
 }
 
 // Returns a hash of the term of an operand, down to operands with numbers. Operands with different hashes are assumed to
-// be different. Phis of a block have one hash.
-static uint32_t shape_of(const Values *v, Operand o, uint32_t depth)
+// be different. All phis of block b have one hash, and so have those of each later block.
+static uint32_t shape_of(const Values *v, Operand o, BlockId b, uint32_t depth)
 {
-    if (!op_is_reg(o) || v->of[op_index(o)])
-        return number_of(v, o);
-    InstrId def = v->a->valid & AN_DEF ? def_of(v->a, op_index(o)) : 0;
+    InstrId def = v->a->valid & AN_DEF && op_is_reg(o) ? def_of(v->a, op_index(o)) : 0;
     if (!def)
-        return 0;
+        return number_of(v, o);
     const Instr *i = ir_instr(v->fn, def);
+    ValueNumber number = v->of[op_index(o)];
+    if (number && i->block != b)
+        return number;
     const Desc *d = ir_desc(v->fn, i);
     const Operand *ops = ir_ops(v->fn, i);
     uint32_t shape = d->op == OP_PHI ? i->block : d->canonical * FNV_PRIME;
     for (uint32_t k = i->ndef; depth && d->op != OP_PHI && k < i->nops; k++)
-        shape += shape_of(v, ops[k], depth - 1) * (FNV_PRIME + (d->traits & TR_COMM && k - i->ndef < 2 ? 0 : 2 * k));
+        shape += shape_of(v, ops[k], b, depth - 1) * (FNV_PRIME + (d->traits & TR_COMM && k - i->ndef < 2 ? 0 : 2 * k));
     return shape;
 }
 
@@ -283,7 +284,7 @@ static void add_shaped(Values *v, const Instr *i, uint32_t key, uint32_t n)
     memcpy(shaped, v->table.words.at + key, n * sizeof *shaped);
     for (uint32_t k = 0; k < ir_nuse(i); k += 2)
         if (!shaped[PHI_FIXED + k + 1])
-            shaped[n++] = shape_of(v, *ir_use(v->fn, i, k + 1), SHAPE_DEPTH);
+            shaped[n++] = shape_of(v, *ir_use(v->fn, i, k + 1), i->block, SHAPE_DEPTH);
     v->agree |= !value_table_insert(&v->table, n).is_new;
 }
 
