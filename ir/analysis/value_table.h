@@ -35,6 +35,7 @@ typedef struct ValueTable {
     uint64_t capacity;     // their number
     uint64_t entries;
     VEC(uint32_t) words;  // of all keys
+    ValueNode *free, *end;  // memory for the next nodes
 } ValueTable;
 
 enum { VALUE_TABLE_CAPACITY = 8 };

@@ -305,8 +305,9 @@ bool phase_gvn_cse(Ctx *ctx, Fn *fn)
         g.scopes = NEW_ARRAY(&g.scratch, uint32_t, fn->instrs.n);
     uint32_t replaced = eliminate(&g);
     arena_free(&g.scratch);
-    if (is_full(g.body) && !g.kept && !g.unsettled && !(replaced && g.pressed) &&
-        knob_left(&ctx->knobs, KNOB_GVN_BUDGET) > 0)
-        bundle_settle(ctx, fn, PH_LATE_COMMONING, replaced);
+    bundle_settle(ctx, fn, PH_LATE_COMMONING, replaced);
+    if (!is_full(g.body) || g.kept || g.unsettled || (replaced && g.pressed) ||
+        knob_left(&ctx->knobs, KNOB_GVN_BUDGET) <= 0)
+        bundle_unsettle(fn, PH_LATE_COMMONING);
     return replaced;
 }

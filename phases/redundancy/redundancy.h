@@ -96,7 +96,7 @@ struct Redundancy {
     ReplaceMap map;
     uint32_t pass;           // of values_solve(), to which `candidates` belongs
     VEC(InstrId) candidates;  // instructions with a result that has the number of another one, in dominance order
-    const MemVersions *memory;
+    const MemVersions *memory;  // NULL: not needed yet
     AccessPlaces places;
     VEC(NumberedLoad) loads;  // for RD_PARTIAL_LOADS, in dominance order
     bool partial;             // some of them may be redundant on some paths
@@ -119,10 +119,9 @@ struct Redundancy {
 uint64_t late_commoning_classes(const Ctx *ctx, const Fn *fn, const Instr *i);
 
 /* loads.c */
-// Requests AN_MEM.
 void loads_init(Redundancy *r);
 // Numbers a load. *known: a result has the number of another register. False: the instruction is no load whose value can
-// be known; then it is not numbered.
+// be known; then it is not numbered. Requests AN_MEM for loads of memory that may change.
 bool loads_number(Redundancy *r, InstrId id, bool *known);
 // True if the load reads a version that is a phi, or is in a block with several predecessors.
 bool load_may_be_partial(const Redundancy *r, const NumberedLoad *load);
