@@ -57,7 +57,7 @@ typedef bool SmPass(Ctx *ctx, Fn *fn);
 //
 // Inferred: back propagation (82) is for sm_70, sm_80, sm_89 and sm_90, and a no-op by design below sm_70. The
 // documents do not name the backends with slots 44, 49 and 56, only that some skip 56: here sm_30 and sm_50 do. All
-// backends have 49 and will have 44, since these preserve the results of programs.
+// backends have 44 and 49, since these preserve the results of programs.
 // clang-format off
 #define SM_PASSES(PASS) \
     PASS(gvn_cse,                   23,  49, no_op,   "cse",     "global value numbering; a no-op on sm30 sm50 sm80 sm89") \

@@ -9,5 +9,6 @@ const SmBackend sm_30 = {
     .profile.encoded = 0x3000,
     .profile.class = SM_CLASS_OTHER,
     .profile.regs[RF_R] = 63,
+    .reassociate_and_common = phase_reassociate,             // slot 44
     .general_optimize_late2 = phase_general_optimize_late2,  // slot 49
 };

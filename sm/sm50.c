@@ -10,5 +10,6 @@ const SmBackend sm_50 = {
     .profile.class = SM_CLASS_DUAL_ISSUE,
     .profile.regs[RF_R] = 255,
     .form_lop3 = phase_form_lop3,
+    .reassociate_and_common = phase_reassociate,             // slot 44
     .general_optimize_late2 = phase_general_optimize_late2,  // slot 49
 };

@@ -12,5 +12,6 @@ const SmBackend sm_60 = {
     .gvn_cse = phase_gvn_cse,  // slot 23
     .form_lop3 = phase_form_lop3,
     .general_optimize_mid2 = phase_general_optimize_mid2,    // slot 56
+    .reassociate_and_common = phase_reassociate,             // slot 44
     .general_optimize_late2 = phase_general_optimize_late2,  // slot 49
 };

@@ -18,5 +18,6 @@ const SmBackend sm_90 = {
     .form_lop3 = phase_form_lop3,
     .rewrite_chain = sm_rewrites_chains,                     // slot 82
     .general_optimize_mid2 = phase_general_optimize_mid2,    // slot 56
+    .reassociate_and_common = phase_reassociate,             // slot 44
     .general_optimize_late2 = phase_general_optimize_late2,  // slot 49
 };

@@ -23,11 +23,15 @@
 // are visited for an outermost phi. So the analysis is linear: it visits each definition once, and at most WORK
 // definitions for each phi. Beyond a limit the range is full, and is not memoized.
 //
+// A counter that ends its loop by `!=` gets the range between its start and its bound (range_of_counter()): no single
+// iteration shows that it does not pass the bound.
+//
 // The memo and changes. The memoized range of a register covers all values that it ever has, at all uses. It depends on
 // no condition of a block with a use, only on conditions of edges into phis. So the range stays correct while branches
 // stay and each register has the same values, however they are computed. Folding preserves both. If a definition is
 // removed, or loses a guard that is always true, the range still holds.
 #include "ir/analysis/value_ranges.h"
+#include "ir/analysis/induction.h"
 
 enum {
     DEPTH = 40,  // nested definitions
@@ -79,6 +83,7 @@ static uint32_t bits_of(const Fn *fn, Operand o)
 
 static ValueRange range_of_operand(const Look *l, Operand o, int asked);
 static ValueRange range_of_use(const Look *l, InstrId id, uint32_t k, int asked);
+static ValueRange range_apart(ValueRanges *k, Operand value, Operand other);
 static bool is_unknown(const Look *l, Operand o, int asked);
 
 /* -- Special registers ---------------------------------------------------------------------------------- */
@@ -172,23 +177,6 @@ static InstrId definition_of(const Look *l, Operand o)
     return op_is_reg(o) && !(o.mods & ~(uint32_t)OPM_NOT) ? def_of(l->k->a, op_index(o)) : 0;
 }
 
-static bool compares(Mod cmp, RangeCompare *c, bool *is_unsigned)
-{
-    static const struct {
-        Mod mod;
-        RangeCompare c;
-        bool is_unsigned;
-    } all[] = {{MOD_EQ, RC_EQ, 0}, {MOD_NE, RC_NE, 0}, {MOD_LT, RC_LT, 0}, {MOD_LE, RC_LE, 0}, {MOD_GT, RC_GT, 0},
-               {MOD_GE, RC_GE, 0}, {MOD_LO, RC_LT, 1}, {MOD_LS, RC_LE, 1}, {MOD_HI, RC_GT, 1}, {MOD_HS, RC_GE, 1}};
-    for (size_t k = 0; k < ARRAY_LEN(all); k++)
-        if (all[k].mod == cmp) {
-            *c = all[k].c;
-            *is_unsigned |= all[k].is_unsigned;
-            return true;
-        }
-    return false;
-}
-
 static const RangeCompare opposite[] = {RC_NE, RC_EQ, RC_GE, RC_GT, RC_LE, RC_LT};  // by comparison: the negation
 static const RangeCompare mirrored[] = {RC_EQ, RC_NE, RC_GT, RC_GE, RC_LT, RC_LE};  // with exchanged operands
 
@@ -201,7 +189,7 @@ static void take_comparison(const Look *l, const Instr *i, Operand value, bool h
     const TypeInfo *type = &type_info[m->type[0]];
     bool is_unsigned = type->class != TC_S;
     RangeCompare cmp;
-    if (!d->plain || i->ndef != 1 || m->mod[MC_BOOL] || !compares((Mod)m->mod[MC_CMP], &cmp, &is_unsigned) ||
+    if (!d->plain || i->ndef != 1 || m->mod[MC_BOOL] || !range_compare_of((Mod)m->mod[MC_CMP], &cmp, &is_unsigned) ||
         (type->class != TC_U && type->class != TC_S && type->class != TC_B) || width_bits(type->width) != f->bits)
         return;
     Operand x = *ir_use(fn, i, 0), y = *ir_use(fn, i, 1);
@@ -213,7 +201,11 @@ static void take_comparison(const Look *l, const Instr *i, Operand value, bool h
     if (other.bits != f->bits)
         return;
     cmp = first ? cmp : mirrored[cmp];
-    ValueRange more = range_of_comparison(holds ? cmp : opposite[cmp], !is_unsigned, &other);
+    cmp = holds ? cmp : opposite[cmp];
+    ValueRange more =
+        cmp == RC_NE ? range_apart(l->k, value, copy_source(l->k->fn, l->k->a, first ? y : x)) : range_full(f->bits);
+    *f = range_meet(f, &more);
+    more = range_of_comparison(cmp, !is_unsigned, &other);
     *f = range_meet(f, &more);
 }
 
@@ -505,6 +497,72 @@ static void iterate(ValueRanges *k, ValueId v, const Phi *p, const ValueRange *r
     memoize(k, v, &held);
 }
 
+// Joins the ranges of an operand at the ends of the blocks from which a loop is entered. False: the join is full.
+static bool range_at_entries(ValueRanges *k, const Phi *p, Operand o, ValueRange *r)
+{
+    bool any = false;
+    for (uint32_t n = 0; n < p->n; n++) {
+        BlockId from = input_block(k, p, n);
+        Conditions here;
+        if (!is_reachable(k->a, from) || dominates(k->a, p->block, from))
+            continue;
+        find_edge_conditions(k, from, p->block, &here);
+        ValueRange in = range_of_operand(&(Look){k, here.n ? &here : NULL}, o, ASKED);
+        *r = any ? range_join(r, &in) : in;
+        any = true;
+    }
+    return any && r->bits == p->bits && !range_is_full(r);
+}
+
+// Returns the range of a counter between its start and a bound, the one below the other. `strict`: the start differs
+// from the bound. `apart`: so does the counter. The range is full if the start may be beyond the bound.
+static ValueRange range_between(const ValueRange *start, const ValueRange *bound, bool up, bool strict, bool apart)
+{
+    const ValueRange *low = up ? start : bound, *high = up ? bound : start;
+    ValueRange r = range_full(start->bits);
+    int64_t above = !up && apart, below = up && apart;
+    if ((strict ? low->smax < high->smin : low->smax <= high->smin) && (!apart || low->smin < high->smax))
+        r = range_signed(low->smin + above, high->smax - below, r.bits);
+    if ((strict ? low->umax < high->umin : low->umax <= high->umin) && (!apart || low->umin < high->umax)) {
+        ValueRange u = range_unsigned(low->umin + (uint64_t)above, high->umax - (uint64_t)below, r.bits);
+        r = range_meet(&r, &u);
+    }
+    return r;
+}
+
+// Returns the range of a counter with step 1 or -1 whose loop goes on only while it differs from a bound. `start` is
+// its range at the entries. If the start is not beyond the bound, the counter never is: it takes each value between,
+// and goes on from the bound in no iteration. With another step it might jump over the bound. `other`: an operand that
+// the counter differs from at the query; K_NONE = none.
+static ValueRange range_of_counter(ValueRanges *k, const Phi *p, const ValueRange *start, Operand other)
+{
+    Induction c;
+    InductionTest t;
+    ValueRange r = range_full(p->bits), bound;
+    if (!p->instr || !induction_of(k->fn, k->a, p->instr, &c) || (c.step != 1 && c.step != -1))
+        return r;
+    for (uint32_t n = 0; induction_test(k->fn, k->a, &c, n, &t); n++) {
+        if (t.cmp != RC_NE || !range_at_entries(k, p, t.bound, &bound))
+            continue;
+        ValueRange more = range_between(start, &bound, c.step > 0, t.of_next, t.of_next || op_same(other, t.bound));
+        r = range_meet(&r, &more);
+    }
+    return r;
+}
+
+// Returns the range of a value that differs from another one, if the value is a counter and the other one its bound.
+static ValueRange range_apart(ValueRanges *k, Operand value, Operand other)
+{
+    InstrId def = def_of(k->a, op_index(value));
+    const Instr *i = ir_instr(k->fn, def);
+    Phi p = {.block = i->block, .bits = bits_of(k->fn, value), .n = ir_nuse(i) / 2, .instr = def};
+    ValueRange start = range_full(p.bits);
+    bool any = false;
+    if (k->open || ir_desc(k->fn, i)->op != OP_PHI || !join_inputs(k, &p, false, &start, &any) || !any)
+        return range_full(p.bits);
+    return range_of_counter(k, &p, &start, other);
+}
+
 static ValueRange find_phi(ValueRanges *k, ValueId v, const Phi *p)
 {
     ValueRange r = range_full(p->bits);
@@ -519,6 +577,11 @@ static ValueRange find_phi(ValueRanges *k, ValueId v, const Phi *p)
     if (!loops || range_is_full(&r)) {
         memoize(k, v, &r);
         return r;
+    }
+    ValueRange counter = range_of_counter(k, p, &r, op_none());
+    if (!range_is_full(&counter)) {
+        memoize(k, v, &counter);
+        return counter;
     }
     if (!k->open++)
         k->work = 0;

@@ -27,7 +27,7 @@ uint32_t value_hash(const uint32_t *words, uint32_t n)
 // The low bits of the hash depend on the low bits of the words alone, so the upper half is added.
 static uint64_t bucket_of(const ValueTable *t, uint32_t hash) { return (hash ^ hash >> 16) & (t->capacity - 1); }
 
-static void append(ValueTable *t, ValueNode *node)
+static inline void append(ValueTable *t, ValueNode *node)
 {
     ValueBucket *b = &t->buckets[bucket_of(t, node->hash)];
     node->next = NULL;
@@ -36,11 +36,11 @@ static void append(ValueTable *t, ValueNode *node)
     b->count++;
 }
 
-static void grow(ValueTable *t)
+static void grow_to(ValueTable *t, uint64_t capacity)
 {
     const ValueBucket *old = t->buckets;
     uint64_t n = t->capacity;
-    t->capacity *= 4;
+    t->capacity = capacity;
     t->buckets = NEW_ARRAY(t->arena, ValueBucket, t->capacity);
     for (uint64_t k = 0; k < n; k++)
         for (ValueNode *node = old[k].head, *next; node; node = next) {
@@ -49,7 +49,16 @@ static void grow(ValueTable *t)
         }
 }
 
-static bool has_key(const ValueTable *t, const ValueNode *node, uint32_t hash, uint32_t n)
+void value_table_expect(ValueTable *t, uint64_t entries)
+{
+    uint64_t capacity = t->capacity;
+    while (entries > capacity)
+        capacity *= 4;
+    if (capacity > t->capacity)
+        grow_to(t, capacity);
+}
+
+static inline bool has_key(const ValueTable *t, const ValueNode *node, uint32_t hash, uint32_t n)
 {
     if (node->hash != hash || node->nkey != n)
         return false;
@@ -71,16 +80,37 @@ static ValueSlot look_up(const ValueTable *t, uint32_t hash, uint32_t n)
     return slot;
 }
 
-uint32_t *value_table_key(ValueTable *t, uint32_t max)
+void value_table_reserve(ValueTable *t, uint32_t max)
 {
     while (t->words.cap - t->words.n < max)
         t->words.at = vec_grow(t->arena, t->words.at, t->words.n, &t->words.cap, sizeof *t->words.at);
-    return t->words.at + t->words.n;
 }
 
 ValueNode *value_table_find(const ValueTable *t, uint32_t n)
 {
     return look_up(t, value_hash(t->words.at + t->words.n, n), n).node;
+}
+
+// Adds an entry for the current key.
+static ValueNode *add(ValueTable *t, uint32_t hash, uint32_t n)
+{
+    if (t->entries + 1 > t->capacity)
+        grow_to(t, 4 * t->capacity);
+    ValueNode *node = arena_alloc(t->arena, sizeof *node);
+    *node = (ValueNode){.key = t->words.n, .nkey = n, .hash = hash};
+    t->words.n += n;
+    t->entries++;
+    append(t, node);
+    return node;
+}
+
+ValueNode *value_table_enter(ValueTable *t, uint32_t n)
+{
+    uint32_t hash = value_hash(t->words.at + t->words.n, n);
+    ValueNode *node = t->buckets[bucket_of(t, hash)].head;
+    while (node && !has_key(t, node, hash, n))
+        node = node->next;
+    return node ? node : add(t, hash, n);
 }
 
 ValueSlot value_table_insert(ValueTable *t, uint32_t n)
@@ -89,16 +119,11 @@ ValueSlot value_table_insert(ValueTable *t, uint32_t n)
     ValueSlot slot = look_up(t, hash, n);
     if (slot.node)
         return slot;
-    if (t->entries + 1 > t->capacity) {
-        grow(t);
-        slot.bucket = bucket_of(t, hash);
-        slot.previous = t->buckets[slot.bucket].tail;
-    }
-    slot.node = arena_alloc(t->arena, sizeof *slot.node);
-    *slot.node = (ValueNode){.key = t->words.n, .nkey = n, .hash = hash};
-    t->words.n += n;
-    append(t, slot.node);
-    t->entries++;
+    slot.node = add(t, hash, n);
     slot.is_new = true;
+    slot.bucket = bucket_of(t, hash);
+    slot.previous = t->buckets[slot.bucket].head == slot.node ? NULL : t->buckets[slot.bucket].head;
+    while (slot.previous && slot.previous->next != slot.node)
+        slot.previous = slot.previous->next;
     return slot;
 }

@@ -44,14 +44,25 @@ enum { VALUE_TABLE_CAPACITY = 8 };
 /* value_table.c */
 // Makes an empty table in memory of the arena.
 void value_table_init(ValueTable *t, Arena *arena);
+// Grows the table, as if it had this number of entries.
+void value_table_expect(ValueTable *t, uint64_t entries);
 // Removes all entries and keeps the buckets.
 void value_table_clear(ValueTable *t);
 // Returns the FNV-1a hash of the words.
 uint32_t value_hash(const uint32_t *words, uint32_t n);
+// Makes room for the words of a key, at most `max` of them.
+void value_table_reserve(ValueTable *t, uint32_t max);
 // Returns the place for the words of the next key, at most `max` of them. It is valid until the next call.
-uint32_t *value_table_key(ValueTable *t, uint32_t max);
+static inline uint32_t *value_table_key(ValueTable *t, uint32_t max)
+{
+    if (t->words.cap - t->words.n < max)
+        value_table_reserve(t, max);
+    return t->words.at + t->words.n;
+}
 // Returns the entry of the key of n words that was written there, and adds it if the table lacks it.
 ValueSlot value_table_insert(ValueTable *t, uint32_t n);
+// Does the same, and returns the entry alone. A new entry has the value 0.
+ValueNode *value_table_enter(ValueTable *t, uint32_t n);
 // Returns the entry of that key; NULL if there is none.
 ValueNode *value_table_find(const ValueTable *t, uint32_t n);
 

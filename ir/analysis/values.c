@@ -20,6 +20,7 @@ void values_init(Values *v, Arena *arena, const Fn *fn, const Analyses *a, Value
 {
     *v = (Values){.fn = fn, .a = a, .arena = arena, .swaps = swaps};
     value_table_init(&v->table, arena);
+    value_table_expect(&v->table, fn->ninstrs / 4);
     v->of = NEW_ARRAY(arena, ValueNumber, fn->regs.n);
 }
 
@@ -30,12 +31,14 @@ static bool in_ssa(const Fn *fn, Operand o) { return op_file(o) != RF_CC && reg_
 static bool is_fresh(Operand o) { return op_kind(o) == K_SREG && sreg_info[op_index(o)].fresh; }
 
 // Registers outside of ssa form never get a number.
-ValueNumber value_number(const Values *v, Operand o)
+static inline ValueNumber number_of(const Values *v, Operand o)
 {
     if (op_is_reg(o))
         return v->of[op_index(o)];
     return op_is_undef(o) || is_fresh(o) ? 0 : o.word;
 }
+
+ValueNumber value_number(const Values *v, Operand o) { return number_of(v, o); }
 
 // Returns the number of a definition that represents its value.
 static ValueNumber own_number(Operand def) { return def.word & ~(1u << 31); }
@@ -61,38 +64,42 @@ static ValueNumber number_of_old(const Values *v, Operand o) { return op_is_unde
 
 static bool is_exchanged(const Values *v, const Instr *i, const Operand *uses)
 {
-    ValueNumber x = value_number(v, uses[0]), y = value_number(v, uses[1]);
+    ValueNumber x = number_of(v, uses[0]), y = number_of(v, uses[1]);
     return v->swaps(v->fn, i, x, y) || (x == y && uses[0].mods > uses[1].mods);
+}
+
+// Appends the old values and the guard of an instruction to a key. False: one of them has no number.
+static bool add_guard(const Values *v, const Instr *i, uint32_t *key, uint32_t *n)
+{
+    for (uint32_t k = 0; k < ir_ntied(i); k++) {
+        key[*n] = number_of_old(v, *ir_tied(v->fn, i, k));
+        if (!key[(*n)++])
+            return false;
+    }
+    key[(*n)++] = ir_guard(v->fn, i)->mods;
+    key[*n] = number_of(v, *ir_guard(v->fn, i));
+    return key[(*n)++];
 }
 
 // Makes the key of an instruction, with or without its guard and old values, as the next key of the table. Returns its
 // length; 0 = an operand has no number.
-static uint32_t make_key(Values *v, const Instr *i, const Desc *d, bool guarded)
+static inline uint32_t make_key(Values *v, const Instr *i, const Desc *d, const Operand *uses, bool guarded)
 {
-    const Operand *uses = ir_use(v->fn, i, 0);
-    uint32_t n = ir_nuse(i), mods = 0;
-    uint32_t *key = value_table_key(&v->table, 2 * i->nops + 4), *end = key + 1;
-    uint32_t exchange = n > 1 && d->traits & TR_COMM && is_exchanged(v, i, uses);
-    for (uint32_t k = 0; k < n; k++) {
-        Operand o = uses[k < 2 ? k ^ exchange : k];
-        mods |= o.mods;
-        *end++ = value_number(v, o);
-        if (!end[-1])
+    uint32_t nuse = ir_nuse(i), n = nuse + 1, mods = 0;
+    uint32_t *key = value_table_key(&v->table, 2 * i->nops + 4);
+    uint32_t exchange = nuse > 1 && d->traits & TR_COMM && is_exchanged(v, i, uses);
+    for (uint32_t k = 0; k < nuse; k++) {
+        ValueNumber number = number_of(v, uses[k]);
+        mods |= uses[k].mods;
+        key[1 + (k < 2 ? k ^ exchange : k)] = number;
+        if (!number)
             return 0;
     }
-    for (uint32_t k = 0; mods && k < n; k++)
-        *end++ = uses[k < 2 ? k ^ exchange : k].mods;
+    for (uint32_t k = 0; mods && k < nuse; k++)
+        key[n + (k < 2 ? k ^ exchange : k)] = uses[k].mods;
+    n += mods ? nuse : 0;
     key[0] = (desc_has_value(d) ? d->canonical : desc_value(v->fn, i)) << 2 | (uint32_t)guarded << 1 | (mods != 0);
-    for (uint32_t k = 0; guarded && k < ir_ntied(i); k++) {
-        *end++ = number_of_old(v, *ir_tied(v->fn, i, k));
-        if (!end[-1])
-            return 0;
-    }
-    if (guarded) {
-        *end++ = ir_guard(v->fn, i)->mods;
-        *end++ = value_number(v, *ir_guard(v->fn, i));
-    }
-    return end[-1] || !guarded ? (uint32_t)(end - key) : 0;
+    return !guarded || add_guard(v, i, key, &n) ? n : 0;
 }
 
 // True if the definitions of both instructions have the same files and widths.
@@ -117,15 +124,13 @@ static ValueNumber number_of_copy(const Values *v, const Instr *i)
 }
 
 // Returns the first instruction with the key of length n, which is `id` if there is none yet.
-static InstrId first_of_key(Values *v, InstrId id, uint32_t n)
+static inline InstrId first_of_key(Values *v, InstrId id, uint32_t n)
 {
-    ValueSlot slot = value_table_insert(&v->table, n);
-    if (slot.is_new) {
-        slot.node->value = id;
-        return id;
-    }
-    InstrId first = (InstrId)slot.node->value;
-    return same_results(v->fn, ir_instr(v->fn, first), ir_instr(v->fn, id)) ? first : id;
+    ValueNode *node = value_table_enter(&v->table, n);
+    if (!node->value)
+        node->value = id;
+    InstrId first = (InstrId)node->value;
+    return first == id || same_results(v->fn, ir_instr(v->fn, first), ir_instr(v->fn, id)) ? first : id;
 }
 
 // Returns the number of undefined old values.
@@ -140,7 +145,7 @@ static uint32_t count_undefined(const Fn *fn, const Instr *i)
 // Returns the first instruction with the same expression as an instruction, without its guard; 0 = none.
 static InstrId find_unguarded(Values *v, const Instr *i, const Desc *d)
 {
-    uint32_t n = make_key(v, i, d, false);
+    uint32_t n = make_key(v, i, d, ir_use(v->fn, i, 0), false);
     const ValueNode *node = n ? value_table_find(&v->table, n) : NULL;
     return node && same_results(v->fn, ir_instr(v->fn, (InstrId)node->value), i) ? (InstrId)node->value : 0;
 }
@@ -149,17 +154,17 @@ static InstrId find_unguarded(Values *v, const Instr *i, const Desc *d)
 static void find_like(Values *v, InstrId id, const Instr *i, const Desc *d)
 {
     v->like = find_unguarded(v, i, d);
-    uint32_t n = v->like ? 0 : make_key(v, i, d, true);
+    uint32_t n = v->like ? 0 : make_key(v, i, d, ir_use(v->fn, i, 0), true);
     InstrId first = n ? first_of_key(v, id, n) : id;
     v->like = first != id ? first : v->like;
 }
 
-static InstrId first_equal(Values *v, InstrId id, const Instr *i, const Desc *d)
+static InstrId first_guarded(Values *v, InstrId id, const Instr *i, const Desc *d)
 {
     uint32_t undefined = count_undefined(v->fn, i);
     if (undefined && undefined == ir_ntied(i))
         find_like(v, id, i, d);
-    uint32_t n = undefined ? 0 : make_key(v, i, d, ir_guarded(i));
+    uint32_t n = undefined ? 0 : make_key(v, i, d, ir_use(v->fn, i, 0), true);
     return n ? first_of_key(v, id, n) : id;
 }
 
@@ -172,23 +177,24 @@ static void number_as(Values *v, const Instr *i, InstrId first)
             v->of[op_index(defs[k])] = own_number(others[k]);
 }
 
-static bool defines_ssa(const Fn *fn, const Instr *i)
+static inline bool defines_ssa(const Fn *fn, const Instr *i, const Operand *defs)
 {
-    const Operand *defs = ir_ops(fn, i);
     for (uint32_t k = 0; k < i->ndef; k++)
         if (op_is_reg(defs[k]) && !in_ssa(fn, defs[k]))
             return false;
     return i->ndef;
 }
 
-static bool is_expression(const Fn *fn, const Instr *i, const Desc *d)
+static inline bool is_expression(const Instr *i, const Desc *d)
 {
     enum { OTHER = TR_PURE | TR_PSEUDO | TR_CONV };
-    return (d->traits & OTHER) == TR_PURE && !(i->flags & IF_PINNED) && (!ir_guarded(i) || i->flags & IF_TIED) &&
-           defines_ssa(fn, i);
+    return (d->traits & OTHER) == TR_PURE && !(i->flags & IF_PINNED) && (!ir_guarded(i) || i->flags & IF_TIED);
 }
 
-bool value_is_expression(const Fn *fn, const Instr *i) { return is_expression(fn, i, ir_desc(fn, i)); }
+bool value_is_expression(const Fn *fn, const Instr *i)
+{
+    return is_expression(i, ir_desc(fn, i)) && defines_ssa(fn, i, ir_ops(fn, i));
+}
 
 /* -- Phis ----------------------------------------------------------------------------------------------- */
 
@@ -256,19 +262,30 @@ bool values_number(Values *v, InstrId id)
     v->like = 0;
     if (!i->ndef)
         return false;
-    if (d->op == OP_PHI && defines_ssa(fn, i))
-        return number_phi(v, id, i);
-    if (!is_expression(fn, i, d)) {
+    const Operand *ops = ir_ops(fn, i);
+    bool phi = d->op == OP_PHI;
+    if ((!phi && !is_expression(i, d)) || !defines_ssa(fn, i, ops)) {
         values_number_apart(v, id);
         return false;
     }
+    if (phi)
+        return number_phi(v, id, i);
     ValueNumber copy = d->op == OP_MOV ? number_of_copy(v, i) : 0;
     if (copy) {
-        v->of[op_index(*ir_def(fn, i, 0))] = copy;
+        v->of[op_index(ops[0])] = copy;
         return true;
     }
-    InstrId first = first_equal(v, id, i, d);
-    number_as(v, i, first);
+    InstrId first = id;
+    if (ir_guarded(i)) {
+        first = first_guarded(v, id, i, d);
+    } else {
+        uint32_t n = make_key(v, i, d, ops + i->ndef, false);
+        first = n ? first_of_key(v, id, n) : id;
+    }
+    if (first == id && i->ndef == 1)
+        v->of[op_index(ops[0])] = own_number(ops[0]);
+    else
+        number_as(v, i, first);
     return first != id;
 }
 
@@ -282,11 +299,11 @@ bool values_number_in(Values *v, InstrId id, uint32_t context)
 {
     const Instr *i = ir_instr(v->fn, id);
     InstrId first = id;
-    if (!defines_ssa(v->fn, i)) {
+    if (!defines_ssa(v->fn, i, ir_ops(v->fn, i))) {
         values_number_apart(v, id);
         return false;
     }
-    uint32_t n = make_key(v, i, ir_desc(v->fn, i), ir_guarded(i));
+    uint32_t n = make_key(v, i, ir_desc(v->fn, i), ir_use(v->fn, i, 0), ir_guarded(i));
     if (n) {
         value_table_key(&v->table, n + 1)[n] = context;
         first = first_of_key(v, id, n + 1);
@@ -299,8 +316,8 @@ bool values_number_in(Values *v, InstrId id, uint32_t context)
 
 static void number_all(Values *v, ValuesVisit *number, void *user)
 {
-    value_table_clear(&v->table);
-    v->passes++;
+    if (v->passes++)
+        value_table_clear(&v->table);
     for (uint32_t k = 0; k < v->a->nrpo; k++)
         FOR_INSTRS(v->fn, v->a->dom.order[k], id)
             number(user, id);

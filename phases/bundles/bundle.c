@@ -33,6 +33,7 @@ static const SubPass sub_passes[] = {
     {PH_COPY_PROP, DEFINITIONS | CONSTANTS | GUARDS, DEFINITIONS | USES | COPIES},
     {PH_EQUAL_PHIS, USES | COPIES | FEWER_EDGES, DEFINITIONS},
     {PH_COMMONING, DEFINITIONS | CONSTANTS | COPIES | FEWER_EDGES, USES | GUARDS},
+    {PH_LATE_COMMONING, DEFINITIONS | CONSTANTS | COPIES | FEWER_EDGES, DEFINITIONS | USES | GUARDS},
     {PH_SIMPLE_LIVE_DEAD, USES | COPIES, FEWER_USES | FEWER_EDGES},
 };
 
@@ -55,6 +56,17 @@ static uint32_t unsettled_by(uint32_t changes, uint32_t k)
 }
 
 void bundle_unsettle(Fn *fn, uint8_t row) { fn->settled &= ~(1u << find_sub_pass(row)); }
+
+bool bundle_is_settled(const Fn *fn, uint8_t row) { return fn->settled >> find_sub_pass(row) & 1; }
+
+void bundle_settle(Ctx *ctx, Fn *fn, uint8_t row, bool progress)
+{
+    uint32_t k = find_sub_pass(row);
+    if (progress)
+        fn->settled &= ~unsettled_by(sub_passes[k].leaves & ctx->run.changes, k);
+    fn->settled |= 1u << k;
+    ctx->run.settles = true;
+}
 
 bool bundle_round(Ctx *ctx, Fn *fn, const uint8_t *rows, size_t n)
 {

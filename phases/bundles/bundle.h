@@ -11,5 +11,9 @@
 bool bundle_round(Ctx *ctx, Fn *fn, const uint8_t *rows, size_t n);
 // Makes a sub-pass run in the next round of a bundle, whether or not the function has changed.
 void bundle_unsettle(Fn *fn, uint8_t row);
+// For phases that are no bundles but in the table. True if the phase has nothing to do, since the function has not
+// changed in a way that it reads since bundle_settle(), which the phase, or one that does the same work, calls last.
+bool bundle_is_settled(const Fn *fn, uint8_t row);
+void bundle_settle(Ctx *ctx, Fn *fn, uint8_t row, bool progress);
 
 #endif

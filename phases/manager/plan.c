@@ -292,6 +292,7 @@ bool phase_check_knob(int row, const char *text, char why[static 500])
     case KNOB_DUMP_IR: return parse_list(NULL, &list, text, why);
     case KNOB_NV_OPT_RECIPES: return recipes_parse(text, &recipes, why);
     case KNOB_FOLD_RULES_OFF: return rules_find(text, NULL, why);
+    case KNOB_LATE_COMMONING_PER_INSTR:
     case KNOB_GVN_PER_INSTR: return opcodes_find(text, NULL, why);
     default: return true;
     }

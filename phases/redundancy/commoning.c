@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Replaces an instruction by a dominating one that computes the same values.
 //
-// Sub-pass: OriCommoning, of the GeneralOptimize bundles. Value numbers (phases/redundancy/redundancy.h) find equal pure
-// instructions. Across blocks only expensive instructions are replaced: ptxas finds the others itself, and takes
+// Sub-pass: OriCommoning, of the GeneralOptimize bundles. Value numbers (phases/redundancy/redundancy.h) find equal
+// pure instructions. Across blocks only expensive instructions are replaced: ptxas finds the others itself, and takes
 // register pressure into account (tried).
 //
 //     R3 = add.s32 R1, R2                         R3 = add.s32 R1, R2
@@ -31,57 +31,16 @@
 #include "phases/bodies.h"
 #include "phases/redundancy/redundancy.h"
 
-typedef struct Scales {
-    uint8_t *other_uses;  // by RegId: it has a use that is no 64-bit sum; NULL = not computed yet
-} Scales;
-
-static bool is_wide_sum(const Fn *fn, const Instr *i)
-{
-    const Desc *d = ir_desc(fn, i);
-    Type type = (Type)tab_mnem(fn->tables, d->mnem)->type[0];
-    return d->op == OP_ADD && (type == TY_S64 || type == TY_U64);
-}
-
-static uint8_t *find_other_uses(Redundancy *r)
-{
-    const Fn *fn = r->fn;
-    uint8_t *other = NEW_ARRAY(&r->scratch, uint8_t, fn->regs.n);
-    FOR_BLOCKS(fn, b) {
-        FOR_INSTRS(fn, b, id) {
-            const Instr *i = ir_instr(fn, id);
-            const Operand *ops = ir_ops(fn, i);
-            bool sum = is_wide_sum(fn, i);
-            for (uint32_t k = i->ndef; k < i->nops; k++)
-                if (op_is_reg(ops[k]) && !sum)
-                    other[op_index(ops[k])] = true;
-        }
-    }
-    return other;
-}
-
-// True if the instruction is a 64-bit shift by a constant that only 64-bit sums use.
-static bool scales(Redundancy *r, const Instr *i)
-{
-    Scales *s = r->rules->user;
-    const Desc *d = ir_desc(r->fn, i);
-    if (d->op != OP_SHL || op_kind(*ir_use(r->fn, i, 1)) != K_IMM ||
-        ir_reg(r->fn, op_index(*ir_def(r->fn, i, 0)))->width != W64)
-        return false;
-    if (!s->other_uses)
-        s->other_uses = find_other_uses(r);
-    return !s->other_uses[op_index(*ir_def(r->fn, i, 0))];
-}
-
 static Verdict permits(Redundancy *r, RegId leader, InstrId id)
 {
     const Instr *i = ir_instr(r->fn, id), *other = ir_instr(r->fn, def_of(r->a, leader));
-    bool refused = other->block != i->block ? !is_expensive(r->fn, i) : scales(r, i) && scales(r, other);
+    bool refused =
+        other->block != i->block ? !is_expensive(r->fn, i) : redundancy_scales(r, i) && redundancy_scales(r, other);
     return refused ? RV_SCOPE : RV_REPLACED;
 }
 
 bool phase_commoning(Ctx *ctx, Fn *fn)
 {
-    Scales s = {0};
-    RedundancyRules rules = {.kinds = RD_EXPRESSIONS, .budget = -1, .permits = permits, .user = &s};
+    RedundancyRules rules = {.kinds = RD_EXPRESSIONS, .budget = -1, .permits = permits};
     return redundancy_eliminate(ctx, fn, &rules, NULL);
 }

@@ -21,14 +21,18 @@ typedef struct Gvn {
     const Analyses *a;
     Arena scratch;
     GvnBody body;
-    bool enhanced;                  // bit 6: special classes are eligible
-    const bool *kept;               // by Opcode: left alone (knob 257); NULL = none
-    const uint8_t *marks;           // by BlockId: EBB_*; NULL = the pre-pass did not run
-    uint32_t *scopes;               // by InstrId: `context` at the instruction; NULL: not GVN_SIMPLE
-    uint32_t context;               // number of scopes so far, and of runs of equal convergent instructions
-    BlockId block;                  // of the last instruction that was numbered
-    ScopeTree *drains;              // of FullGvn: blocks with replacements, by index in reverse postorder
-    RegId cached_leader;            // the last query of is_usable(), and its result
+    bool enhanced;         // bit 6: special classes are eligible
+    const bool *kept;      // by Opcode: left alone (knob 257); NULL = none
+    const uint8_t *marks;  // by BlockId: EBB_*; NULL = the pre-pass has not run
+    uint32_t *scopes;      // by InstrId: `scope` at the instruction; NULL: not GVN_SIMPLE
+    uint32_t scope;        // number of scopes of GVN_SIMPLE so far
+    uint32_t context;      // number of blocks so far, and of runs of equal convergent instructions
+    BlockId block;         // of the last instruction that was numbered
+    bool pre_pass;         // before the first value of another block is reused
+    bool pressed;          // a candidate was refused for register pressure
+    bool unsettled;        // a class was refused in another block, or a move is new: see phase_gvn_cse()
+    ScopeTree *drains;     // of FullGvn: blocks with replacements, by index in reverse postorder
+    RegId cached_leader;   // the last query of is_usable(), and its result
     InstrId cached_user;
     bool cached;
     Pressure pressure;

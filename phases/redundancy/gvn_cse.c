@@ -38,8 +38,9 @@
 //     T3  the leader's block is marked as one without candidates     T6  replaced
 // A move (292) takes the place of an instruction only if its register must keep its name.
 //
-// In FullGvn the blocks with replacements are recorded in a scope tree over their indices in reverse postorder, which is
-// drained in ascending order. Up to the limit 28671, operands of commutative instructions in drained blocks are sorted.
+// In FullGvn the blocks with replacements are recorded in a scope tree over their indices in reverse postorder, which
+// is drained in ascending order. Up to the limit 28671, operands of commutative instructions in drained blocks are
+// sorted.
 //
 // Documented: modes, bits, limits, knobs, eligibility, the tests T1 to T6 and the walks. Inferred: the value numbers,
 // which the document does not have, the register pressure, and what sub_BEA3B0 and sub_BEA000 test.
@@ -73,10 +74,7 @@ static bool is_set_by_user(Ctx *ctx, KnobId knob)
     return setting && setting->from != KS_DEFAULT;
 }
 
-bool gvn_is_installed(Ctx *ctx)
-{
-    return is_set_by_user(ctx, KNOB_GVN_CSE) || is_set_by_user(ctx, KNOB_GVN_CSE_MODE);
-}
+bool gvn_is_installed(Ctx *ctx) { return is_set_by_user(ctx, KNOB_GVN_CSE) || is_set_by_user(ctx, KNOB_GVN_CSE_MODE); }
 
 /* -- Numbering ------------------------------------------------------------------------------------------ */
 
@@ -111,9 +109,8 @@ static void number_named(Redundancy *r, InstrId id)
         first = values_find(&r->values, id);
     redundancy_number_apart(r, id);
     if (first)
-        redundancy_note_copy(
-            r, &(Copy){id, 0, op_reg(r->fn, op_index(*ir_def(r->fn, ir_instr(r->fn, first), 0))),
-                       width_bits((Width)reg->width) / 8, false});
+        redundancy_note_copy(r, &(Copy){id, 0, op_reg(r->fn, op_index(*ir_def(r->fn, ir_instr(r->fn, first), 0))),
+                                        width_bits((Width)reg->width) / 8, false});
 }
 
 static void number(void *redundancy, InstrId id)
@@ -158,8 +155,8 @@ static bool is_usable(Redundancy *r, Gvn *g, RegId leader, InstrId id)
     if (g->cached_leader != leader || g->cached_user != id) {
         g->cached_leader = leader;
         g->cached_user = id;
-        g->cached = ir_desc(r->fn, i)->traits & TR_READ || is_expensive(r->fn, i) ||
-                    pressure_permits(&g->pressure, leader, id);
+        g->cached =
+            ir_desc(r->fn, i)->traits & TR_READ || is_expensive(r->fn, i) || pressure_permits(&g->pressure, leader, id);
     }
     return g->cached;
 }
@@ -258,7 +255,8 @@ static uint32_t eliminate(Gvn *g)
         g->drains = &tree;
         scope_tree_init(&tree, &g->scratch);
     }
-    RedundancyRules rules = {kinds, KNOB_GVN_BUDGET, permits, number, report, is_full(g->body) ? drain : NULL, g, &g->pressure};
+    RedundancyRules rules = {kinds, KNOB_GVN_BUDGET, permits, number, report, is_full(g->body) ? drain : NULL,
+                             g,     &g->pressure};
     uint32_t replaced = redundancy_eliminate(g->ctx, g->fn, &rules, &moves);
     g->ctx->gvn.moves += moves;
     return replaced;

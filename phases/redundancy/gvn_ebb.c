@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The EBB pre-pass of GvnCse: marks the blocks whose values may be reused in dominated blocks (phases/redundancy/gvn.h).
+// The EBB pre-pass of GvnCse: marks the blocks whose values may be reused in dominated blocks
+// (phases/redundancy/gvn.h).
 //
 // Seeds are the eligible instructions, without atomics (211). Eligibility is carried back through operands to the
 // instructions that define them, to a fixed point, so that the expression tree of a seed is a candidate as a whole. A
@@ -14,7 +15,7 @@
 typedef struct Ebb {
     Gvn *gvn;
     Fn *fn;
-    bool *candidate;      // by InstrId
+    bool *candidate;  // by InstrId
     VEC(InstrId) work;
     BlockId *first_with;  // by canonical descriptor: the first block that has it, 0 = none
     bool *in_others;      // by canonical descriptor: a second block has it

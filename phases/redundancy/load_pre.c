@@ -3,8 +3,8 @@
 //
 // A load reads the bytes of its place in the version of memory at the start of a join: a block with several
 // predecessors. If the place and the version have a value in a register at the end of some predecessors, a phi at the
-// join replaces the load. At the end of the other one, the load is inserted. So no path executes more loads than before,
-// and the paths with a value execute one less.
+// join replaces the load. At the end of the other one, the load is inserted. So no path executes more loads than
+// before, and the paths with a value execute one less.
 //
 // The join is the block of the memory phi that the load reads, or the block of the load. Along an edge to the join, the
 // version is an input of the memory phi, and the root of the place an input of the phi that defines it. The root is
@@ -21,10 +21,10 @@
 //         R5 = ld.global.b32 [R2+4]                          R5 = ld.global.b32 [R2+4]
 //         R3 = add.s64 R2, 4; @P0 bra b1                     R3 = add.s64 R2, 4; @P0 bra b1   ; b0: R7 = ld [R1]
 //
-// A load is inserted only where it is anticipated (rule 5): it is in the join, and each instruction before it is pure or
-// a plain access. It is inserted at the end of a predecessor that ends in a jump to the join, else in a new block on the
-// edge. If an inserted load is partially redundant in turn, a phi takes its place. Without an inserted load, the load may
-// be anywhere behind the join. If memory phis follow each other, the input of a phi may be another phi:
+// A load is inserted only where it is anticipated (rule 5): it is in the join, and each instruction before it is pure
+// or a plain access. It is inserted at the end of a predecessor that ends in a jump to the join, else in a new block on
+// the edge. If an inserted load is partially redundant in turn, a phi takes its place. Without an inserted load, the
+// load may be anywhere behind the join. If memory phis follow each other, the input of a phi may be another phi:
 //
 //     b1: R2 = ld.global.b32 [R1]; @P0 bra b3            b1: R2 = phi b0: R5, b3: R6; @P0 bra b3
 //     b2: st.global.b32 [R1], R3                   ->    b2: st.global.b32 [R1], R3
@@ -51,11 +51,11 @@
 #include "phases/redundancy/pressure.h"
 
 enum {
-    EDGES_MAX = 16,     // predecessors of a join
-    ELEMENTS_MAX = 4,   // of a vector
-    DEPTH_MAX = 4,      // joins on the way to a value
-    STEPS_MAX = 64,     // edges that are followed for a load
-    EQUAL_MAX = 16,     // loads of one value that are tried
+    EDGES_MAX = 16,    // predecessors of a join
+    ELEMENTS_MAX = 4,  // of a vector
+    DEPTH_MAX = 4,     // joins on the way to a value
+    STEPS_MAX = 64,    // edges that are followed for a load
+    EQUAL_MAX = 16,    // loads of one value that are tried
     FREE_REGISTERS = 32
 };
 
@@ -73,10 +73,10 @@ typedef struct Partial {
 // An edge to a join: what the load is at the end of the predecessor.
 typedef struct Incoming {
     Partial at;
-    bool missing;                  // no register has its value
-    bool is_join;                  // phis at the block of the version can have its value
-    Operand value[ELEMENTS_MAX];   // of each element
-    bool is_part[ELEMENTS_MAX];    // the element is the low bytes of the value, extended
+    bool missing;                 // no register has its value
+    bool is_join;                 // phis at the block of the version can have its value
+    Operand value[ELEMENTS_MAX];  // of each element
+    bool is_part[ELEMENTS_MAX];   // the element is the low bytes of the value, extended
 } Incoming;
 
 typedef struct Join {
@@ -94,14 +94,14 @@ typedef struct Split {
 typedef struct LoadPre {
     Redundancy *r;
     Fn *fn;
-    uint32_t *equal;   // by register that represents a value: index in `members` of the last load with it, 0 = none
+    uint32_t *equal;  // by register that represents a value: index in `members` of the last load with it, 0 = none
     VEC(Member) members;
     BlockId checked[DEPTH_MAX + 1];  // by Partial.depth: a block whose instructions before `next` continue
     InstrId next[DEPTH_MAX + 1];
-    RegId nregs;      // registers from here on are new
+    RegId nregs;  // registers from here on are new
     uint32_t phi_inputs;
-    DescId phi;       // the descriptor for phi_inputs inputs
-    uint32_t steps;   // edges that were followed for the load
+    DescId phi;      // the descriptor for phi_inputs inputs
+    uint32_t steps;  // edges that were followed for the load
     VEC(Split) splits;
     bool changed;
 } LoadPre;
@@ -211,7 +211,8 @@ static Operand along_edge(const LoadPre *s, Operand o, BlockId join, BlockId fro
 // Sets the address operands of the load at the end of a predecessor: those of the load, or root and offset.
 static void set_address(LoadPre *s, const Partial *x, BlockId join, Partial *at)
 {
-    Operand base = op_kind(x->base) == K_NONE ? x->base : along_edge(s, x->base, join, at->block), root = at->place.root;
+    Operand base = op_kind(x->base) == K_NONE ? x->base : along_edge(s, x->base, join, at->block),
+            root = at->place.root;
     at->offset = x->offset;
     at->base = base;
     if (op_kind(base) != K_NONE || !op_is_reg(root) || ir_reg(s->fn, op_index(root))->width != W64 ||
@@ -221,7 +222,8 @@ static void set_address(LoadPre *s, const Partial *x, BlockId join, Partial *at)
     at->offset = op_const(s->fn, (uint64_t)at->place.offset, W64);
 }
 
-// Computes the load at the end of a predecessor; false if its place is unknown. `version`: at the end of the predecessor.
+// Computes the load at the end of a predecessor; false if its place is unknown. `version`: at the end of the
+// predecessor.
 static bool follow_edge(LoadPre *s, const Partial *x, BlockId join, BlockId from, MemVersionId version, Partial *at)
 {
     Redundancy *r = s->r;

@@ -122,8 +122,8 @@ static bool number_copy(Redundancy *r, const LoadElement *e, Operand from, bool 
         return true;
     }
     if (number && (whole && may_be_any(r, e) ? true : access_is_movable(r->fn, i)))
-        redundancy_note_copy(
-            r, &(Copy){e->load, e->index, from, whole && may_be_any(r, e) ? 0 : e->bytes, e->is_signed});
+        redundancy_note_copy(r,
+                             &(Copy){e->load, e->index, from, whole && may_be_any(r, e) ? 0 : e->bytes, e->is_signed});
     uint32_t *key = value_table_key(&r->values.table, KEY_MAX), n = 4;
     key[0] = NARROW_KEY;
     key[1] = number;

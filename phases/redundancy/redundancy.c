@@ -113,6 +113,43 @@ static Operand operand_of(Redundancy *r, InstrId id, ValueNumber number)
     return r->verdict == RV_REPLACED ? op_reg(r->fn, r->leader) : op_none();
 }
 
+/* -- Scaled sums ---------------------------------------------------------------------------------------- */
+
+static bool is_wide_sum(const Fn *fn, const Instr *i)
+{
+    const Desc *d = ir_desc(fn, i);
+    Type type = (Type)tab_mnem(fn->tables, d->mnem)->type[0];
+    return d->op == OP_ADD && (type == TY_S64 || type == TY_U64);
+}
+
+static uint8_t *find_other_uses(Redundancy *r)
+{
+    const Fn *fn = r->fn;
+    uint8_t *other = NEW_ARRAY(&r->scratch, uint8_t, fn->regs.n);
+    FOR_BLOCKS(fn, b) {
+        FOR_INSTRS(fn, b, id) {
+            const Instr *i = ir_instr(fn, id);
+            const Operand *ops = ir_ops(fn, i);
+            bool sum = is_wide_sum(fn, i);
+            for (uint32_t k = i->ndef; k < i->nops; k++)
+                if (op_is_reg(ops[k]) && !sum)
+                    other[op_index(ops[k])] = true;
+        }
+    }
+    return other;
+}
+
+bool redundancy_scales(Redundancy *r, const Instr *i)
+{
+    const Desc *d = ir_desc(r->fn, i);
+    if (d->op != OP_SHL || op_kind(*ir_use(r->fn, i, 1)) != K_IMM ||
+        ir_reg(r->fn, op_index(*ir_def(r->fn, i, 0)))->width != W64)
+        return false;
+    if (!r->other_uses)
+        r->other_uses = find_other_uses(r);
+    return !r->other_uses[op_index(*ir_def(r->fn, i, 0))];
+}
+
 /* -- Remarks -------------------------------------------------------------------------------------------- */
 
 void redundancy_remark(Redundancy *r, InstrId id, RegId leader, Verdict verdict)
@@ -125,7 +162,8 @@ void redundancy_remark(Redundancy *r, InstrId id, RegId leader, Verdict verdict)
     Str mnemonic = tab_str(r->fn->tables, tab_mnem(r->fn->tables, ir_desc(r->fn, i)->mnem)->text);
     snprintf(text, sizeof text, "%.*s", (int)MIN(mnemonic.len, 60), mnemonic.text);
     if (verdict == RV_REPLACED && load)
-        remark(r->ctx, r->fn, id, RM_PASSED, "LoadForwarded", "{Instruction:%s} reads a value that a register has", text);
+        remark(r->ctx, r->fn, id, RM_PASSED, "LoadForwarded", "{Instruction:%s} reads a value that a register has",
+               text);
     else if (verdict == RV_REPLACED)
         remark(r->ctx, r->fn, id, RM_PASSED, "Commoned", "{Instruction:%s} computes a value that a register has", text);
     else if (verdict == RV_PRESSURE)

@@ -14,10 +14,10 @@ typedef struct Redundancy Redundancy;
 
 // Kinds of instructions that are replaced.
 enum {
-    RD_EXPRESSIONS = 1 << 0,  // pure instructions
-    RD_COPIES = 1 << 1,       // moves of registers
-    RD_PHIS = 1 << 2,         // phis that equal another phi or their inputs
-    RD_LOADS = 1 << 3,        // loads, by an earlier load or store
+    RD_EXPRESSIONS = 1 << 0,     // pure instructions
+    RD_COPIES = 1 << 1,          // moves of registers
+    RD_PHIS = 1 << 2,            // phis that equal another phi or their inputs
+    RD_LOADS = 1 << 3,           // loads, by an earlier load or store
     RD_CONSTANT_LOADS = 1 << 4,  // loads of read-only memory
     RD_PARTIAL_LOADS = 1 << 5,   // with RD_LOADS: also loads that are redundant on some paths (load_pre.h)
 };
@@ -28,6 +28,7 @@ typedef enum {
     RV_NOT_DOMINATED,  // no definition of the value dominates it
     RV_SCOPE,          // the phase replaces it in a smaller scope only
     RV_PRESSURE,       // the value would be kept in a register for it
+    RV_GUARD,          // the guards differ
     RV_OTHER
 } Verdict;
 
@@ -91,7 +92,7 @@ struct Redundancy {
     Arena scratch;
     Values values;
     ReplaceMap map;
-    uint32_t pass;           // of values_solve(), to which `candidates` belongs
+    uint32_t pass;            // of values_solve(), to which `candidates` belongs
     VEC(InstrId) candidates;  // instructions with a result that has the number of another one, in dominance order
     const MemVersions *memory;
     AccessPlaces places;
@@ -100,20 +101,26 @@ struct Redundancy {
     VEC(Copy) copies;         // in dominance order
     uint32_t next_copy;       // index in `copies`
     VEC(PlannedMove) moves;
-    VEC(Member) members;      // from 1
-    uint32_t *top;            // by representative: the last member whose block may dominate the next blocks
-    RegId leader;             // of the current candidate
-    Verdict verdict;          // the same
-    uint32_t replaced;        // number of instructions
-    bool guards;              // a predicate was replaced
-    bool splits;              // an edge was split
+    VEC(Member) members;    // from 1
+    uint32_t *top;          // by representative: the last member whose block may dominate the next blocks
+    RegId leader;           // of the current candidate
+    Verdict verdict;        // the same
+    uint32_t replaced;      // number of instructions
+    bool guards;            // a predicate was replaced
+    bool splits;            // an edge was split
+    const uint64_t *masks;  // for LateOriCommoning: classes of instructions by BlockId; NULL = not computed yet
+    uint8_t *other_uses;    // by RegId: it has a use that is no 64-bit sum; NULL = not computed yet
 };
+
+/* late_commoning.c */
+// Returns the classes of an instruction, as bits of a mask.
+uint64_t late_commoning_classes(const Ctx *ctx, const Fn *fn, const Instr *i);
 
 /* loads.c */
 // Requests AN_MEM.
 void loads_init(Redundancy *r);
-// Numbers a load. *known: a result has the number of another register. False: the instruction is no load whose value can
-// be known; then it is not numbered.
+// Numbers a load. *known: a result has the number of another register. False: the instruction is no load whose value
+// can be known; then it is not numbered.
 bool loads_number(Redundancy *r, InstrId id, bool *known);
 // True if the load reads a version that is a phi, or is in a block with several predecessors.
 bool load_may_be_partial(const Redundancy *r, const NumberedLoad *load);
@@ -139,6 +146,9 @@ void redundancy_note_copy(Redundancy *r, const Copy *copy);
 uint32_t redundancy_eliminate(Ctx *ctx, Fn *fn, const RedundancyRules *rules, uint32_t *moves);
 // Adds a remark on a candidate, as RedundancyRules.report.
 void redundancy_remark(Redundancy *r, InstrId id, RegId leader, Verdict verdict);
+// True for a 64-bit shift by a constant that only 64-bit sums use. ptxas makes one instruction (LEA) of each shift with
+// its sum, so two equal ones cost less than a shared one.
+bool redundancy_scales(Redundancy *r, const Instr *i);
 // True if ptxas makes many machine instructions of an instruction.
 bool is_expensive(const Fn *fn, const Instr *i);
 

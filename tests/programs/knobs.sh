@@ -589,6 +589,37 @@ END
 } >results.ptx
 budget=BackCopyPropBudget
 lines results.ptx AdvancedPhaseBackPropVReg mov.b32 :0 $budget=0:3 $budget=1:2 $budget=2:1 $budget=3:0 "WHEN=FN=other;$budget=0:0"
+
+# Two chains with a sum in common with another sum, and two products of sums, for OriReassociateAndCommon.
+{
+    echo "$head"
+    cat <<'END'
+.visible .entry k(.param .u64 p)
+{
+	.reg .b64 %rd<2>;
+	.reg .b32 %r<20>;
+	ld.param.u64 %rd1, [p];
+	ld.global.v4.u32 {%r1, %r2, %r3, %r4}, [%rd1];
+	add.s32 %r5, %r1, %r2;
+	add.s32 %r6, %r1, %r3;
+	add.s32 %r6, %r6, %r2;
+	add.s32 %r7, %r1, %r4;
+	add.s32 %r7, %r7, %r2;
+	mul.lo.s32 %r10, %r1, %r4;
+	add.s32 %r11, %r1, 1;
+	mul.lo.s32 %r11, %r11, %r4;
+	add.s32 %r12, %r1, 2;
+	mul.lo.s32 %r12, %r12, %r4;
+	st.global.v4.u32 [%rd1], {%r5, %r6, %r7, %r10};
+	st.global.v2.u32 [%rd1+16], {%r11, %r12};
+	ret;
+}
+END
+} >chains.ptx
+chains=ReassociateCSEBudget products=DistributeAndReassociateMulBudget
+lines chains.ptx 23,50,73 '\(add\|mul\)[.]' :6 $chains=0:8 $chains=1:7 $chains=2:6 $products=0:8 $products=1:7 $products=2:6 \
+    ReassociateCSESkip=1:7 ReassociateCSESkip=2:8 ReassociateCSESkip=3:9 ReassociateCSESkip=4:10 AllowReassociateCSE=0:10 \
+    AllowReassociateCSE=1:6
 lines "$root/tests/ptxas/defects/lop3-is-zero.ptx" NOP setp.eq :0 PtxasWorkarounds=1:0 PtxasWorkarounds=0:2 \
     'WHEN=FN=k;PtxasWorkarounds=0:2' 'WHEN=FN=other;PtxasWorkarounds=0:0'
 
@@ -602,7 +633,8 @@ for row in NamedPhases:298 DisablePhases:185 OptBudget:499 DUMPIR:- NvOptRecipes
     DisableRedundantBarrierRemoval:231 MembarFlowControl:461 GeneralOptimizeEnable:487 \
     DisableConditionalFlowChains:91 DisableMergeEquivalentConditionalFlow:214 MergeEquivalentConditionalFlowBudget:464 \
     GeneralOptimizeEarlyBits:- GeneralOptimizeEarlyDone:- GeneralOptimizeTier:- \
-    AllowReassociateCSE:31 GeneralOptimizeLateNoInsert:605 GeneralOptimizeLateBits:- \
+    AllowReassociateCSE:31 ReassociateCSEBudget:- ReassociateCSEWindow:- ReassociateCSESkip:- \
+    ReassociateLargeImmInUIADD64:- DistributeAndReassociateMulBudget:- GeneralOptimizeLateNoInsert:605 GeneralOptimizeLateBits:- \
     CopyPropBudget:- CopyPropGlobalBudget:- CopyPropForceGlobal:- CopyPropAddr:- CopyPropConstantBank:- CopyPropUseReachingDefs:- \
     CopyPropPreAllocReg:- CopyPropNoWriteNonRR:- CopyPropNonRegMultiDef:- CopyPropNoMmaCb:- LateCopyPropComplPred:- StoreForwardingBudget:- FoldBudget:- FoldRulesOff:- limit-fold-fp:- FormLop3Budget:- PtxasWorkarounds:- PhiInputLimit:- BackCopyPropBudget:808; do
     is "$(awk -v want="${row%:*}" '$2 == want { print $1 }' out)" "${row#*:}"

@@ -28,6 +28,7 @@
     X(loops)           \
     X(pdom)            \
     X(control_deps)    \
+    X(induction)       \
     X(instr_set)       \
     X(scoped_table)    \
     X(defuse)          \

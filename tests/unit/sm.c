@@ -19,11 +19,11 @@ static const struct {
 } profiles[] = {
     {&sm_30, "sm_30", 30, 12288, 0, 63, 0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, SM_NO_OP, SM_NO_OP},
     {&sm_50, "sm_50", 50, 16385, 4, 255, 0, 0, 0, 0, 1, 0, 0, 1, 1, 1, 1, SM_NO_OP, SM_NO_OP},
-    {&sm_60, "sm_60", 60, 24576, 0, 255, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 1, SM_NOT_YET, SM_NO_OP},
-    {&sm_70, "sm_70", 70, 28672, 11, 255, 0, 0, 0, 0, 0, 1, 0, 1, 0, 0, 1, SM_NOT_YET, SM_IMPLEMENTED},
+    {&sm_60, "sm_60", 60, 24576, 0, 255, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 1, SM_IMPLEMENTED, SM_NO_OP},
+    {&sm_70, "sm_70", 70, 28672, 11, 255, 0, 0, 0, 0, 0, 1, 0, 1, 0, 0, 1, SM_IMPLEMENTED, SM_IMPLEMENTED},
     {&sm_80, "sm_80", 80, 28673, 11, 255, 63, 7, 0, 0, 0, 1, 0, 1, 0, 0, 1, SM_NO_OP, SM_IMPLEMENTED},
     {&sm_89, "sm_89", 89, 28674, 11, 255, 63, 7, 0, 0, 0, 1, 0, 1, 0, 0, 1, SM_NO_OP, SM_IMPLEMENTED},
-    {&sm_90, "sm_90", 90, 32768, 11, 255, 63, 7, 1, 1, 0, 1, 0, 1, 0, 0, 0, SM_NOT_YET, SM_IMPLEMENTED},
+    {&sm_90, "sm_90", 90, 32768, 11, 255, 63, 7, 1, 1, 0, 1, 0, 1, 0, 0, 0, SM_IMPLEMENTED, SM_IMPLEMENTED},
 };
 
 TEST(sm_profiles)
@@ -313,17 +313,16 @@ TEST(sm_sentinels)
             SmPass *body = m == SM_AT_form_lop3 && profiles[k].backend != &sm_30 ? phase_form_lop3
                            : m == SM_AT_general_optimize_mid2 && !old            ? phase_general_optimize_mid2
                            : m == SM_AT_general_optimize_late2                   ? phase_general_optimize_late2
+                           : m == SM_AT_reassociate_and_common                   ? phase_reassociate
+                           : m == SM_AT_gvn_cse && profiles[k].gvn != SM_NO_OP   ? phase_gvn_cse
                            : profiles[k].back_prop != SM_IMPLEMENTED             ? NULL
                            : m == SM_AT_back_prop_vreg                           ? phase_back_copy_prop
                            : m == SM_AT_back_prop_done                           ? phase_after_back_copy_prop
                                                                                  : NULL;
-            SmStatus expected = body                                ? SM_IMPLEMENTED
-                                : m == SM_AT_gvn_cse                ? profiles[k].gvn
-                                : m == SM_AT_reassociate_and_common ? SM_NOT_YET
-                                                                    : SM_NO_OP;
+            SmStatus expected = body ? SM_IMPLEMENTED : SM_NO_OP;
             SmPass *pass = sm_pass(profiles[k].backend, sm_members[m].row);
             CHECK_EQ(sm_status(profiles[k].backend, m), expected);
-            CHECK(pass == (body ? body : expected == SM_NO_OP ? sm_no_op_pass : sm_not_yet_pass));
+            CHECK(pass == (body ? body : sm_no_op_pass));
             CHECK_EQ(sm_is_sentinel(pass), !body);
         }
     CHECK_Z(sm_status_name(SM_IMPLEMENTED), "implemented");
@@ -493,7 +492,8 @@ TEST(sm_dispatch)
         f.fn->classes |= IC_LOGIC;
         CHECK(in_plan(&f, row));
         for (int k = 0; k < SM_PASS_COUNT; k++)
-            CHECK_EQ(in_plan(&f, sm_members[k].row), k == m || k == SM_AT_general_optimize_late2);
+            CHECK_EQ(in_plan(&f, sm_members[k].row),
+                     k == m || k == SM_AT_general_optimize_late2 || k == SM_AT_reassociate_and_common);
         phase_run(&f.ctx, &f.module->fns.at[0]);
         CHECK_EQ(f.ctx.runs[row], 1);
         fixture_close(&f);
@@ -531,7 +531,7 @@ TEST(sm_no_dispatch)
             CHECK(!in_plan(&f, row));
             fixture_close(&f);
         }
-    CHECK_EQ(implemented, (SM_BACKEND_COUNT - 1) + (SM_BACKEND_COUNT - 2) + SM_BACKEND_COUNT + 2 * 4);
+    CHECK_EQ(implemented, (SM_BACKEND_COUNT - 1) + (SM_BACKEND_COUNT - 2) + 2 * SM_BACKEND_COUNT + 2 * 4 + 3);
 }
 
 // The target is the options', else the module's, else the newest.
@@ -554,7 +554,7 @@ TEST(sm_target_of_plan)
     CHECK(sm_find("sm_52", &f.ctx.options.target, why));
     CHECK(phase_plan(&f.ctx, f.module, why) && f.ctx.target.backend == &sm_50);
     CHECK(phase_plan(&f.ctx, NULL, why) && f.ctx.target.backend == &sm_50);
-    CHECK_EQ(f.ctx.plan.at.n, n - 3);  // 46, 82, 83
+    CHECK_EQ(f.ctx.plan.at.n, n - 4);  // 46, 49, 82, 83
     fixture_close(&f);
 }
 
