@@ -94,6 +94,8 @@ AccessPlace access_place_at(const Fn *fn, const Analyses *a, const AccessPlace *
         p.root = op_none();
     }
     p.inside = lies_inside(fn, &p);
+    if (op_is_reg(p.root) && !op_in_ssa(fn, p.root))
+        p.bytes = 0;  // the root may be written between two accesses
     return p;
 }
 

@@ -4,15 +4,30 @@
 
 _Static_assert(sizeof(ValueNode) == 32 && sizeof(ValueBucket) == 24, "documented sizes");
 
+// Clears the buckets in pieces for which memset() has a short start-up.
+static void clear_buckets(ValueTable *t)
+{
+    enum { PIECE = 64 };
+    for (uint64_t k = 0; k < t->capacity; k += PIECE)
+        memset(t->buckets + k, 0, MIN(t->capacity - k, PIECE) * sizeof *t->buckets);
+}
+
+static void make_buckets(ValueTable *t, uint64_t capacity)
+{
+    t->capacity = capacity;
+    t->buckets = arena_alloc(t->arena, capacity * sizeof *t->buckets);
+    clear_buckets(t);
+}
+
 void value_table_init(ValueTable *t, Arena *arena)
 {
-    *t = (ValueTable){.arena = arena, .capacity = VALUE_TABLE_CAPACITY};
-    t->buckets = NEW_ARRAY(arena, ValueBucket, t->capacity);
+    *t = (ValueTable){.arena = arena};
+    make_buckets(t, VALUE_TABLE_CAPACITY);
 }
 
 void value_table_clear(ValueTable *t)
 {
-    memset(t->buckets, 0, t->capacity * sizeof *t->buckets);
+    clear_buckets(t);
     t->entries = t->words.n = 0;
 }
 
@@ -40,8 +55,7 @@ static void grow_to(ValueTable *t, uint64_t capacity)
 {
     const ValueBucket *old = t->buckets;
     uint64_t n = t->capacity;
-    t->capacity = capacity;
-    t->buckets = NEW_ARRAY(t->arena, ValueBucket, t->capacity);
+    make_buckets(t, capacity);
     for (uint64_t k = 0; k < n; k++)
         for (ValueNode *node = old[k].head, *next; node; node = next) {
             next = node->next;

@@ -9,9 +9,10 @@
 // register that changes. It is then numbered apart: `undef` is an unknown value here, not one that may be chosen.
 //
 // A phi whose inputs have one number has this number. In the first, pessimistic pass a phi with an input from a back
-// edge is numbered apart. If two such phis of a block agree in all other inputs, optimistic passes follow. They ignore
-// inputs that have no number yet, so phis of a loop are equal until an input proves the contrary. If numbers still
-// change after PASSES_MAX passes, the pessimistic numbers are final.
+// edge is numbered apart. If two such phis of a block agree in all other inputs, optimistic passes follow, unless the
+// inputs from back edges are different terms. Optimistic passes ignore inputs that have no number yet, so phis of
+// a loop are equal until an input proves the contrary. If numbers still change after PASSES_MAX passes, the pessimistic
+// numbers are final.
 #include "ir/analysis/values.h"
 
 enum { PASSES_MAX = 12, PHI_KEY = 0 };
@@ -62,12 +63,6 @@ void values_number_apart(Values *v, InstrId id)
 // Returns the number of an old value, in keys that find `like`: two undefined old values are equal there.
 static ValueNumber number_of_old(const Values *v, Operand o) { return op_is_undef(o) ? o.word : value_number(v, o); }
 
-static bool is_exchanged(const Values *v, const Instr *i, const Operand *uses)
-{
-    ValueNumber x = number_of(v, uses[0]), y = number_of(v, uses[1]);
-    return v->swaps(v->fn, i, x, y) || (x == y && uses[0].mods > uses[1].mods);
-}
-
 // Appends the old values and the guard of an instruction to a key. False: one of them has no number.
 static bool add_guard(const Values *v, const Instr *i, uint32_t *key, uint32_t *n)
 {
@@ -81,22 +76,32 @@ static bool add_guard(const Values *v, const Instr *i, uint32_t *key, uint32_t *
     return key[(*n)++];
 }
 
+// Exchanges the first two uses in a key if the instruction commutes and the backend orders them so. True: it has.
+static inline bool exchange(const Values *v, const Instr *i, const Operand *uses, uint32_t *key)
+{
+    uint32_t x = key[1], y = key[2];
+    if (!v->swaps(v->fn, i, x, y) && (x != y || uses[0].mods <= uses[1].mods))
+        return false;
+    key[1] = y;
+    key[2] = x;
+    return true;
+}
+
 // Makes the key of an instruction, with or without its guard and old values, as the next key of the table. Returns its
 // length; 0 = an operand has no number.
 static inline uint32_t make_key(Values *v, const Instr *i, const Desc *d, const Operand *uses, bool guarded)
 {
     uint32_t nuse = ir_nuse(i), n = nuse + 1, mods = 0;
     uint32_t *key = value_table_key(&v->table, 2 * i->nops + 4);
-    uint32_t exchange = nuse > 1 && d->traits & TR_COMM && is_exchanged(v, i, uses);
     for (uint32_t k = 0; k < nuse; k++) {
-        ValueNumber number = number_of(v, uses[k]);
+        key[1 + k] = number_of(v, uses[k]);
         mods |= uses[k].mods;
-        key[1 + (k < 2 ? k ^ exchange : k)] = number;
-        if (!number)
+        if (!key[1 + k])
             return 0;
     }
+    uint32_t exchanged = nuse > 1 && d->traits & TR_COMM && exchange(v, i, uses, key);
     for (uint32_t k = 0; mods && k < nuse; k++)
-        key[n + (k < 2 ? k ^ exchange : k)] = uses[k].mods;
+        key[n + (k < 2 ? k ^ exchanged : k)] = uses[k].mods;
     n += mods ? nuse : 0;
     key[0] = (desc_has_value(d) ? d->canonical : desc_value(v->fn, i)) << 2 | (uint32_t)guarded << 1 | (mods != 0);
     return !guarded || add_guard(v, i, key, &n) ? n : 0;
@@ -198,7 +203,7 @@ bool value_is_expression(const Fn *fn, const Instr *i)
 
 /* -- Phis ----------------------------------------------------------------------------------------------- */
 
-enum { UNDEFINED = UINT32_MAX, PHI_FIXED = 3 };
+enum { UNDEFINED = UINT32_MAX, PHI_FIXED = 3, SHAPED = UINT32_MAX, SHAPE_DEPTH = 7 };
 
 // Makes the key of a phi: PHI_FIXED words, and two for each input. Returns the number of inputs without a number,
 // UNDEFINED if one is undefined or outside of ssa form.
@@ -212,11 +217,12 @@ static uint32_t make_phi_key(Values *v, const Instr *i)
     key[2] = (uint32_t)def->file << 8 | def->width;
     for (uint32_t k = 0; k < ir_nuse(i); k += 2) {
         Operand o = *ir_use(fn, i, k + 1);
-        if (o.mods || op_is_undef(o) || (op_is_reg(o) && !in_ssa(fn, o)))
+        ValueNumber number = value_number(v, o);
+        if (o.mods || (op_is_reg(o) ? !in_ssa(fn, o) : !number))
             return UNDEFINED;
         key[PHI_FIXED + k] = ir_use(fn, i, k)->word;
-        key[PHI_FIXED + k + 1] = value_number(v, o);
-        open += !key[PHI_FIXED + k + 1];
+        key[PHI_FIXED + k + 1] = number;
+        open += !number;
     }
     return open;
 }
@@ -234,11 +240,57 @@ static ValueNumber common_input(Values *v, uint32_t n)
     return common;
 }
 
+// Returns a hash of the term of an operand, down to operands with numbers. Operands with different hashes are assumed to
+// be different. Phis of a block have one hash.
+static uint32_t shape_of(const Values *v, Operand o, uint32_t depth)
+{
+    if (!op_is_reg(o) || v->of[op_index(o)])
+        return number_of(v, o);
+    InstrId def = v->a->valid & AN_DEF ? def_of(v->a, op_index(o)) : 0;
+    if (!def)
+        return 0;
+    const Instr *i = ir_instr(v->fn, def);
+    const Desc *d = ir_desc(v->fn, i);
+    const Operand *ops = ir_ops(v->fn, i);
+    uint32_t shape = d->op == OP_PHI ? i->block : d->canonical * FNV_PRIME;
+    for (uint32_t k = i->ndef; depth && d->op != OP_PHI && k < i->nops; k++)
+        shape += shape_of(v, ops[k], depth - 1) * (FNV_PRIME + (d->traits & TR_COMM && k - i->ndef < 2 ? 0 : 2 * k));
+    return shape;
+}
+
+// Enters a phi by its key of length n and the shapes of its inputs without a number. `key` is the index of this key in
+// the table. Sets Values.agree if there is an equal phi.
+static void add_shaped(Values *v, const Instr *i, uint32_t key, uint32_t n)
+{
+    uint32_t *shaped = value_table_key(&v->table, n + ir_nuse(i));
+    memcpy(shaped, v->table.words.at + key, n * sizeof *shaped);
+    for (uint32_t k = 0; k < ir_nuse(i); k += 2)
+        if (!shaped[PHI_FIXED + k + 1])
+            shaped[n++] = shape_of(v, *ir_use(v->fn, i, k + 1), SHAPE_DEPTH);
+    v->agree |= !value_table_insert(&v->table, n).is_new;
+}
+
+// Notes a phi with inputs that have no number. `n` is the length of its key, with which it is current. Shapes are
+// computed for phis with equal keys.
+static void note_open(Values *v, InstrId id, const Instr *i, uint32_t n)
+{
+    ValueNode *node = value_table_enter(&v->table, n);
+    if (!node->value) {
+        node->value = id;
+        return;
+    }
+    if (node->value != SHAPED)
+        add_shaped(v, ir_instr(v->fn, (InstrId)node->value), node->key, n);
+    node->value = SHAPED;
+    add_shaped(v, i, node->key, n);
+}
+
 static bool number_phi(Values *v, InstrId id, const Instr *i)
 {
     uint32_t open = make_phi_key(v, i), n = PHI_FIXED + ir_nuse(i);
     if (open == UNDEFINED || (open && !v->optimistic)) {
-        v->agree |= open != UNDEFINED && !value_table_insert(&v->table, n).is_new;
+        if (open != UNDEFINED)
+            note_open(v, id, i, n);
         values_number_apart(v, id);
         return false;
     }
@@ -292,7 +344,7 @@ bool values_number(Values *v, InstrId id)
 InstrId values_find(Values *v, InstrId id)
 {
     const Instr *i = ir_instr(v->fn, id);
-    return ir_guarded(i) ? 0 : find_unguarded(v, i, ir_desc(v->fn, i));
+    return ir_guarded(i) || i->flags & IF_PINNED ? 0 : find_unguarded(v, i, ir_desc(v->fn, i));
 }
 
 bool values_number_in(Values *v, InstrId id, uint32_t context)
@@ -303,7 +355,7 @@ bool values_number_in(Values *v, InstrId id, uint32_t context)
         values_number_apart(v, id);
         return false;
     }
-    uint32_t n = make_key(v, i, ir_desc(v->fn, i), ir_use(v->fn, i, 0), ir_guarded(i));
+    uint32_t n = count_undefined(v->fn, i) ? 0 : make_key(v, i, ir_desc(v->fn, i), ir_use(v->fn, i, 0), ir_guarded(i));
     if (n) {
         value_table_key(&v->table, n + 1)[n] = context;
         first = first_of_key(v, id, n + 1);
@@ -314,13 +366,53 @@ bool values_number_in(Values *v, InstrId id, uint32_t context)
 
 /* -- All instructions ----------------------------------------------------------------------------------- */
 
+// Numbers a pure instruction without a guard, whose only result is a register of ssa form. True: it has the number of
+// another one.
+static inline bool number_one(Values *v, InstrId id, const Instr *i, const Desc *d, const Operand *ops)
+{
+    ValueNumber *number = &v->of[op_index(ops[0])];
+    if (d->op == OP_PHI)
+        return number_phi(v, id, i);
+    if (d->op == OP_MOV && (*number = number_of_copy(v, i)))
+        return true;
+    uint32_t n = make_key(v, i, d, ops + 1, false);
+    InstrId first = n ? first_of_key(v, id, n) : id;
+    *number = own_number(first == id ? ops[0] : *ir_def(v->fn, ir_instr(v->fn, first), 0));
+    return first != id;
+}
+
+// Numbers an instruction that every client numbers in the same way. False: it is another one.
+static inline bool number_plain(Values *v, InstrId id, void *user)
+{
+    enum { OTHER = TR_PURE | TR_CONV | TR_READ | TR_NOFOLD };
+    const Fn *fn = v->fn;
+    const Instr *i = ir_instr(fn, id);
+    const Desc *d = ir_desc(fn, i);
+    if ((d->traits & OTHER) != TR_PURE || i->ndef != 1 || i->flags & (IF_PINNED | IF_GUARDED) ||
+        (d->traits & TR_PSEUDO && d->op != OP_PHI))
+        return !i->ndef && !(d->traits & TR_CONV);
+    const Operand *ops = ir_ops(fn, i);
+    if (!op_is_reg(ops[0]) || v->a->def.at[op_index(ops[0])] != id)
+        return false;
+    if (number_one(v, id, i, d, ops))
+        v->found(user, id);
+    return true;
+}
+
+static void number_block(Values *v, BlockId b, ValuesVisit *number, void *user)
+{
+    FOR_INSTRS(v->fn, b, id)
+        if (!v->found || !number_plain(v, id, user))
+            number(user, id);
+}
+
+// Numbers all instructions. The first pass ends as soon as it is known not to be the last one.
 static void number_all(Values *v, ValuesVisit *number, void *user)
 {
     if (v->passes++)
         value_table_clear(&v->table);
-    for (uint32_t k = 0; k < v->a->nrpo; k++)
-        FOR_INSTRS(v->fn, v->a->dom.order[k], id)
-            number(user, id);
+    for (uint32_t k = 0; k < v->a->nrpo && !(v->agree && v->passes == 1); k++)
+        number_block(v, v->a->dom.order[k], number, user);
 }
 
 // Repeats optimistic passes until no number changes; false if the limit is reached first.

@@ -42,9 +42,13 @@
 // is drained in ascending order. Up to the limit 28671, operands of commutative instructions in drained blocks are
 // sorted.
 //
+// Nothing is left to LateOriCommoning if FullGvn has refused no class, inserted no move, met no limit, and has not changed
+// the register pressure for which it refused a candidate. The pre-pass runs when a value of another block is found.
+//
 // Documented: modes, bits, limits, knobs, eligibility, the tests T1 to T6 and the walks. Inferred: the value numbers,
 // which the document does not have, the register pressure, and what sub_BEA3B0 and sub_BEA000 test.
 #include "phases/bodies.h"
+#include "phases/bundles/bundle.h"
 #include "phases/manager/remarks.h"
 #include "phases/redundancy/gvn.h"
 
@@ -123,11 +127,12 @@ static void number(void *redundancy, InstrId id)
     if (i->block != g->block) {
         g->block = i->block;
         g->context++;
+        g->scope++;
     }
     if (g->scopes && is_barrier(d) && !g->ctx->target.backend->common_over_barrier(r->fn, i))
-        g->context++;
+        g->scope++;
     if (g->scopes)
-        g->scopes[id] = g->context;
+        g->scopes[id] = g->scope;
     if (d->traits & TR_CONV)
         number_convergent(r, g, id, g->kept && g->kept[d->op] ? GC_NONE : class);
     else if (class == GC_NONE || (g->kept && g->kept[d->op]))
@@ -171,11 +176,16 @@ static Verdict permits(Redundancy *r, RegId leader, InstrId id)
         return from == i->block && g->scopes[def] == g->scopes[id] ? RV_REPLACED : RV_SCOPE;
     if (from == i->block)
         return RV_REPLACED;
+    if (g->pre_pass && !g->marks)
+        g->marks = gvn_mark_blocks(g);
     if (g->marks && g->marks[from] == EBB_NO_CANDIDATE)
         return RV_SCOPE;
-    if (g->body != GVN_FULL_EXTENDED && gvn_class(r->fn, i, g->enhanced) != GC_PLAIN)
+    if (g->body != GVN_FULL_EXTENDED && gvn_class(r->fn, i, g->enhanced) != GC_PLAIN) {
+        g->unsettled = true;
         return RV_SCOPE;
-    return is_usable(r, g, leader, id) ? RV_REPLACED : RV_PRESSURE;
+    }
+    g->pressed |= !is_usable(r, g, leader, id);
+    return g->cached ? RV_REPLACED : RV_PRESSURE;
 }
 
 // Counts how the search for a value of another block ended.
@@ -255,10 +265,18 @@ static uint32_t eliminate(Gvn *g)
         g->drains = &tree;
         scope_tree_init(&tree, &g->scratch);
     }
-    RedundancyRules rules = {kinds, KNOB_GVN_BUDGET, permits, number, report, is_full(g->body) ? drain : NULL,
-                             g,     &g->pressure};
+    RedundancyRules rules = {.kinds = kinds,
+                             .budget = KNOB_GVN_BUDGET,
+                             .permits = permits,
+                             .number = number,
+                             .report = report,
+                             .finish = is_full(g->body) ? drain : NULL,
+                             .user = g,
+                             .plain = !g->kept && !g->scopes,
+                             .pressure = &g->pressure};
     uint32_t replaced = redundancy_eliminate(g->ctx, g->fn, &rules, &moves);
     g->ctx->gvn.moves += moves;
+    g->unsettled |= moves > 0;
     return replaced;
 }
 
@@ -282,11 +300,13 @@ bool phase_gvn_cse(Ctx *ctx, Fn *fn)
     arena_init(&g.scratch, &ctx->heap);
     pressure_init(&g.pressure, fn, &g.scratch);
     g.kept = opcodes_of_knob(ctx, KNOB_GVN_PER_INSTR, &g.scratch);
-    if (has_pre_pass(ctx, g.body))
-        g.marks = gvn_mark_blocks(&g);
+    g.pre_pass = has_pre_pass(ctx, g.body);
     if (g.body == GVN_SIMPLE)
         g.scopes = NEW_ARRAY(&g.scratch, uint32_t, fn->instrs.n);
     uint32_t replaced = eliminate(&g);
     arena_free(&g.scratch);
+    if (is_full(g.body) && !g.kept && !g.unsettled && !(replaced && g.pressed) &&
+        knob_left(&ctx->knobs, KNOB_GVN_BUDGET) > 0)
+        bundle_settle(ctx, fn, PH_LATE_COMMONING, replaced);
     return replaced;
 }

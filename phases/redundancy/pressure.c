@@ -23,23 +23,35 @@ static uint32_t weight_of(const Fn *fn, RegId r)
     return width == W128 ? 4 : width == W64 ? 2 : 1;
 }
 
-// Returns the weight of the registers of an instruction that are in the set.
-static uint32_t weight_of_operands(const Fn *fn, const Instr *i, const LiveSet *live)
+// Returns true if an earlier operand is the same register.
+static bool is_repeated(const Operand *ops, uint32_t k)
 {
-    const Operand *ops = ir_ops(fn, i);
-    uint32_t sum = 0;
+    uint32_t same = 0;
+    while (same < k && !(op_is_reg(ops[same]) && op_index(ops[same]) == op_index(ops[k])))
+        same++;
+    return same < k;
+}
+
+// Moves the set before an instruction. Returns the change of the pressure.
+static uint32_t step(Pressure *p, LiveSet *live, InstrId id)
+{
+    const Instr *i = ir_instr(p->fn, id);
+    const Operand *ops = ir_ops(p->fn, i);
+    uint32_t change = 0;
+    p->was.n = 0;
+    for (uint32_t k = 0; k < i->nops; k++)
+        VEC_PUSH(p->arena, &p->was, op_is_reg(ops[k]) && live_set_has(live, op_index(ops[k])));
+    live_set_step(live, p->fn, id);
     for (uint32_t k = 0; k < i->nops; k++) {
-        uint32_t same = 0;
-        while (same < k && !(op_is_reg(ops[same]) && op_index(ops[same]) == op_index(ops[k])))
-            same++;
-        if (op_is_reg(ops[k]) && same == k && live_set_has(live, op_index(ops[k])))
-            sum += weight_of(fn, op_index(ops[k]));
+        bool is = op_is_reg(ops[k]) && live_set_has(live, op_index(ops[k]));
+        if (is != p->was.at[k] && !is_repeated(ops, k))
+            change += is ? weight_of(p->fn, op_index(ops[k])) : -weight_of(p->fn, op_index(ops[k]));
     }
-    return sum;
+    return change;
 }
 
 // Returns the highest pressure in a block.
-static uint32_t measure_block(const Pressure *p, LiveSet *live, BlockId b)
+static uint32_t measure_block(Pressure *p, LiveSet *live, BlockId b)
 {
     uint32_t now = 0;
     live_set_at_end(live, p->a, b);
@@ -47,10 +59,7 @@ static uint32_t measure_block(const Pressure *p, LiveSet *live, BlockId b)
         now += weight_of(p->fn, live->at[k]);
     uint32_t most = now;
     FOR_INSTRS_BACK(p->fn, b, id) {
-        const Instr *i = ir_instr(p->fn, id);
-        now -= weight_of_operands(p->fn, i, live);
-        live_set_step(live, p->fn, id);
-        now += weight_of_operands(p->fn, i, live);
+        now += step(p, live, id);
         most = MAX(most, now);
     }
     return most;
@@ -70,14 +79,29 @@ static void measure(Pressure *p)
     }
 }
 
-// True if the register is live in its block behind the position.
-static bool is_live_behind(const Pressure *p, RegId r, InstrId at)
+// Returns the first use of the register that is not in front of a position, in layout order.
+static const Ref *first_use_from(const Pressure *p, RegId r, InstrId at)
+{
+    const Ref *low = p->a->uses.at + p->a->uses.first[r], *high = p->a->uses.at + p->a->uses.first[r + 1];
+    while (low < high) {
+        const Ref *middle = low + (high - low) / 2;
+        if (stands_before(p->a, middle->instr, at))
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+// True if the register is live at the position, or the instruction there reads it. Then it takes the place of a result.
+static bool is_live_at(const Pressure *p, RegId r, InstrId at)
 {
     BlockId b = ir_instr(p->fn, at)->block;
     if (is_live_out(p->a, b, r))
         return true;
-    FOR_USES(p->a, r, u)
-        if (ir_instr(p->fn, u->instr)->block == b && stands_before(p->a, at, u->instr) && !ir_is_phi(p->fn, u->instr))
+    const Ref *end = p->a->uses.at + p->a->uses.first[r + 1];
+    for (const Ref *u = first_use_from(p, r, at); u < end && ir_instr(p->fn, u->instr)->block == b; u++)
+        if (!ir_is_phi(p->fn, u->instr))
             return true;
     return false;
 }
@@ -122,7 +146,7 @@ bool pressure_permits(Pressure *p, RegId r, InstrId at)
 {
     if (!p->a)
         measure(p);
-    if (is_live_behind(p, r, at))
+    if (is_live_at(p, r, at))
         return true;
     BlockId home = ir_instr(p->fn, p->a->defs.at[p->a->defs.first[r]].instr)->block;
     bool room = has_room(p, r, ir_instr(p->fn, at)->block, home, MAX(p->highest, FREE));

@@ -15,6 +15,7 @@ typedef struct Pressure {
     uint32_t *visited;  // by BlockId: the last query that visited it
     uint32_t queries;
     VEC(BlockId) work, path;
+    VEC(bool) was;  // by operand of the last instruction: it was live behind the instruction
 } Pressure;
 
 /* pressure.c */

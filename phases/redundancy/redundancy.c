@@ -34,8 +34,11 @@ void redundancy_note(Redundancy *r, InstrId id)
         VEC_PUSH(&r->scratch, &r->candidates, id);
 }
 
+// Each instruction with a copy must be a candidate, or take_copy() stops at it.
 void redundancy_note_copy(Redundancy *r, const Copy *copy)
 {
+    if (!kind_is_wanted(r, ir_instr(r->fn, copy->instr)))
+        return;
     VEC_PUSH(&r->scratch, &r->copies, *copy);
     redundancy_note(r, copy->instr);
 }
@@ -76,6 +79,12 @@ void redundancy_number(void *redundancy, InstrId id)
     }
     if (known)
         redundancy_note(r, id);
+}
+
+static void find(void *redundancy, InstrId id)
+{
+    start_instruction(redundancy);
+    redundancy_note(redundancy, id);
 }
 
 /* -- Leaders -------------------------------------------------------------------------------------------- */
@@ -314,7 +323,9 @@ uint32_t redundancy_eliminate(Ctx *ctx, Fn *fn, const RedundancyRules *rules, ui
     values_init(&r.values, &r.scratch, fn, r.a, ctx->target.backend->swap_operands);
     if (rules->kinds & (RD_LOADS | RD_CONSTANT_LOADS))
         loads_init(&r);
+    r.values.found = !rules->number || rules->plain ? find : NULL;
     values_solve(&r.values, rules->number ? rules->number : redundancy_number, &r);
+    start_instruction(&r);
     uint32_t inserted = 0;
     bool inserts = false;
     if (r.candidates.n || r.partial) {

@@ -29,6 +29,11 @@
     X(pdom)            \
     X(control_deps)    \
     X(induction)       \
+    X(canonical)       \
+    X(value_table)     \
+    X(values)          \
+    X(terms)           \
+    X(gvn)             \
     X(instr_set)       \
     X(scoped_table)    \
     X(defuse)          \

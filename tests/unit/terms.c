@@ -25,7 +25,7 @@ static void numbers_open(Numbers *n)
     n->p = reg_new(n->fn, RF_P, W1);
     arena_init(&n->arena, n->fn->arena.heap);
     emit(n->fn, n->b, "mov.u32", "%,%", 0, OPS(def(n->fn, n->x), op_make(K_SREG, 0, SREG_TID_X)));
-    emit(n->fn, n->b, "ld.shared.u32", "%,&", 0, OPS(def(n->fn, n->y), use(n->fn, n->x), op_const(n->fn, 0, W64)));
+    emit(n->fn, n->b, "ld.shared.u32", "%,[&]", 0, OPS(def(n->fn, n->y), use(n->fn, n->x), op_const(n->fn, 0, W64)));
     emit(n->fn, n->b, "setp.lt.s32", "%,%,%", 0, OPS(def(n->fn, n->p), use(n->fn, n->x), use(n->fn, n->y)));
 }
 
@@ -121,7 +121,7 @@ TEST(terms_of_values_apart)
     InstrId load[2], clock[2], guarded[2];
     for (int k = 0; k < 2; k++) {
         load[k] =
-            emit(n.fn, n.b, "ld.shared.u32", "%,&", 0, OPS(def(n.fn, r[k]), use(n.fn, n.x), op_const(n.fn, 0, W64)));
+            emit(n.fn, n.b, "ld.shared.u32", "%,[&]", 0, OPS(def(n.fn, r[k]), use(n.fn, n.x), op_const(n.fn, 0, W64)));
         clock[k] = emit(n.fn, n.b, "mov.u32", "%,%", 0, OPS(def(n.fn, r[2 + k]), op_make(K_SREG, 0, SREG_CLOCK)));
         emit(n.fn, n.b, "mov.b32", "%,%", 0, OPS(def(n.fn, r[4 + k]), op_const(n.fn, (uint64_t)k, W32)));
         guarded[k] = emit(n.fn, n.b, "add.u32", "%,%,%", IF_GUARDED,
