@@ -38,8 +38,8 @@
 //     b1: R1 = mul.wide.s32 ...; R2 = ld.global.b32 [R1] the address is not available in the predecessors
 //     loads of .param and .const, which cost nothing
 //
-// In a loop that does not write the place, the load itself has the value at the end of the loop. The inserted load then
-// replaces it.
+// In a loop that does not write the place, the load itself has the value at the end of the loop. The value from outside
+// then replaces it.
 //
 // A phi keeps its inputs in registers up to the join. They must have room below the highest register pressure of the
 // function, or below FREE_REGISTERS.
@@ -429,11 +429,12 @@ static Operand other_value(const LoadPre *s, const Partial *x, const Join *join,
         Operand value = join->in[e].value[k];
         if (op_is_reg(value) && op_index(value) == op_index(def))
             continue;
-        if (op_kind(other) != K_NONE)
+        if (op_kind(other) != K_NONE && !op_same(other, value))
             return op_none();
         other = value;
     }
-    return join->missing && x->position == x->load ? other : op_none();
+    bool is_load = x->position == x->load, fits = is_load && replace_allowed(s->fn, op_index(def), other);
+    return fits ? other : op_none();
 }
 
 static bool replace_at(LoadPre *s, const Partial *x, BlockId block, Operand value[static ELEMENTS_MAX]);
