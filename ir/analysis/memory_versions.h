@@ -10,7 +10,7 @@
 #ifndef ORI_MEMORY_VERSIONS_H
 #define ORI_MEMORY_VERSIONS_H
 
-#include "ir/analysis/instr_set.h"
+#include "ir/analysis/analysis.h"
 
 // The number of a version, unique over all classes. MEM_CONSTANT is the only version of read-only memory.
 typedef uint32_t MemVersionId;
@@ -88,8 +88,10 @@ typedef struct AccessPlace {
 AccessPlace access_place(const Fn *fn, const Analyses *a, InstrId id);
 // Returns the place at the same distance from another operand, and follows its definitions as access_place() does.
 AccessPlace access_place_at(const Fn *fn, const Analyses *a, const AccessPlace *place, Operand root);
-// True if the places have no byte in common. `representative` maps roots as in instr_set.h; NULL = each register
-// represents itself. Registers with one representative must have equal values wherever both are available.
+// Returns the representative of a root.
+typedef Operand OperandKey(const void *user, Operand o);
+// True if the places have no byte in common. `representative` maps roots; NULL = each register represents itself.
+// Registers with one representative must have equal values wherever both are available.
 bool places_disjoint(const AccessPlace *x, const AccessPlace *y, OperandKey *representative, const void *user);
 // True if the places are the same bytes.
 bool places_equal(const AccessPlace *x, const AccessPlace *y, OperandKey *representative, const void *user);

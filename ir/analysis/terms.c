@@ -13,36 +13,29 @@ enum { KIDS_MAX = 6, LEAF = 1, CONSTANT = 2, FIRST_DESC = 3 };
 
 typedef struct Term {
     uint32_t head;  // LEAF, CONSTANT, or FIRST_DESC + descriptor
-    uint32_t number, nkids;
+    uint32_t nkids;
     uint64_t kid[KIDS_MAX];  // number, and modifiers << 32
-    struct Term *next;
 } Term;
 
 void terms_init(Terms *t, const Fn *fn, const Analyses *a, Arena *arena)
 {
-    *t = (Terms){.fn = fn, .a = a, .arena = arena, .mask = 255};
-    while (t->mask < fn->nblocks)
-        t->mask = 2 * t->mask + 1;
-    t->buckets = NEW_ARRAY(arena, Term *, t->mask + 1);
+    *t = (Terms){.fn = fn, .a = a, .arena = arena};
+    value_table_init(&t->table, arena);
     t->known = NEW_ARRAY(arena, uint32_t, (size_t)TERM_LEVELS * value_count(a));
 }
 
-static uint32_t intern(Terms *t, const Term *key)
+static uint32_t intern(Terms *t, const Term *term)
 {
-    uint64_t h = hash_mix(key->head, key->nkids);
-    for (uint32_t k = 0; k < key->nkids; k++)
-        h = hash_mix(h, key->kid[k]);
-    Term **at = &t->buckets[(h ^ h >> 32) & t->mask];
-    for (const Term *old = *at; old; old = old->next)
-        if (old->head == key->head && old->nkids == key->nkids &&
-            memcmp(old->kid, key->kid, key->nkids * sizeof *key->kid) == 0)
-            return old->number;
-    Term *made = NEW(t->arena, Term);
-    *made = *key;
-    made->number = ++t->n;
-    made->next = *at;
-    *at = made;
-    return made->number;
+    uint32_t n = 0, *key = value_table_key(&t->table, 1 + 2 * KIDS_MAX);
+    key[n++] = term->head;
+    for (uint32_t k = 0; k < term->nkids; k++) {
+        key[n++] = (uint32_t)term->kid[k];
+        key[n++] = (uint32_t)(term->kid[k] >> 32);
+    }
+    ValueNode *node = value_table_enter(&t->table, n);
+    if (!node->value)
+        node->value = ++t->n;
+    return (uint32_t)node->value;
 }
 
 static uint32_t term_of_leaf(Terms *t, uint32_t head, uint32_t word)

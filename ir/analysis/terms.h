@@ -4,6 +4,7 @@
 #define ORI_TERMS_H
 
 #include "ir/analysis/analysis.h"
+#include "ir/analysis/value_table.h"
 
 enum { TERM_LEVELS = 4 };  // depths are below this
 
@@ -13,10 +14,9 @@ typedef struct Terms {
     const Fn *fn;
     const Analyses *a;
     Arena *arena;
-    uint32_t n;             // numbers are 1 .. n
-    struct Term **buckets;  // hash table
-    uint32_t mask;          // its size - 1
-    uint32_t *known;        // by depth * value_count() + ValueId; 0 = not numbered yet
+    uint32_t n;        // numbers are 1 .. n
+    ValueTable table;  // terms; the value is the number
+    uint32_t *known;   // by depth * value_count() + ValueId; 0 = not numbered yet
 } Terms;
 
 // Starts numbering. `a` has AN_DEF and AN_RDEFS as in multi form (rdefs_of_part()). The function must not change.

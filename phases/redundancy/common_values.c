@@ -57,6 +57,7 @@ bool common_values(Ctx *ctx, Fn *fn, const CommonRules *rules)
                            .permits = permits,
                            .number = rules->kept || rules->window ? number : NULL,
                            .report = redundancy_remark,
+                           .pressure = &c.pressure,
                            .user = &c};
     bool progress = redundancy_eliminate(ctx, fn, &all, NULL);
     arena_free(&scratch);

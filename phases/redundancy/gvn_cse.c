@@ -258,7 +258,7 @@ static bool has_pre_pass(Ctx *ctx, GvnBody body)
 
 static uint32_t eliminate(Gvn *g)
 {
-    uint32_t kinds = RD_EXPRESSIONS | RD_COPIES | RD_CONSTANT_LOADS, moves;
+    uint32_t kinds = RD_EXPRESSIONS | RD_COPIES | RD_CONSTANT_LOADS | RD_CONVERGENT, moves;
     ScopeTree tree;
     if (is_full(g->body)) {
         kinds |= RD_PHIS | RD_LOADS | RD_PARTIAL_LOADS;

@@ -12,12 +12,13 @@
 //     C6  definitions and uses are at the same positions
 //     C7  the definitions agree in kind, modifiers, register file and width
 // Equal value numbers imply C1 to C3: numbers include the canonical descriptor, the numbers and modifiers of all uses,
-// and the version. The test checks C4 to C7.
+// and the version. The test checks C4 to C7. They do not apply to a load whose low bytes are those of another register,
+// or whose old value is kept by its guard: a move with the guard and the extension of the load takes its place.
 //
 // For each block, a mask has the classes of all instructions on the dominator path to its end: it begins with the mask
 // of the immediate dominator. A leader in another block that is the same instruction is refused if a class of the
-// instruction is missing in the mask of the leader's block. So masks only reject; equal numbers imply equal classes, but
-// a backend may add classes (queries 182 and 227) that keep instructions apart.
+// instruction is missing in the mask of the leader's block. So masks only reject; equal numbers imply equal classes,
+// but a backend may add classes (queries 182 and 227) that keep instructions apart.
 //
 //     b0: R3 = add.s32 R1, R2; R4 = mul.lo.s32 R3, R3; @P0 bra b1
 //     b1: R5 = add.s32 R2, R1; R6 = mul.lo.s32 R5, R5               ->   b1: ... R3 ... R4 ...
@@ -114,11 +115,13 @@ static bool may_be_any(const Fn *fn, const Instr *i)
 }
 
 // C4.
-static bool same_guards(const Fn *fn, const Instr *a, const Instr *b)
+static bool same_guards(const Redundancy *r, const Instr *a, const Instr *b)
 {
-    if (may_be_any(fn, b) && !ir_guarded(a))
+    if (may_be_any(r->fn, b) && !ir_guarded(a))
         return true;
-    return ir_guarded(a) == ir_guarded(b) && op_same(ir_condition(fn, a), ir_condition(fn, b));
+    Operand x = ir_condition(r->fn, a), y = ir_condition(r->fn, b);
+    return ir_guarded(a) == ir_guarded(b) && x.mods == y.mods &&
+           value_number(&r->values, x) == value_number(&r->values, y);
 }
 
 // C6 and C7: the definitions have the same positions, kinds, modifiers, files and widths.
@@ -136,15 +139,26 @@ static bool same_definitions(const Fn *fn, const Instr *a, const Instr *b)
     return true;
 }
 
+// True if a load does not have the value of its leader, so that a move of it, under the guard of the load, takes the
+// place of the load.
+static bool is_moved(const Redundancy *r, RegId leader, const Instr *i)
+{
+    for (uint32_t k = 0; k < i->ndef; k++)
+        if (value_number(&r->values, *ir_def(r->fn, i, k)) == r->values.of[leader])
+            return false;
+    return ir_desc(r->fn, i)->traits & TR_READ;
+}
+
 // Tests a leader that is the same instruction. Moves and values that were stored are not compared with it.
 static Verdict test(Redundancy *r, RegId leader, InstrId id)
 {
     const Instr *i = ir_instr(r->fn, id), *other = ir_instr(r->fn, def_of(r->a, leader));
     if (desc_value(r->fn, i) != desc_value(r->fn, other))
         return RV_REPLACED;
-    if (!same_guards(r->fn, other, i))
+    bool moved = is_moved(r, leader, i);
+    if (!moved && !same_guards(r, other, i))
         return RV_GUARD;
-    if (!i->nops || !same_definitions(r->fn, other, i))
+    if (!i->nops || (!moved && !same_definitions(r->fn, other, i)))
         return RV_OTHER;
     if (other->block == i->block)
         return RV_REPLACED;
@@ -172,7 +186,7 @@ bool phase_late_commoning(Ctx *ctx, Fn *fn)
         return false;
     Arena scratch;
     arena_init(&scratch, &ctx->heap);
-    CommonRules rules = {.kinds = RD_EXPRESSIONS | RD_PHIS | RD_LOADS,
+    CommonRules rules = {.kinds = RD_EXPRESSIONS | RD_PHIS | RD_LOADS | RD_PARTIAL_LOADS,
                          .budget = KNOB_LATE_COMMONING_BUDGET,
                          .kept = opcodes_of_knob(ctx, KNOB_LATE_COMMONING_PER_INSTR, &scratch),
                          .test = test};

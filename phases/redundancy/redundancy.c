@@ -10,8 +10,6 @@
 // A candidate is replaced if the rules permit its leader. Otherwise it is a leader for the candidates after it.
 #include "phases/redundancy/redundancy.h"
 
-#include <stdio.h>
-
 #include "phases/manager/remarks.h"
 #include "phases/redundancy/load_pre.h"
 
@@ -159,30 +157,6 @@ bool redundancy_scales(Redundancy *r, const Instr *i)
     return !r->other_uses[op_index(*ir_def(r->fn, i, 0))];
 }
 
-/* -- Remarks -------------------------------------------------------------------------------------------- */
-
-void redundancy_remark(Redundancy *r, InstrId id, RegId leader, Verdict verdict)
-{
-    if (!remarks_wanted(r->ctx))
-        return;
-    char text[100];
-    const Instr *i = ir_instr(r->fn, id);
-    bool load = ir_desc(r->fn, i)->traits & TR_READ;
-    Str mnemonic = tab_str(r->fn->tables, tab_mnem(r->fn->tables, ir_desc(r->fn, i)->mnem)->text);
-    snprintf(text, sizeof text, "%.*s", (int)MIN(mnemonic.len, 60), mnemonic.text);
-    if (verdict == RV_REPLACED && load)
-        remark(r->ctx, r->fn, id, RM_PASSED, "LoadForwarded", "{Instruction:%s} reads a value that a register has",
-               text);
-    else if (verdict == RV_REPLACED)
-        remark(r->ctx, r->fn, id, RM_PASSED, "Commoned", "{Instruction:%s} computes a value that a register has", text);
-    else if (verdict == RV_PRESSURE)
-        remark(r->ctx, r->fn, id, RM_MISSED, "Pressure",
-               "{Instruction:%s} computes a value again that would raise the register pressure if it were kept", text);
-    else if (verdict == RV_NOT_DOMINATED && !leader)
-        remark(r->ctx, r->fn, id, RM_MISSED, "NotDominated",
-               "{Instruction:%s} computes a value again that not all paths to it have computed", text);
-}
-
 bool is_expensive(const Fn *fn, const Instr *i)
 {
     const Desc *d = ir_desc(fn, i);
@@ -326,6 +300,8 @@ uint32_t redundancy_eliminate(Ctx *ctx, Fn *fn, const RedundancyRules *rules, ui
     r.values.found = !rules->number || rules->plain ? find : NULL;
     values_solve(&r.values, rules->number ? rules->number : redundancy_number, &r);
     start_instruction(&r);
+    if (rules->report && remarks_wanted(ctx))
+        redundancy_explain(&r);
     uint32_t inserted = 0;
     bool inserts = false;
     if (r.candidates.n || r.partial) {

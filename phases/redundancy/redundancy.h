@@ -20,6 +20,7 @@ enum {
     RD_LOADS = 1 << 3,        // loads, by an earlier load or store
     RD_CONSTANT_LOADS = 1 << 4,  // loads of read-only memory
     RD_PARTIAL_LOADS = 1 << 5,   // with RD_LOADS: also loads that are redundant on some paths (load_pre.h)
+    RD_CONVERGENT = 1 << 6,      // shfl, vote, match and redux, by `number`
 };
 
 // The result of a test, and of a candidate: replaced, or the reason why not.
@@ -132,6 +133,13 @@ LoadElement load_element(const Fn *fn, InstrId id, uint32_t k, const AccessPlace
 // equals the operand.
 Operand loads_find(Redundancy *r, const AccessPlace *place, const LoadElement *e, MemVersionId version, bool *whole);
 
+/* missed.c */
+// Adds a remark on a candidate, as RedundancyRules.report.
+void redundancy_remark(Redundancy *r, InstrId id, RegId leader, Verdict verdict);
+// Adds remarks on instructions that repeat an earlier one, but are no candidates: MayAlias, Barrier, Guard, Convergent.
+// Called before the function is rewritten, if remarks are wanted.
+void redundancy_explain(Redundancy *r);
+
 /* redundancy.c */
 // Numbers an instruction, and notes it as a candidate if it is redundant. `redundancy` is a Redundancy.
 void redundancy_number(void *redundancy, InstrId id);
@@ -145,8 +153,6 @@ void redundancy_note_copy(Redundancy *r, const Copy *copy);
 // number of moves in their place; NULL = not wanted. AN_FLOW and AN_DEF stay valid, unless load_pre() splits an edge:
 // then all analyses are dropped. Requests AN_RPO, AN_DOM, AN_DEF and, for loads, AN_MEM.
 uint32_t redundancy_eliminate(Ctx *ctx, Fn *fn, const RedundancyRules *rules, uint32_t *moves);
-// Adds a remark on a candidate, as RedundancyRules.report.
-void redundancy_remark(Redundancy *r, InstrId id, RegId leader, Verdict verdict);
 // True for a 64-bit shift by a constant that only 64-bit sums use. ptxas makes one instruction (LEA) of each shift with
 // its sum, so two equal ones cost less than a shared one.
 bool redundancy_scales(Redundancy *r, const Instr *i);

@@ -25,7 +25,7 @@
 // Documented: slot and name. Inferred: the rest.
 #include <stdlib.h>
 
-#include "ir/analysis/instr_set.h"
+#include "ir/analysis/value_table.h"
 #include "ir/rewrite/rewrite.h"
 #include "phases/bodies.h"
 
@@ -55,7 +55,7 @@ typedef struct Equal {
     uint32_t *of_reg;     // by RegId: its phi, 0 = none
     uint32_t *order;      // phis by class
     VEC(Class) classes;   // from 1 on
-    InstrSet looks;       // a phi of each initial class
+    ValueTable looks;     // keys of phis; the value is the initial class
     uint32_t *first_use;  // by phi: uses as inputs of phis, first_use[k] .. first_use[k + 1] of `use`
     Use *use;
     VEC(uint32_t) work;  // worklist of classes
@@ -110,22 +110,51 @@ static void collect_phis(Equal *e)
 
 /* -- Initial classes ------------------------------------------------------------------------------------ */
 
-// Returns the key of an operand. All phis of one block have the same key.
-static Operand canonical_input(const void *user, Operand o)
+// An input of a phi in its key. All phis of one block are one value.
+typedef struct KeyInput {
+    uint32_t from, word, mods;
+} KeyInput;
+
+static KeyInput key_input(const Equal *e, const Instr *i, uint32_t k)
 {
-    const Equal *e = user;
-    uint32_t phi = phi_of(e, o);
-    return phi ? op_block(instr_of(e, phi)->block) : o;
+    Operand o = *ir_use(e->fn, i, k + 1);
+    uint32_t phi = phi_of(e, o), from = op_index(*ir_use(e->fn, i, k));
+    return phi ? (KeyInput){from, op_block(instr_of(e, phi)->block).word, 0} : (KeyInput){from, o.word, o.mods};
+}
+
+static int by_block(const void *x, const void *y)
+{
+    const KeyInput *a = x, *b = y;
+    return a->from < b->from ? -1 : a->from > b->from;
+}
+
+// Makes the key of a phi: block, file and width, and the inputs by predecessor. Most are sorted already.
+static uint32_t make_key(Equal *e, const Instr *i)
+{
+    enum { FIXED = 2 };
+    uint32_t n = ir_nuse(i) / 2, *key = value_table_key(&e->looks, FIXED + n * (sizeof(KeyInput) / sizeof *key));
+    const Reg *def = ir_reg(e->fn, op_index(*ir_def(e->fn, i, 0)));
+    KeyInput *inputs = (KeyInput *)(key + FIXED);
+    bool sorted = true;
+    key[0] = i->block;
+    key[1] = (uint32_t)def->file << 8 | def->width;
+    for (uint32_t k = 0; k < n; k++) {
+        inputs[k] = key_input(e, i, 2 * k);
+        sorted &= !k || inputs[k - 1].from <= inputs[k].from;
+    }
+    if (!sorted)
+        qsort(inputs, n, sizeof *inputs, by_block);
+    return FIXED + n * (sizeof(KeyInput) / sizeof *key);
 }
 
 static uint32_t class_of_look(Equal *e, uint32_t phi)
 {
-    InstrId *member = instr_set_at(&e->looks, e->phis.at[phi].instr);
-    if (*member)
-        return e->phis.at[phi_of(e, *ir_def(e->fn, ir_instr(e->fn, *member), 0))].class;
-    *member = e->phis.at[phi].instr;
-    VEC_PUSH(&e->scratch, &e->classes, ((Class){.waits = true}));
-    return e->classes.n - 1;
+    ValueNode *node = value_table_enter(&e->looks, make_key(e, instr_of(e, phi)));
+    if (!node->value) {
+        node->value = e->classes.n;
+        VEC_PUSH(&e->scratch, &e->classes, ((Class){.waits = true}));
+    }
+    return (uint32_t)node->value;
 }
 
 // Makes the initial classes, and sorts phis by class. False: no two phis share a class.
@@ -280,7 +309,7 @@ bool phase_equal_phis(Ctx *ctx, Fn *fn)
     Equal e = {.fn = fn};
     arena_init(&e.scratch, &ctx->heap);
     e.of_reg = NEW_ARRAY(&e.scratch, uint32_t, fn->regs.n);
-    instr_set_init(&e.looks, &e.scratch, fn, canonical_input, &e);
+    value_table_init(&e.looks, &e.scratch);
     collect_phis(&e);
     bool progress = false;
     if (find_classes(&e)) {

@@ -22,7 +22,7 @@ table() {
     cat <<'END'
 same_block             <=  32  mul\.lo
 same_block             <=  32  (add\.[su]32|mad\.lo)
-dominated              <=  32  (mul|mad)\.lo
+dominated              <=  32  mul\.lo
 arms                   <=  32  mul\.lo
 same_old_value         <=  32  mul\.lo
 readers_under_guard    <=  32  mul\.lo

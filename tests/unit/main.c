@@ -34,7 +34,6 @@
     X(values)          \
     X(terms)           \
     X(gvn)             \
-    X(instr_set)       \
     X(scoped_table)    \
     X(defuse)          \
     X(live)            \

@@ -17,6 +17,7 @@
 // Must not fire:
 //     R4 = mul.hi.s32 R1, R3; R5 = mad.wide.s32 ...          not modulo 2^w
 //     R4 has another use                                     both products stay, so the sum is one more instruction
+//     R3 is pinned or named                                  R3 may be written between product and sum (rule 2)
 //     R1 * R3 is invariant in the loop, and R2 is not        ptxas hoists the product, but cannot hoist the sum
 //
 // Does not do: factors that are equal only up to a constant or a sign; products in other blocks (registers).
@@ -44,13 +45,14 @@ static Width width_of_result(const Fn *fn, const Instr *i)
 
 /* -- Distribution --------------------------------------------------------------------------------------- */
 
-// Returns the product that defines an operand, if the operand has no other use and the product is in this block.
+// Returns the product that defines an operand, if the operand has no other use, and the product is in this block and
+// may move to the use.
 static const Instr *single_product(Reassoc *r, Operand o, BlockId block)
 {
     InstrId def = reassoc_def(r, o);
     const Instr *i = def ? ir_instr(r->fn, def) : NULL;
     ReassocKind kind = i && i->block == block ? reassoc_kind(r, i) : R_NONE;
-    return (kind == R_MUL || kind == R_MAD) && reassoc_one_use(r, o) ? i : NULL;
+    return (kind == R_MUL || kind == R_MAD) && reassoc_one_use(r, o) && reassoc_is_movable(r, i) ? i : NULL;
 }
 
 // Finds a common factor of two products: p[at[0]] is q[at[1]].

@@ -71,6 +71,16 @@ ReassocKind reassoc_find_kind(Reassoc *r, DescId desc)
     return kind;
 }
 
+bool reassoc_is_movable(const Reassoc *r, const Instr *i)
+{
+    bool movable = true;
+    for (uint32_t k = 0; k < ir_nuse(i) && movable; k++) {
+        Operand o = *ir_use(r->fn, i, k);
+        movable = op_is_const(o) || reassoc_def(r, o);
+    }
+    return movable;
+}
+
 ValueRange reassoc_range(Reassoc *r, Operand o, BlockId at)
 {
     if (!r->ranges_known) {
@@ -218,7 +228,7 @@ static bool common(Ctx *ctx, Fn *fn, bool reordered)
         return false;
     CommonRules rules = {.kinds = RD_EXPRESSIONS, .budget = KNOB_LATE_COMMONING_BUDGET};
     if (whole)
-        rules.kinds |= RD_COPIES | RD_PHIS | RD_LOADS;
+        rules.kinds |= RD_COPIES | RD_PHIS | RD_LOADS | RD_PARTIAL_LOADS;
     else
         rules.window = (uint32_t)knob_int(&ctx->knobs, KNOB_REASSOCIATE_WINDOW);
     bool progress = common_values(ctx, fn, &rules);

@@ -71,6 +71,9 @@ bool reassoc_varies(Reassoc *r, Operand o, BlockId at);
 Operand reassoc_insert(Reassoc *r, InstrId before, Opcode op, Width width, const Operand *uses, uint32_t n);
 // Replaces an instruction, and removes the definitions of its operands that become dead.
 void reassoc_replace(Reassoc *r, InstrId id, Opcode op, Width width, const Operand *uses, uint32_t n);
+// True if a later instruction of the block may read the operands of an instruction, too: each is a constant, or has one
+// definition.
+bool reassoc_is_movable(const Reassoc *r, const Instr *i);
 // Returns the range of an operand in a block.
 ValueRange reassoc_range(Reassoc *r, Operand o, BlockId at);
 

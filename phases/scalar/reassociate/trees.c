@@ -76,10 +76,6 @@ static Width width_of_def(const Fn *fn, const Instr *i)
     return (Width)ir_reg(fn, op_index(*ir_def(fn, i, 0)))->width;
 }
 
-// True if a later instruction of the block may read the operand of an instruction, too: it is a constant, or has one
-// definition.
-static bool is_stable(const Reassoc *r, Operand o) { return op_is_const(o) || reassoc_def(r, o); }
-
 // Returns the inner instruction that defines an operand of a tree; 0 if the operand is a leaf. A negative product would
 // need a negation.
 static InstrId inner_instr(Reassoc *r, const Tree *t, Operand o, bool negative, BlockId block)
@@ -90,12 +86,8 @@ static InstrId inner_instr(Reassoc *r, const Tree *t, Operand o, bool negative, 
     if (!i || i->block != block || width_of_def(fn, i) != t->width)
         return 0;
     ReassocKind kind = reassoc_kind(r, i);
-    if (tree_kind(kind) != (ReassocKind)t->kind || (kind == R_MAD && negative) || !reassoc_one_use(r, o))
-        return 0;
-    for (uint32_t k = 0; k < ir_nuse(i); k++)
-        if (!is_stable(r, *ir_use(fn, i, k)))
-            return 0;
-    return def;
+    bool part = tree_kind(kind) == (ReassocKind)t->kind && !(kind == R_MAD && negative) && reassoc_one_use(r, o);
+    return part && reassoc_is_movable(r, i) ? def : 0;
 }
 
 static void add_leaf(Reassoc *r, Tree *t, Operand x, Operand y, bool negative)
