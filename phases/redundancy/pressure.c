@@ -6,9 +6,9 @@
 // function. A query visits at most BLOCKS_MAX blocks; longer paths are refused. Kept registers are added to the
 // pressure of the blocks, but not to the live ranges, so a second reader may count a register twice.
 //
-// Below FREE registers there is always room: a thread may have 32 registers at full occupancy. With 0, 16, 24 and 32 the
-// samples that are naive PTX have 17,983, 17,983, 17,952 and 17,948 SASS instructions and 3,405, 3,421, 3,429 and 3,441
-// registers; code of nvcc -O3 is the same with all of them.
+// Below FREE registers there is always room: a thread may have 32 registers at full occupancy. With 0, 16, 24 and 32
+// the samples that are naive PTX have 17,983, 17,983, 17,952 and 17,948 SASS instructions and 3,405, 3,421, 3,429 and
+// 3,441 registers; code of nvcc -O3 is the same with all of them.
 //
 // The estimate ignores that operands of the replaced instruction may become dead.
 #include "phases/redundancy/pressure.h"
