@@ -241,16 +241,17 @@ static ValueNumber common_input(Values *v, uint32_t n)
 }
 
 // Returns a hash of the term of an operand, down to operands with numbers. Operands with different hashes are assumed to
-// be different. Phis of a block have one hash.
+// be different. Phis of a block have one hash, also those that are numbered apart.
 static uint32_t shape_of(const Values *v, Operand o, uint32_t depth)
 {
-    if (!op_is_reg(o) || v->of[op_index(o)])
-        return number_of(v, o);
-    InstrId def = v->a->valid & AN_DEF ? def_of(v->a, op_index(o)) : 0;
+    InstrId def = op_is_reg(o) && v->a->valid & AN_DEF ? def_of(v->a, op_index(o)) : 0;
     if (!def)
-        return 0;
+        return number_of(v, o);
     const Instr *i = ir_instr(v->fn, def);
     const Desc *d = ir_desc(v->fn, i);
+    ValueNumber number = v->of[op_index(o)];
+    if (number && (d->op != OP_PHI || number != own_number(o)))
+        return number;
     const Operand *ops = ir_ops(v->fn, i);
     uint32_t shape = d->op == OP_PHI ? i->block : d->canonical * FNV_PRIME;
     for (uint32_t k = i->ndef; depth && d->op != OP_PHI && k < i->nops; k++)
