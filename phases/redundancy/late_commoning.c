@@ -44,7 +44,7 @@
 
 // Bits of a mask of classes.
 enum {
-    CLASS_PURE = 1u << 0,         // pure instructions and loads
+    CLASS_PURE = 1u << 0,         // pure instructions; loads have it by CLASS_LOAD_STORE
     CLASS_SPACE_SHIFT = 20,       // 2 bits: the state space of a load: global, shared, local, others
     CLASS_UNIFORM = 1u << 25,     // the result is a uniform register
     CLASS_PLAIN = 1u << 27,       // a load that is not volatile
@@ -80,7 +80,7 @@ uint64_t late_commoning_classes(const Ctx *ctx, const Fn *fn, const Instr *i)
 {
     const SmBackend *backend = ctx->target.backend;
     const Desc *d = ir_desc(fn, i);
-    uint64_t classes = d->traits & (TR_PURE | TR_READ) ? CLASS_PURE : 0;
+    uint64_t classes = d->traits & TR_PURE ? CLASS_PURE : 0;
     if (d->op == OP_LD || d->op == OP_LDU)
         classes |= classes_of_load(fn, i, d);
     if (i->ndef && op_file(*ir_def(fn, i, 0)) == RF_UR)

@@ -437,7 +437,7 @@ lines memory.ptx $promote local.u32 :3 $size=32:3 $size=31:6 $size=8:6 $size=7:9
 lines memory.ptx $promote local.u32 $weight=0:3 $weight=100:6 $whole=0:3 $whole=1:3 \
     $whole=0~$weight=100:3 $whole=0.33~$weight=100:3 $whole=0.34~$weight=100:6 $whole=1~$weight=100:6
 lines memory.ptx GeneralOptimizeMid local.u32 GeneralOptimizeEnable=1:3 GeneralOptimizeEnable=0:9
-lines memory.ptx '' local.u32 :3 'GeneralOptimizeEnable=0~NvOptRecipes=off:9' "DisablePhases=$promote:9"
+lines memory.ptx '' local.u32 :3 'GeneralOptimizeEnable=0~NvOptRecipes=off~DisablePhases=50+64:9' "DisablePhases=$promote+50+64:9"
 
 # Four uses of a copy, two of them in other blocks.
 {
@@ -656,6 +656,63 @@ for setting in '' EnableGvnCse=0 EnableGvnCse=1 $modes=0 $modes=2; do
         redundant.ptx -o lines.ptx
     is "$(grep -c mul.hi.u64 lines.ptx)" $left
 done
+# Two sums at a distance of 5, between them a chain that contains the first one.
+{
+    echo "$head"
+    cat <<'END'
+.visible .entry k(.param .u64 p)
+{
+	.reg .b64 %rd<2>;
+	.reg .b32 %r<20>;
+	ld.param.u64 %rd1, [p];
+	ld.global.v4.u32 {%r1, %r2, %r3, %r4}, [%rd1];
+	add.s32 %r5, %r2, %r3;
+	not.b32 %r6, %r1;
+	not.b32 %r7, %r2;
+	not.b32 %r8, %r3;
+	add.s32 %r9, %r1, %r2;
+	add.s32 %r9, %r9, %r3;
+	st.global.v4.u32 [%rd1], {%r5, %r6, %r7, %r8};
+	st.global.u32 [%rd1+16], %r9;
+	ret;
+}
+END
+} >window.ptx
+for row in sm_70:1:3 sm_70:64:2 sm_80:1:2 sm_80:64:2 sm_90:1:3 sm_90:64:2; do
+    window=${row#*:}
+    run "a window of ${window%:*} on ${row%%:*}" 0 -arch "${row%%:*}" --named-phases=23,50,73 \
+        --knob "ReassociateCSEWindow=${window%:*}" window.ptx -o lines.ptx
+    is "$(grep -c 'add[.]' lines.ptx)" "${window#*:}"
+done
+
+# Three equal sums, two products of a sum, and a copy, for LateOriCommoning.
+{
+    echo "$head"
+    cat <<'END'
+.visible .entry k(.param .u64 p)
+{
+	.reg .b64 %rd<2>;
+	.reg .b32 %r<20>;
+	ld.param.u64 %rd1, [p];
+	ld.global.v2.u32 {%r1, %r2}, [%rd1];
+	add.s32 %r3, %r1, %r2;
+	add.s32 %r4, %r2, %r1;
+	add.s32 %r5, %r1, %r2;
+	mul.lo.s32 %r6, %r3, 3;
+	mul.lo.s32 %r7, %r4, 3;
+	mov.b32 %r8, %r6;
+	st.global.v4.u32 [%rd1], {%r4, %r5, %r7, %r8};
+	ret;
+}
+END
+} >late.ptx
+late=23,LateOriCommoning,73
+lines late.ptx $late '\(add\|mul\)[.]' :2 EnableLateCommoning=0:5 EnableLateCommoning=1:2 'EnableLateCommoning=0~ForceLateCommoning:2' \
+    GeneralOptimizeEnable=0:5 'GeneralOptimizeEnable=0~ForceLateCommoning:2' LateCommoningPerInstr=add:5 LateCommoningPerInstr=mul.lo:3 \
+    LateCommoningPerInstr=mul.lo+add:5 LateCommoningBits=2:5 LateCommoningBits=8:5 LateCommoningBits=5:2 \
+    'LateCommoningBits=2~ForceLateCommoning:5' LateCommoningBudget=0:5 LateCommoningBudget=1:4 LateCommoningBudget=3:2 \
+    "WHEN=FN=other;EnableLateCommoning=0:2"
+lines late.ptx $late 'mov[.]b32' :0 DisableMoveCommoning:1
 lines "$root/tests/ptxas/defects/lop3-is-zero.ptx" NOP setp.eq :0 PtxasWorkarounds=1:0 PtxasWorkarounds=0:2 \
     'WHEN=FN=k;PtxasWorkarounds=0:2' 'WHEN=FN=other;PtxasWorkarounds=0:0'
 
@@ -673,7 +730,8 @@ for row in NamedPhases:298 DisablePhases:185 OptBudget:499 DUMPIR:- NvOptRecipes
     ReassociateLargeImmInUIADD64:- DistributeAndReassociateMulBudget:- GeneralOptimizeLateNoInsert:605 GeneralOptimizeLateBits:- \
     CopyPropBudget:- CopyPropGlobalBudget:- CopyPropForceGlobal:- CopyPropAddr:- CopyPropConstantBank:- CopyPropUseReachingDefs:- \
     CopyPropPreAllocReg:- CopyPropNoWriteNonRR:- CopyPropNonRegMultiDef:- CopyPropNoMmaCb:- LateCopyPropComplPred:- StoreForwardingBudget:- FoldBudget:- FoldRulesOff:- limit-fold-fp:- FormLop3Budget:- PtxasWorkarounds:- PhiInputLimit:- BackCopyPropBudget:808 \
-    EnableGvnCse:- EnableGvnCseMode:402 EnableGvnCsePerInstr:257 DisableGvnEbbPrePass:210 GvnCseBudget:-; do
+    EnableGvnCse:- EnableGvnCseMode:402 EnableGvnCsePerInstr:257 DisableGvnEbbPrePass:210 GvnCseBudget:- \
+    EnableLateCommoning:843 LateCommoningPerInstr:844 LateCommoningBits:- ForceLateCommoning:- DisableMoveCommoning:- LateCommoningBudget:-; do
     is "$(awk -v want="${row%:*}" '$2 == want { print $1 }' out)" "${row#*:}"
 done
 name="list of knobs and knobs.def"

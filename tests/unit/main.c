@@ -55,6 +55,7 @@
     X(ssa)             \
     X(phis)            \
     X(bundles)         \
+    X(late_commoning)  \
     X(parallel_copy)   \
     X(control)         \
     X(softfloat)       \
