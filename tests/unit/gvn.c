@@ -188,12 +188,27 @@ static void measured_close(Measured *m)
     kernel_close(&m->k);
 }
 
-// R1 is computed in b0. b1 has a pressure of WIDE more than R1, then b2 computes the value again.
-#define LOW                                                                                   \
-    "b0:\n  R90:32 = mov.b32 %clock\n  R91:32 = mov.b32 %clock\n  R1:32 = add.s32 R90, R91\n" \
-    "  st.global.b32 [0], R1\n  bra b1\n"
+// Registers that are live in the whole function, so that its pressure is above the number that is always free.
+enum { BALLAST = 20 };
+#define START                                                                                                          \
+    "b0:\n"                                                                                                            \
+    "  R200:32 = mov.b32 %clock\n  R201:32 = mov.b32 %clock\n  R202:32 = mov.b32 %clock\n  R203:32 = mov.b32 %clock\n" \
+    "  R204:32 = mov.b32 %clock\n  R205:32 = mov.b32 %clock\n  R206:32 = mov.b32 %clock\n  R207:32 = mov.b32 %clock\n" \
+    "  R208:32 = mov.b32 %clock\n  R209:32 = mov.b32 %clock\n  R210:32 = mov.b32 %clock\n  R211:32 = mov.b32 %clock\n" \
+    "  R212:32 = mov.b32 %clock\n  R213:32 = mov.b32 %clock\n  R214:32 = mov.b32 %clock\n  R215:32 = mov.b32 %clock\n" \
+    "  R216:32 = mov.b32 %clock\n  R217:32 = mov.b32 %clock\n  R218:32 = mov.b32 %clock\n  R219:32 = mov.b32 %clock\n"
+#define END                                              \
+    "  st.global.v4.b32 [0], {R200, R201, R202, R203}\n" \
+    "  st.global.v4.b32 [0], {R204, R205, R206, R207}\n" \
+    "  st.global.v4.b32 [0], {R208, R209, R210, R211}\n" \
+    "  st.global.v4.b32 [0], {R212, R213, R214, R215}\n" \
+    "  st.global.v4.b32 [0], {R216, R217, R218, R219}\n" \
+    "  exit\n"
 
-TEST(pressure_of_values)
+// Returns the k-th instruction of b0 behind START.
+static InstrId early(const Measured *m, uint32_t k) { return nth(m->fn, 0, BALLAST + k); }
+
+TEST(pressure_of_widths)
 {
     Measured m;
     // Pairs and predicates: R2:64 counts two, P1 one.
@@ -202,40 +217,46 @@ TEST(pressure_of_values)
     pressure_permits(&m.p, result(m.fn, nth(m.fn, 0, 0)), nth(m.fn, 0, 4));
     CHECK_EQ(m.p.highest, 4);
     measured_close(&m);
+}
 
+TEST(pressure_of_values)
+{
+    Measured m;
     // The highest pressure is in the block between, so R1 cannot be kept.
-    measured_open(&m, LOW "b1:\n  R2:32 = xor.b32 R90, 1\n  R3:32 = xor.b32 R90, 2\n  R4:32 = xor.b32 R90, 3\n"
-                          "  st.global.v4.b32 [0], {R2, R3, R4, R91}\n  bra b2\n"
-                          "b2:\n  R5:32 = add.s32 R90, R91\n  st.global.b32 [0], R5\n  exit\n");
-    CHECK(!pressure_permits(&m.p, result(m.fn, nth(m.fn, 0, 2)), nth(m.fn, 2, 0)));
-    CHECK_EQ(m.p.highest, 5);
-    CHECK_EQ(m.p.most[m.fn->first], 3);
+    measured_open(&m, START "  R90:32 = mov.b32 %clock\n  R91:32 = mov.b32 %clock\n  R1:32 = add.s32 R90, R91\n"
+                            "  st.global.b32 [0], R1\n  bra b1\n"
+                            "b1:\n  R2:32 = xor.b32 R90, 1\n  R3:32 = xor.b32 R90, 2\n  R4:32 = xor.b32 R90, 3\n"
+                            "  st.global.v4.b32 [0], {R2, R3, R4, R91}\n  bra b2\n"
+                            "b2:\n  R5:32 = add.s32 R90, R91\n  st.global.b32 [0], R5\n" END);
+    CHECK(!pressure_permits(&m.p, result(m.fn, early(&m, 2)), nth(m.fn, 2, 0)));
+    CHECK_EQ(m.p.highest, BALLAST + 5);
+    CHECK_EQ(m.p.most[m.fn->first], BALLAST + 3);
     // But what the instruction itself reads is live there.
-    CHECK(pressure_permits(&m.p, result(m.fn, nth(m.fn, 0, 0)), nth(m.fn, 2, 0)));
+    CHECK(pressure_permits(&m.p, result(m.fn, early(&m, 0)), nth(m.fn, 2, 0)));
     measured_close(&m);
 
     // The highest pressure is elsewhere: there is room for one register, not for two.
-    measured_open(&m, "b0:\n  R90:32 = mov.b32 %clock\n  R91:32 = mov.b32 %clock\n  R1:32 = add.s32 R90, R91\n"
-                      "  R2:32 = sub.s32 R90, R91\n  R3:32 = xor.b32 R1, R2\n  bra b1\n"
-                      "b1:\n  R5:32 = add.s32 R90, R91\n  R6:32 = sub.s32 R90, R91\n"
-                      "  st.global.v2.b32 [0], {R5, R6}\n  st.global.b32 [0], R3\n  bra b2\n"
-                      "b2:\n  R10:32 = mov.b32 %clock\n  R11:32 = mov.b32 %clock\n  R12:32 = mov.b32 %clock\n"
-                      "  R13:32 = mov.b32 %clock\n  st.global.v4.b32 [0], {R10, R11, R12, R13}\n"
-                      "  st.global.v2.b32 [0], {R10, R90}\n  exit\n");
-    RegId first = result(m.fn, nth(m.fn, 0, 2)), second = result(m.fn, nth(m.fn, 0, 3));
+    measured_open(&m, START "  R90:32 = mov.b32 %clock\n  R91:32 = mov.b32 %clock\n  R1:32 = add.s32 R90, R91\n"
+                            "  R2:32 = sub.s32 R90, R91\n  R3:32 = xor.b32 R1, R2\n  bra b1\n"
+                            "b1:\n  R5:32 = add.s32 R90, R91\n  R6:32 = sub.s32 R90, R91\n"
+                            "  st.global.v2.b32 [0], {R5, R6}\n  st.global.b32 [0], R3\n  bra b2\n"
+                            "b2:\n  R10:32 = mov.b32 %clock\n  R11:32 = mov.b32 %clock\n  R12:32 = mov.b32 %clock\n"
+                            "  R13:32 = mov.b32 %clock\n  st.global.v4.b32 [0], {R10, R11, R12, R13}\n"
+                            "  st.global.v2.b32 [0], {R10, R90}\n" END);
+    RegId first = result(m.fn, early(&m, 2)), second = result(m.fn, early(&m, 3));
     CHECK(pressure_permits(&m.p, first, nth(m.fn, 1, 0)));
-    CHECK_EQ(m.p.highest, 5);
-    CHECK_EQ(m.p.most[m.fn->first], 5);
+    CHECK_EQ(m.p.highest, BALLAST + 5);
+    CHECK_EQ(m.p.most[m.fn->first], BALLAST + 5);
     CHECK(!pressure_permits(&m.p, second, nth(m.fn, 1, 1)));
     measured_close(&m);
 
     // It is live at the end of the block, or read later in it.
-    measured_open(&m, "b0:\n  R90:32 = mov.b32 %clock\n  R1:32 = add.s32 R90, 1\n  R2:32 = add.s32 R90, 2\n  bra b1\n"
-                      "b1:\n  R3:32 = add.s32 R90, 1\n  R4:32 = add.s32 R90, 2\n"
-                      "  st.global.v4.b32 [0], {R3, R4, R1, R90}\n  bra b2\n"
-                      "b2:\n  st.global.b32 [0], R2\n  exit\n");
+    measured_open(&m, START "  R90:32 = mov.b32 %clock\n  R1:32 = add.s32 R90, 1\n  R2:32 = add.s32 R90, 2\n  bra b1\n"
+                            "b1:\n  R3:32 = add.s32 R90, 1\n  R4:32 = add.s32 R90, 2\n"
+                            "  st.global.v4.b32 [0], {R3, R4, R1, R90}\n  bra b2\n"
+                            "b2:\n  st.global.b32 [0], R2\n" END);
     for (uint32_t k = 0; k < 2; k++)
-        CHECK(pressure_permits(&m.p, result(m.fn, nth(m.fn, 0, 1 + k)), nth(m.fn, 1, k)));
+        CHECK(pressure_permits(&m.p, result(m.fn, early(&m, 1 + k)), nth(m.fn, 1, k)));
     CHECK_EQ(m.p.queries, 0);
     measured_close(&m);
 }
@@ -244,13 +265,14 @@ TEST(pressure_of_values)
 TEST(pressure_of_loops)
 {
     Measured m;
-    measured_open(&m, "b0:\n  R90:32 = mov.b32 %clock\n  R1:32 = add.s32 R90, 1\n  bra b1\n"
-                      "b1:\n  R2:32 = add.s32 R90, 1\n  st.global.b32 [0], R2\n  bra b2\n"
-                      "b2:\n  R10:32 = mov.b32 %clock\n  R11:32 = mov.b32 %clock\n  R12:32 = mov.b32 %clock\n"
-                      "  st.global.v2.b32 [0], {R10, R11}\n  P1 = setp.lt.s32 R12, 5\n  @P1 bra b1 else b3\n"
-                      "b3:\n  st.global.b32 [0], R90\n  exit\n");
+    measured_open(&m, START "  R90:32 = mov.b32 %clock\n  R1:32 = add.s32 R90, 1\n  bra b1\n"
+                            "b1:\n  R2:32 = add.s32 R90, 1\n  st.global.b32 [0], R2\n  bra b2\n"
+                            "b2:\n  R10:32 = mov.b32 %clock\n  R11:32 = mov.b32 %clock\n  R12:32 = mov.b32 %clock\n"
+                            "  R13:32 = mov.b32 %clock\n  st.global.v4.b32 [0], {R10, R11, R12, R13}\n  P1 = "
+                            "setp.lt.s32 R12, 5\n  @P1 bra b1 else b3\n"
+                            "b3:\n  st.global.b32 [0], R90\n" END);
     // The highest pressure is in b2, behind the instruction in the loop.
-    CHECK(!pressure_permits(&m.p, result(m.fn, nth(m.fn, 0, 1)), nth(m.fn, 1, 0)));
+    CHECK(!pressure_permits(&m.p, result(m.fn, early(&m, 1)), nth(m.fn, 1, 0)));
     measured_close(&m);
 }
 
@@ -315,6 +337,7 @@ void test_gvn(void)
     RUN(gvn_default_modes);
     RUN(gvn_classes);
     RUN(gvn_marks);
+    RUN(pressure_of_widths);
     RUN(pressure_of_values);
     RUN(pressure_of_loops);
     RUN(gvn_sorts_operands);
