@@ -257,8 +257,8 @@ static ValueNumber common_input(Values *v, uint32_t n)
     return common;
 }
 
-// Returns a hash of the term of an operand, down to operands with numbers. Operands with different hashes are assumed to
-// be different. All phis of block b have one hash, and so have those of each later block.
+// Returns a hash of the term of an operand, down to operands with numbers. Operands with different hashes are assumed
+// to be different. All phis of block b have one hash, and so have those of each later block.
 static uint32_t shape_of(const Values *v, Operand o, BlockId b, uint32_t depth)
 {
     InstrId def = v->a->valid & AN_DEF && op_is_reg(o) ? def_of(v->a, op_index(o)) : 0;

@@ -42,8 +42,9 @@
 // is drained in ascending order. Up to the limit 28671, operands of commutative instructions in drained blocks are
 // sorted.
 //
-// Nothing is left to LateOriCommoning if FullGvn has refused no class, inserted no move, met no limit, and has not changed
-// the register pressure for which it refused a candidate. The pre-pass runs when a value of another block is found.
+// Nothing is left to LateOriCommoning if FullGvn has refused no class, inserted no move, met no limit, and has not
+// changed the register pressure for which it refused a candidate. The pre-pass runs when a value of another block is
+// found.
 //
 // Documented: modes, bits, limits, knobs, eligibility, the tests T1 to T6 and the walks. Inferred: the value numbers,
 // which the document does not have, the register pressure, and what sub_BEA3B0 and sub_BEA000 test.

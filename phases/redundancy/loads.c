@@ -19,10 +19,7 @@ static Operand root_of(const void *values, Operand o)
     return number ? (Operand){number, 0} : o;
 }
 
-void loads_init(Redundancy *r)
-{
-    access_places_init(&r->places, &r->scratch, r->fn, r->a, root_of, &r->values);
-}
+void loads_init(Redundancy *r) { access_places_init(&r->places, &r->scratch, r->fn, r->a, root_of, &r->values); }
 
 /* -- Values in memory ----------------------------------------------------------------------------------- */
 
