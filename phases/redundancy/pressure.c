@@ -15,7 +15,7 @@
 
 enum { BLOCKS_MAX = 64, FREE = 24 };
 
-void pressure_init(Pressure *p, Fn *fn, Arena *arena) { *p = (Pressure){.fn = fn, .arena = arena}; }
+void pressure_init(Pressure *p, Fn *fn, Arena *arena) { *p = (Pressure){.fn = fn, .arena = arena, .free = FREE}; }
 
 static uint32_t weight_of(const Fn *fn, RegId r)
 {
@@ -149,7 +149,7 @@ bool pressure_permits(Pressure *p, RegId r, InstrId at)
     if (is_live_at(p, r, at))
         return true;
     BlockId home = ir_instr(p->fn, p->a->defs.at[p->a->defs.first[r]].instr)->block;
-    bool room = has_room(p, r, ir_instr(p->fn, at)->block, home, MAX(p->highest, FREE));
+    bool room = has_room(p, r, ir_instr(p->fn, at)->block, home, MAX(p->highest, p->free));
     if (room)
         keep(p, r);
     return room;

@@ -12,6 +12,7 @@ typedef struct Pressure {
     Arena *arena;
     uint32_t *most;     // by BlockId: the highest pressure in the block
     uint32_t highest;   // in the function
+    uint32_t free;      // number of registers below which there is always room
     uint32_t *visited;  // by BlockId: the last query that visited it
     uint32_t queries;
     VEC(BlockId) work, path;
