@@ -250,6 +250,15 @@ TEST(pressure_of_values)
     CHECK(!pressure_permits(&m.p, second, nth(m.fn, 1, 1)));
     measured_close(&m);
 
+    // The instruction is the last reader of the register, in front of the highest pressure.
+    measured_open(&m, START "  R90:32 = mov.b32 %clock\n  bra b1\n"
+                            "b1:\n  R1:32 = mov.b32 R90\n  R10:32 = mov.b32 %clock\n  R11:32 = mov.b32 %clock\n"
+                            "  R12:32 = mov.b32 %clock\n  R13:32 = mov.b32 %clock\n"
+                            "  st.global.v4.b32 [0], {R10, R11, R12, R13}\n  st.global.b32 [0], R1\n" END);
+    CHECK(pressure_permits(&m.p, result(m.fn, early(&m, 0)), nth(m.fn, 1, 0)));
+    CHECK_EQ(m.p.highest, BALLAST + 5);
+    measured_close(&m);
+
     // It is live at the end of the block, or read later in it.
     measured_open(&m, START "  R90:32 = mov.b32 %clock\n  R1:32 = add.s32 R90, 1\n  R2:32 = add.s32 R90, 2\n  bra b1\n"
                             "b1:\n  R3:32 = add.s32 R90, 1\n  R4:32 = add.s32 R90, 2\n"
