@@ -25,8 +25,7 @@ PhaseBody phase_branch_opt, phase_place_blocks, phase_remove_nop_code;
 PhaseBody phase_general_optimize_early, phase_merge_conditional_flow;
 /* scalar */
 PhaseBody phase_live_dead, phase_redundant_moves, phase_copy_prop, phase_fold, phase_form_lop3;
-PhaseBody phase_simplify_predicates, phase_share_moves, phase_reassociate,
-    phase_back_copy_prop;
+PhaseBody phase_simplify_predicates, phase_share_moves, phase_reassociate, phase_back_copy_prop;
 /* redundancy */
 PhaseBody phase_commoning, phase_gvn_cse, phase_late_commoning;
 /* bundles */

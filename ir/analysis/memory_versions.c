@@ -484,8 +484,7 @@ void memory_versions_build(const Fn *fn, Analyses *a)
 
 const MemVersions *mem_versions_of(Fn *fn) { return analysis_need(fn, AN_MEM)->mem; }
 
-// True for a load of memory that no thread writes while the kernel runs.
-static bool reads_constant(const Fn *fn, const Instr *i)
+bool mem_reads_constant(const Fn *fn, const Instr *i)
 {
     const Desc *d = ir_desc(fn, i);
     if (d->traits & TR_ORDERED || i->flags & IF_PINNED || i->callseq)
@@ -500,7 +499,7 @@ MemVersionId mem_version_of_load(const MemVersions *m, InstrId id)
 {
     if (m->nclasses && id < m->ninstrs && m->of_load[id] != MEM_UNKNOWN)
         return m->of_load[id];
-    return reads_constant(m->fn, ir_instr(m->fn, id)) ? MEM_CONSTANT : MEM_UNKNOWN;
+    return mem_reads_constant(m->fn, ir_instr(m->fn, id)) ? MEM_CONSTANT : MEM_UNKNOWN;
 }
 
 MemVersionId mem_version_at_start(const MemVersions *m, const Analyses *a, uint32_t class, BlockId b)

@@ -56,6 +56,8 @@ typedef struct MemVersions {
 /* memory_versions.c */
 // Makes AN_MEM of a function valid and returns its result.
 const MemVersions *mem_versions_of(Fn *fn);
+// True for a load of memory that no thread writes while the kernel runs. Such a load has the version MEM_CONSTANT.
+bool mem_reads_constant(const Fn *fn, const Instr *i);
 // Returns the version that an instruction reads: MEM_CONSTANT for read-only memory (TR_RDONLY, and parameters of
 // kernels by name). MEM_UNKNOWN: it is no load, or its result may not be reused, or no other access shares its class.
 MemVersionId mem_version_of_load(const MemVersions *m, InstrId id);

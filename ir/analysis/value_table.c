@@ -34,18 +34,16 @@ void value_table_clear(ValueTable *t)
 uint32_t value_hash(const uint32_t *words, uint32_t n)
 {
     uint32_t h = FNV_BASIS;
-    for (uint32_t k = 0; k < n; k++)
-        h = (h ^ words[k]) * FNV_PRIME;
+    for (const uint32_t *end = words + n; words < end; words++)
+        h = (h ^ *words) * FNV_PRIME;
     return h;
 }
 
 // The low bits of the hash depend on the low bits of the words alone, so the upper half is added.
 static uint64_t bucket_of(const ValueTable *t, uint32_t hash) { return (hash ^ hash >> 16) & (t->capacity - 1); }
 
-static inline void append(ValueTable *t, ValueNode *node)
+static inline void append(ValueBucket *b, ValueNode *node)
 {
-    ValueBucket *b = &t->buckets[bucket_of(t, node->hash)];
-    node->next = NULL;
     *(b->tail ? &b->tail->next : &b->head) = node;
     b->tail = node;
     b->count++;
@@ -59,7 +57,8 @@ static void grow_to(ValueTable *t, uint64_t capacity)
     for (uint64_t k = 0; k < n; k++)
         for (ValueNode *node = old[k].head, *next; node; node = next) {
             next = node->next;
-            append(t, node);
+            node->next = NULL;
+            append(&t->buckets[bucket_of(t, node->hash)], node);
         }
 }
 
@@ -105,16 +104,27 @@ ValueNode *value_table_find(const ValueTable *t, uint32_t n)
     return look_up(t, value_hash(t->words.at + t->words.n, n), n).node;
 }
 
-// Adds an entry for the current key.
-static ValueNode *add(ValueTable *t, uint32_t hash, uint32_t n)
+// Returns memory for a node. Nodes are allocated in pieces.
+static inline ValueNode *new_node(ValueTable *t)
 {
-    if (t->entries + 1 > t->capacity)
+    enum { PIECE = 16 };
+    if (t->free == t->end) {
+        t->free = arena_alloc(t->arena, PIECE * sizeof *t->free);
+        t->end = t->free + PIECE;
+    }
+    return t->free++;
+}
+
+// Adds an entry for the current key.
+static inline ValueNode *add(ValueTable *t, uint32_t hash, uint32_t n)
+{
+    if (t->entries == t->capacity)
         grow_to(t, 4 * t->capacity);
-    ValueNode *node = arena_alloc(t->arena, sizeof *node);
+    ValueNode *node = new_node(t);
     *node = (ValueNode){.key = t->words.n, .nkey = n, .hash = hash};
     t->words.n += n;
     t->entries++;
-    append(t, node);
+    append(&t->buckets[bucket_of(t, hash)], node);
     return node;
 }
 

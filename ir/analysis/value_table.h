@@ -34,7 +34,8 @@ typedef struct ValueTable {
     ValueBucket *buckets;  // a power of two
     uint64_t capacity;     // their number
     uint64_t entries;
-    VEC(uint32_t) words;  // of all keys
+    VEC(uint32_t) words;    // of all keys
+    ValueNode *free, *end;  // memory for the next nodes
 } ValueTable;
 
 enum { VALUE_TABLE_CAPACITY = 8 };

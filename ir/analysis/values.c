@@ -15,7 +15,7 @@
 // numbers are final.
 #include "ir/analysis/values.h"
 
-enum { PASSES_MAX = 12, PHI_KEY = 0 };
+enum { PASSES_MAX = 12, PHI_KEY = 0, GUARDED_KEY = 2 };
 
 void values_init(Values *v, Arena *arena, const Fn *fn, const Analyses *a, ValueOrder *swaps)
 {
@@ -87,11 +87,12 @@ static inline bool exchange(const Values *v, const Instr *i, const Operand *uses
     return true;
 }
 
-// Makes the key of an instruction, with or without its guard and old values, as the next key of the table. Returns its
-// length; 0 = an operand has no number.
-static inline uint32_t make_key(Values *v, const Instr *i, const Desc *d, const Operand *uses, bool guarded)
+// Makes the key of an instruction without its guard and old values, as the next key of the table. Returns its length;
+// 0 = an operand has no number.
+static inline __attribute__((always_inline)) uint32_t make_uses_key(Values *v, const Instr *i, const Desc *d,
+                                                                    const Operand *uses, uint32_t nuse)
 {
-    uint32_t nuse = ir_nuse(i), n = nuse + 1, mods = 0;
+    uint32_t n = nuse + 1, mods = 0;
     uint32_t *key = value_table_key(&v->table, 2 * i->nops + 4);
     for (uint32_t k = 0; k < nuse; k++) {
         key[1 + k] = number_of(v, uses[k]);
@@ -103,8 +104,19 @@ static inline uint32_t make_key(Values *v, const Instr *i, const Desc *d, const 
     for (uint32_t k = 0; mods && k < nuse; k++)
         key[n + (k < 2 ? k ^ exchanged : k)] = uses[k].mods;
     n += mods ? nuse : 0;
-    key[0] = (desc_has_value(d) ? d->canonical : desc_value(v->fn, i)) << 2 | (uint32_t)guarded << 1 | (mods != 0);
-    return !guarded || add_guard(v, i, key, &n) ? n : 0;
+    key[0] = (desc_has_value(d) ? d->canonical : desc_value(v->fn, i)) << 2 | (mods != 0);
+    return n;
+}
+
+// Does the same, with or without guard and old values.
+static uint32_t make_key(Values *v, const Instr *i, const Desc *d, const Operand *uses, bool guarded)
+{
+    uint32_t n = make_uses_key(v, i, d, uses, ir_nuse(i));
+    if (!n || !guarded)
+        return n;
+    uint32_t *key = value_table_key(&v->table, 2 * i->nops + 4);
+    key[0] |= GUARDED_KEY;
+    return add_guard(v, i, key, &n) ? n : 0;
 }
 
 // True if the definitions of both instructions have the same files and widths.
@@ -121,11 +133,16 @@ static bool same_results(const Fn *fn, const Instr *a, const Instr *b)
     return true;
 }
 
-// Returns the number that a move gives its definition; 0 = the instruction is no move, or its source has no number.
+// Returns the number that an unguarded move gives its definition; 0 = its source has no number, or another width.
 static ValueNumber number_of_copy(const Values *v, const Instr *i)
 {
-    Operand from = copy_of_move(v->fn, i);
-    return op_kind(from) == K_NONE || from.mods ? 0 : value_number(v, from);
+    const Operand *ops = ir_ops(v->fn, i);
+    ValueNumber number = ops[1].mods ? 0 : number_of(v, ops[1]);
+    if (!number || i->flags & IF_GUARDED)
+        return 0;
+    if (!op_is_reg(ops[1]) || !op_is_reg(ops[0]))
+        return op_kind(copy_of_move(v->fn, i)) == K_NONE ? 0 : number;
+    return ir_reg(v->fn, op_index(ops[0]))->width == ir_reg(v->fn, op_index(ops[1]))->width ? number : 0;
 }
 
 // Returns the first instruction with the key of length n, which is `id` if there is none yet.
@@ -240,22 +257,22 @@ static ValueNumber common_input(Values *v, uint32_t n)
     return common;
 }
 
-// Returns a hash of the term of an operand, down to operands with numbers. Operands with different hashes are assumed to
-// be different. Phis of a block have one hash, also those that are numbered apart.
-static uint32_t shape_of(const Values *v, Operand o, uint32_t depth)
+// Returns a hash of the term of an operand, down to operands with numbers. Operands with different hashes are assumed
+// to be different. All phis of block b have one hash, and so have those of each later block.
+static uint32_t shape_of(const Values *v, Operand o, BlockId b, uint32_t depth)
 {
-    InstrId def = op_is_reg(o) && v->a->valid & AN_DEF ? def_of(v->a, op_index(o)) : 0;
+    InstrId def = v->a->valid & AN_DEF && op_is_reg(o) ? def_of(v->a, op_index(o)) : 0;
     if (!def)
         return number_of(v, o);
     const Instr *i = ir_instr(v->fn, def);
-    const Desc *d = ir_desc(v->fn, i);
     ValueNumber number = v->of[op_index(o)];
-    if (number && (d->op != OP_PHI || number != own_number(o)))
+    if (number && i->block != b)
         return number;
+    const Desc *d = ir_desc(v->fn, i);
     const Operand *ops = ir_ops(v->fn, i);
     uint32_t shape = d->op == OP_PHI ? i->block : d->canonical * FNV_PRIME;
     for (uint32_t k = i->ndef; depth && d->op != OP_PHI && k < i->nops; k++)
-        shape += shape_of(v, ops[k], depth - 1) * (FNV_PRIME + (d->traits & TR_COMM && k - i->ndef < 2 ? 0 : 2 * k));
+        shape += shape_of(v, ops[k], b, depth - 1) * (FNV_PRIME + (d->traits & TR_COMM && k - i->ndef < 2 ? 0 : 2 * k));
     return shape;
 }
 
@@ -267,7 +284,7 @@ static void add_shaped(Values *v, const Instr *i, uint32_t key, uint32_t n)
     memcpy(shaped, v->table.words.at + key, n * sizeof *shaped);
     for (uint32_t k = 0; k < ir_nuse(i); k += 2)
         if (!shaped[PHI_FIXED + k + 1])
-            shaped[n++] = shape_of(v, *ir_use(v->fn, i, k + 1), SHAPE_DEPTH);
+            shaped[n++] = shape_of(v, *ir_use(v->fn, i, k + 1), i->block, SHAPE_DEPTH);
     v->agree |= !value_table_insert(&v->table, n).is_new;
 }
 
@@ -374,20 +391,19 @@ static inline bool number_one(Values *v, InstrId id, const Instr *i, const Desc 
     ValueNumber *number = &v->of[op_index(ops[0])];
     if (d->op == OP_PHI)
         return number_phi(v, id, i);
-    if (d->op == OP_MOV && (*number = number_of_copy(v, i)))
+    if (d->op == OP_MOV && op_kind(ops[1]) != K_SREG && (*number = number_of_copy(v, i)))
         return true;
-    uint32_t n = make_key(v, i, d, ops + 1, false);
+    uint32_t n = make_uses_key(v, i, d, ops + 1, i->nops - 1);
     InstrId first = n ? first_of_key(v, id, n) : id;
     *number = own_number(first == id ? ops[0] : *ir_def(v->fn, ir_instr(v->fn, first), 0));
     return first != id;
 }
 
 // Numbers an instruction that every client numbers in the same way. False: it is another one.
-static inline bool number_plain(Values *v, InstrId id, void *user)
+static inline bool number_plain(Values *v, InstrId id, const Instr *i, void *user)
 {
     enum { OTHER = TR_PURE | TR_CONV | TR_READ | TR_NOFOLD };
     const Fn *fn = v->fn;
-    const Instr *i = ir_instr(fn, id);
     const Desc *d = ir_desc(fn, i);
     if ((d->traits & OTHER) != TR_PURE || i->ndef != 1 || i->flags & (IF_PINNED | IF_GUARDED) ||
         (d->traits & TR_PSEUDO && d->op != OP_PHI))
@@ -402,9 +418,12 @@ static inline bool number_plain(Values *v, InstrId id, void *user)
 
 static void number_block(Values *v, BlockId b, ValuesVisit *number, void *user)
 {
-    FOR_INSTRS(v->fn, b, id)
-        if (!v->found || !number_plain(v, id, user))
+    for (InstrId id = ir_block(v->fn, b)->first, next; id; id = next) {
+        const Instr *i = ir_instr(v->fn, id);
+        next = i->next;
+        if (!v->found || !number_plain(v, id, i, user))
             number(user, id);
+    }
 }
 
 // Numbers all instructions. The first pass ends as soon as it is known not to be the last one.

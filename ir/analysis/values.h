@@ -27,13 +27,13 @@ typedef struct Values {
     const Analyses *a;
     Arena *arena;
     ValueOrder *swaps;
-    ValueTable table;    // expressions; the value of an entry is the first instruction that computes it
-    ValueNumber *of;     // by RegId
-    bool optimistic;     // phis ignore inputs without a number
-    bool agree;          // two phis of a block differ only in inputs without a number
-    InstrId like;        // of the last instruction, if it is guarded and its old values are undefined: an earlier
-                         // instruction whose results may replace its results; 0 = none
-    uint32_t passes;     // of values_solve()
+    ValueTable table;  // expressions; the value of an entry is the first instruction that computes it
+    ValueNumber *of;   // by RegId
+    bool optimistic;   // phis ignore inputs without a number
+    bool agree;        // two phis of a block differ only in inputs without a number
+    InstrId like;      // of the last instruction, if it is guarded and its old values are undefined: an earlier
+                       // instruction whose results may replace its results; 0 = none
+    uint32_t passes;   // of values_solve()
     void (*found)(void *user, InstrId id);  // see values_solve(); NULL = none
 } Values;
 
@@ -48,11 +48,11 @@ bool value_is_expression(const Fn *fn, const Instr *i);
 // Numbers the definitions of an instruction: by its expression if value_is_expression(), else each by itself. Its
 // operands must have numbers, except inputs of phis from back edges. True if the results have the numbers of others.
 bool values_number(Values *v, InstrId id);
-// Returns the first instruction with the same expression as a pure instruction that is neither guarded nor pinned, whose
-// definitions need not be in ssa form; 0 = none.
+// Returns the first instruction with the same expression as a pure instruction that is neither guarded nor pinned,
+// whose definitions need not be in ssa form; 0 = none.
 InstrId values_find(Values *v, InstrId id);
 // Does the same as values_number() for any instruction whose results depend only on its operands and a context, such as
-// a position. `context` is not 0.
+// a position. `context` is not 0. With an undefined old value, each definition is numbered by itself.
 bool values_number_in(Values *v, InstrId id, uint32_t context);
 // Numbers each definition of an instruction by itself.
 void values_number_apart(Values *v, InstrId id);
@@ -60,10 +60,11 @@ void values_number_apart(Values *v, InstrId id);
 void values_set(Values *v, RegId r, ValueNumber number);
 // Numbers all reachable instructions in an order in which each one follows all definitions that reach it without a back
 // edge. Phis of loops are numbered optimistically: they start as equal if all inputs from outside the loop are equal,
-// and passes repeat until no number changes (Simpson, "Value-driven redundancy elimination", 1996). `number` numbers one
-// instruction, as values_number() does. If Values.found is set, `number` is not called for unguarded pure
-// instructions with one result in ssa form, and for instructions without results that are not convergent. values_solve()
-// numbers the former itself, and calls `found` for those that have the number of another one; this requires AN_DEF.
+// and passes repeat until no number changes (Simpson, "Value-driven redundancy elimination", 1996). `number` numbers
+// one instruction, as values_number() does. If Values.found is set, `number` is not called for unguarded pure
+// instructions with one result in ssa form, and for instructions without results that are not convergent.
+// values_solve() numbers the former itself, and calls `found` for those that have the number of another one; this
+// requires AN_DEF.
 typedef void ValuesVisit(void *user, InstrId id);
 void values_solve(Values *v, ValuesVisit *number, void *user);
 

@@ -867,8 +867,8 @@ void fn_set_classes(Fn *fn);
 Fn *fn_clone(const Fn *fn);
 
 /* canonical.c */
-// Returns a descriptor that equals that of each instruction that computes the same from the same operands: the canonical
-// one, unless the width of a result register makes a difference between signed and unsigned types.
+// Returns a descriptor that equals that of each instruction that computes the same from the same operands: the
+// canonical one, unless the width of a result register makes a difference between signed and unsigned types.
 DescId desc_value(const Fn *fn, const Instr *i);
 // True if desc_value() is the canonical descriptor for all instructions with this descriptor.
 static inline bool desc_has_value(const Desc *d) { return d->op != OP_LD && d->op != OP_CVT; }

@@ -16,9 +16,9 @@
 typedef struct ReplaceMap {
     Fn *fn;
     Arena scratch;
-    Operand *by;  // by RegId; K_NONE = not replaced
-    RegId nregs;  // number of registers when the map was made; newer ones are not replaced
-    uint32_t n;   // number of replaced registers
+    Operand *by;     // by RegId; K_NONE = not replaced
+    RegId nregs;     // number of registers when the map was made; newer ones are not replaced
+    uint32_t n;      // number of replaced registers
     uint32_t moves;  // after replace_apply(): number of moves that it inserted
 } ReplaceMap;
 
@@ -108,8 +108,8 @@ void terminator_drop_guard(Fn *fn, InstrId id);
 Operand *terminator_other_way(const Fn *fn, const Instr *i);
 // Replaces a guarded terminator by an unguarded one that does the same if the guard is `taken`.
 void terminator_decide(Fn *fn, InstrId id, bool taken);
-// Inserts a block that is not in the layout, and ends in a jump to `to`, on the edge from `from` to `to`. The terminator
-// of `from` names `to` once, not in a table. Drops no analyses, but all are invalid.
+// Inserts a block that is not in the layout, and ends in a jump to `to`, on the edge from `from` to `to`. The
+// terminator of `from` names `to` once, not in a table. Drops no analyses, but all are invalid.
 void edge_split(Fn *fn, BlockId from, BlockId to, BlockId with);
 // True if a branch redirected past a join may change where threads reconverge in a way that the function can observe:
 // it has a convergent instruction, and a branch that is not `.uni`. The threads at a join may have diverged at any of

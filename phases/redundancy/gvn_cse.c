@@ -42,8 +42,9 @@
 // is drained in ascending order. Up to the limit 28671, operands of commutative instructions in drained blocks are
 // sorted.
 //
-// Nothing is left to LateOriCommoning if FullGvn has refused no class, inserted no move, met no limit, and has not changed
-// the register pressure for which it refused a candidate. The pre-pass runs when a value of another block is found.
+// Nothing is left to LateOriCommoning if FullGvn has refused no class, inserted no move, met no limit, and has not
+// changed the register pressure for which it refused a candidate. The pre-pass runs when a value of another block is
+// found.
 //
 // Documented: modes, bits, limits, knobs, eligibility, the tests T1 to T6 and the walks. Inferred: the value numbers,
 // which the document does not have, the register pressure, and what sub_BEA3B0 and sub_BEA000 test.
@@ -305,8 +306,9 @@ bool phase_gvn_cse(Ctx *ctx, Fn *fn)
         g.scopes = NEW_ARRAY(&g.scratch, uint32_t, fn->instrs.n);
     uint32_t replaced = eliminate(&g);
     arena_free(&g.scratch);
-    if (is_full(g.body) && !g.kept && !g.unsettled && !(replaced && g.pressed) &&
-        knob_left(&ctx->knobs, KNOB_GVN_BUDGET) > 0)
-        bundle_settle(ctx, fn, PH_LATE_COMMONING, replaced);
+    bundle_settle(ctx, fn, PH_LATE_COMMONING, replaced);
+    if (!is_full(g.body) || g.kept || g.unsettled || (replaced && g.pressed) ||
+        knob_left(&ctx->knobs, KNOB_GVN_BUDGET) <= 0)
+        bundle_unsettle(fn, PH_LATE_COMMONING);
     return replaced;
 }

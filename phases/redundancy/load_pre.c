@@ -3,8 +3,8 @@
 //
 // A load reads the bytes of its place in the version of memory at the start of a join: a block with several
 // predecessors. If the place and the version have a value in a register at the end of some predecessors, a phi at the
-// join replaces the load. At the end of the other one, the load is inserted. So no path executes more loads than before,
-// and the paths with a value execute one less.
+// join replaces the load. At the end of the other one, the load is inserted. So no path executes more loads than
+// before, and the paths with a value execute one less.
 //
 // The join is the block of the memory phi that the load reads, or the block of the load. Along an edge to the join, the
 // version is an input of the memory phi, and the root of the place an input of the phi that defines it. The root is
@@ -21,10 +21,10 @@
 //         R5 = ld.global.b32 [R2+4]                          R5 = ld.global.b32 [R2+4]
 //         R3 = add.s64 R2, 4; @P0 bra b1                     R3 = add.s64 R2, 4; @P0 bra b1   ; b0: R7 = ld [R1]
 //
-// A load is inserted only where it is anticipated (rule 5): it is in the join, and each instruction before it is pure or
-// a plain access. It is inserted at the end of a predecessor that ends in a jump to the join, else in a new block on the
-// edge. If an inserted load is partially redundant in turn, a phi takes its place. Without an inserted load, the load may
-// be anywhere behind the join. If memory phis follow each other, the input of a phi may be another phi:
+// A load is inserted only where it is anticipated (rule 5): it is in the join, and each instruction before it is pure
+// or a plain access. It is inserted at the end of a predecessor that ends in a jump to the join, else in a new block on
+// the edge. If an inserted load is partially redundant in turn, a phi takes its place. Without an inserted load, the
+// load may be anywhere behind the join. If memory phis follow each other, the input of a phi may be another phi:
 //
 //     b1: R2 = ld.global.b32 [R1]; @P0 bra b3            b1: R2 = phi b0: R5, b3: R6; @P0 bra b3
 //     b2: st.global.b32 [R1], R3                   ->    b2: st.global.b32 [R1], R3
@@ -38,8 +38,8 @@
 //     b1: R1 = mul.wide.s32 ...; R2 = ld.global.b32 [R1] the address is not available in the predecessors
 //     loads of .param and .const, which cost nothing
 //
-// In a loop that does not write the place, the load itself has the value at the end of the loop. The inserted load then
-// replaces it.
+// In a loop that does not write the place, the load itself has the value at the end of the loop. The value from outside
+// then replaces it.
 //
 // A phi keeps its inputs in registers up to the join. They must have room below the highest register pressure of the
 // function, or below FREE_REGISTERS.
@@ -51,11 +51,11 @@
 #include "phases/redundancy/pressure.h"
 
 enum {
-    EDGES_MAX = 16,     // predecessors of a join
-    ELEMENTS_MAX = 4,   // of a vector
-    DEPTH_MAX = 4,      // joins on the way to a value
-    STEPS_MAX = 64,     // edges that are followed for a load
-    EQUAL_MAX = 16,     // loads of one value that are tried
+    EDGES_MAX = 16,    // predecessors of a join
+    ELEMENTS_MAX = 4,  // of a vector
+    DEPTH_MAX = 3,     // joins on the way to a value
+    STEPS_MAX = 32,    // edges that are followed for a load
+    EQUAL_MAX = 16,    // loads of one value that are tried
     FREE_REGISTERS = 32
 };
 
@@ -73,10 +73,10 @@ typedef struct Partial {
 // An edge to a join: what the load is at the end of the predecessor.
 typedef struct Incoming {
     Partial at;
-    bool missing;                  // no register has its value
-    bool is_join;                  // phis at the block of the version can have its value
-    Operand value[ELEMENTS_MAX];   // of each element
-    bool is_part[ELEMENTS_MAX];    // the element is the low bytes of the value, extended
+    bool missing;                 // no register has its value
+    bool is_join;                 // phis at the block of the version can have its value
+    Operand value[ELEMENTS_MAX];  // of each element
+    bool is_part[ELEMENTS_MAX];   // the element is the low bytes of the value, extended
 } Incoming;
 
 typedef struct Join {
@@ -94,14 +94,15 @@ typedef struct Split {
 typedef struct LoadPre {
     Redundancy *r;
     Fn *fn;
-    uint32_t *equal;   // by register that represents a value: index in `members` of the last load with it, 0 = none
+    uint32_t *equal;  // by register that represents a value: index in `members` of the last load with it, 0 = none
     VEC(Member) members;
     BlockId checked[DEPTH_MAX + 1];  // by Partial.depth: a block whose instructions before `next` continue
     InstrId next[DEPTH_MAX + 1];
-    RegId nregs;      // registers from here on are new
+    RegId nregs;  // registers from here on are new
     uint32_t phi_inputs;
-    DescId phi;       // the descriptor for phi_inputs inputs
-    uint32_t steps;   // edges that were followed for the load
+    DescId phi;                    // the descriptor for phi_inputs inputs
+    uint32_t steps;                // edges that were followed for the load
+    BlockId joins[DEPTH_MAX + 1];  // by Partial.depth: the last join
     VEC(Split) splits;
     bool changed;
 } LoadPre;
@@ -135,7 +136,7 @@ static bool is_available(const LoadPre *s, RegId reg, BlockId b)
 }
 
 // Returns an operand with the value of `from` that is available at the end of a block; K_NONE = there is none.
-static Operand available_value(const LoadPre *s, Operand from, BlockId b)
+static Operand available_value(LoadPre *s, Operand from, BlockId b)
 {
     if (!op_is_reg(from) || is_available(s, op_index(from), b))
         return from;
@@ -144,6 +145,8 @@ static Operand available_value(const LoadPre *s, Operand from, BlockId b)
         return op_none();
     if (is_available(s, op_index(number), b))
         return op_reg(s->fn, op_index(number));
+    if (!s->equal)
+        list_loads(s);
     uint32_t m = s->equal[op_index(number)];
     for (uint32_t k = 0; m && k < EQUAL_MAX; k++, m = s->members.at[m].below)
         if (is_available(s, s->members.at[m].reg, b))
@@ -211,7 +214,8 @@ static Operand along_edge(const LoadPre *s, Operand o, BlockId join, BlockId fro
 // Sets the address operands of the load at the end of a predecessor: those of the load, or root and offset.
 static void set_address(LoadPre *s, const Partial *x, BlockId join, Partial *at)
 {
-    Operand base = op_kind(x->base) == K_NONE ? x->base : along_edge(s, x->base, join, at->block), root = at->place.root;
+    Operand base = op_kind(x->base) == K_NONE ? x->base : along_edge(s, x->base, join, at->block),
+            root = at->place.root;
     at->offset = x->offset;
     at->base = base;
     if (op_kind(base) != K_NONE || !op_is_reg(root) || ir_reg(s->fn, op_index(root))->width != W64 ||
@@ -221,7 +225,8 @@ static void set_address(LoadPre *s, const Partial *x, BlockId join, Partial *at)
     at->offset = op_const(s->fn, (uint64_t)at->place.offset, W64);
 }
 
-// Computes the load at the end of a predecessor; false if its place is unknown. `version`: at the end of the predecessor.
+// Computes the load at the end of a predecessor; false if its place is unknown. `version`: at the end of the
+// predecessor.
 static bool follow_edge(LoadPre *s, const Partial *x, BlockId join, BlockId from, MemVersionId version, Partial *at)
 {
     Redundancy *r = s->r;
@@ -239,65 +244,6 @@ static bool follow_edge(LoadPre *s, const Partial *x, BlockId join, BlockId from
 }
 
 /* -- Joins ---------------------------------------------------------------------------------------------- */
-
-static bool has_edge_from(const Join *join, BlockId from)
-{
-    for (uint32_t k = 0; k < join->n; k++)
-        if (join->in[k].at.block == from)
-            return true;
-    return false;
-}
-
-static bool find_edges(LoadPre *s, const Partial *x, Join *join);
-
-// Returns the block of the memory phi that a load reads if phis there may replace the load; 0 = none.
-static BlockId block_of_version(const LoadPre *s, const Partial *x)
-{
-    const MemVersion *v = x->version == MEM_CONSTANT ? NULL : mem_version(s->r->memory, x->version);
-    if (!v || v->kind != MV_PHI || !s->r->a->dom.idom[v->block] || pred_count(s->r->a, v->block) > EDGES_MAX)
-        return 0;
-    return v->block;
-}
-
-// True if registers have the value of a load on all edges to the block of its version.
-static bool can_join(LoadPre *s, const Partial *x)
-{
-    Join join = {.block = block_of_version(s, x)};
-    return join.block && x->depth < DEPTH_MAX && find_edges(s, x, &join) && !join.missing;
-}
-
-// Finds what the load is on all edges to a join. False: it is unknown on an edge, or no register has its value, or more
-// than one load would be inserted.
-static bool find_edges(LoadPre *s, const Partial *x, Join *join)
-{
-    Redundancy *r = s->r;
-    const MemVersion *start = NULL;
-    MemVersionId version = MEM_CONSTANT;
-    uint32_t edge = 0;
-    if (x->version != MEM_CONSTANT) {
-        version = mem_version_at_start(r->memory, r->a, mem_version(r->memory, x->version)->class, join->block);
-        start = mem_version(r->memory, version);
-    }
-    bool is_phi = start && start->kind == MV_PHI && start->block == join->block;
-    FOR_PREDS(r->a, join->block, from) {
-        MemVersionId now = is_phi ? r->memory->input[start->inputs + edge++] : version;
-        Incoming *in = &join->in[join->n];
-        if (!is_reachable(r->a, *from) || s->steps++ >= STEPS_MAX)
-            return false;
-        if (has_edge_from(join, *from))
-            continue;
-        if (!follow_edge(s, x, join->block, *from, now, &in->at))
-            return false;
-        bool may_extend = is_jump_to(s, *from, join->block) || is_back_edge(s, *from, join->block);
-        in->is_join = false;
-        in->missing = !find_values(s, in, may_extend) && !(in->is_join = can_join(s, &in->at));
-        if (in->missing && join->missing)
-            return false;
-        join->missing = in->missing ? in : join->missing;
-        join->n++;
-    }
-    return join->n > 1;
-}
 
 // True if control surely reaches the next instruction, and the order of the instruction and a load does not matter.
 static bool continues(const Fn *fn, const Instr *i)
@@ -320,12 +266,77 @@ static bool is_anticipated(LoadPre *s, const Partial *x)
     return id == x->position;
 }
 
-// True if the load may be inserted at the end of the predecessor where its value is missing.
-static bool may_insert(LoadPre *s, const Partial *x, const Join *join)
+// True if the load may be inserted on an edge to the join where its value is missing.
+static bool may_insert(LoadPre *s, const Partial *x, const Partial *at, BlockId join)
 {
-    const Partial *at = &join->missing->at;
-    return x->block == join->block && op_kind(at->base) != K_NONE && may_split(s, at->block, join->block) &&
-           is_anticipated(s, x);
+    return x->block == join && op_kind(at->base) != K_NONE && may_split(s, at->block, join) && is_anticipated(s, x);
+}
+
+static bool has_edge_from(const Join *join, BlockId from)
+{
+    for (uint32_t k = 0; k < join->n; k++)
+        if (join->in[k].at.block == from)
+            return true;
+    return false;
+}
+
+static bool find_edges(LoadPre *s, const Partial *x, Join *join, BlockId block, bool is_complete);
+
+// Returns the block of the memory phi that a load reads if phis there may replace the load; 0 = none.
+static BlockId block_of_version(const LoadPre *s, const Partial *x)
+{
+    const MemVersion *v = x->version == MEM_CONSTANT ? NULL : mem_version(s->r->memory, x->version);
+    if (!v || v->kind != MV_PHI || !s->r->a->dom.idom[v->block] || pred_count(s->r->a, v->block) > EDGES_MAX)
+        return 0;
+    return v->block;
+}
+
+// True if registers have the value of a load on all edges to the block of its version.
+static bool can_join(LoadPre *s, const Partial *x)
+{
+    BlockId block = block_of_version(s, x);
+    for (uint32_t k = 0; k < x->depth; k++)
+        if (!block || x->depth >= DEPTH_MAX || s->joins[k] == block)
+            return false;
+    Join join;
+    return find_edges(s, x, &join, block, true);
+}
+
+// Finds what the load is on all edges to a join, the last ones first, since a loop needs a value at its end. False: it
+// is unknown on an edge, or its value is missing on more than one edge, or where the load may not be inserted.
+// `is_complete`: no value may be missing.
+static bool find_edges(LoadPre *s, const Partial *x, Join *join, BlockId block, bool is_complete)
+{
+    Redundancy *r = s->r;
+    const MemVersion *start = NULL;
+    MemVersionId version = MEM_CONSTANT;
+    join->block = s->joins[x->depth] = block;
+    join->missing = NULL;
+    join->n = 0;
+    if (x->version != MEM_CONSTANT) {
+        version = mem_version_at_start(r->memory, r->a, mem_version(r->memory, x->version)->class, join->block);
+        start = mem_version(r->memory, version);
+    }
+    bool is_phi = start && start->kind == MV_PHI && start->block == join->block;
+    for (uint32_t edge = pred_count(r->a, block); edge--;) {
+        const BlockId *from = &r->a->preds.at[r->a->preds.first[block] + edge];
+        MemVersionId now = is_phi ? r->memory->input[start->inputs + edge] : version;
+        Incoming *in = &join->in[join->n];
+        if (!is_reachable(r->a, *from) || s->steps++ >= STEPS_MAX)
+            return false;
+        if (has_edge_from(join, *from))
+            continue;
+        if (!follow_edge(s, x, join->block, *from, now, &in->at))
+            return false;
+        bool may_extend = is_jump_to(s, *from, join->block) || is_back_edge(s, *from, join->block);
+        in->is_join = false;
+        in->missing = !find_values(s, in, may_extend) && !(in->is_join = can_join(s, &in->at));
+        if (in->missing && (join->missing || is_complete || !may_insert(s, x, &in->at, block)))
+            return false;
+        join->missing = in->missing ? in : join->missing;
+        join->n++;
+    }
+    return join->n > 1;
 }
 
 // True if there is room for the value of element k on an edge.
@@ -408,7 +419,7 @@ static Operand insert_phi(LoadPre *s, const Join *join, Operand def, uint32_t k)
     Operand ops[1 + 2 * EDGES_MAX], phi = op_reg(s->fn, reg_like(s->fn, op_index(def)));
     uint32_t n = 0;
     ops[n++] = op_def(phi);
-    for (uint32_t e = 0; e < join->n; e++) {
+    for (uint32_t e = join->n; e--;) {
         ops[n++] = op_block(join->in[e].at.block);
         ops[n++] = join->in[e].value[k];
     }
@@ -427,11 +438,12 @@ static Operand other_value(const LoadPre *s, const Partial *x, const Join *join,
         Operand value = join->in[e].value[k];
         if (op_is_reg(value) && op_index(value) == op_index(def))
             continue;
-        if (op_kind(other) != K_NONE)
+        if (op_kind(other) != K_NONE && !op_same(other, value))
             return op_none();
         other = value;
     }
-    return join->missing && x->position == x->load ? other : op_none();
+    bool is_load = x->position == x->load, fits = is_load && replace_allowed(s->fn, op_index(def), other);
+    return fits ? other : op_none();
 }
 
 static bool replace_at(LoadPre *s, const Partial *x, BlockId block, Operand value[static ELEMENTS_MAX]);
@@ -451,9 +463,9 @@ static void insert_phis(LoadPre *s, const Partial *x, Join *join, Operand value[
 // Inserts the phis at the block of the version of a load for which can_join() holds.
 static void join_value(LoadPre *s, Incoming *in)
 {
-    Join join = {.block = block_of_version(s, &in->at)};
+    Join join;
     s->steps = 0;
-    find_edges(s, &in->at, &join);
+    find_edges(s, &in->at, &join, block_of_version(s, &in->at), true);
     insert_phis(s, &in->at, &join, in->value);
 }
 
@@ -486,8 +498,8 @@ static bool replace_at(LoadPre *s, const Partial *x, BlockId block, Operand valu
     uint32_t edges = pred_count(a, block);
     if (edges < 2 || edges > EDGES_MAX || !a->dom.idom[block])
         return false;
-    Join join = {.block = block};
-    if (!find_edges(s, x, &join) || (join.missing && !may_insert(s, x, &join)) || !has_room(s, x, &join))
+    Join join;
+    if (!find_edges(s, x, &join, block, false) || !has_room(s, x, &join))
         return false;
     insert_phis(s, x, &join, value);
     return true;
@@ -545,8 +557,6 @@ bool load_pre(Redundancy *r)
             continue;
         if (r->rules->budget >= 0 && knob_left(&r->ctx->knobs, r->rules->budget) <= 0)
             break;
-        if (!s.equal)
-            list_loads(&s);
         visit(&s, load);
     }
     for (uint32_t k = 0; k < s.splits.n; k++)

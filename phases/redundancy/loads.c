@@ -19,11 +19,7 @@ static Operand root_of(const void *values, Operand o)
     return number ? (Operand){number, 0} : o;
 }
 
-void loads_init(Redundancy *r)
-{
-    r->memory = mem_versions_of(r->fn);
-    access_places_init(&r->places, &r->scratch, r->fn, r->a, root_of, &r->values);
-}
+void loads_init(Redundancy *r) { access_places_init(&r->places, &r->scratch, r->fn, r->a, root_of, &r->values); }
 
 /* -- Values in memory ----------------------------------------------------------------------------------- */
 
@@ -220,6 +216,18 @@ static bool number_elements(Redundancy *r, InstrId id, MemVersionId version)
     return known;
 }
 
+// Returns the version of memory that a load reads; MEM_UNKNOWN if the rules do not want it.
+static MemVersionId version_of(Redundancy *r, InstrId id, const Instr *i, const Desc *d)
+{
+    if (mem_reads_constant(r->fn, i))
+        return MEM_CONSTANT;
+    if (!(r->rules->kinds & RD_LOADS) || !is_load(d))
+        return MEM_UNKNOWN;
+    if (!r->memory)
+        r->memory = mem_versions_of(r->fn);
+    return mem_version_of_load(r->memory, id);
+}
+
 bool loads_number(Redundancy *r, InstrId id, bool *known)
 {
     const Fn *fn = r->fn;
@@ -227,8 +235,8 @@ bool loads_number(Redundancy *r, InstrId id, bool *known)
     const Desc *d = ir_desc(fn, i);
     if (!(d->traits & TR_READ) || !i->ndef || !defines_ssa(fn, i))
         return false;
-    MemVersionId version = mem_version_of_load(r->memory, id);
-    if (version == MEM_UNKNOWN || (version != MEM_CONSTANT && !(r->rules->kinds & RD_LOADS)))
+    MemVersionId version = version_of(r, id, i, d);
+    if (version == MEM_UNKNOWN)
         return false;
     if (is_load(d) && access_place_of(&r->places, id).bytes)
         *known = number_elements(r, id, version);

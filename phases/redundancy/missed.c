@@ -206,7 +206,8 @@ static InstrId note_access(Missed *m, InstrId id)
 static void visit_access(Missed *m, InstrId id, bool candidate)
 {
     InstrId earlier = note_access(m, id);
-    MemVersionId version = mem_version_of_load(m->r->memory, id);
+    const MemVersions *memory = m->r->memory;  // NULL: no load was numbered
+    MemVersionId version = memory ? mem_version_of_load(memory, id) : MEM_UNKNOWN;
     if (earlier && !candidate && version != MEM_CONSTANT && version != MEM_UNKNOWN)
         explain_load(m, id, earlier);
 }

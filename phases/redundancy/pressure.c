@@ -6,16 +6,16 @@
 // function. A query visits at most BLOCKS_MAX blocks; longer paths are refused. Kept registers are added to the
 // pressure of the blocks, but not to the live ranges, so a second reader may count a register twice.
 //
-// Below FREE registers there is always room: a thread may have 32 registers at full occupancy. With 0, 16, 24 and 32 the
-// samples that are naive PTX have 17,983, 17,983, 17,952 and 17,948 SASS instructions and 3,405, 3,421, 3,429 and 3,441
-// registers; code of nvcc -O3 is the same with all of them.
+// Below FREE registers there is always room: a thread may have 32 registers at full occupancy. With 0, 16, 24 and 32
+// the samples that are naive PTX have 17,983, 17,983, 17,952 and 17,948 SASS instructions and 3,405, 3,421, 3,429 and
+// 3,441 registers; code of nvcc -O3 is the same with all of them.
 //
 // The estimate ignores that operands of the replaced instruction may become dead.
 #include "phases/redundancy/pressure.h"
 
 enum { BLOCKS_MAX = 64, FREE = 24 };
 
-void pressure_init(Pressure *p, Fn *fn, Arena *arena) { *p = (Pressure){.fn = fn, .arena = arena}; }
+void pressure_init(Pressure *p, Fn *fn, Arena *arena) { *p = (Pressure){.fn = fn, .arena = arena, .free = FREE}; }
 
 static uint32_t weight_of(const Fn *fn, RegId r)
 {
@@ -149,7 +149,7 @@ bool pressure_permits(Pressure *p, RegId r, InstrId at)
     if (is_live_at(p, r, at))
         return true;
     BlockId home = ir_instr(p->fn, p->a->defs.at[p->a->defs.first[r]].instr)->block;
-    bool room = has_room(p, r, ir_instr(p->fn, at)->block, home, MAX(p->highest, FREE));
+    bool room = has_room(p, r, ir_instr(p->fn, at)->block, home, MAX(p->highest, p->free));
     if (room)
         keep(p, r);
     return room;

@@ -12,6 +12,7 @@ typedef struct Pressure {
     Arena *arena;
     uint32_t *most;     // by BlockId: the highest pressure in the block
     uint32_t highest;   // in the function
+    uint32_t free;      // number of registers below which there is always room
     uint32_t *visited;  // by BlockId: the last query that visited it
     uint32_t queries;
     VEC(BlockId) work, path;
@@ -24,8 +25,8 @@ void pressure_init(Pressure *p, Fn *fn, Arena *arena);
 // anyway, or keeping it does not raise the highest pressure of the function. The answer true records it as kept.
 // Requests AN_LIVE. The function must not have changed since the first query.
 bool pressure_permits(Pressure *p, RegId r, InstrId at);
-// The same for register r, whose definition dominates the end of block b, if it is read at that end. `free`: a number of
-// registers that may be used even if the highest pressure of the function is lower.
+// The same for register r, whose definition dominates the end of block b, if it is read at that end. `free`: a number
+// of registers that may be used even if the highest pressure of the function is lower.
 bool pressure_permits_at_end(Pressure *p, RegId r, BlockId b, uint32_t free);
 // The same for a new register of the width of `like`, from the start of block `from` to the definition of `like` in
 // block `to`, which `from` dominates.

@@ -14,10 +14,10 @@ typedef struct Redundancy Redundancy;
 
 // Kinds of instructions that are replaced.
 enum {
-    RD_EXPRESSIONS = 1 << 0,  // pure instructions
-    RD_COPIES = 1 << 1,       // moves of registers
-    RD_PHIS = 1 << 2,         // phis that equal another phi or their inputs
-    RD_LOADS = 1 << 3,        // loads, by an earlier load or store
+    RD_EXPRESSIONS = 1 << 0,     // pure instructions
+    RD_COPIES = 1 << 1,          // moves of registers
+    RD_PHIS = 1 << 2,            // phis that equal another phi or their inputs
+    RD_LOADS = 1 << 3,           // loads, by an earlier load or store
     RD_CONSTANT_LOADS = 1 << 4,  // loads of read-only memory
     RD_PARTIAL_LOADS = 1 << 5,   // with RD_LOADS: also loads that are redundant on some paths (load_pre.h)
     RD_CONVERGENT = 1 << 6,      // shfl, vote, match and redux, by `number`
@@ -94,24 +94,24 @@ struct Redundancy {
     Arena scratch;
     Values values;
     ReplaceMap map;
-    uint32_t pass;           // of values_solve(), to which `candidates` belongs
-    VEC(InstrId) candidates;  // instructions with a result that has the number of another one, in dominance order
-    const MemVersions *memory;
+    uint32_t pass;              // of values_solve(), to which `candidates` belongs
+    VEC(InstrId) candidates;    // instructions with a result that has the number of another one, in dominance order
+    const MemVersions *memory;  // NULL: not needed yet
     AccessPlaces places;
     VEC(NumberedLoad) loads;  // for RD_PARTIAL_LOADS, in dominance order
     bool partial;             // some of them may be redundant on some paths
     VEC(Copy) copies;         // in dominance order
     uint32_t next_copy;       // index in `copies`
     VEC(PlannedMove) moves;
-    VEC(Member) members;      // from 1
-    uint32_t *top;            // by representative: the last member whose block may dominate the next blocks
-    RegId leader;             // of the current candidate
-    Verdict verdict;          // the same
-    uint32_t replaced;        // number of instructions
-    bool guards;              // a predicate was replaced
-    const uint64_t *masks;    // for LateOriCommoning: classes of instructions by BlockId; NULL = not computed yet
-    uint8_t *other_uses;      // by RegId: it has a use that is no 64-bit sum; NULL = not computed yet
-    bool splits;              // an edge was split
+    VEC(Member) members;    // from 1
+    uint32_t *top;          // by representative: the last member whose block may dominate the next blocks
+    RegId leader;           // of the current candidate
+    Verdict verdict;        // the same
+    uint32_t replaced;      // number of instructions
+    bool guards;            // a predicate was replaced
+    const uint64_t *masks;  // for LateOriCommoning: classes of instructions by BlockId; NULL = not computed yet
+    uint8_t *other_uses;    // by RegId: it has a use that is no 64-bit sum; NULL = not computed yet
+    bool splits;            // an edge was split
 };
 
 /* late_commoning.c */
@@ -119,10 +119,9 @@ struct Redundancy {
 uint64_t late_commoning_classes(const Ctx *ctx, const Fn *fn, const Instr *i);
 
 /* loads.c */
-// Requests AN_MEM.
 void loads_init(Redundancy *r);
-// Numbers a load. *known: a result has the number of another register. False: the instruction is no load whose value can
-// be known; then it is not numbered.
+// Numbers a load. *known: a result has the number of another register. False: the instruction is no load whose value
+// can be known; then it is not numbered. Requests AN_MEM for loads of memory that may change.
 bool loads_number(Redundancy *r, InstrId id, bool *known);
 // True if the load reads a version that is a phi, or is in a block with several predecessors.
 bool load_may_be_partial(const Redundancy *r, const NumberedLoad *load);

@@ -437,7 +437,7 @@ lines memory.ptx $promote local.u32 :3 $size=32:3 $size=31:6 $size=8:6 $size=7:9
 lines memory.ptx $promote local.u32 $weight=0:3 $weight=100:6 $whole=0:3 $whole=1:3 \
     $whole=0~$weight=100:3 $whole=0.33~$weight=100:3 $whole=0.34~$weight=100:6 $whole=1~$weight=100:6
 lines memory.ptx GeneralOptimizeMid local.u32 GeneralOptimizeEnable=1:3 GeneralOptimizeEnable=0:9
-lines memory.ptx '' local.u32 :3 'GeneralOptimizeEnable=0~NvOptRecipes=off~DisablePhases=50+64:9' "DisablePhases=$promote+50+64:9"
+lines memory.ptx '' local.u32 :3 'GeneralOptimizeEnable=0~NvOptRecipes=off~DisablePhases=49+50+64:9' "DisablePhases=$promote+49+50+64:9"
 
 # Four uses of a copy, two of them in other blocks.
 {

@@ -180,6 +180,7 @@ static void measured_open(Measured *m, const char *text)
     arena_init(&m->arena, &m->k.ctx.heap);
     analysis_need(m->fn, AN_RPO | AN_DOM | AN_DEF);
     pressure_init(&m->p, m->fn, &m->arena);
+    m->p.free = 0;
 }
 
 static void measured_close(Measured *m)

@@ -215,7 +215,7 @@ TEST(late_commoning_after_50)
     kernel_close(&k);
 }
 
-// Where GvnCse runs, slot 50 commons in a window only.
+// On backends with GvnCse, slot 50 commons in a window only.
 TEST(late_commoning_after_50_with_gvn)
 {
     Kernel k;
