@@ -251,6 +251,15 @@ TEST(pressure_of_values)
     CHECK(!pressure_permits(&m.p, second, nth(m.fn, 1, 1)));
     measured_close(&m);
 
+    // The instruction is the last reader of the register, in front of the highest pressure.
+    measured_open(&m, START "  R90:32 = mov.b32 %clock\n  bra b1\n"
+                            "b1:\n  R1:32 = mov.b32 R90\n  R10:32 = mov.b32 %clock\n  R11:32 = mov.b32 %clock\n"
+                            "  R12:32 = mov.b32 %clock\n  R13:32 = mov.b32 %clock\n"
+                            "  st.global.v4.b32 [0], {R10, R11, R12, R13}\n  st.global.b32 [0], R1\n" END);
+    CHECK(pressure_permits(&m.p, result(m.fn, early(&m, 0)), nth(m.fn, 1, 0)));
+    CHECK_EQ(m.p.highest, BALLAST + 5);
+    measured_close(&m);
+
     // It is live at the end of the block, or read later in it.
     measured_open(&m, START "  R90:32 = mov.b32 %clock\n  R1:32 = add.s32 R90, 1\n  R2:32 = add.s32 R90, 2\n  bra b1\n"
                             "b1:\n  R3:32 = add.s32 R90, 1\n  R4:32 = add.s32 R90, 2\n"
@@ -279,21 +288,32 @@ TEST(pressure_of_loops)
 
 /* -- Order of operands ---------------------------------------------------------------------------------- */
 
-enum { ROW_NOP = 158 };
-
-static SmTarget target;
-
-static bool run_for_target(Phase *phase, Fn *fn)
+// Runs GvnCse for a backend with a knob of the function.
+static void run_gvn(Kernel *k, const SmBackend *backend, const char *knob)
 {
-    phase->ctx->target = target;
-    return phase_gvn_cse(phase->ctx, fn);
+    char why[500];
+    k->ctx.settings = phase_knobs(&k->ctx.arena);
+    k->ctx.options =
+        (PhaseOptions){.level = 3, .named = "GvnCse", .stay_in_ssa = true, .contracts = true, .verify = VM_EACH};
+    k->ctx.options.target = (SmTarget){backend, backend->profile.encoded};
+    fn_note_knob(k->fn, knob, strlen(knob), 0);
+    if (!CHECK(phase_plan(&k->ctx, k->module, why)))
+        CHECK_Z(why, "");
+    phase_run(&k->ctx, &k->fn);
+}
+
+// Ends a kernel that run_gvn() has changed.
+static void close_gvn(Kernel *k)
+{
+    if (k->ctx.knobs.store)
+        knobs_free(&k->ctx.knobs);
+    kernel_close(k);
 }
 
 // Runs GvnCse for a version and capabilities.
 static void check_sorted(uint16_t encoded, uint8_t caps, bool sorted)
 {
     Kernel k;
-    char why[500];
     SmBackend backend = sm_60;
     unit_context("version %x, capabilities %x", encoded, caps);
     // R3 makes the block one with a replacement.
@@ -304,13 +324,7 @@ static void check_sorted(uint16_t encoded, uint8_t caps, bool sorted)
                 "  exit\n");
     backend.profile.caps = caps;
     backend.profile.encoded = encoded;
-    target = (SmTarget){&backend, encoded};
-    PhaseVtable vtable = *k.ctx.phases[ROW_NOP].vtable;
-    vtable.execute = run_for_target;
-    k.ctx.phases[ROW_NOP].vtable = &vtable;
-    k.ctx.options = (PhaseOptions){.level = 3, .named = "NOP", .stay_in_ssa = true, .verify = VM_EACH};
-    CHECK(phase_plan(&k.ctx, k.module, why));
-    phase_run(&k.ctx, &k.fn);
+    run_gvn(&k, &backend, "knob EnableGvnCse=1");
     const char *text = kernel_body(&k);
     CHECK_EQ(strstr(text, "= add.s32 R1, R2") != NULL, sorted);
     CHECK_EQ(strstr(text, "= add.s32 R2, R1") != NULL, !sorted);
@@ -318,7 +332,7 @@ static void check_sorted(uint16_t encoded, uint8_t caps, bool sorted)
     CHECK(strstr(text, "= mul.lo.s32 R5, 3"));
     CHECK(strstr(text, "= setp.lt.s32 R3, R3"));
     CHECK_EQ(k.ctx.gvn.drained, caps ? 1 : 0);
-    kernel_close(&k);
+    close_gvn(&k);
     unit_context("%s", "");
 }
 
@@ -332,6 +346,33 @@ TEST(gvn_sorts_operands)
     check_sorted(0x6000, 0, false);  // mode 2 has no drain
 }
 
+// The extended scope, of a backend with bit 6 and without c: approximate instructions of dominating blocks, but no
+// convergent ones.
+TEST(gvn_extended)
+{
+    static const struct {
+        const char *knob;
+        uint32_t approximate;
+    } rows[] = {{"knob EnableGvnCseMode=4", 2}, {"knob EnableGvnCseMode=5", 1}, {"knob EnableGvnCseMode=6", 1}};
+    SmBackend backend = sm_60;
+    backend.profile.caps = SM_CAP_ENHANCED_CSE;
+    for (size_t k = 0; k < ARRAY_LEN(rows); k++) {
+        Kernel kernel;
+        unit_context("%s", rows[k].knob);
+        kernel_open(&kernel, "ssa",
+                    HEAD "  R1:32 = ex2.approx.f32 R90\n  R2:32 = shfl.sync.bfly.b32 R91, 1, 31, -1\n"
+                         "  st.global.v2.b32 [0], {R1, R2}\n  bra b1\n"
+                         "b1:\n  R3:32 = shfl.sync.bfly.b32 R91, 1, 31, -1\n  R4:32 = ex2.approx.f32 R90\n"
+                         "  st.global.v2.b32 [0], {R3, R4}\n  exit\n");
+        run_gvn(&kernel, &backend, rows[k].knob);
+        const char *text = kernel_body(&kernel), *first = strstr(text, "ex2"), *exchange = strstr(text, "shfl");
+        CHECK_EQ(first && strstr(first + 1, "ex2"), rows[k].approximate == 2);
+        CHECK(exchange && strstr(exchange + 1, "shfl"));
+        close_gvn(&kernel);
+    }
+    unit_context("%s", "");
+}
+
 void test_gvn(void)
 {
     RUN(gvn_modes);
@@ -342,4 +383,5 @@ void test_gvn(void)
     RUN(pressure_of_values);
     RUN(pressure_of_loops);
     RUN(gvn_sorts_operands);
+    RUN(gvn_extended);
 }
