@@ -220,7 +220,9 @@ bool value_is_expression(const Fn *fn, const Instr *i)
 
 /* -- Phis ----------------------------------------------------------------------------------------------- */
 
-enum { UNDEFINED = UINT32_MAX, PHI_FIXED = 3, SHAPED = UINT32_MAX, SHAPE_DEPTH = 7 };
+enum { PHI_FIXED = 3, SHAPE_DEPTH = 7 };
+#define UNDEFINED UINT32_MAX
+#define SHAPED UINT32_MAX  // as a value in the table: no instruction
 
 // Makes the key of a phi: PHI_FIXED words, and two for each input. Returns the number of inputs without a number,
 // UNDEFINED if one is undefined or outside of ssa form.

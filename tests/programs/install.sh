@@ -264,7 +264,7 @@ common() {
     offers "$1" 'oriopt k.ptx --verify ' each final none
     offers "$1" 'oriopt --named-phases OriFo' OriFold OriFormLop3
     offers "$1" 'oriopt --named-phases orifol' OriFold
-    offers "$1" 'oriopt --named-phases Gvn'
+    offers "$1" 'oriopt --named-phases Enforce'
     offers "$1" 'oriopt --named-phases OriBranchOpt,OriFol' OriBranchOpt,OriFold
     offers "$1" 'oriopt --named-phases OriBranchOpt+NOP,OriFol' OriBranchOpt+NOP,OriFold
     offers "$1" 'oriopt --self-check clone,r' clone,roundtrip

@@ -299,11 +299,11 @@ idle() {
     same warnings want
 }
 for option in --named-phases --disable-phases --no-phase --print-before --print-after; do
-    idle $option GvnCse "GvnCse (phase 49) does nothing: it is not implemented yet"
+    idle $option EnforceArgumentRestrictions "EnforceArgumentRestrictions (phase 48) does nothing: it is not implemented yet"
     idle $option 110,OriFold "PostSchedule (phase 110) does nothing: it is for machine code, which oriopt does not generate"
     idle $option 127 "AdvancedPhaseOriPhaseEncoding (phase 127) does nothing: no backend implements this hook"
-    idle $option 2,49,2,49 "PromoteFP16 (phase 2) does nothing: it is not implemented yet" \
-        "GvnCse (phase 49) does nothing: it is not implemented yet"
+    idle $option 2,48,2,48 "PromoteFP16 (phase 2) does nothing: it is not implemented yet" \
+        "EnforceArgumentRestrictions (phase 48) does nothing: it is not implemented yet"
     idle $option OriFold,NOP,OriBranchOpt
     idle $option 0..60
 done
@@ -326,10 +326,10 @@ for setting in --named-phases= --disable-phases= --no-phase= --print-after= --kn
     run "phase 65 of sm_30, by $what" 0 -arch sm_30 ${setting}GeneralOptimizeLate2 k.ptx -o out.ptx
     if grep 'warning: ' err; then bad "a warning"; else ok; fi
 done
-run "a knob" 0 --knob DisablePhases=GvnCse k.ptx -o out.ptx
-warned 1 "oriopt: warning: DisablePhases: GvnCse (phase 49) does nothing"
-run "a pipeline without a module" 0 --print-pipeline --named-phases=GvnCse
-warned 1 "GvnCse (phase 49) does nothing"
+run "a knob" 0 --knob DisablePhases=EnforceArgumentRestrictions k.ptx -o out.ptx
+warned 1 "oriopt: warning: DisablePhases: EnforceArgumentRestrictions (phase 48) does nothing"
+run "a pipeline without a module" 0 --print-pipeline --named-phases=EnforceArgumentRestrictions
+warned 1 "EnforceArgumentRestrictions (phase 48) does nothing"
 run "what is left out at either end" 0 --start-before=49 --stop-after=110 k.ptx -o out.ptx
 silent err
 run "the default" 0 k.ptx -o out.ptx
