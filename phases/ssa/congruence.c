@@ -10,8 +10,10 @@
 // that dominates it. If no two members interfere, all members that are live at a definition have the value of the
 // member above it. `ancestor` links each member to the nearest dominating member of equal value that is live at its
 // definition, so the check only follows this chain. If two classes are merged, the members before the first one of the
-// later class keep their links, and the walk starts there. So a long class that grows at its end, as that of a variable
-// that many branches in sequence assign, is not walked again for each merge.
+// later class keep their links, and the walk starts there. It ends as soon as no later link can change: behind the last
+// member of one class, at a member with the same ancestors as before that dominates the rest, or where no member that
+// is new or has other ancestors dominates the rest. So a long class, as that of a variable that many branches in
+// sequence assign, is not walked again for each merge.
 //
 // A copy is live only at its own position. The copy of a phi's input is at the end of the predecessor, and is live
 // along the edge, on which nothing is defined. The copy of a phi's result is directly after the phis, the copy of an
@@ -92,29 +94,81 @@ static void restore_links(Classes *c)
     }
 }
 
-// Puts the members of the lists from a and b on (0 = empty) into c->members in dominance order, and sets their links.
-// `before` is the member before them, 0 = none. Stops with true, and restores the links, if a member interferes with
-// another one or with one up to `before`.
-static bool interfere(Classes *c, VarId before, VarId a, VarId b)
+// A walk over the members of two lists from a and b on, in dominance order.
+typedef struct Walk {
+    VarId list[2];           // the next members, 0 = none
+    VarId tail[2];           // the last members of the lists
+    VarId before;            // the member of list 0 before them, 0 = none
+    VarId last;              // the last member that was visited
+    uint32_t side;           // its list
+    uint32_t reach[2];       // by list: end of the subtrees of its visited members in preorder
+    uint32_t reach_changed;  // end of the subtrees of visited members with other links or ancestors
+} Walk;
+
+static uint32_t subtree_end(const Classes *c, VarId v)
 {
-    VarId top = before;
+    BlockId b = var_of(c, v)->at;
+    return c->a->dom.pre[b] + c->a->dom.size[b];
+}
+
+// True if only one list has members left, and their links stay.
+static bool is_settled(const Classes *c, const Walk *w)
+{
+    if (w->list[0] && w->list[1])
+        return false;
+    uint32_t side = !w->list[0], end = MAX(w->reach_changed, w->reach[!side]);
+    const Var *rest = var_of(c, w->list[side]), *last = var_of(c, w->last);
+    // The members up to `before` are new to list 1.
+    if ((side == 0 || !w->before) && c->a->dom.pre[rest->at] >= end)
+        return true;
+    return w->last && w->side == side && last->changed != c->walks &&
+           dominates(c->a, last->at, var_of(c, w->tail[side])->at);
+}
+
+// Moves to the next member, and saves its links.
+static Var *take_member(Classes *c, Walk *w)
+{
+    VarId a = w->list[0], b = w->list[1];
+    w->side = !(a && (!b || stands_first(c, a, b)));
+    w->last = w->list[w->side];
+    Var *var = var_of(c, w->last);
+    w->list[w->side] = var->next;
+    VEC_PUSH(c->arena, &c->members, w->last);
+    VEC_PUSH(c->arena, &c->saved, ((Links){var->above, var->ancestor}));
+    return var;
+}
+
+static void note_changes(Classes *c, Walk *w, Var *var, Links links)
+{
+    uint32_t end = subtree_end(c, w->last);
+    bool changed = var->above != links.above || var->ancestor != links.ancestor ||
+                   (var->ancestor && var_of(c, var->ancestor)->changed == c->walks);
+    var->changed = changed ? c->walks : 0;
+    w->reach[w->side] = MAX(w->reach[w->side], end);
+    w->reach_changed = MAX(w->reach_changed, changed ? end : 0);
+}
+
+// Puts the members of the lists into c->members in dominance order, and sets their links; `whole`: all of them, else up
+// to the first one whose links stay. Stops with true, and restores the links, if a member interferes with another one
+// or with one up to `before`.
+static bool interfere(Classes *c, Walk *w, bool whole)
+{
+    VarId top = w->before;
     c->members.n = c->saved.n = 0;
-    while (a || b) {
-        bool first = a && (!b || stands_first(c, a, b));
-        VarId v = first ? a : b;
-        Var *var = var_of(c, v);
-        *(first ? &a : &b) = var->next;
-        VEC_PUSH(c->arena, &c->members, v);
-        VEC_PUSH(c->arena, &c->saved, ((Links){var->above, var->ancestor}));
+    c->walks++;
+    while ((w->list[0] || w->list[1]) && (whole || !is_settled(c, w))) {
+        Var *var = take_member(c, w);
+        Links links = c->saved.at[c->saved.n - 1];
         while (top && !dominates(c->a, var_of(c, top)->at, var->at))
             top = var_of(c, top)->above;
         var->above = top;
-        var->ancestor = live_ancestor(c, top, v);
+        var->ancestor = live_ancestor(c, top, w->last);
         if (var->ancestor && var_of(c, var->ancestor)->value != var->value) {
             restore_links(c);
             return true;
         }
-        top = v;
+        note_changes(c, w, var, links);
+        top = w->last;
     }
     return false;
 }
@@ -136,8 +190,9 @@ void classes_join(Classes *c, VarId a, VarId b)
     var_of(c, MAX(a, b))->parent = MIN(a, b);
 }
 
-// Links c->members after `before` to the list of their class, which starts with `first`.
-static void link_members(Classes *c, VarId first, VarId before)
+// Links c->members after `before` to the list of their class, which starts with `first`, and the rest of a list after
+// them: from `rest` to `tail`, 0 = none.
+static void link_members(Classes *c, VarId first, VarId before, VarId rest, VarId tail)
 {
     for (uint32_t k = 0; k < c->members.n; k++) {
         VarId v = c->members.at[k];
@@ -146,8 +201,10 @@ static void link_members(Classes *c, VarId first, VarId before)
         var_of(c, v)->prev = before;
         before = v;
     }
-    var_of(c, before)->next = 0;
-    var_of(c, first)->prev = before;
+    var_of(c, before)->next = rest;
+    if (rest)
+        var_of(c, rest)->prev = before;
+    var_of(c, first)->prev = rest ? tail : before;
     var_of(c, class_of(c, first))->first = first;
 }
 
@@ -168,7 +225,7 @@ static uint32_t next_set(Classes *c, const Member *all, uint32_t first, uint32_t
     c->members.n = 0;
     for (; end < n && all[end].class == all[first].class; end++)
         VEC_PUSH(c->arena, &c->members, all[end].var);
-    link_members(c, all[first].var, 0);
+    link_members(c, all[first].var, 0, 0, 0);
     return end;
 }
 
@@ -187,7 +244,7 @@ bool classes_split(Classes *c)
     bool any = false;
     for (uint32_t first = 0, end; first < all.n; first = end) {
         end = next_set(c, all.at, first, all.n);
-        if (!interfere(c, 0, all.at[first].var, 0))
+        if (!interfere(c, &(Walk){.list = {all.at[first].var}}, true))
             continue;
         any = true;
         for (uint32_t k = first; k < end; k++) {
@@ -209,27 +266,31 @@ void classes_join_copies(Classes *c, const VarId *copies, uint32_t n)
     }
     qsort(all, n, sizeof *all, by_class_and_order);
     next_set(c, all, 0, n);
-    interfere(c, 0, all[0].var, 0);
+    interfere(c, &(Walk){.list = {all[0].var}}, true);
 }
 
-// Returns the last member of the list of a that stands before b, as a does. The search runs from both ends.
-static VarId last_before(Classes *c, VarId a, VarId b)
+// Returns the last member of the list of a that stands before b, as a does. The search runs from both ends, and from
+// member `near`.
+static VarId last_before(Classes *c, VarId a, VarId near, VarId b)
 {
     VarId low = a, high = var_of(c, a)->prev;
+    bool ahead = stands_first(c, near, b);
     for (; !stands_first(c, high, b); high = var_of(c, high)->prev) {
-        VarId next = var_of(c, low)->next;
+        VarId next = var_of(c, low)->next, other = ahead ? var_of(c, near)->next : var_of(c, near)->prev;
         if (!stands_first(c, next, b))
             return low;
+        if (stands_first(c, other, b) != ahead)
+            return ahead ? near : other;
         low = next;
+        near = other;
         c->work -= MIN(c->work, 1);
     }
     return high;
 }
 
-bool classes_merge(Classes *c, VarId a, VarId b)
+bool classes_merge(Classes *c, VarId x, VarId y)
 {
-    a = class_of(c, a);
-    b = class_of(c, b);
+    VarId a = class_of(c, x), b = class_of(c, y), near = x;
     if (a == b)
         return true;
     if (!c->work)
@@ -239,14 +300,18 @@ bool classes_merge(Classes *c, VarId a, VarId b)
         VarId other = first;
         first = second;
         second = other;
+        near = y;
     }
-    VarId before = last_before(c, first, second);
-    bool apart = interfere(c, before, var_of(c, before)->next, second);
+    Walk w = {.tail = {var_of(c, first)->prev, var_of(c, second)->prev}, .before = last_before(c, first, near, second)};
+    w.list[0] = var_of(c, w.before)->next;
+    w.list[1] = second;
+    bool apart = interfere(c, &w, false);
     c->work -= MIN(c->work, c->members.n);
     if (apart)
         return false;
     classes_join(c, a, b);
-    link_members(c, first, before);
+    VarId rest = w.list[0] ? w.list[0] : w.list[1];
+    link_members(c, first, w.before, rest, w.list[0] ? w.tail[0] : w.tail[1]);
     return true;
 }
 

@@ -24,6 +24,7 @@ typedef struct Var {
     VarId prev;          // the previous member; of the first member: the last one
     VarId above;         // the nearest member whose block dominates this definition, 0 = none
     VarId ancestor;      // the nearest member of equal value that is live at this definition, 0 = none
+    uint32_t changed;    // the last walk that changed the links of it or of an ancestor
     uint32_t reg : 31;   // the register; of a copy 0, or the register of its class
     uint32_t apart : 1;  // was in a set whose members interfere
 } Var;
@@ -45,6 +46,7 @@ typedef struct Classes {
     VEC(Var) vars;      // by VarId
     VEC(VarId) members;
     VEC(Links) saved;  // of `members`
+    uint32_t walks;    // so far
     uint64_t work;     // members that classes_merge() may still visit
 } Classes;
 
