@@ -84,6 +84,18 @@ const Analyses *analysis_need(Fn *fn, uint32_t mask)
     return fn->analyses;
 }
 
+bool analysis_need_live(Fn *fn, uint64_t max)
+{
+    analysis_need(fn, analysis_closure(AN_LIVE) & ~(uint32_t)AN_LIVE);
+    Analyses *a = fn->analyses;
+    a->requested |= AN_LIVE;
+    if (!(a->valid & AN_LIVE) && live_build_within(fn, a, max)) {
+        a->blocks[AX_LIVE] = fn->blocks.n;
+        a->valid |= AN_LIVE;
+    }
+    return a->valid & AN_LIVE;
+}
+
 // A row of the phase table has one mask for both forms. In multi form AN_DEF depends on the positions of uses, so it is
 // dropped with AN_RDEFS.
 void analysis_drop(Fn *fn, uint32_t keep)

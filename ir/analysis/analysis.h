@@ -161,6 +161,9 @@ typedef struct Analyses {
 /* analysis.c */
 // Makes the analyses of the mask and their prerequisites valid.
 const Analyses *analysis_need(Fn *fn, uint32_t mask);
+// Computes AN_LIVE, which may be as large as blocks x registers; false if its rows would have more than `max` registers
+// in all. Its prerequisites are valid in both cases.
+bool analysis_need_live(Fn *fn, uint64_t max);
 // Returns the mask with the prerequisites of its analyses.
 uint32_t analysis_closure(uint32_t mask);
 // Returns Analyses.requested, and sets it to `mask`.
@@ -244,8 +247,16 @@ static inline bool stands_before(const Analyses *an, InstrId i, InstrId j) { ret
 
 /* nuses.c: AN_NUSES */
 // The uses are those of AN_DEFUSE. A phase that keeps AN_NUSES counts each use that it adds (`more` is 1) or removes
-// (-1). The functions on Fn do nothing while AN_NUSES is invalid.
-void nuses_add(Analyses *an, RegId r, int more);
+// (-1). The functions on Fn do nothing while AN_NUSES is invalid. nuses_add_new() is for registers that are newer than
+// the counts.
+void nuses_add_new(Analyses *an, RegId r, int more);
+static inline void nuses_add(Analyses *an, RegId r, int more)
+{
+    if (r < an->nuses.n)
+        an->nuses.at[r] += (uint32_t)more;
+    else
+        nuses_add_new(an, r, more);
+}
 static inline void nuses_count(Fn *fn, Operand o, int more)
 {
     if (op_is_reg(o) && fn->analyses && fn->analyses->valid & AN_NUSES)

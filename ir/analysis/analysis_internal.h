@@ -56,4 +56,8 @@ typedef struct FrontierHeaps {
 // Computes the heap of each block, in memory of the arena. `level` has the depth of each block in the dominator tree.
 void frontier_build_heaps(const Fn *fn, const Analyses *a, Arena *arena, const uint32_t *level, FrontierHeaps *h);
 
+/* live.c */
+// Computes AN_LIVE; false if its rows have more than `max` registers in all. Then there are none.
+bool live_build_within(const Fn *fn, Analyses *a, uint64_t max);
+
 #endif

@@ -211,21 +211,20 @@ static void collect_predecessors(Search *s)
     s->preds.first[n] = count;
 }
 
-// Counts the registers of each row, and collects the registers that cross a block boundary.
-static uint32_t count_rows(Search *s, RegId *crossing)
+// Counts the registers of each row, and collects those that cross a block boundary. Returns their number. Stops when
+// the rows have more than `max` registers in all.
+static uint32_t count_rows(Search *s, RegId *crossing, uint64_t max)
 {
     uint32_t n = 0;
-    for (RegId r = 1; r < s->fn->regs.n; r++) {
-        if (find_boundaries(s, r))
+    for (RegId r = 1; r < s->fn->regs.n && s->found <= max; r++) {
+        bool read = use_count(s->a, r) || ir_reg(s->fn, r)->flags & REG_NAMED;
+        if (read && find_boundaries(s, r))
             crossing[n++] = r;
-        if (s->found > UINT32_MAX)
-            heap_fail(s->scratch.heap, ST_LIMIT, "the live sets of the blocks have more than %u registers in all",
-                      UINT32_MAX);
     }
     return n;
 }
 
-void live_build(const Fn *fn, Analyses *a)
+bool live_build_within(const Fn *fn, Analyses *a, uint64_t max)
 {
     Arena *arena = &a->arena[AX_LIVE];
     uint32_t n = fn->blocks.n;
@@ -237,15 +236,28 @@ void live_build(const Fn *fn, Analyses *a)
     s.stack = NEW_ARRAY(&s.scratch, BlockId, a->nrpo);
     RegId *crossing = arena_alloc(&s.scratch, fn->regs.n * sizeof *crossing);
     collect_predecessors(&s);
-    uint32_t ncrossing = count_rows(&s, crossing);
-    s.in->at = arena_alloc(arena, rows_start(s.in->first, n) * sizeof(RegId));
-    s.out->at = arena_alloc(arena, rows_start(s.out->first, n) * sizeof(RegId));
-    memset(s.mark, 0, n * sizeof *s.mark);
-    for (uint32_t k = 0; k < ncrossing; k++)
-        find_boundaries(&s, crossing[k]);
-    rows_restore(s.in->first, n);
-    rows_restore(s.out->first, n);
+    uint32_t ncrossing = count_rows(&s, crossing, max);
+    bool fits = s.found <= max;
+    if (fits) {
+        s.in->at = arena_alloc(arena, rows_start(s.in->first, n) * sizeof(RegId));
+        s.out->at = arena_alloc(arena, rows_start(s.out->first, n) * sizeof(RegId));
+        memset(s.mark, 0, n * sizeof *s.mark);
+        for (uint32_t k = 0; k < ncrossing; k++)
+            find_boundaries(&s, crossing[k]);
+        rows_restore(s.in->first, n);
+        rows_restore(s.out->first, n);
+    } else {
+        arena_free(arena);
+    }
     arena_free(&s.scratch);
+    return fits;
+}
+
+void live_build(const Fn *fn, Analyses *a)
+{
+    if (!live_build_within(fn, a, UINT32_MAX))
+        heap_fail(fn->arena.heap, ST_LIMIT, "the live sets of the blocks have more than %u registers in all",
+                  UINT32_MAX);
 }
 
 /* -- Comparison ----------------------------------------------------------------------------------------- */

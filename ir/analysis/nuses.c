@@ -34,7 +34,7 @@ bool nuses_same(const Fn *fn, const Analyses *kept, Analyses *now, char why[stat
     return true;
 }
 
-void nuses_add(Analyses *a, RegId r, int more)
+void nuses_add_new(Analyses *a, RegId r, int more)
 {
     while (a->nuses.n <= r)
         VEC_PUSH(&a->arena[AX_NUSES], &a->nuses, 0);

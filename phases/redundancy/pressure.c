@@ -3,8 +3,10 @@
 //
 // If a register is kept for a reader, it becomes live on all paths from its definition to the reader on which it is not
 // live yet. The highest pressure of each block on these paths must leave room for it below the highest pressure of the
-// function. A query visits at most BLOCKS_MAX blocks; longer paths are refused. Kept registers are added to the
-// pressure of the blocks, but not to the live ranges, so a second reader may count a register twice.
+// function. Blocks are measured when a path reaches them, unless a bound suffices. A query visits at most BLOCKS_MAX
+// blocks; longer paths are refused. Kept registers are added to the pressure of the blocks, but not to the live ranges,
+// so a second reader may count a register twice. Functions whose live sets are large (thousands of registers that are
+// live in thousands of blocks) are not measured, and permit nothing.
 //
 // Below FREE registers there is always room: a thread may have 32 registers at full occupancy. With 0, 16, 24 and 32
 // the samples that are naive PTX have 17,983, 17,983, 17,952 and 17,948 SASS instructions and 3,405, 3,421, 3,429 and
@@ -32,51 +34,95 @@ static bool is_repeated(const Operand *ops, uint32_t k)
     return same < k;
 }
 
+// Returns the weight of the live operands of an instruction.
+static uint32_t live_operands(const Pressure *p, const Instr *i)
+{
+    const Operand *ops = ir_ops(p->fn, i);
+    uint32_t weight = 0;
+    for (uint32_t k = 0; k < i->nops; k++)
+        if (op_is_reg(ops[k]) && live_set_has(&p->live, op_index(ops[k])) && !is_repeated(ops, k))
+            weight += weight_of(p->fn, op_index(ops[k]));
+    return weight;
+}
+
 // Moves the set before an instruction. Returns the change of the pressure.
-static uint32_t step(Pressure *p, LiveSet *live, InstrId id)
+static uint32_t step(Pressure *p, InstrId id)
 {
     const Instr *i = ir_instr(p->fn, id);
-    const Operand *ops = ir_ops(p->fn, i);
-    uint32_t change = 0;
-    p->was.n = 0;
-    for (uint32_t k = 0; k < i->nops; k++)
-        VEC_PUSH(p->arena, &p->was, op_is_reg(ops[k]) && live_set_has(live, op_index(ops[k])));
-    live_set_step(live, p->fn, id);
-    for (uint32_t k = 0; k < i->nops; k++) {
-        bool is = op_is_reg(ops[k]) && live_set_has(live, op_index(ops[k]));
-        if (is != p->was.at[k] && !is_repeated(ops, k))
-            change += is ? weight_of(p->fn, op_index(ops[k])) : -weight_of(p->fn, op_index(ops[k]));
-    }
-    return change;
+    uint32_t behind = live_operands(p, i);
+    live_set_step(&p->live, p->fn, id);
+    return live_operands(p, i) - behind;
+}
+
+// Live sets with more registers than this for each instruction are not computed.
+static uint64_t live_max(const Fn *fn) { return 1024 + 8 * (uint64_t)fn->ninstrs; }
+
+static void start(Pressure *p)
+{
+    p->known = analysis_need_live(p->fn, live_max(p->fn));
+    p->a = p->fn->analyses;
+    if (!p->known)
+        return;
+    p->most = NEW_ARRAY(p->arena, uint32_t, p->fn->blocks.n);
+    p->bound = NEW_ARRAY(p->arena, uint32_t, p->fn->blocks.n);
+    p->kept = NEW_ARRAY(p->arena, uint32_t, p->fn->blocks.n);
+    p->visited = NEW_ARRAY(p->arena, uint32_t, p->fn->blocks.n);
+    live_set_init(&p->live, p->arena, p->fn);
 }
 
 // Returns the highest pressure in a block.
-static uint32_t measure_block(Pressure *p, LiveSet *live, BlockId b)
+static uint32_t measure_block(Pressure *p, BlockId b)
 {
     uint32_t now = 0;
-    live_set_at_end(live, p->a, b);
-    for (uint32_t k = 0; k < live->n; k++)
-        now += weight_of(p->fn, live->at[k]);
+    live_set_at_end(&p->live, p->a, b);
+    for (uint32_t k = 0; k < p->live.n; k++)
+        now += weight_of(p->fn, p->live.at[k]);
     uint32_t most = now;
     FOR_INSTRS_BACK(p->fn, b, id) {
-        now += step(p, live, id);
+        now += step(p, id);
         most = MAX(most, now);
     }
     return most;
 }
 
-static void measure(Pressure *p)
+// Returns a bound of it: the registers that are live at the start of the block or defined in it.
+static uint32_t bound_in(Pressure *p, BlockId b)
 {
-    LiveSet live;
-    p->a = analysis_need(p->fn, AN_LIVE);
-    p->most = NEW_ARRAY(p->arena, uint32_t, p->fn->blocks.n);
-    p->visited = NEW_ARRAY(p->arena, uint32_t, p->fn->blocks.n);
-    live_set_init(&live, p->arena, p->fn);
-    for (uint32_t k = 0; k < p->a->nrpo; k++) {
-        BlockId b = p->a->rpo[k];
-        p->most[b] = measure_block(p, &live, b);
-        p->highest = MAX(p->highest, p->most[b]);
+    uint32_t n, sum = 0;
+    const RegId *in = live_in(p->a, b, &n);
+    for (uint32_t k = 0; k < n; k++)
+        sum += weight_of(p->fn, in[k]);
+    FOR_INSTRS(p->fn, b, id) {
+        const Instr *i = ir_instr(p->fn, id);
+        const Operand *ops = ir_ops(p->fn, i);
+        for (uint32_t k = 0; k < i->ndef; k++)
+            sum += op_is_reg(ops[k]) ? weight_of(p->fn, op_index(ops[k])) : 0;
     }
+    return sum;
+}
+
+// Returns the same, measured once.
+static uint32_t pressure_in(Pressure *p, BlockId b)
+{
+    if (!p->most[b])
+        p->most[b] = 1 + measure_block(p, b);
+    return p->most[b] - 1;
+}
+
+// True if the live sets of the function are known.
+static bool is_known(Pressure *p)
+{
+    if (!p->a)
+        start(p);
+    return p->known;
+}
+
+uint32_t pressure_highest(Pressure *p)
+{
+    for (uint32_t k = 0; is_known(p) && !p->measured && k < p->a->nrpo; k++)
+        p->highest = MAX(p->highest, pressure_in(p, p->a->rpo[k]));
+    p->measured = true;
+    return p->highest;
 }
 
 // Returns the first use of the register that is not in front of a position, in layout order.
@@ -106,30 +152,32 @@ static bool is_live_at(const Pressure *p, RegId r, InstrId at)
     return false;
 }
 
+// True if there is room for a weight in a block. It is measured if the bound does not decide that.
+static bool fits(Pressure *p, BlockId b, uint32_t weight, uint32_t limit)
+{
+    weight += p->kept[b];
+    if (!p->most[b] && !p->bound[b])
+        p->bound[b] = 1 + bound_in(p, b);
+    return (!p->most[b] && p->bound[b] - 1 + weight <= limit) || pressure_in(p, b) + weight <= limit;
+}
+
 // Notes a block through which the register would be live. False: there is no room, or the path is too long.
 static bool extend_to(Pressure *p, RegId r, BlockId b, BlockId home, uint32_t limit)
 {
-    if (p->visited[b] == p->queries)
+    if (p->visited[b] == p->searches)
         return true;
-    p->visited[b] = p->queries;
+    p->visited[b] = p->searches;
     VEC_PUSH(p->arena, &p->path, b);
     if (b != home && !is_live_in(p->a, b, r))
         VEC_PUSH(p->arena, &p->work, b);
-    return p->most[b] + weight_of(p->fn, r) <= limit && p->path.n <= BLOCKS_MAX;
+    return p->path.n <= BLOCKS_MAX && fits(p, b, weight_of(p->fn, r), limit);
 }
 
-// Records the register as live in the blocks of the path.
-static void keep(Pressure *p, RegId r)
+// Finds the blocks on all paths from the definition in `home` to block b, in a part of which the register is not live.
+// True if there is room below the limit in all of them.
+static bool find_path(Pressure *p, RegId r, BlockId b, BlockId home, uint32_t limit)
 {
-    for (uint32_t k = 0; k < p->path.n; k++)
-        p->most[p->path.at[k]] += weight_of(p->fn, r);
-}
-
-// True if there is room below the limit on all paths from the definition in `home` to block b, in a part of which the
-// register is not live.
-static bool has_room(Pressure *p, RegId r, BlockId b, BlockId home, uint32_t limit)
-{
-    p->queries++;
+    p->searches++;
     p->path.n = p->work.n = 0;
     if (!extend_to(p, r, b, home, limit))
         return false;
@@ -142,38 +190,36 @@ static bool has_room(Pressure *p, RegId r, BlockId b, BlockId home, uint32_t lim
     return true;
 }
 
+// Keeps the register from its definition in `home` to block b, if there is room. The other blocks are measured if there
+// is none below `free`.
+static bool keep(Pressure *p, RegId r, BlockId b, BlockId home, uint32_t free)
+{
+    bool room = find_path(p, r, b, home, free);
+    if (!room && p->path.n <= BLOCKS_MAX && pressure_highest(p) > free)
+        room = find_path(p, r, b, home, p->highest);
+    for (uint32_t k = 0; room && k < p->path.n; k++)
+        p->kept[p->path.at[k]] += weight_of(p->fn, r);
+    return room;
+}
+
+static BlockId home_of(const Pressure *p, RegId r)
+{
+    return ir_instr(p->fn, p->a->defs.at[p->a->defs.first[r]].instr)->block;
+}
+
 bool pressure_permits(Pressure *p, RegId r, InstrId at)
 {
-    if (!p->a)
-        measure(p);
-    if (is_live_at(p, r, at))
-        return true;
-    BlockId home = ir_instr(p->fn, p->a->defs.at[p->a->defs.first[r]].instr)->block;
-    bool room = has_room(p, r, ir_instr(p->fn, at)->block, home, MAX(p->highest, p->free));
-    if (room)
-        keep(p, r);
-    return room;
+    return is_known(p) && (is_live_at(p, r, at) || keep(p, r, ir_instr(p->fn, at)->block, home_of(p, r), p->free));
 }
 
 bool pressure_permits_at_end(Pressure *p, RegId r, BlockId b, uint32_t free)
 {
-    if (!p->a)
-        measure(p);
-    if (is_live_out(p->a, b, r))
-        return true;
-    BlockId home = ir_instr(p->fn, p->a->defs.at[p->a->defs.first[r]].instr)->block;
-    bool room = has_room(p, r, b, home, MAX(p->highest, free));
-    if (room)
-        keep(p, r);
-    return room;
+    pressure_highest(p);  // the caller may change the blocks
+    return p->known && (is_live_out(p->a, b, r) || keep(p, r, b, home_of(p, r), free));
 }
 
 bool pressure_permits_new(Pressure *p, RegId like, BlockId from, BlockId to, uint32_t free)
 {
-    if (!p->a)
-        measure(p);
-    bool room = has_room(p, like, to, from, MAX(p->highest, free));
-    if (room)
-        keep(p, like);
-    return room;
+    pressure_highest(p);  // the caller may change the blocks
+    return p->known && keep(p, like, to, from, free);
 }

@@ -10,23 +10,31 @@ typedef struct Pressure {
     Fn *fn;
     const Analyses *a;  // NULL: not computed yet
     Arena *arena;
-    uint32_t *most;     // by BlockId: the highest pressure in the block
-    uint32_t highest;   // in the function
+    uint32_t *most;    // by BlockId: the highest pressure in the block + 1, 0 = not known yet
+    uint32_t *bound;   // by BlockId: a bound of it + 1, 0 = not known yet
+    uint32_t *kept;    // by BlockId: pressure of the registers that were permitted
+    uint32_t highest;  // in the function
+    bool measured;     // all blocks, and `highest`
+    bool known;        // the live sets are not too large
+    LiveSet live;
     uint32_t free;      // number of registers below which there is always room
-    uint32_t *visited;  // by BlockId: the last query that visited it
-    uint32_t queries;
+    uint32_t *visited;  // by BlockId: the last search that visited it
+    uint32_t searches;
     VEC(BlockId) work, path;
-    VEC(bool) was;  // by operand of the last instruction: it was live behind the instruction
 } Pressure;
 
 /* pressure.c */
 void pressure_init(Pressure *p, Fn *fn, Arena *arena);
+// Returns the highest pressure of the function before the first query, 0 = not known. Measures all blocks. Requests
+// AN_LIVE.
+uint32_t pressure_highest(Pressure *p);
 // True if register r, defined in a block that strictly dominates that of `at`, may be read at `at`: it is live there
 // anyway, or keeping it does not raise the highest pressure of the function. The answer true records it as kept.
 // Requests AN_LIVE. The function must not have changed since the first query.
 bool pressure_permits(Pressure *p, RegId r, InstrId at);
 // The same for register r, whose definition dominates the end of block b, if it is read at that end. `free`: a number
-// of registers that may be used even if the highest pressure of the function is lower.
+// of registers that may be used even if the highest pressure of the function is lower. All blocks are measured, so that
+// the caller may insert code after the first query of this kind or the next one.
 bool pressure_permits_at_end(Pressure *p, RegId r, BlockId b, uint32_t free);
 // The same for a new register of the width of `like`, from the start of block `from` to the definition of `like` in
 // block `to`, which `from` dominates.

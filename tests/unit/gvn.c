@@ -216,7 +216,7 @@ TEST(pressure_of_widths)
     measured_open(&m, "b0:\n  R1:32 = mov.b32 %clock\n  R2:64 = mov.b64 %clock64\n  P1 = setp.lt.s32 R1, 5\n"
                       "  @P1 st.global.b64 [0], R2\n  st.global.b32 [0], R1\n  exit\n");
     pressure_permits(&m.p, result(m.fn, nth(m.fn, 0, 0)), nth(m.fn, 0, 4));
-    CHECK_EQ(m.p.highest, 4);
+    CHECK_EQ(pressure_highest(&m.p), 4);
     measured_close(&m);
 }
 
@@ -230,8 +230,8 @@ TEST(pressure_of_values)
                             "  st.global.v4.b32 [0], {R2, R3, R4, R91}\n  bra b2\n"
                             "b2:\n  R5:32 = add.s32 R90, R91\n  st.global.b32 [0], R5\n" END);
     CHECK(!pressure_permits(&m.p, result(m.fn, early(&m, 2)), nth(m.fn, 2, 0)));
-    CHECK_EQ(m.p.highest, BALLAST + 5);
-    CHECK_EQ(m.p.most[m.fn->first], BALLAST + 3);
+    CHECK_EQ(pressure_highest(&m.p), BALLAST + 5);
+    CHECK_EQ(m.p.most[m.fn->first] - 1 + m.p.kept[m.fn->first], BALLAST + 3);
     // But what the instruction itself reads is live there.
     CHECK(pressure_permits(&m.p, result(m.fn, early(&m, 0)), nth(m.fn, 2, 0)));
     measured_close(&m);
@@ -246,8 +246,8 @@ TEST(pressure_of_values)
                             "  st.global.v2.b32 [0], {R10, R90}\n" END);
     RegId first = result(m.fn, early(&m, 2)), second = result(m.fn, early(&m, 3));
     CHECK(pressure_permits(&m.p, first, nth(m.fn, 1, 0)));
-    CHECK_EQ(m.p.highest, BALLAST + 5);
-    CHECK_EQ(m.p.most[m.fn->first], BALLAST + 5);
+    CHECK_EQ(pressure_highest(&m.p), BALLAST + 5);
+    CHECK_EQ(m.p.most[m.fn->first] - 1 + m.p.kept[m.fn->first], BALLAST + 5);
     CHECK(!pressure_permits(&m.p, second, nth(m.fn, 1, 1)));
     measured_close(&m);
 
@@ -257,7 +257,7 @@ TEST(pressure_of_values)
                             "  R12:32 = mov.b32 %clock\n  R13:32 = mov.b32 %clock\n"
                             "  st.global.v4.b32 [0], {R10, R11, R12, R13}\n  st.global.b32 [0], R1\n" END);
     CHECK(pressure_permits(&m.p, result(m.fn, early(&m, 0)), nth(m.fn, 1, 0)));
-    CHECK_EQ(m.p.highest, BALLAST + 5);
+    CHECK_EQ(pressure_highest(&m.p), BALLAST + 5);
     measured_close(&m);
 
     // It is live at the end of the block, or read later in it.
@@ -267,8 +267,56 @@ TEST(pressure_of_values)
                             "b2:\n  st.global.b32 [0], R2\n" END);
     for (uint32_t k = 0; k < 2; k++)
         CHECK(pressure_permits(&m.p, result(m.fn, early(&m, 1 + k)), nth(m.fn, 1, k)));
-    CHECK_EQ(m.p.queries, 0);
+    CHECK_EQ(m.p.searches, 0);
     measured_close(&m);
+}
+
+// Below the number of free registers a bound decides, or the pressure of the blocks on the path.
+TEST(pressure_of_bounds)
+{
+    static const char between[] =
+        START "  R90:32 = mov.b32 %clock\n  R91:32 = mov.b32 %clock\n"
+              "  R1:32 = add.s32 R90, R91\n  st.global.b32 [0], R1\n  bra b1\n"
+              "b1:\n  R2:32 = xor.b32 R90, 1\n  R3:32 = xor.b32 R90, 2\n"
+              "  R4:32 = xor.b32 R90, 3\n  st.global.v4.b32 [0], {R2, R3, R4, R91}\n  bra b2\n"
+              "b2:\n  R5:32 = add.s32 R90, R91\n  st.global.b32 [0], R5\n" END;
+    for (uint32_t free = BALLAST; free < BALLAST + 9; free++) {
+        Measured m;
+        unit_context("%u free registers", free);
+        measured_open(&m, between);
+        m.p.free = free;
+        // The pressure of b1 is BALLAST + 5, the bound BALLAST + 5, too; b0 has one more at its end.
+        CHECK_EQ(pressure_permits(&m.p, result(m.fn, early(&m, 2)), nth(m.fn, 2, 0)), free >= BALLAST + 6);
+        CHECK_EQ(m.p.measured, free < BALLAST + 6);
+        measured_close(&m);
+    }
+}
+
+// Large live sets are not computed: nothing is permitted.
+TEST(pressure_of_large_sets)
+{
+    enum { MANY = 80 };
+    for (uint32_t blocks = 4; blocks <= MANY; blocks += MANY - 4) {
+        static char text[MANY * 200];
+        size_t n = 0;
+        Measured m;
+        unit_context("%u blocks", blocks);
+        n += (size_t)sprintf(text + n, "b0:\n");
+        for (uint32_t k = 1; k <= MANY; k++)
+            n += (size_t)sprintf(text + n, "  R%u:32 = mov.b32 %%clock\n", k);
+        n += (size_t)sprintf(text + n, "  R100:32 = xor.b32 R1, R2\n  st.global.b32 [0], R100\n  bra b1\n");
+        for (uint32_t b = 1; b <= blocks; b++)
+            n += (size_t)sprintf(text + n, "b%u:\n  bra b%u\n", b, b + 1);
+        n += (size_t)sprintf(text + n, "b%u:\n  R101:32 = xor.b32 R1, R2\n  st.global.b32 [0], R101\n", blocks + 1);
+        for (uint32_t k = 1; k <= MANY; k++)
+            n += (size_t)sprintf(text + n, "  st.global.b32 [0], R%u\n", k);
+        sprintf(text + n, "  exit\n");
+        measured_open(&m, text);
+        m.p.free = 2 * MANY;
+        CHECK_EQ(pressure_permits(&m.p, result(m.fn, nth(m.fn, 0, MANY)), nth(m.fn, blocks + 1, 0)), blocks < MANY);
+        CHECK_EQ(pressure_highest(&m.p), blocks < MANY ? MANY + 1 : 0);
+        measured_close(&m);
+    }
 }
 
 // In a loop, a register from outside is kept through the whole loop.
@@ -381,6 +429,8 @@ void test_gvn(void)
     RUN(gvn_marks);
     RUN(pressure_of_widths);
     RUN(pressure_of_values);
+    RUN(pressure_of_bounds);
+    RUN(pressure_of_large_sets);
     RUN(pressure_of_loops);
     RUN(gvn_sorts_operands);
     RUN(gvn_extended);
