@@ -108,10 +108,13 @@ static const struct {
 #include "ir/core/opcodes.def"
 };
 
-// True if the texts are equal; an empty text is in no table. Most entries differ in the first byte, so it comes first.
+// True if the texts are equal; an empty text is in no table. Most entries differ in the first bytes.
 static inline bool equals(const char *z, const char *text, size_t len)
 {
-    return len && *z == *text && strlen(z) == len && memcmp(z, text, len) == 0;
+    size_t n = 0;
+    while (n < len && z[n] == text[n])
+        n++;
+    return n && n == len && !z[n];
 }
 
 Type type_find(const char *text, size_t len)
@@ -180,10 +183,23 @@ bool space_contains(Space outer, Space inner) { return outer == inner || (outer 
 // Returns the length of a table's text if it is the first words of a mnemonic, else 0.
 static inline size_t prefix_length(const char *z, const char *text, size_t len)
 {
-    if (!len || *z != *text)
-        return 0;
-    size_t n = strlen(z);
-    return n <= len && (n == len || text[n] == '.') && memcmp(z, text, n) == 0 ? n : 0;
+    size_t n = 0;
+    while (n < len && z[n] && z[n] == text[n])
+        n++;
+    return !z[n] && (n == len || text[n] == '.') ? n : 0;
+}
+
+// The first bytes of the mnemonics, by opcode.
+static const char first_bytes[OPCODE_COUNT] = {
+#define OP(id, mnemonic, number, ntypes, types, mods, signature, traits, meaning) mnemonic[0],
+#include "ir/core/opcodes.def"
+};
+
+// Returns the first opcode from `op` on whose mnemonic has this first byte, OPCODE_COUNT if there is none.
+static Opcode op_with_first_byte(Opcode op, char byte)
+{
+    const char *at = op < OPCODE_COUNT ? memchr(first_bytes + op, byte, OPCODE_COUNT - op) : NULL;
+    return at ? (Opcode)(at - first_bytes) : OPCODE_COUNT;
 }
 
 Opcode op_find_prefix(const char *text, size_t len, size_t *found)
@@ -197,7 +213,8 @@ Opcode op_find_prefix(const char *text, size_t len, size_t *found)
             mnemonic = spellings[k].mnemonic;
         }
     }
-    for (Opcode op = OP_OPAQUE + 1; op < OPCODE_COUNT; op++) {
+    Opcode op = len ? op_with_first_byte(OP_OPAQUE + 1, *text) : OPCODE_COUNT;
+    for (; op < OPCODE_COUNT; op = op_with_first_byte(op + 1, *text)) {
         if ((n = prefix_length(op_info[op].mnemonic, text, len)) > longest) {
             longest = n;
             best = op;

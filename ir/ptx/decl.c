@@ -53,15 +53,16 @@ bool literal_bits(Type type, Value v, uint64_t *bits, const char **why)
 
 Space decl_space(const Reader *r)
 {
-    static const struct {
-        const char *text;
-        Space space;
-    } spaces[] = {{".reg", SP_REG},     {".global", SP_GLOBAL}, {".const", SP_CONST}, {".shared", SP_SHARED},
-                  {".local", SP_LOCAL}, {".param", SP_PARAM},   {".tex", SP_TEX}};
-    for (size_t k = 0; r->tok == T_DOT && k < ARRAY_LEN(spaces); k++)
-        if (rd_is_text(r, spaces[k].text, strlen(spaces[k].text)))
-            return spaces[k].space;
-    return SP_NONE;
+    if (r->tok != T_DOT)
+        return SP_NONE;
+    return rd_is(r, ".reg")      ? SP_REG
+           : rd_is(r, ".param")  ? SP_PARAM
+           : rd_is(r, ".global") ? SP_GLOBAL
+           : rd_is(r, ".const")  ? SP_CONST
+           : rd_is(r, ".shared") ? SP_SHARED
+           : rd_is(r, ".local")  ? SP_LOCAL
+           : rd_is(r, ".tex")    ? SP_TEX
+                                 : SP_NONE;
 }
 
 // Attributes of a declaration, between the state space and the name, in any order.
