@@ -169,7 +169,7 @@ void access_places_init(AccessPlaces *p, Arena *arena, const Fn *fn, const Analy
     *p = (AccessPlaces){.fn = fn, .a = a, .arena = arena, .representative = representative, .user = user};
     p->ninstrs = fn->instrs.n;
     p->index = NEW_ARRAY(arena, uint32_t, fn->instrs.n);
-    VEC_PUSH(arena, &p->known, (AccessPlace){0});
+    seg_push(&p->known, arena, 1, sizeof(AccessPlace));
 }
 
 AccessPlace access_place_of(AccessPlaces *p, InstrId id)
@@ -177,10 +177,10 @@ AccessPlace access_place_of(AccessPlaces *p, InstrId id)
     if (id >= p->ninstrs)
         return access_place(p->fn, p->a, id);
     if (!p->index[id]) {
-        p->index[id] = p->known.n;
-        VEC_PUSH(p->arena, &p->known, access_place(p->fn, p->a, id));
+        p->index[id] = seg_push(&p->known, p->arena, 1, sizeof(AccessPlace));
+        *(AccessPlace *)seg_at(&p->known, p->index[id], sizeof(AccessPlace)) = access_place(p->fn, p->a, id);
     }
-    return p->known.at[p->index[id]];
+    return *(const AccessPlace *)seg_at(&p->known, p->index[id], sizeof(AccessPlace));
 }
 
 MemVersionId mem_clobber(const MemVersions *m, AccessPlaces *p, InstrId load, MemVersionId v)

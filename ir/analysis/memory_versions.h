@@ -107,7 +107,7 @@ typedef struct AccessPlaces {
     const void *user;
     uint32_t *index;  // by InstrId: index in `known`, 0 = not computed
     uint32_t ninstrs;
-    VEC(AccessPlace) known;
+    Seg known;  // of AccessPlace, from 1
 } AccessPlaces;
 void access_places_init(AccessPlaces *p, Arena *arena, const Fn *fn, const Analyses *a, OperandKey *representative,
                         const void *user);

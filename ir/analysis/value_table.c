@@ -62,13 +62,15 @@ static void grow_to(ValueTable *t, uint64_t capacity)
         }
 }
 
-void value_table_expect(ValueTable *t, uint64_t entries)
+void value_table_expect(ValueTable *t, uint64_t entries, uint32_t words)
 {
     uint64_t capacity = t->capacity;
     while (entries > capacity)
-        capacity *= 4;
+        capacity *= 2;
     if (capacity > t->capacity)
         grow_to(t, capacity);
+    if (!t->words.cap && words)
+        VEC_RESERVE(t->arena, &t->words, words);
 }
 
 static inline bool has_key(const ValueTable *t, const ValueNode *node, uint32_t hash, uint32_t n)
@@ -115,26 +117,29 @@ static inline ValueNode *new_node(ValueTable *t)
     return t->free++;
 }
 
-// Adds an entry for the current key.
-static inline ValueNode *add(ValueTable *t, uint32_t hash, uint32_t n)
+// Adds an entry for the current key, which belongs to a bucket.
+static inline ValueNode *add(ValueTable *t, ValueBucket *b, uint32_t hash, uint32_t n)
 {
-    if (t->entries == t->capacity)
+    if (t->entries == t->capacity) {
         grow_to(t, 4 * t->capacity);
+        b = &t->buckets[bucket_of(t, hash)];
+    }
     ValueNode *node = new_node(t);
     *node = (ValueNode){.key = t->words.n, .nkey = n, .hash = hash};
     t->words.n += n;
     t->entries++;
-    append(&t->buckets[bucket_of(t, hash)], node);
+    append(b, node);
     return node;
 }
 
 ValueNode *value_table_enter(ValueTable *t, uint32_t n)
 {
     uint32_t hash = value_hash(t->words.at + t->words.n, n);
-    ValueNode *node = t->buckets[bucket_of(t, hash)].head;
+    ValueBucket *b = &t->buckets[bucket_of(t, hash)];
+    ValueNode *node = b->head;
     while (node && !has_key(t, node, hash, n))
         node = node->next;
-    return node ? node : add(t, hash, n);
+    return node ? node : add(t, b, hash, n);
 }
 
 ValueSlot value_table_insert(ValueTable *t, uint32_t n)
@@ -143,7 +148,7 @@ ValueSlot value_table_insert(ValueTable *t, uint32_t n)
     ValueSlot slot = look_up(t, hash, n);
     if (slot.node)
         return slot;
-    slot.node = add(t, hash, n);
+    slot.node = add(t, &t->buckets[slot.bucket], hash, n);
     slot.is_new = true;
     slot.bucket = bucket_of(t, hash);
     slot.previous = t->buckets[slot.bucket].head == slot.node ? NULL : t->buckets[slot.bucket].head;

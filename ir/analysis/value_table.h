@@ -45,8 +45,9 @@ enum { VALUE_TABLE_CAPACITY = 8 };
 /* value_table.c */
 // Makes an empty table in memory of the arena.
 void value_table_init(ValueTable *t, Arena *arena);
-// Grows the table, as if it had this number of entries.
-void value_table_expect(ValueTable *t, uint64_t entries);
+// Makes room for this number of entries, with at least as many buckets, and for the words of their keys if the table
+// has no keys yet.
+void value_table_expect(ValueTable *t, uint64_t entries, uint32_t words);
 // Removes all entries and keeps the buckets.
 void value_table_clear(ValueTable *t);
 // Returns the FNV-1a hash of the words.

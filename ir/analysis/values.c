@@ -21,7 +21,8 @@ void values_init(Values *v, Arena *arena, const Fn *fn, const Analyses *a, Value
 {
     *v = (Values){.fn = fn, .a = a, .arena = arena, .swaps = swaps};
     value_table_init(&v->table, arena);
-    value_table_expect(&v->table, fn->ninstrs / 4);
+    value_table_expect(&v->table, fn->ninstrs, (uint32_t)MIN(5 * (uint64_t)fn->ninstrs, UINT32_MAX / 8));
+    v->finds_copies = true;
     v->of = NEW_ARRAY(arena, ValueNumber, fn->regs.n);
 }
 
@@ -80,7 +81,7 @@ static bool add_guard(const Values *v, const Instr *i, uint32_t *key, uint32_t *
 static inline bool exchange(const Values *v, const Instr *i, const Operand *uses, uint32_t *key)
 {
     uint32_t x = key[1], y = key[2];
-    if (!v->swaps(v->fn, i, x, y) && (x != y || uses[0].mods <= uses[1].mods))
+    if (!values_swap(v, i, x, y) && (x != y || uses[0].mods <= uses[1].mods))
         return false;
     key[1] = y;
     key[2] = x;
@@ -134,7 +135,7 @@ static bool same_results(const Fn *fn, const Instr *a, const Instr *b)
 }
 
 // Returns the number that an unguarded move gives its definition; 0 = its source has no number, or another width.
-static ValueNumber number_of_copy(const Values *v, const Instr *i)
+static inline ValueNumber number_of_copy(const Values *v, const Instr *i)
 {
     const Operand *ops = ir_ops(v->fn, i);
     ValueNumber number = ops[1].mods ? 0 : number_of(v, ops[1]);
@@ -220,7 +221,8 @@ bool value_is_expression(const Fn *fn, const Instr *i)
 
 /* -- Phis ----------------------------------------------------------------------------------------------- */
 
-enum { PHI_FIXED = 3, SHAPE_DEPTH = 7 };
+enum { PHI_FIXED = 3, SHAPES = 2 };
+static const uint32_t shape_depth[SHAPES] = {2, 7};
 #define UNDEFINED UINT32_MAX
 #define SHAPED UINT32_MAX  // as a value in the table: no instruction
 
@@ -278,39 +280,49 @@ static uint32_t shape_of(const Values *v, Operand o, BlockId b, uint32_t depth)
     return shape;
 }
 
-// Enters a phi by its key of length n and the shapes of its inputs without a number. `key` is the index of this key in
-// the table. Sets Values.agree if there is an equal phi.
-static void add_shaped(Values *v, const Instr *i, uint32_t key, uint32_t n)
+static void note_open(Values *v, InstrId id, uint32_t n, uint32_t level);
+
+// Notes a phi by the key of length n at this index, which another phi has too, and the shapes of its inputs without a
+// number.
+static void note_shapes(Values *v, InstrId id, uint32_t key, uint32_t n, uint32_t level)
 {
+    const Instr *i = ir_instr(v->fn, id);
     uint32_t *shaped = value_table_key(&v->table, n + ir_nuse(i));
     memcpy(shaped, v->table.words.at + key, n * sizeof *shaped);
     for (uint32_t k = 0; k < ir_nuse(i); k += 2)
         if (!shaped[PHI_FIXED + k + 1])
-            shaped[n++] = shape_of(v, *ir_use(v->fn, i, k + 1), i->block, SHAPE_DEPTH);
-    v->agree |= !value_table_insert(&v->table, n).is_new;
+            shaped[n++] = shape_of(v, *ir_use(v->fn, i, k + 1), i->block, shape_depth[level]);
+    note_open(v, id, n, level + 1);
 }
 
-// Notes a phi with inputs that have no number. `n` is the length of its key, with which it is current. Shapes are
-// computed for phis with equal keys.
-static void note_open(Values *v, InstrId id, const Instr *i, uint32_t n)
+// Notes a phi with inputs that have no number, by the current key of length n. Where keys are equal, those with deeper
+// shapes are compared. Sets Values.agree if there is an equal phi.
+static void note_open(Values *v, InstrId id, uint32_t n, uint32_t level)
 {
     ValueNode *node = value_table_enter(&v->table, n);
-    if (!node->value) {
-        node->value = id;
+    uint64_t first = node->value;
+    node->value = first ? SHAPED : id;
+    if (first && level == SHAPES)
+        v->agree = true;
+    if (!first || level == SHAPES)
         return;
-    }
-    if (node->value != SHAPED)
-        add_shaped(v, ir_instr(v->fn, (InstrId)node->value), node->key, n);
-    node->value = SHAPED;
-    add_shaped(v, i, node->key, n);
+    if (first != SHAPED)
+        note_shapes(v, (InstrId)first, node->key, n, level);
+    note_shapes(v, id, node->key, n, level);
+}
+
+// True if the block of a phi has another one.
+static bool has_neighbor(const Fn *fn, const Instr *i)
+{
+    return (i->prev && ir_is_phi(fn, i->prev)) || (i->next && ir_is_phi(fn, i->next));
 }
 
 static bool number_phi(Values *v, InstrId id, const Instr *i)
 {
     uint32_t open = make_phi_key(v, i), n = PHI_FIXED + ir_nuse(i);
     if (open == UNDEFINED || (open && !v->optimistic)) {
-        if (open != UNDEFINED)
-            note_open(v, id, i, n);
+        if (open != UNDEFINED && !v->pessimistic && has_neighbor(v->fn, i))
+            note_open(v, id, n, 0);
         values_number_apart(v, id);
         return false;
     }
@@ -394,7 +406,7 @@ static inline bool number_one(Values *v, InstrId id, const Instr *i, const Desc 
     if (d->op == OP_PHI)
         return number_phi(v, id, i);
     if (d->op == OP_MOV && op_kind(ops[1]) != K_SREG && (*number = number_of_copy(v, i)))
-        return true;
+        return v->finds_copies;
     uint32_t n = make_uses_key(v, i, d, ops + 1, i->nops - 1);
     InstrId first = n ? first_of_key(v, id, n) : id;
     *number = own_number(first == id ? ops[0] : *ir_def(v->fn, ir_instr(v->fn, first), 0));

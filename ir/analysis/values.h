@@ -19,27 +19,36 @@
 
 typedef uint32_t ValueNumber;  // word of an operand; 0 = not numbered yet
 
-// True if the first two uses of an instruction, with these numbers, are exchanged in its key (SmSwap of sm/sm.h).
+// True if the first two uses of a commutative instruction, with these numbers, are exchanged in its key (SmSwap of
+// sm/sm.h).
 typedef bool ValueOrder(const Fn *fn, const Instr *i, uint32_t first, uint32_t second);
 
 typedef struct Values {
     const Fn *fn;
     const Analyses *a;
     Arena *arena;
-    ValueOrder *swaps;
-    ValueTable table;  // expressions; the value of an entry is the first instruction that computes it
-    ValueNumber *of;   // by RegId
-    bool optimistic;   // phis ignore inputs without a number
-    bool agree;        // two phis of a block differ only in inputs without a number
-    InstrId like;      // of the last instruction, if it is guarded and its old values are undefined: an earlier
-                       // instruction whose results may replace its results; 0 = none
-    uint32_t passes;   // of values_solve()
+    ValueOrder *swaps;  // NULL: numbers ascend
+    ValueTable table;   // expressions; the value of an entry is the first instruction that computes it
+    ValueNumber *of;    // by RegId
+    bool pessimistic;   // phis of loops are never equal; set by the caller
+    bool optimistic;    // phis ignore inputs without a number
+    bool agree;         // two phis of a block differ only in inputs without a number
+    InstrId like;       // of the last instruction, if it is guarded and its old values are undefined: an earlier
+                        // instruction whose results may replace its results; 0 = none
+    uint32_t passes;    // of values_solve()
     void (*found)(void *user, InstrId id);  // see values_solve(); NULL = none
+    bool finds_copies;                      // `found` is called for unguarded moves, too
 } Values;
 
 /* values.c */
-// Starts numbering. `a` has AN_RPO and AN_DOM. The function must not change while the numbers are used.
+// Starts numbering. `a` has AN_RPO and AN_DOM. swaps: NULL = numbers ascend. The function must not change while the
+// numbers are used.
 void values_init(Values *v, Arena *arena, const Fn *fn, const Analyses *a, ValueOrder *swaps);
+// True if the first two uses of a commutative instruction, with these numbers, are exchanged in its key.
+static inline bool values_swap(const Values *v, const Instr *i, ValueNumber first, ValueNumber second)
+{
+    return v->swaps ? v->swaps(v->fn, i, first, second) : first > second;
+}
 // Returns the number of an operand without its modifiers. A register outside of ssa form, `undef` and special registers
 // that change have no number (0).
 ValueNumber value_number(const Values *v, Operand o);
