@@ -32,8 +32,9 @@ typedef struct Product {
 } Product;
 
 typedef struct Products {
-    VEC(Product) at;
-    IdSet index;
+    VEC(Product) at;  // in the order of the walk
+    IdSet index;      // of the first `nindexed`; products of sums require it
+    uint32_t nindexed;
 } Products;
 
 void distribute_start(Reassoc *r) { r->products = NEW(&r->scratch, Products); }
@@ -177,7 +178,31 @@ static Product *find_product(Reassoc *r, const Product *p, uint32_t hash)
     return NULL;
 }
 
-// Enters a product, with operand `side` as its sum. True if an earlier one replaced it.
+// Enters the products that are not in the index yet. The last one with a key counts.
+static void index_products(Reassoc *r)
+{
+    Products *t = r->products;
+    for (; t->nindexed < t->at.n; t->nindexed++) {
+        const Product *p = &t->at.at[t->nindexed];
+        uint32_t hash = product_hash(p);
+        Product *earlier = find_product(r, p, hash);
+        if (earlier)
+            *earlier = *p;
+        else
+            idset_add(&t->index, &r->scratch, hash, t->nindexed);
+    }
+}
+
+// Replaces a product of a sum by an earlier one; false if there is none.
+static bool reuse_earlier(Reassoc *r, InstrId id, const Product *p)
+{
+    index_products(r);
+    const Product *earlier = find_product(r, p, product_hash(p));
+    // Distribution may have removed the earlier product.
+    return earlier && reassoc_def(r, earlier->result) && reuse(r, id, p, earlier);
+}
+
+// Notes a product, with operand `side` as its sum. True if an earlier one replaced it.
 static bool enter_product(Reassoc *r, InstrId id, uint32_t side)
 {
     Fn *fn = r->fn;
@@ -190,18 +215,9 @@ static bool enter_product(Reassoc *r, InstrId id, uint32_t side)
     if (!stays || !reassoc_def(r, sum) || (!reassoc_def(r, p.m) && !op_is_const(p.m)))
         return false;
     InstrId split = split_sum(r, sum, i->block, &p.x, &p.c);
-    uint32_t hash = product_hash(&p);
-    Product *earlier = find_product(r, &p, hash);
-    // Distribution may have removed the earlier product.
-    bool there = earlier && reassoc_def(r, earlier->result);
-    bool replaced = there && split && reassoc_one_use(r, sum) && reuse(r, id, &p, earlier);
-    if (earlier) {
-        *earlier = p;
-        return replaced;
-    }
+    bool replaced = split && reassoc_one_use(r, sum) && reuse_earlier(r, id, &p);
     VEC_PUSH(&r->scratch, &r->products->at, p);
-    idset_add(&r->products->index, &r->scratch, hash, r->products->at.n - 1);
-    return false;
+    return replaced;
 }
 
 void distribute(Reassoc *r, InstrId id, ReassocKind kind)

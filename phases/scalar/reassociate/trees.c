@@ -214,7 +214,7 @@ static void count_tree(Reassoc *r, const Tree *t)
                 count_key(r, pair_key(t, &leaf[a], &leaf[b]), block, t->n == 2);
 }
 
-static Tree tree_of(Reassoc *r, InstrId root)
+static inline Tree tree_of(Reassoc *r, InstrId root)
 {
     const Instr *i = ir_instr(r->fn, root);
     return (Tree){.root = root,
