@@ -21,47 +21,51 @@ typedef struct Ebb {
     bool *in_others;      // by canonical descriptor: a second block has it
 } Ebb;
 
-static void add_candidate(Ebb *e, InstrId id)
+static void set_candidate(Ebb *e, InstrId id, const Instr *i)
 {
-    if (e->candidate[id])
-        return;
+    DescId desc = ir_desc(e->fn, i)->canonical;
     e->candidate[id] = true;
-    VEC_PUSH(&e->gvn->scratch, &e->work, id);
+    if (e->first_with[desc])
+        e->in_others[desc] |= e->first_with[desc] != i->block;
+    else
+        e->first_with[desc] = i->block;
 }
 
+// Pushes the definitions of the operands of a candidate.
+static void push_operands(Ebb *e, const Instr *i)
+{
+    const Operand *ops = ir_ops(e->fn, i);
+    for (uint32_t k = i->ndef; k < i->nops; k++) {
+        InstrId def = op_is_reg(ops[k]) ? def_of(e->gvn->a, op_index(ops[k])) : 0;
+        if (def && !e->candidate[def])
+            VEC_PUSH(&e->gvn->scratch, &e->work, def);
+    }
+}
+
+// Definitions come before most of their uses, so few of them are not seeds yet when a use is visited.
 static void find_seeds(Ebb *e)
 {
-    for (uint32_t k = 0; k < e->gvn->a->nrpo; k++)
-        FOR_INSTRS(e->fn, e->gvn->a->rpo[k], id)
-            if (gvn_class(e->fn, ir_instr(e->fn, id), e->gvn->enhanced) != GC_NONE)
-                add_candidate(e, id);
+    for (uint32_t k = 0; k < e->gvn->a->nrpo; k++) {
+        FOR_INSTRS(e->fn, e->gvn->a->rpo[k], id) {
+            const Instr *i = ir_instr(e->fn, id);
+            if (gvn_class(e->fn, i, e->gvn->enhanced) == GC_NONE)
+                continue;
+            set_candidate(e, id, i);
+            push_operands(e, i);
+        }
+    }
 }
 
 // Makes the definitions of the operands of candidates candidates, too.
 static void carry_back(Ebb *e)
 {
     while (e->work.n) {
-        const Instr *i = ir_instr(e->fn, e->work.at[--e->work.n]);
-        const Operand *ops = ir_ops(e->fn, i);
-        for (uint32_t k = i->ndef; k < i->nops; k++) {
-            InstrId def = op_is_reg(ops[k]) ? def_of(e->gvn->a, op_index(ops[k])) : 0;
-            if (def)
-                add_candidate(e, def);
-        }
-    }
-}
-
-static void count_descriptors(Ebb *e)
-{
-    for (uint32_t k = 0; k < e->gvn->a->nrpo; k++) {
-        BlockId b = e->gvn->a->rpo[k];
-        FOR_INSTRS(e->fn, b, id) {
-            DescId desc = ir_desc(e->fn, ir_instr(e->fn, id))->canonical;
-            if (e->candidate[id] && e->first_with[desc])
-                e->in_others[desc] |= e->first_with[desc] != b;
-            else if (e->candidate[id])
-                e->first_with[desc] = b;
-        }
+        InstrId id = e->work.at[--e->work.n];
+        const Instr *i = ir_instr(e->fn, id);
+        if (e->candidate[id] || !is_reachable(e->gvn->a, i->block))
+            continue;
+        set_candidate(e, id, i);
+        push_operands(e, i);
     }
 }
 
@@ -84,7 +88,6 @@ const uint8_t *gvn_mark_blocks(Gvn *gvn)
     e.in_others = NEW_ARRAY(&gvn->scratch, bool, descs);
     find_seeds(&e);
     carry_back(&e);
-    count_descriptors(&e);
     for (uint32_t k = 0; k < gvn->a->nrpo; k++) {
         BlockId idom = gvn->a->dom.idom[gvn->a->rpo[k]];
         if (idom && marks[idom] == EBB_UNKNOWN)
