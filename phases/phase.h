@@ -154,11 +154,15 @@ enum {
     CHANGE_DEFINITIONS = 1 << 0,  // registers have new definitions
     CHANGE_USES = 1 << 1,         // operands name other registers
     CHANGE_CONSTANTS = 1 << 2,    // operands or results became constants
-    CHANGE_FEWER_USES = 1 << 3,   // instructions were removed
+    CHANGE_FEWER_USES = 1 << 3,   // results that patterns of OriFold match have one use instead of several
     CHANGE_COPIES = 1 << 4,       // operands name the sources of plain moves
     CHANGE_FEWER_EDGES = 1 << 5,  // edges of the control flow graph were removed
     CHANGE_GUARDS = 1 << 6,       // guards are other registers
-    CHANGE_ALL = (1 << 7) - 1
+    CHANGE_EQUAL_USES = 1 << 7,   // the first two operands of an instruction became equal
+    CHANGE_CONDITIONS = 1 << 8,   // comparisons or selects read other operands, or predicates have other values
+    CHANGE_CHAINS = 1 << 9,       // integer chains compute their values in another order
+    CHANGE_PHIS = 1 << 10,        // phis have other inputs
+    CHANGE_ALL = (1 << 11) - 1
 };
 
 // Costs of the rewrites by sub-passes of phase 37 in a function (003, "Phase 37 Fold Cost Model").

@@ -32,7 +32,7 @@ void replace_begin(ReplaceMap *map, Fn *fn)
 {
     *map = (ReplaceMap){.fn = fn, .nregs = fn->regs.n};
     arena_init(&map->scratch, fn->arena.heap);
-    map->by = NEW_ARRAY(&map->scratch, Operand, map->nregs);
+    map->by = NEW_ARRAY(&map->scratch, uint32_t, map->nregs);
 }
 
 /* -- The map -------------------------------------------------------------------------------------------- */
@@ -51,16 +51,22 @@ bool replace_allowed(const Fn *fn, RegId old, Operand by)
     return reg_in_ssa(to) && to->file == r->file && to->width == r->width;
 }
 
-// Returns the replacement of the register of an operand; NULL = none.
-static Operand *entry(const ReplaceMap *map, Operand o)
+#define NEGATED (1u << 31)
+
+static uint32_t pack(Operand o) { return o.word | (o.mods & OPM_NOT ? NEGATED : 0); }
+
+static Operand unpack(uint32_t by) { return (Operand){by & ~NEGATED, by & NEGATED ? OPM_NOT : 0}; }
+
+// Returns the entry of the register of an operand; NULL = it is not replaced.
+static uint32_t *entry(const ReplaceMap *map, Operand o)
 {
-    bool may = op_is_reg(o) && op_index(o) < map->nregs;
-    return may && op_kind(map->by[op_index(o)]) != K_NONE ? &map->by[op_index(o)] : NULL;
+    return op_is_reg(o) && replace_has(map, op_index(o)) ? &map->by[op_index(o)] : NULL;
 }
 
-// Returns an operand with its register replaced by `by`.
-static Operand through(const ReplaceMap *map, Operand o, Operand by)
+// Returns an operand with its register replaced by an entry.
+static Operand through(const ReplaceMap *map, Operand o, uint32_t packed)
 {
+    Operand by = unpack(packed);
     uint32_t negate = (o.mods ^ by.mods) & OPM_NOT;
     if (op_kind(by) == K_IMM)
         return negate ? op_const(map->fn, !tab_const(map->fn->tables, op_index(by)).bits, W1) : by;
@@ -69,9 +75,9 @@ static Operand through(const ReplaceMap *map, Operand o, Operand by)
 
 Operand replace_find(const ReplaceMap *map, Operand o)
 {
-    for (Operand *by, *next; (by = entry(map, o)); o = through(map, o, *by))
-        if ((next = entry(map, *by)))
-            *by = through(map, *by, *next);
+    for (uint32_t *by, *next; (by = entry(map, o)); o = through(map, o, *by))
+        if ((next = entry(map, unpack(*by))))
+            *by = pack(through(map, unpack(*by), *next));
     return o;
 }
 
@@ -83,7 +89,7 @@ void replace_set(ReplaceMap *map, RegId old, Operand by)
     if (cycle || old >= map->nregs || entry(map, op_reg(fn, old)) || !replace_allowed(fn, old, by))
         heap_fail(map->scratch.heap, ST_INTERNAL, "%s%u cannot be replaced%s", reg_file_names[ir_reg(fn, old)->file],
                   ir_reg(fn, old)->ordinal, cycle ? ": it would be replaced by itself" : "");
-    map->by[old] = by;
+    map->by[old] = pack(by);
     map->n++;
 }
 
@@ -94,22 +100,47 @@ typedef struct Sweep {
     Fn *fn;
     bool *read;         // by RegId: replaced, but has a use that cannot be rewritten
     VEC(InstrId) gone;  // instructions all of whose definitions are replaced, in layout order
+    bool counted;       // AN_NUSES is valid
     BlockId block;      // the block of the last phi of place_of_move()
     InstrId after;      // its first instruction that is no phi
 } Sweep;
 
+static void rewrite_use(Sweep *s, const Instr *i, uint32_t k)
+{
+    Operand *o = ir_ops(s->fn, i) + k, by = replace_find(s->map, *o);
+    if (!fit_operand(s->fn, i, k, &by)) {
+        s->read[op_index(*o)] = true;
+        return;
+    }
+    if (s->counted) {
+        nuses_count(s->fn, *o, -1);
+        nuses_count(s->fn, by, 1);
+    }
+    *o = by;
+}
+
+// Notes what a phase tells of an instruction with rewritten uses.
+static void note_rewritten(ReplaceMap *map, const Instr *i)
+{
+    Opcode op = ir_desc(map->fn, i)->op;
+    const Operand *uses = ir_use(map->fn, i, 0);
+    map->conditions |= op == OP_SETP || op == OP_SELP;
+    map->phis |= op == OP_PHI;
+    map->equal |= ir_nuse(i) > 1 && op_same(uses[0], uses[1]);
+}
+
 static void rewrite_uses(Sweep *s, const Instr *i)
 {
-    Operand *ops = ir_ops(s->fn, i);
+    const Operand *ops = ir_ops(s->fn, i);
+    bool any = false;
     for (uint32_t k = i->ndef; k < i->nops; k++) {
         if (!entry(s->map, ops[k]))
             continue;
-        Operand by = replace_find(s->map, ops[k]);
-        if (fit_operand(s->fn, i, k, &by))
-            ops[k] = by;
-        else
-            s->read[op_index(ops[k])] = true;
+        rewrite_use(s, i, k);
+        any = true;
     }
+    if (any)
+        note_rewritten(s->map, i);
 }
 
 static bool is_replaced(const Sweep *s, const Instr *i)
@@ -147,8 +178,10 @@ static void remove_replaced(Sweep *s, InstrId id)
         Operand by = replace_find(s->map, op_reg(fn, op_index(def)));
         InstrId move = insert_move(fn, place_of_move(s, id), op_index(def), by);
         ir_instr(fn, move)->line = i->line;
+        nuses_count(fn, by, 1);
         s->map->moves++;
     }
+    nuses_count_instr(fn, ir_instr(fn, id), -1);
     ir_remove(fn, id);
 }
 
@@ -156,6 +189,7 @@ static void sweep(ReplaceMap *map)
 {
     Fn *fn = map->fn;
     Sweep s = {.map = map, .fn = fn, .read = NEW_ARRAY(&map->scratch, bool, map->nregs)};
+    s.counted = fn->analyses && fn->analyses->valid & AN_NUSES;
     FOR_BLOCKS(fn, b) {
         FOR_INSTRS(fn, b, id) {
             const Instr *i = ir_instr(fn, id);

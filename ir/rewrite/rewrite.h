@@ -16,10 +16,13 @@
 typedef struct ReplaceMap {
     Fn *fn;
     Arena scratch;
-    Operand *by;     // by RegId; K_NONE = not replaced
-    RegId nregs;     // number of registers when the map was made; newer ones are not replaced
-    uint32_t n;      // number of replaced registers
-    uint32_t moves;  // after replace_apply(): number of moves that it inserted
+    uint32_t *by;     // by RegId: the word of an operand, with bit 31 set for `!`; 0 = not replaced
+    RegId nregs;      // number of registers when the map was made; newer ones are not replaced
+    uint32_t n;       // number of replaced registers
+    uint32_t moves;   // after replace_apply(): number of moves that it inserted
+    bool equal;       // the same: the first two uses of an instruction became equal
+    bool conditions;  // the same: operands of comparisons or selects were replaced
+    bool phis;        // the same: inputs of phis were replaced
 } ReplaceMap;
 
 void replace_begin(ReplaceMap *map, Fn *fn);
@@ -27,9 +30,12 @@ void replace_begin(ReplaceMap *map, Fn *fn);
 // constant of that width; a predicate may be negated. The caller proves that the operand is available.
 bool replace_allowed(const Fn *fn, RegId old, Operand by);
 void replace_set(ReplaceMap *map, RegId old, Operand by);
+// True if a register is replaced.
+static inline bool replace_has(const ReplaceMap *map, RegId r) { return r < map->nregs && map->by[r]; }
 // Returns the replacement of an operand, through chains; the operand itself if its register is not replaced.
 Operand replace_find(const ReplaceMap *map, Operand o);
-// Rewrites all uses, removes the definitions and frees the map; returns progress. AN_FLOW and AN_DEF stay valid.
+// Rewrites all uses, removes the definitions and frees the map; returns progress. AN_FLOW, AN_DEF and AN_NUSES stay
+// valid.
 bool replace_apply(ReplaceMap *map);
 
 /* -- Editing instructions (edit.c) ------------------------------------------------------------------------ */

@@ -9,31 +9,40 @@
 
 enum {
     DEFINITIONS = CHANGE_DEFINITIONS,
-    USES = CHANGE_USES,
+    USES = CHANGE_USES | CHANGE_EQUAL_USES | CHANGE_CONDITIONS | CHANGE_PHIS,
+    PHIS = CHANGE_PHIS,
+    CONDITIONS = CHANGE_CONDITIONS,
+    EQUAL_USES = CHANGE_EQUAL_USES,
     CONSTANTS = CHANGE_CONSTANTS,
     FEWER_USES = CHANGE_FEWER_USES,
     COPIES = CHANGE_COPIES,
     FEWER_EDGES = CHANGE_FEWER_EDGES,
-    GUARDS = CHANGE_GUARDS
+    GUARDS = CHANGE_GUARDS,
+    CHAINS = CHANGE_CHAINS,
+    ALL = CHANGE_ALL
 };
 
 typedef struct SubPass {
     uint8_t row;
-    uint8_t reads, leaves;  // CHANGE_*
+    uint16_t reads, leaves;  // CHANGE_*
 } SubPass;
 
-// A sub-pass that looks through moves does not read COPIES. Those that read USES find equal operands. Equal guards give
-// copies. Without an edge a phi has fewer inputs, and a block may have a dominating condition.
+// A sub-pass that looks through moves does not read COPIES. Those that read USES find equal operands. Folding reads
+// only those of one instruction: where OriCommoning and its like made others equal, or left a value with one use, it
+// would fold nothing in the samples (tried). Equal guards give copies. Without an edge a phi has fewer inputs, and a
+// block may have a dominating condition.
 static const SubPass sub_passes[] = {
     {PH_INFER_SPACES, DEFINITIONS | FEWER_EDGES, DEFINITIONS | USES},
     {PH_PROMOTE_MEMORY, DEFINITIONS | CONSTANTS | FEWER_EDGES, DEFINITIONS | USES},
     {PH_STORE_FORWARDING, DEFINITIONS | USES | CONSTANTS | COPIES | FEWER_EDGES, DEFINITIONS | USES},
-    {PH_SIMPLIFY_PREDICATES, DEFINITIONS | USES | CONSTANTS | FEWER_EDGES, CONSTANTS | USES},
-    {PH_FOLD, DEFINITIONS | USES | CONSTANTS | FEWER_USES | FEWER_EDGES, CONSTANTS | USES},
+    {PH_SIMPLIFY_PREDICATES, DEFINITIONS | CONDITIONS | FEWER_EDGES, CONSTANTS | USES},
+    {PH_FOLD, DEFINITIONS | EQUAL_USES | CONSTANTS | FEWER_USES | FEWER_EDGES | CHAINS, CONSTANTS | USES},
     {PH_COPY_PROP, DEFINITIONS | CONSTANTS | GUARDS, DEFINITIONS | USES | COPIES},
-    {PH_EQUAL_PHIS, USES | COPIES | FEWER_EDGES, DEFINITIONS},
-    {PH_COMMONING, DEFINITIONS | CONSTANTS | COPIES | FEWER_EDGES, USES | GUARDS},
-    {PH_LATE_COMMONING, DEFINITIONS | CONSTANTS | COPIES | FEWER_EDGES, DEFINITIONS | USES | GUARDS},
+    {PH_EQUAL_PHIS, PHIS | COPIES | FEWER_EDGES, DEFINITIONS},
+    {PH_COMMONING, DEFINITIONS | CONSTANTS | COPIES | FEWER_EDGES | CHAINS, USES | CONSTANTS | GUARDS},
+    {PH_REASSOCIATE, 0, ALL},
+    {PH_LATE_COMMONING, DEFINITIONS | CONSTANTS | COPIES | FEWER_EDGES | CHAINS,
+     DEFINITIONS | USES | CONSTANTS | GUARDS},
     {PH_SIMPLE_LIVE_DEAD, USES | COPIES, FEWER_USES | FEWER_EDGES},
 };
 

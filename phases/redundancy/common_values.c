@@ -59,7 +59,7 @@ bool common_values(Ctx *ctx, Fn *fn, const CommonRules *rules)
                            .report = redundancy_remark,
                            .pressure = &c.pressure,
                            .user = &c};
-    bool progress = redundancy_eliminate(ctx, fn, &all, NULL);
+    bool progress = redundancy_eliminate(ctx, fn, &all, NULL, NULL);
     arena_free(&scratch);
     return progress;
 }

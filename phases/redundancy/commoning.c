@@ -42,5 +42,5 @@ static Verdict permits(Redundancy *r, RegId leader, InstrId id)
 bool phase_commoning(Ctx *ctx, Fn *fn)
 {
     RedundancyRules rules = {.kinds = RD_EXPRESSIONS, .budget = -1, .permits = permits};
-    return redundancy_eliminate(ctx, fn, &rules, NULL);
+    return redundancy_eliminate(ctx, fn, &rules, NULL, NULL);
 }

@@ -42,9 +42,10 @@
 // is drained in ascending order. Up to the limit 28671, operands of commutative instructions in drained blocks are
 // sorted.
 //
-// Nothing is left to LateOriCommoning if FullGvn has refused no class, inserted no move, met no limit, and has not
-// changed the register pressure for which it refused a candidate. The pre-pass runs when a value of another block is
-// found.
+// Nothing is left to LateOriCommoning if StandardGvn or FullGvn has refused no class and no block without candidates,
+// inserted no move, met no limit, and has not changed the register pressure for which it refused a candidate.
+// StandardGvn also numbers loads and phis, and looks for loads that are redundant on some paths: there must be none to
+// replace. The pre-pass runs when a value of another block is found.
 //
 // Documented: modes, bits, limits, knobs, eligibility, the tests T1 to T6 and the walks. Inferred: the value numbers,
 // which the document does not have, the register pressure, and what sub_BEA3B0 and sub_BEA000 test.
@@ -118,6 +119,13 @@ static void number_named(Redundancy *r, InstrId id)
                                         width_bits((Width)reg->width) / 8, false});
 }
 
+// Numbers an instruction that is not eligible. LateOriCommoning may replace it if it is pure.
+static void leave(Redundancy *r, Gvn *g, InstrId id, const Desc *d)
+{
+    g->unsettled |= d->traits & TR_PURE && !(d->traits & TR_PSEUDO);
+    redundancy_number_apart(r, id);
+}
+
 static void number(void *redundancy, InstrId id)
 {
     Redundancy *r = redundancy;
@@ -137,7 +145,7 @@ static void number(void *redundancy, InstrId id)
     if (d->traits & TR_CONV)
         number_convergent(r, g, id, g->kept && g->kept[d->op] ? GC_NONE : class);
     else if (class == GC_NONE || (g->kept && g->kept[d->op]))
-        redundancy_number_apart(r, id);
+        leave(r, g, id, d);
     else if (i->ndef == 1 && ir_reg(r->fn, op_index(*ir_def(r->fn, i, 0)))->flags & REG_NAMED)
         number_named(r, id);
     else
@@ -179,8 +187,10 @@ static Verdict permits(Redundancy *r, RegId leader, InstrId id)
         return RV_REPLACED;
     if (g->pre_pass && !g->marks)
         g->marks = gvn_mark_blocks(g);
-    if (g->marks && g->marks[from] == EBB_NO_CANDIDATE)
+    if (g->marks && g->marks[from] == EBB_NO_CANDIDATE) {
+        g->unsettled = true;
         return RV_SCOPE;
+    }
     if (g->body != GVN_FULL_EXTENDED && gvn_class(r->fn, i, g->enhanced) != GC_PLAIN) {
         g->unsettled = true;
         return RV_SCOPE;
@@ -225,7 +235,7 @@ static void sort_uses(Redundancy *r, InstrId id)
         return;
     Operand *x = ir_use(r->fn, i, 0), *y = ir_use(r->fn, i, 1), first = *x, second = *y;
     uint32_t a = value_number(&r->values, first), b = value_number(&r->values, second);
-    if (!a || !b || !r->values.swaps(r->fn, i, a, b) || !fit_operand(r->fn, i, i->ndef, &second) ||
+    if (!a || !b || !values_swap(&r->values, i, a, b) || !fit_operand(r->fn, i, i->ndef, &second) ||
         !fit_operand(r->fn, i, i->ndef + 1u, &first))
         return;
     *x = second;
@@ -259,25 +269,28 @@ static bool has_pre_pass(Ctx *ctx, GvnBody body)
 
 static uint32_t eliminate(Gvn *g)
 {
-    uint32_t kinds = RD_EXPRESSIONS | RD_COPIES | RD_CONSTANT_LOADS | RD_CONVERGENT, moves;
+    enum { OTHERS = RD_PHIS | RD_LOADS | RD_PARTIAL_LOADS };
+    bool full = is_full(g->body), left;
+    uint32_t moves;
     ScopeTree tree;
-    if (is_full(g->body)) {
-        kinds |= RD_PHIS | RD_LOADS | RD_PARTIAL_LOADS;
+    if (full) {
         g->drains = &tree;
         scope_tree_init(&tree, &g->scratch);
     }
-    RedundancyRules rules = {.kinds = kinds,
+    RedundancyRules rules = {.kinds =
+                                 RD_EXPRESSIONS | RD_COPIES | RD_CONSTANT_LOADS | RD_CONVERGENT | (full ? OTHERS : 0),
+                             .watched = g->body == GVN_STANDARD ? OTHERS : 0,
                              .budget = KNOB_GVN_BUDGET,
                              .permits = permits,
                              .number = number,
                              .report = report,
-                             .finish = is_full(g->body) ? drain : NULL,
+                             .finish = full ? drain : NULL,
                              .user = g,
                              .plain = !g->kept && !g->scopes,
                              .pressure = &g->pressure};
-    uint32_t replaced = redundancy_eliminate(g->ctx, g->fn, &rules, &moves);
+    uint32_t replaced = redundancy_eliminate(g->ctx, g->fn, &rules, &moves, &left);
     g->ctx->gvn.moves += moves;
-    g->unsettled |= moves > 0;
+    g->unsettled |= moves > 0 || left;
     return replaced;
 }
 
@@ -307,7 +320,7 @@ bool phase_gvn_cse(Ctx *ctx, Fn *fn)
     uint32_t replaced = eliminate(&g);
     arena_free(&g.scratch);
     bundle_settle(ctx, fn, PH_LATE_COMMONING, replaced);
-    if (!is_full(g.body) || g.kept || g.unsettled || (replaced && g.pressed) ||
+    if (g.body == GVN_SIMPLE || g.kept || g.unsettled || (replaced && g.pressed) ||
         knob_left(&ctx->knobs, KNOB_GVN_BUDGET) <= 0)
         bundle_unsettle(fn, PH_LATE_COMMONING);
     return replaced;

@@ -32,7 +32,7 @@
 //     with EnableLateCommoning (843) = 0 or GeneralOptimizeEnable (487) = 0, unless ForceLateCommoning is set; for a
 //     function that is marked as done, or excluded by bit 3 (LateCommoningBits)
 //
-// Does not do: anything if OriReassociateAndCommon has commoned the same code before (bundle.c).
+// Does not do: anything if GvnCse or OriReassociateAndCommon has left nothing to it (bundle.c).
 // Documented: gates, knobs, C1 to C7, classes of the mask, representatives of operands, chains of MOV. Inferred: the
 // meaning of C1 and C3, the mask of loads by state space, and pressure (pressure.h).
 #include "phases/bodies.h"

@@ -104,12 +104,11 @@ typedef struct LoadPre {
     uint32_t steps;                // edges that were followed for the load
     BlockId joins[DEPTH_MAX + 1];  // by Partial.depth: the last join
     VEC(Split) splits;
+    bool only_tests;  // changes nothing
     bool changed;
 } LoadPre;
 
 /* -- Values --------------------------------------------------------------------------------------------- */
-
-static bool is_replaced(const Redundancy *r, RegId reg) { return op_kind(r->map.by[reg]) != K_NONE; }
 
 // Lists the loads of each value that no other instruction replaces.
 static void list_loads(LoadPre *s)
@@ -121,7 +120,7 @@ static void list_loads(LoadPre *s)
         const Instr *i = ir_instr(s->fn, r->loads.at[k].instr);
         for (uint32_t n = 0; n < i->ndef; n++) {
             Operand def = *ir_def(s->fn, i, n), number = {op_is_reg(def) ? value_number(&r->values, def) : 0, 0};
-            if (!op_is_reg(number) || is_replaced(r, op_index(def)))
+            if (!op_is_reg(number) || replace_has(&r->map, op_index(def)))
                 continue;
             VEC_PUSH(&r->scratch, &s->members, ((Member){op_index(def), s->equal[op_index(number)]}));
             s->equal[op_index(number)] = s->members.n - 1;
@@ -499,7 +498,11 @@ static bool replace_at(LoadPre *s, const Partial *x, BlockId block, Operand valu
     if (edges < 2 || edges > EDGES_MAX || !a->dom.idom[block])
         return false;
     Join join;
-    if (!find_edges(s, x, &join, block, false) || !has_room(s, x, &join))
+    if (!find_edges(s, x, &join, block, false))
+        return false;
+    if (s->only_tests)
+        return true;
+    if (!has_room(s, x, &join))
         return false;
     insert_phis(s, x, &join, value);
     return true;
@@ -521,10 +524,22 @@ static bool is_wanted(const LoadPre *s, const NumberedLoad *load)
         return false;
     for (uint32_t k = 0; k < i->ndef; k++) {
         Operand def = *ir_def(s->fn, i, k);
-        if (!op_is_reg(def) || is_replaced(s->r, op_index(def)) || !replace_allowed(s->fn, op_index(def), def))
+        if (!op_is_reg(def) || replace_has(&s->r->map, op_index(def)) || !replace_allowed(s->fn, op_index(def), def))
             return false;
     }
     return true;
+}
+
+// Finds values for the elements of a load, by new phis; false if there are none.
+static bool find_partial(LoadPre *s, const NumberedLoad *load, Operand value[static ELEMENTS_MAX])
+{
+    InstrId id = load->instr;
+    Partial x = {.load = id, .block = ir_instr(s->fn, id)->block, .position = id, .version = load->version};
+    s->steps = 0;
+    x.place = access_place_of(&s->r->places, id);
+    x.base = *ir_use(s->fn, ir_instr(s->fn, id), 0);
+    x.offset = *ir_use(s->fn, ir_instr(s->fn, id), 1);
+    return is_costly_space(x.place.space) && replace_partial(s, &x, value);
 }
 
 static void visit(LoadPre *s, const NumberedLoad *load)
@@ -532,12 +547,7 @@ static void visit(LoadPre *s, const NumberedLoad *load)
     Redundancy *r = s->r;
     InstrId id = load->instr;
     Operand value[ELEMENTS_MAX];
-    Partial x = {.load = id, .block = ir_instr(s->fn, id)->block, .position = id, .version = load->version};
-    s->steps = 0;
-    x.place = access_place_of(&r->places, id);
-    x.base = *ir_use(s->fn, ir_instr(s->fn, id), 0);
-    x.offset = *ir_use(s->fn, ir_instr(s->fn, id), 1);
-    if (!is_costly_space(x.place.space) || !replace_partial(s, &x, value))
+    if (!find_partial(s, load, value))
         return;
     for (uint32_t k = 0; k < ir_instr(s->fn, id)->ndef; k++)
         replace_set(&r->map, op_index(*ir_def(s->fn, ir_instr(s->fn, id), k)), value[k]);
@@ -546,6 +556,16 @@ static void visit(LoadPre *s, const NumberedLoad *load)
     r->replaced++;
     if (r->rules->budget >= 0)
         knob_spend(&r->ctx->knobs, r->rules->budget);
+}
+
+bool load_pre_applies(Redundancy *r)
+{
+    LoadPre s = {.r = r, .fn = r->fn, .nregs = r->fn->regs.n, .only_tests = true};
+    Operand value[ELEMENTS_MAX];
+    bool applies = false;
+    for (uint32_t k = 0; k < r->loads.n && !applies; k++)
+        applies = is_wanted(&s, &r->loads.at[k]) && find_partial(&s, &r->loads.at[k], value);
+    return applies;
 }
 
 bool load_pre(Redundancy *r)

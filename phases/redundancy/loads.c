@@ -195,25 +195,30 @@ bool load_may_be_partial(const Redundancy *r, const NumberedLoad *load)
     return phi || pred_count(r->a, ir_instr(r->fn, load->instr)->block) > 1;
 }
 
-static bool number_elements(Redundancy *r, InstrId id, MemVersionId version)
+static bool number_elements(Redundancy *r, InstrId id, const AccessPlace *place, MemVersionId version)
 {
     const Instr *i = ir_instr(r->fn, id);
-    AccessPlace place = access_place_of(&r->places, id);
+    uint32_t found = r->copies.n, wanted = r->rules->kinds | (version == MEM_CONSTANT ? RD_LOADS : 0);
     bool known = false;
     version = mem_clobber(r->memory, &r->places, id, version);
     values_number_apart(&r->values, id);
     for (uint32_t k = 0; k < i->ndef; k++) {
         if (!op_is_reg(*ir_def(r->fn, i, k)))
             continue;
-        LoadElement e = load_element(r->fn, id, k, &place);
-        known |= number_element(r, &place, &e, version);
+        LoadElement e = load_element(r->fn, id, k, place);
+        known |= number_element(r, place, &e, version);
     }
-    if (r->rules->kinds & RD_PARTIAL_LOADS) {
+    if (kinds_found(r->rules) & RD_PARTIAL_LOADS) {
         NumberedLoad load = {id, version};
         VEC_PUSH(&r->scratch, &r->loads, load);
         r->partial |= load_may_be_partial(r, &load);
     }
-    return known;
+    if (wanted & RD_LOADS)
+        return known;
+    r->left |= known || r->copies.n > found;
+    r->copies.n = found;
+    values_number_apart(&r->values, id);
+    return false;
 }
 
 // Returns the version of memory that a load reads; MEM_UNKNOWN if the rules do not want it.
@@ -221,7 +226,7 @@ static MemVersionId version_of(Redundancy *r, InstrId id, const Instr *i, const 
 {
     if (mem_reads_constant(r->fn, i))
         return MEM_CONSTANT;
-    if (!(r->rules->kinds & RD_LOADS) || !is_load(d))
+    if (!(kinds_found(r->rules) & RD_LOADS) || !is_load(d))
         return MEM_UNKNOWN;
     if (!r->memory)
         r->memory = mem_versions_of(r->fn);
@@ -238,8 +243,9 @@ bool loads_number(Redundancy *r, InstrId id, bool *known)
     MemVersionId version = version_of(r, id, i, d);
     if (version == MEM_UNKNOWN)
         return false;
-    if (is_load(d) && access_place_of(&r->places, id).bytes)
-        *known = number_elements(r, id, version);
+    AccessPlace place = is_load(d) ? access_place_of(&r->places, id) : (AccessPlace){0};
+    if (place.bytes)
+        *known = number_elements(r, id, &place, version);
     else if (version == MEM_CONSTANT)
         *known = values_number_in(&r->values, id, 1);
     else

@@ -15,11 +15,13 @@
 
 /* -- Candidates ----------------------------------------------------------------------------------------- */
 
-static bool kind_is_wanted(const Redundancy *r, const Instr *i)
+static bool kind_is_wanted(Redundancy *r, const Instr *i)
 {
     const Desc *d = ir_desc(r->fn, i);
-    if (d->op == OP_PHI)
+    if (d->op == OP_PHI) {
+        r->left |= r->rules->watched & RD_PHIS;
         return r->rules->kinds & RD_PHIS;
+    }
     if (d->op == OP_MOV && op_kind(*ir_use(r->fn, i, 0)) != K_SREG)
         return r->rules->kinds & RD_COPIES && op_is_reg(*ir_use(r->fn, i, 0));
     return true;
@@ -42,10 +44,11 @@ void redundancy_note_copy(Redundancy *r, const Copy *copy)
 }
 
 // Forgets the candidates of an earlier pass.
-static void start_instruction(Redundancy *r)
+static inline void start_instruction(Redundancy *r)
 {
-    if (r->pass != r->values.passes)
-        r->candidates.n = r->copies.n = r->loads.n = 0;
+    if (r->pass == r->values.passes)
+        return;
+    r->candidates.n = r->copies.n = r->loads.n = 0;
     r->pass = r->values.passes;
 }
 
@@ -70,7 +73,7 @@ void redundancy_number(void *redundancy, InstrId id)
     Redundancy *r = redundancy;
     bool known;
     start_instruction(r);
-    if (!(r->rules->kinds & (RD_LOADS | RD_CONSTANT_LOADS)) || !loads_number(r, id, &known)) {
+    if (!(kinds_found(r->rules) & (RD_LOADS | RD_CONSTANT_LOADS)) || !loads_number(r, id, &known)) {
         known = values_number(&r->values, id);
         if (r->values.like)
             note_like(r, id);
@@ -79,10 +82,13 @@ void redundancy_number(void *redundancy, InstrId id)
         redundancy_note(r, id);
 }
 
+// Notes an instruction with one result, which has the number of another one.
 static void find(void *redundancy, InstrId id)
 {
-    start_instruction(redundancy);
-    redundancy_note(redundancy, id);
+    Redundancy *r = redundancy;
+    start_instruction(r);
+    if (kind_is_wanted(r, ir_instr(r->fn, id)))
+        VEC_PUSH(&r->scratch, &r->candidates, id);
 }
 
 /* -- Leaders -------------------------------------------------------------------------------------------- */
@@ -90,7 +96,7 @@ static void find(void *redundancy, InstrId id)
 static BlockId block_of(const Redundancy *r, RegId reg) { return ir_instr(r->fn, def_of(r->a, reg))->block; }
 
 // Returns the nearest register with a number whose definition dominates a block that is not left yet; 0 = none.
-static RegId find_leader(Redundancy *r, ValueNumber number, BlockId b)
+static inline RegId find_leader(Redundancy *r, ValueNumber number, BlockId b)
 {
     RegId first = op_index((Operand){number, 0});
     uint32_t *top = &r->top[first];
@@ -98,7 +104,8 @@ static RegId find_leader(Redundancy *r, ValueNumber number, BlockId b)
         *top = r->members.at[*top].below;
     if (*top)
         return r->members.at[*top].reg;
-    return dominates(r->a, block_of(r, first), b) ? first : 0;
+    BlockId home = block_of(r, first);
+    return home == b || dominates(r->a, home, b) ? first : 0;
 }
 
 static void add_member(Redundancy *r, ValueNumber number, RegId reg)
@@ -146,11 +153,9 @@ static uint8_t *find_other_uses(Redundancy *r)
     return other;
 }
 
-bool redundancy_scales(Redundancy *r, const Instr *i)
+bool redundancy_scales_sums(Redundancy *r, const Instr *i)
 {
-    const Desc *d = ir_desc(r->fn, i);
-    if (d->op != OP_SHL || op_kind(*ir_use(r->fn, i, 1)) != K_IMM ||
-        ir_reg(r->fn, op_index(*ir_def(r->fn, i, 0)))->width != W64)
+    if (op_kind(*ir_use(r->fn, i, 1)) != K_IMM || ir_reg(r->fn, op_index(*ir_def(r->fn, i, 0)))->width != W64)
         return false;
     if (!r->other_uses)
         r->other_uses = find_other_uses(r);
@@ -216,7 +221,10 @@ static void replace(Redundancy *r, InstrId id, const Operand by[static DEFS_MAX]
             continue;
         replace_set(&r->map, op_index(def), by[k]);
         r->guards |= ir_reg(r->fn, op_index(def))->width == W1;
+        r->constants |= !op_is_reg(by[k]);
     }
+    if (r->fn->properties & PROP_NO_DEAD)
+        VEC_PUSH(&r->scratch, &r->removed, id);
 }
 
 // Makes the results of an instruction leaders for the next candidates.
@@ -256,9 +264,10 @@ static bool plan_move(Redundancy *r, const Copy *copy)
 
 static void visit(Redundancy *r, InstrId id)
 {
-    const Copy *copy = take_copy(r, id);
+    const RedundancyRules *rules = r->rules;
+    const Copy *copy = r->next_copy < r->copies.n ? take_copy(r, id) : NULL;
     Operand by[DEFS_MAX];
-    if (r->rules->budget >= 0 && knob_left(&r->ctx->knobs, r->rules->budget) <= 0)
+    if (rules->budget >= 0 && knob_left(&r->ctx->knobs, rules->budget) <= 0)
         return;
     r->verdict = RV_OTHER;
     r->leader = 0;
@@ -267,11 +276,71 @@ static void visit(Redundancy *r, InstrId id)
         replace(r, id, by);
     else
         keep(r, id);
-    if (done && r->rules->budget >= 0)
-        knob_spend(&r->ctx->knobs, r->rules->budget);
-    if (r->rules->report)
-        r->rules->report(r, id, r->leader, done ? RV_REPLACED : r->verdict);
+    if (done && rules->budget >= 0)
+        knob_spend(&r->ctx->knobs, rules->budget);
+    if (rules->report)
+        rules->report(r, id, r->leader, done ? RV_REPLACED : r->verdict);
     r->replaced += done;
+}
+
+/* -- Dead code ------------------------------------------------------------------------------------------ */
+
+// Returns what replaces the first register that a removed instruction defines.
+static Operand replacement_of(const Redundancy *r, const Instr *i)
+{
+    const Operand *def = ir_ops(r->fn, i);
+    while (!op_is_reg(*def))
+        def++;
+    return replace_find(&r->map, op_reg(r->fn, op_index(*def)));
+}
+
+// True if something else reads operand k of an instruction: the users of its replacement `by`, or the definition
+// `other` of that, at the same position or at the other one of the first two. For a load, the variable counts, too.
+static bool is_still_read(const Redundancy *r, const Instr *i, uint32_t k, Operand by, const Instr *other)
+{
+    Operand o = replace_find(&r->map, ir_ops(r->fn, i)[k]);
+    bool counts = op_is_reg(o) || (op_kind(o) == K_SYM && ir_desc(r->fn, i)->traits & TR_READ);
+    if (!counts || o.word == by.word)
+        return true;
+    if (!other || other->ndef != i->ndef || other->nops != i->nops)
+        return false;
+    const Operand *others = ir_ops(r->fn, other);
+    uint32_t first = i->ndef, twin = k == first ? MIN(k + 1, i->nops - 1u) : k == first + 1 ? first : k;
+    return replace_find(&r->map, others[k]).word == o.word || replace_find(&r->map, others[twin]).word == o.word;
+}
+
+// True if an instruction of the block stays that is neither phi nor terminator.
+static bool has_others(const Redundancy *r, BlockId b)
+{
+    FOR_INSTRS(r->fn, b, id) {
+        const Instr *i = ir_instr(r->fn, id);
+        Operand def = i->ndef ? *ir_def(r->fn, i, 0) : op_none();
+        bool replaced = op_is_reg(def) && replace_has(&r->map, op_index(def));
+        if (!(ir_desc(r->fn, i)->traits & (TR_TERM | TR_PSEUDO | TR_MARKER)) && !replaced)
+            return true;
+    }
+    return false;
+}
+
+// True if a function without dead code has none after the replacement: the operands of removed instructions have other
+// uses, and their blocks other instructions, on which branches depend.
+static bool leaves_no_dead(const Redundancy *r)
+{
+    BlockId alive = 0;
+    for (uint32_t n = 0; n < r->removed.n; n++) {
+        const Instr *i = ir_instr(r->fn, r->removed.at[n]);
+        Operand by = replacement_of(r, i);
+        const Instr *other = op_is_reg(by) ? ir_instr(r->fn, def_of(r->a, op_index(by))) : NULL;
+        for (uint32_t k = i->ndef; k < i->nops; k++)
+            if (!is_still_read(r, i, k, by, other))
+                return false;
+        if (other && other->block == i->block)
+            continue;
+        if (ir_desc(r->fn, i)->op == OP_PHI || (alive != i->block && !has_others(r, i->block)))
+            return false;
+        alive = i->block;
+    }
+    return true;
 }
 
 /* -- The pass ------------------------------------------------------------------------------------------- */
@@ -283,20 +352,34 @@ static uint32_t apply(Redundancy *r, bool *inserts)
         remove_annotations(r->fn, r->moves.at[k].instr);
         instr_replace_by_access_move(r->fn, r->moves.at[k].instr, &r->moves.at[k].move);
     }
-    *inserts = load_pre(r);
+    bool pre = r->rules->kinds & RD_PARTIAL_LOADS && r->partial;
+    if (!r->moves.n && !pre && r->fn->properties & PROP_NO_DEAD && leaves_no_dead(r))
+        phase_keeps(r->ctx, PROP_NO_DEAD);
+    *inserts = pre && load_pre(r);
     replace_apply(&r->map);
     if (r->splits)
         analysis_drop(r->fn, 0);
     return r->moves.n + r->map.moves;
 }
 
-uint32_t redundancy_eliminate(Ctx *ctx, Fn *fn, const RedundancyRules *rules, uint32_t *moves)
+// Returns the kinds of change (CHANGE_*) of a pass that only replaced registers.
+static uint32_t find_changes(const Redundancy *r)
+{
+    return CHANGE_USES | (r->map.equal ? CHANGE_EQUAL_USES : 0) | (r->constants ? CHANGE_CONSTANTS : 0) |
+           (r->guards ? CHANGE_GUARDS | CHANGE_CONDITIONS : 0) | (r->map.conditions ? CHANGE_CONDITIONS : 0) |
+           (r->map.phis ? CHANGE_PHIS : 0);
+}
+
+uint32_t redundancy_eliminate(Ctx *ctx, Fn *fn, const RedundancyRules *rules, uint32_t *moves, bool *left)
 {
     Redundancy r = {.ctx = ctx, .fn = fn, .rules = rules, .a = analysis_need(fn, AN_RPO | AN_DOM | AN_DEF)};
     arena_init(&r.scratch, &ctx->heap);
-    values_init(&r.values, &r.scratch, fn, r.a, ctx->target.backend->swap_operands);
-    if (rules->kinds & (RD_LOADS | RD_CONSTANT_LOADS))
+    ValueOrder *swaps = ctx->target.backend->swap_operands;
+    values_init(&r.values, &r.scratch, fn, r.a, swaps == sm_shared_swap_operands ? NULL : swaps);
+    if (kinds_found(rules) & (RD_LOADS | RD_CONSTANT_LOADS))
         loads_init(&r);
+    r.values.pessimistic = !(kinds_found(rules) & RD_PHIS);
+    r.values.finds_copies = rules->kinds & RD_COPIES;
     r.values.found = !rules->number || rules->plain ? find : NULL;
     values_solve(&r.values, rules->number ? rules->number : redundancy_number, &r);
     start_instruction(&r);
@@ -310,6 +393,8 @@ uint32_t redundancy_eliminate(Ctx *ctx, Fn *fn, const RedundancyRules *rules, ui
         replace_begin(&r.map, fn);
         for (uint32_t k = 0; k < r.candidates.n; k++)
             visit(&r, r.candidates.at[k]);
+        if (rules->watched & RD_PARTIAL_LOADS && r.partial && !r.left)
+            r.left = load_pre_applies(&r);
         if (rules->finish)
             rules->finish(&r);
         inserted = apply(&r, &inserts);
@@ -317,7 +402,9 @@ uint32_t redundancy_eliminate(Ctx *ctx, Fn *fn, const RedundancyRules *rules, ui
     arena_free(&r.scratch);
     if (moves)
         *moves = inserted;
-    if (r.replaced && !r.guards && !r.moves.n && !inserts)
-        phase_changes_only(ctx, CHANGE_USES);
+    if (left)
+        *left = r.left;
+    if (r.replaced && !r.moves.n && !inserts)
+        phase_changes_only(ctx, find_changes(&r));
     return r.replaced;
 }

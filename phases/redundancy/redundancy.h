@@ -38,6 +38,7 @@ typedef Verdict RedundancyTest(Redundancy *r, RegId leader, InstrId id);
 
 typedef struct RedundancyRules {
     uint32_t kinds;           // RD_*
+    uint32_t watched;         // RD_*: other kinds, found but not replaced: they only set Redundancy.left
     int budget;               // knob: maximum number of instructions that are replaced; -1 = none
     RedundancyTest *permits;  // NULL = all
     ValuesVisit *number;      // numbers an instruction; NULL = redundancy_number()
@@ -47,6 +48,9 @@ typedef struct RedundancyRules {
     bool plain;                     // `number` is not called for instructions that values_solve() numbers
     struct Pressure *pressure;      // for RD_PARTIAL_LOADS
 } RedundancyRules;
+
+// Returns the kinds that are found.
+static inline uint32_t kinds_found(const RedundancyRules *rules) { return rules->kinds | rules->watched; }
 
 // A register with the number of an earlier one that was not replaced.
 typedef struct Member {
@@ -100,6 +104,7 @@ struct Redundancy {
     AccessPlaces places;
     VEC(NumberedLoad) loads;  // for RD_PARTIAL_LOADS, in dominance order
     bool partial;             // some of them may be redundant on some paths
+    bool left;                // an instruction of a watched kind is redundant
     VEC(Copy) copies;         // in dominance order
     uint32_t next_copy;       // index in `copies`
     VEC(PlannedMove) moves;
@@ -108,7 +113,9 @@ struct Redundancy {
     RegId leader;           // of the current candidate
     Verdict verdict;        // the same
     uint32_t replaced;      // number of instructions
+    VEC(InstrId) removed;   // the instructions that are replaced by operands
     bool guards;            // a predicate was replaced
+    bool constants;         // a register was replaced by a constant
     const uint64_t *masks;  // for LateOriCommoning: classes of instructions by BlockId; NULL = not computed yet
     uint8_t *other_uses;    // by RegId: it has a use that is no 64-bit sum; NULL = not computed yet
     bool splits;            // an edge was split
@@ -149,12 +156,17 @@ void redundancy_note(Redundancy *r, InstrId id);
 // Notes that an operand can replace a result of an instruction by a move.
 void redundancy_note_copy(Redundancy *r, const Copy *copy);
 // Replaces all redundant instructions that the rules permit. Returns the number of replaced instructions. *moves = the
-// number of moves in their place; NULL = not wanted. AN_FLOW and AN_DEF stay valid, unless load_pre() splits an edge:
-// then all analyses are dropped. Requests AN_RPO, AN_DOM, AN_DEF and, for loads, AN_MEM.
-uint32_t redundancy_eliminate(Ctx *ctx, Fn *fn, const RedundancyRules *rules, uint32_t *moves);
+// number of moves in their place, *left = a watched kind is redundant; NULL = not wanted. AN_FLOW and AN_DEF stay
+// valid, unless load_pre() splits an edge: then all analyses are dropped. Requests AN_RPO, AN_DOM, AN_DEF and, for
+// loads, AN_MEM.
+uint32_t redundancy_eliminate(Ctx *ctx, Fn *fn, const RedundancyRules *rules, uint32_t *moves, bool *left);
 // True for a 64-bit shift by a constant that only 64-bit sums use. ptxas makes one instruction (LEA) of each shift with
 // its sum, so two equal ones cost less than a shared one.
-bool redundancy_scales(Redundancy *r, const Instr *i);
+bool redundancy_scales_sums(Redundancy *r, const Instr *shl);
+static inline bool redundancy_scales(Redundancy *r, const Instr *i)
+{
+    return ir_desc(r->fn, i)->op == OP_SHL && redundancy_scales_sums(r, i);
+}
 // True if ptxas makes many machine instructions of an instruction.
 bool is_expensive(const Fn *fn, const Instr *i);
 

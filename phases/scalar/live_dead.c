@@ -46,6 +46,7 @@
 // Documented: slots and names. Inferred: the rest.
 #include "ir/rewrite/rewrite.h"
 #include "phases/bodies.h"
+#include "phases/scalar/fold/fold_rules.h"
 
 enum { LIVE = 1, PASSED = 2, FOLLOWS = 4 };
 
@@ -75,6 +76,7 @@ typedef struct Dead {
     InstrId *call;         // by call sequence
     VEC(InstrId) work;     // worklist of live, visited instructions
     VEC(ValueId) values;   // worklist of live values
+    VEC(RegId) lonely;     // with AN_NUSES: had one use left, when a dead one was removed
 } Dead;
 
 enum { STAYS = TR_EFFECT | TR_BARRIER | TR_CONV | TR_TERM | TR_ORDERED | TR_ASYNC | TR_MARKER };
@@ -401,6 +403,47 @@ static bool drop_definitions(Dead *d, InstrId id)
     return progress;
 }
 
+// Counts that an operand is gone.
+static void drop_use(Dead *d, Operand o)
+{
+    if (!op_is_reg(o))
+        return;
+    nuses_count(d->fn, o, -1);
+    if (nuses_of(d->a, op_index(o)) == 1)
+        VEC_PUSH(&d->scratch, &d->lonely, op_index(o));
+}
+
+static void drop_uses(Dead *d, const Instr *i)
+{
+    const Operand *ops = ir_ops(d->fn, i);
+    for (uint32_t k = i->ndef; d->a->valid & AN_NUSES && k < i->nops; k++)
+        drop_use(d, ops[k]);
+}
+
+// True if OriFold may match more patterns, because a register has one use now instead of several. A sum all of whose
+// uses are bases of accesses now is not noticed: OriFold would find nothing more in the samples (tried).
+static bool enables_patterns(Dead *d)
+{
+    const Fn *fn = d->fn;
+    Opcode *lonely = NEW_ARRAY(&d->scratch, Opcode, fn->regs.n);  // by RegId: that of its definition
+    for (uint32_t k = 0; k < d->lonely.n; k++) {
+        RegId r = d->lonely.at[k];
+        if (nuses_of(d->a, r) == 1 && def_of(d->a, r))
+            lonely[r] = ir_desc(fn, ir_instr(fn, def_of(d->a, r)))->op;
+    }
+    bool found = false;
+    FOR_BLOCKS(fn, b) {
+        FOR_INSTRS(fn, b, id) {
+            const Instr *i = ir_instr(fn, id);
+            const Operand *uses = ir_use(fn, i, 0);
+            for (uint32_t k = 0; k < ir_nuse(i); k++)
+                if (op_is_reg(uses[k]) && lonely[op_index(uses[k])])
+                    found |= rules_want_single_use(ir_desc(fn, i)->op, lonely[op_index(uses[k])]);
+        }
+    }
+    return found;
+}
+
 // Replaces the old values of dead definitions by `undef`, in ssa form.
 static bool drop_old_values(Dead *d, InstrId id)
 {
@@ -411,7 +454,7 @@ static bool drop_old_values(Dead *d, InstrId id)
         Operand def = *ir_def(fn, i, k), *old = ir_tied(fn, i, k);
         if (!op_is_reg(def) || !op_is_reg(*old) || d->marked[op_index(def)])
             continue;
-        nuses_count(fn, *old, -1);
+        drop_use(d, *old);
         *old = op_imm(CONST_UNDEF);
         progress = true;
     }
@@ -451,7 +494,7 @@ static bool sweep_instrs(Dead *d)
             if (!dead && i->callseq)
                 leave_sequence(d, id);
             if (dead) {
-                nuses_count_instr(fn, i, -1);
+                drop_uses(d, i);
                 ir_remove(fn, id);
             } else if (i->ndef > 1)
                 progress |= drop_definitions(d, id);
@@ -522,13 +565,15 @@ static bool marks_registers(const Ctx *ctx, const Fn *fn)
 
 // Removes dead code; returns progress. Sets *again if more code may be dead after the removal of empty blocks. In multi
 // form only back edges make empty blocks live, so *again requires an empty block with a back edge. Sets *edges if it
-// removes edges.
-static bool remove_dead(Ctx *ctx, Fn *fn, bool *again, bool *edges)
+// removes edges, *patterns if OriFold may match more patterns.
+static bool remove_dead(Ctx *ctx, Fn *fn, bool *again, bool *edges, bool *patterns)
 {
     bool unreachable = remove_unreachable(fn);
     Dead d = {.fn = fn, .by_register = marks_registers(ctx, fn)};
     arena_init(&d.scratch, &ctx->heap);
-    d.a = analysis_need(fn, AN_CFG | AN_RPO | AN_PDOM | (d.by_register ? 0 : AN_RDEFS));
+    bool tells = ctx->run.row == PH_SIMPLE_LIVE_DEAD && fn->form == FORM_SSA;  // which kinds of change it makes
+    d.a =
+        analysis_need(fn, AN_CFG | AN_RPO | AN_PDOM | (d.by_register ? 0 : AN_RDEFS) | (tells ? AN_NUSES | AN_DEF : 0));
     control_deps_init(&d.deps, &d.scratch, d.a);
     d.state = NEW_ARRAY(&d.scratch, uint8_t, fn->instrs.n);
     d.runs = NEW_ARRAY(&d.scratch, uint8_t, fn->blocks.n);
@@ -544,6 +589,7 @@ static bool remove_dead(Ctx *ctx, Fn *fn, bool *again, bool *edges)
     find_marked(&d);
     bool instrs = sweep_instrs(&d), symbols = sweep_symbols(&d), branches = sweep_branches(&d);
     *again = has_empty_latch(fn, d.a);
+    *patterns |= !tells || (d.lonely.n && enables_patterns(&d));
     arena_free(&d.scratch);
     *edges |= unreachable || branches;
     if (branches) {
@@ -567,8 +613,8 @@ bool phase_live_dead(Ctx *ctx, Fn *fn)
 {
     if (fn->properties & PROP_NO_DEAD)
         return false;
-    bool progress = false, again = true, edges = false;
-    while (again && remove_dead(ctx, fn, &again, &edges)) {
+    bool progress = false, again = true, edges = false, patterns = false;
+    while (again && remove_dead(ctx, fn, &again, &edges, &patterns)) {
         progress = true;
         analysis_drop(fn, AN_FLOW | AN_DEF | AN_NUSES);
         again &= remove_empty_ways(fn);
@@ -576,7 +622,7 @@ bool phase_live_dead(Ctx *ctx, Fn *fn)
     if (progress && fn->form == FORM_MULTI)
         merge_blocks(fn);
     if (!edges)
-        phase_changes_only(ctx, CHANGE_FEWER_USES);
+        phase_changes_only(ctx, patterns ? CHANGE_FEWER_USES : 0);
     phase_gains(ctx, PROP_NO_DEAD);
     return progress;
 }

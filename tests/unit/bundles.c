@@ -75,20 +75,77 @@ TEST(bundle_settles)
     kernel_open(&k, "ssa",
                 "b0:\n  R1:32 = mov.b32 %tid.x\n  R2:32 = mov.b32 R1\n  R3:32 = add.s32 R2, 0\n"
                 "  st.global.b32 [16], R3\n  ret\n");
-    // Folding makes a move, copy propagation forwards it, and dead code removal removes it. Then folding may find
-    // definitions with fewer uses.
+    // Folding makes a move, copy propagation forwards it, and dead code removal removes it.
     CHECK(clean(&k));
     RUNS(1, 1, 1);
     CHECK_Z(kernel_body(&k), "b0:\n  R1:32 = mov.b32 %tid.x\n  st.global.b32 [16], R1\n  ret\n}\n");
     CHECK(!clean(&k));
-    RUNS(2, 1, 1);
-    CHECK(!clean(&k));
-    RUNS(2, 1, 1);
+    RUNS(1, 1, 1);
     // A change by a phase outside of bundles unsettles all.
     CHECK(run_body(&k, repeat_first));
     CHECK(!clean(&k));  // NOP keeps PROP_NO_DEAD
-    RUNS(3, 2, 2);
+    RUNS(2, 2, 2);
     kernel_close(&k);
+}
+
+// Folding runs again after dead code removal if a pattern wants a single use.
+TEST(bundle_after_dead_uses)
+{
+    static const char head[] = "b0:\n  R1:32 = mov.b32 %tid.x\n  R2:32 = mul.lo.s32 R1, R1\n",
+                      tail[] = "  st.global.b32 [16], R3\n  ret\n";
+    static const struct {
+        const char *dead, *live;
+        uint32_t runs;
+    } cases[] = {
+        {"  R4:32 = add.s32 R2, 5\n", "  R3:32 = add.s32 R2, R1\n", 2},                           // mad
+        {"  R4:32 = add.s32 R2, 5\n", "  R3:32 = xor.b32 R2, R1\n", 1},                           // no pattern
+        {"  R4:32 = add.s32 R2, 5\n  R5:32 = add.s32 R2, 7\n", "  R3:32 = add.s32 R2, R1\n", 2},  // two of three
+        {"  R4:32 = add.s32 R2, 5\n",
+         "  R5:32 = xor.b32 R2, 7\n  R6:32 = xor.b32 R2, R5\n"
+         "  R3:32 = add.s32 R6, R1\n",
+         1},  // two uses are left
+    };
+    for (size_t c = 0; c < ARRAY_LEN(cases); c++) {
+        char text[500];
+        Kernel k;
+        unit_context("case %zu", c);
+        snprintf(text, sizeof text, "%s%s%s%s", head, cases[c].dead, cases[c].live, tail);
+        kernel_open(&k, "ssa", text);
+        CHECK(clean(&k));
+        clean(&k);
+        CHECK_EQ(k.ctx.runs[PH_FOLD], cases[c].runs);
+        kernel_close(&k);
+    }
+}
+
+// OriSimplifyPredicates runs again if folding changed a comparison, a select, a predicate or a guard.
+TEST(bundle_after_folded_conditions)
+{
+    static const char head[] = "b0:\n  R1:32 = mov.b32 %tid.x\n  P1 = setp.lt.s32 R1, 5\n";
+    static const uint8_t fold[] = {PH_FOLD};
+    static const struct {
+        const char *body;
+        bool runs;
+    } cases[] = {
+        {"  R2:32 = mul.lo.s32 R1, 8\n  @P1 st.global.b32 [16], R2\n  ret\n", false},
+        {"  R2:64 = mov.b64 16\n  R3:64 = add.s64 R2, 4\n  @P1 st.global.b32 [R3], R1\n  ret\n", false},
+        {"  P2 = setp.lt.s32 R1, R1\n  @P2 st.global.b32 [16], R1\n  @P1 st.global.b32 [20], R1\n  ret\n", true},
+        {"  R2:32 = selp.b32 R1, R1, P1\n  st.global.b32 [16], R2\n  ret\n", true},
+        {"  P2 = and.pred P1, P1\n  @P2 st.global.b32 [16], R1\n  ret\n", true},
+        {"  P2 = mov.pred 0\n  @P2 st.global.b32 [16], R1\n  @P1 st.global.b32 [20], R1\n  ret\n", true},
+    };
+    for (size_t c = 0; c < ARRAY_LEN(cases); c++) {
+        char text[500];
+        Kernel k;
+        unit_context("case %zu", c);
+        snprintf(text, sizeof text, "%s%s", head, cases[c].body);
+        kernel_open(&k, "ssa", text);
+        k.fn->settled = UINT32_MAX;
+        bundle_unsettle(k.fn, PH_FOLD);
+        CHECK(round_of(&k, fold, 1));
+        CHECK_EQ(!bundle_is_settled(k.fn, PH_SIMPLIFY_PREDICATES), cases[c].runs);
+        kernel_close(&k);
+    }
 }
 
 TEST(bundle_after_plain_moves)
@@ -346,6 +403,8 @@ TEST(simplify_by_query)
 void test_bundles(void)
 {
     RUN(bundle_settles);
+    RUN(bundle_after_dead_uses);
+    RUN(bundle_after_folded_conditions);
     RUN(bundle_after_plain_moves);
     RUN(bundle_after_other_copies);
     RUN(nuses_kept);

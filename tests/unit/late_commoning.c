@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Tests the classes and masks of LateOriCommoning, and that it does not repeat what OriReassociateAndCommon has done.
+// Tests the classes and masks of LateOriCommoning, that it does not repeat what GvnCse and OriReassociateAndCommon have
+// done, and what it tells later phases.
 #include <stdio.h>
 
 #include "phases/bundles/bundle.h"
@@ -227,6 +228,154 @@ TEST(late_commoning_after_50_with_gvn)
     kernel_close(&k);
 }
 
+/* -- After slot 49 -------------------------------------------------------------------------------------- */
+
+// In mode 2 GvnCse settles slot 64 if nothing is left for it: no redundant load or phi, no instruction that only slot
+// 64 takes.
+TEST(late_commoning_after_49)
+{
+    static const char head[] = "b0:\n  R1:32 = mov.b32 %tid.x\n  R9:64 = cvt.u64.u32 R1\n";
+    static const struct {
+        const char *body;
+        bool settled;
+    } cases[] = {
+        {"  R2:32 = xor.b32 R1, 5\n  R3:32 = xor.b32 R1, 5\n  st.global.b32 [16], R2\n  st.global.b32 [20], R3\n  "
+         "ret\n",
+         true},
+        {"  R2:32 = ld.global.b32 [R9]\n  R3:32 = ld.global.b32 [R9+4]\n  st.global.b32 [16], R2\n"
+         "  st.global.b32 [20], R3\n  ret\n",
+         true},
+        {"  R2:32 = ld.global.b32 [R9]\n  R3:32 = ld.global.b32 [R9]\n  st.global.b32 [16], R2\n"
+         "  st.global.b32 [20], R3\n  ret\n",
+         false},
+        {"  st.global.b32 [R9], R1\n  R3:32 = ld.global.b8 [R9]\n"
+         "  st.global.b32 [20], R3\n  ret\n",
+         false},
+        {"  P1 = setp.eq.s32 R1, 5\n  @P1 bra b1 else b2\nb1:\n  bra b3\nb2:\n  bra b3\n"
+         "b3:\n  R2:32 = mov.phi b1: R1, b2: R1\n  st.global.b32 [16], R2\n  ret\n",
+         false},
+        {"  P1 = setp.eq.s32 R1, 5\n  @P1 bra b1 else b2\nb1:\n  R2:32 = ld.global.b32 [R9]\n"
+         "  st.shared.b32 [16], R2\n  bra b3\nb2:\n  bra b3\n"
+         "b3:\n  R3:32 = ld.global.b32 [R9]\n  st.global.b32 [16], R3\n  ret\n",
+         false},
+        // Stored on one way.
+        {"  P1 = setp.eq.s32 R1, 5\n  @P1 bra b1 else b2\nb1:\n  st.global.b32 [R9], R1\n  bra b3\nb2:\n  bra b3\n"
+         "b3:\n  R3:32 = ld.global.b32 [R9]\n  st.global.b32 [16], R3\n  ret\n",
+         false},
+        {"  P1 = setp.eq.s32 R1, 5\n  @P1 bra b1 else b2\nb1:\n  st.global.b32 [R9+4], R1\n  bra b3\nb2:\n"
+         "  bra b3\nb3:\n  R3:32 = ld.global.b32 [R9]\n  st.global.b32 [16], R3\n  ret\n",
+         true},
+        {"  P1 = setp.eq.s32 R1, 5\n  @P1 bra b1 else b2\nb1:\n  R2:32 = ld.global.b32 [R9+4]\n"
+         "  st.shared.b32 [16], R2\n  bra b3\nb2:\n  bra b3\n"
+         "b3:\n  R3:32 = ld.global.b32 [R9]\n  st.global.b32 [16], R3\n  ret\n",
+         true},
+    };
+    for (size_t c = 0; c < ARRAY_LEN(cases); c++) {
+        char text[800];
+        Kernel k;
+        unit_context("case %zu", c);
+        snprintf(text, sizeof text, "%s%s", head, cases[c].body);
+        open(&k, text);
+        own = sm_70;
+        run(&k, "GvnCse", 49);
+        CHECK_EQ(bundle_is_settled(k.fn, PH_LATE_COMMONING), cases[c].settled);
+        if (cases[c].settled) {  // slot 64 finds nothing
+            bundle_unsettle(k.fn, PH_LATE_COMMONING);
+            CHECK(!run_late(&k));
+        }
+        kernel_close(&k);
+    }
+}
+
+/* -- Dead code ------------------------------------------------------------------------------------------ */
+
+// The phase keeps the property NO_DEAD only if the replaced instructions leave no dead code.
+TEST(late_commoning_keeps_no_dead)
+{
+    static const char head[] = "  local @x size 4\nb0:\n  R1:32 = mov.b32 %tid.x\n  R2:32 = mov.b32 %ntid.x\n"
+                               "  R9:64 = cvt.u64.u32 R1\n  R8:64 = mul.wide.u32 R2, 4\n";
+    static const struct {
+        const char *body;
+        bool keeps, leaves;  // the property; dead code
+    } cases[] = {
+        // The operands have other uses.
+        {"  R3:32 = add.s32 R1, R2\n  R4:32 = add.s32 R2, R1\n  st.global.v2.b32 [R9], {R3, R4}\n"
+         "  st.global.b64 [16], R8\n  ret\n",
+         true, false},
+        // So have those of another block, which has another instruction.
+        {"  R3:32 = div.u32 R1, R2\n  st.global.b32 [R9], R3\n  st.global.b64 [16], R8\n  P1 = setp.eq.s32 R1, 5\n"
+         "  @P1 bra b1 else b2\nb1:\n  R4:32 = div.u32 R1, R2\n  st.global.b32 [32], R4\n  bra b2\nb2:\n  ret\n",
+         true, false},
+        // The guard.
+        {"  R3:32 = add.s32 R1, R2\n  P0 = setp.eq.s32 R1, 5\n  @P0 R4:32 = add.s32 R1, R2 else undef\n"
+         "  st.global.v2.b32 [R9], {R3, R4}\n  st.global.b64 [16], R8\n  ret\n",
+         false, true},
+        // A variable that is only stored to.
+        {"  st.local.b32 [@x], R2\n  R3:32 = ld.local.b32 [@x]\n  st.global.b32 [R9], R3\n"
+         "  st.global.b64 [16], R8\n  ret\n",
+         false, true},
+        // The branch that selects the input of a phi.
+        {"  P1 = setp.eq.s32 R1, 5\n  @P1 bra b1 else b2\nb1:\n  bra b3\nb2:\n  bra b3\n"
+         "b3:\n  R3:32 = mov.phi b1: R2, b2: R2\n  st.global.b32 [R9], R3\n  st.global.b64 [16], R8\n  ret\n",
+         false, true},
+    };
+    for (size_t c = 0; c < ARRAY_LEN(cases); c++) {
+        char text[1000];
+        Kernel k;
+        unit_context("case %zu", c);
+        snprintf(text, sizeof text, "%s%s", head, cases[c].body);
+        open(&k, text);
+        run(&k, "OriPerformLiveDeadSecond", 33);
+        CHECK(k.fn->properties & PROP_NO_DEAD);
+        CHECK(run_late(&k));
+        CHECK_EQ(!!(k.fn->properties & PROP_NO_DEAD), cases[c].keeps);
+        k.fn->properties &= ~(uint32_t)PROP_NO_DEAD;
+        CHECK_EQ(run(&k, "OriPerformLiveDeadThird", 61), cases[c].leaves);
+        kernel_close(&k);
+    }
+}
+
+/* -- Kinds of change ------------------------------------------------------------------------------------ */
+
+// The sub-passes of bundles that have work after equal computations were replaced.
+TEST(late_commoning_tells_changes)
+{
+    static const char head[] = "b0:\n  R1:32 = mov.b32 %tid.x\n  R2:32 = mov.b32 %ntid.x\n";
+    static const struct {
+        const char *body;
+        bool fold, predicates, phis;
+    } cases[] = {
+        {"  R3:32 = add.s32 R1, R2\n  R4:32 = add.s32 R1, R2\n  st.global.v2.b32 [16], {R3, R4}\n  ret\n", false, false,
+         false},
+        {"  R3:32 = add.s32 R1, R2\n  R4:32 = add.s32 R1, R2\n  R5:32 = xor.b32 R3, R4\n  st.global.b32 [16], R5\n"
+         "  ret\n",
+         true, false, false},
+        {"  R3:32 = add.s32 R1, R2\n  R4:32 = add.s32 R1, R2\n  P1 = setp.lt.s32 R4, R1\n  @P1 st.global.b32 [16], R3\n"
+         "  ret\n",
+         false, true, false},
+        {"  R3:32 = add.s32 R1, R2\n  R4:32 = add.s32 R1, R2\n  P1 = setp.lt.s32 R3, R1\n  @P1 bra b1 else b2\n"
+         "b1:\n  bra b3\nb2:\n  bra b3\nb3:\n  R5:32 = mov.phi b1: R4, b2: R1\n  st.global.b32 [16], R5\n  ret\n",
+         false, false, true},
+        {"  st.global.b32 [16], 5\n  R3:32 = ld.global.b32 [16]\n  R4:32 = add.s32 R3, 7\n  st.global.b32 [32], R4\n"
+         "  ret\n",
+         true, false, false},
+    };
+    for (size_t c = 0; c < ARRAY_LEN(cases); c++) {
+        char text[800];
+        Kernel k;
+        unit_context("case %zu", c);
+        snprintf(text, sizeof text, "%s%s", head, cases[c].body);
+        open(&k, text);
+        k.fn->settled = UINT32_MAX;
+        bundle_unsettle(k.fn, PH_LATE_COMMONING);
+        CHECK(run_late(&k));
+        CHECK_EQ(!bundle_is_settled(k.fn, PH_FOLD), cases[c].fold);
+        CHECK_EQ(!bundle_is_settled(k.fn, PH_SIMPLIFY_PREDICATES), cases[c].predicates);
+        CHECK_EQ(!bundle_is_settled(k.fn, PH_EQUAL_PHIS), cases[c].phis);
+        kernel_close(&k);
+    }
+}
+
 void test_late_commoning(void)
 {
     RUN(late_commoning_classes_of_instructions);
@@ -236,4 +385,7 @@ void test_late_commoning(void)
     RUN(late_commoning_masks_only_reject);
     RUN(late_commoning_after_50);
     RUN(late_commoning_after_50_with_gvn);
+    RUN(late_commoning_after_49);
+    RUN(late_commoning_keeps_no_dead);
+    RUN(late_commoning_tells_changes);
 }

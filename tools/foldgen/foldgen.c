@@ -92,10 +92,31 @@ static void print_rules(const RuleTables *t)
     printf("};\n\n");
 }
 
+// Prints the opcodes of instructions that must have one use, with those of their users. Returns the number of pairs.
+static uint32_t print_singles(const RuleTables *t)
+{
+    uint32_t n = 0;
+    printf("static const SingleUse singles[] = {");
+    for (uint32_t user = 0; user < OPCODE_COUNT; user++) {
+        bool seen[OPCODE_COUNT] = {false};
+        for (uint32_t k = 0; k < t->nodes.n; k++) {
+            const RuleNode *node = &t->nodes.at[k];
+            for (uint32_t kid = 0; node->kind == RN_OP && node->op == user && kid < node->nkids; kid++) {
+                const RuleNode *def = &t->nodes.at[node->kids[kid]];
+                if (def->single && !seen[def->op])
+                    printf("%s{%u, %u},", n++ % PER_LINE ? " " : "\n    ", user, def->op);
+                seen[def->op] |= def->single;
+            }
+        }
+    }
+    printf("\n};\n\n");
+    return n;
+}
+
 // Prints the rules by opcode of their root, and the set.
 static void print_set(const RuleTables *t)
 {
-    uint32_t first[OPCODE_COUNT + 1], n = 0;
+    uint32_t first[OPCODE_COUNT + 1], n = 0, nsingles = print_singles(t);
     printf("static const uint16_t by[] = {");
     for (uint32_t op = 0; op < OPCODE_COUNT; op++) {
         first[op] = n;
@@ -111,7 +132,7 @@ static void print_set(const RuleTables *t)
     printf("},\n    {");
     for (uint32_t op = 1; op <= OPCODE_COUNT; op++)
         printf("%s%u,", (op - 1) % PER_LINE ? " " : "\n     ", first[op]);
-    printf("},\n    by,\n};\n");
+    printf("},\n    by, singles, %u,\n};\n", nsingles);
 }
 
 int main(void)

@@ -226,8 +226,10 @@ bool fold_instr(Fold *f, InstrId id)
     for (; k < AGAIN; k++) {
         const Instr *i = ir_instr(f->fn, id);
         const Role *role = fold_role(f, i->desc);
+        bool condition = role->op == OP_SELP || role->op == OP_SETP;
         if (!may_fold(f, i, role) || !fold_once(f, id, i, role))
             break;
+        f->conditions |= condition || ir_reg(f->fn, op_index(*ir_def(f->fn, ir_instr(f->fn, id), 0)))->width == W1;
         fold_note_definition(f, id);
         remove_dead(f);
     }
@@ -275,6 +277,7 @@ bool phase_fold(Ctx *ctx, Fn *fn)
     if (!ctx->fold_forms)
         ctx->fold_forms = NEW(&ctx->arena, FoldForms);
     f.forms = ctx->fold_forms;
+    fold_start_roles(&f);
     f.asks = may_disagree(&f);
     eval_cache_init(&f.evals, fn->tables, &f.scratch);
     f.from.at = NEW_ARRAY(&f.scratch, uint32_t, f.nregs);
@@ -289,8 +292,11 @@ bool phase_fold(Ctx *ctx, Fn *fn)
         for (InstrId id = ir_block(fn, f.block)->first, next; id; id = next) {
             next = instr_after(fn, id);
             const Instr *i = ir_instr(fn, id);
-            if (ir_guarded(i) && fold_guard(&f, id) && !i->block)
-                continue;
+            if (ir_guarded(i) && fold_guard(&f, id)) {
+                f.conditions = true;
+                if (!i->block)
+                    continue;
+            }
             const Role role = *fold_role(&f, i->desc);
             if (role.folds)
                 f.progress |= fold_instr(&f, id);
@@ -300,5 +306,7 @@ bool phase_fold(Ctx *ctx, Fn *fn)
         }
     }
     arena_free(&f.scratch);
+    if (!f.conditions)
+        phase_changes_only(ctx, CHANGE_ALL & ~CHANGE_CONDITIONS);
     return f.progress;
 }

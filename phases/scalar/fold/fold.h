@@ -59,6 +59,10 @@ typedef struct FoldForms {
     VEC(InstrForm) forms;
     VEC(Root) roots;
     VEC(Candidate) candidates;
+    // The roles of the descriptors of a module, and behind them those of the last function.
+    const Module *module;
+    DescId own;       // first descriptor of the last function
+    VEC(Role) roles;  // by DescId
 } FoldForms;
 
 // A cached value range of an operand in a block.
@@ -107,8 +111,6 @@ typedef struct Fold {
     bool spent;     // FoldBudget is spent
     bool asks;      // sources_agree() may be false for some instruction
     FoldForms *forms;
-    Role *roles;  // by DescId below nroles
-    uint32_t nroles;
     RegId nregs;          // registers at the start
     uint8_t *kept;        // by RegId below nregs: it has a use that takes no offset; NULL = not computed yet
     VEC(uint32_t) from;   // by RegId: FROM_* or form of registers with one unguarded definition
@@ -125,15 +127,19 @@ typedef struct Fold {
     BlockId block;       // current block of the walk
     Made descs[DESCS];   // by node and width
     bool progress;
+    bool conditions;  // comparisons, selects, predicates or guards were folded
 } Fold;
 
+// Drops the roles of the descriptors of other functions (fold_match.c).
+void fold_start_roles(Fold *f);
 // Computes the properties of the instructions of a descriptor (fold_match.c).
 const Role *fold_find_role(Fold *f, DescId desc);
 
 // Returns the properties of the instructions of a descriptor. They move if those of another descriptor are computed.
 static inline const Role *fold_role(Fold *f, DescId desc)
 {
-    return desc < f->nroles && f->roles[desc].known ? &f->roles[desc] : fold_find_role(f, desc);
+    const FoldForms *forms = f->forms;
+    return desc < forms->roles.n && forms->roles.at[desc].known ? &forms->roles.at[desc] : fold_find_role(f, desc);
 }
 
 static inline bool is_plain_register(const Fold *f, Operand o)

@@ -183,15 +183,13 @@ static uint32_t find_bases(const Fn *fn, const Desc *d)
     return bases;
 }
 
-// Makes room for the roles of newer descriptors.
-static void grow_roles(Fold *f)
+void fold_start_roles(Fold *f)
 {
-    uint32_t n = f->fn->tables->desc_first + f->fn->tables->descs.n;
-    Role *roles = NEW_ARRAY(&f->scratch, Role, n + n / 8);
-    if (f->nroles)
-        memcpy(roles, f->roles, f->nroles * sizeof *roles);
-    f->roles = roles;
-    f->nroles = n + n / 8;
+    FoldForms *forms = f->forms;
+    DescId own = f->fn->tables->desc_first;
+    forms->roles.n = forms->module == f->fn->module ? MIN(forms->roles.n, MIN(own, forms->own)) : 0;
+    forms->module = f->fn->module;
+    forms->own = own;
 }
 
 const Role *fold_find_role(Fold *f, DescId desc)
@@ -201,9 +199,10 @@ const Role *fold_find_role(Fold *f, DescId desc)
     const Mnem *m = tab_mnem(f->fn->tables, d->mnem);
     uint32_t place = find_form(f->fn->tables, d, m, &form) ? form_place(f, &form) : FORMLESS;
     bool accesses = takes_offsets(d, m);
-    if (desc >= f->nroles)
-        grow_roles(f);
-    f->roles[desc] = (Role){
+    while (f->forms->roles.n <= desc)
+        VEC_PUSH(&f->ctx->arena, &f->forms->roles, (Role){0});
+    Role *role = &f->forms->roles.at[desc];
+    *role = (Role){
         .known = true,
         .folds = d->traits & TR_PURE && !(d->traits & TR_PSEUDO) && d->op != OP_MOV,
         .accesses = accesses,
@@ -216,7 +215,7 @@ const Role *fold_find_role(Fold *f, DescId desc)
                                     : FROM_OP + place,
         .form = place,
     };
-    return &f->roles[desc];
+    return role;
 }
 
 static bool match_operand(Fold *f, Match *m, uint16_t node, const Use *use, bool inner);

@@ -70,3 +70,11 @@ uint64_t *rule_uses(Ctx *ctx)
         ctx->rule_uses = NEW_ARRAY(&ctx->arena, uint64_t, fold_rules.n + 1);
     return ctx->rule_uses;
 }
+
+bool rules_want_single_use(Opcode user, Opcode def)
+{
+    for (uint32_t k = 0; k < fold_rules.nsingles; k++)
+        if (fold_rules.singles[k].user == user && fold_rules.singles[k].def == def)
+            return true;
+    return false;
+}

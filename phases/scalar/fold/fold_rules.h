@@ -75,6 +75,11 @@ typedef struct RuleValues {
 // Returns the value of an expression or a condition. Terms that do not determine a condition are not computed.
 typedef uint64_t RuleExpr(RuleValues *values);
 
+// Opcodes of an instruction of a pattern and of one that it reads, which must have no other use.
+typedef struct SingleUse {
+    uint16_t user, def;
+} SingleUse;
+
 typedef struct RuleSet {
     const Rule *rules;   // 1 .. n
     uint32_t n;          // with coded rules, which are the last
@@ -85,8 +90,14 @@ typedef struct RuleSet {
     RuleExpr *const *exprs;                            // 0 = none
     uint16_t first[OPCODE_COUNT], next[OPCODE_COUNT];  // rules of an opcode are by[first] .. by[next - 1]
     const uint16_t *by;
+    const SingleUse *singles;
+    uint32_t nsingles;
 } RuleSet;
 extern const RuleSet fold_rules;
+
+/* fold_rules.c */
+// True if some pattern requires that an instruction with opcode `def` has no use but the one by `user`.
+bool rules_want_single_use(Opcode user, Opcode def);
 
 static inline uint32_t coded_rule(Coded coded) { return fold_rules.npatterns + 1 + coded; }
 // Returns the shape of a node's instruction: its result and its operands.

@@ -151,8 +151,12 @@ static void remove_unused(Reassoc *r, Operand o, int depth)
 {
     Fn *fn = r->fn;
     InstrId def = reassoc_def(r, o);
-    if (!depth || !def || nuses_of(r->a, op_index(o)) || !reassoc_kind(r, ir_instr(fn, def)))
+    if (!op_is_reg(o) || nuses_of(r->a, op_index(o)))
         return;
+    if (!depth || !def || !reassoc_kind(r, ir_instr(fn, def))) {
+        r->leaves_dead = true;
+        return;
+    }
     Instr *i = ir_instr(fn, def);
     uint32_t n = ir_nuse(i);
     Operand uses[4];
@@ -173,6 +177,7 @@ void reassoc_replace(Reassoc *r, InstrId id, Opcode op, Width width, const Opera
     memcpy(old, ir_use(fn, i, 0), nold * sizeof *old);
     reassoc_count_uses(r);
     nuses_count_instr(fn, i, -1);
+    r->moves |= op == OP_MOV;
     if (op == OP_MOV)
         instr_replace_by_move(fn, id, uses[0]);
     else
@@ -204,7 +209,8 @@ static void visit_block(Reassoc *r, BlockId b)
     trees_collect(r);
 }
 
-static bool reassociate(Ctx *ctx, Fn *fn)
+// Returns the kinds of change that it made (CHANGE_*), 0 = none.
+static uint32_t reassociate(Ctx *ctx, Fn *fn)
 {
     Reassoc r = {.ctx = ctx, .fn = fn, .a = analysis_need(fn, AN_DOM | AN_DEF)};
     arena_init(&r.scratch, &ctx->heap);
@@ -217,26 +223,20 @@ static bool reassociate(Ctx *ctx, Fn *fn)
         visit_block(&r, r.a->dom.order[k]);
     trees_rewrite(&r);
     arena_free(&r.scratch);
-    return r.progress;
+    if (r.leaves_dead)
+        fn->properties &= ~(uint32_t)PROP_NO_DEAD;
+    return !r.progress ? 0 : r.moves || r.leaves_dead ? CHANGE_ALL : CHANGE_CHAINS;
 }
 
 // Commoning after the chains are ordered: within the window, but of the whole function where no GvnCse ran before.
-static bool common(Ctx *ctx, Fn *fn, bool reordered)
+static bool common(Ctx *ctx, Fn *fn, bool whole)
 {
-    bool whole = ctx->target.backend->gvn_cse == sm_no_op_pass;
-    if (!whole && !reordered)
-        return false;
     CommonRules rules = {.kinds = RD_EXPRESSIONS, .budget = KNOB_LATE_COMMONING_BUDGET};
     if (whole)
         rules.kinds |= RD_COPIES | RD_PHIS | RD_LOADS | RD_PARTIAL_LOADS;
     else
         rules.window = (uint32_t)knob_int(&ctx->knobs, KNOB_REASSOCIATE_WINDOW);
-    bool progress = common_values(ctx, fn, &rules);
-    if (reordered)
-        fn->settled = 0;
-    if (whole)
-        bundle_settle(ctx, fn, PH_LATE_COMMONING, progress);
-    return progress;
+    return common_values(ctx, fn, &rules);
 }
 
 bool phase_reassociate(Ctx *ctx, Fn *fn)
@@ -244,8 +244,19 @@ bool phase_reassociate(Ctx *ctx, Fn *fn)
     bool on = !knob_is_set(&ctx->knobs, KNOB_REASSOCIATE_CSE) || knob_int(&ctx->knobs, KNOB_REASSOCIATE_CSE);
     if (!gate_is_open(ctx, fn, KNOB_REASSOCIATE_CSE, on))
         return false;
-    bool reordered = reassociate(ctx, fn);
-    if (reordered)
-        analysis_drop(fn, AN_FLOW | AN_DEF);
-    return common(ctx, fn, reordered) || reordered;
+    uint32_t changes = reassociate(ctx, fn);
+    bool progress = changes, whole = ctx->target.backend->gvn_cse == sm_no_op_pass;
+    if (changes)
+        analysis_drop(fn, AN_FLOW | AN_DEF | AN_NUSES);
+    if ((whole || changes) && common(ctx, fn, whole)) {
+        changes |= ctx->run.changes;
+        progress = true;
+    } else {
+        phase_keeps(ctx, PROP_NO_DEAD);
+    }
+    ctx->run.changes = changes;
+    bundle_settle(ctx, fn, PH_REASSOCIATE, progress);
+    if (whole)
+        bundle_settle(ctx, fn, PH_LATE_COMMONING, false);
+    return progress;
 }

@@ -28,6 +28,8 @@ typedef struct Reassoc {
     uint8_t *kept;  // by RegId: has a use that is no base of an access; NULL = not computed yet
     uint32_t nkept;
     bool progress;
+    bool moves;        // a move has replaced an instruction
+    bool leaves_dead;  // another instruction may be dead now
 } Reassoc;
 
 /* reassociate.c */
