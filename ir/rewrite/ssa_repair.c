@@ -7,6 +7,8 @@
 // at the entry defines it, so that all uses read the same value.
 #include "ir/rewrite/rewrite.h"
 
+#include <stdlib.h>
+
 typedef struct Naming {
     Fn *fn;
     const Analyses *a;
@@ -171,6 +173,37 @@ static void insert_phi(Naming *n, uint32_t k)
     ir_insert_before(fn, ir_block(fn, phi->block)->first, n->phi, 0, n->ops.at, n->ops.n);
 }
 
+// A phi, and the first occurrence of its register in the layout.
+typedef struct PlacedPhi {
+    uint32_t phi, place;
+} PlacedPhi;
+
+static int by_place(const void *x, const void *y)
+{
+    const PlacedPhi *a = x, *b = y;
+    if (a->place != b->place)
+        return a->place < b->place ? -1 : 1;
+    return (a->phi > b->phi) - (a->phi < b->phi);
+}
+
+// Returns the phis in an order that does not depend on the ids of registers.
+static const PlacedPhi *order_phis(Naming *n)
+{
+    const ReachingDefs *rd = &n->a->rdefs;
+    PlacedPhi *phis = arena_alloc(&n->scratch, rd->nphis * sizeof *phis);
+    bool sorted = true;
+    for (uint32_t k = 0, joined = 0; k < rd->nphis; k++) {
+        joined = rd->joined[joined] > rd->phi[k].reg ? 0 : joined;  // both are in the order of ids
+        while (rd->joined[joined] != rd->phi[k].reg)
+            joined++;
+        phis[k] = (PlacedPhi){k, rd->row[rd->first[joined]]};
+        sorted &= !k || phis[k - 1].place <= phis[k].place;
+    }
+    if (!sorted)
+        qsort(phis, rd->nphis, sizeof *phis, by_place);
+    return phis;
+}
+
 void ssa_name_values(Fn *fn, const Analyses *a)
 {
     Naming n = {.fn = fn, .a = a};
@@ -186,11 +219,12 @@ void ssa_name_values(Fn *fn, const Analyses *a)
     count_undef(&n);
     rename_operands(&n);
     tie(&n);
+    const PlacedPhi *phis = order_phis(&n);
     for (uint32_t k = rd->nphis; k--;) {
         // Phis in the order of registers are spread over the function, so their blocks are prefetched.
-        BlockId ahead = rd->phi[k - MIN(k, 8)].block;
+        BlockId ahead = rd->phi[phis[k - MIN(k, 8)].phi].block;
         __builtin_prefetch(ir_instr(fn, ir_block(fn, ahead)->first));
-        insert_phi(&n, k);
+        insert_phi(&n, phis[k].phi);
     }
     arena_free(&n.scratch);
 }

@@ -51,6 +51,7 @@ typedef struct EndCopy {
 
 typedef struct OrderedPhi {
     InstrId id;
+    uint32_t place;       // among the phis of the block
     uint64_t use, input;  // keys of the order
 } OrderedPhi;
 
@@ -208,7 +209,7 @@ static int by_use(const void *x, const void *y)
         return a->use < b->use ? -1 : 1;
     if (a->input != b->input)
         return a->input < b->input ? -1 : 1;
-    return a->id < b->id ? -1 : 1;
+    return a->place < b->place ? -1 : 1;
 }
 
 // Returns a key of the first use of a register, in layout order, that is no input of a phi.
@@ -242,7 +243,7 @@ static void add_copies_of_block(Leaving *l, BlockId b)
     l->phis.n = 0;
     for (InstrId id = ir_block(fn, b)->first; ir_is_phi(fn, id); id = ir_instr(fn, id)->next) {
         const Instr *i = ir_instr(fn, id);
-        OrderedPhi phi = {id, first_use(l, op_index(*ir_def(fn, i, 0))), first_input(l, i)};
+        OrderedPhi phi = {id, l->phis.n, first_use(l, op_index(*ir_def(fn, i, 0))), first_input(l, i)};
         VEC_PUSH(&l->scratch, &l->phis, phi);
     }
     if (l->phis.n > 1)
