@@ -964,7 +964,7 @@ static void check_phis(uint32_t rounds, uint64_t seed, bool large)
     CHECK(without_dead > rounds / 4 && (conventional > rounds / 20 || large));
 }
 
-TEST(ssa_phis) { check_phis(400, 1, false); }
+TEST(ssa_phis) { check_phis(400, 5, false); }
 TEST(ssa_phis_large) { check_phis(40, 2013, true); }
 
 /* -- By hand -------------------------------------------------------------------------------------------- */
