@@ -21,8 +21,10 @@ static void make_buckets(ValueTable *t, uint64_t capacity)
 
 void value_table_init(ValueTable *t, Arena *arena)
 {
+    enum { WORDS = 16 };
     *t = (ValueTable){.arena = arena};
     make_buckets(t, VALUE_TABLE_CAPACITY);
+    VEC_RESERVE(arena, &t->words, WORDS);
 }
 
 void value_table_clear(ValueTable *t)
@@ -34,8 +36,8 @@ void value_table_clear(ValueTable *t)
 uint32_t value_hash(const uint32_t *words, uint32_t n)
 {
     uint32_t h = FNV_BASIS;
-    for (const uint32_t *end = words + n; words < end; words++)
-        h = (h ^ *words) * FNV_PRIME;
+    for (uint32_t k = 0; k < n; k++)
+        h = (h ^ words[k]) * FNV_PRIME;
     return h;
 }
 
@@ -69,7 +71,7 @@ void value_table_expect(ValueTable *t, uint64_t entries, uint32_t words)
         capacity *= 2;
     if (capacity > t->capacity)
         grow_to(t, capacity);
-    if (!t->words.cap && words)
+    if (!t->words.n && words > t->words.cap)
         VEC_RESERVE(t->arena, &t->words, words);
 }
 
