@@ -4,13 +4,7 @@
 
 _Static_assert(sizeof(ValueNode) == 32 && sizeof(ValueBucket) == 24, "documented sizes");
 
-// Clears the buckets in pieces for which memset() has a short start-up.
-static void clear_buckets(ValueTable *t)
-{
-    enum { PIECE = 64 };
-    for (uint64_t k = 0; k < t->capacity; k += PIECE)
-        memset(t->buckets + k, 0, MIN(t->capacity - k, PIECE) * sizeof *t->buckets);
-}
+static void clear_buckets(ValueTable *t) { memset(t->buckets, 0, t->capacity * sizeof *t->buckets); }
 
 static void make_buckets(ValueTable *t, uint64_t capacity)
 {

@@ -15,13 +15,13 @@
 // numbers are final.
 #include "ir/analysis/values.h"
 
-enum { PASSES_MAX = 12, PHI_KEY = 0, GUARDED_KEY = 2 };
+enum { PASSES_MAX = 12, KEY_WORDS = 5 /* of most keys */, PHI_KEY = 0, GUARDED_KEY = 2 };
 
 void values_init(Values *v, Arena *arena, const Fn *fn, const Analyses *a, ValueOrder *swaps)
 {
     *v = (Values){.fn = fn, .a = a, .arena = arena, .swaps = swaps};
     value_table_init(&v->table, arena);
-    value_table_expect(&v->table, fn->ninstrs, (uint32_t)MIN(5 * (uint64_t)fn->ninstrs, UINT32_MAX / 8));
+    value_table_expect(&v->table, fn->ninstrs, (uint32_t)MIN(KEY_WORDS * (uint64_t)fn->ninstrs, UINT32_MAX / 8));
     v->finds_copies = true;
     v->of = NEW_ARRAY(arena, ValueNumber, fn->regs.n);
 }
