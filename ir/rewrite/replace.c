@@ -32,7 +32,7 @@ void replace_begin(ReplaceMap *map, Fn *fn)
 {
     *map = (ReplaceMap){.fn = fn, .nregs = fn->regs.n};
     arena_init(&map->scratch, fn->arena.heap);
-    map->by = NEW_ARRAY(&map->scratch, uint32_t, map->nregs);
+    map->by = NEW_ARRAY(&map->scratch, Operand, map->nregs);
 }
 
 /* -- The map -------------------------------------------------------------------------------------------- */
@@ -51,22 +51,15 @@ bool replace_allowed(const Fn *fn, RegId old, Operand by)
     return reg_in_ssa(to) && to->file == r->file && to->width == r->width;
 }
 
-#define NEGATED (1u << 31)
-
-static uint32_t pack(Operand o) { return o.word | (o.mods & OPM_NOT ? NEGATED : 0); }
-
-static Operand unpack(uint32_t by) { return (Operand){by & ~NEGATED, by & NEGATED ? OPM_NOT : 0}; }
-
-// Returns the entry of the register of an operand; NULL = it is not replaced.
-static uint32_t *entry(const ReplaceMap *map, Operand o)
+// Returns the replacement of the register of an operand; NULL = none.
+static Operand *entry(const ReplaceMap *map, Operand o)
 {
     return op_is_reg(o) && replace_has(map, op_index(o)) ? &map->by[op_index(o)] : NULL;
 }
 
-// Returns an operand with its register replaced by an entry.
-static Operand through(const ReplaceMap *map, Operand o, uint32_t packed)
+// Returns an operand with its register replaced by `by`.
+static Operand through(const ReplaceMap *map, Operand o, Operand by)
 {
-    Operand by = unpack(packed);
     uint32_t negate = (o.mods ^ by.mods) & OPM_NOT;
     if (op_kind(by) == K_IMM)
         return negate ? op_const(map->fn, !tab_const(map->fn->tables, op_index(by)).bits, W1) : by;
@@ -75,9 +68,9 @@ static Operand through(const ReplaceMap *map, Operand o, uint32_t packed)
 
 Operand replace_find(const ReplaceMap *map, Operand o)
 {
-    for (uint32_t *by, *next; (by = entry(map, o)); o = through(map, o, *by))
-        if ((next = entry(map, unpack(*by))))
-            *by = pack(through(map, unpack(*by), *next));
+    for (Operand *by, *next; (by = entry(map, o)); o = through(map, o, *by))
+        if ((next = entry(map, *by)))
+            *by = through(map, *by, *next);
     return o;
 }
 
@@ -89,7 +82,7 @@ void replace_set(ReplaceMap *map, RegId old, Operand by)
     if (cycle || old >= map->nregs || entry(map, op_reg(fn, old)) || !replace_allowed(fn, old, by))
         heap_fail(map->scratch.heap, ST_INTERNAL, "%s%u cannot be replaced%s", reg_file_names[ir_reg(fn, old)->file],
                   ir_reg(fn, old)->ordinal, cycle ? ": it would be replaced by itself" : "");
-    map->by[old] = pack(by);
+    map->by[old] = by;
     map->n++;
 }
 

@@ -16,7 +16,7 @@
 typedef struct ReplaceMap {
     Fn *fn;
     Arena scratch;
-    uint32_t *by;     // by RegId: the word of an operand, with bit 31 set for `!`; 0 = not replaced
+    Operand *by;      // by RegId; K_NONE = not replaced
     RegId nregs;      // number of registers when the map was made; newer ones are not replaced
     uint32_t n;       // number of replaced registers
     uint32_t moves;   // after replace_apply(): number of moves that it inserted
@@ -31,7 +31,10 @@ void replace_begin(ReplaceMap *map, Fn *fn);
 bool replace_allowed(const Fn *fn, RegId old, Operand by);
 void replace_set(ReplaceMap *map, RegId old, Operand by);
 // True if a register is replaced.
-static inline bool replace_has(const ReplaceMap *map, RegId r) { return r < map->nregs && map->by[r]; }
+static inline bool replace_has(const ReplaceMap *map, RegId r)
+{
+    return r < map->nregs && op_kind(map->by[r]) != K_NONE;
+}
 // Returns the replacement of an operand, through chains; the operand itself if its register is not replaced.
 Operand replace_find(const ReplaceMap *map, Operand o);
 // Rewrites all uses, removes the definitions and frees the map; returns progress. AN_FLOW, AN_DEF and AN_NUSES stay
