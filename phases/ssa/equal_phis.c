@@ -28,6 +28,7 @@
 #include "ir/analysis/value_table.h"
 #include "ir/rewrite/rewrite.h"
 #include "phases/bodies.h"
+#include "phases/bundles/bundle.h"
 
 typedef struct Phi {
     InstrId instr;
@@ -304,7 +305,7 @@ static bool replace_equals(Equal *e)
 
 bool phase_equal_phis(Ctx *ctx, Fn *fn)
 {
-    if (!may_have_equals(fn))
+    if (bundle_is_settled(fn, PH_EQUAL_PHIS) || !may_have_equals(fn))
         return false;
     Equal e = {.fn = fn};
     arena_init(&e.scratch, &ctx->heap);
