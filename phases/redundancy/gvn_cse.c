@@ -120,7 +120,7 @@ static void number_named(Redundancy *r, InstrId id)
 }
 
 // Numbers an instruction that is not eligible. LateOriCommoning may replace it if it is pure.
-static void leave(Redundancy *r, Gvn *g, InstrId id, const Desc *d)
+static void number_ineligible(Redundancy *r, Gvn *g, InstrId id, const Desc *d)
 {
     g->unsettled |= d->traits & TR_PURE && !(d->traits & TR_PSEUDO);
     redundancy_number_apart(r, id);
@@ -145,7 +145,7 @@ static void number(void *redundancy, InstrId id)
     if (d->traits & TR_CONV)
         number_convergent(r, g, id, g->kept && g->kept[d->op] ? GC_NONE : class);
     else if (class == GC_NONE || (g->kept && g->kept[d->op]))
-        leave(r, g, id, d);
+        number_ineligible(r, g, id, d);
     else if (i->ndef == 1 && ir_reg(r->fn, op_index(*ir_def(r->fn, i, 0)))->flags & REG_NAMED)
         number_named(r, id);
     else

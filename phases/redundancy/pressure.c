@@ -5,8 +5,8 @@
 // live yet. The highest pressure of each block on these paths must leave room for it below the highest pressure of the
 // function. Blocks are measured when a path reaches them, unless a bound suffices. A query visits at most BLOCKS_MAX
 // blocks; longer paths are refused. Kept registers are added to the pressure of the blocks, but not to the live ranges,
-// so a second reader may count a register twice. Functions whose live sets are large (thousands of registers that are
-// live in thousands of blocks) are not measured, and permit nothing.
+// so a second reader may count a register twice. Live sets may be as large as blocks x registers. Above live_max() they
+// are not computed, and nothing is permitted.
 //
 // Below FREE registers there is always room: a thread may have 32 registers at full occupancy. With 0, 16, 24 and 32
 // the samples that are naive PTX have 17,983, 17,983, 17,952 and 17,948 SASS instructions and 3,405, 3,421, 3,429 and
@@ -54,7 +54,7 @@ static uint32_t step(Pressure *p, InstrId id)
     return live_operands(p, i) - behind;
 }
 
-// Live sets with more registers than this for each instruction are not computed.
+// Returns the greatest size of the live sets of all blocks, in registers, for which they are computed.
 static uint64_t live_max(const Fn *fn) { return 1024 + 8 * (uint64_t)fn->ninstrs; }
 
 static void start(Pressure *p)

@@ -76,7 +76,7 @@ typedef struct Dead {
     InstrId *call;         // by call sequence
     VEC(InstrId) work;     // worklist of live, visited instructions
     VEC(ValueId) values;   // worklist of live values
-    VEC(RegId) lonely;     // with AN_NUSES: had one use left, when a dead one was removed
+    VEC(RegId) single;     // with AN_NUSES: registers that had one use left when a dead one was removed
 } Dead;
 
 enum { STAYS = TR_EFFECT | TR_BARRIER | TR_CONV | TR_TERM | TR_ORDERED | TR_ASYNC | TR_MARKER };
@@ -410,7 +410,7 @@ static void drop_use(Dead *d, Operand o)
         return;
     nuses_count(d->fn, o, -1);
     if (nuses_of(d->a, op_index(o)) == 1)
-        VEC_PUSH(&d->scratch, &d->lonely, op_index(o));
+        VEC_PUSH(&d->scratch, &d->single, op_index(o));
 }
 
 static void drop_uses(Dead *d, const Instr *i)
@@ -425,11 +425,11 @@ static void drop_uses(Dead *d, const Instr *i)
 static bool enables_patterns(Dead *d)
 {
     const Fn *fn = d->fn;
-    Opcode *lonely = NEW_ARRAY(&d->scratch, Opcode, fn->regs.n);  // by RegId: that of its definition
-    for (uint32_t k = 0; k < d->lonely.n; k++) {
-        RegId r = d->lonely.at[k];
+    uint16_t *def_op = NEW_ARRAY(&d->scratch, uint16_t, fn->regs.n);  // Opcode by RegId, if it has one use
+    for (uint32_t k = 0; k < d->single.n; k++) {
+        RegId r = d->single.at[k];
         if (nuses_of(d->a, r) == 1 && def_of(d->a, r))
-            lonely[r] = ir_desc(fn, ir_instr(fn, def_of(d->a, r)))->op;
+            def_op[r] = (uint16_t)ir_desc(fn, ir_instr(fn, def_of(d->a, r)))->op;
     }
     bool found = false;
     FOR_BLOCKS(fn, b) {
@@ -437,8 +437,8 @@ static bool enables_patterns(Dead *d)
             const Instr *i = ir_instr(fn, id);
             const Operand *uses = ir_use(fn, i, 0);
             for (uint32_t k = 0; k < ir_nuse(i); k++)
-                if (op_is_reg(uses[k]) && lonely[op_index(uses[k])])
-                    found |= rules_want_single_use(ir_desc(fn, i)->op, lonely[op_index(uses[k])]);
+                if (op_is_reg(uses[k]) && def_op[op_index(uses[k])])
+                    found |= rules_want_single_use(ir_desc(fn, i)->op, (Opcode)def_op[op_index(uses[k])]);
         }
     }
     return found;
@@ -589,7 +589,7 @@ static bool remove_dead(Ctx *ctx, Fn *fn, bool *again, bool *edges, bool *patter
     find_marked(&d);
     bool instrs = sweep_instrs(&d), symbols = sweep_symbols(&d), branches = sweep_branches(&d);
     *again = has_empty_latch(fn, d.a);
-    *patterns |= !tells || (d.lonely.n && enables_patterns(&d));
+    *patterns |= !tells || (d.single.n && enables_patterns(&d));
     arena_free(&d.scratch);
     *edges |= unreachable || branches;
     if (branches) {

@@ -119,7 +119,7 @@ static bool is_settled(const Classes *c, const Walk *w)
     uint32_t side = !w->list[0], end = MAX(w->reach_changed, w->reach[!side]);
     const Var *rest = var_of(c, w->list[side]), *last = var_of(c, w->last);
     // The members up to `before` are new to list 1.
-    if ((side == 0 || !w->before) && c->a->dom.pre[rest->at] >= end)
+    if (side == 0 && c->a->dom.pre[rest->at] >= end)
         return true;
     return w->last && w->side == side && last->changed != c->walks &&
            dominates(c->a, last->at, var_of(c, w->tail[side])->at);

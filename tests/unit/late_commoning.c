@@ -17,6 +17,15 @@ static void open(Kernel *k, const char *body)
     k->ctx.options.target = k->ctx.target = (SmTarget){&own, own.profile.encoded};
 }
 
+// Opens case `c` of a table, whose kernels have the same start.
+static void open_case(Kernel *k, size_t c, const char *head, const char *body)
+{
+    char text[1000];
+    unit_context("case %zu", c);
+    snprintf(text, sizeof text, "%s%s", head, body);
+    open(k, text);
+}
+
 // Runs phases by name; returns the progress of the last one, which has this row.
 static bool run(Kernel *k, const char *phases, int row)
 {
@@ -271,11 +280,8 @@ TEST(late_commoning_after_49)
          true},
     };
     for (size_t c = 0; c < ARRAY_LEN(cases); c++) {
-        char text[800];
         Kernel k;
-        unit_context("case %zu", c);
-        snprintf(text, sizeof text, "%s%s", head, cases[c].body);
-        open(&k, text);
+        open_case(&k, c, head, cases[c].body);
         own = sm_70;
         run(&k, "GvnCse", 49);
         CHECK_EQ(bundle_is_settled(k.fn, PH_LATE_COMMONING), cases[c].settled);
@@ -320,11 +326,8 @@ TEST(late_commoning_keeps_no_dead)
          false, true},
     };
     for (size_t c = 0; c < ARRAY_LEN(cases); c++) {
-        char text[1000];
         Kernel k;
-        unit_context("case %zu", c);
-        snprintf(text, sizeof text, "%s%s", head, cases[c].body);
-        open(&k, text);
+        open_case(&k, c, head, cases[c].body);
         run(&k, "OriPerformLiveDeadSecond", 33);
         CHECK(k.fn->properties & PROP_NO_DEAD);
         CHECK(run_late(&k));
@@ -361,11 +364,8 @@ TEST(late_commoning_tells_changes)
          true, false, false},
     };
     for (size_t c = 0; c < ARRAY_LEN(cases); c++) {
-        char text[800];
         Kernel k;
-        unit_context("case %zu", c);
-        snprintf(text, sizeof text, "%s%s", head, cases[c].body);
-        open(&k, text);
+        open_case(&k, c, head, cases[c].body);
         k.fn->settled = UINT32_MAX;
         bundle_unsettle(k.fn, PH_LATE_COMMONING);
         CHECK(run_late(&k));

@@ -247,7 +247,7 @@ bool phase_reassociate(Ctx *ctx, Fn *fn)
     uint32_t changes = reassociate(ctx, fn);
     bool progress = changes, whole = ctx->target.backend->gvn_cse == sm_no_op_pass;
     if (changes)
-        analysis_drop(fn, AN_FLOW | AN_DEF | AN_NUSES);
+        analysis_drop(fn, AN_FLOW | AN_DEF);
     if ((whole || changes) && common(ctx, fn, whole)) {
         changes |= ctx->run.changes;
         progress = true;
