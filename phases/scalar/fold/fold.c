@@ -15,6 +15,7 @@
 //     R1 = add.s64 R0, 16; ld.b32 [R1+4]             R1 = add.s64 R0, 16; ld.b32 [R0+20]
 //     @P0 R3 = add.s32 R1, 0                         @P0 R3 = mov.b32 R1
 //     P1 = mov.pred 0; @P1 st.b32 [R1], R2           P1 = mov.pred 0
+//     b2: R3 = mov.phi b0: R1, b1: R2                R3 = min.s32 R1, R2      (fold_phi.c)
 //
 // Definitions that a rule leaves without uses are removed at once, since patterns count uses. Dead code removal deletes
 // the other instructions that become dead. A result with more instructions than its root is made only if the rest of
@@ -289,6 +290,8 @@ bool phase_fold(Ctx *ctx, Fn *fn)
         f.block = f.a->rpo[k];
         BlockId ahead = f.a->rpo[MIN(k + AHEAD, f.a->nrpo - 1)];
         __builtin_prefetch(ir_instr(fn, ir_block(fn, ahead)->first));
+        fold_phis(&f, f.block);
+        remove_dead(&f);
         for (InstrId id = ir_block(fn, f.block)->first, next; id; id = next) {
             next = instr_after(fn, id);
             const Instr *i = ir_instr(fn, id);

@@ -215,4 +215,8 @@ bool fold_address(Fold *f, InstrId id);
 // Removes a constant guard, or the instruction under it.
 bool fold_guard(Fold *f, InstrId id);
 
+/* fold_phi.c */
+// Replaces the phis of a block that are minima or maxima.
+void fold_phis(Fold *f, BlockId b);
+
 #endif
