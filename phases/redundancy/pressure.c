@@ -4,9 +4,9 @@
 // If a register is kept for a reader, it becomes live on all paths from its definition to the reader on which it is not
 // live yet. The highest pressure of each block on these paths must leave room for it below the highest pressure of the
 // function. Blocks are measured when a path reaches them, unless a bound suffices. A query visits at most BLOCKS_MAX
-// blocks; longer paths are refused. Kept registers are added to the pressure of the blocks, but not to the live ranges,
-// so a second reader may count a register twice. Live sets may be as large as blocks x registers. Above live_max() they
-// are not computed, and nothing is permitted.
+// blocks; longer paths are refused. Kept registers are added to the pressure of the blocks. If all readers of an
+// instruction that was replaced are replaced, too, the register in its place is released. Live sets may be as large as
+// blocks x registers. Above live_max() they are not computed, and nothing is permitted.
 //
 // Below FREE registers there is always room: a thread may have 32 registers at full occupancy. With 0, 16, 24 and 32
 // the samples that are naive PTX have 17,983, 17,983, 17,952 and 17,948 SASS instructions and 3,405, 3,421, 3,429 and
@@ -152,10 +152,90 @@ static bool is_live_at(const Pressure *p, RegId r, InstrId at)
     return false;
 }
 
-// True if there is room for a weight in a block. It is measured if the bound does not decide that.
-static bool fits(Pressure *p, BlockId b, uint32_t weight, uint32_t limit)
+/* -- Kept registers ------------------------------------------------------------------------------------- */
+
+static uint32_t hash_of(uint32_t x, uint32_t y)
 {
-    weight += p->kept[b];
+    uint64_t h = hash_mix(x, y);
+    return (uint32_t)(h ^ h >> 32);
+}
+
+// Returns the entry of a register that is kept in a block; NULL = there is none.
+static KeptIn *find_kept(const Pressure *p, RegId r, BlockId b)
+{
+    IDSET_EACH(&p->in_index, hash_of(r, b), k) {
+        KeptIn *kept = &p->kept_in.at[k];
+        if (kept->reg == r && kept->block == b)
+            return kept;
+    }
+    return NULL;
+}
+
+static KeptFor *find_reader(const Pressure *p, InstrId id)
+{
+    IDSET_EACH(&p->for_index, hash_of(id, 0), k) {
+        if (p->kept_for.at[k].instr == id)
+            return &p->kept_for.at[k];
+    }
+    return NULL;
+}
+
+// Adds `more` readers, 1 or -1, to a register in a block.
+static void count_kept(Pressure *p, KeptIn *kept, int more)
+{
+    uint32_t weight = weight_of(p->fn, kept->reg);
+    if (more > 0 && !kept->readers++)
+        p->kept[kept->block] += weight;
+    if (more < 0 && !--kept->readers)
+        p->kept[kept->block] -= weight;
+}
+
+// Records that a register is kept on the path for an instruction that it replaces.
+static void record_kept(Pressure *p, RegId r, InstrId at)
+{
+    const Instr *i = ir_instr(p->fn, at);
+    KeptFor entry = {.instr = at, .first = p->places.n, .n = p->path.n};
+    for (uint32_t k = 0; k < i->ndef; k++)
+        entry.left += op_is_reg(*ir_def(p->fn, i, k)) ? use_count(p->a, op_index(*ir_def(p->fn, i, k))) : 0;
+    for (uint32_t k = 0; k < p->path.n; k++) {
+        KeptIn *kept = find_kept(p, r, p->path.at[k]);
+        if (!kept) {
+            idset_add(&p->in_index, p->arena, hash_of(r, p->path.at[k]), p->kept_in.n);
+            VEC_PUSH(p->arena, &p->kept_in, ((KeptIn){.reg = r, .block = p->path.at[k]}));
+            kept = &p->kept_in.at[p->kept_in.n - 1];
+        }
+        count_kept(p, kept, 1);
+        VEC_PUSH(p->arena, &p->places, (uint32_t)(kept - p->kept_in.at));
+    }
+    idset_add(&p->for_index, p->arena, hash_of(at, 0), p->kept_for.n);
+    VEC_PUSH(p->arena, &p->kept_for, entry);
+}
+
+// Counts the operands of an instruction as read once less (-1) or once more (1). Releases the registers in place of
+// those without readers, or keeps them again.
+static void count_operands(Pressure *p, InstrId id, int more)
+{
+    const Instr *i = ir_instr(p->fn, id);
+    for (uint32_t k = i->ndef; k < i->nops && p->kept_for.n; k++) {
+        Operand o = ir_ops(p->fn, i)[k];
+        KeptFor *entry = op_is_reg(o) && def_count(p->a, op_index(o))
+                             ? find_reader(p, p->a->defs.at[p->a->defs.first[op_index(o)]].instr)
+                             : NULL;
+        if (!entry || (more < 0 && !entry->left))
+            continue;
+        bool changes = more > 0 ? !entry->left++ : !--entry->left;
+        for (uint32_t n = 0; changes && n < entry->n; n++)
+            count_kept(p, &p->kept_in.at[p->places.at[entry->first + n]], more);
+    }
+}
+
+/* -- Room ----------------------------------------------------------------------------------------------- */
+
+// True if there is room for a register in a block. The block is measured if the bound does not decide that.
+static bool fits(Pressure *p, RegId r, BlockId b, uint32_t limit)
+{
+    const KeptIn *kept = p->kept_in.n ? find_kept(p, r, b) : NULL;
+    uint32_t weight = p->kept[b] + (kept && kept->readers ? 0 : weight_of(p->fn, r));
     if (!p->most[b] && !p->bound[b])
         p->bound[b] = 1 + bound_in(p, b);
     return (!p->most[b] && p->bound[b] - 1 + weight <= limit) || pressure_in(p, b) + weight <= limit;
@@ -170,7 +250,7 @@ static bool extend_to(Pressure *p, RegId r, BlockId b, BlockId home, uint32_t li
     VEC_PUSH(p->arena, &p->path, b);
     if (b != home && !is_live_in(p->a, b, r))
         VEC_PUSH(p->arena, &p->work, b);
-    return p->path.n <= BLOCKS_MAX && fits(p, b, weight_of(p->fn, r), limit);
+    return p->path.n <= BLOCKS_MAX && fits(p, r, b, limit);
 }
 
 // Finds the blocks on all paths from the definition in `home` to block b, in a part of which the register is not live.
@@ -190,13 +270,20 @@ static bool find_path(Pressure *p, RegId r, BlockId b, BlockId home, uint32_t li
     return true;
 }
 
-// Keeps the register from its definition in `home` to block b, if there is room. The other blocks are measured if there
-// is none below `free`.
-static bool keep(Pressure *p, RegId r, BlockId b, BlockId home, uint32_t free)
+// Finds a path for the register from its definition in `home` to block b that has room. The other blocks are measured
+// if there is none below `free`.
+static bool find_room(Pressure *p, RegId r, BlockId b, BlockId home, uint32_t free)
 {
     bool room = find_path(p, r, b, home, free);
     if (!room && p->path.n <= BLOCKS_MAX && pressure_highest(p) > free)
         room = find_path(p, r, b, home, p->highest);
+    return room;
+}
+
+// Keeps the register on such a path.
+static bool keep(Pressure *p, RegId r, BlockId b, BlockId home, uint32_t free)
+{
+    bool room = find_room(p, r, b, home, free);
     for (uint32_t k = 0; room && k < p->path.n; k++)
         p->kept[p->path.at[k]] += weight_of(p->fn, r);
     return room;
@@ -209,7 +296,17 @@ static BlockId home_of(const Pressure *p, RegId r)
 
 bool pressure_permits(Pressure *p, RegId r, InstrId at)
 {
-    return is_known(p) && (is_live_at(p, r, at) || keep(p, r, ir_instr(p->fn, at)->block, home_of(p, r), p->free));
+    if (!is_known(p))
+        return false;
+    count_operands(p, at, -1);
+    if (is_live_at(p, r, at))
+        return true;
+    bool room = find_room(p, r, ir_instr(p->fn, at)->block, home_of(p, r), p->free);
+    if (room)
+        record_kept(p, r, at);
+    else
+        count_operands(p, at, 1);
+    return room;
 }
 
 bool pressure_permits_at_end(Pressure *p, RegId r, BlockId b, uint32_t free)

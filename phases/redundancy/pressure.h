@@ -5,14 +5,32 @@
 
 #include "ir/analysis/analysis.h"
 
+// A register that is kept in a block, for a number of instructions that it replaces.
+typedef struct KeptIn {
+    RegId reg;
+    BlockId block;
+    uint32_t readers;
+} KeptIn;
+
+// An instruction that a kept register replaces, and the number of its readers that are not replaced.
+typedef struct KeptFor {
+    InstrId instr;
+    uint32_t left;
+    uint32_t first, n;  // entries of `kept_in`: places[first ...] of Pressure
+} KeptFor;
+
 // Pressure in 32-bit registers. Predicates count as one each.
 typedef struct Pressure {
     Fn *fn;
     const Analyses *a;  // NULL: not computed yet
     Arena *arena;
-    uint32_t *most;    // by BlockId: the highest pressure in the block + 1, 0 = not known yet
-    uint32_t *bound;   // by BlockId: a bound of it + 1, 0 = not known yet
-    uint32_t *kept;    // by BlockId: pressure of the registers that were permitted
+    uint32_t *most;   // by BlockId: the highest pressure in the block + 1, 0 = not known yet
+    uint32_t *bound;  // by BlockId: a bound of it + 1, 0 = not known yet
+    uint32_t *kept;   // by BlockId: pressure of the registers that are kept
+    VEC(KeptIn) kept_in;
+    VEC(KeptFor) kept_for;
+    VEC(uint32_t) places;
+    IdSet in_index, for_index;
     uint32_t highest;  // in the function
     bool measured;     // all blocks, and `highest`
     bool known;        // the live sets are not too large
@@ -29,7 +47,8 @@ void pressure_init(Pressure *p, Fn *fn, Arena *arena);
 // AN_LIVE.
 uint32_t pressure_highest(Pressure *p);
 // True if register r, defined in a block that strictly dominates that of `at`, may be read at `at`: it is live there
-// anyway, or keeping it does not raise the highest pressure of the function. The answer true records it as kept.
+// anyway, or keeping it does not raise the highest pressure of the function. The answer true means that it replaces the
+// instruction `at`, so it is recorded as kept. Registers that are kept for operands that only `at` reads are released.
 // Requests AN_LIVE. The function must not have changed since the first query.
 bool pressure_permits(Pressure *p, RegId r, InstrId at);
 // The same for register r, whose definition dominates the end of block b, if it is read at that end. `free`: a number
