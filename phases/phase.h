@@ -147,6 +147,7 @@ typedef struct Run {
     uint32_t keeps, gains;  // PROP_*: kept in spite of progress; established
     uint32_t changes;       // CHANGE_*: kinds of change that the body may have made
     bool settles;           // the body has set Fn.settled
+    bool repeats;           // the body repeats its work; only remarks that are RM_PASSED are new
 } Run;
 
 // Kinds of change by a sub-pass, for bundles.

@@ -128,6 +128,8 @@ void remark(Ctx *ctx, const Fn *fn, InstrId i, RemarkKind kind, const char *name
     if (!remarks_wanted(ctx))
         return;
     Remarks *r = ctx->remarks;
+    if (ctx->run.repeats && kind != RM_PASSED)
+        return;
     Remark m = {.kind = kind, .row = ctx->run.row, .name = name, .function = function_name(r, fn)};
     if (i && ir_instr(fn, i)->line) {
         const Line *l = ir_line(fn, ir_instr(fn, i)->line);

@@ -209,19 +209,20 @@ static void visit_block(Reassoc *r, BlockId b)
     trees_collect(r);
 }
 
-// Returns the kinds of change that it made (CHANGE_*), 0 = none.
-static uint32_t reassociate(Ctx *ctx, Fn *fn)
+// Returns the kinds of change that it made (CHANGE_*), 0 = none. *skip: number of rewrites that are still skipped.
+// *trees: trees were rebuilt.
+static uint32_t reassociate(Ctx *ctx, Fn *fn, int64_t *skip, bool *trees)
 {
-    Reassoc r = {.ctx = ctx, .fn = fn, .a = analysis_need(fn, AN_DOM | AN_DEF)};
+    Reassoc r = {.ctx = ctx, .fn = fn, .a = analysis_need(fn, AN_DOM | AN_DEF), .skip = *skip};
     arena_init(&r.scratch, &ctx->heap);
-    r.skip = knob_int(&ctx->knobs, KNOB_REASSOCIATE_SKIP);
     r.nkinds = fn->tables->desc_first + fn->tables->descs.n + 16;  // the last are for new descriptors
     r.kinds = NEW_ARRAY(&r.scratch, uint8_t, r.nkinds);
     distribute_start(&r);
     trees_start(&r);
     for (uint32_t k = 0; k < r.a->nrpo; k++)
         visit_block(&r, r.a->dom.order[k]);
-    trees_rewrite(&r);
+    *trees = trees_rewrite(&r);
+    *skip = r.skip;
     arena_free(&r.scratch);
     if (r.leaves_dead)
         fn->properties &= ~(uint32_t)PROP_NO_DEAD;
@@ -239,22 +240,42 @@ static bool common(Ctx *ctx, Fn *fn, bool whole)
     return common_values(ctx, fn, &rules);
 }
 
+// Reassociates and commons until the trees stay: a computation that is shared leaves operands with fewer readers, which
+// become parts of trees. `whole`: the first pass commons, whether or not chains were ordered.
+static bool run_passes(Ctx *ctx, Fn *fn, bool whole)
+{
+    enum { PASSES = 4 };
+    int64_t skip = knob_int(&ctx->knobs, KNOB_REASSOCIATE_SKIP);
+    uint32_t changes = 0;
+    bool progress = false, trees = true, no_dead = true;
+    for (int pass = 0; trees && pass < PASSES; pass++) {
+        uint32_t changed = reassociate(ctx, fn, &skip, &trees);
+        changes |= changed;
+        progress |= changed;
+        if (changed)
+            analysis_drop(fn, AN_FLOW | AN_DEF);
+        ctx->run.changes = CHANGE_ALL;
+        if (!(changed || (whole && !pass)) || !common(ctx, fn, whole))
+            break;
+        changes |= ctx->run.changes;
+        progress = true;
+        ctx->run.repeats = true;
+        no_dead &= (ctx->run.keeps & PROP_NO_DEAD) != 0;
+        ctx->run.keeps &= ~(uint32_t)PROP_NO_DEAD;
+        analysis_drop(fn, AN_FLOW | AN_DEF);
+    }
+    ctx->run.changes = changes;
+    if (no_dead)
+        phase_keeps(ctx, PROP_NO_DEAD);
+    return progress;
+}
+
 bool phase_reassociate(Ctx *ctx, Fn *fn)
 {
     bool on = !knob_is_set(&ctx->knobs, KNOB_REASSOCIATE_CSE) || knob_int(&ctx->knobs, KNOB_REASSOCIATE_CSE);
     if (!gate_is_open(ctx, fn, KNOB_REASSOCIATE_CSE, on))
         return false;
-    uint32_t changes = reassociate(ctx, fn);
-    bool progress = changes, whole = ctx->target.backend->gvn_cse == sm_no_op_pass;
-    if (changes)
-        analysis_drop(fn, AN_FLOW | AN_DEF);
-    if ((whole || changes) && common(ctx, fn, whole)) {
-        changes |= ctx->run.changes;
-        progress = true;
-    } else {
-        phase_keeps(ctx, PROP_NO_DEAD);
-    }
-    ctx->run.changes = changes;
+    bool whole = ctx->target.backend->gvn_cse == sm_no_op_pass, progress = run_passes(ctx, fn, whole);
     bundle_settle(ctx, fn, PH_REASSOCIATE, progress);
     if (whole)
         bundle_settle(ctx, fn, PH_LATE_COMMONING, false);

@@ -88,7 +88,8 @@ void distribute(Reassoc *r, InstrId id, ReassocKind kind);
 void trees_start(Reassoc *r);
 // Adds the trees of a block, whose instructions are r->sums.
 void trees_collect(Reassoc *r);
-void trees_rewrite(Reassoc *r);
+// Rebuilds trees in another order; returns progress.
+bool trees_rewrite(Reassoc *r);
 
 /* share_addresses.c */
 // Handles an extension or a product of double width.

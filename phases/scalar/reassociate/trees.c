@@ -545,11 +545,12 @@ static bool is_large_sum(const Reassoc *r, const Tree *t, const Order *o)
            !knob_is_set(&r->ctx->knobs, KNOB_REASSOCIATE_LARGE_IMM);
 }
 
-void trees_rewrite(Reassoc *r)
+bool trees_rewrite(Reassoc *r)
 {
     Trees *ts = r->trees;
+    bool progress = false;
     if (!ts->at.n)
-        return;
+        return false;
     count_all(r);
     for (uint32_t k = 0; k < ts->at.n; k++) {
         const Tree *t = &ts->at.at[k];
@@ -559,5 +560,7 @@ void trees_rewrite(Reassoc *r)
             continue;
         remark(r->ctx, r->fn, t->root, RM_PASSED, "Reassociated", "{Operands:%u} operands in another order", t->n);
         rebuild(r, t, &o);
+        progress = true;
     }
+    return progress;
 }
