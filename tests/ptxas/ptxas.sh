@@ -16,7 +16,8 @@
 #   nop   for `--named-phases NOP` both equal the input's; exceptions are in tests/ptxas/real/nop-exceptions.txt,
 #   sass  at ptxas -O3 no function of PTX from nvcc -O3 has more than max(1 %, 2 instructions) or 2 registers more than
 #         before. Exceptions are in tests/ptxas/real/sass-exceptions.txt: at most 1 % of these functions, and no row
-#         without effect. A table shows the totals and the ten worst functions.
+#         without effect. A table shows the totals and the ten worst functions. A function that is longer by more than
+#         a quarter, but within these limits at -O1, is only listed: ptxas unrolls a loop that it did not unroll before.
 #         No function of other PTX is worse by more than max(3 %, 8 instructions) or, unless a twentieth of its
 #         instructions is gone, 2 registers. It is worse only if it is also worse at ptxas -O1, where ptxas does not
 #         unroll. The sums of all inputs are no worse.
@@ -248,21 +249,41 @@ compare() {
         }' "$work/entries" "$work/$1" "$work/$2" | sort
 }
 
-# same_unrolling: removes functions from $work/diff that are not worse at ptxas -O1. ptxas decides the unrolling of a
-# loop before it removes dead code, so a shorter input may become longer. Counts are comparable only with equal
-# unrolling.
+# same_unrolling INSNS PERCENT REGS KEPT: removes functions from $work/diff that are not worse than these limits of
+# compare() at ptxas -O1. ptxas decides the unrolling of a loop before it removes dead code, so a shorter input may become
+# longer. Counts are comparable only with equal unrolling.
 same_unrolling() {
     full=$pflags
     pflags="$pflags -O1"
     if assemble in.ptx in1.count && assemble out.ptx out1.count; then
         # compare() depends on the name in.count
         mv "$work/in.count" "$work/in3.count" && cp "$work/in1.count" "$work/in.count"
-        compare in.count out1.count 8 3 2 95 >"$work/diff1"
+        compare in.count out1.count "$@" >"$work/diff1"
         mv "$work/in3.count" "$work/in.count"
         awk 'FILENAME ~ /diff1$/ { worse[$1] = 1; next } $1 in worse' "$work/diff1" "$work/diff" >"$work/diff2"
         mv "$work/diff2" "$work/diff"
     fi
     pflags=$full
+}
+
+# newly_unrolled: removes functions from $work/diff that ptxas makes longer by more than a quarter, but does not make worse
+# at -O1: it unrolls a loop that it did not unroll before. Reports them.
+newly_unrolled() {
+    awk '$4 * 4 > $2 * 5' "$work/diff" >"$work/longer"
+    [ -s "$work/longer" ] || return
+    mv "$work/diff" "$work/all.diff"
+    cp "$work/longer" "$work/diff"
+    same_unrolling 2 1 2 0
+    awk -v id="$id" -v kept="$work/all.kept" '
+        FILENAME ~ /\/diff$/ { worse[$1] = 1; next }
+        FILENAME ~ /\/longer$/ { longer[$1] = 1; next }
+        longer[$1] && !worse[$1] {
+            print "UNROLLED " id ": " $1 ": instructions " $2 " -> " $4 ", registers " $3 " -> " $5 "; no worse at -O1"
+            next
+        }
+        { print >kept }' "$work/diff" "$work/longer" "$work/all.diff" >>"$result"
+    : >>"$work/all.kept"
+    mv "$work/all.kept" "$work/diff"
 }
 
 # nop_checks: runs the nop check of one input.
@@ -281,12 +302,13 @@ nop_checks() {
 sass_checks() {
     if from_nvcc_O3; then
         compare in.count out.count 2 1 2 0 >"$work/diff"
+        newly_unrolled
         awk -v id="$id" '
             FILENAME ~ /\/in\.count$/ { i[$1] += $2; r[$1] = $3; next }
             $1 in i { print "FUNC", i[$1], r[$1], $2, $3, id, $1 }' "$work/in.count" "$work/out.count" >>"$result"
     else
         compare in.count out.count 8 3 2 95 >"$work/diff"
-        [ -s "$work/diff" ] && same_unrolling
+        [ -s "$work/diff" ] && same_unrolling 8 3 2 95
     fi
     judge sass 'worse than the input'
     # only functions in both, so that inlined functions are no gain
@@ -733,7 +755,7 @@ awk '
 cat "$PX_TMP/second" >>"$PX_TMP/all"
 grep -v '^FAIL' "$PX_TMP/second" | grep -v '^     '
 grep '^SKIP ' "$PX_TMP/all"
-grep '^EXCEPTION ' "$PX_TMP/all"
+grep -E '^(EXCEPTION|UNROLLED) ' "$PX_TMP/all"
 grep -e '^FAIL' -e '^     ' "$PX_TMP/all"
 awk -F "$tab" '{ n[$2]++ } END { for (g in n) printf "%s %d\n", g, n[g] }' "$PX_TMP/inputs" | sort | tr '\n' ',' | sed 's/,$//; s/,/, /g; s/^/inputs: /'
 echo
