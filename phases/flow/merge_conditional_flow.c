@@ -606,10 +606,11 @@ static bool run_pass(Ctx *ctx, Fn *fn, bool *exhausted)
     enum { FILES = 1 << RF_P | 1 << RF_UP | 1 << RF_R | 1 << RF_UR };
     Merge m = {.ctx = ctx, .fn = fn};
     arena_init(&m.scratch, &ctx->heap);
-    if (!may_merge(fn, &m.scratch)) {
-        arena_free(&m.scratch);
+    bool may = may_merge(fn, &m.scratch);
+    arena_free(&m.scratch);  // of the search, which needs as much memory as the rest
+    if (!may)
         return false;
-    }
+    arena_init(&m.scratch, &ctx->heap);
     analysis_need(fn, AN_NUSES);
     Analyses own;
     m.a = rdefs_of_part(fn, &own, FILES, registers_of_conditions(fn, &m.scratch));
