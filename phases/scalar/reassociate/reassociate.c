@@ -248,7 +248,8 @@ static bool run_passes(Ctx *ctx, Fn *fn, bool whole)
     int64_t skip = knob_int(&ctx->knobs, KNOB_REASSOCIATE_SKIP);
     uint32_t changes = 0;
     bool progress = false, trees = true, no_dead = true;
-    for (int pass = 0; trees && pass < PASSES; pass++) {
+    int passes = skip ? 1 : PASSES;  // another pass would make the rewrites that were skipped
+    for (int pass = 0; trees && pass < passes; pass++) {
         uint32_t changed = reassociate(ctx, fn, &skip, &trees);
         changes |= changed;
         progress |= changed;
