@@ -19,11 +19,18 @@ enum { PASSES_MAX = 12, KEY_WORDS = 5 /* of most keys */, PHI_KEY = 0, GUARDED_K
 
 void values_init(Values *v, Arena *arena, const Fn *fn, const Analyses *a, ValueOrder *swaps)
 {
-    *v = (Values){.fn = fn, .a = a, .arena = arena, .swaps = swaps};
-    value_table_init(&v->table, arena);
+    *v = (Values){.fn = fn, .a = a, .swaps = swaps};
+    arena_init(&v->keys, arena->heap);
+    value_table_init(&v->table, &v->keys);
     value_table_expect(&v->table, fn->ninstrs, (uint32_t)MIN(KEY_WORDS * (uint64_t)fn->ninstrs, UINT32_MAX / 8));
     v->finds_copies = true;
     v->of = NEW_ARRAY(arena, ValueNumber, fn->regs.n);
+}
+
+void values_free_table(Values *v)
+{
+    arena_free(&v->keys);
+    v->table = (ValueTable){0};
 }
 
 /* -- Operands ------------------------------------------------------------------------------------------- */
@@ -453,7 +460,7 @@ static void number_all(Values *v, ValuesVisit *number, void *user)
 static bool reach_fixed_point(Values *v, ValuesVisit *number, void *user)
 {
     size_t bytes = v->fn->regs.n * sizeof *v->of;
-    ValueNumber *before = arena_alloc(v->arena, bytes);
+    ValueNumber *before = arena_alloc(&v->keys, bytes);
     memset(v->of, 0, bytes);
     v->optimistic = true;
     while (v->passes < PASSES_MAX) {

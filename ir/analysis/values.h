@@ -26,8 +26,8 @@ typedef bool ValueOrder(const Fn *fn, const Instr *i, uint32_t first, uint32_t s
 typedef struct Values {
     const Fn *fn;
     const Analyses *a;
-    Arena *arena;
     ValueOrder *swaps;  // NULL: numbers ascend
+    Arena keys;         // has only the table
     ValueTable table;   // expressions; the value of an entry is the first instruction that computes it
     ValueNumber *of;    // by RegId
     bool pessimistic;   // phis of loops are never equal; set by the caller
@@ -44,6 +44,8 @@ typedef struct Values {
 // Starts numbering. `a` has AN_RPO and AN_DOM. swaps: NULL = numbers ascend. The function must not change while the
 // numbers are used.
 void values_init(Values *v, Arena *arena, const Fn *fn, const Analyses *a, ValueOrder *swaps);
+// Frees the table. Numbers stay, but no more instructions can be numbered.
+void values_free_table(Values *v);
 // True if the first two uses of a commutative instruction, with these numbers, are exchanged in its key.
 static inline bool values_swap(const Values *v, const Instr *i, ValueNumber first, ValueNumber second)
 {
@@ -65,8 +67,6 @@ InstrId values_find(Values *v, InstrId id);
 bool values_number_in(Values *v, InstrId id, uint32_t context);
 // Numbers each definition of an instruction by itself.
 void values_number_apart(Values *v, InstrId id);
-// Sets the number of a register to that of an operand.
-void values_set(Values *v, RegId r, ValueNumber number);
 // Numbers all reachable instructions in an order in which each one follows all definitions that reach it without a back
 // edge. Phis of loops are numbered optimistically: they start as equal if all inputs from outside the loop are equal,
 // and passes repeat until no number changes (Simpson, "Value-driven redundancy elimination", 1996). `number` numbers

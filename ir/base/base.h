@@ -304,12 +304,18 @@ typedef struct Source {
     const char *name;
     const char *text;
     size_t len;
-    size_t mapped;  // bytes of pages to unmap; 0 if the text is in an arena
+    size_t mapped;            // bytes of pages to unmap; 0 if the text is in an arena
+    struct SourceFile *file;  // of text that can be dropped and read again; NULL: it cannot
 } Source;
 
 // Opens a file ("-" is standard input). On failure returns false with the reason in `why`.
 bool source_open(Source *source, const char *path, Arena *arena, char why[static 200]);
 void source_close(Source *source);
+// Returns the memory of the text before an offset to the system. Until
+// source_restore() the bytes are undefined. Has no effect on text that cannot be dropped, and on little text.
+void source_drop(const Source *source, size_t end);
+// Reads dropped text again. False: the file has changed or cannot be read, and the text is lost. Async-signal-safe.
+bool source_restore(const Source *source);
 
 /* diag.c: diagnostics -------------------------------------------------------------------------------------- */
 

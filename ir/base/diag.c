@@ -107,7 +107,7 @@ static void report(Diag *d, Severity severity, bool placed, size_t offset, const
     vsnprintf(text, sizeof text, fmt, args);
     if (severity == DIAG_ERROR)
         d->errors++;
-    if (placed)
+    if (placed && source_restore(d->source))
         diag_locate(d, offset, &m.line, &m.col, &start);
     if (d->json)
         put_json(&m, &out);

@@ -10,6 +10,16 @@
 
 #include "ir/base/base.h"
 
+// The file of a source, and the part of its text that was dropped.
+struct SourceFile {
+    dev_t device;
+    ino_t inode;
+    off_t size;
+    struct timespec changed;
+    size_t dropped;  // bytes at the start
+    bool lost;       // they could not be read again
+};
+
 // Reads up to `room` bytes of the rest of the file to `buf`; returns their number, or -1.
 static ssize_t read_some(int fd, char *buf, size_t room)
 {
@@ -85,6 +95,10 @@ bool source_open(Source *source, const char *path, Arena *arena, char why[static
     if (ok) {
         bool file = S_ISREG(st.st_mode) && st.st_size > 0 && !standard_input;
         ok = file ? read_file(source, fd, (size_t)st.st_size) : read_all(source, fd, arena);
+        if (ok && file) {
+            source->file = NEW(arena, struct SourceFile);
+            *source->file = (struct SourceFile){st.st_dev, st.st_ino, st.st_size, st.st_mtim, 0, false};
+        }
     }
     if (!ok)
         snprintf(why, 200, "%s", strerror(errno));
@@ -98,4 +112,38 @@ void source_close(Source *source)
     if (source->mapped)
         munmap((void *)(uintptr_t)source->text, source->mapped);
     source->mapped = 0;
+    source->file = NULL;
+}
+
+void source_drop(const Source *source, size_t end)
+{
+    enum { LEAST = 1 << 20 };
+    struct SourceFile *file = source->file;
+    end &= ~((size_t)sysconf(_SC_PAGESIZE) - 1);
+    if (!file || file->lost || end < file->dropped + LEAST)
+        return;
+    if (madvise((char *)(uintptr_t)source->text + file->dropped, end - file->dropped, MADV_DONTNEED) == 0)
+        file->dropped = end;
+}
+
+static bool is_unchanged(const struct SourceFile *file, int fd)
+{
+    struct stat st;
+    return fstat(fd, &st) == 0 && st.st_dev == file->device && st.st_ino == file->inode && st.st_size == file->size &&
+           st.st_mtim.tv_sec == file->changed.tv_sec && st.st_mtim.tv_nsec == file->changed.tv_nsec;
+}
+
+bool source_restore(const Source *source)
+{
+    struct SourceFile *file = source->file;
+    if (!file || (!file->dropped && !file->lost))
+        return true;
+    int fd = file->lost ? -1 : open(source->name, O_RDONLY | O_CLOEXEC);
+    bool ok = fd >= 0 && is_unchanged(file, fd) &&
+              read_some(fd, (char *)(uintptr_t)source->text, file->dropped) == (ssize_t)file->dropped;
+    if (fd >= 0)
+        close(fd);
+    file->dropped = 0;
+    file->lost = !ok;
+    return ok;
 }

@@ -17,6 +17,8 @@ typedef struct PtxReader PtxReader;
 PtxReader *ptx_open(Heap *heap, const Source *source, Diag *diag, const PtxReadOptions *options);
 // Reads whole items until more than `bytes` bytes of the source are consumed. False at the end of the module.
 bool ptx_more(PtxReader *reader, size_t bytes);
+// Returns the offset of the text that ptx_more() has not read yet.
+size_t ptx_offset(const PtxReader *reader);
 Module *ptx_module(const PtxReader *reader);
 void ptx_close(PtxReader *reader);
 // Reads a whole module; NULL if there was an error. The source may be closed afterwards.

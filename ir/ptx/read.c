@@ -675,6 +675,8 @@ PtxReader *ptx_open(Heap *heap, const Source *source, Diag *diag, const PtxReadO
     return r;
 }
 
+size_t ptx_offset(const PtxReader *r) { return rd_offset(r); }
+
 Module *ptx_module(const PtxReader *r) { return r->m; }
 
 void ptx_close(PtxReader *r)

@@ -562,6 +562,8 @@ TextReader *text_open(Heap *heap, const Source *source, Diag *diag)
     return r;
 }
 
+size_t text_offset(const TextReader *r) { return (size_t)(r->lx.start - r->source->text); }
+
 Module *text_module(const TextReader *r) { return r->m; }
 
 void text_close(TextReader *r)

@@ -10,6 +10,8 @@
 typedef struct TextReader TextReader;
 TextReader *text_open(Heap *heap, const Source *source, Diag *diag);
 bool text_more(TextReader *reader, size_t bytes);
+// Returns the offset of the text that text_more() has not read yet.
+size_t text_offset(const TextReader *reader);
 Module *text_module(const TextReader *reader);
 void text_close(TextReader *reader);
 // Reads a whole module; NULL if there was an error. The source may be closed afterwards.

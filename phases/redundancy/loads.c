@@ -19,7 +19,11 @@ static Operand root_of(const void *values, Operand o)
     return number ? (Operand){number, 0} : o;
 }
 
-void loads_init(Redundancy *r) { access_places_init(&r->places, &r->scratch, r->fn, r->a, root_of, &r->values); }
+void loads_init(Redundancy *r)
+{
+    access_places_init(&r->places, &r->scratch, r->fn, r->a, root_of, &r->values);
+    value_table_init(&r->bytes, &r->scratch);
+}
 
 /* -- Values in memory ----------------------------------------------------------------------------------- */
 
@@ -43,7 +47,7 @@ static Operand stored_value(Redundancy *r, InstrId store, const AccessPlace *rea
 // Makes the key of the bytes of an element. Returns its length.
 static uint32_t make_bytes_key(Redundancy *r, const AccessPlace *place, const LoadElement *e, MemVersionId version)
 {
-    uint32_t *key = value_table_key(&r->values.table, KEY_MAX);
+    uint32_t *key = value_table_key(&r->bytes, KEY_MAX);
     key[0] = BYTES_KEY;
     key[1] = root_of(&r->values, place->root).word;
     key[2] = (uint32_t)e->offset;
@@ -57,7 +61,7 @@ static uint32_t make_bytes_key(Redundancy *r, const AccessPlace *place, const Lo
 static bool add_guard(Redundancy *r, const LoadElement *e, uint32_t *n)
 {
     const Instr *i = ir_instr(r->fn, e->load);
-    uint32_t *key = value_table_key(&r->values.table, KEY_MAX);
+    uint32_t *key = value_table_key(&r->bytes, KEY_MAX);
     Operand guard = *ir_guard(r->fn, i), old = *ir_tied(r->fn, i, e->index);
     key[(*n)++] = value_number(&r->values, guard);
     key[(*n)++] = guard.mods;
@@ -84,7 +88,7 @@ static bool number_as_register(Redundancy *r, const LoadElement *e, RegId reg)
 // Returns the first register with the current key of length n, that of the element if there is none.
 static RegId first_of_key(Redundancy *r, const LoadElement *e, uint32_t n)
 {
-    ValueSlot slot = value_table_insert(&r->values.table, n);
+    ValueSlot slot = value_table_insert(&r->bytes, n);
     if (slot.is_new)
         slot.node->value = op_index(e->def);
     return (RegId)slot.node->value;
@@ -120,7 +124,7 @@ static bool number_copy(Redundancy *r, const LoadElement *e, Operand from, bool 
     if (number && (whole && may_be_any(r, e) ? true : access_is_movable(r->fn, i)))
         redundancy_note_copy(r,
                              &(Copy){e->load, e->index, from, whole && may_be_any(r, e) ? 0 : e->bytes, e->is_signed});
-    uint32_t *key = value_table_key(&r->values.table, KEY_MAX), n = 4;
+    uint32_t *key = value_table_key(&r->bytes, KEY_MAX), n = 4;
     key[0] = NARROW_KEY;
     key[1] = number;
     key[2] = e->bytes << 16 | (uint32_t)e->is_signed << 8 | e->width;
@@ -131,7 +135,7 @@ static bool number_copy(Redundancy *r, const LoadElement *e, Operand from, bool 
 // Returns the register that was loaded from the bytes of the current key first; 0 = none.
 static RegId loaded_before(const Redundancy *r, uint32_t n)
 {
-    const ValueNode *node = value_table_find(&r->values.table, n);
+    const ValueNode *node = value_table_find(&r->bytes, n);
     return node ? (RegId)node->value : 0;
 }
 

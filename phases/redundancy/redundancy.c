@@ -49,6 +49,8 @@ static inline void start_instruction(Redundancy *r)
     if (r->pass == r->values.passes)
         return;
     r->candidates.n = r->copies.n = r->loads.n = 0;
+    if (r->bytes.entries)
+        value_table_clear(&r->bytes);
     r->pass = r->values.passes;
 }
 
@@ -383,6 +385,7 @@ uint32_t redundancy_eliminate(Ctx *ctx, Fn *fn, const RedundancyRules *rules, ui
     r.values.found = !rules->number || rules->plain ? find : NULL;
     values_solve(&r.values, rules->number ? rules->number : redundancy_number, &r);
     start_instruction(&r);
+    values_free_table(&r.values);
     if (rules->report && remarks_wanted(ctx))
         redundancy_explain(&r);
     uint32_t inserted = 0;

@@ -102,6 +102,7 @@ struct Redundancy {
     VEC(InstrId) candidates;    // instructions with a result that has the number of another one, in dominance order
     const MemVersions *memory;  // NULL: not needed yet
     AccessPlaces places;
+    ValueTable bytes;         // values of places; the value of an entry is a register
     VEC(NumberedLoad) loads;  // for RD_PARTIAL_LOADS, in dominance order
     bool partial;             // some of them may be redundant on some paths
     bool left;                // an instruction of a watched kind is redundant

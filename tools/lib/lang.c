@@ -160,6 +160,12 @@ bool lang_more(LangReader *r, size_t bytes)
     return take_piece(r);
 }
 
+void lang_drop_text(const LangReader *r)
+{
+    if (!r->foreign && !r->ahead)
+        source_drop(r->diag->source, r->text ? text_offset(r->text) : ptx_offset(r->ptx));
+}
+
 void lang_close(LangReader *r)
 {
     if (r->text)

@@ -97,6 +97,10 @@ static void report(int signal_number)
     crash_print("\n");
     if (!job)
         return;
+    if (!source_restore(&job->source)) {
+        crash_print("oriopt: no reproducer: the input has changed\n");
+        return;
+    }
     if (crash.digest)
         name_file(job);
     if (crash.folder)

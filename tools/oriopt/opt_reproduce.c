@@ -206,6 +206,10 @@ void write_reproducer(Job *job, const char *error)
         out_flush(&out);
     }
     if (!job->check.before || !is_reproduced(job, &text)) {
+        if (!source_restore(&job->source)) {
+            fprintf(stderr, "oriopt: no reproducer: '%s' has changed\n", job->source.name);
+            return;
+        }
         text.n = 0;
         lang = job->lang;
         print_whole(job, error, &out);
