@@ -4,6 +4,13 @@
 
 _Static_assert(sizeof(ValueNode) == 32 && sizeof(ValueBucket) == 24, "documented sizes");
 
+enum { PIECE = 16 };
+
+typedef struct ValuePiece {
+    struct ValuePiece *next;
+    ValueNode node[PIECE];
+} ValuePiece;
+
 static void clear_buckets(ValueTable *t) { memset(t->buckets, 0, t->capacity * sizeof *t->buckets); }
 
 static void make_buckets(ValueTable *t, uint64_t capacity)
@@ -25,6 +32,8 @@ void value_table_clear(ValueTable *t)
 {
     clear_buckets(t);
     t->entries = t->words.n = 0;
+    t->piece = NULL;
+    t->free = t->end = NULL;
 }
 
 uint32_t value_hash(const uint32_t *words, uint32_t n)
@@ -102,14 +111,23 @@ ValueNode *value_table_find(const ValueTable *t, uint32_t n)
     return look_up(t, value_hash(t->words.at + t->words.n, n), n).node;
 }
 
-// Returns memory for a node. Nodes are allocated in pieces.
+// Continues with the next piece of memory for nodes. A table that was cleared has pieces already.
+static void next_piece(ValueTable *t)
+{
+    ValuePiece **next = t->piece ? &t->piece->next : &t->pieces;
+    if (!*next) {
+        *next = arena_alloc(t->arena, sizeof **next);
+        (*next)->next = NULL;
+    }
+    t->piece = *next;
+    t->free = t->piece->node;
+    t->end = t->piece->node + PIECE;
+}
+
 static inline ValueNode *new_node(ValueTable *t)
 {
-    enum { PIECE = 16 };
-    if (t->free == t->end) {
-        t->free = arena_alloc(t->arena, PIECE * sizeof *t->free);
-        t->end = t->free + PIECE;
-    }
+    if (t->free == t->end)
+        next_piece(t);
     return t->free++;
 }
 

@@ -35,7 +35,8 @@ typedef struct ValueTable {
     uint64_t capacity;     // their number
     uint64_t entries;
     VEC(uint32_t) words;    // of all keys
-    ValueNode *free, *end;  // memory for the next nodes
+    ValueNode *free, *end;  // memory for the next nodes, in the current piece
+    struct ValuePiece *pieces, *piece;  // all pieces; the current one
 } ValueTable;
 
 enum { VALUE_TABLE_CAPACITY = 8 };
