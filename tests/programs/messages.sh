@@ -419,8 +419,9 @@ rm -rf crashes
 
 # -- Fatal signals -----------------------------------------------------------------------------------------------------
 
-# One function is one piece, so all phases have run when the output begins.
+# One function is one piece, so all phases have run when the output begins. The text was dropped, so it is read again.
 awk 'BEGIN {
+    for (k = 0; k < 20000; k++) print "// a comment of about eighty bytes, so that the file is longer than a megabyte"
     print ".version 8.0\n.target sm_80\n.address_size 64\n.func long()\n{\n\t.reg .b32 %r<2>;\n\tmov.u32 %r1, 1;"
     for (k = 0; k < 6000; k++) print "\tst.local.u32 [16], %r1;"
     print "\tret;\n}"

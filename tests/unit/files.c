@@ -108,6 +108,86 @@ TEST(source_lengths)
     close_test(&t);
 }
 
+static void keep_text(void *user, const char *text, size_t n)
+{
+    char *to = user;
+    size_t used = strlen(to);
+    n = MIN(n, 399 - used);
+    memcpy(to + used, text, n);
+    to[used + n] = 0;
+}
+
+// Counts the bytes of a source that differ from those of the file.
+static size_t count_lost(const Source *s)
+{
+    size_t n = 0;
+    for (size_t k = 0; k < s->len; k++)
+        n += s->text[k] != byte_at(k);
+    return n;
+}
+
+// Text of less than a megabyte stays; dropped text is read again; more text may be dropped afterwards.
+TEST(source_text_is_dropped)
+{
+    enum { MEGABYTE = 1 << 20, LENGTH = 3 * MEGABYTE + 100 };
+    FileTest t;
+    open_test(&t);
+    const char *path = unit_path("source");
+    make_file(path, LENGTH);
+    Source s;
+    if (CHECK(source_open(&s, path, &t.arena, t.why))) {
+        source_drop(&s, MEGABYTE - 1);
+        CHECK_EQ(count_lost(&s), 0);
+        source_drop(&s, MEGABYTE + 5000);
+        CHECK(count_lost(&s) > MEGABYTE - 70000 && count_lost(&s) <= MEGABYTE + 5000);
+        source_drop(&s, MEGABYTE + 6000);
+        source_drop(&s, s.len);
+        CHECK(count_lost(&s) > 3 * MEGABYTE - 70000);
+        CHECK_EQ(s.text[s.len], 0);
+        CHECK(source_restore(&s));
+        check_source(&s, LENGTH);
+        CHECK(source_restore(&s));
+        source_drop(&s, s.len);
+        CHECK(count_lost(&s) > 0);
+        CHECK(source_restore(&s));
+        check_source(&s, LENGTH);
+        source_close(&s);
+    }
+    unlink(path);
+    close_test(&t);
+}
+
+// A message about dropped text shows the line. If the file has changed, it has no position.
+TEST(source_messages_about_dropped_text)
+{
+    enum { LENGTH = 3 << 20 };
+    FileTest t;
+    open_test(&t);
+    const char *path = unit_path("source");
+    for (int changed = 0; changed < 2; changed++) {
+        unit_context("changed %d", changed);
+        make_file(path, LENGTH);
+        Source s;
+        if (!CHECK(source_open(&s, path, &t.arena, t.why)))
+            break;
+        char want[300], got[400] = "";
+        snprintf(want, sizeof want, changed ? "%s: error: here\n" : "%s:1:1001: error: here\n", path);
+        source_drop(&s, s.len);
+        if (changed) {
+            CHECK(truncate(path, 100) == 0);
+            CHECK(!source_restore(&s));
+            CHECK(!source_restore(&s));
+        }
+        Diag diag = {.source = &s, .write = keep_text, .user = got};
+        diag_at(&diag, DIAG_ERROR, 1000, "here");
+        CHECK(strncmp(got, want, strlen(want)) == 0);
+        CHECK_EQ(strlen(got) == strlen(want), changed);
+        source_close(&s);
+    }
+    unlink(path);
+    close_test(&t);
+}
+
 TEST(source_pipe)
 {
     size_t sizes[] = {0, 10, 65536 - 16, 65536 - 15, 65536, 131072 - 16, 300000};
@@ -340,6 +420,8 @@ TEST(outfile_through_out)
 void test_files(void)
 {
     RUN(source_lengths);
+    RUN(source_text_is_dropped);
+    RUN(source_messages_about_dropped_text);
     RUN(source_pipe);
     RUN(source_standard_input);
     RUN(source_errors);
