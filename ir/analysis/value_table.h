@@ -34,8 +34,8 @@ typedef struct ValueTable {
     ValueBucket *buckets;  // a power of two
     uint64_t capacity;     // their number
     uint64_t entries;
-    VEC(uint32_t) words;    // of all keys
-    ValueNode *free, *end;  // memory for the next nodes, in the current piece
+    VEC(uint32_t) words;                // of all keys
+    ValueNode *free, *end;              // memory for the next nodes, in the current piece
     struct ValuePiece *pieces, *piece;  // all pieces; the current one
 } ValueTable;
 
