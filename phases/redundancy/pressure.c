@@ -67,6 +67,8 @@ static void start(Pressure *p)
     p->bound = NEW_ARRAY(p->arena, uint32_t, p->fn->blocks.n);
     p->kept = NEW_ARRAY(p->arena, uint32_t, p->fn->blocks.n);
     p->visited = NEW_ARRAY(p->arena, uint32_t, p->fn->blocks.n);
+    p->first = NEW_ARRAY(p->arena, uint32_t, p->fn->blocks.n);
+    VEC_PUSH(p->arena, &p->kept_in, (KeptIn){0});
     live_set_init(&p->live, p->arena, p->fn);
 }
 
@@ -154,26 +156,28 @@ static bool is_live_at(const Pressure *p, RegId r, InstrId at)
 
 /* -- Kept registers ------------------------------------------------------------------------------------- */
 
-static uint32_t hash_of(uint32_t x, uint32_t y)
+static uint32_t hash_of(InstrId id) { return id * 0x9E3779B9u; }
+
+// Returns the entry of a register that is kept in a block; 0 = there is none. Few registers are kept in one block.
+static uint32_t find_kept(const Pressure *p, RegId r, BlockId b)
 {
-    uint64_t h = hash_mix(x, y);
-    return (uint32_t)(h ^ h >> 32);
+    uint32_t k = p->first[b];
+    while (k && p->kept_in.at[k].reg != r)
+        k = p->kept_in.at[k].next;
+    return k;
 }
 
-// Returns the entry of a register that is kept in a block; NULL = there is none.
-static KeptIn *find_kept(const Pressure *p, RegId r, BlockId b)
+static uint32_t add_kept(Pressure *p, RegId r, BlockId b)
 {
-    IDSET_EACH(&p->in_index, hash_of(r, b), k) {
-        KeptIn *kept = &p->kept_in.at[k];
-        if (kept->reg == r && kept->block == b)
-            return kept;
-    }
-    return NULL;
+    KeptIn entry = {.reg = r, .block = b, .next = p->first[b]};
+    p->first[b] = p->kept_in.n;
+    VEC_PUSH(p->arena, &p->kept_in, entry);
+    return p->first[b];
 }
 
 static KeptFor *find_reader(const Pressure *p, InstrId id)
 {
-    IDSET_EACH(&p->for_index, hash_of(id, 0), k) {
+    IDSET_EACH(&p->for_index, hash_of(id), k) {
         if (p->kept_for.at[k].instr == id)
             return &p->kept_for.at[k];
     }
@@ -198,16 +202,13 @@ static void record_kept(Pressure *p, RegId r, InstrId at)
     for (uint32_t k = 0; k < i->ndef; k++)
         entry.left += op_is_reg(*ir_def(p->fn, i, k)) ? use_count(p->a, op_index(*ir_def(p->fn, i, k))) : 0;
     for (uint32_t k = 0; k < p->path.n; k++) {
-        KeptIn *kept = find_kept(p, r, p->path.at[k]);
-        if (!kept) {
-            idset_add(&p->in_index, p->arena, hash_of(r, p->path.at[k]), p->kept_in.n);
-            VEC_PUSH(p->arena, &p->kept_in, ((KeptIn){.reg = r, .block = p->path.at[k]}));
-            kept = &p->kept_in.at[p->kept_in.n - 1];
-        }
-        count_kept(p, kept, 1);
-        VEC_PUSH(p->arena, &p->places, (uint32_t)(kept - p->kept_in.at));
+        uint32_t kept = find_kept(p, r, p->path.at[k]);
+        if (!kept)
+            kept = add_kept(p, r, p->path.at[k]);
+        count_kept(p, &p->kept_in.at[kept], 1);
+        VEC_PUSH(p->arena, &p->places, kept);
     }
-    idset_add(&p->for_index, p->arena, hash_of(at, 0), p->kept_for.n);
+    idset_add(&p->for_index, p->arena, hash_of(at), p->kept_for.n);
     VEC_PUSH(p->arena, &p->kept_for, entry);
 }
 
@@ -231,14 +232,21 @@ static void count_operands(Pressure *p, InstrId id, int more)
 
 /* -- Room ----------------------------------------------------------------------------------------------- */
 
-// True if there is room for a register in a block. The block is measured if the bound does not decide that.
-static bool fits(Pressure *p, RegId r, BlockId b, uint32_t limit)
+// True if there is room for a weight in a block. The block is measured if the bound does not decide that.
+static bool has_room(Pressure *p, BlockId b, uint32_t weight, uint32_t limit)
 {
-    const KeptIn *kept = p->kept_in.n ? find_kept(p, r, b) : NULL;
-    uint32_t weight = p->kept[b] + (kept && kept->readers ? 0 : weight_of(p->fn, r));
     if (!p->most[b] && !p->bound[b])
         p->bound[b] = 1 + bound_in(p, b);
     return (!p->most[b] && p->bound[b] - 1 + weight <= limit) || pressure_in(p, b) + weight <= limit;
+}
+
+// The same for a register, which may be kept there already.
+static bool fits(Pressure *p, RegId r, BlockId b, uint32_t limit)
+{
+    if (has_room(p, b, p->kept[b] + weight_of(p->fn, r), limit))
+        return true;
+    uint32_t kept = find_kept(p, r, b);
+    return kept && p->kept_in.at[kept].readers && has_room(p, b, p->kept[b], limit);
 }
 
 // Notes a block through which the register would be live. False: there is no room, or the path is too long.

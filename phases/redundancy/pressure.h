@@ -10,6 +10,7 @@ typedef struct KeptIn {
     RegId reg;
     BlockId block;
     uint32_t readers;
+    uint32_t next;  // entry of the block, 0 = none
 } KeptIn;
 
 // An instruction that a kept register replaces, and the number of its readers that are not replaced.
@@ -24,13 +25,14 @@ typedef struct Pressure {
     Fn *fn;
     const Analyses *a;  // NULL: not computed yet
     Arena *arena;
-    uint32_t *most;   // by BlockId: the highest pressure in the block + 1, 0 = not known yet
-    uint32_t *bound;  // by BlockId: a bound of it + 1, 0 = not known yet
-    uint32_t *kept;   // by BlockId: pressure of the registers that are kept
-    VEC(KeptIn) kept_in;
+    uint32_t *most;       // by BlockId: the highest pressure in the block + 1, 0 = not known yet
+    uint32_t *bound;      // by BlockId: a bound of it + 1, 0 = not known yet
+    uint32_t *kept;       // by BlockId: pressure of the registers that are kept
+    uint32_t *first;      // by BlockId: the first entry of `kept_in`
+    VEC(KeptIn) kept_in;  // from 1
     VEC(KeptFor) kept_for;
     VEC(uint32_t) places;
-    IdSet in_index, for_index;
+    IdSet for_index;
     uint32_t highest;  // in the function
     bool measured;     // all blocks, and `highest`
     bool known;        // the live sets are not too large
