@@ -17,6 +17,7 @@ struct SourceFile {
     off_t size;
     struct timespec changed;
     size_t dropped;  // bytes at the start
+    bool stays;      // they were read again: a source with one message may have more
     bool lost;       // they could not be read again
 };
 
@@ -97,7 +98,7 @@ bool source_open(Source *source, const char *path, Arena *arena, char why[static
         ok = file ? read_file(source, fd, (size_t)st.st_size) : read_all(source, fd, arena);
         if (ok && file) {
             source->file = NEW(arena, struct SourceFile);
-            *source->file = (struct SourceFile){st.st_dev, st.st_ino, st.st_size, st.st_mtim, 0, false};
+            *source->file = (struct SourceFile){st.st_dev, st.st_ino, st.st_size, st.st_mtim, 0, false, false};
         }
     }
     if (!ok)
@@ -120,7 +121,7 @@ void source_drop(const Source *source, size_t end)
     enum { LEAST = 1 << 20 };
     struct SourceFile *file = source->file;
     end &= ~((size_t)sysconf(_SC_PAGESIZE) - 1);
-    if (!file || file->lost || end < file->dropped + LEAST)
+    if (!file || file->stays || end < file->dropped + LEAST)
         return;
     if (madvise((char *)(uintptr_t)source->text + file->dropped, end - file->dropped, MADV_DONTNEED) == 0)
         file->dropped = end;
@@ -138,12 +139,14 @@ bool source_restore(const Source *source)
     struct SourceFile *file = source->file;
     if (!file || (!file->dropped && !file->lost))
         return true;
-    int fd = file->lost ? -1 : open(source->name, O_RDONLY | O_CLOEXEC);
+    // O_NONBLOCK: the name may be that of a pipe by now.
+    int fd = file->lost ? -1 : open(source->name, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     bool ok = fd >= 0 && is_unchanged(file, fd) &&
               read_some(fd, (char *)(uintptr_t)source->text, file->dropped) == (ssize_t)file->dropped;
     if (fd >= 0)
         close(fd);
     file->dropped = 0;
+    file->stays = true;
     file->lost = !ok;
     return ok;
 }

@@ -212,21 +212,37 @@ static void record_kept(Pressure *p, RegId r, InstrId at)
     VEC_PUSH(p->arena, &p->kept_for, entry);
 }
 
-// Counts the operands of an instruction as read once less (-1) or once more (1). Releases the registers in place of
-// those without readers, or keeps them again.
-static void count_operands(Pressure *p, InstrId id, int more)
+static void count_path(Pressure *p, const KeptFor *entry, int more)
+{
+    for (uint32_t n = 0; n < entry->n; n++)
+        count_kept(p, &p->kept_in.at[p->places.at[entry->first + n]], more);
+}
+
+// Counts the operands of an instruction as read once less. Releases the registers in place of those without readers.
+static void release_operands(Pressure *p, InstrId id)
 {
     const Instr *i = ir_instr(p->fn, id);
+    p->counted.n = 0;
     for (uint32_t k = i->ndef; k < i->nops && p->kept_for.n; k++) {
         Operand o = ir_ops(p->fn, i)[k];
         KeptFor *entry = op_is_reg(o) && def_count(p->a, op_index(o))
                              ? find_reader(p, p->a->defs.at[p->a->defs.first[op_index(o)]].instr)
                              : NULL;
-        if (!entry || (more < 0 && !entry->left))
+        if (!entry || !entry->left)
             continue;
-        bool changes = more > 0 ? !entry->left++ : !--entry->left;
-        for (uint32_t n = 0; changes && n < entry->n; n++)
-            count_kept(p, &p->kept_in.at[p->places.at[entry->first + n]], more);
+        VEC_PUSH(p->arena, &p->counted, (uint32_t)(entry - p->kept_for.at));
+        if (!--entry->left)
+            count_path(p, entry, -1);
+    }
+}
+
+// Undoes release_operands(), since the instruction stays.
+static void keep_operands(Pressure *p)
+{
+    for (uint32_t k = 0; k < p->counted.n; k++) {
+        KeptFor *entry = &p->kept_for.at[p->counted.at[k]];
+        if (!entry->left++)
+            count_path(p, entry, 1);
     }
 }
 
@@ -306,14 +322,14 @@ bool pressure_permits(Pressure *p, RegId r, InstrId at)
 {
     if (!is_known(p))
         return false;
-    count_operands(p, at, -1);
+    release_operands(p, at);
     if (is_live_at(p, r, at))
         return true;
     bool room = find_room(p, r, ir_instr(p->fn, at)->block, home_of(p, r), p->free);
     if (room)
         record_kept(p, r, at);
     else
-        count_operands(p, at, 1);
+        keep_operands(p);
     return room;
 }
 

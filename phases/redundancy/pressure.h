@@ -32,6 +32,7 @@ typedef struct Pressure {
     VEC(KeptIn) kept_in;  // from 1
     VEC(KeptFor) kept_for;
     VEC(uint32_t) places;
+    VEC(uint32_t) counted;  // entries of `kept_for` with one reader less, if the current instruction is replaced
     IdSet for_index;
     uint32_t highest;  // in the function
     bool measured;     // all blocks, and `highest`

@@ -126,7 +126,7 @@ static size_t count_lost(const Source *s)
     return n;
 }
 
-// Text of less than a megabyte stays; dropped text is read again; more text may be dropped afterwards.
+// Text of less than a megabyte stays; dropped text is read again, and stays.
 TEST(source_text_is_dropped)
 {
     enum { MEGABYTE = 1 << 20, LENGTH = 3 * MEGABYTE + 100 };
@@ -148,8 +148,6 @@ TEST(source_text_is_dropped)
         check_source(&s, LENGTH);
         CHECK(source_restore(&s));
         source_drop(&s, s.len);
-        CHECK(count_lost(&s) > 0);
-        CHECK(source_restore(&s));
         check_source(&s, LENGTH);
         source_close(&s);
     }
@@ -157,15 +155,16 @@ TEST(source_text_is_dropped)
     close_test(&t);
 }
 
-// A message about dropped text shows the line. If the file has changed, it has no position.
+// A message about dropped text shows the line. If the file has changed, or is a pipe now, it has no position.
 TEST(source_messages_about_dropped_text)
 {
     enum { LENGTH = 3 << 20 };
     FileTest t;
     open_test(&t);
     const char *path = unit_path("source");
-    for (int changed = 0; changed < 2; changed++) {
+    for (int changed = 0; changed < 3; changed++) {
         unit_context("changed %d", changed);
+        unlink(path);
         make_file(path, LENGTH);
         Source s;
         if (!CHECK(source_open(&s, path, &t.arena, t.why)))
@@ -174,14 +173,14 @@ TEST(source_messages_about_dropped_text)
         snprintf(want, sizeof want, changed ? "%s: error: here\n" : "%s:1:1001: error: here\n", path);
         source_drop(&s, s.len);
         if (changed) {
-            CHECK(truncate(path, 100) == 0);
+            CHECK(unlink(path) == 0 && (changed == 2 ? mkfifo(path, 0600) == 0 : (make_file(path, 100), true)));
             CHECK(!source_restore(&s));
             CHECK(!source_restore(&s));
         }
         Diag diag = {.source = &s, .write = keep_text, .user = got};
         diag_at(&diag, DIAG_ERROR, 1000, "here");
         CHECK(strncmp(got, want, strlen(want)) == 0);
-        CHECK_EQ(strlen(got) == strlen(want), changed);
+        CHECK_EQ(strlen(got) == strlen(want), changed > 0);
         source_close(&s);
     }
     unlink(path);
