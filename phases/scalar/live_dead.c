@@ -46,6 +46,7 @@
 // Documented: slots and names. Inferred: the rest.
 #include "ir/rewrite/rewrite.h"
 #include "phases/bodies.h"
+#include "phases/bundles/bundle.h"
 #include "phases/scalar/fold/fold_rules.h"
 
 enum { LIVE = 1, PASSED = 2, FOLLOWS = 4 };
@@ -624,5 +625,7 @@ bool phase_live_dead(Ctx *ctx, Fn *fn)
     if (!edges)
         phase_changes_only(ctx, patterns ? CHANGE_FEWER_USES : 0);
     phase_gains(ctx, PROP_NO_DEAD);
+    if (ctx->run.row != PH_SIMPLE_LIVE_DEAD)
+        bundle_settle(ctx, fn, PH_SIMPLE_LIVE_DEAD, progress);
     return progress;
 }
