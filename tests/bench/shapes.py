@@ -172,12 +172,12 @@ elif kind=="ifs": # ifs that assign one variable constants
 elif kind=="ifadds": # ifs that change one variable
     kernel("\tmov.u32 %r2, 0;\n"+"".join("\tld.global.u32 %%r3, [%%rd1+%d];\n\tsetp.eq.u32 %%p1, %%r3, 5;\n\t@%%p1 bra L%d;\n\tadd.u32 %%r2, %%r2, %%r3;\nL%d:\n"%(4*i,i,i) for i in range(n))+"\tst.global.u32 [%rd1], %r2;\n")
 elif kind in ("movifs","movloops","movblock"): # moves among 8 variables: in ifs, as swaps in loops, in one block
-    b="".join("\tadd.u32 %%v%d, %%r1, %d;\n"%(i,i) for i in range(8))
+    b=["\tadd.u32 %%v%d, %%r1, %d;\n"%(i,i) for i in range(8)]
     for i in range(n):
-        if kind=="movifs": b+="\tsetp.eq.u32 %%p1, %%r1, %d;\n\t@%%p1 bra L%d;\n\tmov.u32 %%v%d, %%v%d;\n\tmov.u32 %%v%d, %%v%d;\nL%d:\n"%(i,i,i%8,(i*3+1)%8,(i*5+2)%8,(i*7+3)%8,i)
-        elif kind=="movloops": b+="L%d:\n\tmov.u32 %%r9, %%v%d;\n\tmov.u32 %%v%d, %%v%d;\n\tmov.u32 %%v%d, %%r9;\n\tld.global.u32 %%r3, [%%rd1];\n\tsetp.lt.u32 %%p1, %%r3, %d;\n\t@%%p1 bra L%d;\n"%(i,i%8,i%8,(i+1)%8,(i+1)%8,i,i)
-        else: b+="\tmov.u32 %%v%d, %%v%d;\n\tmov.u32 %%v%d, %%v%d;\n\tst.global.u32 [%%rd1+%d], %%v%d;\n"%(i%8,(i+1)%8,(i+1)%8,i%8,4*i,i%8)
-    kernel(b+"".join("\tst.global.u32 [%%rd1+%d], %%v%d;\n"%(4*i,i) for i in range(8)),".reg .b32 %r<64>;\n\t.reg .b32 %v<8>;\n\t.reg .b64 %rd<64>;\n\t.reg .pred %p<64>;")
+        if kind=="movifs": b.append("\tsetp.eq.u32 %%p1, %%r1, %d;\n\t@%%p1 bra L%d;\n\tmov.u32 %%v%d, %%v%d;\n\tmov.u32 %%v%d, %%v%d;\nL%d:\n"%(i,i,i%8,(i*3+1)%8,(i*5+2)%8,(i*7+3)%8,i))
+        elif kind=="movloops": b.append("L%d:\n\tmov.u32 %%r9, %%v%d;\n\tmov.u32 %%v%d, %%v%d;\n\tmov.u32 %%v%d, %%r9;\n\tld.global.u32 %%r3, [%%rd1];\n\tsetp.lt.u32 %%p1, %%r3, %d;\n\t@%%p1 bra L%d;\n"%(i,i%8,i%8,(i+1)%8,(i+1)%8,i,i))
+        else: b.append("\tmov.u32 %%v%d, %%v%d;\n\tmov.u32 %%v%d, %%v%d;\n\tst.global.u32 [%%rd1+%d], %%v%d;\n"%(i%8,(i+1)%8,(i+1)%8,i%8,4*i,i%8))
+    kernel("".join(b)+"".join("\tst.global.u32 [%%rd1+%d], %%v%d;\n"%(4*i,i) for i in range(8)),".reg .b32 %r<64>;\n\t.reg .b32 %v<8>;\n\t.reg .b64 %rd<64>;\n\t.reg .pred %p<64>;")
 elif kind=="movjoins": # a move of the last value in each arm
     b="".join("\tsetp.eq.u32 %%p1, %%r1, %d;\n\t@%%p1 bra L%d;\n\tmov.u32 %%v%d, %%v%d;\n\tbra M%d;\nL%d:\n\tmov.u32 %%v%d, %%v%d;\nM%d:\n"%(i,i,i+1,i,i,i,i+1,i,i) for i in range(n))
     kernel("\tmov.u32 %v0, %r1;\n"+b+"\tst.global.u32 [%%rd1], %%v%d;\n"%n,".reg .b32 %%r<64>;\n\t.reg .b32 %%v<%d>;\n\t.reg .b64 %%rd<64>;\n\t.reg .pred %%p<64>;"%(n+1))
