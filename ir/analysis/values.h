@@ -27,7 +27,7 @@ typedef struct Values {
     const Fn *fn;
     const Analyses *a;
     ValueOrder *swaps;  // NULL: numbers ascend
-    Arena keys;         // has only the table
+    Arena keys;         // of the table, and of numbers of the last pass
     ValueTable table;   // expressions; the value of an entry is the first instruction that computes it
     ValueNumber *of;    // by RegId
     bool pessimistic;   // phis of loops are never equal; set by the caller

@@ -311,9 +311,8 @@ typedef struct Source {
 // Opens a file ("-" is standard input). On failure returns false with the reason in `why`.
 bool source_open(Source *source, const char *path, Arena *arena, char why[static 200]);
 void source_close(Source *source);
-// Returns the memory of the text before an offset to the system. Until
-// source_restore() the bytes are undefined. Has no effect on little text, on text that cannot be dropped, and after
-// source_restore().
+// Returns the memory of the text before an offset to the system. Until source_restore() the bytes are undefined. Has no
+// effect on less than a megabyte, on text that cannot be dropped, and after source_restore().
 void source_drop(const Source *source, size_t end);
 // Reads dropped text again. False: the file has changed or cannot be read, and the text is lost. Async-signal-safe.
 bool source_restore(const Source *source);

@@ -17,7 +17,7 @@ struct SourceFile {
     off_t size;
     struct timespec changed;
     size_t dropped;  // bytes at the start
-    bool stays;      // they were read again: a source with one message may have more
+    bool stays;      // they were read again, and are not dropped a second time: one message may follow another
     bool lost;       // they could not be read again
 };
 
@@ -98,7 +98,8 @@ bool source_open(Source *source, const char *path, Arena *arena, char why[static
         ok = file ? read_file(source, fd, (size_t)st.st_size) : read_all(source, fd, arena);
         if (ok && file) {
             source->file = NEW(arena, struct SourceFile);
-            *source->file = (struct SourceFile){st.st_dev, st.st_ino, st.st_size, st.st_mtim, 0, false, false};
+            *source->file =
+                (struct SourceFile){.device = st.st_dev, .inode = st.st_ino, .size = st.st_size, .changed = st.st_mtim};
         }
     }
     if (!ok)
@@ -118,10 +119,10 @@ void source_close(Source *source)
 
 void source_drop(const Source *source, size_t end)
 {
-    enum { LEAST = 1 << 20 };
+    enum { MEGABYTE = 1 << 20 };
     struct SourceFile *file = source->file;
     end &= ~((size_t)sysconf(_SC_PAGESIZE) - 1);
-    if (!file || file->stays || end < file->dropped + LEAST)
+    if (!file || file->stays || end < file->dropped + MEGABYTE)
         return;
     if (madvise((char *)(uintptr_t)source->text + file->dropped, end - file->dropped, MADV_DONTNEED) == 0)
         file->dropped = end;

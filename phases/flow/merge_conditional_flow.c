@@ -607,7 +607,7 @@ static bool run_pass(Ctx *ctx, Fn *fn, bool *exhausted)
     Merge m = {.ctx = ctx, .fn = fn};
     arena_init(&m.scratch, &ctx->heap);
     bool may = may_merge(fn, &m.scratch);
-    arena_free(&m.scratch);  // of the search, which needs as much memory as the rest
+    arena_free(&m.scratch);  // the table of hashes is as large as the analyses that follow
     if (!may)
         return false;
     arena_init(&m.scratch, &ctx->heap);

@@ -67,7 +67,7 @@ static void start(Pressure *p)
     p->bound = NEW_ARRAY(p->arena, uint32_t, p->fn->blocks.n);
     p->kept = NEW_ARRAY(p->arena, uint32_t, p->fn->blocks.n);
     p->visited = NEW_ARRAY(p->arena, uint32_t, p->fn->blocks.n);
-    p->first = NEW_ARRAY(p->arena, uint32_t, p->fn->blocks.n);
+    p->last = NEW_ARRAY(p->arena, uint32_t, p->fn->blocks.n);
     VEC_PUSH(p->arena, &p->kept_in, (KeptIn){0});
     live_set_init(&p->live, p->arena, p->fn);
 }
@@ -156,28 +156,34 @@ static bool is_live_at(const Pressure *p, RegId r, InstrId at)
 
 /* -- Kept registers ------------------------------------------------------------------------------------- */
 
-static uint32_t hash_of(InstrId id) { return id * 0x9E3779B9u; }
-
-// Returns the entry of a register that is kept in a block; 0 = there is none. Few registers are kept in one block.
-static uint32_t find_kept(const Pressure *p, RegId r, BlockId b)
+static uint32_t hash_of(uint32_t x, uint32_t y)
 {
-    uint32_t k = p->first[b];
-    while (k && p->kept_in.at[k].reg != r)
-        k = p->kept_in.at[k].next;
-    return k;
+    uint64_t h = hash_mix(x, y);
+    return (uint32_t)(h ^ h >> 32);
+}
+
+// Returns the entry of a register that is kept in a block; 0 = there is none. Most often it is the last one.
+static uint32_t find_kept(Pressure *p, RegId r, BlockId b)
+{
+    if (p->kept_in.at[p->last[b]].reg == r)
+        return p->last[b];
+    IDSET_EACH(&p->in_index, hash_of(r, b), k) {
+        if (p->kept_in.at[k].reg == r && p->kept_in.at[k].block == b)
+            return p->last[b] = k;
+    }
+    return 0;
 }
 
 static uint32_t add_kept(Pressure *p, RegId r, BlockId b)
 {
-    KeptIn entry = {.reg = r, .block = b, .next = p->first[b]};
-    p->first[b] = p->kept_in.n;
-    VEC_PUSH(p->arena, &p->kept_in, entry);
-    return p->first[b];
+    idset_add(&p->in_index, p->arena, hash_of(r, b), p->kept_in.n);
+    VEC_PUSH(p->arena, &p->kept_in, ((KeptIn){.reg = r, .block = b}));
+    return p->last[b] = p->kept_in.n - 1;
 }
 
 static KeptFor *find_reader(const Pressure *p, InstrId id)
 {
-    IDSET_EACH(&p->for_index, hash_of(id), k) {
+    IDSET_EACH(&p->for_index, hash_of(id, 0), k) {
         if (p->kept_for.at[k].instr == id)
             return &p->kept_for.at[k];
     }
@@ -208,7 +214,7 @@ static void record_kept(Pressure *p, RegId r, InstrId at)
         count_kept(p, &p->kept_in.at[kept], 1);
         VEC_PUSH(p->arena, &p->places, kept);
     }
-    idset_add(&p->for_index, p->arena, hash_of(at), p->kept_for.n);
+    idset_add(&p->for_index, p->arena, hash_of(at, 0), p->kept_for.n);
     VEC_PUSH(p->arena, &p->kept_for, entry);
 }
 

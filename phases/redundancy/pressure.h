@@ -10,7 +10,6 @@ typedef struct KeptIn {
     RegId reg;
     BlockId block;
     uint32_t readers;
-    uint32_t next;  // entry of the block, 0 = none
 } KeptIn;
 
 // An instruction that a kept register replaces, and the number of its readers that are not replaced.
@@ -28,12 +27,12 @@ typedef struct Pressure {
     uint32_t *most;       // by BlockId: the highest pressure in the block + 1, 0 = not known yet
     uint32_t *bound;      // by BlockId: a bound of it + 1, 0 = not known yet
     uint32_t *kept;       // by BlockId: pressure of the registers that are kept
-    uint32_t *first;      // by BlockId: the first entry of `kept_in`
+    uint32_t *last;       // by BlockId: the last entry of `kept_in` that was found or added, 0 = none
     VEC(KeptIn) kept_in;  // from 1
     VEC(KeptFor) kept_for;
     VEC(uint32_t) places;
     VEC(uint32_t) counted;  // entries of `kept_for` with one reader less, if the current instruction is replaced
-    IdSet for_index;
+    IdSet in_index, for_index;
     uint32_t highest;  // in the function
     bool measured;     // all blocks, and `highest`
     bool known;        // the live sets are not too large

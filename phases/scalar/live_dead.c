@@ -625,7 +625,6 @@ bool phase_live_dead(Ctx *ctx, Fn *fn)
     if (!edges)
         phase_changes_only(ctx, patterns ? CHANGE_FEWER_USES : 0);
     phase_gains(ctx, PROP_NO_DEAD);
-    if (ctx->run.row != PH_SIMPLE_LIVE_DEAD)
-        bundle_settle(ctx, fn, PH_SIMPLE_LIVE_DEAD, progress);
+    bundle_settle(ctx, fn, PH_SIMPLE_LIVE_DEAD, progress);  // the slots do the same work
     return progress;
 }

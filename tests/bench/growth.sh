@@ -20,7 +20,7 @@ export LC_ALL
 root=$(cd "$(dirname "$0")/../.." && pwd) || exit 0
 ORIOPT=${ORIOPT:-$root/build/oriopt}
 shapes='loopnest whilenest breaknest irrnest switchvars exitvars exitloopvars ifs ifadds movblock movifs movjoins
-    movloops switchjoin testjoin livecalls domchain domstores domnest switchvalues sumtwice memclasses'
+    movloops switchjoin testjoin livecalls domchain domstores domnest switchvalues sumtwice chaintwice memclasses'
 while getopts s: opt; do
     case $opt in
     s) shapes=$OPTARG ;;
@@ -40,6 +40,7 @@ for tool in valgrind python3 "$ORIOPT"; do
 done
 dir=$root/build/bench
 mkdir -p "$dir" || exit 0
+ptx=$dir/growth-$$.ptx
 [ -x "$dir/timed" ] || ${CC:-cc} -O2 -std=c11 -o "$dir/timed" "$root/tests/bench/timed.c" || exit 0
 
 # Prints the host instructions of oriopt on a file.
@@ -50,21 +51,21 @@ count() {
 
 # Prints the peak of memory of oriopt on a file, in kB.
 peak() {
-    rm -f "$dir/growth.peak"
-    "$dir/timed" "$dir/growth.peak" "$ORIOPT" "$1" -o /dev/null 2>/dev/null
-    cut -d' ' -f4 "$dir/growth.peak"
+    rm -f "$ptx.peak"
+    "$dir/timed" "$ptx.peak" "$ORIOPT" "$1" -o /dev/null 2>/dev/null
+    cut -d' ' -f4 "$ptx.peak"
 }
 
-printf '.version 8.0\n.target sm_80\n.address_size 64\n' >"$dir/growth.ptx"
-start=$(count "$dir/growth.ptx")
-empty=$(peak "$dir/growth.ptx")
+printf '.version 8.0\n.target sm_80\n.address_size 64\n' >"$ptx"
+start=$(count "$ptx")
+empty=$(peak "$ptx")
 printf '\n%-14s %12s %22s %16s %15s\n' 'growth' instructions 'host instructions each' 'exponent <= 1.1' 'peak bytes each'
 for shape in $shapes; do
     for n; do
-        python3 "$root/tests/bench/shapes.py" "$shape" $((n / 5)) >"$dir/growth.ptx"
-        size=$("$ORIOPT" --named-phases=NOP --time-phases=json -o /dev/null "$dir/growth.ptx" 2>&1 |
+        python3 "$root/tests/bench/shapes.py" "$shape" $((n / 5)) >"$ptx"
+        size=$("$ORIOPT" --named-phases=NOP --time-phases=json -o /dev/null "$ptx" 2>&1 |
             sed -n 's/.*"instructions":\([0-9]*\).*/\1/p')
-        echo "$shape ${size:-0} $(count "$dir/growth.ptx") $(peak "$dir/growth.ptx")"
+        echo "$shape ${size:-0} $(count "$ptx") $(peak "$ptx")"
     done
 done | awk -v start="$start" -v empty="$empty" '
     !$2 || !$3 { printf "%-14s failed\n", $1; next }
@@ -77,5 +78,5 @@ done | awk -v start="$start" -v empty="$empty" '
         shape = $1; size = $2; before = cost
         fflush()
     }'
-rm -f "$dir/growth.ptx" "$dir/growth.peak"
+rm -f "$ptx" "$ptx.peak"
 exit 0

@@ -206,6 +206,10 @@ elif kind=="switchvalues": # a switch whose cases and join have equal expression
     b="T: .branchtargets "+", ".join("S%d"%i for i in range(n))+";\n\tbrx.idx %r1, T;\n"
     b+="".join("S%d:\n\tmul.lo.u32 %%r4, %%r1, %%r3;\n\tld.global.u32 %%r5, [%%rd1+4];\n\tld.shared.u32 %%r6, [s%d];\n\tst.shared.u32 [s%d], %%r5;\n\tmad.lo.u32 %%r2, %%r4, %%r5, %%r6;\n\tbra E;\n"%(i,i%8,(i+1)%8) for i in range(n))
     kernel("".join("\t.shared .b32 s%d;\n"%i for i in range(8))+"\tmov.u32 %r3, %tid.x;\n"+b+"E:\n\tld.global.u32 %r7, [%rd1+4];\n\tmul.lo.u32 %r4, %r1, %r3;\n\tmad.lo.u32 %r2, %r4, %r7, %r2;\n\tst.global.u32 [%rd1], %r2;\n")
+elif kind=="chaintwice": # a chain of products in two blocks
+    def chain(first):
+        return "".join("\tmad.lo.u32 %%v%d, %%v%d, %%r1, %d;\n"%(first+i+1,first+i,7*i+1) for i in range(n))+"\tst.global.u32 [%%rd1+%d], %%v%d;\n"%(4*first,first+n)
+    kernel("\tmov.u32 %%v0, %%tid.x;\n\tmov.u32 %%v%d, %%tid.x;\n"%(n+1)+chain(0)+"\tsetp.lt.u32 %p1, %r1, %v1;\n\t@%p1 bra L;\n\tst.global.u32 [%rd1+4], %r1;\nL:\n"+chain(n+1),".reg .b32 %%r<64>;\n\t.reg .b32 %%v<%d>;\n\t.reg .b64 %%rd<64>;\n\t.reg .pred %%p<64>;"%(2*n+2))
 elif kind=="sumtwice": # sums of the same values in two orders
     b="".join("\tld.global.u32 %%v%d, [%%rd1+%d];\n"%(i,4*i) for i in range(n))
     b+="".join("\tadd.u32 %%r2, %%r2, %%v%d;\n"%i for i in range(n))+"".join("\tadd.u32 %%r3, %%r3, %%v%d;\n"%((i*7919+5)%n) for i in range(n))

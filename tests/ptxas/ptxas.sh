@@ -249,10 +249,12 @@ compare() {
         }' "$work/entries" "$work/$1" "$work/$2" | sort
 }
 
-# same_unrolling INSNS PERCENT REGS KEPT: removes functions from $work/diff that are not worse than these limits of
-# compare() at ptxas -O1. ptxas decides the unrolling of a loop before it removes dead code, so a shorter input may become
-# longer. Counts are comparable only with equal unrolling.
+# same_unrolling GROWTH INSNS PERCENT REGS KEPT: removes functions from $work/diff that have more than GROWTH % more
+# instructions, and are not worse than the other limits, those of compare(), at ptxas -O1. ptxas decides the unrolling of a
+# loop before it removes dead code, so a shorter input may become longer. Counts are comparable only with equal unrolling.
 same_unrolling() {
+    growth=$1
+    shift
     full=$pflags
     pflags="$pflags -O1"
     if assemble in.ptx in1.count && assemble out.ptx out1.count; then
@@ -260,30 +262,15 @@ same_unrolling() {
         mv "$work/in.count" "$work/in3.count" && cp "$work/in1.count" "$work/in.count"
         compare in.count out1.count "$@" >"$work/diff1"
         mv "$work/in3.count" "$work/in.count"
-        awk 'FILENAME ~ /diff1$/ { worse[$1] = 1; next } $1 in worse' "$work/diff1" "$work/diff" >"$work/diff2"
+        awk -v growth="$growth" -v id="$id" -v kept="$work/diff2" '
+            FILENAME ~ /diff1$/ { worse[$1] = 1; next }
+            $1 in worse || $4 * 100 <= $2 * (100 + growth) { print >kept; next }
+            growth > 0 { print "UNROLLED " id ": " $1 ": instructions " $2 " -> " $4 ", registers " $3 " -> " $5 }' \
+            "$work/diff1" "$work/diff" >>"$result"
+        : >>"$work/diff2"
         mv "$work/diff2" "$work/diff"
     fi
     pflags=$full
-}
-
-# newly_unrolled: removes functions from $work/diff that ptxas makes longer by more than a quarter, but does not make worse
-# at -O1: it unrolls a loop that it did not unroll before. Reports them.
-newly_unrolled() {
-    awk '$4 * 4 > $2 * 5' "$work/diff" >"$work/longer"
-    [ -s "$work/longer" ] || return
-    mv "$work/diff" "$work/all.diff"
-    cp "$work/longer" "$work/diff"
-    same_unrolling 2 1 2 0
-    awk -v id="$id" -v kept="$work/all.kept" '
-        FILENAME ~ /\/diff$/ { worse[$1] = 1; next }
-        FILENAME ~ /\/longer$/ { longer[$1] = 1; next }
-        longer[$1] && !worse[$1] {
-            print "UNROLLED " id ": " $1 ": instructions " $2 " -> " $4 ", registers " $3 " -> " $5 "; no worse at -O1"
-            next
-        }
-        { print >kept }' "$work/diff" "$work/longer" "$work/all.diff" >>"$result"
-    : >>"$work/all.kept"
-    mv "$work/all.kept" "$work/diff"
 }
 
 # nop_checks: runs the nop check of one input.
@@ -302,13 +289,13 @@ nop_checks() {
 sass_checks() {
     if from_nvcc_O3; then
         compare in.count out.count 2 1 2 0 >"$work/diff"
-        newly_unrolled
+        [ -s "$work/diff" ] && same_unrolling 25 2 1 2 0
         awk -v id="$id" '
             FILENAME ~ /\/in\.count$/ { i[$1] += $2; r[$1] = $3; next }
             $1 in i { print "FUNC", i[$1], r[$1], $2, $3, id, $1 }' "$work/in.count" "$work/out.count" >>"$result"
     else
         compare in.count out.count 8 3 2 95 >"$work/diff"
-        [ -s "$work/diff" ] && same_unrolling 8 3 2 95
+        [ -s "$work/diff" ] && same_unrolling -100 8 3 2 95
     fi
     judge sass 'worse than the input'
     # only functions in both, so that inlined functions are no gain

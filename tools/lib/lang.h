@@ -34,7 +34,8 @@ bool lang_more(LangReader *reader, size_t bytes);
 // lang_more() adds this piece to the module and reports its errors. What was read shares memory with the module, until
 // the heap of the context is released.
 void lang_read_ahead(LangReader *reader, size_t bytes);
-// Drops the text that was read (source_drop()). Not together with lang_read_ahead().
+// Drops the text that was read (source_drop()). Has no effect if lang_read_ahead() may be called: other threads may
+// read the text for a message.
 void lang_drop_text(const LangReader *reader);
 void lang_close(LangReader *reader);
 // Reads a whole module; NULL if there was an error.

@@ -259,8 +259,7 @@ static Status run_module(Job *job, LangReader *reader, Out *out)
         if (!begun && status == ST_OK)
             status = begin_output(job, m, more, &whole, out);
         begun = true;
-        if (job->settings->threads == 1)
-            lang_drop_text(reader);
+        lang_drop_text(reader);
         NextPiece next = {more && reader->ahead ? reader : NULL, piece_bytes(job->settings, whole)};
         if (status == ST_OK)
             run_piece(job, m, first, &next, out);

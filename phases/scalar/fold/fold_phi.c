@@ -70,20 +70,20 @@ static bool describe(const Fold *f, InstrId branch, Order *order)
     return (lt || gt || le || ge) && (class == TC_S || class == TC_U);
 }
 
-// Returns the branch that decides between the two ways into a block, and describes its comparison; 0 = there is none.
-// *low: the predecessor on whose way the comparison is true, *high: the other one.
-static InstrId find_branch(const Fold *f, BlockId b, Order *order, BlockId *low, BlockId *high)
+// Finds the branch that decides between the two ways into a block, and describes its comparison; false = there is none.
+// from[1]: the predecessor on the way on which the comparison is true, from[0]: the other one.
+static bool find_branch(const Fold *f, BlockId b, Order *order, BlockId from[static 2])
 {
     if (pred_count(f->a, b) != 2)
-        return 0;
+        return false;
     const BlockId *pred = f->a->preds.at + f->a->preds.first[b];
     bool holds, other;
     InstrId branch = branch_over(f, pred[0], b, &holds);
     if (!branch || branch_over(f, pred[1], b, &other) != branch || holds == other || !describe(f, branch, order))
-        return 0;
-    *low = pred[!holds];
-    *high = pred[holds];
-    return branch;
+        return false;
+    from[holds] = pred[0];
+    from[other] = pred[1];
+    return true;
 }
 
 /* -- Phis ----------------------------------------------------------------------------------------------- */
@@ -104,12 +104,12 @@ static bool is_bound(const Fold *f, const Order *order, uint32_t k, Operand inpu
     return order->strict == (k == 1) ? from != 0 && to == from - 1 : from != ones && to == from + 1;
 }
 
-static void fold_phi(Fold *f, InstrId id, const Order *order, BlockId low, BlockId high)
+static void fold_phi(Fold *f, InstrId id, const Order *order, const BlockId from[static 2])
 {
     Fn *fn = f->fn;
     const Instr *i = ir_instr(fn, id);
-    Operand def = *ir_def(fn, i, 0), x = copied_from(f, *ir_use(fn, i, phi_input(fn, i, low))),
-            y = copied_from(f, *ir_use(fn, i, phi_input(fn, i, high)));
+    Operand def = *ir_def(fn, i, 0), x = copied_from(f, *ir_use(fn, i, phi_input(fn, i, from[1]))),
+            y = copied_from(f, *ir_use(fn, i, phi_input(fn, i, from[0])));
     bool is_min = is_bound(f, order, 0, x) && is_bound(f, order, 1, y);
     bool is_max = is_bound(f, order, 1, x) && is_bound(f, order, 0, y);
     uint32_t rule = coded_rule(CODED_PHI), line = i->line;
@@ -132,13 +132,13 @@ void fold_phis(Fold *f, BlockId b)
 {
     Fn *fn = f->fn;
     Order order;
-    BlockId low, high;
+    BlockId from[2];
     InstrId end = first_non_phi(fn, b);
     if (end == ir_block(fn, b)->first || ir_desc(fn, ir_instr(fn, end))->traits & TR_MARKER ||
-        !find_branch(f, b, &order, &low, &high))
+        !find_branch(f, b, &order, from))
         return;
     for (InstrId id = ir_block(fn, b)->first, next; ir_is_phi(fn, id); id = next) {
         next = ir_instr(fn, id)->next;
-        fold_phi(f, id, &order, low, high);
+        fold_phi(f, id, &order, from);
     }
 }
