@@ -10,7 +10,7 @@
 // has the number of guarded loads with the same guard and old value only.
 #include "phases/redundancy/redundancy.h"
 
-enum { BYTES_KEY = 1, NARROW_KEY = 2, KEY_MAX = 12 };  // first words of keys; those of instructions are larger
+enum { BYTES_KEY = 1, NARROW_KEY = 2, KEY_MAX = 12 };  // the first two: first words of keys
 
 // The root of a place is represented by the number of its register.
 static Operand root_of(const void *values, Operand o)
