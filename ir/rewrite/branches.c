@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Edits terminators and merges blocks.
+// Edits terminators, and appends blocks to their only predecessors.
 #include "ir/rewrite/rewrite.h"
 
 /* -- Terminators ---------------------------------------------------------------------------------------- */
@@ -111,32 +111,64 @@ static bool has_annotation(const Fn *fn, BlockId b)
     return false;
 }
 
-// True if, before any merge, a block had one successor and was the only predecessor of that successor.
-static bool leads_alone(const Analyses *a, BlockId b)
+// Returns the block that is appended to a block; 0 if there is none. A block of a table of branch targets also has the
+// indirect branch as a predecessor. A phi, even of one input, stays at the start of its block.
+static BlockId appended_to(const Fn *fn, const Analyses *a, BlockId b)
 {
     BlockId c = only_succ(a, b);
-    return c && pred_count(a, c) == 1;
+    if (!c || c == b || c == fn->first || pred_count(a, c) != 1 || ir_is_phi(fn, ir_block(fn, c)->first))
+        return 0;
+    const Instr *i = ir_instr(fn, ir_terminator(fn, b));
+    return ir_desc(fn, i)->op == OP_BRA && !ir_guarded(i) && !has_annotation(fn, c) ? c : 0;
 }
 
-// Appends blocks to their only predecessors. A block of a table of branch targets also has the indirect branch as a
-// predecessor, so the table stays valid.
+// Renames appended blocks in the inputs of phis.
+static void rename_predecessors(Fn *fn, const BlockId *into)
+{
+    FOR_BLOCKS(fn, b)
+        for (InstrId id = ir_block(fn, b)->first; ir_is_phi(fn, id); id = ir_instr(fn, id)->next)
+            for (uint32_t k = 0; k < ir_nuse(ir_instr(fn, id)); k += 2) {
+                Operand *from = ir_use(fn, ir_instr(fn, id), k);
+                if (into[op_index(*from)])
+                    *from = op_block(into[op_index(*from)]);
+            }
+}
+
+// Appends the chain of blocks that starts at `head`, which into[] names for each of them afterwards.
+static void append_chain(Fn *fn, const Analyses *a, BlockId head, BlockId *into)
+{
+    for (BlockId last = head, c; (c = only_succ(a, last)) && into[c] == last; last = c) {
+        ir_remove(fn, ir_terminator(fn, head));
+        block_take(fn, head, ir_block(fn, c)->first);
+        block_unlink(fn, c);
+        into[c] = head;
+    }
+}
+
 bool merge_blocks(Fn *fn)
 {
     const Analyses *a = analysis_need(fn, AN_CFG);
+    Arena scratch;
+    arena_init(&scratch, fn->arena.heap);
+    BlockId *into = NULL;  // by BlockId: the block to which it is appended, or 0
     bool progress = false;
-    for (BlockId b = fn->first; b; b = ir_block(fn, b)->next) {
-        while (leads_alone(a, b)) {
-            const Instr *i = ir_instr(fn, ir_terminator(fn, b));
-            BlockId c = ir_desc(fn, i)->op == OP_BRA && !ir_guarded(i) ? op_index(*ir_use(fn, i, 0)) : 0;
-            if (!c || c == b || c == fn->first || pred_count(a, c) != 1 || has_annotation(fn, c))
-                break;
-            ir_remove(fn, ir_terminator(fn, b));
-            block_take(fn, b, ir_block(fn, c)->first);
-            block_unlink(fn, c);
-            progress = true;
-        }
+    FOR_BLOCK_ENDS(fn, b) {
+        BlockId c = appended_to(fn, a, b);
+        if (c && !into)
+            into = NEW_ARRAY(&scratch, BlockId, fn->blocks.n);
+        if (c)
+            into[c] = b;
     }
+    for (BlockId b = into ? fn->first : 0; b; b = ir_block(fn, b)->next) {
+        if (into[b] || into[only_succ(a, b)] != b)
+            continue;
+        append_chain(fn, a, b, into);
+        progress = true;
+    }
+    if (progress && fn->form == FORM_SSA)
+        rename_predecessors(fn, into);
     if (progress)
         analysis_drop(fn, 0);
+    arena_free(&scratch);
     return progress;
 }

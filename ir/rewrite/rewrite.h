@@ -126,8 +126,8 @@ void edge_split(Fn *fn, BlockId from, BlockId to, BlockId with);
 bool fn_is_convergent(const Fn *fn);
 // Removes the guard of branches with two equal targets; returns progress. Drops the analyses on progress.
 bool drop_conditions(Fn *fn);
-// Merges each block with its only successor if the block is the only predecessor of that successor; returns progress.
-// Drops the analyses on progress.
+// Merges each block with its only successor if the block is the only predecessor of that successor, and that successor
+// has no phis; returns progress. Other phis then name the merged block. Drops the analyses on progress.
 bool merge_blocks(Fn *fn);
 // Redirects branches that lead to empty blocks to the targets of these blocks, and removes the blocks; returns
 // progress. Drops the analyses on progress.

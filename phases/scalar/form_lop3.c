@@ -20,6 +20,10 @@
 //
 //     R3 = not.b32 R1; R4 = and.b32 R3, R2       R4 = lop3.b32 R1, R2, 0, 0x0c
 //
+// A pair of instructions stays if one lop3 requires one more register between the two, since both operands of the first
+// have their last use there, and an operand of the second is defined in between. ptxas maps such a pair itself where
+// registers suffice: at sm_75, 80 and 90, hash functions have the same SASS instructions, and up to 2 registers fewer.
+//
 // Logic that a comparison may use, also through other computations, is not mapped. ptxas fuses such logic with a
 // comparison with 0. It also crashes on some comparisons of a lop3 (ir/ptx/defects.def); with PtxasWorkarounds=0 the
 // writer does not avoid these. Mapping such networks, with comparisons that the writer rewrites, saves no instruction
@@ -28,6 +32,7 @@
 // Must not fire:
 //     R3 = and.b32 R1, R2; R4 = xor.b32 R3, R0; R5 = add.s32 R3, R4     R3 is live: no instruction is saved
 //     R4 = or.b32 R3, R2; P1 = setp.ne.s32 R4, 0                        see above
+//     R3 = xor.b32 R1, R2; R4 = mul.lo.s32 R0, 3; R5 = xor.b32 R3, R4   R1 and R2 have no later uses
 //     R3 = shl.b32 R1, 8; R4 = and.b32 R2, 255; R5 = or.b32 R3, R4      packing, for which ptxas has better code
 //     R3 = shl.b32 R1, 24; R4 = shl.b32 R2, 16; R5 = or.b32 R3, R4      perhaps packing, by the known bits of ptxas
 //     b0: R3 = and.b32 R1, R2; b1: R4 = xor.b32 R3, R0                  b1 may be in a loop, where R1 and R2 stay live
@@ -91,6 +96,11 @@ typedef struct Network {
     bool maps;               // it is replaced
 } Network;
 
+// Positions in the layout of the definition of a register and of its last use. Use by a phi is behind all others.
+typedef struct LiveRange {
+    uint32_t def, last;
+} LiveRange;
+
 typedef struct Mapping {
     Ctx *ctx;
     Fn *fn;
@@ -103,6 +113,7 @@ typedef struct Mapping {
     uint32_t *node_of;  // by RegId: index of its node + 1, 0 = none
     uint32_t *nuses;    // by RegId: number of uses; NULL = not computed yet
     uint8_t *compared;  // by RegId: COMPARED = a comparison may use it or an equal value; PASSED = definition visited
+    LiveRange *live;    // by RegId
     bool progress;
 } Mapping;
 
@@ -346,29 +357,36 @@ static void record_compared(Mapping *m, const Instr *i, Work *work)
     }
 }
 
-// Counts uses, and marks operands of comparisons and the values from which these are computed, since such a value
-// equals the operand if the other inputs are 0. One walk from the end to the start marks most of them.
+// Counts uses, records live ranges, and marks operands of comparisons and the values from which these are computed,
+// since such a value equals the operand if the other inputs are 0. One walk from the end to the start marks most.
 static void visit_all(Mapping *m)
 {
     Fn *fn = m->fn;
     Work work = {0};
     m->nuses = NEW_ARRAY(&m->scratch, uint32_t, fn->regs.n);
     m->compared = NEW_ARRAY(&m->scratch, uint8_t, fn->regs.n);
+    m->live = NEW_ARRAY(&m->scratch, LiveRange, fn->regs.n);
     m->compared[0] = COMPARED;
+    uint32_t at = fn->instrs.n;
     for (BlockId b = fn->last; b; b = ir_block(fn, b)->prev) {
         FOR_INSTRS_BACK(fn, b, id) {
             const Instr *i = ir_instr(fn, id);
             const Operand *ops = ir_ops(fn, i);
             Opcode op = ir_desc(fn, i)->op;
             bool reached = op == OP_SETP || op == OP_SET;
+            uint32_t use = op == OP_PHI ? UINT32_MAX : --at;
             for (uint32_t k = 0; k < i->ndef; k++)
                 if (op_is_reg(ops[k])) {
                     reached |= m->compared[op_index(ops[k])] & COMPARED && is_pure_word(fn, ir_desc(fn, i), ops[k]);
                     m->compared[op_index(ops[k])] |= PASSED;
+                    m->live[op_index(ops[k])].def = at;
                 }
             for (uint32_t k = i->ndef; k < i->nops; k++)
-                if (op_is_reg(ops[k]))
+                if (op_is_reg(ops[k])) {
+                    LiveRange *live = &m->live[op_index(ops[k])];
+                    live->last = MAX(live->last, use);
                     m->nuses[op_index(ops[k])]++;
+                }
             if (reached)
                 record_compared(m, i, &work);
         }
@@ -437,6 +455,33 @@ static void choose(Mapping *m)
     }
 }
 
+// Returns the number of operands that are defined in the block of an instruction, and have their last use there.
+static uint32_t count_last_uses(const Mapping *m, const Instr *i)
+{
+    uint32_t n = 0;
+    for (uint32_t k = 0; k < ninputs(i); k++) {
+        Operand o = *ir_use(m->fn, i, k);
+        const Instr *def = defining(m, o);
+        n += def && def->block == i->block && m->live[op_index(o)].last <= m->live[op_index(*ir_def(m->fn, i, 0))].def;
+    }
+    return n;
+}
+
+// True if a network is a pair of instructions that is left to ptxas, since one lop3 requires one more register.
+static bool is_better_apart(const Mapping *m, const Network *network, const Node *first)
+{
+    const Node *second = &m->nodes.at[network->last];
+    if (network->before != 2 || m->nuses[first->reg] != 1)
+        return false;
+    const Instr *i = ir_instr(m->fn, second->instr);
+    bool between = false;
+    for (uint32_t k = 0; k < ninputs(i); k++) {
+        Operand o = *ir_use(m->fn, i, k);
+        between |= op_is_reg(o) && m->live[op_index(o)].def > m->live[first->reg].def;
+    }
+    return between && count_last_uses(m, ir_instr(m->fn, first->instr)) > 1;
+}
+
 // Selects the networks that become fewer instructions.
 static void choose_networks(Mapping *m)
 {
@@ -453,7 +498,8 @@ static void choose_networks(Mapping *m)
     }
     for (uint32_t k = 0; k < m->networks.n; k++) {
         Network *network = &m->networks.at[k];
-        network->maps = network->after < network->before && knob_left(&m->ctx->knobs, KNOB_LOP3_BUDGET) > 0;
+        network->maps = network->after < network->before && knob_left(&m->ctx->knobs, KNOB_LOP3_BUDGET) > 0 &&
+                        !is_better_apart(m, network, &m->nodes.at[k]);
         if (network->maps)
             knob_spend(&m->ctx->knobs, KNOB_LOP3_BUDGET);
     }

@@ -620,7 +620,7 @@ bool phase_live_dead(Ctx *ctx, Fn *fn)
         analysis_drop(fn, AN_FLOW | AN_DEF | AN_NUSES);
         again &= remove_empty_ways(fn);
     }
-    if (progress && fn->form == FORM_MULTI)
+    if (fn->form == FORM_MULTI ? progress : edges)
         merge_blocks(fn);
     if (!edges)
         phase_changes_only(ctx, patterns ? CHANGE_FEWER_USES : 0);
