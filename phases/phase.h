@@ -163,7 +163,8 @@ enum {
     CHANGE_CONDITIONS = 1 << 8,   // comparisons or selects read other operands, or predicates have other values
     CHANGE_CHAINS = 1 << 9,       // integer chains compute their values in another order
     CHANGE_PHIS = 1 << 10,        // phis have other inputs
-    CHANGE_ALL = (1 << 11) - 1
+    CHANGE_FEWER_LIVE = 1 << 11,  // fewer values are live
+    CHANGE_ALL = (1 << 12) - 1
 };
 
 // Costs of the rewrites by sub-passes of phase 37 in a function (003, "Phase 37 Fold Cost Model").

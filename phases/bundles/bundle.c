@@ -19,6 +19,7 @@ enum {
     FEWER_EDGES = CHANGE_FEWER_EDGES,
     GUARDS = CHANGE_GUARDS,
     CHAINS = CHANGE_CHAINS,
+    FEWER_LIVE = CHANGE_FEWER_LIVE,
     ALL = CHANGE_ALL
 };
 
@@ -30,7 +31,7 @@ typedef struct SubPass {
 // A sub-pass that looks through moves does not read COPIES. Those that read USES find equal operands. Folding reads
 // only those of one instruction: where OriCommoning and its like made others equal, or left a value with one use, it
 // would fold nothing in the samples (tried). Equal guards give copies. Without an edge a phi has fewer inputs, and a
-// block may have a dominating condition.
+// block may have a dominating condition. Late commoning shares more where fewer values are live.
 static const SubPass sub_passes[] = {
     {PH_INFER_SPACES, DEFINITIONS | FEWER_EDGES, DEFINITIONS | USES},
     {PH_PROMOTE_MEMORY, DEFINITIONS | CONSTANTS | FEWER_EDGES, DEFINITIONS | USES},
@@ -41,9 +42,9 @@ static const SubPass sub_passes[] = {
     {PH_EQUAL_PHIS, PHIS | COPIES | FEWER_EDGES, DEFINITIONS},
     {PH_COMMONING, DEFINITIONS | CONSTANTS | COPIES | FEWER_EDGES | CHAINS, USES | CONSTANTS | GUARDS},
     {PH_REASSOCIATE, 0, ALL},
-    {PH_LATE_COMMONING, DEFINITIONS | CONSTANTS | COPIES | FEWER_EDGES | CHAINS,
+    {PH_LATE_COMMONING, DEFINITIONS | CONSTANTS | COPIES | FEWER_EDGES | CHAINS | FEWER_LIVE,
      DEFINITIONS | USES | CONSTANTS | GUARDS},
-    {PH_SIMPLE_LIVE_DEAD, USES | COPIES, FEWER_USES | FEWER_EDGES},
+    {PH_SIMPLE_LIVE_DEAD, USES | COPIES, FEWER_USES | FEWER_EDGES | FEWER_LIVE},
 };
 
 static uint32_t find_sub_pass(uint8_t row)

@@ -623,7 +623,7 @@ bool phase_live_dead(Ctx *ctx, Fn *fn)
     if (fn->form == FORM_MULTI ? progress : edges)
         merge_blocks(fn);
     if (!edges)
-        phase_changes_only(ctx, patterns ? CHANGE_FEWER_USES : 0);
+        phase_changes_only(ctx, CHANGE_FEWER_LIVE | (patterns ? CHANGE_FEWER_USES : 0));
     phase_gains(ctx, PROP_NO_DEAD);
     bundle_settle(ctx, fn, PH_SIMPLE_LIVE_DEAD, progress);  // the slots do the same work
     return progress;
