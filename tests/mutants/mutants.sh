@@ -107,7 +107,7 @@ net() { # TREE
         n=$((n + 1))
         echo "$plans" >"$work/net/plans"
         while read -r plan; do
-            if ! $limit "$1/mutant/oriopt" $plan -o "$work/net/out.${module##*.}" "$module" >"$work/log" 2>&1; then
+            if ! $limit "$1/mutant/oriopt" --no-reproducer $plan -o "$work/net/out.${module##*.}" "$module" >"$work/log" 2>&1; then
                 echo "${module##*/} is not compiled ($plan)"
             elif ! results "$run" "$work/net/out.${module##*.}" | cmp -s - "$work/net/$n.want"; then
                 echo "${module##*/} gives something else ($plan)"
