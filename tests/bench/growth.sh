@@ -7,7 +7,8 @@
 #
 # For each shape of shapes.py and each N it generates about N instructions in one function, and prints for each of them
 #   1. the host instructions, and the exponent of their growth between each N and the next one, at most 1.1,
-#   2. the peak of memory above that of an empty module, at most 250 bytes for large N.
+#   2. the peak of memory above that of an empty module. It is above the 250 bytes of bench.sh, since these shapes have a
+#      block for each two or three instructions, or get as many phis.
 # Counts do not depend on the load of the machine. valgrind counts them: cachegrind without the simulation of caches
 # takes 15 times the time of the program, callgrind 50 times. N = 1000000 takes about half a minute for each shape. It
 # only measures: the exit status is 0.
