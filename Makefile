@@ -44,7 +44,7 @@ VERSION := $(call version_of,MAJOR).$(call version_of,MINOR).$(call version_of,P
 SONAME  := libori.so.$(call version_of,MAJOR)
 PTXRUN  := libori-ptxrun.so.$(call version_of,MAJOR)
 
-PROGRAMS = oriopt oricheck orirun ori-ptxas
+PROGRAMS = oriopt oricheck orirun ori-ptxas orilink
 LIB_SRC  = $(wildcard ir/*/*.c knobs/*.c phases/*.c phases/*/*.c phases/*/*/*.c sm/*.c tools/lib/*.c)
 LIB_OBJ  = $(LIB_SRC:%.c=$B/%.pic.o) $B/fold_tables.pic.o
 PTXRUN_OBJ = $(patsubst %.c,$B/%.pic.o,$(wildcard tools/ptxrun/*.c))
@@ -54,7 +54,8 @@ CHECK_OBJ = $(patsubst %.c,$B/%.o,$(wildcard tools/oricheck/*.c))
 OPT_OBJ  = $(patsubst %.c,$B/%.o,$(wildcard tools/oriopt/*.c))
 RUN_OBJ  = $B/tools/orirun/orirun.o
 PTXAS_OBJ = $(patsubst %.c,$B/%.o,$(wildcard tools/oriptxas/*.c))
-MAIN_OBJ = $(CHECK_OBJ) $(OPT_OBJ) $(RUN_OBJ) $(PTXAS_OBJ)
+LINK_OBJ = $(patsubst %.c,$B/%.o,$(wildcard tools/orilink/*.c))
+MAIN_OBJ = $(CHECK_OBJ) $(OPT_OBJ) $(RUN_OBJ) $(PTXAS_OBJ) $(LINK_OBJ)
 GEN_OBJ  = $(patsubst %.c,$B/%.o,$(wildcard tools/origen/*.c))
 UNIT_SRC = $(wildcard tests/unit/*.c)
 RULES_SRC = $(wildcard tests/proofs/*.c)
@@ -101,6 +102,7 @@ $B/oricheck: $(CHECK_OBJ)
 $B/oriopt: $(OPT_OBJ)
 $B/orirun: $(RUN_OBJ)
 $B/ori-ptxas: $(PTXAS_OBJ)
+$B/orilink: $(LINK_OBJ)
 $(PROGRAMS:%=$B/%): $B/programs.a $B/ori.a
 	$(LINK) $(filter %.o,$^) $B/programs.a $B/ori.a -o $@
 
@@ -130,6 +132,10 @@ $B/unit: $(UNIT_SRC) $(wildcard tests/unit/*.h tests/exec/*.tbl) $B/ori.a
 
 $B/rules: $(RULES_SRC) tests/proofs/rules.h $B/ori.a
 	$(BUILD) $(RULES_SRC) $B/ori.a -o $@
+
+# Damages inputs of orilink: tests/programs/link.sh.
+$B/damage: tests/link/damage.c $(filter-out %/orilink.o,$(LINK_OBJ)) $B/ori.a
+	$(BUILD) $^ -o $@
 
 $B/net: tests/net/net.c $B/programs.a $B/ori.a
 	$(BUILD) $^ -o $@
@@ -200,7 +206,7 @@ lexers:
 	$(RE2C) -o knobs/lex.c knobs/lex.re
 
 # The tests in three layers (tests/README.md), each with all that it runs.
-CHECKED = all $(if $P,,$B/unit $B/rules $B/net)
+CHECKED = all $(if $P,,$B/unit $B/rules $B/net $B/damage)
 CHECK = @$(MAKE) $(if $(filter -j%,$(MAKEFLAGS)),,-j2) $(CHECKED) && \
   B=$B P=$P CC="$(CC)" MAKE="$(MAKE)" RE2C="$(RE2C)" SANITIZE="$(SANITIZE)" tests/check.sh
 check-quick:

@@ -17,7 +17,7 @@ cd "$root" || exit 2
 tests=$root/tests B=${ORIOPT%/*}
 programs=$B
 make_work
-names='oriopt orirun oricheck origen ori-ptxas'
+names='oriopt orirun oricheck origen ori-ptxas orilink'
 
 has_man_db() { man --version 2>/dev/null | grep -q '^man [0-9]'; }
 files() { (cd "$1" && find . ! -type d | sort); }
@@ -52,7 +52,7 @@ is "$(files "$dest")" "$(echo "$expected" | sort)"
 is "$(find "$dest" -type f ! -perm 755 ! -perm 644)" ""
 is "$(find "$dest" -type l | sort)" "$dest/usr/local/lib/libori-ptxrun.so
 $dest/usr/local/lib/libori.so"
-is "$(find "$dest/usr/local/bin" -type f -perm 755 | wc -l)" 5
+is "$(find "$dest/usr/local/bin" -type f -perm 755 | wc -l)" 6
 name="install writes nothing outside of DESTDIR"
 is "$(find "$work" -newer "$work/before" ! -type d ! -path "$dest/*" ! -path "$work/out")" ""
 is "$(find "$programs/docs" "$programs"/libori* "$programs/oriopt" -newer "$work/before" ! -type d)" ""
@@ -65,8 +65,8 @@ is "$(files "$dest")" ./usr/local/lib/other/file
 name="install with folders of its own"
 made B="$B" install DESTDIR="$work/own" PREFIX=/opt/ori BINDIR=/usr/bin LIBDIR=/opt/ori/lib64 MANDIR=/usr/man \
     INCLUDEDIR=/usr/include/ori
-is "$(files "$work/own" | grep -cE '^\./usr/(bin/ori|man/man1/ori|include/ori/(ori|ptxrun)\.h)|^\./opt/ori/(lib64|share)/|^\./usr/man/man3/ori')" 37
-is "$(files "$work/own" | wc -l)" 37
+is "$(files "$work/own" | grep -cE '^\./usr/(bin/ori|man/man1/ori|include/ori/(ori|ptxrun)\.h)|^\./opt/ori/(lib64|share)/|^\./usr/man/man3/ori')" 42
+is "$(files "$work/own" | wc -l)" 42
 is "$(sed -n 's/^[a-z]*=//p' "$work/own/opt/ori/lib64/pkgconfig/ori.pc" | tr '\n' ' ')" \
     '/opt/ori ${prefix}/lib64 /usr/include/ori '
 # The prefix, LIBDIR and INCLUDEDIR of a package file of CMake.
@@ -172,9 +172,9 @@ for p in $names; do
     for o in help version generate; do
         is "$(sed 's/^ori-//; s/ (--.*//' "$work/options" | grep "^$o	" | head -n 1)" "$(options_of oriopt | grep "^$o	")"
     done
-    # -h and -v of ori-ptxas are those of ptxas.
+    # -h and -v of ori-ptxas are those of ptxas, and -v of orilink is that of nvlink.
     for o in h v; do
-        [ "$p" = ori-ptxas ] || is "$(grep "^$o	" "$work/options")" "$(options_of oriopt | grep "^$o	")"
+        [ "$p" = ori-ptxas ] || [ "$p$o" = orilinkv ] || is "$(grep "^$o	" "$work/options")" "$(options_of oriopt | grep "^$o	")"
     done
 
     name="$p: --help"

@@ -12,7 +12,8 @@ enum { WIDTH = 80, HELP_COLUMN = 34 };
 static const struct {
     const char *name;
     int section;
-} pages[] = {{"oriopt", 1}, {"orirun", 1}, {"oricheck", 1}, {"origen", 1}, {"ori-ptxas", 1}, {"ori.h", 3}};
+} pages[] = {{"oriopt", 1},    {"orirun", 1},  {"oricheck", 1}, {"origen", 1},
+             {"ori-ptxas", 1}, {"orilink", 1}, {"ori.h", 3}};
 
 static const char usual_spelling[] =
     "`-x` and `--x` are the same, and so are `--x=VALUE` and `--x VALUE`. A value in brackets is optional and requires "
@@ -340,7 +341,7 @@ int program_next(const Program *program, OptionParser *p, Out *out)
     name += strncmp(name, "ori-", 4) == 0 ? 4 : 0;
     if (strcmp(name, "help") == 0 || strcmp(name, "h") == 0) {
         program_help(program, out);
-    } else if (strcmp(name, "version") == 0 || strcmp(name, "v") == 0) {
+    } else if (strcmp(name, "version") == 0 || (strcmp(name, "v") == 0 && strstr(p->option->help, "--version"))) {
         out_fmt(out, "%s " ORI_VERSION "\n", program->name);
     } else if (strcmp(name, "generate") != 0) {
         return id;

@@ -1,0 +1,179 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+#
+# link.sh [RUNS [SEED]]: tests orilink, and damages its inputs RUNS times (default 5000). Ends in `N passed, N failed, N
+# skipped`. Cubins come from samples/link by nvcc; without nvcc only the object of tests/link/synthetic.c is tested.
+. "$(dirname "$0")/../lib.sh"
+ORILINK=${ORIOPT%/*}/orilink damage=${ORIOPT%/*}/damage
+needs "$ORILINK" "$damage"
+runs=${1:-5000} seed=${2:-1}
+make_work
+cd "$work" || exit 2
+
+# says NAME FILE TEXT: FILE is exactly TEXT.
+says() {
+    name=$1
+    if printf '%s\n' "$3" | cmp -s - "$2"; then
+        ok
+    else
+        bad "unexpected text"
+        printf '%s\n' "$3" | diff - "$2" | head -n 10
+    fi
+}
+
+# -- The documented example ------------------------------------------------------------------------------------------
+
+$CC -std=c11 -o synthetic "$root/tests/link/synthetic.c" || exit 2
+./synthetic synthetic.cubin synthetic.o || exit 2
+
+exits 'transcript' 0 "$ORILINK" -v --dce=documented -o documented synthetic.o
+says 'transcript' out 'add referenced external kernel: main_kernel
+use host info
+dead function 4(dead_fn)
+removed un-used section .text.dead_fn (4)
+removed un-used section .nv.info.dead_fn (17)
+removed un-used section .rela.text.dead_fn (16)
+removed un-used section .nv.constant.dead_fn (18)'
+
+exits 'all is live' 0 "$ORILINK" -o same --root main_kernel --kernels-used=main_kernel,dead_fn synthetic.o
+exits 'no host information' 0 "$ORILINK" -v --dce=documented synthetic.cubin
+says 'no host information' out 'incomplete so ignore host info
+dead function 4(dead_fn)
+removed un-used section .text.dead_fn (4)
+removed un-used section .nv.info.dead_fn (17)
+removed un-used section .rela.text.dead_fn (16)
+removed un-used section .nv.constant.dead_fn (18)'
+exits 'relocatable' 0 "$ORILINK" -r -v -o relocatable synthetic.cubin
+name='relocatable: nothing is removed'
+cmp -s synthetic.cubin relocatable/synthetic.cubin && ok || bad "the file changed"
+exits 'lto' 0 "$ORILINK" --lto -o lto synthetic.cubin
+name='lto: nothing is removed'
+cmp -s synthetic.cubin lto/synthetic.cubin && ok || bad "the file changed"
+exits 'partial lto' 0 "$ORILINK" --lto --force-partial-lto -o lto synthetic.cubin
+name='partial lto: dead code is removed'
+! cmp -s synthetic.cubin lto/synthetic.cubin && ok || bad "the file is the same"
+
+exits 'lists and host information' 0 "$ORILINK" --use-host-info --kernels-used=main synthetic.o
+name='lists and host information'
+grep -q 'warning: ignore -use-host-info because -kernels-used or -variables-used is specified' err && ok || bad "no warning"
+exits 'variables alone' 2 "$ORILINK" --variables-used=x synthetic.cubin
+exits 'no input' 2 "$ORILINK"
+exits 'a missing file' 5 "$ORILINK" nothing.cubin
+echo 'no ELF' >text.cubin
+exits 'a text' 1 "$ORILINK" -o never text.cubin
+name='a text'
+[ ! -e never ] && ok || bad "an output was left"
+
+exits 'why live' 0 "$ORILINK" --kernels-used=main --why-live helper_b synthetic.cubin
+says 'why live' out 'helper_b is live:
+  main_kernel: --kernels-used names it
+  calls helper_a
+  calls helper_b'
+exits 'why dead' 0 "$ORILINK" --kernels-used=main --why-live dead_fn synthetic.cubin
+says 'why dead' out 'dead_fn is dead: nothing that is live refers to it'
+exits 'why unknown' 2 "$ORILINK" --why-live helper_c synthetic.cubin
+says 'why unknown' err "orilink: no input defines 'helper_c'; did you mean helper_a, helper_b or dead_fn?"
+exits 'gc sections' 0 "$ORILINK" --print-gc-sections synthetic.cubin
+says 'gc sections' out "removing unused section '.text.dead_fn' in file 'synthetic.cubin'
+removing unused section '.rela.text.dead_fn' in file 'synthetic.cubin'
+removing unused section '.nv.info.dead_fn' in file 'synthetic.cubin'
+removing unused section '.nv.constant.dead_fn' in file 'synthetic.cubin'"
+
+# damaged FILES...: no damage to the files ends in a crash, an internal error, or a run of two seconds.
+damaged() {
+    name="damaged inputs"
+    if "$damage" "$runs" "$seed" "$@" >log 2>&1; then
+        ok
+    else
+        bad "$(tail -n 3 log)"
+    fi
+}
+damaged synthetic.cubin synthetic.o
+
+# -- Real cubins -----------------------------------------------------------------------------------------------------
+
+have nvcc && have nvlink && have python3 || {
+    skip "no nvcc, nvlink or python3: nothing is linked"
+    finish
+}
+for sm in 75 80 90; do
+    for file in first second shapes; do
+        nvcc -rdc=true -cubin -arch=sm_$sm -o $file.$sm.cubin "$root/samples/link/$file.cu" >log 2>&1 || {
+            name="sm_$sm"
+            bad "nvcc: $(head -n 1 log)"
+        }
+    done
+done
+
+# links NAME SM ONLY KERNELS FILES...: nvlink's result for the rewritten files has the code of its result for the
+# originals with the same kernels, but for the functions ONLY.
+# KERNELS `host`: host information decides.
+links() {
+    name="$1, sm_$2" sm=$2 only=$3 kernels=--kernels-used=$4
+    [ "$4" != host ] || kernels=--use-host-info
+    shift 4
+    rm -rf small
+    if ! "$ORILINK" -arch sm_"$sm" -o small "$kernels" "$@" >out 2>err; then
+        bad "$(head -n 1 err)"
+        return
+    fi
+    (cd small && nvlink -arch=sm_"$sm" -o linked "$@") >log 2>&1 || {
+        bad "$(head -n 1 log)"
+        return
+    }
+    nvlink -arch=sm_"$sm" "$kernels" -o reference "$@" >log 2>&1
+    if ! python3 "$root/tests/link/sections.py" small/linked reference >out; then
+        bad "$(head -n 1 out)"
+    elif [ "$(sed -n 's/^only: //p' out)" != "$only" ]; then
+        bad "nvlink keeps '$(sed -n 's/^only: //p' out)', expected '$only'"
+    else
+        ok
+    fi
+}
+
+for sm in 75 80 90; do
+    links 'a chain of calls' $sm '' main_kernel first.$sm.cubin second.$sm.cubin
+    links 'one input dies' $sm '' other first.$sm.cubin second.$sm.cubin
+    links 'a table of functions' $sm '' ind first.$sm.cubin second.$sm.cubin
+    links 'every kernel' $sm '' _Z first.$sm.cubin second.$sm.cubin
+    links 'no kernel' $sm '' nothing first.$sm.cubin second.$sm.cubin
+    links 'virtual functions' $sm '' k_virt shapes.$sm.cubin
+    for kernel in k_tab k_rec k_print k_m k_static k_t1; do
+        links "$kernel" $sm _ZN1D1vEi $kernel shapes.$sm.cubin
+    done
+done
+
+# -- Host objects ----------------------------------------------------------------------------------------------------
+
+# compiles FILE NAME OPTIONS...: makes an object of a file in samples/link.
+compiles() {
+    file=$1 object=$2
+    shift 2
+    nvcc -rdc=true -c -o "$object" "$@" "$root/samples/link/$file.cu" >log 2>&1 && return
+    name=$object
+    bad "nvcc: $(head -n 1 log)"
+}
+table='_Z2t1i _Z2t2i'  # functions that only a dead variable names
+for sm in 75 80 90; do
+    for file in first second host; do
+        compiles $file $file.$sm.o -arch=sm_$sm
+    done
+    links 'host objects' $sm "$table" host first.$sm.o second.$sm.o host.$sm.o
+    ar rc library.$sm.a second.$sm.o
+    links 'an archive' $sm "$table" host first.$sm.o library.$sm.a host.$sm.o
+    compiles second plain.$sm.o -arch=sm_$sm -no-compress
+    links 'not compressed' $sm "$table" host first.$sm.o plain.$sm.o host.$sm.o
+    compiles second lz4.$sm.o -arch=sm_$sm -Xfatbin -compress-mode=speed
+    links 'LZ4' $sm "$table" host first.$sm.o lz4.$sm.o host.$sm.o
+    links 'a cubin beside them' $sm '' host first.$sm.o second.$sm.cubin host.$sm.o
+    (cp host.$sm.o second.$sm.o small && cd small && nvcc -arch=sm_$sm -o program first.$sm.o second.$sm.o host.$sm.o) >log 2>&1
+    name="a program, sm_$sm"
+    [ -x small/program ] && ok || bad "$(head -n 1 log)"
+done
+compiles second several.o -gencode arch=compute_75,code=sm_75 -gencode arch=compute_80,code=sm_80
+for sm in 75 80; do
+    links 'several targets' $sm "$table" host first.$sm.o several.o host.$sm.o
+done
+damaged ./*.cubin ./*.o library.75.a
+
+finish

@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: MIT
+// Reads relocatable cubins, and checks the records in their sections.
+#include "tools/orilink/cubin.h"
+
+enum { SM_MERCURY = 100 };  // from there on, cubins have a second view that cannot be rewritten
+enum { OTHER_KERNEL = 0x10, OTHER_COMPILER = 1, OSABI_CUDA = 0x41, ABI_VERSION = 8, INFO_SIZED = 4 };
+
+typedef struct CubinReader {
+    Cubin *c;
+    Arena *arena;
+    Diag *diag;
+} CubinReader;
+
+static bool damaged(const CubinReader *r, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+static bool damaged(const CubinReader *r, const char *fmt, ...)
+{
+    char text[400];
+    va_list args;
+    va_start(args, fmt);
+    vsnprintf(text, sizeof text, fmt, args);
+    va_end(args);
+    diag_plain(r->diag, DIAG_ERROR, "'%s' is damaged: %s", r->c->elf.file, text);
+    return false;
+}
+
+/* -- Symbols --------------------------------------------------------------------------------------------- */
+
+bool symbol_is_kernel(const ElfSymbol *s) { return symbol_type(s) == STT_FUNC && s->other & OTHER_KERNEL; }
+
+bool symbol_is_variable(const Cubin *c, const ElfSymbol *s)
+{
+    bool data = symbol_type(s) == STT_CUDA_OBJECT || symbol_type(s) == STT_OBJECT;
+    bool owned = s->section && s->section < c->elf.sections.n && c->owner[s->section];
+    return data && !(s->other & OTHER_COMPILER) && !owned;
+}
+
+/* -- Sections -------------------------------------------------------------------------------------------- */
+
+static bool is_code(const ElfSection *s)
+{
+    enum { SHF_EXECINSTR = 4 };
+    return s->type == SHT_PROGBITS && s->flags & SHF_EXECINSTR;
+}
+
+// True if the indices in a section of this type are known.
+static bool is_known(const ElfSection *s)
+{
+    switch (s->type) {
+    case SHT_NULL:
+    case SHT_SYMTAB:
+    case SHT_STRTAB:
+    case SHT_RELA:
+    case SHT_REL:
+    case SHT_NOTE:
+    case SHT_NV_INFO:
+    case SHT_NV_CALLGRAPH:
+    case SHT_NV_PROTOTYPE:
+    case SHT_NV_GLOBAL:
+    case SHT_NV_GLOBAL_INIT:
+    case SHT_NV_SHARED:
+    case SHT_NV_COMPAT: return true;
+    case SHT_PROGBITS:
+        return s->flags & SHF_INFO_LINK || is_code(s) || strncmp(s->text, ".debug_", 7) == 0 ||
+               strncmp(s->text, ".nv_debug_", 10) == 0;
+    case SHT_NOBITS: return strncmp(s->text, ".nv.local.", 10) == 0 || strncmp(s->text, ".nv.shared.", 11) == 0;
+    default: return s->type >= SHT_NV_CONSTANT0 && s->type <= SHT_NV_CONSTANT_LAST;
+    }
+}
+
+// Finds the function of a section of code, whose symbol is in the low 24 bits of sh_info.
+static bool find_function(CubinReader *r, uint32_t k)
+{
+    Cubin *c = r->c;
+    const ElfSection *s = cubin_section(c, k);
+    uint32_t symbol = s->info & 0xffffff;
+    if (symbol >= c->elf.symbols.n || cubin_symbol(c, symbol)->section != k ||
+        symbol_type(cubin_symbol(c, symbol)) != STT_FUNC)
+        return damaged(r, "section %u (%s) has no function: symbol %u is none of it", k, s->text, symbol);
+    c->function[k] = symbol;
+    c->owner[k] = k;
+    return true;
+}
+
+// Finds the code to which a section belongs, also by way of a section: relocations of constants.
+static bool find_owner(CubinReader *r, uint32_t k)
+{
+    Cubin *c = r->c;
+    uint32_t at = k;
+    for (int depth = 0; depth < 3 && !c->owner[k]; depth++) {
+        const ElfSection *s = cubin_section(c, at);
+        if (!(s->flags & SHF_INFO_LINK) || s->type == SHT_NOTE || s->type == SHT_NULL)
+            break;
+        at = s->info;
+        c->owner[k] = is_code(cubin_section(c, at)) ? at : 0;
+        if (at == k)
+            return damaged(r, "section %u (%s) belongs to itself", k, s->text);
+    }
+    return true;
+}
+
+static void find_single(Cubin *c, uint32_t k)
+{
+    const ElfSection *s = cubin_section(c, k);
+    uint32_t *place = s->type == SHT_NV_CALLGRAPH                                       ? &c->callgraph
+                      : s->type == SHT_NV_PROTOTYPE                                     ? &c->prototype
+                      : s->type == SHT_NV_INFO && !(s->flags & SHF_INFO_LINK)           ? &c->info
+                      : s->type == SHT_PROGBITS && strcmp(s->text, ".debug_frame") == 0 ? &c->frame
+                                                                                        : NULL;
+    if (place && *place)
+        c->fixed = "it has two sections of a kind";
+    if (place)
+        *place = k;
+}
+
+/* -- Records --------------------------------------------------------------------------------------------- */
+
+static bool read_calls(CubinReader *r)
+{
+    Cubin *c = r->c;
+    const ElfSection *s = cubin_section(c, c->callgraph);
+    int32_t group = 0;
+    for (uint64_t at = 0; c->callgraph && at < s->size; at += 8) {
+        CallRecord call = {.a = load32(s->data + at), .b = load32(s->data + at + 4)};
+        if (!call.a && (int32_t)call.b < 0) {
+            group = (int32_t)call.b;
+            if (group < TAKES_ADDRESS)
+                c->fixed = "its .nv.callgraph has an unknown group of records";
+            continue;
+        }
+        call.group = group;
+        bool function = group == CALLS || group == TAKES_ADDRESS;
+        if (call.a >= c->elf.symbols.n || (function && call.b >= c->elf.symbols.n))
+            return damaged(r, "record %llu of %s names symbol %u, %u of %u", (unsigned long long)at / 8, s->text,
+                           call.a, call.b, c->elf.symbols.n);
+        VEC_PUSH(r->arena, &c->calls, call);
+    }
+    return true;
+}
+
+static bool check_prototypes(const CubinReader *r)
+{
+    const Cubin *c = r->c;
+    const ElfSection *s = cubin_section(c, c->prototype);
+    for (uint64_t at = 0; c->prototype && at < s->size; at += 8)
+        if (load32(s->data + at) >= c->elf.symbols.n)
+            return damaged(r, "record %llu of %s names symbol %u of %u", (unsigned long long)at / 8, s->text,
+                           load32(s->data + at), c->elf.symbols.n);
+    return true;
+}
+
+InfoSymbols info_symbols(uint8_t attribute)
+{
+    static const uint8_t symbols[256] = {
+#define RECORD(attribute, name, symbols) [attribute] = INFO_##symbols,
+#include "tools/orilink/records.def"
+    };
+    return (InfoSymbols)symbols[attribute];
+}
+
+bool info_next(const ElfSection *s, uint64_t *at, InfoRecord *record)
+{
+    if (s->size - *at < 4)
+        return false;
+    const uint8_t *p = s->data + *at;
+    uint32_t size = p[0] == INFO_SIZED ? load16(p + 2) : 0;
+    if (s->size - *at - 4 < size)
+        return false;
+    *record = (InfoRecord){p, size + 4, p[0], p[1], p + 4, size};
+    *at += record->size;
+    return true;
+}
+
+static bool check_info(CubinReader *r, uint32_t k)
+{
+    Cubin *c = r->c;
+    const ElfSection *s = cubin_section(c, k);
+    uint64_t at = 0;
+    for (InfoRecord record; info_next(s, &at, &record);) {
+        InfoSymbols symbols = info_symbols(record.attribute);
+        if (symbols == INFO_UNKNOWN && record.format == INFO_SIZED)
+            c->fixed = "it has an unknown kind of .nv.info record, which may name what would be removed";
+        uint32_t n = symbols == INFO_ALL_SYMBOLS ? record.payload_size / 4 : symbols == INFO_FIRST_SYMBOL;
+        if (n * 4 > record.payload_size)
+            return damaged(r, "a record of section %u (%s) is too short", k, s->text);
+        for (uint32_t i = 0; i < n; i++)
+            if (load32(record.payload + 4 * i) >= c->elf.symbols.n)
+                return damaged(r, "a record of section %u (%s) names symbol %u of %u", k, s->text,
+                               load32(record.payload + 4 * i), c->elf.symbols.n);
+    }
+    return at == s->size || damaged(r, "the last record of section %u (%s) has not all its bytes", k, s->text);
+}
+
+/* -- The file -------------------------------------------------------------------------------------------- */
+
+bool cubin_read(Cubin *c, const char *file, const uint8_t *bytes, size_t size, Arena *arena, Diag *diag)
+{
+    CubinReader r = {.c = c, .arena = arena, .diag = diag};
+    *c = (Cubin){0};
+    if (!elf_read(&c->elf, file, bytes, size, arena, diag))
+        return false;
+    Elf *elf = &c->elf;
+    if (elf->machine != EM_CUDA || elf->type != ET_REL) {
+        diag_plain(diag, DIAG_ERROR, "'%s' is no relocatable cubin; nvcc makes them with -rdc=true", file);
+        return false;
+    }
+    c->sm = elf->flags >> 8 & 0xff;
+    c->owner = NEW_ARRAY(arena, uint32_t, elf->sections.n);
+    c->function = NEW_ARRAY(arena, uint32_t, elf->sections.n);
+    if (elf->ident[7] != OSABI_CUDA || elf->ident[8] != ABI_VERSION)
+        c->fixed = "it is of another version of the CUDA toolkit than 13";
+    else if (c->sm >= SM_MERCURY)
+        c->fixed = "cubins for sm_100 and later have a second view of their code that cannot be rewritten";
+    else
+        elf_layout(elf, &c->fixed);
+    for (uint32_t k = 1; k < elf->sections.n; k++) {
+        find_single(c, k);
+        if (is_code(cubin_section(c, k)) && !find_function(&r, k))
+            return false;
+        if (!is_known(cubin_section(c, k)) && !c->fixed)
+            c->fixed = "it has a section of an unknown type, which may name what would be removed";
+    }
+    for (uint32_t k = 1; k < elf->sections.n; k++)
+        if (!find_owner(&r, k) || (cubin_section(c, k)->type == SHT_NV_INFO && !check_info(&r, k)))
+            return false;
+    frames_read(c, arena);
+    return read_calls(&r) && check_prototypes(&r);
+}

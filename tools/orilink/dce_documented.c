@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: MIT
+// Dead code elimination as nvlink is documented to do it (--dce=documented). It does not follow references from roots:
+// a function is live if anything calls it, so chains and cycles of dead functions stay. Variables stay.
+//
+// Phase 1 applies seven tests to each function in the order of the callgraph; the first that holds decides. A function
+// whose symbol names no code is deferred. Phase 2 visits the deferred functions again, the last one first. The sections
+// of a function that phase 1 removes go with it, in a fixed order.
+//
+// Inferred: the tests for system calls compare names, and a kernel is an entry if liveness seeding made it a root.
+#include "tools/orilink/link.h"
+
+enum { OTHER_PINNED = 4 };
+
+typedef struct Documented {
+    Link *link;
+    Arena scratch;
+    const DocumentedOptions *options;
+    NodeId *caller;       // by NodeId: the last one that calls it; 0 = none
+    bool *address_taken;  // by NodeId
+    VEC(NodeId) deferred;
+} Documented;
+
+static void find_callers(Documented *d)
+{
+    const Link *link = d->link;
+    d->caller = NEW_ARRAY(&d->scratch, NodeId, link->nodes.n);
+    d->address_taken = NEW_ARRAY(&d->scratch, bool, link->nodes.n);
+    for (uint32_t k = 0; k < link->edges.n; k++) {
+        const Edge *e = &link->edges.at[k];
+        bool from_code = link->nodes.at[e->from].kind <= NODE_KERNEL;
+        if (e->kind == EDGE_CALL)
+            d->caller[e->to] = e->from;
+        else if (e->kind == EDGE_ADDRESS || (e->kind == EDGE_REFERS && !from_code))
+            d->address_taken[e->to] = true;
+    }
+}
+
+static bool starts_with(const char *text, const char *start) { return strncmp(text, start, strlen(start)) == 0; }
+
+static bool is_entry(const Documented *d, const Node *node)
+{
+    if (d->options->root)
+        return strcmp(node->name, d->options->root) == 0;
+    return node->kind == NODE_KERNEL && node->root;
+}
+
+// Returns the section of code of a function; 0: its symbol does not resolve.
+static uint32_t code_of(const Documented *d, const Node *node)
+{
+    const Cubin *c = &d->link->inputs.at[node->input].cubin;
+    uint32_t section = cubin_symbol(c, node->symbol)->section;
+    return section < c->elf.sections.n && c->function[section] == node->symbol ? section : 0;
+}
+
+/* -- The cascade ----------------------------------------------------------------------------------------- */
+
+uint32_t section_number(const Cubin *c, uint32_t section)
+{
+    if (c->function[section])
+        return c->function[section];
+    for (uint32_t k = 1; k < c->elf.symbols.n; k++)
+        if (symbol_type(cubin_symbol(c, k)) == STT_SECTION && cubin_symbol(c, k)->section == section)
+            return k;
+    return section;
+}
+
+static void remove_section(const Documented *d, const Cubin *c, uint32_t section)
+{
+    if (section && d->link->verbose)
+        out_fmt(d->link->verbose, "removed un-used section %s (%u)\n", cubin_section(c, section)->text,
+                section_number(c, section));
+}
+
+// Returns the section of a type that belongs to a section of code; 0 = none.
+static uint32_t related(const Cubin *c, uint32_t code, uint32_t type)
+{
+    for (uint32_t k = 1; k < c->elf.sections.n; k++)
+        if (k != code && cubin_section(c, k)->type == type && cubin_section(c, k)->info == code)
+            return k;
+    return 0;
+}
+
+static uint32_t named_section(const Cubin *c, const char *prefix, const char *function)
+{
+    size_t n = strlen(prefix);
+    for (uint32_t k = 1; k < c->elf.sections.n; k++) {
+        const char *name = cubin_section(c, k)->text;
+        if (starts_with(name, prefix) && name[n] == '.' && strcmp(name + n + 1, function) == 0)
+            return k;
+    }
+    return 0;
+}
+
+// Removes the constants that ptxas made for a function.
+static void remove_constants(const Documented *d, const Cubin *c, uint32_t code, const char *name)
+{
+    uint32_t section = named_section(c, ".nv.constant2", name);
+    section = section ? section : named_section(c, ".nv.constant", name);
+    if (section && cubin_section(c, section)->info == code) {
+        remove_section(d, c, section);
+    } else if (section) {
+        if (d->link->verbose)
+            out_fmt(d->link->verbose, "dead ocg constant section %s has multiple instances\n", name);
+        for (uint32_t k = 1; k < c->elf.sections.n; k++)
+            if (cubin_section(c, k)->info == code && cubin_section(c, k)->type == cubin_section(c, section)->type)
+                remove_section(d, c, k);
+    }
+}
+
+static void remove_function(const Documented *d, Node *node, uint32_t code)
+{
+    const Cubin *c = &d->link->inputs.at[node->input].cubin;
+    node->live = false;
+    if (d->link->verbose)
+        out_fmt(d->link->verbose, "dead function %u(%s)\n", node->symbol, node->name);
+    if (!code)
+        return;
+    remove_section(d, c, code);
+    remove_section(d, c, related(c, code, SHT_NV_INFO));
+    remove_section(d, c, related(c, code, SHT_REL));
+    remove_section(d, c, related(c, code, SHT_RELA));
+    remove_constants(d, c, code, node->name);
+    if (node->kind == NODE_KERNEL) {
+        remove_section(d, c, named_section(c, ".nv.constant0", node->name));
+        remove_section(d, c, named_section(c, ".nv.shared", node->name));
+        remove_section(d, c, named_section(c, ".nv.local", node->name));
+    }
+}
+
+/* -- The phases ------------------------------------------------------------------------------------------ */
+
+static void visit_function(Documented *d, NodeId n)
+{
+    Link *link = d->link;
+    Node *node = &link->nodes.at[n];
+    const ElfSymbol *s = cubin_symbol(&link->inputs.at[node->input].cubin, node->symbol);
+    if (is_entry(d, node) || d->caller[n])
+        return;
+    if (d->address_taken[n]) {
+        if (link->verbose)
+            out_fmt(link->verbose, "function %u(%s) has address taken but no call to it\n", node->symbol, node->name);
+        if (d->options->extra_warnings)
+            diag_plain(link->diag, DIAG_WARNING, "function %u(%s) has address taken but no call to it", node->symbol,
+                       node->name);
+        return;
+    }
+    uint32_t code = code_of(d, node);
+    if (!code)
+        VEC_PUSH(&d->scratch, &d->deferred, n);
+    else if (!starts_with(node->name, "__cuda_syscall_") && !(s->other & OTHER_PINNED) &&
+             !starts_with(node->name, "__cuda_uf_stub_"))
+        remove_function(d, node, code);
+}
+
+// True if a function that was not removed calls another one.
+static bool has_live_caller(const Documented *d, NodeId n)
+{
+    for (uint32_t k = 0; k < d->link->edges.n; k++) {
+        const Edge *e = &d->link->edges.at[k];
+        if (e->to == n && e->kind == EDGE_CALL && d->link->nodes.at[e->from].live)
+            return true;
+    }
+    return false;
+}
+
+static void visit_deferred(Documented *d, NodeId n)
+{
+    Node *node = &d->link->nodes.at[n];
+    if (is_entry(d, node) || d->caller[n] || code_of(d, node) || has_live_caller(d, n) ||
+        strcmp(node->name, "__cuda_syscall_32f3056bbb") == 0)
+        return;
+    remove_function(d, node, 0);
+}
+
+void dce_documented(Link *link, const DocumentedOptions *options)
+{
+    Documented d = {.link = link, .options = options};
+    arena_init(&d.scratch, link->heap);
+    find_callers(&d);
+    for (NodeId n = 1; n < link->nodes.n; n++)
+        link->nodes.at[n].live = true;
+    for (NodeId n = 1; n < link->nodes.n; n++)
+        if (link->nodes.at[n].kind <= NODE_KERNEL)
+            visit_function(&d, n);
+    while (d.deferred.n)
+        visit_deferred(&d, d.deferred.at[--d.deferred.n]);
+    arena_free(&d.scratch);
+}

@@ -1,0 +1,334 @@
+// SPDX-License-Identifier: MIT
+// Reads and writes ELF files.
+#include "tools/orilink/elf.h"
+
+bool section_has_no_bits(const ElfSection *s)
+{
+    return s->type == SHT_NOBITS || s->type == SHT_NV_GLOBAL || s->type == SHT_NV_SHARED || s->type == SHT_NULL;
+}
+
+/* -- Reading --------------------------------------------------------------------------------------------- */
+
+typedef struct ElfReader {
+    Elf *elf;
+    Arena *arena;
+    Diag *diag;
+} ElfReader;
+
+// Reports damage. Returns false.
+static bool damaged(const ElfReader *r, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+static bool damaged(const ElfReader *r, const char *fmt, ...)
+{
+    char text[400];
+    va_list args;
+    va_start(args, fmt);
+    vsnprintf(text, sizeof text, fmt, args);
+    va_end(args);
+    diag_plain(r->diag, DIAG_ERROR, "'%s' is damaged: %s", r->elf->file, text);
+    return false;
+}
+
+// True if a part of the file lies within it.
+static bool fits(const Elf *elf, uint64_t offset, uint64_t size)
+{
+    return offset <= elf->size && size <= elf->size - offset;
+}
+
+static bool read_header(ElfReader *r, uint64_t *shoff, uint64_t *n)
+{
+    Elf *elf = r->elf;
+    const uint8_t *p = elf->bytes;
+    if (elf->size < ELF_EHDR || memcmp(p, "\177ELF", 4) != 0)
+        return damaged(r, "it is no ELF file");
+    if (p[4] != 2 || p[5] != 1 || p[6] != 1)
+        return damaged(r, "it is no little-endian ELF file of 64 bits");
+    memcpy(elf->ident, p, sizeof elf->ident);
+    elf->type = load16(p + 16);
+    elf->machine = load16(p + 18);
+    elf->version = load32(p + 20);
+    elf->entry = load64(p + 24);
+    *shoff = load64(p + 40);
+    elf->flags = load32(p + 48);
+    elf->nsegments = load16(p + 56);
+    *n = load16(p + 60);
+    elf->shstrndx = load16(p + 62);
+    if (load16(p + 52) != ELF_EHDR || (load16(p + 58) != ELF_SHDR && *shoff))
+        return damaged(r, "its headers have other sizes than those of ELF");
+    if (!*shoff || !fits(elf, *shoff, ELF_SHDR))
+        return damaged(r, "its section headers, at 0x%llx, are not in the file", (unsigned long long)*shoff);
+    if (!*n)
+        *n = load64(p + *shoff + 32);  // more than 0xff00 sections
+    if (elf->shstrndx == 0xffff)
+        elf->shstrndx = load32(p + *shoff + 40);
+    if (*n > elf->size / ELF_SHDR || !fits(elf, *shoff, *n * ELF_SHDR))
+        return damaged(r, "its %llu section headers are not all in the file", (unsigned long long)*n);
+    if (elf->shstrndx >= *n)
+        return damaged(r, "it has no section %u with the names of sections", elf->shstrndx);
+    return true;
+}
+
+// Returns a name in a section of strings, of which the last one must end; NULL if it is not there.
+static const char *name_at(const ElfSection *strings, uint32_t offset)
+{
+    bool ends = strings->type == SHT_STRTAB && strings->size && !strings->data[strings->size - 1];
+    return ends && offset < strings->size ? (const char *)strings->data + offset : NULL;
+}
+
+// Returns the size of the entries that a section of this type has; 0: the type does not determine it.
+static uint64_t entry_size(uint32_t type)
+{
+    switch (type) {
+    case SHT_SYMTAB: return ELF_SYM;
+    case SHT_RELA: return ELF_RELA;
+    case SHT_REL: return ELF_REL;
+    case SHT_NV_CALLGRAPH:
+    case SHT_NV_PROTOTYPE: return 8;
+    default: return 0;
+    }
+}
+
+static bool read_section(ElfReader *r, uint32_t k, const uint8_t *p)
+{
+    Elf *elf = r->elf;
+    ElfSection s = {.name = load32(p),
+                    .type = load32(p + 4),
+                    .flags = load64(p + 8),
+                    .addr = load64(p + 16),
+                    .offset = load64(p + 24),
+                    .size = load64(p + 32),
+                    .link = load32(p + 40),
+                    .info = load32(p + 44),
+                    .align = load64(p + 48),
+                    .entsize = load64(p + 56),
+                    .text = ""};
+    uint64_t each = entry_size(s.type);
+    if (k && s.type != SHT_NULL) {
+        if (s.align & (s.align - 1))
+            return damaged(r, "section %u has the alignment %llu", k, (unsigned long long)s.align);
+        if (!section_has_no_bits(&s) && !fits(elf, s.offset, s.size))
+            return damaged(r, "section %u, 0x%llx bytes at 0x%llx, is not in the file", k, (unsigned long long)s.size,
+                           (unsigned long long)s.offset);
+        if (section_has_no_bits(&s) && s.size > UINT32_MAX)
+            return damaged(r, "section %u has the size 0x%llx", k, (unsigned long long)s.size);
+        if (each && (s.entsize != each || s.size % each))
+            return damaged(r, "section %u has entries of %llu bytes, not %llu, or part of one", k,
+                           (unsigned long long)s.entsize, (unsigned long long)each);
+        if (!section_has_no_bits(&s))
+            s.data = elf->bytes + s.offset;
+    }
+    VEC_PUSH(r->arena, &elf->sections, s);
+    return true;
+}
+
+// Checks what section headers say of other sections.
+static bool check_section(const ElfReader *r, uint32_t k)
+{
+    Elf *elf = r->elf;
+    ElfSection *s = &elf->sections.at[k];
+    bool is_reloc = s->type == SHT_REL || s->type == SHT_RELA;
+    if (s->type == SHT_NULL)
+        return true;
+    if (!(s->text = name_at(&elf->sections.at[elf->shstrndx], s->name)))
+        return damaged(r, "section %u has no name in the table of names", k);
+    if (s->link >= elf->sections.n)
+        return damaged(r, "section %u (%s) links to section %u of %u", k, s->text, s->link, elf->sections.n);
+    if ((is_reloc || s->flags & SHF_INFO_LINK) && (s->info >= elf->sections.n || s->info == k))
+        return damaged(r, "section %u (%s) names section %u of %u", k, s->text, s->info, elf->sections.n);
+    if (is_reloc && (!elf->symtab || s->link != elf->symtab))
+        return damaged(r, "the relocations of section %u (%s) use section %u as symbol table", k, s->text, s->link);
+    return true;
+}
+
+static bool read_symbols(ElfReader *r)
+{
+    Elf *elf = r->elf;
+    const ElfSection *table = &elf->sections.at[elf->symtab];
+    if (!elf->symtab)
+        return true;
+    if (table->size / ELF_SYM > INT32_MAX)
+        return damaged(r, "it has too many symbols");
+    const ElfSection *strings = table->link < elf->sections.n ? &elf->sections.at[table->link] : elf->sections.at;
+    VEC_RESERVE(r->arena, &elf->symbols, (uint32_t)(table->size / ELF_SYM));
+    for (uint32_t k = 0; k < table->size / ELF_SYM; k++) {
+        const uint8_t *p = table->data + (size_t)k * ELF_SYM;
+        ElfSymbol s = {.name = load32(p),
+                       .info = p[4],
+                       .other = p[5],
+                       .section = load16(p + 6),
+                       .value = load64(p + 8),
+                       .size = load64(p + 16)};
+        if (!(s.text = name_at(strings, s.name)))
+            return damaged(r, "symbol %u has no name in section %u", k, table->link);
+        if (s.section >= elf->sections.n && s.section < SHN_RESERVED)
+            return damaged(r, "symbol %u (%s) is in section %u of %u", k, s.text, s.section, elf->sections.n);
+        VEC_PUSH(r->arena, &elf->symbols, s);
+    }
+    return true;
+}
+
+// Checks the relocations of a section.
+static bool check_relocs(const ElfReader *r, uint32_t k)
+{
+    const Elf *elf = r->elf;
+    const ElfSection *s = &elf->sections.at[k];
+    if (s->type != SHT_REL && s->type != SHT_RELA)
+        return true;
+    const ElfSection *target = &elf->sections.at[s->info];
+    for (uint32_t n = 0; n < reloc_count(s); n++) {
+        ElfReloc reloc = reloc_at(s, n);
+        if (reloc.symbol >= elf->symbols.n)
+            return damaged(r, "relocation %u of section %u (%s) names symbol %u of %u", n, k, s->text, reloc.symbol,
+                           elf->symbols.n);
+        if (reloc.offset >= target->size)
+            return damaged(r, "relocation %u of section %u (%s) is at 0x%llx of section %u, which has 0x%llx bytes", n,
+                           k, s->text, (unsigned long long)reloc.offset, s->info, (unsigned long long)target->size);
+    }
+    return true;
+}
+
+ElfReloc reloc_at(const ElfSection *s, uint32_t k)
+{
+    const uint8_t *p = s->data + (size_t)k * (s->type == SHT_RELA ? ELF_RELA : ELF_REL);
+    return (ElfReloc){.offset = load64(p),
+                      .type = load32(p + 8),
+                      .symbol = load32(p + 12),
+                      .addend = s->type == SHT_RELA ? (int64_t)load64(p + 16) : 0};
+}
+
+bool elf_read(Elf *elf, const char *file, const uint8_t *bytes, size_t size, Arena *arena, Diag *diag)
+{
+    ElfReader r = {.elf = elf, .arena = arena, .diag = diag};
+    uint64_t shoff = 0, n = 0;
+    *elf = (Elf){.file = file, .bytes = bytes, .size = size};
+    if (!read_header(&r, &shoff, &n))
+        return false;
+    VEC_RESERVE(arena, &elf->sections, (uint32_t)n);
+    for (uint32_t k = 0; k < n; k++) {
+        if (!read_section(&r, k, bytes + shoff + (size_t)k * ELF_SHDR))
+            return false;
+        if (k && elf->sections.at[k].type == SHT_SYMTAB) {
+            if (elf->symtab)
+                return damaged(&r, "sections %u and %u are both symbol tables", elf->symtab, k);
+            elf->symtab = k;
+        }
+    }
+    for (uint32_t k = 1; k < n; k++)
+        if (!check_section(&r, k))
+            return false;
+    if (!read_symbols(&r))
+        return false;
+    for (uint32_t k = 1; k < n; k++)
+        if (!check_relocs(&r, k))
+            return false;
+    return true;
+}
+
+/* -- Layout ---------------------------------------------------------------------------------------------- */
+
+static uint64_t align_up(uint64_t x, uint64_t align) { return align > 1 ? (x + align - 1) & ~(align - 1) : x; }
+
+// Returns the least offset for a section behind `end`.
+static uint64_t earliest(const ElfSection *s, uint64_t end) { return align_up(end, s->align); }
+
+bool elf_layout(Elf *elf, const char **why)
+{
+    uint64_t end = ELF_EHDR;
+    for (uint32_t k = 1; k < elf->sections.n; k++) {
+        ElfSection *s = &elf->sections.at[k];
+        uint64_t least = earliest(s, end);
+        if (s->type == SHT_NULL)
+            continue;
+        if (least < end || s->offset < least)
+            return *why = "its sections overlap, or are not in the order of their indices", false;
+        s->gap = s->offset - least;
+        end = s->offset + (section_has_no_bits(s) ? 0 : s->size);
+    }
+    uint64_t shoff = load64(elf->bytes + 40);
+    if (elf->nsegments || shoff < align_up(end, 8) || shoff + (uint64_t)elf->sections.n * ELF_SHDR != elf->size)
+        return *why = "it has segments, or its section headers are not at its end", false;
+    elf->gap = shoff - align_up(end, 8);
+    return true;
+}
+
+/* -- Writing --------------------------------------------------------------------------------------------- */
+
+// Appends bytes, or zeros if `bytes` is NULL.
+static void put(TextBuffer *text, const uint8_t *bytes, uint64_t n)
+{
+    static const uint8_t zeros[256];
+    for (uint64_t part; n; n -= part, bytes += bytes ? part : 0) {
+        part = bytes ? n : MIN(n, sizeof zeros);
+        out_to_text(text, (const char *)(bytes ? bytes : zeros), part);
+    }
+}
+
+static void put_gap(const Elf *elf, TextBuffer *text, uint64_t to, uint64_t gap, uint64_t original)
+{
+    put(text, NULL, to - gap - text->n);
+    put(text, gap ? elf->bytes + original - gap : NULL, gap);
+}
+
+static void put_symbols(const Elf *elf, TextBuffer *text)
+{
+    for (uint32_t k = 0; k < elf->symbols.n; k++) {
+        const ElfSymbol *s = &elf->symbols.at[k];
+        uint8_t p[ELF_SYM];
+        store32(p, s->name);
+        p[4] = s->info;
+        p[5] = s->other;
+        store16(p + 6, s->section);
+        store64(p + 8, s->value);
+        store64(p + 16, s->size);
+        put(text, p, sizeof p);
+    }
+}
+
+static void put_header(const Elf *elf, TextBuffer *text, uint64_t shoff)
+{
+    uint8_t p[ELF_EHDR];
+    memcpy(p, elf->bytes, sizeof p);
+    store64(p + 40, shoff);
+    store16(p + 60, (uint16_t)(elf->sections.n < SHN_RESERVED ? elf->sections.n : 0));
+    store16(p + 62, (uint16_t)(elf->shstrndx < SHN_RESERVED ? elf->shstrndx : 0xffff));
+    memcpy(text->at, p, sizeof p);
+}
+
+static void put_section_header(TextBuffer *text, const ElfSection *s)
+{
+    uint8_t p[ELF_SHDR];
+    store32(p, s->name);
+    store32(p + 4, s->type);
+    store64(p + 8, s->flags);
+    store64(p + 16, s->addr);
+    store64(p + 24, s->offset);
+    store64(p + 32, s->size);
+    store32(p + 40, s->link);
+    store32(p + 44, s->info);
+    store64(p + 48, s->align);
+    store64(p + 56, s->entsize);
+    put(text, p, sizeof p);
+}
+
+void elf_write(Elf *elf, TextBuffer *text)
+{
+    put(text, NULL, ELF_EHDR);
+    for (uint32_t k = 1; k < elf->sections.n; k++) {
+        ElfSection *s = &elf->sections.at[k];
+        if (s->type == SHT_NULL)
+            continue;
+        uint64_t original = s->offset;
+        s->offset = earliest(s, text->n) + s->gap;
+        if (section_has_no_bits(s))
+            continue;
+        put_gap(elf, text, s->offset, s->gap, original);
+        if (k == elf->symtab)
+            put_symbols(elf, text);
+        else
+            put(text, s->data, s->size);
+    }
+    uint64_t shoff = align_up(text->n, 8) + elf->gap;
+    put_gap(elf, text, shoff, elf->gap, load64(elf->bytes + 40));
+    for (uint32_t k = 0; k < elf->sections.n; k++)
+        put_section_header(text, &elf->sections.at[k]);
+    put_header(elf, text, shoff);
+}

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: MIT
+// Fat binaries in host objects: entries of code for different targets, perhaps compressed. Rewritten cubins are stored
+// uncompressed.
+#include "tools/orilink/file.h"
+#include "tools/orilink/unpack.h"
+
+#define FAT_MAGIC 0xba55ed50u
+enum { FAT_HEADER = 16, ENTRY_HEADER = 0x40, FAT_PTX = 1, FAT_CUBIN = 2, FAT_LTO = 8 };
+enum { AT_STORED = 8, AT_PACKED = 16, AT_SM = 28, AT_FLAGS = 0x28, AT_SIZE = 0x38 };
+enum { FLAG_LZ4 = 0x2000, FLAG_ZSTD = 0x8000, SIZE_MAX_UNPACKED = 1 << 30, RATIO_MAX = 4096 };
+
+static bool damaged(const Member *m, const Link *link, const char *what)
+{
+    diag_plain(link->diag, DIAG_ERROR, "'%s' is damaged: its fat binary has %s", m->name, what);
+    return false;
+}
+
+// Returns the cubin of an entry; NULL after an error message.
+static const uint8_t *unpack(const Member *m, const FatEntry *e, Link *link, size_t *size)
+{
+    const uint8_t *p = cubin_section(&(Cubin){.elf = m->elf}, m->fatbin)->data + e->offset, *from = p + e->header;
+    uint64_t flags = load64(p + AT_FLAGS), packed = load32(p + AT_PACKED), n = load64(p + AT_SIZE);
+    if (!(flags & (FLAG_LZ4 | FLAG_ZSTD))) {
+        *size = e->stored;
+        return from;
+    }
+    if (packed > e->stored || n > SIZE_MAX_UNPACKED || n / RATIO_MAX > packed) {
+        damaged(m, link, "a compressed entry of an impossible size");
+        return NULL;
+    }
+    uint8_t *to = arena_alloc(&link->arena, n);
+    *size = n;
+    if (!(flags & FLAG_ZSTD ? zstd_decode(from, packed, to, n) : lz4_decode(from, packed, to, n))) {
+        damaged(m, link, "a compressed entry that cannot be decompressed");
+        return NULL;
+    }
+    return to;
+}
+
+static bool add_cubin(Member *m, FatEntry *e, Link *link)
+{
+    size_t size = 0;
+    const uint8_t *bytes = unpack(m, e, link, &size);
+    Input in = {.path = m->name, .is_system = m->is_system};
+    if (!bytes || !cubin_read(&in.cubin, m->name, bytes, size, &link->arena, link->diag))
+        return false;
+    VEC_PUSH(&link->arena, &link->inputs, in);
+    e->input = link->inputs.n;
+    return true;
+}
+
+// Reads the entries from `at` to `end`.
+static bool read_entries(Member *m, Link *link, uint64_t at, uint64_t end)
+{
+    const ElfSection *s = &m->elf.sections.at[m->fatbin];
+    while (at < end) {
+        const uint8_t *p = s->data + at;
+        if (end - at < ENTRY_HEADER)
+            return damaged(m, link, "part of an entry");
+        FatEntry e = {.offset = at, .header = load32(p + 4), .stored = load64(p + AT_STORED), .kind = load16(p)};
+        e.sm = load32(p + AT_SM);
+        if (e.header < ENTRY_HEADER || e.header > end - at || e.stored > end - at - e.header)
+            return damaged(m, link, "an entry that is not all in it");
+        VEC_PUSH(&link->arena, &m->entries, e);
+        at += e.header + e.stored;
+    }
+    return true;
+}
+
+bool fatbin_read(Member *m, Link *link, uint32_t *sm)
+{
+    const ElfSection *s = &m->elf.sections.at[m->fatbin];
+    uint64_t at = 0;
+    while (s->size - at >= FAT_HEADER && load32(s->data + at) == FAT_MAGIC) {
+        uint64_t size = load64(s->data + at + 8);
+        if (load16(s->data + at + 6) != FAT_HEADER || size > s->size - at - FAT_HEADER)
+            return damaged(m, link, "a header that does not fit");
+        if (!read_entries(m, link, at + FAT_HEADER, at + FAT_HEADER + size))
+            return false;
+        at += FAT_HEADER + size;
+        while (at % 8 && at < s->size)
+            at++;
+    }
+    if (at < s->size)
+        return damaged(m, link, "bytes that are no header");
+    bool cubin = false, other = false;
+    for (uint32_t k = 0; k < m->entries.n; k++) {
+        FatEntry *e = &m->entries.at[k];
+        if (e->kind != FAT_CUBIN || (*sm && e->sm != *sm)) {
+            other |= e->kind == FAT_PTX || e->kind == FAT_LTO;
+            continue;
+        }
+        if (!add_cubin(m, e, link))
+            return false;
+        *sm = e->sm;
+        cubin = true;
+    }
+    if (other && !cubin && !m->is_system)
+        link->opaque = m->name;
+    return true;
+}
+
+static void put(TextBuffer *text, const void *p, size_t n) { out_to_text(text, p, n); }
+
+// Appends an entry with a cubin, uncompressed.
+static void put_cubin(const uint8_t *p, const FatEntry *e, const TextBuffer *cubin, TextBuffer *text)
+{
+    size_t start = text->n, padding = -cubin->n & 7;
+    put(text, p, e->header);
+    put(text, cubin->at, cubin->n);
+    put(text, "\0\0\0\0\0\0\0", padding);
+    uint8_t *q = (uint8_t *)text->at + start;
+    store64(q + AT_STORED, cubin->n + padding);
+    store32(q + AT_PACKED, 0);
+    store64(q + AT_FLAGS, load64(p + AT_FLAGS) & ~(uint64_t)(FLAG_LZ4 | FLAG_ZSTD));
+    store64(q + AT_SIZE, 0);
+}
+
+void fatbin_rewrite(const Member *m, Link *link, TextBuffer *text)
+{
+    const uint8_t *data = m->elf.sections.at[m->fatbin].data;
+    put(text, data, FAT_HEADER);
+    for (uint32_t k = 0; k < m->entries.n; k++) {
+        const FatEntry *e = &m->entries.at[k];
+        const uint8_t *p = data + e->offset;
+        if (e->input && cubin_changes(link, &link->inputs.at[e->input - 1])) {
+            Arena scratch;
+            arena_init(&scratch, link->heap);
+            TextBuffer cubin = {.arena = &scratch};
+            cubin_rewrite(link, &link->inputs.at[e->input - 1], &cubin);
+            put_cubin(p, e, &cubin, text);
+            arena_free(&scratch);
+        } else {
+            put(text, p, e->header + e->stored);
+        }
+    }
+    store64((uint8_t *)text->at + 8, text->n - FAT_HEADER);
+}

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: MIT
+// The inputs of a link, and the graph of what they define. A node is a function or a variable; an edge says that the
+// code or data of one requires the other. Weak definitions of one name are one node.
+#ifndef ORI_LINK_H
+#define ORI_LINK_H
+
+#include "tools/orilink/cubin.h"
+
+typedef uint32_t NodeId;  // 0 = none
+
+// Reasons of an edge, from the strongest.
+typedef enum {
+    EDGE_ROOT,      // none: the node is a root
+    EDGE_CALL,      // code calls a function
+    EDGE_ADDRESS,   // code or its data contain the address of a function
+    EDGE_REFERS,    // code or data refer to a variable or function by a relocation
+    EDGE_INDIRECT,  // code calls functions of this signature, and nothing tells who takes the address
+    EDGE_PART,      // a part of a section that is named as a whole
+} EdgeKind;
+
+typedef struct Edge {
+    NodeId from, to;
+    EdgeKind kind;
+} Edge;
+
+typedef enum { NODE_FUNCTION, NODE_KERNEL, NODE_VARIABLE, NODE_SECTION } NodeKind;
+
+typedef struct Node {
+    const char *name;
+    NodeKind kind;
+    uint32_t input, symbol;  // its prevailing definition; symbol is a section index for NODE_SECTION
+    uint32_t first;          // of its edges
+    bool live;
+    NodeId by;  // the node that made it live; 0 = it is a root
+    EdgeKind why;
+    const char *root;  // the reason why it is a root; NULL: it is none
+} Node;
+
+// The part of a section that a variable has.
+typedef struct Place {
+    uint32_t section, symbol;
+    uint64_t offset, size;
+} Place;
+
+typedef struct Input {
+    const char *path;
+    Cubin cubin;
+    NodeId *node;          // by symbol: the node that it names; 0 = none, or it is not defined in the link
+    NodeId *section;       // by section: its node as a whole; 0 = none
+    VEC(Place) variables;  // in the order of sections and offsets
+    bool is_system;        // of libcudadevrt.a, which stays as it is
+} Input;
+
+// The sets of names that host code uses, by the sections that hold them: external and internal kernels, constants and
+// variables.
+typedef enum { HOST_KE, HOST_KI, HOST_CE, HOST_CI, HOST_DE, HOST_DI, HOST_SETS } HostSet;
+
+typedef VEC(const char *) Names;
+
+typedef struct Link {
+    Heap *heap;
+    Arena arena;
+    Diag *diag;
+    VEC(Input) inputs;
+    StrTable names;         // of global symbols
+    VEC(NodeId) named;      // by StrId
+    VEC(Node) nodes;        // nodes.at[0] is unused
+    VEC(Edge) edges;        // in the order of `from` after graph_build()
+    Names used[HOST_SETS];  // patterns of host information
+    bool lacks_host_info;   // an object with device code has none
+    const char *opaque;     // an object whose code for the target cannot be read; NULL: none
+    Out *verbose;           // NULL: no messages about what is used and removed
+} Link;
+
+/* graph.c */
+void graph_build(Link *link);
+// Returns the edges of a node.
+static inline const Edge *node_edges(const Link *link, NodeId n, uint32_t *count)
+{
+    uint32_t first = link->nodes.at[n].first;
+    *count = (n + 1 < link->nodes.n ? link->nodes.at[n + 1].first : link->edges.n) - first;
+    return link->edges.at + first;
+}
+// Returns the variable of a section that contains an offset; NULL = none does.
+const Place *variable_at(const Input *input, uint32_t section, uint64_t offset);
+
+/* seed.c */
+// Patterns of names that are used: --kernels-used and --variables-used, or host information.
+typedef struct Seeds {
+    bool by_list;        // --kernels-used or --variables-used was given
+    bool use_host_info;  // --use-host-info was given
+    bool ignore_host_info, relocatable, lto, force_partial_lto;
+    Names kernels, variables;
+} Seeds;
+// Adds the names of a section of host information to a set.
+void seed_host_names(Link *link, HostSet set, const uint8_t *names, size_t n);
+// Sets the roots of all nodes. *removes: something may be removed. False after an error message.
+bool seed_roots(Link *link, const Seeds *seeds, bool *removes);
+
+/* dce_full.c */
+// Marks the nodes that roots reach as live.
+void dce_full(Link *link);
+
+/* dce_documented.c */
+typedef struct DocumentedOptions {
+    const char *root;  // the only entry; NULL: all kernels that are roots
+    bool extra_warnings;
+} DocumentedOptions;
+// Marks as live what nvlink is documented to keep.
+void dce_documented(Link *link, const DocumentedOptions *options);
+// Returns the number of a section in messages: the symbol of its function, its own symbol, or its index.
+uint32_t section_number(const Cubin *cubin, uint32_t section);
+
+/* report.c */
+// Prints what is removed: to link->verbose as nvlink is documented to do, and to `gc` (NULL: not) with the files.
+void report_removed(const Link *link, Out *gc);
+// Prints why a function or variable is live, or that it is dead. False: no input defines it; `nearest` has names like
+// it.
+bool report_why_live(const Link *link, const char *name, Nearest *nearest, Out *out);
+
+/* remove.c */
+// True if something is removed from a cubin.
+bool cubin_changes(const Link *link, const Input *input);
+// Removes what is not live from a cubin, and appends the rewritten file to a text.
+void cubin_rewrite(Link *link, Input *input, TextBuffer *text);
+
+#endif

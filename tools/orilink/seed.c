@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: MIT
+// Seeds liveness: kernels and variables that the host uses, from lists of the user or from host information.
+#include "tools/orilink/link.h"
+
+// Returns the pattern for a name of a list: any name that contains it.
+static const char *substring_pattern(Link *link, const char *name)
+{
+    size_t n = strlen(name);
+    bool first = n && name[0] == '*', last = n && name[n - 1] == '*';
+    char *pattern = arena_alloc(&link->arena, n + 3), *at = pattern;
+    if (!first)
+        *at++ = '*';
+    memcpy(at, name, n);
+    at += n;
+    if (!last)
+        *at++ = '*';
+    *at = 0;
+    return pattern;
+}
+
+static bool matches(const Names *patterns, const char *name)
+{
+    for (uint32_t k = 0; k < patterns->n; k++)
+        if (glob_match(patterns->at[k], name, strlen(name), false))
+            return true;
+    return false;
+}
+
+void seed_host_names(Link *link, HostSet set, const uint8_t *names, size_t n)
+{
+    static const char *const words[HOST_SETS] = {"external kernel",   "internal kernel",   "external constant",
+                                                 "internal constant", "external variable", "internal variable"};
+    for (size_t at = 0, end; at < n; at = end + 1) {
+        for (end = at; end < n && names[end];)
+            end++;
+        if (end == at)
+            continue;
+        const char *name = arena_text(&link->arena, (const char *)names + at, end - at);
+        bool known = false;
+        for (uint32_t k = 0; k < link->used[set].n; k++)
+            known |= strcmp(link->used[set].at[k], name) == 0;
+        if (known)
+            continue;
+        VEC_PUSH(&link->arena, &link->used[set], name);
+        if (link->verbose)
+            out_fmt(link->verbose, "add referenced %s: %s\n", words[set], name);
+    }
+}
+
+// The patterns of kernels and variables that are roots.
+typedef struct Roots {
+    Names kernels, variables;
+    bool all_kernels, all_variables;
+    const char *why_kernel, *why_variable;
+} Roots;
+
+// Returns the reason why a node is a root; NULL: it is none.
+static const char *root_of(const Link *link, const Roots *roots, const Node *node)
+{
+    enum { OTHER_MANAGED = 4 };
+    const Input *in = &link->inputs.at[node->input];
+    if (node->kind == NODE_SECTION)
+        return node->root;
+    const ElfSymbol *s = cubin_symbol(&in->cubin, node->symbol);
+    if (in->is_system)
+        return "it is part of a system library";
+    if (in->cubin.fixed)
+        return "its file stays as it is";
+    if (link->opaque && symbol_bind(s) != STB_LOCAL)
+        return "code that cannot be read may refer to it";
+    if (node->kind == NODE_KERNEL && (roots->all_kernels || matches(&roots->kernels, node->name)))
+        return roots->why_kernel;
+    if (node->kind != NODE_VARIABLE)
+        return NULL;
+    bool constant = symbol_type(s) != STT_CUDA_OBJECT || symbol_bind(s) == STB_WEAK || node->name[0] == '$';
+    if (s->other & OTHER_MANAGED)
+        return "it is managed memory";
+    if ((roots->all_variables && !constant) || matches(&roots->variables, node->name))
+        return roots->why_variable;
+    return NULL;
+}
+
+static void add_all(Link *link, Names *to, const Names *from)
+{
+    for (uint32_t k = 0; k < from->n; k++)
+        VEC_PUSH(&link->arena, to, from->at[k]);
+}
+
+// Chooses between host information and lists. False: there is neither.
+static bool choose_roots(Link *link, const Seeds *seeds, Roots *roots)
+{
+    bool complete = !link->lacks_host_info && !seeds->ignore_host_info;
+    roots->why_kernel = "the host may launch any kernel";
+    roots->why_variable = "the host may access any variable";
+    if (complete && !seeds->by_list && link->verbose)
+        out_z(link->verbose, "use host info\n");
+    if (link->lacks_host_info && !seeds->ignore_host_info && !seeds->by_list && link->verbose)
+        out_z(link->verbose, "incomplete so ignore host info\n");
+    if (seeds->kernels.n) {
+        for (uint32_t k = 0; k < seeds->kernels.n; k++)
+            VEC_PUSH(&link->arena, &roots->kernels, substring_pattern(link, seeds->kernels.at[k]));
+        roots->why_kernel = "--kernels-used names it";
+    } else if (complete) {
+        add_all(link, &roots->kernels, &link->used[HOST_KE]);
+        add_all(link, &roots->kernels, &link->used[HOST_KI]);
+        roots->why_kernel = "the host launches it";
+    } else if (seeds->by_list) {
+        return false;
+    } else {
+        roots->all_kernels = true;
+    }
+    if (seeds->variables.n) {
+        for (uint32_t k = 0; k < seeds->variables.n; k++)
+            VEC_PUSH(&link->arena, &roots->variables, substring_pattern(link, seeds->variables.at[k]));
+        roots->why_variable = "--variables-used or the host names it";
+    } else {
+        roots->all_variables = !complete;
+    }
+    for (int set = HOST_CE; set <= HOST_DI; set++)
+        add_all(link, &roots->variables, &link->used[set]);
+    if (complete && !seeds->variables.n)
+        roots->why_variable = "the host accesses it";
+    return true;
+}
+
+bool seed_roots(Link *link, const Seeds *seeds, bool *removes)
+{
+    Roots roots = {.all_kernels = false};
+    *removes = !seeds->relocatable && (!seeds->lto || seeds->force_partial_lto);
+    if (seeds->by_list && seeds->use_host_info)
+        diag_plain(link->diag, DIAG_WARNING,
+                   "ignore -use-host-info because -kernels-used or -variables-used is specified");
+    if (!*removes)
+        return true;
+    if (!choose_roots(link, seeds, &roots)) {
+        diag_plain(link->diag, DIAG_ERROR,
+                   "--variables-used alone requires host information about kernels; add --kernels-used");
+        return false;
+    }
+    for (NodeId n = 1; n < link->nodes.n; n++)
+        link->nodes.at[n].root = root_of(link, &roots, &link->nodes.at[n]);
+    return true;
+}
