@@ -79,6 +79,26 @@ removing unused section '.rela.text.dead_fn' in file 'synthetic.cubin'
 removing unused section '.nv.info.dead_fn' in file 'synthetic.cubin'
 removing unused section '.nv.constant.dead_fn' in file 'synthetic.cubin'"
 
+exits 'callgraph' 0 "$ORILINK" --dump-callgraph --dot-file calls.dot synthetic.cubin
+says 'callgraph' calls.dot 'digraph callgraph {
+    "main_kernel" -> "helper_a";
+    "helper_a" -> "helper_b";
+}'
+exits 'json' 0 "$ORILINK" --report=json synthetic.cubin
+says 'json' out '{"schema":1,"symbols":[
+{"name":"main_kernel","kind":"kernel","file":"synthetic.cubin","live":true,"root":"the host may launch any kernel","registers":0,"stack":0,"recursive":false,"total":{"registers":0,"stack":0}},
+{"name":"helper_a","kind":"function","file":"synthetic.cubin","live":true,"because":"main_kernel","registers":0,"stack":0,"recursive":false,"total":{"registers":0,"stack":0}},
+{"name":"helper_b","kind":"function","file":"synthetic.cubin","live":true,"because":"helper_a","registers":0,"stack":0,"recursive":false,"total":{"registers":0,"stack":0}},
+{"name":"dead_fn","kind":"function","file":"synthetic.cubin","live":false}
+]}'
+exits 'a root of its own' 0 "$ORILINK" -v --dce=documented --root dead_fn synthetic.cubin
+says 'a root of its own' out 'incomplete so ignore host info
+dead function 1(main_kernel)
+removed un-used section .text.main_kernel (1)
+removed un-used section .nv.info.main_kernel (12)
+removed un-used section .rela.text.main_kernel (13)
+removed un-used section .nv.note.main_kernel (14)'
+
 # damaged FILES...: no damage to the files ends in a crash, an internal error, or a run of two seconds.
 damaged() {
     name="damaged inputs"
@@ -97,7 +117,7 @@ have nvcc && have nvlink && have python3 || {
     finish
 }
 for sm in 75 80 90; do
-    for file in first second shapes; do
+    for file in first second shapes copies; do
         nvcc -rdc=true -cubin -arch=sm_$sm -o $file.$sm.cubin "$root/samples/link/$file.cu" >log 2>&1 || {
             name="sm_$sm"
             bad "nvcc: $(head -n 1 log)"
@@ -137,11 +157,18 @@ for sm in 75 80 90; do
     links 'a table of functions' $sm '' ind first.$sm.cubin second.$sm.cubin
     links 'every kernel' $sm '' _Z first.$sm.cubin second.$sm.cubin
     links 'no kernel' $sm '' nothing first.$sm.cubin second.$sm.cubin
+    links 'no weak copy' $sm _ZN1B1vEi k_virt shapes.$sm.cubin copies.$sm.cubin
+    links 'a weak copy of the second file' $sm '' k_copies copies.$sm.cubin shapes.$sm.cubin
     links 'virtual functions' $sm '' k_virt shapes.$sm.cubin
     for kernel in k_tab k_rec k_print k_m k_static k_t1; do
         links "$kernel" $sm _ZN1D1vEi $kernel shapes.$sm.cubin
     done
 done
+
+# recursion and stack
+exits 'report' 0 "$ORILINK" --report=text --kernels-used=k_rec shapes.80.cubin
+says 'report' out 'recursion: odd(int) -> even(int) -> odd(int)
+kernel k_rec(int*): 24 registers, a stack of unknown size'
 
 # -- Host objects ----------------------------------------------------------------------------------------------------
 

@@ -48,6 +48,14 @@ static void define(Link *link, uint32_t input, uint32_t symbol)
         *old = node;
 }
 
+bool is_replaced(const Link *link, const Input *in, uint32_t symbol)
+{
+    const ElfSymbol *s = cubin_symbol(&in->cubin, symbol);
+    const Node *node = &link->nodes.at[in->node[symbol]];
+    return in->node[symbol] && is_defined(s) && symbol_bind(s) == STB_WEAK &&
+           (node->symbol != symbol || &link->inputs.at[node->input] != in);
+}
+
 static void make_nodes(Link *link)
 {
     for (uint32_t k = 0; k < link->inputs.n; k++) {
@@ -120,7 +128,7 @@ typedef struct Graph {
 
 static void add_edge(Graph *g, NodeId from, NodeId to, EdgeKind kind)
 {
-    if (from && to && from != to)
+    if (from && to && (from != to || kind == EDGE_CALL))
         VEC_PUSH(&g->link->arena, &g->link->edges, ((Edge){from, to, kind}));
 }
 
@@ -139,16 +147,15 @@ static NodeId whole_section(Graph *g, uint32_t input, uint32_t section)
     return whole;
 }
 
-// Returns the node of the code or data at a place of a section; 0: no node owns it.
+// Returns the node of the code or data at a place of a section; 0: another definition replaces it.
 static NodeId node_at(Graph *g, uint32_t input, uint32_t section, uint64_t offset)
 {
     const Input *in = &g->link->inputs.at[input];
     uint32_t code = in->cubin.owner[section];
-    if (code)
-        return in->node[in->cubin.function[code]];
-    const Place *place = variable_at(in, section, offset);
-    if (place)
-        return in->node[place->symbol];
+    const Place *place = code ? NULL : variable_at(in, section, offset);
+    uint32_t symbol = code ? in->cubin.function[code] : place ? place->symbol : 0;
+    if (symbol)
+        return is_replaced(g->link, in, symbol) ? 0 : in->node[symbol];
     NodeId whole = whole_section(g, input, section);
     g->link->nodes.at[whole].root = "it has data that no symbol names";
     return whole;
@@ -189,7 +196,8 @@ static void add_calls(Graph *g, uint32_t input)
     const Input *in = &g->link->inputs.at[input];
     for (uint32_t k = 0; k < in->cubin.calls.n; k++) {
         const CallRecord *call = &in->cubin.calls.at[k];
-        if (call->group == CALLS || call->group == TAKES_ADDRESS)
+        bool direct = call->group == CALLS || call->group == TAKES_ADDRESS;
+        if (direct && !is_replaced(g->link, in, call->a))
             add_edge(g, in->node[call->a], in->node[call->b], call->group == CALLS ? EDGE_CALL : EDGE_ADDRESS);
     }
 }
@@ -200,7 +208,7 @@ static void add_externs(Graph *g, uint32_t input, uint32_t section)
     const ElfSection *s = cubin_section(&in->cubin, section);
     uint32_t code = in->cubin.owner[section];
     uint64_t at = 0;
-    if (s->type != SHT_NV_INFO || !code)
+    if (s->type != SHT_NV_INFO || !code || is_replaced(g->link, in, in->cubin.function[code]))
         return;
     for (InfoRecord record; info_next(s, &at, &record);)
         for (uint32_t k = 0; info_symbols(record.attribute) == INFO_ALL_SYMBOLS && k < record.payload_size / 4; k++)
@@ -249,6 +257,18 @@ static void add_indirect_calls(Graph *g)
         }
 }
 
+// Adds a root that requires all that a file refers to, if nothing may be removed from the file.
+static void add_fixed(Graph *g, uint32_t input)
+{
+    Input *in = &g->link->inputs.at[input];
+    const char *why = in->is_system ? "it is a system library" : "it stays as it is";
+    if (!in->cubin.fixed && !in->is_system)
+        return;
+    NodeId all = node_new(g->link, (Node){.name = in->path, .kind = NODE_SECTION, .input = input, .root = why});
+    for (uint32_t k = 1; k < in->cubin.elf.symbols.n; k++)
+        add_edge(g, all, in->node[k], EDGE_PART);
+}
+
 /* -- The graph ------------------------------------------------------------------------------------------- */
 
 // Sorts the edges by their first nodes, by counting.
@@ -280,6 +300,7 @@ void graph_build(Link *link)
     make_nodes(link);
     for (uint32_t k = 0; k < link->inputs.n; k++) {
         add_calls(&g, k);
+        add_fixed(&g, k);
         for (uint32_t s = 1; s < link->inputs.at[k].cubin.elf.sections.n; s++) {
             add_externs(&g, k, s);
             add_relocs(&g, k, s);

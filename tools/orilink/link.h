@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The inputs of a link, and the graph of what they define. A node is a function or a variable; an edge says that the
-// code or data of one requires the other. Weak definitions of one name are one node.
+// code or data of one requires the other. Definitions of one name are one node: a strong one replaces weak ones, and
+// the first weak one replaces the others, as in nvlink.
 #ifndef ORI_LINK_H
 #define ORI_LINK_H
 
@@ -74,6 +75,8 @@ typedef struct Link {
 
 /* graph.c */
 void graph_build(Link *link);
+// True for a weak definition of a name that another one replaces, in this file or another.
+bool is_replaced(const Link *link, const Input *input, uint32_t symbol);
 // Returns the edges of a node.
 static inline const Edge *node_edges(const Link *link, NodeId n, uint32_t *count)
 {
@@ -117,6 +120,23 @@ void report_removed(const Link *link, Out *gc);
 // Prints why a function or variable is live, or that it is dead. False: no input defines it; `nearest` has names like
 // it.
 bool report_why_live(const Link *link, const char *name, Nearest *nearest, Out *out);
+
+// Prints direct calls as a graph of Graphviz.
+void report_callgraph(const Link *link, bool demangled, Out *out);
+// Prints each function and variable, and why it is live, as JSON.
+void report_json(Link *link, Out *out);
+// Prints registers and stack of the live kernels, with all that they call, and recursion.
+void report_functions(Link *link, Out *out);
+
+/* functions.c */
+typedef struct FunctionFacts {
+    uint32_t registers, stack;          // of the function alone; stack in bytes
+    uint32_t all_registers, all_stack;  // with all functions that it calls
+    bool recursive, unbounded;          // unbounded: it calls a recursive function, so that all_stack is no bound
+} FunctionFacts;
+// Returns the facts of live functions by NodeId, in an arena. Prints the cycles of calls to `cycles`, if it is not
+// NULL.
+FunctionFacts *function_facts(Link *link, Arena *arena, Out *cycles);
 
 /* remove.c */
 // True if something is removed from a cubin.

@@ -32,7 +32,8 @@ typedef struct Driver {
     uint32_t sm;         // 0: that of the first cubin
     const char *output;  // folder; NULL: nothing is written
     Names operands, why_live;
-    bool print_gc, verbose;
+    bool print_gc, verbose, callgraph, mangled, text_report, json_report;
+    const char *dot_file;  // NULL: standard output
     Out out;
     char buf[1 << 14];
 } Driver;
@@ -108,6 +109,20 @@ static Status parse_command_line(Driver *d, int argc, char **argv, bool *done)
         case OPT_LTO: seeds->lto = true; break;
         case OPT_FORCE_PARTIAL_LTO: seeds->force_partial_lto = true; break;
         case OPT_WHY_LIVE: VEC_PUSH(&d->link.arena, &d->why_live, p.value); break;
+        case OPT_REPORT:
+            if (option_choice(p.option, p.value) < 0) {
+                program_bad_value(&program, &p, NULL);
+                return ST_USAGE;
+            }
+            d->json_report = option_choice(p.option, p.value) == 1;
+            d->text_report = !d->json_report;
+            break;
+        case OPT_DUMP_CALLGRAPH:
+        case OPT_DUMP_CALLGRAPH_MANGLED:
+            d->callgraph = true;
+            d->mangled = id == OPT_DUMP_CALLGRAPH_MANGLED;
+            break;
+        case OPT_DOT_FILE: d->dot_file = p.value; break;
         case OPT_PRINT_GC: d->print_gc = true; break;
         case OPT_VERBOSE:
         case OPT_VERBOSE_SHORT: d->verbose = true; break;
@@ -157,6 +172,31 @@ static bool explain(Driver *d)
         known = program_fail(&program, "no input defines '%s'%s", d->why_live.at[k], hint);
     }
     return known;
+}
+
+// Writes the graph of calls.
+static Status write_callgraph(Driver *d)
+{
+    Arena scratch;
+    OutFile file;
+    Out out;
+    char why[200];
+    if (!d->dot_file) {
+        report_callgraph(&d->link, !d->mangled, &d->out);
+        return ST_OK;
+    }
+    arena_init(&scratch, &d->heap);
+    bool ok = outfile_open(&file, d->dot_file, &scratch, why);
+    if (ok) {
+        out_init(&out, &scratch, outfile_write, &file);
+        report_callgraph(&d->link, !d->mangled, &out);
+        out_flush(&out);
+        ok = outfile_commit(&file, why);
+    }
+    if (!ok)
+        program_fail(&program, "cannot write '%s': %s", d->dot_file, why);
+    arena_free(&scratch);
+    return ok ? ST_OK : ST_IO;
 }
 
 /* -- Output ---------------------------------------------------------------------------------------------- */
@@ -235,6 +275,14 @@ static Status run(Driver *d, int argc, char **argv)
     if (removes && (d->print_gc || (d->verbose && !d->documented)))
         report_removed(&d->link, d->print_gc ? &d->out : NULL);
     bool known = explain(d);
+    if (d->text_report)
+        report_functions(&d->link, &d->out);
+    if (d->json_report)
+        report_json(&d->link, &d->out);
+    if (d->callgraph)
+        status = write_callgraph(d);
+    if (status != ST_OK)
+        return status;
     if (d->output)
         status = write_all(d, removes);
     out_flush(&d->out);

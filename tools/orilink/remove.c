@@ -69,7 +69,19 @@ static void add_part(Removal *r, uint32_t section, uint64_t offset, uint64_t siz
     r->new_size[section] = to + size;
 }
 
-static bool is_live(const Removal *r, uint32_t symbol) { return r->link->nodes.at[r->in->node[symbol]].live; }
+static bool is_live(const Removal *r, uint32_t symbol)
+{
+    return r->link->nodes.at[r->in->node[symbol]].live && !is_replaced(r->link, r->in, symbol);
+}
+
+// True if a symbol is undefined in the rewritten file unless it is removed: other definitions replace weak ones.
+static bool is_undefined(const Removal *r, uint32_t symbol)
+{
+    const ElfSymbol *s = cubin_symbol(r->c, symbol);
+    bool external = symbol_type(s) == STT_FUNC || symbol_type(s) == STT_CUDA_OBJECT;
+    return (s->section == SHN_UNDEF && external) ||
+           (is_replaced(r->link, r->in, symbol) && r->link->nodes.at[r->in->node[symbol]].live);
+}
 
 // True if bytes that no variable has are not zero.
 static bool has_other_bytes(const ElfSection *s, uint64_t from, uint64_t to)
@@ -163,13 +175,12 @@ static void find_dead_symbols(Removal *r)
         const ElfSymbol *s = cubin_symbol(c, k);
         bool here = s->section != SHN_UNDEF && s->section < SHN_RESERVED;
         uint64_t value = s->value;
-        if (here && symbol_is_variable(c, s))
+        if (is_undefined(r, k))
+            r->symbol_gone[k] = true;  // until keep_references()
+        else if (here && symbol_is_variable(c, s))
             r->symbol_gone[k] = !move_place(r, s->section, &value);
         else if (here)
             r->symbol_gone[k] = r->section_gone[s->section];
-        else
-            r->symbol_gone[k] =
-                s->section == SHN_UNDEF && (symbol_type(s) == STT_FUNC || symbol_type(s) == STT_CUDA_OBJECT);
     }
 }
 
@@ -190,20 +201,20 @@ static void keep_references(Removal *r)
         if (relocs && !r->section_gone[s->info] && !is_debug(cubin_section(c, s->info)))
             for (uint32_t n = 0; n < reloc_count(s); n++) {
                 ElfReloc reloc = reloc_at(s, n);
-                if (move_place(r, s->info, &reloc.offset) && !cubin_symbol(c, reloc.symbol)->section)
+                if (move_place(r, s->info, &reloc.offset) && is_undefined(r, reloc.symbol))
                     r->symbol_gone[reloc.symbol] = false;
             }
         if (s->type != SHT_NV_INFO || r->section_gone[k] || !c->owner[k])
             continue;
         for (InfoRecord record; info_next(s, &at, &record);)
             for (uint32_t n = 0; info_symbols(record.attribute) == INFO_ALL_SYMBOLS && n < record.payload_size / 4; n++)
-                if (!cubin_symbol(c, load32(record.payload + 4 * n))->section)
+                if (is_undefined(r, load32(record.payload + 4 * n)))
                     r->symbol_gone[load32(record.payload + 4 * n)] = false;
     }
     for (uint32_t k = 0; k < c->calls.n; k++) {
         const CallRecord *call = &c->calls.at[k];
         if ((call->group == CALLS || call->group == TAKES_ADDRESS) && !r->symbol_gone[call->a] &&
-            !cubin_symbol(c, call->b)->section)
+            !is_undefined(r, call->a) && is_undefined(r, call->b))
             r->symbol_gone[call->b] = false;
     }
 }
@@ -396,7 +407,12 @@ static void copy_symbols(const Removal *r, Elf *out)
         ElfSymbol s = elf->symbols.at[k];
         if (r->symbol_gone[k])
             continue;
-        if (s.section != SHN_UNDEF && s.section < SHN_RESERVED) {
+        if (k && is_undefined(r, k)) {
+            s = (ElfSymbol){.name = s.name,
+                            .info = (uint8_t)(STB_GLOBAL << 4 | symbol_type(&s)),
+                            .other = s.other,
+                            .size = symbol_type(&s) == STT_FUNC ? 0 : s.size};
+        } else if (s.section != SHN_UNDEF && s.section < SHN_RESERVED) {
             if (symbol_is_variable(r->c, &s))
                 move_place(r, s.section, &s.value);
             s.section = (uint16_t)map_section(r, s.section);
@@ -441,7 +457,8 @@ bool cubin_changes(const Link *link, const Input *in)
 {
     const Cubin *c = &in->cubin;
     for (uint32_t k = 1; k < c->elf.symbols.n && !c->fixed; k++)
-        if (in->node[k] && cubin_symbol(c, k)->section != SHN_UNDEF && !link->nodes.at[in->node[k]].live)
+        if (in->node[k] && cubin_symbol(c, k)->section != SHN_UNDEF &&
+            (!link->nodes.at[in->node[k]].live || is_replaced(link, in, k)))
             return true;
     return false;
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Reports of what is removed, and why the rest stays.
+#include "tools/orilink/demangle.h"
 #include "tools/orilink/link.h"
 
 static void removed_section(const Link *link, const Cubin *c, uint32_t section)
@@ -26,16 +27,21 @@ static void removed_function(const Link *link, const Cubin *c, uint32_t code, Ou
     }
 }
 
+static bool stays(const Link *link, const Input *in, uint32_t symbol)
+{
+    return link->nodes.at[in->node[symbol]].live && !is_replaced(link, in, symbol);
+}
+
 void report_removed(const Link *link, Out *gc)
 {
     for (uint32_t k = 0; k < link->inputs.n; k++) {
         const Input *in = &link->inputs.at[k];
         const Cubin *c = &in->cubin;
         for (uint32_t s = 1; s < c->elf.sections.n && !c->fixed; s++)
-            if (c->function[s] && !link->nodes.at[in->node[c->function[s]]].live)
+            if (c->function[s] && !stays(link, in, c->function[s]))
                 removed_function(link, c, s, gc);
         for (uint32_t v = 0; v < in->variables.n && !c->fixed && gc; v++)
-            if (!link->nodes.at[in->node[in->variables.at[v].symbol]].live)
+            if (!stays(link, in, in->variables.at[v].symbol))
                 out_fmt(gc, "removing unused variable '%s' in file '%s'\n",
                         cubin_symbol(c, in->variables.at[v].symbol)->text, c->elf.file);
     }
@@ -84,4 +90,118 @@ bool report_why_live(const Link *link, const char *name, Nearest *nearest, Out *
     }
     arena_free(&scratch);
     return found;
+}
+
+/* -- Callgraph ------------------------------------------------------------------------------------------- */
+
+static void put_quoted(Out *out, const char *name, bool demangled, Arena *scratch)
+{
+    const char *text = demangled ? demangle(name, scratch) : name;
+    out_char(out, '"');
+    for (; *text; text++) {
+        if (*text == '"' || *text == '\\')
+            out_char(out, '\\');
+        out_char(out, *text);
+    }
+    out_char(out, '"');
+}
+
+void report_callgraph(const Link *link, bool demangled, Out *out)
+{
+    Arena scratch;
+    arena_init(&scratch, link->heap);
+    NodeId *caller = NEW_ARRAY(&scratch, NodeId, link->nodes.n);  // by NodeId: the last one that was printed
+    out_z(out, "digraph callgraph {\n");
+    for (uint32_t k = 0; k < link->edges.n; k++) {
+        const Edge *e = &link->edges.at[k];
+        if (e->kind != EDGE_CALL || caller[e->to] == e->from)
+            continue;
+        caller[e->to] = e->from;
+        out_z(out, "    ");
+        put_quoted(out, link->nodes.at[e->from].name, demangled, &scratch);
+        out_z(out, " -> ");
+        put_quoted(out, link->nodes.at[e->to].name, demangled, &scratch);
+        out_z(out, ";\n");
+    }
+    out_z(out, "}\n");
+    arena_free(&scratch);
+}
+
+/* -- JSON ------------------------------------------------------------------------------------------------ */
+
+static void put_member(Out *out, const char *key, const char *text)
+{
+    out_fmt(out, "\"%s\":", key);
+    out_json(out, text, strlen(text));
+}
+
+static void put_function(const Link *link, NodeId n, const FunctionFacts *f, Arena *scratch, Out *out)
+{
+    static const char *const kinds[] = {"function", "kernel", "variable"};
+    const Node *node = &link->nodes.at[n];
+    const char *demangled = demangle(node->name, scratch);
+    out_char(out, '{');
+    put_member(out, "name", node->name);
+    if (demangled != node->name) {
+        out_char(out, ',');
+        put_member(out, "demangled", demangled);
+    }
+    out_fmt(out, ",\"kind\":\"%s\",", kinds[node->kind]);
+    put_member(out, "file", link->inputs.at[node->input].cubin.elf.file);
+    out_fmt(out, ",\"live\":%s", node->live ? "true" : "false");
+    if (node->live && node->root) {
+        out_char(out, ',');
+        put_member(out, "root", node->root);
+    }
+    if (node->live && node->by) {
+        out_char(out, ',');
+        put_member(out, "because", link->nodes.at[node->by].name);
+    }
+    if (node->kind <= NODE_KERNEL && node->live) {
+        out_fmt(out, ",\"registers\":%u,\"stack\":%u,\"recursive\":%s", f->registers, f->stack,
+                f->recursive ? "true" : "false");
+        out_fmt(out, ",\"total\":{\"registers\":%u,\"stack\":", f->all_registers);
+        if (f->unbounded)
+            out_z(out, "null}");
+        else
+            out_fmt(out, "%u}", f->all_stack);
+    }
+    out_char(out, '}');
+}
+
+void report_json(Link *link, Out *out)
+{
+    Arena scratch;
+    bool first = true;
+    arena_init(&scratch, link->heap);
+    const FunctionFacts *facts = function_facts(link, &scratch, NULL);
+    out_z(out, "{\"schema\":1,\"symbols\":[");
+    for (NodeId n = 1; n < link->nodes.n; n++) {
+        if (link->nodes.at[n].kind == NODE_SECTION)
+            continue;
+        out_z(out, first ? "\n" : ",\n");
+        put_function(link, n, &facts[n], &scratch, out);
+        first = false;
+    }
+    out_z(out, "\n]}\n");
+    arena_free(&scratch);
+}
+
+void report_functions(Link *link, Out *out)
+{
+    Arena scratch;
+    arena_init(&scratch, link->heap);
+    const FunctionFacts *facts = function_facts(link, &scratch, out);
+    for (NodeId n = 1; n < link->nodes.n; n++) {
+        const Node *node = &link->nodes.at[n];
+        const FunctionFacts *f = &facts[n];
+        if (node->kind != NODE_KERNEL || !node->live)
+            continue;
+        out_fmt(out, "kernel %s: %u registers, ", demangle(node->name, &scratch), f->all_registers);
+        if (f->unbounded)
+            out_z(out, "a stack of unknown size\n");
+        else
+            out_fmt(out, "%u bytes of stack\n", f->all_stack);
+    }
+    arena_free(&scratch);
 }

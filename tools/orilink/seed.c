@@ -62,10 +62,6 @@ static const char *root_of(const Link *link, const Roots *roots, const Node *nod
     if (node->kind == NODE_SECTION)
         return node->root;
     const ElfSymbol *s = cubin_symbol(&in->cubin, node->symbol);
-    if (in->is_system)
-        return "it is part of a system library";
-    if (in->cubin.fixed)
-        return "its file stays as it is";
     if (link->opaque && symbol_bind(s) != STB_LOCAL)
         return "code that cannot be read may refer to it";
     if (node->kind == NODE_KERNEL && (roots->all_kernels || matches(&roots->kernels, node->name)))
