@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Weak functions and tables that shapes.cu has, too.
 struct B {
     __device__ virtual int v(int x) { return x + 1; }

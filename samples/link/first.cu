@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Calls into second.cu, a table of functions, templates, shared memory, dead functions and variables.
 __constant__ int ca[16];
 __device__ int da[4] = {1, 2, 3, 4};

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Launches one kernel of first.cu.
 #include <cstdio>
 extern __global__ void main_kernel(double *);

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Functions for first.cu, and dead ones.
 __device__ __noinline__ int hb(int x) { return x - 5; }
 __device__ __noinline__ int lonely(int x) { return x ^ 3; }

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Virtual functions, tables, recursion, printf, managed and static variables, templates.
 #include <cstdio>
 struct B {

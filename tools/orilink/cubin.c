@@ -206,6 +206,9 @@ bool cubin_read(Cubin *c, const char *file, const uint8_t *bytes, size_t size, A
     c->sm = elf->flags >> 8 & 0xff;
     c->owner = NEW_ARRAY(arena, uint32_t, elf->sections.n);
     c->function = NEW_ARRAY(arena, uint32_t, elf->sections.n);
+    c->symbol = NEW_ARRAY(arena, uint32_t, elf->sections.n);
+    c->owned = NEW_ARRAY(arena, uint32_t, elf->sections.n);
+    c->next = NEW_ARRAY(arena, uint32_t, elf->sections.n);
     if (elf->ident[7] != OSABI_CUDA || elf->ident[8] != ABI_VERSION)
         c->fixed = "it is of another version of the CUDA toolkit than 13";
     else if (c->sm >= SM_MERCURY)
@@ -222,6 +225,16 @@ bool cubin_read(Cubin *c, const char *file, const uint8_t *bytes, size_t size, A
     for (uint32_t k = 1; k < elf->sections.n; k++)
         if (!find_owner(&r, k) || (cubin_section(c, k)->type == SHT_NV_INFO && !check_info(&r, k)))
             return false;
+    for (uint32_t k = elf->sections.n; k-- > 1;) {
+        uint32_t code = c->owner[k];
+        if (code && code != k) {
+            c->next[k] = c->owned[code];
+            c->owned[code] = k;
+        }
+    }
+    for (uint32_t k = elf->symbols.n; k-- > 1;)
+        if (symbol_type(cubin_symbol(c, k)) == STT_SECTION && cubin_symbol(c, k)->section < elf->sections.n)
+            c->symbol[cubin_symbol(c, k)->section] = k;
     frames_read(c, arena);
     return read_calls(&r) && check_prototypes(&r);
 }

@@ -49,6 +49,9 @@ typedef struct Cubin {
     VEC(FrameEntry) frames;  // in the order of offsets
     uint32_t *owner;         // by section: the section of code to which it belongs, or itself; 0 = none
     uint32_t *function;      // by section: the symbol of the function whose code it is; 0 = none
+    uint32_t *symbol;        // by section: its own symbol; 0 = none
+    uint32_t *owned;         // by section of code: the first section that belongs to it; 0 = none
+    uint32_t *next;          // by section: the next one that belongs to the same code; 0 = none
 } Cubin;
 
 // Reads a relocatable cubin; false after an error message. `file` stays in use, and so do the bytes.

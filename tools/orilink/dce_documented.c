@@ -56,12 +56,7 @@ static uint32_t code_of(const Documented *d, const Node *node)
 
 uint32_t section_number(const Cubin *c, uint32_t section)
 {
-    if (c->function[section])
-        return c->function[section];
-    for (uint32_t k = 1; k < c->elf.symbols.n; k++)
-        if (symbol_type(cubin_symbol(c, k)) == STT_SECTION && cubin_symbol(c, k)->section == section)
-            return k;
-    return section;
+    return c->function[section] ? c->function[section] : c->symbol[section] ? c->symbol[section] : section;
 }
 
 static void remove_section(const Documented *d, const Cubin *c, uint32_t section)
@@ -74,16 +69,17 @@ static void remove_section(const Documented *d, const Cubin *c, uint32_t section
 // Returns the section of a type that belongs to a section of code; 0 = none.
 static uint32_t related(const Cubin *c, uint32_t code, uint32_t type)
 {
-    for (uint32_t k = 1; k < c->elf.sections.n; k++)
-        if (k != code && cubin_section(c, k)->type == type && cubin_section(c, k)->info == code)
-            return k;
-    return 0;
+    uint32_t k = c->owned[code];
+    while (k && (cubin_section(c, k)->type != type || cubin_section(c, k)->info != code))
+        k = c->next[k];
+    return k;
 }
 
-static uint32_t named_section(const Cubin *c, const char *prefix, const char *function)
+// Returns the section `PREFIX.FUNCTION` of a function; 0 = none.
+static uint32_t named_section(const Cubin *c, const char *prefix, uint32_t code, const char *function)
 {
     size_t n = strlen(prefix);
-    for (uint32_t k = 1; k < c->elf.sections.n; k++) {
+    for (uint32_t k = c->owned[code]; k; k = c->next[k]) {
         const char *name = cubin_section(c, k)->text;
         if (starts_with(name, prefix) && name[n] == '.' && strcmp(name + n + 1, function) == 0)
             return k;
@@ -91,20 +87,20 @@ static uint32_t named_section(const Cubin *c, const char *prefix, const char *fu
     return 0;
 }
 
-// Removes the constants that ptxas made for a function.
+// Removes the constants that ptxas made for a function. More than one section is documented as `multiple instances`.
 static void remove_constants(const Documented *d, const Cubin *c, uint32_t code, const char *name)
 {
-    uint32_t section = named_section(c, ".nv.constant2", name);
-    section = section ? section : named_section(c, ".nv.constant", name);
-    if (section && cubin_section(c, section)->info == code) {
-        remove_section(d, c, section);
-    } else if (section) {
-        if (d->link->verbose)
-            out_fmt(d->link->verbose, "dead ocg constant section %s has multiple instances\n", name);
-        for (uint32_t k = 1; k < c->elf.sections.n; k++)
-            if (cubin_section(c, k)->info == code && cubin_section(c, k)->type == cubin_section(c, section)->type)
-                remove_section(d, c, k);
-    }
+    uint32_t section = named_section(c, ".nv.constant2", code, name);
+    section = section ? section : named_section(c, ".nv.constant", code, name);
+    uint32_t other = section;
+    while (other && (other = c->next[other]) &&
+           strcmp(cubin_section(c, other)->text, cubin_section(c, section)->text) != 0)
+        continue;
+    if (other && d->link->verbose)
+        out_fmt(d->link->verbose, "dead ocg constant section %s has multiple instances\n", name);
+    for (uint32_t k = section; k; k = other ? c->next[k] : 0)
+        if (strcmp(cubin_section(c, k)->text, cubin_section(c, section)->text) == 0)
+            remove_section(d, c, k);
 }
 
 static void remove_function(const Documented *d, Node *node, uint32_t code)
@@ -121,9 +117,9 @@ static void remove_function(const Documented *d, Node *node, uint32_t code)
     remove_section(d, c, related(c, code, SHT_RELA));
     remove_constants(d, c, code, node->name);
     if (node->kind == NODE_KERNEL) {
-        remove_section(d, c, named_section(c, ".nv.constant0", node->name));
-        remove_section(d, c, named_section(c, ".nv.shared", node->name));
-        remove_section(d, c, named_section(c, ".nv.local", node->name));
+        remove_section(d, c, named_section(c, ".nv.constant0", code, node->name));
+        remove_section(d, c, named_section(c, ".nv.shared", code, node->name));
+        remove_section(d, c, named_section(c, ".nv.local", code, node->name));
     }
 }
 

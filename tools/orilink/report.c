@@ -18,9 +18,7 @@ static void removed_function(const Link *link, const Cubin *c, uint32_t code, Ou
     removed_section(link, c, code);
     if (gc)
         out_fmt(gc, "removing unused section '%s' in file '%s'\n", cubin_section(c, code)->text, c->elf.file);
-    for (uint32_t k = 1; k < c->elf.sections.n; k++) {
-        if (k == code || c->owner[k] != code)
-            continue;
+    for (uint32_t k = c->owned[code]; k; k = c->next[k]) {
         removed_section(link, c, k);
         if (gc)
             out_fmt(gc, "removing unused section '%s' in file '%s'\n", cubin_section(c, k)->text, c->elf.file);
