@@ -11,6 +11,10 @@
 #              interpreter compares input with output
 #   unit       the unit tests, except those of the interpreter
 #
+# A patch of tools/orilink runs only one layer:
+#
+#   link       tests/programs/link.sh
+#
 #   tests/mutants/mutants.sh [--all] [PATCHES...]      default: all patches
 #
 # --all: runs all layers, and all tests of each. Prints a line per patch: `caught NAME by LAYER: ` with the first three
@@ -54,7 +58,10 @@ build() { # TREE TARGETS...
 # -- Layers ------------------------------------------------------------------------------------------------------------
 # A layer prints the failures in a tree, one per line.
 
-layers="oricheck net unit"
+# layers_of PATCH: prints the layers that a patch runs.
+layers_of() { grep -q '^+++ b/tools/orilink/' "$1" && echo link || echo oricheck net unit; }
+all_layers='oricheck net unit link'
+layers=$all_layers
 
 oricheck() { # TREE
     (cd "$1" && find tests/golden/phases tests/golden/text tests/golden/read -type f \( -name '*.ori' -o -name '*.ptx' \) | sort |
@@ -127,6 +134,11 @@ unit() { # TREE
         tail -n 1 "$work/out" | grep . || echo "the unit tests crash"
 }
 
+link() { # TREE
+    ORIOPT=$1/mutant/oriopt "$root/tests/programs/link.sh" 200 >"$work/out" 2>&1 && return
+    sed -n 's/^FAIL link.sh: \([^:]*\): .*/\1/p' "$work/out" | tr ' ' '-' | sort -u | grep . || tail -n 1 "$work/out"
+}
+
 # Runs the layers on a tree. Sets $by to the layers with failures, and writes these to $work/LAYER.failed. True if there
 # is none.
 check() { # TREE
@@ -159,10 +171,10 @@ rm -rf "$work"
 mkdir -p "$work/base" || exit 2
 cp -Rp Makefile ir knobs sm phases tools "$work/base/"
 mkdir -p "$work/base/tests/golden"
-cp -Rp tests/unit tests/exec "$work/base/tests/"
+cp -Rp tests/unit tests/exec tests/link "$work/base/tests/"
 cp -Rp tests/golden/phases tests/golden/text tests/golden/read "$work/base/tests/golden/"
 [ -d samples ] && ln -s "$root/samples" "$work/base/samples"
-if ! build "$work/base" mutant/oricheck mutant/oriopt mutant/orirun mutant/origen mutant/mutant-unit; then
+if ! build "$work/base" mutant/oricheck mutant/oriopt mutant/orirun mutant/origen mutant/orilink mutant/damage mutant/mutant-unit; then
     cat "$work/log" && echo "mutants.sh: the tree does not build" >&2
     exit 1
 fi
@@ -178,13 +190,16 @@ for patch; do
     name=${patch##*/}
     name=${name%.patch}
     case $patch in /*) ;; *) patch=$root/$patch ;; esac
+    layers=$(layers_of "$patch")
+    programs='mutant/oricheck mutant/oriopt'
+    [ "$layers" != link ] || programs='mutant/orilink mutant/damage'
     rm -rf "$work/tree"
     cp -Rp "$work/base" "$work/tree"
     if ! (cd "$work/tree" && patch -s -p1 <"$patch") >"$work/log" 2>&1; then
         cat "$work/log"
         echo "error  $name: the patch does not apply any more"
         errors=$((errors + 1))
-    elif ! build "$work/tree" mutant/oricheck mutant/oriopt; then
+    elif ! build "$work/tree" $programs; then
         cat "$work/log"
         echo "error  $name: it does not build"
         errors=$((errors + 1))
@@ -196,14 +211,14 @@ for patch; do
         caught=$((caught + 1))
         echo "$by" >>"$work/by"
         test=$(head -n 1 "$patch" | sed -n 's/.*: \([^ ]*\)$/\1/p')
-        if [ "$test" ] && ! grep -qF "$test" "$work/oricheck.failed"; then
+        if [ "$test" ] && ! grep -qF "$test" "$work/${layers%% *}.failed"; then
             echo "error  $name: $test does not fail"
             errors=$((errors + 1))
         fi
     fi
 done
 rm -rf "$work/tree"
-for layer in $layers; do
+for layer in $all_layers; do
     echo "by $layer: $(grep -cw $layer "$work/by")"
 done
 awk -v c=$caught -v m=$missed -v e=$errors 'BEGIN {

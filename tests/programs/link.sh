@@ -127,16 +127,23 @@ done
 
 # links NAME SM ONLY KERNELS FILES...: nvlink's result for the rewritten files has the code of its result for the
 # originals with the same kernels, but for the functions ONLY.
-# KERNELS `host`: host information decides.
+# KERNELS `host`: host information decides. $variables has more options of orilink.
 links() {
     name="$1, sm_$2" sm=$2 only=$3 kernels=--kernels-used=$4
     [ "$4" != host ] || kernels=--use-host-info
+    variables=${variables-}
     shift 4
     rm -rf small
-    if ! "$ORILINK" -arch sm_"$sm" -o small "$kernels" "$@" >out 2>err; then
+    if ! "$ORILINK" -arch sm_"$sm" -o small "$kernels" $variables "$@" >out 2>err; then
         bad "$(head -n 1 err)"
         return
     fi
+    for file in small/*.cubin; do
+        [ ! -e "$file" ] || python3 "$root/tests/link/sections.py" "$file" >log || {
+            bad "$(cat log)"
+            return
+        }
+    done
     (cd small && nvlink -arch=sm_"$sm" -o linked "$@") >log 2>&1 || {
         bad "$(head -n 1 log)"
         return
@@ -155,6 +162,9 @@ for sm in 75 80 90; do
     links 'a chain of calls' $sm '' main_kernel first.$sm.cubin second.$sm.cubin
     links 'one input dies' $sm '' other first.$sm.cubin second.$sm.cubin
     links 'a table of functions' $sm '' ind first.$sm.cubin second.$sm.cubin
+    variables=--variables-used=unused
+    links 'a variable moves' $sm '_Z2t1i _Z2t2i' main_kernel first.$sm.cubin second.$sm.cubin
+    variables=
     links 'every kernel' $sm '' _Z first.$sm.cubin second.$sm.cubin
     links 'no kernel' $sm '' nothing first.$sm.cubin second.$sm.cubin
     links 'no weak copy' $sm _ZN1B1vEi k_virt shapes.$sm.cubin copies.$sm.cubin
@@ -164,6 +174,20 @@ for sm in 75 80 90; do
         links "$kernel" $sm _ZN1D1vEi $kernel shapes.$sm.cubin
     done
 done
+
+# asks NAME OPTIONS TEXT: orilink prints a line TEXT.
+asks() {
+    name=$1
+    "$ORILINK" $2 >out 2>err
+    grep -qxF -e "$3" out && ok || bad "there is no '$3'"
+}
+asks 'managed memory' '--kernels-used=k_static --variables-used=none --why-live=mg shapes.80.cubin' '  mg: it is managed memory'
+asks 'a variable of a list' '--kernels-used=k_static --variables-used=rr --why-live=arr shapes.80.cubin' \
+    '  arr: --variables-used or the host names it'
+asks 'a variable that the host may find' '--kernels-used=k_t1 --why-live=arr shapes.80.cubin' \
+    '  arr: the host may access any variable'
+asks 'a variable of no list' '--kernels-used=k_t1 --variables-used=none --why-live=arr shapes.80.cubin' \
+    'arr is dead: nothing that is live refers to it'
 
 # recursion and stack
 exits 'report' 0 "$ORILINK" --report=text --kernels-used=k_rec shapes.80.cubin
@@ -201,6 +225,11 @@ compiles second several.o -gencode arch=compute_75,code=sm_75 -gencode arch=comp
 for sm in 75 80; do
     links 'several targets' $sm "$table" host first.$sm.o several.o host.$sm.o
 done
+compiles second opaque.o -gencode arch=compute_80,code=compute_80
+asks 'code that cannot be read' "-arch sm_80 --why-live=_Z5dead1i first.80.o opaque.o host.80.o" \
+    '  _Z5dead1i: code that cannot be read may refer to it'
+asks 'the host uses no variable' '--why-live=table first.80.o second.80.o host.80.o' \
+    'table is dead: nothing that is live refers to it'
 damaged ./*.cubin ./*.o library.75.a
 
 finish
