@@ -125,6 +125,11 @@ for sm in 75 80 90; do
     done
 done
 
+for sm in 75 80 90; do
+    nvcc -rdc=true -cubin -arch=sm_$sm -o weak1.$sm.cubin "$root/samples/link/weak.cu" >log 2>&1
+    nvcc -rdc=true -cubin -arch=sm_$sm -o weak2.$sm.cubin -DSECOND "$root/samples/link/weak.cu" >log 2>&1
+done
+
 # links NAME SM ONLY KERNELS FILES...: nvlink's result for the rewritten files has the code of its result for the
 # originals with the same kernels, but for the functions ONLY.
 # KERNELS `host`: host information decides. $variables has more options of orilink.
@@ -169,6 +174,8 @@ for sm in 75 80 90; do
     links 'no kernel' $sm '' nothing first.$sm.cubin second.$sm.cubin
     links 'no weak copy' $sm _ZN1B1vEi k_virt shapes.$sm.cubin copies.$sm.cubin
     links 'a weak copy of the second file' $sm '' k_copies copies.$sm.cubin shapes.$sm.cubin
+    links 'the first weak copy' $sm '' k_ weak1.$sm.cubin weak2.$sm.cubin
+    links 'the weak copy of fewer registers' $sm _Z4onlyi k_ weak2.$sm.cubin weak1.$sm.cubin
     links 'virtual functions' $sm '' k_virt shapes.$sm.cubin
     for kernel in k_tab k_rec k_print k_m k_static k_t1; do
         links "$kernel" $sm _ZN1D1vEi $kernel shapes.$sm.cubin

@@ -19,21 +19,15 @@ typedef struct Search {
 // Reads registers and stack frames from the records of a file.
 static void read_facts(Search *s, const Input *in)
 {
-    enum { REGCOUNT = 0x2f, FRAME_SIZE = 0x11 };
+    enum { FRAME_SIZE = 0x11 };
     const ElfSection *info = cubin_section(&in->cubin, in->cubin.info);
     uint64_t at = 0;
-    for (InfoRecord r; in->cubin.info && info_next(info, &at, &r);) {
-        if (r.format != 4 || r.payload_size < 8 || (r.attribute != REGCOUNT && r.attribute != FRAME_SIZE))
-            continue;
-        uint32_t symbol = load32(r.payload), value = load32(r.payload + 4);
-        NodeId n = in->node[symbol];
-        if (!n || is_replaced(s->link, in, symbol))
-            continue;
-        if (r.attribute == REGCOUNT)
-            s->facts[n].registers = value;
-        else
-            s->facts[n].stack = value;
-    }
+    for (uint32_t k = 1; k < in->cubin.elf.symbols.n; k++)
+        if (in->node[k] && in->registers[k] && !is_replaced(s->link, in, k))
+            s->facts[in->node[k]].registers = in->registers[k];
+    for (InfoRecord r; in->cubin.info && info_next(info, &at, &r);)
+        if (r.attribute == FRAME_SIZE && r.payload_size >= 8 && !is_replaced(s->link, in, load32(r.payload)))
+            s->facts[in->node[load32(r.payload)]].stack = load32(r.payload + 4);
 }
 
 static void print_cycle(Search *s, NodeId n)

@@ -23,8 +23,29 @@ static NodeId *named(Link *link, const char *name)
 
 static bool is_defined(const ElfSymbol *s) { return s->section != SHN_UNDEF && s->section < SHN_RESERVED; }
 
-// Makes a node of a symbol that defines a function or variable. Of several definitions of a name, a strong one prevails
-// over weak ones, and otherwise the first.
+// Reads the numbers of registers of functions.
+static void read_registers(Link *link, Input *in)
+{
+    enum { REGCOUNT = 0x2f };
+    const ElfSection *info = cubin_section(&in->cubin, in->cubin.info);
+    uint64_t at = 0;
+    in->registers = NEW_ARRAY(&link->arena, uint32_t, in->cubin.elf.symbols.n);
+    for (InfoRecord r; in->cubin.info && info_next(info, &at, &r);)
+        if (r.attribute == REGCOUNT && r.payload_size >= 8)
+            in->registers[load32(r.payload)] = load32(r.payload + 4);
+}
+
+// True if a definition replaces the one of a node.
+static bool prevails(const Link *link, const Node *old, const Input *in, uint32_t symbol)
+{
+    const Input *other = &link->inputs.at[old->input];
+    if (symbol_bind(cubin_symbol(&other->cubin, old->symbol)) != STB_WEAK)
+        return false;
+    return symbol_bind(cubin_symbol(&in->cubin, symbol)) != STB_WEAK ||
+           in->registers[symbol] < other->registers[old->symbol];
+}
+
+// Makes a node of a symbol that defines a function or variable.
 static void define(Link *link, uint32_t input, uint32_t symbol)
 {
     Input *in = &link->inputs.at[input];
@@ -41,11 +62,9 @@ static void define(Link *link, uint32_t input, uint32_t symbol)
             *place = in->node[symbol];
         return;
     }
-    Node *old = &link->nodes.at[*place];
     in->node[symbol] = *place;
-    if (symbol_bind(cubin_symbol(&link->inputs.at[old->input].cubin, old->symbol)) == STB_WEAK &&
-        symbol_bind(s) != STB_WEAK)
-        *old = node;
+    if (prevails(link, &link->nodes.at[*place], in, symbol))
+        link->nodes.at[*place] = node;
 }
 
 bool is_replaced(const Link *link, const Input *in, uint32_t symbol)
@@ -62,6 +81,7 @@ static void make_nodes(Link *link)
         Input *in = &link->inputs.at[k];
         in->node = NEW_ARRAY(&link->arena, NodeId, in->cubin.elf.symbols.n);
         in->section = NEW_ARRAY(&link->arena, NodeId, in->cubin.elf.sections.n);
+        read_registers(link, in);
         for (uint32_t s = 1; s < in->cubin.elf.symbols.n; s++)
             if (is_defined(cubin_symbol(&in->cubin, s)))
                 define(link, k, s);

@@ -48,6 +48,7 @@ typedef struct Input {
     Cubin cubin;
     NodeId *node;          // by symbol: the node that it names; 0 = none, or it is not defined in the link
     NodeId *section;       // by section: its node as a whole; 0 = none
+    uint32_t *registers;   // by symbol: of functions
     VEC(Place) variables;  // in the order of sections and offsets
     bool is_system;        // of libcudadevrt.a, which stays as it is
 } Input;
