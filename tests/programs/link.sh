@@ -196,6 +196,9 @@ asks 'a variable that the host may find' '--kernels-used=k_t1 --why-live=arr sha
 asks 'a variable of no list' '--kernels-used=k_t1 --variables-used=none --why-live=arr shapes.80.cubin' \
     'arr is dead: nothing that is live refers to it'
 
+"$ORILINK" -o small --kernels-used=other first.80.cubin second.80.cubin
+exits 'an undefined symbol of dead code' 2 "$ORILINK" --why-live _Z2hbi small/first.80.cubin
+
 # recursion and stack
 exits 'report' 0 "$ORILINK" --report=text --kernels-used=k_rec shapes.80.cubin
 says 'report' out 'recursion: odd(int) -> even(int) -> odd(int)
