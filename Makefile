@@ -3,7 +3,7 @@
 #   make               programs and libraries, in build/        make check      the tests, in six minutes
 #   make check-quick   some of them, in a minute                make check-all  all of them, in hours
 #   make asan          the tests under ASan and UBSan           make bench      figures (they judge nothing)
-#   make fuzz          libFuzzer targets in build-fuzz/         tests/fuzz/fuzz.sh run|text|knobs runs one
+#   make fuzz          libFuzzer targets in build-fuzz/         tests/fuzz/fuzz.sh run|text|knobs|link runs one
 #   make debug         build-debug/: contracts of phases        make check P=X  the tests of one phase
 #   make layers        includes point only downward             make format-check
 #   make lexers        regenerate the lexers (re2c)             make WERROR=1   warnings are errors
@@ -230,7 +230,7 @@ asan:
 	  SANITIZE="-fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer" check
 
 # libFuzzer targets, each with a runner: tests/fuzz/fuzz.sh TARGET.
-FUZZ_TARGETS = run text knobs
+FUZZ_TARGETS = run text knobs link
 FUZZ_SANITIZE = -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 fuzz:
 	@mkdir -p build-fuzz && echo 'int LLVMFuzzerTestOneInput(const unsigned char *d, unsigned long n);' \
@@ -239,8 +239,9 @@ fuzz:
 	  $(MAKE) CC=clang B=build-fuzz CFLAGS="-O1 -g" SANITIZE="$(FUZZ_SANITIZE)" $(FUZZ_TARGETS:%=build-fuzz/fuzz-%); \
 	else echo "SKIP fuzz: clang with libFuzzer is not here (Debian: apt-get install clang libclang-rt-dev)"; fi
 
+$B/fuzz-link: $(filter-out %/orilink.o,$(LINK_OBJ))
 $B/fuzz-%: $B/tests/fuzz/%.o $B/tests/fuzz/common.o $B/ori.a
-	$(LINK) -fsanitize=fuzzer $^ -o $@
+	$(LINK) -fsanitize=fuzzer $(filter %.o,$^) $(filter %.a,$^) -o $@
 
 bench: all
 	tests/bench/bench.sh

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# fuzz.sh: runs a libFuzzer target (run, text, knobs) on a corpus that begins with the samples and the tests.
+# fuzz.sh: runs a libFuzzer target (run, text, knobs, link) on a corpus that begins with the samples and the tests.
 #
 #   tests/fuzz/fuzz.sh [-s SECONDS] [-o DIR] TARGET [OPTIONS OF LIBFUZZER...]
 #
@@ -26,8 +26,8 @@ done
 shift $((OPTIND - 1))
 target=${1-}
 case $target in
-run | text | knobs) shift ;;
-*) echo "usage: fuzz.sh [-s SECONDS] [-o DIR] run|text|knobs [OPTIONS OF LIBFUZZER...]" >&2 && exit 2 ;;
+run | text | knobs | link) shift ;;
+*) echo "usage: fuzz.sh [-s SECONDS] [-o DIR] run|text|knobs|link [OPTIONS OF LIBFUZZER...]" >&2 && exit 2 ;;
 esac
 program=$FUZZ/fuzz-$target
 if [ ! -x "$program" ]; then
@@ -40,6 +40,7 @@ mkdir -p "$dir/corpus" || exit 2
 # Prints the seeds: small files of the tests and samples. Their copies get unique names.
 seeds() {
     case $target in
+    link) ;;
     knobs)
         find tests samples knobs -name '*.knobs' -size -8k
         ;;
@@ -50,7 +51,13 @@ seeds() {
 seeds | while read -r file; do
     cp "$file" "$dir/corpus/$(echo "$file" | tr '/' '_')"
 done
-if [ "$target" = knobs ]; then
+if [ "$target" = link ]; then
+    printf '"%s"\n' .nv.info. .nv.callgraph .debug_frame .nv.constant2. __nv_relfatbin .nvHRKE >"$dir/dictionary"
+    ${CC:-cc} -std=c11 -o "$dir/synthetic" tests/link/synthetic.c && "$dir/synthetic" "$dir/corpus/a.cubin" "$dir/corpus/a.o"
+    for sm in 75 80 90; do
+        ! command -v nvcc >/dev/null || nvcc -rdc=true -cubin -arch=sm_$sm -o "$dir/corpus/shapes.$sm.cubin" samples/link/shapes.cu
+    done
+elif [ "$target" = knobs ]; then
     # Settings of directives in tests, one file each.
     grep -rhoE 'set knob .*' tests/golden/phases tests/golden/oricheck | sed 's/^set knob //' | sort -u | awk -v d="$dir/corpus" '
         { f = d "/knob" NR; print > f; close(f) }'
@@ -59,4 +66,4 @@ else
     seeds | xargs cat | tr -cs 'A-Za-z0-9_.%@:$' '\n' | sort | uniq -c | sort -rn | awk '$1 > 4 && length($2) > 1 && length($2) < 30 && n++ < 3000 { print "\"" $2 "\"" }' >"$dir/dictionary"
 fi
 exec "$program" -max_total_time="$seconds" -dict="$dir/dictionary" -artifact_prefix="$dir/" -timeout=20 -rss_limit_mb=2500 \
-    -max_len=16384 -print_final_stats=1 "$@" "$dir/corpus"
+    -max_len=32768 -print_final_stats=1 "$@" "$dir/corpus"

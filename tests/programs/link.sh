@@ -235,6 +235,18 @@ compiles second several.o -gencode arch=compute_75,code=sm_75 -gencode arch=comp
 for sm in 75 80; do
     links 'several targets' $sm "$table" host first.$sm.o several.o host.$sm.o
 done
+toolkit=$(dirname "$(command -v nvcc)")/..
+if cp "$toolkit/lib64/libcudadevrt.a" . 2>/dev/null; then
+    for sm in 75 80 90; do
+        compiles launch launch.$sm.o -arch=sm_$sm
+        links 'kernels that launch kernels' $sm _Z12unused_childPi host launch.$sm.o libcudadevrt.a
+    done
+    name='the library of kernel launches'
+    cmp -s libcudadevrt.a small/libcudadevrt.a && ok || bad "it changed"
+    rm libcudadevrt.a
+else
+    skip "there is no libcudadevrt.a"
+fi
 compiles second opaque.o -gencode arch=compute_80,code=compute_80
 asks 'code that cannot be read' "-arch sm_80 --why-live=_Z5dead1i first.80.o opaque.o host.80.o" \
     '  _Z5dead1i: code that cannot be read may refer to it'

@@ -190,6 +190,19 @@ static bool check_info(CubinReader *r, uint32_t k)
     return at == s->size || damaged(r, "the last record of section %u (%s) has not all its bytes", k, s->text);
 }
 
+// A file with a variable that is not all in its section stays as it is.
+static void check_variables(Cubin *c)
+{
+    for (uint32_t k = 1; k < c->elf.symbols.n; k++) {
+        const ElfSymbol *s = cubin_symbol(c, k);
+        if (s->section == SHN_UNDEF || s->section >= c->elf.sections.n || !symbol_is_variable(c, s))
+            continue;
+        uint64_t size = cubin_section(c, s->section)->size;
+        if (s->value > size || s->size > size - s->value)
+            c->fixed = c->fixed ? c->fixed : "it has a variable outside of its section";
+    }
+}
+
 /* -- The file -------------------------------------------------------------------------------------------- */
 
 bool cubin_read(Cubin *c, const char *file, const uint8_t *bytes, size_t size, Arena *arena, Diag *diag)
@@ -235,6 +248,7 @@ bool cubin_read(Cubin *c, const char *file, const uint8_t *bytes, size_t size, A
     for (uint32_t k = elf->symbols.n; k-- > 1;)
         if (symbol_type(cubin_symbol(c, k)) == STT_SECTION && cubin_symbol(c, k)->section < elf->sections.n)
             c->symbol[cubin_symbol(c, k)->section] = k;
+    check_variables(c);
     frames_read(c, arena);
     return read_calls(&r) && check_prototypes(&r);
 }

@@ -252,20 +252,25 @@ bool elf_layout(Elf *elf, const char **why)
 
 /* -- Writing --------------------------------------------------------------------------------------------- */
 
-// Appends bytes, or zeros if `bytes` is NULL.
 static void put(TextBuffer *text, const uint8_t *bytes, uint64_t n)
 {
-    static const uint8_t zeros[256];
-    for (uint64_t part; n; n -= part, bytes += bytes ? part : 0) {
-        part = bytes ? n : MIN(n, sizeof zeros);
-        out_to_text(text, (const char *)(bytes ? bytes : zeros), part);
-    }
+    if (n)
+        out_to_text(text, (const char *)bytes, n);
 }
 
+static void put_zeros(TextBuffer *text, uint64_t n)
+{
+    static const uint8_t zeros[256];
+    for (uint64_t part; n; n -= part)
+        put(text, zeros, part = MIN(n, sizeof zeros));
+}
+
+// Appends zeros up to the gap before an offset, and the gap, which was at another offset.
 static void put_gap(const Elf *elf, TextBuffer *text, uint64_t to, uint64_t gap, uint64_t original)
 {
-    put(text, NULL, to - gap - text->n);
-    put(text, gap ? elf->bytes + original - gap : NULL, gap);
+    put_zeros(text, to - gap - text->n);
+    if (gap)
+        put(text, elf->bytes + original - gap, gap);
 }
 
 static void put_symbols(const Elf *elf, TextBuffer *text)
@@ -311,7 +316,7 @@ static void put_section_header(TextBuffer *text, const ElfSection *s)
 
 void elf_write(Elf *elf, TextBuffer *text)
 {
-    put(text, NULL, ELF_EHDR);
+    put_zeros(text, ELF_EHDR);
     for (uint32_t k = 1; k < elf->sections.n; k++) {
         ElfSection *s = &elf->sections.at[k];
         if (s->type == SHT_NULL)

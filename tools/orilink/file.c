@@ -166,9 +166,11 @@ static bool list_members(File *file, Link *link)
 // Moves the offsets in the table of symbols (`/`), which are of headers of members.
 static void move_symbols(const File *file, const uint64_t *moved, TextBuffer *text)
 {
-    const Member *m = &file->members.at[0];
+    const Member *m = file->members.at;
+    if (!file->members.n)
+        return;
     uint8_t *p = (uint8_t *)text->at + AR_MAGIC + AR_HEADER;
-    if (!file->members.n || file->bytes[m->header] != '/' || file->bytes[m->header + 1] != ' ' || m->size < 4)
+    if (file->bytes[m->header] != '/' || file->bytes[m->header + 1] != ' ' || m->size < 4)
         return;
     uint32_t n = (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 | p[3];
     for (uint32_t k = 0, member = 0; k < n && 4 + (uint64_t)k * 4 + 4 <= m->size; k++) {
