@@ -133,8 +133,10 @@ $B/unit: $(UNIT_SRC) $(wildcard tests/unit/*.h tests/exec/*.tbl) $B/ori.a
 $B/rules: $(RULES_SRC) tests/proofs/rules.h $B/ori.a
 	$(BUILD) $(RULES_SRC) $B/ori.a -o $@
 
-# Damages inputs of orilink: tests/programs/link.sh.
+# Parts of orilink alone, and damage to its inputs: tests/programs/link.sh.
+$B/link-units: tests/link/units.c $(filter-out %/orilink.o,$(LINK_OBJ)) $B/ori.a
 $B/damage: tests/link/damage.c $(filter-out %/orilink.o,$(LINK_OBJ)) $B/ori.a
+$B/link-units $B/damage:
 	$(BUILD) $^ -o $@
 
 $B/net: tests/net/net.c $B/programs.a $B/ori.a
@@ -206,7 +208,7 @@ lexers:
 	$(RE2C) -o knobs/lex.c knobs/lex.re
 
 # The tests in three layers (tests/README.md), each with all that it runs.
-CHECKED = all $(if $P,,$B/unit $B/rules $B/net $B/damage)
+CHECKED = all $(if $P,,$B/unit $B/rules $B/net $B/damage $B/link-units)
 CHECK = @$(MAKE) $(if $(filter -j%,$(MAKEFLAGS)),,-j2) $(CHECKED) && \
   B=$B P=$P CC="$(CC)" MAKE="$(MAKE)" RE2C="$(RE2C)" SANITIZE="$(SANITIZE)" tests/check.sh
 check-quick:

@@ -174,7 +174,7 @@ mkdir -p "$work/base/tests/golden"
 cp -Rp tests/unit tests/exec tests/link "$work/base/tests/"
 cp -Rp tests/golden/phases tests/golden/text tests/golden/read "$work/base/tests/golden/"
 [ -d samples ] && ln -s "$root/samples" "$work/base/samples"
-if ! build "$work/base" mutant/oricheck mutant/oriopt mutant/orirun mutant/origen mutant/orilink mutant/damage mutant/mutant-unit; then
+if ! build "$work/base" mutant/oricheck mutant/oriopt mutant/orirun mutant/origen mutant/orilink mutant/damage mutant/link-units mutant/mutant-unit; then
     cat "$work/log" && echo "mutants.sh: the tree does not build" >&2
     exit 1
 fi
@@ -192,7 +192,7 @@ for patch; do
     case $patch in /*) ;; *) patch=$root/$patch ;; esac
     layers=$(layers_of "$patch")
     programs='mutant/oricheck mutant/oriopt'
-    [ "$layers" != link ] || programs='mutant/orilink mutant/damage'
+    [ "$layers" != link ] || programs='mutant/orilink mutant/damage mutant/link-units'
     rm -rf "$work/tree"
     cp -Rp "$work/base" "$work/tree"
     if ! (cd "$work/tree" && patch -s -p1 <"$patch") >"$work/log" 2>&1; then

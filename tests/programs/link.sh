@@ -5,7 +5,8 @@
 # skipped`. Cubins come from samples/link by nvcc; without nvcc only the object of tests/link/synthetic.c is tested.
 . "$(dirname "$0")/../lib.sh"
 ORILINK=${ORIOPT%/*}/orilink damage=${ORIOPT%/*}/damage
-needs "$ORILINK" "$damage"
+units=${ORIOPT%/*}/link-units
+needs "$ORILINK" "$damage" "$units"
 runs=${1:-5000} seed=${2:-1}
 make_work
 cd "$work" || exit 2
@@ -20,6 +21,11 @@ says() {
         printf '%s\n' "$3" | diff - "$2" | head -n 10
     fi
 }
+
+# -- Parts alone -----------------------------------------------------------------------------------------------------
+
+name='units'
+"$units" >log 2>&1 && ok || bad "$(head -n 3 log)"
 
 # -- The documented example ------------------------------------------------------------------------------------------
 

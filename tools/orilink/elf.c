@@ -102,6 +102,8 @@ static bool read_section(ElfReader *r, uint32_t k, const uint8_t *p)
                     .entsize = load64(p + 56),
                     .text = ""};
     uint64_t each = entry_size(s.type);
+    if (!k && s.type != SHT_NULL)
+        return damaged(r, "section 0 is not empty");
     if (k && s.type != SHT_NULL) {
         if (s.align & (s.align - 1))
             return damaged(r, "section %u has the alignment %llu", k, (unsigned long long)s.align);

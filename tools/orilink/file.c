@@ -163,26 +163,42 @@ static bool list_members(File *file, Link *link)
     return true;
 }
 
+static uint32_t load_big(const uint8_t *p)
+{
+    return (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 | p[3];
+}
+
+static void store_big(uint8_t *p, uint32_t x)
+{
+    for (int k = 0; k < 4; k++)
+        p[k] = (uint8_t)(x >> (24 - 8 * k));
+}
+
+// Returns the index of the first member whose header is at an offset or behind it, or the last one.
+static uint32_t member_at(const File *file, uint32_t offset)
+{
+    uint32_t low = 0, high = file->members.n - 1;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (file->members.at[middle].header < offset)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
 // Moves the offsets in the table of symbols (`/`), which are of headers of members.
 static void move_symbols(const File *file, const uint64_t *moved, TextBuffer *text)
 {
     const Member *m = file->members.at;
-    if (!file->members.n)
+    if (!file->members.n || file->bytes[m->header] != '/' || file->bytes[m->header + 1] != ' ' || m->size < 4)
         return;
     uint8_t *p = (uint8_t *)text->at + AR_MAGIC + AR_HEADER;
-    if (file->bytes[m->header] != '/' || file->bytes[m->header + 1] != ' ' || m->size < 4)
-        return;
-    uint32_t n = (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 | p[3];
-    for (uint32_t k = 0, member = 0; k < n && 4 + (uint64_t)k * 4 + 4 <= m->size; k++) {
+    uint32_t n = load_big(p);
+    for (uint32_t k = 0; k < n && 8 + (uint64_t)k * 4 <= m->size; k++) {
         uint8_t *q = p + 4 + (size_t)k * 4;
-        uint32_t offset = (uint32_t)q[0] << 24 | (uint32_t)q[1] << 16 | (uint32_t)q[2] << 8 | q[3];
-        if (file->members.at[member].header > offset)
-            member = 0;
-        while (member + 1 < file->members.n && file->members.at[member].header < offset)
-            member++;
-        offset = (uint32_t)moved[member];
-        q[0] = (uint8_t)(offset >> 24), q[1] = (uint8_t)(offset >> 16), q[2] = (uint8_t)(offset >> 8),
-        q[3] = (uint8_t)offset;
+        store_big(q, (uint32_t)moved[member_at(file, load_big(q))]);
     }
 }
 

@@ -64,14 +64,15 @@ typedef struct Link {
     Arena arena;
     Diag *diag;
     VEC(Input) inputs;
-    StrTable names;         // of global symbols
-    VEC(NodeId) named;      // by StrId
-    VEC(Node) nodes;        // nodes.at[0] is unused
-    VEC(Edge) edges;        // in the order of `from` after graph_build()
-    Names used[HOST_SETS];  // patterns of host information
-    bool lacks_host_info;   // an object with device code has none
-    const char *opaque;     // an object whose code for the target cannot be read; NULL: none
-    Out *verbose;           // NULL: no messages about what is used and removed
+    StrTable names;              // of global symbols
+    VEC(NodeId) named;           // by StrId
+    VEC(Node) nodes;             // nodes.at[0] is unused
+    VEC(Edge) edges;             // in the order of `from` after graph_build()
+    Names used[HOST_SETS];       // patterns of host information
+    StrTable *known[HOST_SETS];  // the same, to find a pattern
+    bool lacks_host_info;        // an object with device code has none
+    const char *opaque;          // an object whose code for the target cannot be read; NULL: none
+    Out *verbose;                // NULL: no messages about what is used and removed
 } Link;
 
 /* graph.c */

@@ -30,17 +30,18 @@ void seed_host_names(Link *link, HostSet set, const uint8_t *names, size_t n)
 {
     static const char *const words[HOST_SETS] = {"external kernel",   "internal kernel",   "external constant",
                                                  "internal constant", "external variable", "internal variable"};
+    if (!link->known[set]) {
+        link->known[set] = NEW(&link->arena, StrTable);
+        str_init(link->known[set], &link->arena, NULL);
+    }
     for (size_t at = 0, end; at < n; at = end + 1) {
         for (end = at; end < n && names[end];)
             end++;
-        if (end == at)
+        uint32_t before = link->known[set]->strings.n;
+        str_intern(link->known[set], (const char *)names + at, end - at);
+        if (end == at || link->known[set]->strings.n == before)
             continue;
         const char *name = arena_text(&link->arena, (const char *)names + at, end - at);
-        bool known = false;
-        for (uint32_t k = 0; k < link->used[set].n; k++)
-            known |= strcmp(link->used[set].at[k], name) == 0;
-        if (known)
-            continue;
         VEC_PUSH(&link->arena, &link->used[set], name);
         if (link->verbose)
             out_fmt(link->verbose, "add referenced %s: %s\n", words[set], name);

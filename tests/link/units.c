@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: MIT
+// Tests the parts of orilink that stand alone: decompression and demangling. Ends in `N passed, N failed`.
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tools/orilink/demangle.h"
+#include "tools/orilink/unpack.h"
+
+static int passed, failed;
+
+static void check(bool ok, const char *what, const char *got)
+{
+    passed += ok;
+    failed += !ok;
+    if (!ok)
+        printf("FAIL units: %s: %s\n", what, got);
+}
+
+/* -- Decompression --------------------------------------------------------------------------------------- */
+
+typedef bool Decode(const uint8_t *from, size_t size, uint8_t *to, size_t n);
+
+// Made by zstd 1.5 -19 and lz4 1.9 -9.
+static const uint8_t zstd_repeated[] = {0x28, 0xb5, 0x2f, 0xfd, 0x20, 0x2c, 0x8d, 0x00, 0x00, 0x58, 0x61, 0x62, 0x63,
+                                        0x2d, 0x74, 0x68, 0x65, 0x20, 0x65, 0x6e, 0x64, 0x01, 0x00, 0x8e, 0x6e, 0x08};
+static const uint8_t lz4_repeated[] = {0x3f, 0x61, 0x62, 0x63, 0x03, 0x00, 0x0e, 0x80,
+                                       0x2d, 0x74, 0x68, 0x65, 0x20, 0x65, 0x6e, 0x64};
+static const uint8_t zstd_prose[] = {
+    0x28, 0xb5, 0x2f, 0xfd, 0x60, 0xb2, 0x01, 0x05, 0x04, 0x00, 0xa2, 0x88, 0x18, 0x16, 0xa0, 0xab, 0x31, 0x04,
+    0x21, 0x12, 0x2b, 0x34, 0xc5, 0xd9, 0xfe, 0x5b, 0xb3, 0x45, 0xbd, 0x13, 0x77, 0x12, 0x1c, 0x55, 0xa3, 0x06,
+    0x81, 0x46, 0xb7, 0x7a, 0x7b, 0xe9, 0xe6, 0x61, 0xca, 0x7b, 0x6b, 0x89, 0x83, 0x06, 0x77, 0x6f, 0xc9, 0xa4,
+    0x9c, 0xc3, 0xe0, 0xa9, 0x03, 0x09, 0xd5, 0x79, 0xb3, 0x8d, 0xcd, 0x15, 0x07, 0xb8, 0x76, 0x95, 0x63, 0x4a,
+    0x64, 0x5c, 0xbb, 0xe2, 0x72, 0xed, 0x54, 0x8d, 0x19, 0x4b, 0x4f, 0xed, 0x16, 0x06, 0x48, 0x18, 0x9f, 0x5b,
+    0x6b, 0x72, 0x8a, 0x5a, 0x97, 0xad, 0x58, 0x73, 0xd4, 0x77, 0xee, 0x9a, 0xb4, 0x54, 0xf0, 0xb8, 0x25, 0x5b,
+    0x04, 0x75, 0x22, 0x09, 0x00, 0x5a, 0x73, 0x01, 0x83, 0xf0, 0x81, 0xd9, 0xf3, 0xd3, 0x30, 0x00, 0xbb, 0x1e,
+    0x2a, 0x5c, 0x76, 0x33, 0x14, 0xc6, 0x22, 0x68, 0x68, 0x0e, 0x73, 0x0c};
+static const uint8_t lz4_prose[] = {
+    0xf2, 0x0b, 0x41, 0x20, 0x73, 0x65, 0x63, 0x74, 0x69, 0x6f, 0x6e, 0x20, 0x62, 0x65, 0x6c, 0x6f, 0x6e, 0x67, 0x73,
+    0x20, 0x74, 0x6f, 0x20, 0x61, 0x20, 0x66, 0x75, 0x6e, 0x16, 0x00, 0xf1, 0x25, 0x69, 0x66, 0x20, 0x69, 0x74, 0x73,
+    0x20, 0x66, 0x6c, 0x61, 0x67, 0x73, 0x20, 0x68, 0x61, 0x76, 0x65, 0x20, 0x30, 0x78, 0x34, 0x30, 0x20, 0x61, 0x6e,
+    0x64, 0x20, 0x73, 0x68, 0x5f, 0x69, 0x6e, 0x66, 0x6f, 0x20, 0x6e, 0x61, 0x6d, 0x65, 0x73, 0x20, 0x74, 0x68, 0x65,
+    0x20, 0x63, 0x6f, 0x64, 0x65, 0x20, 0x6f, 0x66, 0x0c, 0x00, 0x04, 0x42, 0x00, 0x2f, 0x2e, 0x20, 0x63, 0x00, 0xff,
+    0xdd, 0x11, 0x4e, 0x20, 0x00, 0xf3, 0x07, 0x61, 0x72, 0x65, 0x20, 0x6e, 0x6f, 0x74, 0x20, 0x75, 0x73, 0x65, 0x64,
+    0x2c, 0x20, 0x73, 0x6f, 0x20, 0x65, 0x71, 0x75, 0x61, 0x6c, 0x3d, 0x00, 0x21, 0x64, 0x6f, 0x1c, 0x00, 0x60, 0x6d,
+    0x61, 0x74, 0x74, 0x65, 0x72, 0x95, 0x00, 0x05, 0x80, 0x00, 0x84, 0x74, 0x68, 0x61, 0x74, 0x20, 0x6c, 0x69, 0x76,
+    0x5d, 0x00, 0x63, 0x72, 0x20, 0x64, 0x61, 0x74, 0x61, 0x37, 0x00, 0x60, 0x73, 0x74, 0x61, 0x79, 0x73, 0x2e};
+static const char repeated[] = "abcabcabcabcabcabcabcabcabcabcabcabc-the end";
+#define SENTENCE "A section belongs to a function if its flags have 0x40 and sh_info names the code of the function. "
+static const char prose[] = SENTENCE SENTENCE SENTENCE SENTENCE SENTENCE SENTENCE
+    "Names are not used, so equal names do not matter. A function that live code or data names stays.";
+
+// Decodes whole input, every start of it, and to a buffer of another size. Buffers have exact sizes, for sanitizers.
+static void check_decode(Decode *decode, const uint8_t *bytes, size_t size, const char *text, size_t n,
+                         const char *what)
+{
+    uint8_t *to = malloc(n), *more = malloc(n + 1);
+    check(decode(bytes, size, to, n) && memcmp(to, text, n) == 0, what, "other bytes");
+    check(!decode(bytes, size, to, n - 1), what, "one byte too many is no error");
+    check(!decode(bytes, size, more, n + 1), what, "a missing byte is no error");
+    for (size_t k = 0; k < size; k++) {
+        uint8_t *part = malloc(k ? k : 1);
+        memcpy(part, bytes, k);
+        check(!decode(part, k, to, n), what, "a part of the input is no error");
+        free(part);
+    }
+    free(to);
+    free(more);
+}
+
+/* -- Demangling ------------------------------------------------------------------------------------------ */
+
+static const char *const names[][2] = {
+    {"_Z3indPii", "ind(int*, int)"},
+    {"_Z6matmulIdLi4EEvPKT_S2_PS0_i", "void matmul<double, 4>(double const*, double const*, double*, int)"},
+    {"_Z3mixILj4660EEjj", "unsigned int mix<4660u>(unsigned int)"},
+    {"_ZN14__nv_bfloat162aSEOS_", "__nv_bfloat162::operator=(__nv_bfloat162&&)"},
+    {"_ZTV1D", "vtable for D"},
+    {"_Z4foldIZ5foldsPKiiPiEUliiE_EiT_S1_ii", "int fold<folds(int const*, int, int*)::{lambda(int, int)#1}>(folds(int "
+                                              "const*, int, int*)::{lambda(int, int)#1}, int const*, int, int)"},
+    {"_Z4foldIPFiiiEEiT_PKiii", "int fold<int (*)(int, int)>(int (*)(int, int), int const*, int, int)"},
+    {"_ZN7__half2C1EOKS_", "__half2::__half2(__half2 const&&)"},
+    {"_ZZ14bitonic_sharedIiEvPT_E1s", "bitonic_shared<int>(int*)::s"},
+    {"_ZNK13__nv_bfloat16cv17__nv_bfloat16_rawEv", "__nv_bfloat16::operator __nv_bfloat16_raw() const"},
+    {"_ZSt4moveIRKjEONSt16remove_referenceIT_E4typeEOS3_",
+     "std::remove_reference<unsigned int const&>::type&& std::move<unsigned int const&>(unsigned int const&)"},
+    {"_Z2hai.const_opt.0.8", "ha(int) [clone .const_opt.0.8]"},
+    {"_ZN4RectD0Ev", "Rect::~Rect()"},
+    {"_ZN36_INTERNAL_00000000_7_warp_cu_compact10__all_syncEji",
+     "_INTERNAL_00000000_7_warp_cu_compact::__all_sync(unsigned int, int)"},
+    {"main_kernel", "main_kernel"},
+    {"_Z", "_Z"},
+    {"_Z3ab", "_Z3ab"},
+    {"_ZN1A1BE", "A::B"},
+    {"_Z1fI1AEvT_", "void f<A>(A)"},
+    {"_Z1fPFivE", "f(int (*)())"},
+    {"_Z1fRA4_Ki", "f(int const (&) [4])"},
+    {"_Z1fS_", "_Z1fS_"},
+};
+
+int main(void)
+{
+    Heap heap = {0};
+    jmp_buf unwind;
+    Arena arena;
+    heap.unwind = &unwind;
+    arena_init(&arena, &heap);
+    if (setjmp(unwind))
+        return 3;
+    check_decode(zstd_decode, zstd_repeated, sizeof zstd_repeated, repeated, sizeof repeated - 1, "zstd, repeated");
+    check_decode(zstd_decode, zstd_prose, sizeof zstd_prose, prose, sizeof prose - 1, "zstd, prose");
+    check_decode(lz4_decode, lz4_repeated, sizeof lz4_repeated, repeated, sizeof repeated - 1, "lz4, repeated");
+    check_decode(lz4_decode, lz4_prose, sizeof lz4_prose, prose, sizeof prose - 1, "lz4, prose");
+    for (size_t k = 0; k < ARRAY_LEN(names); k++) {
+        const char *got = demangle(names[k][0], &arena);
+        check(strcmp(got, names[k][1]) == 0, names[k][0], got);
+    }
+    heap_release(&heap);
+    printf("%d passed, %d failed\n", passed, failed);
+    return failed != 0;
+}
