@@ -55,10 +55,16 @@ typedef struct Roots {
     const char *why_kernel, *why_variable;
 } Roots;
 
+// True for tables of virtual functions, type information and strings, which the host cannot name.
+static bool is_compiler_data(const char *name)
+{
+    return name[0] == '$' || (strncmp(name, "_ZT", 3) == 0 && name[3] && strchr("VTIS", name[3]));
+}
+
 // Returns the reason why a node is a root; NULL: it is none.
 static const char *root_of(const Link *link, const Roots *roots, const Node *node)
 {
-    enum { OTHER_MANAGED = 4 };
+    enum { OTHER_MANAGED = 4, OTHER_SHARED = 0x40 };
     const Input *in = &link->inputs.at[node->input];
     if (node->kind == NODE_SECTION)
         return node->root;
@@ -69,10 +75,10 @@ static const char *root_of(const Link *link, const Roots *roots, const Node *nod
         return roots->why_kernel;
     if (node->kind != NODE_VARIABLE)
         return NULL;
-    bool constant = symbol_type(s) != STT_CUDA_OBJECT || symbol_bind(s) == STB_WEAK || node->name[0] == '$';
+    bool hidden = s->other & OTHER_SHARED || is_compiler_data(node->name);
     if (s->other & OTHER_MANAGED)
         return "it is managed memory";
-    if ((roots->all_variables && !constant) || matches(&roots->variables, node->name))
+    if ((roots->all_variables && !hidden) || matches(&roots->variables, node->name))
         return roots->why_variable;
     return NULL;
 }
