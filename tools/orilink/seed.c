@@ -18,13 +18,41 @@ static const char *substring_pattern(Link *link, const char *name)
     return pattern;
 }
 
-static bool matches(const Names *patterns, const char *name)
+/* -- Patterns -------------------------------------------------------------------------------------------- */
+
+// Patterns by the text before their first wildcard. Host information has thousands of them, such as `_Z4stepP*`.
+typedef struct Patterns {
+    Arena *arena;
+    Names all;
+    IdSet index;           // by the hash of that text
+    bool lengths[1 << 9];  // of these texts; longer ones are cut
+} Patterns;
+
+static size_t literal_length(const char *pattern) { return MIN(strcspn(pattern, "*?[\\"), (1 << 9) - 1); }
+
+static void add_pattern(Patterns *p, const char *pattern)
 {
-    for (uint32_t k = 0; k < patterns->n; k++)
-        if (glob_match(patterns->at[k], name, strlen(name), false))
-            return true;
+    size_t n = literal_length(pattern);
+    idset_add(&p->index, p->arena, hash_bytes(pattern, n), p->all.n);
+    p->lengths[n] = true;
+    VEC_PUSH(p->arena, &p->all, pattern);
+}
+
+static bool matches(const Patterns *p, const char *name)
+{
+    size_t n = strlen(name);
+    for (size_t length = 0; length <= MIN(n, ARRAY_LEN(p->lengths) - 1); length++) {
+        if (!p->lengths[length])
+            continue;
+        uint32_t hash = hash_bytes(name, length);
+        IDSET_EACH(&p->index, hash, id)
+            if (glob_match(p->all.at[id], name, n, false))
+                return true;
+    }
     return false;
 }
+
+/* -- Roots ----------------------------------------------------------------------------------------------- */
 
 void seed_host_names(Link *link, HostSet set, const uint8_t *names, size_t n)
 {
@@ -50,7 +78,7 @@ void seed_host_names(Link *link, HostSet set, const uint8_t *names, size_t n)
 
 // The patterns of kernels and variables that are roots.
 typedef struct Roots {
-    Names kernels, variables;
+    Patterns kernels, variables;
     bool all_kernels, all_variables;
     const char *why_kernel, *why_variable;
 } Roots;
@@ -83,10 +111,10 @@ static const char *root_of(const Link *link, const Roots *roots, const Node *nod
     return NULL;
 }
 
-static void add_all(Link *link, Names *to, const Names *from)
+static void add_all(Patterns *to, const Names *from)
 {
     for (uint32_t k = 0; k < from->n; k++)
-        VEC_PUSH(&link->arena, to, from->at[k]);
+        add_pattern(to, from->at[k]);
 }
 
 // Chooses between host information and lists. False: there is neither.
@@ -101,11 +129,11 @@ static bool choose_roots(Link *link, const Seeds *seeds, Roots *roots)
         out_z(link->verbose, "incomplete so ignore host info\n");
     if (seeds->kernels.n) {
         for (uint32_t k = 0; k < seeds->kernels.n; k++)
-            VEC_PUSH(&link->arena, &roots->kernels, substring_pattern(link, seeds->kernels.at[k]));
+            add_pattern(&roots->kernels, substring_pattern(link, seeds->kernels.at[k]));
         roots->why_kernel = "--kernels-used names it";
     } else if (complete) {
-        add_all(link, &roots->kernels, &link->used[HOST_KE]);
-        add_all(link, &roots->kernels, &link->used[HOST_KI]);
+        add_all(&roots->kernels, &link->used[HOST_KE]);
+        add_all(&roots->kernels, &link->used[HOST_KI]);
         roots->why_kernel = "the host launches it";
     } else if (seeds->by_list) {
         return false;
@@ -114,13 +142,13 @@ static bool choose_roots(Link *link, const Seeds *seeds, Roots *roots)
     }
     if (seeds->variables.n) {
         for (uint32_t k = 0; k < seeds->variables.n; k++)
-            VEC_PUSH(&link->arena, &roots->variables, substring_pattern(link, seeds->variables.at[k]));
+            add_pattern(&roots->variables, substring_pattern(link, seeds->variables.at[k]));
         roots->why_variable = "--variables-used or the host names it";
     } else {
         roots->all_variables = !complete;
     }
     for (int set = HOST_CE; set <= HOST_DI; set++)
-        add_all(link, &roots->variables, &link->used[set]);
+        add_all(&roots->variables, &link->used[set]);
     if (complete && !seeds->variables.n)
         roots->why_variable = "the host accesses it";
     return true;
@@ -128,7 +156,7 @@ static bool choose_roots(Link *link, const Seeds *seeds, Roots *roots)
 
 bool seed_roots(Link *link, const Seeds *seeds, bool *removes)
 {
-    Roots roots = {.all_kernels = false};
+    Roots roots = {.kernels = {.arena = &link->arena}, .variables = {.arena = &link->arena}};
     *removes = !seeds->relocatable && (!seeds->lto || seeds->force_partial_lto);
     if (seeds->by_list && seeds->use_host_info)
         diag_plain(link->diag, DIAG_WARNING,
