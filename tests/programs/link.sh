@@ -90,6 +90,14 @@ says 'callgraph' calls.dot 'digraph callgraph {
     "main_kernel" -> "helper_a";
     "helper_a" -> "helper_b";
 }'
+exits 'map' 0 "$ORILINK" -Map map synthetic.cubin
+says 'map' map 'removed
+       128  .text.dead_fn  dead_fn  synthetic.cubin
+kept
+       128  .text.main_kernel  main_kernel  synthetic.cubin
+       128  .text.helper_a  helper_a  synthetic.cubin
+       128  .text.helper_b  helper_b  synthetic.cubin
+       128 bytes of code and variables removed, 384 kept'
 exits 'json' 0 "$ORILINK" --report=json synthetic.cubin
 says 'json' out '{"schema":1,"symbols":[
 {"name":"main_kernel","kind":"kernel","file":"synthetic.cubin","live":true,"root":"the host may launch any kernel","registers":0,"stack":0,"recursive":false,"total":{"registers":0,"stack":0}},

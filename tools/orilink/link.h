@@ -119,6 +119,8 @@ uint32_t section_number(const Cubin *cubin, uint32_t section);
 /* report.c */
 // Prints what is removed: to link->verbose as nvlink is documented to do, and to `gc` (NULL: not) with the files.
 void report_removed(const Link *link, Out *gc);
+// Prints the code and variables that are removed and kept, with size, section, name and file.
+void report_map(const Link *link, Out *out);
 // Prints why a function or variable is live, or that it is dead. False: no input defines it; `nearest` has names like
 // it.
 bool report_why_live(const Link *link, const char *name, Nearest *nearest, Out *out);

@@ -34,6 +34,7 @@ typedef struct Driver {
     Names operands, why_live;
     bool print_gc, verbose, callgraph, mangled, text_report, json_report;
     const char *dot_file;  // NULL: standard output
+    const char *map_file;  // NULL: none
     Out out;
     char buf[1 << 14];
 } Driver;
@@ -123,6 +124,7 @@ static Status parse_command_line(Driver *d, int argc, char **argv, bool *done)
             d->mangled = id == OPT_DUMP_CALLGRAPH_MANGLED;
             break;
         case OPT_DOT_FILE: d->dot_file = p.value; break;
+        case OPT_MAP: d->map_file = p.value; break;
         case OPT_PRINT_GC: d->print_gc = true; break;
         case OPT_VERBOSE:
         case OPT_VERBOSE_SHORT: d->verbose = true; break;
@@ -174,27 +176,32 @@ static bool explain(Driver *d)
     return known;
 }
 
-// Writes the graph of calls.
-static Status write_callgraph(Driver *d)
+typedef void Report(Driver *d, Out *out);
+
+static void put_callgraph(Driver *d, Out *out) { report_callgraph(&d->link, !d->mangled, out); }
+static void put_map(Driver *d, Out *out) { report_map(&d->link, out); }
+
+// Writes a report to a file, or to standard output if `path` is NULL.
+static Status write_report(Driver *d, const char *path, Report *report)
 {
     Arena scratch;
     OutFile file;
     Out out;
     char why[200];
-    if (!d->dot_file) {
-        report_callgraph(&d->link, !d->mangled, &d->out);
+    if (!path) {
+        report(d, &d->out);
         return ST_OK;
     }
     arena_init(&scratch, &d->heap);
-    bool ok = outfile_open(&file, d->dot_file, &scratch, why);
+    bool ok = outfile_open(&file, path, &scratch, why);
     if (ok) {
         out_init(&out, &scratch, outfile_write, &file);
-        report_callgraph(&d->link, !d->mangled, &out);
+        report(d, &out);
         out_flush(&out);
         ok = outfile_commit(&file, why);
     }
     if (!ok)
-        program_fail(&program, "cannot write '%s': %s", d->dot_file, why);
+        program_fail(&program, "cannot write '%s': %s", path, why);
     arena_free(&scratch);
     return ok ? ST_OK : ST_IO;
 }
@@ -280,7 +287,9 @@ static Status run(Driver *d, int argc, char **argv)
     if (d->json_report)
         report_json(&d->link, &d->out);
     if (d->callgraph)
-        status = write_callgraph(d);
+        status = write_report(d, d->dot_file, put_callgraph);
+    if (d->map_file && status == ST_OK)
+        status = write_report(d, d->map_file, put_map);
     if (status != ST_OK)
         return status;
     if (d->output)

@@ -45,6 +45,35 @@ void report_removed(const Link *link, Out *gc)
     }
 }
 
+// Prints code and variables that stay, or that are removed, with their sizes; returns the sum of the sizes.
+static uint64_t print_part(const Link *link, bool live, Out *out)
+{
+    uint64_t sum = 0;
+    for (uint32_t k = 0; k < link->inputs.n; k++) {
+        const Input *in = &link->inputs.at[k];
+        const Cubin *c = &in->cubin;
+        for (uint32_t s = 1; s < c->elf.symbols.n; s++) {
+            const ElfSymbol *symbol = cubin_symbol(c, s);
+            if (!in->node[s] || symbol->section == SHN_UNDEF || (stays(link, in, s) || c->fixed) != live)
+                continue;
+            sum += symbol->size;
+            out_fmt(out, "%10llu  %s  %s  %s\n", (unsigned long long)symbol->size,
+                    cubin_section(c, symbol->section)->text, symbol->text, c->elf.file);
+        }
+    }
+    return sum;
+}
+
+void report_map(const Link *link, Out *out)
+{
+    out_z(out, "removed\n");
+    uint64_t removed = print_part(link, false, out);
+    out_z(out, "kept\n");
+    uint64_t kept = print_part(link, true, out);
+    out_fmt(out, "%10llu bytes of code and variables removed, %llu kept\n", (unsigned long long)removed,
+            (unsigned long long)kept);
+}
+
 /* -- Reasons --------------------------------------------------------------------------------------------- */
 
 static const char *const edge_words[] = {
